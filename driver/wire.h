@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
+/*
+ * The dealing machine protocol in bytes: encode and decode, no I/O.
+ *
+ * docs/protocol.md is the specification; section numbers below are its. Built
+ * in the kernel, under KUnit, and in user space (library and emulator).
+ */
+#ifndef DEALBOX_WIRE_H
+#define DEALBOX_WIRE_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#include <uapi/linux/dealbox.h>
+#else
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/dealbox.h>
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+#endif
+
+/* section 1 */
+#define WIRE_CLASS		0xff
+#define WIRE_SUBCLASS		0x44
+#define WIRE_PROTOCOL		0x01
+#define WIRE_VERSION		0x0100
+#define WIRE_DESC_TYPE		0x24
+#define WIRE_DESC_SUBTYPE	0x01
+#define WIRE_DESC_SIZE		24
+#define WIRE_INT_IN_MIN		32
+#define WIRE_INT_OUT_MIN	16
+
+/* section 2 */
+#define WIRE_REQ_OUT		0x41
+#define WIRE_REQ_IN		0xc1
+#define WIRE_GET_INFO		0x01
+#define WIRE_GET_STATUS		0x02
+#define WIRE_GET_RESULT		0x03
+#define WIRE_GET_COUNTERS	0x04
+#define WIRE_GET_PARAM		0x05
+#define WIRE_SET_PARAM		0x10
+#define WIRE_LOAD		0x11
+/* 0x12..0x1a are DEALBOX_OP_* */
+#define WIRE_INFO_SIZE		64
+#define WIRE_STATUS_SIZE	32
+#define WIRE_RESULT_SIZE	16
+#define WIRE_COUNTERS_SIZE	64
+#define WIRE_PARAM_SIZE		16
+#define WIRE_COMMAND_SIZE	16
+#define WIRE_NAME_SIZE		32
+#define WIRE_START_CAPTURE	(1u << 8)	/* START c, host-routed */
+
+/* section 3 */
+#define WIRE_PLAN_MAGIC		0x50584244u
+#define WIRE_PLAN_HEADER	32
+#define WIRE_PLAN_SIZE(n)	(36u + (n))
+#define WIRE_PLAN_MAX		WIRE_PLAN_SIZE(DEALBOX_MAX_ENTRIES)
+
+/* section 4 */
+#define WIRE_EVENT_SIZE		32
+
+/* section 6 */
+#define WIRE_GATE_SIZE		16
+#define WIRE_GATE_TYPE		0x01
+
+/* time limits in ms, sections 2, 3 and 5.1 */
+#define WIRE_CONTROL_MS		500
+#define WIRE_CONTROL_HOST_MS	1000
+#define WIRE_PLAN_COMPLETE_MS	2000
+#define WIRE_PLAN_HOST_MS	3000
+
+struct wire_descriptor {
+	u8 reader;
+	u16 version;
+	u8 pockets;
+	u8 pocket_capacity;
+	u16 hopper;
+	u16 plan_entries;
+	u32 capabilities;
+	u32 gate_deadline_us;
+};
+
+struct wire_info {
+	u16 version;
+	u32 firmware;
+	u32 hardware;
+	char name[WIRE_NAME_SIZE + 1];
+};
+
+struct wire_status {
+	u8 state;
+	u8 fault;
+	u8 flags;
+	u8 cards_total;
+	u32 plan_id;
+	u32 insertion;
+	u16 board;
+	u8 cards_done;
+	u32 next_event;
+	u32 clock_us;
+	u8 counts[DEALBOX_MAX_POCKETS];
+};
+
+struct wire_result {
+	u32 sequence;
+	u8 request;
+	u8 error;
+	u32 detail;
+};
+
+struct wire_param {
+	u32 id, value, min, max;
+};
+
+struct wire_command {
+	u32 sequence;
+	u32 a, b, c;
+};
+
+struct wire_plan {
+	u32 plan_id;
+	u8 mode;
+	u8 entries;
+	u8 feed;
+	u8 counts[DEALBOX_MAX_POCKETS];
+	u8 pocket[DEALBOX_MAX_ENTRIES];
+};
+
+struct wire_event {
+	u8 type;
+	u8 flags;
+	u32 number;
+	u32 clock_us;
+	u32 insertion;
+	u8 position, card, pocket, quality;
+	u32 code;
+	u32 arg[2];	/* DEAL_DONE: counts, as little-endian bytes */
+};
+
+struct wire_gate {
+	u8 pocket;
+	u8 reason;
+	u8 position;
+	u32 number;
+	u32 insertion;
+	u32 first;	/* position of the first reading, for REPEATED_CARD */
+};
+
+/*
+ * Every _put writes exactly the size above and zeroes what is reserved. Every
+ * _get reads exactly that size, and needs no alignment. A _get that returns
+ * bool is false when the bytes break the protocol; *out is then undefined.
+ */
+void wire_descriptor_put(u8 *buf, const struct wire_descriptor *in);
+/* len may be larger than WIRE_DESC_SIZE; checks every range of section 1.1 */
+bool wire_descriptor_get(const u8 *buf, size_t len, struct wire_descriptor *out);
+
+void wire_info_put(u8 *buf, const struct wire_info *in);
+void wire_info_get(const u8 *buf, struct wire_info *out);
+
+void wire_status_put(u8 *buf, const struct wire_status *in);
+bool wire_status_get(const u8 *buf, struct wire_status *out);
+
+void wire_result_put(u8 *buf, const struct wire_result *in);
+void wire_result_get(const u8 *buf, struct wire_result *out);
+
+void wire_counters_put(u8 *buf, const struct dealbox_counters *in);
+void wire_counters_get(const u8 *buf, struct dealbox_counters *out);
+
+void wire_param_put(u8 *buf, const struct wire_param *in);
+void wire_param_get(const u8 *buf, struct wire_param *out);
+
+void wire_command_put(u8 *buf, const struct wire_command *in);
+void wire_command_get(const u8 *buf, struct wire_command *out);
+
+/* Counts feed and counts of *plan from mode, entries and pocket. */
+void wire_plan_count(struct wire_plan *plan);
+/* Writes WIRE_PLAN_SIZE(entries) bytes, returns that size. */
+size_t wire_plan_put(u8 *buf, const struct wire_plan *in);
+/*
+ * The checks of section 3, in its order. Returns DEALBOX_ERR_OK,
+ * DEALBOX_ERR_CRC or DEALBOX_ERR_PLAN, with the detail in *detail.
+ */
+u8 wire_plan_get(const u8 *buf, size_t len, const struct wire_descriptor *machine,
+		 u32 plan_id, struct wire_plan *out, u32 *detail);
+
+void wire_event_put(u8 *buf, const struct wire_event *in);
+void wire_event_get(const u8 *buf, struct wire_event *out);
+
+void wire_gate_put(u8 *buf, const struct wire_gate *in);
+/* false: length, type or reason are not those of section 6 */
+bool wire_gate_get(const u8 *buf, size_t len, struct wire_gate *out);
+
+/* CRC-32C of len bytes (section 3) */
+u32 wire_crc32c(const u8 *buf, size_t len);
+
+#endif
