@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox: one program, one command for each thing that a person wants done.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tool.h"
+
+extern const struct command cmd_completion;
+extern const struct command cmd_help;
+
+/* Every command, by name. Another one is one file and two lines here. */
+const struct command *const commands[] = {
+	&cmd_completion,
+	&cmd_help,
+	NULL
+};
+
+static const struct command *command_find(const char *name)
+{
+	const struct command *const *c;
+
+	for (c = commands; *c; c++)
+		if (!strcmp((*c)->name, name))
+			return *c;
+	complain("`dealbox help` lists the commands", "there is no command '%s'", name);
+	return NULL;
+}
+
+static enum status help_run(struct args *args)
+{
+	const struct command *about = NULL;
+	const char *value;
+
+	if (args_next(args, &value) == ARGS_STOP)
+		return args->status;
+	if (args->argc > 1)
+		return args_wrong(args, "it wants one command, not %d", args->argc);
+	if (args->argc) {
+		about = command_find(args->argv[0]);
+		if (!about)
+			return STATUS_INPUT;
+	}
+	help_print(about);
+	return STATUS_DONE;
+}
+
+const struct command cmd_help = {
+	.name = "help",
+	.operands = "[COMMAND]",
+	.summary = "Tell how a command is called",
+	.about = "Without COMMAND: list the commands.",
+	.run = help_run,
+};
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+	struct args args = { 0 };
+	enum status status;
+
+	if (argc < 2) {
+		complain("`dealbox help` lists the commands", "no command given");
+		return STATUS_INPUT;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		help_print(NULL);
+		status = STATUS_DONE;
+	} else if (!strcmp(argv[1], "--version")) {
+		puts("dealbox " DEALBOX_VERSION);
+		status = STATUS_DONE;
+	} else {
+		command = command_find(argv[1]);
+		if (!command)
+			return STATUS_INPUT;
+		args.command = command;
+		args.argc = argc - 1;
+		args.argv = argv + 1;
+		status = command->run(&args);
+	}
+	/* an answer that did not reach its reader was not given */
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("make room, or close nothing, and run it again",
+			 "cannot write the output: %s", strerror(errno));
+		return STATUS_INPUT;
+	}
+	return status;
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the commands share: options, help, and speaking to people and programs.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+#define OPTIONS_MAX	32
+
+static const struct option_row help_row = {
+	'h', "help", NULL, "show this help"
+};
+
+/* Row n of a command: its own, then --help, then NULL. */
+static const struct option_row *row_at(const struct command *command, size_t n)
+{
+	size_t own = 0;
+
+	while (command->options && command->options[own].name)
+		own++;
+	if (n < own)
+		return &command->options[n];
+	return n == own ? &help_row : NULL;
+}
+
+/* What getopt_long(3) wants to know, made from the rows. */
+struct getopt_tables {
+	char letters[2 * OPTIONS_MAX + 2];
+	struct option longs[OPTIONS_MAX + 1];
+};
+
+static void tables_make(const struct command *command, struct getopt_tables *t)
+{
+	const struct option_row *row;
+	char *letter = t->letters;
+	size_t n;
+
+	memset(t, 0, sizeof(*t));
+	*letter++ = ':';
+	for (n = 0; (row = row_at(command, n)); n++) {
+		if (n == OPTIONS_MAX)
+			abort();
+		t->longs[n].name = row->name;
+		t->longs[n].has_arg = row->arg ? required_argument : no_argument;
+		t->longs[n].val = row->key;
+		if (row->key >= OPT_LONG)
+			continue;
+		*letter++ = (char)row->key;
+		if (row->arg)
+			*letter++ = ':';
+	}
+}
+
+int args_next(struct args *args, const char **value)
+{
+	struct getopt_tables tables;
+	int key;
+
+	tables_make(args->command, &tables);
+	opterr = 0;
+	key = getopt_long(args->argc, args->argv, tables.letters, tables.longs, NULL);
+	*value = optarg;
+	switch (key) {
+	case -1:
+		args->argc -= optind;
+		args->argv += optind;
+		return ARGS_END;
+	case 'h':
+		help_print(args->command);
+		args->status = STATUS_DONE;
+		return ARGS_STOP;
+	case ':':
+		args->status = args_wrong(args, "%s needs an argument", args->argv[optind - 1]);
+		return ARGS_STOP;
+	case '?':
+		/* a letter is in optopt, a long option is the word before optind */
+		if (optopt && optopt < OPT_LONG)
+			args->status = args_wrong(args, "there is no option -%c, or it takes no argument",
+						  optopt);
+		else
+			args->status = args_wrong(args, "there is no option %s, or it takes no argument",
+						  args->argv[optind - 1]);
+		return ARGS_STOP;
+	default:
+		return key;
+	}
+}
+
+enum status args_wrong(const struct args *args, const char *format, ...)
+{
+	char what[256], next[128];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(what, sizeof(what), format, list);
+	va_end(list);
+	snprintf(next, sizeof(next), "`dealbox help %s` shows how it is called", args->command->name);
+	complain(next, "%s: %s", args->command->name, what);
+	return STATUS_INPUT;
+}
+
+/* The number at the start of *text, and *text behind it. False if none is there. */
+static bool number_take(const char **text, unsigned long *out)
+{
+	char *end;
+
+	/* strtoul() would take a sign and spaces */
+	if (**text < '0' || **text > '9')
+		return false;
+	errno = 0;
+	*out = strtoul(*text, &end, 10);
+	*text = end;
+	return !errno;
+}
+
+bool args_number(const struct args *args, const char *option, const char *text,
+		 unsigned long min, unsigned long max, unsigned long *out)
+{
+	const char *rest = text;
+
+	if (number_take(&rest, out) && !*rest && *out >= min && *out <= max)
+		return true;
+	args_wrong(args, "--%s wants a number from %lu to %lu, not '%s'", option, min, max, text);
+	return false;
+}
+
+bool boards_has(const struct boards *boards, unsigned int board)
+{
+	return board <= BOARDS_MAX && (boards->bits[board / 64] >> (board % 64) & 1);
+}
+
+bool args_boards(const struct args *args, const char *option, const char *text,
+		 struct boards *out)
+{
+	const char *rest = text;
+	unsigned long first, last;
+
+	memset(out, 0, sizeof(*out));
+	do {
+		if (!number_take(&rest, &first))
+			goto wrong;
+		last = first;
+		if (*rest == '-') {
+			rest++;
+			if (!number_take(&rest, &last))
+				goto wrong;
+		}
+		if (!first || last < first || last > BOARDS_MAX)
+			goto wrong;
+		for (; first <= last; first++)
+			out->bits[first / 64] |= 1ULL << (first % 64);
+	} while (*rest++ == ',');
+	if (!rest[-1])
+		return true;
+wrong:
+	args_wrong(args, "--%s wants board numbers such as 1-8,11, not '%s'", option, text);
+	return false;
+}
+
+static void row_print(const struct option_row *row)
+{
+	char left[64];
+	int n = 0;
+
+	if (row->key < OPT_LONG)
+		n = snprintf(left, sizeof(left), "-%c, ", row->key);
+	else
+		n = snprintf(left, sizeof(left), "    ");
+	snprintf(left + n, sizeof(left) - n, "--%s%s%s", row->name, row->arg ? " " : "",
+		 row->arg ? row->arg : "");
+	printf("  %-24s %s\n", left, row->help);
+}
+
+void help_print(const struct command *command)
+{
+	const struct option_row *row;
+	size_t n;
+
+	if (command) {
+		printf("usage: dealbox %s [OPTION...]%s%s\n\n%s.\n\n%s\n\nOptions:\n", command->name,
+		       *command->operands ? " " : "", command->operands, command->summary,
+		       command->about);
+		for (n = 0; (row = row_at(command, n)); n++)
+			row_print(row);
+	} else {
+		printf("usage: dealbox COMMAND [OPTION...] [OPERAND...]\n\nCommands:\n");
+		for (n = 0; commands[n]; n++)
+			printf("  %-12s %s\n", commands[n]->name, commands[n]->summary);
+		printf("\n`dealbox help COMMAND` or `dealbox COMMAND --help` tells about one of them.\n");
+	}
+	printf("\nExit status: 0 done, 1 the answer is no, 2 usage or input, 3 machine.\n");
+}
+
+static bool progress_shown;
+
+static void progress_clear(void)
+{
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	progress_shown = false;
+}
+
+void progress(const char *format, ...)
+{
+	va_list list;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	progress_clear();
+	if (!format)
+		return;
+	va_start(list, format);
+	vfprintf(stderr, format, list);
+	va_end(list);
+	progress_shown = true;
+}
+
+void complain(const char *next, const char *format, ...)
+{
+	va_list list;
+
+	fflush(stdout);
+	progress_clear();
+	fputs("dealbox: ", stderr);
+	va_start(list, format);
+	vfprintf(stderr, format, list);
+	va_end(list);
+	fputc('\n', stderr);
+	if (next)
+		fprintf(stderr, "         %s\n", next);
+}
+
+void say(const char *format, ...)
+{
+	va_list list;
+
+	progress_clear();
+	va_start(list, format);
+	vprintf(format, list);
+	va_end(list);
+	putchar('\n');
+	fflush(stdout);
+}
+
+void json_say(struct json_object *object)
+{
+	progress_clear();
+	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_NOSLASHESCAPE));
+	fflush(stdout);
+	json_object_put(object);
+}
