@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* The protocol in bytes: layouts, round trips, and every byte that is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "wire.h"
+
+static const struct wire_descriptor machine = {
+	.reader = DEALBOX_READER_BARCODE,
+	.version = WIRE_VERSION,
+	.pockets = 4,
+	.pocket_capacity = 13,
+	.hopper = 60,
+	.plan_entries = 54,
+	.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD |
+			DEALBOX_CAP_BY_POSITION | DEALBOX_CAP_CAPTURE,
+};
+
+/* Bytes that differ everywhere, so that a field in the wrong place shows. */
+static void fill(void *p, size_t size, u8 start)
+{
+	u8 *bytes = p;
+
+	while (size--)
+		*bytes++ = start++;
+}
+
+static void put32(u8 *p, u32 v)
+{
+	for (int i = 0; i < 4; i++)
+		p[i] = v >> 8 * i;
+}
+
+static void test_crc_known_answer(void **state)
+{
+	(void)state;
+	assert_int_equal(wire_crc32c((const u8 *)"123456789", 9), 0xe3069283u);
+	assert_int_equal(wire_crc32c(NULL, 0), 0);
+}
+
+static void test_descriptor(void **state)
+{
+	static const u8 expected[WIRE_DESC_SIZE] = {
+		24, 0x24, 1, 1, 0x00, 0x01, 4, 13, 60, 0, 54, 0, 0x01, 0x0e, 0, 0,
+	};
+	u8 buf[WIRE_DESC_SIZE + 4] = { 0 };
+	struct wire_descriptor out;
+
+	(void)state;
+	wire_descriptor_put(buf, &machine);
+	assert_memory_equal(buf, expected, sizeof(expected));
+	assert_true(wire_descriptor_get(buf, WIRE_DESC_SIZE, &out));
+	assert_int_equal(out.reader, machine.reader);
+	assert_int_equal(out.version, machine.version);
+	assert_int_equal(out.pockets, machine.pockets);
+	assert_int_equal(out.pocket_capacity, machine.pocket_capacity);
+	assert_int_equal(out.hopper, machine.hopper);
+	assert_int_equal(out.plan_entries, machine.plan_entries);
+	assert_int_equal(out.capabilities, machine.capabilities);
+	assert_int_equal(out.gate_deadline_us, 0);
+
+	/* a later minor version is longer, and says so */
+	buf[0] = sizeof(buf);
+	buf[4] = 7;
+	buf[20] = 1;
+	assert_true(wire_descriptor_get(buf, sizeof(buf), &out));
+	/* longer than what is there */
+	assert_false(wire_descriptor_get(buf, WIRE_DESC_SIZE, &out));
+}
+
+static void test_descriptor_refused(void **state)
+{
+	static const struct {
+		const char *what;
+		u8 offset, value;
+	} bad[] = {
+		{ "bLength short", 0, 23 }, { "bLength 0", 0, 0 },
+		{ "bLength long", 0, 25 },
+		{ "type", 1, 0x25 }, { "subtype", 2, 2 },
+		{ "reader", 3, 4 }, { "no reader, but by card", 3, 0 },
+		{ "major version higher", 5, 2 }, { "major version 0", 5, 0 },
+		{ "no pockets", 6, 0 }, { "nine pockets", 6, 9 },
+		{ "capacity 0", 7, 0 }, { "capacity 65", 7, 65 },
+		{ "hopper 0", 8, 0 },
+		{ "plan 0", 10, 0 }, { "plan 65", 10, 65 }, { "plan 256+", 11, 1 },
+		{ "neither kind", 12, 0 }, { "both kinds", 12, 3 },
+		{ "host-routed without deadline", 12, 2 },
+		{ "no mode", 13, 0x08 },
+		{ "stored plan with deadline", 16, 1 },
+	};
+	struct wire_descriptor out;
+	u8 good[WIRE_DESC_SIZE], buf[WIRE_DESC_SIZE];
+
+	(void)state;
+	wire_descriptor_put(good, &machine);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		memcpy(buf, good, sizeof(buf));
+		buf[bad[i].offset] = bad[i].value;
+		if (wire_descriptor_get(buf, sizeof(buf), &out))
+			fail_msg("accepted: %s", bad[i].what);
+	}
+	for (size_t len = 0; len < WIRE_DESC_SIZE; len++)
+		assert_false(wire_descriptor_get(good, len, &out));
+
+	/* what must not be refused */
+	memcpy(buf, good, sizeof(buf));
+	buf[3] = 0;
+	buf[13] = 0x04;		/* by position needs no reader */
+	assert_true(wire_descriptor_get(buf, sizeof(buf), &out));
+	buf[15] = 0x80;		/* unknown capability */
+	assert_true(wire_descriptor_get(buf, sizeof(buf), &out));
+	buf[12] = 2;		/* host-routed, with a deadline */
+	put32(buf + 16, 20000);
+	assert_true(wire_descriptor_get(buf, sizeof(buf), &out));
+	assert_int_equal(out.gate_deadline_us, 20000);
+}
+
+static void test_info(void **state)
+{
+	struct wire_info in = { .version = 0x0100, .firmware = 0x01020304,
+				.hardware = 0x0a0b0c0d, .name = "Ruter" }, out;
+	u8 buf[WIRE_INFO_SIZE];
+
+	(void)state;
+	fill(buf, sizeof(buf), 1);
+	wire_info_put(buf, &in);
+	assert_memory_equal(buf, "\x00\x01\x00\x00\x04\x03\x02\x01\x0d\x0c\x0b\x0a\0\0\0\0Ruter", 22);
+	for (int i = 21; i < WIRE_INFO_SIZE; i++)
+		assert_int_equal(buf[i], 0);
+	wire_info_get(buf, &out);
+	assert_int_equal(out.version, in.version);
+	assert_int_equal(out.firmware, in.firmware);
+	assert_int_equal(out.hardware, in.hardware);
+	assert_string_equal(out.name, in.name);
+
+	/* a name of all 32 bytes has no terminator in the bytes, but one in memory */
+	memset(buf + 16, 'x', 48);
+	wire_info_get(buf, &out);
+	assert_int_equal(strlen(out.name), WIRE_NAME_SIZE);
+	memset(buf, 0, sizeof(buf));
+	wire_info_put(buf, &out);
+	assert_int_equal(buf[47], 'x');
+	assert_int_equal(buf[48], 0);
+}
+
+static void test_status(void **state)
+{
+	struct wire_status in = {
+		.state = DEALBOX_STATE_HELD, .fault = 0x21, .flags = 0x2d, .cards_total = 52,
+		.plan_id = 0x01020304, .insertion = 0x11121314, .board = 0x2122,
+		.cards_done = 7, .next_event = 0x31323334, .clock_us = 0x41424344,
+		.counts = { 1, 2, 3, 1, 0, 0, 0, 9 },
+	}, out;
+	static const u8 expected[WIRE_STATUS_SIZE] = {
+		3, 0x21, 0x2d, 52, 4, 3, 2, 1, 0x14, 0x13, 0x12, 0x11, 0x22, 0x21, 7, 0,
+		0x34, 0x33, 0x32, 0x31, 0x44, 0x43, 0x42, 0x41, 1, 2, 3, 1, 0, 0, 0, 9,
+	};
+	u8 buf[WIRE_STATUS_SIZE];
+
+	(void)state;
+	fill(buf, sizeof(buf), 1);
+	wire_status_put(buf, &in);
+	assert_memory_equal(buf, expected, sizeof(buf));
+	memset(&out, 0, sizeof(out));
+	assert_true(wire_status_get(buf, &out));
+	assert_memory_equal(out.counts, in.counts, sizeof(in.counts));
+	wire_status_put(buf, &out);
+	assert_memory_equal(buf, expected, sizeof(buf));
+
+	/* state and fault must fit together, for all 65536 pairs */
+	for (int s = 0; s < 256; s++) {
+		for (int f = 0; f < 256; f++) {
+			bool held = s == 3 && f >= 0x20 && f <= 0x27;
+			bool fault = s == 4 && f >= 0x28 && f <= 0x3f;
+			bool other = (s < 3 || s == 5) && !f;
+
+			buf[0] = s;
+			buf[1] = f;
+			assert_int_equal(wire_status_get(buf, &out), held || fault || other);
+		}
+	}
+}
+
+static void test_result(void **state)
+{
+	static const u8 expected[WIRE_RESULT_SIZE] = {
+		4, 3, 2, 1, 0x12, 11, 0, 0, 0x14, 0x13, 0x12, 0x11,
+	};
+	struct wire_result in = { 0x01020304, 0x12, 11, 0x11121314 }, out;
+	u8 buf[WIRE_RESULT_SIZE];
+
+	(void)state;
+	fill(buf, sizeof(buf), 1);
+	wire_result_put(buf, &in);
+	assert_memory_equal(buf, expected, sizeof(buf));
+	wire_result_get(buf, &out);
+	assert_int_equal(out.sequence, in.sequence);
+	assert_int_equal(out.request, in.request);
+	assert_int_equal(out.error, in.error);
+	assert_int_equal(out.detail, in.detail);
+}
+
+static void test_counters(void **state)
+{
+	struct dealbox_counters in, out;
+	u8 buf[WIRE_COUNTERS_SIZE];
+
+	(void)state;
+	fill(&in, sizeof(in), 1);
+	in.boards_dealt = 0x01020304;
+	in.seconds = 0x0e;
+	wire_counters_put(buf, &in);
+	assert_memory_equal(buf, "\x04\x03\x02\x01", 4);
+	assert_memory_equal(buf + 56, "\x0e\0\0\0\0\0\0\0", 8);
+	fill(buf + 60, 4, 1);
+	wire_counters_get(buf, &out);
+	in.reserved = 0;
+	assert_memory_equal(&in, &out, sizeof(in));
+}
+
+static void test_param_and_command(void **state)
+{
+	struct wire_param pin = { 1, 0x01020304, 3, 0xffffffff }, pout;
+	struct wire_command cin = { 9, 0x01020304, 3, 0x80000000 }, cout;
+	u8 buf[16];
+
+	(void)state;
+	wire_param_put(buf, &pin);
+	assert_memory_equal(buf, "\1\0\0\0\4\3\2\1\3\0\0\0\xff\xff\xff\xff", 16);
+	wire_param_get(buf, &pout);
+	assert_memory_equal(&pin, &pout, sizeof(pin));
+	wire_command_put(buf, &cin);
+	assert_memory_equal(buf, "\x9\0\0\0\4\3\2\1\3\0\0\0\0\0\0\x80", 16);
+	wire_command_get(buf, &cout);
+	assert_memory_equal(&cin, &cout, sizeof(cin));
+}
+
+static void bridge_plan(struct wire_plan *plan)
+{
+	memset(plan, 0, sizeof(*plan));
+	plan->plan_id = 0x01020304;
+	plan->mode = DEALBOX_PLAN_BY_CARD;
+	plan->entries = 52;
+	for (int i = 0; i < 52; i++)
+		plan->pocket[i] = i % 4;
+	wire_plan_count(plan);
+}
+
+static void test_plan_round_trip(void **state)
+{
+	static const u8 modes[] = { DEALBOX_PLAN_BY_CARD, DEALBOX_PLAN_BY_POSITION,
+				    DEALBOX_PLAN_CAPTURE };
+	struct wire_plan in, out;
+	u8 buf[WIRE_PLAN_MAX];
+	u32 detail;
+
+	(void)state;
+	for (size_t m = 0; m < 3; m++) {
+		bridge_plan(&in);
+		in.mode = modes[m];
+		if (in.mode == DEALBOX_PLAN_CAPTURE) {
+			memset(in.pocket, 0, sizeof(in.pocket));
+			in.entries = 1;
+			in.pocket[0] = 2;
+		} else if (in.mode == DEALBOX_PLAN_BY_CARD) {
+			in.pocket[51] = DEALBOX_NONE;
+		}
+		wire_plan_count(&in);
+		fill(buf, sizeof(buf), 1);
+		assert_int_equal(wire_plan_put(buf, &in), WIRE_PLAN_SIZE(in.entries));
+		assert_int_equal(wire_plan_get(buf, WIRE_PLAN_SIZE(in.entries), &machine,
+					       in.plan_id, &out, &detail), DEALBOX_ERR_OK);
+		assert_int_equal(detail, 0);
+		assert_int_equal(out.plan_id, in.plan_id);
+		assert_int_equal(out.mode, in.mode);
+		assert_int_equal(out.entries, in.entries);
+		assert_int_equal(out.feed, modes[m] == DEALBOX_PLAN_BY_CARD ? 51 :
+				 modes[m] == DEALBOX_PLAN_BY_POSITION ? 52 : 0);
+		assert_int_equal(out.feed, in.feed);
+		assert_memory_equal(out.counts, in.counts, sizeof(in.counts));
+		assert_memory_equal(out.pocket, in.pocket, sizeof(in.pocket));
+	}
+}
+
+/* Any single byte that changes is found by the checksum (or by the length). */
+static void test_plan_every_byte(void **state)
+{
+	struct wire_plan in, out;
+	u8 buf[WIRE_PLAN_MAX];
+	size_t size;
+	u32 detail;
+
+	(void)state;
+	bridge_plan(&in);
+	size = wire_plan_put(buf, &in);
+	for (size_t i = 0; i < size; i++) {
+		for (int v = 1; v < 256; v++) {
+			buf[i] ^= v;
+			u8 error = wire_plan_get(buf, size, &machine, in.plan_id, &out, &detail);
+
+			assert_int_equal(error, i == 12 ? DEALBOX_ERR_PLAN : DEALBOX_ERR_CRC);
+			buf[i] ^= v;
+		}
+	}
+	for (size_t len = 0; len <= sizeof(buf); len++) {
+		if (len == size)
+			continue;
+		assert_int_equal(wire_plan_get(buf, len, &machine, in.plan_id, &out, &detail),
+				 DEALBOX_ERR_PLAN);
+		assert_int_equal(detail, 12);
+	}
+}
+
+/* With a good checksum, each field that is wrong is named by its offset. */
+static void test_plan_refused(void **state)
+{
+	static const struct {
+		const char *what;
+		u8 offset, value, at;
+	} bad[] = {
+		{ "magic", 0, 0x45, 0 }, { "magic, last byte", 3, 0, 0 },
+		{ "major version", 5, 2, 4 }, { "major version 0", 5, 0, 4 },
+		{ "mode 0", 6, 0, 6 }, { "mode 4", 6, 4, 6 }, { "mode 255", 6, 255, 6 },
+		{ "reserved", 7, 1, 7 },
+		{ "plan number", 8, 5, 8 }, { "plan number, last byte", 11, 2, 8 },
+		{ "feed", 13, 51, 13 }, { "feed", 13, 53, 13 }, { "feed", 13, 0, 13 },
+		{ "reserved", 14, 1, 14 }, { "reserved", 15, 1, 14 },
+		{ "count", 16, 12, 16 }, { "count", 19, 14, 19 }, { "count", 23, 1, 23 },
+		{ "reserved", 24, 1, 24 }, { "reserved", 31, 1, 24 },
+		{ "entry, so count", 32, 4, 16 }, { "entry, so feed", 40, 255, 13 },
+	};
+	struct wire_plan in, out;
+	u8 good[WIRE_PLAN_MAX], buf[WIRE_PLAN_MAX];
+	size_t size;
+	u32 detail;
+
+	(void)state;
+	bridge_plan(&in);
+	size = wire_plan_put(good, &in);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		memcpy(buf, good, size);
+		buf[bad[i].offset] = bad[i].value;
+		put32(buf + size - 4, wire_crc32c(buf, size - 4));
+		u8 error = wire_plan_get(buf, size, &machine, in.plan_id, &out, &detail);
+
+		if (error != DEALBOX_ERR_PLAN || detail != bad[i].at)
+			fail_msg("%s at %d: error %d at %u", bad[i].what, bad[i].offset, error, detail);
+	}
+}
+
+/* What the header cannot show: plans that agree with themselves, but are wrong. */
+static void test_plan_limits(void **state)
+{
+	struct wire_descriptor m = machine;
+	struct wire_plan in, out;
+	u8 buf[WIRE_PLAN_MAX];
+	u32 detail;
+
+#define REFUSED(at) do {							\
+	wire_plan_count(&in);							\
+	size_t size_ = wire_plan_put(buf, &in);					\
+	assert_int_equal(wire_plan_get(buf, size_, &m, in.plan_id, &out, &detail), \
+			 DEALBOX_ERR_PLAN);					\
+	assert_int_equal(detail, at);						\
+} while (0)
+
+	(void)state;
+	bridge_plan(&in);
+	in.pocket[51] = 4;		/* a pocket that the machine does not have */
+	REFUSED(32 + 51);
+	in.pocket[3] = 200;		/* the lowest offset is named */
+	REFUSED(32 + 3);
+
+	bridge_plan(&in);		/* one card more than fits into a pocket */
+	for (int i = 0; i < 52; i++)
+		if (in.pocket[i] == 1) {
+			in.pocket[i] = 2;
+			break;
+		}
+	REFUSED(16 + 2);
+
+	bridge_plan(&in);		/* no card at all */
+	memset(in.pocket, DEALBOX_NONE, 52);
+	REFUSED(13);
+
+	bridge_plan(&in);		/* 255 by position */
+	in.mode = DEALBOX_PLAN_BY_POSITION;
+	in.pocket[9] = DEALBOX_NONE;
+	REFUSED(32 + 9);
+
+	bridge_plan(&in);
+	in.mode = DEALBOX_PLAN_CAPTURE;	/* exactly one entry */
+	REFUSED(12);
+
+	bridge_plan(&in);
+	in.entries = 0;
+	REFUSED(12);
+
+	m.plan_entries = 51;
+	bridge_plan(&in);
+	REFUSED(12);
+
+	m.plan_entries = 64;		/* by card there are 54 cards */
+	in.entries = 55;
+	memset(in.pocket + 52, DEALBOX_NONE, 3);
+	REFUSED(12);
+
+	m = machine;			/* a mode without its capability */
+	bridge_plan(&in);
+	m.capabilities &= ~DEALBOX_CAP_BY_CARD;
+	REFUSED(6);
+	in.mode = DEALBOX_PLAN_BY_POSITION;
+	m.capabilities &= ~DEALBOX_CAP_BY_POSITION;
+	REFUSED(6);
+	in.mode = DEALBOX_PLAN_CAPTURE;
+	m.capabilities &= ~DEALBOX_CAP_CAPTURE;
+	REFUSED(6);
+#undef REFUSED
+}
+
+static void test_event(void **state)
+{
+	struct wire_event in = {
+		.type = DEALBOX_EV_CARD_READ, .flags = 1, .number = 0x01020304,
+		.clock_us = 0x11121314, .insertion = 0x21222324, .position = 5,
+		.card = 6, .pocket = 7, .quality = 8, .code = 0x31323334,
+		.arg = { 0x41424344, 0x51525354 },
+	}, out;
+	static const u8 expected[WIRE_EVENT_SIZE] = {
+		0x12, 1, 0, 0, 4, 3, 2, 1, 0x14, 0x13, 0x12, 0x11, 0x24, 0x23, 0x22, 0x21,
+		5, 6, 7, 8, 0x34, 0x33, 0x32, 0x31, 0x44, 0x43, 0x42, 0x41, 0x54, 0x53, 0x52, 0x51,
+	};
+	u8 buf[WIRE_EVENT_SIZE];
+
+	(void)state;
+	fill(buf, sizeof(buf), 1);
+	wire_event_put(buf, &in);
+	assert_memory_equal(buf, expected, sizeof(buf));
+	memset(&out, 0xa5, sizeof(out));
+	wire_event_get(buf, &out);
+	wire_event_put(buf, &out);
+	assert_memory_equal(buf, expected, sizeof(buf));
+	buf[2] = buf[3] = 0xff;		/* a host ignores what is reserved */
+	wire_event_get(buf, &out);
+	wire_event_put(buf, &out);
+	assert_memory_equal(buf, expected, sizeof(buf));
+}
+
+static void test_gate(void **state)
+{
+	struct wire_gate in = { .pocket = 3, .position = 9, .number = 0x01020304,
+				.insertion = 0x11121314 }, out;
+	static const u8 expected[WIRE_GATE_SIZE] = {
+		1, 3, 0, 9, 4, 3, 2, 1, 0x14, 0x13, 0x12, 0x11,
+	};
+	u8 buf[WIRE_GATE_SIZE + 1];
+
+	(void)state;
+	fill(buf, sizeof(buf), 1);
+	wire_gate_put(buf, &in);
+	assert_memory_equal(buf, expected, WIRE_GATE_SIZE);
+	assert_true(wire_gate_get(buf, WIRE_GATE_SIZE, &out));
+	assert_int_equal(out.pocket, 3);
+	assert_int_equal(out.position, 9);
+	assert_int_equal(out.number, in.number);
+	assert_int_equal(out.insertion, in.insertion);
+
+	for (size_t len = 0; len <= sizeof(buf); len++)
+		assert_int_equal(wire_gate_get(buf, len, &out), len == WIRE_GATE_SIZE);
+	/* pocket and reason must fit together, for all 65536 pairs */
+	for (int p = 0; p < 256; p++) {
+		for (int r = 0; r < 256; r++) {
+			buf[1] = p;
+			buf[2] = r;
+			assert_int_equal(wire_gate_get(buf, WIRE_GATE_SIZE, &out),
+					 p == 255 ? r == 0x28 || r == 0x21 : r == 0);
+		}
+	}
+	buf[0] = 2;
+	assert_false(wire_gate_get(buf, WIRE_GATE_SIZE, &out));
+
+	in = (struct wire_gate){ .pocket = DEALBOX_NONE, .reason = DEALBOX_EV_REPEATED_CARD,
+				 .first = 4 };
+	wire_gate_put(buf, &in);
+	assert_true(wire_gate_get(buf, WIRE_GATE_SIZE, &out));
+	assert_int_equal(out.reason, in.reason);
+	assert_int_equal(out.first, 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_crc_known_answer),
+		cmocka_unit_test(test_descriptor),
+		cmocka_unit_test(test_descriptor_refused),
+		cmocka_unit_test(test_info),
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_result),
+		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_param_and_command),
+		cmocka_unit_test(test_plan_round_trip),
+		cmocka_unit_test(test_plan_every_byte),
+		cmocka_unit_test(test_plan_refused),
+		cmocka_unit_test(test_plan_limits),
+		cmocka_unit_test(test_event),
+		cmocka_unit_test(test_gate),
+	};
+
+	return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
+}
