@@ -8,7 +8,10 @@
 #ifndef DEALBOX_CARD_H
 #define DEALBOX_CARD_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+#include <dealbox/api.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +37,44 @@ typedef uint64_t dealbox_cards;
 #define DEALBOX_PACK_BRIDGE	((dealbox_cards)0x000fffffffffffffULL)
 /* 32 cards, sevens up: ranks A K Q J T 9 8 7 of each suit (code of preferans 3.2) */
 #define DEALBOX_PACK_PREFERANS	((dealbox_cards)0x00007f83fc1fe0ffULL)
+
+/*
+ * Name of a card: suit letter and rank letter ("SA", "HT", "C2"), "joker 1",
+ * "joker 2"; "?" for every other number. The string is static.
+ */
+DEALBOX_API const char *dealbox_card_name(unsigned int card);
+
+/*
+ * Card number of a name as dealbox_card_name() gives it. Case does not matter,
+ * and "10" is the same as "T". -EINVAL if it is none.
+ */
+DEALBOX_API int dealbox_card_parse(const char *name);
+
+/* Letter of a seat: N, E, S, W; '?' for every other number. */
+DEALBOX_API char dealbox_seat_letter(int seat);
+
+/* Name of a seat: "North" ..; "?" for every other number. Static. */
+DEALBOX_API const char *dealbox_seat_name(int seat);
+
+/* Seat of a letter, upper or lower case; -EINVAL if it is none. */
+DEALBOX_API int dealbox_seat_parse(char letter);
+
+/* Room that the text of any set of cards needs, with its terminating zero. */
+#define DEALBOX_CARDS_TEXT	56
+
+/*
+ * Writes a hand as PBN does (standard 2.1, 3.4.11): ranks descending, suits in
+ * the order spades, hearts, diamonds, clubs with a dot between: "AK2..QJ.T98".
+ * Jokers are left out. Returns the length without the terminating zero.
+ */
+DEALBOX_API size_t dealbox_cards_format(dealbox_cards cards,
+					char text[DEALBOX_CARDS_TEXT]);
+
+/* How many cards a set has. */
+static inline unsigned int dealbox_cards_count(dealbox_cards cards)
+{
+	return (unsigned int)__builtin_popcountll(cards);
+}
 
 #ifdef __cplusplus
 }

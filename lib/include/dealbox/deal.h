@@ -5,7 +5,10 @@
 #ifndef DEALBOX_DEAL_H
 #define DEALBOX_DEAL_H
 
+#include <stdbool.h>
+
 #include <dealbox/card.h>
+#include <dealbox/pack.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,6 +23,79 @@ extern "C" {
 struct dealbox_deal {
 	dealbox_cards hand[DEALBOX_HANDS];
 };
+
+/* What can be wrong with a deal. */
+enum dealbox_defect_kind {
+	DEALBOX_DEFECT_REPEATED,	/* card, held by each hand of hands */
+	DEALBOX_DEFECT_MISSING,		/* card, held by nobody */
+	DEALBOX_DEFECT_FOREIGN,		/* card, held by hands, is not in the pack */
+	DEALBOX_DEFECT_SIZE,		/* hand has count cards and not expected */
+};
+
+struct dealbox_defect {
+	uint8_t kind;		/* enum dealbox_defect_kind */
+	uint8_t card;		/* DEALBOX_CARD_NONE for DEALBOX_DEFECT_SIZE */
+	uint8_t hands;		/* bit n = hand n */
+	uint8_t hand;		/* DEALBOX_DEFECT_SIZE */
+	uint8_t count;
+	uint8_t expected;
+};
+
+/* More defects than this no deal can have: each bit of each hand, and sizes. */
+#define DEALBOX_DEFECTS_MAX	(64 + DEALBOX_HANDS)
+
+/* Is it a deal of that pack: every card in exactly one hand, every hand full? */
+DEALBOX_API bool dealbox_deal_complete(const struct dealbox_deal *deal,
+				       const struct dealbox_pack *pack);
+
+/*
+ * Names every defect, cards in the order of their numbers, then hand sizes.
+ * Writes at most max of them to out (which may be NULL when max is 0) and returns
+ * how many there are: 0 = dealbox_deal_complete().
+ */
+DEALBOX_API size_t dealbox_deal_check(const struct dealbox_deal *deal,
+				      const struct dealbox_pack *pack,
+				      struct dealbox_defect *out, size_t max);
+
+/* Who holds the card: the first hand, -ENOENT if none. */
+DEALBOX_API int dealbox_deal_holder(const struct dealbox_deal *deal,
+				    unsigned int card);
+
+/* Room for the text of any deal, with its terminating zero. */
+#define DEALBOX_DEAL_TEXT	232
+
+/*
+ * Writes a deal as the Deal tag of PBN does (standard 2.1, 3.4.11): "N:" and the
+ * four hands clockwise from seat first, ranks descending. Returns the length.
+ */
+DEALBOX_API size_t dealbox_deal_format(const struct dealbox_deal *deal, int first,
+				       char text[DEALBOX_DEAL_TEXT]);
+
+/*
+ * Reads what dealbox_deal_format() wrote; ranks in any order, either case, and
+ * "-" for a hand that is not given (it is then empty). 0, or -EINVAL when the text
+ * breaks the syntax or has a card twice in one hand (*deal is then undefined).
+ * Whether it is a complete deal is for dealbox_deal_check() to say.
+ */
+DEALBOX_API int dealbox_deal_parse(const char *text, struct dealbox_deal *deal);
+
+/* Overwrites it in a way that the compiler cannot leave out. */
+DEALBOX_API void dealbox_deal_wipe(struct dealbox_deal *deal);
+
+/* Who is vulnerable. */
+enum dealbox_vulnerable {
+	DEALBOX_VULNERABLE_NONE, DEALBOX_VULNERABLE_NS,
+	DEALBOX_VULNERABLE_EW, DEALBOX_VULNERABLE_ALL
+};
+
+/* Dealer of a board: N, E, S, W in turn from board 1 (Law 2). -EINVAL for board 0. */
+DEALBOX_API int dealbox_board_dealer(uint32_t board);
+
+/* Who is vulnerable on a board, in a cycle of 16 (Law 2). -EINVAL for board 0. */
+DEALBOX_API int dealbox_board_vulnerable(uint32_t board);
+
+/* Name as PBN writes it: "None", "NS", "EW", "All"; "?" for other numbers. Static. */
+DEALBOX_API const char *dealbox_vulnerable_name(int vulnerable);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What marks a function as exported; it must also stand in libdealbox.map. */
+#ifndef DEALBOX_API_H
+#define DEALBOX_API_H
+
+#define DEALBOX_API __attribute__((visibility("default")))
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libdealbox: everything. Each header also stands alone. */
+#ifndef DEALBOX_DEALBOX_H
+#define DEALBOX_DEALBOX_H
+
+#include <dealbox/card.h>
+#include <dealbox/deal.h>
+#include <dealbox/format.h>
+#include <dealbox/pack.h>
+#include <dealbox/report.h>
+#include <dealbox/set.h>
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A pack: which cards exist, and how many of them each hand gets. */
+#ifndef DEALBOX_PACK_H
+#define DEALBOX_PACK_H
+
+#include <dealbox/card.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dealbox_pack {
+	const char *name;	/* "bridge" */
+	dealbox_cards cards;
+	uint8_t hands;		/* hands and talon: 4 */
+	uint8_t size[4];	/* cards of each */
+};
+
+/* Bridge: 52 cards, four hands of 13 (Law 1). Static. */
+DEALBOX_API const struct dealbox_pack *dealbox_pack_bridge(void);
+
+/* Preferans: 32 cards, three hands of 10 and, as hand 3, the talon of 2. Static. */
+DEALBOX_API const struct dealbox_pack *dealbox_pack_preferans(void);
+
+/* The pack of that name, NULL if there is none. Static. */
+DEALBOX_API const struct dealbox_pack *dealbox_pack_find(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

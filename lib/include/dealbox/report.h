@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A report: what was found wrong, and where. Readers, writers and checks add to
+ * it; a caller shows it. A problem holds facts; dealbox_problem_message() makes the
+ * sentence, with or without the names of cards (hidden is the default everywhere:
+ * whoever reads it may be playing the deal tomorrow).
+ */
+#ifndef DEALBOX_REPORT_H
+#define DEALBOX_REPORT_H
+
+#include <stdbool.h>
+
+#include <dealbox/card.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum dealbox_severity {
+	DEALBOX_NOTE,		/* worth knowing; also: what a reader repaired */
+	DEALBOX_PROBLEM		/* something could not be used, or must not be dealt */
+};
+
+/*
+ * What was found. The names in the comments are those that dealbox_code_name()
+ * gives, and that stand in JSON output: they never change.
+ */
+enum dealbox_code {
+	DEALBOX_CODE_NONE,		/* none: no code */
+
+	/* the file */
+	DEALBOX_FILE_UNREADABLE,	/* file-unreadable */
+	DEALBOX_FILE_EMPTY,		/* file-empty */
+	DEALBOX_FILE_TOO_LARGE,		/* file-too-large */
+	DEALBOX_FILE_TRUNCATED,		/* file-truncated: ends within a deal */
+	DEALBOX_FORMAT_UNKNOWN,		/* format-unknown */
+	DEALBOX_NO_DEALS,		/* no-deals: not one complete deal */
+	DEALBOX_ENCRYPTED,		/* encrypted */
+	DEALBOX_BYTE_ORDER_MARK,	/* byte-order-mark: skipped */
+	DEALBOX_BYTE_INVALID,		/* byte-invalid: control characters */
+	DEALBOX_LINE_ENDS_MIXED,	/* line-ends-mixed */
+	DEALBOX_NOT_EXPORT,		/* not-export: declared, not obeyed */
+	DEALBOX_TRAILER_DISAGREES,	/* trailer-disagrees: with the file's length */
+	DEALBOX_COUNT_DISAGREES,	/* count-disagrees: header and contents */
+
+	/* the cards */
+	DEALBOX_CARD_REPEATED,		/* card-repeated: card, hands */
+	DEALBOX_CARD_MISSING,		/* card-missing: card */
+	DEALBOX_CARD_FOREIGN,		/* card-foreign: card, hands: not in the pack */
+	DEALBOX_HAND_SIZE,		/* hand-size: hand, count, expected */
+	DEALBOX_HAND_NOT_GIVEN,		/* hand-not-given: hand */
+	DEALBOX_HANDS_NUMBER,		/* hands-number: count, expected */
+	DEALBOX_BAD_RANK,		/* bad-rank: hand */
+	DEALBOX_BAD_SUIT,		/* bad-suit: hand */
+	DEALBOX_BAD_CARD,		/* bad-card: a number or letter that is no card */
+	DEALBOX_TEN_AS_10,		/* ten-as-10: read as T */
+	DEALBOX_SPACING,		/* spacing: too much of it, ignored */
+	DEALBOX_HAND_DERIVED,		/* hand-derived: the one not given has the rest */
+	DEALBOX_DEAL_NOT_GIVEN,		/* deal-not-given: a game without a deal */
+	DEALBOX_DEAL_SYNTAX,		/* deal-syntax */
+	DEALBOX_HALVES_DISAGREE,	/* halves-disagree: DUP */
+	DEALBOX_CHECKSUM_WRONG,		/* checksum-wrong */
+	DEALBOX_PLACEHOLDER_DEAL,	/* placeholder-deal: sorted, nobody dealt it */
+	DEALBOX_OUTSIDE_RANGE,		/* outside-range: not in From..To */
+
+	/* the board */
+	DEALBOX_BOARD_MISSING,		/* board-missing: no number */
+	DEALBOX_BOARD_NOT_NUMBER,	/* board-not-number: a label, text */
+	DEALBOX_BOARD_REPEATED,		/* board-repeated: with another deal */
+	DEALBOX_BOARD_AGAIN,		/* board-again: with the same deal */
+	DEALBOX_BOARD_GAP,		/* board-gap: count missing before it */
+	DEALBOX_DEAL_REPEATED,		/* deal-repeated: text = the other board */
+	DEALBOX_DEAL_ROTATED,		/* deal-rotated: text = the other board */
+	DEALBOX_DEALER_CONTRADICTS,	/* dealer-contradicts: the board's number */
+	DEALBOX_VULNERABLE_CONTRADICTS,	/* vulnerable-contradicts */
+	DEALBOX_DEALER_INVALID,		/* dealer-invalid */
+	DEALBOX_VULNERABLE_INVALID,	/* vulnerable-invalid */
+	DEALBOX_VULNERABLE_WORD,	/* vulnerable-word: understood, not standard */
+
+	/* the notation */
+	DEALBOX_TAG_BROKEN,		/* tag-broken */
+	DEALBOX_TAG_REPEATED,		/* tag-repeated: ignored; text = its name */
+	DEALBOX_TEXT_STRAY,		/* text-stray: ignored */
+	DEALBOX_COMMENT_UNCLOSED,	/* comment-unclosed */
+	DEALBOX_INHERITANCE_FORBIDDEN,	/* inheritance-forbidden: text = the tag */
+	DEALBOX_RECORD_INVALID,		/* record-invalid */
+	DEALBOX_LINE_LONG,		/* line-long: count bytes */
+
+	/* writing */
+	DEALBOX_CANNOT_EXPRESS,		/* cannot-express: text = what */
+	DEALBOX_WRITE_FAILED,		/* write-failed */
+
+	DEALBOX_CODES			/* how many */
+};
+
+/* A problem: facts. What does not apply is 0, NULL, or DEALBOX_CARD_NONE. */
+struct dealbox_problem {
+	const char *file;	/* as the caller named it; lives as the report */
+	uint64_t byte;		/* offset in the file, binary formats */
+	uint32_t line;		/* from 1; 0 in binary formats */
+	uint16_t code;		/* enum dealbox_code */
+	uint8_t severity;	/* enum dealbox_severity */
+	uint8_t card;
+	uint8_t hands;		/* bit n = seat n */
+	uint8_t hand;
+	uint32_t count;
+	uint32_t expected;
+	char board[16];		/* number or label, shortened if need be */
+	char text[32];		/* never a card */
+};
+
+struct dealbox_report;
+
+/* A new, empty report; NULL = out of memory. Free it with dealbox_report_free(). */
+DEALBOX_API struct dealbox_report *dealbox_report_new(void);
+
+/* Frees it, and the problems and file names that it gave. NULL is allowed. */
+DEALBOX_API void dealbox_report_free(struct dealbox_report *report);
+
+/*
+ * Adds a copy of *problem. A report keeps the first 4096 of them; the rest is only
+ * counted. report may be NULL: nothing is kept.
+ */
+DEALBOX_API void dealbox_report_add(struct dealbox_report *report,
+				    const struct dealbox_problem *problem);
+
+/* How many are kept, and the one with that index (NULL beyond). In the order added. */
+DEALBOX_API size_t dealbox_report_count(const struct dealbox_report *report);
+DEALBOX_API const struct dealbox_problem *
+dealbox_report_get(const struct dealbox_report *report, size_t index);
+
+/* How many were found of that severity, kept or not. */
+DEALBOX_API size_t dealbox_report_found(const struct dealbox_report *report,
+					enum dealbox_severity severity);
+
+/* How many were found and not kept. */
+DEALBOX_API size_t dealbox_report_dropped(const struct dealbox_report *report);
+
+/* Name of a code, "card-repeated"; "?" for other numbers. Static. */
+DEALBOX_API const char *dealbox_code_name(unsigned int code);
+
+/* What severity a code has unless its finder says otherwise. */
+DEALBOX_API enum dealbox_severity dealbox_code_severity(unsigned int code);
+
+/*
+ * The sentence for a problem, without file, line and board. Names of cards and
+ * what would tell them stand in it only with reveal. Writes at most size bytes with the
+ * terminating zero, and returns the length it would have had, as snprintf() does.
+ */
+DEALBOX_API size_t dealbox_problem_message(const struct dealbox_problem *problem,
+					   bool reveal, char *text, size_t size);
+
+/*
+ * "file:line: board 7: sentence", or with "byte n" for binary formats: what a person
+ * reads. Same return value.
+ */
+DEALBOX_API size_t dealbox_problem_describe(const struct dealbox_problem *problem,
+					    bool reveal, char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

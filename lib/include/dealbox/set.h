@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A set: the deals of one session, each with its board, and where it came from. It
+ * holds complete deals only, in the order in which they were added.
+ */
+#ifndef DEALBOX_SET_H
+#define DEALBOX_SET_H
+
+#include <dealbox/deal.h>
+#include <dealbox/report.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DEALBOX_BOARD_MAX	0x7fffffffU	/* greatest board number */
+
+/*
+ * One deal of a set. A board has a number, or a label that is no number ("2-1"), or
+ * neither. To put one in, fill what is known and leave the rest as
+ * DEALBOX_BOARD_INIT has it.
+ */
+struct dealbox_board {
+	struct dealbox_deal deal;
+	uint32_t number;	/* 0 = none */
+	const char *label;	/* NULL = none; lives as the set */
+	int8_t dealer;		/* seat, -1 = not given */
+	int8_t vulnerable;	/* enum dealbox_vulnerable, -1 = not given */
+	const char *file;	/* NULL = from no file; lives as the set */
+	uint32_t line;		/* from 1; 0 in binary formats */
+	uint64_t byte;		/* offset of the record, binary formats */
+};
+
+#define DEALBOX_BOARD_INIT { .dealer = -1, .vulnerable = -1 }
+
+struct dealbox_set;
+
+/*
+ * A new, empty set of deals of that pack (NULL = bridge). NULL = out of memory. Free
+ * it with dealbox_set_free().
+ */
+DEALBOX_API struct dealbox_set *dealbox_set_new(const struct dealbox_pack *pack);
+
+/* Wipes the cards and frees it. NULL is allowed. */
+DEALBOX_API void dealbox_set_free(struct dealbox_set *set);
+
+DEALBOX_API const struct dealbox_pack *dealbox_set_pack(const struct dealbox_set *set);
+
+/* How many deals it holds. */
+DEALBOX_API size_t dealbox_set_count(const struct dealbox_set *set);
+
+/*
+ * Adds a board; label and file are copied. -EINVAL: the deal is not complete, or
+ * number, dealer or vulnerable are out of range. -ENOMEM, -E2BIG (too many).
+ */
+DEALBOX_API int dealbox_set_add(struct dealbox_set *set,
+				const struct dealbox_board *board);
+
+/* The deal with that index (from 0). -ENOENT beyond the last. */
+DEALBOX_API int dealbox_set_get(const struct dealbox_set *set, size_t index,
+				struct dealbox_board *board);
+
+/*
+ * Index of the first board with that number, -ENOENT if there is none. Takes time in
+ * proportion to the set.
+ */
+DEALBOX_API long dealbox_set_find(const struct dealbox_set *set, uint32_t number);
+
+/*
+ * What is wrong with the set as a whole, added to the report: a number twice with
+ * another deal or with the same, gaps, the same deal on two boards (also rotated to
+ * other seats). Call it when all files of the set are read. Returns how many
+ * problems (not notes) it found, or -ENOMEM.
+ */
+DEALBOX_API long dealbox_set_check(const struct dealbox_set *set,
+				   struct dealbox_report *report);
+
+/* The label or number of a board as text: "7", "2-1", "" if it has neither. */
+DEALBOX_API size_t dealbox_board_name(const struct dealbox_board *board, char *text,
+				      size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
