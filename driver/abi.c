@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* Between the machine protocol and the ABI. */
+#ifdef __KERNEL__
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/string.h>
+#define wipe memzero_explicit
+#else
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#define wipe explicit_bzero
+#endif
+
+#include "abi.h"
+
+/* The same layout for 32- and 64-bit callers, for ever. */
+static_assert(sizeof(struct dealbox_event) == 64, "event");
+static_assert(sizeof(struct dealbox_info) == 128, "info");
+static_assert(sizeof(struct dealbox_status) == 64, "status");
+static_assert(sizeof(struct dealbox_plan) == 96, "plan");
+static_assert(sizeof(struct dealbox_control) == 32, "control");
+static_assert(sizeof(struct dealbox_param) == 32, "param");
+static_assert(sizeof(struct dealbox_counters) == 64, "counters");
+
+static void begin(struct event_source *source, u64 timestamp_ns, struct dealbox_event *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->timestamp_ns = timestamp_ns;
+	out->seqno = source->seqno++;
+	out->position = DEALBOX_NONE;
+	out->card = DEALBOX_NONE;
+	out->pocket = DEALBOX_NONE;
+	out->quality = DEALBOX_NONE;
+}
+
+void abi_protocol_error(struct event_source *source, u32 code, u32 arg,
+			u64 timestamp_ns, struct dealbox_event *out)
+{
+	begin(source, timestamp_ns, out);
+	out->type = DEALBOX_EV_PROTOCOL_ERROR;
+	out->code = code;
+	out->arg[0] = arg;
+}
+
+static bool known_type(u8 type)
+{
+	return (type >= DEALBOX_EV_STATE_LOST && type <= DEALBOX_EV_KEY) ||
+	       (type >= DEALBOX_EV_PLAN_LOADED && type <= DEALBOX_EV_FAULT_CLEARED) ||
+	       (type >= DEALBOX_EV_CARD_UNREADABLE && type <= DEALBOX_EV_DECK_SHORT) ||
+	       (type >= DEALBOX_EV_REPEATED_CARD && type <= DEALBOX_EV_HARDWARE);
+}
+
+static bool at_most(u8 value, u8 max)
+{
+	return value <= max || value == DEALBOX_NONE;
+}
+
+/* A later minor version may do with new types what it likes. */
+static bool fields_ok(const struct event_source *source, const struct wire_event *in)
+{
+	return !known_type(in->type) ||
+	       (at_most(in->position, DEALBOX_MAX_ENTRIES) &&
+		at_most(in->card, DEALBOX_MAX_CARDS - 1) &&
+		at_most(in->pocket, source->pockets - 1) &&
+		at_most(in->quality, 100));
+}
+
+/* True if events of the machine itself are missing before this one. */
+static bool machine_gap(struct event_source *source, const struct wire_event *in)
+{
+	bool gap = source->machine_known && in->number != source->machine_next &&
+		   in->type != DEALBOX_EV_STATE_LOST;	/* begins anew */
+
+	source->machine_known = true;
+	source->machine_next = in->number + 1;
+	return gap;
+}
+
+static u8 byte_of(u32 value, int n)
+{
+	return value >> 8 * n & 0xff;
+}
+
+bool abi_event(struct event_source *source, const struct wire_event *in,
+	       u64 timestamp_ns, struct dealbox_event *out)
+{
+	bool ok = fields_ok(source, in);
+	int i;
+
+	if (!ok)
+		abi_protocol_error(source, DEALBOX_PROTO_EVENT_FIELD, in->type,
+				   timestamp_ns, out);
+	else
+		begin(source, timestamp_ns, out);
+	if (machine_gap(source, in))
+		out->flags |= DEALBOX_EVF_MACHINE_GAP;
+	out->machine_seq = in->number;
+	out->machine_time_us = in->clock_us;
+	if (!ok)
+		return false;
+
+	out->type = in->type;
+	out->flags |= in->flags & (DEALBOX_EVF_FACE_UP | DEALBOX_EVF_AT_POWER_ON);
+	out->insertion = in->insertion;
+	out->position = in->position;
+	out->card = in->card;
+	out->pocket = in->pocket;
+	out->quality = in->quality;
+	out->code = in->code;
+	if (in->type == DEALBOX_EV_DEAL_DONE) {
+		for (i = 0; i < DEALBOX_MAX_POCKETS; i++)
+			out->counts[i] = byte_of(in->arg[i / 4], i % 4);
+	} else {
+		out->arg[0] = in->arg[0];
+		out->arg[1] = in->arg[1];
+	}
+	return true;
+}
+
+void abi_info(const struct wire_descriptor *machine, const struct wire_info *in,
+	      const char *serial, u32 queue_events, struct dealbox_info *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->capabilities = machine->capabilities;
+	out->protocol = machine->version;
+	out->firmware = in->firmware;
+	out->hardware = in->hardware;
+	out->gate_deadline_us = machine->gate_deadline_us;
+	out->queue_events = queue_events;
+	out->hopper = machine->hopper;
+	out->plan_entries = machine->plan_entries;
+	out->pockets = machine->pockets;
+	out->pocket_capacity = machine->pocket_capacity;
+	out->reader = machine->reader;
+	memcpy(out->name, in->name, sizeof(in->name));
+	if (serial)
+		memcpy(out->serial, serial, strnlen(serial, sizeof(out->serial) - 1));
+}
+
+void abi_status(const struct wire_status *in, struct dealbox_status *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->plan_id = in->plan_id;
+	out->insertion = in->insertion;
+	out->state = in->state;
+	out->fault = in->fault;
+	out->flags = in->flags;
+	out->cards_total = in->cards_total;
+	out->board = in->board;
+	out->cards_done = in->cards_done;
+	memcpy(out->counts, in->counts, sizeof(out->counts));
+}
+
+static bool all_zero(const void *data, size_t size)
+{
+	const u8 *bytes = data;
+
+	while (size--)
+		if (*bytes++)
+			return false;
+	return true;
+}
+
+int abi_plan(const struct dealbox_plan *in, const struct wire_descriptor *machine,
+	     struct wire_plan *out)
+{
+	u8 block[WIRE_PLAN_MAX];
+	u32 detail;
+	u8 error;
+
+	memset(out, 0, sizeof(*out));
+	if (in->entries > DEALBOX_MAX_ENTRIES ||
+	    !all_zero(in->reserved1, sizeof(in->reserved1)) ||
+	    !all_zero(in->reserved, sizeof(in->reserved)) ||
+	    !all_zero(in->pocket + in->entries, sizeof(in->pocket) - in->entries))
+		return -EINVAL;
+	if (!in->entries)
+		return in->plan_id || in->mode ? -EINVAL : 0;
+	if (in->plan_id == DEALBOX_PLAN_NONE || in->plan_id == DEALBOX_PLAN_TEST ||
+	    in->mode < DEALBOX_PLAN_BY_CARD || in->mode > DEALBOX_PLAN_CAPTURE)
+		return -EINVAL;
+
+	out->plan_id = in->plan_id;
+	out->mode = in->mode;
+	out->entries = in->entries;
+	memcpy(out->pocket, in->pocket, in->entries);
+	wire_plan_count(out);
+
+	error = wire_plan_get(block, wire_plan_put(block, out), machine, in->plan_id, out, &detail);
+	wipe(block, sizeof(block));
+	if (error == DEALBOX_ERR_OK)
+		return 0;
+	/* Known modes fail at offset 6 for want of a capability only. */
+	return detail == 6 ? -EOPNOTSUPP : -EINVAL;
+}
+
+#define USES_PLAN	1
+#define USES_INSERTION	2
+
+static const struct {
+	u8 uses;
+	u8 arg_max;		/* DEALBOX_MAX_ENTRIES: also at most the longest plan */
+	u8 arg_min;
+	u32 capability;
+} ops[] = {
+	[DEALBOX_OP_START] = { .uses = USES_PLAN | USES_INSERTION },
+	[DEALBOX_OP_PAUSE] = { 0 },
+	[DEALBOX_OP_RESUME] = { 0 },
+	[DEALBOX_OP_REREAD] = { 0 },
+	[DEALBOX_OP_ABORT] = { 0 },
+	[DEALBOX_OP_CLEAR_FAULT] = { 0 },
+	[DEALBOX_OP_RELEASE_BOARD] = { .capability = DEALBOX_CAP_BOARD_LOCK },
+	[DEALBOX_OP_TEST_DEAL] = { .uses = USES_INSERTION, .arg_min = 1,
+				   .arg_max = DEALBOX_MAX_ENTRIES,
+				   .capability = DEALBOX_CAP_TEST_DEAL },
+	[DEALBOX_OP_LOCATE] = { .arg_max = 60 },
+};
+
+int abi_control(const struct dealbox_control *in, const struct wire_descriptor *machine,
+		const struct wire_plan *plan, struct wire_command *out)
+{
+	u8 uses;
+
+	if (in->op < DEALBOX_OP_START || in->op > DEALBOX_OP_LOCATE ||
+	    !all_zero(in->reserved, sizeof(in->reserved)))
+		return -EINVAL;
+
+	uses = ops[in->op].uses;
+	if (!!in->plan_id != !!(uses & USES_PLAN) || in->plan_id == DEALBOX_PLAN_TEST ||
+	    !!in->insertion != !!(uses & USES_INSERTION) ||
+	    in->arg < ops[in->op].arg_min || in->arg > ops[in->op].arg_max)
+		return -EINVAL;
+	if (ops[in->op].capability & ~machine->capabilities)
+		return -EOPNOTSUPP;
+
+	memset(out, 0, sizeof(*out));
+	switch (in->op) {
+	case DEALBOX_OP_START:
+		out->a = in->plan_id;
+		out->b = in->insertion;
+		if (plan)
+			out->c = plan->feed |
+				 (plan->mode == DEALBOX_PLAN_CAPTURE ? WIRE_START_CAPTURE : 0);
+		break;
+	case DEALBOX_OP_TEST_DEAL:
+		if (in->arg > machine->plan_entries)
+			return -EINVAL;
+		out->b = in->insertion;
+		out->c = in->arg;
+		break;
+	case DEALBOX_OP_LOCATE:
+		out->a = in->arg;
+		break;
+	}
+	return 0;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* The events that wait for one reader: a ring that drops its oldest record. */
+#include "queue.h"
+
+void event_queue_push(struct event_queue *queue, const struct dealbox_event *event)
+{
+	if (queue->count == QUEUE_EVENTS) {
+		queue->first = (queue->first + 1) % QUEUE_EVENTS;
+		queue->count--;
+		event_queue_lose(queue);
+	}
+	queue->ring[(queue->first + queue->count) % QUEUE_EVENTS] = *event;
+	queue->count++;
+}
+
+bool event_queue_pop(struct event_queue *queue, struct dealbox_event *event)
+{
+	if (!queue->count)
+		return false;
+
+	*event = queue->ring[queue->first];
+	queue->first = (queue->first + 1) % QUEUE_EVENTS;
+	queue->count--;
+	/* What is lost is always the oldest, so a gap is always in front. */
+	if (queue->gap)
+		event->flags |= DEALBOX_EVF_GAP;
+	queue->gap = false;
+	return true;
+}
+
+void event_queue_lose(struct event_queue *queue)
+{
+	queue->lost++;
+	queue->gap = true;
+}
