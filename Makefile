@@ -17,7 +17,7 @@ help:
 	@echo 'Each installs the Debian packages that it needs.'
 
 check:
-	@tests/setup/run 6.1 6.12 harness
+	@tests/setup/run 6.1 6.12 harness trixie
 	@tests/run
 
 clean:
