@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <dealbox/pack.h>
+
+#include <string.h>
+
+static const struct dealbox_pack packs[] = {
+	{ "bridge", DEALBOX_PACK_BRIDGE, 4, { 13, 13, 13, 13 } },
+	{ "preferans", DEALBOX_PACK_PREFERANS, 4, { 10, 10, 10, 2 } },
+};
+
+const struct dealbox_pack *dealbox_pack_bridge(void)
+{
+	return &packs[0];
+}
+
+const struct dealbox_pack *dealbox_pack_preferans(void)
+{
+	return &packs[1];
+}
+
+const struct dealbox_pack *dealbox_pack_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(packs) / sizeof(*packs); i++)
+		if (!strcmp(packs[i].name, name))
+			return &packs[i];
+	return NULL;
+}

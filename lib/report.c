@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <dealbox/report.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_MAX	4096
+
+/* File names live in the report: problems point to them. */
+struct name {
+	struct name *next;
+	char text[];
+};
+
+struct dealbox_report {
+	struct dealbox_problem *kept;
+	size_t count, room;
+	size_t found[2];	/* by severity */
+	struct name *names;	/* last used first */
+};
+
+/*
+ * In the sentences {card} {hands} {hand} {count} {expected} {text} stand for the
+ * fields. revealed is there where it may say more than hidden.
+ */
+static const struct {
+	const char *name;
+	enum dealbox_severity severity;
+	const char *hidden, *revealed;
+} codes[DEALBOX_CODES] = {
+	[DEALBOX_CODE_NONE] = { "none", DEALBOX_NOTE, "nothing" },
+
+	[DEALBOX_FILE_UNREADABLE] = { "file-unreadable", DEALBOX_PROBLEM,
+		"cannot be read: {text}" },
+	[DEALBOX_FILE_EMPTY] = { "file-empty", DEALBOX_PROBLEM,
+		"the file is empty" },
+	[DEALBOX_FILE_TOO_LARGE] = { "file-too-large", DEALBOX_PROBLEM,
+		"larger than {count} MiB: this is no file of deals" },
+	[DEALBOX_FILE_TRUNCATED] = { "file-truncated", DEALBOX_PROBLEM,
+		"the file ends within a deal: copy it again from its source" },
+	[DEALBOX_FORMAT_UNKNOWN] = { "format-unknown", DEALBOX_PROBLEM,
+		"not a deal file in any format known here: name its format, or export the "
+		"deals as PBN from the program that made it" },
+	[DEALBOX_NO_DEALS] = { "no-deals", DEALBOX_PROBLEM,
+		"no complete deal in this file" },
+	[DEALBOX_ENCRYPTED] = { "encrypted", DEALBOX_PROBLEM,
+		"the deals are encrypted: export them in clear from the program that "
+		"made the file" },
+	[DEALBOX_BYTE_ORDER_MARK] = { "byte-order-mark", DEALBOX_NOTE,
+		"a byte order mark at the beginning was skipped" },
+	[DEALBOX_BYTE_INVALID] = { "byte-invalid", DEALBOX_NOTE,
+		"a control character that does not belong here was skipped" },
+	[DEALBOX_LINE_ENDS_MIXED] = { "line-ends-mixed", DEALBOX_NOTE,
+		"lines end in different ways" },
+	[DEALBOX_NOT_EXPORT] = { "not-export", DEALBOX_NOTE,
+		"declared as export format, but does not obey it: {text}" },
+	[DEALBOX_TRAILER_DISAGREES] = { "trailer-disagrees", DEALBOX_PROBLEM,
+		"the board numbers in the trailer ({text}) do not agree with the number of "
+		"records, {count}" },
+	[DEALBOX_COUNT_DISAGREES] = { "count-disagrees", DEALBOX_PROBLEM,
+		"{count} deals where {expected} are announced" },
+
+	[DEALBOX_CARD_REPEATED] = { "card-repeated", DEALBOX_PROBLEM,
+		"a card is there twice, held by {hands}",
+		"{card} is there twice, held by {hands}" },
+	[DEALBOX_CARD_MISSING] = { "card-missing", DEALBOX_PROBLEM,
+		"a card is missing", "{card} is missing" },
+	[DEALBOX_CARD_FOREIGN] = { "card-foreign", DEALBOX_PROBLEM,
+		"a card that is not in the pack, held by {hands}",
+		"{card} is not in the pack, held by {hands}" },
+	[DEALBOX_HAND_SIZE] = { "hand-size", DEALBOX_PROBLEM,
+		"{hand} has {count} cards, not {expected}" },
+	[DEALBOX_HAND_NOT_GIVEN] = { "hand-not-given", DEALBOX_PROBLEM,
+		"the hand of {hand} is not given: the deal is not complete" },
+	[DEALBOX_HANDS_NUMBER] = { "hands-number", DEALBOX_PROBLEM,
+		"{count} hands, not {expected}" },
+	[DEALBOX_BAD_RANK] = { "bad-rank", DEALBOX_PROBLEM,
+		"what stands in the hand of {hand} is not a rank (A K Q J T 9 .. 2)" },
+	[DEALBOX_BAD_SUIT] = { "bad-suit", DEALBOX_PROBLEM,
+		"the suits of {hand} are not four, or not known" },
+	[DEALBOX_BAD_CARD] = { "bad-card", DEALBOX_PROBLEM,
+		"this is not the number of a card" },
+	[DEALBOX_TEN_AS_10] = { "ten-as-10", DEALBOX_NOTE,
+		"a ten is written as 10, read as T" },
+	[DEALBOX_SPACING] = { "spacing", DEALBOX_NOTE,
+		"there are spaces in the deal that do not belong there" },
+	[DEALBOX_HAND_DERIVED] = { "hand-derived", DEALBOX_NOTE,
+		"the hand of {hand} is not given: it has the cards that are left" },
+	[DEALBOX_DEAL_NOT_GIVEN] = { "deal-not-given", DEALBOX_NOTE,
+		"a game without a deal" },
+	[DEALBOX_DEAL_SYNTAX] = { "deal-syntax", DEALBOX_PROBLEM,
+		"the deal is not written as this format wants it" },
+	[DEALBOX_HALVES_DISAGREE] = { "halves-disagree", DEALBOX_PROBLEM,
+		"the two halves of the record hold different deals: which one is meant "
+		"is not known" },
+	[DEALBOX_CHECKSUM_WRONG] = { "checksum-wrong", DEALBOX_PROBLEM,
+		"the checksum is {count} and should be {expected}" },
+	[DEALBOX_PLACEHOLDER_DEAL] = { "placeholder-deal", DEALBOX_PROBLEM,
+		"sorted by suit, as programs fill unused boards: not a deal" },
+	[DEALBOX_OUTSIDE_RANGE] = { "outside-range", DEALBOX_NOTE,
+		"boards outside the range {text} of the file are left out" },
+
+	[DEALBOX_BOARD_MISSING] = { "board-missing", DEALBOX_PROBLEM,
+		"no board number" },
+	[DEALBOX_BOARD_NOT_NUMBER] = { "board-not-number", DEALBOX_NOTE,
+		"the board has a label, not a number" },
+	[DEALBOX_BOARD_REPEATED] = { "board-repeated", DEALBOX_PROBLEM,
+		"this board number was there before, with another deal" },
+	[DEALBOX_BOARD_AGAIN] = { "board-again", DEALBOX_NOTE,
+		"this board was there before, with the same deal" },
+	[DEALBOX_BOARD_GAP] = { "board-gap", DEALBOX_NOTE,
+		"{count} board numbers before this one are missing" },
+	[DEALBOX_DEAL_REPEATED] = { "deal-repeated", DEALBOX_PROBLEM,
+		"the same deal as {text}" },
+	[DEALBOX_DEAL_ROTATED] = { "deal-rotated", DEALBOX_PROBLEM,
+		"the same deal as {text}, turned to other seats" },
+	[DEALBOX_DEALER_CONTRADICTS] = { "dealer-contradicts", DEALBOX_PROBLEM,
+		"the dealer is not the one that the board number gives (Law 2)" },
+	[DEALBOX_VULNERABLE_CONTRADICTS] = { "vulnerable-contradicts", DEALBOX_PROBLEM,
+		"the vulnerability is not the one that the board number gives (Law 2)" },
+	[DEALBOX_DEALER_INVALID] = { "dealer-invalid", DEALBOX_PROBLEM,
+		"the dealer is not N, E, S or W" },
+	[DEALBOX_VULNERABLE_INVALID] = { "vulnerable-invalid", DEALBOX_PROBLEM,
+		"the vulnerability is not None, NS, EW or All" },
+	[DEALBOX_VULNERABLE_WORD] = { "vulnerable-word", DEALBOX_NOTE,
+		"the vulnerability is written in an unusual way" },
+
+	[DEALBOX_TAG_BROKEN] = { "tag-broken", DEALBOX_PROBLEM,
+		"a tag is broken: [Name \"value\"] is expected" },
+	[DEALBOX_TAG_REPEATED] = { "tag-repeated", DEALBOX_NOTE,
+		"the tag {text} is there twice: the second one is ignored" },
+	[DEALBOX_TEXT_STRAY] = { "text-stray", DEALBOX_NOTE,
+		"text that belongs to nothing was skipped" },
+	[DEALBOX_COMMENT_UNCLOSED] = { "comment-unclosed", DEALBOX_PROBLEM,
+		"a comment begins here and is never closed" },
+	[DEALBOX_INHERITANCE_FORBIDDEN] = { "inheritance-forbidden", DEALBOX_PROBLEM,
+		"the tag {text} may not be inherited with #" },
+	[DEALBOX_RECORD_INVALID] = { "record-invalid", DEALBOX_PROBLEM,
+		"this record could not be understood" },
+	[DEALBOX_LINE_LONG] = { "line-long", DEALBOX_NOTE,
+		"a line of {count} bytes" },
+
+	[DEALBOX_CANNOT_EXPRESS] = { "cannot-express", DEALBOX_PROBLEM,
+		"the format cannot express this: {text}" },
+	[DEALBOX_WRITE_FAILED] = { "write-failed", DEALBOX_PROBLEM,
+		"cannot be written: {text}" },
+};
+
+struct dealbox_report *dealbox_report_new(void)
+{
+	return calloc(1, sizeof(struct dealbox_report));
+}
+
+void dealbox_report_free(struct dealbox_report *report)
+{
+	struct name *next;
+
+	if (!report)
+		return;
+	for (struct name *name = report->names; name; name = next) {
+		next = name->next;
+		free(name);
+	}
+	free(report->kept);
+	free(report);
+}
+
+static const char *keep_name(struct dealbox_report *report, const char *text)
+{
+	struct name *name;
+	size_t size;
+
+	for (name = report->names; name; name = name->next)
+		if (name->text == text || !strcmp(name->text, text))
+			return name->text;
+	size = strlen(text) + 1;
+	name = malloc(sizeof(*name) + size);
+	if (!name)
+		return NULL;
+	memcpy(name->text, text, size);
+	name->next = report->names;
+	report->names = name;
+	return name->text;
+}
+
+void dealbox_report_add(struct dealbox_report *report,
+			const struct dealbox_problem *problem)
+{
+	struct dealbox_problem *kept;
+
+	if (!report)
+		return;
+	report->found[problem->severity == DEALBOX_PROBLEM]++;
+	if (report->count == report->room) {
+		size_t room = report->room ? report->room * 2 : 16;
+
+		if (room > KEPT_MAX)
+			return;
+		kept = realloc(report->kept, room * sizeof(*kept));
+		if (!kept)
+			return;	/* it is counted, and no less wrong for that */
+		report->kept = kept;
+		report->room = room;
+	}
+	kept = &report->kept[report->count++];
+	*kept = *problem;
+	if (problem->file)
+		kept->file = keep_name(report, problem->file);
+}
+
+size_t dealbox_report_count(const struct dealbox_report *report)
+{
+	return report->count;
+}
+
+const struct dealbox_problem *dealbox_report_get(const struct dealbox_report *report,
+						 size_t index)
+{
+	return index < report->count ? &report->kept[index] : NULL;
+}
+
+size_t dealbox_report_found(const struct dealbox_report *report,
+			    enum dealbox_severity severity)
+{
+	return report->found[severity == DEALBOX_PROBLEM];
+}
+
+size_t dealbox_report_dropped(const struct dealbox_report *report)
+{
+	return report->found[0] + report->found[1] - report->count;
+}
+
+const char *dealbox_code_name(unsigned int code)
+{
+	return code < DEALBOX_CODES ? codes[code].name : "?";
+}
+
+enum dealbox_severity dealbox_code_severity(unsigned int code)
+{
+	return code < DEALBOX_CODES ? codes[code].severity : DEALBOX_PROBLEM;
+}
+
+static void put_card(const struct dealbox_problem *problem, FILE *out)
+{
+	fputs(dealbox_card_name(problem->card), out);
+}
+
+static void put_hands(const struct dealbox_problem *problem, FILE *out)
+{
+	unsigned int left = problem->hands;
+
+	/* one hand that holds it twice */
+	if (left && !(left & (left - 1))) {
+		fprintf(out, "%s alone", dealbox_seat_name(__builtin_ctz(left)));
+		return;
+	}
+	for (int seat = 0; seat < 4; seat++) {
+		if (!(left >> seat & 1))
+			continue;
+		left &= ~(1u << seat);
+		fputs(dealbox_seat_name(seat), out);
+		if (left)
+			fputs(left & (left - 1) ? ", " : " and ", out);
+	}
+}
+
+static void put_hand(const struct dealbox_problem *problem, FILE *out)
+{
+	fputs(dealbox_seat_name(problem->hand), out);
+}
+
+static void put_count(const struct dealbox_problem *problem, FILE *out)
+{
+	fprintf(out, "%" PRIu32, problem->count);
+}
+
+static void put_expected(const struct dealbox_problem *problem, FILE *out)
+{
+	fprintf(out, "%" PRIu32, problem->expected);
+}
+
+static void put_text(const struct dealbox_problem *problem, FILE *out)
+{
+	fwrite(problem->text, 1, strnlen(problem->text, sizeof(problem->text)), out);
+}
+
+static const struct {
+	const char *name;
+	void (*put)(const struct dealbox_problem *problem, FILE *out);
+} fields[] = {
+	{ "{card}", put_card }, { "{hands}", put_hands }, { "{hand}", put_hand },
+	{ "{count}", put_count }, { "{expected}", put_expected }, { "{text}", put_text },
+};
+
+static void put_sentence(const struct dealbox_problem *problem, bool reveal, FILE *out)
+{
+	const char *text;
+
+	if (problem->code >= DEALBOX_CODES)
+		return;
+	text = codes[problem->code].hidden;
+	if (reveal && codes[problem->code].revealed)
+		text = codes[problem->code].revealed;
+
+	while (*text) {
+		size_t plain = strcspn(text, "{");
+
+		fwrite(text, 1, plain, out);
+		text += plain;
+		for (size_t i = 0; *text && i < sizeof(fields) / sizeof(*fields); i++) {
+			size_t size = strlen(fields[i].name);
+
+			if (!strncmp(text, fields[i].name, size)) {
+				fields[i].put(problem, out);
+				text += size;
+				break;
+			}
+		}
+	}
+}
+
+/* A stream that knows how long it would have been, in the way of snprintf(). */
+static size_t put_all(const struct dealbox_problem *problem, bool reveal, bool where,
+		      char *text, size_t size)
+{
+	char *whole = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&whole, &length);
+
+	if (size)
+		text[0] = '\0';
+	if (!out)
+		return 0;
+	if (where) {
+		if (problem->file)
+			fprintf(out, "%s:", problem->file);
+		if (problem->line)
+			fprintf(out, "%" PRIu32 ":", problem->line);
+		else if (problem->byte)
+			fprintf(out, "byte %" PRIu64 ":", problem->byte);
+		if (problem->file || problem->line || problem->byte)
+			fputc(' ', out);
+		if (problem->board[0])
+			fprintf(out, "board %.*s: ", (int)sizeof(problem->board),
+				problem->board);
+	}
+	put_sentence(problem, reveal, out);
+	if (fclose(out)) {
+		free(whole);
+		return 0;
+	}
+	if (size) {
+		size_t fits = length < size ? length : size - 1;
+
+		memcpy(text, whole, fits);
+		text[fits] = '\0';
+	}
+	free(whole);
+	return length;
+}
+
+size_t dealbox_problem_message(const struct dealbox_problem *problem, bool reveal,
+			       char *text, size_t size)
+{
+	return put_all(problem, reveal, false, text, size);
+}
+
+size_t dealbox_problem_describe(const struct dealbox_problem *problem, bool reveal,
+				char *text, size_t size)
+{
+	return put_all(problem, reveal, true, text, size);
+}

@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <dealbox/set.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "set-internal.h"
+
+/*
+ * 24 bytes a deal: the densest format has 13, and a set shall not take many times the
+ * memory of its file. The owner of card n (0..3) is bit n of the two planes; their
+ * upper 12 bits hold what is small.
+ */
+struct record {
+	uint64_t plane[2];
+	uint32_t id;		/* board number, or place of the label */
+	uint32_t where;		/* line; binary formats: byte */
+};
+
+#define CARD_BITS	(((uint64_t)1 << 52) - 1)
+#define FILES_MAX	4095	/* 12 bits, 0 = no file */
+
+/* plane[0] >> 52 */
+#define SMALL_DEALER	0	/* 3 bits: seat + 1 */
+#define SMALL_VULNERABLE 3	/* 3 bits: + 1 */
+#define SMALL_ID	6	/* 2 bits */
+enum { ID_NONE, ID_NUMBER, ID_LABEL };
+
+#define CHUNK_RECORDS	4096
+#define CHUNK_LABELS	65536	/* bytes */
+
+struct file {
+	char *name;
+	bool binary;
+};
+
+struct dealbox_set {
+	const struct dealbox_pack *pack;
+	size_t count;
+	struct record **chunks;
+	size_t chunks_room;
+	char **labels;		/* each of CHUNK_LABELS bytes */
+	size_t labels_count, labels_used;	/* used: bytes in the last */
+	struct file *files;
+	size_t files_count;
+};
+
+struct dealbox_set *dealbox_set_new(const struct dealbox_pack *pack)
+{
+	struct dealbox_set *set = calloc(1, sizeof(*set));
+
+	if (set)
+		set->pack = pack ? pack : dealbox_pack_bridge();
+	return set;
+}
+
+static size_t chunks_used(const struct dealbox_set *set)
+{
+	return (set->count + CHUNK_RECORDS - 1) / CHUNK_RECORDS;
+}
+
+void dealbox_set_free(struct dealbox_set *set)
+{
+	if (!set)
+		return;
+	for (size_t i = 0; i < chunks_used(set); i++) {
+		explicit_bzero(set->chunks[i], CHUNK_RECORDS * sizeof(struct record));
+		free(set->chunks[i]);
+	}
+	free(set->chunks);
+	for (size_t i = 0; i < set->labels_count; i++)
+		free(set->labels[i]);
+	free(set->labels);
+	for (size_t i = 0; i < set->files_count; i++)
+		free(set->files[i].name);
+	free(set->files);
+	free(set);
+}
+
+const struct dealbox_pack *dealbox_set_pack(const struct dealbox_set *set)
+{
+	return set->pack;
+}
+
+size_t dealbox_set_count(const struct dealbox_set *set)
+{
+	return set->count;
+}
+
+static const struct record *record_at(const struct dealbox_set *set, size_t index)
+{
+	return &set->chunks[index / CHUNK_RECORDS][index % CHUNK_RECORDS];
+}
+
+int set_file(struct dealbox_set *set, const char *name, bool binary)
+{
+	struct file *files;
+	char *copy;
+
+	for (size_t i = 0; i < set->files_count; i++)
+		if (!strcmp(set->files[i].name, name) && set->files[i].binary == binary)
+			return (int)i + 1;
+	if (set->files_count == FILES_MAX)
+		return -E2BIG;
+	files = realloc(set->files, (set->files_count + 1) * sizeof(*files));
+	if (!files)
+		return -ENOMEM;
+	set->files = files;
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	files[set->files_count] = (struct file) { copy, binary };
+	return (int)++set->files_count;
+}
+
+static long keep_label(struct dealbox_set *set, const char *text, size_t size)
+{
+	char *place;
+
+	if (size > SET_LABEL_MAX)
+		size = SET_LABEL_MAX;
+	if (!set->labels_count || set->labels_used + size + 1 > CHUNK_LABELS) {
+		char **labels = realloc(set->labels,
+					(set->labels_count + 1) * sizeof(*labels));
+
+		if (!labels)
+			return -ENOMEM;
+		set->labels = labels;
+		labels[set->labels_count] = malloc(CHUNK_LABELS);
+		if (!labels[set->labels_count])
+			return -ENOMEM;
+		set->labels_count++;
+		set->labels_used = 0;
+	}
+	place = set->labels[set->labels_count - 1] + set->labels_used;
+	memcpy(place, text, size);
+	place[size] = '\0';
+	set->labels_used += size + 1;
+	return (long)((set->labels_count - 1) * CHUNK_LABELS +
+		      (size_t)(place - set->labels[set->labels_count - 1]));
+}
+
+static int add_chunk(struct dealbox_set *set)
+{
+	size_t used = chunks_used(set);
+
+	if (used == set->chunks_room) {
+		size_t room = used ? used * 2 : 8;
+		struct record **chunks = realloc(set->chunks, room * sizeof(*chunks));
+
+		if (!chunks)
+			return -ENOMEM;
+		set->chunks = chunks;
+		set->chunks_room = room;
+	}
+	set->chunks[used] = malloc(CHUNK_RECORDS * sizeof(struct record));
+	return set->chunks[used] ? 0 : -ENOMEM;
+}
+
+int set_append(struct dealbox_set *set, const struct set_entry *entry)
+{
+	const dealbox_cards *hand = entry->deal.hand;
+	struct record *record;
+	uint64_t small = 0;
+	uint32_t id = 0;
+
+	if (set->count == UINT32_MAX - 1)
+		return -E2BIG;
+	if (set->count % CHUNK_RECORDS == 0) {
+		int err = add_chunk(set);
+
+		if (err)
+			return err;
+	}
+	if (entry->number) {
+		small = ID_NUMBER << SMALL_ID;
+		id = entry->number;
+	} else if (entry->label_size) {
+		long place = keep_label(set, entry->label, entry->label_size);
+
+		if (place < 0 || place > (long)UINT32_MAX) {
+			if (set->count % CHUNK_RECORDS == 0)
+				free(set->chunks[chunks_used(set)]);
+			return place < 0 ? (int)place : -E2BIG;
+		}
+		small = ID_LABEL << SMALL_ID;
+		id = (uint32_t)place;
+	}
+	small |= (uint64_t)(entry->dealer + 1) << SMALL_DEALER |
+		 (uint64_t)(entry->vulnerable + 1) << SMALL_VULNERABLE;
+
+	record = &set->chunks[set->count / CHUNK_RECORDS][set->count % CHUNK_RECORDS];
+	record->plane[0] = (hand[1] | hand[3]) | small << 52;
+	record->plane[1] = (hand[2] | hand[3]) | (uint64_t)entry->file << 52;
+	record->id = id;
+	record->where = entry->where;
+	set->count++;
+	return 0;
+}
+
+int dealbox_set_add(struct dealbox_set *set, const struct dealbox_board *board)
+{
+	struct set_entry entry = {
+		.deal = board->deal, .number = board->number, .dealer = board->dealer,
+		.vulnerable = board->vulnerable, .where = board->line,
+	};
+
+	if (board->number > DEALBOX_BOARD_MAX || board->dealer < -1 ||
+	    board->dealer > DEALBOX_WEST || board->vulnerable < -1 ||
+	    board->vulnerable > DEALBOX_VULNERABLE_ALL ||
+	    !dealbox_deal_complete(&board->deal, set->pack))
+		return -EINVAL;
+	if (board->label) {
+		entry.label = board->label;
+		entry.label_size = strlen(board->label);
+	}
+	if (board->file) {
+		entry.file = set_file(set, board->file, !board->line);
+		if (entry.file < 0)
+			return entry.file;
+		if (!board->line)
+			entry.where = (uint32_t)board->byte;
+	}
+	return set_append(set, &entry);
+}
+
+static void record_deal(const struct dealbox_set *set, const struct record *record,
+			struct dealbox_deal *deal)
+{
+	uint64_t low = record->plane[0] & CARD_BITS, high = record->plane[1] & CARD_BITS;
+
+	deal->hand[0] = set->pack->cards & ~low & ~high;
+	deal->hand[1] = low & ~high;
+	deal->hand[2] = high & ~low;
+	deal->hand[3] = low & high;
+}
+
+static unsigned int record_small(const struct record *record, unsigned int field,
+				 unsigned int mask)
+{
+	return (unsigned int)(record->plane[0] >> (52 + field)) & mask;
+}
+
+static const char *record_label(const struct dealbox_set *set,
+				const struct record *record)
+{
+	return set->labels[record->id / CHUNK_LABELS] + record->id % CHUNK_LABELS;
+}
+
+int dealbox_set_get(const struct dealbox_set *set, size_t index,
+		    struct dealbox_board *board)
+{
+	const struct record *record;
+	unsigned int file;
+
+	if (index >= set->count)
+		return -ENOENT;
+	record = record_at(set, index);
+	*board = (struct dealbox_board) DEALBOX_BOARD_INIT;
+	record_deal(set, record, &board->deal);
+	board->dealer = (int8_t)(record_small(record, SMALL_DEALER, 7) - 1);
+	board->vulnerable = (int8_t)(record_small(record, SMALL_VULNERABLE, 7) - 1);
+	switch (record_small(record, SMALL_ID, 3)) {
+	case ID_NUMBER:
+		board->number = record->id;
+		break;
+	case ID_LABEL:
+		board->label = record_label(set, record);
+		break;
+	}
+	file = (unsigned int)(record->plane[1] >> 52);
+	board->line = record->where;
+	if (file) {
+		const struct file *from = &set->files[file - 1];
+
+		board->file = from->name;
+		if (from->binary) {
+			board->line = 0;
+			board->byte = record->where;
+		}
+	}
+	return 0;
+}
+
+long dealbox_set_find(const struct dealbox_set *set, uint32_t number)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct record *record = record_at(set, i);
+
+		if (record->id == number &&
+		    record_small(record, SMALL_ID, 3) == ID_NUMBER)
+			return (long)i;
+	}
+	return -ENOENT;
+}
+
+size_t dealbox_board_name(const struct dealbox_board *board, char *text, size_t size)
+{
+	int length;
+
+	if (board->number)
+		length = snprintf(text, size, "%u", board->number);
+	else
+		length = snprintf(text, size, "%s", board->label ? board->label : "");
+	return length < 0 ? 0 : (size_t)length;
+}
+
+/* -- the set as a whole -------------------------------------------------- */
+
+/* An open-addressed table: the upper half of a hash, and index + 1. */
+struct table {
+	uint64_t *slots;
+	size_t mask;
+};
+
+static int table_init(struct table *table, size_t count)
+{
+	size_t size = 16;
+
+	while (size < count + count / 3)
+		size *= 2;
+	table->slots = calloc(size, sizeof(*table->slots));
+	table->mask = size - 1;
+	return table->slots ? 0 : -ENOMEM;
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ULL;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ULL;
+	return x ^ x >> 32;
+}
+
+typedef bool same_fn(const struct dealbox_set *set, size_t one, size_t other);
+
+/* The first record that is the same as this one; if there is none, it goes in. */
+static long table_meet(struct table *table, const struct dealbox_set *set, size_t index,
+		       uint64_t hash, same_fn *same)
+{
+	size_t place = hash & table->mask;
+
+	while (table->slots[place]) {
+		uint64_t slot = table->slots[place];
+
+		if (slot >> 32 == hash >> 32) {
+			size_t other = (uint32_t)slot - 1;
+
+			if (same(set, other, index))
+				return (long)other;
+		}
+		place = (place + 1) & table->mask;
+	}
+	table->slots[place] = (hash & ~(uint64_t)UINT32_MAX) | (uint32_t)(index + 1);
+	return -ENOENT;
+}
+
+/* How far a deal is turned against another, -1 if it is not the same deal. */
+static int turned(const struct dealbox_set *set, size_t one, size_t other)
+{
+	struct dealbox_deal a, b;
+
+	record_deal(set, record_at(set, one), &a);
+	record_deal(set, record_at(set, other), &b);
+	for (int turn = 0; turn < DEALBOX_HANDS; turn++) {
+		int i;
+
+		for (i = 0; i < DEALBOX_HANDS; i++)
+			if (a.hand[i] != b.hand[(i + turn) & 3])
+				break;
+		if (i == DEALBOX_HANDS)
+			return turn;
+	}
+	return -1;
+}
+
+static bool same_deal(const struct dealbox_set *set, size_t one, size_t other)
+{
+	return turned(set, one, other) >= 0;
+}
+
+/* The same for a deal in all its rotations. */
+static uint64_t hash_deal(const struct dealbox_set *set, size_t index)
+{
+	struct dealbox_deal deal;
+	uint64_t sum = 0;
+
+	record_deal(set, record_at(set, index), &deal);
+	for (int i = 0; i < DEALBOX_HANDS; i++)
+		sum += mix(deal.hand[i]);
+	return mix(sum);
+}
+
+static bool same_board(const struct dealbox_set *set, size_t one, size_t other)
+{
+	const struct record *a = record_at(set, one), *b = record_at(set, other);
+	unsigned int kind = record_small(a, SMALL_ID, 3);
+
+	if (kind != record_small(b, SMALL_ID, 3))
+		return false;
+	if (kind == ID_LABEL)
+		return !strcmp(record_label(set, a), record_label(set, b));
+	return a->id == b->id;
+}
+
+static uint64_t hash_board(const struct dealbox_set *set, const struct record *record)
+{
+	uint64_t hash = record->id;
+
+	if (record_small(record, SMALL_ID, 3) == ID_LABEL) {
+		const char *text = record_label(set, record);
+
+		for (hash = 1; *text; text++)
+			hash = mix(hash << 8 | (unsigned char)*text);
+	}
+	return mix(hash);
+}
+
+static void say(const struct dealbox_set *set, struct dealbox_report *report,
+		enum dealbox_code code, size_t index, const char *text, uint32_t count)
+{
+	struct dealbox_problem problem = {
+		.code = (uint16_t)code, .severity = (uint8_t)dealbox_code_severity(code),
+		.card = DEALBOX_CARD_NONE, .count = count,
+	};
+	struct dealbox_board board;
+
+	dealbox_set_get(set, index, &board);
+	problem.file = board.file;
+	problem.line = board.line;
+	problem.byte = board.byte;
+	dealbox_board_name(&board, problem.board, sizeof(problem.board));
+	if (text)
+		snprintf(problem.text, sizeof(problem.text), "%s", text);
+	dealbox_report_add(report, &problem);
+	dealbox_deal_wipe(&board.deal);
+}
+
+static void name_other(const struct dealbox_set *set, size_t index, char text[32])
+{
+	struct dealbox_board board;
+	char name[16];
+
+	dealbox_set_get(set, index, &board);
+	dealbox_deal_wipe(&board.deal);
+	if (dealbox_board_name(&board, name, sizeof(name)))
+		snprintf(text, 32, "board %s", name);
+	else if (board.line)
+		snprintf(text, 32, "the one in line %u", board.line);
+	else
+		snprintf(text, 32, "deal %zu of the set", index + 1);
+}
+
+static int compare_records(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int check_gaps(const struct dealbox_set *set, struct dealbox_report *report)
+{
+	/* number and index: sorted by number, the first of each number first */
+	uint64_t *numbers, last = 0;
+	size_t count = 0;
+
+	numbers = malloc((set->count + 1) * sizeof(*numbers));
+	if (!numbers)
+		return -ENOMEM;
+	for (size_t i = 0; i < set->count; i++) {
+		const struct record *record = record_at(set, i);
+
+		if (record_small(record, SMALL_ID, 3) == ID_NUMBER)
+			numbers[count++] = (uint64_t)record->id << 32 | (uint32_t)i;
+	}
+	qsort(numbers, count, sizeof(*numbers), compare_records);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t number = numbers[i] >> 32;
+
+		if (i && number > last + 1)
+			say(set, report, DEALBOX_BOARD_GAP, (uint32_t)numbers[i], NULL,
+			    (uint32_t)(number - last - 1));
+		last = number;
+	}
+	free(numbers);
+	return 0;
+}
+
+/* Every board has a number, one more than the one before? Then nothing can be wrong. */
+static bool numbers_in_order(const struct dealbox_set *set)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct record *record = record_at(set, i);
+
+		if (record_small(record, SMALL_ID, 3) != ID_NUMBER ||
+		    (i && record->id != record_at(set, i - 1)->id + 1))
+			return false;
+	}
+	return true;
+}
+
+/* A number or label twice, and gaps between numbers. */
+static long check_boards(const struct dealbox_set *set, struct dealbox_report *report)
+{
+	struct table table;
+	long problems = 0;
+
+	if (numbers_in_order(set))
+		return 0;
+	if (check_gaps(set, report) || table_init(&table, set->count))
+		return -ENOMEM;
+	for (size_t i = 0; i < set->count; i++) {
+		const struct record *record = record_at(set, i);
+		long first;
+
+		if (record_small(record, SMALL_ID, 3) == ID_NONE)
+			continue;
+		first = table_meet(&table, set, i, hash_board(set, record), same_board);
+		if (first < 0)
+			continue;
+		if (turned(set, (size_t)first, i) == 0) {
+			say(set, report, DEALBOX_BOARD_AGAIN, i, NULL, 0);
+			continue;
+		}
+		say(set, report, DEALBOX_BOARD_REPEATED, i, NULL, 0);
+		problems++;
+	}
+	free(table.slots);
+	return problems;
+}
+
+/* The same deal on two boards. */
+static long check_deals(const struct dealbox_set *set, struct dealbox_report *report)
+{
+	struct table table;
+	long problems = 0;
+
+	if (table_init(&table, set->count))
+		return -ENOMEM;
+	for (size_t i = 0; i < set->count; i++) {
+		long first = table_meet(&table, set, i, hash_deal(set, i), same_deal);
+		char text[32];
+		int turn;
+
+		if (first < 0)
+			continue;
+		turn = turned(set, (size_t)first, i);
+		if (!turn && same_board(set, (size_t)first, i) &&
+		    record_small(record_at(set, i), SMALL_ID, 3) != ID_NONE)
+			continue;	/* the same board again, check_boards() said so */
+		name_other(set, (size_t)first, text);
+		say(set, report, turn ? DEALBOX_DEAL_ROTATED : DEALBOX_DEAL_REPEATED, i,
+		    text, 0);
+		problems++;
+	}
+	explicit_bzero(table.slots, (table.mask + 1) * sizeof(*table.slots));
+	free(table.slots);
+	return problems;
+}
+
+long dealbox_set_check(const struct dealbox_set *set, struct dealbox_report *report)
+{
+	long boards = check_boards(set, report);
+	long deals = boards < 0 ? boards : check_deals(set, report);
+
+	return deals < 0 ? deals : boards + deals;
+}
