@@ -3,6 +3,9 @@
 #
 # Where the set-up puts things. Sourced by tests/setup/run and tests/setup/where.
 
+# depmod and modprobe, for a normal user
+PATH=$PATH:/usr/sbin:/sbin
+
 cache=${DEALBOX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dealbox}
 
 say()
