@@ -6,6 +6,7 @@
 #include <dealbox/card.h>
 #include <dealbox/deal.h>
 #include <dealbox/format.h>
+#include <dealbox/machine.h>
 #include <dealbox/pack.h>
 #include <dealbox/report.h>
 #include <dealbox/set.h>

@@ -36,6 +36,8 @@
 
 #include <linux/dealbox.h>
 
+#include <dealbox/api.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -56,18 +58,20 @@ struct dealbox_reason {
  * 0, or -errno and *reason (may be NULL); *out is then NULL. Give *out to
  * dealbox_machine_list_free().
  */
-int dealbox_machine_list(const char *const *emulators, struct dealbox_machine_list **out,
-			 struct dealbox_reason *reason);
-void dealbox_machine_list_free(struct dealbox_machine_list *list);
-size_t dealbox_machine_list_count(const struct dealbox_machine_list *list);
+DEALBOX_API int dealbox_machine_list(const char *const *emulators,
+				    struct dealbox_machine_list **out, struct dealbox_reason *reason);
+DEALBOX_API void dealbox_machine_list_free(struct dealbox_machine_list *list);
+DEALBOX_API size_t dealbox_machine_list_count(const struct dealbox_machine_list *list);
 /*
  * Of machine n < count; strings live as long as the list. uri opens it; serial
  * and port ("1-2.3") may be empty; model is what the device calls itself.
  */
-const char *dealbox_machine_list_uri(const struct dealbox_machine_list *list, size_t n);
-const char *dealbox_machine_list_serial(const struct dealbox_machine_list *list, size_t n);
-const char *dealbox_machine_list_port(const struct dealbox_machine_list *list, size_t n);
-const char *dealbox_machine_list_model(const struct dealbox_machine_list *list, size_t n);
+DEALBOX_API const char *dealbox_machine_list_uri(const struct dealbox_machine_list *list,
+				    size_t n);
+DEALBOX_API const char *dealbox_machine_list_serial(const struct dealbox_machine_list *list, size_t n);
+DEALBOX_API const char *dealbox_machine_list_port(const struct dealbox_machine_list *list,
+				    size_t n);
+DEALBOX_API const char *dealbox_machine_list_model(const struct dealbox_machine_list *list, size_t n);
 
 /*
  * Opens the machine at uri; NULL opens the only one that dealbox_machine_list()
@@ -75,20 +79,20 @@ const char *dealbox_machine_list_model(const struct dealbox_machine_list *list, 
  * number of programs may; usb: and emu: have one program at a time.
  * 0, or -errno and *reason (may be NULL); *out is then NULL.
  */
-int dealbox_machine_open(const char *uri, bool observe, struct dealbox_machine **out,
-			 struct dealbox_reason *reason);
+DEALBOX_API int dealbox_machine_open(const char *uri, bool observe,
+				    struct dealbox_machine **out, struct dealbox_reason *reason);
 /* Gives up the claim (a deal that runs is paused) and frees; NULL is allowed. */
-void dealbox_machine_close(struct dealbox_machine *machine);
+DEALBOX_API void dealbox_machine_close(struct dealbox_machine *machine);
 /* The address that opens it again; lives as long as the machine. */
-const char *dealbox_machine_uri(const struct dealbox_machine *machine);
+DEALBOX_API const char *dealbox_machine_uri(const struct dealbox_machine *machine);
 /* Of the last call that failed; lives until the next call. */
-const struct dealbox_reason *dealbox_machine_reason(const struct dealbox_machine *machine);
+DEALBOX_API const struct dealbox_reason *dealbox_machine_reason(const struct dealbox_machine *machine);
 
 /*
  * A descriptor for poll(2): readable when dealbox_machine_read() has something
  * to do. It belongs to the machine.
  */
-int dealbox_machine_fd(const struct dealbox_machine *machine);
+DEALBOX_API int dealbox_machine_fd(const struct dealbox_machine *machine);
 /*
  * Takes all events that are queued, at most max > 0 of them. Never waits.
  * The number of events; -EAGAIN when there are none; -ENODEV when there are none
@@ -97,44 +101,53 @@ int dealbox_machine_fd(const struct dealbox_machine *machine);
  * A host-routed machine on usb: or emu: waits at each card for this call (or any
  * other that talks to the machine): poll and read without delay while it deals.
  */
-ssize_t dealbox_machine_read(struct dealbox_machine *machine, struct dealbox_event *events,
-			     size_t max);
+DEALBOX_API ssize_t dealbox_machine_read(struct dealbox_machine *machine,
+				    struct dealbox_event *events, size_t max);
 
-int dealbox_machine_get_info(struct dealbox_machine *machine, struct dealbox_info *out);
-int dealbox_machine_get_status(struct dealbox_machine *machine, struct dealbox_status *out);
-int dealbox_machine_get_counters(struct dealbox_machine *machine, struct dealbox_counters *out);
+DEALBOX_API int dealbox_machine_get_info(struct dealbox_machine *machine,
+				    struct dealbox_info *out);
+DEALBOX_API int dealbox_machine_get_status(struct dealbox_machine *machine,
+				    struct dealbox_status *out);
+DEALBOX_API int dealbox_machine_get_counters(struct dealbox_machine *machine,
+				    struct dealbox_counters *out);
 /* Takes the number in param->id, fills in the rest. */
-int dealbox_machine_get_param(struct dealbox_machine *machine, struct dealbox_param *param);
-int dealbox_machine_set_param(struct dealbox_machine *machine, uint32_t id, uint32_t value);
+DEALBOX_API int dealbox_machine_get_param(struct dealbox_machine *machine,
+				    struct dealbox_param *param);
+DEALBOX_API int dealbox_machine_set_param(struct dealbox_machine *machine, uint32_t id,
+				    uint32_t value);
 
 /* All calls below need the claim. A deal that runs is paused by its release. */
-int dealbox_machine_claim(struct dealbox_machine *machine);
-int dealbox_machine_release(struct dealbox_machine *machine);
+DEALBOX_API int dealbox_machine_claim(struct dealbox_machine *machine);
+DEALBOX_API int dealbox_machine_release(struct dealbox_machine *machine);
 
 /*
  * Gives the machine a plan, waits until it has accepted or refused it (at most
  * 3 s) and writes result and detail. The caller wipes *plan when done with it.
  */
-int dealbox_machine_set_plan(struct dealbox_machine *machine, struct dealbox_plan *plan);
+DEALBOX_API int dealbox_machine_set_plan(struct dealbox_machine *machine,
+				    struct dealbox_plan *plan);
 /* Deals the plan into the insertion that is present. */
-int dealbox_machine_start(struct dealbox_machine *machine, uint32_t plan_id, uint32_t insertion);
-int dealbox_machine_pause(struct dealbox_machine *machine);
-int dealbox_machine_resume(struct dealbox_machine *machine);
+DEALBOX_API int dealbox_machine_start(struct dealbox_machine *machine, uint32_t plan_id,
+				    uint32_t insertion);
+DEALBOX_API int dealbox_machine_pause(struct dealbox_machine *machine);
+DEALBOX_API int dealbox_machine_resume(struct dealbox_machine *machine);
 /* Held: reads the card at the reader again, or feeds the next. */
-int dealbox_machine_reread(struct dealbox_machine *machine);
-int dealbox_machine_abort(struct dealbox_machine *machine);
-int dealbox_machine_clear_fault(struct dealbox_machine *machine);
-int dealbox_machine_release_board(struct dealbox_machine *machine);
+DEALBOX_API int dealbox_machine_reread(struct dealbox_machine *machine);
+DEALBOX_API int dealbox_machine_abort(struct dealbox_machine *machine);
+DEALBOX_API int dealbox_machine_clear_fault(struct dealbox_machine *machine);
+DEALBOX_API int dealbox_machine_release_board(struct dealbox_machine *machine);
 /* Deals cards without a plan, card i into pocket i modulo pockets. */
-int dealbox_machine_test_deal(struct dealbox_machine *machine, uint32_t insertion, uint32_t cards);
+DEALBOX_API int dealbox_machine_test_deal(struct dealbox_machine *machine,
+				    uint32_t insertion, uint32_t cards);
 /* Blinks for so many seconds, at most 60; 0 stops it. */
-int dealbox_machine_locate(struct dealbox_machine *machine, uint32_t seconds);
+DEALBOX_API int dealbox_machine_locate(struct dealbox_machine *machine, uint32_t seconds);
 /* What the machine answered to the last command: DEALBOX_ERR_*, and its detail. */
-uint32_t dealbox_machine_result(const struct dealbox_machine *machine, uint32_t *detail);
+DEALBOX_API uint32_t dealbox_machine_result(const struct dealbox_machine *machine,
+				    uint32_t *detail);
 
 /* The words of the protocol, in English: "board inserted", "paused" .. */
-const char *dealbox_event_name(uint32_t type);
-const char *dealbox_state_name(uint32_t state);
+DEALBOX_API const char *dealbox_event_name(uint32_t type);
+DEALBOX_API const char *dealbox_state_name(uint32_t state);
 
 #ifdef __cplusplus
 }

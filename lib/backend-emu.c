@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * emu: a machine that is a process, behind a unix socket (emu.h).
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emu.h"
+#include "host.h"
+
+#define ATTACH_MS	3000
+
+struct emu {
+	int fd;
+	struct host *host;
+	uint32_t id;		/* of the last frame sent */
+};
+
+struct packet {
+	struct emu_frame frame;
+	uint8_t data[EMU_DATA_MAX];
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int send_packet(struct emu *emu, enum emu_kind kind, uint32_t id, const void *head,
+		       size_t head_length, const void *data, size_t length)
+{
+	struct emu_frame frame = { .kind = kind, .id = id,
+				   .length = (uint32_t)(head_length + length) };
+	struct iovec parts[] = {
+		{ &frame, sizeof(frame) },
+		{ (void *)head, head_length },
+		{ (void *)data, length },
+	};
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 3 };
+
+	if (sendmsg(emu->fd, &message, MSG_NOSIGNAL) >= 0)
+		return 0;
+	return errno == EPIPE || errno == ECONNRESET ? -ENODEV : -errno;
+}
+
+/* The next packet, within so many ms: 0, -EAGAIN, -EPROTO, or -ENODEV. */
+static int receive(struct emu *emu, struct packet *packet, int64_t timeout_ms)
+{
+	struct pollfd wait = { .fd = emu->fd, .events = POLLIN };
+	ssize_t size;
+
+	size = recv(emu->fd, packet, sizeof(*packet), MSG_DONTWAIT);
+	if (size < 0 && errno == EAGAIN && timeout_ms > 0) {
+		if (poll(&wait, 1, (int)timeout_ms) <= 0)
+			return -EAGAIN;
+		size = recv(emu->fd, packet, sizeof(*packet), MSG_DONTWAIT);
+	}
+	if (size < 0)
+		return errno == EAGAIN || errno == EINTR ? -EAGAIN : -ENODEV;
+	if (!size)
+		return -ENODEV;
+	if ((size_t)size < sizeof(packet->frame) ||
+	    packet->frame.length != (size_t)size - sizeof(packet->frame))
+		return -EPROTO;
+	return 0;
+}
+
+/*
+ * Waits for the answer to frame id, giving events to the host meanwhile. Its
+ * status, or -errno.
+ */
+static int answer_wait(struct emu *emu, enum emu_kind kind, uint32_t id, struct packet *packet,
+		       int timeout_ms)
+{
+	int64_t end = now_ms() + timeout_ms;
+	int ret;
+
+	for (;;) {
+		ret = receive(emu, packet, end - now_ms());
+		if (ret == -EAGAIN && now_ms() >= end)
+			return -ETIMEDOUT;
+		if (ret == -EAGAIN)
+			continue;
+		if (ret)
+			return ret;
+		if (packet->frame.kind == EMU_INT_IN) {
+			if (!packet->frame.status)
+				host_receive(emu->host, packet->data, packet->frame.length);
+		} else if (packet->frame.kind == kind && packet->frame.id == id) {
+			return packet->frame.status;
+		}
+	}
+}
+
+static int emu_control(void *bus, uint8_t type, uint8_t request, uint16_t value, void *data,
+		       uint16_t length)
+{
+	/* setup packet of USB 2.0 9.3; the interface has the number 0 */
+	const uint8_t setup[8] = { type, request, value & 0xff, (uint8_t)(value >> 8), 0, 0,
+				   length & 0xff, (uint8_t)(length >> 8) };
+	bool in = type & 0x80;
+	struct emu *emu = bus;
+	struct packet packet;
+	uint32_t id = ++emu->id;
+	int ret;
+
+	ret = send_packet(emu, EMU_CONTROL, id, setup, sizeof(setup), data, in ? 0 : length);
+	if (!ret)
+		ret = answer_wait(emu, EMU_CONTROL_DONE, id, &packet, WIRE_CONTROL_HOST_MS);
+	if (ret)
+		return ret < 0 ? ret : -EPROTO;
+	if (!in)
+		return length;
+	if (packet.frame.length < length)
+		length = (uint16_t)packet.frame.length;
+	memcpy(data, packet.data, length);
+	return length;
+}
+
+static int emu_bulk_out(void *bus, const void *data, size_t length)
+{
+	struct emu *emu = bus;
+	struct packet packet;
+	uint32_t id = ++emu->id;
+	int ret;
+
+	ret = send_packet(emu, EMU_BULK_OUT, id, NULL, 0, data, length);
+	if (!ret)
+		ret = answer_wait(emu, EMU_BULK_DONE, id, &packet, WIRE_CONTROL_HOST_MS);
+	return ret > 0 ? -EPROTO : ret;
+}
+
+static int emu_gate_out(void *bus, const void *data, size_t length)
+{
+	struct emu *emu = bus;
+
+	return send_packet(emu, EMU_INT_OUT, ++emu->id, NULL, 0, data, length);
+}
+
+static int emu_pump(void *bus, int timeout_ms)
+{
+	struct emu *emu = bus;
+	struct packet packet;
+	int ret;
+
+	for (;; timeout_ms = 0) {
+		ret = receive(emu, &packet, timeout_ms);
+		if (ret == -EAGAIN)
+			return 0;
+		if (ret)
+			return -ENODEV;
+		if (packet.frame.kind == EMU_INT_IN && !packet.frame.status)
+			host_receive(emu->host, packet.data, packet.frame.length);
+	}
+}
+
+static void emu_close(void *bus)
+{
+	struct emu *emu = bus;
+
+	close(emu->fd);
+	free(emu);
+}
+
+static const struct host_bus emu_bus = {
+	.control = emu_control,
+	.bulk_out = emu_bulk_out,
+	.gate_out = emu_gate_out,
+	.pump = emu_pump,
+	.close = emu_close,
+};
+
+static int attach(struct dealbox_machine *machine, struct emu *emu, const char *path,
+		  struct emu_attached *attached, struct wire_descriptor *descriptor)
+{
+	struct dealbox_reason *reason = &machine->reason;
+	struct packet packet;
+	int ret;
+
+	ret = send_packet(emu, EMU_ATTACH, EMU_VERSION, NULL, 0, NULL, 0);
+	if (!ret)
+		ret = receive(emu, &packet, ATTACH_MS);
+	if (!ret && packet.frame.kind != EMU_ATTACHED)
+		ret = -EPROTO;
+	if (!ret)
+		ret = packet.frame.status;
+	if (ret == -EBUSY)
+		return reason_set(reason, ret, "wait until it has finished, or end it",
+				  "emu:%s: the machine is in use by another program", path);
+	if (!ret && packet.frame.length != sizeof(*attached))
+		ret = -EPROTO;
+	if (ret)
+		return reason_set(reason, ret < 0 ? ret : -EPROTO,
+				  "is it dealbox-emulator, of the same version?",
+				  "emu:%s: what listens there does not answer as a machine", path);
+	memcpy(attached, packet.data, sizeof(*attached));
+	attached->serial[sizeof(attached->serial) - 1] = '\0';
+	if (!wire_descriptor_get(attached->machine_descriptor, sizeof(attached->machine_descriptor),
+				 descriptor))
+		return reason_set(reason, -EPROTO, NULL,
+				  "emu:%s: the machine's descriptor is not one of protocol %x.%02x",
+				  path, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
+	return 0;
+}
+
+static int connect_to(struct dealbox_machine *machine, const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct dealbox_reason *reason = &machine->reason;
+	int fd, error;
+
+	if (!*path || strlen(path) >= sizeof(address.sun_path))
+		return reason_set(reason, -EINVAL, "give a shorter path",
+				  "'%s' cannot be the path of a socket", path);
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return reason_set(reason, -errno, NULL, "cannot make a socket: %m");
+	if (!connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		return fd;
+	error = -errno;
+	close(fd);
+	if (error == -EACCES)
+		return reason_permission(reason, path);
+	return reason_set(reason, error == -ENOENT || error == -ECONNREFUSED ? -ENODEV : error,
+			  "start it with `dealbox-emulator --socket PATH`",
+			  "no emulated machine listens at %s", path);
+}
+
+static int emu_open(struct dealbox_machine *machine, const char *place, bool observe)
+{
+	struct wire_descriptor descriptor;
+	struct emu_attached attached;
+	struct emu *emu;
+	int ret, fd;
+
+	(void)observe;	/* there is one host, whatever it does */
+	fd = connect_to(machine, place);
+	if (fd < 0)
+		return fd;
+	emu = calloc(1, sizeof(*emu));
+	if (!emu) {
+		close(fd);
+		return reason_set(&machine->reason, -ENOMEM, NULL, "out of memory");
+	}
+	emu->fd = fd;
+	ret = attach(machine, emu, place, &attached, &descriptor);
+	if (ret)
+		goto close_bus;
+	emu->host = host_new(&emu_bus, emu, &descriptor, attached.serial);
+	if (!emu->host) {
+		ret = reason_set(&machine->reason, -ENOMEM, NULL, "out of memory");
+		goto close_bus;
+	}
+	ret = host_watch(emu->host, fd, EPOLLIN);
+	if (!ret)
+		ret = host_start(emu->host);
+	if (ret) {
+		reason_set(&machine->reason, ret, "is it dealbox-emulator, of the same version?",
+			   "emu:%s: the machine does not answer: %s", place, strerror(-ret));
+		host_close(emu->host);
+		return ret;
+	}
+	machine->self = emu->host;
+	machine->fd = host_fd(emu->host);
+	snprintf(machine->uri, sizeof(machine->uri), "emu:%s", place);
+	return 0;
+
+close_bus:
+	emu_close(emu);
+	return ret;
+}
+
+const struct backend backend_emu = {
+	.scheme = "emu",
+	.open = emu_open,
+	.call = host_call,
+	.read = host_read,
+	.close = host_close,
+};

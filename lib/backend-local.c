@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * local: a machine that the kernel module drives.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend.h"
+
+static int local_call(void *self, unsigned long request, void *arg)
+{
+	return ioctl((int)(intptr_t)self, request, arg) ? -errno : 0;
+}
+
+static ssize_t local_read(void *self, struct dealbox_event *events, size_t max)
+{
+	ssize_t bytes = read((int)(intptr_t)self, events, max * sizeof(*events));
+
+	return bytes < 0 ? -errno : bytes / (ssize_t)sizeof(*events);
+}
+
+static void local_close(void *self)
+{
+	close((int)(intptr_t)self);
+}
+
+static int local_open(struct dealbox_machine *machine, const char *place, bool observe)
+{
+	struct dealbox_reason *reason = &machine->reason;
+	struct dealbox_info info;
+	int fd;
+
+	fd = open(place, (observe ? O_RDONLY : O_RDWR) | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0) {
+		switch (errno) {
+		case EACCES:
+		case EPERM:
+			return reason_permission(reason, place);
+		case ENOENT:
+		case ENODEV:
+		case ENXIO:
+			return reason_no_machine(reason);
+		default:
+			return reason_set(reason, -errno, NULL, "cannot open %s: %m", place);
+		}
+	}
+	/* a file or a terminal would make nonsense of every call */
+	if (ioctl(fd, DEALBOX_IOC_GET_INFO, &info)) {
+		if (errno == ENODEV) {
+			close(fd);
+			return reason_no_machine(reason);
+		}
+		close(fd);
+		return reason_set(reason, -ENOTTY, "`dealbox machines` lists the machines",
+				  "%s is no dealing machine", place);
+	}
+	machine->self = (void *)(intptr_t)fd;
+	machine->fd = fd;
+	snprintf(machine->uri, sizeof(machine->uri), "local:%s", place);
+	return 0;
+}
+
+const struct backend backend_local = {
+	.scheme = "local",
+	.open = local_open,
+	.call = local_call,
+	.read = local_read,
+	.close = local_close,
+};

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * usb: a machine by libusb, where the kernel module is not there or not wanted.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libusb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "host.h"
+
+/* As the kernel's usbhid: 13, 26, 52, 104 ms .. and after a second it is over. */
+#define RETRY_FIRST_MS	13
+#define RETRY_MAX_MS	104
+#define RETRY_SUM_MS	1000
+
+struct endpoints {
+	uint8_t bulk_out;
+	uint8_t int_in;
+	uint8_t int_out;
+	uint16_t int_in_size;
+};
+
+struct usb {
+	struct host *host;
+	libusb_context *context;
+	libusb_device_handle *handle;
+	int node_fd;
+	int interface;
+	bool claimed;
+	bool gone;
+	struct endpoints ep;
+	struct libusb_transfer *in;
+	bool in_flight;
+	bool in_halted;
+	int retry_fd;		/* runs out when the transfer shall be tried again */
+	int retry_ms;		/* 0: the last transfer was good */
+	int retry_sum_ms;
+	struct libusb_transfer *gate;
+	bool gate_flight;
+	uint8_t gate_data[WIRE_GATE_SIZE];
+};
+
+static int usb_errno(int error)
+{
+	static const struct {
+		int usb;
+		int error;
+	} table[] = {
+		{ LIBUSB_ERROR_ACCESS, -EACCES },
+		{ LIBUSB_ERROR_NO_DEVICE, -ENODEV },
+		{ LIBUSB_ERROR_NOT_FOUND, -ENODEV },
+		{ LIBUSB_ERROR_BUSY, -EBUSY },
+		{ LIBUSB_ERROR_TIMEOUT, -ETIMEDOUT },
+		{ LIBUSB_ERROR_OVERFLOW, -EOVERFLOW },
+		{ LIBUSB_ERROR_PIPE, -EPIPE },
+		{ LIBUSB_ERROR_INTERRUPTED, -EINTR },
+		{ LIBUSB_ERROR_NO_MEM, -ENOMEM },
+	};
+	size_t n;
+
+	for (n = 0; n < sizeof(table) / sizeof(*table); n++)
+		if (table[n].usb == error)
+			return table[n].error;
+	return -EIO;
+}
+
+static void retry_arm(struct usb *usb, int ms)
+{
+	const struct itimerspec timer = { .it_value = { .tv_nsec = ms * 1000000L } };
+
+	timerfd_settime(usb->retry_fd, 0, &timer, NULL);
+}
+
+static void in_submit(struct usb *usb)
+{
+	int ret = libusb_submit_transfer(usb->in);
+
+	usb->in_flight = !ret;
+	if (ret == LIBUSB_ERROR_NO_DEVICE)
+		usb->gone = true;
+	else if (ret)
+		retry_arm(usb, RETRY_MAX_MS);
+}
+
+/* A transfer error may be a bad cable, or the first sign of an unplug. */
+static void in_failed(struct usb *usb)
+{
+	usb->retry_ms = usb->retry_ms ? usb->retry_ms * 2 : RETRY_FIRST_MS;
+	if (usb->retry_ms > RETRY_MAX_MS)
+		usb->retry_ms = RETRY_MAX_MS;
+	usb->retry_sum_ms += usb->retry_ms;
+	if (usb->retry_sum_ms > RETRY_SUM_MS)
+		usb->gone = true;
+	else
+		retry_arm(usb, usb->retry_ms);
+}
+
+static void LIBUSB_CALL in_done(struct libusb_transfer *transfer)
+{
+	struct usb *usb = transfer->user_data;
+
+	usb->in_flight = false;
+	switch (transfer->status) {
+	case LIBUSB_TRANSFER_COMPLETED:
+		usb->retry_ms = 0;
+		usb->retry_sum_ms = 0;
+		host_receive(usb->host, transfer->buffer, (size_t)transfer->actual_length);
+		in_submit(usb);
+		break;
+	case LIBUSB_TRANSFER_CANCELLED:
+		break;
+	case LIBUSB_TRANSFER_NO_DEVICE:
+		usb->gone = true;
+		break;
+	case LIBUSB_TRANSFER_STALL:
+		usb->in_halted = true;
+		in_failed(usb);
+		break;
+	default:
+		in_failed(usb);
+		break;
+	}
+}
+
+/* What may not be done within a callback: clear the halt, submit again. */
+static void in_mend(struct usb *usb)
+{
+	uint64_t count;
+
+	if (usb->in_flight || usb->gone ||
+	    read(usb->retry_fd, &count, sizeof(count)) != sizeof(count))
+		return;
+	if (usb->in_halted)
+		libusb_clear_halt(usb->handle, usb->ep.int_in);
+	usb->in_halted = false;
+	in_submit(usb);
+}
+
+static int usb_pump(void *bus, int timeout_ms)
+{
+	struct usb *usb = bus;
+	struct timeval wait;
+
+	if (!usb->in_flight && timeout_ms > RETRY_FIRST_MS)
+		timeout_ms = RETRY_FIRST_MS;
+	wait.tv_sec = timeout_ms / 1000;
+	wait.tv_usec = timeout_ms % 1000 * 1000;
+	libusb_handle_events_timeout_completed(usb->context, &wait, NULL);
+	in_mend(usb);
+	return usb->gone ? -ENODEV : 0;
+}
+
+static int usb_control(void *bus, uint8_t type, uint8_t request, uint16_t value, void *data,
+		       uint16_t length)
+{
+	struct usb *usb = bus;
+	int ret = libusb_control_transfer(usb->handle, type, request, value,
+					  (uint16_t)usb->interface, data, length,
+					  WIRE_CONTROL_HOST_MS);
+
+	return ret < 0 ? usb_errno(ret) : ret;
+}
+
+static int usb_bulk_out(void *bus, const void *data, size_t length)
+{
+	struct usb *usb = bus;
+	int done = 0;
+	int ret = libusb_bulk_transfer(usb->handle, usb->ep.bulk_out, (unsigned char *)data,
+				       (int)length, &done, WIRE_CONTROL_HOST_MS);
+
+	if (ret == LIBUSB_ERROR_PIPE)
+		libusb_clear_halt(usb->handle, usb->ep.bulk_out);
+	if (ret)
+		return usb_errno(ret);
+	return (size_t)done == length ? 0 : -EIO;
+}
+
+static void LIBUSB_CALL gate_done(struct libusb_transfer *transfer)
+{
+	struct usb *usb = transfer->user_data;
+
+	usb->gate_flight = false;
+}
+
+static int usb_gate_out(void *bus, const void *data, size_t length)
+{
+	struct usb *usb = bus;
+	int ret;
+
+	/* the last one has not left yet: this one would come too late anyway */
+	if (usb->gate_flight || !usb->ep.int_out)
+		return -EAGAIN;
+	memcpy(usb->gate_data, data, length);
+	libusb_fill_interrupt_transfer(usb->gate, usb->handle, usb->ep.int_out, usb->gate_data,
+				       (int)length, gate_done, usb, WIRE_CONTROL_HOST_MS);
+	ret = libusb_submit_transfer(usb->gate);
+	usb->gate_flight = !ret;
+	return ret ? usb_errno(ret) : 0;
+}
+
+static void LIBUSB_CALL pollfd_added(int fd, short events, void *user_data)
+{
+	struct usb *usb = user_data;
+
+	/* the bits of poll(2) and epoll(7) are the same */
+	host_watch(usb->host, fd, (uint32_t)events);
+}
+
+static void LIBUSB_CALL pollfd_removed(int fd, void *user_data)
+{
+	struct usb *usb = user_data;
+
+	host_unwatch(usb->host, fd);
+}
+
+static int pollfds_watch(struct usb *usb)
+{
+	const struct libusb_pollfd **list = libusb_get_pollfds(usb->context);
+	const struct libusb_pollfd **one;
+	int ret = list ? 0 : -ENOMEM;
+
+	for (one = list; !ret && *one; one++)
+		ret = host_watch(usb->host, (*one)->fd, (uint32_t)(*one)->events);
+	libusb_free_pollfds(list);
+	if (!ret)
+		ret = host_watch(usb->host, usb->retry_fd, EPOLLIN);
+	if (!ret)
+		libusb_set_pollfd_notifiers(usb->context, pollfd_added, pollfd_removed, usb);
+	return ret;
+}
+
+static void usb_close(void *bus)
+{
+	struct timeval second = { .tv_sec = 1 };
+	struct usb *usb = bus;
+
+	if (usb->in_flight)
+		libusb_cancel_transfer(usb->in);
+	if (usb->gate_flight)
+		libusb_cancel_transfer(usb->gate);
+	while (usb->in_flight || usb->gate_flight)
+		if (libusb_handle_events_timeout_completed(usb->context, &second, NULL))
+			break;
+	if (usb->context)
+		libusb_set_pollfd_notifiers(usb->context, NULL, NULL, NULL);
+	if (usb->claimed)
+		libusb_release_interface(usb->handle, usb->interface);
+	if (usb->in)
+		free(usb->in->buffer);
+	libusb_free_transfer(usb->in);
+	libusb_free_transfer(usb->gate);
+	if (usb->handle)
+		libusb_close(usb->handle);
+	if (usb->context)
+		libusb_exit(usb->context);
+	if (usb->retry_fd >= 0)
+		close(usb->retry_fd);
+	if (usb->node_fd >= 0)
+		close(usb->node_fd);
+	explicit_bzero(usb, sizeof(*usb));
+	free(usb);
+}
+
+static const struct host_bus usb_bus = {
+	.control = usb_control,
+	.bulk_out = usb_bulk_out,
+	.gate_out = usb_gate_out,
+	.pump = usb_pump,
+	.close = usb_close,
+};
+
+/* The process that has the node open, of those that we may look into; 0 if none. */
+static uint32_t node_holder(const char *node)
+{
+	char path[64], target[sizeof(((struct usb_place *)0)->node) + 1];
+	DIR *procs = opendir("/proc");
+	struct dirent *proc, *link;
+	uint32_t holder = 0;
+	ssize_t length;
+	DIR *fds;
+
+	while (procs && !holder && (proc = readdir(procs))) {
+		if (proc->d_name[0] < '1' || proc->d_name[0] > '9' ||
+		    strtoul(proc->d_name, NULL, 10) == (unsigned long)getpid())
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/fd", proc->d_name);
+		fds = opendir(path);
+		while (fds && !holder && (link = readdir(fds))) {
+			length = readlinkat(dirfd(fds), link->d_name, target, sizeof(target) - 1);
+			target[length > 0 ? length : 0] = '\0';
+			if (!strcmp(target, node))
+				holder = (uint32_t)strtoul(proc->d_name, NULL, 10);
+		}
+		if (fds)
+			closedir(fds);
+	}
+	if (procs)
+		closedir(procs);
+	return holder;
+}
+
+static int reason_claim(struct dealbox_reason *reason, const struct usb_place *place, int error)
+{
+	char name[64];
+
+	if (error != LIBUSB_ERROR_BUSY)
+		return reason_set(reason, usb_errno(error), "plug it in again, or try another port",
+				  "usb:%s: cannot take the machine: %s", place->port,
+				  libusb_strerror(error));
+	if (!strcmp(place->driver, "dealbox"))
+		return reason_set(reason, -EBUSY,
+				  "use it by local:, as `dealbox machines` shows it",
+				  "usb:%s: the kernel module drives this machine", place->port);
+	return reason_set(reason, -EBUSY, "wait until it has finished, or end it",
+			  "usb:%s: the machine is in use by %s", place->port,
+			  process_name(node_holder(place->node), name, sizeof(name)));
+}
+
+static void endpoints_find(const struct libusb_interface_descriptor *interface,
+			   struct endpoints *ep)
+{
+	const struct libusb_endpoint_descriptor *e;
+	int n;
+
+	memset(ep, 0, sizeof(*ep));
+	for (n = 0; n < interface->bNumEndpoints; n++) {
+		e = &interface->endpoint[n];
+		switch (e->bmAttributes & LIBUSB_TRANSFER_TYPE_MASK) {
+		case LIBUSB_TRANSFER_TYPE_BULK:
+			if (!(e->bEndpointAddress & LIBUSB_ENDPOINT_IN) && !ep->bulk_out)
+				ep->bulk_out = e->bEndpointAddress;
+			break;
+		case LIBUSB_TRANSFER_TYPE_INTERRUPT:
+			if (e->bEndpointAddress & LIBUSB_ENDPOINT_IN && !ep->int_in) {
+				ep->int_in = e->bEndpointAddress;
+				ep->int_in_size = e->wMaxPacketSize & 0x7ff;
+			} else if (!(e->bEndpointAddress & LIBUSB_ENDPOINT_IN) && !ep->int_out) {
+				ep->int_out = e->bEndpointAddress;
+			}
+			break;
+		}
+	}
+}
+
+static const struct libusb_interface_descriptor *
+interface_find(const struct libusb_config_descriptor *config, int number)
+{
+	const struct libusb_interface_descriptor *alt;
+	int n;
+
+	for (n = 0; n < config->bNumInterfaces; n++) {
+		if (!config->interface[n].num_altsetting)
+			continue;
+		alt = &config->interface[n].altsetting[0];
+		if (alt->bInterfaceNumber == number && alt->bInterfaceClass == WIRE_CLASS &&
+		    alt->bInterfaceSubClass == WIRE_SUBCLASS &&
+		    alt->bInterfaceProtocol == WIRE_PROTOCOL)
+			return alt;
+	}
+	return NULL;
+}
+
+/* Sections 1 and 1.1: are the descriptors those of a machine? */
+static bool machine_describe(struct usb *usb, struct wire_descriptor *descriptor)
+{
+	const struct libusb_interface_descriptor *interface;
+	struct libusb_config_descriptor *config;
+	bool good = false;
+
+	if (libusb_get_active_config_descriptor(libusb_get_device(usb->handle), &config))
+		return false;
+	interface = interface_find(config, usb->interface);
+	if (interface) {
+		endpoints_find(interface, &usb->ep);
+		good = wire_descriptor_get(interface->extra, (size_t)interface->extra_length,
+					   descriptor) &&
+		       usb->ep.bulk_out && usb->ep.int_in &&
+		       usb->ep.int_in_size >= WIRE_INT_IN_MIN &&
+		       (usb->ep.int_out || !(descriptor->capabilities & DEALBOX_CAP_HOST_ROUTED));
+	}
+	libusb_free_config_descriptor(config);
+	return good;
+}
+
+static int node_open(struct usb *usb, const struct usb_place *place, struct dealbox_reason *reason)
+{
+	int ret;
+
+	usb->node_fd = open(place->node, O_RDWR | O_CLOEXEC);
+	if (usb->node_fd < 0) {
+		if (errno == EACCES || errno == EPERM)
+			return reason_permission(reason, place->node);
+		return reason_set(reason, -errno, "plug it in again", "cannot open %s: %m",
+				  place->node);
+	}
+	ret = libusb_init(&usb->context);
+	if (!ret)
+		ret = libusb_wrap_sys_device(usb->context, usb->node_fd, &usb->handle);
+	if (ret)
+		return reason_set(reason, usb_errno(ret), NULL, "usb:%s: cannot use the device: %s",
+				  place->port, libusb_strerror(ret));
+	ret = libusb_claim_interface(usb->handle, place->interface);
+	if (ret)
+		return reason_claim(reason, place, ret);
+	usb->claimed = true;
+	usb->interface = place->interface;
+	return 0;
+}
+
+static int in_prepare(struct usb *usb)
+{
+	uint8_t *buffer = malloc(usb->ep.int_in_size);
+
+	usb->in = libusb_alloc_transfer(0);
+	usb->gate = libusb_alloc_transfer(0);
+	usb->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (!buffer || !usb->in || !usb->gate || usb->retry_fd < 0) {
+		free(buffer);
+		return -ENOMEM;
+	}
+	libusb_fill_interrupt_transfer(usb->in, usb->handle, usb->ep.int_in, buffer,
+				       usb->ep.int_in_size, in_done, usb, 0);
+	return 0;
+}
+
+static int usb_open(struct dealbox_machine *machine, const char *where, bool observe)
+{
+	struct dealbox_reason *reason = &machine->reason;
+	struct wire_descriptor descriptor;
+	struct usb_place place = { 0 };
+	struct usb *usb;
+	int ret;
+
+	(void)observe;	/* there is one host, whatever it does */
+	ret = usb_place_find(where, &place, reason);
+	if (ret)
+		return ret;
+	usb = calloc(1, sizeof(*usb));
+	if (!usb)
+		return reason_set(reason, -ENOMEM, NULL, "out of memory");
+	usb->node_fd = -1;
+	usb->retry_fd = -1;
+	ret = node_open(usb, &place, reason);
+	if (ret)
+		goto close_bus;
+	if (!machine_describe(usb, &descriptor)) {
+		ret = reason_set(reason, -EPROTO, "its firmware may be too new or broken",
+				 "usb:%s: the machine's descriptors are not those of protocol %x.%02x",
+				 place.port, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
+		goto close_bus;
+	}
+	ret = in_prepare(usb);
+	if (!ret) {
+		usb->host = host_new(&usb_bus, usb, &descriptor, place.serial);
+		if (!usb->host)
+			ret = -ENOMEM;
+	}
+	if (ret) {
+		reason_set(reason, ret, NULL, "out of memory");
+		goto close_bus;
+	}
+	ret = pollfds_watch(usb);
+	if (!ret) {
+		in_submit(usb);
+		ret = host_start(usb->host);
+	}
+	if (ret) {
+		reason_set(reason, ret, "switch the machine off and on",
+			   "usb:%s: the machine does not answer: %s", place.port, strerror(-ret));
+		host_close(usb->host);
+		return ret;
+	}
+	machine->self = usb->host;
+	machine->fd = host_fd(usb->host);
+	snprintf(machine->uri, sizeof(machine->uri), "usb:%s", place.port);
+	return 0;
+
+close_bus:
+	usb_close(usb);
+	return ret;
+}
+
+const struct backend backend_usb = {
+	.scheme = "usb",
+	.open = usb_open,
+	.call = host_call,
+	.read = host_read,
+	.close = host_close,
+};

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A host in user space. Section numbers are those of docs/protocol.md.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host.h"
+#include "queue.h"
+#include "router.h"
+
+struct host {
+	const struct host_bus *ops;
+	void *bus;
+	struct wire_descriptor machine;
+	struct wire_info info;
+	char serial[64];
+	struct event_source source;
+	struct router router;
+	uint32_t sequence;	/* of the last command */
+	bool claimed;
+	bool gone;
+	int wake_fd;		/* readable while the queue has events */
+	int epoll_fd;
+	/* the plan that waits for its PLAN_LOADED, DEALBOX_PLAN_NONE if none */
+	uint32_t loading;
+	uint32_t load_result;
+	uint32_t load_detail;
+	struct event_queue queue;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool host_routed(const struct host *host)
+{
+	return host->machine.capabilities & DEALBOX_CAP_HOST_ROUTED;
+}
+
+int host_watch(struct host *host, int fd, uint32_t epoll_events)
+{
+	struct epoll_event event = { .events = epoll_events };
+
+	return epoll_ctl(host->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+void host_unwatch(struct host *host, int fd)
+{
+	epoll_ctl(host->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+int host_fd(const struct host *host)
+{
+	return host->epoll_fd;
+}
+
+struct host *host_new(const struct host_bus *ops, void *bus, const struct wire_descriptor *machine,
+		      const char *serial)
+{
+	struct host *host = calloc(1, sizeof(*host));
+
+	if (!host)
+		return NULL;
+	host->ops = ops;
+	host->bus = bus;
+	host->machine = *machine;
+	host->source.pockets = machine->pockets;
+	if (serial)
+		memcpy(host->serial, serial, strnlen(serial, sizeof(host->serial) - 1));
+	host->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	host->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (host->epoll_fd < 0 || host->wake_fd < 0 || host_watch(host, host->wake_fd, EPOLLIN)) {
+		if (host->epoll_fd >= 0)
+			close(host->epoll_fd);
+		if (host->wake_fd >= 0)
+			close(host->wake_fd);
+		free(host);
+		return NULL;
+	}
+	return host;
+}
+
+/* wake_fd is readable exactly while the queue has events, or the machine is gone. */
+static void wake_update(struct host *host)
+{
+	uint64_t count = 1;
+
+	if (host->queue.count || host->gone)
+		(void)!write(host->wake_fd, &count, sizeof(count));
+	else
+		(void)!read(host->wake_fd, &count, sizeof(count));
+}
+
+/* An errno of the bus on its way to the caller. */
+static int bus_error(struct host *host, int error)
+{
+	if (error == -ENODEV || error == -ESHUTDOWN) {
+		host->gone = true;
+		wake_update(host);
+		return -ENODEV;
+	}
+	return error;
+}
+
+static void gate_send(struct host *host, const struct wire_gate *gate)
+{
+	uint8_t data[WIRE_GATE_SIZE];
+
+	wire_gate_put(data, gate);
+	/* if it does not arrive, the machine holds the card and says GATE_LATE */
+	bus_error(host, host->ops->gate_out(host->bus, data, sizeof(data)));
+}
+
+static void receive_one(struct host *host, const uint8_t *data, uint64_t now)
+{
+	struct dealbox_event event;
+	struct wire_event in;
+	struct wire_gate gate;
+	bool usable;
+
+	wire_event_get(data, &in);
+	usable = abi_event(&host->source, &in, now, &event);
+	/* first of all the gate: the card waits */
+	if (usable && host_routed(host) && router_event(&host->router, &in, &gate))
+		gate_send(host, &gate);
+	if (usable && in.type == DEALBOX_EV_PLAN_LOADED && in.code == host->loading) {
+		host->loading = DEALBOX_PLAN_NONE;
+		host->load_result = in.arg[0];
+		host->load_detail = in.arg[1];
+	}
+	event_queue_push(&host->queue, &event);
+}
+
+void host_receive(struct host *host, const void *data, size_t length)
+{
+	uint64_t now = now_ns();
+	struct dealbox_event event;
+	size_t offset;
+
+	if (!length || length % WIRE_EVENT_SIZE) {
+		abi_protocol_error(&host->source, DEALBOX_PROTO_EVENT_SIZE, (uint32_t)length, now,
+				   &event);
+		event_queue_push(&host->queue, &event);
+	} else {
+		for (offset = 0; offset < length; offset += WIRE_EVENT_SIZE)
+			receive_one(host, (const uint8_t *)data + offset, now);
+	}
+	wake_update(host);
+}
+
+static int query(struct host *host, uint8_t request, uint16_t value, uint8_t *data, uint16_t size)
+{
+	int ret;
+
+	if (host->gone)
+		return -ENODEV;
+	ret = host->ops->control(host->bus, WIRE_REQ_IN, request, value, data, size);
+	if (ret < 0)
+		return bus_error(host, ret);
+	return ret == size ? 0 : -EPROTO;
+}
+
+static int query_result(struct host *host, struct wire_result *result)
+{
+	uint8_t data[WIRE_RESULT_SIZE];
+	int ret = query(host, WIRE_GET_RESULT, 0, data, sizeof(data));
+
+	if (!ret)
+		wire_result_get(data, result);
+	return ret;
+}
+
+/*
+ * Sends a command (section 2.2). When the transfer fails, the machine is asked
+ * what became of it, and the command is repeated once, with the same number, if
+ * it never arrived. 0; -EREMOTEIO with *result and *detail; or -errno.
+ */
+static int command(struct host *host, uint8_t request, struct wire_command *cmd, uint32_t *result,
+		   uint32_t *detail)
+{
+	struct wire_result last;
+	uint8_t data[WIRE_COMMAND_SIZE];
+	int ret, asked, tries;
+
+	*result = DEALBOX_ERR_OK;
+	*detail = 0;
+	if (host->gone)
+		return -ENODEV;
+	if (!++host->sequence)
+		host->sequence = 1;
+	cmd->sequence = host->sequence;
+	wire_command_put(data, cmd);
+	for (tries = 0; tries < 2; tries++) {
+		ret = host->ops->control(host->bus, WIRE_REQ_OUT, request, 0, data, sizeof(data));
+		if (ret == sizeof(data))
+			return 0;
+		ret = ret < 0 ? bus_error(host, ret) : -EPROTO;
+		if (ret == -ENODEV)
+			return ret;
+		asked = query_result(host, &last);
+		if (asked)
+			return asked == -ENODEV ? asked : ret;
+		if (last.sequence == host->sequence) {
+			*result = last.error;
+			*detail = last.detail;
+			return last.error == DEALBOX_ERR_OK ? 0 : -EREMOTEIO;
+		}
+	}
+	return ret == -EPIPE ? -EPROTO : ret;
+}
+
+int host_start(struct host *host)
+{
+	uint8_t data[WIRE_INFO_SIZE];
+	struct wire_result last;
+	int ret;
+
+	ret = query(host, WIRE_GET_INFO, 0, data, sizeof(data));
+	if (ret)
+		return ret;
+	wire_info_get(data, &host->info);
+	/* the machine may remember the last command of another host */
+	ret = query_result(host, &last);
+	if (!ret)
+		host->sequence = last.sequence;
+	return ret;
+}
+
+static int get_info(struct host *host, void *arg)
+{
+	abi_info(&host->machine, &host->info, host->serial, QUEUE_EVENTS, arg);
+	return 0;
+}
+
+static int get_status(struct host *host, void *arg)
+{
+	struct dealbox_status *out = arg;
+	uint8_t data[WIRE_STATUS_SIZE];
+	struct wire_status status;
+	int ret;
+
+	ret = query(host, WIRE_GET_STATUS, 0, data, sizeof(data));
+	if (ret)
+		return ret;
+	if (!wire_status_get(data, &status))
+		return -EPROTO;
+	abi_status(&status, out);
+	if (host_routed(host))
+		out->plan_id = host->router.plan.plan_id;
+	out->seqno = host->source.seqno;
+	out->lost = host->queue.lost;
+	out->claimed = host->claimed ? 2 : 0;
+	out->owner_pid = host->claimed ? (uint32_t)getpid() : 0;
+	return 0;
+}
+
+static int claim(struct host *host, void *arg)
+{
+	(void)arg;
+	if (host->gone)
+		return -ENODEV;
+	host->claimed = true;
+	return 0;
+}
+
+static int pause_deal(struct host *host)
+{
+	struct wire_command cmd = { 0 };
+	uint32_t result, detail;
+
+	return command(host, DEALBOX_OP_PAUSE, &cmd, &result, &detail);
+}
+
+static int release(struct host *host, void *arg)
+{
+	(void)arg;
+	if (!host->claimed)
+		return -EPERM;
+	host->claimed = false;
+	/* when no deal runs, the machine refuses, and that is all right */
+	pause_deal(host);
+	return 0;
+}
+
+static int wait_loaded(struct host *host)
+{
+	uint64_t end = now_ns() + WIRE_PLAN_HOST_MS * 1000000ull;
+	uint64_t now;
+	int ret;
+
+	while (host->loading != DEALBOX_PLAN_NONE) {
+		now = now_ns();
+		if (now >= end)
+			return -ETIMEDOUT;
+		ret = bus_error(host, host->ops->pump(host->bus, (int)((end - now) / 1000000) + 1));
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Gives the plan to the machine (section 3). */
+static int plan_load(struct host *host, const struct wire_plan *plan, struct dealbox_plan *arg)
+{
+	uint8_t block[WIRE_PLAN_MAX];
+	struct wire_command cmd = { .a = plan->plan_id };
+	size_t size;
+	int ret;
+
+	if (!plan->entries)
+		return command(host, WIRE_LOAD, &cmd, &arg->result, &arg->detail);
+	size = wire_plan_put(block, plan);
+	cmd.b = (uint32_t)size;
+	host->loading = plan->plan_id;
+	ret = command(host, WIRE_LOAD, &cmd, &arg->result, &arg->detail);
+	if (!ret)
+		ret = bus_error(host, host->ops->bulk_out(host->bus, block, size));
+	explicit_bzero(block, sizeof(block));
+	if (!ret)
+		ret = wait_loaded(host);
+	host->loading = DEALBOX_PLAN_NONE;
+	if (ret)
+		return ret;
+	arg->result = host->load_result;
+	arg->detail = host->load_detail;
+	return arg->result == DEALBOX_ERR_OK ? 0 : -EREMOTEIO;
+}
+
+/* A host-routed machine holds no plan; the same rules for when one may come. */
+static int plan_keep(struct host *host, const struct wire_plan *plan, struct dealbox_plan *arg)
+{
+	struct dealbox_status status;
+	int ret = get_status(host, &status);
+
+	if (ret)
+		return ret;
+	if (status.state != DEALBOX_STATE_IDLE && status.state != DEALBOX_STATE_DONE) {
+		arg->result = DEALBOX_ERR_STATE;
+		arg->detail = status.state;
+		return -EREMOTEIO;
+	}
+	router_load(&host->router, plan->entries ? plan : NULL);
+	return 0;
+}
+
+static int set_plan(struct host *host, void *arg)
+{
+	struct dealbox_plan *in = arg;
+	struct wire_plan plan;
+	int ret;
+
+	if (!host->claimed)
+		return -EPERM;
+	in->result = DEALBOX_ERR_OK;
+	in->detail = 0;
+	ret = abi_plan(in, &host->machine, &plan);
+	if (!ret)
+		ret = host_routed(host) ? plan_keep(host, &plan, in) : plan_load(host, &plan, in);
+	explicit_bzero(&plan, sizeof(plan));
+	return ret;
+}
+
+static int control(struct host *host, void *arg)
+{
+	struct dealbox_control *in = arg;
+	const struct wire_plan *plan = NULL;
+	struct wire_command cmd;
+	int ret;
+
+	if (!host->claimed)
+		return -EPERM;
+	if (host_routed(host) && in->op == DEALBOX_OP_START)
+		plan = &host->router.plan;
+	ret = abi_control(in, &host->machine, plan, &cmd);
+	if (ret)
+		return ret;
+	if (plan && plan->plan_id != in->plan_id) {
+		in->result = plan->entries ? DEALBOX_ERR_WRONG_PLAN : DEALBOX_ERR_NO_PLAN;
+		in->detail = plan->plan_id;
+		return -EREMOTEIO;
+	}
+	return command(host, (uint8_t)in->op, &cmd, &in->result, &in->detail);
+}
+
+static int get_param(struct host *host, void *arg)
+{
+	struct dealbox_param *out = arg;
+	uint8_t data[WIRE_PARAM_SIZE];
+	struct wire_param param;
+	int ret;
+
+	if (out->id > UINT16_MAX)
+		return -EINVAL;
+	ret = query(host, WIRE_GET_PARAM, (uint16_t)out->id, data, sizeof(data));
+	if (ret == -EPIPE) {
+		/* a stall of a query is not kept in GET_RESULT: this is its meaning */
+		out->result = DEALBOX_ERR_BAD_VALUE;
+		out->detail = 4;
+		return -EREMOTEIO;
+	}
+	if (ret)
+		return ret;
+	wire_param_get(data, &param);
+	out->value = param.value;
+	out->min = param.min;
+	out->max = param.max;
+	return param.id == out->id ? 0 : -EPROTO;
+}
+
+static int set_param(struct host *host, void *arg)
+{
+	struct dealbox_param *in = arg;
+	struct wire_command cmd = { .a = in->id, .b = in->value };
+
+	if (!host->claimed)
+		return -EPERM;
+	return command(host, WIRE_SET_PARAM, &cmd, &in->result, &in->detail);
+}
+
+static int get_counters(struct host *host, void *arg)
+{
+	uint8_t data[WIRE_COUNTERS_SIZE];
+	int ret = query(host, WIRE_GET_COUNTERS, 0, data, sizeof(data));
+
+	if (!ret)
+		wire_counters_get(data, arg);
+	return ret;
+}
+
+static const struct {
+	unsigned long request;
+	int (*answer)(struct host *host, void *arg);
+} calls[] = {
+	{ DEALBOX_IOC_GET_INFO, get_info },
+	{ DEALBOX_IOC_GET_STATUS, get_status },
+	{ DEALBOX_IOC_CLAIM, claim },
+	{ DEALBOX_IOC_RELEASE, release },
+	{ DEALBOX_IOC_SET_PLAN, set_plan },
+	{ DEALBOX_IOC_CONTROL, control },
+	{ DEALBOX_IOC_GET_PARAM, get_param },
+	{ DEALBOX_IOC_SET_PARAM, set_param },
+	{ DEALBOX_IOC_GET_COUNTERS, get_counters },
+};
+
+int host_call(void *self, unsigned long request, void *arg)
+{
+	size_t n;
+
+	for (n = 0; n < sizeof(calls) / sizeof(*calls); n++)
+		if (calls[n].request == request)
+			return calls[n].answer(self, arg);
+	return -ENOTTY;
+}
+
+ssize_t host_read(void *self, struct dealbox_event *events, size_t max)
+{
+	struct host *host = self;
+	size_t count = 0;
+
+	if (!host->gone)
+		bus_error(host, host->ops->pump(host->bus, 0));
+	while (count < max && event_queue_pop(&host->queue, &events[count]))
+		count++;
+	wake_update(host);
+	if (count)
+		return (ssize_t)count;
+	return host->gone ? -ENODEV : -EAGAIN;
+}
+
+void host_close(void *self)
+{
+	struct host *host = self;
+
+	if (host->claimed && !host->gone)
+		pause_deal(host);
+	host->ops->close(host->bus);
+	close(host->wake_fd);
+	close(host->epoll_fd);
+	explicit_bzero(host, sizeof(*host));
+	free(host);
+}

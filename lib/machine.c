@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A machine: the calls that every backend has, and the words for what goes
+ * wrong with them.
+ */
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend.h"
+
+static const struct backend *const backends[] = {
+	&backend_local, &backend_usb, &backend_emu,
+};
+
+int reason_set(struct dealbox_reason *reason, int error, const char *next, const char *what, ...)
+{
+	va_list list;
+
+	if (!reason)
+		return error;
+	va_start(list, what);
+	vsnprintf(reason->what, sizeof(reason->what), what, list);
+	va_end(list);
+	snprintf(reason->next, sizeof(reason->next), "%s", next ? next : "");
+	return error;
+}
+
+int reason_permission(struct dealbox_reason *reason, const char *path)
+{
+	struct passwd *user = getpwuid(geteuid());
+	struct passwd *owner = NULL;
+	struct group *group = NULL;
+	char next[256];
+	struct stat st;
+
+	if (stat(path, &st))
+		return reason_set(reason, -EACCES, "look at the rights of the folders that lead to it",
+				  "no permission to look at %s", path);
+	owner = getpwuid(st.st_uid);
+	group = getgrgid(st.st_gid);
+	if (st.st_gid && (st.st_mode & 0060) == 0060)
+		snprintf(next, sizeof(next), "run `sudo adduser %s %s`, log out and in again",
+			 user ? user->pw_name : "USER", group ? group->gr_name : "GROUP");
+	else
+		snprintf(next, sizeof(next),
+			 "install the udev rule 70-dealbox.rules, then run `sudo udevadm trigger`");
+	return reason_set(reason, -EACCES, next, "no permission for %s: it belongs to %s:%s, mode %04o",
+			  path, owner ? owner->pw_name : "?", group ? group->gr_name : "?",
+			  (unsigned int)st.st_mode & 07777);
+}
+
+const char *process_name(uint32_t pid, char *text, size_t size)
+{
+	char path[32], comm[32] = "";
+	FILE *file;
+
+	if (!pid) {
+		snprintf(text, size, "another process");
+		return text;
+	}
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	file = fopen(path, "re");
+	if (file) {
+		if (!fgets(comm, sizeof(comm), file))
+			comm[0] = '\0';
+		comm[strcspn(comm, "\n")] = '\0';
+		fclose(file);
+	}
+	snprintf(text, size, "%s (process %u)", *comm ? comm : "another process", pid);
+	return text;
+}
+
+/* The address of the only machine there is. */
+static int only_machine(char *uri, size_t size, struct dealbox_reason *reason)
+{
+	struct dealbox_machine_list *list;
+	size_t count;
+	int ret;
+
+	ret = dealbox_machine_list(NULL, &list, reason);
+	if (ret)
+		return ret;
+	count = dealbox_machine_list_count(list);
+	if (count == 1)
+		snprintf(uri, size, "%s", dealbox_machine_list_uri(list, 0));
+	else if (count)
+		ret = reason_set(reason, -EINVAL, "`dealbox machines` lists them: name one",
+				 "there are %zu machines, and none was named", count);
+	else
+		ret = reason_no_machine(reason);
+	dealbox_machine_list_free(list);
+	return ret;
+}
+
+static int open_with(struct dealbox_machine *machine, const char *uri, bool observe)
+{
+	const char *colon = strchr(uri, ':');
+	size_t n;
+
+	for (n = 0; colon && n < sizeof(backends) / sizeof(*backends); n++) {
+		if (strlen(backends[n]->scheme) != (size_t)(colon - uri) ||
+		    strncmp(backends[n]->scheme, uri, colon - uri))
+			continue;
+		machine->backend = backends[n];
+		return backends[n]->open(machine, colon + 1, observe);
+	}
+	return reason_set(&machine->reason, -EINVAL,
+			  "use local:/dev/dealbox0, usb:SERIAL, usb:BUS-PORT or emu:PATH",
+			  "'%s' is not the address of a machine", uri);
+}
+
+int dealbox_machine_open(const char *uri, bool observe, struct dealbox_machine **out,
+			 struct dealbox_reason *reason)
+{
+	struct dealbox_machine *machine;
+	char only[256];
+	int ret;
+
+	*out = NULL;
+	if (!uri) {
+		ret = only_machine(only, sizeof(only), reason);
+		if (ret)
+			return ret;
+		uri = only;
+	}
+	machine = calloc(1, sizeof(*machine));
+	if (!machine)
+		return reason_set(reason, -ENOMEM, NULL, "out of memory");
+	ret = open_with(machine, uri, observe);
+	if (ret) {
+		if (reason)
+			*reason = machine->reason;
+		free(machine);
+		return ret;
+	}
+	*out = machine;
+	return 0;
+}
+
+void dealbox_machine_close(struct dealbox_machine *machine)
+{
+	if (!machine)
+		return;
+	machine->backend->close(machine->self);
+	free(machine);
+}
+
+const char *dealbox_machine_uri(const struct dealbox_machine *machine)
+{
+	return machine->uri;
+}
+
+const struct dealbox_reason *dealbox_machine_reason(const struct dealbox_machine *machine)
+{
+	return &machine->reason;
+}
+
+int dealbox_machine_fd(const struct dealbox_machine *machine)
+{
+	return machine->fd;
+}
+
+uint32_t dealbox_machine_result(const struct dealbox_machine *machine, uint32_t *detail)
+{
+	if (detail)
+		*detail = machine->detail;
+	return machine->result;
+}
+
+/* What the machine means by an error code (section 2.3), and what helps. */
+static const struct {
+	const char *what;
+	const char *next;
+} results[] = {
+	[DEALBOX_ERR_OK] = { "it gave no reason", NULL },
+	[DEALBOX_ERR_BAD_REQUEST] = { "it does not know the command", "its firmware may be too old" },
+	[DEALBOX_ERR_BAD_LENGTH] = { "the command came damaged", "check the cable" },
+	[DEALBOX_ERR_BAD_VALUE] = { "a value is out of range", NULL },
+	[DEALBOX_ERR_UNSUPPORTED] = { "it cannot do that", "`dealbox machines` shows what it can" },
+	[DEALBOX_ERR_STATE] = { "not in this state", "finish or abort the deal that runs" },
+	[DEALBOX_ERR_FAULT] = { "there is a fault, or its cause is still there",
+		"look into the machine, take out stuck cards, close the cover" },
+	[DEALBOX_ERR_NO_PLAN] = { "it has no plan", "it was reset: deal again" },
+	[DEALBOX_ERR_WRONG_PLAN] = { "it has another plan", "another program uses it: deal again" },
+	[DEALBOX_ERR_NO_BOARD] = { "there is no board in it", "put in an empty board" },
+	[DEALBOX_ERR_WRONG_INSERTION] = { "the board was taken out and put in again",
+		"empty the board and put it in again" },
+	[DEALBOX_ERR_SPENT] = { "this board was already dealt into",
+		"take the board out, empty it, and put it in again" },
+	[DEALBOX_ERR_IN_DOUBT] = { "the board was there when the machine was switched on, and may have cards in it",
+		"take the board out, empty it, and put it in again" },
+	[DEALBOX_ERR_COVER_OPEN] = { "its cover is open", "close the cover" },
+	[DEALBOX_ERR_HOPPER_EMPTY] = { "its hopper is empty", "put a pack into the hopper" },
+	[DEALBOX_ERR_CRC] = { "the plan came damaged", "check the cable, and deal again" },
+	[DEALBOX_ERR_PLAN] = { "it does not accept the plan", "`dealbox machines` shows what it can" },
+	[DEALBOX_ERR_INCOMPLETE] = { "the plan did not come in time", "check the cable, and deal again" },
+	[DEALBOX_ERR_HARDWARE] = { "it cannot: hardware", "switch it off and on; if that does not help, have it serviced" },
+};
+
+/* What each errno means for a machine, and what helps. */
+static const struct {
+	int error;
+	const char *what;
+	const char *next;
+} errors[] = {
+	{ ENODEV, "the machine is gone: unplugged or switched off",
+	  "plug it in and switch it on; a board that it was dealing must be emptied" },
+	{ EPERM, "this program has not claimed the machine", NULL },
+	{ EACCES, "the machine was opened to watch it only", NULL },
+	{ EBADF, "the machine was opened to watch it only", NULL },
+	{ ETIMEDOUT, "the machine did not answer in time",
+	  "check the cable; switch the machine off and on" },
+	{ EPROTO, "the machine answered something that the protocol does not know",
+	  "its firmware may be too new or broken; `dealbox machines` shows both versions" },
+	{ EIO, "the transfer to the machine failed", "check the cable, try another port" },
+	{ EPIPE, "the machine refused a request that every machine must answer",
+	  "its firmware may be broken" },
+	{ EOPNOTSUPP, "the machine cannot do that", "`dealbox machines` shows what it can" },
+	{ EINVAL, "the request makes no sense for this machine",
+	  "`dealbox machines` shows what it can" },
+	{ ENOTTY, "this is no dealing machine, or the kernel module is too old", NULL },
+	{ EINTR, "interrupted", NULL },
+};
+
+/* Who holds the claim that we did not get. */
+static void reason_busy(struct dealbox_machine *machine, const char *verb)
+{
+	struct dealbox_status status = { 0 };
+	char name[64];
+
+	machine->backend->call(machine->self, DEALBOX_IOC_GET_STATUS, &status);
+	reason_set(&machine->reason, -EBUSY, "wait until it has finished, or end it",
+		   "%s: cannot %s: the machine is in use by %s", machine->uri, verb,
+		   process_name(status.owner_pid, name, sizeof(name)));
+}
+
+/*
+ * A call of the backend; verb says what was tried. result and detail are those
+ * of the structure, if it has them.
+ */
+static int call(struct dealbox_machine *machine, const char *verb, unsigned long request, void *arg,
+		const uint32_t *result, const uint32_t *detail)
+{
+	size_t n;
+	int ret;
+
+	machine->result = DEALBOX_ERR_OK;
+	machine->detail = 0;
+	ret = machine->backend->call(machine->self, request, arg);
+	if (result) {
+		machine->result = *result;
+		machine->detail = *detail;
+	}
+	if (!ret)
+		return 0;
+	if (ret == -EBUSY) {
+		reason_busy(machine, verb);
+		return ret;
+	}
+	if (ret == -EREMOTEIO) {
+		n = machine->result;
+		if (n >= sizeof(results) / sizeof(*results))
+			n = DEALBOX_ERR_HARDWARE;
+		return reason_set(&machine->reason, ret, results[n].next,
+				  "%s: the machine refuses to %s: %s", machine->uri, verb,
+				  results[n].what);
+	}
+	for (n = 0; n < sizeof(errors) / sizeof(*errors); n++)
+		if (errors[n].error == -ret)
+			return reason_set(&machine->reason, ret, errors[n].next,
+					  "%s: cannot %s: %s", machine->uri, verb, errors[n].what);
+	return reason_set(&machine->reason, ret, NULL, "%s: cannot %s: %s", machine->uri, verb,
+			  strerror(-ret));
+}
+
+ssize_t dealbox_machine_read(struct dealbox_machine *machine, struct dealbox_event *events,
+			     size_t max)
+{
+	ssize_t ret = machine->backend->read(machine->self, events, max);
+
+	if (ret == -ENODEV)
+		reason_set(&machine->reason, -ENODEV, errors[0].next, "%s: %s", machine->uri,
+			   errors[0].what);
+	else if (ret < 0 && ret != -EAGAIN)
+		reason_set(&machine->reason, (int)ret, NULL, "%s: cannot read events: %s",
+			   machine->uri, strerror((int)-ret));
+	return ret;
+}
+
+int dealbox_machine_get_info(struct dealbox_machine *machine, struct dealbox_info *out)
+{
+	return call(machine, "ask what it is", DEALBOX_IOC_GET_INFO, out, NULL, NULL);
+}
+
+int dealbox_machine_get_status(struct dealbox_machine *machine, struct dealbox_status *out)
+{
+	return call(machine, "ask for its status", DEALBOX_IOC_GET_STATUS, out, NULL, NULL);
+}
+
+int dealbox_machine_get_counters(struct dealbox_machine *machine, struct dealbox_counters *out)
+{
+	return call(machine, "ask for its counters", DEALBOX_IOC_GET_COUNTERS, out, NULL, NULL);
+}
+
+int dealbox_machine_get_param(struct dealbox_machine *machine, struct dealbox_param *param)
+{
+	return call(machine, "ask for a parameter", DEALBOX_IOC_GET_PARAM, param, &param->result,
+		    &param->detail);
+}
+
+int dealbox_machine_set_param(struct dealbox_machine *machine, uint32_t id, uint32_t value)
+{
+	struct dealbox_param param = { .id = id, .value = value };
+
+	return call(machine, "set a parameter", DEALBOX_IOC_SET_PARAM, &param, &param.result,
+		    &param.detail);
+}
+
+int dealbox_machine_claim(struct dealbox_machine *machine)
+{
+	return call(machine, "take control of it", DEALBOX_IOC_CLAIM, NULL, NULL, NULL);
+}
+
+int dealbox_machine_release(struct dealbox_machine *machine)
+{
+	return call(machine, "give up control of it", DEALBOX_IOC_RELEASE, NULL, NULL, NULL);
+}
+
+int dealbox_machine_set_plan(struct dealbox_machine *machine, struct dealbox_plan *plan)
+{
+	return call(machine, "take the plan", DEALBOX_IOC_SET_PLAN, plan, &plan->result,
+		    &plan->detail);
+}
+
+static int control(struct dealbox_machine *machine, const char *verb, struct dealbox_control cmd)
+{
+	return call(machine, verb, DEALBOX_IOC_CONTROL, &cmd, &cmd.result, &cmd.detail);
+}
+
+int dealbox_machine_start(struct dealbox_machine *machine, uint32_t plan_id, uint32_t insertion)
+{
+	return control(machine, "start the deal", (struct dealbox_control){
+		.op = DEALBOX_OP_START, .plan_id = plan_id, .insertion = insertion });
+}
+
+int dealbox_machine_pause(struct dealbox_machine *machine)
+{
+	return control(machine, "pause", (struct dealbox_control){ .op = DEALBOX_OP_PAUSE });
+}
+
+int dealbox_machine_resume(struct dealbox_machine *machine)
+{
+	return control(machine, "go on", (struct dealbox_control){ .op = DEALBOX_OP_RESUME });
+}
+
+int dealbox_machine_reread(struct dealbox_machine *machine)
+{
+	return control(machine, "read the card again",
+		       (struct dealbox_control){ .op = DEALBOX_OP_REREAD });
+}
+
+int dealbox_machine_abort(struct dealbox_machine *machine)
+{
+	return control(machine, "abort the deal",
+		       (struct dealbox_control){ .op = DEALBOX_OP_ABORT });
+}
+
+int dealbox_machine_clear_fault(struct dealbox_machine *machine)
+{
+	return control(machine, "clear the fault",
+		       (struct dealbox_control){ .op = DEALBOX_OP_CLEAR_FAULT });
+}
+
+int dealbox_machine_release_board(struct dealbox_machine *machine)
+{
+	return control(machine, "let go of the board",
+		       (struct dealbox_control){ .op = DEALBOX_OP_RELEASE_BOARD });
+}
+
+int dealbox_machine_test_deal(struct dealbox_machine *machine, uint32_t insertion, uint32_t cards)
+{
+	return control(machine, "make a test deal", (struct dealbox_control){
+		.op = DEALBOX_OP_TEST_DEAL, .insertion = insertion, .arg = cards });
+}
+
+int dealbox_machine_locate(struct dealbox_machine *machine, uint32_t seconds)
+{
+	return control(machine, "blink",
+		       (struct dealbox_control){ .op = DEALBOX_OP_LOCATE, .arg = seconds });
+}
+
+const char *dealbox_event_name(uint32_t type)
+{
+	static const char *const names[] = {
+		[DEALBOX_EV_STATE_LOST] = "state lost",
+		[DEALBOX_EV_HOPPER_LOADED] = "hopper loaded",
+		[DEALBOX_EV_HOPPER_EMPTY] = "hopper empty",
+		[DEALBOX_EV_BOARD_INSERTED] = "board inserted",
+		[DEALBOX_EV_BOARD_REMOVED] = "board removed",
+		[DEALBOX_EV_COVER_OPEN] = "cover open",
+		[DEALBOX_EV_COVER_CLOSED] = "cover closed",
+		[DEALBOX_EV_KEY] = "key",
+		[DEALBOX_EV_PLAN_LOADED] = "plan loaded",
+		[DEALBOX_EV_DEAL_STARTED] = "deal started",
+		[DEALBOX_EV_CARD_READ] = "card read",
+		[DEALBOX_EV_CARD_ROUTED] = "card routed",
+		[DEALBOX_EV_CARD_LANDED] = "card landed",
+		[DEALBOX_EV_DEAL_DONE] = "deal done",
+		[DEALBOX_EV_PAUSED] = "paused",
+		[DEALBOX_EV_RESUMED] = "resumed",
+		[DEALBOX_EV_ABORTED] = "aborted",
+		[DEALBOX_EV_FAULT_CLEARED] = "fault cleared",
+		[DEALBOX_EV_CARD_UNREADABLE] = "card unreadable",
+		[DEALBOX_EV_NOT_IN_PLAN] = "card not in plan",
+		[DEALBOX_EV_GATE_LATE] = "gate command late",
+		[DEALBOX_EV_FEED_TIMEOUT] = "feed timeout",
+		[DEALBOX_EV_DECK_SHORT] = "deck short",
+		[DEALBOX_EV_REPEATED_CARD] = "repeated card",
+		[DEALBOX_EV_DOUBLE_FEED] = "double feed",
+		[DEALBOX_EV_JAM] = "jam",
+		[DEALBOX_EV_WRONG_POCKET] = "wrong pocket",
+		[DEALBOX_EV_BOARD_PULLED] = "board pulled",
+		[DEALBOX_EV_COVER_OPENED] = "cover opened",
+		[DEALBOX_EV_HARDWARE] = "hardware fault",
+		[DEALBOX_EV_PROTOCOL_ERROR] = "protocol error",
+	};
+	const char *name = type < sizeof(names) / sizeof(*names) ? names[type] : NULL;
+
+	return name ? name : "unknown event";
+}
+
+const char *dealbox_state_name(uint32_t state)
+{
+	static const char *const names[] = {
+		[DEALBOX_STATE_IDLE] = "idle",
+		[DEALBOX_STATE_DEALING] = "dealing",
+		[DEALBOX_STATE_PAUSED] = "paused",
+		[DEALBOX_STATE_HELD] = "held",
+		[DEALBOX_STATE_FAULT] = "fault",
+		[DEALBOX_STATE_DONE] = "done",
+	};
+
+	return state < sizeof(names) / sizeof(*names) ? names[state] : "unknown state";
+}
