@@ -6,9 +6,11 @@
 #include <dealbox/card.h>
 #include <dealbox/deal.h>
 #include <dealbox/format.h>
-#include <dealbox/machine.h>
 #include <dealbox/pack.h>
+#include <dealbox/plan.h>
 #include <dealbox/report.h>
 #include <dealbox/set.h>
+#include <dealbox/trace.h>
+#include <dealbox/verify.h>
 
 #endif

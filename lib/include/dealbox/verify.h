@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A verdict: is what lies in the board an exact duplicate of the plan? Decided from plan
+ * and trace alone. Where there is doubt it is never "exact".
+ */
+#ifndef DEALBOX_VERIFY_H
+#define DEALBOX_VERIFY_H
+
+#include <dealbox/plan.h>
+#include <dealbox/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What can differ. The names in the comments are those of dealbox_difference_name() and
+ * stand in JSON output: they never change. What follows a name are the fields that apply.
+ */
+enum dealbox_difference_kind {
+	DEALBOX_DIFFERENCE_CARD_MISSING,	/* card-missing: card, expected */
+	DEALBOX_DIFFERENCE_CARD_REPEATED,	/* card-repeated: card, position, other */
+	DEALBOX_DIFFERENCE_CARD_FOREIGN,	/* card-foreign: card, position, pocket */
+	DEALBOX_DIFFERENCE_CARD_UNREAD,		/* card-unread: position, pocket */
+	DEALBOX_DIFFERENCE_CARD_CHANGED,	/* card-changed: position: another card
+						 * was read than was routed or landed */
+	DEALBOX_DIFFERENCE_WRONG_POCKET,	/* wrong-pocket: card, position, pocket,
+						 * expected */
+	DEALBOX_DIFFERENCE_NOT_LANDED,		/* not-landed: card, position, pocket */
+	DEALBOX_DIFFERENCE_NOT_ROUTED,		/* not-routed: card, position */
+	DEALBOX_DIFFERENCE_FACE_UP,		/* face-up: card, position, pocket */
+	DEALBOX_DIFFERENCE_COUNT,		/* count: pocket (DEALBOX_NONE = in all),
+						 * count, count_expected */
+	DEALBOX_DIFFERENCE_ORDER,		/* order: position: events that cannot
+						 * follow one another */
+	DEALBOX_DIFFERENCE_GAP,			/* gap: events are missing */
+	DEALBOX_DIFFERENCE_FAULT,		/* fault: code = DEALBOX_EV_*, position */
+	DEALBOX_DIFFERENCE_ABORTED,		/* aborted */
+	DEALBOX_DIFFERENCE_STATE_LOST,		/* state-lost: code = DEALBOX_LOST_* */
+	DEALBOX_DIFFERENCE_BOARD_REMOVED,	/* board-removed: before the end */
+	DEALBOX_DIFFERENCE_WRONG_INSERTION,	/* wrong-insertion: count = which */
+	DEALBOX_DIFFERENCE_WRONG_PLAN,		/* wrong-plan: another plan was dealt */
+	DEALBOX_DIFFERENCE_NOT_STARTED,		/* not-started */
+	DEALBOX_DIFFERENCE_NOT_DONE,		/* not-done: the deal has no end */
+	DEALBOX_DIFFERENCE_AGAIN,		/* again: started or ended twice */
+
+	DEALBOX_DIFFERENCES			/* how many kinds */
+};
+
+/* What does not apply is DEALBOX_NONE in the first five fields, else 0. */
+struct dealbox_difference {
+	uint8_t kind;		/* enum dealbox_difference_kind */
+	uint8_t card;
+	uint8_t position;
+	uint8_t pocket;
+	uint8_t expected;	/* pocket that was planned */
+	uint8_t other;		/* position where the card was before */
+	uint32_t code;
+	uint32_t count;
+	uint32_t count_expected;
+};
+
+/* What a verdict rests on: who saw the cards reach their pockets. */
+enum dealbox_basis {
+	DEALBOX_BASIS_NONE,	/* nobody: there is no deal in the trace */
+	DEALBOX_BASIS_GATES,	/* the machine set its gates so; nothing saw them fall */
+	DEALBOX_BASIS_SENSORS	/* a sensor at the exit saw each card fall */
+};
+
+struct dealbox_verdict;
+
+/*
+ * Judges. 0 and a verdict in *out, to be freed with dealbox_verdict_free(), or -ENOMEM, or
+ * -EINVAL when it is not a plan.
+ */
+DEALBOX_API int dealbox_verify(const struct dealbox_plan *plan,
+			       const struct dealbox_trace *trace,
+			       struct dealbox_verdict **out);
+
+/* Wipes and frees it. NULL is allowed. */
+DEALBOX_API void dealbox_verdict_free(struct dealbox_verdict *verdict);
+
+/* An exact duplicate of the plan: no difference, no doubt. */
+DEALBOX_API bool dealbox_verdict_exact(const struct dealbox_verdict *verdict);
+
+/* What it rests on. */
+DEALBOX_API enum dealbox_basis dealbox_verdict_basis(const struct dealbox_verdict *verdict);
+
+/*
+ * Was each card read? If not (a plan by position on a machine without reader), even an
+ * exact duplicate is one only if the deck lay in the order that the plan was made for.
+ */
+DEALBOX_API bool dealbox_verdict_identified(const struct dealbox_verdict *verdict);
+
+/* How many differences, and the one with that index (NULL beyond); lives as the verdict. */
+DEALBOX_API size_t dealbox_verdict_count(const struct dealbox_verdict *verdict);
+DEALBOX_API const struct dealbox_difference *
+dealbox_verdict_get(const struct dealbox_verdict *verdict, size_t index);
+
+/* Name of a kind, "wrong-pocket"; "?" for other numbers. Static. */
+DEALBOX_API const char *dealbox_difference_name(unsigned int kind);
+
+/*
+ * The sentence for a difference. A card has its name only with reveal. Writes at most size
+ * bytes with the terminating zero; returns the length it would have had.
+ */
+DEALBOX_API size_t dealbox_difference_message(const struct dealbox_difference *difference,
+					      bool reveal, char *text, size_t size);
+
+/*
+ * The sentence for the whole verdict: "exact duplicate (exit sensors)", "void: 3
+ * differences". Same return value.
+ */
+DEALBOX_API size_t dealbox_verdict_message(const struct dealbox_verdict *verdict,
+					   char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
