@@ -8,19 +8,36 @@ KERNEL ?= 6.1
 PREFIX ?= /usr/local
 DESTDIR ?=
 
+VERSION := $(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
+MODULE_SOURCE = $(DESTDIR)/usr/src/dealbox-$(VERSION)
+
 help:
-	@echo 'make demo      deal a set in a throw-away machine with an emulated dealing machine'
-	@echo '               SET=file.pbn BOARDS=1-8 COPIES=3 KERNEL=6.12'
 	@echo 'make check     run every test'
-	@echo 'make install   user space and the source of the module; DESTDIR, PREFIX=/usr/local'
+	@echo 'make install   user space, and the source of the module for DKMS; PREFIX=/usr/local DESTDIR='
 	@echo 'make clean     remove what was built'
 	@echo 'Each installs the Debian packages that it needs.'
 
 check:
-	@tests/setup/run 6.1 6.12 harness trixie
+	@tests/setup/run user-space vm tests 6.1 6.12 harness trixie
 	@tests/run
+
+# DESTDIR is for those who make packages: what a running system must be told is theirs then
+install:
+	@tests/setup/run user-space
+	@test -r build/install/build.ninja || meson setup build/install --buildtype release
+	meson configure build/install --prefix '$(PREFIX)'
+	ninja -C build/install
+	DESTDIR='$(DESTDIR)' meson install -C build/install --no-rebuild
+	install -d '$(MODULE_SOURCE)'
+	install -m 644 Kbuild dkms.conf '$(MODULE_SOURCE)'
+	find driver -name '*.[ch]' -exec install -D -m 644 '{}' '$(MODULE_SOURCE)/{}' ';'
+ifeq ($(DESTDIR),)
+	ldconfig
+	systemd-sysusers
+	-udevadm control --reload
+endif
 
 clean:
 	rm -rf build
 
-.PHONY: help demo check clean
+.PHONY: help check install clean

@@ -37,15 +37,16 @@ harness_ready()
 	[ -r "$cache/kselftest/kselftest_harness.h" ] && [ -r "$cache/kselftest/kselftest.h" ]
 }
 
-user_space_packages()
+# packages <section>
+packages()
 {
-	sed -n '/^# user space/,/^$/ { /^#/d; /^$/d; p }' "$here/packages"
+	sed -n "/^# $1:/,/^\$/ { /^#/d; /^\$/d; p }" "$here/packages"
 }
 
 # named by what is in it: another list is another archive
 trixie_archive()
 {
-	echo "$cache/trixie-$(user_space_packages | sha256sum | cut -c 1-12).tar.zst"
+	echo "$cache/trixie-$(packages user-space | sha256sum | cut -c 1-12).tar.zst"
 }
 
 trixie_ready()
