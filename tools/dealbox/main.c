@@ -10,11 +10,15 @@
 
 extern const struct command cmd_completion;
 extern const struct command cmd_help;
+extern const struct command cmd_machines;
+extern const struct command cmd_monitor;
 
 /* Every command, by name. Another one is one file and two lines here. */
 const struct command *const commands[] = {
 	&cmd_completion,
 	&cmd_help,
+	&cmd_machines,
+	&cmd_monitor,
 	NULL
 };
 
