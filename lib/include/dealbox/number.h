@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Numbers of deals: there are 53,644,737,765,488,792,839,237,440,000 bridge deals, and a
+ * numbering gives each of them its own. Three are in use; they differ, so a number
+ * means nothing without the name of its numbering.
+ */
+#ifndef DEALBOX_NUMBER_H
+#define DEALBOX_NUMBER_H
+
+#include <stddef.h>
+
+#include <dealbox/api.h>
+#include <dealbox/deal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* 96 bits are enough for each of them. */
+__extension__ typedef unsigned __int128 dealbox_number;
+
+/* How many bridge deals there are: 52! / (13!)^4. */
+#define DEALBOX_NUMBER_DEALS \
+	((dealbox_number)635013559600ULL * 8122425444ULL * 10400600ULL)
+
+enum dealbox_numbering {
+	/*
+	 * Big Deal's, a Goedel number from 0 (H. van Staveren, S. Mulder, "Goedel numbers
+	 * and bridge hands"): hands N, E, S in lexicographic order, spade ace first.
+	 */
+	DEALBOX_NUMBERING_BIGDEAL,
+	/*
+	 * T. Andrews' (The Impossible Bridge Book, Andrews edition), from 1: hands N, E,
+	 * S by the combinatorial number system, spade ace lowest.
+	 */
+	DEALBOX_NUMBERING_ANDREWS,
+	/*
+	 * R. Pavlicek's (rpbridge.net/7z68.htm, suited order), from 1: deals in order of
+	 * who holds the spade ace, then the spade king, and so on.
+	 */
+	DEALBOX_NUMBERING_PAVLICEK,
+	DEALBOX_NUMBERINGS	/* how many */
+};
+
+/* Room for the longest number as text, with its terminating zero. */
+#define DEALBOX_NUMBER_TEXT	32
+
+/* Short name of a numbering, "bigdeal"; "?" for one that does not exist. Static. */
+DEALBOX_API const char *dealbox_numbering_name(enum dealbox_numbering numbering);
+
+/* The numbering of that short name, -ENOENT if there is none. */
+DEALBOX_API int dealbox_numbering_find(const char *name);
+
+/* The first number of a numbering, 0 or 1. The last is this plus the deals minus 1. */
+DEALBOX_API dealbox_number dealbox_number_first(enum dealbox_numbering numbering);
+
+/*
+ * The number of a complete bridge deal. -EINVAL: it is none, or there is no such numbering;
+ * *number is then untouched.
+ */
+DEALBOX_API int dealbox_number_rank(const struct dealbox_deal *deal,
+				    enum dealbox_numbering numbering,
+				    dealbox_number *number);
+
+/*
+ * The deal with that number. -ERANGE: no deal has it; -EINVAL: there is no such numbering;
+ * *deal is then untouched.
+ */
+DEALBOX_API int dealbox_number_unrank(dealbox_number number,
+				      enum dealbox_numbering numbering,
+				      struct dealbox_deal *deal);
+
+/*
+ * Reads a number in decimal, with or without commas between groups of three. -EINVAL: that
+ * is not a number; -ERANGE: it is larger than the type.
+ */
+DEALBOX_API int dealbox_number_parse(const char *text, dealbox_number *number);
+
+/*
+ * Writes a number in decimal, at most size bytes with the terminating zero, and returns
+ * the length it would have had, as snprintf() does.
+ */
+DEALBOX_API size_t dealbox_number_print(dealbox_number number, char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

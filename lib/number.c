@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Numbers of deals.
+ *
+ * Andrews' numbering and Big Deal's give each hand the rank of its set of cards among all
+ * sets of that size from the cards still left, and put the three ranks together as digits;
+ * the fourth hand is the rest. The rank is that of the combinatorial number system: with
+ * the cards left numbered 0.., a set p1 < p2 < .. < pk has rank C(p1,1) + .. + C(pk,k)
+ * (D. Knuth, TAOCP 4A, 7.2.1.3). Big Deal's lexicographic order is the same system with the
+ * cards numbered from the other end, counted downwards.
+ *
+ * Pavlicek's is another: the rank of the sequence of owners, card by card.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "number.h"
+#include "number-tables.h"
+
+#define HAND_SIZE	13
+#define EACH_BYTE	0x0101010101010101ULL
+#define PACK_BYTES	7	/* that hold 52 bits */
+
+/* Hands of 13 from the 39 and the 26 cards left. */
+#define WAYS1		8122425444ULL
+#define WAYS2		10400600ULL
+
+/* list[n] = the card number n of a set, lowest first */
+static inline void members_list(dealbox_cards cards, uint8_t list[DEALBOX_CARDS + 8])
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < PACK_BYTES; i++) {
+		unsigned int byte = cards >> 8 * i & 0xff;
+		uint64_t members = htole64(byte_members[byte] + EACH_BYTE * 8 * i);
+
+		memcpy(list + count, &members, sizeof(members));
+		count += byte_count[byte];
+	}
+}
+
+/* below[card] = how many cards of a set are below that card */
+static inline void members_below(dealbox_cards cards, uint8_t below[8 * PACK_BYTES])
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < PACK_BYTES; i++) {
+		unsigned int byte = cards >> 8 * i & 0xff;
+		uint64_t counts = htole64(byte_below[byte] + EACH_BYTE * count);
+
+		memcpy(below + 8 * i, &counts, sizeof(counts));
+		count += byte_count[byte];
+	}
+}
+
+/* Takes the highest member off the rank of a set of k: its position, the rest in *rank */
+static inline unsigned int highest_take(uint64_t *rank, unsigned int k)
+{
+	unsigned int position, log, bucket;
+
+	if (k == 1)
+		return (unsigned int)*rank;
+	log = 63 - (unsigned int)__builtin_clzll(*rank | 32);
+	bucket = *rank < 32 ? (unsigned int)*rank :
+		(log - 4) * 32 + (unsigned int)(*rank >> (log - 5) & 31);
+	position = guess[k][bucket];
+	position += choose[k][position + 1] <= *rank;
+	*rank -= choose[k][position];
+	return position;
+}
+
+/* The cards at those positions among the cards left */
+static inline dealbox_cards positions_cards(const uint8_t position[HAND_SIZE],
+					    dealbox_cards left)
+{
+	uint8_t list[DEALBOX_CARDS + 8];
+	dealbox_cards cards = 0;
+
+	members_list(left, list);
+#pragma GCC unroll 13
+	for (unsigned int k = 0; k < HAND_SIZE; k++)
+		cards |= 1ULL << list[position[k]];
+	return cards;
+}
+
+static inline void andrews_unrank(dealbox_number number, struct dealbox_deal *deal)
+{
+	uint64_t rank0 = (uint64_t)(number / (WAYS1 * WAYS2));
+	const uint64_t rest = (uint64_t)(number % (WAYS1 * WAYS2));
+	uint64_t rank1 = rest / WAYS2, rank2 = rest % WAYS2;
+	uint8_t position1[HAND_SIZE], position2[HAND_SIZE];
+	dealbox_cards left = DEALBOX_PACK_BRIDGE, hand0 = 0;
+
+	/* three chains of dependent steps, side by side so that they overlap */
+#pragma GCC unroll 13
+	for (unsigned int k = HAND_SIZE; k; k--) {
+		hand0 |= 1ULL << highest_take(&rank0, k);
+		position1[k - 1] = (uint8_t)highest_take(&rank1, k);
+		position2[k - 1] = (uint8_t)highest_take(&rank2, k);
+	}
+	deal->hand[0] = hand0;
+	left &= ~hand0;
+	deal->hand[1] = positions_cards(position1, left);
+	left &= ~deal->hand[1];
+	deal->hand[2] = positions_cards(position2, left);
+	deal->hand[3] = left & ~deal->hand[2];
+}
+
+static inline uint64_t hand_rank(dealbox_cards hand, dealbox_cards left)
+{
+	uint8_t below[8 * PACK_BYTES];
+	uint64_t rank = 0;
+
+	members_below(left, below);
+#pragma GCC unroll 13
+	for (unsigned int k = 1; k <= HAND_SIZE; k++) {
+		rank += choose[k][below[__builtin_ctzll(hand)]];
+		hand &= hand - 1;
+	}
+	return rank;
+}
+
+static dealbox_number andrews_rank(const struct dealbox_deal *deal)
+{
+	dealbox_cards left = DEALBOX_PACK_BRIDGE;
+	uint64_t rank[3];
+
+	for (unsigned int hand = 0; hand < 3; hand++) {
+		rank[hand] = hand_rank(deal->hand[hand], left);
+		left &= ~deal->hand[hand];
+	}
+	return (dealbox_number)rank[0] * (WAYS1 * WAYS2) + (rank[1] * WAYS2 + rank[2]);
+}
+
+/* Card n becomes card 51 - n. */
+static inline dealbox_cards cards_reversed(dealbox_cards cards)
+{
+	cards = (cards >> 1 & 0x5555555555555555ULL) | (cards & 0x5555555555555555ULL) << 1;
+	cards = (cards >> 2 & 0x3333333333333333ULL) | (cards & 0x3333333333333333ULL) << 2;
+	cards = (cards >> 4 & 0x0f0f0f0f0f0f0f0fULL) | (cards & 0x0f0f0f0f0f0f0f0fULL) << 4;
+	return __builtin_bswap64(cards) >> (64 - DEALBOX_CARDS);
+}
+
+static inline void deal_reverse(struct dealbox_deal *deal)
+{
+	for (unsigned int hand = 0; hand < DEALBOX_HANDS; hand++)
+		deal->hand[hand] = cards_reversed(deal->hand[hand]);
+}
+
+static dealbox_number bigdeal_rank(const struct dealbox_deal *deal)
+{
+	struct dealbox_deal reversed = *deal;
+
+	deal_reverse(&reversed);
+	/* every digit counted downwards is the whole number counted downwards */
+	return DEALBOX_NUMBER_DEALS - 1 - andrews_rank(&reversed);
+}
+
+void number_bigdeal_unrank(dealbox_number number, struct dealbox_deal *deal)
+{
+	andrews_unrank(DEALBOX_NUMBER_DEALS - 1 - number, deal);
+	deal_reverse(deal);
+}
+
+/*
+ * Pavlicek: of the `ways` in which the cards left can lie, ways * n / cards give the next card
+ * to a hand that still wants n. These divisions have no remainder, so each is a shift and
+ * a multiplication by the inverse of the odd part (exact_divisor[], by cards left). Two
+ * loops, because the second one fits 64 bits.
+ */
+#define PAVLICEK_WIDE	19	/* cards until ways * cards left is below 2^64 */
+
+/* All ones if x, which is 0 or 1, is 1: choices here are coin tosses to a branch predictor */
+#define MASK(type, x)	(-(type)(x))
+
+#define PAVLICEK_OWNER(type, ways, number, wanted, left, seat) do { \
+	const unsigned int shift = exact_divisor[left].shift; \
+	const type inverse = (type)exact_divisor[left].inverse; \
+	const type end0 = ((ways) * (wanted)[0] >> shift) * inverse; \
+	const type end1 = ((ways) * (wanted)[1] >> shift) * inverse; \
+	const type end2 = ((ways) * (wanted)[2] >> shift) * inverse; \
+	const unsigned int past0 = (number) >= end0; \
+	const unsigned int past1 = (number) >= end1; \
+	const unsigned int past2 = (number) >= end2; \
+	const type start = (end0 & MASK(type, past0 ^ past1)) | \
+			   (end1 & MASK(type, past1 ^ past2)) | \
+			   (end2 & MASK(type, past2)); \
+	const type end = (end0 & MASK(type, past0 ^ 1)) | \
+			 (end1 & MASK(type, past0 ^ past1)) | \
+			 (end2 & MASK(type, past1 ^ past2)) | \
+			 ((ways) & MASK(type, past2)); \
+	(ways) = end - start; \
+	(number) -= start; \
+	(seat) = past0 + past1 + past2; \
+	(wanted)[0] -= past0 ^ 1; \
+	(wanted)[1] -= past1 ^ 1; \
+	(wanted)[2] -= past2 ^ 1; \
+} while (0)
+
+static void pavlicek_unrank(dealbox_number number, struct dealbox_deal *deal)
+{
+	/* still wanted by N; N and E; N, E and S */
+	unsigned int wanted[3] = { HAND_SIZE, 2 * HAND_SIZE, 3 * HAND_SIZE };
+	/* bit 0 and bit 1 of the seat that holds each card */
+	dealbox_cards bit0 = 0, bit1 = 0;
+	dealbox_number ways = DEALBOX_NUMBER_DEALS;
+	uint64_t ways64, number64;
+	unsigned int card, seat;
+
+#pragma GCC unroll 19
+	for (card = 0; card < PAVLICEK_WIDE; card++) {
+		PAVLICEK_OWNER(dealbox_number, ways, number, wanted, DEALBOX_CARDS - card, seat);
+		bit0 |= (dealbox_cards)(seat & 1) << card;
+		bit1 |= (dealbox_cards)(seat >> 1) << card;
+	}
+	ways64 = (uint64_t)ways;
+	number64 = (uint64_t)number;
+#pragma GCC unroll 33
+	for (card = PAVLICEK_WIDE; card < DEALBOX_CARDS; card++) {
+		PAVLICEK_OWNER(uint64_t, ways64, number64, wanted, DEALBOX_CARDS - card, seat);
+		bit0 |= (dealbox_cards)(seat & 1) << card;
+		bit1 |= (dealbox_cards)(seat >> 1) << card;
+	}
+	deal->hand[DEALBOX_NORTH] = DEALBOX_PACK_BRIDGE & ~bit0 & ~bit1;
+	deal->hand[DEALBOX_EAST] = bit0 & ~bit1;
+	deal->hand[DEALBOX_SOUTH] = bit1 & ~bit0;
+	deal->hand[DEALBOX_WEST] = bit0 & bit1;
+}
+
+/* One byte a seat: what it still wants, and what the seats before it still want. */
+#define WANTED_START	(HAND_SIZE * 0x01010101U)
+#define BEFORE_START	(HAND_SIZE * 0x03020100U)
+
+#define PAVLICEK_ADD(type, ways, number, want, before, left, seat) do { \
+	const unsigned int shift = exact_divisor[left].shift; \
+	const type inverse = (type)exact_divisor[left].inverse; \
+	const unsigned int at = 8 * (seat); \
+	(number) += ((ways) * ((before) >> at & 0xff) >> shift) * inverse; \
+	(ways) = ((ways) * ((want) >> at & 0xff) >> shift) * inverse; \
+	(want) -= 1U << at; \
+	(before) -= (uint32_t)(0x01010100ULL << at); \
+} while (0)
+
+static dealbox_number pavlicek_rank(const struct dealbox_deal *deal)
+{
+	const dealbox_cards bit0 = deal->hand[DEALBOX_EAST] | deal->hand[DEALBOX_WEST];
+	const dealbox_cards bit1 = deal->hand[DEALBOX_SOUTH] | deal->hand[DEALBOX_WEST];
+	uint32_t want = WANTED_START, before = BEFORE_START;
+	dealbox_number ways = DEALBOX_NUMBER_DEALS, number = 0;
+	uint64_t ways64, number64 = 0;
+	unsigned int card, seat;
+
+#pragma GCC unroll 19
+	for (card = 0; card < PAVLICEK_WIDE; card++) {
+		seat = (bit0 >> card & 1) | (bit1 >> card & 1) << 1;
+		PAVLICEK_ADD(dealbox_number, ways, number, want, before, DEALBOX_CARDS - card, seat);
+	}
+	ways64 = (uint64_t)ways;
+#pragma GCC unroll 33
+	for (card = PAVLICEK_WIDE; card < DEALBOX_CARDS; card++) {
+		seat = (bit0 >> card & 1) | (bit1 >> card & 1) << 1;
+		PAVLICEK_ADD(uint64_t, ways64, number64, want, before, DEALBOX_CARDS - card, seat);
+	}
+	return number + number64;
+}
+
+dealbox_number number_space_count(const struct number_space *space)
+{
+	const unsigned int left2 = space->size[2] + space->size[3];
+	const unsigned int left1 = space->size[1] + left2;
+	const unsigned int left0 = space->size[0] + left1;
+
+	return (dealbox_number)choose[space->size[0]][left0] *
+		(choose[space->size[1]][left1] * choose[space->size[2]][left2]);
+}
+
+static const struct number_space bridge = {
+	.cards = DEALBOX_PACK_BRIDGE,
+	.size = { HAND_SIZE, HAND_SIZE, HAND_SIZE, HAND_SIZE },
+};
+
+void number_space_unrank(const struct number_space *space, dealbox_number number,
+			 struct dealbox_deal *deal)
+{
+	struct number_space left = *space;
+	uint8_t list[DEALBOX_CARDS + 8];
+
+	if (!memcmp(space, &bridge, sizeof(bridge))) {
+		andrews_unrank(number, deal);
+		return;
+	}
+	for (unsigned int hand = 0; hand < DEALBOX_HANDS; hand++) {
+		const unsigned int size = left.size[hand];
+		dealbox_number ways;
+		uint64_t rank;
+
+		left.size[hand] = 0;
+		ways = number_space_count(&left);
+		rank = (uint64_t)(number / ways);
+		number %= ways;
+		members_list(left.cards, list);
+		deal->hand[hand] = 0;
+		for (unsigned int k = size; k; k--)
+			deal->hand[hand] |= 1ULL << list[highest_take(&rank, k)];
+		left.cards &= ~deal->hand[hand];
+	}
+}
+
+static const struct numbering {
+	const char *name;
+	unsigned int first;
+	dealbox_number (*rank)(const struct dealbox_deal *deal);
+	void (*unrank)(dealbox_number number, struct dealbox_deal *deal);
+} numberings[DEALBOX_NUMBERINGS] = {
+	[DEALBOX_NUMBERING_BIGDEAL] = { "bigdeal", 0, bigdeal_rank, number_bigdeal_unrank },
+	[DEALBOX_NUMBERING_ANDREWS] = { "andrews", 1, andrews_rank, andrews_unrank },
+	[DEALBOX_NUMBERING_PAVLICEK] = { "pavlicek", 1, pavlicek_rank, pavlicek_unrank },
+};
+
+static const struct numbering *numbering_get(enum dealbox_numbering numbering)
+{
+	return (unsigned int)numbering < DEALBOX_NUMBERINGS ? &numberings[numbering] : NULL;
+}
+
+const char *dealbox_numbering_name(enum dealbox_numbering numbering)
+{
+	const struct numbering *n = numbering_get(numbering);
+
+	return n ? n->name : "?";
+}
+
+int dealbox_numbering_find(const char *name)
+{
+	for (int n = 0; n < DEALBOX_NUMBERINGS; n++)
+		if (!strcmp(numberings[n].name, name))
+			return n;
+	return -ENOENT;
+}
+
+dealbox_number dealbox_number_first(enum dealbox_numbering numbering)
+{
+	const struct numbering *n = numbering_get(numbering);
+
+	return n ? n->first : 0;
+}
+
+static inline unsigned int cards_count(dealbox_cards cards)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < 8; i++)
+		count += byte_count[cards >> 8 * i & 0xff];
+	return count;
+}
+
+static inline bool deal_is_bridge(const struct dealbox_deal *deal)
+{
+	dealbox_cards all = 0;
+
+	for (unsigned int hand = 0; hand < DEALBOX_HANDS; hand++) {
+		if (cards_count(deal->hand[hand]) != HAND_SIZE)
+			return false;
+		all |= deal->hand[hand];
+	}
+	return all == DEALBOX_PACK_BRIDGE;
+}
+
+int dealbox_number_rank(const struct dealbox_deal *deal, enum dealbox_numbering numbering,
+			dealbox_number *number)
+{
+	const struct numbering *n = numbering_get(numbering);
+
+	if (!n || !deal_is_bridge(deal))
+		return -EINVAL;
+	*number = n->rank(deal) + n->first;
+	return 0;
+}
+
+int dealbox_number_unrank(dealbox_number number, enum dealbox_numbering numbering,
+			  struct dealbox_deal *deal)
+{
+	const struct numbering *n = numbering_get(numbering);
+
+	if (!n)
+		return -EINVAL;
+	if (number < n->first || number - n->first >= DEALBOX_NUMBER_DEALS)
+		return -ERANGE;
+	n->unrank(number - n->first, deal);
+	return 0;
+}
+
+int dealbox_number_parse(const char *text, dealbox_number *number)
+{
+	const dealbox_number max = ~(dealbox_number)0;
+	const bool grouped = strchr(text, ',') != NULL;
+	const size_t length = strlen(text);
+	dealbox_number value = 0;
+
+	if (!length)
+		return -EINVAL;
+	for (size_t i = 0; i < length; i++) {
+		/* commas stand before every third digit from the end, or nowhere */
+		if (grouped && (length - i) % 4 == 0) {
+			if (text[i] != ',' || !i)
+				return -EINVAL;
+			continue;
+		}
+		if (text[i] < '0' || text[i] > '9')
+			return -EINVAL;
+		if (value > (max - (unsigned int)(text[i] - '0')) / 10)
+			return -ERANGE;
+		value = value * 10 + (unsigned int)(text[i] - '0');
+	}
+	*number = value;
+	return 0;
+}
+
+size_t dealbox_number_print(dealbox_number number, char *text, size_t size)
+{
+	char digits[40];
+	size_t length = 0;
+
+	do {
+		digits[length++] = (char)('0' + (unsigned int)(number % 10));
+		number /= 10;
+	} while (number);
+	for (size_t i = 0; i + 1 < size && i < length; i++)
+		text[i] = digits[length - 1 - i];
+	if (size)
+		text[length < size ? length : size - 1] = 0;
+	return length;
+}
