@@ -346,33 +346,12 @@ dealbox_number dealbox_number_first(enum dealbox_numbering numbering)
 	return n ? n->first : 0;
 }
 
-static inline unsigned int cards_count(dealbox_cards cards)
-{
-	unsigned int count = 0;
-
-	for (unsigned int i = 0; i < 8; i++)
-		count += byte_count[cards >> 8 * i & 0xff];
-	return count;
-}
-
-static inline bool deal_is_bridge(const struct dealbox_deal *deal)
-{
-	dealbox_cards all = 0;
-
-	for (unsigned int hand = 0; hand < DEALBOX_HANDS; hand++) {
-		if (cards_count(deal->hand[hand]) != HAND_SIZE)
-			return false;
-		all |= deal->hand[hand];
-	}
-	return all == DEALBOX_PACK_BRIDGE;
-}
-
 int dealbox_number_rank(const struct dealbox_deal *deal, enum dealbox_numbering numbering,
 			dealbox_number *number)
 {
 	const struct numbering *n = numbering_get(numbering);
 
-	if (!n || !deal_is_bridge(deal))
+	if (!n || !dealbox_deal_complete(deal, dealbox_pack_bridge()))
 		return -EINVAL;
 	*number = n->rank(deal) + n->first;
 	return 0;

@@ -3,11 +3,14 @@
 #ifndef DEALBOX_DEALBOX_H
 #define DEALBOX_DEALBOX_H
 
+#include <dealbox/bigdeal.h>
 #include <dealbox/card.h>
 #include <dealbox/deal.h>
 #include <dealbox/format.h>
+#include <dealbox/number.h>
 #include <dealbox/pack.h>
 #include <dealbox/plan.h>
+#include <dealbox/random.h>
 #include <dealbox/report.h>
 #include <dealbox/set.h>
 #include <dealbox/trace.h>

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Big Deal's generator. Deal numbers are the first 96 bits, most significant first, of
+ * RIPEMD-160(sequence number || hash of the entropy || hash of the owner); what is beyond the
+ * last deal is passed over, and the sequence number goes on.
+ *
+ * nettle has the hash without state for the whole process. libgcrypt hashes 1.8 times as
+ * fast, but refuses RIPEMD-160 in FIPS mode and must be set up by the program.
+ */
+#include <errno.h>
+#include <nettle/ripemd160.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "number.h"
+
+#include <dealbox/bigdeal.h>
+
+#define NUMBER_SIZE	12	/* bytes of a hash that make a deal number */
+
+_Static_assert(DEALBOX_BIGDEAL_HASH == RIPEMD160_DIGEST_SIZE, "size of RIPEMD-160");
+
+struct dealbox_bigdeal {
+	uint32_t sequence;
+	uint8_t entropy[RIPEMD160_DIGEST_SIZE];
+	uint8_t owner[RIPEMD160_DIGEST_SIZE];
+};
+
+static void hash(const void *data, size_t size, uint8_t out[RIPEMD160_DIGEST_SIZE])
+{
+	struct ripemd160_ctx context;
+
+	ripemd160_init(&context);
+	ripemd160_update(&context, size, data);
+	ripemd160_digest(&context, RIPEMD160_DIGEST_SIZE, out);
+	sodium_memzero(&context, sizeof(context));
+}
+
+int dealbox_bigdeal_new_hashed(const void *owner, size_t owner_size,
+			       const uint8_t entropy[DEALBOX_BIGDEAL_HASH],
+			       struct dealbox_bigdeal **bigdeal)
+{
+	struct dealbox_bigdeal *new = malloc(sizeof(*new));
+
+	if (!new)
+		return -ENOMEM;
+	new->sequence = 0;
+	hash(owner, owner_size, new->owner);
+	memcpy(new->entropy, entropy, sizeof(new->entropy));
+	*bigdeal = new;
+	return 0;
+}
+
+int dealbox_bigdeal_new(const void *owner, size_t owner_size, const void *entropy,
+			size_t entropy_size, struct dealbox_bigdeal **bigdeal)
+{
+	uint8_t hashed[DEALBOX_BIGDEAL_HASH];
+	int err;
+
+	hash(entropy, entropy_size, hashed);
+	err = dealbox_bigdeal_new_hashed(owner, owner_size, hashed, bigdeal);
+	sodium_memzero(hashed, sizeof(hashed));
+	return err;
+}
+
+void dealbox_bigdeal_free(struct dealbox_bigdeal *bigdeal)
+{
+	if (!bigdeal)
+		return;
+	sodium_memzero(bigdeal, sizeof(*bigdeal));
+	free(bigdeal);
+}
+
+/* The deal number of the next hash, which may be beyond the last deal. */
+static dealbox_number number_next(struct dealbox_bigdeal *bigdeal)
+{
+	const uint32_t sequence = ++bigdeal->sequence;
+	const uint8_t little_endian[4] = {
+		sequence & 0xff, sequence >> 8 & 0xff, sequence >> 16 & 0xff, sequence >> 24
+	};
+	struct ripemd160_ctx context;
+	uint8_t digest[NUMBER_SIZE];
+	dealbox_number number = 0;
+
+	ripemd160_init(&context);
+	ripemd160_update(&context, sizeof(little_endian), little_endian);
+	ripemd160_update(&context, sizeof(bigdeal->entropy), bigdeal->entropy);
+	ripemd160_update(&context, sizeof(bigdeal->owner), bigdeal->owner);
+	ripemd160_digest(&context, sizeof(digest), digest);
+	for (unsigned int i = 0; i < sizeof(digest); i++)
+		number = number << 8 | digest[i];
+	return number;
+}
+
+int dealbox_bigdeal_deal(struct dealbox_bigdeal *bigdeal, struct dealbox_deal *deal)
+{
+	dealbox_number number;
+
+	do {
+		if (bigdeal->sequence == UINT32_MAX)
+			return -EOVERFLOW;
+		number = number_next(bigdeal);
+	} while (number >= DEALBOX_NUMBER_DEALS);
+	number_bigdeal_unrank(number, deal);
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The deals that the program Big Deal makes from the same input, bit for bit: with them every
+ * tournament that used it, alone or through Square Deal, can be reproduced.
+ */
+#ifndef DEALBOX_BIGDEAL_H
+#define DEALBOX_BIGDEAL_H
+
+#include <dealbox/deal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DEALBOX_BIGDEAL_HASH	20	/* bytes of a RIPEMD-160 */
+
+/* A sequence of deals. For one thread. */
+struct dealbox_bigdeal;
+
+/*
+ * The sequence of an owner string (its init file's "owner", or -W) and of all collected
+ * entropy in order (its -e strings one after the other). Both are hashed and not
+ * kept. Free it with dealbox_bigdeal_free(). -ENOMEM.
+ */
+DEALBOX_API int dealbox_bigdeal_new(const void *owner, size_t owner_size,
+				    const void *entropy, size_t entropy_size,
+				    struct dealbox_bigdeal **bigdeal);
+
+/* The same from the hash of the entropy, as its log of seeds and its -h have it. */
+DEALBOX_API int dealbox_bigdeal_new_hashed(const void *owner, size_t owner_size,
+					   const uint8_t entropy[DEALBOX_BIGDEAL_HASH],
+					   struct dealbox_bigdeal **bigdeal);
+
+/* Wipes and frees it. NULL is allowed. */
+DEALBOX_API void dealbox_bigdeal_free(struct dealbox_bigdeal *bigdeal);
+
+/* The next deal. -EOVERFLOW: the sequence has ended, after some 2.9 thousand million. */
+DEALBOX_API int dealbox_bigdeal_deal(struct dealbox_bigdeal *bigdeal,
+				     struct dealbox_deal *deal);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

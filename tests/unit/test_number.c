@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Numbers of deals: known answers, both ends, bijections. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "number.h"
+
+/* a simple generator for test numbers: SplitMix64 (S. Vigna, public domain algorithm) */
+static uint64_t mix(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+static struct dealbox_deal deal_of(const char *text)
+{
+	struct dealbox_deal deal;
+
+	assert_int_equal(dealbox_deal_parse(text, &deal), 0);
+	return deal;
+}
+
+static dealbox_number number_of(const char *text)
+{
+	dealbox_number number;
+
+	assert_int_equal(dealbox_number_parse(text, &number), 0);
+	return number;
+}
+
+/* made with the programs of the numberings' authors */
+static const struct known {
+	const char *deal, *bigdeal, *andrews, *pavlicek;
+} known[] = {
+	{ "N:Q8.4.AQT3.AQT963 AKJ43.97652.4.K8 T9652.T3.K72.J52 7.AKQJ8.J9865.74",
+	  "29029292115066478884550230894", "35237628023849513825609467653",
+	  "17141372350497199495278312308" },
+	{ "N:754.JT2.K732.AJ6 QJ9832..A9.KQT95 6.AQ86.QJT864.82 AKT.K97543.5.743",
+	  "48037836354531447855498205538", "13011579916695887503430178518",
+	  "51698274095315518805612889869" },
+	{ "N:JT8762.42.QJ.QJ5 K3.QT9.T7632.932 Q94.KJ.98.AKT864 A5.A87653.AK54.7",
+	  "31812352928991708751046131778", NULL, NULL },
+	{ "N:AKQJT98765432... .AKQJT98765432.. ..AKQJT98765432. ...AKQJT98765432",
+	  "0", "1", "1" },
+	{ "N:...AKQJT98765432 ..AKQJT98765432. .AKQJT98765432.. AKQJT98765432...",
+	  "53644737765488792839237439999", "53644737765488792839237440000",
+	  "53644737765488792839237440000" },
+	/* "there are 84,478,098,072,866,400 deals where north has 13 spades": the next one */
+	{ "N:AKQJT9876543.A.. 2.KQJT98765432.. ..AKQJT98765432. ...AKQJT98765432",
+	  "84478098072866400", NULL, NULL },
+};
+
+static void test_known_answers(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		const char *const text[DEALBOX_NUMBERINGS] = {
+			known[i].bigdeal, known[i].andrews, known[i].pavlicek
+		};
+		const struct dealbox_deal want = deal_of(known[i].deal);
+
+		for (int n = 0; n < DEALBOX_NUMBERINGS; n++) {
+			char printed[DEALBOX_NUMBER_TEXT];
+			struct dealbox_deal deal;
+			dealbox_number number;
+
+			if (!text[n])
+				continue;
+			assert_int_equal(dealbox_number_unrank(number_of(text[n]), n, &deal), 0);
+			assert_memory_equal(&deal, &want, sizeof(deal));
+			assert_int_equal(dealbox_number_rank(&want, n, &number), 0);
+			dealbox_number_print(number, printed, sizeof(printed));
+			assert_string_equal(printed, text[n]);
+		}
+	}
+}
+
+static void test_no_deal_beyond_the_ends(void **state)
+{
+	const struct dealbox_deal before = deal_of(known[0].deal);
+
+	(void)state;
+	for (int n = 0; n < DEALBOX_NUMBERINGS; n++) {
+		const dealbox_number first = dealbox_number_first(n);
+		struct dealbox_deal deal = before;
+
+		assert_int_equal(dealbox_number_unrank(first + DEALBOX_NUMBER_DEALS, n, &deal), -ERANGE);
+		assert_int_equal(dealbox_number_unrank(first - 1, n, &deal), -ERANGE);
+		assert_int_equal(dealbox_number_unrank(~(dealbox_number)0, n, &deal), -ERANGE);
+		assert_memory_equal(&deal, &before, sizeof(deal));
+	}
+}
+
+static void test_only_deals_have_numbers(void **state)
+{
+	struct dealbox_deal deal = deal_of(known[0].deal);
+	dealbox_number number = 7;
+
+	(void)state;
+	assert_int_equal(dealbox_number_rank(&deal, DEALBOX_NUMBERINGS, &number), -EINVAL);
+	assert_int_equal(dealbox_number_unrank(1, DEALBOX_NUMBERINGS, &deal), -EINVAL);
+	/* a card moved: 12 and 14 */
+	deal.hand[1] |= deal.hand[0] & -deal.hand[0];
+	deal.hand[0] &= deal.hand[0] - 1;
+	for (int n = 0; n < DEALBOX_NUMBERINGS; n++)
+		assert_int_equal(dealbox_number_rank(&deal, n, &number), -EINVAL);
+	assert_true(number == 7);
+}
+
+static void test_rank_undoes_unrank(void **state)
+{
+	uint64_t seed = 1;
+
+	(void)state;
+	for (int n = 0; n < DEALBOX_NUMBERINGS; n++) {
+		const dealbox_number first = dealbox_number_first(n);
+
+		for (int i = 0; i < 200000; i++) {
+			dealbox_number want = (dealbox_number)mix(&seed) << 64, number;
+			struct dealbox_deal deal;
+
+			want = (want | mix(&seed)) % DEALBOX_NUMBER_DEALS;
+			/* every fourth near an end, where carries and borrows are */
+			if (i % 4 == 0)
+				want = i % 8 ? (dealbox_number)i : DEALBOX_NUMBER_DEALS - 1 - (unsigned int)i;
+			want += first;
+			assert_int_equal(dealbox_number_unrank(want, n, &deal), 0);
+			assert_true(dealbox_deal_complete(&deal, dealbox_pack_bridge()));
+			assert_int_equal(dealbox_number_rank(&deal, n, &number), 0);
+			assert_true(number == want);
+		}
+	}
+}
+
+static void test_numberings_differ(void **state)
+{
+	const struct dealbox_deal deal = deal_of(known[0].deal);
+	dealbox_number number[DEALBOX_NUMBERINGS];
+
+	(void)state;
+	for (int n = 0; n < DEALBOX_NUMBERINGS; n++) {
+		assert_int_equal(dealbox_number_rank(&deal, n, &number[n]), 0);
+		assert_int_equal(dealbox_numbering_find(dealbox_numbering_name(n)), n);
+	}
+	assert_true(number[0] != number[1] && number[1] != number[2] && number[0] != number[2]);
+	assert_int_equal(dealbox_numbering_find("none"), -ENOENT);
+	assert_string_equal(dealbox_numbering_name(DEALBOX_NUMBERINGS), "?");
+}
+
+/* Every way to divide a few cards comes exactly once. */
+static void test_small_spaces_exhaustively(void **state)
+{
+	static const struct {
+		struct number_space space;
+		unsigned int count;
+	} cases[] = {
+		{ { 0x8000000000401ULL | 1ULL << 30, { 1, 1, 1, 1 } }, 24 },
+		{ { 0xff00, { 2, 2, 2, 2 } }, 2520 },
+		{ { 0x1248012481248ULL, { 3, 0, 4, 5 } }, 27720 },
+		{ { 0x1fff, { 13, 0, 0, 0 } }, 1 },
+		{ { 0x3fff, { 0, 0, 1, 13 } }, 14 },
+		{ { 0, { 0, 0, 0, 0 } }, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct number_space *space = &cases[i].space;
+		struct dealbox_deal *seen = test_calloc(cases[i].count, sizeof(*seen));
+
+		assert_true(number_space_count(space) == cases[i].count);
+		for (unsigned int n = 0; n < cases[i].count; n++) {
+			dealbox_cards all = 0;
+
+			number_space_unrank(space, n, &seen[n]);
+			for (int hand = 0; hand < DEALBOX_HANDS; hand++) {
+				assert_int_equal(__builtin_popcountll(seen[n].hand[hand]),
+						 space->size[hand]);
+				all |= seen[n].hand[hand];
+			}
+			assert_true(all == space->cards);
+		}
+		/* the ways come in an order, so that twice the same would stand together */
+		for (unsigned int n = 1; n < cases[i].count; n++) {
+			const dealbox_cards *a = seen[n - 1].hand, *b = seen[n].hand;
+			int hand = 0;
+
+			while (hand < 3 && a[hand] == b[hand])
+				hand++;
+			assert_true(a[hand] < b[hand]);
+		}
+		test_free(seen);
+	}
+}
+
+static uint64_t choose(unsigned int n, unsigned int k)
+{
+	uint64_t ways = 1;
+
+	for (unsigned int i = 1; i <= k; i++)
+		ways = ways * (n - k + i) / i;
+	return k > n ? 0 : ways;
+}
+
+/*
+ * A hand's highest card changes at ranks C(p, k); around each of them the search by
+ * bucket must find the right one.
+ */
+static void test_every_step_of_the_search(void **state)
+{
+	(void)state;
+	for (unsigned int k = 1; k <= 13; k++) {
+		const unsigned int n = 39 + k;
+		const struct number_space space = {
+			.cards = ((dealbox_cards)1 << n) - 1, .size = { (uint8_t)k, 13, 13, 13 }
+		};
+		const dealbox_number ways = number_space_count(&space) / choose(n, k);
+
+		for (unsigned int p = k - 1; p < n; p++) {
+			const dealbox_cards lowest = ((dealbox_cards)1 << (k - 1)) - 1;
+			struct dealbox_deal deal;
+
+			number_space_unrank(&space, choose(p, k) * ways, &deal);
+			assert_true(deal.hand[0] == (lowest | (dealbox_cards)1 << p));
+			number_space_unrank(&space, choose(p + 1, k) * ways - 1, &deal);
+			assert_true(deal.hand[0] == (((dealbox_cards)1 << k) - 1) << (p + 1 - k));
+		}
+	}
+}
+
+static void test_text(void **state)
+{
+	static const char *const wrong[] = {
+		"", " 1", "1 ", "+1", "-1", "0x1", "1e3", "12,34", ",123", "1,,234", "123,", "1234,567",
+		"12.345",
+	};
+	dealbox_number number = 7;
+	char text[4];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(dealbox_number_parse(wrong[i], &number), -EINVAL);
+	assert_int_equal(dealbox_number_parse("340282366920938463463374607431768211456", &number),
+			 -ERANGE);
+	assert_true(number == 7);
+	assert_true(number_of("340282366920938463463374607431768211455") == ~(dealbox_number)0);
+	assert_true(number_of("53,644,737,765,488,792,839,237,440,000") == DEALBOX_NUMBER_DEALS);
+	assert_true(number_of("1,234") == 1234);
+	assert_int_equal(dealbox_number_print(12345, text, sizeof(text)), 5);
+	assert_string_equal(text, "123");
+	assert_int_equal(dealbox_number_print(0, text, sizeof(text)), 1);
+	assert_string_equal(text, "0");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_known_answers),
+		cmocka_unit_test(test_no_deal_beyond_the_ends),
+		cmocka_unit_test(test_only_deals_have_numbers),
+		cmocka_unit_test(test_rank_undoes_unrank),
+		cmocka_unit_test(test_numberings_differ),
+		cmocka_unit_test(test_small_spaces_exhaustively),
+		cmocka_unit_test(test_every_step_of_the_search),
+		cmocka_unit_test(test_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
