@@ -13,6 +13,7 @@ MODULE_SOURCE = $(DESTDIR)/usr/src/dealbox-$(VERSION)
 
 help:
 	@echo 'make check     run every test'
+	@echo 'make fuzz      run the fuzz targets for some minutes'
 	@echo 'make install   user space, and the source of the module for DKMS; PREFIX=/usr/local DESTDIR='
 	@echo 'make clean     remove what was built'
 	@echo 'Each installs the Debian packages that it needs.'
@@ -20,6 +21,10 @@ help:
 check:
 	@tests/setup/run user-space vm tests 6.1 6.12 harness trixie
 	@tests/run
+
+fuzz:
+	@tests/setup/run user-space tests
+	@tests/fuzz/run 2000000
 
 # DESTDIR is for those who make packages: what a running system must be told is theirs then
 install:
@@ -40,4 +45,4 @@ endif
 clean:
 	rm -rf build
 
-.PHONY: help check install clean
+.PHONY: help check fuzz install clean

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/*
+ * Whatever a machine or a host sends: no decoder reads outside the bytes that it was
+ * given, and what it accepts is encoded again to the same bytes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "wire.h"
+
+static const struct wire_descriptor machine = {
+	.version = WIRE_VERSION, .reader = DEALBOX_READER_BARCODE,
+	.pockets = 5, .pocket_capacity = 20, .hopper = 110, .plan_entries = 64,
+	.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD |
+			DEALBOX_CAP_BY_POSITION | DEALBOX_CAP_CAPTURE,
+};
+
+static void descriptor(const uint8_t *data, size_t size)
+{
+	struct wire_descriptor desc;
+	uint8_t again[WIRE_DESC_SIZE];
+
+	if (!wire_descriptor_get(data, size, &desc))
+		return;
+	CHECK(desc.pockets >= 1 && desc.pockets <= DEALBOX_MAX_POCKETS);
+	CHECK(desc.plan_entries >= 1 && desc.plan_entries <= DEALBOX_MAX_ENTRIES);
+	wire_descriptor_put(again, &desc);
+	/* the length may be that of a later version; the reserved end may hold anything */
+	CHECK(!memcmp(again + 1, data + 1, 19));
+}
+
+static void plan(const uint8_t *data, size_t size)
+{
+	uint8_t block[WIRE_PLAN_MAX + 8], again[WIRE_PLAN_MAX];
+	struct wire_plan plan;
+	uint32_t crc, id, detail;
+
+	if (size < 12 || size > sizeof(block))
+		return;
+	/* with the right checksum, or nothing behind it would ever be reached */
+	memcpy(block, data, size);
+	crc = wire_crc32c(block, size - 4);
+	for (int i = 0; i < 4; i++)
+		block[size - 4 + i] = crc >> 8 * i;
+	id = block[8] | block[9] << 8 | block[10] << 16 | (uint32_t)block[11] << 24;
+
+	switch (wire_plan_get(block, size, &machine, id, &plan, &detail)) {
+	case DEALBOX_ERR_OK:
+		CHECK(plan.entries >= 1 && plan.entries <= DEALBOX_MAX_ENTRIES);
+		CHECK(WIRE_PLAN_SIZE(plan.entries) == size);
+		CHECK(wire_plan_put(again, &plan) == size);
+		CHECK(!memcmp(again, block, size));
+		break;
+	case DEALBOX_ERR_PLAN:
+		/* the length itself stands at offset 12 */
+		CHECK(detail < size || detail == 12);
+		break;
+	default:
+		abort();
+	}
+}
+
+static void gate(const uint8_t *data, size_t size)
+{
+	struct wire_gate gate, again;
+	uint8_t buf[WIRE_GATE_SIZE];
+
+	if (!wire_gate_get(data, size, &gate))
+		return;
+	CHECK(size == WIRE_GATE_SIZE);
+	wire_gate_put(buf, &gate);
+	CHECK(wire_gate_get(buf, sizeof(buf), &again));
+	CHECK(again.pocket == gate.pocket && again.position == gate.position &&
+	      again.number == gate.number && again.insertion == gate.insertion);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	/* of its exact size on the heap, so that ASan sees every byte too many */
+	uint8_t *copy = memdup(data, size);
+	struct dealbox_counters counters;
+	struct wire_result result;
+	struct wire_status status;
+	struct wire_param param;
+	struct wire_info info;
+
+	descriptor(copy, size);
+	plan(copy, size);
+	gate(copy, size);
+	if (size == WIRE_STATUS_SIZE && wire_status_get(copy, &status))
+		CHECK(status.state <= DEALBOX_STATE_DONE);
+	if (size == WIRE_INFO_SIZE) {
+		wire_info_get(copy, &info);
+		CHECK(memchr(info.name, 0, sizeof(info.name)));
+		wire_counters_get(copy, &counters);
+	}
+	if (size == WIRE_RESULT_SIZE) {
+		wire_result_get(copy, &result);
+		wire_param_get(copy, &param);
+	}
+	free(copy);
+	return 0;
+}
