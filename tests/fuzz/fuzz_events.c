@@ -65,6 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				/* read again, and held this time */
 				through[event.position] = DEALBOX_NONE;
 			}
+			/* what a host does then */
+			if (event.type == DEALBOX_EV_STATE_LOST)
+				router_load(&router, &plan);
 		}
 		event_queue_push(&queue, &out);
 		pushed++;
