@@ -2,9 +2,10 @@
 #include <dealbox/report.h>
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "sentence.h"
 
 #define KEPT_MAX	4096
 
@@ -242,133 +243,84 @@ enum dealbox_severity dealbox_code_severity(unsigned int code)
 	return code < DEALBOX_CODES ? codes[code].severity : DEALBOX_PROBLEM;
 }
 
-static void put_card(const struct dealbox_problem *problem, FILE *out)
+static void put_hands(struct sentence *sentence, unsigned int left)
 {
-	fputs(dealbox_card_name(problem->card), out);
-}
-
-static void put_hands(const struct dealbox_problem *problem, FILE *out)
-{
-	unsigned int left = problem->hands;
-
 	/* one hand that holds it twice */
 	if (left && !(left & (left - 1))) {
-		fprintf(out, "%s alone", dealbox_seat_name(__builtin_ctz(left)));
+		sentence_add(sentence, "%s alone",
+			     dealbox_seat_name(__builtin_ctz(left)));
 		return;
 	}
 	for (int seat = 0; seat < 4; seat++) {
 		if (!(left >> seat & 1))
 			continue;
 		left &= ~(1u << seat);
-		fputs(dealbox_seat_name(seat), out);
-		if (left)
-			fputs(left & (left - 1) ? ", " : " and ", out);
+		sentence_add(sentence, "%s%s", dealbox_seat_name(seat),
+			     !left ? "" : left & (left - 1) ? ", " : " and ");
 	}
 }
 
-static void put_hand(const struct dealbox_problem *problem, FILE *out)
+static void put(struct sentence *sentence, const char *name, size_t size,
+		const void *facts)
 {
-	fputs(dealbox_seat_name(problem->hand), out);
+	const struct dealbox_problem *problem = facts;
+
+#define IS(word) (size == sizeof(word) - 1 && !memcmp(name, word, size))
+	if (IS("card"))
+		sentence_add(sentence, "%s", dealbox_card_name(problem->card));
+	else if (IS("hands"))
+		put_hands(sentence, problem->hands);
+	else if (IS("hand"))
+		sentence_add(sentence, "%s", dealbox_seat_name(problem->hand));
+	else if (IS("count"))
+		sentence_add(sentence, "%" PRIu32, problem->count);
+	else if (IS("expected"))
+		sentence_add(sentence, "%" PRIu32, problem->expected);
+	else if (IS("text"))
+		sentence_add(sentence, "%.*s", (int)sizeof(problem->text), problem->text);
+#undef IS
 }
 
-static void put_count(const struct dealbox_problem *problem, FILE *out)
+static void put_sentence(struct sentence *sentence, const struct dealbox_problem *problem,
+			 bool reveal)
 {
-	fprintf(out, "%" PRIu32, problem->count);
-}
+	const char *pattern = "";
 
-static void put_expected(const struct dealbox_problem *problem, FILE *out)
-{
-	fprintf(out, "%" PRIu32, problem->expected);
-}
-
-static void put_text(const struct dealbox_problem *problem, FILE *out)
-{
-	fwrite(problem->text, 1, strnlen(problem->text, sizeof(problem->text)), out);
-}
-
-static const struct {
-	const char *name;
-	void (*put)(const struct dealbox_problem *problem, FILE *out);
-} fields[] = {
-	{ "{card}", put_card }, { "{hands}", put_hands }, { "{hand}", put_hand },
-	{ "{count}", put_count }, { "{expected}", put_expected }, { "{text}", put_text },
-};
-
-static void put_sentence(const struct dealbox_problem *problem, bool reveal, FILE *out)
-{
-	const char *text;
-
-	if (problem->code >= DEALBOX_CODES)
-		return;
-	text = codes[problem->code].hidden;
-	if (reveal && codes[problem->code].revealed)
-		text = codes[problem->code].revealed;
-
-	while (*text) {
-		size_t plain = strcspn(text, "{");
-
-		fwrite(text, 1, plain, out);
-		text += plain;
-		for (size_t i = 0; *text && i < sizeof(fields) / sizeof(*fields); i++) {
-			size_t size = strlen(fields[i].name);
-
-			if (!strncmp(text, fields[i].name, size)) {
-				fields[i].put(problem, out);
-				text += size;
-				break;
-			}
-		}
+	if (problem->code < DEALBOX_CODES) {
+		pattern = codes[problem->code].hidden;
+		if (reveal && codes[problem->code].revealed)
+			pattern = codes[problem->code].revealed;
 	}
-}
-
-/* A stream that knows how long it would have been, in the way of snprintf(). */
-static size_t put_all(const struct dealbox_problem *problem, bool reveal, bool where,
-		      char *text, size_t size)
-{
-	char *whole = NULL;
-	size_t length = 0;
-	FILE *out = open_memstream(&whole, &length);
-
-	if (size)
-		text[0] = '\0';
-	if (!out)
-		return 0;
-	if (where) {
-		if (problem->file)
-			fprintf(out, "%s:", problem->file);
-		if (problem->line)
-			fprintf(out, "%" PRIu32 ":", problem->line);
-		else if (problem->byte)
-			fprintf(out, "byte %" PRIu64 ":", problem->byte);
-		if (problem->file || problem->line || problem->byte)
-			fputc(' ', out);
-		if (problem->board[0])
-			fprintf(out, "board %.*s: ", (int)sizeof(problem->board),
-				problem->board);
-	}
-	put_sentence(problem, reveal, out);
-	if (fclose(out)) {
-		free(whole);
-		return 0;
-	}
-	if (size) {
-		size_t fits = length < size ? length : size - 1;
-
-		memcpy(text, whole, fits);
-		text[fits] = '\0';
-	}
-	free(whole);
-	return length;
+	sentence_fill(sentence, pattern, put, problem);
 }
 
 size_t dealbox_problem_message(const struct dealbox_problem *problem, bool reveal,
 			       char *text, size_t size)
 {
-	return put_all(problem, reveal, false, text, size);
+	struct sentence sentence;
+
+	sentence_begin(&sentence, text, size);
+	put_sentence(&sentence, problem, reveal);
+	return sentence.length;
 }
 
 size_t dealbox_problem_describe(const struct dealbox_problem *problem, bool reveal,
 				char *text, size_t size)
 {
-	return put_all(problem, reveal, true, text, size);
+	struct sentence sentence;
+
+	sentence_begin(&sentence, text, size);
+	if (problem->file)
+		sentence_add(&sentence, "%s:", problem->file);
+	if (problem->line)
+		sentence_add(&sentence, "%" PRIu32 ":", problem->line);
+	else if (problem->byte)
+		sentence_add(&sentence, "byte %" PRIu64 ":", problem->byte);
+	if (sentence.length)
+		sentence_add(&sentence, " ");
+	if (problem->board[0])
+		sentence_add(&sentence, "board %.*s: ", (int)sizeof(problem->board),
+			     problem->board);
+	put_sentence(&sentence, problem, reveal);
+	return sentence.length;
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sentences for people: a pattern in which {names} stand for values. */
+#ifndef DEALBOX_SENTENCE_H
+#define DEALBOX_SENTENCE_H
+
+#include <stddef.h>
+
+/* Text that knows how long it would have been, in the way of snprintf(). */
+struct sentence {
+	char *text;
+	size_t size;	/* of text, with room for the zero */
+	size_t length;	/* what it would have been */
+};
+
+void sentence_begin(struct sentence *sentence, char *text, size_t size);
+void sentence_add(struct sentence *sentence, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Calls put() for each {name} of the pattern; the rest is added as it is. */
+void sentence_fill(struct sentence *sentence, const char *pattern,
+		   void (*put)(struct sentence *sentence, const char *name, size_t size,
+			       const void *facts),
+		   const void *facts);
+
+#endif

@@ -1,0 +1,649 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <dealbox/verify.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sentence.h"
+
+#define POSITIONS	256
+
+struct dealbox_verdict {
+	enum dealbox_basis basis;
+	bool identified;
+	bool failed;		/* out of memory while differences were added */
+	struct dealbox_difference *differences;
+	size_t count, room;
+};
+
+/* How far one card came. */
+enum stage { STAGE_NONE, STAGE_READ, STAGE_ROUTED, STAGE_LANDED };
+
+struct card {
+	uint8_t stage;		/* enum stage */
+	uint8_t card;		/* as read last, DEALBOX_NONE = not read */
+	uint8_t pocket;		/* as routed, then as landed */
+	bool face_up;
+	bool stopped;		/* held since it was read: it may be read again */
+};
+
+/* What is known of the deal while the trace is gone through. */
+struct view {
+	const struct dealbox_plan *plan;
+	struct dealbox_verdict *verdict;
+	uint32_t insertion;
+	bool started, done, removed;
+	unsigned int next;		/* position that is read next */
+	bool landed_any;
+	struct card cards[POSITIONS];
+	uint8_t done_counts[DEALBOX_MAX_POCKETS];
+	unsigned int done_total;
+};
+
+#define NOTHING(k) (struct dealbox_difference) { .kind = DEALBOX_DIFFERENCE_##k, \
+	.card = DEALBOX_NONE, .position = DEALBOX_NONE, .pocket = DEALBOX_NONE, \
+	.expected = DEALBOX_NONE, .other = DEALBOX_NONE }
+
+static void differ(struct view *view, struct dealbox_difference difference)
+{
+	struct dealbox_verdict *verdict = view->verdict;
+
+	if (verdict->count == verdict->room) {
+		size_t room = verdict->room ? verdict->room * 2 : 16;
+		struct dealbox_difference *differences = calloc(room, sizeof(difference));
+
+		if (!differences) {
+			verdict->failed = true;
+			return;
+		}
+		if (verdict->count) {
+			size_t size = verdict->count * sizeof(difference);
+
+			memcpy(differences, verdict->differences, size);
+			explicit_bzero(verdict->differences, size);
+			free(verdict->differences);
+		}
+		verdict->differences = differences;
+		verdict->room = room;
+	}
+	verdict->differences[verdict->count++] = difference;
+}
+
+static void differ_at(struct view *view, struct dealbox_difference difference,
+		      const struct dealbox_event *event)
+{
+	difference.position = event->position;
+	difference.card = event->card;
+	difference.pocket = event->pocket;
+	differ(view, difference);
+}
+
+/* Where the plan wants a card, DEALBOX_NONE = nowhere. */
+static uint8_t planned(const struct dealbox_plan *plan, uint8_t position, uint8_t card)
+{
+	switch (plan->mode) {
+	case DEALBOX_PLAN_BY_CARD:
+		return card < plan->entries ? plan->pocket[card] : DEALBOX_NONE;
+	case DEALBOX_PLAN_BY_POSITION:
+		return position < plan->entries ? plan->pocket[position] : DEALBOX_NONE;
+	default:
+		return plan->pocket[0];
+	}
+}
+
+/* How many cards the plan wants in a pocket; capture: not known beforehand. */
+static unsigned int planned_count(const struct dealbox_plan *plan, unsigned int pocket)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < plan->entries; i++)
+		count += plan->pocket[i] == pocket;
+	return count;
+}
+
+static unsigned int planned_total(const struct dealbox_plan *plan)
+{
+	return plan->entries - planned_count(plan, DEALBOX_NONE);
+}
+
+/* -- events, one function each -------------------------------------------- */
+
+static void on_started(struct view *view, const struct dealbox_event *event)
+{
+	struct dealbox_difference difference = NOTHING(COUNT);
+	unsigned int total = planned_total(view->plan);
+
+	if (view->started) {
+		differ(view, NOTHING(AGAIN));
+		return;
+	}
+	view->started = true;
+	if (event->code != view->plan->plan_id)
+		differ(view, NOTHING(WRONG_PLAN));
+	if (view->plan->mode != DEALBOX_PLAN_CAPTURE && event->arg[0] != total) {
+		difference.count = event->arg[0];
+		difference.count_expected = total;
+		differ(view, difference);
+	}
+}
+
+static void on_read(struct view *view, const struct dealbox_event *event)
+{
+	struct card *card = &view->cards[event->position];
+
+	if (event->position == view->next && event->position != DEALBOX_NONE) {
+		view->next++;
+	} else if (card->stage != STAGE_READ || !card->stopped) {
+		differ_at(view, NOTHING(ORDER), event);
+		return;
+	}
+	*card = (struct card) {
+		.stage = STAGE_READ, .card = event->card, .pocket = DEALBOX_NONE,
+		.face_up = event->flags & DEALBOX_EVF_FACE_UP,
+	};
+}
+
+/* A card that is routed or lands must be the one that was read. */
+static void same_card(struct view *view, const struct dealbox_event *event,
+		      const struct card *card)
+{
+	if (event->card != card->card)
+		differ_at(view, NOTHING(CARD_CHANGED), event);
+}
+
+static void on_routed(struct view *view, const struct dealbox_event *event)
+{
+	struct card *card = &view->cards[event->position];
+
+	if (card->stage != STAGE_READ || card->stopped ||
+	    event->position + 1u != view->next) {
+		differ_at(view, NOTHING(ORDER), event);
+		return;
+	}
+	same_card(view, event, card);
+	card->stage = STAGE_ROUTED;
+	card->pocket = event->pocket;
+}
+
+static void on_landed(struct view *view, const struct dealbox_event *event)
+{
+	struct card *card = &view->cards[event->position];
+	struct dealbox_difference difference = NOTHING(WRONG_POCKET);
+
+	view->landed_any = true;
+	if (card->stage != STAGE_ROUTED) {
+		differ_at(view, NOTHING(ORDER), event);
+		return;
+	}
+	same_card(view, event, card);
+	card->stage = STAGE_LANDED;
+	if (event->pocket != card->pocket) {
+		difference.expected = card->pocket;
+		differ_at(view, difference, event);
+	}
+	card->pocket = event->pocket;
+}
+
+static void on_done(struct view *view, const struct dealbox_event *event)
+{
+	if (view->done) {
+		differ(view, NOTHING(AGAIN));
+		return;
+	}
+	view->done = true;
+	if (event->code != view->plan->plan_id)
+		differ(view, NOTHING(WRONG_PLAN));
+	view->done_total = event->position;
+	memcpy(view->done_counts, event->counts, sizeof(view->done_counts));
+}
+
+/* The card at the reader waits, and may be read again. */
+static void on_held(struct view *view, const struct dealbox_event *event)
+{
+	struct card *card = &view->cards[event->position];
+
+	if (card->stage == STAGE_READ)
+		card->stopped = true;
+}
+
+static void on_fault(struct view *view, const struct dealbox_event *event)
+{
+	struct dealbox_difference difference = NOTHING(FAULT);
+
+	difference.code = event->type;
+	if (event->type == DEALBOX_EV_REPEATED_CARD)
+		difference.other = event->arg[0] < DEALBOX_NONE ? (uint8_t)event->arg[0] :
+				   DEALBOX_NONE;
+	differ_at(view, difference, event);
+}
+
+static void on_aborted(struct view *view, const struct dealbox_event *event)
+{
+	differ_at(view, NOTHING(ABORTED), event);
+}
+
+static void on_state_lost(struct view *view, const struct dealbox_event *event)
+{
+	struct dealbox_difference difference = NOTHING(STATE_LOST);
+
+	if (!view->started || view->done)
+		return;
+	difference.code = event->code;
+	differ(view, difference);
+}
+
+static void on_removed(struct view *view, const struct dealbox_event *event)
+{
+	(void)event;
+	view->removed = true;
+	if (view->started && !view->done)
+		differ(view, NOTHING(BOARD_REMOVED));
+}
+
+static void on_inserted(struct view *view, const struct dealbox_event *event)
+{
+	if (view->started)
+		differ_at(view, NOTHING(ORDER), event);
+}
+
+/* The protocol says that COVER_OPENED follows; if it does not, somebody had a hand in it. */
+static void on_cover(struct view *view, const struct dealbox_event *event)
+{
+	if (view->started && !view->done)
+		on_fault(view, event);
+}
+
+static void on_protocol_error(struct view *view, const struct dealbox_event *event)
+{
+	(void)event;
+	if (!view->done)
+		differ(view, NOTHING(GAP));
+}
+
+/*
+ * What a type does, and when it may come: cards are dealt only between start and
+ * done, and with the board in the machine.
+ */
+static const struct {
+	void (*on)(struct view *view, const struct dealbox_event *event);
+	bool dealing;
+} events[0x40] = {
+	[DEALBOX_EV_STATE_LOST] = { on_state_lost, false },
+	[DEALBOX_EV_BOARD_INSERTED] = { on_inserted, false },
+	[DEALBOX_EV_BOARD_REMOVED] = { on_removed, false },
+	[DEALBOX_EV_COVER_OPEN] = { on_cover, false },
+	[DEALBOX_EV_DEAL_STARTED] = { on_started, false },
+	[DEALBOX_EV_CARD_READ] = { on_read, true },
+	[DEALBOX_EV_CARD_ROUTED] = { on_routed, true },
+	[DEALBOX_EV_CARD_LANDED] = { on_landed, true },
+	[DEALBOX_EV_DEAL_DONE] = { on_done, false },
+	[DEALBOX_EV_ABORTED] = { on_aborted, false },
+};
+
+static void take(struct view *view, const struct dealbox_event *event)
+{
+	struct dealbox_difference difference;
+
+	if (event->type == DEALBOX_EV_PROTOCOL_ERROR) {
+		on_protocol_error(view, event);
+		return;
+	}
+	if (event->type >= 0x40)
+		return;		/* unknown types are to be ignored */
+	if (event->insertion != view->insertion &&
+	    event->type >= DEALBOX_EV_DEAL_STARTED) {
+		difference = NOTHING(WRONG_INSERTION);
+		difference.count = event->insertion;
+		differ_at(view, difference, event);
+		return;
+	}
+	/* the stops, those of later versions too */
+	if (event->type >= 0x28) {
+		if (!view->removed)
+			on_fault(view, event);
+	} else if (event->type >= 0x20) {
+		on_held(view, event);
+	} else if (events[event->type].on) {
+		if (events[event->type].dealing &&
+		    (!view->started || view->done || view->removed))
+			differ_at(view, NOTHING(ORDER), event);
+		else
+			events[event->type].on(view, event);
+	}
+}
+
+/* -- the whole -------------------------------------------------------------- */
+
+/* What the cards that were dealt say, each by itself. */
+static void judge_cards(struct view *view)
+{
+	enum stage wanted = view->landed_any ? STAGE_LANDED : STAGE_ROUTED;
+	bool reads = view->plan->mode != DEALBOX_PLAN_BY_POSITION;
+	unsigned int first[DEALBOX_MAX_ENTRIES];	/* position + 1 */
+
+	memset(first, 0, sizeof(first));
+	view->verdict->identified = view->next > 0;
+	for (unsigned int i = 0; i < view->next; i++) {
+		const struct card *card = &view->cards[i];
+		struct dealbox_difference at = NOTHING(NOT_ROUTED);
+		uint8_t pocket = planned(view->plan, (uint8_t)i, card->card);
+
+		at.position = (uint8_t)i;
+		at.card = card->card;
+		at.pocket = card->pocket;
+		at.expected = pocket;
+		if (card->stage < STAGE_ROUTED) {
+			differ(view, at);
+			continue;
+		}
+		if (card->stage < wanted) {
+			at.kind = DEALBOX_DIFFERENCE_NOT_LANDED;
+			differ(view, at);
+		}
+		if (card->face_up) {
+			at.kind = DEALBOX_DIFFERENCE_FACE_UP;
+			differ(view, at);
+		}
+		if (card->card > DEALBOX_CARD_JOKER2) {
+			view->verdict->identified = false;
+			if (reads || card->card != DEALBOX_NONE) {
+				at.kind = DEALBOX_DIFFERENCE_CARD_UNREAD;
+				differ(view, at);
+				continue;
+			}
+		} else if (first[card->card]) {
+			at.kind = DEALBOX_DIFFERENCE_CARD_REPEATED;
+			at.other = (uint8_t)(first[card->card] - 1);
+			differ(view, at);
+		} else {
+			first[card->card] = i + 1;
+		}
+		if (pocket == DEALBOX_NONE) {
+			at.kind = DEALBOX_DIFFERENCE_CARD_FOREIGN;
+			differ(view, at);
+		} else if (card->pocket != pocket) {
+			at.kind = DEALBOX_DIFFERENCE_WRONG_POCKET;
+			differ(view, at);
+		}
+	}
+
+	if (view->plan->mode != DEALBOX_PLAN_BY_CARD)
+		return;
+	for (unsigned int i = 0; i < view->plan->entries; i++) {
+		struct dealbox_difference missing = NOTHING(CARD_MISSING);
+
+		if (view->plan->pocket[i] == DEALBOX_NONE || first[i])
+			continue;
+		missing.card = (uint8_t)i;
+		missing.expected = view->plan->pocket[i];
+		differ(view, missing);
+	}
+}
+
+static void differ_count(struct view *view, unsigned int pocket, unsigned int count,
+			 unsigned int expected)
+{
+	struct dealbox_difference difference = NOTHING(COUNT);
+
+	if (count == expected)
+		return;
+	difference.pocket = (uint8_t)pocket;
+	difference.count = count;
+	difference.count_expected = expected;
+	differ(view, difference);
+}
+
+/* What the machine counted against the plan, and against the cards that were seen. */
+static void judge_counts(struct view *view)
+{
+	const struct dealbox_plan *plan = view->plan;
+	bool capture = plan->mode == DEALBOX_PLAN_CAPTURE;
+	unsigned int seen[DEALBOX_MAX_POCKETS] = { 0 };
+
+	for (unsigned int i = 0; i < view->next; i++)
+		if (view->cards[i].pocket < DEALBOX_MAX_POCKETS)
+			seen[view->cards[i].pocket]++;
+
+	for (unsigned int pocket = 0; pocket < DEALBOX_MAX_POCKETS; pocket++) {
+		unsigned int wanted = planned_count(plan, pocket);
+
+		if (capture)
+			wanted = pocket == plan->pocket[0] ? view->next : 0;
+		if (view->done)
+			differ_count(view, pocket, view->done_counts[pocket], wanted);
+		/* where each card is right by itself, these cannot differ */
+		if (seen[pocket] != wanted && !view->verdict->count)
+			differ_count(view, pocket, seen[pocket], wanted);
+	}
+	if (view->done)
+		differ_count(view, DEALBOX_NONE, view->done_total,
+			     capture ? view->next : planned_total(plan));
+}
+
+int dealbox_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
+		   struct dealbox_verdict **out)
+{
+	struct view view = { .plan = plan, .insertion = dealbox_trace_insertion(trace) };
+	struct dealbox_verdict *verdict;
+	const struct dealbox_event *event;
+
+	*out = NULL;
+	if (plan->mode < DEALBOX_PLAN_BY_CARD || plan->mode > DEALBOX_PLAN_CAPTURE ||
+	    !plan->entries || plan->entries > DEALBOX_MAX_ENTRIES ||
+	    plan->plan_id == DEALBOX_PLAN_NONE)
+		return -EINVAL;
+	verdict = calloc(1, sizeof(*verdict));
+	if (!verdict)
+		return -ENOMEM;
+	view.verdict = verdict;
+
+	for (size_t i = 0; (event = dealbox_trace_get(trace, i)); i++)
+		take(&view, event);
+
+	if (dealbox_trace_gap(trace))
+		differ(&view, NOTHING(GAP));
+	if (!view.started)
+		differ(&view, NOTHING(NOT_STARTED));
+	else if (!view.done)
+		differ(&view, NOTHING(NOT_DONE));
+	judge_cards(&view);
+	judge_counts(&view);
+	if (view.next)
+		verdict->basis = view.landed_any ? DEALBOX_BASIS_SENSORS :
+				 DEALBOX_BASIS_GATES;
+	explicit_bzero(&view, sizeof(view));
+	if (verdict->failed) {
+		dealbox_verdict_free(verdict);
+		return -ENOMEM;
+	}
+	*out = verdict;
+	return 0;
+}
+
+void dealbox_verdict_free(struct dealbox_verdict *verdict)
+{
+	if (!verdict)
+		return;
+	if (verdict->differences)
+		explicit_bzero(verdict->differences,
+			       verdict->room * sizeof(*verdict->differences));
+	free(verdict->differences);
+	free(verdict);
+}
+
+bool dealbox_verdict_exact(const struct dealbox_verdict *verdict)
+{
+	return !verdict->count && verdict->basis != DEALBOX_BASIS_NONE;
+}
+
+enum dealbox_basis dealbox_verdict_basis(const struct dealbox_verdict *verdict)
+{
+	return verdict->basis;
+}
+
+bool dealbox_verdict_identified(const struct dealbox_verdict *verdict)
+{
+	return verdict->identified;
+}
+
+size_t dealbox_verdict_count(const struct dealbox_verdict *verdict)
+{
+	return verdict->count;
+}
+
+const struct dealbox_difference *dealbox_verdict_get(const struct dealbox_verdict *verdict,
+						     size_t index)
+{
+	return index < verdict->count ? &verdict->differences[index] : NULL;
+}
+
+/* -- words ------------------------------------------------------------------ */
+
+static const struct {
+	const char *name, *pattern;
+} kinds[DEALBOX_DIFFERENCES] = {
+	[DEALBOX_DIFFERENCE_CARD_MISSING] = { "card-missing",
+		"{card} is missing; it belongs in {expected}" },
+	[DEALBOX_DIFFERENCE_CARD_REPEATED] = { "card-repeated",
+		"{card} was dealt twice, as the {position} and as the {other}: one of the two "
+		"was misread, or the deck has it twice" },
+	[DEALBOX_DIFFERENCE_CARD_FOREIGN] = { "card-foreign",
+		"{card}, the {position} dealt, is not in the plan and lies in {pocket}" },
+	[DEALBOX_DIFFERENCE_CARD_UNREAD] = { "card-unread",
+		"the {position} card was not read and lies in {pocket}" },
+	[DEALBOX_DIFFERENCE_CARD_CHANGED] = { "card-changed",
+		"the {position} card is not the same all along its way" },
+	[DEALBOX_DIFFERENCE_WRONG_POCKET] = { "wrong-pocket",
+		"{card}, the {position} dealt, lies in {pocket} and belongs in {expected}" },
+	[DEALBOX_DIFFERENCE_NOT_LANDED] = { "not-landed",
+		"{card}, the {position} dealt, was never seen to fall into {pocket}" },
+	[DEALBOX_DIFFERENCE_NOT_ROUTED] = { "not-routed",
+		"{card}, the {position} read, was not let into a pocket" },
+	[DEALBOX_DIFFERENCE_FACE_UP] = { "face-up",
+		"{card}, the {position} dealt, lies face up in {pocket}" },
+	[DEALBOX_DIFFERENCE_COUNT] = { "count",
+		"{pocket} has {count} cards, not {count_expected}" },
+	[DEALBOX_DIFFERENCE_ORDER] = { "order",
+		"what the machine said of the {position} card cannot be in that order" },
+	[DEALBOX_DIFFERENCE_GAP] = { "gap",
+		"some of the machine's events are lost: there is no proof" },
+	[DEALBOX_DIFFERENCE_FAULT] = { "fault",
+		"the machine stopped: {fault}" },
+	[DEALBOX_DIFFERENCE_ABORTED] = { "aborted", "the deal was aborted" },
+	[DEALBOX_DIFFERENCE_STATE_LOST] = { "state-lost",
+		"the machine was reset or lost its power during the deal" },
+	[DEALBOX_DIFFERENCE_BOARD_REMOVED] = { "board-removed",
+		"the board was taken out before the deal was done" },
+	[DEALBOX_DIFFERENCE_WRONG_INSERTION] = { "wrong-insertion",
+		"cards were dealt into another insertion, number {count}" },
+	[DEALBOX_DIFFERENCE_WRONG_PLAN] = { "wrong-plan", "another plan was dealt" },
+	[DEALBOX_DIFFERENCE_NOT_STARTED] = { "not-started", "the deal never started" },
+	[DEALBOX_DIFFERENCE_NOT_DONE] = { "not-done", "the deal was not finished" },
+	[DEALBOX_DIFFERENCE_AGAIN] = { "again",
+		"a deal started or ended twice in one insertion" },
+};
+
+static const char *fault_name(uint32_t code)
+{
+	switch (code) {
+	case DEALBOX_EV_REPEATED_CARD: return "the same card came twice";
+	case DEALBOX_EV_DOUBLE_FEED: return "two cards at once";
+	case DEALBOX_EV_JAM: return "a card is stuck";
+	case DEALBOX_EV_WRONG_POCKET: return "a card fell into the wrong pocket";
+	case DEALBOX_EV_BOARD_PULLED: return "the board was pulled out";
+	case DEALBOX_EV_COVER_OPEN:
+	case DEALBOX_EV_COVER_OPENED: return "the cover was opened";
+	default: return "a fault of the machine";
+	}
+}
+
+struct facts {
+	const struct dealbox_difference *difference;
+	bool reveal;
+};
+
+static void put_ordinal(struct sentence *sentence, unsigned int position)
+{
+	unsigned int n = position + 1;
+	const char *end = n / 10 % 10 == 1 ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" :
+			  n % 10 == 3 ? "rd" : "th";
+
+	if (position == DEALBOX_NONE)
+		sentence_add(sentence, "last");
+	else
+		sentence_add(sentence, "%u%s", n, end);
+}
+
+static void put_pocket(struct sentence *sentence, unsigned int pocket)
+{
+	if (pocket == DEALBOX_NONE)
+		sentence_add(sentence, "no pocket");
+	else
+		sentence_add(sentence, "pocket %u", pocket);
+}
+
+static void put(struct sentence *sentence, const char *name, size_t size,
+		const void *data)
+{
+	const struct facts *facts = data;
+	const struct dealbox_difference *difference = facts->difference;
+
+#define IS(word) (size == sizeof(word) - 1 && !memcmp(name, word, size))
+	if (IS("card"))
+		sentence_add(sentence, "%s", facts->reveal &&
+			     difference->card != DEALBOX_NONE ?
+			     dealbox_card_name(difference->card) : "a card");
+	else if (IS("position"))
+		put_ordinal(sentence, difference->position);
+	else if (IS("other"))
+		put_ordinal(sentence, difference->other);
+	else if (IS("pocket") && difference->kind == DEALBOX_DIFFERENCE_COUNT &&
+		 difference->pocket == DEALBOX_NONE)
+		sentence_add(sentence, "the deal");
+	else if (IS("pocket"))
+		put_pocket(sentence, difference->pocket);
+	else if (IS("expected"))
+		put_pocket(sentence, difference->expected);
+	else if (IS("fault"))
+		sentence_add(sentence, "%s", fault_name(difference->code));
+	else if (IS("count"))
+		sentence_add(sentence, "%u", difference->count);
+	else if (IS("count_expected"))
+		sentence_add(sentence, "%u", difference->count_expected);
+#undef IS
+}
+
+const char *dealbox_difference_name(unsigned int kind)
+{
+	return kind < DEALBOX_DIFFERENCES ? kinds[kind].name : "?";
+}
+
+size_t dealbox_difference_message(const struct dealbox_difference *difference,
+				  bool reveal, char *text, size_t size)
+{
+	struct facts facts = { difference, reveal };
+	struct sentence sentence;
+
+	sentence_begin(&sentence, text, size);
+	if (difference->kind < DEALBOX_DIFFERENCES)
+		sentence_fill(&sentence, kinds[difference->kind].pattern, put, &facts);
+	return sentence.length;
+}
+
+size_t dealbox_verdict_message(const struct dealbox_verdict *verdict, char *text,
+			       size_t size)
+{
+	struct sentence sentence;
+
+	sentence_begin(&sentence, text, size);
+	if (!dealbox_verdict_exact(verdict))
+		sentence_add(&sentence, "not an exact duplicate: %zu difference%s",
+			     verdict->count, verdict->count == 1 ? "" : "s");
+	else
+		sentence_add(&sentence, "exact duplicate (by %s%s)",
+			     verdict->basis == DEALBOX_BASIS_SENSORS ? "exit sensors" :
+			     "gates", verdict->identified ? "" :
+			     "; cards not read, if the deck was in order");
+	return sentence.length;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "unit.h"
+
+#include <errno.h>
+
+#include <dealbox/trace.h>
+
+static struct dealbox_event event(uint32_t n, uint32_t type, uint32_t insertion)
+{
+	return (struct dealbox_event) {
+		.seqno = 500 + n, .machine_seq = n, .type = type, .insertion = insertion,
+	};
+}
+
+static int add(struct dealbox_trace *trace, uint32_t n, uint32_t type, uint32_t insertion)
+{
+	struct dealbox_event one = event(n, type, insertion);
+
+	return dealbox_trace_add(trace, &one);
+}
+
+static void it_keeps_what_is_of_its_insertion(void **state)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(9);
+
+	(void)state;
+	assert_int_equal(add(trace, 1, DEALBOX_EV_CARD_READ, 8), 0);
+	assert_int_equal(add(trace, 2, DEALBOX_EV_BOARD_REMOVED, 8), 0);
+	assert_int_equal(add(trace, 3, DEALBOX_EV_BOARD_INSERTED, 9), 1);
+	assert_int_equal(add(trace, 4, DEALBOX_EV_HOPPER_LOADED, 9), 1);
+	assert_int_equal(add(trace, 5, DEALBOX_EV_STATE_LOST, 0), 1);
+	/* a deal elsewhere while this board is in is a reason to doubt */
+	assert_int_equal(add(trace, 6, DEALBOX_EV_CARD_LANDED, 10), 1);
+	assert_int_equal(add(trace, 7, DEALBOX_EV_BOARD_REMOVED, 9), 1);
+	assert_int_equal(add(trace, 8, DEALBOX_EV_CARD_LANDED, 10), 0);
+	assert_int_equal(dealbox_trace_count(trace), 5);
+	assert_int_equal(dealbox_trace_get(trace, 4)->type, DEALBOX_EV_BOARD_REMOVED);
+	assert_null(dealbox_trace_get(trace, 5));
+	assert_int_equal(dealbox_trace_insertion(trace), 9);
+	assert_false(dealbox_trace_gap(trace));
+	dealbox_trace_free(trace);
+}
+
+static void gaps_before_the_board_do_not_matter(void **state)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(9);
+
+	(void)state;
+	add(trace, 1, DEALBOX_EV_BOARD_REMOVED, 8);
+	add(trace, 30, DEALBOX_EV_HOPPER_LOADED, 0);
+	add(trace, 40, DEALBOX_EV_BOARD_INSERTED, 9);
+	assert_false(dealbox_trace_gap(trace));
+	add(trace, 41, DEALBOX_EV_DEAL_STARTED, 9);
+	assert_false(dealbox_trace_gap(trace));
+	add(trace, 43, DEALBOX_EV_CARD_READ, 9);
+	assert_true(dealbox_trace_gap(trace));
+	dealbox_trace_free(trace);
+}
+
+static void a_gap_between_others_counts_when_one_of_ours_follows(void **state)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(9);
+
+	(void)state;
+	add(trace, 1, DEALBOX_EV_BOARD_INSERTED, 9);
+	add(trace, 5, DEALBOX_EV_KEY, 0);
+	assert_false(dealbox_trace_gap(trace));
+	add(trace, 6, DEALBOX_EV_DEAL_STARTED, 9);
+	assert_true(dealbox_trace_gap(trace));
+	dealbox_trace_free(trace);
+}
+
+static void numbers_wrap_and_begin_anew(void **state)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(9);
+	struct dealbox_event one = event(0xffffffff, DEALBOX_EV_BOARD_INSERTED, 9);
+
+	(void)state;
+	one.seqno = 1;
+	dealbox_trace_add(trace, &one);
+	one.seqno = 2;
+	one.machine_seq = 0;
+	one.type = DEALBOX_EV_KEY;
+	dealbox_trace_add(trace, &one);
+	/* the driver's own event has no number of the machine */
+	one.seqno = 3;
+	one.machine_seq = 0;
+	one.type = DEALBOX_EV_PROTOCOL_ERROR;
+	one.insertion = 0;
+	assert_int_equal(dealbox_trace_add(trace, &one), 1);
+	one.seqno = 4;
+	one.machine_seq = 1;
+	one.type = DEALBOX_EV_STATE_LOST;
+	dealbox_trace_add(trace, &one);
+	one.seqno = 5;
+	one.machine_seq = 2;
+	one.type = DEALBOX_EV_BOARD_INSERTED;
+	one.insertion = 9;
+	dealbox_trace_add(trace, &one);
+	assert_false(dealbox_trace_gap(trace));
+	assert_int_equal(dealbox_trace_count(trace), 5);
+	dealbox_trace_free(trace);
+}
+
+static void it_has_an_end(void **state)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(9);
+
+	(void)state;
+	for (uint32_t i = 0; i < DEALBOX_TRACE_MAX; i++)
+		assert_int_equal(add(trace, i, DEALBOX_EV_KEY, 9), 1);
+	assert_false(dealbox_trace_gap(trace));
+	assert_int_equal(add(trace, DEALBOX_TRACE_MAX, DEALBOX_EV_KEY, 9), -ENOSPC);
+	assert_true(dealbox_trace_gap(trace));
+	assert_int_equal(dealbox_trace_count(trace), DEALBOX_TRACE_MAX);
+	dealbox_trace_free(trace);
+	dealbox_trace_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_keeps_what_is_of_its_insertion),
+		cmocka_unit_test(gaps_before_the_board_do_not_matter),
+		cmocka_unit_test(a_gap_between_others_counts_when_one_of_ours_follows),
+		cmocka_unit_test(numbers_wrap_and_begin_anew),
+		cmocka_unit_test(it_has_an_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
