@@ -10,6 +10,7 @@
 
 extern const struct command cmd_completion;
 extern const struct command cmd_help;
+extern const struct command cmd_ledger;
 extern const struct command cmd_machines;
 extern const struct command cmd_monitor;
 
@@ -17,6 +18,7 @@ extern const struct command cmd_monitor;
 const struct command *const commands[] = {
 	&cmd_completion,
 	&cmd_help,
+	&cmd_ledger,
 	&cmd_machines,
 	&cmd_monitor,
 	NULL

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The ledger: the durable record of what was dealt. docs/ledger.md describes
+ * the file, what is secret in it, and what it refuses.
+ *
+ * Every function returns 0 or a negative errno unless it says otherwise;
+ * dealbox_ledger_error() then has a sentence. No such sentence contains a card.
+ *	-EUCLEAN	the ledger is damaged; nothing was written to it
+ *	-ENOKEY		the key file is missing, cannot be read, or is open to others
+ *	-EKEYREJECTED	the key file belongs to another ledger
+ *	-EBUSY		another program writes to this ledger
+ *	-EPROTONOSUPPORT the ledger was written by a newer dealbox
+ *	-EROFS		it was opened for reading only
+ * Times are UTC in microseconds since 1970. Text is UTF-8.
+ */
+#ifndef DEALBOX_LEDGER_H
+#define DEALBOX_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <linux/dealbox.h>
+
+#include <dealbox/api.h>
+#include <dealbox/deal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dealbox_ledger;
+
+#define DEALBOX_LEDGER_WRITE	(1u << 0)
+#define DEALBOX_LEDGER_CREATE	(1u << 1)	/* with WRITE: if it does not exist */
+
+/**
+ * dealbox_ledger_new - a ledger that is not open yet
+ *
+ * Returns an object to be freed by dealbox_ledger_free(), NULL without memory.
+ */
+DEALBOX_API struct dealbox_ledger *dealbox_ledger_new(void);
+
+/**
+ * dealbox_ledger_free - close and free; wipes the keys. NULL is allowed
+ * @ledger: the ledger
+ */
+DEALBOX_API void dealbox_ledger_free(struct dealbox_ledger *ledger);
+
+/**
+ * dealbox_ledger_open - open the file, once for each object
+ * @ledger: from dealbox_ledger_new()
+ * @path: the database. The key is in the file of the same name with ".key"
+ *	behind it, which only its owner may read
+ * @flags: DEALBOX_LEDGER_*
+ *
+ * Creates only where neither database nor key exist: an empty or broken file is
+ * never written over. -ENOENT when there is none and CREATE was not given.
+ */
+DEALBOX_API int dealbox_ledger_open(struct dealbox_ledger *ledger, const char *path,
+				    unsigned int flags);
+
+/**
+ * dealbox_ledger_error - what was wrong in the call that failed last
+ * @ledger: the ledger
+ *
+ * A sentence that lives until the next call with this object.
+ */
+DEALBOX_API const char *dealbox_ledger_error(const struct dealbox_ledger *ledger);
+
+/* ---- sets --------------------------------------------------------------- */
+
+struct dealbox_ledger_board {
+	unsigned int number;	/* 1..9999 */
+	struct dealbox_deal deal;
+};
+
+/* The place of a deal that is there already. */
+struct dealbox_ledger_repeat {
+	unsigned int board;		/* of the set that was given */
+	unsigned int other_board;	/* where it was before */
+	char session[128];		/* and in which session; "" = in the same set */
+};
+
+/**
+ * dealbox_ledger_add_set - record a set, or find it again
+ * @ledger: open for writing
+ * @session: which session the set is for, not empty, at most 127 bytes
+ * @boards: the boards; stored sealed
+ * @count: how many, at least 1
+ * @set: out: number of the set
+ * @repeat: out, may be NULL: with -EEXIST, which deals are the same
+ *
+ * The same boards for the same session are the same set, and get its number.
+ * -EEXIST: the same deal twice in the set, also when it is turned (the hands of
+ * one are the hands of the other, moved on by one, two or three seats).
+ * -EINVAL: an empty session, no boards, or the same number twice.
+ */
+DEALBOX_API int dealbox_ledger_add_set(struct dealbox_ledger *ledger, const char *session,
+				       const struct dealbox_ledger_board *boards, size_t count,
+				       uint64_t *set, struct dealbox_ledger_repeat *repeat);
+
+/**
+ * dealbox_ledger_find_repeat - was this deal dealt for another session? (Law 6D2)
+ * @ledger: open
+ * @session: the session that it is for now
+ * @deal: the deal; turned deals count as the same
+ * @repeat: out, may be NULL
+ *
+ * Returns 1 when it was, 0 when not. A deal counts as dealt when a board with it was
+ * recorded, or when nobody knows what became of it; void boards do not count.
+ */
+DEALBOX_API int dealbox_ledger_find_repeat(struct dealbox_ledger *ledger, const char *session,
+					   const struct dealbox_deal *deal,
+					   struct dealbox_ledger_repeat *repeat);
+
+/**
+ * dealbox_ledger_get_deal - the deal of a board, unsealed
+ * @ledger: open
+ * @set: number of the set
+ * @number: of the board
+ * @deal: out; the caller wipes it
+ *
+ * -ENOENT when the set has no such board.
+ */
+DEALBOX_API int dealbox_ledger_get_deal(struct dealbox_ledger *ledger, uint64_t set,
+					unsigned int number, struct dealbox_deal *deal);
+
+/* ---- jobs --------------------------------------------------------------- */
+
+/* options of a job */
+#define DEALBOX_JOB_REPLAY	(1u << 0)	/* deals of other sessions are wanted */
+#define DEALBOX_JOB_SETS	(1u << 1)	/* sets in a row, not copies in a row */
+#define DEALBOX_JOB_DESCENDING	(1u << 2)	/* highest board first */
+#define DEALBOX_JOB_BY_READER	(1u << 3)	/* the machine's board reader chooses */
+#define DEALBOX_JOB_AUTO_START	(1u << 4)	/* starts when the board goes in */
+#define DEALBOX_JOB_STOP_CARD	(1u << 5)	/* a stop card lies between the decks */
+#define DEALBOX_JOB_REVERSED	(1u << 6)	/* pockets in reversed order */
+#define DEALBOX_JOB_CAPTURE	(1u << 7)	/* read what is fed, deal nothing */
+#define DEALBOX_JOB_OPTIONS	0xffu		/* all of them */
+
+enum dealbox_ledger_job_state {
+	DEALBOX_LEDGER_JOB_OPEN,	/* to be dealt */
+	DEALBOX_LEDGER_JOB_PAUSED,
+	DEALBOX_LEDGER_JOB_CANCELLED,
+	DEALBOX_LEDGER_JOB_DONE,
+};
+
+struct dealbox_ledger_job {
+	uint64_t job;
+	uint64_t set;
+	int64_t at;
+	char session[128];
+	unsigned int options;		/* DEALBOX_JOB_* */
+	unsigned int copies;		/* of each board, 0 = without limit */
+	int priority;			/* the higher goes first */
+	unsigned int boards;		/* how many boards the job has */
+	unsigned int recorded;		/* copies that are recorded as exact */
+	unsigned int voided;		/* insertions that did not end so */
+	enum dealbox_ledger_job_state state;
+};
+
+/**
+ * dealbox_ledger_add_job - record a job
+ * @ledger: open for writing
+ * @set: number of the set
+ * @numbers: the boards of the set to be dealt
+ * @count: how many
+ * @copies: of each, 0 = without limit, at most 9999
+ * @options: DEALBOX_JOB_*
+ * @priority: the higher goes first
+ * @job: out: number of the job
+ * @repeat: out, may be NULL: with -EEXIST, which deal was dealt before
+ *
+ * -EEXIST: a deal was dealt for another session, and the job does not say
+ * DEALBOX_JOB_REPLAY (Law 6D2). -ENOENT: no such set, or no such board in it.
+ */
+DEALBOX_API int dealbox_ledger_add_job(struct dealbox_ledger *ledger, uint64_t set,
+				       const unsigned int *numbers, size_t count,
+				       unsigned int copies, unsigned int options, int priority,
+				       uint64_t *job, struct dealbox_ledger_repeat *repeat);
+
+/**
+ * dealbox_ledger_jobs - call a function for every job, oldest first
+ * @ledger: open
+ * @each: gets a job, which lives for the call; returns 0 to go on, else that
+ *	value is returned
+ * @context: for @each
+ */
+DEALBOX_API int dealbox_ledger_jobs(struct dealbox_ledger *ledger,
+				    int (*each)(const struct dealbox_ledger_job *job, void *context),
+				    void *context);
+
+enum dealbox_ledger_copy_state {
+	DEALBOX_LEDGER_COPY_OPEN,	/* to be dealt (again) */
+	DEALBOX_LEDGER_COPY_DEALING,	/* an insertion was begun and has no verdict */
+	DEALBOX_LEDGER_COPY_RECORDED,	/* exact */
+	DEALBOX_LEDGER_COPY_SKIPPED,
+};
+
+struct dealbox_ledger_copy {
+	unsigned int board;
+	unsigned int copy;		/* from 1 */
+	unsigned int tries;		/* insertions begun for it */
+	enum dealbox_ledger_copy_state state;
+};
+
+/**
+ * dealbox_ledger_copies - call a function for every copy of a job that was begun,
+ * skipped or recorded, by board and copy. A copy that is not mentioned is open
+ * @ledger: open
+ * @job: number of the job
+ * @each: as in dealbox_ledger_jobs()
+ * @context: for @each
+ */
+DEALBOX_API int dealbox_ledger_copies(struct dealbox_ledger *ledger, uint64_t job,
+				      int (*each)(const struct dealbox_ledger_copy *copy,
+						  void *context), void *context);
+
+/**
+ * dealbox_ledger_boards - the boards of a job, ascending
+ * @ledger: open
+ * @job: number of the job
+ * @each: gets the number of a board; as in dealbox_ledger_jobs()
+ * @context: for @each
+ */
+DEALBOX_API int dealbox_ledger_boards(struct dealbox_ledger *ledger, uint64_t job,
+				      int (*each)(unsigned int board, void *context), void *context);
+
+/* ---- insertions --------------------------------------------------------- */
+
+enum dealbox_ledger_outcome {
+	DEALBOX_LEDGER_NONE,		/* no verdict (yet) */
+	DEALBOX_LEDGER_EXACT,		/* an exact duplicate */
+	DEALBOX_LEDGER_DIFFERS,		/* complete, and not the plan */
+	DEALBOX_LEDGER_VOID,		/* stopped: reason = DEALBOX_EV_* */
+	DEALBOX_LEDGER_UNKNOWN,		/* nobody knows what lies in the board */
+	DEALBOX_LEDGER_CAPTURED,	/* read by a capture, compared with nothing */
+};
+
+struct dealbox_ledger_insertion {
+	uint64_t id;
+	uint64_t job;
+	unsigned int board;
+	unsigned int copy;
+	char machine[128];
+	uint32_t number;		/* the machine's number of the insertion */
+	uint32_t plan;
+	int64_t begun;
+	int64_t ended;			/* 0 without a verdict */
+	enum dealbox_ledger_outcome outcome;
+	unsigned int reason;		/* DEALBOX_EV_*, 0 = none */
+	unsigned int differences;
+	unsigned int events;		/* of the trace, 0 = there is none */
+};
+
+/**
+ * dealbox_ledger_begin - record that an insertion is about to be dealt
+ * @ledger: open for writing
+ * @job: number of the job
+ * @board: number of the board
+ * @copy: which copy, from 1
+ * @machine: lasting name of the machine: serial number or port
+ * @number: the machine's number of the insertion, not 0
+ * @plan: number of the plan
+ * @insertion: out: number of the record
+ *
+ * When it returns 0 the record is on disk, and START may be sent; otherwise START
+ * must not be sent.
+ * -EALREADY: this insertion has been dealt. -EINPROGRESS: another insertion of this
+ * copy has no verdict yet. -EEXIST: the copy is recorded, or skipped, or the deal
+ * has meanwhile been dealt for another session. -ENOENT: not a copy of the job.
+ * -ECANCELED: the job is paused or cancelled.
+ */
+DEALBOX_API int dealbox_ledger_begin(struct dealbox_ledger *ledger, uint64_t job,
+				     unsigned int board, unsigned int copy, const char *machine,
+				     uint32_t number, uint32_t plan, uint64_t *insertion);
+
+/**
+ * dealbox_ledger_end - record what became of an insertion
+ * @ledger: open for writing
+ * @insertion: from dealbox_ledger_begin()
+ * @outcome: not DEALBOX_LEDGER_NONE
+ * @reason: the event that stopped it, or 0
+ * @differences: how many cards lie otherwise than planned
+ * @events: the trace, stored sealed; may be NULL unless the outcome is EXACT,
+ *	DIFFERS or CAPTURED
+ * @count: how many
+ *
+ * Trace and verdict are on disk, or neither. -EALREADY: it has a verdict.
+ * -EINVAL: an outcome without the trace that it needs, or exact with differences.
+ */
+DEALBOX_API int dealbox_ledger_end(struct dealbox_ledger *ledger, uint64_t insertion,
+				   enum dealbox_ledger_outcome outcome, unsigned int reason,
+				   unsigned int differences, const struct dealbox_event *events,
+				   size_t count);
+
+/**
+ * dealbox_ledger_insertions - call a function for insertions, in order of time
+ * @ledger: open
+ * @job: number of the job, 0 = of every job
+ * @open_only: only those without a verdict
+ * @each: as in dealbox_ledger_jobs()
+ * @context: for @each
+ */
+DEALBOX_API int dealbox_ledger_insertions(struct dealbox_ledger *ledger, uint64_t job,
+					  bool open_only,
+					  int (*each)(const struct dealbox_ledger_insertion *insertion,
+						      void *context), void *context);
+
+/**
+ * dealbox_ledger_get_trace - the trace of an insertion, unsealed
+ * @ledger: open
+ * @insertion: number of the record
+ * @events: out: allocated; wipe and free() it. It contains cards
+ * @count: out
+ *
+ * -ENOENT when there is none.
+ */
+DEALBOX_API int dealbox_ledger_get_trace(struct dealbox_ledger *ledger, uint64_t insertion,
+					 struct dealbox_event **events, size_t *count);
+
+/* ---- operators' acts ---------------------------------------------------- */
+
+enum dealbox_ledger_act_kind {
+	DEALBOX_ACT_PAUSE = 1,
+	DEALBOX_ACT_RESUME,
+	DEALBOX_ACT_CANCEL,
+	DEALBOX_ACT_SKIP,	/* a copy */
+	DEALBOX_ACT_REDEAL,	/* a copy: what was recorded of it does not count */
+	DEALBOX_ACT_PRIORITY,	/* value = the new priority */
+	DEALBOX_ACT_EMPTIED,	/* the operator says that the board is empty */
+	DEALBOX_ACT_REVEAL,	/* cards were shown */
+	DEALBOX_ACT_STOP,	/* emergency stop */
+	DEALBOX_ACT_KINDS
+};
+
+struct dealbox_ledger_act {
+	enum dealbox_ledger_act_kind act;
+	uint32_t uid;		/* of who did it, UINT32_MAX = nobody: a key or button */
+	uint64_t job;		/* 0 = none */
+	unsigned int board;	/* 0 = none */
+	unsigned int copy;	/* 0 = none */
+	int value;
+	const char *machine;	/* NULL = none */
+};
+
+/**
+ * dealbox_ledger_add_act - record what an operator did
+ * @ledger: open for writing
+ * @act: what; never with a card
+ *
+ * -ENOENT: no such job, or no such board in it. -EBUSY: SKIP or REDEAL of a copy that
+ * is being dealt. -EINVAL: a field that the act needs is missing.
+ */
+DEALBOX_API int dealbox_ledger_add_act(struct dealbox_ledger *ledger,
+				       const struct dealbox_ledger_act *act);
+
+/* ---- the whole ---------------------------------------------------------- */
+
+/* A place in the chain of records: what was the last record, and its hash. */
+#define DEALBOX_LEDGER_HASH	32
+struct dealbox_ledger_head {
+	uint64_t record;	/* 0 = the ledger is empty */
+	uint8_t hash[DEALBOX_LEDGER_HASH];
+};
+
+/**
+ * dealbox_ledger_get_head - the last record
+ * @ledger: open
+ * @head: out
+ *
+ * Kept elsewhere, a head proves later that nothing up to it was cut off or changed.
+ */
+DEALBOX_API int dealbox_ledger_get_head(struct dealbox_ledger *ledger,
+					struct dealbox_ledger_head *head);
+
+/**
+ * dealbox_ledger_verify - read everything, and check it
+ * @ledger: open, or tried: also one that dealbox_ledger_open() found damaged
+ * @head: an earlier head that must still be there, or NULL
+ * @damage: called for each damage with a sentence, which lives for the call; may be NULL
+ * @context: for @damage
+ * @records: out, may be NULL: records that were read
+ *
+ * Writes nothing. Returns 0 when the ledger is sound, -EUCLEAN when not.
+ */
+DEALBOX_API int dealbox_ledger_verify(struct dealbox_ledger *ledger,
+				      const struct dealbox_ledger_head *head,
+				      void (*damage)(const char *sentence, void *context),
+				      void *context, uint64_t *records);
+
+/**
+ * dealbox_ledger_export - every record as one line of JSON, in order
+ * @ledger: open
+ * @out: written to; the caller flushes it and looks for errors
+ *
+ * Without what is sealed: no card is in it.
+ */
+DEALBOX_API int dealbox_ledger_export(struct dealbox_ledger *ledger, FILE *out);
+
+/**
+ * dealbox_ledger_backup - copy the ledger to a new file, also while it is written to
+ * @ledger: open
+ * @path: must not exist
+ *
+ * The copy is on disk and has been verified when it returns 0; otherwise there is no
+ * file. The key is not copied: keep it elsewhere, the copy is useless without it.
+ * -EEXIST: there is a file.
+ */
+DEALBOX_API int dealbox_ledger_backup(struct dealbox_ledger *ledger, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

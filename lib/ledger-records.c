@@ -1,0 +1,679 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What is recorded: sets, jobs, insertions, acts. Every function here is one
+ * transaction; what it returns 0 for is on disk.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ledger.h"
+
+/* enum dealbox_ledger_copy_state, in the view copies */
+#define SQL_COPY	"SELECT state FROM copies WHERE job = ? AND number = ? AND copy = ?"
+
+static void copy_text(char *out, size_t size, const unsigned char *text)
+{
+	snprintf(out, size, "%s", text ? (const char *)text : "");
+}
+
+/* ---- sets ---------------------------------------------------------------- */
+
+struct print {
+	int64_t fingerprint;
+	unsigned int number;
+};
+
+static int print_order(const void *a, const void *b)
+{
+	const struct print *x = a, *y = b;
+
+	return x->fingerprint < y->fingerprint ? -1 : x->fingerprint > y->fingerprint;
+}
+
+static int number_order(const void *a, const void *b)
+{
+	const struct print *x = a, *y = b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Finds the same deal, or the same number, twice in the set. */
+static int check_set(struct dealbox_ledger *l, struct print *prints, size_t count,
+		     struct dealbox_ledger_repeat *repeat)
+{
+	size_t n;
+
+	qsort(prints, count, sizeof(*prints), print_order);
+	for (n = 1; n < count; n++) {
+		if (prints[n - 1].fingerprint != prints[n].fingerprint)
+			continue;
+		if (prints[n - 1].number == prints[n].number)
+			continue;	/* the same number twice says it better */
+		if (repeat) {
+			repeat->board = prints[n].number;
+			repeat->other_board = prints[n - 1].number;
+			repeat->session[0] = '\0';
+		}
+		return ledger_fail(l, -EEXIST, "boards %u and %u of the set are the same deal "
+				   "(turned or not): a set may have a deal once",
+				   prints[n - 1].number, prints[n].number);
+	}
+	qsort(prints, count, sizeof(*prints), number_order);
+	for (n = 1; n < count; n++)
+		if (prints[n - 1].number == prints[n].number)
+			return ledger_fail(l, -EINVAL, "board %u is twice in the set",
+					   prints[n].number);
+	if (prints[0].number < 1 || prints[count - 1].number > 9999)
+		return ledger_fail(l, -EINVAL, "boards are numbered from 1 to 9999");
+	return 0;
+}
+
+static void set_digest(const struct dealbox_ledger *l, const struct dealbox_ledger_board *boards,
+		       size_t count, uint8_t digest[32])
+{
+	crypto_generichash_state state;
+	uint64_t sum[4] = { 0 };
+	uint8_t hash[32];
+	size_t n, k;
+
+	/* each board by itself, then added up: the order in the file does not matter */
+	for (n = 0; n < count; n++) {
+		uint64_t words[5] = { boards[n].number };
+
+		memcpy(words + 1, boards[n].deal.hand, sizeof(boards[n].deal.hand));
+		crypto_generichash(hash, sizeof(hash), (const uint8_t *)words, sizeof(words),
+				   l->keys.fingerprint, sizeof(l->keys.fingerprint));
+		sodium_memzero(words, sizeof(words));
+		for (k = 0; k < 4; k++) {
+			uint64_t part;
+
+			memcpy(&part, hash + 8 * k, sizeof(part));
+			sum[k] += part;
+		}
+	}
+	crypto_generichash_init(&state, l->keys.fingerprint, sizeof(l->keys.fingerprint), 32);
+	crypto_generichash_update(&state, (const uint8_t *)sum, sizeof(sum));
+	crypto_generichash_final(&state, digest, 32);
+}
+
+int dealbox_ledger_add_set(struct dealbox_ledger *l, const char *session,
+			   const struct dealbox_ledger_board *boards, size_t count,
+			   uint64_t *set, struct dealbox_ledger_repeat *repeat)
+{
+	uint8_t sealed[sizeof(boards->deal.hand) + LEDGER_SEAL_EXTRA], digest[32];
+	struct print *prints;
+	int64_t found;
+	size_t n;
+	int err;
+
+	if (!*session || strlen(session) > 127)
+		return ledger_fail(l, -EINVAL, "a session needs a name of 1 to 127 bytes");
+	if (!count || count > 9999)
+		return ledger_fail(l, -EINVAL, "a set has 1 to 9999 boards, not %zu", count);
+	prints = calloc(count, sizeof(*prints));
+	if (!prints)
+		return ledger_fail(l, -ENOMEM, "no memory");
+	for (n = 0; n < count; n++) {
+		prints[n].number = boards[n].number;
+		prints[n].fingerprint = ledger_fingerprint(&l->keys, &boards[n].deal);
+	}
+	err = check_set(l, prints, count, repeat);
+	free(prints);
+	if (err)
+		return err;
+	set_digest(l, boards, count, digest);
+
+	err = ledger_begin(l);
+	if (err)
+		return err;
+	err = ledger_number(l, &found, "SELECT seq FROM sets WHERE session = ? AND digest = ?", "tb",
+			    session, digest, sizeof(digest));
+	if (!err) {
+		*set = found;
+		return ledger_commit(l, 0);
+	}
+	if (err == -ENOENT)
+		err = ledger_append(l, LEDGER_SET, set, "itib", ledger_now(), session, (int64_t)count,
+				    digest, sizeof(digest));
+	for (n = 0; !err && n < count; n++) {
+		ledger_seal(l, ledger_next(l), boards[n].deal.hand, sizeof(boards[n].deal.hand),
+			    sealed);
+		err = ledger_append(l, LEDGER_BOARD, NULL, "uiib", *set, (int64_t)boards[n].number,
+				    ledger_fingerprint(&l->keys, &boards[n].deal), sealed,
+				    sizeof(sealed));
+	}
+	return ledger_commit(l, err);
+}
+
+static int find_repeat(struct dealbox_ledger *l, const char *session, int64_t fingerprint,
+		       struct dealbox_ledger_repeat *repeat)
+{
+	int rc;
+
+	/*
+	 * Dealt: an insertion that was recorded as exact (1), or of which nobody knows (4,
+	 * or no verdict). A void board was emptied, and nobody has played it.
+	 */
+	if (!l->repeat && sqlite3_prepare_v3(l->db,
+		"SELECT b.number, s.session FROM boards b JOIN sets s ON s.seq = b.set_seq "
+		"WHERE b.fingerprint = ? AND s.session <> ? AND EXISTS ("
+		" SELECT 1 FROM jobs j JOIN insertions i ON i.job = j.seq AND i.number = b.number "
+		" LEFT JOIN verdicts v ON v.insertion = i.seq "
+		" WHERE j.set_seq = b.set_seq AND coalesce(v.outcome, 4) IN (1, 4)) LIMIT 1",
+		-1, SQLITE_PREPARE_PERSISTENT, &l->repeat, NULL) != SQLITE_OK)
+		return ledger_fail_sql(l, "looking for a repeated deal");
+	sqlite3_bind_int64(l->repeat, 1, fingerprint);
+	sqlite3_bind_text(l->repeat, 2, session, -1, SQLITE_STATIC);
+	rc = sqlite3_step(l->repeat);
+	if (rc == SQLITE_ROW) {
+		if (repeat) {
+			repeat->board = 0;
+			repeat->other_board = sqlite3_column_int64(l->repeat, 0);
+			copy_text(repeat->session, sizeof(repeat->session),
+				  sqlite3_column_text(l->repeat, 1));
+		}
+		rc = 1;
+	} else {
+		rc = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "looking for a repeated deal");
+	}
+	sqlite3_reset(l->repeat);
+	return rc;
+}
+
+int dealbox_ledger_find_repeat(struct dealbox_ledger *l, const char *session,
+			       const struct dealbox_deal *deal,
+			       struct dealbox_ledger_repeat *repeat)
+{
+	return find_repeat(l, session, ledger_fingerprint(&l->keys, deal), repeat);
+}
+
+int dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int number,
+			    struct dealbox_deal *deal)
+{
+	sqlite3_stmt *stmt = ledger_query(l, "SELECT seq, sealed FROM boards WHERE set_seq = ? AND "
+					  "number = ?", "ui", set, (int64_t)number);
+	int err = 0, rc;
+
+	if (!stmt)
+		return -EIO;
+	rc = sqlite3_step(stmt);
+	if (rc != SQLITE_ROW)
+		err = rc == SQLITE_DONE ? ledger_fail(l, -ENOENT, "set %llu has no board %u",
+						      (unsigned long long)set, number) :
+		      ledger_fail_sql(l, "reading a deal");
+	else if (sqlite3_column_bytes(stmt, 1) != sizeof(deal->hand) + LEDGER_SEAL_EXTRA ||
+		 ledger_unseal(l, sqlite3_column_int64(stmt, 0), sqlite3_column_blob(stmt, 1),
+			       sqlite3_column_bytes(stmt, 1), deal->hand))
+		err = ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged: the deal of board %u of "
+				  "set %llu cannot be unsealed", l->path, number,
+				  (unsigned long long)set);
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+/* ---- jobs ---------------------------------------------------------------- */
+
+/* Adds the boards of a new job, and refuses what was dealt for another session. */
+static int add_job_board(struct dealbox_ledger *l, uint64_t job, uint64_t set, unsigned int number,
+			 unsigned int options, const char *session,
+			 struct dealbox_ledger_repeat *repeat)
+{
+	struct dealbox_ledger_repeat before = { 0 };
+	int64_t fingerprint;
+	int err;
+
+	if (!(options & DEALBOX_JOB_CAPTURE)) {
+		err = ledger_number(l, &fingerprint, "SELECT fingerprint FROM boards WHERE "
+				    "set_seq = ? AND number = ?", "ui", set, (int64_t)number);
+		if (err == -ENOENT)
+			return ledger_fail(l, err, "set %llu has no board %u",
+					   (unsigned long long)set, number);
+		if (err)
+			return err;
+		err = options & DEALBOX_JOB_REPLAY ? 0 :
+		      find_repeat(l, session, fingerprint, &before);
+		if (err < 0)
+			return err;
+		if (err) {
+			before.board = number;
+			if (repeat)
+				*repeat = before;
+			return ledger_fail(l, -EEXIST, "the deal of board %u was dealt as board %u of "
+					   "the session '%s' (Law 6D2); if that is wanted, ask for a "
+					   "replay", number, before.other_board, before.session);
+		}
+	}
+	err = ledger_append(l, LEDGER_JOB_BOARD, NULL, "ui", job, (int64_t)number);
+	if (err == -EIO && (sqlite3_errcode(l->db) & 0xff) == SQLITE_CONSTRAINT)
+		return ledger_fail(l, -EINVAL, "board %u is named twice, or is not a board", number);
+	return err;
+}
+
+static int get_session(struct dealbox_ledger *l, uint64_t set, char session[128])
+{
+	sqlite3_stmt *stmt = ledger_query(l, "SELECT session FROM sets WHERE seq = ?", "u", set);
+	int err = 0, rc;
+
+	if (!stmt)
+		return -EIO;
+	rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW)
+		copy_text(session, 128, sqlite3_column_text(stmt, 0));
+	else
+		err = rc == SQLITE_DONE ? ledger_fail(l, -ENOENT, "there is no set %llu",
+						      (unsigned long long)set) :
+		      ledger_fail_sql(l, "reading a set");
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+int dealbox_ledger_add_job(struct dealbox_ledger *l, uint64_t set, const unsigned int *numbers,
+			   size_t count, unsigned int copies, unsigned int options, int priority,
+			   uint64_t *job, struct dealbox_ledger_repeat *repeat)
+{
+	bool capture = options & DEALBOX_JOB_CAPTURE;
+	char session[128] = "";
+	size_t n;
+	int err;
+
+	if (!count || copies > 9999 || options & ~DEALBOX_JOB_OPTIONS)
+		return ledger_fail(l, -EINVAL, "a job has boards, at most 9999 copies, and known "
+				   "options");
+	if (capture != !set)
+		return ledger_fail(l, -EINVAL, "a job deals a set, or captures without one");
+	err = ledger_begin(l);
+	if (err)
+		return err;
+	if (!capture)
+		err = get_session(l, set, session);
+	if (!err)
+		err = ledger_append(l, LEDGER_JOB, job, "ioiii", ledger_now(), set, (int64_t)copies,
+				    (int64_t)options, (int64_t)priority);
+	for (n = 0; !err && n < count; n++)
+		err = add_job_board(l, *job, set, numbers[n], options, session, repeat);
+	return ledger_commit(l, err);
+}
+
+#define SQL_JOBS \
+	"SELECT j.seq, coalesce(j.set_seq, 0), j.at, coalesce(s.session, ''), j.options, j.copies, " \
+	" coalesce((SELECT a.value FROM acts a WHERE a.job = j.seq AND a.act = 6 " \
+	"  ORDER BY a.seq DESC LIMIT 1), j.priority), " \
+	" (SELECT count(*) FROM job_boards b WHERE b.job = j.seq), " \
+	" (SELECT count(*) FROM copies c WHERE c.job = j.seq AND c.state = 2), " \
+	" (SELECT count(*) FROM insertions i JOIN verdicts v ON v.insertion = i.seq " \
+	"  WHERE i.job = j.seq AND v.outcome IN (2, 3, 4)), " \
+	" (SELECT count(*) FROM copies c WHERE c.job = j.seq AND c.state = 3), " \
+	" (SELECT a.act FROM acts a WHERE a.job = j.seq AND a.act IN (1, 2, 3) " \
+	"  ORDER BY a.act = 3 DESC, a.seq DESC LIMIT 1) " \
+	"FROM jobs j LEFT JOIN sets s ON s.seq = j.set_seq WHERE ? IN (0, j.seq) ORDER BY j.seq"
+
+static int each_job(struct dealbox_ledger *l, uint64_t only,
+		    int (*each)(const struct dealbox_ledger_job *job, void *context), void *context)
+{
+	sqlite3_stmt *stmt = ledger_query(l, SQL_JOBS, "u", only);
+	struct dealbox_ledger_job job;
+	int rc, err = 0;
+	unsigned int skipped, last;
+
+	if (!stmt)
+		return -EIO;
+	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		memset(&job, 0, sizeof(job));
+		job.job = sqlite3_column_int64(stmt, 0);
+		job.set = sqlite3_column_int64(stmt, 1);
+		job.at = sqlite3_column_int64(stmt, 2);
+		copy_text(job.session, sizeof(job.session), sqlite3_column_text(stmt, 3));
+		job.options = sqlite3_column_int64(stmt, 4);
+		job.copies = sqlite3_column_int64(stmt, 5);
+		job.priority = sqlite3_column_int64(stmt, 6);
+		job.boards = sqlite3_column_int64(stmt, 7);
+		job.recorded = sqlite3_column_int64(stmt, 8);
+		job.voided = sqlite3_column_int64(stmt, 9);
+		skipped = sqlite3_column_int64(stmt, 10);
+		last = sqlite3_column_int64(stmt, 11);
+		if (last == DEALBOX_ACT_CANCEL)
+			job.state = DEALBOX_LEDGER_JOB_CANCELLED;
+		else if (job.copies && job.recorded + skipped >= job.copies * job.boards)
+			job.state = DEALBOX_LEDGER_JOB_DONE;
+		else if (last == DEALBOX_ACT_PAUSE)
+			job.state = DEALBOX_LEDGER_JOB_PAUSED;
+		err = each(&job, context);
+	}
+	if (!err && rc != SQLITE_DONE)
+		err = ledger_fail_sql(l, "reading jobs");
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+int dealbox_ledger_jobs(struct dealbox_ledger *l,
+			int (*each)(const struct dealbox_ledger_job *job, void *context),
+			void *context)
+{
+	return each_job(l, 0, each, context);
+}
+
+int dealbox_ledger_copies(struct dealbox_ledger *l, uint64_t job,
+			  int (*each)(const struct dealbox_ledger_copy *copy, void *context),
+			  void *context)
+{
+	sqlite3_stmt *stmt = ledger_query(l, "SELECT number, copy, tries, state FROM copies "
+					  "WHERE job = ? ORDER BY number, copy", "u", job);
+	struct dealbox_ledger_copy copy;
+	int rc, err = 0;
+
+	if (!stmt)
+		return -EIO;
+	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		copy.board = sqlite3_column_int64(stmt, 0);
+		copy.copy = sqlite3_column_int64(stmt, 1);
+		copy.tries = sqlite3_column_int64(stmt, 2);
+		copy.state = sqlite3_column_int64(stmt, 3);
+		err = each(&copy, context);
+	}
+	if (!err && rc != SQLITE_DONE)
+		err = ledger_fail_sql(l, "reading copies");
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+int dealbox_ledger_boards(struct dealbox_ledger *l, uint64_t job,
+			  int (*each)(unsigned int board, void *context), void *context)
+{
+	sqlite3_stmt *stmt = ledger_query(l, "SELECT number FROM job_boards WHERE job = ? "
+					  "ORDER BY number", "u", job);
+	int rc, err = 0;
+
+	if (!stmt)
+		return -EIO;
+	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+		err = each(sqlite3_column_int64(stmt, 0), context);
+	if (!err && rc != SQLITE_DONE)
+		err = ledger_fail_sql(l, "reading boards");
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+/* ---- insertions ---------------------------------------------------------- */
+
+static int keep_job(const struct dealbox_ledger_job *job, void *context)
+{
+	*(struct dealbox_ledger_job *)context = *job;
+	return 0;
+}
+
+/* May this copy be begun now? */
+static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board, unsigned int copy,
+		       struct dealbox_ledger_job *found)
+{
+	struct dealbox_ledger_repeat before;
+	int64_t state, fingerprint;
+	int err;
+
+	err = each_job(l, job, keep_job, found);
+	if (err)
+		return err;
+	if (!found->job || !copy || (found->copies && copy > found->copies))
+		return ledger_fail(l, -ENOENT, "job %llu has no copy %u of board %u",
+				   (unsigned long long)job, copy, board);
+	err = ledger_number(l, &state, "SELECT 1 FROM job_boards WHERE job = ? AND number = ?", "ui",
+			    job, (int64_t)board);
+	if (err)
+		return err == -ENOENT ? ledger_fail(l, err, "job %llu has no board %u",
+						    (unsigned long long)job, board) : err;
+	err = ledger_number(l, &state, SQL_COPY, "uii", job, (int64_t)board, (int64_t)copy);
+	if (err && err != -ENOENT)
+		return err;
+	if (!err && state == DEALBOX_LEDGER_COPY_DEALING)
+		return ledger_fail(l, -EINPROGRESS, "copy %u of board %u is being dealt", copy, board);
+	if (!err && state != DEALBOX_LEDGER_COPY_OPEN)
+		return ledger_fail(l, -EEXIST, "copy %u of board %u is %s already", copy, board,
+				   state == DEALBOX_LEDGER_COPY_RECORDED ? "recorded" : "skipped");
+	if (found->state == DEALBOX_LEDGER_JOB_PAUSED || found->state == DEALBOX_LEDGER_JOB_CANCELLED)
+		return ledger_fail(l, -ECANCELED, "job %llu is %s", (unsigned long long)job,
+				   found->state == DEALBOX_LEDGER_JOB_PAUSED ? "paused" : "cancelled");
+	if (found->options & (DEALBOX_JOB_CAPTURE | DEALBOX_JOB_REPLAY))
+		return 0;
+
+	/* it may have been dealt for another session since the job was made */
+	err = ledger_number(l, &fingerprint, "SELECT fingerprint FROM boards WHERE set_seq = ? AND "
+			    "number = ?", "ui", found->set, (int64_t)board);
+	if (!err)
+		err = find_repeat(l, found->session, fingerprint, &before);
+	if (err > 0)
+		return ledger_fail(l, -EEXIST, "the deal of board %u was dealt as board %u of the "
+				   "session '%s' (Law 6D2)", board, before.other_board,
+				   before.session);
+	return err;
+}
+
+int dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board,
+			 unsigned int copy, const char *machine, uint32_t number, uint32_t plan,
+			 uint64_t *insertion)
+{
+	struct dealbox_ledger_job found = { 0 };
+	int64_t other;
+	int err;
+
+	if (!*machine || !number)
+		return ledger_fail(l, -EINVAL, "an insertion has a machine and a number");
+	err = ledger_begin(l);
+	if (err)
+		return err;
+	err = ledger_number(l, &other, "SELECT seq FROM insertions WHERE machine = ? AND "
+			    "insertion = ? AND capture = 0", "ti", machine, (int64_t)number);
+	if (!err)
+		err = ledger_fail(l, -EALREADY, "insertion %u of the machine %s has been dealt: take "
+				  "the board out, empty it, and put it in again", number, machine);
+	else if (err == -ENOENT)
+		err = check_begin(l, job, board, copy, &found);
+	if (!err)
+		err = ledger_append(l, LEDGER_INSERTION, insertion, "iuiitiii", ledger_now(), job,
+				    (int64_t)board, (int64_t)copy, machine, (int64_t)number,
+				    (int64_t)plan,
+				    (int64_t)!!(found.options & DEALBOX_JOB_CAPTURE));
+	return ledger_commit(l, err);
+}
+
+static int add_trace(struct dealbox_ledger *l, uint64_t insertion,
+		     const struct dealbox_event *events, size_t count, uint64_t *trace)
+{
+	size_t size = count * sizeof(*events) + LEDGER_SEAL_EXTRA;
+	uint8_t *sealed = malloc(size);
+	int err;
+
+	if (!sealed)
+		return ledger_fail(l, -ENOMEM, "no memory");
+	ledger_seal(l, ledger_next(l), events, count * sizeof(*events), sealed);
+	err = ledger_append(l, LEDGER_TRACE, trace, "uib", insertion, (int64_t)count, sealed, size);
+	free(sealed);
+	return err;
+}
+
+int dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
+		       enum dealbox_ledger_outcome outcome, unsigned int reason,
+		       unsigned int differences, const struct dealbox_event *events, size_t count)
+{
+	bool complete = outcome == DEALBOX_LEDGER_EXACT || outcome == DEALBOX_LEDGER_DIFFERS ||
+			outcome == DEALBOX_LEDGER_CAPTURED;
+	int64_t capture, verdict;
+	uint64_t trace = 0;
+	int err;
+
+	if (outcome < DEALBOX_LEDGER_EXACT || outcome > DEALBOX_LEDGER_CAPTURED)
+		return ledger_fail(l, -EINVAL, "%d is not an outcome", outcome);
+	if (complete && (!events || !count))
+		return ledger_fail(l, -EINVAL, "a board is not recorded without its trace");
+	if (outcome == DEALBOX_LEDGER_EXACT && (differences || reason))
+		return ledger_fail(l, -EINVAL, "an exact duplicate has no differences and no reason");
+	err = ledger_begin(l);
+	if (err)
+		return err;
+	err = ledger_number(l, &capture, "SELECT capture FROM insertions WHERE seq = ?", "u",
+			    insertion);
+	if (err == -ENOENT)
+		err = ledger_fail(l, err, "there is no insertion %llu", (unsigned long long)insertion);
+	if (!err) {
+		err = ledger_number(l, &verdict, "SELECT seq FROM verdicts WHERE insertion = ?", "u",
+				    insertion);
+		if (!err)
+			err = ledger_fail(l, -EALREADY, "insertion %llu has a verdict",
+					  (unsigned long long)insertion);
+		else if (err == -ENOENT)
+			err = 0;
+	}
+	if (!err && complete && capture != (outcome == DEALBOX_LEDGER_CAPTURED))
+		err = ledger_fail(l, -EINVAL, "a capture is captured, a deal is exact or differs");
+	if (!err && events && count)
+		err = add_trace(l, insertion, events, count, &trace);
+	if (!err)
+		err = ledger_append(l, LEDGER_VERDICT, NULL, "iuiiio", ledger_now(), insertion,
+				    (int64_t)outcome, (int64_t)reason, (int64_t)differences,
+				    trace);
+	return ledger_commit(l, err);
+}
+
+int dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open_only,
+			      int (*each)(const struct dealbox_ledger_insertion *insertion,
+					  void *context), void *context)
+{
+	struct dealbox_ledger_insertion i;
+	sqlite3_stmt *stmt;
+	int rc, err = 0;
+
+	stmt = ledger_query(l, "SELECT i.seq, i.job, i.number, i.copy, i.machine, i.insertion, "
+			    "i.plan, i.at, coalesce(v.at, 0), coalesce(v.outcome, 0), "
+			    "coalesce(v.reason, 0), coalesce(v.differences, 0), "
+			    "coalesce(t.events, 0) FROM insertions i "
+			    "LEFT JOIN verdicts v ON v.insertion = i.seq "
+			    "LEFT JOIN traces t ON t.seq = v.trace "
+			    "WHERE ?1 IN (0, i.job) AND (NOT ?2 OR v.seq IS NULL) ORDER BY i.seq",
+			    "ui", job, (int64_t)open_only);
+	if (!stmt)
+		return -EIO;
+	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		memset(&i, 0, sizeof(i));
+		i.id = sqlite3_column_int64(stmt, 0);
+		i.job = sqlite3_column_int64(stmt, 1);
+		i.board = sqlite3_column_int64(stmt, 2);
+		i.copy = sqlite3_column_int64(stmt, 3);
+		copy_text(i.machine, sizeof(i.machine), sqlite3_column_text(stmt, 4));
+		i.number = sqlite3_column_int64(stmt, 5);
+		i.plan = sqlite3_column_int64(stmt, 6);
+		i.begun = sqlite3_column_int64(stmt, 7);
+		i.ended = sqlite3_column_int64(stmt, 8);
+		i.outcome = sqlite3_column_int64(stmt, 9);
+		i.reason = sqlite3_column_int64(stmt, 10);
+		i.differences = sqlite3_column_int64(stmt, 11);
+		i.events = sqlite3_column_int64(stmt, 12);
+		err = each(&i, context);
+	}
+	if (!err && rc != SQLITE_DONE)
+		err = ledger_fail_sql(l, "reading insertions");
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+int dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion,
+			     struct dealbox_event **events, size_t *count)
+{
+	sqlite3_stmt *stmt = ledger_query(l, "SELECT seq, events, sealed FROM traces WHERE "
+					  "insertion = ?", "u", insertion);
+	int err = 0, rc;
+
+	*events = NULL;
+	*count = 0;
+	if (!stmt)
+		return -EIO;
+	rc = sqlite3_step(stmt);
+	if (rc != SQLITE_ROW) {
+		err = rc == SQLITE_DONE ? ledger_fail(l, -ENOENT, "insertion %llu has no trace",
+						      (unsigned long long)insertion) :
+		      ledger_fail_sql(l, "reading a trace");
+	} else {
+		size_t size = sqlite3_column_bytes(stmt, 2);
+
+		*count = sqlite3_column_int64(stmt, 1);
+		*events = calloc(*count ? *count : 1, sizeof(**events));
+		if (!*events)
+			err = ledger_fail(l, -ENOMEM, "no memory");
+		else if (size != *count * sizeof(**events) + LEDGER_SEAL_EXTRA ||
+			 ledger_unseal(l, sqlite3_column_int64(stmt, 0),
+				       sqlite3_column_blob(stmt, 2), size, *events))
+			err = ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged: the trace of "
+					  "insertion %llu cannot be unsealed", l->path,
+					  (unsigned long long)insertion);
+		if (err) {
+			free(*events);
+			*events = NULL;
+			*count = 0;
+		}
+	}
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+/* ---- acts ---------------------------------------------------------------- */
+
+/* What an act must name. */
+#define NEEDS_JOB	1u
+#define NEEDS_COPY	2u
+#define NEEDS_IDLE	4u	/* the copy is not being dealt */
+
+static const unsigned int act_needs[DEALBOX_ACT_KINDS] = {
+	[DEALBOX_ACT_PAUSE] = NEEDS_JOB,
+	[DEALBOX_ACT_RESUME] = NEEDS_JOB,
+	[DEALBOX_ACT_CANCEL] = NEEDS_JOB,
+	[DEALBOX_ACT_SKIP] = NEEDS_JOB | NEEDS_COPY | NEEDS_IDLE,
+	[DEALBOX_ACT_REDEAL] = NEEDS_JOB | NEEDS_COPY | NEEDS_IDLE,
+	[DEALBOX_ACT_PRIORITY] = NEEDS_JOB,
+};
+
+static int check_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act)
+{
+	unsigned int needs = act_needs[act->act];
+	int64_t number;
+	int err;
+
+	if ((needs & NEEDS_JOB && !act->job) || (needs & NEEDS_COPY && (!act->board || !act->copy)) ||
+	    (act->board && !act->job))
+		return ledger_fail(l, -EINVAL, "the act does not say which job, board or copy");
+	if (act->job) {
+		err = ledger_number(l, &number, "SELECT seq FROM jobs WHERE seq = ?", "u", act->job);
+		if (err)
+			return err == -ENOENT ? ledger_fail(l, err, "there is no job %llu",
+					(unsigned long long)act->job) : err;
+	}
+	if (act->board) {
+		err = ledger_number(l, &number, "SELECT seq FROM job_boards WHERE job = ? AND "
+				    "number = ?", "ui", act->job, (int64_t)act->board);
+		if (err)
+			return err == -ENOENT ? ledger_fail(l, err, "job %llu has no board %u",
+					(unsigned long long)act->job, act->board) : err;
+	}
+	if (!(needs & NEEDS_IDLE))
+		return 0;
+	err = ledger_number(l, &number, SQL_COPY, "uii", act->job, (int64_t)act->board,
+			    (int64_t)act->copy);
+	if (!err && number == DEALBOX_LEDGER_COPY_DEALING)
+		return ledger_fail(l, -EBUSY, "copy %u of board %u is being dealt: pause the job or "
+				   "wait", act->copy, act->board);
+	return err == -ENOENT ? 0 : err;
+}
+
+int dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act)
+{
+	int err;
+
+	if (act->act < DEALBOX_ACT_PAUSE || act->act >= DEALBOX_ACT_KINDS)
+		return ledger_fail(l, -EINVAL, "%d is not an act", act->act);
+	err = ledger_begin(l);
+	if (err)
+		return err;
+	err = check_act(l, act);
+	if (!err)
+		err = ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(), (int64_t)act->uid,
+				    (int64_t)act->act, act->job, (uint64_t)act->board,
+				    (uint64_t)act->copy, (int64_t)act->value, act->machine);
+	return ledger_commit(l, err);
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The ledger as a whole: is it sound, a copy of it for people and programs, and
+ * a copy of it for the cupboard.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ledger.h"
+
+struct report {
+	void (*damage)(const char *sentence, void *context);
+	void *context;
+	unsigned int count;
+};
+
+static void report(struct report *r, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void report(struct report *r, const char *format, ...)
+{
+	char sentence[512];
+	va_list ap;
+
+	r->count++;
+	if (!r->damage)
+		return;
+	va_start(ap, format);
+	vsnprintf(sentence, sizeof(sentence), format, ap);
+	va_end(ap);
+	r->damage(sentence, r->context);
+}
+
+/* What reading one record of the chain can find. */
+static void walk_record(struct dealbox_ledger *l, struct report *r, uint64_t seq, int64_t kind,
+			const uint8_t before[DEALBOX_LEDGER_HASH],
+			const uint8_t hash[DEALBOX_LEDGER_HASH])
+{
+	uint8_t computed[DEALBOX_LEDGER_HASH];
+	int err;
+
+	if (kind < LEDGER_SET || kind >= LEDGER_KINDS) {
+		report(r, "record %llu is of no known kind", (unsigned long long)seq);
+		return;
+	}
+	err = ledger_hash(l, kind, seq, before, computed);
+	if (err == -ENOENT)
+		report(r, "record %llu is gone from %s", (unsigned long long)seq,
+		       ledger_tables[kind].name);
+	else if (err)
+		report(r, "record %llu in %s cannot be read: %s", (unsigned long long)seq,
+		       ledger_tables[kind].name, sqlite3_errmsg(l->db));
+	else if (memcmp(computed, hash, DEALBOX_LEDGER_HASH))
+		report(r, "record %llu in %s, or the one before it, was changed",
+		       (unsigned long long)seq, ledger_tables[kind].name);
+}
+
+int ledger_walk(struct dealbox_ledger *l, const struct dealbox_ledger_head *from,
+		const struct dealbox_ledger_head *wanted,
+		void (*damage)(const char *sentence, void *context), void *context,
+		uint64_t *records)
+{
+	struct report r = { damage, context, 0 };
+	struct dealbox_ledger_head last = *from;
+	bool found = !wanted || !wanted->record;
+	uint64_t seq, count = 0;
+	sqlite3_stmt *stmt;
+	int rc = SQLITE_ERROR;
+
+	stmt = ledger_query(l, "SELECT seq, kind, hash FROM chain WHERE seq > ? ORDER BY seq", "u",
+			    from->record);
+	while (stmt && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		seq = sqlite3_column_int64(stmt, 0);
+		count++;
+		if (seq != last.record + 1)
+			report(&r, "records %llu to %llu are gone",
+			       (unsigned long long)last.record + 1, (unsigned long long)seq - 1);
+		last.record = seq;
+		if (sqlite3_column_bytes(stmt, 2) != DEALBOX_LEDGER_HASH) {
+			report(&r, "the hash of record %llu was changed", (unsigned long long)seq);
+			continue;
+		}
+		walk_record(l, &r, seq, sqlite3_column_int64(stmt, 1), last.hash,
+			    sqlite3_column_blob(stmt, 2));
+		memcpy(last.hash, sqlite3_column_blob(stmt, 2), DEALBOX_LEDGER_HASH);
+		if (wanted && wanted->record == seq) {
+			found = true;
+			if (memcmp(wanted->hash, last.hash, DEALBOX_LEDGER_HASH))
+				report(&r, "record %llu is not the one that the head names: what "
+				       "lies before it was changed", (unsigned long long)seq);
+		}
+	}
+	if (rc != SQLITE_DONE)
+		report(&r, "the records cannot be read to their end: %s", sqlite3_errmsg(l->db));
+	sqlite3_finalize(stmt);
+	if (!found)
+		report(&r, "the ledger ends at record %llu, and record %llu was there once: its end "
+		       "was cut off", (unsigned long long)last.record,
+		       (unsigned long long)wanted->record);
+	if (records)
+		*records = count;
+	return r.count ? -EUCLEAN : 0;
+}
+
+/* Calls report for each row of a check that should find none. */
+static void check(struct dealbox_ledger *l, struct report *r, const char *sql, const char *format)
+{
+	sqlite3_stmt *stmt = ledger_query(l, sql, "");
+	char sentence[512];
+	int rc = SQLITE_ERROR;
+
+	while (stmt && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		const char *text = (const char *)sqlite3_column_text(stmt, 0);
+
+		if (text && !strcmp(text, "ok"))
+			continue;
+		snprintf(sentence, sizeof(sentence), "%s%s", format, text ? text : "?");
+		report(r, "%s", sentence);
+	}
+	if (rc != SQLITE_DONE)
+		report(r, "%scannot be read: %s", format, sqlite3_errmsg(l->db));
+	sqlite3_finalize(stmt);
+}
+
+int dealbox_ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *head,
+			  void (*damage)(const char *sentence, void *context), void *context,
+			  uint64_t *records)
+{
+	struct dealbox_ledger_head start = { 0 };
+	struct report r = { damage, context, 0 };
+	char sql[192];
+	int kind;
+
+	if (!l->db)
+		return -EUCLEAN;	/* there is nothing to read; what open said stands */
+	/* one state of the ledger, whatever is written meanwhile */
+	if (sqlite3_exec(l->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+		return ledger_fail_sql(l, "verifying");
+	check(l, &r, "PRAGMA integrity_check", "database: ");
+	check(l, &r, "SELECT \"table\" || ', row ' || coalesce(rowid, '?') || ': names a record of ' || "
+	      "parent || ' that is not there' FROM pragma_foreign_key_check", "database: ");
+	if (ledger_walk(l, &start, head, damage, context, records))
+		r.count++;
+	for (kind = LEDGER_SET; kind < LEDGER_KINDS; kind++) {
+		snprintf(sql, sizeof(sql), "SELECT 'record ' || seq || ' in %s was added past the "
+			 "chain' FROM %s WHERE NOT EXISTS (SELECT 1 FROM chain c WHERE "
+			 "c.seq = %s.seq AND c.kind = %d)", ledger_tables[kind].name,
+			 ledger_tables[kind].name, ledger_tables[kind].name, kind);
+		check(l, &r, sql, "");
+	}
+	check(l, &r, "SELECT 'insertion ' || insertion || ' of machine ' || machine || "
+	      "' was dealt ' || count(*) || ' times' FROM insertions WHERE capture = 0 "
+	      "GROUP BY machine, insertion HAVING count(*) > 1", "");
+	sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
+	if (r.count)
+		return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged; nothing was written to it. "
+				   "Keep the file, and go on with a backup", l->path);
+	return 0;
+}
+
+int dealbox_ledger_export(struct dealbox_ledger *l, FILE *out)
+{
+	sqlite3_stmt *rows[LEDGER_KINDS] = { NULL }, *chain;
+	int err = 0, rc = SQLITE_DONE, kind;
+	char sql[1024];
+
+	if (sqlite3_exec(l->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+		return ledger_fail_sql(l, "exporting");
+	chain = ledger_query(l, "SELECT seq, kind FROM chain ORDER BY seq", "");
+	if (!chain)
+		err = -EIO;
+	while (!err && (rc = sqlite3_step(chain)) == SQLITE_ROW) {
+		kind = sqlite3_column_int64(chain, 1);
+		if (kind < LEDGER_SET || kind >= LEDGER_KINDS) {
+			err = ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged; `dealbox ledger "
+					  "verify` says where", l->path);
+			break;
+		}
+		if (!rows[kind]) {
+			snprintf(sql, sizeof(sql), "SELECT json_object('number', seq, %s, 'hash', "
+				 "lower(hex(chain.hash))) FROM %s JOIN chain USING (seq) "
+				 "WHERE seq = ?", ledger_tables[kind].json,
+				 ledger_tables[kind].name);
+			rows[kind] = ledger_query(l, sql, "");
+			if (!rows[kind]) {
+				err = -EIO;
+				break;
+			}
+		}
+		sqlite3_bind_int64(rows[kind], 1, sqlite3_column_int64(chain, 0));
+		if (sqlite3_step(rows[kind]) == SQLITE_ROW)
+			fprintf(out, "%s\n", sqlite3_column_text(rows[kind], 0));
+		else
+			err = ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged; `dealbox ledger "
+					  "verify` says where", l->path);
+		sqlite3_reset(rows[kind]);
+	}
+	if (!err && rc != SQLITE_DONE)
+		err = ledger_fail_sql(l, "exporting");
+	sqlite3_finalize(chain);
+	for (kind = 0; kind < LEDGER_KINDS; kind++)
+		sqlite3_finalize(rows[kind]);
+	sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
+	return err;
+}
+
+/* ---- backup -------------------------------------------------------------- */
+
+static int copy_pages(struct dealbox_ledger *l, sqlite3 *to)
+{
+	sqlite3_backup *backup = sqlite3_backup_init(to, "main", l->db, "main");
+	int rc;
+
+	if (!backup)
+		return ledger_fail(l, -EIO, "the backup: %s", sqlite3_errmsg(to));
+	do {
+		rc = sqlite3_backup_step(backup, 1024);
+		if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
+			sqlite3_sleep(50);
+	} while (rc == SQLITE_OK || rc == SQLITE_BUSY || rc == SQLITE_LOCKED);
+	rc = sqlite3_backup_finish(backup);
+	if (rc == SQLITE_OK)
+		return 0;
+	return ledger_fail(l, rc == SQLITE_FULL ? -ENOSPC : rc == SQLITE_CORRUPT ? -EUCLEAN : -EIO,
+			   "the backup: %s", sqlite3_errmsg(to));
+}
+
+/* Looks at the copy as one would look at a ledger that was found in a cupboard. */
+static int verify_copy(struct dealbox_ledger *l, sqlite3 *copy)
+{
+	struct dealbox_ledger other = { .db = copy, .path = l->path, .keys = l->keys, .lock = -1 };
+	int err, n;
+
+	err = dealbox_ledger_verify(&other, NULL, NULL, NULL, NULL);
+	for (n = 0; n < LEDGER_KINDS; n++)
+		sqlite3_finalize(other.select[n]);
+	sodium_memzero(&other.keys, sizeof(other.keys));
+	if (err)
+		ledger_fail(l, err, "the ledger is damaged, so is a copy of it: no backup was made; "
+			    "`dealbox ledger verify` says where");
+	return err;
+}
+
+int dealbox_ledger_backup(struct dealbox_ledger *l, const char *path)
+{
+	sqlite3 *copy = NULL;
+	char *part, *folder;
+	int err = 0, fd;
+
+	if (asprintf(&part, "%s.part", path) < 0)
+		return ledger_fail(l, -ENOMEM, "no memory");
+	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		err = ledger_fail(l, -errno, "%s: %s", part, strerror(errno));
+		free(part);
+		return err;
+	}
+	if (sqlite3_open_v2(part, &copy, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+		err = ledger_fail(l, -EIO, "%s: %s", part, sqlite3_errmsg(copy));
+	if (!err)
+		err = copy_pages(l, copy);
+	if (!err)
+		err = verify_copy(l, copy);
+	/* without -wal and -shm files of its own */
+	if (!err && sqlite3_exec(copy, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) != SQLITE_OK)
+		err = ledger_fail(l, -EIO, "%s: %s", part, sqlite3_errmsg(copy));
+	sqlite3_close(copy);
+	if (!err && fsync(fd))
+		err = ledger_fail(l, -errno, "%s: %s", part, strerror(errno));
+	close(fd);
+	/* link, unlike rename, never replaces a file */
+	if (!err && link(part, path))
+		err = ledger_fail(l, -errno, "%s: %s", path, strerror(errno));
+	unlink(part);
+	folder = strdup(path);
+	if (!err && folder) {
+		fd = open(dirname(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0 || fsync(fd))
+			err = ledger_fail(l, -errno, "%s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+	}
+	free(folder);
+	free(part);
+	return err;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the files of the ledger share: the open database, its keys, and the one
+ * way in which a record is added. docs/ledger.md is the description.
+ */
+#ifndef LEDGER_H
+#define LEDGER_H
+
+#include <sodium.h>
+#include <sqlite3.h>
+
+#include <dealbox/ledger.h>
+
+#define LEDGER_APPLICATION	0x44424c47	/* "DBLG" */
+
+/* Kinds of records, as stored in chain.kind: never renumbered. */
+enum ledger_kind {
+	LEDGER_SET = 1,
+	LEDGER_BOARD,
+	LEDGER_JOB,
+	LEDGER_JOB_BOARD,
+	LEDGER_INSERTION,
+	LEDGER_TRACE,
+	LEDGER_VERDICT,
+	LEDGER_ACT,
+	LEDGER_KINDS
+};
+
+/*
+ * The table of a kind, the columns that its hash covers, in order (seq is
+ * covered in itself), and how a record of it looks in an export.
+ */
+struct ledger_table {
+	const char *name;
+	const char *columns;
+	unsigned int count;
+	const char *json;
+};
+
+extern const struct ledger_table ledger_tables[LEDGER_KINDS];
+
+/* Keys, each for one purpose, derived from what is in the key file. */
+struct ledger_keys {
+	uint8_t fingerprint[32];
+	uint8_t seal[crypto_aead_xchacha20poly1305_ietf_KEYBYTES];
+	uint8_t chain[32];
+	uint8_t id[16];
+};
+
+struct dealbox_ledger {
+	sqlite3 *db;
+	char *path;
+	char *key_path;
+	int lock;			/* the key file, locked by the one who writes */
+	bool write;
+	bool damaged;			/* nothing more is written */
+	struct ledger_keys keys;
+	struct dealbox_ledger_head head;	/* while writing */
+	sqlite3_stmt *insert[LEDGER_KINDS];
+	sqlite3_stmt *select[LEDGER_KINDS];
+	sqlite3_stmt *repeat;
+	char error[512];
+};
+
+/* Keeps the sentence, and returns error. */
+int ledger_fail(struct dealbox_ledger *l, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The same for what SQLite says of the last call: -EUCLEAN, -ENOSPC, -EBUSY, -EIO .. */
+int ledger_fail_sql(struct dealbox_ledger *l, const char *doing);
+
+/*
+ * A statement with its arguments bound, by format: i = int64_t, u = uint64_t (below
+ * 2^63), o = the same or 0 for NULL, t = text or NULL, b = const void * and size_t; what
+ * is pointed to lives until the last step.
+ * NULL and a kept sentence on failure. Finalize it.
+ */
+sqlite3_stmt *ledger_query(struct dealbox_ledger *l, const char *sql, const char *format, ...);
+/* The first column of the first row as a number; -ENOENT if there is no row. */
+int ledger_number(struct dealbox_ledger *l, int64_t *out, const char *sql,
+		  const char *format, ...);
+
+/* A transaction for writing; end it with commit, which rolls back when error is not 0. */
+int ledger_begin(struct dealbox_ledger *l);
+int ledger_commit(struct dealbox_ledger *l, int error);
+
+/*
+ * Adds a record within a transaction: the values of ledger_tables[kind].columns, by
+ * format as above. Its number is in *seq.
+ */
+int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq,
+		  const char *format, ...);
+
+/*
+ * The hash of the record: of the hash before it, its number, its kind and its
+ * columns. -ENOENT when it is not in its table.
+ */
+int ledger_hash(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t seq,
+		const uint8_t before[DEALBOX_LEDGER_HASH], uint8_t hash[DEALBOX_LEDGER_HASH]);
+
+/*
+ * Walks the chain from the record behind `from` (which is trusted) and reports what
+ * is wrong. 0, or -EUCLEAN; *records counts.
+ */
+int ledger_walk(struct dealbox_ledger *l, const struct dealbox_ledger_head *from,
+		const struct dealbox_ledger_head *wanted,
+		void (*damage)(const char *sentence, void *context), void *context,
+		uint64_t *records);
+
+/* Sealing: nonce, then cipher text; bound to the number of the record that holds it. */
+#define LEDGER_SEAL_EXTRA	(crypto_aead_xchacha20poly1305_ietf_NPUBBYTES + \
+				 crypto_aead_xchacha20poly1305_ietf_ABYTES)
+void ledger_seal(const struct dealbox_ledger *l, uint64_t seq, const void *plain, size_t size,
+		 uint8_t *sealed);
+/* size is that of the sealed bytes; -EBADMSG when they were not sealed with our key. */
+int ledger_unseal(const struct dealbox_ledger *l, uint64_t seq, const uint8_t *sealed,
+		  size_t size, void *plain);
+
+/* The number that the next record will have, within a transaction. */
+static inline uint64_t ledger_next(const struct dealbox_ledger *l)
+{
+	return l->head.record + 1;
+}
+
+/*
+ * The keyed fingerprint of a deal. Deals that are turned have the same: before the
+ * hash is taken, the hands are turned so that the lowest card of the turning hands
+ * is in the first. A talon (a last hand of another size) stays where it is.
+ */
+int64_t ledger_fingerprint(const struct ledger_keys *keys, const struct dealbox_deal *deal);
+
+int64_t ledger_now(void);
+
+#endif

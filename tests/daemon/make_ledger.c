@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * make_ledger FILE: a ledger with a job of two boards: one recorded, one void and
+ * then skipped. For tests of what reads ledgers.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <dealbox/ledger.h>
+
+int main(int argc, char **argv)
+{
+	static const unsigned int numbers[] = { 1, 2 };
+	struct dealbox_ledger_board boards[2] = { { .number = 1 }, { .number = 2 } };
+	struct dealbox_ledger_act skip = { .act = DEALBOX_ACT_SKIP, .uid = 0, .board = 2, .copy = 1 };
+	struct dealbox_event event = { .type = DEALBOX_EV_DEAL_DONE };
+	struct dealbox_ledger *l = dealbox_ledger_new();
+	uint64_t set, job, insertion;
+	unsigned int card;
+
+	for (card = 0; card < DEALBOX_CARDS; card++) {
+		boards[0].deal.hand[card % 4] |= 1ULL << card;
+		boards[1].deal.hand[card / 13] |= 1ULL << card;
+	}
+	if (argc != 2 ||
+	    dealbox_ledger_open(l, argv[1], DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE) ||
+	    dealbox_ledger_add_set(l, "club evening", boards, 2, &set, NULL) ||
+	    dealbox_ledger_add_job(l, set, numbers, 2, 1, 0, 0, &job, NULL) ||
+	    dealbox_ledger_begin(l, job, 1, 1, "SN1", 41, 1, &insertion) ||
+	    dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, &event, 1) ||
+	    dealbox_ledger_begin(l, job, 2, 1, "SN1", 42, 2, &insertion) ||
+	    dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0, NULL, 0)) {
+		fprintf(stderr, "make_ledger: %s\n", dealbox_ledger_error(l));
+		return 1;
+	}
+	skip.job = job;
+	if (dealbox_ledger_add_act(l, &skip))
+		return 1;
+	dealbox_ledger_free(l);
+	return 0;
+}

@@ -1,0 +1,1116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The ledger: what it keeps, what it refuses, and how it meets damage. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ledger.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct folder {
+	char path[40];
+	char db[64];
+	char key[64];
+	char other[64];
+};
+
+static uint32_t seed;
+
+static uint32_t draw(uint32_t limit)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (uint64_t)seed * limit >> 32;
+}
+
+static struct dealbox_deal make_deal(uint32_t number)
+{
+	uint8_t cards[DEALBOX_CARDS];
+	struct dealbox_deal deal = { 0 };
+	unsigned int n, k;
+
+	seed = number * 2654435761u;
+	for (n = 0; n < DEALBOX_CARDS; n++)
+		cards[n] = n;
+	for (n = DEALBOX_CARDS; n > 1; n--) {
+		uint8_t swap = cards[n - 1];
+
+		k = draw(n);
+		cards[n - 1] = cards[k];
+		cards[k] = swap;
+	}
+	for (n = 0; n < DEALBOX_CARDS; n++)
+		deal.hand[n % 4] |= 1ULL << cards[n];
+	return deal;
+}
+
+static struct dealbox_deal turn(struct dealbox_deal deal, unsigned int seats)
+{
+	struct dealbox_deal out;
+	unsigned int n;
+
+	for (n = 0; n < 4; n++)
+		out.hand[(n + seats) % 4] = deal.hand[n];
+	return out;
+}
+
+static int folder_make(void **state)
+{
+	struct folder *f = calloc(1, sizeof(*f));
+
+	strcpy(f->path, "/tmp/dealbox-ledger-XXXXXX");
+	if (!mkdtemp(f->path))
+		return -1;
+	snprintf(f->db, sizeof(f->db), "%s/ledger", f->path);
+	snprintf(f->key, sizeof(f->key), "%s/ledger.key", f->path);
+	snprintf(f->other, sizeof(f->other), "%s/other", f->path);
+	*state = f;
+	return 0;
+}
+
+static int folder_remove(void **state)
+{
+	struct folder *f = *state;
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -rf %s", f->path);
+	free(f);
+	return system(command);
+}
+
+/* An open ledger, or a failed test that says why. */
+static struct dealbox_ledger *open_ledger(const char *path, unsigned int flags)
+{
+	struct dealbox_ledger *l = dealbox_ledger_new();
+	int err = dealbox_ledger_open(l, path, flags);
+
+	if (err)
+		fail_msg("%d: %s", err, dealbox_ledger_error(l));
+	return l;
+}
+
+static int try_open(const char *path, unsigned int flags, char *error)
+{
+	struct dealbox_ledger *l = dealbox_ledger_new();
+	int err = dealbox_ledger_open(l, path, flags);
+
+	if (error)
+		snprintf(error, 512, "%s", dealbox_ledger_error(l));
+	dealbox_ledger_free(l);
+	return err;
+}
+
+#define WRITE	DEALBOX_LEDGER_WRITE
+#define CREATE	(DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE)
+
+static void make_boards(struct dealbox_ledger_board *boards, size_t count, uint32_t first)
+{
+	size_t n;
+
+	for (n = 0; n < count; n++) {
+		boards[n].number = n + 1;
+		boards[n].deal = make_deal(first + n);
+	}
+}
+
+/* A set of four boards and a job of all of them. */
+static uint64_t make_job(struct dealbox_ledger *l, const char *session, uint32_t first,
+			 unsigned int copies, unsigned int options)
+{
+	static const unsigned int numbers[] = { 1, 2, 3, 4 };
+	struct dealbox_ledger_board boards[4];
+	uint64_t set, job;
+
+	make_boards(boards, 4, first);
+	assert_int_equal(dealbox_ledger_add_set(l, session, boards, 4, &set, NULL), 0);
+	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 4, copies, options, 0, &job, NULL),
+			 0);
+	return job;
+}
+
+/* Events that hold every card: what a trace is about. */
+static const struct dealbox_event *make_trace(void)
+{
+	static struct dealbox_event events[DEALBOX_CARDS];
+	unsigned int n;
+
+	for (n = 0; n < DEALBOX_CARDS; n++) {
+		events[n].seqno = n + 1;
+		events[n].type = DEALBOX_EV_CARD_LANDED;
+		events[n].position = n;
+		events[n].card = n;
+		events[n].pocket = n % 4;
+	}
+	return events;
+}
+
+static void deal_exact(struct dealbox_ledger *l, uint64_t job, unsigned int board,
+		       unsigned int copy, uint32_t number)
+{
+	uint64_t insertion;
+
+	assert_int_equal(dealbox_ledger_begin(l, job, board, copy, "SN1", number, 7, &insertion), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
+					    DEALBOX_CARDS), 0);
+}
+
+static int keep_job(const struct dealbox_ledger_job *job, void *context)
+{
+	*(struct dealbox_ledger_job *)context = *job;
+	return 0;
+}
+
+static struct dealbox_ledger_job last_job(struct dealbox_ledger *l)
+{
+	struct dealbox_ledger_job job = { 0 };
+
+	assert_int_equal(dealbox_ledger_jobs(l, keep_job, &job), 0);
+	return job;
+}
+
+struct wanted {
+	unsigned int board, copy;
+	int state;
+};
+
+static int find_copy(const struct dealbox_ledger_copy *copy, void *context)
+{
+	struct wanted *wanted = context;
+
+	if (copy->board == wanted->board && copy->copy == wanted->copy)
+		wanted->state = copy->state;
+	return 0;
+}
+
+static int copy_state(struct dealbox_ledger *l, uint64_t job, unsigned int board,
+		      unsigned int copy)
+{
+	struct wanted wanted = { board, copy, DEALBOX_LEDGER_COPY_OPEN };
+
+	assert_int_equal(dealbox_ledger_copies(l, job, find_copy, &wanted), 0);
+	return wanted.state;
+}
+
+static char *slurp(const char *path, size_t *size)
+{
+	FILE *file = fopen(path, "r");
+	char *data;
+	long end;
+
+	assert_non_null(file);
+	fseek(file, 0, SEEK_END);
+	end = ftell(file);
+	rewind(file);
+	data = malloc(end + 1);
+	*size = fread(data, 1, end, file);
+	data[*size] = '\0';
+	fclose(file);
+	return data;
+}
+
+static void spit(const char *path, const char *data, size_t size)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(data, 1, size, file), size);
+	fclose(file);
+}
+
+static char *export(struct dealbox_ledger *l, int *err)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	*err = dealbox_ledger_export(l, out);
+	fclose(out);
+	return text;
+}
+
+/* Changes the file behind the ledger's back, as someone with the right tool would. */
+static void tamper(const char *path, const char *sql)
+{
+	sqlite3 *db;
+	char *error = NULL;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	if (sqlite3_exec(db, sql, NULL, NULL, &error) != SQLITE_OK)
+		fail_msg("%s: %s", sql, error);
+	sqlite3_exec(db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+	sqlite3_close(db);
+}
+
+/* ---- opening ------------------------------------------------------------- */
+
+static void test_open(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l;
+	char error[512];
+	struct stat st;
+
+	assert_int_equal(try_open(f->db, 0, error), -ENOENT);
+	assert_int_equal(try_open(f->db, WRITE, error), -ENOENT);
+	l = open_ledger(f->db, CREATE);
+	assert_int_equal(stat(f->key, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(st.st_size, 32);
+
+	/* one writes, others read */
+	assert_int_equal(try_open(f->db, WRITE, error), -EBUSY);
+	assert_non_null(strstr(error, "another program"));
+	assert_int_equal(try_open(f->db, 0, error), 0);
+	dealbox_ledger_free(l);
+	assert_int_equal(try_open(f->db, CREATE, error), 0);
+	dealbox_ledger_free(NULL);
+}
+
+static void test_read_only(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger_board board;
+	struct dealbox_ledger *l;
+	uint64_t set;
+
+	dealbox_ledger_free(open_ledger(f->db, CREATE));
+	make_boards(&board, 1, 1);
+	l = open_ledger(f->db, 0);
+	assert_int_equal(dealbox_ledger_add_set(l, "s", &board, 1, &set, NULL), -EROFS);
+	dealbox_ledger_free(l);
+}
+
+/* The key decides: without it, with another, or with one that others can read. */
+static void test_key(void **state)
+{
+	struct folder *f = *state;
+	char error[512];
+	char key[80];
+
+	dealbox_ledger_free(open_ledger(f->db, CREATE));
+	dealbox_ledger_free(open_ledger(f->other, CREATE));
+
+	chmod(f->key, 0640);
+	assert_int_equal(try_open(f->db, WRITE, error), -ENOKEY);
+	assert_non_null(strstr(error, "chmod 600"));
+	chmod(f->key, 0600);
+
+	snprintf(key, sizeof(key), "%s.key", f->other);
+	assert_int_equal(rename(key, f->key), 0);
+	assert_int_equal(try_open(f->db, WRITE, error), -EKEYREJECTED);
+	assert_int_equal(truncate(f->key, 31), 0);
+	assert_int_equal(try_open(f->db, WRITE, error), -ENOKEY);
+	unlink(f->key);
+	assert_int_equal(try_open(f->db, CREATE, error), -ENOKEY);
+	assert_int_equal(access(f->key, F_OK), -1);
+}
+
+/* What is not a sound ledger is refused, and is the same file afterwards. */
+static void test_never_overwritten(void **state)
+{
+	static const char *const what[] = { "", "not a database at all, but long enough to be one" };
+	struct folder *f = *state;
+	struct dealbox_ledger *l;
+	char error[512], *after;
+	size_t n, size;
+
+	dealbox_ledger_free(open_ledger(f->db, CREATE));
+	for (n = 0; n < COUNT(what); n++) {
+		spit(f->db, what[n], strlen(what[n]));
+		assert_int_equal(try_open(f->db, CREATE, error), -EUCLEAN);
+		after = slurp(f->db, &size);
+		assert_int_equal(size, strlen(what[n]));
+		assert_memory_equal(after, what[n], size);
+		free(after);
+		l = dealbox_ledger_new();
+		dealbox_ledger_open(l, f->db, 0);
+		assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), -EUCLEAN);
+		dealbox_ledger_free(l);
+	}
+	/* the ledger is lost, its key is not: no new ledger takes its place */
+	unlink(f->db);
+	l = dealbox_ledger_new();
+	assert_int_equal(dealbox_ledger_open(l, f->db, CREATE), -EUCLEAN);
+	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), -EUCLEAN);
+	dealbox_ledger_free(l);
+	assert_int_equal(try_open(f->db, CREATE, error), -EUCLEAN);
+	assert_non_null(strstr(error, "backup"));
+	assert_int_equal(access(f->db, F_OK), -1);
+}
+
+static void test_other_database(void **state)
+{
+	struct folder *f = *state;
+	char error[512];
+
+	dealbox_ledger_free(open_ledger(f->db, CREATE));
+	tamper(f->db, "PRAGMA user_version = 99");
+	assert_int_equal(try_open(f->db, WRITE, error), -EPROTONOSUPPORT);
+	tamper(f->db, "PRAGMA user_version = 1; PRAGMA application_id = 1");
+	assert_int_equal(try_open(f->db, WRITE, error), -EUCLEAN);
+	assert_non_null(strstr(error, "not a ledger"));
+}
+
+/* A power cut while the ledger is made, at each step. */
+static void test_made_by_halves(void **state)
+{
+	struct folder *f = *state;
+	char new_key[80], new_db[80];
+
+	snprintf(new_key, sizeof(new_key), "%s.key.new", f->db);
+	snprintf(new_db, sizeof(new_db), "%s.new", f->db);
+	spit(new_key, "short", 5);
+	spit(new_db, "half", 4);
+	dealbox_ledger_free(open_ledger(f->db, CREATE));
+	/* between the two renames */
+	assert_int_equal(rename(f->key, new_key), 0);
+	dealbox_ledger_free(open_ledger(f->db, CREATE));
+	assert_int_equal(access(f->key, F_OK), 0);
+	assert_int_equal(access(new_key, F_OK), -1);
+}
+
+/* ---- sets ---------------------------------------------------------------- */
+
+static void test_set(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	struct dealbox_ledger_board boards[4], swap;
+	struct dealbox_deal deal;
+	uint64_t first, again, other;
+
+	make_boards(boards, 4, 100);
+	assert_int_equal(dealbox_ledger_add_set(l, "monday", boards, 4, &first, NULL), 0);
+	/* the order in which they come does not matter */
+	swap = boards[0];
+	boards[0] = boards[3];
+	boards[3] = swap;
+	assert_int_equal(dealbox_ledger_add_set(l, "monday", boards, 4, &again, NULL), 0);
+	assert_int_equal(first, again);
+	assert_int_equal(dealbox_ledger_add_set(l, "tuesday", boards, 4, &other, NULL), 0);
+	assert_int_not_equal(first, other);
+	assert_int_equal(dealbox_ledger_add_set(l, "monday", boards, 3, &other, NULL), 0);
+	assert_int_not_equal(first, other);
+
+	assert_int_equal(dealbox_ledger_get_deal(l, first, 4, &deal), 0);
+	assert_memory_equal(&deal, &boards[0].deal, sizeof(deal));
+	assert_int_equal(dealbox_ledger_get_deal(l, first, 5, &deal), -ENOENT);
+	assert_int_equal(dealbox_ledger_add_set(l, "", boards, 4, &other, NULL), -EINVAL);
+	assert_int_equal(dealbox_ledger_add_set(l, "x", boards, 0, &other, NULL), -EINVAL);
+	dealbox_ledger_free(l);
+}
+
+/* The same deal twice in one set, straight and turned: refused, and nothing is left. */
+static void test_set_repeats(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	struct dealbox_ledger_repeat repeat;
+	struct dealbox_ledger_board boards[6];
+	struct dealbox_ledger_head head;
+	unsigned int seats;
+	uint64_t set;
+
+	for (seats = 0; seats < 4; seats++) {
+		make_boards(boards, 6, 1);
+		boards[4].deal = turn(boards[1].deal, seats);
+		memset(&repeat, 0xff, sizeof(repeat));
+		assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 6, &set, &repeat), -EEXIST);
+		assert_int_equal(repeat.board + repeat.other_board, 2 + 5);
+		assert_string_equal(repeat.session, "");
+	}
+	make_boards(boards, 6, 1);
+	boards[5].number = 2;
+	assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 6, &set, NULL), -EINVAL);
+	assert_non_null(strstr(dealbox_ledger_error(l), "board 2"));
+	assert_int_equal(dealbox_ledger_get_head(l, &head), 0);
+	assert_int_equal(head.record, 0);
+	dealbox_ledger_free(l);
+}
+
+/* A mirrored deal is another deal: the fingerprint must not say otherwise. */
+static void test_fingerprint(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	struct dealbox_deal deal = make_deal(5), mirrored = deal, talon;
+	unsigned int n;
+
+	for (n = 1; n < 4; n++) {
+		struct dealbox_deal turned = turn(deal, n);
+
+		assert_true(ledger_fingerprint(&l->keys, &deal) ==
+			    ledger_fingerprint(&l->keys, &turned));
+	}
+	mirrored.hand[1] = deal.hand[3];
+	mirrored.hand[3] = deal.hand[1];
+	assert_true(ledger_fingerprint(&l->keys, &deal) != ledger_fingerprint(&l->keys, &mirrored));
+
+	/* preferans: the three hands turn, the talon stays */
+	talon = (struct dealbox_deal){ { 0x3ff, 0x3ff << 10, 0x3ff << 20, 3ULL << 30 } };
+	mirrored = (struct dealbox_deal){ { 0x3ff << 20, 0x3ff, 0x3ff << 10, 3ULL << 30 } };
+	assert_true(ledger_fingerprint(&l->keys, &talon) == ledger_fingerprint(&l->keys, &mirrored));
+	mirrored = turn(talon, 1);
+	assert_true(ledger_fingerprint(&l->keys, &talon) != ledger_fingerprint(&l->keys, &mirrored));
+	dealbox_ledger_free(l);
+}
+
+/* Law 6D2: no deal of another session, also turned and on another board. */
+static void test_other_session(void **state)
+{
+	static const unsigned int two = 2;
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	struct dealbox_ledger_repeat repeat = { 0 };
+	struct dealbox_ledger_board boards[2];
+	struct dealbox_deal deal;
+	uint64_t monday, set, job, insertion;
+
+	monday = make_job(l, "monday", 1, 1, 0);
+	make_boards(boards, 2, 500);
+	boards[1].deal = turn(make_deal(3), 1);	/* board 3 of monday */
+	assert_int_equal(dealbox_ledger_add_set(l, "tuesday", boards, 2, &set, NULL), 0);
+	deal = make_deal(3);
+
+	/* a job that was made is no deal that was dealt */
+	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 0);
+	/* a void board is emptied, and nobody has played it */
+	assert_int_equal(dealbox_ledger_begin(l, monday, 3, 1, "SN1", 1, 1, &insertion), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
+					    NULL, 0), 0);
+	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 0);
+	assert_int_equal(dealbox_ledger_add_job(l, set, &two, 1, 1, 0, 0, &job, NULL), 0);
+
+	deal_exact(l, monday, 3, 1, 2);
+	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, &repeat), 1);
+	assert_int_equal(repeat.other_board, 3);
+	assert_string_equal(repeat.session, "monday");
+	assert_int_equal(dealbox_ledger_find_repeat(l, "monday", &deal, &repeat), 0);
+
+	/* the job that was made before is stopped too */
+	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 3, 1, &insertion), -EEXIST);
+	assert_int_equal(dealbox_ledger_add_job(l, set, &two, 1, 1, 0, 0, &job, &repeat), -EEXIST);
+	assert_int_equal(repeat.board, 2);
+	assert_non_null(strstr(dealbox_ledger_error(l), "6D2"));
+	assert_int_equal(dealbox_ledger_add_job(l, set, &two, 1, 1, DEALBOX_JOB_REPLAY, 0, &job,
+						NULL), 0);
+	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 3, 1, &insertion), 0);
+	dealbox_ledger_free(l);
+}
+
+/* What nobody knows may have been played. */
+static void test_doubt_counts_as_dealt(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job(l, "monday", 1, 1, 0), insertion;
+	struct dealbox_deal deal = make_deal(1);
+
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 1, 1, &insertion), 0);
+	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 1);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL, 0), 0);
+	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 1);
+	dealbox_ledger_free(l);
+}
+
+/* ---- jobs and insertions ------------------------------------------------- */
+
+static int count_boards(unsigned int board, void *context)
+{
+	unsigned int *sum = context;
+
+	*sum = *sum * 10 + board;
+	return 0;
+}
+
+static void test_job(void **state)
+{
+	static const unsigned int numbers[] = { 4, 2 }, twice[] = { 1, 1 }, absent[] = { 9 };
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t set = last_job(l).set, job;
+	struct dealbox_ledger_board boards[4];
+	struct dealbox_ledger_job found;
+	unsigned int sum = 0;
+
+	make_boards(boards, 4, 1);
+	assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 4, &set, NULL), 0);
+	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 2, 3, DEALBOX_JOB_DESCENDING, 5,
+						&job, NULL), 0);
+	found = last_job(l);
+	assert_int_equal(found.job, job);
+	assert_int_equal(found.set, set);
+	assert_string_equal(found.session, "s");
+	assert_int_equal(found.copies, 3);
+	assert_int_equal(found.options, DEALBOX_JOB_DESCENDING);
+	assert_int_equal(found.priority, 5);
+	assert_int_equal(found.boards, 2);
+	assert_int_equal(found.state, DEALBOX_LEDGER_JOB_OPEN);
+	assert_int_equal(dealbox_ledger_boards(l, job, count_boards, &sum), 0);
+	assert_int_equal(sum, 24);
+
+	assert_int_equal(dealbox_ledger_add_job(l, set, twice, 2, 1, 0, 0, &job, NULL), -EINVAL);
+	assert_int_equal(dealbox_ledger_add_job(l, set, absent, 1, 1, 0, 0, &job, NULL), -ENOENT);
+	assert_int_equal(dealbox_ledger_add_job(l, 999, numbers, 2, 1, 0, 0, &job, NULL), -ENOENT);
+	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 0, 1, 0, 0, &job, NULL), -EINVAL);
+	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 2, 1, 0x100, 0, &job, NULL),
+			 -EINVAL);
+	assert_int_equal(last_job(l).job, found.job);
+	dealbox_ledger_free(l);
+}
+
+/* Rules 1 and 3, and two machines at one copy. */
+static void test_insertion_once(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job(l, "s", 1, 2, 0), insertion, other;
+
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 7, 1, &insertion), 0);
+	assert_int_equal(copy_state(l, job, 1, 1), DEALBOX_LEDGER_COPY_DEALING);
+	/* the same insertion, for another copy */
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN1", 7, 1, &other), -EALREADY);
+	assert_non_null(strstr(dealbox_ledger_error(l), "empty it"));
+	/* the same copy, on another machine */
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN2", 7, 1, &other), -EINPROGRESS);
+	/* another copy, on another machine, whose numbers are its own */
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN2", 7, 1, &other), 0);
+
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, NULL, 0),
+			 -EINVAL);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 1, make_trace(),
+					    52), -EINVAL);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
+					    make_trace(), 52), -EINVAL);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
+					    52), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL, 0),
+			 -EALREADY);
+	assert_int_equal(copy_state(l, job, 1, 1), DEALBOX_LEDGER_COPY_RECORDED);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 8, 1, &insertion), -EEXIST);
+
+	/* a void board is dealt again, in a new insertion */
+	assert_int_equal(dealbox_ledger_end(l, other, DEALBOX_LEDGER_VOID, DEALBOX_EV_REPEATED_CARD,
+					    0, make_trace(), 20), 0);
+	assert_int_equal(copy_state(l, job, 1, 2), DEALBOX_LEDGER_COPY_OPEN);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN2", 7, 1, &other), -EALREADY);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN2", 8, 1, &other), 0);
+
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 3, "SN1", 9, 1, &insertion), -ENOENT);
+	assert_int_equal(dealbox_ledger_begin(l, job, 5, 1, "SN1", 9, 1, &insertion), -ENOENT);
+	assert_int_equal(dealbox_ledger_begin(l, 9999, 1, 1, "SN1", 9, 1, &insertion), -ENOENT);
+	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 0, 1, &insertion), -EINVAL);
+	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "", 9, 1, &insertion), -EINVAL);
+	assert_int_equal(dealbox_ledger_end(l, 9999, DEALBOX_LEDGER_VOID, 0, 0, NULL, 0), -ENOENT);
+	dealbox_ledger_free(l);
+}
+
+static int keep_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	*(struct dealbox_ledger_insertion *)context = *insertion;
+	return 0;
+}
+
+static void test_trace(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job(l, "s", 1, 2, 0), insertion;
+	struct dealbox_ledger_insertion found = { 0 };
+	struct dealbox_event *events;
+	size_t count;
+
+	deal_exact(l, job, 2, 1, 11);
+	assert_int_equal(dealbox_ledger_insertions(l, job, true, keep_insertion, &found), 0);
+	assert_int_equal(found.id, 0);
+	assert_int_equal(dealbox_ledger_insertions(l, job, false, keep_insertion, &found), 0);
+	assert_int_equal(found.board, 2);
+	assert_int_equal(found.copy, 1);
+	assert_string_equal(found.machine, "SN1");
+	assert_int_equal(found.number, 11);
+	assert_int_equal(found.outcome, DEALBOX_LEDGER_EXACT);
+	assert_int_equal(found.events, 52);
+	assert_true(found.ended >= found.begun);
+	assert_int_equal(dealbox_ledger_get_trace(l, found.id, &events, &count), 0);
+	assert_int_equal(count, 52);
+	assert_memory_equal(events, make_trace(), 52 * sizeof(*events));
+	free(events);
+
+	assert_int_equal(dealbox_ledger_begin(l, job, 2, 2, "SN1", 12, 1, &insertion), 0);
+	memset(&found, 0, sizeof(found));
+	assert_int_equal(dealbox_ledger_insertions(l, 0, true, keep_insertion, &found), 0);
+	assert_int_equal(found.id, insertion);
+	assert_int_equal(dealbox_ledger_get_trace(l, insertion, &events, &count), -ENOENT);
+	dealbox_ledger_free(l);
+}
+
+static void test_capture(void **state)
+{
+	static const unsigned int numbers[] = { 1, 2 };
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job, insertion;
+
+	assert_int_equal(dealbox_ledger_add_job(l, 0, numbers, 2, 1, 0, 0, &job, NULL), -EINVAL);
+	assert_int_equal(dealbox_ledger_add_job(l, 0, numbers, 2, 1, DEALBOX_JOB_CAPTURE, 0, &job,
+						NULL), 0);
+	/* a capture does not spend the insertion: several may follow one another */
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
+					    52), -EINVAL);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
+					    make_trace(), 52), 0);
+	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 4, 1, &insertion), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
+					    make_trace(), 52), 0);
+	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_DONE);
+	dealbox_ledger_free(l);
+}
+
+static int act(struct dealbox_ledger *l, enum dealbox_ledger_act_kind kind, uint64_t job,
+	       unsigned int board, unsigned int copy, int value)
+{
+	struct dealbox_ledger_act a = {
+		.act = kind, .uid = 1000, .job = job, .board = board, .copy = copy, .value = value,
+	};
+
+	return dealbox_ledger_add_act(l, &a);
+}
+
+static void test_acts(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job(l, "s", 1, 1, 0), insertion;
+	unsigned int n;
+
+	assert_int_equal(act(l, DEALBOX_ACT_PAUSE, job, 0, 0, 0), 0);
+	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_PAUSED);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 1, 1, &insertion), -ECANCELED);
+	assert_int_equal(act(l, DEALBOX_ACT_RESUME, job, 0, 0, 0), 0);
+	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_OPEN);
+	assert_int_equal(act(l, DEALBOX_ACT_PRIORITY, job, 0, 0, 9), 0);
+	assert_int_equal(last_job(l).priority, 9);
+
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 1, 1, &insertion), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 1, 0), -EBUSY);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
+					    52), 0);
+	for (n = 2; n <= 4; n++)
+		assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, n, 1, 0), 0);
+	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 2, 1, &insertion), -EEXIST);
+	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_DONE);
+	assert_int_equal(last_job(l).recorded, 1);
+
+	/* redeal takes back what was recorded, and what was skipped */
+	assert_int_equal(act(l, DEALBOX_ACT_REDEAL, job, 1, 1, 0), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_REDEAL, job, 2, 1, 0), 0);
+	assert_int_equal(copy_state(l, job, 1, 1), DEALBOX_LEDGER_COPY_OPEN);
+	assert_int_equal(copy_state(l, job, 2, 1), DEALBOX_LEDGER_COPY_OPEN);
+	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_OPEN);
+	assert_int_equal(last_job(l).recorded, 0);
+	deal_exact(l, job, 1, 1, 5);
+	assert_int_equal(copy_state(l, job, 1, 1), DEALBOX_LEDGER_COPY_RECORDED);
+
+	assert_int_equal(act(l, DEALBOX_ACT_CANCEL, job, 0, 0, 0), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_RESUME, job, 0, 0, 0), 0);
+	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_CANCELLED);
+
+	assert_int_equal(act(l, DEALBOX_ACT_PAUSE, 0, 0, 0, 0), -EINVAL);
+	assert_int_equal(act(l, DEALBOX_ACT_PAUSE, 9999, 0, 0, 0), -ENOENT);
+	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 9, 1, 0), -ENOENT);
+	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 0, 0), -EINVAL);
+	assert_int_equal(act(l, DEALBOX_ACT_KINDS, job, 1, 1, 0), -EINVAL);
+	assert_int_equal(act(l, DEALBOX_ACT_STOP, 0, 0, 0, 0), 0);
+	dealbox_ledger_free(l);
+}
+
+/* ---- damage -------------------------------------------------------------- */
+
+static void keep_damage(const char *sentence, void *context)
+{
+	char *all = context;
+
+	if (strlen(all) + strlen(sentence) + 2 < 4096)
+		strcat(strcat(all, sentence), "\n");
+}
+
+/* A ledger with a bit of everything, closed. */
+static void make_history(const char *path)
+{
+	struct dealbox_ledger *l = open_ledger(path, CREATE);
+	uint64_t job = make_job(l, "monday", 1, 2, 0), insertion;
+	unsigned int n;
+
+	for (n = 1; n <= 4; n++)
+		deal_exact(l, job, n, 1, n);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN1", 5, 1, &insertion), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
+					    NULL, 0), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 2, 0), 0);
+	dealbox_ledger_free(l);
+}
+
+/*
+ * Deeds of someone who may write the file, and the words that name them. Where the
+ * last records are touched, opening finds it already.
+ */
+static void test_tampered(void **state)
+{
+	static const struct {
+		const char *sql;
+		const char *words;
+	} deeds[] = {
+		{ "UPDATE verdicts SET outcome = 3 WHERE seq = (SELECT min(seq) FROM verdicts)",
+		  "in verdicts, or the one before it, was changed" },
+		{ "UPDATE boards SET number = 77 WHERE number = 2", "in boards" },
+		{ "UPDATE acts SET uid = 0", "in acts" },
+		{ "PRAGMA foreign_keys = OFF; DELETE FROM insertions WHERE copy = 2",
+		  "is gone from insertions" },
+		{ "DELETE FROM chain WHERE seq = 5", "records 5 to 5 are gone" },
+		{ "UPDATE chain SET hash = randomblob(32) WHERE seq = 3", "was changed" },
+		{ "UPDATE chain SET kind = 42 WHERE seq = 3", "of no known kind" },
+		{ "INSERT INTO acts SELECT 9999, at, uid, act, job, board, copy, value, machine "
+		  "FROM acts", "was added past the chain" },
+	};
+	struct folder *f = *state;
+	char sql[512], found[4096], error[512];
+	struct dealbox_ledger *l;
+	size_t n, size;
+	char *sound;
+	int err;
+
+	make_history(f->db);
+	tamper(f->db, "PRAGMA journal_mode = DELETE");
+	sound = slurp(f->db, &size);
+	for (n = 0; n < COUNT(deeds); n++) {
+		spit(f->db, sound, size);
+		snprintf(sql, sizeof(sql), "DROP TRIGGER verdicts_no_update; "
+			 "DROP TRIGGER boards_no_update; DROP TRIGGER acts_no_update; "
+			 "DROP TRIGGER insertions_no_delete; DROP TRIGGER chain_no_delete; "
+			 "DROP TRIGGER chain_no_update; %s", deeds[n].sql);
+		tamper(f->db, sql);
+		err = try_open(f->db, WRITE, error);
+		if (err) {
+			assert_int_equal(err, -EUCLEAN);
+			assert_non_null(strstr(error, "is damaged ("));
+		}
+		/* opening refuses; what is there can still be looked at */
+		l = dealbox_ledger_new();
+		err = dealbox_ledger_open(l, f->db, 0);
+		assert_true(!err || err == -EUCLEAN);
+		found[0] = '\0';
+		assert_int_equal(dealbox_ledger_verify(l, NULL, keep_damage, found, NULL), -EUCLEAN);
+		if (!strstr(found, deeds[n].words))
+			fail_msg("%s: found only: %s", deeds[n].sql, found);
+		dealbox_ledger_free(l);
+	}
+	/* and untouched it is sound */
+	spit(f->db, sound, size);
+	l = open_ledger(f->db, 0);
+	found[0] = '\0';
+	assert_int_equal(dealbox_ledger_verify(l, NULL, keep_damage, found, NULL), 0);
+	assert_string_equal(found, "");
+	dealbox_ledger_free(l);
+	free(sound);
+}
+
+/* The end cut off cleanly: only a head that was kept elsewhere can tell. */
+static void test_cut_off(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger_head head;
+	struct dealbox_ledger *l;
+	char found[4096] = "";
+
+	make_history(f->db);
+	l = open_ledger(f->db, 0);
+	assert_int_equal(dealbox_ledger_get_head(l, &head), 0);
+	assert_int_equal(dealbox_ledger_verify(l, &head, NULL, NULL, NULL), 0);
+	dealbox_ledger_free(l);
+	tamper(f->db, "DROP TRIGGER acts_no_delete; DROP TRIGGER chain_no_delete; "
+	       "DELETE FROM acts; DELETE FROM chain WHERE seq = (SELECT max(seq) FROM chain)");
+	l = open_ledger(f->db, 0);
+	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
+	assert_int_equal(dealbox_ledger_verify(l, &head, keep_damage, found, NULL), -EUCLEAN);
+	assert_non_null(strstr(found, "cut off"));
+	dealbox_ledger_free(l);
+}
+
+/* Records are never changed through SQL while the triggers are there. */
+static void test_records_are_fixed(void **state)
+{
+	static const char *const tables[] = { "ledger", "chain", "sets", "boards", "jobs",
+		"job_boards", "insertions", "traces", "verdicts", "acts" };
+	struct folder *f = *state;
+	char sql[128];
+	sqlite3 *db;
+	size_t n;
+
+	make_history(f->db);
+	assert_int_equal(sqlite3_open(f->db, &db), SQLITE_OK);
+	for (n = 0; n < COUNT(tables); n++) {
+		snprintf(sql, sizeof(sql), "DELETE FROM %s", tables[n]);
+		assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_CONSTRAINT);
+		snprintf(sql, sizeof(sql), "UPDATE %s SET rowid = rowid + 1000", tables[n]);
+		assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_CONSTRAINT);
+	}
+	sqlite3_close(db);
+}
+
+/*
+ * Bytes of the file gone bad, at random: either it is found, or nothing that the
+ * ledger says has changed; and the file is what it was.
+ */
+static void test_rotten_disk(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l;
+	char *sound, *bad, *after, *before, *text;
+	unsigned int n, k, found = 0;
+	size_t size, now, at;
+	int err;
+
+	make_history(f->db);
+	tamper(f->db, "PRAGMA journal_mode = DELETE");
+	l = open_ledger(f->db, 0);
+	before = export(l, &err);
+	assert_int_equal(err, 0);
+	dealbox_ledger_free(l);
+	sound = slurp(f->db, &size);
+	bad = malloc(size);
+	for (n = 0; n < 300; n++) {
+		memcpy(bad, sound, size);
+		seed = n * 2654435761u;
+		at = draw(size);
+		for (k = 0; k < 16 && at + k < size; k++)
+			bad[at + k] ^= 1 + draw(255);
+		spit(f->db, bad, size);
+
+		l = dealbox_ledger_new();
+		err = dealbox_ledger_open(l, f->db, 0);
+		if (!err)
+			err = dealbox_ledger_verify(l, NULL, NULL, NULL, NULL);
+		if (err) {
+			found++;
+		} else {
+			text = export(l, &err);
+			assert_int_equal(err, 0);
+			assert_string_equal(text, before);
+			free(text);
+		}
+		dealbox_ledger_free(l);
+		after = slurp(f->db, &now);
+		assert_int_equal(now, size);
+		assert_memory_equal(after, bad, size);
+		free(after);
+	}
+	assert_true(found > 30);
+	free(before);
+	free(sound);
+	free(bad);
+}
+
+/* ---- export, backup, secrecy, crashes ------------------------------------ */
+
+static void test_export(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger_head head;
+	struct dealbox_ledger *l;
+	char *text, *line, *rest;
+	unsigned int lines = 0;
+	char want[32];
+	int err;
+
+	make_history(f->db);
+	l = open_ledger(f->db, 0);
+	assert_int_equal(dealbox_ledger_get_head(l, &head), 0);
+	text = export(l, &err);
+	assert_int_equal(err, 0);
+	assert_non_null(strstr(text, "\"outcome\":\"exact\""));
+	assert_non_null(strstr(text, "\"act\":\"skip\""));
+	assert_non_null(strstr(text, "\"capture\":false"));
+	assert_null(strstr(text, "sealed"));
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		snprintf(want, sizeof(want), "{\"number\":%u,", ++lines);
+		assert_memory_equal(line, want, strlen(want));
+	}
+	assert_int_equal(lines, head.record);
+	free(text);
+	dealbox_ledger_free(l);
+}
+
+static void test_backup(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l;
+	char key[80], *before, *after;
+	size_t size;
+	int err;
+
+	make_history(f->db);
+	l = open_ledger(f->db, WRITE);
+	before = export(l, &err);
+	assert_int_equal(dealbox_ledger_backup(l, f->other), 0);
+	assert_int_equal(dealbox_ledger_backup(l, f->other), -EEXIST);
+	assert_int_equal(dealbox_ledger_backup(l, "/nonexistent/backup"), -ENOENT);
+	dealbox_ledger_free(l);
+
+	/* with the key it is a ledger like any other, and goes on */
+	snprintf(key, sizeof(key), "%s.key", f->other);
+	after = slurp(f->key, &size);
+	spit(key, after, size);
+	free(after);
+	chmod(key, 0600);
+	l = open_ledger(f->other, WRITE);
+	after = export(l, &err);
+	assert_string_equal(before, after);
+	assert_int_equal(act(l, DEALBOX_ACT_STOP, 0, 0, 0, 0), 0);
+	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
+	dealbox_ledger_free(l);
+	free(before);
+	free(after);
+}
+
+static void test_backup_of_damage(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = dealbox_ledger_new();
+	char part[80];
+
+	make_history(f->db);
+	tamper(f->db, "DROP TRIGGER boards_no_update; UPDATE boards SET number = 77 WHERE number = 2");
+	assert_int_equal(dealbox_ledger_open(l, f->db, 0), -EUCLEAN);
+	assert_int_equal(dealbox_ledger_backup(l, f->other), -EUCLEAN);
+	snprintf(part, sizeof(part), "%s.part", f->other);
+	assert_int_equal(access(f->other, F_OK), -1);
+	assert_int_equal(access(part, F_OK), -1);
+	dealbox_ledger_free(l);
+}
+
+/* The file holds no hand, neither as bits nor as events. */
+static void test_sealed(void **state)
+{
+	struct folder *f = *state;
+	const struct dealbox_event *events = make_trace();
+	struct dealbox_deal deal;
+	char *data;
+	size_t size;
+	unsigned int n, k;
+
+	make_history(f->db);
+	tamper(f->db, "PRAGMA journal_mode = DELETE");
+	data = slurp(f->db, &size);
+	for (n = 1; n <= 4; n++) {
+		deal = make_deal(n);
+		for (k = 0; k < 4; k++)
+			assert_null(memmem(data, size, &deal.hand[k], sizeof(deal.hand[k])));
+	}
+	assert_null(memmem(data, size, events + 1, 2 * sizeof(*events)));
+	free(data);
+}
+
+/*
+ * Killed while it writes, many times: what was reported as written is there, and
+ * the ledger is sound.
+ */
+static void test_killed(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job(l, "s", 1, 0, 0);
+	struct dealbox_ledger_head head;
+	uint32_t told = 0, number;
+	unsigned int round, copy;
+	uint64_t insertion;
+	int pipes[2], n;
+	pid_t pid;
+
+	dealbox_ledger_free(l);
+	for (round = 0; round < 20; round++) {
+		assert_int_equal(pipe(pipes), 0);
+		pid = fork();
+		assert_true(pid >= 0);
+		if (!pid) {
+			l = dealbox_ledger_new();
+			if (dealbox_ledger_open(l, f->db, WRITE))
+				_exit(1);
+			for (number = told + 1; ; number++) {
+				/* a try that was cut short has no verdict: go round it */
+				copy = number;
+				if (dealbox_ledger_begin(l, job, 1, copy, "SN1", 1000 * round + number,
+							 1, &insertion) ||
+				    dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0,
+						       make_trace(), 52) ||
+				    write(pipes[1], &number, sizeof(number)) != sizeof(number))
+					_exit(1);
+			}
+		}
+		close(pipes[1]);
+		seed = round;
+		for (n = 1 + draw(8); n && read(pipes[0], &number, sizeof(number)) > 0; n--)
+			told = number;
+		assert_int_equal(n, 0);
+		kill(pid, SIGKILL);
+		while (read(pipes[0], &number, sizeof(number)) > 0)
+			told = number;
+		waitpid(pid, NULL, 0);
+		close(pipes[0]);
+
+		l = open_ledger(f->db, WRITE);
+		assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
+		assert_int_equal(copy_state(l, job, 1, told), DEALBOX_LEDGER_COPY_RECORDED);
+		assert_true(last_job(l).recorded >= told - round);
+		/* the copy after it: open, begun, or recorded without having been told */
+		if (copy_state(l, job, 1, told + 1) != DEALBOX_LEDGER_COPY_OPEN)
+			told++;
+		dealbox_ledger_get_head(l, &head);
+		dealbox_ledger_free(l);
+	}
+	assert_true(head.record > 100);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_make, folder_remove)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_open),
+		TEST(test_read_only),
+		TEST(test_key),
+		TEST(test_never_overwritten),
+		TEST(test_other_database),
+		TEST(test_made_by_halves),
+		TEST(test_set),
+		TEST(test_set_repeats),
+		TEST(test_fingerprint),
+		TEST(test_other_session),
+		TEST(test_doubt_counts_as_dealt),
+		TEST(test_job),
+		TEST(test_insertion_once),
+		TEST(test_trace),
+		TEST(test_capture),
+		TEST(test_acts),
+		TEST(test_tampered),
+		TEST(test_cut_off),
+		TEST(test_records_are_fixed),
+		TEST(test_rotten_disk),
+		TEST(test_export),
+		TEST(test_backup),
+		TEST(test_backup_of_damage),
+		TEST(test_sealed),
+		TEST(test_killed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox ledger: what was dealt, for how long it has been so, and is it true.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <dealbox/ledger.h>
+#include <dealbox/machine.h>
+
+#include "tool.h"
+
+#define LEDGER_PATH	"/var/lib/dealbox/ledger"
+
+struct call {
+	struct args *args;
+	struct dealbox_ledger *ledger;
+	const char *path;
+	const char *head;
+	bool json;
+	uint64_t job;
+	bool found;
+};
+
+static const char *const job_states[] = { "open", "paused", "cancelled", "done" };
+static const char *const copy_states[] = { "open", "being dealt", "recorded", "skipped" };
+static const char *const outcomes[] = {
+	"no verdict", "exact", "differs", "void", "unknown", "captured"
+};
+
+static const struct {
+	unsigned int bit;
+	const char *word;
+} options[] = {
+	{ DEALBOX_JOB_REPLAY, "replay" },
+	{ DEALBOX_JOB_SETS, "sets in a row" },
+	{ DEALBOX_JOB_DESCENDING, "descending" },
+	{ DEALBOX_JOB_BY_READER, "by board reader" },
+	{ DEALBOX_JOB_AUTO_START, "automatic start" },
+	{ DEALBOX_JOB_STOP_CARD, "stop card" },
+	{ DEALBOX_JOB_REVERSED, "reversed pockets" },
+	{ DEALBOX_JOB_CAPTURE, "capture" },
+	{ 0 }
+};
+
+static void time_text(int64_t at, char text[32])
+{
+	time_t seconds = at / 1000000;
+	struct tm local;
+
+	if (!at || !localtime_r(&seconds, &local) ||
+	    !strftime(text, 32, "%Y-%m-%d %H:%M:%S", &local))
+		strcpy(text, "-");
+}
+
+static void add(struct json_object *object, const char *name, int64_t number)
+{
+	json_object_object_add(object, name, json_object_new_int64(number));
+}
+
+static void add_text(struct json_object *object, const char *name, const char *text)
+{
+	json_object_object_add(object, name, json_object_new_string(text));
+}
+
+/* What the library refused, and what a person does about it. */
+static enum status refused(struct call *call, int err)
+{
+	static const struct {
+		int err;
+		const char *next;
+	} advice[] = {
+		{ -ENOENT, "--ledger FILE names another one; dealboxd makes its own when it starts" },
+		{ -EACCES, "run it as root, or as a user of the group dealbox" },
+		{ -ENOKEY, "put the key file back from where it is kept" },
+		{ -EUCLEAN, "`dealbox ledger verify` says what is damaged; docs/ledger.md how to go on" },
+		{ 0 }
+	};
+	const char *next = NULL;
+	size_t n;
+
+	for (n = 0; advice[n].err; n++)
+		if (advice[n].err == err)
+			next = advice[n].next;
+	complain(next, "%s", dealbox_ledger_error(call->ledger));
+	return err == -EUCLEAN ? STATUS_NO : STATUS_INPUT;
+}
+
+/* ---- list ---------------------------------------------------------------- */
+
+static int job_print(const struct dealbox_ledger_job *job, void *context)
+{
+	struct call *call = context;
+	unsigned int wanted = job->copies * job->boards, n;
+	struct json_object *object, *list;
+	char at[32], of[16] = "";
+
+	if (call->job && call->job != job->job)
+		return 0;
+	call->found = true;
+	if (!call->json) {
+		time_text(job->at, at);
+		if (wanted)
+			snprintf(of, sizeof(of), " of %u", wanted);
+		printf("job %-6llu %s  %-9s  %u%s recorded, %u void  %s", (unsigned long long)job->job,
+		       at, job_states[job->state], job->recorded, of, job->voided, job->session);
+		for (n = 0; options[n].bit; n++)
+			if (job->options & options[n].bit)
+				printf(", %s", options[n].word);
+		putchar('\n');
+		return 0;
+	}
+	object = json_object_new_object();
+	add(object, "job", job->job);
+	add(object, "set", job->set);
+	add(object, "at", job->at);
+	add_text(object, "session", job->session);
+	add_text(object, "state", job_states[job->state]);
+	add(object, "boards", job->boards);
+	add(object, "copies", job->copies);
+	add(object, "priority", job->priority);
+	add(object, "recorded", job->recorded);
+	add(object, "void", job->voided);
+	list = json_object_new_array();
+	for (n = 0; options[n].bit; n++)
+		if (job->options & options[n].bit)
+			json_object_array_add(list, json_object_new_string(options[n].word));
+	json_object_object_add(object, "options", list);
+	json_say(object);
+	return 0;
+}
+
+static enum status list_run(struct call *call)
+{
+	int err = dealbox_ledger_jobs(call->ledger, job_print, call);
+
+	return err ? refused(call, err) : STATUS_DONE;
+}
+
+/* ---- show ---------------------------------------------------------------- */
+
+static int copy_print(const struct dealbox_ledger_copy *copy, void *context)
+{
+	struct call *call = context;
+	struct json_object *object;
+
+	if (!call->json) {
+		printf("  board %-4u copy %-4u %s%s", copy->board, copy->copy,
+		       copy_states[copy->state], copy->tries > 1 ? "" : "\n");
+		if (copy->tries > 1)
+			printf(", %u insertions\n", copy->tries);
+		return 0;
+	}
+	object = json_object_new_object();
+	add(object, "board", copy->board);
+	add(object, "copy", copy->copy);
+	add_text(object, "state", copy_states[copy->state]);
+	add(object, "insertions", copy->tries);
+	json_say(object);
+	return 0;
+}
+
+static int insertion_print(const struct dealbox_ledger_insertion *i, void *context)
+{
+	struct call *call = context;
+	struct json_object *object;
+	char at[32];
+
+	if (!call->json) {
+		time_text(i->begun, at);
+		printf("  %s  board %u, copy %u: insertion %u of machine %s: %s", at, i->board,
+		       i->copy, i->number, i->machine, outcomes[i->outcome]);
+		if (i->reason)
+			printf(" (%s)", dealbox_event_name(i->reason));
+		if (i->differences)
+			printf(" in %u cards", i->differences);
+		putchar('\n');
+		return 0;
+	}
+	object = json_object_new_object();
+	add(object, "record", i->id);
+	add(object, "board", i->board);
+	add(object, "copy", i->copy);
+	add_text(object, "machine", i->machine);
+	add(object, "insertion", i->number);
+	add(object, "begun", i->begun);
+	add(object, "ended", i->ended);
+	add_text(object, "outcome", outcomes[i->outcome]);
+	add_text(object, "reason", i->reason ? dealbox_event_name(i->reason) : "");
+	add(object, "differences", i->differences);
+	add(object, "events", i->events);
+	json_say(object);
+	return 0;
+}
+
+static enum status show_run(struct call *call)
+{
+	unsigned long job;
+	int err;
+
+	if (!args_number(call->args, "job", call->args->argv[1], 1, UINT32_MAX, &job))
+		return STATUS_INPUT;
+	call->job = job;
+	err = dealbox_ledger_jobs(call->ledger, job_print, call);
+	if (!err && !call->found) {
+		complain("`dealbox ledger list` shows them", "there is no job %lu", job);
+		return STATUS_INPUT;
+	}
+	if (!err)
+		err = dealbox_ledger_copies(call->ledger, job, copy_print, call);
+	if (!err)
+		err = dealbox_ledger_insertions(call->ledger, job, false, insertion_print, call);
+	return err ? refused(call, err) : STATUS_DONE;
+}
+
+/* ---- verify, export, backup ---------------------------------------------- */
+
+static void head_text(const struct dealbox_ledger_head *head, char text[96])
+{
+	int at = snprintf(text, 96, "%llu:", (unsigned long long)head->record);
+	unsigned int n;
+
+	for (n = 0; n < DEALBOX_LEDGER_HASH; n++)
+		at += snprintf(text + at, 96 - at, "%02x", head->hash[n]);
+}
+
+static bool head_parse(const char *text, struct dealbox_ledger_head *head)
+{
+	unsigned long long record;
+	unsigned int byte, n;
+	int at = 0;
+
+	if (sscanf(text, "%llu:%n", &record, &at) != 1 || !at ||
+	    strlen(text + at) != 2 * DEALBOX_LEDGER_HASH)
+		return false;
+	head->record = record;
+	for (n = 0; n < DEALBOX_LEDGER_HASH; n++) {
+		if (strspn(text + at + 2 * n, "0123456789abcdef") < 2)
+			return false;
+		sscanf(text + at + 2 * n, "%2x", &byte);
+		head->hash[n] = byte;
+	}
+	return true;
+}
+
+static void damage_print(const char *sentence, void *context)
+{
+	struct call *call = context;
+	struct json_object *object;
+
+	if (!call->json) {
+		complain(NULL, "%s", sentence);
+		return;
+	}
+	object = json_object_new_object();
+	add_text(object, "damage", sentence);
+	json_say(object);
+}
+
+static enum status verify_run(struct call *call)
+{
+	struct dealbox_ledger_head head, wanted;
+	struct json_object *object;
+	uint64_t records = 0;
+	char text[96] = "";
+	int err;
+
+	if (call->head && !head_parse(call->head, &wanted))
+		return args_wrong(call->args, "--head wants what an earlier verify printed, "
+				  "NUMBER:HASH");
+	err = dealbox_ledger_verify(call->ledger, call->head ? &wanted : NULL, damage_print, call,
+				    &records);
+	if (err)
+		return refused(call, err);
+	if (!dealbox_ledger_get_head(call->ledger, &head))
+		head_text(&head, text);
+	if (call->json) {
+		object = json_object_new_object();
+		add(object, "records", records);
+		add_text(object, "head", text);
+		json_say(object);
+	} else {
+		say("the ledger is sound: %llu records, head %s", (unsigned long long)records, text);
+	}
+	return STATUS_DONE;
+}
+
+static enum status export_run(struct call *call)
+{
+	int err = dealbox_ledger_export(call->ledger, stdout);
+
+	return err ? refused(call, err) : STATUS_DONE;
+}
+
+static enum status backup_run(struct call *call)
+{
+	int err = dealbox_ledger_backup(call->ledger, call->args->argv[1]);
+
+	if (err)
+		return refused(call, err);
+	if (!call->json)
+		say("%s is a copy of the ledger; keep %s.key elsewhere, without it the copy is of no use",
+		    call->args->argv[1], call->path);
+	return STATUS_DONE;
+}
+
+static const struct deed {
+	const char *name;
+	int operands;		/* with its own name */
+	bool damaged;		/* also on a ledger that does not open as sound */
+	enum status (*run)(struct call *call);
+} deeds[] = {
+	{ "list", 1, false, list_run },
+	{ "show", 2, false, show_run },
+	{ "verify", 1, true, verify_run },
+	{ "export", 1, false, export_run },
+	{ "backup", 2, false, backup_run },
+	{ NULL }
+};
+
+static enum status ledger_run(struct args *args)
+{
+	struct call call = { .args = args, .path = LEDGER_PATH };
+	const struct deed *deed;
+	const char *value;
+	enum status status;
+	int key, err;
+
+	while ((key = args_next(args, &value)) >= 0) {
+		if (key == 'j')
+			call.json = true;
+		else if (key == 'l')
+			call.path = value;
+		else
+			call.head = value;
+	}
+	if (key == ARGS_STOP)
+		return args->status;
+	if (!args->argc)
+		return args_wrong(args, "it wants list, show, verify, export or backup");
+	for (deed = deeds; deed->name && strcmp(deed->name, args->argv[0]); deed++)
+		;
+	if (!deed->name)
+		return args_wrong(args, "it can list, show, verify, export and backup, not '%s'",
+				  args->argv[0]);
+	if (args->argc != deed->operands)
+		return args_wrong(args, "%s wants %s", deed->name,
+				  deed->operands == 1 ? "nothing more" :
+				  deed->run == show_run ? "the number of a job" : "the name of a new file");
+	if (call.head && deed->run != verify_run)
+		return args_wrong(args, "--head is for verify");
+
+	call.ledger = dealbox_ledger_new();
+	if (!call.ledger) {
+		complain(NULL, "no memory");
+		return STATUS_INPUT;
+	}
+	err = dealbox_ledger_open(call.ledger, call.path, 0);
+	status = err && !(err == -EUCLEAN && deed->damaged) ? refused(&call, err) :
+		 deed->run(&call);
+	dealbox_ledger_free(call.ledger);
+	return status;
+}
+
+static const struct option_row ledger_options[] = {
+	OPT_JSON,
+	{ 'l', "ledger", "FILE", "the ledger (default: " LEDGER_PATH ")" },
+	{ OPT_LONG, "head", "NUMBER:HASH", "verify: this earlier head must still be there" },
+	{ 0 }
+};
+
+const struct command cmd_ledger = {
+	.name = "ledger",
+	.operands = "list | show JOB | verify | export | backup FILE",
+	.summary = "Show, check and copy the record of what was dealt",
+	.about = "list lists the jobs; show tells of each copy and each insertion of one; verify\n"
+		 "reads everything and names what is damaged (exit status 1); export writes every\n"
+		 "record as a line of JSON; backup makes a verified copy while the service runs.\n"
+		 "None of them shows a card, and none of them changes the ledger.",
+	.options = ledger_options,
+	.run = ledger_run,
+};
