@@ -118,6 +118,14 @@ bool abi_event(struct event_source *source, const struct wire_event *in,
 	return true;
 }
 
+/* Terminals and sysfs readers shall not have to mistrust a machine's name. */
+static void printable(char *text)
+{
+	for (; *text; text++)
+		if ((u8)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
 void abi_info(const struct wire_descriptor *machine, const struct wire_info *in,
 	      const char *serial, u32 queue_events, struct dealbox_info *out)
 {
@@ -134,8 +142,10 @@ void abi_info(const struct wire_descriptor *machine, const struct wire_info *in,
 	out->pocket_capacity = machine->pocket_capacity;
 	out->reader = machine->reader;
 	memcpy(out->name, in->name, sizeof(in->name));
+	printable(out->name);
 	if (serial)
 		memcpy(out->serial, serial, strnlen(serial, sizeof(out->serial) - 1));
+	printable(out->serial);
 }
 
 void abi_status(const struct wire_status *in, struct dealbox_status *out)
@@ -253,5 +263,12 @@ int abi_control(const struct dealbox_control *in, const struct wire_descriptor *
 		out->a = in->arg;
 		break;
 	}
+	return 0;
+}
+
+int abi_param(const struct dealbox_param *in, bool set)
+{
+	if (!all_zero(in->reserved, sizeof(in->reserved)) || (set && (in->min || in->max)))
+		return -EINVAL;
 	return 0;
 }

@@ -58,4 +58,7 @@ int abi_plan(const struct dealbox_plan *in, const struct wire_descriptor *machin
 int abi_control(const struct dealbox_control *in, const struct wire_descriptor *machine,
 		const struct wire_plan *plan, struct wire_command *out);
 
+/* Checks what GET_PARAM or (set) SET_PARAM is called with: 0 or -EINVAL. */
+int abi_param(const struct dealbox_param *in, bool set);
+
 #endif

@@ -262,7 +262,7 @@ static bool mode_ok(u8 mode, u32 capabilities)
 		[DEALBOX_PLAN_CAPTURE] = DEALBOX_CAP_CAPTURE,
 	};
 
-	return mode < sizeof(need) / sizeof(need[0]) && (capabilities & need[mode]);
+	return mode <= DEALBOX_PLAN_CAPTURE && (capabilities & need[mode]);
 }
 
 static u8 entries_max(u8 mode, u16 plan_entries)

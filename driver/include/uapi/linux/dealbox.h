@@ -218,6 +218,7 @@ struct dealbox_event {
  * @pockets: 1..DEALBOX_MAX_POCKETS
  * @pocket_capacity: cards that fit into a pocket
  * @reader: DEALBOX_READER_*
+ * @reserved1: zero
  * @name: model, UTF-8, always terminated
  * @serial: serial number, always terminated, empty if there is none
  * @queue_events: length of the event queue of an open file

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* /dev/dealboxN: docs/kernel-abi.md */
+#include <linux/compat.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/poll.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "dealbox.h"
+
+static int dealbox_open(struct inode *inode, struct file *file)
+{
+	struct dealbox *db = container_of(inode->i_cdev, struct dealbox, cdev);
+	struct dealbox_file *f;
+	int error;
+
+	f = kvzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+	if (!f)
+		return -ENOMEM;
+	f->db = db;
+	init_waitqueue_head(&f->wait);
+
+	error = usb_autopm_get_interface(db->intf);
+	if (error) {
+		error = READ_ONCE(db->gone) ? -ENODEV : -EIO;
+		goto fail;
+	}
+	spin_lock_irq(&db->lock);
+	if (db->gone)
+		error = -ENODEV;
+	else
+		list_add_tail(&f->node, &db->files);
+	spin_unlock_irq(&db->lock);
+	if (error) {
+		usb_autopm_put_interface(db->intf);
+		goto fail;
+	}
+
+	get_device(&db->dev);
+	file->private_data = f;
+	return nonseekable_open(inode, file);
+fail:
+	kvfree(f);
+	return error;
+}
+
+/* A machine that nobody controls does not deal: the next owner goes on or aborts. */
+static void drop_claim(struct dealbox *db)
+{
+	struct pid *pid;
+
+	lockdep_assert_held(&db->ctl);
+	if (!db->gone && dealbox_pause(db))
+		dev_warn_ratelimited(&db->intf->dev,
+				     "claim dropped, but the machine did not answer a pause\n");
+	spin_lock_irq(&db->lock);
+	db->owner = NULL;
+	pid = db->owner_pid;
+	db->owner_pid = NULL;
+	spin_unlock_irq(&db->lock);
+	put_pid(pid);
+}
+
+static int dealbox_release(struct inode *inode, struct file *file)
+{
+	struct dealbox_file *f = file->private_data;
+	struct dealbox *db = f->db;
+
+	mutex_lock(&db->ctl);
+	if (db->owner == f)
+		drop_claim(db);
+	mutex_unlock(&db->ctl);
+
+	spin_lock_irq(&db->lock);
+	list_del(&f->node);
+	spin_unlock_irq(&db->lock);
+	usb_autopm_put_interface(db->intf);
+	kvfree_sensitive(f, sizeof(*f));	/* events tell the deal */
+	put_device(&db->dev);
+	return 0;
+}
+
+/* Takes the oldest event; *gone is as of the same moment. */
+static bool take(struct dealbox_file *f, struct dealbox_event *event, bool *gone)
+{
+	bool got;
+
+	spin_lock_irq(&f->db->lock);
+	got = event_queue_pop(&f->queue, event);
+	*gone = f->db->gone;
+	spin_unlock_irq(&f->db->lock);
+	return got;
+}
+
+static ssize_t give(struct dealbox_file *f, char __user *buf, size_t count, bool *gone)
+{
+	struct dealbox_event event;
+	size_t copied = 0;
+
+	while (copied + sizeof(event) <= count && take(f, &event, gone)) {
+		if (copy_to_user(buf + copied, &event, sizeof(event))) {
+			spin_lock_irq(&f->db->lock);
+			event_queue_lose(&f->queue);
+			spin_unlock_irq(&f->db->lock);
+			memzero_explicit(&event, sizeof(event));
+			return copied ?: -EFAULT;
+		}
+		copied += sizeof(event);
+	}
+	memzero_explicit(&event, sizeof(event));
+	return copied;
+}
+
+/* Without a lock: who is woken looks again. */
+static bool readable(const struct dealbox_file *f)
+{
+	return READ_ONCE(f->queue.count) || READ_ONCE(f->db->gone);
+}
+
+static ssize_t dealbox_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	struct dealbox_file *f = file->private_data;
+	bool gone = false;
+	ssize_t got;
+
+	if (count < sizeof(struct dealbox_event))
+		return -EINVAL;
+
+	for (;;) {
+		int error;
+
+		got = give(f, buf, count, &gone);
+		if (got)
+			return got;
+		if (gone)
+			return -ENODEV;
+		if (file->f_flags & O_NONBLOCK)
+			return -EAGAIN;
+		error = wait_event_interruptible(f->wait, readable(f));
+		if (error)
+			return error;
+	}
+}
+
+static __poll_t dealbox_poll(struct file *file, poll_table *wait)
+{
+	struct dealbox_file *f = file->private_data;
+	__poll_t mask = 0;
+
+	poll_wait(file, &f->wait, wait);
+	spin_lock_irq(&f->db->lock);
+	if (f->queue.count)
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (f->db->gone)
+		mask |= EPOLLHUP | EPOLLERR;
+	spin_unlock_irq(&f->db->lock);
+	return mask;
+}
+
+union call_arg {
+	struct dealbox_info info;
+	struct dealbox_status status;
+	struct dealbox_plan plan;
+	struct dealbox_control control;
+	struct dealbox_param param;
+	struct dealbox_counters counters;
+};
+
+static int get_info(struct dealbox_file *f, union call_arg *arg)
+{
+	arg->info = f->db->info;
+	return 0;
+}
+
+static int get_status(struct dealbox_file *f, union call_arg *arg)
+{
+	struct dealbox *db = f->db;
+	struct dealbox_status *out = &arg->status;
+	struct wire_status status;
+	int error = dealbox_get_status(db, &status);
+
+	if (error)
+		return error;
+	abi_status(&status, out);
+	spin_lock_irq(&db->lock);
+	if (db->routed)
+		out->plan_id = db->router.plan.plan_id;
+	out->seqno = db->source.seqno;
+	out->lost = f->queue.lost;
+	if (db->owner) {
+		out->claimed = db->owner == f ? 2 : 1;
+		out->owner_pid = pid_vnr(db->owner_pid);
+	}
+	spin_unlock_irq(&db->lock);
+	return 0;
+}
+
+/* Does not wait for whoever has ctl: he may be loading a plan. */
+static int claim(struct dealbox_file *f)
+{
+	struct dealbox *db = f->db;
+	int error = 0;
+
+	spin_lock_irq(&db->lock);
+	if (db->gone) {
+		error = -ENODEV;
+	} else if (!db->owner) {
+		db->owner = f;
+		db->owner_pid = get_pid(task_tgid(current));
+	} else if (db->owner != f) {
+		error = -EBUSY;
+	}
+	spin_unlock_irq(&db->lock);
+	return error;
+}
+
+static int release_claim(struct dealbox_file *f, union call_arg *arg)
+{
+	drop_claim(f->db);
+	return 0;
+}
+
+static int set_plan(struct dealbox_file *f, union call_arg *arg)
+{
+	return dealbox_set_plan(f->db, &arg->plan);
+}
+
+static int control(struct dealbox_file *f, union call_arg *arg)
+{
+	return dealbox_control(f->db, &arg->control);
+}
+
+static int get_param(struct dealbox_file *f, union call_arg *arg)
+{
+	return dealbox_get_param(f->db, &arg->param);
+}
+
+static int set_param(struct dealbox_file *f, union call_arg *arg)
+{
+	return dealbox_set_param(f->db, &arg->param);
+}
+
+static int get_counters(struct dealbox_file *f, union call_arg *arg)
+{
+	return dealbox_get_counters(f->db, &arg->counters);
+}
+
+static const struct {
+	unsigned int cmd;
+	bool owner;		/* only who holds the claim may */
+	int (*call)(struct dealbox_file *f, union call_arg *arg);
+} calls[] = {
+	[0x00] = { DEALBOX_IOC_GET_INFO, false, get_info },
+	[0x01] = { DEALBOX_IOC_GET_STATUS, false, get_status },
+	[0x02] = { DEALBOX_IOC_CLAIM, true },
+	[0x03] = { DEALBOX_IOC_RELEASE, true, release_claim },
+	[0x04] = { DEALBOX_IOC_SET_PLAN, true, set_plan },
+	[0x05] = { DEALBOX_IOC_CONTROL, true, control },
+	[0x06] = { DEALBOX_IOC_GET_PARAM, false, get_param },
+	[0x07] = { DEALBOX_IOC_SET_PARAM, true, set_param },
+	[0x08] = { DEALBOX_IOC_GET_COUNTERS, false, get_counters },
+};
+
+/* With ctl held, which keeps the claim from being dropped meanwhile. */
+static int call_locked(struct dealbox_file *f, unsigned int nr, union call_arg *arg)
+{
+	struct dealbox *db = f->db;
+
+	if (db->gone)
+		return -ENODEV;
+	if (calls[nr].owner && READ_ONCE(db->owner) != f)
+		return READ_ONCE(db->owner) ? -EBUSY : -EPERM;
+	return calls[nr].call(f, arg);
+}
+
+static long dealbox_ioctl(struct file *file, unsigned int cmd, unsigned long user)
+{
+	struct dealbox_file *f = file->private_data;
+	unsigned int nr = _IOC_NR(cmd);
+	union call_arg arg;
+	int error;
+
+	if (nr >= ARRAY_SIZE(calls) || calls[nr].cmd != cmd)
+		return -ENOTTY;
+	if (calls[nr].owner && !(file->f_mode & FMODE_WRITE))
+		return -EBADF;
+	if (cmd == DEALBOX_IOC_CLAIM)
+		return claim(f);
+	if (_IOC_DIR(cmd) & _IOC_WRITE &&
+	    copy_from_user(&arg, (void __user *)user, _IOC_SIZE(cmd)))
+		return -EFAULT;
+
+	if (mutex_lock_interruptible(&f->db->ctl))
+		return -ERESTARTSYS;
+	error = call_locked(f, nr, &arg);
+	mutex_unlock(&f->db->ctl);
+
+	if ((!error || error == -EREMOTEIO) && _IOC_DIR(cmd) & _IOC_READ &&
+	    copy_to_user((void __user *)user, &arg, _IOC_SIZE(cmd)))
+		error = -EFAULT;
+	memzero_explicit(&arg, sizeof(arg));	/* may have been a plan */
+	return error;
+}
+
+const struct file_operations dealbox_fops = {
+	.owner = THIS_MODULE,
+	.open = dealbox_open,
+	.release = dealbox_release,
+	.read = dealbox_read,
+	.poll = dealbox_poll,
+	.unlocked_ioctl = dealbox_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};

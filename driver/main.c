@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Dealing machines on USB: probe, disconnect, power, and the module.
+ *
+ * docs/protocol.md says what a machine is, docs/kernel-abi.md what a program sees.
+ */
+#include <linux/debugfs.h>
+#include <linux/delay.h>
+#include <linux/fs.h>
+#include <linux/idr.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/usb.h>
+
+#include "dealbox.h"
+
+#define DEALBOX_MINORS	256
+
+static dev_t dealbox_region;
+static DEFINE_IDA(dealbox_ida);
+static struct class dealbox_class = { .name = "dealbox" };
+
+/* Last reference: nobody has it open, and it is unplugged. */
+static void dealbox_free(struct device *dev)
+{
+	struct dealbox *db = container_of(dev, struct dealbox, dev);
+
+	dealbox_stream_free(db);
+	dealbox_control_free(db);
+	usb_put_intf(db->intf);
+	kfree_sensitive(db);
+}
+
+/* Section 1.1 of the protocol. */
+static int read_descriptor(struct usb_interface *intf, struct wire_descriptor *machine)
+{
+	struct usb_host_interface *alt = intf->cur_altsetting;
+	const u8 *bytes = alt->extra;
+	int length = alt->extralen;
+
+	if (length >= WIRE_DESC_SIZE && bytes[1] == WIRE_DESC_TYPE &&
+	    bytes[2] == WIRE_DESC_SUBTYPE && bytes[5] > WIRE_VERSION >> 8) {
+		dev_err(&intf->dev,
+			"the machine speaks protocol %u.%u, this driver %u.x: update the driver\n",
+			bytes[5], bytes[4], WIRE_VERSION >> 8);
+		return -EPROTONOSUPPORT;
+	}
+	if (!wire_descriptor_get(bytes, length, machine)) {
+		dev_err(&intf->dev, "machine descriptor missing, too short or out of range\n");
+		return -EPROTO;
+	}
+	return 0;
+}
+
+struct pipes {
+	struct usb_endpoint_descriptor *plan, *in, *gate;
+};
+
+static int find_pipes(struct usb_interface *intf, bool routed, struct pipes *pipes)
+{
+	struct usb_host_interface *alt = intf->cur_altsetting;
+
+	pipes->gate = NULL;
+	if (usb_find_common_endpoints(alt, NULL, &pipes->plan, &pipes->in, NULL) ||
+	    usb_endpoint_maxp(pipes->plan) < 8 ||
+	    usb_endpoint_maxp(pipes->in) < WIRE_INT_IN_MIN ||
+	    (routed && (usb_find_int_out_endpoint(alt, &pipes->gate) ||
+			usb_endpoint_maxp(pipes->gate) < WIRE_INT_OUT_MIN))) {
+		dev_err(&intf->dev, "an endpoint is missing or too small\n");
+		return -EPROTO;
+	}
+	return 0;
+}
+
+static struct dealbox *dealbox_alloc(struct usb_interface *intf)
+{
+	struct dealbox *db = kzalloc(sizeof(*db), GFP_KERNEL);
+
+	if (!db)
+		return NULL;
+	device_initialize(&db->dev);
+	db->dev.class = &dealbox_class;
+	db->dev.parent = &intf->dev;
+	db->dev.groups = dealbox_groups;
+	db->dev.release = dealbox_free;
+	db->intf = usb_get_intf(intf);
+	db->udev = interface_to_usbdev(intf);
+	mutex_init(&db->ctl);
+	spin_lock_init(&db->lock);
+	INIT_LIST_HEAD(&db->files);
+	cdev_init(&db->cdev, &dealbox_fops);
+	db->cdev.owner = THIS_MODULE;
+	return db;
+}
+
+static int greet(struct dealbox *db)
+{
+	int error;
+
+	mutex_lock(&db->ctl);
+	error = dealbox_control_greet(db);
+	mutex_unlock(&db->ctl);
+	if (error)
+		dev_err(&db->intf->dev, "the machine does not answer as it should: %d\n", error);
+	return error;
+}
+
+/* Gives it a number and a node; from here on programs may open it. */
+static int publish(struct dealbox *db)
+{
+	int error;
+
+	db->minor = ida_alloc_max(&dealbox_ida, DEALBOX_MINORS - 1, GFP_KERNEL);
+	if (db->minor < 0)
+		return db->minor;
+	db->dev.devt = MKDEV(MAJOR(dealbox_region), db->minor);
+	error = dev_set_name(&db->dev, "dealbox%d", db->minor);
+	if (!error)
+		error = dealbox_stream_start(db, GFP_KERNEL);
+	if (!error)
+		error = cdev_device_add(&db->cdev, &db->dev);
+	if (error) {
+		dealbox_stream_stop(db);
+		dealbox_control_block(db, -ENODEV);
+		ida_free(&dealbox_ida, db->minor);
+	}
+	return error;
+}
+
+static int dealbox_probe(struct usb_interface *intf, const struct usb_device_id *id)
+{
+	struct wire_descriptor machine;
+	struct pipes pipes;
+	struct dealbox *db;
+	bool routed;
+	int error;
+
+	error = read_descriptor(intf, &machine);
+	if (error)
+		return error;
+	routed = machine.capabilities & DEALBOX_CAP_HOST_ROUTED;
+	error = find_pipes(intf, routed, &pipes);
+	if (error)
+		return error;
+
+	db = dealbox_alloc(intf);
+	if (!db)
+		return -ENOMEM;
+	db->machine = machine;
+	db->routed = routed;
+	db->source.pockets = machine.pockets;
+	error = dealbox_control_alloc(db, pipes.plan);
+	if (!error)
+		error = dealbox_stream_alloc(db, pipes.in, pipes.gate);
+	if (!error)
+		error = greet(db);
+	if (error)
+		goto put;
+
+	usb_set_intfdata(intf, db);
+	intf->needs_remote_wakeup = 1;
+	error = publish(db);
+	if (error)
+		goto put;
+	dealbox_debugfs_add(db);
+	return 0;
+put:
+	usb_set_intfdata(intf, NULL);
+	put_device(&db->dev);
+	return error;
+}
+
+static void dealbox_disconnect(struct usb_interface *intf)
+{
+	struct dealbox *db = usb_get_intfdata(intf);
+	struct dealbox_file *file;
+
+	/* No lock is held: open() may be under way, and sees gone below. */
+	debugfs_remove(db->debugfs);
+	cdev_device_del(&db->cdev, &db->dev);
+	ida_free(&dealbox_ida, db->minor);
+
+	spin_lock_irq(&db->lock);
+	db->gone = true;
+	list_for_each_entry(file, &db->files, node)
+		wake_up_poll(&file->wait, EPOLLIN | EPOLLHUP | EPOLLERR);
+	spin_unlock_irq(&db->lock);
+	dealbox_stream_stop(db);
+	dealbox_control_block(db, -ENODEV);
+
+	/* Whoever has ctl has no transfer left to wait for. */
+	mutex_lock(&db->ctl);
+	spin_lock_irq(&db->lock);
+	router_load(&db->router, NULL);
+	spin_unlock_irq(&db->lock);
+	mutex_unlock(&db->ctl);
+	usb_set_intfdata(intf, NULL);
+	put_device(&db->dev);
+}
+
+static int status_now(struct dealbox *db, struct wire_status *status)
+{
+	int error;
+
+	mutex_lock(&db->ctl);
+	error = dealbox_get_status(db, status);
+	mutex_unlock(&db->ctl);
+	return error;
+}
+
+static bool has_deal(const struct wire_status *status)
+{
+	return status->state == DEALBOX_STATE_DEALING ||
+	       status->state == DEALBOX_STATE_PAUSED ||
+	       status->state == DEALBOX_STATE_HELD;
+}
+
+/* Pauses a deal that runs, and waits until the cards past the gate have fallen. */
+static void pause_for_sleep(struct dealbox *db)
+{
+	struct wire_status status;
+	int waited, error;
+
+	mutex_lock(&db->ctl);
+	error = dealbox_pause(db);
+	mutex_unlock(&db->ctl);
+
+	for (waited = 0; !error && waited < 2000; waited += 20) {
+		error = status_now(db, &status);
+		if (!error && status.state != DEALBOX_STATE_DEALING)
+			return;
+		msleep(20);
+	}
+	dev_warn(&db->intf->dev, "going to sleep, but the machine did not pause\n");
+}
+
+static int dealbox_suspend(struct usb_interface *intf, pm_message_t message)
+{
+	struct dealbox *db = usb_get_intfdata(intf);
+	struct wire_status status;
+
+	if (PMSG_IS_AUTO(message)) {
+		/* Nobody has it open; but a deal may wait for its next owner. */
+		if (status_now(db, &status) || has_deal(&status))
+			return -EBUSY;
+	} else {
+		/* The system sleeps whatever we say, so the cards must stop first. */
+		pause_for_sleep(db);
+	}
+	dealbox_stream_stop(db);
+	dealbox_control_block(db, -EIO);
+	return 0;
+}
+
+static int dealbox_resume(struct usb_interface *intf)
+{
+	struct dealbox *db = usb_get_intfdata(intf);
+
+	dealbox_control_allow(db);
+	return dealbox_stream_start(db, GFP_NOIO);
+}
+
+/*
+ * The bus was reset: the machine was configured anew, has lost its plan, and says
+ * STATE_LOST in its first event. Our plan goes with it.
+ */
+static int dealbox_reset_resume(struct usb_interface *intf)
+{
+	struct dealbox *db = usb_get_intfdata(intf);
+
+	spin_lock_irq(&db->lock);
+	router_load(&db->router, NULL);
+	spin_unlock_irq(&db->lock);
+	return dealbox_resume(intf);
+}
+
+static int dealbox_pre_reset(struct usb_interface *intf)
+{
+	struct dealbox *db = usb_get_intfdata(intf);
+
+	dealbox_stream_stop(db);
+	dealbox_control_block(db, -EIO);
+	mutex_lock(&db->ctl);
+	return 0;
+}
+
+static int dealbox_post_reset(struct usb_interface *intf)
+{
+	struct dealbox *db = usb_get_intfdata(intf);
+	int error = dealbox_reset_resume(intf);
+
+	mutex_unlock(&db->ctl);
+	return error;
+}
+
+static const struct usb_device_id dealbox_ids[] = {
+	{ USB_INTERFACE_INFO(WIRE_CLASS, WIRE_SUBCLASS, WIRE_PROTOCOL) },
+	{ }
+};
+MODULE_DEVICE_TABLE(usb, dealbox_ids);
+
+static struct usb_driver dealbox_driver = {
+	.name = "dealbox",
+	.id_table = dealbox_ids,
+	.probe = dealbox_probe,
+	.disconnect = dealbox_disconnect,
+	.suspend = dealbox_suspend,
+	.resume = dealbox_resume,
+	.reset_resume = dealbox_reset_resume,
+	.pre_reset = dealbox_pre_reset,
+	.post_reset = dealbox_post_reset,
+	.supports_autosuspend = 1,
+};
+
+static int __init dealbox_init(void)
+{
+	int error;
+
+	error = alloc_chrdev_region(&dealbox_region, 0, DEALBOX_MINORS, "dealbox");
+	if (error)
+		return error;
+	error = class_register(&dealbox_class);
+	if (error)
+		goto region;
+	error = usb_register(&dealbox_driver);
+	if (error)
+		goto class;
+	return 0;
+class:
+	class_unregister(&dealbox_class);
+region:
+	unregister_chrdev_region(dealbox_region, DEALBOX_MINORS);
+	return error;
+}
+module_init(dealbox_init);
+
+static void __exit dealbox_exit(void)
+{
+	usb_deregister(&dealbox_driver);
+	class_unregister(&dealbox_class);
+	unregister_chrdev_region(dealbox_region, DEALBOX_MINORS);
+	ida_destroy(&dealbox_ida);
+}
+module_exit(dealbox_exit);
+
+MODULE_DESCRIPTION("Dealing machines for bridge boards");
+MODULE_AUTHOR("The dealbox authors");
+MODULE_LICENSE("GPL");
