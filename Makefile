@@ -14,6 +14,7 @@ MODULE_SOURCE = $(DESTDIR)/usr/src/dealbox-$(VERSION)
 help:
 	@echo 'make check     run every test'
 	@echo 'make fuzz      run the fuzz targets for some minutes'
+	@echo 'make bench     measure, and print figures'
 	@echo 'make install   user space, and the source of the module for DKMS; PREFIX=/usr/local DESTDIR='
 	@echo 'make clean     remove what was built'
 	@echo 'Each installs the Debian packages that it needs.'
@@ -25,6 +26,12 @@ check:
 fuzz:
 	@tests/setup/run user-space tests
 	@tests/fuzz/run 2000000
+
+bench:
+	@tests/setup/run user-space
+	@test -r build/bench/build.ninja || meson setup build/bench --buildtype release >/dev/null
+	@ninja -C build/bench >/dev/null
+	@meson test -C build/bench --no-rebuild --benchmark --num-processes 1 --verbose
 
 # DESTDIR is for those who make packages: what a running system must be told is theirs then
 install:
@@ -45,4 +52,4 @@ endif
 clean:
 	rm -rf build
 
-.PHONY: help check fuzz install clean
+.PHONY: help check fuzz bench install clean
