@@ -6,6 +6,7 @@
 #include <dealbox/bigdeal.h>
 #include <dealbox/card.h>
 #include <dealbox/deal.h>
+#include <dealbox/fault.h>
 #include <dealbox/format.h>
 #include <dealbox/number.h>
 #include <dealbox/pack.h>
@@ -13,6 +14,7 @@
 #include <dealbox/random.h>
 #include <dealbox/report.h>
 #include <dealbox/set.h>
+#include <dealbox/square.h>
 #include <dealbox/trace.h>
 #include <dealbox/verify.h>
 
