@@ -34,7 +34,8 @@ kernel_ready()
 
 harness_ready()
 {
-	[ -r "$cache/kselftest/kselftest_harness.h" ] && [ -r "$cache/kselftest/kselftest.h" ]
+	[ -r "$cache/linux-source/tools/testing/selftests/kselftest_harness.h" ] &&
+		[ -r "$cache/linux-source/scripts/checkpatch.pl" ]
 }
 
 # packages <section>
