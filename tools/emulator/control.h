@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Commands of one line, each answered by one line: "ok ..." or "error ...".
+ */
+#ifndef EMULATOR_CONTROL_H
+#define EMULATOR_CONTROL_H
+
+#include "operator.h"
+
+#define CONTROL_LINE_MAX	9000
+#define CONTROL_REPLY_MAX	16384
+
+struct control {
+	struct machine *machine;
+	struct operator *operator;
+	struct scenario *scenario;
+};
+
+/*
+ * Carries out a line (without its end; it is changed). False: it is a "wait" that does not hold
+ * yet, to be given again, unchanged, after the machine was run. The machine must
+ * have been run to the present.
+ */
+bool control_line(const struct control *control, const char *line, char *reply, size_t size);
+/* A line about every command, for --help. */
+const char *control_help(void);
+
+/*
+ * An insertion as a JSON object on one line: {"insertion":7,"board":3,...}. What lies in the
+ * pockets is in it. Returns the length, or -1 if size is too small.
+ */
+int account_json(const struct machine_board *board, char *buf, size_t size);
+
+#endif

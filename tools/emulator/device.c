@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+
+/* pid.codes' number for tests: a product needs its own */
+#define VENDOR		0x1209
+#define PRODUCT		0x0001
+
+#define DESC_DEVICE		1
+#define DESC_CONFIG		2
+#define DESC_STRING		3
+#define DESC_INTERFACE		4
+#define DESC_ENDPOINT		5
+
+#define REQ_GET_STATUS		0
+#define REQ_CLEAR_FEATURE	1
+#define REQ_SET_FEATURE		3
+#define REQ_SET_ADDRESS		5
+#define REQ_GET_DESCRIPTOR	6
+#define REQ_GET_CONFIGURATION	8
+#define REQ_SET_CONFIGURATION	9
+#define REQ_GET_INTERFACE	10
+#define REQ_SET_INTERFACE	11
+
+#define FEATURE_HALT		0
+#define FEATURE_REMOTE_WAKEUP	1
+
+#define BULK_SIZE	512
+#define INT_OUT_SIZE	16
+
+/* A transfer that is not answered yet. */
+struct pending {
+	uint64_t tag;
+	uint8_t endpoint;
+	bool in;
+	uint64_t at;		/* when it ends; MACHINE_NEVER = by an event, or never */
+	int32_t status;
+	uint32_t length, room;
+	uint8_t *data;		/* IN data, owned */
+};
+
+struct device {
+	struct machine *machine;
+	struct device_config config;
+	uint8_t configuration;
+	bool remote_wakeup;
+	bool halted[16];	/* by endpoint number */
+	struct pending pending[DEVICE_PENDING_MAX];
+	unsigned int count;
+};
+
+struct device *device_new(struct machine *machine, const struct device_config *config)
+{
+	struct device *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->machine = machine;
+	d->config = *config;
+	return d;
+}
+
+static void drop(struct device *d, unsigned int index)
+{
+	free(d->pending[index].data);
+	d->count--;
+	memmove(d->pending + index, d->pending + index + 1,
+		(d->count - index) * sizeof(*d->pending));
+}
+
+void device_detach(struct device *d)
+{
+	while (d->count)
+		drop(d, d->count - 1);
+	memset(d->halted, 0, sizeof(d->halted));
+	if (d->configuration)
+		machine_disconnect(d->machine);
+	d->configuration = 0;
+	d->remote_wakeup = false;
+}
+
+void device_free(struct device *d)
+{
+	if (!d)
+		return;
+	while (d->count)
+		drop(d, d->count - 1);
+	free(d);
+}
+
+const struct device_config *device_config(const struct device *d)
+{
+	return &d->config;
+}
+
+static bool routed(const struct device *d)
+{
+	return machine_view(d->machine).desc->capabilities & DEALBOX_CAP_HOST_ROUTED;
+}
+
+uint16_t device_int_out_size(const struct device *d)
+{
+	return routed(d) ? INT_OUT_SIZE : 0;
+}
+
+size_t device_machine_descriptor(const struct device *d, uint8_t *buf)
+{
+	wire_descriptor_put(buf, machine_view(d->machine).desc);
+	return WIRE_DESC_SIZE;
+}
+
+/* --- descriptors ------------------------------------------------------------------ */
+
+static size_t put(uint8_t *buf, const void *data, size_t length)
+{
+	memcpy(buf, data, length);
+	return length;
+}
+
+static size_t device_descriptor(uint8_t *buf)
+{
+	static const uint8_t descriptor[] = {
+		18, DESC_DEVICE, 0x00, 0x02, 0, 0, 0, 64,
+		VENDOR & 0xff, VENDOR >> 8, PRODUCT & 0xff, PRODUCT >> 8, 0x00, 0x01,
+		1, 2, 3, 1,
+	};
+
+	return put(buf, descriptor, sizeof(descriptor));
+}
+
+static size_t endpoint(uint8_t *buf, uint8_t address, uint8_t type, uint16_t size)
+{
+	/* 125 µs for interrupt endpoints at high speed */
+	const uint8_t descriptor[] = { 7, DESC_ENDPOINT, address, type, size & 0xff, size >> 8,
+				       type == 3 };
+
+	return put(buf, descriptor, sizeof(descriptor));
+}
+
+static size_t config_descriptor(const struct device *d, uint8_t *buf)
+{
+	/* self-powered, with remote wakeup, 2 mA from the bus */
+	static const uint8_t config[] = { 9, DESC_CONFIG, 0, 0, 1, 1, 0, 0xe0, 1 };
+	const uint8_t interface[] = { 9, DESC_INTERFACE, 0, 0, routed(d) ? 3 : 2, WIRE_CLASS,
+				      WIRE_SUBCLASS, WIRE_PROTOCOL, 0 };
+	size_t length = put(buf, config, sizeof(config));
+
+	length += put(buf + length, interface, sizeof(interface));
+	length += device_machine_descriptor(d, buf + length);
+	length += endpoint(buf + length, DEVICE_EP_BULK_OUT, 2, BULK_SIZE);
+	length += endpoint(buf + length, DEVICE_EP_INT_IN, 3, d->config.int_in_size);
+	if (routed(d))
+		length += endpoint(buf + length, DEVICE_EP_INT_OUT, 3, INT_OUT_SIZE);
+	buf[2] = length & 0xff;
+	buf[3] = length >> 8;
+	return length;
+}
+
+static size_t string_descriptor(const struct device *d, uint8_t index, uint8_t *buf)
+{
+	const char *const strings[] = { NULL, "dealbox", d->config.product, d->config.serial };
+	size_t length = 2, i;
+
+	if (index == 0) {
+		static const uint8_t languages[] = { 4, DESC_STRING, 0x09, 0x04 };
+
+		return put(buf, languages, sizeof(languages));
+	}
+	if (index >= sizeof(strings) / sizeof(*strings))
+		return 0;
+	/* names and serial numbers of the emulator are ASCII */
+	for (i = 0; strings[index][i]; i++) {
+		buf[length++] = strings[index][i];
+		buf[length++] = 0;
+	}
+	buf[0] = length;
+	buf[1] = DESC_STRING;
+	return length;
+}
+
+static int get_descriptor(const struct device *d, uint16_t value, uint8_t *buf)
+{
+	size_t length = 0;
+
+	switch (value >> 8) {
+	case DESC_DEVICE:
+		length = device_descriptor(buf);
+		break;
+	case DESC_CONFIG:
+		length = (value & 0xff) == 0 ? config_descriptor(d, buf) : 0;
+		break;
+	case DESC_STRING:
+		length = string_descriptor(d, value & 0xff, buf);
+		break;
+	}
+	return length ? (int)length : -EPIPE;
+}
+
+/* --- endpoint 0 ----------------------------------------------------------------------- */
+
+static bool has_endpoint(const struct device *d, uint16_t address)
+{
+	return address == DEVICE_EP_BULK_OUT || address == DEVICE_EP_INT_IN ||
+		(address == DEVICE_EP_INT_OUT && routed(d));
+}
+
+static int set_configuration(struct device *d, uint16_t value)
+{
+	if (value > 1)
+		return -EPIPE;
+	memset(d->halted, 0, sizeof(d->halted));
+	if (value)
+		machine_configure(d->machine);
+	else if (d->configuration)
+		machine_disconnect(d->machine);
+	d->configuration = value;
+	return 0;
+}
+
+static int endpoint_feature(struct device *d, uint16_t feature, uint16_t address, bool set)
+{
+	if (feature != FEATURE_HALT || !d->configuration || !has_endpoint(d, address))
+		return -EPIPE;
+	d->halted[address & 15] = set;
+	return 0;
+}
+
+/* Bytes of the answer, 0 for a request without one, or -EPIPE. */
+static int standard_request(struct device *d, const uint8_t *setup, uint8_t *buf)
+{
+	uint16_t value = setup[2] | setup[3] << 8, index = setup[4] | setup[5] << 8;
+
+	switch (setup[0] << 8 | setup[1]) {
+	case 0x8000 | REQ_GET_STATUS:
+		buf[0] = 1 | d->remote_wakeup << 1;
+		buf[1] = 0;
+		return 2;
+	case 0x8100 | REQ_GET_STATUS:
+		memset(buf, 0, 2);
+		return index == 0 && d->configuration ? 2 : -EPIPE;
+	case 0x8200 | REQ_GET_STATUS:
+		if ((index & 15) && !(d->configuration && has_endpoint(d, index)))
+			return -EPIPE;
+		buf[0] = d->halted[index & 15];
+		buf[1] = 0;
+		return 2;
+	case 0x0000 | REQ_CLEAR_FEATURE:
+	case 0x0000 | REQ_SET_FEATURE:
+		if (value != FEATURE_REMOTE_WAKEUP)
+			return -EPIPE;
+		d->remote_wakeup = setup[1] == REQ_SET_FEATURE;
+		return 0;
+	case 0x0200 | REQ_CLEAR_FEATURE:
+	case 0x0200 | REQ_SET_FEATURE:
+		return endpoint_feature(d, value, index, setup[1] == REQ_SET_FEATURE);
+	case 0x0000 | REQ_SET_ADDRESS:
+		return 0;
+	case 0x8000 | REQ_GET_DESCRIPTOR:
+		return get_descriptor(d, value, buf);
+	case 0x8000 | REQ_GET_CONFIGURATION:
+		buf[0] = d->configuration;
+		return 1;
+	case 0x0000 | REQ_SET_CONFIGURATION:
+		return set_configuration(d, value);
+	case 0x8100 | REQ_GET_INTERFACE:
+		buf[0] = 0;
+		return d->configuration && index == 0 ? 1 : -EPIPE;
+	case 0x0100 | REQ_SET_INTERFACE:
+		return d->configuration && index == 0 && value == 0 ? 0 : -EPIPE;
+	default:
+		return -EPIPE;
+	}
+}
+
+static int vendor_request(struct device *d, const struct transfer *transfer, uint8_t *buf)
+{
+	const uint8_t *setup = transfer->setup;
+	uint16_t value = setup[2] | setup[3] << 8, index = setup[4] | setup[5] << 8;
+	size_t length;
+
+	if (!d->configuration || index != 0)
+		return -EPIPE;
+	if (setup[0] == WIRE_REQ_IN) {
+		length = machine_query(d->machine, setup[1], value, buf);
+		return length ? (int)length : -EPIPE;
+	}
+	if (setup[0] != WIRE_REQ_OUT)
+		return -EPIPE;
+	return machine_command(d->machine, setup[1], value, transfer->data, transfer->length) ?
+		0 : -EPIPE;
+}
+
+/* --- transfers ---------------------------------------------------------------------------- */
+
+/* What a scenario makes of one transfer. */
+struct spoil {
+	uint64_t delay;		/* µs */
+	bool stall;		/* not carried out */
+	bool ignore;		/* not carried out, never answered */
+	bool no_answer;		/* carried out, never answered */
+	int32_t status;		/* 0 = as it is */
+	uint32_t short_to, long_to;	/* EFFECT_NONE = as it is */
+	const struct effect *bytes, *refuse;
+	struct { enum action action; uint32_t value[2]; } world[4];	/* afterwards */
+	unsigned int world_count;
+};
+
+static struct spoil spoil_of(struct device *d, enum hook hook, uint8_t name)
+{
+	struct happening happening = machine_happening(d->machine, hook, name);
+	struct spoil spoil = { .short_to = EFFECT_NONE, .long_to = EFFECT_NONE };
+	const struct effect *effect;
+	unsigned int cursor = 0;
+
+	while ((effect = scenario_next(machine_scenario(d->machine), &happening, &cursor))) {
+		switch (effect->action) {
+		case ACTION_DELAY:
+			spoil.delay = effect->value[0] * 1000ULL;
+			break;
+		case ACTION_STALL:
+			spoil.stall = true;
+			break;
+		case ACTION_IGNORE:
+			spoil.ignore = true;
+			break;
+		case ACTION_NO_ANSWER:
+			spoil.no_answer = true;
+			break;
+		case ACTION_STATUS:
+			spoil.status = -(int32_t)effect->value[0];
+			break;
+		case ACTION_SHORT:
+			spoil.short_to = effect->value[0];
+			break;
+		case ACTION_LONG:
+			spoil.long_to = effect->value[0];
+			break;
+		case ACTION_BYTES:
+			spoil.bytes = effect;
+			break;
+		case ACTION_REFUSE:
+			spoil.refuse = effect;
+			break;
+		default:
+			if (effect->action < ACTION_PULL || spoil.world_count == 4)
+				break;
+			spoil.world[spoil.world_count].action = effect->action;
+			memcpy(spoil.world[spoil.world_count++].value, effect->value,
+			       sizeof(effect->value));
+			break;
+		}
+	}
+	return spoil;
+}
+
+static void spoil_world(struct device *d, const struct spoil *spoil)
+{
+	unsigned int i;
+
+	for (i = 0; i < spoil->world_count; i++)
+		machine_act(d->machine, spoil->world[i].action, spoil->world[i].value);
+}
+
+/* The answer is there: data of length bytes, which may become more or fewer. */
+static void answer(struct pending *p, uint64_t now, const struct spoil *spoil, int32_t status,
+		   const uint8_t *data, uint32_t length)
+{
+	uint8_t buf[DEVICE_DATA_MAX] = { 0 };
+
+	if (data)
+		memcpy(buf, data, length);
+	if (spoil->bytes) {
+		length = spoil->bytes->length;
+		memcpy(buf, spoil->bytes->bytes, length);
+	}
+	if (spoil->short_to < length)
+		length = spoil->short_to;
+	if (spoil->long_to != EFFECT_NONE && spoil->long_to > length)
+		length = spoil->long_to;
+	if (length > p->room) {
+		/* a host controller takes what it has room for, and calls it babble */
+		length = p->room;
+		if (spoil->bytes || spoil->long_to != EFFECT_NONE)
+			status = -EOVERFLOW;
+	}
+	if (spoil->status)
+		status = spoil->status;
+	if (p->in && length) {
+		p->data = malloc(length);
+		if (!p->data)
+			length = 0;
+		else
+			memcpy(p->data, buf, length);
+	}
+	p->status = status;
+	p->length = length;
+	p->at = spoil->no_answer ? MACHINE_NEVER : now + spoil->delay;
+}
+
+static void stall(struct device *d, struct pending *p, uint64_t now, uint64_t delay)
+{
+	if (p->endpoint & 15)
+		d->halted[p->endpoint & 15] = true;
+	p->status = -EPIPE;
+	p->at = now + delay;
+}
+
+static void control(struct device *d, uint64_t now, const struct transfer *transfer,
+		    struct pending *p)
+{
+	const uint8_t *setup = transfer->setup;
+	uint32_t wanted = setup[6] | setup[7] << 8;
+	struct spoil spoil = { .short_to = EFFECT_NONE, .long_to = EFFECT_NONE };
+	uint8_t buf[512];
+	int length;
+
+	p->in = setup[0] & 0x80;
+	if (p->in && p->room > wanted)
+		p->room = wanted;
+	if ((setup[0] & 0x60) == 0x40)
+		spoil = spoil_of(d, HOOK_REQUEST, setup[1]);
+	if (spoil.ignore)
+		return;
+	if (spoil.stall) {
+		stall(d, p, now, spoil.delay);
+		spoil_world(d, &spoil);
+		return;
+	}
+	if (spoil.refuse && !p->in) {
+		machine_refuse(d->machine, setup[1], transfer->data, transfer->length,
+			       spoil.refuse->value[0],
+			       spoil.refuse->value[1] == EFFECT_NONE ? 0 : spoil.refuse->value[1]);
+		length = -EPIPE;
+	} else if ((setup[0] & 0x60) == 0x40) {
+		length = vendor_request(d, transfer, buf);
+	} else {
+		length = standard_request(d, setup, buf);
+	}
+	if (length < 0)
+		answer(p, now, &spoil, length, NULL, 0);
+	else
+		answer(p, now, &spoil, 0, p->in ? buf : NULL,
+		       p->in ? (uint32_t)length : transfer->length);
+	spoil_world(d, &spoil);
+}
+
+static bool bulk_out(struct device *d, const struct transfer *transfer, const struct spoil *spoil)
+{
+	if (spoil->refuse)
+		machine_refuse_plan(d->machine, spoil->refuse->value[0],
+				    spoil->refuse->value[1] == EFFECT_NONE ? 0 :
+				    spoil->refuse->value[1]);
+	return machine_bulk(d->machine, transfer->data, transfer->length);
+}
+
+static void out(struct device *d, uint64_t now, const struct transfer *transfer,
+		struct pending *p)
+{
+	bool bulk = transfer->endpoint == DEVICE_EP_BULK_OUT;
+	struct spoil spoil;
+
+	if (d->halted[transfer->endpoint & 15]) {
+		stall(d, p, now, 0);
+		return;
+	}
+	spoil = spoil_of(d, bulk ? HOOK_PLAN : HOOK_ROUTE, 0);
+	if (spoil.ignore)
+		return;
+	if (spoil.stall || (bulk && !bulk_out(d, transfer, &spoil))) {
+		stall(d, p, now, spoil.delay);
+	} else {
+		if (!bulk && !spoil.status)
+			machine_gate(d->machine, transfer->data, transfer->length);
+		answer(p, now, &spoil, 0, NULL, transfer->length);
+	}
+	spoil_world(d, &spoil);
+}
+
+void device_submit(struct device *d, uint64_t now, const struct transfer *transfer)
+{
+	struct pending *p;
+
+	if (d->count == DEVICE_PENDING_MAX)
+		drop(d, 0);
+	p = &d->pending[d->count++];
+	*p = (struct pending){
+		.tag = transfer->tag, .endpoint = transfer->endpoint,
+		.in = transfer->endpoint & 0x80, .at = MACHINE_NEVER,
+		.room = transfer->length < DEVICE_DATA_MAX ? transfer->length : DEVICE_DATA_MAX,
+	};
+	if (transfer->endpoint == 0)
+		control(d, now, transfer, p);
+	else if (!d->configuration || !has_endpoint(d, transfer->endpoint))
+		stall(d, p, now, 0);
+	else if (!p->in)
+		out(d, now, transfer, p);
+	/* interrupt IN is held until there is an event: device_reap() */
+}
+
+bool device_cancel(struct device *d, uint64_t tag)
+{
+	unsigned int i;
+
+	for (i = 0; i < d->count; i++) {
+		if (d->pending[i].tag == tag) {
+			drop(d, i);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool waits_for_event(const struct pending *p)
+{
+	return p->endpoint == DEVICE_EP_INT_IN && p->at == MACHINE_NEVER && !p->length &&
+		!p->status;
+}
+
+/* Gives waiting events to the transfers that are held for them. */
+static void pump(struct device *d, uint64_t now)
+{
+	unsigned int i;
+
+	for (i = 0; i < d->count; i++) {
+		struct pending *p = &d->pending[i];
+		uint8_t buf[1024];
+		struct spoil spoil;
+		size_t length;
+
+		if (!waits_for_event(p))
+			continue;
+		if (d->halted[DEVICE_EP_INT_IN & 15]) {
+			stall(d, p, now, 0);
+			continue;
+		}
+		if (machine_fetch_at(d->machine) > now)
+			return;
+		spoil = spoil_of(d, HOOK_TRANSFER, 0);
+		if (spoil.ignore) {
+			p->status = -ETIMEDOUT;	/* never answered: only unlinked */
+		} else if (spoil.stall) {
+			stall(d, p, now, spoil.delay);
+		} else if (spoil.status || spoil.bytes) {
+			/* the events stay in the queue, as after a transfer that failed */
+			answer(p, now, &spoil, 0, NULL, 0);
+		} else {
+			length = d->config.int_in_size < p->room ? d->config.int_in_size : p->room;
+			length = machine_fetch(d->machine, buf, length);
+			answer(p, now, &spoil, 0, buf, length);
+		}
+		spoil_world(d, &spoil);
+	}
+}
+
+bool device_reap(struct device *d, uint64_t now, struct completion *completion)
+{
+	unsigned int i;
+
+	pump(d, now);
+	for (i = 0; i < d->count; i++) {
+		struct pending *p = &d->pending[i];
+
+		if (p->at > now)
+			continue;
+		completion->tag = p->tag;
+		completion->endpoint = p->endpoint;
+		completion->in = p->in;
+		completion->status = p->status;
+		completion->length = p->length;
+		if (p->data)
+			memcpy(completion->data, p->data, p->length);
+		drop(d, i);
+		return true;
+	}
+	return false;
+}
+
+uint64_t device_next(const struct device *d)
+{
+	uint64_t next = MACHINE_NEVER;
+	unsigned int i;
+
+	for (i = 0; i < d->count; i++) {
+		const struct pending *p = &d->pending[i];
+		uint64_t at = p->at;
+
+		if (waits_for_event(p))
+			at = d->halted[DEVICE_EP_INT_IN & 15] ? 0 :
+				machine_fetch_at(d->machine);
+		if (at < next)
+			next = at;
+	}
+	return next;
+}

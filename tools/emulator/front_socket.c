@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The front for the library's emu: backend. lib/emu.h has the frames. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "emu.h"
+#include "front.h"
+#include "socket.h"
+
+#define INT_IN_TAG	UINT64_MAX
+#define RETRY_US	10000	/* a host controller does not poll a broken endpoint faster */
+
+struct frame {
+	struct emu_frame head;
+	uint8_t data[EMU_DATA_MAX];
+};
+
+struct socket_front {
+	struct front front;
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	int listener, host;	/* host -1 = nobody is there */
+	bool attached;
+	bool int_in;		/* a transfer is with the device */
+	uint64_t int_in_at;	/* when the next one may be given */
+	bool blocked;		/* out could not be sent yet */
+	struct frame out;
+};
+
+static void hang_up(struct socket_front *f)
+{
+	if (f->attached)
+		device_detach(f->front.device);
+	if (f->host >= 0)
+		close(f->host);
+	f->host = -1;
+	f->attached = false;
+	f->blocked = false;
+	f->int_in = false;
+}
+
+static void transmit(struct socket_front *f)
+{
+	ssize_t sent = send(f->host, &f->out, sizeof(f->out.head) + f->out.head.length,
+			    MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	f->blocked = sent < 0 && (errno == EAGAIN || errno == ENOBUFS);
+	if (sent < 0 && !f->blocked)
+		hang_up(f);
+}
+
+static void answer_attach(int fd, int32_t status, const struct emu_attached *attached)
+{
+	struct frame frame = {
+		.head = { .kind = EMU_ATTACHED, .id = EMU_VERSION, .status = status,
+			  .length = attached ? sizeof(*attached) : 0 },
+	};
+
+	if (attached)
+		memcpy(frame.data, attached, sizeof(*attached));
+	if (send(fd, &frame, sizeof(frame.head) + frame.head.length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return;	/* the host is gone: seen at the next poll */
+}
+
+static void attach(struct socket_front *f, uint32_t version, uint64_t now)
+{
+	const struct device_config *config = device_config(f->front.device);
+	struct emu_attached attached = {
+		.int_in_size = config->int_in_size,
+		.int_out_size = device_int_out_size(f->front.device),
+	};
+	/* what the USB core of a host does at once */
+	static const struct transfer configure = { .setup = { 0, 9, 1 } };
+	struct completion completion;
+
+	if (version != EMU_VERSION) {
+		answer_attach(f->host, -EPROTO, NULL);
+		hang_up(f);
+		return;
+	}
+	memcpy(attached.serial, config->serial, sizeof(attached.serial) - 1);
+	memcpy(attached.product, config->product, sizeof(attached.product) - 1);
+	device_machine_descriptor(f->front.device, attached.machine_descriptor);
+	answer_attach(f->host, 0, &attached);
+	f->attached = true;
+	f->int_in_at = now;
+	device_submit(f->front.device, now, &configure);
+	device_reap(f->front.device, now, &completion);
+}
+
+static void submit(struct socket_front *f, const struct frame *in, uint64_t now)
+{
+	struct transfer transfer = {
+		.tag = (uint64_t)in->head.kind << 32 | in->head.id, .length = in->head.length,
+	};
+	const uint8_t *data = in->data;
+
+	switch (in->head.kind) {
+	case EMU_CONTROL:
+		if (in->head.length < sizeof(transfer.setup)) {
+			hang_up(f);
+			return;
+		}
+		memcpy(transfer.setup, data, sizeof(transfer.setup));
+		data += sizeof(transfer.setup);
+		transfer.length -= sizeof(transfer.setup);
+		if (transfer.setup[0] & 0x80)
+			transfer.length = transfer.setup[6] | transfer.setup[7] << 8;
+		else
+			memcpy(transfer.data, data, transfer.length);
+		break;
+	case EMU_BULK_OUT:
+		transfer.endpoint = DEVICE_EP_BULK_OUT;
+		memcpy(transfer.data, data, transfer.length);
+		break;
+	case EMU_INT_OUT:
+		transfer.endpoint = DEVICE_EP_INT_OUT;
+		memcpy(transfer.data, data, transfer.length);
+		break;
+	default:
+		hang_up(f);
+		return;
+	}
+	front_trace(f->front.trace, now, "submit", transfer.endpoint, in->data, in->head.length);
+	device_submit(f->front.device, now, &transfer);
+}
+
+static void receive(struct socket_front *f, uint64_t now)
+{
+	struct frame in;
+	ssize_t length = recv(f->host, &in, sizeof(in), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (length < 0 && errno == EAGAIN)
+		return;
+	/* a frame that is not whole is not from a host that speaks this language */
+	if (length < (ssize_t)sizeof(in.head) || length > (ssize_t)sizeof(in) ||
+	    in.head.length != length - sizeof(in.head)) {
+		hang_up(f);
+		return;
+	}
+	if (!f->attached && in.head.kind == EMU_ATTACH)
+		attach(f, in.head.id, now);
+	else if (f->attached)
+		submit(f, &in, now);
+	else
+		hang_up(f);
+}
+
+static void welcome(struct socket_front *f)
+{
+	int fd = accept4(f->listener, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (f->host < 0 && machine_view(f->front.machine).plugged) {
+		f->host = fd;
+		return;
+	}
+	answer_attach(fd, f->host >= 0 ? -EBUSY : -ENODEV, NULL);
+	close(fd);
+}
+
+static unsigned int socket_poll(struct front *front, struct pollfd *fds)
+{
+	struct socket_front *f = (struct socket_front *)front;
+
+	fds[0] = (struct pollfd){ .fd = f->listener, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = f->host, .events = f->blocked ? POLLOUT : POLLIN };
+	return 2;
+}
+
+static void socket_serve(struct front *front, const struct pollfd *fds, uint64_t now)
+{
+	struct socket_front *f = (struct socket_front *)front;
+
+	if (fds[1].fd >= 0 && fds[1].fd == f->host) {
+		if (f->blocked && fds[1].revents)
+			transmit(f);
+		else if (fds[1].revents)
+			receive(f, now);
+	}
+	if (fds[0].revents)
+		welcome(f);
+}
+
+static void give_int_in(struct socket_front *f, uint64_t now)
+{
+	struct transfer transfer = { .tag = INT_IN_TAG, .endpoint = DEVICE_EP_INT_IN };
+
+	if (f->int_in || now < f->int_in_at)
+		return;
+	transfer.length = device_config(f->front.device)->int_in_size;
+	device_submit(f->front.device, now, &transfer);
+	f->int_in = true;
+}
+
+static void send_completion(struct socket_front *f, uint64_t now, const struct completion *done)
+{
+	struct emu_frame *head = &f->out.head;
+
+	head->id = done->tag;
+	head->status = done->status;
+	head->length = done->in ? done->length : 0;
+	if (done->tag == INT_IN_TAG) {
+		head->kind = EMU_INT_IN;
+		head->id = 0;
+		f->int_in = false;
+		f->int_in_at = done->status ? now + RETRY_US : now;
+	} else {
+		head->kind = done->tag >> 32 | 0x80;
+	}
+	memcpy(f->out.data, done->data, head->length);
+	front_trace(f->front.trace, now, "done", done->status, f->out.data, head->length);
+	transmit(f);
+}
+
+static void socket_flush(struct front *front, uint64_t now)
+{
+	struct socket_front *f = (struct socket_front *)front;
+	struct completion done;
+
+	if (f->host >= 0 && !machine_view(front->machine).plugged)
+		hang_up(f);
+	while (f->attached && !f->blocked) {
+		give_int_in(f, now);
+		if (!device_reap(front->device, now, &done))
+			break;
+		send_completion(f, now, &done);
+		/* room in the queue may let the mechanics go on */
+		machine_run(front->machine, now);
+	}
+}
+
+static uint64_t socket_next(const struct front *front)
+{
+	const struct socket_front *f = (const struct socket_front *)front;
+	uint64_t next;
+
+	if (!f->attached || f->blocked)
+		return MACHINE_NEVER;
+	next = device_next(front->device);
+	return !f->int_in && f->int_in_at < next ? f->int_in_at : next;
+}
+
+static void socket_close(struct front *front)
+{
+	struct socket_front *f = (struct socket_front *)front;
+
+	hang_up(f);
+	close(f->listener);
+	unlink(f->path);
+	free(f);
+}
+
+static const struct front_ops socket_ops = {
+	.poll = socket_poll, .serve = socket_serve, .flush = socket_flush, .next = socket_next,
+	.close = socket_close,
+};
+
+struct front *front_socket_open(const char *path, struct device *device,
+				struct machine *machine, FILE *trace)
+{
+	struct socket_front *f;
+	int listener = socket_listen(path, SOCK_SEQPACKET);
+
+	if (listener < 0)
+		return NULL;
+	f = calloc(1, sizeof(*f));
+	if (!f) {
+		close(listener);
+		return NULL;
+	}
+	f->front = (struct front){ &socket_ops, device, machine, trace };
+	strcpy(f->path, path);
+	f->listener = listener;
+	f->host = -1;
+	return &f->front;
+}

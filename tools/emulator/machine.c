@@ -1,0 +1,958 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The protocol side of a machine. Section numbers are those of docs/protocol.md. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine_priv.h"
+
+#define US_PER_MS	1000ULL
+#define PLAN_CHECK_US	20000
+
+bool has(const struct machine *m, uint32_t capability)
+{
+	return m->config.desc.capabilities & capability;
+}
+
+uint32_t machine_clock(const struct machine *m)
+{
+	return m->now - m->power_on;
+}
+
+/* --- events (§4) ------------------------------------------------------------- */
+
+struct wire_event event_of(uint8_t type)
+{
+	return (struct wire_event){
+		.type = type,
+		.position = DEALBOX_NONE, .card = DEALBOX_NONE,
+		.pocket = DEALBOX_NONE, .quality = DEALBOX_NONE,
+	};
+}
+
+static void event_queue(struct machine *m, const struct wire_event *event)
+{
+	unsigned int slot;
+
+	if (m->queue_count == MACHINE_QUEUE) {
+		m->queue_head = (m->queue_head + 1) % MACHINE_QUEUE;
+		m->queue_count--;
+	}
+	slot = (m->queue_head + m->queue_count++) % MACHINE_QUEUE;
+	wire_event_put(m->queue[slot], event);
+}
+
+/* An event that no host knows, with the next number. */
+static void event_unknown(struct machine *m)
+{
+	struct wire_event event = event_of(0xf0);
+
+	event.number = m->next_event++;
+	event.clock_us = machine_clock(m);
+	event_queue(m, &event);
+}
+
+static void event_number(struct machine *m, struct wire_event *event)
+{
+	event->number = m->next_event++;
+	event->clock_us = machine_clock(m);
+	if (m->board.present)
+		event->insertion = m->board.insertion;
+}
+
+void event_send(struct machine *m, struct wire_event *event)
+{
+	struct happening happening = machine_happening(m, HOOK_EVENT, event->type);
+	struct scenario *scenario = m->config.scenario;
+	const struct effect *effect;
+	unsigned int cursor = 0, copies = 1, patch_at = 0;
+	const struct effect *patch = NULL;
+
+	if (!m->configured)
+		return;
+	happening.position = event->position;
+	happening.card = event->card;
+	happening.pocket = event->pocket;
+	while ((effect = scenario_next(scenario, &happening, &cursor))) {
+		uint32_t i;
+
+		switch (effect->action) {
+		case ACTION_DROP:
+			copies = 0;
+			break;
+		case ACTION_DUPLICATE:
+			copies = 2;
+			break;
+		case ACTION_UNKNOWN:
+			event_unknown(m);
+			break;
+		case ACTION_FLOOD:
+			for (i = 0; i < effect->value[0]; i++)
+				event_unknown(m);
+			break;
+		case ACTION_SET:
+			patch = effect;
+			patch_at = effect->value[0];
+			break;
+		case ACTION_DELAY:
+			machine_delay_events(m, effect->value[0] * US_PER_MS);
+			break;
+		default:
+			machine_defer(m, effect);
+			break;
+		}
+	}
+	event_number(m, event);
+	while (copies--) {
+		event_queue(m, event);
+		if (patch) {
+			unsigned int slot = (m->queue_head + m->queue_count - 1) % MACHINE_QUEUE;
+
+			memcpy(m->queue[slot] + patch_at, patch->bytes, patch->length);
+		}
+	}
+}
+
+void machine_defer(struct machine *m, const struct effect *effect)
+{
+	if (m->deferred_count == DEFERRED_MAX)
+		return;
+	m->deferred[m->deferred_count].action = effect->action;
+	memcpy(m->deferred[m->deferred_count].value, effect->value, sizeof(effect->value));
+	m->deferred_count++;
+}
+
+size_t machine_fetch(struct machine *m, uint8_t *buf, size_t size)
+{
+	size_t length = 0;
+
+	if (machine_fetch_at(m) > m->now)
+		return 0;
+	while (m->queue_count && length + WIRE_EVENT_SIZE <= size) {
+		memcpy(buf + length, m->queue[m->queue_head], WIRE_EVENT_SIZE);
+		length += WIRE_EVENT_SIZE;
+		m->queue_head = (m->queue_head + 1) % MACHINE_QUEUE;
+		m->queue_count--;
+	}
+	return length;
+}
+
+uint64_t machine_fetch_at(const struct machine *m)
+{
+	return m->queue_count ? m->events_at : MACHINE_NEVER;
+}
+
+void machine_delay_events(struct machine *m, uint64_t us)
+{
+	if (m->events_at < m->now + us)
+		m->events_at = m->now + us;
+}
+
+/* --- states ------------------------------------------------------------------- */
+
+void machine_stop(struct machine *m, struct wire_event *event)
+{
+	bool fault = event->type >= DEALBOX_EV_REPEATED_CARD;
+
+	m->stops++;
+	m->step = STEP_NONE;
+	m->pending = PENDING_NONE;
+	event_send(m, event);
+	if (fault)
+		deal_end(m, MACHINE_VOID);
+	m->state = fault ? DEALBOX_STATE_FAULT : DEALBOX_STATE_HELD;
+	m->fault = event->type;
+}
+
+void deal_end(struct machine *m, enum machine_end end)
+{
+	struct dealbox_counters *counters = &m->memory.counters;
+
+	m->step = STEP_NONE;
+	m->pending = PENDING_NONE;
+	if (!m->deal.running)
+		return;
+	m->deal.running = false;
+	m->board.end = end;
+	if (end == MACHINE_DONE)
+		counters->boards_dealt++;
+	else
+		counters->boards_voided++;
+}
+
+void plan_forget(struct machine *m)
+{
+	explicit_bzero(&m->plan, sizeof(m->plan));
+	explicit_bzero(m->load, sizeof(m->load));
+	m->plan_loaded = false;
+	m->load_deadline = MACHINE_NEVER;
+	m->load_check_at = MACHINE_NEVER;
+	m->load_received = 0;
+	m->load_overrun = false;
+}
+
+void machine_forget(struct machine *m, uint32_t reason)
+{
+	struct wire_event event = event_of(DEALBOX_EV_STATE_LOST);
+
+	mechanics_cut(m);
+	plan_forget(m);
+	m->state = DEALBOX_STATE_IDLE;
+	m->fault = 0;
+	memset(&m->deal, 0, sizeof(m->deal));
+	memset(&m->last, 0, sizeof(m->last));
+	m->last_accepted = false;
+	m->queue_count = 0;
+	m->events_at = 0;
+	m->next_event = 1;
+	m->gate_event = 0;
+	m->late_event = 0;
+
+	event.code = reason;
+	event_number(m, &event);
+	event.insertion = m->board.present ? m->board.insertion : 0;
+	event_queue(m, &event);
+	if (m->board.present) {
+		event = event_of(DEALBOX_EV_BOARD_INSERTED);
+		event.flags = m->board.in_doubt ? DEALBOX_EVF_AT_POWER_ON : 0;
+		event.arg[0] = has(m, DEALBOX_CAP_BOARD_READER) ? m->board.number : 0;
+		event_send(m, &event);
+	}
+	if (m->cover_open) {
+		event = event_of(DEALBOX_EV_COVER_OPEN);
+		event_send(m, &event);
+	}
+	if (m->hopper.count) {
+		event = event_of(DEALBOX_EV_HOPPER_LOADED);
+		event_send(m, &event);
+	}
+}
+
+void machine_configure(struct machine *m)
+{
+	m->configured = true;
+	machine_forget(m, m->configured_before ? DEALBOX_LOST_RESET : DEALBOX_LOST_POWER_ON);
+	m->configured_before = true;
+}
+
+void machine_disconnect(struct machine *m)
+{
+	mechanics_cut(m);
+	m->configured = false;
+}
+
+void machine_reset_firmware(struct machine *m)
+{
+	if (m->powered && m->configured)
+		machine_forget(m, DEALBOX_LOST_FIRMWARE);
+}
+
+/* --- queries (§2.1) -------------------------------------------------------------- */
+
+static const struct {
+	uint32_t min, max, start;
+} params[PARAM_COUNT] = {
+	[DEALBOX_PARAM_SPEED - 1] = { 60, 1200, 600 },
+	[DEALBOX_PARAM_READ_RETRIES - 1] = { 0, 9, 2 },
+	[DEALBOX_PARAM_FEED_TIMEOUT - 1] = { 200, 4000, 1500 },
+	[DEALBOX_PARAM_VOLUME - 1] = { 0, 100, 50 },
+};
+
+static size_t get_info(struct machine *m, uint16_t value, uint8_t *buf)
+{
+	wire_info_put(buf, &m->config.info);
+	return value ? 0 : WIRE_INFO_SIZE;
+}
+
+static size_t get_status(struct machine *m, uint16_t value, uint8_t *buf)
+{
+	struct wire_status status = {
+		.state = m->state,
+		.fault = m->fault,
+		.cards_total = m->deal.total,
+		.insertion = m->board.present ? m->board.insertion : 0,
+		.cards_done = m->deal.done,
+		.next_event = m->next_event,
+		.clock_us = machine_clock(m),
+	};
+
+	if (m->board.present) {
+		status.flags |= DEALBOX_STATUS_BOARD;
+		if (m->board.spent)
+			status.flags |= DEALBOX_STATUS_SPENT;
+		if (m->board.in_doubt)
+			status.flags |= DEALBOX_STATUS_IN_DOUBT;
+		if (has(m, DEALBOX_CAP_BOARD_READER))
+			status.board = m->board.number;
+	}
+	if (m->cover_open)
+		status.flags |= DEALBOX_STATUS_COVER_OPEN;
+	if (m->hopper.count)
+		status.flags |= DEALBOX_STATUS_HOPPER;
+	if (m->path.count)
+		status.flags |= DEALBOX_STATUS_CARD_AT_READER;
+	if (m->deal.test || has(m, DEALBOX_CAP_HOST_ROUTED))
+		status.plan_id = m->deal.plan;
+	else if (m->plan_loaded)
+		status.plan_id = m->plan.plan_id;
+	memcpy(status.counts, m->deal.counts, sizeof(status.counts));
+	wire_status_put(buf, &status);
+	return value ? 0 : WIRE_STATUS_SIZE;
+}
+
+static size_t get_result(struct machine *m, uint16_t value, uint8_t *buf)
+{
+	wire_result_put(buf, &m->last);
+	return value ? 0 : WIRE_RESULT_SIZE;
+}
+
+static size_t get_counters(struct machine *m, uint16_t value, uint8_t *buf)
+{
+	wire_counters_put(buf, &m->memory.counters);
+	return value ? 0 : WIRE_COUNTERS_SIZE;
+}
+
+static size_t get_param(struct machine *m, uint16_t value, uint8_t *buf)
+{
+	struct wire_param param = { .id = value };
+
+	if (!value || value > PARAM_COUNT)
+		return 0;
+	param.value = m->param[value - 1];
+	param.min = params[value - 1].min;
+	param.max = params[value - 1].max;
+	wire_param_put(buf, &param);
+	return WIRE_PARAM_SIZE;
+}
+
+size_t machine_query(struct machine *m, uint8_t request, uint16_t value, uint8_t *buf)
+{
+	static size_t (*const queries[])(struct machine *, uint16_t, uint8_t *) = {
+		[WIRE_GET_INFO] = get_info,
+		[WIRE_GET_STATUS] = get_status,
+		[WIRE_GET_RESULT] = get_result,
+		[WIRE_GET_COUNTERS] = get_counters,
+		[WIRE_GET_PARAM] = get_param,
+	};
+
+	if (request >= sizeof(queries) / sizeof(*queries) || !queries[request])
+		return 0;
+	return queries[request](m, value, buf);
+}
+
+/* --- commands (§2.2, §2.3) ---------------------------------------------------------- */
+
+static bool is_plan_number(uint32_t number)
+{
+	return number != DEALBOX_PLAN_NONE && number != DEALBOX_PLAN_TEST;
+}
+
+static bool is_count(const struct machine *m, uint32_t cards)
+{
+	return cards >= 1 && cards <= m->config.desc.plan_entries;
+}
+
+/* BAD_VALUE: 1, 2, 3 for a, b, c; 0 = all are good */
+static int values_none(const struct machine *m, const struct wire_command *cmd)
+{
+	(void)m;
+	return cmd->a ? 1 : cmd->b ? 2 : cmd->c ? 3 : 0;
+}
+
+static int values_set_param(const struct machine *m, const struct wire_command *cmd)
+{
+	(void)m;
+	if (!cmd->a || cmd->a > PARAM_COUNT)
+		return 1;
+	if (cmd->b < params[cmd->a - 1].min || cmd->b > params[cmd->a - 1].max)
+		return 2;
+	return cmd->c ? 3 : 0;
+}
+
+static int values_load(const struct machine *m, const struct wire_command *cmd)
+{
+	if (cmd->b && !is_plan_number(cmd->a))
+		return 1;
+	if (cmd->b && (cmd->b < WIRE_PLAN_SIZE(1) ||
+		       cmd->b > WIRE_PLAN_SIZE(m->config.desc.plan_entries)))
+		return 2;
+	return cmd->c ? 3 : 0;
+}
+
+static int values_start(const struct machine *m, const struct wire_command *cmd)
+{
+	if (!is_plan_number(cmd->a))
+		return 1;
+	if (!cmd->b)
+		return 2;
+	if (!has(m, DEALBOX_CAP_HOST_ROUTED))
+		return cmd->c ? 3 : 0;
+	if (cmd->c == WIRE_START_CAPTURE)
+		return 0;
+	return is_count(m, cmd->c & ~WIRE_START_CAPTURE) ? 0 : 3;
+}
+
+static int values_test_deal(const struct machine *m, const struct wire_command *cmd)
+{
+	return cmd->a ? 1 : !cmd->b ? 2 : !is_count(m, cmd->c) ? 3 : 0;
+}
+
+static int values_locate(const struct machine *m, const struct wire_command *cmd)
+{
+	(void)m;
+	return cmd->a > 60 ? 1 : cmd->b ? 2 : cmd->c ? 3 : 0;
+}
+
+static bool start_is_capture(const struct machine *m, const struct wire_command *cmd)
+{
+	if (has(m, DEALBOX_CAP_HOST_ROUTED))
+		return cmd->c & WIRE_START_CAPTURE;
+	return m->plan_loaded && m->plan.mode == DEALBOX_PLAN_CAPTURE;
+}
+
+static void run_set_param(struct machine *m, const struct wire_command *cmd)
+{
+	m->param[cmd->a - 1] = cmd->b;
+}
+
+static void run_load(struct machine *m, const struct wire_command *cmd)
+{
+	plan_forget(m);
+	if (!cmd->b)
+		return;
+	m->load_number = cmd->a;
+	m->load_length = cmd->b;
+	m->load_deadline = m->now + WIRE_PLAN_COMPLETE_MS * US_PER_MS;
+}
+
+static void deal_begin(struct machine *m)
+{
+	m->deal.running = true;
+	m->deals++;
+	m->board.deals++;
+	m->board.plan = m->deal.plan;
+	m->board.end = MACHINE_VOID;
+	if (m->deal.capture)
+		m->board.captured = true;
+	else
+		m->board.spent = true;
+	memset(m->deal.first, DEALBOX_NONE, sizeof(m->deal.first));
+	m->state = DEALBOX_STATE_DEALING;
+	mechanics_start(m);
+}
+
+static void run_start(struct machine *m, const struct wire_command *cmd)
+{
+	bool stored = has(m, DEALBOX_CAP_STORED_PLAN);
+
+	m->deal = (struct deal){
+		.plan = cmd->a,
+		.capture = start_is_capture(m, cmd),
+		.by_card = !stored || m->plan.mode == DEALBOX_PLAN_BY_CARD,
+		.total = stored ? m->plan.feed : cmd->c & 0xff,
+	};
+	deal_begin(m);
+}
+
+static void run_test_deal(struct machine *m, const struct wire_command *cmd)
+{
+	m->deal = (struct deal){ .plan = DEALBOX_PLAN_TEST, .test = true, .total = cmd->c };
+	deal_begin(m);
+}
+
+static void run_pause(struct machine *m, const struct wire_command *cmd)
+{
+	(void)cmd;
+	m->pending = PENDING_PAUSE;
+	m->pause_reason = DEALBOX_PAUSED_BY_HOST;
+	mechanics_pending(m);
+}
+
+static void run_resume(struct machine *m, const struct wire_command *cmd)
+{
+	struct wire_event event = event_of(DEALBOX_EV_RESUMED);
+
+	(void)cmd;
+	event.position = m->deal.position;
+	event_send(m, &event);
+	m->state = DEALBOX_STATE_DEALING;
+	mechanics_go_on(m);
+}
+
+static void run_reread(struct machine *m, const struct wire_command *cmd)
+{
+	(void)cmd;
+	m->state = DEALBOX_STATE_DEALING;
+	m->fault = 0;
+	mechanics_go_on(m);
+}
+
+static void run_abort(struct machine *m, const struct wire_command *cmd)
+{
+	(void)cmd;
+	m->pending = PENDING_ABORT;
+	mechanics_pending(m);
+}
+
+static void run_clear_fault(struct machine *m, const struct wire_command *cmd)
+{
+	struct wire_event event = event_of(DEALBOX_EV_FAULT_CLEARED);
+
+	(void)cmd;
+	event.code = m->fault;
+	event_send(m, &event);
+	m->state = DEALBOX_STATE_IDLE;
+	m->fault = 0;
+}
+
+static void run_release(struct machine *m, const struct wire_command *cmd)
+{
+	(void)cmd;
+	m->board.locked = false;
+}
+
+static void run_locate(struct machine *m, const struct wire_command *cmd)
+{
+	/* there is no lamp */
+	(void)m;
+	(void)cmd;
+}
+
+#define IN(state)	(1u << DEALBOX_STATE_##state)
+#define ANY		(IN(IDLE) | IN(DEALING) | IN(PAUSED) | IN(HELD) | IN(FAULT) | IN(DONE))
+
+/* The table of §5, and which checks of §2.3 concern the command. */
+static const struct command {
+	int (*values)(const struct machine *m, const struct wire_command *cmd);
+	void (*run)(struct machine *m, const struct wire_command *cmd);
+	unsigned int states;	/* not STATE there */
+	uint32_t capability;	/* UNSUPPORTED without it */
+	bool deals;		/* START, TEST_DEAL: the checks from FAULT to HOPPER_EMPTY */
+	bool cover;		/* COVER_OPEN */
+} commands[] = {
+	[WIRE_SET_PARAM - WIRE_SET_PARAM] = { values_set_param, run_set_param,
+		IN(IDLE) | IN(FAULT) | IN(DONE) },
+	[WIRE_LOAD - WIRE_SET_PARAM] = { values_load, run_load, IN(IDLE) | IN(DONE),
+		.capability = DEALBOX_CAP_STORED_PLAN },
+	[DEALBOX_OP_START - WIRE_SET_PARAM] = { values_start, run_start,
+		IN(IDLE) | IN(FAULT) | IN(DONE), .deals = true, .cover = true },
+	[DEALBOX_OP_PAUSE - WIRE_SET_PARAM] = { values_none, run_pause, IN(DEALING) },
+	[DEALBOX_OP_RESUME - WIRE_SET_PARAM] = { values_none, run_resume, IN(PAUSED),
+		.cover = true },
+	[DEALBOX_OP_REREAD - WIRE_SET_PARAM] = { values_none, run_reread, IN(HELD),
+		.cover = true },
+	[DEALBOX_OP_ABORT - WIRE_SET_PARAM] = { values_none, run_abort,
+		IN(DEALING) | IN(PAUSED) | IN(HELD) },
+	[DEALBOX_OP_CLEAR_FAULT - WIRE_SET_PARAM] = { values_none, run_clear_fault, IN(FAULT),
+		.cover = true },
+	[DEALBOX_OP_RELEASE_BOARD - WIRE_SET_PARAM] = { values_none, run_release,
+		IN(IDLE) | IN(FAULT) | IN(DONE), .capability = DEALBOX_CAP_BOARD_LOCK },
+	[DEALBOX_OP_TEST_DEAL - WIRE_SET_PARAM] = { values_test_deal, run_test_deal,
+		IN(IDLE) | IN(FAULT) | IN(DONE), .capability = DEALBOX_CAP_TEST_DEAL,
+		.deals = true, .cover = true },
+	[DEALBOX_OP_LOCATE - WIRE_SET_PARAM] = { values_locate, run_locate, ANY },
+};
+
+static bool cause_is_there(const struct machine *m)
+{
+	switch (m->fault) {
+	case DEALBOX_EV_REPEATED_CARD:
+	case DEALBOX_EV_DOUBLE_FEED:
+		return m->path.count;
+	case DEALBOX_EV_JAM:
+		return m->jammed;
+	case DEALBOX_EV_HARDWARE:
+		return m->broken;
+	default:
+		return false;
+	}
+}
+
+/* The checks from FAULT to HARDWARE for a command that starts a deal. */
+static uint8_t check_deal(const struct machine *m, const struct wire_command *cmd, bool test,
+			  uint32_t *detail)
+{
+	bool capture = !test && start_is_capture(m, cmd);
+
+	if (m->state == DEALBOX_STATE_FAULT) {
+		*detail = m->fault;
+		return DEALBOX_ERR_FAULT;
+	}
+	if (!test && has(m, DEALBOX_CAP_STORED_PLAN)) {
+		if (!m->plan_loaded)
+			return DEALBOX_ERR_NO_PLAN;
+		if (m->plan.plan_id != cmd->a) {
+			*detail = m->plan.plan_id;
+			return DEALBOX_ERR_WRONG_PLAN;
+		}
+	}
+	if (!m->board.present)
+		return DEALBOX_ERR_NO_BOARD;
+	*detail = m->board.insertion;
+	if (m->board.insertion != cmd->b)
+		return DEALBOX_ERR_WRONG_INSERTION;
+	if (m->board.spent || (m->board.captured && !capture))
+		return DEALBOX_ERR_SPENT;
+	if (m->board.in_doubt)
+		return DEALBOX_ERR_IN_DOUBT;
+	*detail = 0;
+	if (m->cover_open)
+		return DEALBOX_ERR_COVER_OPEN;
+	if (!m->hopper.count)
+		return DEALBOX_ERR_HOPPER_EMPTY;
+	return m->broken ? DEALBOX_ERR_HARDWARE : DEALBOX_ERR_OK;
+}
+
+/* All checks but those of the request and the length, in the order of the codes. */
+static uint8_t check(const struct machine *m, uint8_t request, uint16_t value,
+		     const struct wire_command *cmd, uint32_t *detail)
+{
+	const struct command *command = &commands[request - WIRE_SET_PARAM];
+	bool test = request == DEALBOX_OP_TEST_DEAL;
+
+	*detail = command->values(m, cmd);
+	if (!*detail && value)
+		*detail = 4;
+	if (*detail)
+		return DEALBOX_ERR_BAD_VALUE;
+	if (command->capability && !has(m, command->capability))
+		return DEALBOX_ERR_UNSUPPORTED;
+	if (request == DEALBOX_OP_START && has(m, DEALBOX_CAP_HOST_ROUTED) &&
+	    start_is_capture(m, cmd) && !has(m, DEALBOX_CAP_CAPTURE))
+		return DEALBOX_ERR_UNSUPPORTED;
+	/* once PAUSE or ABORT is accepted, nothing but ABORT after PAUSE is */
+	if (!(command->states & 1u << m->state) ||
+	    (m->pending != PENDING_NONE && command->states != ANY &&
+	     (m->pending == PENDING_ABORT || request != DEALBOX_OP_ABORT))) {
+		*detail = m->state;
+		return DEALBOX_ERR_STATE;
+	}
+	if (command->deals)
+		return check_deal(m, cmd, test, detail);
+	if (request == DEALBOX_OP_CLEAR_FAULT && cause_is_there(m)) {
+		*detail = m->fault;
+		return DEALBOX_ERR_FAULT;
+	}
+	if (request == DEALBOX_OP_RELEASE_BOARD && !m->board.present)
+		return DEALBOX_ERR_NO_BOARD;
+	if (command->cover && m->cover_open)
+		return DEALBOX_ERR_COVER_OPEN;
+	return DEALBOX_ERR_OK;
+}
+
+static void get_command(const uint8_t *data, size_t length, struct wire_command *cmd)
+{
+	uint8_t buf[WIRE_COMMAND_SIZE] = { 0 };
+
+	memcpy(buf, data, length < sizeof(buf) ? length : sizeof(buf));
+	wire_command_get(buf, cmd);
+	if (length < sizeof(cmd->sequence))
+		cmd->sequence = 0;
+}
+
+bool machine_command(struct machine *m, uint8_t request, uint16_t value, const uint8_t *data,
+		     size_t length)
+{
+	struct wire_command cmd;
+	struct wire_result result = { .request = request };
+
+	get_command(data, length, &cmd);
+	if (cmd.sequence && cmd.sequence == m->last.sequence)
+		return m->last_accepted;
+	result.sequence = cmd.sequence;
+	if (request < WIRE_SET_PARAM ||
+	    request - WIRE_SET_PARAM >= (int)(sizeof(commands) / sizeof(*commands))) {
+		result.error = DEALBOX_ERR_BAD_REQUEST;
+	} else if (length != WIRE_COMMAND_SIZE || !cmd.sequence) {
+		result.error = DEALBOX_ERR_BAD_LENGTH;
+		result.detail = length;
+	} else {
+		result.error = check(m, request, value, &cmd, &result.detail);
+	}
+	m->last = result;
+	m->last_accepted = result.error == DEALBOX_ERR_OK;
+	if (m->last_accepted)
+		commands[request - WIRE_SET_PARAM].run(m, &cmd);
+	return m->last_accepted;
+}
+
+void machine_refuse(struct machine *m, uint8_t request, const uint8_t *data, size_t length,
+		    uint8_t error, uint32_t detail)
+{
+	struct wire_command cmd;
+
+	get_command(data, length, &cmd);
+	m->last = (struct wire_result){ .sequence = cmd.sequence, .request = request,
+					.error = error, .detail = detail };
+	m->last_accepted = false;
+}
+
+/* --- plans (§3) -------------------------------------------------------------------- */
+
+static void plan_answer(struct machine *m, uint8_t error, uint32_t detail)
+{
+	struct wire_event event = event_of(DEALBOX_EV_PLAN_LOADED);
+
+	event.code = m->load_number;
+	event.arg[0] = error;
+	event.arg[1] = detail;
+	event_send(m, &event);
+}
+
+/* The block is complete, or too long, or did not come in time. */
+void load_finish(struct machine *m)
+{
+	uint32_t received = m->load_received, detail = 0;
+	uint8_t error;
+
+	if (m->refuse_plan) {
+		error = m->refuse_plan;
+		detail = m->refuse_detail;
+		m->refuse_plan = 0;
+	} else if (m->load_overrun) {
+		error = DEALBOX_ERR_PLAN;
+		detail = 12;
+	} else if (received < m->load_length) {
+		error = DEALBOX_ERR_INCOMPLETE;
+		detail = received;
+	} else {
+		error = wire_plan_get(m->load, received, &m->config.desc, m->load_number,
+				      &m->plan, &detail);
+	}
+	m->load_deadline = MACHINE_NEVER;
+	m->load_check_at = MACHINE_NEVER;
+	if (error)
+		plan_forget(m);
+	else
+		m->plan_loaded = true;
+	explicit_bzero(m->load, sizeof(m->load));
+	plan_answer(m, error, detail);
+}
+
+bool machine_bulk(struct machine *m, const uint8_t *data, size_t length)
+{
+	if (m->load_deadline == MACHINE_NEVER)
+		return false;
+	if (length > m->load_length - m->load_received) {
+		m->load_overrun = true;
+	} else {
+		memcpy(m->load + m->load_received, data, length);
+		m->load_received += length;
+		if (m->load_received < m->load_length)
+			return true;
+	}
+	m->load_deadline = MACHINE_NEVER;
+	m->load_check_at = m->now + (m->config.speed > 0 ? PLAN_CHECK_US : 0);
+	return !m->load_overrun;
+}
+
+void machine_refuse_plan(struct machine *m, uint8_t error, uint32_t detail)
+{
+	m->refuse_plan = error;
+	m->refuse_detail = detail;
+}
+
+void machine_gate(struct machine *m, const uint8_t *data, size_t length)
+{
+	struct dealbox_counters *counters = &m->memory.counters;
+	struct wire_gate gate;
+
+	if (wire_gate_get(data, length, &gate)) {
+		if (mechanics_gate(m, &gate))
+			return;
+		if (m->late_event && gate.number == m->late_event) {
+			counters->gates_late++;
+			return;
+		}
+	}
+	counters->gates_ignored++;
+}
+
+/* --- power and time ------------------------------------------------------------------- */
+
+static void power_on(struct machine *m)
+{
+	unsigned int i;
+
+	m->powered = true;
+	m->power_on = m->now;
+	m->seconds_from = m->now;
+	m->configured_before = false;
+	m->next_event = 1;
+	m->state = DEALBOX_STATE_IDLE;
+	m->fault = 0;
+	m->memory.counters.power_ons++;
+	for (i = 0; i < PARAM_COUNT; i++)
+		m->param[i] = params[i].start;
+	if (m->board.present) {
+		/* the same board, with what lies in it: nobody knows what */
+		m->board.insertion = ++m->memory.insertion;
+		m->board.ordinal = ++m->boards;
+		m->board.in_doubt = true;
+		m->board.spent = false;
+		m->board.captured = false;
+		m->board.deals = 0;
+		m->board.plan = 0;
+		m->board.end = MACHINE_UNUSED;
+		m->board.locked = has(m, DEALBOX_CAP_BOARD_LOCK);
+		memset(m->let_in, 0, sizeof(m->let_in));
+	}
+	if (m->config.save)
+		m->config.save(m->config.context, &m->memory);
+}
+
+struct machine *machine_new(const struct machine_config *config,
+			    const struct machine_memory *memory, uint64_t now)
+{
+	struct machine *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->config = *config;
+	if (memory)
+		m->memory = *memory;
+	m->now = now;
+	m->random = config->seed;
+	m->plugged = true;
+	m->replug_at = MACHINE_NEVER;
+	m->load_deadline = MACHINE_NEVER;
+	m->load_check_at = MACHINE_NEVER;
+	power_on(m);
+	return m;
+}
+
+void machine_free(struct machine *m)
+{
+	if (!m)
+		return;
+	plan_forget(m);
+	free(m);
+}
+
+void machine_unplug(struct machine *m, uint64_t us)
+{
+	if (m->configured)
+		machine_disconnect(m);
+	m->plugged = false;
+	m->replug_at = us == MACHINE_NEVER ? us : m->now + us;
+}
+
+void machine_plug(struct machine *m)
+{
+	m->replug_at = MACHINE_NEVER;
+	if (!m->powered)
+		power_on(m);
+	m->plugged = true;
+}
+
+void machine_power_cycle(struct machine *m, uint64_t us)
+{
+	machine_unplug(m, us);
+	plan_forget(m);
+	memset(&m->deal, 0, sizeof(m->deal));
+	memset(&m->last, 0, sizeof(m->last));
+	m->last_accepted = false;
+	m->queue_count = 0;
+	if (m->board.present && m->config.account)
+		m->config.account(m->config.context, &m->board);
+	m->powered = false;
+}
+
+static void seconds_count(struct machine *m)
+{
+	uint64_t seconds = m->powered ? (m->now - m->seconds_from) / 1000000 : 0;
+
+	m->memory.counters.seconds += seconds;
+	m->seconds_from += seconds * 1000000;
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t machine_next(const struct machine *m)
+{
+	uint64_t next = earliest(m->replug_at, earliest(m->load_deadline, m->load_check_at));
+
+	if (m->deferred_count)
+		return m->now;
+	return earliest(next, mechanics_next(m));
+}
+
+static void act_deferred(struct machine *m)
+{
+	enum action action = m->deferred[0].action;
+	uint32_t value[2] = { m->deferred[0].value[0], m->deferred[0].value[1] };
+
+	m->deferred_count--;
+	memmove(m->deferred, m->deferred + 1, m->deferred_count * sizeof(*m->deferred));
+	machine_act(m, action, value);
+}
+
+void machine_run(struct machine *m, uint64_t now)
+{
+	for (;;) {
+		uint64_t due = machine_next(m);
+
+		if (due > now)
+			break;
+		if (due > m->now)
+			m->now = due;
+		if (m->deferred_count) {
+			act_deferred(m);
+		} else if (m->replug_at <= m->now) {
+			machine_plug(m);
+		} else if (m->load_deadline <= m->now || m->load_check_at <= m->now) {
+			load_finish(m);
+		} else {
+			mechanics_run(m);
+		}
+	}
+	if (now > m->now)
+		m->now = now;
+	seconds_count(m);
+}
+
+/* --- what one sees ------------------------------------------------------------------------ */
+
+struct happening machine_happening(const struct machine *m, enum hook hook, uint8_t name)
+{
+	return (struct happening){
+		.hook = hook, .name = name,
+		.insertion = m->board.present ? m->board.ordinal : 0,
+		.deal = m->deals,
+		.position = m->deal.running ? m->deal.position : DEALBOX_NONE,
+		.card = DEALBOX_NONE, .pocket = DEALBOX_NONE,
+	};
+}
+
+struct scenario *machine_scenario(const struct machine *m)
+{
+	return m->config.scenario;
+}
+
+struct machine_view machine_view(const struct machine *m)
+{
+	return (struct machine_view){
+		.powered = m->powered,
+		.plugged = m->plugged && m->powered,
+		.configured = m->configured,
+		.frozen = m->frozen,
+		.cover_open = m->cover_open,
+		.jammed = m->jammed,
+		.broken = m->broken,
+		.state = m->state,
+		.fault = m->fault,
+		.position = m->deal.position,
+		.stops = m->stops,
+		.deals = m->deals,
+		.queued = m->queue_count,
+		.next_event = m->next_event,
+		.plan = m->plan_loaded ? m->plan.plan_id : 0,
+		.speed = m->config.speed,
+		.desc = &m->config.desc,
+		.board = &m->board,
+		.memory = &m->memory,
+	};
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Inside of a machine: what machine.c (protocol and states) and mechanics.c (cards that
+ * move, and who touches them) share.
+ */
+#ifndef EMULATOR_MACHINE_PRIV_H
+#define EMULATOR_MACHINE_PRIV_H
+
+#include "machine.h"
+
+#define FALLING_MAX	8
+#define PARAM_COUNT	4
+#define DEFERRED_MAX	16
+
+/* What the mechanics do next, at step_at. */
+enum step {
+	STEP_NONE,	/* nothing moves */
+	STEP_START,	/* the deal is being prepared */
+	STEP_FEED,	/* a card is on its way from the hopper to the reader */
+	STEP_TIMEOUT,	/* no card comes from the hopper */
+	STEP_READ,	/* the card at the reader is being read */
+	STEP_WAIT,	/* host-routed: for the gate command */
+	STEP_GATE,	/* the gate is being set */
+};
+
+/* A command that waits until the cards past the gate have fallen. */
+enum pending {
+	PENDING_NONE,
+	PENDING_PAUSE,
+	PENDING_ABORT,
+};
+
+/* What the reader made of the card at the reader. */
+struct reading {
+	uint8_t card, quality, flags;
+	uint32_t code;
+};
+
+/* A card past the gate. */
+struct falling {
+	uint64_t at;
+	struct pile cards;	/* one, or two that stick together */
+	uint8_t position;
+	uint8_t card;		/* as read */
+	uint8_t pocket;		/* where the gate pointed */
+	uint8_t real;		/* where it falls */
+};
+
+struct deal {
+	bool running;		/* DEALING, PAUSED or HELD */
+	bool test, capture, by_card;
+	uint32_t plan;
+	uint8_t total;		/* 0 = until the hopper is empty */
+	uint8_t position;	/* of the next card to pass the gate */
+	uint8_t done;		/* cards done, and for each pocket */
+	uint8_t counts[DEALBOX_MAX_POCKETS];
+	uint8_t first[DEALBOX_MAX_CARDS];	/* position of the reading, 255 = not yet dealt */
+};
+
+struct machine {
+	struct machine_config config;
+	struct machine_memory memory;
+	uint64_t now, random;
+
+	/* power and bus */
+	bool powered, plugged, configured, configured_before, frozen;
+	uint64_t power_on;	/* the clock counts from here */
+	uint64_t replug_at;
+	bool power_at_replug;
+	uint64_t seconds_from;	/* not yet in the counter of seconds */
+
+	/* the world */
+	struct pile hopper, path, table;
+	struct machine_board board;
+	uint32_t boards;
+	uint8_t let_in[DEALBOX_MAX_POCKETS];	/* cards routed in this insertion */
+	bool hopper_had_cards, cover_open, jammed, broken;
+
+	/* protocol */
+	uint8_t state, fault;
+	struct wire_result last;
+	bool last_accepted;
+	uint8_t queue[MACHINE_QUEUE][WIRE_EVENT_SIZE];
+	unsigned int queue_head, queue_count;
+	uint32_t next_event;
+	uint64_t events_at;	/* not fetched before */
+	uint32_t param[PARAM_COUNT];
+
+	/* plans */
+	struct wire_plan plan;
+	bool plan_loaded;
+	uint8_t load[WIRE_PLAN_MAX];
+	uint32_t load_number, load_length, load_received;
+	uint64_t load_deadline;	/* MACHINE_NEVER = no block is awaited */
+	uint64_t load_check_at;
+	bool load_overrun;
+	uint8_t refuse_plan;
+	uint32_t refuse_detail;
+
+	/* the deal that runs or ran last */
+	struct deal deal;
+	uint32_t deals, stops;
+	enum pending pending;
+	uint32_t pause_reason;
+	enum step step;
+	uint64_t step_at;
+	struct reading reading;
+	uint8_t gate_pocket;
+	uint32_t gate_event, late_event;	/* number of the CARD_READ; 0 = none */
+	struct falling falling[FALLING_MAX];
+	unsigned int falling_count;
+
+	/* what a scenario does to the world, carried out when the step is over */
+	struct { enum action action; uint32_t value[2]; } deferred[DEFERRED_MAX];
+	unsigned int deferred_count;
+};
+
+/* machine.c */
+struct wire_event event_of(uint8_t type);
+void event_send(struct machine *m, struct wire_event *event);
+/* An effect of the world, to be carried out when the present step is over. */
+void machine_defer(struct machine *m, const struct effect *effect);
+/* A stop of §4.3: sends it, and changes the state. */
+void machine_stop(struct machine *m, struct wire_event *event);
+/* The deal is over; account says how. */
+void deal_end(struct machine *m, enum machine_end end);
+bool has(const struct machine *m, uint32_t capability);
+/* Forgets all that configuration forgets, and tells it with STATE_LOST. */
+void machine_forget(struct machine *m, uint32_t reason);
+void plan_forget(struct machine *m);
+void load_finish(struct machine *m);
+uint32_t machine_clock(const struct machine *m);
+
+/* mechanics.c */
+void mechanics_start(struct machine *m);	/* START or TEST_DEAL was accepted */
+void mechanics_go_on(struct machine *m);	/* RESUME, REREAD */
+void mechanics_pending(struct machine *m);	/* PAUSE or ABORT was accepted */
+/* The deal is stopped from outside: cards past the gate fall at once, unseen. */
+void mechanics_cut(struct machine *m);
+void mechanics_run(struct machine *m);
+uint64_t mechanics_next(const struct machine *m);
+bool mechanics_gate(struct machine *m, const struct wire_gate *gate);
+
+#endif

@@ -1,0 +1,774 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Cards that move: hopper, feeder, reader, gate, pockets; and the operator's hands. */
+#include <errno.h>
+#include <string.h>
+
+#include "machine_priv.h"
+
+/* At speed 1 and 600 cards a minute: one card each 100 ms. */
+#define START_US	200000
+#define FEED_US		60000
+#define READ_US		20000
+#define GATE_US		20000
+#define FALL_US		120000
+#define PARAM_SPEED_NORMAL	600
+
+/* code of HARDWARE when a card would be one too many for its pocket */
+#define HARDWARE_POCKET_FULL	1
+
+static uint64_t after(const struct machine *m, uint64_t us)
+{
+	if (m->config.speed <= 0)
+		return m->now;
+	return m->now + us * PARAM_SPEED_NORMAL /
+		(m->config.speed * m->param[DEALBOX_PARAM_SPEED - 1]);
+}
+
+static void step_to(struct machine *m, enum step step, uint64_t at)
+{
+	m->step = step;
+	m->step_at = at;
+}
+
+/* The next effect at a place of the mechanics; what concerns the world is put aside. */
+static const struct effect *next_effect(struct machine *m, const struct happening *happening,
+					unsigned int *cursor)
+{
+	const struct effect *effect;
+
+	while ((effect = scenario_next(m->config.scenario, happening, cursor))) {
+		if (effect->action < ACTION_PULL)
+			return effect;
+		machine_defer(m, effect);
+	}
+	return NULL;
+}
+
+static struct wire_event card_event(const struct machine *m, uint8_t type)
+{
+	struct wire_event event = event_of(type);
+
+	event.position = m->deal.position;
+	return event;
+}
+
+static void stop_at_position(struct machine *m, uint8_t type, uint32_t code)
+{
+	struct wire_event event = card_event(m, type);
+
+	event.code = code;
+	machine_stop(m, &event);
+}
+
+static void jam(struct machine *m, uint32_t where)
+{
+	m->jammed = true;
+	m->memory.counters.jams++;
+	stop_at_position(m, DEALBOX_EV_JAM, where);
+}
+
+/* HOPPER_LOADED and HOPPER_EMPTY, when it has just become so. */
+void machine_hopper_changed(struct machine *m)
+{
+	bool cards = m->hopper.count;
+	struct wire_event event = event_of(cards ? DEALBOX_EV_HOPPER_LOADED :
+					   DEALBOX_EV_HOPPER_EMPTY);
+
+	if (cards == m->hopper_had_cards)
+		return;
+	m->hopper_had_cards = cards;
+	event_send(m, &event);
+}
+
+/* --- the way of a card ----------------------------------------------------------- */
+
+static bool deal_complete(const struct machine *m)
+{
+	if (m->deal.total)
+		return m->deal.position == m->deal.total;
+	return !m->hopper.count && !m->path.count;
+}
+
+/* Nothing moves and nothing falls: what was waited for happens now. */
+static void settle(struct machine *m)
+{
+	struct wire_event event;
+
+	if (m->step != STEP_NONE || m->falling_count)
+		return;
+	if (m->pending == PENDING_ABORT) {
+		event = event_of(DEALBOX_EV_ABORTED);
+		event.code = m->deal.plan;
+		event.position = m->deal.position + (m->path.count ? 1 : 0);
+		event_send(m, &event);
+		deal_end(m, MACHINE_VOID);
+		m->state = DEALBOX_STATE_IDLE;
+		m->fault = 0;
+	} else if (m->pending == PENDING_PAUSE) {
+		event = event_of(DEALBOX_EV_PAUSED);
+		event.position = m->deal.position;
+		event.code = m->pause_reason;
+		m->pending = PENDING_NONE;
+		event_send(m, &event);
+		m->state = DEALBOX_STATE_PAUSED;
+	} else if (m->state == DEALBOX_STATE_DEALING && deal_complete(m)) {
+		event = event_of(DEALBOX_EV_DEAL_DONE);
+		event.code = m->deal.plan;
+		event.position = m->deal.position;
+		memcpy(event.arg, m->deal.counts, sizeof(event.arg));
+		event_send(m, &event);
+		deal_end(m, MACHINE_DONE);
+		m->state = DEALBOX_STATE_DONE;
+	}
+}
+
+/* The card before is past the gate (or there was none): on to the next one. */
+static void next_card(struct machine *m)
+{
+	m->step = STEP_NONE;
+	if (m->pending != PENDING_NONE || deal_complete(m))
+		settle(m);
+	else if (m->path.count)
+		step_to(m, STEP_READ, after(m, READ_US));
+	else if (!m->hopper.count)
+		stop_at_position(m, DEALBOX_EV_DECK_SHORT, 0);
+	else
+		step_to(m, STEP_FEED, after(m, FEED_US));
+}
+
+void mechanics_start(struct machine *m)
+{
+	step_to(m, STEP_START, after(m, START_US));
+}
+
+void mechanics_go_on(struct machine *m)
+{
+	next_card(m);
+}
+
+void mechanics_pending(struct machine *m)
+{
+	/* a card that waits at the gate stays at the reader; one that moves comes to rest first */
+	if (m->pending == PENDING_ABORT && (m->step == STEP_WAIT || m->step == STEP_GATE))
+		m->step = STEP_NONE;
+	settle(m);
+}
+
+static void start(struct machine *m)
+{
+	struct wire_event event = event_of(DEALBOX_EV_DEAL_STARTED);
+
+	event.code = m->deal.plan;
+	event.arg[0] = m->deal.total;
+	event_send(m, &event);
+	next_card(m);
+}
+
+/* A card that is a second copy of one which was dealt; -1 if none was. */
+static int dealt_card(const struct machine *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < DEALBOX_MAX_CARDS; i++)
+		if (m->deal.first[i] != DEALBOX_NONE)
+			return i;
+	return -1;
+}
+
+static void extra_card(struct machine *m, int number)
+{
+	struct card card = { .number = number, .stray = true };
+
+	if (number >= 0)
+		pile_put_top(&m->hopper, card);
+}
+
+static void feed(struct machine *m)
+{
+	struct happening happening = machine_happening(m, HOOK_FEED, 0);
+	const struct effect *effect;
+	unsigned int cursor = 0, cards = 1;
+	bool face_up = false, jammed = false;
+
+	if (m->hopper.count)
+		happening.card = m->hopper.card[0].number;
+	while ((effect = next_effect(m, &happening, &cursor))) {
+		switch (effect->action) {
+		case ACTION_FEED_TIMEOUT:
+			step_to(m, STEP_TIMEOUT, after(m, m->param[DEALBOX_PARAM_FEED_TIMEOUT - 1] *
+						       1000ULL));
+			return;
+		case ACTION_MISSING:
+			if (m->hopper.count)
+				pile_put_bottom(&m->table, pile_take(&m->hopper, 0));
+			break;
+		case ACTION_EXTRA:
+			extra_card(m, effect->value[0]);
+			break;
+		case ACTION_REPEAT:
+			extra_card(m, dealt_card(m));
+			break;
+		case ACTION_DOUBLE_FEED:
+			cards = 2;
+			break;
+		case ACTION_FACE_UP:
+			face_up = true;
+			break;
+		case ACTION_JAM:
+			jammed = true;
+			break;
+		default:
+			break;
+		}
+	}
+	if (!m->hopper.count) {
+		machine_hopper_changed(m);
+		next_card(m);
+		return;
+	}
+	while (cards-- && m->hopper.count) {
+		struct card card = pile_take(&m->hopper, 0);
+
+		card.face_up |= face_up;
+		pile_put_bottom(&m->path, card);
+		m->memory.counters.cards_fed++;
+	}
+	machine_hopper_changed(m);
+	if (jammed) {
+		jam(m, DEALBOX_JAM_FEEDER);
+	} else if (m->path.count > 1 && has(m, DEALBOX_CAP_DOUBLE_FEED_SENSOR)) {
+		m->memory.counters.double_feeds++;
+		stop_at_position(m, DEALBOX_EV_DOUBLE_FEED, 0);
+	} else {
+		next_card(m);
+	}
+}
+
+/* No card came, though the feeder tried for so long. */
+static void feed_timeout(struct machine *m)
+{
+	m->memory.counters.feed_timeouts++;
+	stop_at_position(m, DEALBOX_EV_FEED_TIMEOUT, 0);
+}
+
+/* What the reader of this machine makes of a card that it sees well. */
+static void see(struct machine *m, uint8_t number)
+{
+	m->reading.card = number;
+	m->reading.quality = 80 + random_below(&m->random, 21);
+	m->reading.code = 0x5a00u + number * 4 + random_below(&m->random, 4);
+}
+
+static void see_nothing(struct machine *m)
+{
+	m->reading.card = DEALBOX_NONE;
+	m->reading.quality = random_below(&m->random, 30);
+	m->reading.code = 0;
+}
+
+/* The card for which this one is taken most easily: same rank, other suit of the colour. */
+static uint8_t confusable(uint8_t number)
+{
+	static const uint8_t other_suit[] = { 3, 2, 1, 0 };
+
+	if (number >= 52)
+		return 105 - number;
+	return other_suit[number / 13] * 13 + number % 13;
+}
+
+/* Reads the card at the reader; false = it jammed there. */
+static bool look(struct machine *m)
+{
+	struct happening happening = machine_happening(m, HOOK_READ, 0);
+	const struct card *card = &m->path.card[0];
+	const struct effect *effect;
+	unsigned int cursor = 0;
+	bool jammed = false;
+
+	m->reading = (struct reading){ .card = DEALBOX_NONE, .quality = DEALBOX_NONE };
+	if (m->config.desc.reader != DEALBOX_READER_NONE) {
+		if (card->face_up)
+			see_nothing(m);
+		else
+			see(m, card->number);
+		if (card->face_up && has(m, DEALBOX_CAP_FACE_SENSOR))
+			m->reading.flags = DEALBOX_EVF_FACE_UP;
+	}
+	happening.card = card->number;
+	while ((effect = next_effect(m, &happening, &cursor))) {
+		switch (effect->action) {
+		case ACTION_JAM:
+			jammed = true;
+			break;
+		case ACTION_MISREAD:
+			see(m, effect->value[0] == EFFECT_NONE ? confusable(card->number) :
+			    effect->value[0]);
+			break;
+		case ACTION_UNREADABLE:
+			see_nothing(m);
+			break;
+		case ACTION_QUALITY:
+			m->reading.quality = effect->value[0];
+			break;
+		default:
+			break;
+		}
+	}
+	if (m->config.desc.reader == DEALBOX_READER_NONE)
+		m->reading = (struct reading){ .card = DEALBOX_NONE, .quality = DEALBOX_NONE };
+	return !jammed;
+}
+
+static struct wire_event reading_event(const struct machine *m, uint8_t type)
+{
+	struct wire_event event = card_event(m, type);
+
+	event.card = m->reading.card;
+	event.quality = m->reading.quality;
+	event.code = m->reading.code;
+	event.flags = m->reading.flags;
+	return event;
+}
+
+static uint8_t planned_pocket(const struct machine *m)
+{
+	if (m->deal.test)
+		return m->deal.position % m->config.desc.pockets;
+	if (m->deal.capture)
+		return m->plan.pocket[0];
+	if (m->deal.by_card)
+		return m->reading.card < m->plan.entries ? m->plan.pocket[m->reading.card] :
+			DEALBOX_NONE;
+	return m->plan.pocket[m->deal.position];
+}
+
+/*
+ * The stop that the reading asks for, 0 if none: unreadable and repeated cards and
+ * cards without a pocket (§4.3). On a host-routed machine the host finds the latter two.
+ */
+static uint8_t reading_stop(struct machine *m, bool routed)
+{
+	struct dealbox_counters *counters = &m->memory.counters;
+	uint8_t card = m->reading.card;
+	bool needs_card = m->deal.by_card || m->deal.capture;
+
+	if (m->config.desc.reader == DEALBOX_READER_NONE)
+		return 0;
+	if (card == DEALBOX_NONE) {
+		counters->unreadable++;
+		return needs_card && !m->deal.test ? DEALBOX_EV_CARD_UNREADABLE : 0;
+	}
+	counters->cards_read++;
+	if (m->deal.test || routed)
+		return 0;
+	if (m->deal.first[card] != DEALBOX_NONE) {
+		counters->repeated++;
+		return DEALBOX_EV_REPEATED_CARD;
+	}
+	if (planned_pocket(m) == DEALBOX_NONE) {
+		counters->not_in_plan++;
+		return DEALBOX_EV_NOT_IN_PLAN;
+	}
+	return 0;
+}
+
+static void read_card(struct machine *m)
+{
+	bool routed = has(m, DEALBOX_CAP_HOST_ROUTED) && !m->deal.test;
+	struct wire_event event;
+	uint8_t stop;
+
+	if (m->pending != PENDING_NONE) {
+		m->step = STEP_NONE;
+		settle(m);
+		return;
+	}
+	if (!look(m)) {
+		jam(m, DEALBOX_JAM_READER);
+		return;
+	}
+	stop = reading_stop(m, routed);
+	if (stop) {
+		event = reading_event(m, stop);
+		if (stop == DEALBOX_EV_REPEATED_CARD)
+			event.arg[0] = m->deal.first[m->reading.card];
+		machine_stop(m, &event);
+		return;
+	}
+	event = reading_event(m, DEALBOX_EV_CARD_READ);
+	event_send(m, &event);
+	if (routed) {
+		m->gate_event = event.number;
+		step_to(m, STEP_WAIT, m->now + m->config.desc.gate_deadline_us);
+	} else {
+		m->gate_pocket = planned_pocket(m);
+		step_to(m, STEP_GATE, after(m, GATE_US));
+	}
+}
+
+/* Host-routed: no gate command came in time. */
+static void late(struct machine *m)
+{
+	struct wire_event event = card_event(m, DEALBOX_EV_GATE_LATE);
+
+	event.card = m->reading.card;
+	m->late_event = m->gate_event;
+	machine_stop(m, &event);
+}
+
+bool mechanics_gate(struct machine *m, const struct wire_gate *gate)
+{
+	struct wire_event event;
+
+	if (m->step != STEP_WAIT || gate->number != m->gate_event ||
+	    gate->position != m->deal.position || gate->insertion != m->board.insertion ||
+	    (gate->pocket != DEALBOX_NONE && gate->pocket >= m->config.desc.pockets))
+		return false;
+	if (gate->pocket != DEALBOX_NONE) {
+		m->gate_pocket = gate->pocket;
+		step_to(m, STEP_GATE, after(m, GATE_US));
+		return true;
+	}
+	event = reading_event(m, gate->reason);
+	event.arg[0] = gate->first;
+	if (gate->reason == DEALBOX_EV_REPEATED_CARD)
+		m->memory.counters.repeated++;
+	else
+		m->memory.counters.not_in_plan++;
+	machine_stop(m, &event);
+	return true;
+}
+
+static void open_gate(struct machine *m)
+{
+	struct happening happening = machine_happening(m, HOOK_GATE, 0);
+	uint8_t pocket = m->gate_pocket, real = pocket;
+	struct falling *falling;
+	const struct effect *effect;
+	struct wire_event event;
+	unsigned int cursor = 0;
+
+	if (m->falling_count == FALLING_MAX) {
+		m->step_at = m->falling[0].at;
+		return;
+	}
+	happening.card = m->path.card[0].number;
+	happening.pocket = pocket;
+	while ((effect = next_effect(m, &happening, &cursor))) {
+		if (effect->action == ACTION_JAM) {
+			jam(m, DEALBOX_JAM_GATE);
+			return;
+		}
+		if (effect->action == ACTION_WRONG_POCKET)
+			real = effect->value[0] == EFFECT_NONE ? pocket + 1u : effect->value[0];
+	}
+	if (m->let_in[pocket] == m->config.desc.pocket_capacity) {
+		stop_at_position(m, DEALBOX_EV_HARDWARE, HARDWARE_POCKET_FULL);
+		return;
+	}
+	event = card_event(m, DEALBOX_EV_CARD_ROUTED);
+	event.card = m->reading.card;
+	event.pocket = pocket;
+	event_send(m, &event);
+
+	falling = &m->falling[m->falling_count++];
+	falling->cards.count = 0;
+	pile_move_all(&falling->cards, &m->path);
+	falling->at = after(m, FALL_US);
+	falling->position = m->deal.position;
+	falling->card = m->reading.card;
+	falling->pocket = pocket;
+	falling->real = real % m->config.desc.pockets;
+	if (falling->card < DEALBOX_MAX_CARDS && m->deal.first[falling->card] == DEALBOX_NONE)
+		m->deal.first[falling->card] = falling->position;
+	m->let_in[pocket]++;
+	if (!has(m, DEALBOX_CAP_EXIT_SENSORS)) {
+		m->deal.counts[pocket]++;
+		m->deal.done++;
+	}
+	m->deal.position++;
+	next_card(m);
+}
+
+/* A card past the gate arrives; seen = by a sensor that can say so. */
+static void land(struct machine *m, bool seen)
+{
+	struct falling falling = m->falling[0];
+	struct happening happening = machine_happening(m, HOOK_LAND, 0);
+	bool wrong = falling.real != falling.pocket;
+	const struct effect *effect;
+	struct wire_event event;
+	unsigned int cursor = 0;
+	bool jammed = false;
+
+	m->falling_count--;
+	memmove(m->falling, m->falling + 1, m->falling_count * sizeof(falling));
+	happening.position = falling.position;
+	happening.card = falling.cards.card[0].number;
+	happening.pocket = falling.real;
+	while (seen && (effect = next_effect(m, &happening, &cursor)))
+		jammed |= effect->action == ACTION_JAM;
+	if (jammed) {
+		event = event_of(DEALBOX_EV_JAM);
+		event.position = falling.position;
+		event.code = DEALBOX_JAM_POCKET;
+		pile_move_all(&m->path, &falling.cards);
+		m->jammed = true;
+		m->memory.counters.jams++;
+		machine_stop(m, &event);
+		return;
+	}
+	pile_move_all(m->board.present ? &m->board.pocket[falling.real] : &m->table,
+		      &falling.cards);
+	if (!seen || !has(m, DEALBOX_CAP_EXIT_SENSORS) || !m->board.present) {
+		settle(m);
+		return;
+	}
+	m->deal.counts[falling.real]++;
+	m->deal.done++;
+	event = event_of(wrong ? DEALBOX_EV_WRONG_POCKET : DEALBOX_EV_CARD_LANDED);
+	event.position = falling.position;
+	event.card = falling.card;
+	event.pocket = falling.real;
+	if (wrong) {
+		event.arg[0] = falling.pocket;
+		m->memory.counters.wrong_pockets++;
+		machine_stop(m, &event);
+		return;
+	}
+	event_send(m, &event);
+	settle(m);
+}
+
+void mechanics_cut(struct machine *m)
+{
+	m->step = STEP_NONE;
+	m->pending = PENDING_NONE;
+	deal_end(m, MACHINE_VOID);
+	m->state = m->state == DEALBOX_STATE_FAULT || m->state == DEALBOX_STATE_DONE ?
+		m->state : DEALBOX_STATE_IDLE;
+	while (m->falling_count)
+		land(m, false);
+	if (m->state == DEALBOX_STATE_IDLE)
+		m->fault = 0;
+}
+
+/* At speed 0 no card moves while the host has not fetched what happened before. */
+static bool held_back(const struct machine *m)
+{
+	return m->frozen || (m->config.speed <= 0 && m->queue_count >= MACHINE_THROTTLE);
+}
+
+uint64_t mechanics_next(const struct machine *m)
+{
+	uint64_t next = MACHINE_NEVER;
+
+	if (m->step == STEP_WAIT)
+		next = m->step_at;
+	if (held_back(m))
+		return next;
+	if (m->falling_count)
+		next = m->falling[0].at;
+	if (m->step != STEP_NONE && m->step_at < next)
+		next = m->step_at;
+	return next;
+}
+
+void mechanics_run(struct machine *m)
+{
+	static void (*const steps[])(struct machine *) = {
+		[STEP_START] = start,
+		[STEP_FEED] = feed,
+		[STEP_TIMEOUT] = feed_timeout,
+		[STEP_READ] = read_card,
+		[STEP_WAIT] = late,
+		[STEP_GATE] = open_gate,
+	};
+
+	/* what is due at the same time falls before the next card moves */
+	if (!held_back(m) && m->falling_count &&
+	    (m->step == STEP_NONE || m->falling[0].at <= m->step_at))
+		land(m, true);
+	else
+		steps[m->step](m);
+}
+
+/* --- the operator's hands ------------------------------------------------------------ */
+
+static bool deal_is_on(const struct machine *m)
+{
+	return m->deal.running;
+}
+
+int machine_insert(struct machine *m, uint16_t number)
+{
+	struct wire_event event = event_of(DEALBOX_EV_BOARD_INSERTED);
+
+	if (!m->powered)
+		return -ENXIO;
+	if (m->board.present)
+		return -EBUSY;
+	memset(&m->board, 0, sizeof(m->board));
+	memset(m->let_in, 0, sizeof(m->let_in));
+	m->board.insertion = ++m->memory.insertion;
+	if (!m->board.insertion)
+		m->board.insertion = ++m->memory.insertion;
+	m->board.ordinal = ++m->boards;
+	m->board.number = number;
+	m->board.locked = has(m, DEALBOX_CAP_BOARD_LOCK);
+	m->board.present = true;
+	if (m->config.save)
+		m->config.save(m->config.context, &m->memory);
+	event.arg[0] = has(m, DEALBOX_CAP_BOARD_READER) ? number : 0;
+	event_send(m, &event);
+	return 0;
+}
+
+int machine_remove(struct machine *m, bool force)
+{
+	struct wire_event event;
+	unsigned int i;
+
+	if (!m->board.present)
+		return -ENOENT;
+	if (m->board.locked && m->powered && !force)
+		return -EPERM;
+	if (deal_is_on(m)) {
+		event = event_of(DEALBOX_EV_BOARD_PULLED);
+		event.position = m->deal.position;
+		machine_stop(m, &event);
+	}
+	event = event_of(DEALBOX_EV_BOARD_REMOVED);
+	event_send(m, &event);
+	if (m->config.account)
+		m->config.account(m->config.context, &m->board);
+	for (i = 0; i < DEALBOX_MAX_POCKETS; i++)
+		pile_move_all(&m->table, &m->board.pocket[i]);
+	/* what still fell misses the board */
+	for (i = 0; i < m->falling_count; i++)
+		pile_move_all(&m->table, &m->falling[i].cards);
+	m->falling_count = 0;
+	m->board.present = false;
+	memset(&m->deal, 0, sizeof(m->deal));
+	if (m->state == DEALBOX_STATE_DONE)
+		m->state = DEALBOX_STATE_IDLE;
+	return 0;
+}
+
+void machine_cover(struct machine *m, bool open)
+{
+	struct wire_event event = event_of(open ? DEALBOX_EV_COVER_OPEN : DEALBOX_EV_COVER_CLOSED);
+
+	if (m->cover_open == open)
+		return;
+	m->cover_open = open;
+	event_send(m, &event);
+	if (open && deal_is_on(m)) {
+		event = event_of(DEALBOX_EV_COVER_OPENED);
+		event.position = m->deal.position;
+		machine_stop(m, &event);
+	}
+}
+
+void machine_key(struct machine *m, uint32_t key, bool pressed)
+{
+	struct wire_event event = event_of(DEALBOX_EV_KEY);
+
+	if (!has(m, DEALBOX_CAP_KEYS))
+		return;
+	event.code = key;
+	event.arg[0] = pressed;
+	event_send(m, &event);
+	if (key == DEALBOX_KEY_STOP && pressed && m->state == DEALBOX_STATE_DEALING &&
+	    m->pending == PENDING_NONE) {
+		m->pending = PENDING_PAUSE;
+		m->pause_reason = DEALBOX_PAUSED_BY_KEY;
+		mechanics_pending(m);
+	}
+}
+
+void machine_clear_path(struct machine *m)
+{
+	pile_move_all(&m->table, &m->path);
+	m->jammed = false;
+}
+
+void machine_clean_card(struct machine *m)
+{
+	if (m->path.count)
+		m->path.card[0].face_up = false;
+}
+
+struct pile *machine_hopper(struct machine *m)
+{
+	return &m->hopper;
+}
+
+struct pile *machine_path(struct machine *m)
+{
+	return &m->path;
+}
+
+struct pile *machine_table(struct machine *m)
+{
+	return &m->table;
+}
+
+void machine_break(struct machine *m, uint32_t code, bool lasting)
+{
+	struct wire_event event = event_of(DEALBOX_EV_HARDWARE);
+
+	if (!m->powered)
+		return;
+	m->broken = lasting;
+	event.code = code;
+	machine_stop(m, &event);
+}
+
+void machine_repair(struct machine *m)
+{
+	m->broken = false;
+}
+
+void machine_freeze(struct machine *m, bool frozen)
+{
+	m->frozen = frozen;
+}
+
+static uint64_t ms(uint32_t value)
+{
+	return value == EFFECT_NONE ? MACHINE_NEVER : value * 1000ULL;
+}
+
+void machine_act(struct machine *m, enum action action, const uint32_t *value)
+{
+	switch (action) {
+	case ACTION_PULL:
+		machine_remove(m, true);
+		break;
+	case ACTION_COVER:
+		machine_cover(m, value[0]);
+		break;
+	case ACTION_KEY:
+		machine_key(m, value[0], true);
+		machine_key(m, value[0], false);
+		break;
+	case ACTION_HARDWARE:
+		machine_break(m, value[0], value[1] != EFFECT_NONE);
+		break;
+	case ACTION_RESET:
+		machine_reset_firmware(m);
+		break;
+	case ACTION_UNPLUG:
+		machine_unplug(m, ms(value[0]));
+		break;
+	case ACTION_POWER_CYCLE:
+		machine_power_cycle(m, value[0] == EFFECT_NONE ? 1000000 : ms(value[0]));
+		break;
+	case ACTION_FREEZE:
+		machine_freeze(m, true);
+		break;
+	default:
+		break;
+	}
+}

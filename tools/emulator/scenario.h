@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What goes wrong, and when: rules that a scenario file or the control socket gives.
+ *
+ * The machine and its USB device name each thing that happens (a hook), and ask
+ * for the effects that a rule wants there. docs/emulator.md has the grammar.
+ */
+#ifndef EMULATOR_SCENARIO_H
+#define EMULATOR_SCENARIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum hook {
+	HOOK_FEED,	/* the next card is about to leave the hopper */
+	HOOK_READ,	/* the card at the reader is about to be read */
+	HOOK_GATE,	/* the gate is about to be set */
+	HOOK_LAND,	/* a card is about to fall into its pocket */
+	HOOK_EVENT,	/* an event is about to be queued; name = its type */
+	HOOK_REQUEST,	/* a control transfer came; name = bRequest, vendor requests only */
+	HOOK_PLAN,	/* a bulk OUT transfer came */
+	HOOK_ROUTE,	/* an interrupt OUT transfer came */
+	HOOK_TRANSFER,	/* an interrupt IN transfer is about to be answered */
+	HOOK_COUNT
+};
+
+enum action {
+	/* feeder */
+	ACTION_FEED_TIMEOUT, ACTION_DOUBLE_FEED, ACTION_MISSING, ACTION_EXTRA, ACTION_REPEAT,
+	ACTION_FACE_UP,
+	/* reader */
+	ACTION_MISREAD, ACTION_UNREADABLE, ACTION_QUALITY,
+	/* gate and pockets */
+	ACTION_WRONG_POCKET,
+	/* any place of the way; value[0] = where, as code of JAM */
+	ACTION_JAM,
+	/* events */
+	ACTION_DROP, ACTION_DUPLICATE, ACTION_UNKNOWN, ACTION_FLOOD, ACTION_SET,
+	/* transfers */
+	ACTION_DELAY, ACTION_STALL, ACTION_IGNORE, ACTION_NO_ANSWER, ACTION_STATUS, ACTION_SHORT,
+	ACTION_LONG, ACTION_BYTES, ACTION_REFUSE,
+	/* the world around the machine: possible at every hook */
+	ACTION_PULL, ACTION_COVER, ACTION_KEY, ACTION_HARDWARE, ACTION_RESET, ACTION_UNPLUG,
+	ACTION_POWER_CYCLE, ACTION_FREEZE,
+	ACTION_COUNT
+};
+
+#define EFFECT_BYTES_MAX	1024
+#define EFFECT_NONE		UINT32_MAX	/* value not given */
+
+struct effect {
+	enum action action;
+	uint32_t value[2];	/* EFFECT_NONE = not given */
+	size_t length;
+	uint8_t bytes[EFFECT_BYTES_MAX];
+};
+
+/* One thing that happens. Ordinals count from 1 since the emulator started. */
+struct happening {
+	enum hook hook;
+	uint32_t insertion;	/* ordinal of the board that is present, 0 = none */
+	uint32_t deal;		/* ordinal of the deal, 0 = none yet */
+	uint8_t position, card, pocket;	/* 255 = none */
+	uint8_t name;		/* event type or bRequest */
+};
+
+struct scenario;
+
+struct scenario *scenario_new(void);
+/* NULL is allowed. */
+void scenario_free(struct scenario *scenario);
+/*
+ * Adds the rules of a text of several lines. On an error nothing is added, and
+ * error has "NAME:LINE: what is wrong".
+ */
+bool scenario_parse(struct scenario *scenario, const char *name, const char *text, size_t length,
+		    char *error, size_t error_size);
+/*
+ * The next effect for what happens, or NULL. *cursor is 0 at first. Counts: each
+ * happening is to be walked to its end once. The effect lives as long as the scenario,
+ * and until the next scenario_parse(). A NULL scenario has no rules.
+ */
+const struct effect *scenario_next(struct scenario *scenario, const struct happening *happening,
+				   unsigned int *cursor);
+
+/* The actions and what they take, a line each, for --help. Static. */
+const char *scenario_help(void);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "usbip.h"
+
+static uint32_t get(const uint8_t *buf)
+{
+	return (uint32_t)buf[0] << 24 | buf[1] << 16 | buf[2] << 8 | buf[3];
+}
+
+static void put(uint8_t *buf, uint32_t value)
+{
+	buf[0] = value >> 24;
+	buf[1] = value >> 16;
+	buf[2] = value >> 8;
+	buf[3] = value;
+}
+
+static int decode_submit(const uint8_t *buf, size_t length, struct usbip_message *message)
+{
+	uint32_t packets = get(buf + 32);
+
+	message->length = get(buf + 24);
+	memcpy(message->setup, buf + 40, sizeof(message->setup));
+	/* -1 and 0 both say: not isochronous. A length is signed */
+	if ((packets && packets != UINT32_MAX) || message->length > INT32_MAX)
+		return -1;
+	if (message->in)
+		return USBIP_HEADER;
+	if (message->length > USBIP_DATA_MAX)
+		return -1;
+	if (length - USBIP_HEADER < message->length)
+		return 0;
+	message->data = buf + USBIP_HEADER;
+	return USBIP_HEADER + message->length;
+}
+
+int usbip_decode(const uint8_t *buf, size_t length, struct usbip_message *message)
+{
+	uint32_t direction, endpoint;
+
+	if (length < USBIP_HEADER)
+		return 0;
+	memset(message, 0, sizeof(*message));
+	message->command = get(buf);
+	message->seqnum = get(buf + 4);
+	direction = get(buf + 12);
+	endpoint = get(buf + 16);
+	if (direction > 1 || endpoint > 15)
+		return -1;
+	message->in = direction;
+	message->endpoint = endpoint;
+	switch (message->command) {
+	case USBIP_CMD_SUBMIT:
+		return decode_submit(buf, length, message);
+	case USBIP_CMD_UNLINK:
+		message->unlink = get(buf + 20);
+		return USBIP_HEADER;
+	default:
+		return -1;
+	}
+}
+
+static void ret(uint8_t *buf, enum usbip_command command, uint32_t seqnum, int32_t status)
+{
+	memset(buf, 0, USBIP_HEADER);
+	put(buf, command);
+	put(buf + 4, seqnum);
+	put(buf + 20, status);
+}
+
+void usbip_ret_submit(uint8_t *buf, uint32_t seqnum, int32_t status, uint32_t actual_length)
+{
+	ret(buf, USBIP_RET_SUBMIT, seqnum, status);
+	put(buf + 24, actual_length);
+}
+
+void usbip_ret_unlink(uint8_t *buf, uint32_t seqnum, int32_t status)
+{
+	ret(buf, USBIP_RET_UNLINK, seqnum, status);
+}
