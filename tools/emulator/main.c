@@ -11,6 +11,7 @@
 #include <strings.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,7 +48,7 @@ struct options {
 	int port;
 	unsigned int machines, packs;
 	uint64_t cards;
-	const char *socket, *control, *account, *state, *trace;
+	const char *socket, *control, *account, *state, *trace, *tell;
 	uint8_t *order;		/* --deck */
 	unsigned int order_count;
 	uint16_t boards[OPERATOR_BOARDS_MAX];
@@ -105,6 +106,7 @@ static const struct option_text {
 	{ "capabilities", "LIST", "exactly these, e.g. by-card,exit-sensors", 'K' },
 	{ "gate-deadline", "US", "routed: time for the host to answer a card, in microseconds", 'g' },
 	{ "packet", "BYTES", "wMaxPacketSize of the event endpoint, 32 to 1024", 'e' },
+	{ "tell", "PATH", "gives the command behind it to the emulator with --control PATH, prints its answer", 'T' },
 	{ "help", NULL, "this text", 'h' },
 	{ "version", NULL, "the version", 'V' },
 };
@@ -117,6 +119,7 @@ static void help(void)
 
 	puts("usage: dealbox-emulator --socket PATH [OPTION...]\n"
 	     "       dealbox-emulator --usbip [--port N] [OPTION...]\n"
+	     "       dealbox-emulator --tell PATH COMMAND...\n"
 	     "A card-dealing machine as an ordinary process.\n\nOptions:");
 	for (i = 0; i < OPTIONS; i++) {
 		int width = printf("  --%s%s%s", option_texts[i].name,
@@ -130,7 +133,8 @@ static void help(void)
 		printf(" %s", capabilities[i].name);
 	printf("\n\nCommands of --control:\n%s", control_help());
 	printf("\nRules of --scenario are \"CONDITIONS: ACTION\". Actions:\n%s", scenario_help());
-	puts("\nExit status: 0 ended by a signal, 2 usage or input, 3 a socket, file or port failed.\n"
+	puts("\nExit status: 0 ended by a signal, or --tell was answered \"ok\"; 1 --tell was answered\n"
+	     "\"error\"; 2 usage or input; 3 a socket, file or port failed.\n"
 	     "See dealbox-emulator(1).");
 }
 
@@ -373,6 +377,9 @@ static void take_option(struct options *o, const char *name, char letter, const 
 	case 'e':
 		o->device.int_in_size = number(name, arg, 32, 1024);
 		break;
+	case 'T':
+		o->tell = arg;
+		break;
 	case 'h':
 		help();
 		exit(0);
@@ -412,6 +419,37 @@ static void check_options(struct options *o, const char *deck, const char *list)
 	memcpy(o->machine.info.name, o->device.product, sizeof(o->machine.info.name));
 }
 
+/* Gives one command to another emulator. The exit status says what it answered. */
+static int tell(const char *path, char **words)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), c;
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r+");
+	bool first = true, good = false;
+
+	if (!*words)
+		die(EXIT_USAGE, "--tell: a command is needed; --help lists them");
+	if (strlen(path) >= sizeof(address.sun_path))
+		die(EXIT_USAGE, "--tell %s: no socket has so long a path", path);
+	strcpy(address.sun_path, path);
+	if (!file || connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		die(EXIT_MACHINE, "%s: %s: is there an emulator with --control?", path,
+		    strerror(errno));
+	for (; *words; words++)
+		fprintf(file, "%s%c", *words, words[1] ? ' ' : '\n');
+	fflush(file);
+	while ((c = fgetc(file)) != EOF && c != '\n') {
+		good |= first && c == 'o';
+		first = false;
+		putchar(c);
+	}
+	if (c == EOF)
+		die(EXIT_MACHINE, "%s: the emulator did not answer", path);
+	putchar('\n');
+	fclose(file);
+	return good ? 0 : 1;
+}
+
 static void parse_options(struct options *o, int argc, char **argv)
 {
 	struct option longs[OPTIONS + 1] = { 0 };
@@ -433,6 +471,8 @@ static void parse_options(struct options *o, int argc, char **argv)
 		else
 			take_option(o, longs[index].name, letter, optarg);
 	}
+	if (o->tell)
+		exit(tell(o->tell, argv + optind));
 	if (optind < argc)
 		die(EXIT_USAGE, "\"%s\" is not understood; see --help", argv[optind]);
 	check_options(o, deck, list);

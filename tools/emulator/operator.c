@@ -176,6 +176,9 @@ static enum task next_task(const struct operator *op, const struct machine_view 
 {
 	if (op->absent || !view->powered)
 		return TASK_NONE;
+	/* without a speed, a hand is as slow as the host */
+	if (view->speed <= 0 && view->configured && view->queued)
+		return TASK_NONE;
 	switch (view->state) {
 	case DEALBOX_STATE_HELD:
 		return view->stops != op->seen_stops ? TASK_HELP : TASK_NONE;
