@@ -55,7 +55,6 @@ enum dealbox_code {
 	DEALBOX_BAD_CARD,		/* bad-card: a number or letter that is no card */
 	DEALBOX_TEN_AS_10,		/* ten-as-10: read as T */
 	DEALBOX_SPACING,		/* spacing: too much of it, ignored */
-	DEALBOX_HAND_DERIVED,		/* hand-derived: the one not given has the rest */
 	DEALBOX_DEAL_NOT_GIVEN,		/* deal-not-given: a game without a deal */
 	DEALBOX_DEAL_SYNTAX,		/* deal-syntax */
 	DEALBOX_HALVES_DISAGREE,	/* halves-disagree: DUP */
@@ -80,6 +79,7 @@ enum dealbox_code {
 	/* the notation */
 	DEALBOX_TAG_BROKEN,		/* tag-broken */
 	DEALBOX_TAG_REPEATED,		/* tag-repeated: ignored; text = its name */
+	DEALBOX_GAME_NOT_SEPARATED,	/* game-not-separated: no empty line before it */
 	DEALBOX_TEXT_STRAY,		/* text-stray: ignored */
 	DEALBOX_COMMENT_UNCLOSED,	/* comment-unclosed */
 	DEALBOX_INHERITANCE_FORBIDDEN,	/* inheritance-forbidden: text = the tag */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What readers and writers of deal files share. Each format is one file
+ * format-<name>.c that defines `const struct dealbox_format format_<name>`.
+ */
+#ifndef DEALBOX_FORMAT_INTERNAL_H
+#define DEALBOX_FORMAT_INTERNAL_H
+
+#include <dealbox/format.h>
+
+#include "set-internal.h"
+
+/* -- readers --------------------------------------------------------------- */
+
+/* Behind the data of every reader stand that many zero bytes. */
+#define READER_PADDING	64
+
+struct reader {
+	const uint8_t *data;
+	size_t size;
+	const char *name;
+	struct dealbox_set *set;
+	struct dealbox_report *report;
+	struct dealbox_format_tally tally;
+	int file;		/* for set_append() */
+	bool binary;
+	int error;		/* -ENOMEM and the like: reading ends */
+};
+
+/* A deal as it stands in a file, good or bad. */
+struct found {
+	struct dealbox_deal deal;
+	uint8_t given;		/* bit n = hand n is there */
+	uint8_t broken;		/* bit n = in hand n something could not be understood */
+	uint8_t count[DEALBOX_HANDS];	/* cards written, also those written twice */
+	uint32_t number;	/* 0 = none */
+	const char *label;	/* not terminated; label_size 0 = none */
+	size_t label_size;
+	int dealer, vulnerable;	/* -1 = not given */
+	uint32_t where;		/* line; binary formats: byte */
+	uint32_t dealer_where, vulnerable_where;	/* 0 = the same */
+};
+
+#define FOUND_INIT { .dealer = -1, .vulnerable = -1 }
+
+/* Reports a problem of a deal (NULL = of the file as a whole, with line where). */
+void reader_say(struct reader *reader, const struct found *found, uint32_t where,
+		struct dealbox_problem problem);
+
+#define SAY_CARD(c, ...) ((struct dealbox_problem) { .card = (uint8_t)(c), __VA_ARGS__ })
+#define SAY(...) SAY_CARD(DEALBOX_CARD_NONE, __VA_ARGS__)
+
+/* Puts a card into a hand, and reports one that this hand has already. */
+void found_card(struct reader *reader, struct found *found, int seat, unsigned int card);
+
+/*
+ * A suit after the other of one hand, ranks in any order and case, "10" for T. Returns
+ * false when there was something that is no rank; that is reported.
+ */
+bool found_ranks(struct reader *reader, struct found *found, int seat, int suit,
+		 const char *text, size_t size);
+
+/* The hand that is not given gets what the three others have not. */
+void found_rest(struct found *found);
+
+/*
+ * Judges a deal, reports what is wrong with it, and puts it into the set if it is
+ * complete. Every deal that a reader finds ends here.
+ */
+void reader_deal(struct reader *reader, struct found *found);
+
+/* For a deal that cannot be understood at all, when that has been reported. */
+void reader_spoiled(struct reader *reader, struct found *found);
+
+/* A complete deal that is nevertheless none: sorted, as programs fill unused boards. */
+bool deal_is_placeholder(const struct dealbox_deal *deal);
+
+/*
+ * Board number in text of that size: spaces around it are ignored. 0 = it is none. No
+ * number is greater than DEALBOX_BOARD_MAX.
+ */
+uint32_t parse_number(const char *text, size_t size);
+
+/* Sets number or label, whichever the text is; an empty text is neither. */
+void found_board(struct reader *reader, struct found *found, const char *text,
+		 size_t size);
+
+/* Seat of one letter, -1 and a problem if it is none. Empty and "?" are "not given". */
+int parse_dealer(struct reader *reader, const struct found *found, const char *text,
+		 size_t size);
+
+/* The same for the vulnerability, in the words of PBN and a few more. */
+int parse_vulnerable(struct reader *reader, const struct found *found, const char *text,
+		     size_t size);
+
+/*
+ * The lines of a text, whether they end in LF, CR LF or CR. data must be followed by
+ * READER_PADDING. text and size are without the end.
+ */
+struct lines {
+	const char *next, *end;
+	const char *text;
+	size_t size;
+	uint32_t number;	/* of this line, from 1 */
+};
+
+void lines_begin(struct lines *lines, const void *data, size_t size);
+bool lines_next(struct lines *lines);
+
+/* -- writers --------------------------------------------------------------- */
+
+/* Collects what is written and hands it to a descriptor in large pieces. */
+struct writer {
+	char *buffer;
+	size_t used;
+	int fd;
+	int error;		/* the first one; nothing is written after it */
+};
+
+#define WRITER_ROOM	((size_t)256 << 10)
+
+/*
+ * Room for so many bytes, at most WRITER_ROOM; the caller adds what it wrote to used. NULL
+ * = out of memory, which is kept in error.
+ */
+char *writer_room(struct writer *writer, size_t size);
+void writer_add(struct writer *writer, const void *data, size_t size);
+void writer_text(struct writer *writer, const char *text);
+void writer_print(struct writer *writer, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Writes what is left, frees the buffer; returns the first error. */
+int writer_end(struct writer *writer);
+
+/* Digits of a number, returns the end. */
+char *number_put(uint32_t number, char *text);
+
+/* Dealer and vulnerability of a board: as given, else as its number has it, else -1. */
+int board_dealer(const struct dealbox_board *board);
+int board_vulnerable(const struct dealbox_board *board);
+
+/* For can_write: a reason why the set cannot be expressed. Returns -ENOTSUP. */
+int cannot_express(struct dealbox_report *report, const struct dealbox_board *board,
+		   const char *what);
+
+/* -- the table --------------------------------------------------------------- */
+
+struct dealbox_format {
+	const char *name;
+	const char *title;
+	bool binary;		/* places are bytes, not lines */
+
+	/*
+	 * How sure is it that data are of this format? They are the first size bytes of a
+	 * file of total bytes, with padding behind them. 0 = they are not, 100 = no other
+	 * format can look like that.
+	 */
+	int (*recognise)(const uint8_t *data, size_t size, uint64_t total);
+
+	/* Reads all of it; problems go to the report, reader->error is for -ENOMEM. */
+	void (*read)(struct reader *reader);
+
+	/* NULL = there is no writer. can_write may be NULL: everything can be written. */
+	int (*can_write)(const struct dealbox_set *set, struct dealbox_report *report);
+	void (*write)(struct writer *writer, const struct dealbox_set *set);
+};
+
+extern const struct dealbox_format format_pbn;
+
+#endif

@@ -1,0 +1,909 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Portable Bridge Notation, 1.0 to 2.1 (section numbers are those of PBN 2.1).
+ *
+ * Written for files of hundreds of thousands of boards: a line that is one plain tag is taken
+ * apart eight bytes at a time, the four values that matter are kept as they stand, and are
+ * understood at the end of the game. Everything else goes through scan_line(), which knows
+ * all of the syntax.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "card-text.h"
+#include "format-internal.h"
+
+/* The mandatory tags in the order of the export format (3.4), and three others. */
+enum tag {
+	TAG_EVENT, TAG_SITE, TAG_DATE, TAG_BOARD, TAG_WEST, TAG_NORTH, TAG_EAST, TAG_SOUTH,
+	TAG_DEALER, TAG_VULNERABLE, TAG_DEAL, TAG_SCORING, TAG_DECLARER, TAG_CONTRACT,
+	TAG_RESULT,
+	TAGS_MANDATORY,
+	TAG_NOTE = TAGS_MANDATORY, TAG_AUCTION, TAG_PLAY,
+	TAGS_KNOWN,
+	TAG_OTHER = TAGS_KNOWN
+};
+
+#define MANDATORY	((1u << TAGS_MANDATORY) - 1)
+
+#define WORD(text) { .name = text, .size = sizeof(text) - 1 }
+static const struct {
+	char name[16];		/* of at least 8 bytes: compared as a number */
+	uint8_t size;
+} tags[TAGS_KNOWN] = {
+	[TAG_EVENT] = WORD("Event"), [TAG_SITE] = WORD("Site"), [TAG_DATE] = WORD("Date"),
+	[TAG_BOARD] = WORD("Board"), [TAG_WEST] = WORD("West"),
+	[TAG_NORTH] = WORD("North"), [TAG_EAST] = WORD("East"),
+	[TAG_SOUTH] = WORD("South"), [TAG_DEALER] = WORD("Dealer"),
+	[TAG_VULNERABLE] = WORD("Vulnerable"), [TAG_DEAL] = WORD("Deal"),
+	[TAG_SCORING] = WORD("Scoring"), [TAG_DECLARER] = WORD("Declarer"),
+	[TAG_CONTRACT] = WORD("Contract"), [TAG_RESULT] = WORD("Result"),
+	[TAG_NOTE] = WORD("Note"), [TAG_AUCTION] = WORD("Auction"),
+	[TAG_PLAY] = WORD("Play"),
+};
+
+/* The tags of each length of name. */
+static const uint8_t tags_by_size[11][7] = {
+	[4] = { TAG_DEAL, TAG_SITE, TAG_DATE, TAG_WEST, TAG_EAST, TAG_NOTE, TAG_PLAY },
+	[5] = { TAG_BOARD, TAG_EVENT, TAG_NORTH, TAG_SOUTH, TAG_OTHER },
+	[6] = { TAG_DEALER, TAG_RESULT, TAG_OTHER },
+	[7] = { TAG_SCORING, TAG_AUCTION, TAG_OTHER },
+	[8] = { TAG_DECLARER, TAG_CONTRACT, TAG_OTHER },
+	[10] = { TAG_VULNERABLE, TAG_OTHER },
+};
+
+struct value {
+	const char *text;
+	uint32_t size;
+	uint32_t line;
+};
+
+/* What a file that is declared as export format must obey (2.3, 3.3, 3.4). */
+enum export_rule {
+	EXPORT_CRLF, EXPORT_LINE, EXPORT_TAB, EXPORT_TAG_LAYOUT, EXPORT_TAGS_MISSING,
+	EXPORT_TAGS_ORDER, EXPORT_FIRST_HAND, EXPORT_RANKS, EXPORT_RULES
+};
+
+static const char *const export_rules[EXPORT_RULES] = {
+	[EXPORT_CRLF] = "lines not ended by CR LF",
+	[EXPORT_LINE] = "a line over 255 bytes",
+	[EXPORT_TAB] = "tabs",
+	[EXPORT_TAG_LAYOUT] = "the layout of tags",
+	[EXPORT_TAGS_MISSING] = "mandatory tags are missing",
+	[EXPORT_TAGS_ORDER] = "tags are out of order",
+	[EXPORT_FIRST_HAND] = "first hand not the dealer's",
+	[EXPORT_RANKS] = "ranks not descending",
+};
+
+#define OTHERS_MAX	64
+
+struct pbn {
+	struct reader *reader;
+	const char *next, *end;
+	uint32_t line;		/* of next, from 1 */
+
+	/* the game */
+	uint32_t seen;		/* bit n = tag n */
+	int first, last;	/* first tag of the game; last tag, -1 = none */
+	struct value board, dealer, vulnerable, deal;
+	uint64_t others_bloom;
+	size_t others_count;
+	struct value others[OTHERS_MAX];
+
+	/* the file */
+	struct value board_before, board_header;	/* inheritance, 4.8 */
+	uint32_t headers;	/* tags given for all games with ## */
+	bool export;
+	uint32_t broken[EXPORT_RULES];	/* line where each rule was broken first */
+	uint32_t ends[3];	/* first line that ended in LF, CR LF, CR */
+	bool said_stray, said_control, said_long;
+};
+
+/* -- bytes, eight at a time -------------------------------------------------- */
+
+#define ALL(byte)	(0x0101010101010101ULL * (byte))
+
+static inline uint64_t load(const char *text)
+{
+	uint64_t word;
+
+	memcpy(&word, text, sizeof(word));
+	return le64toh(word);
+}
+
+/* The high bit of each byte that is below n (n <= 128); exact up to the first. */
+static inline uint64_t below(uint64_t word, unsigned int n)
+{
+	return (word - ALL(n)) & ~word & ALL(0x80);
+}
+
+static inline uint64_t equal(uint64_t word, unsigned int byte)
+{
+	return below(word ^ ALL(byte), 1);
+}
+
+static inline unsigned int first_byte(uint64_t marks)
+{
+	return (unsigned int)__builtin_ctzll(marks) >> 3;
+}
+
+/* The first control character, tab included; the padding is some. */
+static inline const char *find_control(const char *text)
+{
+	uint64_t marks;
+
+	while (!(marks = below(load(text), 0x20)))
+		text += 8;
+	return text + first_byte(marks);
+}
+
+static void say(struct pbn *pbn, const struct found *found, uint32_t line,
+		struct dealbox_problem problem)
+{
+	reader_say(pbn->reader, found, line ? line : pbn->line, problem);
+}
+
+static void breaks_export(struct pbn *pbn, enum export_rule rule)
+{
+	if (pbn->export && !pbn->broken[rule])
+		pbn->broken[rule] = pbn->line;
+}
+
+/* The end of the line in which text is: at its CR or LF, or at the end of the file. */
+static const char *line_end(struct pbn *pbn, const char *text)
+{
+	for (;; text++) {
+		text = find_control(text);
+		if (text >= pbn->end)
+			return pbn->end;
+		if (*text == '\n' || *text == '\r')
+			return text;
+		if (*text == '\t') {
+			breaks_export(pbn, EXPORT_TAB);
+		} else if (!pbn->said_control && *text != '\v') {
+			say(pbn, NULL, 0, SAY(.code = DEALBOX_BYTE_INVALID));
+			pbn->said_control = true;
+		}
+	}
+}
+
+/* Beyond the end of a line; counts it. */
+static const char *skip_end(struct pbn *pbn, const char *text)
+{
+	unsigned int kind = 0;
+
+	if (text >= pbn->end)
+		return pbn->end;
+	if (*text == '\r')
+		kind = text[1] == '\n' ? 1 : 2;
+	if (!pbn->ends[kind])
+		pbn->ends[kind] = pbn->line;
+	pbn->line++;
+	return text + 1 + (kind == 1);
+}
+
+/* -- games --------------------------------------------------------------------- */
+
+/*
+ * A whole deal as nearly all files have it: each hand is 13 ranks and 3 dots. Each rank has the
+ * bit that it has in a suit, a dot moves to the next suit; what is neither has
+ * nothing.
+ */
+#define KNOWN		(1u << 31)
+#define RANK(letter, n)	[letter] = KNOWN | 1u << (n)
+#define DOT		(KNOWN | 13u << 16)
+static const uint32_t letters[256] = {
+	RANK('A', 0), RANK('K', 1), RANK('Q', 2), RANK('J', 3), RANK('T', 4),
+	RANK('9', 5), RANK('8', 6), RANK('7', 7), RANK('6', 8), RANK('5', 9),
+	RANK('4', 10), RANK('3', 11), RANK('2', 12),
+	RANK('a', 0), RANK('k', 1), RANK('q', 2), RANK('j', 3), RANK('t', 4),
+	['.'] = DOT,
+};
+
+#define HAND_TEXT	16
+#define DEAL_TEXT	(2 + 4 * HAND_TEXT + 3)
+
+static bool parse_whole_deal(const char *text, int first, struct dealbox_deal *deal)
+{
+	dealbox_cards all = 0;
+	uint32_t known = KNOWN;
+
+	for (int i = 0; i < DEALBOX_HANDS; i++) {
+		const unsigned char *hand = (const unsigned char *)text + 2 + i * 17;
+		dealbox_cards cards = 0;
+		unsigned int shift = 0;
+
+		for (int j = 0; j < HAND_TEXT; j++) {
+			uint32_t letter = letters[hand[j]];
+
+			known &= letter;
+			cards |= (dealbox_cards)(letter & 0x1fff) << (shift & 63);
+			shift += letter >> 16 & 0xff;
+		}
+		if (shift != 3 * 13 || (i < 3 && hand[HAND_TEXT] != ' '))
+			return false;
+		deal->hand[(first + i) & 3] = cards;
+		all |= cards;
+	}
+	/* 52 ranks were written, and every card is among them: none can be there twice */
+	return known && all == DEALBOX_PACK_BRIDGE;
+}
+
+/* Are the ranks of each suit descending, as the export format wants them? */
+static bool ranks_descend(const char *text, size_t size)
+{
+	uint32_t before = 0;
+
+	for (size_t i = 2; i < size; i++) {
+		uint32_t rank = letters[(unsigned char)text[i]] & 0x1fff;
+
+		if (rank && rank <= before)
+			return false;
+		before = rank;
+	}
+	return true;
+}
+
+/* The slow way, which names what is wrong. False: it cannot be judged as a deal. */
+static bool parse_deal(struct pbn *pbn, struct found *found)
+{
+	struct reader *reader = pbn->reader;
+	const char *text = pbn->deal.text, *end = text + pbn->deal.size;
+	bool spacing = false;
+	uint32_t hands = 0;
+	int first;
+
+	while (text < end && (*text == ' ' || *text == '\t'))
+		text++, spacing = true;
+	while (end > text && (end[-1] == ' ' || end[-1] == '\t'))
+		end--, spacing = true;
+	first = text < end ? dealbox_seat_parse(*text) : -1;
+	if (first < 0 || end - text < 2 || text[1] != ':') {
+		say(pbn, found, found->where, SAY(.code = DEALBOX_DEAL_SYNTAX));
+		return false;
+	}
+
+	text += 2;
+	while (text < end) {
+		const char *hand = text, *suit = text;
+		int seat = (first + (int)(hands & 3)) & 3, suits = 0;
+
+		if (*text == ' ' || *text == '\t') {
+			text++;
+			spacing = spacing || text == end || text[0] == ' ' ||
+				  text[0] == '\t' || text[-1] == '\t' || !hands;
+			continue;
+		}
+		while (text < end && *text != ' ' && *text != '\t')
+			text++;
+		if (++hands > DEALBOX_HANDS)
+			continue;
+		if (text - hand == 1 && *hand == '-')
+			continue;
+		found->given |= (uint8_t)(1 << seat);
+		for (const char *p = hand; p <= text; p++) {
+			if (p < text && *p != '.')
+				continue;
+			if (suits < 4)
+				found_ranks(reader, found, seat, suits, suit,
+					    (size_t)(p - suit));
+			suits++;
+			suit = p + 1;
+		}
+		if (suits != 4) {
+			say(pbn, found, found->where,
+			    SAY(.code = DEALBOX_BAD_SUIT, .hand = (uint8_t)seat));
+			found->broken |= (uint8_t)(1 << seat);
+		}
+	}
+	if (spacing)
+		say(pbn, found, found->where, SAY(.code = DEALBOX_SPACING));
+	if (hands != DEALBOX_HANDS) {
+		say(pbn, found, found->where, SAY(.code = DEALBOX_HANDS_NUMBER,
+		    .count = hands, .expected = DEALBOX_HANDS));
+		return false;
+	}
+	return true;
+}
+
+/* A value that may not be inherited (4.8): said, and then as if not given. */
+static void forbid_inheritance(struct pbn *pbn, struct found *found, struct value *value,
+			       enum tag tag)
+{
+	struct dealbox_problem problem = SAY(.code = DEALBOX_INHERITANCE_FORBIDDEN);
+
+	if (!value->size || *value->text != '#')
+		return;
+	memcpy(problem.text, tags[tag].name, tags[tag].size);
+	say(pbn, found, value->line, problem);
+	value->size = 0;
+}
+
+static void read_board(struct pbn *pbn, struct found *found)
+{
+	struct value *value = &pbn->board;
+
+	if (!(pbn->seen & 1u << TAG_BOARD)) {
+		*value = pbn->board_header;
+	} else if (value->size && *value->text == '#') {
+		if (value->size > 1 && value->text[1] == '#') {
+			value->text += 2;
+			value->size -= 2;
+			pbn->board_header = *value;
+		} else {
+			*value = pbn->board_before;
+		}
+	}
+	pbn->board_before = *value;
+
+	if (value->size && value->size <= 9) {
+		uint32_t number = 0, i;
+
+		for (i = 0; i < value->size && value->text[i] >= '0' &&
+		     value->text[i] <= '9'; i++)
+			number = number * 10 + (uint32_t)(value->text[i] - '0');
+		if (i == value->size && number) {
+			found->number = number;
+			return;
+		}
+	}
+	found->where = value->line;
+	found_board(pbn->reader, found, value->text, value->size);
+}
+
+static void read_dealer(struct pbn *pbn, struct found *found)
+{
+	struct value *value = &pbn->dealer;
+
+	found->dealer_where = value->line;
+	forbid_inheritance(pbn, found, value, TAG_DEALER);
+	found->dealer = parse_dealer(pbn->reader, found, value->text, value->size);
+}
+
+static void read_vulnerable(struct pbn *pbn, struct found *found)
+{
+	struct value *value = &pbn->vulnerable;
+
+	found->vulnerable_where = value->line;
+	forbid_inheritance(pbn, found, value, TAG_VULNERABLE);
+	found->vulnerable = parse_vulnerable(pbn->reader, found, value->text, value->size);
+}
+
+static void begin_game(struct pbn *pbn)
+{
+	pbn->seen = 0;
+	pbn->first = -1;
+	pbn->last = -1;
+	pbn->others_bloom = 0;
+	pbn->others_count = 0;
+	pbn->board.size = 0;
+	pbn->dealer.size = 0;
+	pbn->vulnerable.size = 0;
+	pbn->deal.size = 0;
+}
+
+static void check_export(struct pbn *pbn, const struct found *found)
+{
+	uint32_t line = pbn->line;
+
+	pbn->line = found->where;
+	if ((pbn->seen | pbn->headers | ~MANDATORY) != ~0u)
+		breaks_export(pbn, EXPORT_TAGS_MISSING);
+	if (pbn->deal.size > 2) {
+		if (found->dealer >= 0 &&
+		    *pbn->deal.text != dealbox_seat_letter(found->dealer))
+			breaks_export(pbn, EXPORT_FIRST_HAND);
+		if (!ranks_descend(pbn->deal.text, pbn->deal.size))
+			breaks_export(pbn, EXPORT_RANKS);
+	}
+	pbn->line = line;
+}
+
+static void end_game(struct pbn *pbn)
+{
+	struct reader *reader = pbn->reader;
+	struct found found = FOUND_INIT;
+	int first;
+
+	if (pbn->first < 0)
+		return;
+	reader->tally.games++;
+	read_board(pbn, &found);
+	read_dealer(pbn, &found);
+	read_vulnerable(pbn, &found);
+	found.where = pbn->deal.line;
+	forbid_inheritance(pbn, &found, &pbn->deal, TAG_DEAL);
+	if (!(pbn->seen & 1u << TAG_DEAL) || !pbn->deal.size ||
+	    (pbn->deal.size == 1 && *pbn->deal.text == '?')) {
+		say(pbn, &found, 0, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
+		reader->tally.partial += pbn->seen >> TAG_DEAL & 1;
+		begin_game(pbn);
+		return;
+	}
+	if (pbn->export)
+		check_export(pbn, &found);
+	if (!found.number && !found.label_size)
+		say(pbn, &found, found.where, SAY(.code = DEALBOX_BOARD_MISSING));
+
+	first = dealbox_seat_parse(*pbn->deal.text);
+	if (pbn->deal.size == DEAL_TEXT && pbn->deal.text[1] == ':' && first >= 0 &&
+	    parse_whole_deal(pbn->deal.text, first, &found.deal)) {
+		found.given = 15;
+		reader_deal(reader, &found);
+	} else {
+		memset(&found.deal, 0, sizeof(found.deal));
+		if (parse_deal(pbn, &found))
+			reader_deal(reader, &found);
+		else
+			reader_spoiled(reader, &found);
+	}
+	begin_game(pbn);
+}
+
+/* -- tags ------------------------------------------------------------------------ */
+
+static enum tag find_tag(const char *name, size_t size)
+{
+	uint64_t word;
+
+	if (size >= sizeof(tags_by_size) / sizeof(*tags_by_size) || !*tags_by_size[size])
+		return TAG_OTHER;
+	/* what stands behind the name does not count: at least a quote follows */
+	word = load(name) & (size < 8 ? ((uint64_t)1 << (8 * size)) - 1 : ~(uint64_t)0);
+	for (int i = 0; i < 7 && tags_by_size[size][i] != TAG_OTHER; i++) {
+		enum tag tag = tags_by_size[size][i];
+
+		if (word == load(tags[tag].name) &&
+		    (size <= 8 || !memcmp(name + 8, tags[tag].name + 8, size - 8)))
+			return tag;
+	}
+	return TAG_OTHER;
+}
+
+static void say_repeated(struct pbn *pbn, const char *name, size_t size)
+{
+	struct dealbox_problem problem = SAY(.code = DEALBOX_TAG_REPEATED);
+
+	memcpy(problem.text, name, size < sizeof(problem.text) - 1 ? size :
+	       sizeof(problem.text) - 1);
+	say(pbn, NULL, 0, problem);
+}
+
+/* Tags that are not known here are only looked at for being there twice (3.4). */
+static void other_tag(struct pbn *pbn, const char *name, size_t size)
+{
+	uint64_t bit = (uint64_t)1 << ((size * 7 + (unsigned char)name[0] * 5 +
+			(unsigned char)name[size - 1] * 3) & 63);
+
+	if (pbn->others_bloom & bit)
+		for (size_t i = 0; i < pbn->others_count; i++)
+			if (pbn->others[i].size == size &&
+			    !memcmp(pbn->others[i].text, name, size)) {
+				say_repeated(pbn, name, size);
+				return;
+			}
+	pbn->others_bloom |= bit;
+	if (pbn->others_count < OTHERS_MAX)
+		pbn->others[pbn->others_count++] =
+			(struct value) { name, (uint32_t)size, pbn->line };
+}
+
+static bool same_value(const struct value *value, const char *text, size_t size)
+{
+	return value->size == size && !memcmp(value->text, text, size);
+}
+
+/*
+ * A tag that the game has already. The standard says to ignore it; but when the game has its
+ * deal and begins again with its first tag, an empty line was forgotten, and the next
+ * deal must not be lost.
+ */
+static bool repeated_tag(struct pbn *pbn, enum tag tag, const char *value, size_t size)
+{
+	if (tag == TAG_NOTE)
+		return true;
+	if ((int)tag == pbn->first && pbn->seen & 1u << TAG_DEAL &&
+	    !(tag == TAG_DEAL && same_value(&pbn->deal, value, size))) {
+		end_game(pbn);
+		say(pbn, NULL, 0, SAY(.code = DEALBOX_GAME_NOT_SEPARATED));
+		return false;
+	}
+	say_repeated(pbn, tags[tag].name, tags[tag].size);
+	return true;
+}
+
+static void take_tag(struct pbn *pbn, const char *name, size_t name_size,
+		     const char *text, size_t size)
+{
+	enum tag tag = find_tag(name, name_size);
+	struct value value = { text, (uint32_t)size, pbn->line };
+
+	if (tag != TAG_OTHER && pbn->seen & 1u << tag &&
+	    repeated_tag(pbn, tag, text, size)) {
+		pbn->last = TAG_OTHER;
+		return;
+	}
+	if (pbn->first < 0)
+		pbn->first = (int)tag;
+	if (pbn->export && tag < TAGS_MANDATORY && pbn->seen & MANDATORY & (~0u << tag))
+		breaks_export(pbn, EXPORT_TAGS_ORDER);
+	pbn->last = (int)tag;
+	if (tag == TAG_OTHER) {
+		other_tag(pbn, name, name_size);
+		return;
+	}
+	pbn->seen |= 1u << tag;
+	if (size > 1 && text[0] == '#' && text[1] == '#')
+		pbn->headers |= 1u << tag;
+	switch (tag) {
+	case TAG_BOARD:
+		pbn->board = value;
+		break;
+	case TAG_DEALER:
+		pbn->dealer = value;
+		break;
+	case TAG_VULNERABLE:
+		pbn->vulnerable = value;
+		break;
+	case TAG_DEAL:
+		pbn->deal = value;
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * A line that is `[Name "value"]` and nothing else, without a backslash. False: it may be
+ * anything.
+ */
+static inline bool plain_tag(struct pbn *pbn, const char *text, const char *end)
+{
+	const char *value, *stop = end - 2;
+	uint64_t marks;
+	size_t name;
+
+	if (end - text < 8 || end[-1] != ']' || *stop != '"')
+		return false;
+	marks = equal(load(text), '"');
+	if (marks) {
+		value = text + first_byte(marks) + 1;
+	} else {
+		marks = equal(load(text + 8), '"');
+		if (!marks)
+			return false;
+		value = text + 8 + first_byte(marks) + 1;
+	}
+	if (value > stop || value[-2] != ' ' || value - text < 4)
+		return false;
+	name = (size_t)(value - text) - 3;
+
+	/* the last quote must be the next one */
+	for (const char *p = value; p < stop; p += 8) {
+		uint64_t word = load(p), left = (uint64_t)(stop - p);
+
+		marks = equal(word, '"') | equal(word, '\\');
+		if (left < 8)
+			marks &= ((uint64_t)1 << (8 * left)) - 1;
+		if (marks)
+			return false;
+	}
+	/* letters, digits and _ only */
+	for (size_t i = 1; i <= name; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c < '0' || c > 'z' || (c > '9' && c < 'A') || (c > 'Z' && c < '_') ||
+		    c == '`')
+			return false;
+	}
+	take_tag(pbn, text + 1, name, value, (size_t)(stop - value));
+	return true;
+}
+
+static bool is_name(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+/* Blanks, and ends of lines, but no empty line: that would be the end of the game. */
+static const char *skip_blanks(struct pbn *pbn, const char *text)
+{
+	bool empty = false;
+
+	while (text < pbn->end) {
+		if (*text == '\n' || *text == '\r') {
+			if (empty)
+				return text;
+			empty = true;
+			text = skip_end(pbn, text);
+		} else if (*text == ' ' || *text == '\t' || *text == '\v') {
+			text++;
+		} else {
+			break;
+		}
+	}
+	return text;
+}
+
+/*
+ * A tag in any layout that the import format allows (3.3). Returns what follows it, or NULL
+ * when it is broken; the line counter is then that of before.
+ */
+static const char *any_tag(struct pbn *pbn, const char *text)
+{
+	const char *name, *value;
+	uint32_t line = pbn->line;
+	size_t name_size, size;
+
+	name = skip_blanks(pbn, text + 1);
+	text = name;
+	while (text < pbn->end && is_name(*text))
+		text++;
+	name_size = (size_t)(text - name);
+	text = skip_blanks(pbn, text);
+	if (!name_size || text >= pbn->end || *text != '"')
+		goto broken;
+	value = ++text;
+	while (text < pbn->end && *text != '"') {
+		if ((unsigned char)*text < 0x20 && *text != '\t')
+			goto broken;
+		text += 1 + (*text == '\\' && (text[1] == '"' || text[1] == '\\'));
+	}
+	if (text >= pbn->end)
+		goto broken;
+	size = (size_t)(text - value);
+	text = skip_blanks(pbn, text + 1);
+	if (text >= pbn->end || *text != ']')
+		goto broken;
+	breaks_export(pbn, EXPORT_TAG_LAYOUT);
+	take_tag(pbn, name, name_size, value, size);
+	return text + 1;
+broken:
+	pbn->line = line;
+	return NULL;
+}
+
+/* -- everything that is not a plain tag --------------------------------------------- */
+
+/* Does a game begin here? Then a comment that is still open was never closed. */
+static bool begins_game(const struct pbn *pbn, const char *text)
+{
+	const char *name = text + 1;
+
+	if (text >= pbn->end || *text != '[')
+		return false;
+	for (text = name; text < pbn->end && is_name(*text); text++)
+		;
+	return text + 1 < pbn->end && text > name && text[0] == ' ' && text[1] == '"' &&
+	       find_tag(name, (size_t)(text - name)) < TAGS_MANDATORY;
+}
+
+/*
+ * A comment in braces (3.8): returns what follows it. It may have empty lines; but when
+ * behind one of them a tag begins, it is taken as never closed, and what is there
+ * as the next game.
+ */
+static const char *brace_comment(struct pbn *pbn, const char *text)
+{
+	uint32_t line = pbn->line;
+	bool empty = false;
+
+	for (text++; text < pbn->end; text++) {
+		const char *end = line_end(pbn, text);
+		const char *close = memchr(text, '}', (size_t)(end - text));
+
+		if (close)
+			return close + 1;
+		text = skip_end(pbn, end);
+		if (empty && begins_game(pbn, text)) {
+			say(pbn, NULL, line, SAY(.code = DEALBOX_COMMENT_UNCLOSED));
+			end_game(pbn);
+			/* the line begins anew: it is counted when its end is met */
+			pbn->next = text;
+			return NULL;
+		}
+		if (text >= pbn->end)
+			break;
+		/* is the line that begins here empty? */
+		for (end = text; end < pbn->end && (*end == ' ' || *end == '\t'); end++)
+			;
+		empty = end >= pbn->end || *end == '\n' || *end == '\r';
+		text--;
+	}
+	say(pbn, NULL, line, SAY(.code = DEALBOX_COMMENT_UNCLOSED));
+	return pbn->end;
+}
+
+/* Text that is neither tag nor comment: the data of a section, if the tag before has any. */
+static void stray(struct pbn *pbn)
+{
+	if (pbn->said_stray || (pbn->last >= TAGS_MANDATORY && pbn->first >= 0))
+		return;
+	pbn->said_stray = true;
+	say(pbn, NULL, 0, SAY(.code = DEALBOX_TEXT_STRAY));
+}
+
+/* From text to the end of a line, which may be a later one. Returns what follows it. */
+static const char *scan_line(struct pbn *pbn, const char *text)
+{
+	const char *after;
+
+	while (text < pbn->end) {
+		switch (*text) {
+		case '\n':
+		case '\r':
+			return skip_end(pbn, text);
+		case ' ':
+		case '\t':
+		case '\v':
+			text++;
+			break;
+		case '{':
+			text = brace_comment(pbn, text);
+			if (!text)
+				return pbn->next;
+			break;
+		case ';':
+			text = line_end(pbn, text);
+			break;
+		case '[':
+			after = any_tag(pbn, text);
+			if (!after) {
+				say(pbn, NULL, 0, SAY(.code = DEALBOX_TAG_BROKEN));
+				after = line_end(pbn, text);
+			}
+			text = after;
+			break;
+		case '"':
+			/* a string of a table; it ends with its line at the latest */
+			stray(pbn);
+			after = line_end(pbn, text);
+			text = memchr(text + 1, '"', (size_t)(after - text - 1));
+			text = after > pbn->end || !text ? after : text + 1;
+			break;
+		default:
+			stray(pbn);
+			while (text < pbn->end && (unsigned char)*text > ' ' &&
+			       *text != '{' && *text != ';' && *text != '[' && *text != '"')
+				text++;
+			/* control characters */
+			while (text < pbn->end && (unsigned char)*text < ' ' &&
+			       *text != '\n' && *text != '\r' && *text != '\t')
+				text++;
+			break;
+		}
+	}
+	return pbn->end;
+}
+
+static bool is_blank(const char *text, const char *end)
+{
+	while (text < end && (*text == ' ' || *text == '\t'))
+		text++;
+	return text == end;
+}
+
+/* `%` in the first column (2.4); two of them mean something. */
+static void escape_line(struct pbn *pbn, const char *text, const char *end)
+{
+	static const char export[] = "EXPORT";
+	size_t size = sizeof(export) - 1;
+
+	for (text++; text < end && *text == ' '; text++)
+		;
+	if ((size_t)(end - text) >= size && !memcmp(text, export, size))
+		pbn->export = true;
+}
+
+static void read_lines(struct pbn *pbn)
+{
+	while (pbn->next < pbn->end && !pbn->reader->error) {
+		const char *text = pbn->next;
+		const char *end = line_end(pbn, text);
+		size_t size = (size_t)(end - text);
+
+		if (size > 253) {
+			if (!pbn->said_long && size > 254)
+				say(pbn, NULL, 0, SAY(.code = DEALBOX_LINE_LONG,
+				    .count = (uint32_t)size));
+			pbn->said_long |= size > 254;
+			breaks_export(pbn, EXPORT_LINE);
+		}
+		if (*text == '[' && plain_tag(pbn, text, end)) {
+			pbn->next = skip_end(pbn, end);
+		} else if (is_blank(text, end)) {
+			end_game(pbn);
+			pbn->next = skip_end(pbn, end);
+		} else if (*text == '%') {
+			escape_line(pbn, text, end);
+			pbn->next = skip_end(pbn, end);
+		} else {
+			pbn->next = scan_line(pbn, text);
+		}
+	}
+	end_game(pbn);
+}
+
+/* What is said once for the whole file. */
+static void sum_up(struct pbn *pbn)
+{
+	unsigned int kinds = 0;
+	uint32_t line = 0;
+
+	for (int i = 0; i < 3; i++) {
+		kinds += pbn->ends[i] != 0;
+		if (pbn->ends[i] > line)
+			line = pbn->ends[i];
+	}
+	if (kinds > 1)
+		say(pbn, NULL, line, SAY(.code = DEALBOX_LINE_ENDS_MIXED));
+	if (pbn->export && (pbn->ends[0] || pbn->ends[2]))
+		pbn->broken[EXPORT_CRLF] = pbn->ends[0] ? pbn->ends[0] : pbn->ends[2];
+	for (int rule = 0; rule < EXPORT_RULES; rule++) {
+		struct dealbox_problem problem = SAY(.code = DEALBOX_NOT_EXPORT);
+
+		if (!pbn->broken[rule])
+			continue;
+		strncpy(problem.text, export_rules[rule], sizeof(problem.text) - 1);
+		say(pbn, NULL, pbn->broken[rule], problem);
+	}
+}
+
+static bool has_mark(const uint8_t *data, size_t size)
+{
+	return size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3);
+}
+
+static void read_pbn(struct reader *reader)
+{
+	struct pbn *pbn = calloc(1, sizeof(*pbn));
+
+	if (!pbn) {
+		reader->error = -ENOMEM;
+		return;
+	}
+	pbn->reader = reader;
+	pbn->next = (const char *)reader->data;
+	pbn->end = pbn->next + reader->size;
+	pbn->line = 1;
+	if (has_mark(reader->data, reader->size)) {
+		say(pbn, NULL, 1, SAY(.code = DEALBOX_BYTE_ORDER_MARK));
+		pbn->next += 3;
+	}
+	begin_game(pbn);
+	read_lines(pbn);
+	sum_up(pbn);
+	free(pbn);
+}
+
+/* A tag at the beginning of a line, soon. */
+static int recognise_pbn(const uint8_t *data, size_t size, uint64_t total)
+{
+	struct pbn pbn = { .end = (const char *)data + size };
+	const char *text = (const char *)data;
+
+	(void)total;
+	if (has_mark(data, size))
+		text += 3;
+	if (pbn.end - text > 5 && !memcmp(text, "% PBN", 5))
+		return 95;
+	while (text < pbn.end) {
+		if (begins_game(&pbn, text))
+			return 90;
+		while (text < pbn.end && *text != '\n' && *text != '\r')
+			text++;
+		while (text < pbn.end && (*text == '\n' || *text == '\r' || *text == ' '))
+			text++;
+	}
+	return 0;
+}
+
+const struct dealbox_format format_pbn = {
+	.name = "pbn",
+	.title = "Portable Bridge Notation 1.0 to 2.1",
+	.recognise = recognise_pbn,
+	.read = read_pbn,
+};

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What the readers share: judging a deal, and the words that several formats use. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "card-text.h"
+#include "format-internal.h"
+
+void reader_say(struct reader *reader, const struct found *found, uint32_t where,
+		struct dealbox_problem problem)
+{
+	if (!where && found)
+		where = found->where;
+	problem.severity = (uint8_t)dealbox_code_severity(problem.code);
+	problem.file = reader->name;
+	if (reader->binary)
+		problem.byte = where;
+	else
+		problem.line = where;
+	if (found && found->number)
+		snprintf(problem.board, sizeof(problem.board), "%u", found->number);
+	else if (found && found->label_size)
+		snprintf(problem.board, sizeof(problem.board), "%.*s",
+			 (int)(found->label_size < SET_LABEL_MAX ? found->label_size :
+			       SET_LABEL_MAX), found->label);
+	dealbox_report_add(reader->report, &problem);
+}
+
+void found_card(struct reader *reader, struct found *found, int seat, unsigned int card)
+{
+	dealbox_cards bit = (dealbox_cards)1 << card;
+
+	if (found->deal.hand[seat] & bit) {
+		reader_say(reader, found, 0, SAY_CARD(card, .code = DEALBOX_CARD_REPEATED,
+			   .hands = (uint8_t)(1 << seat)));
+		found->deal.hand[seat] |= bit;
+		found->broken |= (uint8_t)(1 << seat);
+	}
+	found->deal.hand[seat] |= bit;
+	if (found->count[seat] < UINT8_MAX)
+		found->count[seat]++;
+}
+
+bool found_ranks(struct reader *reader, struct found *found, int seat, int suit,
+		 const char *text, size_t size)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < size; i++) {
+		char letter = text[i];
+		const char *rank;
+
+		if (letter >= 'a' && letter <= 'z')
+			letter = (char)(letter - 'a' + 'A');
+		if (letter == '1' && i + 1 < size && text[i + 1] == '0') {
+			reader_say(reader, found, 0, SAY(.code = DEALBOX_TEN_AS_10));
+			letter = 'T';
+			i++;
+		}
+		rank = memchr(card_ranks, letter, sizeof(card_ranks));
+		if (!rank) {
+			reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_RANK,
+				   .hand = (uint8_t)seat));
+			found->broken |= (uint8_t)(1 << seat);
+			if (found->count[seat] < UINT8_MAX)
+				found->count[seat]++;
+			good = false;
+			continue;
+		}
+		found_card(reader, found, seat,
+			   (unsigned int)(13 * suit + (rank - card_ranks)));
+	}
+	return good;
+}
+
+void found_rest(struct found *found)
+{
+	dealbox_cards all = 0;
+	int rest = -1;
+
+	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
+		all |= found->deal.hand[seat];
+		if (!(found->given >> seat & 1))
+			rest = seat;
+	}
+	if (rest < 0)
+		return;
+	found->deal.hand[rest] = DEALBOX_PACK_BRIDGE & ~all;
+	found->count[rest] = (uint8_t)dealbox_cards_count(found->deal.hand[rest]);
+	found->given |= (uint8_t)(1 << rest);
+}
+
+bool deal_is_placeholder(const struct dealbox_deal *deal)
+{
+	/* a suit each, or a sorted pack dealt one card at a time */
+	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
+		dealbox_cards hand = deal->hand[seat], low = hand & -hand;
+
+		if (hand != low * 0x1fff && hand != low * 0x1111111111111ULL)
+			return false;
+	}
+	return true;
+}
+
+/* Bridge boards have a dealer and a vulnerability by their number (Law 2). */
+static void check_board(struct reader *reader, const struct found *found)
+{
+	if (!found->number)
+		return;
+	if (found->dealer >= 0 && found->dealer != dealbox_board_dealer(found->number))
+		reader_say(reader, found, found->dealer_where,
+			   SAY(.code = DEALBOX_DEALER_CONTRADICTS));
+	if (found->vulnerable >= 0 &&
+	    found->vulnerable != dealbox_board_vulnerable(found->number))
+		reader_say(reader, found, found->vulnerable_where,
+			   SAY(.code = DEALBOX_VULNERABLE_CONTRADICTS));
+}
+
+void reader_spoiled(struct reader *reader, struct found *found)
+{
+	check_board(reader, found);
+	reader->tally.invalid++;
+}
+
+/* More missing cards than this are not named one by one: a hand is not there. */
+#define NAMED_MISSING	13
+
+static void say_defects(struct reader *reader, struct found *found)
+{
+	struct dealbox_defect defects[DEALBOX_DEFECTS_MAX];
+	unsigned int missing = 0;
+	bool excess = found->broken != 0;
+	size_t count;
+
+	count = dealbox_deal_check(&found->deal, dealbox_pack_bridge(), defects,
+				   DEALBOX_DEFECTS_MAX);
+	for (size_t i = 0; i < count; i++)
+		missing += defects[i].kind == DEALBOX_DEFECT_MISSING;
+
+	for (int seat = 0; seat < DEALBOX_HANDS; seat++)
+		if (!(found->given >> seat & 1))
+			reader_say(reader, found, 0, SAY(.code = DEALBOX_HAND_NOT_GIVEN,
+				   .hand = (uint8_t)seat));
+	for (size_t i = 0; i < count; i++) {
+		const struct dealbox_defect *defect = &defects[i];
+
+		switch (defect->kind) {
+		case DEALBOX_DEFECT_REPEATED:
+			reader_say(reader, found, 0, SAY_CARD(defect->card,
+				   .code = DEALBOX_CARD_REPEATED, .hands = defect->hands));
+			excess = true;
+			break;
+		case DEALBOX_DEFECT_MISSING:
+			if (found->given == 15 && missing <= NAMED_MISSING)
+				reader_say(reader, found, 0, SAY_CARD(defect->card,
+					   .code = DEALBOX_CARD_MISSING));
+			break;
+		default:	/* sizes: below, as they were written */
+			break;
+		}
+	}
+	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
+		if (!(found->given >> seat & 1) || found->count[seat] == 13)
+			continue;
+		excess |= found->count[seat] > 13;
+		reader_say(reader, found, 0, SAY(.code = DEALBOX_HAND_SIZE,
+			   .hand = (uint8_t)seat, .count = found->count[seat],
+			   .expected = 13));
+	}
+	if (excess)
+		reader->tally.invalid++;
+	else
+		reader->tally.partial++;
+}
+
+void reader_deal(struct reader *reader, struct found *found)
+{
+	struct set_entry entry;
+
+	if (reader->error)
+		return;
+	check_board(reader, found);
+	if (found->broken ||
+	    !dealbox_deal_complete(&found->deal, dealbox_pack_bridge())) {
+		say_defects(reader, found);
+		return;
+	}
+	if (deal_is_placeholder(&found->deal)) {
+		reader_say(reader, found, 0, SAY(.code = DEALBOX_PLACEHOLDER_DEAL));
+		reader->tally.invalid++;
+		return;
+	}
+	entry = (struct set_entry) {
+		.deal = found->deal, .number = found->number, .label = found->label,
+		.label_size = found->label_size, .dealer = found->dealer,
+		.vulnerable = found->vulnerable, .file = reader->file,
+		.where = found->where,
+	};
+	reader->error = set_append(reader->set, &entry);
+	if (!reader->error)
+		reader->tally.complete++;
+}
+
+/* -- words ----------------------------------------------------------------- */
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static void trim(const char **text, size_t *size)
+{
+	while (*size && is_space((*text)[*size - 1]))
+		--*size;
+	while (*size && is_space(**text)) {
+		++*text;
+		--*size;
+	}
+}
+
+uint32_t parse_number(const char *text, size_t size)
+{
+	uint64_t number = 0;
+
+	trim(&text, &size);
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return 0;
+		number = number * 10 + (uint64_t)(text[i] - '0');
+		if (number > DEALBOX_BOARD_MAX)
+			return 0;
+	}
+	return (uint32_t)number;
+}
+
+void found_board(struct reader *reader, struct found *found, const char *text,
+		 size_t size)
+{
+	trim(&text, &size);
+	found->number = parse_number(text, size);
+	found->label = NULL;
+	found->label_size = 0;
+	if (found->number || !size || (size == 1 && *text == '?'))
+		return;
+	found->label = text;
+	found->label_size = size < SET_LABEL_MAX ? size : SET_LABEL_MAX;
+	reader_say(reader, found, 0, SAY(.code = DEALBOX_BOARD_NOT_NUMBER));
+}
+
+int parse_dealer(struct reader *reader, const struct found *found, const char *text,
+		 size_t size)
+{
+	int seat;
+
+	trim(&text, &size);
+	if (!size || (size == 1 && *text == '?'))
+		return -1;
+	seat = size == 1 ? dealbox_seat_parse(*text) : -1;
+	if (seat < 0) {
+		reader_say(reader, found, found->dealer_where,
+			   SAY(.code = DEALBOX_DEALER_INVALID));
+		return -1;
+	}
+	return seat;
+}
+
+int parse_vulnerable(struct reader *reader, const struct found *found, const char *text,
+		     size_t size)
+{
+	/* PBN 3.4.10, then what other programs write */
+	static const struct {
+		const char *word;
+		int8_t vulnerable;
+		bool usual;
+	} words[] = {
+		{ "none", DEALBOX_VULNERABLE_NONE, true },
+		{ "love", DEALBOX_VULNERABLE_NONE, true },
+		{ "-", DEALBOX_VULNERABLE_NONE, true },
+		{ "ns", DEALBOX_VULNERABLE_NS, true },
+		{ "ew", DEALBOX_VULNERABLE_EW, true },
+		{ "all", DEALBOX_VULNERABLE_ALL, true },
+		{ "both", DEALBOX_VULNERABLE_ALL, true },
+		{ "o", DEALBOX_VULNERABLE_NONE, false },
+		{ "nil", DEALBOX_VULNERABLE_NONE, false },
+		{ "n-s", DEALBOX_VULNERABLE_NS, false },
+		{ "n/s", DEALBOX_VULNERABLE_NS, false },
+		{ "e-w", DEALBOX_VULNERABLE_EW, false },
+		{ "e/w", DEALBOX_VULNERABLE_EW, false },
+	};
+	size_t whole = size;
+
+	trim(&text, &size);
+	if (!size || (size == 1 && *text == '?'))
+		return -1;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (strlen(words[i].word) != size ||
+		    strncasecmp(words[i].word, text, size))
+			continue;
+		if (!words[i].usual || whole != size)
+			reader_say(reader, found, found->vulnerable_where,
+				   SAY(.code = DEALBOX_VULNERABLE_WORD));
+		return words[i].vulnerable;
+	}
+	reader_say(reader, found, found->vulnerable_where,
+		   SAY(.code = DEALBOX_VULNERABLE_INVALID));
+	return -1;
+}
+
+void lines_begin(struct lines *lines, const void *data, size_t size)
+{
+	*lines = (struct lines) { .next = data, .end = (const char *)data + size };
+}
+
+bool lines_next(struct lines *lines)
+{
+	const char *end;
+
+	if (lines->next >= lines->end)
+		return false;
+	lines->text = lines->next;
+	for (end = lines->next; end < lines->end && *end != '\n' && *end != '\r'; end++)
+		;
+	lines->size = (size_t)(end - lines->text);
+	if (end < lines->end)
+		end += 1 + (end[0] == '\r' && end[1] == '\n');
+	lines->next = end;
+	lines->number++;
+	return true;
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <dealbox/format.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format-internal.h"
+
+static const struct dealbox_format *const formats[] = {
+	&format_pbn,
+};
+
+#define HEAD	16384	/* bytes that a format is recognised by */
+#define FORMATS	(sizeof(formats) / sizeof(*formats))
+
+const struct dealbox_format *dealbox_format_get(size_t index)
+{
+	return index < FORMATS ? formats[index] : NULL;
+}
+
+const struct dealbox_format *dealbox_format_find(const char *name)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (!strcasecmp(formats[i]->name, name))
+			return formats[i];
+	return NULL;
+}
+
+const struct dealbox_format *dealbox_format_by_suffix(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot && !strchr(dot, '/') ? dealbox_format_find(dot + 1) : NULL;
+}
+
+const char *dealbox_format_name(const struct dealbox_format *format)
+{
+	return format->name;
+}
+
+const char *dealbox_format_title(const struct dealbox_format *format)
+{
+	return format->title;
+}
+
+bool dealbox_format_writable(const struct dealbox_format *format)
+{
+	return format->write;
+}
+
+const struct dealbox_format *dealbox_format_recognise(const void *data, size_t size,
+						      uint64_t total, const char *path)
+{
+	const struct dealbox_format *named = path ? dealbox_format_by_suffix(path) : NULL;
+	const struct dealbox_format *best = NULL;
+	uint8_t head[HEAD + READER_PADDING] = { 0 };
+	int best_score = 0;
+
+	if (size > HEAD)
+		size = HEAD;
+	memcpy(head, data, size);
+	for (size_t i = 0; i < FORMATS; i++) {
+		int score = formats[i]->recognise(head, size, total);
+
+		if (score > best_score ||
+		    (score && score == best_score && formats[i] == named)) {
+			best = formats[i];
+			best_score = score;
+		}
+	}
+	explicit_bzero(head, sizeof(head));
+	return best ? best : named;
+}
+
+/* -- reading ----------------------------------------------------------------- */
+
+static int refuse(struct dealbox_report *report, const char *name, uint16_t code, int err)
+{
+	struct dealbox_problem problem = SAY(.code = code, .file = name);
+
+	problem.severity = (uint8_t)dealbox_code_severity(code);
+	problem.count = (uint32_t)(DEALBOX_FILE_MAX >> 20);
+	snprintf(problem.text, sizeof(problem.text), "%s", strerror(-err));
+	dealbox_report_add(report, &problem);
+	return err;
+}
+
+/* data is followed by READER_PADDING zero bytes. */
+static int read_padded(const struct dealbox_format *format, const uint8_t *data,
+		       size_t size, const char *name, struct dealbox_set *set,
+		       struct dealbox_report *report, struct dealbox_format_tally *tally)
+{
+	struct reader reader = {
+		.data = data, .size = size, .name = name, .set = set, .report = report,
+	};
+
+	if (!size)
+		return refuse(report, name, DEALBOX_FILE_EMPTY, -ENODATA);
+	if (!format)
+		format = dealbox_format_recognise(data, size, size, name);
+	if (!format)
+		return refuse(report, name, DEALBOX_FORMAT_UNKNOWN, -EPROTONOSUPPORT);
+	reader.binary = format->binary;
+	reader.file = set_file(set, name, format->binary);
+	if (reader.file < 0)
+		return reader.file;
+
+	format->read(&reader);
+	if (reader.error)
+		return reader.error;
+	if (!reader.tally.complete)
+		reader_say(&reader, NULL, 0, SAY(.code = DEALBOX_NO_DEALS));
+	if (tally)
+		*tally = reader.tally;
+	return 0;
+}
+
+/*
+ * Memory of its own for what is read, given back to the kernel at once when it is done with: nobody
+ * sees the cards in it later.
+ */
+struct input {
+	uint8_t *data;
+	size_t size, room;
+};
+
+static int input_grow(struct input *input, size_t room)
+{
+	void *data;
+
+	if (input->data)
+		data = mremap(input->data, input->room, room, MREMAP_MAYMOVE);
+	else
+		data = mmap(NULL, room, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (data == MAP_FAILED)
+		return -ENOMEM;
+	input->data = data;
+	input->room = room;
+	madvise(data, room, MADV_HUGEPAGE);	/* where it can be had */
+	return 0;
+}
+
+static void input_free(struct input *input)
+{
+	if (input->data)
+		munmap(input->data, input->room);
+}
+
+static int input_read(struct input *input, int fd)
+{
+	struct stat st;
+	size_t room = 65536;
+	int err;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (S_ISREG(st.st_mode)) {
+		if ((uint64_t)st.st_size > DEALBOX_FILE_MAX)
+			return -EFBIG;
+		room = (size_t)st.st_size + READER_PADDING + 1;
+	}
+	err = input_grow(input, room);
+	while (!err) {
+		size_t left = input->room - READER_PADDING - input->size;
+		ssize_t got;
+
+		if (!left) {
+			err = input_grow(input, input->room * 2);
+			continue;
+		}
+		got = read(fd, input->data + input->size, left);
+		if (got == 0)
+			break;
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		input->size += (size_t)got;
+		if (input->size > DEALBOX_FILE_MAX)
+			return -EFBIG;
+	}
+	return err;
+}
+
+int dealbox_format_read_fd(const struct dealbox_format *format, int fd, const char *name,
+			   struct dealbox_set *set, struct dealbox_report *report,
+			   struct dealbox_format_tally *tally)
+{
+	struct input input = { NULL, 0, 0 };
+	int err = input_read(&input, fd);
+
+	if (err == -EFBIG)
+		refuse(report, name, DEALBOX_FILE_TOO_LARGE, err);
+	else if (err)
+		refuse(report, name, DEALBOX_FILE_UNREADABLE, err);
+	else
+		err = read_padded(format, input.data, input.size, name, set, report,
+				  tally);
+	input_free(&input);
+	return err;
+}
+
+int dealbox_format_read_file(const struct dealbox_format *format, const char *path,
+			     struct dealbox_set *set, struct dealbox_report *report,
+			     struct dealbox_format_tally *tally)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return refuse(report, path, DEALBOX_FILE_UNREADABLE, -errno);
+	err = dealbox_format_read_fd(format, fd, path, set, report, tally);
+	close(fd);
+	return err;
+}
+
+int dealbox_format_read_memory(const struct dealbox_format *format, const void *data,
+			       size_t size, const char *name, struct dealbox_set *set,
+			       struct dealbox_report *report,
+			       struct dealbox_format_tally *tally)
+{
+	struct input input = { NULL, 0, 0 };
+	int err;
+
+	if (size > DEALBOX_FILE_MAX)
+		return refuse(report, name, DEALBOX_FILE_TOO_LARGE, -EFBIG);
+	err = input_grow(&input, size + READER_PADDING);
+	if (err)
+		return refuse(report, name, DEALBOX_FILE_UNREADABLE, err);
+	if (size)
+		memcpy(input.data, data, size);
+	err = read_padded(format, input.data, size, name, set, report, tally);
+	input_free(&input);
+	return err;
+}
+
+/* -- writing ----------------------------------------------------------------- */
+
+int dealbox_format_can_write(const struct dealbox_format *format,
+			     const struct dealbox_set *set, struct dealbox_report *report)
+{
+	if (!format->write)
+		return cannot_express(report, NULL, "there is no writer for it");
+	if (dealbox_set_pack(set) != dealbox_pack_bridge())
+		return cannot_express(report, NULL, "a pack that is not bridge's");
+	return format->can_write ? format->can_write(set, report) : 0;
+}
+
+static int failed(struct dealbox_report *report, const char *name, int err)
+{
+	return err ? refuse(report, name, DEALBOX_WRITE_FAILED, err) : 0;
+}
+
+static int write_all(const struct dealbox_format *format, const struct dealbox_set *set,
+		     int fd)
+{
+	struct writer writer = { .fd = fd };
+
+	format->write(&writer, set);
+	return writer_end(&writer);
+}
+
+int dealbox_format_write_fd(const struct dealbox_format *format,
+			    const struct dealbox_set *set, int fd, const char *name,
+			    struct dealbox_report *report)
+{
+	int err = dealbox_format_can_write(format, set, report);
+
+	return err ? err : failed(report, name, write_all(format, set, fd));
+}
+
+static int sync_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int fd, err = 0;
+
+	if (!folder)
+		return -ENOMEM;
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	free(folder);
+	if (fd < 0)
+		return -errno;
+	/* some file systems cannot, and say so with EINVAL */
+	if (fsync(fd) && errno != EINVAL)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* To a temporary name, synced, renamed. mode 0 = that of a new file. */
+static int write_whole(const struct dealbox_format *format, const struct dealbox_set *set,
+		       const char *path, mode_t mode)
+{
+	char *temporary;
+	int fd, err;
+
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+		return -ENOMEM;
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0) {
+		err = -errno;
+		free(temporary);
+		return err;
+	}
+	err = write_all(format, set, fd);
+	if (!err && mode && fchmod(fd, mode & 07777))
+		err = -errno;
+	if (!err && fsync(fd))
+		err = -errno;
+	if (close(fd) && !err)
+		err = -errno;
+	if (!err && rename(temporary, path))
+		err = -errno;
+	if (err)
+		unlink(temporary);
+	else
+		err = sync_folder(path);
+	free(temporary);
+	return err;
+}
+
+int dealbox_format_write_file(const struct dealbox_format *format,
+			      const struct dealbox_set *set, const char *path,
+			      struct dealbox_report *report)
+{
+	int err = dealbox_format_can_write(format, set, report);
+	struct stat st;
+	char *real;
+
+	if (err)
+		return err;
+	if (stat(path, &st))
+		return failed(report, path, errno == ENOENT ?
+			      write_whole(format, set, path, 0) : -errno);
+	if (!S_ISREG(st.st_mode)) {
+		/* a device or a pipe: there is nothing that could be half-written */
+		int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+		if (fd < 0)
+			return failed(report, path, -errno);
+		err = write_all(format, set, fd);
+		if (close(fd) && !err)
+			err = -errno;
+		return failed(report, path, err);
+	}
+	/* what a symbolic link points to is replaced, not the link */
+	real = realpath(path, NULL);
+	if (!real)
+		return failed(report, path, -errno);
+	err = write_whole(format, set, real, st.st_mode);
+	free(real);
+	return failed(report, path, err);
+}
