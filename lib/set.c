@@ -38,6 +38,7 @@ struct file {
 
 struct dealbox_set {
 	const struct dealbox_pack *pack;
+	unsigned int marks;
 	size_t count;
 	struct record **chunks;
 	size_t chunks_room;
@@ -82,6 +83,16 @@ void dealbox_set_free(struct dealbox_set *set)
 const struct dealbox_pack *dealbox_set_pack(const struct dealbox_set *set)
 {
 	return set->pack;
+}
+
+void dealbox_set_mark(struct dealbox_set *set, unsigned int marks)
+{
+	set->marks = marks;
+}
+
+unsigned int dealbox_set_marks(const struct dealbox_set *set)
+{
+	return set->marks;
 }
 
 size_t dealbox_set_count(const struct dealbox_set *set)

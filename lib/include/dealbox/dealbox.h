@@ -3,6 +3,7 @@
 #ifndef DEALBOX_DEALBOX_H
 #define DEALBOX_DEALBOX_H
 
+#include <dealbox/audit.h>
 #include <dealbox/bigdeal.h>
 #include <dealbox/card.h>
 #include <dealbox/deal.h>

@@ -46,6 +46,17 @@ DEALBOX_API void dealbox_set_free(struct dealbox_set *set);
 
 DEALBOX_API const struct dealbox_pack *dealbox_set_pack(const struct dealbox_set *set);
 
+/*
+ * What is to be known of a set as a whole. PBN files carry it (a line "% dealbox: restricted
+ * unplayed" in front); formats that have no place for a comment do not.
+ */
+#define DEALBOX_MARK_RESTRICTED	0x1	/* not wholly random: no deals by Law 6 */
+#define DEALBOX_MARK_UNPLAYED	0x2	/* made, and not said to be played yet */
+
+/* Puts these marks on the set, and takes all others off. */
+DEALBOX_API void dealbox_set_mark(struct dealbox_set *set, unsigned int marks);
+DEALBOX_API unsigned int dealbox_set_marks(const struct dealbox_set *set);
+
 /* How many deals it holds. */
 DEALBOX_API size_t dealbox_set_count(const struct dealbox_set *set);
 

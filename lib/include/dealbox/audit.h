@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An audit: were many deals, after play, as wholly random deals should be? Every expectation
+ * is exact. It also finds deals of a sorted deck, deals that came before (also turned
+ * to other seats), and generators that began again from the same seed.
+ *
+ * Only for deals that have been played. Whoever looks at statistics and then chooses which
+ * set to play breaks Law 6: the deals are then no longer random.
+ */
+#ifndef DEALBOX_AUDIT_H
+#define DEALBOX_AUDIT_H
+
+#include <dealbox/set.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dealbox_audit;
+
+/* An empty audit; NULL = out of memory. Free it with dealbox_audit_free(). */
+DEALBOX_API struct dealbox_audit *dealbox_audit_new(void);
+
+/* Wipes and frees it. NULL is allowed. */
+DEALBOX_API void dealbox_audit_free(struct dealbox_audit *audit);
+
+/*
+ * Adds the deals of a set, in their order, under a name (of its file). -EPERM: the set is
+ * marked unplayed, nothing was added; -EINVAL: it is not bridge; -ENOMEM.
+ */
+DEALBOX_API int dealbox_audit_add(struct dealbox_audit *audit, const struct dealbox_set *set,
+				  const char *name);
+
+/* How many deals and sets it has. */
+DEALBOX_API size_t dealbox_audit_deals(const struct dealbox_audit *audit);
+DEALBOX_API size_t dealbox_audit_sets(const struct dealbox_audit *audit);
+
+/* The name of set number 0..; NULL beyond. Lives as the audit. */
+DEALBOX_API const char *dealbox_audit_set(const struct dealbox_audit *audit, size_t set);
+
+/* One test of the deals together. */
+struct dealbox_audit_test {
+	const char *name;	/* "shapes-north"; these never change. Static */
+	const char *what;	/* "hand shapes, North". Static */
+	bool enough;		/* were there enough deals for it? If not, the rest is 0 */
+	double statistic;	/* chi-square, or with 0 degrees a normal deviate */
+	unsigned int degrees;	/* of freedom */
+	double p;		/* chance of one at least as far out, either way */
+	double corrected;	/* for the number of tests (Holm) */
+};
+
+/* Room for all tests. */
+#define DEALBOX_AUDIT_TESTS	20
+
+/*
+ * Makes the tests. Returns how many there are, always the same. A corrected p below 0.01
+ * is a reason to ask questions; in one of 100 audits of perfect deals there is one.
+ */
+DEALBOX_API size_t dealbox_audit_test(const struct dealbox_audit *audit,
+				      struct dealbox_audit_test tests[DEALBOX_AUDIT_TESTS]);
+
+enum dealbox_audit_kind {
+	DEALBOX_AUDIT_SORTED,	/* dealt from a sorted deck, or never dealt */
+	DEALBOX_AUDIT_REPEATED,	/* the same deal as before */
+	DEALBOX_AUDIT_SEED,	/* several deals in the same order as before */
+};
+
+struct dealbox_audit_finding {
+	enum dealbox_audit_kind kind;
+	size_t set;
+	uint32_t board;		/* 0 = it has no number */
+	size_t count;		/* deals in a row, from this one on */
+	/* where it was before; not for SORTED */
+	size_t other_set;
+	uint32_t other_board;
+	unsigned int turned;	/* by how many seats clockwise */
+};
+
+/*
+ * Calls each() for every finding, in the order of the deals; a value other than 0 ends that,
+ * and is returned. -ENOMEM.
+ */
+DEALBOX_API int dealbox_audit_find(const struct dealbox_audit *audit,
+				   int (*each)(const struct dealbox_audit_finding *finding,
+					       void *context),
+				   void *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
