@@ -137,7 +137,7 @@ static int emu_bulk_out(void *bus, const void *data, size_t length)
 
 	ret = send_packet(emu, EMU_BULK_OUT, id, NULL, 0, data, length);
 	if (!ret)
-		ret = answer_wait(emu, EMU_BULK_DONE, id, &packet, WIRE_CONTROL_HOST_MS);
+		ret = answer_wait(emu, EMU_BULK_DONE, id, &packet, WIRE_PLAN_COMPLETE_MS);
 	return ret > 0 ? -EPROTO : ret;
 }
 

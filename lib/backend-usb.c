@@ -175,7 +175,7 @@ static int usb_bulk_out(void *bus, const void *data, size_t length)
 	struct usb *usb = bus;
 	int done = 0;
 	int ret = libusb_bulk_transfer(usb->handle, usb->ep.bulk_out, (unsigned char *)data,
-				       (int)length, &done, WIRE_CONTROL_HOST_MS);
+				       (int)length, &done, WIRE_PLAN_COMPLETE_MS);
 
 	if (ret == LIBUSB_ERROR_PIPE)
 		libusb_clear_halt(usb->handle, usb->ep.bulk_out);

@@ -170,10 +170,18 @@ static int query(struct host *host, uint8_t request, uint16_t value, uint8_t *da
 	return ret == size ? 0 : -EPROTO;
 }
 
+/* A query that every machine must answer. */
+static int must_query(struct host *host, uint8_t request, uint8_t *data, uint16_t size)
+{
+	int ret = query(host, request, 0, data, size);
+
+	return ret == -EPIPE ? -EPROTO : ret;
+}
+
 static int query_result(struct host *host, struct wire_result *result)
 {
 	uint8_t data[WIRE_RESULT_SIZE];
-	int ret = query(host, WIRE_GET_RESULT, 0, data, sizeof(data));
+	int ret = must_query(host, WIRE_GET_RESULT, data, sizeof(data));
 
 	if (!ret)
 		wire_result_get(data, result);
@@ -209,14 +217,19 @@ static int command(struct host *host, uint8_t request, struct wire_command *cmd,
 			return ret;
 		asked = query_result(host, &last);
 		if (asked)
-			return asked == -ENODEV ? asked : ret;
-		if (last.sequence == host->sequence) {
+			return asked == -ENODEV || ret == -EPIPE ? asked : ret;
+		if (last.sequence == host->sequence && last.request == request) {
 			*result = last.error;
 			*detail = last.detail;
-			return last.error == DEALBOX_ERR_OK ? 0 : -EREMOTEIO;
+			if (last.error != DEALBOX_ERR_OK)
+				return -EREMOTEIO;
+			/* stalled, and yet carried out */
+			return ret == -EPIPE ? -EPROTO : 0;
 		}
+		if (ret == -EPIPE)
+			return -EPROTO;
 	}
-	return ret == -EPIPE ? -EPROTO : ret;
+	return ret;
 }
 
 int host_start(struct host *host)
@@ -225,7 +238,7 @@ int host_start(struct host *host)
 	struct wire_result last;
 	int ret;
 
-	ret = query(host, WIRE_GET_INFO, 0, data, sizeof(data));
+	ret = must_query(host, WIRE_GET_INFO, data, sizeof(data));
 	if (ret)
 		return ret;
 	wire_info_get(data, &host->info);
@@ -249,7 +262,7 @@ static int get_status(struct host *host, void *arg)
 	struct wire_status status;
 	int ret;
 
-	ret = query(host, WIRE_GET_STATUS, 0, data, sizeof(data));
+	ret = must_query(host, WIRE_GET_STATUS, data, sizeof(data));
 	if (ret)
 		return ret;
 	if (!wire_status_get(data, &status))
@@ -273,12 +286,15 @@ static int claim(struct host *host, void *arg)
 	return 0;
 }
 
-static int pause_deal(struct host *host)
+/* What the end of a claim does to a deal that runs. */
+static void pause_deal(struct host *host)
 {
 	struct wire_command cmd = { 0 };
+	struct dealbox_status status;
 	uint32_t result, detail;
 
-	return command(host, DEALBOX_OP_PAUSE, &cmd, &result, &detail);
+	if (!get_status(host, &status) && status.state == DEALBOX_STATE_DEALING)
+		command(host, DEALBOX_OP_PAUSE, &cmd, &result, &detail);
 }
 
 static int release(struct host *host, void *arg)
@@ -287,7 +303,6 @@ static int release(struct host *host, void *arg)
 	if (!host->claimed)
 		return -EPERM;
 	host->claimed = false;
-	/* when no deal runs, the machine refuses, and that is all right */
 	pause_deal(host);
 	return 0;
 }
@@ -321,11 +336,15 @@ static int plan_load(struct host *host, const struct wire_plan *plan, struct dea
 		return command(host, WIRE_LOAD, &cmd, &arg->result, &arg->detail);
 	size = wire_plan_put(block, plan);
 	cmd.b = (uint32_t)size;
-	host->loading = plan->plan_id;
 	ret = command(host, WIRE_LOAD, &cmd, &arg->result, &arg->detail);
-	if (!ret)
+	if (!ret) {
+		/* only now: what an earlier LOAD led to is not the answer to this one */
+		host->loading = plan->plan_id;
 		ret = bus_error(host, host->ops->bulk_out(host->bus, block, size));
+	}
 	explicit_bzero(block, sizeof(block));
+	if (ret == -EPIPE)
+		ret = -EPROTO;
 	if (!ret)
 		ret = wait_loaded(host);
 	host->loading = DEALBOX_PLAN_NONE;
@@ -399,22 +418,23 @@ static int get_param(struct host *host, void *arg)
 	struct wire_param param;
 	int ret;
 
-	if (out->id > UINT16_MAX)
-		return -EINVAL;
-	ret = query(host, WIRE_GET_PARAM, (uint16_t)out->id, data, sizeof(data));
+	/* a number that does not fit into wValue is a parameter that nobody has */
+	ret = out->id > UINT16_MAX ? -EPIPE :
+	      query(host, WIRE_GET_PARAM, (uint16_t)out->id, data, sizeof(data));
 	if (ret == -EPIPE) {
-		/* a stall of a query is not kept in GET_RESULT: this is its meaning */
 		out->result = DEALBOX_ERR_BAD_VALUE;
-		out->detail = 4;
+		out->detail = 4;	/* wValue */
 		return -EREMOTEIO;
 	}
 	if (ret)
 		return ret;
 	wire_param_get(data, &param);
+	if (param.id != out->id)
+		return -EPROTO;
 	out->value = param.value;
 	out->min = param.min;
 	out->max = param.max;
-	return param.id == out->id ? 0 : -EPROTO;
+	return 0;
 }
 
 static int set_param(struct host *host, void *arg)
@@ -430,7 +450,7 @@ static int set_param(struct host *host, void *arg)
 static int get_counters(struct host *host, void *arg)
 {
 	uint8_t data[WIRE_COUNTERS_SIZE];
-	int ret = query(host, WIRE_GET_COUNTERS, 0, data, sizeof(data));
+	int ret = must_query(host, WIRE_GET_COUNTERS, data, sizeof(data));
 
 	if (!ret)
 		wire_counters_get(data, arg);

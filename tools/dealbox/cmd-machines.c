@@ -82,16 +82,6 @@ static struct json_object *words_json(const struct word *words, uint32_t bits)
 	return list;
 }
 
-static void add_text(struct json_object *object, const char *name, const char *text)
-{
-	json_object_object_add(object, name, json_object_new_string(text));
-}
-
-static void add_number(struct json_object *object, const char *name, uint32_t number)
-{
-	json_object_object_add(object, name, json_object_new_int64(number));
-}
-
 static struct json_object *counters_json(const struct dealbox_counters *counters)
 {
 	static const char *const names[] = {
@@ -105,7 +95,7 @@ static struct json_object *counters_json(const struct dealbox_counters *counters
 
 	memcpy(numbers, counters, sizeof(numbers));
 	for (n = 0; n < sizeof(names) / sizeof(*names); n++)
-		add_number(object, names[n], numbers[n]);
+		json_add_number(object, names[n], numbers[n]);
 	return object;
 }
 
@@ -114,34 +104,34 @@ static void found_json(const struct found *found)
 	struct json_object *object = json_object_new_object();
 	const struct dealbox_info *info = &found->info;
 
-	add_text(object, "uri", found->uri);
-	add_text(object, "serial", *found->serial ? found->serial : info->serial);
-	add_text(object, "port", found->port);
+	json_add_text(object, "uri", found->uri);
+	json_add_text(object, "serial", *found->serial ? found->serial : info->serial);
+	json_add_text(object, "port", found->port);
 	if (*found->reason.what) {
-		add_text(object, "model", found->model);
-		add_text(object, "error", found->reason.what);
-		add_text(object, "next", found->reason.next);
+		json_add_text(object, "model", found->model);
+		json_add_text(object, "error", found->reason.what);
+		json_add_text(object, "next", found->reason.next);
 		json_say(object);
 		return;
 	}
-	add_text(object, "model", *info->name ? info->name : found->model);
-	add_number(object, "protocol", info->protocol);
-	add_number(object, "firmware", info->firmware);
-	add_number(object, "hardware", info->hardware);
+	json_add_text(object, "model", *info->name ? info->name : found->model);
+	json_add_number(object, "protocol", info->protocol);
+	json_add_number(object, "firmware", info->firmware);
+	json_add_number(object, "hardware", info->hardware);
 	json_object_object_add(object, "capabilities", words_json(capabilities, info->capabilities));
-	add_number(object, "gate_deadline_us", info->gate_deadline_us);
-	add_text(object, "reader", reader_name(info->reader));
-	add_number(object, "pockets", info->pockets);
-	add_number(object, "pocket_capacity", info->pocket_capacity);
-	add_number(object, "hopper", info->hopper);
-	add_number(object, "plan_entries", info->plan_entries);
-	add_text(object, "state", dealbox_state_name(found->status.state));
+	json_add_number(object, "gate_deadline_us", info->gate_deadline_us);
+	json_add_text(object, "reader", reader_name(info->reader));
+	json_add_number(object, "pockets", info->pockets);
+	json_add_number(object, "pocket_capacity", info->pocket_capacity);
+	json_add_number(object, "hopper", info->hopper);
+	json_add_number(object, "plan_entries", info->plan_entries);
+	json_add_text(object, "state", dealbox_state_name(found->status.state));
 	if (found->status.fault)
-		add_text(object, "fault", dealbox_event_name(found->status.fault));
+		json_add_text(object, "fault", dealbox_event_name(found->status.fault));
 	json_object_object_add(object, "status", words_json(status_flags, found->status.flags));
-	add_number(object, "insertion", found->status.insertion);
-	add_number(object, "board", found->status.board);
-	add_number(object, "owner_pid", found->status.owner_pid);
+	json_add_number(object, "insertion", found->status.insertion);
+	json_add_number(object, "board", found->status.board);
+	json_add_number(object, "owner_pid", found->status.owner_pid);
 	json_object_object_add(object, "counters", counters_json(&found->counters));
 	json_say(object);
 }

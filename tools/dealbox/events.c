@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include <dealbox/card.h>
+#include <dealbox/verify.h>
 
 #include "events.h"
+#include "tool.h"
 
 bool event_voids(const struct dealbox_event *event)
 {
@@ -198,4 +200,19 @@ void event_to_text(const struct dealbox_event *event, bool reveal, char *text, s
 		append(text, size, " (events before it were lost)");
 	if (event->flags & DEALBOX_EVF_MACHINE_GAP)
 		append(text, size, " (the machine lost events before it)");
+}
+
+struct json_object *difference_to_json(const struct dealbox_difference *difference, bool reveal)
+{
+	struct json_object *object = json_object_new_object();
+	char text[256];
+
+	json_add_text(object, "kind", dealbox_difference_name(difference->kind));
+	if (difference->position != DEALBOX_NONE)
+		json_add_number(object, "position", difference->position);
+	if (reveal && difference->card != DEALBOX_NONE)
+		json_add_number(object, "card", difference->card);
+	dealbox_difference_message(difference, reveal, text, sizeof(text));
+	json_add_text(object, "text", text);
+	return object;
 }

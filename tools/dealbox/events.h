@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Events of a machine as JSON, and recorded traces: JSON lines, one object each.
- * docs/man/dealbox-trace.5 describes the format.
+ * What machines and verdicts say, as JSON and as text. dealbox(1) describes it.
  */
 #ifndef EVENTS_H
 #define EVENTS_H
@@ -10,6 +9,7 @@
 #include <stdio.h>
 
 #include <dealbox/machine.h>
+#include <dealbox/verify.h>
 
 struct json_object;
 
@@ -21,6 +21,9 @@ struct json_object *event_to_json(const struct dealbox_event *event, bool reveal
 
 /* An event that was written with reveal. False: it is none. */
 bool event_from_json(struct json_object *object, struct dealbox_event *out);
+
+/* A difference of a verdict as a new JSON object; its card only with reveal. */
+struct json_object *difference_to_json(const struct dealbox_difference *difference, bool reveal);
 
 /* One line for a person, without its end; same secrecy. */
 void event_to_text(const struct dealbox_event *event, bool reveal, char *text, size_t size);

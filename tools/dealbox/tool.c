@@ -256,3 +256,13 @@ void json_say(struct json_object *object)
 	fflush(stdout);
 	json_object_put(object);
 }
+
+void json_add_text(struct json_object *object, const char *name, const char *text)
+{
+	json_object_object_add(object, name, json_object_new_string(text));
+}
+
+void json_add_number(struct json_object *object, const char *name, int64_t number)
+{
+	json_object_object_add(object, name, json_object_new_int64(number));
+}

@@ -127,6 +127,9 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
  */
 void json_say(struct json_object *object);
 
+void json_add_text(struct json_object *object, const char *name, const char *text);
+void json_add_number(struct json_object *object, const char *name, int64_t number);
+
 /*
  * The progress line: shown on standard error when that is a terminal, else
  * nothing is written. The text replaces that of the last call; NULL clears it.

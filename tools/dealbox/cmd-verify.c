@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox verify: judges recorded traces by the deals that they were to be.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <dealbox/plan.h>
+#include <dealbox/trace.h>
+#include <dealbox/verify.h>
+
+#include "events.h"
+#include "setfile.h"
+#include "tool.h"
+#include "tracefile.h"
+
+struct judge {
+	const struct dealbox_set *set;
+	bool json;
+	bool reveal;
+	size_t exact, differ;
+	struct tracefile_head head;
+	struct dealbox_trace *trace;	/* of head; NULL before the first */
+};
+
+static void verdict_json(const struct judge *judge, const struct dealbox_verdict *verdict,
+			 const char *text)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	const struct dealbox_difference *difference;
+	size_t n;
+
+	json_add_number(object, "board", judge->head.board);
+	json_add_number(object, "copy", judge->head.copy);
+	json_add_number(object, "insertion", judge->head.insertion);
+	json_add_text(object, "verdict", dealbox_verdict_exact(verdict) ? "exact" : "void");
+	json_add_text(object, "text", text);
+	for (n = 0; (difference = dealbox_verdict_get(verdict, n)); n++)
+		json_object_array_add(list, difference_to_json(difference, judge->reveal));
+	json_object_object_add(object, "differences", list);
+	json_say(object);
+}
+
+static void verdict_say(const struct judge *judge, const struct dealbox_verdict *verdict)
+{
+	const struct dealbox_difference *difference;
+	char text[256];
+	size_t n;
+
+	dealbox_verdict_message(verdict, text, sizeof(text));
+	if (judge->json) {
+		verdict_json(judge, verdict, text);
+		return;
+	}
+	say("board %u, copy %u, insertion %u: %s", judge->head.board, judge->head.copy,
+	    judge->head.insertion, text);
+	for (n = 0; (difference = dealbox_verdict_get(verdict, n)); n++) {
+		dealbox_difference_message(difference, judge->reveal, text, sizeof(text));
+		say("    %s", text);
+	}
+}
+
+/* Judges the trace that was read; 0 or -errno. */
+static int trace_judge(struct judge *judge)
+{
+	struct dealbox_verdict *verdict;
+	struct dealbox_board board;
+	struct dealbox_plan plan;
+	long index = dealbox_set_find(judge->set, judge->head.board);
+	int ret = index < 0 ? -ENOENT : dealbox_set_get(judge->set, (size_t)index, &board);
+
+	if (ret)
+		return ret;
+	ret = dealbox_plan_by_card(&plan, judge->head.plan_id, &board.deal,
+				   dealbox_set_pack(judge->set), NULL);
+	dealbox_deal_wipe(&board.deal);
+	if (!ret)
+		ret = dealbox_verify(&plan, judge->trace, &verdict);
+	dealbox_plan_wipe(&plan);
+	if (ret)
+		return ret;
+	verdict_say(judge, verdict);
+	if (dealbox_verdict_exact(verdict))
+		judge->exact++;
+	else
+		judge->differ++;
+	dealbox_verdict_free(verdict);
+	return 0;
+}
+
+/* The trace that was read, if any, is whole: judges it. False, and said, when it cannot be. */
+static bool trace_end(struct judge *judge, const char *path, unsigned long line)
+{
+	int ret = judge->trace ? trace_judge(judge) : 0;
+
+	dealbox_trace_free(judge->trace);
+	judge->trace = NULL;
+	if (ret == -ENOENT)
+		complain("give the deal file that was dealt", "%s:%lu: board %u is not in the set",
+			 path, line, judge->head.board);
+	else if (ret)
+		complain(NULL, "%s:%lu: cannot judge the trace: %s", path, line, strerror(-ret));
+	return !ret;
+}
+
+static bool line_take(struct judge *judge, const char *path, unsigned long number, const char *line)
+{
+	struct tracefile_head head;
+	struct dealbox_event event;
+	int kind = tracefile_parse(line, &head, &event);
+
+	if (kind == 1) {
+		if (!trace_end(judge, path, number))
+			return false;
+		judge->head = head;
+		judge->trace = dealbox_trace_new(head.insertion);
+		if (judge->trace)
+			return true;
+		complain("free some memory", "out of memory");
+		return false;
+	}
+	if (kind < 0 || !judge->trace) {
+		complain("traces are made by `dealbox deal --record FILE`",
+			 "%s:%lu: this is no line of a trace", path, number);
+		return false;
+	}
+	dealbox_trace_add(judge->trace, &event);
+	explicit_bzero(&event, sizeof(event));
+	return true;
+}
+
+static bool file_judge(struct judge *judge, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	unsigned long number = 0;
+	bool good = true;
+	char line[1024];
+
+	if (!file) {
+		complain(NULL, "cannot read %s: %m", path);
+		return false;
+	}
+	while (good && fgets(line, sizeof(line), file))
+		good = line_take(judge, path, ++number, line);
+	if (good && ferror(file)) {
+		complain(NULL, "cannot read %s: %m", path);
+		good = false;
+	} else if (good && !number) {
+		complain("traces are made by `dealbox deal --record FILE`", "%s is empty", path);
+		good = false;
+	}
+	good = good && trace_end(judge, path, number);
+	explicit_bzero(line, sizeof(line));
+	fclose(file);
+	return good;
+}
+
+static enum status verify_run(struct args *args)
+{
+	struct judge judge = { 0 };
+	struct dealbox_set *set;
+	const char *value;
+	enum status status;
+	int key, n;
+
+	while ((key = args_next(args, &value)) >= 0) {
+		judge.json |= key == 'j';
+		judge.reveal |= key == KEY_REVEAL;
+	}
+	if (key == ARGS_STOP)
+		return args->status;
+	if (args->argc < 2)
+		return args_wrong(args, "it wants a deal file and at least one trace");
+	status = setfile_read(args->argv, 1, judge.reveal, &set);
+	if (status != STATUS_DONE)
+		return status;
+	judge.set = set;
+	for (n = 1; n < args->argc && status == STATUS_DONE; n++)
+		if (!file_judge(&judge, args->argv[n]))
+			status = STATUS_INPUT;
+	if (status == STATUS_DONE && judge.differ)
+		status = STATUS_NO;
+	dealbox_trace_free(judge.trace);
+	dealbox_set_free(set);
+	return status;
+}
+
+static const struct option_row verify_options[] = {
+	OPT_JSON,
+	OPT_REVEAL,
+	{ 0 }
+};
+
+const struct command cmd_verify = {
+	.name = "verify",
+	.operands = "FILE TRACE...",
+	.summary = "Judge recorded traces by the deals that they were to be",
+	.about = "FILE is a deal file, each TRACE what `dealbox deal --record` wrote. For each\n"
+		 "insertion it says whether what lies in the board is an exact duplicate, or what\n"
+		 "differs. The exit status is 0 when all are exact, 1 when one is not.",
+	.options = verify_options,
+	.run = verify_run,
+};

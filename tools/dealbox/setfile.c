@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Deal files as a command wants them.
+ */
+#include <errno.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <dealbox/format.h>
+#include <dealbox/report.h>
+
+#include "setfile.h"
+
+#define SAID_MAX	20	/* problems; the rest is counted */
+
+/* Says the problems of a report; how many there were. */
+static size_t problems_say(const struct dealbox_report *report, bool reveal)
+{
+	size_t found = dealbox_report_found(report, DEALBOX_PROBLEM);
+	const struct dealbox_problem *problem;
+	size_t n, said = 0;
+	char text[512];
+
+	for (n = 0; said < SAID_MAX && (problem = dealbox_report_get(report, n)); n++) {
+		if (problem->severity != DEALBOX_PROBLEM)
+			continue;
+		dealbox_problem_describe(problem, reveal, text, sizeof(text));
+		complain(NULL, "%s", text);
+		said++;
+	}
+	if (found > said)
+		complain(NULL, "and %zu more problems", found - said);
+	return found;
+}
+
+/* A board without a number cannot be dealt: nobody would know which it is. */
+static void numbers_check(const struct dealbox_set *set, struct dealbox_report *report)
+{
+	struct dealbox_board board;
+	size_t n;
+
+	for (n = 0; !dealbox_set_get(set, n, &board); n++) {
+		struct dealbox_problem problem = {
+			.file = board.file,
+			.line = board.line,
+			.byte = board.byte,
+			.severity = DEALBOX_PROBLEM,
+			.code = board.label ? DEALBOX_BOARD_NOT_NUMBER : DEALBOX_BOARD_MISSING,
+			.card = DEALBOX_CARD_NONE,
+		};
+
+		if (board.number && board.number <= BOARDS_MAX)
+			continue;
+		dealbox_board_name(&board, problem.board, sizeof(problem.board));
+		snprintf(problem.text, sizeof(problem.text), "%s", problem.board);
+		dealbox_report_add(report, &problem);
+	}
+	dealbox_deal_wipe(&board.deal);
+}
+
+enum status setfile_read(char *const *files, int count, bool reveal, struct dealbox_set **out)
+{
+	struct dealbox_report *report = dealbox_report_new();
+	struct dealbox_set *set = dealbox_set_new(NULL);
+	int ret = report && set ? 0 : -ENOMEM;
+	size_t problems;
+	int n;
+
+	*out = NULL;
+	for (n = 0; !ret && n < count; n++) {
+		ret = dealbox_format_read_file(NULL, files[n], set, report, NULL);
+		if (ret != -ENOMEM)
+			ret = 0;	/* it is in the report; look at the other files too */
+	}
+	if (!ret) {
+		numbers_check(set, report);
+		if (dealbox_set_check(set, report) == -ENOMEM)
+			ret = -ENOMEM;
+	}
+	if (ret) {
+		complain("free some memory, or give it fewer files", "out of memory");
+		problems = 1;
+	} else {
+		problems = problems_say(report, reveal);
+		if (problems)
+			complain("mend the file; `dealbox check` shows everything that is wrong in it",
+				 "nothing was dealt");
+	}
+	dealbox_report_free(report);
+	if (!problems) {
+		*out = set;
+		return STATUS_DONE;
+	}
+	dealbox_set_free(set);
+	return STATUS_INPUT;
+}
+
+void setfile_digest(const struct dealbox_set *set, char digest[SETFILE_DIGEST])
+{
+	crypto_generichash_state state;
+	unsigned char hash[(SETFILE_DIGEST - 1) / 2];
+	struct dealbox_board board;
+	uint64_t number;
+	size_t n;
+
+	crypto_generichash_init(&state, NULL, 0, sizeof(hash));
+	for (n = 0; !dealbox_set_get(set, n, &board); n++) {
+		number = board.number;
+		crypto_generichash_update(&state, (const unsigned char *)&number, sizeof(number));
+		crypto_generichash_update(&state, (const unsigned char *)&board.deal,
+					  sizeof(board.deal));
+	}
+	crypto_generichash_final(&state, hash, sizeof(hash));
+	sodium_bin2hex(digest, SETFILE_DIGEST, hash, sizeof(hash));
+	dealbox_deal_wipe(&board.deal);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Deal files as a command wants them: a set that can be dealt, or the reasons
+ * why not.
+ */
+#ifndef SETFILE_H
+#define SETFILE_H
+
+#include <dealbox/set.h>
+
+#include "tool.h"
+
+/*
+ * Reads files into a set in which every board has a number of its own and a
+ * whole deal. STATUS_DONE and *out, to be freed with dealbox_set_free(); or
+ * STATUS_INPUT, when everything that is wrong has been said.
+ */
+enum status setfile_read(char *const *files, int count, bool reveal, struct dealbox_set **out);
+
+/* A digest of boards and deals, in hex. The files' names do not matter. */
+#define SETFILE_DIGEST	65
+void setfile_digest(const struct dealbox_set *set, char digest[SETFILE_DIGEST]);
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Recorded traces.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "events.h"
+#include "tool.h"
+#include "tracefile.h"
+
+FILE *tracefile_create(const char *path, bool append)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_EXCL), 0600);
+	FILE *file = fd >= 0 ? fdopen(fd, append ? "a" : "w") : NULL;
+
+	if (file)
+		return file;
+	complain(errno == EEXIST ? "remove it, or give another name" : NULL,
+		 "cannot record to %s: %m", path);
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+static void line_write(FILE *file, struct json_object *object)
+{
+	fputs(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN), file);
+	putc('\n', file);
+	json_object_put(object);
+}
+
+void tracefile_begin(FILE *file, uint32_t board, uint32_t copy, uint32_t insertion,
+		     uint32_t plan_id)
+{
+	struct json_object *object;
+
+	if (!file)
+		return;
+	object = json_object_new_object();
+	json_add_text(object, "name", "trace");
+	json_add_number(object, "board", board);
+	json_add_number(object, "copy", copy);
+	json_add_number(object, "insertion", insertion);
+	json_add_number(object, "plan_id", plan_id);
+	line_write(file, object);
+}
+
+void tracefile_event(FILE *file, const struct dealbox_event *event)
+{
+	if (file)
+		line_write(file, event_to_json(event, true));
+}
+
+bool tracefile_end(FILE *file)
+{
+	if (!file || (!fflush(file) && !ferror(file)))
+		return true;
+	complain("make room there, then go on with --resume", "cannot record the trace: %m");
+	return false;
+}
+
+static bool head_number(struct json_object *object, const char *name, uint32_t *out)
+{
+	struct json_object *member;
+	int64_t value;
+
+	if (!json_object_object_get_ex(object, name, &member) ||
+	    !json_object_is_type(member, json_type_int))
+		return false;
+	value = json_object_get_int64(member);
+	*out = (uint32_t)value;
+	return value >= 0 && value <= UINT32_MAX;
+}
+
+int tracefile_parse(const char *line, struct tracefile_head *head, struct dealbox_event *event)
+{
+	struct json_object *object = json_tokener_parse(line);
+	struct json_object *name;
+	int ret = -1;
+
+	if (json_object_object_get_ex(object, "name", &name) &&
+	    json_object_is_type(name, json_type_string)) {
+		if (strcmp(json_object_get_string(name), "trace"))
+			ret = event_from_json(object, event) ? 0 : -1;
+		else if (head_number(object, "board", &head->board) &&
+			 head_number(object, "copy", &head->copy) &&
+			 head_number(object, "insertion", &head->insertion) &&
+			 head_number(object, "plan_id", &head->plan_id))
+			ret = 1;
+	}
+	json_object_put(object);
+	return ret;
+}

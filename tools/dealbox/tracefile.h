@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Recorded traces: JSON lines. Each insertion begins with a line that says what
+ * was dealt, and has a line for each event; dealbox(1) describes both. They tell
+ * the deals, so the file can be read by its owner only.
+ */
+#ifndef TRACEFILE_H
+#define TRACEFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <dealbox/machine.h>
+
+/*
+ * A new file; with append, one that may exist. NULL, and said, when it cannot be.
+ * Close it with fclose().
+ */
+FILE *tracefile_create(const char *path, bool append);
+
+/* Each takes NULL for "nothing is recorded". */
+void tracefile_begin(FILE *file, uint32_t board, uint32_t copy, uint32_t insertion,
+		     uint32_t plan_id);
+void tracefile_event(FILE *file, const struct dealbox_event *event);
+/* What was written is in the file. False, and said, when it is not. */
+bool tracefile_end(FILE *file);
+
+/* The line that begins an insertion. */
+struct tracefile_head {
+	uint32_t board;
+	uint32_t copy;
+	uint32_t insertion;
+	uint32_t plan_id;
+};
+
+/*
+ * Takes a line apart. 1: it begins an insertion, *head; 0: *event; -1: neither.
+ */
+int tracefile_parse(const char *line, struct tracefile_head *head, struct dealbox_event *event);
+
+#endif
