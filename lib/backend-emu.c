@@ -245,7 +245,6 @@ static int emu_open(struct dealbox_machine *machine, const char *place, bool obs
 	struct emu *emu;
 	int ret, fd;
 
-	(void)observe;	/* there is one host, whatever it does */
 	fd = connect_to(machine, place);
 	if (fd < 0)
 		return fd;
@@ -258,7 +257,7 @@ static int emu_open(struct dealbox_machine *machine, const char *place, bool obs
 	ret = attach(machine, emu, place, &attached, &descriptor);
 	if (ret)
 		goto close_bus;
-	emu->host = host_new(&emu_bus, emu, &descriptor, attached.serial);
+	emu->host = host_new(&emu_bus, emu, &descriptor, attached.serial, observe);
 	if (!emu->host) {
 		ret = reason_set(&machine->reason, -ENOMEM, NULL, "out of memory");
 		goto close_bus;

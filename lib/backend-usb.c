@@ -440,7 +440,6 @@ static int usb_open(struct dealbox_machine *machine, const char *where, bool obs
 	struct usb *usb;
 	int ret;
 
-	(void)observe;	/* there is one host, whatever it does */
 	ret = usb_place_find(where, &place, reason);
 	if (ret)
 		return ret;
@@ -460,7 +459,7 @@ static int usb_open(struct dealbox_machine *machine, const char *where, bool obs
 	}
 	ret = in_prepare(usb);
 	if (!ret) {
-		usb->host = host_new(&usb_bus, usb, &descriptor, place.serial);
+		usb->host = host_new(&usb_bus, usb, &descriptor, place.serial, observe);
 		if (!usb->host)
 			ret = -ENOMEM;
 	}

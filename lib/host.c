@@ -23,6 +23,7 @@ struct host {
 	struct event_source source;
 	struct router router;
 	uint32_t sequence;	/* of the last command */
+	bool observe;		/* opened to watch only */
 	bool claimed;
 	bool gone;
 	int wake_fd;		/* readable while the queue has events */
@@ -65,7 +66,7 @@ int host_fd(const struct host *host)
 }
 
 struct host *host_new(const struct host_bus *ops, void *bus, const struct wire_descriptor *machine,
-		      const char *serial)
+		      const char *serial, bool observe)
 {
 	struct host *host = calloc(1, sizeof(*host));
 
@@ -73,6 +74,7 @@ struct host *host_new(const struct host_bus *ops, void *bus, const struct wire_d
 		return NULL;
 	host->ops = ops;
 	host->bus = bus;
+	host->observe = observe;
 	host->machine = *machine;
 	host->source.pockets = machine->pockets;
 	if (serial)
@@ -280,8 +282,6 @@ static int get_status(struct host *host, void *arg)
 static int claim(struct host *host, void *arg)
 {
 	(void)arg;
-	if (host->gone)
-		return -ENODEV;
 	host->claimed = true;
 	return 0;
 }
@@ -300,8 +300,6 @@ static void pause_deal(struct host *host)
 static int release(struct host *host, void *arg)
 {
 	(void)arg;
-	if (!host->claimed)
-		return -EPERM;
 	host->claimed = false;
 	pause_deal(host);
 	return 0;
@@ -378,8 +376,6 @@ static int set_plan(struct host *host, void *arg)
 	struct wire_plan plan;
 	int ret;
 
-	if (!host->claimed)
-		return -EPERM;
 	in->result = DEALBOX_ERR_OK;
 	in->detail = 0;
 	ret = abi_plan(in, &host->machine, &plan);
@@ -396,8 +392,6 @@ static int control(struct host *host, void *arg)
 	struct wire_command cmd;
 	int ret;
 
-	if (!host->claimed)
-		return -EPERM;
 	if (host_routed(host) && in->op == DEALBOX_OP_START)
 		plan = &host->router.plan;
 	ret = abi_control(in, &host->machine, plan, &cmd);
@@ -442,8 +436,6 @@ static int set_param(struct host *host, void *arg)
 	struct dealbox_param *in = arg;
 	struct wire_command cmd = { .a = in->id, .b = in->value };
 
-	if (!host->claimed)
-		return -EPERM;
 	return command(host, WIRE_SET_PARAM, &cmd, &in->result, &in->detail);
 }
 
@@ -459,26 +451,37 @@ static int get_counters(struct host *host, void *arg)
 
 static const struct {
 	unsigned long request;
+	bool owner;		/* only who holds the claim may */
 	int (*answer)(struct host *host, void *arg);
 } calls[] = {
-	{ DEALBOX_IOC_GET_INFO, get_info },
-	{ DEALBOX_IOC_GET_STATUS, get_status },
-	{ DEALBOX_IOC_CLAIM, claim },
-	{ DEALBOX_IOC_RELEASE, release },
-	{ DEALBOX_IOC_SET_PLAN, set_plan },
-	{ DEALBOX_IOC_CONTROL, control },
-	{ DEALBOX_IOC_GET_PARAM, get_param },
-	{ DEALBOX_IOC_SET_PARAM, set_param },
-	{ DEALBOX_IOC_GET_COUNTERS, get_counters },
+	{ DEALBOX_IOC_GET_INFO, false, get_info },
+	{ DEALBOX_IOC_GET_STATUS, false, get_status },
+	{ DEALBOX_IOC_CLAIM, true, claim },
+	{ DEALBOX_IOC_RELEASE, true, release },
+	{ DEALBOX_IOC_SET_PLAN, true, set_plan },
+	{ DEALBOX_IOC_CONTROL, true, control },
+	{ DEALBOX_IOC_GET_PARAM, false, get_param },
+	{ DEALBOX_IOC_SET_PARAM, true, set_param },
+	{ DEALBOX_IOC_GET_COUNTERS, false, get_counters },
 };
 
+/* The order of the checks is the module's. */
 int host_call(void *self, unsigned long request, void *arg)
 {
+	struct host *host = self;
 	size_t n;
 
-	for (n = 0; n < sizeof(calls) / sizeof(*calls); n++)
-		if (calls[n].request == request)
-			return calls[n].answer(self, arg);
+	for (n = 0; n < sizeof(calls) / sizeof(*calls); n++) {
+		if (calls[n].request != request)
+			continue;
+		if (calls[n].owner && host->observe)
+			return -EBADF;
+		if (host->gone)
+			return -ENODEV;
+		if (calls[n].owner && !host->claimed && request != DEALBOX_IOC_CLAIM)
+			return -EPERM;
+		return calls[n].answer(host, arg);
+	}
 	return -ENOTTY;
 }
 

@@ -35,12 +35,12 @@ struct host_bus {
 };
 
 /*
- * A host for the machine of that descriptor; serial may be NULL. NULL when there
- * is no memory or no descriptor left. Frees with host_close(), which closes the
- * bus too.
+ * A host for the machine of that descriptor; serial may be NULL; with observe it
+ * cannot be claimed. NULL when there is no memory or no descriptor left. Free it
+ * with host_close(), which closes the bus too.
  */
 struct host *host_new(const struct host_bus *ops, void *bus, const struct wire_descriptor *machine,
-		      const char *serial);
+		      const char *serial, bool observe);
 
 /* First talk with the machine, when the bus is ready. 0 or -errno. */
 int host_start(struct host *host);

@@ -213,7 +213,6 @@ static const struct {
 	{ ENODEV, "the machine is gone: unplugged or switched off",
 	  "plug it in and switch it on; a board that it was dealing must be emptied" },
 	{ EPERM, "this program has not claimed the machine", NULL },
-	{ EACCES, "the machine was opened to watch it only", NULL },
 	{ EBADF, "the machine was opened to watch it only", NULL },
 	{ ETIMEDOUT, "the machine did not answer in time",
 	  "check the cable; switch the machine off and on" },

@@ -17,8 +17,9 @@
  * Errors are negative errno values:
  *	-ENODEV		the machine is gone (unplugged)
  *	-EREMOTEIO	the machine refused; result and detail say why
- *	-EPERM		this object has not claimed the machine
+ *	-EPERM		nobody has claimed the machine, and the call needs it
  *	-EBUSY		another holds the claim
+ *	-EBADF		it was opened to watch only
  *	-ETIMEDOUT	the machine did not answer in time
  *	-EPROTO		the machine broke the protocol
  *	-EOPNOTSUPP	the machine has not the capability
