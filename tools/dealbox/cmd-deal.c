@@ -41,6 +41,9 @@
 #define FAULT_MS	1000	/* how often a fault is tried to be cleared */
 #define REFUSALS_MAX	3	/* of START, in a row */
 
+#define EMPTY_IT	"take the board out, empty it, put all the cards into the hopper, " \
+			"and put the board in again"
+
 struct options {
 	const char *uri;
 	const char *boards_text;
@@ -73,6 +76,7 @@ struct run {
 	bool plan_loaded;		/* the machine has it */
 	uint32_t used;			/* insertion that must not be dealt into (again) */
 	bool empty_it;			/* .. because what lies in it is void */
+	bool ask;			/* .. unless the operator says that it is empty */
 	uint32_t released;		/* insertion whose board was let go */
 	unsigned int refusals;		/* of START, in a row */
 	unsigned int cards;		/* dealt in this insertion */
@@ -128,8 +132,7 @@ static void progress_show(const struct run *run)
 	if (run->options->json)
 		return;
 	progress("%s: card %u/%u, %.0f boards per hour", item_name(run, name), run->cards,
-		 dealbox_set_pack(run->set) ? (unsigned int)DEALBOX_CARDS : 0,
-		 seconds > 0 ? run->exact * 3600 / seconds : 0);
+		 DEALBOX_CARDS, seconds > 0 ? run->exact * 3600 / seconds : 0);
 }
 
 /* Tells the operator what to do; once, until there is something else to tell. */
@@ -316,9 +319,12 @@ static const char *board_need(const struct run *run, const struct dealbox_status
 		snprintf(text, 128, run->empty_it ?
 			 "put the emptied board %u in again, and all the cards into the hopper" :
 			 "put in an empty board %u", board);
+	else if (run->ask && status->insertion == run->used &&
+		 !(status->flags & DEALBOX_STATUS_SPENT))
+		return "take the board out, empty it, and put it in again; or press the start key or Enter if it is empty";
 	else if (run->empty_it && (status->insertion == run->used ||
 				   status->flags & DEALBOX_STATUS_SPENT))
-		return "take the board out, empty it, put all the cards into the hopper, and put the board in again";
+		return EMPTY_IT;
 	else if (status->flags & DEALBOX_STATUS_IN_DOUBT)
 		return "the board was there when the machine was switched on: take it out, empty it, and put it in again";
 	else if (status->insertion == run->used || status->flags & DEALBOX_STATUS_SPENT)
@@ -375,6 +381,15 @@ static enum end board_look(struct run *run, struct dealbox_status *status)
 	return END_AGAIN;
 }
 
+/* The operator says that the board is empty, where only he can know. */
+static void board_vouched(struct run *run)
+{
+	if (run->ask) {
+		run->used = 0;
+		run->ask = false;
+	}
+}
+
 /* Waits for a board that can be dealt; its insertion. */
 static enum end board_wait(struct run *run, uint32_t *insertion)
 {
@@ -397,8 +412,13 @@ static enum end board_wait(struct run *run, uint32_t *insertion)
 		case WAKE_EVENT:
 			if (event.type == DEALBOX_EV_STATE_LOST)
 				run->plan_loaded = false;
+			if (start_key(&event))
+				board_vouched(run);
 			break;
-		default:
+		case WAKE_GO:
+			board_vouched(run);
+			break;
+		case WAKE_QUIET:
 			break;
 		}
 	}
@@ -455,6 +475,8 @@ static enum end insertion_void(struct run *run, const struct dealbox_verdict *ve
 	run->item->state = ITEM_TODO;
 	run->empty_it = true;
 	outcome_say(run, false, text, verdict);
+	if (!run->ask)
+		tell(run, EMPTY_IT);
 	return journal_save(&run->journal) ? END_VOID : END_INPUT;
 }
 
@@ -496,6 +518,7 @@ static enum end insertion_start(struct run *run, uint32_t insertion)
 	ret = dealbox_machine_start(run->machine, run->plan.plan_id, insertion);
 	if (ret != -EREMOTEIO) {
 		run->used = insertion;
+		run->ask = false;
 		run->refusals = 0;
 		return ret ? machine_failed(run) : END_READY;
 	}
@@ -704,23 +727,43 @@ static enum end insertion_deal(struct run *run, uint32_t insertion)
 
 /* ---- the job -------------------------------------------------------------- */
 
-/* What an earlier run left in the middle is void: nobody saw how it ended. */
-static enum end job_take_up(struct run *run)
+/*
+ * An earlier run ended in the middle of this item. When its insertion is still
+ * there and not spent, the machine never began. Otherwise it is void, and a board
+ * that is there now may have been put in again with its cards: the operator must
+ * move it, or say that it is empty.
+ */
+static enum end item_doubt(struct run *run, const struct item *item)
 {
 	struct dealbox_status status;
+
+	if (dealbox_machine_get_status(run->machine, &status))
+		return machine_failed(run);
+	if (status.insertion == item->insertion && !(status.flags & DEALBOX_STATUS_SPENT))
+		return END_AGAIN;
+	run->used = status.insertion;
+	run->ask = status.insertion != item->insertion;
+	run->empty_it = true;
+	return END_VOID;
+}
+
+/* Goes on where the last run ended. */
+static enum end job_take_up(struct run *run)
+{
+	enum end end;
 	size_t n;
 
 	for (n = 0; n < run->journal.item_count; n++) {
 		run->item = &run->journal.items[n];
 		if (run->item->state != ITEM_STARTED)
 			continue;
-		/* the board may have been put in again as it was: it must be seen to move */
-		if (dealbox_machine_get_status(run->machine, &status))
-			return machine_failed(run);
-		run->used = status.insertion;
-		return insertion_void(run, NULL,
-				      "the last run ended in the middle of it (insertion %u)",
-				      run->item->insertion);
+		end = item_doubt(run, run->item);
+		if (end == END_VOID)
+			return insertion_void(run, NULL,
+					      "the last run ended in the middle of it (insertion %u)",
+					      run->item->insertion);
+		run->item->state = ITEM_TODO;
+		return end;
 	}
 	return END_READY;
 }
@@ -768,10 +811,11 @@ static void summary_say(const struct run *run, enum end end)
 	}
 	if (!item)
 		return;
-	if (end == END_STOPPED && item->state == ITEM_STARTED)
-		complain("`dealbox deal --resume` goes on; this board must be emptied and dealt again",
-			 "stopped at board %u, copy %u, card %u: the machine is paused", item->board,
-			 item->copy, run->cards);
+	if (item->state == ITEM_STARTED)
+		complain("empty that board; `dealbox deal --resume` goes on",
+			 "stopped in the middle of board %u, copy %u, after card %u of %u%s",
+			 item->board, item->copy, run->cards, DEALBOX_CARDS,
+			 end == END_STOPPED ? ": the machine is paused" : "");
 	else
 		complain("`dealbox deal --resume` goes on", "stopped before board %u, copy %u",
 			 item->board, item->copy);
@@ -887,6 +931,7 @@ static enum status job_resume(struct run *run, struct args *args, struct dealbox
 
 static enum status job_begin(struct run *run, struct args *args)
 {
+	enum status end = STATUS_DONE;
 	struct journal old = { 0 };
 	const struct item *item;
 
@@ -898,12 +943,12 @@ static enum status job_begin(struct run *run, struct args *args)
 			complain(NULL, "the job that stood at board %u, copy %u is given up",
 				 item->board, item->copy);
 		/* its board may still be there, with cards in it */
-		if (item && item->state == ITEM_STARTED) {
-			run->used = item->insertion;
-			run->empty_it = true;
-		}
+		if (item && item->state == ITEM_STARTED && item_doubt(run, item) == END_MACHINE)
+			end = STATUS_MACHINE;
 	}
 	journal_free(&old);
+	if (end != STATUS_DONE)
+		return end;
 	if (!job_new(run, args->argv, args->argc) || !journal_save(&run->journal))
 		return STATUS_INPUT;
 	return STATUS_DONE;

@@ -240,7 +240,7 @@ bool journal_save(const struct journal *journal)
 	snprintf(temporary, sizeof(temporary), "%s.new", journal->path);
 	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd >= 0) {
-		done = write_synced(fd, json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN));
+		done = write_synced(fd, json_object_to_json_string_ext(root, JSON_C_TO_STRING_NOSLASHESCAPE));
 		done &= !close(fd);
 		done = done && !rename(temporary, journal->path) && folder_sync(journal->path);
 	}
