@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The laws of dealing as a judge: a record of what happened goes in, line by
+ * line, and rulings come out, each with its reference and the lines that it
+ * rests on.
+ *
+ * docs/law-record.md defines the record, its words, and what the judge takes
+ * them for. The texts: duplicate-2007 and duplicate-2017 (Law 6 of the Laws of
+ * Duplicate Bridge), rubber (Laws 4 to 12 of the Laws of Contract Bridge),
+ * preferans (code of preferans, 3.2.12 to 3.3.1).
+ */
+#ifndef DEALBOX_LAW_H
+#define DEALBOX_LAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dealbox/api.h>
+#include <dealbox/card.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- rulesets ---- */
+
+enum dealbox_rules {
+	DEALBOX_RULES_DUPLICATE_2007,
+	DEALBOX_RULES_DUPLICATE_2017,
+	DEALBOX_RULES_RUBBER,
+	DEALBOX_RULES_PREFERANS,
+	DEALBOX_RULES			/* how many */
+};
+
+/* Hands, and the fifth place where a card may go. */
+#define DEALBOX_TALON		4
+#define DEALBOX_PLACES		5
+
+/* What a ruleset says of pack, deal, shuffle and cut. A plain constant. */
+struct dealbox_ruleset {
+	enum dealbox_rules rules;
+	const char *name;		/* "duplicate-2017" */
+	dealbox_cards pack;		/* which cards exist */
+	uint8_t cards;			/* how many they are */
+	uint8_t hands;
+	uint8_t hand_cards;		/* cards of a hand */
+	uint8_t talon_cards;
+	uint8_t packet;			/* cards dealt at a time */
+	uint8_t talon_packet;		/* which packet is the talon, from 0 */
+	bool rotation;			/* dealing in rotation is required, not only recommended */
+	bool adjacent;			/* two adjacent cards to one hand are allowed */
+	bool cut_always;		/* without a cut the deal is faulty; else on request */
+	uint8_t cut_least;		/* least cards of a portion; 0 = nothing said */
+	uint8_t shuffles_advised;	/* 0 = nothing said */
+	bool director;			/* there is somebody who decides */
+	const char *sight_law;		/* law on seeing another's card, or NULL */
+	const char *redeal_laws;	/* laws that limit a redeal by the director, or NULL */
+	const char *edition;		/* which text, for people (English) */
+};
+
+/* The ruleset; NULL if rules is out of range. Static. */
+DEALBOX_API const struct dealbox_ruleset *dealbox_ruleset(enum dealbox_rules rules);
+/* By its name; NULL if there is none. Static. */
+DEALBOX_API const struct dealbox_ruleset *dealbox_ruleset_find(const char *name);
+
+/* ---- paragraphs ---- */
+
+/*
+ * A paragraph that a ruling may refer to: "6D1", "10(a)(ii)", "3.2.15(3)".
+ * rules is a mask, bit = enum dealbox_rules. text says in our own words, and in
+ * English, what it lays down; dealbox_law_translate() has it in other languages.
+ */
+struct dealbox_paragraph {
+	unsigned int rules;
+	const char *reference;
+	const char *text;
+};
+
+/* All of them, in the order of the texts; n from 0, NULL beyond. Static. */
+DEALBOX_API const struct dealbox_paragraph *dealbox_paragraph(size_t n);
+/* That of a ruleset; NULL if there is none. Static. */
+DEALBOX_API const struct dealbox_paragraph *
+dealbox_paragraph_find(enum dealbox_rules rules, const char *reference);
+
+/* ---- the record ---- */
+
+/* Who did it. The first four are seats, as in dealbox_seat. */
+enum dealbox_actor {
+	DEALBOX_ACTOR_NORTH, DEALBOX_ACTOR_EAST, DEALBOX_ACTOR_SOUTH, DEALBOX_ACTOR_WEST,
+	DEALBOX_ACTOR_DIRECTOR,
+	DEALBOX_ACTOR_ASSISTANT,
+	DEALBOX_ACTOR_MACHINE,
+	DEALBOX_ACTOR_OTHER,
+	DEALBOX_ACTOR_NONE
+};
+
+#define DEALBOX_PACK_NAME	16
+
+/*
+ * One happening: what a line of a record says. verb, topic and flags are the
+ * words of docs/law-record.md as numbers of lib/law/record.h; programs make
+ * happenings with dealbox_record_parse(), or write lines.
+ */
+struct dealbox_happening {
+	uint64_t time_ms;	/* since the record began, if timed */
+	uint32_t flags;
+	int16_t number[2];	/* -1 = not given */
+	uint8_t timed;
+	uint8_t verb;
+	uint8_t actor;		/* enum dealbox_actor */
+	uint8_t topic;		/* 0 = none */
+	uint8_t about;		/* second topic, after for=; 0 = none */
+	uint8_t places;		/* mask of hands named, bit 4 = talon */
+	uint8_t seat;		/* seat or side named by a key; 255 = none */
+	uint8_t pass;		/* call: a pass */
+	char pack[DEALBOX_PACK_NAME];	/* "" = not named */
+};
+
+/* What is wrong with a record. */
+struct dealbox_record_error {
+	unsigned long line;	/* from 1 */
+	char text[240];		/* what is wrong and what may stand there; no line number */
+};
+
+/*
+ * Reads one line, length bytes without the line end, into *out. Returns 1, or 0
+ * for an empty line or a comment, or -EINVAL with error->text set (error->line
+ * is left to the caller). Keeps no state, allocates nothing.
+ */
+DEALBOX_API int dealbox_record_parse(const char *line, size_t length,
+				     struct dealbox_happening *out,
+				     struct dealbox_record_error *error);
+
+/*
+ * The line for a happening, without line end: the inverse of parse. Returns the
+ * length that it has, as snprintf() does.
+ */
+DEALBOX_API size_t dealbox_record_format(const struct dealbox_happening *happening,
+					 char *text, size_t size);
+
+/* ---- rulings ---- */
+
+/* The names in the comments are those of output and of docs/law-record.md. */
+enum dealbox_ruling_kind {
+	DEALBOX_STANDS,			/* stands */
+	DEALBOX_MAY_RECTIFY,		/* may-rectify: who, until */
+	DEALBOX_NEW_CUT,		/* new-cut: who cuts */
+	DEALBOX_NEW_SHUFFLE,		/* new-shuffle: who shuffles; a cut follows if cut */
+	DEALBOX_REDEAL,			/* redeal: who deals, pack, shuffled and cut anew */
+	DEALBOX_NEW_BOARD,		/* new-board: the copy is made again */
+	DEALBOX_CHANGE_OF_PACK,		/* change-of-pack: pack */
+	DEALBOX_RESTORE_PACK,		/* restore-pack: pack, to the side who */
+	DEALBOX_RESULT_CANCELLED,	/* result-cancelled */
+	DEALBOX_PENALTY,		/* penalty: who, amount, unit */
+	DEALBOX_NO_PENALTY,		/* no-penalty: who */
+	DEALBOX_WARNING,		/* warning: who */
+	DEALBOX_TURN_PASSES,		/* turn-passes: who deals next */
+	DEALBOX_NEXT_DEALER,		/* next-dealer: who */
+	DEALBOX_RESTORE_CARD,		/* restore-card: who = the hand it belongs to or leaves */
+	DEALBOX_SUBSTITUTE_CARD,	/* substitute-card: who */
+	DEALBOX_RIGHT_FORFEITED,	/* right-forfeited: who */
+	DEALBOX_CLAIM_TOO_LATE,		/* claim-too-late */
+	DEALBOX_DIRECTOR_DECIDES,	/* director-decides: options */
+	DEALBOX_PLAYERS_CHOOSE,		/* players-choose: who or any player, options */
+	DEALBOX_ENTITLED,		/* entitled: who may do it */
+	DEALBOX_BARRED,			/* barred: who takes no part in the bidding */
+	DEALBOX_COMPENSATION,		/* compensation: who pays */
+	DEALBOX_BREACH,			/* breach: against the text, which names no consequence */
+	DEALBOX_OTHER_LAW,		/* other-law: see */
+	DEALBOX_NO_RIGHT,		/* no-right: who has no such right */
+	DEALBOX_NO_RULING,		/* no-ruling: nothing in the text for this */
+	DEALBOX_RULING_KINDS
+};
+
+/* Until when something may be done. */
+enum dealbox_mark {
+	DEALBOX_MARK_NONE,
+	DEALBOX_MARK_PICKUP,		/* pickup: the dealer has picked up the pack */
+	DEALBOX_MARK_FIRST_CARD,	/* first-card: has been dealt */
+	DEALBOX_MARK_NEXT_CARD,		/* next-card: is dealt (at once) */
+	DEALBOX_MARK_LAST_CARD,		/* last-card: has been dealt */
+	DEALBOX_MARK_LOOK,		/* first-look: a player has looked at his cards */
+	DEALBOX_MARK_AUCTION,		/* auction: the first call or bid, or a pass */
+	DEALBOX_MARK_PLAY,		/* play: the first card has been played */
+	DEALBOX_MARK_OVER,		/* over: play has been completed */
+	DEALBOX_MARKS
+};
+
+/* What a person may choose from, where the text leaves it to him. */
+enum dealbox_option {
+	DEALBOX_OPTION_REDEAL = 1 << 0,		/* redeal */
+	DEALBOX_OPTION_STANDS = 1 << 1,		/* stands */
+	DEALBOX_OPTION_GIVE_CARD = 1 << 2,	/* give-card: to the hand that lacks one */
+};
+
+enum dealbox_unit {
+	DEALBOX_UNIT_NONE,
+	DEALBOX_UNIT_HILL,		/* hill: points on the mountain ("gora") */
+	DEALBOX_UNIT_REMISE,		/* remise: as agreed, amount points */
+	DEALBOX_UNIT_TRICKS,		/* tricks that he takes */
+	DEALBOX_UNIT_MOST,		/* most: the most he could win in this game */
+};
+
+#define DEALBOX_RULING_FACTS	4
+
+struct dealbox_ruling {
+	enum dealbox_ruling_kind kind;
+	enum dealbox_rules rules;
+	const char *reference;		/* a dealbox_paragraph of the ruleset; static */
+	const char *see;		/* further laws to apply, or NULL; static */
+	const char *cause;		/* why, a sentence in English; static */
+	unsigned long line;		/* when: the line at which it is given */
+	unsigned long facts[DEALBOX_RULING_FACTS];	/* the lines it rests on, ascending */
+	uint8_t fact_count;
+	uint8_t who;			/* enum dealbox_actor */
+	uint8_t until;			/* enum dealbox_mark */
+	uint8_t options;		/* enum dealbox_option, or'ed */
+	uint8_t unit;			/* enum dealbox_unit */
+	int16_t amount;
+	bool shuffle;			/* with a redeal or new cut: shuffled anew */
+	bool cut;			/* and cut anew */
+	const char *pack;		/* name, or NULL; lives during the callback */
+};
+
+/* "redeal"; "?" out of range. Static, and never changed: for programs. */
+DEALBOX_API const char *dealbox_ruling_kind_name(enum dealbox_ruling_kind kind);
+DEALBOX_API const char *dealbox_mark_name(enum dealbox_mark mark);
+DEALBOX_API const char *dealbox_unit_name(enum dealbox_unit unit);
+/* "N", "director"; "" for nobody. Static. */
+DEALBOX_API const char *dealbox_actor_name(enum dealbox_actor actor);
+/* The name of one option bit. Static. */
+DEALBOX_API const char *dealbox_option_name(enum dealbox_option option);
+
+/*
+ * One line for programs and for tables of tests, without the facts:
+ * "redeal 10(a)(i) who=S pack=red anew=shuffle,cut". As snprintf().
+ */
+DEALBOX_API size_t dealbox_ruling_format(const struct dealbox_ruling *ruling,
+					 char *text, size_t size);
+
+/*
+ * The ruling as sentences for people, in language "nb", "el", "fr", "ru" or "en"
+ * (NULL is English), UTF-8, in the terms of the source texts. As snprintf().
+ */
+DEALBOX_API size_t dealbox_ruling_text(const struct dealbox_ruling *ruling,
+				       const char *language, char *text, size_t size);
+
+/* The languages, n from 0; NULL beyond. Static. */
+DEALBOX_API const char *dealbox_law_language(size_t n);
+
+/*
+ * message in that language: a text of a paragraph or a cause. The message itself
+ * when language is NULL or "en" or has no translation. Static.
+ */
+DEALBOX_API const char *dealbox_law_translate(const char *language, const char *message);
+
+/* ---- the judge ---- */
+
+struct dealbox_judge;
+
+/* Gets each ruling when it is given; *ruling lives during the call. */
+typedef void (*dealbox_ruling_fn)(const struct dealbox_ruling *ruling, void *context);
+
+/* A new judge; NULL = out of memory. Free it with dealbox_judge_free() (NULL is allowed). */
+DEALBOX_API struct dealbox_judge *dealbox_judge_new(dealbox_ruling_fn report, void *context);
+DEALBOX_API void dealbox_judge_free(struct dealbox_judge *judge);
+
+/*
+ * The next line of the record, length bytes without the line end; its number is
+ * one more than that of the line before. 0, or -EINVAL with *error set; after an
+ * error the judge refuses every further line with the same error.
+ */
+DEALBOX_API int dealbox_judge_line(struct dealbox_judge *judge, const char *line, size_t length,
+				   struct dealbox_record_error *error);
+
+/* The same for a happening; it counts as a line. */
+DEALBOX_API int dealbox_judge_happening(struct dealbox_judge *judge,
+					const struct dealbox_happening *happening,
+					struct dealbox_record_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

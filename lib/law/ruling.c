@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rulings as words for programs and as sentences for people. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "messages.h"
+#include <dealbox/law.h>
+
+static const char *const kind_names[DEALBOX_RULING_KINDS] = {
+	"stands", "may-rectify", "new-cut", "new-shuffle", "redeal", "new-board",
+	"change-of-pack", "restore-pack", "result-cancelled", "penalty", "no-penalty", "warning",
+	"turn-passes", "next-dealer", "restore-card", "substitute-card", "right-forfeited",
+	"claim-too-late", "director-decides", "players-choose", "entitled", "barred",
+	"compensation", "breach", "other-law", "no-right", "no-ruling",
+};
+
+static const char *const mark_names[DEALBOX_MARKS] = {
+	"", "pickup", "first-card", "next-card", "last-card", "first-look", "auction", "play", "over",
+};
+
+static const char *const unit_names[] = { "", "hill", "remise", "tricks", "most" };
+
+/* Names and words of people, in the order of enum dealbox_actor */
+static const struct {
+	const char *name, *text;
+} actors[] = {
+	{ "N", N_("North") }, { "E", N_("East") }, { "S", N_("South") }, { "W", N_("West") },
+	{ "director", N_("the Director") }, { "assistant", N_("an assistant") },
+	{ "machine", N_("the machine") }, { "other", N_("another person") }, { "", "" },
+};
+
+static const struct {
+	enum dealbox_option option;
+	const char *name, *text;
+} options[] = {
+	{ DEALBOX_OPTION_REDEAL, "redeal", N_("redeal") },
+	{ DEALBOX_OPTION_STANDS, "stands", N_("the deal stands") },
+	{ DEALBOX_OPTION_GIVE_CARD, "give-card", N_("one card goes to the hand that lacks it") },
+};
+
+#define OPTIONS		(sizeof(options) / sizeof(options[0]))
+#define ACTORS		(sizeof(actors) / sizeof(actors[0]))
+
+/*
+ * What follows, by kind. The first row that fits is taken: reference is that of the
+ * ruling, or NULL; needs are what the ruling must have.
+ */
+enum { WHO = 1, PACK = 2, ANEW = 4 };
+
+static const struct {
+	uint8_t kind, needs, unit;
+	const char *reference;
+	const char *text;
+} outcomes[] = {
+	{ DEALBOX_STANDS, 0, 0, NULL, N_("The deal stands.") },
+	{ DEALBOX_MAY_RECTIFY, 0, 0, NULL,
+	  N_("The dealer ({who}) may put the error right at once, before the next card, if the other players are satisfied.") },
+	{ DEALBOX_NEW_CUT, WHO, 0, NULL, N_("There must be a new cut; {who} cuts.") },
+	{ DEALBOX_NEW_CUT, 0, 0, NULL, N_("The pack must be cut.") },
+	{ DEALBOX_NEW_SHUFFLE, WHO, 0, NULL,
+	  N_("There must be a new shuffle, followed by a cut; {who} shuffles.") },
+	{ DEALBOX_NEW_SHUFFLE, 0, 0, NULL, N_("There must be a new shuffle, followed by a cut.") },
+	{ DEALBOX_REDEAL, WHO | PACK | ANEW, 0, NULL,
+	  N_("There must be a redeal: {who} deals, with pack {pack}, shuffled and cut anew.") },
+	{ DEALBOX_REDEAL, WHO | ANEW, 0, NULL,
+	  N_("There must be a redeal: {who} deals, and the pack is shuffled and cut anew.") },
+	{ DEALBOX_REDEAL, WHO, 0, NULL, N_("The cards must be dealt again; {who} deals.") },
+	{ DEALBOX_REDEAL, ANEW, 0, NULL, N_("There must be a new shuffle and deal.") },
+	{ DEALBOX_REDEAL, 0, 0, NULL, N_("The cards must be dealt again.") },
+	{ DEALBOX_NEW_BOARD, 0, 0, NULL, N_("The copy must be made again.") },
+	{ DEALBOX_CHANGE_OF_PACK, PACK, 0, NULL, N_("Pack {pack} must be replaced.") },
+	{ DEALBOX_CHANGE_OF_PACK, 0, 0, NULL, N_("The pack must be replaced.") },
+	{ DEALBOX_RESTORE_PACK, PACK, 0, NULL,
+	  N_("Pack {pack} must be restored to the side to which it belonged.") },
+	{ DEALBOX_RESTORE_PACK, 0, 0, NULL,
+	  N_("The pack must be restored to the side to which it belonged.") },
+	{ DEALBOX_RESULT_CANCELLED, 0, 0, NULL,
+	  N_("No result of this board may stand; it is cancelled.") },
+	{ DEALBOX_PENALTY, 0, DEALBOX_UNIT_HILL, NULL,
+	  N_("Penalty: {n} points on the hill ({who}).") },
+	{ DEALBOX_PENALTY, 0, DEALBOX_UNIT_REMISE, NULL,
+	  N_("Penalty: the agreed remise, {n} points on the hill ({who}).") },
+	{ DEALBOX_PENALTY, 0, DEALBOX_UNIT_TRICKS, NULL,
+	  N_("Penalty: he must take {n} tricks ({who}): the first two, or all ten; for all ten the partners divide the whists and write one each in the pool.") },
+	{ DEALBOX_PENALTY, 0, DEALBOX_UNIT_MOST, NULL,
+	  N_("Penalty: the most that the player could win in this game ({who}).") },
+	{ DEALBOX_NO_PENALTY, 0, 0, NULL, N_("There is no penalty.") },
+	{ DEALBOX_WARNING, 0, 0, NULL, N_("The dealer ({who}) is warned.") },
+	{ DEALBOX_TURN_PASSES, 0, 0, NULL, N_("The deal passes to the next player ({who}).") },
+	{ DEALBOX_NEXT_DEALER, 0, 0, NULL,
+	  N_("Next deals {who}, as though the deal had been in turn.") },
+	{ DEALBOX_RESTORE_CARD, 0, 0, "3.2.20",
+	  N_("The player ({who}) mixes his twelve cards, and the dealer draws two of them for the talon.") },
+	{ DEALBOX_RESTORE_CARD, 0, 0, "11(b)",
+	  N_("The card is restored to the hand ({who}), as though it had always been there; it may become a penalty card.") },
+	{ DEALBOX_RESTORE_CARD, 0, 0, NULL,
+	  N_("The surplus card is restored to its proper place.") },
+	{ DEALBOX_SUBSTITUTE_CARD, 0, 0, NULL,
+	  N_("The offender ({who}) must substitute a card that he can legally play, of the same suit if possible; his side may lose a trick by it, but not win one.") },
+	{ DEALBOX_RIGHT_FORFEITED, 0, 0, NULL,
+	  N_("The player ({who}) has forfeited his rights to a change of pack or a redeal that are marked with an asterisk.") },
+	{ DEALBOX_CLAIM_TOO_LATE, 0, 0, NULL, N_("The claim comes too late.") },
+	{ DEALBOX_DIRECTOR_DECIDES, 0, 0, NULL, N_("The Director decides: {options}.") },
+	{ DEALBOX_PLAYERS_CHOOSE, WHO, 0, NULL, N_("The player ({who}) chooses: {options}.") },
+	{ DEALBOX_PLAYERS_CHOOSE, 0, 0, NULL, N_("It is for the players to choose: {options}.") },
+	{ DEALBOX_ENTITLED, 0, 0, "12(b)(ii)",
+	  N_("Either member of the other side may, without penalty, withdraw a play made since, and substitute another.") },
+	{ DEALBOX_ENTITLED, 0, 0, NULL, N_("The player ({who}) takes the talon and names the contract.") },
+	{ DEALBOX_BARRED, 0, 0, NULL, N_("The player ({who}) may not take part in the bidding.") },
+	{ DEALBOX_COMPENSATION, 0, 0, NULL,
+	  N_("The dealer ({who}) makes good all damage and lost profit.") },
+	{ DEALBOX_BREACH, 0, 0, NULL, N_("This is against the rules; the text names no consequence.") },
+	{ DEALBOX_OTHER_LAW, 0, 0, NULL, N_("What applies is laid down elsewhere.") },
+	{ DEALBOX_NO_RIGHT, 0, 0, NULL, N_("The text gives this person no such right ({who}).") },
+	{ DEALBOX_NO_RULING, 0, 0, NULL, N_("The text has no ruling on this.") },
+};
+
+const char *dealbox_ruling_kind_name(enum dealbox_ruling_kind kind)
+{
+	return (unsigned int)kind < DEALBOX_RULING_KINDS ? kind_names[kind] : "?";
+}
+
+const char *dealbox_mark_name(enum dealbox_mark mark)
+{
+	return (unsigned int)mark < DEALBOX_MARKS ? mark_names[mark] : "?";
+}
+
+const char *dealbox_unit_name(enum dealbox_unit unit)
+{
+	return (unsigned int)unit < sizeof(unit_names) / sizeof(unit_names[0]) ? unit_names[unit] : "?";
+}
+
+const char *dealbox_actor_name(enum dealbox_actor actor)
+{
+	return (unsigned int)actor < ACTORS ? actors[actor].name : "?";
+}
+
+const char *dealbox_option_name(enum dealbox_option option)
+{
+	for (size_t i = 0; i < OPTIONS; i++)
+		if (options[i].option == option)
+			return options[i].name;
+	return "?";
+}
+
+/* ---- text that may be cut off: counts what it would have had ---- */
+
+struct text {
+	char *at;
+	size_t size, length;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void add(struct text *text, const char *format, ...)
+{
+	size_t room = text->length < text->size ? text->size - text->length : 0;
+	va_list list;
+	int n;
+
+	va_start(list, format);
+	n = vsnprintf(room ? text->at + text->length : NULL, room, format, list);
+	va_end(list);
+	if (n > 0)
+		text->length += n;
+}
+
+size_t dealbox_ruling_format(const struct dealbox_ruling *r, char *text, size_t size)
+{
+	struct text t = { text, size, 0 };
+	const char *sep = "";
+
+	add(&t, "%s %s", dealbox_ruling_kind_name(r->kind), r->reference);
+	if (r->who < DEALBOX_ACTOR_NONE)
+		add(&t, " who=%s", dealbox_actor_name(r->who));
+	if (r->pack)
+		add(&t, " pack=%s", r->pack);
+	if (r->shuffle || r->cut)
+		add(&t, " anew=%s%s%s", r->shuffle ? "shuffle" : "", r->shuffle && r->cut ? "," : "",
+		    r->cut ? "cut" : "");
+	if (r->until)
+		add(&t, " until=%s", dealbox_mark_name(r->until));
+	if (r->unit == DEALBOX_UNIT_MOST)
+		add(&t, " amount=most");
+	else if (r->unit)
+		add(&t, " amount=%d,%s", r->amount, dealbox_unit_name(r->unit));
+	if (r->options) {
+		add(&t, " options=");
+		for (size_t i = 0; i < OPTIONS; i++)
+			if (r->options & options[i].option) {
+				add(&t, "%s%s", sep, options[i].name);
+				sep = ",";
+			}
+	}
+	if (r->see) {
+		add(&t, " see=");
+		for (const char *c = r->see; *c; c++)
+			if (*c != ' ')
+				add(&t, "%c", *c);
+	}
+	return t.length;
+}
+
+/* ---- languages ---- */
+
+const char *dealbox_law_language(size_t n)
+{
+	return n == 0 ? "en" : n <= law_catalogue_count ? law_catalogues[n - 1].language : NULL;
+}
+
+static int message_compare(const void *id, const void *message)
+{
+	return strcmp(id, ((const struct law_message *)message)->id);
+}
+
+const char *dealbox_law_translate(const char *language, const char *message)
+{
+	const struct law_message *found;
+
+	for (size_t i = 0; language && i < law_catalogue_count; i++) {
+		if (strcmp(law_catalogues[i].language, language))
+			continue;
+		found = bsearch(message, law_catalogues[i].messages, law_catalogues[i].count,
+				sizeof(*found), message_compare);
+		return found ? found->text : message;
+	}
+	return message;
+}
+
+static const char *outcome(const struct dealbox_ruling *r)
+{
+	unsigned int has = (r->who < DEALBOX_ACTOR_NONE ? WHO : 0) | (r->pack ? PACK : 0) |
+			   (r->shuffle || r->cut ? ANEW : 0);
+
+	for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++)
+		if (outcomes[i].kind == r->kind && !(outcomes[i].needs & ~has) &&
+		    (!outcomes[i].unit || outcomes[i].unit == r->unit) &&
+		    (!outcomes[i].reference || !strcmp(outcomes[i].reference, r->reference)))
+			return outcomes[i].text;
+	return "";
+}
+
+static void add_field(struct text *t, const struct dealbox_ruling *r, const char *language,
+		      const char *name, size_t length)
+{
+	const char *sep = "";
+
+	if (!strncmp(name, "who", length)) {
+		if (r->who < ACTORS)
+			add(t, "%s", r->who < DEALBOX_ACTOR_NONE ?
+			    dealbox_law_translate(language, actors[r->who].text) : "-");
+	} else if (!strncmp(name, "pack", length)) {
+		add(t, "%s", r->pack ? r->pack : "-");
+	} else if (!strncmp(name, "n", length)) {
+		add(t, "%d", r->amount);
+	} else if (!strncmp(name, "options", length)) {
+		for (size_t i = 0; i < OPTIONS; i++)
+			if (r->options & options[i].option) {
+				add(t, "%s%s", sep, dealbox_law_translate(language, options[i].text));
+				sep = " / ";
+			}
+	}
+}
+
+size_t dealbox_ruling_text(const struct dealbox_ruling *r, const char *language,
+			   char *text, size_t size)
+{
+	struct text t = { text, size, 0 };
+	const char *c = dealbox_law_translate(language, outcome(r));
+
+	if (size)
+		*text = 0;
+	if (r->cause)
+		add(&t, "%s ", dealbox_law_translate(language, r->cause));
+	while (*c) {
+		const char *end = *c == '{' ? strchr(c, '}') : NULL;
+
+		if (end) {
+			add_field(&t, r, language, c + 1, end - c - 1);
+			c = end + 1;
+		} else {
+			size_t n = 1 + strcspn(c + 1, "{");
+
+			add(&t, "%.*s", (int)n, c);
+			c += n;
+		}
+	}
+	if (r->see)
+		add(&t, " %s %s.", dealbox_law_translate(language, N_("See also:")), r->see);
+	return t.length;
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Makes one C file of the gettext catalogues: embed.py OUT NAME.po ..
+
+The library finds a translation by the language asked for, not by the locale of
+the process: a kiosk has none installed, and a library keeps no global state.
+"""
+import gettext
+import os
+import subprocess
+import sys
+import tempfile
+
+
+def quote(text):
+    octets = text.encode()
+    return '"' + ''.join(chr(c) if 32 <= c < 127 and c not in b'"\\?' else '\\%03o' % c
+                         for c in octets) + '"'
+
+
+def main(out, *catalogues):
+    lines = ['/* Made by po/embed.py from po/: do not edit. */',
+             '#include "law/messages.h"', '']
+    names = []
+    for po in catalogues:
+        name = os.path.splitext(os.path.basename(po))[0]
+        with tempfile.TemporaryDirectory() as folder:
+            mo = os.path.join(folder, 'mo')
+            subprocess.run(['msgfmt', '--check', '-o', mo, po], check=True)
+            with open(mo, 'rb') as file:
+                messages = gettext.GNUTranslations(file)._catalog
+        messages = sorted((k.encode(), k, v) for k, v in messages.items() if k)
+        lines.append('static const struct law_message %s[] = {' % name)
+        lines += ['\t{ %s,\n\t  %s },' % (quote(k), quote(v)) for _, k, v in messages]
+        lines += ['};', '']
+        names.append((name, len(messages)))
+    lines.append('const struct law_catalogue law_catalogues[] = {')
+    lines += ['\t{ "%s", %s, %d },' % (name, name, count) for name, count in names]
+    lines += ['};', '', 'const size_t law_catalogue_count = %d;' % len(names), '']
+    with open(out, 'w', encoding='ascii') as file:
+        file.write('\n'.join(lines))
+
+
+main(*sys.argv[1:])
