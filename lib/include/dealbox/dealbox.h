@@ -9,6 +9,7 @@
 #include <dealbox/deal.h>
 #include <dealbox/fault.h>
 #include <dealbox/format.h>
+#include <dealbox/law.h>
 #include <dealbox/number.h>
 #include <dealbox/pack.h>
 #include <dealbox/plan.h>
