@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The person at the emulated machine: no card is ever lost, and every stop finds its way on. */
+#include "control.h"
+#include "emulator_rig.h"
+#include "operator.h"
+
+#define STORED	DEALBOX_CAP_STORED_PLAN
+#define BRIDGE	0x000fffffffffffffULL
+
+struct table {
+	struct rig *rig;
+	struct operator operator;
+};
+
+static struct table table_new(const char *rules, unsigned int packs)
+{
+	struct table table = { .rig = rig_new(STORED) };
+
+	rig_rule(table.rig, rules);
+	operator_init(&table.operator, table.rig->m, 3);
+	operator_fill(&table.operator, BRIDGE, packs);
+	return table;
+}
+
+/* As rig_until(), with somebody at the machine. */
+static const struct wire_event *until(struct table *table, const uint8_t *types)
+{
+	struct rig *rig = table->rig;
+	uint64_t end = rig->now + RIG_PATIENCE;
+
+	for (;;) {
+		uint64_t next;
+
+		rig_collect(rig);
+		while (operator_run(&table->operator, rig->now))
+			rig_collect(rig);
+		while (rig->seen < rig->count)
+			if (strchr((const char *)types, rig->events[rig->seen++].type))
+				return &rig->events[rig->seen - 1];
+		next = operator_next(&table->operator);
+		if (machine_next(rig->m) < next)
+			next = machine_next(rig->m);
+		if (next > end)
+			fail_msg("none of the events %02x... came", types[0]);
+		if (next > rig->now)
+			rig->now = next;
+		machine_run(rig->m, rig->now);
+	}
+}
+
+/* Every card of the packs is somewhere, exactly once. */
+static void check_cards(struct table *table, unsigned int packs)
+{
+	struct machine *m = table->rig->m;
+	const struct machine_board *board = machine_view(m).board;
+	uint8_t count[4][52] = { 0 };
+	const struct pile *piles[11] = { machine_hopper(m), machine_path(m), machine_table(m) };
+	unsigned int i, k, pack, card;
+
+	for (i = 0; i < 8; i++)
+		piles[3 + i] = &board->pocket[i];
+	for (i = 0; i < 11; i++)
+		for (k = 0; k < piles[i]->count; k++)
+			if (!piles[i]->card[k].stray)
+				count[piles[i]->card[k].pack][piles[i]->card[k].number]++;
+	for (pack = 0; pack < packs; pack++)
+		for (card = 0; card < 52; card++)
+			assert_int_equal(count[pack][card], 1);
+}
+
+/* A host that knows no more than the events: deals until so many boards are done. */
+static unsigned int deal_boards(struct table *table, unsigned int boards)
+{
+	static const uint8_t types[] = {
+		DEALBOX_EV_BOARD_INSERTED, DEALBOX_EV_DEAL_DONE, DEALBOX_EV_KEY,
+		DEALBOX_EV_CARD_UNREADABLE, DEALBOX_EV_NOT_IN_PLAN, DEALBOX_EV_FEED_TIMEOUT,
+		DEALBOX_EV_DECK_SHORT, 0,
+	};
+	struct rig *rig = table->rig;
+	unsigned int done = 0, starts = 0;
+
+	while (done < boards) {
+		const struct wire_event *event = until(table, types);
+		struct wire_status status = rig_status(rig);
+
+		if (event->type == DEALBOX_EV_DEAL_DONE) {
+			done++;
+			check_cards(table, 1);
+		} else if (event->type == DEALBOX_EV_KEY && event->arg[0] &&
+			   status.state == DEALBOX_STATE_HELD) {
+			assert_int_equal(rig_do(rig, DEALBOX_OP_REREAD), 0);
+		} else if (event->type == DEALBOX_EV_KEY && event->arg[0] &&
+			   status.state == DEALBOX_STATE_FAULT) {
+			assert_int_equal(rig_do(rig, DEALBOX_OP_CLEAR_FAULT), 0);
+		} else {
+			continue;
+		}
+		status = rig_status(rig);
+		if (status.state != DEALBOX_STATE_IDLE || !status.insertion)
+			continue;
+		rig_load_mode(rig, DEALBOX_PLAN_BY_CARD);
+		assert_int_equal(rig_start(rig, DEALBOX_PLAN_BY_CARD), 0);
+		starts++;
+	}
+	return starts;
+}
+
+static void first_board(struct table *table)
+{
+	static const uint8_t inserted[] = { DEALBOX_EV_BOARD_INSERTED, 0 };
+
+	until(table, inserted);
+	rig_load_mode(table->rig, DEALBOX_PLAN_BY_CARD);
+	assert_int_equal(rig_start(table->rig, DEALBOX_PLAN_BY_CARD), 0);
+}
+
+static void packs_are_whole_and_mixed(void **state)
+{
+	struct table table = table_new("", 4);
+	struct pile *hopper = machine_hopper(table.rig->m);
+	unsigned int pack, i, sorted = 0;
+
+	(void)state;
+	assert_int_equal(hopper->count, 208);
+	for (pack = 0; pack < 4; pack++)
+		for (i = 0; i < 52; i++) {
+			assert_int_equal(hopper->card[pack * 52 + i].pack, pack);
+			sorted += hopper->card[pack * 52 + i].number == i;
+		}
+	assert_true(sorted < 20);
+	check_cards(&table, 4);
+	/* a fifth does not fit */
+	operator_fill(&table.operator, BRIDGE, 1);
+	assert_int_equal(hopper->count, 208);
+	rig_free(table.rig);
+}
+
+static void every_fault_finds_its_way_on(void **state)
+{
+	static const char *const rules[] = {
+		"position 7: unreadable", "position 7: face-up", "position 7: extra joker1",
+		"position 7: misread joker1", "position 7: feed-timeout", "position 7: missing",
+		"position 7: repeat", "position 7: misread", "position 7: double-feed",
+		"position 7: jam feeder", "position 7: jam reader", "position 7: jam gate",
+		"position 7: jam pocket", "position 7: wrong-pocket", "position 7: pull",
+		"position 7: cover open", "position 7: hardware 5", "position 7: hardware 5 lasting",
+	};
+	static const uint8_t inserted[] = { DEALBOX_EV_BOARD_INSERTED, 0 };
+	unsigned int i, packs;
+
+	(void)state;
+	for (packs = 1; packs <= 2; packs++) {
+		for (i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+			struct table table = table_new(rules[i], packs);
+
+			first_board(&table);
+			deal_boards(&table, 1);
+			check_cards(&table, packs);
+			/* the dealt board goes out and its cards go back */
+			until(&table, inserted);
+			assert_int_equal(table.rig->account.end, MACHINE_DONE);
+			assert_int_equal(table.rig->account.pocket[0].count, 13);
+			assert_int_equal(machine_hopper(table.rig->m)->count, 52 * packs);
+			check_cards(&table, packs);
+			rig_free(table.rig);
+		}
+	}
+}
+
+static void numbered_boards_come_in_their_order(void **state)
+{
+	struct table table = table_new("deal 2 position 3: jam gate", 2);
+	static const uint16_t expected[] = { 5, 6, 6, 5 };
+	unsigned int i, seen = 0;
+
+	(void)state;
+	table.operator.boards[0] = 5;
+	table.operator.boards[1] = 6;
+	table.operator.board_count = 2;
+	first_board(&table);
+	for (i = 0; i < 3; i++) {
+		deal_boards(&table, 1);
+		if (i < 2) {
+			static const uint8_t inserted[] = { DEALBOX_EV_BOARD_INSERTED, 0 };
+
+			until(&table, inserted);
+			rig_load_mode(table.rig, DEALBOX_PLAN_BY_CARD);
+			assert_int_equal(rig_start(table.rig, DEALBOX_PLAN_BY_CARD), 0);
+		}
+	}
+	for (i = 0; i < table.rig->count; i++)
+		if (table.rig->events[i].type == DEALBOX_EV_BOARD_INSERTED && seen < 4)
+			assert_int_equal(table.rig->events[i].arg[0], expected[seen++]);
+	assert_int_equal(seen, 4);
+	rig_free(table.rig);
+}
+
+static void the_account_tells_what_lies_there(void **state)
+{
+	struct machine_board board = {
+		.present = true, .insertion = 7, .number = 3, .plan = 9, .deals = 1,
+		.end = MACHINE_VOID, .spent = true,
+	};
+	char line[400];
+
+	(void)state;
+	pile_put_bottom(&board.pocket[0], (struct card){ .number = 51 });
+	pile_put_bottom(&board.pocket[0], (struct card){ .number = 0 });
+	pile_put_bottom(&board.pocket[3], (struct card){ .number = 52 });
+	assert_true(account_json(&board, line, sizeof(line)) > 0);
+	assert_string_equal(line, "{\"insertion\":7,\"board\":3,\"plan\":9,\"deals\":1,\"end\":\"void\","
+			    "\"spent\":true,\"captured\":false,\"in_doubt\":false,"
+			    "\"pockets\":[[51,0],[],[],[52],[],[],[],[]]}");
+	assert_int_equal(account_json(&board, line, 100), -1);
+}
+
+static const char *say(struct table *table, const char *line)
+{
+	static char reply[CONTROL_REPLY_MAX];
+	struct control control = { table->rig->m, &table->operator, table->rig->scenario };
+
+	if (!control_line(&control, line, reply, sizeof(reply)))
+		return "waits";
+	return reply;
+}
+
+static void commands_are_answered_by_one_line(void **state)
+{
+	static const struct { const char *line, *reply; } lines[] = {
+		{ "", "error: no such command" }, { "fly", "error: no such command" },
+		{ "remove", "error: no board" }, { "account", "error: no board" },
+		{ "wait board", "waits" }, { "insert 4", "ok insertion 1" },
+		{ "insert", "error: a board is there" }, { "wait board", "ok" },
+		{ "insert x", "error: insert [BOARD]" }, { "cover", "error: cover open" },
+		{ "cover open", "ok" }, { "cover close", "ok" }, { "key", "error: key" },
+		{ "key start", "ok" }, { "key 9 press", "ok" }, { "key x", "error: there is no key" },
+		{ "account", "ok {\"insertion\":1,\"board\":4," },
+		{ "status", "ok state IDLE fault 0 position 0" },
+		{ "wait state DONE", "waits" }, { "wait state IDLE", "ok" },
+		{ "wait state OFF", "error: wait" }, { "wait", "error: wait" },
+		{ "wait insertion 1", "ok" }, { "wait deals 1", "waits" },
+		{ "inject position 3: fly", "error: inject:1: \"fly\"" },
+		{ "inject position 3: misread", "ok" }, { "take-card", "error: no card" },
+		{ "hopper", "error: hopper" }, { "hopper top SA", "ok" }, { "hopper top S1", "error" },
+		{ "hopper empty", "ok" }, { "hopper fill", "ok" }, { "operator off", "ok" },
+		{ "operator", "error" }, { "freeze", "ok" }, { "wait frozen", "ok" },
+		{ "thaw", "ok" }, { "wait frozen", "waits" }, { "break", "error: break" },
+		{ "break 5 lasting", "ok" }, { "wait state FAULT", "ok" }, { "repair", "ok" },
+		{ "reset", "ok" }, { "wait state IDLE", "ok" }, { "remove", "ok" },
+		{ "unplug x", "error: a time" }, { "unplug", "ok" }, { "wait unplugged", "ok" },
+		{ "plug", "ok" }, { "wait plugged", "ok" }, { "power-cycle", "ok" },
+		{ "wait configured", "waits" }, { "empty", "ok" }, { "clean-card", "ok" },
+	};
+	struct table table = table_new("", 1);
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		const char *reply = say(&table, lines[i].line);
+
+		if (strncmp(reply, lines[i].reply, strlen(lines[i].reply)))
+			fail_msg("\"%s\": %s", lines[i].line, reply);
+		assert_null(strchr(reply, '\n'));
+	}
+	rig_free(table.rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packs_are_whole_and_mixed),
+		cmocka_unit_test(every_fault_finds_its_way_on),
+		cmocka_unit_test(numbered_boards_come_in_their_order),
+		cmocka_unit_test(the_account_tells_what_lies_there),
+		cmocka_unit_test(commands_are_answered_by_one_line),
+	};
+
+	return cmocka_run_group_tests_name("emulator operator", tests, NULL, NULL);
+}

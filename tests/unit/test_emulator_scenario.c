@@ -1,0 +1,638 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a scenario can do to the emulator's machine, and what its parser says of bad ones. */
+#include "device.h"
+#include "emulator_rig.h"
+
+#define STORED	DEALBOX_CAP_STORED_PLAN
+#define ROUTED	DEALBOX_CAP_HOST_ROUTED
+#define BY_CARD	DEALBOX_PLAN_BY_CARD
+
+/* --- the parser -------------------------------------------------------------------- */
+
+static void good_rules_are_taken(void **state)
+{
+	static const char *const good[] = {
+		"", "# nothing\n", "\r\n", "position 3: misread", "position 3:misread hk\n",
+		"card SA nth 3 times 2: unreadable", "every 100: unreadable", "always: missing",
+		"deal 2 position 1: extra joker2", "position 5: extra c10", "position 9: repeat",
+		"position 1: double-feed", "position 1: face-up", "position 1: feed-timeout",
+		"position 1: jam feeder", "position 1: jam reader", "position 1: jam gate",
+		"position 1: jam pocket", "position 1: wrong-pocket", "pocket 2: wrong-pocket 3",
+		"position 1: quality 7", "on event CARD_READ nth 4: drop",
+		"on event card_landed: duplicate", "on event 0x12: unknown", "on event: flood 70",
+		"on event DEAL_DONE: set 24 0d0d", "on event PLAN_LOADED: delay 400",
+		"on request START: stall", "on request GET_STATUS: short 7",
+		"on request GET_INFO: long 80", "on request: ignore", "on request 0x12: no-answer",
+		"on request LOCATE: status EPROTO", "on request START: refuse HARDWARE 3",
+		"on plan: refuse CRC", "on plan: stall", "on plan: no-answer", "on plan: ignore",
+		"on route: ignore", "on route: delay 30", "on transfer: bytes 00ff",
+		"on transfer: bytes", "on transfer nth 3: status EOVERFLOW",
+		"on transfer: short 31", "on transfer: long 40", "position 3: pull",
+		"position 3: cover open", "position 4: cover close", "position 3: key stop",
+		"on event DEAL_STARTED: key 9", "position 8: hardware 7",
+		"position 8: hardware 7 lasting", "position 8: reset", "position 8: unplug",
+		"position 8: unplug 100", "position 8: power-cycle", "position 8: power-cycle 5",
+		"on gate position 8: freeze", "on read card SA: unplug", "on land pocket 2: pull",
+		"position 1: misread\nposition 2: misread\n",
+	};
+	unsigned int i;
+	char error[400];
+
+	(void)state;
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		struct scenario *scenario = scenario_new();
+
+		if (!scenario_parse(scenario, "s", good[i], strlen(good[i]), error, sizeof(error)))
+			fail_msg("\"%s\": %s", good[i], error);
+		scenario_free(scenario);
+	}
+}
+
+static void bad_rules_are_named(void **state)
+{
+	static const struct { const char *text, *error; } bad[] = {
+		{ "position 3 misread", "s:1: a rule is" },
+		{ "\n\nposition 3:", "s:3: \"\" is no action" },
+		{ "# good\nposition 3: fly", "s:2: \"fly\" is no action" },
+		{ "position 3: misread as", "s:1: \"misread\" needs a card" },
+		{ "position 3: misread SA SK", "s:1: \"SK\" is too much" },
+		{ "position: misread", "s:1: \"position\" needs a number from 0 to 254" },
+		{ "position 255: misread", "s:1: \"position\" needs" },
+		{ "position -1: misread", "s:1: \"position\" needs" },
+		{ "nth 0: misread", "s:1: \"nth\" needs a number from 1" },
+		{ "insertion 99999999999: misread", "s:1: \"insertion\" needs" },
+		{ "card S1: misread", "s:1: \"card\" needs a card" },
+		{ "card: misread", "s:1: \"card\" needs a card" },
+		{ "colour red: misread", "s:1: \"colour\" is no condition" },
+		{ "on: misread", "s:1: \"on\" needs one of" },
+		{ "on 3: misread", "s:1: \"on\" needs one of" },
+		{ "on the moon: misread", "s:1: \"on\" needs one of" },
+		{ "on event FOO: drop", "s:1: \"FOO\" is no condition" },
+		{ "on event 256: drop", "s:1: \"256\" is no condition" },
+		{ "on event CARD_READ: misread", "s:1: \"misread\" cannot happen on \"event\"" },
+		{ "on feed: drop", "s:1: \"drop\" cannot happen on \"feed\"" },
+		{ "on read: jam pocket", "s:1: \"jam\" cannot happen on \"read\"" },
+		{ "position 3: stall", "s:1: \"stall\" needs \"on\"" },
+		{ "position 3: jam", "s:1: \"jam\" needs feeder" },
+		{ "position 3: jam 2", "s:1: \"jam\" needs feeder" },
+		{ "position 3: wrong-pocket 8", "s:1: \"wrong-pocket\" needs a pocket" },
+		{ "position 3: quality 101", "s:1: \"quality\" needs" },
+		{ "position 3: cover ajar", "s:1: \"cover\" needs open or close" },
+		{ "position 3: cover 0", "s:1: \"cover\" needs open or close" },
+		{ "position 3: key any", "s:1: \"key\" needs" },
+		{ "position 3: hardware", "s:1: \"hardware\" needs" },
+		{ "position 3: hardware 1 1", "s:1: \"hardware\" needs \"lasting\"" },
+		{ "position 3: unplug soon", "s:1: \"unplug\" needs a time" },
+		{ "on event KEY: set 32 00", "s:1: \"set\" needs an offset" },
+		{ "on event KEY: set 31 0000", "s:1: \"set\" goes beyond" },
+		{ "on event KEY: set 3 0", "s:1: \"set\" needs bytes in hex" },
+		{ "on event KEY: set 3 zz", "s:1: \"set\" needs bytes in hex" },
+		{ "on request: status ENOENT", "s:1: \"status\" needs" },
+		{ "on request START: refuse OK", "s:1: \"refuse\" needs" },
+		{ "on request START: refuse 0", "s:1: \"refuse\" needs" },
+	};
+	unsigned int i;
+	char error[400];
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct scenario *scenario = scenario_new();
+
+		if (scenario_parse(scenario, "s", bad[i].text, strlen(bad[i].text), error,
+				   sizeof(error)))
+			fail_msg("\"%s\" was taken", bad[i].text);
+		if (strncmp(error, bad[i].error, strlen(bad[i].error)))
+			fail_msg("\"%s\": %s", bad[i].text, error);
+		scenario_free(scenario);
+	}
+}
+
+static void a_bad_file_changes_nothing(void **state)
+{
+	static const char text[] = "position 1: unreadable\nposition 2: fly\n";
+	struct happening happening = { .hook = HOOK_READ, .position = 1 };
+	struct scenario *scenario = scenario_new();
+	unsigned int cursor = 0;
+	char error[400];
+
+	(void)state;
+	assert_false(scenario_parse(scenario, "s", text, strlen(text), error, sizeof(error)));
+	assert_null(scenario_next(scenario, &happening, &cursor));
+	assert_false(scenario_parse(scenario, "s", "a\0b", 3, error, sizeof(error)));
+	assert_non_null(strstr(error, "zero byte"));
+	scenario_free(scenario);
+}
+
+static unsigned int hits(const char *rule, unsigned int times)
+{
+	struct happening happening = { .hook = HOOK_READ, .position = 1, .card = 5 };
+	struct scenario *scenario = scenario_new();
+	unsigned int i, bits = 0;
+	char error[400];
+
+	assert_true(scenario_parse(scenario, "s", rule, strlen(rule), error, sizeof(error)));
+	for (i = 0; i < times; i++) {
+		unsigned int cursor = 0;
+
+		if (scenario_next(scenario, &happening, &cursor))
+			bits |= 1u << i;
+	}
+	scenario_free(scenario);
+	return bits;
+}
+
+static void rules_count(void **state)
+{
+	(void)state;
+	assert_int_equal(hits("position 1: unreadable", 8), 0x01);
+	assert_int_equal(hits("position 2: unreadable", 8), 0x00);
+	assert_int_equal(hits("card S9: unreadable", 8), 0x01);
+	assert_int_equal(hits("nth 3: unreadable", 8), 0x04);
+	assert_int_equal(hits("nth 3 times 2: unreadable", 8), 0x0c);
+	assert_int_equal(hits("always: unreadable", 8), 0xff);
+	assert_int_equal(hits("nth 5 always: unreadable", 8), 0xf0);
+	assert_int_equal(hits("every 3: unreadable", 8), 0x49);
+	assert_int_equal(hits("every 3 nth 2 times 2: unreadable", 8), 0x12);
+}
+
+/* --- cards and mechanics -------------------------------------------------------------- */
+
+/* A rule, the stop it leads to, and where. */
+static const struct {
+	const char *rule;
+	uint8_t stop, position;
+	uint32_t code;
+	bool goes_on;	/* REREAD is enough */
+} stops[] = {
+	{ "position 5: unreadable", DEALBOX_EV_CARD_UNREADABLE, 5, 0, true },
+	{ "position 5: face-up", DEALBOX_EV_CARD_UNREADABLE, 5, 0, false },
+	{ "position 5: misread joker1", DEALBOX_EV_NOT_IN_PLAN, 5, UINT32_MAX, true },
+	{ "position 5: feed-timeout", DEALBOX_EV_FEED_TIMEOUT, 5, 0, true },
+	{ "position 5: missing", DEALBOX_EV_DECK_SHORT, 51, 0, false },
+	{ "position 5: extra joker2", DEALBOX_EV_NOT_IN_PLAN, 5, UINT32_MAX, false },
+	{ "position 5: repeat", DEALBOX_EV_REPEATED_CARD, 5, UINT32_MAX, false },
+	{ "position 5: misread SA", DEALBOX_EV_REPEATED_CARD, 5, UINT32_MAX, false },
+	/* an earlier card was misread: found when the real one comes */
+	{ "position 5: misread C2", DEALBOX_EV_REPEATED_CARD, 51, UINT32_MAX, false },
+	{ "position 5: misread", DEALBOX_EV_REPEATED_CARD, 44, UINT32_MAX, false },
+	{ "position 5: double-feed", DEALBOX_EV_DOUBLE_FEED, 5, 0, false },
+	{ "position 5: jam feeder", DEALBOX_EV_JAM, 5, DEALBOX_JAM_FEEDER, false },
+	{ "position 5: jam reader", DEALBOX_EV_JAM, 5, DEALBOX_JAM_READER, false },
+	{ "position 5: jam gate", DEALBOX_EV_JAM, 5, DEALBOX_JAM_GATE, false },
+	{ "position 5: jam pocket", DEALBOX_EV_JAM, 5, DEALBOX_JAM_POCKET, false },
+	{ "position 5: wrong-pocket", DEALBOX_EV_WRONG_POCKET, 5, 0, false },
+	{ "position 5: wrong-pocket 3", DEALBOX_EV_WRONG_POCKET, 5, 0, false },
+	{ "card S5: jam gate", DEALBOX_EV_JAM, 9, DEALBOX_JAM_GATE, false },
+	{ "position 5: pull", DEALBOX_EV_BOARD_PULLED, UINT8_MAX, 0, false },
+	{ "position 5: cover open", DEALBOX_EV_COVER_OPENED, UINT8_MAX, 0, false },
+	{ "position 5: hardware 77", DEALBOX_EV_HARDWARE, DEALBOX_NONE, 77, false },
+};
+
+static void every_stop_can_be_made(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(stops) / sizeof(*stops); i++) {
+		struct rig *rig = rig_dealing(STORED, BY_CARD, stops[i].rule);
+		const struct wire_event *stop;
+
+		stop = rig_until(rig, stops[i].stop);
+		if (stops[i].position != UINT8_MAX && stop->position != stops[i].position)
+			fail_msg("\"%s\": position %u", stops[i].rule, stop->position);
+		if (stops[i].code != UINT32_MAX)
+			assert_int_equal(stop->code, stops[i].code);
+		assert_int_equal(rig_status(rig).state, stops[i].stop < 0x28 ?
+				 DEALBOX_STATE_HELD : DEALBOX_STATE_FAULT);
+		assert_int_equal(rig_status(rig).fault, stops[i].stop);
+		if (stops[i].goes_on) {
+			assert_int_equal(rig_do(rig, DEALBOX_OP_REREAD), 0);
+			assert_int_equal(rig_until(rig, DEALBOX_EV_DEAL_DONE)->position, 52);
+		}
+		rig_free(rig);
+	}
+}
+
+static void wrong_pocket_names_both(void **state)
+{
+	struct rig *rig = rig_dealing(STORED, BY_CARD, "position 5: wrong-pocket 3");
+	const struct wire_event *stop = rig_until(rig, DEALBOX_EV_WRONG_POCKET);
+
+	(void)state;
+	assert_int_equal(stop->pocket, 3);
+	assert_int_equal(stop->arg[0], 1);
+	assert_int_equal(stop->card, 5);
+	assert_int_equal(rig_counters(rig).wrong_pockets, 1);
+	rig_free(rig);
+}
+
+static void without_sensors_nobody_notices(void **state)
+{
+	struct machine_config config = rig_config(STORED);
+	struct rig *rig;
+
+	(void)state;
+	config.desc.capabilities &= ~(DEALBOX_CAP_EXIT_SENSORS | DEALBOX_CAP_DOUBLE_FEED_SENSOR);
+	rig = rig_new_config(config);
+	rig_rule(rig, "position 5: wrong-pocket 3\nposition 50: double-feed");
+	rig_cards(rig, 52);
+	rig_insert(rig);
+	rig_load_mode(rig, DEALBOX_PLAN_BY_POSITION);
+	assert_int_equal(rig_start(rig, DEALBOX_PLAN_BY_POSITION), 0);
+	/* the hopper ends one card early: two fell at once */
+	assert_int_equal(rig_until(rig, DEALBOX_EV_DECK_SHORT)->position, 51);
+	rig_pass(rig, 1000000);
+	/* 12 by plan, for the 52nd card never came, and the one that fell wrong */
+	assert_int_equal(machine_view(rig->m).board->pocket[3].count, 13);
+	assert_int_equal(machine_view(rig->m).board->pocket[1].count, 12);
+	rig_free(rig);
+}
+
+static void face_up_cards_are_flagged_and_can_be_turned(void **state)
+{
+	struct rig *rig = rig_dealing(STORED, BY_CARD, "position 5: face-up");
+	const struct wire_event *stop = rig_until(rig, DEALBOX_EV_CARD_UNREADABLE);
+
+	(void)state;
+	assert_int_equal(stop->flags, DEALBOX_EVF_FACE_UP);
+	assert_int_equal(rig_do(rig, DEALBOX_OP_REREAD), 0);
+	rig_until(rig, DEALBOX_EV_CARD_UNREADABLE);
+	machine_clean_card(rig->m);
+	assert_int_equal(rig_do(rig, DEALBOX_OP_REREAD), 0);
+	rig_until(rig, DEALBOX_EV_DEAL_DONE);
+	rig_free(rig);
+}
+
+static void pulling_the_board_is_told_twice(void **state)
+{
+	struct rig *rig = rig_dealing(STORED, BY_CARD, "position 5: pull");
+	const struct wire_event *event = rig_until(rig, DEALBOX_EV_BOARD_PULLED);
+
+	(void)state;
+	assert_int_equal(event->insertion, 1);
+	event = rig_until(rig, DEALBOX_EV_BOARD_REMOVED);
+	assert_int_equal(event->insertion, 1);
+	assert_int_equal(rig->account.end, MACHINE_VOID);
+	assert_int_equal(rig_status(rig).insertion, 0);
+	rig_free(rig);
+}
+
+static void cover_events_come_in_their_order(void **state)
+{
+	struct rig *rig = rig_dealing(STORED, BY_CARD, "position 5: cover open");
+
+	(void)state;
+	rig_until(rig, DEALBOX_EV_COVER_OPEN);
+	rig_until(rig, DEALBOX_EV_COVER_OPENED);
+	assert_int_equal(rig_do(rig, DEALBOX_OP_CLEAR_FAULT), DEALBOX_ERR_COVER_OPEN);
+	rig_free(rig);
+}
+
+static void the_cable_and_the_power(void **state)
+{
+	struct rig *rig = rig_dealing(STORED, BY_CARD,
+				      "deal 1 position 5: unplug 50\n"
+				      "on event DEAL_STARTED nth 2: power-cycle 50\n");
+
+	(void)state;
+	while (machine_view(rig->m).plugged)
+		assert_true(rig_step(rig, UINT64_MAX - 1));
+	assert_false(machine_view(rig->m).configured);
+	rig_pass(rig, 50000);
+	assert_true(machine_view(rig->m).plugged);
+	machine_configure(rig->m);
+	machine_remove(rig->m, false);
+	rig_insert(rig);
+	rig_cards(rig, 52);
+	rig_load_mode(rig, BY_CARD);
+	assert_int_equal(rig_start(rig, BY_CARD), 0);
+	while (machine_view(rig->m).powered)
+		assert_true(rig_step(rig, UINT64_MAX - 1));
+	rig_pass(rig, 50000);
+	assert_true(machine_view(rig->m).board->in_doubt);
+	rig_free(rig);
+}
+
+static void a_frozen_machine_answers_but_moves_no_card(void **state)
+{
+	struct rig *rig = rig_dealing(STORED, BY_CARD, "position 5: freeze");
+	unsigned int before;
+
+	(void)state;
+	while (!machine_view(rig->m).frozen)
+		assert_true(rig_step(rig, UINT64_MAX - 1));
+	before = rig->count;
+	rig_pass(rig, 10000000);
+	assert_int_equal(rig->count, before);
+	assert_int_equal(rig_status(rig).state, DEALBOX_STATE_DEALING);
+	machine_freeze(rig->m, false);
+	rig_until(rig, DEALBOX_EV_DEAL_DONE);
+	rig_free(rig);
+}
+
+/* --- events ------------------------------------------------------------------------------ */
+
+static void events_can_be_spoilt(void **state)
+{
+	struct rig *rig = rig_dealing(STORED, BY_CARD,
+				      "on event CARD_LANDED nth 3: drop\n"
+				      "on event CARD_LANDED nth 7: duplicate\n"
+				      "on event CARD_READ nth 9: unknown\n"
+				      "on event CARD_READ nth 11: flood 100\n"
+				      "on event DEAL_DONE: set 16 33\n");
+	unsigned int i, gaps = 0, twice = 0, unknown = 0;
+
+	(void)state;
+	assert_int_equal(rig_until(rig, DEALBOX_EV_DEAL_DONE)->position, 0x33);
+	for (i = 1; i < rig->count; i++) {
+		gaps += rig->events[i].number == rig->events[i - 1].number + 2;
+		twice += rig->events[i].number == rig->events[i - 1].number;
+		unknown += rig->events[i].type == 0xf0;
+	}
+	assert_int_equal(gaps, 1);
+	assert_int_equal(twice, 1);
+	assert_int_equal(unknown, 101);
+	rig_free(rig);
+}
+
+static void events_can_be_late(void **state)
+{
+	struct rig *rig = rig_new(STORED);
+	uint64_t from = rig->now;
+
+	(void)state;
+	rig_collect(rig);
+	rig_rule(rig, "on event COVER_OPEN: delay 400");
+	machine_cover(rig->m, true);
+	rig_until(rig, DEALBOX_EV_COVER_OPEN);
+	assert_int_equal(rig->now - from, 400000);
+	rig_free(rig);
+}
+
+/* --- transfers ------------------------------------------------------------------------------- */
+
+struct bench {
+	struct rig *rig;
+	struct device *device;
+	struct completion done;
+	uint64_t tag;
+};
+
+static struct bench bench_new(uint32_t kind, const char *rules)
+{
+	static const struct device_config config = {
+		.serial = "B1", .product = "bench", .int_in_size = 64,
+	};
+	static const struct transfer configure = { .setup = { 0, 9, 1 } };
+	struct bench bench = { .rig = rig_new(kind) };
+
+	rig_rule(bench.rig, rules);
+	bench.device = device_new(bench.rig->m, &config);
+	device_submit(bench.device, bench.rig->now, &configure);
+	assert_true(device_reap(bench.device, bench.rig->now, &bench.done));
+	assert_int_equal(bench.done.status, 0);
+	return bench;
+}
+
+static void bench_free(struct bench *bench)
+{
+	device_free(bench->device);
+	rig_free(bench->rig);
+}
+
+static void submit(struct bench *bench, uint8_t endpoint, const uint8_t *setup, const void *data,
+		   uint32_t length)
+{
+	struct transfer transfer = { .tag = ++bench->tag, .endpoint = endpoint, .length = length };
+
+	if (setup)
+		memcpy(transfer.setup, setup, 8);
+	if (data)
+		memcpy(transfer.data, data, length);
+	device_submit(bench->device, bench->rig->now, &transfer);
+}
+
+static bool reap(struct bench *bench)
+{
+	return device_reap(bench->device, bench->rig->now, &bench->done);
+}
+
+/* Lets time go by until a transfer ends, at most so long. */
+static bool reap_within(struct bench *bench, uint64_t us)
+{
+	uint64_t until = bench->rig->now + us;
+
+	while (!reap(bench)) {
+		uint64_t next = device_next(bench->device);
+		uint64_t other = machine_next(bench->rig->m);
+
+		if (other < next)
+			next = other;
+		if (next > until) {
+			bench->rig->now = until;
+			machine_run(bench->rig->m, until);
+			return false;
+		}
+		if (next > bench->rig->now)
+			bench->rig->now = next;
+		machine_run(bench->rig->m, bench->rig->now);
+	}
+	return true;
+}
+
+static void query(struct bench *bench, uint8_t request, uint16_t length)
+{
+	const uint8_t setup[8] = { 0xc1, request, 0, 0, 0, 0, length & 0xff, length >> 8 };
+
+	submit(bench, 0, setup, NULL, length);
+}
+
+static void locate(struct bench *bench)
+{
+	static const uint8_t setup[8] = { 0x41, DEALBOX_OP_LOCATE, 0, 0, 0, 0, 16, 0 };
+	uint8_t data[16] = { ++bench->rig->sequence };
+
+	submit(bench, 0, setup, data, sizeof(data));
+}
+
+static void requests_can_be_spoilt(void **state)
+{
+	struct bench bench = bench_new(STORED,
+		"on request GET_STATUS nth 1: short 5\n"
+		"on request GET_STATUS nth 2: long 40\n"
+		"on request GET_STATUS nth 3: bytes 0102030405060708\n"
+		"on request GET_STATUS nth 4: stall\n"
+		"on request GET_STATUS nth 5: status EILSEQ\n"
+		"on request GET_STATUS nth 6: delay 700\n"
+		"on request GET_STATUS nth 7: no-answer\n"
+		"on request GET_STATUS nth 8: bytes\n"
+		"on request LOCATE nth 1: refuse HARDWARE 9\n"
+		"on request LOCATE nth 2: status EPROTO\n"
+		"on request LOCATE nth 3: ignore\n");
+
+	(void)state;
+	query(&bench, WIRE_GET_STATUS, 64);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, 5);
+	query(&bench, WIRE_GET_STATUS, 64);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, 40);
+	query(&bench, WIRE_GET_STATUS, 4);
+	assert_true(reap(&bench));
+	/* more than there was room for: babble */
+	assert_int_equal(bench.done.length, 4);
+	assert_int_equal(bench.done.status, -EOVERFLOW);
+	query(&bench, WIRE_GET_STATUS, 32);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, -EPIPE);
+	query(&bench, WIRE_GET_STATUS, 32);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, -EILSEQ);
+	query(&bench, WIRE_GET_STATUS, 32);
+	assert_false(reap_within(&bench, 699000));
+	assert_true(reap_within(&bench, 1000));
+	query(&bench, WIRE_GET_STATUS, 32);
+	assert_false(reap_within(&bench, 60000000));
+	assert_true(device_cancel(bench.device, bench.tag));
+	assert_false(device_cancel(bench.device, bench.tag));
+	query(&bench, WIRE_GET_STATUS, 32);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, 0);
+
+	locate(&bench);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, -EPIPE);
+	assert_int_equal(rig_result(bench.rig).error, DEALBOX_ERR_HARDWARE);
+	assert_int_equal(rig_result(bench.rig).detail, 9);
+	/* carried out, and the answer is lost */
+	locate(&bench);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, -EPROTO);
+	assert_int_equal(rig_result(bench.rig).sequence, bench.rig->sequence);
+	assert_int_equal(rig_result(bench.rig).error, 0);
+	/* never came to the machine */
+	locate(&bench);
+	assert_false(reap_within(&bench, 60000000));
+	assert_int_equal(rig_result(bench.rig).sequence, bench.rig->sequence - 1);
+	bench_free(&bench);
+}
+
+static void event_transfers_can_be_spoilt(void **state)
+{
+	static const uint8_t clear_halt[8] = { 2, 1, 0, 0, DEVICE_EP_INT_IN, 0, 0, 0 };
+	struct bench bench = bench_new(STORED,
+		"on transfer nth 1: short 31\n"
+		"on transfer nth 2: status EOVERFLOW\n"
+		"on transfer nth 3: stall\n"
+		"on transfer nth 4: bytes 0102\n"
+		"on transfer nth 6: long 60\n"
+		"on transfer nth 7: ignore\n");
+
+	(void)state;
+	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, 31);
+	/* nothing waits: the transfer is held */
+	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
+	assert_false(reap_within(&bench, 60000000));
+	machine_cover(bench.rig->m, true);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, -EOVERFLOW);
+	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, -EPIPE);
+	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, -EPIPE);
+	submit(&bench, 0, clear_halt, NULL, 0);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, 0);
+	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, 2);
+	/* the event was kept through all of that */
+	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, 32);
+	assert_int_equal(bench.done.data[0], DEALBOX_EV_COVER_OPEN);
+	machine_cover(bench.rig->m, false);
+	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, 60);
+	machine_cover(bench.rig->m, true);
+	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
+	assert_false(reap_within(&bench, 60000000));
+	bench_free(&bench);
+}
+
+static void plans_can_be_spoilt(void **state)
+{
+	static const uint8_t clear_halt[8] = { 2, 1, 0, 0, DEVICE_EP_BULK_OUT, 0, 0, 0 };
+	struct bench bench = bench_new(STORED, "on plan nth 1: stall\non plan nth 2: refuse CRC 77\n");
+	struct wire_plan plan = rig_plan(BY_CARD, 52);
+	const struct wire_event *loaded;
+	uint8_t buf[WIRE_PLAN_MAX];
+
+	(void)state;
+	wire_plan_count(&plan);
+	wire_plan_put(buf, &plan);
+	assert_int_equal(rig_command(bench.rig, WIRE_LOAD, plan.plan_id, 88, 0, NULL), 0);
+	submit(&bench, DEVICE_EP_BULK_OUT, NULL, buf, 88);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, -EPIPE);
+	submit(&bench, 0, clear_halt, NULL, 0);
+	assert_true(reap(&bench));
+	submit(&bench, DEVICE_EP_BULK_OUT, NULL, buf, 88);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, 0);
+	assert_int_equal(bench.done.length, 88);
+	loaded = rig_until(bench.rig, DEALBOX_EV_PLAN_LOADED);
+	assert_int_equal(loaded->arg[0], DEALBOX_ERR_CRC);
+	assert_int_equal(loaded->arg[1], 77);
+	/* no LOAD: the machine itself stalls */
+	submit(&bench, DEVICE_EP_BULK_OUT, NULL, buf, 88);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, -EPIPE);
+	bench_free(&bench);
+}
+
+static void gate_commands_can_be_spoilt(void **state)
+{
+	struct bench bench = bench_new(ROUTED, "on route: ignore\n");
+	uint8_t buf[WIRE_GATE_SIZE] = { 1 };
+
+	(void)state;
+	submit(&bench, DEVICE_EP_INT_OUT, NULL, buf, sizeof(buf));
+	assert_false(reap_within(&bench, 1000000));
+	assert_int_equal(rig_counters(bench.rig).gates_ignored, 0);
+	submit(&bench, DEVICE_EP_INT_OUT, NULL, buf, sizeof(buf));
+	assert_true(reap(&bench));
+	assert_int_equal(rig_counters(bench.rig).gates_ignored, 1);
+	bench_free(&bench);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_rules_are_taken),
+		cmocka_unit_test(bad_rules_are_named),
+		cmocka_unit_test(a_bad_file_changes_nothing),
+		cmocka_unit_test(rules_count),
+		cmocka_unit_test(every_stop_can_be_made),
+		cmocka_unit_test(wrong_pocket_names_both),
+		cmocka_unit_test(without_sensors_nobody_notices),
+		cmocka_unit_test(face_up_cards_are_flagged_and_can_be_turned),
+		cmocka_unit_test(pulling_the_board_is_told_twice),
+		cmocka_unit_test(cover_events_come_in_their_order),
+		cmocka_unit_test(the_cable_and_the_power),
+		cmocka_unit_test(a_frozen_machine_answers_but_moves_no_card),
+		cmocka_unit_test(events_can_be_spoilt),
+		cmocka_unit_test(events_can_be_late),
+		cmocka_unit_test(requests_can_be_spoilt),
+		cmocka_unit_test(event_transfers_can_be_spoilt),
+		cmocka_unit_test(plans_can_be_spoilt),
+		cmocka_unit_test(gate_commands_can_be_spoilt),
+	};
+
+	return cmocka_run_group_tests_name("emulator scenario", tests, NULL, NULL);
+}
