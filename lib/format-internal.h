@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What readers and writers of deal files share. Each format is one file
- * format-<name>.c that defines `const struct dealbox_format format_<name>`.
+ * What readers and writers of deal files share. A format is a `const struct dealbox_format
+ * format_<name>`, in a file format-<name>.c of its own or with those it is akin to.
  */
 #ifndef DEALBOX_FORMAT_INTERNAL_H
 #define DEALBOX_FORMAT_INTERNAL_H
@@ -60,7 +60,7 @@ void found_card(struct reader *reader, struct found *found, int seat, unsigned i
 bool found_ranks(struct reader *reader, struct found *found, int seat, int suit,
 		 const char *text, size_t size);
 
-/* The hand that is not given gets what the three others have not. */
+/* The one hand that is not given gets what the three others have not. */
 void found_rest(struct found *found);
 
 /*
@@ -139,6 +139,33 @@ char *number_put(uint32_t number, char *text);
 int board_dealer(const struct dealbox_board *board);
 int board_vulnerable(const struct dealbox_board *board);
 
+/*
+ * The boards of a set in the order of their numbers, for formats that have numbers or
+ * depend on them. When no board has a number, they count from 1 as they stand.
+ */
+struct ordered {
+	const struct dealbox_set *set;
+	uint64_t *boards;	/* number << 32 | index; NULL = as they stand, from 1 */
+	size_t count;
+};
+
+/* 0, or -errno. Frees nothing that must be freed otherwise: call ordered_end() always. */
+int ordered_begin(struct ordered *ordered, const struct dealbox_set *set);
+/* The nth board; its number is set. */
+void ordered_get(const struct ordered *ordered, size_t n, struct dealbox_board *board);
+void ordered_end(struct ordered *ordered);
+
+/*
+ * For can_write: every board has a number up to max, none of them twice, or none has a number
+ * and there are not more than max; then that is noted. With range, no number between the
+ * least and the greatest may be missing.
+ */
+int need_numbers(const struct dealbox_set *set, uint32_t max, bool range,
+		 struct dealbox_report *report);
+
+/* For can_write of a format without numbers: there are none, or they count from 1. */
+int need_no_numbers(const struct dealbox_set *set, struct dealbox_report *report);
+
 /* For can_write: a reason why the set cannot be expressed. Returns -ENOTSUP. */
 int cannot_express(struct dealbox_report *report, const struct dealbox_board *board,
 		   const char *what);
@@ -165,6 +192,8 @@ struct dealbox_format {
 	void (*write)(struct writer *writer, const struct dealbox_set *set);
 };
 
-extern const struct dealbox_format format_pbn;
+extern const struct dealbox_format format_pbn, format_dup, format_bri, format_dge,
+	format_dlm, format_lin, format_rbn, format_ber, format_bhg, format_rzd, format_cds,
+	format_csv, format_zrd;
 
 #endif

@@ -901,9 +901,78 @@ static int recognise_pbn(const uint8_t *data, size_t size, uint64_t total)
 	return 0;
 }
 
+/* -- writing ------------------------------------------------------------------- */
+
+static char *put_text(char *text, const char *from, size_t size)
+{
+	memcpy(text, from, size);
+	return text + size;
+}
+
+#define PUT(text, constant) put_text(text, constant, sizeof(constant) - 1)
+
+/* Export format: a game has the 15 mandatory tags; what does not apply is empty. */
+static char *put_game(char *text, const struct dealbox_board *board)
+{
+	int dealer = board_dealer(board), vulnerable = board_vulnerable(board);
+	int first = dealer < 0 ? DEALBOX_NORTH : dealer;
+
+	text = PUT(text, "[Event \"\"]\r\n[Site \"\"]\r\n[Date \"\"]\r\n[Board \"");
+	if (board->number)
+		text = number_put(board->number, text);
+	else
+		text = stpcpy(text, board->label ? board->label : "?");
+	text = PUT(text, "\"]\r\n[West \"\"]\r\n[North \"\"]\r\n[East \"\"]\r\n"
+		   "[South \"\"]\r\n[Dealer \"");
+	*text++ = dealbox_seat_letter(dealer);
+	text = PUT(text, "\"]\r\n[Vulnerable \"");
+	text = stpcpy(text, dealbox_vulnerable_name(vulnerable));
+	text = PUT(text, "\"]\r\n[Deal \"");
+	*text++ = dealbox_seat_letter(first);
+	for (int i = 0; i < DEALBOX_HANDS; i++) {
+		*text++ = i ? ' ' : ':';
+		text = cards_put(board->deal.hand[(first + i) & 3], text);
+	}
+	return PUT(text, "\"]\r\n[Scoring \"\"]\r\n[Declarer \"\"]\r\n[Contract \"\"]\r\n"
+		   "[Result \"\"]\r\n");
+}
+
+#define GAME_MAX	640	/* bytes, with the longest label */
+
+static int can_write_pbn(const struct dealbox_set *set, struct dealbox_report *report)
+{
+	struct dealbox_board board;
+
+	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++)
+		for (const char *c = board.label; c && *c; c++)
+			if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
+				return cannot_express(report, &board, "quotes in a label");
+	return 0;
+}
+
+static void write_pbn(struct writer *writer, const struct dealbox_set *set)
+{
+	struct dealbox_board board;
+
+	writer_text(writer, "% PBN 2.1\r\n% EXPORT\r\n");
+	for (size_t i = 0; !writer->error && !dealbox_set_get(set, i, &board); i++) {
+		char *begin = writer_room(writer, GAME_MAX), *text = begin;
+
+		if (!begin)
+			break;
+		if (i)
+			text = PUT(text, "\r\n");
+		text = put_game(text, &board);
+		writer->used += (size_t)(text - begin);
+	}
+	dealbox_deal_wipe(&board.deal);
+}
+
 const struct dealbox_format format_pbn = {
 	.name = "pbn",
 	.title = "Portable Bridge Notation 1.0 to 2.1",
 	.recognise = recognise_pbn,
 	.read = read_pbn,
+	.can_write = can_write_pbn,
+	.write = write_pbn,
 };

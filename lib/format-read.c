@@ -87,8 +87,9 @@ void found_rest(struct found *found)
 	if (rest < 0)
 		return;
 	found->deal.hand[rest] = DEALBOX_PACK_BRIDGE & ~all;
-	found->count[rest] = (uint8_t)dealbox_cards_count(found->deal.hand[rest]);
 	found->given |= (uint8_t)(1 << rest);
+	/* if it is not 13, the other hands are at fault, and that is said of them */
+	found->count[rest] = 13;
 }
 
 bool deal_is_placeholder(const struct dealbox_deal *deal)

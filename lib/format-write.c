@@ -121,3 +121,106 @@ int cannot_express(struct dealbox_report *report, const struct dealbox_board *bo
 	dealbox_report_add(report, &problem);
 	return -ENOTSUP;
 }
+
+static int compare_u64(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+int ordered_begin(struct ordered *ordered, const struct dealbox_set *set)
+{
+	struct dealbox_board board;
+	bool numbered = false;
+
+	*ordered = (struct ordered) { .set = set, .count = dealbox_set_count(set) };
+	for (size_t i = 0; i < ordered->count && !numbered; i++) {
+		dealbox_set_get(set, i, &board);
+		numbered = board.number || board.label;
+	}
+	if (!numbered)
+		return 0;
+	ordered->boards = malloc(ordered->count * sizeof(*ordered->boards));
+	if (!ordered->boards)
+		return -ENOMEM;
+	for (size_t i = 0; i < ordered->count; i++) {
+		dealbox_set_get(set, i, &board);
+		ordered->boards[i] = (uint64_t)board.number << 32 | (uint32_t)i;
+	}
+	qsort(ordered->boards, ordered->count, sizeof(*ordered->boards), compare_u64);
+	return 0;
+}
+
+void ordered_get(const struct ordered *ordered, size_t n, struct dealbox_board *board)
+{
+	if (ordered->boards) {
+		dealbox_set_get(ordered->set, (uint32_t)ordered->boards[n], board);
+	} else {
+		dealbox_set_get(ordered->set, n, board);
+		board->number = (uint32_t)n + 1;
+	}
+}
+
+void ordered_end(struct ordered *ordered)
+{
+	free(ordered->boards);
+}
+
+static int no_memory(struct dealbox_report *report)
+{
+	return cannot_express(report, NULL, "out of memory");
+}
+
+int need_numbers(const struct dealbox_set *set, uint32_t max, bool range,
+		 struct dealbox_report *report)
+{
+	struct dealbox_problem note = SAY(.code = DEALBOX_BOARD_UNCERTAIN);
+	struct dealbox_board board;
+	struct ordered ordered;
+	uint32_t last = 0;
+	char text[32];
+	int err = 0;
+
+	snprintf(text, sizeof(text), "numbers above %u", max);
+	if (ordered_begin(&ordered, set))
+		return no_memory(report);
+	for (size_t i = 0; i < ordered.count; i++) {
+		ordered_get(&ordered, i, &board);
+		if (!board.number)
+			err = cannot_express(report, &board, "boards without a number");
+		else if (board.number > max)
+			err = cannot_express(report, &board, text);
+		else if (board.number == last)
+			err = cannot_express(report, &board, "a board twice");
+		else if (range && last && board.number != last + 1)
+			err = cannot_express(report, &board, "gaps in the numbers");
+		last = board.number;
+	}
+	if (!err && !ordered.boards && ordered.count) {
+		snprintf(note.text, sizeof(note.text), "%s", "counted from 1 as they stand");
+		dealbox_report_add(report, &note);
+	}
+	ordered_end(&ordered);
+	dealbox_deal_wipe(&board.deal);
+	return err;
+}
+
+int need_no_numbers(const struct dealbox_set *set, struct dealbox_report *report)
+{
+	size_t count = dealbox_set_count(set);
+	struct dealbox_board board;
+	bool numbered = false;
+
+	for (size_t i = 0; i < count && !numbered; i++) {
+		dealbox_set_get(set, i, &board);
+		numbered = board.number || board.label;
+	}
+	for (size_t i = 0; i < count && numbered; i++) {
+		dealbox_set_get(set, i, &board);
+		if (board.number != i + 1)
+			return cannot_express(report, &board,
+					      "numbers that are not 1, 2, 3 ..");
+	}
+	return 0;
+}

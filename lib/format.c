@@ -13,7 +13,9 @@
 #include "format-internal.h"
 
 static const struct dealbox_format *const formats[] = {
-	&format_pbn,
+	&format_pbn, &format_dup, &format_dlm, &format_lin, &format_bri, &format_dge,
+	&format_csv, &format_ber, &format_bhg, &format_rzd, &format_cds, &format_rbn,
+	&format_zrd,
 };
 
 #define HEAD	16384	/* bytes that a format is recognised by */

@@ -58,8 +58,8 @@ static const struct {
 	[DEALBOX_NOT_EXPORT] = { "not-export", DEALBOX_NOTE,
 		"declared as export format, but does not obey it: {text}" },
 	[DEALBOX_TRAILER_DISAGREES] = { "trailer-disagrees", DEALBOX_PROBLEM,
-		"the board numbers in the trailer ({text}) do not agree with the number of "
-		"records, {count}" },
+		"the trailer that numbers the boards cannot be trusted, so they have no "
+		"numbers: {text}" },
 	[DEALBOX_COUNT_DISAGREES] = { "count-disagrees", DEALBOX_PROBLEM,
 		"{count} deals where {expected} are announced" },
 
@@ -105,12 +105,14 @@ static const struct {
 		"no board number" },
 	[DEALBOX_BOARD_NOT_NUMBER] = { "board-not-number", DEALBOX_NOTE,
 		"the board has a label, not a number" },
+	[DEALBOX_BOARD_UNCERTAIN] = { "board-uncertain", DEALBOX_NOTE,
+		"the numbers of the boards are not certain: {text}" },
 	[DEALBOX_BOARD_REPEATED] = { "board-repeated", DEALBOX_PROBLEM,
 		"this board number was there before, with another deal" },
 	[DEALBOX_BOARD_AGAIN] = { "board-again", DEALBOX_NOTE,
 		"this board was there before, with the same deal" },
 	[DEALBOX_BOARD_GAP] = { "board-gap", DEALBOX_NOTE,
-		"{count} board numbers before this one are missing" },
+		"board numbers missing before this one: {count}" },
 	[DEALBOX_DEAL_REPEATED] = { "deal-repeated", DEALBOX_PROBLEM,
 		"the same deal as {text}" },
 	[DEALBOX_DEAL_ROTATED] = { "deal-rotated", DEALBOX_PROBLEM,

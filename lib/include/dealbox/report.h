@@ -40,7 +40,7 @@ enum dealbox_code {
 	DEALBOX_BYTE_INVALID,		/* byte-invalid: control characters */
 	DEALBOX_LINE_ENDS_MIXED,	/* line-ends-mixed */
 	DEALBOX_NOT_EXPORT,		/* not-export: declared, not obeyed */
-	DEALBOX_TRAILER_DISAGREES,	/* trailer-disagrees: with the file's length */
+	DEALBOX_TRAILER_DISAGREES,	/* trailer-disagrees: text = with what */
 	DEALBOX_COUNT_DISAGREES,	/* count-disagrees: header and contents */
 
 	/* the cards */
@@ -65,6 +65,7 @@ enum dealbox_code {
 	/* the board */
 	DEALBOX_BOARD_MISSING,		/* board-missing: no number */
 	DEALBOX_BOARD_NOT_NUMBER,	/* board-not-number: a label, text */
+	DEALBOX_BOARD_UNCERTAIN,	/* board-uncertain: text = why */
 	DEALBOX_BOARD_REPEATED,		/* board-repeated: with another deal */
 	DEALBOX_BOARD_AGAIN,		/* board-again: with the same deal */
 	DEALBOX_BOARD_GAP,		/* board-gap: count missing before it */

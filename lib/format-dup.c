@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The files of the first duplicating machines: BRI (card numbers of North, East and South,
+ * 128 bytes a deal), DGE (the hands as they stand on a screen, 128 bytes), and DUP, which has
+ * both and a trailer that numbers the boards (156 bytes).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "card-text.h"
+#include "format-internal.h"
+
+#define BRI_SIZE	78	/* 39 numbers of two digits */
+#define DGE_HAND	17	/* 13 ranks and 4 marks */
+#define DGE_SIZE	(4 * DGE_HAND)
+#define TRAILER_SIZE	10
+#define RECORD		128	/* of BRI and DGE */
+#define DUP_RECORD	(BRI_SIZE + DGE_SIZE + TRAILER_SIZE)
+#define DUP_BOARDS	99
+
+/* The suit marks of the IBM PC, in the order spades, hearts, diamonds, clubs. */
+static const uint8_t marks[4] = { 0x06, 0x03, 0x04, 0x05 };
+
+/* -- reading ----------------------------------------------------------------- */
+
+static int digit_pair(const uint8_t *text)
+{
+	if (text[0] < '0' || text[0] > '9' || text[1] < '0' || text[1] > '9')
+		return -1;
+	return (text[0] - '0') * 10 + text[1] - '0';
+}
+
+static void read_numbers(struct reader *reader, struct found *found, const uint8_t *text)
+{
+	found->given = 7;
+	for (int i = 0; i < 39; i++) {
+		int seat = i / 13, card = digit_pair(text + 2 * i) - 1;
+
+		if (card < 0 || card >= DEALBOX_CARDS) {
+			if (!(found->broken >> seat & 1))
+				reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_CARD));
+			found->broken |= (uint8_t)(1 << seat);
+			found->count[seat]++;
+			continue;
+		}
+		found_card(reader, found, seat, (unsigned int)card);
+	}
+	found_rest(found);
+}
+
+static void read_screen(struct reader *reader, struct found *found, const uint8_t *text)
+{
+	found->given = 15;
+	for (int seat = 0; seat < 4; seat++, text += DGE_HAND) {
+		const char *ranks = NULL;
+		int suit = -1;
+
+		for (int i = 0; i <= DGE_HAND; i++) {
+			const uint8_t *mark = i < DGE_HAND ? memchr(marks, text[i], 4) :
+					      NULL;
+
+			if (i < DGE_HAND && !mark && suit >= 0)
+				continue;
+			if (suit >= 0)
+				found_ranks(reader, found, seat, suit, ranks,
+					    (size_t)((const char *)text + i - ranks));
+			if (i == DGE_HAND)
+				break;
+			if (!mark || mark - marks != suit + 1) {
+				reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_SUIT,
+					   .hand = (uint8_t)seat));
+				found->broken |= (uint8_t)(1 << seat);
+				break;
+			}
+			suit++;
+			ranks = (const char *)text + i + 1;
+		}
+		if (suit != 3 && !(found->broken >> seat & 1)) {
+			reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_SUIT,
+				   .hand = (uint8_t)seat));
+			found->broken |= (uint8_t)(1 << seat);
+		}
+	}
+}
+
+static void truncated(struct reader *reader, size_t where)
+{
+	reader_say(reader, NULL, (uint32_t)where, SAY(.code = DEALBOX_FILE_TRUNCATED));
+}
+
+/* 78 digits and the end of a line, as some programs wrote it. */
+static void read_bri_lines(struct reader *reader)
+{
+	struct lines lines;
+
+	lines_begin(&lines, reader->data, reader->size);
+	while (lines_next(&lines)) {
+		struct found found = FOUND_INIT;
+
+		found.where = (uint32_t)(lines.text - (const char *)reader->data);
+		if (!lines.size || (lines.size == 1 && *lines.text == 0x1a))
+			continue;	/* 1a: the end of a file in CP/M and DOS */
+		reader->tally.games++;
+		if (lines.size < BRI_SIZE) {
+			reader_say(reader, &found, 0, SAY(.code = DEALBOX_RECORD_INVALID));
+			reader_spoiled(reader, &found);
+			continue;
+		}
+		read_numbers(reader, &found, (const uint8_t *)lines.text);
+		reader_deal(reader, &found);
+	}
+}
+
+static void read_records(struct reader *reader,
+			 void (*read)(struct reader *reader, struct found *found,
+				      const uint8_t *text))
+{
+	size_t place;
+
+	for (place = 0; place + RECORD <= reader->size; place += RECORD) {
+		struct found found = FOUND_INIT;
+
+		found.where = (uint32_t)place;
+		reader->tally.games++;
+		read(reader, &found, reader->data + place);
+		reader_deal(reader, &found);
+	}
+	/* an end of file of DOS does no harm */
+	if (place < reader->size && reader->data[place] != 0x1a)
+		truncated(reader, place);
+}
+
+static void read_bri(struct reader *reader)
+{
+	if (reader->size > BRI_SIZE && (reader->data[BRI_SIZE] == '\r' ||
+					reader->data[BRI_SIZE] == '\n'))
+		read_bri_lines(reader);
+	else if (reader->size == BRI_SIZE)
+		read_bri_lines(reader);
+	else
+		read_records(reader, read_numbers);
+}
+
+static void read_dge(struct reader *reader)
+{
+	read_records(reader, read_screen);
+}
+
+static bool is_filled(const uint8_t *text, size_t size, uint8_t with)
+{
+	for (size_t i = 0; i < size; i++)
+		if (text[i] != with)
+			return false;
+	return true;
+}
+
+static bool is_empty(const uint8_t *text, size_t size)
+{
+	return is_filled(text, size, ' ') || is_filled(text, size, 0);
+}
+
+/*
+ * The trailer: Y or N for random hands, Y or N for counting backwards, lowest board (3 bytes), copies
+ * (2), and then, by its inventor, the highest board; other writers have the number of boards there
+ * (3). Returns the lowest board if one of the two agrees with how many records there
+ * are, else 0, and that is said.
+ */
+static uint32_t read_trailer(struct reader *reader, const uint8_t *text, size_t records,
+			     bool whole)
+{
+	struct dealbox_problem problem = SAY(.code = DEALBOX_TRAILER_DISAGREES);
+	uint32_t lowest = parse_number((const char *)text + 2, 3);
+	uint32_t highest = parse_number((const char *)text + 7, 3);
+	uint32_t count = highest;
+	bool by_range, by_count;
+
+	if (is_empty(text, TRAILER_SIZE)) {
+		reader_say(reader, NULL, 0, SAY(.code = DEALBOX_BOARD_MISSING));
+		return 0;
+	}
+	by_range = highest - lowest + 1 == records;
+	by_count = count == records % 100 || count == records;
+	if (!whole) {	/* then more are announced than are there */
+		by_range = highest - lowest + 1 > records;
+		by_count = count > records;
+	}
+	if (!memchr("YN", text[0], 2) || !memchr("YN", text[1], 2) || !lowest)
+		snprintf(problem.text, sizeof(problem.text), "it is not readable");
+	else if (text[1] == 'Y')
+		snprintf(problem.text, sizeof(problem.text), "it says to count backwards");
+	else if (!by_range && !by_count)
+		snprintf(problem.text, sizeof(problem.text), "%u records do not fit it",
+			 (unsigned int)records);
+	else if (lowest + records - 1 > 999)
+		snprintf(problem.text, sizeof(problem.text), "numbers above 999");
+	if (problem.text[0]) {
+		reader_say(reader, NULL, BRI_SIZE + DGE_SIZE, problem);
+		return 0;
+	}
+	/* Big Deal says 1 and gives no copies, whatever the numbers are */
+	if (lowest == 1 && !parse_number((const char *)text + 5, 2)) {
+		problem.code = DEALBOX_BOARD_UNCERTAIN;
+		snprintf(problem.text, sizeof(problem.text), "some programs always say 1");
+		reader_say(reader, NULL, BRI_SIZE + DGE_SIZE, problem);
+	}
+	return lowest;
+}
+
+static void read_dup_record(struct reader *reader, struct found *found,
+			    const uint8_t *text)
+{
+	const uint8_t *screen = text + BRI_SIZE;
+	struct reader silent = *reader;
+	struct found other = FOUND_INIT;
+	bool disagree = false;
+
+	read_numbers(reader, found, text);
+	/* blank: somebody wanted to be able to play (a blind file) */
+	if (!is_empty(screen, DGE_SIZE)) {
+		silent.report = NULL;
+		read_screen(&silent, &other, screen);
+		disagree = other.broken ||
+			   memcmp(&other.deal, &found->deal, sizeof(other.deal)) != 0;
+	}
+	if (disagree) {
+		reader_say(reader, found, 0, SAY(.code = DEALBOX_HALVES_DISAGREE));
+		reader_spoiled(reader, found);
+	} else {
+		reader_deal(reader, found);
+	}
+	dealbox_deal_wipe(&other.deal);
+}
+
+static void read_dup(struct reader *reader)
+{
+	size_t records = reader->size / DUP_RECORD, rest = reader->size % DUP_RECORD;
+	const uint8_t *first = reader->data + BRI_SIZE + DGE_SIZE;
+	bool whole = !rest || reader->data[records * DUP_RECORD] == 0x1a;
+	uint32_t lowest = 0;
+
+	if (records)
+		lowest = read_trailer(reader, first, records, whole);
+	for (size_t i = 0; i < records; i++) {
+		const uint8_t *text = reader->data + i * DUP_RECORD;
+		const uint8_t *trailer = text + BRI_SIZE + DGE_SIZE;
+		struct dealbox_problem problem = SAY(.code = DEALBOX_TRAILER_DISAGREES,
+						     .text = "records differ");
+
+		if (lowest && !is_empty(trailer, TRAILER_SIZE) &&
+		    memcmp(trailer, first, TRAILER_SIZE)) {
+			reader_say(reader, NULL, (uint32_t)(trailer - reader->data),
+				   problem);
+			lowest = 0;
+		}
+	}
+	for (size_t i = 0; i < records; i++) {
+		struct found found = FOUND_INIT;
+
+		found.where = (uint32_t)(i * DUP_RECORD);
+		found.number = lowest ? lowest + (uint32_t)i : 0;
+		reader->tally.games++;
+		read_dup_record(reader, &found, reader->data + i * DUP_RECORD);
+	}
+	if (!whole)
+		truncated(reader, records * DUP_RECORD);
+}
+
+/* -- recognising --------------------------------------------------------------- */
+
+static bool has_numbers(const uint8_t *data, size_t size)
+{
+	if (size < BRI_SIZE)
+		return false;
+	for (int i = 0; i < 39; i++)
+		if (digit_pair(data + 2 * i) < 0)
+			return false;
+	return true;
+}
+
+static int recognise_bri(const uint8_t *data, size_t size, uint64_t total)
+{
+	if (!has_numbers(data, size))
+		return 0;
+	if (total == BRI_SIZE || data[BRI_SIZE] == '\r' || data[BRI_SIZE] == '\n')
+		return 80;
+	return size >= RECORD && is_filled(data + BRI_SIZE, 32, ' ') &&
+	       is_filled(data + 110, 18, 0) ? 90 : 40;
+}
+
+static int recognise_dge(const uint8_t *data, size_t size, uint64_t total)
+{
+	(void)total;
+	return size >= DGE_SIZE && data[0] == marks[0] && data[DGE_HAND] == marks[0] &&
+	       data[2 * DGE_HAND] == marks[0] ? 90 : 0;
+}
+
+static int recognise_dup(const uint8_t *data, size_t size, uint64_t total)
+{
+	if (!has_numbers(data, size) || size < DUP_RECORD)
+		return 0;
+	if (data[BRI_SIZE] == marks[0])
+		return 95;
+	return is_filled(data + BRI_SIZE, DGE_SIZE, ' ') &&
+	       (total % DUP_RECORD == 0 || memchr("YN", data[BRI_SIZE + DGE_SIZE], 2)) ?
+	       95 : 0;
+}
+
+/* -- writing ------------------------------------------------------------------- */
+
+static void put_numbers(const struct dealbox_deal *deal, char *text)
+{
+	for (int seat = 0; seat < 3; seat++) {
+		for (dealbox_cards left = deal->hand[seat]; left; left &= left - 1) {
+			int number = __builtin_ctzll(left) + 1;
+
+			*text++ = (char)('0' + number / 10);
+			*text++ = (char)('0' + number % 10);
+		}
+	}
+}
+
+static void put_screen(const struct dealbox_deal *deal, char *text)
+{
+	for (int seat = 0; seat < 4; seat++) {
+		for (int suit = 0; suit < 4; suit++) {
+			unsigned int ranks = deal->hand[seat] >> (13 * suit) & 0x1fff;
+
+			*text++ = (char)marks[suit];
+			for (; ranks; ranks &= ranks - 1)
+				*text++ = card_ranks[__builtin_ctz(ranks)];
+		}
+	}
+}
+
+static void write_bri(struct writer *writer, const struct dealbox_set *set)
+{
+	struct dealbox_board board;
+
+	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
+		char *text = writer_room(writer, RECORD);
+
+		if (!text)
+			break;
+		put_numbers(&board.deal, text);
+		memset(text + BRI_SIZE, ' ', 32);
+		memset(text + BRI_SIZE + 32, 0, 18);
+		writer->used += RECORD;
+	}
+	dealbox_deal_wipe(&board.deal);
+}
+
+static void write_dge(struct writer *writer, const struct dealbox_set *set)
+{
+	struct dealbox_board board;
+
+	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
+		char *text = writer_room(writer, RECORD);
+
+		if (!text)
+			break;
+		put_screen(&board.deal, text);
+		memset(text + DGE_SIZE, 0, RECORD - DGE_SIZE);
+		writer->used += RECORD;
+	}
+	dealbox_deal_wipe(&board.deal);
+}
+
+static int can_write_dup(const struct dealbox_set *set, struct dealbox_report *report)
+{
+	return need_numbers(set, DUP_BOARDS, true, report);
+}
+
+static void write_dup(struct writer *writer, const struct dealbox_set *set)
+{
+	char trailer[TRAILER_SIZE + 1];
+	struct dealbox_board board;
+	struct ordered ordered;
+	uint32_t lowest, highest;
+
+	writer->error = ordered_begin(&ordered, set);
+	if (writer->error || !ordered.count) {
+		ordered_end(&ordered);
+		return;
+	}
+	ordered_get(&ordered, 0, &board);
+	lowest = board.number;
+	ordered_get(&ordered, ordered.count - 1, &board);
+	highest = board.number;
+	/* random hands, not backwards, lowest, one copy, highest */
+	snprintf(trailer, sizeof(trailer), "YN%-3u1 %-3u", lowest, highest);
+
+	for (size_t i = 0; i < ordered.count; i++) {
+		char *text = writer_room(writer, DUP_RECORD);
+
+		if (!text)
+			break;
+		ordered_get(&ordered, i, &board);
+		put_numbers(&board.deal, text);
+		put_screen(&board.deal, text + BRI_SIZE);
+		memcpy(text + BRI_SIZE + DGE_SIZE, trailer, TRAILER_SIZE);
+		writer->used += DUP_RECORD;
+	}
+	ordered_end(&ordered);
+	dealbox_deal_wipe(&board.deal);
+}
+
+const struct dealbox_format format_bri = {
+	.name = "bri",
+	.title = "BRI, card numbers of three hands",
+	.binary = true,
+	.recognise = recognise_bri,
+	.read = read_bri,
+	.can_write = need_no_numbers,
+	.write = write_bri,
+};
+
+const struct dealbox_format format_dge = {
+	.name = "dge",
+	.title = "DGE, hands as on a screen",
+	.binary = true,
+	.recognise = recognise_dge,
+	.read = read_dge,
+	.can_write = need_no_numbers,
+	.write = write_dge,
+};
+
+const struct dealbox_format format_dup = {
+	.name = "dup",
+	.title = "DUP, Duplimate of DOS",
+	.binary = true,
+	.recognise = recognise_dup,
+	.read = read_dup,
+	.can_write = can_write_dup,
+	.write = write_dup,
+};

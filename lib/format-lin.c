@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * LIN of Bridge Base Online: commands of two letters and their values, all between bars. The
+ * hands of md start at South; the fourth one is mostly left out.
+ */
+#include <string.h>
+
+#include "card-text.h"
+#include "format-internal.h"
+
+struct lin {
+	struct reader *reader;
+	const char *next, *end;
+	uint32_t line;
+	struct found board;	/* what is known of the board that comes or is */
+	bool has_deal;
+	const char *deal;
+	size_t deal_size;
+	uint32_t deal_line;
+	bool said_stray;
+};
+
+struct token {
+	const char *text;
+	size_t size;
+	uint32_t line;
+};
+
+/* Text up to the next bar, without blanks and ends of lines around it. */
+static bool next_token(struct lin *lin, struct token *token)
+{
+	const char *bar, *end;
+
+	while (lin->next < lin->end && (unsigned char)*lin->next <= ' ') {
+		lin->line += *lin->next == '\n' ||
+			     (*lin->next == '\r' && lin->next[1] != '\n');
+		lin->next++;
+	}
+	if (lin->next >= lin->end)
+		return false;
+	token->line = lin->line;
+	token->text = lin->next;
+	bar = memchr(lin->next, '|', (size_t)(lin->end - lin->next));
+	end = bar ? bar : lin->end;
+	for (const char *p = token->text; p < end; p++)
+		lin->line += *p == '\n' || (*p == '\r' && p[1] != '\n');
+	lin->next = bar ? bar + 1 : lin->end;
+	while (end > token->text && (unsigned char)end[-1] <= ' ')
+		end--;
+	token->size = (size_t)(end - token->text);
+	return true;
+}
+
+/* -- a deal -------------------------------------------------------------------- */
+
+static bool is_blank(char c)
+{
+	return (unsigned char)c <= ' ';
+}
+
+/* One hand: suit letters before ranks, in any order. */
+static void take_hand(struct lin *lin, int seat, const char *text, size_t size)
+{
+	struct found *board = &lin->board;
+	int suit = -1;
+
+	board->given |= (uint8_t)(1 << seat);
+	for (size_t i = 0; i < size; i++) {
+		char letter = text[i] >= 'a' && text[i] <= 'z' ?
+			      (char)(text[i] - 'a' + 'A') : text[i];
+		const char *found = memchr(card_suits, letter, sizeof(card_suits));
+		size_t ranks;
+
+		if (is_blank(letter))
+			continue;
+		if (found) {
+			suit = (int)(found - card_suits);
+			continue;
+		}
+		if (suit < 0) {
+			reader_say(lin->reader, board, 0, SAY(.code = DEALBOX_BAD_SUIT,
+				   .hand = (uint8_t)seat));
+			board->broken |= (uint8_t)(1 << seat);
+			return;
+		}
+		ranks = letter == '1' && i + 1 < size && text[i + 1] == '0' ? 2 : 1;
+		found_ranks(lin->reader, board, seat, suit, text + i, ranks);
+		i += ranks - 1;
+	}
+}
+
+static void end_board(struct lin *lin)
+{
+	/* dealer 1 = South, then clockwise; 0 = not known */
+	static const int8_t dealers[] = { -1, DEALBOX_SOUTH, DEALBOX_WEST, DEALBOX_NORTH,
+					  DEALBOX_EAST };
+	const char *text = lin->deal, *end = text + lin->deal_size;
+	struct reader *reader = lin->reader;
+	struct found *board = &lin->board;
+	uint32_t hands = 0, given = 0;
+
+	if (!lin->has_deal)
+		return;
+	lin->has_deal = false;
+	board->where = lin->deal_line;
+	while (text < end && is_blank(*text))
+		text++;
+	if (text < end && *text >= '0' && *text <= '4')
+		board->dealer = dealers[*text++ - '0'];
+	else if (text < end)
+		reader_say(reader, board, 0, SAY(.code = DEALBOX_DEALER_INVALID));
+	if (text >= end) {
+		reader_say(reader, board, 0, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
+		reader->tally.partial++;
+		return;
+	}
+	if (!board->number && !board->label_size)
+		reader_say(reader, board, 0, SAY(.code = DEALBOX_BOARD_MISSING));
+	while (text <= end) {
+		const char *comma = memchr(text, ',', (size_t)(end - text));
+		const char *stop = comma ? comma : end;
+
+		if (hands < 4 && stop > text) {
+			take_hand(lin, (int)(DEALBOX_SOUTH + hands) & 3, text,
+				  (size_t)(stop - text));
+			given++;
+		}
+		if (hands >= 4 && stop > text)
+			given++;
+		hands++;
+		text = stop + 1;
+	}
+	if (given > 4) {
+		reader_say(reader, board, 0, SAY(.code = DEALBOX_HANDS_NUMBER,
+			   .count = given, .expected = 4));
+		reader_spoiled(reader, board);
+		return;
+	}
+	if (given == 3 && !(board->given >> DEALBOX_EAST & 1))
+		found_rest(board);
+	reader_deal(reader, board);
+}
+
+static void begin_board(struct lin *lin)
+{
+	end_board(lin);
+	lin->board = (struct found) FOUND_INIT;
+}
+
+/* -- commands ------------------------------------------------------------------ */
+
+/* qx|o1| or qx|c12,BOARD 12|: the room, the board. */
+static void on_qx(struct lin *lin, const struct token *value)
+{
+	const char *comma = memchr(value->text, ',', value->size);
+	size_t size = comma ? (size_t)(comma - value->text) : value->size;
+	const char *text = value->text;
+
+	begin_board(lin);
+	if (size && memchr("oOcC", *text, 4)) {
+		text++;
+		size--;
+	}
+	lin->board.where = value->line;
+	lin->board.number = parse_number(text, size);
+}
+
+static void on_md(struct lin *lin, const struct token *value)
+{
+	if (lin->has_deal)
+		begin_board(lin);
+	lin->reader->tally.games++;
+	lin->has_deal = true;
+	lin->deal = value->text;
+	lin->deal_size = value->size;
+	lin->deal_line = value->line;
+}
+
+/* ah|Board 7|; what qx said comes first. */
+static void on_ah(struct lin *lin, const struct token *value)
+{
+	const char *text = value->text;
+	size_t size = value->size;
+
+	if (lin->board.number || lin->board.label_size)
+		return;
+	if (size > 6 && !strncasecmp(text, "Board ", 6)) {
+		text += 6;
+		size -= 6;
+	}
+	lin->board.where = value->line;
+	found_board(lin->reader, &lin->board, text, size);
+}
+
+static void on_sv(struct lin *lin, const struct token *value)
+{
+	static const struct {
+		char letter;
+		int8_t vulnerable;
+	} letters[] = {
+		{ 'o', DEALBOX_VULNERABLE_NONE }, { '0', DEALBOX_VULNERABLE_NONE },
+		{ 'n', DEALBOX_VULNERABLE_NS }, { 'e', DEALBOX_VULNERABLE_EW },
+		{ 'b', DEALBOX_VULNERABLE_ALL },
+	};
+
+	if (!value->size)
+		return;
+	lin->board.vulnerable_where = value->line;
+	for (size_t i = 0; i < sizeof(letters) / sizeof(*letters) && value->size == 1; i++)
+		if ((*value->text | 0x20) == (letters[i].letter | 0x20)) {
+			lin->board.vulnerable = letters[i].vulnerable;
+			return;
+		}
+	reader_say(lin->reader, &lin->board, value->line,
+		   SAY(.code = DEALBOX_VULNERABLE_INVALID));
+}
+
+static const struct {
+	char name[3];
+	void (*on)(struct lin *lin, const struct token *value);
+} commands[] = {
+	{ "qx", on_qx }, { "md", on_md }, { "ah", on_ah }, { "sv", on_sv },
+};
+
+/* Two letters or digits; anything else where a command should be is out of step. */
+static bool is_command(const struct token *token)
+{
+	if (token->size != 2)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		char c = (char)(token->text[i] | 0x20);
+
+		if ((c < 'a' || c > 'z') && (c < '0' || c > '9'))
+			return false;
+	}
+	return true;
+}
+
+static void read_lin(struct reader *reader)
+{
+	struct lin lin = {
+		.reader = reader, .next = (const char *)reader->data,
+		.end = (const char *)reader->data + reader->size, .line = 1,
+		.board = FOUND_INIT,
+	};
+	struct token command, value;
+
+	if (reader->size >= 3 && !memcmp(reader->data, "\xef\xbb\xbf", 3)) {
+		reader_say(reader, NULL, 1, SAY(.code = DEALBOX_BYTE_ORDER_MARK));
+		lin.next += 3;
+	}
+	while (!reader->error && next_token(&lin, &command)) {
+		if (!is_command(&command)) {
+			/* a bar is missing or too many: the next token may be a command */
+			if (!lin.said_stray && command.size)
+				reader_say(reader, NULL, command.line,
+					   SAY(.code = DEALBOX_TEXT_STRAY));
+			lin.said_stray = lin.said_stray || command.size;
+			continue;
+		}
+		value = (struct token) { lin.next, 0, lin.line };
+		if (lin.next < lin.end && *lin.next == '|')
+			lin.next++;
+		else if (!next_token(&lin, &value))
+			break;
+		for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+			if (!strncasecmp(commands[i].name, command.text, 2))
+				commands[i].on(&lin, &value);
+	}
+	end_board(&lin);
+}
+
+/* A known command and a bar near the beginning, and md somewhere. */
+static int recognise_lin(const uint8_t *data, size_t size, uint64_t total)
+{
+	static const char *const words[] = { "vg", "qx", "pn", "md", "rs", "st", "mn" };
+	const char *text = (const char *)data, *end = text + size;
+	bool begins = false;
+
+	(void)total;
+	while (text < end && is_blank(*text))
+		text++;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		begins = begins || (end - text > 3 && text[2] == '|' &&
+				    !strncasecmp(text, words[i], 2));
+	for (; text + 3 < end; text++) {
+		text = memchr(text, '|', (size_t)(end - text));
+		if (!text)
+			break;
+		if (text - 2 >= (const char *)data && !strncasecmp(text - 2, "md|", 3) &&
+		    text[1] >= '0' && text[1] <= '4')
+			return begins ? 90 : 60;
+	}
+	return begins ? 40 : 0;
+}
+
+/* -- writing ------------------------------------------------------------------- */
+
+static int can_write_lin(const struct dealbox_set *set, struct dealbox_report *report)
+{
+	return need_numbers(set, DEALBOX_BOARD_MAX, false, report);
+}
+
+static char *put_hand(dealbox_cards hand, char *text)
+{
+	for (unsigned int suit = 0; suit < 4; suit++) {
+		unsigned int ranks = hand >> (13 * suit) & 0x1fff;
+
+		*text++ = card_suits[suit];
+		/* ascending, as it is usual there */
+		for (; ranks; ranks &= ~(1u << (31 - __builtin_clz(ranks))))
+			*text++ = card_ranks[31 - __builtin_clz(ranks)];
+	}
+	return text;
+}
+
+static void write_lin(struct writer *writer, const struct dealbox_set *set)
+{
+	static const char dealers[] = "3412", vulnerable[] = "oneb";
+	struct dealbox_board board;
+	struct ordered ordered;
+
+	writer->error = ordered_begin(&ordered, set);
+	for (size_t i = 0; !writer->error && i < ordered.count; i++) {
+		char hands[3 * 17 + 3], *text = hands;
+
+		ordered_get(&ordered, i, &board);
+		for (int hand = 0; hand < 3; hand++) {
+			text = put_hand(board.deal.hand[(DEALBOX_SOUTH + hand) & 3], text);
+			*text++ = ',';
+		}
+		writer_print(writer, "qx|o%u|md|%c%.*s|rh||ah|Board %u|sv|%c|pg||\n",
+			     board.number, dealers[board_dealer(&board)],
+			     (int)(text - hands), hands, board.number,
+			     vulnerable[board_vulnerable(&board)]);
+		explicit_bzero(hands, sizeof(hands));
+		dealbox_deal_wipe(&board.deal);
+	}
+	ordered_end(&ordered);
+}
+
+const struct dealbox_format format_lin = {
+	.name = "lin",
+	.title = "LIN, Bridge Base Online",
+	.recognise = recognise_lin,
+	.read = read_lin,
+	.can_write = can_write_lin,
+	.write = write_lin,
+};
