@@ -8,22 +8,32 @@
 
 #include "tool.h"
 
+extern const struct command cmd_audit;
 extern const struct command cmd_completion;
 extern const struct command cmd_deal;
+extern const struct command cmd_generate;
 extern const struct command cmd_help;
 extern const struct command cmd_ledger;
 extern const struct command cmd_machines;
 extern const struct command cmd_monitor;
+extern const struct command cmd_number;
+extern const struct command cmd_played;
+extern const struct command cmd_square;
 extern const struct command cmd_verify;
 
 /* Every command, by name. Another one is one file and two lines here. */
 const struct command *const commands[] = {
+	&cmd_audit,
 	&cmd_completion,
 	&cmd_deal,
+	&cmd_generate,
 	&cmd_help,
 	&cmd_ledger,
 	&cmd_machines,
 	&cmd_monitor,
+	&cmd_number,
+	&cmd_played,
+	&cmd_square,
 	&cmd_verify,
 	NULL
 };

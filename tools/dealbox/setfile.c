@@ -10,6 +10,7 @@
 #include <dealbox/format.h>
 #include <dealbox/report.h>
 
+#include "files.h"
 #include "setfile.h"
 
 #define SAID_MAX	20	/* problems; the rest is counted */
@@ -94,6 +95,30 @@ enum status setfile_read(char *const *files, int count, bool reveal, struct deal
 	}
 	dealbox_set_free(set);
 	return STATUS_INPUT;
+}
+
+bool setfile_write(const struct dealbox_set *set, const char *path, const char *name)
+{
+	const struct dealbox_format *format =
+		name ? dealbox_format_find(name) : dealbox_format_by_suffix(path);
+	struct dealbox_report *report = dealbox_report_new();
+	bool good = false;
+
+	if (!format || !dealbox_format_writable(format))
+		complain("name it .pbn, for example", "%s: there is no format to write by that name",
+			 name ? name : path);
+	else if (file_exists(path))
+		complain("move it away first, or choose another name",
+			 "%s: there is such a file already", path);
+	else if (dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED &&
+		 strcmp(dealbox_format_name(format), "pbn"))
+		complain("name it .pbn", "%s: only PBN can say that the deals are restricted", path);
+	else if (!dealbox_format_write_file(format, set, path, report))
+		good = true;
+	else
+		problems_say(report, false);
+	dealbox_report_free(report);
+	return good;
 }
 
 void setfile_digest(const struct dealbox_set *set, char digest[SETFILE_DIGEST])

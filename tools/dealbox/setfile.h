@@ -17,6 +17,12 @@
  */
 enum status setfile_read(char *const *files, int count, bool reveal, struct dealbox_set **out);
 
+/*
+ * Writes a new file, in the format of that name, or with NULL in the one that the name of the
+ * file says. False, and said, when it is there already or cannot be written.
+ */
+bool setfile_write(const struct dealbox_set *set, const char *path, const char *format);
+
 /* A digest of boards and deals, in hex. The files' names do not matter. */
 #define SETFILE_DIGEST	65
 void setfile_digest(const struct dealbox_set *set, char digest[SETFILE_DIGEST]);

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Small files, whole.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files.h"
+
+static bool blob_fill(const char *path, int fd, size_t room, struct blob *out)
+{
+	ssize_t n;
+
+	out->data = malloc(room + 1);
+	if (!out->data) {
+		complain(NULL, "%s: out of memory", path);
+		return false;
+	}
+	while (out->size < room) {
+		n = read(fd, out->data + out->size, room - out->size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			complain(NULL, "%s: %s", path, strerror(errno));
+			return false;
+		}
+		if (!n)
+			break;
+		out->size += (size_t)n;
+	}
+	out->data[out->size] = 0;
+	return true;
+}
+
+static bool read_checked(const char *path, bool secret, struct blob *out)
+{
+	struct stat stat;
+	bool good = false;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	memset(out, 0, sizeof(*out));
+	if (fd < 0 || fstat(fd, &stat) < 0)
+		complain(NULL, "%s: %s", path, strerror(errno));
+	else if (!S_ISREG(stat.st_mode))
+		complain("give the name of a file", "%s: this is no file", path);
+	else if (secret && stat.st_mode & 077)
+		complain("chmod 600 it; if somebody may have read it, what it protects is no secret any more",
+			 "%s: others than its owner may read it (mode %04o)", path,
+			 stat.st_mode & 07777);
+	else if ((size_t)stat.st_size > FILE_SIZE_MAX)
+		complain("give the right file", "%s: it is too large", path);
+	else
+		good = blob_fill(path, fd, (size_t)stat.st_size, out);
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+bool file_read(const char *path, struct blob *out)
+{
+	return read_checked(path, false, out);
+}
+
+bool file_read_secret(const char *path, struct blob *out)
+{
+	return read_checked(path, true, out);
+}
+
+void blob_wipe(struct blob *blob)
+{
+	if (blob->data)
+		explicit_bzero(blob->data, blob->size);
+	free(blob->data);
+	memset(blob, 0, sizeof(*blob));
+}
+
+static bool write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		data += n;
+		size -= (size_t)n;
+	}
+	return !fsync(fd);
+}
+
+/* The name is on disk only when its folder is. */
+static bool folder_sync(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	bool good = fd >= 0 && !fsync(fd);
+
+	if (fd >= 0)
+		close(fd);
+	free(folder);
+	return good;
+}
+
+bool file_write(const char *path, const void *data, size_t size, enum file_kind kind, bool replace)
+{
+	const mode_t mode = kind == FILE_SECRET ? 0600 : 0666;
+	struct stat old;
+	char *new = NULL;
+	bool good = false;
+	int fd = -1;
+
+	if (asprintf(&new, "%s.%u.new", path, (unsigned int)getpid()) < 0)
+		new = NULL;
+	else
+		fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd >= 0) {
+		/* a file that is replaced keeps its mode */
+		good = (!replace || stat(path, &old) || !fchmod(fd, old.st_mode & 0777)) &&
+		       write_all(fd, data, size);
+		/* link() does not replace, rename() does */
+		if (good)
+			good = replace ? !rename(new, path) : !link(new, path);
+		if (good)
+			good = folder_sync(path);
+	}
+	if (!good && errno == EEXIST)
+		complain("move it away first, or choose another name", "%s: there is such a file already",
+			 path);
+	else if (!good)
+		complain("nothing was written", "%s: %s", path, strerror(errno));
+	if (fd >= 0) {
+		close(fd);
+		unlink(new);
+	}
+	free(new);
+	return good;
+}
+
+bool file_exists(const char *path)
+{
+	return !access(path, F_OK) || errno != ENOENT;
+}
+
+enum status fault_say(const char *path, const struct dealbox_fault *fault)
+{
+	const char *next = *fault->next ? fault->next : NULL;
+
+	if (fault->line)
+		complain(next, "%s:%u: %s", path, fault->line, fault->what);
+	else
+		complain(next, "%s: %s", path, fault->what);
+	return STATUS_INPUT;
+}
