@@ -12,12 +12,19 @@ VERSION := $(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 MODULE_SOURCE = $(DESTDIR)/usr/src/dealbox-$(VERSION)
 
 help:
+	@echo 'make demo      deal a set in a throw-away machine; what may be given:'
+	@echo '               SET=file.pbn BOARDS=1-8 COPIES=3 KERNEL=6.12'
 	@echo 'make check     run every test'
 	@echo 'make fuzz      run the fuzz targets for some minutes'
 	@echo 'make bench     measure, and print figures'
 	@echo 'make install   user space, and the source of the module for DKMS; PREFIX=/usr/local DESTDIR='
 	@echo 'make clean     remove what was built'
 	@echo 'Each installs the Debian packages that it needs.'
+
+# Debian's kernel in a throw-away machine, an emulated dealing machine, a real set
+demo:
+	@tests/setup/run user-space vm '$(KERNEL)'
+	@tests/demo/run -k '$(KERNEL)' -b '$(BOARDS)' -c '$(COPIES)' '$(SET)'
 
 check:
 	@tests/setup/run user-space vm tests 6.1 6.12 harness trixie
@@ -52,4 +59,4 @@ endif
 clean:
 	rm -rf build
 
-.PHONY: help check fuzz bench install clean
+.PHONY: help demo check fuzz bench install clean
