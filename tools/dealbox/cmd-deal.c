@@ -41,6 +41,7 @@
 #define FAULT_MS	1000	/* how often a fault is tried to be cleared */
 #define REFUSALS_MAX	3	/* of START, in a row */
 
+#define NOTHING_DEALT	"nothing was dealt"
 #define EMPTY_IT	"take the board out, empty it, put all the cards into the hopper, " \
 			"and put the board in again"
 
@@ -916,9 +917,9 @@ static enum status job_resume(struct run *run, struct args *args, struct dealbox
 			complain("deal without --resume", "there is no job to resume on this machine");
 		return STATUS_INPUT;
 	}
-	status = args->argc ? setfile_read(args->argv, args->argc, run->options->reveal, set) :
-			      setfile_read(run->journal.files, (int)run->journal.file_count,
-					   run->options->reveal, set);
+	status = setfile_read(args->argc ? args->argv : run->journal.files,
+			      args->argc ? args->argc : (int)run->journal.file_count,
+			      run->options->reveal, NOTHING_DEALT, set);
 	if (status != STATUS_DONE)
 		return status;
 	setfile_digest(*set, digest);
@@ -1020,7 +1021,7 @@ static enum status deal(struct args *args, const struct options *options)
 	run->stdin_open = true;
 	/* input first: nobody shall fetch a machine for a file that cannot be dealt */
 	if (!options->resume) {
-		status = setfile_read(args->argv, args->argc, options->reveal, &set);
+		status = setfile_read(args->argv, args->argc, options->reveal, NOTHING_DEALT, &set);
 		if (status != STATUS_DONE || !boards_there(options, set)) {
 			status = STATUS_INPUT;
 			goto out;

@@ -60,7 +60,8 @@ static void numbers_check(const struct dealbox_set *set, struct dealbox_report *
 	dealbox_deal_wipe(&board.deal);
 }
 
-enum status setfile_read(char *const *files, int count, bool reveal, struct dealbox_set **out)
+enum status setfile_read(char *const *files, int count, bool reveal, const char *follows,
+			 struct dealbox_set **out)
 {
 	struct dealbox_report *report = dealbox_report_new();
 	struct dealbox_set *set = dealbox_set_new(NULL);
@@ -86,7 +87,7 @@ enum status setfile_read(char *const *files, int count, bool reveal, struct deal
 		problems = problems_say(report, reveal);
 		if (problems)
 			complain("mend the file; `dealbox check` shows everything that is wrong in it",
-				 "nothing was dealt");
+				 "%s", follows);
 	}
 	dealbox_report_free(report);
 	if (!problems) {

@@ -13,9 +13,11 @@
 /*
  * Reads files into a set in which every board has a number of its own and a
  * whole deal. STATUS_DONE and *out, to be freed with dealbox_set_free(); or
- * STATUS_INPUT, when everything that is wrong has been said.
+ * STATUS_INPUT, when everything that is wrong has been said, and what follows
+ * ("nothing was dealt").
  */
-enum status setfile_read(char *const *files, int count, bool reveal, struct dealbox_set **out);
+enum status setfile_read(char *const *files, int count, bool reveal, const char *follows,
+			 struct dealbox_set **out);
 
 /*
  * Writes a new file, in the format of that name, or with NULL in the one that the name of the

@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A set is dealt: on both kinds of machine, and with everything that goes wrong on the way."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+
+from tool import Box, SET, assert_exact, assert_secret, main, test
+
+
+def dealt(machine):
+    return [board for board in machine.account() if board["end"] == "done"]
+
+
+def whole_set(box: Box, kind):
+    machine = box.machine("--kind", kind)
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1-3,5", "--copies", "2", SET).expect(
+        0, r"board 1, copy 1: exact duplicate", r"board 5, copy 2: exact duplicate",
+        r"8 of 8 boards are exact duplicates; 0 void")
+    boards = [1, 1, 2, 2, 3, 3, 5, 5]
+    account = dealt(machine)
+    assert len(account) == len(boards), account
+    for lay, board in zip(account, boards):
+        assert_exact(lay, board)
+    assert len({lay["insertion"] for lay in account}) == len(boards)
+
+
+@test
+def a_set_on_a_machine_that_holds_the_plan(box):
+    whole_set(box, "stored")
+
+
+@test
+def a_set_on_a_machine_that_asks_for_each_card(box):
+    whole_set(box, "routed")
+
+
+@test
+def a_job_that_is_done_leaves_no_journal(box):
+    machine = box.machine()
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(0)
+    assert os.listdir(os.path.join(box.folder, "state/dealbox")) == []
+    box.dealbox("deal", "-m", machine.uri, "--resume").expect(2, "no job to resume",
+                                                             "deal without --resume")
+
+
+def voided(box, scenario, reason, kind="stored"):
+    machine = box.machine("--kind", kind, scenario=scenario)
+    result = box.dealbox("deal", "-m", machine.uri, "--boards", "1-2", SET).expect(
+        0, r"board 1: void: " + reason,
+        r"board 1: take the board out, empty it, put all the cards into the hopper, and put the "
+        r"board in again", r"board 1: exact duplicate", r"board 2: exact duplicate",
+        r"2 of 2 boards are exact duplicates; 1 void and dealt again")
+    assert result.out.index("void:") < result.out.index("take the board out") < \
+        result.out.index("board 1: exact")
+    good = dealt(machine)
+    assert_exact(good[-2], 1)
+    assert_exact(good[-1], 2)
+    assert good[-2]["insertion"] > 1
+    return machine
+
+
+@test
+def a_misread_card_voids_the_board_and_it_is_dealt_again(box):
+    voided(box, "deal 1 position 20: misread", "repeated card at card [0-9]+")
+
+
+@test
+def a_misread_card_on_a_machine_that_asks(box):
+    voided(box, "deal 1 position 20: misread", "repeated card at card [0-9]+", "routed")
+
+
+@test
+def a_card_in_the_wrong_pocket(box):
+    voided(box, "deal 1 position 7: wrong-pocket", "wrong pocket at card 8")
+
+
+@test
+def two_cards_at_once(box):
+    voided(box, "deal 1 position 7: double-feed", "double feed at card 8")
+
+
+@test
+def a_jam(box):
+    voided(box, "deal 1 position 7: jam gate", "jam at card 8")
+
+
+@test
+def the_board_pulled_out(box):
+    voided(box, "deal 1 position 7: pull", "board pulled at card 8")
+
+
+@test
+def the_cover_opened(box):
+    voided(box, "deal 1 position 7: cover open", "cover opened at card 8")
+
+
+@test
+def the_firmware_restarts(box):
+    voided(box, "deal 1 position 7: reset", "state lost")
+
+
+@test
+def events_that_are_lost(box):
+    voided(box, "deal 1 position 7 on event CARD_ROUTED: drop", "events of the machine were lost")
+
+
+def held(box, scenario, text, kind="stored"):
+    machine = box.machine("--kind", kind, scenario=scenario)
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(
+        0, text + r".* then press the start key or Enter", "board 1: exact duplicate",
+        "1 of 1 boards are exact duplicates; 0 void")
+    assert_exact(dealt(machine)[0], 1)
+    return machine
+
+
+@test
+def an_unreadable_card_is_read_again(box):
+    held(box, "deal 1 position 7: unreadable", "card 8 cannot be read: turn it, clean it")
+
+
+@test
+def an_unreadable_card_on_a_machine_that_asks(box):
+    held(box, "deal 1 position 7: unreadable", "card 8 cannot be read", "routed")
+
+
+@test
+def a_joker_is_taken_out(box):
+    held(box, "deal 1 position 7: extra joker1", "card 8 does not belong to the pack")
+
+
+@test
+def a_card_that_does_not_come(box):
+    held(box, "deal 1 position 7: feed-timeout", "card 8 does not come: look into the hopper")
+
+
+@test
+def enter_reads_the_card_again(box):
+    machine = box.machine("--manual", scenario="deal 1 position 7: unreadable")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET, stdin=subprocess.PIPE)
+    assert "card 8 cannot be read" in running.line()
+    machine.tell("wait state HELD")
+    running.finish("\n").expect(0, "board 1: exact duplicate")
+
+
+@test
+def the_stop_key_pauses_and_the_start_key_goes_on(box):
+    machine = box.machine("--manual", scenario="deal 1 position 7: key stop")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    assert re.search(r"paused at card \d+: press the start key or Enter", running.line())
+    machine.tell("wait state PAUSED")
+    machine.tell("key start")
+    running.finish().expect(0, "board 1: exact duplicate")
+
+
+@test
+def the_operator_is_told_what_is_missing(box):
+    machine = box.machine("--manual")
+    machine.tell("hopper empty")
+    machine.tell("cover open")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "4", SET)
+    assert "put in an empty board 4" in running.line()
+    machine.tell("insert")
+    assert "close the cover" in running.line()
+    machine.tell("cover close")
+    assert "put a pack of cards into the hopper" in running.line()
+    machine.tell("hopper fill")
+    running.finish().expect(0, "board 4: exact duplicate")
+
+
+@test
+def a_board_that_was_there_at_switch_on_is_in_doubt(box):
+    machine = box.machine("--manual")
+    machine.tell("insert")
+    machine.tell("power-cycle")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    assert "was there when the machine was switched on" in running.line()
+    machine.tell("remove")
+    machine.tell("insert")
+    running.finish().expect(0, "board 1: exact duplicate")
+
+
+@test
+def a_board_with_another_number_is_not_dealt(box):
+    machine = box.machine("--manual", "--boards", "1-9")
+    machine.tell("insert 7")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "3", SET)
+    assert "this is board 7: take it out, and put in an empty board 3" in running.line()
+    assert machine.status("deals") == "0"
+    machine.tell("remove")
+    machine.tell("insert 3")
+    running.finish().expect(0, "board 3: exact duplicate")
+
+
+@test
+def unplugged_in_the_middle(box):
+    machine = box.machine(scenario="deal 2 position 7: unplug")
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1-2", SET).expect(
+        3, "board 1: exact", "the machine is gone: unplugged or switched off",
+        "plug it in and switch it on", "stopped in the middle of board 2", "--resume` goes on")
+    machine.tell("plug")
+    # somebody has put another board in meanwhile: nobody knows whether it is empty
+    running = box.begin("deal", "-m", machine.uri, "--resume")
+    assert "board 2: void: the last run ended in the middle of it" in running.line()
+    assert "or press the start key or Enter if it is empty" in running.line()
+    machine.tell("key start")
+    running.finish().expect(0, "board 2: exact duplicate")
+    assert [lay["end"] for lay in machine.account()].count("done") == 2
+
+
+@test
+def a_machine_without_a_reader_is_refused(box):
+    machine = box.machine("--reader", "none", "--capabilities", "by-position,exit-sensors")
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(
+        3, "cannot read cards", "use a machine with a card reader")
+
+
+@test
+def json_is_json(box):
+    machine = box.machine(scenario="deal 1 position 20: misread")
+    result = box.dealbox("deal", "--json", "-m", machine.uri, "--boards", "1-2", SET).expect(0)
+    lines = result.json()
+    boards = [line for line in lines if line["event"] == "board"]
+    assert [(line["board"], line["verdict"]) for line in boards] == \
+        [(1, "void"), (1, "exact"), (2, "exact")], boards
+    assert any(line["event"] == "operator" for line in lines)
+    assert lines[-1]["event"] == "summary" and lines[-1]["exact"] == 2 and lines[-1]["done"]
+    assert result.err == ""
+
+
+@test
+def a_terminal_shows_progress_and_a_pipe_does_not(box):
+    machine = box.machine()
+    result = box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(0)
+    assert "\r" not in result.err + result.out
+    master, slave = pty.openpty()
+    process = box.start([os.environ["DEALBOX"], "deal", "-m", machine.uri, "--boards", "1", SET],
+                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=slave)
+    os.close(slave)
+    seen = b""
+    try:
+        while chunk := os.read(master, 4096):
+            seen += chunk
+    except OSError:
+        pass                    # the other end is closed
+    assert process.wait() == 0
+    for pattern in (rb"board 1: card 34/52, [0-9]+ boards per hour", rb"\r\033\[K"):
+        assert re.search(pattern, seen), seen[:400]
+
+
+@test
+def traces_are_recorded_and_judged(box):
+    machine = box.machine(scenario="deal 2 position 20: misread")
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1-2", "--record", "trace", SET).expect(0)
+    assert os.stat("trace").st_mode & 0o777 == 0o600
+    result = box.dealbox("verify", SET, "trace").expect(
+        1, "board 1, copy 1, insertion 1: exact duplicate", "board 2, copy 1, insertion 2: not an exact",
+        "board 2, copy 1, insertion 3: exact")
+    assert_secret(result.out)
+    lines = open("trace").read().splitlines()
+    heads = [n for n, line in enumerate(lines) if json.loads(line)["name"] == "trace"]
+    good = box.write("good", "\n".join(lines[:heads[1]]) + "\n")
+    box.dealbox("verify", SET, good).expect(0, "board 1, copy 1, insertion 1: exact duplicate")
+    # one line less, whichever it is, and it is exact no longer
+    for n in (1, 5, heads[1] // 2, heads[1] - 1):
+        box.write("short", "\n".join(lines[:n] + lines[n + 1:heads[1]]) + "\n")
+        verdict = box.dealbox("verify", "--json", SET, "short").expect(1).json()[0]
+        assert verdict["verdict"] == "void" and verdict["differences"], verdict
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1", "--record", "trace", SET).expect(
+        2, "cannot record to trace: File exists", "give another name")
+
+
+@test
+def verify_wants_traces(box):
+    box.write("text", "hello\n")
+    box.write("empty", "")
+    box.write("event", '{"name":"key","type":8}\n')
+    box.dealbox("verify", SET, "text").expect(2, "text:1: this is no line of a trace")
+    box.dealbox("verify", SET, "event").expect(2, "event:1: this is no line of a trace")
+    box.dealbox("verify", SET, "empty").expect(2, "empty is empty")
+    box.dealbox("verify", SET, "none").expect(2, "cannot read none: No such file")
+    box.dealbox("verify", SET).expect(2, "it wants a deal file and at least one trace")
+
+
+main()
