@@ -226,21 +226,6 @@ static enum wake next(struct run *run, struct dealbox_event *event, int timeout_
 	}
 }
 
-/* Events that came while nobody needed them, but for one that costs the plan. */
-static void events_drop(struct run *run)
-{
-	ssize_t count, n;
-
-	explicit_bzero(run->events, sizeof(run->events));
-	run->event_count = 0;
-	do {
-		count = dealbox_machine_read(run->machine, run->events, EVENTS_MAX);
-		for (n = 0; n < count; n++)
-			run->plan_loaded &= run->events[n].type != DEALBOX_EV_STATE_LOST;
-	} while (count > 0);
-	explicit_bzero(run->events, sizeof(run->events));
-}
-
 static bool start_key(const struct dealbox_event *event)
 {
 	return event->type == DEALBOX_EV_KEY && event->code == DEALBOX_KEY_START && event->arg[0];
@@ -391,37 +376,48 @@ static void board_vouched(struct run *run)
 	}
 }
 
+/* An event between two deals; asked: the operator has been asked for something. */
+static void board_event(struct run *run, const struct dealbox_event *event, bool asked)
+{
+	if (event->type == DEALBOX_EV_STATE_LOST)
+		run->plan_loaded = false;
+	if (asked && start_key(event))
+		board_vouched(run);
+}
+
 /* Waits for a board that can be dealt; its insertion. */
 static enum end board_wait(struct run *run, uint32_t *insertion)
 {
 	struct dealbox_status status = { 0 };
 	struct dealbox_event event;
+	int timeout_ms = 0;	/* first all that has come already: the status is newer */
+	bool asked = false;
 	enum end end;
 
 	run->cards = 0;
 	for (;;) {
-		events_drop(run);
+		switch (next(run, &event, timeout_ms)) {
+		case WAKE_EVENT:
+			board_event(run, &event, asked);
+			timeout_ms = 0;
+			continue;
+		case WAKE_GO:
+			if (asked)
+				board_vouched(run);
+			break;
+		case WAKE_STOP:
+			return END_STOPPED;
+		case WAKE_GONE:
+			return machine_failed(run);
+		case WAKE_QUIET:
+			break;
+		}
 		end = board_look(run, &status);
 		*insertion = status.insertion;
 		if (end != END_AGAIN)
 			return end;
-		switch (next(run, &event, status.state == DEALBOX_STATE_FAULT ? FAULT_MS : -1)) {
-		case WAKE_GONE:
-			return machine_failed(run);
-		case WAKE_STOP:
-			return END_STOPPED;
-		case WAKE_EVENT:
-			if (event.type == DEALBOX_EV_STATE_LOST)
-				run->plan_loaded = false;
-			if (start_key(&event))
-				board_vouched(run);
-			break;
-		case WAKE_GO:
-			board_vouched(run);
-			break;
-		case WAKE_QUIET:
-			break;
-		}
+		asked = true;
+		timeout_ms = status.state == DEALBOX_STATE_FAULT ? FAULT_MS : -1;
 	}
 }
 
