@@ -1,0 +1,772 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <string.h>
+
+#include "desk.h"
+
+#define PACE_DEALS	20	/* before which nobody calls a machine slow */
+#define FAILURES	3	/* commands in a row that did not work: out of order */
+
+/* ---- what has happened --------------------------------------------------- */
+
+void desk_init(struct desk *d)
+{
+	memset(d, 0, sizeof(*d));
+}
+
+static bool dealing(const struct desk *d)
+{
+	return d->phase == PHASE_RUNNING || d->phase == PHASE_PAUSED || d->phase == PHASE_HELD;
+}
+
+/* From here on the ledger has the insertion, and wants to know what became of it. */
+static bool in_ledger(const struct desk *d)
+{
+	return d->phase >= PHASE_START;
+}
+
+/* The deal is over, and not well. */
+static void make_void(struct desk *d, enum dealbox_ledger_outcome outcome, unsigned int reason,
+		      enum trouble trouble)
+{
+	d->confirm = true;
+	if (d->insertion == d->dealt)
+		d->used = true;
+	d->phase = PHASE_VOID;
+	d->outcome = outcome;
+	d->reason = reason;
+	d->trouble = trouble;
+}
+
+/* The plan was chosen or loaded, and nothing was recorded: as if it had not been. */
+static void forget_plan(struct desk *d)
+{
+	if (d->phase == PHASE_PLAN || d->phase == PHASE_BEGIN)
+		d->phase = PHASE_NONE;
+}
+
+void desk_plugged(struct desk *d, const struct dealbox_info *info)
+{
+	d->plugged = true;
+	d->stale = true;
+	d->capabilities = info->capabilities;
+}
+
+static void insertion_is(struct desk *d, uint32_t insertion, unsigned int number, bool automatic)
+{
+	if (d->insertion != insertion) {
+		/*
+		 * What left may come back with its cards, and nobody has seen what came
+		 * while we did not look.
+		 */
+		if (!d->confirm && ((insertion && !automatic) ||
+				    (d->phase != PHASE_JUDGE &&
+				     (d->doubt || (d->used && !d->recorded))))) {
+			d->confirm = true;
+			d->trouble = TROUBLE_USED;
+		}
+		d->doubt = false;
+		forget_plan(d);
+		d->used = false;
+		d->recorded = false;
+		d->released = false;
+		d->start = false;
+		d->refused = false;
+		d->automatic = automatic;
+	}
+	d->insertion = insertion;
+	d->number = number;
+}
+
+void desk_unplugged(struct desk *d)
+{
+	/* a verdict that needs no machine is still given */
+	if (in_ledger(d) && d->phase != PHASE_JUDGE && d->phase != PHASE_VOID)
+		make_void(d, DEALBOX_LEDGER_UNKNOWN, DEALBOX_EV_STATE_LOST, TROUBLE_DOUBT);
+	forget_plan(d);
+	d->plugged = false;
+	d->stale = false;
+	d->deals = false;
+	d->fault = false;
+	d->asked = false;
+	insertion_is(d, 0, 0, false);
+}
+
+/* What an event of a type does. */
+enum effect {
+	EFFECT_NONE,
+	EFFECT_LOST, EFFECT_HOPPER, EFFECT_EMPTY, EFFECT_INSERTED, EFFECT_REMOVED, EFFECT_COVER,
+	EFFECT_CLOSED, EFFECT_KEY, EFFECT_STARTED, EFFECT_DONE, EFFECT_PAUSED, EFFECT_RESUMED,
+	EFFECT_ABORTED, EFFECT_CLEARED, EFFECT_HELD, EFFECT_FAULT, EFFECT_PROTOCOL,
+};
+
+struct event_row {
+	enum effect effect;
+	enum trouble trouble;
+};
+
+static const struct event_row event_rows[0x40] = {
+	[DEALBOX_EV_STATE_LOST] = { EFFECT_LOST, TROUBLE_DOUBT },
+	[DEALBOX_EV_HOPPER_LOADED] = { EFFECT_HOPPER, 0 },
+	[DEALBOX_EV_HOPPER_EMPTY] = { EFFECT_EMPTY, 0 },
+	[DEALBOX_EV_BOARD_INSERTED] = { EFFECT_INSERTED, 0 },
+	[DEALBOX_EV_BOARD_REMOVED] = { EFFECT_REMOVED, TROUBLE_PULLED },
+	[DEALBOX_EV_COVER_OPEN] = { EFFECT_COVER, 0 },
+	[DEALBOX_EV_COVER_CLOSED] = { EFFECT_CLOSED, 0 },
+	[DEALBOX_EV_KEY] = { EFFECT_KEY, 0 },
+	[DEALBOX_EV_DEAL_STARTED] = { EFFECT_STARTED, TROUBLE_DOUBT },
+	[DEALBOX_EV_DEAL_DONE] = { EFFECT_DONE, TROUBLE_DOUBT },
+	[DEALBOX_EV_PAUSED] = { EFFECT_PAUSED, 0 },
+	[DEALBOX_EV_RESUMED] = { EFFECT_RESUMED, 0 },
+	[DEALBOX_EV_ABORTED] = { EFFECT_ABORTED, TROUBLE_ABORTED },
+	[DEALBOX_EV_FAULT_CLEARED] = { EFFECT_CLEARED, 0 },
+	[DEALBOX_EV_CARD_UNREADABLE] = { EFFECT_HELD, TROUBLE_UNREADABLE },
+	[DEALBOX_EV_NOT_IN_PLAN] = { EFFECT_HELD, TROUBLE_NOT_IN_PLAN },
+	[DEALBOX_EV_GATE_LATE] = { EFFECT_HELD, TROUBLE_GATE_LATE },
+	[DEALBOX_EV_FEED_TIMEOUT] = { EFFECT_HELD, TROUBLE_FEED },
+	[DEALBOX_EV_DECK_SHORT] = { EFFECT_HELD, TROUBLE_DECK_SHORT },
+	[DEALBOX_EV_REPEATED_CARD] = { EFFECT_FAULT, TROUBLE_REPEATED },
+	[DEALBOX_EV_DOUBLE_FEED] = { EFFECT_FAULT, TROUBLE_DOUBLE_FEED },
+	[DEALBOX_EV_JAM] = { EFFECT_FAULT, TROUBLE_JAM },
+	[DEALBOX_EV_WRONG_POCKET] = { EFFECT_FAULT, TROUBLE_WRONG_POCKET },
+	[DEALBOX_EV_BOARD_PULLED] = { EFFECT_FAULT, TROUBLE_PULLED },
+	[DEALBOX_EV_COVER_OPENED] = { EFFECT_FAULT, TROUBLE_COVER_OPENED },
+	[DEALBOX_EV_HARDWARE] = { EFFECT_FAULT, TROUBLE_HARDWARE },
+};
+
+static struct event_row event_row(uint32_t type)
+{
+	static const struct event_row protocol = { EFFECT_PROTOCOL, TROUBLE_DOUBT };
+	static const struct event_row none;
+	/* stops that a later minor version may add */
+	static const struct event_row held = { EFFECT_HELD, TROUBLE_UNREADABLE };
+	static const struct event_row fault = { EFFECT_FAULT, TROUBLE_HARDWARE };
+
+	if (type == DEALBOX_EV_PROTOCOL_ERROR)
+		return protocol;
+	if (type >= sizeof(event_rows) / sizeof(event_rows[0]))
+		return none;
+	if (event_rows[type].effect || type < 0x20)
+		return event_rows[type];
+	return type < 0x28 ? held : fault;
+}
+
+void desk_look(struct desk *d)
+{
+	d->stale = d->plugged;
+	if (d->fault)
+		d->asked = false;
+}
+
+void desk_status(struct desk *d, const struct dealbox_status *status)
+{
+	bool deals = status->state == DEALBOX_STATE_DEALING ||
+		     status->state == DEALBOX_STATE_PAUSED || status->state == DEALBOX_STATE_HELD;
+
+	d->stale = false;
+	d->hopper = status->flags & DEALBOX_STATUS_HOPPER;
+	d->cover = status->flags & DEALBOX_STATUS_COVER_OPEN;
+	insertion_is(d, status->flags & DEALBOX_STATUS_BOARD ? status->insertion : 0, status->board,
+		     false);
+	d->doubt = status->flags & DEALBOX_STATUS_IN_DOUBT;
+	if (status->flags & DEALBOX_STATUS_SPENT)
+		d->used = true;
+	d->deals = deals;
+	d->fault = status->state == DEALBOX_STATE_FAULT;
+	/* a fault that could not be cleared waits until something changes */
+	if (!d->fault)
+		d->asked = false;
+	/* whatever ended our deal was not seen */
+	if (!dealing(d))
+		return;
+	if (!deals || d->insertion != d->dealt) {
+		make_void(d, DEALBOX_LEDGER_UNKNOWN, status->fault, TROUBLE_DOUBT);
+	} else {
+		d->phase = status->state == DEALBOX_STATE_DEALING ? PHASE_RUNNING :
+			   status->state == DEALBOX_STATE_PAUSED ? PHASE_PAUSED : PHASE_HELD;
+		if (d->phase == PHASE_HELD && d->held != status->fault) {
+			d->held = status->fault;
+			d->holds = event_row(status->fault).trouble;
+		}
+	}
+}
+
+static const struct job *job_of(const struct desk *d, const struct jobs *jobs)
+{
+	return d->copy.job ? jobs_find(jobs, d->copy.job) : NULL;
+}
+
+/* Held at a card: which of its troubles, and is it the stop card between two decks? */
+static void hold(struct desk *d, const struct jobs *jobs, const struct dealbox_event *e,
+		 enum trouble trouble)
+{
+	const struct job *job = job_of(d, jobs);
+	bool joker = e->type == DEALBOX_EV_NOT_IN_PLAN && e->card >= DEALBOX_CARD_JOKER1;
+	bool face_up = e->flags & DEALBOX_EVF_FACE_UP;
+	bool card = e->type == DEALBOX_EV_CARD_UNREADABLE || e->type == DEALBOX_EV_NOT_IN_PLAN;
+
+	d->phase = PHASE_HELD;
+	d->held = e->type;
+	d->holds = trouble;
+	d->start = false;
+	if (card && job && job->options & DEALBOX_JOB_STOP_CARD) {
+		if (!e->position)
+			d->holds = TROUBLE_STOP_CARD;
+		else if (joker || face_up)
+			make_void(d, DEALBOX_LEDGER_VOID, e->type, TROUBLE_DECK_WRONG);
+	} else if (card && face_up) {
+		d->holds = TROUBLE_FACE_UP;
+	}
+	/* these may go away by themselves: once for each card */
+	if ((d->holds == TROUBLE_UNREADABLE || d->holds == TROUBLE_GATE_LATE) &&
+	    d->reread != e->position + 1u) {
+		d->reread = e->position + 1u;
+		d->start = true;
+	}
+}
+
+static void measure(struct desk *d, uint64_t now)
+{
+	uint64_t took = now - d->begun;
+
+	if (!d->begun || now < d->begun)
+		return;
+	d->pace = d->paced ? d->pace + (took >> 3) - (d->pace >> 3) : took;
+	if (d->paced < PACE_DEALS)
+		d->paced++;
+	if (d->paced == PACE_DEALS && (!d->best || d->pace < d->best))
+		d->best = d->pace;
+}
+
+bool desk_slow(const struct desk *d)
+{
+	return d->best && d->pace > d->best + d->best / 2;
+}
+
+static void deal_event(struct desk *d, const struct jobs *jobs, const struct dealbox_event *e,
+		       struct event_row row)
+{
+	/* a deal event of an insertion that is not ours: somebody else deals here */
+	if (dealing(d) && e->insertion != d->dealt) {
+		make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, TROUBLE_DOUBT);
+		d->stale = true;
+		return;
+	}
+	switch (row.effect) {
+	case EFFECT_STARTED:
+		d->begun = e->timestamp_ns;
+		d->deals = true;
+		d->used = true;
+		break;
+	case EFFECT_DONE:
+		d->deals = false;
+		d->used = true;
+		if (dealing(d)) {
+			d->phase = PHASE_JUDGE;
+			measure(d, e->timestamp_ns);
+		}
+		break;
+	case EFFECT_PAUSED:
+		d->asked = false;
+		if (dealing(d)) {
+			d->phase = PHASE_PAUSED;
+			/* the stop key holds it until somebody starts */
+			if (e->code == DEALBOX_PAUSED_BY_KEY)
+				d->pause = true;
+		}
+		break;
+	case EFFECT_RESUMED:
+		d->asked = false;
+		if (dealing(d))
+			d->phase = PHASE_RUNNING;
+		break;
+	case EFFECT_ABORTED:
+		d->deals = false;
+		d->asked = false;
+		if (dealing(d))
+			make_void(d, DEALBOX_LEDGER_VOID, e->type, row.trouble);
+		break;
+	default:	/* EFFECT_HELD */
+		if (dealing(d))
+			hold(d, jobs, e, row.trouble);
+	}
+}
+
+void desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_event *e)
+{
+	struct event_row row = event_row(e->type);
+
+	if (e->flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP)) {
+		d->stale = true;
+		if (dealing(d))
+			make_void(d, DEALBOX_LEDGER_UNKNOWN, DEALBOX_EV_PROTOCOL_ERROR,
+				  TROUBLE_DOUBT);
+	}
+	switch (row.effect) {
+	case EFFECT_NONE:
+		break;
+	case EFFECT_LOST:
+		if (in_ledger(d) && d->phase != PHASE_JUDGE && d->phase != PHASE_VOID)
+			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, row.trouble);
+		forget_plan(d);
+		d->deals = false;
+		d->fault = false;
+		d->asked = false;
+		d->stale = true;
+		break;
+	case EFFECT_HOPPER:
+		d->hopper = true;
+		if (d->phase == PHASE_HELD && d->held == DEALBOX_EV_DECK_SHORT)
+			d->start = true;
+		break;
+	case EFFECT_EMPTY:
+		d->hopper = false;
+		break;
+	case EFFECT_INSERTED:
+		if (dealing(d) && e->insertion != d->dealt)
+			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, TROUBLE_DOUBT);
+		insertion_is(d, e->insertion, e->arg[0], true);
+		d->doubt = e->flags & DEALBOX_EVF_AT_POWER_ON;
+		break;
+	case EFFECT_REMOVED:
+		if (in_ledger(d) && d->phase != PHASE_JUDGE && d->phase != PHASE_VOID)
+			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, row.trouble);
+		insertion_is(d, 0, 0, false);
+		if (d->fault)
+			d->asked = false;
+		break;
+	case EFFECT_COVER:
+		d->cover = true;
+		break;
+	case EFFECT_CLOSED:
+		d->cover = false;
+		d->asked = false;
+		break;
+	case EFFECT_KEY:
+		if (!e->arg[0])
+			break;
+		if (e->code == DEALBOX_KEY_START)
+			desk_push(d, PUSH_START);
+		else if (e->code == DEALBOX_KEY_RELEASE)
+			desk_push(d, PUSH_RELEASE);
+		/* the stop key pauses the machine by itself, and PAUSED says so */
+		break;
+	case EFFECT_CLEARED:
+		d->fault = false;
+		d->asked = false;
+		break;
+	case EFFECT_FAULT:
+		d->deals = false;
+		d->fault = true;
+		d->asked = false;
+		if (dealing(d))
+			make_void(d, DEALBOX_LEDGER_VOID, e->type, row.trouble);
+		else if (!in_ledger(d))
+			d->trouble = row.trouble;
+		forget_plan(d);
+		break;
+	case EFFECT_PROTOCOL:
+		d->stale = true;
+		if (dealing(d))
+			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, row.trouble);
+		break;
+	default:
+		deal_event(d, jobs, e, row);
+	}
+}
+
+void desk_push(struct desk *d, enum push push)
+{
+	switch (push) {
+	case PUSH_START:
+		d->pause = false;
+		/* the emergency stop is let go by one press, and dealing begins by another */
+		if (d->stop) {
+			d->stop = false;
+			break;
+		}
+		/* a start is an answer to what was asked, not to what comes next */
+		d->start = d->phase != PHASE_NONE || d->fault || d->shows == TROUBLE_START ||
+			   d->shows == TROUBLE_CONFIRM;
+		d->ledger = false;
+		d->refused = false;
+		if (d->fault || d->deals)
+			d->asked = false;
+		break;
+	case PUSH_PAUSE:
+		d->pause = true;
+		break;
+	case PUSH_STOP:
+		d->stop = true;
+		d->start = false;
+		d->asked = false;
+		forget_plan(d);
+		if (d->phase == PHASE_START)
+			make_void(d, DEALBOX_LEDGER_VOID, 0, TROUBLE_ABORTED);
+		break;
+	default:	/* PUSH_RELEASE */
+		d->release = true;
+	}
+}
+
+/* ---- what comes next ------------------------------------------------------ */
+
+static bool elsewhere(const struct copy *copy, const void *context)
+{
+	const struct others *others = context;
+	size_t n;
+
+	for (n = 0; n < others->count; n++) {
+		const struct copy *at = &others->desks[n]->copy;
+
+		if (at->job == copy->job && at->board == copy->board && at->copy == copy->copy)
+			return true;
+	}
+	return false;
+}
+
+static bool by_reader(const struct desk *d, const struct job *job)
+{
+	return job->options & DEALBOX_JOB_BY_READER &&
+	       d->capabilities & DEALBOX_CAP_BOARD_READER;
+}
+
+static bool job_open(const struct job *job)
+{
+	return job->state == DEALBOX_LEDGER_JOB_OPEN && !job->repeat;
+}
+
+/* The copy that was told to the operator stays, while nothing speaks against it. */
+static bool keep_copy(const struct desk *d, const struct jobs *jobs, const struct others *others)
+{
+	const struct job *job = job_of(d, jobs);
+
+	return job && job_open(job) && !by_reader(d, job) &&
+	       job_state(job, d->copy.board, d->copy.copy) == DEALBOX_LEDGER_COPY_OPEN &&
+	       !elsewhere(&d->copy, others);
+}
+
+/* Finds the job and the copy for the place that is free. */
+static void choose(struct desk *d, const struct jobs *jobs, const struct others *others)
+{
+	const struct job *job;
+	struct copy copy;
+
+	/* with a board in the machine, the operator has acted on what he was told */
+	if (d->insertion && keep_copy(d, jobs, others))
+		return;
+	d->copy = (struct copy){ 0 };
+	for (job = jobs->first; job; job = job->next) {
+		if (!job_open(job) || !job_pick(job, 0, elsewhere, others, &copy))
+			continue;
+		if (by_reader(d, job))
+			copy = (struct copy){ job->id, 0, 0 };
+		d->copy = copy;
+		return;
+	}
+}
+
+/* The board that is there has a number: does it fit? */
+static enum trouble check_number(struct desk *d, const struct jobs *jobs,
+				 const struct others *others)
+{
+	const struct job *job = job_of(d, jobs);
+	struct copy copy;
+
+	if (!by_reader(d, job))
+		return d->number && d->number != d->copy.board ? TROUBLE_NUMBER_OTHER :
+		       TROUBLE_NONE;
+	if (!d->number)
+		return TROUBLE_NUMBER_UNREAD;
+	d->copy.board = d->number;
+	if (!job_has(job, d->number, 1))
+		return TROUBLE_NUMBER_RANGE;
+	if (!job_pick(job, d->number, elsewhere, others, &copy))
+		return TROUBLE_NUMBER_DONE;
+	d->copy = copy;
+	return TROUBLE_NONE;
+}
+
+static bool shows(struct desk *d, enum trouble trouble)
+{
+	d->shows = trouble;
+	return false;
+}
+
+static bool does(struct desk *d, struct step *step, enum step_kind kind)
+{
+	*step = (struct step){
+		.kind = kind, .copy = d->copy, .insertion = d->dealt,
+		.outcome = d->outcome, .reason = d->reason,
+	};
+	d->shows = TROUBLE_NONE;
+	return true;
+}
+
+/* The same for what the machine answers with an event. */
+static bool asks(struct desk *d, struct step *step, enum step_kind kind)
+{
+	d->asked = true;
+	return does(d, step, kind);
+}
+
+/* No deal is under way. */
+static bool next_free(struct desk *d, struct jobs *jobs, const struct others *others,
+		      struct step *step)
+{
+	const struct job *job;
+	enum trouble trouble;
+
+	/* a board that is recorded has nothing to do with a fault that came later */
+	if (d->fault && !d->recorded) {
+		/* the board is out, or somebody says that it is mended */
+		if (!d->asked && !d->cover && (d->insertion != d->dealt || d->start)) {
+			d->start = false;
+			return asks(d, step, STEP_CLEAR);
+		}
+		if (d->cover && d->trouble != TROUBLE_JAM)
+			return shows(d, TROUBLE_COVER);
+		return shows(d, d->trouble ? d->trouble : TROUBLE_HARDWARE);
+	}
+	if (d->used || d->doubt)
+		d->release |= !d->released;
+	if (d->release && d->insertion && d->capabilities & DEALBOX_CAP_BOARD_LOCK) {
+		d->release = false;
+		d->released = true;
+		return does(d, step, STEP_RELEASE);
+	}
+	d->release = false;
+	if (d->insertion && (d->used || d->doubt)) {
+		d->start = false;
+		if (d->recorded)
+			return shows(d, TROUBLE_TAKE_OUT);
+		if (d->doubt)
+			return shows(d, TROUBLE_DOUBT);
+		return shows(d, d->confirm && d->trouble ? d->trouble : TROUBLE_USED);
+	}
+	if (d->stop)
+		return shows(d, TROUBLE_STOPPED);
+	choose(d, jobs, others);
+	job = job_of(d, jobs);
+	if (!job) {
+		d->start = false;
+		return shows(d, TROUBLE_NO_WORK);
+	}
+	if (d->ledger)
+		return shows(d, TROUBLE_LEDGER);
+	if (!d->insertion) {
+		d->start = false;
+		if (d->confirm && d->trouble && d->trouble != TROUBLE_USED)
+			return shows(d, d->trouble);
+		return shows(d, by_reader(d, job) ? TROUBLE_INSERT_ANY : TROUBLE_INSERT);
+	}
+	trouble = check_number(d, jobs, others);
+	if (!trouble && d->cover)
+		trouble = TROUBLE_COVER;
+	if (!trouble && !d->hopper)
+		trouble = TROUBLE_HOPPER;
+	if (!trouble && d->refused)
+		trouble = TROUBLE_MACHINE;
+	if (trouble)
+		return shows(d, trouble);
+	if (d->pause)
+		return shows(d, TROUBLE_PAUSED);
+	if (!d->start && d->confirm)
+		return shows(d, TROUBLE_CONFIRM);
+	if (!d->start && !(d->automatic && job->options & DEALBOX_JOB_AUTO_START))
+		return shows(d, TROUBLE_START);
+
+	d->start = false;
+	d->automatic = false;
+	d->phase = PHASE_PLAN;
+	d->dealt = d->insertion;
+	d->reread = 0;
+	d->begun = 0;
+	return does(d, step, STEP_PLAN);
+}
+
+/* A deal is under way at the machine. */
+static bool next_dealing(struct desk *d, const struct jobs *jobs, struct step *step)
+{
+	const struct job *job = job_of(d, jobs);
+	bool cancelled = !job || job->state == DEALBOX_LEDGER_JOB_CANCELLED;
+	bool pause = d->pause || (job && job->state == DEALBOX_LEDGER_JOB_PAUSED);
+
+	if (d->asked)
+		return shows(d, d->phase == PHASE_PAUSED ? TROUBLE_PAUSED :
+			     d->phase == PHASE_HELD ? d->holds : TROUBLE_NONE);
+	if (cancelled)
+		return asks(d, step, STEP_ABORT);
+	if (d->phase == PHASE_RUNNING)
+		return pause ? asks(d, step, STEP_PAUSE) :
+		       shows(d, desk_slow(d) ? TROUBLE_SLOW : TROUBLE_NONE);
+	if (d->phase == PHASE_PAUSED) {
+		d->start = false;
+		return pause ? shows(d, TROUBLE_PAUSED) : asks(d, step, STEP_RESUME);
+	}
+	/* held */
+	if (!d->start || pause)
+		return shows(d, pause ? TROUBLE_PAUSED : d->holds);
+	d->start = false;
+	return does(d, step, STEP_REREAD);
+}
+
+bool desk_next(struct desk *d, struct jobs *jobs, const struct others *others, struct step *step)
+{
+	/* the stop comes before everything */
+	if (d->plugged && d->stop && d->deals && !d->asked)
+		return asks(d, step, STEP_ABORT);
+	if (d->plugged && d->stale)
+		return does(d, step, STEP_STATUS);
+	/* a deal that is nobody's, or void, is not left to go on */
+	if (d->plugged && d->deals && !d->asked && !dealing(d))
+		return asks(d, step, STEP_ABORT);
+	if ((d->phase == PHASE_JUDGE || d->phase == PHASE_VOID) && d->ledger)
+		return shows(d, TROUBLE_LEDGER);
+	if (d->phase == PHASE_JUDGE)
+		return does(d, step, STEP_JUDGE);
+	if (d->phase == PHASE_VOID)
+		return does(d, step, STEP_VOID);
+	if (!d->plugged) {
+		d->copy = (struct copy){ 0 };
+		return shows(d, TROUBLE_ABSENT);
+	}
+	switch (d->phase) {
+	case PHASE_NONE:
+		return next_free(d, jobs, others, step);
+	case PHASE_PLAN:
+		return does(d, step, STEP_PLAN);
+	case PHASE_BEGIN:
+		return does(d, step, STEP_BEGIN);
+	case PHASE_START:
+		return does(d, step, STEP_START);
+	default:
+		return next_dealing(d, jobs, step);
+	}
+}
+
+enum trouble desk_trouble(const struct desk *d)
+{
+	return d->shows;
+}
+
+/* ---- what became of it ---------------------------------------------------- */
+
+static void mark(struct jobs *jobs, const struct copy *copy, enum dealbox_ledger_copy_state state)
+{
+	struct job *job = jobs_find(jobs, copy->job);
+
+	/* without memory the ledger still knows, and refuses the copy */
+	if (job)
+		job_set_state(job, copy->board, copy->copy, state);
+}
+
+static void did_begin(struct desk *d, struct jobs *jobs, const struct step *step, enum did did)
+{
+	struct job *job = jobs_find(jobs, step->copy.job);
+
+	d->phase = did == DID_OK ? PHASE_START : PHASE_NONE;
+	switch (did) {
+	case DID_OK:
+		mark(jobs, &step->copy, DEALBOX_LEDGER_COPY_DEALING);
+		break;
+	case DID_USED:
+		d->used = true;
+		d->confirm = true;
+		d->trouble = TROUBLE_USED;
+		break;
+	case DID_REPEAT:
+		if (job)
+			job->repeat = true;
+		break;
+	case DID_LEDGER:
+		d->ledger = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void did_start(struct desk *d, enum did did)
+{
+	/* the insertion is in the ledger: whatever the machine says, it is used up */
+	d->used = true;
+	if (did == DID_OK) {
+		d->phase = PHASE_RUNNING;
+		d->deals = true;
+		d->confirm = false;
+		d->trouble = TROUBLE_NONE;
+		d->asked = false;
+		return;
+	}
+	make_void(d, did == DID_REFUSED ? DEALBOX_LEDGER_VOID : DEALBOX_LEDGER_UNKNOWN, 0,
+		  did == DID_REFUSED ? TROUBLE_USED : TROUBLE_DOUBT);
+	d->stale = true;
+}
+
+/* Recorded, or not: the phase ends only when the ledger has it. */
+static void did_record(struct desk *d, struct jobs *jobs, const struct step *step, enum did did)
+{
+	if (did == DID_LEDGER) {
+		d->ledger = true;
+		return;
+	}
+	d->phase = PHASE_NONE;
+	if (did == DID_EXACT) {
+		mark(jobs, &step->copy, DEALBOX_LEDGER_COPY_RECORDED);
+		if (d->insertion == step->insertion)
+			d->recorded = true;
+		return;
+	}
+	mark(jobs, &step->copy, DEALBOX_LEDGER_COPY_OPEN);
+	d->confirm = true;
+	if (did == DID_DIFFERS)
+		d->trouble = TROUBLE_DIFFERS;
+}
+
+void desk_did(struct desk *d, struct jobs *jobs, const struct step *step, enum did did)
+{
+	static const bool command[STEPS] = {
+		[STEP_STATUS] = true, [STEP_PAUSE] = true, [STEP_RESUME] = true,
+		[STEP_REREAD] = true, [STEP_ABORT] = true,
+	};
+
+	if (command[step->kind] && did == DID_OK) {
+		if (step->kind != STEP_STATUS)
+			d->failures = 0;
+	} else if (command[step->kind]) {
+		/* it may stand otherwise than we thought */
+		d->stale = true;
+		d->asked = false;
+		if (++d->failures == FAILURES) {
+			d->failures = 0;
+			desk_unplugged(d);
+			return;
+		}
+	}
+	switch (step->kind) {
+	case STEP_PLAN:
+		d->phase = did == DID_OK ? PHASE_BEGIN : PHASE_NONE;
+		d->refused = did != DID_OK;
+		break;
+	case STEP_BEGIN:
+		did_begin(d, jobs, step, did);
+		break;
+	case STEP_START:
+		did_start(d, did);
+		break;
+	case STEP_REREAD:
+		if (did == DID_OK)
+			d->phase = PHASE_RUNNING;
+		break;
+	case STEP_CLEAR:
+		/* is it a fault at all? */
+		d->stale = did != DID_OK;
+		break;
+	case STEP_JUDGE:
+	case STEP_VOID:
+		did_record(d, jobs, step, did);
+		break;
+	default:
+		break;
+	}
+}

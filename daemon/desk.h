@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A desk: one machine, and what to do with it next. No I/O, no clock: whoever
+ * runs it tells what has happened (events, what the operator pressed, what became
+ * of the last step), asks for the next step until there is none, and does it.
+ *
+ * Rules that hold whatever happens, in any order (tests/unit/test_desk.c):
+ *  1. One insertion is started at most once, and only after the ledger has it.
+ *  2. A board is judged only after DEAL_DONE of its own insertion, without a gap.
+ *  3. What is void or unknown is recorded as such, and its board must be taken out;
+ *     the next one is not started before somebody has said that it is empty.
+ *  4. The same copy is never at two desks.
+ */
+#ifndef DAEMON_DESK_H
+#define DAEMON_DESK_H
+
+#include "job.h"
+#include "trouble.h"
+
+/* What is to be done now. */
+enum step_kind {
+	STEP_STATUS,	/* ask the machine how it stands: desk_status() */
+	STEP_PLAN,	/* give the machine the plan of copy */
+	STEP_BEGIN,	/* record the insertion in the ledger */
+	STEP_START,
+	STEP_PAUSE,
+	STEP_RESUME,
+	STEP_REREAD,
+	STEP_ABORT,
+	STEP_CLEAR,	/* the fault */
+	STEP_RELEASE,	/* the board */
+	STEP_JUDGE,	/* verify the trace, and record the verdict with it */
+	STEP_VOID,	/* record that it did not end well: outcome, reason */
+	STEPS
+};
+
+struct step {
+	enum step_kind kind;
+	struct copy copy;
+	uint32_t insertion;
+	enum dealbox_ledger_outcome outcome;	/* STEP_VOID */
+	unsigned int reason;			/* STEP_VOID: DEALBOX_EV_*, 0 = none */
+};
+
+/* What became of a step. */
+enum did {
+	DID_OK,
+	DID_REFUSED,	/* the machine said no */
+	DID_NO_ANSWER,	/* nobody knows whether it did it */
+	DID_USED,	/* STEP_BEGIN: the insertion is in the ledger already */
+	DID_TAKEN,	/* STEP_BEGIN: the copy is not to be dealt; the job was read again */
+	DID_REPEAT,	/* STEP_BEGIN: the deal was dealt for another session */
+	DID_LEDGER,	/* BEGIN, JUDGE, VOID: it could not be recorded */
+	DID_EXACT,	/* STEP_JUDGE */
+	DID_DIFFERS,	/* STEP_JUDGE */
+	DIDS
+};
+
+/* What an operator presses, at the machine, the panel or a program. */
+enum push {
+	PUSH_START,	/* go on: deal, resume, read again, "I have done it" */
+	PUSH_PAUSE,
+	PUSH_STOP,	/* emergency */
+	PUSH_RELEASE,	/* let the board go */
+	PUSHES
+};
+
+enum phase {
+	PHASE_NONE,
+	PHASE_PLAN,	/* chosen; the plan is to be loaded */
+	PHASE_BEGIN,	/* loaded; to be recorded */
+	PHASE_START,	/* recorded; to be started */
+	PHASE_RUNNING,
+	PHASE_PAUSED,
+	PHASE_HELD,
+	PHASE_JUDGE,	/* all cards have fallen; to be judged and recorded */
+	PHASE_VOID,	/* to be recorded as void */
+};
+
+struct desk {
+	/* the machine, as far as is known */
+	bool plugged;
+	bool stale;		/* ask for its status */
+	uint32_t capabilities;
+	bool hopper, cover, doubt;
+	bool deals;		/* it deals, is paused or is held */
+	bool fault;
+	uint32_t insertion;	/* of the board that is there */
+	unsigned int number;	/* of the board, as read; 0 = none */
+	bool used;		/* this insertion was dealt, whatever became of it */
+	bool recorded;		/* and it is exact, and in the ledger */
+	bool released;
+	bool asked;		/* ABORT, CLEAR, PAUSE or RESUME is under way */
+	unsigned int failures;	/* of commands, in a row */
+
+	/* the deal */
+	enum phase phase;
+	struct copy copy;	/* that is dealt, or that comes next */
+	uint32_t dealt;		/* insertion of the deal */
+	enum dealbox_ledger_outcome outcome;
+	unsigned int reason;
+	unsigned int held;	/* DEALBOX_EV_* */
+	unsigned int reread;	/* position + 1 of the card that was read again by itself */
+
+	/* the operator */
+	bool start;		/* was pressed, and not used yet */
+	bool pause;
+	bool stop;
+	bool release;
+	bool confirm;		/* the next board must be said to be empty */
+	bool automatic;		/* this insertion may be started by itself */
+	bool ledger;		/* could not be written */
+	bool refused;		/* the machine refused the plan or the start */
+	enum trouble holds;	/* why the card is held */
+	enum trouble trouble;	/* why the board must be emptied, or the fault */
+	enum trouble shows;	/* what the operator sees */
+
+	/* how long deals take, ns: the best of the averages, and the average */
+	uint64_t begun, pace, best;
+	unsigned int paced;
+};
+
+/* Is this copy at another desk? */
+struct others {
+	const struct desk *const *desks;
+	size_t count;
+};
+
+void desk_init(struct desk *desk);
+/* The machine is there; its status follows. */
+void desk_plugged(struct desk *desk, const struct dealbox_info *info);
+void desk_unplugged(struct desk *desk);
+/* Look at the machine again: called now and then while it waits, an event may be lost. */
+void desk_look(struct desk *desk);
+void desk_status(struct desk *desk, const struct dealbox_status *status);
+/* Every event of the machine, in order. */
+void desk_event(struct desk *desk, const struct jobs *jobs, const struct dealbox_event *event);
+void desk_push(struct desk *desk, enum push push);
+/*
+ * The next step, or false: then desk_trouble() says what the operator does. The step must be
+ * done, and desk_did() be told, before anything else is told.
+ */
+bool desk_next(struct desk *desk, struct jobs *jobs, const struct others *others,
+	       struct step *step);
+/* A machine that fails three commands in a row is out of order, and unplugged for us. */
+void desk_did(struct desk *desk, struct jobs *jobs, const struct step *step, enum did did);
+/* What the operator sees now; desk->copy has board and copy. Valid after desk_next(). */
+enum trouble desk_trouble(const struct desk *desk);
+/* Has the machine become slower, by half of its best? */
+bool desk_slow(const struct desk *desk);
+
+#endif

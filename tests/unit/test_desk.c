@@ -1,0 +1,869 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Desks at work: machines, boards and operators are played here, with all that can
+ * go wrong, in any order. What is asserted is what no restart, unplug or power cut may
+ * break; and that from every state there is a way on, for an operator who does
+ * what he is told.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "desk.h"
+
+#define MACHINES	2
+#define CARDS		5	/* of a deal here: enough for every place to go wrong */
+#define INSERTIONS	4096
+#define BOARDS		4
+#define STEPS_MAX	40	/* between two things that happen */
+
+struct entry {
+	unsigned int machine;
+	uint32_t number;
+	struct copy copy;
+	enum dealbox_ledger_outcome outcome;
+	unsigned int starts;
+};
+
+struct table;
+
+/* A machine, the board in it, and its desk. */
+struct place {
+	struct table *table;
+	unsigned int index;
+	struct desk desk;
+	struct dealbox_info info;
+
+	bool plugged;
+	bool cover, hopper;
+	unsigned int state, fault;
+	uint32_t insertion, last_insertion;
+	bool present, spent, doubt;
+	unsigned int label;		/* on the board that is there */
+	unsigned int in_board;		/* cards that lie in it */
+	unsigned int cards;		/* of the deal */
+	unsigned int position;
+	bool lost;			/* an event, before the next one */
+	bool lost_in_deal;
+	uint32_t done;			/* insertion whose DEAL_DONE was sent */
+	uint64_t clock;
+};
+
+struct table {
+	uint32_t random;
+	bool chaos;
+	struct jobs jobs;
+	struct place places[MACHINES];
+	struct entry entries[INSERTIONS];
+	unsigned int count;
+	unsigned int recorded;
+	bool seen[TROUBLES];
+};
+
+static bool troubles_seen[TROUBLES];
+
+static uint32_t draw(struct table *t, uint32_t limit)
+{
+	t->random = t->random * 1664525u + 1013904223u;
+	return (uint64_t)t->random * limit >> 32;
+}
+
+static bool percent(struct table *t, uint32_t percent)
+{
+	return t->chaos && draw(t, 100) < percent;
+}
+
+/* ---- the ledger, as it is remembered when the daemon dies ----------------- */
+
+static struct entry *entry_find(struct table *t, unsigned int machine, uint32_t number)
+{
+	unsigned int n;
+
+	for (n = 0; n < t->count; n++)
+		if (t->entries[n].machine == machine && t->entries[n].number == number)
+			return &t->entries[n];
+	return NULL;
+}
+
+static bool same(const struct copy *a, const struct copy *b)
+{
+	return a->job == b->job && a->board == b->board && a->copy == b->copy;
+}
+
+static enum did ledger_begin(struct place *p, const struct step *step)
+{
+	struct table *t = p->table;
+	unsigned int n;
+
+	if (percent(t, 3))
+		return DID_LEDGER;
+	if (entry_find(t, p->index, step->insertion))
+		return DID_USED;
+	for (n = 0; n < t->count; n++) {
+		const struct entry *e = &t->entries[n];
+
+		/* rule 4: never the same copy twice */
+		if (same(&e->copy, &step->copy) &&
+		    (e->outcome == DEALBOX_LEDGER_NONE || e->outcome == DEALBOX_LEDGER_EXACT))
+			fail_msg("copy %u.%u again", step->copy.board, step->copy.copy);
+	}
+	assert_true(t->count < INSERTIONS);
+	t->entries[t->count++] = (struct entry){ p->index, step->insertion, step->copy, 0, 0 };
+	return DID_OK;
+}
+
+static enum did ledger_end(struct place *p, const struct step *step,
+			   enum dealbox_ledger_outcome outcome)
+{
+	struct entry *e = entry_find(p->table, p->index, step->insertion);
+
+	if (percent(p->table, 3))
+		return DID_LEDGER;
+	assert_non_null(e);
+	assert_int_equal(e->outcome, DEALBOX_LEDGER_NONE);
+	assert_true(same(&e->copy, &step->copy));
+	e->outcome = outcome;
+	return DID_OK;
+}
+
+/* ---- the machine ---------------------------------------------------------- */
+
+static bool deals(const struct place *p)
+{
+	return p->state == DEALBOX_STATE_DEALING || p->state == DEALBOX_STATE_PAUSED ||
+	       p->state == DEALBOX_STATE_HELD;
+}
+
+static void emit(struct place *p, struct dealbox_event e)
+{
+	e.timestamp_ns = p->clock += 1000;
+	if (percent(p->table, 1)) {
+		p->lost = true;
+		if (deals(p) || e.type == DEALBOX_EV_DEAL_DONE)
+			p->lost_in_deal = true;
+		return;
+	}
+	if (p->lost)
+		e.flags |= DEALBOX_EVF_MACHINE_GAP;
+	p->lost = false;
+	if (p->desk.plugged)
+		desk_event(&p->desk, &p->table->jobs, &e);
+}
+
+static void emit_type(struct place *p, uint32_t type)
+{
+	emit(p, (struct dealbox_event){ .type = type, .insertion = p->insertion,
+					.position = p->position, .card = 3 });
+}
+
+static void plug(struct place *p)
+{
+	if (p->plugged)
+		return;
+	p->plugged = true;
+	desk_plugged(&p->desk, &p->info);
+	emit_type(p, DEALBOX_EV_STATE_LOST);
+}
+
+static void unplug(struct place *p, bool power)
+{
+	p->plugged = false;
+	desk_unplugged(&p->desk);
+	p->state = DEALBOX_STATE_IDLE;
+	p->lost = false;
+	if (power && p->present) {
+		p->insertion = ++p->last_insertion;
+		p->spent = false;
+		p->doubt = true;
+	}
+}
+
+static void stop(struct place *p, unsigned int fault)
+{
+	p->state = fault < 0x28 ? DEALBOX_STATE_HELD : DEALBOX_STATE_FAULT;
+	p->fault = fault;
+	emit_type(p, fault);
+}
+
+static void insert(struct place *p, unsigned int label)
+{
+	if (p->present)
+		return;
+	p->present = true;
+	p->insertion = ++p->last_insertion;
+	p->spent = p->doubt = false;
+	p->label = label;
+	emit(p, (struct dealbox_event){ .type = DEALBOX_EV_BOARD_INSERTED,
+		.insertion = p->insertion,
+		.arg = { p->info.capabilities & DEALBOX_CAP_BOARD_READER ? label : 0 } });
+}
+
+static void pull(struct place *p)
+{
+	if (!p->present)
+		return;
+	if (deals(p))
+		stop(p, DEALBOX_EV_BOARD_PULLED);
+	emit_type(p, DEALBOX_EV_BOARD_REMOVED);
+	p->present = false;
+	p->insertion = 0;
+	if (p->state == DEALBOX_STATE_DONE)
+		p->state = DEALBOX_STATE_IDLE;
+}
+
+static void open_cover(struct place *p)
+{
+	if (p->cover)
+		return;
+	p->cover = true;
+	emit_type(p, DEALBOX_EV_COVER_OPEN);
+	if (deals(p))
+		stop(p, DEALBOX_EV_COVER_OPENED);
+}
+
+static void close_cover(struct place *p)
+{
+	if (p->cover)
+		emit_type(p, DEALBOX_EV_COVER_CLOSED);
+	p->cover = false;
+}
+
+/* The next card. */
+static void advance(struct place *p)
+{
+	static const uint16_t stops[] = {
+		DEALBOX_EV_CARD_UNREADABLE, DEALBOX_EV_NOT_IN_PLAN, DEALBOX_EV_GATE_LATE,
+		DEALBOX_EV_FEED_TIMEOUT, DEALBOX_EV_DECK_SHORT, 0x27, DEALBOX_EV_REPEATED_CARD,
+		DEALBOX_EV_DOUBLE_FEED, DEALBOX_EV_JAM, DEALBOX_EV_WRONG_POCKET, DEALBOX_EV_HARDWARE,
+		0x3f
+	};
+
+	if (p->state != DEALBOX_STATE_DEALING)
+		return;
+	if (percent(p->table, 8)) {
+		stop(p, stops[draw(p->table, sizeof(stops) / sizeof(stops[0]))]);
+		return;
+	}
+	p->position++;
+	p->in_board++;
+	emit_type(p, DEALBOX_EV_CARD_LANDED);
+	if (p->position < CARDS)
+		return;
+	p->state = DEALBOX_STATE_DONE;
+	p->done = p->insertion;
+	emit_type(p, DEALBOX_EV_DEAL_DONE);
+}
+
+static enum did start(struct place *p, const struct step *step)
+{
+	struct entry *e = entry_find(p->table, p->index, step->insertion);
+
+	/* rule 1, before the machine can help */
+	assert_non_null(e);
+	assert_int_equal(e->outcome, DEALBOX_LEDGER_NONE);
+	assert_int_equal(e->starts, 0);
+	e->starts++;
+	if (p->state != DEALBOX_STATE_IDLE || !p->present || p->insertion != step->insertion ||
+	    p->spent || p->doubt || p->cover || !p->hopper || percent(p->table, 2))
+		return DID_REFUSED;
+	/* rule 3 */
+	if (p->in_board)
+		fail_msg("dealt into a board with cards");
+	if (percent(p->table, 1))
+		return DID_NO_ANSWER;
+	p->spent = true;
+	p->state = DEALBOX_STATE_DEALING;
+	p->position = 0;
+	p->lost_in_deal = false;
+	emit_type(p, DEALBOX_EV_DEAL_STARTED);
+	return percent(p->table, 1) ? DID_NO_ANSWER : DID_OK;
+}
+
+static enum did command(struct place *p, const struct step *step)
+{
+	switch (step->kind) {
+	case STEP_PAUSE:
+		if (p->state != DEALBOX_STATE_DEALING)
+			return DID_REFUSED;
+		p->state = DEALBOX_STATE_PAUSED;
+		emit_type(p, DEALBOX_EV_PAUSED);
+		return DID_OK;
+	case STEP_RESUME:
+		if (p->state != DEALBOX_STATE_PAUSED || p->cover)
+			return DID_REFUSED;
+		p->state = DEALBOX_STATE_DEALING;
+		emit_type(p, DEALBOX_EV_RESUMED);
+		return DID_OK;
+	case STEP_REREAD:
+		if (p->state != DEALBOX_STATE_HELD || p->cover)
+			return DID_REFUSED;
+		p->state = DEALBOX_STATE_DEALING;
+		return DID_OK;
+	case STEP_ABORT:
+		if (!deals(p))
+			return DID_REFUSED;
+		p->state = DEALBOX_STATE_IDLE;
+		emit_type(p, DEALBOX_EV_ABORTED);
+		return DID_OK;
+	case STEP_CLEAR:
+		if (p->state != DEALBOX_STATE_FAULT || p->cover || percent(p->table, 20))
+			return DID_REFUSED;
+		p->state = DEALBOX_STATE_IDLE;
+		emit_type(p, DEALBOX_EV_FAULT_CLEARED);
+		return DID_OK;
+	default:
+		return DID_OK;
+	}
+}
+
+static enum did judge(struct place *p, const struct step *step)
+{
+	enum did did;
+
+	/* rule 2 */
+	assert_int_equal(p->done, step->insertion);
+	assert_false(p->lost_in_deal);
+	if (percent(p->table, 2))
+		return ledger_end(p, step, DEALBOX_LEDGER_DIFFERS) == DID_OK ? DID_DIFFERS :
+		       DID_LEDGER;
+	did = ledger_end(p, step, DEALBOX_LEDGER_EXACT);
+	if (did == DID_OK)
+		p->table->recorded++;
+	return did == DID_OK ? DID_EXACT : did;
+}
+
+static enum did perform(struct place *p, const struct step *step)
+{
+	struct dealbox_status status;
+
+	switch (step->kind) {
+	case STEP_BEGIN:
+		return ledger_begin(p, step);
+	case STEP_JUDGE:
+		return judge(p, step);
+	case STEP_VOID:
+		assert_true(step->outcome == DEALBOX_LEDGER_VOID ||
+			    step->outcome == DEALBOX_LEDGER_UNKNOWN);
+		return ledger_end(p, step, step->outcome);
+	default:
+		break;
+	}
+	assert_true(p->plugged);
+	if (percent(p->table, 1))
+		return DID_NO_ANSWER;
+	switch (step->kind) {
+	case STEP_STATUS:
+		status = (struct dealbox_status){
+			.state = p->state, .fault = p->fault, .insertion = p->insertion,
+			.board = p->info.capabilities & DEALBOX_CAP_BOARD_READER ? p->label : 0,
+			.flags = (p->present ? DEALBOX_STATUS_BOARD : 0) |
+				 (p->cover ? DEALBOX_STATUS_COVER_OPEN : 0) |
+				 (p->hopper ? DEALBOX_STATUS_HOPPER : 0) |
+				 (p->present && p->spent ? DEALBOX_STATUS_SPENT : 0) |
+				 (p->present && p->doubt ? DEALBOX_STATUS_IN_DOUBT : 0),
+		};
+		desk_status(&p->desk, &status);
+		return DID_OK;
+	case STEP_PLAN:
+		return deals(p) || percent(p->table, 2) ? DID_REFUSED : DID_OK;
+	case STEP_START:
+		return start(p, step);
+	default:
+		return command(p, step);
+	}
+}
+
+static void settle(struct table *t)
+{
+	struct step step;
+	unsigned int n, steps;
+
+	for (n = 0; n < MACHINES; n++) {
+		struct place *p = &t->places[n];
+		const struct desk *other = &t->places[!n].desk;
+		struct others others = { &other, 1 };
+
+		for (steps = 0; desk_next(&p->desk, &t->jobs, &others, &step); steps++) {
+			if (steps == STEPS_MAX)
+				fail_msg("step %d for ever, phase %d", step.kind, p->desk.phase);
+			desk_did(&p->desk, &t->jobs, &step, perform(p, &step));
+		}
+		/* out of order: the cable is pulled and put back later */
+		if (!p->desk.plugged && p->plugged)
+			unplug(p, true);
+		troubles_seen[desk_trouble(&p->desk)] = true;
+	}
+	/* nobody is told to put in what another is told to put in, or deals */
+	if (t->places[0].desk.copy.board && t->places[1].desk.copy.job)
+		assert_false(same(&t->places[0].desk.copy, &t->places[1].desk.copy) &&
+			     (desk_trouble(&t->places[0].desk) == TROUBLE_INSERT ||
+			      desk_trouble(&t->places[1].desk) == TROUBLE_INSERT));
+}
+
+/* ---- the operator --------------------------------------------------------- */
+
+static void empty_and_pull(struct place *p)
+{
+	pull(p);
+	p->in_board = 0;
+}
+
+/* Does what the row of the table says leads on, and nothing else. */
+static void obey(struct place *p)
+{
+	struct table *t = p->table;
+	enum trouble trouble = desk_trouble(&p->desk);
+	unsigned int ways = trouble_rows[trouble].ways;
+	struct job *job;
+
+	/* where there are two ways, he tries the one and the other */
+	if (ways & WAY_START && ways & WAY_REMOVE && draw(t, 2))
+		ways &= ~WAY_START;
+
+	if (ways & WAY_PLUG)
+		plug(p);
+	if (ways & WAY_COVER || trouble == TROUBLE_JAM || trouble == TROUBLE_COVER_OPENED)
+		close_cover(p);
+	if (ways & WAY_HOPPER) {
+		p->hopper = true;
+		emit_type(p, DEALBOX_EV_HOPPER_LOADED);
+	}
+	if (ways & WAY_JOB)
+		for (job = t->jobs.first; job; job = job->next)
+			if (job->state == DEALBOX_LEDGER_JOB_PAUSED)
+				job->state = DEALBOX_LEDGER_JOB_OPEN;
+	if (ways & WAY_INSERT && !p->present)
+		insert(p, percent(t, 10) ? 9 * draw(t, 2) : trouble == TROUBLE_INSERT ? p->desk.copy.board :
+		       1 + draw(t, BOARDS));
+	else if (trouble == TROUBLE_CONFIRM && p->in_board)
+		/* he looks, as he is asked to */
+		empty_and_pull(p);
+	else if (ways & WAY_REMOVE && p->present && !(ways & WAY_START)) {
+		/* forgetful: told to empty it, he puts it back as it is */
+		if (percent(t, 15) && trouble != TROUBLE_TAKE_OUT) {
+			pull(p);
+			insert(p, p->label);
+		} else {
+			empty_and_pull(p);
+		}
+	} else if (ways & (WAY_REMOVE | WAY_INSERT) && !p->present && !(ways & WAY_START)) {
+		insert(p, p->desk.copy.board ? p->desk.copy.board : 1 + draw(t, BOARDS));
+	} else if (ways & WAY_START) {
+		/* without looking */
+		desk_push(&p->desk, PUSH_START);
+	}
+}
+
+/* The daemon dies, and another one reads the ledger. */
+static void crash(struct table *t)
+{
+	unsigned int n, k;
+	struct job *job;
+
+	for (n = 0; n < t->count; n++) {
+		struct entry *e = &t->entries[n];
+
+		if (e->outcome == DEALBOX_LEDGER_NONE)
+			e->outcome = DEALBOX_LEDGER_UNKNOWN;
+	}
+	for (job = t->jobs.first; job; job = job->next)
+		for (k = 0; k < job->count; k++)
+			for (n = 0; n < job->states[k].count; n++)
+				job->states[k].state[n] = DEALBOX_LEDGER_COPY_OPEN;
+	for (n = 0; n < MACHINES; n++) {
+		struct place *p = &t->places[n];
+
+		desk_init(&p->desk);
+		if (p->plugged)
+			desk_plugged(&p->desk, &p->info);
+	}
+	for (n = 0; n < t->count; n++) {
+		const struct entry *e = &t->entries[n];
+
+		/* whose last board was not exact, must hear that the next is empty */
+		t->places[e->machine].desk.confirm = e->outcome != DEALBOX_LEDGER_EXACT;
+		if (e->outcome == DEALBOX_LEDGER_EXACT)
+			job_set_state(jobs_find(&t->jobs, e->copy.job), e->copy.board,
+				      e->copy.copy, DEALBOX_LEDGER_COPY_RECORDED);
+	}
+}
+
+static void meddle(struct table *t, struct place *p)
+{
+	struct job *job;
+
+	switch (draw(t, 14)) {
+	case 0:
+		desk_push(&p->desk, PUSH_PAUSE);
+		break;
+	case 1:
+		desk_push(&p->desk, PUSH_STOP);
+		break;
+	case 2:
+		desk_push(&p->desk, PUSH_RELEASE);
+		break;
+	case 3:
+		unplug(p, draw(t, 2));
+		break;
+	case 4:
+		open_cover(p);
+		break;
+	case 5:
+		close_cover(p);
+		break;
+	case 6:
+		p->hopper = false;
+		emit_type(p, DEALBOX_EV_HOPPER_EMPTY);
+		break;
+	case 7:
+		if (p->state == DEALBOX_STATE_DEALING) {
+			p->state = DEALBOX_STATE_PAUSED;
+			emit(p, (struct dealbox_event){ .type = DEALBOX_EV_PAUSED,
+				.insertion = p->insertion, .code = DEALBOX_PAUSED_BY_KEY });
+		}
+		break;
+	case 8:
+		job = t->jobs.first;
+		jobs_set_priority(&t->jobs, job, draw(t, 3));
+		break;
+	case 9:
+		t->jobs.first->state = draw(t, 2) ? DEALBOX_LEDGER_JOB_PAUSED :
+				       DEALBOX_LEDGER_JOB_OPEN;
+		break;
+	case 10:
+		if (draw(t, 3) == 0)
+			crash(t);
+		break;
+	case 11:
+		/* a board pulled at any time, emptied or not */
+		if (draw(t, 2))
+			empty_and_pull(p);
+		break;
+	case 12:
+		/* anything, also what does not fit: but a false DEAL_DONE is for the verdict */
+		emit_type(p, 0x16 + draw(t, 0x40));
+		break;
+	default:
+		if (!p->in_board)
+			desk_push(&p->desk, PUSH_START);
+	}
+}
+
+static void table_make(struct table *t, uint32_t seed)
+{
+	static const unsigned int boards[] = { 1, 2, 3, 4 };
+	static const unsigned int options[] = {
+		0, DEALBOX_JOB_AUTO_START, DEALBOX_JOB_BY_READER, DEALBOX_JOB_STOP_CARD,
+		DEALBOX_JOB_SETS | DEALBOX_JOB_AUTO_START, DEALBOX_JOB_DESCENDING
+	};
+	unsigned int n;
+
+	memset(t, 0, sizeof(*t));
+	t->random = seed * 2654435761u;
+	jobs_add(&t->jobs, 1, 1, boards, BOARDS, 2, options[draw(t, 6)], 0);
+	jobs_add(&t->jobs, 2, 1, boards, BOARDS, 1, options[draw(t, 6)], draw(t, 2));
+	for (n = 0; n < MACHINES; n++) {
+		struct place *p = &t->places[n];
+
+		p->table = t;
+		p->index = n;
+		p->hopper = true;
+		p->info.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD |
+			(draw(t, 2) ? DEALBOX_CAP_BOARD_LOCK : 0) |
+			(draw(t, 2) ? DEALBOX_CAP_BOARD_READER : 0);
+		desk_init(&p->desk);
+		plug(p);
+	}
+}
+
+static bool table_done(const struct table *t)
+{
+	const struct job *job;
+
+	for (job = t->jobs.first; job; job = job->next)
+		if (!job_done(job))
+			return false;
+	return true;
+}
+
+static void run(uint32_t seed, unsigned int chaos)
+{
+	static struct table table;
+	struct table *t = &table;
+	unsigned int n, k, exact = 0;
+
+	table_make(t, seed);
+	t->chaos = true;
+	for (n = 0; n < chaos; n++) {
+		struct place *p = &t->places[draw(t, MACHINES)];
+
+		settle(t);
+		switch (draw(t, 8)) {
+		case 0:
+			meddle(t, p);
+			break;
+		case 1:
+		case 2:
+			obey(p);
+			break;
+		default:
+			advance(p);
+		}
+	}
+	/* peace: whoever now does what he is told gets everything dealt */
+	t->chaos = false;
+	for (n = 0; n < 2000 && !table_done(t); n++) {
+		for (k = 0; k < MACHINES; k++) {
+			desk_look(&t->places[k].desk);
+			settle(t);
+			advance(&t->places[k]);
+			settle(t);
+			if (t->places[k].state != DEALBOX_STATE_DEALING)
+				obey(&t->places[k]);
+		}
+	}
+	for (k = 0; k < MACHINES; k++) {
+		const struct place *p = &t->places[k];
+
+		if (!table_done(t))
+			print_message("# %s: phase %d, plugged %d%d, cover %d%d, fault %d state %u, "
+				      "insertion %u %u, asked %d, start %d\n",
+				      trouble_rows[desk_trouble(&p->desk)].name, p->desk.phase,
+				      p->plugged, p->desk.plugged, p->cover, p->desk.cover,
+				      p->desk.fault, p->state, p->insertion, p->desk.insertion,
+				      p->desk.asked, p->desk.start);
+	}
+	if (!table_done(t))
+		fail_msg("seed %u: stuck", seed);
+	/* every insertion that was begun has its verdict, and the ledger is the truth */
+	for (n = 0; n < t->count; n++) {
+		assert_int_not_equal(t->entries[n].outcome, DEALBOX_LEDGER_NONE);
+		exact += t->entries[n].outcome == DEALBOX_LEDGER_EXACT;
+	}
+	assert_int_equal(exact, t->recorded);
+	assert_int_equal(exact, 3 * BOARDS);
+	jobs_free(&t->jobs);
+}
+
+static void test_anything_in_any_order(void **state)
+{
+	uint32_t seed;
+
+	(void)state;
+	for (seed = 1; seed <= 20000; seed++)
+		run(seed, 50 + seed % 500);
+}
+
+/* The chaos must reach what an operator can meet at a machine, or it proves little. */
+static void test_chaos_reaches(void **state)
+{
+	/* these are about files and jobs, or time, and are tested by themselves */
+	static const enum trouble elsewhere[] = {
+		TROUBLE_SLOW, TROUBLE_FACE_UP, TROUBLE_PLACEHOLDER, TROUBLE_REPEAT, TROUBLE_BAD_SET,
+		TROUBLE_DECK_WRONG,
+	};
+	unsigned int k, n;
+
+	(void)state;
+	for (k = 0; k < TROUBLES; k++) {
+		for (n = 0; n < sizeof(elsewhere) / sizeof(elsewhere[0]); n++)
+			if (elsewhere[n] == k)
+				break;
+		if (n == sizeof(elsewhere) / sizeof(elsewhere[0]) && !troubles_seen[k])
+			fail_msg("nobody met %s", trouble_rows[k].name);
+	}
+}
+
+/* ---- single cases --------------------------------------------------------- */
+
+/* One machine in a quiet world, with a board in it and a deal that runs. */
+static struct place *running(struct table *t, unsigned int options)
+{
+	static const unsigned int boards[] = { 1, 2 };
+	struct place *p = &t->places[0];
+
+	table_make(t, 1);
+	jobs_free(&t->jobs);
+	jobs_add(&t->jobs, 1, 1, boards, 2, 1, options, 0);
+	p->info.capabilities = DEALBOX_CAP_STORED_PLAN;
+	unplug(&t->places[1], false);
+	unplug(p, false);
+	plug(p);
+	settle(t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_INSERT);
+	insert(p, 0);
+	settle(t);
+	if (!(options & DEALBOX_JOB_AUTO_START)) {
+		assert_int_equal(desk_trouble(&p->desk), TROUBLE_START);
+		desk_push(&p->desk, PUSH_START);
+		settle(t);
+	}
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	return p;
+}
+
+static void held(struct place *p, struct dealbox_event e)
+{
+	p->state = DEALBOX_STATE_HELD;
+	e.insertion = p->insertion;
+	emit(p, e);
+	settle(p->table);
+}
+
+static void test_unreadable(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+	const struct dealbox_event e = { .type = DEALBOX_EV_CARD_UNREADABLE, .position = 2 };
+
+	(void)state;
+	/* once by itself, then by the operator, and the deal goes on */
+	held(p, e);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	held(p, e);
+	assert_int_equal(p->state, DEALBOX_STATE_HELD);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_UNREADABLE);
+	desk_push(&p->desk, PUSH_START);
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	/* face up: nothing to be read again before somebody turns it */
+	held(p, (struct dealbox_event){ .type = DEALBOX_EV_CARD_UNREADABLE, .position = 3,
+					.flags = DEALBOX_EVF_FACE_UP });
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_FACE_UP);
+	jobs_free(&t.jobs);
+}
+
+static void test_stop_card(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_STOP_CARD);
+
+	(void)state;
+	held(p, (struct dealbox_event){ .type = DEALBOX_EV_CARD_UNREADABLE, .position = 0 });
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_STOP_CARD);
+	desk_push(&p->desk, PUSH_START);
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	/* in the middle: the decks are not whole, and the board is void */
+	held(p, (struct dealbox_event){ .type = DEALBOX_EV_NOT_IN_PLAN, .position = 3, .card = 52 });
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_DECK_WRONG);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
+	jobs_free(&t.jobs);
+}
+
+/* A repeated card: void, empty, and not before somebody says so. */
+static void test_repeated(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+
+	(void)state;
+	advance(p);
+	stop(p, DEALBOX_EV_REPEATED_CARD);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_REPEATED);
+	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
+	pull(p);
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_REPEATED);
+	p->in_board = 0;
+	insert(p, 0);
+	settle(&t);
+	/* also where boards start by themselves */
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CONFIRM);
+	desk_push(&p->desk, PUSH_START);
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	assert_int_equal(t.entries[1].copy.board, 1);
+	jobs_free(&t.jobs);
+}
+
+static void test_emergency_stop(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+
+	(void)state;
+	desk_push(&p->desk, PUSH_STOP);
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
+	empty_and_pull(p);
+	insert(p, 0);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_STOPPED);
+	/* one press lets it go, another deals */
+	desk_push(&p->desk, PUSH_START);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CONFIRM);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	jobs_free(&t.jobs);
+}
+
+static void test_cancelled_job(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, 0);
+
+	(void)state;
+	t.jobs.first->state = DEALBOX_LEDGER_JOB_PAUSED;
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_PAUSED);
+	t.jobs.first->state = DEALBOX_LEDGER_JOB_OPEN;
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	t.jobs.first->state = DEALBOX_LEDGER_JOB_CANCELLED;
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
+	empty_and_pull(p);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_NO_WORK);
+	jobs_free(&t.jobs);
+}
+
+static void test_slow(void **state)
+{
+	struct desk desk;
+	struct jobs jobs = { 0 };
+	struct dealbox_event e = { .insertion = 1 };
+	unsigned int n;
+
+	(void)state;
+	desk_init(&desk);
+	for (n = 0; n < 60; n++) {
+		desk.phase = PHASE_RUNNING;
+		desk.dealt = 1;
+		e.type = DEALBOX_EV_DEAL_STARTED;
+		e.timestamp_ns += 1000000;
+		desk_event(&desk, &jobs, &e);
+		e.type = DEALBOX_EV_DEAL_DONE;
+		e.timestamp_ns += n < 30 ? 6000000000ULL : 10000000000ULL;
+		desk_event(&desk, &jobs, &e);
+		if (n == 29)
+			assert_false(desk_slow(&desk));
+	}
+	assert_true(desk_slow(&desk));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unreadable),
+		cmocka_unit_test(test_stop_card),
+		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_emergency_stop),
+		cmocka_unit_test(test_cancelled_job),
+		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_anything_in_any_order),
+		cmocka_unit_test(test_chaos_reaches),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Jobs: the order of boards and copies, priorities, what is done. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "job.h"
+#include "trouble.h"
+
+static bool nobody(const struct copy *copy, const void *context)
+{
+	(void)copy;
+	(void)context;
+	return false;
+}
+
+static bool is_that(const struct copy *copy, const void *context)
+{
+	const struct copy *that = context;
+
+	return copy->board == that->board && copy->copy == that->copy;
+}
+
+/* Deals the whole job, and writes the order as "board.copy ". */
+static void deal_all(struct job *job, char *order, unsigned int most)
+{
+	struct copy copy;
+	int at = 0;
+
+	while (most-- && job_pick(job, 0, nobody, NULL, &copy)) {
+		at += sprintf(order + at, "%u.%u ", copy.board, copy.copy);
+		assert_int_equal(job_set_state(job, copy.board, copy.copy,
+					       DEALBOX_LEDGER_COPY_RECORDED), 0);
+	}
+}
+
+static void test_orders(void **state)
+{
+	static const struct {
+		unsigned int copies, options;
+		const char *order;
+		bool done;
+	} rows[] = {
+		{ 1, 0, "1.1 2.1 7.1 ", true },
+		{ 2, 0, "1.1 1.2 2.1 2.2 7.1 7.2 ", true },
+		{ 2, DEALBOX_JOB_SETS, "1.1 2.1 7.1 1.2 2.2 7.2 ", true },
+		{ 2, DEALBOX_JOB_DESCENDING, "7.1 7.2 2.1 2.2 1.1 1.2 ", true },
+		{ 2, DEALBOX_JOB_DESCENDING | DEALBOX_JOB_SETS, "7.1 2.1 1.1 7.2 2.2 1.2 ", true },
+		{ 0, 0, "1.1 2.1 7.1 1.2 2.2 7.2 1.3 2.3 ", false },
+	};
+	static const unsigned int boards[] = { 7, 1, 2 };
+	char order[256];
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		struct jobs jobs = { 0 };
+		struct job *job = jobs_add(&jobs, 1, 1, boards, 3, rows[n].copies, rows[n].options, 0);
+
+		assert_false(job_done(job));
+		deal_all(job, order, 8);
+		assert_string_equal(order, rows[n].order);
+		assert_true(job_done(job) == rows[n].done);
+		jobs_free(&jobs);
+	}
+}
+
+static void test_states(void **state)
+{
+	static const unsigned int boards[] = { 1, 2 };
+	struct jobs jobs = { 0 };
+	struct job *job = jobs_add(&jobs, 1, 1, boards, 2, 3, 0, 0);
+	struct copy copy, that = { 1, 1, 1 };
+
+	(void)state;
+	assert_true(job_has(job, 2, 3));
+	assert_false(job_has(job, 2, 4));
+	assert_false(job_has(job, 2, 0));
+	assert_false(job_has(job, 3, 1));
+	assert_int_equal(job_set_state(job, 3, 1, DEALBOX_LEDGER_COPY_OPEN), -ENOENT);
+	assert_int_equal(job_state(job, 3, 1), DEALBOX_LEDGER_COPY_SKIPPED);
+
+	/* the one that another has is left to him */
+	assert_true(job_pick(job, 0, is_that, &that, &copy));
+	assert_int_equal(copy.copy, 2);
+	/* one that is being dealt or skipped is not picked */
+	job_set_state(job, 1, 2, DEALBOX_LEDGER_COPY_DEALING);
+	job_set_state(job, 1, 1, DEALBOX_LEDGER_COPY_SKIPPED);
+	assert_true(job_pick(job, 0, nobody, NULL, &copy));
+	assert_int_equal(copy.copy, 3);
+	/* that board only */
+	assert_true(job_pick(job, 2, nobody, NULL, &copy));
+	assert_int_equal(copy.board, 2);
+	assert_false(job_pick(job, 5, nobody, NULL, &copy));
+	job_set_state(job, 1, 3, DEALBOX_LEDGER_COPY_RECORDED);
+	assert_false(job_pick(job, 1, nobody, NULL, &copy));
+	/* and open again */
+	job_set_state(job, 1, 3, DEALBOX_LEDGER_COPY_OPEN);
+	assert_true(job_pick(job, 1, nobody, NULL, &copy));
+	assert_int_equal(copy.copy, 3);
+	jobs_free(&jobs);
+}
+
+static void test_priorities(void **state)
+{
+	static const unsigned int board = 1;
+	struct jobs jobs = { 0 };
+	struct job *third;
+
+	(void)state;
+	jobs_add(&jobs, 2, 1, &board, 1, 1, 0, 0);
+	jobs_add(&jobs, 1, 1, &board, 1, 1, 0, 0);
+	third = jobs_add(&jobs, 3, 1, &board, 1, 1, 0, 5);
+	assert_int_equal(jobs.first->id, 3);
+	assert_int_equal(jobs.first->next->id, 1);
+	assert_int_equal(jobs.first->next->next->id, 2);
+	jobs_set_priority(&jobs, third, -1);
+	assert_int_equal(jobs.first->id, 1);
+	assert_ptr_equal(jobs_find(&jobs, 3), third);
+	jobs_remove(&jobs, third);
+	assert_null(jobs_find(&jobs, 3));
+	jobs_free(&jobs);
+	assert_null(jobs.first);
+}
+
+/* Every row of the list of errors is somewhere in the table, and every row is whole. */
+static void test_troubles(void **state)
+{
+	static const char *const rows[] = {
+		"E1", "E2", "E2a", "E2b", "E2c", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10",
+		"E11", "E12", "E13", "E14", "E15", "E16", "E17"
+	};
+	char list[256], word[16], text[512];
+	size_t n, k, found;
+
+	(void)state;
+	for (k = 0; k < TROUBLES; k++) {
+		assert_non_null(trouble_rows[k].name);
+		assert_non_null(trouble_rows[k].says);
+		assert_int_not_equal(trouble_rows[k].ways, WAY_NONE);
+		for (n = 0; n < k; n++)
+			assert_string_not_equal(trouble_rows[n].name, trouble_rows[k].name);
+		assert_true(trouble_text(k, 9999, 9999, text, sizeof(text)) < sizeof(text));
+		assert_null(strchr(text, '%'));
+	}
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		found = 0;
+		snprintf(word, sizeof(word), " %s ", rows[n]);
+		for (k = 0; k < TROUBLES; k++) {
+			snprintf(list, sizeof(list), " %s ", trouble_rows[k].rows);
+			found += !!strstr(list, word);
+		}
+		if (!found)
+			fail_msg("nobody answers %s", rows[n]);
+	}
+	found = trouble_text(TROUBLE_INSERT, 12, 3, text, sizeof(text));
+	assert_int_equal(found, strlen(text));
+	assert_string_equal(text, "Put in the empty board 12, copy 3.");
+	trouble_text(TROUBLE_INSERT, 12, 3, text, 8);
+	assert_string_equal(text, "Put in ");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_priorities),
+		cmocka_unit_test(test_troubles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
