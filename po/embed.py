@@ -26,7 +26,7 @@ def main(out, *catalogues):
         name = os.path.splitext(os.path.basename(po))[0]
         with tempfile.TemporaryDirectory() as folder:
             mo = os.path.join(folder, 'mo')
-            subprocess.run(['msgfmt', '--check', '-o', mo, po], check=True)
+            subprocess.run(['msgfmt', '--check-format', '--check-domain', '-o', mo, po], check=True)
             with open(mo, 'rb') as file:
                 messages = gettext.GNUTranslations(file)._catalog
         messages = sorted((k.encode(), k, v) for k, v in messages.items() if k)

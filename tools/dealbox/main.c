@@ -13,6 +13,7 @@ extern const struct command cmd_completion;
 extern const struct command cmd_deal;
 extern const struct command cmd_generate;
 extern const struct command cmd_help;
+extern const struct command cmd_law;
 extern const struct command cmd_ledger;
 extern const struct command cmd_machines;
 extern const struct command cmd_monitor;
@@ -28,6 +29,7 @@ const struct command *const commands[] = {
 	&cmd_deal,
 	&cmd_generate,
 	&cmd_help,
+	&cmd_law,
 	&cmd_ledger,
 	&cmd_machines,
 	&cmd_monitor,

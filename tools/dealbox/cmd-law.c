@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox law: what the laws of dealing say of a record, of a ruleset, and in a
+ * paragraph.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dealbox/law.h>
+
+#include "events.h"
+#include "tool.h"
+
+struct law {
+	bool json;
+	const char *language;
+	const char *file;
+	bool no;		/* a ruling says that the deal does not simply stand */
+	unsigned long rulings;
+};
+
+/* Rulings with which all is well. */
+static bool ruling_good(const struct dealbox_ruling *ruling)
+{
+	return ruling->kind == DEALBOX_STANDS || ruling->kind == DEALBOX_NEXT_DEALER ||
+	       ruling->kind == DEALBOX_ENTITLED;
+}
+
+static const char *language_find(const char *name)
+{
+	const char *language;
+	size_t n;
+
+	for (n = 0; (language = dealbox_law_language(n)); n++)
+		if (!strcmp(language, name))
+			return language;
+	complain("nb, el, fr, ru and en are there", "there is no language '%s'", name);
+	return NULL;
+}
+
+static void ruling_json(const struct law *law, const struct dealbox_ruling *r, const char *text)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *facts = json_object_new_array();
+	struct json_object *options = json_object_new_array();
+	unsigned int option;
+	int n;
+
+	json_add_number(object, "line", r->line);
+	json_add_text(object, "ruling", dealbox_ruling_kind_name(r->kind));
+	json_add_text(object, "rules", dealbox_ruleset(r->rules)->name);
+	json_add_text(object, "reference", r->reference);
+	if (r->see)
+		json_add_text(object, "see", r->see);
+	if (*dealbox_actor_name(r->who))
+		json_add_text(object, "who", dealbox_actor_name(r->who));
+	if (r->pack)
+		json_add_text(object, "pack", r->pack);
+	if (r->shuffle)
+		json_object_object_add(object, "shuffle", json_object_new_boolean(true));
+	if (r->cut)
+		json_object_object_add(object, "cut", json_object_new_boolean(true));
+	if (r->until)
+		json_add_text(object, "until", dealbox_mark_name(r->until));
+	if (r->unit) {
+		json_add_text(object, "unit", dealbox_unit_name(r->unit));
+		json_add_number(object, "amount", (uint64_t)r->amount);
+	}
+	for (option = 1; option <= r->options; option <<= 1)
+		if (r->options & option)
+			json_object_array_add(options, json_object_new_string(
+				dealbox_option_name((enum dealbox_option)option)));
+	if (r->options)
+		json_object_object_add(object, "options", options);
+	else
+		json_object_put(options);
+	for (n = 0; n < r->fact_count; n++)
+		json_object_array_add(facts, json_object_new_int64((int64_t)r->facts[n]));
+	json_object_object_add(object, "facts", facts);
+	json_add_text(object, "language", law->language);
+	json_add_text(object, "text", text);
+	json_say(object);
+}
+
+static void ruling_take(const struct dealbox_ruling *r, void *context)
+{
+	struct law *law = context;
+	char text[1024], facts[128] = "";
+	size_t used = 0;
+	int n;
+
+	law->rulings++;
+	law->no |= !ruling_good(r);
+	dealbox_ruling_text(r, law->language, text, sizeof(text));
+	if (law->json) {
+		ruling_json(law, r, text);
+		return;
+	}
+	for (n = 0; n < r->fact_count && used < sizeof(facts); n++)
+		used += (size_t)snprintf(facts + used, sizeof(facts) - used, "%s%lu",
+					 n ? ", " : "", r->facts[n]);
+	say("%s:%lu: %s, %s %s [%s]", law->file, r->line, dealbox_ruling_kind_name(r->kind),
+	    dealbox_ruleset(r->rules)->name, r->reference, facts);
+	say("    %s", text);
+}
+
+static enum status record_judge(struct law *law, FILE *file)
+{
+	struct dealbox_judge *judge = dealbox_judge_new(ruling_take, law);
+	struct dealbox_record_error error;
+	enum status status = STATUS_DONE;
+	unsigned long lines = 0;
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t length;
+
+	if (!judge) {
+		complain("free some memory", "out of memory");
+		return STATUS_INPUT;
+	}
+	while (status == STATUS_DONE && (length = getline(&line, &size, file)) >= 0) {
+		lines++;
+		if (length && line[length - 1] == '\n')
+			length--;
+		if (!dealbox_judge_line(judge, line, (size_t)length, &error))
+			continue;
+		complain("law-record(5) has the words of a record", "%s:%lu: %s", law->file,
+			 error.line, error.text);
+		status = STATUS_INPUT;
+	}
+	if (status == STATUS_DONE && ferror(file)) {
+		complain(NULL, "cannot read %s: %m", law->file);
+		status = STATUS_INPUT;
+	} else if (status == STATUS_DONE && !lines) {
+		complain("law-record(5) has the words of a record", "%s is empty", law->file);
+		status = STATUS_INPUT;
+	}
+	free(line);
+	dealbox_judge_free(judge);
+	return status;
+}
+
+static enum status law_judge(struct law *law, const char *path)
+{
+	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	enum status status;
+
+	law->file = strcmp(path, "-") ? path : "standard input";
+	if (!file) {
+		complain(NULL, "cannot read %s: %m", path);
+		return STATUS_INPUT;
+	}
+	status = record_judge(law, file);
+	if (file != stdin)
+		fclose(file);
+	if (status != STATUS_DONE)
+		return status;
+	if (!law->rulings && !law->json)
+		say("%s: no ruling", law->file);
+	return law->no ? STATUS_NO : STATUS_DONE;
+}
+
+static enum status law_rules(struct law *law, const char *name)
+{
+	const struct dealbox_ruleset *r = dealbox_ruleset_find(name);
+	const struct dealbox_paragraph *p;
+	struct json_object *object;
+	size_t n;
+
+	if (!r) {
+		complain("they are duplicate-2007, duplicate-2017, rubber and preferans",
+			 "there is no ruleset '%s'", name);
+		return STATUS_INPUT;
+	}
+	if (law->json) {
+		object = json_object_new_object();
+		json_add_text(object, "rules", r->name);
+		json_add_text(object, "edition", r->edition);
+		json_add_number(object, "cards", r->cards);
+		json_add_number(object, "hands", r->hands);
+		json_add_number(object, "hand_cards", r->hand_cards);
+		json_add_number(object, "talon_cards", r->talon_cards);
+		json_add_number(object, "packet", r->packet);
+		json_add_number(object, "cut_least", r->cut_least);
+		json_add_number(object, "shuffles_advised", r->shuffles_advised);
+		json_object_object_add(object, "rotation", json_object_new_boolean(r->rotation));
+		json_object_object_add(object, "adjacent", json_object_new_boolean(r->adjacent));
+		json_object_object_add(object, "cut_always", json_object_new_boolean(r->cut_always));
+		json_object_object_add(object, "director", json_object_new_boolean(r->director));
+		json_say(object);
+		return STATUS_DONE;
+	}
+	say("%s: %s", r->name, r->edition);
+	say("  pack        %u cards", r->cards);
+	say("  hands       %u of %u cards", r->hands, r->hand_cards);
+	if (r->talon_cards)
+		say("  talon       %u cards, packet number %u", r->talon_cards, r->talon_packet + 1);
+	say("  at a time   %u", r->packet);
+	say("  rotation    %s", r->rotation ? "required, clockwise" : "recommended, clockwise");
+	say("  adjacent    two adjacent cards to one hand: %s", r->adjacent ? "not forbidden" : "forbidden");
+	say("  cut         %s", r->cut_always ? "always" : "if an opponent asks for it");
+	if (r->cut_least)
+		say("  portions    at least %u cards", r->cut_least);
+	if (r->shuffles_advised)
+		say("  shuffles    at least %u recommended", r->shuffles_advised);
+	say("  decides     %s", r->director ? "the Director" : "the players");
+	for (n = 0; (p = dealbox_paragraph(n)); n++)
+		if (p->rules & 1u << r->rules)
+			say("%-12s%s", p->reference, dealbox_law_translate(law->language, p->text));
+	return STATUS_DONE;
+}
+
+/* "rubber:10" is 10 and what begins with 10( in rubber; without a ruleset, in each. */
+static bool paragraph_fits(const struct dealbox_paragraph *p, unsigned int rules, const char *reference)
+{
+	size_t length = strlen(reference);
+
+	return p->rules & 1u << rules && !strncmp(p->reference, reference, length) &&
+	       (!p->reference[length] || p->reference[length] == '(');
+}
+
+static enum status law_explain(struct law *law, const char *reference)
+{
+	const char *colon = strchr(reference, ':');
+	const char *wanted = colon ? colon + 1 : reference;
+	const struct dealbox_paragraph *p;
+	const struct dealbox_ruleset *r;
+	struct json_object *object;
+	unsigned int found = 0;
+	size_t n, rules;
+
+	for (rules = 0; (r = dealbox_ruleset((enum dealbox_rules)rules)); rules++) {
+		if (colon && (strlen(r->name) != (size_t)(colon - reference) ||
+			      strncmp(r->name, reference, strlen(r->name))))
+			continue;
+		for (n = 0; (p = dealbox_paragraph(n)); n++) {
+			const char *text;
+
+			if (!paragraph_fits(p, (unsigned int)rules, wanted))
+				continue;
+			found++;
+			text = dealbox_law_translate(law->language, p->text);
+			if (!law->json) {
+				say("%s %s: %s", r->name, p->reference, text);
+				continue;
+			}
+			object = json_object_new_object();
+			json_add_text(object, "rules", r->name);
+			json_add_text(object, "reference", p->reference);
+			json_add_text(object, "language", law->language);
+			json_add_text(object, "text", text);
+			json_say(object);
+		}
+	}
+	if (found)
+		return STATUS_DONE;
+	complain("`dealbox law rules RULESET` lists the paragraphs; write rubber:10(b), 6D1, 3.2.15",
+		 "there is no paragraph '%s'", reference);
+	return STATUS_INPUT;
+}
+
+static enum status law_run(struct args *args)
+{
+	static const struct {
+		const char *name;
+		enum status (*run)(struct law *law, const char *operand);
+	} acts[] = {
+		{ "judge", law_judge }, { "rules", law_rules }, { "explain", law_explain },
+	};
+	struct law law = { .language = "en" };
+	const char *value;
+	size_t n;
+	int key;
+
+	while ((key = args_next(args, &value)) >= 0) {
+		law.json |= key == 'j';
+		if (key == 'l') {
+			law.language = language_find(value);
+			if (!law.language)
+				return STATUS_INPUT;
+		}
+	}
+	if (key == ARGS_STOP)
+		return args->status;
+	if (args->argc != 2)
+		return args_wrong(args, "it wants judge, rules or explain, and one operand");
+	for (n = 0; n < sizeof(acts) / sizeof(acts[0]); n++)
+		if (!strcmp(args->argv[0], acts[n].name))
+			return acts[n].run(&law, args->argv[1]);
+	return args_wrong(args, "it can judge, show rules and explain, not '%s'", args->argv[0]);
+}
+
+static const struct option_row law_options[] = {
+	OPT_JSON,
+	{ 'l', "lang", "LANGUAGE", "sentences in nb, el, fr, ru or en (default: en)" },
+	{ 0 }
+};
+
+const struct command cmd_law = {
+	.name = "law",
+	.operands = "judge FILE | rules RULESET | explain REFERENCE",
+	.summary = "Judge a record of dealing by the laws, and show what they say",
+	.about = "judge reads a record of what happened (- is standard input) and writes what\n"
+		 "the laws rule, each with its paragraph, the lines it rests on and a sentence.\n"
+		 "The exit status is 0 when the deal stands, 1 when there is another ruling.\n"
+		 "\n"
+		 "rules shows a ruleset: duplicate-2007, duplicate-2017, rubber or preferans.\n"
+		 "explain says what a paragraph lays down: 6D1, rubber:10(a)(i), 3.2.15.",
+	.options = law_options,
+	.run = law_run,
+};
