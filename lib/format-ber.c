@@ -141,31 +141,38 @@ static int recognise_bhg(const uint8_t *data, size_t size, uint64_t total)
 static void write_ber(struct writer *writer, const struct dealbox_set *set)
 {
 	struct dealbox_board board;
+	struct ordered ordered;
 
-	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
+	writer->error = ordered_begin(&ordered, set, true);
+	for (size_t i = 0; !writer->error && i < ordered.count; i++) {
 		char *text = writer_room(writer, RECORD);
 
 		if (!text)
 			break;
+		ordered_get(&ordered, i, &board);
 		for (int seat = 0; seat < 4; seat++)
 			for (dealbox_cards left = board.deal.hand[seat]; left;
 			     left &= left - 1)
 				text[__builtin_ctzll(left)] = (char)('1' + seat);
 		writer->used += RECORD;
 	}
+	ordered_end(&ordered);
 	dealbox_deal_wipe(&board.deal);
 }
 
 static void write_bhg(struct writer *writer, const struct dealbox_set *set)
 {
 	struct dealbox_board board;
+	struct ordered ordered;
 
+	writer->error = ordered_begin(&ordered, set, true);
 	writer_text(writer, "\n");
-	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
+	for (size_t i = 0; !writer->error && i < ordered.count; i++) {
 		char *text = writer_room(writer, RECORD + 1);
 
 		if (!text)
 			break;
+		ordered_get(&ordered, i, &board);
 		for (size_t hand = 0; hand < 4; hand++)
 			for (dealbox_cards left = board.deal.hand[(i + hand) & 3]; left;
 			     left &= left - 1) {
@@ -176,6 +183,7 @@ static void write_bhg(struct writer *writer, const struct dealbox_set *set)
 		*text = '\n';
 		writer->used += RECORD + 1;
 	}
+	ordered_end(&ordered);
 	dealbox_deal_wipe(&board.deal);
 }
 

@@ -147,7 +147,7 @@ static void write_csv(struct writer *writer, const struct dealbox_set *set)
 	struct dealbox_board board;
 	struct ordered ordered;
 
-	writer->error = ordered_begin(&ordered, set);
+	writer->error = ordered_begin(&ordered, set, false);
 	for (size_t i = 0; !writer->error && i < ordered.count; i++) {
 		char *text = writer_room(writer, 256), *begin = text;
 

@@ -257,7 +257,7 @@ static void write_dlm(struct writer *writer, const struct dealbox_set *set)
 	struct ordered ordered;
 	uint32_t from, to;
 
-	writer->error = ordered_begin(&ordered, set);
+	writer->error = ordered_begin(&ordered, set, true);
 	if (writer->error) {
 		ordered_end(&ordered);
 		return;

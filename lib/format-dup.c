@@ -335,33 +335,41 @@ static void put_screen(const struct dealbox_deal *deal, char *text)
 static void write_bri(struct writer *writer, const struct dealbox_set *set)
 {
 	struct dealbox_board board;
+	struct ordered ordered;
 
-	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
+	writer->error = ordered_begin(&ordered, set, true);
+	for (size_t i = 0; !writer->error && i < ordered.count; i++) {
 		char *text = writer_room(writer, RECORD);
 
 		if (!text)
 			break;
+		ordered_get(&ordered, i, &board);
 		put_numbers(&board.deal, text);
 		memset(text + BRI_SIZE, ' ', 32);
 		memset(text + BRI_SIZE + 32, 0, 18);
 		writer->used += RECORD;
 	}
+	ordered_end(&ordered);
 	dealbox_deal_wipe(&board.deal);
 }
 
 static void write_dge(struct writer *writer, const struct dealbox_set *set)
 {
 	struct dealbox_board board;
+	struct ordered ordered;
 
-	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
+	writer->error = ordered_begin(&ordered, set, true);
+	for (size_t i = 0; !writer->error && i < ordered.count; i++) {
 		char *text = writer_room(writer, RECORD);
 
 		if (!text)
 			break;
+		ordered_get(&ordered, i, &board);
 		put_screen(&board.deal, text);
 		memset(text + DGE_SIZE, 0, RECORD - DGE_SIZE);
 		writer->used += RECORD;
 	}
+	ordered_end(&ordered);
 	dealbox_deal_wipe(&board.deal);
 }
 
@@ -377,7 +385,7 @@ static void write_dup(struct writer *writer, const struct dealbox_set *set)
 	struct ordered ordered;
 	uint32_t lowest, highest;
 
-	writer->error = ordered_begin(&ordered, set);
+	writer->error = ordered_begin(&ordered, set, true);
 	if (writer->error || !ordered.count) {
 		ordered_end(&ordered);
 		return;

@@ -140,25 +140,27 @@ int board_dealer(const struct dealbox_board *board);
 int board_vulnerable(const struct dealbox_board *board);
 
 /*
- * The boards of a set in the order of their numbers, for formats that have numbers or
- * depend on them. When no board has a number, they count from 1 as they stand.
+ * The boards of a set with their numbers, for formats that have numbers or depend on them.
+ * When no board has a number, they count from 1 as they stand. With unique they are in the
+ * order of the numbers, and a board that is there again with the same deal is left out.
  */
 struct ordered {
 	const struct dealbox_set *set;
-	uint64_t *boards;	/* number << 32 | index; NULL = as they stand, from 1 */
+	uint64_t *boards;	/* number << 32 | index; NULL = as they stand */
 	size_t count;
+	bool numbered;
 };
 
-/* 0, or -errno. Frees nothing that must be freed otherwise: call ordered_end() always. */
-int ordered_begin(struct ordered *ordered, const struct dealbox_set *set);
-/* The nth board; its number is set. */
+/* 0, or -ENOMEM; call ordered_end() in any case. */
+int ordered_begin(struct ordered *ordered, const struct dealbox_set *set, bool unique);
+/* The nth board; its number is set, unless it has only a label. */
 void ordered_get(const struct ordered *ordered, size_t n, struct dealbox_board *board);
 void ordered_end(struct ordered *ordered);
 
 /*
- * For can_write: every board has a number up to max, none of them twice, or none has a number
- * and there are not more than max; then that is noted. With range, no number between the
- * least and the greatest may be missing.
+ * For can_write: every board has a number up to max; or none has one, and that is noted.
+ * With range, each number must be there once, and none between the least and the
+ * greatest may be missing.
  */
 int need_numbers(const struct dealbox_set *set, uint32_t max, bool range,
 		 struct dealbox_report *report);

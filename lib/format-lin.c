@@ -320,7 +320,7 @@ static void write_lin(struct writer *writer, const struct dealbox_set *set)
 	struct dealbox_board board;
 	struct ordered ordered;
 
-	writer->error = ordered_begin(&ordered, set);
+	writer->error = ordered_begin(&ordered, set, false);
 	for (size_t i = 0; !writer->error && i < ordered.count; i++) {
 		char hands[3 * 17 + 3], *text = hands;
 

@@ -169,26 +169,29 @@ static int recognise_zrd(const uint8_t *data, size_t size, uint64_t total)
 static int can_write_rzd(const struct dealbox_set *set, struct dealbox_report *report)
 {
 	if (dealbox_set_count(set) > UINT16_MAX)
-		return cannot_express(report, NULL, "more than 65535 boards");
+		return cannot_express(report, NULL, "more than 65535 deals");
 	return need_no_numbers(set, report);
 }
 
 static void write_rzd(struct writer *writer, const struct dealbox_set *set)
 {
-	size_t count = dealbox_set_count(set);
 	struct dealbox_board board;
+	struct ordered ordered;
 	uint8_t head[13];
 
+	writer->error = ordered_begin(&ordered, set, true);
 	memset(head, ' ', sizeof(head));
-	head[0] = (uint8_t)count;
-	head[1] = (uint8_t)(count >> 8);
+	head[0] = (uint8_t)ordered.count;
+	head[1] = (uint8_t)(ordered.count >> 8);
 	writer_add(writer, head, sizeof(head));
-	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
+	for (size_t i = 0; !writer->error && i < ordered.count; i++) {
 		uint8_t bytes[DEAL_BYTES];
 
+		ordered_get(&ordered, i, &board);
 		pack_ranks(&board.deal, bytes, rzd.turn);
 		writer_add(writer, bytes, sizeof(bytes));
 	}
+	ordered_end(&ordered);
 	dealbox_deal_wipe(&board.deal);
 }
 
@@ -202,7 +205,7 @@ static void write_cds(struct writer *writer, const struct dealbox_set *set)
 	struct dealbox_board board;
 	struct ordered ordered;
 
-	writer->error = ordered_begin(&ordered, set);
+	writer->error = ordered_begin(&ordered, set, false);
 	for (size_t i = 0; !writer->error && i < ordered.count; i++) {
 		uint8_t bytes[1 + DEAL_BYTES];
 

@@ -129,37 +129,51 @@ static int compare_u64(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-int ordered_begin(struct ordered *ordered, const struct dealbox_set *set)
+static bool same_board(const struct dealbox_set *set, uint64_t one, uint64_t other)
 {
-	struct dealbox_board board;
-	bool numbered = false;
+	struct dealbox_board a, b;
 
-	*ordered = (struct ordered) { .set = set, .count = dealbox_set_count(set) };
-	for (size_t i = 0; i < ordered->count && !numbered; i++) {
+	if (one >> 32 != other >> 32 || !(one >> 32))
+		return false;
+	dealbox_set_get(set, (uint32_t)one, &a);
+	dealbox_set_get(set, (uint32_t)other, &b);
+	return !memcmp(&a.deal, &b.deal, sizeof(a.deal));
+}
+
+int ordered_begin(struct ordered *ordered, const struct dealbox_set *set, bool unique)
+{
+	size_t count = dealbox_set_count(set), kept = 0;
+	struct dealbox_board board;
+
+	*ordered = (struct ordered) { .set = set, .count = count };
+	for (size_t i = 0; i < count && !ordered->numbered; i++) {
 		dealbox_set_get(set, i, &board);
-		numbered = board.number || board.label;
+		ordered->numbered = board.number || board.label;
 	}
-	if (!numbered)
+	if (!ordered->numbered || !unique)
 		return 0;
-	ordered->boards = malloc(ordered->count * sizeof(*ordered->boards));
+	ordered->boards = malloc(count * sizeof(*ordered->boards));
 	if (!ordered->boards)
 		return -ENOMEM;
-	for (size_t i = 0; i < ordered->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		dealbox_set_get(set, i, &board);
 		ordered->boards[i] = (uint64_t)board.number << 32 | (uint32_t)i;
 	}
-	qsort(ordered->boards, ordered->count, sizeof(*ordered->boards), compare_u64);
+	qsort(ordered->boards, count, sizeof(*ordered->boards), compare_u64);
+	for (size_t i = 0; i < count; i++)
+		if (!kept || !same_board(set, ordered->boards[kept - 1],
+					 ordered->boards[i]))
+			ordered->boards[kept++] = ordered->boards[i];
+	ordered->count = kept;
 	return 0;
 }
 
 void ordered_get(const struct ordered *ordered, size_t n, struct dealbox_board *board)
 {
-	if (ordered->boards) {
-		dealbox_set_get(ordered->set, (uint32_t)ordered->boards[n], board);
-	} else {
-		dealbox_set_get(ordered->set, n, board);
+	dealbox_set_get(ordered->set, ordered->boards ? (uint32_t)ordered->boards[n] : n,
+			board);
+	if (!ordered->numbered)
 		board->number = (uint32_t)n + 1;
-	}
 }
 
 void ordered_end(struct ordered *ordered)
@@ -175,7 +189,8 @@ static int no_memory(struct dealbox_report *report)
 int need_numbers(const struct dealbox_set *set, uint32_t max, bool range,
 		 struct dealbox_report *report)
 {
-	struct dealbox_problem note = SAY(.code = DEALBOX_BOARD_UNCERTAIN);
+	struct dealbox_problem note = SAY(.code = DEALBOX_BOARD_UNCERTAIN,
+					  .text = "counted from 1 as they stand");
 	struct dealbox_board board;
 	struct ordered ordered;
 	uint32_t last = 0;
@@ -183,24 +198,24 @@ int need_numbers(const struct dealbox_set *set, uint32_t max, bool range,
 	int err = 0;
 
 	snprintf(text, sizeof(text), "numbers above %u", max);
-	if (ordered_begin(&ordered, set))
+	if (ordered_begin(&ordered, set, range)) {
+		ordered_end(&ordered);
 		return no_memory(report);
+	}
 	for (size_t i = 0; i < ordered.count; i++) {
 		ordered_get(&ordered, i, &board);
 		if (!board.number)
-			err = cannot_express(report, &board, "boards without a number");
+			err = cannot_express(report, &board, "a board without a number");
 		else if (board.number > max)
 			err = cannot_express(report, &board, text);
-		else if (board.number == last)
-			err = cannot_express(report, &board, "a board twice");
+		else if (range && board.number == last)
+			err = cannot_express(report, &board, "a number with two deals");
 		else if (range && last && board.number != last + 1)
 			err = cannot_express(report, &board, "gaps in the numbers");
 		last = board.number;
 	}
-	if (!err && !ordered.boards && ordered.count) {
-		snprintf(note.text, sizeof(note.text), "%s", "counted from 1 as they stand");
+	if (!err && !ordered.numbered && ordered.count)
 		dealbox_report_add(report, &note);
-	}
 	ordered_end(&ordered);
 	dealbox_deal_wipe(&board.deal);
 	return err;
@@ -208,19 +223,21 @@ int need_numbers(const struct dealbox_set *set, uint32_t max, bool range,
 
 int need_no_numbers(const struct dealbox_set *set, struct dealbox_report *report)
 {
-	size_t count = dealbox_set_count(set);
 	struct dealbox_board board;
-	bool numbered = false;
+	struct ordered ordered;
+	int err = 0;
 
-	for (size_t i = 0; i < count && !numbered; i++) {
-		dealbox_set_get(set, i, &board);
-		numbered = board.number || board.label;
+	if (ordered_begin(&ordered, set, true)) {
+		ordered_end(&ordered);
+		return no_memory(report);
 	}
-	for (size_t i = 0; i < count && numbered; i++) {
-		dealbox_set_get(set, i, &board);
+	for (size_t i = 0; i < ordered.count && !err; i++) {
+		ordered_get(&ordered, i, &board);
 		if (board.number != i + 1)
-			return cannot_express(report, &board,
-					      "numbers that are not 1, 2, 3 ..");
+			err = cannot_express(report, &board,
+					     "numbers that are not 1, 2, 3 ..");
 	}
-	return 0;
+	ordered_end(&ordered);
+	dealbox_deal_wipe(&board.deal);
+	return err;
 }

@@ -9,7 +9,9 @@
 #include "tool.h"
 
 extern const struct command cmd_audit;
+extern const struct command cmd_check;
 extern const struct command cmd_completion;
+extern const struct command cmd_convert;
 extern const struct command cmd_deal;
 extern const struct command cmd_generate;
 extern const struct command cmd_help;
@@ -20,12 +22,15 @@ extern const struct command cmd_monitor;
 extern const struct command cmd_number;
 extern const struct command cmd_played;
 extern const struct command cmd_square;
+extern const struct command cmd_show;
 extern const struct command cmd_verify;
 
 /* Every command, by name. Another one is one file and two lines here. */
 const struct command *const commands[] = {
 	&cmd_audit,
+	&cmd_check,
 	&cmd_completion,
+	&cmd_convert,
 	&cmd_deal,
 	&cmd_generate,
 	&cmd_help,
@@ -36,6 +41,7 @@ const struct command *const commands[] = {
 	&cmd_number,
 	&cmd_played,
 	&cmd_square,
+	&cmd_show,
 	&cmd_verify,
 	NULL
 };

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox convert: deal files from one format into another. All or nothing.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "setinput.h"
+
+struct call {
+	struct args *args;
+	const struct dealbox_format *from, *to;
+	const char *boards_text;	/* NULL = all */
+	struct boards boards;
+	const char *out;
+};
+
+/* Problems that leave every deal in the set; all others mean that something is lost. */
+static bool loses_deal(const struct dealbox_problem *problem)
+{
+	static const uint16_t harmless[] = {
+		DEALBOX_BOARD_MISSING, DEALBOX_BOARD_REPEATED, DEALBOX_DEAL_REPEATED,
+		DEALBOX_DEAL_ROTATED, DEALBOX_DEALER_CONTRADICTS,
+		DEALBOX_VULNERABLE_CONTRADICTS, DEALBOX_DEALER_INVALID,
+		DEALBOX_VULNERABLE_INVALID, DEALBOX_TRAILER_DISAGREES,
+	};
+
+	if (problem->severity == DEALBOX_NOTE)
+		return false;
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(*harmless); i++)
+		if (problem->code == harmless[i])
+			return false;
+	return true;
+}
+
+static bool loses_any(const struct dealbox_report *report)
+{
+	const struct dealbox_problem *problem;
+
+	for (size_t i = 0; (problem = dealbox_report_get(report, i)); i++)
+		if (loses_deal(problem))
+			return true;
+	return dealbox_report_dropped(report) > 0;
+}
+
+/* The boards that were asked for, each of which must be there. */
+static enum status choose(struct call *call, struct setinput *input)
+{
+	struct dealbox_set *chosen = dealbox_set_new(NULL);
+	struct boards found = { { 0 } };
+	struct dealbox_board board;
+	int err = chosen ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && !dealbox_set_get(input->set, i, &board); i++) {
+		if (!board.number || board.number > BOARDS_MAX ||
+		    !boards_has(&call->boards, board.number))
+			continue;
+		err = dealbox_set_add(chosen, &board);
+		found.bits[board.number / 64] |= (uint64_t)1 << (board.number % 64);
+		dealbox_deal_wipe(&board.deal);
+	}
+	if (err) {
+		dealbox_set_free(chosen);
+		complain(NULL, "out of memory");
+		return STATUS_INPUT;
+	}
+	dealbox_set_free(input->set);
+	input->set = chosen;
+	for (unsigned int number = 1; number <= BOARDS_MAX; number++) {
+		if (!boards_has(&call->boards, number) || boards_has(&found, number))
+			continue;
+		complain("give --boards without it, or mend the file",
+			 "board %u is not among the complete deals; nothing was written", number);
+		return STATUS_INPUT;
+	}
+	return STATUS_DONE;
+}
+
+static enum status write_out(const struct call *call, const struct setinput *input)
+{
+	struct dealbox_report *report = dealbox_report_new();
+	int err = -ENOMEM;
+
+	if (report && strcmp(call->out, "-"))
+		err = dealbox_format_write_file(call->to, input->set, call->out, report);
+	else if (report)
+		err = dealbox_format_write_fd(call->to, input->set, STDOUT_FILENO,
+					      "standard output", report);
+	if (report)
+		setinput_complain(report, false);
+	dealbox_report_free(report);
+	if (err)
+		complain(NULL, "nothing was written");
+	return err ? STATUS_INPUT : STATUS_DONE;
+}
+
+static enum status convert(struct call *call)
+{
+	struct setinput input;
+	enum status status;
+
+	status = setinput_read(&input, call->from, call->args->argv, call->args->argc - 1);
+	if (status)
+		goto out;
+	setinput_complain(input.report, false);
+	if (call->boards_text) {
+		status = choose(call, &input);
+	} else if (input.unread || loses_any(input.report)) {
+		complain("mend the file, or say with --boards which ones to convert",
+			 "not every deal could be used; nothing was written");
+		status = STATUS_INPUT;
+	}
+	if (!status)
+		status = write_out(call, &input);
+out:
+	setinput_free(&input);
+	return status;
+}
+
+static enum status convert_run(struct args *args)
+{
+	struct call call = { .args = args };
+	const char *value;
+	int key;
+
+	while ((key = args_next(args, &value)) >= 0) {
+		if (key == 'b') {
+			call.boards_text = value;
+			if (!args_boards(args, "boards", value, &call.boards))
+				return STATUS_INPUT;
+		} else if (key == 'f') {
+			call.from = setinput_format(args, "from", value);
+			if (!call.from)
+				return STATUS_INPUT;
+		} else {
+			call.to = setinput_format(args, "to", value);
+			if (!call.to)
+				return STATUS_INPUT;
+		}
+	}
+	if (key == ARGS_STOP)
+		return args->status;
+	if (args->argc < 2)
+		return args_wrong(args, "it wants files to read and a file to write");
+	call.out = args->argv[args->argc - 1];
+	if (!call.to)
+		call.to = dealbox_format_by_suffix(call.out);
+	if (!call.to)
+		return args_wrong(args, "the name '%s' does not tell a format: give --to",
+				  call.out);
+	return convert(&call);
+}
+
+static const struct option_row convert_options[] = {
+	{ 'b', "boards", "LIST", "only these boards, as 1-16 or 1-8,11" },
+	{ 'f', "from", "FORMAT", "read as this format (default: recognised)" },
+	{ 't', "to", "FORMAT", "write this format (default: by the name of OUT)" },
+	{ 0 }
+};
+
+const struct command cmd_convert = {
+	.name = "convert",
+	.operands = "IN... OUT",
+	.summary = "Convert files of deals",
+	.about = "Reads " SETINPUT_FORMATS "\n"
+		 "and writes all of them but rbn and zrd. All files that are read are one set; -\n"
+		 "is standard input or output. It is all or nothing: OUT is written when every\n"
+		 "deal, or every one of --boards, is complete, and when the format can hold them.",
+	.options = convert_options,
+	.run = convert_run,
+};

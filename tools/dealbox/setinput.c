@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "setinput.h"
+
+enum status setinput_read(struct setinput *input, const struct dealbox_format *format,
+			  char *const *files, int count)
+{
+	int err = 0;
+
+	*input = (struct setinput) {
+		.set = dealbox_set_new(NULL), .report = dealbox_report_new(),
+	};
+	if (!input->set || !input->report)
+		err = -ENOMEM;
+	for (int i = 0; i < count && err != -ENOMEM; i++) {
+		if (strcmp(files[i], "-"))
+			err = dealbox_format_read_file(format, files[i], input->set,
+						       input->report, NULL);
+		else
+			err = dealbox_format_read_fd(format, STDIN_FILENO, "standard input",
+						     input->set, input->report, NULL);
+		input->unread += err != 0;
+	}
+	if (err != -ENOMEM)
+		err = dealbox_set_check(input->set, input->report) < 0 ? -ENOMEM : 0;
+	if (err)
+		complain("free some memory, or give it fewer files", "out of memory");
+	return err ? STATUS_INPUT : STATUS_DONE;
+}
+
+void setinput_free(struct setinput *input)
+{
+	dealbox_set_free(input->set);
+	dealbox_report_free(input->report);
+}
+
+const struct dealbox_format *setinput_format(const struct args *args, const char *option,
+					     const char *name)
+{
+	const struct dealbox_format *format = dealbox_format_find(name);
+
+	if (!format)
+		args_wrong(args, "--%s: there is no format '%s', only " SETINPUT_FORMATS,
+			   option, name);
+	return format;
+}
+
+/* A sentence may be longer than any buffer: file names are. */
+static char *sentence(size_t (*make)(const struct dealbox_problem *, bool, char *, size_t),
+		      const struct dealbox_problem *problem, bool reveal)
+{
+	size_t size = make(problem, reveal, NULL, 0) + 1;
+	char *text = malloc(size);
+
+	if (text)
+		make(problem, reveal, text, size);
+	return text;
+}
+
+void setinput_complain(const struct dealbox_report *report, bool reveal)
+{
+	const struct dealbox_problem *problem;
+
+	for (size_t i = 0; (problem = dealbox_report_get(report, i)); i++) {
+		char *text = sentence(dealbox_problem_describe, problem, reveal);
+
+		complain(NULL, "%s%s", problem->severity == DEALBOX_NOTE ? "note: " : "",
+			 text ? text : dealbox_code_name(problem->code));
+		free(text);
+	}
+	if (dealbox_report_dropped(report))
+		complain(NULL, "and %zu more", dealbox_report_dropped(report));
+}
+
+/* Length of the UTF-8 character at text, 0 when it is none. */
+static size_t utf8_size(const unsigned char *text)
+{
+	size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2 :
+		      text[0] >= 0xe0 && text[0] < 0xf0 ? 3 :
+		      text[0] >= 0xf0 && text[0] < 0xf5 ? 4 : 0;
+
+	for (size_t i = 1; i < size; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	return size;
+}
+
+void setinput_text_json(const char *text)
+{
+	putchar('"');
+	while (*text) {
+		const unsigned char *byte = (const unsigned char *)text;
+		size_t size = utf8_size(byte);
+
+		if (*text == '"' || *text == '\\')
+			printf("\\%c", *text);
+		else if (*byte < 0x20 || !size)
+			printf("\\u%04x", *byte);
+		else
+			fwrite(text, 1, size, stdout);
+		text += size ? size : 1;
+	}
+	putchar('"');
+}
+
+void setinput_problems_json(const struct dealbox_report *report, bool reveal)
+{
+	const struct dealbox_problem *problem;
+
+	putchar('[');
+	for (size_t i = 0; (problem = dealbox_report_get(report, i)); i++) {
+		char *text = sentence(dealbox_problem_message, problem, reveal);
+
+		printf("%s{\"file\":", i ? ",\n" : "");
+		if (problem->file)
+			setinput_text_json(problem->file);
+		else
+			fputs("null", stdout);
+		if (problem->line)
+			printf(",\"line\":%" PRIu32, problem->line);
+		else
+			printf(",\"line\":null,\"byte\":%" PRIu64, problem->byte);
+		fputs(",\"board\":", stdout);
+		if (problem->board[0])
+			setinput_text_json(problem->board);
+		else
+			fputs("null", stdout);
+		printf(",\"severity\":\"%s\",\"code\":\"%s\",\"message\":",
+		       problem->severity == DEALBOX_NOTE ? "note" : "problem",
+		       dealbox_code_name(problem->code));
+		setinput_text_json(text ? text : "");
+		putchar('}');
+		free(text);
+	}
+	putchar(']');
+}

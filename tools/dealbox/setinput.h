@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Deal files as they are, good or bad: for the commands that show, judge and
+ * convert them.
+ */
+#ifndef SETINPUT_H
+#define SETINPUT_H
+
+#include <stdio.h>
+
+#include <dealbox/format.h>
+
+#include "tool.h"
+
+struct setinput {
+	struct dealbox_set *set;
+	struct dealbox_report *report;
+	int unread;		/* files that could not be read at all */
+};
+
+/*
+ * Reads files ("-" is standard input) into one set, and checks it as a whole.
+ * format NULL = recognise it. STATUS_DONE, also when files are unread; or
+ * STATUS_INPUT (out of memory, said). Call setinput_free() in any case.
+ */
+enum status setinput_read(struct setinput *input, const struct dealbox_format *format,
+			  char *const *files, int count);
+void setinput_free(struct setinput *input);
+
+/* The format of that name; NULL, and said, when there is none. */
+const struct dealbox_format *setinput_format(const struct args *args, const char *option,
+					     const char *name);
+
+/* Says every problem and note on standard error; cards only with reveal. */
+void setinput_complain(const struct dealbox_report *report, bool reveal);
+
+/* The problems as a JSON array, on standard output. */
+void setinput_problems_json(const struct dealbox_report *report, bool reveal);
+
+/* Text of a file as JSON text: what is not UTF-8 is taken as Latin-1. */
+void setinput_text_json(const char *text);
+
+/* What --from and --to take, for their help. */
+#define SETINPUT_FORMATS "pbn, dup, dlm, lin, bri, dge, csv, ber, bhg, rzd, cds, rbn, zrd"
+
+#endif
