@@ -228,10 +228,13 @@ static void set_boards(struct options *o, const char *text)
 static char *read_file(const char *option, const char *path, size_t max, size_t *length)
 {
 	FILE *file = fopen(path, "re");
-	char *text = malloc(max + 1);
+	char *text;
 
-	if (!file || !text)
+	if (!file)
 		die(EXIT_USAGE, "--%s %s: %s", option, path, strerror(errno));
+	text = malloc(max + 1);
+	if (!text)
+		die(EXIT_MACHINE, "no memory");
 	*length = fread(text, 1, max + 1, file);
 	if (ferror(file))
 		die(EXIT_USAGE, "--%s %s: %s", option, path, strerror(errno));
@@ -423,15 +426,17 @@ static void check_options(struct options *o, const char *deck, const char *list)
 static int tell(const char *path, char **words)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), c;
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "r+");
 	bool first = true, good = false;
+	FILE *file;
+	int fd, c;
 
 	if (!*words)
 		die(EXIT_USAGE, "--tell: a command is needed; --help lists them");
 	if (strlen(path) >= sizeof(address.sun_path))
 		die(EXIT_USAGE, "--tell %s: no socket has so long a path", path);
 	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	file = fd < 0 ? NULL : fdopen(fd, "r+");
 	if (!file || connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		die(EXIT_MACHINE, "%s: %s: is there an emulator with --control?", path,
 		    strerror(errno));
