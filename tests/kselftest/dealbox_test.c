@@ -1,0 +1,1415 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/dealboxN as a program sees it, on both kinds of machine; see README.md.
+ *
+ * What must happen is waited for, and counts as missing after PATIENCE.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/usbdevice_fs.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <linux/dealbox.h>
+
+#include "kselftest_harness.h"
+#include "machine.h"
+
+#define PLAN	4711
+#define CARDS	52
+
+FIXTURE(machine) {
+	struct machine machine;
+	struct kernel kernel;
+	int fd;			/* O_RDWR */
+	__u32 insertion;	/* of the board that insert() put in */
+};
+
+FIXTURE_VARIANT(machine) {
+	const char *kind;
+	bool routed;
+};
+
+FIXTURE_VARIANT_ADD(machine, stored) { .kind = "stored" };
+FIXTURE_VARIANT_ADD(machine, routed) { .kind = "routed", .routed = true };
+
+FIXTURE_SETUP(machine)
+{
+	const char *const options[] = {
+		"--kind", variant->kind, "--manual", "--speed", "0", "--seed", "7",
+		"--gate-deadline", "10000000", "--pocket-capacity", "20", NULL
+	};
+
+	ASSERT_TRUE(kernel_begin(&self->kernel));
+	ASSERT_TRUE(machine_plug(&self->machine, options));
+	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(machine)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	EXPECT_TRUE(machine_unplug(&self->machine));
+	EXPECT_TRUE(kernel_is_well(&self->kernel));
+}
+
+/* --- what programs do ------------------------------------------------------------- */
+
+static int open_again(const struct machine *m, int flags)
+{
+	return open(m->node, flags | O_CLOEXEC);
+}
+
+static int call(int fd, unsigned long request, void *arg)
+{
+	return ioctl(fd, request, arg) ? -errno : 0;
+}
+
+static int control(int fd, struct dealbox_control *c)
+{
+	return call(fd, DEALBOX_IOC_CONTROL, c);
+}
+
+static int do_op(int fd, __u32 op)
+{
+	struct dealbox_control c = { .op = op };
+
+	return control(fd, &c);
+}
+
+static struct dealbox_plan bridge_plan(void)
+{
+	struct dealbox_plan plan = {
+		.plan_id = PLAN, .mode = DEALBOX_PLAN_BY_CARD, .entries = CARDS,
+	};
+	int i;
+
+	for (i = 0; i < CARDS; i++)
+		plan.pocket[i] = (i * 7 + i / 13) % 4;
+	return plan;
+}
+
+static int load(int fd)
+{
+	struct dealbox_plan plan = bridge_plan();
+
+	return call(fd, DEALBOX_IOC_SET_PLAN, &plan);
+}
+
+static int start(int fd, __u32 insertion)
+{
+	struct dealbox_control c = {
+		.op = DEALBOX_OP_START, .plan_id = PLAN, .insertion = insertion,
+	};
+
+	return control(fd, &c);
+}
+
+static struct dealbox_status status_of(int fd)
+{
+	struct dealbox_status status;
+
+	memset(&status, 0xff, sizeof(status));
+	if (ioctl(fd, DEALBOX_IOC_GET_STATUS, &status))
+		memset(&status, 0xff, sizeof(status));
+	return status;
+}
+
+/* The next event; type 0 when none came. */
+static struct dealbox_event next_event(int fd)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+	struct dealbox_event event = { 0 };
+
+	if (poll(&pollfd, 1, PATIENCE) != 1 ||
+	    read(fd, &event, sizeof(event)) != sizeof(event))
+		memset(&event, 0, sizeof(event));
+	return event;
+}
+
+/* Reads on until an event of this type; type 0 when it does not come. */
+static struct dealbox_event await_event(int fd, __u32 type)
+{
+	struct dealbox_event event;
+
+	do {
+		event = next_event(fd);
+	} while (event.type && event.type != type);
+	return event;
+}
+
+static bool insert(FIXTURE_DATA(machine) *self)
+{
+	char reply[64];
+
+	return machine_ask(&self->machine, reply, sizeof(reply), "insert 3") &&
+	       sscanf(reply, "insertion %u", &self->insertion) == 1 &&
+	       await_event(self->fd, DEALBOX_EV_BOARD_INSERTED).insertion == self->insertion;
+}
+
+/* Claim, plan and board: all that START needs. */
+static bool ready(FIXTURE_DATA(machine) *self)
+{
+	return !ioctl(self->fd, DEALBOX_IOC_CLAIM) && !load(self->fd) && insert(self);
+}
+
+/* A deal that has begun, and stands still behind the first cards. */
+static bool deal_frozen(FIXTURE_DATA(machine) *self)
+{
+	return ready(self) &&
+	       machine_tell(&self->machine, "inject on read position 5: freeze") &&
+	       !start(self->fd, self->insertion) &&
+	       machine_tell(&self->machine, "wait frozen");
+}
+
+/* What lies in the board is what the plan says, as the emulator tells. */
+static bool board_is(struct machine *m, const __u8 *pocket_of)
+{
+	char account[8192], *at;
+	int pocket, count = 0;
+
+	if (!machine_ask(m, account, sizeof(account), "account"))
+		return false;
+	at = strstr(account, "\"pockets\":[");
+	if (!at)
+		return false;
+	at += strlen("\"pockets\":[");
+	for (pocket = 0; pocket < DEALBOX_MAX_POCKETS && *at == '['; pocket++) {
+		at++;
+		while (*at != ']') {
+			if (pocket_of[strtol(at, &at, 10)] != pocket)
+				return false;
+			count++;
+			if (*at == ',')
+				at++;
+		}
+		at += at[1] == ',' ? 2 : 1;
+	}
+	return count == CARDS;
+}
+
+/* A thread that does one blocking call, and how it ended. */
+struct blocked {
+	pthread_t thread;
+	pid_t tid;
+	int fd;
+	int error;
+	struct dealbox_event event;
+};
+
+static void *read_blocking(void *arg)
+{
+	struct blocked *b = arg;
+	ssize_t got;
+
+	__atomic_store_n(&b->tid, syscall(SYS_gettid), __ATOMIC_RELEASE);
+	got = read(b->fd, &b->event, sizeof(b->event));
+	b->error = got < 0 ? -errno : got;
+	return NULL;
+}
+
+/* Starts the thread, and waits until it sleeps in the driver. */
+static bool block_reader(struct blocked *b, int fd)
+{
+	char folder[64], where[64] = "";
+	time_t end = time(NULL) + PATIENCE / 1000;
+
+	memset(b, 0, sizeof(*b));
+	b->fd = fd;
+	if (pthread_create(&b->thread, NULL, read_blocking, b))
+		return false;
+	while (!__atomic_load_n(&b->tid, __ATOMIC_ACQUIRE))
+		sched_yield();
+	snprintf(folder, sizeof(folder), "/proc/self/task/%d", b->tid);
+	while (!strstr(where, "dealbox_read") && time(NULL) < end) {
+		sched_yield();
+		if (!read_file(folder, "wchan", where, sizeof(where)))
+			return false;
+	}
+	return time(NULL) < end;
+}
+
+static int join_reader(struct blocked *b)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += PATIENCE / 1000;
+	return pthread_timedjoin_np(b->thread, NULL, &end) ? -ETIME : b->error;
+}
+
+/* --- what the machine is, who controls it ------------------------------------------ */
+
+TEST_F(machine, info)
+{
+	struct dealbox_info info;
+	char text[64];
+
+	memset(&info, 0xff, sizeof(info));
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_GET_INFO, &info));
+	EXPECT_EQ(0x0100, info.protocol);
+	EXPECT_EQ(variant->routed, !!(info.capabilities & DEALBOX_CAP_HOST_ROUTED));
+	EXPECT_EQ(!variant->routed, !!(info.capabilities & DEALBOX_CAP_STORED_PLAN));
+	EXPECT_EQ(variant->routed ? 10000000 : 0, info.gate_deadline_us);
+	EXPECT_EQ(20, info.pocket_capacity);
+	EXPECT_EQ(4, info.pockets);
+	EXPECT_EQ(1024, info.queue_events);
+	EXPECT_STREQ(self->machine.serial, info.serial);
+	EXPECT_EQ(0, info.reserved1);
+	EXPECT_EQ(0, info.reserved[0] | info.reserved[1] | info.reserved[2] | info.reserved[3]);
+
+	/* sysfs says the same */
+	ASSERT_TRUE(read_file(self->machine.sysfs, "model", text, sizeof(text)));
+	EXPECT_STREQ(info.name, text);
+	ASSERT_TRUE(read_file(self->machine.sysfs, "capabilities", text, sizeof(text)));
+	EXPECT_EQ(info.capabilities, strtoul(text, NULL, 16));
+	ASSERT_TRUE(read_file(self->machine.sysfs, "pocket_capacity", text, sizeof(text)));
+	EXPECT_STREQ("20", text);
+	ASSERT_TRUE(read_file(self->machine.sysfs, "protocol", text, sizeof(text)));
+	EXPECT_STREQ("1.0", text);
+	ASSERT_TRUE(read_file(self->machine.sysfs, "hopper", text, sizeof(text)));
+	EXPECT_EQ(info.hopper, atoi(text));
+	ASSERT_TRUE(read_file(self->machine.sysfs, "plan_entries", text, sizeof(text)));
+	EXPECT_EQ(info.plan_entries, atoi(text));
+	ASSERT_TRUE(read_file(self->machine.sysfs, "pockets", text, sizeof(text)));
+	EXPECT_EQ(info.pockets, atoi(text));
+	ASSERT_TRUE(read_file(self->machine.sysfs, "gate_deadline_us", text, sizeof(text)));
+	EXPECT_EQ(info.gate_deadline_us, strtoul(text, NULL, 10));
+	ASSERT_TRUE(read_file(self->machine.sysfs, "hardware", text, sizeof(text)));
+	EXPECT_EQ(info.hardware, strtoul(text, NULL, 10));
+}
+
+TEST_F(machine, status)
+{
+	struct dealbox_status status = status_of(self->fd);
+
+	EXPECT_EQ(DEALBOX_STATE_IDLE, status.state);
+	EXPECT_EQ(DEALBOX_PLAN_NONE, status.plan_id);
+	EXPECT_EQ(0, status.insertion);
+	EXPECT_EQ(DEALBOX_STATUS_HOPPER, status.flags);
+	EXPECT_EQ(0, status.claimed);
+	EXPECT_EQ(0, status.owner_pid);
+
+	ASSERT_TRUE(ready(self));
+	status = status_of(self->fd);
+	EXPECT_EQ(PLAN, status.plan_id);
+	EXPECT_EQ(self->insertion, status.insertion);
+	EXPECT_EQ(DEALBOX_STATUS_HOPPER | DEALBOX_STATUS_BOARD, status.flags);
+	EXPECT_EQ(2, status.claimed);
+	EXPECT_EQ(getpid(), status.owner_pid);
+	EXPECT_EQ(0, status.lost);
+	EXPECT_EQ(0, status.reserved1);
+}
+
+TEST_F(machine, claim)
+{
+	int other = open_again(&self->machine, O_RDWR);
+	int observer = open_again(&self->machine, O_RDONLY);
+	struct dealbox_status status;
+
+	ASSERT_LE(0, other);
+	ASSERT_LE(0, observer);
+	EXPECT_EQ(-EBADF, call(observer, DEALBOX_IOC_CLAIM, NULL));
+	EXPECT_EQ(-EPERM, call(self->fd, DEALBOX_IOC_RELEASE, NULL));
+
+	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	EXPECT_EQ(-EBUSY, call(other, DEALBOX_IOC_CLAIM, NULL));
+	EXPECT_EQ(-EBUSY, call(other, DEALBOX_IOC_RELEASE, NULL));
+	status = status_of(observer);
+	EXPECT_EQ(1, status.claimed);
+	EXPECT_EQ(getpid(), status.owner_pid);
+
+	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_RELEASE, NULL));
+	EXPECT_EQ(0, status_of(observer).claimed);
+	EXPECT_EQ(0, call(other, DEALBOX_IOC_CLAIM, NULL));
+	EXPECT_EQ(-EBUSY, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	EXPECT_EQ(0, close(other));
+	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	close(observer);
+}
+
+/* What changes the machine needs the claim; what asks it does not. */
+TEST_F(machine, needs_claim)
+{
+	int observer = open_again(&self->machine, O_RDONLY);
+	int other = open_again(&self->machine, O_RDWR);
+	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED, .value = 600 };
+	struct dealbox_counters counters;
+	const struct {
+		int fd, error;
+	} cases[] = { { observer, -EBADF }, { self->fd, -EPERM }, { other, -EBUSY } };
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		if (cases[i].error == -EBUSY)
+			ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+		EXPECT_EQ(cases[i].error, load(cases[i].fd));
+		EXPECT_EQ(cases[i].error, do_op(cases[i].fd, DEALBOX_OP_LOCATE));
+		EXPECT_EQ(cases[i].error, call(cases[i].fd, DEALBOX_IOC_SET_PARAM, &param));
+		EXPECT_EQ(cases[i].error, call(cases[i].fd, DEALBOX_IOC_RELEASE, NULL));
+		EXPECT_EQ(0, call(cases[i].fd, DEALBOX_IOC_GET_PARAM, &param));
+		EXPECT_EQ(0, call(cases[i].fd, DEALBOX_IOC_GET_COUNTERS, &counters));
+		EXPECT_EQ(DEALBOX_STATE_IDLE, status_of(cases[i].fd).state);
+	}
+	close(observer);
+	close(other);
+}
+
+/* --- what is refused ----------------------------------------------------------------- */
+
+TEST_F(machine, unknown_ioctl)
+{
+	static const struct {
+		unsigned long request;
+	} unknown[] = {
+		{ _IO(DEALBOX_IOC_MAGIC, 0x09) }, { _IO(DEALBOX_IOC_MAGIC, 0xff) },
+		{ _IO(DEALBOX_IOC_MAGIC, 0x00) }, { _IO('U', 0x02) }, { 0 }, { ~0U },
+		{ _IOR(DEALBOX_IOC_MAGIC, 0x00, char[124]) },
+		{ _IOW(DEALBOX_IOC_MAGIC, 0x00, struct dealbox_info) },
+		{ _IOWR(DEALBOX_IOC_MAGIC, 0x04, char[92]) },
+		{ _IOWR(DEALBOX_IOC_MAGIC, 0x05, char[8191]) },
+		{ _IOR(DEALBOX_IOC_MAGIC, 0x02, int) },
+	};
+	char arg[8192] = { 0 };
+	size_t i;
+
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	for (i = 0; i < ARRAY_SIZE(unknown); i++)
+		EXPECT_EQ(-ENOTTY, call(self->fd, unknown[i].request, arg)) {
+			TH_LOG("request %zu", i);
+		}
+}
+
+TEST_F(machine, bad_address)
+{
+	static const unsigned long requests[] = {
+		DEALBOX_IOC_GET_INFO, DEALBOX_IOC_GET_STATUS, DEALBOX_IOC_SET_PLAN,
+		DEALBOX_IOC_CONTROL, DEALBOX_IOC_GET_PARAM, DEALBOX_IOC_SET_PARAM,
+		DEALBOX_IOC_GET_COUNTERS,
+	};
+	struct pollfd pollfd = { .fd = self->fd, .events = POLLIN };
+	void *volatile nowhere = (void *)8;
+	size_t i;
+
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	for (i = 0; i < ARRAY_SIZE(requests); i++)
+		EXPECT_EQ(-EFAULT, call(self->fd, requests[i], nowhere));
+
+	ASSERT_TRUE(machine_tell(&self->machine, "key start"));
+	ASSERT_EQ(1, poll(&pollfd, 1, PATIENCE));
+	EXPECT_EQ(-1, read(self->fd, nowhere, sizeof(struct dealbox_event)));
+	EXPECT_EQ(EFAULT, errno);
+	/* what could not be delivered is lost, and said to be lost */
+	EXPECT_EQ(DEALBOX_EVF_GAP, next_event(self->fd).flags & DEALBOX_EVF_GAP);
+	EXPECT_EQ(1, status_of(self->fd).lost);
+}
+
+TEST_F(machine, plan_refused)
+{
+	struct dealbox_plan plan;
+
+#define REFUSED(error, change) do {						\
+	plan = bridge_plan();							\
+	change;									\
+	EXPECT_EQ(error, call(self->fd, DEALBOX_IOC_SET_PLAN, &plan)) {		\
+		TH_LOG("%s", #change);						\
+	}									\
+} while (0)
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	REFUSED(-EINVAL, plan.plan_id = DEALBOX_PLAN_NONE);
+	REFUSED(-EINVAL, plan.plan_id = DEALBOX_PLAN_TEST);
+	REFUSED(-EINVAL, plan.mode = 0);
+	REFUSED(-EINVAL, plan.mode = 4);
+	REFUSED(-EINVAL, plan.mode = 255);
+	REFUSED(-EINVAL, plan.entries = 65);
+	REFUSED(-EINVAL, plan.entries = 255);
+	REFUSED(-EINVAL, plan.entries = 0);
+	REFUSED(-EINVAL, plan.reserved1[0] = 1);
+	REFUSED(-EINVAL, plan.reserved1[1] = 1);
+	REFUSED(-EINVAL, plan.reserved[0] = 1);
+	REFUSED(-EINVAL, plan.reserved[1] = 1);
+	REFUSED(-EINVAL, plan.reserved[2] = 1);
+	REFUSED(-EINVAL, plan.reserved[3] = 1);
+	REFUSED(-EINVAL, plan.pocket[52] = 1);
+	REFUSED(-EINVAL, plan.pocket[63] = 1);
+	REFUSED(-EINVAL, plan.pocket[0] = 4);
+	REFUSED(-EINVAL, plan.pocket[51] = 254);
+	REFUSED(-EINVAL, memset(plan.pocket, 0, CARDS));	/* 52 into one pocket */
+	REFUSED(-EINVAL, memset(plan.pocket, DEALBOX_NONE, CARDS));
+	REFUSED(-EINVAL, (plan.mode = DEALBOX_PLAN_BY_POSITION, plan.pocket[3] = DEALBOX_NONE));
+	REFUSED(-EINVAL, plan.mode = DEALBOX_PLAN_CAPTURE);
+	REFUSED(-EINVAL, (plan.entries = 55, plan.pocket[52] = plan.pocket[53] =
+			  plan.pocket[54] = DEALBOX_NONE));
+	EXPECT_EQ(DEALBOX_PLAN_NONE, status_of(self->fd).plan_id);
+	REFUSED(0, plan.pocket[51] = DEALBOX_NONE);
+	EXPECT_EQ(DEALBOX_ERR_OK, plan.result);
+	EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
+	/* none: the machine forgets it */
+	REFUSED(0, memset(&plan, 0, sizeof(plan)));
+	EXPECT_EQ(DEALBOX_PLAN_NONE, status_of(self->fd).plan_id);
+#undef REFUSED
+}
+
+TEST_F(machine, control_refused)
+{
+	static const struct dealbox_control good[] = {
+		{ .op = DEALBOX_OP_START, .plan_id = PLAN, .insertion = 1 },
+		{ .op = DEALBOX_OP_PAUSE }, { .op = DEALBOX_OP_RESUME },
+		{ .op = DEALBOX_OP_REREAD }, { .op = DEALBOX_OP_ABORT },
+		{ .op = DEALBOX_OP_CLEAR_FAULT }, { .op = DEALBOX_OP_RELEASE_BOARD },
+		{ .op = DEALBOX_OP_TEST_DEAL, .insertion = 1, .arg = 4 },
+		{ .op = DEALBOX_OP_LOCATE, .arg = 1 },
+	};
+	struct dealbox_control c;
+	size_t i;
+
+#define REFUSED(change) do {					\
+	c = good[i];						\
+	change;							\
+	EXPECT_EQ(-EINVAL, control(self->fd, &c)) {		\
+		TH_LOG("op %#x: %s", good[i].op, #change);	\
+	}							\
+} while (0)
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		bool starts = good[i].op == DEALBOX_OP_START;
+		bool tests = good[i].op == DEALBOX_OP_TEST_DEAL;
+		bool locates = good[i].op == DEALBOX_OP_LOCATE;
+
+		REFUSED(c.op = 0);
+		REFUSED(c.op = 0x11);
+		REFUSED(c.op = 0x1b);
+		REFUSED(c.op += 256);
+		REFUSED(c.reserved[0] = 1);
+		REFUSED(c.reserved[1] = 1);
+		REFUSED(c.plan_id = starts ? DEALBOX_PLAN_NONE : PLAN);
+		REFUSED(c.plan_id = DEALBOX_PLAN_TEST);
+		REFUSED(c.insertion = starts || tests ? 0 : 1);
+		REFUSED(c.arg = locates ? 61 : tests ? 65 : 1);
+		REFUSED(c.arg = 1U << 31);
+		if (tests)
+			REFUSED(c.arg = 0);
+	}
+#undef REFUSED
+}
+
+TEST_F(machine, param)
+{
+	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED }, set;
+
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_GET_PARAM, &param));
+	EXPECT_LE(param.min, param.value);
+	EXPECT_LE(param.value, param.max);
+	set = (struct dealbox_param){ .id = DEALBOX_PARAM_SPEED, .value = param.min };
+	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_SET_PARAM, &set));
+	param.value = 0;
+	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_GET_PARAM, &param));
+	EXPECT_EQ(param.min, param.value);
+
+	set.reserved[0] = 1;
+	EXPECT_EQ(-EINVAL, call(self->fd, DEALBOX_IOC_SET_PARAM, &set));
+	EXPECT_EQ(-EINVAL, call(self->fd, DEALBOX_IOC_GET_PARAM, &set));
+	set.reserved[0] = 0;
+	set.reserved[1] = 1;
+	EXPECT_EQ(-EINVAL, call(self->fd, DEALBOX_IOC_SET_PARAM, &set));
+	EXPECT_EQ(-EINVAL, call(self->fd, DEALBOX_IOC_GET_PARAM, &set));
+	set.reserved[1] = 0;
+	set.min = 1;
+	EXPECT_EQ(-EINVAL, call(self->fd, DEALBOX_IOC_SET_PARAM, &set));
+	set.min = 0;
+	set.max = 1;
+	EXPECT_EQ(-EINVAL, call(self->fd, DEALBOX_IOC_SET_PARAM, &set));
+	set.max = 0;
+
+	/* the machine's own refusals */
+	set.value = param.max + 1;
+	EXPECT_EQ(-EREMOTEIO, call(self->fd, DEALBOX_IOC_SET_PARAM, &set));
+	EXPECT_EQ(DEALBOX_ERR_BAD_VALUE, set.result);
+	EXPECT_EQ(2, set.detail);
+	set.id = 0x12345678;
+	EXPECT_EQ(-EREMOTEIO, call(self->fd, DEALBOX_IOC_SET_PARAM, &set));
+	EXPECT_EQ(DEALBOX_ERR_BAD_VALUE, set.result);
+	EXPECT_EQ(1, set.detail);
+	param.id = 0x7000;
+	EXPECT_EQ(-EREMOTEIO, call(self->fd, DEALBOX_IOC_GET_PARAM, &param));
+	EXPECT_EQ(DEALBOX_ERR_BAD_VALUE, param.result);
+	param.id = 0x10001;
+	EXPECT_EQ(-EREMOTEIO, call(self->fd, DEALBOX_IOC_GET_PARAM, &param));
+	EXPECT_EQ(DEALBOX_ERR_BAD_VALUE, param.result);
+}
+
+/* The machine says no: EREMOTEIO, and why. */
+TEST_F(machine, machine_refuses)
+{
+	struct dealbox_control c = { .op = DEALBOX_OP_START, .plan_id = PLAN, .insertion = 1 };
+
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	EXPECT_EQ(-EREMOTEIO, control(self->fd, &c));
+	EXPECT_EQ(DEALBOX_ERR_NO_PLAN, c.result);
+	ASSERT_EQ(0, load(self->fd));
+	EXPECT_EQ(-EREMOTEIO, control(self->fd, &c));
+	EXPECT_EQ(DEALBOX_ERR_NO_BOARD, c.result);
+	c.plan_id = PLAN + 1;
+	EXPECT_EQ(-EREMOTEIO, control(self->fd, &c));
+	EXPECT_EQ(DEALBOX_ERR_WRONG_PLAN, c.result);
+	EXPECT_EQ(PLAN, c.detail);
+	ASSERT_TRUE(insert(self));
+	c.plan_id = PLAN;
+	c.insertion = self->insertion + 1;
+	EXPECT_EQ(-EREMOTEIO, control(self->fd, &c));
+	EXPECT_EQ(DEALBOX_ERR_WRONG_INSERTION, c.result);
+	EXPECT_EQ(self->insertion, c.detail);
+	c = (struct dealbox_control){ .op = DEALBOX_OP_PAUSE };
+	EXPECT_EQ(-EREMOTEIO, control(self->fd, &c));
+	EXPECT_EQ(DEALBOX_ERR_STATE, c.result);
+	EXPECT_EQ(DEALBOX_STATE_IDLE, c.detail);
+	/* what was refused left no trace */
+	EXPECT_EQ(0, start(self->fd, self->insertion));
+	EXPECT_EQ(DEALBOX_EV_DEAL_DONE, await_event(self->fd, DEALBOX_EV_DEAL_DONE).type);
+	c = (struct dealbox_control){ .op = DEALBOX_OP_START, .plan_id = PLAN,
+				      .insertion = self->insertion };
+	EXPECT_EQ(-EREMOTEIO, control(self->fd, &c));
+	EXPECT_EQ(DEALBOX_ERR_SPENT, c.result);
+}
+
+/* No plan may change while a deal runs by it. */
+TEST_F(machine, plan_while_dealing)
+{
+	struct dealbox_plan plan = bridge_plan();
+
+	ASSERT_TRUE(deal_frozen(self));
+	EXPECT_EQ(-EREMOTEIO, call(self->fd, DEALBOX_IOC_SET_PLAN, &plan));
+	EXPECT_EQ(DEALBOX_ERR_STATE, plan.result);
+	EXPECT_EQ(DEALBOX_STATE_DEALING, plan.detail);
+	ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
+	EXPECT_EQ(DEALBOX_EV_DEAL_DONE, await_event(self->fd, DEALBOX_EV_DEAL_DONE).type);
+	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
+}
+
+/* --- deals ------------------------------------------------------------------------- */
+
+/* Every event of a deal in its order, and in the board what the plan says. */
+TEST_F(machine, deal_by_card)
+{
+	struct dealbox_plan plan = bridge_plan();
+	int read_at = -1, routed_at = -1, landed_at = -1;
+	__u8 counts[DEALBOX_MAX_POCKETS] = { 0 };
+	struct dealbox_event event;
+	__u64 seqno, last_ns = 0;
+	int i;
+
+	ASSERT_TRUE(ready(self));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	event = await_event(self->fd, DEALBOX_EV_DEAL_STARTED);
+	ASSERT_EQ(PLAN, event.code);
+	EXPECT_EQ(CARDS, event.arg[0]);
+	seqno = event.seqno;
+	for (;;) {
+		event = next_event(self->fd);
+		ASSERT_EQ(++seqno, event.seqno);
+		ASSERT_EQ(0, event.flags);
+		ASSERT_LE(last_ns, event.timestamp_ns);
+		ASSERT_EQ(self->insertion, event.insertion);
+		last_ns = event.timestamp_ns;
+		if (event.type == DEALBOX_EV_DEAL_DONE)
+			break;
+		switch (event.type) {
+		case DEALBOX_EV_CARD_READ:
+			ASSERT_EQ(++read_at, event.position);
+			ASSERT_GT(CARDS, event.card);
+			break;
+		case DEALBOX_EV_CARD_ROUTED:
+			ASSERT_EQ(++routed_at, event.position);
+			ASSERT_LE(event.position, read_at);
+			ASSERT_EQ(plan.pocket[event.card], event.pocket);
+			break;
+		case DEALBOX_EV_CARD_LANDED:
+			ASSERT_EQ(++landed_at, event.position);
+			ASSERT_LE(event.position, routed_at);
+			counts[event.pocket]++;
+			break;
+		case DEALBOX_EV_HOPPER_EMPTY:
+			break;
+		default:
+			ASSERT_EQ(0, event.type);
+		}
+	}
+	EXPECT_EQ(CARDS - 1, landed_at);
+	EXPECT_EQ(CARDS, event.position);
+	EXPECT_EQ(PLAN, event.code);
+	for (i = 0; i < DEALBOX_MAX_POCKETS; i++)
+		EXPECT_EQ(counts[i], event.counts[i]);
+	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
+	EXPECT_EQ(DEALBOX_STATE_DONE, status_of(self->fd).state);
+	EXPECT_EQ(CARDS, status_of(self->fd).cards_done);
+}
+
+/* A plan is good for as many copies as one likes. */
+TEST_F(machine, two_copies)
+{
+	struct dealbox_plan plan = bridge_plan();
+	int copy;
+
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_EQ(0, load(self->fd));
+	for (copy = 0; copy < 2; copy++) {
+		ASSERT_TRUE(insert(self));
+		ASSERT_EQ(0, start(self->fd, self->insertion));
+		EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+		EXPECT_TRUE(board_is(&self->machine, plan.pocket));
+		ASSERT_TRUE(machine_tell(&self->machine, "remove"));
+		ASSERT_TRUE(machine_tell(&self->machine, "empty"));
+	}
+}
+
+TEST_F(machine, deal_by_position)
+{
+	struct dealbox_plan plan = bridge_plan();
+	struct dealbox_event event;
+	int i;
+
+	plan.mode = DEALBOX_PLAN_BY_POSITION;
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_SET_PLAN, &plan));
+	ASSERT_TRUE(insert(self));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	for (i = 0; i < CARDS; i++) {
+		event = await_event(self->fd, DEALBOX_EV_CARD_LANDED);
+		ASSERT_EQ(i, event.position);
+		ASSERT_EQ(plan.pocket[i], event.pocket);
+	}
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+}
+
+TEST_F(machine, capture)
+{
+	struct dealbox_plan plan = { .plan_id = PLAN, .mode = DEALBOX_PLAN_CAPTURE, .entries = 1,
+				     .pocket = { 2 } };
+	struct dealbox_event event;
+	bool seen[DEALBOX_MAX_CARDS] = { false };
+	int i;
+
+	ASSERT_TRUE(machine_tell(&self->machine, "hopper empty"));
+	ASSERT_TRUE(machine_tell(&self->machine, "hopper top SA HK D7 C2 S2"));
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_SET_PLAN, &plan));
+	ASSERT_TRUE(insert(self));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	for (i = 0; i < 5; i++) {
+		event = await_event(self->fd, DEALBOX_EV_CARD_LANDED);
+		ASSERT_EQ(2, event.pocket);
+		ASSERT_GT(DEALBOX_MAX_CARDS, event.card);
+		seen[event.card] = true;
+	}
+	event = await_event(self->fd, DEALBOX_EV_DEAL_DONE);
+	EXPECT_EQ(5, event.counts[2]);
+	EXPECT_TRUE(seen[0] && seen[12] && seen[14] && seen[33] && seen[51]);
+}
+
+TEST_F(machine, test_deal)
+{
+	struct dealbox_control c = { .op = DEALBOX_OP_TEST_DEAL, .arg = 8 };
+	struct dealbox_event event;
+
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_TRUE(insert(self));
+	c.insertion = self->insertion;
+	ASSERT_EQ(0, control(self->fd, &c));
+	event = await_event(self->fd, DEALBOX_EV_DEAL_DONE);
+	EXPECT_EQ(DEALBOX_PLAN_TEST, event.code);
+	EXPECT_EQ(2, event.counts[0]);
+	EXPECT_EQ(2, event.counts[3]);
+}
+
+/* The same card twice stops the feed, whoever routes. */
+TEST_F(machine, repeated_card)
+{
+	struct dealbox_event event;
+
+	ASSERT_TRUE(ready(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on feed position 9: repeat"));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	event = await_event(self->fd, DEALBOX_EV_REPEATED_CARD);
+	EXPECT_EQ(9, event.position);
+	EXPECT_GT(9, event.arg[0]);
+	EXPECT_EQ(DEALBOX_STATE_FAULT, status_of(self->fd).state);
+	EXPECT_EQ(DEALBOX_EV_REPEATED_CARD, status_of(self->fd).fault);
+	EXPECT_EQ(9, status_of(self->fd).cards_done);
+}
+
+/* A card of another pack is held; taken out, the deal goes on to a good end. */
+TEST_F(machine, not_in_plan)
+{
+	struct dealbox_plan plan = bridge_plan();
+	struct dealbox_event event;
+
+	ASSERT_TRUE(machine_tell(&self->machine, "hopper top joker1"));
+	ASSERT_TRUE(ready(self));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	event = await_event(self->fd, DEALBOX_EV_NOT_IN_PLAN);
+	ASSERT_EQ(DEALBOX_EV_NOT_IN_PLAN, event.type);
+	EXPECT_EQ(0, event.position);
+	EXPECT_EQ(DEALBOX_STATE_HELD, status_of(self->fd).state);
+	ASSERT_TRUE(machine_tell(&self->machine, "take-card"));
+	ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_REREAD));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
+}
+
+TEST_F(machine, pause_and_abort)
+{
+	ASSERT_TRUE(deal_frozen(self));
+	ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_PAUSE));
+	ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
+	EXPECT_EQ(DEALBOX_PAUSED_BY_HOST, await_event(self->fd, DEALBOX_EV_PAUSED).code);
+	EXPECT_EQ(DEALBOX_STATE_PAUSED, status_of(self->fd).state);
+	ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_RESUME));
+	EXPECT_EQ(DEALBOX_EV_RESUMED, await_event(self->fd, DEALBOX_EV_RESUMED).type);
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on read position 20: freeze"));
+	ASSERT_TRUE(machine_tell(&self->machine, "wait frozen"));
+	ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_ABORT));
+	ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
+	EXPECT_EQ(PLAN, await_event(self->fd, DEALBOX_EV_ABORTED).code);
+	EXPECT_EQ(DEALBOX_STATE_IDLE, status_of(self->fd).state);
+}
+
+TEST_F(machine, counters)
+{
+	struct dealbox_counters before, after;
+
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_GET_COUNTERS, &before));
+	ASSERT_TRUE(ready(self));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_GET_COUNTERS, &after));
+	EXPECT_EQ(before.boards_dealt + 1, after.boards_dealt);
+	EXPECT_EQ(before.cards_fed + CARDS, after.cards_fed);
+	EXPECT_EQ(before.cards_read + CARDS, after.cards_read);
+	EXPECT_EQ(0, after.reserved);
+}
+
+/* --- read and poll -------------------------------------------------------------------- */
+
+TEST_F(machine, read_sizes)
+{
+	struct dealbox_event events[8];
+	int nonblocking = open_again(&self->machine, O_RDONLY | O_NONBLOCK);
+	int i;
+
+	ASSERT_LE(0, nonblocking);
+	for (i = 0; i < (int)sizeof(events[0]); i++) {
+		EXPECT_EQ(-1, read(nonblocking, events, i));
+		EXPECT_EQ(EINVAL, errno);
+	}
+	EXPECT_EQ(-1, read(nonblocking, events, sizeof(events)));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(-1, lseek(nonblocking, 0, SEEK_SET));
+	EXPECT_EQ(ESPIPE, errno);
+	EXPECT_EQ(-1, write(self->fd, events, sizeof(events)));
+	EXPECT_EQ(EINVAL, errno);
+
+	/* whole events only, as many as fit, all that there are */
+	for (i = 0; i < 3; i++)
+		ASSERT_TRUE(machine_tell(&self->machine, "key start"));
+	for (i = 0; i < 6; i++)
+		ASSERT_EQ(DEALBOX_EV_KEY, await_event(self->fd, DEALBOX_EV_KEY).type);
+	EXPECT_EQ(64, read(nonblocking, events, 127));
+	EXPECT_EQ(128, read(nonblocking, events, 128));
+	EXPECT_EQ(3 * 64, read(nonblocking, events, sizeof(events)));
+	EXPECT_EQ(DEALBOX_EV_KEY, events[2].type);
+	EXPECT_EQ(-1, read(nonblocking, events, sizeof(events)));
+	EXPECT_EQ(EAGAIN, errno);
+	close(nonblocking);
+}
+
+TEST_F(machine, blocking_read)
+{
+	struct blocked b;
+
+	ASSERT_TRUE(block_reader(&b, self->fd));
+	ASSERT_TRUE(machine_tell(&self->machine, "key stop"));
+	EXPECT_EQ(64, join_reader(&b));
+	EXPECT_EQ(DEALBOX_EV_KEY, b.event.type);
+	EXPECT_EQ(DEALBOX_KEY_STOP, b.event.code);
+}
+
+TEST_F(machine, poll_and_epoll)
+{
+	struct pollfd pollfd = { .fd = self->fd, .events = POLLIN | POLLRDNORM };
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, self->fd, &event));
+	EXPECT_EQ(0, poll(&pollfd, 1, 0));
+	EXPECT_EQ(0, epoll_wait(epoll, &event, 1, 0));
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	EXPECT_EQ(1, poll(&pollfd, 1, PATIENCE));
+	EXPECT_EQ(POLLIN | POLLRDNORM, pollfd.revents);
+	EXPECT_EQ(1, epoll_wait(epoll, &event, 1, PATIENCE));
+	EXPECT_EQ(DEALBOX_EV_KEY, next_event(self->fd).type);
+	EXPECT_EQ(0, poll(&pollfd, 1, 0));
+
+	ASSERT_TRUE(machine_tell(&self->machine, "unplug"));
+	EXPECT_EQ(1, epoll_wait(epoll, &event, 1, PATIENCE));
+	EXPECT_EQ(EPOLLHUP | EPOLLERR, event.events & (EPOLLHUP | EPOLLERR));
+	EXPECT_EQ(1, poll(&pollfd, 1, PATIENCE));
+	EXPECT_EQ(POLLHUP | POLLERR, pollfd.revents);
+	close(epoll);
+}
+
+/* Each file gets every event since it was opened. */
+TEST_F(machine, two_observers)
+{
+	int one = open_again(&self->machine, O_RDONLY), two;
+	struct dealbox_event a, b;
+
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	ASSERT_EQ(DEALBOX_EV_KEY, await_event(self->fd, DEALBOX_EV_KEY).type);
+	two = open_again(&self->machine, O_RDONLY);
+	ASSERT_TRUE(ready(self));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	ASSERT_EQ(DEALBOX_EV_KEY, next_event(one).type);
+	do {
+		a = next_event(one);
+		b = next_event(two);
+		ASSERT_EQ(0, memcmp(&a, &b, sizeof(a)));
+		ASSERT_NE(0, a.type);
+	} while (a.type != DEALBOX_EV_DEAL_DONE);
+	close(one);
+	close(two);
+}
+
+/* Who does not read loses the oldest, and learns how many. */
+TEST_F(machine, overflow)
+{
+	int slow = open_again(&self->machine, O_RDONLY);
+	struct dealbox_event events[1024], event;
+	int i, n, surplus = 26;
+
+	for (i = 0; i < (1024 + surplus) / 2; i++) {
+		ASSERT_TRUE(machine_tell(&self->machine, "key start"));
+		ASSERT_EQ(DEALBOX_EV_KEY, await_event(self->fd, DEALBOX_EV_KEY).type);
+		event = await_event(self->fd, DEALBOX_EV_KEY);
+		ASSERT_EQ(DEALBOX_EV_KEY, event.type);
+	}
+	EXPECT_EQ(surplus, status_of(slow).lost);
+	EXPECT_EQ(0, status_of(self->fd).lost);
+	n = read(slow, events, sizeof(events));
+	ASSERT_EQ(sizeof(events), n);
+	EXPECT_EQ(DEALBOX_EVF_GAP, events[0].flags);
+	EXPECT_EQ(event.seqno, events[1023].seqno);
+	for (i = 1; i < 1024; i++) {
+		ASSERT_EQ(events[0].seqno + i, events[i].seqno);
+		ASSERT_EQ(0, events[i].flags);
+	}
+	close(slow);
+}
+
+/* --- nobody controls the machine any more --------------------------------------------- */
+
+TEST_F(machine, close_pauses)
+{
+	int next = open_again(&self->machine, O_RDWR);
+	struct dealbox_plan plan = bridge_plan();
+	struct dealbox_status status;
+
+	ASSERT_TRUE(deal_frozen(self));
+	EXPECT_EQ(-EBUSY, call(next, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_EQ(0, close(self->fd));
+	self->fd = next;
+	ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
+	EXPECT_EQ(DEALBOX_PAUSED_BY_HOST, await_event(next, DEALBOX_EV_PAUSED).code);
+	status = status_of(next);
+	EXPECT_EQ(DEALBOX_STATE_PAUSED, status.state);
+	EXPECT_EQ(PLAN, status.plan_id);
+	EXPECT_EQ(self->insertion, status.insertion);
+	EXPECT_EQ(0, status.claimed);
+	EXPECT_LT(0, status.cards_done);
+
+	ASSERT_EQ(0, call(next, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_EQ(0, do_op(next, DEALBOX_OP_RESUME));
+	EXPECT_EQ(CARDS, await_event(next, DEALBOX_EV_DEAL_DONE).position);
+	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
+}
+
+TEST_F(machine, release_pauses)
+{
+	ASSERT_TRUE(deal_frozen(self));
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_RELEASE, NULL));
+	ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
+	EXPECT_EQ(DEALBOX_EV_PAUSED, await_event(self->fd, DEALBOX_EV_PAUSED).type);
+	EXPECT_EQ(-EPERM, do_op(self->fd, DEALBOX_OP_RESUME));
+}
+
+TEST_F(machine, death_pauses)
+{
+	pid_t child;
+
+	ASSERT_TRUE(insert(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on read position 5: freeze"));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		int fd = open_again(&self->machine, O_RDWR);
+
+		if (ioctl(fd, DEALBOX_IOC_CLAIM) || load(fd) || start(fd, self->insertion))
+			_exit(1);
+		pause();
+	}
+	ASSERT_TRUE(machine_tell(&self->machine, "wait frozen"));
+	EXPECT_EQ(child, status_of(self->fd).owner_pid);
+	EXPECT_EQ(DEALBOX_STATE_DEALING, status_of(self->fd).state);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
+	EXPECT_EQ(DEALBOX_EV_PAUSED, await_event(self->fd, DEALBOX_EV_PAUSED).type);
+	EXPECT_EQ(0, status_of(self->fd).claimed);
+	EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
+}
+
+/* --- lost and broken answers ------------------------------------------------------------- */
+
+/* The machine started, and its answer was lost: it is asked, not started again. */
+TEST_F(machine, lost_answer)
+{
+	struct dealbox_plan plan = bridge_plan();
+
+	ASSERT_TRUE(ready(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request START: status EPROTO"));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
+}
+
+/* The command never arrived: it is sent once more. */
+TEST_F(machine, lost_command)
+{
+	ASSERT_TRUE(ready(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request START: no-answer"));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+}
+
+TEST_F(machine, no_answer)
+{
+	struct dealbox_counters counters;
+
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request always: no-answer"));
+	EXPECT_EQ(-ETIMEDOUT, call(self->fd, DEALBOX_IOC_GET_COUNTERS, &counters));
+	EXPECT_EQ(-ETIMEDOUT, do_op(self->fd, DEALBOX_OP_LOCATE));
+}
+
+TEST_F(machine, broken_answers)
+{
+	struct dealbox_status status;
+
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS: short 31"));
+	EXPECT_EQ(-EPROTO, call(self->fd, DEALBOX_IOC_GET_STATUS, &status));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS: stall"));
+	EXPECT_EQ(-EPROTO, call(self->fd, DEALBOX_IOC_GET_STATUS, &status));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS: status EPROTO"));
+	EXPECT_EQ(-EIO, call(self->fd, DEALBOX_IOC_GET_STATUS, &status));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS: bytes ff"
+				 "00000000000000000000000000000000000000000000000000000000000000"));
+	EXPECT_EQ(-EPROTO, call(self->fd, DEALBOX_IOC_GET_STATUS, &status));
+	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_GET_STATUS, &status));
+}
+
+TEST_F(machine, broken_plan_transfer)
+{
+	struct dealbox_plan plan = bridge_plan();
+
+	if (variant->routed)
+		return;		/* such a machine is sent no plan */
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: stall"));
+	EXPECT_EQ(-EPROTO, load(self->fd));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: status EPROTO"));
+	EXPECT_EQ(-EIO, load(self->fd));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: refuse CRC 7"));
+	EXPECT_EQ(-EREMOTEIO, call(self->fd, DEALBOX_IOC_SET_PLAN, &plan));
+	EXPECT_EQ(DEALBOX_ERR_CRC, plan.result);
+	EXPECT_EQ(7, plan.detail);
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED: drop"));
+	EXPECT_EQ(-ETIMEDOUT, load(self->fd));
+	EXPECT_EQ(0, load(self->fd));
+	EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
+}
+
+/* A transfer of half an event is dropped and told; the next one is read. */
+TEST_F(machine, broken_events)
+{
+	struct dealbox_event event;
+
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: short 31"));
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	event = next_event(self->fd);
+	EXPECT_EQ(DEALBOX_EV_PROTOCOL_ERROR, event.type);
+	EXPECT_EQ(DEALBOX_PROTO_EVENT_SIZE, event.code);
+	EXPECT_EQ(31, event.arg[0]);
+	ASSERT_TRUE(machine_tell(&self->machine, "key start let-go"));
+	event = next_event(self->fd);
+	EXPECT_EQ(DEALBOX_EV_KEY, event.type);
+	EXPECT_EQ(DEALBOX_EVF_MACHINE_GAP, event.flags);
+
+	/* a card that cannot be */
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on event KEY: set 17 36"));
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	event = next_event(self->fd);
+	EXPECT_EQ(DEALBOX_EV_PROTOCOL_ERROR, event.type);
+	EXPECT_EQ(DEALBOX_PROTO_EVENT_FIELD, event.code);
+	EXPECT_EQ(DEALBOX_EV_KEY, event.arg[0]);
+
+	/* of a type that nobody knows: passed on for those who do */
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on event KEY: set 0 7e"));
+	ASSERT_TRUE(machine_tell(&self->machine, "key start let-go"));
+	EXPECT_EQ(0x7e, next_event(self->fd).type);
+}
+
+/* Errors of the pipe are tried again; a stall is cleared; nothing is lost. */
+TEST_F(machine, event_pipe_errors)
+{
+	struct dealbox_event event;
+
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer times 3: status EPROTO"));
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	event = next_event(self->fd);
+	EXPECT_EQ(DEALBOX_EV_KEY, event.type);
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: stall"));
+	ASSERT_TRUE(machine_tell(&self->machine, "key start let-go"));
+	event = next_event(self->fd);
+	EXPECT_EQ(DEALBOX_EV_KEY, event.type);
+}
+
+/* A pipe that does not recover within a second has the machine reset. */
+TEST_F(machine, event_pipe_dead)
+{
+	struct dealbox_event event;
+
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer times 14: status EPROTO"));
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	event = await_event(self->fd, DEALBOX_EV_STATE_LOST);
+	EXPECT_EQ(DEALBOX_LOST_RESET, event.code);
+}
+
+/* The gate command fails: the machine keeps the card, and the deal goes on after REREAD. */
+TEST_F(machine, gate_fails)
+{
+	struct dealbox_plan plan = bridge_plan();
+
+	if (!variant->routed)
+		return;		/* no gate commands */
+	ASSERT_TRUE(ready(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on route nth 3: ignore"));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	EXPECT_EQ(2, await_event(self->fd, DEALBOX_EV_GATE_LATE).position);
+	ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_REREAD));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
+}
+
+/* --- the machine goes ------------------------------------------------------------------ */
+
+/* Everything but a close fails with ENODEV. */
+#define EXPECT_GONE(file_) do {								\
+	struct dealbox_status gone_status_;						\
+	struct dealbox_info gone_info_;							\
+	struct pollfd gone_poll_ = { .fd = file_, .events = POLLIN };			\
+	char gone_event_[64];								\
+											\
+	EXPECT_EQ(-1, read(file_, gone_event_, 64));					\
+	EXPECT_EQ(ENODEV, errno);							\
+	EXPECT_EQ(1, poll(&gone_poll_, 1, 0));						\
+	EXPECT_EQ(POLLHUP | POLLERR, gone_poll_.revents);				\
+	EXPECT_EQ(-ENODEV, call(file_, DEALBOX_IOC_GET_STATUS, &gone_status_));		\
+	EXPECT_EQ(-ENODEV, call(file_, DEALBOX_IOC_GET_INFO, &gone_info_));		\
+	EXPECT_EQ(-ENODEV, call(file_, DEALBOX_IOC_CLAIM, NULL));				\
+	EXPECT_EQ(-ENODEV, load(file_));							\
+	EXPECT_EQ(-ENODEV, do_op(file_, DEALBOX_OP_PAUSE));				\
+	EXPECT_EQ(-ENODEV, call(file_, DEALBOX_IOC_RELEASE, NULL));			\
+} while (0)
+
+TEST_F(machine, unplug_blocked_reader)
+{
+	struct blocked b;
+
+	ASSERT_TRUE(block_reader(&b, self->fd));
+	ASSERT_TRUE(machine_tell(&self->machine, "unplug"));
+	EXPECT_EQ(-ENODEV, join_reader(&b));
+	EXPECT_GONE(self->fd);
+	ASSERT_TRUE(machine_await(&self->machine, "remove"));
+	EXPECT_EQ(-1, open_again(&self->machine, O_RDONLY));
+	EXPECT_EQ(ENOENT, errno);
+}
+
+/* What was queued before the unplug is still read. */
+TEST_F(machine, unplug_mid_deal)
+{
+	struct dealbox_event event;
+	int landed = 0;
+	ssize_t got;
+
+	ASSERT_TRUE(ready(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on read position 30: unplug"));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	ASSERT_TRUE(machine_await(&self->machine, "remove"));
+	while ((got = read(self->fd, &event, sizeof(event))) == sizeof(event))
+		landed += event.type == DEALBOX_EV_CARD_LANDED;
+	EXPECT_EQ(-1, got);
+	EXPECT_EQ(ENODEV, errno);
+	EXPECT_LT(20, landed);
+	EXPECT_GT(31, landed);
+	EXPECT_GONE(self->fd);
+}
+
+/* A machine that comes back is a new one, whoever still holds the old node. */
+TEST_F(machine, replug)
+{
+	int fd;
+
+	ASSERT_TRUE(machine_tell(&self->machine, "unplug"));
+	ASSERT_TRUE(machine_await(&self->machine, "remove"));
+	ASSERT_TRUE(machine_tell(&self->machine, "plug"));
+	ASSERT_TRUE(machine_await(&self->machine, "add"));
+	EXPECT_GONE(self->fd);
+	fd = open_again(&self->machine, O_RDWR);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(0, call(fd, DEALBOX_IOC_CLAIM, NULL));
+	EXPECT_EQ(DEALBOX_STATE_IDLE, status_of(fd).state);
+	close(self->fd);
+	self->fd = fd;
+}
+
+static bool bind_driver(const struct machine *m, const char *verb)
+{
+	return write_file("/sys/bus/usb/drivers/dealbox", verb, strrchr(m->interface, '/') + 1);
+}
+
+TEST_F(machine, unbind_and_bind)
+{
+	struct blocked b;
+	int fd;
+
+	ASSERT_TRUE(block_reader(&b, self->fd));
+	ASSERT_TRUE(bind_driver(&self->machine, "unbind"));
+	EXPECT_EQ(-ENODEV, join_reader(&b));
+	EXPECT_GONE(self->fd);
+	ASSERT_TRUE(machine_await(&self->machine, "remove"));
+	ASSERT_TRUE(bind_driver(&self->machine, "bind"));
+	ASSERT_TRUE(machine_await(&self->machine, "add"));
+	fd = open_again(&self->machine, O_RDWR);
+	ASSERT_LE(0, fd);
+	close(self->fd);
+	self->fd = fd;
+	/* sequence numbers go on: the machine takes nothing for a repetition */
+	ASSERT_TRUE(ready(self));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+}
+
+/* Unbound in mid-deal; the next who controls the machine finds the deal, and ends it. */
+TEST_F(machine, unbind_mid_deal)
+{
+	struct dealbox_event event;
+
+	ASSERT_TRUE(deal_frozen(self));
+	ASSERT_TRUE(bind_driver(&self->machine, "unbind"));
+	ASSERT_TRUE(machine_await(&self->machine, "remove"));
+	while (read(self->fd, &event, sizeof(event)) == sizeof(event))
+		;
+	EXPECT_GONE(self->fd);
+	ASSERT_TRUE(bind_driver(&self->machine, "bind"));
+	ASSERT_TRUE(machine_await(&self->machine, "add"));
+	close(self->fd);
+	self->fd = open_again(&self->machine, O_RDWR);
+	ASSERT_LE(0, self->fd);
+	EXPECT_EQ(variant->routed ? DEALBOX_PLAN_NONE : PLAN, status_of(self->fd).plan_id);
+	EXPECT_EQ(self->insertion, status_of(self->fd).insertion);
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_ABORT));
+	ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
+	EXPECT_EQ(DEALBOX_EV_ABORTED, await_event(self->fd, DEALBOX_EV_ABORTED).type);
+}
+
+TEST_F(machine, deauthorize)
+{
+	struct blocked b;
+
+	ASSERT_TRUE(block_reader(&b, self->fd));
+	ASSERT_TRUE(write_file(self->machine.device, "authorized", "0"));
+	EXPECT_EQ(-ENODEV, join_reader(&b));
+	EXPECT_GONE(self->fd);
+}
+
+static bool usb_reset(const struct machine *m)
+{
+	char path[64];
+	int fd;
+	bool ok;
+
+	if (!machine_usbfs(m, path, sizeof(path)))
+		return false;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	ok = fd >= 0 && !ioctl(fd, USBDEVFS_RESET);
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* The file lives on; the plan does not. */
+TEST_F(machine, reset)
+{
+	struct dealbox_control c = { .op = DEALBOX_OP_START, .plan_id = PLAN };
+	struct blocked b;
+
+	ASSERT_TRUE(ready(self));
+	ASSERT_TRUE(block_reader(&b, self->fd));
+	ASSERT_TRUE(usb_reset(&self->machine));
+	EXPECT_EQ(64, join_reader(&b));
+	EXPECT_EQ(DEALBOX_EV_STATE_LOST, b.event.type);
+	EXPECT_EQ(DEALBOX_LOST_RESET, b.event.code);
+	EXPECT_EQ(DEALBOX_PLAN_NONE, status_of(self->fd).plan_id);
+	c.insertion = self->insertion;
+	EXPECT_EQ(-EREMOTEIO, control(self->fd, &c));
+	EXPECT_EQ(DEALBOX_ERR_NO_PLAN, c.result);
+	ASSERT_EQ(0, load(self->fd));
+	ASSERT_EQ(0, control(self->fd, &c));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+}
+
+TEST_F(machine, reset_mid_deal)
+{
+	struct dealbox_control c = { .op = DEALBOX_OP_START, .plan_id = PLAN };
+
+	ASSERT_TRUE(deal_frozen(self));
+	ASSERT_TRUE(usb_reset(&self->machine));
+	EXPECT_EQ(DEALBOX_EV_STATE_LOST,
+		  await_event(self->fd, DEALBOX_EV_STATE_LOST).type);
+	EXPECT_EQ(DEALBOX_STATE_IDLE, status_of(self->fd).state);
+	EXPECT_EQ(2, status_of(self->fd).claimed);
+	ASSERT_EQ(0, load(self->fd));
+	c.insertion = self->insertion;
+	EXPECT_EQ(-EREMOTEIO, control(self->fd, &c));
+	EXPECT_EQ(DEALBOX_ERR_SPENT, c.result);
+}
+
+TEST_F(machine, module_in_use)
+{
+	EXPECT_EQ(-1, syscall(SYS_delete_module, "dealbox", O_NONBLOCK));
+	EXPECT_EQ(EWOULDBLOCK, errno);
+	EXPECT_EQ(DEALBOX_STATE_IDLE, status_of(self->fd).state);
+}
+
+/* --- power, signals, secrecy ---------------------------------------------------------- */
+
+static bool await_power(const struct machine *m, const char *state)
+{
+	time_t end = time(NULL) + PATIENCE / 1000;
+	char now[32] = "";
+
+	while (strcmp(now, state) && time(NULL) < end) {
+		if (!read_file(m->device, "power/runtime_status", now, sizeof(now)))
+			return false;
+		sched_yield();
+	}
+	return !strcmp(now, state);
+}
+
+/* Idle and closed it sleeps; an event wakes it, and so does an open. */
+TEST_F(machine, autosuspend)
+{
+	ASSERT_TRUE(write_file(self->machine.device, "power/autosuspend_delay_ms", "0"));
+	ASSERT_TRUE(write_file(self->machine.device, "power/control", "auto"));
+	ASSERT_EQ(0, close(self->fd));
+	self->fd = -1;
+	ASSERT_TRUE(await_power(&self->machine, "suspended"));
+	self->fd = open_again(&self->machine, O_RDWR);
+	ASSERT_LE(0, self->fd);
+	EXPECT_TRUE(await_power(&self->machine, "active"));
+	ASSERT_TRUE(ready(self));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+}
+
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+/* A thousand signals a second: no command is done twice, none is left half done. */
+TEST_F(machine, signal_storm)
+{
+	struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { 0 };
+	struct sigaction action = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+	struct dealbox_plan plan = bridge_plan();
+	int i;
+
+	sigaction(SIGALRM, &action, NULL);
+	ASSERT_TRUE(insert(self));
+	setitimer(ITIMER_REAL, &often, NULL);
+	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	for (i = 0; i < 10; i++)
+		EXPECT_EQ(0, load(self->fd));
+	EXPECT_EQ(0, start(self->fd, self->insertion));
+	for (i = 0; i < 10; i++)
+		EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
+	setitimer(ITIMER_REAL, &never, NULL);
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
+}
+
+/* Tracepoints say when, never what: no word for a card or a pocket is in them. */
+TEST_F(machine, trace_keeps_the_secret)
+{
+	static const char tracing[] = "/sys/kernel/tracing";
+	char line[512];
+	int events = 0, gates = 0;
+	FILE *trace;
+
+	ASSERT_TRUE(write_file(tracing, "trace", ""));
+	ASSERT_TRUE(write_file(tracing, "events/dealbox/enable", "1"));
+	ASSERT_TRUE(ready(self));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+	ASSERT_TRUE(write_file(tracing, "events/dealbox/enable", "0"));
+	trace = fopen("/sys/kernel/tracing/trace", "re");
+	ASSERT_TRUE(trace != NULL);
+	while (fgets(line, sizeof(line), trace)) {
+		char *event = strstr(line, "dealbox_event: dealbox");
+		char *gate = strstr(line, "dealbox_gate: dealbox");
+		unsigned int n, type, position, sequence;
+		unsigned long long seqno;
+		int end = 0, error;
+		char go[8];
+
+		if (event) {
+			EXPECT_EQ(5, sscanf(event, "dealbox_event: dealbox%u seqno=%llu machine_seq=%u type=0x%x position=%u%n",
+					    &n, &seqno, &sequence, &type, &position, &end));
+			EXPECT_EQ('\n', event[end]);
+			events++;
+		}
+		if (gate) {
+			EXPECT_EQ(5, sscanf(gate, "dealbox_gate: dealbox%u machine_seq=%u position=%u %7s error=%d%n",
+					    &n, &sequence, &position, go, &error, &end));
+			EXPECT_EQ('\n', gate[end]);
+			EXPECT_STREQ("go", go);
+			gates++;
+		}
+	}
+	fclose(trace);
+	EXPECT_LT(3 * CARDS, events);
+	EXPECT_EQ(variant->routed ? CARDS : 0, gates);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "machine.h"
+
+#define TAINT_OURS	(1u << 12 | 1u << 13)	/* out of tree, unsigned */
+
+static bool fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static bool fail(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("# ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+	return false;
+}
+
+bool write_file(const char *folder, const char *name, const char *text)
+{
+	char path[512];
+	bool ok;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	if (!ok)
+		fail("cannot write %s to %s: %s", text, path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+bool read_file(const char *folder, const char *name, char *text, size_t size)
+{
+	char path[512];
+	ssize_t got = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		got = read(fd, text, size - 1);
+		close(fd);
+	}
+	if (got < 0)
+		return fail("cannot read %s: %s", path, strerror(errno));
+	text[got] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return true;
+}
+
+/* --- uevents -------------------------------------------------------------------- */
+
+static int open_uevents(void)
+{
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = 1 };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address))) {
+		fail("no uevents: %s", strerror(errno));
+		return -1;
+	}
+	return fd;
+}
+
+static const char *value_of(const char *message, size_t length, const char *key)
+{
+	size_t key_length = strlen(key);
+	const char *end = message + length;
+
+	for (; message < end; message += strlen(message) + 1)
+		if (!strncmp(message, key, key_length) && message[key_length] == '=')
+			return message + key_length + 1;
+	return "";
+}
+
+/* Folders above the node: dealbox0, dealbox, 1-1:1.0, 1-1 */
+static void learn_paths(struct machine *m, const char *devpath)
+{
+	char *end;
+
+	snprintf(m->sysfs, sizeof(m->sysfs), "/sys%s", devpath);
+	snprintf(m->interface, sizeof(m->interface), "%s", m->sysfs);
+	end = strstr(m->interface, "/dealbox/");
+	if (end)
+		*end = '\0';
+	snprintf(m->device, sizeof(m->device), "%s", m->interface);
+	end = strrchr(m->device, '/');
+	if (end)
+		*end = '\0';
+}
+
+bool machine_await(struct machine *m, const char *action)
+{
+	struct pollfd pollfd = { .fd = m->uevents, .events = POLLIN };
+	char message[4096], serial[64], folder[300];
+
+	while (poll(&pollfd, 1, PATIENCE) == 1) {
+		ssize_t length = recv(m->uevents, message, sizeof(message) - 1, 0);
+		const char *path;
+
+		if (length <= 0)
+			continue;
+		message[length] = '\0';
+		path = value_of(message, length, "DEVPATH");
+		if (strcmp(value_of(message, length, "SUBSYSTEM"), "dealbox") ||
+		    strcmp(value_of(message, length, "ACTION"), action))
+			continue;
+		snprintf(folder, sizeof(folder), "/sys%s", path);
+		if (!strcmp(action, "remove")) {
+			if (!strcmp(folder, m->sysfs))
+				return true;
+			continue;
+		}
+		if (!read_file(folder, "serial", serial, sizeof(serial)) ||
+		    strcmp(serial, m->serial))
+			continue;
+		learn_paths(m, path);
+		snprintf(m->node, sizeof(m->node), "/dev/%s",
+			 value_of(message, length, "DEVNAME"));
+		return true;
+	}
+	return fail("no uevent %s of machine %s", action, m->serial);
+}
+
+/* --- the emulator ---------------------------------------------------------------- */
+
+static void control_path(const struct machine *m, struct sockaddr_un *address)
+{
+	memset(address, 0, sizeof(*address));
+	address->sun_family = AF_UNIX;
+	snprintf(address->sun_path, sizeof(address->sun_path), "/tmp/%s", m->serial);
+}
+
+static void run_emulator(const struct machine *m, const char *const options[])
+{
+	const char *argv[40] = { "dealbox-emulator", "--usbip", "--serial", m->serial, "--control" };
+	struct sockaddr_un address;
+	size_t n = 5;
+	int null;
+
+	control_path(m, &address);
+	argv[n++] = address.sun_path;
+	while (*options && n < sizeof(argv) / sizeof(argv[0]) - 1)
+		argv[n++] = *options++;
+	/* a test that was killed leaves no machine behind */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	null = open("/dev/null", O_RDWR);
+	dup2(null, 0);
+	dup2(null, 1);
+	dup2(null, 2);
+	execvp(argv[0], (char *const *)argv);
+	_exit(127);
+}
+
+static bool connect_control(struct machine *m)
+{
+	struct sockaddr_un address;
+
+	control_path(m, &address);
+	m->control = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (m->control < 0 ||
+	    connect(m->control, (struct sockaddr *)&address, sizeof(address)))
+		return fail("%s: %s", address.sun_path, strerror(errno));
+	return true;
+}
+
+bool machine_plug(struct machine *m, const char *const options[])
+{
+	static unsigned int number;
+
+	memset(m, 0, sizeof(*m));
+	m->control = -1;
+	snprintf(m->serial, sizeof(m->serial), "T%d-%u", getpid(), ++number);
+	m->uevents = open_uevents();
+	if (m->uevents < 0)
+		return false;
+	m->pid = fork();
+	if (m->pid < 0)
+		return fail("fork: %s", strerror(errno));
+	if (!m->pid)
+		run_emulator(m, options);
+	return machine_await(m, "add") && connect_control(m);
+}
+
+bool machine_unplug(struct machine *m)
+{
+	struct sockaddr_un address;
+	bool there = m->node[0] && !access(m->node, F_OK);
+	bool ok = true;
+
+	if (m->pid > 0) {
+		kill(m->pid, SIGTERM);
+		waitpid(m->pid, NULL, 0);
+	}
+	if (there)
+		ok = machine_await(m, "remove");
+	if (m->control >= 0)
+		close(m->control);
+	if (m->uevents >= 0)
+		close(m->uevents);
+	control_path(m, &address);
+	unlink(address.sun_path);
+	m->pid = 0;
+	return ok;
+}
+
+bool machine_ask(struct machine *m, char *reply, size_t size, const char *format, ...)
+{
+	struct pollfd pollfd = { .fd = m->control, .events = POLLIN };
+	char line[1024], answer[20000];
+	size_t length = 0;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(line, sizeof(line) - 1, format, args);
+	va_end(args);
+	line[n] = '\n';
+	if (write(m->control, line, n + 1) != n + 1)
+		return fail("the emulator does not listen to: %.*s", n, line);
+	while (length < sizeof(answer) - 1 && poll(&pollfd, 1, PATIENCE) == 1) {
+		ssize_t got = read(m->control, answer + length, sizeof(answer) - 1 - length);
+
+		if (got <= 0)
+			break;
+		length += got;
+		if (answer[length - 1] == '\n')
+			break;
+	}
+	answer[length] = '\0';
+	answer[strcspn(answer, "\n")] = '\0';
+	if (strncmp(answer, "ok", 2))
+		return fail("%.*s: %s", n, line, length ? answer : "no answer");
+	if (reply)
+		snprintf(reply, size, "%s", answer[2] ? answer + 3 : "");
+	return true;
+}
+
+bool machine_usbfs(const struct machine *m, char *path, size_t size)
+{
+	char bus[16], device[16];
+
+	if (!read_file(m->device, "busnum", bus, sizeof(bus)) ||
+	    !read_file(m->device, "devnum", device, sizeof(device)))
+		return false;
+	snprintf(path, size, "/dev/bus/usb/%03d/%03d", atoi(bus), atoi(device));
+	return true;
+}
+
+/* --- the kernel -------------------------------------------------------------------- */
+
+bool kernel_begin(struct kernel *k)
+{
+	k->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (k->log < 0 || lseek(k->log, 0, SEEK_END) < 0)
+		return fail("/dev/kmsg: %s", strerror(errno));
+	return true;
+}
+
+static bool log_is_clean(struct kernel *k)
+{
+	static const char *const bad[] = {
+		"WARNING:", "BUG:", "BUG ", "INFO: task", "INFO: possible", "Call Trace", "Oops",
+		"general protection", "KASAN", "KFENCE", "UBSAN", "refcount_t", "stack-protector",
+		"possible recursive", "inconsistent lock", "Kernel panic", "BOGUS", "kmemleak",
+		"rcu_sched", "soft lockup",
+	};
+	char record[8192];
+	bool clean = true;
+	ssize_t length;
+	size_t i;
+
+	while ((length = read(k->log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
+		if (length < 0) {
+			clean = fail("the kernel log ran over");
+			errno = 0;
+			continue;
+		}
+		record[length] = '\0';
+		for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+			if (strstr(record, bad[i]))
+				clean = fail("kernel log: %s", record);
+	}
+	return clean;
+}
+
+/* The task that is in a disconnect now, or 0; its stack. */
+static int who_disconnects(char *stack, size_t size)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int pid = 0;
+
+	while (proc && !pid && (entry = readdir(proc))) {
+		char path[300];
+		FILE *file;
+
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/stack", entry->d_name);
+		file = fopen(path, "re");
+		if (!file)
+			continue;
+		stack[fread(stack, 1, size - 1, file)] = '\0';
+		fclose(file);
+		if (strstr(stack, "disconnect"))
+			pid = atoi(entry->d_name);
+	}
+	if (proc)
+		closedir(proc);
+	return pid;
+}
+
+static bool nobody_hangs(void)
+{
+	time_t end = time(NULL) + PATIENCE / 1000;
+	char stack[4096];
+	int pid;
+
+	/* one that is on its way out is no hang */
+	while ((pid = who_disconnects(stack, sizeof(stack))))
+		if (time(NULL) > end)
+			return fail("task %d hangs:\n%s", pid, stack);
+	return true;
+}
+
+/* The worker of the hub is free: it finds another machine. */
+static bool another_port_works(void)
+{
+	static const char *const options[] = { "--manual", NULL };
+	struct machine other;
+	bool ok = machine_plug(&other, options);
+
+	return machine_unplug(&other) && ok;
+}
+
+bool kernel_is_well(struct kernel *k)
+{
+	bool ok = another_port_works();
+	char text[32];
+
+	ok = nobody_hangs() && ok;
+	if (!read_file("/proc/sys/kernel", "tainted", text, sizeof(text)) ||
+	    strtoul(text, NULL, 10) & ~TAINT_OURS)
+		ok = fail("the kernel is tainted: %s", text);
+	ok = log_is_clean(k) && ok;
+	close(k->log);
+	return ok;
+}

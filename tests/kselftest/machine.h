@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A machine for one test: dealbox-emulator, plugged in through vhci_hcd, and
+ * nobody who serves it but the test. And whether the kernel is well.
+ *
+ * What returns bool has said on stderr what is wrong when it is false.
+ */
+#ifndef TEST_MACHINE_H
+#define TEST_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* How long anything may take before it counts as hanging, in ms. */
+#define PATIENCE	20000
+
+struct machine {
+	pid_t pid;		/* of the emulator, 0 = none */
+	int control;		/* its control socket */
+	int uevents;
+	char serial[32];
+	char node[32];		/* /dev/dealbox0 */
+	char sysfs[256];	/* the node's folder in /sys */
+	char interface[256];	/* that of the USB interface */
+	char device[256];	/* that of the USB device */
+};
+
+/*
+ * Starts the emulator with these options (NULL at the end) and waits until the
+ * node is there.
+ */
+bool machine_plug(struct machine *m, const char *const options[]);
+/* Ends the emulator and waits until the node has gone; fine if it has already. */
+bool machine_unplug(struct machine *m);
+/* One command to the emulator; its answer, without "ok ", goes to reply. */
+bool machine_ask(struct machine *m, char *reply, size_t size, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+#define machine_tell(m, ...)	machine_ask(m, NULL, 0, __VA_ARGS__)
+/* Waits for the uevent "add" or "remove" of the machine's node. After an add, node is new. */
+bool machine_await(struct machine *m, const char *action);
+/* Path of the device for usbfs. */
+bool machine_usbfs(const struct machine *m, char *path, size_t size);
+
+/* Writes to, or reads a line from, a file in folder. */
+bool write_file(const char *folder, const char *name, const char *text);
+bool read_file(const char *folder, const char *name, char *text, size_t size);
+
+struct kernel {
+	int log;
+};
+
+bool kernel_begin(struct kernel *k);
+/* Tainted, warned, hung, or no other machine can be plugged in: false. */
+bool kernel_is_well(struct kernel *k);
+
+#endif
