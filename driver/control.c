@@ -411,7 +411,9 @@ int dealbox_pause(struct dealbox *db)
 
 	if (error || status.state != DEALBOX_STATE_DEALING)
 		return error;
-	return command(db, DEALBOX_OP_PAUSE, &pause, &result, &detail);
+	error = command(db, DEALBOX_OP_PAUSE, &pause, &result, &detail);
+	/* refused: it stopped by itself since, or a pause is under way */
+	return error == -EREMOTEIO ? 0 : error;
 }
 
 int dealbox_control_greet(struct dealbox *db)

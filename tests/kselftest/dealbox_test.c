@@ -40,6 +40,9 @@ FIXTURE_VARIANT(machine) {
 FIXTURE_VARIANT_ADD(machine, stored) { .kind = "stored" };
 FIXTURE_VARIANT_ADD(machine, routed) { .kind = "routed", .routed = true };
 
+/* Waits for what the machine says when it is plugged in, and reads it all. */
+static bool greeted(int fd);
+
 FIXTURE_SETUP(machine)
 {
 	const char *const options[] = {
@@ -51,6 +54,7 @@ FIXTURE_SETUP(machine)
 	ASSERT_TRUE(machine_plug(&self->machine, options));
 	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->fd);
+	ASSERT_TRUE(greeted(self->fd));
 }
 
 FIXTURE_TEARDOWN(machine)
@@ -121,6 +125,22 @@ static struct dealbox_status status_of(int fd)
 	if (ioctl(fd, DEALBOX_IOC_GET_STATUS, &status))
 		memset(&status, 0xff, sizeof(status));
 	return status;
+}
+
+/* STATE_LOST and HOPPER_LOADED: they may have come before the file was open. */
+static bool greeted(int fd)
+{
+	time_t end = time(NULL) + PATIENCE / 1000;
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+	struct dealbox_event event;
+
+	while (status_of(fd).seqno != 2)
+		if (time(NULL) > end)
+			return false;
+	while (poll(&pollfd, 1, 0) == 1)
+		if (read(fd, &event, sizeof(event)) != sizeof(event))
+			return false;
+	return true;
 }
 
 /* The next event; type 0 when none came. */
