@@ -94,7 +94,7 @@ static void end_board(struct lin *lin)
 	/* dealer 1 = South, then clockwise; 0 = not known */
 	static const int8_t dealers[] = { -1, DEALBOX_SOUTH, DEALBOX_WEST, DEALBOX_NORTH,
 					  DEALBOX_EAST };
-	const char *text = lin->deal, *end = text + lin->deal_size;
+	const char *text = lin->deal, *end;
 	struct reader *reader = lin->reader;
 	struct found *board = &lin->board;
 	uint32_t hands = 0, given = 0;
@@ -102,6 +102,7 @@ static void end_board(struct lin *lin)
 	if (!lin->has_deal)
 		return;
 	lin->has_deal = false;
+	end = text + lin->deal_size;
 	board->where = lin->deal_line;
 	while (text < end && is_blank(*text))
 		text++;

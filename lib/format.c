@@ -229,18 +229,20 @@ int dealbox_format_read_memory(const struct dealbox_format *format, const void *
 			       struct dealbox_report *report,
 			       struct dealbox_format_tally *tally)
 {
-	struct input input = { NULL, 0, 0 };
+	uint8_t *padded;
 	int err;
 
 	if (size > DEALBOX_FILE_MAX)
 		return refuse(report, name, DEALBOX_FILE_TOO_LARGE, -EFBIG);
-	err = input_grow(&input, size + READER_PADDING);
-	if (err)
-		return refuse(report, name, DEALBOX_FILE_UNREADABLE, err);
+	padded = malloc(size + READER_PADDING);
+	if (!padded)
+		return refuse(report, name, DEALBOX_FILE_UNREADABLE, -ENOMEM);
 	if (size)
-		memcpy(input.data, data, size);
-	err = read_padded(format, input.data, size, name, set, report, tally);
-	input_free(&input);
+		memcpy(padded, data, size);
+	memset(padded + size, 0, READER_PADDING);
+	err = read_padded(format, padded, size, name, set, report, tally);
+	explicit_bzero(padded, size);
+	free(padded);
 	return err;
 }
 

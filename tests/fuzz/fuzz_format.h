@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A reader of deal files: whatever it is given, the set holds complete deals only, sentences do
+ * not tell cards, and what can be written is read back as it was.
+ */
+#ifndef DEALBOX_FUZZ_FORMAT_H
+#define DEALBOX_FUZZ_FORMAT_H
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <dealbox/format.h>
+
+#include "fuzz.h"
+
+static void check_report(const struct dealbox_report *report)
+{
+	const struct dealbox_problem *problem;
+
+	for (size_t i = 0; (problem = dealbox_report_get(report, i)); i++) {
+		struct dealbox_problem other = *problem;
+		char text[512], again[512];
+		size_t length;
+
+		CHECK(problem->code > DEALBOX_CODE_NONE && problem->code < DEALBOX_CODES);
+		length = dealbox_problem_message(problem, false, text, sizeof(text));
+		CHECK(length > 0 && length < sizeof(text) && !strchr(text, '{'));
+		other.card = problem->card ? 0 : 51;
+		dealbox_problem_message(&other, false, again, sizeof(again));
+		CHECK(!strcmp(text, again));
+	}
+}
+
+static void check_set(const struct dealbox_set *set)
+{
+	struct dealbox_board board;
+
+	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
+		CHECK(dealbox_deal_complete(&board.deal, dealbox_pack_bridge()));
+		CHECK(board.number <= DEALBOX_BOARD_MAX && !(board.number && board.label));
+		CHECK(board.dealer >= -1 && board.dealer < 4 && board.vulnerable >= -1 &&
+		      board.vulnerable < 4 && board.file);
+	}
+}
+
+/* Is every deal of one set in the other, with its number? Boards may be put in order. */
+static void check_same(const struct dealbox_set *one, const struct dealbox_set *other)
+{
+	struct dealbox_board a, b;
+	bool numbered = false;
+
+	for (size_t i = 0; !dealbox_set_get(one, i, &a); i++)
+		numbered = numbered || a.number || a.label;
+	for (size_t i = 0; !dealbox_set_get(one, i, &a); i++) {
+		bool found = false;
+
+		for (size_t j = 0; !found && !dealbox_set_get(other, j, &b); j++)
+			found = !memcmp(&a.deal, &b.deal, sizeof(a.deal)) &&
+				(!numbered || !b.number || a.number == b.number);
+		CHECK(found);
+	}
+}
+
+static void check_round_trip(const struct dealbox_format *format,
+			     const struct dealbox_set *set)
+{
+	struct dealbox_set *again = dealbox_set_new(NULL);
+	int fd = memfd_create("set", 0);
+
+	CHECK(again && fd >= 0);
+	if (!dealbox_format_write_fd(format, set, fd, "set", NULL)) {
+		CHECK(lseek(fd, 0, SEEK_SET) == 0);
+		CHECK(dealbox_format_read_fd(format, fd, "set", again, NULL, NULL) == 0);
+		check_same(set, again);
+		check_same(again, set);
+	}
+	close(fd);
+	dealbox_set_free(again);
+}
+
+/* format NULL = recognise it. */
+static int fuzz_format(const struct dealbox_format *format, const uint8_t *data,
+		       size_t size)
+{
+	struct dealbox_report *report = dealbox_report_new();
+	struct dealbox_set *set = dealbox_set_new(NULL);
+	struct dealbox_format_tally tally = { 0 };
+	uint8_t *copy = memdup(data, size);
+	int err;
+
+	CHECK(report && set);
+	err = dealbox_format_read_memory(format, copy, size, "fuzz", set, report, &tally);
+	free(copy);
+	CHECK(!err || dealbox_report_found(report, DEALBOX_PROBLEM));
+	CHECK(dealbox_set_count(set) == tally.complete);
+	CHECK(tally.complete || dealbox_report_found(report, DEALBOX_PROBLEM));
+	CHECK(tally.complete + tally.partial + tally.invalid <= tally.games);
+	CHECK(dealbox_set_check(set, report) >= 0);
+	check_set(set);
+	check_report(report);
+	if (tally.complete && tally.complete < 200) {
+		check_round_trip(dealbox_format_find("pbn"), set);
+		check_round_trip(dealbox_format_find("lin"), set);
+		check_round_trip(dealbox_format_find("dup"), set);
+		if (format)
+			check_round_trip(format, set);
+	}
+	dealbox_set_free(set);
+	dealbox_report_free(report);
+	return 0;
+}
+
+#define FUZZ_FORMAT(name)							\
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)		\
+	{									\
+		return fuzz_format(dealbox_format_find(name), data, size);	\
+	}
+
+#endif
