@@ -63,8 +63,11 @@ static void test_code_list(void **state)
 	(void)state;
 	snprintf(path, sizeof(path), "%s/data/card-codes.csv", shared ? shared : "../shared");
 	file = fopen(path, "r");
-	if (!file)
-		skip();
+	if (!file) {
+		/* cmocka's skip() writes "not ok" in TAP */
+		print_message("# SKIP %s: there is no %s\n", __func__, path);
+		return;
+	}
 	assert_non_null(fgets(line, sizeof(line), file));
 	while (fgets(line, sizeof(line), file)) {
 		dealbox_cards want = 0;
