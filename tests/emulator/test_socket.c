@@ -646,6 +646,50 @@ static void no_card_is_shown_unasked(void **state)
 	unlink(path("scenario"));
 }
 
+static char *man_page(void)
+{
+	static char text[65536];
+	FILE *file = fopen(getenv("EMULATOR_MAN"), "r");
+	size_t length;
+
+	assert_non_null(file);
+	length = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[length] = '\0';
+	return text;
+}
+
+static void man_page_and_help_agree(void **state)
+{
+	struct process p;
+	char *man = man_page(), *line, *rest, *at;
+	unsigned int options = 0, words = 0;
+
+	(void)state;
+	assert_int_equal(RUN(&p, "--help"), 0);
+	for (line = strtok_r(p.text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char name[80], wanted[100];
+
+		if (strncmp(line, "  ", 2) || line[2] == ' ')
+			continue;
+		if (sscanf(line, "  --%70[a-z-]", name) == 1) {
+			snprintf(wanted, sizeof(wanted), "It Fl \\-%s", name);
+			options++;
+		} else if (sscanf(line, "  %70[a-z-]", name) == 1) {
+			snprintf(wanted, sizeof(wanted), "%s", name);
+			words++;
+		} else {
+			continue;
+		}
+		if (!strstr(man, wanted))
+			fail_msg("\"%s\" is in --help and not in the man page", name);
+	}
+	for (at = man; (at = strstr(at, ".It Fl \\-")); at++)
+		options--;
+	assert_int_equal(options, 0);
+	assert_true(words > 40);
+}
+
 static int make_folder(void **state)
 {
 	(void)state;
@@ -672,6 +716,7 @@ int main(void)
 		cmocka_unit_test(several_machines_in_one_process),
 		cmocka_unit_test(wrong_options_are_explained),
 		cmocka_unit_test(no_card_is_shown_unasked),
+		cmocka_unit_test(man_page_and_help_agree),
 	};
 
 	return cmocka_run_group_tests_name("emulator socket", tests, make_folder, remove_folder);
