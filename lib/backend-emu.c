@@ -54,17 +54,30 @@ static int send_packet(struct emu *emu, enum emu_kind kind, uint32_t id, const v
 	return errno == EPIPE || errno == ECONNRESET ? -ENODEV : -errno;
 }
 
+/*
+ * recv(2) of a packet that is there. ECONNRESET is told once, before what the
+ * other end sent until it closed without reading all of ours.
+ */
+static ssize_t receive_now(struct emu *emu, struct packet *packet)
+{
+	ssize_t size = recv(emu->fd, packet, sizeof(*packet), MSG_DONTWAIT);
+
+	if (size < 0 && errno == ECONNRESET)
+		size = recv(emu->fd, packet, sizeof(*packet), MSG_DONTWAIT);
+	return size;
+}
+
 /* The next packet, within so many ms: 0, -EAGAIN, -EPROTO, or -ENODEV. */
 static int receive(struct emu *emu, struct packet *packet, int64_t timeout_ms)
 {
 	struct pollfd wait = { .fd = emu->fd, .events = POLLIN };
 	ssize_t size;
 
-	size = recv(emu->fd, packet, sizeof(*packet), MSG_DONTWAIT);
+	size = receive_now(emu, packet);
 	if (size < 0 && errno == EAGAIN && timeout_ms > 0) {
 		if (poll(&wait, 1, (int)timeout_ms) <= 0)
 			return -EAGAIN;
-		size = recv(emu->fd, packet, sizeof(*packet), MSG_DONTWAIT);
+		size = receive_now(emu, packet);
 	}
 	if (size < 0)
 		return errno == EAGAIN || errno == EINTR ? -EAGAIN : -ENODEV;
@@ -186,10 +199,12 @@ static int attach(struct dealbox_machine *machine, struct emu *emu, const char *
 {
 	struct dealbox_reason *reason = &machine->reason;
 	struct packet packet;
+	char name[64];
 	int ret;
 
 	ret = send_packet(emu, EMU_ATTACH, EMU_VERSION, NULL, 0, NULL, 0);
-	if (!ret)
+	/* a machine that has another host answers before it is asked, and hangs up */
+	if (!ret || ret == -ENODEV)
 		ret = receive(emu, &packet, ATTACH_MS);
 	if (!ret && packet.frame.kind != EMU_ATTACHED)
 		ret = -EPROTO;
@@ -197,7 +212,11 @@ static int attach(struct dealbox_machine *machine, struct emu *emu, const char *
 		ret = packet.frame.status;
 	if (ret == -EBUSY)
 		return reason_set(reason, ret, "wait until it has finished, or end it",
-				  "emu:%s: the machine is in use by another program", path);
+				  "emu:%s: the machine is in use by %s", path,
+				  process_name(packet.frame.id, name, sizeof(name)));
+	if (ret == -ENODEV)
+		return reason_set(reason, ret, "plug it in (`plug` on the emulator's control socket)",
+				  "emu:%s: the machine is unplugged", path);
 	if (!ret && packet.frame.length != sizeof(*attached))
 		ret = -EPROTO;
 	if (ret)
@@ -232,7 +251,7 @@ static int connect_to(struct dealbox_machine *machine, const char *path)
 	error = -errno;
 	close(fd);
 	if (error == -EACCES)
-		return reason_permission(reason, path);
+		return reason_permission(reason, path, "start the emulator as the user that deals");
 	return reason_set(reason, error == -ENOENT || error == -ECONNREFUSED ? -ENODEV : error,
 			  "start it with `dealbox-emulator --socket PATH`",
 			  "no emulated machine listens at %s", path);

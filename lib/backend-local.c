@@ -40,7 +40,7 @@ static int local_open(struct dealbox_machine *machine, const char *place, bool o
 		switch (errno) {
 		case EACCES:
 		case EPERM:
-			return reason_permission(reason, place);
+			return reason_permission(reason, place, NO_RULE);
 		case ENOENT:
 		case ENODEV:
 		case ENXIO:

@@ -398,7 +398,7 @@ static int node_open(struct usb *usb, const struct usb_place *place, struct deal
 	usb->node_fd = open(place->node, O_RDWR | O_CLOEXEC);
 	if (usb->node_fd < 0) {
 		if (errno == EACCES || errno == EPERM)
-			return reason_permission(reason, place->node);
+			return reason_permission(reason, place->node, NO_RULE);
 		return reason_set(reason, -errno, "plug it in again", "cannot open %s: %m",
 				  place->node);
 	}

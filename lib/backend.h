@@ -43,9 +43,11 @@ int reason_set(struct dealbox_reason *reason, int error, const char *next, const
 
 /*
  * No permission for the node at path: says its owner, group and mode, and what
- * mends it. Returns -EACCES.
+ * mends it: to join the group, or next when the group may not use it either.
+ * Returns -EACCES.
  */
-int reason_permission(struct dealbox_reason *reason, const char *path);
+int reason_permission(struct dealbox_reason *reason, const char *path, const char *next);
+#define NO_RULE	"install the udev rule of dealbox, then run `sudo udevadm trigger`"
 
 /*
  * Nothing to open: says why (nothing plugged in, module not loaded, Secure Boot)

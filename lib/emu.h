@@ -6,7 +6,8 @@
  *
  * The host sends ATTACH first; the machine answers ATTACHED and is then
  * configured (STATE_LOST is its first event). One host at a time: a second
- * connection is answered with status -EBUSY in ATTACHED and closed. Closing the
+ * connection is answered with status -EBUSY in ATTACHED, with the process id of the
+ * first as id (0 = not known), and closed; -ENODEV means unplugged. Closing the
  * socket is pulling the cable, on either side. An answer bears the id of what it
  * answers; answers may come in another order.
  */

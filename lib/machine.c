@@ -32,28 +32,29 @@ int reason_set(struct dealbox_reason *reason, int error, const char *next, const
 	return error;
 }
 
-int reason_permission(struct dealbox_reason *reason, const char *path)
+int reason_permission(struct dealbox_reason *reason, const char *path, const char *next)
 {
-	struct passwd *user = getpwuid(geteuid());
-	struct passwd *owner = NULL;
-	struct group *group = NULL;
-	char next[256];
+	struct passwd *entry;
+	struct group *group;
+	char user[64], owner[64], join[256];
 	struct stat st;
 
 	if (stat(path, &st))
 		return reason_set(reason, -EACCES, "look at the rights of the folders that lead to it",
 				  "no permission to look at %s", path);
-	owner = getpwuid(st.st_uid);
+	entry = getpwuid(geteuid());
+	snprintf(user, sizeof(user), "%s", entry ? entry->pw_name : "USER");
+	entry = getpwuid(st.st_uid);
+	snprintf(owner, sizeof(owner), "%s", entry ? entry->pw_name : "?");
 	group = getgrgid(st.st_gid);
-	if (st.st_gid && (st.st_mode & 0060) == 0060)
-		snprintf(next, sizeof(next), "run `sudo adduser %s %s`, log out and in again",
-			 user ? user->pw_name : "USER", group ? group->gr_name : "GROUP");
-	else
-		snprintf(next, sizeof(next),
-			 "install the udev rule 70-dealbox.rules, then run `sudo udevadm trigger`");
-	return reason_set(reason, -EACCES, next, "no permission for %s: it belongs to %s:%s, mode %04o",
-			  path, owner ? owner->pw_name : "?", group ? group->gr_name : "?",
-			  (unsigned int)st.st_mode & 07777);
+	if (group && st.st_gid && (st.st_mode & 0060) == 0060) {
+		snprintf(join, sizeof(join), "run `sudo adduser %s %s`, log out and in again", user,
+			 group->gr_name);
+		next = join;
+	}
+	return reason_set(reason, -EACCES, next,
+			  "no permission for %s: it belongs to %s:%s, mode %04o", path, owner,
+			  group ? group->gr_name : "?", (unsigned int)st.st_mode & 07777);
 }
 
 const char *process_name(uint32_t pid, char *text, size_t size)

@@ -168,7 +168,7 @@ static enum end machine_failed(const struct run *run)
 {
 	const struct dealbox_reason *reason = dealbox_machine_reason(run->machine);
 
-	complain(*reason->next ? reason->next : NULL, "%s", reason->what);
+	complain(reason->next, "%s", reason->what);
 	return END_MACHINE;
 }
 
@@ -1025,7 +1025,7 @@ static enum status deal(struct args *args, const struct options *options)
 		run->set = set;
 	}
 	if (dealbox_machine_open(options->uri, false, &run->machine, &reason)) {
-		complain(*reason.next ? reason.next : NULL, "%s", reason.what);
+		complain(reason.next, "%s", reason.what);
 		status = STATUS_MACHINE;
 		goto out;
 	}

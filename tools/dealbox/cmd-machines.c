@@ -161,8 +161,9 @@ static void found_print(const struct found *found)
 	       *found->serial ? found->serial : info->serial,
 	       *found->port ? ", at port " : "", found->port);
 	if (*found->reason.what) {
-		printf("  %-10s%s\n  %-10s%s\n", "problem", found->reason.what, "",
-		       found->reason.next);
+		printf("  %-10s%s\n", "problem", found->reason.what);
+		if (*found->reason.next)
+			printf("  %-10s%s\n", "", found->reason.next);
 		return;
 	}
 	printf("  %-10sprotocol %x.%x, firmware %u.%u.%u, hardware %u\n", "version",

@@ -516,7 +516,7 @@ static bool file_verify(struct call *call, char *const *path, struct tally *tall
 	if (good && session.reserve)
 		complain("the organiser must have announced that the original leaked",
 			 "%s: this is the reserve set of %s", *path, session.title);
-	good = good && setfile_read(path, 1, false, "the square was not proven", &got) == STATUS_DONE;
+	good = good && setfile_read(path, 1, false, "nothing was compared", &got) == STATUS_DONE;
 	if (good) {
 		want = session_make(call, &session);
 		good = want != NULL;

@@ -61,6 +61,7 @@ static void tables_make(const struct command *command, struct getopt_tables *t)
 int args_next(struct args *args, const char **value)
 {
 	struct getopt_tables tables;
+	const char *word;
 	int key;
 
 	tables_make(args->command, &tables);
@@ -80,13 +81,13 @@ int args_next(struct args *args, const char **value)
 		args->status = args_wrong(args, "%s needs an argument", args->argv[optind - 1]);
 		return ARGS_STOP;
 	case '?':
-		/* a letter is in optopt, a long option is the word before optind */
-		if (optopt && optopt < OPT_LONG)
-			args->status = args_wrong(args, "there is no option -%c, or it takes no argument",
-						  optopt);
+		/* a letter is in optopt, and so is a long option with an argument too many */
+		word = args->argv[optind - 1];
+		if (optopt && !strchr(word, '='))
+			args->status = args_wrong(args, "there is no option -%c", optopt);
 		else
-			args->status = args_wrong(args, "there is no option %s, or it takes no argument",
-						  args->argv[optind - 1]);
+			args->status = args_wrong(args, "there is no option %s%s", word,
+						  optopt ? ": it takes no argument" : "");
 		return ARGS_STOP;
 	default:
 		return key;
@@ -233,7 +234,7 @@ void complain(const char *next, const char *format, ...)
 	vfprintf(stderr, format, list);
 	va_end(list);
 	fputc('\n', stderr);
-	if (next)
+	if (next && *next)
 		fprintf(stderr, "         %s\n", next);
 }
 

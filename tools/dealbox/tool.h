@@ -109,7 +109,7 @@ void help_print(const struct command *command);
 
 /*
  * Says on standard error what is wrong and where, and in a second line what to
- * do next (NULL: nothing can be done). Never with the value of a card, unless
+ * do next (NULL or empty: nothing can be done). Never with the value of a card, unless
  * the caller asked to reveal. Clears the progress line first.
  */
 void complain(const char *next, const char *format, ...)

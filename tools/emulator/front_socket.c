@@ -53,10 +53,10 @@ static void transmit(struct socket_front *f)
 		hang_up(f);
 }
 
-static void answer_attach(int fd, int32_t status, const struct emu_attached *attached)
+static void answer_attach(int fd, uint32_t id, int32_t status, const struct emu_attached *attached)
 {
 	struct frame frame = {
-		.head = { .kind = EMU_ATTACHED, .id = EMU_VERSION, .status = status,
+		.head = { .kind = EMU_ATTACHED, .id = id, .status = status,
 			  .length = attached ? sizeof(*attached) : 0 },
 	};
 
@@ -78,14 +78,14 @@ static void attach(struct socket_front *f, uint32_t version, uint64_t now)
 	struct completion completion;
 
 	if (version != EMU_VERSION) {
-		answer_attach(f->host, -EPROTO, NULL);
+		answer_attach(f->host, EMU_VERSION, -EPROTO, NULL);
 		hang_up(f);
 		return;
 	}
 	memcpy(attached.serial, config->serial, sizeof(attached.serial) - 1);
 	memcpy(attached.product, config->product, sizeof(attached.product) - 1);
 	device_machine_descriptor(f->front.device, attached.machine_descriptor);
-	answer_attach(f->host, 0, &attached);
+	answer_attach(f->host, EMU_VERSION, 0, &attached);
 	f->attached = true;
 	f->int_in_at = now;
 	device_submit(f->front.device, now, &configure);
@@ -150,6 +150,15 @@ static void receive(struct socket_front *f, uint64_t now)
 		hang_up(f);
 }
 
+/* The process at the other end, 0 if it is not known. */
+static uint32_t socket_peer(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? 0 : peer.pid;
+}
+
 static void welcome(struct socket_front *f)
 {
 	int fd = accept4(f->listener, NULL, NULL, SOCK_CLOEXEC);
@@ -160,7 +169,10 @@ static void welcome(struct socket_front *f)
 		f->host = fd;
 		return;
 	}
-	answer_attach(fd, f->host >= 0 ? -EBUSY : -ENODEV, NULL);
+	if (f->host >= 0)
+		answer_attach(fd, socket_peer(f->host), -EBUSY, NULL);
+	else
+		answer_attach(fd, EMU_VERSION, -ENODEV, NULL);
 	close(fd);
 }
 
