@@ -786,16 +786,36 @@ static bool is_blank(const char *text, const char *end)
 	return text == end;
 }
 
-/* `%` in the first column (2.4); two of them mean something. */
+/* Our own escape line: what is to be known of the set, in words. */
+static const char marks_line[] = "dealbox:";
+static const struct {
+	unsigned int mark;
+	const char *word;
+} marks[] = {
+	{ DEALBOX_MARK_RESTRICTED, " restricted" },
+	{ DEALBOX_MARK_UNPLAYED, " unplayed" },
+};
+
+static bool begins(const char *text, const char *end, const char *word)
+{
+	size_t size = strlen(word);
+
+	return (size_t)(end - text) >= size && !memcmp(text, word, size);
+}
+
+/* `%` in the first column (2.4); three of them mean something. */
 static void escape_line(struct pbn *pbn, const char *text, const char *end)
 {
-	static const char export[] = "EXPORT";
-	size_t size = sizeof(export) - 1;
-
 	for (text++; text < end && *text == ' '; text++)
 		;
-	if ((size_t)(end - text) >= size && !memcmp(text, export, size))
+	if (begins(text, end, "EXPORT"))
 		pbn->export = true;
+	if (!begins(text, end, marks_line))
+		return;
+	for (size_t m = 0; m < sizeof(marks) / sizeof(marks[0]); m++)
+		if (memmem(text, (size_t)(end - text), marks[m].word, strlen(marks[m].word)))
+			dealbox_set_mark(pbn->reader->set,
+					 dealbox_set_marks(pbn->reader->set) | marks[m].mark);
 }
 
 static void read_lines(struct pbn *pbn)
@@ -955,6 +975,13 @@ static void write_pbn(struct writer *writer, const struct dealbox_set *set)
 	struct dealbox_board board;
 
 	writer_text(writer, "% PBN 2.1\r\n% EXPORT\r\n");
+	if (dealbox_set_marks(set)) {
+		writer_print(writer, "%% %s", marks_line);
+		for (size_t m = 0; m < sizeof(marks) / sizeof(marks[0]); m++)
+			if (dealbox_set_marks(set) & marks[m].mark)
+				writer_text(writer, marks[m].word);
+		writer_text(writer, "\r\n");
+	}
 	for (size_t i = 0; !writer->error && !dealbox_set_get(set, i, &board); i++) {
 		char *begin = writer_room(writer, GAME_MAX), *text = begin;
 

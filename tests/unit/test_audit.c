@@ -8,6 +8,10 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <dealbox/format.h>
 
 #include "audit-stats.h"
 #include "number.h"
@@ -384,6 +388,34 @@ static void test_unplayed_sets_are_refused(void **state)
 	dealbox_random_free(random);
 }
 
+/* The mark goes with the file. */
+static void test_marks_stay_in_the_file(void **state)
+{
+	static const unsigned int marks[] = {
+		0, DEALBOX_MARK_UNPLAYED, DEALBOX_MARK_RESTRICTED | DEALBOX_MARK_UNPLAYED,
+	};
+	const struct dealbox_format *pbn = dealbox_format_find("pbn");
+	struct dealbox_random *random = fixed_random();
+
+	(void)state;
+	for (size_t m = 0; m < sizeof(marks) / sizeof(marks[0]); m++) {
+		struct dealbox_set *set = dealbox_set_new(NULL), *again = dealbox_set_new(NULL);
+		int fd = memfd_create("marks", 0);
+
+		set_put_random(set, random, 4);
+		dealbox_set_mark(set, marks[m]);
+		assert_int_equal(dealbox_format_write_fd(pbn, set, fd, "marks", NULL), 0);
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		assert_int_equal(dealbox_format_read_fd(NULL, fd, "marks", again, NULL, NULL), 0);
+		assert_int_equal(dealbox_set_count(again), 4);
+		assert_int_equal(dealbox_set_marks(again), marks[m]);
+		dealbox_set_free(set);
+		dealbox_set_free(again);
+		close(fd);
+	}
+	dealbox_random_free(random);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -395,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_sorted_decks),
 		cmocka_unit_test(test_repeats_and_seeds),
 		cmocka_unit_test(test_unplayed_sets_are_refused),
+		cmocka_unit_test(test_marks_stay_in_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,8 +21,8 @@ extern const struct command cmd_machines;
 extern const struct command cmd_monitor;
 extern const struct command cmd_number;
 extern const struct command cmd_played;
-extern const struct command cmd_square;
 extern const struct command cmd_show;
+extern const struct command cmd_square;
 extern const struct command cmd_verify;
 
 /* Every command, by name. Another one is one file and two lines here. */
@@ -40,8 +40,8 @@ const struct command *const commands[] = {
 	&cmd_monitor,
 	&cmd_number,
 	&cmd_played,
-	&cmd_square,
 	&cmd_show,
+	&cmd_square,
 	&cmd_verify,
 	NULL
 };

@@ -17,6 +17,7 @@
 #include <dealbox/plan.h>
 #include <dealbox/random.h>
 #include <dealbox/report.h>
+#include <dealbox/seal.h>
 #include <dealbox/set.h>
 #include <dealbox/square.h>
 #include <dealbox/trace.h>
