@@ -30,6 +30,7 @@
 
 #include "events.h"
 #include "journal.h"
+#include "sealed.h"
 #include "setfile.h"
 #include "tool.h"
 #include "tracefile.h"
@@ -51,6 +52,7 @@ struct options {
 	const char *copies_text;
 	const char *record;
 	bool resume;
+	bool practice;
 	bool json;
 	bool reveal;
 	struct boards boards;
@@ -900,6 +902,24 @@ static bool boards_there(const struct options *options, const struct dealbox_set
 	return true;
 }
 
+/* May the set be dealt: as a session, and with what is recorded of it? */
+static bool set_allowed(const struct options *options, const struct dealbox_set *set,
+			char *const *files, int count)
+{
+	if (dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED && !options->practice) {
+		complain("--practice deals them all the same; no result of theirs may stand",
+			 "the deals are restricted: they are not wholly random (Law 6E4)");
+		return false;
+	}
+	for (int i = 0; options->record && i < count; i++) {
+		if (!sealed_is(files[i]))
+			continue;
+		complain("deal without --record", "%s is sealed, and a record tells its deals", files[i]);
+		return false;
+	}
+	return true;
+}
+
 /* The journal of the job to go on with, and its set. */
 static enum status job_resume(struct run *run, struct args *args, struct dealbox_set **set)
 {
@@ -918,6 +938,9 @@ static enum status job_resume(struct run *run, struct args *args, struct dealbox
 			      run->options->reveal, NOTHING_DEALT, set);
 	if (status != STATUS_DONE)
 		return status;
+	if (!set_allowed(run->options, *set, args->argc ? args->argv : run->journal.files,
+			 args->argc ? args->argc : (int)run->journal.file_count))
+		return STATUS_INPUT;
 	setfile_digest(*set, digest);
 	if (!strcmp(digest, run->journal.digest))
 		return STATUS_DONE;
@@ -1018,7 +1041,8 @@ static enum status deal(struct args *args, const struct options *options)
 	/* input first: nobody shall fetch a machine for a file that cannot be dealt */
 	if (!options->resume) {
 		status = setfile_read(args->argv, args->argc, options->reveal, NOTHING_DEALT, &set);
-		if (status != STATUS_DONE || !boards_there(options, set)) {
+		if (status != STATUS_DONE || !boards_there(options, set) ||
+		    !set_allowed(options, set, args->argv, args->argc)) {
 			status = STATUS_INPUT;
 			goto out;
 		}
@@ -1043,6 +1067,8 @@ out:
 	return status;
 }
 
+enum { KEY_PRACTICE = OPT_LONG };
+
 static enum status deal_run(struct args *args)
 {
 	struct options options = { .copies = 1 };
@@ -1062,6 +1088,12 @@ static enum status deal_run(struct args *args)
 			break;
 		case 'r':
 			options.resume = true;
+			break;
+		case 'k':
+			sealed_use_key(value);
+			break;
+		case KEY_PRACTICE:
+			options.practice = true;
 			break;
 		case 't':
 			options.record = value;
@@ -1094,6 +1126,8 @@ static const struct option_row deal_options[] = {
 	{ 'b', "boards", "LIST", "only these boards, such as 1-8,11 (default: all)" },
 	{ 'c', "copies", "N", "so many boards with each deal, 1 to 99 (default: 1)" },
 	{ 'r', "resume", NULL, "go on with the job that was stopped on this machine" },
+	OPT_KEY,
+	{ KEY_PRACTICE, "practice", NULL, "deal sets that are restricted, for practice only" },
 	{ 't', "record", "FILE", "write what the machine reports to FILE; it will tell the deals" },
 	OPT_JSON,
 	OPT_REVEAL,

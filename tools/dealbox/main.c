@@ -21,8 +21,10 @@ extern const struct command cmd_machines;
 extern const struct command cmd_monitor;
 extern const struct command cmd_number;
 extern const struct command cmd_played;
+extern const struct command cmd_seal;
 extern const struct command cmd_show;
 extern const struct command cmd_square;
+extern const struct command cmd_unseal;
 extern const struct command cmd_verify;
 
 /* Every command, by name. Another one is one file and two lines here. */
@@ -40,8 +42,10 @@ const struct command *const commands[] = {
 	&cmd_monitor,
 	&cmd_number,
 	&cmd_played,
+	&cmd_seal,
 	&cmd_show,
 	&cmd_square,
+	&cmd_unseal,
 	&cmd_verify,
 	NULL
 };

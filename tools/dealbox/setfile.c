@@ -10,7 +10,7 @@
 #include <dealbox/format.h>
 #include <dealbox/report.h>
 
-#include "files.h"
+#include "sealed.h"
 #include "setfile.h"
 
 #define SAID_MAX	20	/* problems; the rest is counted */
@@ -60,6 +60,21 @@ static void numbers_check(const struct dealbox_set *set, struct dealbox_report *
 	dealbox_deal_wipe(&board.deal);
 }
 
+/* One file, sealed or not. -EACCES: it is sealed and does not open; that has been said. */
+static int file_add(const char *path, struct dealbox_set *set, struct dealbox_report *report)
+{
+	char name[DEALBOX_SEAL_NAME];
+	struct blob blob;
+	int ret = -EACCES;
+
+	if (!sealed_is(path))
+		return dealbox_format_read_file(NULL, path, set, report, NULL);
+	if (sealed_open(path, &blob, name))
+		ret = dealbox_format_read_memory(NULL, blob.data, blob.size, name, set, report, NULL);
+	blob_wipe(&blob);
+	return ret;
+}
+
 enum status setfile_read(char *const *files, int count, bool reveal, const char *follows,
 			 struct dealbox_set **out)
 {
@@ -71,8 +86,8 @@ enum status setfile_read(char *const *files, int count, bool reveal, const char 
 
 	*out = NULL;
 	for (n = 0; !ret && n < count; n++) {
-		ret = dealbox_format_read_file(NULL, files[n], set, report, NULL);
-		if (ret != -ENOMEM)
+		ret = file_add(files[n], set, report);
+		if (ret != -ENOMEM && ret != -EACCES)
 			ret = 0;	/* it is in the report; look at the other files too */
 	}
 	if (!ret) {
@@ -80,7 +95,9 @@ enum status setfile_read(char *const *files, int count, bool reveal, const char 
 		if (dealbox_set_check(set, report) == -ENOMEM)
 			ret = -ENOMEM;
 	}
-	if (ret) {
+	if (ret == -EACCES) {
+		problems = 1;
+	} else if (ret) {
 		complain("free some memory, or give it fewer files", "out of memory");
 		problems = 1;
 	} else {

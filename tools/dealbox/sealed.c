@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Sealed files.
+ */
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "sealed.h"
+
+static const char *key_path;
+
+void sealed_use_key(const char *path)
+{
+	key_path = path;
+}
+
+bool sealed_is(const char *path)
+{
+	char head[16];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, head, sizeof(head)) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && dealbox_seal_recognise(head, (size_t)n) != DEALBOX_SEAL_NONE;
+}
+
+void passphrase_free(char *passphrase)
+{
+	if (passphrase)
+		explicit_bzero(passphrase, strlen(passphrase));
+	free(passphrase);
+}
+
+static char *passphrase_line(const char *question)
+{
+	const bool terminal = isatty(STDIN_FILENO);
+	struct termios before, silent;
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t length;
+
+	if (terminal) {
+		fprintf(stderr, "%s: ", question);
+		tcgetattr(STDIN_FILENO, &before);
+		silent = before;
+		silent.c_lflag &= ~(tcflag_t)ECHO;
+		tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
+	}
+	length = getline(&line, &room, stdin);
+	if (terminal) {
+		tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+		fputc('\n', stderr);
+	}
+	if (length > 0 && line[length - 1] == '\n')
+		line[--length] = 0;
+	if (length > 0)
+		return line;
+	free(line);
+	complain("type it, or give it as a line of the standard input", "no passphrase was given");
+	return NULL;
+}
+
+char *passphrase_ask(bool new)
+{
+	char *first = passphrase_line("Passphrase"), *second;
+
+	if (!first || !new || !isatty(STDIN_FILENO))
+		return first;
+	second = passphrase_line("The same again");
+	if (second && strcmp(first, second)) {
+		complain("try again", "the two are not the same");
+		passphrase_free(first);
+		first = NULL;
+	} else if (!second) {
+		passphrase_free(first);
+		first = NULL;
+	}
+	passphrase_free(second);
+	return first;
+}
+
+static bool key_read(uint8_t key[DEALBOX_SEAL_KEY])
+{
+	struct blob blob;
+	size_t length = 0;
+	bool good = file_read_secret(key_path, &blob);
+
+	if (good && (sodium_hex2bin(key, DEALBOX_SEAL_KEY, blob.data, blob.size, " \r\n", &length, NULL) ||
+		     length != DEALBOX_SEAL_KEY)) {
+		complain("give the file that `dealbox seal --new-key` made", "%s: this is no key", key_path);
+		good = false;
+	}
+	blob_wipe(&blob);
+	return good;
+}
+
+static bool open_with(const char *path, const struct blob *sealed, const struct dealbox_seal_secret *secret,
+		      struct blob *out, char name[DEALBOX_SEAL_NAME])
+{
+	struct dealbox_fault fault;
+	void *data;
+
+	if (dealbox_unseal(sealed->data, sealed->size, secret, &data, &out->size, name, &fault)) {
+		fault_say(path, &fault);
+		return false;
+	}
+	out->data = data;
+	return true;
+}
+
+bool sealed_open(const char *path, struct blob *out, char name[DEALBOX_SEAL_NAME])
+{
+	struct dealbox_seal_secret secret = { 0 };
+	uint8_t key[DEALBOX_SEAL_KEY];
+	char *passphrase = NULL;
+	struct blob sealed;
+	bool good = file_read(path, &sealed);
+
+	memset(out, 0, sizeof(*out));
+	if (good && key_path) {
+		good = key_read(key);
+		secret.key = key;
+	} else if (good && dealbox_seal_recognise(sealed.data, sealed.size) == DEALBOX_SEAL_FOR_KEY) {
+		complain("--key FILE names it", "%s: it is sealed for a director's key", path);
+		good = false;
+	} else if (good) {
+		passphrase = passphrase_ask(false);
+		good = passphrase != NULL;
+		secret.passphrase = passphrase;
+	}
+	good = good && open_with(path, &sealed, &secret, out, name);
+	explicit_bzero(key, sizeof(key));
+	passphrase_free(passphrase);
+	blob_wipe(&sealed);
+	return good;
+}
