@@ -261,8 +261,9 @@ static void routed(struct story *s)
 	struct wire_plan plan = four_cards();
 
 	s->routed = true;
-	router_load(&s->router, &plan);
 	begin(s);
+	/* not before: STATE_LOST makes the host forget it */
+	router_load(&s->router, &plan);
 	say(s, "the host keeps the plan. START: plan 7, insertion 1001, four cards to feed");
 	command(s, DEALBOX_OP_START, PLAN, INSERTION, plan.feed, false);
 	started(s);
