@@ -444,6 +444,12 @@ static void board_lock_holds_the_board(void **state)
 	rig_insert(rig);
 	assert_int_equal(machine_remove(rig->m, false), -EPERM);
 	assert_int_equal(rig_do(rig, DEALBOX_OP_RELEASE_BOARD), OK);
+	/* a deal locks it again */
+	rig_cards(rig, 4);
+	assert_int_equal(rig_command(rig, DEALBOX_OP_TEST_DEAL, 0, 1, 4, NULL), OK);
+	rig_until(rig, DEALBOX_EV_DEAL_DONE);
+	assert_int_equal(machine_remove(rig->m, false), -EPERM);
+	assert_int_equal(rig_do(rig, DEALBOX_OP_RELEASE_BOARD), OK);
 	assert_int_equal(machine_remove(rig->m, false), 0);
 	rig_free(rig);
 }
@@ -1065,6 +1071,55 @@ static void hopper_events_come_when_it_becomes_so(void **state)
 	rig_free(rig);
 }
 
+/* --- §5.1: time limits ------------------------------------------------------------------------------ */
+
+static void time_limits_hold_at_every_speed(void **state)
+{
+	static const double speeds[] = { 0.001, 0.1, 1, 50 };
+	unsigned int i, card;
+
+	(void)state;
+	for (i = 0; i < sizeof(speeds) / sizeof(*speeds); i++) {
+		struct machine_config config = rig_config(STORED);
+		struct rig *rig;
+		uint64_t from;
+
+		config.speed = speeds[i];
+		rig = rig_new_config(config);
+		rig_rule(rig, "position 5: feed-timeout");
+		rig_cards(rig, 52);
+		rig_insert(rig);
+		rig_load_mode(rig, BY_CARD);
+		assert_int_equal(rig_command(rig, WIRE_SET_PARAM, DEALBOX_PARAM_SPEED, 60, 0, NULL),
+				 OK);
+		assert_int_equal(rig_command(rig, WIRE_SET_PARAM, DEALBOX_PARAM_FEED_TIMEOUT, 4000,
+					     0, NULL), OK);
+		from = rig->now;
+		assert_int_equal(rig_start(rig, BY_CARD), OK);
+		rig_until(rig, DEALBOX_EV_DEAL_STARTED);
+		assert_true(rig->now - from <= 1000000);
+		for (card = 0; card < 5; card++) {
+			from = rig->now;
+			rig_until(rig, DEALBOX_EV_CARD_READ);
+			assert_true(rig->now - from <= 5000000);
+			/* the next is fed when this one is past the gate */
+			rig_until(rig, DEALBOX_EV_CARD_ROUTED);
+		}
+		from = rig->now;
+		rig_until(rig, DEALBOX_EV_FEED_TIMEOUT);
+		assert_true(rig->now - from <= 5000000);
+		from = rig->now;
+		assert_int_equal(rig_do(rig, DEALBOX_OP_REREAD), OK);
+		rig_until(rig, DEALBOX_EV_CARD_READ);
+		assert_true(rig->now - from <= 5000000);
+		from = rig->now;
+		assert_int_equal(rig_do(rig, DEALBOX_OP_PAUSE), OK);
+		rig_until(rig, DEALBOX_EV_PAUSED);
+		assert_true(rig->now - from <= 2000000);
+		rig_free(rig);
+	}
+}
+
 /* --- speed 0 --------------------------------------------------------------------------------------- */
 
 static void without_a_speed_no_event_is_lost(void **state)
@@ -1134,6 +1189,7 @@ int main(void)
 		cmocka_unit_test(the_oldest_events_are_dropped),
 		cmocka_unit_test(one_transfer_has_whole_events),
 		cmocka_unit_test(hopper_events_come_when_it_becomes_so),
+		cmocka_unit_test(time_limits_hold_at_every_speed),
 		cmocka_unit_test(without_a_speed_no_event_is_lost),
 	};
 

@@ -291,7 +291,7 @@ static size_t get_status(struct machine *m, uint16_t value, uint8_t *buf)
 		status.flags |= DEALBOX_STATUS_HOPPER;
 	if (m->path.count)
 		status.flags |= DEALBOX_STATUS_CARD_AT_READER;
-	if (m->deal.test || has(m, DEALBOX_CAP_HOST_ROUTED))
+	if ((m->deal.test && m->deal.running) || has(m, DEALBOX_CAP_HOST_ROUTED))
 		status.plan_id = m->deal.plan;
 	else if (m->plan_loaded)
 		status.plan_id = m->plan.plan_id;
@@ -432,6 +432,7 @@ static void deal_begin(struct machine *m)
 	m->board.deals++;
 	m->board.plan = m->deal.plan;
 	m->board.end = MACHINE_VOID;
+	m->board.locked = has(m, DEALBOX_CAP_BOARD_LOCK);
 	if (m->deal.capture)
 		m->board.captured = true;
 	else

@@ -13,15 +13,30 @@
 #define FALL_US		120000
 #define PARAM_SPEED_NORMAL	600
 
+/*
+ * However slow the machine, no step takes longer: gate and fall together stay below the
+ * 2000 ms of PAUSE, a feed timeout and a reading below the 5000 ms of a card (§5.1).
+ */
+#define STEP_LIMIT_US		900000
+#define TIMEOUT_LIMIT_US	4000000
+
 /* code of HARDWARE when a card would be one too many for its pocket */
 #define HARDWARE_POCKET_FULL	1
 
-static uint64_t after(const struct machine *m, uint64_t us)
+/* When something ends that takes so long at speed 1 and may take limit at most. */
+static uint64_t after_limited(const struct machine *m, double us, uint64_t limit)
 {
 	if (m->config.speed <= 0)
 		return m->now;
-	return m->now + us * PARAM_SPEED_NORMAL /
-		(m->config.speed * m->param[DEALBOX_PARAM_SPEED - 1]);
+	us /= m->config.speed;
+	return m->now + (us < limit ? (uint64_t)us : limit);
+}
+
+/* The same for a step of a card, which the parameter SPEED concerns. */
+static uint64_t after(const struct machine *m, uint64_t us)
+{
+	return after_limited(m, (double)us * PARAM_SPEED_NORMAL /
+			     m->param[DEALBOX_PARAM_SPEED - 1], STEP_LIMIT_US);
 }
 
 static void step_to(struct machine *m, enum step step, uint64_t at)
@@ -138,7 +153,7 @@ static void next_card(struct machine *m)
 
 void mechanics_start(struct machine *m)
 {
-	step_to(m, STEP_START, after(m, START_US));
+	step_to(m, STEP_START, after_limited(m, START_US, STEP_LIMIT_US));
 }
 
 void mechanics_go_on(struct machine *m)
@@ -195,8 +210,9 @@ static void feed(struct machine *m)
 	while ((effect = next_effect(m, &happening, &cursor))) {
 		switch (effect->action) {
 		case ACTION_FEED_TIMEOUT:
-			step_to(m, STEP_TIMEOUT, after(m, m->param[DEALBOX_PARAM_FEED_TIMEOUT - 1] *
-						       1000ULL));
+			step_to(m, STEP_TIMEOUT,
+				after_limited(m, m->param[DEALBOX_PARAM_FEED_TIMEOUT - 1] * 1000.0,
+					      TIMEOUT_LIMIT_US));
 			return;
 		case ACTION_MISSING:
 			if (m->hopper.count)
