@@ -75,6 +75,7 @@ class Running:
 
     def __init__(self, process):
         self.process = process
+        self.read = ""          # and not given to line() yet
 
     def finish(self, keys=None):
         try:
@@ -83,7 +84,7 @@ class Running:
             self.process.kill()
             out, err = self.process.communicate()
             raise AssertionError("it hung: %s" % Result("none", out, err)) from None
-        return Result(self.process.returncode, out, err)
+        return Result(self.process.returncode, self.read + out, err)
 
     def stop(self, number=signal.SIGINT):
         self.process.send_signal(number)
@@ -91,9 +92,15 @@ class Running:
 
     def line(self):
         """The next line that it writes."""
-        ready, _, _ = select.select([self.process.stdout], [], [], TIMEOUT)
-        assert ready, "it writes nothing"
-        return self.process.stdout.readline()
+        stdout = self.process.stdout.fileno()
+        while "\n" not in self.read:
+            ready, _, _ = select.select([stdout], [], [], TIMEOUT)
+            assert ready, "it writes nothing more than %r" % self.read
+            chunk = os.read(stdout, 4096).decode()
+            assert chunk, "it ended: %s" % self.finish()
+            self.read += chunk
+        line, self.read = self.read.split("\n", 1)
+        return line + "\n"
 
 
 class Machine:

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A job that is interrupted goes on, and no insertion is dealt twice."""
+
+import json
+import os
+import random
+import re
+import signal
+
+from tool import SET, deals, main, test
+
+
+def said_exact(text):
+    """Boards that were called exact, in the order in which it was said."""
+    return [(int(board), int(copy or 1)) for board, copy in
+            re.findall(r"^board (\d+)(?:, copy (\d+))?: exact duplicate", text, re.M)]
+
+
+def lies_exact(machine, boards):
+    """How many insertions hold exactly the deal of each board; none was dealt twice."""
+    account = machine.account()
+    numbers = [lay["insertion"] for lay in account]
+    assert len(set(numbers)) == len(numbers), numbers
+    assert all(lay["deals"] <= 1 for lay in account), account
+    hands = deals(SET)
+    return [sum([sorted(pocket) for pocket in lay["pockets"][:4]] == hands[board]
+                for lay in account) for board in boards]
+
+
+def resume(box, machine):
+    """
+    Goes on with the job. Whoever is asked whether the board is empty has emptied it. What runs,
+    and what it has written so far.
+    """
+    running = box.begin("deal", "-m", machine.uri, "--resume")
+    text = running.line()
+    if "void" in text:
+        text += running.line()
+    if "if it is empty" in text:
+        machine.tell("key start")
+    return running, text
+
+
+@test
+def ctrl_c_pauses_the_machine_and_says_where_it_stands(box):
+    machine = box.machine("--manual", speed="1")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "7", "--copies", "2", SET)
+    machine.tell("wait position 5")
+    result = running.stop()
+    result.expect(1, r"stopped in the middle of board 7, copy 1, after card \d+ of 52: the machine is paused",
+                  "empty that board; `dealbox deal --resume` goes on")
+    journal = box.journal()
+    assert [item["state"] for item in journal["items"]] == ["started", "todo"], journal
+    assert journal["copies"] == 2 and journal["files"] == [SET], journal
+
+
+@test
+def ctrl_c_while_it_waits_for_a_board(box):
+    machine = box.machine("--manual")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "7", SET)
+    running.line()
+    running.stop().expect(1, "stopped before board 7, copy 1")
+    running = box.begin("deal", "-m", machine.uri, "--resume")
+    running.line()
+    machine.tell("insert")
+    running.finish().expect(0, "1 of 1 boards are exact duplicates; 0 void")
+
+
+@test
+def ctrl_c_and_resume(box):
+    machine = box.machine(speed="4")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1-3", SET)
+    machine.tell("wait deals 2")
+    machine.tell("wait position 10")
+    first = running.stop().expect(1, "stopped in the middle of board 2")
+    running, text = resume(box, machine)
+    assert "board 2: void: the last run ended in the middle of it" in text
+    second = running.finish().expect(0, "3 of 3 boards are exact duplicates; 1 void")
+    assert said_exact(first.out + text + second.out) == [(1, 1), (2, 1), (3, 1)]
+    assert lies_exact(machine, [1, 2, 3]) == [1, 1, 1]
+
+
+@test
+def terminated_like_ctrl_c(box):
+    machine = box.machine(speed="4")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    machine.tell("wait position 3")
+    running.stop(signal.SIGTERM).expect(1, "stopped in the middle of board 1")
+
+
+@test
+def killed_at_any_moment(box):
+    """Ten times, at seeded moments of a job; in the end every board is exact, and said to be once."""
+    chance = random.Random(2007)
+    machine = box.machine("--kind", "routed", speed="20")
+    text = ""
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1-5", "--copies", "2", SET)
+    for _ in range(10):
+        machine.tell("wait deals %d" % (int(machine.status("deals")) + 1))
+        machine.tell("wait position %d" % chance.randint(0, 51))
+        text += running.stop(signal.SIGKILL).out
+        running, begun = resume(box, machine)
+        text += begun
+    text += running.finish().expect(0, "10 of 10 boards are exact duplicates").out
+    said = said_exact(text)
+    # only what was on its way to the screen when it was killed may be missing
+    assert len(set(said)) == len(said), said
+    assert all(count >= 2 for count in lies_exact(machine, range(1, 6)))
+
+
+@test
+def started_is_on_disk_before_the_machine_is_told(box):
+    machine = box.machine("--manual", scenario="on request START: freeze")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    machine.tell("wait frozen")
+    running.stop(signal.SIGKILL)
+    item = box.journal()["items"][0]
+    assert item["state"] == "started" and item["insertion"] == int(machine.status("insertion")), item
+    machine.tell("thaw")
+    _, text = resume(box, machine)
+    assert "board 1: void: the last run ended in the middle of it" in text, text
+
+
+@test
+def an_insertion_that_was_never_begun_is_not_void(box):
+    machine = box.machine("--manual")
+    machine.tell("insert")
+    insertion = int(machine.status("insertion"))
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1,2", SET)
+    running.line()
+    running.line()
+    running.stop()
+    folder = os.path.join(box.folder, "state/dealbox")
+    path = os.path.join(folder, os.listdir(folder)[0])
+    machine.tell("remove")
+    machine.tell("insert")
+    with open(path) as file:
+        journal = json.load(file)
+    journal["items"][1].update(state="started", insertion=insertion + 1)
+    box.write(path, json.dumps(journal))
+    box.dealbox("deal", "-m", machine.uri, "--resume").expect(
+        0, "board 2: exact duplicate", "2 of 2 boards are exact duplicates; 0 void")
+
+
+@test
+def the_same_files_unchanged(box):
+    machine = box.machine("--manual")
+    with open(SET) as file:
+        whole = file.read()
+    box.write("set.pbn", whole)
+    running = box.begin("deal", "-m", machine.uri, "set.pbn")
+    running.line()
+    running.stop()
+    box.dealbox("deal", "-m", machine.uri, "--resume", SET, "nothing.pbn").expect(2, "nothing.pbn")
+    first, second = re.findall(r'\[Deal ".*?"\]', whole)[:2]
+    box.write("set.pbn", whole.replace(first, "?").replace(second, first).replace("?", second))
+    box.dealbox("deal", "-m", machine.uri, "--resume").expect(
+        2, "the job to resume has other deals than these files", "give the files of that job")
+    running = box.begin("deal", "-m", machine.uri, "--resume", SET)
+    assert "put in an empty board 1" in running.line()
+    running.stop().expect(1)
+
+
+@test
+def a_new_job_gives_up_the_old_one_but_not_its_board(box):
+    machine = box.machine("--manual", speed="4")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    machine.tell("wait position 3")
+    running.stop()
+    running = box.begin("deal", "-m", machine.uri, "--boards", "9", SET)
+    assert "take the board out, empty it" in running.line()
+    machine.tell("remove")
+    assert "put the emptied board 9 in again" in running.line()
+    machine.tell("insert")
+    machine.tell("hopper fill")
+    running.finish().expect(0, "the job that stood at board 1, copy 1 is given up",
+                            "board 9: exact duplicate")
+
+
+main()
