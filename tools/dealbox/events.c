@@ -23,11 +23,34 @@ bool event_holds(const struct dealbox_event *event)
 	return event->type >= DEALBOX_EV_CARD_UNREADABLE && event->type < DEALBOX_EV_REPEATED_CARD;
 }
 
-/* The types whose code is what the reader saw: as good as the card's name. */
-static bool code_is_reading(uint32_t type)
+/*
+ * Whether the code of an event may be told. Elsewhere it is what the reader saw
+ * of a card, as good as its name, or nobody knows what it is.
+ */
+static bool code_is_open(uint32_t type)
 {
-	return type == DEALBOX_EV_CARD_READ || type == DEALBOX_EV_CARD_UNREADABLE ||
-	       type == DEALBOX_EV_NOT_IN_PLAN || type == DEALBOX_EV_REPEATED_CARD;
+	switch (type) {
+	case DEALBOX_EV_STATE_LOST:
+	case DEALBOX_EV_KEY:
+	case DEALBOX_EV_PLAN_LOADED:
+	case DEALBOX_EV_DEAL_STARTED:
+	case DEALBOX_EV_DEAL_DONE:
+	case DEALBOX_EV_PAUSED:
+	case DEALBOX_EV_ABORTED:
+	case DEALBOX_EV_FAULT_CLEARED:
+	case DEALBOX_EV_JAM:
+	case DEALBOX_EV_HARDWARE:
+	case DEALBOX_EV_PROTOCOL_ERROR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Arguments of events that a later protocol may bring: nobody knows what they tell. */
+static bool args_are_open(uint32_t type)
+{
+	return strcmp(dealbox_event_name(type), dealbox_event_name(UINT32_MAX));
 }
 
 /* The numbers of an event that JSON and a trace have by name. */
@@ -86,7 +109,7 @@ static bool field_hidden(const struct dealbox_event *event, const struct field *
 	if (reveal)
 		return false;
 	return !strcmp(field->name, "card") ||
-	       (!strcmp(field->name, "code") && code_is_reading(event->type));
+	       (!strcmp(field->name, "code") && !code_is_open(event->type));
 }
 
 /* Positions, cards .. that are not there are left out, and so are arguments of 0. */
@@ -98,7 +121,7 @@ static bool field_empty(const struct dealbox_event *event, const struct field *f
 struct json_object *event_to_json(const struct dealbox_event *event, bool reveal)
 {
 	struct json_object *object = json_object_new_object();
-	struct json_object *list = json_object_new_array();
+	struct json_object *list;
 	size_t n;
 
 	json_object_object_add(object, "name",
@@ -108,10 +131,12 @@ struct json_object *event_to_json(const struct dealbox_event *event, bool reveal
 			json_object_object_add(object, fields[n].name,
 					       json_object_new_uint64(field_get(event, &fields[n])));
 	if (event->type == DEALBOX_EV_DEAL_DONE) {
+		list = json_object_new_array();
 		for (n = 0; n < DEALBOX_MAX_POCKETS; n++)
 			json_object_array_add(list, json_object_new_int(event->counts[n]));
 		json_object_object_add(object, "counts", list);
-	} else {
+	} else if (reveal || args_are_open(event->type)) {
+		list = json_object_new_array();
 		for (n = 0; n < 2; n++)
 			json_object_array_add(list, json_object_new_uint64(event->arg[n]));
 		json_object_object_add(object, "arg", list);
@@ -194,7 +219,7 @@ void event_to_text(const struct dealbox_event *event, bool reveal, char *text, s
 		append(text, size, " pocket %u", event->pocket);
 	if (reveal && event->card != DEALBOX_NONE)
 		append(text, size, " card %s", dealbox_card_name(event->card));
-	if (event->code && (reveal || !code_is_reading(event->type)))
+	if (event->code && (reveal || code_is_open(event->type)))
 		append(text, size, " code %u", event->code);
 	if (event->flags & DEALBOX_EVF_GAP)
 		append(text, size, " (events before it were lost)");

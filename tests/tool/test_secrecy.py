@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""No card is told to whoever did not ask to reveal; and how little memory that takes."""
+
+import json
+import os
+import re
+import socket
+import struct
+
+from tool import SET, assert_secret, main, test
+
+SANITIZED = os.environ["DEALBOX_SANITIZED"] != "none"
+
+
+def normal(text):
+    """What differs from run to run, and tells nothing: times and names of files."""
+    return re.sub(r"\d+ s, \d+ boards per hour|\"seconds\":[0-9.e-]+|/tmp/dealbox-\w+", "*", text)
+
+
+@test
+def what_is_said_does_not_depend_on_the_deals(box):
+    """Two sets of deals, the same machine and the same mishaps: the same words, to the letter."""
+    with open(SET) as file:
+        text = file.read()
+    hands = re.findall(r'\[Deal ".*?"\]', text)
+    other = text
+    for number, deal in enumerate(hands):
+        other = other.replace(deal, "[%d]" % number)
+    for number in range(len(hands)):
+        other = other.replace("[%d]" % number, hands[(number + 7) % len(hands)])
+    assert other != text
+    box.write("other.pbn", other)
+    mishaps = "\n".join((
+        "deal 1 position 51: unreadable", "deal 1 position 9: extra joker1",
+        "deal 2 position 4: wrong-pocket", "deal 3 position 9: double-feed",
+        "deal 4 position 20: repeat", "deal 5 position 30: jam reader"))
+    said = []
+    for number, path in enumerate((SET, "other.pbn")):
+        for kind in ("stored", "routed"):
+            machine = box.machine("--kind", kind, name="%s%d" % (kind, number), scenario=mishaps)
+            result = box.dealbox("deal", "-m", machine.uri, "--boards", "1-4", "--json",
+                                 path).expect(0)
+            assert '"void"' in result.out
+            assert_secret(result.out + result.err)
+            said.append(normal(result.out + result.err))
+    assert said[0] == said[2] and said[1] == said[3], "\n".join(said)
+
+
+@test
+def nothing_in_arguments_and_names_of_the_process(box):
+    machine = box.machine("--manual", speed="1")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, SET)
+    machine.tell("wait position 4")
+    proc = "/proc/%d/" % running.process.pid
+    seen = {}
+    for name in ("cmdline", "comm", "environ", "stat"):
+        with open(proc + name, "rb") as file:
+            seen[name] = file.read().decode(errors="replace")
+    assert seen["comm"] == "dealbox\n", seen
+    assert seen["cmdline"].split("\0")[1:] == ["deal", "-m", machine.uri, SET, ""], seen
+    for name in ("cmdline", "comm"):
+        assert_secret(seen[name])
+    running.stop()
+
+
+@test
+def the_journal_holds_no_card(box):
+    machine = box.machine("--manual", speed="4")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1-2", SET)
+    machine.tell("wait position 20")
+    running.stop()
+    for folder, _, names in os.walk(os.path.join(box.folder, "state")):
+        assert os.stat(folder).st_mode & 0o077 == 0, folder
+        for name in names:
+            path = os.path.join(folder, name)
+            assert os.stat(path).st_mode & 0o777 == 0o600, path
+            with open(path) as file:
+                text = file.read()
+            assert_secret(text)
+            assert set(json.loads(text)) == {"version", "set", "copies", "files", "items"}, text
+
+
+# A machine that tells every card there is, and does nothing else: lib/emu.h.
+ATTACH, CONTROL, ATTACHED, CONTROL_DONE, INT_IN = 1, 2, 0x81, 0x82, 0x85
+
+
+def frame(kind, ident, data=b"", status=0):
+    return struct.pack("<IIiI", kind, ident, status, len(data)) + data
+
+
+def event(kind, number, card, code):
+    return struct.pack("<BBHIIIBBBBIII", kind, 0, 0, number, 0, 7, number % 52, card, number % 4, 99,
+                       code, 0, 0)
+
+
+def tell_all(path, kinds):
+    """Serves one host, and hangs up."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    listener.bind(path)
+    listener.listen()
+    yield
+    host, _ = listener.accept()
+    descriptor = struct.pack("<BBBBHBBHHIII", 24, 0x24, 1, 1, 0x0100, 4, 20, 200, 64, 0x201, 0, 0)
+    while True:
+        kind, ident, _, _ = struct.unpack("<IIiI", (packet := host.recv(8192))[:16])
+        if kind == ATTACH:
+            host.send(frame(ATTACHED, 1, b"S1".ljust(64, b"\0") + b"Teller".ljust(64, b"\0") +
+                            descriptor.ljust(64, b"\0") + struct.pack("<HH", 64, 0)))
+            continue
+        request, length = packet[17], struct.unpack("<H", packet[22:24])[0]
+        host.send(frame(CONTROL_DONE, ident, (b"\0\1" if request == 1 else b"").ljust(length, b"\0")))
+        if request == 3:
+            break
+    number = 1
+    for kind in kinds:
+        for card in range(52):
+            host.send(frame(INT_IN, 0, event(kind, number, card, 0xC0DE00 + card)))
+            number += 1
+    host.close()
+    listener.close()
+
+
+def watch(box, *args):
+    """What monitor makes of every card in every kind of event that has one."""
+    path = os.path.join(box.folder, "teller")
+    kinds = (0x12, 0x13, 0x14, 0x20, 0x21, 0x22, 0x28, 0x2b, 0x30, 0x77)
+    teller = tell_all(path, kinds)
+    next(teller)
+    running = box.begin("monitor", "-m", "emu:" + path, *args)
+    next(teller, None)
+    result = running.finish().expect(3, "the machine is gone")
+    os.unlink(path)
+    assert len(result.out.splitlines()) == 52 * len(kinds), result
+    return result
+
+
+@test
+def monitor_hides_cards(box):
+    result = watch(box)
+    assert_secret(result.out)
+    assert "position 17" in result.out and str(0xC0DE00 + 17) not in result.out
+    for line in watch(box, "--json").json():
+        assert "card" not in line and "code" not in line, line
+
+
+@test
+def monitor_reveals_on_demand(box):
+    result = watch(box, "--reveal")
+    for card in ("SA", "H9", "CT", "C2"):
+        assert re.search(r"card %s\b" % card, result.out), result
+    lines = watch(box, "--json", "--reveal").json()
+    assert [line["card"] for line in lines[:52]] == list(range(52))
+    assert lines[17]["code"] == 0xC0DE00 + 17
+
+
+@test
+def little_memory(box):
+    """At its highest below 8 MB; with the address sanitizer that cannot be measured."""
+    machine = box.machine("--manual", "--kind", "routed")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1-2", SET)
+    running.line()
+    machine.tell("insert")
+    assert "exact" in running.line()
+    running.line()
+    with open("/proc/%d/status" % running.process.pid) as file:
+        peak = int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1])
+    print("# VmHWM %d kB" % peak)
+    assert SANITIZED or peak < 8 * 1024, "%d kB" % peak
+    running.stop()
+
+
+main()
