@@ -6,12 +6,14 @@
 #include <dealbox/audit.h>
 #include <dealbox/bigdeal.h>
 #include <dealbox/card.h>
+#include <dealbox/certificate.h>
 #include <dealbox/deal.h>
 #include <dealbox/diagnosis.h>
 #include <dealbox/fault.h>
 #include <dealbox/format.h>
 #include <dealbox/law.h>
 #include <dealbox/ledger.h>
+#include <dealbox/manifest.h>
 #include <dealbox/number.h>
 #include <dealbox/pack.h>
 #include <dealbox/plan.h>

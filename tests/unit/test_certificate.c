@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Manifests and certificates: what is signed cannot be changed, and hides the cards. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dealbox/certificate.h>
+
+#include "signed-text.h"
+
+static const char description[] =
+	"TN Club evening\nDI Lottery of 1 May\nSN 2:1-8,9-16:rr#:Round robin #\nSN 1:17-32:f:Final\n"
+	"KH 180420a5efc19f034fa60fabb0c8de9627bebaba1ccbc2491120e9e644689943\n";
+
+struct rig {
+	struct dealbox_random *random;
+	struct dealbox_signer *organiser, *machine;
+	struct dealbox_square *square;
+	char *text;			/* of the manifest */
+	struct dealbox_manifest *manifest;
+	uint8_t opening[DEALBOX_OPENING];
+};
+
+static int rig_make(void **state)
+{
+	struct rig *rig = test_calloc(1, sizeof(*rig));
+	struct dealbox_fault fault;
+
+	assert_int_equal(dealbox_random_new(&rig->random), 0);
+	assert_int_equal(dealbox_signer_new(rig->random, &rig->organiser), 0);
+	assert_int_equal(dealbox_signer_new(rig->random, &rig->machine), 0);
+	dealbox_random_bytes(rig->random, rig->opening, sizeof(rig->opening));
+	assert_int_equal(dealbox_square_parse(description, strlen(description), &rig->square, &fault), 0);
+	rig->text = dealbox_manifest_make(rig->square, rig->organiser, 1763640000, &fault);
+	assert_non_null(rig->text);
+	assert_int_equal(dealbox_manifest_parse(rig->text, strlen(rig->text), &rig->manifest, &fault), 0);
+	*state = rig;
+	return 0;
+}
+
+static int rig_free(void **state)
+{
+	struct rig *rig = *state;
+
+	dealbox_manifest_free(rig->manifest);
+	free(rig->text);
+	dealbox_square_free(rig->square);
+	dealbox_signer_free(rig->organiser);
+	dealbox_signer_free(rig->machine);
+	dealbox_random_free(rig->random);
+	test_free(rig);
+	return 0;
+}
+
+static void test_signing_keys(void **state)
+{
+	struct rig *rig = *state;
+	struct dealbox_signer *again;
+	struct dealbox_fault fault;
+	char *text = dealbox_signer_print(rig->machine);
+
+	assert_int_equal(dealbox_signer_parse(text, strlen(text), &again, &fault), 0);
+	assert_memory_equal(dealbox_signer_public(again), dealbox_signer_public(rig->machine),
+			    DEALBOX_SIGNER_KEY);
+	dealbox_signer_free(again);
+	text[30] = 'x';
+	assert_int_equal(dealbox_signer_parse(text, strlen(text), &again, &fault), -EINVAL);
+	assert_int_equal(dealbox_signer_parse(text, 20, &again, &fault), -EINVAL);
+	free(text);
+}
+
+static void test_manifest_promises_everything(void **state)
+{
+	struct rig *rig = *state;
+	static const struct {
+		const char *from, *to, *differs;
+	} changes[] = {
+		{ "Club", "Clug", "name" }, { "1 May", "2 May", "delayed information" },
+		{ "SN 2:", "SN 3:", "phases" }, { "1-8,9-16", "1-9,9-16", "phases" },
+		{ "rr#", "rs#", "phases" }, { "SN 1:17-32:f:Final\n", "", "phases" },
+		{ "KH 18", "KH 19", "hash of the keys" },
+	};
+
+	assert_int_equal(dealbox_manifest_time(rig->manifest), 1763640000);
+	assert_memory_equal(dealbox_manifest_signer(rig->manifest), dealbox_signer_public(rig->organiser),
+			    DEALBOX_SIGNER_KEY);
+	assert_int_equal(dealbox_manifest_compare(rig->manifest, rig->square, NULL), 0);
+	assert_non_null(strstr(rig->text, "time 2025-11-20T12:00:00.000000Z\n"));
+	/* the value is not promised, because nobody can know it */
+	assert_int_equal(dealbox_square_set_value(rig->square, "7", NULL), 0);
+	assert_int_equal(dealbox_manifest_compare(rig->manifest, rig->square, NULL), 0);
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		const char *at = strstr(description, changes[i].from);
+		struct dealbox_fault fault;
+		struct dealbox_square *other;
+		char text[1024];
+
+		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - description), description, changes[i].to,
+			 at + strlen(changes[i].from));
+		assert_int_equal(dealbox_square_parse(text, strlen(text), &other, &fault), 0);
+		assert_int_equal(dealbox_manifest_compare(rig->manifest, other, &fault), -EBADMSG);
+		assert_non_null(strstr(fault.what, changes[i].differs));
+		dealbox_square_free(other);
+	}
+}
+
+static void test_unpublished_has_no_manifest(void **state)
+{
+	static const char draft[] = "TN a\nDI b\nSN 1:8:c:d\n";
+	struct rig *rig = *state;
+	struct dealbox_square *square;
+	struct dealbox_fault fault = { 0 };
+
+	assert_int_equal(dealbox_square_parse(draft, strlen(draft), &square, &fault), 0);
+	assert_null(dealbox_manifest_make(square, rig->organiser, 0, &fault));
+	assert_true(*fault.what);
+	dealbox_square_free(square);
+}
+
+/* Every single byte of a manifest matters. */
+static void test_manifest_cannot_be_changed(void **state)
+{
+	struct rig *rig = *state;
+	const size_t size = strlen(rig->text);
+	struct dealbox_manifest *manifest = NULL;
+	char *text = strdup(rig->text);
+
+	for (size_t i = 0; i < size; i++) {
+		text[i] ^= 1;
+		assert_true(dealbox_manifest_parse(text, size, &manifest, NULL) < 0);
+		text[i] ^= 1;
+	}
+	for (size_t cut = 0; cut < size; cut++)
+		assert_true(dealbox_manifest_parse(text, cut, &manifest, NULL) < 0);
+	assert_null(manifest);
+	free(text);
+}
+
+/* Signed, but not in the one form: another text must not pass as the same promise. */
+static void test_only_one_form(void **state)
+{
+	struct rig *rig = *state;
+	static const char *const changes[][2] = {
+		{ "\nTN ", "\nTN  " }, { "\nSN 2", "\n# x\nSN 2" }, { "\nKH ", "\nDV 7\nKH " },
+		{ ".000000Z", ".0000000Z" }, { "manifest 1", "manifest  1" },
+	};
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		/* a signer of bad will writes it: make body and signature anew */
+		const char *at = strstr(rig->text, changes[i][0]), *end = strstr(rig->text, "signer ");
+		struct dealbox_manifest *manifest = NULL;
+		char body[2048], *text;
+
+		assert_non_null(at);
+		snprintf(body, sizeof(body), "%.*s%s%.*s", (int)(at - rig->text), rig->text, changes[i][1],
+			 (int)(end - at - (int)strlen(changes[i][0])), at + strlen(changes[i][0]));
+		text = text_sign(body, rig->organiser);
+		assert_int_equal(dealbox_manifest_parse(text, strlen(text), &manifest, NULL), -EINVAL);
+		free(text);
+	}
+}
+
+static struct dealbox_trace *trace_of(uint32_t insertion)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(insertion);
+	struct dealbox_event event = { .insertion = insertion, .type = DEALBOX_EV_CARD_READ };
+
+	assert_int_equal(dealbox_trace_add(trace, &event), 1);
+	return trace;
+}
+
+static struct dealbox_deal deal_of(struct rig *rig)
+{
+	struct dealbox_deal deal;
+
+	assert_int_equal(dealbox_random_deal(rig->random, NULL, NULL, &deal), 0);
+	return deal;
+}
+
+/* A file of certificates for so many boards; free it. deals gets what was dealt. */
+static char *file_make(struct rig *rig, unsigned int boards, bool open, struct dealbox_deal *deals)
+{
+	struct dealbox_certificates *certificates;
+	uint8_t previous[DEALBOX_HASH];
+	char *file = calloc(1, (boards + 1) * 2048), *text;
+
+	memcpy(previous, dealbox_manifest_hash(rig->manifest), DEALBOX_HASH);
+	for (unsigned int i = 0; i < boards; i++) {
+		struct dealbox_trace *trace = trace_of(100 + i);
+		struct dealbox_certificate c = {
+			.board = i + 1, .copy = 1, .session = "rr1", .pockets = "NESW", .exact = true,
+			.basis = DEALBOX_BASIS_SENSORS, .identified = true, .machine = "EM-0001",
+			.insertion = 100 + i, .time = 1763640000123456 + i,
+		};
+
+		memcpy(c.manifest, dealbox_manifest_hash(rig->manifest), DEALBOX_HASH);
+		memcpy(c.previous, previous, DEALBOX_HASH);
+		deals[i] = deal_of(rig);
+		assert_int_equal(dealbox_certificate_commit(&c, rig->opening, &deals[i], trace), 0);
+		text = dealbox_certificate_sign(&c, rig->machine);
+		assert_non_null(text);
+		strcat(file, text);
+		memcpy(previous, c.hash, DEALBOX_HASH);
+		free(text);
+		dealbox_trace_free(trace);
+	}
+	if (open) {
+		assert_int_equal(dealbox_certificates_parse(file, strlen(file), rig->manifest, &certificates,
+							    NULL), 0);
+		text = dealbox_certificates_open(certificates, rig->machine, rig->opening);
+		strcat(file, text);
+		free(text);
+		dealbox_certificates_free(certificates);
+	}
+	return file;
+}
+
+static void test_certificates_prove_the_deal(void **state)
+{
+	struct rig *rig = *state;
+	struct dealbox_certificates *certificates;
+	struct dealbox_deal deals[3], other;
+	char *file = file_make(rig, 3, true, deals);
+	struct dealbox_trace *trace = trace_of(101), *another = trace_of(102);
+	const uint8_t *opening;
+
+	assert_int_equal(dealbox_certificates_parse(file, strlen(file), rig->manifest, &certificates, NULL), 0);
+	assert_int_equal(dealbox_certificates_count(certificates), 3);
+	opening = dealbox_certificates_opening(certificates);
+	assert_non_null(opening);
+	for (unsigned int i = 0; i < 3; i++) {
+		const struct dealbox_certificate *c = dealbox_certificates_get(certificates, i);
+
+		assert_int_equal(c->board, i + 1);
+		assert_string_equal(c->machine, "EM-0001");
+		assert_int_equal(c->time, 1763640000123456 + i);
+		assert_true(dealbox_certificate_opens(c, opening, &deals[i], NULL));
+		assert_false(dealbox_certificate_opens(c, opening, &deals[(i + 1) % 3], NULL));
+		/* two cards exchanged */
+		other = deals[i];
+		const dealbox_cards a = other.hand[0] & -other.hand[0], b = other.hand[1] & -other.hand[1];
+
+		other.hand[0] ^= a | b;
+		other.hand[1] ^= a | b;
+		assert_false(dealbox_certificate_opens(c, opening, &other, NULL));
+	}
+	assert_true(dealbox_certificate_opens(dealbox_certificates_get(certificates, 1), opening, &deals[1],
+					      trace));
+	assert_false(dealbox_certificate_opens(dealbox_certificates_get(certificates, 1), opening, &deals[1],
+					       another));
+	dealbox_trace_free(trace);
+	dealbox_trace_free(another);
+	dealbox_certificates_free(certificates);
+	free(file);
+}
+
+/* Without the opening a digest tells nothing: the same deal never has the same twice. */
+static void test_certificates_hide_the_cards(void **state)
+{
+	struct rig *rig = *state;
+	struct dealbox_certificate c = {
+		.board = 1, .copy = 1, .session = "rr1", .pockets = "NESW", .machine = "m", .insertion = 1,
+	}, d = c;
+	const struct dealbox_deal deal = deal_of(rig);
+	struct dealbox_trace *trace = trace_of(1);
+	uint8_t other[DEALBOX_OPENING];
+
+	assert_int_equal(dealbox_certificate_commit(&c, rig->opening, &deal, trace), 0);
+	d.copy = 2;
+	assert_int_equal(dealbox_certificate_commit(&d, rig->opening, &deal, trace), 0);
+	assert_memory_not_equal(c.plan, d.plan, DEALBOX_HASH);
+	assert_memory_not_equal(c.trace, d.trace, DEALBOX_HASH);
+	d.copy = 1;
+	memcpy(other, rig->opening, sizeof(other));
+	other[31] ^= 1;
+	assert_int_equal(dealbox_certificate_commit(&d, other, &deal, trace), 0);
+	assert_memory_not_equal(c.plan, d.plan, DEALBOX_HASH);
+	assert_false(dealbox_certificate_opens(&c, other, &deal, NULL));
+	dealbox_trace_free(trace);
+}
+
+static int file_try(struct rig *rig, const char *file, size_t size)
+{
+	struct dealbox_certificates *certificates = NULL;
+	struct dealbox_fault fault = { 0 };
+	int err = dealbox_certificates_parse(file, size, rig->manifest, &certificates, &fault);
+
+	if (err)
+		assert_true(*fault.what && !certificates);
+	else
+		dealbox_certificates_free(certificates);
+	return err;
+}
+
+static void test_chain_cannot_be_changed(void **state)
+{
+	struct rig *rig = *state;
+	struct dealbox_deal deals[4];
+	char *file = file_make(rig, 4, true, deals), *cut = calloc(1, 5 * 2048);
+	const size_t size = strlen(file);
+	char *starts[6];
+	size_t parts = 0;
+
+	assert_int_equal(file_try(rig, file, size), 0);
+	for (size_t i = 0; i < size; i++) {
+		file[i] ^= 1;
+		assert_true(file_try(rig, file, size) < 0);
+		file[i] ^= 1;
+	}
+	for (char *at = file; at && parts < 5; parts++) {
+		starts[parts] = at;
+		at = strstr(at, "\nsignature ");
+		at = at ? strchr(at + 1, '\n') + 1 : NULL;
+	}
+	starts[5] = file + size;
+	assert_int_equal(parts, 5);
+	/* one left out; two exchanged; one twice; the last cut off, but opened */
+	snprintf(cut, 5 * 2048, "%.*s%s", (int)(starts[1] - file), file, starts[2]);
+	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
+	snprintf(cut, 5 * 2048, "%.*s%.*s%.*s%s", (int)(starts[1] - file), file,
+		 (int)(starts[3] - starts[2]), starts[2], (int)(starts[2] - starts[1]), starts[1], starts[3]);
+	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
+	snprintf(cut, 5 * 2048, "%.*s%s", (int)(starts[2] - file), file, starts[1]);
+	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
+	snprintf(cut, 5 * 2048, "%.*s%s", (int)(starts[3] - file), file, starts[4]);
+	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
+	/* behind the opening comes nothing */
+	snprintf(cut, 5 * 2048, "%s%s", file, starts[4]);
+	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
+	/* cut off at the end and not opened: that alone cannot be seen, it is only not open */
+	assert_int_equal(file_try(rig, file, (size_t)(starts[3] - file)), 0);
+	assert_int_equal(file_try(rig, file, 0), 0);
+	free(cut);
+	free(file);
+}
+
+static void test_other_manifest_other_signer(void **state)
+{
+	struct rig *rig = *state;
+	struct dealbox_certificates *certificates;
+	struct dealbox_manifest *later;
+	struct dealbox_deal deals[2];
+	char *file = file_make(rig, 1, false, deals), *text;
+	struct dealbox_fault fault;
+
+	/* the same promise signed a second later is another manifest */
+	text = dealbox_manifest_make(rig->square, rig->organiser, 1763640001, &fault);
+	assert_int_equal(dealbox_manifest_parse(text, strlen(text), &later, &fault), 0);
+	assert_int_equal(dealbox_certificates_parse(file, strlen(file), later, &certificates, &fault),
+			 -EBADMSG);
+	dealbox_manifest_free(later);
+	free(text);
+
+	/* an opening that somebody else signs */
+	assert_int_equal(dealbox_certificates_parse(file, strlen(file), rig->manifest, &certificates, &fault), 0);
+	text = dealbox_certificates_open(certificates, rig->organiser, rig->opening);
+	dealbox_certificates_free(certificates);
+	file = realloc(file, 8192);
+	strcat(file, text);
+	assert_int_equal(file_try(rig, file, strlen(file)), -EKEYREJECTED);
+	free(text);
+	free(file);
+}
+
+static void test_what_cannot_be_said(void **state)
+{
+	struct rig *rig = *state;
+	const struct dealbox_certificate good = {
+		.board = 1, .copy = 1, .session = "rr1", .pockets = "NESW", .machine = "m", .insertion = 1,
+	};
+	struct dealbox_certificate bad[5] = { good, good, good, good, good };
+	struct dealbox_certificate fine = good;
+	char *text = dealbox_certificate_sign(&fine, rig->machine);
+
+	assert_non_null(text);
+	free(text);
+	strcpy(bad[0].machine, "a\nverdict exact");
+	bad[1].session[0] = 0;
+	bad[2].board = 0;
+	strcpy(bad[3].pockets, "NNSW");
+	bad[4].time = -1;
+	for (size_t i = 0; i < 5; i++)
+		assert_null(dealbox_certificate_sign(&bad[i], rig->machine));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_make, rig_free)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_signing_keys),
+		TEST(test_manifest_promises_everything),
+		TEST(test_unpublished_has_no_manifest),
+		TEST(test_manifest_cannot_be_changed),
+		TEST(test_only_one_form),
+		TEST(test_certificates_prove_the_deal),
+		TEST(test_certificates_hide_the_cards),
+		TEST(test_chain_cannot_be_changed),
+		TEST(test_other_manifest_other_signer),
+		TEST(test_what_cannot_be_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
