@@ -874,6 +874,9 @@ static int on_shuffle(struct dealbox_judge *j, happening *h)
 		return 0;
 	}
 	presence(j, h->actor);
+	/* an opponent of his may ask for a cut */
+	if (seat(h->actor) && j->d.dealer == NOBODY)
+		j->d.dealer = h->actor;
 	if (h->flags & FLAG(F_POORLY))
 		tell(j, DEALBOX_BREACH, "6A", h->actor, 0, N_("The pack was not shuffled thoroughly."));
 	pack->shuffled = true;
