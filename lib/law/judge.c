@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge.h"
 #include "messages.h"
 #include "record.h"
 
@@ -200,6 +201,7 @@ struct deal {
 	unsigned long mark[DEALBOX_MARKS];	/* line, 0 = not yet */
 	unsigned long issue[ISSUES];		/* line, 0 = not raised */
 	unsigned long issue_last;		/* line of the last issue raised */
+	unsigned long misdeal_last;		/* .. of the last error in dealing */
 	bool told;			/* the record tells how the cards were dealt */
 	bool again;			/* this is a redeal */
 	uint8_t dealer;			/* who picked up the pack or deals */
@@ -429,6 +431,8 @@ static void raise_issue(struct dealbox_judge *j, enum issue issue)
 	if (!j->d.issue[issue])
 		j->d.issue[issue] = j->line;
 	j->d.issue_last = j->line;
+	if (BIT(issue) & MISDEALS)
+		j->d.misdeal_last = j->line;
 }
 
 /* 3.2.17: the first error of a dealer is a warning, the next costs him. */
@@ -2156,4 +2160,19 @@ int dealbox_judge_line(struct dealbox_judge *j, const char *line, size_t length,
 	if (result > 0)
 		result = judge(j, &h);
 	return finish(j, result, error);
+}
+
+const struct dealbox_ruleset *law_judge_rules(const struct dealbox_judge *j)
+{
+	return j->rules;
+}
+
+unsigned long law_judge_misdeal(const struct dealbox_judge *j)
+{
+	return j->d.misdeal_last;
+}
+
+unsigned int law_judge_cards(const struct dealbox_judge *j)
+{
+	return j->pack_count ? j->packs[j->d.pack].cards : j->rules->cards;
 }

@@ -28,6 +28,7 @@
 #include <dealbox/trace.h>
 #include <dealbox/verify.h>
 
+#include "deal-law.h"
 #include "events.h"
 #include "journal.h"
 #include "sealed.h"
@@ -1067,11 +1068,12 @@ out:
 	return status;
 }
 
-enum { KEY_PRACTICE = OPT_LONG };
+enum { KEY_PRACTICE = OPT_LONG, KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG };
 
 static enum status deal_run(struct args *args)
 {
 	struct options options = { .copies = 1 };
+	struct deal_law law = { 0 };
 	const char *value;
 	int key;
 
@@ -1101,6 +1103,21 @@ static enum status deal_run(struct args *args)
 		case 'j':
 			options.json = true;
 			break;
+		case KEY_LAW:
+			law.rules = value;
+			break;
+		case KEY_TURN:
+			law.turn = value;
+			break;
+		case KEY_BEFORE:
+			law.before = value;
+			break;
+		case KEY_LAW_RECORD:
+			law.record = value;
+			break;
+		case KEY_LANG:
+			law.language = value;
+			break;
 		case KEY_REVEAL:
 			options.reveal = true;
 			break;
@@ -1108,6 +1125,16 @@ static enum status deal_run(struct args *args)
 	}
 	if (key == ARGS_STOP)
 		return args->status;
+	if (law.rules) {
+		if (args->argc || options.resume || options.boards_text || options.copies_text ||
+		    options.record)
+			return args_wrong(args, "--law deals a shuffled pack, and no deal file");
+		law.uri = options.uri;
+		law.json = options.json;
+		return deal_by_law(&law);
+	}
+	if (law.turn || law.before || law.record || law.language)
+		return args_wrong(args, "--turn, --before, --law-record and --lang go with --law");
 	if (options.resume && (options.boards_text || options.copies_text))
 		return args_wrong(args, "--resume takes boards and copies from the job that it resumes");
 	if (!options.resume && !args->argc)
@@ -1129,6 +1156,11 @@ static const struct option_row deal_options[] = {
 	OPT_KEY,
 	{ KEY_PRACTICE, "practice", NULL, "deal sets that are restricted, for practice only" },
 	{ 't', "record", "FILE", "write what the machine reports to FILE; it will tell the deals" },
+	{ KEY_LAW, "law", "RULESET", "deal a shuffled pack by position, and judge it: duplicate-2017, rubber, preferans .." },
+	{ KEY_TURN, "turn", "SEAT", "with --law: whose turn it is to deal (default: N)" },
+	{ KEY_BEFORE, "before", "FILE", "with --law: record of shuffle and cut (default: as they should be)" },
+	{ KEY_LAW_RECORD, "law-record", "FILE", "with --law: write the record that was judged to FILE" },
+	{ KEY_LANG, "lang", "LANGUAGE", "with --law: sentences in nb, el, fr, ru or en (default: en)" },
 	OPT_JSON,
 	OPT_REVEAL,
 	{ 0 }
@@ -1136,13 +1168,16 @@ static const struct option_row deal_options[] = {
 
 const struct command cmd_deal = {
 	.name = "deal",
-	.operands = "FILE...",
+	.operands = "FILE... | --law RULESET",
 	.summary = "Deal a set of boards, and prove that each is an exact duplicate",
 	.about = "Deals the boards of the deal files one after the other, each as often as --copies\n"
 		 "says, and judges every one by what the machine reported. A board that is not\n"
 		 "proven exact is void: empty it, put it in again, and it is dealt again.\n"
 		 "When the machine waits for help, press its start key or Enter.\n"
-		 "Ctrl-C pauses the machine and leaves; --resume goes on, with the same files.",
+		 "Ctrl-C pauses the machine and leaves; --resume goes on, with the same files.\n"
+		 "\n"
+		 "With --law no file is dealt but a shuffled pack, one card or packet after the\n"
+		 "other as the ruleset has it, and the laws judge it: stands, redeal or open, and why.",
 	.options = deal_options,
 	.run = deal_run,
 };

@@ -11,105 +11,12 @@
 
 #include <dealbox/law.h>
 
-#include "events.h"
+#include "lawsay.h"
 #include "tool.h"
 
-struct law {
-	bool json;
-	const char *language;
-	const char *file;
-	bool no;		/* a ruling says that the deal does not simply stand */
-	unsigned long rulings;
-};
-
-/* Rulings with which all is well. */
-static bool ruling_good(const struct dealbox_ruling *ruling)
+static enum status record_judge(struct lawsay *law, FILE *file)
 {
-	return ruling->kind == DEALBOX_STANDS || ruling->kind == DEALBOX_NEXT_DEALER ||
-	       ruling->kind == DEALBOX_ENTITLED;
-}
-
-static const char *language_find(const char *name)
-{
-	const char *language;
-	size_t n;
-
-	for (n = 0; (language = dealbox_law_language(n)); n++)
-		if (!strcmp(language, name))
-			return language;
-	complain("nb, el, fr, ru and en are there", "there is no language '%s'", name);
-	return NULL;
-}
-
-static void ruling_json(const struct law *law, const struct dealbox_ruling *r, const char *text)
-{
-	struct json_object *object = json_object_new_object();
-	struct json_object *facts = json_object_new_array();
-	struct json_object *options = json_object_new_array();
-	unsigned int option;
-	int n;
-
-	json_add_number(object, "line", r->line);
-	json_add_text(object, "ruling", dealbox_ruling_kind_name(r->kind));
-	json_add_text(object, "rules", dealbox_ruleset(r->rules)->name);
-	json_add_text(object, "reference", r->reference);
-	if (r->see)
-		json_add_text(object, "see", r->see);
-	if (*dealbox_actor_name(r->who))
-		json_add_text(object, "who", dealbox_actor_name(r->who));
-	if (r->pack)
-		json_add_text(object, "pack", r->pack);
-	if (r->shuffle)
-		json_object_object_add(object, "shuffle", json_object_new_boolean(true));
-	if (r->cut)
-		json_object_object_add(object, "cut", json_object_new_boolean(true));
-	if (r->until)
-		json_add_text(object, "until", dealbox_mark_name(r->until));
-	if (r->unit) {
-		json_add_text(object, "unit", dealbox_unit_name(r->unit));
-		json_add_number(object, "amount", (uint64_t)r->amount);
-	}
-	for (option = 1; option <= r->options; option <<= 1)
-		if (r->options & option)
-			json_object_array_add(options, json_object_new_string(
-				dealbox_option_name((enum dealbox_option)option)));
-	if (r->options)
-		json_object_object_add(object, "options", options);
-	else
-		json_object_put(options);
-	for (n = 0; n < r->fact_count; n++)
-		json_object_array_add(facts, json_object_new_int64((int64_t)r->facts[n]));
-	json_object_object_add(object, "facts", facts);
-	json_add_text(object, "language", law->language);
-	json_add_text(object, "text", text);
-	json_say(object);
-}
-
-static void ruling_take(const struct dealbox_ruling *r, void *context)
-{
-	struct law *law = context;
-	char text[1024], facts[128] = "";
-	size_t used = 0;
-	int n;
-
-	law->rulings++;
-	law->no |= !ruling_good(r);
-	dealbox_ruling_text(r, law->language, text, sizeof(text));
-	if (law->json) {
-		ruling_json(law, r, text);
-		return;
-	}
-	for (n = 0; n < r->fact_count && used < sizeof(facts); n++)
-		used += (size_t)snprintf(facts + used, sizeof(facts) - used, "%s%lu",
-					 n ? ", " : "", r->facts[n]);
-	say("%s:%lu: %s, %s %s [%s]", law->file, r->line, dealbox_ruling_kind_name(r->kind),
-	    dealbox_ruleset(r->rules)->name, r->reference, facts);
-	say("    %s", text);
-}
-
-static enum status record_judge(struct law *law, FILE *file)
-{
-	struct dealbox_judge *judge = dealbox_judge_new(ruling_take, law);
+	struct dealbox_judge *judge = dealbox_judge_new(lawsay_ruling, law);
 	struct dealbox_record_error error;
 	enum status status = STATUS_DONE;
 	unsigned long lines = 0;
@@ -127,15 +34,15 @@ static enum status record_judge(struct law *law, FILE *file)
 			length--;
 		if (!dealbox_judge_line(judge, line, (size_t)length, &error))
 			continue;
-		complain("law-record(5) has the words of a record", "%s:%lu: %s", law->file,
+		complain("law-record(5) has the words of a record", "%s:%lu: %s", law->source,
 			 error.line, error.text);
 		status = STATUS_INPUT;
 	}
 	if (status == STATUS_DONE && ferror(file)) {
-		complain(NULL, "cannot read %s: %m", law->file);
+		complain(NULL, "cannot read %s: %m", law->source);
 		status = STATUS_INPUT;
 	} else if (status == STATUS_DONE && !lines) {
-		complain("law-record(5) has the words of a record", "%s is empty", law->file);
+		complain("law-record(5) has the words of a record", "%s is empty", law->source);
 		status = STATUS_INPUT;
 	}
 	free(line);
@@ -143,12 +50,12 @@ static enum status record_judge(struct law *law, FILE *file)
 	return status;
 }
 
-static enum status law_judge(struct law *law, const char *path)
+static enum status law_judge(struct lawsay *law, const char *path)
 {
 	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	enum status status;
 
-	law->file = strcmp(path, "-") ? path : "standard input";
+	law->source = strcmp(path, "-") ? path : "standard input";
 	if (!file) {
 		complain(NULL, "cannot read %s: %m", path);
 		return STATUS_INPUT;
@@ -159,11 +66,11 @@ static enum status law_judge(struct law *law, const char *path)
 	if (status != STATUS_DONE)
 		return status;
 	if (!law->rulings && !law->json)
-		say("%s: no ruling", law->file);
+		say("%s: no ruling", law->source);
 	return law->no ? STATUS_NO : STATUS_DONE;
 }
 
-static enum status law_rules(struct law *law, const char *name)
+static enum status law_rules(struct lawsay *law, const char *name)
 {
 	const struct dealbox_ruleset *r = dealbox_ruleset_find(name);
 	const struct dealbox_paragraph *p;
@@ -222,7 +129,7 @@ static bool paragraph_fits(const struct dealbox_paragraph *p, unsigned int rules
 	       (!p->reference[length] || p->reference[length] == '(');
 }
 
-static enum status law_explain(struct law *law, const char *reference)
+static enum status law_explain(struct lawsay *law, const char *reference)
 {
 	const char *colon = strchr(reference, ':');
 	const char *wanted = colon ? colon + 1 : reference;
@@ -266,11 +173,11 @@ static enum status law_run(struct args *args)
 {
 	static const struct {
 		const char *name;
-		enum status (*run)(struct law *law, const char *operand);
+		enum status (*run)(struct lawsay *law, const char *operand);
 	} acts[] = {
 		{ "judge", law_judge }, { "rules", law_rules }, { "explain", law_explain },
 	};
-	struct law law = { .language = "en" };
+	struct lawsay law = { .language = "en" };
 	const char *value;
 	size_t n;
 	int key;
@@ -278,7 +185,7 @@ static enum status law_run(struct args *args)
 	while ((key = args_next(args, &value)) >= 0) {
 		law.json |= key == 'j';
 		if (key == 'l') {
-			law.language = language_find(value);
+			law.language = lawsay_language(value);
 			if (!law.language)
 				return STATUS_INPUT;
 		}

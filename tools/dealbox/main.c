@@ -9,6 +9,7 @@
 #include "tool.h"
 
 extern const struct command cmd_audit;
+extern const struct command cmd_capture;
 extern const struct command cmd_check;
 extern const struct command cmd_completion;
 extern const struct command cmd_convert;
@@ -30,6 +31,7 @@ extern const struct command cmd_verify;
 /* Every command, by name. Another one is one file and two lines here. */
 const struct command *const commands[] = {
 	&cmd_audit,
+	&cmd_capture,
 	&cmd_check,
 	&cmd_completion,
 	&cmd_convert,

@@ -18,6 +18,10 @@
 
 #include <dealbox/api.h>
 #include <dealbox/card.h>
+#include <dealbox/deal.h>
+#include <dealbox/pack.h>
+#include <dealbox/plan.h>
+#include <dealbox/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -278,6 +282,45 @@ DEALBOX_API int dealbox_judge_line(struct dealbox_judge *judge, const char *line
 DEALBOX_API int dealbox_judge_happening(struct dealbox_judge *judge,
 					const struct dealbox_happening *happening,
 					struct dealbox_record_error *error);
+
+/* ---- machines ---- */
+
+/*
+ * A plan by position for dealing an ordered pack by the ruleset: one card at a time (preferans:
+ * two, the talon as the fourth pair) from the left of dealer, clockwise, never two adjacent
+ * cards of the deck to one hand where that is forbidden. Hands go to pockets N, E, S, W = 0..3; in
+ * preferans three play, N, E and S, and pocket 3 is the talon. plan_id as in dealbox_plan_by_card().
+ * 0, or -EINVAL: no such ruleset, plan_id reserved, or a dealer who does not play.
+ */
+DEALBOX_API int dealbox_law_plan(enum dealbox_rules rules, enum dealbox_actor dealer,
+				 uint32_t plan_id, struct dealbox_plan *plan);
+
+/* Gets each happening of a trace before the judge does; *happening lives during the call. */
+typedef void (*dealbox_happening_fn)(const struct dealbox_happening *happening, void *context);
+
+/*
+ * A deal by position as a record: gives the judge what the machine saw of one insertion, and
+ * take (may be NULL) the same, which dealbox_record_format() makes lines of. The judge knows
+ * the ruleset and what was before: whose turn it is, shuffle and cut. The machine notes each irregularity
+ * when it sees it: a card face up, in the wrong place, two at once, a pack that is not
+ * complete. No card is named. Where the plan was not carried out to its end for a reason
+ * that no law knows (a jam, a board pulled out), the record just ends.
+ * 0; -EINVAL and *error as dealbox_judge_happening(), or when plan is not one by position,
+ * or the judge has no ruleset yet.
+ */
+DEALBOX_API int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *plan,
+				    const struct dealbox_trace *trace, dealbox_happening_fn take,
+				    void *context, struct dealbox_record_error *error);
+
+/*
+ * The original of Law 6F: four captures, the cards of pocket N, E, S, W one after the other, each read
+ * whole. 0 and the deal; -EINVAL when a capture is not complete (events missing, a stop in doubt, a card
+ * not read or face up, no end) with its number in *pocket; -EBADMSG when the four are no deal of the
+ * pack: dealbox_deal_check() says why. *out is then what was read.
+ */
+DEALBOX_API int dealbox_law_capture(const struct dealbox_trace *const captures[DEALBOX_HANDS],
+				    const struct dealbox_pack *pack, struct dealbox_deal *out,
+				    unsigned int *pocket);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Machines and laws: a deal by position as a record, and the original of Law 6F. */
+#include <errno.h>
+#include <string.h>
+
+#include <dealbox/law.h>
+
+#include "judge.h"
+#include "record.h"
+
+/* What became of a position of the deck. */
+struct fed {
+	uint8_t card, place;	/* DEALBOX_NONE = not read, not known */
+	bool read, faceup, twice;
+};
+
+struct story {
+	struct dealbox_judge *judge;
+	dealbox_happening_fn take;
+	void *context;
+	struct dealbox_record_error *error;
+	const struct dealbox_ruleset *rules;
+	struct fed fed[DEALBOX_MAX_ENTRIES];
+	unsigned int count;	/* positions fed */
+	bool done, deck_short, repeated;
+};
+
+static int tell(struct story *s, const struct dealbox_happening *h)
+{
+	if (s->take)
+		s->take(h, s->context);
+	return dealbox_judge_happening(s->judge, h, s->error);
+}
+
+static struct dealbox_happening happening(enum law_verb verb)
+{
+	return (struct dealbox_happening){
+		.verb = verb, .actor = DEALBOX_ACTOR_MACHINE, .seat = 255, .number = { -1, -1 },
+	};
+}
+
+static int note(struct story *s, enum law_topic topic)
+{
+	struct dealbox_happening h = happening(V_NOTES);
+
+	h.topic = topic;
+	return tell(s, &h);
+}
+
+/* Pockets are hands; where there is a talon it lies behind the last of them. */
+static uint8_t place_of(const struct story *s, uint8_t pocket)
+{
+	if (s->rules->talon_cards && pocket == s->rules->hands)
+		return DEALBOX_TALON;
+	return pocket < s->rules->hands ? pocket : DEALBOX_NONE;
+}
+
+static void see(struct story *s, const struct dealbox_event *event)
+{
+	struct fed *fed = event->position < DEALBOX_MAX_ENTRIES ? &s->fed[event->position] : NULL;
+
+	switch (event->type) {
+	case DEALBOX_EV_DEAL_STARTED:
+		s->done = false;
+		s->count = 0;
+		break;
+	case DEALBOX_EV_DEAL_DONE:
+		s->done = true;
+		break;
+	case DEALBOX_EV_DECK_SHORT:
+		s->deck_short = true;
+		break;
+	case DEALBOX_EV_CARD_READ:
+		if (!fed)
+			break;
+		fed->read = true;
+		fed->card = event->card;
+		fed->faceup = event->flags & DEALBOX_EVF_FACE_UP;
+		break;
+	case DEALBOX_EV_REPEATED_CARD:
+		s->repeated = true;
+		break;
+	case DEALBOX_EV_DOUBLE_FEED:
+		if (fed)
+			fed->twice = fed->read = true;
+		break;
+	case DEALBOX_EV_CARD_ROUTED:
+	case DEALBOX_EV_CARD_LANDED:
+	case DEALBOX_EV_WRONG_POCKET:
+		if (!fed)
+			break;
+		fed->place = place_of(s, event->pocket);
+		break;
+	default:
+		return;
+	}
+	if (fed && fed->place != DEALBOX_NONE && event->position >= s->count)
+		s->count = event->position + 1u;
+}
+
+struct packet {
+	unsigned int positions, cards;
+	bool faceup;
+};
+
+/* The packet that begins at position: cards that fell to one place in a row. */
+static struct packet packet_at(const struct story *s, unsigned int position)
+{
+	struct packet packet = { 0 };
+	const struct fed *fed = &s->fed[position];
+
+	do {
+		packet.faceup |= fed[packet.positions].faceup;
+		packet.cards += 1u + fed[packet.positions].twice;
+		packet.positions++;
+	} while (s->rules->packet > 1 && position + packet.positions < s->count &&
+		 fed[packet.positions].place == fed->place);
+	return packet;
+}
+
+/* A pack that lacks cards, or has one that does not belong to it, or one twice. */
+static int pack_check(struct story *s)
+{
+	dealbox_cards seen = 0;
+	bool foreign = s->repeated || s->deck_short;
+
+	for (unsigned int i = 0; i < s->count; i++) {
+		uint8_t card = s->fed[i].card;
+
+		if (card == DEALBOX_NONE)
+			continue;	/* nobody looked */
+		if (card >= 64 || !(s->rules->pack >> card & 1) || seen >> card & 1)
+			foreign = true;
+		else
+			seen |= (dealbox_cards)1 << card;
+	}
+	if (!foreign)
+		return 0;
+	return note(s, s->rules->rules == DEALBOX_RULES_PREFERANS ? T_SHORT_PACK : T_NONCONFORMING);
+}
+
+static int packet_tell(struct story *s, unsigned int position, const struct packet *packet)
+{
+	unsigned long before = law_judge_misdeal(s->judge);
+	struct dealbox_happening h = happening(V_DEAL);
+	int err;
+
+	h.places = 1u << s->fed[position].place;
+	if (packet->cards != s->rules->packet)
+		h.number[0] = (int16_t)packet->cards;
+	if (packet->faceup)
+		h.flags = FLAG(F_FACEUP);
+	err = tell(s, &h);
+	if (!err && law_judge_misdeal(s->judge) != before)
+		err = note(s, T_MISDEAL);
+	return err;
+}
+
+int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *plan,
+			const struct dealbox_trace *trace, dealbox_happening_fn take,
+			void *context, struct dealbox_record_error *error)
+{
+	struct story s = { .judge = judge, .take = take, .context = context, .error = error };
+	const struct dealbox_event *event;
+	unsigned int dealt = 0, n;
+	struct packet packet;
+	int err = 0;
+
+	s.rules = law_judge_rules(judge);
+	if (!s.rules || plan->mode != DEALBOX_PLAN_BY_POSITION ||
+	    plan->entries > DEALBOX_MAX_ENTRIES) {
+		error->line = 0;
+		strcpy(error->text, "there is no ruleset yet, or the plan is not one by position");
+		return -EINVAL;
+	}
+	for (n = 0; n < DEALBOX_MAX_ENTRIES; n++)
+		s.fed[n].card = s.fed[n].place = DEALBOX_NONE;
+	for (n = 0; (event = dealbox_trace_get(trace, n)); n++)
+		see(&s, event);
+	/* two at once stop the machine before they are routed: they were to go by the plan */
+	for (n = 0; n < plan->entries; n++)
+		if (s.fed[n].twice && s.fed[n].place == DEALBOX_NONE && n >= s.count) {
+			s.fed[n].place = place_of(&s, plan->pocket[n]);
+			s.count = n + 1;
+		}
+	for (unsigned int at = 0; !err && at < s.count; at += packet.positions) {
+		packet.positions = 1;
+		if (s.fed[at].place == DEALBOX_NONE)
+			continue;
+		packet = packet_at(&s, at);
+		/* two at once may be one more than there should be */
+		if (dealt + packet.cards > law_judge_cards(judge))
+			break;
+		err = packet_tell(&s, at, &packet);
+		dealt += packet.cards;
+	}
+	if (!err && dealt)
+		err = pack_check(&s);
+	explicit_bzero(s.fed, sizeof(s.fed));
+	return err;
+}
+
+/* One pocket's cards: complete, each read and face down. */
+static bool capture_read(const struct dealbox_trace *trace, dealbox_cards *out)
+{
+	const struct dealbox_event *event;
+	bool started = false, done = false;
+	unsigned int count = 0, end = 0, last = DEALBOX_NONE;
+	uint8_t card = DEALBOX_NONE;
+
+	*out = 0;
+	if (!trace || dealbox_trace_gap(trace))
+		return false;
+	for (size_t i = 0; (event = dealbox_trace_get(trace, i)); i++) {
+		switch (event->type) {
+		case DEALBOX_EV_DEAL_STARTED:
+			/* several captures may follow one another in one insertion */
+			started = true;
+			done = false;
+			count = 0;
+			last = DEALBOX_NONE;
+			*out = 0;
+			break;
+		case DEALBOX_EV_CARD_READ:
+			/* a card that waited too long is read again */
+			if (event->position == last && event->card == card)
+				break;
+			last = event->position;
+			card = event->card;
+			if (event->card >= 64 || *out >> event->card & 1 ||
+			    event->flags & DEALBOX_EVF_FACE_UP)
+				return false;
+			*out |= (dealbox_cards)1 << event->card;
+			count++;
+			break;
+		case DEALBOX_EV_DEAL_DONE:
+			done = true;
+			end = event->position;
+			break;
+		case DEALBOX_EV_STATE_LOST:
+		case DEALBOX_EV_ABORTED:
+		case DEALBOX_EV_PROTOCOL_ERROR:
+			return false;
+		default:
+			/* the stops after which a board is void */
+			if (event->type >= DEALBOX_EV_REPEATED_CARD && event->type < 0x40)
+				return false;
+		}
+	}
+	return started && done && count == end;
+}
+
+int dealbox_law_capture(const struct dealbox_trace *const captures[DEALBOX_HANDS],
+			const struct dealbox_pack *pack, struct dealbox_deal *out,
+			unsigned int *pocket)
+{
+	memset(out, 0, sizeof(*out));
+	for (*pocket = 0; *pocket < DEALBOX_HANDS; ++*pocket)
+		if (!capture_read(captures[*pocket], &out->hand[*pocket]))
+			return -EINVAL;
+	return dealbox_deal_complete(out, pack) ? 0 : -EBADMSG;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox capture: reads an original that was dealt by hand, pocket by pocket, into a
+ * deal file, for exact copies (Law 6F).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <dealbox/law.h>
+#include <dealbox/set.h>
+
+#include "feed.h"
+#include "setfile.h"
+#include "tool.h"
+
+/* Says what is wrong with what was read; names of cards only with reveal. */
+static void defects_say(const struct dealbox_deal *deal, const struct dealbox_pack *pack)
+{
+	struct dealbox_defect defects[DEALBOX_DEFECTS_MAX];
+	size_t count = dealbox_deal_check(deal, pack, defects, DEALBOX_DEFECTS_MAX);
+	size_t missing = 0, repeated = 0, n;
+
+	for (n = 0; n < count; n++) {
+		missing += defects[n].kind == DEALBOX_DEFECT_MISSING;
+		repeated += defects[n].kind == DEALBOX_DEFECT_REPEATED;
+		if (defects[n].kind == DEALBOX_DEFECT_SIZE)
+			complain(NULL, "pocket %s has %u cards and not %u",
+				 dealbox_actor_name(defects[n].hand), defects[n].count,
+				 defects[n].expected);
+	}
+	if (missing || repeated)
+		complain(NULL, "%zu cards are missing, %zu are there twice", missing, repeated);
+	explicit_bzero(defects, sizeof(defects));
+}
+
+static enum status capture_all(struct feed *feed, struct dealbox_trace *captures[DEALBOX_HANDS])
+{
+	enum status status = STATUS_DONE;
+	struct dealbox_plan plan;
+	char what[64];
+	unsigned int pocket;
+	uint32_t id;
+
+	for (pocket = 0; status == STATUS_DONE && pocket < DEALBOX_HANDS; pocket++) {
+		do {
+			if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+				id = DEALBOX_PLAN_NONE;
+		} while (dealbox_plan_capture(&plan, id, (uint8_t)pocket));
+		snprintf(what, sizeof(what), "pocket %s of the original",
+			 dealbox_actor_name(pocket));
+		status = feed_run(feed, &plan, what, &captures[pocket]);
+	}
+	return status;
+}
+
+static enum status capture_save(struct dealbox_trace *const captures[DEALBOX_HANDS],
+				const char *path, unsigned int board)
+{
+	const struct dealbox_trace *read[DEALBOX_HANDS] = {
+		captures[0], captures[1], captures[2], captures[3]
+	};
+	struct dealbox_board original = DEALBOX_BOARD_INIT;
+	struct dealbox_set *set;
+	unsigned int pocket;
+	bool good;
+	int ret;
+
+	original.number = board;
+	ret = dealbox_law_capture(read, dealbox_pack_bridge(), &original.deal, &pocket);
+
+	if (ret == -EBADMSG) {
+		defects_say(&original.deal, dealbox_pack_bridge());
+		complain("see that each pocket has its thirteen cards, and capture the board again",
+			 "nothing was written: what was read is no deal");
+	} else if (ret) {
+		complain("put that pocket's cards back, face down, and capture the board again",
+			 "nothing was written: pocket %s was not read whole",
+			 dealbox_actor_name(pocket));
+	}
+	if (ret) {
+		dealbox_deal_wipe(&original.deal);
+		return STATUS_NO;
+	}
+	set = dealbox_set_new(dealbox_pack_bridge());
+	good = set && !dealbox_set_add(set, &original) && setfile_write(set, path, NULL);
+	dealbox_deal_wipe(&original.deal);
+	dealbox_set_free(set);
+	if (good)
+		say("board %u is in %s; `dealbox deal --copies N %s` makes exact copies", board,
+		    path, path);
+	return good ? STATUS_DONE : STATUS_INPUT;
+}
+
+static enum status capture_run(struct args *args)
+{
+	struct dealbox_trace *captures[DEALBOX_HANDS] = { 0 };
+	struct feed feed = { 0 };
+	const char *uri = NULL, *value;
+	unsigned long board = 1;
+	enum status status;
+	int key, n;
+
+	while ((key = args_next(args, &value)) >= 0) {
+		if (key == 'm')
+			uri = value;
+		else if (key == 'b' && !args_number(args, "board", value, 1, BOARDS_MAX, &board))
+			return STATUS_INPUT;
+	}
+	if (key == ARGS_STOP)
+		return args->status;
+	if (args->argc != 1)
+		return args_wrong(args, "it wants the name of a new deal file");
+	status = feed_open(&feed, uri, DEALBOX_CAP_CAPTURE, "cannot capture");
+	if (status == STATUS_DONE)
+		status = capture_all(&feed, captures);
+	feed_close(&feed);
+	if (status == STATUS_DONE)
+		status = capture_save(captures, args->argv[0], (unsigned int)board);
+	for (n = 0; n < DEALBOX_HANDS; n++)
+		dealbox_trace_free(captures[n]);
+	return status;
+}
+
+static const struct option_row capture_options[] = {
+	OPT_MACHINE,
+	{ 'b', "board", "N", "number of the board (default: 1)" },
+	{ 0 }
+};
+
+const struct command cmd_capture = {
+	.name = "capture",
+	.operands = "FILE",
+	.summary = "Read a board that was dealt by hand into a deal file",
+	.about = "Put the cards of pocket N into the hopper, then those of E, S and W, each when it\n"
+		 "asks for them. What was read becomes a deal file, from which `dealbox deal\n"
+		 "--copies` makes exact copies (Law 6F). The cards are not shown.",
+	.options = capture_options,
+	.run = capture_run,
+};

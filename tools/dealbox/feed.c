@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <json-c/json.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "events.h"
+#include "feed.h"
+
+#define EVENTS_MAX	256
+#define FAULT_MS	1000	/* how often a fault is tried to be cleared */
+
+static enum status failed(const struct feed *feed)
+{
+	const struct dealbox_reason *reason = dealbox_machine_reason(feed->machine);
+
+	complain(*reason->next ? reason->next : NULL, "%s", reason->what);
+	return STATUS_MACHINE;
+}
+
+enum status feed_open(struct feed *feed, const char *uri, uint32_t capability, const char *lacks)
+{
+	struct dealbox_reason reason;
+	struct dealbox_info info;
+
+	if (dealbox_machine_open(uri, false, &feed->machine, &reason)) {
+		complain(*reason.next ? reason.next : NULL, "%s", reason.what);
+		return STATUS_MACHINE;
+	}
+	if (dealbox_machine_get_info(feed->machine, &info) || dealbox_machine_claim(feed->machine))
+		return failed(feed);
+	if (info.capabilities & capability)
+		return STATUS_DONE;
+	complain("use another machine", "%s %s", dealbox_machine_uri(feed->machine), lacks);
+	return STATUS_MACHINE;
+}
+
+void feed_close(struct feed *feed)
+{
+	dealbox_machine_close(feed->machine);
+	feed->machine = NULL;
+}
+
+/* Tells the operator what to do; once, until there is something else to tell. */
+static void tell(struct feed *feed, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void tell(struct feed *feed, const char *format, ...)
+{
+	struct json_object *object;
+	char text[sizeof(feed->told)];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	if (!strcmp(text, feed->told))
+		return;
+	strcpy(feed->told, text);
+	if (!feed->json) {
+		say("%s", text);
+		return;
+	}
+	object = json_object_new_object();
+	json_add_text(object, "event", "operator");
+	json_add_text(object, "text", text);
+	json_say(object);
+}
+
+/* What the operator must do first; NULL = nothing. */
+static const char *need(const struct dealbox_status *status, bool capture)
+{
+	if (!(status->flags & DEALBOX_STATUS_BOARD))
+		return "put in an empty board";
+	if (!capture && status->flags & DEALBOX_STATUS_IN_DOUBT)
+		return "the board was there when the machine was switched on: take it out, empty it, and put it in again";
+	if (!capture && status->flags & DEALBOX_STATUS_SPENT)
+		return "take the board out, and put in an empty one";
+	if (status->flags & DEALBOX_STATUS_COVER_OPEN)
+		return "close the cover";
+	if (!(status->flags & DEALBOX_STATUS_HOPPER))
+		return "put the cards into the hopper";
+	return NULL;
+}
+
+/* The next events, waiting for them; their number, or -errno. */
+static ssize_t events_wait(struct feed *feed, struct dealbox_event *events, int timeout_ms)
+{
+	struct pollfd wait = { .fd = dealbox_machine_fd(feed->machine), .events = POLLIN };
+	ssize_t count;
+
+	while ((count = dealbox_machine_read(feed->machine, events, EVENTS_MAX)) == -EAGAIN)
+		if (!poll(&wait, 1, timeout_ms))
+			return 0;
+	return count;
+}
+
+static enum status board_wait(struct feed *feed, const struct dealbox_plan *plan, const char *what,
+			      uint32_t *insertion)
+{
+	bool capture = plan->mode == DEALBOX_PLAN_CAPTURE;
+	struct dealbox_event events[EVENTS_MAX];
+	struct dealbox_status status;
+	const char *text;
+
+	for (;;) {
+		/* first all that has come already: the status is newer */
+		while (dealbox_machine_read(feed->machine, events, EVENTS_MAX) > 0)
+			;
+		if (dealbox_machine_get_status(feed->machine, &status))
+			return failed(feed);
+		*insertion = status.insertion;
+		if (status.state == DEALBOX_STATE_FAULT) {
+			if (dealbox_machine_clear_fault(feed->machine) &&
+			    !dealbox_machine_result(feed->machine, NULL))
+				return failed(feed);
+			text = "empty the board, put all cards into the hopper, and put the board in again";
+		} else if (status.state != DEALBOX_STATE_IDLE && status.state != DEALBOX_STATE_DONE) {
+			dealbox_machine_abort(feed->machine);
+			text = "the machine was in the middle of a deal: take the board out and empty it";
+		} else {
+			text = need(&status, capture);
+		}
+		if (!text)
+			return STATUS_DONE;
+		tell(feed, "%s: %s", what, text);
+		if (events_wait(feed, events,
+				status.state == DEALBOX_STATE_FAULT ? FAULT_MS : -1) < 0)
+			return failed(feed);
+	}
+}
+
+/* What an event of the deal asks for. True: the deal has ended. */
+static bool event_take(struct feed *feed, const struct dealbox_event *event)
+{
+	if (event->type == DEALBOX_EV_DECK_SHORT) {
+		tell(feed, "the hopper is empty, and cards are missing");
+		dealbox_machine_abort(feed->machine);
+	} else if (event_holds(event)) {
+		tell(feed, "%s at card %u: help it, then press the start key",
+		     dealbox_event_name(event->type), event->position + 1u);
+	} else if (event->type == DEALBOX_EV_KEY && event->code == DEALBOX_KEY_START && event->arg[0]) {
+		feed->told[0] = '\0';
+		if (dealbox_machine_reread(feed->machine))
+			dealbox_machine_resume(feed->machine);
+	}
+	return event->type == DEALBOX_EV_DEAL_DONE || event->type == DEALBOX_EV_ABORTED ||
+	       event->type == DEALBOX_EV_STATE_LOST || event_voids(event);
+}
+
+enum status feed_run(struct feed *feed, struct dealbox_plan *plan, const char *what,
+		     struct dealbox_trace **out)
+{
+	struct dealbox_event events[EVENTS_MAX];
+	enum status status;
+	uint32_t insertion;
+	ssize_t count = 0;
+	bool ended = false;
+
+	*out = NULL;
+	status = board_wait(feed, plan, what, &insertion);
+	if (status != STATUS_DONE)
+		return status;
+	*out = dealbox_trace_new(insertion);
+	if (!*out) {
+		complain("free some memory", "out of memory");
+		return STATUS_MACHINE;
+	}
+	if (dealbox_machine_set_plan(feed->machine, plan) ||
+	    dealbox_machine_start(feed->machine, plan->plan_id, insertion))
+		return failed(feed);
+	while (!ended && (count = events_wait(feed, events, -1)) > 0)
+		for (ssize_t n = 0; n < count; n++) {
+			dealbox_trace_add(*out, &events[n]);
+			ended |= event_take(feed, &events[n]);
+		}
+	explicit_bzero(events, sizeof(events));
+	return ended ? STATUS_DONE : failed(feed);
+}
