@@ -48,37 +48,36 @@ static void read_numbers(struct reader *reader, struct found *found, const uint8
 	found_rest(found);
 }
 
+/* Four marks in their order, each before the ranks of its suit. */
+static bool has_suits(const uint8_t *hand)
+{
+	int suits = 0;
+
+	for (int i = 0; i < DGE_HAND; i++) {
+		const uint8_t *mark = memchr(marks, hand[i], sizeof(marks));
+
+		if (mark && mark - marks != suits++)
+			return false;
+	}
+	return suits == 4 && hand[0] == marks[0];
+}
+
 static void read_screen(struct reader *reader, struct found *found, const uint8_t *text)
 {
 	found->given = 15;
 	for (int seat = 0; seat < 4; seat++, text += DGE_HAND) {
-		const char *ranks = NULL;
 		int suit = -1;
 
-		for (int i = 0; i <= DGE_HAND; i++) {
-			const uint8_t *mark = i < DGE_HAND ? memchr(marks, text[i], 4) :
-					      NULL;
-
-			if (i < DGE_HAND && !mark && suit >= 0)
-				continue;
-			if (suit >= 0)
-				found_ranks(reader, found, seat, suit, ranks,
-					    (size_t)((const char *)text + i - ranks));
-			if (i == DGE_HAND)
-				break;
-			if (!mark || mark - marks != suit + 1) {
-				reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_SUIT,
-					   .hand = (uint8_t)seat));
-				found->broken |= (uint8_t)(1 << seat);
-				break;
-			}
-			suit++;
-			ranks = (const char *)text + i + 1;
+		if (!has_suits(text)) {
+			found_bad_suit(reader, found, seat);
+			continue;
 		}
-		if (suit != 3 && !(found->broken >> seat & 1)) {
-			reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_SUIT,
-				   .hand = (uint8_t)seat));
-			found->broken |= (uint8_t)(1 << seat);
+		for (int i = 0; i < DGE_HAND; i++) {
+			if (memchr(marks, text[i], sizeof(marks)))
+				suit++;
+			else
+				found_ranks(reader, found, seat, suit,
+					    (const char *)text + i, 1);
 		}
 	}
 }
@@ -132,10 +131,10 @@ static void read_records(struct reader *reader,
 
 static void read_bri(struct reader *reader)
 {
-	if (reader->size > BRI_SIZE && (reader->data[BRI_SIZE] == '\r' ||
-					reader->data[BRI_SIZE] == '\n'))
-		read_bri_lines(reader);
-	else if (reader->size == BRI_SIZE)
+	/* a record has neither; a line may be too short */
+	bool lines = memchr(reader->data, '\n', RECORD) || memchr(reader->data, '\r', RECORD);
+
+	if (lines || reader->size == BRI_SIZE)
 		read_bri_lines(reader);
 	else
 		read_records(reader, read_numbers);

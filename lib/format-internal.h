@@ -13,7 +13,7 @@
 /* -- readers --------------------------------------------------------------- */
 
 /* Behind the data of every reader stand that many zero bytes. */
-#define READER_PADDING	64
+#define READER_PADDING	128
 
 struct reader {
 	const uint8_t *data;
@@ -32,6 +32,7 @@ struct found {
 	struct dealbox_deal deal;
 	uint8_t given;		/* bit n = hand n is there */
 	uint8_t broken;		/* bit n = in hand n something could not be understood */
+	uint8_t unread;		/* bit n = and its cards are not known */
 	uint8_t count[DEALBOX_HANDS];	/* cards written, also those written twice */
 	uint32_t number;	/* 0 = none */
 	const char *label;	/* not terminated; label_size 0 = none */
@@ -59,6 +60,9 @@ void found_card(struct reader *reader, struct found *found, int seat, unsigned i
  */
 bool found_ranks(struct reader *reader, struct found *found, int seat, int suit,
 		 const char *text, size_t size);
+
+/* For a hand whose suits are not four, or not known: reported, and its cards are not known. */
+void found_bad_suit(struct reader *reader, struct found *found, int seat);
 
 /* The one hand that is not given gets what the three others have not. */
 void found_rest(struct found *found);

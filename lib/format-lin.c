@@ -78,9 +78,7 @@ static void take_hand(struct lin *lin, int seat, const char *text, size_t size)
 			continue;
 		}
 		if (suit < 0) {
-			reader_say(lin->reader, board, 0, SAY(.code = DEALBOX_BAD_SUIT,
-				   .hand = (uint8_t)seat));
-			board->broken |= (uint8_t)(1 << seat);
+			found_bad_suit(lin->reader, board, seat);
 			return;
 		}
 		ranks = letter == '1' && i + 1 < size && text[i + 1] == '0' ? 2 : 1;

@@ -87,6 +87,7 @@ struct pbn {
 	/* the game */
 	uint32_t seen;		/* bit n = tag n */
 	int first, last;	/* first tag of the game; last tag, -1 = none */
+	uint32_t first_line;
 	struct value board, dealer, vulnerable, deal;
 	uint64_t others_bloom;
 	size_t others_count;
@@ -283,19 +284,18 @@ static bool parse_deal(struct pbn *pbn, struct found *found)
 		if (text - hand == 1 && *hand == '-')
 			continue;
 		found->given |= (uint8_t)(1 << seat);
+		for (const char *p = hand; p < text; p++)
+			suits += *p == '.';
+		if (suits != 3) {
+			found_bad_suit(reader, found, seat);
+			continue;
+		}
+		suits = 0;
 		for (const char *p = hand; p <= text; p++) {
 			if (p < text && *p != '.')
 				continue;
-			if (suits < 4)
-				found_ranks(reader, found, seat, suits, suit,
-					    (size_t)(p - suit));
-			suits++;
+			found_ranks(reader, found, seat, suits++, suit, (size_t)(p - suit));
 			suit = p + 1;
-		}
-		if (suits != 4) {
-			say(pbn, found, found->where,
-			    SAY(.code = DEALBOX_BAD_SUIT, .hand = (uint8_t)seat));
-			found->broken |= (uint8_t)(1 << seat);
 		}
 	}
 	if (spacing)
@@ -413,11 +413,11 @@ static void end_game(struct pbn *pbn)
 	read_board(pbn, &found);
 	read_dealer(pbn, &found);
 	read_vulnerable(pbn, &found);
-	found.where = pbn->deal.line;
+	found.where = pbn->seen & 1u << TAG_DEAL ? pbn->deal.line : pbn->first_line;
 	forbid_inheritance(pbn, &found, &pbn->deal, TAG_DEAL);
 	if (!(pbn->seen & 1u << TAG_DEAL) || !pbn->deal.size ||
 	    (pbn->deal.size == 1 && *pbn->deal.text == '?')) {
-		say(pbn, &found, 0, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
+		say(pbn, &found, found.where, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
 		reader->tally.partial += pbn->seen >> TAG_DEAL & 1;
 		begin_game(pbn);
 		return;
@@ -525,8 +525,10 @@ static void take_tag(struct pbn *pbn, const char *name, size_t name_size,
 		pbn->last = TAG_OTHER;
 		return;
 	}
-	if (pbn->first < 0)
+	if (pbn->first < 0) {
 		pbn->first = (int)tag;
+		pbn->first_line = pbn->line;
+	}
 	if (pbn->export && tag < TAGS_MANDATORY && pbn->seen & MANDATORY & (~0u << tag))
 		breaks_export(pbn, EXPORT_TAGS_ORDER);
 	pbn->last = (int)tag;

@@ -25,19 +25,19 @@ static bool take_hand(struct rbn *rbn, int seat, const char *text, size_t size)
 	if (!size || memchr(text, 'x', size) || memchr(text, '?', size))
 		return false;
 	rbn->board.given |= (uint8_t)(1 << seat);
+	for (const char *p = text; p < end; p++)
+		suits += *p == '.';
+	if (suits != 3) {
+		found_bad_suit(rbn->reader, &rbn->board, seat);
+		return true;
+	}
+	suits = 0;
 	for (const char *p = text; p <= end; p++) {
 		if (p < end && *p != '.')
 			continue;
-		if (suits < 4)
-			found_ranks(rbn->reader, &rbn->board, seat, suits, suit,
-				    (size_t)(p - suit));
-		suits++;
+		found_ranks(rbn->reader, &rbn->board, seat, suits++, suit,
+			    (size_t)(p - suit));
 		suit = p + 1;
-	}
-	if (suits != 4) {
-		reader_say(rbn->reader, &rbn->board, 0, SAY(.code = DEALBOX_BAD_SUIT,
-			   .hand = (uint8_t)seat));
-		rbn->board.broken |= (uint8_t)(1 << seat);
 	}
 	return true;
 }

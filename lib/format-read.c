@@ -74,6 +74,13 @@ bool found_ranks(struct reader *reader, struct found *found, int seat, int suit,
 	return good;
 }
 
+void found_bad_suit(struct reader *reader, struct found *found, int seat)
+{
+	reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_SUIT, .hand = (uint8_t)seat));
+	found->broken |= (uint8_t)(1 << seat);
+	found->unread |= (uint8_t)(1 << seat);
+}
+
 void found_rest(struct found *found)
 {
 	dealbox_cards all = 0;
@@ -153,7 +160,8 @@ static void say_defects(struct reader *reader, struct found *found)
 			excess = true;
 			break;
 		case DEALBOX_DEFECT_MISSING:
-			if (found->given == 15 && missing <= NAMED_MISSING)
+			if (found->given == 15 && !found->unread &&
+			    missing <= NAMED_MISSING)
 				reader_say(reader, found, 0, SAY_CARD(defect->card,
 					   .code = DEALBOX_CARD_MISSING));
 			break;
@@ -162,7 +170,8 @@ static void say_defects(struct reader *reader, struct found *found)
 		}
 	}
 	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
-		if (!(found->given >> seat & 1) || found->count[seat] == 13)
+		if (!(found->given >> seat & 1) || found->unread >> seat & 1 ||
+		    found->count[seat] == 13)
 			continue;
 		excess |= found->count[seat] > 13;
 		reader_say(reader, found, 0, SAY(.code = DEALBOX_HAND_SIZE,

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "unit.h"
+
+#include <string.h>
+
+#include <dealbox/report.h>
+
+static void every_code_has_a_name_of_its_own(void **state)
+{
+	(void)state;
+	for (unsigned int code = 0; code < DEALBOX_CODES; code++) {
+		const char *name = dealbox_code_name(code);
+
+		assert_non_null(name);
+		assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz-10"), strlen(name));
+		for (unsigned int other = 0; other < code; other++)
+			assert_string_not_equal(name, dealbox_code_name(other));
+	}
+	assert_string_equal(dealbox_code_name(DEALBOX_CARD_REPEATED), "card-repeated");
+	assert_string_equal(dealbox_code_name(DEALBOX_CODES), "?");
+}
+
+static void a_sentence_names_cards_only_when_asked(void **state)
+{
+	struct dealbox_problem problem = {
+		.hand = 2, .hands = 1 << 0 | 1 << 3, .count = 12, .expected = 13,
+		.text = "board 9",
+	};
+
+	(void)state;
+	for (unsigned int code = 1; code < DEALBOX_CODES; code++) {
+		char first[256], text[256], revealed[256];
+
+		problem.code = (uint16_t)code;
+		for (unsigned int card = 0; card < 52; card++) {
+			problem.card = (uint8_t)card;
+			assert_true(dealbox_problem_message(&problem, false, text,
+							    sizeof(text)));
+			assert_null(strchr(text, '{'));
+			if (!card)
+				strcpy(first, text);
+			assert_string_equal(text, first);
+		}
+		dealbox_problem_message(&problem, true, revealed, sizeof(revealed));
+		if (code == DEALBOX_CARD_REPEATED || code == DEALBOX_CARD_MISSING ||
+		    code == DEALBOX_CARD_FOREIGN)
+			assert_non_null(strstr(revealed, "C2"));
+		else
+			assert_string_equal(revealed, first);
+	}
+}
+
+static void sentences_say_what_and_where(void **state)
+{
+	struct dealbox_problem problem = {
+		.code = DEALBOX_CARD_REPEATED, .card = 3, .hands = 1 << 0 | 1 << 3,
+		.file = "a.pbn", .line = 12, .board = "7",
+	};
+	char text[128], small[8];
+	size_t length;
+
+	(void)state;
+	dealbox_problem_describe(&problem, false, text, sizeof(text));
+	assert_string_equal(text, "a.pbn:12: board 7: a card is there twice, held by North "
+			    "and West");
+	length = dealbox_problem_describe(&problem, true, text, sizeof(text));
+	assert_string_equal(text, "a.pbn:12: board 7: SJ is there twice, held by North and "
+			    "West");
+	assert_int_equal(length, strlen(text));
+	assert_int_equal(dealbox_problem_describe(&problem, true, small, sizeof(small)),
+			 length);
+	assert_string_equal(small, "a.pbn:1");
+	assert_int_equal(dealbox_problem_describe(&problem, true, NULL, 0), length);
+
+	problem.hands = 15;
+	dealbox_problem_message(&problem, false, text, sizeof(text));
+	assert_string_equal(text, "a card is there twice, held by North, East, South and "
+			    "West");
+	problem.hands = 1 << 2;
+	dealbox_problem_message(&problem, false, text, sizeof(text));
+	assert_string_equal(text, "a card is there twice, held by South alone");
+	problem = (struct dealbox_problem) {
+		.code = DEALBOX_HAND_SIZE, .hand = 1, .count = 12, .expected = 13,
+		.file = "b.dup", .byte = 156,
+	};
+	dealbox_problem_describe(&problem, false, text, sizeof(text));
+	assert_string_equal(text, "b.dup:byte 156: East has 12 cards, not 13");
+}
+
+static void a_report_keeps_the_first_and_counts_all(void **state)
+{
+	struct dealbox_report *report = dealbox_report_new();
+	char name[16];
+
+	(void)state;
+	for (uint32_t i = 0; i < 10000; i++) {
+		struct dealbox_problem problem = {
+			.code = DEALBOX_BAD_RANK, .line = i + 1, .file = name,
+			.severity = i % 4 ? DEALBOX_PROBLEM : DEALBOX_NOTE,
+		};
+
+		strcpy(name, i % 2 ? "odd" : "even");
+		dealbox_report_add(report, &problem);
+	}
+	strcpy(name, "gone");
+	assert_int_equal(dealbox_report_count(report), 4096);
+	assert_int_equal(dealbox_report_dropped(report), 10000 - 4096);
+	assert_int_equal(dealbox_report_found(report, DEALBOX_PROBLEM), 7500);
+	assert_int_equal(dealbox_report_found(report, DEALBOX_NOTE), 2500);
+	assert_int_equal(dealbox_report_get(report, 4095)->line, 4096);
+	assert_string_equal(dealbox_report_get(report, 1)->file, "odd");
+	assert_string_equal(dealbox_report_get(report, 4094)->file, "even");
+	assert_null(dealbox_report_get(report, 4096));
+	dealbox_report_free(report);
+	dealbox_report_free(NULL);
+	dealbox_report_add(NULL, &(struct dealbox_problem) { 0 });
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_code_has_a_name_of_its_own),
+		cmocka_unit_test(a_sentence_names_cards_only_when_asked),
+		cmocka_unit_test(sentences_say_what_and_where),
+		cmocka_unit_test(a_report_keeps_the_first_and_counts_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
