@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/usbdevice_fs.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -788,6 +787,7 @@ TEST_F(machine, not_in_plan)
 
 TEST_F(machine, pause_and_abort)
 {
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on read position 20: freeze"));
 	ASSERT_TRUE(deal_frozen(self));
 	ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_PAUSE));
 	ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
@@ -795,7 +795,6 @@ TEST_F(machine, pause_and_abort)
 	EXPECT_EQ(DEALBOX_STATE_PAUSED, status_of(self->fd).state);
 	ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_RESUME));
 	EXPECT_EQ(DEALBOX_EV_RESUMED, await_event(self->fd, DEALBOX_EV_RESUMED).type);
-	ASSERT_TRUE(machine_tell(&self->machine, "inject on read position 20: freeze"));
 	ASSERT_TRUE(machine_tell(&self->machine, "wait frozen"));
 	ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_ABORT));
 	ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
@@ -1272,21 +1271,6 @@ TEST_F(machine, deauthorize)
 	EXPECT_GONE(self->fd);
 }
 
-static bool usb_reset(const struct machine *m)
-{
-	char path[64];
-	int fd;
-	bool ok;
-
-	if (!machine_usbfs(m, path, sizeof(path)))
-		return false;
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	ok = fd >= 0 && !ioctl(fd, USBDEVFS_RESET);
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
-
 /* The file lives on; the plan does not. */
 TEST_F(machine, reset)
 {
@@ -1295,7 +1279,7 @@ TEST_F(machine, reset)
 
 	ASSERT_TRUE(ready(self));
 	ASSERT_TRUE(block_reader(&b, self->fd));
-	ASSERT_TRUE(usb_reset(&self->machine));
+	ASSERT_TRUE(machine_usb_reset(&self->machine));
 	EXPECT_EQ(64, join_reader(&b));
 	EXPECT_EQ(DEALBOX_EV_STATE_LOST, b.event.type);
 	EXPECT_EQ(DEALBOX_LOST_RESET, b.event.code);
@@ -1313,7 +1297,7 @@ TEST_F(machine, reset_mid_deal)
 	struct dealbox_control c = { .op = DEALBOX_OP_START, .plan_id = PLAN };
 
 	ASSERT_TRUE(deal_frozen(self));
-	ASSERT_TRUE(usb_reset(&self->machine));
+	ASSERT_TRUE(machine_usb_reset(&self->machine));
 	EXPECT_EQ(DEALBOX_EV_STATE_LOST,
 		  await_event(self->fd, DEALBOX_EV_STATE_LOST).type);
 	EXPECT_EQ(DEALBOX_STATE_IDLE, status_of(self->fd).state);

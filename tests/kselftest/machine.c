@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <linux/usbdevice_fs.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -256,15 +258,23 @@ bool machine_ask(struct machine *m, char *reply, size_t size, const char *format
 	return true;
 }
 
-bool machine_usbfs(const struct machine *m, char *path, size_t size)
+bool machine_usb_reset(const struct machine *m)
 {
-	char bus[16], device[16];
+	char bus[16], device[16], path[64];
+	bool ok;
+	int fd;
 
 	if (!read_file(m->device, "busnum", bus, sizeof(bus)) ||
 	    !read_file(m->device, "devnum", device, sizeof(device)))
 		return false;
-	snprintf(path, size, "/dev/bus/usb/%03d/%03d", atoi(bus), atoi(device));
-	return true;
+	snprintf(path, sizeof(path), "/dev/bus/usb/%03d/%03d", atoi(bus), atoi(device));
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	ok = fd >= 0 && !ioctl(fd, USBDEVFS_RESET);
+	if (!ok)
+		fail("%s: cannot be reset: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return ok;
 }
 
 /* --- the kernel -------------------------------------------------------------------- */

@@ -39,8 +39,8 @@ bool machine_ask(struct machine *m, char *reply, size_t size, const char *format
 #define machine_tell(m, ...)	machine_ask(m, NULL, 0, __VA_ARGS__)
 /* Waits for the uevent "add" or "remove" of the machine's node. After an add, node is new. */
 bool machine_await(struct machine *m, const char *action);
-/* Path of the device for usbfs. */
-bool machine_usbfs(const struct machine *m, char *path, size_t size);
+/* A reset of the USB device, by usbfs. */
+bool machine_usb_reset(const struct machine *m);
 
 /* Writes to, or reads a line from, a file in folder. */
 bool write_file(const char *folder, const char *name, const char *text);
