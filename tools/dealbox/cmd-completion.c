@@ -12,6 +12,7 @@ static void bash_print(void)
 {
 	const struct command *const *c;
 	const struct option_row *row;
+	size_t n;
 
 	puts("# bash completion for dealbox, made by `dealbox completion bash`\n"
 	     "_dealbox()\n"
@@ -28,9 +29,9 @@ static void bash_print(void)
 	     "\t\tcase ${COMP_WORDS[1]} in");
 	for (c = commands; *c; c++) {
 		printf("\t\t%s) words='", (*c)->name);
-		for (row = (*c)->options; row && row->name; row++)
-			printf("--%s ", row->name);
-		puts("--help' ;;");
+		for (n = 0; (row = command_option(*c, n)); n++)
+			printf("%s--%s", n ? " " : "", row->name);
+		puts("' ;;");
 	}
 	puts("\t\t*) words= ;;\n"
 	     "\t\tesac\n"
@@ -67,6 +68,7 @@ static void zsh_print(void)
 {
 	const struct command *const *c;
 	const struct option_row *row;
+	size_t n;
 
 	puts("#compdef dealbox\n"
 	     "# zsh completion for dealbox, made by `dealbox completion zsh`\n"
@@ -85,7 +87,7 @@ static void zsh_print(void)
 	     "case $words[2] in");
 	for (c = commands; *c; c++) {
 		printf("%s)\n\tshift words; (( CURRENT-- ))\n\t_arguments", (*c)->name);
-		for (row = (*c)->options; row && row->name; row++) {
+		for (n = 0; (row = command_option(*c, n)); n++) {
 			printf(" \\\n\t\t'--%s[", row->name);
 			zsh_text(row->help);
 			putchar(']');
@@ -93,7 +95,7 @@ static void zsh_print(void)
 				printf(":%s:_files", row->arg);
 			putchar('\'');
 		}
-		puts(" \\\n\t\t'--help[show this help]' '*:file:_files' ;;");
+		puts(" \\\n\t\t'*:file:_files' ;;");
 	}
 	puts("esac");
 }

@@ -67,25 +67,39 @@ static enum status help_run(struct args *args)
 {
 	const struct command *about = NULL;
 	const char *value;
+	bool man = false;
+	int key;
 
-	if (args_next(args, &value) == ARGS_STOP)
+	while ((key = args_next(args, &value)) >= 0)
+		man |= key == 'm';
+	if (key == ARGS_STOP)
 		return args->status;
-	if (args->argc > 1)
-		return args_wrong(args, "it wants one command, not %d", args->argc);
+	if (args->argc > !man)
+		return args_wrong(args, man ? "--man is about all commands" :
+				  "it wants one command, not %d", args->argc);
 	if (args->argc) {
 		about = command_find(args->argv[0]);
 		if (!about)
 			return STATUS_INPUT;
 	}
-	help_print(about);
+	if (man)
+		manual_print();
+	else
+		help_print(about);
 	return STATUS_DONE;
 }
+
+static const struct option_row help_options[] = {
+	{ 'm', "man", NULL, "write the section about all commands of the manual page" },
+	{ 0 }
+};
 
 const struct command cmd_help = {
 	.name = "help",
 	.operands = "[COMMAND]",
 	.summary = "Tell how a command is called",
 	.about = "Without COMMAND: list the commands.",
+	.options = help_options,
 	.run = help_run,
 };
 

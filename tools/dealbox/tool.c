@@ -18,8 +18,7 @@ static const struct option_row help_row = {
 	'h', "help", NULL, "show this help"
 };
 
-/* Row n of a command: its own, then --help, then NULL. */
-static const struct option_row *row_at(const struct command *command, size_t n)
+const struct option_row *command_option(const struct command *command, size_t n)
 {
 	size_t own = 0;
 
@@ -44,7 +43,7 @@ static void tables_make(const struct command *command, struct getopt_tables *t)
 
 	memset(t, 0, sizeof(*t));
 	*letter++ = ':';
-	for (n = 0; (row = row_at(command, n)); n++) {
+	for (n = 0; (row = command_option(command, n)); n++) {
 		if (n == OPTIONS_MAX)
 			abort();
 		t->longs[n].name = row->name;
@@ -188,7 +187,7 @@ void help_print(const struct command *command)
 		printf("usage: dealbox %s [OPTION...]%s%s\n\n%s.\n\n%s\n\nOptions:\n", command->name,
 		       *command->operands ? " " : "", command->operands, command->summary,
 		       command->about);
-		for (n = 0; (row = row_at(command, n)); n++)
+		for (n = 0; (row = command_option(command, n)); n++)
 			row_print(row);
 	} else {
 		printf("usage: dealbox COMMAND [OPTION...] [OPERAND...]\n\nCommands:\n");

@@ -59,6 +59,9 @@ struct command {
 
 extern const struct command *const commands[];	/* by name; ends with NULL */
 
+/* Row n of the options of a command, --help behind its own; NULL beyond the last. */
+const struct option_row *command_option(const struct command *command, size_t n);
+
 /*
  * The arguments of one call. args_next() walks the options; when it has
  * returned -1, argv[0..argc-1] are the operands.
@@ -106,6 +109,9 @@ bool boards_has(const struct boards *boards, unsigned int board);
 
 /* Writes the help of a command, or without one of dealbox, to standard output. */
 void help_print(const struct command *command);
+
+/* Writes what dealbox(1) has about the commands, in mdoc(7), to standard output. */
+void manual_print(void);
 
 /*
  * Says on standard error what is wrong and where, and in a second line what to
