@@ -237,6 +237,7 @@ struct deal {
 	bool cut_wanted;
 	unsigned long cut_wanted_line;
 	bool absent_told;
+	bool unauthorised;			/* dealt by somebody who was not to deal */
 };
 
 struct dealbox_judge {
@@ -872,7 +873,8 @@ static int on_shuffle(struct dealbox_judge *j, happening *h)
 		return 0;
 	}
 	if (is(j, PRE)) {
-		if (pack->cut)
+		/* 3.2.17 is about the dealer; a machine shuffles for him */
+		if (pack->cut && (!seat(h->actor) || !seat(dealer(j)) || h->actor == dealer(j)))
 			raise_issue(j, I_SHUFFLE);
 		pack->shuffled = true;
 		return 0;
@@ -1044,10 +1046,12 @@ static void deal_start(struct dealbox_judge *j, happening *h)
 	if (!is(j, DUP))
 		return;
 	presence(j, h->actor);
+	j->d.unauthorised = !seat(h->actor) &&
+		(j->at_table || (h->actor != DEALBOX_ACTOR_DIRECTOR && !j->agents && !j->method));
 	if (j->at_table && !seat(h->actor))
 		tell(j, DEALBOX_BREACH, "6E1", h->actor, j->at_table,
 		     N_("The director instructed that each table shuffle and deal."));
-	else if (!seat(h->actor) && h->actor != DEALBOX_ACTOR_DIRECTOR && !j->agents && !j->method)
+	else if (j->d.unauthorised)
 		tell(j, DEALBOX_BREACH, "6E3", h->actor, 0,
 		     N_("The director has not appointed who deals."));
 }
@@ -1083,7 +1087,7 @@ static void deal_end(struct dealbox_judge *j, uint8_t who)
 		     N_("The deal was out of turn, and nobody drew attention to it in time."));
 		return;
 	}
-	if (!raised(j, ~0u) && !d->redeal)
+	if (!raised(j, ~0u) && !d->redeal && !d->unauthorised)
 		tell(j, DEALBOX_STANDS, is(j, RUB) ? "8" : is(j, PRE) ? "3.2.13" : dealt_by(j, who),
 		     NOBODY, d->mark[DEALBOX_MARK_FIRST_CARD], N_("The cards were dealt correctly."));
 }

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Records, the judge's limits, plans and traces. What is ruled: tests/law/cases. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dealbox/law.h>
+
+/* Allocations since the start, by the linker's --wrap. */
+static unsigned long allocations;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	allocations++;
+	return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	allocations++;
+	return __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	allocations++;
+	return __real_realloc(old, size);
+}
+
+struct heard {
+	unsigned long rulings, last_line, stands;
+	char text[8][200];
+};
+
+static void hear(const struct dealbox_ruling *ruling, void *context)
+{
+	struct heard *heard = context;
+
+	if (heard->rulings < 8)
+		dealbox_ruling_format(ruling, heard->text[heard->rulings], sizeof(heard->text[0]));
+	heard->rulings++;
+	heard->stands += ruling->kind == DEALBOX_STANDS;
+	heard->last_line = ruling->line;
+}
+
+/* Judges text; the error's line, or 0. */
+static unsigned long judge(const char *text, struct heard *heard, struct dealbox_record_error *error)
+{
+	struct dealbox_judge *j = dealbox_judge_new(hear, heard);
+	unsigned long bad = 0;
+
+	assert_non_null(j);
+	memset(heard, 0, sizeof(*heard));
+	while (*text && !bad) {
+		size_t n = strcspn(text, "\n");
+
+		if (dealbox_judge_line(j, text, n, error))
+			bad = error->line;
+		text += n + (text[n] == '\n');
+	}
+	dealbox_judge_free(j);
+	return bad;
+}
+
+/* A wrong line is named by its number, and the message says what may stand there. */
+static void test_wrong_lines(void **state)
+{
+	static const struct {
+		const char *record, *says;
+		unsigned long line;
+	} cases[] = {
+		{ "turn S\n", "the first line is rules", 1 },
+		{ "rules whist\n", "there may stand: duplicate-2007, duplicate-2017, rubber, preferans", 1 },
+		{ "rules rubber\nrules rubber\n", "rules stands once", 2 },
+		{ "rules rubber\n\n# nothing\nW shufle\n", "\"shufle\" is no word of a record", 4 },
+		{ "rules rubber\nshuffle\n", "who? Before shuffle stands", 2 },
+		{ "rules rubber\nW rules rubber\n", "nobody stands before rules", 2 },
+		{ "rules rubber\nW shuffle times=many\n", "times=many: not a number", 2 },
+		{ "rules rubber\nW shuffle times=0\n", "leave the line out", 2 },
+		{ "rules rubber\nW shuffle times=1 times=2\n", "times= stands twice", 2 },
+		{ "rules rubber\nW shuffle pack=red\n", "write \"pack red\" before", 2 },
+		{ "rules rubber\nW shuffle loudly\n", "cannot stand after shuffle; there may stand: faceup", 2 },
+		{ "rules rubber\nW cut 20/30\n", "the portions have 50 cards, and the pack has 52", 2 },
+		{ "rules rubber\nW deal\n", "after deal stands one hand, or rest", 2 },
+		{ "rules rubber\nW deal talon\n", "there is no talon in rubber", 2 },
+		{ "rules rubber\nW deal N cards=53\n", "cards= is 1 to 52", 2 },
+		{ "rules rubber\nW deal rest\nW deal N\n", "the deal was over", 3 },
+		{ "rules rubber\nboard 1\n", "does not belong to rubber", 2 },
+		{ "rules rubber\ndirector shuffle\n", "there is no director in rubber", 2 },
+		{ "rules rubber\nW notes\n", "a word is missing after notes: ", 2 },
+		{ "rules rubber\nW notes misdeal turn\n", "cannot stand together", 2 },
+		{ "rules rubber\nW demand cut for=misdeal\n", "after demand redeal only", 2 },
+		{ "rules rubber\nturn S\nS deal W\nturn N\n", "it is the turn of W to deal, not of N", 4 },
+		{ "rules rubber\n@5 turn S\n@4 W shuffle\n", "the time is before", 3 },
+		{ "rules rubber\n@soon turn S\n", "after @ stand seconds", 2 },
+		{ "rules preferans\nW look\n", "W does not play", 2 },
+		{ "rules preferans\nN deal W\n", "W does not play", 2 },
+		{ "rules preferans\nN find missing E trick\n", "does not belong to preferans", 2 },
+		{ "rules preferans\nplayers N E S W\nturn N\nN deal N\n", "gets no cards when four play", 4 },
+		{ "rules duplicate-2017\ndirector instruct method\n", "random or biased", 2 },
+		{ "rules rubber\nW find surplus E dummy\n", "in-hand, played or old-trick", 2 },
+		{ "rules rubber\npack red\npack\n", "each needs a name", 3 },
+	};
+	struct dealbox_record_error error;
+	struct heard heard;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned long line = judge(cases[i].record, &heard, &error);
+
+		if (line != cases[i].line || !strstr(error.text, cases[i].says))
+			fail_msg("%s: line %lu, \"%s\"", cases[i].record, line, line ? error.text : "");
+	}
+}
+
+/* After an error the judge takes nothing more, and says the same. */
+static void test_error_stays(void **state)
+{
+	struct dealbox_record_error first, again;
+	struct heard heard = { 0 };
+	struct dealbox_judge *j = dealbox_judge_new(hear, &heard);
+
+	(void)state;
+	assert_int_equal(dealbox_judge_line(j, "nonsense", 8, &first), -EINVAL);
+	assert_int_equal(dealbox_judge_line(j, "rules rubber", 12, &again), -EINVAL);
+	assert_int_equal(again.line, 1);
+	assert_string_equal(first.text, again.text);
+	assert_int_equal(heard.rulings, 0);
+	dealbox_judge_free(j);
+}
+
+/* What format writes is what parse reads, for a line with each kind of word. */
+static void test_format_is_the_inverse(void **state)
+{
+	static const char *const lines[] = {
+		"rules duplicate-2017", "players N E S W", "pack red cards=51 of=EW",
+		"pack sorted", "turn S pack=red", "board 17", "origin other-session unplayed",
+		"custom remise 10", "W shuffle faceup times=5", "N place right pack=red",
+		"E cut 20/32 completed=S", "S deal W cards=2 faceup fault=E", "S deal N seen=W",
+		"S deal rest left=3", "dealt", "@12.345 E look talon", "mix N E",
+		"N count 12 expected=11", "N count W 14 silent", "W find surplus E dummy played",
+		"E call pass", "E notes damaged pack=red", "E demand redeal for=misdeal",
+		"director demand redeal incompatible", "director instruct method random",
+		"director instruct copies 3", "machine copy exact 2", "game all-pass closed",
+	};
+	struct dealbox_happening a, b;
+	struct dealbox_record_error error;
+	char text[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_int_equal(dealbox_record_parse(lines[i], strlen(lines[i]), &a, &error), 1);
+		dealbox_record_format(&a, text, sizeof(text));
+		assert_int_equal(dealbox_record_parse(text, strlen(text), &b, &error), 1);
+		if (memcmp(&a, &b, sizeof(a)))
+			fail_msg("\"%s\" became \"%s\"", lines[i], text);
+		/* cut off like snprintf() does, and never beyond */
+		memset(text, 'x', sizeof(text));
+		assert_true(dealbox_record_format(&a, text, 4) >= 4);
+		assert_int_equal(strlen(text), 3);
+		assert_int_equal(text[4], 'x');
+	}
+}
+
+/*
+ * A million lines: the judge gets each line once, keeps nothing of it (not one allocation),
+ * and so does the same work for the last as for the first.
+ */
+static void test_a_million_lines(void **state)
+{
+	static const char *const round[] = { "S deal W", "S deal N", "S deal E", "S deal S" };
+	struct heard heard = { 0 };
+	struct dealbox_judge *j = dealbox_judge_new(hear, &heard);
+	struct dealbox_record_error error;
+	unsigned long lines = 0, deals = 0, before;
+
+	(void)state;
+	assert_int_equal(dealbox_judge_line(j, "rules rubber", 12, &error), 0);
+	before = allocations;
+	for (lines = 1; lines < 1000000; deals++) {
+		static const char *const start[] = {
+			"rubber", "turn S", "W shuffle times=5", "S pickup", "E cut 26/26",
+		};
+
+		for (size_t i = 0; i < 5; i++, lines++)
+			assert_int_equal(dealbox_judge_line(j, start[i], strlen(start[i]), &error), 0);
+		for (size_t i = 0; i < 52; i++, lines++)
+			assert_int_equal(dealbox_judge_line(j, round[i % 4], 8, &error), 0);
+	}
+	assert_int_equal(allocations, before);
+	assert_int_equal(heard.rulings, deals);
+	assert_int_equal(heard.stands, deals);
+	assert_int_equal(heard.last_line, lines);
+	dealbox_judge_free(j);
+}
+
+/* Each ruleset's rotation: who gets each position, and that the judge has nothing against it. */
+static void test_rotation(void **state)
+{
+	static const uint8_t preferans[] = { 1, 1, 2, 2, 0, 0, 3, 3, 1, 1, 2, 2, 0, 0 };
+	struct dealbox_plan plan;
+	unsigned int count[4];
+
+	(void)state;
+	for (int rules = 0; rules < DEALBOX_RULES; rules++) {
+		const struct dealbox_ruleset *r = dealbox_ruleset(rules);
+
+		assert_int_equal(dealbox_law_plan(rules, 0, 7, &plan), 0);
+		assert_int_equal(plan.mode, DEALBOX_PLAN_BY_POSITION);
+		assert_int_equal(plan.entries, r->cards);
+		assert_int_equal(plan.plan_id, 7);
+		memset(count, 0, sizeof(count));
+		for (int i = 0; i < plan.entries; i++) {
+			count[plan.pocket[i]]++;
+			if (r->packet == 1 && i)
+				assert_int_not_equal(plan.pocket[i], plan.pocket[i - 1]);
+		}
+		for (int h = 0; h < r->hands; h++)
+			assert_int_equal(count[h], r->hand_cards);
+		/* the first to the left of the dealer, the last to himself */
+		assert_int_equal(plan.pocket[0], 1);
+		assert_int_equal(plan.pocket[plan.entries - 1], 0);
+	}
+	assert_int_equal(dealbox_law_plan(DEALBOX_RULES_PREFERANS, 0, 7, &plan), 0);
+	assert_memory_equal(plan.pocket, preferans, sizeof(preferans));
+	assert_int_equal(dealbox_law_plan(DEALBOX_RULES_PREFERANS, DEALBOX_ACTOR_WEST, 7, &plan), -EINVAL);
+	assert_int_equal(dealbox_law_plan(DEALBOX_RULES, 0, 7, &plan), -EINVAL);
+	assert_int_equal(dealbox_law_plan(DEALBOX_RULES_RUBBER, 0, DEALBOX_PLAN_NONE, &plan), -EINVAL);
+}
+
+static void event(struct dealbox_trace *trace, uint32_t type, uint8_t position, uint8_t card,
+		  uint8_t pocket)
+{
+	struct dealbox_event e = {
+		.type = type, .position = position, .card = card, .pocket = pocket,
+		.insertion = 1, .quality = DEALBOX_NONE,
+		.seqno = dealbox_trace_count(trace) + 1,
+		.machine_seq = (uint32_t)dealbox_trace_count(trace) + 1,
+	};
+
+	assert_int_equal(dealbox_trace_add(trace, &e), 1);
+}
+
+/* The trace of a deal by plan; position faulty (255 = none) goes to pocket wrong. */
+static struct dealbox_trace *deal(const struct dealbox_plan *plan, uint8_t faulty, uint8_t wrong)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(1);
+
+	event(trace, DEALBOX_EV_DEAL_STARTED, DEALBOX_NONE, DEALBOX_NONE, DEALBOX_NONE);
+	for (uint8_t i = 0; i < plan->entries; i++) {
+		uint8_t pocket = i == faulty ? wrong : plan->pocket[i];
+
+		event(trace, DEALBOX_EV_CARD_READ, i, DEALBOX_NONE, DEALBOX_NONE);
+		event(trace, DEALBOX_EV_CARD_ROUTED, i, DEALBOX_NONE, plan->pocket[i]);
+		event(trace, DEALBOX_EV_CARD_LANDED, i, DEALBOX_NONE, pocket);
+	}
+	event(trace, DEALBOX_EV_DEAL_DONE, plan->entries, DEALBOX_NONE, DEALBOX_NONE);
+	return trace;
+}
+
+static void heard_of_trace(enum dealbox_rules rules, uint8_t faulty, uint8_t wrong, const char *before,
+			   struct heard *heard)
+{
+	struct dealbox_record_error error;
+	struct dealbox_judge *j = dealbox_judge_new(hear, heard);
+	struct dealbox_trace *trace;
+	struct dealbox_plan plan;
+
+	memset(heard, 0, sizeof(*heard));
+	assert_int_equal(dealbox_law_plan(rules, 0, 7, &plan), 0);
+	trace = deal(&plan, faulty, wrong);
+	while (*before) {
+		size_t n = strcspn(before, "\n");
+
+		assert_int_equal(dealbox_judge_line(j, before, n, &error), 0);
+		before += n + 1;
+	}
+	assert_int_equal(dealbox_judge_trace(j, &plan, trace, NULL, NULL, &error), 0);
+	dealbox_trace_free(trace);
+	dealbox_judge_free(j);
+}
+
+#define RUBBER		"rules rubber\nturn N\nE shuffle\nW cut\n"
+#define PREFERANS	"rules preferans\nturn N\nS cut\n"
+
+static void test_trace(void **state)
+{
+	struct dealbox_record_error error;
+	struct dealbox_judge *j;
+	struct dealbox_plan plan;
+	struct heard heard;
+
+	(void)state;
+	heard_of_trace(DEALBOX_RULES_RUBBER, 255, 0, RUBBER, &heard);
+	assert_int_equal(heard.rulings, 1);
+	assert_string_equal(heard.text[0], "stands 8");
+	heard_of_trace(DEALBOX_RULES_RUBBER, 51, 2, RUBBER, &heard);
+	assert_string_equal(heard.text[1], "claim-too-late 10(a)(ii)");
+	heard_of_trace(DEALBOX_RULES_RUBBER, 30, 1, RUBBER, &heard);
+	assert_string_equal(heard.text[1],
+			    "redeal 10(a)(ii) who=N anew=shuffle,cut see=6(e)");
+	heard_of_trace(DEALBOX_RULES_PREFERANS, 255, 0, PREFERANS, &heard);
+	assert_int_equal(heard.rulings, 1);
+	assert_string_equal(heard.text[0], "stands 3.2.13");
+	/* half of the talon to a player */
+	heard_of_trace(DEALBOX_RULES_PREFERANS, 7, 1, PREFERANS, &heard);
+	assert_string_equal(heard.text[0], "warning 3.2.17 who=N");
+	assert_string_equal(heard.text[1], "redeal 3.2.13 who=N see=3.2.15(5)");
+
+	/* no ruleset, no judgement */
+	j = dealbox_judge_new(hear, &heard);
+	assert_int_equal(dealbox_law_plan(DEALBOX_RULES_RUBBER, 0, 7, &plan), 0);
+	assert_int_equal(dealbox_judge_trace(j, &plan, NULL, NULL, NULL, &error), -EINVAL);
+	dealbox_judge_free(j);
+}
+
+/* Every paragraph and cause is there in every language, and differs from the English. */
+static void test_languages(void **state)
+{
+	const struct dealbox_paragraph *p;
+
+	(void)state;
+	assert_string_equal(dealbox_law_language(0), "en");
+	assert_null(dealbox_law_language(5));
+	for (size_t n = 0; (p = dealbox_paragraph(n)); n++) {
+		assert_ptr_equal(dealbox_law_translate("en", p->text), p->text);
+		assert_ptr_equal(dealbox_law_translate(NULL, p->text), p->text);
+		assert_ptr_equal(dealbox_law_translate("tlh", p->text), p->text);
+		for (size_t l = 1; dealbox_law_language(l); l++)
+			assert_string_not_equal(dealbox_law_translate(dealbox_law_language(l), p->text),
+						p->text);
+	}
+	assert_null(dealbox_paragraph_find(DEALBOX_RULES_RUBBER, "6D1"));
+	assert_non_null(dealbox_paragraph_find(DEALBOX_RULES_DUPLICATE_2007, "6D1"));
+	assert_ptr_not_equal(dealbox_paragraph_find(DEALBOX_RULES_DUPLICATE_2007, "6D1"),
+			     dealbox_paragraph_find(DEALBOX_RULES_DUPLICATE_2017, "6D1"));
+}
+
+static void read_pocket(struct dealbox_trace *trace, dealbox_cards cards)
+{
+	uint8_t position = 0;
+
+	event(trace, DEALBOX_EV_DEAL_STARTED, DEALBOX_NONE, DEALBOX_NONE, DEALBOX_NONE);
+	for (uint8_t card = 0; card < 52; card++)
+		if (cards >> card & 1)
+			event(trace, DEALBOX_EV_CARD_READ, position++, card, DEALBOX_NONE);
+	event(trace, DEALBOX_EV_DEAL_DONE, position, DEALBOX_NONE, DEALBOX_NONE);
+}
+
+static void test_capture(void **state)
+{
+	struct dealbox_trace *traces[4];
+	const struct dealbox_trace *const *read = (const struct dealbox_trace *const *)traces;
+	struct dealbox_deal out;
+	unsigned int pocket;
+
+	(void)state;
+	for (int h = 0; h < 4; h++) {
+		traces[h] = dealbox_trace_new(1);
+		read_pocket(traces[h], 0x1fffULL << 13 * h);
+	}
+	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), 0);
+	for (int h = 0; h < 4; h++)
+		assert_int_equal(out.hand[h], 0x1fffULL << 13 * h);
+
+	/* a second reading of the same pocket counts, not the first */
+	read_pocket(traces[2], 0x1fffULL << 26);
+	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), 0);
+
+	/* a card that two pockets have */
+	read_pocket(traces[1], 0x1fffULL << 12);
+	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), -EBADMSG);
+
+	/* a pocket that was not read to its end */
+	event(traces[3], DEALBOX_EV_DEAL_STARTED, DEALBOX_NONE, DEALBOX_NONE, DEALBOX_NONE);
+	event(traces[3], DEALBOX_EV_CARD_READ, 0, 40, DEALBOX_NONE);
+	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), -EINVAL);
+	assert_int_equal(pocket, 3);
+	event(traces[0], DEALBOX_EV_DOUBLE_FEED, 3, DEALBOX_NONE, DEALBOX_NONE);
+	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), -EINVAL);
+	assert_int_equal(pocket, 0);
+	for (int h = 0; h < 4; h++)
+		dealbox_trace_free(traces[h]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_wrong_lines),
+		cmocka_unit_test(test_error_stays),
+		cmocka_unit_test(test_format_is_the_inverse),
+		cmocka_unit_test(test_a_million_lines),
+		cmocka_unit_test(test_rotation),
+		cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_languages),
+		cmocka_unit_test(test_capture),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
