@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A record, judged. Every line that is accepted must survive being written and read
+ * again; every ruling must have its paragraph, a sentence in each language, and rest on
+ * lines of the record in ascending order, the last of them its own.
+ */
+#include <dealbox/law.h>
+
+#include "fuzz.h"
+
+struct heard {
+	unsigned long line;	/* of the record */
+	enum dealbox_rules rules;
+};
+
+static void hear(const struct dealbox_ruling *r, void *context)
+{
+	const struct heard *heard = context;
+	char text[2048];
+
+	CHECK(r->kind < DEALBOX_RULING_KINDS && r->rules < DEALBOX_RULES);
+	CHECK(r->line == heard->line);
+	CHECK(dealbox_paragraph_find(r->rules, r->reference));
+	CHECK(r->fact_count >= 1 && r->fact_count <= DEALBOX_RULING_FACTS);
+	CHECK(r->facts[r->fact_count - 1] == r->line && r->facts[0] > 0);
+	for (int i = 1; i < r->fact_count; i++)
+		CHECK(r->facts[i - 1] < r->facts[i]);
+	for (size_t n = 0; dealbox_law_language(n); n++) {
+		size_t length = dealbox_ruling_text(r, dealbox_law_language(n), text, sizeof(text));
+
+		CHECK(length > 10 && length < sizeof(text) && strlen(text) == length);
+	}
+	CHECK(dealbox_ruling_format(r, text, sizeof(text)) < sizeof(text));
+}
+
+static void again(const char *line, size_t length)
+{
+	struct dealbox_record_error error;
+	struct dealbox_happening a, b;
+	char text[512];
+	int ret = dealbox_record_parse(line, length, &a, &error);
+
+	if (ret < 0)
+		CHECK(*error.text && strlen(error.text) < sizeof(error.text));
+	if (ret <= 0)
+		return;
+	CHECK(dealbox_record_format(&a, text, sizeof(text)) < sizeof(text));
+	CHECK(dealbox_record_parse(text, strlen(text), &b, &error) == 1);
+	CHECK(!memcmp(&a, &b, sizeof(a)));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const rules[] = {
+		"rules duplicate-2007", "rules duplicate-2017", "rules rubber", "rules preferans",
+	};
+	struct heard heard = { 0 };
+	struct dealbox_record_error error;
+	struct dealbox_judge *judge = dealbox_judge_new(hear, &heard);
+	char *text = (char *)memdup(data, size), *at = text, *end = text + size;
+
+	CHECK(judge);
+	/* the first byte may choose the ruleset, so that lines alone are a record */
+	if (size && data[0] < 4) {
+		heard.line++;
+		CHECK(!dealbox_judge_line(judge, rules[data[0]], strlen(rules[data[0]]), &error));
+		at++;
+	}
+	while (at < end) {
+		char *stop = memchr(at, '\n', (size_t)(end - at));
+		size_t length = (size_t)((stop ? stop : end) - at);
+
+		again(at, length);
+		heard.line++;
+		if (dealbox_judge_line(judge, at, length, &error)) {
+			CHECK(error.line == heard.line && *error.text);
+			break;
+		}
+		at += length + 1;
+	}
+	dealbox_judge_free(judge);
+	free(text);
+	return 0;
+}
