@@ -31,8 +31,10 @@
 #include "deal-law.h"
 #include "events.h"
 #include "journal.h"
+#include "certifier.h"
 #include "sealed.h"
 #include "setfile.h"
+#include "tournament.h"
 #include "tool.h"
 #include "tracefile.h"
 
@@ -52,6 +54,7 @@ struct options {
 	const char *boards_text;
 	const char *copies_text;
 	const char *record;
+	const char *certify;
 	bool resume;
 	bool practice;
 	bool json;
@@ -67,6 +70,8 @@ struct run {
 	const struct dealbox_set *set;
 	struct journal journal;
 	FILE *record;
+	struct certifier *certifier;	/* NULL = nothing is certified */
+	struct dealbox_square_session session;	/* that it is dealt for */
 	int signal_fd;
 	bool stdin_open;
 
@@ -480,6 +485,35 @@ static enum end insertion_void(struct run *run, const struct dealbox_verdict *ve
 	return journal_save(&run->journal) ? END_VOID : END_INPUT;
 }
 
+/* Before the board counts: its certificate is on disk, or the job stops. */
+static bool certify(struct run *run, const struct dealbox_trace *trace,
+		    const struct dealbox_verdict *verdict)
+{
+	struct dealbox_certificate certificate = {
+		.board = run->item->board,
+		.copy = run->item->copy,
+		.pockets = "NESW",
+		.exact = dealbox_verdict_exact(verdict),
+		.basis = dealbox_verdict_basis(verdict),
+		.identified = dealbox_verdict_identified(verdict),
+		.insertion = dealbox_trace_insertion(trace),
+	};
+	struct dealbox_board board;
+	bool good;
+
+	if (!run->certifier)
+		return true;
+	snprintf(certificate.session, sizeof(certificate.session), "%s", run->session.file);
+	snprintf(certificate.machine, sizeof(certificate.machine), "%s", run->info.serial);
+	good = !dealbox_set_get(run->set, (size_t)dealbox_set_find(run->set, run->item->board), &board) &&
+	       certifier_add(run->certifier, &certificate, &board.deal, trace);
+	dealbox_deal_wipe(&board.deal);
+	if (!good)
+		complain("mend that, and go on with --resume", "%s: the board could not be certified",
+			 run->certifier->folder);
+	return good;
+}
+
 static enum end insertion_judge(struct run *run, const struct dealbox_trace *trace)
 {
 	struct dealbox_verdict *verdict;
@@ -489,7 +523,9 @@ static enum end insertion_judge(struct run *run, const struct dealbox_trace *tra
 	if (dealbox_verify(&run->plan, trace, &verdict))
 		return insertion_void(run, NULL, "it could not be verified: out of memory");
 	dealbox_verdict_message(verdict, text, sizeof(text));
-	if (!dealbox_verdict_exact(verdict)) {
+	if (!certify(run, trace, verdict)) {
+		end = END_INPUT;
+	} else if (!dealbox_verdict_exact(verdict)) {
 		end = insertion_void(run, verdict, "%s", text);
 	} else {
 		run->exact++;
@@ -998,6 +1034,23 @@ static bool signals_take(struct run *run)
 	return run->signal_fd >= 0;
 }
 
+/* One file, and it is of a session of the tournament that the certificates are for */
+static bool certify_begin(struct run *run)
+{
+	struct dealbox_square_session *session = &run->session;
+	struct certifier *certifier = calloc(1, sizeof(*certifier));
+	bool good;
+
+	run->certifier = certifier;
+	if (run->journal.file_count != 1) {
+		complain("deal one session at a time", "--certify wants one deal file");
+		return false;
+	}
+	good = certifier && certifier_open(certifier, run->options->certify);
+	return good && session_find(dealbox_manifest_square(certifier->manifest),
+				    run->journal.files[0], "1", session);
+}
+
 /* With the machine open: claims it, finds the job, and deals it. */
 static enum status deal_with(struct run *run, struct args *args, struct dealbox_set **set)
 {
@@ -1024,6 +1077,8 @@ static enum status deal_with(struct run *run, struct args *args, struct dealbox_
 		if (!run->record)
 			return STATUS_INPUT;
 	}
+	if (run->options->certify && !certify_begin(run))
+		return STATUS_INPUT;
 	return job_run(run);
 }
 
@@ -1059,6 +1114,9 @@ static enum status deal(struct args *args, const struct options *options)
 out:
 	if (run->record)
 		fclose(run->record);
+	if (run->certifier)
+		certifier_close(run->certifier);
+	free(run->certifier);
 	if (run->signal_fd >= 0)
 		close(run->signal_fd);
 	journal_free(&run->journal);
@@ -1069,6 +1127,7 @@ out:
 }
 
 enum { KEY_PRACTICE = OPT_LONG, KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG };
+enum { KEY_PRACTICE = OPT_LONG, KEY_CERTIFY };
 
 static enum status deal_run(struct args *args)
 {
@@ -1096,6 +1155,9 @@ static enum status deal_run(struct args *args)
 			break;
 		case KEY_PRACTICE:
 			options.practice = true;
+			break;
+		case KEY_CERTIFY:
+			options.certify = value;
 			break;
 		case 't':
 			options.record = value;
@@ -1154,6 +1216,7 @@ static const struct option_row deal_options[] = {
 	{ 'c', "copies", "N", "so many boards with each deal, 1 to 99 (default: 1)" },
 	{ 'r', "resume", NULL, "go on with the job that was stopped on this machine" },
 	OPT_KEY,
+	{ KEY_CERTIFY, "certify", "FOLDER", "certify each board (`dealbox certificate begin` makes FOLDER)" },
 	{ KEY_PRACTICE, "practice", NULL, "deal sets that are restricted, for practice only" },
 	{ 't', "record", "FILE", "write what the machine reports to FILE; it will tell the deals" },
 	{ KEY_LAW, "law", "RULESET", "deal a shuffled pack by position, and judge it: duplicate-2017, rubber, preferans .." },

@@ -9,10 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <dealbox/square.h>
-
-#include "files.h"
 #include "setfile.h"
+#include "tournament.h"
 
 #define PHASES_MAX	64
 
@@ -25,78 +23,13 @@ struct call {
 	unsigned long phase;		/* 0 = all */
 	unsigned long first, last;	/* sessions, 0 = all */
 
-	char *sqd, *sqk;		/* the two files */
-	struct dealbox_square *square;
-	struct dealbox_square_keys *keys;
+	struct tournament t;
 };
-
-/* The two files of NAME, NAME.sqd or NAME.sqk */
-static bool names_make(struct call *call, const char *name)
-{
-	size_t length = strlen(name);
-
-	if (length > 4 && (!strcmp(name + length - 4, ".sqd") || !strcmp(name + length - 4, ".sqk")))
-		length -= 4;
-	if (asprintf(&call->sqd, "%.*s.sqd", (int)length, name) < 0)
-		call->sqd = NULL;
-	if (asprintf(&call->sqk, "%.*s.sqk", (int)length, name) < 0)
-		call->sqk = NULL;
-	if (!call->sqd || !call->sqk)
-		complain(NULL, "out of memory");
-	return call->sqd && call->sqk;
-}
-
-static void call_free(struct call *call)
-{
-	dealbox_square_free(call->square);
-	dealbox_square_keys_free(call->keys);
-	free(call->sqd);
-	free(call->sqk);
-}
-
-static bool square_read(struct call *call)
-{
-	struct dealbox_fault fault;
-	struct blob blob;
-	bool good = file_read(call->sqd, &blob);
-
-	if (good && dealbox_square_parse(blob.data, blob.size, &call->square, &fault)) {
-		fault_say(call->sqd, &fault);
-		good = false;
-	}
-	blob_wipe(&blob);
-	return good;
-}
-
-/*
- * With a description, the keys must have its hash. Once they are published anybody may read
- * them: who only verifies says so.
- */
-static bool keys_read(struct call *call, const struct dealbox_square *square, bool published)
-{
-	struct dealbox_fault fault;
-	struct blob blob;
-	bool mended = false;
-	bool good = published ? file_read(call->sqk, &blob) : file_read_secret(call->sqk, &blob);
-
-	if (good && dealbox_square_keys_parse(blob.data, blob.size, square, &call->keys, &mended, &fault)) {
-		fault_say(call->sqk, &fault);
-		good = false;
-	}
-	if (good && mended)
-		complain(NULL, "%s: line ends or spaces were changed on the way (by mail?); they were read "
-			 "as they must have been, and the hash is right", call->sqk);
-	if (good && dealbox_square_keys_short(call->keys))
-		complain("Square Deal makes keys of 60", "%s: %u keys have less than 40 characters: they "
-			 "may be guessed", call->sqk, dealbox_square_keys_short(call->keys));
-	blob_wipe(&blob);
-	return good;
-}
 
 static bool square_write(struct call *call, bool replace)
 {
-	char *text = dealbox_square_print(call->square);
-	bool good = text && file_write(call->sqd, text, strlen(text), FILE_PUBLIC, replace);
+	char *text = dealbox_square_print(call->t.square);
+	bool good = text && file_write(call->t.sqd, text, strlen(text), FILE_PUBLIC, replace);
 
 	if (!text)
 		complain(NULL, "out of memory");
@@ -148,7 +81,7 @@ static bool phase_add(struct call *call, const char *text)
 			.sessions = (unsigned int)sessions, .boards = field[1], .prefix = field[2],
 			.description = field[3],
 		};
-		good = !dealbox_square_add_phase(call->square, &phase, &fault);
+		good = !dealbox_square_add_phase(call->t.square, &phase, &fault);
 		if (!good)
 			fault_say(text, &fault);
 	}
@@ -169,7 +102,7 @@ static bool phases_ask(struct call *call)
 		char *answer[4] = { NULL }, *text = NULL, *more;
 		bool good = true;
 
-		fprintf(stderr, "\nPhase %u\n", dealbox_square_phases(call->square) + 1);
+		fprintf(stderr, "\nPhase %u\n", dealbox_square_phases(call->t.square) + 1);
 		for (int i = 0; good && i < 4; i++) {
 			answer[i] = ask(questions[i]);
 			good = answer[i] != NULL;
@@ -186,7 +119,7 @@ static bool phases_ask(struct call *call)
 		more = ask("Another phase (y/n)");
 		good = more && *more == 'y';
 		free(more);
-		if (!good && dealbox_square_phases(call->square))
+		if (!good && dealbox_square_phases(call->t.square))
 			return true;
 	}
 }
@@ -197,10 +130,10 @@ static bool text_set(struct call *call, const char *given, const char *question,
 	struct dealbox_fault fault;
 	char *answer = given ? NULL : ask(question);
 	const char *text = given ? given : answer;
-	bool good = text && !set(call->square, text, &fault);
+	bool good = text && !set(call->t.square, text, &fault);
 
 	if (text && !good)
-		fault_say(call->sqd, &fault);
+		fault_say(call->t.sqd, &fault);
 	free(answer);
 	return good;
 }
@@ -218,15 +151,15 @@ static enum status publish(struct call *call, bool replace)
 	bool good = false;
 	int err;
 
-	if (file_exists(call->sqk)) {
-		if (!keys_read(call, NULL, false))
+	if (file_exists(call->t.sqk)) {
+		if (!tournament_keys_read(&call->t, false, false))
 			goto out;
-		if (dealbox_square_adopt(call->square, call->keys, &fault)) {
+		if (dealbox_square_adopt(call->t.square, call->t.keys, &fault)) {
 			complain("move it away if no published tournament needs it",
-				 "%s is there already, and is not for this tournament: %s", call->sqk, fault.what);
+				 "%s is there already, and is not for this tournament: %s", call->t.sqk, fault.what);
 			goto out;
 		}
-		say("%s: taken up; an earlier call was interrupted after writing it", call->sqk);
+		say("%s: taken up; an earlier call was interrupted after writing it", call->t.sqk);
 	} else {
 		err = dealbox_random_new(&random);
 		if (err) {
@@ -234,19 +167,19 @@ static enum status publish(struct call *call, bool replace)
 				 "the kernel gives no random bits: %s", strerror(-err));
 			goto out;
 		}
-		if (dealbox_square_publish(call->square, random, &call->keys, &fault)) {
-			fault_say(call->sqd, &fault);
+		if (dealbox_square_publish(call->t.square, random, &call->t.keys, &fault)) {
+			fault_say(call->t.sqd, &fault);
 			goto out;
 		}
-		text = dealbox_square_keys_print(call->keys, &size);
-		if (!text || !file_write(call->sqk, text, size, FILE_SECRET, false))
+		text = dealbox_square_keys_print(call->t.keys, &size);
+		if (!text || !file_write(call->t.sqk, text, size, FILE_SECRET, false))
 			goto out;
 	}
 	good = square_write(call, replace);
 	if (!good)
 		goto out;
-	say("%s: publish this file now, where many see it", call->sqd);
-	say("%s: keep it secret until the last session is over; without it there are no deals", call->sqk);
+	say("%s: publish this file now, where many see it", call->t.sqd);
+	say("%s: keep it secret until the last session is over; without it there are no deals", call->t.sqk);
 out:
 	if (text)
 		explicit_bzero(text, size);
@@ -257,13 +190,13 @@ out:
 
 static enum status new_run(struct call *call)
 {
-	if (file_exists(call->sqd)) {
+	if (file_exists(call->t.sqd)) {
 		complain("choose another name, or `dealbox square publish` if it is a draft",
-			 "%s: there is such a file already", call->sqd);
+			 "%s: there is such a file already", call->t.sqd);
 		return STATUS_INPUT;
 	}
-	call->square = dealbox_square_new();
-	if (!call->square) {
+	call->t.square = dealbox_square_new();
+	if (!call->t.square) {
 		complain(NULL, "out of memory");
 		return STATUS_INPUT;
 	}
@@ -283,7 +216,7 @@ static enum status new_run(struct call *call)
 
 static enum status publish_run(struct call *call)
 {
-	return square_read(call) ? publish(call, true) : STATUS_INPUT;
+	return tournament_read(&call->t) ? publish(call, true) : STATUS_INPUT;
 }
 
 /* -- value, show -------------------------------------------------------------- */
@@ -292,14 +225,14 @@ static enum status value_run(struct call *call)
 {
 	struct dealbox_fault fault;
 
-	if (!square_read(call))
+	if (!tournament_read(&call->t))
 		return STATUS_INPUT;
-	if (dealbox_square_set_value(call->square, call->args->argv[2], &fault))
-		return fault_say(call->sqd, &fault);
+	if (dealbox_square_set_value(call->t.square, call->args->argv[2], &fault))
+		return fault_say(call->t.sqd, &fault);
 	if (!square_write(call, true))
 		return STATUS_INPUT;
-	say("%s: the delayed value is '%s'", call->sqd, dealbox_square_value(call->square));
-	if (strcmp(call->args->argv[2], dealbox_square_value(call->square)))
+	say("%s: the delayed value is '%s'", call->t.sqd, dealbox_square_value(call->t.square));
+	if (strcmp(call->args->argv[2], dealbox_square_value(call->t.square)))
 		say("(points and commas between digits are left out, and spaces squeezed, as Square Deal does)");
 	return STATUS_DONE;
 }
@@ -309,23 +242,23 @@ static enum status show_run(struct call *call)
 	struct dealbox_square_phase phase;
 	struct json_object *object;
 
-	if (!square_read(call))
+	if (!tournament_read(&call->t))
 		return STATUS_INPUT;
 	if (call->json) {
 		object = json_object_new_object();
-		json_add_text(object, "name", dealbox_square_name(call->square));
-		json_add_text(object, "info", dealbox_square_info(call->square));
-		json_add_text(object, "value", dealbox_square_value(call->square));
-		json_add_text(object, "hash", dealbox_square_hash(call->square));
+		json_add_text(object, "name", dealbox_square_name(call->t.square));
+		json_add_text(object, "info", dealbox_square_info(call->t.square));
+		json_add_text(object, "value", dealbox_square_value(call->t.square));
+		json_add_text(object, "hash", dealbox_square_hash(call->t.square));
 		json_say(object);
 	} else {
-		say("Tournament     %s", dealbox_square_name(call->square));
-		say("Delayed value  %s: %s", dealbox_square_info(call->square),
-		    *dealbox_square_value(call->square) ? dealbox_square_value(call->square) : "not known yet");
-		say("Hash of keys   %s", *dealbox_square_hash(call->square) ?
-		    dealbox_square_hash(call->square) : "none: not published");
+		say("Tournament     %s", dealbox_square_name(call->t.square));
+		say("Delayed value  %s: %s", dealbox_square_info(call->t.square),
+		    *dealbox_square_value(call->t.square) ? dealbox_square_value(call->t.square) : "not known yet");
+		say("Hash of keys   %s", *dealbox_square_hash(call->t.square) ?
+		    dealbox_square_hash(call->t.square) : "none: not published");
 	}
-	for (unsigned int p = 1; !dealbox_square_phase(call->square, p, &phase); p++) {
+	for (unsigned int p = 1; !dealbox_square_phase(call->t.square, p, &phase); p++) {
 		if (call->json) {
 			object = json_object_new_object();
 			json_add_number(object, "phase", p);
@@ -347,28 +280,10 @@ static enum status show_run(struct call *call)
 
 /* -- deal, verify ------------------------------------------------------------- */
 
-/* Makes the deals of a session. NULL, and said, if that cannot be. */
-static struct dealbox_set *session_make(struct call *call, const struct dealbox_square_session *session)
-{
-	struct dealbox_set *set = dealbox_set_new(NULL);
-	struct dealbox_fault fault;
-
-	if (!set) {
-		complain(NULL, "out of memory");
-		return NULL;
-	}
-	if (dealbox_square_deal(call->square, call->keys, session, set, &fault)) {
-		fault_say(call->sqd, &fault);
-		dealbox_set_free(set);
-		return NULL;
-	}
-	return set;
-}
-
 static bool session_write(struct call *call, const struct dealbox_square_session *session)
 {
 	const char *folder = call->folder ? call->folder : ".";
-	struct dealbox_set *set = session_make(call, session);
+	struct dealbox_set *set = tournament_deal(&call->t, session);
 	char path[4096];
 	bool good;
 
@@ -391,8 +306,8 @@ static bool phase_deal(struct call *call, unsigned int number)
 	unsigned long first = call->first ? call->first : 1;
 	unsigned long last = call->last;
 
-	if (dealbox_square_phase(call->square, number, &phase)) {
-		complain("`dealbox square show` lists them", "%s: there is no phase %u", call->sqd, number);
+	if (dealbox_square_phase(call->t.square, number, &phase)) {
+		complain("`dealbox square show` lists them", "%s: there is no phase %u", call->t.sqd, number);
 		return false;
 	}
 	if (!last)
@@ -403,9 +318,9 @@ static bool phase_deal(struct call *call, unsigned int number)
 		return false;
 	}
 	for (; first <= last; first++) {
-		if (dealbox_square_session(call->square, number, (unsigned int)first, call->reserve,
+		if (dealbox_square_session(call->t.square, number, (unsigned int)first, call->reserve,
 					   call->boards, &session, &fault)) {
-			fault_say(call->sqd, &fault);
+			fault_say(call->t.sqd, &fault);
 			return false;
 		}
 		if (!session_write(call, &session))
@@ -421,45 +336,14 @@ static enum status deal_run(struct call *call)
 	if (!call->phase && call->last) {
 		return args_wrong(call->args, "--session wants --phase");
 	}
-	if (!square_read(call) || !keys_read(call, call->square, false))
+	if (!tournament_read(&call->t) || !tournament_keys_read(&call->t, true, false))
 		return STATUS_INPUT;
 	if (call->phase)
 		return phase_deal(call, (unsigned int)call->phase) ? STATUS_DONE : STATUS_INPUT;
-	for (unsigned int p = 1; p <= dealbox_square_phases(call->square); p++)
+	for (unsigned int p = 1; p <= dealbox_square_phases(call->t.square); p++)
 		if (!phase_deal(call, p))
 			return STATUS_INPUT;
 	return STATUS_DONE;
-}
-
-/*
- * Which session has files of that name? Sessions of a phase without an end are tried up to
- * the most there may be.
- */
-static bool session_find(struct call *call, const char *path, struct dealbox_square_session *out)
-{
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	const size_t length = strcspn(name, ".");
-	struct dealbox_square_phase phase;
-
-	for (unsigned int p = 1; !dealbox_square_phase(call->square, p, &phase); p++) {
-		const unsigned int last = phase.sessions ? phase.sessions : DEALBOX_SQUARE_SESSIONS;
-		const char *boards = strcmp(phase.boards, "?") ? NULL : call->boards ? call->boards : "1";
-
-		for (unsigned int s = 1; s <= 2 * last; s++) {
-			if (dealbox_square_session(call->square, p, (s + 1) / 2, s % 2 == 0, boards, out, NULL))
-				continue;
-			if (strlen(out->file) == length && !strncmp(out->file, name, length)) {
-				if (boards && !call->boards)
-					complain("say which: --boards 1-16",
-						 "%s: the boards of phase %u were left open", path, p);
-				return !boards || call->boards;
-			}
-		}
-	}
-	complain("name the files as they were published: `dealbox square show` has the prefixes",
-		 "%s: no session of the tournament has this name", path);
-	return false;
 }
 
 struct tally {
@@ -511,14 +395,14 @@ static bool file_verify(struct call *call, char *const *path, struct tally *tall
 {
 	struct dealbox_square_session session;
 	struct dealbox_set *want = NULL, *got = NULL;
-	bool good = session_find(call, *path, &session);
+	bool good = session_find(call->t.square, *path, call->boards, &session);
 
 	if (good && session.reserve)
 		complain("the organiser must have announced that the original leaked",
 			 "%s: this is the reserve set of %s", *path, session.title);
 	good = good && setfile_read(path, 1, false, "nothing was compared", &got) == STATUS_DONE;
 	if (good) {
-		want = session_make(call, &session);
+		want = tournament_deal(&call->t, &session);
 		good = want != NULL;
 	}
 	if (good)
@@ -533,13 +417,13 @@ static enum status verify_run(struct call *call)
 	struct tally tally = { 0 };
 	enum status status = STATUS_DONE;
 
-	if (!square_read(call) || !keys_read(call, call->square, true))
+	if (!tournament_read(&call->t) || !tournament_keys_read(&call->t, true, true))
 		return STATUS_INPUT;
 	for (int i = 2; i < call->args->argc; i++)
 		if (!file_verify(call, &call->args->argv[i], &tally))
 			status = STATUS_INPUT;
 	if (!call->json) {
-		say("%s: the keys are those that were promised", call->sqk);
+		say("%s: the keys are those that were promised", call->t.sqk);
 		say("%zu boards are as committed, %zu are not", tally.right, tally.wrong);
 	}
 	if (!status && tally.wrong)
@@ -627,8 +511,8 @@ static enum status square_run(struct args *args)
 		if (actions[i].run == deal_run && call.phase_count &&
 		    !args_number(args, "phase", call.phases[0], 1, UINT16_MAX, &call.phase))
 			return STATUS_INPUT;
-		status = names_make(&call, args->argv[1]) ? actions[i].run(&call) : STATUS_INPUT;
-		call_free(&call);
+		status = tournament_name(&call.t, args->argv[1]) ? actions[i].run(&call) : STATUS_INPUT;
+		tournament_free(&call.t);
 		return status;
 	}
 	return args_wrong(args, "it wants new, publish, show, value, deal or verify");

@@ -94,52 +94,74 @@ static bool write_all(int fd, const char *data, size_t size)
 	return !fsync(fd);
 }
 
-/* The name is on disk only when its folder is. */
-static bool folder_sync(const char *path)
+/* The folder of a path, open. */
+static int folder_open(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
 	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	bool good = fd >= 0 && !fsync(fd);
 
-	if (fd >= 0)
-		close(fd);
 	free(folder);
-	return good;
+	return fd;
+}
+
+/*
+ * A new file in the folder of path. It has no name until it is whole, so that nothing is left
+ * of one that is not; where the file system cannot do that it is *name.
+ */
+static int new_file(int folder, const char *path, mode_t mode, bool unnamed, char **name)
+{
+	int fd = -1;
+
+	*name = NULL;
+	if (unnamed)
+		fd = openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+	if (fd >= 0 || asprintf(name, "%s.%u.new", path, (unsigned int)getpid()) < 0)
+		return fd;
+	return open(*name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
+/* Gives the file its name: rename() replaces one that is there, link() does not. */
+static bool name_give(int fd, const char *name, const char *path, bool replace)
+{
+	char self[32];
+
+	if (replace)
+		return !rename(name, path);
+	if (name)
+		return !link(name, path);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return !linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
 
 bool file_write(const char *path, const void *data, size_t size, enum file_kind kind, bool replace)
 {
 	const mode_t mode = kind == FILE_SECRET ? 0600 : 0666;
+	const int folder = folder_open(path);
 	struct stat old;
-	char *new = NULL;
+	char *name = NULL;
 	bool good = false;
-	int fd = -1;
+	int fd = -1, err;
 
-	if (asprintf(&new, "%s.%u.new", path, (unsigned int)getpid()) < 0)
-		new = NULL;
-	else
-		fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-	if (fd >= 0) {
-		/* a file that is replaced keeps its mode */
+	if (folder >= 0)
+		fd = new_file(folder, path, mode, !replace, &name);
+	/* a file that is replaced keeps its mode; a name is on disk only when its folder is */
+	if (fd >= 0)
 		good = (!replace || stat(path, &old) || !fchmod(fd, old.st_mode & 0777)) &&
-		       write_all(fd, data, size);
-		/* link() does not replace, rename() does */
-		if (good)
-			good = replace ? !rename(new, path) : !link(new, path);
-		if (good)
-			good = folder_sync(path);
-	}
-	if (!good && errno == EEXIST)
+		       write_all(fd, data, size) && name_give(fd, name, path, replace) && !fsync(folder);
+	err = errno;
+	if (!good && err == EEXIST)
 		complain("move it away first, or choose another name", "%s: there is such a file already",
 			 path);
 	else if (!good)
-		complain("nothing was written", "%s: %s", path, strerror(errno));
-	if (fd >= 0) {
+		complain("nothing was written", "%s: %s", path, strerror(err));
+	if (fd >= 0)
 		close(fd);
-		unlink(new);
-	}
-	free(new);
+	if (fd >= 0 && name)
+		unlink(name);
+	if (folder >= 0)
+		close(folder);
+	free(name);
 	return good;
 }
 

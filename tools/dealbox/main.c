@@ -10,6 +10,7 @@
 
 extern const struct command cmd_audit;
 extern const struct command cmd_capture;
+extern const struct command cmd_certificate;
 extern const struct command cmd_check;
 extern const struct command cmd_completion;
 extern const struct command cmd_convert;
@@ -32,6 +33,7 @@ extern const struct command cmd_verify;
 const struct command *const commands[] = {
 	&cmd_audit,
 	&cmd_capture,
+	&cmd_certificate,
 	&cmd_check,
 	&cmd_completion,
 	&cmd_convert,

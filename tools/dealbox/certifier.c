@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A folder of certificates. The file of certificates is written as a whole each time, so
+ * that there is never half of one at its end.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "certifier.h"
+
+struct dealbox_manifest *manifest_read(const char *path)
+{
+	struct dealbox_manifest *manifest = NULL;
+	struct dealbox_fault fault;
+	struct blob blob;
+
+	if (file_read(path, &blob) &&
+	    dealbox_manifest_parse(blob.data, blob.size, &manifest, &fault))
+		fault_say(path, &fault);
+	blob_wipe(&blob);
+	return manifest;
+}
+
+static bool paths_make(struct certifier *c, const char *folder)
+{
+	bool good;
+
+	memset(c, 0, sizeof(*c));
+	c->folder = strdup(folder);
+	good = c->folder && asprintf(&c->manifest_path, "%s/manifest", folder) >= 0 &&
+	       asprintf(&c->key_path, "%s/key", folder) >= 0 &&
+	       asprintf(&c->opening_path, "%s/opening", folder) >= 0 &&
+	       asprintf(&c->certificates_path, "%s/certificates", folder) >= 0;
+	if (!good)
+		complain(NULL, "out of memory");
+	return good;
+}
+
+void certifier_close(struct certifier *c)
+{
+	dealbox_manifest_free(c->manifest);
+	dealbox_signer_free(c->signer);
+	dealbox_certificates_free(c->certificates);
+	blob_wipe(&c->file);
+	free(c->folder);
+	free(c->manifest_path);
+	free(c->key_path);
+	free(c->opening_path);
+	free(c->certificates_path);
+	explicit_bzero(c, sizeof(*c));
+}
+
+/* Reads the certificates again: what was written is checked as a stranger would. */
+static bool certificates_load(struct certifier *c)
+{
+	struct dealbox_certificates *certificates;
+	struct dealbox_fault fault;
+
+	if (dealbox_certificates_parse(c->file.data ? c->file.data : "", c->file.size, c->manifest,
+				       &certificates, &fault)) {
+		fault_say(c->certificates_path, &fault);
+		return false;
+	}
+	dealbox_certificates_free(c->certificates);
+	c->certificates = certificates;
+	return true;
+}
+
+bool certifier_begin(struct certifier *c, const char *folder, const char *manifest_path)
+{
+	struct dealbox_random *random = NULL;
+	struct blob manifest = { 0 };
+	char *key = NULL;
+	bool good = false;
+	int err;
+
+	if (!paths_make(c, folder))
+		return false;
+	c->manifest = manifest_read(manifest_path);
+	if (!c->manifest || !file_read(manifest_path, &manifest))
+		goto out;
+	err = dealbox_random_new(&random);
+	if (err) {
+		complain("do not make keys on this machine until that is mended",
+			 "the kernel gives no random bits: %s", strerror(-err));
+		goto out;
+	}
+	if (mkdir(folder, 0700)) {
+		complain("choose another name", "%s: %s", folder, strerror(errno));
+		goto out;
+	}
+	dealbox_random_bytes(random, c->opening, sizeof(c->opening));
+	if (!dealbox_signer_new(random, &c->signer))
+		key = dealbox_signer_print(c->signer);
+	good = key && file_write(c->key_path, key, strlen(key), FILE_SECRET, false) &&
+	       file_write(c->opening_path, c->opening, sizeof(c->opening), FILE_SECRET, false) &&
+	       file_write(c->certificates_path, "", 0, FILE_PUBLIC, false) &&
+	       file_write(c->manifest_path, manifest.data, manifest.size, FILE_PUBLIC, false);
+out:
+	if (key)
+		explicit_bzero(key, strlen(key));
+	free(key);
+	blob_wipe(&manifest);
+	dealbox_random_free(random);
+	return good;
+}
+
+bool certifier_open(struct certifier *c, const char *folder)
+{
+	struct dealbox_fault fault;
+	struct blob key = { 0 }, opening = { 0 };
+	bool good;
+
+	if (!paths_make(c, folder))
+		return false;
+	c->manifest = manifest_read(c->manifest_path);
+	good = c->manifest && file_read_secret(c->key_path, &key) &&
+	       file_read_secret(c->opening_path, &opening) && file_read(c->certificates_path, &c->file);
+	if (good && dealbox_signer_parse(key.data, key.size, &c->signer, &fault)) {
+		fault_say(c->key_path, &fault);
+		good = false;
+	}
+	if (good && opening.size != DEALBOX_OPENING) {
+		complain("put it back from a copy", "%s: it is damaged", c->opening_path);
+		good = false;
+	}
+	if (good)
+		memcpy(c->opening, opening.data, DEALBOX_OPENING);
+	good = good && certificates_load(c);
+	blob_wipe(&key);
+	blob_wipe(&opening);
+	return good;
+}
+
+/* Puts a text behind the certificates, in the file and here. */
+static bool text_append(struct certifier *c, const char *text)
+{
+	const size_t size = strlen(text);
+	char *data = realloc(c->file.data, c->file.size + size + 1);
+
+	if (!data) {
+		complain(NULL, "out of memory");
+		return false;
+	}
+	memcpy(data + c->file.size, text, size + 1);
+	c->file.data = data;
+	c->file.size += size;
+	if (certificates_load(c) &&
+	    file_write(c->certificates_path, c->file.data, c->file.size, FILE_PUBLIC, true))
+		return true;
+	/* the file has it not: what is here must not go on from it */
+	c->file.size -= size;
+	certificates_load(c);
+	return false;
+}
+
+bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
+		   const struct dealbox_deal *deal, const struct dealbox_trace *trace)
+{
+	struct timespec now;
+	char *text = NULL;
+	bool good = false;
+
+	if (dealbox_certificates_opening(c->certificates)) {
+		complain("begin another folder: `dealbox certificate begin`",
+			 "%s: the opening is published, nothing can be certified any more", c->folder);
+		return false;
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	certificate->time = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+	memcpy(certificate->manifest, dealbox_manifest_hash(c->manifest), DEALBOX_HASH);
+	memcpy(certificate->previous, dealbox_certificates_head(c->certificates), DEALBOX_HASH);
+	if (!dealbox_certificate_commit(certificate, c->opening, deal, trace))
+		text = dealbox_certificate_sign(certificate, c->signer);
+	if (text)
+		good = text_append(c, text);
+	else
+		complain(NULL, "board %u cannot be certified", certificate->board);
+	free(text);
+	return good;
+}
+
+bool certifier_publish(struct certifier *c)
+{
+	char *text = dealbox_certificates_open(c->certificates, c->signer, c->opening);
+	bool good = false;
+
+	if (text)
+		good = text_append(c, text);
+	else
+		complain(NULL, "%s: the opening is published already", c->folder);
+	free(text);
+	return good;
+}
