@@ -1126,8 +1126,9 @@ out:
 	return status;
 }
 
-enum { KEY_PRACTICE = OPT_LONG, KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG };
-enum { KEY_PRACTICE = OPT_LONG, KEY_CERTIFY };
+enum {
+	KEY_PRACTICE = OPT_LONG, KEY_CERTIFY, KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG
+};
 
 static enum status deal_run(struct args *args)
 {
