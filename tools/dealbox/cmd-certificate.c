@@ -418,15 +418,15 @@ static const struct option_row certificate_options[] = {
 
 const struct command cmd_certificate = {
 	.name = "certificate",
-	.operands = "new-key FILE, manifest TOURNAMENT, begin FOLDER MANIFEST, open FOLDER, "
-		    "verify MANIFEST CERTIFICATES DEALS...",
+	.operands = "new-key|manifest|begin|open|verify OPERAND...",
 	.summary = "Prove that the cards in the boards are the deals committed to",
-	.about = "new-key: make a signing key. manifest: sign all that a published tournament\n"
-		 "promises. begin: a folder for the certificates of this PC; `dealbox deal --certify\n"
-		 "FOLDER` adds one for each board. open: publish, after play, what opens them.\n"
-		 "verify: say for every board whether its cards are the deal that was committed to.\n"
-		 "DEALS: files of sessions, or the .sqd with its .sqk beside it. Status 1: a board is\n"
-		 "not proven. What this proves, and what not: docs/certificate.md.",
+	.about = "new-key FILE: make a signing key. manifest TOURNAMENT: sign all that a published\n"
+		 "tournament promises. begin FOLDER MANIFEST: a folder for the certificates of this\n"
+		 "PC; `dealbox deal --certify FOLDER` adds one for each board. open FOLDER: publish,\n"
+		 "after play, what opens them. verify MANIFEST CERTIFICATES DEALS...: say for every\n"
+		 "board whether its cards are the deal that was committed to; DEALS are files of\n"
+		 "sessions, or the .sqd with its .sqk beside it. Status 1: a board is not proven.\n"
+		 "What this proves, and what not: docs/certificate.md.",
 	.options = certificate_options,
 	.run = certificate_run,
 };
