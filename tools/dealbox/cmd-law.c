@@ -34,7 +34,7 @@ static enum status record_judge(struct lawsay *law, FILE *file)
 			length--;
 		if (!dealbox_judge_line(judge, line, (size_t)length, &error))
 			continue;
-		complain("law-record(5) has the words of a record", "%s:%lu: %s", law->source,
+		complain("law-record.md has the words of a record; see dealbox-law(1)", "%s:%lu: %s", law->source,
 			 error.line, error.text);
 		status = STATUS_INPUT;
 	}
@@ -42,7 +42,7 @@ static enum status record_judge(struct lawsay *law, FILE *file)
 		complain(NULL, "cannot read %s: %m", law->source);
 		status = STATUS_INPUT;
 	} else if (status == STATUS_DONE && !lines) {
-		complain("law-record(5) has the words of a record", "%s is empty", law->source);
+		complain("law-record.md has the words of a record; see dealbox-law(1)", "%s is empty", law->source);
 		status = STATUS_INPUT;
 	}
 	free(line);

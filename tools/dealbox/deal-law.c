@@ -43,7 +43,7 @@ static bool line_take(struct run *run, const char *line, size_t length)
 		fprintf(run->record, "%.*s\n", (int)length, line);
 	if (!dealbox_judge_line(run->judge, line, length, &error))
 		return true;
-	complain("law-record(5) has the words of a record", "%s:%lu: %s", run->say.source, error.line,
+	complain("law-record.md has the words of a record; see dealbox-law(1)", "%s:%lu: %s", run->say.source, error.line,
 		 error.text);
 	return false;
 }
