@@ -156,13 +156,33 @@ static int packet_tell(struct story *s, unsigned int position, const struct pack
 	return err;
 }
 
+/*
+ * Rubber: an error with the last card is noted too late for Law 10(a), but the machine
+ * knows who has too many cards and who too few, and 10(c) is on that.
+ */
+static int count_tell(struct story *s, const unsigned int *hand)
+{
+	int err = 0;
+
+	for (unsigned int h = 0; !err && h < s->rules->hands; h++) {
+		struct dealbox_happening count = happening(V_COUNT);
+
+		if (hand[h] == s->rules->hand_cards)
+			continue;
+		count.places = 1u << h;
+		count.number[0] = (int16_t)hand[h];
+		err = tell(s, &count);
+	}
+	return err;
+}
+
 int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *plan,
 			const struct dealbox_trace *trace, dealbox_happening_fn take,
 			void *context, struct dealbox_record_error *error)
 {
 	struct story s = { .judge = judge, .take = take, .context = context, .error = error };
 	const struct dealbox_event *event;
-	unsigned int dealt = 0, n;
+	unsigned int dealt = 0, hand[DEALBOX_PLACES] = { 0 }, n;
 	struct packet packet;
 	int err = 0;
 
@@ -193,7 +213,10 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 			break;
 		err = packet_tell(&s, at, &packet);
 		dealt += packet.cards;
+		hand[s.fed[at].place] += packet.cards;
 	}
+	if (!err && s.done && s.rules->rules == DEALBOX_RULES_RUBBER)
+		err = count_tell(&s, hand);
 	if (!err && dealt)
 		err = pack_check(&s);
 	explicit_bzero(s.fed, sizeof(s.fed));

@@ -227,10 +227,12 @@ struct deal {
 	unsigned long over, under;		/* too many, too few cards found */
 	unsigned long claim;			/* a redeal was claimed */
 	unsigned long redeal;			/* a redeal was ruled */
+	uint32_t redeal_for;			/* the issues it was ruled for; 0 = something else */
 	unsigned long attention[ISSUES];	/* drawn in time, without the demand that it needs */
 	struct { uint8_t hand, cards; bool wrong; unsigned long line; } silent[SEATS];
 	uint8_t plays[SEATS];
 	uint8_t highest, bought;
+	uint8_t passes;				/* 3.2.17: to whom the deal passes */
 	uint8_t intent, interests;		/* topics */
 	unsigned long intent_line, interests_line;
 	/* duplicate */
@@ -361,8 +363,10 @@ static void give(struct dealbox_judge *j, struct dealbox_ruling *r)
 	if (r->fact_count == DEALBOX_RULING_FACTS)
 		r->fact_count--;	/* the line itself is always among them */
 	rest_on(r, j->line);
-	if (r->kind == DEALBOX_REDEAL)
+	if (r->kind == DEALBOX_REDEAL) {
 		j->d.redeal = j->line;
+		j->d.redeal_for = 0;
+	}
 	j->report(r, j->context);
 }
 
@@ -376,6 +380,14 @@ static void tell(struct dealbox_judge *j, enum dealbox_ruling_kind kind, const c
 	give(j, &r);
 }
 
+/* Who deals when this deal is dealt again. */
+static uint8_t redealer(const struct dealbox_judge *j)
+{
+	if (j->d.passes != NOBODY)
+		return j->d.passes;
+	return j->d.issue[I_TURN] ? j->turn : dealer(j);
+}
+
 /* Who deals again, with which pack, and what is done anew. */
 static void fill_redeal(const struct dealbox_judge *j, struct dealbox_ruling *r)
 {
@@ -385,7 +397,7 @@ static void fill_redeal(const struct dealbox_judge *j, struct dealbox_ruling *r)
 		r->shuffle = true;
 		return;
 	}
-	r->who = j->d.issue[I_TURN] ? j->turn : dealer(j);
+	r->who = redealer(j);
 	if (is(j, PRE))
 		return;
 	r->shuffle = r->cut = true;
@@ -454,17 +466,19 @@ static void dealer_fault(struct dealbox_judge *j, unsigned long fact, const char
 	r.unit = DEALBOX_UNIT_REMISE;
 	r.amount = j->remise;
 	give(j, &r);
-	j->turn = left(j, who);
-	j->d.dealer = NOBODY;
-	tell(j, DEALBOX_TURN_PASSES, "3.2.17", j->turn, fact, cause);
+	j->d.passes = left(j, who);
+	tell(j, DEALBOX_TURN_PASSES, "3.2.17", j->d.passes, fact, cause);
 }
 
-static bool too_late(const struct dealbox_judge *j, const struct row *row)
+/* The line at which the window of a row closed; 0 = it has not. */
+static unsigned long closed(const struct dealbox_judge *j, const struct row *row)
 {
+	unsigned long line = 0;
+
 	for (int m = 0; m < DEALBOX_MARKS; m++)
-		if (row->closes & 1u << m && j->d.mark[m])
-			return true;
-	return false;
+		if (row->closes & 1u << m && j->d.mark[m] && (!line || j->d.mark[m] < line))
+			line = j->d.mark[m];
+	return line;
 }
 
 /*
@@ -491,7 +505,8 @@ static void notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool dem
 	starred = row->starred && seat(who) && j->d.forfeited[who];
 	if (starred)
 		rest_on(&r, j->d.forfeited[who]);
-	if (too_late(j, row) && !(demand && row->demanded && j->d.attention[issue])) {
+	if (closed(j, row) && !(demand && row->demanded && j->d.attention[issue])) {
+		rest_on(&r, closed(j, row));
 		r.kind = row->late;
 		r.reference = row->late_reference;
 		r.see = row->late_see;
@@ -546,6 +561,8 @@ static void notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool dem
 		break;
 	}
 	give(j, &r);
+	if (r.kind == DEALBOX_REDEAL)
+		j->d.redeal_for = mask;
 }
 
 /* Which of the issues in mask have been raised. */
@@ -571,7 +588,7 @@ static void deal_new(struct dealbox_judge *j)
 {
 	j->d = (struct deal){
 		.dealer = NOBODY, .last = NOBODY, .next = NOBODY,
-		.highest = NOBODY, .bought = NOBODY,
+		.highest = NOBODY, .bought = NOBODY, .passes = NOBODY,
 	};
 	j->begun = true;
 	if (j->pack_count == 2 && j->last_pack < 2)
@@ -705,7 +722,9 @@ static int on_turn(struct dealbox_judge *j, happening *h)
 
 	if (who == DEALBOX_TALON)
 		return fail(j, "the talon is no player");
-	if (passed && seat(dealer(j)))
+	if (j->d.passes != NOBODY)
+		expected = j->d.passes;
+	else if (passed && seat(dealer(j)))
 		expected = left(j, dealer(j));
 	if (seat(who)) {
 		err = hand_check(j, who);
@@ -1260,7 +1279,9 @@ static int on_rectify(struct dealbox_judge *j, happening *h)
 	for (int i = 0; i < ISSUES; i++)
 		if (d->error.raised & BIT(i))
 			d->issue[i] = 0;
-	d->redeal = 0;
+	/* a redeal that was ruled for this error alone is not needed any more */
+	if (d->redeal_for && !(d->redeal_for & ~d->error.raised))
+		d->redeal = 0;
 	d->error.open = false;
 	d->error.done = true;
 	tell(j, DEALBOX_STANDS, "8", NOBODY, d->error.line,
@@ -1282,8 +1303,7 @@ static int on_object(struct dealbox_judge *j, happening *h)
 
 static int on_redeal(struct dealbox_judge *j, happening *h)
 {
-	bool stays = j->d.issue[I_TURN] || !seat(j->d.dealer);
-	uint8_t who = stays ? j->turn : j->d.dealer;
+	uint8_t who = redealer(j);
 	uint8_t index;
 	int err;
 
@@ -1294,8 +1314,7 @@ static int on_redeal(struct dealbox_judge *j, happening *h)
 	j->packs[index].shuffled = j->packs[index].cut = false;
 	j->packs[index].only_dealer = NULL;
 	deal_new(j);
-	if (!seat(j->turn) || !stays)
-		j->turn = who;
+	j->turn = who;
 	j->d.pack = index;
 	j->d.again = true;
 	return 0;

@@ -309,6 +309,8 @@ static void test_trace(void **state)
 	assert_string_equal(heard.text[0], "stands 8");
 	heard_of_trace(DEALBOX_RULES_RUBBER, 51, 2, RUBBER, &heard);
 	assert_string_equal(heard.text[1], "claim-too-late 10(a)(ii)");
+	assert_string_equal(heard.text[3],
+			    "redeal 10(c)(ii) who=N anew=shuffle,cut see=6(e)");
 	heard_of_trace(DEALBOX_RULES_RUBBER, 30, 1, RUBBER, &heard);
 	assert_string_equal(heard.text[1],
 			    "redeal 10(a)(ii) who=N anew=shuffle,cut see=6(e)");
