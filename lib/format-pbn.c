@@ -140,6 +140,16 @@ static inline const char *find_control(const char *text)
 	return text + first_byte(marks);
 }
 
+/* The first byte that is this one, or a control character. */
+static const char *find_either(const char *text, unsigned int byte)
+{
+	uint64_t marks;
+
+	while (!(marks = below(load(text), 0x20) | equal(load(text), byte)))
+		text += 8;
+	return text + first_byte(marks);
+}
+
 static void say(struct pbn *pbn, const struct found *found, uint32_t line,
 		struct dealbox_problem problem)
 {
@@ -694,11 +704,15 @@ static const char *brace_comment(struct pbn *pbn, const char *text)
 	bool empty = false;
 
 	for (text++; text < pbn->end; text++) {
-		const char *end = line_end(pbn, text);
-		const char *close = memchr(text, '}', (size_t)(end - text));
+		const char *end = find_either(text, '}');
 
-		if (close)
-			return close + 1;
+		if (end >= pbn->end)
+			break;
+		if (*end == '}')
+			return end + 1;
+		text = end;
+		if (*end != '\n' && *end != '\r')
+			continue;
 		text = skip_end(pbn, end);
 		if (empty && begins_game(pbn, text)) {
 			say(pbn, NULL, line, SAY(.code = DEALBOX_COMMENT_UNCLOSED));
@@ -762,9 +776,8 @@ static const char *scan_line(struct pbn *pbn, const char *text)
 		case '"':
 			/* a string of a table; it ends with its line at the latest */
 			stray(pbn);
-			after = line_end(pbn, text);
-			text = memchr(text + 1, '"', (size_t)(after - text - 1));
-			text = after > pbn->end || !text ? after : text + 1;
+			text = find_either(text + 1, '"');
+			text += text < pbn->end && *text == '"';
 			break;
 		default:
 			stray(pbn);
