@@ -1,0 +1,697 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The way by libusb, with a libusb that is a few tables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <libusb.h>
+#include <poll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dealbox/machine.h>
+
+#include "backend.h"
+#include "wire.h"
+
+#define EP_BULK_OUT	0x02
+#define EP_INT_IN	0x83
+#define EP_INT_OUT	0x04
+
+static struct {
+	struct usb_place place;
+	struct wire_descriptor descriptor;
+	uint8_t extra[WIRE_DESC_SIZE];
+	int extra_length;
+	struct libusb_endpoint_descriptor endpoints[3];
+	struct libusb_interface_descriptor setting;
+	struct libusb_interface interface;
+	struct libusb_config_descriptor config;
+
+	int init_end, claim_end, control_end, bulk_end, submit_end;
+	uint8_t control_type, control_request;
+	uint16_t control_index;
+	struct wire_result result;
+	int pipe[2];			/* what poll(2) sees of the bus */
+
+	struct libusb_transfer *in, *out;	/* in flight */
+	unsigned int submitted_in, submitted_out;
+	/* the next completion of the event endpoint */
+	bool completes;
+	enum libusb_transfer_status status;
+	uint8_t data[64];
+	int length;
+
+	int halts[4];
+	unsigned int halt_count;
+	long timers[32];		/* ms */
+	unsigned int timer_count;
+	/* what is open */
+	int contexts, handles, claims, configs;
+} bus;
+
+/* ---- libusb --------------------------------------------------------------- */
+
+#define OPAQUE	((void *)&bus)
+
+int __wrap_usb_place_find(const char *place, struct usb_place *out, struct dealbox_reason *reason);
+int __wrap_libusb_init(libusb_context **context);
+void __wrap_libusb_exit(libusb_context *context);
+int __wrap_libusb_wrap_sys_device(libusb_context *context, intptr_t fd, libusb_device_handle **handle);
+void __wrap_libusb_close(libusb_device_handle *handle);
+libusb_device *__wrap_libusb_get_device(libusb_device_handle *handle);
+int __wrap_libusb_claim_interface(libusb_device_handle *handle, int interface);
+int __wrap_libusb_release_interface(libusb_device_handle *handle, int interface);
+int __wrap_libusb_get_active_config_descriptor(libusb_device *device,
+					       struct libusb_config_descriptor **config);
+void __wrap_libusb_free_config_descriptor(struct libusb_config_descriptor *config);
+int __wrap_libusb_control_transfer(libusb_device_handle *handle, uint8_t type, uint8_t request,
+				   uint16_t value, uint16_t index, unsigned char *data,
+				   uint16_t length, unsigned int timeout);
+int __wrap_libusb_bulk_transfer(libusb_device_handle *handle, unsigned char endpoint,
+				unsigned char *data, int length, int *done, unsigned int timeout);
+int __wrap_libusb_clear_halt(libusb_device_handle *handle, unsigned char endpoint);
+int __wrap_libusb_submit_transfer(struct libusb_transfer *transfer);
+int __wrap_libusb_cancel_transfer(struct libusb_transfer *transfer);
+int __wrap_libusb_handle_events_timeout_completed(libusb_context *context, struct timeval *wait,
+						  int *completed);
+const struct libusb_pollfd **__wrap_libusb_get_pollfds(libusb_context *context);
+void __wrap_libusb_free_pollfds(const struct libusb_pollfd **list);
+void __wrap_libusb_set_pollfd_notifiers(libusb_context *context, libusb_pollfd_added_cb added,
+					libusb_pollfd_removed_cb removed, void *data);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old);
+int __real_timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old);
+
+int __wrap_usb_place_find(const char *place, struct usb_place *out, struct dealbox_reason *reason)
+{
+	(void)reason;
+	assert_string_equal(place, "A17");
+	*out = bus.place;
+	return 0;
+}
+
+int __wrap_libusb_init(libusb_context **context)
+{
+	if (bus.init_end)
+		return bus.init_end;
+	bus.contexts++;
+	*context = OPAQUE;
+	return 0;
+}
+
+void __wrap_libusb_exit(libusb_context *context)
+{
+	assert_ptr_equal(context, OPAQUE);
+	bus.contexts--;
+}
+
+int __wrap_libusb_wrap_sys_device(libusb_context *context, intptr_t fd, libusb_device_handle **handle)
+{
+	assert_ptr_equal(context, OPAQUE);
+	assert_true(fd >= 0);
+	bus.handles++;
+	*handle = OPAQUE;
+	return 0;
+}
+
+void __wrap_libusb_close(libusb_device_handle *handle)
+{
+	assert_ptr_equal(handle, OPAQUE);
+	assert_null(bus.in);
+	assert_null(bus.out);
+	assert_int_equal(bus.claims, 0);
+	bus.handles--;
+}
+
+libusb_device *__wrap_libusb_get_device(libusb_device_handle *handle)
+{
+	assert_ptr_equal(handle, OPAQUE);
+	return OPAQUE;
+}
+
+int __wrap_libusb_claim_interface(libusb_device_handle *handle, int interface)
+{
+	assert_ptr_equal(handle, OPAQUE);
+	assert_int_equal(interface, 1);
+	if (!bus.claim_end)
+		bus.claims++;
+	return bus.claim_end;
+}
+
+int __wrap_libusb_release_interface(libusb_device_handle *handle, int interface)
+{
+	assert_ptr_equal(handle, OPAQUE);
+	assert_int_equal(interface, 1);
+	bus.claims--;
+	return 0;
+}
+
+int __wrap_libusb_get_active_config_descriptor(libusb_device *device,
+					       struct libusb_config_descriptor **config)
+{
+	assert_ptr_equal(device, OPAQUE);
+	bus.configs++;
+	*config = &bus.config;
+	return 0;
+}
+
+void __wrap_libusb_free_config_descriptor(struct libusb_config_descriptor *config)
+{
+	assert_ptr_equal(config, &bus.config);
+	bus.configs--;
+}
+
+int __wrap_libusb_control_transfer(libusb_device_handle *handle, uint8_t type, uint8_t request,
+				   uint16_t value, uint16_t index, unsigned char *data,
+				   uint16_t length, unsigned int timeout)
+{
+	struct wire_status status = { 0 };
+	struct wire_info info = { .version = WIRE_VERSION, .name = "Tables" };
+
+	(void)value;
+	assert_ptr_equal(handle, OPAQUE);
+	assert_int_equal(timeout, 1000);
+	bus.control_type = type;
+	bus.control_request = request;
+	bus.control_index = index;
+	switch (request) {
+	case WIRE_GET_INFO:
+		wire_info_put(data, &info);
+		return length;
+	case WIRE_GET_RESULT:
+		wire_result_put(data, &bus.result);
+		return length;
+	case WIRE_GET_STATUS:
+		wire_status_put(data, &status);
+		return length;
+	}
+	return bus.control_end ? bus.control_end : length;
+}
+
+int __wrap_libusb_bulk_transfer(libusb_device_handle *handle, unsigned char endpoint,
+				unsigned char *data, int length, int *done, unsigned int timeout)
+{
+	(void)data;
+	assert_ptr_equal(handle, OPAQUE);
+	assert_int_equal(endpoint, EP_BULK_OUT);
+	assert_int_equal(timeout, 2000);
+	*done = length;
+	return bus.bulk_end;
+}
+
+int __wrap_libusb_clear_halt(libusb_device_handle *handle, unsigned char endpoint)
+{
+	assert_ptr_equal(handle, OPAQUE);
+	assert_in_range(bus.halt_count, 0, 3);
+	bus.halts[bus.halt_count++] = endpoint;
+	return 0;
+}
+
+int __wrap_libusb_submit_transfer(struct libusb_transfer *transfer)
+{
+	if (bus.submit_end)
+		return bus.submit_end;
+	if (transfer->endpoint == EP_INT_IN) {
+		assert_null(bus.in);
+		assert_int_equal(transfer->length, 64);
+		bus.in = transfer;
+		bus.submitted_in++;
+	} else {
+		assert_int_equal(transfer->endpoint, EP_INT_OUT);
+		assert_null(bus.out);
+		bus.out = transfer;
+		bus.submitted_out++;
+	}
+	return 0;
+}
+
+static void complete(struct libusb_transfer **flight, enum libusb_transfer_status status)
+{
+	struct libusb_transfer *transfer = *flight;
+
+	*flight = NULL;
+	transfer->status = status;
+	transfer->callback(transfer);
+}
+
+int __wrap_libusb_cancel_transfer(struct libusb_transfer *transfer)
+{
+	/* the callback comes with the next events, as in libusb */
+	transfer->status = LIBUSB_TRANSFER_CANCELLED;
+	return 0;
+}
+
+int __wrap_libusb_handle_events_timeout_completed(libusb_context *context, struct timeval *wait,
+						  int *completed)
+{
+	char byte;
+
+	(void)wait;
+	(void)completed;
+	assert_ptr_equal(context, OPAQUE);
+	if (bus.completes && bus.in) {
+		assert_int_equal(read(bus.pipe[0], &byte, 1), 1);
+		bus.completes = false;
+		memcpy(bus.in->buffer, bus.data, sizeof(bus.data));
+		bus.in->actual_length = bus.length;
+		complete(&bus.in, bus.status);
+	} else if (bus.in && bus.in->status == LIBUSB_TRANSFER_CANCELLED) {
+		complete(&bus.in, LIBUSB_TRANSFER_CANCELLED);
+	} else if (bus.out && bus.out->status == LIBUSB_TRANSFER_CANCELLED) {
+		complete(&bus.out, LIBUSB_TRANSFER_CANCELLED);
+	}
+	return 0;
+}
+
+const struct libusb_pollfd **__wrap_libusb_get_pollfds(libusb_context *context)
+{
+	static struct libusb_pollfd one;
+	static const struct libusb_pollfd *list[2] = { &one };
+
+	assert_ptr_equal(context, OPAQUE);
+	one = (struct libusb_pollfd){ .fd = bus.pipe[0], .events = POLLIN };
+	return list;
+}
+
+void __wrap_libusb_free_pollfds(const struct libusb_pollfd **list)
+{
+	assert_non_null(list);
+}
+
+void __wrap_libusb_set_pollfd_notifiers(libusb_context *context, libusb_pollfd_added_cb added,
+					libusb_pollfd_removed_cb removed, void *data)
+{
+	(void)added;
+	(void)removed;
+	(void)data;
+	assert_ptr_equal(context, OPAQUE);
+}
+
+/* Timers run out at once; how long they should have been is kept. */
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old)
+{
+	struct itimerspec soon = { .it_value = { .tv_nsec = 1 } };
+
+	assert_in_range(bus.timer_count, 0, 31);
+	bus.timers[bus.timer_count++] = new->it_value.tv_sec * 1000 + new->it_value.tv_nsec / 1000000;
+	return __real_timerfd_settime(fd, flags, &soon, old);
+}
+
+/* ---- set up --------------------------------------------------------------- */
+
+static int make(uint32_t kind)
+{
+	memset(&bus, 0, sizeof(bus));
+	strcpy(bus.place.node, "/dev/null");
+	strcpy(bus.place.serial, "A17");
+	strcpy(bus.place.port, "1-2");
+	bus.place.interface = 1;
+	bus.descriptor = (struct wire_descriptor){
+		.reader = DEALBOX_READER_CAMERA, .version = WIRE_VERSION, .pockets = 4,
+		.pocket_capacity = 20, .hopper = 200, .plan_entries = 64,
+		.capabilities = kind | DEALBOX_CAP_BY_CARD,
+		.gate_deadline_us = kind == DEALBOX_CAP_HOST_ROUTED ? 50000 : 0,
+	};
+	wire_descriptor_put(bus.extra, &bus.descriptor);
+	bus.endpoints[0] = (struct libusb_endpoint_descriptor){
+		.bEndpointAddress = EP_BULK_OUT, .bmAttributes = LIBUSB_TRANSFER_TYPE_BULK,
+		.wMaxPacketSize = 64 };
+	bus.endpoints[1] = (struct libusb_endpoint_descriptor){
+		.bEndpointAddress = EP_INT_IN, .bmAttributes = LIBUSB_TRANSFER_TYPE_INTERRUPT,
+		.wMaxPacketSize = 64 };
+	bus.endpoints[2] = (struct libusb_endpoint_descriptor){
+		.bEndpointAddress = EP_INT_OUT, .bmAttributes = LIBUSB_TRANSFER_TYPE_INTERRUPT,
+		.wMaxPacketSize = 16 };
+	bus.setting = (struct libusb_interface_descriptor){
+		.bInterfaceNumber = 1, .bNumEndpoints = 3, .bInterfaceClass = WIRE_CLASS,
+		.bInterfaceSubClass = WIRE_SUBCLASS, .bInterfaceProtocol = WIRE_PROTOCOL,
+		.endpoint = bus.endpoints, .extra = bus.extra, .extra_length = sizeof(bus.extra) };
+	bus.interface = (struct libusb_interface){ .altsetting = &bus.setting, .num_altsetting = 1 };
+	bus.config = (struct libusb_config_descriptor){ .bNumInterfaces = 1,
+							.interface = &bus.interface };
+	assert_int_equal(pipe(bus.pipe), 0);
+	return 0;
+}
+
+static int stored(void **state)
+{
+	(void)state;
+	return make(DEALBOX_CAP_STORED_PLAN);
+}
+
+static int routed(void **state)
+{
+	(void)state;
+	return make(DEALBOX_CAP_HOST_ROUTED);
+}
+
+/* Whatever happened, nothing is left. */
+static int unmake(void **state)
+{
+	(void)state;
+	assert_int_equal(bus.contexts, 0);
+	assert_int_equal(bus.handles, 0);
+	assert_int_equal(bus.claims, 0);
+	assert_int_equal(bus.configs, 0);
+	assert_null(bus.in);
+	assert_null(bus.out);
+	close(bus.pipe[0]);
+	close(bus.pipe[1]);
+	return 0;
+}
+
+static struct dealbox_machine *open_it(void)
+{
+	struct dealbox_machine *machine;
+	struct dealbox_reason reason;
+
+	assert_int_equal(dealbox_machine_open("usb:A17", false, &machine, &reason), 0);
+	return machine;
+}
+
+static void fails(int error, const char *what, const char *next)
+{
+	struct dealbox_machine *machine;
+	struct dealbox_reason reason;
+
+	assert_int_equal(dealbox_machine_open("usb:A17", false, &machine, &reason), error);
+	assert_null(machine);
+	assert_non_null(strstr(reason.what, what));
+	assert_non_null(strstr(reason.next, next));
+}
+
+/* The machine sends a transfer, or it fails. */
+static void arrives(enum libusb_transfer_status status, int length)
+{
+	bus.completes = true;
+	bus.status = status;
+	bus.length = length;
+	assert_int_equal(write(bus.pipe[1], "", 1), 1);
+}
+
+static void event_arrives(uint32_t number)
+{
+	struct wire_event event = { .type = DEALBOX_EV_KEY, .number = number,
+		.position = DEALBOX_NONE, .card = DEALBOX_NONE, .pocket = DEALBOX_NONE,
+		.quality = DEALBOX_NONE };
+
+	wire_event_put(bus.data, &event);
+	arrives(LIBUSB_TRANSFER_COMPLETED, WIRE_EVENT_SIZE);
+}
+
+/* Waits until poll(2) says that there is something, and reads. */
+static ssize_t wait_read(struct dealbox_machine *machine, struct dealbox_event *events, size_t max)
+{
+	struct pollfd wait = { .fd = dealbox_machine_fd(machine), .events = POLLIN };
+
+	assert_int_equal(poll(&wait, 1, 10000), 1);
+	return dealbox_machine_read(machine, events, max);
+}
+
+/* ---- tests ---------------------------------------------------------------- */
+
+static void a_machine_is_opened(void **state)
+{
+	struct dealbox_machine *machine = open_it();
+	struct dealbox_info info;
+
+	(void)state;
+	assert_int_equal(dealbox_machine_get_info(machine, &info), 0);
+	assert_string_equal(info.name, "Tables");
+	assert_string_equal(info.serial, "A17");
+	assert_string_equal(dealbox_machine_uri(machine), "usb:1-2");
+	assert_int_equal(bus.control_type, WIRE_REQ_IN);
+	assert_int_equal(bus.control_index, 1);
+	assert_non_null(bus.in);
+	dealbox_machine_close(machine);
+}
+
+static void events_come_and_the_next_are_asked_for(void **state)
+{
+	struct dealbox_machine *machine = open_it();
+	struct dealbox_event events[4];
+
+	(void)state;
+	event_arrives(1);
+	assert_int_equal(wait_read(machine, events, 4), 1);
+	assert_int_equal(events[0].type, DEALBOX_EV_KEY);
+	event_arrives(2);
+	assert_int_equal(wait_read(machine, events, 4), 1);
+	assert_int_equal(events[0].flags, 0);
+	assert_int_equal(bus.submitted_in, 3);
+	assert_int_equal(dealbox_machine_read(machine, events, 4), -EAGAIN);
+	dealbox_machine_close(machine);
+}
+
+static void a_halt_is_cleared(void **state)
+{
+	struct dealbox_machine *machine = open_it();
+	struct dealbox_event events[4];
+
+	(void)state;
+	arrives(LIBUSB_TRANSFER_STALL, 0);
+	wait_read(machine, events, 4);
+	if (!bus.in)
+		wait_read(machine, events, 4);
+	assert_int_equal(bus.halt_count, 1);
+	assert_int_equal(bus.halts[0], EP_INT_IN);
+	event_arrives(1);
+	assert_int_equal(wait_read(machine, events, 4), 1);
+	dealbox_machine_close(machine);
+}
+
+static void errors_are_tried_again_with_growing_pauses(void **state)
+{
+	static const long pauses[] = { 13, 26, 52, 104, 104 };
+	struct dealbox_machine *machine = open_it();
+	struct dealbox_event events[4];
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 5; n++) {
+		arrives(LIBUSB_TRANSFER_ERROR, 0);
+		while (bus.submitted_in < n + 2)
+			assert_int_equal(wait_read(machine, events, 4), -EAGAIN);
+		assert_int_equal(bus.timers[n], pauses[n]);
+	}
+	/* a good one, and it begins anew */
+	event_arrives(1);
+	assert_int_equal(wait_read(machine, events, 4), 1);
+	arrives(LIBUSB_TRANSFER_ERROR, 0);
+	assert_int_equal(wait_read(machine, events, 4), -EAGAIN);
+	assert_int_equal(bus.timers[5], 13);
+	assert_int_equal(bus.halt_count, 0);
+	dealbox_machine_close(machine);
+}
+
+static void after_a_second_of_errors_it_is_over(void **state)
+{
+	struct dealbox_machine *machine = open_it();
+	struct dealbox_event events[4];
+	ssize_t ret = -EAGAIN;
+	long sum = 0;
+	unsigned int n;
+
+	(void)state;
+	while (ret == -EAGAIN) {
+		if (bus.in)
+			arrives(LIBUSB_TRANSFER_ERROR, 0);
+		ret = wait_read(machine, events, 4);
+	}
+	assert_int_equal(ret, -ENODEV);
+	for (n = 0; n < bus.timer_count; n++)
+		sum += bus.timers[n];
+	assert_in_range(sum, 800, 1000);
+	dealbox_machine_close(machine);
+}
+
+static void unplugged(void **state)
+{
+	struct dealbox_machine *machine = open_it();
+	struct dealbox_event events[4];
+
+	(void)state;
+	event_arrives(1);
+	assert_int_equal(wait_read(machine, events, 4), 1);
+	arrives(LIBUSB_TRANSFER_NO_DEVICE, 0);
+	assert_int_equal(wait_read(machine, events, 4), -ENODEV);
+	assert_non_null(strstr(dealbox_machine_reason(machine)->what, "unplugged"));
+	dealbox_machine_close(machine);
+}
+
+static void how_commands_fail(void **state)
+{
+	static const struct {
+		int usb;
+		int error;
+	} ends[] = {
+		{ LIBUSB_ERROR_TIMEOUT, -ETIMEDOUT },
+		{ LIBUSB_ERROR_IO, -EIO },
+		{ LIBUSB_ERROR_OVERFLOW, -EOVERFLOW },
+		{ LIBUSB_ERROR_PIPE, -EPROTO },		/* and no result that tells why */
+	};
+	struct dealbox_machine *machine = open_it();
+	size_t n;
+
+	(void)state;
+	assert_int_equal(dealbox_machine_claim(machine), 0);
+	for (n = 0; n < sizeof(ends) / sizeof(*ends); n++) {
+		bus.control_end = ends[n].usb;
+		assert_int_equal(dealbox_machine_pause(machine), ends[n].error);
+	}
+	bus.control_end = LIBUSB_ERROR_NO_DEVICE;
+	assert_int_equal(dealbox_machine_pause(machine), -ENODEV);
+	dealbox_machine_close(machine);
+}
+
+static struct dealbox_plan by_card(void)
+{
+	struct dealbox_plan plan = { .plan_id = 5, .mode = DEALBOX_PLAN_BY_CARD, .entries = 52 };
+
+	return plan;
+}
+
+static void a_refused_block_leaves_no_halt(void **state)
+{
+	struct dealbox_machine *machine = open_it();
+	struct dealbox_plan plan = by_card();
+	int card;
+
+	(void)state;
+	for (card = 0; card < 52; card++)
+		plan.pocket[card] = card % 4;
+	assert_int_equal(dealbox_machine_claim(machine), 0);
+	bus.bulk_end = LIBUSB_ERROR_PIPE;
+	assert_int_equal(dealbox_machine_set_plan(machine, &plan), -EPROTO);
+	assert_int_equal(bus.halt_count, 1);
+	assert_int_equal(bus.halts[0], EP_BULK_OUT);
+	dealbox_machine_close(machine);
+}
+
+static void wire_arrives(struct wire_event event)
+{
+	wire_event_put(bus.data, &event);
+	arrives(LIBUSB_TRANSFER_COMPLETED, WIRE_EVENT_SIZE);
+}
+
+static void cards_are_answered(void **state)
+{
+	struct dealbox_machine *machine = open_it();
+	struct dealbox_plan plan = by_card();
+	struct wire_event read = { .type = DEALBOX_EV_CARD_READ, .insertion = 9, .number = 2,
+		.card = 17, .pocket = DEALBOX_NONE, .quality = 100 };
+	struct dealbox_event events[4];
+	struct wire_gate gate;
+	int card;
+
+	(void)state;
+	for (card = 0; card < 52; card++)
+		plan.pocket[card] = card % 4;
+	assert_int_equal(dealbox_machine_claim(machine), 0);
+	assert_int_equal(dealbox_machine_set_plan(machine, &plan), 0);
+	wire_arrives((struct wire_event){ .type = DEALBOX_EV_DEAL_STARTED, .number = 1, .code = 5,
+		.insertion = 9, .position = DEALBOX_NONE, .card = DEALBOX_NONE,
+		.pocket = DEALBOX_NONE, .quality = DEALBOX_NONE });
+	assert_int_equal(wait_read(machine, events, 4), 1);
+	wire_arrives(read);
+	assert_int_equal(wait_read(machine, events, 4), 1);
+	assert_int_equal(bus.submitted_out, 1);
+	assert_true(wire_gate_get(bus.out->buffer, (size_t)bus.out->length, &gate));
+	assert_int_equal(gate.pocket, 1);
+	assert_int_equal(gate.number, 2);
+
+	/* the answer is still on its way: another would not come in time */
+	read.number = 3;
+	wire_arrives(read);
+	assert_int_equal(wait_read(machine, events, 4), 1);
+	assert_int_equal(bus.submitted_out, 1);
+	complete(&bus.out, LIBUSB_TRANSFER_COMPLETED);
+	read.number = 4;
+	wire_arrives(read);
+	assert_int_equal(wait_read(machine, events, 4), 1);
+	assert_int_equal(bus.submitted_out, 2);
+	dealbox_machine_close(machine);
+}
+
+static void in_use(void **state)
+{
+	(void)state;
+	bus.claim_end = LIBUSB_ERROR_BUSY;
+	strcpy(bus.place.driver, "dealbox");
+	fails(-EBUSY, "the kernel module drives this machine", "local:");
+	strcpy(bus.place.driver, "usbfs");
+	fails(-EBUSY, "the machine is in use by", "wait until it has finished");
+}
+
+static void no_permission(void **state)
+{
+	(void)state;
+	strcpy(bus.place.node, "/nowhere/at/all");
+	fails(-ENOENT, "cannot open /nowhere/at/all: No such file", "plug it in again");
+}
+
+static void libusb_does_not_begin(void **state)
+{
+	(void)state;
+	bus.init_end = LIBUSB_ERROR_OTHER;
+	fails(-EIO, "cannot use the device", "");
+}
+
+static void descriptors_of_no_machine(void **state)
+{
+	(void)state;
+	bus.extra[5] = 2;	/* protocol 2.0 */
+	fails(-EPROTO, "descriptors are not those of protocol 1.00", "firmware");
+	bus.extra[5] = 1;
+	bus.setting.extra_length = 12;
+	fails(-EPROTO, "descriptors", "");
+	bus.setting.extra_length = sizeof(bus.extra);
+	bus.setting.bInterfaceProtocol = 2;
+	fails(-EPROTO, "descriptors", "");
+	bus.setting.bInterfaceProtocol = 1;
+	bus.endpoints[1].wMaxPacketSize = 16;
+	fails(-EPROTO, "descriptors", "");
+	bus.endpoints[1].wMaxPacketSize = 64;
+	bus.setting.bNumEndpoints = 1;
+	fails(-EPROTO, "descriptors", "");
+	bus.interface.num_altsetting = 0;
+	fails(-EPROTO, "descriptors", "");
+}
+
+static void a_host_routed_machine_without_a_way_to_answer(void **state)
+{
+	(void)state;
+	bus.setting.bNumEndpoints = 2;
+	fails(-EPROTO, "descriptors", "");
+}
+
+#define STORED(f)	cmocka_unit_test_setup_teardown(f, stored, unmake)
+#define ROUTED(f)	cmocka_unit_test_setup_teardown(f, routed, unmake)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STORED(a_machine_is_opened),
+		STORED(events_come_and_the_next_are_asked_for),
+		STORED(a_halt_is_cleared),
+		STORED(errors_are_tried_again_with_growing_pauses),
+		STORED(after_a_second_of_errors_it_is_over),
+		STORED(unplugged),
+		STORED(how_commands_fail),
+		STORED(a_refused_block_leaves_no_halt),
+		ROUTED(cards_are_answered),
+		STORED(in_use),
+		STORED(no_permission),
+		STORED(libusb_does_not_begin),
+		STORED(descriptors_of_no_machine),
+		ROUTED(a_host_routed_machine_without_a_way_to_answer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
