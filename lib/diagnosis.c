@@ -148,8 +148,8 @@ size_t dealbox_diagnosis_message(const struct dealbox_diagnosis *d, bool reveal,
 {
 	static const char *const likely[DEALBOX_CULPRITS] = {
 		[DEALBOX_CULPRIT_EARLIER] = "Most likely the earlier one was misread: replace that card.",
-		[DEALBOX_CULPRIT_LATER] = "Most likely the one at the reader was misread: replace that "
-					  "card.",
+		[DEALBOX_CULPRIT_LATER] =
+			"Most likely the one at the reader was misread: replace that card.",
 		[DEALBOX_CULPRIT_DECK] = "Most likely a card of another deck got in: they are the same.",
 	};
 	struct writer w = { text, size, 0 };
