@@ -1106,7 +1106,7 @@ static void deal_end(struct dealbox_judge *j, uint8_t who)
 		     N_("The deal was out of turn, and nobody drew attention to it in time."));
 		return;
 	}
-	if (!raised(j, ~0u) && !d->redeal && !d->unauthorised)
+	if (!raised(j, ~0u) && !d->redeal && !d->unauthorised && !pack->replaced)
 		tell(j, DEALBOX_STANDS, is(j, RUB) ? "8" : is(j, PRE) ? "3.2.13" : dealt_by(j, who),
 		     NOBODY, d->mark[DEALBOX_MARK_FIRST_CARD], N_("The cards were dealt correctly."));
 }

@@ -180,7 +180,7 @@ struct word {
 
 static bool word_is(struct word word, const char *text)
 {
-	return strlen(text) == word.length && !memcmp(word.text, text, word.length);
+	return *text == *word.text && !strncmp(text, word.text, word.length) && !text[word.length];
 }
 
 static int word_find(struct word word, const char *const *names, size_t count)

@@ -47,7 +47,7 @@ static const struct {
  * What follows, by kind. The first row that fits is taken: reference is that of the
  * ruling, or NULL; needs are what the ruling must have.
  */
-enum { WHO = 1, PACK = 2, ANEW = 4 };
+enum { WHO = 1, PACK = 2, ANEW = 4, SEE = 8 };
 
 static const struct {
 	uint8_t kind, needs, unit;
@@ -112,6 +112,7 @@ static const struct {
 	{ DEALBOX_COMPENSATION, 0, 0, NULL,
 	  N_("The dealer ({who}) makes good all damage and lost profit.") },
 	{ DEALBOX_BREACH, 0, 0, NULL, N_("This is against the rules; the text names no consequence.") },
+	{ DEALBOX_OTHER_LAW, SEE, 0, NULL, N_("These Laws apply: {see}.") },
 	{ DEALBOX_OTHER_LAW, 0, 0, NULL, N_("What applies is laid down elsewhere.") },
 	{ DEALBOX_NO_RIGHT, 0, 0, NULL, N_("The text gives this person no such right ({who}).") },
 	{ DEALBOX_NO_RULING, 0, 0, NULL, N_("The text has no ruling on this.") },
@@ -231,7 +232,7 @@ const char *dealbox_law_translate(const char *language, const char *message)
 static const char *outcome(const struct dealbox_ruling *r)
 {
 	unsigned int has = (r->who < DEALBOX_ACTOR_NONE ? WHO : 0) | (r->pack ? PACK : 0) |
-			   (r->shuffle || r->cut ? ANEW : 0);
+			   (r->shuffle || r->cut ? ANEW : 0) | (r->see ? SEE : 0);
 
 	for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++)
 		if (outcomes[i].kind == r->kind && !(outcomes[i].needs & ~has) &&
@@ -252,6 +253,8 @@ static void add_field(struct text *t, const struct dealbox_ruling *r, const char
 			    dealbox_law_translate(language, actors[r->who].text) : "-");
 	} else if (!strncmp(name, "pack", length)) {
 		add(t, "%s", r->pack ? r->pack : "-");
+	} else if (!strncmp(name, "see", length)) {
+		add(t, "%s", r->see ? r->see : "-");
 	} else if (!strncmp(name, "n", length)) {
 		add(t, "%d", r->amount);
 	} else if (!strncmp(name, "options", length)) {
@@ -286,7 +289,7 @@ size_t dealbox_ruling_text(const struct dealbox_ruling *r, const char *language,
 			c += n;
 		}
 	}
-	if (r->see)
+	if (r->see && r->kind != DEALBOX_OTHER_LAW)
 		add(&t, " %s %s.", dealbox_law_translate(language, N_("See also:")), r->see);
 	return t.length;
 }
