@@ -300,7 +300,8 @@ static void test_chain_cannot_be_changed(void **state)
 {
 	struct rig *rig = *state;
 	struct dealbox_deal deals[4];
-	char *file = file_make(rig, 4, true, deals), *cut = calloc(1, 5 * 2048);
+	char *file = file_make(rig, 4, true, deals);
+	static char cut[5 * 2048];
 	const size_t size = strlen(file);
 	char *starts[6];
 	size_t parts = 0;
@@ -319,22 +320,21 @@ static void test_chain_cannot_be_changed(void **state)
 	starts[5] = file + size;
 	assert_int_equal(parts, 5);
 	/* one left out; two exchanged; one twice; the last cut off, but opened */
-	snprintf(cut, 5 * 2048, "%.*s%s", (int)(starts[1] - file), file, starts[2]);
+	snprintf(cut, sizeof(cut), "%.*s%s", (int)(starts[1] - file), file, starts[2]);
 	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
-	snprintf(cut, 5 * 2048, "%.*s%.*s%.*s%s", (int)(starts[1] - file), file,
+	snprintf(cut, sizeof(cut), "%.*s%.*s%.*s%s", (int)(starts[1] - file), file,
 		 (int)(starts[3] - starts[2]), starts[2], (int)(starts[2] - starts[1]), starts[1], starts[3]);
 	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
-	snprintf(cut, 5 * 2048, "%.*s%s", (int)(starts[2] - file), file, starts[1]);
+	snprintf(cut, sizeof(cut), "%.*s%s", (int)(starts[2] - file), file, starts[1]);
 	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
-	snprintf(cut, 5 * 2048, "%.*s%s", (int)(starts[3] - file), file, starts[4]);
+	snprintf(cut, sizeof(cut), "%.*s%s", (int)(starts[3] - file), file, starts[4]);
 	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
 	/* behind the opening comes nothing */
-	snprintf(cut, 5 * 2048, "%s%s", file, starts[4]);
+	snprintf(cut, sizeof(cut), "%s%s", file, starts[4]);
 	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
 	/* cut off at the end and not opened: that alone cannot be seen, it is only not open */
 	assert_int_equal(file_try(rig, file, (size_t)(starts[3] - file)), 0);
 	assert_int_equal(file_try(rig, file, 0), 0);
-	free(cut);
 	free(file);
 }
 
