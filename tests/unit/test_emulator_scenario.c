@@ -611,6 +611,31 @@ static void gate_commands_can_be_spoilt(void **state)
 	bench_free(&bench);
 }
 
+static void gate_commands_can_come_too_late(void **state)
+{
+	struct bench bench = bench_new(ROUTED, "on route: delay 30\n");
+	struct rig *rig = bench.rig;
+	uint8_t buf[WIRE_GATE_SIZE];
+	const struct wire_event *read;
+	struct wire_gate gate = { 0 };
+
+	(void)state;
+	rig_cards(rig, 52);
+	rig_insert(rig);
+	assert_int_equal(rig_start(rig, BY_CARD), 0);
+	read = rig_until(rig, DEALBOX_EV_CARD_READ);
+	gate.number = read->number;
+	gate.insertion = 1;
+	wire_gate_put(buf, &gate);
+	submit(&bench, DEVICE_EP_INT_OUT, NULL, buf, sizeof(buf));
+	/* the deadline is 20 ms */
+	assert_true(reap_within(&bench, 30000));
+	assert_int_equal(bench.done.status, 0);
+	assert_int_equal(rig_counters(rig).gates_late, 1);
+	assert_int_equal(rig_status(rig).fault, DEALBOX_EV_GATE_LATE);
+	bench_free(&bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -632,6 +657,7 @@ int main(void)
 		cmocka_unit_test(event_transfers_can_be_spoilt),
 		cmocka_unit_test(plans_can_be_spoilt),
 		cmocka_unit_test(gate_commands_can_be_spoilt),
+		cmocka_unit_test(gate_commands_can_come_too_late),
 	};
 
 	return cmocka_run_group_tests_name("emulator scenario", tests, NULL, NULL);

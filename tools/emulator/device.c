@@ -39,7 +39,8 @@ struct pending {
 	uint64_t at;		/* when it ends; MACHINE_NEVER = by an event, or never */
 	int32_t status;
 	uint32_t length, room;
-	uint8_t *data;		/* IN data, owned */
+	bool late;		/* OUT data that the machine takes only when the transfer ends */
+	uint8_t *data;		/* IN data, or late OUT data; owned */
 };
 
 struct device {
@@ -447,13 +448,15 @@ static void control(struct device *d, uint64_t now, const struct transfer *trans
 	spoil_world(d, &spoil);
 }
 
-static bool bulk_out(struct device *d, const struct transfer *transfer, const struct spoil *spoil)
+/* The machine takes what was sent to a bulk or interrupt OUT endpoint. False = stall. */
+static bool take(struct device *d, const struct pending *p, const uint8_t *data)
 {
-	if (spoil->refuse)
-		machine_refuse_plan(d->machine, spoil->refuse->value[0],
-				    spoil->refuse->value[1] == EFFECT_NONE ? 0 :
-				    spoil->refuse->value[1]);
-	return machine_bulk(d->machine, transfer->data, transfer->length);
+	if (p->endpoint == DEVICE_EP_BULK_OUT)
+		return machine_bulk(d->machine, data, p->room);
+	/* one that ended with an error never came */
+	if (!p->status)
+		machine_gate(d->machine, data, p->room);
+	return true;
 }
 
 static void out(struct device *d, uint64_t now, const struct transfer *transfer,
@@ -469,12 +472,24 @@ static void out(struct device *d, uint64_t now, const struct transfer *transfer,
 	spoil = spoil_of(d, bulk ? HOOK_PLAN : HOOK_ROUTE, 0);
 	if (spoil.ignore)
 		return;
-	if (spoil.stall || (bulk && !bulk_out(d, transfer, &spoil))) {
+	if (spoil.stall) {
 		stall(d, p, now, spoil.delay);
-	} else {
-		if (!bulk && !spoil.status)
-			machine_gate(d->machine, transfer->data, transfer->length);
-		answer(p, now, &spoil, 0, NULL, transfer->length);
+		spoil_world(d, &spoil);
+		return;
+	}
+	if (spoil.refuse)
+		machine_refuse_plan(d->machine, spoil.refuse->value[0],
+				    spoil.refuse->value[1] == EFFECT_NONE ? 0 :
+				    spoil.refuse->value[1]);
+	answer(p, now, &spoil, 0, NULL, p->room);
+	if (spoil.delay && !spoil.no_answer) {
+		/* the endpoint is not ready before */
+		p->data = malloc(p->room ? p->room : 1);
+		p->late = p->data;
+		if (p->late)
+			memcpy(p->data, transfer->data, p->room);
+	} else if (!take(d, p, transfer->data)) {
+		stall(d, p, now, 0);
 	}
 	spoil_world(d, &spoil);
 }
@@ -565,12 +580,14 @@ bool device_reap(struct device *d, uint64_t now, struct completion *completion)
 
 		if (p->at > now)
 			continue;
+		if (p->late && !take(d, p, p->data))
+			stall(d, p, now, 0);
 		completion->tag = p->tag;
 		completion->endpoint = p->endpoint;
 		completion->in = p->in;
 		completion->status = p->status;
 		completion->length = p->length;
-		if (p->data)
+		if (p->in && p->data)
 			memcpy(completion->data, p->data, p->length);
 		drop(d, i);
 		return true;
