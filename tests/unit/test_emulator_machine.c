@@ -907,6 +907,9 @@ static void configuration_tells_what_is_there(void **state)
 	machine_cover(rig->m, true);
 	rig_collect(rig);
 	start = rig->count;
+	/* what was not fetched before is forgotten */
+	machine_cover(rig->m, false);
+	machine_cover(rig->m, true);
 	machine_configure(rig->m);
 	rig_collect(rig);
 	assert_int_equal(rig->count, start + 4);
@@ -933,11 +936,12 @@ static void a_deal_is_spent_when_the_bus_is_lost(void **state)
 	(void)state;
 	for (i = 0; i < 3; i++) {
 		struct rig *rig = rig_dealing(STORED, BY_CARD, "");
-		unsigned int routed;
+		unsigned int routed, landed;
 
 		while (rig_until(rig, DEALBOX_EV_CARD_ROUTED)->position < 10)
 			;
 		routed = rig_count(rig, DEALBOX_EV_CARD_ROUTED);
+		landed = rig_count(rig, DEALBOX_EV_CARD_LANDED);
 		ways[i](rig->m);
 		if (ways[i] == machine_disconnect)
 			machine_configure(rig->m);
@@ -948,6 +952,7 @@ static void a_deal_is_spent_when_the_bus_is_lost(void **state)
 		assert_true(rig_status(rig).flags & DEALBOX_STATUS_SPENT);
 		assert_int_equal(rig_status(rig).cards_total, 0);
 		rig_pass(rig, 5000000);
+		assert_int_equal(rig_count(rig, DEALBOX_EV_CARD_LANDED), landed);
 		for (cards = 0, pocket = 0; pocket < 4; pocket++)
 			cards += machine_view(rig->m).board->pocket[pocket].count;
 		/* what was past the gate is in its pocket, and no more */
@@ -1011,6 +1016,7 @@ static void a_board_at_power_on_is_in_doubt(void **state)
 	assert_int_equal(rig_until(rig, DEALBOX_EV_STATE_LOST)->code, DEALBOX_LOST_POWER_ON);
 	inserted = rig_until(rig, DEALBOX_EV_BOARD_INSERTED);
 	assert_int_equal(inserted->insertion, 2);
+	assert_int_equal(rig->saved_insertion, 2);
 	assert_int_equal(inserted->flags, DEALBOX_EVF_AT_POWER_ON);
 	assert_true(rig_status(rig).flags & DEALBOX_STATUS_IN_DOUBT);
 	rig_load_mode(rig, BY_CARD);

@@ -143,7 +143,8 @@ static void every_fault_finds_its_way_on(void **state)
 		"position 7: repeat", "position 7: misread", "position 7: double-feed",
 		"position 7: jam feeder", "position 7: jam reader", "position 7: jam gate",
 		"position 7: jam pocket", "position 7: wrong-pocket", "position 7: pull",
-		"position 7: cover open", "position 7: hardware 5", "position 7: hardware 5 lasting",
+		"position 7: cover open",
+		"position 7: face-up\nposition 7: jam feeder", "position 7: hardware 5", "position 7: hardware 5 lasting",
 	};
 	static const uint8_t inserted[] = { DEALBOX_EV_BOARD_INSERTED, 0 };
 	unsigned int i, packs;
@@ -161,6 +162,10 @@ static void every_fault_finds_its_way_on(void **state)
 			assert_int_equal(table.rig->account.end, MACHINE_DONE);
 			assert_int_equal(table.rig->account.pocket[0].count, 13);
 			assert_int_equal(machine_hopper(table.rig->m)->count, 52 * packs);
+			/* a card that lay face up in a jam is put back as it belongs */
+			if (strstr(rules[i], "jam"))
+				assert_int_equal(rig_count(table.rig, DEALBOX_EV_CARD_UNREADABLE),
+						 0);
 			check_cards(&table, packs);
 			rig_free(table.rig);
 		}
@@ -192,6 +197,26 @@ static void numbered_boards_come_in_their_order(void **state)
 		if (table.rig->events[i].type == DEALBOX_EV_BOARD_INSERTED && seen < 4)
 			assert_int_equal(table.rig->events[i].arg[0], expected[seen++]);
 	assert_int_equal(seen, 4);
+	rig_free(table.rig);
+}
+
+static void an_aborted_board_comes_again(void **state)
+{
+	static const uint8_t routed[] = { DEALBOX_EV_CARD_ROUTED, 0 };
+	static const uint8_t inserted[] = { DEALBOX_EV_BOARD_INSERTED, 0 };
+	struct table table = table_new("", 1);
+
+	(void)state;
+	table.operator.boards[0] = 5;
+	table.operator.boards[1] = 6;
+	table.operator.board_count = 2;
+	first_board(&table);
+	until(&table, routed);
+	assert_int_equal(rig_do(table.rig, DEALBOX_OP_ABORT), 0);
+	assert_int_equal(until(&table, inserted)->arg[0], 5);
+	assert_int_equal(table.rig->account.end, MACHINE_VOID);
+	assert_int_equal(machine_hopper(table.rig->m)->count, 52);
+	check_cards(&table, 1);
 	rig_free(table.rig);
 }
 
@@ -271,6 +296,7 @@ int main(void)
 		cmocka_unit_test(packs_are_whole_and_mixed),
 		cmocka_unit_test(every_fault_finds_its_way_on),
 		cmocka_unit_test(numbered_boards_come_in_their_order),
+		cmocka_unit_test(an_aborted_board_comes_again),
 		cmocka_unit_test(the_account_tells_what_lies_there),
 		cmocka_unit_test(commands_are_answered_by_one_line),
 	};
