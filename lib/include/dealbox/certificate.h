@@ -78,6 +78,7 @@ DEALBOX_API int dealbox_certificates_parse(const void *data, size_t size,
 /* Frees it. NULL is allowed. */
 DEALBOX_API void dealbox_certificates_free(struct dealbox_certificates *certificates);
 
+/* How many certificates the file has. */
 DEALBOX_API size_t dealbox_certificates_count(const struct dealbox_certificates *certificates);
 
 /* The one with that index, NULL beyond. It lives as the certificates, as does the next. */

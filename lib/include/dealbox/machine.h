@@ -105,6 +105,10 @@ DEALBOX_API int dealbox_machine_fd(const struct dealbox_machine *machine);
 DEALBOX_API ssize_t dealbox_machine_read(struct dealbox_machine *machine,
 				    struct dealbox_event *events, size_t max);
 
+/*
+ * What does not change, how it stands now, what it did in its life. 0, or -errno: -ENODEV when it is
+ * gone, -EPROTO when its answer breaks the protocol.
+ */
 DEALBOX_API int dealbox_machine_get_info(struct dealbox_machine *machine,
 				    struct dealbox_info *out);
 DEALBOX_API int dealbox_machine_get_status(struct dealbox_machine *machine,

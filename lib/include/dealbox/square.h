@@ -64,6 +64,7 @@ DEALBOX_API const char *dealbox_square_value(const struct dealbox_square *square
 /* The hash of the keys, "" until published. */
 DEALBOX_API const char *dealbox_square_hash(const struct dealbox_square *square);
 
+/* How many phases the tournament has. */
 DEALBOX_API unsigned int dealbox_square_phases(const struct dealbox_square *square);
 
 /* Phase number 1... -ENOENT: there is none. */

@@ -42,6 +42,7 @@ DEALBOX_API void dealbox_trace_free(struct dealbox_trace *trace);
 DEALBOX_API int dealbox_trace_add(struct dealbox_trace *trace,
 				  const struct dealbox_event *event);
 
+/* The number that it was made with. */
 DEALBOX_API uint32_t dealbox_trace_insertion(const struct dealbox_trace *trace);
 
 /* How many events it keeps, and the one with that index (NULL beyond). They live as
