@@ -21,6 +21,8 @@ static void good_rules_are_taken(void **state)
 		"position 1: quality 7", "on event CARD_READ nth 4: drop",
 		"on event card_landed: duplicate", "on event 0x12: unknown", "on event: flood 70",
 		"on event DEAL_DONE: set 24 0d0d", "on event PLAN_LOADED: delay 400",
+		"on descriptor: stall", "on descriptor config: set 18 00",
+		"on descriptor 6: no-answer",
 		"on request START: stall", "on request GET_STATUS: short 7",
 		"on request GET_INFO: long 80", "on request: ignore", "on request 0x12: no-answer",
 		"on request LOCATE: status EPROTO", "on request START: refuse HARDWARE 3",
@@ -83,7 +85,11 @@ static void bad_rules_are_named(void **state)
 		{ "position 3: hardware", "s:1: \"hardware\" needs" },
 		{ "position 3: hardware 1 1", "s:1: \"hardware\" needs \"lasting\"" },
 		{ "position 3: unplug soon", "s:1: \"unplug\" needs a time" },
-		{ "on event KEY: set 32 00", "s:1: \"set\" needs an offset" },
+		{ "on event KEY: set 32 00", "s:1: \"set\" goes beyond" },
+		{ "on request: set 1024 00", "s:1: \"set\" needs an offset" },
+		{ "set 1 00", "s:1: a rule is" }, { "always: set 1 00", "s:1: \"set\" needs \"on\"" },
+		{ "on descriptor moon: stall", "s:1: \"moon\" is no condition" },
+		{ "on descriptor: refuse STATE", "s:1: \"refuse\" cannot happen on" },
 		{ "on event KEY: set 31 0000", "s:1: \"set\" goes beyond" },
 		{ "on event KEY: set 3 0", "s:1: \"set\" needs bytes in hex" },
 		{ "on event KEY: set 3 zz", "s:1: \"set\" needs bytes in hex" },
@@ -517,6 +523,39 @@ static void requests_can_be_spoilt(void **state)
 	bench_free(&bench);
 }
 
+static void answers_can_be_patched(void **state)
+{
+	static const uint8_t get_config[8] = { 0x80, 6, 0, 2, 0, 0, 0, 1 };
+	struct bench bench = bench_new(STORED,
+		"on request GET_STATUS: set 0 09\n"
+		"on transfer: set 0 77\n"
+		"on descriptor config nth 2: set 14 ee\n"
+		"on descriptor config nth 3: stall\n");
+	uint8_t plain[256];
+
+	(void)state;
+	query(&bench, WIRE_GET_STATUS, 32);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, 32);
+	assert_int_equal(bench.done.data[0], 9);
+	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, 32);
+	assert_int_equal(bench.done.data[0], 0x77);
+	submit(&bench, 0, get_config, NULL, 256);
+	assert_true(reap(&bench));
+	memcpy(plain, bench.done.data, bench.done.length);
+	submit(&bench, 0, get_config, NULL, 256);
+	assert_true(reap(&bench));
+	assert_int_equal(plain[14], 0xff);
+	plain[14] = 0xee;
+	assert_memory_equal(bench.done.data, plain, bench.done.length);
+	submit(&bench, 0, get_config, NULL, 256);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, -EPIPE);
+	bench_free(&bench);
+}
+
 static void event_transfers_can_be_spoilt(void **state)
 {
 	static const uint8_t clear_halt[8] = { 2, 1, 0, 0, DEVICE_EP_INT_IN, 0, 0, 0 };
@@ -654,6 +693,7 @@ int main(void)
 		cmocka_unit_test(events_can_be_spoilt),
 		cmocka_unit_test(events_can_be_late),
 		cmocka_unit_test(requests_can_be_spoilt),
+		cmocka_unit_test(answers_can_be_patched),
 		cmocka_unit_test(event_transfers_can_be_spoilt),
 		cmocka_unit_test(plans_can_be_spoilt),
 		cmocka_unit_test(gate_commands_can_be_spoilt),

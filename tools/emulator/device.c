@@ -304,7 +304,7 @@ struct spoil {
 	bool no_answer;		/* carried out, never answered */
 	int32_t status;		/* 0 = as it is */
 	uint32_t short_to, long_to;	/* EFFECT_NONE = as it is */
-	const struct effect *bytes, *refuse;
+	const struct effect *bytes, *set, *refuse;
 	struct { enum action action; uint32_t value[2]; } world[4];	/* afterwards */
 	unsigned int world_count;
 };
@@ -342,6 +342,9 @@ static struct spoil spoil_of(struct device *d, enum hook hook, uint8_t name)
 		case ACTION_BYTES:
 			spoil.bytes = effect;
 			break;
+		case ACTION_SET:
+			spoil.set = effect;
+			break;
 		case ACTION_REFUSE:
 			spoil.refuse = effect;
 			break;
@@ -377,6 +380,8 @@ static void answer(struct pending *p, uint64_t now, const struct spoil *spoil, i
 		length = spoil->bytes->length;
 		memcpy(buf, spoil->bytes->bytes, length);
 	}
+	if (spoil->set)
+		memcpy(buf + spoil->set->value[0], spoil->set->bytes, spoil->set->length);
 	if (spoil->short_to < length)
 		length = spoil->short_to;
 	if (spoil->long_to != EFFECT_NONE && spoil->long_to > length)
@@ -423,6 +428,8 @@ static void control(struct device *d, uint64_t now, const struct transfer *trans
 		p->room = wanted;
 	if ((setup[0] & 0x60) == 0x40)
 		spoil = spoil_of(d, HOOK_REQUEST, setup[1]);
+	else if (setup[0] == 0x80 && setup[1] == REQ_GET_DESCRIPTOR)
+		spoil = spoil_of(d, HOOK_DESCRIPTOR, setup[3]);
 	if (spoil.ignore)
 		return;
 	if (spoil.stall) {

@@ -36,7 +36,7 @@ struct name {
 static const struct name hooks[] = {
 	{ "feed", HOOK_FEED }, { "read", HOOK_READ }, { "gate", HOOK_GATE },
 	{ "land", HOOK_LAND }, { "event", HOOK_EVENT }, { "request", HOOK_REQUEST },
-	{ "plan", HOOK_PLAN }, { "route", HOOK_ROUTE }, { "transfer", HOOK_TRANSFER },
+	{ "descriptor", HOOK_DESCRIPTOR }, { "plan", HOOK_PLAN }, { "route", HOOK_ROUTE }, { "transfer", HOOK_TRANSFER },
 	{ NULL }
 };
 
@@ -49,6 +49,11 @@ static const struct name requests[] = {
 	{ "ABORT", DEALBOX_OP_ABORT }, { "CLEAR_FAULT", DEALBOX_OP_CLEAR_FAULT },
 	{ "RELEASE_BOARD", DEALBOX_OP_RELEASE_BOARD }, { "TEST_DEAL", DEALBOX_OP_TEST_DEAL },
 	{ "LOCATE", DEALBOX_OP_LOCATE }, { NULL }
+};
+
+static const struct name descriptors[] = {
+	{ "device", 1 }, { "config", 2 }, { "string", 3 }, { "qualifier", 6 }, { "bos", 15 },
+	{ NULL }
 };
 
 #define EVENT(name)	{ #name, DEALBOX_EV_##name }
@@ -93,13 +98,14 @@ static const struct name covers[] = { { "open", 1 }, { "close", 0 }, { NULL } };
 static const struct name lasting[] = { { "lasting", 1 }, { NULL } };
 
 #define AT(hook)	(1u << HOOK_##hook)
-#define AT_TRANSFERS	(AT(REQUEST) | AT(PLAN) | AT(ROUTE) | AT(TRANSFER))
+#define AT_ANSWERS	(AT(REQUEST) | AT(DESCRIPTOR) | AT(TRANSFER))
+#define AT_TRANSFERS	(AT_ANSWERS | AT(PLAN) | AT(ROUTE))
 #define AT_ANY		((1u << HOOK_COUNT) - 1)
 
 /*
  * args: one letter for each word behind the action; capitals may be left out.
  * c card, p pocket, q quality, n number, t ms, j place of a jam, s status, k key, o open or close,
- * e error, x hex bytes, f offset in an event, l "lasting".
+ * e error, x hex bytes, f offset, l "lasting".
  */
 static const struct verb {
 	const char *name;
@@ -122,15 +128,15 @@ static const struct verb {
 	{ "duplicate", ACTION_DUPLICATE, AT(EVENT), "" },
 	{ "unknown", ACTION_UNKNOWN, AT(EVENT), "" },
 	{ "flood", ACTION_FLOOD, AT(EVENT), "n" },
-	{ "set", ACTION_SET, AT(EVENT), "fx" },
+	{ "set", ACTION_SET, AT(EVENT) | AT_ANSWERS, "fx" },
 	{ "delay", ACTION_DELAY, AT(EVENT) | AT_TRANSFERS, "t" },
 	{ "stall", ACTION_STALL, AT_TRANSFERS, "" },
 	{ "ignore", ACTION_IGNORE, AT_TRANSFERS, "" },
 	{ "no-answer", ACTION_NO_ANSWER, AT_TRANSFERS, "" },
 	{ "status", ACTION_STATUS, AT_TRANSFERS, "s" },
 	{ "short", ACTION_SHORT, AT_TRANSFERS, "n" },
-	{ "long", ACTION_LONG, AT(REQUEST) | AT(TRANSFER), "n" },
-	{ "bytes", ACTION_BYTES, AT(REQUEST) | AT(TRANSFER), "X" },
+	{ "long", ACTION_LONG, AT_ANSWERS, "n" },
+	{ "bytes", ACTION_BYTES, AT_ANSWERS, "X" },
 	{ "refuse", ACTION_REFUSE, AT(REQUEST) | AT(PLAN), "eN" },
 	{ "pull", ACTION_PULL, AT_ANY, "" },
 	{ "cover", ACTION_COVER, AT_ANY, "o" },
@@ -243,7 +249,7 @@ static bool argument(char kind, const char *word, struct effect *effect, uint32_
 	case 't':
 		return name_of(none, word, 3600000, value);
 	case 'f':
-		return name_of(none, word, WIRE_EVENT_SIZE - 1, value);
+		return name_of(none, word, EFFECT_BYTES_MAX - 1, value);
 	case 'j':
 		return name_of(places, word, 0, value);
 	case 's':
@@ -268,7 +274,7 @@ static const char *argument_text(char kind)
 	static const struct { char kind; const char *text; } texts[] = {
 		{ 'c', "a card such as SA, h10 or joker1" }, { 'p', "a pocket 0..7" },
 		{ 'q', "a quality 0..100" }, { 'n', "a number" },
-		{ 't', "a time in ms, at most 3600000" }, { 'f', "an offset 0..31" },
+		{ 't', "a time in ms, at most 3600000" }, { 'f', "an offset 0..1023" },
 		{ 'j', "feeder, reader, gate or pocket" },
 		{ 's', "EPROTO, EILSEQ, ETIME, EOVERFLOW, EPIPE, ECOMM, ENOSR or EREMOTEIO" },
 		{ 'k', "start, stop, release or a number" }, { 'o', "open or close" },
@@ -303,13 +309,15 @@ static bool parse_hook(struct parser *p, char **words, int count, int *used, uin
 	const struct name *names = NULL;
 
 	if (count < 2 || !name_of(hooks, words[1], 0, hook) || isdigit((unsigned char)*words[1]))
-		return wrong(p, "\"on\" needs one of feed, read, gate, land, event, request, plan, route, transfer");
+		return wrong(p, "\"on\" needs one of feed, read, gate, land, event, request, descriptor, plan, route, transfer");
 	*used = 2;
 	if (*hook == HOOK_EVENT)
 		names = events;
 	else if (*hook == HOOK_REQUEST)
 		names = requests;
-	/* the name may be left out: any event, any request */
+	else if (*hook == HOOK_DESCRIPTOR)
+		names = descriptors;
+	/* the name may be left out: any of them */
 	if (names && count > 2 && name_of(names, words[2], 255, name))
 		*used = 3;
 	return true;
@@ -418,8 +426,6 @@ static bool parse_action(struct parser *p, char **words, int count, struct rule 
 	}
 	if (word != count)
 		return wrong(p, "\"%.40s\" is too much behind \"%s\"", words[word], verb->name);
-	if (verb->action == ACTION_SET && effect->value[0] + effect->length > WIRE_EVENT_SIZE)
-		return wrong(p, "\"set\" goes beyond the 32 bytes of an event");
 	at = verb->at;
 	if (verb->action == ACTION_JAM)
 		at = 1u << jam_hooks[effect->value[0]];
@@ -427,6 +433,9 @@ static bool parse_action(struct parser *p, char **words, int count, struct rule 
 		return wrong(p, "\"%s\" needs \"on\" and what it is to happen to", verb->name);
 	if (!hooked)
 		rule->hook = first_hook(at);
+	if (verb->action == ACTION_SET && rule->hook == HOOK_EVENT &&
+	    effect->value[0] + effect->length > WIRE_EVENT_SIZE)
+		return wrong(p, "\"set\" goes beyond the 32 bytes of an event");
 	if (!(at & 1u << rule->hook))
 		return wrong(p, "\"%s\" cannot happen on \"%s\"", verb->name,
 			     hooks[rule->hook].name);

@@ -18,7 +18,8 @@ enum hook {
 	HOOK_GATE,	/* the gate is about to be set */
 	HOOK_LAND,	/* a card is about to fall into its pocket */
 	HOOK_EVENT,	/* an event is about to be queued; name = its type */
-	HOOK_REQUEST,	/* a control transfer came; name = bRequest, vendor requests only */
+	HOOK_REQUEST,	/* a vendor request came; name = bRequest */
+	HOOK_DESCRIPTOR,	/* GET_DESCRIPTOR came; name = 1 device, 2 config, 3 string... */
 	HOOK_PLAN,	/* a bulk OUT transfer came */
 	HOOK_ROUTE,	/* an interrupt OUT transfer came */
 	HOOK_TRANSFER,	/* an interrupt IN transfer is about to be answered */
@@ -36,7 +37,8 @@ enum action {
 	/* any place of the way; value[0] = where, as code of JAM */
 	ACTION_JAM,
 	/* events */
-	ACTION_DROP, ACTION_DUPLICATE, ACTION_UNKNOWN, ACTION_FLOOD, ACTION_SET,
+	ACTION_DROP, ACTION_DUPLICATE, ACTION_UNKNOWN, ACTION_FLOOD,
+	ACTION_SET,	/* also of what a transfer brings; value[0] = offset */
 	/* transfers */
 	ACTION_DELAY, ACTION_STALL, ACTION_IGNORE, ACTION_NO_ANSWER, ACTION_STATUS, ACTION_SHORT,
 	ACTION_LONG, ACTION_BYTES, ACTION_REFUSE,
