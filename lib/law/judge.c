@@ -92,10 +92,9 @@ static const struct row rows[] = {
 	  DEALBOX_OTHER_LAW, "6D1", "16C, 24" },
 	{ D17, I_SEEN, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "6D1", NULL,
 	  DEALBOX_OTHER_LAW, "6D1", "16D, 24" },
-	{ DUP, I_UNSHUFFLED, MARK(AUCTION), 0, 0, DEALBOX_DIRECTOR_DECIDES, "6D3", "6A",
-	  CLOSED, "6D3", "6A" },
-	{ DUP, I_UNCUT, MARK(AUCTION), 0, 0, DEALBOX_DIRECTOR_DECIDES, "6D3", "6A",
-	  CLOSED, "6D3", "6A" },
+	/* .. but the director's power has no such end */
+	{ DUP, I_UNSHUFFLED, 0, 0, 0, DEALBOX_DIRECTOR_DECIDES, "6D3", "6A" },
+	{ DUP, I_UNCUT, 0, 0, 0, DEALBOX_DIRECTOR_DECIDES, "6D3", "6A" },
 
 	/* Rubber: Law 10, and its asterisks */
 #define UNTIL_LAST(i, ref) \
@@ -261,7 +260,7 @@ struct dealbox_judge {
 	int16_t remise;
 	uint8_t faults[SEATS];			/* a dealer's errors */
 	/* duplicate */
-	unsigned long replay, at_table, agents, method, absence, copies;
+	unsigned long replay, at_table, agents, method, biased, absence, copies;
 	uint8_t present;
 	unsigned long present_line;
 	struct deal d;
@@ -1106,7 +1105,8 @@ static void deal_end(struct dealbox_judge *j, uint8_t who)
 		     N_("The deal was out of turn, and nobody drew attention to it in time."));
 		return;
 	}
-	if (!raised(j, ~0u) && !d->redeal && !d->unauthorised && !pack->replaced)
+	if (!raised(j, ~0u) && !d->redeal && !d->unauthorised && !j->biased &&
+	    !pack->replaced)
 		tell(j, DEALBOX_STANDS, is(j, RUB) ? "8" : is(j, PRE) ? "3.2.13" : dealt_by(j, who),
 		     NOBODY, d->mark[DEALBOX_MARK_FIRST_CARD], N_("The cards were dealt correctly."));
 }
@@ -1928,6 +1928,9 @@ static void demand_restore(struct dealbox_judge *j, uint8_t who, uint8_t index)
 		r.see = "7";
 		r.who = who;
 		rest_on(&r, j->d.forfeited[who]);
+	} else if (pack->side == 255) {
+		r.kind = DEALBOX_NO_RULING;
+		r.cause = N_("The pack belongs to neither side.");
 	} else {
 		r.pack = *pack->name ? pack->name : NULL;
 	}
@@ -2021,7 +2024,8 @@ static int on_instruct(struct dealbox_judge *j, happening *h)
 		break;
 	default:
 		j->method = h->flags & FLAG(F_BIASED) ? 0 : j->line;
-		if (!j->method)
+		j->biased = j->method ? 0 : j->line;
+		if (j->biased)
 			tell(j, DEALBOX_BREACH, "6E4", DEALBOX_ACTOR_DIRECTOR, 0,
 			     N_("The method does not give the same wholly random expectations."));
 	}
