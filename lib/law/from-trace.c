@@ -32,7 +32,7 @@ static int tell(struct story *s, const struct dealbox_happening *h)
 	return dealbox_judge_happening(s->judge, h, s->error);
 }
 
-static struct dealbox_happening happening(enum law_verb verb)
+static struct dealbox_happening by_machine(enum law_verb verb)
 {
 	return (struct dealbox_happening){
 		.verb = verb, .actor = DEALBOX_ACTOR_MACHINE, .seat = 255, .number = { -1, -1 },
@@ -41,7 +41,7 @@ static struct dealbox_happening happening(enum law_verb verb)
 
 static int note(struct story *s, enum law_topic topic)
 {
-	struct dealbox_happening h = happening(V_NOTES);
+	struct dealbox_happening h = by_machine(V_NOTES);
 
 	h.topic = topic;
 	return tell(s, &h);
@@ -141,8 +141,8 @@ static int pack_check(struct story *s)
 
 static int packet_tell(struct story *s, unsigned int position, const struct packet *packet)
 {
-	unsigned long before = law_judge_misdeal(s->judge);
-	struct dealbox_happening h = happening(V_DEAL);
+	unsigned long before = s->judge->d.misdeal_last;
+	struct dealbox_happening h = by_machine(V_DEAL);
 	int err;
 
 	h.places = 1u << s->fed[position].place;
@@ -151,7 +151,7 @@ static int packet_tell(struct story *s, unsigned int position, const struct pack
 	if (packet->faceup)
 		h.flags = FLAG(F_FACEUP);
 	err = tell(s, &h);
-	if (!err && law_judge_misdeal(s->judge) != before)
+	if (!err && s->judge->d.misdeal_last != before)
 		err = note(s, T_MISDEAL);
 	return err;
 }
@@ -165,7 +165,7 @@ static int count_tell(struct story *s, const unsigned int *hand)
 	int err = 0;
 
 	for (unsigned int h = 0; !err && h < s->rules->hands; h++) {
-		struct dealbox_happening count = happening(V_COUNT);
+		struct dealbox_happening count = by_machine(V_COUNT);
 
 		if (hand[h] == s->rules->hand_cards)
 			continue;
@@ -186,7 +186,7 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 	struct packet packet;
 	int err = 0;
 
-	s.rules = law_judge_rules(judge);
+	s.rules = judge->rules;
 	if (!s.rules || plan->mode != DEALBOX_PLAN_BY_POSITION ||
 	    plan->entries > DEALBOX_MAX_ENTRIES) {
 		error->line = 0;
@@ -209,7 +209,7 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 			continue;
 		packet = packet_at(&s, at);
 		/* two at once may be one more than there should be */
-		if (dealt + packet.cards > law_judge_cards(judge))
+		if (dealt + packet.cards > law_cards_of_deal(judge))
 			break;
 		err = packet_tell(&s, at, &packet);
 		dealt += packet.cards;

@@ -1,17 +1,284 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What from-trace.c asks a judge. */
+/* What the files of the judge share: what it knows, and how it gives rulings. */
 #ifndef LAW_JUDGE_H
 #define LAW_JUDGE_H
 
-#include <dealbox/law.h>
+#include "record.h"
 
-/* The ruleset; NULL before it is known. */
-const struct dealbox_ruleset *law_judge_rules(const struct dealbox_judge *judge);
+#define PACKS_MAX	8
+#define NOBODY		DEALBOX_ACTOR_NONE
+#define SEATS		4
 
-/* The line of the latest error in dealing (number, order, talon ..), 0 = none so far. */
-unsigned long law_judge_misdeal(const struct dealbox_judge *judge);
+#define D07	(1u << DEALBOX_RULES_DUPLICATE_2007)
+#define D17	(1u << DEALBOX_RULES_DUPLICATE_2017)
+#define RUB	(1u << DEALBOX_RULES_RUBBER)
+#define PRE	(1u << DEALBOX_RULES_PREFERANS)
+#define DUP	(D07 | D17)
+#define ALL	(DUP | RUB | PRE)
 
-/* The cards that the pack of this deal should have. */
-unsigned int law_judge_cards(const struct dealbox_judge *judge);
+#define MARK(m)		(1u << DEALBOX_MARK_##m)
+
+/* An irregularity. Of several that are noticed together the first decides. */
+enum issue {
+	I_FACEUP, I_FACEUP_OTHER, I_FACEUP_CUT, I_FACEUP_PACK,
+	I_COUNT, I_PACKET, I_ORDER, I_ADJACENT, I_TALON, I_TALON_PLACE, I_POCKET, I_MISDEAL,
+	I_TURN, I_UNCUT, I_UNSHUFFLED, I_SEEN, I_WRONG_HAND,
+	I_DAMAGED, I_NONCONFORMING, I_SHORT_PACK, I_SHUFFLE, I_MANNER,
+	ISSUES
+};
+
+/* Irregularities by which the dealer breaks the rules of dealing (3.2.17) */
+#define BIT(i)		(1u << (i))
+#define DEALER_FAULTS	(BIT(I_PACKET) | BIT(I_ORDER) | BIT(I_TALON) | BIT(I_UNCUT) | \
+			 BIT(I_SHUFFLE) | BIT(I_MANNER))
+
+#define MISDEALS	(BIT(I_COUNT) | BIT(I_PACKET) | BIT(I_ORDER) | BIT(I_ADJACENT) | \
+			 BIT(I_TALON) | BIT(I_TALON_PLACE) | BIT(I_POCKET) | BIT(I_MISDEAL))
+#define FACEUPS		(BIT(I_FACEUP) | BIT(I_FACEUP_OTHER) | BIT(I_FACEUP_CUT) | \
+			 BIT(I_FACEUP_PACK))
+
+struct pack {
+	char name[DEALBOX_PACK_NAME];
+	uint8_t side;			/* 0 NS, 1 EW, 255 nobody's */
+	uint8_t cards;
+	bool sorted, played;		/* its prior condition */
+	bool shuffled, cut;
+	bool replaced;			/* a change of pack was ruled */
+	const char *only_dealer;	/* paragraph by which only the dealer shuffles, or NULL */
+};
+
+struct deal {
+	unsigned long mark[DEALBOX_MARKS];	/* line, 0 = not yet */
+	unsigned long issue[ISSUES];		/* line, 0 = not raised */
+	unsigned long issue_last;		/* line of the last issue raised */
+	unsigned long misdeal_last;		/* .. of the last error in dealing */
+	bool told;			/* the record tells how the cards were dealt */
+	bool again;			/* this is a redeal */
+	uint8_t dealer;			/* who picked up the pack or deals */
+	uint8_t pack;
+	/* dealing */
+	uint8_t dealt, packets, last, next;
+	uint8_t hand[DEALBOX_PLACES];
+	uint8_t pocketed;
+	/* an error that may be rectified at once (rubber) */
+	struct {
+		bool open, done;
+		bool order;		/* a player was left out, or two cards in a row */
+		uint32_t raised;	/* the issues that it raised */
+		uint8_t from, to, last;
+		unsigned long line;
+	} error;
+	/* the players */
+	unsigned long forfeited[SEATS];
+	unsigned long taken[SEATS][SEATS];	/* whose hand who took */
+	unsigned long called[SEATS];
+	unsigned long barred[SEATS];		/* from the bidding */
+	unsigned long talon_seen[SEATS];
+	unsigned long over, under;		/* too many, too few cards found */
+	unsigned long claim;			/* a redeal was claimed */
+	unsigned long redeal;			/* a redeal was ruled */
+	uint32_t redeal_for;			/* the issues it was ruled for; 0 = something else */
+	unsigned long attention[ISSUES];	/* drawn in time, without the demand that it needs */
+	struct { unsigned long line; bool many; } silent[SEATS];	/* counted, not announced */
+	uint8_t plays[SEATS];
+	uint8_t highest, bought;
+	uint8_t passes;				/* 3.2.17: to whom the deal passes */
+	uint8_t intent, interests;		/* topics */
+	unsigned long intent_line, interests_line;
+	/* duplicate */
+	bool cut_wanted;
+	bool absent_told;
+	bool unauthorised;			/* dealt by somebody who was not to deal */
+};
+
+struct dealbox_judge {
+	dealbox_ruling_fn report;
+	void *context;
+	struct dealbox_record_error error;
+	bool failed;
+	unsigned long line;
+	uint64_t time_ms;
+	const struct dealbox_ruleset *rules;	/* NULL before the first line */
+	struct pack packs[PACKS_MAX];
+	uint8_t pack_count;
+	uint8_t players;			/* mask of seats */
+	bool begun;				/* a deal has begun */
+	uint8_t turn;				/* whose turn it is to deal; NOBODY = not known */
+	uint8_t last_pack;			/* of the deal before; 255 = none */
+	/* preferans */
+	bool talon_anywhere;
+	int16_t remise;
+	uint8_t faults[SEATS];			/* a dealer's errors */
+	/* duplicate */
+	unsigned long replay, at_table, agents, method, biased, absence, copies;
+	uint8_t present;
+	unsigned long present_line;
+	struct deal d;
+};
+
+typedef const struct dealbox_happening happening;
+
+static inline bool law_is(const struct dealbox_judge *j, unsigned int rules)
+{
+	return 1u << j->rules->rules & rules;
+}
+
+static inline bool law_seat(uint8_t who)
+{
+	return who < SEATS;
+}
+
+/* judge.c */
+/* The line is wrong: says why. -EINVAL. */
+__attribute__((format(printf, 2, 3)))
+int law_fail(struct dealbox_judge *j, const char *format, ...);
+
+/* The next player clockwise. */
+uint8_t law_left(const struct dealbox_judge *j, uint8_t who);
+
+/* The next player the other way. */
+uint8_t law_right(const struct dealbox_judge *j, uint8_t who);
+
+/* Four players of preferans: the dealer gets no cards. */
+bool law_gets_cards(const struct dealbox_judge *j, uint8_t who);
+
+/* The next that gets cards. */
+uint8_t law_next_hand(const struct dealbox_judge *j, uint8_t who);
+
+/* Who deals this time, as far as it is known. */
+uint8_t law_dealer(const struct dealbox_judge *j);
+
+/* A new deal: nothing has happened in it. */
+void law_deal_new(struct dealbox_judge *j);
+
+/* The same, unless a line has begun it. */
+void law_deal_begin(struct dealbox_judge *j);
+
+/* The cards of a pack that was dealt are in no new order. */
+void law_pack_used(struct dealbox_judge *j);
+
+/* The pack named, or that of the deal. 0, or -EINVAL and said. */
+int law_pack_find(struct dealbox_judge *j, const struct dealbox_happening *h, uint8_t *out);
+
+/* Is there such a hand? 0, or -EINVAL and said. */
+int law_hand_check(struct dealbox_judge *j, uint8_t place);
+
+/* The hand named, or else the actor's own. */
+uint8_t law_hand_of(const struct dealbox_happening *h);
+
+/* issue.c */
+/* A ruling to be filled in and given. */
+struct dealbox_ruling law_ruling(enum dealbox_ruling_kind kind, const char *reference,
+				 const char *cause);
+
+/* Adds a line that the ruling rests on, in order; what is 0 or there already is left out. */
+void law_rest_on(struct dealbox_ruling *r, unsigned long line);
+
+/* Gives it: at the line that is judged, which it rests on as well. */
+void law_give(struct dealbox_judge *j, struct dealbox_ruling *r);
+
+/* One that has no more to say. fact is a line it rests on, or 0. */
+void law_tell(struct dealbox_judge *j, enum dealbox_ruling_kind kind, const char *reference,
+	      uint8_t who, unsigned long fact, const char *cause);
+
+/* Who deals when this deal is dealt again. */
+uint8_t law_redealer(const struct dealbox_judge *j);
+
+/* Who deals again, with which pack, and what is done anew. */
+void law_fill_redeal(const struct dealbox_judge *j, struct dealbox_ruling *r);
+
+/* A redeal, for a reason that is no irregularity of dealing. */
+void law_redeal(struct dealbox_judge *j, const char *reference, const char *see,
+		unsigned long fact, unsigned long fact2, const char *cause);
+
+/* The paragraph on what is no irregularity by the record. */
+const char *law_main_paragraph(const struct dealbox_judge *j);
+
+/* What was noted is not in the record: it stands. */
+void law_unfounded(struct dealbox_judge *j);
+
+/* It is a fact now. What the ruleset has no row for is none. */
+void law_raise_issue(struct dealbox_judge *j, enum issue issue);
+
+/*
+ * Attention is drawn to the issues in mask (all of one kind), by who; NOBODY: everybody
+ * saw it. The first of them in the order of enum issue decides.
+ */
+void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand);
+
+/* Which of the issues in mask have been raised. */
+uint32_t law_raised(const struct dealbox_judge *j, uint32_t mask);
+
+/* A point in time has been reached, if not before. */
+void law_mark(struct dealbox_judge *j, enum dealbox_mark mark);
+
+/* on-table.c */
+/* 6C: a member of each side should be there while players shuffle and deal. */
+void law_presence(struct dealbox_judge *j, uint8_t who);
+
+/* The pack of this deal is now known; two packs are used by turns. */
+void law_pack_taken(struct dealbox_judge *j);
+
+/* Who prepares this pack: for this deal, or while it is dealt for the next one. */
+uint8_t law_preparer(const struct dealbox_judge *j, uint8_t pack);
+
+/* on-cards.c */
+/* A wrong number that was counted silently is announced. False: there is none. */
+bool law_count_noted(struct dealbox_judge *j, uint8_t hand, uint8_t who);
+
+/* issue.c */
+/* Attention is drawn to a topic; demand: with a demand for a redeal. */
+int law_attention(struct dealbox_judge *j, uint8_t topic, uint8_t who, bool demand, uint8_t pack);
+/* Why, as a sentence. */
+extern const char *const law_issue_cause[ISSUES];
+
+/* One for each verb. 0, or -EINVAL with j->error.text set. */
+int law_on_auction(struct dealbox_judge *j, happening *h);
+int law_on_board(struct dealbox_judge *j, happening *h);
+int law_on_buy(struct dealbox_judge *j, happening *h);
+int law_on_call(struct dealbox_judge *j, happening *h);
+int law_on_copy(struct dealbox_judge *j, happening *h);
+int law_on_count(struct dealbox_judge *j, happening *h);
+int law_on_custom(struct dealbox_judge *j, happening *h);
+int law_on_cut(struct dealbox_judge *j, happening *h);
+int law_on_deal(struct dealbox_judge *j, happening *h);
+int law_on_dealt(struct dealbox_judge *j, happening *h);
+int law_on_demand(struct dealbox_judge *j, happening *h);
+int law_on_disturb(struct dealbox_judge *j, happening *h);
+int law_on_find(struct dealbox_judge *j, happening *h);
+int law_on_game(struct dealbox_judge *j, happening *h);
+int law_on_instruct(struct dealbox_judge *j, happening *h);
+int law_on_intent(struct dealbox_judge *j, happening *h);
+int law_on_interests(struct dealbox_judge *j, happening *h);
+int law_on_look(struct dealbox_judge *j, happening *h);
+int law_on_mix(struct dealbox_judge *j, happening *h);
+int law_on_notes(struct dealbox_judge *j, happening *h);
+int law_on_object(struct dealbox_judge *j, happening *h);
+int law_on_origin(struct dealbox_judge *j, happening *h);
+int law_on_over(struct dealbox_judge *j, happening *h);
+int law_on_pack(struct dealbox_judge *j, happening *h);
+int law_on_pickup(struct dealbox_judge *j, happening *h);
+int law_on_place(struct dealbox_judge *j, happening *h);
+int law_on_play(struct dealbox_judge *j, happening *h);
+int law_on_players(struct dealbox_judge *j, happening *h);
+int law_on_pocket(struct dealbox_judge *j, happening *h);
+int law_on_present(struct dealbox_judge *j, happening *h);
+int law_on_purpose(struct dealbox_judge *j, happening *h);
+int law_on_rectify(struct dealbox_judge *j, happening *h);
+int law_on_redeal(struct dealbox_judge *j, happening *h);
+int law_on_rubber(struct dealbox_judge *j, happening *h);
+int law_on_rules(struct dealbox_judge *j, happening *h);
+int law_on_search(struct dealbox_judge *j, happening *h);
+int law_on_see(struct dealbox_judge *j, happening *h);
+int law_on_show(struct dealbox_judge *j, happening *h);
+int law_on_shuffle(struct dealbox_judge *j, happening *h);
+int law_on_take(struct dealbox_judge *j, happening *h);
+int law_on_turn(struct dealbox_judge *j, happening *h);
+
+/* For from-trace.c: the cards that the pack of this deal should have. */
+static inline unsigned int law_cards_of_deal(const struct dealbox_judge *j)
+{
+	return j->pack_count ? j->packs[j->d.pack].cards : j->rules->cards;
+}
 
 #endif

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Irregularities. One is first raised (it is a fact), then noticed (somebody draws
+ * attention to it); rows[] says what follows, and until when. And how rulings are given.
+ */
+#include <string.h>
+
+#include "judge.h"
+#include "messages.h"
+
+const char *const law_issue_cause[ISSUES] = {
+	[I_FACEUP] = N_("A card was turned face up in dealing."),
+	[I_FACEUP_OTHER] = N_("A card was turned face up in dealing, by another than the dealer."),
+	[I_FACEUP_CUT] = N_("A card was turned face up in cutting."),
+	[I_FACEUP_PACK] = N_("A card is face up in the pack or elsewhere."),
+	[I_COUNT] = N_("The hands do not have the right number of cards."),
+	[I_PACKET] = N_("The wrong number of cards was dealt at a time."),
+	[I_ORDER] = N_("The cards were not dealt in the right order."),
+	[I_ADJACENT] = N_("Two adjacent cards of the deck were dealt into the same hand."),
+	[I_TALON] = N_("The talon was not laid as it must be."),
+	[I_TALON_PLACE] = N_("The talon was not laid as the fourth pair."),
+	[I_POCKET] = N_("The hands were not placed in the pockets as they must be."),
+	[I_MISDEAL] = N_("The cards were not dealt correctly."),
+	[I_TURN] = N_("The cards are being dealt out of turn."),
+	[I_UNCUT] = N_("The pack was dealt without a cut."),
+	[I_UNSHUFFLED] = N_("The pack was dealt without a shuffle."),
+	[I_SEEN] = N_("During the shuffle and deal a player could have seen a card of another player."),
+	[I_WRONG_HAND] = N_("A player picked up another player's hand and saw a card in it."),
+	[I_DAMAGED] = N_("The pack contains a card that may be known from its back."),
+	[I_NONCONFORMING] = N_("The pack is not as it must be."),
+	[I_SHORT_PACK] = N_("Cards are missing from the pack."),
+	[I_SHUFFLE] = N_("The pack was shuffled after the cut."),
+	[I_MANNER] = N_("The dealer broke the rules of dealing."),
+};
+
+struct row {
+	uint8_t rules;
+	uint8_t issue;
+	uint16_t closes;	/* marks at which the claim becomes too late */
+	bool starred;		/* lost by a player who looked at a card too early */
+	bool demanded;		/* attention alone is not enough */
+	uint8_t kind;		/* in time */
+	const char *reference, *see;
+	uint8_t late;		/* too late */
+	const char *late_reference, *late_see;
+};
+
+static const struct row rows[] = {
+#define CLOSED DEALBOX_CLAIM_TOO_LATE
+	/* Duplicate: until the auction begins */
+#define INCORRECT(i) \
+	{ D07, i, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "6D1", NULL, \
+	  DEALBOX_RESULT_CANCELLED, "6D1", NULL }, \
+	{ D17, i, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "6D1", NULL, CLOSED, "6D1", NULL }
+	INCORRECT(I_FACEUP), INCORRECT(I_FACEUP_OTHER), INCORRECT(I_COUNT), INCORRECT(I_PACKET),
+	INCORRECT(I_ADJACENT), INCORRECT(I_POCKET), INCORRECT(I_MISDEAL),
+	INCORRECT(I_FACEUP_PACK),
+#undef INCORRECT
+	{ D07, I_SEEN, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "6D1", NULL,
+	  DEALBOX_OTHER_LAW, "6D1", "16C, 24" },
+	{ D17, I_SEEN, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "6D1", NULL,
+	  DEALBOX_OTHER_LAW, "6D1", "16D, 24" },
+	/* .. but the director's power has no such end */
+	{ DUP, I_UNSHUFFLED, 0, 0, 0, DEALBOX_DIRECTOR_DECIDES, "6D3", "6A" },
+	{ DUP, I_UNCUT, 0, 0, 0, DEALBOX_DIRECTOR_DECIDES, "6D3", "6A" },
+
+	/* Rubber: Law 10, and its asterisks */
+#define UNTIL_LAST(i, ref) \
+	{ RUB, i, MARK(LAST_CARD), 0, 0, DEALBOX_REDEAL, ref, "6(e)", CLOSED, ref, NULL }
+	UNTIL_LAST(I_FACEUP, "10(a)(i)"), UNTIL_LAST(I_FACEUP_OTHER, "10(a)(i)"),
+	UNTIL_LAST(I_FACEUP_PACK, "10(a)(i)"),
+#undef UNTIL_LAST
+#define MISDEALT(i) \
+	{ RUB, i, MARK(LAST_CARD), 1, 0, DEALBOX_REDEAL, "10(a)(ii)", "6(e)", \
+	  CLOSED, "10(a)(ii)", NULL }
+	MISDEALT(I_COUNT), MISDEALT(I_PACKET), MISDEALT(I_ORDER), MISDEALT(I_MISDEAL),
+#undef MISDEALT
+	{ RUB, I_TURN, MARK(LAST_CARD), 1, 1, DEALBOX_REDEAL, "10(a)(iii)", "6(e)",
+	  CLOSED, "9", "10(a)(iii)" },
+	{ RUB, I_UNSHUFFLED, MARK(LAST_CARD), 1, 1, DEALBOX_REDEAL, "10(a)(iii)", "6(e)",
+	  CLOSED, "10(a)(iii)", NULL },
+	{ RUB, I_UNCUT, MARK(LAST_CARD), 1, 1, DEALBOX_REDEAL, "10(a)(iii)", "6(e)",
+	  CLOSED, "10(a)(iii)", NULL },
+	{ RUB, I_WRONG_HAND, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "10(b)", "6(e)",
+	  CLOSED, "10(b)", NULL },
+	{ RUB, I_NONCONFORMING, MARK(OVER), 0, 0, DEALBOX_REDEAL, "10(c)(i)", "6(e), 1",
+	  CLOSED, "10(c)(i)", NULL },
+	{ RUB, I_DAMAGED, MARK(LAST_CARD), 1, 0, DEALBOX_CHANGE_OF_PACK, "7", NULL,
+	  CLOSED, "7", NULL },
+
+	/* Preferans */
+	{ PRE, I_FACEUP, 0, 0, 0, DEALBOX_REDEAL, "3.2.12", "3.2.15(1)" },
+	{ PRE, I_FACEUP_OTHER, 0, 0, 0, DEALBOX_REDEAL, "3.2.15(1)", NULL },
+	{ PRE, I_FACEUP_CUT, 0, 0, 0, DEALBOX_REDEAL, "3.2.15(1)", NULL },
+	{ PRE, I_FACEUP_PACK, 0, 0, 0, DEALBOX_REDEAL, "3.2.15(1)", NULL },
+	{ PRE, I_SHORT_PACK, 0, 0, 0, DEALBOX_REDEAL, "3.2.15(2)", NULL },
+	{ PRE, I_UNCUT, MARK(LAST_CARD) | MARK(LOOK), 0, 0, DEALBOX_REDEAL, "3.2.15(3)", "3.2.18",
+	  CLOSED, "3.2.15(3)", "3.2.18" },
+	{ PRE, I_TURN, MARK(LOOK), 0, 0, DEALBOX_REDEAL, "3.2.14", "3.2.15(4), 3.2.18",
+	  CLOSED, "3.2.18", "3.2.14" },
+	{ PRE, I_COUNT, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "3.2.13", "3.2.15(6)",
+	  CLOSED, "3.2.13", "3.2.16, 3.2.23" },
+	{ PRE, I_PACKET, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "3.2.13", "3.2.15(5)",
+	  CLOSED, "3.2.13", NULL },
+	{ PRE, I_ORDER, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "3.2.13", "3.2.15(5)",
+	  CLOSED, "3.2.13", NULL },
+	{ PRE, I_TALON, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "3.2.15(5)", "3.2.13",
+	  CLOSED, "3.2.13", NULL },
+	{ PRE, I_TALON_PLACE, MARK(AUCTION), 0, 0, DEALBOX_PLAYERS_CHOOSE, "3.2.15(5)", "3.2.13",
+	  CLOSED, "3.2.13", NULL },
+	{ PRE, I_MISDEAL, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "3.2.13", NULL,
+	  CLOSED, "3.2.13", NULL },
+	/* what follows is the warning or the penalty of 3.2.17 */
+	{ PRE, I_SHUFFLE, MARK(LAST_CARD), 0, 0, DEALBOX_WARNING, "3.2.17", "3.2.18",
+	  CLOSED, "3.2.18", NULL },
+	{ PRE, I_MANNER, MARK(LAST_CARD), 0, 0, DEALBOX_WARNING, "3.2.17", "3.2.18",
+	  CLOSED, "3.2.18", NULL },
+#undef CLOSED
+};
+
+/*
+ * What a word after notes is about. fact: the notice is the fact, when the record
+ * tells of no such happening before; otherwise only in a record that does not tell how
+ * the cards were dealt.
+ */
+static const struct {
+	uint32_t issues;
+	uint8_t issue;		/* which is raised */
+	bool fact;
+} notable[LAW_TOPICS] = {
+	[T_FACEUP] = { FACEUPS, I_FACEUP_PACK, true },
+	[T_MISDEAL] = { MISDEALS, I_MISDEAL, false },
+	[T_TURN] = { BIT(I_TURN), I_TURN, false },
+	[T_UNCUT] = { BIT(I_UNCUT), I_UNCUT, false },
+	[T_UNSHUFFLED] = { BIT(I_UNSHUFFLED), I_UNSHUFFLED, false },
+	[T_SEEN] = { BIT(I_SEEN), I_SEEN, true },
+	[T_WRONG_HAND] = { BIT(I_WRONG_HAND), I_WRONG_HAND, false },
+	[T_DAMAGED] = { BIT(I_DAMAGED), I_DAMAGED, true },
+	[T_NONCONFORMING] = { BIT(I_NONCONFORMING), I_NONCONFORMING, true },
+	[T_SHORT_PACK] = { BIT(I_SHORT_PACK), I_SHORT_PACK, true },
+	[T_SHUFFLE] = { BIT(I_SHUFFLE), I_SHUFFLE, false },
+	[T_MANNER] = { BIT(I_MANNER), I_MANNER, true },
+};
+/* ---- giving rulings ---- */
+
+struct dealbox_ruling law_ruling(enum dealbox_ruling_kind kind, const char *reference,
+				 const char *cause)
+{
+	return (struct dealbox_ruling){
+		.kind = kind, .reference = reference, .cause = cause, .who = NOBODY,
+	};
+}
+
+void law_rest_on(struct dealbox_ruling *r, unsigned long line)
+{
+	int at = 0;
+
+	while (at < r->fact_count && r->facts[at] < line)
+		at++;
+	if (!line || (at < r->fact_count && r->facts[at] == line) ||
+	    r->fact_count == DEALBOX_RULING_FACTS)
+		return;
+	memmove(&r->facts[at + 1], &r->facts[at], (r->fact_count - at) * sizeof(r->facts[0]));
+	r->facts[at] = line;
+	r->fact_count++;
+}
+
+void law_give(struct dealbox_judge *j, struct dealbox_ruling *r)
+{
+	r->rules = j->rules->rules;
+	r->line = j->line;
+	if (r->fact_count == DEALBOX_RULING_FACTS)
+		r->fact_count--;	/* the line itself is always among them */
+	law_rest_on(r, j->line);
+	if (r->kind == DEALBOX_REDEAL) {
+		j->d.redeal = j->line;
+		j->d.redeal_for = 0;
+	}
+	j->report(r, j->context);
+}
+
+void law_tell(struct dealbox_judge *j, enum dealbox_ruling_kind kind, const char *reference,
+	      uint8_t who, unsigned long fact, const char *cause)
+{
+	struct dealbox_ruling r = law_ruling(kind, reference, cause);
+
+	r.who = who;
+	law_rest_on(&r, fact);
+	law_give(j, &r);
+}
+
+uint8_t law_redealer(const struct dealbox_judge *j)
+{
+	if (j->d.passes != NOBODY)
+		return j->d.passes;
+	return j->d.issue[I_TURN] ? j->turn : law_dealer(j);
+}
+
+void law_fill_redeal(const struct dealbox_judge *j, struct dealbox_ruling *r)
+{
+	const struct pack *pack = &j->packs[j->d.pack];
+
+	if (law_is(j, DUP)) {
+		r->shuffle = true;
+		return;
+	}
+	r->who = law_redealer(j);
+	if (law_is(j, PRE))
+		return;
+	r->shuffle = r->cut = true;
+	if (pack->replaced)
+		pack = j->pack_count == 2 ? &j->packs[!j->d.pack] : NULL;
+	r->pack = pack && *pack->name ? pack->name : NULL;
+}
+
+void law_redeal(struct dealbox_judge *j, const char *reference, const char *see,
+		unsigned long fact, unsigned long fact2, const char *cause)
+{
+	struct dealbox_ruling r = law_ruling(DEALBOX_REDEAL, reference, cause);
+
+	r.see = see;
+	law_rest_on(&r, fact);
+	law_rest_on(&r, fact2);
+	law_fill_redeal(j, &r);
+	law_give(j, &r);
+}
+/* ---- irregularities ---- */
+
+static const struct row *row_find(const struct dealbox_judge *j, enum issue issue)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].issue == issue && law_is(j, rows[i].rules))
+			return &rows[i];
+	return NULL;
+}
+
+const char *law_main_paragraph(const struct dealbox_judge *j)
+{
+	return law_is(j, DUP) ? "6D1" : law_is(j, RUB) ? "10" : "3.2.15";
+}
+
+void law_unfounded(struct dealbox_judge *j)
+{
+	law_tell(j, DEALBOX_STANDS, law_main_paragraph(j), NOBODY, 0,
+		 N_("The record shows no such irregularity."));
+}
+
+void law_raise_issue(struct dealbox_judge *j, enum issue issue)
+{
+	/* a method that the director required takes the place of 6B */
+	if (law_is(j, DUP) && j->method && (BIT(issue) & (BIT(I_PACKET) | BIT(I_ADJACENT))))
+		return;
+	if (!row_find(j, issue))
+		return;
+	if (!j->d.issue[issue])
+		j->d.issue[issue] = j->line;
+	j->d.issue_last = j->line;
+	if (BIT(issue) & MISDEALS)
+		j->d.misdeal_last = j->line;
+}
+
+/* 3.2.17: the first error of a dealer is a warning, the next costs him. */
+static void dealer_fault(struct dealbox_judge *j, unsigned long fact, const char *cause)
+{
+	uint8_t who = law_dealer(j);
+	struct dealbox_ruling r = law_ruling(DEALBOX_WARNING, "3.2.17", cause);
+
+	if (!law_seat(who))
+		return;
+	r.who = who;
+	law_rest_on(&r, fact);
+	if (!j->faults[who]++) {
+		law_give(j, &r);
+		return;
+	}
+	r.kind = DEALBOX_PENALTY;
+	r.unit = DEALBOX_UNIT_REMISE;
+	r.amount = j->remise;
+	law_give(j, &r);
+	j->d.passes = law_left(j, who);
+	law_tell(j, DEALBOX_TURN_PASSES, "3.2.17", j->d.passes, fact, cause);
+}
+
+/* The line at which the window of a row closed; 0 = it has not. */
+static unsigned long closed(const struct dealbox_judge *j, const struct row *row)
+{
+	unsigned long line = 0;
+
+	for (int m = 0; m < DEALBOX_MARKS; m++)
+		if (row->closes & 1u << m && j->d.mark[m] && (!line || j->d.mark[m] < line))
+			line = j->d.mark[m];
+	return line;
+}
+
+void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand)
+{
+	enum issue issue = __builtin_ctz(mask);
+	const struct row *row = row_find(j, issue);
+	struct dealbox_ruling r;
+	bool starred;
+	unsigned long fact = j->d.issue[issue];
+
+	if (!row) {
+		law_tell(j, DEALBOX_NO_RULING, law_main_paragraph(j), NOBODY, 0, law_issue_cause[issue]);
+		return;
+	}
+	r = law_ruling(row->kind, row->reference, law_issue_cause[issue]);
+	r.see = row->see;
+	for (int i = 0; i < ISSUES; i++)
+		if (mask & BIT(i))
+			law_rest_on(&r, j->d.issue[i]);
+	starred = row->starred && law_seat(who) && j->d.forfeited[who];
+	if (starred)
+		law_rest_on(&r, j->d.forfeited[who]);
+	if (closed(j, row) && !(demand && row->demanded && j->d.attention[issue])) {
+		law_rest_on(&r, closed(j, row));
+		r.kind = row->late;
+		r.reference = row->late_reference;
+		r.see = row->late_see;
+		law_give(j, &r);
+		return;
+	}
+	if (starred) {
+		r.kind = DEALBOX_RIGHT_FORFEITED;
+		r.see = row->reference;
+		r.reference = "8";
+		r.who = who;
+		law_give(j, &r);
+		return;
+	}
+	if (row->demanded && !demand) {
+		j->d.attention[issue] = j->line;
+		r.kind = DEALBOX_PLAYERS_CHOOSE;
+		r.options = DEALBOX_OPTION_REDEAL | DEALBOX_OPTION_STANDS;
+		law_give(j, &r);
+		return;
+	}
+	if (law_is(j, PRE) && mask & DEALER_FAULTS) {
+		if (row->kind == DEALBOX_REDEAL) {
+			/* whom the turn passes to is known after the fault */
+			dealer_fault(j, fact, law_issue_cause[__builtin_ctz(mask & DEALER_FAULTS)]);
+		} else if (row->kind == DEALBOX_WARNING) {
+			dealer_fault(j, fact, law_issue_cause[issue]);
+			return;
+		}
+	}
+	switch (row->kind) {
+	case DEALBOX_REDEAL:
+		if (j->copies) {
+			/* copies were ordered: normally no redeal, but the director may */
+			r.kind = DEALBOX_DIRECTOR_DECIDES;
+			r.see = r.reference;
+			r.reference = "6F";
+			r.options = DEALBOX_OPTION_REDEAL | DEALBOX_OPTION_STANDS;
+			law_rest_on(&r, j->copies);
+			break;
+		}
+		law_fill_redeal(j, &r);
+		break;
+	case DEALBOX_DIRECTOR_DECIDES:
+	case DEALBOX_PLAYERS_CHOOSE:
+		r.options = DEALBOX_OPTION_REDEAL | DEALBOX_OPTION_STANDS;
+		break;
+	case DEALBOX_CHANGE_OF_PACK:
+		r.pack = *j->packs[j->d.pack].name ? j->packs[j->d.pack].name : NULL;
+		break;
+	default:
+		break;
+	}
+	law_give(j, &r);
+	if (r.kind == DEALBOX_REDEAL)
+		j->d.redeal_for = mask;
+}
+
+uint32_t law_raised(const struct dealbox_judge *j, uint32_t mask)
+{
+	uint32_t found = 0;
+
+	for (int i = 0; i < ISSUES; i++)
+		if (mask & BIT(i) && j->d.issue[i])
+			found |= BIT(i);
+	return found;
+}
+
+void law_mark(struct dealbox_judge *j, enum dealbox_mark mark)
+{
+	if (!j->d.mark[mark])
+		j->d.mark[mark] = j->line;
+}
+int law_attention(struct dealbox_judge *j, uint8_t topic, uint8_t who, bool demand, uint8_t pack)
+{
+	uint32_t found = law_raised(j, notable[topic].issues);
+
+	if (topic == T_DAMAGED && law_is(j, RUB)) {
+		/* may be the pack of the next deal: the window is that of the current one */
+		uint8_t current = j->d.pack;
+
+		law_raise_issue(j, I_DAMAGED);
+		j->d.pack = pack;
+		law_notice(j, BIT(I_DAMAGED), who, demand);
+		if (!j->d.mark[DEALBOX_MARK_LAST_CARD] && !(law_seat(who) && j->d.forfeited[who]))
+			j->packs[pack].replaced = true;
+		j->d.pack = current;
+		j->d.issue[I_DAMAGED] = 0;
+		return 0;
+	}
+	if (!found && (notable[topic].fact || !j->d.told)) {
+		law_raise_issue(j, notable[topic].issue);
+		found = BIT(notable[topic].issue);
+	}
+	if (found)
+		law_notice(j, found, who, demand);
+	else
+		law_unfounded(j);
+	return 0;
+}

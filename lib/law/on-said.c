@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The game, and what is said: calls, attention drawn, demands, instructions.
+ */
+#include "judge.h"
+#include "messages.h"
+
+/* ---- handlers: the game ---- */
+
+int law_on_auction(struct dealbox_judge *j, happening *h)
+{
+	(void)h;
+	law_deal_begin(j);
+	if (!j->d.told || !law_is(j, PRE))
+		law_mark(j, DEALBOX_MARK_LAST_CARD);
+	law_mark(j, DEALBOX_MARK_AUCTION);
+	return 0;
+}
+
+int law_on_call(struct dealbox_judge *j, happening *h)
+{
+	uint8_t who = h->actor;
+	int err = law_hand_check(j, who);
+
+	if (err)
+		return err;
+	law_deal_begin(j);
+	if (law_is(j, PRE) && j->d.told && !j->d.mark[DEALBOX_MARK_LAST_CARD])
+		law_tell(j, DEALBOX_BREACH, "3.3.1", who, 0,
+		     N_("The bidding begins when all cards have been dealt."));
+	if (j->d.barred[who])
+		law_tell(j, DEALBOX_BREACH, j->d.talon_seen[who] ? "3.2.19" : "3.2.20", who,
+		     j->d.barred[who], N_("A player who is barred has bid."));
+	if (!j->d.called[who])
+		j->d.called[who] = j->line;
+	if (!h->pass)
+		j->d.highest = who;
+	return law_on_auction(j, h);
+}
+
+int law_on_buy(struct dealbox_judge *j, happening *h)
+{
+	uint8_t who = h->actor;
+
+	if (who == j->d.highest && !j->d.barred[who])
+		law_tell(j, DEALBOX_ENTITLED, "3.3.1", who, j->d.mark[DEALBOX_MARK_AUCTION],
+		     N_("The player has made the highest bid."));
+	else
+		law_tell(j, DEALBOX_BREACH, "3.3.1", who, j->d.mark[DEALBOX_MARK_AUCTION],
+		     N_("The player has not made the highest bid."));
+	j->d.bought = who;
+	return 0;
+}
+
+int law_on_game(struct dealbox_judge *j, happening *h)
+{
+	struct dealbox_ruling r;
+
+	if (h->topic != T_ALL_PASS)
+		return 0;
+	for (int p = 0; p < SEATS; p++) {
+		if (!j->d.talon_seen[p])
+			continue;
+		r = law_ruling(DEALBOX_PENALTY, "3.2.19",
+			       h->flags & FLAG(F_CLOSED) ?
+			   N_("He saw the talon, and all have passed; the talon stays closed.") :
+			   N_("He saw the talon, and all have passed."));
+		r.who = p;
+		r.unit = DEALBOX_UNIT_TRICKS;
+		r.amount = h->flags & FLAG(F_CLOSED) ? 10 : 2;
+		law_rest_on(&r, j->d.talon_seen[p]);
+		law_give(j, &r);
+	}
+	return 0;
+}
+
+int law_on_play(struct dealbox_judge *j, happening *h)
+{
+	int err = law_hand_check(j, h->actor);
+
+	if (err)
+		return err;
+	law_on_auction(j, h);
+	law_mark(j, DEALBOX_MARK_PLAY);
+	if (j->d.plays[h->actor] < j->rules->hand_cards)
+		j->d.plays[h->actor]++;
+	return 0;
+}
+
+int law_on_over(struct dealbox_judge *j, happening *h)
+{
+	law_on_auction(j, h);
+	law_mark(j, DEALBOX_MARK_PLAY);
+	law_mark(j, DEALBOX_MARK_OVER);
+	return 0;
+}
+/* ---- handlers: what is said ---- */
+
+int law_on_notes(struct dealbox_judge *j, happening *h)
+{
+	uint8_t hand = law_hand_of(h), pack;
+	struct dealbox_ruling r;
+	int err = law_pack_find(j, h, &pack);
+
+	if (err)
+		return err;
+	law_deal_begin(j);
+	switch (h->topic) {
+	case T_OTHER:
+		r = law_ruling(law_is(j, D07) ? DEALBOX_OTHER_LAW : DEALBOX_NO_RULING, law_main_paragraph(j),
+			       N_("It is another irregularity."));
+		law_give(j, &r);
+		return 0;
+	case T_TWICE:
+	case T_OMITTED:
+		if (!law_is(j, RUB))
+			return law_fail(j, "that belongs to rubber");
+		r = law_ruling(DEALBOX_OTHER_LAW, h->topic == T_TWICE ? "11(a)" : "12(a)",
+			       h->topic == T_TWICE ?
+			   N_("The player played more than once to a previous trick.") :
+			   N_("The player did not play to a trick."));
+		r.see = "67";
+		r.who = hand;
+		law_rest_on(&r, h->topic == T_TWICE ? j->d.under : j->d.over);
+		law_give(j, &r);
+		return 0;
+	case T_COUNT:
+		if (law_count_noted(j, hand, h->actor))
+			return 0;
+		break;
+	default:
+		return law_attention(j, h->topic, h->actor, false, pack);
+	}
+	law_unfounded(j);
+	return 0;
+}
+
+static void demand_cut(struct dealbox_judge *j, uint8_t who)
+{
+	struct pack *pack = &j->packs[j->d.pack];
+	const char *cause = N_("A cut was demanded.");
+
+	if (law_is(j, PRE) || !law_seat(who) ||
+	    (law_is(j, DUP) && law_seat(law_dealer(j)) && (law_dealer(j) - who) % 2 == 0)) {
+		law_tell(j, DEALBOX_NO_RIGHT,
+			 law_is(j, PRE) ? "3.2.15" : law_is(j, RUB) ? "6" : "6A", who, 0, cause);
+		return;
+	}
+	if (j->d.mark[DEALBOX_MARK_FIRST_CARD]) {
+		law_tell(j, DEALBOX_CLAIM_TOO_LATE, law_is(j, RUB) ? "6" : "6A", NOBODY,
+		     j->d.mark[DEALBOX_MARK_FIRST_CARD], cause);
+		return;
+	}
+	pack->cut = false;
+	j->d.cut_wanted = true;
+	law_tell(j, DEALBOX_NEW_CUT, law_is(j, RUB) ? "6" : "6A",
+	     law_is(j, RUB) ? law_right(j, law_dealer(j)) : NOBODY, 0, cause);
+}
+
+static void demand_shuffle(struct dealbox_judge *j, uint8_t who, uint8_t index)
+{
+	struct pack *pack = &j->packs[index];
+	bool current = index == j->d.pack;
+	bool picked = current && j->d.mark[DEALBOX_MARK_PICKUP];
+	const char *cause = N_("A new shuffle was demanded.");
+	struct dealbox_ruling r;
+
+	if (!law_is(j, RUB) || !law_seat(who)) {
+		law_tell(j, DEALBOX_NO_RIGHT,
+			 law_is(j, PRE) ? "3.2.15" : law_is(j, RUB) ? "6" : "6D3", who, 0, cause);
+		return;
+	}
+	if (current && j->d.mark[DEALBOX_MARK_FIRST_CARD]) {
+		law_tell(j, DEALBOX_CLAIM_TOO_LATE, "6(b)", NOBODY,
+		     j->d.mark[DEALBOX_MARK_FIRST_CARD], cause);
+		return;
+	}
+	r = law_ruling(DEALBOX_NEW_SHUFFLE, picked ? "6(b)" : "6(a)", cause);
+	r.who = picked ? law_dealer(j) : law_preparer(j, index);
+	r.cut = true;
+	pack->shuffled = pack->cut = false;
+	pack->only_dealer = picked ? "6(b)" : NULL;
+	law_give(j, &r);
+}
+
+static void demand_restore(struct dealbox_judge *j, uint8_t who, uint8_t index)
+{
+	const struct pack *pack = &j->packs[index];
+	struct dealbox_ruling r = law_ruling(DEALBOX_RESTORE_PACK, "7",
+					     N_("A pack that belonged to a side is to be restored."));
+
+	if (!law_is(j, RUB)) {
+		r.kind = DEALBOX_NO_RULING;
+		r.reference = law_main_paragraph(j);
+	} else if (!law_seat(who)) {
+		r.kind = DEALBOX_NO_RIGHT;
+		r.who = who;
+	} else if (j->d.mark[DEALBOX_MARK_LAST_CARD]) {
+		r.kind = DEALBOX_CLAIM_TOO_LATE;
+		law_rest_on(&r, j->d.mark[DEALBOX_MARK_LAST_CARD]);
+	} else if (j->d.forfeited[who]) {
+		r.kind = DEALBOX_RIGHT_FORFEITED;
+		r.reference = "8";
+		r.see = "7";
+		r.who = who;
+		law_rest_on(&r, j->d.forfeited[who]);
+	} else if (pack->side == 255) {
+		r.kind = DEALBOX_NO_RULING;
+		r.cause = N_("The pack belongs to neither side.");
+	} else {
+		r.pack = *pack->name ? pack->name : NULL;
+	}
+	law_give(j, &r);
+}
+
+static void demand_redeal(struct dealbox_judge *j, happening *h)
+{
+	static const uint32_t groups[] = {
+		FACEUPS, MISDEALS, BIT(I_WRONG_HAND), BIT(I_SEEN), BIT(I_TURN), BIT(I_UNSHUFFLED),
+		BIT(I_UNCUT), BIT(I_NONCONFORMING), BIT(I_SHORT_PACK),
+	};
+	const struct dealbox_ruleset *rules = j->rules;
+	struct dealbox_ruling r;
+
+	j->d.claim = j->line;
+	if (h->actor == DEALBOX_ACTOR_DIRECTOR) {
+		bool bad = h->flags & FLAG(F_INCOMPATIBLE);
+
+		r = law_ruling(bad ? DEALBOX_BREACH : DEALBOX_REDEAL, "6D3",
+			       bad ? N_("The director's reason is not compatible with the Laws.") :
+				 N_("The director requires a new shuffle and deal."));
+		r.see = rules->redeal_laws;
+		if (!bad)
+			law_fill_redeal(j, &r);
+		law_give(j, &r);
+		return;
+	}
+	if (h->about) {
+		law_attention(j, h->about, h->actor, true, j->d.pack);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		uint32_t found = law_raised(j, groups[i]);
+
+		if (found) {
+			law_notice(j, found, h->actor, true);
+			return;
+		}
+	}
+	if (law_is(j, DUP)) {
+		r = law_ruling(DEALBOX_DIRECTOR_DECIDES, "6D3", N_("A player asks for a redeal."));
+		r.see = rules->redeal_laws;
+		r.options = DEALBOX_OPTION_REDEAL | DEALBOX_OPTION_STANDS;
+		law_give(j, &r);
+		return;
+	}
+	law_unfounded(j);
+}
+
+int law_on_demand(struct dealbox_judge *j, happening *h)
+{
+	uint8_t pack;
+	int err = law_pack_find(j, h, &pack);
+
+	if (err)
+		return err;
+	if (h->about && h->topic != T_REDEAL)
+		return law_fail(j, "for= stands after demand redeal only");
+	law_deal_begin(j);
+	switch (h->topic) {
+	case T_CUT:
+		demand_cut(j, h->actor);
+		break;
+	case T_SHUFFLE:
+		demand_shuffle(j, h->actor, pack);
+		break;
+	case T_RESTORE_PACK:
+		demand_restore(j, h->actor, pack);
+		break;
+	default:
+		demand_redeal(j, h);
+	}
+	return 0;
+}
+
+int law_on_instruct(struct dealbox_judge *j, happening *h)
+{
+	switch (h->topic) {
+	case T_AT_TABLE:
+		j->at_table = j->line;
+		break;
+	case T_AGENTS:
+		j->agents = j->line;
+		break;
+	case T_ABSENCE:
+		j->absence = j->line;
+		break;
+	case T_COPIES:
+		j->copies = j->line;
+		break;
+	default:
+		j->method = h->flags & FLAG(F_BIASED) ? 0 : j->line;
+		j->biased = j->method ? 0 : j->line;
+		if (j->biased)
+			law_tell(j, DEALBOX_BREACH, "6E4", DEALBOX_ACTOR_DIRECTOR, 0,
+			     N_("The method does not give the same wholly random expectations."));
+	}
+	return 0;
+}
+
+int law_on_copy(struct dealbox_judge *j, happening *h)
+{
+	if (!j->copies)
+		law_tell(j, DEALBOX_BREACH, "6F", h->actor, 0,
+		     N_("The director has not instructed that copies be made."));
+	else if (h->topic == T_EXACT)
+		law_tell(j, DEALBOX_STANDS, "6F", NOBODY, j->copies,
+		     N_("The copy is exactly like the original deal."));
+	else
+		law_tell(j, DEALBOX_NEW_BOARD, "6F", NOBODY, j->copies,
+		     N_("The copy is not exactly like the original deal."));
+	return 0;
+}

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What is so, and what is done with the pack before it is dealt.
+ */
+#include <string.h>
+
+#include "judge.h"
+#include "messages.h"
+
+/* ---- handlers: what is so ---- */
+
+int law_on_rules(struct dealbox_judge *j, happening *h)
+{
+	if (j->rules)
+		return law_fail(j, "rules stands once, as the first line");
+	j->rules = dealbox_ruleset(h->topic - T_DUPLICATE_2007);
+	j->players = j->rules->hands == 3 ? 0x7 : 0xf;
+	return 0;
+}
+
+int law_on_rubber(struct dealbox_judge *j, happening *h)
+{
+	(void)h;
+	if (j->begun)
+		law_pack_used(j);
+	law_deal_new(j);
+	j->begun = false;
+	j->turn = NOBODY;
+	return 0;
+}
+
+int law_on_players(struct dealbox_judge *j, happening *h)
+{
+	if (j->begun)
+		return law_fail(j, "players stands before the first deal");
+	if (h->places & 1u << DEALBOX_TALON)
+		return law_fail(j, "the talon is no player");
+	j->players = h->places;
+	return 0;
+}
+
+int law_on_pack(struct dealbox_judge *j, happening *h)
+{
+	struct pack *pack = NULL;
+	uint8_t cards = j->rules->cards;
+
+	for (int i = 0; i < j->pack_count; i++)
+		if (!strcmp(j->packs[i].name, h->pack))
+			pack = &j->packs[i];
+	if (!pack) {
+		if (j->pack_count && !*h->pack != !*j->packs[0].name)
+			return law_fail(j, "where there is more than one pack, each needs a name, "
+				       "before the first is used");
+		if (j->pack_count == PACKS_MAX)
+			return law_fail(j, "more than %d packs", PACKS_MAX);
+		pack = &j->packs[j->pack_count++];
+		memcpy(pack->name, h->pack, sizeof(pack->name));
+		pack->side = 255;
+		pack->cards = cards;
+	}
+	if (h->flags & FLAG(F_SORTED) && h->flags & FLAG(F_PLAYED))
+		return law_fail(j, "a pack is sorted or played, not both");
+	if (h->number[0] >= 0) {
+		if (!h->number[0] || h->number[0] > 54)
+			return law_fail(j, "a pack has 1 to 54 cards");
+		pack->cards = h->number[0];
+	}
+	if (h->seat < 2)
+		pack->side = h->seat;
+	pack->sorted = h->flags & FLAG(F_SORTED);
+	pack->played = h->flags & FLAG(F_PLAYED);
+	if (pack->sorted || pack->played)
+		pack->shuffled = pack->cut = false;
+	return 0;
+}
+
+int law_on_turn(struct dealbox_judge *j, happening *h)
+{
+	uint8_t who = h->places ? (uint8_t)__builtin_ctz(h->places) : NOBODY;
+	uint8_t expected = j->turn;
+	bool passed = j->begun && j->d.mark[DEALBOX_MARK_FIRST_CARD] && !j->d.redeal;
+	int err;
+
+	if (who == DEALBOX_TALON)
+		return law_fail(j, "the talon is no player");
+	if (j->d.passes != NOBODY)
+		expected = j->d.passes;
+	else if (passed && law_seat(law_dealer(j)))
+		expected = law_left(j, law_dealer(j));
+	if (law_seat(who)) {
+		err = law_hand_check(j, who);
+		if (err)
+			return err;
+		if (law_seat(expected) && who != expected)
+			return law_fail(j, "it is the turn of %s to deal, not of %s",
+					dealbox_actor_name(expected), dealbox_actor_name(who));
+		expected = who;
+	}
+	if (j->begun)
+		law_pack_used(j);
+	law_deal_new(j);
+	j->turn = expected;
+	return *h->pack ? law_pack_find(j, h, &j->d.pack) : 0;
+}
+
+int law_on_board(struct dealbox_judge *j, happening *h)
+{
+	if (j->begun)
+		law_pack_used(j);
+	law_deal_new(j);
+	return *h->pack ? law_pack_find(j, h, &j->d.pack) : 0;
+}
+
+int law_on_purpose(struct dealbox_judge *j, happening *h)
+{
+	j->replay = h->topic == T_REPLAY ? j->line : 0;
+	return 0;
+}
+
+int law_on_origin(struct dealbox_judge *j, happening *h)
+{
+	bool unplayed = h->flags & FLAG(F_UNPLAYED);
+
+	if (h->topic == T_THIS_SESSION)
+		return 0;
+	if (h->topic == T_EXCHANGED)
+		law_tell(j, DEALBOX_STANDS, "6D2", NOBODY, 0,
+		     N_("The board was exchanged between tables of this session."));
+	else if (j->replay)
+		law_tell(j, DEALBOX_STANDS, "6D2", NOBODY, j->replay,
+		     N_("The purpose of the tournament is the replay of past deals."));
+	else if (law_is(j, D07) && unplayed)
+		law_tell(j, DEALBOX_STANDS, "6D2", NOBODY, 0,
+		     N_("The deal was not played in an earlier session."));
+	else
+		law_tell(j, DEALBOX_RESULT_CANCELLED, "6D2", NOBODY, 0,
+		     law_is(j, D07) ? N_("The deal was played in an earlier session.") :
+				  N_("The deal was imported from a different session."));
+	return 0;
+}
+
+int law_on_custom(struct dealbox_judge *j, happening *h)
+{
+	if (h->topic == T_TALON_ANYWHERE) {
+		j->talon_anywhere = true;
+		return 0;
+	}
+	if (h->number[0] < 0)
+		return law_fail(j, "after custom remise stands how much it is");
+	j->remise = h->number[0];
+	return 0;
+}
+
+int law_on_intent(struct dealbox_judge *j, happening *h)
+{
+	j->d.intent = h->topic;
+	j->d.intent_line = j->line;
+	return 0;
+}
+
+int law_on_interests(struct dealbox_judge *j, happening *h)
+{
+	j->d.interests = h->topic;
+	j->d.interests_line = j->line;
+	return 0;
+}
+
+int law_on_present(struct dealbox_judge *j, happening *h)
+{
+	if (h->places & 1u << DEALBOX_TALON)
+		return law_fail(j, "the talon is no player");
+	j->present = h->places;
+	j->present_line = j->line;
+	return 0;
+}
+/* ---- handlers: the pack ---- */
+
+void law_presence(struct dealbox_judge *j, uint8_t who)
+{
+	bool both = j->present & 0x5 && j->present & 0xa;
+
+	if (!law_is(j, DUP) || !law_seat(who) || !j->present_line || both || j->absence ||
+	    j->d.absent_told)
+		return;
+	j->d.absent_told = true;
+	law_tell(j, DEALBOX_BREACH, "6C", NOBODY, j->present_line,
+	     N_("A side has no member present during the shuffle and deal."));
+}
+
+uint8_t law_preparer(const struct dealbox_judge *j, uint8_t pack)
+{
+	uint8_t who = law_dealer(j);
+
+	if (!law_seat(who))
+		return NOBODY;
+	return j->d.mark[DEALBOX_MARK_FIRST_CARD] && pack != j->d.pack ?
+		law_left(j, law_left(j, who)) : law_left(j, who);
+}
+
+static void shuffle_rubber(struct dealbox_judge *j, happening *h, struct pack *pack, uint8_t index)
+{
+	uint8_t who = h->actor;
+	bool next = j->d.mark[DEALBOX_MARK_FIRST_CARD] && index != j->d.pack;
+	uint8_t may = next ? law_left(j, law_dealer(j)) : law_dealer(j);
+	struct dealbox_ruling r;
+
+	/* the machine shuffles for whoever must */
+	if (law_seat(who) && law_seat(may)) {
+		if (pack->only_dealer && who != may)
+			law_tell(j, DEALBOX_BREACH, pack->only_dealer, who, 0,
+			     N_("Only the dealer shuffles now."));
+		else if (who != may && who != law_preparer(j, index))
+			law_tell(j, DEALBOX_BREACH, "4", who, 0,
+			     N_("Only the dealer and the player who prepares the pack may shuffle."));
+	}
+	if (h->flags & FLAG(F_POORLY))
+		law_tell(j, DEALBOX_BREACH, "4", who, 0, N_("The pack was not shuffled thoroughly."));
+	if (h->flags & FLAG(F_HIDDEN))
+		law_tell(j, DEALBOX_BREACH, "4", who, 0,
+		     N_("The pack was not shuffled in full view of the players."));
+	pack->cut = false;
+	pack->shuffled = !(h->flags & FLAG(F_FACEUP));
+	if (pack->shuffled) {
+		pack->only_dealer = NULL;
+		return;
+	}
+	r = law_ruling(DEALBOX_NEW_SHUFFLE, "6(c)", N_("A card was turned face up in shuffling."));
+	r.who = who;
+	r.cut = true;
+	law_give(j, &r);
+}
+
+int law_on_shuffle(struct dealbox_judge *j, happening *h)
+{
+	struct pack *pack;
+	uint8_t index;
+	int err;
+
+	law_deal_begin(j);
+	err = law_pack_find(j, h, &index);
+	if (err)
+		return err;
+	pack = &j->packs[index];
+	if (!h->number[0])
+		return law_fail(j, "shuffled times=0 is not shuffled: leave the line out");
+	if (j->d.mark[DEALBOX_MARK_FIRST_CARD] && !j->d.mark[DEALBOX_MARK_LAST_CARD] &&
+	    index == j->d.pack)
+		return law_fail(j, "the pack is being dealt: write dealt, redeal, turn or board before");
+	if (law_is(j, RUB)) {
+		shuffle_rubber(j, h, pack, index);
+		return 0;
+	}
+	if (law_is(j, PRE)) {
+		/* 3.2.17 is about the dealer; a machine shuffles for him */
+		if (pack->cut && (!law_seat(h->actor) || !law_seat(law_dealer(j)) || h->actor == law_dealer(j)))
+			law_raise_issue(j, I_SHUFFLE);
+		pack->shuffled = true;
+		return 0;
+	}
+	law_presence(j, h->actor);
+	/* an opponent of his may ask for a cut */
+	if (law_seat(h->actor) && j->d.dealer == NOBODY)
+		j->d.dealer = h->actor;
+	if (h->flags & FLAG(F_POORLY))
+		law_tell(j, DEALBOX_BREACH, "6A", h->actor, 0, N_("The pack was not shuffled thoroughly."));
+	pack->shuffled = true;
+	/* a new shuffle takes what was seen in the old one away */
+	if (!j->d.mark[DEALBOX_MARK_FIRST_CARD])
+		j->d.issue[I_SEEN] = j->d.redeal = 0;
+	if (h->flags & FLAG(F_FACEUP)) {
+		law_raise_issue(j, I_SEEN);
+		law_notice(j, BIT(I_SEEN), NOBODY, false);
+	}
+	return 0;
+}
+
+int law_on_place(struct dealbox_judge *j, happening *h)
+{
+	law_deal_begin(j);
+	if (!law_is(j, RUB))
+		return 0;
+	if (h->flags & FLAG(F_FACEUP))
+		law_tell(j, DEALBOX_BREACH, "4", h->actor, 0, N_("The pack was not placed face down."));
+	if (h->flags & FLAG(F_ELSEWHERE))
+		law_tell(j, DEALBOX_BREACH, "4", h->actor, 0,
+		     N_("The pack was not placed on the right of the player who prepared it."));
+	return 0;
+}
+
+int law_on_disturb(struct dealbox_judge *j, happening *h)
+{
+	uint8_t index;
+	int err;
+
+	law_deal_begin(j);
+	err = law_pack_find(j, h, &index);
+	if (err || !law_is(j, RUB))
+		return err;
+	if (index == j->d.pack && j->d.mark[DEALBOX_MARK_FIRST_CARD])
+		return 0;
+	j->packs[index].cut = false;
+	if (j->packs[index].shuffled && !(index == j->d.pack && j->d.mark[DEALBOX_MARK_PICKUP]))
+		law_tell(j, DEALBOX_BREACH, "4", h->actor, 0,
+		     N_("A pack that had been prepared was disturbed before the dealer picked it up."));
+	return 0;
+}
+
+void law_pack_taken(struct dealbox_judge *j)
+{
+	if (j->d.mark[DEALBOX_MARK_PICKUP])
+		return;
+	law_mark(j, DEALBOX_MARK_PICKUP);
+	if (law_is(j, RUB) && j->pack_count > 1 && j->last_pack == j->d.pack && !j->d.again &&
+	    !j->packs[!j->d.pack].replaced)
+		law_tell(j, DEALBOX_BREACH, "7", law_dealer(j), 0,
+		     N_("The same pack is used again, though there is no redeal."));
+}
+
+int law_on_pickup(struct dealbox_judge *j, happening *h)
+{
+	int err;
+
+	law_deal_begin(j);
+	if (j->d.mark[DEALBOX_MARK_FIRST_CARD])
+		return law_fail(j, "cards have been dealt already: write redeal, turn or board before");
+	err = law_pack_find(j, h, &j->d.pack);
+	if (err)
+		return err;
+	if (law_seat(h->actor))
+		j->d.dealer = h->actor;
+	law_pack_taken(j);
+	return 0;
+}
+
+static void new_cut(struct dealbox_judge *j, struct pack *pack, const char *cause)
+{
+	pack->cut = false;
+	law_tell(j, DEALBOX_NEW_CUT, "5", law_right(j, law_dealer(j)), 0, cause);
+}
+
+static void cut_rubber(struct dealbox_judge *j, happening *h, struct pack *pack)
+{
+	uint8_t who = h->actor, by = law_dealer(j);
+	struct dealbox_ruling r;
+
+	pack->cut = true;
+	if (h->flags & FLAG(F_FACEUP)) {
+		r = law_ruling(DEALBOX_NEW_SHUFFLE, "6(d)", N_("A card was turned face up in cutting."));
+		r.who = by;
+		r.cut = true;
+		pack->cut = pack->shuffled = false;
+		pack->only_dealer = "6(d)";
+		law_give(j, &r);
+	} else if (law_seat(who) && law_seat(by) && who != law_right(j, by)) {
+		new_cut(j, pack, N_("Only the player on the dealer's right may cut."));
+	} else if (h->number[0] >= 0 && (h->number[0] < j->rules->cut_least ||
+					 h->number[1] < j->rules->cut_least)) {
+		new_cut(j, pack, N_("A portion of the cut has fewer than four cards."));
+	} else if (h->flags & FLAG(F_INCOMPLETE)) {
+		pack->cut = false;
+		law_tell(j, DEALBOX_BREACH, "5", by, 0, N_("The cut was not completed."));
+	} else if (law_seat(h->seat) && law_seat(by) && h->seat != by) {
+		law_tell(j, DEALBOX_BREACH, "5", h->seat, 0, N_("The dealer completes the cut, nobody else."));
+	}
+}
+
+int law_on_cut(struct dealbox_judge *j, happening *h)
+{
+	struct pack *pack;
+	uint8_t index;
+	int err;
+
+	law_deal_begin(j);
+	err = law_pack_find(j, h, &index);
+	if (err)
+		return err;
+	pack = &j->packs[index];
+	if (h->number[0] >= 0 && h->number[0] + h->number[1] != pack->cards)
+		return law_fail(j, "the portions have %d cards, and the pack has %d",
+				h->number[0] + h->number[1], pack->cards);
+	if (j->d.mark[DEALBOX_MARK_FIRST_CARD] && index == j->d.pack)
+		return law_fail(j, "cards have been dealt already: write redeal, turn or board before");
+	if (law_is(j, RUB)) {
+		cut_rubber(j, h, pack);
+		return 0;
+	}
+	pack->cut = true;
+	if (law_is(j, PRE) && h->flags & FLAG(F_FACEUP)) {
+		law_raise_issue(j, I_FACEUP_CUT);
+		law_notice(j, BIT(I_FACEUP_CUT), NOBODY, false);
+	}
+	return 0;
+}
