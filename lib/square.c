@@ -451,31 +451,39 @@ int dealbox_square_add_phase(struct dealbox_square *square, const struct dealbox
 	return phase_append(square, &new, 0, fault);
 }
 
-/* The next field of an SN line, up to a colon; the last one has all that is left */
-static char *field_take(const char **at, const char *end, bool last)
+/* A copy of what stands before the next colon, or with last of all that is left */
+static char *field_take(const char **at, bool last)
 {
-	const char *colon = last ? NULL : memchr(*at, ':', (size_t)(end - *at));
-	const char *stop = colon ? colon : end;
-	char *field = strndup(*at, (size_t)(stop - *at));
+	const size_t length = last ? strlen(*at) : strcspn(*at, ":");
+	char *field = strndup(*at, length);
 
-	*at = colon ? colon + 1 : end;
+	*at += length;
+	*at += **at == ':';
 	return field;
 }
 
 static int phase_parse(struct dealbox_square *square, const char *text, size_t size, uint32_t line,
 		       struct dealbox_fault *fault)
 {
-	const char *at = text, *end = text + size;
+	/* the file need not end in a line end or a zero */
+	char *copy = strndup(text, size);
+	const char *at = copy;
 	struct phase new = { 0 };
+	int err;
 
-	if (!size || !isdigit((unsigned char)*text) || !number_take(&at, &new.sessions) ||
-	    at == end || *at++ != ':')
-		return fault_set(fault, -EINVAL, line, NULL,
-				 "a phase is SN sessions:boards:prefix:description");
-	new.boards = field_take(&at, end, false);
-	new.prefix = field_take(&at, end, false);
-	new.description = field_take(&at, end, true);
-	return phase_append(square, &new, line, fault);
+	if (!copy)
+		return fault_set(fault, -ENOMEM, line, NULL, "out of memory");
+	if (!number_take(&at, &new.sessions) || *at++ != ':') {
+		err = fault_set(fault, -EINVAL, line, NULL,
+				"a phase is SN sessions:boards:prefix:description");
+	} else {
+		new.boards = field_take(&at, false);
+		new.prefix = field_take(&at, false);
+		new.description = field_take(&at, true);
+		err = phase_append(square, &new, line, fault);
+	}
+	free(copy);
+	return err;
 }
 
 static int text_parse(char **to, const char *text, size_t size, uint32_t line, const char *what,
@@ -744,13 +752,15 @@ int dealbox_square_publish(struct dealbox_square *square, struct dealbox_random 
 static int key_parse(struct dealbox_square_keys *keys, const struct line *line,
 		     struct dealbox_fault *fault)
 {
-	char *text = strndup(line->text, line->size);
+	char *text = malloc(line->size + 1);
 	const char *at = text;
 	unsigned int phase, session;
 	int err = -EINVAL;
 
 	if (!text)
 		return fault_set(fault, -ENOMEM, line->number, NULL, "out of memory");
+	memcpy(text, line->text, line->size);
+	text[line->size] = 0;
 	/* the line holds a secret: the fault says what it should be, not what it is */
 	if (!number_take(&at, &phase) || *at++ != ',' || !number_take(&at, &session) ||
 	    *at++ != ':' || !*at || strlen(text) != line->size || strpbrk(at, ": \t"))

@@ -219,6 +219,7 @@ static int keys_with(const struct dealbox_square *square, const char *from, cons
 static void test_keys_after_mail(void **state)
 {
 	struct dealbox_square *square = example_square();
+	struct dealbox_square_keys *keys;
 	bool mended;
 
 	(void)state;
@@ -235,6 +236,9 @@ static void test_keys_after_mail(void **state)
 	assert_int_equal(keys_with(square, "1,1:", "Hello,\n1,1:", &mended), -EBADMSG);
 	assert_int_equal(keys_with(NULL, "1,1:", "Hello,\n1,1:", &mended), -EINVAL);
 	assert_int_equal(keys_with(NULL, "1,2:", "1,1:", &mended), -EINVAL);
+	/* a NUL byte hides nothing behind it */
+	assert_int_equal(dealbox_square_keys_parse("1,1:abc\0def\n", 12, NULL, &keys, &mended, NULL), -EINVAL);
+	assert_int_equal(dealbox_square_keys_parse("\0,1:abc\n", 9, NULL, &keys, &mended, NULL), -EINVAL);
 	dealbox_square_free(square);
 }
 
@@ -383,7 +387,7 @@ static void test_descriptions_refused(void **state)
 		{ "TN a\nTN b\n", 2 }, { "TN a\nDV 1\nDV 2\n", 3 }, { "hello\n", 1 }, { "X\n", 1 },
 		{ "TN a\nKH abc\n", 2 },
 		{ "TN a\nKH 180420A5efc19f034fa60fabb0c8de9627bebaba1ccbc2491120e9e644689943\n", 2 },
-		{ "TN a\nSN 1:8\n", 2 }, { "TN a\nSN x:8:a:b\n", 2 }, { "TN a\nSN 1:8:a:\n", 2 },
+		{ "TN a\nSN 4", 2 }, { "TN a\nSN 1:8\n", 2 }, { "TN a\nSN x:8:a:b\n", 2 }, { "TN a\nSN 1:8:a:\n", 2 },
 		{ "TN a\nSN 99999:8:a#:b\n", 2 }, { "TN a\nSN 2:8:a:b\n", 2 },
 		{ "TN a\nSN 1:8:a:b\nSN 1:8:a:c\n", 3 },
 		/* a prefix becomes a file name */

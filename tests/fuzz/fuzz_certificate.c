@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Manifests and certificates from anywhere, as they are and with a right signature put under
+ * them: what is accepted has the one form for what it says.
+ */
+#include <dealbox/certificate.h>
+
+#include "fuzz.h"
+#include "signed-text.h"
+
+static const char promise[] =
+	"TN x\nDI y\nSN 1:1-8:a:b\nKH 180420a5efc19f034fa60fabb0c8de9627bebaba1ccbc2491120e9e644689943\n";
+
+static struct dealbox_signer *signer;
+static struct dealbox_manifest *manifest;
+
+static void begin(void)
+{
+	static const char key[] = "dealbox signing key 1 "
+		"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n";
+	struct dealbox_square *square;
+	char *text;
+
+	CHECK(!dealbox_signer_parse(key, strlen(key), &signer, NULL));
+	CHECK(!dealbox_square_parse(promise, strlen(promise), &square, NULL));
+	text = dealbox_manifest_make(square, signer, 1763640000, NULL);
+	CHECK(text && !dealbox_manifest_parse(text, strlen(text), &manifest, NULL));
+	free(text);
+	dealbox_square_free(square);
+}
+
+static void read_manifest(const char *text, size_t size)
+{
+	struct dealbox_manifest *other;
+	struct dealbox_fault fault = { 0 };
+	char *again;
+
+	if (dealbox_manifest_parse(text, size, &other, &fault)) {
+		CHECK(*fault.what);
+		return;
+	}
+	if (!memcmp(dealbox_manifest_signer(other), dealbox_signer_public(signer), DEALBOX_SIGNER_KEY)) {
+		again = dealbox_manifest_make(dealbox_manifest_square(other), signer,
+					      dealbox_manifest_time(other), NULL);
+		CHECK(again && strlen(again) == size && !memcmp(again, text, size));
+		free(again);
+	}
+	dealbox_manifest_free(other);
+}
+
+static void read_certificates(const char *text, size_t size)
+{
+	struct dealbox_certificates *certificates;
+	const struct dealbox_certificate *c;
+
+	if (dealbox_certificates_parse(text, size, manifest, &certificates, NULL))
+		return;
+	for (size_t i = 0; (c = dealbox_certificates_get(certificates, i)); i++) {
+		struct dealbox_certificate copy = *c;
+		char *again = dealbox_certificate_sign(&copy, signer);
+
+		CHECK(again && !memcmp(copy.hash, c->hash, DEALBOX_HASH));
+		free(again);
+	}
+	dealbox_certificates_free(certificates);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *copy, *text;
+
+	if (!signer)
+		begin();
+	copy = (char *)memdup(data, size);
+	read_manifest(copy, size);
+	read_certificates(copy, size);
+	free(copy);
+	if (!size || memchr(data, 0, size) || data[size - 1] != '\n')
+		return 0;
+	copy = strndup((const char *)data, size);
+	text = text_sign(copy, signer);
+	CHECK(text);
+	read_manifest(text, strlen(text));
+	read_certificates(text, strlen(text));
+	free(text);
+	free(copy);
+	return 0;
+}
