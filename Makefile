@@ -35,7 +35,7 @@ fuzz:
 	@tests/fuzz/run 2000000
 
 bench:
-	@tests/setup/run user-space
+	@tests/setup/run user-space bench
 	@test -r build/bench/build.ninja || meson setup build/bench --buildtype release -Dwerror=false >/dev/null
 	@ninja -C build/bench >/dev/null
 	@meson test -C build/bench --no-rebuild --benchmark --num-processes 1 --verbose

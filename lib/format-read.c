@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "card-text.h"
 #include "format-internal.h"
 
 void reader_say(struct reader *reader, const struct found *found, uint32_t where,
@@ -42,23 +41,28 @@ void found_card(struct reader *reader, struct found *found, int seat, unsigned i
 		found->count[seat]++;
 }
 
+/* Rank of a letter in either case, plus one. */
+#define RANK(letter, rank)	[letter] = (rank) + 1, [(letter) | 0x20] = (rank) + 1
+#define DIGIT(letter, rank)	[letter] = (rank) + 1
+static const uint8_t rank_letters[256] = {
+	RANK('A', 0), RANK('K', 1), RANK('Q', 2), RANK('J', 3), RANK('T', 4),
+	DIGIT('9', 5), DIGIT('8', 6), DIGIT('7', 7), DIGIT('6', 8), DIGIT('5', 9),
+	DIGIT('4', 10), DIGIT('3', 11), DIGIT('2', 12),
+};
+
 bool found_ranks(struct reader *reader, struct found *found, int seat, int suit,
 		 const char *text, size_t size)
 {
 	bool good = true;
 
 	for (size_t i = 0; i < size; i++) {
-		char letter = text[i];
-		const char *rank;
+		unsigned int rank = rank_letters[(unsigned char)text[i]];
 
-		if (letter >= 'a' && letter <= 'z')
-			letter = (char)(letter - 'a' + 'A');
-		if (letter == '1' && i + 1 < size && text[i + 1] == '0') {
+		if (text[i] == '1' && i + 1 < size && text[i + 1] == '0') {
 			reader_say(reader, found, 0, SAY(.code = DEALBOX_TEN_AS_10));
-			letter = 'T';
+			rank = rank_letters['T'];
 			i++;
 		}
-		rank = memchr(card_ranks, letter, sizeof(card_ranks));
 		if (!rank) {
 			reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_RANK,
 				   .hand = (uint8_t)seat));
@@ -68,8 +72,7 @@ bool found_ranks(struct reader *reader, struct found *found, int seat, int suit,
 			good = false;
 			continue;
 		}
-		found_card(reader, found, seat,
-			   (unsigned int)(13 * suit + (rank - card_ranks)));
+		found_card(reader, found, seat, 13 * (unsigned int)suit + rank - 1);
 	}
 	return good;
 }
