@@ -324,7 +324,8 @@ void desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 	case EFFECT_INSERTED:
 		if (dealing(d) && e->insertion != d->dealt)
 			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, TROUBLE_DOUBT);
-		insertion_is(d, e->insertion, e->arg[0], true);
+		/* after a loss it is told of a board that has been there */
+		insertion_is(d, e->insertion, e->arg[0], !d->stale);
 		d->doubt = e->flags & DEALBOX_EVF_AT_POWER_ON;
 		break;
 	case EFFECT_REMOVED:

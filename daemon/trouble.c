@@ -78,8 +78,9 @@ const struct trouble_row trouble_rows[TROUBLES] = {
 			    "cable or a program was gone while it was there." VOID_BOARD, WAY_REMOVE },
 	[TROUBLE_USED] = { "used", "E10 E12", "This board has been in the machine since the last deal. Take "
 			   "it out; if it has cards, it is a board that is done or void.", WAY_REMOVE },
-	[TROUBLE_CONFIRM] = { "confirm-empty", "E12 E15", "The last board was void. If this board, %b, copy "
-			      "%c, is empty and the deck is whole, press start.",
+	[TROUBLE_CONFIRM] = { "confirm-empty", "E12 E15", "The last board was void, or nobody watched when "
+			      "this one came. If it is empty, and the deck is whole, press start to deal "
+			      "board %b, copy %c.",
 			      WAY_START | WAY_REMOVE },
 
 	[TROUBLE_NUMBER_UNREAD] = { "number-unread", "E11", "The number of the board cannot be read. Clean "

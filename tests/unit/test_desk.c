@@ -167,6 +167,10 @@ static void plug(struct place *p)
 	p->plugged = true;
 	desk_plugged(&p->desk, &p->info);
 	emit_type(p, DEALBOX_EV_STATE_LOST);
+	if (p->present)
+		emit(p, (struct dealbox_event){ .type = DEALBOX_EV_BOARD_INSERTED,
+			.insertion = p->insertion,
+			.flags = p->doubt ? DEALBOX_EVF_AT_POWER_ON : 0 });
 }
 
 static void unplug(struct place *p, bool power)

@@ -1,0 +1,831 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The service on the bus: io.dealbox1. Who may do what is asked of polkit, without
+ * waiting for it; the emergency stop is asked of nobody. Sets come as files, and no card
+ * leaves by a signal, a property or an error.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include <dealbox/format.h>
+#include <dealbox/set.h>
+
+#include "dealboxd.h"
+
+#define ROOT		"/io/dealbox1"
+#define MACHINES	ROOT "/machine"
+#define JOBS		ROOT "/job"
+#define PENDING_MAX	64		/* calls that wait for polkit */
+#define SET_MAX		(4 << 20)	/* bytes of a file with deals */
+#define BOARD_MAX	9999
+
+#define ERROR(name)	"io.dealbox1.Error." name
+
+/* ---- who may ----------------------------------------------------------------- */
+
+typedef int (*deed_fn)(sd_bus_message *m, struct service *s, sd_bus_error *error);
+
+struct pending {
+	struct service *service;
+	sd_bus_message *message;
+	deed_fn deed;
+};
+
+static unsigned int pending_count;
+
+static uint32_t sender_uid(sd_bus_message *m)
+{
+	sd_bus_creds *creds = NULL;
+	uid_t uid = (uid_t)-1;
+
+	if (sd_bus_query_sender_creds(m, SD_BUS_CREDS_EUID, &creds) >= 0)
+		sd_bus_creds_get_euid(creds, &uid);
+	sd_bus_creds_unref(creds);
+	return uid;
+}
+
+static int refuse(sd_bus_message *m)
+{
+	return sd_bus_reply_method_errorf(m, SD_BUS_ERROR_ACCESS_DENIED,
+					  "this user may not do that (polkit says no)");
+}
+
+static int do_deed(struct service *s, sd_bus_message *m, deed_fn deed)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	int err = deed(m, s, &error);
+
+	if (sd_bus_error_is_set(&error))
+		sd_bus_reply_method_error(m, &error);
+	else if (err < 0)
+		sd_bus_reply_method_errno(m, err, NULL);
+	sd_bus_error_free(&error);
+	stations_run(s);
+	return 1;
+}
+
+static int on_authorized(sd_bus_message *reply, void *context, sd_bus_error *unused)
+{
+	struct pending *p = context;
+	int authorized = 0, challenge;
+
+	(void)unused;
+	if (sd_bus_message_is_method_error(reply, NULL))
+		/* without polkit only root may */
+		authorized = sender_uid(p->message) == 0;
+	else if (sd_bus_message_enter_container(reply, 'r', "bba{ss}") < 0 ||
+		 sd_bus_message_read(reply, "bb", &authorized, &challenge) < 0)
+		authorized = 0;
+	if (authorized)
+		do_deed(p->service, p->message, p->deed);
+	else
+		refuse(p->message);
+	return 0;
+}
+
+static void pending_free(void *context)
+{
+	struct pending *p = context;
+
+	sd_bus_message_unref(p->message);
+	free(p);
+	pending_count--;
+}
+
+/* Does it once polkit has said that the sender may: io.dealbox1.ACTION. */
+static int authorize(sd_bus_message *m, struct service *s, const char *action, deed_fn deed)
+{
+	sd_bus_message *ask = NULL;
+	sd_bus_slot *slot = NULL;
+	struct pending *p;
+	char name[64];
+	int err;
+
+	if (pending_count == PENDING_MAX)
+		return sd_bus_reply_method_errorf(m, SD_BUS_ERROR_LIMITS_EXCEEDED,
+						  "too many calls wait for polkit");
+	snprintf(name, sizeof(name), "io.dealbox1.%s", action);
+	err = sd_bus_message_new_method_call(s->bus, &ask, "org.freedesktop.PolicyKit1",
+					     "/org/freedesktop/PolicyKit1/Authority",
+					     "org.freedesktop.PolicyKit1.Authority",
+					     "CheckAuthorization");
+	if (err >= 0)
+		err = sd_bus_message_append(ask, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name", "s",
+					    sd_bus_message_get_sender(m), name, 0,
+					    sd_bus_message_get_allow_interactive_authorization(m) > 0,
+					    "");
+	p = calloc(1, sizeof(*p));
+	if (err < 0 || !p) {
+		sd_bus_message_unref(ask);
+		free(p);
+		return err < 0 ? err : -ENOMEM;
+	}
+	p->service = s;
+	p->message = sd_bus_message_ref(m);
+	p->deed = deed;
+	pending_count++;
+	err = sd_bus_call_async(s->bus, &slot, ask, on_authorized, p, 120 * 1000000ULL);
+	sd_bus_message_unref(ask);
+	if (err < 0) {
+		pending_free(p);
+		return err;
+	}
+	sd_bus_slot_set_destroy_callback(slot, pending_free);
+	sd_bus_slot_set_floating(slot, 1);
+	sd_bus_slot_unref(slot);
+	return 1;
+}
+
+/* A number of any type that D-Bus has. */
+static int append_number(sd_bus_message *reply, char type, uint64_t number)
+{
+	uint32_t narrow = number;
+
+	return type == 't' ? sd_bus_message_append_basic(reply, type, &number) :
+	       sd_bus_message_append_basic(reply, type, &narrow);
+}
+
+/* A method: which action of polkit it needs, and what it does. */
+#define METHOD(function, action) \
+static int function##_call(sd_bus_message *m, void *context, sd_bus_error *error) \
+{ \
+	(void)error; \
+	return authorize(m, context, action, function); \
+}
+
+static int ledger_error(struct service *s, int err, sd_bus_error *error)
+{
+	const char *name = err == -EEXIST ? ERROR("Repeat") : err == -ENOENT ? ERROR("NotFound") :
+			   err == -EBUSY ? ERROR("Busy") :
+			   err == -EINVAL ? SD_BUS_ERROR_INVALID_ARGS : ERROR("Ledger");
+
+	return sd_bus_error_set(error, name, dealbox_ledger_error(s->ledger));
+}
+
+static int record_act(struct service *s, sd_bus_message *m, struct dealbox_ledger_act *act,
+		      sd_bus_error *error)
+{
+	int err;
+
+	act->uid = sender_uid(m);
+	err = dealbox_ledger_add_act(s->ledger, act);
+	return err ? ledger_error(s, err, error) : 0;
+}
+
+/* ---- sets -------------------------------------------------------------------- */
+
+/* The whole file, or an error: *data is wiped and freed by the caller. */
+static int read_file(int fd, uint8_t **data, size_t *size, sd_bus_error *error)
+{
+	struct stat st;
+	ssize_t got;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return sd_bus_error_set(error, ERROR("BadSet"), "the set must be a file or a memfd");
+	if (st.st_size > SET_MAX)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "a set has at most %d bytes", SET_MAX);
+	*data = malloc(st.st_size + 1);
+	if (!*data)
+		return -ENOMEM;
+	for (*size = 0; *size < (size_t)st.st_size; *size += got) {
+		got = pread(fd, *data + *size, st.st_size - *size, *size);
+		if (got <= 0)
+			break;
+	}
+	return 0;
+}
+
+/* Says the first problem of the report, without a card. */
+static int bad_set(const struct dealbox_report *report, sd_bus_error *error)
+{
+	const struct dealbox_problem *problem;
+	char text[512] = "the set cannot be used";
+	size_t n;
+
+	for (n = 0; (problem = dealbox_report_get(report, n)); n++) {
+		if (problem->severity != DEALBOX_PROBLEM)
+			continue;
+		dealbox_problem_describe(problem, false, text, sizeof(text));
+		break;
+	}
+	return sd_bus_error_set(error, ERROR("BadSet"), text);
+}
+
+static int add_boards(struct service *s, const struct dealbox_set *set, const char *session,
+		      uint64_t *number, sd_bus_error *error)
+{
+	size_t count = dealbox_set_count(set), n;
+	struct dealbox_ledger_board *boards = calloc(count, sizeof(*boards));
+	struct dealbox_board board;
+	int err = 0;
+
+	if (!boards)
+		return -ENOMEM;
+	for (n = 0; !err && n < count; n++) {
+		dealbox_set_get(set, n, &board);
+		boards[n].number = board.number;
+		boards[n].deal = board.deal;
+		if (!board.number || board.number > BOARD_MAX)
+			err = sd_bus_error_setf(error, ERROR("BadSet"), "deal %zu has no number from 1 "
+						"to %d", n + 1, BOARD_MAX);
+	}
+	if (!err) {
+		err = dealbox_ledger_add_set(s->ledger, session, boards, count, number, NULL);
+		if (err)
+			err = ledger_error(s, err, error);
+	}
+	sodium_memzero(&board, sizeof(board));
+	sodium_memzero(boards, count * sizeof(*boards));
+	free(boards);
+	return err;
+}
+
+static int add_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct dealbox_report *report = dealbox_report_new();
+	struct dealbox_set *set = NULL;
+	const char *session, *pack;
+	uint8_t *data = NULL;
+	uint64_t number;
+	size_t size = 0;
+	int fd, err;
+
+	err = sd_bus_message_read(m, "hss", &fd, &session, &pack);
+	if (err >= 0 && *pack && !dealbox_pack_find(pack))
+		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "there is no such pack");
+	if (err >= 0)
+		err = read_file(fd, &data, &size, error);
+	if (err >= 0) {
+		set = dealbox_set_new(*pack ? dealbox_pack_find(pack) : NULL);
+		if (!report || !set)
+			err = -ENOMEM;
+	}
+	if (err >= 0 &&
+	    (dealbox_format_read_memory(NULL, data, size, "set", set, report, NULL) ||
+	     dealbox_set_check(set, report) || dealbox_report_found(report, DEALBOX_PROBLEM) ||
+	     !dealbox_set_count(set)))
+		err = bad_set(report, error);
+	if (err >= 0)
+		err = add_boards(s, set, session, &number, error);
+	if (err >= 0)
+		err = sd_bus_reply_method_return(m, "tu", number, (uint32_t)dealbox_set_count(set));
+	if (data)
+		sodium_memzero(data, size);
+	free(data);
+	dealbox_set_free(set);
+	dealbox_report_free(report);
+	return err;
+}
+METHOD(add_set, "deal")
+
+/* ---- jobs -------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	unsigned int bit;
+} job_options[] = {
+	{ "replay", DEALBOX_JOB_REPLAY },
+	{ "sets-in-a-row", DEALBOX_JOB_SETS },
+	{ "descending", DEALBOX_JOB_DESCENDING },
+	{ "by-reader", DEALBOX_JOB_BY_READER },
+	{ "automatic-start", DEALBOX_JOB_AUTO_START },
+	{ "stop-card", DEALBOX_JOB_STOP_CARD },
+	{ "reversed-pockets", DEALBOX_JOB_REVERSED },
+};
+
+static int read_options(sd_bus_message *m, unsigned int *options, int *priority,
+			sd_bus_error *error)
+{
+	const char *name;
+	size_t n;
+	int err, on;
+
+	err = sd_bus_message_enter_container(m, 'a', "{sv}");
+	while (err >= 0 && (err = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
+		err = sd_bus_message_read(m, "s", &name);
+		if (err < 0)
+			break;
+		for (n = 0; n < sizeof(job_options) / sizeof(job_options[0]); n++)
+			if (!strcmp(name, job_options[n].name))
+				break;
+		if (n < sizeof(job_options) / sizeof(job_options[0])) {
+			err = sd_bus_message_read(m, "v", "b", &on);
+			if (err >= 0 && on)
+				*options |= job_options[n].bit;
+		} else if (!strcmp(name, "priority")) {
+			err = sd_bus_message_read(m, "v", "i", priority);
+		} else {
+			return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+						 "there is no option '%s'", name);
+		}
+		if (err >= 0)
+			err = sd_bus_message_exit_container(m);
+	}
+	return err < 0 ? sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
+					  "an option has another type") : 0;
+}
+
+static int add_job(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	unsigned int *numbers = NULL, options = 0;
+	const uint32_t *boards;
+	uint32_t copies;
+	size_t size, n;
+	int err, priority = 0;
+	struct job *job;
+	char path[64];
+	uint64_t set, id;
+
+	err = sd_bus_message_read(m, "t", &set);
+	if (err >= 0)
+		err = sd_bus_message_read_array(m, 'u', (const void **)&boards, &size);
+	if (err >= 0)
+		err = sd_bus_message_read(m, "u", &copies);
+	if (err >= 0)
+		err = read_options(m, &options, &priority, error);
+	if (err < 0)
+		return err;
+	size /= sizeof(*boards);
+	if (!size || size > BOARD_MAX)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+					 "a job has 1 to %d boards", BOARD_MAX);
+	numbers = calloc(size, sizeof(*numbers));
+	if (!numbers)
+		return -ENOMEM;
+	for (n = 0; n < size; n++)
+		numbers[n] = boards[n];
+	err = dealbox_ledger_add_job(s->ledger, set, numbers, size, copies, options, priority, &id,
+				     NULL);
+	free(numbers);
+	if (err)
+		return ledger_error(s, err, error);
+	job = work_load(s, id);
+	if (!job)
+		return sd_bus_error_set(error, ERROR("Ledger"), "the job is recorded, and will be dealt "
+					"after a restart of the service");
+	log_message(MESSAGE_JOB, NULL, &(struct copy){ id, 0, 0 }, "job %llu: %zu boards",
+		    (unsigned long long)id, size);
+	bus_job_added(s, job);
+	snprintf(path, sizeof(path), JOBS "/%llu", (unsigned long long)id);
+	return sd_bus_reply_method_return(m, "o", path);
+}
+METHOD(add_job, "deal")
+
+static struct job *job_at(struct service *s, const char *path)
+{
+	unsigned long long id;
+	int end = 0;
+
+	if (sscanf(path, JOBS "/%llu%n", &id, &end) != 1 || path[end])
+		return NULL;
+	return jobs_find(&s->jobs, id);
+}
+
+static int find_job(sd_bus *bus, const char *path, const char *interface, void *context,
+		    void **found, sd_bus_error *error)
+{
+	(void)bus;
+	(void)interface;
+	(void)error;
+	*found = context;
+	return job_at(context, path) ? 1 : 0;
+}
+
+/* What an operator does with a job, or with one copy of it. */
+static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act_kind kind,
+		   sd_bus_error *error)
+{
+	struct job *job = job_at(s, sd_bus_message_get_path(m));
+	struct dealbox_ledger_act act = { .act = kind };
+	int err = 0;
+
+	if (!job)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such job");
+	act.job = job->id;
+	if (kind == DEALBOX_ACT_SKIP || kind == DEALBOX_ACT_REDEAL)
+		err = sd_bus_message_read(m, "uu", &act.board, &act.copy);
+	else if (kind == DEALBOX_ACT_PRIORITY)
+		err = sd_bus_message_read(m, "i", &act.value);
+	if (err >= 0)
+		err = record_act(s, m, &act, error);
+	if (err < 0)
+		return err;
+	if (kind == DEALBOX_ACT_RESUME)
+		job->repeat = false;
+	if (work_refresh(s, job))
+		return sd_bus_error_set(error, ERROR("Ledger"), dealbox_ledger_error(s->ledger));
+	/* an open copy is not in the ledger's list of copies */
+	if (kind == DEALBOX_ACT_REDEAL)
+		job_set_state(job, act.board, act.copy, DEALBOX_LEDGER_COPY_OPEN);
+	bus_job_changed(s, job->id);
+	return sd_bus_reply_method_return(m, "");
+}
+
+#define JOB_METHOD(function, kind, action) \
+static int function(sd_bus_message *m, struct service *s, sd_bus_error *error) \
+{ \
+	return job_act(m, s, kind, error); \
+} \
+METHOD(function, action)
+
+JOB_METHOD(job_pause, DEALBOX_ACT_PAUSE, "deal")
+JOB_METHOD(job_resume, DEALBOX_ACT_RESUME, "deal")
+JOB_METHOD(job_skip, DEALBOX_ACT_SKIP, "deal")
+JOB_METHOD(job_redeal, DEALBOX_ACT_REDEAL, "manage")
+JOB_METHOD(job_cancel, DEALBOX_ACT_CANCEL, "manage")
+JOB_METHOD(job_priority, DEALBOX_ACT_PRIORITY, "manage")
+
+struct wanted_job {
+	uint64_t id;
+	struct dealbox_ledger_job job;
+};
+
+static int want_job(const struct dealbox_ledger_job *job, void *context)
+{
+	struct wanted_job *wanted = context;
+
+	if (job->job == wanted->id)
+		wanted->job = *job;
+	return 0;
+}
+
+static int get_job(sd_bus *bus, const char *path, const char *interface, const char *property,
+		   sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+	static const char *const states[] = { "open", "paused", "cancelled", "done" };
+	struct service *s = context;
+	const struct job *job = job_at(s, path);
+	struct wanted_job wanted = { 0 };
+	const struct {
+		const char *name;
+		char type;
+		uint64_t number;
+	} numbers[] = {
+		{ "Id", 't', job ? job->id : 0 },
+		{ "Set", 't', job ? job->set : 0 },
+		{ "Boards", 'u', job ? job->count : 0 },
+		{ "Copies", 'u', job ? job->copies : 0 },
+		{ "Priority", 'i', job ? job->priority : 0 },
+	};
+	size_t n;
+
+	(void)bus;
+	(void)interface;
+	if (!job)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such job");
+	for (n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
+		if (!strcmp(property, numbers[n].name))
+			return append_number(reply, numbers[n].type, numbers[n].number);
+	wanted.id = job->id;
+	if (dealbox_ledger_jobs(s->ledger, want_job, &wanted))
+		return ledger_error(s, -EIO, error);
+	if (!strcmp(property, "Session"))
+		return sd_bus_message_append(reply, "s", wanted.job.session);
+	if (!strcmp(property, "Recorded"))
+		return sd_bus_message_append(reply, "u", wanted.job.recorded);
+	if (!strcmp(property, "Void"))
+		return sd_bus_message_append(reply, "u", wanted.job.voided);
+	return sd_bus_message_append(reply, "s", job->repeat ? "repeat" : states[wanted.job.state]);
+}
+
+static const sd_bus_vtable job_vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_PROPERTY("Id", "t", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Set", "t", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Session", "s", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Boards", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Copies", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Priority", "i", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("State", "s", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Recorded", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Void", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_METHOD("Pause", "", "", job_pause_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Resume", "", "", job_resume_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Cancel", "", "", job_cancel_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("SetPriority", "i", SD_BUS_PARAM(priority), "", ,
+				 job_priority_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("Skip", "uu", SD_BUS_PARAM(board) SD_BUS_PARAM(copy), "", ,
+				 job_skip_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("Redeal", "uu", SD_BUS_PARAM(board) SD_BUS_PARAM(copy), "", ,
+				 job_redeal_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_SIGNAL("Finished", "", 0),
+	SD_BUS_VTABLE_END
+};
+
+static int list_jobs(sd_bus *bus, const char *prefix, void *context, char ***nodes,
+		     sd_bus_error *error)
+{
+	struct service *s = context;
+	struct job *job;
+	size_t count = 0;
+
+	(void)bus;
+	(void)prefix;
+	(void)error;
+	for (job = s->jobs.first; job; job = job->next)
+		count++;
+	*nodes = calloc(count + 1, sizeof(**nodes));
+	if (!*nodes)
+		return -ENOMEM;
+	for (count = 0, job = s->jobs.first; job; job = job->next)
+		if (asprintf(&(*nodes)[count], JOBS "/%llu", (unsigned long long)job->id) > 0)
+			count++;
+	return 1;
+}
+
+/* ---- machines ------------------------------------------------------------------ */
+
+static int find_station(sd_bus *bus, const char *path, const char *interface, void *context,
+			void **found, sd_bus_error *error)
+{
+	(void)bus;
+	(void)interface;
+	(void)error;
+	*found = context;
+	return station_find(context, path) ? 1 : 0;
+}
+
+static int push(sd_bus_message *m, struct service *s, enum push what, sd_bus_error *error)
+{
+	struct station *st = station_find(s, sd_bus_message_get_path(m));
+
+	if (!st)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
+	st->starter = sender_uid(m);
+	desk_push(&st->desk, what);
+	return sd_bus_reply_method_return(m, "");
+}
+
+#define MACHINE_METHOD(function, what) \
+static int function(sd_bus_message *m, struct service *s, sd_bus_error *error) \
+{ \
+	return push(m, s, what, error); \
+}
+
+MACHINE_METHOD(machine_start, PUSH_START)
+METHOD(machine_start, "deal")
+MACHINE_METHOD(machine_pause, PUSH_PAUSE)
+METHOD(machine_pause, "deal")
+MACHINE_METHOD(machine_release, PUSH_RELEASE)
+METHOD(machine_release, "deal")
+
+/* The stop acts first and is written down then; nobody is asked. */
+static int stop_all(sd_bus_message *m, void *context, sd_bus_error *error)
+{
+	struct service *s = context;
+	struct station *only = station_find(s, sd_bus_message_get_path(m)), *st;
+	struct dealbox_ledger_act act = { .act = DEALBOX_ACT_STOP };
+
+	(void)error;
+	for (st = s->stations; st; st = st->next)
+		if (!only || only == st)
+			desk_push(&st->desk, PUSH_STOP);
+	stations_run(s);
+	act.uid = sender_uid(m);
+	act.machine = only ? only->id : NULL;
+	if (dealbox_ledger_add_act(s->ledger, &act))
+		log_message(MESSAGE_LEDGER, only, NULL, "%s", dealbox_ledger_error(s->ledger));
+	return sd_bus_reply_method_return(m, "");
+}
+
+static int machine_locate(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct station *st = station_find(s, sd_bus_message_get_path(m));
+	uint32_t seconds;
+	int err = sd_bus_message_read(m, "u", &seconds);
+
+	if (err < 0)
+		return err;
+	if (!st || !st->machine)
+		return sd_bus_error_set(error, ERROR("NotFound"), "the machine is not there");
+	if (dealbox_machine_locate(st->machine, seconds))
+		return sd_bus_error_set(error, ERROR("Machine"),
+					dealbox_machine_reason(st->machine)->what);
+	return sd_bus_reply_method_return(m, "");
+}
+METHOD(machine_locate, "deal")
+
+/* Shows cards: allowed to few, and written down before it is done. */
+static int machine_reveal(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct station *st = station_find(s, sd_bus_message_get_path(m));
+	struct dealbox_ledger_act act = { .act = DEALBOX_ACT_REVEAL };
+	int err;
+
+	if (!st)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
+	act.machine = st->id;
+	err = record_act(s, m, &act, error);
+	return err < 0 ? err : sd_bus_reply_method_return(m, "s", st->revealed);
+}
+METHOD(machine_reveal, "reveal")
+
+static int get_machine(sd_bus *bus, const char *path, const char *interface, const char *property,
+		       sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+	const struct station *st = station_find(context, path);
+	const struct desk *d = st ? &st->desk : NULL;
+	enum trouble trouble = st ? desk_trouble(d) : TROUBLE_ABSENT;
+	char text[768];
+	const struct {
+		const char *name, *text;
+	} texts[] = {
+		{ "Id", st ? st->id : "" },
+		{ "Serial", st ? st->serial : "" },
+		{ "Port", st ? st->port : "" },
+		{ "Model", st ? st->model : "" },
+		{ "State", trouble_rows[trouble].name },
+		{ "Instruction", text },
+		{ "Diagnosis", st ? st->diagnosis : "" },
+	};
+	const struct {
+		const char *name;
+		char type;
+		uint64_t number;
+	} numbers[] = {
+		{ "Present", 'b', st && st->machine },
+		{ "Dealing", 'b', d && d->phase >= PHASE_START },
+		{ "Job", 't', d ? d->copy.job : 0 },
+		{ "Board", 'u', d ? d->copy.board : 0 },
+		{ "Copy", 'u', d ? d->copy.copy : 0 },
+		{ "Cards", 'u', st ? st->cards : 0 },
+		{ "Insertion", 'u', d ? d->insertion : 0 },
+	};
+	size_t n;
+
+	(void)bus;
+	(void)interface;
+	if (!st)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
+	trouble_text(trouble, d->copy.board, d->copy.copy, text, sizeof(text));
+	for (n = 0; n < sizeof(texts) / sizeof(texts[0]); n++)
+		if (!strcmp(property, texts[n].name))
+			return sd_bus_message_append(reply, "s", texts[n].text);
+	for (n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
+		if (!strcmp(property, numbers[n].name))
+			return append_number(reply, numbers[n].type, numbers[n].number);
+	return -ENOENT;
+}
+
+static const sd_bus_vtable machine_vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_PROPERTY("Id", "s", get_machine, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Serial", "s", get_machine, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Port", "s", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Model", "s", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Present", "b", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("State", "s", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Instruction", "s", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Diagnosis", "s", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Dealing", "b", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Job", "t", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Board", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Copy", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Cards", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Insertion", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_METHOD("Start", "", "", machine_start_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Pause", "", "", machine_pause_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Stop", "", "", stop_all, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("ReleaseBoard", "", "", machine_release_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("Locate", "u", SD_BUS_PARAM(seconds), "", ,
+				 machine_locate_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("Reveal", "", , "s", SD_BUS_PARAM(diagnosis),
+				 machine_reveal_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_VTABLE_END
+};
+
+static int list_stations(sd_bus *bus, const char *prefix, void *context, char ***nodes,
+			 sd_bus_error *error)
+{
+	struct service *s = context;
+	struct station *st;
+	size_t count = 0;
+
+	(void)bus;
+	(void)prefix;
+	(void)error;
+	for (st = s->stations; st; st = st->next)
+		count++;
+	*nodes = calloc(count + 1, sizeof(**nodes));
+	if (!*nodes)
+		return -ENOMEM;
+	for (count = 0, st = s->stations; st; st = st->next)
+		if (((*nodes)[count] = strdup(st->path)))
+			count++;
+	return 1;
+}
+
+/* ---- the service ---------------------------------------------------------------- */
+
+static int get_version(sd_bus *bus, const char *path, const char *interface, const char *property,
+		       sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+	(void)bus;
+	(void)path;
+	(void)interface;
+	(void)property;
+	(void)context;
+	(void)error;
+	return sd_bus_message_append(reply, "s", DEALBOX_VERSION);
+}
+
+static const sd_bus_vtable manager_vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_METHOD_WITH_NAMES("AddSet", "hss",
+				 SD_BUS_PARAM(file) SD_BUS_PARAM(session) SD_BUS_PARAM(pack), "tu",
+				 SD_BUS_PARAM(set) SD_BUS_PARAM(boards), add_set_call,
+				 SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("AddJob", "tauua{sv}",
+				 SD_BUS_PARAM(set) SD_BUS_PARAM(boards) SD_BUS_PARAM(copies)
+				 SD_BUS_PARAM(options), "o", SD_BUS_PARAM(job), add_job_call,
+				 SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Stop", "", "", stop_all, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_VTABLE_END
+};
+
+void bus_station_added(struct station *st)
+{
+	char *path;
+
+	if (sd_bus_path_encode(MACHINES, st->id, &path) < 0)
+		return;
+	snprintf(st->path, sizeof(st->path), "%s", path);
+	free(path);
+	sd_bus_emit_object_added(st->service->bus, st->path);
+}
+
+void bus_station_changed(struct station *st)
+{
+	enum trouble trouble = desk_trouble(&st->desk);
+
+	if (trouble != st->told || memcmp(&st->told_copy, &st->desk.copy, sizeof(struct copy)))
+		sd_bus_emit_properties_changed(st->service->bus, st->path, "io.dealbox1.Machine",
+					       "Port", "Model", "Present", "State", "Instruction",
+					       "Diagnosis", "Dealing", "Job", "Board", "Copy", "Cards",
+					       "Insertion", NULL);
+	else if (st->told_cards != st->cards)
+		sd_bus_emit_properties_changed(st->service->bus, st->path, "io.dealbox1.Machine",
+					       "Cards", NULL);
+}
+
+void bus_job_added(struct service *s, const struct job *job)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), JOBS "/%llu", (unsigned long long)job->id);
+	sd_bus_emit_object_added(s->bus, path);
+}
+
+void bus_job_changed(struct service *s, uint64_t id)
+{
+	const struct job *job = jobs_find(&s->jobs, id);
+	char path[64];
+
+	if (!job)
+		return;
+	snprintf(path, sizeof(path), JOBS "/%llu", (unsigned long long)id);
+	sd_bus_emit_properties_changed(s->bus, path, "io.dealbox1.Job", "State", "Recorded", "Void",
+				       "Priority", NULL);
+	if (job_done(job))
+		sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Finished", "");
+}
+
+int bus_open(struct service *s)
+{
+	int err = sd_bus_open_system(&s->bus);
+
+	if (err >= 0)
+		err = sd_bus_add_object_manager(s->bus, NULL, ROOT);
+	if (err >= 0)
+		err = sd_bus_add_object_vtable(s->bus, NULL, ROOT, "io.dealbox1.Manager",
+					       manager_vtable, s);
+	if (err >= 0)
+		err = sd_bus_add_fallback_vtable(s->bus, NULL, MACHINES, "io.dealbox1.Machine",
+						 machine_vtable, find_station, s);
+	if (err >= 0)
+		err = sd_bus_add_node_enumerator(s->bus, NULL, MACHINES, list_stations, s);
+	if (err >= 0)
+		err = sd_bus_add_fallback_vtable(s->bus, NULL, JOBS, "io.dealbox1.Job", job_vtable,
+						 find_job, s);
+	if (err >= 0)
+		err = sd_bus_add_node_enumerator(s->bus, NULL, JOBS, list_jobs, s);
+	if (err >= 0)
+		err = sd_bus_attach_event(s->bus, s->event, SD_EVENT_PRIORITY_NORMAL);
+	if (err >= 0)
+		err = sd_bus_request_name(s->bus, "io.dealbox1", 0);
+	if (err < 0)
+		log_message(MESSAGE_CONFIG, NULL, NULL, "the bus: %s", strerror(-err));
+	return err < 0 ? err : 0;
+}
+
+void bus_close(struct service *s)
+{
+	s->bus = sd_bus_flush_close_unref(s->bus);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <ini.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dealboxd.h"
+
+static int set_ledger(struct config *config, const char *value)
+{
+	return snprintf(config->ledger, sizeof(config->ledger), "%s", value) <
+	       (int)sizeof(config->ledger);
+}
+
+static int add_emulator(struct config *config, const char *value)
+{
+	if (config->emulator_count == EMULATORS_MAX)
+		return 0;
+	config->emulators[config->emulator_count] = strdup(value);
+	return !!config->emulators[config->emulator_count++];
+}
+
+/* All that the file can say. */
+static const struct {
+	const char *section, *name;
+	int (*set)(struct config *config, const char *value);
+} keys[] = {
+	{ "ledger", "file", set_ledger },
+	{ "machines", "emulator", add_emulator },
+};
+
+static int handle(void *context, const char *section, const char *name, const char *value)
+{
+	struct config *config = context;
+	size_t n;
+
+	for (n = 0; n < sizeof(keys) / sizeof(keys[0]); n++)
+		if (!strcmp(section, keys[n].section) && !strcmp(name, keys[n].name) && *value)
+			return keys[n].set(config, value);
+	return 0;
+}
+
+int config_read(struct config *config, const char *path)
+{
+	int line;
+
+	memset(config, 0, sizeof(*config));
+	set_ledger(config, "/var/lib/dealbox/ledger");
+	line = ini_parse(path, handle, config);
+	/* no file: the defaults are good for machines on USB */
+	if (!line || (line == -1 && errno == ENOENT))
+		return 0;
+	if (line > 0)
+		log_message(MESSAGE_CONFIG, NULL, NULL, "%s:%d: not a setting that dealboxd knows; "
+			    "dealboxd.conf(5) lists them", path, line);
+	else
+		log_message(MESSAGE_CONFIG, NULL, NULL, "%s: cannot be read: %s", path,
+			    line == -1 ? strerror(errno) : "no memory");
+	config_free(config);
+	return -EINVAL;
+}
+
+void config_free(struct config *config)
+{
+	while (config->emulator_count)
+		free(config->emulators[--config->emulator_count]);
+}

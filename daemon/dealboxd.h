@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the files of dealboxd share. One thread; everything hangs on struct service.
+ */
+#ifndef DEALBOXD_H
+#define DEALBOXD_H
+
+#include <systemd/sd-bus.h>
+#include <systemd/sd-event.h>
+#include <systemd/sd-id128.h>
+
+#include <dealbox/ledger.h>
+#include <dealbox/machine.h>
+#include <dealbox/trace.h>
+
+#include "desk.h"
+
+#define EMULATORS_MAX	64
+
+struct config {
+	char ledger[256];
+	char *emulators[EMULATORS_MAX + 1];	/* paths, ends with NULL */
+	size_t emulator_count;
+};
+
+/* A machine, there or not: known by its serial number, or by its port without one. */
+struct station {
+	struct station *next;
+	struct service *service;
+	char id[128];			/* "SN1", "port:1-2.3": as in the ledger */
+	char path[256];			/* its object on the bus */
+	char serial[64];
+	char port[32];
+	char model[64];
+	struct dealbox_machine *machine;	/* NULL: not there */
+	sd_event_source *source;
+	struct desk desk;
+	struct dealbox_plan plan;	/* of desk.copy; wiped after the deal */
+	uint32_t plan_id;
+	struct dealbox_trace *trace;	/* of the insertion that is there */
+	struct dealbox_trace *kept;	/* of a deal whose board is out, and not recorded yet */
+	uint64_t insertion;		/* record in the ledger of the deal */
+	uint64_t seqno;			/* of the last event */
+	unsigned int cards;		/* that have landed */
+	uint32_t starter;		/* who pressed start last; UINT32_MAX = a key */
+	/* what was announced last */
+	enum trouble told;
+	struct copy told_copy;
+	unsigned int told_cards;
+	char diagnosis[512];		/* of the last repeated card, without its name */
+	char revealed[512];		/* and with it */
+};
+
+struct service {
+	struct config config;
+	const char *config_path;
+	sd_event *event;
+	sd_bus *bus;
+	struct dealbox_ledger *ledger;
+	struct jobs jobs;
+	struct station *stations;
+	sd_event_source *timer;
+	struct udev_monitor *monitor;
+};
+
+/* ---- config.c ---- */
+/* Reads the file into *config; what it does not name has its default. 0 or -errno, logged. */
+int config_read(struct config *config, const char *path);
+void config_free(struct config *config);
+
+/* ---- log.c: to the journal; to standard error where there is none. Never a card. ---- */
+enum message {
+	MESSAGE_STARTED, MESSAGE_STOPPED, MESSAGE_MACHINE, MESSAGE_GONE, MESSAGE_RECORDED,
+	MESSAGE_VOID, MESSAGE_TROUBLE, MESSAGE_JOB, MESSAGE_LEDGER, MESSAGE_REFUSED,
+	MESSAGE_CONFIG, MESSAGES
+};
+/* station and copy may be NULL. */
+void log_message(enum message message, const struct station *station, const struct copy *copy,
+		 const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* ---- station.c ---- */
+/* Looks for machines that came. */
+void stations_scan(struct service *service);
+/* Lets every desk do what it can; called whenever something has changed. */
+void stations_run(struct service *service);
+/* Asks waiting machines how they stand. */
+void stations_look(struct service *service);
+void stations_free(struct service *service);
+struct station *station_find(const struct service *service, const char *path);
+
+/* ---- work.c: jobs and the ledger ---- */
+/* Opens the ledger, settles what a crash left behind, and reads the jobs. */
+int work_open(struct service *service);
+/* Reads the copies of a job again. */
+int work_refresh(struct service *service, struct job *job);
+/* Adds the job of that number from the ledger. NULL: logged. */
+struct job *work_load(struct service *service, uint64_t id);
+/* Was the last insertion of this machine other than exact? */
+bool work_doubt(struct service *service, const char *machine);
+
+/* ---- bus.c ---- */
+int bus_open(struct service *service);
+/* Tells the bus what has changed in a station, if anything has. */
+void bus_station_changed(struct station *station);
+void bus_station_added(struct station *station);
+void bus_job_added(struct service *service, const struct job *job);
+void bus_job_changed(struct service *service, uint64_t job);
+void bus_close(struct service *service);
+
+#endif

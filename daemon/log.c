@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <systemd/sd-journal.h>
+
+#include "dealboxd.h"
+
+/* Message ids: never changed; dealbox.catalog explains each. */
+static const struct {
+	const char *id;
+	int priority;
+} rows[MESSAGES] = {
+	[MESSAGE_STARTED] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a01", LOG_INFO },
+	[MESSAGE_STOPPED] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a02", LOG_INFO },
+	[MESSAGE_MACHINE] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a03", LOG_INFO },
+	[MESSAGE_GONE] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a04", LOG_WARNING },
+	[MESSAGE_RECORDED] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a05", LOG_INFO },
+	[MESSAGE_VOID] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a06", LOG_WARNING },
+	[MESSAGE_TROUBLE] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a07", LOG_NOTICE },
+	[MESSAGE_JOB] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a08", LOG_INFO },
+	[MESSAGE_LEDGER] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a09", LOG_ERR },
+	[MESSAGE_REFUSED] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0a", LOG_WARNING },
+	[MESSAGE_CONFIG] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0b", LOG_ERR },
+};
+
+void log_message(enum message message, const struct station *station, const struct copy *copy,
+		 const char *format, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	/* standard error is the journal, or is nobody's: then sd-journal has it */
+	if (!getenv("JOURNAL_STREAM"))
+		fprintf(stderr, "dealboxd: %s%s%s\n", station ? station->id : "", station ? ": " : "",
+			text);
+	sd_journal_send("MESSAGE=%s", text, "PRIORITY=%d", rows[message].priority,
+			"MESSAGE_ID=%s", rows[message].id,
+			"DEALBOX_MACHINE=%s", station ? station->id : "",
+			"DEALBOX_JOB=%llu", copy ? (unsigned long long)copy->job : 0ULL,
+			"DEALBOX_BOARD=%u", copy ? copy->board : 0, NULL);
+}

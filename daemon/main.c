@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealboxd: boards dealt once, exactly, whatever happens.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <libudev.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <systemd/sd-daemon.h>
+
+#include "dealboxd.h"
+
+#define LOOK_US		2000000	/* between two looks at machines that wait */
+
+static void again(struct service *s, uint64_t delay)
+{
+	sd_event_source_set_time_relative(s->timer, delay);
+	sd_event_source_set_enabled(s->timer, SD_EVENT_ONESHOT);
+}
+
+static int on_timer(sd_event_source *source, uint64_t now, void *context)
+{
+	struct service *s = context;
+
+	(void)source;
+	(void)now;
+	stations_scan(s);
+	stations_look(s);
+	again(s, LOOK_US);
+	return 0;
+}
+
+/* A device came or went: what there is now is looked up, so that no event can mislead. */
+static int on_udev(sd_event_source *source, int fd, uint32_t revents, void *context)
+{
+	struct service *s = context;
+	struct udev_device *device;
+
+	(void)source;
+	(void)fd;
+	(void)revents;
+	while ((device = udev_monitor_receive_device(s->monitor)))
+		udev_device_unref(device);
+	stations_scan(s);
+	return 0;
+}
+
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *context)
+{
+	struct service *s = context;
+	struct config config;
+
+	(void)source;
+	(void)info;
+	sd_notify(0, "RELOADING=1");
+	/* a file with a mistake changes nothing; another ledger needs a restart */
+	if (!config_read(&config, s->config_path)) {
+		memcpy(config.ledger, s->config.ledger, sizeof(config.ledger));
+		config_free(&s->config);
+		s->config = config;
+	}
+	sd_notify(0, "READY=1");
+	again(s, 0);
+	return 0;
+}
+
+static int open_udev(struct service *s, struct udev *udev)
+{
+	int err;
+
+	/* "udev": the rules have been applied, and the group of the node is right */
+	s->monitor = udev_monitor_new_from_netlink(udev, "udev");
+	if (!s->monitor)
+		return -EIO;
+	err = udev_monitor_filter_add_match_subsystem_devtype(s->monitor, "dealbox", NULL);
+	if (err >= 0)
+		err = udev_monitor_filter_add_match_subsystem_devtype(s->monitor, "usb",
+								      "usb_interface");
+	if (err >= 0)
+		err = udev_monitor_enable_receiving(s->monitor);
+	if (err >= 0)
+		err = sd_event_add_io(s->event, NULL, udev_monitor_get_fd(s->monitor), EPOLLIN,
+				      on_udev, s);
+	return err;
+}
+
+static int open_event(struct service *s)
+{
+	sigset_t signals;
+	int err;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &signals, NULL))
+		return -errno;
+	err = sd_event_new(&s->event);
+	if (err >= 0)
+		err = sd_event_add_signal(s->event, NULL, SIGTERM, NULL, NULL);
+	if (err >= 0)
+		err = sd_event_add_signal(s->event, NULL, SIGINT, NULL, NULL);
+	if (err >= 0)
+		err = sd_event_add_signal(s->event, NULL, SIGHUP, on_hangup, s);
+	if (err >= 0)
+		err = sd_event_add_time_relative(s->event, &s->timer, CLOCK_MONOTONIC, 0, 0, on_timer,
+						 s);
+	if (err >= 0)
+		err = sd_event_set_watchdog(s->event, true);
+	return err;
+}
+
+static int serve(struct service *s)
+{
+	struct udev *udev = udev_new();
+	int err = config_read(&s->config, s->config_path);
+
+	if (!err)
+		err = open_event(s);
+	if (err >= 0)
+		err = work_open(s);
+	if (err >= 0)
+		err = bus_open(s);
+	if (err >= 0)
+		err = open_udev(s, udev);
+	if (err >= 0) {
+		log_message(MESSAGE_STARTED, NULL, NULL, "ready; the ledger is %s", s->config.ledger);
+		sd_notify(0, "READY=1");
+		err = sd_event_loop(s->event);
+		sd_notify(0, "STOPPING=1");
+		log_message(MESSAGE_STOPPED, NULL, NULL, "stopped");
+	}
+	stations_free(s);
+	jobs_free(&s->jobs);
+	bus_close(s);
+	dealbox_ledger_free(s->ledger);
+	udev_monitor_unref(s->monitor);
+	udev_unref(udev);
+	sd_event_source_unref(s->timer);
+	sd_event_unref(s->event);
+	config_free(&s->config);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ 0 }
+	};
+	struct service service = { .config_path = "/etc/dealbox/dealboxd.conf" };
+	int key;
+
+	while ((key = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
+		switch (key) {
+		case 'c':
+			service.config_path = optarg;
+			break;
+		case 'V':
+			puts("dealboxd " DEALBOX_VERSION);
+			return 0;
+		default:
+			fprintf(key == 'h' ? stdout : stderr,
+				"usage: dealboxd [--config FILE]\n"
+				"Deals jobs on all machines of this computer. systemd starts it.\n\n"
+				"  -c, --config FILE  instead of /etc/dealbox/dealboxd.conf\n"
+				"  -h, --help         this help\n"
+				"      --version      the version\n");
+			return key == 'h' ? 0 : 2;
+		}
+	}
+	return serve(&service) < 0 ? 1 : 0;
+}

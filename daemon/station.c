@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Machines: finding them, reading their events, and doing what their desks decide.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include <dealbox/diagnosis.h>
+#include <dealbox/plan.h>
+#include <dealbox/verify.h>
+
+#include "dealboxd.h"
+
+#define EVENTS_AT_ONCE	64
+#define SETTLE_MS	50	/* for events that are on their way when a status was asked */
+
+static void station_close(struct station *st, const char *why)
+{
+	if (!st->machine)
+		return;
+	log_message(MESSAGE_GONE, st, NULL, "%s", why);
+	st->source = sd_event_source_disable_unref(st->source);
+	dealbox_machine_close(st->machine);
+	st->machine = NULL;
+	desk_unplugged(&st->desk);
+}
+
+/* ---- events ---------------------------------------------------------------- */
+
+/* The trace of that insertion, NULL if there is none. */
+static struct dealbox_trace *trace_of(const struct station *st, uint32_t insertion)
+{
+	if (st->trace && dealbox_trace_insertion(st->trace) == insertion)
+		return st->trace;
+	if (st->kept && dealbox_trace_insertion(st->kept) == insertion)
+		return st->kept;
+	return NULL;
+}
+
+static void keep_event(struct station *st, const struct dealbox_event *e)
+{
+	struct dealbox_diagnosis diagnosis;
+
+	/* the trace of an insertion begins when the board comes, or when we do */
+	if (e->insertion && (!st->trace || dealbox_trace_insertion(st->trace) != e->insertion)) {
+		if (trace_of(st, st->desk.dealt) == st->trace && st->desk.phase >= PHASE_START) {
+			dealbox_trace_free(st->kept);
+			st->kept = st->trace;
+		} else {
+			dealbox_trace_free(st->trace);
+		}
+		st->trace = dealbox_trace_new(e->insertion);
+	}
+	if (st->trace)
+		dealbox_trace_add(st->trace, e);
+	if (e->type == DEALBOX_EV_DEAL_STARTED)
+		st->cards = 0;
+	if (e->type == DEALBOX_EV_CARD_ROUTED && e->position != DEALBOX_NONE)
+		st->cards = e->position + 1;
+	if (e->type == DEALBOX_EV_REPEATED_CARD && st->trace &&
+	    !dealbox_diagnose_repeat(st->trace, dealbox_pack_bridge(), &diagnosis)) {
+		dealbox_diagnosis_message(&diagnosis, false, st->diagnosis, sizeof(st->diagnosis));
+		dealbox_diagnosis_message(&diagnosis, true, st->revealed, sizeof(st->revealed));
+		sodium_memzero(&diagnosis, sizeof(diagnosis));
+	}
+}
+
+/* Reads all events that are there. How many, or -errno. */
+static int read_events(struct station *st)
+{
+	struct dealbox_event events[EVENTS_AT_ONCE];
+	ssize_t count, n;
+	int all = 0;
+
+	while ((count = dealbox_machine_read(st->machine, events, EVENTS_AT_ONCE)) > 0) {
+		for (n = 0; n < count; n++) {
+			keep_event(st, &events[n]);
+			desk_event(&st->desk, &st->service->jobs, &events[n]);
+			st->seqno = events[n].seqno;
+		}
+		all += count;
+	}
+	sodium_memzero(events, sizeof(events));
+	return count == -EAGAIN || !count ? all : (int)count;
+}
+
+static int on_events(sd_event_source *source, int fd, uint32_t revents, void *context)
+{
+	struct station *st = context;
+
+	(void)source;
+	(void)fd;
+	(void)revents;
+	if (read_events(st) < 0)
+		station_close(st, "the machine is gone");
+	stations_run(st->service);
+	return 0;
+}
+
+/* ---- steps ------------------------------------------------------------------ */
+
+static enum did answer(struct station *st, int err)
+{
+	if (!err)
+		return DID_OK;
+	log_message(MESSAGE_REFUSED, st, &st->desk.copy, "%s",
+		    dealbox_machine_reason(st->machine)->what);
+	return err == -EREMOTEIO || err == -EOPNOTSUPP || err == -EINVAL ? DID_REFUSED :
+	       DID_NO_ANSWER;
+}
+
+/*
+ * A status is only good together with all events before it: those that are still on
+ * their way are waited for.
+ */
+static enum did do_status(struct station *st, const struct step *step)
+{
+	struct pollfd wait = { .fd = dealbox_machine_fd(st->machine), .events = POLLIN };
+	struct dealbox_status status;
+	unsigned int n;
+	int err, events;
+
+	(void)step;
+	for (n = 0; n < 10; n++) {
+		err = dealbox_machine_get_status(st->machine, &status);
+		if (err)
+			return answer(st, err);
+		if (status.seqno > st->seqno + 1)
+			poll(&wait, 1, SETTLE_MS);
+		events = read_events(st);
+		if (events < 0)
+			return DID_NO_ANSWER;
+		if (!events)
+			break;
+	}
+	desk_status(&st->desk, &status);
+	return DID_OK;
+}
+
+static const struct dealbox_pack *pack_of(const struct dealbox_deal *deal)
+{
+	return dealbox_deal_complete(deal, dealbox_pack_preferans()) ? dealbox_pack_preferans() :
+	       dealbox_pack_bridge();
+}
+
+static enum did do_plan(struct station *st, const struct step *step)
+{
+	static const uint8_t reversed[DEALBOX_HANDS] = { 3, 2, 1, 0 };
+	const struct job *job = jobs_find(&st->service->jobs, step->copy.job);
+	struct dealbox_plan given;
+	struct dealbox_deal deal;
+	int err;
+
+	if (dealbox_ledger_get_deal(st->service->ledger, job->set, step->copy.board, &deal)) {
+		log_message(MESSAGE_LEDGER, st, &step->copy, "%s",
+			    dealbox_ledger_error(st->service->ledger));
+		return DID_LEDGER;
+	}
+	/* never 0 and never that of a test deal */
+	st->plan_id = st->plan_id % 0x7fffffff + 1;
+	err = dealbox_plan_by_card(&st->plan, st->plan_id, &deal, pack_of(&deal),
+				   job->options & DEALBOX_JOB_REVERSED ? reversed : NULL);
+	dealbox_deal_wipe(&deal);
+	if (err) {
+		log_message(MESSAGE_REFUSED, st, &step->copy, "board %u cannot be planned",
+			    step->copy.board);
+		return DID_REFUSED;
+	}
+	given = st->plan;
+	err = dealbox_machine_set_plan(st->machine, &given);
+	dealbox_plan_wipe(&given);
+	return answer(st, err);
+}
+
+static enum did do_begin(struct station *st, const struct step *step)
+{
+	struct service *s = st->service;
+	struct job *job = jobs_find(&s->jobs, step->copy.job);
+	/* who starts a board of which there was doubt says that it is empty */
+	const struct dealbox_ledger_act emptied = {
+		.act = DEALBOX_ACT_EMPTIED, .uid = st->starter, .job = step->copy.job,
+		.board = step->copy.board, .copy = step->copy.copy, .machine = st->id,
+	};
+	int err = 0;
+
+	if (st->desk.confirm)
+		err = dealbox_ledger_add_act(s->ledger, &emptied);
+	if (!err)
+		err = dealbox_ledger_begin(s->ledger, step->copy.job, step->copy.board,
+					   step->copy.copy, st->id, step->insertion, st->plan_id,
+					   &st->insertion);
+	st->starter = UINT32_MAX;
+	if (!err)
+		return DID_OK;
+	log_message(MESSAGE_REFUSED, st, &step->copy, "%s", dealbox_ledger_error(s->ledger));
+	switch (err) {
+	case -EALREADY:
+		return DID_USED;
+	case -EEXIST:
+	case -EINPROGRESS:
+	case -ECANCELED:
+	case -ENOENT:
+		if (job && !work_refresh(s, job) &&
+		    job_state(job, step->copy.board, step->copy.copy) == DEALBOX_LEDGER_COPY_OPEN &&
+		    err == -EEXIST)
+			return DID_REPEAT;
+		return DID_TAKEN;
+	default:
+		return DID_LEDGER;
+	}
+}
+
+static enum did do_start(struct station *st, const struct step *step)
+{
+	st->cards = 0;
+	return answer(st, dealbox_machine_start(st->machine, st->plan_id, step->insertion));
+}
+
+/* Writes down what became of the insertion, with its trace. */
+static int record(struct station *st, const struct step *step,
+		  enum dealbox_ledger_outcome outcome, unsigned int reason, unsigned int differences)
+{
+	const struct dealbox_trace *trace = trace_of(st, step->insertion);
+	size_t count = trace ? dealbox_trace_count(trace) : 0, n;
+	struct dealbox_event *events = NULL;
+	int err;
+
+	if (count) {
+		events = calloc(count, sizeof(*events));
+		if (!events)
+			return -ENOMEM;
+		for (n = 0; n < count; n++)
+			events[n] = *dealbox_trace_get(trace, n);
+	}
+	err = dealbox_ledger_end(st->service->ledger, st->insertion, outcome, reason, differences,
+				 events, count);
+	if (events)
+		sodium_memzero(events, count * sizeof(*events));
+	free(events);
+	if (err) {
+		log_message(MESSAGE_LEDGER, st, &step->copy, "%s",
+			    dealbox_ledger_error(st->service->ledger));
+		return err;
+	}
+	if (outcome == DEALBOX_LEDGER_EXACT)
+		log_message(MESSAGE_RECORDED, st, &step->copy, "board %u, copy %u: an exact duplicate, "
+			    "recorded", step->copy.board, step->copy.copy);
+	else
+		log_message(MESSAGE_VOID, st, &step->copy, "board %u, copy %u: void%s%s",
+			    step->copy.board, step->copy.copy, reason ? ": " : "",
+			    reason ? dealbox_event_name(reason) : "");
+	dealbox_plan_wipe(&st->plan);
+	dealbox_trace_free(st->kept);
+	st->kept = NULL;
+	return 0;
+}
+
+static enum did do_judge(struct station *st, const struct step *step)
+{
+	const struct dealbox_trace *trace = trace_of(st, step->insertion);
+	struct dealbox_verdict *verdict = NULL;
+	unsigned int differences = 1;
+	bool exact = false;
+	int err;
+
+	if (trace && !dealbox_verify(&st->plan, trace, &verdict)) {
+		exact = dealbox_verdict_exact(verdict);
+		differences = dealbox_verdict_count(verdict);
+	}
+	dealbox_verdict_free(verdict);
+	if (exact)
+		err = record(st, step, DEALBOX_LEDGER_EXACT, 0, 0);
+	else
+		err = record(st, step, trace ? DEALBOX_LEDGER_DIFFERS : DEALBOX_LEDGER_UNKNOWN, 0,
+			     differences);
+	if (err)
+		return DID_LEDGER;
+	bus_job_changed(st->service, step->copy.job);
+	return exact ? DID_EXACT : DID_DIFFERS;
+}
+
+static enum did do_void(struct station *st, const struct step *step)
+{
+	if (record(st, step, step->outcome, step->reason, 0))
+		return DID_LEDGER;
+	bus_job_changed(st->service, step->copy.job);
+	return DID_OK;
+}
+
+static enum did do_pause(struct station *st, const struct step *step)
+{
+	(void)step;
+	return answer(st, dealbox_machine_pause(st->machine));
+}
+
+static enum did do_resume(struct station *st, const struct step *step)
+{
+	(void)step;
+	return answer(st, dealbox_machine_resume(st->machine));
+}
+
+static enum did do_reread(struct station *st, const struct step *step)
+{
+	(void)step;
+	return answer(st, dealbox_machine_reread(st->machine));
+}
+
+static enum did do_abort(struct station *st, const struct step *step)
+{
+	(void)step;
+	return answer(st, dealbox_machine_abort(st->machine));
+}
+
+static enum did do_clear(struct station *st, const struct step *step)
+{
+	(void)step;
+	return answer(st, dealbox_machine_clear_fault(st->machine));
+}
+
+static enum did do_release(struct station *st, const struct step *step)
+{
+	(void)step;
+	return answer(st, dealbox_machine_release_board(st->machine));
+}
+
+static enum did (*const doers[STEPS])(struct station *st, const struct step *step) = {
+	[STEP_STATUS] = do_status, [STEP_PLAN] = do_plan, [STEP_BEGIN] = do_begin,
+	[STEP_START] = do_start, [STEP_PAUSE] = do_pause, [STEP_RESUME] = do_resume,
+	[STEP_REREAD] = do_reread, [STEP_ABORT] = do_abort, [STEP_CLEAR] = do_clear,
+	[STEP_RELEASE] = do_release, [STEP_JUDGE] = do_judge, [STEP_VOID] = do_void,
+};
+
+/* ---- running ---------------------------------------------------------------- */
+
+static void tell(struct station *st)
+{
+	enum trouble trouble = desk_trouble(&st->desk);
+	char text[768];
+
+	if (trouble != st->told && trouble_rows[trouble].ways != WAY_SELF) {
+		trouble_text(trouble, st->desk.copy.board, st->desk.copy.copy, text, sizeof(text));
+		log_message(MESSAGE_TROUBLE, st, &st->desk.copy, "%s: %s", trouble_rows[trouble].name,
+			    text);
+	}
+	bus_station_changed(st);
+	st->told = trouble;
+	st->told_copy = st->desk.copy;
+	st->told_cards = st->cards;
+}
+
+static void run_one(struct station *st)
+{
+	const struct desk *desks[EMULATORS_MAX * 4];
+	struct others others = { desks, 0 };
+	struct station *other;
+	struct step step;
+
+	for (other = st->service->stations; other; other = other->next)
+		if (other != st && others.count < sizeof(desks) / sizeof(desks[0]))
+			desks[others.count++] = &other->desk;
+	while (desk_next(&st->desk, &st->service->jobs, &others, &step))
+		desk_did(&st->desk, &st->service->jobs, &step, doers[step.kind](st, &step));
+	if (!st->desk.plugged)
+		station_close(st, "the machine is out of order");
+	tell(st);
+}
+
+void stations_run(struct service *s)
+{
+	struct station *st;
+
+	/* a step may change what another desk does: all of them, until it is quiet */
+	for (st = s->stations; st; st = st->next)
+		run_one(st);
+	for (st = s->stations; st; st = st->next)
+		run_one(st);
+}
+
+void stations_look(struct service *s)
+{
+	struct station *st;
+
+	for (st = s->stations; st; st = st->next)
+		desk_look(&st->desk);
+	stations_run(s);
+}
+
+/* ---- coming and going -------------------------------------------------------- */
+
+static struct station *station_get(struct service *s, const char *id)
+{
+	struct station *st;
+
+	for (st = s->stations; st && strcmp(st->id, id); st = st->next)
+		;
+	if (st)
+		return st;
+	st = calloc(1, sizeof(*st));
+	if (!st)
+		return NULL;
+	snprintf(st->id, sizeof(st->id), "%s", id);
+	st->service = s;
+	st->told = TROUBLES;
+	st->starter = UINT32_MAX;
+	st->plan_id = randombytes_uniform(0x7fffffff);
+	desk_init(&st->desk);
+	st->desk.confirm = work_doubt(s, id);
+	st->desk.trouble = TROUBLE_USED;
+	st->next = s->stations;
+	s->stations = st;
+	bus_station_added(st);
+	return st;
+}
+
+/* Opens a machine that is not open yet; quietly nothing when it cannot be. */
+static void station_open(struct service *s, const char *uri, const char *port)
+{
+	struct dealbox_machine *machine;
+	struct dealbox_reason reason;
+	struct dealbox_info info;
+	struct station *st;
+	char id[128];
+	int err;
+
+	for (st = s->stations; st; st = st->next)
+		if (st->machine && !strcmp(dealbox_machine_uri(st->machine), uri))
+			return;
+	err = dealbox_machine_open(uri, false, &machine, &reason);
+	if (err == -ENOENT || err == -ENODEV || err == -ECONNREFUSED)
+		return;
+	if (err) {
+		log_message(MESSAGE_REFUSED, NULL, NULL, "%s: %s; %s", uri, reason.what, reason.next);
+		return;
+	}
+	if (dealbox_machine_get_info(machine, &info) || dealbox_machine_claim(machine)) {
+		log_message(MESSAGE_REFUSED, NULL, NULL, "%s: %s", uri,
+			    dealbox_machine_reason(machine)->what);
+		dealbox_machine_close(machine);
+		return;
+	}
+	if (*info.serial)
+		snprintf(id, sizeof(id), "%s", info.serial);
+	else
+		snprintf(id, sizeof(id), "port:%s", *port ? port : uri);
+	st = station_get(s, id);
+	/* two machines of the same serial number: the second is told apart by its port */
+	if (st && st->machine) {
+		snprintf(id, sizeof(id), "%.60s@%.60s", info.serial, *port ? port : uri);
+		st = station_get(s, id);
+	}
+	if (!st || st->machine ||
+	    sd_event_add_io(s->event, &st->source, dealbox_machine_fd(machine), EPOLLIN, on_events,
+			    st) < 0) {
+		dealbox_machine_close(machine);
+		return;
+	}
+	st->machine = machine;
+	st->seqno = 0;
+	snprintf(st->serial, sizeof(st->serial), "%s", info.serial);
+	snprintf(st->port, sizeof(st->port), "%s", port);
+	snprintf(st->model, sizeof(st->model), "%s", info.name);
+	log_message(MESSAGE_MACHINE, st, NULL, "%s is there, as %s", info.name, uri);
+	desk_plugged(&st->desk, &info);
+}
+
+void stations_scan(struct service *s)
+{
+	struct dealbox_machine_list *list;
+	char uri[300];
+	size_t n;
+
+	/* a machine that is open is in the list too; station_open() knows it */
+	if (!dealbox_machine_list(NULL, &list, NULL)) {
+		for (n = 0; n < dealbox_machine_list_count(list); n++)
+			station_open(s, dealbox_machine_list_uri(list, n),
+				     dealbox_machine_list_port(list, n));
+		dealbox_machine_list_free(list);
+	}
+	for (n = 0; n < s->config.emulator_count; n++) {
+		snprintf(uri, sizeof(uri), "emu:%s", s->config.emulators[n]);
+		station_open(s, uri, "");
+	}
+	stations_run(s);
+}
+
+struct station *station_find(const struct service *s, const char *path)
+{
+	struct station *st;
+
+	for (st = s->stations; st && strcmp(st->path, path); st = st->next)
+		;
+	return st;
+}
+
+void stations_free(struct service *s)
+{
+	struct station *st;
+
+	while ((st = s->stations)) {
+		s->stations = st->next;
+		sd_event_source_disable_unref(st->source);
+		/* closing pauses a deal that runs; the next daemon finds it, and says so */
+		dealbox_machine_close(st->machine);
+		dealbox_trace_free(st->trace);
+		dealbox_trace_free(st->kept);
+		dealbox_plan_wipe(&st->plan);
+		sodium_memzero(st->revealed, sizeof(st->revealed));
+		free(st);
+	}
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Jobs as the ledger has them: read at the start, and again when the ledger says
+ * otherwise than we thought.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dealboxd.h"
+
+struct numbers {
+	uint64_t *list;
+	size_t count;
+};
+
+static int add_number(struct numbers *numbers, uint64_t number)
+{
+	uint64_t *grown = realloc(numbers->list, (numbers->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	numbers->list = grown;
+	grown[numbers->count++] = number;
+	return 0;
+}
+
+static int collect_board(unsigned int board, void *context)
+{
+	return add_number(context, board);
+}
+
+static int set_copy(const struct dealbox_ledger_copy *copy, void *context)
+{
+	return job_set_state(context, copy->board, copy->copy, copy->state);
+}
+
+struct wanted {
+	uint64_t id;
+	struct dealbox_ledger_job job;
+};
+
+static int find_job(const struct dealbox_ledger_job *job, void *context)
+{
+	struct wanted *wanted = context;
+
+	if (job->job == wanted->id)
+		wanted->job = *job;
+	return 0;
+}
+
+static int complain(struct service *s, int err)
+{
+	if (err)
+		log_message(MESSAGE_LEDGER, NULL, NULL, "%s", dealbox_ledger_error(s->ledger));
+	return err;
+}
+
+int work_refresh(struct service *s, struct job *job)
+{
+	struct wanted wanted = { .id = job->id };
+	int err = dealbox_ledger_copies(s->ledger, job->id, set_copy, job);
+
+	if (!err)
+		err = dealbox_ledger_jobs(s->ledger, find_job, &wanted);
+	if (!err) {
+		/* what is done is known by its copies */
+		job->state = wanted.job.state == DEALBOX_LEDGER_JOB_DONE ? DEALBOX_LEDGER_JOB_OPEN :
+			     wanted.job.state;
+		if (wanted.job.priority != job->priority)
+			jobs_set_priority(&s->jobs, job, wanted.job.priority);
+	}
+	return complain(s, err);
+}
+
+struct job *work_load(struct service *s, uint64_t id)
+{
+	struct wanted wanted = { .id = id };
+	struct numbers numbers = { 0 };
+	struct job *job = NULL;
+	unsigned int *boards;
+	size_t n;
+	int err;
+
+	err = dealbox_ledger_jobs(s->ledger, find_job, &wanted);
+	if (!err)
+		err = dealbox_ledger_boards(s->ledger, id, collect_board, &numbers);
+	boards = calloc(numbers.count + 1, sizeof(*boards));
+	for (n = 0; boards && n < numbers.count; n++)
+		boards[n] = numbers.list[n];
+	if (!err && boards && numbers.count)
+		job = jobs_add(&s->jobs, id, wanted.job.set, boards, numbers.count,
+			       wanted.job.copies, wanted.job.options, wanted.job.priority);
+	free(numbers.list);
+	free(boards);
+	complain(s, err);
+	if (job && work_refresh(s, job)) {
+		jobs_remove(&s->jobs, job);
+		job = NULL;
+	}
+	return job;
+}
+
+static int collect_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	return add_number(context, insertion->id);
+}
+
+static int collect_job(const struct dealbox_ledger_job *job, void *context)
+{
+	if (job->state > DEALBOX_LEDGER_JOB_PAUSED || job->options & DEALBOX_JOB_CAPTURE)
+		return 0;
+	return add_number(context, job->job);
+}
+
+int work_open(struct service *s)
+{
+	struct numbers found = { 0 };
+	size_t n;
+	int err;
+
+	s->ledger = dealbox_ledger_new();
+	if (!s->ledger)
+		return -ENOMEM;
+	err = dealbox_ledger_open(s->ledger, s->config.ledger,
+				  DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE);
+	/* whatever was under way when the last daemon ended: nobody knows */
+	if (!err)
+		err = dealbox_ledger_insertions(s->ledger, 0, true, collect_insertion, &found);
+	for (n = 0; !err && n < found.count; n++) {
+		log_message(MESSAGE_VOID, NULL, NULL, "the service ended while a board was dealt: what "
+			    "lies in it is unknown");
+		err = dealbox_ledger_end(s->ledger, found.list[n], DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL,
+					 0);
+	}
+	found.count = 0;
+	if (!err)
+		err = dealbox_ledger_jobs(s->ledger, collect_job, &found);
+	for (n = 0; !err && n < found.count; n++)
+		if (!work_load(s, found.list[n]))
+			err = -EIO;
+	free(found.list);
+	return complain(s, err);
+}
+
+struct last {
+	const char *machine;
+	enum dealbox_ledger_outcome outcome;
+};
+
+static int find_last(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	struct last *last = context;
+
+	if (!strcmp(insertion->machine, last->machine))
+		last->outcome = insertion->outcome;
+	return 0;
+}
+
+bool work_doubt(struct service *s, const char *machine)
+{
+	struct last last = { machine, DEALBOX_LEDGER_EXACT };
+
+	if (complain(s, dealbox_ledger_insertions(s->ledger, 0, false, find_last, &last)))
+		return true;
+	return last.outcome != DEALBOX_LEDGER_EXACT && last.outcome != DEALBOX_LEDGER_CAPTURED;
+}

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""dealboxd.py DEALBOXD EMULATOR DEALBOX SET INTERFACES: the service as its users see it (TAP)."""
+import os
+import re
+import sys
+import xml.etree.ElementTree
+
+import dbus
+
+from harness import RANKS, SUITS, Tap, World, wait
+
+dealboxd, emulator, dealbox, set_file, interfaces = sys.argv[1:6]
+BOARDS = [1, 2, 3, 4]
+
+
+def error_name(call, *args):
+    try:
+        call(*args)
+    except dbus.DBusException as error:
+        return error.get_dbus_name()
+    return None
+
+
+def test_deals_a_job_on_a_machine_that_stores_plans(w):
+    number, boards = w.add_set()
+    assert boards == len(w.deals)
+    path = w.add_job(number, BOARDS, 2, automatic_start=True)
+    w.deal(path)
+    assert w.job(path)['Recorded'] == 8
+    w.check()
+
+
+def test_interfaces_are_those_that_are_installed(w):
+    """Names and types of all members, against the XML files."""
+    def members(text):
+        found = set()
+        for interface in xml.etree.ElementTree.fromstring(text).iter('interface'):
+            if not interface.get('name').startswith('io.dealbox1.'):
+                continue
+            for member in interface:
+                if member.tag == 'annotation':
+                    continue
+                found.add((interface.get('name'), member.tag, member.get('name'), member.get('type'),
+                           member.get('access'),
+                           tuple((a.get('name'), a.get('type'), a.get('direction'))
+                                 for a in member.iter('arg'))))
+        return found
+    live = set()
+    for path in ['/io/dealbox1', next(iter(w.machines())), next(iter(w.objects('Job')))]:
+        live |= members(w.bus.get_object('io.dealbox1', path, introspect=False).Introspect(
+            dbus_interface='org.freedesktop.DBus.Introspectable'))
+    installed = set()
+    for name in os.listdir(interfaces):
+        if name.endswith('.xml'):
+            with open(interfaces + '/' + name) as file:
+                installed |= members(file.read())
+    assert live == installed, live ^ installed
+
+
+def test_repeated_deal_needs_replay(w):
+    number, _ = w.add_set('tomorrow')
+    assert error_name(w.add_job, number, BOARDS) == 'io.dealbox1.Error.Repeat'
+    w.add_job(number, [1], replay=True)
+    w.object(max(w.objects('Job')), 'Job').Cancel()
+
+
+def test_same_session_is_no_repeat(w):
+    number, _ = w.add_set()
+    path = w.add_job(number, [1])
+    w.object(path, 'Job').Cancel()
+    assert w.job(path)['State'] == 'cancelled'
+
+
+def test_bad_sets_are_refused(w):
+    bad = {'empty': '', 'noise': 'no deals here', 'twice': '', 'sorted': ''}
+    with open(w.set_file, encoding='latin-1') as file:
+        text = file.read()
+    deal = re.search(r'\[Deal "([^"]*)"\]', text)[1]
+    bad['twice'] = ('[Board "1"]\n[Deal "%s"]\n\n[Board "2"]\n[Deal "%s"]\n' % (deal, deal))
+    bad['sorted'] = '[Board "1"]\n[Deal "N:%s"]\n' % deal[2:].replace('A', 'K', 1)
+    for name, content in bad.items():
+        path = '%s/%s.pbn' % (w.dir, name)
+        with open(path, 'w') as file:
+            file.write(content)
+        error = error_name(w.add_set, 'x', path)
+        assert error in ('io.dealbox1.Error.BadSet', 'io.dealbox1.Error.Repeat'), (name, error)
+    with open(w.dir + '/huge', 'w') as file:
+        file.truncate(100 << 20)
+    assert error_name(w.add_set, 'x', w.dir + '/huge') == 'org.freedesktop.DBus.Error.LimitsExceeded'
+    # a pipe would keep the service waiting
+    read, write = os.pipe()
+    assert error_name(w.manager().AddSet, dbus.types.UnixFd(read), 'x', '') == \
+        'io.dealbox1.Error.BadSet'
+    os.close(read)
+    os.close(write)
+    assert error_name(w.add_set, '') == 'org.freedesktop.DBus.Error.InvalidArgs'
+    assert error_name(w.add_set, 'x', None, 'tarot') == 'org.freedesktop.DBus.Error.InvalidArgs'
+
+
+def test_bad_calls_are_refused(w):
+    number, _ = w.add_set()
+    invalid = 'org.freedesktop.DBus.Error.InvalidArgs'
+    assert error_name(w.add_job, number, []) == invalid
+    assert error_name(w.add_job, number, [1, 1]) == invalid
+    assert error_name(w.add_job, number, [999]) == 'io.dealbox1.Error.NotFound'
+    assert error_name(w.add_job, 999999, [1]) == 'io.dealbox1.Error.NotFound'
+    assert error_name(lambda: w.add_job(number, [1], hurry=True)) == invalid
+    assert error_name(lambda: w.add_job(number, [1], replay='yes')) == invalid
+    assert error_name(w.add_job, number, [1], 100000) == invalid
+    assert error_name(w.manager().AddJob, 'not', 'these', 'types') == invalid
+    path = next(iter(w.objects('Job')))
+    assert error_name(w.object(path, 'Job').Skip, dbus.UInt32(77), dbus.UInt32(1)) == \
+        'io.dealbox1.Error.NotFound'
+    assert w.manager().AddSet is not None and w.machines()
+
+
+def test_polkit_decides_and_the_stop_asks_nobody(w):
+    denied = 'org.freedesktop.DBus.Error.AccessDenied'
+    machine = w.object(next(iter(w.machines())), 'Machine')
+    w.deny('io.dealbox1.deal io.dealbox1.manage io.dealbox1.reveal')
+    job = w.object(next(iter(w.objects('Job'))), 'Job')
+    try:
+        assert error_name(w.add_set) == denied
+        assert error_name(w.add_job, 1, [1]) == denied
+        assert error_name(machine.Start) == denied
+        assert error_name(machine.Reveal) == denied
+        assert error_name(job.Cancel) == denied
+        machine.Stop()
+        assert w.machines() and wait('the stop', lambda: {m['State'] for m in w.machines().values()})
+    finally:
+        w.deny('')
+    machine.Start()
+    w.manager().Stop()
+    machine.Start()
+    assert [r for r in w.records() if r['record'] == 'act' and r['act'] == 'stop']
+
+
+def test_void_board_is_dealt_again(w):
+    """A card read as another one: it comes twice, the board is void, and is dealt again."""
+    number, _ = w.add_set('misread')
+    path = w.add_job(number, [1], automatic_start=True, replay=True)
+    w.tell('FIRST', 'inject position 20: misread')
+    w.deal(path)
+    assert w.job(path)['Recorded'] == 1 and w.job(path)['Void'] == 1, w.job(path)
+    assert [r for r in w.records() if r['record'] == 'act' and r['act'] == 'emptied']
+    machine = w.machines()['/io/dealbox1/machine/FIRST']
+    assert 'Two cards are to be looked at' in machine['Diagnosis'], machine['Diagnosis']
+    w.check()
+
+
+def test_finishes_after_it_was_unplugged(w):
+    number, _ = w.add_set('cable')
+    path = w.add_job(number, BOARDS, 2, automatic_start=True, replay=True)
+    wait('some boards', lambda: w.answer() or w.job(path)['Recorded'] >= 2)
+    w.tell('FIRST', 'unplug 300')
+    w.deal(path)
+    w.check()
+
+
+def test_pause_holds_and_resume_goes_on(w):
+    number, _ = w.add_set('pause')
+    path = w.add_job(number, BOARDS, 1, automatic_start=True, replay=True)
+    job = w.object(path, 'Job')
+    job.Pause()
+    assert w.job(path)['State'] == 'paused'
+    recorded = w.job(path)['Recorded']
+    w.answer()
+    assert w.job(path)['Recorded'] == recorded
+    job.Resume()
+    w.deal(path)
+    job.Redeal(dbus.UInt32(2), dbus.UInt32(1))
+    assert w.job(path)['State'] == 'open'
+    job.Skip(dbus.UInt32(2), dbus.UInt32(1))
+    assert w.job(path)['State'] == 'done'
+
+
+def test_survives_a_restart_in_the_middle(w):
+    number, _ = w.add_set('restart')
+    path = w.add_job(number, list(w.deals), 2, automatic_start=True, replay=True)
+    wait('some boards', lambda: w.answer() or w.job(path)['Recorded'] >= 2)
+    assert w.stop() == 0
+    w.start()
+    w.deal(path)
+    w.check()
+
+
+def test_config_with_a_mistake_changes_nothing(w):
+    w.write_config('colour = green\n')
+    w.daemon.send_signal(1)
+    wait('the message', lambda: 'not a setting that dealboxd knows' in w.log())
+    assert w.machines()
+    w.write_config()
+
+
+def test_board_reader_chooses(w):
+    w.tell('FIRST', 'unplug')
+    wait('the cable', lambda: not w.machines()['/io/dealbox1/machine/FIRST']['Present'])
+    number, _ = w.add_set('reader')
+    path = w.add_job(number, BOARDS, 1, automatic_start=True, replay=True, by_reader=True)
+    w.add_emulator('READER', '--speed', '0', '--manual', '--packs', '6', '--capabilities',
+                   'by-card,exit-sensors,board-reader')
+    w.write_config()
+    w.daemon.send_signal(1)
+
+    def state():
+        return w.machines().get('/io/dealbox1/machine/READER', {}).get('State')
+    wait('the reader', lambda: state() == 'insert-any')
+    seen = False
+    for board in [3, 9, 1, 3, 4, 2]:
+        w.tell('READER', 'insert %d' % board)
+        if board == 9:
+            wait('the refusal', lambda: state() == 'number-range')
+        elif board == 3 and seen:
+            wait('the refusal', lambda: state() == 'number-done')
+        else:
+            wait('board %d' % board, lambda: state() == 'take-out')
+        seen = seen or board == 3
+        w.tell('READER', 'remove')
+    wait('the end', lambda: w.job(path)['State'] == 'done')
+    w.check()
+    w.tell('READER', 'unplug')
+    w.tell('FIRST', 'plug')
+
+
+def test_two_machines_share_a_job(w):
+    w.add_emulator('ROUTED', '--speed', '0', '--kind', 'routed')
+    w.write_config()
+    w.daemon.send_signal(1)
+    wait('the machine', lambda: '/io/dealbox1/machine/ROUTED' in w.machines())
+    number, _ = w.add_set('two')
+    path = w.add_job(number, list(w.deals), 2, automatic_start=True, replay=True)
+    w.deal(path, 60)
+    assert w.job(path)['Recorded'] == 2 * len(w.deals)
+    machines = {r['machine'] for r in w.records() if r['record'] == 'insertion'}
+    assert {'FIRST', 'ROUTED'} <= machines, machines
+    w.check()
+
+
+def test_ledger_is_sound_and_names_every_board(w):
+    result = w.dealbox_ledger('verify')
+    assert result.returncode == 0, result.stderr
+    assert w.check() > 20
+
+
+def test_no_card_in_log_or_ledger(w):
+    """The log has no card, neither as a name nor as a hand."""
+    cards = [s + r for s in SUITS for r in RANKS]
+    words = set(re.findall(r'\b\w+\b', w.log()))
+    assert not words & set(cards), words & set(cards)
+
+
+tap = Tap()
+world = World(dealboxd, emulator, dealbox, set_file)
+try:
+    world.add_emulator('FIRST', '--speed', '0')
+    world.start()
+    wait('the machine', lambda: world.machines())
+    for test in [v for k, v in list(globals().items()) if k.startswith('test_')]:
+        tap.run(test, world)
+    if tap.failed:
+        print('# ' + world.log().replace('\n', '\n# '))
+finally:
+    world.close()
+sys.exit(tap.end())

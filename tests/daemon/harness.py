@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""dealboxd on a bus of its own, with emulated machines; and what lies in each board.
+
+A world is a folder with a bus, a polkit of ours, emulators and the daemon. Nothing
+of the computer it runs on is used or changed.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import dbus
+
+BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig><type>system</type><listen>unix:path=%s/bus</listen><auth>EXTERNAL</auth>
+<policy context="default"><allow send_destination="*" eavesdrop="true"/>
+<allow eavesdrop="true"/><allow own="*"/></policy></busconfig>
+"""
+SUITS = 'SHDC'
+RANKS = 'AKQJT98765432'
+
+
+def wait(what, condition, seconds=30):
+    """Until condition() is true; fails loudly when it never is."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.01)
+    raise TimeoutError('waited for ' + what)
+
+
+def read_pbn(path):
+    """The hands N, E, S, W of each board, as sets of card numbers."""
+    deals = {}
+    board = None
+    for line in open(path, encoding='latin-1'):
+        tag = re.match(r'\[(\w+) "(.*)"\]', line)
+        if tag and tag[1] == 'Board':
+            board = int(tag[2])
+        if tag and tag[1] == 'Deal':
+            first, text = tag[2].split(':')
+            hands = [set() for _ in range(4)]
+            for n, hand in enumerate(text.split()):
+                for suit, ranks in enumerate(hand.split('.')):
+                    hands[('NESW'.index(first) + n) % 4] |= {13 * suit + RANKS.index(r) for r in ranks}
+            deals[board] = hands
+    return deals
+
+
+class World:
+    def __init__(self, dealboxd, emulator, dealbox, set_file):
+        self.dealboxd, self.emulator, self.dealbox = dealboxd, emulator, dealbox
+        self.set_file = set_file
+        self.deals = read_pbn(set_file)
+        self.dir = tempfile.mkdtemp(prefix='dealboxd-')
+        self.ledger = self.dir + '/ledger'
+        self.processes = []
+        self.daemon = None
+        self.emulators = []
+        with open(self.dir + '/bus.conf', 'w') as file:
+            file.write(BUS % self.dir)
+        os.environ['DBUS_SYSTEM_BUS_ADDRESS'] = 'unix:path=%s/bus' % self.dir
+        self.spawn(['dbus-daemon', '--config-file=' + self.dir + '/bus.conf', '--nofork'])
+        wait('the bus', lambda: os.path.exists(self.dir + '/bus'))
+        self.bus = wait('the bus', self.connect)
+        self.deny('')
+        self.spawn([sys.executable, os.path.dirname(__file__) + '/polkit.py', self.dir + '/denied'])
+        wait('polkit', lambda: self.bus.name_has_owner('org.freedesktop.PolicyKit1'))
+
+    def connect(self):
+        try:
+            return dbus.bus.BusConnection(os.environ['DBUS_SYSTEM_BUS_ADDRESS'])
+        except dbus.DBusException:
+            return None
+
+    def spawn(self, command, **more):
+        process = subprocess.Popen(command, **more)
+        self.processes.append(process)
+        return process
+
+    def deny(self, actions):
+        """From now on polkit denies these actions (space between)."""
+        with open(self.dir + '/denied', 'w') as file:
+            file.write(actions)
+
+    def add_emulator(self, serial, *options):
+        path = '%s/%s' % (self.dir, serial)
+        process = self.spawn([self.emulator, '--socket', path, '--serial', serial,
+                              '--account', path + '.account', '--control', path + '.control',
+                              '--state', path + '.state', *options],
+                             stdout=open(path + '.log', 'a'), stderr=subprocess.STDOUT)
+        wait('an emulator', lambda: os.path.exists(path))
+        self.emulators.append(path)
+        return process
+
+    def write_config(self, more=''):
+        with open(self.dir + '/dealboxd.conf', 'w') as file:
+            file.write('[ledger]\nfile = %s\n[machines]\n' % self.ledger)
+            file.writelines('emulator = %s\n' % path for path in self.emulators)
+            file.write(more)
+
+    def start(self):
+        self.write_config()
+        self.daemon = self.spawn([self.dealboxd, '--config', self.dir + '/dealboxd.conf'],
+                                 stderr=open(self.dir + '/dealboxd.log', 'a'))
+        wait('dealboxd', lambda: self.daemon.poll() is not None or
+             self.bus.name_has_owner('io.dealbox1'))
+        if self.daemon.poll() is not None:
+            raise RuntimeError('dealboxd ended: ' + self.log())
+
+    def stop(self, how=signal.SIGTERM):
+        self.daemon.send_signal(how)
+        status = self.daemon.wait(30)
+        wait('the name to go', lambda: not self.bus.name_has_owner('io.dealbox1'))
+        return status
+
+    def log(self):
+        with open(self.dir + '/dealboxd.log') as file:
+            return file.read()
+
+    def object(self, path, interface):
+        return dbus.Interface(self.bus.get_object('io.dealbox1', path, introspect=False),
+                              'io.dealbox1.' + interface)
+
+    def manager(self):
+        return self.object('/io/dealbox1', 'Manager')
+
+    def objects(self, interface):
+        root = dbus.Interface(self.bus.get_object('io.dealbox1', '/io/dealbox1', introspect=False),
+                              'org.freedesktop.DBus.ObjectManager')
+        return {str(path): {str(k): v for k, v in ifaces['io.dealbox1.' + interface].items()}
+                for path, ifaces in root.GetManagedObjects().items()
+                if 'io.dealbox1.' + interface in ifaces}
+
+    def machines(self):
+        return self.objects('Machine')
+
+    def job(self, path):
+        return self.objects('Job').get(path)
+
+    def add_set(self, session='tonight', path=None, pack=''):
+        with open(path or self.set_file) as file:
+            return self.manager().AddSet(dbus.types.UnixFd(file), session, pack)
+
+    def add_job(self, number, boards, copies=1, **options):
+        options = {name.replace('_', '-'): value for name, value in options.items()}
+        return str(self.manager().AddJob(dbus.UInt64(number), dbus.Array(boards, signature='u'),
+                                         dbus.UInt32(copies), dbus.Dictionary(options, signature='sv')))
+
+    PRESS = ('confirm-empty', 'press-start', 'card-unreadable', 'card-not-in-plan', 'feed-timeout',
+             'deck-short', 'card-face-up', 'gate-late', 'machine-refuses', 'ledger')
+    TAKE_OUT = ('used', 'in-doubt', 'number-other', 'number-range', 'number-unread', 'number-done')
+
+    def answer(self):
+        """Does what the operator is told to. The emulator's boards are empty when they come."""
+        for path, machine in self.machines().items():
+            if machine['State'] in self.PRESS:
+                self.object(path, 'Machine').Start()
+            elif machine['State'] in self.TAKE_OUT:
+                self.tell(machine['Id'], 'remove')
+
+    def deal(self, path, seconds=30):
+        """Until the job is done."""
+        def done():
+            self.answer()
+            return self.job(path)['State'] == 'done'
+        wait('the job: %s' % {m['State'] for m in self.machines().values()}, done, seconds)
+
+    def tell(self, serial, command):
+        return subprocess.run([self.emulator, '--tell', '%s/%s.control' % (self.dir, serial), command],
+                              check=False, capture_output=True, text=True).stdout
+
+    def dealbox_ledger(self, *command):
+        return subprocess.run([self.dealbox, 'ledger', *command, '-l', self.ledger],
+                              check=False, capture_output=True, text=True)
+
+    def records(self):
+        return [json.loads(line) for line in self.dealbox_ledger('export').stdout.splitlines()]
+
+    def account(self):
+        """What lay in the boards that were taken out: (machine, insertion) -> record."""
+        boards = {}
+        for path in self.emulators:
+            if not os.path.exists(path + '.account'):
+                continue
+            for line in open(path + '.account'):
+                board = json.loads(line)
+                boards[os.path.basename(path), board['insertion']] = board
+        return boards
+
+    def check(self):
+        """Ledger and account agree; returns the number of recorded boards, or raises."""
+        records = self.records()
+        account = self.account()
+        insertions = {r['number']: r for r in records if r['record'] == 'insertion'}
+        exact = 0
+        begun = [(r['machine'], r['insertion']) for r in insertions.values()]
+        assert len(begun) == len(set(begun)), 'an insertion is in the ledger twice'
+        copies = set()
+        for r in records:
+            if r['record'] == 'act' and r['act'] == 'redeal':
+                copies.discard((r['job'], r['board'], r['copy']))
+            if r['record'] != 'verdict' or r['outcome'] != 'exact':
+                continue
+            i = insertions[r['of']]
+            copy = (i['job'], i['board'], i['copy'])
+            assert copy not in copies, 'copy %s was recorded twice' % (copy,)
+            copies.add(copy)
+            board = account.get((i['machine'], i['insertion']))
+            if not board:
+                continue        # still in the machine
+            hands = [set(pocket) for pocket in board['pockets'][:4]]
+            assert hands == self.deals[i['board']], 'board %d is recorded, and is not exact' % i['board']
+            assert board['deals'] == 1, 'insertion dealt %d times' % board['deals']
+            exact += 1
+        for (machine, insertion), board in account.items():
+            assert board['deals'] <= 1, 'insertion %d of %s was dealt twice' % (insertion, machine)
+            assert not board['deals'] or (machine, insertion) in begun, \
+                'insertion %d of %s was dealt, and the ledger does not know' % (insertion, machine)
+        return exact
+
+    def close(self):
+        for process in reversed(self.processes):
+            process.kill()
+            process.wait()
+        shutil.rmtree(self.dir)
+
+
+class Tap:
+    """Runs functions as tests, and writes TAP."""
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def run(self, function, *args):
+        self.count += 1
+        name = ' '.join([function.__name__.replace('test_', '').replace('_', ' ')])
+        try:
+            function(*args)
+            print('ok %d - %s' % (self.count, name), flush=True)
+        except Exception as problem:
+            self.failed += 1
+            print('not ok %d - %s' % (self.count, name))
+            for line in ('%s: %s' % (type(problem).__name__, problem)).splitlines():
+                print('# ' + line, flush=True)
+
+    def end(self):
+        print('1..%d' % self.count)
+        return 1 if self.failed else 0
