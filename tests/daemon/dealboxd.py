@@ -138,8 +138,8 @@ def test_polkit_decides_and_the_stop_asks_nobody(w):
 def test_void_board_is_dealt_again(w):
     """A card read as another one: it comes twice, the board is void, and is dealt again."""
     number, _ = w.add_set('misread')
-    path = w.add_job(number, [1], automatic_start=True, replay=True)
     w.tell('FIRST', 'inject position 20: misread')
+    path = w.add_job(number, [1], automatic_start=True, replay=True)
     w.deal(path)
     assert w.job(path)['Recorded'] == 1 and w.job(path)['Void'] == 1, w.job(path)
     assert [r for r in w.records() if r['record'] == 'act' and r['act'] == 'emptied']
@@ -159,7 +159,7 @@ def test_finishes_after_it_was_unplugged(w):
 
 def test_pause_holds_and_resume_goes_on(w):
     number, _ = w.add_set('pause')
-    path = w.add_job(number, BOARDS, 1, automatic_start=True, replay=True)
+    path = w.add_job(number, list(w.deals), 1, automatic_start=True, replay=True)
     job = w.object(path, 'Job')
     job.Pause()
     assert w.job(path)['State'] == 'paused'
