@@ -585,6 +585,30 @@ static void several_machines_in_one_process(void **state)
 	stop(&p);
 }
 
+static void a_trace_has_every_transfer(void **state)
+{
+	struct process p;
+	struct stat info;
+	struct host *h;
+	const char *text;
+
+	(void)state;
+	START(&p, "--socket", path("s"), "--speed", "0", "--trace", path("trace"), "--control",
+	      path("c"), "--manual");
+	h = attach("s");
+	until(h, DEALBOX_EV_STATE_LOST);
+	assert_int_equal(command(h, DEALBOX_OP_LOCATE, 3, 0, 0), 0);
+	detach(h);
+	stop(&p);
+	text = read_file("trace");
+	/* time, direction, endpoint or status, bytes */
+	assert_non_null(strstr(text, " submit 0 411a000000001000" "01000000030000000000000000000000\n"));
+	assert_non_null(strstr(text, " done 0 0100000001000000"));
+	assert_int_equal(stat(path("trace"), &info), 0);
+	assert_int_equal(info.st_mode & 077, 0);
+	unlink(path("trace"));
+}
+
 static void wrong_options_are_explained(void **state)
 {
 	static const struct { const char *args[6], *text; } bad[] = {
@@ -714,6 +738,7 @@ int main(void)
 		cmocka_unit_test(memory_survives_the_process),
 		cmocka_unit_test(scenarios_and_decks_are_read),
 		cmocka_unit_test(several_machines_in_one_process),
+		cmocka_unit_test(a_trace_has_every_transfer),
 		cmocka_unit_test(wrong_options_are_explained),
 		cmocka_unit_test(no_card_is_shown_unasked),
 		cmocka_unit_test(man_page_and_help_agree),

@@ -36,7 +36,8 @@ struct rig {
 	struct machine_board account;	/* the last one */
 	unsigned int accounts, saves;
 	uint32_t saved_insertion;
-	bool route;		/* host-routed: rig_run() answers each card with position % pockets */
+	bool route;		/* host-routed: the rig answers each card, see rig_route() */
+	uint8_t at[DEALBOX_MAX_CARDS];	/* 1 + position at which the card was routed, 0 = it was not */
 	bool deaf;		/* does not fetch */
 };
 
@@ -133,6 +134,24 @@ static inline void rig_gate(struct rig *rig, const struct wire_event *read, uint
 	machine_gate(rig->m, buf, sizeof(buf));
 }
 
+/* As a host does: position % 4, but jokers and cards that were already dealt are held. */
+static inline void rig_route(struct rig *rig, const struct wire_event *event)
+{
+	if (event->type == DEALBOX_EV_DEAL_STARTED)
+		memset(rig->at, 0, sizeof(rig->at));
+	if (event->type != DEALBOX_EV_CARD_READ || event->card >= DEALBOX_MAX_CARDS)
+		return;
+	if (rig->at[event->card] && rig->at[event->card] != event->position + 1) {
+		rig_gate(rig, event, DEALBOX_NONE, DEALBOX_EV_REPEATED_CARD,
+			 rig->at[event->card] - 1);
+	} else if (event->card >= 52) {
+		rig_gate(rig, event, DEALBOX_NONE, DEALBOX_EV_NOT_IN_PLAN, 0);
+	} else {
+		rig->at[event->card] = event->position + 1;
+		rig_gate(rig, event, event->position % 4, 0, 0);
+	}
+}
+
 static inline void rig_collect(struct rig *rig)
 {
 	uint8_t buf[WIRE_EVENT_SIZE];
@@ -142,8 +161,8 @@ static inline void rig_collect(struct rig *rig)
 
 		assert_true(rig->count < RIG_EVENTS_MAX);
 		wire_event_get(buf, event);
-		if (rig->route && event->type == DEALBOX_EV_CARD_READ)
-			rig_gate(rig, event, event->position % 4, 0, 0);
+		if (rig->route)
+			rig_route(rig, event);
 	}
 }
 

@@ -220,6 +220,149 @@ static void an_aborted_board_comes_again(void **state)
 	rig_free(table.rig);
 }
 
+/* Everything but misreadings, again and again, at intervals that have nothing in common. */
+static const char evening_rules[] =
+	"every 97: unreadable\n"
+	"every 131: feed-timeout\n"
+	"every 157: face-up\n"
+	"every 173: jam gate\n"
+	"every 211: wrong-pocket\n"
+	"every 233: double-feed\n"
+	"every 251: extra joker1\n"
+	"every 307: missing\n"
+	"every 401: repeat\n"
+	"every 449: jam pocket\n"
+	"every 509: key stop\n"
+	"every 601: pull\n"
+	"every 701: cover open\n"
+	"every 811: reset\n"
+	"on land every 907: power-cycle 10\n"
+	"on read every 1009: unplug 10\n";
+
+/* What the host knows of the board in the machine: from events alone. */
+struct knowledge {
+	struct pile pocket[4];
+	unsigned int done;
+	uint32_t insertion;	/* the last; they only grow */
+};
+
+static void learn(struct table *table, struct knowledge *k, const struct wire_event *event)
+{
+	const struct machine_board *board = machine_view(table->rig->m).board;
+	unsigned int pocket, i;
+
+	switch (event->type) {
+	case DEALBOX_EV_BOARD_INSERTED:
+		assert_true(event->insertion >= k->insertion);
+		k->insertion = event->insertion;
+		memset(k->pocket, 0, sizeof(k->pocket));
+		break;
+	case DEALBOX_EV_CARD_LANDED:
+		pile_put_bottom(&k->pocket[event->pocket], (struct card){ .number = event->card });
+		break;
+	case DEALBOX_EV_DEAL_DONE:
+		k->done++;
+		assert_int_equal(event->insertion, board->insertion);
+		for (pocket = 0; pocket < 4; pocket++) {
+			assert_int_equal(board->pocket[pocket].count, 13);
+			assert_int_equal(k->pocket[pocket].count, 13);
+			for (i = 0; i < 13; i++)
+				assert_int_equal(board->pocket[pocket].card[i].number,
+						 k->pocket[pocket].card[i].number);
+		}
+		break;
+	}
+}
+
+static void act(struct table *table, const struct wire_event *event, uint32_t kind)
+{
+	struct rig *rig = table->rig;
+	struct wire_status status = rig_status(rig);
+	bool key = event->type == DEALBOX_EV_KEY && event->code == DEALBOX_KEY_START &&
+		event->arg[0];
+
+	if (event->type == DEALBOX_EV_PAUSED && status.state == DEALBOX_STATE_PAUSED)
+		assert_int_equal(rig_do(rig, DEALBOX_OP_RESUME), 0);
+	else if (key && status.state == DEALBOX_STATE_HELD)
+		assert_int_equal(rig_do(rig, DEALBOX_OP_REREAD), 0);
+	else if (key && status.state == DEALBOX_STATE_FAULT)
+		assert_int_equal(rig_do(rig, DEALBOX_OP_CLEAR_FAULT), 0);
+	status = rig_status(rig);
+	if (status.state != DEALBOX_STATE_IDLE || !status.insertion ||
+	    status.flags & (DEALBOX_STATUS_SPENT | DEALBOX_STATUS_IN_DOUBT |
+			    DEALBOX_STATUS_COVER_OPEN))
+		return;
+	if (kind == STORED && !status.plan_id)
+		rig_load_mode(rig, DEALBOX_PLAN_BY_CARD);
+	/* with the plan, time went by: what was so need not be so any more */
+	if (rig_status(rig).insertion == status.insertion)
+		rig_start(rig, DEALBOX_PLAN_BY_CARD);
+}
+
+static void a_long_evening(void **state)
+{
+	static const uint32_t kinds[] = { STORED, DEALBOX_CAP_HOST_ROUTED };
+	unsigned int k;
+
+	(void)state;
+	for (k = 0; k < 2; k++) {
+		struct table table = { .rig = rig_new(kinds[k]) };
+		struct knowledge *knowledge = calloc(1, sizeof(*knowledge));
+		struct rig *rig = table.rig;
+		uint64_t patience = rig->now + RIG_PATIENCE;
+
+		assert_non_null(knowledge);
+		rig_rule(rig, evening_rules);
+		rig->route = true;
+		operator_init(&table.operator, rig->m, 3);
+		operator_fill(&table.operator, BRIDGE, 2);
+		while (knowledge->done < 200) {
+			uint64_t next;
+			unsigned int before = knowledge->done;
+
+			if (machine_view(rig->m).plugged && !machine_view(rig->m).configured)
+				machine_configure(rig->m);
+			rig_collect(rig);
+			while (rig->seen < rig->count) {
+				const struct wire_event *event = &rig->events[rig->seen++];
+
+				learn(&table, knowledge, event);
+				act(&table, event, kinds[k]);
+			}
+			/* the bench keeps only so many events */
+			rig->count = rig->seen = 0;
+			if (operator_run(&table.operator, rig->now))
+				continue;
+			/* no card is in the air */
+			if (machine_view(rig->m).state == DEALBOX_STATE_IDLE ||
+			    machine_view(rig->m).state == DEALBOX_STATE_DONE)
+				check_cards(&table, 2);
+			if (knowledge->done > before)
+				patience = rig->now + 10 * RIG_PATIENCE;
+			next = operator_next(&table.operator);
+			if (machine_next(rig->m) < next)
+				next = machine_next(rig->m);
+			if (next > patience)
+				fail_msg("kind %u: stuck in state %u after %u boards", k,
+					 machine_view(rig->m).state, knowledge->done);
+			if (next > rig->now)
+				rig->now = next;
+			machine_run(rig->m, rig->now);
+		}
+		/* all of it has happened */
+		assert_true(rig_counters(rig).boards_voided > 20);
+		assert_true(rig_counters(rig).jams > 1);
+		assert_true(rig_counters(rig).double_feeds > 1);
+		assert_true(rig_counters(rig).wrong_pockets > 1);
+		assert_true(rig_counters(rig).repeated > 1);
+		assert_true(rig_counters(rig).not_in_plan > 1);
+		assert_true(rig_counters(rig).feed_timeouts > 1);
+		assert_true(rig_counters(rig).power_ons > 1);
+		free(knowledge);
+		rig_free(rig);
+	}
+}
+
 static void the_account_tells_what_lies_there(void **state)
 {
 	struct machine_board board = {
@@ -297,6 +440,7 @@ int main(void)
 		cmocka_unit_test(every_fault_finds_its_way_on),
 		cmocka_unit_test(numbered_boards_come_in_their_order),
 		cmocka_unit_test(an_aborted_board_comes_again),
+		cmocka_unit_test(a_long_evening),
 		cmocka_unit_test(the_account_tells_what_lies_there),
 		cmocka_unit_test(commands_are_answered_by_one_line),
 	};

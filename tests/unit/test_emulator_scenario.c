@@ -157,7 +157,8 @@ static void rules_count(void **state)
 	assert_int_equal(hits("nth 3 times 2: unreadable", 8), 0x0c);
 	assert_int_equal(hits("always: unreadable", 8), 0xff);
 	assert_int_equal(hits("nth 5 always: unreadable", 8), 0xf0);
-	assert_int_equal(hits("every 3: unreadable", 8), 0x49);
+	assert_int_equal(hits("every 3: unreadable", 8), 0x24);
+	assert_int_equal(hits("every 3 nth 1: unreadable", 8), 0x49);
 	assert_int_equal(hits("every 3 nth 2 times 2: unreadable", 8), 0x12);
 }
 

@@ -376,6 +376,8 @@ static bool parse_conditions(struct parser *p, char **words, int count, struct r
 				     numbers[n].min, numbers[n].max);
 		i += 2;
 	}
+	if (!rule->nth)
+		rule->nth = rule->every ? rule->every : 1;
 	if (rule->every && rule->times == 1)
 		rule->times = ANY;
 	return true;
@@ -456,7 +458,7 @@ static bool parse_line(struct parser *p, char *line, struct rule *rule, bool *em
 		return true;
 	*rule = (struct rule){
 		.name = ANY, .insertion = ANY, .deal = ANY, .position = ANY, .card = ANY,
-		.pocket = ANY, .nth = 1, .times = 1,
+		.pocket = ANY, .times = 1,
 	};
 	action = strchr(line, ':');
 	if (!action)
