@@ -180,7 +180,8 @@ struct word {
 
 static bool word_is(struct word word, const char *text)
 {
-	return *text == *word.text && !strncmp(text, word.text, word.length) && !text[word.length];
+	return *text == *word.text && strlen(text) == word.length &&
+	       !memcmp(text, word.text, word.length);
 }
 
 static int word_find(struct word word, const char *const *names, size_t count)

@@ -151,6 +151,22 @@ def a_pack_with_a_card_of_another(box):
 
 
 @test
+def a_stop_that_the_operator_helps_over(box):
+    where, result = deal(box, "rubber", scenario="position 10: feed-timeout")
+    result.expect(0, "feed timeout at card 11: help it, then press the start key", r"\nstands: ")
+    assert sizes(where) == [13] * 4
+
+
+@test
+def the_next_deal_after_one_in_doubt(box):
+    """The board in doubt is emptied, and dealt again."""
+    where, result = deal(box, "preferans", scenario="deal 1 position 20: jam gate")
+    result.expect(1, r"^void: ")
+    box.dealbox("deal", "--law", "preferans", "-m", where.uri).expect(0, r"\nstands: ")
+    assert sizes(where) == [10, 10, 10, 2]
+
+
+@test
 def dealt_without_a_cut(box):
     """What was before the machine dealt comes from a record; nobody noticed, so nothing is ruled."""
     before = box.write("before.law", "rules preferans\nturn E\nN shuffle\nE pickup\n")

@@ -140,6 +140,10 @@ static void test_error_stays(void **state)
 	assert_string_equal(first.text, again.text);
 	assert_int_equal(heard.rulings, 0);
 	dealbox_judge_free(j);
+
+	/* a word with zero bytes is as long as it is */
+	assert_int_equal(dealbox_record_parse("S\0\0\0\0\0\0\0 look", 13, &(struct dealbox_happening){ 0 },
+					      &first), -EINVAL);
 }
 
 /* What format writes is what parse reads, for a line with each kind of word. */
