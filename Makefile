@@ -16,6 +16,7 @@ help:
 	@echo '               SET=file.pbn BOARDS=1-8 COPIES=3 KERNEL=6.12'
 	@echo 'make check     run every test'
 	@echo 'make fuzz      run the fuzz targets for some minutes'
+	@echo 'make crashtest kill, unplug and switch off 1000 times while boards are dealt'
 	@echo 'make bench     measure, and print figures'
 	@echo 'make install   user space, and the source of the module for DKMS; PREFIX=/usr/local DESTDIR='
 	@echo 'make clean     remove what was built'
@@ -33,6 +34,13 @@ check:
 fuzz:
 	@tests/setup/run user-space tests
 	@tests/fuzz/run 2000000
+
+crashtest:
+	@tests/setup/run user-space
+	@tests/build user
+	@/usr/bin/python3 tests/daemon/crash.py build/user/daemon/dealboxd \
+		build/user/tools/emulator/dealbox-emulator build/user/tools/dealbox/dealbox \
+		docs/examples/club-evening.pbn 1000 "$$(date +%s)"
 
 bench:
 	@tests/setup/run user-space bench
@@ -60,4 +68,4 @@ endif
 clean:
 	rm -rf build
 
-.PHONY: help demo check fuzz bench install clean
+.PHONY: help demo check fuzz crashtest bench install clean
