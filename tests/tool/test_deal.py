@@ -42,7 +42,8 @@ def a_set_on_a_machine_that_asks_for_each_card(box):
 def a_job_that_is_done_leaves_no_journal(box):
     machine = box.machine()
     box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(0)
-    assert os.listdir(os.path.join(box.folder, "state/dealbox")) == []
+    names = os.listdir(os.path.join(box.folder, "state/dealbox"))
+    assert not [name for name in names if not name.endswith(".lock")], names
     box.dealbox("deal", "-m", machine.uri, "--resume").expect(2, "no job to resume",
                                                              "deal without --resume")
 
@@ -186,6 +187,23 @@ def a_board_that_was_there_at_switch_on_is_in_doubt(box):
 
 
 @test
+def a_locked_board_is_let_go(box):
+    """When it is exact, and when it is void."""
+    machine = box.machine("--capabilities", "by-card,exit-sensors,keys,board-lock",
+                          scenario="deal 1 position 20: misread")
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1-2", SET).expect(
+        0, "board 1: void", "board 1: exact", "2 of 2 boards are exact duplicates; 1 void")
+    assert len(machine.account()) >= 3
+
+
+@test
+def without_exit_sensors_the_gates_are_the_proof(box):
+    machine = box.machine("--kind", "routed", "--capabilities", "by-card,keys")
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(
+        0, r"board 1: exact duplicate \(by (the )?gates")
+
+
+@test
 def a_board_with_another_number_is_not_dealt(box):
     machine = box.machine("--manual", "--boards", "1-9")
     machine.tell("insert 7")
@@ -271,6 +289,7 @@ def traces_are_recorded_and_judged(box):
         box.write("short", "\n".join(lines[:n] + lines[n + 1:heads[1]]) + "\n")
         verdict = box.dealbox("verify", "--json", SET, "short").expect(1).json()[0]
         assert verdict["verdict"] == "void" and verdict["differences"], verdict
+    # a job that goes on records behind what is there
     box.dealbox("deal", "-m", machine.uri, "--boards", "1", "--record", "trace", SET).expect(
         2, "cannot record to trace: File exists", "give another name")
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What is wrong, where, and what to do next: every message that a user may meet."""
 
+import glob
 import grp
 import os
 import re
@@ -361,7 +362,7 @@ def a_damaged_journal(box):
     running.line()
     running.stop()
     folder = os.path.join(box.folder, "state/dealbox")
-    path = os.path.join(folder, os.listdir(folder)[0])
+    path, = glob.glob(folder + "/*.json")
     with open(path) as file:
         good = file.read()
     for bad in ("", "{}", good[:len(good) // 2], good.replace('"todo"', '"done"'),
@@ -369,6 +370,16 @@ def a_damaged_journal(box):
         box.write(path, bad)
         box.dealbox("deal", "-m", machine.uri, "--resume").expect(
             2, "is damaged: nobody knows how far the job came", "deal without --resume")
+
+
+@test
+def two_machines_with_one_serial_number(box):
+    one, two = box.machine("--manual", name="one"), box.machine("--manual", name="two")
+    running = box.begin("deal", "-m", one.uri, SET)
+    running.line()
+    box.dealbox("deal", "-m", two.uri, SET).expect(
+        2, "another job is dealt on a machine with the serial number 'EMU1'", "wait until it has")
+    running.stop()
 
 
 @test

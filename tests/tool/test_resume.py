@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A job that is interrupted goes on, and no insertion is dealt twice."""
 
+import glob
 import json
 import os
 import random
@@ -134,7 +135,7 @@ def an_insertion_that_was_never_begun_is_not_void(box):
     running.line()
     running.stop()
     folder = os.path.join(box.folder, "state/dealbox")
-    path = os.path.join(folder, os.listdir(folder)[0])
+    path, = glob.glob(folder + "/*.json")
     machine.tell("remove")
     machine.tell("insert")
     with open(path) as file:

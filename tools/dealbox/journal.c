@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,6 +40,26 @@ static int folder_make(const char *path)
 	return 0;
 }
 
+/* The journal itself is replaced at each change: the lock is a file beside it. */
+static int lock_take(struct journal *journal)
+{
+	char path[sizeof(journal->path) + 5];
+	int error;
+
+	snprintf(path, sizeof(path), "%s.lock", journal->path);
+	journal->lock = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (journal->lock < 0) {
+		journal->lock = 0;
+		return -errno;
+	}
+	if (!flock(journal->lock, LOCK_EX | LOCK_NB))
+		return 0;
+	error = -errno;
+	close(journal->lock);
+	journal->lock = 0;
+	return error;
+}
+
 bool journal_place(struct journal *journal, const char *serial)
 {
 	const char *state = getenv("XDG_STATE_HOME");
@@ -60,7 +81,12 @@ bool journal_place(struct journal *journal, const char *serial)
 		snprintf(journal->path, sizeof(journal->path),
 			 "%s/.local/state/dealbox/job-%s.json", home, name);
 	ret = folder_make(journal->path);
-	if (ret)
+	if (!ret)
+		ret = lock_take(journal);
+	if (ret == -EWOULDBLOCK)
+		complain("wait until it has finished; two machines must not have one serial number",
+			 "another job is dealt on a machine with the serial number '%s'", serial);
+	else if (ret)
 		complain("set XDG_STATE_HOME to a folder that you may write to",
 			 "cannot make the folder of %s: %s", journal->path, strerror(-ret));
 	return !ret;
@@ -274,6 +300,9 @@ void journal_free(struct journal *journal)
 		free(journal->files[n]);
 	free(journal->files);
 	free(journal->items);
+	if (journal->lock)
+		close(journal->lock);
+	journal->lock = 0;
 	journal->files = NULL;
 	journal->items = NULL;
 	journal->file_count = 0;

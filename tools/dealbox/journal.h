@@ -32,6 +32,7 @@ struct item {
 
 struct journal {
 	char path[4096];
+	int lock;		/* descriptor, 0 = none */
 	char digest[65];	/* of the set */
 	uint32_t copies;
 	char **files;		/* absolute paths of the deal files */
@@ -43,7 +44,8 @@ struct journal {
 /*
  * Finds the place of the journal of the machine with that serial number (may be
  * empty): $XDG_STATE_HOME/dealbox, else ~/.local/state/dealbox, for root
- * /var/lib/dealbox; makes the folder. False, and said, when that cannot be.
+ * /var/lib/dealbox; makes the folder, and keeps others from the same journal until
+ * journal_free(). False, and said, when that cannot be.
  */
 bool journal_place(struct journal *journal, const char *serial);
 
@@ -62,7 +64,7 @@ struct item *journal_next(const struct journal *journal);
 /* Removes the file: the job is done. */
 void journal_remove(const struct journal *journal);
 
-/* Frees what it points to. */
+/* Frees what it points to, and lets others have it. */
 void journal_free(struct journal *journal);
 
 #endif
