@@ -196,9 +196,9 @@ static void hard_inputs(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(hard) / sizeof(*hard); i++) {
-		char *data = fill(8 * MIB, hard[i].with);
+		char *data = fill(2 * MIB, hard[i].with);
 
-		read_hard(hard[i].format, data, 8 * MIB);
+		read_hard(hard[i].format, data, 2 * MIB);
 		__real_free(data);
 	}
 }
