@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""show, check and convert: what a person, and a program, sees of deal files."""
+
+import json
+import os
+import re
+
+from tool import SET, assert_secret, main, test
+
+HANDS = "Q8.4.AQT3.AQT963 AKJ43.97652.4.K8 T9652.T3.K72.J52 7.AKQJ8.J9865.74"
+OTHER = "754.JT2.K732.AJ6 QJ9832..A9.KQT95 6.AQ86.QJT864.82 AKT.K97543.5.743"
+TWICE = HANDS.replace("7.AKQJ8", "A.AKQJ8")
+WRITERS = ("pbn", "dup", "dlm", "lin", "bri", "dge", "csv", "ber", "bhg", "rzd", "cds")
+
+
+def game(board, hands, **tags):
+    lines = ['[Board "%s"]' % board] if board is not None else []
+    lines += ['[%s "%s"]' % tag for tag in tags.items()]
+    return "\n".join(lines + ['[Deal "N:%s"]' % hands, "", ""])
+
+
+def show(box, *args, status=0, **options):
+    result = box.dealbox("show", "--json", *args, **options).expect(status)
+    return json.loads(result.out)
+
+
+def cards(answer):
+    return [deal["deal"] for deal in answer["deals"]]
+
+
+@test
+def show_gives_the_deals_and_the_problems_as_json(box):
+    box.write("a.pbn", game(7, HANDS, Dealer="N", Vulnerable="None") + game(8, TWICE) +
+              game(None, OTHER) + game("2-1", OTHER.replace("754", "75").replace("AKT", "AKT4")))
+    answer = show(box, "a.pbn")
+    assert answer["deals"][0] == {"board": "7", "dealer": "N", "vulnerable": "None", "deal": "N:" + HANDS}
+    assert answer["deals"][1] == {"board": None, "dealer": None, "vulnerable": None, "deal": "N:" + OTHER}
+    assert len(answer["deals"]) == 2
+    problems = {(p["board"], p["code"], p["line"]) for p in answer["problems"]}
+    assert ("8", "card-repeated", 7) in problems, problems
+    assert ("8", "card-missing", 7) in problems, problems
+    assert (None, "board-missing", 9) in problems, problems
+    assert ("2-1", "hand-size", 12) in problems, problems
+    assert ("7", "dealer-contradicts", 2) in problems, problems
+    assert all(p["file"] == "a.pbn" and p["message"] for p in answer["problems"])
+    assert_secret(" ".join(p["message"] for p in answer["problems"]))
+    revealed = show(box, "--reveal", "a.pbn")
+    assert [p["message"] for p in revealed["problems"] if p["code"] == "card-repeated"] == \
+        ["SA is there twice, held by East and West"]
+
+
+@test
+def show_draws_the_hands(box):
+    box.write("a.pbn", game(1, OTHER))
+    result = box.dealbox("show", "a.pbn").expect(0, "Board 1 +dealer North +vulnerable None",
+                                                 r"S AKT +S QJ9832", "H -\n")
+    assert result.err == "", result
+
+
+@test
+def check_answers_with_its_status_and_tells_no_card(box):
+    box.write("good.pbn", game(1, HANDS) + game(2, OTHER))
+    box.dealbox("check", "good.pbn").expect(0, "complete deals: 2, problems: 0, notes: 0")
+    box.write("bad.pbn", game(1, HANDS) + game(2, TWICE))
+    result = box.dealbox("check", "bad.pbn").expect(
+        1, "bad.pbn:5: board 2: a card is there twice, held by East and West", "problems: 2")
+    assert_secret(result.out + result.err)
+    box.dealbox("check", "--reveal", "bad.pbn").expect(1, "SA is there twice", "S7 is missing")
+    answer = json.loads(box.dealbox("check", "--json", "bad.pbn").expect(1).out)
+    assert answer["complete"] == 1
+    assert [p["code"] for p in answer["problems"]] == ["card-repeated", "card-missing"]
+    assert_secret(json.dumps(answer))
+
+
+@test
+def what_cannot_be_read_is_status_2(box):
+    box.write("good.pbn", game(1, HANDS))
+    box.write("empty.pbn", "")
+    box.write("letter.txt", "Dear Sir,\n")
+    box.dealbox("check", "none.pbn").expect(2, "none.pbn: cannot be read: No such file")
+    box.dealbox("check", "good.pbn", "empty.pbn").expect(2, "empty.pbn: the file is empty")
+    box.dealbox("check", "letter.txt").expect(2, "not a deal file in any format", "PBN")
+    with open("huge.pbn", "wb") as file:
+        file.truncate(1 << 30)
+    box.dealbox("check", "huge.pbn").expect(2, "huge.pbn: larger than 512 MiB")
+    box.dealbox("check").expect(2, "name of a file")
+    box.dealbox("check", "--from", "doc", "good.pbn").expect(2, "no format 'doc'")
+    answer = show(box, "none.pbn", status=2)
+    assert answer["problems"][0]["code"] == "file-unreadable"
+
+
+@test
+def several_files_are_one_set(box):
+    box.write("a.pbn", game(1, HANDS))
+    box.write("b.pbn", game(2, OTHER))
+    box.dealbox("convert", "b.pbn", "b.dlm").expect(0)
+    answer = show(box, "a.pbn", "b.dlm")
+    assert [deal["board"] for deal in answer["deals"]] == ["1", "2"]
+    assert answer["problems"] == []
+    box.write("c.pbn", game(2, HANDS))
+    answer = show(box, "a.pbn", "b.dlm", "c.pbn")
+    assert [p["code"] for p in answer["problems"]] == ["board-repeated", "deal-repeated"]
+    assert answer["problems"][1]["message"] == "the same deal as board 1"
+    turned = " ".join(HANDS.split()[1:] + HANDS.split()[:1])
+    box.write("d.pbn", game(3, turned))
+    answer = show(box, "a.pbn", "b.dlm", "d.pbn")
+    assert [p["code"] for p in answer["problems"]] == ["deal-rotated"]
+
+
+@test
+def convert_into_every_format_and_back(box):
+    whole = show(box, SET)
+    for name in WRITERS:
+        box.dealbox("convert", SET, "set." + name).expect(0)
+        # by its content: the name says nothing
+        os.rename("set." + name, "set")
+        assert cards(show(box, "set")) == cards(whole), name
+        for other in WRITERS:
+            box.dealbox("convert", "set", "again", "--to", other).expect(0)
+            assert cards(show(box, "again", "--from", other)) == cards(whole), (name, other)
+
+
+@test
+def convert_from_standard_input_to_standard_output(box):
+    with open(SET, "rb") as file:
+        result = box.dealbox("convert", "-", "-", "--to", "ber", stdin=file).expect(0)
+    assert result.err == ""
+    assert re.fullmatch("([1-4]{52})+", result.out)
+    box.write("a.ber", result.out)
+    assert cards(show(box, "a.ber")) == cards(show(box, SET))
+    box.dealbox("convert", SET, "-").expect(2, "give --to")
+
+
+@test
+def convert_chosen_boards(box):
+    box.dealbox("convert", SET, "a.dup", "--boards", "5-8").expect(0)
+    answer = show(box, "a.dup")
+    assert [deal["board"] for deal in answer["deals"]] == ["5", "6", "7", "8"]
+    assert cards(answer) == cards(show(box, SET))[4:8]
+    box.dealbox("convert", SET, "b.dup", "--boards", "1,999").expect(2, "board 999 is not among", "nothing was written")
+    box.dealbox("convert", SET, "b.bri", "--boards", "5-8").expect(2, "cannot express", "nothing was written")
+    assert not os.path.exists("b.dup") and not os.path.exists("b.bri")
+
+
+@test
+def convert_is_all_or_nothing(box):
+    box.write("bad.pbn", game(1, HANDS) + game(2, TWICE) + game(3, OTHER))
+    box.write("out.dup", "what was there before")
+    result = box.dealbox("convert", "bad.pbn", "out.dup").expect(
+        2, "board 2: a card is there twice", "nothing was written", "--boards")
+    assert_secret(result.out + result.err)
+    with open("out.dup") as file:
+        assert file.read() == "what was there before"
+    box.dealbox("convert", "bad.pbn", "out.dup", "--boards", "1,3").expect(2, "gaps in the numbers")
+    box.dealbox("convert", "bad.pbn", "out.lin", "--boards", "1,3").expect(0)
+    assert [deal["board"] for deal in show(box, "out.lin")["deals"]] == ["1", "3"]
+    assert sorted(os.listdir(".")) == ["bad.pbn", "out.dup", "out.lin"]
+
+
+@test
+def text_that_is_not_utf_8_does_not_break_the_json(box):
+    box.write("a.pbn", b'[Board "\xf8-\x22]\n'.replace(b"\x22]", b'"]') + game(None, HANDS).encode())
+    assert show(box, "a.pbn")["deals"][0]["board"] == "\xf8-"
+
+
+main()
