@@ -79,6 +79,20 @@ def cards_that_are_fixed_make_a_set_restricted(box):
 
 
 @test
+def preferans_has_three_hands_and_a_talon(box):
+    box.dealbox("generate", "-p", "preferans", "-b", "1-9", "a.txt").expect(0, "9 boards")
+    assert mode("a.txt") == 0o600
+    for number, line in enumerate(open("a.txt"), 1):
+        board, *hands = line.split()
+        assert int(board) == number and [len(numbers(hand)) for hand in hands] == [10, 10, 10, 2]
+        assert sorted(sum((numbers(hand) for hand in hands), [])) == [
+            13 * suit + rank for suit in range(4) for rank in range(8)]
+    before = content("a.txt")
+    box.dealbox("generate", "-p", "preferans", "a.txt").expect(2, "there is such a file already")
+    assert content("a.txt") == before
+
+
+@test
 def the_deals_of_big_deal_from_its_log(box):
     box.write("seed", "0123456789ABCDEF0123456789ABCDEF01234567\n")
     box.dealbox("generate", "--bigdeal", "bench", "--seed", "seed", "-b", "1-3", "a.pbn").expect(

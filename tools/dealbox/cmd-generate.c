@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,6 +111,33 @@ static struct dealbox_set *set_make(struct call *call)
 	return set;
 }
 
+/*
+ * No format of deal files has a pack but bridge's: a line for each deal, its number and the
+ * three hands and the talon as in a Deal tag.
+ */
+static bool preferans_write(const struct dealbox_set *set, const char *path)
+{
+	const size_t room = dealbox_set_count(set) * (DEALBOX_DEAL_TEXT + 16) + 1;
+	char *text = malloc(room), cards[DEALBOX_DEAL_TEXT];
+	struct dealbox_board board;
+	size_t used = 0;
+	bool good;
+
+	if (!text) {
+		complain(NULL, "out of memory");
+		return false;
+	}
+	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
+		dealbox_deal_format(&board.deal, DEALBOX_NORTH, cards);
+		used += (size_t)snprintf(text + used, room - used, "%u %s\n", board.number, cards + 2);
+	}
+	good = file_write(path, text, used, FILE_SECRET, false);
+	explicit_bzero(cards, sizeof(cards));
+	explicit_bzero(text, used);
+	free(text);
+	return good;
+}
+
 static enum status generate(struct call *call, const char *path)
 {
 	struct dealbox_set *set = NULL;
@@ -120,7 +148,8 @@ static enum status generate(struct call *call, const char *path)
 	if (call->seed_path ? !bigdeal_start(call) : !random_start(call))
 		goto out;
 	set = set_make(call);
-	if (!set || !setfile_write(set, path, NULL))
+	if (!set || !(dealbox_set_pack(set) == dealbox_pack_bridge() ?
+		      setfile_write(set, path, NULL) : preferans_write(set, path)))
 		goto out;
 	say("%s: %zu boards%s", path, dealbox_set_count(set),
 	    call->fixed_path ? ", restricted: not for play under the Laws" : "");
@@ -191,7 +220,8 @@ const struct command cmd_generate = {
 	.summary = "Deal a set at random",
 	.about = "Writes a set of deals to FILE, in the format that its name says. Every deal is\n"
 		 "possible, each equally likely; the bits come from the kernel. There is no\n"
-		 "choice by shape or strength. The set is marked as not yet played. With --fixed\n"
+		 "choice by shape or strength. Preferans is written as text, a line for each deal:\n"
+		 "its number, three hands, the talon. The set is marked as not yet played. With --fixed\n"
 		 "it is marked as restricted, and `dealbox deal` refuses it for sanctioned play.\n"
 		 "To show others that nobody chose the deals, use `dealbox square`.",
 	.options = generate_options,
