@@ -176,11 +176,7 @@ static void dealbox_disconnect(struct usb_interface *intf)
 	struct dealbox *db = usb_get_intfdata(intf);
 	struct dealbox_file *file;
 
-	/* No lock is held: open() may be under way, and sees gone below. */
-	debugfs_remove(db->debugfs);
-	cdev_device_del(&db->cdev, &db->dev);
-	ida_free(&dealbox_ida, db->minor);
-
+	/* First, so that whoever learns of it by the uevent below finds it so. */
 	spin_lock_irq(&db->lock);
 	db->gone = true;
 	list_for_each_entry(file, &db->files, node)
@@ -188,6 +184,11 @@ static void dealbox_disconnect(struct usb_interface *intf)
 	spin_unlock_irq(&db->lock);
 	dealbox_stream_stop(db);
 	dealbox_control_block(db, -ENODEV);
+
+	/* No lock is held here. An open() that is under way sees gone. */
+	debugfs_remove(db->debugfs);
+	cdev_device_del(&db->cdev, &db->dev);
+	ida_free(&dealbox_ida, db->minor);
 
 	/* Whoever has ctl has no transfer left to wait for. */
 	mutex_lock(&db->ctl);

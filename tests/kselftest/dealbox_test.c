@@ -1010,11 +1010,23 @@ TEST_F(machine, lost_answer)
 	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
 }
 
+/* The same, when nothing at all comes back. */
+TEST_F(machine, no_answer_to_start)
+{
+	struct dealbox_plan plan = bridge_plan();
+
+	ASSERT_TRUE(ready(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request START: no-answer"));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
+}
+
 /* The command never arrived: it is sent once more. */
 TEST_F(machine, lost_command)
 {
 	ASSERT_TRUE(ready(self));
-	ASSERT_TRUE(machine_tell(&self->machine, "inject on request START: no-answer"));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request START: ignore"));
 	ASSERT_EQ(0, start(self->fd, self->insertion));
 	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
 }
