@@ -19,6 +19,29 @@ die()
 	exit 2
 }
 
+# the debug kernel is another one when its configuration is
+debug_version()
+{
+	sha256sum <"$here/../debug-kernel/config" | cut -c 1-16
+}
+
+# what `make -C` takes to build a module
+kernel_headers()
+{
+	case $1 in
+	debug) echo "$cache/kernel-debug/build" ;;
+	*) echo "/usr/src/linux-headers-$(<"$cache/kernel-$1/release")" ;;
+	esac
+}
+
+kernel_package_version()
+{
+	case $1 in
+	debug) debug_version ;;
+	*) dpkg-query -W -f '${Version}' "linux-headers-$(<"$cache/kernel-$1/release")" 2>/dev/null ;;
+	esac
+}
+
 # image, modules and headers of one and the same version are there
 kernel_ready()
 {
@@ -28,8 +51,8 @@ kernel_ready()
 	release=$(<"$dir/release")
 	[ -r "$dir/boot/vmlinuz-$release" ] &&
 		[ -r "$dir/lib/modules/$release/modules.dep" ] &&
-		[ -e "/usr/src/linux-headers-$release/Module.symvers" ] &&
-		[ "$(dpkg-query -W -f '${Version}' "linux-headers-$release" 2>/dev/null)" = "$(<"$dir/version")" ]
+		[ -e "$(kernel_headers "$1")/Module.symvers" ] &&
+		[ "$(kernel_package_version "$1")" = "$(<"$dir/version")" ]
 }
 
 harness_ready()
