@@ -250,14 +250,18 @@ uint32_t parse_number(const char *text, size_t size)
 void found_board(struct reader *reader, struct found *found, const char *text,
 		 size_t size)
 {
-	trim(&text, &size);
-	found->number = parse_number(text, size);
 	found->label = NULL;
 	found->label_size = 0;
+	trim(&text, &size);
+	found->number = parse_number(text, size);
 	if (found->number || !size || (size == 1 && *text == '?'))
 		return;
+	/* a label is text of one line, and not too long; anything else tells nothing */
+	for (size_t i = 0; i < size; i++)
+		if (size > SET_LABEL_MAX || (unsigned char)text[i] < ' ')
+			return;
 	found->label = text;
-	found->label_size = size < SET_LABEL_MAX ? size : SET_LABEL_MAX;
+	found->label_size = size;
 	reader_say(reader, found, 0, SAY(.code = DEALBOX_BOARD_NOT_NUMBER));
 }
 

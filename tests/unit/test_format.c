@@ -732,6 +732,24 @@ static void dialects_of_lin(void **state)
 	}
 }
 
+/* What is no text of one line, or too long, is neither number nor label. */
+static void labels_that_hold_anything(void **state)
+{
+	static const char text[] = "md|3" S "," W "," N ",|ah|7\0\0x|";
+	static const char spaces[] = "md|3" S "," W "," N ",|ah|Board 7                    "
+		"                                                            x|";
+	struct read read = read_bytes("lin", text, sizeof(text) - 1);
+
+	(void)state;
+	check_codes(&read, "board-missing");
+	assert_int_equal(first_number(&read), 0);
+	done(&read);
+	read = read_bytes("lin", spaces, sizeof(spaces) - 1);
+	check_codes(&read, "board-missing");
+	assert_int_equal(first_number(&read), 0);
+	done(&read);
+}
+
 static void lines_of_lin_are_counted(void **state)
 {
 	static const char text[] = "vg|x|\r\n\r\nqx|o1|md|3" S "," W "," N ",|\r\n"
@@ -1074,6 +1092,7 @@ int main(void)
 		cmocka_unit_test(fillings_within_the_range_are_no_deals),
 		cmocka_unit_test(no_board_is_written_that_was_not_there),
 		cmocka_unit_test(dialects_of_lin),
+		cmocka_unit_test(labels_that_hold_anything),
 		cmocka_unit_test(lines_of_lin_are_counted),
 		cmocka_unit_test(ber_and_bhg),
 		cmocka_unit_test(packed_formats),
