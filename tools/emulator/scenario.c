@@ -36,8 +36,8 @@ struct name {
 static const struct name hooks[] = {
 	{ "feed", HOOK_FEED }, { "read", HOOK_READ }, { "gate", HOOK_GATE },
 	{ "land", HOOK_LAND }, { "event", HOOK_EVENT }, { "request", HOOK_REQUEST },
-	{ "descriptor", HOOK_DESCRIPTOR }, { "plan", HOOK_PLAN }, { "route", HOOK_ROUTE }, { "transfer", HOOK_TRANSFER },
-	{ NULL }
+	{ "descriptor", HOOK_DESCRIPTOR }, { "plan", HOOK_PLAN },
+	{ "route", HOOK_ROUTE }, { "transfer", HOOK_TRANSFER }, { NULL }
 };
 
 static const struct name requests[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * USB/IP 1.1.1 in bytes, as the kernel's vhci_hcd speaks it: pure. Documentation/usb/usbip_protocol.rst
- * of the kernel is the specification. No isochronous transfers.
+ * USB/IP 1.1.1 in bytes, as the kernel's vhci_hcd speaks it: pure. The specification is the
+ * kernel's Documentation/usb/usbip_protocol.rst. No isochronous transfers.
  */
 #ifndef EMULATOR_USBIP_H
 #define EMULATOR_USBIP_H

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the command line says. */
+#ifndef EMULATOR_OPTIONS_H
+#define EMULATOR_OPTIONS_H
+
+#include "device.h"
+#include "operator.h"
+
+#define EXIT_USAGE	2	/* usage or input */
+#define EXIT_MACHINE	3	/* a front or a file failed */
+
+#define MACHINES_MAX	64
+
+struct options {
+	const char *socket;		/* path; NULL = usbip */
+	bool usbip, manual;
+	int port;			/* -1 = any */
+	unsigned int machines, packs;
+	uint64_t cards;			/* of a pack, bit n = card n */
+	const char *control, *account, *state, *trace;	/* paths, NULL = none */
+	const char *tell;		/* path; words are the command */
+	char **words;
+	uint8_t *order;			/* --deck; owned, NULL = packs */
+	unsigned int order_count;
+	uint16_t boards[OPERATOR_BOARDS_MAX];
+	unsigned int board_count;
+	char *scenario;			/* text of the file; owned, NULL = none */
+	size_t scenario_length;
+	const char *scenario_name;
+	struct machine_config machine;
+	struct device_config device;
+};
+
+/* Prints "dealbox-emulator: " and the text on stderr, and ends with this status. */
+__attribute__((format(printf, 2, 3), noreturn))
+void die(int status, const char *format, ...);
+
+/* Fills *options, or ends: after --help and --version, or saying what is wrong. */
+void options_parse(struct options *options, int argc, char **argv);
+void options_free(struct options *options);
+
+#endif
