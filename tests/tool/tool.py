@@ -109,6 +109,7 @@ class Machine:
     def __init__(self, box, name, options):
         self.path = os.path.join(box.folder, name)
         self.uri = "emu:" + self.path
+        self.manual = "--manual" in options
         self.process = box.start([EMULATOR, "--socket", self.path, "--control", self.path + ".control",
                                   "--account", self.path + ".account", *options],
                                  stdout=subprocess.PIPE)
@@ -131,11 +132,15 @@ class Machine:
     def account(self):
         """What lay in each board that was taken out, and lies in the one that is there."""
         boards = []
+        # nobody takes the board out between one look and the other
+        self.tell("operator off")
         if os.path.exists(self.path + ".account"):
             with open(self.path + ".account") as file:
                 boards = [json.loads(line) for line in file]
         if self.status("insertion") != "0":
             boards.append(json.loads(self.tell("account")[3:]))
+        if not self.manual:
+            self.tell("operator on")
         return boards
 
 
