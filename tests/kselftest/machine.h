@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 /* How long anything may take before it counts as hanging, in ms. */
-#define PATIENCE	20000
+#define PATIENCE	60000
 
 struct machine {
 	pid_t pid;		/* of the emulator, 0 = none */
