@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """dealboxd.py DEALBOXD EMULATOR DEALBOX SET INTERFACES: the service as its users see it (TAP)."""
+import json
 import os
 import re
+import subprocess
 import sys
 import xml.etree.ElementTree
 
@@ -148,6 +150,37 @@ def test_void_board_is_dealt_again(w):
     w.check()
 
 
+def test_commands_speak_to_the_service(w):
+    """dealbox jobs, pause, resume, status, watch."""
+    number, _ = w.add_set('commands')
+    path = w.add_job(number, list(w.deals), 1, replay=True)
+    job = path.rsplit('/', 1)[1]
+    result = w.command('jobs')
+    assert result.returncode == 0 and re.search(
+        r'job %s +open +0 of %d recorded, 0 void  commands' % (job, len(w.deals)), result.stdout), result
+    result = w.command('jobs', '--json')
+    assert json.loads(result.stdout.splitlines()[-1])['session'] == 'commands', result
+    watch = w.spawn([w.dealbox, 'watch'], stdout=subprocess.PIPE, text=True)
+    assert watch.stdout.readline().startswith('FIRST: press-start: Press start to deal board 1')
+    result = w.command('pause', job)
+    assert result.returncode == 0 and w.job(path)['State'] == 'paused', result
+    assert watch.stdout.readline().startswith('FIRST: no-work: There is nothing to deal.')
+    assert w.command('resume').returncode == 0 and w.job(path)['State'] == 'open'
+    assert watch.stdout.readline().startswith('FIRST: press-start')
+    watch.kill()
+    result = w.command('status')
+    assert result.returncode == 0 and 'FIRST: press-start\n  Press start to deal board 1' in result.stdout
+    state = json.loads(w.command('status', '--json').stdout.splitlines()[0])
+    assert state['id'] == 'FIRST' and state['board'] == 1 and not state['dealing'], state
+    result = w.command('pause', '999999')
+    assert result.returncode == 2 and 'Unknown object' in result.stderr, result
+    w.deny('io.dealbox1.deal')
+    result = w.command('pause', job)
+    w.deny('')
+    assert result.returncode == 2 and 'group dealbox' in result.stderr, result
+    w.object(path, 'Job').Cancel()
+
+
 def test_finishes_after_it_was_unplugged(w):
     number, _ = w.add_set('cable')
     path = w.add_job(number, BOARDS, 2, automatic_start=True, replay=True)
@@ -247,6 +280,13 @@ def test_no_card_in_log_or_ledger(w):
     cards = [s + r for s in SUITS for r in RANKS]
     words = set(re.findall(r'\b\w+\b', w.log()))
     assert not words & set(cards), words & set(cards)
+
+
+def test_commands_say_that_the_service_is_gone(w):
+    assert w.stop() == 0
+    for command in ['jobs', 'pause', 'resume', 'status', 'watch']:
+        result = w.command(command)
+        assert result.returncode == 3 and 'the service dealboxd is not running' in result.stderr, result
 
 
 tap = Tap()

@@ -178,9 +178,11 @@ class World:
         return subprocess.run([self.emulator, '--tell', '%s/%s.control' % (self.dir, serial), command],
                               check=False, capture_output=True, text=True).stdout
 
+    def command(self, *command):
+        return subprocess.run([self.dealbox, *command], check=False, capture_output=True, text=True)
+
     def dealbox_ledger(self, *command):
-        return subprocess.run([self.dealbox, 'ledger', *command, '-l', self.ledger],
-                              check=False, capture_output=True, text=True)
+        return self.command('ledger', *command, '-l', self.ledger)
 
     def records(self):
         return [json.loads(line) for line in self.dealbox_ledger('export').stdout.splitlines()]

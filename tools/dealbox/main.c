@@ -17,17 +17,22 @@ extern const struct command cmd_convert;
 extern const struct command cmd_deal;
 extern const struct command cmd_generate;
 extern const struct command cmd_help;
+extern const struct command cmd_jobs;
 extern const struct command cmd_law;
 extern const struct command cmd_ledger;
 extern const struct command cmd_machines;
 extern const struct command cmd_monitor;
 extern const struct command cmd_number;
+extern const struct command cmd_pause;
 extern const struct command cmd_played;
+extern const struct command cmd_resume;
 extern const struct command cmd_seal;
 extern const struct command cmd_show;
 extern const struct command cmd_square;
+extern const struct command cmd_status;
 extern const struct command cmd_unseal;
 extern const struct command cmd_verify;
+extern const struct command cmd_watch;
 
 /* Every command, by name. Another one is one file and two lines here. */
 const struct command *const commands[] = {
@@ -40,17 +45,22 @@ const struct command *const commands[] = {
 	&cmd_deal,
 	&cmd_generate,
 	&cmd_help,
+	&cmd_jobs,
 	&cmd_law,
 	&cmd_ledger,
 	&cmd_machines,
 	&cmd_monitor,
 	&cmd_number,
+	&cmd_pause,
 	&cmd_played,
+	&cmd_resume,
 	&cmd_seal,
 	&cmd_show,
 	&cmd_square,
+	&cmd_status,
 	&cmd_unseal,
 	&cmd_verify,
+	&cmd_watch,
 	NULL
 };
 

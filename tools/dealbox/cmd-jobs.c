@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox jobs, pause, resume: what the service deals, and whether it does.
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "service.h"
+
+static const struct option_row json_options[] = {
+	OPT_JSON,
+	{ 0 }
+};
+
+static void job_print(struct json_object *job)
+{
+	int64_t copies = service_number(job, "copies");
+	char of[32] = "";
+
+	if (copies)
+		snprintf(of, sizeof(of), " of %lld",
+			 (long long)(copies * service_number(job, "boards")));
+	printf("job %-6lld %-9s  %lld%s recorded, %lld void  %s\n",
+	       (long long)service_number(job, "id"), service_text(job, "state"),
+	       (long long)service_number(job, "recorded"), of, (long long)service_number(job, "void"),
+	       service_text(job, "session"));
+}
+
+static enum status jobs_run(struct args *args)
+{
+	struct json_object *jobs = NULL;
+	const char *value;
+	bool json = false;
+	sd_bus *bus;
+	size_t n;
+	int key;
+
+	while ((key = args_next(args, &value)) >= 0)
+		json |= key == 'j';
+	if (key == ARGS_STOP)
+		return args->status;
+	if (args->argc)
+		return args_wrong(args, "it wants no operand");
+	bus = service_open();
+	if (bus)
+		jobs = service_objects(bus, "Job");
+	sd_bus_flush_close_unref(bus);
+	if (!jobs)
+		return STATUS_MACHINE;
+	if (json) {
+		service_say(jobs);
+		return STATUS_DONE;
+	}
+	for (n = 0; n < json_object_array_length(jobs); n++)
+		job_print(json_object_array_get_idx(jobs, n));
+	json_object_put(jobs);
+	return STATUS_DONE;
+}
+
+const struct command cmd_jobs = {
+	.name = "jobs",
+	.operands = "",
+	.summary = "List what the service deals",
+	.about = "One line for each job that dealboxd has: number, state, copies recorded,\n"
+		 "insertions that were void, session. `dealbox ledger list` also has those that\n"
+		 "were done before the service started.",
+	.options = json_options,
+	.run = jobs_run,
+};
+
+/* Does to the jobs that are named, or to all in that state, what method says. */
+static enum status change_run(struct args *args, const char *method, const char *from)
+{
+	struct json_object *jobs = NULL, *job;
+	enum status status = STATUS_DONE;
+	unsigned long number;
+	const char *value;
+	char path[64];
+	sd_bus *bus;
+	size_t n;
+	int key;
+
+	while ((key = args_next(args, &value)) >= 0)
+		;
+	if (key == ARGS_STOP)
+		return args->status;
+	for (n = 0; n < (size_t)args->argc; n++)
+		if (!args_number(args, "job", args->argv[n], 1, UINT32_MAX, &number))
+			return STATUS_INPUT;
+	bus = service_open();
+	if (!bus)
+		return STATUS_MACHINE;
+	for (n = 0; n < (size_t)args->argc; n++) {
+		snprintf(path, sizeof(path), "/io/dealbox1/job/%s", args->argv[n]);
+		if (!service_call(bus, path, "Job", method))
+			status = STATUS_INPUT;
+	}
+	if (!args->argc)
+		jobs = service_objects(bus, "Job");
+	for (n = 0; jobs && n < json_object_array_length(jobs); n++) {
+		job = json_object_array_get_idx(jobs, n);
+		if (!strcmp(service_text(job, "state"), from) &&
+		    !service_call(bus, service_text(job, "path"), "Job", method))
+			status = STATUS_INPUT;
+	}
+	json_object_put(jobs);
+	sd_bus_flush_close_unref(bus);
+	return status;
+}
+
+static enum status pause_run(struct args *args)
+{
+	return change_run(args, "Pause", "open");
+}
+
+static enum status resume_run(struct args *args)
+{
+	return change_run(args, "Resume", "paused");
+}
+
+const struct command cmd_pause = {
+	.name = "pause",
+	.operands = "[JOB...]",
+	.summary = "Pause jobs of the service",
+	.about = "Without JOB: all that are open. A board that is being dealt stops after the next\n"
+		 "card, and goes on with `dealbox resume`. This is no emergency stop.",
+	.run = pause_run,
+};
+
+const struct command cmd_resume = {
+	.name = "resume",
+	.operands = "[JOB...]",
+	.summary = "Go on with paused jobs of the service",
+	.about = "Without JOB: all that are paused.",
+	.run = resume_run,
+};

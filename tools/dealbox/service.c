@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <ctype.h>
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "service.h"
+
+#define NAME	"io.dealbox1"
+
+sd_bus *service_open(void)
+{
+	sd_bus *bus = NULL;
+	int err = sd_bus_open_system(&bus);
+
+	if (err < 0) {
+		complain("is D-Bus running?", "the system bus cannot be reached: %s", strerror(-err));
+		return NULL;
+	}
+	/* sd-bus would start it, and wait */
+	if (sd_bus_get_name_creds(bus, NAME, 0, NULL) < 0) {
+		complain("run `sudo systemctl enable --now dealboxd`; `dealbox deal` deals without it",
+			 "the service dealboxd is not running");
+		return sd_bus_unref(bus);
+	}
+	return bus;
+}
+
+/* What the service refused, in its own words. */
+static void refused(const sd_bus_error *error, int err)
+{
+	if (sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED))
+		complain("run it as root, or as a user of the group dealbox", "%s", error->message);
+	else
+		complain(NULL, "%s", error->message ? error->message : strerror(-err));
+}
+
+bool service_call(sd_bus *bus, const char *path, const char *interface, const char *method)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	char full[64];
+	int err;
+
+	snprintf(full, sizeof(full), NAME ".%s", interface);
+	err = sd_bus_call_method(bus, NAME, path, full, method, &error, NULL, "");
+	if (err < 0)
+		refused(&error, err);
+	sd_bus_error_free(&error);
+	return err >= 0;
+}
+
+/* The value of a variant of a basic type. */
+static struct json_object *read_value(sd_bus_message *m)
+{
+	union {
+		const char *s;
+		uint64_t t;
+		uint32_t u;
+		int32_t i;
+		int b;
+	} value;
+	struct json_object *out = NULL;
+	const char *type;
+
+	if (sd_bus_message_peek_type(m, NULL, &type) <= 0 || strlen(type) != 1 ||
+	    !strchr("stuib", *type)) {
+		sd_bus_message_skip(m, "v");
+		return NULL;
+	}
+	if (sd_bus_message_read(m, "v", type, &value) < 0)
+		return NULL;
+	switch (*type) {
+	case 's':
+		out = json_object_new_string(value.s);
+		break;
+	case 't':
+		out = json_object_new_int64(value.t);
+		break;
+	case 'u':
+		out = json_object_new_int64(value.u);
+		break;
+	case 'i':
+		out = json_object_new_int64(value.i);
+		break;
+	default:
+		out = json_object_new_boolean(value.b);
+	}
+	return out;
+}
+
+/* a{sv} into the object. */
+static int read_properties(sd_bus_message *m, struct json_object *object)
+{
+	const char *name;
+	char lower[64];
+	size_t n;
+	int err;
+
+	err = sd_bus_message_enter_container(m, 'a', "{sv}");
+	while (err >= 0 && (err = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
+		err = sd_bus_message_read(m, "s", &name);
+		if (err < 0)
+			break;
+		for (n = 0; name[n] && n < sizeof(lower) - 1; n++)
+			lower[n] = (char)tolower((unsigned char)name[n]);
+		lower[n] = '\0';
+		json_object_object_add(object, lower, read_value(m));
+		err = sd_bus_message_exit_container(m);
+	}
+	return err < 0 ? err : sd_bus_message_exit_container(m);
+}
+
+/* a{sa{sv}} of one path: added to the array if it has the interface. */
+static int read_object(sd_bus_message *m, const char *path, const char *wanted,
+		       struct json_object *array)
+{
+	struct json_object *object;
+	const char *interface;
+	int err;
+
+	err = sd_bus_message_enter_container(m, 'a', "{sa{sv}}");
+	while (err >= 0 && (err = sd_bus_message_enter_container(m, 'e', "sa{sv}")) > 0) {
+		err = sd_bus_message_read(m, "s", &interface);
+		if (err < 0)
+			break;
+		if (strcmp(interface, wanted)) {
+			err = sd_bus_message_skip(m, "a{sv}");
+		} else {
+			object = json_object_new_object();
+			json_object_object_add(object, "path", json_object_new_string(path));
+			err = read_properties(m, object);
+			json_object_array_add(array, object);
+		}
+		if (err >= 0)
+			err = sd_bus_message_exit_container(m);
+	}
+	return err < 0 ? err : sd_bus_message_exit_container(m);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	struct json_object *const *x = a, *const *y = b;
+
+	return strverscmp(service_text(*x, "path"), service_text(*y, "path"));
+}
+
+struct json_object *service_objects(sd_bus *bus, const char *interface)
+{
+	struct json_object *array = json_object_new_array();
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	sd_bus_message *m = NULL;
+	const char *path;
+	char wanted[64];
+	int err;
+
+	snprintf(wanted, sizeof(wanted), NAME ".%s", interface);
+	err = sd_bus_call_method(bus, NAME, "/io/dealbox1", "org.freedesktop.DBus.ObjectManager",
+				 "GetManagedObjects", &error, &m, "");
+	if (err >= 0)
+		err = sd_bus_message_enter_container(m, 'a', "{oa{sa{sv}}}");
+	while (err >= 0 && (err = sd_bus_message_enter_container(m, 'e', "oa{sa{sv}}")) > 0) {
+		err = sd_bus_message_read(m, "o", &path);
+		if (err >= 0)
+			err = read_object(m, path, wanted, array);
+		if (err >= 0)
+			err = sd_bus_message_exit_container(m);
+	}
+	if (err < 0) {
+		refused(&error, err);
+		json_object_put(array);
+		array = NULL;
+	} else {
+		json_object_array_sort(array, by_path);
+	}
+	sd_bus_message_unref(m);
+	sd_bus_error_free(&error);
+	return array;
+}
+
+const char *service_text(struct json_object *object, const char *name)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(object, name, &value) && value ?
+	       json_object_get_string(value) : "";
+}
+
+int64_t service_number(struct json_object *object, const char *name)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(object, name, &value) ? json_object_get_int64(value) : 0;
+}
+
+void service_say(struct json_object *array)
+{
+	size_t n;
+
+	for (n = 0; n < json_object_array_length(array); n++)
+		json_say(json_object_get(json_object_array_get_idx(array, n)));
+	json_object_put(array);
+}
