@@ -680,17 +680,22 @@ broken:
 
 /* -- everything that is not a plain tag --------------------------------------------- */
 
-/* Does a game begin here? Then a comment that is still open was never closed. */
-static bool begins_game(const struct pbn *pbn, const char *text)
+/* A line that is a tag, and looks like nothing else: its kind, or -1. */
+static int tag_line(const struct pbn *pbn, const char *text)
 {
-	const char *name = text + 1;
+	const char *name = text + 1, *end;
 
-	if (text >= pbn->end || *text != '[')
-		return false;
+	if (text >= pbn->end || *text != '[' || *name < 'A' || *name > 'Z')
+		return -1;
 	for (text = name; text < pbn->end && is_name(*text); text++)
 		;
-	return text + 1 < pbn->end && text > name && text[0] == ' ' && text[1] == '"' &&
-	       find_tag(name, (size_t)(text - name)) < TAGS_MANDATORY;
+	if (text + 1 >= pbn->end || text[0] != ' ' || text[1] != '"')
+		return -1;
+	for (end = text + 2; end < pbn->end && (unsigned char)*end >= ' '; end++)
+		;
+	if (end[-1] != ']' || end[-2] != '"' || end - text < 4)
+		return -1;
+	return (int)find_tag(name, (size_t)(text - name));
 }
 
 /*
@@ -714,7 +719,7 @@ static const char *brace_comment(struct pbn *pbn, const char *text)
 		if (*end != '\n' && *end != '\r')
 			continue;
 		text = skip_end(pbn, end);
-		if (empty && begins_game(pbn, text)) {
+		if (empty && tag_line(pbn, text) >= 0) {
 			say(pbn, NULL, line, SAY(.code = DEALBOX_COMMENT_UNCLOSED));
 			end_game(pbn);
 			/* the line begins anew: it is counted when its end is met */
@@ -926,7 +931,9 @@ static int recognise_pbn(const uint8_t *data, size_t size, uint64_t total)
 	if (pbn.end - text > 5 && !memcmp(text, "% PBN", 5))
 		return 95;
 	while (text < pbn.end) {
-		if (begins_game(&pbn, text))
+		int tag = tag_line(&pbn, text);
+
+		if (tag >= 0 && tag < TAGS_MANDATORY)
 			return 90;
 		while (text < pbn.end && *text != '\n' && *text != '\r')
 			text++;

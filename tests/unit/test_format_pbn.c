@@ -247,9 +247,11 @@ static void one_bad_game_does_not_cost_the_next(void **state)
 		  "1=A 2=B | comment-unclosed@3" },
 		{ BOARD(1) DEAL(A) "{ never closed\n\n" BOARD(2) DEAL(B) "\n" BOARD(3)
 		  DEAL(C) "{ closed }\n", "1=A 2=B 3=C | comment-unclosed@3" },
+		{ BOARD(1) DEAL(A) "{ never closed\n\n[Generator \"x\"]\n" BOARD(2) DEAL(B),
+		  "1=A 2=B | comment-unclosed@3" },
 		{ BOARD(1) DEAL(A) "{", "1=A | comment-unclosed@3" },
 		/* but a comment may have empty lines, and brackets */
-		{ BOARD(1) DEAL(A) "{ see\n\n[1] and\n\n[the book \"x\"] }\n\n" BOARD(2)
+		{ BOARD(1) DEAL(A) "{ see\n\n[1] and\n\n[Board \"x\"] }\n\n" BOARD(2)
 		  DEAL(B), "1=A 2=B |" },
 		{ BOARD(1) "[Deal \"N:" A " " A " " A "\"]\n\n" BOARD(2) DEAL(B),
 		  "2=B | hands-number@2" },
