@@ -585,6 +585,38 @@ static void several_machines_in_one_process(void **state)
 	stop(&p);
 }
 
+static void the_machine_descriptor_is_that_of_usb(void **state)
+{
+	struct wire_descriptor desc;
+	struct emu_attached *attached;
+	struct process p;
+	struct host *h;
+
+	(void)state;
+	/* the second host finds a machine of another major version, the third one no descriptor */
+	write_file("scenario", "on descriptor config nth 2: set 22 0002\n"
+			       "on descriptor config nth 3: stall\n");
+	START(&p, "--socket", path("s"), "--scenario", path("scenario"), "--pockets", "3", "--boards",
+	      "1");
+	h = attach("s");
+	attached = (struct emu_attached *)h->in.data;
+	assert_true(wire_descriptor_get(attached->machine_descriptor, WIRE_DESC_SIZE, &desc));
+	assert_int_equal(desc.pockets, 3);
+	assert_true(desc.capabilities & DEALBOX_CAP_BOARD_READER);
+	detach(h);
+	h = attach("s");
+	attached = (struct emu_attached *)h->in.data;
+	assert_false(wire_descriptor_get(attached->machine_descriptor, WIRE_DESC_SIZE, &desc));
+	assert_int_equal(attached->machine_descriptor[5], 2);
+	detach(h);
+	h = attach("s");
+	attached = (struct emu_attached *)h->in.data;
+	assert_int_equal(attached->machine_descriptor[0], 0);
+	detach(h);
+	stop(&p);
+	unlink(path("scenario"));
+}
+
 static void a_trace_has_every_transfer(void **state)
 {
 	struct process p;
@@ -738,6 +770,7 @@ int main(void)
 		cmocka_unit_test(memory_survives_the_process),
 		cmocka_unit_test(scenarios_and_decks_are_read),
 		cmocka_unit_test(several_machines_in_one_process),
+		cmocka_unit_test(the_machine_descriptor_is_that_of_usb),
 		cmocka_unit_test(a_trace_has_every_transfer),
 		cmocka_unit_test(wrong_options_are_explained),
 		cmocka_unit_test(no_card_is_shown_unasked),

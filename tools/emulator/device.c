@@ -107,12 +107,6 @@ uint16_t device_int_out_size(const struct device *d)
 	return routed(d) ? INT_OUT_SIZE : 0;
 }
 
-size_t device_machine_descriptor(const struct device *d, uint8_t *buf)
-{
-	wire_descriptor_put(buf, machine_view(d->machine).desc);
-	return WIRE_DESC_SIZE;
-}
-
 /* --- descriptors ------------------------------------------------------------------ */
 
 static size_t put(uint8_t *buf, const void *data, size_t length)
@@ -150,7 +144,8 @@ static size_t config_descriptor(const struct device *d, uint8_t *buf)
 	size_t length = put(buf, config, sizeof(config));
 
 	length += put(buf + length, interface, sizeof(interface));
-	length += device_machine_descriptor(d, buf + length);
+	wire_descriptor_put(buf + length, machine_view(d->machine).desc);
+	length += WIRE_DESC_SIZE;
 	length += endpoint(buf + length, DEVICE_EP_BULK_OUT, 2, BULK_SIZE);
 	length += endpoint(buf + length, DEVICE_EP_INT_IN, 3, d->config.int_in_size);
 	if (routed(d))

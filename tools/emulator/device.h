@@ -59,8 +59,6 @@ bool device_reap(struct device *device, uint64_t now, struct completion *complet
 uint64_t device_next(const struct device *device);
 /* The cable is pulled: all transfers are forgotten, the machine is not configured any more. */
 void device_detach(struct device *device);
-/* The class-specific descriptor of §1.1 in buf[WIRE_DESC_SIZE]; returns its size. */
-size_t device_machine_descriptor(const struct device *device, uint8_t *buf);
 /* 0 = there is no interrupt OUT endpoint */
 uint16_t device_int_out_size(const struct device *device);
 const struct device_config *device_config(const struct device *device);

@@ -66,6 +66,27 @@ static void answer_attach(int fd, uint32_t id, int32_t status, const struct emu_
 		return;	/* the host is gone: seen at the next poll */
 }
 
+#define MACHINE_DESCRIPTOR	18	/* behind those of configuration and interface */
+
+/* The machine descriptor, as a host gets it over USB: a scenario may have spoilt it. */
+static void get_machine_descriptor(struct socket_front *f, uint64_t now, uint8_t *buf, size_t size)
+{
+	static const struct transfer get = { .setup = { 0x80, 6, 0, 2, 0, 0, 0, 1 }, .length = 256 };
+	struct completion done;
+
+	device_submit(f->front.device, now, &get);
+	if (!device_reap(f->front.device, now, &done)) {
+		device_cancel(f->front.device, get.tag);	/* nobody waits for it here */
+		return;
+	}
+	if (done.length <= MACHINE_DESCRIPTOR)
+		return;
+	done.length -= MACHINE_DESCRIPTOR;
+	if (done.length > done.data[MACHINE_DESCRIPTOR])
+		done.length = done.data[MACHINE_DESCRIPTOR];
+	memcpy(buf, done.data + MACHINE_DESCRIPTOR, done.length < size ? done.length : size);
+}
+
 static void attach(struct socket_front *f, uint32_t version, uint64_t now)
 {
 	const struct device_config *config = device_config(f->front.device);
@@ -84,7 +105,8 @@ static void attach(struct socket_front *f, uint32_t version, uint64_t now)
 	}
 	memcpy(attached.serial, config->serial, sizeof(attached.serial) - 1);
 	memcpy(attached.product, config->product, sizeof(attached.product) - 1);
-	device_machine_descriptor(f->front.device, attached.machine_descriptor);
+	get_machine_descriptor(f, now, attached.machine_descriptor,
+			       sizeof(attached.machine_descriptor));
 	answer_attach(f->host, EMU_VERSION, 0, &attached);
 	f->attached = true;
 	f->int_in_at = now;
