@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Deals that anyone can check: generated, numbered, committed to, certified, audited, sealed."""
 
+import ctypes
+import errno
 import hashlib
-import json
 import os
 import re
 import resource
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 
 from tool import SOURCE, assert_exact, deals, main, test
@@ -221,6 +223,29 @@ def keys_are_written_whole_or_not_at_all(box):
     assert result.status == -signal.SIGXFSZ, result
     assert [name for name in os.listdir(".") if name.startswith("club")] == []
     box.dealbox("square", "new", "club", *NEW).expect(0)
+
+
+def without_entropy():
+    """getrandom(2) fails, as in a kernel or a container that does not have it."""
+    number = {"x86_64": 318, "aarch64": 278}[os.uname().machine]
+    load, if_equal, answer = 0x20, 0x15, 0x06       # BPF: word, jump, return
+    allow, refuse = 0x7fff0000, 0x00050000 | errno.ENOSYS
+    code = b"".join(struct.pack("HBBI", *line) for line in (
+        (load, 0, 0, 0), (if_equal, 0, 1, number), (answer, 0, 0, refuse), (answer, 0, 0, allow)))
+    program = ctypes.create_string_buffer(code)
+    filters = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(program))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0          # PR_SET_NO_NEW_PRIVS
+    assert libc.prctl(22, 2, filters, 0, 0) == 0    # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+
+
+@test
+def nothing_is_dealt_without_entropy(box):
+    for command in (("generate", "a.pbn"), ("square", "new", "club", *NEW),
+                    ("seal", "--new-key", "director"), ("certificate", "new-key", "organiser")):
+        box.dealbox(*command, preexec_fn=without_entropy).expect(
+            2, "the kernel gives no random bits: Function not implemented", "until that is mended")
+    assert [name for name in os.listdir(".") if name != "state"] == []
 
 
 @test
