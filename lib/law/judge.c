@@ -255,6 +255,11 @@ int dealbox_judge_line(struct dealbox_judge *j, const char *line, size_t length,
 		return -EINVAL;
 	}
 	j->line++;
+	/* some editors begin a file with a byte order mark */
+	if (j->line == 1 && length >= 3 && !memcmp(line, "\xef\xbb\xbf", 3)) {
+		line += 3;
+		length -= 3;
+	}
 	result = dealbox_record_parse(line, length, &h, &j->error);
 	if (result > 0)
 		result = judge(j, &h);

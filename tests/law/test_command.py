@@ -50,6 +50,12 @@ def a_record_from_standard_input_as_json(box):
 
 
 @test
+def a_record_from_another_system(box):
+    box.write("table.law", b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode())
+    box.dealbox("law", "judge", "table.law").expect(0, r"stands, rubber 8")
+
+
+@test
 def a_wrong_line(box):
     box.write("table.law", GOOD + "N notes missdeal\n")
     box.dealbox("law", "judge", "table.law").expect(
