@@ -53,7 +53,8 @@ static struct entry *entry_add(struct dealbox_machine_list *list, const char *sc
 typedef int (*visit_fn)(struct udev_device *device, void *state);
 
 /* Calls visit for every device of what *scan matches, until it returns not 0. */
-static int devices_visit(struct udev *udev, struct udev_enumerate *scan, visit_fn visit, void *state)
+static int devices_visit(struct udev *udev, struct udev_enumerate *scan, visit_fn visit,
+			 void *state)
 {
 	struct udev_list_entry *item;
 	struct udev_device *device;

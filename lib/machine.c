@@ -74,7 +74,10 @@ const char *process_name(uint32_t pid, char *text, size_t size)
 		comm[strcspn(comm, "\n")] = '\0';
 		fclose(file);
 	}
-	snprintf(text, size, "%s (process %u)", *comm ? comm : "another process", pid);
+	if (*comm)
+		snprintf(text, size, "%s (process %u)", comm, pid);
+	else
+		snprintf(text, size, "process %u", pid);
 	return text;
 }
 

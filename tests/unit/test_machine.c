@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What all ways to a machine share: addresses, the list, and words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <dealbox/machine.h>
+
+#include "backend.h"
+
+static void what_is_no_address(void **state)
+{
+	static const char *const uris[] = { "", "local", "loca:/dev/dealbox0", "localx:/dev/dealbox0",
+					    "/dev/dealbox0", ":", "LOCAL:/dev/dealbox0" };
+	struct dealbox_machine *machine;
+	struct dealbox_reason reason;
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < sizeof(uris) / sizeof(*uris); n++) {
+		machine = (struct dealbox_machine *)&reason;
+		assert_int_equal(dealbox_machine_open(uris[n], false, &machine, &reason), -EINVAL);
+		assert_null(machine);
+		assert_non_null(strstr(reason.what, "is not the address of a machine"));
+		assert_non_null(strstr(reason.next, "local:/dev/dealbox0"));
+		assert_int_equal(dealbox_machine_open(uris[n], true, &machine, NULL), -EINVAL);
+	}
+	dealbox_machine_close(NULL);
+}
+
+static void emulators_are_listed_where_one_listens(void **state)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const char *emulators[] = { "/nowhere/at/all", address.sun_path, "/dev/null", NULL };
+	struct dealbox_machine_list *list;
+	size_t n, found = 0;
+	char uri[128];
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	(void)state;
+	snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/test_machine.%d", (int)getpid());
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	snprintf(uri, sizeof(uri), "emu:%s", address.sun_path);
+	assert_int_equal(dealbox_machine_list(emulators, &list, NULL), 0);
+	for (n = 0; n < dealbox_machine_list_count(list); n++) {
+		if (strncmp(dealbox_machine_list_uri(list, n), "emu:", 4))
+			continue;	/* a machine of this computer */
+		assert_string_equal(dealbox_machine_list_uri(list, n), uri);
+		assert_string_equal(dealbox_machine_list_model(list, n), "emulator");
+		assert_string_equal(dealbox_machine_list_serial(list, n), "");
+		assert_string_equal(dealbox_machine_list_port(list, n), "");
+		found++;
+	}
+	assert_int_equal(found, 1);
+	dealbox_machine_list_free(list);
+	close(listener);
+	unlink(address.sun_path);
+
+	/* nobody listens any more */
+	assert_int_equal(dealbox_machine_list(emulators, &list, NULL), 0);
+	for (n = 0; n < dealbox_machine_list_count(list); n++)
+		assert_int_not_equal(strncmp(dealbox_machine_list_uri(list, n), "emu:", 4), 0);
+	dealbox_machine_list_free(list);
+	dealbox_machine_list_free(NULL);
+}
+
+static void reasons(void **state)
+{
+	struct dealbox_reason reason;
+
+	(void)state;
+	assert_int_equal(reason_set(&reason, -EIO, NULL, "%s %d", "what", 7), -EIO);
+	assert_string_equal(reason.what, "what 7");
+	assert_string_equal(reason.next, "");
+	assert_int_equal(reason_set(NULL, -EIO, "next", "what"), -EIO);
+	assert_int_equal(reason_permission(&reason, "/nowhere/at/all", "next"), -EACCES);
+	assert_non_null(strstr(reason.what, "no permission to look at /nowhere/at/all"));
+}
+
+static void processes_by_name(void **state)
+{
+	char text[64], expected[64];
+
+	(void)state;
+	snprintf(expected, sizeof(expected), "test_machine (process %d)", (int)getpid());
+	assert_string_equal(process_name((uint32_t)getpid(), text, sizeof(text)), expected);
+	assert_string_equal(process_name(0, text, sizeof(text)), "another process");
+	assert_string_equal(process_name(UINT32_MAX, text, sizeof(text)), "process 4294967295");
+}
+
+static void words(void **state)
+{
+	(void)state;
+	assert_string_equal(dealbox_event_name(DEALBOX_EV_BOARD_INSERTED), "board inserted");
+	assert_string_equal(dealbox_event_name(DEALBOX_EV_PROTOCOL_ERROR), "protocol error");
+	assert_string_equal(dealbox_event_name(0), "unknown event");
+	assert_string_equal(dealbox_event_name(0x30), "unknown event");
+	assert_string_equal(dealbox_event_name(UINT32_MAX), "unknown event");
+	assert_string_equal(dealbox_state_name(DEALBOX_STATE_HELD), "held");
+	assert_string_equal(dealbox_state_name(6), "unknown state");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_no_address),
+		cmocka_unit_test(emulators_are_listed_where_one_listens),
+		cmocka_unit_test(reasons),
+		cmocka_unit_test(processes_by_name),
+		cmocka_unit_test(words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
