@@ -53,7 +53,7 @@ static double command_seconds(const char *folder, const char *const argv[], cons
 {
 	struct rusage usage;
 	int pipe_fd[2], status;
-	pid_t child;
+	pid_t child = -1;
 
 	fflush(stdout);
 	if (pipe(pipe_fd) || (child = fork()) < 0)

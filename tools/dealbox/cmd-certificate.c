@@ -318,7 +318,8 @@ static enum status verify_run(struct call *call)
 	if (call->signer && strcmp(call->signer, hex)) {
 		complain("get the manifest again from the organiser",
 			 "%s: it is signed by another key, %s", operand[1], hex);
-		return STATUS_NO;
+		status = STATUS_NO;
+		goto out;
 	}
 	if (!call->signer)
 		complain("compare it with the key that the organiser has told; --signer KEY does that",
