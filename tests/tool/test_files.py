@@ -159,6 +159,14 @@ def convert_is_all_or_nothing(box):
 
 
 @test
+def a_board_that_is_there_for_each_table_is_dealt_once(box):
+    machine = box.machine()
+    box.write("results.pbn", game(1, HANDS) + game(2, OTHER) + game(1, HANDS) + game(2, OTHER))
+    box.dealbox("deal", "-m", machine.uri, "results.pbn").expect(0)
+    assert machine.status("deals") == "2"
+
+
+@test
 def text_that_is_not_utf_8_does_not_break_the_json(box):
     box.write("a.pbn", b'[Board "\xf8-\x22]\n'.replace(b"\x22]", b'"]') + game(None, HANDS).encode())
     assert show(box, "a.pbn")["deals"][0]["board"] == "\xf8-"

@@ -912,6 +912,9 @@ static bool job_new(struct run *run, char *const *files, int count)
 		dealbox_deal_wipe(&board.deal);
 		if (options->boards_text && !boards_has(&options->boards, board.number))
 			continue;
+		/* files of results have a board for each table: it is dealt once */
+		if (dealbox_set_find(run->set, board.number) != (long)n)
+			continue;
 		for (copy = 1; copy <= journal->copies; copy++)
 			journal->items[journal->item_count++] = (struct item){
 				.board = board.number, .copy = copy };
