@@ -24,11 +24,13 @@ static void pascal(void)
 				choose[k][n - 1] + choose[k - 1][n - 1];
 }
 
-/* The lowest rank in a bucket: 0..31 one each, then 32 for each power of two. */
+/*
+ * The lowest rank in a bucket. Of rank + 32, which has no ranks below 32 to treat otherwise,
+ * there are 32 buckets for each power of two.
+ */
 static uint64_t bucket_start(int bucket)
 {
-	return bucket < 32 ? (uint64_t)bucket :
-		(32ULL + bucket % 32) << (bucket / 32 - 1);
+	return ((32ULL + bucket % 32) << bucket / 32) - 32;
 }
 
 static void words(const char *name, uint64_t (*entry)(int byte))
@@ -75,8 +77,8 @@ int main(void)
 
 	/*
 	 * The largest p with C(p, k) <= the lowest rank in the bucket. For k >= 2 the next p
-	 * starts at least 1/26 higher and a bucket is at most 1/32 wide, so that for the ranks
-	 * in it p is right or one too small; the test walks all of them.
+	 * starts further on than a bucket is wide, so that for the ranks in it p is right or
+	 * one too small; the test walks all of them.
 	 */
 	printf("static const uint8_t guess[%d][%d] = {\n", HAND + 1, BUCKETS);
 	for (int k = 0; k <= HAND; k++) {

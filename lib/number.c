@@ -58,14 +58,14 @@ static inline void members_below(dealbox_cards cards, uint8_t below[8 * PACK_BYT
 /* Takes the highest member off the rank of a set of k: its position, the rest in *rank */
 static inline unsigned int highest_take(uint64_t *rank, unsigned int k)
 {
-	unsigned int position, log, bucket;
+	unsigned int position, log;
+	uint64_t raised;
 
 	if (k == 1)
 		return (unsigned int)*rank;
-	log = 63 - (unsigned int)__builtin_clzll(*rank | 32);
-	bucket = *rank < 32 ? (unsigned int)*rank :
-		(log - 4) * 32 + (unsigned int)(*rank >> (log - 5) & 31);
-	position = guess[k][bucket];
+	raised = *rank + 32;
+	log = 63 - (unsigned int)__builtin_clzll(raised) - 5;
+	position = guess[k][log * 32 + (raised >> log & 31)];
 	position += choose[k][position + 1] <= *rank;
 	*rank -= choose[k][position];
 	return position;
@@ -85,7 +85,7 @@ static inline dealbox_cards positions_cards(const uint8_t position[HAND_SIZE],
 	return cards;
 }
 
-static inline void andrews_unrank(dealbox_number number, struct dealbox_deal *deal)
+static __attribute__((noinline)) void andrews_unrank(dealbox_number number, struct dealbox_deal *deal)
 {
 	uint64_t rank0 = (uint64_t)(number / (WAYS1 * WAYS2));
 	const uint64_t rest = (uint64_t)(number % (WAYS1 * WAYS2));

@@ -105,17 +105,33 @@ void dealbox_random_bytes(struct dealbox_random *random, void *bytes, size_t siz
 	}
 }
 
+/* 96 fresh bits; dealbox_random_bytes() for a size that the compiler knows */
+static dealbox_number number_draw(struct dealbox_random *random)
+{
+	uint64_t low;
+	uint32_t high;
+	uint8_t *at;
+
+	/* the few bytes at the end of a refill are left unused */
+	if (random->used > sizeof(random->buffer) - NUMBER_SIZE)
+		refill(random);
+	at = random->buffer + random->used;
+	memcpy(&low, at, sizeof(low));
+	memcpy(&high, at + sizeof(low), sizeof(high));
+	memset(at, 0, NUMBER_SIZE);
+	random->used += NUMBER_SIZE;
+	return (dealbox_number)le32toh(high) << 64 | le64toh(low);
+}
+
 /* Uniform below count, which is at most 2^96. */
 static dealbox_number number_below(struct dealbox_random *random, dealbox_number count)
 {
 	const dealbox_number top = (dealbox_number)1 << (8 * NUMBER_SIZE);
 
 	for (;;) {
-		uint64_t words[2] = { 0 };
-		dealbox_number draw, below;
+		const dealbox_number draw = number_draw(random);
+		dealbox_number below;
 
-		dealbox_random_bytes(random, words, NUMBER_SIZE);
-		draw = (dealbox_number)le64toh(words[1]) << 64 | le64toh(words[0]);
 		if (draw < count)
 			return draw;
 		/* where count fits into 2^96 once only, as in bridge, that was beyond it */
