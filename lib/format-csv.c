@@ -87,8 +87,8 @@ static void take_line(struct reader *reader, const struct lines *lines)
 static bool is_empty(const struct lines *lines)
 {
 	for (size_t i = 0; i < lines->size; i++)
-		if (lines->text[i] != ' ' && lines->text[i] != '\t')
-			return false;
+		if ((unsigned char)lines->text[i] > ' ')
+			return false;	/* the end of a DOS file is none, either */
 	return true;
 }
 

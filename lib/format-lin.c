@@ -244,10 +244,6 @@ static void read_lin(struct reader *reader)
 	};
 	struct token command, value;
 
-	if (reader->size >= 3 && !memcmp(reader->data, "\xef\xbb\xbf", 3)) {
-		reader_say(reader, NULL, 1, SAY(.code = DEALBOX_BYTE_ORDER_MARK));
-		lin.next += 3;
-	}
 	while (!reader->error && next_token(&lin, &command)) {
 		if (!is_command(&command)) {
 			/* a bar is missing or too many: the next token may be a command */

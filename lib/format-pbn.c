@@ -892,11 +892,6 @@ static void sum_up(struct pbn *pbn)
 	}
 }
 
-static bool has_mark(const uint8_t *data, size_t size)
-{
-	return size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3);
-}
-
 static void read_pbn(struct reader *reader)
 {
 	struct pbn *pbn = calloc(1, sizeof(*pbn));
@@ -909,10 +904,6 @@ static void read_pbn(struct reader *reader)
 	pbn->next = (const char *)reader->data;
 	pbn->end = pbn->next + reader->size;
 	pbn->line = 1;
-	if (has_mark(reader->data, reader->size)) {
-		say(pbn, NULL, 1, SAY(.code = DEALBOX_BYTE_ORDER_MARK));
-		pbn->next += 3;
-	}
 	begin_game(pbn);
 	read_lines(pbn);
 	sum_up(pbn);
@@ -926,8 +917,6 @@ static int recognise_pbn(const uint8_t *data, size_t size, uint64_t total)
 	const char *text = (const char *)data;
 
 	(void)total;
-	if (has_mark(data, size))
-		text += 3;
 	if (pbn.end - text > 5 && !memcmp(text, "% PBN", 5))
 		return 95;
 	while (text < pbn.end) {

@@ -56,17 +56,24 @@ bool dealbox_format_writable(const struct dealbox_format *format)
 	return format->write;
 }
 
+/* A byte order mark says nothing about a text in UTF-8: it is not part of it. */
+static size_t mark_size(const uint8_t *data, size_t size)
+{
+	return size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
 const struct dealbox_format *dealbox_format_recognise(const void *data, size_t size,
 						      uint64_t total, const char *path)
 {
 	const struct dealbox_format *named = path ? dealbox_format_by_suffix(path) : NULL;
 	const struct dealbox_format *best = NULL;
 	uint8_t head[HEAD + READER_PADDING] = { 0 };
+	size_t mark = mark_size(data, size);
 	int best_score = 0;
 
-	if (size > HEAD)
-		size = HEAD;
-	memcpy(head, data, size);
+	size = size - mark < HEAD ? size - mark : HEAD;
+	memcpy(head, (const uint8_t *)data + mark, size);
+	total -= mark;
 	for (size_t i = 0; i < FORMATS; i++) {
 		int score = formats[i]->recognise(head, size, total);
 
@@ -113,6 +120,11 @@ static int read_padded(const struct dealbox_format *format, const uint8_t *data,
 	if (reader.file < 0)
 		return reader.file;
 
+	if (!format->binary && mark_size(data, size)) {
+		reader_say(&reader, NULL, 1, SAY(.code = DEALBOX_BYTE_ORDER_MARK));
+		reader.data += mark_size(data, size);
+		reader.size -= mark_size(data, size);
+	}
 	format->read(&reader);
 	if (reader.error)
 		return reader.error;

@@ -946,6 +946,30 @@ static void content_comes_before_the_name(void **state)
 	dealbox_set_free(set);
 }
 
+static void a_byte_order_mark_is_skipped_in_every_text(void **state)
+{
+	static const char *const formats[] = { "pbn", "lin", "csv", "dlm" };
+	uint64_t seed = 113;
+	struct dealbox_set *set = random_set(&seed, 1, 4);
+	struct text text;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct read read;
+
+		assert_int_equal(write_text(formats[i], set, &text, NULL), 0);
+		memmove(text.data + 3, text.data, text.size);
+		memcpy(text.data, "\xef\xbb\xbf", 3);
+		text.data[text.size + 3] = 0x1a;	/* the end of a DOS file */
+		text.size += 3 + (i > 0);
+		read = read_text(NULL, &text);
+		check_codes(&read, "byte-order-mark");
+		assert_true(same_deals(set, read.set));
+		done(&read);
+	}
+	dealbox_set_free(set);
+}
+
 static void what_is_no_file_of_deals_is_refused(void **state)
 {
 	struct dealbox_report *report = dealbox_report_new();
@@ -1099,6 +1123,7 @@ int main(void)
 		cmocka_unit_test(rbn),
 		cmocka_unit_test(csv),
 		cmocka_unit_test(content_comes_before_the_name),
+		cmocka_unit_test(a_byte_order_mark_is_skipped_in_every_text),
 		cmocka_unit_test(what_is_no_file_of_deals_is_refused),
 		cmocka_unit_test(several_files_are_one_set),
 		cmocka_unit_test(a_file_is_replaced_whole_or_not_at_all),
