@@ -275,11 +275,32 @@ def test_ledger_is_sound_and_names_every_board(w):
     assert w.check() > 20
 
 
-def test_no_card_in_log_or_ledger(w):
-    """The log has no card, neither as a name nor as a hand."""
-    cards = [s + r for s in SUITS for r in RANKS]
-    words = set(re.findall(r'\b\w+\b', w.log()))
-    assert not words & set(cards), words & set(cards)
+def test_no_card_in_log_or_on_the_bus(w):
+    """Neither the names of cards nor hands as PBN has them, in the log and in all D-Bus traffic."""
+    cards = {s + r for s in SUITS for r in RANKS}
+    hand = re.compile(r'\b[AKQJT2-9]*\.[AKQJT2-9]*\.[AKQJT2-9]*\.[AKQJT2-9]*\b')
+    for name, text in [('log', w.log()), ('traffic', w.traffic())]:
+        assert len(text) > 1000, name
+        found = set(re.findall(r'\b\w+\b', text)) & cards
+        assert not found, (name, found)
+        assert not hand.search(text), (name, hand.search(text))
+    # who may see them sees them, and it is in the ledger
+    number, _ = w.add_set('reveal')
+    w.tell('FIRST', 'inject position 20: misread')
+    w.tell('ROUTED', 'unplug')
+    w.deal(w.add_job(number, [1], automatic_start=True, replay=True))
+    text = w.object('/io/dealbox1/machine/FIRST', 'Machine').Reveal()
+    assert set(re.findall(r'\b\w+\b', text)) & cards, text
+    assert [r for r in w.records() if r['record'] == 'act' and r['act'] == 'reveal']
+
+
+def test_doctor_looks_in_order(w):
+    result = w.command('doctor', '--json')
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [f['look'] for f in found] == ['module', 'secure-boot', 'permission', 'service', 'machine']
+    assert found[3]['found'] == found[4]['found'] == 'good', found
+    assert all(f['mend'] for f in found if f['found'] != 'good'), found
+    assert 'dealboxd has ' in w.command('doctor').stdout
 
 
 def test_commands_say_that_the_service_is_gone(w):
@@ -287,6 +308,8 @@ def test_commands_say_that_the_service_is_gone(w):
     for command in ['jobs', 'pause', 'resume', 'status', 'watch']:
         result = w.command(command)
         assert result.returncode == 3 and 'the service dealboxd is not running' in result.stderr, result
+    result = w.command('doctor')
+    assert 'sudo systemctl enable --now dealboxd' in result.stdout, result
 
 
 tap = Tap()

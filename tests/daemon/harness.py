@@ -71,6 +71,9 @@ class World:
         self.spawn(['dbus-daemon', '--config-file=' + self.dir + '/bus.conf', '--nofork'])
         wait('the bus', lambda: os.path.exists(self.dir + '/bus'))
         self.bus = wait('the bus', self.connect)
+        # all that goes over the bus, to be searched for cards
+        self.spawn(['dbus-monitor', '--address', os.environ['DBUS_SYSTEM_BUS_ADDRESS']],
+                   stdout=open(self.dir + '/traffic', 'w'))
         self.deny('')
         self.spawn([sys.executable, os.path.dirname(__file__) + '/polkit.py', self.dir + '/denied'])
         wait('polkit', lambda: self.bus.name_has_owner('org.freedesktop.PolicyKit1'))
@@ -124,6 +127,10 @@ class World:
 
     def log(self):
         with open(self.dir + '/dealboxd.log') as file:
+            return file.read()
+
+    def traffic(self):
+        with open(self.dir + '/traffic', errors='replace') as file:
             return file.read()
 
     def object(self, path, interface):
