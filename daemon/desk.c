@@ -48,6 +48,7 @@ void desk_plugged(struct desk *d, const struct dealbox_info *info)
 {
 	d->plugged = true;
 	d->stale = true;
+	d->lost = true;
 	d->capabilities = info->capabilities;
 }
 
@@ -163,6 +164,7 @@ void desk_status(struct desk *d, const struct dealbox_status *status)
 		     status->state == DEALBOX_STATE_PAUSED || status->state == DEALBOX_STATE_HELD;
 
 	d->stale = false;
+	d->lost = false;
 	d->hopper = status->flags & DEALBOX_STATUS_HOPPER;
 	d->cover = status->flags & DEALBOX_STATUS_COVER_OPEN;
 	insertion_is(d, status->flags & DEALBOX_STATUS_BOARD ? status->insertion : 0, status->board,
@@ -297,6 +299,7 @@ void desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 
 	if (e->flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP)) {
 		d->stale = true;
+		d->lost = true;
 		if (dealing(d))
 			make_void(d, DEALBOX_LEDGER_UNKNOWN, DEALBOX_EV_PROTOCOL_ERROR,
 				  TROUBLE_DOUBT);
@@ -312,6 +315,7 @@ void desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 		d->fault = false;
 		d->asked = false;
 		d->stale = true;
+		d->lost = true;
 		break;
 	case EFFECT_HOPPER:
 		d->hopper = true;
@@ -325,7 +329,7 @@ void desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 		if (dealing(d) && e->insertion != d->dealt)
 			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, TROUBLE_DOUBT);
 		/* after a loss it is told of a board that has been there */
-		insertion_is(d, e->insertion, e->arg[0], !d->stale);
+		insertion_is(d, e->insertion, e->arg[0], !d->lost);
 		d->doubt = e->flags & DEALBOX_EVF_AT_POWER_ON;
 		break;
 	case EFFECT_REMOVED:

@@ -81,6 +81,7 @@ struct desk {
 	/* the machine, as far as is known */
 	bool plugged;
 	bool stale;		/* ask for its status */
+	bool lost;		/* and what it tells until then may have been so before */
 	uint32_t capabilities;
 	bool hopper, cover, doubt;
 	bool deals;		/* it deals, is paused or is held */

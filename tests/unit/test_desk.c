@@ -788,6 +788,26 @@ static void test_repeated(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* A board that comes just when the machine is looked at was seen to come. */
+static void test_look_is_no_doubt(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+
+	(void)state;
+	while (p->state == DEALBOX_STATE_DEALING)
+		advance(p);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_TAKE_OUT);
+	empty_and_pull(p);
+	settle(&t);
+	desk_look(&p->desk);
+	insert(p, 0);
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	jobs_free(&t.jobs);
+}
+
 static void test_emergency_stop(void **state)
 {
 	static struct table t;
@@ -862,6 +882,7 @@ int main(void)
 		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_stop_card),
 		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_look_is_no_doubt),
 		cmocka_unit_test(test_emergency_stop),
 		cmocka_unit_test(test_cancelled_job),
 		cmocka_unit_test(test_slow),
