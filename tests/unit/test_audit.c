@@ -119,13 +119,15 @@ static void test_every_shape_has_its_cell(void **state)
 	for (unsigned int d = 0; s + h + d <= 13; d++) {
 		const unsigned int length[4] = { s, h, d, 13 - s - h - d };
 		struct dealbox_deal deal = { { 0 } };
+		unsigned int dealt = 0;
 
 		for (unsigned int suit = 0; suit < 4; suit++) {
 			const dealbox_cards cards = ((dealbox_cards)1 << length[suit]) - 1;
 
 			deal.hand[0] |= cards << 13 * suit;
 		}
-		deal.hand[1] = DEALBOX_PACK_BRIDGE & ~deal.hand[0];
+		for (dealbox_cards left = DEALBOX_PACK_BRIDGE & ~deal.hand[0]; left; left &= left - 1)
+			deal.hand[1 + dealt++ / 13] |= left & -left;
 		audit_stats_add(&stats, &deal);
 	}
 	for (int i = 0; i < STATS_SHAPES; i++)
