@@ -974,10 +974,14 @@ static int can_write_pbn(const struct dealbox_set *set, struct dealbox_report *r
 {
 	struct dealbox_board board;
 
-	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++)
+	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
+		/* such a value is that of another game (PBN 2.1, 4.8) */
+		if (board.label && board.label[0] == '#')
+			return cannot_express(report, &board, "a label that begins with #");
 		for (const char *c = board.label; c && *c; c++)
 			if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
 				return cannot_express(report, &board, "quotes in a label");
+	}
 	return 0;
 }
 
