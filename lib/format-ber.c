@@ -47,16 +47,27 @@ static void read_records(struct reader *reader,
 static void take_ber(struct reader *reader, struct found *found, const uint8_t *text,
 		     size_t index)
 {
+	dealbox_cards low = 0, high = 0;
+	uint64_t strange = 0;
+
 	(void)index;
 	found->given = 15;
-	for (unsigned int card = 0; card < RECORD; card++) {
-		if (text[card] < '1' || text[card] > '4') {
-			reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_CARD));
-			reader_spoiled(reader, found);
-			return;
-		}
-		found_card(reader, found, text[card] - '1', card);
+	for (unsigned int card = 0; card < RECORD; card += 8) {
+		uint64_t owners = load_le64(text + card) - '1' * EACH_BYTE;
+
+		/* the last four bytes are of the next record */
+		if (card + 8 > RECORD)
+			owners &= UINT32_MAX;
+		strange |= owners & 0xfc * EACH_BYTE;
+		low |= gather_bits(owners) << card;
+		high |= gather_bits(owners >> 1) << card;
 	}
+	if (strange) {
+		reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_CARD));
+		reader_spoiled(reader, found);
+		return;
+	}
+	deal_from_planes(&found->deal, low, high);
 	reader_deal(reader, found);
 }
 
@@ -75,20 +86,49 @@ static int letter_card(uint8_t letter)
 	return -1;
 }
 
+/* The cards of 13 letters: fewer than 13 when one of them is none, or is there twice. */
+static dealbox_cards letter_cards(const uint8_t *text)
+{
+	dealbox_cards cards = 0;
+
+	for (int i = 0; i < 13; i++) {
+		/* letters differ from the other case in one bit, which is worth 26 cards */
+		unsigned int number = (text[i] & 0x1fU) - 1;
+		bool letter = (text[i] & 0xc0) == 0x40 && number < 26;
+
+		cards |= (dealbox_cards)letter << ((number + (text[i] & 0x20 ? 26 : 0)) & 63);
+	}
+	return cards;
+}
+
+static bool spell_letters(struct reader *reader, struct found *found, int seat,
+			  const uint8_t *text)
+{
+	for (int i = 0; i < 13; i++) {
+		int card = letter_card(text[i]);
+
+		if (card < 0) {
+			reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_CARD));
+			return false;
+		}
+		found_card(reader, found, seat, (unsigned int)card);
+	}
+	return true;
+}
+
 /* The boards have no numbers: that the first one is board 1 is how this format is meant. */
 static void take_bhg(struct reader *reader, struct found *found, const uint8_t *text,
 		     size_t index)
 {
 	found->given = 15;
-	for (unsigned int i = 0; i < RECORD; i++) {
-		int card = letter_card(text[i]);
+	for (unsigned int hand = 0; hand < 4; hand++, text += 13) {
+		int seat = (int)(index + hand) & 3;
 
-		if (card < 0) {
-			reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_CARD));
+		if (!found_hand(found, seat, letter_cards(text)) &&
+		    !spell_letters(reader, found, seat, text)) {
 			reader_spoiled(reader, found);
 			return;
 		}
-		found_card(reader, found, (int)(index + i / 13) & 3, (unsigned int)card);
 	}
 	reader_deal(reader, found);
 }

@@ -30,21 +30,54 @@ static int digit_pair(const uint8_t *text)
 	return (text[0] - '0') * 10 + text[1] - '0';
 }
 
-static void read_numbers(struct reader *reader, struct found *found, const uint8_t *text)
+static void spell_numbers(struct reader *reader, struct found *found, int seat,
+			  const uint8_t *text)
 {
-	found->given = 7;
-	for (int i = 0; i < 39; i++) {
-		int seat = i / 13, card = digit_pair(text + 2 * i) - 1;
+	for (int i = 0; i < 13; i++) {
+		int card = digit_pair(text + 2 * i) - 1;
 
 		if (card < 0 || card >= DEALBOX_CARDS) {
 			if (!(found->broken >> seat & 1))
 				reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_CARD));
-			found->broken |= (uint8_t)(1 << seat);
-			found->count[seat]++;
+			found_unread(found, seat);
 			continue;
 		}
 		found_card(reader, found, seat, (unsigned int)card);
 	}
+}
+
+#define EACH_PAIR	0x0001000100010001ULL
+
+/*
+ * The cards of 13 numbers, 1 to 52 in two digits: fewer than 13 when one of them is none, or is there
+ * twice. Four numbers at a time; each pair of bytes is checked and becomes its number.
+ */
+static dealbox_cards number_cards(const uint8_t *text)
+{
+	dealbox_cards cards = 0;
+
+	for (int i = 0; i < 13; i += 4) {
+		/* the last four begin earlier, within the hand */
+		uint64_t digits = load_le64(text + 2 * (i < 9 ? i : 9)) ^ 0x30 * EACH_BYTE;
+		uint64_t numbers;
+
+		if ((digits | (digits + 0x76 * EACH_BYTE)) & 0x80 * EACH_BYTE)
+			return 0;
+		numbers = (digits * 10 + (digits >> 8)) & 0xff * EACH_PAIR;
+		if ((numbers + (0x7f - DEALBOX_CARDS) * EACH_PAIR) & 0x80 * EACH_PAIR)
+			return 0;
+		for (int n = 0; n < 4; n++, numbers >>= 16)
+			cards |= (dealbox_cards)1 << (numbers & 63);
+	}
+	return cards >> 1;
+}
+
+static void read_numbers(struct reader *reader, struct found *found, const uint8_t *text)
+{
+	found->given = 7;
+	for (int seat = 0; seat < 3; seat++, text += 26)
+		if (!found_hand(found, seat, number_cards(text)))
+			spell_numbers(reader, found, seat, text);
 	found_rest(found);
 }
 
@@ -62,24 +95,57 @@ static bool has_suits(const uint8_t *hand)
 	return suits == 4 && hand[0] == marks[0];
 }
 
+static void spell_screen(struct reader *reader, struct found *found, int seat,
+			 const uint8_t *text)
+{
+	int suit = -1;
+
+	if (!has_suits(text)) {
+		found_bad_suit(reader, found, seat);
+		return;
+	}
+	for (int i = 0; i < DGE_HAND; i++) {
+		if (memchr(marks, text[i], sizeof(marks)))
+			suit++;
+		else
+			found_ranks(reader, found, seat, suit, (const char *)text + i, 1);
+	}
+}
+
+/* What a byte on the screen is: a rank, or a mark that shifts the order of the marks so far. */
+static const struct screen_byte {
+	uint16_t rank;		/* its bit */
+	uint8_t mark, shift;	/* suit + 1, and three bits */
+} screen_bytes[256] = {
+	['A'] = { 1 << 0 }, ['K'] = { 1 << 1 }, ['Q'] = { 1 << 2 }, ['J'] = { 1 << 3 },
+	['T'] = { 1 << 4 }, ['9'] = { 1 << 5 }, ['8'] = { 1 << 6 }, ['7'] = { 1 << 7 },
+	['6'] = { 1 << 8 }, ['5'] = { 1 << 9 }, ['4'] = { 1 << 10 }, ['3'] = { 1 << 11 },
+	['2'] = { 1 << 12 },
+	[0x06] = { 0, 1, 3 }, [0x03] = { 0, 2, 3 }, [0x04] = { 0, 3, 3 }, [0x05] = { 0, 4, 3 },
+};
+
+/* The cards of a hand without a branch in it; fewer than 13 unless it is as it should be. */
+static dealbox_cards screen_cards(const uint8_t *text)
+{
+	static const uint8_t first[8] = { [1] = 0, [2] = 13, [3] = 26, [4] = 39 };
+	dealbox_cards cards = 0;
+	uint64_t order = 0;
+
+	for (int i = 0; i < DGE_HAND; i++) {
+		const struct screen_byte *byte = &screen_bytes[text[i]];
+
+		order = order << byte->shift | byte->mark;
+		cards |= (dealbox_cards)byte->rank << first[order & 7];
+	}
+	return text[0] == marks[0] && order == 01234 ? cards : 0;
+}
+
 static void read_screen(struct reader *reader, struct found *found, const uint8_t *text)
 {
 	found->given = 15;
-	for (int seat = 0; seat < 4; seat++, text += DGE_HAND) {
-		int suit = -1;
-
-		if (!has_suits(text)) {
-			found_bad_suit(reader, found, seat);
-			continue;
-		}
-		for (int i = 0; i < DGE_HAND; i++) {
-			if (memchr(marks, text[i], sizeof(marks)))
-				suit++;
-			else
-				found_ranks(reader, found, seat, suit,
-					    (const char *)text + i, 1);
-		}
-	}
+	for (int seat = 0; seat < 4; seat++, text += DGE_HAND)
+		if (!found_hand(found, seat, screen_cards(text)))
+			spell_screen(reader, found, seat, text);
 }
 
 static void truncated(struct reader *reader, size_t where)

@@ -6,6 +6,9 @@
 #ifndef DEALBOX_FORMAT_INTERNAL_H
 #define DEALBOX_FORMAT_INTERNAL_H
 
+#include <endian.h>
+#include <string.h>
+
 #include <dealbox/format.h>
 
 #include "set-internal.h"
@@ -32,8 +35,8 @@ struct found {
 	struct dealbox_deal deal;
 	uint8_t given;		/* bit n = hand n is there */
 	uint8_t broken;		/* bit n = in hand n something could not be understood */
-	uint8_t unread;		/* bit n = and its cards are not known */
-	uint8_t count[DEALBOX_HANDS];	/* cards written, also those written twice */
+	uint8_t unread;		/* bit n = its cards were not read: say nothing of its size */
+	uint8_t extra[DEALBOX_HANDS];	/* cards written that deal does not show */
 	uint32_t number;	/* 0 = none */
 	const char *label;	/* not terminated; label_size 0 = none */
 	size_t label_size;
@@ -51,8 +54,50 @@ void reader_say(struct reader *reader, const struct found *found, uint32_t where
 #define SAY_CARD(c, ...) ((struct dealbox_problem) { .card = (uint8_t)(c), __VA_ARGS__ })
 #define SAY(...) SAY_CARD(DEALBOX_CARD_NONE, __VA_ARGS__)
 
+/* One more card was written for that hand than can be shown. */
+void found_unread(struct found *found, int seat);
+
 /* Puts a card into a hand, and reports one that this hand has already. */
 void found_card(struct reader *reader, struct found *found, int seat, unsigned int card);
+
+/*
+ * All cards of a hand at once, where that can go wrong only if they are not 13: false, and then
+ * the caller takes them one by one, so that the trouble is named.
+ */
+static inline bool found_hand(struct found *found, int seat, dealbox_cards cards)
+{
+	if (dealbox_cards_count(cards) != 13)
+		return false;
+	found->deal.hand[seat] = cards;
+	return true;
+}
+
+/* Eight bytes, the first of them lowest. */
+static inline uint64_t load_le64(const void *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return le64toh(word);
+}
+
+#define EACH_BYTE	0x0101010101010101ULL
+
+/* The lowest bit of each of eight bytes, that of the first byte lowest. */
+static inline uint64_t gather_bits(uint64_t word)
+{
+	return (word & EACH_BYTE) * 0x0102040810204080ULL >> 56;
+}
+
+/* Bit n of low and high is the owner of card n, and each card has one. */
+static inline void deal_from_planes(struct dealbox_deal *deal, dealbox_cards low,
+				    dealbox_cards high)
+{
+	deal->hand[0] = DEALBOX_PACK_BRIDGE & ~low & ~high;
+	deal->hand[1] = low & ~high;
+	deal->hand[2] = high & ~low;
+	deal->hand[3] = low & high;
+}
 
 /*
  * A suit after the other of one hand, ranks in any order and case, "10" for T. Returns

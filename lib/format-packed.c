@@ -9,19 +9,34 @@
 
 #define DEAL_BYTES	13
 
+/* Owners count from West: one less is the seat, and borrows where the lower bit is 0. */
+static void deal_from_west(struct dealbox_deal *deal, dealbox_cards low, dealbox_cards high)
+{
+	deal_from_planes(deal, ~low & DEALBOX_PACK_BRIDGE,
+			 (high ^ ~low) & DEALBOX_PACK_BRIDGE);
+}
+
 /*
  * RZD and CDS: a byte for each rank from the ace, spades in the highest two bits. Owners count
  * from North; in CDS from West.
  */
 static void unpack_ranks(struct dealbox_deal *deal, const uint8_t *bytes, unsigned int turn)
 {
-	for (unsigned int rank = 0; rank < 13; rank++)
-		for (unsigned int suit = 0; suit < 4; suit++) {
-			unsigned int owner = bytes[rank] >> (6 - 2 * suit) & 3;
+	uint64_t upper = load_le64(bytes), lower = load_le64(bytes + 5) >> 24;
+	dealbox_cards low = 0, high = 0;
 
-			deal->hand[(owner - turn) & 3] |=
-				(dealbox_cards)1 << (13 * suit + rank);
-		}
+	for (unsigned int suit = 0; suit < 4; suit++) {
+		unsigned int place = 6 - 2 * suit;
+
+		low |= (gather_bits(upper >> place) |
+			gather_bits(lower >> place) << 8) << (13 * suit);
+		high |= (gather_bits(upper >> (place + 1)) |
+			 gather_bits(lower >> (place + 1)) << 8) << (13 * suit);
+	}
+	if (turn)
+		deal_from_west(deal, low, high);
+	else
+		deal_from_planes(deal, low, high);
 }
 
 static void pack_ranks(const struct dealbox_deal *deal, uint8_t *bytes, unsigned int turn)
@@ -36,14 +51,25 @@ static void pack_ranks(const struct dealbox_deal *deal, uint8_t *bytes, unsigned
 		}
 }
 
+/* Bits 0, 2, 4 .. 62, moved together. */
+static uint64_t even_bits(uint64_t word)
+{
+	word &= 0x5555555555555555ULL;
+	word = (word | word >> 1) & 0x3333333333333333ULL;
+	word = (word | word >> 2) & 0x0f0f0f0f0f0f0f0fULL;
+	word = (word | word >> 4) & 0x00ff00ff00ff00ffULL;
+	word = (word | word >> 8) & 0x0000ffff0000ffffULL;
+	return (word | word >> 16) & UINT32_MAX;
+}
+
 /* ZRD: cards in the order spades, hearts, diamonds, clubs, lowest bits first; W, N, E, S. */
 static void unpack_cards(struct dealbox_deal *deal, const uint8_t *bytes)
 {
-	for (unsigned int card = 0; card < DEALBOX_CARDS; card++) {
-		unsigned int owner = bytes[card / 4] >> (2 * (card % 4)) & 3;
+	uint64_t first = load_le64(bytes), rest = load_le64(bytes + 5) >> 24;
+	dealbox_cards low = even_bits(first) | even_bits(rest) << 32;
+	dealbox_cards high = even_bits(first >> 1) | even_bits(rest >> 1) << 32;
 
-		deal->hand[(owner + 3) & 3] |= (dealbox_cards)1 << card;
-	}
+	deal_from_west(deal, low, high);
 }
 
 /* One record: its deal, and its number if it has one. */
@@ -61,7 +87,6 @@ static const struct layout zrd = { .record = 23, .cards = true };
 static void unpack(const struct layout *layout, struct dealbox_deal *deal,
 		   const uint8_t *record)
 {
-	memset(deal, 0, sizeof(*deal));
 	if (layout->cards)
 		unpack_cards(deal, record + layout->deal);
 	else
@@ -84,9 +109,6 @@ static void read_records(struct reader *reader, const struct layout *layout)
 					   SAY(.code = DEALBOX_BOARD_MISSING));
 		}
 		unpack(layout, &found.deal, reader->data + place);
-		for (int seat = 0; seat < 4; seat++)
-			found.count[seat] =
-				(uint8_t)dealbox_cards_count(found.deal.hand[seat]);
 		reader->tally.games++;
 		reader_deal(reader, &found);
 	}

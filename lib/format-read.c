@@ -26,6 +26,13 @@ void reader_say(struct reader *reader, const struct found *found, uint32_t where
 	dealbox_report_add(reader->report, &problem);
 }
 
+void found_unread(struct found *found, int seat)
+{
+	found->broken |= (uint8_t)(1 << seat);
+	if (found->extra[seat] < UINT8_MAX)
+		found->extra[seat]++;
+}
+
 void found_card(struct reader *reader, struct found *found, int seat, unsigned int card)
 {
 	dealbox_cards bit = (dealbox_cards)1 << card;
@@ -33,12 +40,9 @@ void found_card(struct reader *reader, struct found *found, int seat, unsigned i
 	if (found->deal.hand[seat] & bit) {
 		reader_say(reader, found, 0, SAY_CARD(card, .code = DEALBOX_CARD_REPEATED,
 			   .hands = (uint8_t)(1 << seat)));
-		found->deal.hand[seat] |= bit;
-		found->broken |= (uint8_t)(1 << seat);
+		found_unread(found, seat);
 	}
 	found->deal.hand[seat] |= bit;
-	if (found->count[seat] < UINT8_MAX)
-		found->count[seat]++;
 }
 
 /* Rank of a letter in either case, plus one. */
@@ -66,9 +70,7 @@ bool found_ranks(struct reader *reader, struct found *found, int seat, int suit,
 		if (!rank) {
 			reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_RANK,
 				   .hand = (uint8_t)seat));
-			found->broken |= (uint8_t)(1 << seat);
-			if (found->count[seat] < UINT8_MAX)
-				found->count[seat]++;
+			found_unread(found, seat);
 			good = false;
 			continue;
 		}
@@ -99,7 +101,7 @@ void found_rest(struct found *found)
 	found->deal.hand[rest] = DEALBOX_PACK_BRIDGE & ~all;
 	found->given |= (uint8_t)(1 << rest);
 	/* if it is not 13, the other hands are at fault, and that is said of them */
-	found->count[rest] = 13;
+	found->unread |= (uint8_t)(1 << rest);
 }
 
 bool deal_is_placeholder(const struct dealbox_deal *deal)
@@ -173,12 +175,15 @@ static void say_defects(struct reader *reader, struct found *found)
 		}
 	}
 	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
+		unsigned int size = dealbox_cards_count(found->deal.hand[seat]) +
+				    found->extra[seat];
+
 		if (!(found->given >> seat & 1) || found->unread >> seat & 1 ||
-		    found->count[seat] == 13)
+		    size == 13)
 			continue;
-		excess |= found->count[seat] > 13;
+		excess |= size > 13;
 		reader_say(reader, found, 0, SAY(.code = DEALBOX_HAND_SIZE,
-			   .hand = (uint8_t)seat, .count = found->count[seat],
+			   .hand = (uint8_t)seat, .count = size,
 			   .expected = 13));
 	}
 	if (excess)

@@ -543,19 +543,29 @@ static long check_boards(const struct dealbox_set *set, struct dealbox_report *r
 	return problems;
 }
 
+#define AHEAD	32
+
 /* The same deal on two boards. */
 static long check_deals(const struct dealbox_set *set, struct dealbox_report *report)
 {
+	uint64_t hashes[AHEAD];
 	struct table table;
 	long problems = 0;
 
 	if (table_init(&table, set->count))
 		return -ENOMEM;
 	for (size_t i = 0; i < set->count; i++) {
-		long first = table_meet(&table, set, i, hash_deal(set, i), same_deal);
+		long first;
 		char text[32];
 		int turn;
 
+		/* a large table is not in the cache: ask for many of its places at once */
+		if (i % AHEAD == 0)
+			for (size_t n = 0; n < AHEAD && i + n < set->count; n++) {
+				hashes[n] = hash_deal(set, i + n);
+				__builtin_prefetch(&table.slots[hashes[n] & table.mask], 1);
+			}
+		first = table_meet(&table, set, i, hashes[i % AHEAD], same_deal);
 		if (first < 0)
 			continue;
 		turn = turned(set, (size_t)first, i);

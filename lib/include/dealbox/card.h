@@ -73,7 +73,15 @@ DEALBOX_API size_t dealbox_cards_format(dealbox_cards cards,
 /* How many cards a set has. */
 static inline unsigned int dealbox_cards_count(dealbox_cards cards)
 {
+#ifdef __POPCNT__
 	return (unsigned int)__builtin_popcountll(cards);
+#else
+	/* the builtin is a call then, which takes longer than a deal takes to unpack */
+	cards -= cards >> 1 & 0x5555555555555555ULL;
+	cards = (cards & 0x3333333333333333ULL) + (cards >> 2 & 0x3333333333333333ULL);
+	cards = (cards + (cards >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+	return (unsigned int)(cards * 0x0101010101010101ULL >> 56);
+#endif
 }
 
 #ifdef __cplusplus
