@@ -509,6 +509,79 @@ static void bri_defects(void **state)
 	dealbox_set_free(set);
 }
 
+/* Each number of a record becomes each pair of bytes near the digits. */
+static void only_numbers_of_cards_are_read(void **state)
+{
+	uint64_t seed = 74;
+	struct dealbox_set *set = random_set(&seed, 0, 1);
+	struct text text;
+
+	(void)state;
+	assert_int_equal(write_text("bri", set, &text, NULL), 0);
+	for (int place = 0; place < 78; place += 2) {
+		uint8_t keep[2] = { text.data[place], text.data[place + 1] };
+
+		for (int pair = 0; pair < 14 * 14; pair++) {
+			int tens = pair / 14 - 2, ones = pair % 14 - 2, number = 10 * tens + ones;
+			bool good = tens >= 0 && tens < 10 && ones >= 0 && ones < 10 &&
+				    number >= 1 && number <= 52;
+			struct read read;
+
+			text.data[place] = (uint8_t)('0' + tens);
+			text.data[place + 1] = (uint8_t)('0' + ones);
+			for (int i = 0; i < 78; i += 2)
+				if (i != place && !memcmp(text.data + i, text.data + place, 2))
+					good = false;
+			read = read_text("bri", &text);
+			assert_int_equal(dealbox_set_count(read.set), good);
+			done(&read);
+		}
+		memcpy(text.data + place, keep, 2);
+	}
+	dealbox_set_free(set);
+}
+
+/* A byte that is wrong never makes another deal where it is of one card only. */
+static void a_wrong_byte_is_no_other_deal(void **state)
+{
+	static const struct {
+		const char *format;
+		size_t first, size;
+	} records[] = {
+		{ "dge", 0, 68 }, { "ber", 0, 52 }, { "bhg", 1, 52 },
+	};
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(records) / sizeof(*records); n++) {
+		uint64_t seed = 75 + n;
+		struct dealbox_set *set = random_set(&seed, 1, 1);
+		struct text text;
+
+		assert_int_equal(write_text(records[n].format, set, &text, NULL), 0);
+		for (size_t i = 0; i < records[n].size; i++) {
+			uint8_t *byte = &text.data[records[n].first + i], keep = *byte;
+			size_t same = 0;
+
+			for (int value = 0; value < 256; value++) {
+				struct read read;
+
+				*byte = (uint8_t)value;
+				read = read_text(records[n].format, &text);
+				if (dealbox_set_count(read.set))
+					assert_true(same_deals(set, read.set));
+				same += dealbox_set_count(read.set);
+				/* DGE: also in lower case */
+				if (value == keep)
+					assert_int_equal(dealbox_set_count(read.set), 1);
+				done(&read);
+			}
+			assert_in_range(same, 1, 2);
+			*byte = keep;
+		}
+		dealbox_set_free(set);
+	}
+}
+
 static void dge_defects(void **state)
 {
 	uint64_t seed = 73;
@@ -1108,6 +1181,8 @@ int main(void)
 		cmocka_unit_test(what_is_written_into_the_trailer),
 		cmocka_unit_test(bri_in_lines),
 		cmocka_unit_test(bri_defects),
+		cmocka_unit_test(only_numbers_of_cards_are_read),
+		cmocka_unit_test(a_wrong_byte_is_no_other_deal),
 		cmocka_unit_test(dge_defects),
 		cmocka_unit_test(dialects_of_dlm),
 		cmocka_unit_test(checksums_of_dlm),
