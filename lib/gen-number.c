@@ -109,6 +109,35 @@ int main(void)
 	}
 	puts("};");
 
+	/* 52 * 2^210 / deals, digit by digit: the remainder is below 2^96 */
+	wide share = 0, rest = 0, deals = (wide)choose[13][52] * choose[13][39] * choose[13][26];
+
+	for (int bit = 215; bit >= 0; bit--) {
+		rest = rest << 1 | (bit >= 210 && PACK >> (bit - 210) & 1);
+		share = share << 1 | (rest >= deals);
+		rest -= rest >= deals ? deals : 0;
+	}
+	puts("struct ratio { uint64_t high, low; };");
+	puts("/* 52 / deals * 2^210 */");
+	printf("static const struct ratio deal_ratio = { 0x%llxULL, 0x%llxULL };\n",
+	       (unsigned long long)(share >> 64), (unsigned long long)share);
+
+	puts("/* left / want * 2^121, rounded down, in two halves: [left][want] */");
+	for (int half = 0; half < 2; half++) {
+		printf("static const uint64_t ratio_%s[%d][%d] = {\n", half ? "low" : "high",
+		       PACK, HAND + 1);
+		for (int left = 0; left < PACK; left++) {
+			printf("\t{ 0, ");
+			for (int want = 1; want <= HAND; want++) {
+				const wide r = ((wide)left << 121) / (unsigned int)want;
+
+				printf("0x%llxULL, ", (unsigned long long)(half ? r : r >> 64));
+			}
+			puts("},");
+		}
+		puts("};");
+	}
+
 	puts("/* which bits of a byte are set, lowest first, each in one byte */");
 	words("byte_members", members);
 	puts("/* how many bits of a byte are set below bit n, in byte n */");

@@ -235,6 +235,57 @@ static void test_every_step_of_the_search(void **state)
 	}
 }
 
+/* Where the owner of a card changes: the first number of a prefix, and the one before it */
+static void test_pavlicek_boundaries(void **state)
+{
+	const enum dealbox_numbering numbering = DEALBOX_NUMBERING_PAVLICEK;
+	uint64_t random = 7;
+
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		dealbox_number number = ((dealbox_number)mix(&random) << 64 | mix(&random)) %
+					DEALBOX_NUMBER_DEALS + 1;
+		struct dealbox_deal deal, again;
+		dealbox_number before;
+
+		assert_int_equal(dealbox_number_unrank(number, numbering, &deal), 0);
+		for (int card = 51; card >= 0; card--) {
+			/* the cards from this one on: North's first, then East's ... */
+			const dealbox_cards prefix = (1ULL << card) - 1;
+			struct dealbox_deal first;
+			int next = card;
+
+			for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
+				first.hand[seat] = deal.hand[seat] & prefix;
+				for (int n = __builtin_popcountll(first.hand[seat]); n < 13; n++)
+					first.hand[seat] |= 1ULL << next++;
+			}
+			assert_int_equal(dealbox_number_rank(&first, numbering, &number), 0);
+			assert_int_equal(dealbox_number_unrank(number, numbering, &again), 0);
+			assert_memory_equal(&again, &first, sizeof(first));
+			if (number == 1)
+				continue;
+			assert_int_equal(dealbox_number_unrank(number - 1, numbering, &again), 0);
+			assert_int_equal(dealbox_number_rank(&again, numbering, &before), 0);
+			assert_true(before == number - 1);
+		}
+	}
+}
+
+/* The bound on the rounding of Pavlicek's unrank, with the deals that n cards have at most */
+static void test_pavlicek_rounding(void **state)
+{
+	double ways = 1, deals = 0;
+
+	(void)state;
+	for (int left = 1; left <= 32; left++) {
+		/* the seat that gets one more card has then (left + 3) / 4 */
+		ways = ways * left / ((left + 3) / 4);
+		deals += (left < 32 ? 15 : 1) * ways / left / (double)(1ULL << 57);
+	}
+	assert_true(deals < 0.2);
+}
+
 static void test_text(void **state)
 {
 	static const char *const wrong[] = {
@@ -269,6 +320,8 @@ int main(void)
 		cmocka_unit_test(test_numberings_differ),
 		cmocka_unit_test(test_small_spaces_exhaustively),
 		cmocka_unit_test(test_every_step_of_the_search),
+		cmocka_unit_test(test_pavlicek_boundaries),
+		cmocka_unit_test(test_pavlicek_rounding),
 		cmocka_unit_test(test_text),
 	};
 
