@@ -245,6 +245,13 @@ void law_unfounded(struct dealbox_judge *j)
 		 N_("The record shows no such irregularity."));
 }
 
+/* An irregularity on which the text has nothing; 6D1 of 2007 refers to the other Laws. */
+void law_elsewhere(struct dealbox_judge *j, const char *cause)
+{
+	law_tell(j, law_is(j, D07) ? DEALBOX_OTHER_LAW : DEALBOX_NO_RULING, law_main_paragraph(j),
+		 NOBODY, 0, cause);
+}
+
 void law_raise_issue(struct dealbox_judge *j, enum issue issue)
 {
 	/* a method that the director required takes the place of 6B */
@@ -301,7 +308,7 @@ void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand
 	unsigned long fact = j->d.issue[issue];
 
 	if (!row) {
-		law_tell(j, DEALBOX_NO_RULING, law_main_paragraph(j), NOBODY, 0, law_issue_cause[issue]);
+		law_elsewhere(j, law_issue_cause[issue]);
 		return;
 	}
 	r = law_ruling(row->kind, row->reference, law_issue_cause[issue]);
@@ -404,7 +411,12 @@ int law_attention(struct dealbox_judge *j, uint8_t topic, uint8_t who, bool dema
 		j->d.issue[I_DAMAGED] = 0;
 		return 0;
 	}
-	if (!found && (notable[topic].fact || !j->d.told)) {
+	if (!row_find(j, notable[topic].issue)) {
+		law_elsewhere(j, law_issue_cause[notable[topic].issue]);
+		return 0;
+	}
+	if (!found && (notable[topic].fact || !j->d.told) &&
+	    !(topic == T_SEEN && j->d.sight_told)) {
 		law_raise_issue(j, notable[topic].issue);
 		found = BIT(notable[topic].issue);
 	}

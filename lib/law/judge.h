@@ -89,6 +89,7 @@ struct deal {
 	bool cut_wanted;
 	bool absent_told;
 	bool unauthorised;			/* dealt by somebody who was not to deal */
+	bool sight_told;			/* the record tells who may have seen a card */
 };
 
 struct dealbox_judge {
@@ -196,6 +197,7 @@ const char *law_main_paragraph(const struct dealbox_judge *j);
 
 /* What was noted is not in the record: it stands. */
 void law_unfounded(struct dealbox_judge *j);
+void law_elsewhere(struct dealbox_judge *j, const char *cause);
 
 /* It is a fact now. What the ruleset has no row for is none. */
 void law_raise_issue(struct dealbox_judge *j, enum issue issue);

@@ -107,6 +107,7 @@ static void sight(struct dealbox_judge *j, uint8_t who, uint8_t hand)
 {
 	struct dealbox_ruling r;
 
+	j->d.sight_told = true;
 	if (!law_seat(who) || who == hand)
 		return;
 	if (!j->d.mark[DEALBOX_MARK_LAST_CARD]) {
@@ -219,13 +220,12 @@ static void count_rubber(struct dealbox_judge *j, uint8_t hand, bool many)
 		d->over = j->line;
 	else
 		d->under = j->line;
-	if (d->over && d->under && !d->mark[DEALBOX_MARK_OVER]) {
-		law_redeal(j, "10(c)(ii)", "6(e)", d->over, d->under, cause);
-		return;
-	}
-	if (d->mark[DEALBOX_MARK_OVER]) {
-		law_tell(j, DEALBOX_CLAIM_TOO_LATE, "10(c)(ii)", hand, d->mark[DEALBOX_MARK_OVER],
-		     many ? N_("A player has too many cards.") : N_("A player has too few cards."));
+	if (d->over && d->under) {
+		if (d->mark[DEALBOX_MARK_OVER])
+			law_tell(j, DEALBOX_CLAIM_TOO_LATE, "10(c)(ii)", hand,
+				 d->mark[DEALBOX_MARK_OVER], cause);
+		else
+			law_redeal(j, "10(c)(ii)", "6(e)", d->over, d->under, cause);
 		return;
 	}
 	r = law_ruling(DEALBOX_STANDS, many ? "12" : "11",

@@ -203,6 +203,7 @@ int law_on_deal(struct dealbox_judge *j, happening *h)
 			     N_("The dealer let the face of a card be seen while dealing."));
 		else if (h->seat != place)
 			law_raise_issue(j, I_SEEN);
+		d->sight_told = true;
 	}
 	if (d->error.open)
 		may_rectify(j);

@@ -107,9 +107,7 @@ int law_on_notes(struct dealbox_judge *j, happening *h)
 	law_deal_begin(j);
 	switch (h->topic) {
 	case T_OTHER:
-		r = law_ruling(law_is(j, D07) ? DEALBOX_OTHER_LAW : DEALBOX_NO_RULING, law_main_paragraph(j),
-			       N_("It is another irregularity."));
-		law_give(j, &r);
+		law_elsewhere(j, N_("It is another irregularity."));
 		return 0;
 	case T_TWICE:
 	case T_OMITTED:

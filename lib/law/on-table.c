@@ -230,6 +230,14 @@ static void shuffle_rubber(struct dealbox_judge *j, happening *h, struct pack *p
 	law_give(j, &r);
 }
 
+/* Duplicate: a card turned in the shuffle or the cut is one that a player could have seen. */
+static void seen_before_deal(struct dealbox_judge *j)
+{
+	j->d.sight_told = true;
+	law_raise_issue(j, I_SEEN);
+	law_notice(j, BIT(I_SEEN), NOBODY, false);
+}
+
 int law_on_shuffle(struct dealbox_judge *j, happening *h)
 {
 	struct pack *pack;
@@ -267,10 +275,8 @@ int law_on_shuffle(struct dealbox_judge *j, happening *h)
 	/* a new shuffle takes what was seen in the old one away */
 	if (!j->d.mark[DEALBOX_MARK_FIRST_CARD])
 		j->d.issue[I_SEEN] = j->d.redeal = 0;
-	if (h->flags & FLAG(F_FACEUP)) {
-		law_raise_issue(j, I_SEEN);
-		law_notice(j, BIT(I_SEEN), NOBODY, false);
-	}
+	if (h->flags & FLAG(F_FACEUP))
+		seen_before_deal(j);
 	return 0;
 }
 
@@ -385,9 +391,13 @@ int law_on_cut(struct dealbox_judge *j, happening *h)
 		return 0;
 	}
 	pack->cut = true;
-	if (law_is(j, PRE) && h->flags & FLAG(F_FACEUP)) {
+	if (!(h->flags & FLAG(F_FACEUP)))
+		return 0;
+	if (law_is(j, PRE)) {
 		law_raise_issue(j, I_FACEUP_CUT);
 		law_notice(j, BIT(I_FACEUP_CUT), NOBODY, false);
+	} else {
+		seen_before_deal(j);
 	}
 	return 0;
 }
