@@ -89,6 +89,7 @@ void law_pack_used(struct dealbox_judge *j)
 		return;
 	j->last_pack = j->d.pack;
 	pack->shuffled = pack->cut = false;
+	pack->played = true;
 	pack->only_dealer = NULL;
 }
 

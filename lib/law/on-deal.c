@@ -284,6 +284,8 @@ int law_on_redeal(struct dealbox_judge *j, happening *h)
 	if (err)
 		return err;
 	j->packs[index].shuffled = j->packs[index].cut = false;
+	if (index == j->d.pack && j->d.mark[DEALBOX_MARK_FIRST_CARD])
+		j->packs[index].played = true;
 	j->packs[index].only_dealer = NULL;
 	law_deal_new(j);
 	j->turn = who;

@@ -272,6 +272,7 @@ int law_on_shuffle(struct dealbox_judge *j, happening *h)
 	if (h->flags & FLAG(F_POORLY))
 		law_tell(j, DEALBOX_BREACH, "6A", h->actor, 0, N_("The pack was not shuffled thoroughly."));
 	pack->shuffled = true;
+	pack->sorted = pack->played = false;
 	/* a new shuffle takes what was seen in the old one away */
 	if (!j->d.mark[DEALBOX_MARK_FIRST_CARD])
 		j->d.issue[I_SEEN] = j->d.redeal = 0;
