@@ -39,6 +39,13 @@ def a_set_on_a_machine_that_asks_for_each_card(box):
 
 
 @test
+def a_job_that_is_done_leaves_no_plan_in_the_machine(box):
+    machine = box.machine()
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(0)
+    assert machine.status("plan") == "0"
+
+
+@test
 def a_job_that_is_done_leaves_no_journal(box):
     machine = box.machine()
     box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(0)

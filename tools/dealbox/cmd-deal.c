@@ -279,6 +279,18 @@ static enum end plan_load(struct run *run)
 	return END_READY;
 }
 
+/*
+ * The deal shall not stay in the machine when the job is done. Refused by a machine in the
+ * middle of a deal, which needs it; one that is gone has forgotten it.
+ */
+static void plan_forget(struct run *run)
+{
+	struct dealbox_plan none = { 0 };
+
+	if (run->plan_loaded)
+		dealbox_machine_set_plan(run->machine, &none);
+}
+
 /* A deal that we do not know, or no longer: what lies in the board is void. */
 static enum end deal_abandon(struct run *run, const struct dealbox_status *status)
 {
@@ -291,7 +303,8 @@ static enum end deal_abandon(struct run *run, const struct dealbox_status *statu
 	return END_AGAIN;
 }
 
-static enum end fault_clear(struct run *run)
+/* While the board is still in, a refusal is no news: the operator was told to take it out. */
+static enum end fault_clear(struct run *run, const struct dealbox_status *status)
 {
 	const struct dealbox_reason *reason = dealbox_machine_reason(run->machine);
 
@@ -299,7 +312,8 @@ static enum end fault_clear(struct run *run)
 		return END_AGAIN;
 	if (!dealbox_machine_result(run->machine, NULL))
 		return machine_failed(run);
-	tell(run, "%s: %s", reason->what, reason->next);
+	if (!(run->empty_it && status->insertion == run->used))
+		tell(run, "%s: %s", reason->what, reason->next);
 	return END_AGAIN;
 }
 
@@ -358,7 +372,7 @@ static enum end board_look(struct run *run, struct dealbox_status *status)
 	switch (status->state) {
 	case DEALBOX_STATE_FAULT:
 		board_release(run, status);
-		return fault_clear(run);
+		return fault_clear(run, status);
 	case DEALBOX_STATE_DEALING:
 	case DEALBOX_STATE_PAUSED:
 	case DEALBOX_STATE_HELD:
@@ -1113,6 +1127,7 @@ static enum status deal(struct args *args, const struct options *options)
 		goto out;
 	}
 	status = deal_with(run, args, &set);
+	plan_forget(run);
 	dealbox_machine_close(run->machine);
 out:
 	if (run->record)
