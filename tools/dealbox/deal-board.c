@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdio.h>
+#include <string.h>
+
+#include "deal-run.h"
+
+#define FAULT_MS	1000	/* how often a fault is tried to be cleared */
+
+/* A deal that we do not know, or no longer: what lies in the board is void. */
+static enum end deal_abandon(struct run *run, const struct dealbox_status *status)
+{
+	run->used = status->insertion;
+	run->empty_it = true;
+	tell(run, "the machine was in the middle of a deal: that board is void");
+	/* refused: it ended by itself in the meantime */
+	if (dealbox_machine_abort(run->machine) && !dealbox_machine_result(run->machine, NULL))
+		return machine_failed(run);
+	return END_AGAIN;
+}
+
+/* While the board is still in, a refusal is no news: the operator was told to take it out. */
+static enum end fault_clear(struct run *run, const struct dealbox_status *status)
+{
+	const struct dealbox_reason *reason = dealbox_machine_reason(run->machine);
+
+	if (!dealbox_machine_clear_fault(run->machine))
+		return END_AGAIN;
+	if (!dealbox_machine_result(run->machine, NULL))
+		return machine_failed(run);
+	if (!(run->empty_it && status->insertion == run->used))
+		tell(run, "%s: %s", reason->what, reason->next);
+	return END_AGAIN;
+}
+
+/* What the operator must do before the board can be dealt; NULL = nothing. */
+static const char *board_need(const struct run *run, const struct dealbox_status *status,
+			      char text[128])
+{
+	uint32_t board = run->item->board;
+
+	if (!(status->flags & DEALBOX_STATUS_BOARD))
+		snprintf(text, 128, run->empty_it ?
+			 "put the emptied board %u in again, and all the cards into the hopper" :
+			 "put in an empty board %u", board);
+	else if (run->ask && status->insertion == run->used &&
+		 !(status->flags & DEALBOX_STATUS_SPENT))
+		return "take the board out, empty it, and put it in again; or press the start key or Enter if it is empty";
+	else if (run->empty_it && (status->insertion == run->used ||
+				   status->flags & DEALBOX_STATUS_SPENT))
+		return EMPTY_IT;
+	else if (status->flags & DEALBOX_STATUS_IN_DOUBT)
+		return "the board was there when the machine was switched on: take it out, empty it, and put it in again";
+	else if (status->insertion == run->used || status->flags & DEALBOX_STATUS_SPENT)
+		snprintf(text, 128, "take the dealt board out, and put in an empty board %u", board);
+	else if (status->board && status->board != board)
+		snprintf(text, 128, "this is board %u: take it out, and put in an empty board %u",
+			 status->board, board);
+	else if (status->flags & DEALBOX_STATUS_COVER_OPEN)
+		return "close the cover";
+	else if (!(status->flags & DEALBOX_STATUS_HOPPER))
+		return "put a pack of cards into the hopper";
+	else
+		return NULL;
+	return text;
+}
+
+/* Boards that are done with, exact or void, are not held back. */
+static void board_release(struct run *run, const struct dealbox_status *status)
+{
+	if (!(run->info.capabilities & DEALBOX_CAP_BOARD_LOCK) || !status->insertion ||
+	    status->insertion == run->released ||
+	    (status->insertion != run->used && !(status->flags & DEALBOX_STATUS_SPENT)))
+		return;
+	if (!dealbox_machine_release_board(run->machine))
+		run->released = status->insertion;
+}
+
+/* One look at the machine: ready, or what is in the way has been told or mended. */
+static enum end board_look(struct run *run, struct dealbox_status *status)
+{
+	const char *need;
+	char text[128];
+	enum end end;
+
+	if (dealbox_machine_get_status(run->machine, status))
+		return machine_failed(run);
+	switch (status->state) {
+	case DEALBOX_STATE_FAULT:
+		board_release(run, status);
+		return fault_clear(run, status);
+	case DEALBOX_STATE_DEALING:
+	case DEALBOX_STATE_PAUSED:
+	case DEALBOX_STATE_HELD:
+		return deal_abandon(run, status);
+	}
+	end = plan_load(run);
+	if (end != END_READY)
+		return end;
+	board_release(run, status);
+	need = board_need(run, status, text);
+	if (!need)
+		return END_READY;
+	tell(run, "%s", need);
+	return END_AGAIN;
+}
+
+/* The operator says that the board is empty, where only he can know. */
+static void board_vouched(struct run *run)
+{
+	if (run->ask) {
+		run->used = 0;
+		run->ask = false;
+	}
+}
+
+/* An event between two deals; asked: the operator has been asked for something. */
+static void board_event(struct run *run, const struct dealbox_event *event, bool asked)
+{
+	if (event->type == DEALBOX_EV_STATE_LOST)
+		run->plan_loaded = false;
+	if (asked && start_key(event))
+		board_vouched(run);
+}
+
+enum end board_wait(struct run *run, uint32_t *insertion)
+{
+	struct dealbox_status status = { 0 };
+	struct dealbox_event event;
+	int timeout_ms = 0;	/* first all that has come already: the status is newer */
+	bool asked = false;
+	enum end end;
+
+	run->cards = 0;
+	for (;;) {
+		switch (next(run, &event, timeout_ms)) {
+		case WAKE_EVENT:
+			board_event(run, &event, asked);
+			timeout_ms = 0;
+			continue;
+		case WAKE_GO:
+			if (asked)
+				board_vouched(run);
+			break;
+		case WAKE_STOP:
+			return END_STOPPED;
+		case WAKE_GONE:
+			return machine_failed(run);
+		case WAKE_QUIET:
+			break;
+		}
+		end = board_look(run, &status);
+		*insertion = status.insertion;
+		if (end != END_AGAIN)
+			return end;
+		asked = true;
+		timeout_ms = status.state == DEALBOX_STATE_FAULT ? FAULT_MS : -1;
+	}
+}

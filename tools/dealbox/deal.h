@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * dealbox deal: what was asked for, and the ways to do it.
+ */
+#ifndef DEAL_H
+#define DEAL_H
+
+#include <dealbox/set.h>
+
+#include "tool.h"
+
+#define NOTHING_DEALT	"nothing was dealt"
+
+struct deal_options {
+	const char *uri;
+	const char *boards_text;
+	const char *copies_text;
+	const char *record;
+	const char *certify;
+	bool resume;
+	bool practice;
+	bool json;
+	bool reveal;
+	struct boards boards;
+	unsigned long copies;
+};
+
+/* Are all boards that were asked for in the set? May it be dealt at all? If not, it has been said. */
+bool boards_there(const struct deal_options *options, const struct dealbox_set *set);
+bool set_allowed(const struct deal_options *options, const struct dealbox_set *set,
+		 char *const *files, int count);
+
+/* With a machine of its own: deals the files, or goes on with the job that was stopped. */
+enum status deal_alone(struct args *args, const struct deal_options *options);
+
+#endif
