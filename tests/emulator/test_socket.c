@@ -4,8 +4,10 @@
  * socket, files, messages and exit codes. Nothing here waits for time to pass: each wait is
  * for a line, a frame or the end of a process.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -641,6 +643,59 @@ static void a_trace_has_every_transfer(void **state)
 	unlink(path("trace"));
 }
 
+/* What `usbip attach` does, and the first transfer behind it. */
+static int import(unsigned int port, const char *busid, unsigned int length)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	uint8_t request[40] = { 1, 0x11, 0x80, 3 }, reply[320];
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	strcpy((char *)request + 8, busid);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(send(fd, request, sizeof(request), 0), sizeof(request));
+	wait_readable(fd);
+	assert_int_equal(recv(fd, reply, length, MSG_WAITALL), length);
+	assert_int_equal(reply[7], length == 8);
+	return fd;
+}
+
+static void a_server_gives_the_machine_to_who_asks(void **state)
+{
+	static const uint8_t get_device[48] = {
+		0, 0, 0, 1, 0, 0, 0, 7, 0, 1, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 6, 0, 1, 0, 0, 18, 0,
+	};
+	uint8_t answer[48 + 18];
+	unsigned int port;
+	struct process p;
+	int fd, later;
+
+	(void)state;
+	START(&p, "--serve", "0", "--control", path("c"));
+	assert_int_equal(sscanf(p.text, "dealbox-emulator: usbip --tcp-port %u attach", &port), 1);
+	/* another device is not there */
+	close(import(port, "1-2", 8));
+	fd = import(port, "1-1", 320);
+	assert_int_equal(send(fd, get_device, sizeof(get_device), 0), sizeof(get_device));
+	wait_readable(fd);
+	assert_int_equal(recv(fd, answer, sizeof(answer), MSG_WAITALL), sizeof(answer));
+	assert_memory_equal(answer + 48 + 8, "\x09\x12", 2);
+	/* the cable is pulled: the end of the connection; who comes then waits for it */
+	assert_non_null(strstr(tell(path("c"), "unplug"), "ok"));
+	assert_int_equal(recv(fd, answer, 1, 0), 0);
+	close(fd);
+	assert_non_null(strstr(tell(path("c"), "plug"), "ok"));
+	fd = import(port, "1-1", 320);
+	/* and the computer may end it, too */
+	close(fd);
+	later = import(port, "1-1", 320);
+	close(later);
+	stop(&p);
+}
+
 static void wrong_options_are_explained(void **state)
 {
 	static const struct { const char *args[6], *text; } bad[] = {
@@ -661,6 +716,8 @@ static void wrong_options_are_explained(void **state)
 		{ { "--socket", "x", "--port", "1", NULL }, "--port goes with --usbip" },
 		{ { "--socket", "x", "--scenario", "/nowhere", NULL }, "/nowhere: No such file" },
 		{ { "--socket", "x", "--serial", "", NULL }, "--serial: 1 to" },
+		{ { "--usbip", "--serve", "0", NULL }, "exactly one of" },
+		{ { "--serve", "65536", NULL }, "--serve 65536: a number from 0 to 65535" },
 		{ { "--tell", "x", NULL }, "--tell: a command is needed" },
 	};
 	struct process p;
@@ -772,6 +829,7 @@ int main(void)
 		cmocka_unit_test(several_machines_in_one_process),
 		cmocka_unit_test(the_machine_descriptor_is_that_of_usb),
 		cmocka_unit_test(a_trace_has_every_transfer),
+		cmocka_unit_test(a_server_gives_the_machine_to_who_asks),
 		cmocka_unit_test(wrong_options_are_explained),
 		cmocka_unit_test(no_card_is_shown_unasked),
 		cmocka_unit_test(man_page_and_help_agree),

@@ -124,6 +124,32 @@ static void answers_are_encoded(void **state)
 	assert_memory_equal(buf, expected, sizeof(buf));
 }
 
+/* OP_REQ_IMPORT and OP_REP_IMPORT with the layout of usbip_protocol.rst */
+static void another_computer_asks_for_the_machine(void **state)
+{
+	uint8_t buf[USBIP_IMPORT_REPLY], request[USBIP_IMPORT] = { 1, 0x11, 0x80, 3 };
+
+	(void)state;
+	strcpy((char *)request + 8, "1-1");
+	assert_true(usbip_is_import(request));
+	assert_int_equal(usbip_rep_import(buf, true, 0x1209, 1), 320);
+	assert_memory_equal(buf, "\1\x11\0\3\0\0\0", 8);
+	assert_string_equal((char *)buf + 264, "1-1");
+	/* bus 1, device 2, high speed; vendor and product; one configuration, one interface */
+	assert_memory_equal(buf + 296, "\0\0\0\1\0\0\0\2\0\0\0\3\x12\x09\0\1", 16);
+	assert_memory_equal(buf + 312, "\0\0\0\0\0\0\1\1", 8);
+
+	memset(request + 8, '1', 32);
+	assert_false(usbip_is_import(request));
+	strcpy((char *)request + 8, "1-2");
+	assert_false(usbip_is_import(request));
+	strcpy((char *)request + 8, "1-1");
+	request[3] = 5;
+	assert_false(usbip_is_import(request));
+	assert_int_equal(usbip_rep_import(buf, false, 0x1209, 1), 8);
+	assert_memory_equal(buf, "\1\x11\0\3\0\0\0\1", 8);
+}
+
 /* --- the device ---------------------------------------------------------------------- */
 
 static struct device *device_of(struct rig *rig)
@@ -273,6 +299,7 @@ int main(void)
 		cmocka_unit_test(unlink_is_decoded),
 		cmocka_unit_test(hostile_headers_are_refused),
 		cmocka_unit_test(answers_are_encoded),
+		cmocka_unit_test(another_computer_asks_for_the_machine),
 		cmocka_unit_test(descriptors_follow_section_1),
 		cmocka_unit_test(standard_requests),
 		cmocka_unit_test(detaching_forgets_all_transfers),

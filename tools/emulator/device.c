@@ -6,9 +6,6 @@
 #include "device.h"
 
 /* pid.codes' number for tests: a product needs its own */
-#define VENDOR		0x1209
-#define PRODUCT		0x0001
-
 #define DESC_DEVICE		1
 #define DESC_CONFIG		2
 #define DESC_STRING		3
@@ -119,7 +116,7 @@ static size_t device_descriptor(uint8_t *buf)
 {
 	static const uint8_t descriptor[] = {
 		18, DESC_DEVICE, 0x00, 0x02, 0, 0, 0, 64,
-		VENDOR & 0xff, VENDOR >> 8, PRODUCT & 0xff, PRODUCT >> 8, 0x00, 0x01,
+		DEVICE_VENDOR & 0xff, DEVICE_VENDOR >> 8, DEVICE_PRODUCT & 0xff, DEVICE_PRODUCT >> 8, 0x00, 0x01,
 		1, 2, 3, 1,
 	};
 

@@ -9,6 +9,8 @@
 
 #include "machine.h"
 
+#define DEVICE_VENDOR		0x1209
+#define DEVICE_PRODUCT		0x0001
 #define DEVICE_DATA_MAX		4096
 #define DEVICE_PENDING_MAX	64
 

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The front that plugs the machine into this computer: USB/IP with the kernel's vhci_hcd. */
+/*
+ * The front that speaks USB/IP: it plugs the machine into this computer with the kernel's
+ * vhci_hcd, or waits for another computer that does so with `usbip attach`.
+ */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,15 +18,15 @@
 
 #define VHCI		"/sys/devices/platform/vhci_hcd.0/"
 #define PORT_FREE	4	/* VDEV_ST_NULL */
-#define SPEED_HIGH	3
-#define DEVID		0x00010002
 #define RETRY_US	100000	/* a port needs a moment to become free */
 #define OUT_MAX		(2 * (USBIP_HEADER + DEVICE_DATA_MAX))
 
 struct usbip_front {
 	struct front front;
 	int wanted_port;	/* -1 = any */
+	int listener;		/* -1 = this computer's vhci_hcd */
 	int fd;			/* -1 = not plugged in */
+	bool greeted;		/* the other computer has asked for the device */
 	uint64_t plug_at;	/* when the next attempt is made */
 	uint8_t in[USBIP_MESSAGE_MAX];
 	size_t in_length;
@@ -56,7 +62,8 @@ static int free_port(void)
 static int attach(int port, int socket)
 {
 	char text[80];
-	int length = snprintf(text, sizeof(text), "%d %d %u %d", port, socket, DEVID, SPEED_HIGH);
+	int length = snprintf(text, sizeof(text), "%d %d %u %d", port, socket, USBIP_DEVID,
+			      USBIP_SPEED_HIGH);
 	int fd = open(VHCI "attach", O_WRONLY | O_CLOEXEC), error = 0;
 
 	if (fd < 0)
@@ -65,6 +72,14 @@ static int attach(int port, int socket)
 		error = -errno;
 	close(fd);
 	return error;
+}
+
+static void connected(struct usbip_front *f, int fd, bool greeted)
+{
+	f->fd = fd;
+	f->greeted = greeted;
+	f->in_length = 0;
+	f->out_length = 0;
 }
 
 /* 0, or a negative errno; -ENODEV vhci_hcd is not there, -EBUSY no port is free */
@@ -84,9 +99,7 @@ static int plug(struct usbip_front *f)
 		close(pair[1]);
 		return error;
 	}
-	f->fd = pair[1];
-	f->in_length = 0;
-	f->out_length = 0;
+	connected(f, pair[1], true);
 	return 0;
 }
 
@@ -100,10 +113,17 @@ static void unplug(struct usbip_front *f)
 	device_detach(f->front.device);
 }
 
-/* The computer let the machine go: as if somebody had pulled the cable. */
+/*
+ * The computer let the machine go: as if somebody had pulled the cable. Another computer
+ * puts it back by asking again.
+ */
 static void lost(struct usbip_front *f)
 {
 	unplug(f);
+	if (f->listener >= 0) {
+		machine_unplug(f->front.machine, 0);
+		return;
+	}
 	machine_unplug(f->front.machine, MACHINE_NEVER);
 	fputs("dealbox-emulator: the computer has detached the machine; the command \"plug\" plugs it in again\n",
 	      stderr);
@@ -152,6 +172,17 @@ static void unlink_transfer(struct usbip_front *f, const struct usbip_message *m
 	f->out_length += USBIP_HEADER;
 }
 
+/* The answer to `usbip attach`; from here on it is as with our own vhci_hcd. */
+static bool greet(struct usbip_front *f)
+{
+	bool granted = usbip_is_import(f->in);
+
+	f->out_length = usbip_rep_import(f->out, granted, DEVICE_VENDOR, DEVICE_PRODUCT);
+	f->greeted = true;
+	transmit(f);
+	return granted && f->fd >= 0;
+}
+
 /* Takes messages while there is room for an answer. */
 static void take_messages(struct usbip_front *f, uint64_t now)
 {
@@ -159,7 +190,15 @@ static void take_messages(struct usbip_front *f, uint64_t now)
 	size_t used = 0;
 	int size = 0;
 
-	while (f->fd >= 0 && f->out_length + USBIP_HEADER <= sizeof(f->out)) {
+	if (!f->greeted) {
+		if (f->in_length < USBIP_IMPORT)
+			return;
+		used = USBIP_IMPORT;
+		if (!greet(f))
+			size = -1;
+	}
+
+	while (size >= 0 && f->fd >= 0 && f->out_length + USBIP_HEADER <= sizeof(f->out)) {
 		size = usbip_decode(f->in + used, f->in_length - used, &message);
 		if (size <= 0)
 			break;
@@ -180,7 +219,21 @@ static unsigned int usbip_poll(struct front *front, struct pollfd *fds)
 	struct usbip_front *f = (struct usbip_front *)front;
 
 	fds[0] = (struct pollfd){ .fd = f->fd, .events = POLLIN | (f->out_length ? POLLOUT : 0) };
-	return 1;
+	/* who asks while the cable is out, or is in another computer, waits */
+	fds[1] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	if (f->fd < 0 && machine_view(front->machine).plugged)
+		fds[1].fd = f->listener;
+	return 2;
+}
+
+static void take_host(struct usbip_front *f)
+{
+	int fd = accept4(f->listener, NULL, NULL, SOCK_CLOEXEC), on = 1;
+
+	if (fd < 0)
+		return;
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	connected(f, fd, false);
 }
 
 static void usbip_serve(struct front *front, const struct pollfd *fds, uint64_t now)
@@ -188,6 +241,8 @@ static void usbip_serve(struct front *front, const struct pollfd *fds, uint64_t 
 	struct usbip_front *f = (struct usbip_front *)front;
 	ssize_t got;
 
+	if (f->fd < 0 && fds[1].fd >= 0 && fds[1].revents)
+		take_host(f);
 	if (f->fd < 0 || fds[0].fd != f->fd || !fds[0].revents)
 		return;
 	got = recv(f->fd, f->in + f->in_length, sizeof(f->in) - f->in_length, MSG_DONTWAIT);
@@ -219,7 +274,7 @@ static void usbip_flush(struct front *front, uint64_t now)
 
 	if (!plugged)
 		unplug(f);
-	else if (f->fd < 0 && now >= f->plug_at && plug(f))
+	else if (f->fd < 0 && f->listener < 0 && now >= f->plug_at && plug(f))
 		f->plug_at = now + RETRY_US;
 	while (f->fd >= 0 && f->out_length + USBIP_HEADER + DEVICE_DATA_MAX <= sizeof(f->out) &&
 	       device_reap(front->device, now, &done)) {
@@ -237,7 +292,8 @@ static uint64_t usbip_next(const struct front *front)
 	const struct usbip_front *f = (const struct usbip_front *)front;
 
 	if (f->fd < 0)
-		return machine_view(front->machine).plugged ? f->plug_at : MACHINE_NEVER;
+		return f->listener < 0 && machine_view(front->machine).plugged ? f->plug_at :
+		       MACHINE_NEVER;
 	return f->out_length ? MACHINE_NEVER : device_next(front->device);
 }
 
@@ -246,6 +302,8 @@ static void usbip_close(struct front *front)
 	struct usbip_front *f = (struct usbip_front *)front;
 
 	unplug(f);
+	if (f->listener >= 0)
+		close(f->listener);
 	free(f);
 }
 
@@ -275,22 +333,58 @@ static void explain(int error)
 	}
 }
 
-struct front *front_usbip_open(int port, struct device *device, struct machine *machine,
-			       FILE *trace)
+static struct usbip_front *front_new(struct device *device, struct machine *machine, FILE *trace)
 {
 	struct usbip_front *f = calloc(1, sizeof(*f));
-	int error;
 
 	if (!f)
 		return NULL;
 	f->front = (struct front){ &usbip_ops, device, machine, trace };
-	f->wanted_port = port;
+	f->listener = -1;
 	f->fd = -1;
+	return f;
+}
+
+struct front *front_usbip_open(int port, struct device *device, struct machine *machine,
+			       FILE *trace)
+{
+	struct usbip_front *f = front_new(device, machine, trace);
+	int error;
+
+	if (!f)
+		return NULL;
+	f->wanted_port = port;
 	error = plug(f);
 	if (error) {
 		explain(error);
 		free(f);
 		return NULL;
 	}
+	return &f->front;
+}
+
+struct front *front_usbip_serve(unsigned int port, struct device *device, struct machine *machine,
+				FILE *trace)
+{
+	struct usbip_front *f = front_new(device, machine, trace);
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t size = sizeof(address);
+	int on = 1;
+
+	if (!f)
+		return NULL;
+	f->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	setsockopt(f->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(f->listener, (struct sockaddr *)&address, size) || listen(f->listener, 8) ||
+	    getsockname(f->listener, (struct sockaddr *)&address, &size)) {
+		fprintf(stderr, "dealbox-emulator: --serve %u: %s\n", port, strerror(errno));
+		usbip_close(&f->front);
+		return NULL;
+	}
+	printf("dealbox-emulator: usbip --tcp-port %u attach -r 127.0.0.1 -b " USBIP_BUSID "\n",
+	       ntohs(address.sin_port));
 	return &f->front;
 }

@@ -157,6 +157,9 @@ static void instance_open(struct instance *in, const struct options *o, unsigned
 		path = path_of(o, o->socket, index);
 		in->front = front_socket_open(path, in->device, in->machine, in->trace);
 		free(path);
+	} else if (o->serve >= 0) {
+		in->front = front_usbip_serve(o->serve ? o->serve + index : 0, in->device,
+					      in->machine, in->trace);
 	} else {
 		in->front = front_usbip_open(o->port, in->device, in->machine, in->trace);
 	}

@@ -12,8 +12,9 @@
 #define MACHINES_MAX	64
 
 struct options {
-	const char *socket;		/* path; NULL = usbip */
+	const char *socket;		/* path; NULL = usbip, or serve */
 	bool usbip, manual;
+	int serve;			/* TCP port; -1 = no server */
 	int port;			/* -1 = any */
 	unsigned int machines, packs;
 	uint64_t cards;			/* of a pack, bit n = card n */

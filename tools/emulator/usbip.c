@@ -3,6 +3,10 @@
 
 #include "usbip.h"
 
+#define VERSION_CODE(code)	(0x01110000 | (code))
+#define REQ_IMPORT	0x8003
+#define REP_IMPORT	0x0003
+
 static uint32_t get(const uint8_t *buf)
 {
 	return (uint32_t)buf[0] << 24 | buf[1] << 16 | buf[2] << 8 | buf[3];
@@ -78,4 +82,30 @@ void usbip_ret_submit(uint8_t *buf, uint32_t seqnum, int32_t status, uint32_t ac
 void usbip_ret_unlink(uint8_t *buf, uint32_t seqnum, int32_t status)
 {
 	ret(buf, USBIP_RET_UNLINK, seqnum, status);
+}
+
+bool usbip_is_import(const uint8_t *buf)
+{
+	return get(buf) == VERSION_CODE(REQ_IMPORT) &&
+	       !strncmp((const char *)buf + 8, USBIP_BUSID, USBIP_IMPORT - 8);
+}
+
+size_t usbip_rep_import(uint8_t *buf, bool granted, uint16_t vendor, uint16_t product)
+{
+	memset(buf, 0, USBIP_IMPORT_REPLY);
+	put(buf, VERSION_CODE(REP_IMPORT));
+	put(buf + 4, !granted);
+	if (!granted)
+		return 8;
+	/* path and name, each with zeros behind it */
+	strcpy((char *)buf + 8, "dealbox-emulator");
+	strcpy((char *)buf + 264, USBIP_BUSID);
+	put(buf + 296, USBIP_DEVID >> 16);
+	put(buf + 300, USBIP_DEVID & 0xffff);
+	put(buf + 304, USBIP_SPEED_HIGH);
+	put(buf + 308, (uint32_t)vendor << 16 | product);
+	/* one configuration, of one interface */
+	buf[318] = 1;
+	buf[319] = 1;
+	return USBIP_IMPORT_REPLY;
 }

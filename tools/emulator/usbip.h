@@ -18,6 +18,13 @@ enum usbip_command {
 	USBIP_CMD_SUBMIT = 1, USBIP_CMD_UNLINK = 2, USBIP_RET_SUBMIT = 3, USBIP_RET_UNLINK = 4,
 };
 
+/* What comes before them over a network: a host asks for a device by its name. */
+#define USBIP_IMPORT		40
+#define USBIP_IMPORT_REPLY	320
+#define USBIP_BUSID		"1-1"	/* the only one */
+#define USBIP_DEVID		0x00010002
+#define USBIP_SPEED_HIGH	3
+
 struct usbip_message {
 	enum usbip_command command;	/* SUBMIT or UNLINK */
 	uint32_t seqnum;
@@ -37,5 +44,13 @@ int usbip_decode(const uint8_t *buf, size_t length, struct usbip_message *messag
 /* Both write the header only, USBIP_HEADER bytes; the data of an IN transfer follow it. */
 void usbip_ret_submit(uint8_t *buf, uint32_t seqnum, int32_t status, uint32_t actual_length);
 void usbip_ret_unlink(uint8_t *buf, uint32_t seqnum, int32_t status);
+
+/* Is this, of USBIP_IMPORT bytes, a wish for the device USBIP_BUSID? */
+bool usbip_is_import(const uint8_t *buf);
+/*
+ * The answer, for a device of that vendor and product, at most USBIP_IMPORT_REPLY bytes; granted
+ * false: there is no such device. Returns its length.
+ */
+size_t usbip_rep_import(uint8_t *buf, bool granted, uint16_t vendor, uint16_t product);
 
 #endif
