@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How a device is reached: a unix socket (lib/emu.h) or the kernel's vhci_hcd
- * (USB/IP), or a USB/IP server for another computer's. A front carries transfers, and knows nothing of the machine.
+ * How a device is reached: a unix socket (lib/emu.h), the kernel's vhci_hcd (USB/IP), a
+ * USB/IP server for another computer's, or QEMU's usb-redir. A front carries transfers, and
+ * knows nothing of the machine.
  */
 #ifndef EMULATOR_FRONT_H
 #define EMULATOR_FRONT_H
@@ -34,7 +35,7 @@ struct front {
 	FILE *trace;		/* transfers in hex, NULL = none */
 };
 
-/* Both print what is wrong on stderr and return NULL. */
+/* Each prints what is wrong on stderr and returns NULL. */
 struct front *front_socket_open(const char *path, struct device *device,
 				struct machine *machine, FILE *trace);
 /* port -1 = the first free high-speed port */
@@ -43,6 +44,9 @@ struct front *front_usbip_open(int port, struct device *device, struct machine *
 /* Listens at that TCP port of this computer's 127.0.0.1, 0 = any; says on stdout at which. */
 struct front *front_usbip_serve(unsigned int port, struct device *device, struct machine *machine,
 				FILE *trace);
+/* For QEMU's usb-redir, which connects to path */
+struct front *front_usbredir_open(const char *path, struct device *device,
+				  struct machine *machine, FILE *trace);
 /* Writes one line of a trace; label e.g. "control". */
 void front_trace(FILE *trace, uint64_t now, const char *label, int status, const uint8_t *data,
 		 size_t length);

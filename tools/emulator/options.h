@@ -12,7 +12,7 @@
 #define MACHINES_MAX	64
 
 struct options {
-	const char *socket;		/* path; NULL = usbip, or serve */
+	const char *socket, *usbredir;	/* paths; both NULL = usbip, or serve */
 	bool usbip, manual;
 	int serve;			/* TCP port; -1 = no server */
 	int port;			/* -1 = any */

@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The front that plugs the machine into a virtual machine: QEMU's usb-redir, which speaks the
+ * protocol of libusbredirparser over a unix socket. The guest sees it behind a host
+ * controller like any other, and may sleep and wake while this program runs on.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <usbredirparser.h>
+
+#include "front.h"
+#include "socket.h"
+
+#define INT_IN_TAG	UINT64_MAX
+#define RETRY_US	10000	/* a broken endpoint is not asked more often */
+
+/* What is to be answered. Tags are the host's numbers, which it gives to one packet only. */
+struct asked {
+	uint64_t id;
+	uint8_t endpoint;
+	struct usb_redir_control_packet_header control;
+	bool used;
+};
+
+struct redir_front {
+	struct front front;
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	int listener, host;		/* host -1 = nobody is there */
+	struct usbredirparser *parser;	/* while host is there */
+	bool greeted, connected;
+	bool receiving;			/* the host wants events */
+	bool int_in;			/* a transfer for them is with the device */
+	uint64_t int_in_at;		/* when the next one may be given */
+	uint64_t events;		/* transfers of events so far */
+	bool broken;			/* the connection cannot go on */
+	uint64_t now;			/* in callbacks of the parser */
+	struct asked asked[DEVICE_PENDING_MAX];
+};
+
+static void hang_up(struct redir_front *f)
+{
+	if (f->connected)
+		device_detach(f->front.device);
+	if (f->parser)
+		usbredirparser_destroy(f->parser);
+	if (f->host >= 0)
+		close(f->host);
+	f->parser = NULL;
+	f->host = -1;
+	f->greeted = f->connected = f->receiving = f->int_in = f->broken = false;
+	memset(f->asked, 0, sizeof(f->asked));
+}
+
+/* --- what the parser asks for --------------------------------------------------------- */
+
+static void on_log(void *context, int level, const char *text)
+{
+	(void)context;
+	if (level == usbredirparser_error)
+		fprintf(stderr, "dealbox-emulator: --usbredir: %s\n", text);
+}
+
+static int on_read(void *context, uint8_t *data, int length)
+{
+	struct redir_front *f = context;
+	ssize_t got = recv(f->host, data, length, MSG_DONTWAIT);
+
+	if (got > 0)
+		return got;
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	f->broken = true;
+	return -1;
+}
+
+static int on_write(void *context, uint8_t *data, int length)
+{
+	struct redir_front *f = context;
+	ssize_t sent = send(f->host, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (sent >= 0)
+		return sent;
+	if (errno == EAGAIN || errno == EINTR)
+		return 0;
+	f->broken = true;
+	return -1;
+}
+
+/* --- transfers ------------------------------------------------------------------------ */
+
+static struct asked *ask(struct redir_front *f, uint64_t id, uint8_t endpoint)
+{
+	size_t i;
+
+	for (i = 0; i < DEVICE_PENDING_MAX; i++) {
+		if (!f->asked[i].used) {
+			f->asked[i] = (struct asked){ .id = id, .endpoint = endpoint, .used = true };
+			return &f->asked[i];
+		}
+	}
+	f->broken = true;	/* no host has so many at a time */
+	return NULL;
+}
+
+static struct asked *find(struct redir_front *f, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < DEVICE_PENDING_MAX; i++)
+		if (f->asked[i].used && f->asked[i].id == id)
+			return &f->asked[i];
+	return NULL;
+}
+
+static void submit(struct redir_front *f, struct transfer *transfer, const uint8_t *data)
+{
+	bool out = transfer->endpoint ? !(transfer->endpoint & 0x80) : !(transfer->setup[0] & 0x80);
+
+	if (transfer->length > DEVICE_DATA_MAX)
+		transfer->length = DEVICE_DATA_MAX;
+	if (out && data)
+		memcpy(transfer->data, data, transfer->length);
+	if (transfer->endpoint != DEVICE_EP_INT_IN) {
+		if (!transfer->endpoint)
+			front_trace(f->front.trace, f->now, "setup", 0, transfer->setup, 8);
+		front_trace(f->front.trace, f->now, "submit", transfer->endpoint, transfer->data,
+			    out ? transfer->length : 0);
+	}
+	device_submit(f->front.device, f->now, transfer);
+}
+
+static void on_control(void *context, uint64_t id, struct usb_redir_control_packet_header *header,
+		       uint8_t *data, int length)
+{
+	struct redir_front *f = context;
+	struct transfer transfer = {
+		.tag = id,
+		.length = header->length,
+		.setup = { header->requesttype, header->request, header->value & 0xff,
+			   header->value >> 8, header->index & 0xff, header->index >> 8,
+			   header->length & 0xff, header->length >> 8 },
+	};
+	struct asked *asked = ask(f, id, 0);
+
+	if (asked) {
+		asked->control = *header;
+		if (!(header->requesttype & 0x80))
+			transfer.length = length;
+		submit(f, &transfer, data);
+	}
+	usbredirparser_free_packet_data(f->parser, data);
+}
+
+static void send_out(struct redir_front *f, uint64_t id, uint8_t endpoint, uint8_t *data,
+		     int length)
+{
+	struct transfer transfer = { .tag = id, .endpoint = endpoint, .length = length };
+
+	if (ask(f, id, endpoint))
+		submit(f, &transfer, data);
+	usbredirparser_free_packet_data(f->parser, data);
+}
+
+static void on_bulk(void *context, uint64_t id, struct usb_redir_bulk_packet_header *header,
+		    uint8_t *data, int length)
+{
+	send_out(context, id, header->endpoint, data, length);
+}
+
+static void on_interrupt(void *context, uint64_t id,
+			 struct usb_redir_interrupt_packet_header *header, uint8_t *data,
+			 int length)
+{
+	send_out(context, id, header->endpoint, data, length);
+}
+
+/* The kernel's names for how a transfer ended, in those of the protocol. */
+static uint8_t redir_status(int32_t status)
+{
+	switch (-status) {
+	case 0:
+		return usb_redir_success;
+	case EPIPE:
+		return usb_redir_stall;
+	case EOVERFLOW:
+		return usb_redir_babble;
+	case ETIME:
+		return usb_redir_timeout;
+	case ECONNRESET:
+		return usb_redir_cancelled;
+	default:
+		return usb_redir_ioerror;
+	}
+}
+
+static void answer(struct redir_front *f, struct asked *asked, int32_t status, uint32_t length,
+		   uint8_t *data)
+{
+	struct usb_redir_bulk_packet_header bulk = {
+		.endpoint = asked->endpoint, .status = redir_status(status), .length = length,
+	};
+	struct usb_redir_interrupt_packet_header interrupt = {
+		.endpoint = asked->endpoint, .status = redir_status(status), .length = length,
+	};
+	bool in = asked->control.requesttype & 0x80;
+
+	asked->used = false;
+	if (asked->endpoint == DEVICE_EP_BULK_OUT) {
+		usbredirparser_send_bulk_packet(f->parser, asked->id, &bulk, NULL, 0);
+	} else if (asked->endpoint) {
+		usbredirparser_send_interrupt_packet(f->parser, asked->id, &interrupt, NULL, 0);
+	} else {
+		asked->control.status = redir_status(status);
+		asked->control.length = length;
+		usbredirparser_send_control_packet(f->parser, asked->id, &asked->control,
+						   in ? data : NULL, in ? length : 0);
+	}
+}
+
+static void on_cancel(void *context, uint64_t id)
+{
+	struct redir_front *f = context;
+	struct asked *asked = find(f, id);
+
+	if (asked && device_cancel(f->front.device, id))
+		answer(f, asked, -ECONNRESET, 0, NULL);
+}
+
+static void stop_receiving(struct redir_front *f)
+{
+	if (f->int_in)
+		device_cancel(f->front.device, INT_IN_TAG);
+	f->int_in = false;
+	f->receiving = false;
+}
+
+static void on_start_interrupt(void *context, uint64_t id,
+			       struct usb_redir_start_interrupt_receiving_header *header)
+{
+	struct redir_front *f = context;
+	struct usb_redir_interrupt_receiving_status_header status = {
+		.status = usb_redir_success, .endpoint = header->endpoint,
+	};
+
+	if (header->endpoint == DEVICE_EP_INT_IN) {
+		f->receiving = true;
+		f->int_in_at = f->now;
+	} else {
+		status.status = usb_redir_inval;
+	}
+	usbredirparser_send_interrupt_receiving_status(f->parser, id, &status);
+}
+
+static void on_stop_interrupt(void *context, uint64_t id,
+			      struct usb_redir_stop_interrupt_receiving_header *header)
+{
+	struct redir_front *f = context;
+	struct usb_redir_interrupt_receiving_status_header status = {
+		.status = usb_redir_success, .endpoint = header->endpoint,
+	};
+
+	stop_receiving(f);
+	usbredirparser_send_interrupt_receiving_status(f->parser, id, &status);
+}
+
+/* --- the device ----------------------------------------------------------------------- */
+
+/* A standard request without data from the host, answered at once; its length, or -1. */
+static int standard(struct redir_front *f, const uint8_t *setup, uint8_t *data)
+{
+	struct transfer transfer = { .tag = INT_IN_TAG - 1, .length = setup[6] | setup[7] << 8 };
+	struct completion done;
+
+	memcpy(transfer.setup, setup, sizeof(transfer.setup));
+	device_submit(f->front.device, f->now, &transfer);
+	if (!device_reap(f->front.device, f->now, &done)) {
+		device_cancel(f->front.device, transfer.tag);
+		return -1;
+	}
+	if (done.status)
+		return -1;
+	memcpy(data, done.data, done.length);
+	return done.length;
+}
+
+/* The host must know interface and endpoints before it is told of the device. */
+static void describe(struct redir_front *f)
+{
+	static const uint8_t get_config[] = { 0x80, 6, 0, 2, 0, 0, 0, 1 };
+	struct usb_redir_interface_info_header interfaces = { 0 };
+	struct usb_redir_ep_info_header endpoints = { 0 };
+	uint8_t data[DEVICE_DATA_MAX];
+	int length, at, i;
+
+	memset(endpoints.type, usb_redir_type_invalid, sizeof(endpoints.type));
+	endpoints.type[0] = endpoints.type[16] = usb_redir_type_control;
+	endpoints.max_packet_size[0] = endpoints.max_packet_size[16] = 64;
+	length = standard(f, get_config, data);
+	for (at = 0; at + 1 < length && data[at]; at += data[at]) {
+		if (data[at + 1] == 4 && at + 9 <= length && interfaces.interface_count < 32) {
+			i = interfaces.interface_count++;
+			interfaces.interface[i] = data[at + 2];
+			interfaces.interface_class[i] = data[at + 5];
+			interfaces.interface_subclass[i] = data[at + 6];
+			interfaces.interface_protocol[i] = data[at + 7];
+		} else if (data[at + 1] == 5 && at + 7 <= length) {
+			i = (data[at + 2] & 0x80) >> 3 | (data[at + 2] & 0x0f);
+			endpoints.type[i] = data[at + 3] & 3;
+			endpoints.max_packet_size[i] = data[at + 4] | data[at + 5] << 8;
+			endpoints.interval[i] = data[at + 6];
+		}
+	}
+	usbredirparser_send_interface_info(f->parser, &interfaces);
+	usbredirparser_send_ep_info(f->parser, &endpoints);
+}
+
+static void connect_device(struct redir_front *f)
+{
+	static const uint8_t get_device[] = { 0x80, 6, 0, 1, 0, 0, 18, 0 };
+	struct usb_redir_device_connect_header header = { .speed = usb_redir_speed_high };
+	uint8_t data[DEVICE_DATA_MAX] = { 0 };
+
+	if (standard(f, get_device, data) >= 18) {
+		header.vendor_id = data[8] | data[9] << 8;
+		header.product_id = data[10] | data[11] << 8;
+		header.device_version_bcd = data[12] | data[13] << 8;
+	}
+	describe(f);
+	usbredirparser_send_device_connect(f->parser, &header);
+	f->connected = true;
+}
+
+static void disconnect_device(struct redir_front *f)
+{
+	stop_receiving(f);
+	device_detach(f->front.device);
+	memset(f->asked, 0, sizeof(f->asked));
+	usbredirparser_send_device_disconnect(f->parser);
+	f->connected = false;
+}
+
+static void on_hello(void *context, struct usb_redir_hello_header *header)
+{
+	struct redir_front *f = context;
+
+	(void)header;
+	f->greeted = true;
+}
+
+/* A reset of the bus: what was under way is forgotten, and SET_CONFIGURATION follows. */
+static void on_reset(void *context)
+{
+	struct redir_front *f = context;
+	size_t i;
+
+	stop_receiving(f);
+	device_detach(f->front.device);
+	for (i = 0; i < DEVICE_PENDING_MAX; i++)
+		if (f->asked[i].used)
+			answer(f, &f->asked[i], -EPROTO, 0, NULL);
+}
+
+static void on_set_configuration(void *context, uint64_t id,
+				 struct usb_redir_set_configuration_header *header)
+{
+	const uint8_t set[] = { 0, 9, header->configuration, 0, 0, 0, 0, 0 };
+	struct redir_front *f = context;
+	struct usb_redir_configuration_status_header status = {
+		.configuration = header->configuration,
+	};
+	uint8_t data[DEVICE_DATA_MAX];
+
+	stop_receiving(f);
+	status.status = standard(f, set, data) < 0 ? usb_redir_stall : usb_redir_success;
+	describe(f);
+	usbredirparser_send_configuration_status(f->parser, id, &status);
+}
+
+static void on_get_configuration(void *context, uint64_t id)
+{
+	static const uint8_t get[] = { 0x80, 8, 0, 0, 0, 0, 1, 0 };
+	struct usb_redir_configuration_status_header status = { .status = usb_redir_success };
+	uint8_t data[DEVICE_DATA_MAX];
+	struct redir_front *f = context;
+
+	if (standard(f, get, data) == 1)
+		status.configuration = data[0];
+	usbredirparser_send_configuration_status(f->parser, id, &status);
+}
+
+static void on_set_alt(void *context, uint64_t id, struct usb_redir_set_alt_setting_header *header)
+{
+	const uint8_t set[] = { 1, 11, header->alt, 0, header->interface, 0, 0, 0 };
+	struct redir_front *f = context;
+	struct usb_redir_alt_setting_status_header status = {
+		.interface = header->interface, .alt = header->alt,
+	};
+	uint8_t data[DEVICE_DATA_MAX];
+
+	status.status = standard(f, set, data) < 0 ? usb_redir_stall : usb_redir_success;
+	usbredirparser_send_alt_setting_status(f->parser, id, &status);
+}
+
+static void on_get_alt(void *context, uint64_t id, struct usb_redir_get_alt_setting_header *header)
+{
+	struct redir_front *f = context;
+	struct usb_redir_alt_setting_status_header status = {
+		.status = usb_redir_success, .interface = header->interface,
+	};
+
+	usbredirparser_send_alt_setting_status(f->parser, id, &status);
+}
+
+static bool welcome(struct redir_front *f)
+{
+	uint32_t caps[USB_REDIR_CAPS_SIZE] = { 0 };
+	struct usbredirparser *p = usbredirparser_create();
+
+	if (!p)
+		return false;
+	p->priv = f;
+	p->log_func = on_log;
+	p->read_func = on_read;
+	p->write_func = on_write;
+	p->hello_func = on_hello;
+	p->reset_func = on_reset;
+	p->set_configuration_func = on_set_configuration;
+	p->get_configuration_func = on_get_configuration;
+	p->set_alt_setting_func = on_set_alt;
+	p->get_alt_setting_func = on_get_alt;
+	p->start_interrupt_receiving_func = on_start_interrupt;
+	p->stop_interrupt_receiving_func = on_stop_interrupt;
+	p->cancel_data_packet_func = on_cancel;
+	p->control_packet_func = on_control;
+	p->bulk_packet_func = on_bulk;
+	p->interrupt_packet_func = on_interrupt;
+	usbredirparser_caps_set_cap(caps, usb_redir_cap_connect_device_version);
+	usbredirparser_caps_set_cap(caps, usb_redir_cap_ep_info_max_packet_size);
+	usbredirparser_caps_set_cap(caps, usb_redir_cap_64bits_ids);
+	usbredirparser_init(p, "dealbox-emulator", caps, USB_REDIR_CAPS_SIZE,
+			    usbredirparser_fl_usb_host);
+	f->parser = p;
+	return true;
+}
+
+/* --- the front ------------------------------------------------------------------------ */
+
+static unsigned int redir_poll(struct front *front, struct pollfd *fds)
+{
+	struct redir_front *f = (struct redir_front *)front;
+	bool more = f->parser && usbredirparser_has_data_to_write(f->parser);
+
+	fds[0] = (struct pollfd){ .fd = f->listener, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = f->host, .events = POLLIN | (more ? POLLOUT : 0) };
+	return 2;
+}
+
+static void redir_serve(struct front *front, const struct pollfd *fds, uint64_t now)
+{
+	struct redir_front *f = (struct redir_front *)front;
+
+	f->now = now;
+	if (fds[1].fd >= 0 && fds[1].fd == f->host && fds[1].revents) {
+		usbredirparser_do_read(f->parser);
+		if (f->broken)
+			hang_up(f);
+	}
+	if (fds[0].revents) {
+		int fd = accept4(f->listener, NULL, NULL, SOCK_CLOEXEC);
+
+		if (fd >= 0 && (f->host >= 0 || !welcome(f)))
+			close(fd);
+		else if (fd >= 0)
+			f->host = fd;
+	}
+}
+
+static void give_int_in(struct redir_front *f, uint64_t now)
+{
+	struct transfer transfer = { .tag = INT_IN_TAG, .endpoint = DEVICE_EP_INT_IN };
+
+	if (!f->receiving || f->int_in || now < f->int_in_at)
+		return;
+	transfer.length = device_config(f->front.device)->int_in_size;
+	submit(f, &transfer, NULL);
+	f->int_in = true;
+}
+
+static void complete(struct redir_front *f, uint64_t now, struct completion *done)
+{
+	struct usb_redir_interrupt_packet_header header = {
+		.endpoint = DEVICE_EP_INT_IN, .status = redir_status(done->status),
+		.length = done->length,
+	};
+	struct asked *asked = find(f, done->tag);
+
+	front_trace(f->front.trace, now, "done", done->status, done->data,
+		    done->in ? done->length : 0);
+	if (asked) {
+		answer(f, asked, done->status, done->length, done->data);
+	} else if (done->tag == INT_IN_TAG) {
+		f->int_in = false;
+		f->int_in_at = done->status ? now + RETRY_US : now;
+		usbredirparser_send_interrupt_packet(f->parser, f->events++, &header, done->data,
+						     done->length);
+	}
+}
+
+static void redir_flush(struct front *front, uint64_t now)
+{
+	struct redir_front *f = (struct redir_front *)front;
+	bool plugged = machine_view(front->machine).plugged;
+	struct completion done;
+
+	f->now = now;
+	if (!f->greeted) {
+		if (f->parser)
+			usbredirparser_do_write(f->parser);
+		return;
+	}
+	if (plugged && !f->connected)
+		connect_device(f);
+	else if (!plugged && f->connected)
+		disconnect_device(f);
+	/* what the host has not taken yet is enough for it */
+	while (f->connected && !f->broken && !usbredirparser_has_data_to_write(f->parser)) {
+		give_int_in(f, now);
+		if (!device_reap(front->device, now, &done))
+			break;
+		complete(f, now, &done);
+		/* room in the queue may let the mechanics go on */
+		machine_run(front->machine, now);
+		usbredirparser_do_write(f->parser);
+	}
+	if (usbredirparser_has_data_to_write(f->parser))
+		usbredirparser_do_write(f->parser);
+	if (f->broken)
+		hang_up(f);
+}
+
+static uint64_t redir_next(const struct front *front)
+{
+	const struct redir_front *f = (const struct redir_front *)front;
+	uint64_t next;
+
+	if (!f->connected || usbredirparser_has_data_to_write(f->parser))
+		return MACHINE_NEVER;
+	next = device_next(front->device);
+	return f->receiving && !f->int_in && f->int_in_at < next ? f->int_in_at : next;
+}
+
+static void redir_close(struct front *front)
+{
+	struct redir_front *f = (struct redir_front *)front;
+
+	hang_up(f);
+	close(f->listener);
+	unlink(f->path);
+	free(f);
+}
+
+static const struct front_ops redir_ops = {
+	.poll = redir_poll, .serve = redir_serve, .flush = redir_flush, .next = redir_next,
+	.close = redir_close,
+};
+
+struct front *front_usbredir_open(const char *path, struct device *device,
+				  struct machine *machine, FILE *trace)
+{
+	struct redir_front *f;
+	int listener = socket_listen(path, SOCK_STREAM);
+
+	if (listener < 0)
+		return NULL;
+	f = calloc(1, sizeof(*f));
+	if (!f) {
+		close(listener);
+		return NULL;
+	}
+	f->front = (struct front){ &redir_ops, device, machine, trace };
+	strcpy(f->path, path);
+	f->listener = listener;
+	f->host = -1;
+	return &f->front;
+}
