@@ -42,6 +42,7 @@ struct station {
 	uint64_t insertion;		/* record in the ledger of the deal */
 	uint64_t seqno;			/* of the last event */
 	unsigned int cards;		/* that have landed */
+	unsigned int stopped_at;	/* card at which the last stop came, from 1; 0 = none */
 	uint32_t starter;		/* who pressed start last; UINT32_MAX = a key */
 	/* what was announced last */
 	enum trouble told;
@@ -105,6 +106,9 @@ void bus_station_changed(struct station *station);
 void bus_station_added(struct station *station);
 void bus_job_added(struct service *service, const struct job *job);
 void bus_job_changed(struct service *service, uint64_t job);
+/* An insertion has its verdict, and that is recorded. */
+void bus_judged(struct service *service, const struct copy *copy, const char *machine,
+		uint32_t insertion, bool exact, const char *text);
 void bus_close(struct service *service);
 
 #endif

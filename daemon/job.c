@@ -148,6 +148,17 @@ int job_set_state(struct job *job, unsigned int board, unsigned int copy,
 	return 0;
 }
 
+unsigned int job_recorded(const struct job *job)
+{
+	unsigned int recorded = 0, copy;
+	size_t n;
+
+	for (n = 0; n < job->count; n++)
+		for (copy = 1; copy <= job->states[n].count; copy++)
+			recorded += state_at(job, n, copy) == DEALBOX_LEDGER_COPY_RECORDED;
+	return recorded;
+}
+
 bool job_done(const struct job *job)
 {
 	unsigned int copy;

@@ -28,6 +28,8 @@ struct job {
 	int priority;
 	enum dealbox_ledger_job_state state;	/* never DONE: that is computed */
 	bool repeat;			/* a deal of it was dealt for another session */
+	char session[128];
+	unsigned int voided;		/* insertions that did not end exact */
 	size_t count;
 	unsigned int *boards;		/* ascending */
 	/* for each board the state of copies 1..; those beyond the array are open */
@@ -60,6 +62,8 @@ enum dealbox_ledger_copy_state job_state(const struct job *job, unsigned int boa
 /* 0; -ENOENT: no such copy; -ENOMEM. */
 int job_set_state(struct job *job, unsigned int board, unsigned int copy,
 		  enum dealbox_ledger_copy_state state);
+/* How many copies are recorded. */
+unsigned int job_recorded(const struct job *job);
 /* Is nothing left to be dealt? A job without limit is never done. */
 bool job_done(const struct job *job);
 

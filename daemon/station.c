@@ -58,7 +58,10 @@ static void keep_event(struct station *st, const struct dealbox_event *e)
 	if (st->trace)
 		dealbox_trace_add(st->trace, e);
 	if (e->type == DEALBOX_EV_DEAL_STARTED)
-		st->cards = 0;
+		st->cards = st->stopped_at = 0;
+	/* what holds the deal, or ends it */
+	if (e->type >= DEALBOX_EV_CARD_UNREADABLE && e->position != DEALBOX_NONE)
+		st->stopped_at = e->position + 1;
 	if (e->type == DEALBOX_EV_CARD_ROUTED && e->position != DEALBOX_NONE)
 		st->cards = e->position + 1;
 	if (e->type == DEALBOX_EV_REPEATED_CARD && st->trace &&
@@ -216,16 +219,19 @@ static enum did do_begin(struct station *st, const struct step *step)
 
 static enum did do_start(struct station *st, const struct step *step)
 {
-	st->cards = 0;
+	st->cards = st->stopped_at = 0;
 	return answer(st, dealbox_machine_start(st->machine, st->plan_id, step->insertion));
 }
 
-/* Writes down what became of the insertion, with its trace. */
+/* Writes down what became of the insertion, with its trace, and tells it. */
 static int record(struct station *st, const struct step *step,
-		  enum dealbox_ledger_outcome outcome, unsigned int reason, unsigned int differences)
+		  enum dealbox_ledger_outcome outcome, unsigned int reason, unsigned int differences,
+		  const char *text)
 {
 	const struct dealbox_trace *trace = trace_of(st, step->insertion);
 	size_t count = trace ? dealbox_trace_count(trace) : 0, n;
+	struct job *job = jobs_find(&st->service->jobs, step->copy.job);
+	bool exact = outcome == DEALBOX_LEDGER_EXACT;
 	struct dealbox_event *events = NULL;
 	int err;
 
@@ -246,13 +252,11 @@ static int record(struct station *st, const struct step *step,
 			    dealbox_ledger_error(st->service->ledger));
 		return err;
 	}
-	if (outcome == DEALBOX_LEDGER_EXACT)
-		log_message(MESSAGE_RECORDED, st, &step->copy, "board %u, copy %u: an exact duplicate, "
-			    "recorded", step->copy.board, step->copy.copy);
-	else
-		log_message(MESSAGE_VOID, st, &step->copy, "board %u, copy %u: void%s%s",
-			    step->copy.board, step->copy.copy, reason ? ": " : "",
-			    reason ? dealbox_event_name(reason) : "");
+	if (job && !exact)
+		job->voided++;
+	log_message(exact ? MESSAGE_RECORDED : MESSAGE_VOID, st, &step->copy, "board %u, copy %u: %s%s",
+		    step->copy.board, step->copy.copy, text, exact ? ", recorded" : "");
+	bus_judged(st->service, &step->copy, st->id, step->insertion, exact, text);
 	dealbox_plan_wipe(&st->plan);
 	dealbox_trace_free(st->kept);
 	st->kept = NULL;
@@ -262,33 +266,33 @@ static int record(struct station *st, const struct step *step,
 static enum did do_judge(struct station *st, const struct step *step)
 {
 	const struct dealbox_trace *trace = trace_of(st, step->insertion);
+	char text[256] = "void: what was dealt is not known";
+	enum dealbox_ledger_outcome outcome = DEALBOX_LEDGER_UNKNOWN;
 	struct dealbox_verdict *verdict = NULL;
 	unsigned int differences = 1;
-	bool exact = false;
-	int err;
 
 	if (trace && !dealbox_verify(&st->plan, trace, &verdict)) {
-		exact = dealbox_verdict_exact(verdict);
+		outcome = dealbox_verdict_exact(verdict) ? DEALBOX_LEDGER_EXACT :
+			  DEALBOX_LEDGER_DIFFERS;
 		differences = dealbox_verdict_count(verdict);
+		dealbox_verdict_message(verdict, text, sizeof(text));
 	}
 	dealbox_verdict_free(verdict);
-	if (exact)
-		err = record(st, step, DEALBOX_LEDGER_EXACT, 0, 0);
-	else
-		err = record(st, step, trace ? DEALBOX_LEDGER_DIFFERS : DEALBOX_LEDGER_UNKNOWN, 0,
-			     differences);
-	if (err)
+	if (record(st, step, outcome, 0, differences, text))
 		return DID_LEDGER;
-	bus_job_changed(st->service, step->copy.job);
-	return exact ? DID_EXACT : DID_DIFFERS;
+	return outcome == DEALBOX_LEDGER_EXACT ? DID_EXACT : DID_DIFFERS;
 }
 
 static enum did do_void(struct station *st, const struct step *step)
 {
-	if (record(st, step, step->outcome, step->reason, 0))
-		return DID_LEDGER;
-	bus_job_changed(st->service, step->copy.job);
-	return DID_OK;
+	char text[128] = "void";
+
+	if (step->reason && st->stopped_at)
+		snprintf(text, sizeof(text), "void: %s at card %u", dealbox_event_name(step->reason),
+			 st->stopped_at);
+	else if (step->reason)
+		snprintf(text, sizeof(text), "void: %s", dealbox_event_name(step->reason));
+	return record(st, step, step->outcome, step->reason, 0, text) ? DID_LEDGER : DID_OK;
 }
 
 static enum did do_pause(struct station *st, const struct step *step)
@@ -358,12 +362,18 @@ static void run_one(struct station *st)
 	struct others others = { desks, 0 };
 	struct station *other;
 	struct step step;
+	enum did did;
 
 	for (other = st->service->stations; other; other = other->next)
 		if (other != st && others.count < sizeof(desks) / sizeof(desks[0]))
 			desks[others.count++] = &other->desk;
-	while (desk_next(&st->desk, &st->service->jobs, &others, &step))
-		desk_did(&st->desk, &st->service->jobs, &step, doers[step.kind](st, &step));
+	while (desk_next(&st->desk, &st->service->jobs, &others, &step)) {
+		did = doers[step.kind](st, &step);
+		desk_did(&st->desk, &st->service->jobs, &step, did);
+		/* a job that is done says so when the copy counts */
+		if (step.kind == STEP_JUDGE || step.kind == STEP_VOID || did == DID_REPEAT)
+			bus_job_changed(st->service, step.copy.job);
+	}
 	if (!st->desk.plugged)
 		station_close(st, "the machine is out of order");
 	tell(st);

@@ -67,6 +67,8 @@ int work_refresh(struct service *s, struct job *job)
 		/* what is done is known by its copies */
 		job->state = wanted.job.state == DEALBOX_LEDGER_JOB_DONE ? DEALBOX_LEDGER_JOB_OPEN :
 			     wanted.job.state;
+		job->voided = wanted.job.voided;
+		memcpy(job->session, wanted.job.session, sizeof(job->session));
 		if (wanted.job.priority != job->priority)
 			jobs_set_priority(&s->jobs, job, wanted.job.priority);
 	}

@@ -186,7 +186,13 @@ class World:
                               check=False, capture_output=True, text=True).stdout
 
     def command(self, *command):
-        return subprocess.run([self.dealbox, *command], check=False, capture_output=True, text=True)
+        return subprocess.run([self.dealbox, *command], check=False, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=120)
+
+    def begin(self, *command):
+        """A dealbox that runs: lines of its standard output can be read, keys be pressed."""
+        return self.spawn([self.dealbox, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, bufsize=1)
 
     def dealbox_ledger(self, *command):
         return self.command('ledger', *command, '-l', self.ledger)

@@ -7,6 +7,7 @@
 #include "deal.h"
 #include "deal-law.h"
 #include "sealed.h"
+#include "service.h"
 
 #define COPIES_MAX	99
 
@@ -43,8 +44,28 @@ bool set_allowed(const struct deal_options *options, const struct dealbox_set *s
 	return true;
 }
 
+/* By the service if it runs, and no machine is named. */
+static enum status deal(struct args *args, const struct deal_options *options)
+{
+	sd_bus *bus = options->uri ? NULL : service_find();
+	enum status status;
+
+	if (bus) {
+		status = deal_by_service(bus, args, options);
+	} else if (options->session || options->how) {
+		complain("run `sudo systemctl enable --now dealboxd`, and name no machine",
+			 "--session and --how are for the service dealboxd, which keeps the record");
+		status = STATUS_MACHINE;
+	} else {
+		status = deal_alone(args, options);
+	}
+	sd_bus_flush_close_unref(bus);
+	return status;
+}
+
 enum {
-	KEY_PRACTICE = OPT_LONG, KEY_CERTIFY, KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG
+	KEY_PRACTICE = OPT_LONG, KEY_CERTIFY, KEY_SESSION, KEY_HOW,
+	KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG
 };
 
 static enum status deal_run(struct args *args)
@@ -77,6 +98,12 @@ static enum status deal_run(struct args *args)
 		case KEY_CERTIFY:
 			options.certify = value;
 			break;
+		case KEY_SESSION:
+			options.session = value;
+			break;
+		case KEY_HOW:
+			options.how = value;
+			break;
 		case 't':
 			options.record = value;
 			break;
@@ -107,7 +134,7 @@ static enum status deal_run(struct args *args)
 		return args->status;
 	if (law.rules) {
 		if (args->argc || options.resume || options.boards_text || options.copies_text ||
-		    options.record)
+		    options.record || options.session || options.how)
 			return args_wrong(args, "--law deals a shuffled pack, and no deal file");
 		law.uri = options.uri;
 		law.json = options.json;
@@ -115,8 +142,9 @@ static enum status deal_run(struct args *args)
 	}
 	if (law.turn || law.before || law.record || law.language)
 		return args_wrong(args, "--turn, --before, --law-record and --lang go with --law");
-	if (options.resume && (options.boards_text || options.copies_text))
-		return args_wrong(args, "--resume takes boards and copies from the job that it resumes");
+	if (options.resume &&
+	    (options.boards_text || options.copies_text || options.session || options.how))
+		return args_wrong(args, "--resume takes boards, copies, session and how from the job that it resumes");
 	if (!options.resume && !args->argc)
 		return args_wrong(args, "it wants a deal file");
 	if (options.boards_text &&
@@ -125,14 +153,16 @@ static enum status deal_run(struct args *args)
 	if (options.copies_text &&
 	    !args_number(args, "copies", options.copies_text, 1, COPIES_MAX, &options.copies))
 		return STATUS_INPUT;
-	return deal_alone(args, &options);
+	return deal(args, &options);
 }
 
 static const struct option_row deal_options[] = {
 	OPT_MACHINE,
 	{ 'b', "boards", "LIST", "only these boards, such as 1-8,11 (default: all)" },
 	{ 'c', "copies", "N", "so many boards with each deal, 1 to 99 (default: 1)" },
-	{ 'r', "resume", NULL, "go on with the job that was stopped on this machine" },
+	{ 'r', "resume", NULL, "go on with the job that was stopped" },
+	{ KEY_SESSION, "session", "NAME", "by the service: the session that it is dealt for (default: the date)" },
+	{ KEY_HOW, "how", "WORDS", "by the service: sets-in-a-row, descending, by-reader, stop-card, reversed-pockets, replay" },
 	OPT_KEY,
 	{ KEY_CERTIFY, "certify", "FOLDER", "certify each board (`dealbox certificate begin` makes FOLDER)" },
 	{ KEY_PRACTICE, "practice", NULL, "deal sets that are restricted, for practice only" },
@@ -155,7 +185,9 @@ const struct command cmd_deal = {
 		 "says, and judges every one by what the machine reported. A board that is not\n"
 		 "proven exact is void: empty it, put it in again, and it is dealt again.\n"
 		 "When the machine waits for help, press its start key or Enter.\n"
-		 "Ctrl-C pauses the machine and leaves; --resume goes on, with the same files.\n"
+		 "Ctrl-C pauses and leaves; --resume goes on, with the same files.\n"
+		 "Where the service dealboxd runs it deals, on all its machines, unless --machine\n"
+		 "names one.\n"
 		 "\n"
 		 "With --law no file is dealt but a shuffled pack, one card or packet after the\n"
 		 "other as the ruleset has it, and the laws judge it: stands, redeal or open, and why.",

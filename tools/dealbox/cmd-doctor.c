@@ -141,11 +141,11 @@ static void look_service(struct finding *f)
 static int service_machines(void)
 {
 	struct json_object *machines = NULL;
-	sd_bus *bus = NULL;
+	sd_bus *bus = service_find();
 	int count;
 	size_t n;
 
-	if (sd_bus_open_system(&bus) >= 0 && sd_bus_get_name_creds(bus, "io.dealbox1", 0, NULL) >= 0)
+	if (bus)
 		machines = service_objects(bus, "Machine");
 	for (n = 0, count = machines ? 0 : -1; machines && n < json_object_array_length(machines); n++)
 		count += service_number(json_object_array_get_idx(machines, n), "present");

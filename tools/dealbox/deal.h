@@ -5,6 +5,8 @@
 #ifndef DEAL_H
 #define DEAL_H
 
+#include <systemd/sd-bus.h>
+
 #include <dealbox/set.h>
 
 #include "tool.h"
@@ -17,6 +19,8 @@ struct deal_options {
 	const char *copies_text;
 	const char *record;
 	const char *certify;
+	const char *session;		/* only by the service */
+	const char *how;
 	bool resume;
 	bool practice;
 	bool json;
@@ -29,6 +33,9 @@ struct deal_options {
 bool boards_there(const struct deal_options *options, const struct dealbox_set *set);
 bool set_allowed(const struct deal_options *options, const struct dealbox_set *set,
 		 char *const *files, int count);
+
+/* With the service, on that bus: makes a job of the files and follows it to its end. */
+enum status deal_by_service(sd_bus *bus, struct args *args, const struct deal_options *options);
 
 /* With a machine of its own: deals the files, or goes on with the job that was stopped. */
 enum status deal_alone(struct args *args, const struct deal_options *options);

@@ -9,6 +9,16 @@
 
 #define NAME	"io.dealbox1"
 
+sd_bus *service_find(void)
+{
+	sd_bus *bus = NULL;
+
+	/* sd-bus would start it, and wait */
+	if (sd_bus_open_system(&bus) < 0 || sd_bus_get_name_creds(bus, NAME, 0, NULL) < 0)
+		return sd_bus_flush_close_unref(bus);
+	return bus;
+}
+
 sd_bus *service_open(void)
 {
 	sd_bus *bus = NULL;
@@ -27,8 +37,7 @@ sd_bus *service_open(void)
 	return bus;
 }
 
-/* What the service refused, in its own words. */
-static void refused(const sd_bus_error *error, int err)
+void service_refused(const sd_bus_error *error, int err)
 {
 	if (sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED))
 		complain("run it as root, or as a user of the group dealbox", "%s", error->message);
@@ -45,7 +54,7 @@ bool service_call(sd_bus *bus, const char *path, const char *interface, const ch
 	snprintf(full, sizeof(full), NAME ".%s", interface);
 	err = sd_bus_call_method(bus, NAME, path, full, method, &error, NULL, "");
 	if (err < 0)
-		refused(&error, err);
+		service_refused(&error, err);
 	sd_bus_error_free(&error);
 	return err >= 0;
 }
@@ -167,7 +176,7 @@ struct json_object *service_objects(sd_bus *bus, const char *interface)
 			err = sd_bus_message_exit_container(m);
 	}
 	if (err < 0) {
-		refused(&error, err);
+		service_refused(&error, err);
 		json_object_put(array);
 		array = NULL;
 	} else {
@@ -176,6 +185,21 @@ struct json_object *service_objects(sd_bus *bus, const char *interface)
 	sd_bus_message_unref(m);
 	sd_bus_error_free(&error);
 	return array;
+}
+
+struct json_object *service_changed(struct json_object *objects, sd_bus_message *m)
+{
+	struct json_object *object;
+	size_t n;
+
+	for (n = 0; n < json_object_array_length(objects); n++) {
+		object = json_object_array_get_idx(objects, n);
+		if (strcmp(service_text(object, "path"), sd_bus_message_get_path(m)))
+			continue;
+		return sd_bus_message_skip(m, "s") >= 0 && read_properties(m, object) >= 0 ? object :
+		       NULL;
+	}
+	return NULL;
 }
 
 const char *service_text(struct json_object *object, const char *name)

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""deal.py DEALBOXD EMULATOR DEALBOX SET: `dealbox deal` with the service (TAP)."""
+import json
+import os
+import re
+import signal
+import sys
+import threading
+
+from harness import Tap, World, wait
+
+dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
+FIRST = '/io/dealbox1/machine/FIRST'
+
+
+def until(process, pattern, press=False):
+    """
+    Reads lines up to one that has the pattern; all of them. With press he answers by Enter
+    when he is told to press start.
+    """
+    text = ''
+    hung = threading.Timer(30, process.kill)
+    hung.start()
+    try:
+        for line in process.stdout:
+            text += line
+            if pattern and re.search(pattern, line):
+                return text
+            if press and 'press start' in line:
+                process.stdin.write('\n')
+                process.stdin.flush()
+    finally:
+        hung.cancel()
+    assert not pattern, '%r did not come: %s%s' % (pattern, text, process.stderr.read())
+    return text
+
+
+def ends(process, status, *patterns):
+    """Goes on to its end. What it wrote to standard output."""
+    out = until(process, None, True)
+    err = process.stderr.read()
+    assert process.wait(60) == status, (process.returncode, out, err)
+    for pattern in patterns:
+        assert re.search(pattern, out + err), (pattern, out, err)
+    return out
+
+
+def test_deals_and_tells_each_board(w):
+    deal = w.begin('deal', '--boards', '1-2', '--copies', '2', '--session', 'monday', set_file)
+    out = ends(deal, 0, '4 of 4 boards are exact duplicates; 0 void')
+    said = re.findall(r'^(board .*): exact duplicate', out, re.M)
+    assert said == ['board 1, copy 1', 'board 1, copy 2', 'board 2, copy 1', 'board 2, copy 2'], out
+    job, = w.objects('Job').values()
+    assert job['Session'] == 'monday' and job['State'] == 'done', job
+    assert w.check() >= 3
+
+
+def test_says_when_a_job_is_finished(w):
+    """The signals of a job: each verdict, then the end."""
+    traffic = w.traffic()
+    end = wait('the signal', lambda: w.traffic().find('member=Finished'))
+    assert w.traffic().count('member=Judged') == 4, traffic
+    assert w.traffic().rfind('member=Judged') < end
+
+
+def test_json_is_that_of_a_machine_of_its_own(w):
+    """The same objects with the same names; the service adds which machine it was."""
+    w.add_emulator('ALONE', '--speed', '0')
+    uri = 'emu:%s/ALONE' % w.dir
+    alone = w.command('deal', '-m', uri, '--boards', '3', '--json', set_file)
+    assert alone.returncode == 0, alone
+    mine = ends(w.begin('deal', '--boards', '3', '--json', set_file), 0)
+    w.emulators.pop()       # the service has nothing to do with it
+    shapes = []
+    for text in (alone.stdout, mine):
+        lines = [json.loads(line) for line in text.splitlines()]
+        shapes.append({line['event']: set(line) for line in lines if line['event'] != 'operator'})
+    assert shapes[0]['board'] | {'machine'} == shapes[1]['board'], shapes
+    assert shapes[0]['summary'] | {'job'} == shapes[1]['summary'], shapes
+    board, = [json.loads(line) for line in mine.splitlines() if '"board",' in line]
+    assert board['verdict'] == 'exact' and board['machine'] == 'FIRST', board
+
+
+def test_void_board_is_told_and_enter_is_the_start_key(w):
+    w.tell('FIRST', 'inject position 20: misread')
+    deal = w.begin('deal', '--boards', '4', set_file)
+    text = until(deal, 'If it is empty, and the deck is whole, press start')
+    assert re.search(r'^board 4: void: repeated card at card \d+$', text, re.M), text
+    assert 'Turn the deck round' in text, text
+    deal.stdin.write('\n')
+    deal.stdin.flush()
+    ends(deal, 0, 'board 4: exact duplicate', '1 of 1 boards are exact duplicates; 1 void')
+
+
+def test_ctrl_c_pauses_and_resume_goes_on(w):
+    w.tell('FIRST', 'operator off')
+    w.tell('FIRST', 'remove')
+    deal = w.begin('deal', '--boards', '5-6', '--session', 'stopped', set_file)
+    until(deal, 'board 5: Put in the empty board 5')
+    deal.send_signal(signal.SIGINT)
+    ends(deal, 1, r'job \d+ of the service is paused', '`dealbox deal --resume` goes on')
+    job = max(w.objects('Job').values(), key=lambda job: job['Id'])
+    assert job['State'] == 'paused' and job['Session'] == 'stopped', job
+    # with other deals than those it was made of, it does not
+    other = w.dir + '/other.pbn'
+    with open(set_file) as file, open(other, 'w') as out:
+        out.write(file.read().replace('[Board "6"]', '[Board "70"]'))
+    result = w.command('deal', '--resume', other)
+    assert result.returncode == 2 and 'has other deals' in result.stderr, result
+    deal = w.begin('deal', '--resume', set_file)
+    until(deal, 'board 5: Put in the empty board 5')
+    w.tell('FIRST', 'operator on')
+    ends(deal, 0, 'board 5: exact duplicate', 'board 6: exact duplicate', '2 of 2 boards')
+    result = w.command('deal', '--resume')
+    assert result.returncode == 2 and 'no job of the service is paused' in result.stderr, result
+
+
+def test_repeat_is_refused_and_a_replay_is_not(w):
+    result = w.command('deal', '--boards', '1', '--session', 'tuesday', set_file)
+    assert result.returncode == 2 and 'Law 6D2' in result.stderr and '--how replay' in result.stderr, result
+    ends(w.begin('deal', '--boards', '1', '--session', 'tuesday', '--how', 'replay', set_file), 0)
+    result = w.command('deal', '--boards', '1', '--how', 'replay,backwards', set_file)
+    assert result.returncode == 2 and "no option 'backwards'" in result.stderr, result
+
+
+def test_cancelled_job_is_the_answer_no(w):
+    w.tell('FIRST', 'operator off')
+    w.tell('FIRST', 'remove')
+    deal = w.begin('deal', '--boards', '7', set_file)
+    until(deal, 'board 7: Put in')
+    w.object(max(w.objects('Job'), key=lambda path: int(path.rsplit('/')[-1])), 'Job').Cancel()
+    ends(deal, 1, r'job \d+ was cancelled')
+    w.tell('FIRST', 'operator on')
+
+
+def test_input_is_refused_before_anything_is_dealt(w):
+    jobs = set(w.objects('Job'))
+    bad = w.dir + '/bad.pbn'
+    with open(bad, 'w') as file:
+        file.write('no deals')
+    for options, status, text in [
+            ([bad], 2, 'nothing was dealt'),
+            (['--boards', '99', set_file], 2, 'board 99 is not in the set'),
+            (['--record', w.dir + '/trace', set_file], 2, '--record is not for the service'),
+            (['--reveal', set_file], 2, '--machine URI deals without it')]:
+        result = w.command('deal', *options)
+        assert result.returncode == status and text in result.stderr, result
+    w.deny('io.dealbox1.deal')
+    result = w.command('deal', '--boards', '8', set_file)
+    w.deny('')
+    assert result.returncode == 2 and 'group dealbox' in result.stderr, result
+    assert set(w.objects('Job')) == jobs
+
+
+def test_no_machine_is_status_3(w):
+    w.tell('FIRST', 'unplug')
+    wait('the cable', lambda: not w.machines()[FIRST]['Present'])
+    result = w.command('deal', '--boards', '8', set_file)
+    assert result.returncode == 3 and 'the service has no machine' in result.stderr, result
+    w.tell('FIRST', 'plug')
+    wait('the cable', lambda: w.machines()[FIRST]['Present'])
+
+
+def test_service_that_ends_is_status_3_and_it_goes_on_later(w):
+    w.tell('FIRST', 'operator off')
+    w.tell('FIRST', 'remove')
+    deal = w.begin('deal', '--boards', '9', set_file)
+    until(deal, 'board 9: Put in', True)
+    assert w.stop() == 0
+    ends(deal, 3, 'the service dealboxd has ended', 'the job goes on when the service does')
+    w.tell('FIRST', 'operator on')
+    w.start()
+    path = max(w.objects('Job'), key=lambda path: int(path.rsplit('/')[-1]))
+    w.deal(path)
+    assert w.job(path)['Recorded'] == 1
+    w.check()
+
+
+def test_without_the_service_it_deals_by_itself(w):
+    assert w.stop() == 0
+    result = w.command('deal', '--session', 'x', set_file)
+    assert result.returncode == 3 and 'for the service dealboxd' in result.stderr, result
+    ends(w.begin('deal', '-m', 'emu:%s/FIRST' % w.dir, '--boards', '1', set_file), 0,
+         'board 1: exact duplicate')
+
+
+def reset(w):
+    """What a test that failed has left behind does not make the next one fail."""
+    w.tell('FIRST', 'operator on')
+    for path, job in w.objects('Job').items() if w.daemon.poll() is None else ():
+        if job['State'] in ('open', 'paused'):
+            w.object(path, 'Job').Cancel()
+
+
+tap = Tap()
+world = World(dealboxd, emulator, dealbox, set_file)
+os.environ['XDG_STATE_HOME'] = world.dir
+try:
+    world.add_emulator('FIRST', '--speed', '0')
+    world.start()
+    wait('the machine', lambda: world.machines())
+    for test in [v for k, v in list(globals().items()) if k.startswith('test_')]:
+        tap.run(test, world)
+        reset(world)
+    if tap.failed:
+        print('# ' + world.log().replace('\n', '\n# '))
+finally:
+    world.close()
+sys.exit(tap.end())
