@@ -25,11 +25,18 @@ debug_version()
 	sha256sum <"$here/../debug-kernel/config" | cut -c 1-16
 }
 
+# image and headers come together: what there is with them makes it another one
+backport_version()
+{
+	packages backport | sha256sum | cut -c 1-16
+}
+
 # what `make -C` takes to build a module
 kernel_headers()
 {
 	case $1 in
 	debug) echo "$cache/kernel-debug/build" ;;
+	7.2) echo "$cache/kernel-7.2/debian/usr/src/linux-headers-$(<"$cache/kernel-7.2/release")" ;;
 	*) echo "/usr/src/linux-headers-$(<"$cache/kernel-$1/release")" ;;
 	esac
 }
@@ -38,6 +45,8 @@ kernel_package_version()
 {
 	case $1 in
 	debug) debug_version ;;
+	# whichever it was when it was made
+	7.2) backport_version ;;
 	*) dpkg-query -W -f '${Version}' "linux-headers-$(<"$cache/kernel-$1/release")" 2>/dev/null ;;
 	esac
 }
