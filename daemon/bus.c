@@ -297,6 +297,7 @@ static const struct {
 	{ "automatic-start", DEALBOX_JOB_AUTO_START },
 	{ "stop-card", DEALBOX_JOB_STOP_CARD },
 	{ "reversed-pockets", DEALBOX_JOB_REVERSED },
+	{ "by-position", DEALBOX_JOB_BY_POSITION },
 };
 
 static int read_options(sd_bus_message *m, unsigned int *options, int *priority,
@@ -331,26 +332,18 @@ static int read_options(sd_bus_message *m, unsigned int *options, int *priority,
 					  "an option has another type") : 0;
 }
 
-static int add_job(sd_bus_message *m, struct service *s, sd_bus_error *error)
+/* Records the job, takes it up, and replies with its object. */
+static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const uint32_t *boards,
+		     size_t size, uint32_t copies, unsigned int options, int priority,
+		     sd_bus_error *error)
 {
-	unsigned int *numbers = NULL, options = 0;
-	const uint32_t *boards;
-	uint32_t copies;
-	size_t size, n;
-	int err, priority = 0;
+	unsigned int *numbers;
 	struct job *job;
 	char path[64];
-	uint64_t set, id;
+	uint64_t id;
+	size_t n;
+	int err;
 
-	err = sd_bus_message_read(m, "t", &set);
-	if (err >= 0)
-		err = sd_bus_message_read_array(m, 'u', (const void **)&boards, &size);
-	if (err >= 0)
-		err = sd_bus_message_read(m, "u", &copies);
-	if (err >= 0)
-		err = read_options(m, &options, &priority, error);
-	if (err < 0)
-		return err;
 	size /= sizeof(*boards);
 	if (!size || size > BOARD_MAX)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
@@ -375,7 +368,41 @@ static int add_job(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	snprintf(path, sizeof(path), JOBS "/%llu", (unsigned long long)id);
 	return sd_bus_reply_method_return(m, "o", path);
 }
+
+static int add_job(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	unsigned int options = 0;
+	const uint32_t *boards;
+	int err, priority = 0;
+	uint32_t copies;
+	uint64_t set;
+	size_t size;
+
+	err = sd_bus_message_read(m, "t", &set);
+	if (err >= 0)
+		err = sd_bus_message_read_array(m, 'u', (const void **)&boards, &size);
+	if (err >= 0)
+		err = sd_bus_message_read(m, "u", &copies);
+	if (err >= 0)
+		err = read_options(m, &options, &priority, error);
+	if (err < 0)
+		return err;
+	return begin_job(m, s, set, boards, size, copies, options, priority, error);
+}
 METHOD(add_job, "deal")
+
+/* Boards that were dealt by hand are read, pocket by pocket. */
+static int add_capture(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	const uint32_t *boards;
+	size_t size;
+	int err = sd_bus_message_read_array(m, 'u', (const void **)&boards, &size);
+
+	if (err < 0)
+		return err;
+	return begin_job(m, s, 0, boards, size, DEALBOX_HANDS, DEALBOX_JOB_CAPTURE, 0, error);
+}
+METHOD(add_capture, "deal")
 
 static struct job *job_at(struct service *s, const char *path)
 {
@@ -426,6 +453,46 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 	bus_job_changed(s, job->id);
 	return sd_bus_reply_method_return(m, "");
 }
+
+/* What a capture has read becomes a set, to be copied (Law 6F). Nobody sees a card. */
+static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct job *job = job_at(s, sd_bus_message_get_path(m));
+	struct dealbox_ledger_board *boards;
+	const char *session;
+	uint64_t number;
+	size_t n;
+	int err = sd_bus_message_read(m, "s", &session);
+
+	if (err < 0)
+		return err;
+	if (!job || !(job->options & DEALBOX_JOB_CAPTURE))
+		return sd_bus_error_set(error, ERROR("NotFound"), "this job captures nothing");
+	boards = calloc(job->count, sizeof(*boards));
+	if (!boards)
+		return -ENOMEM;
+	for (n = 0, err = 0; !err && n < job->count; n++) {
+		boards[n].number = job->boards[n];
+		err = work_original(s, job, job->boards[n], &boards[n].deal);
+	}
+	if (err == -EINVAL)
+		err = sd_bus_error_setf(error, ERROR("BadSet"), "board %u: not all of its pockets have been "
+					"read", boards[n - 1].number);
+	else if (err == -EBADMSG)
+		err = sd_bus_error_setf(error, ERROR("BadSet"), "board %u: the pockets that were read are no "
+					"deal; redeal them, each with its thirteen cards",
+					boards[n - 1].number);
+	else if (err)
+		err = ledger_error(s, err, error);
+	if (!err && dealbox_ledger_add_set(s->ledger, session, boards, job->count, &number, NULL))
+		err = ledger_error(s, -EIO, error);
+	if (!err)
+		err = sd_bus_reply_method_return(m, "tu", number, (uint32_t)job->count);
+	sodium_memzero(boards, job->count * sizeof(*boards));
+	free(boards);
+	return err;
+}
+METHOD(make_set, "deal")
 
 #define JOB_METHOD(function, kind, action) \
 static int function(sd_bus_message *m, struct service *s, sd_bus_error *error) \
@@ -496,6 +563,9 @@ static const sd_bus_vtable job_vtable[] = {
 				 job_skip_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("Redeal", "uu", SD_BUS_PARAM(board) SD_BUS_PARAM(copy), "", ,
 				 job_redeal_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("MakeSet", "s", SD_BUS_PARAM(session), "tu",
+				 SD_BUS_PARAM(set) SD_BUS_PARAM(boards), make_set_call,
+				 SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_SIGNAL_WITH_NAMES("Judged", "uusubs", SD_BUS_PARAM(board) SD_BUS_PARAM(copy)
 				 SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion) SD_BUS_PARAM(exact)
 				 SD_BUS_PARAM(text), 0),
@@ -731,6 +801,8 @@ static const sd_bus_vtable manager_vtable[] = {
 				 SD_BUS_PARAM(set) SD_BUS_PARAM(boards) SD_BUS_PARAM(copies)
 				 SD_BUS_PARAM(options), "o", SD_BUS_PARAM(job), add_job_call,
 				 SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("AddCapture", "au", SD_BUS_PARAM(boards), "o", SD_BUS_PARAM(job),
+				 add_capture_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Stop", "", "", stop_all, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END
 };

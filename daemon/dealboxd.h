@@ -99,6 +99,13 @@ struct job *work_load(struct service *service, uint64_t id);
 /* Was the last insertion of this machine other than exact? */
 bool work_doubt(struct service *service, const char *machine);
 
+/*
+ * The deal of a board that a job has captured. -EINVAL: not all its pockets were read whole;
+ * -EBADMSG: they are no deal, *deal is what was read. The caller wipes it.
+ */
+int work_original(struct service *service, const struct job *job, unsigned int board,
+		  struct dealbox_deal *deal);
+
 /* ---- bus.c ---- */
 int bus_open(struct service *service);
 /* Tells the bus what has changed in a station, if anything has. */

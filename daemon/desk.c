@@ -31,6 +31,7 @@ static void make_void(struct desk *d, enum dealbox_ledger_outcome outcome, unsig
 	d->confirm = true;
 	if (d->insertion == d->dealt)
 		d->used = true;
+	d->original = 0;
 	d->phase = PHASE_VOID;
 	d->outcome = outcome;
 	d->reason = reason;
@@ -69,6 +70,7 @@ static void insertion_is(struct desk *d, uint32_t insertion, unsigned int number
 		forget_plan(d);
 		d->used = false;
 		d->recorded = false;
+		d->original = 0;
 		d->released = false;
 		d->start = false;
 		d->refused = false;
@@ -257,11 +259,11 @@ static void deal_event(struct desk *d, const struct jobs *jobs, const struct dea
 	case EFFECT_STARTED:
 		d->begun = e->timestamp_ns;
 		d->deals = true;
-		d->used = true;
+		d->used |= !d->capture;
 		break;
 	case EFFECT_DONE:
 		d->deals = false;
-		d->used = true;
+		d->used |= !d->capture;
 		if (dealing(d)) {
 			d->phase = PHASE_JUDGE;
 			measure(d, e->timestamp_ns);
@@ -391,7 +393,7 @@ void desk_push(struct desk *d, enum push push)
 		}
 		/* a start is an answer to what was asked, not to what comes next */
 		d->start = d->phase != PHASE_NONE || d->fault || d->shows == TROUBLE_START ||
-			   d->shows == TROUBLE_CONFIRM;
+			   d->shows == TROUBLE_CONFIRM || d->shows == TROUBLE_CAPTURE;
 		d->ledger = false;
 		d->refused = false;
 		if (d->fault || d->deals)
@@ -429,6 +431,29 @@ static bool elsewhere(const struct copy *copy, const void *context)
 	return false;
 }
 
+/* The pockets of an original are read at one machine. */
+static bool original_elsewhere(const struct copy *copy, const void *context)
+{
+	const struct others *others = context;
+	size_t n;
+
+	for (n = 0; n < others->count; n++)
+		if (others->desks[n]->copy.job == copy->job &&
+		    others->desks[n]->copy.board == copy->board)
+			return true;
+	return false;
+}
+
+/* Can the machine do what the job wants? */
+static bool suits(const struct desk *d, const struct job *job)
+{
+	uint32_t needs = job->options & DEALBOX_JOB_CAPTURE ? DEALBOX_CAP_CAPTURE :
+			 job->options & DEALBOX_JOB_BY_POSITION ? DEALBOX_CAP_BY_POSITION :
+			 DEALBOX_CAP_BY_CARD;
+
+	return d->capabilities & needs;
+}
+
 static bool by_reader(const struct desk *d, const struct job *job)
 {
 	return job->options & DEALBOX_JOB_BY_READER &&
@@ -450,24 +475,32 @@ static bool keep_copy(const struct desk *d, const struct jobs *jobs, const struc
 	       !elsewhere(&d->copy, others);
 }
 
-/* Finds the job and the copy for the place that is free. */
-static void choose(struct desk *d, const struct jobs *jobs, const struct others *others)
+/* Finds the job and the copy for the place that is free. What is shown when there is none. */
+static enum trouble choose(struct desk *d, const struct jobs *jobs, const struct others *others)
 {
+	enum trouble none = TROUBLE_NO_WORK;
 	const struct job *job;
 	struct copy copy;
 
 	/* with a board in the machine, the operator has acted on what he was told */
 	if (d->insertion && keep_copy(d, jobs, others))
-		return;
+		return TROUBLE_NONE;
 	d->copy = (struct copy){ 0 };
 	for (job = jobs->first; job; job = job->next) {
-		if (!job_open(job) || !job_pick(job, 0, elsewhere, others, &copy))
+		if (!job_open(job) ||
+		    !job_pick(job, 0, job->options & DEALBOX_JOB_CAPTURE ? original_elsewhere : elsewhere,
+			      others, &copy))
 			continue;
+		if (!suits(d, job)) {
+			none = TROUBLE_UNSUITED;
+			continue;
+		}
 		if (by_reader(d, job))
 			copy = (struct copy){ job->id, 0, 0 };
 		d->copy = copy;
-		return;
+		return TROUBLE_NONE;
 	}
+	return none;
 }
 
 /* The board that is there has a number: does it fit? */
@@ -514,12 +547,50 @@ static bool asks(struct desk *d, struct step *step, enum step_kind kind)
 	return does(d, step, kind);
 }
 
+static bool begins(struct desk *d, struct step *step, bool capture)
+{
+	d->start = false;
+	d->automatic = false;
+	d->phase = PHASE_PLAN;
+	d->dealt = d->insertion;
+	d->capture = capture;
+	d->reread = 0;
+	d->begun = 0;
+	return does(d, step, STEP_PLAN);
+}
+
+/*
+ * An original is read pocket by pocket, each when the operator has put its cards into the
+ * hopper and says so. The board is not dealt into: it may hold what was read before.
+ */
+static bool next_original(struct desk *d, const struct jobs *jobs, const struct others *others,
+			  struct step *step)
+{
+	enum trouble trouble;
+
+	if (d->original && d->original != d->copy.board)
+		return shows(d, TROUBLE_CAPTURED);
+	if (!d->insertion || !d->hopper) {
+		d->start = false;
+		return shows(d, TROUBLE_CAPTURE);
+	}
+	trouble = check_number(d, jobs, others);
+	if (!trouble && d->cover)
+		trouble = TROUBLE_COVER;
+	if (!trouble && d->refused)
+		trouble = TROUBLE_MACHINE;
+	if (trouble || !d->start || d->pause)
+		return shows(d, trouble ? trouble : d->pause ? TROUBLE_PAUSED : TROUBLE_CAPTURE);
+	return begins(d, step, true);
+}
+
 /* No deal is under way. */
 static bool next_free(struct desk *d, struct jobs *jobs, const struct others *others,
 		      struct step *step)
 {
 	const struct job *job;
 	enum trouble trouble;
+	bool automatic;
 
 	/* a board that is recorded has nothing to do with a fault that came later */
 	if (d->fault && !d->recorded) {
@@ -550,14 +621,16 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 	}
 	if (d->stop)
 		return shows(d, TROUBLE_STOPPED);
-	choose(d, jobs, others);
+	trouble = choose(d, jobs, others);
 	job = job_of(d, jobs);
-	if (!job) {
+	if (!job || (d->original && !(job->options & DEALBOX_JOB_CAPTURE))) {
 		d->start = false;
-		return shows(d, TROUBLE_NO_WORK);
+		return shows(d, d->original ? TROUBLE_CAPTURED : trouble);
 	}
 	if (d->ledger)
 		return shows(d, TROUBLE_LEDGER);
+	if (job->options & DEALBOX_JOB_CAPTURE)
+		return next_original(d, jobs, others, step);
 	if (!d->insertion) {
 		d->start = false;
 		if (d->confirm && d->trouble && d->trouble != TROUBLE_USED)
@@ -577,16 +650,11 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 		return shows(d, TROUBLE_PAUSED);
 	if (!d->start && d->confirm)
 		return shows(d, TROUBLE_CONFIRM);
-	if (!d->start && !(d->automatic && job->options & DEALBOX_JOB_AUTO_START))
+	/* only he knows that the deck is sorted */
+	automatic = job->options & DEALBOX_JOB_AUTO_START && !(job->options & DEALBOX_JOB_BY_POSITION);
+	if (!d->start && !(d->automatic && automatic))
 		return shows(d, TROUBLE_START);
-
-	d->start = false;
-	d->automatic = false;
-	d->phase = PHASE_PLAN;
-	d->dealt = d->insertion;
-	d->reread = 0;
-	d->begun = 0;
-	return does(d, step, STEP_PLAN);
+	return begins(d, step, false);
 }
 
 /* A deal is under way at the machine. */
@@ -694,13 +762,16 @@ static void did_begin(struct desk *d, struct jobs *jobs, const struct step *step
 static void did_start(struct desk *d, enum did did)
 {
 	/* the insertion is in the ledger: whatever the machine says, it is used up */
-	d->used = true;
+	d->used |= !d->capture;
 	if (did == DID_OK) {
 		d->phase = PHASE_RUNNING;
 		d->deals = true;
-		d->confirm = false;
+		/* that the board is empty was not asked for an original */
+		d->confirm &= d->capture;
 		d->trouble = TROUBLE_NONE;
 		d->asked = false;
+		if (d->capture)
+			d->original = d->copy.board;
 		return;
 	}
 	make_void(d, did == DID_REFUSED ? DEALBOX_LEDGER_VOID : DEALBOX_LEDGER_UNKNOWN, 0,
@@ -719,7 +790,7 @@ static void did_record(struct desk *d, struct jobs *jobs, const struct step *ste
 	if (did == DID_EXACT) {
 		mark(jobs, &step->copy, DEALBOX_LEDGER_COPY_RECORDED);
 		if (d->insertion == step->insertion)
-			d->recorded = true;
+			d->recorded = !d->capture;
 		return;
 	}
 	mark(jobs, &step->copy, DEALBOX_LEDGER_COPY_OPEN);

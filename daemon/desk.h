@@ -90,6 +90,7 @@ struct desk {
 	unsigned int number;	/* of the board, as read; 0 = none */
 	bool used;		/* this insertion was dealt, whatever became of it */
 	bool recorded;		/* and it is exact, and in the ledger */
+	unsigned int original;	/* this insertion was captured into: the number of that board */
 	bool released;
 	bool asked;		/* ABORT, CLEAR, PAUSE or RESUME is under way */
 	unsigned int failures;	/* of commands, in a row */
@@ -101,6 +102,7 @@ struct desk {
 	enum dealbox_ledger_outcome outcome;
 	unsigned int reason;
 	unsigned int held;	/* DEALBOX_EV_* */
+	bool capture;		/* it reads an original */
 	unsigned int reread;	/* position + 1 of the card that was read again by itself */
 
 	/* the operator */

@@ -30,7 +30,7 @@ struct job {
 	bool repeat;			/* a deal of it was dealt for another session */
 	char session[128];
 	unsigned int voided;		/* insertions that did not end exact */
-	size_t count;
+	size_t count;			/* of boards; a capture's copies are the pockets */
 	unsigned int *boards;		/* ascending */
 	/* for each board the state of copies 1..; those beyond the array are open */
 	struct copies {

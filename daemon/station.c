@@ -46,7 +46,9 @@ static void keep_event(struct station *st, const struct dealbox_event *e)
 	struct dealbox_diagnosis diagnosis;
 
 	/* the trace of an insertion begins when the board comes, or when we do */
-	if (e->insertion && (!st->trace || dealbox_trace_insertion(st->trace) != e->insertion)) {
+	if (e->insertion && (!st->trace || dealbox_trace_insertion(st->trace) != e->insertion ||
+			     /* .. and each pocket of an original has its own */
+			     (e->type == DEALBOX_EV_DEAL_STARTED && st->desk.capture))) {
 		if (trace_of(st, st->desk.dealt) == st->trace && st->desk.phase >= PHASE_START) {
 			dealbox_trace_free(st->kept);
 			st->kept = st->trace;
@@ -150,33 +152,60 @@ static const struct dealbox_pack *pack_of(const struct dealbox_deal *deal)
 	       dealbox_pack_bridge();
 }
 
+static enum did give_plan(struct station *st)
+{
+	struct dealbox_plan given = st->plan;
+	int err = dealbox_machine_set_plan(st->machine, &given);
+
+	dealbox_plan_wipe(&given);
+	return answer(st, err);
+}
+
+/* The deck lies sorted in the order of the cards' numbers, the spade ace is fed first. */
+static int plan_sorted(struct station *st, const struct dealbox_deal *deal, const uint8_t *pockets)
+{
+	const struct dealbox_pack *pack = pack_of(deal);
+	uint8_t deck[64];
+	unsigned int card;
+	size_t count = 0;
+
+	for (card = 0; card < 64; card++)
+		if (pack->cards >> card & 1)
+			deck[count++] = card;
+	return dealbox_plan_by_position(&st->plan, st->plan_id, deal, pack, pockets, deck, count);
+}
+
 static enum did do_plan(struct station *st, const struct step *step)
 {
 	static const uint8_t reversed[DEALBOX_HANDS] = { 3, 2, 1, 0 };
 	const struct job *job = jobs_find(&st->service->jobs, step->copy.job);
-	struct dealbox_plan given;
+	const uint8_t *pockets;
 	struct dealbox_deal deal;
 	int err;
 
+	/* never 0 and never that of a test deal */
+	st->plan_id = st->plan_id % 0x7fffffff + 1;
+	if (job->options & DEALBOX_JOB_CAPTURE) {
+		err = dealbox_plan_capture(&st->plan, st->plan_id, step->copy.copy - 1);
+		return err ? DID_REFUSED : give_plan(st);
+	}
 	if (dealbox_ledger_get_deal(st->service->ledger, job->set, step->copy.board, &deal)) {
 		log_message(MESSAGE_LEDGER, st, &step->copy, "%s",
 			    dealbox_ledger_error(st->service->ledger));
 		return DID_LEDGER;
 	}
-	/* never 0 and never that of a test deal */
-	st->plan_id = st->plan_id % 0x7fffffff + 1;
-	err = dealbox_plan_by_card(&st->plan, st->plan_id, &deal, pack_of(&deal),
-				   job->options & DEALBOX_JOB_REVERSED ? reversed : NULL);
+	pockets = job->options & DEALBOX_JOB_REVERSED ? reversed : NULL;
+	if (job->options & DEALBOX_JOB_BY_POSITION)
+		err = plan_sorted(st, &deal, pockets);
+	else
+		err = dealbox_plan_by_card(&st->plan, st->plan_id, &deal, pack_of(&deal), pockets);
 	dealbox_deal_wipe(&deal);
 	if (err) {
 		log_message(MESSAGE_REFUSED, st, &step->copy, "board %u cannot be planned",
 			    step->copy.board);
 		return DID_REFUSED;
 	}
-	given = st->plan;
-	err = dealbox_machine_set_plan(st->machine, &given);
-	dealbox_plan_wipe(&given);
-	return answer(st, err);
+	return give_plan(st);
 }
 
 static enum did do_begin(struct station *st, const struct step *step)
@@ -190,7 +219,7 @@ static enum did do_begin(struct station *st, const struct step *step)
 	};
 	int err = 0;
 
-	if (st->desk.confirm)
+	if (st->desk.confirm && !st->desk.capture)
 		err = dealbox_ledger_add_act(s->ledger, &emptied);
 	if (!err)
 		err = dealbox_ledger_begin(s->ledger, step->copy.job, step->copy.board,
@@ -231,7 +260,7 @@ static int record(struct station *st, const struct step *step,
 	const struct dealbox_trace *trace = trace_of(st, step->insertion);
 	size_t count = trace ? dealbox_trace_count(trace) : 0, n;
 	struct job *job = jobs_find(&st->service->jobs, step->copy.job);
-	bool exact = outcome == DEALBOX_LEDGER_EXACT;
+	bool exact = outcome == DEALBOX_LEDGER_EXACT || outcome == DEALBOX_LEDGER_CAPTURED;
 	struct dealbox_event *events = NULL;
 	int err;
 
@@ -272,15 +301,22 @@ static enum did do_judge(struct station *st, const struct step *step)
 	unsigned int differences = 1;
 
 	if (trace && !dealbox_verify(&st->plan, trace, &verdict)) {
-		outcome = dealbox_verdict_exact(verdict) ? DEALBOX_LEDGER_EXACT :
-			  DEALBOX_LEDGER_DIFFERS;
+		if (st->desk.capture)
+			outcome = dealbox_verdict_exact(verdict) ? DEALBOX_LEDGER_CAPTURED :
+				  DEALBOX_LEDGER_VOID;
+		else
+			outcome = dealbox_verdict_exact(verdict) ? DEALBOX_LEDGER_EXACT :
+				  DEALBOX_LEDGER_DIFFERS;
 		differences = dealbox_verdict_count(verdict);
 		dealbox_verdict_message(verdict, text, sizeof(text));
+		if (outcome == DEALBOX_LEDGER_CAPTURED)
+			snprintf(text, sizeof(text), "read: %u cards", st->cards);
 	}
 	dealbox_verdict_free(verdict);
 	if (record(st, step, outcome, 0, differences, text))
 		return DID_LEDGER;
-	return outcome == DEALBOX_LEDGER_EXACT ? DID_EXACT : DID_DIFFERS;
+	return outcome == DEALBOX_LEDGER_EXACT || outcome == DEALBOX_LEDGER_CAPTURED ? DID_EXACT :
+	       DID_DIFFERS;
 }
 
 static enum did do_void(struct station *st, const struct step *step)

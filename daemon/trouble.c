@@ -22,6 +22,10 @@ const struct trouble_row trouble_rows[TROUBLES] = {
 			     WAY_START | WAY_JOB },
 	[TROUBLE_STOP_CARD] = { "stop-card", "E6", "Here is the stop card. Take it out of the reader "
 				"and press start.", WAY_START },
+	[TROUBLE_CAPTURE] = { "capture", "", "Reading board %b: with the board in the machine, put the cards of "
+			      "pocket %c (1 is N, then E, S, W) alone into the hopper, and press start.",
+			      WAY_INSERT | WAY_HOPPER | WAY_START },
+	[TROUBLE_CAPTURED] = { "take-original", "", "The board is read. Take it out.", WAY_REMOVE },
 
 	[TROUBLE_ABSENT] = { "machine-absent", "E1", "The machine is not there. Check its power and "
 			     "its cable; `dealbox doctor` looks further.", WAY_PLUG },
@@ -31,6 +35,9 @@ const struct trouble_row trouble_rows[TROUBLES] = {
 	[TROUBLE_MACHINE] = { "machine-refuses", "E1 E17", "The machine refuses the plan or the start. "
 			      "Press start to try again; if it stays so, switch the machine off and on.",
 			      WAY_START | WAY_REMOVE | WAY_PLUG },
+	[TROUBLE_UNSUITED] = { "machine-unsuited", "E1", "This machine cannot do what the jobs want: it has no "
+			       "card reader, or cannot count or capture. Use another machine, or give it "
+			       "sorted decks and ask for a job by position.", WAY_JOB },
 	[TROUBLE_SLOW] = { "slow", "E16", "The machine has become slower. Clean the feed roller when "
 			   "there is time.", WAY_SELF },
 	[TROUBLE_STOPPED] = { "stopped", "", "Stopped by the emergency stop. When all is safe, press "

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sodium.h>
+
+#include <dealbox/law.h>
+
 #include "dealboxd.h"
 
 struct numbers {
@@ -110,7 +114,7 @@ static int collect_insertion(const struct dealbox_ledger_insertion *insertion, v
 
 static int collect_job(const struct dealbox_ledger_job *job, void *context)
 {
-	if (job->state > DEALBOX_LEDGER_JOB_PAUSED || job->options & DEALBOX_JOB_CAPTURE)
+	if (job->state > DEALBOX_LEDGER_JOB_PAUSED)
 		return 0;
 	return add_number(context, job->job);
 }
@@ -166,4 +170,61 @@ bool work_doubt(struct service *s, const char *machine)
 	if (complain(s, dealbox_ledger_insertions(s->ledger, 0, false, find_last, &last)))
 		return true;
 	return last.outcome != DEALBOX_LEDGER_EXACT && last.outcome != DEALBOX_LEDGER_CAPTURED;
+}
+
+/* ---- originals ----------------------------------------------------------------- */
+
+/* The last captures of the pockets of one board. */
+struct original {
+	unsigned int board;
+	struct dealbox_ledger_insertion pockets[DEALBOX_HANDS];
+};
+
+static int find_captured(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	struct original *original = context;
+
+	if (insertion->board == original->board && insertion->copy <= DEALBOX_HANDS &&
+	    insertion->outcome == DEALBOX_LEDGER_CAPTURED)
+		original->pockets[insertion->copy - 1] = *insertion;
+	return 0;
+}
+
+/* The trace of an insertion, as it was recorded; NULL: there is none. */
+static struct dealbox_trace *read_trace(struct service *s,
+					const struct dealbox_ledger_insertion *insertion)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(insertion->number);
+	struct dealbox_event *events = NULL;
+	size_t count = 0, n;
+
+	if (!insertion->id || !trace ||
+	    dealbox_ledger_get_trace(s->ledger, insertion->id, &events, &count)) {
+		dealbox_trace_free(trace);
+		return NULL;
+	}
+	for (n = 0; n < count; n++)
+		dealbox_trace_add(trace, &events[n]);
+	sodium_memzero(events, count * sizeof(*events));
+	free(events);
+	return trace;
+}
+
+int work_original(struct service *s, const struct job *job, unsigned int board,
+		  struct dealbox_deal *deal)
+{
+	const struct dealbox_trace *traces[DEALBOX_HANDS];
+	struct original original = { .board = board };
+	unsigned int pocket;
+	size_t n;
+	int err;
+
+	err = dealbox_ledger_insertions(s->ledger, job->id, false, find_captured, &original);
+	for (n = 0; n < DEALBOX_HANDS; n++)
+		traces[n] = err ? NULL : read_trace(s, &original.pockets[n]);
+	if (!err)
+		err = dealbox_law_capture(traces, dealbox_pack_bridge(), deal, &pocket);
+	for (n = 0; n < DEALBOX_HANDS; n++)
+		dealbox_trace_free((struct dealbox_trace *)traces[n]);
+	return err;
 }

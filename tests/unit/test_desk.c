@@ -668,7 +668,7 @@ static void test_chaos_reaches(void **state)
 	/* these are about files and jobs, or time, and are tested by themselves */
 	static const enum trouble elsewhere[] = {
 		TROUBLE_SLOW, TROUBLE_FACE_UP, TROUBLE_PLACEHOLDER, TROUBLE_REPEAT, TROUBLE_BAD_SET,
-		TROUBLE_DECK_WRONG,
+		TROUBLE_DECK_WRONG, TROUBLE_CAPTURE, TROUBLE_CAPTURED, TROUBLE_UNSUITED,
 	};
 	unsigned int k, n;
 
@@ -693,7 +693,7 @@ static struct place *running(struct table *t, unsigned int options)
 	table_make(t, 1);
 	jobs_free(&t->jobs);
 	jobs_add(&t->jobs, 1, 1, boards, 2, 1, options, 0);
-	p->info.capabilities = DEALBOX_CAP_STORED_PLAN;
+	p->info.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD;
 	unplug(&t->places[1], false);
 	unplug(p, false);
 	plug(p);
@@ -852,6 +852,90 @@ static void test_cancelled_job(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* Pocket by pocket, each only when start is pressed, and never into what is to be dealt. */
+static void test_capture(void **state)
+{
+	static const unsigned int boards[] = { 7, 8 }, deals[] = { 1 };
+	struct table t = { 0 };
+	struct place *p = &t.places[0];
+	unsigned int pocket;
+
+	(void)state;
+	table_make(&t, 1);
+	jobs_free(&t.jobs);
+	jobs_add(&t.jobs, 1, 0, boards, 2, 4, DEALBOX_JOB_CAPTURE, 1);
+	jobs_add(&t.jobs, 2, 1, deals, 1, 1, DEALBOX_JOB_AUTO_START, 0);
+	unplug(&t.places[1], false);
+	unplug(p, false);
+	p->info.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD;
+	plug(p);
+	settle(&t);
+	/* without a reader that can capture it goes to the next job */
+	assert_int_equal(p->desk.copy.job, 2);
+	unplug(p, false);
+	p->info.capabilities |= DEALBOX_CAP_CAPTURE;
+	plug(p);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CAPTURE);
+	insert(p, 0);
+	for (pocket = 1; pocket <= 4; pocket++) {
+		settle(&t);
+		assert_int_equal(desk_trouble(&p->desk), TROUBLE_CAPTURE);
+		assert_int_equal(p->desk.copy.copy, pocket);
+		desk_push(&p->desk, PUSH_START);
+		/* as a machine does: a capture does not spend the insertion */
+		settle(&t);
+		assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+		p->spent = false;
+		while (p->state == DEALBOX_STATE_DEALING)
+			advance(p);
+		settle(&t);
+		p->state = DEALBOX_STATE_IDLE;
+		p->in_board = 0;
+		/* the ledger has captures of an insertion as often as there are */
+		t.entries[t.count - 1].number = 1000 + pocket;
+	}
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CAPTURED);
+	desk_push(&p->desk, PUSH_START);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CAPTURED);
+	empty_and_pull(p);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CAPTURE);
+	assert_int_equal(p->desk.copy.board, 8);
+	jobs_free(&t.jobs);
+}
+
+/* A machine that only counts gets what is dealt by position, and that never starts by itself. */
+static void test_by_position(void **state)
+{
+	static const unsigned int boards[] = { 1 };
+	struct table t = { 0 };
+	struct place *p = &t.places[0];
+
+	(void)state;
+	table_make(&t, 1);
+	jobs_free(&t.jobs);
+	jobs_add(&t.jobs, 1, 1, boards, 1, 1, 0, 1);
+	unplug(&t.places[1], false);
+	unplug(p, false);
+	p->info.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_POSITION;
+	plug(p);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_UNSUITED);
+	jobs_add(&t.jobs, 2, 1, boards, 1, 1, DEALBOX_JOB_BY_POSITION | DEALBOX_JOB_AUTO_START, 0);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_INSERT);
+	insert(p, 0);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_START);
+	desk_push(&p->desk, PUSH_START);
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	assert_int_equal(p->desk.copy.job, 2);
+	jobs_free(&t.jobs);
+}
+
 static void test_slow(void **state)
 {
 	struct desk desk;
@@ -885,6 +969,8 @@ int main(void)
 		cmocka_unit_test(test_look_is_no_doubt),
 		cmocka_unit_test(test_emergency_stop),
 		cmocka_unit_test(test_cancelled_job),
+		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_by_position),
 		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_anything_in_any_order),
 		cmocka_unit_test(test_chaos_reaches),

@@ -562,7 +562,7 @@ static void test_job(void **state)
 	assert_int_equal(dealbox_ledger_add_job(l, set, absent, 1, 1, 0, 0, &job, NULL), -ENOENT);
 	assert_int_equal(dealbox_ledger_add_job(l, 999, numbers, 2, 1, 0, 0, &job, NULL), -ENOENT);
 	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 0, 1, 0, 0, &job, NULL), -EINVAL);
-	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 2, 1, 0x100, 0, &job, NULL),
+	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 2, 1, DEALBOX_JOB_OPTIONS + 1, 0, &job, NULL),
 			 -EINVAL);
 	assert_int_equal(last_job(l).job, found.job);
 	dealbox_ledger_free(l);

@@ -162,7 +162,7 @@ static const struct option_row deal_options[] = {
 	{ 'c', "copies", "N", "so many boards with each deal, 1 to 99 (default: 1)" },
 	{ 'r', "resume", NULL, "go on with the job that was stopped" },
 	{ KEY_SESSION, "session", "NAME", "by the service: the session that it is dealt for (default: the date)" },
-	{ KEY_HOW, "how", "WORDS", "by the service: sets-in-a-row, descending, by-reader, stop-card, reversed-pockets, replay" },
+	{ KEY_HOW, "how", "WORDS", "by the service: sets-in-a-row, descending, by-reader, by-position, stop-card, reversed-pockets, replay" },
 	OPT_KEY,
 	{ KEY_CERTIFY, "certify", "FOLDER", "certify each board (`dealbox certificate begin` makes FOLDER)" },
 	{ KEY_PRACTICE, "practice", NULL, "deal sets that are restricted, for practice only" },

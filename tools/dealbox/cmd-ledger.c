@@ -44,6 +44,7 @@ static const struct {
 	{ DEALBOX_JOB_STOP_CARD, "stop card" },
 	{ DEALBOX_JOB_REVERSED, "reversed pockets" },
 	{ DEALBOX_JOB_CAPTURE, "capture" },
+	{ DEALBOX_JOB_BY_POSITION, "by position" },
 	{ 0 }
 };
 

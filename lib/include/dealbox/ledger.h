@@ -137,8 +137,9 @@ DEALBOX_API int dealbox_ledger_get_deal(struct dealbox_ledger *ledger, uint64_t 
 #define DEALBOX_JOB_AUTO_START	(1u << 4)	/* starts when the board goes in */
 #define DEALBOX_JOB_STOP_CARD	(1u << 5)	/* a stop card lies between the decks */
 #define DEALBOX_JOB_REVERSED	(1u << 6)	/* pockets in reversed order */
-#define DEALBOX_JOB_CAPTURE	(1u << 7)	/* read what is fed, deal nothing */
-#define DEALBOX_JOB_OPTIONS	0xffu		/* all of them */
+#define DEALBOX_JOB_CAPTURE	(1u << 7)	/* read originals; copy n is pocket n - 1 */
+#define DEALBOX_JOB_BY_POSITION	(1u << 8)	/* sorted decks, whose cards are counted */
+#define DEALBOX_JOB_OPTIONS	0x1ffu		/* all of them */
 
 enum dealbox_ledger_job_state {
 	DEALBOX_LEDGER_JOB_OPEN,	/* to be dealt */

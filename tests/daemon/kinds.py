@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""kinds.py DEALBOXD EMULATOR DEALBOX SET: every kind of job, and what can be asked of one (TAP)."""
+import random
+import sys
+
+import dbus
+
+from harness import RANKS, SUITS, Tap, World, wait
+
+dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
+MACHINES = '/io/dealbox1/machine/'
+CARDS = [suit + rank for suit in SUITS for rank in RANKS]
+
+
+def only(w, *serials):
+    """From now on these machines are there, and no others."""
+    for machine in w.machines().values():
+        if machine['Present'] != (machine['Id'] in serials):
+            w.tell(machine['Id'], 'plug' if machine['Id'] in serials else 'unplug')
+    wait('the cables', lambda: {str(m['Id']) for m in w.machines().values() if m['Present']} == set(serials))
+
+
+def state(w, serial):
+    return w.machines()[MACHINES + serial]['State']
+
+
+def start(w, serial):
+    w.object(MACHINES + serial, 'Machine').Start()
+
+
+def dealt(w, job):
+    """What was recorded: (board, copy), in order."""
+    insertions = {r['number']: r for r in w.records() if r['record'] == 'insertion'}
+    return [(insertions[r['of']]['board'], insertions[r['of']]['copy']) for r in w.records()
+            if r['record'] == 'verdict' and r['outcome'] in ('exact', 'captured') and
+            insertions[r['of']]['job'] == int(job.rsplit('/', 1)[1])]
+
+
+def deal(w, session, boards, copies=1, **options):
+    number, _ = w.add_set(session)
+    path = w.add_job(number, boards, copies, automatic_start=True, replay=True, **options)
+    w.deal(path)
+    return dealt(w, path)
+
+
+def test_copies_in_a_row_sets_in_a_row_descending(w):
+    only(w, 'CARDS')
+    assert deal(w, 'a', [1, 2], 2) == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    assert deal(w, 'b', [1, 2], 2, sets_in_a_row=True) == [(1, 1), (2, 1), (1, 2), (2, 2)]
+    assert deal(w, 'c', [1, 2], 2, descending=True) == [(2, 1), (2, 2), (1, 1), (1, 2)]
+    w.check()
+
+
+def test_reversed_pockets(w):
+    """What was planned for the first pocket lies in the last."""
+    before = set(w.account())
+    assert deal(w, 'reversed', [7], reversed_pockets=True) == [(7, 1)]
+    w.tell('CARDS', 'remove')
+    lay = wait('the board', lambda: [board for key, board in w.account().items()
+                                     if key not in before and board['deals']])[-1]
+    assert [set(pocket) for pocket in lay['pockets'][3::-1]] == w.deals[7], lay
+
+
+def test_priority_puts_a_job_before_another(w):
+    only(w)
+    number, _ = w.add_set('priority')
+    late = w.add_job(number, [3], automatic_start=True, replay=True)
+    early = w.add_job(number, [4], automatic_start=True, replay=True, priority=5)
+    first = w.add_job(number, [5], automatic_start=True, replay=True)
+    w.object(first, 'Job').SetPriority(dbus.Int32(9))
+    only(w, 'CARDS')
+    w.deal(late)
+    order = [r['board'] for r in w.records() if r['record'] == 'insertion'][-3:]
+    assert order == [5, 4, 3], order
+    assert w.job(first)['State'] == w.job(early)['State'] == 'done'
+
+
+def test_without_limit_until_it_is_cancelled(w):
+    number, _ = w.add_set('unlimited')
+    path = w.add_job(number, [1, 2], 0, automatic_start=True, replay=True)
+    wait('five boards', lambda: w.answer() or w.job(path)['Recorded'] >= 5)
+    assert w.job(path)['State'] == 'open'
+    w.object(path, 'Job').Cancel()
+    assert w.job(path)['State'] == 'cancelled'
+    assert dealt(w, path)[:5] == [(1, 1), (2, 1), (1, 2), (2, 2), (1, 3)]
+
+
+def test_skip_and_redeal(w):
+    number, _ = w.add_set('skip')
+    path = w.add_job(number, [1, 2, 3], automatic_start=True, replay=True)
+    job = w.object(path, 'Job')
+    job.Pause()
+    job.Skip(dbus.UInt32(2), dbus.UInt32(1))
+    job.Resume()
+    w.deal(path)
+    # a copy that was dealt while the job was being paused is dealt again by nobody
+    assert dealt(w, path) in ([(1, 1), (3, 1)], [(1, 1), (2, 1), (3, 1)]), dealt(w, path)
+    job.Redeal(dbus.UInt32(3), dbus.UInt32(1))
+    assert w.job(path)['State'] == 'open'
+    w.deal(path)
+    assert dealt(w, path)[-2:] == [(3, 1), (3, 1)], dealt(w, path)
+
+
+def test_a_sorted_deck_is_dealt_by_position(w):
+    """On a machine that cannot read; each board waits for somebody to say that the deck is sorted."""
+    only(w, 'COUNTS')
+    number, _ = w.add_set('sorted')
+    path = w.add_job(number, [1], automatic_start=True, replay=True)
+    wait('the answer', lambda: state(w, 'COUNTS') == 'machine-unsuited')
+    w.object(path, 'Job').Cancel()
+    path = w.add_job(number, [1], automatic_start=True, replay=True, by_position=True)
+    wait('the question', lambda: state(w, 'COUNTS') == 'insert-board')
+    w.tell('COUNTS', 'insert')
+    wait('the question', lambda: state(w, 'COUNTS') in ('press-start', 'confirm-empty'))
+    start(w, 'COUNTS')
+    wait('the deal', lambda: w.job(path)['State'] == 'done')
+    w.tell('COUNTS', 'remove')
+    assert w.records() and [r for r in w.records() if r['record'] == 'verdict'][-1]['outcome'] == 'exact'
+    lay = [board for (serial, _), board in w.account().items() if serial == 'COUNTS'][-1]
+    assert [set(pocket) for pocket in lay['pockets'][:4]] == w.deals[1], lay
+
+
+def feed(w, cards):
+    """A pocket's cards, put in together: the machine does not feed while the cover is open."""
+    w.tell('CARDS', 'cover open')
+    for n in range(0, len(cards), 5):
+        w.tell('CARDS', 'hopper top ' + ' '.join(cards[n:n + 5]))
+    w.tell('CARDS', 'cover close')
+
+
+def capture(w, path, hands):
+    for n, hand in enumerate(hands):
+        wait('the question', lambda: state(w, 'CARDS') == 'capture')
+        feed(w, hand)
+        wait('pocket %d' % n, lambda: w.job(path)['Recorded'] == n + 1 or
+             start(w, 'CARDS'))
+
+
+def test_an_original_is_captured_and_copied(w):
+    only(w, 'CARDS')
+    w.tell('CARDS', 'operator off')
+    w.tell('CARDS', 'remove')
+    w.tell('CARDS', 'hopper empty')
+    path = str(w.manager().AddCapture(dbus.Array([9], signature='u')))
+    job = w.object(path, 'Job')
+    cards = list(CARDS)
+    random.Random(6).shuffle(cards)
+    hands = [cards[13 * n:13 * n + 13] for n in range(4)]
+    wait('the question', lambda: state(w, 'CARDS') == 'capture')
+    w.tell('CARDS', 'insert')
+    try:
+        job.MakeSet('copies')
+        raise AssertionError('nothing was captured')
+    except dbus.DBusException as error:
+        assert error.get_dbus_name() == 'io.dealbox1.Error.BadSet', error
+    capture(w, path, hands[:2])
+    # what was read is on disk
+    assert w.stop() == 0
+    w.start()
+    wait('the machine', lambda: w.machines()[MACHINES + 'CARDS']['Present'])
+    for n, hand in enumerate(hands[2:], 3):
+        wait('the question', lambda: state(w, 'CARDS') == 'capture')
+        feed(w, hand)
+        wait('pocket %d' % n, lambda: w.job(path)['Recorded'] == n or start(w, 'CARDS'))
+    assert w.job(path)['State'] == 'done'
+    wait('the end', lambda: state(w, 'CARDS') in ('take-original', 'no-work'))
+    job = w.object(path, 'Job')
+    number, boards = job.MakeSet('copies')
+    assert boards == 1
+    # and its copies are the original, by the machine's own account
+    w.deals[9] = [{CARDS.index(card) for card in hand} for hand in hands]
+    w.tell('CARDS', 'remove')
+    w.tell('CARDS', 'hopper fill')
+    w.tell('CARDS', 'operator on')
+    copies = w.add_job(number, [9], 2, automatic_start=True)
+    w.deal(copies)
+    w.tell('CARDS', 'remove')
+    done = [board for (serial, _), board in w.account().items()
+            if serial == 'CARDS' and board['deals']][-2:]
+    for lay in done:
+        assert [set(pocket) for pocket in lay['pockets'][:4]] == w.deals[9], lay
+
+
+def test_ledger_is_sound(w):
+    result = w.dealbox_ledger('verify')
+    assert result.returncode == 0, result
+
+
+tap = Tap()
+world = World(dealboxd, emulator, dealbox, set_file)
+try:
+    with open(world.dir + '/sorted', 'w') as deck:
+        deck.write(' '.join(CARDS) + '\n')
+    world.add_emulator('CARDS', '--speed', '0', '--packs', '2', '--capabilities',
+                       'by-card,by-position,capture,exit-sensors,face-sensor,keys')
+    world.add_emulator('COUNTS', '--speed', '0', '--reader', 'none', '--deck', world.dir + '/sorted',
+                       '--manual', '--capabilities', 'by-position,exit-sensors,keys')
+    world.start()
+    wait('the machines', lambda: len(world.machines()) == 2)
+    for test in [v for k, v in list(globals().items()) if k.startswith('test_')]:
+        tap.run(test, world)
+        for path, job in world.objects('Job').items():
+            if job['State'] in ('open', 'paused'):
+                world.object(path, 'Job').Cancel()
+    if tap.failed:
+        print('# ' + world.log().replace('\n', '\n# '))
+finally:
+    world.close()
+sys.exit(tap.end())
