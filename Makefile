@@ -28,7 +28,7 @@ demo:
 	@tests/demo/run -k '$(KERNEL)' -b '$(BOARDS)' -c '$(COPIES)' '$(SET)'
 
 check:
-	@tests/setup/run user-space vm tests 6.1 6.12 7.2 harness trixie
+	@tests/setup/run user-space vm tests 6.1 6.12 7.2 harness trixie bookworm
 	@tests/run
 
 fuzz:
@@ -60,12 +60,20 @@ install:
 	install -m 644 Kbuild dkms.conf '$(MODULE_SOURCE)'
 	find driver -name '*.[ch]' -exec install -D -m 644 '{}' '$(MODULE_SOURCE)/{}' ';'
 ifeq ($(DESTDIR),)
+	@$(MAKE) --no-print-directory activate
+endif
+
+# What a system that runs must be told
+activate:
 	ldconfig
 	systemd-sysusers
+	systemd-hwdb update
+	journalctl --update-catalog
 	-udevadm control --reload
-endif
+	-systemctl daemon-reload
+	-systemctl reload dbus
 
 clean:
 	rm -rf build
 
-.PHONY: help demo check fuzz crashtest bench install clean
+.PHONY: help demo check fuzz crashtest bench install activate clean

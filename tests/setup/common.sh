@@ -76,13 +76,22 @@ packages()
 	sed -n "/^# $1:/,/^\$/ { /^#/d; /^\$/d; p }" "$here/packages"
 }
 
-# named by what is in it: another list is another archive
-trixie_archive()
+# the packages that a Debian of ours has: a section
+debian_packages()
 {
-	echo "$cache/trixie-$(packages user-space | sha256sum | cut -c 1-12).tar.zst"
+	case $1 in
+	trixie) packages user-space ;;
+	*) packages "$1" ;;
+	esac
 }
 
-trixie_ready()
+# debian_archive <release>: named by what is in it, another list is another archive
+debian_archive()
 {
-	[ -r "$(trixie_archive)" ]
+	echo "$cache/$1-$(debian_packages "$1" | sha256sum | cut -c 1-12).tar.zst"
+}
+
+debian_ready()
+{
+	[ -r "$(debian_archive "$1")" ]
 }
