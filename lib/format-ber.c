@@ -67,7 +67,7 @@ static void take_ber(struct reader *reader, struct found *found, const uint8_t *
 		reader_spoiled(reader, found);
 		return;
 	}
-	deal_from_planes(&found->deal, low, high);
+	deal_from_planes(&found->deal, DEALBOX_PACK_BRIDGE, low, high);
 	reader_deal(reader, found);
 }
 

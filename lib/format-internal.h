@@ -11,6 +11,7 @@
 
 #include <dealbox/format.h>
 
+#include "planes.h"
 #include "set-internal.h"
 
 /* -- readers --------------------------------------------------------------- */
@@ -87,16 +88,6 @@ static inline uint64_t load_le64(const void *bytes)
 static inline uint64_t gather_bits(uint64_t word)
 {
 	return (word & EACH_BYTE) * 0x0102040810204080ULL >> 56;
-}
-
-/* Bit n of low and high is the owner of card n, and each card has one. */
-static inline void deal_from_planes(struct dealbox_deal *deal, dealbox_cards low,
-				    dealbox_cards high)
-{
-	deal->hand[0] = DEALBOX_PACK_BRIDGE & ~low & ~high;
-	deal->hand[1] = low & ~high;
-	deal->hand[2] = high & ~low;
-	deal->hand[3] = low & high;
 }
 
 /*

@@ -60,6 +60,117 @@ static uint64_t below(int byte)
 	return v;
 }
 
+#define HEAD_CARDS	4
+#define HEADS		(1 << 2 * HEAD_CARDS)
+#define HEAD_BUCKET	86	/* buckets of 2^86 numbers: none of the heads has so few */
+
+/* left / ways * 2^203, digit by digit: the remainder is below 2^96 */
+static wide head_ratio(unsigned int left, wide ways)
+{
+	wide share = 0, rest = 0;
+
+	for (int bit = 208; bit >= 0; bit--) {
+		rest = rest << 1 | (bit >= 203 && left >> (bit - 203) & 1);
+		share = share << 1 | (rest >= ways);
+		rest -= rest >= ways ? ways : 0;
+	}
+	return share;
+}
+
+/* All ways to give out the first cards, in order, and by buckets the last that starts below */
+static void heads(void)
+{
+	const wide deals = (wide)choose[13][52] * choose[13][39] * choose[13][26];
+	static wide start[HEADS + 1];
+
+	printf("#define HEAD_CARDS\t%d\n#define HEAD_BUCKET\t%d\n", HEAD_CARDS, HEAD_BUCKET);
+	puts("#define HEAD_SHIFT\t38\t/* 2 * rest of the number + 1 becomes a factor of the ratio */");
+	puts("/* the number that starts it, left / ways * 2^203, what the seats still want */");
+	puts("struct head {\n\tuint64_t start_high, start_low, ratio_high, ratio_low;\n"
+	     "\tuint8_t want[4], low, high;\n};");
+	printf("static const struct head heads[%d] = {\n", HEADS + 1);
+	for (int head = 0; head < HEADS; head++) {
+		unsigned int want[4] = { HAND, HAND, HAND, HAND }, left = PACK, low = 0, high = 0;
+		wide ways = deals, ratio;
+
+		for (unsigned int card = 0; card < HEAD_CARDS; card++) {
+			const unsigned int seat = (unsigned int)head >> 2 * (HEAD_CARDS - 1 - card) & 3;
+
+			ways = ways * want[seat]-- / left--;
+			low |= (seat & 1) << card;
+			high |= (seat >> 1) << card;
+		}
+		start[head + 1] = start[head] + ways;
+		ratio = head_ratio(left, ways);
+		printf("\t{ 0x%llxULL, 0x%llxULL, 0x%llxULL, 0x%llxULL, { %u, %u, %u, %u }, %u, %u },\n",
+		       (unsigned long long)(start[head] >> 64), (unsigned long long)start[head],
+		       (unsigned long long)(ratio >> 64), (unsigned long long)ratio,
+		       want[0], want[1], want[2], want[3], low, high);
+	}
+	/* behind the last one */
+	printf("\t{ 0x%llxULL, 0x%llxULL },\n};\n", (unsigned long long)(deals >> 64),
+	       (unsigned long long)deals);
+
+	puts("static const uint8_t head_guess[] = {");
+	for (int bucket = 0, head = 0; (wide)bucket << HEAD_BUCKET < deals; bucket++) {
+		while (start[head + 1] <= (wide)bucket << HEAD_BUCKET)
+			head++;
+		printf("%d,", head);
+	}
+	puts("};");
+}
+
+#define TAIL_CARDS	7
+#define TAIL_SEATS	(TAIL_CARDS + 1)
+
+/* All ways to give out the last cards to seats that want so many, in order; returns how many */
+static unsigned int tail_print(unsigned int want[4], unsigned int card, unsigned int owner)
+{
+	unsigned int ways = 0;
+
+	if (card == TAIL_CARDS) {
+		printf("%u,", owner);
+		return 1;
+	}
+	for (unsigned int seat = 0; seat < 4; seat++) {
+		if (!want[seat])
+			continue;
+		want[seat]--;
+		ways += tail_print(want, card + 1, owner | (seat & 1) << card | (seat >> 1) << (8 + card));
+		want[seat]++;
+	}
+	return ways;
+}
+
+static void tails(void)
+{
+	static unsigned int first[TAIL_SEATS][TAIL_SEATS][TAIL_SEATS], ways[TAIL_SEATS][TAIL_SEATS][TAIL_SEATS];
+	unsigned int count = 0;
+
+	printf("#define TAIL_CARDS\t%d\n", TAIL_CARDS);
+	puts("/* the owners of the last cards: low bits of the seats, high bits in the upper byte */");
+	puts("static const uint16_t tail_owners[] = {");
+	for (unsigned int n = 0; n <= TAIL_CARDS; n++)
+		for (unsigned int e = 0; n + e <= TAIL_CARDS; e++)
+			for (unsigned int s = 0; n + e + s <= TAIL_CARDS; s++) {
+				unsigned int want[4] = { n, e, s, TAIL_CARDS - n - e - s };
+
+				first[n][e][s] = count;
+				ways[n][e][s] = tail_print(want, 0, 0);
+				count += ways[n][e][s];
+			}
+	puts("};");
+	puts("/* where they are, by what N, E and S want */");
+	puts("struct tail {\n\tuint16_t first, ways;\n};");
+	printf("static const struct tail tails[%d][%d][%d] = {\n", TAIL_SEATS, TAIL_SEATS, TAIL_SEATS);
+	for (unsigned int n = 0; n <= TAIL_CARDS; n++)
+		for (unsigned int e = 0; n + e <= TAIL_CARDS; e++)
+			for (unsigned int s = 0; n + e + s <= TAIL_CARDS; s++)
+				printf("\t[%u][%u][%u] = { %u, %u },\n", n, e, s, first[n][e][s],
+				       ways[n][e][s]);
+	puts("};");
+}
+
 int main(void)
 {
 	pascal();
@@ -109,34 +220,24 @@ int main(void)
 	}
 	puts("};");
 
-	/* 52 * 2^210 / deals, digit by digit: the remainder is below 2^96 */
-	wide share = 0, rest = 0, deals = (wide)choose[13][52] * choose[13][39] * choose[13][26];
-
-	for (int bit = 215; bit >= 0; bit--) {
-		rest = rest << 1 | (bit >= 210 && PACK >> (bit - 210) & 1);
-		share = share << 1 | (rest >= deals);
-		rest -= rest >= deals ? deals : 0;
-	}
-	puts("struct ratio { uint64_t high, low; };");
-	puts("/* 52 / deals * 2^210 */");
-	printf("static const struct ratio deal_ratio = { 0x%llxULL, 0x%llxULL };\n",
-	       (unsigned long long)(share >> 64), (unsigned long long)share);
-
-	puts("/* left / want * 2^121, rounded down, in two halves: [left][want] */");
+	puts("/* left / want * 2^120, rounded down, in two halves of 63 bits: [left][want] */");
 	for (int half = 0; half < 2; half++) {
-		printf("static const uint64_t ratio_%s[%d][%d] = {\n", half ? "low" : "high",
+		printf("static const int64_t ratio_%s[%d][%d] = {\n", half ? "low" : "high",
 		       PACK, HAND + 1);
 		for (int left = 0; left < PACK; left++) {
 			printf("\t{ 0, ");
 			for (int want = 1; want <= HAND; want++) {
-				const wide r = ((wide)left << 121) / (unsigned int)want;
+				const wide r = ((wide)left << 120) / (unsigned int)want;
 
-				printf("0x%llxULL, ", (unsigned long long)(half ? r : r >> 64));
+				printf("0x%llxLL, ", (unsigned long long)
+				       (half ? r & (((wide)1 << 63) - 1) : r >> 63));
 			}
 			puts("},");
 		}
 		puts("};");
 	}
+	heads();
+	tails();
 
 	puts("/* which bits of a byte are set, lowest first, each in one byte */");
 	words("byte_members", members);

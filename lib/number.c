@@ -18,6 +18,7 @@
 
 #include "number.h"
 #include "number-tables.h"
+#include "planes.h"
 
 #define HAND_SIZE	13
 #define EACH_BYTE	0x0101010101010101ULL
@@ -165,10 +166,12 @@ void number_bigdeal_unrank(dealbox_number number, struct dealbox_deal *deal)
 }
 
 /*
- * Pavlicek, from a number to a deal. The deal is the middle of its share of the numbers,
- * (number + 1/2) / deals, and that fraction times the cards left says who has the next card:
- * below the cards wanted by North it is North, and so on. What it lies above the start of that
- * seat, divided by what the seat wants, is the fraction among the deals that remain.
+ * Pavlicek, from a number to a deal. A table of where each way to give out the first cards starts
+ * says who has them. What the number lies above that start is the middle of its share,
+ * (rest + 1/2) / ways, and that fraction times the cards left says who has the next card: below
+ * the cards wanted by North it is North, and so on. What it lies above the start of that seat,
+ * divided by what the seat wants, is the fraction among the deals that remain. The last cards
+ * are a table again: all ways to give out so many.
  *
  * `place` is the fraction times the cards left, with 7 bits before the point. It is rounded
  * down, and that does no harm while it is less than half a deal too low. Counted in deals an
@@ -176,9 +179,15 @@ void number_bigdeal_unrank(dealbox_number number, struct dealbox_deal *deal)
  * 2^9 units, all of them together far less than a thousandth of a deal; a narrow one (57 bits)
  * less than 15 units, or 15 * ways / cards left / 2^57 deals: less than 0.2 for all of them,
  * as the test adds up.
+ *
+ * Nothing branches, because a branch predictor would have to guess the deal. The loops are
+ * not unrolled: what is decoded once stays in the cache of the decoder, and 41 steps would not.
+ * A step multiplies before it does what the next one does not wait for. docs/generation.md has
+ * what else was tried.
  */
-#define PLACE_WIDE	20	/* cards */
+#define PLACE_NARROW	32	/* cards left from which on 64 bits are enough */
 #define POINT		57
+#define PLACE_ONE	((int64_t)1 << POINT)
 
 /* a * ratio for a place a and a ratio with 121 bits behind the point */
 static inline dealbox_number ratio_multiply(dealbox_number a, uint64_t high, uint64_t low)
@@ -190,61 +199,141 @@ static inline dealbox_number ratio_multiply(dealbox_number a, uint64_t high, uin
 		(uint64_t)((dealbox_number)a_low * high >> 64)) << (64 - POINT);
 }
 
+/*
+ * Signed throughout: the compiler must leave the sums below as they stand, in pairs, and the
+ * step is as short as its longest chain of dependent operations.
+ */
 struct owners {
-	uint64_t end[3];	/* wanted by N; N and E; N, E and S: as places */
-	uint32_t want;		/* by each seat, one byte a seat */
+	int64_t end_n, end_e, end_s;	/* wanted by N; N and E; N, E and S: as places */
+	int64_t want_n, want_e, want_s, want_w;
+	dealbox_cards low, high;	/* bits of the seat of each card, the last card's highest */
 };
 
-/*
- * Gives the card to its seat: what that wanted, and the start of the seat's places. Masks from
- * the sign, because a branch predictor would have to guess the deal.
- */
-static inline unsigned int card_give(struct owners *owners, uint64_t place, unsigned int card,
-				     struct dealbox_deal *deal, uint64_t *start)
-{
-	const uint64_t below0 = (uint64_t)((int64_t)(place - owners->end[0]) >> 63);
-	const uint64_t below1 = (uint64_t)((int64_t)(place - owners->end[1]) >> 63);
-	const uint64_t below2 = (uint64_t)((int64_t)(place - owners->end[2]) >> 63);
-	const unsigned int seat = (unsigned int)(3 + below0 + below1 + below2);
-	const unsigned int want = owners->want >> 8 * seat & 0xff;
+/* Whose is the next card? All ones if it goes to that seat, or to one before it */
+struct given {
+	int64_t n, e, s;
+};
 
-	*start = (owners->end[0] & (below0 ^ below1)) | (owners->end[1] & (below1 ^ below2)) |
-		 (owners->end[2] & ~below2);
-	owners->end[0] += below0 << POINT;
-	owners->end[1] += below1 << POINT;
-	owners->end[2] += below2 << POINT;
-	owners->want -= 1U << 8 * seat;
-	deal->hand[seat] |= 1ULL << card;
-	return want;
+static inline struct given place_seat(const struct owners *owners, int64_t place)
+{
+	return (struct given) {
+		.n = (place - owners->end_n) >> 63,
+		.e = (place - owners->end_e) >> 63,
+		.s = (place - owners->end_s) >> 63,
+	};
+}
+
+/* The entry of a table for what that seat wants */
+static inline int64_t seat_entry(const struct owners *owners, struct given given,
+				 const int64_t table[HAND_SIZE + 1])
+{
+	const int64_t n = table[owners->want_n], e = table[owners->want_e];
+	const int64_t s = table[owners->want_s], w = table[owners->want_w];
+
+	return (w + (given.s & (s - w))) + ((given.e & (e - s)) + (given.n & (n - e)));
+}
+
+/* How far the place is above the start of that seat */
+static inline int64_t seat_rest(const struct owners *owners, struct given given, int64_t place)
+{
+	return (place - owners->end_s + (given.s & (owners->end_s - owners->end_e))) +
+	       ((given.e & (owners->end_e - owners->end_n)) + (given.n & owners->end_n));
+}
+
+static inline void card_give(struct owners *owners, struct given given)
+{
+	owners->end_n += given.n * PLACE_ONE;
+	owners->end_e += given.e * PLACE_ONE;
+	owners->end_s += given.s * PLACE_ONE;
+	owners->want_n += given.n;
+	owners->want_e += given.e - given.n;
+	owners->want_s += given.s - given.e;
+	owners->want_w += ~given.s;
+	owners->low = owners->low >> 1 | (dealbox_cards)(given.n ^ given.e ^ ~given.s) << 63;
+	owners->high = owners->high >> 1 | (dealbox_cards)~given.e << 63;
+}
+
+/* One card, from a place of 64 bits to the next: the fraction that remains, times left */
+static inline int64_t narrow_step(struct owners *owners, int64_t place, unsigned int left)
+{
+	const struct given given = place_seat(owners, place);
+	const int64_t ratio = seat_entry(owners, given, ratio_high[left]);
+	const int64_t rest = seat_rest(owners, given, place);
+	const dealbox_number next = (dealbox_number)(uint64_t)rest * (uint64_t)ratio >> POINT;
+
+	card_give(owners, given);
+	return (int64_t)next;
+}
+
+static inline dealbox_number wide_step(struct owners *owners, dealbox_number place,
+				       unsigned int left)
+{
+	const struct given given = place_seat(owners, (int64_t)(place >> 64));
+	const int64_t high = seat_entry(owners, given, ratio_high[left]);
+	const int64_t low = seat_entry(owners, given, ratio_low[left]);
+	const int64_t rest = seat_rest(owners, given, (int64_t)(place >> 64));
+
+	place = ratio_multiply((dealbox_number)(uint64_t)rest << 64 | (uint64_t)place,
+			       (uint64_t)high, (uint64_t)low << 1);
+	card_give(owners, given);
+	return place;
+}
+
+static inline dealbox_number head_start(const struct head *head)
+{
+	return (dealbox_number)head->start_high << 64 | head->start_low;
+}
+
+/* The first cards: what is left of the number then, as a place */
+static inline dealbox_number head_take(struct owners *owners, dealbox_number number)
+{
+	const unsigned int before = head_guess[number >> HEAD_BUCKET];
+	const unsigned int late = number >= head_start(&heads[before + 1]);
+	const struct head *head = &heads[before + late];
+
+	number -= head_start(head);
+	owners->want_n = head->want[0];
+	owners->want_e = head->want[1];
+	owners->want_s = head->want[2];
+	owners->want_w = head->want[3];
+	owners->end_n = owners->want_n * PLACE_ONE;
+	owners->end_e = owners->end_n + owners->want_e * PLACE_ONE;
+	owners->end_s = owners->end_e + owners->want_s * PLACE_ONE;
+	owners->low = (dealbox_cards)head->low << (64 - HEAD_CARDS);
+	owners->high = (dealbox_cards)head->high << (64 - HEAD_CARDS);
+	return ratio_multiply((number * 2 + 1) << HEAD_SHIFT, head->ratio_high, head->ratio_low);
+}
+
+/* The last cards, from the fraction of the number among their ways */
+static inline void tail_give(struct owners *owners, int64_t fraction)
+{
+	const struct tail *tail = &tails[owners->want_n][owners->want_e][owners->want_s];
+	const unsigned int owner = tail_owners[tail->first +
+		(unsigned int)((dealbox_number)(uint64_t)fraction * tail->ways >> POINT)];
+
+	owners->low = owners->low >> TAIL_CARDS | (dealbox_cards)owner << (64 - TAIL_CARDS);
+	owners->high = owners->high >> TAIL_CARDS |
+		       (dealbox_cards)(owner >> 8) << (64 - TAIL_CARDS);
 }
 
 static void pavlicek_unrank(dealbox_number number, struct dealbox_deal *deal)
 {
-	struct owners owners = {
-		.end = { 13ULL << POINT, 26ULL << POINT, 39ULL << POINT },
-		.want = HAND_SIZE * 0x01010101U,
-	};
-	dealbox_number place = ratio_multiply((number * 2 + 1) << 31, deal_ratio.high,
-					      deal_ratio.low);
-	unsigned int card, left, want;
-	uint64_t start, narrow;
+	struct owners owners;
+	dealbox_number place = head_take(&owners, number);
+	unsigned int left = DEALBOX_CARDS - HEAD_CARDS;
+	int64_t narrow;
 
-	memset(deal, 0, sizeof(*deal));
-#pragma GCC unroll 20
-	for (card = 0; card < PLACE_WIDE; card++) {
-		want = card_give(&owners, (uint64_t)(place >> 64), card, deal, &start);
-		left = DEALBOX_CARDS - 1 - card;
-		place = ratio_multiply(place - ((dealbox_number)start << 64),
-				       ratio_high[left][want], ratio_low[left][want]);
-	}
-	narrow = (uint64_t)(place >> 64);
-#pragma GCC unroll 32
-	for (card = PLACE_WIDE; card < DEALBOX_CARDS; card++) {
-		want = card_give(&owners, narrow, card, deal, &start);
-		left = DEALBOX_CARDS - 1 - card;
-		narrow = (uint64_t)((dealbox_number)(narrow - start) * ratio_high[left][want] >>
-				    POINT);
-	}
+#pragma GCC unroll 1
+	while (left > PLACE_NARROW)
+		place = wide_step(&owners, place, --left);
+	narrow = (int64_t)(place >> 64);
+#pragma GCC unroll 1
+	while (left > TAIL_CARDS + 1)
+		narrow = narrow_step(&owners, narrow, --left);
+	/* times one: the fraction itself */
+	tail_give(&owners, narrow_step(&owners, narrow, 1));
+	deal_from_planes(deal, DEALBOX_PACK_BRIDGE, owners.low >> (64 - DEALBOX_CARDS),
+			 owners.high >> (64 - DEALBOX_CARDS));
 }
 
 /*
@@ -278,13 +367,13 @@ static dealbox_number pavlicek_rank(const struct dealbox_deal *deal)
 	uint64_t ways64, number64 = 0;
 	unsigned int card, seat;
 
-#pragma GCC unroll 20
+#pragma GCC unroll 1
 	for (card = 0; card < PAVLICEK_WIDE; card++) {
 		seat = (bit0 >> card & 1) | (bit1 >> card & 1) << 1;
 		PAVLICEK_ADD(dealbox_number, ways, number, want, before, DEALBOX_CARDS - card, seat);
 	}
 	ways64 = (uint64_t)ways;
-#pragma GCC unroll 32
+#pragma GCC unroll 1
 	for (card = PAVLICEK_WIDE; card < DEALBOX_CARDS; card++) {
 		seat = (bit0 >> card & 1) | (bit1 >> card & 1) << 1;
 		PAVLICEK_ADD(uint64_t, ways64, number64, want, before, DEALBOX_CARDS - card, seat);

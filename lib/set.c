@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planes.h"
 #include "set-internal.h"
 
 /*
@@ -19,7 +20,6 @@ struct record {
 	uint32_t where;		/* line; binary formats: byte */
 };
 
-#define CARD_BITS	(((uint64_t)1 << 52) - 1)
 #define FILES_MAX	4095	/* 12 bits, 0 = no file */
 
 /* plane[0] >> 52 */
@@ -240,12 +240,7 @@ int dealbox_set_add(struct dealbox_set *set, const struct dealbox_board *board)
 static void record_deal(const struct dealbox_set *set, const struct record *record,
 			struct dealbox_deal *deal)
 {
-	uint64_t low = record->plane[0] & CARD_BITS, high = record->plane[1] & CARD_BITS;
-
-	deal->hand[0] = set->pack->cards & ~low & ~high;
-	deal->hand[1] = low & ~high;
-	deal->hand[2] = high & ~low;
-	deal->hand[3] = low & high;
+	deal_from_planes(deal, set->pack->cards, record->plane[0], record->plane[1]);
 }
 
 static unsigned int record_small(const struct record *record, unsigned int field,

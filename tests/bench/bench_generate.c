@@ -7,6 +7,7 @@
  * CPU time of the process, children included; wanted: 5 million deals, 1 million of Big
  * Deal's, 5 million ranks or unranks, 10 ms.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include <dealbox/square.h>
 
 #define DEALS	4000000
+#define RUNS	10	/* of which the best counts, where others use the machine, too */
 #define NUMBERS	4096	/* numbers or deals that are gone through again and again */
 
 static uint64_t sink;	/* so that nothing is left out as unused */
@@ -107,22 +109,27 @@ static void bench_deals(double dealer)
 	struct dealbox_random *random;
 	struct dealbox_bigdeal *bigdeal;
 	struct dealbox_deal deal;
-	double begin;
+	double begin, best_random, best_bigdeal;
 
 	if (dealbox_random_new(&random) || dealbox_bigdeal_new("owner", 5, "entropy", 7, &bigdeal))
 		die("no random bits, or no memory");
-	begin = cpu_seconds();
-	for (int i = 0; i < DEALS; i++) {
-		dealbox_random_deal(random, NULL, NULL, &deal);
-		sink += deal.hand[1];
+	best_random = best_bigdeal = 1e9;
+	for (int run = 0; run < RUNS; run++) {
+		begin = cpu_seconds();
+		for (int i = 0; i < DEALS / RUNS; i++) {
+			dealbox_random_deal(random, NULL, NULL, &deal);
+			sink += deal.hand[1];
+		}
+		best_random = fmin(best_random, cpu_seconds() - begin);
+		begin = cpu_seconds();
+		for (int i = 0; i < DEALS / RUNS; i++) {
+			dealbox_bigdeal_deal(bigdeal, &deal);
+			sink += deal.hand[1];
+		}
+		best_bigdeal = fmin(best_bigdeal, cpu_seconds() - begin);
 	}
-	rate_print("dealbox, ChaCha20", DEALS, cpu_seconds() - begin, dealer);
-	begin = cpu_seconds();
-	for (int i = 0; i < DEALS; i++) {
-		dealbox_bigdeal_deal(bigdeal, &deal);
-		sink += deal.hand[1];
-	}
-	rate_print("dealbox, the deals of Big Deal", DEALS, cpu_seconds() - begin, dealer);
+	rate_print("dealbox, ChaCha20", DEALS / RUNS, best_random, dealer);
+	rate_print("dealbox, the deals of Big Deal", DEALS / RUNS, best_bigdeal, dealer);
 	dealbox_random_free(random);
 	dealbox_bigdeal_free(bigdeal);
 }
@@ -135,7 +142,7 @@ static void bench_numbers(void)
 	struct dealbox_deal deal;
 	dealbox_number number;
 	char what[64];
-	double begin;
+	double begin, best_rank, best_unrank;
 
 	if (dealbox_random_new(&random))
 		die("no random bits");
@@ -146,20 +153,25 @@ static void bench_numbers(void)
 			dealbox_random_deal(random, NULL, NULL, &deals[i]);
 			dealbox_number_rank(&deals[i], (enum dealbox_numbering)n, &numbers[i]);
 		}
-		begin = cpu_seconds();
-		for (int i = 0; i < DEALS; i++) {
-			dealbox_number_rank(&deals[i % NUMBERS], (enum dealbox_numbering)n, &number);
-			sink += (uint64_t)number;
+		best_rank = best_unrank = 1e9;
+		for (int run = 0; run < RUNS; run++) {
+			begin = cpu_seconds();
+			for (int i = 0; i < DEALS / RUNS; i++) {
+				dealbox_number_rank(&deals[i % NUMBERS], (enum dealbox_numbering)n, &number);
+				sink += (uint64_t)number;
+			}
+			best_rank = fmin(best_rank, cpu_seconds() - begin);
+			begin = cpu_seconds();
+			for (int i = 0; i < DEALS / RUNS; i++) {
+				dealbox_number_unrank(numbers[i % NUMBERS], (enum dealbox_numbering)n, &deal);
+				sink += deal.hand[1];
+			}
+			best_unrank = fmin(best_unrank, cpu_seconds() - begin);
 		}
 		snprintf(what, sizeof(what), "rank, %s", name);
-		rate_print(what, DEALS, cpu_seconds() - begin, 0);
-		begin = cpu_seconds();
-		for (int i = 0; i < DEALS; i++) {
-			dealbox_number_unrank(numbers[i % NUMBERS], (enum dealbox_numbering)n, &deal);
-			sink += deal.hand[1];
-		}
+		rate_print(what, DEALS / RUNS, best_rank, 0);
 		snprintf(what, sizeof(what), "unrank, %s", name);
-		rate_print(what, DEALS, cpu_seconds() - begin, 0);
+		rate_print(what, DEALS / RUNS, best_unrank, 0);
 	}
 	dealbox_random_free(random);
 }

@@ -2,6 +2,7 @@
 /* Numbers of deals: known answers, both ends, bijections. */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
@@ -272,6 +273,40 @@ static void test_pavlicek_boundaries(void **state)
 	}
 }
 
+/* All ways to give out the first four cards, and the last seven: they come from tables */
+static void test_pavlicek_first_and_last_cards(void **state)
+{
+	const enum dealbox_numbering numbering = DEALBOX_NUMBERING_PAVLICEK;
+
+	(void)state;
+	for (unsigned int way = 0; way < 256 + 16384; way++) {
+		const bool first = way < 256;
+		const unsigned int cards = first ? 4 : 7, start = first ? 0 : DEALBOX_CARDS - 7;
+		const dealbox_cards fixed = ((1ULL << cards) - 1) << start;
+		dealbox_cards left = DEALBOX_PACK_BRIDGE & ~fixed;
+		struct dealbox_deal deal = { 0 }, again;
+		dealbox_number number;
+
+		for (unsigned int n = 0; n < cards; n++)
+			deal.hand[way >> 2 * n & 3] |= 1ULL << (start + n);
+		for (int hand = 0; hand < DEALBOX_HANDS; hand++)
+			while (__builtin_popcountll(deal.hand[hand]) < 13) {
+				deal.hand[hand] |= left & -left;
+				left &= left - 1;
+			}
+		assert_int_equal(dealbox_number_rank(&deal, numbering, &number), 0);
+		assert_int_equal(dealbox_number_unrank(number, numbering, &again), 0);
+		assert_memory_equal(&again, &deal, sizeof(deal));
+		/* the number before, which may have other first cards */
+		if (number == 1)
+			continue;
+		assert_int_equal(dealbox_number_unrank(--number, numbering, &again), 0);
+		assert_int_equal(dealbox_number_rank(&again, numbering, &number), 0);
+		assert_int_equal(dealbox_number_unrank(number + 1, numbering, &again), 0);
+		assert_memory_equal(&again, &deal, sizeof(deal));
+	}
+}
+
 /* The bound on the rounding of Pavlicek's unrank, with the deals that n cards have at most */
 static void test_pavlicek_rounding(void **state)
 {
@@ -321,6 +356,7 @@ int main(void)
 		cmocka_unit_test(test_small_spaces_exhaustively),
 		cmocka_unit_test(test_every_step_of_the_search),
 		cmocka_unit_test(test_pavlicek_boundaries),
+		cmocka_unit_test(test_pavlicek_first_and_last_cards),
 		cmocka_unit_test(test_pavlicek_rounding),
 		cmocka_unit_test(test_text),
 	};
