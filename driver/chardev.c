@@ -41,7 +41,7 @@ static int dealbox_open(struct inode *inode, struct file *file)
 
 	get_device(&db->dev);
 	file->private_data = f;
-	return nonseekable_open(inode, file);
+	return stream_open(inode, file);
 fail:
 	kvfree(f);
 	return error;

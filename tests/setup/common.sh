@@ -67,7 +67,8 @@ kernel_ready()
 harness_ready()
 {
 	[ -r "$cache/linux-source/tools/testing/selftests/kselftest_harness.h" ] &&
-		[ -r "$cache/linux-source/scripts/checkpatch.pl" ]
+		[ -r "$cache/linux-source/scripts/checkpatch.pl" ] &&
+		[ -r "$cache/linux-source/scripts/coccicheck" ]
 }
 
 # packages <section>
