@@ -22,7 +22,8 @@ static void good_rules_are_taken(void **state)
 		"on event card_landed: duplicate", "on event 0x12: unknown", "on event: flood 70",
 		"on event DEAL_DONE: set 24 0d0d", "on event PLAN_LOADED: delay 400",
 		"on descriptor: stall", "on descriptor config: set 18 00",
-		"on descriptor 6: no-answer",
+		"on descriptor 6: no-answer", "on standard CLEAR_FEATURE: ignore",
+		"on standard 9 nth 2: stall", "on submit nth 40: unplug", "on submit: reset",
 		"on request START: stall", "on request GET_STATUS: short 7",
 		"on request GET_INFO: long 80", "on request: ignore", "on request 0x12: no-answer",
 		"on request LOCATE: status EPROTO", "on request START: refuse HARDWARE 3",
@@ -90,6 +91,7 @@ static void bad_rules_are_named(void **state)
 		{ "set 1 00", "s:1: a rule is" }, { "always: set 1 00", "s:1: \"set\" needs \"on\"" },
 		{ "on descriptor moon: stall", "s:1: \"moon\" is no condition" },
 		{ "on descriptor: refuse STATE", "s:1: \"refuse\" cannot happen on" },
+		{ "on submit: stall", "s:1: \"stall\" cannot happen on" },
 		{ "on event KEY: set 31 0000", "s:1: \"set\" goes beyond" },
 		{ "on event KEY: set 3 0", "s:1: \"set\" needs bytes in hex" },
 		{ "on event KEY: set 3 zz", "s:1: \"set\" needs bytes in hex" },
@@ -557,6 +559,36 @@ static void answers_can_be_patched(void **state)
 	bench_free(&bench);
 }
 
+/* What a host asks of every device; and the cable is pulled at a certain transfer. */
+static void standard_requests_can_be_spoilt(void **state)
+{
+	static const uint8_t clear_halt[8] = { 2, 1, 0, 0, DEVICE_EP_INT_IN, 0, 0, 0 };
+	static const uint8_t get_status[8] = { 0x80, 0, 0, 0, 0, 0, 2, 0 };
+	struct bench bench = bench_new(STORED,
+		"on standard CLEAR_FEATURE nth 1: ignore\n"
+		"on standard CLEAR_FEATURE nth 2: stall\n"
+		"on standard GET_STATUS: set 1 55\n"
+		"on submit nth 6: unplug\n");
+
+	(void)state;
+	submit(&bench, 0, clear_halt, NULL, 0);
+	assert_false(reap_within(&bench, 60000000));
+	submit(&bench, 0, clear_halt, NULL, 0);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, -EPIPE);
+	submit(&bench, 0, clear_halt, NULL, 0);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, 0);
+	submit(&bench, 0, get_status, NULL, 2);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, 2);
+	assert_int_equal(bench.done.data[1], 0x55);
+	assert_true(machine_view(bench.rig->m).plugged);
+	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
+	assert_false(machine_view(bench.rig->m).plugged);
+	bench_free(&bench);
+}
+
 static void event_transfers_can_be_spoilt(void **state)
 {
 	static const uint8_t clear_halt[8] = { 2, 1, 0, 0, DEVICE_EP_INT_IN, 0, 0, 0 };
@@ -695,6 +727,7 @@ int main(void)
 		cmocka_unit_test(events_can_be_late),
 		cmocka_unit_test(requests_can_be_spoilt),
 		cmocka_unit_test(answers_can_be_patched),
+		cmocka_unit_test(standard_requests_can_be_spoilt),
 		cmocka_unit_test(event_transfers_can_be_spoilt),
 		cmocka_unit_test(plans_can_be_spoilt),
 		cmocka_unit_test(gate_commands_can_be_spoilt),

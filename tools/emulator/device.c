@@ -422,6 +422,8 @@ static void control(struct device *d, uint64_t now, const struct transfer *trans
 		spoil = spoil_of(d, HOOK_REQUEST, setup[1]);
 	else if (setup[0] == 0x80 && setup[1] == REQ_GET_DESCRIPTOR)
 		spoil = spoil_of(d, HOOK_DESCRIPTOR, setup[3]);
+	else if (!(setup[0] & 0x60))
+		spoil = spoil_of(d, HOOK_STANDARD, setup[1]);
 	if (spoil.ignore)
 		return;
 	if (spoil.stall) {
@@ -495,6 +497,7 @@ static void out(struct device *d, uint64_t now, const struct transfer *transfer,
 
 void device_submit(struct device *d, uint64_t now, const struct transfer *transfer)
 {
+	struct spoil spoil = spoil_of(d, HOOK_SUBMIT, transfer->endpoint);
 	struct pending *p;
 
 	if (d->count == DEVICE_PENDING_MAX)
@@ -512,6 +515,7 @@ void device_submit(struct device *d, uint64_t now, const struct transfer *transf
 	else if (!p->in)
 		out(d, now, transfer, p);
 	/* interrupt IN is held until there is an event: device_reap() */
+	spoil_world(d, &spoil);
 }
 
 bool device_cancel(struct device *d, uint64_t tag)

@@ -36,8 +36,9 @@ struct name {
 static const struct name hooks[] = {
 	{ "feed", HOOK_FEED }, { "read", HOOK_READ }, { "gate", HOOK_GATE },
 	{ "land", HOOK_LAND }, { "event", HOOK_EVENT }, { "request", HOOK_REQUEST },
-	{ "descriptor", HOOK_DESCRIPTOR }, { "plan", HOOK_PLAN },
-	{ "route", HOOK_ROUTE }, { "transfer", HOOK_TRANSFER }, { NULL }
+	{ "descriptor", HOOK_DESCRIPTOR }, { "standard", HOOK_STANDARD },
+	{ "plan", HOOK_PLAN }, { "route", HOOK_ROUTE }, { "transfer", HOOK_TRANSFER },
+	{ "submit", HOOK_SUBMIT }, { NULL }
 };
 
 static const struct name requests[] = {
@@ -54,6 +55,11 @@ static const struct name requests[] = {
 static const struct name descriptors[] = {
 	{ "device", 1 }, { "config", 2 }, { "string", 3 }, { "qualifier", 6 }, { "bos", 15 },
 	{ NULL }
+};
+
+static const struct name standards[] = {
+	{ "GET_STATUS", 0 }, { "CLEAR_FEATURE", 1 }, { "SET_FEATURE", 3 },
+	{ "SET_CONFIGURATION", 9 }, { "SET_INTERFACE", 11 }, { NULL }
 };
 
 #define EVENT(name)	{ #name, DEALBOX_EV_##name }
@@ -98,7 +104,7 @@ static const struct name covers[] = { { "open", 1 }, { "close", 0 }, { NULL } };
 static const struct name lasting[] = { { "lasting", 1 }, { NULL } };
 
 #define AT(hook)	(1u << HOOK_##hook)
-#define AT_ANSWERS	(AT(REQUEST) | AT(DESCRIPTOR) | AT(TRANSFER))
+#define AT_ANSWERS	(AT(REQUEST) | AT(DESCRIPTOR) | AT(STANDARD) | AT(TRANSFER))
 #define AT_TRANSFERS	(AT_ANSWERS | AT(PLAN) | AT(ROUTE))
 #define AT_ANY		((1u << HOOK_COUNT) - 1)
 
@@ -309,7 +315,7 @@ static bool parse_hook(struct parser *p, char **words, int count, int *used, uin
 	const struct name *names = NULL;
 
 	if (count < 2 || !name_of(hooks, words[1], 0, hook) || isdigit((unsigned char)*words[1]))
-		return wrong(p, "\"on\" needs one of feed, read, gate, land, event, request, descriptor, plan, route, transfer");
+		return wrong(p, "\"on\" needs one of feed, read, gate, land, event, request, descriptor, standard, plan, route, transfer, submit");
 	*used = 2;
 	if (*hook == HOOK_EVENT)
 		names = events;
@@ -317,6 +323,8 @@ static bool parse_hook(struct parser *p, char **words, int count, int *used, uin
 		names = requests;
 	else if (*hook == HOOK_DESCRIPTOR)
 		names = descriptors;
+	else if (*hook == HOOK_STANDARD)
+		names = standards;
 	/* the name may be left out: any of them */
 	if (names && count > 2 && name_of(names, words[2], 255, name))
 		*used = 3;

@@ -20,9 +20,11 @@ enum hook {
 	HOOK_EVENT,	/* an event is about to be queued; name = its type */
 	HOOK_REQUEST,	/* a vendor request came; name = bRequest */
 	HOOK_DESCRIPTOR,	/* GET_DESCRIPTOR came; name = 1 device, 2 config, 3 string... */
+	HOOK_STANDARD,	/* another standard request came; name = bRequest */
 	HOOK_PLAN,	/* a bulk OUT transfer came */
 	HOOK_ROUTE,	/* an interrupt OUT transfer came */
 	HOOK_TRANSFER,	/* an interrupt IN transfer is about to be answered */
+	HOOK_SUBMIT,	/* any transfer came, on whatever endpoint */
 	HOOK_COUNT
 };
 
