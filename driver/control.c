@@ -18,10 +18,13 @@ int dealbox_control_alloc(struct dealbox *db, const struct usb_endpoint_descript
 	init_completion(&db->loading.done);
 	db->ctl_urb = usb_alloc_urb(0, GFP_KERNEL);
 	db->plan_urb = usb_alloc_urb(0, GFP_KERNEL);
+	db->clear_urb = usb_alloc_urb(0, GFP_KERNEL);
 	db->setup = kmalloc(sizeof(*db->setup), GFP_KERNEL);
+	db->clear_setup = kmalloc(sizeof(*db->clear_setup), GFP_KERNEL);
 	db->ctl_buf = kzalloc(WIRE_INFO_SIZE, GFP_KERNEL);
 	db->plan_buf = kzalloc(WIRE_PLAN_MAX, GFP_KERNEL);
-	if (!db->ctl_urb || !db->plan_urb || !db->setup || !db->ctl_buf || !db->plan_buf)
+	if (!db->ctl_urb || !db->plan_urb || !db->clear_urb || !db->setup ||
+	    !db->clear_setup || !db->ctl_buf || !db->plan_buf)
 		return -ENOMEM;
 	usb_fill_bulk_urb(db->plan_urb, db->udev,
 			  usb_sndbulkpipe(db->udev, usb_endpoint_num(out)),
@@ -33,7 +36,9 @@ void dealbox_control_free(struct dealbox *db)
 {
 	usb_free_urb(db->ctl_urb);
 	usb_free_urb(db->plan_urb);
+	usb_free_urb(db->clear_urb);
 	kfree(db->setup);
+	kfree(db->clear_setup);
 	kfree(db->ctl_buf);
 	kfree_sensitive(db->plan_buf);
 }
@@ -116,6 +121,34 @@ static int control_transfer(struct dealbox *db, u8 type, u8 request, u16 value, 
 	if (!error && db->ctl_urb->actual_length != length)
 		return -EPROTO;
 	return error;
+}
+
+/*
+ * As usb_clear_halt(), which nobody could stop: a machine that does not answer
+ * would keep a disconnect waiting.
+ */
+static int clear_halt(struct dealbox *db, struct urb *urb, struct usb_ctrlrequest *setup,
+		      unsigned int pipe)
+{
+	unsigned int address = usb_pipeendpoint(pipe) | (usb_pipein(pipe) ? USB_DIR_IN : 0);
+	int error;
+
+	setup->bRequestType = USB_RECIP_ENDPOINT;
+	setup->bRequest = USB_REQ_CLEAR_FEATURE;
+	setup->wValue = cpu_to_le16(USB_ENDPOINT_HALT);
+	setup->wIndex = cpu_to_le16(address);
+	setup->wLength = 0;
+	usb_fill_control_urb(urb, db->udev, usb_sndctrlpipe(db->udev, 0),
+			     (unsigned char *)setup, NULL, 0, transfer_done, NULL);
+	error = transfer(db, urb, WIRE_CONTROL_HOST_MS);
+	if (!error)
+		usb_reset_endpoint(db->udev, address);
+	return error;
+}
+
+void dealbox_clear_halt(struct dealbox *db, unsigned int pipe)
+{
+	clear_halt(db, db->clear_urb, db->clear_setup, pipe);
 }
 
 /* The answer is in ctl_buf. -EPIPE: the machine does not know the request. */
@@ -290,8 +323,9 @@ static int send_block(struct dealbox *db, const struct wire_plan *plan)
 	error = transfer(db, db->plan_urb, WIRE_PLAN_COMPLETE_MS);
 	memzero_explicit(db->plan_buf, WIRE_PLAN_MAX);
 	if (error == -EPIPE) {
-		usb_clear_halt(db->udev, db->plan_urb->pipe);
-		return -EPROTO;
+		clear_halt(db, db->ctl_urb, db->setup, db->plan_urb->pipe);
+		/* gone or reset meanwhile: that is what counts */
+		return READ_ONCE(db->blocked) ?: -EPROTO;
 	}
 	return error;
 }

@@ -22,6 +22,7 @@
 
 #include "abi.h"
 #include "queue.h"
+#include "retry.h"
 #include "router.h"
 #include "wire.h"
 
@@ -83,6 +84,8 @@ struct dealbox {
 	struct urb *plan_urb;
 	u8 *plan_buf;
 	u32 sequence;
+	struct urb *clear_urb;		/* these two are retry's */
+	struct usb_ctrlrequest *clear_setup;
 	struct usb_anchor submitted;	/* all but int_in */
 
 	spinlock_t lock;		/* everything below: */
@@ -95,9 +98,7 @@ struct dealbox {
 	struct urb *int_in;
 	u8 *int_buf;
 	struct delayed_work retry;
-	unsigned int retry_ms;		/* pause before the next try, 0 = all is well */
-	unsigned long retry_until;	/* jiffies after which the machine is reset */
-	unsigned long retry_last;
+	struct retry pace;
 	struct dealbox_gate gates[DEALBOX_GATES];
 	struct router router;
 	struct event_source source;
@@ -139,14 +140,19 @@ int dealbox_pause(struct dealbox *db);
  */
 void dealbox_control_block(struct dealbox *db, int error);
 void dealbox_control_allow(struct dealbox *db);
+/* Without ctl, for retry alone: clears the halt of a pipe. */
+void dealbox_clear_halt(struct dealbox *db, unsigned int pipe);
 
 /* stream.c: interrupt IN, and routing */
 int dealbox_stream_alloc(struct dealbox *db, const struct usb_endpoint_descriptor *in,
 			 const struct usb_endpoint_descriptor *out);
 void dealbox_stream_free(struct dealbox *db);
 int dealbox_stream_start(struct dealbox *db, gfp_t gfp);
-/* May sleep. No completion handler or work runs when it returns. */
-void dealbox_stream_stop(struct dealbox *db);
+/*
+ * May sleep. Blocks the control pipe, too, with this error. No completion handler
+ * or work runs when it returns.
+ */
+void dealbox_stream_stop(struct dealbox *db, int error);
 
 /* sysfs.c */
 extern const struct attribute_group *dealbox_groups[];

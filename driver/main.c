@@ -121,8 +121,7 @@ static int publish(struct dealbox *db)
 	if (!error)
 		error = cdev_device_add(&db->cdev, &db->dev);
 	if (error) {
-		dealbox_stream_stop(db);
-		dealbox_control_block(db, -ENODEV);
+		dealbox_stream_stop(db, -ENODEV);
 		ida_free(&dealbox_ida, db->minor);
 	}
 	return error;
@@ -182,8 +181,7 @@ static void dealbox_disconnect(struct usb_interface *intf)
 	list_for_each_entry(file, &db->files, node)
 		wake_up_poll(&file->wait, EPOLLIN | EPOLLHUP | EPOLLERR);
 	spin_unlock_irq(&db->lock);
-	dealbox_stream_stop(db);
-	dealbox_control_block(db, -ENODEV);
+	dealbox_stream_stop(db, -ENODEV);
 
 	/* No lock is held here. An open() that is under way sees gone. */
 	debugfs_remove(db->debugfs);
@@ -249,8 +247,7 @@ static int dealbox_suspend(struct usb_interface *intf, pm_message_t message)
 		/* The system sleeps whatever we say, so the cards must stop first. */
 		pause_for_sleep(db);
 	}
-	dealbox_stream_stop(db);
-	dealbox_control_block(db, -EIO);
+	dealbox_stream_stop(db, -EIO);
 	return 0;
 }
 
@@ -276,21 +273,24 @@ static int dealbox_reset_resume(struct usb_interface *intf)
 	return dealbox_resume(intf);
 }
 
+/*
+ * No lock is kept until post_reset, which may be a long time coming, or never come:
+ * the usb core gives up on a machine only after many seconds.
+ */
 static int dealbox_pre_reset(struct usb_interface *intf)
 {
-	struct dealbox *db = usb_get_intfdata(intf);
-
-	dealbox_stream_stop(db);
-	dealbox_control_block(db, -EIO);
-	mutex_lock(&db->ctl);
+	dealbox_stream_stop(usb_get_intfdata(intf), -EIO);
 	return 0;
 }
 
 static int dealbox_post_reset(struct usb_interface *intf)
 {
 	struct dealbox *db = usb_get_intfdata(intf);
-	int error = dealbox_reset_resume(intf);
+	int error;
 
+	/* what began before the reset does not go on behind it */
+	mutex_lock(&db->ctl);
+	error = dealbox_reset_resume(intf);
 	mutex_unlock(&db->ctl);
 	return error;
 }

@@ -11,18 +11,6 @@
 #include "dealbox.h"
 #include "trace.h"
 
-/* Pauses before int_in is tried again, and how long that goes on: as usbhid. */
-#define RETRY_FIRST_MS	13
-#define RETRY_MAX_MS	104
-#define RETRY_RESET_MS	1000
-
-static void retry_in(struct dealbox *db, unsigned int ms)
-{
-	lockdep_assert_held(&db->lock);
-	cancel_delayed_work(&db->retry);
-	schedule_delayed_work(&db->retry, msecs_to_jiffies(ms));
-}
-
 static void gate_done(struct urb *urb)
 {
 	struct dealbox_gate *gate = urb->context;
@@ -36,8 +24,12 @@ static void gate_done(struct urb *urb)
 		db->stats.last_error = urb->status;
 	}
 	if (urb->status == -EPIPE && db->running) {
+		/*
+		 * No hurry, this gate command is lost. If retry waits already, it
+		 * does both: a pause is not cut short.
+		 */
 		db->gate_halted = true;
-		retry_in(db, 0);
+		schedule_delayed_work(&db->retry, msecs_to_jiffies(RETRY_FIRST_MS));
 	}
 	spin_unlock_irqrestore(&db->lock, flags);
 
@@ -113,26 +105,34 @@ static void note_loading(struct dealbox *db, const struct wire_event *event)
 	complete(&loading->done);
 }
 
-static void take_event(struct dealbox *db, const u8 *bytes, u64 now)
+/* False: something in it cannot be. */
+static bool take_event(struct dealbox *db, const u8 *bytes, u64 now)
 {
 	struct dealbox_event event;
 	struct wire_event wire;
 	struct wire_gate gate;
+	bool ok;
 
 	wire_event_get(bytes, &wire);
-	if (abi_event(&db->source, &wire, now, &event)) {
+	ok = abi_event(&db->source, &wire, now, &event);
+	if (ok) {
 		if (db->routed && router_event(&db->router, &wire, &gate))
 			send_gate(db, &gate);
 		note_loading(db, &wire);
 	}
 	publish(db, &event);
+	return ok;
 }
 
-/* False: not a whole number of events. The transfer is dropped as a whole. */
+/*
+ * False: an event that cannot be, or not a whole number of events. Then the
+ * transfer is dropped as a whole.
+ */
 static bool take_transfer(struct dealbox *db, const u8 *bytes, unsigned int length, u64 now)
 {
 	struct dealbox_event event;
 	unsigned int i;
+	bool ok = true;
 
 	if (!length || length % WIRE_EVENT_SIZE) {
 		db->stats.malformed++;
@@ -141,31 +141,29 @@ static bool take_transfer(struct dealbox *db, const u8 *bytes, unsigned int leng
 		return false;
 	}
 	for (i = 0; i < length; i += WIRE_EVENT_SIZE)
-		take_event(db, bytes + i, now);
-	return true;
+		ok &= take_event(db, bytes + i, now);
+	return ok;
 }
 
-/* Every failure in a row waits longer, and after a second of them comes a reset. */
-static void retry_later(struct dealbox *db, bool may_reset)
+/* One more failure: how long to pause, in ms. */
+static unsigned int failed(struct dealbox *db, bool may_reset)
 {
-	lockdep_assert_held(&db->lock);
-	/* a failure long after the last one is a new one */
-	if (!db->retry_ms ||
-	    time_after(jiffies, db->retry_last + msecs_to_jiffies(RETRY_RESET_MS / 2))) {
-		db->retry_ms = RETRY_FIRST_MS;
-		db->retry_until = jiffies + msecs_to_jiffies(RETRY_RESET_MS);
-	} else if (db->retry_ms < RETRY_MAX_MS) {
-		db->retry_ms *= 2;
-	}
-	db->retry_last = jiffies;
+	bool reset;
+	unsigned int pause = retry_failed(&db->pace, ktime_get_ns(), &reset);
 
-	if (may_reset && time_after(jiffies, db->retry_until)) {
-		db->retry_until = jiffies + msecs_to_jiffies(RETRY_RESET_MS);
+	lockdep_assert_held(&db->lock);
+	if (reset && may_reset) {
 		db->stats.resets++;
 		usb_queue_reset_device(db->intf);
 	}
+	return pause;
+}
+
+static void submit_later(struct dealbox *db, unsigned int ms)
+{
+	lockdep_assert_held(&db->lock);
 	db->waiting = true;
-	retry_in(db, db->retry_ms);
+	mod_delayed_work(system_wq, &db->retry, msecs_to_jiffies(ms));
 }
 
 static void submit_in(struct dealbox *db)
@@ -173,6 +171,7 @@ static void submit_in(struct dealbox *db)
 	int error;
 
 	lockdep_assert_held(&db->lock);
+	retry_begins(&db->pace, ktime_get_ns());
 	error = usb_submit_urb(db->int_in, GFP_ATOMIC);
 	switch (error) {
 	case 0:
@@ -182,7 +181,7 @@ static void submit_in(struct dealbox *db)
 		break;
 	default:
 		db->stats.last_error = error;
-		retry_later(db, true);
+		submit_later(db, failed(db, true));
 	}
 }
 
@@ -191,6 +190,7 @@ static void in_done(struct urb *urb)
 	u64 now = ktime_get_ns();
 	struct dealbox *db = urb->context;
 	struct dealbox_file *file;
+	unsigned int pause = 0;
 	unsigned long flags;
 
 	spin_lock_irqsave(&db->lock, flags);
@@ -201,29 +201,30 @@ static void in_done(struct urb *urb)
 	switch (urb->status) {
 	case 0:
 		db->stats.transfers++;
-		if (take_transfer(db, db->int_buf, urb->actual_length, now)) {
-			db->retry_ms = 0;
-			submit_in(db);
-		} else {
-			/* go on, but let no flood of these own a CPU */
-			retry_later(db, false);
-		}
+		if (take_transfer(db, db->int_buf, urb->actual_length, now))
+			retry_good(&db->pace);
+		else
+			pause = failed(db, false);
 		break;
 	case -ECONNRESET:
 	case -ENOENT:
 	case -ESHUTDOWN:
 	case -EPERM:
-		break;
+		goto out;
 	case -EPIPE:
 		db->stats.halts++;
 		db->halted = true;
-		retry_later(db, true);
+		pause = failed(db, true);
 		break;
 	default:		/* may be the first sign of an unplug: no message */
 		db->stats.errors++;
 		db->stats.last_error = urb->status;
-		retry_later(db, true);
+		pause = failed(db, true);
 	}
+	if (pause || db->halted)
+		submit_later(db, pause);
+	else
+		submit_in(db);
 	list_for_each_entry(file, &db->files, node)
 		if (file->queue.count)
 			wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM);
@@ -247,9 +248,9 @@ static void retry_work(struct work_struct *work)
 	struct dealbox *db = container_of(work, struct dealbox, retry.work);
 
 	if (test_and_clear(db, &db->gate_halted))
-		usb_clear_halt(db->udev, db->gates[0].urb->pipe);
+		dealbox_clear_halt(db, db->gates[0].urb->pipe);
 	if (test_and_clear(db, &db->halted))
-		usb_clear_halt(db->udev, db->int_in->pipe);
+		dealbox_clear_halt(db, db->int_in->pipe);
 	spin_lock_irq(&db->lock);
 	/* a halted gate brings us here while int_in is under way */
 	if (db->running && db->waiting) {
@@ -269,7 +270,6 @@ int dealbox_stream_start(struct dealbox *db, gfp_t gfp)
 	if (start) {
 		db->running = true;
 		db->waiting = false;
-		db->retry_ms = 0;
 		db->halted = false;
 		db->gate_halted = false;
 	}
@@ -279,12 +279,14 @@ int dealbox_stream_start(struct dealbox *db, gfp_t gfp)
 	return error;
 }
 
-void dealbox_stream_stop(struct dealbox *db)
+void dealbox_stream_stop(struct dealbox *db, int error)
 {
 	spin_lock_irq(&db->lock);
 	db->running = false;
 	spin_unlock_irq(&db->lock);
 	usb_kill_urb(db->int_in);
+	/* between the two: nothing submits a gate command now, and retry may wait for a transfer */
+	dealbox_control_block(db, error);
 	cancel_delayed_work_sync(&db->retry);
 }
 

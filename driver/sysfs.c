@@ -60,7 +60,7 @@ static int state_show(struct seq_file *seq, void *unused)
 	struct dealbox *db = seq->private;
 	struct dealbox_stats stats;
 	struct dealbox_file *file;
-	bool running, claimed, deal;
+	bool running, claimed, deal, failing;
 	unsigned int retry_ms;
 	u64 seqno;
 
@@ -69,15 +69,16 @@ static int state_show(struct seq_file *seq, void *unused)
 	running = db->running;
 	claimed = db->owner;
 	deal = db->router.insertion;
-	retry_ms = db->retry_ms;
+	failing = db->pace.failing;
+	retry_ms = db->pace.pause_ms;
 	seqno = db->source.seqno;
 	list_for_each_entry(file, &db->files, node)
 		seq_printf(seq, "file: queued=%u lost=%llu owner=%d\n", file->queue.count,
 			   file->queue.lost, file == db->owner);
 	spin_unlock_irq(&db->lock);
 
-	seq_printf(seq, "running=%d claimed=%d routing=%d retry_ms=%u seqno=%llu\n",
-		   running, claimed, deal, retry_ms, seqno);
+	seq_printf(seq, "running=%d claimed=%d routing=%d failing=%d retry_ms=%u seqno=%llu\n",
+		   running, claimed, deal, failing, retry_ms, seqno);
 	seq_printf(seq, "transfers=%llu events=%llu malformed=%llu\n",
 		   stats.transfers, stats.events, stats.malformed);
 	seq_printf(seq, "errors=%llu last_error=%d halts=%llu resets=%llu\n",

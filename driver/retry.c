@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* When to try again after a failure of the event pipe. */
+#include "retry.h"
+
+#define NS_PER_MS	1000000ULL
+
+u32 retry_failed(struct retry *retry, u64 now_ns, bool *reset)
+{
+	bool alone = !retry->last_ns ||
+		     now_ns - retry->last_ns >= RETRY_ALONE_MS * NS_PER_MS;
+
+	if (!retry->reset_ms)
+		retry->reset_ms = RETRY_RESET_MS;
+	if (alone || !retry->failing) {
+		retry->pause_ms = alone ? 0 : RETRY_FIRST_MS;
+		retry->reset_ns = now_ns + retry->reset_ms * NS_PER_MS;
+	} else if (!retry->pause_ms) {
+		retry->pause_ms = RETRY_FIRST_MS;
+	} else if (retry->pause_ms < RETRY_MAX_MS) {
+		retry->pause_ms *= 2;
+	}
+	retry->failing = true;
+	retry->last_ns = now_ns;
+
+	*reset = now_ns >= retry->reset_ns;
+	if (*reset) {
+		if (retry->reset_ms < RETRY_RESET_MAX_MS)
+			retry->reset_ms *= 2;
+		retry->reset_ns = now_ns + retry->reset_ms * NS_PER_MS;
+	}
+	return retry->pause_ms;
+}
+
+void retry_begins(struct retry *retry, u64 now_ns)
+{
+	if (retry->failing)
+		retry->last_ns = now_ns;
+}
+
+void retry_good(struct retry *retry)
+{
+	retry->failing = false;
+	retry->reset_ms = 0;
+}
