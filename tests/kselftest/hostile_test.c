@@ -1,0 +1,775 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Machines that flood, machines that never answer, and programs that try everything:
+ * nothing but documented errors comes of it, and whoever behaves is served afterwards.
+ *
+ * What is left to chance follows from HOSTILE_SEED in the environment (1).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <linux/dealbox.h>
+
+#include "kselftest_harness.h"
+#include "machine.h"
+
+/* A software-emulated computer may be slow; only a hang takes this long. */
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT	(5 * PATIENCE / 1000)
+
+#define PLAN	4711
+#define CARDS	52
+
+/* --- what all of them need ----------------------------------------------------------- */
+
+static int call(int fd, unsigned long request, void *arg)
+{
+	return ioctl(fd, request, arg) ? -errno : 0;
+}
+
+static struct dealbox_plan bridge_plan(void)
+{
+	struct dealbox_plan plan = {
+		.plan_id = PLAN, .mode = DEALBOX_PLAN_BY_CARD, .entries = CARDS,
+	};
+	int i;
+
+	for (i = 0; i < CARDS; i++)
+		plan.pocket[i] = (i * 7 + i / 13) % 4;
+	return plan;
+}
+
+static int load(int fd)
+{
+	struct dealbox_plan plan = bridge_plan();
+
+	return call(fd, DEALBOX_IOC_SET_PLAN, &plan);
+}
+
+static long long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+/* The next event; type 0 when none came. */
+static struct dealbox_event next_event(int fd, int ms)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+	struct dealbox_event event = { 0 };
+
+	if (poll(&pollfd, 1, ms) != 1 || read(fd, &event, sizeof(event)) != sizeof(event))
+		memset(&event, 0, sizeof(event));
+	return event;
+}
+
+/* --- machines that flood --------------------------------------------------------------- */
+
+/* One event in hex: a card read by position 0 in insertion 1 */
+#define HEX_READ(card)	"12000000" "00000000" "00000000" "01000000" "00" card "ff62" \
+			"00000000" "0000000000000000"
+/* DEAL_STARTED of insertion 1, plan 4711 */
+#define HEX_STARTED	"11000000" "00000000" "00000000" "01000000" "ffffffff" \
+			"67120000" "0000000000000000"
+
+FIXTURE(flood) {
+	struct machine machine;
+	struct kernel kernel;
+	char trace[64];
+	int log;
+	int fd;
+};
+
+FIXTURE_VARIANT(flood) {
+	const char *kind;
+	const char *rules[3];
+	int per_pause;		/* transfers between two pauses */
+};
+
+FIXTURE_VARIANT_ADD(flood, half_events) {
+	.kind = "stored", .rules = { "on transfer always: bytes 0400" }, .per_pause = 1 };
+FIXTURE_VARIANT_ADD(flood, empty) {
+	.kind = "stored", .rules = { "on transfer always: bytes" }, .per_pause = 1 };
+FIXTURE_VARIANT_ADD(flood, impossible_cards) {
+	.kind = "stored", .rules = { "on transfer always: bytes " HEX_READ("99") },
+	.per_pause = 1 };
+FIXTURE_VARIANT_ADD(flood, errors) {
+	.kind = "stored", .rules = { "on transfer always: status EPROTO" }, .per_pause = 1 };
+FIXTURE_VARIANT_ADD(flood, babble) {
+	.kind = "stored", .rules = { "on transfer always: status EOVERFLOW" }, .per_pause = 1 };
+FIXTURE_VARIANT_ADD(flood, stalls) {
+	.kind = "stored", .rules = { "on transfer always: stall" }, .per_pause = 1 };
+FIXTURE_VARIANT_ADD(flood, every_second) {
+	.kind = "stored", .rules = { "on transfer always: bytes " HEX_READ("00"),
+				     "on transfer every 2: bytes 0400" }, .per_pause = 2 };
+/* gate commands that stall do not cut the pauses short */
+FIXTURE_VARIANT_ADD(flood, gates) {
+	.kind = "routed", .rules = { "on transfer always: bytes " HEX_STARTED HEX_READ("00"),
+				     "on transfer every 2: bytes 0400",
+				     "on route always: stall" }, .per_pause = 2 };
+
+FIXTURE_SETUP(flood)
+{
+	const char *const options[] = {
+		"--kind", variant->kind, "--manual", "--speed", "0", "--gate-deadline", "10000000",
+		"--trace", self->trace, NULL
+	};
+
+	snprintf(self->trace, sizeof(self->trace), "/tmp/trace-%d", getpid());
+	ASSERT_TRUE(kernel_begin(&self->kernel));
+	self->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ASSERT_LE(0, self->log);
+	ASSERT_LE(0, lseek(self->log, 0, SEEK_END));
+	ASSERT_TRUE(machine_plug(&self->machine, options));
+	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+}
+
+FIXTURE_TEARDOWN(flood)
+{
+	close(self->fd);
+	EXPECT_TRUE(machine_unplug(&self->machine));
+	EXPECT_TRUE(kernel_is_well(&self->kernel));
+	close(self->log);
+	unlink(self->trace);
+}
+
+/* Lines of the trace that contain this. */
+static int traced(const char *path, const char *what)
+{
+	FILE *file = fopen(path, "re");
+	char line[4096];
+	int count = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		count += !!strstr(line, what);
+	if (file)
+		fclose(file);
+	return count;
+}
+
+/* What the driver has said since the test began. */
+static int said(int log)
+{
+	char record[8192];
+	int count = 0;
+	ssize_t length;
+
+	while ((length = read(log, record, sizeof(record) - 1)) > 0) {
+		record[length] = '\0';
+		count += !!strstr(record, ";dealbox ");
+	}
+	return count;
+}
+
+/*
+ * The machine answers each interrupt transfer at once, and wrongly, for some seconds.
+ * How many it is asked for follows from the pauses, which are 13 ms at the least.
+ */
+TEST_F(flood, is_throttled)
+{
+	long long begin, end;
+	size_t i;
+	int count;
+
+	ASSERT_EQ(0, load(self->fd));
+	for (i = 0; i < ARRAY_SIZE(variant->rules) && variant->rules[i]; i++)
+		ASSERT_TRUE(machine_tell(&self->machine, "inject %s", variant->rules[i]));
+	count = traced(self->trace, " done ");
+	begin = now_ms();
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	do {
+		end = now_ms();
+		next_event(self->fd, 100);
+	} while (end < begin + 4000);
+	count = traced(self->trace, " done ") - count;
+	end = now_ms();
+	TH_LOG("%d transfers in %lld ms", count, end - begin);
+	EXPECT_LT(3, count);
+	/* twice: clearing a halt is one more, and so is a gate command */
+	EXPECT_GE(2 * variant->per_pause * ((end - begin) / 13 + 2) + 40, count);
+	EXPECT_GE(20, said(self->log));
+}
+
+/* --- machines that never answer ------------------------------------------------------------ */
+
+FIXTURE(silent) {
+	struct machine machine;
+	struct kernel kernel;
+	char trace[64];
+	int fd;
+};
+
+FIXTURE_SETUP(silent)
+{
+	const char *const options[] = {
+		"--manual", "--speed", "0", "--trace", self->trace, NULL
+	};
+
+	snprintf(self->trace, sizeof(self->trace), "/tmp/trace-%d", getpid());
+	ASSERT_TRUE(kernel_begin(&self->kernel));
+	ASSERT_TRUE(machine_plug(&self->machine, options));
+	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+}
+
+FIXTURE_TEARDOWN(silent)
+{
+	close(self->fd);
+	EXPECT_TRUE(machine_unplug(&self->machine));
+	EXPECT_TRUE(kernel_is_well(&self->kernel));
+	unlink(self->trace);
+}
+
+/* setup packet: CLEAR_FEATURE(ENDPOINT_HALT) */
+static bool await_clear_halt(const char *trace)
+{
+	long long end = now_ms() + PATIENCE;
+
+	while (!traced(trace, "setup 0 02010000") && now_ms() < end)
+		sched_yield();
+	return now_ms() < end;
+}
+
+/*
+ * CLEAR_FEATURE is never answered, and the driver is unbound meanwhile. The usb core's
+ * own usb_clear_halt() would hold that up for 5 s.
+ */
+TEST_F(silent, clear_halt)
+{
+	long long begin;
+
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on standard CLEAR_FEATURE always: ignore"));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: stall"));
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	ASSERT_TRUE(await_clear_halt(self->trace));
+	begin = now_ms();
+	ASSERT_TRUE(write_file("/sys/bus/usb/drivers/dealbox", "unbind",
+			       strrchr(self->machine.interface, '/') + 1));
+	EXPECT_GT(4000, now_ms() - begin);
+}
+
+static void *load_in_thread(void *arg)
+{
+	return (void *)(long)load(*(int *)arg);
+}
+
+TEST_F(silent, clear_halt_of_plan)
+{
+	pthread_t thread;
+	long long begin;
+	void *error;
+
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on standard CLEAR_FEATURE always: ignore"));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: stall"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, load_in_thread, &self->fd));
+	ASSERT_TRUE(await_clear_halt(self->trace));
+	begin = now_ms();
+	ASSERT_TRUE(machine_tell(&self->machine, "unplug"));
+	ASSERT_EQ(0, pthread_join(thread, &error));
+	EXPECT_GT(4000, now_ms() - begin);
+	EXPECT_EQ(-ENODEV, (long)error);
+}
+
+/* --- programs that try everything ------------------------------------------------------ */
+
+static unsigned int seed(void)
+{
+	const char *text = getenv("HOSTILE_SEED");
+
+	return text ? strtoul(text, NULL, 0) : 1;
+}
+
+/* splitmix64 */
+static __u64 chance(__u64 *state)
+{
+	__u64 z = *state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+static __u32 below(__u64 *state, __u32 n)
+{
+	return chance(state) % n;
+}
+
+FIXTURE(hostile) {
+	struct machine machine;
+	struct kernel kernel;
+	int fd;
+};
+
+FIXTURE_VARIANT(hostile) {
+	const char *kind;
+};
+
+FIXTURE_VARIANT_ADD(hostile, stored) { .kind = "stored" };
+FIXTURE_VARIANT_ADD(hostile, routed) { .kind = "routed" };
+
+FIXTURE_SETUP(hostile)
+{
+	const char *const options[] = {
+		"--kind", variant->kind, "--manual", "--speed", "0", "--gate-deadline", "10000000",
+		"--pocket-capacity", "20", NULL
+	};
+
+	TH_LOG("HOSTILE_SEED=%u", seed());
+	ASSERT_TRUE(kernel_begin(&self->kernel));
+	ASSERT_TRUE(machine_plug(&self->machine, options));
+	self->fd = open(self->machine.node, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	ASSERT_LE(0, self->fd);
+	ASSERT_TRUE(machine_tell(&self->machine, "insert 3"));
+}
+
+FIXTURE_TEARDOWN(hostile)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	EXPECT_TRUE(machine_unplug(&self->machine));
+	EXPECT_TRUE(kernel_is_well(&self->kernel));
+}
+
+static const struct {
+	unsigned long request;
+	size_t size;
+} calls[] = {
+	{ DEALBOX_IOC_GET_INFO, sizeof(struct dealbox_info) },
+	{ DEALBOX_IOC_GET_STATUS, sizeof(struct dealbox_status) },
+	{ DEALBOX_IOC_CLAIM, 0 },
+	{ DEALBOX_IOC_RELEASE, 0 },
+	{ DEALBOX_IOC_SET_PLAN, sizeof(struct dealbox_plan) },
+	{ DEALBOX_IOC_CONTROL, sizeof(struct dealbox_control) },
+	{ DEALBOX_IOC_GET_PARAM, sizeof(struct dealbox_param) },
+	{ DEALBOX_IOC_SET_PARAM, sizeof(struct dealbox_param) },
+	{ DEALBOX_IOC_GET_COUNTERS, sizeof(struct dealbox_counters) },
+};
+
+/* The column "ioctl" of the table of errors in docs/kernel-abi.md. */
+static bool documented(int error)
+{
+	static const int errors[] = {
+		0, EBADF, EBUSY, EFAULT, EINTR, EINVAL, EIO, ENODEV, ENOMEM, ENOTTY, EOPNOTSUPP,
+		EPERM, EPROTO, EREMOTEIO, ETIMEDOUT,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(errors); i++)
+		if (error == -errors[i])
+			return true;
+	return false;
+}
+
+/* A structure that is good, or nearly, or not at all. */
+static void fill(__u64 *state, unsigned long request, __u8 *arg, size_t size)
+{
+	struct dealbox_control control = {
+		.op = DEALBOX_OP_START + below(state, 9),
+	};
+	struct dealbox_param param = {
+		.id = 1 + below(state, 4), .value = below(state, 2) ? 600 : 1,
+	};
+	struct dealbox_plan plan = bridge_plan();
+	size_t i, changes = below(state, 4);
+
+	if (control.op == DEALBOX_OP_START)
+		control.plan_id = PLAN;
+	if (control.op == DEALBOX_OP_START || control.op == DEALBOX_OP_TEST_DEAL)
+		control.insertion = 1 + below(state, 3);
+	if (control.op == DEALBOX_OP_TEST_DEAL)
+		control.arg = below(state, 60);
+	for (i = 0; i < size; i++)
+		arg[i] = chance(state);
+	if (below(state, 8) == 0)
+		return;
+	if (request == DEALBOX_IOC_SET_PLAN)
+		memcpy(arg, &plan, size);
+	else if (request == DEALBOX_IOC_CONTROL)
+		memcpy(arg, &control, size);
+	else if (size == sizeof(param))
+		memcpy(arg, &param, size);
+	for (i = 1; i < changes && size; i++)
+		arg[below(state, size)] = below(state, 3) ? 1u << below(state, 8) : 0xff;
+}
+
+#define PAGE	4096
+
+/* Three pages: one to write, one to read only, none. */
+static __u8 *arena(void)
+{
+	__u8 *pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+
+	if (pages == MAP_FAILED || mprotect(pages + PAGE, PAGE, PROT_READ) ||
+	    mprotect(pages + 2 * PAGE, PAGE, PROT_NONE))
+		return NULL;
+	return pages;
+}
+
+/* An address for size bytes; *good: they can be read and written there. */
+static void *address(__u64 *state, __u8 *pages, size_t size, bool *good)
+{
+	size_t part = size ? below(state, size) : 0;
+
+	*good = false;
+	switch (below(state, 10)) {
+	case 0:
+		return NULL;
+	case 1:
+		return (void *)(unsigned long)below(state, PAGE);
+	case 2:		/* the kernel's */
+		return (void *)(sizeof(long) == 8 ? 0xffff888000000000UL + below(state, 1 << 30) :
+				(unsigned long)0xc0000000u + below(state, 1 << 29));
+	case 3:		/* nobody's, or beyond the end */
+		return (void *)(sizeof(long) == 8 ? (unsigned long)chance(state) | 1UL << (sizeof(long) * 8 - 1) :
+				(unsigned long)-1 - part);
+	case 4:
+		return pages + PAGE + below(state, PAGE - size);
+	case 5:
+		return pages + 2 * PAGE + below(state, PAGE - size);
+	case 6:		/* the last bytes cannot be written */
+		return pages + PAGE - part;
+	case 7:		/* the last bytes are not there */
+		return pages + 2 * PAGE - part;
+	default:
+		*good = true;
+		return pages + below(state, PAGE - size);
+	}
+}
+
+static bool is_address_good(void *at, __u8 *pages, size_t size, bool good)
+{
+	return good || ((__u8 *)at >= pages && (__u8 *)at + size <= pages + PAGE);
+}
+
+/* Everything that an ioctl can be asked; the machine goes through all its states. */
+TEST_F(hostile, ioctls)
+{
+	__u8 *pages = arena();
+	__u64 state = seed();
+	int i, error;
+
+	ASSERT_NE(NULL, pages);
+	for (i = 0; i < 6000; i++) {
+		size_t n = below(&state, ARRAY_SIZE(calls)), size = calls[n].size;
+		unsigned long request = calls[n].request;
+		bool good, unknown = below(&state, 10) == 0;
+		void *at = address(&state, pages, size, &good);
+
+		if (i % 50 == 0 || request == DEALBOX_IOC_RELEASE)
+			EXPECT_TRUE(documented(call(self->fd, DEALBOX_IOC_CLAIM, NULL)));
+		if (unknown) {
+			/* a bit of it is wrong, or all */
+			request = below(&state, 2) ? request ^ 1UL << below(&state, 32) :
+						     (__u32)chance(&state);
+			for (n = 0; n < ARRAY_SIZE(calls); n++)
+				if (request == calls[n].request)
+					unknown = false;
+			/* what the VFS answers itself for any file */
+			if (request >> 8 == 0x54 || request >> 8 == 0 || (request >> 8 & 0xff) != 0xb9)
+				continue;
+		}
+		good = is_address_good(at, pages, size, good);
+		if (good)
+			fill(&state, request, at, size);
+		error = call(self->fd, request, at);
+		EXPECT_TRUE(unknown ? error == -ENOTTY : documented(error)) {
+			TH_LOG("request %#lx: %d", request, error);
+		}
+		/* those that only write do so whenever the machine answers */
+		if (!unknown && !good && size && _IOC_DIR(request) == _IOC_READ)
+			EXPECT_EQ(-EFAULT, error) {
+				TH_LOG("request %#lx at %p", request, at);
+			}
+		if (i % 500 == 499)
+			EXPECT_TRUE(machine_tell(&self->machine, "key start"));
+	}
+	munmap(pages, 3 * PAGE);
+}
+
+/* Counts and addresses that a read can have. */
+TEST_F(hostile, reads)
+{
+	static const size_t counts[] = {
+		0, 1, 31, 63, 64, 65, 127, 128, 1000, 2 * PAGE, 1UL << 30, (size_t)-1 >> 1,
+		(size_t)-1,
+	};
+	struct dealbox_event kept[4];
+	__u8 *pages = arena();
+	__u64 state = seed();
+	int i;
+
+	ASSERT_NE(NULL, pages);
+	for (i = 0; i < 2000; i++) {
+		size_t count = counts[below(&state, ARRAY_SIZE(counts))];
+		struct iovec iov[2] = { { kept, below(&state, 200) }, { kept + 1, 64 } };
+		bool good;
+		void *at = address(&state, pages, 64, &good);
+		ssize_t got;
+
+		if (i % 4 == 0)
+			ASSERT_TRUE(machine_tell(&self->machine, "key start"));
+		got = i % 16 ? read(self->fd, at, count) : readv(self->fd, iov, 2);
+		if (got < 0) {
+			EXPECT_TRUE(errno == EINVAL || errno == EFAULT || errno == EAGAIN) {
+				TH_LOG("count %zu: %d", count, errno);
+			}
+		} else {
+			EXPECT_LT(0, got);
+			EXPECT_EQ(0, got % 64);
+			EXPECT_GE(count > 264 ? count : 264, (size_t)got);
+		}
+	}
+	munmap(pages, 3 * PAGE);
+}
+
+/* What such a file cannot do. */
+TEST_F(hostile, other_calls)
+{
+	char bytes[64] = { 0 };
+	int observer = open(self->machine.node, O_RDONLY | O_CLOEXEC);
+	int blind = open(self->machine.node, O_WRONLY | O_CLOEXEC);
+
+	ASSERT_LE(0, observer);
+	ASSERT_LE(0, blind);
+#define FAILS(error, what) do {				\
+	EXPECT_EQ(-1, (long)(what));			\
+	EXPECT_EQ(error, errno) {			\
+		TH_LOG("%s", #what);			\
+	}						\
+} while (0)
+	FAILS(EINVAL, write(self->fd, bytes, 64));
+	FAILS(EBADF, write(observer, bytes, 64));
+	FAILS(EBADF, read(blind, bytes, 64));
+	FAILS(ESPIPE, pread(self->fd, bytes, 64, 0));
+	FAILS(ESPIPE, lseek(self->fd, 0, SEEK_CUR));
+	FAILS(ENODEV, (long)mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->fd, 0));
+	FAILS(EINVAL, fsync(self->fd));
+	FAILS(EINVAL, ftruncate(self->fd, 0));
+	FAILS(ENOTDIR, openat(self->fd, "x", O_RDONLY));
+#undef FAILS
+	/* O_WRONLY may control */
+	EXPECT_EQ(0, call(blind, DEALBOX_IOC_CLAIM, NULL));
+	EXPECT_EQ(-EBADF, call(observer, DEALBOX_IOC_CLAIM, NULL));
+	close(blind);
+	close(observer);
+}
+
+/* --- all at once ----------------------------------------------------------------------- */
+
+#define FILES	6
+#define FIRST	100	/* the files of the race are 100, 101, ... */
+#define ROUNDS	400
+
+struct racer {
+	pthread_t thread;
+	const char *node;
+	__u64 state;
+	int bad;		/* an errno that nobody documented */
+};
+
+static void one_call(struct racer *r, int fd)
+{
+	size_t n = below(&r->state, ARRAY_SIZE(calls));
+	__u8 arg[128];
+	int error;
+
+	fill(&r->state, calls[n].request, arg, calls[n].size);
+	error = call(fd, calls[n].request, arg);
+	if (!documented(error))
+		r->bad = error;
+}
+
+static void one_child(struct racer *r, int fd)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		one_call(r, fd);
+		close(fd);
+		_exit(0);
+	}
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+}
+
+static void *race(void *arg)
+{
+	struct racer *r = arg;
+	struct dealbox_event events[3];
+	struct pollfd pollfd = { .events = POLLIN };
+	int i, opened;
+
+	for (i = 0; i < ROUNDS; i++) {
+		int fd = FIRST + below(&r->state, FILES);
+		int other = FIRST + below(&r->state, FILES);
+
+		switch (below(&r->state, 12)) {
+		case 0:
+			opened = open(r->node, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+			if (opened >= 0) {
+				dup3(opened, fd, O_CLOEXEC);
+				close(opened);
+			}
+			break;
+		case 1:
+			if (fd != other)
+				dup3(other, fd, O_CLOEXEC);
+			break;
+		case 2:
+			close(fd);
+			break;
+		case 3:
+			if (read(fd, events, sizeof(events)) < 0 && errno != EAGAIN &&
+			    errno != EBADF && errno != EINTR)
+				r->bad = -errno;
+			break;
+		case 4:
+			pollfd.fd = fd;
+			poll(&pollfd, 1, below(&r->state, 3));
+			break;
+		case 5:
+			if (below(&r->state, 8) == 0)
+				one_child(r, fd);
+			break;
+		default:
+			one_call(r, fd);
+		}
+	}
+	return NULL;
+}
+
+static int race_in_threads(const char *node, __u64 start)
+{
+	struct racer racers[3] = { 0 };
+	int i, bad = 0;
+
+	for (i = 0; i < 3; i++) {
+		racers[i].node = node;
+		racers[i].state = start + i;
+		if (pthread_create(&racers[i].thread, NULL, race, &racers[i]))
+			return -errno;
+	}
+	for (i = 0; i < 3; i++) {
+		pthread_join(racers[i].thread, NULL);
+		if (racers[i].bad)
+			bad = racers[i].bad;
+	}
+	for (i = 0; i < FILES; i++)
+		close(FIRST + i);
+	return bad;
+}
+
+/* Brings the machine back to where a deal can begin, whatever was done to it. */
+static bool recover(FIXTURE_DATA(hostile) *self)
+{
+	static const __u32 way_out[] = {
+		[DEALBOX_STATE_DEALING] = DEALBOX_OP_ABORT,
+		[DEALBOX_STATE_PAUSED] = DEALBOX_OP_ABORT,
+		[DEALBOX_STATE_HELD] = DEALBOX_OP_ABORT,
+		[DEALBOX_STATE_FAULT] = DEALBOX_OP_CLEAR_FAULT,
+	};
+	struct dealbox_control control = { 0 };
+	struct dealbox_status status;
+	struct dealbox_event events[64];
+	long long end = now_ms() + PATIENCE;
+
+	do {
+		if (call(self->fd, DEALBOX_IOC_GET_STATUS, &status) || now_ms() > end)
+			return false;
+		control.op = status.state <= DEALBOX_STATE_FAULT ? way_out[status.state] : 0;
+		if (control.op)
+			call(self->fd, DEALBOX_IOC_CONTROL, &control);
+	} while (control.op);
+	if (status.flags & DEALBOX_STATUS_BOARD &&
+	    !machine_tell(&self->machine, "remove force"))
+		return false;
+	if (!machine_tell(&self->machine, "hopper fill") ||
+	    !machine_tell(&self->machine, "empty"))
+		return false;
+	while (read(self->fd, events, sizeof(events)) > 0)
+		;
+	return true;
+}
+
+/* One board, by the book; what landed where is as planned. */
+static bool deals(FIXTURE_DATA(hostile) *self)
+{
+	struct dealbox_control start = { .op = DEALBOX_OP_START, .plan_id = PLAN };
+	struct dealbox_plan plan = bridge_plan();
+	struct dealbox_event event;
+	char reply[64];
+	int landed = 0;
+
+	if (!machine_ask(&self->machine, reply, sizeof(reply), "insert 4") ||
+	    sscanf(reply, "insertion %u", &start.insertion) != 1 || load(self->fd) ||
+	    call(self->fd, DEALBOX_IOC_CONTROL, &start))
+		return false;
+	do {
+		event = next_event(self->fd, PATIENCE);
+		if (event.type == DEALBOX_EV_CARD_LANDED)
+			landed += event.card < CARDS && plan.pocket[event.card] == event.pocket;
+	} while (event.type && event.type != DEALBOX_EV_DEAL_DONE);
+	return landed == CARDS;
+}
+
+/*
+ * Threads of several processes open, share, use and close whatever files there are,
+ * while somebody deals. The machine is none the worse for it.
+ */
+TEST_F(hostile, everybody_at_once)
+{
+	__u64 state = seed();
+	pid_t pids[3];
+	int i, status;
+
+	for (i = 0; i < 3; i++) {
+		pids[i] = fork();
+		ASSERT_LE(0, pids[i]);
+		if (!pids[i]) {
+			close(self->fd);
+			_exit(-race_in_threads(self->machine.node, state + 100 * i));
+		}
+	}
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(pids[i], waitpid(pids[i], &status, 0));
+		EXPECT_EQ(0, status) {
+			TH_LOG("process %d: status %#x", i, status);
+		}
+	}
+	/* nobody has it any more */
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_TRUE(recover(self));
+	EXPECT_TRUE(deals(self));
+}
+
+/* After random calls, too. */
+TEST_F(hostile, deals_afterwards)
+{
+	struct racer r = { .state = seed() ^ 0x5555 };
+	int i;
+
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	for (i = 0; i < 1000; i++)
+		one_call(&r, self->fd);
+	EXPECT_EQ(0, r.bad);
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_TRUE(recover(self));
+	EXPECT_TRUE(deals(self));
+}
+
+TEST_HARNESS_MAIN
