@@ -252,8 +252,11 @@ static void retry_work(struct work_struct *work)
 	if (test_and_clear(db, &db->halted))
 		dealbox_clear_halt(db, db->int_in->pipe);
 	spin_lock_irq(&db->lock);
-	/* a halted gate brings us here while int_in is under way */
-	if (db->running && db->waiting) {
+	/*
+	 * A halted gate brings us here while int_in is under way, or while it waits for
+	 * a pause that has begun since: then we come again.
+	 */
+	if (db->running && db->waiting && !delayed_work_pending(&db->retry)) {
 		db->waiting = false;
 		submit_in(db);
 	}

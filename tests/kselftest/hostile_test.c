@@ -94,30 +94,30 @@ FIXTURE(flood) {
 FIXTURE_VARIANT(flood) {
 	const char *kind;
 	const char *rules[3];
-	int per_pause;		/* transfers between two pauses */
+	const char *bad;	/* such a transfer in the trace */
 };
 
 FIXTURE_VARIANT_ADD(flood, half_events) {
-	.kind = "stored", .rules = { "on transfer always: bytes 0400" }, .per_pause = 1 };
+	.kind = "stored", .rules = { "on transfer always: bytes 0400" }, .bad = " done 0 0400" };
 FIXTURE_VARIANT_ADD(flood, empty) {
-	.kind = "stored", .rules = { "on transfer always: bytes" }, .per_pause = 1 };
+	.kind = "stored", .rules = { "on transfer always: bytes" }, .bad = " done 0 \n" };
 FIXTURE_VARIANT_ADD(flood, impossible_cards) {
 	.kind = "stored", .rules = { "on transfer always: bytes " HEX_READ("99") },
-	.per_pause = 1 };
+	.bad = " done 0 1200" };
 FIXTURE_VARIANT_ADD(flood, errors) {
-	.kind = "stored", .rules = { "on transfer always: status EPROTO" }, .per_pause = 1 };
+	.kind = "stored", .rules = { "on transfer always: status EPROTO" }, .bad = " done -71" };
 FIXTURE_VARIANT_ADD(flood, babble) {
-	.kind = "stored", .rules = { "on transfer always: status EOVERFLOW" }, .per_pause = 1 };
+	.kind = "stored", .rules = { "on transfer always: status EOVERFLOW" }, .bad = " done -75" };
 FIXTURE_VARIANT_ADD(flood, stalls) {
-	.kind = "stored", .rules = { "on transfer always: stall" }, .per_pause = 1 };
+	.kind = "stored", .rules = { "on transfer always: stall" }, .bad = " done -32" };
 FIXTURE_VARIANT_ADD(flood, every_second) {
 	.kind = "stored", .rules = { "on transfer always: bytes " HEX_READ("00"),
-				     "on transfer every 2: bytes 0400" }, .per_pause = 2 };
+				     "on transfer every 2: bytes 0400" }, .bad = " done 0 0400" };
 /* gate commands that stall do not cut the pauses short */
 FIXTURE_VARIANT_ADD(flood, gates) {
 	.kind = "routed", .rules = { "on transfer always: bytes " HEX_STARTED HEX_READ("00"),
 				     "on transfer every 2: bytes 0400",
-				     "on route always: stall" }, .per_pause = 2 };
+				     "on route always: stall" }, .bad = " done 0 0400" };
 
 FIXTURE_SETUP(flood)
 {
@@ -187,19 +187,18 @@ TEST_F(flood, is_throttled)
 	ASSERT_EQ(0, load(self->fd));
 	for (i = 0; i < ARRAY_SIZE(variant->rules) && variant->rules[i]; i++)
 		ASSERT_TRUE(machine_tell(&self->machine, "inject %s", variant->rules[i]));
-	count = traced(self->trace, " done ");
 	begin = now_ms();
 	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
 	do {
 		end = now_ms();
 		next_event(self->fd, 100);
 	} while (end < begin + 4000);
-	count = traced(self->trace, " done ") - count;
+	count = traced(self->trace, variant->bad);
 	end = now_ms();
-	TH_LOG("%d transfers in %lld ms", count, end - begin);
+	TH_LOG("%d such transfers in %lld ms", count, end - begin);
 	EXPECT_LT(3, count);
-	/* twice: clearing a halt is one more, and so is a gate command */
-	EXPECT_GE(2 * variant->per_pause * ((end - begin) / 13 + 2) + 40, count);
+	/* the first one is free */
+	EXPECT_GE((end - begin) / 13 + 3, count);
 	EXPECT_GE(20, said(self->log));
 }
 
@@ -420,6 +419,8 @@ static __u8 *arena(void)
 	return pages;
 }
 
+#define KERNEL_BASE	(sizeof(long) == 8 ? (unsigned long)0xffff888000000000ULL : 0xc0000000UL)
+
 /* An address for size bytes; *good: they can be read and written there. */
 static void *address(__u64 *state, __u8 *pages, size_t size, bool *good)
 {
@@ -431,12 +432,11 @@ static void *address(__u64 *state, __u8 *pages, size_t size, bool *good)
 		return NULL;
 	case 1:
 		return (void *)(unsigned long)below(state, PAGE);
-	case 2:		/* the kernel's */
-		return (void *)(sizeof(long) == 8 ? 0xffff888000000000UL + below(state, 1 << 30) :
-				(unsigned long)0xc0000000u + below(state, 1 << 29));
-	case 3:		/* nobody's, or beyond the end */
-		return (void *)(sizeof(long) == 8 ? (unsigned long)chance(state) | 1UL << (sizeof(long) * 8 - 1) :
-				(unsigned long)-1 - part);
+	case 2:
+		return (void *)(KERNEL_BASE + below(state, 1 << 29));
+	case 3:		/* nobody's; or the last bytes would be at the first address */
+		return (void *)(below(state, 2) ? KERNEL_BASE | (unsigned long)chance(state) :
+						  -1UL - part);
 	case 4:
 		return pages + PAGE + below(state, PAGE - size);
 	case 5:
@@ -453,7 +453,7 @@ static void *address(__u64 *state, __u8 *pages, size_t size, bool *good)
 
 static bool is_address_good(void *at, __u8 *pages, size_t size, bool good)
 {
-	return good || ((__u8 *)at >= pages && (__u8 *)at + size <= pages + PAGE);
+	return good || (unsigned long)at - (unsigned long)pages <= PAGE - size;
 }
 
 /* Everything that an ioctl can be asked; the machine goes through all its states. */
@@ -463,7 +463,7 @@ TEST_F(hostile, ioctls)
 	__u64 state = seed();
 	int i, error;
 
-	ASSERT_NE(NULL, pages);
+	ASSERT_TRUE(pages != NULL);
 	for (i = 0; i < 6000; i++) {
 		size_t n = below(&state, ARRAY_SIZE(calls)), size = calls[n].size;
 		unsigned long request = calls[n].request;
@@ -473,15 +473,13 @@ TEST_F(hostile, ioctls)
 		if (i % 50 == 0 || request == DEALBOX_IOC_RELEASE)
 			EXPECT_TRUE(documented(call(self->fd, DEALBOX_IOC_CLAIM, NULL)));
 		if (unknown) {
-			/* a bit of it is wrong, or all */
+			/* a bit of it is wrong, or all but the magic */
 			request = below(&state, 2) ? request ^ 1UL << below(&state, 32) :
-						     (__u32)chance(&state);
+				(__u32)chance(&state);
+			request = (request & ~0xff00UL) | DEALBOX_IOC_MAGIC << 8;
 			for (n = 0; n < ARRAY_SIZE(calls); n++)
 				if (request == calls[n].request)
 					unknown = false;
-			/* what the VFS answers itself for any file */
-			if (request >> 8 == 0x54 || request >> 8 == 0 || (request >> 8 & 0xff) != 0xb9)
-				continue;
 		}
 		good = is_address_good(at, pages, size, good);
 		if (good)
@@ -513,7 +511,7 @@ TEST_F(hostile, reads)
 	__u64 state = seed();
 	int i;
 
-	ASSERT_NE(NULL, pages);
+	ASSERT_TRUE(pages != NULL);
 	for (i = 0; i < 2000; i++) {
 		size_t count = counts[below(&state, ARRAY_SIZE(counts))];
 		struct iovec iov[2] = { { kept, below(&state, 200) }, { kept + 1, 64 } };
