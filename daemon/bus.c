@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <sodium.h>
@@ -20,7 +22,9 @@
 #define ROOT		"/io/dealbox1"
 #define MACHINES	ROOT "/machine"
 #define JOBS		ROOT "/job"
-#define PENDING_MAX	64		/* calls that wait for polkit */
+#define PENDING_MAX	256		/* calls that wait for polkit */
+#define PENDING_EACH	16		/* .. of one client */
+#define JOBS_MAX	1000		/* that are kept in memory */
 #define SET_MAX		(4 << 20)	/* bytes of a file with deals */
 #define BOARD_MAX	9999
 
@@ -31,12 +35,13 @@
 typedef int (*deed_fn)(sd_bus_message *m, struct service *s, sd_bus_error *error);
 
 struct pending {
+	struct pending *next;
 	struct service *service;
 	sd_bus_message *message;
 	deed_fn deed;
 };
 
-static unsigned int pending_count;
+static struct pending *pendings;
 
 static uint32_t sender_uid(sd_bus_message *m)
 {
@@ -62,6 +67,9 @@ static int do_deed(struct service *s, sd_bus_message *m, deed_fn deed)
 
 	if (sd_bus_error_is_set(&error))
 		sd_bus_reply_method_error(m, &error);
+	else if (err == -EBADMSG || err == -ENXIO)
+		sd_bus_reply_method_errorf(m, SD_BUS_ERROR_INVALID_ARGS, "the call does not have what it "
+					   "says that it has");
 	else if (err < 0)
 		sd_bus_reply_method_errno(m, err, NULL);
 	sd_bus_error_free(&error);
@@ -90,11 +98,26 @@ static int on_authorized(sd_bus_message *reply, void *context, sd_bus_error *unu
 
 static void pending_free(void *context)
 {
-	struct pending *p = context;
+	struct pending *p = context, **at = &pendings;
 
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
 	sd_bus_message_unref(p->message);
 	free(p);
-	pending_count--;
+}
+
+/* One client that floods us does not keep the others out. */
+static bool may_wait(const char *sender)
+{
+	unsigned int all = 0, own = 0;
+	const struct pending *p;
+
+	for (p = pendings; p; p = p->next) {
+		all++;
+		own += !strcmp(sd_bus_message_get_sender(p->message), sender);
+	}
+	return all < PENDING_MAX && own < PENDING_EACH;
 }
 
 /* Does it once polkit has said that the sender may: io.dealbox1.ACTION. */
@@ -106,7 +129,7 @@ static int authorize(sd_bus_message *m, struct service *s, const char *action, d
 	char name[64];
 	int err;
 
-	if (pending_count == PENDING_MAX)
+	if (!may_wait(sd_bus_message_get_sender(m)))
 		return sd_bus_reply_method_errorf(m, SD_BUS_ERROR_LIMITS_EXCEEDED,
 						  "too many calls wait for polkit");
 	snprintf(name, sizeof(name), "io.dealbox1.%s", action);
@@ -128,7 +151,8 @@ static int authorize(sd_bus_message *m, struct service *s, const char *action, d
 	p->service = s;
 	p->message = sd_bus_message_ref(m);
 	p->deed = deed;
-	pending_count++;
+	p->next = pendings;
+	pendings = p;
 	err = sd_bus_call_async(s->bus, &slot, ask, on_authorized, p, 120 * 1000000ULL);
 	sd_bus_message_unref(ask);
 	if (err < 0) {
@@ -179,14 +203,39 @@ static int record_act(struct service *s, sd_bus_message *m, struct dealbox_ledge
 
 /* ---- sets -------------------------------------------------------------------- */
 
-/* The whole file, or an error: *data is wiped and freed by the caller. */
+/* Does what lies there come without waiting for another computer, or for a program? */
+static bool is_local(int fd)
+{
+	/* memory (and memfd), disks, sticks, images */
+	static const unsigned long local[] = {
+		TMPFS_MAGIC, RAMFS_MAGIC, EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+		F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, EXFAT_SUPER_MAGIC,
+		ISOFS_SUPER_MAGIC, UDF_SUPER_MAGIC, SQUASHFS_MAGIC, HUGETLBFS_MAGIC,
+		0x2fc12fc1 /* ZFS */, 0x7366746e /* NTFS */,
+	};
+	struct statfs fs;
+	size_t n;
+
+	if (fstatfs(fd, &fs))
+		return false;
+	for (n = 0; n < sizeof(local) / sizeof(local[0]); n++)
+		if ((unsigned long)fs.f_type == local[n])
+			return true;
+	return false;
+}
+
+/*
+ * The whole file, or an error: *data is wiped and freed by the caller. It is read once: what
+ * becomes of the file meanwhile does not matter.
+ */
 static int read_file(int fd, uint8_t **data, size_t *size, sd_bus_error *error)
 {
 	struct stat st;
 	ssize_t got;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return sd_bus_error_set(error, ERROR("BadSet"), "the set must be a file or a memfd");
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_local(fd))
+		return sd_bus_error_set(error, ERROR("BadSet"), "the set must be a memfd, or a file on a "
+					"disk of this computer");
 	if (st.st_size > SET_MAX)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
 					 "a set has at most %d bytes", SET_MAX);
@@ -246,6 +295,18 @@ static int add_boards(struct service *s, const struct dealbox_set *set, const ch
 	return err;
 }
 
+/* It will stand on terminals. */
+static bool is_name(const char *text)
+{
+	size_t n;
+
+	for (n = 0; text[n]; n++)
+		if ((unsigned char)text[n] < 0x20 || text[n] == 0x7f ||
+		    ((unsigned char)text[n] == 0xc2 && ((unsigned char)text[n + 1] & 0xe0) == 0x80))
+			return false;
+	return n && n < 128;
+}
+
 static int add_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	struct dealbox_report *report = dealbox_report_new();
@@ -257,6 +318,9 @@ static int add_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	int fd, err;
 
 	err = sd_bus_message_read(m, "hss", &fd, &session, &pack);
+	if (err >= 0 && !is_name(session))
+		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "the name of a session has 1 to "
+				       "127 bytes, and no control characters");
 	if (err >= 0 && *pack && !dealbox_pack_find(pack))
 		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "there is no such pack");
 	if (err >= 0)
@@ -332,6 +396,27 @@ static int read_options(sd_bus_message *m, unsigned int *options, int *priority,
 					  "an option has another type") : 0;
 }
 
+/* The jobs that are kept: those that are done or cancelled make room, the oldest first. */
+static bool make_room(struct service *s)
+{
+	struct job *job, *over = NULL;
+	unsigned int count = 0;
+	char path[64];
+
+	for (job = s->jobs.first; job; job = job->next) {
+		count++;
+		if ((job_done(job) || job->state == DEALBOX_LEDGER_JOB_CANCELLED) &&
+		    (!over || job->id < over->id))
+			over = job;
+	}
+	if (count < JOBS_MAX || !over)
+		return count < JOBS_MAX;
+	snprintf(path, sizeof(path), JOBS "/%llu", (unsigned long long)over->id);
+	sd_bus_emit_object_removed(s->bus, path);
+	jobs_remove(&s->jobs, over);
+	return true;
+}
+
 /* Records the job, takes it up, and replies with its object. */
 static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const uint32_t *boards,
 		     size_t size, uint32_t copies, unsigned int options, int priority,
@@ -344,6 +429,9 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 	size_t n;
 	int err;
 
+	if (!make_room(s))
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "there are %d jobs: finish or cancel some", JOBS_MAX);
 	size /= sizeof(*boards);
 	if (!size || size > BOARD_MAX)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
@@ -466,6 +554,8 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 
 	if (err < 0)
 		return err;
+	if (!is_name(session))
+		return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "that is no name of a session");
 	if (!job || !(job->options & DEALBOX_JOB_CAPTURE))
 		return sd_bus_error_set(error, ERROR("NotFound"), "this job captures nothing");
 	boards = calloc(job->count, sizeof(*boards));
@@ -636,15 +726,20 @@ static int stop_all(sd_bus_message *m, void *context, sd_bus_error *error)
 	struct service *s = context;
 	struct station *only = station_find(s, sd_bus_message_get_path(m)), *st;
 	struct dealbox_ledger_act act = { .act = DEALBOX_ACT_STOP };
+	bool news = !s->stations;
 
 	(void)error;
 	for (st = s->stations; st; st = st->next)
-		if (!only || only == st)
+		if (!only || only == st) {
+			news |= !st->desk.stop;
 			desk_push(&st->desk, PUSH_STOP);
+			st->suspect = false;	/* it is asked now, whatever it did before */
+		}
 	stations_run(s);
 	act.uid = sender_uid(m);
 	act.machine = only ? only->id : NULL;
-	if (dealbox_ledger_add_act(s->ledger, &act))
+	/* whoever calls it ten thousand times does not fill the disk */
+	if (news && dealbox_ledger_add_act(s->ledger, &act))
 		log_message(MESSAGE_LEDGER, only, NULL, "%s", dealbox_ledger_error(s->ledger));
 	return sd_bus_reply_method_return(m, "");
 }
@@ -884,7 +979,7 @@ int bus_open(struct service *s)
 	if (err >= 0)
 		err = sd_bus_add_node_enumerator(s->bus, NULL, JOBS, list_jobs, s);
 	if (err >= 0)
-		err = sd_bus_attach_event(s->bus, s->event, SD_EVENT_PRIORITY_NORMAL);
+		err = sd_bus_attach_event(s->bus, s->event, PRIORITY_CLIENTS);
 	if (err >= 0)
 		err = sd_bus_request_name(s->bus, "io.dealbox1", 0);
 	if (err < 0)

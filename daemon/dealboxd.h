@@ -16,6 +16,7 @@
 #include "desk.h"
 
 #define EMULATORS_MAX	64
+#define PRIORITY_CLIENTS (SD_EVENT_PRIORITY_NORMAL + 10)
 
 struct config {
 	char ledger[256];
@@ -34,6 +35,7 @@ struct station {
 	char model[64];
 	struct dealbox_machine *machine;	/* NULL: not there */
 	sd_event_source *source;
+	bool suspect;			/* its last answer did not come */
 	struct desk desk;
 	struct dealbox_plan plan;	/* of desk.copy; wiped after the deal */
 	uint32_t plan_id;
@@ -52,6 +54,14 @@ struct station {
 	char revealed[512];		/* and with it */
 };
 
+/* An address where a machine did not answer: it is left alone for a while. */
+struct silent {
+	struct silent *next;
+	char uri[300];
+	uint64_t until;			/* us */
+	uint64_t wait;
+};
+
 struct service {
 	struct config config;
 	const char *config_path;
@@ -60,7 +70,11 @@ struct service {
 	struct dealbox_ledger *ledger;
 	struct jobs jobs;
 	struct station *stations;
+	struct station *turn;		/* whose turn it is in stations_run(), NULL = the first */
+	struct silent *silent;
+	uint64_t quiet;			/* us: until then no machine is asked that is suspect */
 	sd_event_source *timer;
+	sd_event_source *more;		/* goes on with stations_run() */
 	struct udev_monitor *monitor;
 };
 

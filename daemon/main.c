@@ -33,6 +33,13 @@ static int on_timer(sd_event_source *source, uint64_t now, void *context)
 	return 0;
 }
 
+static int on_more(sd_event_source *source, void *context)
+{
+	(void)source;
+	stations_run(context);
+	return 0;
+}
+
 /* A device came or went: what there is now is looked up, so that no event can mislead. */
 static int on_udev(sd_event_source *source, int fd, uint32_t revents, void *context)
 {
@@ -109,6 +116,13 @@ static int open_event(struct service *s)
 		err = sd_event_add_time_relative(s->event, &s->timer, CLOCK_MONOTONIC, 0, 0, on_timer,
 						 s);
 	if (err >= 0)
+		err = sd_event_add_defer(s->event, &s->more, on_more, s);
+	if (err >= 0)
+		err = sd_event_source_set_enabled(s->more, SD_EVENT_OFF);
+	/* machines come before clients, and before those machines that keep us waiting */
+	if (err >= 0)
+		err = sd_event_source_set_priority(s->more, PRIORITY_CLIENTS);
+	if (err >= 0)
 		err = sd_event_set_watchdog(s->event, true);
 	return err;
 }
@@ -140,6 +154,7 @@ static int serve(struct service *s)
 	udev_monitor_unref(s->monitor);
 	udev_unref(udev);
 	sd_event_source_unref(s->timer);
+	sd_event_source_unref(s->more);
 	sd_event_unref(s->event);
 	config_free(&s->config);
 	return err;

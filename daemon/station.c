@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <sodium.h>
 
@@ -18,6 +19,25 @@
 #define EVENTS_AT_ONCE	64
 #define SETTLE_MS	50	/* for events that are on their way when a status was asked */
 
+/*
+ * A call waits for its machine, up to a second or a few. So that one that hangs takes neither
+ * the others' time nor the watchdog's, no round of calls goes on for longer than this, ..
+ */
+#define ROUND_US	1000000
+/* .. one that did not answer is asked again only when three times as long has passed, .. */
+#define QUIET		3
+/* .. and when it has been given up, it is looked for ever less often. */
+#define SILENT_US	4000000
+#define SILENT_MAX_US	256000000
+
+static uint64_t clock_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 static void station_close(struct station *st, const char *why)
 {
 	if (!st->machine)
@@ -27,6 +47,47 @@ static void station_close(struct station *st, const char *why)
 	dealbox_machine_close(st->machine);
 	st->machine = NULL;
 	desk_unplugged(&st->desk);
+}
+
+/* ---- machines that do not answer -------------------------------------------- */
+
+static struct silent *silent_find(const struct service *s, const char *uri)
+{
+	struct silent *silent;
+
+	for (silent = s->silent; silent && strcmp(silent->uri, uri); silent = silent->next)
+		;
+	return silent;
+}
+
+static void silent_add(struct service *s, const char *uri)
+{
+	struct silent *silent = silent_find(s, uri);
+
+	if (!silent) {
+		silent = calloc(1, sizeof(*silent));
+		if (!silent)
+			return;
+		snprintf(silent->uri, sizeof(silent->uri), "%s", uri);
+		silent->wait = SILENT_US / 2;
+		silent->next = s->silent;
+		s->silent = silent;
+	}
+	if (silent->wait < SILENT_MAX_US)
+		silent->wait *= 2;
+	silent->until = clock_us() + silent->wait;
+}
+
+static void silent_remove(struct service *s, const char *uri)
+{
+	struct silent *silent = silent_find(s, uri), **at = &s->silent;
+
+	if (!silent)
+		return;
+	while (*at != silent)
+		at = &(*at)->next;
+	*at = silent->next;
+	free(silent);
 }
 
 /* ---- events ---------------------------------------------------------------- */
@@ -110,6 +171,7 @@ static int on_events(sd_event_source *source, int fd, uint32_t revents, void *co
 
 static enum did answer(struct station *st, int err)
 {
+	st->suspect = err == -ETIMEDOUT;
 	if (!err)
 		return DID_OK;
 	log_message(MESSAGE_REFUSED, st, &st->desk.copy, "%s",
@@ -143,7 +205,8 @@ static enum did do_status(struct station *st, const struct step *step)
 			break;
 	}
 	desk_status(&st->desk, &status);
-	return DID_OK;
+	silent_remove(st->service, dealbox_machine_uri(st->machine));
+	return answer(st, 0);
 }
 
 static const struct dealbox_pack *pack_of(const struct dealbox_deal *deal)
@@ -396,34 +459,57 @@ static void run_one(struct station *st)
 {
 	const struct desk *desks[EMULATORS_MAX * 4];
 	struct others others = { desks, 0 };
+	struct service *s = st->service;
 	struct station *other;
 	struct step step;
+	uint64_t begun;
 	enum did did;
 
-	for (other = st->service->stations; other; other = other->next)
+	for (other = s->stations; other; other = other->next)
 		if (other != st && others.count < sizeof(desks) / sizeof(desks[0]))
 			desks[others.count++] = &other->desk;
-	while (desk_next(&st->desk, &st->service->jobs, &others, &step)) {
+	while ((!st->suspect || clock_us() >= s->quiet) &&
+	       desk_next(&st->desk, &s->jobs, &others, &step)) {
+		begun = clock_us();
 		did = doers[step.kind](st, &step);
-		desk_did(&st->desk, &st->service->jobs, &step, did);
+		if (st->suspect)
+			s->quiet = clock_us() + QUIET * (clock_us() - begun);
+		desk_did(&st->desk, &s->jobs, &step, did);
 		/* a job that is done says so when the copy counts */
 		if (step.kind == STEP_JUDGE || step.kind == STEP_VOID || did == DID_REPEAT)
-			bus_job_changed(st->service, step.copy.job);
+			bus_job_changed(s, step.copy.job);
 	}
-	if (!st->desk.plugged)
+	if (!st->desk.plugged && st->machine) {
+		if (st->suspect)
+			silent_add(s, dealbox_machine_uri(st->machine));
 		station_close(st, "the machine is out of order");
+		st->suspect = false;
+	}
 	tell(st);
 }
 
 void stations_run(struct service *s)
 {
+	uint64_t begun = clock_us();
 	struct station *st;
+	size_t left = 0;
 
 	/* a step may change what another desk does: all of them, until it is quiet */
 	for (st = s->stations; st; st = st->next)
+		left += 2;
+	for (st = s->turn; left; left--) {
+		if (!st)
+			st = s->stations;
 		run_one(st);
-	for (st = s->stations; st; st = st->next)
-		run_one(st);
+		st = st->next;
+		if (clock_us() - begun < ROUND_US)
+			continue;
+		/* the rest when all others have had their turn */
+		s->turn = st;
+		sd_event_source_set_enabled(s->more, SD_EVENT_ONESHOT);
+		return;
+	}
+	s->turn = NULL;
 }
 
 void stations_look(struct service *s)
@@ -465,6 +551,7 @@ static struct station *station_get(struct service *s, const char *id)
 /* Opens a machine that is not open yet; quietly nothing when it cannot be. */
 static void station_open(struct service *s, const char *uri, const char *port)
 {
+	const struct silent *silent = silent_find(s, uri);
 	struct dealbox_machine *machine;
 	struct dealbox_reason reason;
 	struct dealbox_info info;
@@ -472,12 +559,16 @@ static void station_open(struct service *s, const char *uri, const char *port)
 	char id[128];
 	int err;
 
+	if (silent && clock_us() < silent->until)
+		return;
 	for (st = s->stations; st; st = st->next)
 		if (st->machine && !strcmp(dealbox_machine_uri(st->machine), uri))
 			return;
 	err = dealbox_machine_open(uri, false, &machine, &reason);
 	if (err == -ENOENT || err == -ENODEV || err == -ECONNREFUSED)
 		return;
+	if (err == -ETIMEDOUT)
+		silent_add(s, uri);
 	if (err) {
 		log_message(MESSAGE_REFUSED, NULL, NULL, "%s: %s; %s", uri, reason.what, reason.next);
 		return;
@@ -505,6 +596,7 @@ static void station_open(struct service *s, const char *uri, const char *port)
 		return;
 	}
 	st->machine = machine;
+	st->suspect = false;
 	st->seqno = 0;
 	snprintf(st->serial, sizeof(st->serial), "%s", info.serial);
 	snprintf(st->port, sizeof(st->port), "%s", port);
@@ -515,18 +607,20 @@ static void station_open(struct service *s, const char *uri, const char *port)
 
 void stations_scan(struct service *s)
 {
+	uint64_t end = clock_us() + ROUND_US;
 	struct dealbox_machine_list *list;
 	char uri[300];
 	size_t n;
 
 	/* a machine that is open is in the list too; station_open() knows it */
 	if (!dealbox_machine_list(NULL, &list, NULL)) {
-		for (n = 0; n < dealbox_machine_list_count(list); n++)
+		for (n = 0; n < dealbox_machine_list_count(list) && clock_us() < end; n++)
 			station_open(s, dealbox_machine_list_uri(list, n),
 				     dealbox_machine_list_port(list, n));
 		dealbox_machine_list_free(list);
 	}
-	for (n = 0; n < s->config.emulator_count; n++) {
+	/* those that are left are found by the next look */
+	for (n = 0; n < s->config.emulator_count && clock_us() < end; n++) {
 		snprintf(uri, sizeof(uri), "emu:%s", s->config.emulators[n]);
 		station_open(s, uri, "");
 	}
@@ -545,6 +639,9 @@ struct station *station_find(const struct service *s, const char *path)
 void stations_free(struct service *s)
 {
 	struct station *st;
+
+	while (s->silent)
+		silent_remove(s, s->silent->uri);
 
 	while ((st = s->stations)) {
 		s->stations = st->next;

@@ -49,8 +49,11 @@ static int send_packet(struct emu *emu, enum emu_kind kind, uint32_t id, const v
 	};
 	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 3 };
 
-	if (sendmsg(emu->fd, &message, MSG_NOSIGNAL) >= 0)
+	if (sendmsg(emu->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
 		return 0;
+	/* it has not read what was sent before */
+	if (errno == EAGAIN)
+		return -ETIMEDOUT;
 	return errno == EPIPE || errno == ECONNRESET ? -ENODEV : -errno;
 }
 
@@ -219,6 +222,9 @@ static int attach(struct dealbox_machine *machine, struct emu *emu, const char *
 				  "emu:%s: the machine is unplugged", path);
 	if (!ret && packet.frame.length != sizeof(*attached))
 		ret = -EPROTO;
+	if (ret == -EAGAIN || ret == -ETIMEDOUT)
+		return reason_set(reason, -ETIMEDOUT, "has it been stopped?",
+				  "emu:%s: the machine does not answer", path);
 	if (ret)
 		return reason_set(reason, ret < 0 ? ret : -EPROTO,
 				  "is it dealbox-emulator, of the same version?",
@@ -243,13 +249,17 @@ static int connect_to(struct dealbox_machine *machine, const char *path)
 		return reason_set(reason, -EINVAL, "give a shorter path",
 				  "'%s' cannot be the path of a socket", path);
 	strcpy(address.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	/* one that has stopped must not hold us: nothing on this socket waits without an end */
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return reason_set(reason, -errno, NULL, "cannot make a socket: %m");
 	if (!connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		return fd;
 	error = -errno;
 	close(fd);
+	if (error == -EAGAIN)
+		return reason_set(reason, -ETIMEDOUT, "has it been stopped?",
+				  "emu:%s: the machine does not answer", path);
 	if (error == -EACCES)
 		return reason_permission(reason, path, "start the emulator as the user that deals");
 	return reason_set(reason, error == -ENOENT || error == -ECONNREFUSED ? -ENODEV : error,

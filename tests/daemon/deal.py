@@ -82,11 +82,19 @@ def test_json_is_that_of_a_machine_of_its_own(w):
 
 
 def test_void_board_is_told_and_enter_is_the_start_key(w):
+    w.tell('FIRST', 'operator off')
+    w.tell('FIRST', 'remove')
+    w.tell('FIRST', 'hopper fill')
     w.tell('FIRST', 'inject position 20: misread')
     deal = w.begin('deal', '--boards', '4', set_file)
-    text = until(deal, 'If it is empty, and the deck is whole, press start')
+    until(deal, '^board 4: Put in the empty board 4')
+    w.tell('FIRST', 'insert')
+    text = until(deal, 'Turn the deck round')
     assert re.search(r'^board 4: void: repeated card at card \d+$', text, re.M), text
-    assert 'Turn the deck round' in text, text
+    w.tell('FIRST', 'remove')
+    w.tell('FIRST', 'empty')
+    w.tell('FIRST', 'insert')
+    until(deal, 'If it is empty, and the deck is whole, press start')
     deal.stdin.write('\n')
     deal.stdin.flush()
     ends(deal, 0, 'board 4: exact duplicate', '1 of 1 boards are exact duplicates; 1 void')

@@ -191,16 +191,18 @@ def test_finishes_after_it_was_unplugged(w):
 
 
 def test_pause_holds_and_resume_goes_on(w):
+    machine = '/io/dealbox1/machine/FIRST'
     number, _ = w.add_set('pause')
+    # no card moves before the job is paused
+    w.tell('FIRST', 'freeze')
     path = w.add_job(number, list(w.deals), 1, automatic_start=True, replay=True)
     job = w.object(path, 'Job')
+    wait('the deal', lambda: w.answer() or w.machines()[machine]['Dealing'])
     job.Pause()
     assert w.job(path)['State'] == 'paused'
-    # a board whose last card has fallen is still recorded; then nothing more is
-    wait('the machine', lambda: w.machines()['/io/dealbox1/machine/FIRST']['State'] != 'none')
-    recorded = w.job(path)['Recorded']
-    w.answer()
-    assert w.job(path)['Recorded'] == recorded < len(w.deals)
+    w.tell('FIRST', 'thaw')
+    wait('the machine', lambda: w.machines()[machine]['State'] == 'paused')
+    assert w.machines()[machine]['Dealing'] and w.job(path)['Recorded'] == 0
     job.Resume()
     w.deal(path)
     job.Pause()

@@ -19,7 +19,7 @@ import dbus
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig><type>system</type><listen>unix:path=%s/bus</listen><auth>EXTERNAL</auth>
-<policy context="default"><allow send_destination="*" eavesdrop="true"/>
+<policy context="default"><allow user="*"/><allow send_destination="*" eavesdrop="true"/>
 <allow eavesdrop="true"/><allow own="*"/></policy></busconfig>
 """
 SUITS = 'SHDC'
@@ -75,7 +75,11 @@ class World:
         self.spawn(['dbus-monitor', '--address', os.environ['DBUS_SYSTEM_BUS_ADDRESS']],
                    stdout=open(self.dir + '/traffic', 'w'))
         self.deny('')
-        self.spawn([sys.executable, os.path.dirname(__file__) + '/polkit.py', self.dir + '/denied'])
+        self.start_polkit()
+
+    def start_polkit(self):
+        self.polkit = self.spawn([sys.executable, os.path.dirname(os.path.abspath(__file__)) + '/polkit.py',
+                                  self.dir + '/denied'])
         wait('polkit', lambda: self.bus.name_has_owner('org.freedesktop.PolicyKit1'))
 
     def connect(self):
@@ -90,7 +94,7 @@ class World:
         return process
 
     def deny(self, actions):
-        """From now on polkit denies these actions (space between)."""
+        """From now on polkit denies these actions (space between); 'hang': it does not answer."""
         with open(self.dir + '/denied', 'w') as file:
             file.write(actions)
 

@@ -86,19 +86,17 @@ def test_without_limit_until_it_is_cancelled(w):
 
 
 def test_skip_and_redeal(w):
+    only(w)
     number, _ = w.add_set('skip')
     path = w.add_job(number, [1, 2, 3], automatic_start=True, replay=True)
     job = w.object(path, 'Job')
-    job.Pause()
     job.Skip(dbus.UInt32(2), dbus.UInt32(1))
-    job.Resume()
+    only(w, 'CARDS')
     w.deal(path)
-    # a copy that was dealt while the job was being paused is dealt again by nobody
-    assert dealt(w, path) in ([(1, 1), (3, 1)], [(1, 1), (2, 1), (3, 1)]), dealt(w, path)
+    assert dealt(w, path) == [(1, 1), (3, 1)], dealt(w, path)
     job.Redeal(dbus.UInt32(3), dbus.UInt32(1))
-    assert w.job(path)['State'] == 'open'
+    wait('the redeal', lambda: w.answer() or dealt(w, path) == [(1, 1), (3, 1), (3, 1)])
     w.deal(path)
-    assert dealt(w, path)[-2:] == [(3, 1), (3, 1)], dealt(w, path)
 
 
 def test_a_sorted_deck_is_dealt_by_position(w):

@@ -322,27 +322,40 @@ static void summary_say(const struct follow *f)
 
 /* ---- following ------------------------------------------------------------ */
 
+static bool is_machine(const char *path)
+{
+	static const char machines[] = "/io/dealbox1/machine/";
+
+	return !strncmp(path, machines, strlen(machines));
+}
+
 static int on_properties(sd_bus_message *m, void *context, sd_bus_error *unused)
 {
 	struct follow *f = context;
+	struct json_object *machine;
 
 	(void)unused;
-	if (!strncmp(sd_bus_message_get_path(m), "/io/dealbox1/machine/",
-		     strlen("/io/dealbox1/machine/")))
-		f->renew |= !service_changed(f->machines, m);
-	else
-		service_changed(f->jobs, m);
 	f->changed = true;
+	if (!is_machine(sd_bus_message_get_path(m))) {
+		service_changed(f->jobs, m);
+		return 0;
+	}
+	machine = service_changed(f->machines, m);
+	if (machine)
+		machine_tell(f, machine);
+	else
+		f->renew = true;
 	return 0;
 }
 
 static int on_added(sd_bus_message *m, void *context, sd_bus_error *unused)
 {
 	struct follow *f = context;
+	const char *path;
 
-	(void)m;
 	(void)unused;
-	f->renew = f->changed = true;
+	if (sd_bus_message_read(m, "o", &path) >= 0 && is_machine(path))
+		f->renew = f->changed = true;
 	return 0;
 }
 
@@ -411,12 +424,15 @@ static int on_change(sd_event_source *source, void *context)
 {
 	struct follow *f = context;
 	struct json_object *job;
+	uint64_t queued = 0;
 	const char *state;
 	int64_t all;
 	size_t n;
 
 	(void)source;
-	if (!f->changed || f->stopped)
+	/* what came before this state was told comes first: the verdict of the last board */
+	sd_bus_get_n_queued_read(f->bus, &queued);
+	if (!f->changed || f->stopped || queued)
 		return 0;
 	f->changed = false;
 	if (f->renew) {

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""hostile.py DEALBOXD EMULATOR DEALBOX SET INTERFACES: clients that are bad, machines that hang (TAP).
+
+Each is refused with the error that the documentation names, and the service goes on dealing.
+"""
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import xml.etree.ElementTree
+
+import dbus
+
+from harness import Tap, World, wait
+from raw import Raw
+
+dealboxd, emulator, dealbox, set_file, interfaces = sys.argv[1:6]
+ROOT, MANAGER = '/io/dealbox1', 'io.dealbox1.Manager'
+INVALID = 'org.freedesktop.DBus.Error.InvalidArgs'
+LIMITS = 'org.freedesktop.DBus.Error.LimitsExceeded'
+DENIED = 'org.freedesktop.DBus.Error.AccessDenied'
+BAD_SET = 'io.dealbox1.Error.BadSet'
+sessions = 0
+
+
+def job_goes_on(w, boards=(1, 2)):
+    """Whatever was done to it, a job is dealt to its end, and what is recorded is exact."""
+    global sessions
+    sessions += 1
+    number, _ = w.add_set('after %d' % sessions)
+    path = w.add_job(number, list(boards), automatic_start=True, replay=True)
+    w.deal(path, 120)
+    assert w.job(path)['Recorded'] == len(boards)
+    w.check()
+
+
+def add_set(fd, client=None, session='x', **more):
+    client = client or Raw()
+    try:
+        return client.call(ROOT, MANAGER, 'AddSet', 'hss', [0, session, ''], fds=[fd], **more)
+    finally:
+        client.close()
+
+
+def test_descriptors_that_are_no_set(w):
+    """A folder, a socket, a pipe and a FIFO that never deliver, 100 MB, a file that is none."""
+    with tempfile.TemporaryFile() as sparse, socket.socket() as sock, open('/proc/self/status') as proc:
+        sparse.truncate(100 << 20)
+        os.mkfifo(w.dir + '/fifo')
+        folder = os.open(w.dir, os.O_RDONLY)
+        fifo = os.open(w.dir + '/fifo', os.O_RDONLY | os.O_NONBLOCK)
+        read, write = os.pipe()
+        for fd, error in [(folder, BAD_SET), (sock.fileno(), BAD_SET), (read, BAD_SET), (write, BAD_SET),
+                          (fifo, BAD_SET), (proc.fileno(), BAD_SET), (sparse.fileno(), LIMITS),
+                          (os.open('/dev/zero', os.O_RDONLY), BAD_SET),
+                          (os.open('/', os.O_PATH), BAD_SET), (os.memfd_create('empty'), BAD_SET)]:
+            assert add_set(fd) == error, (os.readlink('/proc/self/fd/%d' % fd), add_set(fd))
+    job_goes_on(w)
+
+
+def test_descriptors_that_are_not_there(w):
+    """A message that speaks of a descriptor that it has not."""
+    client = Raw()
+    assert client.call(ROOT, MANAGER, 'AddSet', 'hss', [7, 'x', ''],
+                       fds=[os.open(set_file, os.O_RDONLY)]) == INVALID
+    client.close()
+    client = Raw()
+    assert client.call(ROOT, MANAGER, 'AddSet', 'hss', [0, 'x', '']) == INVALID
+    client.send(ROOT, MANAGER, 'AddSet', 'hss', [0, 'x', ''], fd_count=3)
+    client.close()
+    job_goes_on(w)
+
+
+def test_memory_that_changes_while_it_is_read(w):
+    with open(set_file, 'rb') as file:
+        good = file.read()
+    fd = os.memfd_create('set')
+    os.write(fd, good)
+    done = threading.Event()
+
+    def change():
+        chance = random.Random(1)
+        while not done.is_set():
+            os.pwrite(fd, bytes([chance.randrange(32, 127)]), chance.randrange(len(good)))
+            os.ftruncate(fd, chance.choice([0, 100, len(good)]))
+            os.pwrite(fd, good, 0)
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        found = {add_set(fd, session='changing %d' % n) for n in range(100)}
+    finally:
+        done.set()
+        thread.join()
+    assert found <= {None, BAD_SET, 'io.dealbox1.Error.Repeat', INVALID}, found
+    job_goes_on(w)
+
+
+def test_names_that_terminals_obey(w):
+    for session in ['', 'a\33[2J', 'two\nlines', 'c1 \x9b2J', 'x' * 128]:
+        assert add_set(os.open(set_file, os.O_RDONLY), session=session) == INVALID, repr(session)
+
+
+def test_every_method_refuses_other_types(w):
+    """Each method that is installed, with arguments that are not its own; seeded."""
+    chance = random.Random(4)
+    client = Raw()
+    paths = {'Manager': ROOT, 'Machine': next(iter(w.machines())), 'Job': next(iter(w.objects('Job')))}
+    tried = 0
+    for name in os.listdir(interfaces):
+        if not name.endswith('.xml'):
+            continue
+        tree = xml.etree.ElementTree.parse(os.path.join(interfaces, name)).find('interface')
+        for method in tree.iter('method'):
+            own = ''.join(arg.get('type') for arg in method.iter('arg') if arg.get('direction') == 'in')
+            for _ in range(10):
+                signature = ''.join(chance.choice('ustib') for _ in range(chance.randint(0, 4)))
+                if signature == own:
+                    continue
+                values = ['x' if kind == 's' else chance.randint(0, 1) for kind in signature]
+                path = paths[tree.get('name').rsplit('.', 1)[1]]
+                error = client.call(path, tree.get('name'), method.get('name'), signature, values)
+                assert error == INVALID, (method.get('name'), own, signature, error)
+                tried += 1
+    assert tried > 100, tried
+    client.close()
+
+
+def test_objects_and_members_that_are_not_there(w):
+    client = Raw()
+    unknown = 'org.freedesktop.DBus.Error.Unknown'
+    for path, interface, member, error in [
+            (ROOT, MANAGER, 'Explode', unknown + 'Method'),
+            (ROOT, 'io.dealbox1.Manager2', 'Stop', unknown + 'Method'),
+            (ROOT + '/machine/none', 'io.dealbox1.Machine', 'Start', unknown + 'Object'),
+            (ROOT + '/job/0', 'io.dealbox1.Job', 'Pause', unknown + 'Object'),
+            (ROOT + '/job/99999999999999999999999', 'io.dealbox1.Job', 'Pause', unknown + 'Object'),
+            (ROOT + '/job/1x', 'io.dealbox1.Job', 'Pause', unknown + 'Object')]:
+        found = client.call(path, interface, member)
+        assert found == error, (path, member, found)
+    client.close()
+
+
+def test_too_much_in_one_call(w):
+    client = Raw()
+    assert client.call(ROOT, MANAGER, 'AddJob', 'tauua{sv}', [1, [1] * 2000000, 1, None]) == INVALID
+    assert client.call(ROOT, MANAGER, 'AddCapture', 'au', [[1] * 20000]) == INVALID
+    client.close()
+
+
+def test_floods_while_a_job_runs(w):
+    """10,000 calls from eight connections that never read an answer."""
+    number, _ = w.add_set('flood')
+    path = w.add_job(number, list(w.deals)[:8], automatic_start=True, replay=True)
+    machine = next(iter(w.machines()))
+    calls = [(ROOT, 'org.freedesktop.DBus.ObjectManager', 'GetManagedObjects', '', ()),
+             (machine, 'org.freedesktop.DBus.Properties', 'GetAll', 's', ('io.dealbox1.Machine',)),
+             (path, 'org.freedesktop.DBus.Properties', 'Get', 'ss', ('io.dealbox1.Job', 'State')),
+             (ROOT, 'org.freedesktop.DBus.Introspectable', 'Introspect', '', ()),
+             (ROOT, MANAGER, 'AddJob', 'tauua{sv}', (999999, [1], 1, None)),
+             (machine, 'io.dealbox1.Machine', 'Locate', 'u', (0,)),
+             (ROOT + '/nothing', 'a.b', 'C', '', ())]
+    clients = [Raw() for _ in range(8)]
+
+    def flood(client):
+        client.socket.settimeout(20)
+        try:
+            for n in range(1250):
+                client.send(*calls[n % len(calls)])
+        except OSError:
+            pass        # the bus has had enough of it
+    threads = [threading.Thread(target=flood, args=[client]) for client in clients]
+    for thread in threads:
+        thread.start()
+    w.deal(path, 120)
+    for thread in threads:
+        thread.join()
+    for client in clients:
+        client.close()
+    assert w.job(path)['Recorded'] == 8
+    w.check()
+
+
+def test_matches_and_signals_that_nobody_reads(w):
+    clients = [Raw() for _ in range(8)]
+    for client in clients:
+        for n in range(500):
+            client.send('/org/freedesktop/DBus', 'org.freedesktop.DBus', 'AddMatch', 's',
+                        ["type='signal',path='/io/dealbox1/job/%d'" % n],
+                        destination='org.freedesktop.DBus')
+        client.send('/org/freedesktop/DBus', 'org.freedesktop.DBus', 'AddMatch', 's',
+                    ["type='signal'"], destination='org.freedesktop.DBus')
+    job_goes_on(w, range(1, 9))
+    for client in clients:
+        client.close()
+
+
+def test_clients_that_vanish_in_a_call(w):
+    """Their calls are done or not, whole; nobody waits for them."""
+    machine = next(iter(w.machines()))
+    for n in range(200):
+        client = Raw()
+        client.send(ROOT, MANAGER, 'AddSet', 'hss', [0, 'vanished %d' % (n % 3), ''],
+                    fds=[os.open(set_file, os.O_RDONLY)])
+        client.send(machine, 'io.dealbox1.Machine', 'Pause')
+        client.close()
+    w.object(machine, 'Machine').Start()
+    job_goes_on(w)
+    assert w.dealbox_ledger('verify').returncode == 0
+
+
+def test_one_client_does_not_use_up_polkit(w):
+    """A polkit that does not answer: a few calls of each client wait, more are refused, others are not."""
+    w.deny('hang')
+    greedy, modest = Raw(), Raw()
+    machine = next(iter(w.machines()))
+    try:
+        for _ in range(16):
+            greedy.send(machine, 'io.dealbox1.Machine', 'Pause')
+        assert greedy.call(machine, 'io.dealbox1.Machine', 'Pause') == LIMITS
+        serial = modest.send(machine, 'io.dealbox1.Machine', 'ReleaseBoard')
+    finally:
+        w.deny('')
+    while modest.read()[2] != serial:
+        pass
+    greedy.close()
+    modest.close()
+    w.object(machine, 'Machine').Start()
+    job_goes_on(w)
+
+
+def test_the_stop_works_though_it_is_called_without_end(w):
+    def stops():
+        return len([r for r in w.records() if r['record'] == 'act' and r['act'] == 'stop'])
+    before = stops()
+    client = Raw()
+    for _ in range(500):
+        assert client.call(ROOT, MANAGER, 'Stop') is None
+    client.close()
+    assert {m['State'] for m in w.machines().values()} <= {'stopped', 'no-work', 'used', 'take-out'}
+    # .. and is written down once
+    assert stops() == before + 1
+    for path in w.machines():
+        w.object(path, 'Machine').Start()
+    job_goes_on(w)
+
+
+CALLS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from raw import Raw
+client = Raw()
+for path, interface, member, signature, value in [
+        ('/io/dealbox1', 'Manager', 'AddCapture', 'au', [[1]]), (sys.argv[2], 'Machine', 'Start', '', []),
+        (sys.argv[2], 'Machine', 'Reveal', '', []), (sys.argv[3], 'Job', 'Cancel', '', [])]:
+    print(client.call(path, 'io.dealbox1.' + interface, member, signature, value))
+print(client.call('/io/dealbox1', 'io.dealbox1.Manager', 'Stop'))
+"""
+
+
+def test_without_polkit_only_root_may(w):
+    """Another user is refused all but the stop, which asks nobody."""
+    w.polkit.kill()
+    w.polkit.wait()
+    wait('polkit to go', lambda: not w.bus.name_has_owner('org.freedesktop.PolicyKit1'))
+    machine, job = next(iter(w.machines())), next(iter(w.objects('Job')))
+    other = {'user': 65534, 'group': 65534, 'extra_groups': []} if os.geteuid() == 0 else {}
+    os.chmod(w.dir, 0o755)
+    script = w.dir + '/python'
+    os.mkdir(script)
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'raw.py')) as file, \
+            open(script + '/raw.py', 'w') as copy:
+        copy.write(file.read())
+    os.chmod(script, 0o755)
+    result = subprocess.run([sys.executable, '-B', '-c', CALLS, script, machine, job], check=True, text=True,
+                            stdout=subprocess.PIPE, cwd='/', **other)
+    assert result.stdout.split() == [DENIED] * 4 + ['None'], result.stdout
+    w.start_polkit()
+    for path in w.machines():
+        w.object(path, 'Machine').Start()
+    job_goes_on(w)
+
+
+def test_machines_that_hang(w):
+    """They are given up one after the other, and those that answer deal meanwhile."""
+    hung = {}
+    for n in range(8):
+        hung['HUNG%d' % n] = w.add_emulator('HUNG%d' % n, '--speed', '0')
+    w.write_config()
+    w.daemon.send_signal(signal.SIGHUP)
+    wait('the machines', lambda: len(w.machines()) == 1 + len(hung))
+    for process in hung.values():
+        process.send_signal(signal.SIGSTOP)
+    try:
+        job_goes_on(w, [1])
+        given_up = w.log().count('the machine is out of order')
+        assert given_up < len(hung), 'all were waited for before anything was dealt'
+        wait('one to be given up', lambda: w.log().count('the machine is out of order') > 0, 120)
+    finally:
+        for process in hung.values():
+            process.send_signal(signal.SIGCONT)
+    wait('them to come back', lambda: all(m['Present'] for m in w.machines().values()), 120)
+    job_goes_on(w)
+
+
+tap = Tap()
+world = World(dealboxd, emulator, dealbox, set_file)
+try:
+    world.add_emulator('FIRST', '--speed', '0')
+    world.start()
+    wait('the machine', lambda: world.machines())
+    number, _ = world.add_set('nothing')
+    world.object(world.add_job(number, [1]), 'Job').Cancel()
+    for test in [v for k, v in list(globals().items()) if k.startswith('test_')]:
+        tap.run(test, world)
+        if world.daemon.poll() is not None:
+            print('# dealboxd has ended: %d' % world.daemon.returncode)
+            tap.failed += 1
+            break
+    if tap.failed:
+        print('# ' + world.log().replace('\n', '\n# '))
+finally:
+    world.close()
+sys.exit(tap.end())
