@@ -9,49 +9,71 @@
 
 #define RECORD	DEALBOX_CARDS
 
-/* Calls take() for each record of 52 letters; ends of lines between records do not count. */
-static void read_records(struct reader *reader,
-			 void (*take)(struct reader *reader, struct found *found,
-				      const uint8_t *text, size_t index))
+/*
+ * How the records of a format are read: quick() takes 52 letters that are as they should be, and
+ * says whether they are; only for others it is asked where the record ends, and spell() names
+ * what is wrong.
+ */
+struct records {
+	bool (*quick)(struct found *found, const uint8_t *text, size_t index);
+	void (*spell)(struct reader *reader, struct found *found, const uint8_t *text,
+		      size_t index);
+};
+
+/* Letters up to the end of the line, at most a record. */
+static size_t record_size(const struct reader *reader, size_t place)
+{
+	const uint8_t *text = reader->data + place;
+	size_t size;
+
+	for (size = 0; size < RECORD && place + size < reader->size; size++)
+		if (text[size] == '\n' || text[size] == '\r')
+			break;
+	return size;
+}
+
+/* Ends of lines between records do not count. */
+static inline void read_records(struct reader *reader, const struct records *records)
 {
 	const uint8_t *data = reader->data;
 	size_t place = 0, index = 0;
 
 	while (place < reader->size) {
 		struct found found = FOUND_INIT;
-		size_t size;
+		size_t size = RECORD;
 
 		if (data[place] == '\n' || data[place] == '\r' || data[place] == 0x1a) {
 			place++;
 			continue;
 		}
-		for (size = 0; size < RECORD && place + size < reader->size; size++)
-			if (data[place + size] == '\n' || data[place + size] == '\r')
-				break;
 		found.where = (uint32_t)place;
+		found.given = 15;
 		reader->tally.games++;
-		if (size == RECORD) {
-			take(reader, &found, data + place, index);
+		if (reader->size - place >= RECORD && records->quick(&found, data + place, index)) {
+			reader_deal(reader, &found);
 		} else {
+			size = record_size(reader, place);
 			/* a line that is too short: the next one is a record again */
-			reader_say(reader, &found, 0, SAY(.code = place + size <
-				   reader->size ? DEALBOX_RECORD_INVALID :
-				   DEALBOX_FILE_TRUNCATED));
-			reader_spoiled(reader, &found);
+			if (size < RECORD) {
+				reader_say(reader, &found, 0, SAY(.code = place + size <
+					   reader->size ? DEALBOX_RECORD_INVALID :
+					   DEALBOX_FILE_TRUNCATED));
+				reader_spoiled(reader, &found);
+			} else {
+				records->spell(reader, &found, data + place, index);
+			}
 		}
 		index++;
 		place += size;
 	}
 }
 
-static void take_ber(struct reader *reader, struct found *found, const uint8_t *text,
-		     size_t index)
+static bool quick_ber(struct found *found, const uint8_t *text, size_t index)
 {
 	dealbox_cards low = 0, high = 0;
 	uint64_t strange = 0;
 
 	(void)index;
-	found->given = 15;
 	for (unsigned int card = 0; card < RECORD; card += 8) {
 		uint64_t owners = load_le64(text + card) - '1' * EACH_BYTE;
 
@@ -62,18 +84,24 @@ static void take_ber(struct reader *reader, struct found *found, const uint8_t *
 		low |= gather_bits(owners) << card;
 		high |= gather_bits(owners >> 1) << card;
 	}
-	if (strange) {
-		reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_CARD));
-		reader_spoiled(reader, found);
-		return;
-	}
 	deal_from_planes(&found->deal, DEALBOX_PACK_BRIDGE, low, high);
-	reader_deal(reader, found);
+	return !strange;
+}
+
+static void spell_ber(struct reader *reader, struct found *found, const uint8_t *text,
+		      size_t index)
+{
+	(void)text;
+	(void)index;
+	reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_CARD));
+	reader_spoiled(reader, found);
 }
 
 static void read_ber(struct reader *reader)
 {
-	read_records(reader, take_ber);
+	static const struct records records = { quick_ber, spell_ber };
+
+	read_records(reader, &records);
 }
 
 /* A..Z are cards 1..26, a..z 27..52. */
@@ -86,18 +114,25 @@ static int letter_card(uint8_t letter)
 	return -1;
 }
 
+#define EIGHT(letter, card)	\
+	[(letter) + 0] = 1ULL << (card), [(letter) + 1] = 2ULL << (card),	\
+	[(letter) + 2] = 4ULL << (card), [(letter) + 3] = 8ULL << (card),	\
+	[(letter) + 4] = 16ULL << (card), [(letter) + 5] = 32ULL << (card),	\
+	[(letter) + 6] = 64ULL << (card), [(letter) + 7] = 128ULL << (card)
+#define LETTERS(letter, card)	\
+	EIGHT(letter, card), EIGHT((letter) + 8, (card) + 8), EIGHT((letter) + 16, (card) + 16),	\
+	[(letter) + 24] = 1ULL << ((card) + 24), [(letter) + 25] = 1ULL << ((card) + 25)
+
+/* The card of a letter; none for what is no letter. */
+static const dealbox_cards letters[256] = { LETTERS('A', 0), LETTERS('a', 26) };
+
 /* The cards of 13 letters: fewer than 13 when one of them is none, or is there twice. */
 static dealbox_cards letter_cards(const uint8_t *text)
 {
 	dealbox_cards cards = 0;
 
-	for (int i = 0; i < 13; i++) {
-		/* letters differ from the other case in one bit, which is worth 26 cards */
-		unsigned int number = (text[i] & 0x1fU) - 1;
-		bool letter = (text[i] & 0xc0) == 0x40 && number < 26;
-
-		cards |= (dealbox_cards)letter << ((number + (text[i] & 0x20 ? 26 : 0)) & 63);
-	}
+	for (int i = 0; i < 13; i++)
+		cards |= letters[text[i]];
 	return cards;
 }
 
@@ -116,14 +151,23 @@ static bool spell_letters(struct reader *reader, struct found *found, int seat,
 	return true;
 }
 
-/* The boards have no numbers: that the first one is board 1 is how this format is meant. */
-static void take_bhg(struct reader *reader, struct found *found, const uint8_t *text,
-		     size_t index)
+static bool quick_bhg(struct found *found, const uint8_t *text, size_t index)
 {
-	found->given = 15;
+	bool good = true;
+
+	for (unsigned int hand = 0; hand < 4; hand++)
+		good &= found_hand(found, (int)(index + hand) & 3, letter_cards(text + 13 * hand));
+	return good;
+}
+
+static void spell_bhg(struct reader *reader, struct found *found, const uint8_t *text,
+		      size_t index)
+{
 	for (unsigned int hand = 0; hand < 4; hand++, text += 13) {
 		int seat = (int)(index + hand) & 3;
 
+		/* what quick_bhg() left there */
+		found->deal.hand[seat] = 0;
 		if (!found_hand(found, seat, letter_cards(text)) &&
 		    !spell_letters(reader, found, seat, text)) {
 			reader_spoiled(reader, found);
@@ -133,13 +177,15 @@ static void take_bhg(struct reader *reader, struct found *found, const uint8_t *
 	reader_deal(reader, found);
 }
 
+/* The boards have no numbers: that the first one is board 1 is how this format is meant. */
 static void read_bhg(struct reader *reader)
 {
+	static const struct records records = { quick_bhg, spell_bhg };
 	struct dealbox_problem note = SAY(.code = DEALBOX_BOARD_UNCERTAIN,
 					  .text = "the first is taken as board 1");
 
 	reader_say(reader, NULL, 0, note);
-	read_records(reader, take_bhg);
+	read_records(reader, &records);
 }
 
 /* -- recognising --------------------------------------------------------------- */
@@ -178,53 +224,35 @@ static int recognise_bhg(const uint8_t *data, size_t size, uint64_t total)
 
 /* -- writing ------------------------------------------------------------------- */
 
+static void put_ber(const struct dealbox_deal *deal, size_t index, char *text)
+{
+	(void)index;
+	for (int seat = 0; seat < 4; seat++)
+		for (dealbox_cards left = deal->hand[seat]; left; left &= left - 1)
+			text[__builtin_ctzll(left)] = (char)('1' + seat);
+}
+
 static void write_ber(struct writer *writer, const struct dealbox_set *set)
 {
-	struct dealbox_board board;
-	struct ordered ordered;
+	write_records(writer, set, RECORD, put_ber);
+}
 
-	writer->error = ordered_begin(&ordered, set, true);
-	for (size_t i = 0; !writer->error && i < ordered.count; i++) {
-		char *text = writer_room(writer, RECORD);
+static void put_bhg(const struct dealbox_deal *deal, size_t index, char *text)
+{
+	for (size_t hand = 0; hand < 4; hand++)
+		for (dealbox_cards left = deal->hand[(index + hand) & 3]; left;
+		     left &= left - 1) {
+			int card = __builtin_ctzll(left);
 
-		if (!text)
-			break;
-		ordered_get(&ordered, i, &board);
-		for (int seat = 0; seat < 4; seat++)
-			for (dealbox_cards left = board.deal.hand[seat]; left;
-			     left &= left - 1)
-				text[__builtin_ctzll(left)] = (char)('1' + seat);
-		writer->used += RECORD;
-	}
-	ordered_end(&ordered);
-	dealbox_deal_wipe(&board.deal);
+			*text++ = (char)(card < 26 ? 'A' + card : 'a' + card - 26);
+		}
+	*text = '\n';
 }
 
 static void write_bhg(struct writer *writer, const struct dealbox_set *set)
 {
-	struct dealbox_board board;
-	struct ordered ordered;
-
-	writer->error = ordered_begin(&ordered, set, true);
 	writer_text(writer, "\n");
-	for (size_t i = 0; !writer->error && i < ordered.count; i++) {
-		char *text = writer_room(writer, RECORD + 1);
-
-		if (!text)
-			break;
-		ordered_get(&ordered, i, &board);
-		for (size_t hand = 0; hand < 4; hand++)
-			for (dealbox_cards left = board.deal.hand[(i + hand) & 3]; left;
-			     left &= left - 1) {
-				int card = __builtin_ctzll(left);
-
-				*text++ = (char)(card < 26 ? 'A' + card : 'a' + card - 26);
-			}
-		*text = '\n';
-		writer->used += RECORD + 1;
-	}
-	ordered_end(&ordered);
-	dealbox_deal_wipe(&board.deal);
+	write_records(writer, set, RECORD + 1, put_bhg);
 }
 
 const struct dealbox_format format_ber = {

@@ -397,45 +397,29 @@ static void put_screen(const struct dealbox_deal *deal, char *text)
 	}
 }
 
+static void put_bri(const struct dealbox_deal *deal, size_t index, char *text)
+{
+	(void)index;
+	put_numbers(deal, text);
+	memset(text + BRI_SIZE, ' ', 32);
+	memset(text + BRI_SIZE + 32, 0, 18);
+}
+
 static void write_bri(struct writer *writer, const struct dealbox_set *set)
 {
-	struct dealbox_board board;
-	struct ordered ordered;
+	write_records(writer, set, RECORD, put_bri);
+}
 
-	writer->error = ordered_begin(&ordered, set, true);
-	for (size_t i = 0; !writer->error && i < ordered.count; i++) {
-		char *text = writer_room(writer, RECORD);
-
-		if (!text)
-			break;
-		ordered_get(&ordered, i, &board);
-		put_numbers(&board.deal, text);
-		memset(text + BRI_SIZE, ' ', 32);
-		memset(text + BRI_SIZE + 32, 0, 18);
-		writer->used += RECORD;
-	}
-	ordered_end(&ordered);
-	dealbox_deal_wipe(&board.deal);
+static void put_dge(const struct dealbox_deal *deal, size_t index, char *text)
+{
+	(void)index;
+	put_screen(deal, text);
+	memset(text + DGE_SIZE, 0, RECORD - DGE_SIZE);
 }
 
 static void write_dge(struct writer *writer, const struct dealbox_set *set)
 {
-	struct dealbox_board board;
-	struct ordered ordered;
-
-	writer->error = ordered_begin(&ordered, set, true);
-	for (size_t i = 0; !writer->error && i < ordered.count; i++) {
-		char *text = writer_room(writer, RECORD);
-
-		if (!text)
-			break;
-		ordered_get(&ordered, i, &board);
-		put_screen(&board.deal, text);
-		memset(text + DGE_SIZE, 0, RECORD - DGE_SIZE);
-		writer->used += RECORD;
-	}
-	ordered_end(&ordered);
-	dealbox_deal_wipe(&board.deal);
+	write_records(writer, set, RECORD, put_dge);
 }
 
 static int can_write_dup(const struct dealbox_set *set, struct dealbox_report *report)

@@ -198,6 +198,13 @@ void ordered_get(const struct ordered *ordered, size_t n, struct dealbox_board *
 void ordered_end(struct ordered *ordered);
 
 /*
+ * Writes the boards in order, each as a record of that size, which is at most WRITER_ROOM:
+ * put() fills it with the deal of the board, which is the one with that index from 0.
+ */
+void write_records(struct writer *writer, const struct dealbox_set *set, size_t size,
+		   void (*put)(const struct dealbox_deal *deal, size_t index, char *record));
+
+/*
  * For can_write: every board has a number up to max; or none has one, and that is noted.
  * With range, each number must be there once, and none between the least and the
  * greatest may be missing.

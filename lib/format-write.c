@@ -181,6 +181,28 @@ void ordered_end(struct ordered *ordered)
 	free(ordered->boards);
 }
 
+void write_records(struct writer *writer, const struct dealbox_set *set, size_t size,
+		   void (*put)(const struct dealbox_deal *deal, size_t index, char *record))
+{
+	struct dealbox_board board = DEALBOX_BOARD_INIT;
+	struct ordered ordered;
+	int err = ordered_begin(&ordered, set, true);
+
+	if (!writer->error)
+		writer->error = err;
+	for (size_t i = 0; !writer->error && i < ordered.count; i++) {
+		char *record = writer_room(writer, size);
+
+		if (!record)
+			break;
+		ordered_get(&ordered, i, &board);
+		put(&board.deal, i, record);
+		writer->used += size;
+	}
+	ordered_end(&ordered);
+	dealbox_deal_wipe(&board.deal);
+}
+
 static int no_memory(struct dealbox_report *report)
 {
 	return cannot_express(report, NULL, "out of memory");

@@ -5,12 +5,15 @@
  * and grep for PBN; and the dealing programs of Debian as peers of writing. CPU time, the best of
  * five.
  *
- * usage: bench_formats [BOARDS]
+ * Formats that cannot hold so many boards in one file are read and written as often as it takes.
+ *
+ * usage: bench_formats [BOARDS [FORMAT]]	with a format only that one, for a profile
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -22,6 +25,28 @@
 #include "deals.h"
 
 #define RUNS	5
+
+static const struct {
+	const char *name;
+	size_t most;	/* boards in a file, 0 = any */
+} formats[] = {
+	{ "pbn", 0 }, { "lin", 0 }, { "csv", 0 }, { "bri", 0 }, { "dge", 0 }, { "ber", 0 }, { "bhg", 0 },
+	{ "rzd", UINT16_MAX }, { "cds", UINT8_MAX }, { "dup", 99 }, { "dlm", 99 },
+};
+#define FORMATS	(sizeof(formats) / sizeof(*formats))
+
+/* What is measured of a format: so many boards in a file, and the file so many times */
+struct share {
+	size_t boards, times;
+};
+
+static struct share share_of(size_t format, size_t boards)
+{
+	const size_t most = formats[format].most;
+
+	return most && most < boards ? (struct share) { most, boards / most } :
+				       (struct share) { boards, 1 };
+}
 
 static double seconds(const struct timespec *t)
 {
@@ -59,62 +84,79 @@ static double size_of(const char *path)
 }
 
 /* To a file that is there already, without waiting for the disk: what writing itself costs. */
-static double write_set(const char *format, const struct dealbox_set *set, const char *path)
+static double write_set(const char *format, const struct dealbox_set *set, const char *path,
+			size_t times)
 {
 	double best = 1e9;
 
 	for (int run = 0; run < RUNS; run++) {
-		int fd = open(path, O_WRONLY | O_CREAT, 0600);
 		double start = now(), took;
 
-		if (fd < 0 || dealbox_format_write_fd(dealbox_format_find(format), set, fd, path,
-						      NULL))
-			die(path);
+		for (size_t i = 0; i < times; i++) {
+			int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+			if (fd < 0 || dealbox_format_write_fd(dealbox_format_find(format), set, fd,
+							      path, NULL))
+				die(path);
+			close(fd);
+		}
 		took = now() - start;
 		best = took < best ? took : best;
-		close(fd);
 	}
 	return best;
 }
 
 /* From the file to the verdict on the whole set. */
-static double read_set(const char *path, size_t boards)
+static double read_set(const char *path, struct share share)
 {
 	double best = 1e9;
 
 	for (int run = 0; run < RUNS; run++) {
-		struct dealbox_report *report = dealbox_report_new();
-		struct dealbox_set *set = dealbox_set_new(NULL);
-		double start = now(), took;
+		double took = 0;
 
-		if (dealbox_format_read_file(NULL, path, set, report, NULL) ||
-		    dealbox_set_check(set, report) || dealbox_set_count(set) != boards)
-			die(path);
-		took = now() - start;
+		for (size_t i = 0; i < share.times; i++) {
+			struct dealbox_report *report = dealbox_report_new();
+			struct dealbox_set *set = dealbox_set_new(NULL);
+			double start = now();
+
+			if (dealbox_format_read_file(NULL, path, set, report, NULL) ||
+			    dealbox_set_check(set, report) || dealbox_set_count(set) != share.boards)
+				die(path);
+			took += now() - start;
+			dealbox_set_free(set);
+			dealbox_report_free(report);
+		}
 		best = took < best ? took : best;
-		dealbox_set_free(set);
-		dealbox_report_free(report);
 	}
 	return best;
 }
 
-/* From the file into memory of its own, and every byte looked at once: no reader can do with less. */
-static double read_plain(const char *path)
+/*
+ * From the file into memory of its own, and every byte looked at once: no reader can do with less. The
+ * memory is new from the kernel, as it is for a program that reads one file, and not what
+ * malloc() has kept from the run before.
+ */
+static double read_plain(const char *path, size_t times)
 {
 	size_t size = (size_t)size_of(path);
 	double best = 1e9;
 
 	for (int run = 0; run < RUNS; run++) {
 		double start = now(), took;
-		char *data = malloc(size);
-		int fd = open(path, O_RDONLY);
 
-		if (!data || fd < 0 || read(fd, data, size) != (ssize_t)size)
-			die(path);
-		for (char *next = data; (next = memchr(next, 0xfe, size - (size_t)(next - data)));)
-			next++;
-		free(data);
-		close(fd);
+		for (size_t i = 0; i < times; i++) {
+			char *data = mmap(NULL, size, PROT_READ | PROT_WRITE,
+					  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			int fd = open(path, O_RDONLY);
+
+			if (data == MAP_FAILED || fd < 0 || read(fd, data, size) != (ssize_t)size)
+				die(path);
+			for (char *next = data;
+			     (next = memchr(next, 0xfe, size - (size_t)(next - data)));)
+				next++;
+			munmap(data, size);
+			close(fd);
+		}
 		took = now() - start;
 		best = took < best ? took : best;
 	}
@@ -163,41 +205,10 @@ static void peer(const char *what, const char *make, const char *command, size_t
 	row(what, size_of(path), boards, took);
 }
 
-int main(int argc, char **argv)
+static void bench_peers(size_t boards, const char *peers)
 {
-	static const char *const formats[] = {
-		"pbn", "lin", "csv", "bri", "dge", "ber", "bhg", "rzd",
-	};
-	size_t boards = argc > 1 ? strtoul(argv[1], NULL, 10) : 300000;
-	char folder[] = "/tmp/dealbox-bench-XXXXXX", path[64], peers[64], command[256], make[400];
-	uint64_t seed = 1;
-	struct dealbox_set *set = random_set(&seed, 1, boards), *short_set;
+	char command[256], make[400];
 
-	if (!mkdtemp(folder) || !set)
-		die("bench");
-	snprintf(peers, sizeof(peers), "%s/peer", folder);
-	printf("%zu boards\n", boards);
-	printf("writing\n");
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-		const struct dealbox_set *what = set;
-		size_t count = boards;
-		char text[64];
-		double took;
-
-		/* RZD counts in 16 bits */
-		short_set = NULL;
-		if (!strcmp(formats[i], "rzd") && boards > UINT16_MAX) {
-			uint64_t again = 1;
-
-			count = UINT16_MAX;
-			what = short_set = random_set(&again, 1, count);
-		}
-		snprintf(path, sizeof(path), "%s/set.%s", folder, formats[i]);
-		took = write_set(formats[i], what, path);
-		snprintf(text, sizeof(text), "dealbox, %s", formats[i]);
-		row(text, size_of(path), count, took);
-		dealbox_set_free(short_set);
-	}
 	snprintf(command, sizeof(command),
 		 "echo 'action printpbn' | /usr/games/dealer -p %zu -g %zu -s 1", boards, boards);
 	snprintf(make, sizeof(make), "%s >%s", command, peers);
@@ -208,32 +219,66 @@ int main(int argc, char **argv)
 	snprintf(make, sizeof(make), "%s >%s", command, peers);
 	snprintf(command + strlen(command), sizeof(command) - strlen(command), " >/dev/null");
 	peer("deal (makes the deals, too), pbn, tag Deal", make, command, boards, peers);
+}
+
+static void bench_write(size_t format, size_t boards, const char *path)
+{
+	const struct share share = share_of(format, boards);
+	uint64_t seed = 1;
+	struct dealbox_set *set = random_set(&seed, 1, share.boards);
+	double took;
+	char text[64];
+
+	took = write_set(formats[format].name, set, path, share.times);
+	snprintf(text, sizeof(text), "dealbox, %s", formats[format].name);
+	row(text, size_of(path) * (double)share.times, share.boards * share.times, took);
+	dealbox_set_free(set);
+}
+
+static void bench_read(size_t format, size_t boards, const char *path)
+{
+	const struct share share = share_of(format, boards);
+	const double bytes = size_of(path) * (double)share.times;
+	char text[64];
+
+	snprintf(text, sizeof(text), "dealbox, %s", formats[format].name);
+	row(text, bytes, share.boards * share.times, read_set(path, share));
+	snprintf(text, sizeof(text), "  read() and memchr(), %s: the floor", formats[format].name);
+	row(text, bytes, share.boards * share.times, read_plain(path, share.times));
+}
+
+int main(int argc, char **argv)
+{
+	size_t boards = argc > 1 ? strtoul(argv[1], NULL, 10) : 300000;
+	const char *only = argc > 2 ? argv[2] : NULL;
+	char folder[] = "/tmp/dealbox-bench-XXXXXX", paths[FORMATS][64], peers[64], command[256];
+
+	if (!boards || !mkdtemp(folder))
+		die("bench");
+	snprintf(peers, sizeof(peers), "%s/peer", folder);
+	printf("%zu boards\n", boards);
+	printf("writing\n");
+	for (size_t i = 0; i < FORMATS; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "%s/set.%s", folder, formats[i].name);
+		if (!only || !strcmp(only, formats[i].name))
+			bench_write(i, boards, paths[i]);
+	}
+	if (!only)
+		bench_peers(boards, peers);
 
 	printf("reading, with full validation of deals and set\n");
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-		char text[64];
-		size_t count = strcmp(formats[i], "rzd") || boards < UINT16_MAX ? boards :
-			       UINT16_MAX;
-		double took;
-
-		snprintf(path, sizeof(path), "%s/set.%s", folder, formats[i]);
-		took = read_set(path, count);
-		snprintf(text, sizeof(text), "dealbox, %s", formats[i]);
-		row(text, size_of(path), count, took);
-		snprintf(text, sizeof(text), "  read() and memchr(), %s: the floor", formats[i]);
-		row(text, size_of(path), count, read_plain(path));
+	for (size_t i = 0; i < FORMATS; i++)
+		if (!only || !strcmp(only, formats[i].name))
+			bench_read(i, boards, paths[i]);
+	if (!only) {
+		/* not to /dev/null: then it would stop at the first one */
+		snprintf(command, sizeof(command), "grep -c Deal %s >%s", paths[0], peers);
+		row("grep -c Deal, pbn: the floor", size_of(paths[0]), boards, run_command(command));
 	}
-	snprintf(path, sizeof(path), "%s/set.pbn", folder);
-	/* not to /dev/null: then it would stop at the first one */
-	snprintf(command, sizeof(command), "grep -c Deal %s >%s", path, peers);
-	row("grep -c Deal, pbn: the floor", size_of(path), boards, run_command(command));
 
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-		snprintf(path, sizeof(path), "%s/set.%s", folder, formats[i]);
-		unlink(path);
-	}
+	for (size_t i = 0; i < FORMATS; i++)
+		unlink(paths[i]);
 	unlink(peers);
 	rmdir(folder);
-	dealbox_set_free(set);
 	return EXIT_SUCCESS;
 }
