@@ -19,10 +19,19 @@ die()
 	exit 2
 }
 
-# the debug kernel is another one when its configuration is
+# the debug kernel is another one when its configuration is, or how it is built
 debug_version()
 {
-	sha256sum <"$here/../debug-kernel/config" | cut -c 1-16
+	cat "$here/../debug-kernel/config" "$here/../debug-kernel/build" | sha256sum | cut -c 1-12
+}
+
+# kernel_dir <series>: image, modules, release and version
+kernel_dir()
+{
+	case $1 in
+	debug) echo "$cache/linux-debug-$(debug_version)" ;;
+	*) echo "$cache/kernel-$1" ;;
+	esac
 }
 
 # image and headers come together: what there is with them makes it another one
@@ -35,7 +44,7 @@ backport_version()
 kernel_headers()
 {
 	case $1 in
-	debug) echo "$cache/kernel-debug/build" ;;
+	debug) echo "$(kernel_dir debug)/build" ;;
 	7.2) echo "$cache/kernel-7.2/debian/usr/src/linux-headers-$(<"$cache/kernel-7.2/release")" ;;
 	*) echo "/usr/src/linux-headers-$(<"$cache/kernel-$1/release")" ;;
 	esac
@@ -54,8 +63,9 @@ kernel_package_version()
 # image, modules and headers of one and the same version are there
 kernel_ready()
 {
-	local dir=$cache/kernel-$1 release
+	local dir release
 
+	dir=$(kernel_dir "$1")
 	[ -r "$dir/release" ] || return 1
 	release=$(<"$dir/release")
 	[ -r "$dir/boot/vmlinuz-$release" ] &&

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Everything that a driver must not do, done once: for the test that the debug
+ * kernel, and whoever reads its log, notice.
+ */
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+
+static DEFINE_SPINLOCK(lock);
+static DEFINE_MUTEX(first);
+static DEFINE_MUTEX(second);
+static unsigned int by = 77;
+module_param(by, uint, 0);
+
+struct thing {
+	struct timer_list timer;
+	u8 bytes[100];
+};
+
+static void *kept;
+
+static void nothing(struct timer_list *timer)
+{
+}
+
+static noinline void use_after_free(void)
+{
+	struct thing *thing = kzalloc(sizeof(*thing), GFP_KERNEL);
+
+	if (!thing)
+		return;
+	kfree(thing);
+	WRITE_ONCE(thing->bytes[7], 1);
+}
+
+static noinline void shift_too_far(void)
+{
+	pr_info("shifted: %u\n", 1U << READ_ONCE(by));
+}
+
+static noinline void sleep_in_atomic(void)
+{
+	spin_lock(&lock);
+	msleep(20);
+	spin_unlock(&lock);
+}
+
+static noinline void free_armed_timer(void)
+{
+	struct thing *thing = kzalloc(sizeof(*thing), GFP_KERNEL);
+
+	if (!thing)
+		return;
+	timer_setup(&thing->timer, nothing, 0);
+	mod_timer(&thing->timer, jiffies + 3600 * HZ);
+	kfree(thing);
+}
+
+static noinline void overflow_refcount(void)
+{
+	refcount_t count = REFCOUNT_INIT(0);
+
+	refcount_inc(&count);
+}
+
+static noinline void leak(void)
+{
+	/* found while the module is there; and one that goes with the module */
+	void *volatile lost = kmalloc(300, GFP_KERNEL);
+
+	lost = NULL;
+	WRITE_ONCE(kept, kmalloc(600, GFP_KERNEL));
+}
+
+static noinline void invert_locks(void)
+{
+	mutex_lock(&first);
+	mutex_lock(&second);
+	mutex_unlock(&second);
+	mutex_unlock(&first);
+	mutex_lock(&second);
+	mutex_lock(&first);
+	mutex_unlock(&first);
+	mutex_unlock(&second);
+}
+
+static int __init faults_init(void)
+{
+	/* the first, since lockdep is off after a report of whatever kind */
+	invert_locks();
+	use_after_free();
+	shift_too_far();
+	sleep_in_atomic();
+	free_armed_timer();
+	overflow_refcount();
+	leak();
+	return 0;
+}
+module_init(faults_init);
+
+static void __exit faults_exit(void)
+{
+}
+module_exit(faults_exit);
+
+MODULE_DESCRIPTION("What the debug kernel must notice");
+MODULE_LICENSE("GPL");
