@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* The protocol in bytes: layouts, round trips, and every byte that is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include <kunit/test.h>
 
 #include "wire.h"
 
@@ -36,14 +30,13 @@ static void put32(u8 *p, u32 v)
 		p[i] = v >> 8 * i;
 }
 
-static void test_crc_known_answer(void **state)
+static void test_crc_known_answer(struct kunit *test)
 {
-	(void)state;
-	assert_int_equal(wire_crc32c((const u8 *)"123456789", 9), 0xe3069283u);
-	assert_int_equal(wire_crc32c(NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, wire_crc32c((const u8 *)"123456789", 9), 0xe3069283u);
+	KUNIT_ASSERT_EQ(test, wire_crc32c(NULL, 0), 0);
 }
 
-static void test_descriptor(void **state)
+static void test_descriptor(struct kunit *test)
 {
 	static const u8 expected[WIRE_DESC_SIZE] = {
 		24, 0x24, 1, 1, 0x00, 0x01, 4, 13, 60, 0, 54, 0, 0x01, 0x0e, 0, 0,
@@ -51,29 +44,28 @@ static void test_descriptor(void **state)
 	u8 buf[WIRE_DESC_SIZE + 4] = { 0 };
 	struct wire_descriptor out;
 
-	(void)state;
 	wire_descriptor_put(buf, &machine);
-	assert_memory_equal(buf, expected, sizeof(expected));
-	assert_true(wire_descriptor_get(buf, WIRE_DESC_SIZE, &out));
-	assert_int_equal(out.reader, machine.reader);
-	assert_int_equal(out.version, machine.version);
-	assert_int_equal(out.pockets, machine.pockets);
-	assert_int_equal(out.pocket_capacity, machine.pocket_capacity);
-	assert_int_equal(out.hopper, machine.hopper);
-	assert_int_equal(out.plan_entries, machine.plan_entries);
-	assert_int_equal(out.capabilities, machine.capabilities);
-	assert_int_equal(out.gate_deadline_us, 0);
+	KUNIT_ASSERT_MEMEQ(test, buf, expected, sizeof(expected));
+	KUNIT_ASSERT_TRUE(test, wire_descriptor_get(buf, WIRE_DESC_SIZE, &out));
+	KUNIT_ASSERT_EQ(test, out.reader, machine.reader);
+	KUNIT_ASSERT_EQ(test, out.version, machine.version);
+	KUNIT_ASSERT_EQ(test, out.pockets, machine.pockets);
+	KUNIT_ASSERT_EQ(test, out.pocket_capacity, machine.pocket_capacity);
+	KUNIT_ASSERT_EQ(test, out.hopper, machine.hopper);
+	KUNIT_ASSERT_EQ(test, out.plan_entries, machine.plan_entries);
+	KUNIT_ASSERT_EQ(test, out.capabilities, machine.capabilities);
+	KUNIT_ASSERT_EQ(test, out.gate_deadline_us, 0);
 
 	/* a later minor version is longer, and says so */
 	buf[0] = sizeof(buf);
 	buf[4] = 7;
 	buf[20] = 1;
-	assert_true(wire_descriptor_get(buf, sizeof(buf), &out));
+	KUNIT_ASSERT_TRUE(test, wire_descriptor_get(buf, sizeof(buf), &out));
 	/* longer than what is there */
-	assert_false(wire_descriptor_get(buf, WIRE_DESC_SIZE, &out));
+	KUNIT_ASSERT_FALSE(test, wire_descriptor_get(buf, WIRE_DESC_SIZE, &out));
 }
 
-static void test_descriptor_refused(void **state)
+static void test_descriptor_refused(struct kunit *test)
 {
 	static const struct {
 		const char *what;
@@ -96,59 +88,57 @@ static void test_descriptor_refused(void **state)
 	struct wire_descriptor out;
 	u8 good[WIRE_DESC_SIZE], buf[WIRE_DESC_SIZE];
 
-	(void)state;
 	wire_descriptor_put(good, &machine);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		memcpy(buf, good, sizeof(buf));
 		buf[bad[i].offset] = bad[i].value;
 		if (wire_descriptor_get(buf, sizeof(buf), &out))
-			fail_msg("accepted: %s", bad[i].what);
+			KUNIT_FAIL(test, "accepted: %s", bad[i].what);
 	}
 	for (size_t len = 0; len < WIRE_DESC_SIZE; len++)
-		assert_false(wire_descriptor_get(good, len, &out));
+		KUNIT_ASSERT_FALSE(test, wire_descriptor_get(good, len, &out));
 
 	/* what must not be refused */
 	memcpy(buf, good, sizeof(buf));
 	buf[3] = 0;
 	buf[13] = 0x04;		/* by position needs no reader */
-	assert_true(wire_descriptor_get(buf, sizeof(buf), &out));
+	KUNIT_ASSERT_TRUE(test, wire_descriptor_get(buf, sizeof(buf), &out));
 	buf[15] = 0x80;		/* unknown capability */
-	assert_true(wire_descriptor_get(buf, sizeof(buf), &out));
+	KUNIT_ASSERT_TRUE(test, wire_descriptor_get(buf, sizeof(buf), &out));
 	buf[12] = 2;		/* host-routed, with a deadline */
 	put32(buf + 16, 20000);
-	assert_true(wire_descriptor_get(buf, sizeof(buf), &out));
-	assert_int_equal(out.gate_deadline_us, 20000);
+	KUNIT_ASSERT_TRUE(test, wire_descriptor_get(buf, sizeof(buf), &out));
+	KUNIT_ASSERT_EQ(test, out.gate_deadline_us, 20000);
 }
 
-static void test_info(void **state)
+static void test_info(struct kunit *test)
 {
 	struct wire_info in = { .version = 0x0100, .firmware = 0x01020304,
 				.hardware = 0x0a0b0c0d, .name = "Ruter" }, out;
 	u8 buf[WIRE_INFO_SIZE];
 
-	(void)state;
 	fill(buf, sizeof(buf), 1);
 	wire_info_put(buf, &in);
-	assert_memory_equal(buf, "\x00\x01\x00\x00\x04\x03\x02\x01\x0d\x0c\x0b\x0a\0\0\0\0Ruter", 22);
+	KUNIT_ASSERT_MEMEQ(test, buf, "\x00\x01\x00\x00\x04\x03\x02\x01\x0d\x0c\x0b\x0a\0\0\0\0Ruter", 22);
 	for (int i = 21; i < WIRE_INFO_SIZE; i++)
-		assert_int_equal(buf[i], 0);
+		KUNIT_ASSERT_EQ(test, buf[i], 0);
 	wire_info_get(buf, &out);
-	assert_int_equal(out.version, in.version);
-	assert_int_equal(out.firmware, in.firmware);
-	assert_int_equal(out.hardware, in.hardware);
-	assert_string_equal(out.name, in.name);
+	KUNIT_ASSERT_EQ(test, out.version, in.version);
+	KUNIT_ASSERT_EQ(test, out.firmware, in.firmware);
+	KUNIT_ASSERT_EQ(test, out.hardware, in.hardware);
+	KUNIT_ASSERT_STREQ(test, out.name, in.name);
 
 	/* a name of all 32 bytes has no terminator in the bytes, but one in memory */
 	memset(buf + 16, 'x', 48);
 	wire_info_get(buf, &out);
-	assert_int_equal(strlen(out.name), WIRE_NAME_SIZE);
+	KUNIT_ASSERT_EQ(test, strlen(out.name), WIRE_NAME_SIZE);
 	memset(buf, 0, sizeof(buf));
 	wire_info_put(buf, &out);
-	assert_int_equal(buf[47], 'x');
-	assert_int_equal(buf[48], 0);
+	KUNIT_ASSERT_EQ(test, buf[47], 'x');
+	KUNIT_ASSERT_EQ(test, buf[48], 0);
 }
 
-static void test_status(void **state)
+static void test_status(struct kunit *test)
 {
 	struct wire_status in = {
 		.state = DEALBOX_STATE_HELD, .fault = 0x21, .flags = 0x2d, .cards_total = 52,
@@ -162,15 +152,14 @@ static void test_status(void **state)
 	};
 	u8 buf[WIRE_STATUS_SIZE];
 
-	(void)state;
 	fill(buf, sizeof(buf), 1);
 	wire_status_put(buf, &in);
-	assert_memory_equal(buf, expected, sizeof(buf));
+	KUNIT_ASSERT_MEMEQ(test, buf, expected, sizeof(buf));
 	memset(&out, 0, sizeof(out));
-	assert_true(wire_status_get(buf, &out));
-	assert_memory_equal(out.counts, in.counts, sizeof(in.counts));
+	KUNIT_ASSERT_TRUE(test, wire_status_get(buf, &out));
+	KUNIT_ASSERT_MEMEQ(test, out.counts, in.counts, sizeof(in.counts));
 	wire_status_put(buf, &out);
-	assert_memory_equal(buf, expected, sizeof(buf));
+	KUNIT_ASSERT_MEMEQ(test, buf, expected, sizeof(buf));
 
 	/* state and fault must fit together, for all 65536 pairs */
 	for (int s = 0; s < 256; s++) {
@@ -181,12 +170,12 @@ static void test_status(void **state)
 
 			buf[0] = s;
 			buf[1] = f;
-			assert_int_equal(wire_status_get(buf, &out), held || fault || other);
+			KUNIT_ASSERT_EQ(test, wire_status_get(buf, &out), held || fault || other);
 		}
 	}
 }
 
-static void test_result(void **state)
+static void test_result(struct kunit *test)
 {
 	static const u8 expected[WIRE_RESULT_SIZE] = {
 		4, 3, 2, 1, 0x12, 11, 0, 0, 0x14, 0x13, 0x12, 0x11,
@@ -194,50 +183,47 @@ static void test_result(void **state)
 	struct wire_result in = { 0x01020304, 0x12, 11, 0x11121314 }, out;
 	u8 buf[WIRE_RESULT_SIZE];
 
-	(void)state;
 	fill(buf, sizeof(buf), 1);
 	wire_result_put(buf, &in);
-	assert_memory_equal(buf, expected, sizeof(buf));
+	KUNIT_ASSERT_MEMEQ(test, buf, expected, sizeof(buf));
 	wire_result_get(buf, &out);
-	assert_int_equal(out.sequence, in.sequence);
-	assert_int_equal(out.request, in.request);
-	assert_int_equal(out.error, in.error);
-	assert_int_equal(out.detail, in.detail);
+	KUNIT_ASSERT_EQ(test, out.sequence, in.sequence);
+	KUNIT_ASSERT_EQ(test, out.request, in.request);
+	KUNIT_ASSERT_EQ(test, out.error, in.error);
+	KUNIT_ASSERT_EQ(test, out.detail, in.detail);
 }
 
-static void test_counters(void **state)
+static void test_counters(struct kunit *test)
 {
 	struct dealbox_counters in, out;
 	u8 buf[WIRE_COUNTERS_SIZE];
 
-	(void)state;
 	fill(&in, sizeof(in), 1);
 	in.boards_dealt = 0x01020304;
 	in.seconds = 0x0e;
 	wire_counters_put(buf, &in);
-	assert_memory_equal(buf, "\x04\x03\x02\x01", 4);
-	assert_memory_equal(buf + 56, "\x0e\0\0\0\0\0\0\0", 8);
+	KUNIT_ASSERT_MEMEQ(test, buf, "\x04\x03\x02\x01", 4);
+	KUNIT_ASSERT_MEMEQ(test, buf + 56, "\x0e\0\0\0\0\0\0\0", 8);
 	fill(buf + 60, 4, 1);
 	wire_counters_get(buf, &out);
 	in.reserved = 0;
-	assert_memory_equal(&in, &out, sizeof(in));
+	KUNIT_ASSERT_MEMEQ(test, &in, &out, sizeof(in));
 }
 
-static void test_param_and_command(void **state)
+static void test_param_and_command(struct kunit *test)
 {
 	struct wire_param pin = { 1, 0x01020304, 3, 0xffffffff }, pout;
 	struct wire_command cin = { 9, 0x01020304, 3, 0x80000000 }, cout;
 	u8 buf[16];
 
-	(void)state;
 	wire_param_put(buf, &pin);
-	assert_memory_equal(buf, "\1\0\0\0\4\3\2\1\3\0\0\0\xff\xff\xff\xff", 16);
+	KUNIT_ASSERT_MEMEQ(test, buf, "\1\0\0\0\4\3\2\1\3\0\0\0\xff\xff\xff\xff", 16);
 	wire_param_get(buf, &pout);
-	assert_memory_equal(&pin, &pout, sizeof(pin));
+	KUNIT_ASSERT_MEMEQ(test, &pin, &pout, sizeof(pin));
 	wire_command_put(buf, &cin);
-	assert_memory_equal(buf, "\x9\0\0\0\4\3\2\1\3\0\0\0\0\0\0\x80", 16);
+	KUNIT_ASSERT_MEMEQ(test, buf, "\x9\0\0\0\4\3\2\1\3\0\0\0\0\0\0\x80", 16);
 	wire_command_get(buf, &cout);
-	assert_memory_equal(&cin, &cout, sizeof(cin));
+	KUNIT_ASSERT_MEMEQ(test, &cin, &cout, sizeof(cin));
 }
 
 static void bridge_plan(struct wire_plan *plan)
@@ -251,7 +237,7 @@ static void bridge_plan(struct wire_plan *plan)
 	wire_plan_count(plan);
 }
 
-static void test_plan_round_trip(void **state)
+static void test_plan_round_trip(struct kunit *test)
 {
 	static const u8 modes[] = { DEALBOX_PLAN_BY_CARD, DEALBOX_PLAN_BY_POSITION,
 				    DEALBOX_PLAN_CAPTURE };
@@ -259,7 +245,6 @@ static void test_plan_round_trip(void **state)
 	u8 buf[WIRE_PLAN_MAX];
 	u32 detail;
 
-	(void)state;
 	for (size_t m = 0; m < 3; m++) {
 		bridge_plan(&in);
 		in.mode = modes[m];
@@ -272,52 +257,51 @@ static void test_plan_round_trip(void **state)
 		}
 		wire_plan_count(&in);
 		fill(buf, sizeof(buf), 1);
-		assert_int_equal(wire_plan_put(buf, &in), WIRE_PLAN_SIZE(in.entries));
-		assert_int_equal(wire_plan_get(buf, WIRE_PLAN_SIZE(in.entries), &machine,
+		KUNIT_ASSERT_EQ(test, wire_plan_put(buf, &in), WIRE_PLAN_SIZE(in.entries));
+		KUNIT_ASSERT_EQ(test, wire_plan_get(buf, WIRE_PLAN_SIZE(in.entries), &machine,
 					       in.plan_id, &out, &detail), DEALBOX_ERR_OK);
-		assert_int_equal(detail, 0);
-		assert_int_equal(out.plan_id, in.plan_id);
-		assert_int_equal(out.mode, in.mode);
-		assert_int_equal(out.entries, in.entries);
-		assert_int_equal(out.feed, modes[m] == DEALBOX_PLAN_BY_CARD ? 51 :
+		KUNIT_ASSERT_EQ(test, detail, 0);
+		KUNIT_ASSERT_EQ(test, out.plan_id, in.plan_id);
+		KUNIT_ASSERT_EQ(test, out.mode, in.mode);
+		KUNIT_ASSERT_EQ(test, out.entries, in.entries);
+		KUNIT_ASSERT_EQ(test, out.feed, modes[m] == DEALBOX_PLAN_BY_CARD ? 51 :
 				 modes[m] == DEALBOX_PLAN_BY_POSITION ? 52 : 0);
-		assert_int_equal(out.feed, in.feed);
-		assert_memory_equal(out.counts, in.counts, sizeof(in.counts));
-		assert_memory_equal(out.pocket, in.pocket, sizeof(in.pocket));
+		KUNIT_ASSERT_EQ(test, out.feed, in.feed);
+		KUNIT_ASSERT_MEMEQ(test, out.counts, in.counts, sizeof(in.counts));
+		KUNIT_ASSERT_MEMEQ(test, out.pocket, in.pocket, sizeof(in.pocket));
 	}
 }
 
 /* Any single byte that changes is found by the checksum (or by the length). */
-static void test_plan_every_byte(void **state)
+static void test_plan_every_byte(struct kunit *test)
 {
 	struct wire_plan in, out;
 	u8 buf[WIRE_PLAN_MAX];
 	size_t size;
 	u32 detail;
 
-	(void)state;
 	bridge_plan(&in);
 	size = wire_plan_put(buf, &in);
 	for (size_t i = 0; i < size; i++) {
 		for (int v = 1; v < 256; v++) {
 			buf[i] ^= v;
-			u8 error = wire_plan_get(buf, size, &machine, in.plan_id, &out, &detail);
-
-			assert_int_equal(error, i == 12 ? DEALBOX_ERR_PLAN : DEALBOX_ERR_CRC);
+			KUNIT_ASSERT_EQ(test, wire_plan_get(buf, size, &machine, in.plan_id,
+							    &out, &detail),
+					i == 12 ? DEALBOX_ERR_PLAN : DEALBOX_ERR_CRC);
 			buf[i] ^= v;
 		}
 	}
 	for (size_t len = 0; len <= sizeof(buf); len++) {
 		if (len == size)
 			continue;
-		assert_int_equal(wire_plan_get(buf, len, &machine, in.plan_id, &out, &detail),
+		KUNIT_ASSERT_EQ(test, wire_plan_get(buf, len, &machine, in.plan_id, &out, &detail),
 				 DEALBOX_ERR_PLAN);
-		assert_int_equal(detail, 12);
+		KUNIT_ASSERT_EQ(test, detail, 12);
 	}
 }
 
 /* With a good checksum, each field that is wrong is named by its offset. */
-static void test_plan_refused(void **state)
+static void test_plan_refused(struct kunit *test)
 {
 	static const struct {
 		const char *what;
@@ -338,43 +322,47 @@ static void test_plan_refused(void **state)
 	u8 good[WIRE_PLAN_MAX], buf[WIRE_PLAN_MAX];
 	size_t size;
 	u32 detail;
+	u8 error;
 
-	(void)state;
 	bridge_plan(&in);
 	size = wire_plan_put(good, &in);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		memcpy(buf, good, size);
 		buf[bad[i].offset] = bad[i].value;
 		put32(buf + size - 4, wire_crc32c(buf, size - 4));
-		u8 error = wire_plan_get(buf, size, &machine, in.plan_id, &out, &detail);
-
+		error = wire_plan_get(buf, size, &machine, in.plan_id, &out, &detail);
 		if (error != DEALBOX_ERR_PLAN || detail != bad[i].at)
-			fail_msg("%s at %d: error %d at %u", bad[i].what, bad[i].offset, error, detail);
+			KUNIT_FAIL(test, "%s at %d: error %d at %u", bad[i].what, bad[i].offset, error, detail);
 	}
 }
 
-/* What the header cannot show: plans that agree with themselves, but are wrong. */
-static void test_plan_limits(void **state)
+/* The plan agrees with itself, but is refused at this offset. */
+static void assert_refused(struct kunit *test, struct wire_plan *in,
+			   const struct wire_descriptor *m, u32 at)
 {
-	struct wire_descriptor m = machine;
-	struct wire_plan in, out;
+	struct wire_plan out;
 	u8 buf[WIRE_PLAN_MAX];
 	u32 detail;
+	size_t size;
 
-#define REFUSED(at) do {							\
-	wire_plan_count(&in);							\
-	size_t size_ = wire_plan_put(buf, &in);					\
-	assert_int_equal(wire_plan_get(buf, size_, &m, in.plan_id, &out, &detail), \
-			 DEALBOX_ERR_PLAN);					\
-	assert_int_equal(detail, at);						\
-} while (0)
+	wire_plan_count(in);
+	size = wire_plan_put(buf, in);
+	KUNIT_ASSERT_EQ(test, wire_plan_get(buf, size, m, in->plan_id, &out, &detail),
+			DEALBOX_ERR_PLAN);
+	KUNIT_ASSERT_EQ(test, detail, at);
+}
 
-	(void)state;
+/* What the header cannot show: plans that agree with themselves, but are wrong. */
+static void test_plan_limits(struct kunit *test)
+{
+	struct wire_descriptor m = machine;
+	struct wire_plan in;
+
 	bridge_plan(&in);
 	in.pocket[51] = 4;		/* a pocket that the machine does not have */
-	REFUSED(32 + 51);
+	assert_refused(test, &in, &m, 32 + 51);
 	in.pocket[3] = 200;		/* the lowest offset is named */
-	REFUSED(32 + 3);
+	assert_refused(test, &in, &m, 32 + 3);
 
 	bridge_plan(&in);		/* one card more than fits into a pocket */
 	for (int i = 0; i < 52; i++)
@@ -382,48 +370,47 @@ static void test_plan_limits(void **state)
 			in.pocket[i] = 2;
 			break;
 		}
-	REFUSED(16 + 2);
+	assert_refused(test, &in, &m, 16 + 2);
 
 	bridge_plan(&in);		/* no card at all */
 	memset(in.pocket, DEALBOX_NONE, 52);
-	REFUSED(13);
+	assert_refused(test, &in, &m, 13);
 
 	bridge_plan(&in);		/* 255 by position */
 	in.mode = DEALBOX_PLAN_BY_POSITION;
 	in.pocket[9] = DEALBOX_NONE;
-	REFUSED(32 + 9);
+	assert_refused(test, &in, &m, 32 + 9);
 
 	bridge_plan(&in);
 	in.mode = DEALBOX_PLAN_CAPTURE;	/* exactly one entry */
-	REFUSED(12);
+	assert_refused(test, &in, &m, 12);
 
 	bridge_plan(&in);
 	in.entries = 0;
-	REFUSED(12);
+	assert_refused(test, &in, &m, 12);
 
 	m.plan_entries = 51;
 	bridge_plan(&in);
-	REFUSED(12);
+	assert_refused(test, &in, &m, 12);
 
 	m.plan_entries = 64;		/* by card there are 54 cards */
 	in.entries = 55;
 	memset(in.pocket + 52, DEALBOX_NONE, 3);
-	REFUSED(12);
+	assert_refused(test, &in, &m, 12);
 
 	m = machine;			/* a mode without its capability */
 	bridge_plan(&in);
 	m.capabilities &= ~DEALBOX_CAP_BY_CARD;
-	REFUSED(6);
+	assert_refused(test, &in, &m, 6);
 	in.mode = DEALBOX_PLAN_BY_POSITION;
 	m.capabilities &= ~DEALBOX_CAP_BY_POSITION;
-	REFUSED(6);
+	assert_refused(test, &in, &m, 6);
 	in.mode = DEALBOX_PLAN_CAPTURE;
 	m.capabilities &= ~DEALBOX_CAP_CAPTURE;
-	REFUSED(6);
-#undef REFUSED
+	assert_refused(test, &in, &m, 6);
 }
 
-static void test_event(void **state)
+static void test_event(struct kunit *test)
 {
 	struct wire_event in = {
 		.type = DEALBOX_EV_CARD_READ, .flags = 1, .number = 0x01020304,
@@ -437,21 +424,20 @@ static void test_event(void **state)
 	};
 	u8 buf[WIRE_EVENT_SIZE];
 
-	(void)state;
 	fill(buf, sizeof(buf), 1);
 	wire_event_put(buf, &in);
-	assert_memory_equal(buf, expected, sizeof(buf));
+	KUNIT_ASSERT_MEMEQ(test, buf, expected, sizeof(buf));
 	memset(&out, 0xa5, sizeof(out));
 	wire_event_get(buf, &out);
 	wire_event_put(buf, &out);
-	assert_memory_equal(buf, expected, sizeof(buf));
+	KUNIT_ASSERT_MEMEQ(test, buf, expected, sizeof(buf));
 	buf[2] = buf[3] = 0xff;		/* a host ignores what is reserved */
 	wire_event_get(buf, &out);
 	wire_event_put(buf, &out);
-	assert_memory_equal(buf, expected, sizeof(buf));
+	KUNIT_ASSERT_MEMEQ(test, buf, expected, sizeof(buf));
 }
 
-static void test_gate(void **state)
+static void test_gate(struct kunit *test)
 {
 	struct wire_gate in = { .pocket = 3, .position = 9, .number = 0x01020304,
 				.insertion = 0x11121314 }, out;
@@ -460,56 +446,57 @@ static void test_gate(void **state)
 	};
 	u8 buf[WIRE_GATE_SIZE + 1];
 
-	(void)state;
 	fill(buf, sizeof(buf), 1);
 	wire_gate_put(buf, &in);
-	assert_memory_equal(buf, expected, WIRE_GATE_SIZE);
-	assert_true(wire_gate_get(buf, WIRE_GATE_SIZE, &out));
-	assert_int_equal(out.pocket, 3);
-	assert_int_equal(out.position, 9);
-	assert_int_equal(out.number, in.number);
-	assert_int_equal(out.insertion, in.insertion);
+	KUNIT_ASSERT_MEMEQ(test, buf, expected, WIRE_GATE_SIZE);
+	KUNIT_ASSERT_TRUE(test, wire_gate_get(buf, WIRE_GATE_SIZE, &out));
+	KUNIT_ASSERT_EQ(test, out.pocket, 3);
+	KUNIT_ASSERT_EQ(test, out.position, 9);
+	KUNIT_ASSERT_EQ(test, out.number, in.number);
+	KUNIT_ASSERT_EQ(test, out.insertion, in.insertion);
 
 	for (size_t len = 0; len <= sizeof(buf); len++)
-		assert_int_equal(wire_gate_get(buf, len, &out), len == WIRE_GATE_SIZE);
+		KUNIT_ASSERT_EQ(test, wire_gate_get(buf, len, &out), len == WIRE_GATE_SIZE);
 	/* pocket and reason must fit together, for all 65536 pairs */
 	for (int p = 0; p < 256; p++) {
 		for (int r = 0; r < 256; r++) {
 			buf[1] = p;
 			buf[2] = r;
-			assert_int_equal(wire_gate_get(buf, WIRE_GATE_SIZE, &out),
+			KUNIT_ASSERT_EQ(test, wire_gate_get(buf, WIRE_GATE_SIZE, &out),
 					 p == 255 ? r == 0x28 || r == 0x21 : r == 0);
 		}
 	}
 	buf[0] = 2;
-	assert_false(wire_gate_get(buf, WIRE_GATE_SIZE, &out));
+	KUNIT_ASSERT_FALSE(test, wire_gate_get(buf, WIRE_GATE_SIZE, &out));
 
 	in = (struct wire_gate){ .pocket = DEALBOX_NONE, .reason = DEALBOX_EV_REPEATED_CARD,
 				 .first = 4 };
 	wire_gate_put(buf, &in);
-	assert_true(wire_gate_get(buf, WIRE_GATE_SIZE, &out));
-	assert_int_equal(out.reason, in.reason);
-	assert_int_equal(out.first, 4);
+	KUNIT_ASSERT_TRUE(test, wire_gate_get(buf, WIRE_GATE_SIZE, &out));
+	KUNIT_ASSERT_EQ(test, out.reason, in.reason);
+	KUNIT_ASSERT_EQ(test, out.first, 4);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_crc_known_answer),
-		cmocka_unit_test(test_descriptor),
-		cmocka_unit_test(test_descriptor_refused),
-		cmocka_unit_test(test_info),
-		cmocka_unit_test(test_status),
-		cmocka_unit_test(test_result),
-		cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_param_and_command),
-		cmocka_unit_test(test_plan_round_trip),
-		cmocka_unit_test(test_plan_every_byte),
-		cmocka_unit_test(test_plan_refused),
-		cmocka_unit_test(test_plan_limits),
-		cmocka_unit_test(test_event),
-		cmocka_unit_test(test_gate),
-	};
+static struct kunit_case wire_cases[] = {
+	KUNIT_CASE(test_crc_known_answer),
+	KUNIT_CASE(test_descriptor),
+	KUNIT_CASE(test_descriptor_refused),
+	KUNIT_CASE(test_info),
+	KUNIT_CASE(test_status),
+	KUNIT_CASE(test_result),
+	KUNIT_CASE(test_counters),
+	KUNIT_CASE(test_param_and_command),
+	KUNIT_CASE(test_plan_round_trip),
+	KUNIT_CASE(test_plan_every_byte),
+	KUNIT_CASE(test_plan_refused),
+	KUNIT_CASE(test_plan_limits),
+	KUNIT_CASE(test_event),
+	KUNIT_CASE(test_gate),
+	{ }
+};
 
-	return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
-}
+static struct kunit_suite wire_suite = {
+	.name = "dealbox_wire",
+	.test_cases = wire_cases,
+};
+kunit_test_suite(wire_suite);

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* Between protocol and ABI: events, snapshots, and what a caller may not ask. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include <kunit/test.h>
 
 #include "abi.h"
 
@@ -24,51 +17,49 @@ static const struct wire_event plain = {
 	.position = 51, .card = 53, .pocket = 3, .quality = 100, .code = 40, .arg = { 50, 60 },
 };
 
-static void test_event(void **state)
+static void test_event(struct kunit *test)
 {
 	struct event_source source = { .seqno = 9, .pockets = 4 };
 	struct wire_event in = plain;
 	struct dealbox_event out;
 
-	(void)state;
 	memset(&out, 0xa5, sizeof(out));
 	in.flags = 0xff;
-	assert_true(abi_event(&source, &in, 1234567890123, &out));
-	assert_int_equal(out.timestamp_ns, 1234567890123);
-	assert_int_equal(out.seqno, 9);
-	assert_int_equal(out.type, DEALBOX_EV_CARD_LANDED);
-	assert_int_equal(out.flags, DEALBOX_EVF_FACE_UP | DEALBOX_EVF_AT_POWER_ON);
-	assert_int_equal(out.machine_seq, 10);
-	assert_int_equal(out.machine_time_us, 20);
-	assert_int_equal(out.insertion, 30);
-	assert_int_equal(out.position, 51);
-	assert_int_equal(out.card, 53);
-	assert_int_equal(out.pocket, 3);
-	assert_int_equal(out.quality, 100);
-	assert_int_equal(out.code, 40);
-	assert_int_equal(out.arg[0], 50);
-	assert_int_equal(out.arg[1], 60);
+	KUNIT_ASSERT_TRUE(test, abi_event(&source, &in, 1234567890123, &out));
+	KUNIT_ASSERT_EQ(test, out.timestamp_ns, 1234567890123);
+	KUNIT_ASSERT_EQ(test, out.seqno, 9);
+	KUNIT_ASSERT_EQ(test, out.type, DEALBOX_EV_CARD_LANDED);
+	KUNIT_ASSERT_EQ(test, out.flags, DEALBOX_EVF_FACE_UP | DEALBOX_EVF_AT_POWER_ON);
+	KUNIT_ASSERT_EQ(test, out.machine_seq, 10);
+	KUNIT_ASSERT_EQ(test, out.machine_time_us, 20);
+	KUNIT_ASSERT_EQ(test, out.insertion, 30);
+	KUNIT_ASSERT_EQ(test, out.position, 51);
+	KUNIT_ASSERT_EQ(test, out.card, 53);
+	KUNIT_ASSERT_EQ(test, out.pocket, 3);
+	KUNIT_ASSERT_EQ(test, out.quality, 100);
+	KUNIT_ASSERT_EQ(test, out.code, 40);
+	KUNIT_ASSERT_EQ(test, out.arg[0], 50);
+	KUNIT_ASSERT_EQ(test, out.arg[1], 60);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(out.reserved[i], 0);
-	assert_int_equal(source.seqno, 10);
+		KUNIT_ASSERT_EQ(test, out.reserved[i], 0);
+	KUNIT_ASSERT_EQ(test, source.seqno, 10);
 }
 
-static void test_deal_done_counts(void **state)
+static void test_deal_done_counts(struct kunit *test)
 {
 	struct event_source source = { .pockets = 4 };
 	struct wire_event in = plain;
 	struct dealbox_event out;
 
-	(void)state;
 	in.type = DEALBOX_EV_DEAL_DONE;
 	in.arg[0] = 0x04030201;
 	in.arg[1] = 0x08070605;
-	assert_true(abi_event(&source, &in, 0, &out));
+	KUNIT_ASSERT_TRUE(test, abi_event(&source, &in, 0, &out));
 	for (int i = 0; i < 8; i++)
-		assert_int_equal(out.counts[i], i + 1);
+		KUNIT_ASSERT_EQ(test, out.counts[i], i + 1);
 }
 
-static void test_machine_gap(void **state)
+static void test_machine_gap(struct kunit *test)
 {
 	static const struct {
 		u8 type;
@@ -89,18 +80,17 @@ static void test_machine_gap(void **state)
 	struct wire_event in = plain;
 	struct dealbox_event out;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		in.type = steps[i].type;
 		in.number = steps[i].number;
-		assert_true(abi_event(&source, &in, 0, &out));
-		assert_int_equal(out.flags, steps[i].gap ? DEALBOX_EVF_MACHINE_GAP : 0);
-		assert_int_equal(out.seqno, i);
+		KUNIT_ASSERT_TRUE(test, abi_event(&source, &in, 0, &out));
+		KUNIT_ASSERT_EQ(test, out.flags, steps[i].gap ? DEALBOX_EVF_MACHINE_GAP : 0);
+		KUNIT_ASSERT_EQ(test, out.seqno, i);
 	}
 }
 
 /* Impossible fields: no part of the event comes through but its numbers. */
-static void test_event_fields(void **state)
+static void test_event_fields(struct kunit *test)
 {
 	static const struct {
 		size_t offset;
@@ -114,7 +104,6 @@ static void test_event_fields(void **state)
 	struct wire_event in;
 	struct dealbox_event out;
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		for (int v = 0; v < 256; v++) {
 			struct event_source source = { .seqno = 3, .pockets = 4 };
@@ -122,17 +111,17 @@ static void test_event_fields(void **state)
 
 			in = plain;
 			((u8 *)&in)[fields[i].offset] = v;
-			assert_int_equal(abi_event(&source, &in, 0, &out), good);
-			assert_int_equal(source.seqno, 4);
-			assert_int_equal(out.machine_seq, 10);
+			KUNIT_ASSERT_EQ(test, abi_event(&source, &in, 0, &out), good);
+			KUNIT_ASSERT_EQ(test, source.seqno, 4);
+			KUNIT_ASSERT_EQ(test, out.machine_seq, 10);
 			if (good)
 				continue;
-			assert_int_equal(out.type, DEALBOX_EV_PROTOCOL_ERROR);
-			assert_int_equal(out.code, DEALBOX_PROTO_EVENT_FIELD);
-			assert_int_equal(out.arg[0], DEALBOX_EV_CARD_LANDED);
-			assert_int_equal(out.card, DEALBOX_NONE);
-			assert_int_equal(out.pocket, DEALBOX_NONE);
-			assert_int_equal(out.position, DEALBOX_NONE);
+			KUNIT_ASSERT_EQ(test, out.type, DEALBOX_EV_PROTOCOL_ERROR);
+			KUNIT_ASSERT_EQ(test, out.code, DEALBOX_PROTO_EVENT_FIELD);
+			KUNIT_ASSERT_EQ(test, out.arg[0], DEALBOX_EV_CARD_LANDED);
+			KUNIT_ASSERT_EQ(test, out.card, DEALBOX_NONE);
+			KUNIT_ASSERT_EQ(test, out.pocket, DEALBOX_NONE);
+			KUNIT_ASSERT_EQ(test, out.position, DEALBOX_NONE);
 		}
 	}
 	/* of an unknown type nothing is known, so nothing is refused */
@@ -144,26 +133,25 @@ static void test_event_fields(void **state)
 		in = plain;
 		in.type = type;
 		in.card = 54;
-		assert_int_equal(abi_event(&source, &in, 0, &out), !known);
+		KUNIT_ASSERT_EQ(test, abi_event(&source, &in, 0, &out), !known);
 	}
 }
 
-static void test_protocol_error(void **state)
+static void test_protocol_error(struct kunit *test)
 {
 	struct event_source source = { .seqno = 5, .pockets = 4 };
 	struct dealbox_event out;
 
-	(void)state;
 	abi_protocol_error(&source, DEALBOX_PROTO_EVENT_SIZE, 31, 8, &out);
-	assert_int_equal(out.type, DEALBOX_EV_PROTOCOL_ERROR);
-	assert_int_equal(out.code, DEALBOX_PROTO_EVENT_SIZE);
-	assert_int_equal(out.arg[0], 31);
-	assert_int_equal(out.seqno, 5);
-	assert_int_equal(out.timestamp_ns, 8);
-	assert_int_equal(source.seqno, 6);
+	KUNIT_ASSERT_EQ(test, out.type, DEALBOX_EV_PROTOCOL_ERROR);
+	KUNIT_ASSERT_EQ(test, out.code, DEALBOX_PROTO_EVENT_SIZE);
+	KUNIT_ASSERT_EQ(test, out.arg[0], 31);
+	KUNIT_ASSERT_EQ(test, out.seqno, 5);
+	KUNIT_ASSERT_EQ(test, out.timestamp_ns, 8);
+	KUNIT_ASSERT_EQ(test, source.seqno, 6);
 }
 
-static void test_info_and_status(void **state)
+static void test_info_and_status(struct kunit *test)
 {
 	struct wire_info info = { .firmware = 1, .hardware = 2 };
 	struct wire_status status = { .state = 3, .fault = 0x21, .flags = 5, .cards_total = 52,
@@ -173,41 +161,40 @@ static void test_info_and_status(void **state)
 	struct dealbox_info iout;
 	char serial[100];
 
-	(void)state;
 	memset(info.name, 'n', WIRE_NAME_SIZE);
 	memset(serial, 's', sizeof(serial));
 	serial[99] = '\0';
 	memset(&iout, 0xa5, sizeof(iout));
 	abi_info(&machine, &info, serial, 1024, &iout);
-	assert_int_equal(strlen(iout.name), WIRE_NAME_SIZE);
-	assert_int_equal(strlen(iout.serial), sizeof(iout.serial) - 1);
-	assert_int_equal(iout.capabilities, machine.capabilities);
-	assert_int_equal(iout.protocol, 0x0100);
-	assert_int_equal(iout.firmware, 1);
-	assert_int_equal(iout.hardware, 2);
-	assert_int_equal(iout.queue_events, 1024);
-	assert_int_equal(iout.hopper, 60);
-	assert_int_equal(iout.plan_entries, 54);
-	assert_int_equal(iout.pockets, 4);
-	assert_int_equal(iout.pocket_capacity, 13);
-	assert_int_equal(iout.reader, DEALBOX_READER_BARCODE);
-	assert_int_equal(iout.reserved1, 0);
+	KUNIT_ASSERT_EQ(test, strlen(iout.name), WIRE_NAME_SIZE);
+	KUNIT_ASSERT_EQ(test, strlen(iout.serial), sizeof(iout.serial) - 1);
+	KUNIT_ASSERT_EQ(test, iout.capabilities, machine.capabilities);
+	KUNIT_ASSERT_EQ(test, iout.protocol, 0x0100);
+	KUNIT_ASSERT_EQ(test, iout.firmware, 1);
+	KUNIT_ASSERT_EQ(test, iout.hardware, 2);
+	KUNIT_ASSERT_EQ(test, iout.queue_events, 1024);
+	KUNIT_ASSERT_EQ(test, iout.hopper, 60);
+	KUNIT_ASSERT_EQ(test, iout.plan_entries, 54);
+	KUNIT_ASSERT_EQ(test, iout.pockets, 4);
+	KUNIT_ASSERT_EQ(test, iout.pocket_capacity, 13);
+	KUNIT_ASSERT_EQ(test, iout.reader, DEALBOX_READER_BARCODE);
+	KUNIT_ASSERT_EQ(test, iout.reserved1, 0);
 	abi_info(&machine, &info, NULL, 1024, &iout);
-	assert_string_equal(iout.serial, "");
+	KUNIT_ASSERT_STREQ(test, iout.serial, "");
 
 	memset(&sout, 0xa5, sizeof(sout));
 	abi_status(&status, &sout);
-	assert_int_equal(sout.state, 3);
-	assert_int_equal(sout.fault, 0x21);
-	assert_int_equal(sout.flags, 5);
-	assert_int_equal(sout.cards_total, 52);
-	assert_int_equal(sout.plan_id, 6);
-	assert_int_equal(sout.insertion, 7);
-	assert_int_equal(sout.board, 8);
-	assert_int_equal(sout.cards_done, 9);
-	assert_memory_equal(sout.counts, status.counts, 8);
-	assert_int_equal(sout.owner_pid, 0);
-	assert_int_equal(sout.claimed, 0);
+	KUNIT_ASSERT_EQ(test, sout.state, 3);
+	KUNIT_ASSERT_EQ(test, sout.fault, 0x21);
+	KUNIT_ASSERT_EQ(test, sout.flags, 5);
+	KUNIT_ASSERT_EQ(test, sout.cards_total, 52);
+	KUNIT_ASSERT_EQ(test, sout.plan_id, 6);
+	KUNIT_ASSERT_EQ(test, sout.insertion, 7);
+	KUNIT_ASSERT_EQ(test, sout.board, 8);
+	KUNIT_ASSERT_EQ(test, sout.cards_done, 9);
+	KUNIT_ASSERT_MEMEQ(test, sout.counts, status.counts, 8);
+	KUNIT_ASSERT_EQ(test, sout.owner_pid, 0);
+	KUNIT_ASSERT_EQ(test, sout.claimed, 0);
 }
 
 static struct dealbox_plan bridge(void)
@@ -219,23 +206,22 @@ static struct dealbox_plan bridge(void)
 	return plan;
 }
 
-static void test_plan(void **state)
+static void test_plan(struct kunit *test)
 {
 	struct dealbox_plan in = bridge();
 	struct wire_descriptor m = machine;
 	struct wire_plan out;
 
-	(void)state;
 	in.result = in.detail = 7;	/* out only: what is there does not count */
-	assert_int_equal(abi_plan(&in, &m, &out), 0);
-	assert_int_equal(out.plan_id, 5);
-	assert_int_equal(out.feed, 52);
-	assert_int_equal(out.counts[3], 13);
+	KUNIT_ASSERT_EQ(test, abi_plan(&in, &m, &out), 0);
+	KUNIT_ASSERT_EQ(test, out.plan_id, 5);
+	KUNIT_ASSERT_EQ(test, out.feed, 52);
+	KUNIT_ASSERT_EQ(test, out.counts[3], 13);
 
 #define REFUSED(error, change) do {				\
 	in = bridge();						\
 	change;							\
-	assert_int_equal(abi_plan(&in, &m, &out), error);	\
+	KUNIT_ASSERT_EQ(test, abi_plan(&in, &m, &out), error);	\
 } while (0)
 	REFUSED(-EINVAL, in.plan_id = DEALBOX_PLAN_NONE);
 	REFUSED(-EINVAL, in.plan_id = DEALBOX_PLAN_TEST);
@@ -259,7 +245,7 @@ static void test_plan(void **state)
 	REFUSED(0, in.pocket[7] = DEALBOX_NONE);
 	REFUSED(0, in.mode = DEALBOX_PLAN_BY_POSITION);
 	REFUSED(0, (memset(&in, 0, sizeof(in))));
-	assert_int_equal(out.entries, 0);
+	KUNIT_ASSERT_EQ(test, out.entries, 0);
 	REFUSED(-EINVAL, (memset(&in, 0, sizeof(in)), in.plan_id = 1));
 	REFUSED(-EINVAL, (memset(&in, 0, sizeof(in)), in.mode = 1));
 	REFUSED(-EINVAL, (memset(&in, 0, sizeof(in)), in.pocket[0] = 1));
@@ -271,7 +257,7 @@ static void test_plan(void **state)
 #undef REFUSED
 }
 
-static void test_control(void **state)
+static void test_control(struct kunit *test)
 {
 	static const struct dealbox_control good[] = {
 		{ .op = DEALBOX_OP_START, .plan_id = 5, .insertion = 9 },
@@ -284,86 +270,85 @@ static void test_control(void **state)
 	struct wire_command out;
 	struct dealbox_control in;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
 		bool start = good[i].op == DEALBOX_OP_START;
-		bool test = good[i].op == DEALBOX_OP_TEST_DEAL;
+		bool trial = good[i].op == DEALBOX_OP_TEST_DEAL;
 		bool locate = good[i].op == DEALBOX_OP_LOCATE;
 
 		in = good[i];
 		in.result = in.detail = 3;
 		memset(&out, 0xa5, sizeof(out));
-		assert_int_equal(abi_control(&in, &machine, NULL, &out), 0);
-		assert_int_equal(out.sequence, 0);
-		assert_int_equal(out.a, start ? 5 : locate ? 60 : 0);
-		assert_int_equal(out.b, start || test ? 9 : 0);
-		assert_int_equal(out.c, test ? 54 : 0);
+		KUNIT_ASSERT_EQ(test, abi_control(&in, &machine, NULL, &out), 0);
+		KUNIT_ASSERT_EQ(test, out.sequence, 0);
+		KUNIT_ASSERT_EQ(test, out.a, start ? 5 : locate ? 60 : 0);
+		KUNIT_ASSERT_EQ(test, out.b, start || trial ? 9 : 0);
+		KUNIT_ASSERT_EQ(test, out.c, trial ? 54 : 0);
 
 #define REFUSED(change) do {							\
 	in = good[i];								\
 	change;									\
-	assert_int_equal(abi_control(&in, &machine, NULL, &out), -EINVAL);	\
+	KUNIT_ASSERT_EQ(test, abi_control(&in, &machine, NULL, &out), -EINVAL);	\
 } while (0)
 		REFUSED(in.reserved[0] = 1);
 		REFUSED(in.reserved[1] = 1);
 		REFUSED(in.plan_id = start ? DEALBOX_PLAN_NONE : 5);
 		REFUSED(in.plan_id = DEALBOX_PLAN_TEST);
-		REFUSED(in.insertion = start || test ? 0 : 9);
-		REFUSED(in.arg = locate ? 61 : test ? 55 : 1);
+		REFUSED(in.insertion = start || trial ? 0 : 9);
+		REFUSED(in.arg = locate ? 61 : trial ? 55 : 1);
 		REFUSED(in.arg = 1u << 31);
-		if (test)
+		if (trial)
 			REFUSED(in.arg = 0);
 #undef REFUSED
 	}
 	for (u32 op = 0; op < 300; op++) {
 		in = (struct dealbox_control){ .op = op };
 		if (op < DEALBOX_OP_START || op > DEALBOX_OP_LOCATE)
-			assert_int_equal(abi_control(&in, &machine, NULL, &out), -EINVAL);
+			KUNIT_ASSERT_EQ(test, abi_control(&in, &machine, NULL, &out), -EINVAL);
 	}
 }
 
-static void test_control_capability(void **state)
+static void test_control_capability(struct kunit *test)
 {
 	struct wire_descriptor m = machine;
 	struct dealbox_control in = { .op = DEALBOX_OP_RELEASE_BOARD };
 	struct wire_command out;
 
-	(void)state;
 	m.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_POSITION;
-	assert_int_equal(abi_control(&in, &m, NULL, &out), -EOPNOTSUPP);
+	KUNIT_ASSERT_EQ(test, abi_control(&in, &m, NULL, &out), -EOPNOTSUPP);
 	in = (struct dealbox_control){ .op = DEALBOX_OP_TEST_DEAL, .insertion = 1, .arg = 1 };
-	assert_int_equal(abi_control(&in, &m, NULL, &out), -EOPNOTSUPP);
+	KUNIT_ASSERT_EQ(test, abi_control(&in, &m, NULL, &out), -EOPNOTSUPP);
 }
 
-static void test_control_routed_start(void **state)
+static void test_control_routed_start(struct kunit *test)
 {
 	struct dealbox_control in = { .op = DEALBOX_OP_START, .plan_id = 5, .insertion = 9 };
 	struct wire_plan plan = { .plan_id = 5, .mode = DEALBOX_PLAN_BY_CARD, .entries = 52,
 				  .feed = 52 };
 	struct wire_command out;
 
-	(void)state;
-	assert_int_equal(abi_control(&in, &machine, &plan, &out), 0);
-	assert_int_equal(out.c, 52);
+	KUNIT_ASSERT_EQ(test, abi_control(&in, &machine, &plan, &out), 0);
+	KUNIT_ASSERT_EQ(test, out.c, 52);
 	plan = (struct wire_plan){ .plan_id = 5, .mode = DEALBOX_PLAN_CAPTURE, .entries = 1 };
-	assert_int_equal(abi_control(&in, &machine, &plan, &out), 0);
-	assert_int_equal(out.c, WIRE_START_CAPTURE);
+	KUNIT_ASSERT_EQ(test, abi_control(&in, &machine, &plan, &out), 0);
+	KUNIT_ASSERT_EQ(test, out.c, WIRE_START_CAPTURE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_event),
-		cmocka_unit_test(test_deal_done_counts),
-		cmocka_unit_test(test_machine_gap),
-		cmocka_unit_test(test_event_fields),
-		cmocka_unit_test(test_protocol_error),
-		cmocka_unit_test(test_info_and_status),
-		cmocka_unit_test(test_plan),
-		cmocka_unit_test(test_control),
-		cmocka_unit_test(test_control_capability),
-		cmocka_unit_test(test_control_routed_start),
-	};
+static struct kunit_case abi_cases[] = {
+	KUNIT_CASE(test_event),
+	KUNIT_CASE(test_deal_done_counts),
+	KUNIT_CASE(test_machine_gap),
+	KUNIT_CASE(test_event_fields),
+	KUNIT_CASE(test_protocol_error),
+	KUNIT_CASE(test_info_and_status),
+	KUNIT_CASE(test_plan),
+	KUNIT_CASE(test_control),
+	KUNIT_CASE(test_control_capability),
+	KUNIT_CASE(test_control_routed_start),
+	{ }
+};
 
-	return cmocka_run_group_tests_name("abi", tests, NULL, NULL);
-}
+static struct kunit_suite abi_suite = {
+	.name = "dealbox_abi",
+	.test_cases = abi_cases,
+};
+kunit_test_suite(abi_suite);
