@@ -212,7 +212,8 @@ static void test_plan(struct kunit *test)
 	struct wire_descriptor m = machine;
 	struct wire_plan out;
 
-	in.result = in.detail = 7;	/* out only: what is there does not count */
+	in.result = 7;		/* out only: what is there does not count */
+	in.detail = 7;
 	KUNIT_ASSERT_EQ(test, abi_plan(&in, &m, &out), 0);
 	KUNIT_ASSERT_EQ(test, out.plan_id, 5);
 	KUNIT_ASSERT_EQ(test, out.feed, 52);
@@ -276,7 +277,8 @@ static void test_control(struct kunit *test)
 		bool locate = good[i].op == DEALBOX_OP_LOCATE;
 
 		in = good[i];
-		in.result = in.detail = 3;
+		in.result = 3;
+		in.detail = 3;
 		memset(&out, 0xa5, sizeof(out));
 		KUNIT_ASSERT_EQ(test, abi_control(&in, &machine, NULL, &out), 0);
 		KUNIT_ASSERT_EQ(test, out.sequence, 0);
@@ -351,4 +353,5 @@ static struct kunit_suite abi_suite = {
 	.name = "dealbox_abi",
 	.test_cases = abi_cases,
 };
+
 kunit_test_suite(abi_suite);

@@ -110,4 +110,5 @@ static struct kunit_suite queue_suite = {
 	.init = empty,
 	.test_cases = queue_cases,
 };
+
 kunit_test_suite(queue_suite);

@@ -55,7 +55,8 @@ static void assert_pocket(struct kunit *test, struct router *r, u8 position, u8 
 	KUNIT_ASSERT_EQ(test, gate.first, 0);
 }
 
-static void assert_hold(struct kunit *test, struct router *r, u8 position, u8 card, u8 reason, u32 first)
+static void assert_hold(struct kunit *test, struct router *r, u8 position, u8 card,
+			u8 reason, u32 first)
 {
 	struct wire_gate gate;
 
@@ -246,4 +247,5 @@ static struct kunit_suite router_suite = {
 	.name = "dealbox_router",
 	.test_cases = router_cases,
 };
+
 kunit_test_suite(router_suite);

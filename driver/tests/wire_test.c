@@ -119,7 +119,8 @@ static void test_info(struct kunit *test)
 
 	fill(buf, sizeof(buf), 1);
 	wire_info_put(buf, &in);
-	KUNIT_ASSERT_MEMEQ(test, buf, "\x00\x01\x00\x00\x04\x03\x02\x01\x0d\x0c\x0b\x0a\0\0\0\0Ruter", 22);
+	KUNIT_ASSERT_MEMEQ(test, buf, "\x00\x01\x00\x00\x04\x03\x02\x01\x0d\x0c\x0b\x0a"
+			   "\0\0\0\0Ruter", 22);
 	for (int i = 21; i < WIRE_INFO_SIZE; i++)
 		KUNIT_ASSERT_EQ(test, buf[i], 0);
 	wire_info_get(buf, &out);
@@ -259,7 +260,7 @@ static void test_plan_round_trip(struct kunit *test)
 		fill(buf, sizeof(buf), 1);
 		KUNIT_ASSERT_EQ(test, wire_plan_put(buf, &in), WIRE_PLAN_SIZE(in.entries));
 		KUNIT_ASSERT_EQ(test, wire_plan_get(buf, WIRE_PLAN_SIZE(in.entries), &machine,
-					       in.plan_id, &out, &detail), DEALBOX_ERR_OK);
+						    in.plan_id, &out, &detail), DEALBOX_ERR_OK);
 		KUNIT_ASSERT_EQ(test, detail, 0);
 		KUNIT_ASSERT_EQ(test, out.plan_id, in.plan_id);
 		KUNIT_ASSERT_EQ(test, out.mode, in.mode);
@@ -295,7 +296,7 @@ static void test_plan_every_byte(struct kunit *test)
 		if (len == size)
 			continue;
 		KUNIT_ASSERT_EQ(test, wire_plan_get(buf, len, &machine, in.plan_id, &out, &detail),
-				 DEALBOX_ERR_PLAN);
+				DEALBOX_ERR_PLAN);
 		KUNIT_ASSERT_EQ(test, detail, 12);
 	}
 }
@@ -332,7 +333,8 @@ static void test_plan_refused(struct kunit *test)
 		put32(buf + size - 4, wire_crc32c(buf, size - 4));
 		error = wire_plan_get(buf, size, &machine, in.plan_id, &out, &detail);
 		if (error != DEALBOX_ERR_PLAN || detail != bad[i].at)
-			KUNIT_FAIL(test, "%s at %d: error %d at %u", bad[i].what, bad[i].offset, error, detail);
+			KUNIT_FAIL(test, "%s at %d: error %d at %u", bad[i].what, bad[i].offset,
+				   error, detail);
 	}
 }
 
@@ -431,7 +433,8 @@ static void test_event(struct kunit *test)
 	wire_event_get(buf, &out);
 	wire_event_put(buf, &out);
 	KUNIT_ASSERT_MEMEQ(test, buf, expected, sizeof(buf));
-	buf[2] = buf[3] = 0xff;		/* a host ignores what is reserved */
+	buf[2] = 0xff;		/* a host ignores what is reserved */
+	buf[3] = 0xff;
 	wire_event_get(buf, &out);
 	wire_event_put(buf, &out);
 	KUNIT_ASSERT_MEMEQ(test, buf, expected, sizeof(buf));
@@ -463,7 +466,7 @@ static void test_gate(struct kunit *test)
 			buf[1] = p;
 			buf[2] = r;
 			KUNIT_ASSERT_EQ(test, wire_gate_get(buf, WIRE_GATE_SIZE, &out),
-					 p == 255 ? r == 0x28 || r == 0x21 : r == 0);
+					p == 255 ? r == 0x28 || r == 0x21 : r == 0);
 		}
 	}
 	buf[0] = 2;
@@ -499,4 +502,5 @@ static struct kunit_suite wire_suite = {
 	.name = "dealbox_wire",
 	.test_cases = wire_cases,
 };
+
 kunit_test_suite(wire_suite);

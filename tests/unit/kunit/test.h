@@ -31,6 +31,8 @@ struct kunit_suite {
 #define KUNIT_CASE(function)			{ #function, function }
 
 #define KUNIT_ASSERT_EQ(test, left, right)		assert_int_equal(left, right)
+#define KUNIT_ASSERT_GE(test, left, right)		assert_true((left) >= (right))
+#define KUNIT_ASSERT_LE(test, left, right)		assert_true((left) <= (right))
 #define KUNIT_ASSERT_TRUE(test, condition)		assert_true(condition)
 #define KUNIT_ASSERT_FALSE(test, condition)		assert_false(condition)
 #define KUNIT_ASSERT_STREQ(test, left, right)		assert_string_equal(left, right)

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* How soon the driver goes on after a failure of the event pipe, and when it resets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include <kunit/test.h>
 
 #include "retry.h"
 
@@ -21,86 +17,82 @@ static u32 fail_once(struct retry *retry, u64 *now, bool *reset)
 	return pause;
 }
 
-static void test_one_alone_costs_nothing(void **state)
+static void test_one_alone_costs_nothing(struct kunit *test)
 {
 	struct retry retry = { 0 };
 	u64 now = BEGIN;
 	bool reset;
 
-	(void)state;
 	for (int i = 0; i < 100; i++) {
-		assert_int_equal(fail_once(&retry, &now, &reset), 0);
-		assert_false(reset);
+		KUNIT_ASSERT_EQ(test, fail_once(&retry, &now, &reset), 0);
+		KUNIT_ASSERT_FALSE(test, reset);
 		if (i % 2)
 			retry_good(&retry);
 		now += RETRY_ALONE_MS * MS;
 	}
 }
 
-static void test_pauses_grow(void **state)
+static void test_pauses_grow(struct kunit *test)
 {
 	static const u32 pauses[] = { 0, 13, 26, 52, 104, 104, 104, 104, 104, 104, 104, 104, 104 };
 	struct retry retry = { 0 };
 	u64 now = BEGIN;
 	bool reset;
 
-	(void)state;
-	for (unsigned int i = 0; i < sizeof(pauses) / sizeof(*pauses); i++) {
-		assert_int_equal(fail_once(&retry, &now, &reset), pauses[i]);
-		assert_false(reset);
+	for (unsigned int i = 0; i < ARRAY_SIZE(pauses); i++) {
+		KUNIT_ASSERT_EQ(test, fail_once(&retry, &now, &reset), pauses[i]);
+		KUNIT_ASSERT_FALSE(test, reset);
 	}
 }
 
 /* Good transfers between them end a row, but do not make a flood of failures free. */
-static void test_every_second_one_fails(void **state)
+static void test_every_second_one_fails(struct kunit *test)
 {
 	struct retry retry = { 0 };
 	u64 now = BEGIN;
 	int failures = 0;
 	bool reset;
 
-	(void)state;
 	while (now < BEGIN + 1000 * MS) {
 		fail_once(&retry, &now, &reset);
-		assert_false(reset);
+		KUNIT_ASSERT_FALSE(test, reset);
 		retry_good(&retry);
 		failures++;
 	}
-	assert_in_range(failures, 2, 1 + 1000 / RETRY_FIRST_MS + 1);
+	KUNIT_ASSERT_GE(test, failures, 2);
+	KUNIT_ASSERT_LE(test, failures, 1 + 1000 / RETRY_FIRST_MS + 1);
 }
 
 /* A halt that takes longer to clear than RETRY_ALONE_MS does not hide the row. */
-static void test_slow_tries_are_a_row(void **state)
+static void test_slow_tries_are_a_row(struct kunit *test)
 {
 	struct retry retry = { 0 };
 	u64 now = BEGIN;
 	bool reset = false;
 	int i;
 
-	(void)state;
 	for (i = 0; i < 10 && !reset; i++) {
 		retry_failed(&retry, now, &reset);
 		now += 2 * RETRY_ALONE_MS * MS;
 		retry_begins(&retry, now);
 	}
-	assert_int_equal(i, 2);
+	KUNIT_ASSERT_EQ(test, i, 2);
 }
 
 /* Seconds between two resets: 1, 2, 4 ... 64, 64; and 1 again after a good transfer. */
-static void test_resets_become_rare(void **state)
+static void test_resets_become_rare(struct kunit *test)
 {
 	static const u32 seconds[] = { 1, 2, 4, 8, 16, 32, 64, 64, 64 };
 	struct retry retry = { 0 };
 	u64 now = BEGIN, last = BEGIN;
 	bool reset;
 
-	(void)state;
-	for (unsigned int i = 0; i < sizeof(seconds) / sizeof(*seconds); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(seconds); i++) {
 		do {
 			fail_once(&retry, &now, &reset);
 		} while (!reset);
-		assert_in_range((now - last) / MS, 1000 * seconds[i],
-				1000 * seconds[i] + 3 * RETRY_MAX_MS);
+		KUNIT_ASSERT_GE(test, now - last, 1000 * seconds[i] * MS);
+		KUNIT_ASSERT_LE(test, now - last, (1000 * seconds[i] + 3 * RETRY_MAX_MS) * MS);
 		last = now;
 	}
 	retry_good(&retry);
@@ -108,18 +100,22 @@ static void test_resets_become_rare(void **state)
 	do {
 		fail_once(&retry, &now, &reset);
 	} while (!reset);
-	assert_in_range((now - last) / MS, 1000, 1000 + 3 * RETRY_MAX_MS);
+	KUNIT_ASSERT_GE(test, now - last, 1000 * MS);
+	KUNIT_ASSERT_LE(test, now - last, (1000 + 3 * RETRY_MAX_MS) * MS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_alone_costs_nothing),
-		cmocka_unit_test(test_pauses_grow),
-		cmocka_unit_test(test_every_second_one_fails),
-		cmocka_unit_test(test_slow_tries_are_a_row),
-		cmocka_unit_test(test_resets_become_rare),
-	};
+static struct kunit_case retry_cases[] = {
+	KUNIT_CASE(test_one_alone_costs_nothing),
+	KUNIT_CASE(test_pauses_grow),
+	KUNIT_CASE(test_every_second_one_fails),
+	KUNIT_CASE(test_slow_tries_are_a_row),
+	KUNIT_CASE(test_resets_become_rare),
+	{ }
+};
 
-	return cmocka_run_group_tests_name("retry", tests, NULL, NULL);
-}
+static struct kunit_suite retry_suite = {
+	.name = "dealbox_retry",
+	.test_cases = retry_cases,
+};
+
+kunit_test_suite(retry_suite);
