@@ -17,22 +17,16 @@
 #include <dealbox/format.h>
 #include <dealbox/set.h>
 
-#include "dealboxd.h"
+#include "bus.h"
 
-#define ROOT		"/io/dealbox1"
-#define MACHINES	ROOT "/machine"
-#define JOBS		ROOT "/job"
 #define PENDING_MAX	256		/* calls that wait for polkit */
 #define PENDING_EACH	16		/* .. of one client */
 #define JOBS_MAX	1000		/* that are kept in memory */
 #define SET_MAX		(4 << 20)	/* bytes of a file with deals */
 #define BOARD_MAX	9999
 
-#define ERROR(name)	"io.dealbox1.Error." name
 
 /* ---- who may ----------------------------------------------------------------- */
-
-typedef int (*deed_fn)(sd_bus_message *m, struct service *s, sd_bus_error *error);
 
 struct pending {
 	struct pending *next;
@@ -43,7 +37,7 @@ struct pending {
 
 static struct pending *pendings;
 
-static uint32_t sender_uid(sd_bus_message *m)
+uint32_t sender_uid(sd_bus_message *m)
 {
 	sd_bus_creds *creds = NULL;
 	uid_t uid = (uid_t)-1;
@@ -120,8 +114,7 @@ static bool may_wait(const char *sender)
 	return all < PENDING_MAX && own < PENDING_EACH;
 }
 
-/* Does it once polkit has said that the sender may: io.dealbox1.ACTION. */
-static int authorize(sd_bus_message *m, struct service *s, const char *action, deed_fn deed)
+int authorize(sd_bus_message *m, struct service *s, const char *action, deed_fn deed)
 {
 	sd_bus_message *ask = NULL;
 	sd_bus_slot *slot = NULL;
@@ -165,21 +158,12 @@ static int authorize(sd_bus_message *m, struct service *s, const char *action, d
 	return 1;
 }
 
-/* A number of any type that D-Bus has. */
-static int append_number(sd_bus_message *reply, char type, uint64_t number)
+int append_number(sd_bus_message *reply, char type, uint64_t number)
 {
 	uint32_t narrow = number;
 
 	return type == 't' ? sd_bus_message_append_basic(reply, type, &number) :
 	       sd_bus_message_append_basic(reply, type, &narrow);
-}
-
-/* A method: which action of polkit it needs, and what it does. */
-#define METHOD(function, action) \
-static int function##_call(sd_bus_message *m, void *context, sd_bus_error *error) \
-{ \
-	(void)error; \
-	return authorize(m, context, action, function); \
 }
 
 static int ledger_error(struct service *s, int err, sd_bus_error *error)
@@ -191,7 +175,7 @@ static int ledger_error(struct service *s, int err, sd_bus_error *error)
 	return sd_bus_error_set(error, name, dealbox_ledger_error(s->ledger));
 }
 
-static int record_act(struct service *s, sd_bus_message *m, struct dealbox_ledger_act *act,
+int record_act(struct service *s, sd_bus_message *m, struct dealbox_ledger_act *act,
 		      sd_bus_error *error)
 {
 	int err;
@@ -684,193 +668,6 @@ static int list_jobs(sd_bus *bus, const char *prefix, void *context, char ***nod
 	return 1;
 }
 
-/* ---- machines ------------------------------------------------------------------ */
-
-static int find_station(sd_bus *bus, const char *path, const char *interface, void *context,
-			void **found, sd_bus_error *error)
-{
-	(void)bus;
-	(void)interface;
-	(void)error;
-	*found = context;
-	return station_find(context, path) ? 1 : 0;
-}
-
-static int push(sd_bus_message *m, struct service *s, enum push what, sd_bus_error *error)
-{
-	struct station *st = station_find(s, sd_bus_message_get_path(m));
-
-	if (!st)
-		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
-	st->starter = sender_uid(m);
-	desk_push(&st->desk, what);
-	return sd_bus_reply_method_return(m, "");
-}
-
-#define MACHINE_METHOD(function, what) \
-static int function(sd_bus_message *m, struct service *s, sd_bus_error *error) \
-{ \
-	return push(m, s, what, error); \
-}
-
-MACHINE_METHOD(machine_start, PUSH_START)
-METHOD(machine_start, "deal")
-MACHINE_METHOD(machine_pause, PUSH_PAUSE)
-METHOD(machine_pause, "deal")
-MACHINE_METHOD(machine_release, PUSH_RELEASE)
-METHOD(machine_release, "deal")
-
-/* The stop acts first and is written down then; nobody is asked. */
-static int stop_all(sd_bus_message *m, void *context, sd_bus_error *error)
-{
-	struct service *s = context;
-	struct station *only = station_find(s, sd_bus_message_get_path(m)), *st;
-	struct dealbox_ledger_act act = { .act = DEALBOX_ACT_STOP };
-	bool news = !s->stations;
-
-	(void)error;
-	for (st = s->stations; st; st = st->next)
-		if (!only || only == st) {
-			news |= !st->desk.stop;
-			desk_push(&st->desk, PUSH_STOP);
-			st->suspect = false;	/* it is asked now, whatever it did before */
-		}
-	stations_run(s);
-	act.uid = sender_uid(m);
-	act.machine = only ? only->id : NULL;
-	/* whoever calls it ten thousand times does not fill the disk */
-	if (news && dealbox_ledger_add_act(s->ledger, &act))
-		log_message(MESSAGE_LEDGER, only, NULL, "%s", dealbox_ledger_error(s->ledger));
-	return sd_bus_reply_method_return(m, "");
-}
-
-static int machine_locate(sd_bus_message *m, struct service *s, sd_bus_error *error)
-{
-	struct station *st = station_find(s, sd_bus_message_get_path(m));
-	uint32_t seconds;
-	int err = sd_bus_message_read(m, "u", &seconds);
-
-	if (err < 0)
-		return err;
-	if (!st || !st->machine)
-		return sd_bus_error_set(error, ERROR("NotFound"), "the machine is not there");
-	if (dealbox_machine_locate(st->machine, seconds))
-		return sd_bus_error_set(error, ERROR("Machine"),
-					dealbox_machine_reason(st->machine)->what);
-	return sd_bus_reply_method_return(m, "");
-}
-METHOD(machine_locate, "deal")
-
-/* Shows cards: allowed to few, and written down before it is done. */
-static int machine_reveal(sd_bus_message *m, struct service *s, sd_bus_error *error)
-{
-	struct station *st = station_find(s, sd_bus_message_get_path(m));
-	struct dealbox_ledger_act act = { .act = DEALBOX_ACT_REVEAL };
-	int err;
-
-	if (!st)
-		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
-	act.machine = st->id;
-	err = record_act(s, m, &act, error);
-	return err < 0 ? err : sd_bus_reply_method_return(m, "s", st->revealed);
-}
-METHOD(machine_reveal, "reveal")
-
-static int get_machine(sd_bus *bus, const char *path, const char *interface, const char *property,
-		       sd_bus_message *reply, void *context, sd_bus_error *error)
-{
-	const struct station *st = station_find(context, path);
-	const struct desk *d = st ? &st->desk : NULL;
-	enum trouble trouble = st ? desk_trouble(d) : TROUBLE_ABSENT;
-	char text[768];
-	const struct {
-		const char *name, *text;
-	} texts[] = {
-		{ "Id", st ? st->id : "" },
-		{ "Serial", st ? st->serial : "" },
-		{ "Port", st ? st->port : "" },
-		{ "Model", st ? st->model : "" },
-		{ "State", trouble_rows[trouble].name },
-		{ "Instruction", text },
-		{ "Diagnosis", st ? st->diagnosis : "" },
-	};
-	const struct {
-		const char *name;
-		char type;
-		uint64_t number;
-	} numbers[] = {
-		{ "Present", 'b', st && st->machine },
-		{ "Dealing", 'b', d && d->phase >= PHASE_START },
-		{ "Job", 't', d ? d->copy.job : 0 },
-		{ "Board", 'u', d ? d->copy.board : 0 },
-		{ "Copy", 'u', d ? d->copy.copy : 0 },
-		{ "Cards", 'u', st ? st->cards : 0 },
-		{ "Insertion", 'u', d ? d->insertion : 0 },
-	};
-	size_t n;
-
-	(void)bus;
-	(void)interface;
-	if (!st)
-		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
-	trouble_text(trouble, d->copy.board, d->copy.copy, text, sizeof(text));
-	for (n = 0; n < sizeof(texts) / sizeof(texts[0]); n++)
-		if (!strcmp(property, texts[n].name))
-			return sd_bus_message_append(reply, "s", texts[n].text);
-	for (n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
-		if (!strcmp(property, numbers[n].name))
-			return append_number(reply, numbers[n].type, numbers[n].number);
-	return -ENOENT;
-}
-
-static const sd_bus_vtable machine_vtable[] = {
-	SD_BUS_VTABLE_START(0),
-	SD_BUS_PROPERTY("Id", "s", get_machine, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("Serial", "s", get_machine, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("Port", "s", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Model", "s", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Present", "b", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("State", "s", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Instruction", "s", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Diagnosis", "s", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Dealing", "b", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Job", "t", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Board", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Copy", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Cards", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Insertion", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_METHOD("Start", "", "", machine_start_call, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("Pause", "", "", machine_pause_call, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("Stop", "", "", stop_all, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("ReleaseBoard", "", "", machine_release_call, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_NAMES("Locate", "u", SD_BUS_PARAM(seconds), "", ,
-				 machine_locate_call, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_NAMES("Reveal", "", , "s", SD_BUS_PARAM(diagnosis),
-				 machine_reveal_call, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_VTABLE_END
-};
-
-static int list_stations(sd_bus *bus, const char *prefix, void *context, char ***nodes,
-			 sd_bus_error *error)
-{
-	struct service *s = context;
-	struct station *st;
-	size_t count = 0;
-
-	(void)bus;
-	(void)prefix;
-	(void)error;
-	for (st = s->stations; st; st = st->next)
-		count++;
-	*nodes = calloc(count + 1, sizeof(**nodes));
-	if (!*nodes)
-		return -ENOMEM;
-	for (count = 0, st = s->stations; st; st = st->next)
-		if (((*nodes)[count] = strdup(st->path)))
-			count++;
-	return 1;
-}
-
 /* ---- the service ---------------------------------------------------------------- */
 
 static int get_version(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -901,31 +698,6 @@ static const sd_bus_vtable manager_vtable[] = {
 	SD_BUS_METHOD("Stop", "", "", stop_all, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END
 };
-
-void bus_station_added(struct station *st)
-{
-	char *path;
-
-	if (sd_bus_path_encode(MACHINES, st->id, &path) < 0)
-		return;
-	snprintf(st->path, sizeof(st->path), "%s", path);
-	free(path);
-	sd_bus_emit_object_added(st->service->bus, st->path);
-}
-
-void bus_station_changed(struct station *st)
-{
-	enum trouble trouble = desk_trouble(&st->desk);
-
-	if (trouble != st->told || memcmp(&st->told_copy, &st->desk.copy, sizeof(struct copy)))
-		sd_bus_emit_properties_changed(st->service->bus, st->path, "io.dealbox1.Machine",
-					       "Port", "Model", "Present", "State", "Instruction",
-					       "Diagnosis", "Dealing", "Job", "Board", "Copy", "Cards",
-					       "Insertion", NULL);
-	else if (st->told_cards != st->cards)
-		sd_bus_emit_properties_changed(st->service->bus, st->path, "io.dealbox1.Machine",
-					       "Cards", NULL);
-}
 
 void bus_job_added(struct service *s, const struct job *job)
 {

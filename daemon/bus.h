@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the files of the bus share: who may do what, and the words for what was refused.
+ */
+#ifndef DAEMON_BUS_H
+#define DAEMON_BUS_H
+
+#include "dealboxd.h"
+
+#define ROOT		"/io/dealbox1"
+#define MACHINES	ROOT "/machine"
+#define JOBS		ROOT "/job"
+
+#define ERROR(name)	"io.dealbox1.Error." name
+
+/* What is done when the sender may: 1 when it has replied, or -errno, or with *error. */
+typedef int (*deed_fn)(sd_bus_message *m, struct service *s, sd_bus_error *error);
+
+/* Does it once polkit has said that the sender may: io.dealbox1.ACTION. */
+int authorize(sd_bus_message *m, struct service *s, const char *action, deed_fn deed);
+
+/* A method: which action of polkit it needs, and what it does. */
+#define METHOD(function, action) \
+static int function##_call(sd_bus_message *m, void *context, sd_bus_error *error) \
+{ \
+	(void)error; \
+	return authorize(m, context, action, function); \
+}
+
+/* (uid_t)-1 when the sender is gone. */
+uint32_t sender_uid(sd_bus_message *m);
+
+/* Writes down who did it. 0, or *error is set. */
+int record_act(struct service *s, sd_bus_message *m, struct dealbox_ledger_act *act,
+	       sd_bus_error *error);
+
+/* A number of any type that D-Bus has. */
+int append_number(sd_bus_message *reply, char type, uint64_t number);
+
+/* ---- bus-machine.c ---- */
+extern const sd_bus_vtable machine_vtable[];
+int find_station(sd_bus *bus, const char *path, const char *interface, void *context, void **found,
+		 sd_bus_error *error);
+int list_stations(sd_bus *bus, const char *prefix, void *context, char ***nodes,
+		  sd_bus_error *error);
+/* The emergency stop, of one machine or of all. */
+int stop_all(sd_bus_message *m, void *context, sd_bus_error *error);
+
+#endif
