@@ -83,6 +83,110 @@ static int machine_locate(sd_bus_message *m, struct service *s, sd_bus_error *er
 }
 METHOD(machine_locate, "deal")
 
+/* A machine that is there, or *error. */
+static struct station *present(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct station *st = station_find(s, sd_bus_message_get_path(m));
+
+	if (st && st->machine)
+		return st;
+	sd_bus_error_set(error, ERROR("NotFound"), "the machine is not there");
+	return NULL;
+}
+
+static int machine_error(const struct station *st, sd_bus_error *error)
+{
+	return sd_bus_error_set(error, ERROR("Machine"), dealbox_machine_reason(st->machine)->what);
+}
+
+/* What the machine did in its life. */
+static int machine_counters(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	static const char *const names[] = {
+		"boards-dealt", "boards-voided", "cards-fed", "cards-read", "unreadable", "repeated",
+		"not-in-plan", "double-feeds", "feed-timeouts", "jams", "wrong-pockets", "gates-late",
+		"gates-ignored", "power-ons", "seconds",
+	};
+	struct station *st = present(m, s, error);
+	struct dealbox_counters counters;
+	uint32_t numbers[sizeof(counters) / sizeof(uint32_t)];
+	sd_bus_message *reply = NULL;
+	size_t n;
+	int err;
+
+	if (!st)
+		return 0;
+	if (dealbox_machine_get_counters(st->machine, &counters))
+		return machine_error(st, error);
+	memcpy(numbers, &counters, sizeof(numbers));
+	err = sd_bus_message_new_method_return(m, &reply);
+	if (err >= 0)
+		err = sd_bus_message_open_container(reply, 'a', "{su}");
+	for (n = 0; err >= 0 && n < sizeof(names) / sizeof(names[0]); n++)
+		err = sd_bus_message_append(reply, "{su}", names[n], numbers[n]);
+	if (err >= 0)
+		err = sd_bus_message_close_container(reply);
+	if (err >= 0)
+		err = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	return err;
+}
+METHOD(machine_counters, "status")
+
+static int machine_get_parameter(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct station *st = present(m, s, error);
+	struct dealbox_param param = { 0 };
+	int err = sd_bus_message_read(m, "u", &param.id);
+
+	if (err < 0 || !st)
+		return err < 0 ? err : 0;
+	if (dealbox_machine_get_param(st->machine, &param))
+		return machine_error(st, error);
+	return sd_bus_reply_method_return(m, "uuu", param.value, param.min, param.max);
+}
+METHOD(machine_get_parameter, "status")
+
+/* For who has the machine in repair: not by a group, and not while it deals. */
+static int machine_set_parameter(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct station *st = present(m, s, error);
+	uint32_t id, value;
+	int err = sd_bus_message_read(m, "uu", &id, &value);
+
+	if (err < 0 || !st)
+		return err < 0 ? err : 0;
+	if (dealbox_machine_set_param(st->machine, id, value))
+		return machine_error(st, error);
+	log_message(MESSAGE_SERVICE, st, NULL, "user %u has set parameter %u to %u", sender_uid(m), id,
+		    value);
+	return sd_bus_reply_method_return(m, "");
+}
+METHOD(machine_set_parameter, "service")
+
+/* Deals cards without a plan, to see whether they fall. The board is spent by it. */
+static int machine_test_deal(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct station *st = present(m, s, error);
+	uint32_t cards;
+	int err = sd_bus_message_read(m, "u", &cards);
+
+	if (err < 0 || !st)
+		return err < 0 ? err : 0;
+	if (!desk_may_test(&st->desk))
+		return sd_bus_error_set(error, ERROR("Busy"), "a test deal wants an empty board that has just "
+					"been put in, and a machine that does nothing else");
+	st->desk.test = true;
+	if (dealbox_machine_test_deal(st->machine, st->desk.insertion, cards)) {
+		st->desk.test = false;
+		return machine_error(st, error);
+	}
+	log_message(MESSAGE_SERVICE, st, NULL, "user %u makes a test deal of %u cards", sender_uid(m),
+		    cards);
+	return sd_bus_reply_method_return(m, "");
+}
+METHOD(machine_test_deal, "service")
+
 /* Shows cards: allowed to few, and written down before it is done. */
 static int machine_reveal(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
@@ -167,6 +271,15 @@ const sd_bus_vtable machine_vtable[] = {
 	SD_BUS_METHOD("ReleaseBoard", "", "", machine_release_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("Locate", "u", SD_BUS_PARAM(seconds), "", ,
 				 machine_locate_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetCounters", "", , "a{su}", SD_BUS_PARAM(counters),
+				 machine_counters_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetParameter", "u", SD_BUS_PARAM(number), "uuu",
+				 SD_BUS_PARAM(value) SD_BUS_PARAM(least) SD_BUS_PARAM(most),
+				 machine_get_parameter_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("SetParameter", "uu", SD_BUS_PARAM(number) SD_BUS_PARAM(value), "", ,
+				 machine_set_parameter_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("TestDeal", "u", SD_BUS_PARAM(cards), "", ,
+				 machine_test_deal_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("Reveal", "", , "s", SD_BUS_PARAM(diagnosis),
 				 machine_reveal_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END

@@ -87,7 +87,7 @@ void config_free(struct config *config);
 enum message {
 	MESSAGE_STARTED, MESSAGE_STOPPED, MESSAGE_MACHINE, MESSAGE_GONE, MESSAGE_RECORDED,
 	MESSAGE_VOID, MESSAGE_TROUBLE, MESSAGE_JOB, MESSAGE_LEDGER, MESSAGE_REFUSED,
-	MESSAGE_CONFIG, MESSAGES
+	MESSAGE_CONFIG, MESSAGE_SERVICE, MESSAGES
 };
 /* station and copy may be NULL. */
 void log_message(enum message message, const struct station *station, const struct copy *copy,

@@ -89,6 +89,7 @@ void desk_unplugged(struct desk *d)
 	d->plugged = false;
 	d->stale = false;
 	d->deals = false;
+	d->test = false;
 	d->fault = false;
 	d->asked = false;
 	insertion_is(d, 0, 0, false);
@@ -175,6 +176,7 @@ void desk_status(struct desk *d, const struct dealbox_status *status)
 	if (status->flags & DEALBOX_STATUS_SPENT)
 		d->used = true;
 	d->deals = deals;
+	d->test &= deals;
 	d->fault = status->state == DEALBOX_STATE_FAULT;
 	/* a fault that could not be cleared waits until something changes */
 	if (!d->fault)
@@ -259,10 +261,11 @@ static void deal_event(struct desk *d, const struct jobs *jobs, const struct dea
 	case EFFECT_STARTED:
 		d->begun = e->timestamp_ns;
 		d->deals = true;
-		d->used |= !d->capture;
+		d->used |= !d->capture || d->test;
 		break;
 	case EFFECT_DONE:
 		d->deals = false;
+		d->test = false;
 		d->used |= !d->capture;
 		if (dealing(d)) {
 			d->phase = PHASE_JUDGE;
@@ -285,6 +288,7 @@ static void deal_event(struct desk *d, const struct jobs *jobs, const struct dea
 		break;
 	case EFFECT_ABORTED:
 		d->deals = false;
+		d->test = false;
 		d->asked = false;
 		if (dealing(d))
 			make_void(d, DEALBOX_LEDGER_VOID, e->type, row.trouble);
@@ -314,6 +318,7 @@ void desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, row.trouble);
 		forget_plan(d);
 		d->deals = false;
+		d->test = false;
 		d->fault = false;
 		d->asked = false;
 		d->stale = true;
@@ -363,6 +368,7 @@ void desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 		break;
 	case EFFECT_FAULT:
 		d->deals = false;
+		d->test = false;
 		d->fault = true;
 		d->asked = false;
 		if (dealing(d))
@@ -683,6 +689,12 @@ static bool next_dealing(struct desk *d, const struct jobs *jobs, struct step *s
 	return does(d, step, STEP_REREAD);
 }
 
+bool desk_may_test(const struct desk *d)
+{
+	return d->plugged && d->phase == PHASE_NONE && !d->deals && !d->fault && !d->stop &&
+	       !d->pause && d->insertion && !d->used && !d->doubt && !d->confirm && !d->original;
+}
+
 bool desk_next(struct desk *d, struct jobs *jobs, const struct others *others, struct step *step)
 {
 	/* the stop comes before everything */
@@ -691,8 +703,10 @@ bool desk_next(struct desk *d, struct jobs *jobs, const struct others *others, s
 	if (d->plugged && d->stale)
 		return does(d, step, STEP_STATUS);
 	/* a deal that is nobody's, or void, is not left to go on */
-	if (d->plugged && d->deals && !d->asked && !dealing(d))
+	if (d->plugged && d->deals && !d->asked && !dealing(d) && !d->test)
 		return asks(d, step, STEP_ABORT);
+	if (d->plugged && d->deals && d->test)
+		return shows(d, TROUBLE_NONE);
 	if ((d->phase == PHASE_JUDGE || d->phase == PHASE_VOID) && d->ledger)
 		return shows(d, TROUBLE_LEDGER);
 	if (d->phase == PHASE_JUDGE)

@@ -92,6 +92,7 @@ struct desk {
 	bool recorded;		/* and it is exact, and in the ledger */
 	unsigned int original;	/* this insertion was captured into: the number of that board */
 	bool released;
+	bool test;		/* a test deal runs, or is about to */
 	bool asked;		/* ABORT, CLEAR, PAUSE or RESUME is under way */
 	unsigned int failures;	/* of commands, in a row */
 
@@ -139,6 +140,11 @@ void desk_status(struct desk *desk, const struct dealbox_status *status);
 /* Every event of the machine, in order. */
 void desk_event(struct desk *desk, const struct jobs *jobs, const struct dealbox_event *event);
 void desk_push(struct desk *desk, enum push push);
+/*
+ * May a test deal be made now? Then desk->test is to be set before it is started, and
+ * taken back if it is refused.
+ */
+bool desk_may_test(const struct desk *desk);
 /*
  * The next step, or false: then desk_trouble() says what the operator does. The step must be
  * done, and desk_did() be told, before anything else is told.

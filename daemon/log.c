@@ -25,6 +25,7 @@ static const struct {
 	[MESSAGE_LEDGER] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a09", LOG_ERR },
 	[MESSAGE_REFUSED] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0a", LOG_WARNING },
 	[MESSAGE_CONFIG] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0b", LOG_ERR },
+	[MESSAGE_SERVICE] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0c", LOG_NOTICE },
 };
 
 void log_message(enum message message, const struct station *station, const struct copy *copy,

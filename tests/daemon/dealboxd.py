@@ -137,6 +137,43 @@ def test_polkit_decides_and_the_stop_asks_nobody(w):
     assert [r for r in w.records() if r['record'] == 'act' and r['act'] == 'stop']
 
 
+def test_service_of_a_machine(w):
+    """Counters and parameters are for everyone, to change them and to deal for a test is not."""
+    w.tell('FIRST', 'operator off')
+    w.tell('FIRST', 'remove')
+    path = '/io/dealbox1/machine/FIRST'
+    machine = w.object(path, 'Machine')
+    denied = 'org.freedesktop.DBus.Error.AccessDenied'
+    w.deny('io.dealbox1.deal io.dealbox1.manage io.dealbox1.reveal io.dealbox1.service')
+    try:
+        assert machine.GetCounters()['boards-dealt'] >= 8
+        value, least, most = machine.GetParameter(dbus.UInt32(2))
+        assert least <= value <= most
+        assert error_name(machine.SetParameter, dbus.UInt32(2), most) == denied
+        assert error_name(machine.TestDeal, dbus.UInt32(8)) == denied
+        w.deny('io.dealbox1.status')
+        assert error_name(machine.GetCounters) == denied
+        assert error_name(machine.GetParameter, dbus.UInt32(2)) == denied
+    finally:
+        w.deny('')
+    machine.SetParameter(dbus.UInt32(2), most)
+    assert machine.GetParameter(dbus.UInt32(2))[0] == most
+    assert error_name(machine.SetParameter, dbus.UInt32(2), dbus.UInt32(most + 1)) == \
+        'io.dealbox1.Error.Machine'
+    assert error_name(machine.TestDeal, dbus.UInt32(8)) == 'io.dealbox1.Error.Busy'
+    w.tell('FIRST', 'insert')
+    wait('the board', lambda: w.machines()[path]['Insertion'])
+    machine.TestDeal(dbus.UInt32(8))
+    # .. and the board is not dealt into again
+    wait('the test', lambda: w.machines()[path]['State'] == 'used')
+    assert error_name(machine.TestDeal, dbus.UInt32(8)) == 'io.dealbox1.Error.Busy'
+    w.tell('FIRST', 'remove')
+    wait('the board', lambda: any(key[0] == 'FIRST' and board['end'] == 'done' and
+                                  sum(map(len, board['pockets'])) == 8
+                                  for key, board in w.account().items()))
+    w.tell('FIRST', 'operator on')
+
+
 def test_void_board_is_dealt_again(w):
     """A card read as another one: it comes twice, the board is void, and is dealt again."""
     number, _ = w.add_set('misread')

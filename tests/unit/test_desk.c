@@ -906,6 +906,41 @@ static void test_capture(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* It runs to its end, and what it dealt into is not dealt into again. */
+static void test_test_deal(void **state)
+{
+	static const unsigned int boards[] = { 1 };
+	struct table t = { 0 };
+	struct place *p = &t.places[0];
+
+	(void)state;
+	table_make(&t, 1);
+	jobs_free(&t.jobs);
+	jobs_add(&t.jobs, 1, 1, boards, 1, 1, DEALBOX_JOB_AUTO_START, 0);
+	t.jobs.first->state = DEALBOX_LEDGER_JOB_PAUSED;
+	unplug(&t.places[1], false);
+	settle(&t);
+	assert_false(desk_may_test(&p->desk));
+	insert(p, 0);
+	settle(&t);
+	assert_true(desk_may_test(&p->desk));
+	p->desk.test = true;
+	p->spent = true;
+	p->state = DEALBOX_STATE_DEALING;
+	emit_type(p, DEALBOX_EV_DEAL_STARTED);
+	t.jobs.first->state = DEALBOX_LEDGER_JOB_OPEN;
+	while (p->state == DEALBOX_STATE_DEALING) {
+		settle(&t);
+		assert_false(desk_may_test(&p->desk));
+		advance(p);
+	}
+	assert_int_equal(p->state, DEALBOX_STATE_DONE);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_USED);
+	assert_false(desk_may_test(&p->desk));
+	jobs_free(&t.jobs);
+}
+
 /* A machine that only counts gets what is dealt by position, and that never starts by itself. */
 static void test_by_position(void **state)
 {
@@ -971,6 +1006,7 @@ int main(void)
 		cmocka_unit_test(test_cancelled_job),
 		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_by_position),
+		cmocka_unit_test(test_test_deal),
 		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_anything_in_any_order),
 		cmocka_unit_test(test_chaos_reaches),
