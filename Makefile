@@ -28,7 +28,7 @@ demo:
 	@tests/demo/run -k '$(KERNEL)' -b '$(BOARDS)' -c '$(COPIES)' '$(SET)'
 
 check:
-	@tests/setup/run user-space vm tests 6.1 6.12 7.2 debug harness trixie bookworm
+	@tests/setup/run user-space vm tests 6.1 6.12 7.2 arm64 armhf debug harness trixie bookworm
 	@tests/run
 
 fuzz:

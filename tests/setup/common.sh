@@ -45,6 +45,7 @@ kernel_headers()
 {
 	case $1 in
 	debug) echo "$(kernel_dir debug)/build" ;;
+	arm64 | armhf) echo "$cache/headers-$1/usr/src/linux-headers-$(<"$cache/headers-$1/release")" ;;
 	7.2) echo "$cache/kernel-7.2/debian/usr/src/linux-headers-$(<"$cache/kernel-7.2/release")" ;;
 	*) echo "/usr/src/linux-headers-$(<"$cache/kernel-$1/release")" ;;
 	esac
@@ -72,6 +73,16 @@ kernel_ready()
 		[ -r "$dir/lib/modules/$release/modules.dep" ] &&
 		[ -e "$(kernel_headers "$1")/Module.symvers" ] &&
 		[ "$(kernel_package_version "$1")" = "$(<"$dir/version")" ]
+}
+
+# headers for another computer; what runs while building is of this one
+headers_ready()
+{
+	local headers
+
+	[ -r "$cache/headers-$1/release" ] || return 1
+	headers=$(kernel_headers "$1")
+	[ -r "$headers/Module.symvers" ] && [ -x "$headers/scripts/mod/modpost" ]
 }
 
 harness_ready()
