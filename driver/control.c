@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Requests on the control pipe, and plans on the bulk pipe. */
+/* Requests, and what became of one whose answer was lost; plans. */
 #include <linux/errno.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -7,7 +7,7 @@
 #include "dealbox.h"
 #include "trace.h"
 
-static void transfer_done(struct urb *urb)
+void dealbox_transfer_done(struct urb *urb)
 {
 	complete(urb->context);
 }
@@ -16,19 +16,20 @@ int dealbox_control_alloc(struct dealbox *db, const struct usb_endpoint_descript
 {
 	init_usb_anchor(&db->submitted);
 	init_completion(&db->loading.done);
+	init_completion(&db->answer.done);
 	db->ctl_urb = usb_alloc_urb(0, GFP_KERNEL);
 	db->plan_urb = usb_alloc_urb(0, GFP_KERNEL);
 	db->clear_urb = usb_alloc_urb(0, GFP_KERNEL);
 	db->setup = kmalloc(sizeof(*db->setup), GFP_KERNEL);
 	db->clear_setup = kmalloc(sizeof(*db->clear_setup), GFP_KERNEL);
 	db->ctl_buf = kzalloc(WIRE_INFO_SIZE, GFP_KERNEL);
-	db->plan_buf = kzalloc(WIRE_PLAN_MAX, GFP_KERNEL);
+	db->plan_buf = kzalloc(FRAME_MAX, GFP_KERNEL);
 	if (!db->ctl_urb || !db->plan_urb || !db->clear_urb || !db->setup ||
 	    !db->clear_setup || !db->ctl_buf || !db->plan_buf)
 		return -ENOMEM;
 	usb_fill_bulk_urb(db->plan_urb, db->udev,
 			  usb_sndbulkpipe(db->udev, usb_endpoint_num(out)),
-			  db->plan_buf, 0, transfer_done, NULL);
+			  db->plan_buf, 0, dealbox_transfer_done, NULL);
 	return 0;
 }
 
@@ -83,7 +84,7 @@ static int submit(struct dealbox *db, struct urb *urb)
  * Bounded by ms, and by disconnect and reset. Not by signals: a command whose end
  * nobody has seen would have to be asked for afterwards.
  */
-static int transfer(struct dealbox *db, struct urb *urb, unsigned int ms)
+int dealbox_transfer(struct dealbox *db, struct urb *urb, unsigned int ms)
 {
 	DECLARE_COMPLETION_ONSTACK(done);
 	int error;
@@ -103,26 +104,6 @@ static int transfer(struct dealbox *db, struct urb *urb, unsigned int ms)
 	return transfer_error(urb->status);
 }
 
-static int control_transfer(struct dealbox *db, u8 type, u8 request, u16 value, u16 length)
-{
-	unsigned int pipe = type & USB_DIR_IN ? usb_rcvctrlpipe(db->udev, 0) :
-						usb_sndctrlpipe(db->udev, 0);
-	int error;
-
-	lockdep_assert_held(&db->ctl);
-	db->setup->bRequestType = type;
-	db->setup->bRequest = request;
-	db->setup->wValue = cpu_to_le16(value);
-	db->setup->wIndex = cpu_to_le16(db->intf->cur_altsetting->desc.bInterfaceNumber);
-	db->setup->wLength = cpu_to_le16(length);
-	usb_fill_control_urb(db->ctl_urb, db->udev, pipe, (unsigned char *)db->setup,
-			     db->ctl_buf, length, transfer_done, NULL);
-	error = transfer(db, db->ctl_urb, WIRE_CONTROL_HOST_MS);
-	if (!error && db->ctl_urb->actual_length != length)
-		return -EPROTO;
-	return error;
-}
-
 /*
  * As usb_clear_halt(), which nobody could stop: a machine that does not answer
  * would keep a disconnect waiting.
@@ -139,8 +120,8 @@ static int clear_halt(struct dealbox *db, struct urb *urb, struct usb_ctrlreques
 	setup->wIndex = cpu_to_le16(address);
 	setup->wLength = 0;
 	usb_fill_control_urb(urb, db->udev, usb_sndctrlpipe(db->udev, 0),
-			     (unsigned char *)setup, NULL, 0, transfer_done, NULL);
-	error = transfer(db, urb, WIRE_CONTROL_HOST_MS);
+			     (unsigned char *)setup, NULL, 0, dealbox_transfer_done, NULL);
+	error = dealbox_transfer(db, urb, WIRE_CONTROL_HOST_MS);
 	if (!error)
 		usb_reset_endpoint(db->udev, address);
 	return error;
@@ -151,10 +132,32 @@ void dealbox_clear_halt(struct dealbox *db, unsigned int pipe)
 	clear_halt(db, db->clear_urb, db->clear_setup, pipe);
 }
 
+int dealbox_send(struct dealbox *db, size_t size)
+{
+	int error;
+
+	/* the endpoint and the completion handler were filled in at probe */
+	db->plan_urb->transfer_buffer_length = size;
+	error = dealbox_transfer(db, db->plan_urb, WIRE_PLAN_COMPLETE_MS);
+	memzero_explicit(db->plan_buf, FRAME_MAX);
+	if (error == -EPIPE) {
+		clear_halt(db, db->ctl_urb, db->setup, db->plan_urb->pipe);
+		/* gone or reset meanwhile: that is what counts */
+		return READ_ONCE(db->blocked) ?: -EPROTO;
+	}
+	return error;
+}
+
+static int exchange(struct dealbox *db, u8 type, u8 request, u16 value, u16 length)
+{
+	lockdep_assert_held(&db->ctl);
+	return db->dialect->exchange(db, type, request, value, length);
+}
+
 /* The answer is in ctl_buf. -EPIPE: the machine does not know the request. */
 static int query(struct dealbox *db, u8 request, u16 value, u16 length)
 {
-	return control_transfer(db, WIRE_REQ_IN, request, value, length);
+	return exchange(db, WIRE_REQ_IN, request, value, length);
 }
 
 /* A query that every machine must answer. */
@@ -238,7 +241,7 @@ static int send_command(struct dealbox *db, u8 request, struct wire_command *com
 		int asked;
 
 		wire_command_put(db->ctl_buf, command);
-		error = control_transfer(db, WIRE_REQ_OUT, request, 0, WIRE_COMMAND_SIZE);
+		error = exchange(db, WIRE_REQ_OUT, request, 0, WIRE_COMMAND_SIZE);
 		if (!error || error == -ENODEV)
 			return error;
 
@@ -313,23 +316,6 @@ static void disarm_loading(struct dealbox *db)
 	spin_unlock_irq(&db->lock);
 }
 
-static int send_block(struct dealbox *db, const struct wire_plan *plan)
-{
-	size_t size = wire_plan_put(db->plan_buf, plan);
-	int error;
-
-	/* the endpoint and the completion handler were filled in at probe */
-	db->plan_urb->transfer_buffer_length = size;
-	error = transfer(db, db->plan_urb, WIRE_PLAN_COMPLETE_MS);
-	memzero_explicit(db->plan_buf, WIRE_PLAN_MAX);
-	if (error == -EPIPE) {
-		clear_halt(db, db->ctl_urb, db->setup, db->plan_urb->pipe);
-		/* gone or reset meanwhile: that is what counts */
-		return READ_ONCE(db->blocked) ?: -EPROTO;
-	}
-	return error;
-}
-
 /* What the machine says of the block, in an event. */
 static int await_loaded(struct dealbox *db, u32 *result, u32 *detail)
 {
@@ -365,7 +351,7 @@ static int store_plan(struct dealbox *db, const struct wire_plan *plan, u32 *res
 	error = arm_loading(db, plan->plan_id);
 	if (error)
 		return error;
-	error = send_block(db, plan);
+	error = dealbox_send(db, db->dialect->plan_put(db->plan_buf, plan));
 	if (!error)
 		error = await_loaded(db, result, detail);
 	disarm_loading(db);
@@ -456,6 +442,14 @@ int dealbox_control_greet(struct dealbox *db)
 	struct wire_info info;
 	int error;
 
+	error = db->dialect->describe ? db->dialect->describe(db) : 0;
+	if (error)
+		return error;
+	db->routed = db->machine.capabilities & DEALBOX_CAP_HOST_ROUTED;
+	spin_lock_irq(&db->lock);
+	db->source.pockets = db->machine.pockets;
+	spin_unlock_irq(&db->lock);
+
 	error = must_query(db, WIRE_GET_INFO, WIRE_INFO_SIZE);
 	if (error)
 		return error;
@@ -480,6 +474,11 @@ void dealbox_control_block(struct dealbox *db, int error)
 		db->loading.armed = false;
 		db->loading.error = error;
 		complete(&db->loading.done);
+	}
+	if (db->answer.armed) {
+		db->answer.armed = false;
+		db->answer.error = error;
+		complete(&db->answer.done);
 	}
 	spin_unlock_irq(&db->lock);
 	usb_kill_anchored_urbs(&db->submitted);

@@ -21,10 +21,59 @@
 #include <linux/workqueue.h>
 
 #include "abi.h"
+#include "frame.h"
 #include "queue.h"
 #include "retry.h"
 #include "router.h"
 #include "wire.h"
+
+struct dealbox;
+
+/* The endpoints that a machine is driven by. */
+struct dealbox_pipes {
+	const struct usb_endpoint_descriptor *in;	/* events: interrupt or bulk */
+	const struct usb_endpoint_descriptor *out;	/* plans: bulk */
+	const struct usb_endpoint_descriptor *gate;	/* interrupt or bulk; NULL = not routed */
+};
+
+/**
+ * struct dealbox_dialect - how a kind of machine says on USB what the protocol means
+ * @bind: finds the pipes, and tells @db->machine if the descriptors do; no transfers
+ * @describe: asks the machine for @db->machine; NULL if @bind knows it
+ * @exchange: one request: what it says and what it is answered, @length bytes each, are
+ *	in @db->ctl_buf. -EPIPE: the machine refuses it. Called with ctl.
+ * @plan_put: encodes a plan into @db->plan_buf, FRAME_MAX bytes long, gives the size
+ * @gate_put: encodes a gate command, FRAME_BYTES(WIRE_GATE_SIZE) bytes at most; the size
+ * @receive: takes what came on the pipe of events, calling dealbox_take_event() for
+ *	each. False: not all of it could be used, as dealbox_take_malformed() was told or
+ *	dealbox_take_event() said. Called in completion handlers, with lock.
+ * @restart: forgets what came of an unfinished answer; may be NULL. With lock.
+ *
+ * One for each driver_info in main.c's table. docs/porting.md tells how to add one.
+ */
+struct dealbox_dialect {
+	int (*bind)(struct dealbox *db, struct dealbox_pipes *pipes);
+	int (*describe)(struct dealbox *db);
+	int (*exchange)(struct dealbox *db, u8 type, u8 request, u16 value, u16 length);
+	size_t (*plan_put)(u8 *buf, const struct wire_plan *plan);
+	size_t (*gate_put)(u8 *buf, const struct wire_gate *gate);
+	bool (*receive)(struct dealbox *db, const u8 *bytes, unsigned int length, u64 now);
+	void (*restart)(struct dealbox *db);
+};
+
+extern const struct dealbox_dialect dealbox_native;	/* docs/protocol.md */
+extern const struct dealbox_dialect dealbox_serial;	/* docs/protocol-serial.md */
+
+/* A request of the serial dialect that waits for its answer. */
+struct dealbox_answer {
+	bool armed;
+	u8 tag;			/* of the last request */
+	u8 status;
+	u8 length;
+	int error;		/* -errno: the answer will not come */
+	u8 data[FRAME_PAYLOAD_MAX];
+	struct completion done;
+};
 
 /* Commands that wait for an answer on the interrupt pipe: one, LOAD. */
 struct dealbox_loading {
@@ -73,7 +122,8 @@ struct dealbox {
 	struct usb_device *udev;
 	struct dentry *debugfs;
 
-	struct wire_descriptor machine;	/* these do not change */
+	const struct dealbox_dialect *dialect;	/* these do not change */
+	struct wire_descriptor machine;
 	struct dealbox_info info;
 	bool routed;
 
@@ -103,6 +153,8 @@ struct dealbox {
 	struct router router;
 	struct event_source source;
 	struct dealbox_loading loading;
+	struct dealbox_answer answer;
+	struct frame_reader frames;
 	struct dealbox_stats stats;
 	struct list_head files;
 	struct dealbox_file *owner;	/* cleared under ctl and lock */
@@ -119,6 +171,16 @@ struct dealbox_file {
 
 /* chardev.c */
 extern const struct file_operations dealbox_fops;
+
+/* control.c, for dialects */
+void dealbox_transfer_done(struct urb *urb);	/* the completion handler of the next's */
+/*
+ * Submits, and waits for at most ms. -EPIPE, -ETIMEDOUT, -ENOMEM, -ENODEV, -EPROTO
+ * for a wrong size, or -EIO.
+ */
+int dealbox_transfer(struct dealbox *db, struct urb *urb, unsigned int ms);
+/* Sends the first size bytes of plan_buf, then wipes it. */
+int dealbox_send(struct dealbox *db, size_t size);
 
 /* control.c. Callers hold ctl; what can fail gives -errno as docs/kernel-abi.md has it. */
 int dealbox_control_alloc(struct dealbox *db, const struct usb_endpoint_descriptor *out);
@@ -143,7 +205,14 @@ void dealbox_control_allow(struct dealbox *db);
 /* Without ctl, for retry alone: clears the halt of a pipe. */
 void dealbox_clear_halt(struct dealbox *db, unsigned int pipe);
 
-/* stream.c: interrupt IN, and routing */
+/* stream.c: events, and routing */
+/*
+ * For dialects, with lock: an event, WIRE_EVENT_SIZE bytes, and ktime_get_ns() of its
+ * coming. False: something in it cannot be.
+ */
+bool dealbox_take_event(struct dealbox *db, const u8 *bytes, u64 now);
+/* ... and: a transfer of length bytes, some of which are of no use */
+void dealbox_take_malformed(struct dealbox *db, unsigned int length, u64 now);
 int dealbox_stream_alloc(struct dealbox *db, const struct usb_endpoint_descriptor *in,
 			 const struct usb_endpoint_descriptor *out);
 void dealbox_stream_free(struct dealbox *db);

@@ -32,47 +32,6 @@ static void dealbox_free(struct device *dev)
 	kfree_sensitive(db);
 }
 
-/* Section 1.1 of the protocol. */
-static int read_descriptor(struct usb_interface *intf, struct wire_descriptor *machine)
-{
-	struct usb_host_interface *alt = intf->cur_altsetting;
-	const u8 *bytes = alt->extra;
-	int length = alt->extralen;
-
-	if (length >= WIRE_DESC_SIZE && bytes[1] == WIRE_DESC_TYPE &&
-	    bytes[2] == WIRE_DESC_SUBTYPE && bytes[5] > WIRE_VERSION >> 8) {
-		dev_err(&intf->dev,
-			"the machine speaks protocol %u.%u, this driver %u.x: update the driver\n",
-			bytes[5], bytes[4], WIRE_VERSION >> 8);
-		return -EPROTONOSUPPORT;
-	}
-	if (!wire_descriptor_get(bytes, length, machine)) {
-		dev_err(&intf->dev, "machine descriptor missing, too short or out of range\n");
-		return -EPROTO;
-	}
-	return 0;
-}
-
-struct pipes {
-	struct usb_endpoint_descriptor *plan, *in, *gate;
-};
-
-static int find_pipes(struct usb_interface *intf, bool routed, struct pipes *pipes)
-{
-	struct usb_host_interface *alt = intf->cur_altsetting;
-
-	pipes->gate = NULL;
-	if (usb_find_common_endpoints(alt, NULL, &pipes->plan, &pipes->in, NULL) ||
-	    usb_endpoint_maxp(pipes->plan) < 8 ||
-	    usb_endpoint_maxp(pipes->in) < WIRE_INT_IN_MIN ||
-	    (routed && (usb_find_int_out_endpoint(alt, &pipes->gate) ||
-			usb_endpoint_maxp(pipes->gate) < WIRE_INT_OUT_MIN))) {
-		dev_err(&intf->dev, "an endpoint is missing or too small\n");
-		return -EPROTO;
-	}
-	return 0;
-}
-
 static struct dealbox *dealbox_alloc(struct usb_interface *intf)
 {
 	struct dealbox *db = kzalloc(sizeof(*db), GFP_KERNEL);
@@ -117,55 +76,45 @@ static int publish(struct dealbox *db)
 	db->dev.devt = MKDEV(MAJOR(dealbox_region), db->minor);
 	error = dev_set_name(&db->dev, "dealbox%d", db->minor);
 	if (!error)
-		error = dealbox_stream_start(db, GFP_KERNEL);
-	if (!error)
 		error = cdev_device_add(&db->cdev, &db->dev);
-	if (error) {
-		dealbox_stream_stop(db, -ENODEV);
+	if (error)
 		ida_free(&dealbox_ida, db->minor);
-	}
 	return error;
 }
 
 static int dealbox_probe(struct usb_interface *intf, const struct usb_device_id *id)
 {
-	struct wire_descriptor machine;
-	struct pipes pipes;
-	struct dealbox *db;
-	bool routed;
+	struct dealbox *db = dealbox_alloc(intf);
+	struct dealbox_pipes pipes;
 	int error;
 
-	error = read_descriptor(intf, &machine);
-	if (error)
-		return error;
-	routed = machine.capabilities & DEALBOX_CAP_HOST_ROUTED;
-	error = find_pipes(intf, routed, &pipes);
-	if (error)
-		return error;
-
-	db = dealbox_alloc(intf);
 	if (!db)
 		return -ENOMEM;
-	db->machine = machine;
-	db->routed = routed;
-	db->source.pockets = machine.pockets;
-	error = dealbox_control_alloc(db, pipes.plan);
+	db->dialect = (const struct dealbox_dialect *)id->driver_info;
+	error = db->dialect->bind(db, &pipes);
+	if (!error)
+		error = dealbox_control_alloc(db, pipes.out);
 	if (!error)
 		error = dealbox_stream_alloc(db, pipes.in, pipes.gate);
-	if (!error)
-		error = greet(db);
 	if (error)
 		goto put;
 
 	usb_set_intfdata(intf, db);
 	intf->needs_remote_wakeup = 1;
-	error = publish(db);
+	/* a dialect may have its answers on the pipe of events */
+	error = dealbox_stream_start(db, GFP_KERNEL);
+	if (!error)
+		error = greet(db);
+	if (!error)
+		error = publish(db);
 	if (error)
-		goto put;
+		goto stop;
 	dealbox_debugfs_add(db);
 	return 0;
-put:
+stop:
+	dealbox_stream_stop(db, -ENODEV);
 	usb_set_intfdata(intf, NULL);
+put:
 	put_device(&db->dev);
 	return error;
 }
@@ -296,7 +245,10 @@ static int dealbox_post_reset(struct usb_interface *intf)
 }
 
 static const struct usb_device_id dealbox_ids[] = {
-	{ USB_INTERFACE_INFO(WIRE_CLASS, WIRE_SUBCLASS, WIRE_PROTOCOL) },
+	{ USB_INTERFACE_INFO(WIRE_CLASS, WIRE_SUBCLASS, WIRE_PROTOCOL),
+	  .driver_info = (kernel_ulong_t)&dealbox_native },
+	{ USB_INTERFACE_INFO(WIRE_CLASS, WIRE_SUBCLASS, FRAME_PROTOCOL),
+	  .driver_info = (kernel_ulong_t)&dealbox_serial },
 	{ }
 };
 MODULE_DEVICE_TABLE(usb, dealbox_ids);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupt IN: the machine's events. On a host-routed machine the answer to a
+ * The pipe of events. On a host-routed machine the answer to a
  * card leaves from the same completion handler, with nothing scheduled in between.
  */
 #include <linux/jiffies.h>
@@ -60,7 +60,7 @@ static void send_gate(struct dealbox *db, const struct wire_gate *answer)
 		return;
 	}
 
-	wire_gate_put(gate->buf, answer);
+	gate->urb->transfer_buffer_length = db->dialect->gate_put(gate->buf, answer);
 	usb_anchor_urb(gate->urb, &db->submitted);
 	error = usb_submit_urb(gate->urb, GFP_ATOMIC);
 	if (error) {
@@ -105,8 +105,7 @@ static void note_loading(struct dealbox *db, const struct wire_event *event)
 	complete(&loading->done);
 }
 
-/* False: something in it cannot be. */
-static bool take_event(struct dealbox *db, const u8 *bytes, u64 now)
+bool dealbox_take_event(struct dealbox *db, const u8 *bytes, u64 now)
 {
 	struct dealbox_event event;
 	struct wire_event wire;
@@ -124,25 +123,13 @@ static bool take_event(struct dealbox *db, const u8 *bytes, u64 now)
 	return ok;
 }
 
-/*
- * False: an event that cannot be, or not a whole number of events. Then the
- * transfer is dropped as a whole.
- */
-static bool take_transfer(struct dealbox *db, const u8 *bytes, unsigned int length, u64 now)
+void dealbox_take_malformed(struct dealbox *db, unsigned int length, u64 now)
 {
 	struct dealbox_event event;
-	unsigned int i;
-	bool ok = true;
 
-	if (!length || length % WIRE_EVENT_SIZE) {
-		db->stats.malformed++;
-		abi_protocol_error(&db->source, DEALBOX_PROTO_EVENT_SIZE, length, now, &event);
-		publish(db, &event);
-		return false;
-	}
-	for (i = 0; i < length; i += WIRE_EVENT_SIZE)
-		ok &= take_event(db, bytes + i, now);
-	return ok;
+	db->stats.malformed++;
+	abi_protocol_error(&db->source, DEALBOX_PROTO_EVENT_SIZE, length, now, &event);
+	publish(db, &event);
 }
 
 /* One more failure: how long to pause, in ms. */
@@ -201,7 +188,7 @@ static void in_done(struct urb *urb)
 	switch (urb->status) {
 	case 0:
 		db->stats.transfers++;
-		if (take_transfer(db, db->int_buf, urb->actual_length, now))
+		if (db->dialect->receive(db, db->int_buf, urb->actual_length, now))
 			retry_good(&db->pace);
 		else
 			pause = failed(db, false);
@@ -275,6 +262,8 @@ int dealbox_stream_start(struct dealbox *db, gfp_t gfp)
 		db->waiting = false;
 		db->halted = false;
 		db->gate_halted = false;
+		if (db->dialect->restart)
+			db->dialect->restart(db);
 	}
 	spin_unlock_irq(&db->lock);
 	if (start)
@@ -293,6 +282,26 @@ void dealbox_stream_stop(struct dealbox *db, int error)
 	cancel_delayed_work_sync(&db->retry);
 }
 
+/* An URB for an endpoint of either kind; interrupt endpoints have an interval. */
+static void fill(struct dealbox *db, struct urb *urb,
+		 const struct usb_endpoint_descriptor *endpoint, void *buf, int size,
+		 usb_complete_t complete, void *context)
+{
+	unsigned int number = usb_endpoint_num(endpoint);
+	bool in = usb_endpoint_dir_in(endpoint);
+
+	if (usb_endpoint_xfer_int(endpoint))
+		usb_fill_int_urb(urb, db->udev,
+				 in ? usb_rcvintpipe(db->udev, number) :
+				      usb_sndintpipe(db->udev, number),
+				 buf, size, complete, context, endpoint->bInterval);
+	else
+		usb_fill_bulk_urb(urb, db->udev,
+				  in ? usb_rcvbulkpipe(db->udev, number) :
+				       usb_sndbulkpipe(db->udev, number),
+				  buf, size, complete, context);
+}
+
 int dealbox_stream_alloc(struct dealbox *db, const struct usb_endpoint_descriptor *in,
 			 const struct usb_endpoint_descriptor *out)
 {
@@ -303,21 +312,17 @@ int dealbox_stream_alloc(struct dealbox *db, const struct usb_endpoint_descripto
 	db->int_buf = kzalloc(size, GFP_KERNEL);
 	if (!db->int_in || !db->int_buf)
 		return -ENOMEM;
-	usb_fill_int_urb(db->int_in, db->udev,
-			 usb_rcvintpipe(db->udev, usb_endpoint_num(in)),
-			 db->int_buf, size, in_done, db, in->bInterval);
+	fill(db, db->int_in, in, db->int_buf, size, in_done, db);
 
 	for (i = 0; out && i < DEALBOX_GATES; i++) {
 		struct dealbox_gate *gate = &db->gates[i];
 
 		gate->db = db;
 		gate->urb = usb_alloc_urb(0, GFP_KERNEL);
-		gate->buf = kzalloc(WIRE_GATE_SIZE, GFP_KERNEL);
+		gate->buf = kzalloc(FRAME_BYTES(WIRE_GATE_SIZE), GFP_KERNEL);
 		if (!gate->urb || !gate->buf)
 			return -ENOMEM;
-		usb_fill_int_urb(gate->urb, db->udev,
-				 usb_sndintpipe(db->udev, usb_endpoint_num(out)),
-				 gate->buf, WIRE_GATE_SIZE, gate_done, gate, out->bInterval);
+		fill(db, gate->urb, out, gate->buf, 0, gate_done, gate);
 	}
 	return 0;
 }

@@ -38,10 +38,15 @@ FIXTURE(machine) {
 FIXTURE_VARIANT(machine) {
 	const char *kind;
 	bool routed;
+	const char *dialect;	/* NULL = native */
 };
 
 FIXTURE_VARIANT_ADD(machine, stored) { .kind = "stored" };
 FIXTURE_VARIANT_ADD(machine, routed) { .kind = "routed", .routed = true };
+FIXTURE_VARIANT_ADD(machine, serial_stored) { .kind = "stored", .dialect = "serial" };
+FIXTURE_VARIANT_ADD(machine, serial_routed) {
+	.kind = "routed", .routed = true, .dialect = "serial",
+};
 
 /* Waits for what the machine says when it is plugged in, and reads it all. */
 static bool greeted(int fd);
@@ -50,7 +55,8 @@ FIXTURE_SETUP(machine)
 {
 	const char *const options[] = {
 		"--kind", variant->kind, "--manual", "--speed", "0", "--seed", "7",
-		"--gate-deadline", "10000000", "--pocket-capacity", "20", NULL
+		"--gate-deadline", "10000000", "--pocket-capacity", "20",
+		"--dialect", variant->dialect ?: "native", NULL
 	};
 
 	ASSERT_TRUE(kernel_begin(&self->kernel));
@@ -1054,7 +1060,8 @@ TEST_F(machine, broken_answers)
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS: stall"));
 	EXPECT_EQ(-EPROTO, call(self->fd, DEALBOX_IOC_GET_STATUS, &status));
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS: status EPROTO"));
-	EXPECT_EQ(-EIO, call(self->fd, DEALBOX_IOC_GET_STATUS, &status));
+	EXPECT_EQ(variant->dialect ? -ETIMEDOUT : -EIO,
+		  call(self->fd, DEALBOX_IOC_GET_STATUS, &status));
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS: bytes ff"
 				 "00000000000000000000000000000000000000000000000000000000000000"));
 	EXPECT_EQ(-EPROTO, call(self->fd, DEALBOX_IOC_GET_STATUS, &status));
@@ -1069,9 +1076,11 @@ TEST_F(machine, broken_plan_transfer)
 		return;		/* such a machine is sent no plan */
 	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: stall"));
-	EXPECT_EQ(-EPROTO, load(self->fd));
-	ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: status EPROTO"));
-	EXPECT_EQ(-EIO, load(self->fd));
+	EXPECT_EQ(variant->dialect ? -EREMOTEIO : -EPROTO, load(self->fd));
+	if (!variant->dialect) {
+		ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: status EPROTO"));
+		EXPECT_EQ(-EIO, load(self->fd));
+	}
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: refuse CRC 7"));
 	EXPECT_EQ(-EREMOTEIO, call(self->fd, DEALBOX_IOC_SET_PLAN, &plan));
 	EXPECT_EQ(DEALBOX_ERR_CRC, plan.result);
@@ -1087,6 +1096,8 @@ TEST_F(machine, broken_events)
 {
 	struct dealbox_event event;
 
+	if (variant->dialect)
+		return;		/* broken_frames */
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: short 31"));
 	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
 	event = next_event(self->fd);
@@ -1110,6 +1121,33 @@ TEST_F(machine, broken_events)
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on event KEY: set 0 7e"));
 	ASSERT_TRUE(machine_tell(&self->machine, "key start let-go"));
 	EXPECT_EQ(0x7e, next_event(self->fd).type);
+}
+
+/* What is no frame is dropped and told; the next frame is read, wherever it begins. */
+TEST_F(machine, broken_frames)
+{
+	struct dealbox_event event;
+
+	if (!variant->dialect)
+		return;
+	/* the rest of a frame does not come: known when the next one has */
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: short 31"));
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	ASSERT_TRUE(machine_tell(&self->machine, "key start let-go"));
+	event = next_event(self->fd);
+	EXPECT_EQ(DEALBOX_EV_KEY, event.type);
+	EXPECT_EQ(DEALBOX_EVF_MACHINE_GAP, event.flags);
+	event = next_event(self->fd);
+	EXPECT_EQ(DEALBOX_EV_PROTOCOL_ERROR, event.type);
+	EXPECT_EQ(DEALBOX_PROTO_EVENT_SIZE, event.code);
+
+	/* bytes that are no frame, the last of which could begin one; no event is lost */
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: bytes 00db8200"));
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	EXPECT_EQ(DEALBOX_EV_PROTOCOL_ERROR, next_event(self->fd).type);
+	event = next_event(self->fd);
+	EXPECT_EQ(DEALBOX_EV_KEY, event.type);
+	EXPECT_EQ(0, event.flags & DEALBOX_EVF_MACHINE_GAP);
 }
 
 /* Errors of the pipe are tried again; a stall is cleared; nothing is lost. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "frame.h"
 
 /* pid.codes' number for tests: a product needs its own */
 #define DESC_DEVICE		1
@@ -27,6 +28,7 @@
 
 #define BULK_SIZE	512
 #define INT_OUT_SIZE	16
+#define STREAM_MAX	1024	/* frames of the serial dialect that wait for the host */
 
 /* A transfer that is not answered yet. */
 struct pending {
@@ -36,6 +38,8 @@ struct pending {
 	uint64_t at;		/* when it ends; MACHINE_NEVER = by an event, or never */
 	int32_t status;
 	uint32_t length, room;
+	bool framed;		/* serial dialect: came in a frame, with this tag */
+	uint8_t tag_in_frame;
 	bool late;		/* OUT data that the machine takes only when the transfer ends */
 	uint8_t *data;		/* IN data, or late OUT data; owned */
 };
@@ -48,6 +52,9 @@ struct device {
 	bool halted[16];	/* by endpoint number */
 	struct pending pending[DEVICE_PENDING_MAX];
 	unsigned int count;
+	struct frame_reader frames;	/* serial dialect, from the host */
+	uint8_t stream[STREAM_MAX];	/* ... and to it */
+	size_t stream_length;
 };
 
 struct device *device_new(struct machine *machine, const struct device_config *config)
@@ -69,11 +76,18 @@ static void drop(struct device *d, unsigned int index)
 		(d->count - index) * sizeof(*d->pending));
 }
 
+static void restart(struct device *d)
+{
+	memset(d->halted, 0, sizeof(d->halted));
+	memset(&d->frames, 0, sizeof(d->frames));
+	d->stream_length = 0;
+}
+
 void device_detach(struct device *d)
 {
 	while (d->count)
 		drop(d, d->count - 1);
-	memset(d->halted, 0, sizeof(d->halted));
+	restart(d);
 	if (d->configuration)
 		machine_disconnect(d->machine);
 	d->configuration = 0;
@@ -94,9 +108,11 @@ const struct device_config *device_config(const struct device *d)
 	return &d->config;
 }
 
+/* It has an endpoint for gate commands. */
 static bool routed(const struct device *d)
 {
-	return machine_view(d->machine).desc->capabilities & DEALBOX_CAP_HOST_ROUTED;
+	return !d->config.serial_dialect &&
+		machine_view(d->machine).desc->capabilities & DEALBOX_CAP_HOST_ROUTED;
 }
 
 uint16_t device_int_out_size(const struct device *d)
@@ -136,15 +152,21 @@ static size_t config_descriptor(const struct device *d, uint8_t *buf)
 {
 	/* self-powered, with remote wakeup, 2 mA from the bus */
 	static const uint8_t config[] = { 9, DESC_CONFIG, 0, 0, 1, 1, 0, 0xe0, 1 };
+	bool serial = d->config.serial_dialect;
 	const uint8_t interface[] = { 9, DESC_INTERFACE, 0, 0, routed(d) ? 3 : 2, WIRE_CLASS,
-				      WIRE_SUBCLASS, WIRE_PROTOCOL, 0 };
+				      WIRE_SUBCLASS, serial ? FRAME_PROTOCOL : WIRE_PROTOCOL, 0 };
 	size_t length = put(buf, config, sizeof(config));
 
 	length += put(buf + length, interface, sizeof(interface));
-	wire_descriptor_put(buf + length, machine_view(d->machine).desc);
-	length += WIRE_DESC_SIZE;
+	if (!serial) {
+		wire_descriptor_put(buf + length, machine_view(d->machine).desc);
+		length += WIRE_DESC_SIZE;
+	}
 	length += endpoint(buf + length, DEVICE_EP_BULK_OUT, 2, BULK_SIZE);
-	length += endpoint(buf + length, DEVICE_EP_INT_IN, 3, d->config.int_in_size);
+	if (serial)
+		length += endpoint(buf + length, DEVICE_EP_INT_IN, 2, BULK_SIZE);
+	else
+		length += endpoint(buf + length, DEVICE_EP_INT_IN, 3, d->config.int_in_size);
 	if (routed(d))
 		length += endpoint(buf + length, DEVICE_EP_INT_OUT, 3, INT_OUT_SIZE);
 	buf[2] = length & 0xff;
@@ -204,7 +226,7 @@ static int set_configuration(struct device *d, uint16_t value)
 {
 	if (value > 1)
 		return -EPIPE;
-	memset(d->halted, 0, sizeof(d->halted));
+	restart(d);
 	if (value)
 		machine_configure(d->machine);
 	else if (d->configuration)
@@ -268,14 +290,19 @@ static int standard_request(struct device *d, const uint8_t *setup, uint8_t *buf
 	}
 }
 
-static int vendor_request(struct device *d, const struct transfer *transfer, uint8_t *buf)
+static int vendor_request(struct device *d, const struct transfer *transfer, bool framed,
+			  uint8_t *buf)
 {
 	const uint8_t *setup = transfer->setup;
 	uint16_t value = setup[2] | setup[3] << 8, index = setup[4] | setup[5] << 8;
 	size_t length;
 
-	if (!d->configuration || index != 0)
+	if (!d->configuration || index != 0 || framed != d->config.serial_dialect)
 		return -EPIPE;
+	if (framed && setup[0] == WIRE_REQ_IN && setup[1] == FRAME_DESCRIBE) {
+		wire_descriptor_put(buf, machine_view(d->machine).desc);
+		return WIRE_DESC_SIZE;
+	}
 	if (setup[0] == WIRE_REQ_IN) {
 		length = machine_query(d->machine, setup[1], value, buf);
 		return length ? (int)length : -EPIPE;
@@ -400,7 +427,8 @@ static void answer(struct pending *p, uint64_t now, const struct spoil *spoil, i
 
 static void stall(struct device *d, struct pending *p, uint64_t now, uint64_t delay)
 {
-	if (p->endpoint & 15)
+	/* a frame is refused, not an endpoint halted */
+	if ((p->endpoint & 15) && !p->framed)
 		d->halted[p->endpoint & 15] = true;
 	p->status = -EPIPE;
 	p->at = now + delay;
@@ -437,7 +465,7 @@ static void control(struct device *d, uint64_t now, const struct transfer *trans
 			       spoil.refuse->value[1] == EFFECT_NONE ? 0 : spoil.refuse->value[1]);
 		length = -EPIPE;
 	} else if ((setup[0] & 0x60) == 0x40) {
-		length = vendor_request(d, transfer, buf);
+		length = vendor_request(d, transfer, p->framed, buf);
 	} else {
 		length = standard_request(d, setup, buf);
 	}
@@ -495,9 +523,8 @@ static void out(struct device *d, uint64_t now, const struct transfer *transfer,
 	spoil_world(d, &spoil);
 }
 
-void device_submit(struct device *d, uint64_t now, const struct transfer *transfer)
+static struct pending *begin(struct device *d, const struct transfer *transfer)
 {
-	struct spoil spoil = spoil_of(d, HOOK_SUBMIT, transfer->endpoint);
 	struct pending *p;
 
 	if (d->count == DEVICE_PENDING_MAX)
@@ -508,13 +535,151 @@ void device_submit(struct device *d, uint64_t now, const struct transfer *transf
 		.in = transfer->endpoint & 0x80, .at = MACHINE_NEVER,
 		.room = transfer->length < DEVICE_DATA_MAX ? transfer->length : DEVICE_DATA_MAX,
 	};
-	if (transfer->endpoint == 0)
+	return p;
+}
+
+/* --- the serial dialect: frames that stand for transfers of the other --------------------- */
+
+static void framed_request(struct device *d, uint64_t now, const struct frame *frame)
+{
+	const uint8_t *payload = frame->payload;
+	struct transfer transfer = { .length = frame->length - FRAME_REQUEST_HEADER };
+	bool in = frame->length == FRAME_REQUEST_HEADER;
+	struct pending *p;
+
+	transfer.setup[0] = in ? WIRE_REQ_IN : WIRE_REQ_OUT;
+	memcpy(transfer.setup + 1, payload, FRAME_REQUEST_HEADER);
+	memcpy(transfer.data, payload + FRAME_REQUEST_HEADER, transfer.length);
+	if (in)
+		transfer.length = FRAME_PAYLOAD_MAX - FRAME_ANSWER_HEADER;
+	transfer.setup[6] = transfer.length;
+	p = begin(d, &transfer);
+	p->framed = true;
+	p->tag_in_frame = frame->tag;
+	control(d, now, &transfer, p);
+}
+
+static void framed_out(struct device *d, uint64_t now, const struct frame *frame,
+		       uint8_t address)
+{
+	struct transfer transfer = { .endpoint = address, .length = frame->length };
+	struct pending *p;
+
+	memcpy(transfer.data, frame->payload, frame->length);
+	p = begin(d, &transfer);
+	p->framed = true;
+	out(d, now, &transfer, p);
+}
+
+/* A frame of another kind, or one that is broken, is as if it had not come. */
+static void take_frames(struct device *d, uint64_t now, const uint8_t *data, size_t length)
+{
+	struct frame frame;
+
+	while (frame_read(&d->frames, &data, &length, &frame)) {
+		if (frame.kind == FRAME_REQUEST && frame.length >= FRAME_REQUEST_HEADER)
+			framed_request(d, now, &frame);
+		else if (frame.kind == FRAME_PLAN)
+			framed_out(d, now, &frame, DEVICE_EP_BULK_OUT);
+		else if (frame.kind == FRAME_GATE)
+			framed_out(d, now, &frame, DEVICE_EP_INT_OUT);
+	}
+}
+
+static void send_frame(struct device *d, uint8_t kind, uint8_t tag, size_t length)
+{
+	d->stream_length += frame_seal(d->stream + d->stream_length, kind, tag, length);
+}
+
+static bool stream_has_room(const struct device *d)
+{
+	return d->stream_length + FRAME_MAX <= sizeof(d->stream);
+}
+
+static void send_answer(struct device *d, const struct pending *p)
+{
+	uint8_t *payload = d->stream + d->stream_length + FRAME_HEADER;
+	size_t length = p->in && !p->status ? p->length : 0;
+
+	payload[0] = p->status ? FRAME_STALL : FRAME_DONE;
+	if (length)
+		memcpy(payload + FRAME_ANSWER_HEADER, p->data, length);
+	send_frame(d, FRAME_ANSWER, p->tag_in_frame, FRAME_ANSWER_HEADER + length);
+}
+
+/* Ends what came in frames and is due; answers go into the stream. */
+static void reap_framed(struct device *d, uint64_t now)
+{
+	unsigned int i = 0;
+
+	while (i < d->count) {
+		struct pending *p = &d->pending[i];
+
+		if (!p->framed || p->at > now || !stream_has_room(d)) {
+			i++;
+			continue;
+		}
+		if (p->late)
+			take(d, p, p->data);
+		/* what a transfer would have failed with is an answer that gets lost */
+		if (!p->endpoint && (!p->status || p->status == -EPIPE))
+			send_answer(d, p);
+		drop(d, i);
+	}
+}
+
+/* What waits for the host, events behind answers; at most size bytes. */
+static size_t fetch_stream(struct device *d, uint8_t *buf, size_t size)
+{
+	/* no more than this transfer takes: the machine shall not run ahead of the host */
+	while (d->stream_length < size && stream_has_room(d) &&
+	       machine_fetch(d->machine, d->stream + d->stream_length + FRAME_HEADER,
+			     WIRE_EVENT_SIZE))
+		send_frame(d, FRAME_EVENT, 0, WIRE_EVENT_SIZE);
+	if (size > d->stream_length)
+		size = d->stream_length;
+	memcpy(buf, d->stream, size);
+	d->stream_length -= size;
+	memmove(d->stream, d->stream + size, d->stream_length);
+	return size;
+}
+
+static uint64_t stream_at(const struct device *d)
+{
+	uint64_t at = d->stream_length ? 0 : machine_fetch_at(d->machine);
+	unsigned int i;
+
+	for (i = 0; i < d->count; i++)
+		if (d->pending[i].framed && d->pending[i].at < at)
+			at = d->pending[i].at;
+	return at;
+}
+
+/* When there is something for a transfer of events. */
+static uint64_t fetch_at(const struct device *d)
+{
+	return d->config.serial_dialect ? stream_at(d) : machine_fetch_at(d->machine);
+}
+
+/* --- */
+
+void device_submit(struct device *d, uint64_t now, const struct transfer *transfer)
+{
+	struct spoil spoil = spoil_of(d, HOOK_SUBMIT, transfer->endpoint);
+	struct pending *p = begin(d, transfer);
+
+	if (transfer->endpoint == 0) {
 		control(d, now, transfer, p);
-	else if (!d->configuration || !has_endpoint(d, transfer->endpoint))
+	} else if (!d->configuration || !has_endpoint(d, transfer->endpoint)) {
 		stall(d, p, now, 0);
-	else if (!p->in)
+	} else if (!p->in && d->config.serial_dialect) {
+		p->at = now;
+		p->length = p->room;
+		take_frames(d, now, transfer->data, p->room);
+	} else if (!p->in) {
 		out(d, now, transfer, p);
-	/* interrupt IN is held until there is an event: device_reap() */
+	}
+	/* a transfer of events is held until there is one: device_reap() */
 	spoil_world(d, &spoil);
 }
 
@@ -542,6 +707,7 @@ static void pump(struct device *d, uint64_t now)
 {
 	unsigned int i;
 
+	reap_framed(d, now);
 	for (i = 0; i < d->count; i++) {
 		struct pending *p = &d->pending[i];
 		uint8_t buf[1024];
@@ -554,7 +720,7 @@ static void pump(struct device *d, uint64_t now)
 			stall(d, p, now, 0);
 			continue;
 		}
-		if (machine_fetch_at(d->machine) > now)
+		if (fetch_at(d) > now)
 			return;
 		spoil = spoil_of(d, HOOK_TRANSFER, 0);
 		if (spoil.ignore) {
@@ -566,7 +732,8 @@ static void pump(struct device *d, uint64_t now)
 			answer(p, now, &spoil, 0, NULL, 0);
 		} else {
 			length = d->config.int_in_size < p->room ? d->config.int_in_size : p->room;
-			length = machine_fetch(d->machine, buf, length);
+			length = d->config.serial_dialect ? fetch_stream(d, buf, length) :
+							    machine_fetch(d->machine, buf, length);
 			answer(p, now, &spoil, 0, buf, length);
 		}
 		spoil_world(d, &spoil);
@@ -581,7 +748,7 @@ bool device_reap(struct device *d, uint64_t now, struct completion *completion)
 	for (i = 0; i < d->count; i++) {
 		struct pending *p = &d->pending[i];
 
-		if (p->at > now)
+		if (p->framed || p->at > now)
 			continue;
 		if (p->late && !take(d, p, p->data))
 			stall(d, p, now, 0);
@@ -605,11 +772,10 @@ uint64_t device_next(const struct device *d)
 
 	for (i = 0; i < d->count; i++) {
 		const struct pending *p = &d->pending[i];
-		uint64_t at = p->at;
+		uint64_t at = p->framed ? MACHINE_NEVER : p->at;
 
 		if (waits_for_event(p))
-			at = d->halted[DEVICE_EP_INT_IN & 15] ? 0 :
-				machine_fetch_at(d->machine);
+			at = d->halted[DEVICE_EP_INT_IN & 15] ? 0 : fetch_at(d);
 		if (at < next)
 			next = at;
 	}

@@ -15,12 +15,13 @@
 #define DEVICE_PENDING_MAX	64
 
 #define DEVICE_EP_BULK_OUT	0x01
-#define DEVICE_EP_INT_IN	0x82
+#define DEVICE_EP_INT_IN	0x82	/* bulk in the serial dialect */
 #define DEVICE_EP_INT_OUT	0x03
 
 struct device_config {
 	char serial[64], product[64];
 	uint16_t int_in_size;	/* wMaxPacketSize, 32..1024 */
+	bool serial_dialect;	/* docs/protocol-serial.md instead of docs/protocol.md */
 };
 
 /* One transfer that the host asks for. */

@@ -68,6 +68,7 @@ static const struct option_text {
 	{ "port", "N", "port of vhci_hcd; otherwise the first free one", 'p' },
 	{ "machines", "N", "so many machines; .1, .2... is put behind paths, -1, -2... behind serials", 'n' },
 	{ "kind", "stored|routed", "who holds the plan: the machine, or the host routes each card", 'k' },
+	{ "dialect", "native|serial", "what it speaks on USB; serial is for the kernel module only", 'D' },
 	{ "speed", "FACTOR", "1 = about 10 cards a second, 0 = as fast as the host fetches events", 'x' },
 	{ "seed", "N", "order of the cards, and all else that is left to chance", 'r' },
 	{ "pack", "bridge|preferans|jokers", "which cards a pack has: 52, 32 or 54", 'c' },
@@ -307,6 +308,9 @@ static void take_option(struct options *o, const char *name, char letter, const 
 		desc->capabilities |= choice(name, arg, "stored|routed") ?
 			DEALBOX_CAP_HOST_ROUTED : DEALBOX_CAP_STORED_PLAN;
 		break;
+	case 'D':
+		o->device.serial_dialect = choice(name, arg, "native|serial");
+		break;
 	case 'x':
 		o->machine.speed = strtod(arg, &end);
 		if (end == arg || *end || !(o->machine.speed >= 0 && o->machine.speed <= 1e6))
@@ -393,6 +397,8 @@ static void check_options(struct options *o, const char *deck, const char *list)
 
 	if (o->usbip + (o->socket != NULL) + (o->usbredir != NULL) + (o->serve >= 0) != 1)
 		die(EXIT_USAGE, "exactly one of --socket PATH, --usbip, --usbredir PATH and --serve TCP-PORT is needed; see --help");
+	if (o->socket && o->device.serial_dialect)
+		die(EXIT_USAGE, "--dialect serial is for USB, not for --socket: the library speaks the native dialect only");
 	if (o->port >= 0 && (!o->usbip || o->machines > 1))
 		die(EXIT_USAGE, "--port goes with --usbip and one machine");
 	if (list) {
