@@ -142,9 +142,10 @@ static enum status deal_run(struct args *args)
 	}
 	if (law.turn || law.before || law.record || law.language)
 		return args_wrong(args, "--turn, --before, --law-record and --lang go with --law");
-	if (options.resume &&
-	    (options.boards_text || options.copies_text || options.session || options.how))
-		return args_wrong(args, "--resume takes boards, copies, session and how from the job that it resumes");
+	if (options.resume && (options.boards_text || options.copies_text))
+		return args_wrong(args, "--resume takes boards and copies from the job that it resumes");
+	if (options.resume && (options.session || options.how))
+		return args_wrong(args, "--resume takes session and how from the job that it resumes");
 	if (!options.resume && !args->argc)
 		return args_wrong(args, "it wants a deal file");
 	if (options.boards_text &&
