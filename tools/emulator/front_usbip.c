@@ -5,7 +5,6 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -15,9 +14,8 @@
 
 #include "front.h"
 #include "usbip.h"
+#include "vhci.h"
 
-#define VHCI		"/sys/devices/platform/vhci_hcd.0/"
-#define PORT_FREE	4	/* VDEV_ST_NULL */
 #define RETRY_US	100000	/* a port needs a moment to become free */
 #define OUT_MAX		(2 * (USBIP_HEADER + DEVICE_DATA_MAX))
 
@@ -34,46 +32,6 @@ struct usbip_front {
 	size_t out_length;
 };
 
-/* The first free high-speed port, -1 if there is none, -2 if vhci_hcd is not there. */
-static int free_port(void)
-{
-	char path[80] = VHCI "status", line[200];
-	unsigned int controller = 0;
-	int found = -2;
-	FILE *file;
-
-	while (found < 0 && (file = fopen(path, "re"))) {
-		found = -1;
-		while (fgets(line, sizeof(line), file)) {
-			unsigned int port, state;
-
-			if (sscanf(line, "hs %u %u", &port, &state) == 2 && state == PORT_FREE) {
-				found = port;
-				break;
-			}
-		}
-		fclose(file);
-		snprintf(path, sizeof(path), VHCI "status.%u", ++controller);
-	}
-	return found;
-}
-
-/* 0, or a negative errno: what the kernel said */
-static int attach(int port, int socket)
-{
-	char text[80];
-	int length = snprintf(text, sizeof(text), "%d %d %u %d", port, socket, USBIP_DEVID,
-			      USBIP_SPEED_HIGH);
-	int fd = open(VHCI "attach", O_WRONLY | O_CLOEXEC), error = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, length) < 0)
-		error = -errno;
-	close(fd);
-	return error;
-}
-
 static void connected(struct usbip_front *f, int fd, bool greeted)
 {
 	f->fd = fd;
@@ -82,25 +40,14 @@ static void connected(struct usbip_front *f, int fd, bool greeted)
 	f->out_length = 0;
 }
 
-/* 0, or a negative errno; -ENODEV vhci_hcd is not there, -EBUSY no port is free */
+/* 0, or what vhci_plug() says */
 static int plug(struct usbip_front *f)
 {
-	int pair[2], error, port = f->wanted_port;
+	int fd = vhci_plug(f->wanted_port);
 
-	if (port < 0)
-		port = free_port();
-	if (port < 0)
-		return port == -2 ? -ENODEV : -EBUSY;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-		return -errno;
-	error = attach(port, pair[0]);
-	close(pair[0]);
-	if (error) {
-		close(pair[1]);
-		return error;
-	}
-	connected(f, pair[1], true);
-	return 0;
+	if (fd >= 0)
+		connected(f, fd, true);
+	return fd < 0 ? fd : 0;
 }
 
 static void unplug(struct usbip_front *f)
