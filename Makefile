@@ -5,6 +5,8 @@ SET ?= docs/examples/club-evening.pbn
 BOARDS ?=
 COPIES ?= 2
 KERNEL ?= 6.1
+CARDS ?= 10000
+SVG ?= build/bench-route/routing.svg
 PREFIX ?= /usr/local
 DESTDIR ?=
 
@@ -18,6 +20,8 @@ help:
 	@echo 'make fuzz      run the fuzz targets for some minutes'
 	@echo 'make crashtest kill, unplug and switch off 1000 times while boards are dealt'
 	@echo 'make bench     measure, and print figures'
+	@echo 'make bench-route  how soon a card is answered, by the module and by libusb; KERNEL=6.12'
+	@echo '               CARDS=10000 SVG=docs/routing.svg'
 	@echo 'make install   user space, and the source of the module for DKMS; PREFIX=/usr/local DESTDIR='
 	@echo 'make clean     remove what was built'
 	@echo 'Each installs the Debian packages that it needs.'
@@ -48,6 +52,10 @@ bench:
 	@ninja -C build/bench >/dev/null
 	@meson test -C build/bench --no-rebuild --benchmark --num-processes 1 --verbose
 
+bench-route:
+	@tests/setup/run user-space vm '$(KERNEL)'
+	@tests/bench/route/run -k '$(KERNEL)' -n '$(CARDS)' -s '$(SVG)'
+
 # DESTDIR is for those who make packages: what a running system must be told is theirs then.
 # A warning of a compiler that we have not met shall not keep anybody from installing.
 install:
@@ -76,4 +84,4 @@ activate:
 clean:
 	rm -rf build
 
-.PHONY: help demo check fuzz crashtest bench install activate clean
+.PHONY: help demo check fuzz crashtest bench bench-route install activate clean
