@@ -9,6 +9,8 @@ CARDS ?= 10000
 SVG ?= build/bench-route/routing.svg
 PREFIX ?= /usr/local
 DESTDIR ?=
+SEED ?= $(shell date +%s)
+SECONDS ?= 3600
 
 VERSION := $(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 MODULE_SOURCE = $(DESTDIR)/usr/src/dealbox-$(VERSION)
@@ -18,6 +20,7 @@ help:
 	@echo '               SET=file.pbn BOARDS=1-8 COPIES=3 KERNEL=6.12'
 	@echo 'make check     run every test'
 	@echo 'make fuzz      run the fuzz targets for some minutes'
+	@echo 'make fuzz-usb  machines that do everything wrong, on the debug kernel; SECONDS=3600 SEED=1'
 	@echo 'make crashtest kill, unplug and switch off 1000 times while boards are dealt'
 	@echo 'make bench     measure, and print figures'
 	@echo 'make bench-route  how soon a card is answered, by the module and by libusb; KERNEL=6.12'
@@ -38,6 +41,11 @@ check:
 fuzz:
 	@tests/setup/run user-space tests
 	@tests/fuzz/run 2000000
+
+fuzz-usb:
+	@tests/setup/run user-space vm harness debug
+	@tests/build user
+	@tests/fuzz-usb/run -s '$(SEED)' -u 1-200 -t '$(SECONDS)'
 
 crashtest:
 	@tests/setup/run user-space
@@ -84,4 +92,4 @@ activate:
 clean:
 	rm -rf build
 
-.PHONY: help demo check fuzz crashtest bench bench-route install activate clean
+.PHONY: help demo check fuzz fuzz-usb crashtest bench bench-route install activate clean

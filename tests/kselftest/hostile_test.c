@@ -419,6 +419,7 @@ static __u8 *arena(void)
 	return pages;
 }
 
+/* The kernel's; a 32-bit program of a 64-bit kernel has nothing there. */
 #define KERNEL_BASE	(sizeof(long) == 8 ? (unsigned long)0xffff888000000000ULL : 0xc0000000UL)
 
 /* An address for size bytes; *good: they can be read and written there. */
@@ -435,8 +436,9 @@ static void *address(__u64 *state, __u8 *pages, size_t size, bool *good)
 	case 2:
 		return (void *)(KERNEL_BASE + below(state, 1 << 29));
 	case 3:		/* nobody's; or the last bytes would be at the first address */
-		return (void *)(below(state, 2) ? KERNEL_BASE | (unsigned long)chance(state) :
-						  -1UL - part);
+		if (sizeof(long) == 8 && below(state, 2))
+			return (void *)(KERNEL_BASE | (unsigned long)chance(state));
+		return (void *)(-1UL - part);
 	case 4:
 		return pages + PAGE + below(state, PAGE - size);
 	case 5:

@@ -1,0 +1,1124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Machines that do everything wrong, one after another, while a program uses them in
+ * the normal way. Runs in the virtual machine; see README.md.
+ *
+ * A case is a scenario of dealbox-emulator. It comes from a file, or is made from a
+ * number; the same number makes the same case.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/usbdevice_fs.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/dealbox.h>
+
+#define JOBS_MAX	6	/* ports for high speed that one vhci_hcd has: 8 */
+#define PATIENCE	120000	/* ms after which something counts as hanging */
+#define ENUMERATION	20000	/* ms that a machine gets to be found, */
+#define USE		5000	/* and to be used, before its cable is pulled */
+#define MESSAGES_MAX	60	/* lines of the driver in one case */
+#define CASE_MAX	16384
+
+static const char *out = ".";	/* folder where a case that failed is left */
+
+/* What the jobs tell each other. */
+static struct board {
+	_Atomic bool failed;
+	_Atomic unsigned int cases, found, events, protocol_errors, errors;
+	char now[JOBS_MAX][CASE_MAX];
+} *board;
+
+static long long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+/* splitmix64 */
+static uint64_t chance(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+static uint32_t below(uint64_t *state, uint32_t n)
+{
+	return chance(state) % n;
+}
+
+/* --- a case from a number ---------------------------------------------------------------- */
+
+struct text {
+	char *at;
+	size_t room;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void say(struct text *t, const char *format, ...)
+{
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vsnprintf(t->at, t->room, format, args);
+	va_end(args);
+	if (length < 0 || (size_t)length >= t->room)
+		return;
+	t->at += length;
+	t->room -= length;
+}
+
+static const char *one_of(uint64_t *state, const char *const *words)
+{
+	uint32_t n = 0;
+
+	while (words[n])
+		n++;
+	return words[below(state, n)];
+}
+
+/* A value at which something may break. */
+static uint32_t edge(uint64_t *state, unsigned int bits)
+{
+	static const uint32_t edges[] = { 0, 1, 2, 7, 8, 9, 0x7f, 0x80, 0xff, 0x7fff, 0xffff,
+					  0x7fffffff, 0x80000000, 0xffffffff };
+	uint32_t value = below(state, 3) ? edges[below(state, sizeof(edges) / sizeof(*edges))] :
+			 chance(state);
+
+	return bits < 32 ? value & ((1u << bits) - 1) : value;
+}
+
+static void hex(struct text *t, uint64_t *state, unsigned int length)
+{
+	while (length--)
+		say(t, "%02x", edge(state, 8));
+}
+
+/* An event that may be, or nearly. */
+static void hex_event(struct text *t, uint64_t *state)
+{
+	static const uint8_t types[] = {
+		0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x08, 0x10, 0x11, 0x12, 0x12, 0x12, 0x13,
+		0x14, 0x15, 0x16, 0x17, 0x18, 0x20, 0x22, 0x28, 0x2c, 0x2e, 0x00, 0x7e, 0xff,
+	};
+	uint32_t number = below(state, 4) ? below(state, 40) : edge(state, 32);
+	uint32_t insertion = below(state, 4) ? 1 + below(state, 2) : edge(state, 32);
+
+	say(t, "%02x%02x%02x%02x%02x%02x%02x%02x", types[below(state, sizeof(types))],
+	    below(state, 4), below(state, 2), 0, number & 0xff, number >> 8 & 0xff,
+	    number >> 16 & 0xff, number >> 24);
+	hex(t, state, 4);
+	say(t, "%02x%02x%02x%02x", insertion & 0xff, insertion >> 8 & 0xff,
+	    insertion >> 16 & 0xff, insertion >> 24);
+	/* position, card, pocket, quality */
+	say(t, "%02x%02x%02x%02x", below(state, 5) ? below(state, 64) : edge(state, 8),
+	    below(state, 5) ? below(state, 52) : edge(state, 8),
+	    below(state, 5) ? 255 : edge(state, 8), below(state, 5) ? 98 : edge(state, 8));
+	hex(t, state, 12);
+}
+
+static const char *const requests[] = {
+	"GET_INFO", "GET_STATUS", "GET_STATUS", "GET_STATUS", "GET_RESULT", "GET_COUNTERS",
+	"GET_PARAM", "SET_PARAM", "LOAD", "LOAD", "START", "START", "PAUSE", "RESUME", "REREAD",
+	"ABORT", "CLEAR_FAULT", "LOCATE", "TEST_DEAL", "", NULL
+};
+static const char *const standards[] = {
+	"CLEAR_FEATURE", "CLEAR_FEATURE", "GET_STATUS", "SET_FEATURE", "SET_CONFIGURATION",
+	"SET_INTERFACE", "", NULL
+};
+static const char *const events[] = {
+	"STATE_LOST", "BOARD_INSERTED", "PLAN_LOADED", "DEAL_STARTED", "CARD_READ", "CARD_ROUTED",
+	"CARD_LANDED", "DEAL_DONE", "PAUSED", "", "", NULL
+};
+static const char *const statuses[] = {
+	"EPROTO", "EILSEQ", "ETIME", "EOVERFLOW", "EPIPE", "ECOMM", "ENOSR", "EREMOTEIO", NULL
+};
+
+static void say_when(struct text *t, uint64_t *state)
+{
+	switch (below(state, 6)) {
+	case 0:
+		say(t, " always");
+		break;
+	case 1:
+		say(t, " every %u", 2 + below(state, 6));
+		break;
+	case 2:
+		say(t, " nth %u times %u", 1 + below(state, 10), 2 + below(state, 30));
+		break;
+	default:
+		say(t, " nth %u", 1 + below(state, below(state, 3) ? 4 : 60));
+	}
+}
+
+/* What becomes of an answer of this size. */
+static void say_answer(struct text *t, uint64_t *state, unsigned int size)
+{
+	switch (below(state, 11)) {
+	case 0:
+		say(t, ": short %u\n", below(state, size));
+		break;
+	case 1:
+		say(t, ": long %u\n", size + 1 + below(state, 300));
+		break;
+	case 2:
+		say(t, ": bytes ");
+		hex(t, state, below(state, size + 4));
+		say(t, "\n");
+		break;
+	case 3:
+		say(t, ": status %s\n", one_of(state, statuses));
+		break;
+	case 4:
+		say(t, ": stall\n");
+		break;
+	case 5:
+		say(t, below(state, 3) ? ": no-answer\n" : ": ignore\n");
+		break;
+	case 6:
+		say(t, ": delay %u\n", 1 + below(state, below(state, 2) ? 30 : 700));
+		break;
+	default:
+		say(t, ": set %u ", below(state, size));
+		hex(t, state, 1 + below(state, 4));
+		say(t, "\n");
+	}
+}
+
+static void say_world(struct text *t, uint64_t *state)
+{
+	static const char *const things[] = {
+		"unplug", "unplug", "unplug 20", "reset", "power-cycle 30", "pull", "cover open",
+		"key stop", "key 9", "hardware 7", "freeze", NULL
+	};
+
+	say(t, ": %s\n", one_of(state, things));
+}
+
+static void say_rule(struct text *t, uint64_t *state)
+{
+	static const char *const mishaps[] = {
+		"misread", "unreadable", "quality 0", "feed-timeout", "double-feed", "repeat",
+		"jam gate", "wrong-pocket", "missing", NULL
+	};
+	static const char *const spoilt[] = {
+		"drop", "duplicate", "unknown", "flood 40", "flood 300", "delay 20", NULL
+	};
+	unsigned int i, n;
+
+	switch (below(state, 20)) {
+	case 0:		/* interface, machine descriptor, endpoints */
+	case 1:
+		say(t, "on descriptor config always: set %u ", 9 + below(state, 54));
+		hex(t, state, 1 + below(state, 2));
+		say(t, "\n");
+		break;
+	case 2:
+		say(t, "on descriptor %s", below(state, 3) ? "config" : "device");
+		say_when(t, state);
+		say_answer(t, state, 63);
+		break;
+	case 3:
+		say(t, "on descriptor string");
+		say_when(t, state);
+		say_answer(t, state, 40);
+		break;
+	case 4:
+		say(t, "on standard %s", one_of(state, standards));
+		say_when(t, state);
+		say_answer(t, state, 2);
+		break;
+	case 5:
+	case 6:
+	case 7:
+	case 8:
+		say(t, "on request %s", one_of(state, requests));
+		say_when(t, state);
+		if (below(state, 8))
+			say_answer(t, state, 64);
+		else
+			say(t, ": refuse %u %u\n", 1 + below(state, 30), below(state, 300));
+		break;
+	case 9:
+	case 10:
+		say(t, "on transfer");
+		say_when(t, state);
+		say_answer(t, state, 33);
+		break;
+	case 11:
+	case 12:
+		say(t, "on transfer");
+		say_when(t, state);
+		say(t, ": bytes ");
+		n = 1 + below(state, below(state, 4) ? 2 : 9);
+		for (i = 0; i < n; i++)
+			hex_event(t, state);
+		say(t, "\n");
+		break;
+	case 13:
+	case 14:
+		say(t, "on event %s", one_of(state, events));
+		say_when(t, state);
+		if (below(state, 2)) {
+			say(t, ": %s\n", one_of(state, spoilt));
+		} else {
+			say(t, ": set %u ", below(state, 31));
+			hex(t, state, 1);
+			say(t, "\n");
+		}
+		break;
+	case 15:
+	case 16:
+		say(t, "on %s", below(state, 2) ? "plan" : "route");
+		say_when(t, state);
+		say(t, below(state, 2) ? ": stall\n" : below(state, 2) ? ": no-answer\n" :
+		    below(state, 2) ? ": ignore\n" : ": status EPROTO\n");
+		break;
+	case 17:
+		say(t, "position %u: %s\n", below(state, 52), one_of(state, mishaps));
+		break;
+	case 18:
+		say(t, "on event %s nth %u", one_of(state, events), 1 + below(state, 20));
+		say_world(t, state);
+		break;
+	default:
+		say(t, "on submit nth %u", 1 + below(state, 150));
+		say_world(t, state);
+	}
+}
+
+static const char *const packets[] = { "32", "64", "64", "256", "1024", NULL };
+
+static void make_case(char *text, uint64_t state)
+{
+	struct text t = { text, CASE_MAX };
+	unsigned int rules = 1 + below(&state, 5);
+
+	say(&t, "# options: --kind %s --packet %s", below(&state, 2) ? "routed" : "stored",
+	    one_of(&state, packets));
+	say(&t, " --gate-deadline %u\n", below(&state, 4) ? 5000000 : 1 + below(&state, 5000));
+	while (rules--)
+		say_rule(&t, &state);
+}
+
+static void make_unplug(char *text, unsigned int nth, bool routed)
+{
+	snprintf(text, CASE_MAX, "# options: --kind %s\non submit nth %u: unplug\n",
+		 routed ? "routed" : "stored", nth);
+}
+
+static bool load_case(char *text, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	size_t length = file ? fread(text, 1, CASE_MAX - 1, file) : 0;
+
+	if (file)
+		fclose(file);
+	text[length] = '\0';
+	return length;
+}
+
+/* --- the program that uses the machine ------------------------------------------------------ */
+
+struct user {
+	const char *node;
+	uint64_t state;
+	long long end;
+	uint64_t seqno;
+	uint64_t timestamp;
+	bool begun;
+};
+
+__attribute__((format(printf, 1, 2), noreturn))
+static void wrong(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("# ", stdout);
+	vfprintf(stdout, format, args);
+	fputc('\n', stdout);
+	fflush(stdout);
+	_exit(1);
+}
+
+/* The table of errors in docs/kernel-abi.md: what a good caller may see. */
+static void check_errno(const char *what, int error)
+{
+	static const int errors[] = {
+		0, EBUSY, EINTR, EIO, ENODEV, ENOMEM, EOPNOTSUPP, EPERM, EPROTO, EREMOTEIO,
+		ETIMEDOUT,
+		EINVAL,		/* the machine may have fewer pockets than the plan */
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+		if (error == errors[i])
+			return;
+	wrong("%s: errno %d is not documented", what, error);
+}
+
+static int ask(int fd, const char *what, unsigned long request, void *arg)
+{
+	int error = ioctl(fd, request, arg) ? errno : 0;
+
+	check_errno(what, error);
+	if (error)
+		board->errors++;
+	return error;
+}
+#define ASK(fd, name, arg)	ask(fd, #name, DEALBOX_IOC_##name, arg)
+
+static bool zero(const void *data, size_t size)
+{
+	const uint8_t *bytes = data;
+
+	while (size--)
+		if (*bytes++)
+			return false;
+	return true;
+}
+
+static bool known(uint32_t type)
+{
+	return (type >= DEALBOX_EV_STATE_LOST && type <= DEALBOX_EV_KEY) ||
+	       (type >= DEALBOX_EV_PLAN_LOADED && type <= DEALBOX_EV_FAULT_CLEARED) ||
+	       (type >= DEALBOX_EV_CARD_UNREADABLE && type <= DEALBOX_EV_DECK_SHORT) ||
+	       (type >= DEALBOX_EV_REPEATED_CARD && type <= DEALBOX_EV_HARDWARE) ||
+	       type == DEALBOX_EV_PROTOCOL_ERROR;
+}
+
+static bool within(uint8_t value, uint8_t max)
+{
+	return value <= max || value == DEALBOX_NONE;
+}
+
+static void check_event(struct user *u, const struct dealbox_event *e)
+{
+	const uint32_t flags = DEALBOX_EVF_FACE_UP | DEALBOX_EVF_AT_POWER_ON | DEALBOX_EVF_GAP |
+			       DEALBOX_EVF_MACHINE_GAP;
+
+	board->events++;
+	board->protocol_errors += e->type == DEALBOX_EV_PROTOCOL_ERROR;
+	if (!zero(e->reserved, sizeof(e->reserved)))
+		wrong("event %llu: reserved bytes are not zero", (unsigned long long)e->seqno);
+	if (e->flags & ~flags)
+		wrong("event %llu: flags %#x", (unsigned long long)e->seqno, e->flags);
+	if (e->type > 0xff && e->type != DEALBOX_EV_PROTOCOL_ERROR)
+		wrong("event %llu: type %#x", (unsigned long long)e->seqno, e->type);
+	if (u->begun && (e->seqno <= u->seqno || e->timestamp_ns < u->timestamp))
+		wrong("event %llu comes behind %llu", (unsigned long long)e->seqno,
+		      (unsigned long long)u->seqno);
+	if (u->begun && (e->seqno != u->seqno + 1) != !!(e->flags & DEALBOX_EVF_GAP))
+		wrong("event %llu comes behind %llu, flags %#x", (unsigned long long)e->seqno,
+		      (unsigned long long)u->seqno, e->flags);
+	if (known(e->type) &&
+	    !(within(e->position, DEALBOX_MAX_ENTRIES) && within(e->pocket, 7) &&
+	      within(e->card, DEALBOX_MAX_CARDS - 1) && within(e->quality, 100)))
+		wrong("event %llu: type %#x, a field cannot be", (unsigned long long)e->seqno,
+		      e->type);
+	if (e->type == DEALBOX_EV_PROTOCOL_ERROR &&
+	    (!within(e->card, 0) || !within(e->pocket, 0) || e->arg[1] ||
+	     (e->code != DEALBOX_PROTO_EVENT_SIZE && e->code != DEALBOX_PROTO_EVENT_FIELD)))
+		wrong("event %llu: PROTOCOL_ERROR code %u tells something of the machine's",
+		      (unsigned long long)e->seqno, e->code);
+	u->begun = true;
+	u->seqno = e->seqno;
+	u->timestamp = e->timestamp_ns;
+}
+
+/* Reads what there is, and waits for up to ms. The last type, 0 = none, negative = the end. */
+static int take_events(struct user *u, int fd, int ms, bool (*stop)(uint32_t type))
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+	struct dealbox_event got[8];
+	ssize_t length;
+	size_t i;
+
+	memset(got, 0xa5, sizeof(got));
+	if (ms >= 0 && poll(&pollfd, 1, ms) != 1)
+		return 0;
+	length = read(fd, got, sizeof(got));
+	if (length < 0 && errno != ENODEV && errno != EAGAIN && errno != EINTR)
+		wrong("read: errno %d is not documented", errno);
+	if (length < 0)
+		return errno == ENODEV ? -ENODEV : 0;
+	if (!length || length % sizeof(*got))
+		wrong("read gave %zd bytes", length);
+	for (i = 0; i < length / sizeof(*got); i++)
+		check_event(u, &got[i]);
+	if (!stop)
+		return 1;
+	for (i = 0; i < length / sizeof(*got); i++)
+		if (stop(got[i].type))
+			return got[i].type;
+	return 1;
+}
+
+/* Blocked in read all the time, until the machine goes. */
+static void *watch(void *arg)
+{
+	struct user *u = arg;
+	int fd = open(u->node, O_RDONLY | O_CLOEXEC);
+
+	while (fd >= 0 && take_events(u, fd, -1, NULL) >= 0)
+		;
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+static bool is_stop(uint32_t type)
+{
+	return type == DEALBOX_EV_DEAL_DONE || type == DEALBOX_EV_PAUSED ||
+	       type == DEALBOX_EV_ABORTED || type == DEALBOX_EV_STATE_LOST ||
+	       (type >= 0x20 && type <= 0x3f);
+}
+
+static int command(int fd, uint32_t op, uint32_t plan, uint32_t insertion, uint32_t arg)
+{
+	struct dealbox_control c = { .op = op, .plan_id = plan, .insertion = insertion,
+				     .arg = arg };
+
+	return ASK(fd, CONTROL, &c);
+}
+
+static void look_around(int fd)
+{
+	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED };
+	struct dealbox_counters counters;
+	struct dealbox_status status;
+	struct dealbox_info info;
+
+	memset(&info, 0xa5, sizeof(info));
+	memset(&status, 0xa5, sizeof(status));
+	memset(&counters, 0xa5, sizeof(counters));
+	if (!ASK(fd, GET_INFO, &info) &&
+	    (!zero(info.reserved, sizeof(info.reserved)) || info.reserved1 || !info.pockets ||
+	     info.pockets > 8 || !memchr(info.name, 0, sizeof(info.name)) ||
+	     !memchr(info.serial, 0, sizeof(info.serial)) || !info.plan_entries ||
+	     info.plan_entries > DEALBOX_MAX_ENTRIES))
+		wrong("GET_INFO gives what cannot be");
+	if (!ASK(fd, GET_STATUS, &status) &&
+	    (!zero(status.reserved, sizeof(status.reserved)) || status.reserved1 ||
+	     status.state > DEALBOX_STATE_DONE))
+		wrong("GET_STATUS gives what cannot be");
+	if (!ASK(fd, GET_COUNTERS, &counters) && counters.reserved)
+		wrong("GET_COUNTERS: reserved is not zero");
+	ASK(fd, GET_PARAM, &param);
+	memset(&param, 0, sizeof(param));
+	param.id = DEALBOX_PARAM_SPEED;
+	param.value = 600;
+	ASK(fd, SET_PARAM, &param);
+}
+
+/* Deals one board, as well as it goes. */
+static void deal(struct user *u, int fd)
+{
+	struct dealbox_plan plan = { .plan_id = 1 + below(&u->state, 9),
+				     .mode = DEALBOX_PLAN_BY_CARD, .entries = 52 };
+	struct dealbox_status status = { 0 };
+	int i, type, tries = 0;
+
+	for (i = 0; i < 52; i++)
+		plan.pocket[i] = i % 4;
+	if (ASK(fd, SET_PLAN, &plan) && plan.entries != 52)
+		wrong("SET_PLAN has changed the plan");
+	while (!status.insertion && tries++ < 20) {
+		if (ASK(fd, GET_STATUS, &status) == ENODEV)
+			return;
+		if (!status.insertion)
+			take_events(u, fd, 20, NULL);
+	}
+	command(fd, DEALBOX_OP_START, plan.plan_id, status.insertion ?: 1, 0);
+	if (below(&u->state, 2))
+		command(fd, DEALBOX_OP_PAUSE, 0, 0, 0);
+	for (tries = 0; tries < 12 && now_ms() < u->end; ) {
+		type = take_events(u, fd, 100, is_stop);
+		if (type < 0 || type == DEALBOX_EV_DEAL_DONE || type == DEALBOX_EV_STATE_LOST)
+			return;
+		if (type == 1)
+			continue;
+		tries++;
+		if (type == DEALBOX_EV_PAUSED)
+			command(fd, DEALBOX_OP_RESUME, 0, 0, 0);
+		else if (type >= 0x20 && type < 0x28)
+			command(fd, DEALBOX_OP_REREAD, 0, 0, 0);
+		else if (type >= 0x28)
+			command(fd, DEALBOX_OP_CLEAR_FAULT, 0, 0, 0);
+		else if (ASK(fd, GET_STATUS, &status) == ENODEV)
+			return;
+	}
+}
+
+static void read_attributes(const char *node)
+{
+	char path[320], text[256];
+	struct dirent *entry;
+	DIR *folder;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/class/dealbox/%s", strrchr(node, '/') + 1);
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder))) {
+		if (entry->d_type != DT_REG || !strcmp(entry->d_name, "uevent"))
+			continue;
+		snprintf(path, sizeof(path), "/sys/class/dealbox/%s/%s", strrchr(node, '/') + 1,
+			 entry->d_name);
+		file = fopen(path, "re");
+		if (!file)
+			continue;
+		if (fgets(text, sizeof(text), file) && strpbrk(text, "\033\r\t\b"))
+			wrong("%s has control characters", path);
+		fclose(file);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static void put_text(const char *folder, const char *name, const char *text)
+{
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	/* the machine may have gone meanwhile */
+	if (fd >= 0 && write(fd, text, strlen(text)) < 0)
+		errno = 0;
+	if (fd >= 0)
+		close(fd);
+}
+
+static void reset_device(const char *device)
+{
+	char path[320], number[2][16] = { "0", "0" };
+	static const char *const names[2] = { "busnum", "devnum" };
+	int i, fd;
+
+	for (i = 0; i < 2; i++) {
+		FILE *file;
+
+		snprintf(path, sizeof(path), "%s/%s", device, names[i]);
+		file = fopen(path, "re");
+		if (file && !fgets(number[i], sizeof(number[i]), file))
+			number[i][0] = '\0';
+		if (file)
+			fclose(file);
+	}
+	snprintf(path, sizeof(path), "/dev/bus/usb/%03d/%03d", atoi(number[0]), atoi(number[1]));
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	ioctl(fd, USBDEVFS_RESET);
+	close(fd);
+}
+
+/* Never returns. device is the USB device's folder in /sys. */
+static void use(const char *node, const char *device, uint64_t state)
+{
+	struct user u = { .node = node, .state = state, .end = now_ms() + USE };
+	struct user watcher = { .node = node };
+	pthread_t thread;
+	int fd, error;
+
+	if (below(&u.state, 8) == 0) {
+		put_text(device, "power/autosuspend_delay_ms", "0");
+		put_text(device, "power/control", "auto");
+	}
+	if (pthread_create(&thread, NULL, watch, &watcher))
+		wrong("no thread");
+	read_attributes(node);
+	fd = open(node, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0) {
+		ASK(fd, CLAIM, NULL);
+		look_around(fd);
+		deal(&u, fd);
+		if (below(&u.state, 8) == 0)
+			reset_device(device);
+		command(fd, DEALBOX_OP_LOCATE, 0, 0, 1);
+		command(fd, DEALBOX_OP_ABORT, 0, 0, 0);
+		if (below(&u.state, 2))
+			deal(&u, fd);
+		if (below(&u.state, 8) == 0) {
+			char unbind[64];
+
+			snprintf(unbind, sizeof(unbind), "%s:1.0", strrchr(device, '/') + 1);
+			put_text("/sys/bus/usb/drivers/dealbox", "unbind", unbind);
+		}
+		error = ASK(fd, RELEASE, NULL);
+		if (error == EINVAL)
+			wrong("RELEASE: EINVAL");
+		close(fd);
+	} else if (errno != ENODEV && errno != ENXIO && errno != ENOENT && errno != EIO) {
+		wrong("open: errno %d is not documented", errno);
+	}
+	/* now the cable is pulled, and the watcher comes back */
+	kill(getppid(), SIGUSR1);
+	pthread_join(thread, NULL);
+	_exit(0);
+}
+
+/* --- one case ----------------------------------------------------------------------------------- */
+
+struct job {
+	unsigned int port;
+	int uevents;
+	int log;
+	char bus_id[16];	/* 1-3 */
+	char device[256];
+	char node[64];
+	const char *name;
+};
+
+static volatile sig_atomic_t used;
+
+static void on_used(int signal)
+{
+	(void)signal;
+	used = 1;
+}
+
+static bool fail(struct job *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool fail(struct job *j, const char *format, ...)
+{
+	char path[512];
+	va_list args;
+	FILE *file;
+
+	va_start(args, format);
+	printf("# %s: ", j->name);
+	vprintf(format, args);
+	va_end(args);
+	snprintf(path, sizeof(path), "%s/%s.scenario", out, j->name);
+	file = fopen(path, "we");
+	if (file) {
+		fputs(board->now[j->port], file);
+		fclose(file);
+	}
+	printf("\n# the case is:\n");
+	for (const char *line = board->now[j->port]; *line; ) {
+		size_t length = strcspn(line, "\n");
+
+		printf("#   %.*s\n", (int)length, line);
+		line += length + !!line[length];
+	}
+	fflush(stdout);
+	board->failed = true;
+	return false;
+}
+
+static pid_t start_emulator(struct job *j, const char *scenario)
+{
+	char port[16], serial[32], options[256] = "", *state = NULL, *word;
+	const char *argv[40] = {
+		"dealbox-emulator", "--usbip", "--port", port, "--serial", serial, "--speed", "0",
+		"--scenario", scenario,
+	};
+	unsigned int n = 10;
+	pid_t pid = fork();
+	int null;
+
+	if (pid)
+		return pid;
+	snprintf(port, sizeof(port), "%u", j->port);
+	snprintf(serial, sizeof(serial), "F%u", j->port);
+	sscanf(board->now[j->port], "# options: %255[^\n]", options);
+	for (word = strtok_r(options, " ", &state); word && n < 38; word = strtok_r(NULL, " ", &state))
+		argv[n++] = word;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	null = open("/dev/null", O_RDWR);
+	dup2(null, 0);
+	dup2(null, 1);
+	dup2(null, 2);
+	execvp(argv[0], (char *const *)argv);
+	_exit(127);
+}
+
+static const char *value_of(const char *message, size_t length, const char *key)
+{
+	size_t key_length = strlen(key);
+	const char *end = message + length;
+
+	for (; message < end; message += strlen(message) + 1)
+		if (!strncmp(message, key, key_length) && message[key_length] == '=')
+			return message + key_length + 1;
+	return "";
+}
+
+/* Takes one uevent. True: what our port has is known now, node or no node. */
+static bool take_uevent(struct job *j)
+{
+	char message[4096], *at, part[24];
+	ssize_t length = recv(j->uevents, message, sizeof(message) - 1, MSG_DONTWAIT);
+	const char *path, *action;
+
+	if (length <= 0)
+		return false;
+	message[length] = '\0';
+	path = value_of(message, length, "DEVPATH");
+	action = value_of(message, length, "ACTION");
+	snprintf(part, sizeof(part), "/%s", j->bus_id);
+	at = strstr(path, part);
+	if (!at || (at[strlen(part)] && at[strlen(part)] != '/'))
+		return false;
+	if (!strcmp(value_of(message, length, "DEVTYPE"), "usb_device")) {
+		snprintf(j->device, sizeof(j->device), "/sys%s", path);
+		/* interfaces are bound before their device is */
+		return !strcmp(action, "bind");
+	}
+	if (strcmp(value_of(message, length, "SUBSYSTEM"), "dealbox") || strcmp(action, "add"))
+		return false;
+	snprintf(j->device, sizeof(j->device), "/sys%.*s", (int)(at - path + strlen(part)), path);
+	snprintf(j->node, sizeof(j->node), "/dev/%s", value_of(message, length, "DEVNAME"));
+	return true;
+}
+
+static bool has_ended(pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
+}
+
+static void await_machine(struct job *j, pid_t emulator)
+{
+	struct pollfd pollfd = { .fd = j->uevents, .events = POLLIN };
+	long long end = now_ms() + ENUMERATION;
+
+	j->node[0] = '\0';
+	while (now_ms() < end && !has_ended(emulator))
+		if (poll(&pollfd, 1, 100) == 1 && take_uevent(j))
+			return;
+}
+
+/* Nothing of the machine is left: neither its device, nor its place at the port. */
+static bool is_clean(struct job *j)
+{
+	char path[64], line[200];
+	unsigned int port, status = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/bus/usb/devices/%s", j->bus_id);
+	if (!access(path, F_OK))
+		return false;
+	file = fopen("/sys/devices/platform/vhci_hcd.0/status", "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "hs %u %u", &port, &status) == 2 && port == j->port)
+			break;
+	if (file)
+		fclose(file);
+	return status == 4;	/* VDEV_ST_NULL */
+}
+
+static void tell_stack(pid_t pid)
+{
+	char path[64], line[200];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stack", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		printf("# stack of %d: %s", pid, line);
+	if (file)
+		fclose(file);
+}
+
+/* False: it is still there after PATIENCE. */
+static bool await_exit(pid_t pid, int *status, long long end)
+{
+	while (waitpid(pid, status, WNOHANG) == 0) {
+		if (now_ms() > end)
+			return false;
+		poll(NULL, 0, 5);
+	}
+	return true;
+}
+
+/* Lines of the driver about our port. */
+static unsigned int messages(struct job *j)
+{
+	char record[8192], mark[40];
+	unsigned int count = 0;
+	ssize_t length;
+
+	snprintf(mark, sizeof(mark), ";dealbox %s:", j->bus_id);
+	while ((length = read(j->log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
+		record[length > 0 ? length : 0] = '\0';
+		count += !!strstr(record, mark);
+		errno = 0;
+	}
+	return count;
+}
+
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ULL;
+
+	while (*text)
+		hash = (hash ^ (unsigned char)*text++) * 0x100000001b3ULL;
+	return hash;
+}
+
+/* The case in board->now[port]. */
+static bool run_case(struct job *j)
+{
+	char scenario[64];
+	pid_t emulator, user = 0;
+	int status = 0;
+	bool ok = true;
+	long long end;
+	FILE *file;
+
+	snprintf(scenario, sizeof(scenario), "/tmp/case-%u", j->port);
+	file = fopen(scenario, "we");
+	if (!file || fputs(board->now[j->port], file) < 0 || fclose(file))
+		return fail(j, "%s: %s", scenario, strerror(errno));
+	used = 0;
+	emulator = start_emulator(j, scenario);
+	if (emulator < 0)
+		return fail(j, "fork: %s", strerror(errno));
+	await_machine(j, emulator);
+	if (j->node[0]) {
+		board->found++;
+		user = fork();
+		if (!user)
+			use(j->node, j->device, hash_of(board->now[j->port]));
+		/* used up, ended, or time to pull the cable */
+		end = now_ms() + USE;
+		while (!used && now_ms() < end && !has_ended(user))
+			poll(NULL, 0, 10);
+	}
+	kill(emulator, SIGKILL);
+	waitpid(emulator, &status, 0);
+	if (WIFEXITED(status))
+		ok = fail(j, "the emulator does not take the scenario: status %d",
+			  WEXITSTATUS(status));
+	end = now_ms() + PATIENCE;
+	if (user > 0 && !await_exit(user, &status, end)) {
+		tell_stack(user);
+		ok = fail(j, "the program does not end after an unplug");
+	} else if (user > 0 && status) {
+		ok = fail(j, "the program ended with status %#x", status);
+	}
+	while (ok && !is_clean(j)) {
+		if (now_ms() > end)
+			ok = fail(j, "the machine was unplugged, and does not go");
+		poll(NULL, 0, 5);
+	}
+	/* what was said about it is stale */
+	while (recv(j->uevents, scenario, sizeof(scenario), MSG_DONTWAIT) > 0)
+		;
+	status = messages(j);
+	if (status > MESSAGES_MAX)
+		ok = fail(j, "%d messages of the driver", status);
+	board->cases++;
+	return ok;
+}
+
+/* --- all cases ----------------------------------------------------------------------------------- */
+
+struct work {
+	unsigned int jobs;
+	char *const *files;	/* these, */
+	unsigned int file_count;
+	unsigned int first, last;	/* then the cable is pulled at each of these transfers, */
+	uint64_t seed;
+	unsigned int cases;	/* then so many by chance, */
+	long long end;		/* or until now_ms() says so */
+};
+
+/* Never returns. */
+static void run_job(const struct work *w, unsigned int port)
+{
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = 1 };
+	struct job j = { .port = port };
+	char name[128], *text = board->now[port];
+	unsigned int n, unplugs = w->last ? 2 * (w->last - w->first + 1) : 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGUSR1, on_used);
+	j.name = name;
+	snprintf(j.bus_id, sizeof(j.bus_id), "1-%u", port + 1);
+	j.uevents = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
+	j.log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (j.uevents < 0 || bind(j.uevents, (struct sockaddr *)&address, sizeof(address)) ||
+	    j.log < 0 || lseek(j.log, 0, SEEK_END) < 0)
+		_exit(!fail(&j, "uevents or kernel log: %s", strerror(errno)));
+
+	for (n = port; !board->failed; n += w->jobs) {
+		unsigned int i = n;
+
+		if (i < w->file_count) {
+			const char *slash = strrchr(w->files[i], '/');
+
+			snprintf(name, sizeof(name), "%.100s", slash ? slash + 1 : w->files[i]);
+			if (!load_case(text, w->files[i]))
+				_exit(!fail(&j, "cannot be read"));
+		} else if ((i -= w->file_count) < unplugs) {
+			snprintf(name, sizeof(name), "unplug-%u-%u", w->first + i / 2, i % 2);
+			make_unplug(text, w->first + i / 2, i % 2);
+		} else {
+			i -= unplugs;
+			if (w->end ? now_ms() > w->end : i >= w->cases)
+				break;
+			snprintf(name, sizeof(name), "seed-%llu-case-%u",
+				 (unsigned long long)w->seed, i);
+			make_case(text, w->seed * 1000003 + i);
+		}
+		if (!run_case(&j))
+			_exit(1);
+	}
+	_exit(0);
+}
+
+static bool log_is_clean(int log)
+{
+	static const char *const bad[] = {
+		"WARNING:", "BUG:", "BUG ", "INFO: task", "INFO: possible", "Call Trace", "Oops",
+		"general protection", "KASAN", "KFENCE", "UBSAN", "refcount_t", "stack-protector",
+		"possible recursive", "inconsistent lock", "Kernel panic", "BOGUS", "ODEBUG",
+		"rcu_sched", "rcu_preempt", "soft lockup",
+	};
+	char record[8192];
+	bool clean = true;
+	ssize_t length;
+	size_t i;
+
+	while ((length = read(log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
+		record[length > 0 ? length : 0] = '\0';
+		for (i = 0; length > 0 && i < sizeof(bad) / sizeof(bad[0]); i++)
+			if (strstr(record, bad[i])) {
+				printf("# kernel log: %.*s\n", (int)strcspn(record, "\n"), record);
+				clean = false;
+			}
+		if (length < 0) {
+			puts("# the kernel log ran over");
+			clean = false;
+		}
+		errno = 0;
+	}
+	return clean;
+}
+
+static void usage(void)
+{
+	fputs("usage: fuzz_usb [-j JOBS] [-o FOLDER] [-u FIRST-LAST] [-s SEED] [-n CASES | -t SECONDS] [SCENARIO...]\n"
+	      "       fuzz_usb -s SEED -p CASE    prints that case\n", stderr);
+	exit(2);
+}
+
+int main(int argc, char *argv[])
+{
+	struct work w = { .jobs = 4, .seed = 1 };
+	unsigned int i, left;
+	long long print = -1, begin = now_ms();
+	int option, log;
+	bool ok;
+
+	while ((option = getopt(argc, argv, "j:n:o:p:s:t:u:")) != -1) {
+		switch (option) {
+		case 'j':
+			w.jobs = strtoul(optarg, NULL, 0);
+			break;
+		case 'n':
+			w.cases = strtoul(optarg, NULL, 0);
+			break;
+		case 'o':
+			out = optarg;
+			break;
+		case 'p':
+			print = strtoll(optarg, NULL, 0);
+			break;
+		case 's':
+			w.seed = strtoull(optarg, NULL, 0);
+			break;
+		case 't':
+			w.end = begin + 1000 * strtoll(optarg, NULL, 0);
+			break;
+		case 'u':
+			if (sscanf(optarg, "%u-%u", &w.first, &w.last) != 2 || w.first > w.last)
+				usage();
+			break;
+		default:
+			usage();
+		}
+	}
+	w.files = argv + optind;
+	w.file_count = argc - optind;
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (board == MAP_FAILED || !w.jobs || w.jobs > JOBS_MAX)
+		usage();
+	if (print >= 0) {
+		make_case(board->now[0], w.seed * 1000003 + print);
+		fputs(board->now[0], stdout);
+		return 0;
+	}
+
+	log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (log < 0 || lseek(log, 0, SEEK_END) < 0) {
+		perror("/dev/kmsg");
+		return 2;
+	}
+	printf("# seed %llu\n", (unsigned long long)w.seed);
+	fflush(stdout);
+	for (i = 0; i < w.jobs; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			run_job(&w, i);
+	}
+	for (left = w.jobs; left; ) {
+		int status;
+
+		if (waitpid(-1, &status, WNOHANG) > 0) {
+			left--;
+			if (status)
+				board->failed = true;
+			continue;
+		}
+		if (!board->failed && !log_is_clean(log)) {
+			board->failed = true;
+			for (i = 0; i < w.jobs; i++) {
+				struct job j = { .port = i };
+				char name[32];
+
+				snprintf(name, sizeof(name), "running-%u", i);
+				j.name = name;
+				fail(&j, "ran when the kernel complained, or shortly before");
+			}
+		}
+		poll(NULL, 0, 50);
+	}
+	ok = log_is_clean(log) && !board->failed;
+	/* a fuzzer whose machines are hardly ever found tests the usb core */
+	if (board->found < board->cases / 8)
+		ok = false;
+	printf("# %u cases, %u with a node, %u events, %u of them PROTOCOL_ERROR, %u calls failed, %lld s\n",
+	       board->cases, board->found, board->events, board->protocol_errors, board->errors,
+	       (now_ms() - begin) / 1000);
+	return ok ? 0 : 1;
+}
