@@ -30,8 +30,10 @@
 #include <unistd.h>
 #include <linux/dealbox.h>
 
+#include "machine.h"
+
 #define JOBS_MAX	6	/* ports for high speed that one vhci_hcd has: 8 */
-#define PATIENCE	120000	/* ms after which something counts as hanging */
+#define HANGS		120000	/* ms after which something does; the usb core has patience, too */
 #define ENUMERATION	20000	/* ms that a machine gets to be found, */
 #define USE		5000	/* and to be used, before its cable is pulled */
 #define MESSAGES_MAX	60	/* lines of the driver in one case */
@@ -847,7 +849,7 @@ static void tell_stack(pid_t pid)
 		fclose(file);
 }
 
-/* False: it is still there after PATIENCE. */
+/* False: it is still there after HANGS. */
 static bool await_exit(pid_t pid, int *status, long long end)
 {
 	while (waitpid(pid, status, WNOHANG) == 0) {
@@ -917,7 +919,7 @@ static bool run_case(struct job *j)
 	if (WIFEXITED(status))
 		ok = fail(j, "the emulator does not take the scenario: status %d",
 			  WEXITSTATUS(status));
-	end = now_ms() + PATIENCE;
+	end = now_ms() + HANGS;
 	if (user > 0 && !await_exit(user, &status, end)) {
 		tell_stack(user);
 		ok = fail(j, "the program does not end after an unplug");
@@ -997,26 +999,17 @@ static void run_job(const struct work *w, unsigned int port)
 
 static bool log_is_clean(int log)
 {
-	static const char *const bad[] = {
-		"WARNING:", "BUG:", "BUG ", "INFO: task", "INFO: possible", "Call Trace", "Oops",
-		"general protection", "KASAN", "KFENCE", "UBSAN", "refcount_t", "stack-protector",
-		"possible recursive", "inconsistent lock", "Kernel panic", "BOGUS", "ODEBUG",
-		"rcu_sched", "rcu_preempt", "soft lockup",
-	};
 	char record[8192];
 	bool clean = true;
 	ssize_t length;
-	size_t i;
 
 	while ((length = read(log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
 		record[length > 0 ? length : 0] = '\0';
-		for (i = 0; length > 0 && i < sizeof(bad) / sizeof(bad[0]); i++)
-			if (strstr(record, bad[i])) {
-				printf("# kernel log: %.*s\n", (int)strcspn(record, "\n"), record);
-				clean = false;
-			}
 		if (length < 0) {
 			puts("# the kernel log ran over");
+			clean = false;
+		} else if (kernel_report(record)) {
+			printf("# kernel log: %.*s\n", (int)strcspn(record, "\n"), record);
 			clean = false;
 		}
 		errno = 0;

@@ -287,8 +287,7 @@ bool kernel_begin(struct kernel *k)
 	return true;
 }
 
-/* A line of tests/vm/reports that is in the record, or NULL. */
-static const char *bad_word(const char *record)
+const char *kernel_report(const char *record)
 {
 	static char word[64];
 	FILE *reports = fopen("/etc/kernel-reports", "re");
@@ -317,7 +316,7 @@ static bool log_is_clean(struct kernel *k)
 			continue;
 		}
 		record[length] = '\0';
-		if (bad_word(record))
+		if (kernel_report(record))
 			clean = fail("kernel log: %s", record);
 	}
 	return clean;

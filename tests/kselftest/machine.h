@@ -46,6 +46,12 @@ bool machine_usb_reset(const struct machine *m);
 bool write_file(const char *folder, const char *name, const char *text);
 bool read_file(const char *folder, const char *name, char *text, size_t size);
 
+/*
+ * The word of tests/vm/reports that makes this record of the kernel log a report of
+ * something wrong; NULL if it is none. Valid until the next call.
+ */
+const char *kernel_report(const char *record);
+
 struct kernel {
 	int log;
 };
