@@ -4,6 +4,8 @@
 SET ?= docs/examples/club-evening.pbn
 BOARDS ?=
 COPIES ?= 2
+BLOWS ?= 1000
+SEED ?= $(shell date +%s)
 KERNEL ?= 6.1
 CARDS ?= 10000
 SVG ?= build/bench-route/routing.svg
@@ -21,7 +23,7 @@ help:
 	@echo 'make check     run every test'
 	@echo 'make fuzz      run the fuzz targets for some minutes'
 	@echo 'make fuzz-usb  machines that do everything wrong, on the debug kernel; SECONDS=3600 SEED=1'
-	@echo 'make crashtest kill, unplug and switch off 1000 times while boards are dealt'
+	@echo 'make crashtest kill, unplug and cut the power while boards are dealt; BLOWS=1000 SEED=1'
 	@echo 'make bench     measure, and print figures'
 	@echo 'make bench-route  how soon a card is answered, by the module and by libusb; KERNEL=6.12'
 	@echo '               CARDS=10000 SVG=docs/routing.svg'
@@ -48,11 +50,8 @@ fuzz-usb:
 	@tests/fuzz-usb/run -s '$(SEED)' -u 1-200 -t '$(SECONDS)'
 
 crashtest:
-	@tests/setup/run user-space
-	@tests/build user
-	@/usr/bin/python3 tests/daemon/crash.py build/user/daemon/dealboxd \
-		build/user/tools/emulator/dealbox-emulator build/user/tools/dealbox/dealbox \
-		docs/examples/club-evening.pbn 1000 "$$(date +%s)"
+	@tests/setup/run user-space vm tests 6.12 bookworm
+	@tests/club/run crash '$(BLOWS)' '$(SEED)'
 
 bench:
 	@tests/setup/run user-space bench

@@ -146,12 +146,85 @@ class Computer:
             return file.read()
 
     def plug(self, serial):
-        """Into the first port that is free. Who asks before the machine is ready waits."""
+        """Into the first port that is free."""
         self.machines[serial].tell('plug')
-        self.run('usbip --tcp-port %s attach -r 10.0.2.2 -b 1-1' % self.machines[serial].port)
+        self.attach(serial)
+
+    def attach(self, serial):
+        """Who asks for a machine that is off, or unplugged, waits for it."""
+        def attached():
+            got, text = self.ask('usbip --tcp-port %s attach -r 10.0.2.2 -b 1-1' % self.machines[serial].port)
+            # it looks at all ports first, and gives up when a device is just coming or going
+            if got and 'open vhci_driver' not in text:
+                raise Failed(text)
+            return not got
+        wait('a port for ' + serial, attached, 120)
 
     def unplug(self, serial):
         self.machines[serial].tell('unplug')
+
+    # -- what its machines say, and what the operator does --
+
+    def status(self):
+        """Each machine that the service knows, by its id."""
+        got, text = self.ask('dealbox status --json 2>&1')
+        if got not in (0, 1):
+            return {}
+        return {m['id']: m for m in map(json.loads, text.splitlines())}
+
+    def changes(self, seconds):
+        """What the machines have told since: waits so long for the first of it, at most."""
+        self.events.settimeout(seconds)
+        try:
+            self.said += self.events.recv(1 << 16)
+        except TimeoutError:
+            pass
+        *lines, self.said = self.said.split(b'\n')
+        told = []
+        for line in lines:
+            try:
+                told.append(json.loads(line))
+            except ValueError:
+                pass    # a kill has left half a line
+        return told
+
+    def answer(self, machine):
+        """Does what the operator is told to. The emulator's boards are empty when they come."""
+        if machine['state'] in harness.World.PRESS:
+            self.ask('busctl call io.dealbox1 %s io.dealbox1.Machine Start' % machine['path'])
+        elif machine['state'] in harness.World.TAKE_OUT:
+            self.machines[machine['id']].tell('remove')
+
+    def work(self, seconds=0.5):
+        """The operator sees to it that the work goes on; what the machines have told meanwhile."""
+        told = self.changes(seconds)
+        for machine in {m['id']: m for m in told or self.status().values()}.values():
+            self.answer(machine)
+        return told
+
+    # -- the truth --
+
+    def ledger(self):
+        """A copy of the ledger that is in use, here."""
+        copy = self.dir + '/ledger'
+        self.run('rm -f /var/tmp/copy*; dealbox ledger backup /var/tmp/copy')
+        for name in ('', '.key'):
+            with open(copy + name, 'wb') as file:
+                file.write(self.get((LEDGER if name else '/var/tmp/copy') + name))
+        return copy
+
+    def records(self):
+        copy = self.ledger()
+        subprocess.run([DEALBOX, 'ledger', 'verify', '-l', copy], check=True, stdout=subprocess.DEVNULL)
+        text = subprocess.run([DEALBOX, 'ledger', 'export', '-l', copy], check=True,
+                              capture_output=True, text=True).stdout
+        return [json.loads(line) for line in text.splitlines()]
+
+    def check(self, records=None):
+        """Ledger and boards agree; the number of boards that are recorded and exact, or raises."""
+        account = {(serial, insertion): board for serial, machine in self.machines.items()
+                   for insertion, board in machine.boards().items()}
+        return harness.agree(records or self.records(), account, self.deals)
 
     def close(self):
         if self.vm and self.vm.poll() is None:

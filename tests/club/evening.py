@@ -6,7 +6,6 @@ is unplugged in the middle of a board. All that was to be seen is searched for c
 """
 import json
 import os
-import re
 import subprocess
 import sys
 
@@ -54,7 +53,7 @@ def test_look_at_everything_from_here_on(c):
 
 def test_a_machine_that_is_plugged_in_starts_the_service(c):
     """It was not enabled: the udev rule wants it."""
-    c.run('modprobe vhci-hcd')
+    c.run('modprobe vhci-hcd && udevadm settle')
     c.add_emulator('ONE', '--speed', '10', '--seed', '1')
     c.plug('ONE')
     wait('the service', lambda: c.ask('systemctl is-active dealboxd')[0] == 0, 60)
@@ -107,7 +106,7 @@ def test_who_is_in_the_group_may_deal_and_who_is_not_may_not(c):
         c.put('/tmp/evening.pbn', file.read())
     got, text = c.ask('runuser -u bob -- dealbox deal --boards 1-3 /tmp/evening.pbn')
     assert got == 2 and 'group dealbox' in text, (got, text)
-    assert c.run('runuser -u bob -- dealbox jobs', 1)
+    assert not c.run('runuser -u bob -- dealbox jobs')
     c.run('runuser -u bob -- busctl call io.dealbox1 /io/dealbox1 io.dealbox1.Manager Stop')
     stopped = wait('the stop', lambda: {m['state'] for m in c.status().values()} == {'stopped'})
     assert stopped      # the emergency stop is asked of nobody
@@ -116,18 +115,21 @@ def test_who_is_in_the_group_may_deal_and_who_is_not_may_not(c):
     assert got and 'Access' in text, (got, text)
     for machine in c.status().values():
         c.run('runuser -u alice -- busctl call io.dealbox1 %s io.dealbox1.Machine Start' % machine['path'])
+    # two of the three stop in the middle of their second board
+    for serial in ('ONE', 'TWO'):
+        c.machines[serial].tell('inject deal 2 position 20: freeze')
     c.run('(runuser -u alice -- dealbox deal --boards 1-6 --copies 3 --session monday --json '
           '/tmp/evening.pbn; echo $? >/tmp/ended) >/tmp/dealt 2>&1 &')
 
 
 def test_a_machine_unplugged_in_mid_board_is_the_same_elsewhere(c):
-    def dealing(serial):
-        return lambda: c.work() is not None and c.status()[serial]['dealing'] and \
-            c.status()[serial]['cards'] > 5
+    def frozen(serial):
+        return lambda: c.work() is not None and 'frozen 1' in c.machines[serial].tell('status')
     # the port of ONE is taken by TWO: that is another port for ONE, too
     for serial in ('ONE', 'TWO'):
-        wait(serial + ' in the middle of a board', dealing(serial), 120)
+        wait(serial + ' in the middle of a board', frozen(serial), 120)
         c.unplug(serial)
+        c.machines[serial].tell('thaw')
         wait('the service to see it', lambda: not c.status()[serial]['present'], 60)
     for serial in ('TWO', 'ONE'):
         c.plug(serial)
@@ -182,7 +184,7 @@ def test_the_journal_explains_itself(c):
     assert len(entries) == 18, len(entries)
     assert {e['DEALBOX_MACHINE'] for e in entries} == {'ONE', 'TWO', 'THREE'}
     assert {e['DEALBOX_BOARD'] for e in entries} == set('123456')
-    assert all(e['DEALBOX_JOB'] == '1' for e in entries)
+    assert len({e['DEALBOX_JOB'] for e in entries}) == 1
 
 
 def test_a_service_that_hangs_is_started_again(c):
@@ -232,8 +234,7 @@ def test_no_card_was_to_be_seen_anywhere(c):
         found = cards(path)
         assert not found, (name, found[:5])
     traffic = open(c.dir + '/seen-traffic', errors='replace').read()
-    assert traffic.count('member=Judged') == 18 + traffic.count('"void"'), 'not all traffic was seen'
-    assert re.search('member=AddJob', traffic)
+    assert traffic.count('member=Judged') >= 18 and 'member=AddJob' in traffic, 'not all was seen'
     assert cards(set_file)
     # in a text that somebody might have written, and in the memory of the set
     with open(c.dir + '/seen-control', 'w') as file:
@@ -246,7 +247,9 @@ computer = Computer(set_file)
 try:
     computer.power_on()
     for test in [v for k, v in list(globals().items()) if k.startswith('test_')]:
-        tap.run(test, computer)
+        # each goes on where the one before has ended
+        if not tap.failed:
+            tap.run(test, computer)
     if tap.failed:
         print('# ' + computer.ask('journalctl -u dealboxd --no-pager -n 60; dmesg | tail -n 20')[1]
               .replace('\n', '\n# '))

@@ -56,6 +56,40 @@ def read_pbn(path):
     return deals
 
 
+def agree(records, account, deals):
+    """
+    The ledger, and what lay in the boards that were taken out: (machine, insertion) -> record.
+    The number of boards that are recorded and exact; raises if anything is otherwise.
+    """
+    insertions = {r['number']: r for r in records if r['record'] == 'insertion'}
+    exact = 0
+    begun = [(r['machine'], r['insertion']) for r in insertions.values()]
+    assert len(begun) == len(set(begun)), 'an insertion is in the ledger twice'
+    copies = set()
+    for r in records:
+        if r['record'] == 'act' and r['act'] == 'redeal':
+            copies.discard((r['job'], r['board'], r['copy']))
+        if r['record'] != 'verdict' or r['outcome'] != 'exact':
+            continue
+        i = insertions[r['of']]
+        copy = (i['job'], i['board'], i['copy'])
+        assert copy not in copies, 'copy %s was recorded twice' % (copy,)
+        copies.add(copy)
+        board = account.get((i['machine'], i['insertion']))
+        if not board:
+            continue        # still in the machine
+        hands = [set(pocket) for pocket in board['pockets'][:4]]
+        assert hands == deals[i['board']], 'board %d is recorded, and is not exact' % i['board']
+        assert board['deals'] == 1, 'insertion dealt %d times' % board['deals']
+        exact += 1
+    for (machine, insertion), board in account.items():
+        assert board['deals'] <= 1, 'insertion %d of %s was dealt twice' % (insertion, machine)
+        # a test deal is no board of a set
+        assert not board['deals'] or (machine, insertion) in begun or board['plan'] == TEST, \
+            'insertion %d of %s was dealt, and the ledger does not know' % (insertion, machine)
+    return exact
+
+
 class World:
     def __init__(self, dealboxd, emulator, dealbox, set_file):
         self.dealboxd, self.emulator, self.dealbox = dealboxd, emulator, dealbox
@@ -218,35 +252,7 @@ class World:
 
     def check(self):
         """Ledger and account agree; returns the number of recorded boards, or raises."""
-        records = self.records()
-        account = self.account()
-        insertions = {r['number']: r for r in records if r['record'] == 'insertion'}
-        exact = 0
-        begun = [(r['machine'], r['insertion']) for r in insertions.values()]
-        assert len(begun) == len(set(begun)), 'an insertion is in the ledger twice'
-        copies = set()
-        for r in records:
-            if r['record'] == 'act' and r['act'] == 'redeal':
-                copies.discard((r['job'], r['board'], r['copy']))
-            if r['record'] != 'verdict' or r['outcome'] != 'exact':
-                continue
-            i = insertions[r['of']]
-            copy = (i['job'], i['board'], i['copy'])
-            assert copy not in copies, 'copy %s was recorded twice' % (copy,)
-            copies.add(copy)
-            board = account.get((i['machine'], i['insertion']))
-            if not board:
-                continue        # still in the machine
-            hands = [set(pocket) for pocket in board['pockets'][:4]]
-            assert hands == self.deals[i['board']], 'board %d is recorded, and is not exact' % i['board']
-            assert board['deals'] == 1, 'insertion dealt %d times' % board['deals']
-            exact += 1
-        for (machine, insertion), board in account.items():
-            assert board['deals'] <= 1, 'insertion %d of %s was dealt twice' % (insertion, machine)
-            # a test deal is no board of a set
-            assert not board['deals'] or (machine, insertion) in begun or board['plan'] == TEST, \
-                'insertion %d of %s was dealt, and the ledger does not know' % (insertion, machine)
-        return exact
+        return agree(self.records(), self.account(), self.deals)
 
     def close(self):
         for process in reversed(self.processes):
