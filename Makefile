@@ -5,7 +5,6 @@ SET ?= docs/examples/club-evening.pbn
 BOARDS ?=
 COPIES ?= 2
 BLOWS ?= 1000
-SEED ?= $(shell date +%s)
 KERNEL ?= 6.1
 CARDS ?= 10000
 SVG ?= build/bench-route/routing.svg
