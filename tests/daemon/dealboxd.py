@@ -345,6 +345,26 @@ def test_doctor_looks_in_order(w):
     assert 'dealboxd has ' in w.command('doctor').stdout
 
 
+def test_report_tells_all_but_cards(w):
+    path = w.dir + '/report.txt'
+    result = w.command('report', '--ledger', w.ledger, path)
+    assert result.returncode == 0 and path in result.stdout, result
+    assert os.stat(path).st_mode & 0o777 == 0o600
+    with open(path) as file:
+        text = file.read()
+    for part in [r'==== versions\ndealbox \d', r'==== kernel\nLinux', r'==== doctor\nmodule ',
+                 r'==== machines of the service\n\{.*"id":"FIRST"', r'==== jobs of the service\n\{.*"reader"',
+                 r'==== ledger\nthe ledger is sound: \d+ records', r'FIRST\n  boards-dealt \d+\n',
+                 r'  parameter 1: \d+ \(\d+ to \d+\)', r'==== journal of the service\n.', r'==== settings\n.']:
+        assert re.search(part, text, re.S if 'jobs' in part else 0), (part, text)
+    cards = {s + r for s in SUITS for r in RANKS}
+    assert not set(re.findall(r'\b\w+\b', text)) & cards, text
+    assert not re.search(r'\b[AKQJT2-9]*\.[AKQJT2-9]*\.[AKQJT2-9]*\.[AKQJT2-9]*\b', text), text
+    result = w.command('report', path)
+    assert result.returncode == 2 and 'there is such a file already' in result.stderr, result
+    assert '==== doctor' in w.command('report', '-').stdout
+
+
 def test_commands_say_that_the_service_is_gone(w):
     assert w.stop() == 0
     for command in ['jobs', 'pause', 'resume', 'status', 'watch']:

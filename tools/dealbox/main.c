@@ -26,6 +26,7 @@ extern const struct command cmd_monitor;
 extern const struct command cmd_number;
 extern const struct command cmd_pause;
 extern const struct command cmd_played;
+extern const struct command cmd_report;
 extern const struct command cmd_resume;
 extern const struct command cmd_seal;
 extern const struct command cmd_show;
@@ -55,6 +56,7 @@ const struct command *const commands[] = {
 	&cmd_number,
 	&cmd_pause,
 	&cmd_played,
+	&cmd_report,
 	&cmd_resume,
 	&cmd_seal,
 	&cmd_show,
