@@ -19,14 +19,11 @@
 #include <linux/dealbox.h>
 
 #include "kselftest_harness.h"
-#include "machine.h"
+#include "program.h"
 
 /* A software-emulated computer may be slow; only a hang takes this long. */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	(3 * PATIENCE / 1000)
-
-#define PLAN	4711
-#define CARDS	52
 
 FIXTURE(machine) {
 	struct machine machine;
@@ -47,9 +44,6 @@ FIXTURE_VARIANT_ADD(machine, serial_stored) { .kind = "stored", .dialect = "seri
 FIXTURE_VARIANT_ADD(machine, serial_routed) {
 	.kind = "routed", .routed = true, .dialect = "serial",
 };
-
-/* Waits for what the machine says when it is plugged in, and reads it all. */
-static bool greeted(int fd);
 
 FIXTURE_SETUP(machine)
 {
@@ -81,100 +75,6 @@ static int open_again(const struct machine *m, int flags)
 	return open(m->node, flags | O_CLOEXEC);
 }
 
-static int call(int fd, unsigned long request, void *arg)
-{
-	return ioctl(fd, request, arg) ? -errno : 0;
-}
-
-static int control(int fd, struct dealbox_control *c)
-{
-	return call(fd, DEALBOX_IOC_CONTROL, c);
-}
-
-static int do_op(int fd, __u32 op)
-{
-	struct dealbox_control c = { .op = op };
-
-	return control(fd, &c);
-}
-
-static struct dealbox_plan bridge_plan(void)
-{
-	struct dealbox_plan plan = {
-		.plan_id = PLAN, .mode = DEALBOX_PLAN_BY_CARD, .entries = CARDS,
-	};
-	int i;
-
-	for (i = 0; i < CARDS; i++)
-		plan.pocket[i] = (i * 7 + i / 13) % 4;
-	return plan;
-}
-
-static int load(int fd)
-{
-	struct dealbox_plan plan = bridge_plan();
-
-	return call(fd, DEALBOX_IOC_SET_PLAN, &plan);
-}
-
-static int start(int fd, __u32 insertion)
-{
-	struct dealbox_control c = {
-		.op = DEALBOX_OP_START, .plan_id = PLAN, .insertion = insertion,
-	};
-
-	return control(fd, &c);
-}
-
-static struct dealbox_status status_of(int fd)
-{
-	struct dealbox_status status;
-
-	memset(&status, 0xff, sizeof(status));
-	if (ioctl(fd, DEALBOX_IOC_GET_STATUS, &status))
-		memset(&status, 0xff, sizeof(status));
-	return status;
-}
-
-/* STATE_LOST and HOPPER_LOADED: they may have come before the file was open. */
-static bool greeted(int fd)
-{
-	time_t end = time(NULL) + PATIENCE / 1000;
-	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
-	struct dealbox_event event;
-
-	while (status_of(fd).seqno != 2)
-		if (time(NULL) > end)
-			return false;
-	while (poll(&pollfd, 1, 0) == 1)
-		if (read(fd, &event, sizeof(event)) != sizeof(event))
-			return false;
-	return true;
-}
-
-/* The next event; type 0 when none came. */
-static struct dealbox_event next_event(int fd)
-{
-	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
-	struct dealbox_event event = { 0 };
-
-	if (poll(&pollfd, 1, PATIENCE) != 1 ||
-	    read(fd, &event, sizeof(event)) != sizeof(event))
-		memset(&event, 0, sizeof(event));
-	return event;
-}
-
-/* Reads on until an event of this type; type 0 when it does not come. */
-static struct dealbox_event await_event(int fd, __u32 type)
-{
-	struct dealbox_event event;
-
-	do {
-		event = next_event(fd);
-	} while (event.type && event.type != type);
-	return event;
-}
-
 static bool insert(FIXTURE_DATA(machine) *self)
 {
 	char reply[64];
@@ -197,32 +97,6 @@ static bool deal_frozen(FIXTURE_DATA(machine) *self)
 	       machine_tell(&self->machine, "inject on read position 5: freeze") &&
 	       !start(self->fd, self->insertion) &&
 	       machine_tell(&self->machine, "wait frozen");
-}
-
-/* What lies in the board is what the plan says, as the emulator tells. */
-static bool board_is(struct machine *m, const __u8 *pocket_of)
-{
-	char account[8192], *at;
-	int pocket, count = 0;
-
-	if (!machine_ask(m, account, sizeof(account), "account"))
-		return false;
-	at = strstr(account, "\"pockets\":[");
-	if (!at)
-		return false;
-	at += strlen("\"pockets\":[");
-	for (pocket = 0; pocket < DEALBOX_MAX_POCKETS && *at == '['; pocket++) {
-		at++;
-		while (*at != ']') {
-			if (pocket_of[strtol(at, &at, 10)] != pocket)
-				return false;
-			count++;
-			if (*at == ',')
-				at++;
-		}
-		at += at[1] == ',' ? 2 : 1;
-	}
-	return count == CARDS;
 }
 
 /* A thread that does one blocking call, and how it ended. */
@@ -1370,19 +1244,6 @@ TEST_F(machine, module_in_use)
 }
 
 /* --- power, signals, secrecy ---------------------------------------------------------- */
-
-static bool await_power(const struct machine *m, const char *state)
-{
-	time_t end = time(NULL) + PATIENCE / 1000;
-	char now[32] = "";
-
-	while (strcmp(now, state) && time(NULL) < end) {
-		if (!read_file(m->device, "power/runtime_status", now, sizeof(now)))
-			return false;
-		sched_yield();
-	}
-	return !strcmp(now, state);
-}
 
 /* Idle and closed it sleeps; an event wakes it, and so does an open. */
 TEST_F(machine, autosuspend)

@@ -20,14 +20,11 @@
 #include <linux/dealbox.h>
 
 #include "kselftest_harness.h"
-#include "machine.h"
+#include "program.h"
 
 /* A software-emulated computer may be slow; only a hang takes this long. */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	(3 * PATIENCE / 1000)
-
-#define PLAN	4711
-#define CARDS	52
 
 FIXTURE(lifecycle) {
 	struct machine machine;
@@ -123,45 +120,6 @@ static void storm(bool on)
 	setitimer(ITIMER_REAL, on ? &often : &never, NULL);
 }
 
-static int call(int fd, unsigned long request, void *arg)
-{
-	return ioctl(fd, request, arg) ? -errno : 0;
-}
-
-static int load(int fd)
-{
-	struct dealbox_plan plan = {
-		.plan_id = PLAN, .mode = DEALBOX_PLAN_BY_CARD, .entries = CARDS,
-	};
-	int i;
-
-	for (i = 0; i < CARDS; i++)
-		plan.pocket[i] = i % 4;
-	return call(fd, DEALBOX_IOC_SET_PLAN, &plan);
-}
-
-static struct dealbox_status status_of(int fd)
-{
-	struct dealbox_status status;
-
-	memset(&status, 0xff, sizeof(status));
-	if (ioctl(fd, DEALBOX_IOC_GET_STATUS, &status))
-		memset(&status, 0xff, sizeof(status));
-	return status;
-}
-
-/* Reads what there is; the error that ends it, 0 when there is no more. */
-static int drain(int fd)
-{
-	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
-	struct dealbox_event events[64];
-
-	while (poll(&pollfd, 1, 0) == 1)
-		if (read(fd, events, sizeof(events)) < 0)
-			return -errno;
-	return 0;
-}
-
 FIXTURE_SETUP(lifecycle)
 {
 	const char *const options[] = {
@@ -194,32 +152,6 @@ FIXTURE_TEARDOWN(lifecycle)
 
 /* --- something that is being done, in a thread ------------------------------------- */
 
-struct doing {
-	pthread_t thread;
-	pid_t tid;
-	int fd;
-	int (*what)(int fd);
-	int error;
-};
-
-static int do_read(int fd)
-{
-	struct dealbox_event event;
-
-	return read(fd, &event, sizeof(event)) < 0 ? -errno : (int)event.type;
-}
-
-static int do_poll(int fd)
-{
-	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
-	int n;
-
-	do {
-		n = poll(&pollfd, 1, -1);
-	} while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : pollfd.revents;
-}
-
 static int do_epoll(int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -238,52 +170,7 @@ static int do_locate(int fd)
 {
 	struct dealbox_control c = { .op = DEALBOX_OP_LOCATE, .arg = 1 };
 
-	return call(fd, DEALBOX_IOC_CONTROL, &c);
-}
-
-static void *run(void *arg)
-{
-	struct doing *d = arg;
-
-	block_alarm(SIG_UNBLOCK);
-	__atomic_store_n(&d->tid, syscall(SYS_gettid), __ATOMIC_RELEASE);
-	d->error = d->what(d->fd);
-	return NULL;
-}
-
-/* Starts it, and waits until it sleeps in a function of this name in the kernel. */
-static bool begin(struct doing *d, int fd, int (*what)(int fd), const char *where)
-{
-	time_t end = time(NULL) + PATIENCE / 1000;
-	char path[64], stack[4096] = "";
-	FILE *file;
-
-	memset(d, 0, sizeof(*d));
-	d->fd = fd;
-	d->what = what;
-	if (pthread_create(&d->thread, NULL, run, d))
-		return false;
-	while (!__atomic_load_n(&d->tid, __ATOMIC_ACQUIRE))
-		sched_yield();
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stack", d->tid);
-	while (!strstr(stack, where) && time(NULL) < end) {
-		sched_yield();
-		file = fopen(path, "re");
-		if (!file)
-			return false;
-		stack[fread(stack, 1, sizeof(stack) - 1, file)] = '\0';
-		fclose(file);
-	}
-	return time(NULL) < end;
-}
-
-static int end(struct doing *d)
-{
-	struct timespec limit;
-
-	clock_gettime(CLOCK_REALTIME, &limit);
-	limit.tv_sec += PATIENCE / 1000;
-	return pthread_timedjoin_np(d->thread, NULL, &limit) ? -ETIME : d->error;
+	return control(fd, &c);
 }
 
 /* What does not touch the machine goes on until it says something. */

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -153,15 +154,18 @@ static void control_path(const struct machine *m, struct sockaddr_un *address)
 	snprintf(address->sun_path, sizeof(address->sun_path), "/tmp/%s", m->serial);
 }
 
-static void run_emulator(const struct machine *m, const char *const options[])
+static void run_emulator(const struct machine *m, const char *const front[],
+			 const char *const options[])
 {
-	const char *argv[40] = { "dealbox-emulator", "--usbip", "--serial", m->serial, "--control" };
+	const char *argv[40] = { "dealbox-emulator", "--serial", m->serial, "--control" };
 	struct sockaddr_un address;
-	size_t n = 5;
+	size_t n = 4;
 	int null;
 
 	control_path(m, &address);
 	argv[n++] = address.sun_path;
+	while (*front)
+		argv[n++] = *front++;
 	while (*options && n < sizeof(argv) / sizeof(argv[0]) - 1)
 		argv[n++] = *options++;
 	/* a test that was killed leaves no machine behind */
@@ -186,7 +190,7 @@ static bool connect_control(struct machine *m)
 	return true;
 }
 
-bool machine_plug(struct machine *m, const char *const options[])
+static bool plug(struct machine *m, const char *const front[], const char *const options[])
 {
 	static unsigned int number;
 
@@ -200,8 +204,62 @@ bool machine_plug(struct machine *m, const char *const options[])
 	if (m->pid < 0)
 		return fail("fork: %s", strerror(errno));
 	if (!m->pid)
-		run_emulator(m, options);
+		run_emulator(m, front, options);
 	return machine_await(m, "add") && connect_control(m);
+}
+
+bool machine_plug(struct machine *m, const char *const options[])
+{
+	static const char *const front[] = { "--usbip", NULL };
+
+	return plug(m, front, options);
+}
+
+bool machine_plug_gadget(struct machine *m, const char *const options[])
+{
+	static const char *const front[] = { "--gadget", "dummy_udc.0", NULL };
+
+	return plug(m, front, options);
+}
+
+static bool no_machine_is_left(void)
+{
+	time_t end = time(NULL) + PATIENCE / 1000;
+	bool empty = false;
+
+	while (!empty) {
+		DIR *class = opendir("/sys/class/dealbox");
+		struct dirent *entry;
+
+		empty = true;
+		while (class && (entry = readdir(class)))
+			empty = empty && entry->d_name[0] == '.';
+		if (class)
+			closedir(class);
+		if (time(NULL) > end)
+			return fail("a machine does not go");
+	}
+	return true;
+}
+
+bool machine_plug_outside(struct machine *m)
+{
+	struct termios line;
+
+	memset(m, 0, sizeof(*m));
+	m->outside = true;
+	snprintf(m->serial, sizeof(m->serial), "OUTSIDE");
+	m->uevents = open_uevents();
+	m->control = open("/dev/ttyS3", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (m->uevents < 0 || m->control < 0 || tcgetattr(m->control, &line))
+		return fail("/dev/ttyS3: %s", strerror(errno));
+	cfmakeraw(&line);
+	if (tcsetattr(m->control, TCSAFLUSH, &line))
+		return fail("/dev/ttyS3: %s", strerror(errno));
+	/* a test that failed has left it plugged in */
+	if (!machine_tell(m, "unplug") || !no_machine_is_left())
+		return false;
+	return machine_tell(m, "plug") && machine_await(m, "add");
 }
 
 bool machine_unplug(struct machine *m)
@@ -210,12 +268,14 @@ bool machine_unplug(struct machine *m)
 	bool there = m->node[0] && !access(m->node, F_OK);
 	bool ok = true;
 
+	if (m->outside)
+		ok = machine_tell(m, "unplug");
 	if (m->pid > 0) {
 		kill(m->pid, SIGTERM);
 		waitpid(m->pid, NULL, 0);
 	}
 	if (there)
-		ok = machine_await(m, "remove");
+		ok = machine_await(m, "remove") && ok;
 	if (m->control >= 0)
 		close(m->control);
 	if (m->uevents >= 0)

@@ -16,8 +16,9 @@
 #define PATIENCE	60000
 
 struct machine {
-	pid_t pid;		/* of the emulator, 0 = none */
-	int control;		/* its control socket */
+	pid_t pid;		/* of the emulator, 0 = none, or outside */
+	int control;		/* its control socket, or a line to it */
+	bool outside;
 	int uevents;
 	char serial[32];
 	char node[32];		/* /dev/dealbox0 */
@@ -31,7 +32,14 @@ struct machine {
  * node is there.
  */
 bool machine_plug(struct machine *m, const char *const options[]);
-/* Ends the emulator and waits until the node has gone; fine if it has already. */
+/* The same behind dummy_hcd, through raw_gadget: a bus with remote wakeup. */
+bool machine_plug_gadget(struct machine *m, const char *const options[]);
+/*
+ * The same with an emulator that runs outside of the virtual machine, is not plugged
+ * in yet, and has its control socket behind /dev/ttyS3: it knows nothing of our sleep.
+ */
+bool machine_plug_outside(struct machine *m);
+/* Ends the emulator (outside: pulls its cable) and waits until the node has gone; fine if it has already. */
 bool machine_unplug(struct machine *m);
 /* One command to the emulator; its answer, without "ok ", goes to reply. */
 bool machine_ask(struct machine *m, char *reply, size_t size, const char *format, ...)
