@@ -257,7 +257,9 @@ static void socket_flush(struct front *front, uint64_t now)
 	struct socket_front *f = (struct socket_front *)front;
 	struct completion done;
 
-	if (f->host >= 0 && !machine_view(front->machine).plugged)
+	/* without a clock the cable may be back before we look: but it has been pulled */
+	if (f->host >= 0 && (!machine_view(front->machine).plugged ||
+			     (f->attached && !machine_view(front->machine).configured)))
 		hang_up(f);
 	while (f->attached && !f->blocked) {
 		give_int_in(f, now);
