@@ -102,6 +102,30 @@ static struct dealbox_trace *trace_of(const struct station *st, uint32_t inserti
 	return NULL;
 }
 
+/* Which cards of the deal have not come? */
+static void diagnose_short(struct station *st)
+{
+	const struct dealbox_event *e;
+	dealbox_cards missing = 0;
+	unsigned int card, count;
+	size_t n, length;
+
+	for (card = 0; card < st->plan.entries && st->plan.mode == DEALBOX_PLAN_BY_CARD; card++)
+		if (st->plan.pocket[card] != DEALBOX_NONE)
+			missing |= (dealbox_cards)1 << card;
+	for (n = 0; (e = dealbox_trace_get(st->trace, n)); n++)
+		if (e->type == DEALBOX_EV_CARD_READ && e->card < 64)
+			missing &= ~((dealbox_cards)1 << e->card);
+	count = dealbox_cards_count(missing);
+	snprintf(st->diagnosis, sizeof(st->diagnosis), count == 1 ? "%u card of the deal has not come" :
+		 "%u cards of the deal have not come", count);
+	length = snprintf(st->revealed, sizeof(st->revealed), "%s:", st->diagnosis);
+	for (card = 0; card < 64 && length < sizeof(st->revealed); card++)
+		if (missing >> card & 1)
+			length += snprintf(st->revealed + length, sizeof(st->revealed) - length, " %s",
+					   dealbox_card_name(card));
+}
+
 static void keep_event(struct station *st, const struct dealbox_event *e)
 {
 	struct dealbox_diagnosis diagnosis;
@@ -127,6 +151,14 @@ static void keep_event(struct station *st, const struct dealbox_event *e)
 		st->stopped_at = e->position + 1;
 	if (e->type == DEALBOX_EV_CARD_ROUTED && e->position != DEALBOX_NONE)
 		st->cards = e->position + 1;
+	if (e->type == DEALBOX_EV_DECK_SHORT && st->trace)
+		diagnose_short(st);
+	if (e->type == DEALBOX_EV_NOT_IN_PLAN && e->position != DEALBOX_NONE) {
+		snprintf(st->diagnosis, sizeof(st->diagnosis), "card %u does not belong to the deal",
+			 e->position + 1u);
+		snprintf(st->revealed, sizeof(st->revealed), "card %u was read as %s", e->position + 1u,
+			 dealbox_card_name(e->card));
+	}
 	if (e->type == DEALBOX_EV_REPEATED_CARD && st->trace &&
 	    !dealbox_diagnose_repeat(st->trace, dealbox_pack_bridge(), &diagnosis)) {
 		dealbox_diagnosis_message(&diagnosis, false, st->diagnosis, sizeof(st->diagnosis));

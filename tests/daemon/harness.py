@@ -266,9 +266,9 @@ class Tap:
     def __init__(self):
         self.count = self.failed = 0
 
-    def run(self, function, *args):
+    def run(self, function, *args, name=None):
         self.count += 1
-        name = ' '.join([function.__name__.replace('test_', '').replace('_', ' ')])
+        name = name or ' '.join([function.__name__.replace('test_', '').replace('_', ' ')])
         try:
             function(*args)
             print('ok %d - %s' % (self.count, name), flush=True)

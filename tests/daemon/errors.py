@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""errors.py DEALBOXD EMULATOR DEALBOX SET: what an operator can meet, row by row (TAP).
+
+Each row is brought about at the machine; the service shows its state and instruction; the
+operator does what the instruction says, and nothing else; the board is dealt exactly.
+"""
+import os
+import re
+import sys
+
+import dbus
+
+from harness import RANKS, SUITS, Tap, World, wait
+
+dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
+PATH = '/io/dealbox1/machine/FIRST'
+CARDS = {suit + rank for suit in SUITS for rank in RANKS}
+VOID = ['remove', 'empty', 'insert', 'START']   # take it out, empty it, all cards back, put it in again
+sessions = 0
+
+# what happens; the state; words of the instruction; what the operator does; options of the job
+ROWS = {
+    'E1 and E15 the cable is pulled': (
+        'position 20: unplug', 'machine-absent', 'Check its power and its cable',
+        ['plug', 'WAIT in-doubt|used', 'remove', 'empty', 'insert', 'START'], {}),
+    'E2 E2c unreadable, also when it is read again': (
+        'position 9 times 2: unreadable', 'card-unreadable', 'Clean it or turn it round', ['START'], {}),
+    'E2 unreadable once': ('position 9: unreadable', None, '', [], {}),
+    'E2a face up': ('position 9: face-up', 'card-face-up', 'Turn it', ['clean-card', 'START'], {}),
+    'E2b a joker': ('position 9: extra joker1', 'card-not-in-plan', 'Take it out', ['take-card', 'START'], {}),
+    'E3 two of the same': ('position 20: repeat', 'card-repeated', 'two are in the deck', VOID, {}),
+    'E4 one read as another': ('position 20: misread', 'card-repeated', 'Turn the deck round', VOID, {}),
+    'E5 a card is missing': ('position 20: missing', 'deck-short', 'Look for them', ['hopper fill'], {}),
+    'E6 the stop card': (
+        'position 0: extra joker1', 'stop-card', 'Take it out of the reader', ['take-card', 'START'],
+        {'stop_card': True}),
+    'E5 E6 the stop card comes too early': (
+        'position 30: extra joker1', 'deck-wrong', 'Count both decks', VOID, {'stop_card': True}),
+    'E7 wrong pocket': ('position 7: wrong-pocket', 'wrong-pocket', 'clean the gates', VOID, {}),
+    'E8 no card comes': ('position 7: feed-timeout', 'feed-timeout', 'clean the feed roller', ['START'], {}),
+    'E6 E8 two cards at once': ('position 7: double-feed', 'double-feed', 'Separate the cards', VOID, {}),
+    'E9 a jam': (
+        'position 7: jam gate', 'jam', 'Open the cover',
+        ['cover open', 'empty', 'cover close', 'remove', 'empty', 'insert', 'START'], {}),
+    'E10 the board is pulled': (
+        'position 7: pull', 'board-pulled', 'The board was taken out', ['empty', 'insert', 'START'], {}),
+    'E12 E15 the power is gone': (
+        'position 20: power-cycle 200', 'in-doubt', 'Nobody knows what lies in this board', VOID, {}),
+    'the cover is opened': (
+        'position 7: cover open', 'cover-open|cover-opened', 'Close', ['cover close'] + VOID, {}),
+    'the firmware restarts': ('position 7: reset', 'in-doubt', 'Nobody knows', VOID, {}),
+    'a fault of the machine': ('position 7: hardware 5', 'hardware', '`dealbox report`', VOID, {}),
+}
+
+
+def state(w):
+    return w.machines()[PATH]['State']
+
+
+def see(w, states):
+    return wait('%s, not %s' % (states, state(w)), lambda: state(w) in states.split('|'))
+
+
+def start_machine(w):
+    """One whole deck, and no card more."""
+    w.machine = w.add_emulator('FIRST', '--speed', '0', '--manual', '--packs', '1', '--capabilities',
+                               'by-card,exit-sensors,face-sensor,double-feed-sensor,keys')
+
+
+def fresh(w):
+    """An empty machine, all cards in its hopper."""
+    if w.surplus:
+        w.machine.kill()
+        w.machine.wait()
+        wait('the machine to go', lambda: not w.machines()[PATH]['Present'])
+        os.unlink(w.emulators.pop())
+        start_machine(w)
+    w.surplus = False
+    w.tell('FIRST', 'plug')
+    w.tell('FIRST', 'cover close')
+    wait('the machine', lambda: w.machines()[PATH]['Present'])
+    w.tell('FIRST', 'remove')
+    w.tell('FIRST', 'empty')
+    w.tell('FIRST', 'hopper fill')
+    wait('an empty place', lambda: not w.machines()[PATH]['Insertion'])
+
+
+def new_job(w, boards=(1,), **options):
+    global sessions
+    sessions += 1
+    number, _ = w.add_set('row %d' % sessions)
+    return w.add_job(number, list(boards), automatic_start=True, replay=True, **options)
+
+
+def act(w, way):
+    for step in way:
+        if step.startswith('WAIT '):
+            see(w, step[5:])
+        elif step == 'START':
+            wait('to be asked', lambda: w.machines()[PATH]['State'] not in ('none', 'insert-board'))
+            w.object(PATH, 'Machine').Start()
+        else:
+            w.tell('FIRST', step)
+
+
+def to_the_end(w, path):
+    """He answers what he is asked about the next board; nothing else."""
+    def done():
+        if state(w) in ('confirm-empty', 'press-start'):
+            w.object(PATH, 'Machine').Start()
+        return w.job(path)['State'] == 'done'
+    wait('the end, not %s' % state(w), done)
+    assert w.job(path)['Recorded'] == 1, w.job(path)
+    w.tell('FIRST', 'remove')
+    w.check()
+
+
+def one_row(w, rule, states, words, way, options):
+    fresh(w)
+    w.surplus = 'extra' in rule or 'repeat' in rule
+    path = new_job(w, **options)
+    w.tell('FIRST', 'inject ' + rule)
+    see(w, 'insert-board|card-repeated|double-feed|jam|wrong-pocket|board-pulled|in-doubt|cover-opened|'
+        'hardware|deck-wrong|differs|aborted')
+    w.tell('FIRST', 'insert')
+    wait('the board', lambda: w.machines()[PATH]['Insertion'] or state(w) == 'machine-absent' or
+         state(w) == 'board-pulled' or w.job(path)['State'] == 'done')
+    if state(w) == 'confirm-empty':
+        w.object(PATH, 'Machine').Start()
+    if states:
+        see(w, states)
+        assert words in w.machines()[PATH]['Instruction'], w.machines()[PATH]['Instruction']
+    act(w, way)
+    to_the_end(w, path)
+
+
+def cards_are_named_to_whom_may_see_them(w, rule, states, public, way):
+    """The diagnosis has no card; Reveal has, and the ledger knows who asked."""
+    fresh(w)
+    w.surplus = 'extra' in rule
+    path = new_job(w)
+    w.tell('FIRST', 'inject ' + rule)
+    w.tell('FIRST', 'insert')
+    wait('the board', lambda: w.machines()[PATH]['Insertion'])
+    if state(w) == 'confirm-empty':
+        w.object(PATH, 'Machine').Start()
+    see(w, states)
+    machine = w.machines()[PATH]
+    assert re.search(public, machine['Diagnosis']), machine['Diagnosis']
+    assert not set(re.findall(r'\b\w+\b', machine['Diagnosis'])) & CARDS, machine['Diagnosis']
+    w.deny('io.dealbox1.reveal')
+    try:
+        w.object(PATH, 'Machine').Reveal()
+        raise AssertionError('revealed')
+    except dbus.DBusException as error:
+        assert error.get_dbus_name().endswith('AccessDenied'), error
+    finally:
+        w.deny('')
+    text = w.object(PATH, 'Machine').Reveal()
+    act(w, way)
+    to_the_end(w, path)
+    return text
+
+
+def test_missing_cards_are_named_to_whom_may_see_them(w):
+    text = cards_are_named_to_whom_may_see_them(
+        w, 'position 20: missing', 'deck-short', r'^1 card of the deal has not come', ['hopper fill'])
+    assert len(set(re.findall(r'\b\w+\b', text)) & CARDS) == 1, text
+
+
+def test_surplus_cards_are_named_to_whom_may_see_them(w):
+    text = cards_are_named_to_whom_may_see_them(
+        w, 'position 9: extra joker1', 'card-not-in-plan', r'^card 10 does not belong to the deal',
+        ['take-card', 'START'])
+    assert 'joker 1' in text, text
+
+
+def test_hopper_that_is_empty(w):
+    """E5, before anything is dealt."""
+    fresh(w)
+    path = new_job(w)
+    w.tell('FIRST', 'hopper empty')
+    w.tell('FIRST', 'insert')
+    see(w, 'hopper-empty')
+    w.tell('FIRST', 'hopper fill')
+    to_the_end(w, path)
+
+
+def test_board_that_was_dealt_stays_in(w):
+    """E10, E12: the next board is not dealt into it."""
+    fresh(w)
+    path = new_job(w, [1, 2])
+    w.tell('FIRST', 'insert')
+    wait('board 1', lambda: w.answer() or w.job(path)['Recorded'] == 1)
+    see(w, 'take-out')
+    w.object(PATH, 'Machine').Start()
+    assert state(w) == 'take-out' and w.job(path)['Recorded'] == 1
+    w.object(path, 'Job').Cancel()
+
+
+def test_files_that_cannot_be_used(w):
+    """E13 a placeholder, E14 a file of another session, E17 a file that is none."""
+    def refusal(text, call=None):
+        bad = w.dir + '/bad.pbn'
+        with open(bad, 'w') as file:
+            file.write(text)
+        try:
+            w.add_set('files', bad)
+        except dbus.DBusException as error:
+            return error.get_dbus_name(), error.get_dbus_message()
+        return None, None
+    name, text = refusal('[Board "1"]\n[Deal "N:AKQJT98765432... .AKQJT98765432.. ..AKQJT98765432. ...AKQJT98765432"]\n')
+    assert name == 'io.dealbox1.Error.BadSet' and 'board 1' in text and 'sorted' in text, (name, text)
+    name, text = refusal('this is no deal')
+    assert name == 'io.dealbox1.Error.BadSet', (name, text)
+    number, _ = w.add_set('another session')
+    try:
+        w.add_job(number, [1])
+        raise AssertionError('dealt again')
+    except dbus.DBusException as error:
+        assert error.get_dbus_name() == 'io.dealbox1.Error.Repeat' and 'Law 6D2' in str(error), error
+
+
+def test_board_numbers(w):
+    """E11: not readable, and another than the one that was expected."""
+    w.tell('FIRST', 'remove')
+    w.tell('FIRST', 'unplug')
+    w.add_emulator('READER', '--speed', '0', '--manual', '--packs', '6', '--capabilities',
+                   'by-card,exit-sensors,board-reader')
+    w.write_config()
+    w.daemon.send_signal(1)
+    reader = '/io/dealbox1/machine/READER'
+
+    def seen(wanted):
+        wait(wanted, lambda: w.machines().get(reader, {}).get('State') == wanted)
+    path = new_job(w, [1, 2], by_reader=True)
+    seen('insert-any')
+    w.tell('READER', 'insert')
+    seen('number-unread')
+    w.tell('READER', 'remove')
+    seen('insert-any')
+    w.object(path, 'Job').Cancel()
+    path = new_job(w, [1, 2])
+    seen('insert-board')
+    w.tell('READER', 'insert 2')
+    seen('number-other')
+    # .. or it is skipped, as the instruction says
+    assert 'or skip it' in w.machines()[reader]['Instruction']
+    w.object(path, 'Job').Skip(dbus.UInt32(1), dbus.UInt32(1))
+    wait('board 2', lambda: w.job(path)['Recorded'] == 1)
+    w.tell('READER', 'remove')
+    w.check()
+
+
+tap = Tap()
+world = World(dealboxd, emulator, dealbox, set_file)
+try:
+    world.surplus = False
+    start_machine(world)
+    world.start()
+    wait('the machine', lambda: world.machines())
+    tests = [(one_row, 'row: ' + name, row) for name, row in ROWS.items()]
+    tests += [(v, None, ()) for k, v in list(globals().items()) if k.startswith('test_')]
+    for test, name, args in tests:
+        tap.run(test, world, *args, name=name)
+        for path, job in world.objects('Job').items():
+            if job['State'] in ('open', 'paused'):
+                world.object(path, 'Job').Cancel()
+    if tap.failed:
+        print('# ' + world.log().replace('\n', '\n# '))
+finally:
+    world.close()
+sys.exit(tap.end())
