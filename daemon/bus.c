@@ -19,7 +19,7 @@
 
 #include "bus.h"
 
-#define PENDING_MAX	256		/* calls that wait for polkit */
+#define PENDING_MAX	512		/* calls that wait for polkit */
 #define PENDING_EACH	16		/* .. of one client */
 #define JOBS_MAX	1000		/* that are kept in memory */
 #define SET_MAX		(4 << 20)	/* bytes of a file with deals */
