@@ -53,6 +53,7 @@ static int transfer_error(int status)
 	case -ETIMEDOUT:
 	case -ENOMEM:
 		return status;
+	case -ENOENT:		/* refused: unbound, and disconnect is on its way */
 	case -ENODEV:
 	case -ESHUTDOWN:
 		return -ENODEV;
