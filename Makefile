@@ -23,6 +23,7 @@ help:
 	@echo 'make fuzz      run the fuzz targets for some minutes'
 	@echo 'make fuzz-usb  machines that do everything wrong, on the debug kernel; SECONDS=3600 SEED=1'
 	@echo 'make crashtest kill, unplug and cut the power while boards are dealt; BLOWS=1000 SEED=1'
+	@echo 'make racetest  open, close and unplug against each other, on the debug kernel; SECONDS=3600'
 	@echo 'make bench     measure, and print figures'
 	@echo 'make bench-route  how soon a card is answered, by the module and by libusb; KERNEL=6.12'
 	@echo '               CARDS=10000 SVG=docs/routing.svg'
@@ -51,6 +52,11 @@ fuzz-usb:
 crashtest:
 	@tests/setup/run user-space vm tests 6.12 bookworm
 	@tests/club/run crash '$(BLOWS)' '$(SEED)'
+
+racetest:
+	@tests/setup/run user-space vm harness debug
+	@tests/build user
+	@tests/kselftest/run debug race_test 64 '$(SECONDS)'
 
 bench:
 	@tests/setup/run user-space bench
@@ -90,4 +96,4 @@ activate:
 clean:
 	rm -rf build
 
-.PHONY: help demo check fuzz fuzz-usb crashtest bench bench-route install activate clean
+.PHONY: help demo check fuzz fuzz-usb crashtest racetest bench bench-route install activate clean

@@ -4,6 +4,10 @@
  * call ends, with the errno of docs/kernel-abi.md, and the kernel is well.
  *
  * Each variant is one thing that happens; each test one thing that is being done.
+ *
+ * With STORM defined (storm_test.c), a thousand signals a second come to the thread
+ * that does it: calls that are restarted go on, calls that are not end with EINTR and
+ * are made again, and what they end with at last is the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +19,8 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <linux/dealbox.h>
 
 #include "kselftest_harness.h"
@@ -25,6 +29,8 @@
 /* A software-emulated computer may be slow; only a hang takes this long. */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	(3 * PATIENCE / 1000)
+
+#define KEYS	50
 
 FIXTURE(lifecycle) {
 	struct machine machine;
@@ -37,7 +43,7 @@ FIXTURE_VARIANT(lifecycle) {
 	bool (*happen)(struct machine *m);
 	int error;		/* that the calls end with */
 	bool gone;		/* the machine has gone afterwards */
-	bool storm;		/* signals all the time */
+	enum storm storm;
 };
 
 static bool unplug(struct machine *m)
@@ -74,51 +80,28 @@ static bool allow_sleep(struct machine *m)
 	       write_file(m->device, "power/control", "auto");
 }
 
-#define VARIANTS(kind_)									\
-FIXTURE_VARIANT_ADD(lifecycle, kind_##_unplug) {					\
-	.kind = #kind_, .happen = unplug, .error = -ENODEV, .gone = true };		\
-FIXTURE_VARIANT_ADD(lifecycle, kind_##_unplug_storm) {					\
-	.kind = #kind_, .happen = unplug, .error = -ENODEV, .gone = true, .storm = true }; \
-FIXTURE_VARIANT_ADD(lifecycle, kind_##_unbind) {					\
-	.kind = #kind_, .happen = unbind, .error = -ENODEV, .gone = true };		\
-FIXTURE_VARIANT_ADD(lifecycle, kind_##_deauthorize) {					\
-	.kind = #kind_, .happen = deauthorize, .error = -ENODEV, .gone = true };	\
-FIXTURE_VARIANT_ADD(lifecycle, kind_##_reset) {						\
-	.kind = #kind_, .happen = reset, .error = -EIO };				\
-FIXTURE_VARIANT_ADD(lifecycle, kind_##_reset_storm) {					\
-	.kind = #kind_, .happen = reset, .error = -EIO, .storm = true };		\
-FIXTURE_VARIANT_ADD(lifecycle, kind_##_unload) {					\
-	.kind = #kind_, .happen = unload, .error = 0 };					\
-FIXTURE_VARIANT_ADD(lifecycle, kind_##_sleep) {						\
-	.kind = #kind_, .happen = allow_sleep, .error = 0 }
+#define VARIANTS(name, kind_, storm_)							\
+FIXTURE_VARIANT_ADD(lifecycle, name##_unplug) {						\
+	.kind = kind_, .storm = storm_, .happen = unplug, .error = -ENODEV, .gone = true };	\
+FIXTURE_VARIANT_ADD(lifecycle, name##_unbind) {						\
+	.kind = kind_, .storm = storm_, .happen = unbind, .error = -ENODEV, .gone = true };	\
+FIXTURE_VARIANT_ADD(lifecycle, name##_deauthorize) {					\
+	.kind = kind_, .storm = storm_, .happen = deauthorize, .error = -ENODEV, .gone = true }; \
+FIXTURE_VARIANT_ADD(lifecycle, name##_reset) {						\
+	.kind = kind_, .storm = storm_, .happen = reset, .error = -EIO };		\
+FIXTURE_VARIANT_ADD(lifecycle, name##_unload) {						\
+	.kind = kind_, .storm = storm_, .happen = unload, .error = 0 };			\
+FIXTURE_VARIANT_ADD(lifecycle, name##_sleep) {						\
+	.kind = kind_, .storm = storm_, .happen = allow_sleep, .error = 0 }
 
-VARIANTS(stored);
-VARIANTS(routed);
-
-static void nothing(int signal)
-{
-	(void)signal;
-}
-
-static void block_alarm(int how)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGALRM);
-	pthread_sigmask(how, &set, NULL);
-}
-
-/* A thousand signals a second, to whatever thread does not block them. */
-static void storm(bool on)
-{
-	struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { 0 };
-	struct sigaction action = { .sa_handler = nothing, .sa_flags = SA_RESTART };
-
-	sigaction(SIGALRM, &action, NULL);
-	block_alarm(SIG_BLOCK);
-	setitimer(ITIMER_REAL, on ? &often : &never, NULL);
-}
+#ifdef STORM
+VARIANTS(stored_restarted, "stored", RESTARTED);
+VARIANTS(stored_interrupted, "stored", INTERRUPTED);
+VARIANTS(routed_interrupted, "routed", INTERRUPTED);
+#else
+VARIANTS(stored, "stored", CALM);
+VARIANTS(routed, "routed", CALM);
+#endif
 
 FIXTURE_SETUP(lifecycle)
 {
@@ -137,13 +120,10 @@ FIXTURE_SETUP(lifecycle)
 		ASSERT_GE(end, time(NULL));
 	ASSERT_EQ(0, drain(self->fd));
 	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
-	if (variant->storm)
-		storm(true);
 }
 
 FIXTURE_TEARDOWN(lifecycle)
 {
-	storm(false);
 	if (self->fd >= 0)
 		close(self->fd);
 	EXPECT_TRUE(machine_unplug(&self->machine));
@@ -152,18 +132,49 @@ FIXTURE_TEARDOWN(lifecycle)
 
 /* --- something that is being done, in a thread ------------------------------------- */
 
+static unsigned int followed;		/* seqno of the event that follow() read last */
+
+/*
+ * Reads until something comes but keys and cards. No event may get lost, or come
+ * in part, whatever interrupts the calls.
+ */
+static int follow(int fd)
+{
+	struct dealbox_event events[3];
+	ssize_t got;
+	int i;
+
+	for (;;) {
+		got = read(fd, events, sizeof(events));
+		if (got < 0)
+			return -errno;
+		if (!got || got % sizeof(events[0]))
+			return -EBADMSG;
+		for (i = 0; i < got / (ssize_t)sizeof(events[0]); i++) {
+			if (followed && events[i].seqno != followed + 1)
+				return -EBADMSG;
+			followed = events[i].seqno;
+			switch (events[i].type) {
+			case DEALBOX_EV_STATE_LOST:
+			case DEALBOX_EV_DEAL_DONE:
+			case DEALBOX_EV_COVER_OPEN:
+				return events[i].type;
+			}
+		}
+	}
+}
+
 static int do_epoll(int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
-	int n, epoll = epoll_create1(EPOLL_CLOEXEC);
+	int error = 0, epoll = epoll_create1(EPOLL_CLOEXEC);
 
-	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+	if (epoll < 0)
 		return -errno;
-	do {
-		n = epoll_wait(epoll, &event, 1, -1);
-	} while (n < 0 && errno == EINTR);
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) || epoll_wait(epoll, &event, 1, -1) < 0)
+		error = -errno;
 	close(epoll);
-	return n < 0 ? -errno : (int)event.events;
+	return error ?: (int)event.events;
 }
 
 static int do_locate(int fd)
@@ -171,6 +182,33 @@ static int do_locate(int fd)
 	struct dealbox_control c = { .op = DEALBOX_OP_LOCATE, .arg = 1 };
 
 	return control(fd, &c);
+}
+
+static int do_status(int fd)
+{
+	struct dealbox_status status;
+
+	return call(fd, DEALBOX_IOC_GET_STATUS, &status);
+}
+
+static struct timespec happened;
+
+static bool happen(bool (*what)(struct machine *m), struct machine *m)
+{
+	clock_gettime(CLOCK_MONOTONIC, &happened);
+	return what(m);
+}
+
+/* Says how long it took after what happened, for who wants to know. */
+static int ending(struct doing *d)
+{
+	struct timespec now;
+	int error = end(d);
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ksft_print_msg("ended after %ld ms\n", (now.tv_sec - happened.tv_sec) * 1000 +
+		       (now.tv_nsec - happened.tv_nsec) / 1000000);
+	return error;
 }
 
 /* What does not touch the machine goes on until it says something. */
@@ -185,12 +223,34 @@ TEST_F(lifecycle, blocked_read)
 {
 	struct doing d;
 
-	ASSERT_TRUE(begin(&d, self->fd, do_read, "dealbox_read"));
-	ASSERT_TRUE(variant->happen(&self->machine));
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, do_read, "dealbox_read"));
+	ASSERT_TRUE(stormed(&d));
+	ASSERT_TRUE(happen(variant->happen, &self->machine));
 	if (!variant->error)
 		ASSERT_TRUE(nudge(&self->machine));
 	EXPECT_EQ(variant->gone ? -ENODEV :
-		  variant->error ? DEALBOX_EV_STATE_LOST : DEALBOX_EV_KEY, end(&d));
+		  variant->error ? DEALBOX_EV_STATE_LOST : DEALBOX_EV_KEY, ending(&d));
+	/* what is to be restarted is, and nothing else */
+	EXPECT_EQ(variant->storm == INTERRUPTED, d.interrupted > 0);
+}
+
+/* Keys arrive in order, and whole, until the end. */
+TEST_F(lifecycle, reading)
+{
+	struct doing d;
+	int i;
+
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, follow, "dealbox_read"));
+	for (i = 0; i < KEYS; i++)
+		ASSERT_TRUE(machine_tell(&self->machine, "key 5 press"));
+	ASSERT_TRUE(happen(variant->happen, &self->machine));
+	if (!variant->error)
+		ASSERT_TRUE(machine_tell(&self->machine, "cover open"));
+	EXPECT_EQ(variant->gone ? -ENODEV :
+		  variant->error ? DEALBOX_EV_STATE_LOST : DEALBOX_EV_COVER_OPEN, ending(&d));
+	/* else it may have happened before the last ones */
+	if (!variant->error)
+		EXPECT_EQ(1 + KEYS + 1, followed);
 }
 
 TEST_F(lifecycle, two_readers)
@@ -199,17 +259,18 @@ TEST_F(lifecycle, two_readers)
 	struct doing d, e;
 
 	ASSERT_LE(0, other);
-	ASSERT_TRUE(begin(&d, self->fd, do_read, "dealbox_read"));
-	ASSERT_TRUE(begin(&e, other, do_read, "dealbox_read"));
-	ASSERT_TRUE(variant->happen(&self->machine));
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, do_read, "dealbox_read"));
+	ASSERT_TRUE(begin_in(&e, variant->storm, other, do_read, "dealbox_read"));
+	ASSERT_TRUE(happen(variant->happen, &self->machine));
 	if (!variant->error)
 		ASSERT_TRUE(nudge(&self->machine));
 	EXPECT_EQ(variant->gone ? -ENODEV :
-		  variant->error ? DEALBOX_EV_STATE_LOST : DEALBOX_EV_KEY, end(&d));
-	EXPECT_EQ(d.error, end(&e));
+		  variant->error ? DEALBOX_EV_STATE_LOST : DEALBOX_EV_KEY, ending(&d));
+	EXPECT_EQ(d.error, ending(&e));
 	close(other);
 }
 
+#ifndef STORM
 TEST_F(lifecycle, nonblocking_read)
 {
 	char event[64];
@@ -217,7 +278,7 @@ TEST_F(lifecycle, nonblocking_read)
 	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
 	EXPECT_EQ(-1, read(self->fd, event, sizeof(event)));
 	EXPECT_EQ(EAGAIN, errno);
-	ASSERT_TRUE(variant->happen(&self->machine));
+	ASSERT_TRUE(happen(variant->happen, &self->machine));
 	if (variant->gone) {
 		EXPECT_EQ(-1, read(self->fd, event, sizeof(event)));
 		EXPECT_EQ(ENODEV, errno);
@@ -228,27 +289,30 @@ TEST_F(lifecycle, nonblocking_read)
 		EXPECT_EQ(sizeof(event), read(self->fd, event, sizeof(event)));
 	}
 }
+#endif
 
 TEST_F(lifecycle, poll)
 {
 	struct doing d;
 
-	ASSERT_TRUE(begin(&d, self->fd, do_poll, "poll"));
-	ASSERT_TRUE(variant->happen(&self->machine));
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, do_poll, "poll"));
+	ASSERT_TRUE(stormed(&d));
+	ASSERT_TRUE(happen(variant->happen, &self->machine));
 	if (!variant->error)
 		ASSERT_TRUE(nudge(&self->machine));
-	EXPECT_EQ(variant->gone ? POLLHUP | POLLERR : POLLIN, end(&d));
+	EXPECT_EQ(variant->gone ? POLLHUP | POLLERR : POLLIN, ending(&d));
 }
 
 TEST_F(lifecycle, epoll)
 {
 	struct doing d;
 
-	ASSERT_TRUE(begin(&d, self->fd, do_epoll, "epoll"));
-	ASSERT_TRUE(variant->happen(&self->machine));
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, do_epoll, "epoll"));
+	ASSERT_TRUE(stormed(&d));
+	ASSERT_TRUE(happen(variant->happen, &self->machine));
 	if (!variant->error)
 		ASSERT_TRUE(nudge(&self->machine));
-	EXPECT_EQ(variant->gone ? EPOLLHUP | EPOLLERR : EPOLLIN, end(&d));
+	EXPECT_EQ(variant->gone ? EPOLLHUP | EPOLLERR : EPOLLIN, ending(&d));
 }
 
 /* The machine never says that it has the plan. */
@@ -261,9 +325,11 @@ TEST_F(lifecycle, plan_in_flight)
 	ASSERT_TRUE(machine_tell(&self->machine, routed ?
 				 "inject on request GET_STATUS: no-answer" :
 				 "inject on event PLAN_LOADED: drop"));
-	ASSERT_TRUE(begin(&d, self->fd, load, routed ? "transfer" : "dealbox_set_plan"));
-	ASSERT_TRUE(variant->happen(&self->machine));
-	EXPECT_EQ(variant->error ?: -ETIMEDOUT, end(&d));
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, load, routed ? "transfer" : "dealbox_set_plan"));
+	ASSERT_TRUE(happen(variant->happen, &self->machine));
+	if (!variant->error)
+		ASSERT_TRUE(unplug(&self->machine));	/* it still waits */
+	EXPECT_EQ(variant->error ?: -ENODEV, ending(&d));
 }
 
 /* Neither the command is answered, nor the question what became of it. */
@@ -272,105 +338,59 @@ TEST_F(lifecycle, control_in_flight)
 	struct doing d;
 
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on request times 2: ignore"));
-	ASSERT_TRUE(begin(&d, self->fd, do_locate, "transfer"));
-	ASSERT_TRUE(variant->happen(&self->machine));
-	EXPECT_EQ(variant->error ?: -ETIMEDOUT, end(&d));
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, do_locate, "transfer"));
+	ASSERT_TRUE(happen(variant->happen, &self->machine));
+	if (!variant->error)
+		ASSERT_TRUE(unplug(&self->machine));	/* it still waits */
+	EXPECT_EQ(variant->error ?: -ENODEV, ending(&d));
+}
+
+/* Who waits for his turn is not held up by who has it. */
+TEST_F(lifecycle, in_line)
+{
+	struct doing d, e;
+	int error;
+
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request: ignore"));
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, do_locate, "transfer"));
+	ASSERT_TRUE(begin_in(&e, variant->storm, self->fd, do_status, "dealbox_ioctl"));
+	ASSERT_TRUE(stormed(&e));
+	ASSERT_TRUE(happen(variant->happen, &self->machine));
+	if (!variant->error)
+		ASSERT_TRUE(unplug(&self->machine));
+	EXPECT_EQ(variant->error ?: -ENODEV, ending(&d));
+	error = ending(&e);
+	/* a reset may be over when its turn comes */
+	if (variant->error != -EIO || error)
+		EXPECT_EQ(variant->error ?: -ENODEV, error);
+	EXPECT_EQ(variant->storm == INTERRUPTED, e.interrupted > 0);
 }
 
 TEST_F(lifecycle, mid_deal)
 {
 	struct dealbox_control c = { .op = DEALBOX_OP_START, .plan_id = PLAN };
 	struct dealbox_status status;
+	struct doing d;
 
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, follow, "dealbox_read"));
 	ASSERT_EQ(0, load(self->fd));
 	ASSERT_TRUE(machine_tell(&self->machine, "insert 3"));
 	c.insertion = status_of(self->fd).insertion;
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on read position 20: freeze"));
 	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CONTROL, &c));
 	ASSERT_TRUE(machine_tell(&self->machine, "wait frozen"));
-	ASSERT_TRUE(variant->happen(&self->machine));
+	ASSERT_TRUE(happen(variant->happen, &self->machine));
 	if (variant->gone) {
-		EXPECT_EQ(-ENODEV, drain(self->fd));
+		EXPECT_EQ(-ENODEV, ending(&d));
 		EXPECT_EQ(-ENODEV, call(self->fd, DEALBOX_IOC_GET_STATUS, &status));
 		return;
 	}
-	EXPECT_EQ(0, drain(self->fd));
 	status = status_of(self->fd);
 	EXPECT_EQ(variant->error ? DEALBOX_STATE_IDLE : DEALBOX_STATE_DEALING, status.state);
 	EXPECT_EQ(variant->error ? DEALBOX_PLAN_NONE : PLAN, status.plan_id);
 	EXPECT_EQ(2, status.claimed);
 	ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
-}
-
-/* --- a race without end ------------------------------------------------------------- */
-
-static volatile bool racing;
-
-/* Opens, asks, reads, closes whatever node is there. */
-static void *race(void *arg)
-{
-	unsigned int *opened = arg;
-	struct dealbox_status status;
-	struct dealbox_info info;
-	char path[32], event[64];
-	int fd, i = 0;
-
-	while (racing) {
-		snprintf(path, sizeof(path), "/dev/dealbox%d", i++ % 2);
-		fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		++*opened;
-		ioctl(fd, DEALBOX_IOC_GET_INFO, &info);
-		if (!ioctl(fd, DEALBOX_IOC_CLAIM))
-			load(fd);
-		ioctl(fd, DEALBOX_IOC_GET_STATUS, &status);
-		while (read(fd, event, sizeof(event)) > 0)
-			;
-		close(fd);
-	}
-	return NULL;
-}
-
-FIXTURE(races) {
-	struct kernel kernel;
-};
-
-FIXTURE_SETUP(races)
-{
-	ASSERT_TRUE(kernel_begin(&self->kernel));
-}
-
-FIXTURE_TEARDOWN(races)
-{
-	EXPECT_TRUE(kernel_is_well(&self->kernel));
-}
-
-/* Four threads that open and close, while the machine comes and goes. */
-TEST_F_TIMEOUT(races, open_close_unplug, 10 * PATIENCE / 1000)
-{
-	const char *const options[] = { "--manual", "--speed", "0", NULL };
-	unsigned int opened[4] = { 0 };
-	pthread_t threads[4];
-	struct machine machine;
-	int i;
-
-	racing = true;
-	for (i = 0; i < 4; i++)
-		ASSERT_EQ(0, pthread_create(&threads[i], NULL, race, &opened[i]));
-	for (i = 0; i < 15; i++) {
-		EXPECT_TRUE(machine_plug(&machine, options));
-		if (i % 3 == 1)
-			EXPECT_TRUE(unbind(&machine));
-		if (i % 3 == 2)
-			EXPECT_TRUE(machine_usb_reset(&machine));
-		EXPECT_TRUE(machine_unplug(&machine));
-	}
-	racing = false;
-	for (i = 0; i < 4; i++) {
-		pthread_join(threads[i], NULL);
-		EXPECT_LT(0, opened[i]);
-	}
+	EXPECT_EQ(variant->error ? DEALBOX_EV_STATE_LOST : DEALBOX_EV_DEAL_DONE, ending(&d));
 }
 
 TEST_HARNESS_MAIN

@@ -169,20 +169,67 @@ int do_poll(int fd)
 	return n < 0 ? -errno : pollfd.revents;
 }
 
+static __thread struct doing *mine;
+
+static void hear(int signal)
+{
+	(void)signal;
+	__atomic_add_fetch(&mine->heard, 1, __ATOMIC_RELAXED);
+}
+
+static bool heard(struct doing *d, unsigned int how_often)
+{
+	time_t limit = time(NULL) + PATIENCE / 1000;
+
+	while (__atomic_load_n(&d->heard, __ATOMIC_RELAXED) < how_often && time(NULL) < limit)
+		sched_yield();
+	return time(NULL) < limit;
+}
+
+bool stormed(struct doing *d)
+{
+	return !d->storm || heard(d, __atomic_load_n(&d->heard, __ATOMIC_RELAXED) + 10);
+}
+
+/* To the thread that calls this. */
+static bool begin_storm(struct doing *d, timer_t *timer)
+{
+	struct itimerspec often = { { 0, 1000000 }, { 0, 1000000 } };
+	struct sigaction action = {
+		.sa_handler = hear, .sa_flags = d->storm == RESTARTED ? SA_RESTART : 0,
+	};
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
+
+	event._sigev_un._tid = d->tid;
+	return !sigaction(SIGUSR1, &action, NULL) &&
+	       !timer_create(CLOCK_MONOTONIC, &event, timer) &&
+	       !timer_settime(*timer, 0, &often, NULL) && heard(d, 1);
+}
+
 static void *run(void *arg)
 {
 	struct doing *d = arg;
-	sigset_t none;
+	timer_t timer;
 
-	/* whatever signals there are, they are for who is being tested */
-	sigemptyset(&none);
-	pthread_sigmask(SIG_SETMASK, &none, NULL);
+	mine = d;
 	__atomic_store_n(&d->tid, syscall(SYS_gettid), __ATOMIC_RELEASE);
-	d->error = d->what(d->fd);
+	if (d->storm && !begin_storm(d, &timer)) {
+		d->error = -ENOTSUP;
+		return NULL;
+	}
+	while ((d->error = d->what(d->fd)) == -EINTR && d->storm)
+		d->interrupted++;
+	if (d->storm)
+		timer_delete(timer);
 	return NULL;
 }
 
 bool begin(struct doing *d, int fd, int (*what)(int fd), const char *where)
+{
+	return begin_in(d, CALM, fd, what, where);
+}
+
+bool begin_in(struct doing *d, enum storm storm, int fd, int (*what)(int fd), const char *where)
 {
 	time_t limit = time(NULL) + PATIENCE / 1000;
 	char path[64], stack[4096] = "";
@@ -191,6 +238,7 @@ bool begin(struct doing *d, int fd, int (*what)(int fd), const char *where)
 	memset(d, 0, sizeof(*d));
 	d->fd = fd;
 	d->what = what;
+	d->storm = storm;
 	if (pthread_create(&d->thread, NULL, run, d))
 		return false;
 	while (!__atomic_load_n(&d->tid, __ATOMIC_ACQUIRE))

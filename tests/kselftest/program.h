@@ -36,6 +36,9 @@ bool board_is(struct machine *m, const __u8 *pocket_of);
 /* Waits until the USB device's power/runtime_status is state. */
 bool await_power(const struct machine *m, const char *state);
 
+/* Signals meanwhile: none, or a thousand a second, with SA_RESTART or without. */
+enum storm { CALM, RESTARTED, INTERRUPTED };
+
 /* Something that is being done, in a thread. */
 struct doing {
 	pthread_t thread;
@@ -43,6 +46,9 @@ struct doing {
 	int fd;
 	int (*what)(int fd);
 	int error;
+	enum storm storm;
+	unsigned int heard;		/* signals */
+	unsigned int interrupted;	/* how often it ended with EINTR, and was done again */
 };
 
 /* The type of the next event */
@@ -51,6 +57,10 @@ int do_read(int fd);
 int do_poll(int fd);
 /* Starts it, and waits until it sleeps in a function of this name in the kernel. */
 bool begin(struct doing *d, int fd, int (*what)(int fd), const char *where);
+/* The same in a storm, which has begun before it. */
+bool begin_in(struct doing *d, enum storm storm, int fd, int (*what)(int fd), const char *where);
+/* Waits until signals have reached it where it sleeps, if there are any. */
+bool stormed(struct doing *d);
 /* What it returned; -ETIME when it hangs. */
 int end(struct doing *d);
 
