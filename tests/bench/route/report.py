@@ -2,7 +2,7 @@
 """report.py FOLDER SVG: the tables of `run`, on standard output, and the picture.
 
 FOLDER/<machine>/ has what the virtual machines left: <host>-<computer>, one card's time in µs
-a line, and `stream`.
+a line, and one of them `stream`.
 """
 import os
 import sys
@@ -68,9 +68,9 @@ def routing_table(cells):
               (computer, ', '.join(ratios)))
 
 
-def stream_table(folder, machine):
+def stream_table(path):
     rows = []
-    with open(os.path.join(folder, machine, 'stream')) as file:
+    with open(path) as file:
         for line in file:
             name, *numbers = line.split()
             rows.append((name, [float(number) for number in numbers]))
@@ -213,9 +213,12 @@ def main():
         print('### %s\n' % title)
         print('Card read to gate command, in µs:\n')
         routing_table(cells)
-        print('\nReading a stream of events:\n')
-        stream_table(folder, name)
         print()
+        stream = os.path.join(folder, name, 'stream')
+        if os.path.exists(stream):
+            print('Reading a stream of events:\n')
+            stream_table(stream)
+            print()
     picture(svg, machines)
 
 
