@@ -306,6 +306,8 @@ def test_machines_that_hang(w):
     job_goes_on(w)
 
 
+# a pause that somebody asked for may come when he is gone
+World.PRESS += ('paused', 'stopped')
 tap = Tap()
 world = World(dealboxd, emulator, dealbox, set_file)
 try:
