@@ -119,6 +119,26 @@ put:
 	return error;
 }
 
+/*
+ * Unbound from a machine that is there still: whoever controlled it does so no more.
+ * A dialect may need the pipe of events for the answer, so it is not stopped yet.
+ */
+static void pause_for_unbind(struct dealbox *db)
+{
+	if (db->udev->state == USB_STATE_NOTATTACHED)
+		return;
+	/* Ends what is under way; whoever waits for ctl finds that all is gone. */
+	dealbox_control_block(db, -ENODEV);
+	mutex_lock(&db->ctl);
+	if (db->owner) {
+		dealbox_control_allow(db);
+		if (dealbox_pause(db))
+			dev_warn(&db->intf->dev,
+				 "unbound, and the machine did not answer a pause\n");
+	}
+	mutex_unlock(&db->ctl);
+}
+
 static void dealbox_disconnect(struct usb_interface *intf)
 {
 	struct dealbox *db = usb_get_intfdata(intf);
@@ -130,6 +150,7 @@ static void dealbox_disconnect(struct usb_interface *intf)
 	list_for_each_entry(file, &db->files, node)
 		wake_up_poll(&file->wait, EPOLLIN | EPOLLHUP | EPOLLERR);
 	spin_unlock_irq(&db->lock);
+	pause_for_unbind(db);
 	dealbox_stream_stop(db, -ENODEV);
 
 	/* No lock is held here. An open() that is under way sees gone. */
@@ -264,6 +285,7 @@ static struct usb_driver dealbox_driver = {
 	.pre_reset = dealbox_pre_reset,
 	.post_reset = dealbox_post_reset,
 	.supports_autosuspend = 1,
+	.soft_unbind = 1,	/* a deal is paused then */
 };
 
 static int __init dealbox_init(void)

@@ -82,6 +82,9 @@ static void publish(struct dealbox *db, const struct dealbox_event *event)
 	trace_dealbox_event(db->minor, event->seqno, event->machine_seq, event->type,
 			    event->position);
 	db->stats.events++;
+	/* who has been told that the machine is gone gets nothing more */
+	if (db->gone)
+		return;
 	list_for_each_entry(file, &db->files, node)
 		event_queue_push(&file->queue, event);
 }
