@@ -92,10 +92,16 @@ harness_ready()
 		[ -r "$cache/linux-source/scripts/coccicheck" ]
 }
 
-# packages <section>
+# packages <section>: names
 packages()
 {
-	sed -n "/^# $1:/,/^\$/ { /^#/d; /^\$/d; p }" "$here/packages"
+	sed -n "/^# $1:/,/^\$/ { /^#/d; /^\$/d; s/ .*//; p }" "$here/packages"
+}
+
+# least_version <package>: 0 if every one will do
+least_version()
+{
+	sed -n "s/^$1 //p; \$ s/.*/0/p" "$here/packages" | head -n 1
 }
 
 # the packages that a Debian of ours has: a section
