@@ -42,27 +42,16 @@ METHOD(machine_pause, "deal")
 MACHINE_METHOD(machine_release, PUSH_RELEASE)
 METHOD(machine_release, "deal")
 
-/* The stop acts first and is written down then; nobody is asked. */
+/* Nobody is asked. */
 int stop_all(sd_bus_message *m, void *context, sd_bus_error *error)
 {
 	struct service *s = context;
-	struct station *only = station_find(s, sd_bus_message_get_path(m)), *st;
-	struct dealbox_ledger_act act = { .act = DEALBOX_ACT_STOP };
-	bool news = !s->stations;
+	struct station *only = station_find(s, sd_bus_message_get_path(m));
 
 	(void)error;
-	for (st = s->stations; st; st = st->next)
-		if (!only || only == st) {
-			news |= !st->desk.stop;
-			desk_push(&st->desk, PUSH_STOP);
-			st->suspect = false;	/* it is asked now, whatever it did before */
-		}
-	stations_run(s);
-	act.uid = sender_uid(m);
-	act.machine = only ? only->id : NULL;
 	/* whoever calls it ten thousand times does not fill the disk */
-	if (news && dealbox_ledger_add_act(s->ledger, &act))
-		log_message(MESSAGE_LEDGER, only, NULL, "%s", dealbox_ledger_error(s->ledger));
+	if (stations_stop(s, only))
+		stations_stopped(s, only, sender_uid(m));
 	return sd_bus_reply_method_return(m, "");
 }
 

@@ -682,9 +682,21 @@ static int get_version(sd_bus *bus, const char *path, const char *interface, con
 	return sd_bus_message_append(reply, "s", DEALBOX_VERSION);
 }
 
+static int get_panel(sd_bus *bus, const char *path, const char *interface, const char *property,
+		     sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+	(void)bus;
+	(void)path;
+	(void)interface;
+	(void)property;
+	(void)error;
+	return sd_bus_message_append(reply, "s", panel_state(context));
+}
+
 static const sd_bus_vtable manager_vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Panel", "s", get_panel, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_METHOD_WITH_NAMES("AddSet", "hss",
 				 SD_BUS_PARAM(file) SD_BUS_PARAM(session) SD_BUS_PARAM(pack), "tu",
 				 SD_BUS_PARAM(set) SD_BUS_PARAM(boards), add_set_call,
@@ -729,6 +741,11 @@ void bus_judged(struct service *s, const struct copy *copy, const char *machine,
 	snprintf(path, sizeof(path), JOBS "/%llu", (unsigned long long)copy->job);
 	sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Judged", "uusubs", copy->board, copy->copy,
 			   machine, insertion, exact, text);
+}
+
+void bus_panel_changed(struct service *s)
+{
+	sd_bus_emit_properties_changed(s->bus, ROOT, "io.dealbox1.Manager", "Panel", NULL);
 }
 
 int bus_open(struct service *s)

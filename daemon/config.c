@@ -21,13 +21,38 @@ static int add_emulator(struct config *config, const char *value)
 	return !!config->emulators[config->emulator_count++];
 }
 
-/* All that the file can say. */
+static int set_chip(struct config *config, const char *value)
+{
+	return snprintf(config->chip, sizeof(config->chip), "%s", value) < (int)sizeof(config->chip);
+}
+
+static int set_machine(struct config *config, const char *value)
+{
+	return snprintf(config->machine, sizeof(config->machine), "%s", value) <
+	       (int)sizeof(config->machine);
+}
+
+/* A line of the panel. */
+static int set_line(struct config *config, const char *name, const char *value)
+{
+	enum panel_line line;
+
+	for (line = 0; line < PANEL_LINES; line++)
+		if (!strcmp(name, panel_rows[line].key))
+			return !*config->panel[line].name &&
+			       !panel_setting_read(&config->panel[line], line, value);
+	return 0;
+}
+
+/* All that the file can say, but for the lines of the panel. */
 static const struct {
 	const char *section, *name;
 	int (*set)(struct config *config, const char *value);
 } keys[] = {
 	{ "ledger", "file", set_ledger },
 	{ "machines", "emulator", add_emulator },
+	{ "panel", "chip", set_chip },
+	{ "panel", "machine", set_machine },
 };
 
 static int handle(void *context, const char *section, const char *name, const char *value)
@@ -38,7 +63,17 @@ static int handle(void *context, const char *section, const char *name, const ch
 	for (n = 0; n < sizeof(keys) / sizeof(keys[0]); n++)
 		if (!strcmp(section, keys[n].section) && !strcmp(name, keys[n].name) && *value)
 			return keys[n].set(config, value);
-	return 0;
+	return !strcmp(section, "panel") && set_line(config, name, value);
+}
+
+static bool has_lines(const struct config *config)
+{
+	enum panel_line line;
+
+	for (line = 0; line < PANEL_LINES; line++)
+		if (*config->panel[line].name)
+			return true;
+	return false;
 }
 
 int config_read(struct config *config, const char *path)
@@ -49,11 +84,16 @@ int config_read(struct config *config, const char *path)
 	set_ledger(config, "/var/lib/dealbox/ledger");
 	line = ini_parse(path, handle, config);
 	/* no file: the defaults are good for machines on USB */
-	if (!line || (line == -1 && errno == ENOENT))
+	if (line == -1 && errno == ENOENT)
 		return 0;
-	if (line > 0)
-		log_message(MESSAGE_CONFIG, NULL, NULL, "%s:%d: not a setting that dealboxd knows; "
-			    "dealboxd.conf(5) lists them", path, line);
+	if (!line && !*config->chip == !has_lines(config))
+		return 0;
+	if (!line)
+		log_message(MESSAGE_CONFIG, NULL, NULL, "%s: [panel] wants chip, and one line of it at least; "
+			    "dealboxd.conf(5) lists them", path);
+	else if (line > 0)
+		log_message(MESSAGE_CONFIG, NULL, NULL, "%s:%d: not a setting that dealboxd knows, or not "
+			    "one that it can have; dealboxd.conf(5) lists them", path, line);
 	else
 		log_message(MESSAGE_CONFIG, NULL, NULL, "%s: cannot be read: %s", path,
 			    line == -1 ? strerror(errno) : "no memory");

@@ -13,7 +13,7 @@
 #include <dealbox/machine.h>
 #include <dealbox/trace.h>
 
-#include "desk.h"
+#include "panel-rules.h"
 
 #define EMULATORS_MAX	64
 #define PRIORITY_CLIENTS (SD_EVENT_PRIORITY_NORMAL + 10)
@@ -22,6 +22,9 @@ struct config {
 	char ledger[256];
 	char *emulators[EMULATORS_MAX + 1];	/* paths, ends with NULL */
 	size_t emulator_count;
+	char chip[256];				/* of the panel, "": there is none */
+	char machine[128];			/* whose panel it is, "": that of all */
+	struct panel_setting panel[PANEL_LINES];
 };
 
 /* A machine, there or not: known by its serial number, or by its port without one. */
@@ -62,6 +65,18 @@ struct silent {
 	uint64_t wait;
 };
 
+/* The buttons, switches and lamps around the machines. */
+struct panel {
+	struct gpiod_line_request *request;	/* NULL: it is not there */
+	sd_event_source *source;
+	sd_event_source *beep;			/* switches the buzzer off */
+	unsigned int offsets[PANEL_LINES];	/* on the chip */
+	unsigned int lines;			/* that there are */
+	unsigned int active;
+	unsigned long seqno;			/* of the last event */
+	char wrong[512];			/* why it is not there */
+};
+
 struct service {
 	struct config config;
 	const char *config_path;
@@ -76,6 +91,7 @@ struct service {
 	sd_event_source *timer;
 	sd_event_source *more;		/* goes on with stations_run() */
 	struct udev_monitor *monitor;
+	struct panel panel;
 };
 
 /* ---- config.c ---- */
@@ -87,7 +103,7 @@ void config_free(struct config *config);
 enum message {
 	MESSAGE_STARTED, MESSAGE_STOPPED, MESSAGE_MACHINE, MESSAGE_GONE, MESSAGE_RECORDED,
 	MESSAGE_VOID, MESSAGE_TROUBLE, MESSAGE_JOB, MESSAGE_LEDGER, MESSAGE_REFUSED,
-	MESSAGE_CONFIG, MESSAGE_SERVICE, MESSAGES
+	MESSAGE_CONFIG, MESSAGE_SERVICE, MESSAGE_PANEL, MESSAGE_PANEL_LOST, MESSAGE_STOP, MESSAGES
 };
 /* station and copy may be NULL. */
 void log_message(enum message message, const struct station *station, const struct copy *copy,
@@ -100,6 +116,12 @@ void stations_scan(struct service *service);
 void stations_run(struct service *service);
 /* Asks waiting machines how they stand. */
 void stations_look(struct service *service);
+/*
+ * The emergency stop of one machine or (NULL) of all. It acts first; if true, something was
+ * stopped by it, and stations_stopped() writes down who did it (UINT32_MAX = a button).
+ */
+bool stations_stop(struct service *service, const struct station *only);
+void stations_stopped(struct service *service, const struct station *only, uint32_t uid);
 void stations_free(struct service *service);
 struct station *station_find(const struct service *service, const char *path);
 
@@ -120,6 +142,22 @@ bool work_doubt(struct service *service, const char *machine);
 int work_original(struct service *service, const struct job *job, unsigned int board,
 		  struct dealbox_deal *deal);
 
+/* ---- panel.c ---- */
+/* Takes the lines that the settings name; where it cannot, says why, and nothing is dealt. */
+void panel_open(struct service *service);
+/* A GPIO chip came or went. */
+void panel_look(struct service *service);
+/* What the panel bars at this machine. */
+enum trouble panel_bar(const struct service *service, const struct station *station);
+/* A machine shows something else. */
+void panel_heed(const struct station *station);
+/* Switches the lamps as the machines are now. */
+void panel_show(struct service *service);
+/* "" no panel, "ready", or what is wrong. */
+const char *panel_state(const struct service *service);
+/* Dark, and the lines are let go. */
+void panel_close(struct service *service);
+
 /* ---- bus.c ---- */
 int bus_open(struct service *service);
 /* Tells the bus what has changed in a station, if anything has. */
@@ -130,6 +168,7 @@ void bus_job_changed(struct service *service, uint64_t job);
 /* An insertion has its verdict, and that is recorded. */
 void bus_judged(struct service *service, const struct copy *copy, const char *machine,
 		uint32_t insertion, bool exact, const char *text);
+void bus_panel_changed(struct service *service);
 void bus_close(struct service *service);
 
 #endif

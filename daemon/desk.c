@@ -391,6 +391,9 @@ void desk_push(struct desk *d, enum push push)
 {
 	switch (push) {
 	case PUSH_START:
+		/* first what bars it goes, then somebody presses start */
+		if (d->barred && (d->barred != TROUBLE_SEATED || dealing(d)))
+			break;
 		d->pause = false;
 		/* the emergency stop is let go by one press, and dealing begins by another */
 		if (d->stop) {
@@ -419,6 +422,20 @@ void desk_push(struct desk *d, enum push push)
 	default:	/* PUSH_RELEASE */
 		d->release = true;
 	}
+}
+
+void desk_bar(struct desk *d, enum trouble why)
+{
+	d->barred = why;
+	if (!why)
+		return;
+	forget_plan(d);
+	if (d->phase == PHASE_START)
+		make_void(d, DEALBOX_LEDGER_VOID, 0, TROUBLE_ABORTED);
+	d->pause |= dealing(d);
+	/* what was pressed before does not count behind it; a fault is cleared without a board */
+	if (why != TROUBLE_SEATED || !d->fault)
+		d->start = false;
 }
 
 /* ---- what comes next ------------------------------------------------------ */
@@ -583,6 +600,8 @@ static bool next_original(struct desk *d, const struct jobs *jobs, const struct 
 	trouble = check_number(d, jobs, others);
 	if (!trouble && d->cover)
 		trouble = TROUBLE_COVER;
+	if (!trouble)
+		trouble = d->barred;
 	if (!trouble && d->refused)
 		trouble = TROUBLE_MACHINE;
 	if (trouble || !d->start || d->pause)
@@ -594,6 +613,7 @@ static bool next_original(struct desk *d, const struct jobs *jobs, const struct 
 static bool next_free(struct desk *d, struct jobs *jobs, const struct others *others,
 		      struct step *step)
 {
+	bool locked = d->barred && d->barred != TROUBLE_SEATED;
 	const struct job *job;
 	enum trouble trouble;
 	bool automatic;
@@ -601,10 +621,12 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 	/* a board that is recorded has nothing to do with a fault that came later */
 	if (d->fault && !d->recorded) {
 		/* the board is out, or somebody says that it is mended */
-		if (!d->asked && !d->cover && (d->insertion != d->dealt || d->start)) {
+		if (!d->asked && !d->cover && !locked && (d->insertion != d->dealt || d->start)) {
 			d->start = false;
 			return asks(d, step, STEP_CLEAR);
 		}
+		if (locked && d->trouble != TROUBLE_JAM)
+			return shows(d, d->barred);
 		if (d->cover && d->trouble != TROUBLE_JAM)
 			return shows(d, TROUBLE_COVER);
 		return shows(d, d->trouble ? d->trouble : TROUBLE_HARDWARE);
@@ -625,8 +647,8 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 			return shows(d, TROUBLE_DOUBT);
 		return shows(d, d->confirm && d->trouble ? d->trouble : TROUBLE_USED);
 	}
-	if (d->stop)
-		return shows(d, TROUBLE_STOPPED);
+	if (d->stop || locked)
+		return shows(d, locked ? d->barred : TROUBLE_STOPPED);
 	trouble = choose(d, jobs, others);
 	job = job_of(d, jobs);
 	if (!job || (d->original && !(job->options & DEALBOX_JOB_CAPTURE))) {
@@ -646,6 +668,8 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 	trouble = check_number(d, jobs, others);
 	if (!trouble && d->cover)
 		trouble = TROUBLE_COVER;
+	if (!trouble)
+		trouble = d->barred;
 	if (!trouble && !d->hopper)
 		trouble = TROUBLE_HOPPER;
 	if (!trouble && d->refused)
@@ -668,10 +692,11 @@ static bool next_dealing(struct desk *d, const struct jobs *jobs, struct step *s
 {
 	const struct job *job = job_of(d, jobs);
 	bool cancelled = !job || job->state == DEALBOX_LEDGER_JOB_CANCELLED;
-	bool pause = d->pause || (job && job->state == DEALBOX_LEDGER_JOB_PAUSED);
+	bool pause = d->pause || d->barred || (job && job->state == DEALBOX_LEDGER_JOB_PAUSED);
+	enum trouble paused = d->barred ? d->barred : TROUBLE_PAUSED;
 
 	if (d->asked)
-		return shows(d, d->phase == PHASE_PAUSED ? TROUBLE_PAUSED :
+		return shows(d, d->phase == PHASE_PAUSED ? paused :
 			     d->phase == PHASE_HELD ? d->holds : TROUBLE_NONE);
 	if (cancelled)
 		return asks(d, step, STEP_ABORT);
@@ -680,11 +705,11 @@ static bool next_dealing(struct desk *d, const struct jobs *jobs, struct step *s
 		       shows(d, desk_slow(d) ? TROUBLE_SLOW : TROUBLE_NONE);
 	if (d->phase == PHASE_PAUSED) {
 		d->start = false;
-		return pause ? shows(d, TROUBLE_PAUSED) : asks(d, step, STEP_RESUME);
+		return pause ? shows(d, paused) : asks(d, step, STEP_RESUME);
 	}
 	/* held */
 	if (!d->start || pause)
-		return shows(d, pause ? TROUBLE_PAUSED : d->holds);
+		return shows(d, pause ? paused : d->holds);
 	d->start = false;
 	return does(d, step, STEP_REREAD);
 }
@@ -692,13 +717,13 @@ static bool next_dealing(struct desk *d, const struct jobs *jobs, struct step *s
 bool desk_may_test(const struct desk *d)
 {
 	return d->plugged && d->phase == PHASE_NONE && !d->deals && !d->fault && !d->stop &&
-	       !d->pause && d->insertion && !d->used && !d->doubt && !d->confirm && !d->original;
+	       !d->barred && !d->pause && d->insertion && !d->used && !d->doubt && !d->confirm && !d->original;
 }
 
 bool desk_next(struct desk *d, struct jobs *jobs, const struct others *others, struct step *step)
 {
-	/* the stop comes before everything */
-	if (d->plugged && d->stop && d->deals && !d->asked)
+	/* the stop comes before everything; a test is not worth waiting for */
+	if (d->plugged && (d->stop || (d->barred && d->test)) && d->deals && !d->asked)
 		return asks(d, step, STEP_ABORT);
 	if (d->plugged && d->stale)
 		return does(d, step, STEP_STATUS);

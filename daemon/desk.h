@@ -110,6 +110,7 @@ struct desk {
 	bool start;		/* was pressed, and not used yet */
 	bool pause;
 	bool stop;
+	enum trouble barred;	/* a lock outside of the machine lets nothing be dealt */
 	bool release;
 	bool confirm;		/* the next board must be said to be empty */
 	bool automatic;		/* this insertion may be started by itself */
@@ -140,6 +141,13 @@ void desk_status(struct desk *desk, const struct dealbox_status *status);
 /* Every event of the machine, in order. */
 void desk_event(struct desk *desk, const struct jobs *jobs, const struct dealbox_event *event);
 void desk_push(struct desk *desk, enum push push);
+/*
+ * What lies outside of the machine lets nothing be dealt: TROUBLE_STOPPED, TROUBLE_PANEL,
+ * TROUBLE_COVER, TROUBLE_SEATED; or TROUBLE_NONE. A deal that runs is paused, and goes on
+ * when somebody has pressed start after the bar is gone. TROUBLE_SEATED bars no more than
+ * the board that is there.
+ */
+void desk_bar(struct desk *desk, enum trouble why);
 /*
  * May a test deal be made now? Then desk->test is to be set before it is started, and
  * taken back if it is refused.

@@ -26,6 +26,9 @@ static const struct {
 	[MESSAGE_REFUSED] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0a", LOG_WARNING },
 	[MESSAGE_CONFIG] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0b", LOG_ERR },
 	[MESSAGE_SERVICE] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0c", LOG_NOTICE },
+	[MESSAGE_PANEL] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0d", LOG_INFO },
+	[MESSAGE_PANEL_LOST] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0e", LOG_ERR },
+	[MESSAGE_STOP] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0f", LOG_WARNING },
 };
 
 void log_message(enum message message, const struct station *station, const struct copy *copy,

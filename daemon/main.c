@@ -51,6 +51,7 @@ static int on_udev(sd_event_source *source, int fd, uint32_t revents, void *cont
 	(void)revents;
 	while ((device = udev_monitor_receive_device(s->monitor)))
 		udev_device_unref(device);
+	panel_look(s);
 	stations_scan(s);
 	return 0;
 }
@@ -66,8 +67,10 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	/* a file with a mistake changes nothing; another ledger needs a restart */
 	if (!config_read(&config, s->config_path)) {
 		memcpy(config.ledger, s->config.ledger, sizeof(config.ledger));
+		panel_close(s);
 		config_free(&s->config);
 		s->config = config;
+		panel_open(s);
 	}
 	sd_notify(0, "READY=1");
 	again(s, 0);
@@ -86,6 +89,8 @@ static int open_udev(struct service *s, struct udev *udev)
 	if (err >= 0)
 		err = udev_monitor_filter_add_match_subsystem_devtype(s->monitor, "usb",
 								      "usb_interface");
+	if (err >= 0)
+		err = udev_monitor_filter_add_match_subsystem_devtype(s->monitor, "gpio", NULL);
 	if (err >= 0)
 		err = udev_monitor_enable_receiving(s->monitor);
 	if (err >= 0)
@@ -141,12 +146,14 @@ static int serve(struct service *s)
 	if (err >= 0)
 		err = open_udev(s, udev);
 	if (err >= 0) {
+		panel_open(s);
 		log_message(MESSAGE_STARTED, NULL, NULL, "ready; the ledger is %s", s->config.ledger);
 		sd_notify(0, "READY=1");
 		err = sd_event_loop(s->event);
 		sd_notify(0, "STOPPING=1");
 		log_message(MESSAGE_STOPPED, NULL, NULL, "stopped");
 	}
+	panel_close(s);
 	stations_free(s);
 	jobs_free(&s->jobs);
 	bus_close(s);

@@ -482,6 +482,8 @@ static void tell(struct station *st)
 			    text);
 	}
 	bus_station_changed(st);
+	if (trouble != st->told)
+		panel_heed(st);
 	st->told = trouble;
 	st->told_copy = st->desk.copy;
 	st->told_cards = st->cards;
@@ -500,6 +502,7 @@ static void run_one(struct station *st)
 	for (other = s->stations; other; other = other->next)
 		if (other != st && others.count < sizeof(desks) / sizeof(desks[0]))
 			desks[others.count++] = &other->desk;
+	desk_bar(&st->desk, panel_bar(s, st));
 	while ((!st->suspect || clock_us() >= s->quiet) &&
 	       desk_next(&st->desk, &s->jobs, &others, &step)) {
 		begun = clock_us();
@@ -520,7 +523,8 @@ static void run_one(struct station *st)
 	tell(st);
 }
 
-void stations_run(struct service *s)
+/* Each in its turn, until their time is over; the rest when others have had theirs. */
+static void run_all(struct service *s)
 {
 	uint64_t begun = clock_us();
 	struct station *st;
@@ -536,12 +540,43 @@ void stations_run(struct service *s)
 		st = st->next;
 		if (clock_us() - begun < ROUND_US)
 			continue;
-		/* the rest when all others have had their turn */
 		s->turn = st;
 		sd_event_source_set_enabled(s->more, SD_EVENT_ONESHOT);
 		return;
 	}
 	s->turn = NULL;
+}
+
+void stations_run(struct service *s)
+{
+	run_all(s);
+	panel_show(s);
+}
+
+bool stations_stop(struct service *s, const struct station *only)
+{
+	bool news = !s->stations;
+	struct station *st;
+
+	for (st = s->stations; st; st = st->next)
+		if (!only || only == st) {
+			news |= !st->desk.stop;
+			desk_push(&st->desk, PUSH_STOP);
+			st->suspect = false;	/* it is asked now, whatever it did before */
+		}
+	stations_run(s);
+	return news;
+}
+
+void stations_stopped(struct service *s, const struct station *only, uint32_t uid)
+{
+	const struct dealbox_ledger_act act = {
+		.act = DEALBOX_ACT_STOP, .uid = uid, .machine = only ? only->id : NULL,
+	};
+
+	log_message(MESSAGE_STOP, only, NULL, "emergency stop");
+	if (dealbox_ledger_add_act(s->ledger, &act))
+		log_message(MESSAGE_LEDGER, only, NULL, "%s", dealbox_ledger_error(s->ledger));
 }
 
 void stations_look(struct service *s)

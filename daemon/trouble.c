@@ -40,8 +40,13 @@ const struct trouble_row trouble_rows[TROUBLES] = {
 			       "sorted decks and ask for a job by position.", WAY_JOB },
 	[TROUBLE_SLOW] = { "slow", "E16", "The machine has become slower. Clean the feed roller when "
 			   "there is time.", WAY_SELF },
-	[TROUBLE_STOPPED] = { "stopped", "", "Stopped by the emergency stop. When all is safe, press "
-			      "start.", WAY_START },
+	[TROUBLE_STOPPED] = { "stopped", "", "Stopped by the emergency stop. When all is safe, let "
+			      "its button go and press start.", WAY_START },
+	[TROUBLE_SEATED] = { "not-seated", "", "The board does not sit where it should. Push it in as far as "
+			     "it goes.", WAY_INSERT },
+	[TROUBLE_PANEL] = { "panel-lost", "", "The panel with the emergency stop is gone or cannot be used, so "
+			    "nothing is dealt. Check its cable; `dealbox doctor` says what is wrong.",
+			    WAY_PLUG },
 
 	[TROUBLE_UNREADABLE] = { "card-unreadable", "E2 E2c", "The card at the reader cannot be read. "
 				 "Clean it or turn it round, lay it back, and press start. A worn card: "

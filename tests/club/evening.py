@@ -170,7 +170,7 @@ def test_commands_agree_with_what_was_dealt(c):
     assert job['state'] == 'done' and job['recorded'] == 18 and job['session'] == 'monday', job
     assert 'no-work' in c.run('runuser -u alice -- dealbox status')
     looks = {f['look']: f['found'] for f in map(json.loads, c.run('dealbox doctor --json').splitlines())}
-    assert looks == dict.fromkeys(['module', 'secure-boot', 'permission', 'service', 'machine'], 'good'), looks
+    assert looks == dict.fromkeys(['module', 'secure-boot', 'permission', 'service', 'panel', 'machine'], 'good'), looks
     got, text = c.ask('timeout 5 runuser -u alice -- dealbox watch')
     assert got == 124 and text.count('no-work') == 3, (got, text)
 

@@ -339,8 +339,8 @@ def test_no_card_in_log_or_on_the_bus(w):
 def test_doctor_looks_in_order(w):
     result = w.command('doctor', '--json')
     found = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [f['look'] for f in found] == ['module', 'secure-boot', 'permission', 'service', 'machine']
-    assert found[3]['found'] == found[4]['found'] == 'good', found
+    assert [f['look'] for f in found] == ['module', 'secure-boot', 'permission', 'service', 'panel', 'machine']
+    assert found[3]['found'] == found[4]['found'] == found[5]['found'] == 'good', found
     assert all(f['mend'] for f in found if f['found'] != 'good'), found
     assert 'dealboxd has ' in w.command('doctor').stdout
 

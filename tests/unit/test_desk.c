@@ -287,6 +287,16 @@ static enum did start(struct place *p, const struct step *step)
 	return percent(p->table, 1) ? DID_NO_ANSWER : DID_OK;
 }
 
+/* No card moves, and no motor, while something outside bars it. */
+static void check_bar(const struct place *p, enum step_kind kind)
+{
+	bool moves = kind == STEP_START || kind == STEP_RESUME || kind == STEP_REREAD;
+	bool clears = kind == STEP_CLEAR && p->desk.barred != TROUBLE_SEATED;
+
+	if (p->desk.barred && (moves || clears))
+		fail_msg("step %d while barred by %s", kind, trouble_rows[p->desk.barred].name);
+}
+
 static enum did command(struct place *p, const struct step *step)
 {
 	switch (step->kind) {
@@ -344,6 +354,7 @@ static enum did perform(struct place *p, const struct step *step)
 {
 	struct dealbox_status status;
 
+	check_bar(p, step->kind);
 	switch (step->kind) {
 	case STEP_BEGIN:
 		return ledger_begin(p, step);
@@ -428,6 +439,8 @@ static void obey(struct place *p)
 	if (ways & WAY_START && ways & WAY_REMOVE && draw(t, 2))
 		ways &= ~WAY_START;
 
+	/* closes, seats and lets go what stands around the machine */
+	desk_bar(&p->desk, TROUBLE_NONE);
 	if (ways & WAY_PLUG)
 		plug(p);
 	if (ways & WAY_COVER || trouble == TROUBLE_JAM || trouble == TROUBLE_COVER_OPENED)
@@ -500,7 +513,11 @@ static void meddle(struct table *t, struct place *p)
 {
 	struct job *job;
 
-	switch (draw(t, 14)) {
+	static const enum trouble bars[] = {
+		TROUBLE_NONE, TROUBLE_STOPPED, TROUBLE_PANEL, TROUBLE_COVER, TROUBLE_SEATED
+	};
+
+	switch (draw(t, 15)) {
 	case 0:
 		desk_push(&p->desk, PUSH_PAUSE);
 		break;
@@ -550,6 +567,9 @@ static void meddle(struct table *t, struct place *p)
 	case 12:
 		/* anything, also what does not fit: but a false DEAL_DONE is for the verdict */
 		emit_type(p, 0x16 + draw(t, 0x40));
+		break;
+	case 13:
+		desk_bar(&p->desk, bars[draw(t, 5)]);
 		break;
 	default:
 		if (!p->in_board)
@@ -830,6 +850,80 @@ static void test_emergency_stop(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* Whatever stands around the machine bars dealing, and nothing goes on by itself. */
+static void test_bars(void **state)
+{
+	static const enum trouble bars[] = {
+		TROUBLE_STOPPED, TROUBLE_PANEL, TROUBLE_COVER, TROUBLE_SEATED
+	};
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 4; n++) {
+		advance(p);
+		desk_bar(&p->desk, bars[n]);
+		settle(&t);
+		assert_int_equal(p->state, DEALBOX_STATE_PAUSED);
+		assert_int_equal(desk_trouble(&p->desk), bars[n]);
+		desk_push(&p->desk, PUSH_START);
+		settle(&t);
+		assert_int_equal(p->state, DEALBOX_STATE_PAUSED);
+		desk_bar(&p->desk, TROUBLE_NONE);
+		settle(&t);
+		assert_int_equal(p->state, DEALBOX_STATE_PAUSED);
+		assert_int_equal(desk_trouble(&p->desk), TROUBLE_PAUSED);
+		desk_push(&p->desk, PUSH_START);
+		settle(&t);
+		assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	}
+	while (p->state == DEALBOX_STATE_DEALING)
+		advance(p);
+	settle(&t);
+	empty_and_pull(p);
+	/* the next board is not dealt before it sits, and is then dealt by itself */
+	desk_bar(&p->desk, TROUBLE_SEATED);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_INSERT);
+	insert(p, 0);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_SEATED);
+	desk_bar(&p->desk, TROUBLE_COVER);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_COVER);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	desk_bar(&p->desk, TROUBLE_NONE);
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	jobs_free(&t.jobs);
+}
+
+/* The emergency stop whose button stays in. */
+static void test_stop_held(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+
+	(void)state;
+	desk_push(&p->desk, PUSH_STOP);
+	desk_bar(&p->desk, TROUBLE_STOPPED);
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
+	empty_and_pull(p);
+	insert(p, 0);
+	desk_push(&p->desk, PUSH_START);
+	desk_bar(&p->desk, TROUBLE_NONE);
+	settle(&t);
+	/* start was pressed too early */
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_STOPPED);
+	desk_push(&p->desk, PUSH_START);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CONFIRM);
+	jobs_free(&t.jobs);
+}
+
 static void test_cancelled_job(void **state)
 {
 	static struct table t;
@@ -1003,6 +1097,8 @@ int main(void)
 		cmocka_unit_test(test_repeated),
 		cmocka_unit_test(test_look_is_no_doubt),
 		cmocka_unit_test(test_emergency_stop),
+		cmocka_unit_test(test_bars),
+		cmocka_unit_test(test_stop_held),
 		cmocka_unit_test(test_cancelled_job),
 		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_by_position),

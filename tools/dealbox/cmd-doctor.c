@@ -23,7 +23,7 @@ enum found { FOUND_GOOD, FOUND_NOTE, FOUND_BAD };
 /* What a look found: what is so, and the command that mends it ("" if none is needed). */
 struct finding {
 	enum found found;
-	char what[256];
+	char what[512];
 	char mend[256];
 };
 
@@ -181,6 +181,26 @@ static void look_machine(struct finding *f)
 	dealbox_machine_list_free(list);
 }
 
+/* Without its panel the service deals nothing. */
+static void look_panel(struct finding *f)
+{
+	sd_bus *bus = service_find();
+	char *panel = NULL;
+
+	if (!bus || sd_bus_get_property_string(bus, "io.dealbox1", "/io/dealbox1",
+					       "io.dealbox1.Manager", "Panel", NULL, &panel) < 0)
+		find(f, FOUND_NOTE, "sudo systemctl enable --now dealboxd",
+		     "nobody looks after a panel, if there is one");
+	else if (!*panel)
+		find(f, FOUND_GOOD, "", "dealboxd has no panel, and wants none");
+	else if (!strcmp(panel, "ready"))
+		find(f, FOUND_GOOD, "", "the panel is ready");
+	else
+		find(f, FOUND_BAD, "mend what it says; then: sudo systemctl reload dealboxd", "%s", panel);
+	free(panel);
+	sd_bus_flush_close_unref(bus);
+}
+
 /* In the order in which one depends on the other. */
 static const struct {
 	const char *name;
@@ -190,6 +210,7 @@ static const struct {
 	{ "secure-boot", look_secure_boot },
 	{ "permission", look_permission },
 	{ "service", look_service },
+	{ "panel", look_panel },
 	{ "machine", look_machine },
 };
 

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The panel: buttons, switches, lamps and a buzzer on the lines of a GPIO chip. All its lines are
+ * one request of libgpiod; the kernel debounces them and tells of each edge. With the chip goes
+ * the emergency stop: nothing is dealt then.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <string.h>
+
+#include <gpiod.h>
+
+#include "dealboxd.h"
+
+#define EVENTS_AT_ONCE	32
+#define BEEP_US		400000
+#define EMERGENCY	(1 << PANEL_EMERGENCY)
+#define OUTPUTS		(1 << PANEL_RED | 1 << PANEL_AMBER | 1 << PANEL_GREEN | 1 << PANEL_BUZZER)
+
+static void panel_lost(struct service *s, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static bool at_panel(const struct service *s, const struct station *st)
+{
+	return !*s->config.machine || !strcmp(s->config.machine, st->id);
+}
+
+/* The one machine of this panel; NULL = all, or it was never there. */
+static struct station *the_machine(const struct service *s)
+{
+	struct station *st;
+
+	for (st = s->stations; st && strcmp(s->config.machine, st->id); st = st->next)
+		;
+	return st;
+}
+
+/* ---- buttons and switches ------------------------------------------------------ */
+
+static void press_start(struct service *s)
+{
+	unsigned int machines = 0, asking = 0;
+	struct station *st;
+	bool taken = false;
+
+	for (st = s->stations; st; st = st->next) {
+		machines += at_panel(s, st);
+		asking += at_panel(s, st) && trouble_rows[desk_trouble(&st->desk)].ways & WAY_START;
+	}
+	for (st = s->stations; st; st = st->next) {
+		if (!at_panel(s, st) || !panel_starts(desk_trouble(&st->desk), machines, asking))
+			continue;
+		st->starter = UINT32_MAX;
+		desk_push(&st->desk, PUSH_START);
+		taken = true;
+	}
+	if (asking && !taken)
+		log_message(MESSAGE_TROUBLE, NULL, NULL, "start was pressed, and several machines wait for an "
+			    "answer of their own: press start at each machine, or in a program");
+}
+
+static void press(struct service *s, enum push push)
+{
+	struct station *st, *only = the_machine(s);
+
+	switch (push) {
+	case PUSH_STOP:
+		if (*s->config.machine && !only)
+			break;
+		if (stations_stop(s, only))
+			stations_stopped(s, only, UINT32_MAX);
+		break;
+	case PUSH_START:
+		press_start(s);
+		break;
+	default:
+		for (st = s->stations; st; st = st->next)
+			if (at_panel(s, st))
+				desk_push(&st->desk, push);
+	}
+}
+
+static bool read_lines(struct panel *p)
+{
+	enum panel_line line;
+	int value;
+
+	p->active &= OUTPUTS;
+	for (line = 0; line < PANEL_LINES; line++) {
+		if (!(p->lines >> line & 1) || panel_rows[line].output)
+			continue;
+		value = gpiod_line_request_get_value(p->request, p->offsets[line]);
+		if (value < 0)
+			return false;
+		p->active |= (value == GPIOD_LINE_VALUE_ACTIVE) << line;
+	}
+	return true;
+}
+
+static void handle(struct service *s, struct gpiod_edge_event *event)
+{
+	struct panel *p = &s->panel;
+	unsigned long seqno = gpiod_edge_event_get_global_seqno(event);
+	bool active = gpiod_edge_event_get_event_type(event) == GPIOD_EDGE_EVENT_RISING_EDGE;
+	unsigned int offset = gpiod_edge_event_get_line_offset(event);
+	enum panel_line line;
+	enum push push;
+
+	for (line = 0; line < PANEL_LINES; line++)
+		if (p->lines >> line & 1 && p->offsets[line] == offset)
+			break;
+	if (line == PANEL_LINES)
+		return;
+	p->active = (p->active & ~(1u << line)) | (unsigned int)active << line;
+	/* what was missed may have been the stop */
+	if (seqno != p->seqno + 1 && p->lines & EMERGENCY) {
+		read_lines(p);
+		press(s, PUSH_STOP);
+	}
+	p->seqno = seqno;
+	if (active && panel_pushes(line, &push))
+		press(s, push);
+}
+
+static int on_panel(sd_event_source *source, int fd, uint32_t revents, void *context)
+{
+	struct gpiod_edge_event_buffer *events;
+	struct service *s = context;
+	int count, n;
+
+	(void)source;
+	(void)fd;
+	if (revents & (EPOLLHUP | EPOLLERR)) {
+		panel_lost(s, "the GPIO chip is gone");
+		stations_run(s);
+		return 0;
+	}
+	events = gpiod_edge_event_buffer_new(EVENTS_AT_ONCE);
+	count = events ? gpiod_line_request_read_edge_events(s->panel.request, events,
+							     EVENTS_AT_ONCE) : -1;
+	if (count < 0)
+		panel_lost(s, "the lines cannot be read: %s", strerror(errno));
+	for (n = 0; n < count; n++)
+		handle(s, gpiod_edge_event_buffer_get_event(events, n));
+	gpiod_edge_event_buffer_free(events);
+	stations_run(s);
+	return 0;
+}
+
+enum trouble panel_bar(const struct service *s, const struct station *st)
+{
+	if (!*s->config.chip || !at_panel(s, st))
+		return TROUBLE_NONE;
+	return s->panel.request ? panel_bars(s->panel.lines, s->panel.active) : TROUBLE_PANEL;
+}
+
+/* ---- lamps and buzzer ------------------------------------------------------------ */
+
+/* Switches these outputs on and the others off. */
+static bool switch_outputs(struct panel *p, unsigned int on)
+{
+	enum panel_line line;
+
+	for (line = 0; line < PANEL_LINES; line++)
+		if (p->lines >> line & 1 && panel_rows[line].output &&
+		    (p->active ^ on) >> line & 1) {
+			if (gpiod_line_request_set_value(p->request, p->offsets[line],
+							 on >> line & 1 ? GPIOD_LINE_VALUE_ACTIVE :
+							 GPIOD_LINE_VALUE_INACTIVE))
+				return false;
+			p->active ^= 1u << line;
+		}
+	return true;
+}
+
+static int on_silence(sd_event_source *source, uint64_t now, void *context)
+{
+	struct service *s = context;
+
+	(void)source;
+	(void)now;
+	panel_show(s);
+	return 0;
+}
+
+static bool beeps(const struct panel *p)
+{
+	int enabled;
+
+	return p->beep && sd_event_source_get_enabled(p->beep, &enabled) >= 0 && enabled;
+}
+
+void panel_heed(const struct station *st)
+{
+	struct service *s = st->service;
+	struct panel *p = &s->panel;
+
+	if (p->beep && at_panel(s, st) && panel_lamps(desk_trouble(&st->desk)) >> PANEL_RED & 1) {
+		sd_event_source_set_time_relative(p->beep, BEEP_US);
+		sd_event_source_set_enabled(p->beep, SD_EVENT_ONESHOT);
+	}
+}
+
+void panel_show(struct service *s)
+{
+	struct panel *p = &s->panel;
+	unsigned int on = 0;
+	struct station *st;
+
+	if (!p->request)
+		return;
+	for (st = s->stations; st; st = st->next)
+		if (at_panel(s, st))
+			on |= panel_lamps(desk_trouble(&st->desk));
+	if (*s->config.machine && !the_machine(s))
+		on = panel_lamps(TROUBLE_ABSENT);
+	on |= (unsigned int)beeps(p) << PANEL_BUZZER;
+	if (!switch_outputs(p, on))
+		panel_lost(s, "the lamps cannot be switched: %s", strerror(errno));
+}
+
+/* ---- coming and going ------------------------------------------------------------- */
+
+static void let_go(struct panel *p)
+{
+	p->source = sd_event_source_disable_unref(p->source);
+	p->beep = sd_event_source_disable_unref(p->beep);
+	gpiod_line_request_release(p->request);
+	p->request = NULL;
+	p->lines = p->active = 0;
+	p->seqno = 0;
+}
+
+static void panel_lost(struct service *s, const char *format, ...)
+{
+	char wrong[sizeof(s->panel.wrong)];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(wrong, sizeof(wrong), format, ap);
+	va_end(ap);
+	let_go(&s->panel);
+	/* a chip that comes may be another one: the same is not said again */
+	if (strcmp(wrong, s->panel.wrong)) {
+		memcpy(s->panel.wrong, wrong, sizeof(wrong));
+		log_message(MESSAGE_PANEL_LOST, NULL, NULL, "the panel: %s. Nothing is dealt without it",
+			    wrong);
+		bus_panel_changed(s);
+	}
+	/* who called us may be in the middle of the stations */
+	sd_event_source_set_enabled(s->more, SD_EVENT_ONESHOT);
+}
+
+/* The chip of that path or label. NULL: panel_lost() was told. */
+static struct gpiod_chip *open_chip(struct service *s)
+{
+	struct gpiod_chip *found = NULL, *chip;
+	const char *name = s->config.chip;
+	unsigned int count = 0, closed = 0;
+	struct gpiod_chip_info *info;
+	glob_t paths = { 0 };
+	int err = ENOENT;
+	size_t n;
+
+	glob(*name == '/' ? name : "/dev/gpiochip*", *name == '/' ? GLOB_NOCHECK : 0, NULL, &paths);
+	for (n = 0; n < paths.gl_pathc; n++) {
+		chip = gpiod_chip_open(paths.gl_pathv[n]);
+		if (!chip) {
+			err = errno;
+			closed += err == EACCES || err == EPERM;
+			continue;
+		}
+		info = gpiod_chip_get_info(chip);
+		if (info && (*name == '/' || !strcmp(gpiod_chip_info_get_label(info), name)) &&
+		    !count++)
+			found = chip;
+		else
+			gpiod_chip_close(chip);
+		gpiod_chip_info_free(info);
+	}
+	globfree(&paths);
+	if (count == 1)
+		return found;
+	gpiod_chip_close(found);
+	if (count)
+		panel_lost(s, "%s: [panel] chip: there are %u of '%s'; name one by its path", s->config_path,
+			   count, name);
+	else if (closed)
+		panel_lost(s, "%s: [panel] chip: %s'%s' may not be opened; docs/install.md has the udev rule "
+			   "that lets dealboxd do so", s->config_path,
+			   *name == '/' ? "" : "there are chips, and ", name);
+	else if (*name == '/')
+		panel_lost(s, "%s: [panel] chip: %s: %s", s->config_path, name, strerror(err));
+	else
+		panel_lost(s, "%s: [panel] chip: there is no GPIO chip '%s'; `gpiodetect` lists them",
+			   s->config_path, name);
+	return NULL;
+}
+
+/* Finds a line by its name. False: panel_lost() was told. */
+static bool find_line(struct service *s, struct gpiod_chip *chip, enum panel_line line)
+{
+	struct gpiod_chip_info *chip_info = gpiod_chip_get_info(chip);
+	size_t count = chip_info ? gpiod_chip_info_get_num_lines(chip_info) : 0;
+	const char *name = s->config.panel[line].name, *other, *key = panel_rows[line].key;
+	struct gpiod_line_info *info;
+	unsigned int found = 0, n;
+	char user[64] = "";
+	bool used = false;
+
+	gpiod_chip_info_free(chip_info);
+	for (n = 0; n < count; n++) {
+		info = gpiod_chip_get_line_info(chip, n);
+		other = info ? gpiod_line_info_get_name(info) : NULL;
+		if (other && !strcmp(other, name)) {
+			found++;
+			s->panel.offsets[line] = n;
+			used |= gpiod_line_info_is_used(info);
+			other = gpiod_line_info_get_consumer(info);
+			snprintf(user, sizeof(user), "%s", other ? other : "the kernel");
+		}
+		gpiod_line_info_free(info);
+	}
+	if (!found)
+		panel_lost(s, "%s: [panel] %s: the chip '%s' has no line '%s'; `gpioinfo` lists them",
+			   s->config_path, key, s->config.chip, name);
+	else if (found > 1)
+		panel_lost(s, "%s: [panel] %s: the chip '%s' has %u lines '%s'", s->config_path, key,
+			   s->config.chip, found, name);
+	else if (used)
+		panel_lost(s, "%s: [panel] %s: the line '%s' is used by '%s'", s->config_path, key, name, user);
+	for (n = 0; found == 1 && !used && n < line; n++)
+		if (s->panel.lines >> n & 1 && s->panel.offsets[n] == s->panel.offsets[line]) {
+			panel_lost(s, "%s: [panel] %s: the line '%s' is that of %s already", s->config_path, key,
+				   name, panel_rows[n].key);
+			return false;
+		}
+	if (found != 1 || used)
+		return false;
+	s->panel.lines |= 1u << line;
+	return true;
+}
+
+static int add_line(struct gpiod_line_config *config, const struct panel_setting *setting,
+		    bool output, unsigned int offset)
+{
+	static const enum gpiod_line_bias biases[] = {
+		[PANEL_AS_IS] = GPIOD_LINE_BIAS_AS_IS, [PANEL_PULL_UP] = GPIOD_LINE_BIAS_PULL_UP,
+		[PANEL_PULL_DOWN] = GPIOD_LINE_BIAS_PULL_DOWN,
+	};
+	struct gpiod_line_settings *settings = gpiod_line_settings_new();
+	int err;
+
+	if (!settings)
+		return -1;
+	gpiod_line_settings_set_active_low(settings, setting->active_low);
+	gpiod_line_settings_set_direction(settings, output ? GPIOD_LINE_DIRECTION_OUTPUT :
+					  GPIOD_LINE_DIRECTION_INPUT);
+	if (!output) {
+		gpiod_line_settings_set_bias(settings, biases[setting->bias]);
+		gpiod_line_settings_set_edge_detection(settings, GPIOD_LINE_EDGE_BOTH);
+		gpiod_line_settings_set_debounce_period_us(settings, setting->debounce_us);
+	}
+	err = gpiod_line_config_add_line_settings(config, &offset, 1, settings);
+	gpiod_line_settings_free(settings);
+	return err;
+}
+
+/* All lines at once: from here on nobody else has them. False: panel_lost() was told. */
+static bool request_lines(struct service *s, struct gpiod_chip *chip)
+{
+	struct gpiod_request_config *request = gpiod_request_config_new();
+	struct gpiod_line_config *config = gpiod_line_config_new();
+	enum panel_line line;
+	bool good = request && config;
+
+	for (line = 0; good && line < PANEL_LINES; line++)
+		if (s->panel.lines >> line & 1)
+			good = !add_line(config, &s->config.panel[line], panel_rows[line].output,
+					 s->panel.offsets[line]);
+	if (good) {
+		gpiod_request_config_set_consumer(request, "dealboxd");
+		s->panel.request = gpiod_chip_request_lines(chip, request, config);
+		good = s->panel.request && read_lines(&s->panel);
+	}
+	if (!good)
+		panel_lost(s, "%s: [panel] chip: '%s' does not give its lines with these options: %s",
+			   s->config_path, s->config.chip, strerror(errno));
+	gpiod_line_config_free(config);
+	gpiod_request_config_free(request);
+	return good;
+}
+
+void panel_open(struct service *s)
+{
+	struct panel *p = &s->panel;
+	struct gpiod_chip *chip;
+	enum panel_line line;
+	bool good = true;
+	int err;
+
+	if (!*s->config.chip)
+		return;
+	chip = open_chip(s);
+	if (!chip)
+		return;
+	for (line = 0; good && line < PANEL_LINES; line++)
+		if (*s->config.panel[line].name)
+			good = find_line(s, chip, line);
+	good = good && request_lines(s, chip);
+	gpiod_chip_close(chip);
+	if (!good)
+		return;
+	err = sd_event_add_io(s->event, &p->source, gpiod_line_request_get_fd(p->request), EPOLLIN,
+			      on_panel, s);
+	/* the stop comes before machines and clients */
+	if (err >= 0)
+		err = sd_event_source_set_priority(p->source, SD_EVENT_PRIORITY_IMPORTANT);
+	if (err >= 0)
+		err = sd_event_add_time_relative(s->event, &p->beep, CLOCK_MONOTONIC, 0, 1000, on_silence, s);
+	if (err >= 0)
+		err = sd_event_source_set_enabled(p->beep, SD_EVENT_OFF);
+	if (err < 0) {
+		panel_lost(s, "it cannot be listened to: %s", strerror(-err));
+		return;
+	}
+	*p->wrong = 0;
+	log_message(MESSAGE_PANEL, NULL, NULL, "the panel is ready, on %s", s->config.chip);
+	bus_panel_changed(s);
+	if (p->active & EMERGENCY)
+		press(s, PUSH_STOP);
+	else
+		stations_run(s);
+}
+
+void panel_look(struct service *s)
+{
+	if (!s->panel.request)
+		panel_open(s);
+	else if (!read_lines(&s->panel))
+		panel_lost(s, "the GPIO chip is gone");
+}
+
+const char *panel_state(const struct service *s)
+{
+	return !*s->config.chip ? "" : s->panel.request ? "ready" : s->panel.wrong;
+}
+
+void panel_close(struct service *s)
+{
+	if (s->panel.request)
+		switch_outputs(&s->panel, 0);
+	let_go(&s->panel);
+	*s->panel.wrong = 0;
+	bus_panel_changed(s);
+}
