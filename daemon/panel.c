@@ -13,7 +13,7 @@
 #include "dealboxd.h"
 
 #define EVENTS_AT_ONCE	32
-#define BEEP_US		400000
+#define BEEP_US		500000
 #define EMERGENCY	(1 << PANEL_EMERGENCY)
 #define OUTPUTS		(1 << PANEL_RED | 1 << PANEL_AMBER | 1 << PANEL_GREEN | 1 << PANEL_BUZZER)
 
