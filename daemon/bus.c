@@ -511,6 +511,9 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 		err = sd_bus_message_read(m, "uu", &act.board, &act.copy);
 	else if (kind == DEALBOX_ACT_PRIORITY)
 		err = sd_bus_message_read(m, "i", &act.value);
+	if (err >= 0 && act.board && !job_has(job, act.board, act.copy))
+		return sd_bus_error_setf(error, ERROR("NotFound"), "job %llu has no copy %u of board %u",
+					 (unsigned long long)job->id, act.copy, act.board);
 	if (err >= 0)
 		err = record_act(s, m, &act, error);
 	if (err < 0)

@@ -36,7 +36,10 @@ static int collect_board(unsigned int board, void *context)
 
 static int set_copy(const struct dealbox_ledger_copy *copy, void *context)
 {
-	return job_set_state(context, copy->board, copy->copy, copy->state);
+	int err = job_set_state(context, copy->board, copy->copy, copy->state);
+
+	/* an act about a copy that there is not does no harm */
+	return err == -ENOENT ? 0 : err;
 }
 
 struct wanted {

@@ -12,6 +12,8 @@
 /* enum dealbox_ledger_copy_state, in the view copies */
 #define SQL_COPY	"SELECT state FROM copies WHERE job = ? AND number = ? AND copy = ?"
 
+#define COPY_MAX	9999	/* of a job without limit */
+
 static void copy_text(char *out, size_t size, const unsigned char *text)
 {
 	snprintf(out, size, "%s", text ? (const char *)text : "");
@@ -639,10 +641,13 @@ static int check_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *
 	    (act->board && !act->job))
 		return ledger_fail(l, -EINVAL, "the act does not say which job, board or copy");
 	if (act->job) {
-		err = ledger_number(l, &number, "SELECT seq FROM jobs WHERE seq = ?", "u", act->job);
+		err = ledger_number(l, &number, "SELECT copies FROM jobs WHERE seq = ?", "u", act->job);
 		if (err)
 			return err == -ENOENT ? ledger_fail(l, err, "there is no job %llu",
 					(unsigned long long)act->job) : err;
+		if (act->copy > (number ? number : COPY_MAX))
+			return ledger_fail(l, -ENOENT, "job %llu has no copy %u",
+					   (unsigned long long)act->job, act->copy);
 	}
 	if (act->board) {
 		err = ledger_number(l, &number, "SELECT seq FROM job_boards WHERE job = ? AND "

@@ -211,11 +211,24 @@ def test_commands_speak_to_the_service(w):
     assert state['id'] == 'FIRST' and state['board'] == 1 and not state['dealing'], state
     result = w.command('pause', '999999')
     assert result.returncode == 2 and 'Unknown object' in result.stderr, result
+    # one board
+    result = w.command('skip', job, '2')
+    assert result.returncode == 0 and w.job(path)['State'] == 'open', (result, w.job(path))
+    result = w.command('ledger', 'show', job, '-l', w.ledger)
+    assert re.search(r'board +2.* skipped', result.stdout), result
+    assert w.command('redeal', job, '2', '1').returncode == 0
+    result = w.command('ledger', 'show', job, '-l', w.ledger)
+    assert not re.search(r'board +2.* skipped', result.stdout), result
+    for words, error in [(['skip', job, '77'], 'of board 77'), (['redeal', job, '1', '2'], 'no copy 2'),
+                         (['skip', '999999', '1'], 'Unknown object'), (['skip', job], 'a job and a board'),
+                         (['cancel'], 'the number of a job'), (['cancel', '999999'], 'Unknown object')]:
+        result = w.command(*words)
+        assert error in result.stderr and result.returncode == 2, (words, result)
     w.deny('io.dealbox1.deal')
     result = w.command('pause', job)
     w.deny('')
     assert result.returncode == 2 and 'group dealbox' in result.stderr, result
-    w.object(path, 'Job').Cancel()
+    assert w.command('cancel', job).returncode == 0 and w.job(path)['State'] == 'cancelled'
 
 
 def test_finishes_after_it_was_unplugged(w):
@@ -367,8 +380,8 @@ def test_report_tells_all_but_cards(w):
 
 def test_commands_say_that_the_service_is_gone(w):
     assert w.stop() == 0
-    for command in ['jobs', 'pause', 'resume', 'status', 'watch']:
-        result = w.command(command)
+    for command in ['jobs', 'pause', 'resume', 'status', 'watch', 'cancel 1', 'skip 1 1', 'redeal 1 1']:
+        result = w.command(*command.split())
         assert result.returncode == 3 and 'the service dealboxd is not running' in result.stderr, result
     result = w.command('doctor')
     assert 'sudo systemctl enable --now dealboxd' in result.stdout, result

@@ -728,6 +728,8 @@ static void test_acts(void **state)
 	assert_int_equal(act(l, DEALBOX_ACT_PAUSE, 0, 0, 0, 0), -EINVAL);
 	assert_int_equal(act(l, DEALBOX_ACT_PAUSE, 9999, 0, 0, 0), -ENOENT);
 	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 9, 1, 0), -ENOENT);
+	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 9999, 0), -ENOENT);
+	assert_int_equal(act(l, DEALBOX_ACT_REDEAL, job, 1, 9999, 0), -ENOENT);
 	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 0, 0), -EINVAL);
 	assert_int_equal(act(l, DEALBOX_ACT_KINDS, job, 1, 1, 0), -EINVAL);
 	assert_int_equal(act(l, DEALBOX_ACT_STOP, 0, 0, 0, 0), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dealbox jobs, pause, resume: what the service deals, and whether it does.
+ * dealbox jobs, pause, resume, cancel, skip, redeal: what the service deals, and whether it does.
  */
 #include <json-c/json.h>
 #include <stdio.h>
@@ -134,4 +134,84 @@ const struct command cmd_resume = {
 	.summary = "Go on with paused jobs of the service",
 	.about = "Without JOB: all that are paused.",
 	.run = resume_run,
+};
+
+static enum status cancel_run(struct args *args)
+{
+	/* nobody means all of them by saying nothing */
+	if (args->argc < 2)
+		return args_wrong(args, "it wants the number of a job");
+	return change_run(args, "Cancel", "");
+}
+
+const struct command cmd_cancel = {
+	.name = "cancel",
+	.operands = "JOB...",
+	.summary = "Cancel jobs of the service",
+	.about = "A board that is being dealt is void: empty it. What is recorded stays recorded.",
+	.run = cancel_run,
+};
+
+/* Skip or Redeal: of a job one board, and of that one copy. */
+static enum status copy_run(struct args *args, const char *method)
+{
+	unsigned long job, board, copy = 1;
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	enum status status = STATUS_DONE;
+	const char *value;
+	char path[64];
+	sd_bus *bus;
+	int key, err;
+
+	while ((key = args_next(args, &value)) >= 0)
+		;
+	if (key == ARGS_STOP)
+		return args->status;
+	if (args->argc < 2 || args->argc > 3)
+		return args_wrong(args, "it wants a job and a board, and may have a copy");
+	if (!args_number(args, "job", args->argv[0], 1, UINT32_MAX, &job) ||
+	    !args_number(args, "board", args->argv[1], 1, BOARDS_MAX, &board) ||
+	    (args->argc == 3 && !args_number(args, "copy", args->argv[2], 1, 9999, &copy)))
+		return STATUS_INPUT;
+	bus = service_open();
+	if (!bus)
+		return STATUS_MACHINE;
+	snprintf(path, sizeof(path), "/io/dealbox1/job/%lu", job);
+	err = sd_bus_call_method(bus, "io.dealbox1", path, "io.dealbox1.Job", method, &error, NULL, "uu",
+				 (uint32_t)board, (uint32_t)copy);
+	if (err < 0) {
+		service_refused(&error, err);
+		status = STATUS_INPUT;
+	}
+	sd_bus_error_free(&error);
+	sd_bus_flush_close_unref(bus);
+	return status;
+}
+
+static enum status skip_run(struct args *args)
+{
+	return copy_run(args, "Skip");
+}
+
+static enum status redeal_run(struct args *args)
+{
+	return copy_run(args, "Redeal");
+}
+
+const struct command cmd_skip = {
+	.name = "skip",
+	.operands = "JOB BOARD [COPY]",
+	.summary = "Leave out a board of a job",
+	.about = "The job goes on with the next board. Without COPY: copy 1. `dealbox redeal` takes\n"
+		 "it back.",
+	.run = skip_run,
+};
+
+const struct command cmd_redeal = {
+	.name = "redeal",
+	.operands = "JOB BOARD [COPY]",
+	.summary = "Deal a board of a job again",
+	.about = "What was recorded of that copy does not count any more; the record of it stays.\n"
+		 "Without COPY: copy 1.",
+	.run = redeal_run,
 };

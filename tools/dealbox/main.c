@@ -9,6 +9,7 @@
 #include "tool.h"
 
 extern const struct command cmd_audit;
+extern const struct command cmd_cancel;
 extern const struct command cmd_capture;
 extern const struct command cmd_certificate;
 extern const struct command cmd_check;
@@ -26,10 +27,12 @@ extern const struct command cmd_monitor;
 extern const struct command cmd_number;
 extern const struct command cmd_pause;
 extern const struct command cmd_played;
+extern const struct command cmd_redeal;
 extern const struct command cmd_report;
 extern const struct command cmd_resume;
 extern const struct command cmd_seal;
 extern const struct command cmd_show;
+extern const struct command cmd_skip;
 extern const struct command cmd_square;
 extern const struct command cmd_status;
 extern const struct command cmd_unseal;
@@ -39,6 +42,7 @@ extern const struct command cmd_watch;
 /* Every command, by name. Another one is one file and two lines here. */
 const struct command *const commands[] = {
 	&cmd_audit,
+	&cmd_cancel,
 	&cmd_capture,
 	&cmd_certificate,
 	&cmd_check,
@@ -56,10 +60,12 @@ const struct command *const commands[] = {
 	&cmd_number,
 	&cmd_pause,
 	&cmd_played,
+	&cmd_redeal,
 	&cmd_report,
 	&cmd_resume,
 	&cmd_seal,
 	&cmd_show,
+	&cmd_skip,
 	&cmd_square,
 	&cmd_status,
 	&cmd_unseal,
