@@ -9,21 +9,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <dealbox/square.h>
 
-static char *data_read(const char *name, size_t *size)
+static char *file_read(const char *folder, const char *name, size_t *size)
 {
 	char path[512], *data;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/squaredeal/%s", TEST_DATA, name);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	file = fopen(path, "rb");
 	assert_non_null(file);
 	data = test_calloc(1, 65536);
 	*size = fread(data, 1, 65535, file);
 	fclose(file);
 	return data;
+}
+
+static char *data_read(const char *name, size_t *size)
+{
+	return file_read(TEST_DATA "/squaredeal", name, size);
 }
 
 static struct dealbox_square *square_of(const char *text)
@@ -83,18 +89,56 @@ static char *session_text(const struct dealbox_square *square, const struct deal
 	return text;
 }
 
-static void test_known_answers(void **state)
+/* The line from there on that is no comment; "" at the end */
+static const char *line_that_counts(const char *at)
 {
-	struct dealbox_square *square = example_square();
-	struct dealbox_square_keys *keys = example_keys(square);
-	unsigned int sessions = 0, boards = 0;
-	size_t size;
-	char *want = data_read("example-deals.txt", &size), *at = strchr(want, '\n') + 1;
+	while (*at == '#')
+		at = strchrnul(at, '\n') + 1;
+	return at;
+}
 
-	(void)state;
+/* All lines of two descriptions but the comments, in which their programs name themselves */
+static void assert_same_lines(const char *one, const char *other)
+{
+	while (*(one = line_that_counts(one)) && *(other = line_that_counts(other))) {
+		const size_t length = strcspn(one, "\n") + 1;
+
+		assert_int_equal(strncmp(one, other, length), 0);
+		one += length;
+		other += length;
+	}
+	assert_string_equal(one, "");
+	assert_string_equal(line_that_counts(other), "");
+}
+
+/*
+ * A folder with a tournament of the original program: its files are read, the keys have the hash
+ * that was published, both are written again byte by byte, and every deal listed there comes.
+ */
+static void original_folder_check(const char *folder)
+{
+	size_t size, keys_size, printed_size;
+	char *description = file_read(folder, "example.sqd", &size);
+	char *key_text = file_read(folder, "example.sqk", &keys_size);
+	char *want = file_read(folder, "example-deals.txt", &size), *at = strchr(want, '\n') + 1;
+	struct dealbox_square *square = square_of(description);
+	unsigned int sessions = 0, boards = 0;
+	struct dealbox_square_keys *keys;
+	char *printed;
+	bool mended = true;
+
+	assert_int_equal(dealbox_square_keys_parse(key_text, keys_size, square, &keys, &mended, NULL), 0);
+	assert_false(mended);
 	assert_string_equal(dealbox_square_name(square), "Example Open Pairs");
 	assert_string_equal(dealbox_square_value(square), "44123.5");
 	assert_int_equal(dealbox_square_keys_short(keys), 0);
+	printed = dealbox_square_keys_print(keys, &printed_size);
+	assert_int_equal(printed_size, keys_size);
+	assert_memory_equal(printed, key_text, keys_size);
+	free(printed);
+	printed = dealbox_square_print(square);
+	assert_same_lines(printed, description);
+	free(printed);
 	while (*at) {
 		unsigned int phase, session;
 		char which[16], *got;
@@ -113,6 +157,35 @@ static void test_known_answers(void **state)
 	test_free(want);
 	dealbox_square_keys_free(keys);
 	dealbox_square_free(square);
+	/* one digit of a key is another: no longer what was published */
+	square = square_of(description);
+	key_text[10]++;
+	assert_int_equal(dealbox_square_keys_parse(key_text, keys_size, square, &keys, NULL, NULL), -EBADMSG);
+	dealbox_square_free(square);
+	test_free(key_text);
+	test_free(description);
+}
+
+static void test_known_answers(void **state)
+{
+	(void)state;
+	original_folder_check(TEST_DATA "/squaredeal");
+}
+
+/* The collection that our copy was taken from, as it is today */
+static void test_shared_originals(void **state)
+{
+	const char *shared = getenv("DEALBOX_SHARED");
+	char folder[400];
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s/data/squaredeal", shared ? shared : "../shared");
+	if (access(folder, R_OK)) {
+		/* cmocka's skip() writes "not ok" in TAP */
+		print_message("# SKIP %s: there is no %s\n", __func__, folder);
+		return;
+	}
+	original_folder_check(folder);
 }
 
 /* From the original: bigdealx -W .. -e .. as it is called for a phase without an end */
@@ -412,6 +485,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known_answers),
+		cmocka_unit_test(test_shared_originals),
 		cmocka_unit_test(test_phase_without_end),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_keys_after_mail),
