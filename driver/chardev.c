@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /dev/dealboxN: docs/kernel-abi.md */
+/* /dev/dealboxN: docs/userspace-api/dealbox.rst */
 #include <linux/compat.h>
 #include <linux/fs.h>
 #include <linux/mm.h>

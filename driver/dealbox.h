@@ -182,7 +182,10 @@ int dealbox_transfer(struct dealbox *db, struct urb *urb, unsigned int ms);
 /* Sends the first size bytes of plan_buf, then wipes it. */
 int dealbox_send(struct dealbox *db, size_t size);
 
-/* control.c. Callers hold ctl; what can fail gives -errno as docs/kernel-abi.md has it. */
+/*
+ * control.c. Callers hold ctl; what can fail gives -errno as
+ * docs/userspace-api/dealbox.rst has it.
+ */
 int dealbox_control_alloc(struct dealbox *db, const struct usb_endpoint_descriptor *out);
 void dealbox_control_free(struct dealbox *db);
 /* Queries at probe: fills info, and where the sequence numbers go on. */

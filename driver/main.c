@@ -2,7 +2,7 @@
 /*
  * Dealing machines on USB: probe, disconnect, power, and the module.
  *
- * docs/protocol.md says what a machine is, docs/kernel-abi.md what a program sees.
+ * docs/protocol.md says what a machine is, docs/userspace-api/dealbox.rst what a program sees.
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>

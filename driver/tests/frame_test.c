@@ -38,10 +38,13 @@ static bool next_frame(size_t piece, struct frame *frame)
 {
 	while (at < length) {
 		const u8 *bytes = stream + at;
-		size_t left = length - at < piece ? length - at : piece;
-		size_t given = left;
-		bool came = frame_read(&reader, &bytes, &left, frame);
+		size_t rest = length - at, left = piece, given;
+		bool came;
 
+		if (rest < piece)
+			left = rest;
+		given = left;
+		came = frame_read(&reader, &bytes, &left, frame);
 		at += given - left;
 		if (came)
 			return true;

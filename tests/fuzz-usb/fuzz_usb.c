@@ -367,7 +367,7 @@ static void wrong(const char *format, ...)
 	_exit(1);
 }
 
-/* The table of errors in docs/kernel-abi.md: what a good caller may see. */
+/* The table of errors in docs/userspace-api/dealbox.rst: what a good caller may see. */
 static void check_errno(const char *what, int error)
 {
 	static const int errors[] = {

@@ -358,7 +358,7 @@ static const struct {
 	{ DEALBOX_IOC_GET_COUNTERS, sizeof(struct dealbox_counters) },
 };
 
-/* The column "ioctl" of the table of errors in docs/kernel-abi.md. */
+/* The column "ioctl" of the table of errors in docs/userspace-api/dealbox.rst. */
 static bool documented(int error)
 {
 	static const int errors[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Whatever a program is doing, and whatever happens to the machine meanwhile: the
- * call ends, with the errno of docs/kernel-abi.md, and the kernel is well.
+ * call ends, with the errno of docs/userspace-api/dealbox.rst, and the kernel is well.
  *
  * Each variant is one thing that happens; each test one thing that is being done.
  *

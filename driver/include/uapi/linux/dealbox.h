@@ -4,7 +4,7 @@
  *
  * The numbers of states, events, faults, errors, commands, parameters and
  * capabilities are those of the dealing machine protocol 1.0; the driver
- * passes them on unchanged. docs/kernel-abi.md describes every call.
+ * passes them on unchanged. docs/userspace-api/dealbox.rst describes every call.
  */
 #ifndef _UAPI_LINUX_DEALBOX_H
 #define _UAPI_LINUX_DEALBOX_H
