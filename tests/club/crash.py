@@ -132,7 +132,7 @@ try:
     start(computer)
     # once it is there, nobody follows it
     computer.run('dealbox deal --copies 99 /root/evening.pbn >/root/dealt 2>&1 & echo $! >/root/pid')
-    wait('the job', lambda: computer.ask('dealbox jobs')[0] == 0, 60)
+    wait('the job', lambda: 'open' in computer.ask('dealbox jobs')[1], 60)
     computer.run('kill -KILL $(cat /root/pid)')
     tap.run(test_crashes, computer)
     if tap.failed:
