@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from computer import TOP, Computer
-from harness import Tap, wait
+from harness import Tap, agree, wait
 
 set_file = sys.argv[1]
 SEEN = '/run/seen'      # what somebody may look at, is collected here
@@ -159,7 +159,7 @@ def test_the_job_is_dealt_in_full(c):
     assert len(exact) == 18, len(exact)
     of = {r['number']: r for r in records if r['record'] == 'insertion'}
     assert {of[r['of']]['machine'] for r in exact} == {'ONE', 'TWO', 'THREE'}
-    wait('the boards to come out', lambda: c.check(records) == 18)
+    wait('the boards to come out', lambda: agree(records, c.account(), c.deals) == 18)
     # who stopped, and who said that a board was empty, is known
     uids = {r['uid'] for r in records if r['record'] == 'act'}
     assert uids == {0, int(c.run('id -u bob'))}, uids
