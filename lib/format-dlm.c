@@ -150,15 +150,17 @@ static void take_board(struct reader *reader, const struct entry *entry)
 		reader_spoiled(reader, &found);
 		return;
 	}
-	for (unsigned int card = 0; card < DEALBOX_CARDS; card++) {
-		int owners = entry->value[card / 2] - 'a';
+	/* each card has one place, so none can be there twice */
+	for (int i = 0; i < LETTERS; i++) {
+		int owners = entry->value[i] - 'a';
 
 		if (owners < 0 || owners > 15) {
 			reader_say(reader, &found, 0, SAY(.code = DEALBOX_BAD_CARD));
 			reader_spoiled(reader, &found);
 			return;
 		}
-		found_card(reader, &found, card & 1 ? owners & 3 : owners >> 2, card);
+		found.deal.hand[owners >> 2] |= (dealbox_cards)1 << 2 * i;
+		found.deal.hand[owners & 3] |= (dealbox_cards)2 << 2 * i;
 	}
 	sum = board_sum(entry->number, entry->value);
 	if (parse_number(entry->value + LETTERS, 3) != sum) {

@@ -364,10 +364,10 @@ static int recognise_dup(const uint8_t *data, size_t size, uint64_t total)
 	if (!has_numbers(data, size) || size < DUP_RECORD)
 		return 0;
 	if (data[BRI_SIZE] == marks[0])
-		return 95;
+		return 100;
 	return is_filled(data + BRI_SIZE, DGE_SIZE, ' ') &&
 	       (total % DUP_RECORD == 0 || memchr("YN", data[BRI_SIZE + DGE_SIZE], 2)) ?
-	       95 : 0;
+	       100 : 0;
 }
 
 /* -- writing ------------------------------------------------------------------- */

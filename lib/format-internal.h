@@ -133,6 +133,9 @@ int parse_dealer(struct reader *reader, const struct found *found, const char *t
 int parse_vulnerable(struct reader *reader, const struct found *found, const char *text,
 		     size_t size);
 
+/* The first line end of either kind; end if there is none. Behind end is READER_PADDING. */
+const char *text_line_end(const char *text, const char *end);
+
 /*
  * The lines of a text, whether they end in LF, CR LF or CR. data must be followed by
  * READER_PADDING. text and size are without the end.

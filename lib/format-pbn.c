@@ -918,14 +918,13 @@ static int recognise_pbn(const uint8_t *data, size_t size, uint64_t total)
 
 	(void)total;
 	if (pbn.end - text > 5 && !memcmp(text, "% PBN", 5))
-		return 95;
+		return 100;
 	while (text < pbn.end) {
 		int tag = tag_line(&pbn, text);
 
 		if (tag >= 0 && tag < TAGS_MANDATORY)
 			return 90;
-		while (text < pbn.end && *text != '\n' && *text != '\r')
-			text++;
+		text = text_line_end(text, pbn.end);
 		while (text < pbn.end && (*text == '\n' || *text == '\r' || *text == ' '))
 			text++;
 	}

@@ -334,6 +334,24 @@ void lines_begin(struct lines *lines, const void *data, size_t size)
 	*lines = (struct lines) { .next = data, .end = (const char *)data + size };
 }
 
+/* Eight bytes at a time: behind the text is READER_PADDING. */
+const char *text_line_end(const char *text, const char *end)
+{
+	for (; text < end; text += 8) {
+		const uint64_t word = load_le64(text);
+		const uint64_t feed = word ^ '\n' * EACH_BYTE, carriage = word ^ '\r' * EACH_BYTE;
+		/* the lowest bit that is set belongs to the first byte that became 0 */
+		const uint64_t ends = (((feed - EACH_BYTE) & ~feed) |
+				       ((carriage - EACH_BYTE) & ~carriage)) & 0x80 * EACH_BYTE;
+
+		if (ends) {
+			text += __builtin_ctzll(ends) / 8;
+			break;
+		}
+	}
+	return text < end ? text : end;
+}
+
 bool lines_next(struct lines *lines)
 {
 	const char *end;
@@ -341,8 +359,7 @@ bool lines_next(struct lines *lines)
 	if (lines->next >= lines->end)
 		return false;
 	lines->text = lines->next;
-	for (end = lines->next; end < lines->end && *end != '\n' && *end != '\r'; end++)
-		;
+	end = text_line_end(lines->next, lines->end);
 	lines->size = (size_t)(end - lines->text);
 	if (end < lines->end)
 		end += 1 + (end[0] == '\r' && end[1] == '\n');

@@ -74,7 +74,7 @@ const struct dealbox_format *dealbox_format_recognise(const void *data, size_t s
 	size = size - mark < HEAD ? size - mark : HEAD;
 	memcpy(head, (const uint8_t *)data + mark, size);
 	total -= mark;
-	for (size_t i = 0; i < FORMATS; i++) {
+	for (size_t i = 0; i < FORMATS && best_score < 100; i++) {
 		int score = formats[i]->recognise(head, size, total);
 
 		if (score > best_score ||
