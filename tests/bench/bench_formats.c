@@ -7,7 +7,9 @@
  *
  * Formats that cannot hold so many boards in one file are read and written as often as it takes.
  *
- * usage: bench_formats [BOARDS [FORMAT]]	with a format only that one, for a profile
+ * usage: bench_formats [BOARDS [FORMAT [ROUNDS]]]
+ *	with a format only that one; with rounds it is written once and then only read, so many
+ *	times, for a profile
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -107,11 +109,11 @@ static double write_set(const char *format, const struct dealbox_set *set, const
 }
 
 /* From the file to the verdict on the whole set. */
-static double read_set(const char *path, struct share share)
+static double read_set(const char *path, struct share share, size_t runs)
 {
 	double best = 1e9;
 
-	for (int run = 0; run < RUNS; run++) {
+	for (size_t run = 0; run < runs; run++) {
 		double took = 0;
 
 		for (size_t i = 0; i < share.times; i++) {
@@ -242,13 +244,28 @@ static void bench_read(size_t format, size_t boards, const char *path)
 	char text[64];
 
 	snprintf(text, sizeof(text), "dealbox, %s", formats[format].name);
-	row(text, bytes, share.boards * share.times, read_set(path, share));
+	row(text, bytes, share.boards * share.times, read_set(path, share, RUNS));
 	snprintf(text, sizeof(text), "  read() and memchr(), %s: the floor", formats[format].name);
 	row(text, bytes, share.boards * share.times, read_plain(path, share.times));
 }
 
+/* Written once, read over and over: little else is in a profile of it. */
+static void loop_read(size_t format, size_t boards, size_t rounds, const char *path)
+{
+	const struct share share = share_of(format, boards);
+	uint64_t seed = 1;
+	struct dealbox_set *set = random_set(&seed, 1, share.boards);
+	double took;
+
+	write_set(formats[format].name, set, path, 1);
+	dealbox_set_free(set);
+	took = read_set(path, share, rounds);
+	row(formats[format].name, size_of(path) * (double)share.times, share.boards * share.times, took);
+}
+
 int main(int argc, char **argv)
 {
+	size_t rounds = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
 	size_t boards = argc > 1 ? strtoul(argv[1], NULL, 10) : 300000;
 	const char *only = argc > 2 ? argv[2] : NULL;
 	char folder[] = "/tmp/dealbox-bench-XXXXXX", paths[FORMATS][64], peers[64], command[256];
@@ -256,10 +273,17 @@ int main(int argc, char **argv)
 	if (!boards || !mkdtemp(folder))
 		die("bench");
 	snprintf(peers, sizeof(peers), "%s/peer", folder);
+	for (size_t i = 0; i < FORMATS; i++)
+		snprintf(paths[i], sizeof(paths[i]), "%s/set.%s", folder, formats[i].name);
 	printf("%zu boards\n", boards);
+	if (rounds) {
+		for (size_t i = 0; i < FORMATS; i++)
+			if (!strcmp(only, formats[i].name))
+				loop_read(i, boards, rounds, paths[i]);
+		goto clean;
+	}
 	printf("writing\n");
 	for (size_t i = 0; i < FORMATS; i++) {
-		snprintf(paths[i], sizeof(paths[i]), "%s/set.%s", folder, formats[i].name);
 		if (!only || !strcmp(only, formats[i].name))
 			bench_write(i, boards, paths[i]);
 	}
@@ -276,6 +300,7 @@ int main(int argc, char **argv)
 		row("grep -c Deal, pbn: the floor", size_of(paths[0]), boards, run_command(command));
 	}
 
+clean:
 	for (size_t i = 0; i < FORMATS; i++)
 		unlink(paths[i]);
 	unlink(peers);
