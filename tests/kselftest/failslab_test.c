@@ -184,6 +184,13 @@ static bool works(FIXTURE_DATA(failslab) *self)
 	return !error;
 }
 
+/* A device that does not wake is taken off the bus, and found anew, by the USB core. */
+static bool found_anew(FIXTURE_DATA(failslab) *self)
+{
+	shut(self);
+	return machine_await(&self->machine, "remove") && machine_await(&self->machine, "add");
+}
+
 struct entry {
 	/* from what works() leaves to where do_it begins; NULL: nothing to do */
 	bool (*prepare)(FIXTURE_DATA(failslab) *self);
@@ -208,6 +215,8 @@ static int walk(FIXTURE_DATA(failslab) *self, const struct entry *entry)
 			fprintf(stderr, "# allocation %d: %s\n", nth, strerror(-error));
 			return -1;
 		}
+		if (error == -EIO && !found_anew(self))
+			return -1;
 		if (!works(self))
 			return -1;
 		if (!failed)
