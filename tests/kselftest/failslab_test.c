@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every allocation that the kernel makes for the module fails once, one at a time:
- * in probe, open, each ioctl, suspend, resume and disconnect. The call ends with
+ * in probe, open, each ioctl and disconnect. The call ends with
  * the errno of docs/kernel-abi.md, the kernel is well, and the machine can be used
  * as before. Whether anything has leaked, tests/vm/run asks at the end.
  *
@@ -17,7 +17,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <linux/dealbox.h>
-#include <linux/usbdevice_fs.h>
 
 #include "kselftest_harness.h"
 #include "machine.h"
@@ -34,7 +33,6 @@ FIXTURE(failslab) {
 	struct kernel kernel;
 	int nth;		/* fail-nth of this thread */
 	int fd;			/* O_RDWR, with the claim; -1 = closed */
-	int usbfs;		/* -1 = closed */
 };
 
 FIXTURE_VARIANT(failslab) {
@@ -148,10 +146,7 @@ static void shut(FIXTURE_DATA(failslab) *self)
 {
 	if (self->fd >= 0)
 		close(self->fd);
-	if (self->usbfs >= 0)
-		close(self->usbfs);
 	self->fd = -1;
-	self->usbfs = -1;
 }
 
 static int open_node(FIXTURE_DATA(failslab) *self)
@@ -184,13 +179,6 @@ static bool works(FIXTURE_DATA(failslab) *self)
 	return !error;
 }
 
-/* A device that does not wake is taken off the bus, and found anew, by the USB core. */
-static bool found_anew(FIXTURE_DATA(failslab) *self)
-{
-	shut(self);
-	return machine_await(&self->machine, "remove") && machine_await(&self->machine, "add");
-}
-
 struct entry {
 	/* from what works() leaves to where do_it begins; NULL: nothing to do */
 	bool (*prepare)(FIXTURE_DATA(failslab) *self);
@@ -215,8 +203,6 @@ static int walk(FIXTURE_DATA(failslab) *self, const struct entry *entry)
 			fprintf(stderr, "# allocation %d: %s\n", nth, strerror(-error));
 			return -1;
 		}
-		if (error == -EIO && !found_anew(self))
-			return -1;
 		if (!works(self))
 			return -1;
 		if (!failed)
@@ -235,7 +221,6 @@ FIXTURE_SETUP(failslab)
 	};
 
 	self->fd = -1;
-	self->usbfs = -1;
 	ASSERT_TRUE(kernel_begin(&self->kernel));
 	ASSERT_TRUE(set_up_failslab());
 	self->nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
@@ -275,35 +260,6 @@ static bool closed(FIXTURE_DATA(failslab) *self)
 {
 	shut(self);
 	return true;
-}
-
-/* Closed, and it may sleep, but usbfs keeps it awake. */
-static bool drowsy(FIXTURE_DATA(failslab) *self)
-{
-	shut(self);
-	self->usbfs = machine_usbfs(&self->machine);
-	return self->usbfs >= 0 &&
-	       write_file(self->machine.device, "power/autosuspend_delay_ms", "0") &&
-	       write_file(self->machine.device, "power/control", "auto");
-}
-
-/* In this task, and not in a worker of the kernel's. */
-static int suspend(FIXTURE_DATA(failslab) *self)
-{
-	return call(self->usbfs, USBDEVFS_ALLOW_SUSPEND, NULL);
-}
-
-static bool is_asleep(FIXTURE_DATA(failslab) *self)
-{
-	char text[32];
-
-	return read_file(self->machine.device, "power/runtime_status", text, sizeof(text)) &&
-	       !strcmp(text, "suspended");
-}
-
-static bool asleep(FIXTURE_DATA(failslab) *self)
-{
-	return drowsy(self) && !suspend(self) && is_asleep(self);
 }
 
 static bool unclaimed(FIXTURE_DATA(failslab) *self)
@@ -392,17 +348,11 @@ TEST_F(failslab, open)
 	EXPECT_LE(0, walk(self, &(struct entry){ closed, open_node, -ENOMEM }));
 }
 
-/* The machine does not wake: EIO. */
-TEST_F(failslab, open_asleep)
-{
-	EXPECT_LT(0, walk(self, &(struct entry){ asleep, open_node, -EIO }));
-}
-
 /* Everything is allocated beforehand: no want of memory stops a deal. */
 TEST_F(failslab, no_allocation)
 {
 	static const struct entry entries[] = {
-		{ drowsy, suspend }, { NULL, get_info }, { NULL, release }, { unclaimed, claim },
+		{ NULL, get_info }, { NULL, release }, { unclaimed, claim },
 		{ NULL, get_status }, { NULL, get_param }, { NULL, set_param },
 		{ NULL, get_counters }, { NULL, control }, { NULL, set_plan },
 	};
@@ -412,7 +362,6 @@ TEST_F(failslab, no_allocation)
 		EXPECT_EQ(0, walk(self, &entries[i])) {
 			TH_LOG("entry %zu", i);
 		}
-	EXPECT_TRUE(asleep(self));
 }
 
 TEST_HARNESS_MAIN

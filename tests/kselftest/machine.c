@@ -318,28 +318,20 @@ bool machine_ask(struct machine *m, char *reply, size_t size, const char *format
 	return true;
 }
 
-int machine_usbfs(const struct machine *m)
+bool machine_usb_reset(const struct machine *m)
 {
 	char bus[16], device[16], path[64];
+	bool ok;
 	int fd;
 
 	if (!read_file(m->device, "busnum", bus, sizeof(bus)) ||
 	    !read_file(m->device, "devnum", device, sizeof(device)))
-		return -1;
+		return false;
 	snprintf(path, sizeof(path), "/dev/bus/usb/%03d/%03d", atoi(bus), atoi(device));
 	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		fail("%s: %s", path, strerror(errno));
-	return fd;
-}
-
-bool machine_usb_reset(const struct machine *m)
-{
-	int fd = machine_usbfs(m);
-	bool ok = fd >= 0 && !ioctl(fd, USBDEVFS_RESET);
-
+	ok = fd >= 0 && !ioctl(fd, USBDEVFS_RESET);
 	if (!ok)
-		fail("%s cannot be reset: %s", m->device, strerror(errno));
+		fail("%s: cannot be reset: %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return ok;

@@ -47,8 +47,6 @@ bool machine_ask(struct machine *m, char *reply, size_t size, const char *format
 #define machine_tell(m, ...)	machine_ask(m, NULL, 0, __VA_ARGS__)
 /* Waits for the uevent "add" or "remove" of the machine's node. After an add, node is new. */
 bool machine_await(struct machine *m, const char *action);
-/* The USB device, open in usbfs, which keeps it awake; -1: cannot. */
-int machine_usbfs(const struct machine *m);
 /* A reset of the USB device, by usbfs. */
 bool machine_usb_reset(const struct machine *m);
 
