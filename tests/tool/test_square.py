@@ -3,6 +3,7 @@
 """Deals that anyone can check: generated, numbered, committed to, certified, audited, sealed."""
 
 import ctypes
+import ctypes.util
 import errno
 import hashlib
 import os
@@ -279,7 +280,7 @@ def certified(box):
     box.dealbox("square", "deal", "club", "-P", "1", "-s", "1").expect(0)
     box.dealbox("certificate", "begin", "pc", "club.manifest").expect(0, "deal with --certify pc")
     machine = box.machine(scenario="deal 1 position 9: double-feed")
-    box.dealbox("deal", "-m", machine.uri, "-c", "2", "--certify", "pc", "rr1.pbn").expect(
+    box.dealbox("deal", "-m", machine.uri, "-c", "2", "--certify", "pc", "--record", "traces", "rr1.pbn").expect(
         0, "4 of 4 boards are exact duplicates; 1 void")
     return key, machine
 
@@ -314,6 +315,48 @@ def certificates_prove_what_lies_in_the_boards(box):
     parts = text.split("dealbox certificate 1\n")
     box.write("cut", "dealbox certificate 1\n".join(parts[:2] + parts[3:]))
     box.dealbox("certificate", "verify", "club.manifest", "cut", "real.pbn").expect(2, "the chain is broken")
+
+
+def sign(text):
+    """The last certificate of a text, signed again by who has the key of the PC."""
+    sodium = ctypes.CDLL(ctypes.util.find_library("sodium"))
+    seed = bytes.fromhex(content("pc/key").split()[-1].decode())
+    public, secret, signature = (ctypes.create_string_buffer(n) for n in (32, 64, 64))
+    assert sodium.crypto_sign_seed_keypair(public, secret, seed) == 0
+    start, end = text.rindex(b"dealbox certificate 1\n"), text.rindex(b"signature ")
+    body = text[start:end]
+    assert sodium.crypto_sign_detached(signature, None, body, ctypes.c_ulonglong(len(body)), secret) == 0
+    return text[:end] + b"signature " + signature.raw.hex().encode() + b"\n"
+
+
+@test
+def traces_bear_out_the_verdicts(box):
+    certified(box)
+    certificates = content("pc/certificates")
+    count = certificates.count(b"dealbox certificate 1\n")
+    verify = ("certificate", "verify", "-t", "traces", "club.manifest", "pc/certificates", "rr1.pbn")
+    # nothing changes, and it is signed as it was: then the next signature is no mistake of ours
+    assert sign(certificates) == certificates
+    shutil.copytree("pc", "opened")
+    box.dealbox("certificate", "open", "opened").expect(0)
+    opened = ("certificate", "verify", "-t", "traces", "club.manifest", "opened/certificates", "rr1.pbn")
+    box.dealbox(*opened).expect(0, "4 boards are proven, 0 are not, 0 have no certificate",
+                                f"of {count} certificates, {count} were judged again")
+    # one trace is not there: nothing is said against its certificate
+    traces = content("traces")
+    box.write("traces", traces[:traces.rindex(b'{"name":"trace"')])
+    box.dealbox(*opened).expect(0, f"of {count} certificates, {count - 1} were judged again")
+    # every time is another, by a microsecond
+    box.write("traces", re.sub(rb'(?<="machine_time_us":)\d+', lambda time: b"%d" % (int(time[0]) ^ 1), traces))
+    box.dealbox(*opened).expect(1, "NOT PROVEN: the machine reported something else than this trace")
+    box.write("traces", b"hello\n")
+    box.dealbox(*opened).expect(2, "traces:1: this is no line of a trace")
+    # the operator calls a good board void, with the right key
+    box.write("traces", traces)
+    at = certificates.rindex(b"verdict exact")
+    box.write("pc/certificates", sign(certificates[:at] + certificates[at:].replace(b"exact", b"void", 1)))
+    box.dealbox("certificate", "open", "pc").expect(0)
+    box.dealbox(*verify).expect(1, "NOT PROVEN: the trace does not bear out the verdict")
 
 
 @test

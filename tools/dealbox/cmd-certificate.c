@@ -14,16 +14,23 @@
 #include "certifier.h"
 #include "setfile.h"
 #include "tournament.h"
+#include "tracefile.h"
 
 struct session_deals {
 	char name[128];
 	struct dealbox_set *set;
 };
 
+/* What a machine reported, from `dealbox deal --record` */
+struct recorded {
+	struct tracefile_head head;
+	struct dealbox_trace *trace;
+};
+
 struct call {
 	struct args *args;
 	bool json;
-	const char *key_path, *signer, *boards;
+	const char *key_path, *signer, *boards, *traces_path;
 
 	/* verify */
 	struct dealbox_manifest *manifest;
@@ -31,7 +38,9 @@ struct call {
 	struct tournament tournament;	/* deals from keys.. */
 	struct session_deals *sessions;	/* ..or from files; those made of keys too */
 	size_t session_count;
-	size_t right, wrong, missing;
+	struct recorded *traces;
+	size_t trace_count;
+	size_t right, wrong, missing, judged;
 };
 
 static void key_hex(const uint8_t key[DEALBOX_SIGNER_KEY], char hex[2 * DEALBOX_SIGNER_KEY + 1])
@@ -232,24 +241,91 @@ static void certificate_say(const struct call *call, const struct dealbox_certif
 	json_say(object);
 }
 
+static bool trace_keep(void *context, const struct tracefile_head *head,
+		       struct dealbox_trace *trace, const char *path, unsigned long line)
+{
+	struct call *call = context;
+	struct recorded *more = realloc(call->traces, (call->trace_count + 1) * sizeof(*more));
+
+	if (!more) {
+		complain(NULL, "%s:%lu: out of memory", path, line);
+		dealbox_trace_free(trace);
+		return false;
+	}
+	call->traces = more;
+	more[call->trace_count++] = (struct recorded) { *head, trace };
+	return true;
+}
+
+/* Is the verdict of the certificate the one that follows from plan and trace? */
+static bool verdict_follows(const struct dealbox_certificate *c, const struct recorded *recorded,
+			    const struct dealbox_deal *deal)
+{
+	struct dealbox_verdict *verdict = NULL;
+	uint8_t pockets[DEALBOX_HANDS];
+	struct dealbox_plan plan;
+	bool same;
+
+	same = !dealbox_pockets_parse(c->pockets, pockets) &&
+	       !dealbox_plan_by_card(&plan, recorded->head.plan_id, deal, dealbox_pack_bridge(), pockets) &&
+	       !dealbox_verify(&plan, recorded->trace, &verdict) &&
+	       dealbox_verdict_exact(verdict) == c->exact &&
+	       dealbox_verdict_basis(verdict) == c->basis &&
+	       dealbox_verdict_identified(verdict) == c->identified;
+	dealbox_verdict_free(verdict);
+	dealbox_plan_wipe(&plan);
+	return same;
+}
+
+/*
+ * What is wrong with a certificate by its trace; NULL: nothing, or none was given. Two machines may
+ * have used the same number: one of the traces must open it.
+ */
+static const char *trace_verify(struct call *call, const struct dealbox_certificate *c,
+				const struct dealbox_deal *deal)
+{
+	bool given = false;
+
+	for (size_t i = 0; i < call->trace_count; i++) {
+		const struct recorded *recorded = &call->traces[i];
+
+		if (recorded->head.insertion != c->insertion || recorded->head.board != c->board ||
+		    recorded->head.copy != c->copy)
+			continue;
+		given = true;
+		if (!dealbox_certificate_opens(c, dealbox_certificates_opening(call->certificates), deal,
+					       recorded->trace))
+			continue;
+		call->judged++;
+		return verdict_follows(c, recorded, deal) ? NULL :
+		       "NOT PROVEN: the trace does not bear out the verdict";
+	}
+	return given ? "NOT PROVEN: the machine reported something else than this trace" : NULL;
+}
+
 static bool certificate_verify(struct call *call, const struct dealbox_certificate *c)
 {
 	const struct dealbox_set *set = session_deals(call, c->session);
+	const char *wrong = NULL;
 	struct dealbox_board board;
+	bool found;
 	long at;
 
 	if (!set)
 		return false;
 	at = dealbox_set_find(set, c->board);
-	if (!c->exact) {
+	found = at >= 0 && !dealbox_set_get(set, (size_t)at, &board);
+	if (found && dealbox_certificate_opens(c, dealbox_certificates_opening(call->certificates),
+					       &board.deal, NULL))
+		wrong = trace_verify(call, c, &board.deal);
+	else if (c->exact)	/* a void board lies before nobody */
+		wrong = found ? "NOT PROVEN: another deal was put into the pockets" :
+				"NOT PROVEN: the session has no such board";
+	if (wrong) {
+		call->wrong++;
+		certificate_say(call, c, false, wrong);
+	} else if (!c->exact) {
 		certificate_say(call, c, false, "void: this board was not given out as dealt");
-	} else if (at < 0 || dealbox_set_get(set, (size_t)at, &board)) {
-		call->wrong++;
-		certificate_say(call, c, false, "NOT PROVEN: the session has no such board");
-	} else if (!dealbox_certificate_opens(c, dealbox_certificates_opening(call->certificates),
-					      &board.deal, NULL)) {
-		call->wrong++;
-		certificate_say(call, c, false, "NOT PROVEN: another deal was put into the pockets");
 	} else {
 		call->right++;
 		certificate_say(call, c, true, !c->identified ?
@@ -335,6 +411,8 @@ static enum status verify_run(struct call *call)
 	for (int i = 3; i < call->args->argc; i++)
 		if (!deals_read(call, &operand[i]))
 			goto out;
+	if (call->traces_path && !tracefile_read(call->traces_path, trace_keep, call))
+		goto out;
 	for (size_t i = 0; (c = dealbox_certificates_get(call->certificates, i)); i++)
 		if (!certificate_verify(call, c))
 			goto out;
@@ -342,6 +420,9 @@ static enum status verify_run(struct call *call)
 	if (!call->json)
 		say("%zu boards are proven, %zu are not, %zu have no certificate", call->right, call->wrong,
 		    call->missing);
+	if (call->traces_path && !call->json)
+		say("of %zu certificates, %zu were judged again by their traces",
+		    dealbox_certificates_count(call->certificates), call->judged);
 	if (!call->tournament.square)
 		complain("`dealbox square verify` does that, or give the .sqd",
 			 "whether the published deals are those of the keys was not asked");
@@ -352,6 +433,9 @@ out:
 	for (size_t i = 0; i < call->session_count; i++)
 		dealbox_set_free(call->sessions[i].set);
 	free(call->sessions);
+	for (size_t i = 0; i < call->trace_count; i++)
+		dealbox_trace_free(call->traces[i].trace);
+	free(call->traces);
 	return status;
 }
 
@@ -392,6 +476,9 @@ static enum status certificate_run(struct args *args)
 		case KEY_SIGNER:
 			call.signer = value;
 			break;
+		case 't':
+			call.traces_path = value;
+			break;
 		case 'j':
 			call.json = true;
 			break;
@@ -413,6 +500,7 @@ static const struct option_row certificate_options[] = {
 	{ 'k', "key", "FILE", "manifest: the organiser's signing key" },
 	{ KEY_SIGNER, "signer", "KEY", "verify: the organiser's public key, from elsewhere" },
 	{ 'b', "boards", "BOARDS", "verify: boards of a phase that has ?" },
+	{ 't', "traces", "FILE", "verify: what the machine reported, to judge it again" },
 	OPT_JSON,
 	{ 0 }
 };
@@ -427,6 +515,7 @@ const struct command cmd_certificate = {
 		 "after play, what opens them. verify MANIFEST CERTIFICATES DEALS...: say for every\n"
 		 "board whether its cards are the deal that was committed to; DEALS are files of\n"
 		 "sessions, or the .sqd with its .sqk beside it. Status 1: a board is not proven.\n"
+		 "With the traces of `dealbox deal --record` each verdict is judged again.\n"
 		 "What this proves, and what not: docs/certificate.md.",
 	.options = certificate_options,
 	.run = certificate_run,

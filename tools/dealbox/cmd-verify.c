@@ -21,8 +21,7 @@ struct judge {
 	bool json;
 	bool reveal;
 	size_t exact, differ;
-	struct tracefile_head head;
-	struct dealbox_trace *trace;	/* of head; NULL before the first */
+	struct tracefile_head head;	/* of the trace that is judged */
 };
 
 static void verdict_json(const struct judge *judge, const struct dealbox_verdict *verdict,
@@ -63,8 +62,8 @@ static void verdict_say(const struct judge *judge, const struct dealbox_verdict 
 	}
 }
 
-/* Judges the trace that was read; 0 or -errno. */
-static int trace_judge(struct judge *judge)
+/* 0 or -errno */
+static int trace_judge(struct judge *judge, const struct dealbox_trace *trace)
 {
 	struct dealbox_verdict *verdict;
 	struct dealbox_board board;
@@ -78,7 +77,7 @@ static int trace_judge(struct judge *judge)
 				   dealbox_set_pack(judge->set), NULL);
 	dealbox_deal_wipe(&board.deal);
 	if (!ret)
-		ret = dealbox_verify(&plan, judge->trace, &verdict);
+		ret = dealbox_verify(&plan, trace, &verdict);
 	dealbox_plan_wipe(&plan);
 	if (ret)
 		return ret;
@@ -91,71 +90,21 @@ static int trace_judge(struct judge *judge)
 	return 0;
 }
 
-/* The trace that was read, if any, is whole: judges it. False, and said, when it cannot be. */
-static bool trace_end(struct judge *judge, const char *path, unsigned long line)
+static bool trace_take(void *context, const struct tracefile_head *head,
+		       struct dealbox_trace *trace, const char *path, unsigned long line)
 {
-	int ret = judge->trace ? trace_judge(judge) : 0;
+	struct judge *judge = context;
+	int ret;
 
-	dealbox_trace_free(judge->trace);
-	judge->trace = NULL;
+	judge->head = *head;
+	ret = trace_judge(judge, trace);
+	dealbox_trace_free(trace);
 	if (ret == -ENOENT)
 		complain("give the deal file that was dealt", "%s:%lu: board %u is not in the set",
-			 path, line, judge->head.board);
+			 path, line, head->board);
 	else if (ret)
 		complain(NULL, "%s:%lu: cannot judge the trace: %s", path, line, strerror(-ret));
 	return !ret;
-}
-
-static bool line_take(struct judge *judge, const char *path, unsigned long number, const char *line)
-{
-	struct tracefile_head head;
-	struct dealbox_event event;
-	int kind = tracefile_parse(line, &head, &event);
-
-	if (kind == 1) {
-		if (!trace_end(judge, path, number))
-			return false;
-		judge->head = head;
-		judge->trace = dealbox_trace_new(head.insertion);
-		if (judge->trace)
-			return true;
-		complain("free some memory", "out of memory");
-		return false;
-	}
-	if (kind < 0 || !judge->trace) {
-		complain("traces are made by `dealbox deal --record FILE`",
-			 "%s:%lu: this is no line of a trace", path, number);
-		return false;
-	}
-	dealbox_trace_add(judge->trace, &event);
-	explicit_bzero(&event, sizeof(event));
-	return true;
-}
-
-static bool file_judge(struct judge *judge, const char *path)
-{
-	FILE *file = fopen(path, "re");
-	unsigned long number = 0;
-	bool good = true;
-	char line[1024];
-
-	if (!file) {
-		complain(NULL, "cannot read %s: %m", path);
-		return false;
-	}
-	while (good && fgets(line, sizeof(line), file))
-		good = line_take(judge, path, ++number, line);
-	if (good && ferror(file)) {
-		complain(NULL, "cannot read %s: %m", path);
-		good = false;
-	} else if (good && !number) {
-		complain("traces are made by `dealbox deal --record FILE`", "%s is empty", path);
-		good = false;
-	}
-	good = good && trace_end(judge, path, number);
-	explicit_bzero(line, sizeof(line));
-	fclose(file);
-	return good;
 }
 
 static enum status verify_run(struct args *args)
@@ -179,11 +128,10 @@ static enum status verify_run(struct args *args)
 		return status;
 	judge.set = set;
 	for (n = 1; n < args->argc && status == STATUS_DONE; n++)
-		if (!file_judge(&judge, args->argv[n]))
+		if (!tracefile_read(args->argv[n], trace_take, &judge))
 			status = STATUS_INPUT;
 	if (status == STATUS_DONE && judge.differ)
 		status = STATUS_NO;
-	dealbox_trace_free(judge.trace);
 	dealbox_set_free(set);
 	return status;
 }

@@ -76,7 +76,8 @@ static bool head_number(struct json_object *object, const char *name, uint32_t *
 	return value >= 0 && value <= UINT32_MAX;
 }
 
-int tracefile_parse(const char *line, struct tracefile_head *head, struct dealbox_event *event)
+/* Takes a line apart. 1: it begins an insertion, *head; 0: *event; -1: neither. */
+static int line_parse(const char *line, struct tracefile_head *head, struct dealbox_event *event)
 {
 	struct json_object *object = json_tokener_parse(line);
 	struct json_object *name;
@@ -94,4 +95,76 @@ int tracefile_parse(const char *line, struct tracefile_head *head, struct dealbo
 	}
 	json_object_put(object);
 	return ret;
+}
+
+struct reading {
+	const char *path;
+	unsigned long line;
+	tracefile_fn *take;
+	void *context;
+	struct tracefile_head head;
+	struct dealbox_trace *trace;	/* of head; NULL before the first */
+};
+
+/* The trace that was read, if any, is whole. */
+static bool trace_end(struct reading *reading)
+{
+	struct dealbox_trace *trace = reading->trace;
+
+	reading->trace = NULL;
+	return !trace || reading->take(reading->context, &reading->head, trace, reading->path,
+				       reading->line);
+}
+
+static bool line_take(struct reading *reading, const char *line)
+{
+	struct tracefile_head head;
+	struct dealbox_event event;
+	int kind = line_parse(line, &head, &event);
+
+	if (kind == 1) {
+		if (!trace_end(reading))
+			return false;
+		reading->head = head;
+		reading->trace = dealbox_trace_new(head.insertion);
+		if (!reading->trace)
+			complain("free some memory", "out of memory");
+	} else if (kind < 0 || !reading->trace) {
+		complain("traces are made by `dealbox deal --record FILE`",
+			 "%s:%lu: this is no line of a trace", reading->path, reading->line);
+		return false;
+	} else {
+		dealbox_trace_add(reading->trace, &event);
+		explicit_bzero(&event, sizeof(event));
+	}
+	return reading->trace;
+}
+
+bool tracefile_read(const char *path, tracefile_fn *take, void *context)
+{
+	struct reading reading = { .path = path, .take = take, .context = context };
+	FILE *file = fopen(path, "re");
+	bool good = true;
+	char line[1024];
+
+	if (!file) {
+		complain(NULL, "cannot read %s: %m", path);
+		return false;
+	}
+	while (good && fgets(line, sizeof(line), file)) {
+		reading.line++;
+		good = line_take(&reading, line);
+	}
+	if (good && ferror(file)) {
+		complain(NULL, "cannot read %s: %m", path);
+		good = false;
+	} else if (good && !reading.line) {
+		complain("traces are made by `dealbox deal --record FILE`", "%s is empty", path);
+		good = false;
+	}
+	good = good && trace_end(&reading);
+	dealbox_trace_free(reading.trace);
+	explicit_bzero(line, sizeof(line));
+	fclose(file);
+	return good;
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include <dealbox/machine.h>
+#include <dealbox/trace.h>
 
 /*
  * A new file; with append, one that may exist. NULL, and said, when it cannot be.
@@ -35,8 +36,13 @@ struct tracefile_head {
 };
 
 /*
- * Takes a line apart. 1: it begins an insertion, *head; 0: *event; -1: neither.
+ * Takes a trace that was read: it is the function's, to keep or to dealbox_trace_free(). line is
+ * its last one. False, and said: no more are wanted.
  */
-int tracefile_parse(const char *line, struct tracefile_head *head, struct dealbox_event *event);
+typedef bool tracefile_fn(void *context, const struct tracefile_head *head,
+			  struct dealbox_trace *trace, const char *path, unsigned long line);
+
+/* Gives each trace of a file to the function. False, and said, when the file is no such one. */
+bool tracefile_read(const char *path, tracefile_fn *take, void *context);
 
 #endif
