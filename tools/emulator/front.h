@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * How a device is reached: a unix socket (lib/emu.h), the kernel's vhci_hcd (USB/IP), a
- * USB/IP server for another computer's, or QEMU's usb-redir. A front carries transfers, and
- * knows nothing of the machine.
+ * USB/IP server for another computer's, QEMU's usb-redir, or a USB device controller.
+ * A front carries transfers, and knows nothing of the machine.
  */
 #ifndef EMULATOR_FRONT_H
 #define EMULATOR_FRONT_H
@@ -47,6 +47,9 @@ struct front *front_usbip_serve(unsigned int port, struct device *device, struct
 /* For QEMU's usb-redir, which connects to path */
 struct front *front_usbredir_open(const char *path, struct device *device,
 				  struct machine *machine, FILE *trace);
+/* udc: a name in /sys/class/udc */
+struct front *front_gadget_open(const char *udc, struct device *device, struct machine *machine,
+				FILE *trace);
 /* Writes one line of a trace; label e.g. "control". */
 void front_trace(FILE *trace, uint64_t now, const char *label, int status, const uint8_t *data,
 		 size_t length);

@@ -161,6 +161,8 @@ static void instance_open(struct instance *in, const struct options *o, unsigned
 		path = path_of(o, o->usbredir, index);
 		in->front = front_usbredir_open(path, in->device, in->machine, in->trace);
 		free(path);
+	} else if (o->gadget) {
+		in->front = front_gadget_open(o->gadget, in->device, in->machine, in->trace);
 	} else if (o->serve >= 0) {
 		in->front = front_usbip_serve(o->serve ? o->serve + index : 0, in->device,
 					      in->machine, in->trace);

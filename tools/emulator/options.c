@@ -64,6 +64,7 @@ static const struct option_text {
 	{ "socket", "PATH", "serve the library's emu:PATH (no root, no kernel module)", 's' },
 	{ "usbip", NULL, "plug the machine into this computer through vhci_hcd (root)", 'u' },
 	{ "usbredir", "PATH", "plug the machine into a virtual machine, by QEMU's usb-redir at this socket", 'q' },
+	{ "gadget", "UDC", "be the machine at the other end of this USB device controller's cable (root)", 'G' },
 	{ "serve", "TCP-PORT", "be a USB/IP server on 127.0.0.1; 0 = any free port", 'l' },
 	{ "port", "N", "port of vhci_hcd; otherwise the first free one", 'p' },
 	{ "machines", "N", "so many machines; .1, .2... is put behind paths, -1, -2... behind serials", 'n' },
@@ -105,6 +106,7 @@ static void help(void)
 	puts("usage: dealbox-emulator --socket PATH [OPTION...]\n"
 	     "       dealbox-emulator --usbip [--port N] [OPTION...]\n"
 	     "       dealbox-emulator --usbredir PATH [OPTION...]\n"
+	     "       dealbox-emulator --gadget UDC [OPTION...]\n"
 	     "       dealbox-emulator --serve TCP-PORT [OPTION...]\n"
 	     "       dealbox-emulator --tell PATH COMMAND...\n"
 	     "A card-dealing machine as an ordinary process.\n\nOptions:");
@@ -294,6 +296,9 @@ static void take_option(struct options *o, const char *name, char letter, const 
 	case 'l':
 		o->serve = number(name, arg, 0, 65535);
 		break;
+	case 'G':
+		o->gadget = arg;
+		break;
 	case 'q':
 		o->usbredir = arg;
 		break;
@@ -395,10 +400,13 @@ static void check_options(struct options *o, const char *deck, const char *list)
 	uint8_t buf[WIRE_DESC_SIZE];
 	struct wire_descriptor again;
 
-	if (o->usbip + (o->socket != NULL) + (o->usbredir != NULL) + (o->serve >= 0) != 1)
-		die(EXIT_USAGE, "exactly one of --socket PATH, --usbip, --usbredir PATH and --serve TCP-PORT is needed; see --help");
-	if (o->socket && o->device.serial_dialect)
-		die(EXIT_USAGE, "--dialect serial is for USB, not for --socket: the library speaks the native dialect only");
+	if (o->usbip + (o->socket != NULL) + (o->usbredir != NULL) + (o->gadget != NULL) +
+	    (o->serve >= 0) != 1)
+		die(EXIT_USAGE, "exactly one of --socket PATH, --usbip, --usbredir PATH, --gadget UDC and --serve TCP-PORT is needed; see --help");
+	if (o->device.serial_dialect && !o->usbip && o->serve < 0)
+		die(EXIT_USAGE, "--dialect serial goes with --usbip and --serve: the others know the endpoints of the native dialect only");
+	if (o->gadget && o->machines > 1)
+		die(EXIT_USAGE, "--gadget goes with one machine");
 	if (o->port >= 0 && (!o->usbip || o->machines > 1))
 		die(EXIT_USAGE, "--port goes with --usbip and one machine");
 	if (list) {

@@ -12,7 +12,8 @@
 #define MACHINES_MAX	64
 
 struct options {
-	const char *socket, *usbredir;	/* paths; both NULL = usbip, or serve */
+	const char *socket, *usbredir;	/* paths */
+	const char *gadget;		/* name of the controller; all three NULL = usbip, or serve */
 	bool usbip, manual;
 	int serve;			/* TCP port; -1 = no server */
 	int port;			/* -1 = any */

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The machine sleeps when nobody needs it, and wakes the bus by itself: on dummy_hcd,
+ * where a device may do that. And it is the second bus that the driver deals on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <linux/dealbox.h>
+
+#include "kselftest_harness.h"
+#include "program.h"
+
+/* A software-emulated computer may be slow; only a hang takes this long. */
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT	(3 * PATIENCE / 1000)
+
+FIXTURE(wakeup) {
+	struct machine machine;
+	struct kernel kernel;
+	int fd;
+	__u32 insertion;
+};
+
+FIXTURE_VARIANT(wakeup) {
+	const char *kind;
+};
+
+FIXTURE_VARIANT_ADD(wakeup, stored) { .kind = "stored" };
+FIXTURE_VARIANT_ADD(wakeup, routed) { .kind = "routed" };
+
+FIXTURE_SETUP(wakeup)
+{
+	const char *const options[] = {
+		"--kind", variant->kind, "--manual", "--speed", "5", "--gate-deadline", "10000000",
+		NULL
+	};
+
+	ASSERT_TRUE(kernel_begin(&self->kernel));
+	ASSERT_TRUE(machine_plug_gadget(&self->machine, options));
+	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->fd);
+	ASSERT_TRUE(greeted(self->fd));
+	/* as udev/70-dealbox.rules has it */
+	ASSERT_TRUE(write_file(self->machine.device, "power/autosuspend_delay_ms", "1000"));
+	ASSERT_TRUE(write_file(self->machine.device, "power/control", "auto"));
+}
+
+FIXTURE_TEARDOWN(wakeup)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	EXPECT_TRUE(machine_unplug(&self->machine));
+	EXPECT_TRUE(kernel_is_well(&self->kernel));
+}
+
+static bool ready(FIXTURE_DATA(wakeup) *self)
+{
+	char reply[64];
+
+	return !call(self->fd, DEALBOX_IOC_CLAIM, NULL) && !load(self->fd) &&
+	       machine_ask(&self->machine, reply, sizeof(reply), "insert 3") &&
+	       sscanf(reply, "insertion %u", &self->insertion) == 1 &&
+	       await_event(self->fd, DEALBOX_EV_BOARD_INSERTED).insertion == self->insertion;
+}
+
+static bool fall_asleep(FIXTURE_DATA(wakeup) *self)
+{
+	int error = close(self->fd);
+
+	self->fd = -1;
+	return !error && await_power(&self->machine, "suspended");
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+/* How long it took is told, not judged: the computer may be busy. */
+TEST_F(wakeup, closed_and_idle)
+{
+	double closed;
+
+	closed = seconds();
+	ASSERT_TRUE(fall_asleep(self));
+	printf("# asleep %.2f s after the last close\n", seconds() - closed);
+	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->fd);
+	EXPECT_TRUE(await_power(&self->machine, "active"));
+	/* it kept its power: nothing was lost, and nothing is said */
+	EXPECT_EQ(2, status_of(self->fd).seqno);
+}
+
+/* Somebody presses a key: the driver takes the event, and the machine sleeps again. */
+TEST_F(wakeup, key_press)
+{
+	struct dealbox_event event;
+
+	ASSERT_TRUE(fall_asleep(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	EXPECT_TRUE(await_power(&self->machine, "active"));
+	ASSERT_TRUE(machine_tell(&self->machine, "wait fetched"));
+	EXPECT_TRUE(await_power(&self->machine, "suspended"));
+	/* nobody had it open: the event is for nobody, but it is counted */
+	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->fd);
+	EXPECT_EQ(3, status_of(self->fd).seqno);
+	ASSERT_TRUE(machine_tell(&self->machine, "key start let-go"));
+	event = next_event(self->fd);
+	EXPECT_EQ(DEALBOX_EV_KEY, event.type);
+	EXPECT_EQ(3, event.seqno);
+	EXPECT_FALSE(event.flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP));
+}
+
+/* A deal that waits for its next owner keeps the machine awake, until somebody takes the board. */
+TEST_F(wakeup, paused_deal)
+{
+	struct dealbox_event event;
+
+	ASSERT_TRUE(ready(self));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	do {
+		event = next_event(self->fd);
+		ASSERT_NE(0, event.type);
+	} while (event.type != DEALBOX_EV_CARD_READ || event.position < 5);
+	ASSERT_EQ(0, close(self->fd));
+	self->fd = -1;
+	ASSERT_TRUE(machine_tell(&self->machine, "wait state PAUSED"));
+	/* the driver asks before it lets the machine sleep */
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS: freeze"));
+	ASSERT_TRUE(machine_tell(&self->machine, "wait frozen"));
+	EXPECT_TRUE(await_power(&self->machine, "active"));
+	ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
+	ASSERT_TRUE(machine_tell(&self->machine, "remove"));
+	EXPECT_TRUE(await_power(&self->machine, "suspended"));
+}
+
+/* It deals as well as on vhci_hcd, also after it has slept. */
+TEST_F(wakeup, deal)
+{
+	struct dealbox_plan plan = bridge_plan();
+
+	ASSERT_TRUE(fall_asleep(self));
+	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->fd);
+	ASSERT_TRUE(ready(self));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
+}
+
+/* The controller holds the halt, not the emulator: the driver must clear it. */
+TEST_F(wakeup, halted_endpoint)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: stall"));
+		ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+		EXPECT_EQ(DEALBOX_EV_KEY, next_event(self->fd).type);
+		ASSERT_TRUE(machine_tell(&self->machine, "key start let-go"));
+		EXPECT_EQ(DEALBOX_EV_KEY, next_event(self->fd).type);
+	}
+}
+
+TEST_F(wakeup, reset)
+{
+	struct dealbox_event event;
+
+	ASSERT_TRUE(ready(self));
+	ASSERT_EQ(0, drain(self->fd));
+	ASSERT_TRUE(machine_usb_reset(&self->machine));
+	event = next_event(self->fd);
+	EXPECT_EQ(DEALBOX_EV_STATE_LOST, event.type);
+	EXPECT_EQ(DEALBOX_LOST_RESET, event.code);
+	EXPECT_EQ(DEALBOX_PLAN_NONE, status_of(self->fd).plan_id);
+	ASSERT_EQ(0, load(self->fd));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+}
+
+TEST_HARNESS_MAIN
