@@ -165,6 +165,10 @@ void desk_status(struct desk *d, const struct dealbox_status *status)
 {
 	bool deals = status->state == DEALBOX_STATE_DEALING ||
 		     status->state == DEALBOX_STATE_PAUSED || status->state == DEALBOX_STATE_HELD;
+	enum phase phase = status->state == DEALBOX_STATE_DEALING ? PHASE_RUNNING :
+			   status->state == DEALBOX_STATE_PAUSED ? PHASE_PAUSED : PHASE_HELD;
+	/* a pause or an abort that was accepted ends with an event, when its card has fallen */
+	bool under_way = d->asked && !d->lost && dealing(d) && deals && d->phase == phase;
 
 	d->stale = false;
 	d->lost = false;
@@ -180,15 +184,15 @@ void desk_status(struct desk *d, const struct dealbox_status *status)
 	d->fault = status->state == DEALBOX_STATE_FAULT;
 	/* a fault that could not be cleared waits until something changes */
 	if (!d->fault)
-		d->asked = false;
+		d->asked = under_way;
 	/* whatever ended our deal was not seen */
 	if (!dealing(d))
 		return;
 	if (!deals || d->insertion != d->dealt) {
+		d->asked = false;
 		make_void(d, DEALBOX_LEDGER_UNKNOWN, status->fault, TROUBLE_DOUBT);
 	} else {
-		d->phase = status->state == DEALBOX_STATE_DEALING ? PHASE_RUNNING :
-			   status->state == DEALBOX_STATE_PAUSED ? PHASE_PAUSED : PHASE_HELD;
+		d->phase = phase;
 		if (d->phase == PHASE_HELD && d->held != status->fault) {
 			d->held = status->fault;
 			d->holds = event_row(status->fault).trouble;

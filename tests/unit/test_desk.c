@@ -828,6 +828,33 @@ static void test_look_is_no_doubt(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* A pause and an abort end when the card past the gate has fallen: a look meanwhile asks for no other. */
+static void test_look_while_it_pauses(void **state)
+{
+	static const enum push pushes[] = { PUSH_PAUSE, PUSH_STOP };
+	static const enum step_kind kinds[] = { STEP_PAUSE, STEP_ABORT };
+	static struct table t;
+	struct others none = { NULL, 0 };
+	struct place *p;
+	struct step step;
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		p = running(&t, DEALBOX_JOB_AUTO_START);
+		desk_push(&p->desk, pushes[n]);
+		assert_true(desk_next(&p->desk, &t.jobs, &none, &step));
+		assert_int_equal(step.kind, kinds[n]);
+		desk_did(&p->desk, &t.jobs, &step, DID_OK);
+		desk_look(&p->desk);
+		assert_true(desk_next(&p->desk, &t.jobs, &none, &step));
+		assert_int_equal(step.kind, STEP_STATUS);
+		desk_did(&p->desk, &t.jobs, &step, perform(p, &step));
+		assert_false(desk_next(&p->desk, &t.jobs, &none, &step));
+		jobs_free(&t.jobs);
+	}
+}
+
 static void test_emergency_stop(void **state)
 {
 	static struct table t;
@@ -1096,6 +1123,7 @@ int main(void)
 		cmocka_unit_test(test_stop_card),
 		cmocka_unit_test(test_repeated),
 		cmocka_unit_test(test_look_is_no_doubt),
+		cmocka_unit_test(test_look_while_it_pauses),
 		cmocka_unit_test(test_emergency_stop),
 		cmocka_unit_test(test_bars),
 		cmocka_unit_test(test_stop_held),
