@@ -261,13 +261,27 @@ print(client.call('/io/dealbox1', 'io.dealbox1.Manager', 'Stop'))
 """
 
 
+def somebody_else():
+    """What makes subprocess.run another user than root; None where root is the only one."""
+    if os.geteuid():
+        return {}
+    with open('/proc/self/uid_map') as users:
+        ranges = [[int(word) for word in line.split()] for line in users]
+    if not any(first <= 65534 < first + count for first, _, count in ranges):
+        return None
+    return {'user': 65534, 'group': 65534, 'extra_groups': []}
+
+
 def test_without_polkit_only_root_may(w):
     """Another user is refused all but the stop, which asks nobody."""
+    other = somebody_else()
+    if other is None:
+        print('# root is alone in this user namespace: nobody else can ask')
+        return
     w.polkit.kill()
     w.polkit.wait()
     wait('polkit to go', lambda: not w.bus.name_has_owner('org.freedesktop.PolicyKit1'))
     machine, job = next(iter(w.machines())), next(iter(w.objects('Job')))
-    other = {'user': 65534, 'group': 65534, 'extra_groups': []} if os.geteuid() == 0 else {}
     os.chmod(w.dir, 0o755)
     script = w.dir + '/python'
     os.mkdir(script)
