@@ -60,13 +60,15 @@ class Emulator:
 
 
 class Computer:
-    def __init__(self, set_file):
+    """The kernel is of that series; more of its own modules are named."""
+    def __init__(self, set_file, series='6.12', *modules):
+        self.series = series
         self.deals = harness.read_pbn(set_file)
         self.dir = tempfile.mkdtemp(prefix='dealbox-computer-')
         self.machines = {}
         self.vm = self.agent = self.events = None
         self.said = b''
-        subprocess.run([TOP + '/tests/club/root', self.dir], check=True)
+        subprocess.run([TOP + '/tests/club/root', self.dir, series, *modules], check=True)
 
     def add_emulator(self, serial, *options):
         self.machines[serial] = Emulator(self.dir, serial, *options)
@@ -76,7 +78,7 @@ class Computer:
     def power_on(self):
         # whatever is left of it when its power is cut goes with the folder
         self.vm = subprocess.Popen(
-            [TOP + '/tests/vm/run', '-k', '6.12', '-t', '100000', '-l', self.dir + '/kernel.log',
+            [TOP + '/tests/vm/run', '-k', self.series, '-t', '100000', '-l', self.dir + '/kernel.log',
              '-a', 'net.ifnames=0 loglevel=4', '-d', self.dir],
             env=dict(os.environ, TMPDIR=self.dir), start_new_session=True,
             stdout=open(self.dir + '/console', 'w'), stderr=subprocess.STDOUT)

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""buttons.py SET: the panel of dealbox as it is installed, set up as docs/install.md says (TAP).
+
+Buttons, switches and lamps are the lines of a simulated GPIO chip, in a kernel that has one.
+Each is looked at in what the service says, in the machine, and in the lamps.
+"""
+import json
+import sys
+
+from computer import Computer
+from harness import Tap, wait
+
+set_file = sys.argv[1]
+CHIP = '/sys/kernel/config/gpio-sim/panel'
+LAMPS = ['RED', 'AMBER', 'GREEN']
+LINES = ['START', 'STOP', 'EMERGENCY', 'COVER', 'BOARD'] + LAMPS
+RULE = '/etc/udev/rules.d/72-dealbox-panel.rules'
+CONF = '/etc/dealbox/dealboxd.conf'
+PANEL, PANEL_LOST, STOP = ('3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0' + n for n in 'def')
+
+
+def journal(c, message):
+    text = c.run('journalctl MESSAGE_ID=%s -u dealboxd -o json --no-pager' % message)
+    return [json.loads(line)['MESSAGE'] for line in text.splitlines()]
+
+
+def told(c, message, text):
+    wait('the journal: ' + text, lambda: any(text in said for said in journal(c, message)), 60)
+
+
+def line(c, name):
+    return c.lines + str(LINES.index(name))
+
+
+def pull(c, name, level):
+    c.run('echo pull-%s >%s/pull' % (level, line(c, name)))
+
+
+def lamps(c):
+    values = c.run('cat ' + ' '.join(line(c, name) + '/value' for name in LAMPS)).split()
+    return {name for name, value in zip(LAMPS, values) if value == '1'}
+
+
+def light(c, *names):
+    wait('the lamps %s' % (names,), lambda: lamps(c) == set(names), 60)
+
+
+def state(c, name):
+    """What the service says that the machine waits for."""
+    wait('the state ' + name, lambda: c.status()['ONE']['state'] == name, 60)
+
+
+def machine(c, name):
+    """What the machine does, whatever the service says."""
+    wait('the machine: ' + name, lambda: 'state %s' % name in c.machines['ONE'].tell('status'), 60)
+
+
+def press(c, name, seen, *args):
+    """Held until that is seen."""
+    pull(c, name, 'up')
+    seen(c, *args)
+    pull(c, name, 'down')
+
+
+def test_the_service_waits_for_a_panel_that_it_may_not_open(c):
+    """The chip is there, and belongs to root."""
+    c.run('modprobe gpio-sim && systemctl start sys-kernel-config.mount')
+    c.run('mkdir -p %s/bank0 && cd %s/bank0 && echo 8 >num_lines && echo "club panel" >label' % (CHIP, CHIP))
+    for n, name in enumerate(LINES):
+        c.run('mkdir %s/bank0/line%d && echo %s >%s/bank0/line%d/name' % (CHIP, n, name, CHIP, n))
+    c.run('echo 1 >%s/live && udevadm settle' % CHIP)
+    c.lines = '/sys/devices/platform/%s/%s/sim_gpio' % tuple(
+        c.run('cat %s/dev_name %s/bank0/chip_name' % (CHIP, CHIP)).split())
+    c.node = '/dev/' + c.run('cat %s/bank0/chip_name' % CHIP).strip()
+    pull(c, 'BOARD', 'up')
+    # these buttons do not bounce, and no press is too short
+    c.put('/tmp/panel', ('chip = club panel\n' + ''.join(
+        '%s = %s%s\n' % (name.lower(), name, '' if name in LAMPS else ' debounce=0') for name in LINES)).encode())
+    c.run('cat /tmp/panel >>' + CONF)
+    # nobody sees this board come: what lies in it is asked
+    c.machines['ONE'].tell('insert')
+    c.run('modprobe vhci-hcd && udevadm settle')
+    c.plug('ONE')
+    wait('the service', lambda: c.ask('systemctl is-active dealboxd')[0] == 0, 60)
+    wait('the machine', lambda: c.status().get('ONE', {}).get('present'), 60)
+    state(c, 'panel-lost')
+    assert c.run('stat -c "%%U %%a" %s' % c.node).strip() == 'root 600'
+    told(c, PANEL_LOST, 'docs/install.md has the udev rule')
+
+
+def test_a_udev_rule_gives_the_chip_to_the_service(c):
+    path = c.run('udevadm info -q path ' + c.node).strip().rstrip('0123456789')
+    c.put(RULE, ('SUBSYSTEM=="gpio", DEVPATH=="%s*", OWNER="dealboxd"\n' % path).encode())
+    c.run('udevadm control --reload && udevadm trigger --action=add --subsystem-match=gpio && udevadm settle')
+    assert c.run('stat -c "%%U %%a" %s' % c.node).strip() == 'dealboxd 600'
+    c.run('systemctl reload dealboxd')
+    told(c, PANEL, 'the panel is ready, on club panel')
+    looks = {f['look']: f['found'] for f in map(json.loads, c.ask('dealbox doctor --json')[1].splitlines())}
+    assert looks['panel'] == 'good', looks
+    state(c, 'no-work')
+    light(c)
+
+
+def test_start_starts_a_job_that_waits(c):
+    with open(set_file, 'rb') as file:
+        c.put('/tmp/evening.pbn', file.read())
+    c.run('(dealbox deal --boards 1 --session monday /tmp/evening.pbn; echo $? >/tmp/ended) >/tmp/dealt 2>&1 &')
+    state(c, 'confirm-empty')
+    light(c, 'AMBER')
+    press(c, 'START', machine, 'DEALING')
+    light(c, 'GREEN')
+
+
+def test_stop_pauses(c):
+    press(c, 'STOP', machine, 'PAUSED')
+    state(c, 'paused')
+    light(c, 'AMBER')
+    press(c, 'START', machine, 'DEALING')
+
+
+def test_an_open_cover_pauses(c):
+    pull(c, 'COVER', 'up')
+    machine(c, 'PAUSED')
+    state(c, 'cover-open')
+    light(c, 'RED')
+    pull(c, 'COVER', 'down')
+    state(c, 'paused')
+    press(c, 'START', machine, 'DEALING')
+
+
+def test_the_emergency_stop_is_to_be_released(c):
+    pull(c, 'EMERGENCY', 'up')
+    machine(c, 'IDLE')
+    state(c, 'aborted')
+    light(c, 'RED')
+    told(c, STOP, 'emergency stop')
+    c.machines['ONE'].tell('remove')
+    c.machines['ONE'].tell('insert')
+    state(c, 'stopped')
+    pull(c, 'EMERGENCY', 'down')
+    press(c, 'START', state, 'confirm-empty')
+    press(c, 'START', machine, 'DEALING')
+
+
+def test_without_the_chip_nothing_is_dealt(c):
+    before = len(journal(c, PANEL))
+    c.run('echo 0 >%s/live' % CHIP)
+    machine(c, 'PAUSED')
+    state(c, 'panel-lost')
+    told(c, PANEL_LOST, 'the GPIO chip is gone')
+    # it comes up without a board on its switch, and belongs to the service by the rule
+    c.run('echo 1 >%s/live' % CHIP)
+    state(c, 'not-seated')
+    wait('the panel', lambda: len(journal(c, PANEL)) > before, 60)
+    pull(c, 'BOARD', 'up')
+    state(c, 'paused')
+    light(c, 'AMBER')
+    press(c, 'START', machine, 'DEALING')
+
+
+def test_the_board_is_dealt(c):
+    state(c, 'take-out')
+    c.machines['ONE'].tell('remove')
+    wait('the job', lambda: c.ask('test -s /tmp/ended')[0] == 0, 60)
+    assert c.run('cat /tmp/ended').strip() == '0', c.run('cat /tmp/dealt')
+
+
+def test_the_journal_explains_the_panel(c):
+    text = c.run('journalctl -u dealboxd -x --no-pager')
+    for subject in ('The panel is in use', 'The panel is gone or cannot be used', 'Emergency stop'):
+        assert 'Subject: ' + subject in text, subject
+
+
+tap = Tap()
+computer = Computer(set_file, '7.2', 'gpio-sim')
+try:
+    computer.power_on()
+    computer.run('sh -e /activate')
+    computer.add_emulator('ONE', '--manual', '--speed', '0.2', '--seed', '1')
+    for test in [v for k, v in list(globals().items()) if k.startswith('test_')]:
+        # each goes on where the one before has ended
+        if not tap.failed:
+            tap.run(test, computer)
+    if tap.failed:
+        print('# ' + computer.ask('dealbox status; journalctl -u dealboxd --no-pager -n 40; dmesg | tail -n 20')[1]
+              .replace('\n', '\n# '))
+        print('# ' + computer.machines['ONE'].tell('status').replace('\n', '\n# '))
+    computer.power_off()
+finally:
+    computer.close()
+sys.exit(tap.end())
