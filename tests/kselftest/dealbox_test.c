@@ -1000,20 +1000,26 @@ TEST_F(machine, broken_events)
 /* What is no frame is dropped and told; the next frame is read, wherever it begins. */
 TEST_F(machine, broken_frames)
 {
+	struct dealbox_status status;
 	struct dealbox_event event;
 
 	if (!variant->dialect)
 		return;
-	/* the rest of a frame does not come: known when the next one has */
+	/*
+	 * The rest of a frame does not come: known when the next one has, which here
+	 * is an answer. It may have been in the transfer that was cut, too.
+	 */
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: short 31"));
 	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	while (call(self->fd, DEALBOX_IOC_GET_STATUS, &status) == -ETIMEDOUT)
+		;
+	event = next_event(self->fd);
+	EXPECT_EQ(DEALBOX_EV_PROTOCOL_ERROR, event.type);
+	EXPECT_EQ(DEALBOX_PROTO_EVENT_SIZE, event.code);
 	ASSERT_TRUE(machine_tell(&self->machine, "key start let-go"));
 	event = next_event(self->fd);
 	EXPECT_EQ(DEALBOX_EV_KEY, event.type);
 	EXPECT_EQ(DEALBOX_EVF_MACHINE_GAP, event.flags);
-	event = next_event(self->fd);
-	EXPECT_EQ(DEALBOX_EV_PROTOCOL_ERROR, event.type);
-	EXPECT_EQ(DEALBOX_PROTO_EVENT_SIZE, event.code);
 
 	/* bytes that are no frame, the last of which could begin one; no event is lost */
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: bytes 00db8200"));
