@@ -2,6 +2,7 @@
 /* What a scenario can do to the emulator's machine, and what its parser says of bad ones. */
 #include "device.h"
 #include "emulator_rig.h"
+#include "frame.h"
 
 #define STORED	DEALBOX_CAP_STORED_PLAN
 #define ROUTED	DEALBOX_CAP_HOST_ROUTED
@@ -387,20 +388,26 @@ struct bench {
 	uint64_t tag;
 };
 
+static struct bench bench_of(uint32_t kind, const char *rules, const struct device_config *config)
+{
+	static const struct transfer configure = { .setup = { 0, 9, 1 } };
+	struct bench bench = { .rig = rig_new(kind) };
+
+	rig_rule(bench.rig, rules);
+	bench.device = device_new(bench.rig->m, config);
+	device_submit(bench.device, bench.rig->now, &configure);
+	assert_true(device_reap(bench.device, bench.rig->now, &bench.done));
+	assert_int_equal(bench.done.status, 0);
+	return bench;
+}
+
 static struct bench bench_new(uint32_t kind, const char *rules)
 {
 	static const struct device_config config = {
 		.serial = "B1", .product = "bench", .int_in_size = 64,
 	};
-	static const struct transfer configure = { .setup = { 0, 9, 1 } };
-	struct bench bench = { .rig = rig_new(kind) };
 
-	rig_rule(bench.rig, rules);
-	bench.device = device_new(bench.rig->m, &config);
-	device_submit(bench.device, bench.rig->now, &configure);
-	assert_true(device_reap(bench.device, bench.rig->now, &bench.done));
-	assert_int_equal(bench.done.status, 0);
-	return bench;
+	return bench_of(kind, rules, &config);
 }
 
 static void bench_free(struct bench *bench)
@@ -708,6 +715,125 @@ static void gate_commands_can_come_too_late(void **state)
 	bench_free(&bench);
 }
 
+/* --- the serial dialect ---------------------------------------------------------------------- */
+
+#define ANSWER_SIZE	FRAME_BYTES(FRAME_ANSWER_HEADER + WIRE_RESULT_SIZE)
+
+/* A machine whose first event, STATE_LOST, has been fetched. */
+static struct bench serial_bench(const char *rules)
+{
+	static const struct device_config config = {
+		.serial = "B1", .product = "bench", .int_in_size = 512, .serial_dialect = true,
+	};
+	struct bench bench = bench_of(STORED, "", &config);
+
+	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 512);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, FRAME_BYTES(WIRE_EVENT_SIZE));
+	rig_rule(bench.rig, rules);
+	return bench;
+}
+
+/* GET_RESULT with this tag, and what comes in one transfer of the stream. */
+static uint32_t exchange(struct bench *bench, uint8_t tag)
+{
+	uint8_t frame[FRAME_MAX] = { 0 };
+
+	frame[FRAME_HEADER] = WIRE_GET_RESULT;
+	submit(bench, DEVICE_EP_BULK_OUT, NULL, frame,
+	       frame_seal(frame, FRAME_REQUEST, tag, FRAME_REQUEST_HEADER));
+	assert_true(reap(bench));
+	submit(bench, DEVICE_EP_INT_IN, NULL, NULL, 512);
+	return reap(bench) ? bench->done.length : 0;
+}
+
+/* How many frames are in the last transfer; the last one in *frame. */
+static unsigned int frames(struct bench *bench, struct frame_reader *reader, struct frame *frame)
+{
+	const uint8_t *data = bench->done.data;
+	size_t length = bench->done.length;
+	unsigned int count = 0;
+
+	memset(reader, 0, sizeof(*reader));
+	while (frame_read(reader, &data, &length, frame))
+		count++;
+	return count;
+}
+
+static void frames_can_be_spoilt(void **state)
+{
+	struct bench bench = serial_bench(
+		"on frame ANSWER nth 1: set 2 63\n"
+		"on frame ANSWER nth 2: bad-sum\n"
+		"on frame ANSWER nth 3: short 20\n"
+		"on frame ANSWER nth 4: long 300\n"
+		"on frame ANSWER nth 5: bytes db8107\n"
+		"on frame ANSWER nth 6: duplicate\n"
+		"on frame ANSWER nth 7: drop\n"
+		"on frame EVENT: unplug\n");
+	struct frame_reader reader;
+	struct frame frame;
+
+	(void)state;
+	/* another tag; the sum is right */
+	assert_int_equal(exchange(&bench, 1), ANSWER_SIZE);
+	assert_int_equal(frames(&bench, &reader, &frame), 1);
+	assert_int_equal(frame.kind, FRAME_ANSWER);
+	assert_int_equal(frame.tag, 0x63);
+	assert_int_equal(exchange(&bench, 2), ANSWER_SIZE);
+	assert_int_equal(frames(&bench, &reader, &frame), 0);
+	assert_int_equal(exchange(&bench, 3), 20);
+	assert_int_equal(exchange(&bench, 4), 300);
+	assert_int_equal(frames(&bench, &reader, &frame), 1);
+	assert_int_equal(frame.tag, 4);
+	assert_int_equal(exchange(&bench, 5), 3);
+	assert_memory_equal(bench.done.data, "\xdb\x81\x07", 3);
+	assert_int_equal(exchange(&bench, 6), 2 * ANSWER_SIZE);
+	assert_int_equal(frames(&bench, &reader, &frame), 2);
+	assert_int_equal(frame.tag, 6);
+	assert_int_equal(exchange(&bench, 7), 0);
+	assert_true(machine_view(bench.rig->m).plugged);
+	machine_key(bench.rig->m, 9, true);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, FRAME_BYTES(WIRE_EVENT_SIZE));
+	assert_false(machine_view(bench.rig->m).plugged);
+	bench_free(&bench);
+}
+
+static void frames_can_change_places(void **state)
+{
+	struct bench bench = serial_bench("on frame ANSWER: swap\n");
+	struct frame_reader reader;
+	struct frame frame;
+
+	(void)state;
+	assert_int_equal(exchange(&bench, 1), 0);
+	machine_key(bench.rig->m, 9, true);
+	assert_true(reap(&bench));
+	assert_int_equal(frames(&bench, &reader, &frame), 2);
+	assert_int_equal(frame.kind, FRAME_ANSWER);
+	assert_int_equal(frame.tag, 1);
+	assert_int_equal(bench.done.data[1], FRAME_EVENT);
+	bench_free(&bench);
+}
+
+/* Nothing is lost of what a transfer does not bring. */
+static void frames_can_be_cut_over_transfers(void **state)
+{
+	struct bench bench = serial_bench("on transfer nth 1: short 3\n"
+					  "on transfer nth 2: short 0\n");
+
+	(void)state;
+	assert_int_equal(exchange(&bench, 1), 3);
+	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 512);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, 0);
+	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 512);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, ANSWER_SIZE - 3);
+	bench_free(&bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -732,6 +858,9 @@ int main(void)
 		cmocka_unit_test(plans_can_be_spoilt),
 		cmocka_unit_test(gate_commands_can_be_spoilt),
 		cmocka_unit_test(gate_commands_can_come_too_late),
+		cmocka_unit_test(frames_can_be_spoilt),
+		cmocka_unit_test(frames_can_change_places),
+		cmocka_unit_test(frames_can_be_cut_over_transfers),
 	};
 
 	return cmocka_run_group_tests_name("emulator scenario", tests, NULL, NULL);

@@ -28,7 +28,12 @@
 
 #define BULK_SIZE	512
 #define INT_OUT_SIZE	16
-#define STREAM_MAX	1024	/* frames of the serial dialect that wait for the host */
+
+/* Of one frame that a scenario has spoilt */
+#define FRAME_SPOILT_MAX	EFFECT_BYTES_MAX
+/* It may go out twice, with one behind it that was kept back */
+#define STREAM_ROOM		(3 * FRAME_SPOILT_MAX)
+#define STREAM_MAX		(2 * STREAM_ROOM)
 
 /* A transfer that is not answered yet. */
 struct pending {
@@ -55,6 +60,8 @@ struct device {
 	struct frame_reader frames;	/* serial dialect, from the host */
 	uint8_t stream[STREAM_MAX];	/* ... and to it */
 	size_t stream_length;
+	uint8_t kept[FRAME_SPOILT_MAX];	/* a frame that goes behind the next */
+	size_t kept_length;
 };
 
 struct device *device_new(struct machine *machine, const struct device_config *config)
@@ -81,6 +88,7 @@ static void restart(struct device *d)
 	memset(d->halted, 0, sizeof(d->halted));
 	memset(&d->frames, 0, sizeof(d->frames));
 	d->stream_length = 0;
+	d->kept_length = 0;
 }
 
 void device_detach(struct device *d)
@@ -321,6 +329,7 @@ struct spoil {
 	bool stall;		/* not carried out */
 	bool ignore;		/* not carried out, never answered */
 	bool no_answer;		/* carried out, never answered */
+	bool drop, duplicate, bad_sum, swap;	/* a frame */
 	int32_t status;		/* 0 = as it is */
 	uint32_t short_to, long_to;	/* EFFECT_NONE = as it is */
 	const struct effect *bytes, *set, *refuse;
@@ -348,6 +357,18 @@ static struct spoil spoil_of(struct device *d, enum hook hook, uint8_t name)
 			break;
 		case ACTION_NO_ANSWER:
 			spoil.no_answer = true;
+			break;
+		case ACTION_DROP:
+			spoil.drop = true;
+			break;
+		case ACTION_DUPLICATE:
+			spoil.duplicate = true;
+			break;
+		case ACTION_BAD_SUM:
+			spoil.bad_sum = true;
+			break;
+		case ACTION_SWAP:
+			spoil.swap = true;
 			break;
 		case ACTION_STATUS:
 			spoil.status = -(int32_t)effect->value[0];
@@ -586,25 +607,73 @@ static void take_frames(struct device *d, uint64_t now, const uint8_t *data, siz
 	}
 }
 
-static void send_frame(struct device *d, uint8_t kind, uint8_t tag, size_t length)
+/* What a scenario makes of a frame, its sum included; how long it is then. */
+static size_t spoil_frame(const struct spoil *spoil, uint8_t *frame, size_t size)
 {
-	d->stream_length += frame_seal(d->stream + d->stream_length, kind, tag, length);
+	size_t payload = size - FRAME_BYTES(0), i;
+
+	for (i = 0; spoil->set && i < spoil->set->length; i++)
+		if (spoil->set->value[0] + i < FRAME_HEADER + payload)
+			frame[spoil->set->value[0] + i] = spoil->set->bytes[i];
+	if (spoil->set) {
+		uint32_t sum = wire_crc32c(frame + 1, FRAME_HEADER - 1 + payload);
+
+		for (i = 0; i < 4; i++)
+			frame[FRAME_HEADER + payload + i] = sum >> 8 * i & 0xff;
+	}
+	if (spoil->bad_sum)
+		frame[size - 1] ^= 1;
+	if (spoil->bytes) {
+		size = spoil->bytes->length;
+		memcpy(frame, spoil->bytes->bytes, size);
+	}
+	if (spoil->short_to < size)
+		size = spoil->short_to;
+	if (spoil->long_to != EFFECT_NONE)
+		for (; size < spoil->long_to && size < FRAME_SPOILT_MAX; size++)
+			frame[size] = 0;
+	return size;
+}
+
+static void put_frame(struct device *d, const uint8_t *frame, size_t size)
+{
+	memcpy(d->stream + d->stream_length, frame, size);
+	d->stream_length += size;
+}
+
+/* The payload lies at frame + FRAME_HEADER; frame is FRAME_SPOILT_MAX bytes long. */
+static void send_frame(struct device *d, uint8_t kind, uint8_t tag, uint8_t *frame, size_t length)
+{
+	struct spoil spoil = spoil_of(d, HOOK_FRAME, kind);
+	size_t size = spoil_frame(&spoil, frame, frame_seal(frame, kind, tag, length));
+
+	if (spoil.swap && !d->kept_length) {
+		memcpy(d->kept, frame, size);
+		d->kept_length = size;
+	} else if (!spoil.drop) {
+		put_frame(d, frame, size);
+		if (spoil.duplicate)
+			put_frame(d, frame, size);
+		put_frame(d, d->kept, d->kept_length);
+		d->kept_length = 0;
+	}
+	spoil_world(d, &spoil);
 }
 
 static bool stream_has_room(const struct device *d)
 {
-	return d->stream_length + FRAME_MAX <= sizeof(d->stream);
+	return d->stream_length + STREAM_ROOM <= sizeof(d->stream);
 }
 
 static void send_answer(struct device *d, const struct pending *p)
 {
-	uint8_t *payload = d->stream + d->stream_length + FRAME_HEADER;
+	uint8_t frame[FRAME_SPOILT_MAX], *payload = frame + FRAME_HEADER;
 	size_t length = p->in && !p->status ? p->length : 0;
 
 	payload[0] = p->status ? FRAME_STALL : FRAME_DONE;
 	if (length)
 		memcpy(payload + FRAME_ANSWER_HEADER, p->data, length);
-	send_frame(d, FRAME_ANSWER, p->tag_in_frame, FRAME_ANSWER_HEADER + length);
+	send_frame(d, FRAME_ANSWER, p->tag_in_frame, frame, FRAME_ANSWER_HEADER + length);
 }
 
 /* Ends what came in frames and is due; answers go into the stream. */
@@ -631,11 +700,12 @@ static void reap_framed(struct device *d, uint64_t now)
 /* What waits for the host, events behind answers; at most size bytes. */
 static size_t fetch_stream(struct device *d, uint8_t *buf, size_t size)
 {
+	uint8_t frame[FRAME_SPOILT_MAX];
+
 	/* no more than this transfer takes: the machine shall not run ahead of the host */
 	while (d->stream_length < size && stream_has_room(d) &&
-	       machine_fetch(d->machine, d->stream + d->stream_length + FRAME_HEADER,
-			     WIRE_EVENT_SIZE))
-		send_frame(d, FRAME_EVENT, 0, WIRE_EVENT_SIZE);
+	       machine_fetch(d->machine, frame + FRAME_HEADER, WIRE_EVENT_SIZE))
+		send_frame(d, FRAME_EVENT, 0, frame, WIRE_EVENT_SIZE);
 	if (size > d->stream_length)
 		size = d->stream_length;
 	memcpy(buf, d->stream, size);
@@ -732,8 +802,17 @@ static void pump(struct device *d, uint64_t now)
 			answer(p, now, &spoil, 0, NULL, 0);
 		} else {
 			length = d->config.int_in_size < p->room ? d->config.int_in_size : p->room;
-			length = d->config.serial_dialect ? fetch_stream(d, buf, length) :
-							    machine_fetch(d->machine, buf, length);
+			if (d->config.serial_dialect) {
+				/* a stream loses nothing of what a transfer does not bring */
+				if (spoil.short_to < length)
+					length = spoil.short_to;
+				length = fetch_stream(d, buf, length);
+				/* a frame that was dropped or is kept back ends no transfer */
+				if (!length && spoil.short_to)
+					continue;
+			} else {
+				length = machine_fetch(d->machine, buf, length);
+			}
 			answer(p, now, &spoil, 0, buf, length);
 		}
 		spoil_world(d, &spoil);

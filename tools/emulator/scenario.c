@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "frame.h"
 #include "pile.h"
 #include "scenario.h"
 #include "wire.h"
@@ -38,7 +39,7 @@ static const struct name hooks[] = {
 	{ "land", HOOK_LAND }, { "event", HOOK_EVENT }, { "request", HOOK_REQUEST },
 	{ "descriptor", HOOK_DESCRIPTOR }, { "standard", HOOK_STANDARD },
 	{ "plan", HOOK_PLAN }, { "route", HOOK_ROUTE }, { "transfer", HOOK_TRANSFER },
-	{ "submit", HOOK_SUBMIT }, { NULL }
+	{ "frame", HOOK_FRAME }, { "submit", HOOK_SUBMIT }, { NULL }
 };
 
 static const struct name requests[] = {
@@ -60,6 +61,10 @@ static const struct name descriptors[] = {
 static const struct name standards[] = {
 	{ "GET_STATUS", 0 }, { "CLEAR_FEATURE", 1 }, { "SET_FEATURE", 3 },
 	{ "SET_CONFIGURATION", 9 }, { "SET_INTERFACE", 11 }, { NULL }
+};
+
+static const struct name frames[] = {
+	{ "ANSWER", FRAME_ANSWER }, { "EVENT", FRAME_EVENT }, { NULL }
 };
 
 #define EVENT(name)	{ #name, DEALBOX_EV_##name }
@@ -130,20 +135,22 @@ static const struct verb {
 	{ "quality", ACTION_QUALITY, AT(READ), "q" },
 	{ "wrong-pocket", ACTION_WRONG_POCKET, AT(GATE), "P" },
 	{ "jam", ACTION_JAM, AT(FEED) | AT(READ) | AT(GATE) | AT(LAND), "j" },
-	{ "drop", ACTION_DROP, AT(EVENT), "" },
-	{ "duplicate", ACTION_DUPLICATE, AT(EVENT), "" },
+	{ "drop", ACTION_DROP, AT(EVENT) | AT(FRAME), "" },
+	{ "duplicate", ACTION_DUPLICATE, AT(EVENT) | AT(FRAME), "" },
 	{ "unknown", ACTION_UNKNOWN, AT(EVENT), "" },
 	{ "flood", ACTION_FLOOD, AT(EVENT), "n" },
-	{ "set", ACTION_SET, AT(EVENT) | AT_ANSWERS, "fx" },
+	{ "set", ACTION_SET, AT(EVENT) | AT(FRAME) | AT_ANSWERS, "fx" },
 	{ "delay", ACTION_DELAY, AT(EVENT) | AT_TRANSFERS, "t" },
 	{ "stall", ACTION_STALL, AT_TRANSFERS, "" },
 	{ "ignore", ACTION_IGNORE, AT_TRANSFERS, "" },
 	{ "no-answer", ACTION_NO_ANSWER, AT_TRANSFERS, "" },
 	{ "status", ACTION_STATUS, AT_TRANSFERS, "s" },
-	{ "short", ACTION_SHORT, AT_TRANSFERS, "n" },
-	{ "long", ACTION_LONG, AT_ANSWERS, "n" },
-	{ "bytes", ACTION_BYTES, AT_ANSWERS, "X" },
+	{ "short", ACTION_SHORT, AT_TRANSFERS | AT(FRAME), "n" },
+	{ "long", ACTION_LONG, AT_ANSWERS | AT(FRAME), "n" },
+	{ "bytes", ACTION_BYTES, AT_ANSWERS | AT(FRAME), "X" },
 	{ "refuse", ACTION_REFUSE, AT(REQUEST) | AT(PLAN), "eN" },
+	{ "bad-sum", ACTION_BAD_SUM, AT(FRAME), "" },
+	{ "swap", ACTION_SWAP, AT(FRAME), "" },
 	{ "pull", ACTION_PULL, AT_ANY, "" },
 	{ "cover", ACTION_COVER, AT_ANY, "o" },
 	{ "key", ACTION_KEY, AT_ANY, "k" },
@@ -315,7 +322,7 @@ static bool parse_hook(struct parser *p, char **words, int count, int *used, uin
 	const struct name *names = NULL;
 
 	if (count < 2 || !name_of(hooks, words[1], 0, hook) || isdigit((unsigned char)*words[1]))
-		return wrong(p, "\"on\" needs one of feed, read, gate, land, event, request, descriptor, standard, plan, route, transfer, submit");
+		return wrong(p, "\"on\" needs one of feed, read, gate, land, event, request, descriptor, standard, plan, route, transfer, frame, submit");
 	*used = 2;
 	if (*hook == HOOK_EVENT)
 		names = events;
@@ -325,6 +332,8 @@ static bool parse_hook(struct parser *p, char **words, int count, int *used, uin
 		names = descriptors;
 	else if (*hook == HOOK_STANDARD)
 		names = standards;
+	else if (*hook == HOOK_FRAME)
+		names = frames;
 	/* the name may be left out: any of them */
 	if (names && count > 2 && name_of(names, words[2], 255, name))
 		*used = 3;

@@ -24,6 +24,7 @@ enum hook {
 	HOOK_PLAN,	/* a bulk OUT transfer came */
 	HOOK_ROUTE,	/* an interrupt OUT transfer came */
 	HOOK_TRANSFER,	/* an interrupt IN transfer is about to be answered */
+	HOOK_FRAME,	/* serial dialect: a frame is about to be sent; name = its kind */
 	HOOK_SUBMIT,	/* any transfer came, on whatever endpoint */
 	HOOK_COUNT
 };
@@ -44,6 +45,8 @@ enum action {
 	/* transfers */
 	ACTION_DELAY, ACTION_STALL, ACTION_IGNORE, ACTION_NO_ANSWER, ACTION_STATUS, ACTION_SHORT,
 	ACTION_LONG, ACTION_BYTES, ACTION_REFUSE,
+	/* frames */
+	ACTION_BAD_SUM, ACTION_SWAP,
 	/* the world around the machine: possible at every hook */
 	ACTION_PULL, ACTION_COVER, ACTION_KEY, ACTION_HARDWARE, ACTION_RESET, ACTION_UNPLUG,
 	ACTION_POWER_CYCLE, ACTION_FREEZE,
