@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 
-from harness import Tap, World, wait
+from harness import World, tests_in, wait
 
 dealboxd, emulator, dealbox, set_file, kills = sys.argv[1:6]
 seed = int(sys.argv[6]) if len(sys.argv) > 6 else 1
@@ -65,17 +65,11 @@ def test_crashes(world):
     assert boards > int(kills) / 4, 'too few boards to say anything: %d' % boards
 
 
-tap = Tap()
 world = World(dealboxd, emulator, dealbox, set_file)
-try:
+with tests_in(world) as tap:
     world.add_emulator('ONE', '--speed', '100', '--seed', str(seed))
     world.add_emulator('TWO', '--speed', '100', '--seed', str(seed + 1),
                        '--kind', 'routed')
     world.start()
     wait('both machines', lambda: len(world.machines()) == 2)
     tap.run(test_crashes, world)
-    if tap.failed:
-        print('# ' + world.log()[-4000:].replace('\n', '\n# '))
-finally:
-    world.close()
-sys.exit(tap.end())

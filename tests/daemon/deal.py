@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 
-from harness import Tap, World, wait
+from harness import World, tests_in, tests_of, wait
 
 dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
 FIRST = '/io/dealbox1/machine/FIRST'
@@ -192,26 +192,11 @@ def test_without_the_service_it_deals_by_itself(w):
          'board 1: exact duplicate')
 
 
-def reset(w):
-    """What a test that failed has left behind does not make the next one fail."""
-    w.tell('FIRST', 'operator on')
-    for path, job in w.objects('Job').items() if w.daemon.poll() is None else ():
-        if job['State'] in ('open', 'paused'):
-            w.object(path, 'Job').Cancel()
-
-
-tap = Tap()
 world = World(dealboxd, emulator, dealbox, set_file)
 os.environ['XDG_STATE_HOME'] = world.dir
-try:
-    world.add_emulator('FIRST', '--speed', '0')
-    world.start()
-    wait('the machine', lambda: world.machines())
-    for test in [v for k, v in list(globals().items()) if k.startswith('test_')]:
+with tests_in(world) as tap:
+    world.start_with('FIRST', '--speed', '0')
+    for test in tests_of(globals()):
         tap.run(test, world)
-        reset(world)
-    if tap.failed:
-        print('# ' + world.log().replace('\n', '\n# '))
-finally:
-    world.close()
-sys.exit(tap.end())
+        world.tell('FIRST', 'operator on')
+        world.cancel_jobs()

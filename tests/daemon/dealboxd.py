@@ -9,7 +9,7 @@ import xml.etree.ElementTree
 
 import dbus
 
-from harness import RANKS, SUITS, Tap, World, wait
+from harness import RANKS, SUITS, World, tests_in, tests_of, wait
 
 dealboxd, emulator, dealbox, set_file, interfaces = sys.argv[1:6]
 BOARDS = [1, 2, 3, 4]
@@ -387,16 +387,8 @@ def test_commands_say_that_the_service_is_gone(w):
     assert 'sudo systemctl enable --now dealboxd' in result.stdout, result
 
 
-tap = Tap()
 world = World(dealboxd, emulator, dealbox, set_file)
-try:
-    world.add_emulator('FIRST', '--speed', '0')
-    world.start()
-    wait('the machine', lambda: world.machines())
-    for test in [v for k, v in list(globals().items()) if k.startswith('test_')]:
+with tests_in(world) as tap:
+    world.start_with('FIRST', '--speed', '0')
+    for test in tests_of(globals()):
         tap.run(test, world)
-    if tap.failed:
-        print('# ' + world.log().replace('\n', '\n# '))
-finally:
-    world.close()
-sys.exit(tap.end())

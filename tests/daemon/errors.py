@@ -10,7 +10,7 @@ import sys
 
 import dbus
 
-from harness import RANKS, SUITS, Tap, World, wait
+from harness import RANKS, SUITS, World, tests_in, tests_of, wait
 
 dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
 PATH = '/io/dealbox1/machine/FIRST'
@@ -252,22 +252,14 @@ def test_board_numbers(w):
     w.check()
 
 
-tap = Tap()
 world = World(dealboxd, emulator, dealbox, set_file)
-try:
+with tests_in(world) as tap:
     world.surplus = False
     start_machine(world)
     world.start()
     wait('the machine', lambda: world.machines())
     tests = [(one_row, 'row: ' + name, row) for name, row in ROWS.items()]
-    tests += [(v, None, ()) for k, v in list(globals().items()) if k.startswith('test_')]
+    tests += [(test, None, ()) for test in tests_of(globals())]
     for test, name, args in tests:
         tap.run(test, world, *args, name=name)
-        for path, job in world.objects('Job').items():
-            if job['State'] in ('open', 'paused'):
-                world.object(path, 'Job').Cancel()
-    if tap.failed:
-        print('# ' + world.log().replace('\n', '\n# '))
-finally:
-    world.close()
-sys.exit(tap.end())
+        world.cancel_jobs()

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from harness import Tap, World, wait
+from harness import World, tests_in, tests_of, wait
 
 dealboxd, emulator, dealbox, set_file, program, folder = sys.argv[1:7]
 
@@ -70,16 +70,8 @@ def test_shell(w):
 
 
 os.environ['PATH'] = os.path.dirname(os.path.abspath(dealbox)) + ':' + os.environ['PATH']
-tap = Tap()
 world = World(dealboxd, emulator, dealbox, set_file)
-try:
-    world.add_emulator('FIRST', '--speed', '0')
-    world.start()
-    wait('the machine', lambda: world.machines())
-    for test in [v for k, v in list(globals().items()) if k.startswith('test_')]:
+with tests_in(world) as tap:
+    world.start_with('FIRST', '--speed', '0')
+    for test in tests_of(globals()):
         tap.run(test, world)
-    if tap.failed:
-        print('# ' + world.log().replace('\n', '\n# '))
-finally:
-    world.close()
-sys.exit(tap.end())

@@ -4,6 +4,7 @@
 A world is a folder with a bus, a polkit of ours, emulators and the daemon. Nothing
 of the computer it runs on is used or changed.
 """
+import contextlib
 import json
 import os
 import re
@@ -158,6 +159,18 @@ class World:
         if self.daemon.poll() is not None:
             raise RuntimeError('dealboxd ended: ' + self.log())
 
+    def start_with(self, serial, *options):
+        """The service, and one machine that it has found."""
+        self.add_emulator(serial, *options)
+        self.start()
+        wait('the machine', lambda: self.machines())
+
+    def cancel_jobs(self):
+        """What a test that failed has left behind does not make the next one fail."""
+        for path, job in self.objects('Job').items() if self.daemon.poll() is None else ():
+            if job['State'] in ('open', 'paused'):
+                self.object(path, 'Job').Cancel()
+
     def stop(self, how=signal.SIGTERM):
         self.daemon.send_signal(how)
         status = self.daemon.wait(30)
@@ -261,6 +274,11 @@ class World:
         shutil.rmtree(self.dir)
 
 
+def tests_of(names):
+    """The tests among the names of a module, as they stand in it."""
+    return [value for name, value in names.items() if name.startswith('test_')]
+
+
 class Tap:
     """Runs functions as tests, and writes TAP."""
     def __init__(self):
@@ -281,3 +299,19 @@ class Tap:
     def end(self):
         print('1..%d' % self.count)
         return 1 if self.failed else 0
+
+
+@contextlib.contextmanager
+def tests_in(world):
+    """
+    Gives what runs tests in that world. Afterwards, if one has failed, the log is shown; the world
+    is closed, and the program ends.
+    """
+    tap = Tap()
+    try:
+        yield tap
+        if tap.failed:
+            print('# ' + world.log()[-20000:].replace('\n', '\n# '))
+    finally:
+        world.close()
+    sys.exit(tap.end())

@@ -15,7 +15,7 @@ import xml.etree.ElementTree
 
 import dbus
 
-from harness import Tap, World, wait
+from harness import World, tests_in, tests_of, wait
 from raw import Raw
 
 dealboxd, emulator, dealbox, set_file, interfaces = sys.argv[1:6]
@@ -322,22 +322,14 @@ def test_machines_that_hang(w):
 
 # a pause that somebody asked for may come when he is gone
 World.PRESS += ('paused', 'stopped')
-tap = Tap()
 world = World(dealboxd, emulator, dealbox, set_file)
-try:
-    world.add_emulator('FIRST', '--speed', '0')
-    world.start()
-    wait('the machine', lambda: world.machines())
+with tests_in(world) as tap:
+    world.start_with('FIRST', '--speed', '0')
     number, _ = world.add_set('nothing')
     world.object(world.add_job(number, [1]), 'Job').Cancel()
-    for test in [v for k, v in list(globals().items()) if k.startswith('test_')]:
+    for test in tests_of(globals()):
         tap.run(test, world)
         if world.daemon.poll() is not None:
             print('# dealboxd has ended: %d' % world.daemon.returncode)
             tap.failed += 1
             break
-    if tap.failed:
-        print('# ' + world.log().replace('\n', '\n# '))
-finally:
-    world.close()
-sys.exit(tap.end())

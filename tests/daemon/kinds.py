@@ -5,7 +5,7 @@ import sys
 
 import dbus
 
-from harness import RANKS, SUITS, Tap, World, wait
+from harness import RANKS, SUITS, World, tests_in, tests_of, wait
 
 dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
 MACHINES = '/io/dealbox1/machine/'
@@ -184,9 +184,8 @@ def test_ledger_is_sound(w):
     assert result.returncode == 0, result
 
 
-tap = Tap()
 world = World(dealboxd, emulator, dealbox, set_file)
-try:
+with tests_in(world) as tap:
     with open(world.dir + '/sorted', 'w') as deck:
         deck.write(' '.join(CARDS) + '\n')
     world.add_emulator('CARDS', '--speed', '0', '--packs', '2', '--capabilities',
@@ -195,13 +194,6 @@ try:
                        '--manual', '--capabilities', 'by-position,exit-sensors,keys')
     world.start()
     wait('the machines', lambda: len(world.machines()) == 2)
-    for test in [v for k, v in list(globals().items()) if k.startswith('test_')]:
+    for test in tests_of(globals()):
         tap.run(test, world)
-        for path, job in world.objects('Job').items():
-            if job['State'] in ('open', 'paused'):
-                world.object(path, 'Job').Cancel()
-    if tap.failed:
-        print('# ' + world.log().replace('\n', '\n# '))
-finally:
-    world.close()
-sys.exit(tap.end())
+        world.cancel_jobs()
