@@ -24,7 +24,7 @@
 #define JOBS_MAX	1000		/* that are kept in memory */
 #define SET_MAX		(4 << 20)	/* bytes of a file with deals */
 #define BOARD_MAX	9999
-
+#define MACHINES_MAX	256		/* that a job can name */
 
 /* ---- who may ----------------------------------------------------------------- */
 
@@ -348,8 +348,39 @@ static const struct {
 	{ "by-position", DEALBOX_JOB_BY_POSITION },
 };
 
-static int read_options(sd_bus_message *m, unsigned int *options, int *priority,
-			sd_bus_error *error)
+/* How a job wants to be dealt: what a call may say of it beside boards and copies. */
+struct wishes {
+	unsigned int options;
+	int priority;
+	char **machines;	/* ends with NULL; NULL: none is named */
+};
+
+static void wishes_free(struct wishes *wishes)
+{
+	size_t n;
+
+	for (n = 0; wishes->machines && wishes->machines[n]; n++)
+		free(wishes->machines[n]);
+	free(wishes->machines);
+	wishes->machines = NULL;
+}
+
+static int check_machines(char *const *machines, sd_bus_error *error)
+{
+	size_t n;
+
+	for (n = 0; machines && machines[n]; n++)
+		if (!is_name(machines[n]))
+			return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "the id of a machine has "
+						"1 to 127 bytes, and no control characters");
+	if (n > MACHINES_MAX)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "a job can name %d machines", MACHINES_MAX);
+	return 0;
+}
+
+/* 0, or *error is set; wishes_free() in any case. */
+static int read_wishes(sd_bus_message *m, struct wishes *wishes, sd_bus_error *error)
 {
 	const char *name;
 	size_t n;
@@ -366,9 +397,16 @@ static int read_options(sd_bus_message *m, unsigned int *options, int *priority,
 		if (n < sizeof(job_options) / sizeof(job_options[0])) {
 			err = sd_bus_message_read(m, "v", "b", &on);
 			if (err >= 0 && on)
-				*options |= job_options[n].bit;
+				wishes->options |= job_options[n].bit;
 		} else if (!strcmp(name, "priority")) {
-			err = sd_bus_message_read(m, "v", "i", priority);
+			err = sd_bus_message_read(m, "v", "i", &wishes->priority);
+		} else if (!strcmp(name, "machines")) {
+			wishes_free(wishes);
+			err = sd_bus_message_enter_container(m, 'v', "as");
+			if (err >= 0)
+				err = sd_bus_message_read_strv(m, &wishes->machines);
+			if (err >= 0)
+				err = sd_bus_message_exit_container(m);
 		} else {
 			return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
 						 "there is no option '%s'", name);
@@ -377,7 +415,8 @@ static int read_options(sd_bus_message *m, unsigned int *options, int *priority,
 			err = sd_bus_message_exit_container(m);
 	}
 	return err < 0 ? sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
-					  "an option has another type") : 0;
+					  "an option has another type") :
+	       check_machines(wishes->machines, error);
 }
 
 /* The jobs that are kept: those that are done or cancelled make room, the oldest first. */
@@ -401,9 +440,25 @@ static bool make_room(struct service *s)
 	return true;
 }
 
+/* A machine that is not there may still come: the job waits, and it is said for what. */
+static void tell_absent(const struct service *s, const struct job *job)
+{
+	const struct station *st;
+	size_t n;
+
+	for (n = 0; job->machines && job->machines[n]; n++) {
+		for (st = s->stations; st && strcmp(st->id, job->machines[n]); st = st->next)
+			;
+		if (!st || !st->machine)
+			log_message(MESSAGE_JOB, st, &(struct copy){ job->id, 0, 0 }, "job %llu is for "
+				    "the machine %s, which is not there now",
+				    (unsigned long long)job->id, job->machines[n]);
+	}
+}
+
 /* Records the job, takes it up, and replies with its object. */
 static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const uint32_t *boards,
-		     size_t size, uint32_t copies, unsigned int options, int priority,
+		     size_t size, uint32_t copies, const struct wishes *wishes,
 		     sd_bus_error *error)
 {
 	unsigned int *numbers;
@@ -425,7 +480,8 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 		return -ENOMEM;
 	for (n = 0; n < size; n++)
 		numbers[n] = boards[n];
-	err = dealbox_ledger_add_job(s->ledger, set, numbers, size, copies, options, priority, &id,
+	err = dealbox_ledger_add_job(s->ledger, set, numbers, size, copies, wishes->options,
+				     wishes->priority, (const char *const *)wishes->machines, &id,
 				     NULL);
 	free(numbers);
 	if (err)
@@ -436,6 +492,7 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 					"after a restart of the service");
 	log_message(MESSAGE_JOB, NULL, &(struct copy){ id, 0, 0 }, "job %llu: %zu boards",
 		    (unsigned long long)id, size);
+	tell_absent(s, job);
 	bus_job_added(s, job);
 	snprintf(path, sizeof(path), JOBS "/%llu", (unsigned long long)id);
 	return sd_bus_reply_method_return(m, "o", path);
@@ -443,12 +500,12 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 
 static int add_job(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
-	unsigned int options = 0;
+	struct wishes wishes = { 0 };
 	const uint32_t *boards;
-	int err, priority = 0;
 	uint32_t copies;
 	uint64_t set;
 	size_t size;
+	int err;
 
 	err = sd_bus_message_read(m, "t", &set);
 	if (err >= 0)
@@ -456,23 +513,32 @@ static int add_job(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	if (err >= 0)
 		err = sd_bus_message_read(m, "u", &copies);
 	if (err >= 0)
-		err = read_options(m, &options, &priority, error);
-	if (err < 0)
-		return err;
-	return begin_job(m, s, set, boards, size, copies, options, priority, error);
+		err = read_wishes(m, &wishes, error);
+	if (err >= 0)
+		err = begin_job(m, s, set, boards, size, copies, &wishes, error);
+	wishes_free(&wishes);
+	return err;
 }
 METHOD(add_job, "deal")
 
 /* Boards that were dealt by hand are read, pocket by pocket. */
 static int add_capture(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
+	struct wishes wishes = { 0 };
 	const uint32_t *boards;
 	size_t size;
 	int err = sd_bus_message_read_array(m, 'u', (const void **)&boards, &size);
 
-	if (err < 0)
-		return err;
-	return begin_job(m, s, 0, boards, size, DEALBOX_HANDS, DEALBOX_JOB_CAPTURE, 0, error);
+	if (err >= 0)
+		err = read_wishes(m, &wishes, error);
+	if (err >= 0 && wishes.options)
+		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "a capture has the options "
+				       "machines and priority only");
+	wishes.options |= DEALBOX_JOB_CAPTURE;
+	if (err >= 0)
+		err = begin_job(m, s, 0, boards, size, DEALBOX_HANDS, &wishes, error);
+	wishes_free(&wishes);
+	return err;
 }
 METHOD(add_capture, "deal")
 
@@ -615,6 +681,8 @@ static int get_job(sd_bus *bus, const char *path, const char *interface, const c
 			return append_number(reply, numbers[n].type, numbers[n].number);
 	if (!strcmp(property, "Session"))
 		return sd_bus_message_append(reply, "s", job->session);
+	if (!strcmp(property, "Machines"))
+		return sd_bus_message_append_strv(reply, job->machines);
 	return sd_bus_message_append(reply, "s", job->repeat ? "repeat" :
 				     job->state != DEALBOX_LEDGER_JOB_CANCELLED && job_done(job) ?
 				     "done" : states[job->state]);
@@ -627,6 +695,7 @@ static const sd_bus_vtable job_vtable[] = {
 	SD_BUS_PROPERTY("Session", "s", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Boards", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Copies", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Machines", "as", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Priority", "i", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("State", "s", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Recorded", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
@@ -708,8 +777,9 @@ static const sd_bus_vtable manager_vtable[] = {
 				 SD_BUS_PARAM(set) SD_BUS_PARAM(boards) SD_BUS_PARAM(copies)
 				 SD_BUS_PARAM(options), "o", SD_BUS_PARAM(job), add_job_call,
 				 SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_NAMES("AddCapture", "au", SD_BUS_PARAM(boards), "o", SD_BUS_PARAM(job),
-				 add_capture_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("AddCapture", "aua{sv}", SD_BUS_PARAM(boards)
+				 SD_BUS_PARAM(options), "o", SD_BUS_PARAM(job), add_capture_call,
+				 SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Stop", "", "", stop_all, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END
 };

@@ -8,9 +8,10 @@
 
 /* ---- what has happened --------------------------------------------------- */
 
-void desk_init(struct desk *d)
+void desk_init(struct desk *d, const char *id)
 {
 	memset(d, 0, sizeof(*d));
+	d->id = id;
 }
 
 static bool dealing(const struct desk *d)
@@ -514,7 +515,7 @@ static enum trouble choose(struct desk *d, const struct jobs *jobs, const struct
 		return TROUBLE_NONE;
 	d->copy = (struct copy){ 0 };
 	for (job = jobs->first; job; job = job->next) {
-		if (!job_open(job) ||
+		if (!job_open(job) || !job_for(job, d->id) ||
 		    !job_pick(job, 0, job->options & DEALBOX_JOB_CAPTURE ? original_elsewhere : elsewhere,
 			      others, &copy))
 			continue;

@@ -78,6 +78,7 @@ enum phase {
 };
 
 struct desk {
+	const char *id;		/* of the machine, as jobs name it; lives as long as the desk */
 	/* the machine, as far as is known */
 	bool plugged;
 	bool stale;		/* ask for its status */
@@ -131,7 +132,7 @@ struct others {
 	size_t count;
 };
 
-void desk_init(struct desk *desk);
+void desk_init(struct desk *desk, const char *id);
 /* The machine is there; its status follows. */
 void desk_plugged(struct desk *desk, const struct dealbox_info *info);
 void desk_unplugged(struct desk *desk);

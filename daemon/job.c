@@ -41,6 +41,9 @@ static void job_free(struct job *job)
 
 	for (n = 0; job->states && n < job->count; n++)
 		free(job->states[n].state);
+	for (n = 0; job->machines && job->machines[n]; n++)
+		free(job->machines[n]);
+	free(job->machines);
 	free(job->states);
 	free(job->boards);
 	free(job);
@@ -69,6 +72,32 @@ struct job *jobs_add(struct jobs *jobs, uint64_t id, uint64_t set, const unsigne
 	qsort(job->boards, count, sizeof(*job->boards), by_number);
 	insert(jobs, job);
 	return job;
+}
+
+int job_add_machine(struct job *job, const char *machine)
+{
+	char **grown;
+	size_t count;
+
+	for (count = 0; job->machines && job->machines[count]; count++)
+		;
+	grown = realloc(job->machines, (count + 2) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	job->machines = grown;
+	grown[count] = strdup(machine);
+	grown[count + 1] = NULL;
+	return grown[count] ? 0 : -ENOMEM;
+}
+
+bool job_for(const struct job *job, const char *machine)
+{
+	size_t n;
+
+	for (n = 0; job->machines && job->machines[n]; n++)
+		if (!strcmp(job->machines[n], machine))
+			return true;
+	return !job->machines;
 }
 
 struct job *jobs_find(const struct jobs *jobs, uint64_t id)

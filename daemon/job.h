@@ -30,6 +30,7 @@ struct job {
 	bool repeat;			/* a deal of it was dealt for another session */
 	char session[128];
 	unsigned int voided;		/* insertions that did not end exact */
+	char **machines;		/* that may deal it, ends with NULL; NULL: any may */
 	size_t count;			/* of boards; a capture's copies are the pockets */
 	unsigned int *boards;		/* ascending */
 	/* for each board the state of copies 1..; those beyond the array are open */
@@ -50,6 +51,10 @@ struct jobs {
  */
 struct job *jobs_add(struct jobs *jobs, uint64_t id, uint64_t set, const unsigned int *boards,
 		     size_t count, unsigned int copies, unsigned int options, int priority);
+/* From now on only the machines that were so named may deal it. 0; -ENOMEM. */
+int job_add_machine(struct job *job, const char *machine);
+/* May this machine deal it? */
+bool job_for(const struct job *job, const char *machine);
 struct job *jobs_find(const struct jobs *jobs, uint64_t id);
 void jobs_set_priority(struct jobs *jobs, struct job *job, int priority);
 void jobs_remove(struct jobs *jobs, struct job *job);

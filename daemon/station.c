@@ -606,7 +606,7 @@ static struct station *station_get(struct service *s, const char *id)
 	st->told = TROUBLES;
 	st->starter = UINT32_MAX;
 	st->plan_id = randombytes_uniform(0x7fffffff);
-	desk_init(&st->desk);
+	desk_init(&st->desk, st->id);
 	st->desk.confirm = work_doubt(s, id);
 	st->desk.trouble = TROUBLE_USED;
 	st->next = s->stations;

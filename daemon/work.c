@@ -34,6 +34,11 @@ static int collect_board(unsigned int board, void *context)
 	return add_number(context, board);
 }
 
+static int add_machine(const char *machine, void *context)
+{
+	return job_add_machine(context, machine);
+}
+
 static int set_copy(const struct dealbox_ledger_copy *copy, void *context)
 {
 	int err = job_set_state(context, copy->board, copy->copy, copy->state);
@@ -102,8 +107,10 @@ struct job *work_load(struct service *s, uint64_t id)
 			       wanted.job.copies, wanted.job.options, wanted.job.priority);
 	free(numbers.list);
 	free(boards);
+	if (job)
+		err = dealbox_ledger_machines(s->ledger, id, add_machine, job);
 	complain(s, err);
-	if (job && work_refresh(s, job)) {
+	if (job && (err || work_refresh(s, job))) {
 		jobs_remove(&s->jobs, job);
 		job = NULL;
 	}

@@ -252,6 +252,19 @@ static int add_job_board(struct dealbox_ledger *l, uint64_t job, uint64_t set, u
 	return err;
 }
 
+/* Adds the machines that a new job is for. */
+static int add_job_machine(struct dealbox_ledger *l, uint64_t job, const char *machine)
+{
+	int err;
+
+	if (!*machine || strlen(machine) > 127)
+		return ledger_fail(l, -EINVAL, "the id of a machine has 1 to 127 bytes");
+	err = ledger_append(l, LEDGER_JOB_MACHINE, NULL, "ut", job, machine);
+	if (err == -EIO && (sqlite3_errcode(l->db) & 0xff) == SQLITE_CONSTRAINT)
+		return ledger_fail(l, -EINVAL, "the machine %s is named twice", machine);
+	return err;
+}
+
 static int get_session(struct dealbox_ledger *l, uint64_t set, char session[128])
 {
 	sqlite3_stmt *stmt = ledger_query(l, "SELECT session FROM sets WHERE seq = ?", "u", set);
@@ -272,7 +285,8 @@ static int get_session(struct dealbox_ledger *l, uint64_t set, char session[128]
 
 int dealbox_ledger_add_job(struct dealbox_ledger *l, uint64_t set, const unsigned int *numbers,
 			   size_t count, unsigned int copies, unsigned int options, int priority,
-			   uint64_t *job, struct dealbox_ledger_repeat *repeat)
+			   const char *const *machines, uint64_t *job,
+			   struct dealbox_ledger_repeat *repeat)
 {
 	bool capture = options & DEALBOX_JOB_CAPTURE;
 	char session[128] = "";
@@ -294,6 +308,8 @@ int dealbox_ledger_add_job(struct dealbox_ledger *l, uint64_t set, const unsigne
 				    (int64_t)options, (int64_t)priority);
 	for (n = 0; !err && n < count; n++)
 		err = add_job_board(l, *job, set, numbers[n], options, session, repeat);
+	for (n = 0; !err && machines && machines[n]; n++)
+		err = add_job_machine(l, *job, machines[n]);
 	return ledger_commit(l, err);
 }
 
@@ -392,6 +408,23 @@ int dealbox_ledger_boards(struct dealbox_ledger *l, uint64_t job,
 		err = each(sqlite3_column_int64(stmt, 0), context);
 	if (!err && rc != SQLITE_DONE)
 		err = ledger_fail_sql(l, "reading boards");
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+int dealbox_ledger_machines(struct dealbox_ledger *l, uint64_t job,
+			    int (*each)(const char *machine, void *context), void *context)
+{
+	sqlite3_stmt *stmt = ledger_query(l, "SELECT machine FROM job_machines WHERE job = ? "
+					  "ORDER BY seq", "u", job);
+	int rc, err = 0;
+
+	if (!stmt)
+		return -EIO;
+	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+		err = each((const char *)sqlite3_column_text(stmt, 0), context);
+	if (!err && rc != SQLITE_DONE)
+		err = ledger_fail_sql(l, "reading machines");
 	sqlite3_finalize(stmt);
 	return err;
 }

@@ -62,6 +62,10 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 		"\"emptied\",\"reveal\",\"stop\"]', '$[' || (act - 1) || ']'), 'job', job, "
 		"'board', board, 'copy', copy, 'value', value, 'machine', machine"
 	},
+	[LEDGER_JOB_MACHINE] = {
+		"job_machines", "job, machine", 2,
+		"'record', 'job machine', 'job', job, 'machine', machine"
+	},
 };
 
 #define CHAINED "seq INTEGER PRIMARY KEY REFERENCES chain DEFERRABLE INITIALLY DEFERRED, "
@@ -140,7 +144,12 @@ static const char *const migrations[] = {
 	"  FROM (SELECT job, number, copy FROM insertions UNION "
 	"   SELECT job, board, copy FROM acts WHERE act IN (4, 5)) t);"
 	FIXED("ledger") FIXED("chain") FIXED("sets") FIXED("boards") FIXED("jobs")
-	FIXED("job_boards") FIXED("insertions") FIXED("traces") FIXED("verdicts") FIXED("acts")
+	FIXED("job_boards") FIXED("insertions") FIXED("traces") FIXED("verdicts") FIXED("acts"),
+
+	/* a job that names no machine is for any */
+	"CREATE TABLE job_machines (" CHAINED "job INTEGER NOT NULL REFERENCES jobs, "
+	"  machine TEXT NOT NULL CHECK (machine <> ''), UNIQUE (job, machine)) STRICT;"
+	FIXED("job_machines")
 };
 
 #define VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))
@@ -737,13 +746,9 @@ static int check_identity(struct dealbox_ledger *l)
 		return ledger_fail(l, -EPROTONOSUPPORT, "%s: written by a newer dealbox (version "
 				   "%lld of the ledger, this program knows %d); install that one",
 				   l->path, (long long)version, VERSION);
-	if (version < VERSION) {
-		err = l->write ? migrate(l, version) :
-		      ledger_fail(l, -EROFS, "%s: must be brought up to date first: open it for "
-				  "writing once", l->path);
-		if (err)
-			return err;
-	}
+	if (version < VERSION && !l->write)
+		return ledger_fail(l, -EROFS, "%s: written by an older dealbox; dealboxd brings it up "
+				   "to date when it starts", l->path);
 	stmt = ledger_query(l, "SELECT key_id FROM ledger WHERE id = 1", "");
 	if (!stmt)
 		return -EIO;
@@ -793,6 +798,14 @@ static int check_tail(struct dealbox_ledger *l)
 	return err;
 }
 
+static int bring_up_to_date(struct dealbox_ledger *l)
+{
+	int64_t version;
+	int err = ledger_number(l, &version, "PRAGMA user_version", "");
+
+	return err ? err : migrate(l, version);
+}
+
 struct dealbox_ledger *dealbox_ledger_new(void)
 {
 	struct dealbox_ledger *l;
@@ -840,6 +853,9 @@ int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int
 		err = check_identity(l);
 	if (!err)
 		err = check_tail(l);
+	/* not before it is known to be ours, and sound */
+	if (!err && l->write)
+		err = bring_up_to_date(l);
 	/* a backup that was put in its place is not in this mode */
 	if (!err && l->write)
 		err = run(l, "PRAGMA journal_mode = WAL", "opening it");

@@ -324,6 +324,44 @@ def test_two_machines_share_a_job(w):
     w.check()
 
 
+def test_a_job_is_kept_to_its_machines(w):
+    """It waits for a machine that is not there, over a restart; another machine does what comes after it."""
+    routed = '/io/dealbox1/machine/ROUTED'
+    w.tell('FIRST', 'unplug')
+    wait('the cable', lambda: not w.machines()['/io/dealbox1/machine/FIRST']['Present'])
+    number, _ = w.add_set('kept')
+    kept = w.add_job(number, BOARDS, automatic_start=True, replay=True, priority=5,
+                     machines=dbus.Array(['FIRST', 'NOBODY'], signature='s'))
+    assert 'is for the machine NOBODY, which is not there now' in w.log()
+    after = w.add_job(number, BOARDS[:2], automatic_start=True, replay=True)
+    w.deal(after)
+    wait('the end', lambda: w.answer() or w.machines()[routed]['State'] in ('no-work', 'take-out'))
+    assert w.stop() == 0
+    w.start()
+    wait('the machine', lambda: w.machines().get(routed, {}).get('Present'))
+    wait('the machine', lambda: w.answer() or w.machines()[routed]['State'] == 'no-work')
+    assert w.job(kept)['Machines'] == ['FIRST', 'NOBODY'] and w.job(kept)['Recorded'] == 0, w.job(kept)
+    w.tell('FIRST', 'plug')
+    w.deal(kept)
+    used = {(r['job'], r['machine']) for r in w.records() if r['record'] == 'insertion'}
+    number = int(kept.rsplit('/', 1)[1])
+    assert (number, 'FIRST') in used and (number, 'ROUTED') not in used, used
+    assert (int(after.rsplit('/', 1)[1]), 'FIRST') not in used, used
+    w.check()
+
+
+def test_machines_that_a_job_cannot_name(w):
+    number, _ = w.add_set('kept')
+    invalid = 'org.freedesktop.DBus.Error.InvalidArgs'
+    for names, error in [([''], invalid), (['a\nb'], invalid), (['x' * 128], invalid), (['A', 'A'], invalid),
+                         (['M%d' % n for n in range(257)], 'org.freedesktop.DBus.Error.LimitsExceeded')]:
+        found = error_name(lambda: w.add_job(number, [1], replay=True, machines=dbus.Array(names, signature='s')))
+        assert found == error, (names, found)
+    assert error_name(lambda: w.add_job(number, [1], replay=True, machines='FIRST')) == invalid
+    options = dbus.Dictionary({'replay': True}, signature='sv')
+    assert error_name(w.manager().AddCapture, dbus.Array([1], signature='u'), options) == invalid
+
+
 def test_ledger_is_sound_and_names_every_board(w):
     result = w.dealbox_ledger('verify')
     assert result.returncode == 0, result.stderr
@@ -366,7 +404,7 @@ def test_report_tells_all_but_cards(w):
     with open(path) as file:
         text = file.read()
     for part in [r'==== versions\ndealbox \d', r'==== kernel\nLinux', r'==== doctor\nmodule ',
-                 r'==== machines of the service\n\{.*"id":"FIRST"', r'==== jobs of the service\n\{.*"reader"',
+                 r'==== machines of the service\n\{.*"id":"FIRST"', r'==== jobs of the service\n\{.*"kept"',
                  r'==== ledger\nthe ledger is sound: \d+ records', r'FIRST\n  boards-dealt \d+\n',
                  r'  parameter 1: \d+ \(\d+ to \d+\)', r'==== journal of the service\n.', r'==== settings\n.']:
         assert re.search(part, text, re.S if 'jobs' in part else 0), (part, text)

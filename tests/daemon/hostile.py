@@ -147,7 +147,7 @@ def test_objects_and_members_that_are_not_there(w):
 def test_too_much_in_one_call(w):
     client = Raw()
     assert client.call(ROOT, MANAGER, 'AddJob', 'tauua{sv}', [1, [1] * 2000000, 1, None]) == INVALID
-    assert client.call(ROOT, MANAGER, 'AddCapture', 'au', [[1] * 20000]) == INVALID
+    assert client.call(ROOT, MANAGER, 'AddCapture', 'aua{sv}', [[1] * 20000, None]) == INVALID
     client.close()
 
 
@@ -254,7 +254,7 @@ sys.path.insert(0, sys.argv[1])
 from raw import Raw
 client = Raw()
 for path, interface, member, signature, value in [
-        ('/io/dealbox1', 'Manager', 'AddCapture', 'au', [[1]]), (sys.argv[2], 'Machine', 'Start', '', []),
+        ('/io/dealbox1', 'Manager', 'AddCapture', 'aua{sv}', [[1], None]), (sys.argv[2], 'Machine', 'Start', '', []),
         (sys.argv[2], 'Machine', 'Reveal', '', []), (sys.argv[3], 'Job', 'Cancel', '', [])]:
     print(client.call(path, 'io.dealbox1.' + interface, member, signature, value))
 print(client.call('/io/dealbox1', 'io.dealbox1.Manager', 'Stop'))

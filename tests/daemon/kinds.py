@@ -139,7 +139,8 @@ def test_an_original_is_captured_and_copied(w):
     w.tell('CARDS', 'operator off')
     w.tell('CARDS', 'remove')
     w.tell('CARDS', 'hopper empty')
-    path = str(w.manager().AddCapture(dbus.Array([9], signature='u')))
+    path = str(w.manager().AddCapture(dbus.Array([9], signature='u'),
+                                      dbus.Dictionary({}, signature='sv')))
     job = w.object(path, 'Job')
     cards = list(CARDS)
     random.Random(6).shuffle(cards)

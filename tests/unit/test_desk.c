@@ -65,6 +65,7 @@ struct table {
 };
 
 static bool troubles_seen[TROUBLES];
+static const char *const ids[MACHINES] = { "SN0", "SN1" };
 
 static uint32_t draw(struct table *t, uint32_t limit)
 {
@@ -103,6 +104,8 @@ static enum did ledger_begin(struct place *p, const struct step *step)
 		return DID_LEDGER;
 	if (entry_find(t, p->index, step->insertion))
 		return DID_USED;
+	if (!job_for(jobs_find(&t->jobs, step->copy.job), ids[p->index]))
+		fail_msg("job %u is not for %s", (unsigned int)step->copy.job, ids[p->index]);
 	for (n = 0; n < t->count; n++) {
 		const struct entry *e = &t->entries[n];
 
@@ -494,7 +497,7 @@ static void crash(struct table *t)
 	for (n = 0; n < MACHINES; n++) {
 		struct place *p = &t->places[n];
 
-		desk_init(&p->desk);
+		desk_init(&p->desk, ids[n]);
 		if (p->plugged)
 			desk_plugged(&p->desk, &p->info);
 	}
@@ -589,6 +592,8 @@ static void table_make(struct table *t, uint32_t seed)
 	memset(t, 0, sizeof(*t));
 	t->random = seed * 2654435761u;
 	jobs_add(&t->jobs, 1, 1, boards, BOARDS, 2, options[draw(t, 6)], 0);
+	if (!draw(t, 4))
+		job_add_machine(t->jobs.first, ids[draw(t, MACHINES)]);
 	jobs_add(&t->jobs, 2, 1, boards, BOARDS, 1, options[draw(t, 6)], draw(t, 2));
 	for (n = 0; n < MACHINES; n++) {
 		struct place *p = &t->places[n];
@@ -599,7 +604,7 @@ static void table_make(struct table *t, uint32_t seed)
 		p->info.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD |
 			(draw(t, 2) ? DEALBOX_CAP_BOARD_LOCK : 0) |
 			(draw(t, 2) ? DEALBOX_CAP_BOARD_READER : 0);
-		desk_init(&p->desk);
+		desk_init(&p->desk, ids[n]);
 		plug(p);
 	}
 }
@@ -973,6 +978,41 @@ static void test_cancelled_job(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* A job that names machines waits for them; others go on with what comes after it. */
+static void test_kept_to_machines(void **state)
+{
+	static const unsigned int boards[] = { 1, 2 };
+	static struct table t;
+	struct place *first = &t.places[0], *second = &t.places[1];
+	struct job *job;
+
+	(void)state;
+	table_make(&t, 1);
+	jobs_free(&t.jobs);
+	first->info.capabilities = second->info.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD;
+	unplug(first, false);
+	unplug(second, false);
+	job = jobs_add(&t.jobs, 1, 1, boards, 2, 1, 0, 5);
+	assert_int_equal(job_add_machine(job, "SN1"), 0);
+	plug(first);
+	settle(&t);
+	assert_int_equal(desk_trouble(&first->desk), TROUBLE_NO_WORK);
+	jobs_add(&t.jobs, 2, 1, boards, 2, 1, 0, 0);
+	plug(second);
+	settle(&t);
+	/* each has its own, whatever comes first */
+	assert_int_equal(first->desk.copy.job, 2);
+	assert_int_equal(second->desk.copy.job, 1);
+	/* one more machine is named: then it goes there too */
+	assert_int_equal(job_add_machine(job, "SN0"), 0);
+	settle(&t);
+	assert_int_equal(first->desk.copy.job, 1);
+	assert_int_equal(first->desk.copy.board, 2);
+	assert_int_equal(second->desk.copy.job, 1);
+	assert_int_equal(second->desk.copy.board, 1);
+	jobs_free(&t.jobs);
+}
+
 /* Pocket by pocket, each only when start is pressed, and never into what is to be dealt. */
 static void test_capture(void **state)
 {
@@ -1100,7 +1140,7 @@ static void test_slow(void **state)
 	unsigned int n;
 
 	(void)state;
-	desk_init(&desk);
+	desk_init(&desk, "SN1");
 	for (n = 0; n < 60; n++) {
 		desk.phase = PHASE_RUNNING;
 		desk.dealt = 1;
@@ -1128,6 +1168,7 @@ int main(void)
 		cmocka_unit_test(test_bars),
 		cmocka_unit_test(test_stop_held),
 		cmocka_unit_test(test_cancelled_job),
+		cmocka_unit_test(test_kept_to_machines),
 		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_by_position),
 		cmocka_unit_test(test_test_deal),

@@ -132,7 +132,7 @@ static uint64_t make_job(struct dealbox_ledger *l, const char *session, uint32_t
 
 	make_boards(boards, 4, first);
 	assert_int_equal(dealbox_ledger_add_set(l, session, boards, 4, &set, NULL), 0);
-	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 4, copies, options, 0, &job, NULL),
+	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 4, copies, options, 0, NULL, &job, NULL),
 			 0);
 	return job;
 }
@@ -283,7 +283,7 @@ static void test_read_only(void **state)
 	uint64_t set;
 
 	dealbox_ledger_free(open_ledger(f->db, CREATE));
-	make_boards(&board, 1, 1);
+	make_boards(&board, 1, 1000);
 	l = open_ledger(f->db, 0);
 	assert_int_equal(dealbox_ledger_add_set(l, "s", &board, 1, &set, NULL), -EROFS);
 	dealbox_ledger_free(l);
@@ -488,7 +488,7 @@ static void test_other_session(void **state)
 	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
 					    NULL, 0), 0);
 	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 0);
-	assert_int_equal(dealbox_ledger_add_job(l, set, &two, 1, 1, 0, 0, &job, NULL), 0);
+	assert_int_equal(dealbox_ledger_add_job(l, set, &two, 1, 1, 0, 0, NULL, &job, NULL), 0);
 
 	deal_exact(l, monday, 3, 1, 2);
 	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, &repeat), 1);
@@ -498,10 +498,10 @@ static void test_other_session(void **state)
 
 	/* the job that was made before is stopped too */
 	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 3, 1, &insertion), -EEXIST);
-	assert_int_equal(dealbox_ledger_add_job(l, set, &two, 1, 1, 0, 0, &job, &repeat), -EEXIST);
+	assert_int_equal(dealbox_ledger_add_job(l, set, &two, 1, 1, 0, 0, NULL, &job, &repeat), -EEXIST);
 	assert_int_equal(repeat.board, 2);
 	assert_non_null(strstr(dealbox_ledger_error(l), "6D2"));
-	assert_int_equal(dealbox_ledger_add_job(l, set, &two, 1, 1, DEALBOX_JOB_REPLAY, 0, &job,
+	assert_int_equal(dealbox_ledger_add_job(l, set, &two, 1, 1, DEALBOX_JOB_REPLAY, 0, NULL, &job,
 						NULL), 0);
 	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 3, 1, &insertion), 0);
 	dealbox_ledger_free(l);
@@ -544,7 +544,7 @@ static void test_job(void **state)
 
 	make_boards(boards, 4, 1);
 	assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 4, &set, NULL), 0);
-	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 2, 3, DEALBOX_JOB_DESCENDING, 5,
+	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 2, 3, DEALBOX_JOB_DESCENDING, 5, NULL,
 						&job, NULL), 0);
 	found = last_job(l);
 	assert_int_equal(found.job, job);
@@ -558,14 +558,94 @@ static void test_job(void **state)
 	assert_int_equal(dealbox_ledger_boards(l, job, count_boards, &sum), 0);
 	assert_int_equal(sum, 24);
 
-	assert_int_equal(dealbox_ledger_add_job(l, set, twice, 2, 1, 0, 0, &job, NULL), -EINVAL);
-	assert_int_equal(dealbox_ledger_add_job(l, set, absent, 1, 1, 0, 0, &job, NULL), -ENOENT);
-	assert_int_equal(dealbox_ledger_add_job(l, 999, numbers, 2, 1, 0, 0, &job, NULL), -ENOENT);
-	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 0, 1, 0, 0, &job, NULL), -EINVAL);
-	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 2, 1, DEALBOX_JOB_OPTIONS + 1, 0, &job, NULL),
+	assert_int_equal(dealbox_ledger_add_job(l, set, twice, 2, 1, 0, 0, NULL, &job, NULL), -EINVAL);
+	assert_int_equal(dealbox_ledger_add_job(l, set, absent, 1, 1, 0, 0, NULL, &job, NULL), -ENOENT);
+	assert_int_equal(dealbox_ledger_add_job(l, 999, numbers, 2, 1, 0, 0, NULL, &job, NULL), -ENOENT);
+	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 0, 1, 0, 0, NULL, &job, NULL), -EINVAL);
+	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 2, 1, DEALBOX_JOB_OPTIONS + 1, 0, NULL, &job, NULL),
 			 -EINVAL);
 	assert_int_equal(last_job(l).job, found.job);
 	dealbox_ledger_free(l);
+}
+
+static int join_machines(const char *machine, void *context)
+{
+	strcat(strcat(context, machine), " ");
+	return 0;
+}
+
+static uint64_t make_job_for(struct dealbox_ledger *l, const char *const *machines)
+{
+	static const unsigned int number = 1;
+	struct dealbox_ledger_board board;
+	uint64_t set, job;
+
+	make_boards(&board, 1, 1000);
+	assert_int_equal(dealbox_ledger_add_set(l, "s", &board, 1, &set, NULL), 0);
+	assert_int_equal(dealbox_ledger_add_job(l, set, &number, 1, 1, 0, 0, machines, &job, NULL), 0);
+	return job;
+}
+
+static void test_job_for_machines(void **state)
+{
+	static const char *const two[] = { "SN7", "port:1-2", NULL }, *const twice[] = { "a", "a", NULL };
+	static const char *const none[] = { NULL }, *const empty[] = { "", NULL };
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	static const unsigned int number = 1;
+	uint64_t any = make_job_for(l, none), kept = make_job_for(l, two), set = last_job(l).set, job;
+	char found[64] = "";
+
+	assert_int_equal(dealbox_ledger_add_job(l, set, &number, 1, 1, 0, 0, twice, &job, NULL), -EINVAL);
+	assert_int_equal(dealbox_ledger_add_job(l, set, &number, 1, 1, 0, 0, empty, &job, NULL), -EINVAL);
+	assert_int_equal(last_job(l).job, kept);
+	dealbox_ledger_free(l);
+	l = open_ledger(f->db, WRITE);
+	assert_int_equal(dealbox_ledger_machines(l, any, join_machines, found), 0);
+	assert_string_equal(found, "");
+	assert_int_equal(dealbox_ledger_machines(l, kept, join_machines, found), 0);
+	assert_string_equal(found, "SN7 port:1-2 ");
+	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
+	dealbox_ledger_free(l);
+}
+
+/* As the first version made them: opened, and brought up to date, unless it is damaged. */
+static void test_old_ledger(void **state)
+{
+	static const char *const machines[] = { "SN7", NULL };
+	struct folder *f = *state;
+	char *before, *after, found[64] = "", error[512];
+	struct dealbox_ledger *l;
+	size_t size, now;
+	uint64_t job;
+
+	l = open_ledger(f->db, CREATE);
+	job = make_job_for(l, NULL);
+	dealbox_ledger_free(l);
+	tamper(f->db, "DROP TABLE job_machines; PRAGMA user_version = 1; PRAGMA journal_mode = DELETE");
+	before = slurp(f->db, &size);
+	assert_int_equal(try_open(f->db, 0, error), -EROFS);
+	assert_non_null(strstr(error, "dealboxd brings it up to date"));
+
+	tamper(f->db, "DROP TRIGGER sets_no_update; UPDATE sets SET session = 'x'");
+	after = slurp(f->db, &now);
+	assert_int_equal(try_open(f->db, WRITE, error), -EUCLEAN);
+	free(before);
+	before = slurp(f->db, &size);
+	assert_int_equal(size, now);
+	assert_memory_equal(before, after, size);
+	free(before);
+	free(after);
+
+	tamper(f->db, "UPDATE sets SET session = 's'");
+	l = open_ledger(f->db, WRITE);
+	assert_int_equal(last_job(l).job, job);
+	assert_int_equal(dealbox_ledger_machines(l, job, join_machines, found), 0);
+	assert_int_equal(dealbox_ledger_machines(l, make_job_for(l, machines), join_machines, found), 0);
+	assert_string_equal(found, "SN7 ");
+	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
+	dealbox_ledger_free(l);
+	dealbox_ledger_free(open_ledger(f->db, 0));
 }
 
 /* Rules 1 and 3, and two machines at one copy. */
@@ -660,8 +740,8 @@ static void test_capture(void **state)
 	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
 	uint64_t job, insertion;
 
-	assert_int_equal(dealbox_ledger_add_job(l, 0, numbers, 2, 1, 0, 0, &job, NULL), -EINVAL);
-	assert_int_equal(dealbox_ledger_add_job(l, 0, numbers, 2, 1, DEALBOX_JOB_CAPTURE, 0, &job,
+	assert_int_equal(dealbox_ledger_add_job(l, 0, numbers, 2, 1, 0, 0, NULL, &job, NULL), -EINVAL);
+	assert_int_equal(dealbox_ledger_add_job(l, 0, numbers, 2, 1, DEALBOX_JOB_CAPTURE, 0, NULL, &job,
 						NULL), 0);
 	/* a capture does not spend the insertion: several may follow one another */
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), 0);
@@ -749,10 +829,13 @@ static void keep_damage(const char *sentence, void *context)
 /* A ledger with a bit of everything, closed. */
 static void make_history(const char *path)
 {
+	static const char *const machines[] = { "SN1", NULL };
 	struct dealbox_ledger *l = open_ledger(path, CREATE);
-	uint64_t job = make_job(l, "monday", 1, 2, 0), insertion;
+	uint64_t job, insertion;
 	unsigned int n;
 
+	make_job_for(l, machines);
+	job = make_job(l, "monday", 1, 2, 0);
 	for (n = 1; n <= 4; n++)
 		deal_exact(l, job, n, 1, n);
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN1", 5, 1, &insertion), 0);
@@ -776,6 +859,8 @@ static void test_tampered(void **state)
 		  "in verdicts, or the one before it, was changed" },
 		{ "UPDATE boards SET number = 77 WHERE number = 2", "in boards" },
 		{ "UPDATE acts SET uid = 0", "in acts" },
+		{ "DROP TRIGGER job_machines_no_update; UPDATE job_machines SET machine = 'SN2'",
+		  "in job_machines" },
 		{ "PRAGMA foreign_keys = OFF; DELETE FROM insertions WHERE copy = 2",
 		  "is gone from insertions" },
 		{ "DELETE FROM chain WHERE seq = 5", "records 5 to 5 are gone" },
@@ -852,7 +937,7 @@ static void test_cut_off(void **state)
 static void test_records_are_fixed(void **state)
 {
 	static const char *const tables[] = { "ledger", "chain", "sets", "boards", "jobs",
-		"job_boards", "insertions", "traces", "verdicts", "acts" };
+		"job_boards", "job_machines", "insertions", "traces", "verdicts", "acts" };
 	struct folder *f = *state;
 	char sql[128];
 	sqlite3 *db;
@@ -1099,6 +1184,8 @@ int main(void)
 		TEST(test_other_session),
 		TEST(test_doubt_counts_as_dealt),
 		TEST(test_job),
+		TEST(test_job_for_machines),
+		TEST(test_old_ledger),
 		TEST(test_insertion_once),
 		TEST(test_trace),
 		TEST(test_capture),

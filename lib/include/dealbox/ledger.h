@@ -171,16 +171,20 @@ struct dealbox_ledger_job {
  * @copies: of each, 0 = without limit, at most 9999
  * @options: DEALBOX_JOB_*
  * @priority: the higher goes first
+ * @machines: ids of the machines that may deal it, each of 1 to 127 bytes, ends with
+ *	NULL; NULL or none: any machine
  * @job: out: number of the job
  * @repeat: out, may be NULL: with -EEXIST, which deal was dealt before
  *
  * -EEXIST: a deal was dealt for another session, and the job does not say
  * DEALBOX_JOB_REPLAY (Law 6D2). -ENOENT: no such set, or no such board in it.
+ * -EINVAL: no boards, a board or a machine named twice, an option that there is not.
  */
 DEALBOX_API int dealbox_ledger_add_job(struct dealbox_ledger *ledger, uint64_t set,
 				       const unsigned int *numbers, size_t count,
 				       unsigned int copies, unsigned int options, int priority,
-				       uint64_t *job, struct dealbox_ledger_repeat *repeat);
+				       const char *const *machines, uint64_t *job,
+				       struct dealbox_ledger_repeat *repeat);
 
 /**
  * dealbox_ledger_jobs - call a function for every job, oldest first
@@ -228,6 +232,18 @@ DEALBOX_API int dealbox_ledger_copies(struct dealbox_ledger *ledger, uint64_t jo
  */
 DEALBOX_API int dealbox_ledger_boards(struct dealbox_ledger *ledger, uint64_t job,
 				      int (*each)(unsigned int board, void *context), void *context);
+
+/**
+ * dealbox_ledger_machines - the machines that may deal a job, as it named them
+ * @ledger: open
+ * @job: number of the job
+ * @each: gets the id of a machine, which lives for the call; as in
+ *	dealbox_ledger_jobs(). It is not called for a job that any machine may deal
+ * @context: for @each
+ */
+DEALBOX_API int dealbox_ledger_machines(struct dealbox_ledger *ledger, uint64_t job,
+					int (*each)(const char *machine, void *context),
+					void *context);
 
 /* ---- insertions --------------------------------------------------------- */
 
