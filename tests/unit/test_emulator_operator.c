@@ -384,12 +384,16 @@ static void the_account_tells_what_lies_there(void **state)
 
 static const char *say(struct table *table, const char *line)
 {
+	static const struct device_config config = { .serial = "B1", .int_in_size = 64 };
 	static char reply[CONTROL_REPLY_MAX];
-	struct control control = { table->rig->m, &table->operator, table->rig->scenario };
+	struct device *device = device_new(table->rig->m, &config);
+	struct control control = {
+		table->rig->m, &table->operator, table->rig->scenario, device,
+	};
+	bool answered = control_line(&control, line, reply, sizeof(reply));
 
-	if (!control_line(&control, line, reply, sizeof(reply)))
-		return "waits";
-	return reply;
+	device_free(device);
+	return answered ? reply : "waits";
 }
 
 static void commands_are_answered_by_one_line(void **state)

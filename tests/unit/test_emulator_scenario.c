@@ -834,6 +834,42 @@ static void frames_can_be_cut_over_transfers(void **state)
 	bench_free(&bench);
 }
 
+/* The transfers that carry frames to the machine can fail as others do. */
+static void streams_can_be_spoilt(void **state)
+{
+	struct bench bench = serial_bench("on stream nth 1: stall\n"
+					  "on stream nth 2: status EPROTO\n"
+					  "on stream nth 3: ignore\n");
+	static const uint8_t clear_halt[8] = { 2, 1, 0, 0, DEVICE_EP_BULK_OUT };
+	uint32_t before = device_submitted(bench.device);
+	uint8_t frame[FRAME_MAX] = { 0 };
+	size_t size;
+
+	(void)state;
+	frame[FRAME_HEADER] = WIRE_GET_RESULT;
+	size = frame_seal(frame, FRAME_REQUEST, 1, FRAME_REQUEST_HEADER);
+	submit(&bench, DEVICE_EP_BULK_OUT, NULL, frame, size);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, -EPIPE);
+	/* halted now */
+	submit(&bench, DEVICE_EP_BULK_OUT, NULL, frame, size);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, -EPIPE);
+	submit(&bench, 0, clear_halt, NULL, 0);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, 0);
+	submit(&bench, DEVICE_EP_BULK_OUT, NULL, frame, size);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, -EPROTO);
+	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 512);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, ANSWER_SIZE);
+	submit(&bench, DEVICE_EP_BULK_OUT, NULL, frame, size);
+	assert_false(reap_within(&bench, 10000000));
+	assert_int_equal(device_submitted(bench.device) - before, 6);
+	bench_free(&bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -861,6 +897,7 @@ int main(void)
 		cmocka_unit_test(frames_can_be_spoilt),
 		cmocka_unit_test(frames_can_change_places),
 		cmocka_unit_test(frames_can_be_cut_over_transfers),
+		cmocka_unit_test(streams_can_be_spoilt),
 	};
 
 	return cmocka_run_group_tests_name("emulator scenario", tests, NULL, NULL);

@@ -305,14 +305,15 @@ static bool cmd_status(struct call *call)
 
 	return answer(call, "ok state %s fault %u position %u deals %u stops %u insertion %u "
 		      "board %u spent %u in-doubt %u locked %u hopper %u path %u table %u cover %s "
-		      "plan %u queued %u plugged %u configured %u frozen %u",
+		      "plan %u queued %u plugged %u configured %u frozen %u transfers %u",
 		      state_names[view.state], view.fault, view.position, view.deals, view.stops,
 		      view.board->present ? view.board->insertion : 0,
 		      view.board->present ? view.board->number : 0,
 		      view.board->spent, view.board->in_doubt, view.board->locked,
 		      machine_hopper(machine)->count, machine_path(machine)->count,
 		      machine_table(machine)->count, view.cover_open ? "open" : "closed",
-		      view.plan, view.queued, view.plugged, view.configured, view.frozen);
+		      view.plan, view.queued, view.plugged, view.configured, view.frozen,
+		      device_submitted(call->control->device));
 }
 
 static bool cmd_wait(struct call *call)

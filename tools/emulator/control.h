@@ -5,6 +5,7 @@
 #ifndef EMULATOR_CONTROL_H
 #define EMULATOR_CONTROL_H
 
+#include "device.h"
 #include "operator.h"
 
 #define CONTROL_LINE_MAX	9000
@@ -14,6 +15,7 @@ struct control {
 	struct machine *machine;
 	struct operator *operator;
 	struct scenario *scenario;
+	const struct device *device;
 };
 
 /*

@@ -57,6 +57,7 @@ struct device {
 	bool halted[16];	/* by endpoint number */
 	struct pending pending[DEVICE_PENDING_MAX];
 	unsigned int count;
+	uint32_t submitted;	/* transfers so far */
 	struct frame_reader frames;	/* serial dialect, from the host */
 	uint8_t stream[STREAM_MAX];	/* ... and to it */
 	size_t stream_length;
@@ -121,6 +122,11 @@ static bool routed(const struct device *d)
 {
 	return !d->config.serial_dialect &&
 		machine_view(d->machine).desc->capabilities & DEALBOX_CAP_HOST_ROUTED;
+}
+
+uint32_t device_submitted(const struct device *d)
+{
+	return d->submitted;
 }
 
 uint16_t device_int_out_size(const struct device *d)
@@ -665,6 +671,26 @@ static bool stream_has_room(const struct device *d)
 	return d->stream_length + STREAM_ROOM <= sizeof(d->stream);
 }
 
+/* A transfer that ends with an error has brought its frames all the same. */
+static void stream_out(struct device *d, uint64_t now, const struct transfer *transfer,
+		       struct pending *p)
+{
+	struct spoil spoil;
+
+	if (d->halted[transfer->endpoint & 15]) {
+		stall(d, p, now, 0);
+		return;
+	}
+	spoil = spoil_of(d, HOOK_STREAM, 0);
+	if (spoil.stall) {
+		stall(d, p, now, spoil.delay);
+	} else if (!spoil.ignore) {
+		answer(p, now, &spoil, 0, NULL, p->room);
+		take_frames(d, now, transfer->data, transfer->length);
+	}
+	spoil_world(d, &spoil);
+}
+
 static void send_answer(struct device *d, const struct pending *p)
 {
 	uint8_t frame[FRAME_SPOILT_MAX], *payload = frame + FRAME_HEADER;
@@ -738,14 +764,13 @@ void device_submit(struct device *d, uint64_t now, const struct transfer *transf
 	struct spoil spoil = spoil_of(d, HOOK_SUBMIT, transfer->endpoint);
 	struct pending *p = begin(d, transfer);
 
+	d->submitted++;
 	if (transfer->endpoint == 0) {
 		control(d, now, transfer, p);
 	} else if (!d->configuration || !has_endpoint(d, transfer->endpoint)) {
 		stall(d, p, now, 0);
 	} else if (!p->in && d->config.serial_dialect) {
-		p->at = now;
-		p->length = p->room;
-		take_frames(d, now, transfer->data, p->room);
+		stream_out(d, now, transfer, p);
 	} else if (!p->in) {
 		out(d, now, transfer, p);
 	}

@@ -62,6 +62,8 @@ bool device_reap(struct device *device, uint64_t now, struct completion *complet
 uint64_t device_next(const struct device *device);
 /* The cable is pulled: all transfers are forgotten, the machine is not configured any more. */
 void device_detach(struct device *device);
+/* How many transfers there have been. */
+uint32_t device_submitted(const struct device *device);
 /* 0 = there is no interrupt OUT endpoint */
 uint16_t device_int_out_size(const struct device *device);
 const struct device_config *device_config(const struct device *device);

@@ -103,7 +103,7 @@ static void open_control(struct instance *in, const struct options *o, unsigned 
 {
 	unsigned int i;
 
-	in->control = (struct control){ in->machine, &in->operator, in->scenario };
+	in->control = (struct control){ in->machine, &in->operator, in->scenario, in->device };
 	in->control_listener = -1;
 	for (i = 0; i < CLIENTS_MAX; i++)
 		in->clients[i].fd = -1;

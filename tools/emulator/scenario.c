@@ -39,7 +39,7 @@ static const struct name hooks[] = {
 	{ "land", HOOK_LAND }, { "event", HOOK_EVENT }, { "request", HOOK_REQUEST },
 	{ "descriptor", HOOK_DESCRIPTOR }, { "standard", HOOK_STANDARD },
 	{ "plan", HOOK_PLAN }, { "route", HOOK_ROUTE }, { "transfer", HOOK_TRANSFER },
-	{ "frame", HOOK_FRAME }, { "submit", HOOK_SUBMIT }, { NULL }
+	{ "stream", HOOK_STREAM }, { "frame", HOOK_FRAME }, { "submit", HOOK_SUBMIT }, { NULL }
 };
 
 static const struct name requests[] = {
@@ -110,7 +110,7 @@ static const struct name lasting[] = { { "lasting", 1 }, { NULL } };
 
 #define AT(hook)	(1u << HOOK_##hook)
 #define AT_ANSWERS	(AT(REQUEST) | AT(DESCRIPTOR) | AT(STANDARD) | AT(TRANSFER))
-#define AT_TRANSFERS	(AT_ANSWERS | AT(PLAN) | AT(ROUTE))
+#define AT_TRANSFERS	(AT_ANSWERS | AT(PLAN) | AT(ROUTE) | AT(STREAM))
 #define AT_ANY		((1u << HOOK_COUNT) - 1)
 
 /*
@@ -322,7 +322,7 @@ static bool parse_hook(struct parser *p, char **words, int count, int *used, uin
 	const struct name *names = NULL;
 
 	if (count < 2 || !name_of(hooks, words[1], 0, hook) || isdigit((unsigned char)*words[1]))
-		return wrong(p, "\"on\" needs one of feed, read, gate, land, event, request, descriptor, standard, plan, route, transfer, frame, submit");
+		return wrong(p, "\"on\" needs one of feed, read, gate, land, event, request, descriptor, standard, plan, route, transfer, stream, frame, submit");
 	*used = 2;
 	if (*hook == HOOK_EVENT)
 		names = events;

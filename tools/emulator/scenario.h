@@ -24,6 +24,7 @@ enum hook {
 	HOOK_PLAN,	/* a bulk OUT transfer came */
 	HOOK_ROUTE,	/* an interrupt OUT transfer came */
 	HOOK_TRANSFER,	/* an interrupt IN transfer is about to be answered */
+	HOOK_STREAM,	/* serial dialect: a transfer with frames to the machine came */
 	HOOK_FRAME,	/* serial dialect: a frame is about to be sent; name = its kind */
 	HOOK_SUBMIT,	/* any transfer came, on whatever endpoint */
 	HOOK_COUNT
