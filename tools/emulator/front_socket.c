@@ -5,15 +5,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "emu.h"
-#include "front.h"
-#include "socket.h"
-
-#define INT_IN_TAG	UINT64_MAX
-#define RETRY_US	10000	/* a host controller does not poll a broken endpoint faster */
+#include "front_local.h"
 
 struct frame {
 	struct emu_frame head;
@@ -21,12 +16,8 @@ struct frame {
 };
 
 struct socket_front {
-	struct front front;
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	int listener, host;	/* host -1 = nobody is there */
+	struct local_front local;
 	bool attached;
-	bool int_in;		/* a transfer is with the device */
-	uint64_t int_in_at;	/* when the next one may be given */
 	bool blocked;		/* out could not be sent yet */
 	struct frame out;
 };
@@ -34,18 +25,18 @@ struct socket_front {
 static void hang_up(struct socket_front *f)
 {
 	if (f->attached)
-		device_detach(f->front.device);
-	if (f->host >= 0)
-		close(f->host);
-	f->host = -1;
+		device_detach(f->local.front.device);
+	if (f->local.host >= 0)
+		close(f->local.host);
+	f->local.host = -1;
 	f->attached = false;
 	f->blocked = false;
-	f->int_in = false;
+	f->local.int_in = false;
 }
 
 static void transmit(struct socket_front *f)
 {
-	ssize_t sent = send(f->host, &f->out, sizeof(f->out.head) + f->out.head.length,
+	ssize_t sent = send(f->local.host, &f->out, sizeof(f->out.head) + f->out.head.length,
 			    MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	f->blocked = sent < 0 && (errno == EAGAIN || errno == ENOBUFS);
@@ -74,9 +65,9 @@ static void get_machine_descriptor(struct socket_front *f, uint64_t now, uint8_t
 	static const struct transfer get = { .setup = { 0x80, 6, 0, 2, 0, 0, 0, 1 }, .length = 256 };
 	struct completion done;
 
-	device_submit(f->front.device, now, &get);
-	if (!device_reap(f->front.device, now, &done)) {
-		device_cancel(f->front.device, get.tag);	/* nobody waits for it here */
+	device_submit(f->local.front.device, now, &get);
+	if (!device_reap(f->local.front.device, now, &done)) {
+		device_cancel(f->local.front.device, get.tag);	/* nobody waits for it here */
 		return;
 	}
 	if (done.length <= MACHINE_DESCRIPTOR)
@@ -89,17 +80,17 @@ static void get_machine_descriptor(struct socket_front *f, uint64_t now, uint8_t
 
 static void attach(struct socket_front *f, uint32_t version, uint64_t now)
 {
-	const struct device_config *config = device_config(f->front.device);
+	const struct device_config *config = device_config(f->local.front.device);
 	struct emu_attached attached = {
 		.int_in_size = config->int_in_size,
-		.int_out_size = device_int_out_size(f->front.device),
+		.int_out_size = device_int_out_size(f->local.front.device),
 	};
 	/* what the USB core of a host does at once */
 	static const struct transfer configure = { .setup = { 0, 9, 1 } };
 	struct completion completion;
 
 	if (version != EMU_VERSION) {
-		answer_attach(f->host, EMU_VERSION, -EPROTO, NULL);
+		answer_attach(f->local.host, EMU_VERSION, -EPROTO, NULL);
 		hang_up(f);
 		return;
 	}
@@ -107,11 +98,11 @@ static void attach(struct socket_front *f, uint32_t version, uint64_t now)
 	memcpy(attached.product, config->product, sizeof(attached.product) - 1);
 	get_machine_descriptor(f, now, attached.machine_descriptor,
 			       sizeof(attached.machine_descriptor));
-	answer_attach(f->host, EMU_VERSION, 0, &attached);
+	answer_attach(f->local.host, EMU_VERSION, 0, &attached);
 	f->attached = true;
-	f->int_in_at = now;
-	device_submit(f->front.device, now, &configure);
-	device_reap(f->front.device, now, &completion);
+	f->local.int_in_at = now;
+	device_submit(f->local.front.device, now, &configure);
+	device_reap(f->local.front.device, now, &completion);
 }
 
 static void submit(struct socket_front *f, const struct frame *in, uint64_t now)
@@ -147,14 +138,14 @@ static void submit(struct socket_front *f, const struct frame *in, uint64_t now)
 		hang_up(f);
 		return;
 	}
-	front_trace(f->front.trace, now, "submit", transfer.endpoint, in->data, in->head.length);
-	device_submit(f->front.device, now, &transfer);
+	front_trace(f->local.front.trace, now, "submit", transfer.endpoint, in->data, in->head.length);
+	device_submit(f->local.front.device, now, &transfer);
 }
 
 static void receive(struct socket_front *f, uint64_t now)
 {
 	struct frame in;
-	ssize_t length = recv(f->host, &in, sizeof(in), MSG_DONTWAIT | MSG_TRUNC);
+	ssize_t length = recv(f->local.host, &in, sizeof(in), MSG_DONTWAIT | MSG_TRUNC);
 
 	if (length < 0 && errno == EAGAIN)
 		return;
@@ -183,16 +174,16 @@ static uint32_t socket_peer(int fd)
 
 static void welcome(struct socket_front *f)
 {
-	int fd = accept4(f->listener, NULL, NULL, SOCK_CLOEXEC);
+	int fd = accept4(f->local.listener, NULL, NULL, SOCK_CLOEXEC);
 
 	if (fd < 0)
 		return;
-	if (f->host < 0 && machine_view(f->front.machine).plugged) {
-		f->host = fd;
+	if (f->local.host < 0 && machine_view(f->local.front.machine).plugged) {
+		f->local.host = fd;
 		return;
 	}
-	if (f->host >= 0)
-		answer_attach(fd, socket_peer(f->host), -EBUSY, NULL);
+	if (f->local.host >= 0)
+		answer_attach(fd, socket_peer(f->local.host), -EBUSY, NULL);
 	else
 		answer_attach(fd, EMU_VERSION, -ENODEV, NULL);
 	close(fd);
@@ -202,8 +193,8 @@ static unsigned int socket_poll(struct front *front, struct pollfd *fds)
 {
 	struct socket_front *f = (struct socket_front *)front;
 
-	fds[0] = (struct pollfd){ .fd = f->listener, .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = f->host, .events = f->blocked ? POLLOUT : POLLIN };
+	fds[0] = (struct pollfd){ .fd = f->local.listener, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = f->local.host, .events = f->blocked ? POLLOUT : POLLIN };
 	return 2;
 }
 
@@ -211,7 +202,7 @@ static void socket_serve(struct front *front, const struct pollfd *fds, uint64_t
 {
 	struct socket_front *f = (struct socket_front *)front;
 
-	if (fds[1].fd >= 0 && fds[1].fd == f->host) {
+	if (fds[1].fd >= 0 && fds[1].fd == f->local.host) {
 		if (f->blocked && fds[1].revents)
 			transmit(f);
 		else if (fds[1].revents)
@@ -219,17 +210,6 @@ static void socket_serve(struct front *front, const struct pollfd *fds, uint64_t
 	}
 	if (fds[0].revents)
 		welcome(f);
-}
-
-static void give_int_in(struct socket_front *f, uint64_t now)
-{
-	struct transfer transfer = { .tag = INT_IN_TAG, .endpoint = DEVICE_EP_INT_IN };
-
-	if (f->int_in || now < f->int_in_at)
-		return;
-	transfer.length = device_config(f->front.device)->int_in_size;
-	device_submit(f->front.device, now, &transfer);
-	f->int_in = true;
 }
 
 static void send_completion(struct socket_front *f, uint64_t now, const struct completion *done)
@@ -242,13 +222,12 @@ static void send_completion(struct socket_front *f, uint64_t now, const struct c
 	if (done->tag == INT_IN_TAG) {
 		head->kind = EMU_INT_IN;
 		head->id = 0;
-		f->int_in = false;
-		f->int_in_at = done->status ? now + RETRY_US : now;
+		local_front_took(&f->local, now, done);
 	} else {
 		head->kind = done->tag >> 32 | 0x80;
 	}
 	memcpy(f->out.data, done->data, head->length);
-	front_trace(f->front.trace, now, "done", done->status, f->out.data, head->length);
+	front_trace(f->local.front.trace, now, "done", done->status, f->out.data, head->length);
 	transmit(f);
 }
 
@@ -258,11 +237,11 @@ static void socket_flush(struct front *front, uint64_t now)
 	struct completion done;
 
 	/* without a clock the cable may be back before we look: but it has been pulled */
-	if (f->host >= 0 && (!machine_view(front->machine).plugged ||
+	if (f->local.host >= 0 && (!machine_view(front->machine).plugged ||
 			     (f->attached && !machine_view(front->machine).configured)))
 		hang_up(f);
 	while (f->attached && !f->blocked) {
-		give_int_in(f, now);
+		local_front_give(&f->local, now);
 		if (!device_reap(front->device, now, &done))
 			break;
 		send_completion(f, now, &done);
@@ -274,12 +253,8 @@ static void socket_flush(struct front *front, uint64_t now)
 static uint64_t socket_next(const struct front *front)
 {
 	const struct socket_front *f = (const struct socket_front *)front;
-	uint64_t next;
 
-	if (!f->attached || f->blocked)
-		return MACHINE_NEVER;
-	next = device_next(front->device);
-	return !f->int_in && f->int_in_at < next ? f->int_in_at : next;
+	return !f->attached || f->blocked ? MACHINE_NEVER : local_front_next(&f->local);
 }
 
 static void socket_close(struct front *front)
@@ -287,9 +262,7 @@ static void socket_close(struct front *front)
 	struct socket_front *f = (struct socket_front *)front;
 
 	hang_up(f);
-	close(f->listener);
-	unlink(f->path);
-	free(f);
+	local_front_close(&f->local);
 }
 
 static const struct front_ops socket_ops = {
@@ -300,19 +273,8 @@ static const struct front_ops socket_ops = {
 struct front *front_socket_open(const char *path, struct device *device,
 				struct machine *machine, FILE *trace)
 {
-	struct socket_front *f;
-	int listener = socket_listen(path, SOCK_SEQPACKET);
+	struct local_front *f = local_front_open(sizeof(struct socket_front), &socket_ops, path,
+						 SOCK_SEQPACKET, device, machine, trace);
 
-	if (listener < 0)
-		return NULL;
-	f = calloc(1, sizeof(*f));
-	if (!f) {
-		close(listener);
-		return NULL;
-	}
-	f->front = (struct front){ &socket_ops, device, machine, trace };
-	strcpy(f->path, path);
-	f->listener = listener;
-	f->host = -1;
-	return &f->front;
+	return f ? &f->front : NULL;
 }

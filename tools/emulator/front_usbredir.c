@@ -8,15 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include <usbredirparser.h>
 
-#include "front.h"
-#include "socket.h"
-
-#define INT_IN_TAG	UINT64_MAX
-#define RETRY_US	10000	/* a broken endpoint is not asked more often */
+#include "front_local.h"
 
 /* What is to be answered. Tags are the host's numbers, which it gives to one packet only. */
 struct asked {
@@ -27,14 +22,10 @@ struct asked {
 };
 
 struct redir_front {
-	struct front front;
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	int listener, host;		/* host -1 = nobody is there */
+	struct local_front local;
 	struct usbredirparser *parser;	/* while host is there */
 	bool greeted, connected;
 	bool receiving;			/* the host wants events */
-	bool int_in;			/* a transfer for them is with the device */
-	uint64_t int_in_at;		/* when the next one may be given */
 	uint64_t events;		/* transfers of events so far */
 	bool broken;			/* the connection cannot go on */
 	uint64_t now;			/* in callbacks of the parser */
@@ -44,14 +35,15 @@ struct redir_front {
 static void hang_up(struct redir_front *f)
 {
 	if (f->connected)
-		device_detach(f->front.device);
+		device_detach(f->local.front.device);
 	if (f->parser)
 		usbredirparser_destroy(f->parser);
-	if (f->host >= 0)
-		close(f->host);
+	if (f->local.host >= 0)
+		close(f->local.host);
 	f->parser = NULL;
-	f->host = -1;
-	f->greeted = f->connected = f->receiving = f->int_in = f->broken = false;
+	f->local.host = -1;
+	f->local.int_in = false;
+	f->greeted = f->connected = f->receiving = f->broken = false;
 	memset(f->asked, 0, sizeof(f->asked));
 }
 
@@ -67,7 +59,7 @@ static void on_log(void *context, int level, const char *text)
 static int on_read(void *context, uint8_t *data, int length)
 {
 	struct redir_front *f = context;
-	ssize_t got = recv(f->host, data, length, MSG_DONTWAIT);
+	ssize_t got = recv(f->local.host, data, length, MSG_DONTWAIT);
 
 	if (got > 0)
 		return got;
@@ -80,7 +72,7 @@ static int on_read(void *context, uint8_t *data, int length)
 static int on_write(void *context, uint8_t *data, int length)
 {
 	struct redir_front *f = context;
-	ssize_t sent = send(f->host, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+	ssize_t sent = send(f->local.host, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	if (sent >= 0)
 		return sent;
@@ -126,11 +118,11 @@ static void submit(struct redir_front *f, struct transfer *transfer, const uint8
 		memcpy(transfer->data, data, transfer->length);
 	if (transfer->endpoint != DEVICE_EP_INT_IN) {
 		if (!transfer->endpoint)
-			front_trace(f->front.trace, f->now, "setup", 0, transfer->setup, 8);
-		front_trace(f->front.trace, f->now, "submit", transfer->endpoint, transfer->data,
+			front_trace(f->local.front.trace, f->now, "setup", 0, transfer->setup, 8);
+		front_trace(f->local.front.trace, f->now, "submit", transfer->endpoint, transfer->data,
 			    out ? transfer->length : 0);
 	}
-	device_submit(f->front.device, f->now, transfer);
+	device_submit(f->local.front.device, f->now, transfer);
 }
 
 static void on_control(void *context, uint64_t id, struct usb_redir_control_packet_header *header,
@@ -226,15 +218,15 @@ static void on_cancel(void *context, uint64_t id)
 	struct redir_front *f = context;
 	struct asked *asked = find(f, id);
 
-	if (asked && device_cancel(f->front.device, id))
+	if (asked && device_cancel(f->local.front.device, id))
 		answer(f, asked, -ECONNRESET, 0, NULL);
 }
 
 static void stop_receiving(struct redir_front *f)
 {
-	if (f->int_in)
-		device_cancel(f->front.device, INT_IN_TAG);
-	f->int_in = false;
+	if (f->local.int_in)
+		device_cancel(f->local.front.device, INT_IN_TAG);
+	f->local.int_in = false;
 	f->receiving = false;
 }
 
@@ -248,7 +240,7 @@ static void on_start_interrupt(void *context, uint64_t id,
 
 	if (header->endpoint == DEVICE_EP_INT_IN) {
 		f->receiving = true;
-		f->int_in_at = f->now;
+		f->local.int_in_at = f->now;
 	} else {
 		status.status = usb_redir_inval;
 	}
@@ -276,9 +268,9 @@ static int standard(struct redir_front *f, const uint8_t *setup, uint8_t *data)
 	struct completion done;
 
 	memcpy(transfer.setup, setup, sizeof(transfer.setup));
-	device_submit(f->front.device, f->now, &transfer);
-	if (!device_reap(f->front.device, f->now, &done)) {
-		device_cancel(f->front.device, transfer.tag);
+	device_submit(f->local.front.device, f->now, &transfer);
+	if (!device_reap(f->local.front.device, f->now, &done)) {
+		device_cancel(f->local.front.device, transfer.tag);
 		return -1;
 	}
 	if (done.status)
@@ -337,7 +329,7 @@ static void connect_device(struct redir_front *f)
 static void disconnect_device(struct redir_front *f)
 {
 	stop_receiving(f);
-	device_detach(f->front.device);
+	device_detach(f->local.front.device);
 	memset(f->asked, 0, sizeof(f->asked));
 	usbredirparser_send_device_disconnect(f->parser);
 	f->connected = false;
@@ -358,7 +350,7 @@ static void on_reset(void *context)
 	size_t i;
 
 	stop_receiving(f);
-	device_detach(f->front.device);
+	device_detach(f->local.front.device);
 	for (i = 0; i < DEVICE_PENDING_MAX; i++)
 		if (f->asked[i].used)
 			answer(f, &f->asked[i], -EPROTO, 0, NULL);
@@ -454,8 +446,8 @@ static unsigned int redir_poll(struct front *front, struct pollfd *fds)
 	struct redir_front *f = (struct redir_front *)front;
 	bool more = f->parser && usbredirparser_has_data_to_write(f->parser);
 
-	fds[0] = (struct pollfd){ .fd = f->listener, .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = f->host, .events = POLLIN | (more ? POLLOUT : 0) };
+	fds[0] = (struct pollfd){ .fd = f->local.listener, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = f->local.host, .events = POLLIN | (more ? POLLOUT : 0) };
 	return 2;
 }
 
@@ -464,30 +456,19 @@ static void redir_serve(struct front *front, const struct pollfd *fds, uint64_t 
 	struct redir_front *f = (struct redir_front *)front;
 
 	f->now = now;
-	if (fds[1].fd >= 0 && fds[1].fd == f->host && fds[1].revents) {
+	if (fds[1].fd >= 0 && fds[1].fd == f->local.host && fds[1].revents) {
 		usbredirparser_do_read(f->parser);
 		if (f->broken)
 			hang_up(f);
 	}
 	if (fds[0].revents) {
-		int fd = accept4(f->listener, NULL, NULL, SOCK_CLOEXEC);
+		int fd = accept4(f->local.listener, NULL, NULL, SOCK_CLOEXEC);
 
-		if (fd >= 0 && (f->host >= 0 || !welcome(f)))
+		if (fd >= 0 && (f->local.host >= 0 || !welcome(f)))
 			close(fd);
 		else if (fd >= 0)
-			f->host = fd;
+			f->local.host = fd;
 	}
-}
-
-static void give_int_in(struct redir_front *f, uint64_t now)
-{
-	struct transfer transfer = { .tag = INT_IN_TAG, .endpoint = DEVICE_EP_INT_IN };
-
-	if (!f->receiving || f->int_in || now < f->int_in_at)
-		return;
-	transfer.length = device_config(f->front.device)->int_in_size;
-	submit(f, &transfer, NULL);
-	f->int_in = true;
 }
 
 static void complete(struct redir_front *f, uint64_t now, struct completion *done)
@@ -498,13 +479,12 @@ static void complete(struct redir_front *f, uint64_t now, struct completion *don
 	};
 	struct asked *asked = find(f, done->tag);
 
-	front_trace(f->front.trace, now, "done", done->status, done->data,
+	front_trace(f->local.front.trace, now, "done", done->status, done->data,
 		    done->in ? done->length : 0);
 	if (asked) {
 		answer(f, asked, done->status, done->length, done->data);
 	} else if (done->tag == INT_IN_TAG) {
-		f->int_in = false;
-		f->int_in_at = done->status ? now + RETRY_US : now;
+		local_front_took(&f->local, now, done);
 		usbredirparser_send_interrupt_packet(f->parser, f->events++, &header, done->data,
 						     done->length);
 	}
@@ -528,7 +508,8 @@ static void redir_flush(struct front *front, uint64_t now)
 		disconnect_device(f);
 	/* what the host has not taken yet is enough for it */
 	while (f->connected && !f->broken && !usbredirparser_has_data_to_write(f->parser)) {
-		give_int_in(f, now);
+		if (f->receiving)
+			local_front_give(&f->local, now);
 		if (!device_reap(front->device, now, &done))
 			break;
 		complete(f, now, &done);
@@ -545,12 +526,10 @@ static void redir_flush(struct front *front, uint64_t now)
 static uint64_t redir_next(const struct front *front)
 {
 	const struct redir_front *f = (const struct redir_front *)front;
-	uint64_t next;
 
 	if (!f->connected || usbredirparser_has_data_to_write(f->parser))
 		return MACHINE_NEVER;
-	next = device_next(front->device);
-	return f->receiving && !f->int_in && f->int_in_at < next ? f->int_in_at : next;
+	return f->receiving ? local_front_next(&f->local) : device_next(front->device);
 }
 
 static void redir_close(struct front *front)
@@ -558,9 +537,7 @@ static void redir_close(struct front *front)
 	struct redir_front *f = (struct redir_front *)front;
 
 	hang_up(f);
-	close(f->listener);
-	unlink(f->path);
-	free(f);
+	local_front_close(&f->local);
 }
 
 static const struct front_ops redir_ops = {
@@ -571,19 +548,8 @@ static const struct front_ops redir_ops = {
 struct front *front_usbredir_open(const char *path, struct device *device,
 				  struct machine *machine, FILE *trace)
 {
-	struct redir_front *f;
-	int listener = socket_listen(path, SOCK_STREAM);
+	struct local_front *f = local_front_open(sizeof(struct redir_front), &redir_ops, path,
+						 SOCK_STREAM, device, machine, trace);
 
-	if (listener < 0)
-		return NULL;
-	f = calloc(1, sizeof(*f));
-	if (!f) {
-		close(listener);
-		return NULL;
-	}
-	f->front = (struct front){ &redir_ops, device, machine, trace };
-	strcpy(f->path, path);
-	f->listener = listener;
-	f->host = -1;
-	return &f->front;
+	return f ? &f->front : NULL;
 }
