@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Packets of the emulator's own socket (lib/emu.h): a length, then so many bytes of one. */
+#include "emu.h"
+#include "fuzz_front.h"
+
+static void say(struct fuzz_machine *f, struct front *front, int host, uint64_t *now,
+		const uint8_t *data, size_t size)
+{
+	static const struct emu_frame attach = { .kind = EMU_ATTACH, .id = EMU_VERSION };
+
+	/* who does not greet is hung up at once: that is one byte's choice, not every input's */
+	if (size && data[0] & 1)
+		send(host, &attach, sizeof(attach), MSG_NOSIGNAL);
+	serve_on(f, front, host, now);
+	while (size > 2) {
+		size_t length = (data[0] | data[1] << 8) % (size - 1);
+
+		data += 2;
+		size -= 2;
+		if (length > size)
+			length = size;
+		send(host, data, length, MSG_NOSIGNAL);
+		serve_on(f, front, host, now);
+		data += length;
+		size -= length;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size)
+		fuzz_front(data[0] >> 1 & 1, SOCK_SEQPACKET, front_socket_open, say, data, size);
+	return 0;
+}
