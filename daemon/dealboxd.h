@@ -45,7 +45,6 @@ struct station {
 	struct dealbox_trace *trace;	/* of the insertion that is there */
 	struct dealbox_trace *kept;	/* of a deal whose board is out, and not recorded yet */
 	uint64_t insertion;		/* record in the ledger of the deal */
-	uint64_t seqno;			/* of the last event */
 	unsigned int cards;		/* that have landed */
 	unsigned int stopped_at;	/* card at which the last stop came, from 1; 0 = none */
 	uint32_t starter;		/* who pressed start last; UINT32_MAX = a key */

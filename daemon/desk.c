@@ -162,10 +162,26 @@ void desk_look(struct desk *d)
 		d->asked = false;
 }
 
+static bool status_deals(const struct dealbox_status *status)
+{
+	return status->state == DEALBOX_STATE_DEALING || status->state == DEALBOX_STATE_PAUSED ||
+	       status->state == DEALBOX_STATE_HELD;
+}
+
+static uint32_t status_insertion(const struct dealbox_status *status)
+{
+	return status->flags & DEALBOX_STATUS_BOARD ? status->insertion : 0;
+}
+
+bool desk_news(const struct desk *d, const struct dealbox_status *status)
+{
+	return !d->lost && (status_insertion(status) != d->insertion ||
+			    (dealing(d) && !status_deals(status)));
+}
+
 void desk_status(struct desk *d, const struct dealbox_status *status)
 {
-	bool deals = status->state == DEALBOX_STATE_DEALING ||
-		     status->state == DEALBOX_STATE_PAUSED || status->state == DEALBOX_STATE_HELD;
+	bool deals = status_deals(status);
 	enum phase phase = status->state == DEALBOX_STATE_DEALING ? PHASE_RUNNING :
 			   status->state == DEALBOX_STATE_PAUSED ? PHASE_PAUSED : PHASE_HELD;
 	/* a pause or an abort that was accepted ends with an event, when its card has fallen */
@@ -175,8 +191,7 @@ void desk_status(struct desk *d, const struct dealbox_status *status)
 	d->lost = false;
 	d->hopper = status->flags & DEALBOX_STATUS_HOPPER;
 	d->cover = status->flags & DEALBOX_STATUS_COVER_OPEN;
-	insertion_is(d, status->flags & DEALBOX_STATUS_BOARD ? status->insertion : 0, status->board,
-		     false);
+	insertion_is(d, status_insertion(status), status->board, false);
 	d->doubt = status->flags & DEALBOX_STATUS_IN_DOUBT;
 	if (status->flags & DEALBOX_STATUS_SPENT)
 		d->used = true;

@@ -138,6 +138,12 @@ void desk_plugged(struct desk *desk, const struct dealbox_info *info);
 void desk_unplugged(struct desk *desk);
 /* Look at the machine again: called now and then while it waits, an event may be lost. */
 void desk_look(struct desk *desk);
+/*
+ * Does the status tell of a board that came or went, or of a deal that is over, of which no event
+ * has told? That is on its way then: a status overtakes events.
+ */
+bool desk_news(const struct desk *desk, const struct dealbox_status *status);
+/* What stands in the status, and no event has told, was not seen by us. */
 void desk_status(struct desk *desk, const struct dealbox_status *status);
 /* Every event of the machine, in order. */
 void desk_event(struct desk *desk, const struct jobs *jobs, const struct dealbox_event *event);

@@ -17,7 +17,9 @@
 #include "dealboxd.h"
 
 #define EVENTS_AT_ONCE	64
-#define SETTLE_MS	50	/* for events that are on their way when a status was asked */
+/* An event that is on its way when a status was asked comes within so many times so long. */
+#define SETTLE_MS	50
+#define SETTLES		20
 
 /*
  * A call waits for its machine, up to a second or a few. So that one that hangs takes neither
@@ -178,7 +180,6 @@ static int read_events(struct station *st)
 		for (n = 0; n < count; n++) {
 			keep_event(st, &events[n]);
 			desk_event(&st->desk, &st->service->jobs, &events[n]);
-			st->seqno = events[n].seqno;
 		}
 		all += count;
 	}
@@ -224,17 +225,18 @@ static enum did do_status(struct station *st, const struct step *step)
 	int err, events;
 
 	(void)step;
-	for (n = 0; n < 10; n++) {
+	for (n = 0; n < SETTLES; n++) {
 		err = dealbox_machine_get_status(st->machine, &status);
 		if (err)
 			return answer(st, err);
-		if (status.seqno > st->seqno + 1)
-			poll(&wait, 1, SETTLE_MS);
 		events = read_events(st);
 		if (events < 0)
 			return DID_NO_ANSWER;
-		if (!events)
+		if (events)
+			continue;
+		if (!desk_news(&st->desk, &status))
 			break;
+		poll(&wait, 1, SETTLE_MS);
 	}
 	desk_status(&st->desk, &status);
 	silent_remove(st->service, dealbox_machine_uri(st->machine));
@@ -664,7 +666,6 @@ static void station_open(struct service *s, const char *uri, const char *port)
 	}
 	st->machine = machine;
 	st->suspect = false;
-	st->seqno = 0;
 	snprintf(st->serial, sizeof(st->serial), "%s", info.serial);
 	snprintf(st->port, sizeof(st->port), "%s", port);
 	snprintf(st->model, sizeof(st->model), "%s", info.name);

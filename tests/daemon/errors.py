@@ -198,6 +198,20 @@ def test_board_that_was_dealt_stays_in(w):
     w.object(path, 'Job').Cancel()
 
 
+def test_the_end_of_a_deal_is_on_its_way(w):
+    """Stop is pressed when the last card has fallen, and its event has not come yet: nothing is in doubt."""
+    fresh(w)
+    path = new_job(w)
+    w.tell('FIRST', 'inject on event DEAL_DONE: delay 500')
+    see(w, 'insert-board')
+    w.tell('FIRST', 'insert')
+    w.tell('FIRST', 'wait state DONE')
+    w.object(PATH, 'Machine').Pause()
+    to_the_end(w, path)
+    assert w.job(path)['Void'] == 0, w.log()
+    w.object(PATH, 'Machine').Start()
+
+
 def test_files_that_cannot_be_used(w):
     """E13 a placeholder, E14 a file of another session, E17 a file that is none."""
     def refusal(text, call=None):

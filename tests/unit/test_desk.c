@@ -860,6 +860,32 @@ static void test_look_while_it_pauses(void **state)
 	}
 }
 
+/* A status overtakes events: what only it tells is on its way, unless events were lost. */
+static void test_status_overtakes_events(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+	const struct dealbox_event gap = { .type = DEALBOX_EV_CARD_ROUTED, .flags = DEALBOX_EVF_GAP };
+	struct dealbox_status status = {
+		.state = DEALBOX_STATE_DEALING, .insertion = p->desk.dealt, .flags = DEALBOX_STATUS_BOARD,
+	};
+
+	(void)state;
+	assert_false(desk_news(&p->desk, &status));
+	status.state = DEALBOX_STATE_DONE;
+	assert_true(desk_news(&p->desk, &status));
+	status.state = DEALBOX_STATE_FAULT;
+	assert_true(desk_news(&p->desk, &status));
+	status.state = DEALBOX_STATE_DEALING;
+	status.insertion++;
+	assert_true(desk_news(&p->desk, &status));
+	status.flags = 0;
+	assert_true(desk_news(&p->desk, &status));
+	desk_event(&p->desk, &t.jobs, &gap);
+	assert_false(desk_news(&p->desk, &status));
+	jobs_free(&t.jobs);
+}
+
 static void test_emergency_stop(void **state)
 {
 	static struct table t;
@@ -1164,6 +1190,7 @@ int main(void)
 		cmocka_unit_test(test_repeated),
 		cmocka_unit_test(test_look_is_no_doubt),
 		cmocka_unit_test(test_look_while_it_pauses),
+		cmocka_unit_test(test_status_overtakes_events),
 		cmocka_unit_test(test_emergency_stop),
 		cmocka_unit_test(test_bars),
 		cmocka_unit_test(test_stop_held),
