@@ -237,17 +237,11 @@ static enum status doctor_run(struct args *args)
 {
 	enum status status = STATUS_DONE;
 	struct finding finding;
-	const char *value;
 	bool json = false;
 	size_t n;
-	int key;
 
-	while ((key = args_next(args, &value)) >= 0)
-		json |= key == 'j';
-	if (key == ARGS_STOP)
+	if (!args_only_json(args, &json))
 		return args->status;
-	if (args->argc)
-		return args_wrong(args, "it wants no operand");
 	for (n = 0; n < sizeof(looks) / sizeof(looks[0]); n++) {
 		looks[n].look(&finding);
 		finding_say(looks[n].name, &finding, json);

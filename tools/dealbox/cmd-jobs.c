@@ -30,18 +30,12 @@ static void job_print(struct json_object *job)
 static enum status jobs_run(struct args *args)
 {
 	struct json_object *jobs = NULL;
-	const char *value;
 	bool json = false;
 	sd_bus *bus;
 	size_t n;
-	int key;
 
-	while ((key = args_next(args, &value)) >= 0)
-		json |= key == 'j';
-	if (key == ARGS_STOP)
+	if (!args_only_json(args, &json))
 		return args->status;
-	if (args->argc)
-		return args_wrong(args, "it wants no operand");
 	bus = service_open();
 	if (bus)
 		jobs = service_objects(bus, "Job");

@@ -28,32 +28,15 @@ static void machine_print(struct json_object *m)
 		printf("  the last repeated card: %s\n", service_text(m, "diagnosis"));
 }
 
-/* Options of both commands: --json, and no operand. */
-static bool options_read(struct args *args, bool *json, enum status *status)
-{
-	const char *value;
-	int key;
-
-	while ((key = args_next(args, &value)) >= 0)
-		*json |= key == 'j';
-	*status = key == ARGS_STOP ? args->status : STATUS_INPUT;
-	if (key == ARGS_STOP)
-		return false;
-	if (args->argc)
-		args_wrong(args, "it wants no operand");
-	return !args->argc;
-}
-
 static enum status status_run(struct args *args)
 {
 	struct json_object *machines = NULL;
-	enum status status;
 	bool json = false;
 	sd_bus *bus;
 	size_t n, count;
 
-	if (!options_read(args, &json, &status))
-		return status;
+	if (!args_only_json(args, &json))
+		return args->status;
 	bus = service_open();
 	if (bus)
 		machines = service_objects(bus, "Machine");
@@ -161,12 +144,11 @@ static enum status watch_run(struct args *args)
 {
 	struct watch watch = { 0 };
 	bool changed = true, alive = true;
-	enum status status;
 	sd_bus *bus;
 	int err;
 
-	if (!options_read(args, &watch.json, &status))
-		return status;
+	if (!args_only_json(args, &watch.json))
+		return args->status;
 	bus = service_open();
 	if (!bus)
 		return STATUS_MACHINE;

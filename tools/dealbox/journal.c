@@ -92,42 +92,19 @@ bool journal_place(struct journal *journal, const char *serial)
 	return !ret;
 }
 
-static bool number_get(struct json_object *object, const char *name, uint32_t *out)
-{
-	struct json_object *member;
-	int64_t value;
-
-	if (!json_object_object_get_ex(object, name, &member) ||
-	    !json_object_is_type(member, json_type_int))
-		return false;
-	value = json_object_get_int64(member);
-	*out = (uint32_t)value;
-	return value >= 0 && value <= UINT32_MAX;
-}
-
-static const char *text_get(struct json_object *object, const char *name)
-{
-	struct json_object *member;
-
-	if (!json_object_object_get_ex(object, name, &member) ||
-	    !json_object_is_type(member, json_type_string))
-		return NULL;
-	return json_object_get_string(member);
-}
-
 static bool item_get(struct json_object *object, struct item *item)
 {
-	const char *state = text_get(object, "state");
+	const char *state = json_get_text(object, "state");
 	int n;
 
 	for (n = 0; state && n < ITEM_STATES; n++) {
 		if (strcmp(state, state_names[n]))
 			continue;
 		item->state = n;
-		return number_get(object, "board", &item->board) &&
-		       number_get(object, "copy", &item->copy) &&
-		       number_get(object, "insertion", &item->insertion) &&
-		       number_get(object, "voids", &item->voids);
+		return json_get_number(object, "board", &item->board) &&
+		       json_get_number(object, "copy", &item->copy) &&
+		       json_get_number(object, "insertion", &item->insertion) &&
+		       json_get_number(object, "voids", &item->voids);
 	}
 	return false;
 }
@@ -145,12 +122,12 @@ static bool list_get(struct json_object *object, const char *name, struct json_o
 static bool journal_get(struct json_object *root, struct journal *journal)
 {
 	struct json_object *items, *files;
-	const char *digest = text_get(root, "set");
+	const char *digest = json_get_text(root, "set");
 	uint32_t version;
 	size_t n;
 
-	if (!number_get(root, "version", &version) || version != JOURNAL_VERSION || !digest ||
-	    !number_get(root, "copies", &journal->copies) ||
+	if (!json_get_number(root, "version", &version) || version != JOURNAL_VERSION || !digest ||
+	    !json_get_number(root, "copies", &journal->copies) ||
 	    !list_get(root, "files", &files, &journal->file_count) ||
 	    !list_get(root, "items", &items, &journal->item_count))
 		return false;

@@ -120,6 +120,20 @@ static bool number_take(const char **text, unsigned long *out)
 	return !errno;
 }
 
+bool args_only_json(struct args *args, bool *json)
+{
+	const char *value;
+	int key;
+
+	while ((key = args_next(args, &value)) >= 0)
+		*json |= key == 'j';
+	if (key == ARGS_STOP)
+		return false;
+	if (args->argc)
+		args->status = args_wrong(args, "it takes no operand: '%s'", args->argv[0]);
+	return !args->argc;
+}
+
 bool args_number(const struct args *args, const char *option, const char *text,
 		 unsigned long min, unsigned long max, unsigned long *out)
 {
@@ -265,4 +279,27 @@ void json_add_text(struct json_object *object, const char *name, const char *tex
 void json_add_number(struct json_object *object, const char *name, int64_t number)
 {
 	json_object_object_add(object, name, json_object_new_int64(number));
+}
+
+bool json_get_number(struct json_object *object, const char *name, uint32_t *out)
+{
+	struct json_object *member;
+	int64_t value;
+
+	if (!json_object_object_get_ex(object, name, &member) ||
+	    !json_object_is_type(member, json_type_int))
+		return false;
+	value = json_object_get_int64(member);
+	*out = (uint32_t)value;
+	return value >= 0 && value <= UINT32_MAX;
+}
+
+const char *json_get_text(struct json_object *object, const char *name)
+{
+	struct json_object *member;
+
+	if (!json_object_object_get_ex(object, name, &member) ||
+	    !json_object_is_type(member, json_type_string))
+		return NULL;
+	return json_object_get_string(member);
 }

@@ -89,6 +89,12 @@ enum status args_wrong(const struct args *args, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
+ * The options of a command that has --json only, and no operand. False when it
+ * has nothing more to do: it then returns args->status.
+ */
+bool args_only_json(struct args *args, bool *json);
+
+/*
  * Reads the decimal number in text. False when it is none, or not within
  * min..max: then it has been said, naming the option.
  */
@@ -135,6 +141,12 @@ void json_say(struct json_object *object);
 
 void json_add_text(struct json_object *object, const char *name, const char *text);
 void json_add_number(struct json_object *object, const char *name, int64_t number);
+
+/* A member that is a whole number of 32 bits. False when there is none. */
+bool json_get_number(struct json_object *object, const char *name, uint32_t *out);
+
+/* A member that is text; it lives as long as object. NULL when there is none. */
+const char *json_get_text(struct json_object *object, const char *name);
 
 /*
  * The progress line: shown on standard error when that is a terminal, else

@@ -63,36 +63,20 @@ bool tracefile_end(FILE *file)
 	return false;
 }
 
-static bool head_number(struct json_object *object, const char *name, uint32_t *out)
-{
-	struct json_object *member;
-	int64_t value;
-
-	if (!json_object_object_get_ex(object, name, &member) ||
-	    !json_object_is_type(member, json_type_int))
-		return false;
-	value = json_object_get_int64(member);
-	*out = (uint32_t)value;
-	return value >= 0 && value <= UINT32_MAX;
-}
-
 /* Takes a line apart. 1: it begins an insertion, *head; 0: *event; -1: neither. */
 static int line_parse(const char *line, struct tracefile_head *head, struct dealbox_event *event)
 {
 	struct json_object *object = json_tokener_parse(line);
-	struct json_object *name;
+	const char *name = json_get_text(object, "name");
 	int ret = -1;
 
-	if (json_object_object_get_ex(object, "name", &name) &&
-	    json_object_is_type(name, json_type_string)) {
-		if (strcmp(json_object_get_string(name), "trace"))
-			ret = event_from_json(object, event) ? 0 : -1;
-		else if (head_number(object, "board", &head->board) &&
-			 head_number(object, "copy", &head->copy) &&
-			 head_number(object, "insertion", &head->insertion) &&
-			 head_number(object, "plan_id", &head->plan_id))
-			ret = 1;
-	}
+	if (name && strcmp(name, "trace"))
+		ret = event_from_json(object, event) ? 0 : -1;
+	else if (name && json_get_number(object, "board", &head->board) &&
+		 json_get_number(object, "copy", &head->copy) &&
+		 json_get_number(object, "insertion", &head->insertion) &&
+		 json_get_number(object, "plan_id", &head->plan_id))
+		ret = 1;
 	json_object_put(object);
 	return ret;
 }
