@@ -4,46 +4,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../kselftest/usbmon.h"
 #include "edge.h"
 #include "wire.h"
 
-/* Documentation/usb/usbmon.rst; no header of the kernel has these. */
-struct mon_packet {
-	uint64_t id;
-	uint8_t type, transfer, endpoint, device;
-	uint16_t bus;
-	uint8_t flag_setup, flag_data;
-	int64_t seconds;
-	int32_t us;
-	int32_t status;
-	uint32_t length, captured;
-	uint8_t setup[8];
-	int32_t interval, start_frame;
-	uint32_t flags, descriptors;
-};
-
-struct mon_fetch {
-	uint32_t *offsets;
-	uint32_t fetch, flush;
-};
-
-struct mon_stats {
-	uint32_t queued, dropped;
-};
-
-#define MON_STATS	_IOR(0x92, 3, struct mon_stats)
-#define MON_RING_SIZE	_IO(0x92, 4)
-#define MON_FETCH	_IOWR(0x92, 7, struct mon_fetch)
-
-#define RING_SIZE	(1 << 20)
 #define FETCH		512
-#define INTERRUPT	1
-
-_Static_assert(sizeof(struct mon_packet) == 64, "as usbmon writes it");
 
 void edge_open(struct edge *edge, int bus, int device)
 {
@@ -53,9 +21,9 @@ void edge_open(struct edge *edge, int bus, int device)
 	edge->device = device;
 	edge->waits = false;
 	edge->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (edge->fd < 0 || ioctl(edge->fd, MON_RING_SIZE, RING_SIZE))
+	if (edge->fd < 0 || ioctl(edge->fd, MON_RING_SIZE, MON_RING))
 		err(3, "%s", path);
-	edge->ring = mmap(NULL, RING_SIZE, PROT_READ, MAP_SHARED, edge->fd, 0);
+	edge->ring = mmap(NULL, MON_RING, PROT_READ, MAP_SHARED, edge->fd, 0);
 	if (edge->ring == MAP_FAILED)
 		err(3, "%s", path);
 }
@@ -108,7 +76,7 @@ static void take_packet(struct edge *edge, const struct mon_packet *packet)
 {
 	int64_t now = packet->seconds * 1000000 + packet->us;
 
-	if (packet->device != edge->device || packet->transfer != INTERRUPT)
+	if (packet->device != edge->device || packet->transfer != MON_INTERRUPT)
 		return;
 	if (packet->endpoint & 0x80 && packet->type == 'C' && !packet->status)
 		card_came(edge, packet, now);
@@ -140,6 +108,6 @@ void edge_take(struct edge *edge)
 
 void edge_close(struct edge *edge)
 {
-	munmap(edge->ring, RING_SIZE);
+	munmap(edge->ring, MON_RING);
 	close(edge->fd);
 }

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
+/*
+ * What usbmon tells of transfers: Documentation/usb/usbmon.rst. No header of the kernel
+ * has it.
+ */
+#ifndef TEST_USBMON_H
+#define TEST_USBMON_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+
+struct mon_packet {
+	uint64_t id;			/* of the URB, as long as it is under way */
+	uint8_t type;			/* S began, C has ended, E could not begin */
+	uint8_t transfer, endpoint, device;
+	uint16_t bus;
+	uint8_t flag_setup, flag_data;
+	int64_t seconds;
+	int32_t us;
+	int32_t status;
+	uint32_t length, captured;
+	uint8_t setup[8];
+	int32_t interval, start_frame;
+	uint32_t flags, descriptors;
+};
+
+_Static_assert(sizeof(struct mon_packet) == 64, "as usbmon writes it");
+
+struct mon_get {
+	struct mon_packet *packet;
+	void *data;
+	size_t size;
+};
+
+struct mon_fetch {
+	uint32_t *offsets;
+	uint32_t fetch, flush;
+};
+
+struct mon_stats {
+	uint32_t queued, dropped;
+};
+
+#define MON_STATS	_IOR(0x92, 3, struct mon_stats)
+#define MON_RING_SIZE	_IO(0x92, 4)
+#define MON_FETCH	_IOWR(0x92, 7, struct mon_fetch)
+#define MON_GET		_IOW(0x92, 10, struct mon_get)
+
+#define MON_INTERRUPT	1		/* transfer */
+#define MON_ROOT_HUB	1		/* device */
+#define MON_RING	(1 << 20)	/* about the largest that it gives */
+
+/* All buses, from now on; -1 and errno. For the caller to close. */
+int usbmon_open(void);
+/* The next one. 0: no more now; -1 and errno: some were lost (ENOBUFS), or as of an ioctl. */
+int usbmon_next(int fd, struct mon_packet *packet);
+
+#endif
