@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Requests, and what became of one whose answer was lost; plans. */
 #include <linux/errno.h>
+#include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -81,6 +82,18 @@ static int submit(struct dealbox *db, struct urb *urb)
 	return error;
 }
 
+unsigned long dealbox_patience(struct dealbox *db, unsigned int ms)
+{
+	unsigned long patience = msecs_to_jiffies(ms), now = jiffies;
+
+	spin_lock_irq(&db->lock);
+	if (db->gone)
+		patience = time_before(now, db->unbound_by) ?
+			   min(patience, db->unbound_by - now) : 0;
+	spin_unlock_irq(&db->lock);
+	return patience;
+}
+
 /*
  * Bounded by ms, and by disconnect and reset. Not by signals: a command whose end
  * nobody has seen would have to be asked for afterwards.
@@ -94,7 +107,7 @@ int dealbox_transfer(struct dealbox *db, struct urb *urb, unsigned int ms)
 	error = submit(db, urb);
 	if (error)
 		return error;
-	if (!wait_for_completion_timeout(&done, msecs_to_jiffies(ms))) {
+	if (!wait_for_completion_timeout(&done, dealbox_patience(db, ms))) {
 		usb_kill_urb(urb);
 		if (urb->status == -ENOENT)
 			return -ETIMEDOUT;

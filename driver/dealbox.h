@@ -140,6 +140,7 @@ struct dealbox {
 
 	spinlock_t lock;		/* everything below: */
 	bool gone;
+	unsigned long unbound_by;	/* ... and no transfer lasts longer than that, in jiffies */
 	int blocked;			/* -errno: no transfer may begin, 0: it may */
 	bool running;			/* int_in shall be submitted */
 	bool waiting;			/* ... by retry, after its pause */
@@ -174,6 +175,8 @@ extern const struct file_operations dealbox_fops;
 
 /* control.c, for dialects */
 void dealbox_transfer_done(struct urb *urb);	/* the completion handler of the next's */
+/* How long to wait for what may take ms, in jiffies: less when the machine is let go. */
+unsigned long dealbox_patience(struct dealbox *db, unsigned int ms);
 /*
  * Submits, and waits for at most ms. -EPIPE, -ETIMEDOUT, -ENOMEM, -ENODEV, -EPROTO
  * for a wrong size, or -EIO.

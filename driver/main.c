@@ -8,6 +8,7 @@
 #include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/idr.h>
+#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
@@ -16,6 +17,8 @@
 #include "dealbox.h"
 
 #define DEALBOX_MINORS	256
+/* For the pause of an unbind, in all: what a machine may take for one answer. */
+#define UNBIND_MS	500
 
 static dev_t dealbox_region;
 static DEFINE_IDA(dealbox_ida);
@@ -147,6 +150,7 @@ static void dealbox_disconnect(struct usb_interface *intf)
 	/* First, so that whoever learns of it by the uevent below finds it so. */
 	spin_lock_irq(&db->lock);
 	db->gone = true;
+	db->unbound_by = jiffies + msecs_to_jiffies(UNBIND_MS);
 	list_for_each_entry(file, &db->files, node)
 		wake_up_poll(&file->wait, EPOLLIN | EPOLLHUP | EPOLLERR);
 	spin_unlock_irq(&db->lock);

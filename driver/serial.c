@@ -44,7 +44,7 @@ static int await_answer(struct dealbox *db, void *data, u16 length)
 {
 	struct dealbox_answer *answer = &db->answer;
 	bool came = wait_for_completion_timeout(&answer->done,
-						msecs_to_jiffies(WIRE_CONTROL_HOST_MS));
+						dealbox_patience(db, WIRE_CONTROL_HOST_MS));
 	int error = 0;
 
 	spin_lock_irq(&db->lock);

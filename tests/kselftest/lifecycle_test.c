@@ -366,6 +366,20 @@ TEST_F(lifecycle, in_line)
 	EXPECT_EQ(variant->storm == INTERRUPTED, e.interrupted > 0);
 }
 
+/* The machine answers nothing any more, not even the pause that an unbind asks for. */
+TEST_F(lifecycle, silent)
+{
+	struct doing d;
+
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, do_read, "dealbox_read"));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request always: ignore"));
+	ASSERT_TRUE(happen(variant->happen, &self->machine));
+	if (!variant->error)
+		ASSERT_TRUE(nudge(&self->machine));
+	EXPECT_EQ(variant->gone ? -ENODEV :
+		  variant->error ? DEALBOX_EV_STATE_LOST : DEALBOX_EV_KEY, ending(&d));
+}
+
 TEST_F(lifecycle, mid_deal)
 {
 	struct dealbox_control c = { .op = DEALBOX_OP_START, .plan_id = PLAN };
