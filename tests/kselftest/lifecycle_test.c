@@ -124,6 +124,9 @@ FIXTURE_SETUP(lifecycle)
 
 FIXTURE_TEARDOWN(lifecycle)
 {
+	/* not even the cable needs to be pulled */
+	if (variant->gone)
+		EXPECT_TRUE(kernel_has_no_transfer(&self->kernel));
 	if (self->fd >= 0)
 		close(self->fd);
 	EXPECT_TRUE(machine_unplug(&self->machine));

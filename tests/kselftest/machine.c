@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "machine.h"
+#include "usbmon.h"
 
 #define TAINT_OURS	(1u << 12 | 1u << 13)	/* out of tree, unsigned */
 
@@ -341,9 +342,13 @@ bool machine_usb_reset(const struct machine *m)
 
 bool kernel_begin(struct kernel *k)
 {
+	memset(k, 0, sizeof(*k));
 	k->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (k->log < 0 || lseek(k->log, 0, SEEK_END) < 0)
 		return fail("/dev/kmsg: %s", strerror(errno));
+	k->usb = usbmon_open();
+	if (k->usb < 0)
+		return fail("/dev/usbmon0: %s", strerror(errno));
 	return true;
 }
 
@@ -382,8 +387,44 @@ static bool log_is_clean(struct kernel *k)
 	return clean;
 }
 
-/* The task that is in a disconnect now, or 0; its stack. */
-static int who_disconnects(char *stack, size_t size)
+static bool note_transfer(struct kernel *k, const struct mon_packet *packet)
+{
+	size_t i;
+
+	if (packet->device == MON_ROOT_HUB)
+		return true;
+	if (packet->type == 'S') {
+		if (k->count == sizeof(k->transfers) / sizeof(k->transfers[0]))
+			return fail("too many transfers are under way");
+		k->transfers[k->count++] = packet->id;
+		return true;
+	}
+	for (i = 0; i < k->count; i++)
+		if (k->transfers[i] == packet->id)
+			k->transfers[i] = k->transfers[--k->count];
+	return true;
+}
+
+bool kernel_has_no_transfer(struct kernel *k)
+{
+	time_t end = time(NULL) + PATIENCE / 1000;
+	struct mon_packet packet;
+	int got;
+
+	do {
+		while ((got = usbmon_next(k->usb, &packet)) > 0)
+			if (!note_transfer(k, &packet))
+				return false;
+		if (got < 0)
+			return fail("usbmon: %s", strerror(errno));
+		if (time(NULL) > end)
+			return fail("%zu transfers do not end", k->count);
+	} while (k->count);
+	return true;
+}
+
+/* The task that is in the module or in a disconnect now, or 0; its stack. */
+static int who_is_there(char *stack, size_t size)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -401,7 +442,7 @@ static int who_disconnects(char *stack, size_t size)
 			continue;
 		stack[fread(stack, 1, size - 1, file)] = '\0';
 		fclose(file);
-		if (strstr(stack, "disconnect"))
+		if (strstr(stack, "disconnect") || strstr(stack, "[dealbox]"))
 			pid = atoi(entry->d_name);
 	}
 	if (proc)
@@ -416,20 +457,26 @@ static bool nobody_hangs(void)
 	int pid;
 
 	/* one that is on its way out is no hang */
-	while ((pid = who_disconnects(stack, sizeof(stack))))
+	while ((pid = who_is_there(stack, sizeof(stack))))
 		if (time(NULL) > end)
 			return fail("task %d hangs:\n%s", pid, stack);
 	return true;
 }
 
-/* The worker of the hub is free: it finds another machine. */
+/* The worker of the hub is free: it finds another machine. And no number is lost. */
 static bool another_port_works(void)
 {
 	static const char *const options[] = { "--manual", NULL };
 	struct machine other;
-	bool ok = machine_plug(&other, options);
+	struct timespec begin;
+	bool ok;
 
-	return machine_unplug(&other) && ok;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	ok = machine_plug(&other, options);
+	ok = took_at_most(2000, &begin, "another machine was found") && ok;
+	if (ok && strcmp(other.node, "/dev/dealbox0"))
+		ok = fail("the only machine is %s", other.node);
+	return machine_unplug(&other) && no_machine_is_left() && ok;
 }
 
 bool kernel_is_well(struct kernel *k)
@@ -438,10 +485,27 @@ bool kernel_is_well(struct kernel *k)
 	char text[32];
 
 	ok = nobody_hangs() && ok;
+	ok = kernel_has_no_transfer(k) && ok;
+	if (!read_file("/sys/module/dealbox", "refcnt", text, sizeof(text)) ||
+	    strcmp(text, "0"))
+		ok = fail("the module is in use: %s", text);
 	if (!read_file("/proc/sys/kernel", "tainted", text, sizeof(text)) ||
 	    strtoul(text, NULL, 10) & ~TAINT_OURS)
 		ok = fail("the kernel is tainted: %s", text);
 	ok = log_is_clean(k) && ok;
 	close(k->log);
+	close(k->usb);
 	return ok;
+}
+
+bool took_at_most(unsigned int ms, const struct timespec *since, const char *what)
+{
+	struct timespec now;
+	long took;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	took = (now.tv_sec - since->tv_sec) * 1000 + (now.tv_nsec - since->tv_nsec) / 1000000;
+	printf("# %s after %ld ms\n", what, took);
+	return !getenv("COUNTED_TIME") || took <= ms ||
+	       fail("%s after %ld ms, which is more than %u", what, took, ms);
 }

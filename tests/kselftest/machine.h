@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include <time.h>
+#include <linux/types.h>
 
 /* How long anything may take before it counts as hanging, in ms. */
 #define PATIENCE	60000
@@ -62,10 +64,28 @@ const char *kernel_report(const char *record);
 
 struct kernel {
 	int log;
+	int usb;		/* usbmon of all buses */
+	size_t count;		/* transfers under way: */
+	__u64 transfers[64];
 };
 
 bool kernel_begin(struct kernel *k);
-/* Tainted, warned, hung, or no other machine can be plugged in: false. */
+/* Waits until no transfer is under way that began since kernel_begin(), but of root hubs. */
+bool kernel_has_no_transfer(struct kernel *k);
+/*
+ * When nobody has a machine open, and none is plugged in. False, and it has been said
+ * why: another one is not found, or has not the first number; a task is still in the
+ * module or in a disconnect; a transfer is under way; the module is in use; the kernel
+ * is tainted by more than the module, or its log has one of the words of
+ * tests/vm/reports.
+ */
 bool kernel_is_well(struct kernel *k);
+
+/*
+ * Tells how long it took since then. False if that was more than ms, and time is counted
+ * (tests/vm/run -i, of which COUNTED_TIME in the environment tells): elsewhere it may be
+ * for the computer, which is busy.
+ */
+bool took_at_most(unsigned int ms, const struct timespec *since, const char *what);
 
 #endif

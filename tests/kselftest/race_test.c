@@ -161,7 +161,7 @@ static bool (*const ends[])(struct machine *m) = { unplug, cut, unbind, deauthor
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 
-static bool lap(unsigned int *seed)
+static bool lap(struct kernel *kernel, unsigned int *seed)
 {
 	const char *const options[] = {
 		"--kind", rand_r(seed) % 2 ? "stored" : "routed", "--manual", "--speed", "0", NULL
@@ -174,7 +174,7 @@ static bool lap(unsigned int *seed)
 	for (i = 0; ok && i < 4; i++)
 		ok = trials[rand_r(seed) % COUNT(trials)](&machine);
 	ok = ok && ends[rand_r(seed) % COUNT(ends)](&machine);
-	return machine_unplug(&machine) && ok;
+	return machine_unplug(&machine) && kernel_has_no_transfer(kernel) && ok;
 }
 
 /* Nothing is left of it that would keep it. */
@@ -228,7 +228,7 @@ int main(int argc, char **argv)
 	}
 	/* some, however slow the computer */
 	while (ok && (laps < 6 || time(NULL) < end)) {
-		ok = lap(&seed);
+		ok = lap(&kernel, &seed);
 		laps++;
 	}
 	ksft_print_msg("%u laps in %ld s\n", laps, time(NULL) - start);
