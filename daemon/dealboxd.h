@@ -33,6 +33,7 @@ struct station {
 	struct service *service;
 	char id[128];			/* "SN1", "port:1-2.3": as in the ledger */
 	char path[256];			/* its object on the bus */
+	char uri[300];			/* by which it was opened */
 	char serial[64];
 	char port[32];
 	char model[64];
@@ -56,12 +57,14 @@ struct station {
 	char revealed[512];		/* and with it */
 };
 
-/* An address where a machine did not answer: it is left alone for a while. */
-struct silent {
-	struct silent *next;
+/* A machine that could not be opened, or did not answer: it is left alone for a while. */
+struct aside {
+	struct aside *next;
 	char uri[300];
+	char port[32];
 	uint64_t until;			/* us */
 	uint64_t wait;
+	char said[1024];		/* why */
 };
 
 /* The buttons, switches and lamps around the machines. */
@@ -85,9 +88,11 @@ struct service {
 	struct jobs jobs;
 	struct station *stations;
 	struct station *turn;		/* whose turn it is in stations_run(), NULL = the first */
-	struct silent *silent;
+	struct aside *asides;
 	uint64_t quiet;			/* us: until then no machine is asked that is suspect */
-	sd_event_source *timer;
+	uint64_t look;			/* us: when machines that work are looked at next */
+	sd_event_source *alarm;		/* for what no event tells */
+	sd_event_source *seek;		/* looks what there is */
 	sd_event_source *more;		/* goes on with stations_run() */
 	struct udev_monitor *monitor;
 	struct panel panel;
@@ -109,12 +114,15 @@ void log_message(enum message message, const struct station *station, const stru
 		 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* ---- station.c ---- */
-/* Looks for machines that came. */
-void stations_scan(struct service *service);
+/* Begins to look for machines. 0 or -errno. */
+int stations_open(struct service *service);
+/*
+ * Looks soon which machines there are. udev has news of that port (NULL: of none, or any): a
+ * machine there is tried again, however often it was refused.
+ */
+void stations_seek(struct service *service, const char *port);
 /* Lets every desk do what it can; called whenever something has changed. */
 void stations_run(struct service *service);
-/* Asks waiting machines how they stand. */
-void stations_look(struct service *service);
 /*
  * The emergency stop of one machine or (NULL) of all. It acts first; if true, something was
  * stopped by it, and stations_stopped() writes down who did it (UINT32_MAX = a button).

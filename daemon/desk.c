@@ -155,6 +155,11 @@ static struct event_row event_row(uint32_t type)
 	return type < 0x28 ? held : fault;
 }
 
+bool desk_watched(const struct desk *d, const struct jobs *jobs)
+{
+	return d->plugged && (d->phase != PHASE_NONE || d->deals || d->fault || jobs_open(jobs));
+}
+
 void desk_look(struct desk *d)
 {
 	d->stale = d->plugged;
@@ -501,11 +506,6 @@ static bool by_reader(const struct desk *d, const struct job *job)
 {
 	return job->options & DEALBOX_JOB_BY_READER &&
 	       d->capabilities & DEALBOX_CAP_BOARD_READER;
-}
-
-static bool job_open(const struct job *job)
-{
-	return job->state == DEALBOX_LEDGER_JOB_OPEN && !job->repeat;
 }
 
 /* The copy that was told to the operator stays, while nothing speaks against it. */

@@ -136,7 +136,12 @@ void desk_init(struct desk *desk, const char *id);
 /* The machine is there; its status follows. */
 void desk_plugged(struct desk *desk, const struct dealbox_info *info);
 void desk_unplugged(struct desk *desk);
-/* Look at the machine again: called now and then while it waits, an event may be lost. */
+/*
+ * Is there anything that a lost event, or a machine that hangs, would hold up? Then it is looked at
+ * now and then; a machine that has nothing to do is left in peace.
+ */
+bool desk_watched(const struct desk *desk, const struct jobs *jobs);
+/* Look at the machine again. */
 void desk_look(struct desk *desk);
 /*
  * Does the status tell of a board that came or went, or of a deal that is over, of which no event

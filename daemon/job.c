@@ -202,6 +202,20 @@ bool job_done(const struct job *job)
 	return true;
 }
 
+bool job_open(const struct job *job)
+{
+	return job->state == DEALBOX_LEDGER_JOB_OPEN && !job->repeat;
+}
+
+bool jobs_open(const struct jobs *jobs)
+{
+	const struct job *job;
+
+	for (job = jobs->first; job && (!job_open(job) || job_done(job)); job = job->next)
+		;
+	return job;
+}
+
 /* One place in the order: is it wanted, and free? */
 static bool try_pick(const struct job *job, size_t n, unsigned int copy, unsigned int board,
 		     bool (*taken)(const struct copy *copy, const void *context),

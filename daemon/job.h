@@ -71,6 +71,10 @@ int job_set_state(struct job *job, unsigned int board, unsigned int copy,
 unsigned int job_recorded(const struct job *job);
 /* Is nothing left to be dealt? A job without limit is never done. */
 bool job_done(const struct job *job);
+/* May boards of it be dealt: is it neither paused nor cancelled, nor a repeat? */
+bool job_open(const struct job *job);
+/* Is any job open, and not done? */
+bool jobs_open(const struct jobs *jobs);
 
 /*
  * The copy that is to be dealt next, in the order that the job wants: copies in a row

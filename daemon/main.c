@@ -13,25 +13,7 @@
 
 #include "dealboxd.h"
 
-#define LOOK_US		2000000	/* between two looks at machines that wait */
-
-static void again(struct service *s, uint64_t delay)
-{
-	sd_event_source_set_time_relative(s->timer, delay);
-	sd_event_source_set_enabled(s->timer, SD_EVENT_ONESHOT);
-}
-
-static int on_timer(sd_event_source *source, uint64_t now, void *context)
-{
-	struct service *s = context;
-
-	(void)source;
-	(void)now;
-	stations_scan(s);
-	stations_look(s);
-	again(s, LOOK_US);
-	return 0;
-}
+#define MACHINE_INTERFACE "255/68/1"	/* class, subclass and protocol, as the kernel writes them */
 
 static int on_more(sd_event_source *source, void *context)
 {
@@ -40,19 +22,44 @@ static int on_more(sd_event_source *source, void *context)
 	return 0;
 }
 
-/* A device came or went: what there is now is looked up, so that no event can mislead. */
+/* "" for what has no port, NULL for what is no machine. */
+static const char *machine_port(struct udev_device *device)
+{
+	const char *interface = udev_device_get_property_value(device, "INTERFACE");
+	struct udev_device *usb;
+
+	if (strcmp(udev_device_get_subsystem(device), "dealbox") &&
+	    (!interface || strcmp(interface, MACHINE_INTERFACE)))
+		return NULL;
+	usb = udev_device_get_parent_with_subsystem_devtype(device, "usb", "usb_device");
+	return usb ? udev_device_get_sysname(usb) : "";
+}
+
+/* A device came or went, and udev has done what it had to do. */
 static int on_udev(sd_event_source *source, int fd, uint32_t revents, void *context)
 {
 	struct service *s = context;
 	struct udev_device *device;
+	bool panel = false;
+	const char *port;
 
 	(void)source;
 	(void)fd;
 	(void)revents;
-	while ((device = udev_monitor_receive_device(s->monitor)))
+	errno = 0;
+	while ((device = udev_monitor_receive_device(s->monitor))) {
+		port = machine_port(device);
+		if (port)
+			stations_seek(s, port);
+		panel |= !strcmp(udev_device_get_subsystem(device), "gpio");
 		udev_device_unref(device);
-	panel_look(s);
-	stations_scan(s);
+		errno = 0;
+	}
+	/* more came at once than the kernel keeps */
+	if (errno == ENOBUFS)
+		stations_seek(s, NULL);
+	if (panel || errno == ENOBUFS)
+		panel_look(s);
 	return 0;
 }
 
@@ -73,7 +80,7 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 		panel_open(s);
 	}
 	sd_notify(0, "READY=1");
-	again(s, 0);
+	stations_seek(s, NULL);
 	return 0;
 }
 
@@ -118,9 +125,6 @@ static int open_event(struct service *s)
 	if (err >= 0)
 		err = sd_event_add_signal(s->event, NULL, SIGHUP, on_hangup, s);
 	if (err >= 0)
-		err = sd_event_add_time_relative(s->event, &s->timer, CLOCK_MONOTONIC, 0, 0, on_timer,
-						 s);
-	if (err >= 0)
 		err = sd_event_add_defer(s->event, &s->more, on_more, s);
 	if (err >= 0)
 		err = sd_event_source_set_enabled(s->more, SD_EVENT_OFF);
@@ -143,8 +147,11 @@ static int serve(struct service *s)
 		err = work_open(s);
 	if (err >= 0)
 		err = bus_open(s);
+	/* what comes after the first look is told */
 	if (err >= 0)
 		err = open_udev(s, udev);
+	if (err >= 0)
+		err = stations_open(s);
 	if (err >= 0) {
 		panel_open(s);
 		log_message(MESSAGE_STARTED, NULL, NULL, "ready; the ledger is %s", s->config.ledger);
@@ -160,7 +167,6 @@ static int serve(struct service *s)
 	dealbox_ledger_free(s->ledger);
 	udev_monitor_unref(s->monitor);
 	udev_unref(udev);
-	sd_event_source_unref(s->timer);
 	sd_event_source_unref(s->more);
 	sd_event_unref(s->event);
 	config_free(&s->config);

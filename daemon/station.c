@@ -28,9 +28,10 @@
 #define ROUND_US	1000000
 /* .. one that did not answer is asked again only when three times as long has passed, .. */
 #define QUIET		3
-/* .. and when it has been given up, it is looked for ever less often. */
-#define SILENT_US	4000000
-#define SILENT_MAX_US	256000000
+/* .. and what could not be opened, or was given up, is tried again ever less often. */
+#define ASIDE_US	4000000
+#define ASIDE_MAX_US	256000000
+#define LOOK_US		2000000	/* between two looks at machines that work */
 
 static uint64_t clock_us(void)
 {
@@ -51,45 +52,64 @@ static void station_close(struct station *st, const char *why)
 	desk_unplugged(&st->desk);
 }
 
-/* ---- machines that do not answer -------------------------------------------- */
-
-static struct silent *silent_find(const struct service *s, const char *uri)
+/* Which machine is open by this address, or at this port ("": none)? */
+static struct station *station_at(const struct service *s, const char *uri, const char *port)
 {
-	struct silent *silent;
+	struct station *st;
 
-	for (silent = s->silent; silent && strcmp(silent->uri, uri); silent = silent->next)
+	for (st = s->stations; st; st = st->next)
+		if (st->machine && (!strcmp(st->uri, uri) || (*port && !strcmp(st->port, port))))
+			return st;
+	return NULL;
+}
+
+/* ---- machines that cannot be used ------------------------------------------- */
+
+static struct aside *aside_find(const struct service *s, const char *uri)
+{
+	struct aside *aside;
+
+	for (aside = s->asides; aside && strcmp(aside->uri, uri); aside = aside->next)
 		;
-	return silent;
+	return aside;
 }
 
-static void silent_add(struct service *s, const char *uri)
+/* Leaves it alone for a while. One that is in use may be free at any moment. */
+static void aside_add(struct service *s, const char *uri, const char *port, const char *why, int err)
 {
-	struct silent *silent = silent_find(s, uri);
+	struct aside *aside = aside_find(s, uri);
 
-	if (!silent) {
-		silent = calloc(1, sizeof(*silent));
-		if (!silent)
+	if (!aside) {
+		aside = calloc(1, sizeof(*aside));
+		if (!aside)
 			return;
-		snprintf(silent->uri, sizeof(silent->uri), "%s", uri);
-		silent->wait = SILENT_US / 2;
-		silent->next = s->silent;
-		s->silent = silent;
+		snprintf(aside->uri, sizeof(aside->uri), "%s", uri);
+		aside->wait = ASIDE_US / 2;
+		aside->next = s->asides;
+		s->asides = aside;
 	}
-	if (silent->wait < SILENT_MAX_US)
-		silent->wait *= 2;
-	silent->until = clock_us() + silent->wait;
+	/* the same is not said again */
+	if (*why && strcmp(aside->said, why))
+		log_message(MESSAGE_REFUSED, NULL, NULL, "%s", why);
+	snprintf(aside->said, sizeof(aside->said), "%s", why);
+	snprintf(aside->port, sizeof(aside->port), "%s", port);
+	if (err == -EBUSY)
+		aside->wait = ASIDE_US;
+	else if (aside->wait < ASIDE_MAX_US)
+		aside->wait *= 2;
+	aside->until = clock_us() + aside->wait;
 }
 
-static void silent_remove(struct service *s, const char *uri)
+static void aside_remove(struct service *s, const char *uri)
 {
-	struct silent *silent = silent_find(s, uri), **at = &s->silent;
+	struct aside *aside = aside_find(s, uri), **at = &s->asides;
 
-	if (!silent)
+	if (!aside)
 		return;
-	while (*at != silent)
+	while (*at != aside)
 		at = &(*at)->next;
-	*at = silent->next;
-	free(silent);
+	*at = aside->next;
+	free(aside);
 }
 
 /* ---- events ---------------------------------------------------------------- */
@@ -194,8 +214,11 @@ static int on_events(sd_event_source *source, int fd, uint32_t revents, void *co
 	(void)source;
 	(void)fd;
 	(void)revents;
-	if (read_events(st) < 0)
+	if (read_events(st) < 0) {
 		station_close(st, "the machine is gone");
+		/* it may have come back before we saw that it went */
+		stations_seek(st->service, NULL);
+	}
 	stations_run(st->service);
 	return 0;
 }
@@ -239,7 +262,7 @@ static enum did do_status(struct station *st, const struct step *step)
 		poll(&wait, 1, SETTLE_MS);
 	}
 	desk_status(&st->desk, &status);
-	silent_remove(st->service, dealbox_machine_uri(st->machine));
+	aside_remove(st->service, st->uri);
 	return answer(st, 0);
 }
 
@@ -517,8 +540,7 @@ static void run_one(struct station *st)
 			bus_job_changed(s, step.copy.job);
 	}
 	if (!st->desk.plugged && st->machine) {
-		if (st->suspect)
-			silent_add(s, dealbox_machine_uri(st->machine));
+		aside_add(s, st->uri, st->port, "", -EIO);
 		station_close(st, "the machine is out of order");
 		st->suspect = false;
 	}
@@ -549,10 +571,49 @@ static void run_all(struct service *s)
 	s->turn = NULL;
 }
 
+/* Emulators tell nobody when they come: is one missing that is not left alone? */
+static bool emulator_missing(const struct service *s)
+{
+	char uri[300];
+	size_t n;
+
+	for (n = 0; n < s->config.emulator_count; n++) {
+		snprintf(uri, sizeof(uri), "emu:%s", s->config.emulators[n]);
+		if (!station_at(s, uri, "") && !aside_find(s, uri))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Sets the alarm for what no event will tell: machines that are looked at, asked or tried
+ * again. Mostly there is none, and the service sleeps until something happens.
+ */
+static void alarm_set(struct service *s)
+{
+	const struct aside *aside;
+	const struct station *st;
+	uint64_t next = emulator_missing(s) ? s->look : UINT64_MAX;
+
+	for (st = s->stations; st; st = st->next) {
+		if (desk_watched(&st->desk, &s->jobs) && s->look < next)
+			next = s->look;
+		if (st->suspect && st->desk.plugged && s->quiet < next)
+			next = s->quiet;
+	}
+	for (aside = s->asides; aside; aside = aside->next)
+		if (aside->until < next && !station_at(s, aside->uri, aside->port))
+			next = aside->until;
+	if (next != UINT64_MAX)
+		sd_event_source_set_time(s->alarm, next);
+	sd_event_source_set_enabled(s->alarm, next == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+}
+
 void stations_run(struct service *s)
 {
 	run_all(s);
 	panel_show(s);
+	alarm_set(s);
 }
 
 bool stations_stop(struct service *s, const struct station *only)
@@ -579,15 +640,6 @@ void stations_stopped(struct service *s, const struct station *only, uint32_t ui
 	log_message(MESSAGE_STOP, only, NULL, "emergency stop");
 	if (dealbox_ledger_add_act(s->ledger, &act))
 		log_message(MESSAGE_LEDGER, only, NULL, "%s", dealbox_ledger_error(s->ledger));
-}
-
-void stations_look(struct service *s)
-{
-	struct station *st;
-
-	for (st = s->stations; st; st = st->next)
-		desk_look(&st->desk);
-	stations_run(s);
 }
 
 /* ---- coming and going -------------------------------------------------------- */
@@ -617,34 +669,35 @@ static struct station *station_get(struct service *s, const char *id)
 	return st;
 }
 
-/* Opens a machine that is not open yet; quietly nothing when it cannot be. */
+/* Opens a machine that is not open yet; quietly nothing when it is not there. */
 static void station_open(struct service *s, const char *uri, const char *port)
 {
-	const struct silent *silent = silent_find(s, uri);
+	const struct aside *aside = aside_find(s, uri);
 	struct dealbox_machine *machine;
 	struct dealbox_reason reason;
 	struct dealbox_info info;
+	char id[128], why[sizeof(aside->said)];
 	struct station *st;
-	char id[128];
 	int err;
 
-	if (silent && clock_us() < silent->until)
+	if ((aside && clock_us() < aside->until) || station_at(s, uri, port))
 		return;
-	for (st = s->stations; st; st = st->next)
-		if (st->machine && !strcmp(dealbox_machine_uri(st->machine), uri))
-			return;
 	err = dealbox_machine_open(uri, false, &machine, &reason);
-	if (err == -ENOENT || err == -ENODEV || err == -ECONNREFUSED)
-		return;
-	if (err == -ETIMEDOUT)
-		silent_add(s, uri);
-	if (err) {
-		log_message(MESSAGE_REFUSED, NULL, NULL, "%s: %s; %s", uri, reason.what, reason.next);
+	if (err == -ENOENT || err == -ENODEV || err == -ECONNREFUSED) {
+		aside_remove(s, uri);
 		return;
 	}
-	if (dealbox_machine_get_info(machine, &info) || dealbox_machine_claim(machine)) {
-		log_message(MESSAGE_REFUSED, NULL, NULL, "%s: %s", uri,
-			    dealbox_machine_reason(machine)->what);
+	if (err) {
+		snprintf(why, sizeof(why), "%s%s%s", reason.what, *reason.next ? "; " : "", reason.next);
+		aside_add(s, uri, port, why, err);
+		return;
+	}
+	err = dealbox_machine_get_info(machine, &info);
+	if (!err)
+		err = dealbox_machine_claim(machine);
+	if (err) {
+		snprintf(why, sizeof(why), "%s", dealbox_machine_reason(machine)->what);
+		aside_add(s, uri, port, why, err);
 		dealbox_machine_close(machine);
 		return;
 	}
@@ -661,11 +714,13 @@ static void station_open(struct service *s, const char *uri, const char *port)
 	if (!st || st->machine ||
 	    sd_event_add_io(s->event, &st->source, dealbox_machine_fd(machine), EPOLLIN, on_events,
 			    st) < 0) {
+		aside_add(s, uri, port, "", -ENOMEM);
 		dealbox_machine_close(machine);
 		return;
 	}
 	st->machine = machine;
 	st->suspect = false;
+	snprintf(st->uri, sizeof(st->uri), "%s", uri);
 	snprintf(st->serial, sizeof(st->serial), "%s", info.serial);
 	snprintf(st->port, sizeof(st->port), "%s", port);
 	snprintf(st->model, sizeof(st->model), "%s", info.name);
@@ -673,26 +728,110 @@ static void station_open(struct service *s, const char *uri, const char *port)
 	desk_plugged(&st->desk, &info);
 }
 
-void stations_scan(struct service *s)
+/* Tries the emulators of the settings; false: not all of them, the time was over. */
+static bool open_emulators(struct service *s, uint64_t end)
 {
-	uint64_t end = clock_us() + ROUND_US;
-	struct dealbox_machine_list *list;
 	char uri[300];
 	size_t n;
 
-	/* a machine that is open is in the list too; station_open() knows it */
-	if (!dealbox_machine_list(NULL, &list, NULL)) {
-		for (n = 0; n < dealbox_machine_list_count(list) && clock_us() < end; n++)
-			station_open(s, dealbox_machine_list_uri(list, n),
-				     dealbox_machine_list_port(list, n));
-		dealbox_machine_list_free(list);
-	}
-	/* those that are left are found by the next look */
 	for (n = 0; n < s->config.emulator_count && clock_us() < end; n++) {
 		snprintf(uri, sizeof(uri), "emu:%s", s->config.emulators[n]);
 		station_open(s, uri, "");
 	}
+	return n == s->config.emulator_count;
+}
+
+/* What has a port and is not there any more need not be tried again. */
+static void asides_forget(struct service *s, const struct dealbox_machine_list *list)
+{
+	size_t n, count = dealbox_machine_list_count(list);
+	struct aside *aside, *next;
+
+	for (aside = s->asides; aside; aside = next) {
+		next = aside->next;
+		for (n = 0; n < count && strcmp(aside->uri, dealbox_machine_list_uri(list, n)); n++)
+			;
+		if (*aside->port && n == count)
+			aside_remove(s, aside->uri);
+	}
+}
+
+/* Something came or went: what there is now is looked up, so that no event can mislead. */
+static int on_seek(sd_event_source *source, void *context)
+{
+	struct service *s = context;
+	uint64_t end = clock_us() + ROUND_US;
+	struct dealbox_machine_list *list;
+	struct dealbox_reason reason;
+	bool all = true;
+	size_t n;
+
+	/* a machine that is open is in the list too; station_open() knows it */
+	if (!dealbox_machine_list(NULL, &list, &reason)) {
+		asides_forget(s, list);
+		for (n = 0; n < dealbox_machine_list_count(list) && clock_us() < end; n++)
+			station_open(s, dealbox_machine_list_uri(list, n),
+				     dealbox_machine_list_port(list, n));
+		all = n == dealbox_machine_list_count(list);
+		dealbox_machine_list_free(list);
+	} else {
+		log_message(MESSAGE_REFUSED, NULL, NULL, "%s; %s", reason.what, reason.next);
+	}
+	if (!open_emulators(s, end) || !all)
+		sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	stations_run(s);
+	return 0;
+}
+
+static int on_alarm(sd_event_source *source, uint64_t at, void *context)
+{
+	struct service *s = context;
+	uint64_t now = clock_us(), end = now + ROUND_US;
+	struct aside *aside, *next;
+	char uri[sizeof(aside->uri)], port[sizeof(aside->port)];
+	struct station *st;
+
+	(void)source;
+	(void)at;
+	/* a try may take its own entry away, and no other */
+	for (aside = s->asides; aside && clock_us() < end; aside = next) {
+		next = aside->next;
+		if (aside->until > now)
+			continue;
+		snprintf(uri, sizeof(uri), "%s", aside->uri);
+		snprintf(port, sizeof(port), "%s", aside->port);
+		station_open(s, uri, port);
+	}
+	if (now >= s->look) {
+		s->look = now + LOOK_US;
+		open_emulators(s, end);
+		for (st = s->stations; st; st = st->next)
+			if (desk_watched(&st->desk, &s->jobs))
+				desk_look(&st->desk);
+	}
+	stations_run(s);
+	return 0;
+}
+
+int stations_open(struct service *s)
+{
+	int err = sd_event_add_defer(s->event, &s->seek, on_seek, s);
+
+	if (err >= 0)
+		err = sd_event_add_time(s->event, &s->alarm, CLOCK_MONOTONIC, 0, 0, on_alarm, s);
+	if (err >= 0)
+		err = sd_event_source_set_enabled(s->alarm, SD_EVENT_OFF);
+	return err;
+}
+
+void stations_seek(struct service *s, const char *port)
+{
+	struct aside *aside;
+
+	for (aside = s->asides; aside && port; aside = aside->next)
+		if (!strcmp(aside->port, port))
+			aside->until = 0;
+	sd_event_source_set_enabled(s->seek, SD_EVENT_ONESHOT);
 }
 
 struct station *station_find(const struct service *s, const char *path)
@@ -708,9 +847,10 @@ void stations_free(struct service *s)
 {
 	struct station *st;
 
-	while (s->silent)
-		silent_remove(s, s->silent->uri);
-
+	while (s->asides)
+		aside_remove(s, s->asides->uri);
+	sd_event_source_unref(s->seek);
+	sd_event_source_unref(s->alarm);
 	while ((st = s->stations)) {
 		s->stations = st->next;
 		sd_event_source_disable_unref(st->source);

@@ -105,6 +105,15 @@ static int usb_visit(visit_fn visit, void *state)
 	return ret;
 }
 
+/*
+ * Has udev given the node its group and its names? Before that whoever opens it is refused, for
+ * no reason that lasts. Where no udev runs, nobody waits for it.
+ */
+static bool ready(struct udev_device *device)
+{
+	return access("/run/udev/control", F_OK) || udev_device_get_is_initialized(device);
+}
+
 static struct udev_device *usb_parent(struct udev_device *device)
 {
 	return udev_device_get_parent_with_subsystem_devtype(device, "usb", "usb_device");
@@ -124,7 +133,7 @@ static int local_add(struct udev_device *device, void *state)
 	const char *node = udev_device_get_devnode(device);
 	struct entry *entry;
 
-	if (!node)
+	if (!node || !ready(device))
 		return 0;
 	entry = entry_add(state, "local", node);
 	if (!entry)
@@ -146,7 +155,7 @@ static int usb_add(struct udev_device *interface, void *state)
 	const char *serial;
 	struct entry *entry;
 
-	if (!usb || module_drives(interface))
+	if (!usb || !ready(usb) || module_drives(interface))
 		return 0;
 	serial = udev_device_get_sysattr_value(usb, "serial");
 	entry = entry_add(state, "usb", serial && *serial ? serial : udev_device_get_sysname(usb));
@@ -329,8 +338,22 @@ static bool secure_boot(void)
 	return size == sizeof(value) && value[4] == 1;
 }
 
+static int unready_match(struct udev_device *device, void *state)
+{
+	*(bool *)state |= !ready(device);
+	return 0;
+}
+
+static int unready_usb_match(struct udev_device *interface, void *state)
+{
+	struct udev_device *usb = usb_parent(interface);
+
+	return usb ? unready_match(usb, state) : 0;
+}
+
 int reason_no_machine(struct dealbox_reason *reason)
 {
+	bool unready = false;
 	bool loaded = !access("/sys/module/dealbox", F_OK);
 	struct usb_place place = { 0 };
 	struct usb_search search = { .place = "", .found = &place };
@@ -341,6 +364,12 @@ int reason_no_machine(struct dealbox_reason *reason)
 		return reason_set(reason, -ENODEV,
 				  "plug the machine in and switch it on; `lsusb` must show it",
 				  "no dealing machine is plugged in");
+	usb_visit(unready_usb_match, &unready);
+	local_visit(unready_match, &unready);
+	if (unready)
+		return reason_set(reason, -ENODEV, "`udevadm settle` waits for it; then try again",
+				  "a machine is at port %s, and udev is not done with it yet",
+				  place.port);
 	if (!loaded && secure_boot()) {
 		snprintf(next, sizeof(next), "use usb:%s, which needs no module; or sign the module",
 			 place.port);

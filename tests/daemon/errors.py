@@ -235,6 +235,14 @@ def test_files_that_cannot_be_used(w):
         assert error.get_dbus_name() == 'io.dealbox1.Error.Repeat' and 'Law 6D2' in str(error), error
 
 
+def test_every_row_of_the_list_is_brought_about(w):
+    """All but E16: a machine must become slower for it, as it does in tests/unit/test_desk.c."""
+    shown = ' '.join(list(ROWS) + [test.__doc__ or '' for test in tests_of(globals())])
+    lacking = {'E%d' % n for n in range(1, 18)} | {'E2a', 'E2b', 'E2c'}
+    lacking -= set(re.findall(r'\bE\d+[a-c]?\b', shown))
+    assert not lacking, lacking
+
+
 def test_board_numbers(w):
     """E11: not readable, and another than the one that was expected."""
     w.tell('FIRST', 'remove')

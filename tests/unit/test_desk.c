@@ -1182,6 +1182,34 @@ static void test_slow(void **state)
 	assert_true(desk_slow(&desk));
 }
 
+/* A machine with nothing to do is left in peace; whatever it does, or is to do, is watched. */
+static void test_watched(void **state)
+{
+	const struct dealbox_info info = { .capabilities = DEALBOX_CAP_BY_CARD };
+	struct jobs none = { 0 }, jobs = { 0 };
+	unsigned int board = 1;
+	struct desk desk;
+
+	(void)state;
+	assert_non_null(jobs_add(&jobs, 1, 1, &board, 1, 1, 0, 0));
+	desk_init(&desk, "SN1");
+	assert_false(desk_watched(&desk, &jobs));
+	desk_plugged(&desk, &info);
+	assert_true(desk_watched(&desk, &jobs));
+	assert_false(desk_watched(&desk, &none));
+	desk.phase = PHASE_RUNNING;
+	assert_true(desk_watched(&desk, &none));
+	desk.phase = PHASE_NONE;
+	desk.deals = true;
+	assert_true(desk_watched(&desk, &none));
+	desk.deals = false;
+	desk.fault = true;
+	assert_true(desk_watched(&desk, &none));
+	desk_unplugged(&desk);
+	assert_false(desk_watched(&desk, &jobs));
+	jobs_free(&jobs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1200,6 +1228,7 @@ int main(void)
 		cmocka_unit_test(test_by_position),
 		cmocka_unit_test(test_test_deal),
 		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_watched),
 		cmocka_unit_test(test_anything_in_any_order),
 		cmocka_unit_test(test_chaos_reaches),
 	};

@@ -128,6 +128,34 @@ static void test_priorities(void **state)
 }
 
 /* Every row of the list of errors is somewhere in the table, and every row is whole. */
+/* Is there anything to be dealt? */
+static void test_open(void **state)
+{
+	struct jobs jobs = { 0 };
+	struct job *first, *endless;
+	unsigned int board = 1;
+
+	(void)state;
+	assert_false(jobs_open(&jobs));
+	first = jobs_add(&jobs, 1, 1, &board, 1, 1, 0, 0);
+	assert_true(jobs_open(&jobs));
+	first->state = DEALBOX_LEDGER_JOB_PAUSED;
+	assert_false(jobs_open(&jobs));
+	first->state = DEALBOX_LEDGER_JOB_OPEN;
+	first->repeat = true;
+	assert_false(jobs_open(&jobs));
+	first->repeat = false;
+	job_set_state(first, 1, 1, DEALBOX_LEDGER_COPY_DEALING);
+	assert_true(jobs_open(&jobs));
+	job_set_state(first, 1, 1, DEALBOX_LEDGER_COPY_RECORDED);
+	assert_false(jobs_open(&jobs));
+	endless = jobs_add(&jobs, 2, 1, &board, 1, 0, 0, 0);
+	assert_true(jobs_open(&jobs));
+	endless->state = DEALBOX_LEDGER_JOB_CANCELLED;
+	assert_false(jobs_open(&jobs));
+	jobs_free(&jobs);
+}
+
 static void test_troubles(void **state)
 {
 	static const char *const rows[] = {
@@ -164,13 +192,41 @@ static void test_troubles(void **state)
 	assert_string_equal(text, "Put in ");
 }
 
+/* docs/daemon.md has the same table, row by row, with N for a number. */
+static void test_troubles_are_in_the_docs(void **state)
+{
+	FILE *file = fopen(TEST_DATA "/../../docs/daemon.md", "re");
+	char line[1024], expected[1024], text[512], *at;
+	unsigned int row = 0;
+
+	(void)state;
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file) && strcmp(line, "| state | row | way on |\n"))
+		;
+	assert_non_null(fgets(line, sizeof(line), file));
+	for (; fgets(line, sizeof(line), file) && *line == '|'; row++) {
+		assert_in_range(row, 0, TROUBLES - 1);
+		/* no text has these numbers but for board and copy */
+		trouble_text(row, 9, 9, text, sizeof(text));
+		for (at = text; (at = strchr(at, '9')); at++)
+			*at = 'N';
+		snprintf(expected, sizeof(expected), "| %s | %s | %s |\n", trouble_rows[row].name,
+			 trouble_rows[row].rows, text);
+		assert_string_equal(line, expected);
+	}
+	assert_int_equal(row, TROUBLES);
+	fclose(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_priorities),
+		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_troubles),
+		cmocka_unit_test(test_troubles_are_in_the_docs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,8 @@ struct dealbox_reason {
 /*
  * The machines of this computer: those with the kernel module, those on USB that
  * the module does not drive, and emulators[], paths of sockets (NULL, or ended
- * by NULL; those where nothing listens are left out).
+ * by NULL; those where nothing listens are left out). One that has just been plugged
+ * in is listed when udev is done with it: before that, its node belongs to root.
  * 0, or -errno and *reason (may be NULL); *out is then NULL. Give *out to
  * dealbox_machine_list_free().
  */
