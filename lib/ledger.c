@@ -190,7 +190,10 @@ int ledger_fail_sql(struct dealbox_ledger *l, const char *doing)
 		return ledger_fail(l, -EBUSY, "%s: in use by another program, while %s", l->path,
 				   doing);
 	case SQLITE_READONLY:
-		return ledger_fail(l, -EROFS, "%s: may not be written, while %s", l->path, doing);
+		if (l->write)
+			return ledger_fail(l, -EROFS, "%s: may not be written, while %s", l->path, doing);
+		/* SQLite keeps a file beside it for those who read, too */
+		__attribute__((fallthrough));
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
@@ -610,8 +613,16 @@ static int open_database(struct dealbox_ledger *l, const char *path, int flags)
 	sqlite3_busy_timeout(l->db, 5000);
 	/* a damaged file may lie about its schema: trust nothing in it to run code */
 	sqlite3_db_config(l->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	/* nor is what a crash left in the WAL moved into it */
+	sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	return run(l, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; "
 		   "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", "opening it");
+}
+
+/* It is sound: closing it moves the WAL into it. */
+static void trust_database(struct dealbox_ledger *l)
+{
+	sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
 }
 
 static void close_database(struct dealbox_ledger *l)
@@ -688,6 +699,8 @@ static int create(struct dealbox_ledger *l, const char *new_path, const char *ne
 			err = ledger_fail_sql(l, "making it");
 		sqlite3_finalize(stmt);
 	}
+	if (!err)
+		trust_database(l);
 	close_database(l);
 	if (!err && (rename(new_path, l->path) || rename(new_key, l->key_path)))
 		err = ledger_fail(l, -errno, "%s: cannot be made: %s", l->path, strerror(errno));
@@ -859,6 +872,8 @@ int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int
 	/* a backup that was put in its place is not in this mode */
 	if (!err && l->write)
 		err = run(l, "PRAGMA journal_mode = WAL", "opening it");
+	if (!err)
+		trust_database(l);
 	return err;
 }
 

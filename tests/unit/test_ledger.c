@@ -7,11 +7,14 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <linux/capability.h>
 
 #include "ledger.h"
 
@@ -1007,6 +1010,260 @@ static void test_rotten_disk(void **state)
 	free(bad);
 }
 
+/* A ledger as a power cut leaves it: what was written last is in the WAL only. */
+static void make_crashed(const char *path)
+{
+	struct dealbox_ledger *l;
+	unsigned int n;
+	uint64_t job;
+	pid_t pid;
+
+	make_history(path);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		l = dealbox_ledger_new();
+		if (dealbox_ledger_open(l, path, WRITE))
+			_exit(1);
+		job = make_job(l, "tuesday", 100, 1, 0);
+		for (n = 1; n <= 4; n++)
+			deal_exact(l, job, n, 1, 1000 + n);
+		kill(getpid(), SIGKILL);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+/* The files of a ledger, in memory. */
+struct files {
+	char *db, *wal;
+	size_t db_size, wal_size;
+};
+
+static void files_read(const char *db, struct files *files)
+{
+	char wal[80];
+
+	snprintf(wal, sizeof(wal), "%s-wal", db);
+	files->db = slurp(db, &files->db_size);
+	files->wal = slurp(wal, &files->wal_size);
+}
+
+static void files_write(const char *db, const struct files *files)
+{
+	char path[80];
+
+	spit(db, files->db, files->db_size);
+	snprintf(path, sizeof(path), "%s-wal", db);
+	spit(path, files->wal, files->wal_size);
+	snprintf(path, sizeof(path), "%s-shm", db);
+	unlink(path);
+}
+
+static void files_same(const char *db, const struct files *files)
+{
+	struct files now;
+
+	files_read(db, &now);
+	assert_int_equal(now.db_size, files->db_size);
+	assert_memory_equal(now.db, files->db, now.db_size);
+	assert_int_equal(now.wal_size, files->wal_size);
+	assert_memory_equal(now.wal, files->wal, now.wal_size);
+	free(now.db);
+	free(now.wal);
+}
+
+/*
+ * The same to the service, which opens it to write, and after a crash: one that is refused is
+ * left as it is, file by file, with what the WAL holds.
+ */
+static void test_rotten_disk_after_a_crash(void **state)
+{
+	struct folder *f = *state;
+	struct files sound, bad;
+	unsigned int n, k, found = 0;
+	char error[512], *in;
+	size_t size, at;
+
+	make_crashed(f->db);
+	files_read(f->db, &sound);
+	assert_true(sound.wal_size > 4096);
+	bad = sound;
+	bad.db = malloc(sound.db_size);
+	bad.wal = malloc(sound.wal_size);
+	for (n = 0; n < 200; n++) {
+		memcpy(bad.db, sound.db, sound.db_size);
+		memcpy(bad.wal, sound.wal, sound.wal_size);
+		seed = n * 2654435761u;
+		in = n % 2 ? bad.wal : bad.db;
+		size = n % 2 ? bad.wal_size : bad.db_size;
+		at = draw(size);
+		for (k = 0; k < 16 && at + k < size; k++)
+			in[at + k] ^= 1 + draw(255);
+		files_write(f->db, &bad);
+		if (!try_open(f->db, WRITE, error))
+			continue;
+		found++;
+		assert_non_null(strstr(error, f->db));
+		files_same(f->db, &bad);
+	}
+	assert_true(found > 5);
+	files_write(f->db, &sound);
+	assert_int_equal(try_open(f->db, WRITE, error), 0);
+	free(bad.db);
+	free(bad.wal);
+	free(sound.db);
+	free(sound.wal);
+}
+
+/*
+ * A WAL that is cut, or gone: what is left is a ledger that is sound up to some record, and a head
+ * that was noted elsewhere says that the rest is missing.
+ */
+static void test_cut_wal(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger_head noted, now;
+	struct files sound, cut;
+	unsigned int n, missing = 0;
+	struct dealbox_ledger *l;
+	char wal[80], damage[4096];
+
+	make_crashed(f->db);
+	files_read(f->db, &sound);
+	l = open_ledger(f->db, 0);
+	dealbox_ledger_get_head(l, &noted);
+	dealbox_ledger_free(l);
+	snprintf(wal, sizeof(wal), "%s-wal", f->db);
+	for (n = 0; n <= 40; n++) {
+		cut = sound;
+		cut.wal_size = sound.wal_size * n / 40;
+		files_write(f->db, &cut);
+		if (!n)
+			unlink(wal);
+		l = open_ledger(f->db, WRITE);
+		assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
+		dealbox_ledger_get_head(l, &now);
+		*damage = '\0';
+		if (now.record < noted.record) {
+			missing++;
+			assert_int_equal(dealbox_ledger_verify(l, &noted, keep_damage, damage, NULL),
+					 -EUCLEAN);
+			assert_non_null(strstr(damage, "cut off"));
+		} else {
+			assert_int_equal(dealbox_ledger_verify(l, &noted, keep_damage, damage, NULL), 0);
+		}
+		dealbox_ledger_free(l);
+	}
+	assert_int_equal(now.record, noted.record);
+	assert_true(missing > 10);
+	free(sound.db);
+	free(sound.wal);
+}
+
+/* Takes away what lets root do anything to any file. */
+static void become_ordinary(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { { 0 } };
+
+	if (syscall(SYS_capset, &head, none))
+		_exit(99);
+}
+
+/* Nobody may write in the folder: that is said, of the folder too, and not that it is damaged. */
+static void test_read_only_folder(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l;
+	char *before, *after;
+	size_t size, now;
+	int status;
+	pid_t pid;
+
+	make_history(f->db);
+	before = slurp(f->db, &size);
+	assert_int_equal(chmod(f->db, 0400), 0);
+	assert_int_equal(chmod(f->path, 0500), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		become_ordinary();
+		l = dealbox_ledger_new();
+		if (!dealbox_ledger_open(l, f->db, WRITE) ||
+		    !strstr(dealbox_ledger_error(l), f->db) ||
+		    !strstr(dealbox_ledger_error(l), "may not be written"))
+			_exit(1);
+		dealbox_ledger_free(l);
+		l = dealbox_ledger_new();
+		if (dealbox_ledger_open(l, f->db, 0) != -EACCES ||
+		    !strstr(dealbox_ledger_error(l), "the file, or its folder, is closed to this user"))
+			_exit(2);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(chmod(f->path, 0700), 0);
+	assert_int_equal(status, 0);
+	after = slurp(f->db, &now);
+	assert_int_equal(now, size);
+	assert_memory_equal(after, before, size);
+	free(before);
+	free(after);
+}
+
+/*
+ * The disk is full, at any moment: it is said so, what was said to be written is there, and when
+ * there is room the same ledger goes on.
+ */
+static void test_full_disk(void **state)
+{
+	struct folder *f = *state;
+	struct rlimit all, some;
+	struct dealbox_ledger *l;
+	unsigned int n, full = 0, copy = 0, last = 0;
+	struct stat st;
+	uint64_t job, insertion;
+	char wal[80];
+	int err;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &all), 0);
+	l = open_ledger(f->db, CREATE);
+	job = make_job(l, "monday", 1, 0, 0);
+	snprintf(wal, sizeof(wal), "%s-wal", f->db);
+	for (n = 0; n < 40; n++) {
+		assert_int_equal(stat(wal, &st), 0);
+		some = all;
+		some.rlim_cur = st.st_size + 517 * n;
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &some), 0);
+		copy++;
+		err = dealbox_ledger_begin(l, job, 1, copy, "SN1", copy, 7, &insertion);
+		if (!err) {
+			err = dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
+						 DEALBOX_CARDS);
+			if (!err)
+				last = copy;
+		}
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
+		if (err) {
+			full++;
+			assert_non_null(strstr(dealbox_ledger_error(l), f->db));
+			/* not half of it */
+			assert_int_not_equal(copy_state(l, job, 1, copy), DEALBOX_LEDGER_COPY_RECORDED);
+		}
+		assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
+	}
+	assert_true(full > 5 && last);
+	copy++;
+	deal_exact(l, job, 1, copy, copy);
+	dealbox_ledger_free(l);
+	l = open_ledger(f->db, 0);
+	assert_int_equal(copy_state(l, job, 1, copy), DEALBOX_LEDGER_COPY_RECORDED);
+	assert_int_equal(copy_state(l, job, 1, last), DEALBOX_LEDGER_COPY_RECORDED);
+	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
+	dealbox_ledger_free(l);
+	signal(SIGXFSZ, SIG_DFL);
+}
+
 /* ---- export, backup, secrecy, crashes ------------------------------------ */
 
 static void test_export(void **state)
@@ -1194,6 +1451,10 @@ int main(void)
 		TEST(test_cut_off),
 		TEST(test_records_are_fixed),
 		TEST(test_rotten_disk),
+		TEST(test_rotten_disk_after_a_crash),
+		TEST(test_cut_wal),
+		TEST(test_read_only_folder),
+		TEST(test_full_disk),
 		TEST(test_export),
 		TEST(test_backup),
 		TEST(test_backup_of_damage),
