@@ -416,6 +416,8 @@ static void commands_are_answered_by_one_line(void **state)
 		{ "hopper", "error: hopper" }, { "hopper top SA", "ok" }, { "hopper top S1", "error" },
 		{ "hopper empty", "ok" }, { "hopper fill", "ok" }, { "operator off", "ok" },
 		{ "operator", "error" }, { "freeze", "ok" }, { "wait frozen", "ok" },
+		{ "speed 0.5", "ok" }, { "speed", "error: speed" }, { "speed -1", "error: speed" },
+		{ "speed 1x", "error: speed" },
 		{ "thaw", "ok" }, { "wait frozen", "waits" }, { "break", "error: break" },
 		{ "break 5 lasting", "ok" }, { "wait state FAULT", "ok" }, { "repair", "ok" },
 		{ "reset", "ok" }, { "wait state IDLE", "ok" }, { "remove", "ok" },

@@ -221,6 +221,18 @@ static bool cmd_freeze(struct call *call)
 	return ok(call);
 }
 
+static bool cmd_speed(struct call *call)
+{
+	const char *word = call->count == 2 ? call->words[1] : "";
+	char *end;
+	double factor = strtod(word, &end);
+
+	if (end == word || *end || !(factor >= 0 && factor <= MACHINE_SPEED_MAX))
+		return answer(call, "error: speed FACTOR, from 0 to %.0f", MACHINE_SPEED_MAX);
+	machine_speed(call->control->machine, factor);
+	return ok(call);
+}
+
 static bool cmd_empty(struct call *call)
 {
 	operator_empty(call->control->operator);
@@ -370,6 +382,7 @@ static const struct {
 	{ "repair", "", "a lasting HARDWARE is gone", cmd_repair },
 	{ "freeze", "", "no card moves until thaw", cmd_freeze },
 	{ "thaw", "", "", cmd_freeze },
+	{ "speed", "FACTOR", "as --speed, from what begins next", cmd_speed },
 	{ "empty", "", "takes stuck cards out, all cards on the table go to the hopper", cmd_empty },
 	{ "take-card", "", "takes the card at the reader out", cmd_take_card },
 	{ "clean-card", "", "turns the card at the reader face down", cmd_clean_card },

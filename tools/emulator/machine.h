@@ -43,6 +43,8 @@ struct machine_board {
 	struct pile pocket[DEALBOX_MAX_POCKETS];
 };
 
+#define MACHINE_SPEED_MAX	1e6
+
 struct machine_config {
 	struct wire_descriptor desc;
 	struct wire_info info;
@@ -125,6 +127,8 @@ void machine_break(struct machine *machine, uint32_t code, bool lasting);
 void machine_repair(struct machine *machine);
 /* No card moves until thawed; all else goes on. */
 void machine_freeze(struct machine *machine, bool frozen);
+/* The factor of --speed, from what begins next. */
+void machine_speed(struct machine *machine, double factor);
 /* Carries out an effect of the world (ACTION_PULL and later); others are ignored. */
 void machine_act(struct machine *machine, enum action action, const uint32_t *value);
 /* Fills what the machine knows of a happening. */

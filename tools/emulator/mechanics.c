@@ -751,6 +751,11 @@ void machine_freeze(struct machine *m, bool frozen)
 	m->frozen = frozen;
 }
 
+void machine_speed(struct machine *m, double factor)
+{
+	m->config.speed = factor;
+}
+
 static uint64_t ms(uint32_t value)
 {
 	return value == EFFECT_NONE ? MACHINE_NEVER : value * 1000ULL;

@@ -318,8 +318,8 @@ static void take_option(struct options *o, const char *name, char letter, const 
 		break;
 	case 'x':
 		o->machine.speed = strtod(arg, &end);
-		if (end == arg || *end || !(o->machine.speed >= 0 && o->machine.speed <= 1e6))
-			die(EXIT_USAGE, "--speed %s: a factor from 0 to 1000000 is needed", arg);
+		if (end == arg || *end || !(o->machine.speed >= 0 && o->machine.speed <= MACHINE_SPEED_MAX))
+			die(EXIT_USAGE, "--speed %s: a factor from 0 to %.0f is needed", arg, MACHINE_SPEED_MAX);
 		break;
 	case 'r':
 		o->machine.seed = number(name, arg, 0, UINT64_MAX);
