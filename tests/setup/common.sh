@@ -25,19 +25,35 @@ debug_version()
 	cat "$here/../debug-kernel/config" "$here/../debug-kernel/build" | sha256sum | cut -c 1-12
 }
 
+# image and headers of 7.2 come together: what there is with them makes it another one
+backport_version()
+{
+	packages backport | sha256sum | cut -c 1-12
+}
+
 # kernel_dir <series>: image, modules, release and version
 kernel_dir()
 {
 	case $1 in
 	debug) echo "$cache/linux-debug-$(debug_version)" ;;
+	7.2) echo "$cache/kernel-7.2-$(backport_version)" ;;
 	*) echo "$cache/kernel-$1" ;;
 	esac
 }
 
-# image and headers come together: what there is with them makes it another one
-backport_version()
+# cross_root <series-arch>: usr/src has headers for another computer, and the name of
+# their release; for 7.2 within the Debian 13 that it takes to use them
+cross_root()
 {
-	packages backport | sha256sum | cut -c 1-16
+	case $1 in
+	7.2-*) echo "$(kernel_dir 7.2)/debian" ;;
+	*) echo "$cache/headers-$1" ;;
+	esac
+}
+
+cross_release()
+{
+	echo "$(cross_root "$1")/usr/src/release-${1#*-}"
 }
 
 # what `make -C` takes to build a module
@@ -45,8 +61,8 @@ kernel_headers()
 {
 	case $1 in
 	debug) echo "$(kernel_dir debug)/build" ;;
-	arm64 | armhf) echo "$cache/headers-$1/usr/src/linux-headers-$(<"$cache/headers-$1/release")" ;;
-	7.2) echo "$cache/kernel-7.2/debian/usr/src/linux-headers-$(<"$cache/kernel-7.2/release")" ;;
+	*-*) echo "$(cross_root "$1")/usr/src/linux-headers-$(<"$(cross_release "$1")")" ;;
+	7.2) echo "$(kernel_dir 7.2)/debian/usr/src/linux-headers-$(<"$(kernel_dir 7.2)/release")" ;;
 	*) echo "/usr/src/linux-headers-$(<"$cache/kernel-$1/release")" ;;
 	esac
 }
@@ -80,16 +96,25 @@ headers_ready()
 {
 	local headers
 
-	[ -r "$cache/headers-$1/release" ] || return 1
+	[ -r "$(cross_release "$1")" ] || return 1
 	headers=$(kernel_headers "$1")
 	[ -r "$headers/Module.symvers" ] && [ -x "$headers/scripts/mod/modpost" ]
 }
 
+# of the source package of 6.12, what the tests use
+harness_files=(
+	tools/testing/selftests/kselftest.h tools/testing/selftests/kselftest_harness.h
+	scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch
+	scripts/get_abi.pl scripts/kernel-doc scripts/coccicheck scripts/coccinelle
+)
+
 harness_ready()
 {
-	[ -r "$cache/linux-source/tools/testing/selftests/kselftest_harness.h" ] &&
-		[ -r "$cache/linux-source/scripts/checkpatch.pl" ] &&
-		[ -r "$cache/linux-source/scripts/coccicheck" ]
+	local file
+
+	for file in "${harness_files[@]}"; do
+		[ -r "$cache/linux-source/$file" ] || return
+	done
 }
 
 # packages <section>: names
