@@ -36,8 +36,9 @@ demo:
 	@tests/setup/run user-space vm '$(KERNEL)'
 	@tests/demo/run -k '$(KERNEL)' -b '$(BOARDS)' -c '$(COPIES)' '$(SET)'
 
+# the debug kernel is built while what is named after it is fetched
 check:
-	@tests/setup/run user-space vm tests 6.1 6.12 7.2 arm64 armhf debug harness trixie bookworm
+	@tests/setup/run user-space vm debug tests 6.1 6.12 7.2 arm64 armhf harness trixie bookworm
 	@tests/run
 
 fuzz:
