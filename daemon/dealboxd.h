@@ -70,6 +70,8 @@ struct aside {
 /* The buttons, switches and lamps around the machines. */
 struct panel {
 	struct gpiod_line_request *request;	/* NULL: it is not there */
+	struct gpiod_line_request *gone;	/* of a chip that is being taken apart */
+	sd_event_source *apart;			/* until it has been */
 	sd_event_source *source;
 	sd_event_source *beep;			/* switches the buzzer off */
 	unsigned int offsets[PANEL_LINES];	/* on the chip */

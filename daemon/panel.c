@@ -14,6 +14,7 @@
 
 #define EVENTS_AT_ONCE	32
 #define BEEP_US		500000
+#define APART_US	1000000	/* in which the kernel has taken apart a chip that is gone */
 #define EMERGENCY	(1 << PANEL_EMERGENCY)
 #define OUTPUTS		(1 << PANEL_RED | 1 << PANEL_AMBER | 1 << PANEL_GREEN | 1 << PANEL_BUZZER)
 
@@ -221,12 +222,44 @@ void panel_show(struct service *s)
 
 /* ---- coming and going ------------------------------------------------------------- */
 
-static void let_go(struct panel *p)
+static void release_gone(struct panel *p)
+{
+	p->apart = sd_event_source_disable_unref(p->apart);
+	gpiod_line_request_release(p->gone);
+	p->gone = NULL;
+}
+
+static int on_apart(sd_event_source *source, uint64_t now, void *context)
+{
+	struct service *s = context;
+
+	(void)source;
+	(void)now;
+	release_gone(&s->panel);
+	return 0;
+}
+
+/*
+ * The kernel tells that a chip is gone while it takes it apart. Lines that are released just then
+ * have their interrupts freed a second time, by way of memory that is free already (seen on 7.2,
+ * with gpio-sim): a warning, or the end of whoever did it. It tells nobody when it is done.
+ */
+static void release_later(struct service *s)
+{
+	struct panel *p = &s->panel;
+
+	release_gone(p);
+	p->gone = p->request;
+	p->request = NULL;
+	if (p->gone && sd_event_add_time_relative(s->event, &p->apart, CLOCK_MONOTONIC, APART_US, 0,
+						  on_apart, s) < 0)
+		release_gone(p);
+}
+
+static void forget(struct panel *p)
 {
 	p->source = sd_event_source_disable_unref(p->source);
 	p->beep = sd_event_source_disable_unref(p->beep);
-	gpiod_line_request_release(p->request);
-	p->request = NULL;
 	p->lines = p->active = 0;
 	p->seqno = 0;
 }
@@ -239,7 +272,8 @@ static void panel_lost(struct service *s, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(wrong, sizeof(wrong), format, ap);
 	va_end(ap);
-	let_go(&s->panel);
+	forget(&s->panel);
+	release_later(s);
 	/* a chip that comes may be another one: the same is not said again */
 	if (strcmp(wrong, s->panel.wrong)) {
 		memcpy(s->panel.wrong, wrong, sizeof(wrong));
@@ -404,6 +438,8 @@ void panel_open(struct service *s)
 	chip = open_chip(s);
 	if (!chip)
 		return;
+	/* another one: the interrupts may have the same numbers */
+	release_gone(p);
 	for (line = 0; good && line < PANEL_LINES; line++)
 		if (*s->config.panel[line].name)
 			good = find_line(s, chip, line);
@@ -448,9 +484,14 @@ const char *panel_state(const struct service *s)
 
 void panel_close(struct service *s)
 {
-	if (s->panel.request)
-		switch_outputs(&s->panel, 0);
-	let_go(&s->panel);
-	*s->panel.wrong = 0;
+	struct panel *p = &s->panel;
+
+	if (p->request)
+		switch_outputs(p, 0);
+	forget(p);
+	release_gone(p);
+	gpiod_line_request_release(p->request);
+	p->request = NULL;
+	*p->wrong = 0;
 	bus_panel_changed(s);
 }
