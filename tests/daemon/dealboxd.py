@@ -421,8 +421,18 @@ def test_commands_say_that_the_service_is_gone(w):
     for command in ['jobs', 'pause', 'resume', 'status', 'watch', 'cancel 1', 'skip 1 1', 'redeal 1 1']:
         result = w.command(*command.split())
         assert result.returncode == 3 and 'the service dealboxd is not running' in result.stderr, result
-    result = w.command('doctor')
-    assert 'sudo systemctl enable --now dealboxd' in result.stdout, result
+    systemd = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'systemd.py')
+    for state, words in [('inactive', 'sudo systemctl enable --now dealboxd'),
+                         ('failed', 'sudo journalctl -u dealboxd')]:
+        fake = w.spawn([sys.executable, systemd, state])
+        wait('systemd', lambda: w.bus.name_has_owner('org.freedesktop.systemd1'))
+        result = w.command('doctor')
+        service = re.search(r'^service .*\n.*', result.stdout, re.M)[0]
+        assert words in service, result
+        fake.kill()
+        fake.wait()
+        wait('systemd to go', lambda: not w.bus.name_has_owner('org.freedesktop.systemd1'))
+    assert 'dealboxd has failed' in service and result.returncode == 1, result
 
 
 world = World(dealboxd, emulator, dealbox, set_file)

@@ -5,6 +5,7 @@
  */
 #include <grp.h>
 #include <json-c/json.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,8 +98,23 @@ static void look_secure_boot(struct finding *f)
 	else if (module_loaded())
 		find(f, FOUND_GOOD, "", "Secure Boot is on, and lets the module in");
 	else
-		find(f, FOUND_NOTE, "sudo mokutil --import /var/lib/dkms/mok.pub && sudo reboot",
+		find(f, FOUND_NOTE, "sudo modprobe dealbox || sudo mokutil --import /var/lib/dkms/mok.pub    "
+		     "# then restart, \"Enroll MOK\"",
 		     "Secure Boot is on, and lets only modules in whose key it knows");
+}
+
+/* Is this user, by name, a member of the group? Whoever has just been added needs a new session. */
+static bool member(gid_t group)
+{
+	struct passwd *user = getpwuid(geteuid());
+	gid_t groups[256];
+	int count = 256;
+
+	if (!user || getgrouplist(user->pw_name, user->pw_gid, groups, &count) < 0)
+		return false;
+	while (count > 0 && groups[count - 1] != group)
+		count--;
+	return count > 0;
 }
 
 static void look_permission(struct finding *f)
@@ -109,18 +125,36 @@ static void look_permission(struct finding *f)
 
 	if (!geteuid()) {
 		find(f, FOUND_GOOD, "", "root may use every machine");
-	} else if (!group) {
+		return;
+	}
+	if (!group) {
 		find(f, FOUND_BAD, "sudo systemd-sysusers && sudo udevadm trigger",
 		     "the group dealbox does not exist");
-	} else {
-		while (count > 0 && groups[count - 1] != group->gr_gid)
-			count--;
-		if (count > 0 || getegid() == group->gr_gid)
-			find(f, FOUND_GOOD, "", "you are in the group dealbox");
-		else
-			find(f, FOUND_BAD, "sudo adduser \"$USER\" dealbox    # then log in again",
-			     "you are not in the group dealbox");
+		return;
 	}
+	while (count > 0 && groups[count - 1] != group->gr_gid)
+		count--;
+	if (count > 0 || getegid() == group->gr_gid)
+		find(f, FOUND_GOOD, "", "you are in the group dealbox");
+	else if (member(group->gr_gid))
+		find(f, FOUND_BAD, "log out and in again",
+		     "you were added to the group dealbox, and this session began before that");
+	else
+		find(f, FOUND_BAD, "sudo adduser \"$USER\" dealbox    # then log out and in again",
+		     "you are not in the group dealbox");
+}
+
+/* Did it end, and not because somebody stopped it? */
+static bool service_failed(sd_bus *bus)
+{
+	char *state = NULL;
+	bool failed = sd_bus_get_property_string(bus, "org.freedesktop.systemd1",
+						 "/org/freedesktop/systemd1/unit/dealboxd_2eservice",
+						 "org.freedesktop.systemd1.Unit", "ActiveState", NULL,
+						 &state) >= 0 && !strcmp(state, "failed");
+
+	free(state);
+	return failed;
 }
 
 static void look_service(struct finding *f)
@@ -129,11 +163,14 @@ static void look_service(struct finding *f)
 
 	if (sd_bus_open_system(&bus) < 0)
 		find(f, FOUND_NOTE, "sudo systemctl start dbus", "the system bus cannot be reached");
-	else if (sd_bus_get_name_creds(bus, "io.dealbox1", 0, NULL) < 0)
+	else if (sd_bus_get_name_creds(bus, "io.dealbox1", 0, NULL) >= 0)
+		find(f, FOUND_GOOD, "", "dealboxd is running");
+	else if (service_failed(bus))
+		find(f, FOUND_BAD, "sudo journalctl -u dealboxd -n 20    # says why; mend it, then: sudo "
+		     "systemctl restart dealboxd", "dealboxd has failed");
+	else
 		find(f, FOUND_NOTE, "sudo systemctl enable --now dealboxd",
 		     "dealboxd is not running; `dealbox deal` does without it");
-	else
-		find(f, FOUND_GOOD, "", "dealboxd is running");
 	sd_bus_flush_close_unref(bus);
 }
 
@@ -170,10 +207,8 @@ static void look_machine(struct finding *f)
 		return;
 	}
 	count = dealbox_machine_list_count(list);
-	if (!count)
-		find(f, FOUND_BAD, "check its power and its cable, then: lsusb -v 2>/dev/null | grep -i deal",
-		     "no machine is plugged in");
-	else if (dealbox_machine_open(dealbox_machine_list_uri(list, 0), true, &machine, &reason))
+	/* opening "the only one" knows why there is none */
+	if (dealbox_machine_open(count ? dealbox_machine_list_uri(list, 0) : NULL, true, &machine, &reason))
 		find(f, FOUND_BAD, reason.next, "%s", reason.what);
 	else
 		find(f, FOUND_GOOD, "", "%s can be used", dealbox_machine_list_uri(list, 0));
