@@ -12,7 +12,7 @@ static void say(struct fuzz_machine *f, struct front *front, int host, uint64_t 
 	if (size && data[0] & 1)
 		send(host, &attach, sizeof(attach), MSG_NOSIGNAL);
 	serve_on(f, front, host, now);
-	while (size > 2) {
+	for (int i = 0; i < PIECES && size > 2; i++) {
 		size_t length = (data[0] | data[1] << 8) % (size - 1);
 
 		data += 2;

@@ -5,7 +5,7 @@
 static void say(struct fuzz_machine *f, struct front *front, int host, uint64_t *now,
 		const uint8_t *data, size_t size)
 {
-	size_t piece = size > 1 ? 1 + 8 * data[1] : 1, length;
+	size_t piece = size > 1 ? 1 + 8 * data[1] + size / PIECES : 1, length;
 
 	if (size < 2)
 		return;

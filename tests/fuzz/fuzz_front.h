@@ -13,7 +13,8 @@
 #include "front.h"
 #include "fuzz_machine.h"
 
-#define ROUNDS	200	/* of the loop that a machine may need until it has no more to say */
+#define ROUNDS	20	/* of the loop that a machine may need until it has no more to say */
+#define PIECES	64	/* that a host says at the most */
 
 static inline int connect_to(const char *path, int type)
 {

@@ -407,6 +407,73 @@ static void on_get_alt(void *context, uint64_t id, struct usb_redir_get_alt_sett
 	usbredirparser_send_alt_setting_status(f->parser, id, &status);
 }
 
+/* --- what no endpoint of a machine has: the parser calls these whatever was announced ---- */
+
+static void on_start_iso(void *context, uint64_t id, struct usb_redir_start_iso_stream_header *header)
+{
+	struct redir_front *f = context;
+	struct usb_redir_iso_stream_status_header status = {
+		.status = usb_redir_inval, .endpoint = header->endpoint,
+	};
+
+	usbredirparser_send_iso_stream_status(f->parser, id, &status);
+}
+
+static void on_stop_iso(void *context, uint64_t id, struct usb_redir_stop_iso_stream_header *header)
+{
+	struct redir_front *f = context;
+	struct usb_redir_iso_stream_status_header status = {
+		.status = usb_redir_inval, .endpoint = header->endpoint,
+	};
+
+	usbredirparser_send_iso_stream_status(f->parser, id, &status);
+}
+
+static void on_alloc_streams(void *context, uint64_t id,
+			     struct usb_redir_alloc_bulk_streams_header *header)
+{
+	struct redir_front *f = context;
+	struct usb_redir_bulk_streams_status_header status = {
+		.endpoints = header->endpoints, .status = usb_redir_inval,
+	};
+
+	usbredirparser_send_bulk_streams_status(f->parser, id, &status);
+}
+
+static void on_free_streams(void *context, uint64_t id,
+			    struct usb_redir_free_bulk_streams_header *header)
+{
+	struct redir_front *f = context;
+	struct usb_redir_bulk_streams_status_header status = {
+		.endpoints = header->endpoints, .status = usb_redir_inval,
+	};
+
+	usbredirparser_send_bulk_streams_status(f->parser, id, &status);
+}
+
+static void on_iso(void *context, uint64_t id, struct usb_redir_iso_packet_header *header,
+		   uint8_t *data, int length)
+{
+	struct redir_front *f = context;
+
+	(void)id;
+	(void)header;
+	(void)length;
+	usbredirparser_free_packet_data(f->parser, data);
+}
+
+static void on_filter_reject(void *context)
+{
+	(void)context;
+}
+
+static void on_filter(void *context, struct usbredirfilter_rule *rules, int count)
+{
+	(void)context;
+	(void)count;
+	free(rules);
+}
+
 static bool welcome(struct redir_front *f)
 {
 	uint32_t caps[USB_REDIR_CAPS_SIZE] = { 0 };
@@ -430,6 +497,13 @@ static bool welcome(struct redir_front *f)
 	p->control_packet_func = on_control;
 	p->bulk_packet_func = on_bulk;
 	p->interrupt_packet_func = on_interrupt;
+	p->start_iso_stream_func = on_start_iso;
+	p->stop_iso_stream_func = on_stop_iso;
+	p->iso_packet_func = on_iso;
+	p->alloc_bulk_streams_func = on_alloc_streams;
+	p->free_bulk_streams_func = on_free_streams;
+	p->filter_reject_func = on_filter_reject;
+	p->filter_filter_func = on_filter;
 	usbredirparser_caps_set_cap(caps, usb_redir_cap_connect_device_version);
 	usbredirparser_caps_set_cap(caps, usb_redir_cap_ep_info_max_packet_size);
 	usbredirparser_caps_set_cap(caps, usb_redir_cap_64bits_ids);
