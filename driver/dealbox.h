@@ -45,8 +45,9 @@ struct dealbox_pipes {
  * @plan_put: encodes a plan into @db->plan_buf, FRAME_MAX bytes long, gives the size
  * @gate_put: encodes a gate command, FRAME_BYTES(WIRE_GATE_SIZE) bytes at most; the size
  * @receive: takes what came on the pipe of events, calling dealbox_take_event() for
- *	each. False: not all of it could be used, as dealbox_take_malformed() was told or
- *	dealbox_take_event() said. Called in completion handlers, with lock.
+ *	each. False: not all of it was of use; many in a row are slowed down. What may
+ *	have been an event is told by dealbox_take_malformed(). Called in completion
+ *	handlers, with lock.
  * @restart: forgets what came of an unfinished answer; may be NULL. With lock.
  *
  * One for each driver_info in main.c's table. docs/porting.md tells how to add one.
@@ -156,6 +157,7 @@ struct dealbox {
 	struct dealbox_loading loading;
 	struct dealbox_answer answer;
 	struct frame_reader frames;
+	bool filled;			/* serial: the last transfer was as long as can be */
 	struct dealbox_stats stats;
 	struct list_head files;
 	struct dealbox_file *owner;	/* cleared under ctl and lock */

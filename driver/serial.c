@@ -108,32 +108,35 @@ static size_t serial_gate_put(u8 *buf, const struct wire_gate *gate)
 	return frame_seal(buf, FRAME_GATE, 0, WIRE_GATE_SIZE);
 }
 
-static void take_answer(struct dealbox *db, const struct frame *frame)
+/* False: nobody waits for it. One may come too late, but not one after the other. */
+static bool take_answer(struct dealbox *db, const struct frame *frame)
 {
 	struct dealbox_answer *answer = &db->answer;
 
-	/* one that comes too late is nobody's */
 	if (!answer->armed || frame->tag != answer->tag)
-		return;
+		return false;
 	answer->status = frame->payload[0];
 	answer->length = frame->length - FRAME_ANSWER_HEADER;
 	memcpy(answer->data, frame->payload + FRAME_ANSWER_HEADER, answer->length);
 	answer->armed = false;
 	complete(&answer->done);
+	return true;
 }
 
 static bool serial_receive(struct dealbox *db, const u8 *bytes, unsigned int length, u64 now)
 {
 	struct frame frame;
 	size_t left = length;
-	bool whole = true, good = true;
+	/* an empty packet is of use behind a full one only: there is no more */
+	bool whole = true, good = length || db->filled;
 
+	db->filled = length == db->int_in->transfer_buffer_length;
 	db->frames.dropped = 0;
 	while (frame_read(&db->frames, &bytes, &left, &frame)) {
 		if (frame.kind == FRAME_EVENT && frame.length == WIRE_EVENT_SIZE)
 			good &= dealbox_take_event(db, frame.payload, now);
 		else if (frame.kind == FRAME_ANSWER && frame.length >= FRAME_ANSWER_HEADER)
-			take_answer(db, &frame);
+			good &= take_answer(db, &frame);
 		else
 			whole = false;
 	}
@@ -146,6 +149,7 @@ static bool serial_receive(struct dealbox *db, const u8 *bytes, unsigned int len
 static void serial_restart(struct dealbox *db)
 {
 	memset(&db->frames, 0, sizeof(db->frames));
+	db->filled = false;
 }
 
 const struct dealbox_dialect dealbox_serial = {

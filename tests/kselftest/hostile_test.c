@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Machines that flood, machines that never answer, and programs that try everything:
- * nothing but documented errors comes of it, and whoever behaves is served afterwards.
+ * Machines that never answer, and programs that try everything: nothing but documented
+ * errors comes of it, and whoever behaves is served afterwards.
  *
  * What is left to chance follows from HOSTILE_SEED in the environment (1).
  */
@@ -21,39 +21,11 @@
 
 #include "kselftest_harness.h"
 #include "machine.h"
+#include "program.h"
 
 /* A software-emulated computer may be slow; only a hang takes this long. */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	(5 * PATIENCE / 1000)
-
-#define PLAN	4711
-#define CARDS	52
-
-/* --- what all of them need ----------------------------------------------------------- */
-
-static int call(int fd, unsigned long request, void *arg)
-{
-	return ioctl(fd, request, arg) ? -errno : 0;
-}
-
-static struct dealbox_plan bridge_plan(void)
-{
-	struct dealbox_plan plan = {
-		.plan_id = PLAN, .mode = DEALBOX_PLAN_BY_CARD, .entries = CARDS,
-	};
-	int i;
-
-	for (i = 0; i < CARDS; i++)
-		plan.pocket[i] = (i * 7 + i / 13) % 4;
-	return plan;
-}
-
-static int load(int fd)
-{
-	struct dealbox_plan plan = bridge_plan();
-
-	return call(fd, DEALBOX_IOC_SET_PLAN, &plan);
-}
 
 static long long now_ms(void)
 {
@@ -61,145 +33,6 @@ static long long now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
-/* The next event; type 0 when none came. */
-static struct dealbox_event next_event(int fd, int ms)
-{
-	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
-	struct dealbox_event event = { 0 };
-
-	if (poll(&pollfd, 1, ms) != 1 || read(fd, &event, sizeof(event)) != sizeof(event))
-		memset(&event, 0, sizeof(event));
-	return event;
-}
-
-/* --- machines that flood --------------------------------------------------------------- */
-
-/* One event in hex: a card read by position 0 in insertion 1 */
-#define HEX_READ(card)	"12000000" "00000000" "00000000" "01000000" "00" card "ff62" \
-			"00000000" "0000000000000000"
-/* DEAL_STARTED of insertion 1, plan 4711 */
-#define HEX_STARTED	"11000000" "00000000" "00000000" "01000000" "ffffffff" \
-			"67120000" "0000000000000000"
-
-FIXTURE(flood) {
-	struct machine machine;
-	struct kernel kernel;
-	char trace[64];
-	int log;
-	int fd;
-};
-
-FIXTURE_VARIANT(flood) {
-	const char *kind;
-	const char *rules[3];
-	const char *bad;	/* such a transfer in the trace */
-};
-
-FIXTURE_VARIANT_ADD(flood, half_events) {
-	.kind = "stored", .rules = { "on transfer always: bytes 0400" }, .bad = " done 0 0400" };
-FIXTURE_VARIANT_ADD(flood, empty) {
-	.kind = "stored", .rules = { "on transfer always: bytes" }, .bad = " done 0 \n" };
-FIXTURE_VARIANT_ADD(flood, impossible_cards) {
-	.kind = "stored", .rules = { "on transfer always: bytes " HEX_READ("99") },
-	.bad = " done 0 1200" };
-FIXTURE_VARIANT_ADD(flood, errors) {
-	.kind = "stored", .rules = { "on transfer always: status EPROTO" }, .bad = " done -71" };
-FIXTURE_VARIANT_ADD(flood, babble) {
-	.kind = "stored", .rules = { "on transfer always: status EOVERFLOW" }, .bad = " done -75" };
-FIXTURE_VARIANT_ADD(flood, stalls) {
-	.kind = "stored", .rules = { "on transfer always: stall" }, .bad = " done -32" };
-FIXTURE_VARIANT_ADD(flood, every_second) {
-	.kind = "stored", .rules = { "on transfer always: bytes " HEX_READ("00"),
-				     "on transfer every 2: bytes 0400" }, .bad = " done 0 0400" };
-/* gate commands that stall do not cut the pauses short */
-FIXTURE_VARIANT_ADD(flood, gates) {
-	.kind = "routed", .rules = { "on transfer always: bytes " HEX_STARTED HEX_READ("00"),
-				     "on transfer every 2: bytes 0400",
-				     "on route always: stall" }, .bad = " done 0 0400" };
-
-FIXTURE_SETUP(flood)
-{
-	const char *const options[] = {
-		"--kind", variant->kind, "--manual", "--speed", "0", "--gate-deadline", "10000000",
-		"--trace", self->trace, NULL
-	};
-
-	snprintf(self->trace, sizeof(self->trace), "/tmp/trace-%d", getpid());
-	ASSERT_TRUE(kernel_begin(&self->kernel));
-	self->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	ASSERT_LE(0, self->log);
-	ASSERT_LE(0, lseek(self->log, 0, SEEK_END));
-	ASSERT_TRUE(machine_plug(&self->machine, options));
-	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
-	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
-}
-
-FIXTURE_TEARDOWN(flood)
-{
-	close(self->fd);
-	EXPECT_TRUE(machine_unplug(&self->machine));
-	EXPECT_TRUE(kernel_is_well(&self->kernel));
-	close(self->log);
-	unlink(self->trace);
-}
-
-/* Lines of the trace that contain this. */
-static int traced(const char *path, const char *what)
-{
-	FILE *file = fopen(path, "re");
-	char line[4096];
-	int count = 0;
-
-	while (file && fgets(line, sizeof(line), file))
-		count += !!strstr(line, what);
-	if (file)
-		fclose(file);
-	return count;
-}
-
-/* What the driver has said since the test began. */
-static int said(int log)
-{
-	char record[8192];
-	int count = 0;
-	ssize_t length;
-
-	while ((length = read(log, record, sizeof(record) - 1)) > 0) {
-		record[length] = '\0';
-		count += !!strstr(record, ";dealbox ");
-	}
-	return count;
-}
-
-/*
- * The machine answers each interrupt transfer at once, and wrongly, for some seconds.
- * How many it is asked for follows from the pauses, which are 13 ms at the least.
- */
-TEST_F(flood, is_throttled)
-{
-	long long begin, end;
-	size_t i;
-	int count;
-
-	ASSERT_EQ(0, load(self->fd));
-	for (i = 0; i < ARRAY_SIZE(variant->rules) && variant->rules[i]; i++)
-		ASSERT_TRUE(machine_tell(&self->machine, "inject %s", variant->rules[i]));
-	begin = now_ms();
-	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
-	do {
-		end = now_ms();
-		next_event(self->fd, 100);
-	} while (end < begin + 4000);
-	count = traced(self->trace, variant->bad);
-	end = now_ms();
-	TH_LOG("%d such transfers in %lld ms", count, end - begin);
-	EXPECT_LT(3, count);
-	/* the first one is free */
-	EXPECT_GE((end - begin) / 13 + 3, count);
-	EXPECT_GE(20, said(self->log));
 }
 
 /* --- machines that never answer ------------------------------------------------------------ */
@@ -238,7 +71,7 @@ static bool await_clear_halt(const char *trace)
 {
 	long long end = now_ms() + PATIENCE;
 
-	while (!traced(trace, "setup 0 02010000") && now_ms() < end)
+	while (!machine_traced(trace, "setup 0 02010000") && now_ms() < end)
 		sched_yield();
 	return now_ms() < end;
 }
@@ -720,7 +553,7 @@ static bool deals(FIXTURE_DATA(hostile) *self)
 	    call(self->fd, DEALBOX_IOC_CONTROL, &start))
 		return false;
 	do {
-		event = next_event(self->fd, PATIENCE);
+		event = next_event(self->fd);
 		if (event.type == DEALBOX_EV_CARD_LANDED)
 			landed += event.card < CARDS && plan.pocket[event.card] == event.pocket;
 	} while (event.type && event.type != DEALBOX_EV_DEAL_DONE);

@@ -86,7 +86,7 @@ static int open_uevents(void)
 	return fd;
 }
 
-static const char *value_of(const char *message, size_t length, const char *key)
+const char *uevent_value(const char *message, size_t length, const char *key)
 {
 	size_t key_length = strlen(key);
 	const char *end = message + length;
@@ -125,9 +125,9 @@ bool machine_await(struct machine *m, const char *action)
 		if (length <= 0)
 			continue;
 		message[length] = '\0';
-		path = value_of(message, length, "DEVPATH");
-		if (strcmp(value_of(message, length, "SUBSYSTEM"), "dealbox") ||
-		    strcmp(value_of(message, length, "ACTION"), action))
+		path = uevent_value(message, length, "DEVPATH");
+		if (strcmp(uevent_value(message, length, "SUBSYSTEM"), "dealbox") ||
+		    strcmp(uevent_value(message, length, "ACTION"), action))
 			continue;
 		snprintf(folder, sizeof(folder), "/sys%s", path);
 		if (!strcmp(action, "remove")) {
@@ -140,7 +140,7 @@ bool machine_await(struct machine *m, const char *action)
 			continue;
 		learn_paths(m, path);
 		snprintf(m->node, sizeof(m->node), "/dev/%s",
-			 value_of(message, length, "DEVNAME"));
+			 uevent_value(message, length, "DEVNAME"));
 		return true;
 	}
 	return fail("no uevent %s of machine %s", action, m->serial);
@@ -179,19 +179,20 @@ static void run_emulator(const struct machine *m, const char *const front[],
 	_exit(127);
 }
 
-static bool connect_control(struct machine *m)
+bool machine_connect(struct machine *m)
 {
 	struct sockaddr_un address;
 
 	control_path(m, &address);
 	m->control = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (m->control < 0 ||
-	    connect(m->control, (struct sockaddr *)&address, sizeof(address)))
-		return fail("%s: %s", address.sun_path, strerror(errno));
-	return true;
+	if (m->control >= 0 && connect(m->control, (struct sockaddr *)&address, sizeof(address))) {
+		close(m->control);
+		m->control = -1;
+	}
+	return m->control >= 0;
 }
 
-static bool plug(struct machine *m, const char *const front[], const char *const options[])
+bool machine_start(struct machine *m, const char *const front[], const char *const options[])
 {
 	static unsigned int number;
 
@@ -206,7 +207,27 @@ static bool plug(struct machine *m, const char *const front[], const char *const
 		return fail("fork: %s", strerror(errno));
 	if (!m->pid)
 		run_emulator(m, front, options);
-	return machine_await(m, "add") && connect_control(m);
+	return true;
+}
+
+void machine_close(struct machine *m)
+{
+	struct sockaddr_un address;
+
+	if (m->control >= 0)
+		close(m->control);
+	if (m->uevents >= 0)
+		close(m->uevents);
+	control_path(m, &address);
+	unlink(address.sun_path);
+	m->pid = 0;
+}
+
+static bool plug(struct machine *m, const char *const front[], const char *const options[])
+{
+	if (!machine_start(m, front, options) || !machine_await(m, "add"))
+		return false;
+	return machine_connect(m) || fail("machine %s cannot be told anything", m->serial);
 }
 
 bool machine_plug(struct machine *m, const char *const options[])
@@ -265,7 +286,6 @@ bool machine_plug_outside(struct machine *m)
 
 bool machine_unplug(struct machine *m)
 {
-	struct sockaddr_un address;
 	bool there = m->node[0] && !access(m->node, F_OK);
 	bool ok = true;
 
@@ -277,20 +297,14 @@ bool machine_unplug(struct machine *m)
 	}
 	if (there)
 		ok = machine_await(m, "remove") && ok;
-	if (m->control >= 0)
-		close(m->control);
-	if (m->uevents >= 0)
-		close(m->uevents);
-	control_path(m, &address);
-	unlink(address.sun_path);
-	m->pid = 0;
+	machine_close(m);
 	return ok;
 }
 
 bool machine_ask(struct machine *m, char *reply, size_t size, const char *format, ...)
 {
 	struct pollfd pollfd = { .fd = m->control, .events = POLLIN };
-	char line[1024], answer[20000];
+	char line[9000], answer[20000];
 	size_t length = 0;
 	va_list args;
 	int n;
@@ -298,6 +312,8 @@ bool machine_ask(struct machine *m, char *reply, size_t size, const char *format
 	va_start(args, format);
 	n = vsnprintf(line, sizeof(line) - 1, format, args);
 	va_end(args);
+	if (n >= (int)sizeof(line) - 1)
+		return fail("too long for the emulator: %.60s...", line);
 	line[n] = '\n';
 	if (write(m->control, line, n + 1) != n + 1)
 		return fail("the emulator does not listen to: %.*s", n, line);
@@ -317,6 +333,19 @@ bool machine_ask(struct machine *m, char *reply, size_t size, const char *format
 	if (reply)
 		snprintf(reply, size, "%s", answer[2] ? answer + 3 : "");
 	return true;
+}
+
+int machine_traced(const char *trace, const char *what)
+{
+	FILE *file = fopen(trace, "re");
+	char line[4096];
+	int count = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		count += !!strstr(line, what);
+	if (file)
+		fclose(file);
+	return count;
 }
 
 bool machine_usb_reset(const struct machine *m)

@@ -41,12 +41,25 @@ bool machine_plug_gadget(struct machine *m, const char *const options[]);
  * in yet, and has its control socket behind /dev/ttyS3: it knows nothing of our sleep.
  */
 bool machine_plug_outside(struct machine *m);
+/*
+ * The first half of it, for who does not know what will come: starts the emulator, and
+ * listens to the kernel. front: how it is plugged in.
+ */
+bool machine_start(struct machine *m, const char *const front[], const char *const options[]);
+/* Makes machine_ask() possible; false, and nothing said, as long as the emulator is not ready. */
+bool machine_connect(struct machine *m);
+/* Closes what machine_start() and machine_connect() opened. The emulator has ended. */
+void machine_close(struct machine *m);
+/* What a message of the kernel says for a key such as DEVPATH, "" if nothing. */
+const char *uevent_value(const char *message, size_t length, const char *key);
 /* Ends the emulator (outside: pulls its cable) and waits until the node has gone; fine if it has already. */
 bool machine_unplug(struct machine *m);
 /* One command to the emulator; its answer, without "ok ", goes to reply. */
 bool machine_ask(struct machine *m, char *reply, size_t size, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 #define machine_tell(m, ...)	machine_ask(m, NULL, 0, __VA_ARGS__)
+/* How many lines of the emulator's --trace contain this. */
+int machine_traced(const char *trace, const char *what);
 /* Waits for the uevent "add" or "remove" of the machine's node. After an add, node is new. */
 bool machine_await(struct machine *m, const char *action);
 /* A reset of the USB device, by usbfs. */
