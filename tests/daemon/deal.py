@@ -45,6 +45,11 @@ def ends(process, status, *patterns):
     return out
 
 
+def newest(w):
+    """The job that was begun last."""
+    return max(w.objects('Job'), key=lambda path: int(path.rsplit('/')[-1]))
+
+
 def test_deals_and_tells_each_board(w):
     deal = w.begin('deal', '--boards', '1-2', '--copies', '2', '--session', 'monday', set_file)
     out = ends(deal, 0, '4 of 4 boards are exact duplicates; 0 void')
@@ -131,12 +136,67 @@ def test_repeat_is_refused_and_a_replay_is_not(w):
     assert result.returncode == 2 and "no option 'backwards'" in result.stderr, result
 
 
+def test_a_job_is_kept_to_machines(w):
+    jobs = set(w.objects('Job'))
+    result = w.command('deal', '-m', 'NOBODY', '--boards', '10', set_file)
+    assert result.returncode == 3 and 'has no machine NOBODY now' in result.stderr and \
+        'dealbox status' in result.stderr and set(w.objects('Job')) == jobs, result
+    for names in [['FIRST', 'emu:x'], ['emu:x', 'FIRST'], ['emu:x', 'emu:y']]:
+        result = w.command('deal', '-m', names[0], '-m', names[1], set_file)
+        assert result.returncode == 2 and 'one address, or ids' in result.stderr, result
+    deal = w.begin('deal', '-m', 'FIRST', '-m', 'NOBODY', '--priority', '7', '--boards', '10', set_file)
+    ends(deal, 0, 'has no machine NOBODY now', 'board 10: exact duplicate')
+    out = w.command('jobs').stdout
+    assert re.search(r', priority 7, on FIRST, NOBODY \(not there\)$', out, re.M), out
+    assert ['FIRST', 'NOBODY'] in [json.loads(line)['machines']
+                                   for line in w.command('jobs', '--json').stdout.splitlines()]
+    out = w.dealbox_ledger('list').stdout
+    assert re.search(', on FIRST, NOBODY$', out, re.M), out
+    assert json.loads(w.dealbox_ledger('list', '--json').stdout.splitlines()[-1])['machines'] == ['FIRST', 'NOBODY']
+
+
+def test_a_job_is_put_before_another(w):
+    w.tell('FIRST', 'unplug')
+    wait('the cable', lambda: not w.machines()[FIRST]['Present'])
+    number, _ = w.add_set('before')
+    last, first = [w.add_job(number, [board], automatic_start=True, replay=True) for board in (11, 12)]
+    job = first.rsplit('/', 1)[1]
+    assert w.command('priority', job, '9').returncode == 0 and w.job(first)['Priority'] == 9
+    assert re.search(r'^job %s .*, priority 9$' % job, w.command('jobs').stdout, re.M)
+    w.deny('io.dealbox1.manage')
+    result = w.command('priority', job, '1')
+    w.deny('')
+    assert result.returncode == 2 and 'group dealbox' in result.stderr and w.job(first)['Priority'] == 9, result
+    for words, error in [([job], 'and its priority'), ([job, '100'], '100'), (['999999', '1'], 'Unknown object')]:
+        result = w.command('priority', *words)
+        assert result.returncode == 2 and error in result.stderr, (words, result)
+    w.tell('FIRST', 'plug')
+    w.deal(last)
+    assert [r['board'] for r in w.records() if r['record'] == 'insertion'][-2:] == [12, 11]
+
+
+def test_without_limit_until_it_is_stopped(w):
+    deal = w.begin('deal', '--copies', 'unlimited', '--boards', '12', '--how', 'replay', set_file)
+    until(deal, 'board 12, copy 3: exact duplicate')
+    w.tell('FIRST', 'operator off')
+    deal.send_signal(signal.SIGINT)
+    ends(deal, 1, r'(?m)^\d+ boards are exact duplicates', 'goes on')
+
+
+def test_a_board_can_wait_for_start(w):
+    deal = w.begin('deal', '--boards', '13', '--how', 'wait-for-start', set_file)
+    until(deal, 'board 13: Press start to deal board 13')
+    deal.stdin.write('\n')
+    deal.stdin.flush()
+    ends(deal, 0, 'board 13: exact duplicate')
+
+
 def test_cancelled_job_is_the_answer_no(w):
     w.tell('FIRST', 'operator off')
     w.tell('FIRST', 'remove')
     deal = w.begin('deal', '--boards', '7', set_file)
     until(deal, 'board 7: Put in')
-    w.object(max(w.objects('Job'), key=lambda path: int(path.rsplit('/')[-1])), 'Job').Cancel()
+    w.object(newest(w), 'Job').Cancel()
     ends(deal, 1, r'job \d+ was cancelled')
     w.tell('FIRST', 'operator on')
 
@@ -150,7 +210,7 @@ def test_input_is_refused_before_anything_is_dealt(w):
             ([bad], 2, 'nothing was dealt'),
             (['--boards', '99', set_file], 2, 'board 99 is not in the set'),
             (['--record', w.dir + '/trace', set_file], 2, '--record is not for the service'),
-            (['--reveal', set_file], 2, '--machine URI deals without it')]:
+            (['--reveal', set_file], 2, '--machine ADDRESS deals without it')]:
         result = w.command('deal', *options)
         assert result.returncode == status and text in result.stderr, result
     w.deny('io.dealbox1.deal')
@@ -178,7 +238,7 @@ def test_service_that_ends_is_status_3_and_it_goes_on_later(w):
     ends(deal, 3, 'the service dealboxd has ended', 'the job goes on when the service does')
     w.tell('FIRST', 'operator on')
     w.start()
-    path = max(w.objects('Job'), key=lambda path: int(path.rsplit('/')[-1]))
+    path = newest(w)
     w.deal(path)
     assert w.job(path)['Recorded'] == 1
     w.check()
@@ -186,8 +246,13 @@ def test_service_that_ends_is_status_3_and_it_goes_on_later(w):
 
 def test_without_the_service_it_deals_by_itself(w):
     assert w.stop() == 0
-    result = w.command('deal', '--session', 'x', set_file)
-    assert result.returncode == 3 and 'for the service dealboxd' in result.stderr, result
+    for options in [['--session', 'x'], ['--how', 'descending'], ['--priority', '1'], ['--copies', 'unlimited']]:
+        result = w.command('deal', *options, set_file)
+        assert result.returncode == 3 and result.stderr.startswith('dealbox: ' + options[0]) and \
+            'for the service dealboxd' in result.stderr, result
+    result = w.command('deal', '-m', 'FIRST', set_file)
+    assert result.returncode == 3 and "'FIRST' is not the address" in result.stderr and \
+        'systemctl enable --now dealboxd' in result.stderr, result
     ends(w.begin('deal', '-m', 'emu:%s/FIRST' % w.dir, '--boards', '1', set_file), 0,
          'board 1: exact duplicate')
 

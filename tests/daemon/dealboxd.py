@@ -418,7 +418,7 @@ def test_report_tells_all_but_cards(w):
 
 def test_commands_say_that_the_service_is_gone(w):
     assert w.stop() == 0
-    for command in ['jobs', 'pause', 'resume', 'status', 'watch', 'cancel 1', 'skip 1 1', 'redeal 1 1']:
+    for command in ['jobs', 'pause', 'resume', 'status', 'watch', 'cancel 1', 'skip 1 1', 'redeal 1 1', 'priority 1 1']:
         result = w.command(*command.split())
         assert result.returncode == 3 and 'the service dealboxd is not running' in result.stderr, result
     systemd = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'systemd.py')

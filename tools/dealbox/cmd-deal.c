@@ -44,17 +44,28 @@ bool set_allowed(const struct deal_options *options, const struct dealbox_set *s
 	return true;
 }
 
-/* By the service if it runs, and no machine is named. */
+/* What a machine of our own cannot do; NULL: nothing of it was asked for. */
+static const char *only_by_service(const struct deal_options *options)
+{
+	return options->session ? "--session" : options->how ? "--how" :
+	       options->priority_text ? "--priority" : !options->copies ? "--copies unlimited" :
+	       NULL;
+}
+
+/* By the service if it runs, and no machine is named by its address. */
 static enum status deal(struct args *args, const struct deal_options *options)
 {
-	sd_bus *bus = options->uri ? NULL : service_find();
+	sd_bus *bus = options->wanted.uri ? NULL : service_find();
 	enum status status;
 
 	if (bus) {
 		status = deal_by_service(bus, args, options);
-	} else if (options->session || options->how) {
-		complain("run `sudo systemctl enable --now dealboxd`, and name no machine",
-			 "--session and --how are for the service dealboxd, which keeps the record");
+	} else if (*options->wanted.ids) {
+		status = wanted_refuse(&options->wanted);
+	} else if (only_by_service(options)) {
+		complain("run `sudo systemctl enable --now dealboxd`, and name no address of a machine",
+			 "%s is for the service dealboxd, which keeps the record",
+			 only_by_service(options));
 		status = STATUS_MACHINE;
 	} else {
 		status = deal_alone(args, options);
@@ -64,7 +75,7 @@ static enum status deal(struct args *args, const struct deal_options *options)
 }
 
 enum {
-	KEY_PRACTICE = OPT_LONG, KEY_CERTIFY, KEY_SESSION, KEY_HOW,
+	KEY_PRACTICE = OPT_LONG, KEY_CERTIFY, KEY_SESSION, KEY_HOW, KEY_PRIORITY,
 	KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG
 };
 
@@ -78,7 +89,8 @@ static enum status deal_run(struct args *args)
 	while ((key = args_next(args, &value)) >= 0) {
 		switch (key) {
 		case 'm':
-			options.uri = value;
+			if (!wanted_add(args, &options.wanted, value))
+				return STATUS_INPUT;
 			break;
 		case 'b':
 			options.boards_text = value;
@@ -103,6 +115,9 @@ static enum status deal_run(struct args *args)
 			break;
 		case KEY_HOW:
 			options.how = value;
+			break;
+		case KEY_PRIORITY:
+			options.priority_text = value;
 			break;
 		case 't':
 			options.record = value;
@@ -134,9 +149,10 @@ static enum status deal_run(struct args *args)
 		return args->status;
 	if (law.rules) {
 		if (args->argc || options.resume || options.boards_text || options.copies_text ||
-		    options.record || options.session || options.how)
+		    options.record || options.session || options.how || options.priority_text ||
+		    *options.wanted.ids)
 			return args_wrong(args, "--law deals a shuffled pack, and no deal file");
-		law.uri = options.uri;
+		law.uri = options.wanted.uri;
 		law.json = options.json;
 		return deal_by_law(&law);
 	}
@@ -144,26 +160,34 @@ static enum status deal_run(struct args *args)
 		return args_wrong(args, "--turn, --before, --law-record and --lang go with --law");
 	if (options.resume && (options.boards_text || options.copies_text))
 		return args_wrong(args, "--resume takes boards and copies from the job that it resumes");
-	if (options.resume && (options.session || options.how))
-		return args_wrong(args, "--resume takes session and how from the job that it resumes");
+	if (options.resume && (options.session || options.how || options.priority_text ||
+			       *options.wanted.ids))
+		return args_wrong(args, "--resume takes session, how, priority and machines from the job "
+				  "that it resumes");
 	if (!options.resume && !args->argc)
 		return args_wrong(args, "it wants a deal file");
 	if (options.boards_text &&
 	    !args_boards(args, "boards", options.boards_text, &options.boards))
 		return STATUS_INPUT;
-	if (options.copies_text &&
-	    !args_number(args, "copies", options.copies_text, 1, COPIES_MAX, &options.copies))
+	if (options.copies_text && !strcmp(options.copies_text, "unlimited"))
+		options.copies = 0;
+	else if (options.copies_text &&
+		 !args_number(args, "copies", options.copies_text, 1, COPIES_MAX, &options.copies))
+		return STATUS_INPUT;
+	if (options.priority_text &&
+	    !args_number(args, "priority", options.priority_text, 0, PRIORITY_MAX, &options.priority))
 		return STATUS_INPUT;
 	return deal(args, &options);
 }
 
 static const struct option_row deal_options[] = {
-	OPT_MACHINE,
+	OPT_MACHINES,
 	{ 'b', "boards", "LIST", "only these boards, such as 1-8,11 (default: all)" },
-	{ 'c', "copies", "N", "so many boards with each deal, 1 to 99 (default: 1)" },
+	{ 'c', "copies", "N", "so many boards with each deal, 1 to 99, or by the service unlimited (default: 1)" },
 	{ 'r', "resume", NULL, "go on with the job that was stopped" },
 	{ KEY_SESSION, "session", "NAME", "by the service: the session that it is dealt for (default: the date)" },
-	{ KEY_HOW, "how", "WORDS", "by the service: sets-in-a-row, descending, by-reader, by-position, stop-card, reversed-pockets, replay" },
+	{ KEY_HOW, "how", "WORDS", "sets-in-a-row, descending, by-reader, by-position, wait-for-start, stop-card, reversed-pockets, replay" },
+	{ KEY_PRIORITY, "priority", "N", "by the service: before jobs of a lower one, 0 to 99 (default: 0)" },
 	OPT_KEY,
 	{ KEY_CERTIFY, "certify", "FOLDER", "certify each board (`dealbox certificate begin` makes FOLDER)" },
 	{ KEY_PRACTICE, "practice", NULL, "deal sets that are restricted, for practice only" },
@@ -187,8 +211,8 @@ const struct command cmd_deal = {
 		 "proven exact is void: empty it, put it in again, and it is dealt again.\n"
 		 "When the machine waits for help, press its start key or Enter.\n"
 		 "Ctrl-C pauses and leaves; --resume goes on, with the same files.\n"
-		 "Where the service dealboxd runs it deals, on all its machines, unless --machine\n"
-		 "names one.\n"
+		 "Where the service dealboxd runs it deals, on all its machines or on those that\n"
+		 "--machine names by their ids, unless --machine gives the address of one.\n"
 		 "\n"
 		 "With --law no file is dealt but a shuffled pack, one card or packet after the\n"
 		 "other as the ruleset has it, and the laws judge it: stands, redeal or open, and why.",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dealbox jobs, pause, resume, cancel, skip, redeal: what the service deals, and whether it does.
+ * dealbox jobs, pause, resume, cancel, priority, skip, redeal: what the service deals, and whether
+ * it does.
  */
 #include <json-c/json.h>
 #include <stdio.h>
@@ -13,23 +14,47 @@ static const struct option_row json_options[] = {
 	{ 0 }
 };
 
-static void job_print(struct json_object *job)
+/* The machines that the job is kept to, and which of them are not there. */
+static void machines_print(struct json_object *job, struct json_object *machines)
 {
-	int64_t copies = service_number(job, "copies");
+	struct json_object *names, *m;
+	const char *id;
+	size_t n, k;
+	bool there;
+
+	if (!json_object_object_get_ex(job, "machines", &names))
+		return;
+	for (n = 0; n < json_object_array_length(names); n++) {
+		id = json_object_get_string(json_object_array_get_idx(names, n));
+		for (k = 0, there = false; k < json_object_array_length(machines); k++) {
+			m = json_object_array_get_idx(machines, k);
+			there |= service_number(m, "present") && !strcmp(service_text(m, "id"), id);
+		}
+		printf("%s%s%s", n ? ", " : ", on ", id, there ? "" : " (not there)");
+	}
+}
+
+static void job_print(struct json_object *job, struct json_object *machines)
+{
+	int64_t copies = service_number(job, "copies"), priority = service_number(job, "priority");
 	char of[32] = "";
 
 	if (copies)
 		snprintf(of, sizeof(of), " of %lld",
 			 (long long)(copies * service_number(job, "boards")));
-	printf("job %-6lld %-9s  %lld%s recorded, %lld void  %s\n",
+	printf("job %-6lld %-9s  %lld%s recorded, %lld void  %s",
 	       (long long)service_number(job, "id"), service_text(job, "state"),
 	       (long long)service_number(job, "recorded"), of, (long long)service_number(job, "void"),
 	       service_text(job, "session"));
+	if (priority)
+		printf(", priority %lld", (long long)priority);
+	machines_print(job, machines);
+	putchar('\n');
 }
 
 static enum status jobs_run(struct args *args)
 {
-	struct json_object *jobs = NULL;
+	struct json_object *jobs = NULL, *machines = NULL;
 	bool json = false;
 	sd_bus *bus;
 	size_t n;
@@ -39,17 +64,18 @@ static enum status jobs_run(struct args *args)
 	bus = service_open();
 	if (bus)
 		jobs = service_objects(bus, "Job");
+	if (jobs && !json)
+		machines = service_objects(bus, "Machine");
 	sd_bus_flush_close_unref(bus);
-	if (!jobs)
-		return STATUS_MACHINE;
-	if (json) {
+	if (jobs && json) {
 		service_say(jobs);
 		return STATUS_DONE;
 	}
-	for (n = 0; n < json_object_array_length(jobs); n++)
-		job_print(json_object_array_get_idx(jobs, n));
+	for (n = 0; machines && n < json_object_array_length(jobs); n++)
+		job_print(json_object_array_get_idx(jobs, n), machines);
 	json_object_put(jobs);
-	return STATUS_DONE;
+	json_object_put(machines);
+	return machines ? STATUS_DONE : STATUS_MACHINE;
 }
 
 const struct command cmd_jobs = {
@@ -57,11 +83,39 @@ const struct command cmd_jobs = {
 	.operands = "",
 	.summary = "List what the service deals",
 	.about = "One line for each job that dealboxd has: number, state, copies recorded,\n"
-		 "insertions that were void, session. `dealbox ledger list` also has those that\n"
-		 "were done before the service started.",
+		 "insertions that were void, session; its priority, and the machines that it is\n"
+		 "kept to, if it has such. `dealbox ledger list` also has those that were done\n"
+		 "before the service started.",
 	.options = json_options,
 	.run = jobs_run,
 };
+
+/* Walks the options, of which there is only --help. False: args->status says how it ended. */
+static bool operands_only(struct args *args)
+{
+	const char *value;
+	int key;
+
+	while ((key = args_next(args, &value)) >= 0)
+		;
+	return key != ARGS_STOP;
+}
+
+/* Calls a method of one job, with one or two numbers. */
+static enum status job_call(unsigned long job, const char *method, const char *types,
+			    unsigned long first, unsigned long second)
+{
+	sd_bus *bus = service_open();
+	char path[64];
+	bool done;
+
+	if (!bus)
+		return STATUS_MACHINE;
+	snprintf(path, sizeof(path), "/io/dealbox1/job/%lu", job);
+	done = service_call(bus, path, "Job", method, types, (uint32_t)first, (uint32_t)second);
+	sd_bus_flush_close_unref(bus);
+	return done ? STATUS_DONE : STATUS_INPUT;
+}
 
 /* Does to the jobs that are named, or to all in that state, what method says. */
 static enum status change_run(struct args *args, const char *method, const char *from)
@@ -69,15 +123,11 @@ static enum status change_run(struct args *args, const char *method, const char 
 	struct json_object *jobs = NULL, *job;
 	enum status status = STATUS_DONE;
 	unsigned long number;
-	const char *value;
 	char path[64];
 	sd_bus *bus;
 	size_t n;
-	int key;
 
-	while ((key = args_next(args, &value)) >= 0)
-		;
-	if (key == ARGS_STOP)
+	if (!operands_only(args))
 		return args->status;
 	for (n = 0; n < (size_t)args->argc; n++)
 		if (!args_number(args, "job", args->argv[n], 1, UINT32_MAX, &number))
@@ -87,7 +137,7 @@ static enum status change_run(struct args *args, const char *method, const char 
 		return STATUS_MACHINE;
 	for (n = 0; n < (size_t)args->argc; n++) {
 		snprintf(path, sizeof(path), "/io/dealbox1/job/%s", args->argv[n]);
-		if (!service_call(bus, path, "Job", method))
+		if (!service_call(bus, path, "Job", method, ""))
 			status = STATUS_INPUT;
 	}
 	if (!args->argc)
@@ -95,7 +145,7 @@ static enum status change_run(struct args *args, const char *method, const char 
 	for (n = 0; jobs && n < json_object_array_length(jobs); n++) {
 		job = json_object_array_get_idx(jobs, n);
 		if (!strcmp(service_text(job, "state"), from) &&
-		    !service_call(bus, service_text(job, "path"), "Job", method))
+		    !service_call(bus, service_text(job, "path"), "Job", method, ""))
 			status = STATUS_INPUT;
 	}
 	json_object_put(jobs);
@@ -146,20 +196,35 @@ const struct command cmd_cancel = {
 	.run = cancel_run,
 };
 
+static enum status priority_run(struct args *args)
+{
+	unsigned long job, priority;
+
+	if (!operands_only(args))
+		return args->status;
+	if (args->argc != 2)
+		return args_wrong(args, "it wants the number of a job, and its priority");
+	if (!args_number(args, "job", args->argv[0], 1, UINT32_MAX, &job) ||
+	    !args_number(args, "priority", args->argv[1], 0, PRIORITY_MAX, &priority))
+		return STATUS_INPUT;
+	return job_call(job, "SetPriority", "i", priority, 0);
+}
+
+const struct command cmd_priority = {
+	.name = "priority",
+	.operands = "JOB N",
+	.summary = "Put a job of the service before others",
+	.about = "Of two jobs that a machine may deal the one with the higher N, 0 to 99, goes first;\n"
+		 "of equal ones the older. A board that an operator has been asked for stays.",
+	.run = priority_run,
+};
+
 /* Skip or Redeal: of a job one board, and of that one copy. */
 static enum status copy_run(struct args *args, const char *method)
 {
 	unsigned long job, board, copy = 1;
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	enum status status = STATUS_DONE;
-	const char *value;
-	char path[64];
-	sd_bus *bus;
-	int key, err;
 
-	while ((key = args_next(args, &value)) >= 0)
-		;
-	if (key == ARGS_STOP)
+	if (!operands_only(args))
 		return args->status;
 	if (args->argc < 2 || args->argc > 3)
 		return args_wrong(args, "it wants a job and a board, and may have a copy");
@@ -167,19 +232,7 @@ static enum status copy_run(struct args *args, const char *method)
 	    !args_number(args, "board", args->argv[1], 1, BOARDS_MAX, &board) ||
 	    (args->argc == 3 && !args_number(args, "copy", args->argv[2], 1, 9999, &copy)))
 		return STATUS_INPUT;
-	bus = service_open();
-	if (!bus)
-		return STATUS_MACHINE;
-	snprintf(path, sizeof(path), "/io/dealbox1/job/%lu", job);
-	err = sd_bus_call_method(bus, "io.dealbox1", path, "io.dealbox1.Job", method, &error, NULL, "uu",
-				 (uint32_t)board, (uint32_t)copy);
-	if (err < 0) {
-		service_refused(&error, err);
-		status = STATUS_INPUT;
-	}
-	sd_bus_error_free(&error);
-	sd_bus_flush_close_unref(bus);
-	return status;
+	return job_call(job, method, "uu", board, copy);
 }
 
 static enum status skip_run(struct args *args)

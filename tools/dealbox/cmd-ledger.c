@@ -93,16 +93,29 @@ static enum status refused(struct call *call, int err)
 
 /* ---- list ---------------------------------------------------------------- */
 
+static int machine_add(const char *machine, void *context)
+{
+	json_object_array_add(context, json_object_new_string(machine));
+	return 0;
+}
+
 static int job_print(const struct dealbox_ledger_job *job, void *context)
 {
 	struct call *call = context;
 	unsigned int wanted = job->copies * job->boards, n;
-	struct json_object *object, *list;
+	struct json_object *object, *list, *machines;
 	char at[32], of[16] = "";
+	int err;
 
 	if (call->job && call->job != job->job)
 		return 0;
 	call->found = true;
+	machines = json_object_new_array();
+	err = dealbox_ledger_machines(call->ledger, job->job, machine_add, machines);
+	if (err) {
+		json_object_put(machines);
+		return err;
+	}
 	if (!call->json) {
 		time_text(job->at, at);
 		if (wanted)
@@ -112,7 +125,11 @@ static int job_print(const struct dealbox_ledger_job *job, void *context)
 		for (n = 0; options[n].bit; n++)
 			if (job->options & options[n].bit)
 				printf(", %s", options[n].word);
+		for (n = 0; n < json_object_array_length(machines); n++)
+			printf("%s%s", n ? ", " : ", on ",
+			       json_object_get_string(json_object_array_get_idx(machines, n)));
 		putchar('\n');
+		json_object_put(machines);
 		return 0;
 	}
 	object = json_object_new_object();
@@ -131,6 +148,7 @@ static int job_print(const struct dealbox_ledger_job *job, void *context)
 		if (job->options & options[n].bit)
 			json_object_array_add(list, json_object_new_string(options[n].word));
 	json_object_object_add(object, "options", list);
+	json_object_object_add(object, "machines", machines);
 	json_say(object);
 	return 0;
 }

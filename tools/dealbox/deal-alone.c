@@ -324,7 +324,7 @@ enum status deal_alone(struct args *args, const struct deal_options *options)
 		}
 		run->set = set;
 	}
-	if (dealbox_machine_open(options->uri, false, &run->machine, &reason)) {
+	if (dealbox_machine_open(options->wanted.uri, false, &run->machine, &reason)) {
 		complain(reason.next, "%s", reason.what);
 		status = STATUS_MACHINE;
 		goto out;

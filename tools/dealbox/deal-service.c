@@ -17,10 +17,9 @@
 #include <dealbox/format.h>
 
 #include "deal.h"
-#include "service.h"
 #include "setfile.h"
 
-#define WITHOUT		"--machine URI deals without it, once `sudo systemctl stop dealboxd` has let " \
+#define WITHOUT		"--machine ADDRESS deals without it, once `sudo systemctl stop dealboxd` has let " \
 			"go of the machines"
 
 struct follow {
@@ -108,17 +107,20 @@ static enum status set_add(struct follow *f, const struct dealbox_set *set, cons
 	return status;
 }
 
-/* The words of --how, as options of AddJob. */
+/* The words of --how, as options of AddJob. Boards start by themselves, as without the service. */
 static int append_how(sd_bus_message *m, const char *how)
 {
 	char *words = strdup(how ? how : ""), *word, *rest = words;
-	int err = words ? 0 : -ENOMEM;
+	int err = words ? 0 : -ENOMEM, automatic = 1;
 
-	while (err >= 0 && (word = strsep(&rest, ",")))
-		if (*word)
+	while (err >= 0 && (word = strsep(&rest, ","))) {
+		if (!strcmp(word, "wait-for-start"))
+			automatic = 0;
+		else if (*word)
 			err = sd_bus_message_append(m, "{sv}", word, "b", 1);
+	}
 	free(words);
-	return err;
+	return err < 0 ? err : sd_bus_message_append(m, "{sv}", "automatic-start", "b", automatic);
 }
 
 static enum status job_add(struct follow *f, const struct dealbox_set *set, uint64_t number)
@@ -149,11 +151,12 @@ static enum status job_add(struct follow *f, const struct dealbox_set *set, uint
 		err = sd_bus_message_append(call, "u", (uint32_t)options->copies);
 	if (err >= 0)
 		err = sd_bus_message_open_container(call, 'a', "{sv}");
-	/* as a machine of our own does it */
-	if (err >= 0)
-		err = append_how(call, "automatic-start");
 	if (err >= 0)
 		err = append_how(call, options->how);
+	if (err >= 0 && options->priority)
+		err = sd_bus_message_append(call, "{sv}", "priority", "i", (int32_t)options->priority);
+	if (err >= 0)
+		err = wanted_append(call, &options->wanted);
 	if (err >= 0)
 		err = sd_bus_message_close_container(call);
 	if (err >= 0)
@@ -223,6 +226,16 @@ static const char *copy_name(const struct follow *f, int64_t board, int64_t copy
 	return text;
 }
 
+/* Is the machine one that may deal the job? */
+static bool machine_serves(const struct follow *f, struct json_object *m)
+{
+	struct json_object *names;
+
+	return !json_object_object_get_ex(the_job(f), "machines", &names) ||
+	       !json_object_array_length(names) ||
+	       service_has(the_job(f), "machines", service_text(m, "id"));
+}
+
 /* What the operator does at a machine, when that is something new. */
 static void machine_tell(const struct follow *f, struct json_object *m)
 {
@@ -240,7 +253,7 @@ static void machine_tell(const struct follow *f, struct json_object *m)
 	if (!strcmp(service_text(m, "told"), text))
 		return;
 	json_object_object_add(m, "told", json_object_new_string(text));
-	if (!strcmp(state, "none") || !strcmp(state, "no-work") ||
+	if (!strcmp(state, "none") || !strcmp(state, "no-work") || !machine_serves(f, m) ||
 	    (job && job != service_number(the_job(f), "id")))
 		return;
 	if (!f->options->json) {
@@ -297,14 +310,18 @@ static void summary_say(const struct follow *f)
 	int64_t recorded = service_number(job, "recorded");
 	int64_t all = service_number(job, "boards") * service_number(job, "copies");
 	struct timespec now;
+	char of[32] = "";
 	double seconds;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	seconds = (double)(now.tv_sec - f->begin.tv_sec) +
 		  (double)(now.tv_nsec - f->begin.tv_nsec) / 1e9;
 	if (!f->options->json) {
-		say("%lld of %lld boards are exact duplicates; %u void and dealt again; %.0f s, %.0f boards per hour",
-		    (long long)recorded, (long long)all, f->voids, seconds,
+		/* a job without limit has no number of all */
+		if (all)
+			snprintf(of, sizeof(of), " of %lld", (long long)all);
+		say("%lld%s boards are exact duplicates; %u void and dealt again; %.0f s, %.0f boards per hour",
+		    (long long)recorded, of, f->voids, seconds,
 		    seconds > 0 ? f->exact * 3600 / seconds : 0);
 		return;
 	}
@@ -316,7 +333,7 @@ static void summary_say(const struct follow *f)
 	json_add_number(object, "dealt", f->exact);
 	json_add_number(object, "voids", f->voids);
 	json_object_object_add(object, "seconds", json_object_new_double(seconds));
-	json_object_object_add(object, "done", json_object_new_boolean(recorded == all));
+	json_object_object_add(object, "done", json_object_new_boolean(all && recorded == all));
 	json_say(object);
 }
 
@@ -396,7 +413,7 @@ static int on_enter(sd_event_source *source, int fd, uint32_t revents, void *con
 		count++;
 	}
 	if (count == 1)
-		service_call(f->bus, service_text(wants, "path"), "Machine", "Start");
+		service_call(f->bus, service_text(wants, "path"), "Machine", "Start", "");
 	else if (count)
 		complain(NULL, "press start at the machine: %u of them wait", count);
 	return 0;
@@ -411,7 +428,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	(void)info;
 	f->stopped = true;
 	progress(NULL);
-	if (!service_call(f->bus, f->path, "Job", "Pause"))
+	if (!service_call(f->bus, f->path, "Job", "Pause", ""))
 		return sd_event_exit(f->event, STATUS_MACHINE);
 	summary_say(f);
 	complain("`dealbox deal --resume` goes on", "job %lld of the service is paused",
@@ -519,18 +536,6 @@ static const char *not_by_service(const struct deal_options *options)
 	       options->reveal ? "--reveal" : NULL;
 }
 
-static bool machine_there(const struct follow *f)
-{
-	size_t n;
-
-	for (n = 0; n < json_object_array_length(f->machines); n++)
-		if (service_number(json_object_array_get_idx(f->machines, n), "present"))
-			return true;
-	complain("plug one in, and look for its power switch; `dealbox doctor` looks further",
-		 "the service has no machine");
-	return false;
-}
-
 /* A job for the set, or the one that is paused. */
 static enum status job_begin(struct follow *f, const struct dealbox_set *set)
 {
@@ -570,12 +575,12 @@ static enum status follow(struct follow *f, const struct dealbox_set *set)
 	}
 	f->machines = service_objects(f->bus, "Machine");
 	f->jobs = f->machines ? service_objects(f->bus, "Job") : NULL;
-	if (!f->jobs || !machine_there(f))
+	if (!f->jobs || !wanted_there(&f->options->wanted, f->machines))
 		return STATUS_MACHINE;
 	status = job_begin(f, set);
 	if (status != STATUS_DONE)
 		return status;
-	if (f->options->resume && !service_call(f->bus, f->path, "Job", "Resume"))
+	if (f->options->resume && !service_call(f->bus, f->path, "Job", "Resume", ""))
 		return STATUS_INPUT;
 	json_object_put(f->jobs);
 	f->jobs = service_objects(f->bus, "Job");

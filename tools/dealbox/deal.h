@@ -9,24 +9,26 @@
 
 #include <dealbox/set.h>
 
-#include "tool.h"
+#include "service.h"
 
 #define NOTHING_DEALT	"nothing was dealt"
 
 struct deal_options {
-	const char *uri;
+	struct wanted wanted;
 	const char *boards_text;
 	const char *copies_text;
 	const char *record;
 	const char *certify;
 	const char *session;		/* only by the service */
 	const char *how;
+	const char *priority_text;
 	bool resume;
 	bool practice;
 	bool json;
 	bool reveal;
 	struct boards boards;
-	unsigned long copies;
+	unsigned long copies;		/* 0: without limit, only by the service */
+	unsigned long priority;
 };
 
 /* Are all boards that were asked for in the set? May it be dealt at all? If not, it has been said. */

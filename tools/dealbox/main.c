@@ -27,6 +27,7 @@ extern const struct command cmd_monitor;
 extern const struct command cmd_number;
 extern const struct command cmd_pause;
 extern const struct command cmd_played;
+extern const struct command cmd_priority;
 extern const struct command cmd_redeal;
 extern const struct command cmd_report;
 extern const struct command cmd_resume;
@@ -60,6 +61,7 @@ const struct command *const commands[] = {
 	&cmd_number,
 	&cmd_pause,
 	&cmd_played,
+	&cmd_priority,
 	&cmd_redeal,
 	&cmd_report,
 	&cmd_resume,

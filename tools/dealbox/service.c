@@ -45,21 +45,40 @@ void service_refused(const sd_bus_error *error, int err)
 		complain(NULL, "%s", error->message ? error->message : strerror(-err));
 }
 
-bool service_call(sd_bus *bus, const char *path, const char *interface, const char *method)
+bool service_call(sd_bus *bus, const char *path, const char *interface, const char *method,
+		  const char *types, ...)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	char full[64];
+	va_list ap;
 	int err;
 
 	snprintf(full, sizeof(full), NAME ".%s", interface);
-	err = sd_bus_call_method(bus, NAME, path, full, method, &error, NULL, "");
+	va_start(ap, types);
+	err = sd_bus_call_methodv(bus, NAME, path, full, method, &error, NULL, types, ap);
+	va_end(ap);
 	if (err < 0)
 		service_refused(&error, err);
 	sd_bus_error_free(&error);
 	return err >= 0;
 }
 
-/* The value of a variant of a basic type. */
+/* The strings of a variant. */
+static struct json_object *read_strings(sd_bus_message *m)
+{
+	struct json_object *out = json_object_new_array();
+	const char *text;
+
+	if (sd_bus_message_enter_container(m, 'v', "as") >= 0 &&
+	    sd_bus_message_enter_container(m, 'a', "s") >= 0)
+		while (sd_bus_message_read(m, "s", &text) > 0)
+			json_object_array_add(out, json_object_new_string(text));
+	sd_bus_message_exit_container(m);
+	sd_bus_message_exit_container(m);
+	return out;
+}
+
+/* The value of a variant of a basic type, or of strings. */
 static struct json_object *read_value(sd_bus_message *m)
 {
 	union {
@@ -72,6 +91,8 @@ static struct json_object *read_value(sd_bus_message *m)
 	struct json_object *out = NULL;
 	const char *type;
 
+	if (sd_bus_message_peek_type(m, NULL, &type) > 0 && !strcmp(type, "as"))
+		return read_strings(m);
 	if (sd_bus_message_peek_type(m, NULL, &type) <= 0 || strlen(type) != 1 ||
 	    !strchr("stuib", *type)) {
 		sd_bus_message_skip(m, "v");
@@ -215,6 +236,113 @@ int64_t service_number(struct json_object *object, const char *name)
 	struct json_object *value;
 
 	return json_object_object_get_ex(object, name, &value) ? json_object_get_int64(value) : 0;
+}
+
+bool service_has(struct json_object *object, const char *name, const char *text)
+{
+	struct json_object *list;
+	size_t n;
+
+	if (!json_object_object_get_ex(object, name, &list))
+		return false;
+	for (n = 0; n < json_object_array_length(list); n++)
+		if (!strcmp(json_object_get_string(json_object_array_get_idx(list, n)), text))
+			return true;
+	return false;
+}
+
+/* ---- machines that are wanted ------------------------------------------------ */
+
+static bool is_address(const char *text)
+{
+	static const char *const schemes[] = { "local:", "usb:", "emu:" };
+	size_t n;
+
+	for (n = 0; n < sizeof(schemes) / sizeof(schemes[0]); n++)
+		if (!strncmp(text, schemes[n], strlen(schemes[n])))
+			return true;
+	return false;
+}
+
+bool wanted_add(const struct args *args, struct wanted *wanted, const char *value)
+{
+	size_t count;
+
+	for (count = 0; wanted->ids[count]; count++)
+		;
+	if (wanted->uri || (count && is_address(value))) {
+		args_wrong(args, "--machine names one address, or ids of machines of the service");
+		return false;
+	}
+	if (count == WANTED_MAX) {
+		args_wrong(args, "--machine names %d machines at most", WANTED_MAX);
+		return false;
+	}
+	if (is_address(value))
+		wanted->uri = value;
+	else
+		wanted->ids[count] = value;
+	return true;
+}
+
+enum status wanted_refuse(const struct wanted *wanted)
+{
+	complain("use local:/dev/dealbox0, usb:SERIAL or emu:PATH; an id is for the service: `sudo systemctl "
+		 "enable --now dealboxd`", "'%s' is not the address of a machine", *wanted->ids);
+	return STATUS_MACHINE;
+}
+
+static bool is_present(struct json_object *machines, const char *id)
+{
+	struct json_object *m;
+	size_t n;
+
+	for (n = 0; n < json_object_array_length(machines); n++) {
+		m = json_object_array_get_idx(machines, n);
+		if (service_number(m, "present") && (!id || !strcmp(service_text(m, "id"), id)))
+			return true;
+	}
+	return false;
+}
+
+bool wanted_there(const struct wanted *wanted, struct json_object *machines)
+{
+	bool there = false;
+	size_t n;
+
+	if (!*wanted->ids) {
+		there = is_present(machines, NULL);
+		if (!there)
+			complain("plug one in, and look for its power switch; `dealbox doctor` looks further",
+				 "the service has no machine");
+		return there;
+	}
+	for (n = 0; wanted->ids[n]; n++)
+		there |= is_present(machines, wanted->ids[n]);
+	for (n = 0; wanted->ids[n]; n++)
+		if (!is_present(machines, wanted->ids[n]))
+			complain(there ? "the others deal; it joins them when it is plugged in" :
+				 "`dealbox status` names those that it has",
+				 "the service has no machine %s now", wanted->ids[n]);
+	return there;
+}
+
+int wanted_append(sd_bus_message *m, const struct wanted *wanted)
+{
+	int err;
+
+	if (!*wanted->ids)
+		return 0;
+	err = sd_bus_message_open_container(m, 'e', "sv");
+	if (err >= 0)
+		err = sd_bus_message_append(m, "s", "machines");
+	if (err >= 0)
+		err = sd_bus_message_open_container(m, 'v', "as");
+	if (err >= 0)
+		err = sd_bus_message_append_strv(m, (char **)wanted->ids);
+	if (err >= 0)
+		err = sd_bus_message_close_container(m);
+	return err < 0 ? err : sd_bus_message_close_container(m);
 }
 
 void service_say(struct json_object *array)

@@ -11,6 +11,32 @@
 
 struct json_object;
 
+/* --machine: the address of one, or ids of machines of the service; zeros: none is named. */
+#define WANTED_MAX	64
+#define PRIORITY_MAX	99
+struct wanted {
+	const char *uri;
+	const char *ids[WANTED_MAX + 1];	/* ends with NULL */
+};
+
+/* Takes the value of one --machine. False, and said, when it does not fit to those before. */
+bool wanted_add(const struct args *args, struct wanted *wanted, const char *value);
+
+/* Says that an id means nothing without the service. */
+enum status wanted_refuse(const struct wanted *wanted);
+
+/*
+ * Has the service one of the machines that are wanted, or any if none is? Those that are not
+ * there are named; false, and said, when there is none. machines are its objects.
+ */
+bool wanted_there(const struct wanted *wanted, struct json_object *machines);
+
+/* The same ids as an option of AddJob or AddCapture, within a{sv}; nothing without ids. */
+int wanted_append(sd_bus_message *m, const struct wanted *wanted);
+
+/* Is the text among the strings of that array of the object? */
+bool service_has(struct json_object *object, const char *name, const char *text);
+
 /* The system bus, with the service on it. NULL when there is none: that has been said. */
 sd_bus *service_open(void);
 
@@ -32,8 +58,9 @@ struct json_object *service_changed(struct json_object *objects, sd_bus_message 
 /* Says what the service refused, in its own words; err is what the call returned. */
 void service_refused(const sd_bus_error *error, int err);
 
-/* Calls a method without arguments. False: it has been said why. */
-bool service_call(sd_bus *bus, const char *path, const char *interface, const char *method);
+/* Calls a method, with arguments as sd_bus_message_append() has them. False: it has been said why. */
+bool service_call(sd_bus *bus, const char *path, const char *interface, const char *method,
+		  const char *types, ...);
 
 /* Text and number of a property; "" and 0 if there is none. */
 const char *service_text(struct json_object *object, const char *name);

@@ -43,6 +43,8 @@ struct option_row {
 #define OPT_JSON	{ 'j', "json", NULL, "write JSON for programs to standard output" }
 #define OPT_MACHINE	{ 'm', "machine", "URI", \
 	"the machine: local:/dev/dealbox0, usb:SERIAL or emu:PATH (default: the only one)" }
+#define OPT_MACHINES	{ 'm', "machine", "MACHINE", \
+	"its address (`dealbox machines`); or by the service its id (`dealbox status`), again for more" }
 #define OPT_REVEAL	{ OPT_LONG + 0xff, "reveal", NULL, "show cards (default: cards stay secret)" }
 #define KEY_REVEAL	(OPT_LONG + 0xff)
 
