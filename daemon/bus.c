@@ -14,6 +14,7 @@
 
 #include <sodium.h>
 
+#include <dealbox/certificate.h>
 #include <dealbox/format.h>
 #include <dealbox/set.h>
 
@@ -637,6 +638,90 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 }
 METHOD(make_set, "deal")
 
+static int append_insertion(const struct dealbox_ledger_insertion *i, void *context)
+{
+	static const char *const outcomes[] = {
+		"", "exact", "differs", "void", "unknown", "captured"
+	};
+	int err = sd_bus_message_append(context, "(uusus)", i->board, i->copy, i->machine, i->number,
+					outcomes[i->outcome]);
+
+	return err < 0 ? err : 0;
+}
+
+/* Every insertion that was begun for the job, and what became of it. */
+static int job_insertions(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	const struct job *job = job_at(s, sd_bus_message_get_path(m));
+	sd_bus_message *reply = NULL;
+	int err;
+
+	if (!job)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such job");
+	err = sd_bus_message_new_method_return(m, &reply);
+	if (err >= 0)
+		err = sd_bus_message_open_container(reply, 'a', "(uusus)");
+	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job->id, false, append_insertion, reply))
+		err = ledger_error(s, -EIO, error);
+	if (err >= 0)
+		err = sd_bus_message_close_container(reply);
+	if (err >= 0)
+		err = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	return err;
+}
+METHOD(job_insertions, "deal")
+
+/*
+ * For a certificate: commits to the trace of an insertion, with a salt of the caller's, and
+ * tells the verdict. The trace stays here, and a digest is not a card.
+ */
+static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	static const char *const bases[] = { "none", "gates", "sensors" };
+	const struct job *job = job_at(s, sd_bus_message_get_path(m));
+	struct dealbox_verdict *verdict = NULL;
+	struct dealbox_trace *trace = NULL;
+	sd_bus_message *reply = NULL;
+	uint8_t digest[DEALBOX_HASH];
+	const char *machine;
+	const void *salt;
+	uint32_t number;
+	size_t size;
+	int err;
+
+	err = sd_bus_message_read(m, "su", &machine, &number);
+	if (err >= 0)
+		err = sd_bus_message_read_array(m, 'y', &salt, &size);
+	if (err < 0)
+		return err;
+	if (size != DEALBOX_HASH)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "a salt has %d bytes",
+					 DEALBOX_HASH);
+	err = job ? work_judge(s, job, machine, number, &trace, &verdict) : -ENOENT;
+	if (err == -ENOENT)
+		return sd_bus_error_setf(error, ERROR("NotFound"), "the job has no insertion %u of the "
+					 "machine %s that was dealt to its end", number, machine);
+	if (err)
+		return sd_bus_error_set(error, ERROR("Ledger"), "what is recorded of it cannot be read");
+	dealbox_trace_commit(trace, salt, digest);
+	err = sd_bus_message_new_method_return(m, &reply);
+	if (err >= 0)
+		err = sd_bus_message_append(reply, "bsbs", dealbox_verdict_exact(verdict),
+					    bases[dealbox_verdict_basis(verdict)],
+					    dealbox_verdict_identified(verdict),
+					    job->options & DEALBOX_JOB_REVERSED ? "WSEN" : "NESW");
+	if (err >= 0)
+		err = sd_bus_message_append_array(reply, 'y', digest, sizeof(digest));
+	if (err >= 0)
+		err = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	dealbox_verdict_free(verdict);
+	dealbox_trace_free(trace);
+	return err;
+}
+METHOD(job_commit, "deal")
+
 #define JOB_METHOD(function, kind, action) \
 static int function(sd_bus_message *m, struct service *s, sd_bus_error *error) \
 { \
@@ -712,6 +797,12 @@ static const sd_bus_vtable job_vtable[] = {
 	SD_BUS_METHOD_WITH_NAMES("MakeSet", "s", SD_BUS_PARAM(session), "tu",
 				 SD_BUS_PARAM(set) SD_BUS_PARAM(boards), make_set_call,
 				 SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetInsertions", "", , "a(uusus)", SD_BUS_PARAM(insertions),
+				 job_insertions_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("Commit", "suay", SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion)
+				 SD_BUS_PARAM(salt), "bsbsay", SD_BUS_PARAM(exact)
+				 SD_BUS_PARAM(basis) SD_BUS_PARAM(read) SD_BUS_PARAM(pockets)
+				 SD_BUS_PARAM(trace), job_commit_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_SIGNAL_WITH_NAMES("Judged", "uusubs", SD_BUS_PARAM(board) SD_BUS_PARAM(copy)
 				 SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion) SD_BUS_PARAM(exact)
 				 SD_BUS_PARAM(text), 0),

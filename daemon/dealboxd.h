@@ -12,6 +12,7 @@
 #include <dealbox/ledger.h>
 #include <dealbox/machine.h>
 #include <dealbox/trace.h>
+#include <dealbox/verify.h>
 
 #include "panel-rules.h"
 
@@ -143,6 +144,20 @@ int work_refresh(struct service *service, struct job *job);
 struct job *work_load(struct service *service, uint64_t id);
 /* Was the last insertion of this machine other than exact? */
 bool work_doubt(struct service *service, const char *machine);
+
+/*
+ * The plan of a copy, under that number; the caller wipes it. -EINVAL: it cannot be planned;
+ * another error is the ledger's.
+ */
+int work_plan(struct service *service, const struct job *job, const struct copy *copy, uint32_t id,
+	      struct dealbox_plan *plan);
+/*
+ * What a machine reported of an insertion that was dealt to its end for the job, and the
+ * verdict on it, made again from the record; both are freed by the caller. -ENOENT: there is
+ * none; another error is the ledger's.
+ */
+int work_judge(struct service *service, const struct job *job, const char *machine,
+	       uint32_t insertion, struct dealbox_trace **trace, struct dealbox_verdict **verdict);
 
 /*
  * The deal of a board that a job has captured. -EINVAL: not all its pockets were read whole;

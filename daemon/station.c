@@ -266,12 +266,6 @@ static enum did do_status(struct station *st, const struct step *step)
 	return answer(st, 0);
 }
 
-static const struct dealbox_pack *pack_of(const struct dealbox_deal *deal)
-{
-	return dealbox_deal_complete(deal, dealbox_pack_preferans()) ? dealbox_pack_preferans() :
-	       dealbox_pack_bridge();
-}
-
 static enum did give_plan(struct station *st)
 {
 	struct dealbox_plan given = st->plan;
@@ -281,51 +275,23 @@ static enum did give_plan(struct station *st)
 	return answer(st, err);
 }
 
-/* The deck lies sorted in the order of the cards' numbers, the spade ace is fed first. */
-static int plan_sorted(struct station *st, const struct dealbox_deal *deal, const uint8_t *pockets)
-{
-	const struct dealbox_pack *pack = pack_of(deal);
-	uint8_t deck[64];
-	unsigned int card;
-	size_t count = 0;
-
-	for (card = 0; card < 64; card++)
-		if (pack->cards >> card & 1)
-			deck[count++] = card;
-	return dealbox_plan_by_position(&st->plan, st->plan_id, deal, pack, pockets, deck, count);
-}
-
 static enum did do_plan(struct station *st, const struct step *step)
 {
-	static const uint8_t reversed[DEALBOX_HANDS] = { 3, 2, 1, 0 };
 	const struct job *job = jobs_find(&st->service->jobs, step->copy.job);
-	const uint8_t *pockets;
-	struct dealbox_deal deal;
 	int err;
 
 	/* never 0 and never that of a test deal */
 	st->plan_id = st->plan_id % 0x7fffffff + 1;
-	if (job->options & DEALBOX_JOB_CAPTURE) {
-		err = dealbox_plan_capture(&st->plan, st->plan_id, step->copy.copy - 1);
-		return err ? DID_REFUSED : give_plan(st);
-	}
-	if (dealbox_ledger_get_deal(st->service->ledger, job->set, step->copy.board, &deal)) {
+	err = work_plan(st->service, job, &step->copy, st->plan_id, &st->plan);
+	if (!err)
+		return give_plan(st);
+	if (err != -EINVAL) {
 		log_message(MESSAGE_LEDGER, st, &step->copy, "%s",
 			    dealbox_ledger_error(st->service->ledger));
 		return DID_LEDGER;
 	}
-	pockets = job->options & DEALBOX_JOB_REVERSED ? reversed : NULL;
-	if (job->options & DEALBOX_JOB_BY_POSITION)
-		err = plan_sorted(st, &deal, pockets);
-	else
-		err = dealbox_plan_by_card(&st->plan, st->plan_id, &deal, pack_of(&deal), pockets);
-	dealbox_deal_wipe(&deal);
-	if (err) {
-		log_message(MESSAGE_REFUSED, st, &step->copy, "board %u cannot be planned",
-			    step->copy.board);
-		return DID_REFUSED;
-	}
-	return give_plan(st);
+	log_message(MESSAGE_REFUSED, st, &step->copy, "board %u cannot be planned", step->copy.board);
+	return DID_REFUSED;
 }
 
 static enum did do_begin(struct station *st, const struct step *step)

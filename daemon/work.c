@@ -10,6 +10,7 @@
 #include <sodium.h>
 
 #include <dealbox/law.h>
+#include <dealbox/plan.h>
 
 #include "dealboxd.h"
 
@@ -182,22 +183,48 @@ bool work_doubt(struct service *s, const char *machine)
 	return last.outcome != DEALBOX_LEDGER_EXACT && last.outcome != DEALBOX_LEDGER_CAPTURED;
 }
 
-/* ---- originals ----------------------------------------------------------------- */
+/* ---- plans and verdicts -------------------------------------------------------- */
 
-/* The last captures of the pockets of one board. */
-struct original {
-	unsigned int board;
-	struct dealbox_ledger_insertion pockets[DEALBOX_HANDS];
-};
-
-static int find_captured(const struct dealbox_ledger_insertion *insertion, void *context)
+static const struct dealbox_pack *pack_of(const struct dealbox_deal *deal)
 {
-	struct original *original = context;
+	return dealbox_deal_complete(deal, dealbox_pack_preferans()) ? dealbox_pack_preferans() :
+	       dealbox_pack_bridge();
+}
 
-	if (insertion->board == original->board && insertion->copy <= DEALBOX_HANDS &&
-	    insertion->outcome == DEALBOX_LEDGER_CAPTURED)
-		original->pockets[insertion->copy - 1] = *insertion;
-	return 0;
+/* The deck lies sorted in the order of the cards' numbers, the spade ace is fed first. */
+static int plan_sorted(struct dealbox_plan *plan, uint32_t id, const struct dealbox_deal *deal,
+		       const uint8_t *pockets)
+{
+	const struct dealbox_pack *pack = pack_of(deal);
+	uint8_t deck[64];
+	unsigned int card;
+	size_t count = 0;
+
+	for (card = 0; card < 64; card++)
+		if (pack->cards >> card & 1)
+			deck[count++] = card;
+	return dealbox_plan_by_position(plan, id, deal, pack, pockets, deck, count);
+}
+
+int work_plan(struct service *s, const struct job *job, const struct copy *copy, uint32_t id,
+	      struct dealbox_plan *plan)
+{
+	static const uint8_t reversed[DEALBOX_HANDS] = { 3, 2, 1, 0 };
+	const uint8_t *pockets = job->options & DEALBOX_JOB_REVERSED ? reversed : NULL;
+	struct dealbox_deal deal;
+	int err;
+
+	if (job->options & DEALBOX_JOB_CAPTURE)
+		return dealbox_plan_capture(plan, id, copy->copy - 1) ? -EINVAL : 0;
+	err = dealbox_ledger_get_deal(s->ledger, job->set, copy->board, &deal);
+	if (err)
+		return err == -EINVAL ? -EIO : err;
+	if (job->options & DEALBOX_JOB_BY_POSITION)
+		err = plan_sorted(plan, id, &deal, pockets);
+	else
+		err = dealbox_plan_by_card(plan, id, &deal, pack_of(&deal), pockets);
+	dealbox_deal_wipe(&deal);
+	return err ? -EINVAL : 0;
 }
 
 /* The trace of an insertion, as it was recorded; NULL: there is none. */
@@ -218,6 +245,69 @@ static struct dealbox_trace *read_trace(struct service *s,
 	sodium_memzero(events, count * sizeof(*events));
 	free(events);
 	return trace;
+}
+
+/* The insertion of that number that went into that machine. */
+struct dealt {
+	const char *machine;
+	uint32_t number;
+	struct dealbox_ledger_insertion found;
+};
+
+static int find_dealt(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	struct dealt *dealt = context;
+
+	if (insertion->number == dealt->number && !strcmp(insertion->machine, dealt->machine) &&
+	    (insertion->outcome == DEALBOX_LEDGER_EXACT ||
+	     insertion->outcome == DEALBOX_LEDGER_DIFFERS))
+		dealt->found = *insertion;
+	return 0;
+}
+
+int work_judge(struct service *s, const struct job *job, const char *machine, uint32_t insertion,
+	       struct dealbox_trace **trace, struct dealbox_verdict **verdict)
+{
+	struct dealt dealt = { .machine = machine, .number = insertion };
+	struct dealbox_plan plan;
+	struct copy copy;
+	int err;
+
+	*trace = NULL;
+	err = dealbox_ledger_insertions(s->ledger, job->id, false, find_dealt, &dealt);
+	if (err || !dealt.found.id)
+		return err ? err : -ENOENT;
+	copy = (struct copy){ job->id, dealt.found.board, dealt.found.copy };
+	*trace = read_trace(s, &dealt.found);
+	if (!*trace)
+		return -EIO;
+	err = work_plan(s, job, &copy, dealt.found.plan, &plan);
+	if (!err)
+		err = dealbox_verify(&plan, *trace, verdict);
+	dealbox_plan_wipe(&plan);
+	if (err) {
+		dealbox_trace_free(*trace);
+		*trace = NULL;
+	}
+	return err == -ENOENT ? -EIO : err;
+}
+
+/* ---- originals ----------------------------------------------------------------- */
+
+/* The last captures of the pockets of one board. */
+struct original {
+	unsigned int board;
+	struct dealbox_ledger_insertion pockets[DEALBOX_HANDS];
+};
+
+static int find_captured(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	struct original *original = context;
+
+	if (insertion->board == original->board && insertion->copy <= DEALBOX_HANDS &&
+	    insertion->outcome == DEALBOX_LEDGER_CAPTURED)
+		original->pockets[insertion->copy - 1] = *insertion;
+	return 0;
 }
 
 int work_original(struct service *s, const struct job *job, unsigned int board,

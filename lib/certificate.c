@@ -30,8 +30,8 @@ static const char *const basis_words[] = {
 /* -- commitments ------------------------------------------------------------ */
 
 /* The key of a certificate's digests: the opening, and what the certificate is about */
-static void salt_make(const struct dealbox_certificate *c, const uint8_t opening[DEALBOX_OPENING],
-		      uint8_t salt[DEALBOX_HASH])
+void dealbox_certificate_salt(const struct dealbox_certificate *c,
+			      const uint8_t opening[DEALBOX_OPENING], uint8_t salt[DEALBOX_HASH])
 {
 	char manifest[HEX(DEALBOX_HASH)], text[600];
 	int length;
@@ -73,8 +73,8 @@ static int plan_digest(const char *order, const uint8_t salt[DEALBOX_HASH],
 }
 
 /* Its events as they were read from the device, 64 bytes each */
-static void trace_digest(const uint8_t salt[DEALBOX_HASH], const struct dealbox_trace *trace,
-			 uint8_t digest[DEALBOX_HASH])
+void dealbox_trace_commit(const struct dealbox_trace *trace, const uint8_t salt[DEALBOX_HASH],
+			  uint8_t digest[DEALBOX_HASH])
 {
 	crypto_generichash_state state;
 
@@ -92,10 +92,10 @@ int dealbox_certificate_commit(struct dealbox_certificate *certificate,
 	uint8_t salt[DEALBOX_HASH];
 	int err;
 
-	salt_make(certificate, opening, salt);
+	dealbox_certificate_salt(certificate, opening, salt);
 	err = plan_digest(certificate->pockets, salt, deal, certificate->plan);
-	if (!err)
-		trace_digest(salt, trace, certificate->trace);
+	if (!err && trace)
+		dealbox_trace_commit(trace, salt, certificate->trace);
 	sodium_memzero(salt, sizeof(salt));
 	return err;
 }
@@ -107,11 +107,11 @@ bool dealbox_certificate_opens(const struct dealbox_certificate *certificate,
 	uint8_t salt[DEALBOX_HASH], digest[DEALBOX_HASH];
 	bool same;
 
-	salt_make(certificate, opening, salt);
+	dealbox_certificate_salt(certificate, opening, salt);
 	same = !plan_digest(certificate->pockets, salt, deal, digest) &&
 	       !memcmp(digest, certificate->plan, DEALBOX_HASH);
 	if (same && trace) {
-		trace_digest(salt, trace, digest);
+		dealbox_trace_commit(trace, salt, digest);
 		same = !memcmp(digest, certificate->trace, DEALBOX_HASH);
 	}
 	return same;

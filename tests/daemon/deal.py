@@ -244,6 +244,52 @@ def test_service_that_ends_is_status_3_and_it_goes_on_later(w):
     w.check()
 
 
+def test_certificates_are_made_of_the_record(w):
+    """Also of boards that were dealt while nobody looked; and they are proven without a trace leaving the service."""
+    folder = w.dir + '/tournament/'
+    club, pc, rr1 = folder + 'club', folder + 'pc', folder + 'rr1.pbn'
+    os.mkdir(folder)
+    for words in [['square', 'new', club, '--title', 'T', '--info', 'I', '--phase', '2:1-2,3-4:rr#:Round #'],
+                  ['certificate', 'new-key', folder + 'key'], ['certificate', 'manifest', club, '-k', folder + 'key'],
+                  ['square', 'value', club, '7'], ['square', 'deal', club, '-P', '1', '-s', '1', '-d', folder],
+                  ['certificate', 'begin', pc, club + '.manifest']]:
+        result = w.command(*words)
+        assert result.returncode == 0, (words, result)
+    result = w.command('deal', '--certify', pc, set_file)
+    assert result.returncode == 2 and not w.command('jobs').stdout.count(' open '), result
+    w.tell('FIRST', 'operator off')
+    w.tell('FIRST', 'remove')
+    deal = w.begin('deal', '--certify', pc, '--copies', '2', '--how', 'reversed-pockets', '--boards', '1', rr1)
+    until(deal, 'Put in the empty board 1')
+    w.tell('FIRST', 'insert')
+    until(deal, 'board 1, copy 1: exact', True)
+    deal.send_signal(signal.SIGINT)
+    ends(deal, 1, 'is paused')
+    # dealt while nobody looked
+    path = newest(w)
+    job = path.rsplit('/', 1)[1]
+    assert w.command('resume', job).returncode == 0
+    w.tell('FIRST', 'operator on')
+    wait('both copies', lambda: w.answer() or w.job(path)['Recorded'] == 2)
+    w.tell('FIRST', 'operator off')
+    w.tell('FIRST', 'remove')
+    assert w.command('redeal', job, '1', '2').returncode == w.command('pause', job).returncode == 0
+    w.tell('FIRST', 'operator on')
+    ends(w.begin('deal', '--resume', '--certify', pc, rr1), 0, '2 of 2 boards')
+    with open(pc + '/certificates') as file:
+        text = file.read()
+    assert text.count('\nverdict exact\n') == text.count('\npockets WSEN\n') == 3, text
+    assert text.count('\nmachine FIRST\n') == text.count('\nbasis sensors\ncards read\n') == 3, text
+    ends(w.begin('deal', '--certify', pc, '--boards', '2', rr1), 0)
+    assert w.command('certificate', 'open', pc).returncode == 0
+    result = w.command('certificate', 'verify', club + '.manifest', pc + '/certificates', rr1)
+    assert result.returncode == 0 and '4 boards are proven, 0 are not, 0 have no' in result.stdout, result
+    # what was dealt and cannot be certified stops the job, and it is said
+    deal = w.begin('deal', '--certify', pc, '--boards', '1', '--how', 'replay', '--session', 'x', rr1)
+    ends(deal, 2, 'the opening is published', 'could not be certified')
+    assert w.job(newest(w))['State'] in ('paused', 'done')
+
+
 def test_without_the_service_it_deals_by_itself(w):
     assert w.stop() == 0
     for options in [['--session', 'x'], ['--how', 'descending'], ['--priority', '1'], ['--copies', 'unlimited']]:

@@ -283,6 +283,27 @@ static void test_certificates_hide_the_cards(void **state)
 	dealbox_trace_free(trace);
 }
 
+/* Who has the trace need not have the opening, nor the other way round: it comes to the same. */
+static void test_trace_is_committed_to_elsewhere(void **state)
+{
+	struct rig *rig = *state;
+	struct dealbox_certificate whole = {
+		.board = 1, .copy = 1, .session = "rr1", .pockets = "WSEN", .machine = "m", .insertion = 1,
+	}, parts = whole;
+	const struct dealbox_deal deal = deal_of(rig);
+	struct dealbox_trace *trace = trace_of(1);
+	uint8_t salt[DEALBOX_HASH];
+
+	assert_int_equal(dealbox_certificate_commit(&whole, rig->opening, &deal, trace), 0);
+	dealbox_certificate_salt(&parts, rig->opening, salt);
+	dealbox_trace_commit(trace, salt, parts.trace);
+	assert_int_equal(dealbox_certificate_commit(&parts, rig->opening, &deal, NULL), 0);
+	assert_memory_equal(parts.plan, whole.plan, DEALBOX_HASH);
+	assert_memory_equal(parts.trace, whole.trace, DEALBOX_HASH);
+	assert_true(dealbox_certificate_opens(&parts, rig->opening, &deal, trace));
+	dealbox_trace_free(trace);
+}
+
 static int file_try(struct rig *rig, const char *file, size_t size)
 {
 	struct dealbox_certificates *certificates = NULL;
@@ -399,6 +420,7 @@ int main(void)
 		TEST(test_only_one_form),
 		TEST(test_certificates_prove_the_deal),
 		TEST(test_certificates_hide_the_cards),
+		TEST(test_trace_is_committed_to_elsewhere),
 		TEST(test_chain_cannot_be_changed),
 		TEST(test_other_manifest_other_signer),
 		TEST(test_what_cannot_be_said),

@@ -184,6 +184,26 @@ bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
 	return good;
 }
 
+bool certifier_has(const struct certifier *c, const struct dealbox_certificate *wanted)
+{
+	const struct dealbox_certificate *found;
+	size_t n;
+
+	for (n = 0; (found = dealbox_certificates_get(c->certificates, n)); n++)
+		if (found->board == wanted->board && found->copy == wanted->copy &&
+		    found->insertion == wanted->insertion && !strcmp(found->machine, wanted->machine) &&
+		    !strcmp(found->session, wanted->session))
+			return true;
+	return false;
+}
+
+void certifier_salt(const struct certifier *c, struct dealbox_certificate *certificate,
+		    uint8_t salt[DEALBOX_HASH])
+{
+	memcpy(certificate->manifest, dealbox_manifest_hash(c->manifest), DEALBOX_HASH);
+	dealbox_certificate_salt(certificate, c->opening, salt);
+}
+
 bool certifier_publish(struct certifier *c)
 {
 	char *text = dealbox_certificates_open(c->certificates, c->signer, c->opening);

@@ -28,10 +28,18 @@ void certifier_close(struct certifier *c);
 
 /*
  * Certifies what was dealt: of the certificate, board, copy, session, pockets, exact, basis,
- * identified, machine and insertion must be set. It is on disk when this returns true.
+ * identified, machine and insertion must be set; trace NULL: also its field trace, with the
+ * salt from certifier_salt(). It is on disk when this returns true.
  */
 bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
 		   const struct dealbox_deal *deal, const struct dealbox_trace *trace);
+
+/* Has this insertion a certificate? Of it, session, board, copy, machine and insertion are looked at. */
+bool certifier_has(const struct certifier *c, const struct dealbox_certificate *certificate);
+
+/* The salt for the same fields; the caller wipes it. */
+void certifier_salt(const struct certifier *c, struct dealbox_certificate *certificate,
+		    uint8_t salt[DEALBOX_HASH]);
 
 /* Publishes the opening: the file of certificates is complete, and tells the deals. */
 bool certifier_publish(struct certifier *c);

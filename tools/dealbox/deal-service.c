@@ -17,6 +17,7 @@
 #include <dealbox/format.h>
 
 #include "deal.h"
+#include "deal-certify.h"
 #include "setfile.h"
 
 #define WITHOUT		"--machine ADDRESS deals without it, once `sudo systemctl stop dealboxd` has let " \
@@ -33,6 +34,8 @@ struct follow {
 	bool changed;			/* .. and not looked at yet */
 	bool renew;			/* a machine came: ask for all of them */
 	bool stopped;			/* by Ctrl-C */
+	struct job_certifier *certifier;	/* NULL: nothing is certified */
+	bool judged;			/* and what was judged is not certified yet */
 	unsigned int exact, voids;	/* in this run */
 	struct timespec begin;
 };
@@ -286,6 +289,7 @@ static int on_judged(sd_bus_message *m, void *context, sd_bus_error *unused)
 		return 0;
 	f->exact += !!exact;
 	f->voids += !exact;
+	f->judged = f->changed = true;
 	if (!f->options->json) {
 		say("%s%s", copy_name(f, board, copy, name), text);
 		return 0;
@@ -459,6 +463,12 @@ static int on_change(sd_event_source *source, void *context)
 			return sd_event_exit(f->event, STATUS_MACHINE);
 		f->renew = false;
 	}
+	if (f->certifier && f->judged && !job_certify(f->certifier, f->bus, f->path)) {
+		/* no board more than need be is dealt without a certificate */
+		service_call(f->bus, f->path, "Job", "Pause", "");
+		return sd_event_exit(f->event, STATUS_INPUT);
+	}
+	f->judged = false;
 	for (n = 0; n < json_object_array_length(f->machines); n++)
 		machine_tell(f, json_object_array_get_idx(f->machines, n));
 	job = the_job(f);
@@ -532,8 +542,7 @@ static int watch(struct follow *f)
 /* What only a machine of our own can do. */
 static const char *not_by_service(const struct deal_options *options)
 {
-	return options->record ? "--record" : options->certify ? "--certify" :
-	       options->reveal ? "--reveal" : NULL;
+	return options->record ? "--record" : options->reveal ? "--reveal" : NULL;
 }
 
 /* A job for the set, or the one that is paused. */
@@ -587,6 +596,8 @@ static enum status follow(struct follow *f, const struct dealbox_set *set)
 	if (!f->jobs)
 		return STATUS_MACHINE;
 	f->changed = true;
+	/* those of an earlier run too */
+	f->judged = true;
 	clock_gettime(CLOCK_MONOTONIC, &f->begin);
 	return sd_event_loop(f->event);
 }
@@ -594,6 +605,7 @@ static enum status follow(struct follow *f, const struct dealbox_set *set)
 enum status deal_by_service(sd_bus *bus, struct args *args, const struct deal_options *options)
 {
 	struct follow f = { .options = options, .bus = bus };
+	struct job_certifier certifier = { 0 };
 	struct dealbox_set *set = NULL;
 	enum status status = STATUS_DONE;
 
@@ -606,8 +618,15 @@ enum status deal_by_service(sd_bus *bus, struct args *args, const struct deal_op
 	if (status == STATUS_DONE && set &&
 	    (!boards_there(options, set) || !set_allowed(options, set, args->argv, args->argc)))
 		status = STATUS_INPUT;
+	if (status == STATUS_DONE && options->certify) {
+		f.certifier = &certifier;
+		if (!job_certifier_open(&certifier, options->certify, args->argv, args->argc, set))
+			status = STATUS_INPUT;
+	}
 	if (status == STATUS_DONE)
 		status = follow(&f, set);
+	if (f.certifier)
+		job_certifier_close(f.certifier);
 	progress(NULL);
 	dealbox_set_free(set);
 	json_object_put(f.machines);

@@ -42,12 +42,29 @@ struct dealbox_certificate {
 
 /*
  * Fills in plan and trace, from the deal and from what the machine reported; every other
- * field up to insertion must be set. -EINVAL: pockets.
+ * field up to insertion must be set. trace NULL: who has it has committed to it, with the
+ * salt of this certificate, and the field is set. -EINVAL: pockets.
  */
 DEALBOX_API int dealbox_certificate_commit(struct dealbox_certificate *certificate,
 					   const uint8_t opening[DEALBOX_OPENING],
 					   const struct dealbox_deal *deal,
 					   const struct dealbox_trace *trace);
+
+/*
+ * The salt of a certificate's commitments, from all of it that names the board: manifest,
+ * session, board, copy, machine and insertion. The caller wipes it.
+ */
+DEALBOX_API void dealbox_certificate_salt(const struct dealbox_certificate *certificate,
+					  const uint8_t opening[DEALBOX_OPENING],
+					  uint8_t salt[DEALBOX_HASH]);
+
+/*
+ * Commits to what the machine reported, where the trace is and the opening is not. The
+ * digest tells nothing of it, also to who has the salt: each event has its time in it.
+ */
+DEALBOX_API void dealbox_trace_commit(const struct dealbox_trace *trace,
+				      const uint8_t salt[DEALBOX_HASH],
+				      uint8_t digest[DEALBOX_HASH]);
 
 /* Is that the deal, and that the trace (NULL: not asked), to which it commits? */
 DEALBOX_API bool dealbox_certificate_opens(const struct dealbox_certificate *certificate,
