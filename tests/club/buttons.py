@@ -7,8 +7,8 @@ Each is looked at in what the service says, in the machine, and in the lamps.
 import json
 import sys
 
-from computer import Computer
-from harness import Tap, wait
+from computer import Computer, run_tests
+from harness import tests_of, wait
 
 set_file = sys.argv[1]
 CHIP = '/sys/kernel/config/gpio-sim/panel'
@@ -64,6 +64,9 @@ def press(c, name, seen, *args):
 
 def test_the_service_waits_for_a_panel_that_it_may_not_open(c):
     """The chip is there, and belongs to root."""
+    c.run('sh -e /activate')
+    # slow: whatever is looked at may take long
+    c.add_emulator('ONE', '--manual', '--speed', '0.05', '--seed', '1')
     c.run('modprobe gpio-sim && systemctl start sys-kernel-config.mount')
     c.run('mkdir -p %s/bank0 && cd %s/bank0 && echo 8 >num_lines && echo "club panel" >label' % (CHIP, CHIP))
     for n, name in enumerate(LINES):
@@ -134,8 +137,9 @@ def test_the_emergency_stop_is_to_be_released(c):
     state(c, 'aborted')
     light(c, 'RED')
     told(c, STOP, 'emergency stop')
-    c.machines['ONE'].tell('remove')
-    c.machines['ONE'].tell('insert')
+    # as it is said: the board is emptied, and all cards are put back
+    for command in ('remove', 'empty', 'insert'):
+        c.machines['ONE'].tell(command)
     state(c, 'stopped')
     pull(c, 'EMERGENCY', 'down')
     press(c, 'START', state, 'confirm-empty')
@@ -159,6 +163,7 @@ def test_without_the_chip_nothing_is_dealt(c):
 
 
 def test_the_board_is_dealt(c):
+    c.machines['ONE'].tell('speed 5')
     state(c, 'take-out')
     c.machines['ONE'].tell('remove')
     wait('the job', lambda: c.ask('test -s /tmp/ended')[0] == 0, 60)
@@ -171,21 +176,4 @@ def test_the_journal_explains_the_panel(c):
         assert 'Subject: ' + subject in text, subject
 
 
-tap = Tap()
-computer = Computer(set_file, '7.2', 'gpio-sim')
-try:
-    computer.power_on()
-    computer.run('sh -e /activate')
-    computer.add_emulator('ONE', '--manual', '--speed', '0.2', '--seed', '1')
-    for test in [v for k, v in list(globals().items()) if k.startswith('test_')]:
-        # each goes on where the one before has ended
-        if not tap.failed:
-            tap.run(test, computer)
-    if tap.failed:
-        print('# ' + computer.ask('dealbox status; journalctl -u dealboxd --no-pager -n 40; dmesg | tail -n 20')[1]
-              .replace('\n', '\n# '))
-        print('# ' + computer.machines['ONE'].tell('status').replace('\n', '\n# '))
-    computer.power_off()
-finally:
-    computer.close()
-sys.exit(tap.end())
+run_tests(Computer(set_file, '7.2', 'gpio-sim'), tests_of(globals()))

@@ -5,6 +5,7 @@ The computer is a virtual machine; the machines are emulators here, plugged into
 network. So its power can be cut, and what lies in the boards goes on to be known.
 """
 import base64
+import glob
 import json
 import os
 import shlex
@@ -14,17 +15,20 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, TOP + '/tests/daemon')
 
 import harness  # noqa: E402
-from harness import wait  # noqa: E402
+from harness import Tap, wait  # noqa: E402
 
 BUILD = TOP + '/build/user'
 EMULATOR = BUILD + '/tools/emulator/dealbox-emulator'
 DEALBOX = BUILD + '/tools/dealbox/dealbox'
 LEDGER = '/var/lib/dealbox/ledger'
+HERE = '10.0.2.2'       # this computer, in that network
+QUIET = 2               # seconds in which nothing was told, after which it is asked for
 
 
 class Failed(Exception):
@@ -60,7 +64,10 @@ class Emulator:
 
 
 class Computer:
-    """The kernel is of that series; more of its own modules are named."""
+    """
+    The kernel is of that series; more of its own modules are named. Whenever the power goes, its
+    log is judged.
+    """
     def __init__(self, set_file, series='6.12', *modules):
         self.series = series
         self.deals = harness.read_pbn(set_file)
@@ -68,6 +75,10 @@ class Computer:
         self.machines = {}
         self.vm = self.agent = self.events = None
         self.said = b''
+        self.states = {}        # of each machine, as it was told last
+        self.asked = 0
+        # whoever ends this test ends what it has started, too
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         subprocess.run([TOP + '/tests/club/root', self.dir, series, *modules], check=True)
 
     def add_emulator(self, serial, *options):
@@ -79,17 +90,18 @@ class Computer:
         # whatever is left of it when its power is cut goes with the folder
         self.vm = subprocess.Popen(
             [TOP + '/tests/vm/run', '-k', self.series, '-t', '100000', '-l', self.dir + '/kernel.log',
-             '-a', 'net.ifnames=0 loglevel=4', '-d', self.dir],
+             # warnings are for the judge
+             '-a', 'net.ifnames=0 loglevel=5', '-d', self.dir],
             env=dict(os.environ, TMPDIR=self.dir), start_new_session=True,
             stdout=open(self.dir + '/console', 'w'), stderr=subprocess.STDOUT)
-        self.events = wait('the computer', lambda: self.connect('events'))
-        self.agent = wait('the computer', lambda: self.connect('agent'))
-        self.agent.settimeout(300)
+        self.events = wait('the computer', lambda: self.connect('events'), 300)
+        self.agent = wait('the computer', lambda: self.connect('agent'), 300)
+        self.agent.settimeout(900)
         self.run('true')
 
     def connect(self, name):
         if self.vm.poll() is not None:
-            raise Failed('the computer does not start: ' + open(self.dir + '/console').read())
+            raise Failed('the computer does not start: ' + self.console())
         port = socket.socket(socket.AF_UNIX)
         try:
             port.connect('%s/%s' % (self.dir, name))
@@ -98,24 +110,47 @@ class Computer:
             return None
         return port
 
+    def console(self):
+        with open(self.dir + '/console', errors='replace') as file:
+            return file.read()
+
     def power_off(self):
-        self.agent.send(b'systemctl poweroff\n')
-        self.vm.wait(120)
+        """Raises what the kernel has complained of."""
+        self.say('systemctl poweroff')
+        if self.vm.wait(600):
+            raise Failed(self.console())
 
     def power_cut(self):
-        """Nothing that the computer has not written to its disk is there afterwards."""
+        """
+        Nothing that the computer has not written to its disk is there afterwards.
+        Raises what the kernel has complained of.
+        """
         os.killpg(self.vm.pid, signal.SIGKILL)
         self.vm.wait()
         for name in ('agent', 'events'):
             getattr(self, name).close()
             os.unlink('%s/%s' % (self.dir, name))
         self.said = b''
+        self.states = {}
+        judge = subprocess.run([TOP + '/tests/vm/judge', self.dir + '/kernel.log'], check=False,
+                               stderr=subprocess.PIPE, text=True, errors='replace')
+        if judge.returncode:
+            raise Failed(judge.stderr)
 
     # -- what is done in it --
 
     def ask(self, command):
         """The exit status and what the command printed; the command is one line of the shell."""
-        self.agent.sendall(command.encode() + b'\n')
+        self.say(command)
+        return self.hear()
+
+    def say(self, command):
+        try:
+            self.agent.sendall(command.encode() + b'\n')
+        except ConnectionError:
+            raise Failed(self.is_off()) from None
+
+    def hear(self):
         answer = b''
         while b'\n' not in answer:
             answer += self.receive()
@@ -126,13 +161,22 @@ class Computer:
         return status, answer.decode(errors='replace')
 
     def receive(self):
-        data = self.agent.recv(1 << 16)
+        try:
+            data = self.agent.recv(1 << 16)
+        except ConnectionError:
+            data = b''
         if not data:
-            raise Failed('the computer is off: ' + self.kernel_log()[-2000:])
+            raise Failed(self.is_off())
         return data
 
+    def is_off(self):
+        """Whatever vm/run says to it, and the end of what the kernel said."""
+        return 'the computer is off: %s\n%s' % (self.console()[-2000:], self.kernel_log()[-4000:])
+
     def run(self, command, status=0):
-        got, text = self.ask(command)
+        return self.expect(command, status, *self.ask(command))
+
+    def expect(self, command, status, got, text):
         if got != status:
             raise Failed('%s: status %d: %s' % (command, got, text))
         return text
@@ -141,7 +185,15 @@ class Computer:
         self.run('base64 -d <<<%s >%s' % (base64.b64encode(data).decode(), shlex.quote(path)))
 
     def get(self, path):
-        return base64.b64decode(self.run('base64 -w0 ' + shlex.quote(path)))
+        """Over the network: a ledger grows."""
+        with socket.create_server(('127.0.0.1', 0)) as server:
+            command = 'cat %s >/dev/tcp/%s/%d' % (shlex.quote(path), HERE, server.getsockname()[1])
+            self.say(command)
+            server.settimeout(300)
+            with server.accept()[0] as connection, connection.makefile('rb') as file:
+                data = file.read()
+        self.expect(command, 0, *self.hear())
+        return data
 
     def kernel_log(self):
         with open(self.dir + '/kernel.log', errors='replace') as file:
@@ -155,7 +207,7 @@ class Computer:
     def attach(self, serial):
         """Who asks for a machine that is off, or unplugged, waits for it."""
         def attached():
-            got, text = self.ask('usbip --tcp-port %s attach -r 10.0.2.2 -b 1-1' % self.machines[serial].port)
+            got, text = self.ask('usbip --tcp-port %s attach -r %s -b 1-1' % (self.machines[serial].port, HERE))
             # it looks at all ports first, and gives up when a device is just coming or going
             if got and 'open vhci_driver' not in text:
                 raise Failed(text)
@@ -177,7 +229,7 @@ class Computer:
         self.events.settimeout(seconds)
         try:
             self.said += self.events.recv(1 << 16)
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):
             pass
         *lines, self.said = self.said.split(b'\n')
         told = []
@@ -186,6 +238,7 @@ class Computer:
                 told.append(json.loads(line))
             except ValueError:
                 pass    # a kill has left half a line
+        self.states.update((m['id'], m['state']) for m in told)
         return told
 
     def answer(self, machine):
@@ -198,24 +251,34 @@ class Computer:
     def work(self, seconds=0.5):
         """The operator sees to it that the work goes on; what the machines have told meanwhile."""
         told = self.changes(seconds)
-        for machine in {m['id']: m for m in told or self.status().values()}.values():
+        latest = {m['id']: m for m in told}
+        # an answer may have come too late for what it answered
+        if not told and time.monotonic() > self.asked + QUIET:
+            latest = self.status()
+        if latest:
+            self.asked = time.monotonic()
+        for machine in latest.values():
             self.answer(machine)
         return told
 
     # -- the truth --
 
-    def ledger(self):
-        """A copy of the ledger that is in use, here."""
+    def records(self, dead=False):
+        """
+        All records of the ledger. It is copied while it is in use; or, when it is dead, after a
+        power cut and before anybody has opened it, as it lies on the disk.
+        """
         copy = self.dir + '/ledger'
-        self.run('rm -f /var/tmp/copy*; dealbox ledger backup /var/tmp/copy')
-        for name in ('', '.key'):
-            with open(copy + name, 'wb') as file:
-                file.write(self.get((LEDGER if name else '/var/tmp/copy') + name))
-            os.chmod(copy + name, 0o600)
-        return copy
-
-    def records(self):
-        copy = self.ledger()
+        for name in glob.glob(copy + '*'):
+            os.unlink(name)
+        paths = [LEDGER, LEDGER + '-wal']
+        if not dead:
+            self.run('rm -f /var/tmp/ledger*; dealbox ledger backup /var/tmp/ledger')
+            paths = ['/var/tmp/ledger']
+        for path in self.ask('ls %s %s.key 2>/dev/null' % (' '.join(paths), LEDGER))[1].split():
+            name = '%s/%s' % (self.dir, os.path.basename(path))
+            with open(os.open(name, os.O_WRONLY | os.O_CREAT, 0o600), 'wb') as file:
+                file.write(self.get(path))
         subprocess.run([DEALBOX, 'ledger', 'verify', '-l', copy], check=True, stdout=subprocess.DEVNULL)
         text = subprocess.run([DEALBOX, 'ledger', 'export', '-l', copy], check=True,
                               capture_output=True, text=True).stdout
@@ -226,6 +289,13 @@ class Computer:
         return {(serial, insertion): board for serial, machine in self.machines.items()
                 for insertion, board in machine.boards().items()}
 
+    def log(self):
+        try:
+            return self.ask('cat /tmp/dealt; dealbox status; journalctl -u dealboxd --no-pager -n 60; '
+                            'dmesg | tail -n 20')[1]
+        except Failed as problem:
+            return str(problem)
+
     def close(self):
         if self.vm and self.vm.poll() is None:
             os.killpg(self.vm.pid, signal.SIGKILL)
@@ -233,3 +303,19 @@ class Computer:
         for machine in self.machines.values():
             machine.close()
         shutil.rmtree(self.dir)
+
+
+def run_tests(computer, tests):
+    """Each goes on where the one before has ended. Whatever came of them, the kernel is judged."""
+    tap = Tap()
+    try:
+        computer.power_on()
+        for test in tests:
+            if not tap.failed:
+                tap.run(test, computer)
+        if tap.failed:
+            print('# ' + computer.log().replace('\n', '\n# '))
+        tap.run(computer.power_off, name='the kernel has complained of nothing')
+    finally:
+        computer.close()
+    sys.exit(tap.end())

@@ -9,8 +9,8 @@ import os
 import subprocess
 import sys
 
-from computer import TOP, Computer
-from harness import Tap, agree, wait
+from computer import TOP, Computer, run_tests
+from harness import agree, tests_of, wait
 
 set_file = sys.argv[1]
 SEEN = '/run/seen'      # what somebody may look at, is collected here
@@ -243,18 +243,4 @@ def test_no_card_was_to_be_seen_anywhere(c):
     assert cards(c.dir + '/seen-control')
 
 
-tap = Tap()
-computer = Computer(set_file)
-try:
-    computer.power_on()
-    for test in [v for k, v in list(globals().items()) if k.startswith('test_')]:
-        # each goes on where the one before has ended
-        if not tap.failed:
-            tap.run(test, computer)
-    if tap.failed:
-        print('# ' + computer.ask('journalctl -u dealboxd --no-pager -n 60; dmesg | tail -n 20')[1]
-              .replace('\n', '\n# '))
-    computer.power_off()
-finally:
-    computer.close()
-sys.exit(tap.end())
+run_tests(Computer(set_file), tests_of(globals()))
