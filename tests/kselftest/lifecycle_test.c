@@ -39,7 +39,7 @@ FIXTURE(lifecycle) {
 };
 
 FIXTURE_VARIANT(lifecycle) {
-	const char *kind;
+	const char *kind;	/* stored or routed */
 	bool (*happen)(struct machine *m);
 	int error;		/* that the calls end with */
 	bool gone;		/* the machine has gone afterwards */
@@ -103,10 +103,16 @@ VARIANTS(stored, "stored", CALM);
 VARIANTS(routed, "routed", CALM);
 #endif
 
+#ifdef SERIAL
+#define DIALECT	"serial"
+#else
+#define DIALECT	"native"
+#endif
+
 FIXTURE_SETUP(lifecycle)
 {
 	const char *const options[] = {
-		"--kind", variant->kind, "--manual", "--speed", "0",
+		"--kind", variant->kind, "--dialect", DIALECT, "--manual", "--speed", "0",
 		"--gate-deadline", "10000000", NULL
 	};
 	time_t end = time(NULL) + PATIENCE / 1000;
@@ -328,7 +334,7 @@ TEST_F(lifecycle, plan_in_flight)
 	ASSERT_TRUE(machine_tell(&self->machine, routed ?
 				 "inject on request GET_STATUS: no-answer" :
 				 "inject on event PLAN_LOADED: drop"));
-	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, load, routed ? "transfer" : "dealbox_set_plan"));
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, load, routed ? "_exchange" : "dealbox_set_plan"));
 	ASSERT_TRUE(happen(variant->happen, &self->machine));
 	if (!variant->error)
 		ASSERT_TRUE(unplug(&self->machine));	/* it still waits */
@@ -341,7 +347,7 @@ TEST_F(lifecycle, control_in_flight)
 	struct doing d;
 
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on request times 2: ignore"));
-	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, do_locate, "transfer"));
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, do_locate, "_exchange"));
 	ASSERT_TRUE(happen(variant->happen, &self->machine));
 	if (!variant->error)
 		ASSERT_TRUE(unplug(&self->machine));	/* it still waits */
@@ -355,7 +361,7 @@ TEST_F(lifecycle, in_line)
 	int error;
 
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on request: ignore"));
-	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, do_locate, "transfer"));
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, do_locate, "_exchange"));
 	ASSERT_TRUE(begin_in(&e, variant->storm, self->fd, do_status, "dealbox_ioctl"));
 	ASSERT_TRUE(stormed(&e));
 	ASSERT_TRUE(happen(variant->happen, &self->machine));
