@@ -436,7 +436,7 @@ static bool note_transfer(struct kernel *k, const struct mon_packet *packet)
 
 bool kernel_has_no_transfer(struct kernel *k)
 {
-	time_t end = time(NULL) + PATIENCE / 1000;
+	struct pollfd pollfd = { .fd = k->usb, .events = POLLIN };
 	struct mon_packet packet;
 	int got;
 
@@ -446,10 +446,8 @@ bool kernel_has_no_transfer(struct kernel *k)
 				return false;
 		if (got < 0)
 			return fail("usbmon: %s", strerror(errno));
-		if (time(NULL) > end)
-			return fail("%zu transfers do not end", k->count);
-	} while (k->count);
-	return true;
+	} while (k->count && poll(&pollfd, 1, PATIENCE) == 1);
+	return !k->count || fail("%zu transfers do not end", k->count);
 }
 
 /* The task that is in the module or in a disconnect now, or 0; its stack. */
