@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Machines that never answer, and programs that try everything: nothing but documented
- * errors comes of it, and whoever behaves is served afterwards.
+ * Programs that try everything: nothing but documented errors comes of it, and whoever
+ * behaves is served afterwards.
  *
  * What is left to chance follows from HOSTILE_SEED in the environment (1).
  */
@@ -33,87 +33,6 @@ static long long now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
-/* --- machines that never answer ------------------------------------------------------------ */
-
-FIXTURE(silent) {
-	struct machine machine;
-	struct kernel kernel;
-	char trace[64];
-	int fd;
-};
-
-FIXTURE_SETUP(silent)
-{
-	const char *const options[] = {
-		"--manual", "--speed", "0", "--trace", self->trace, NULL
-	};
-
-	snprintf(self->trace, sizeof(self->trace), "/tmp/trace-%d", getpid());
-	ASSERT_TRUE(kernel_begin(&self->kernel));
-	ASSERT_TRUE(machine_plug(&self->machine, options));
-	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
-	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
-}
-
-FIXTURE_TEARDOWN(silent)
-{
-	close(self->fd);
-	EXPECT_TRUE(machine_unplug(&self->machine));
-	EXPECT_TRUE(kernel_is_well(&self->kernel));
-	unlink(self->trace);
-}
-
-/* setup packet: CLEAR_FEATURE(ENDPOINT_HALT) */
-static bool await_clear_halt(const char *trace)
-{
-	long long end = now_ms() + PATIENCE;
-
-	while (!machine_traced(trace, "setup 0 02010000") && now_ms() < end)
-		sched_yield();
-	return now_ms() < end;
-}
-
-/*
- * CLEAR_FEATURE is never answered, and the driver is unbound meanwhile. The usb core's
- * own usb_clear_halt() would hold that up for 5 s.
- */
-TEST_F(silent, clear_halt)
-{
-	long long begin;
-
-	ASSERT_TRUE(machine_tell(&self->machine, "inject on standard CLEAR_FEATURE always: ignore"));
-	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: stall"));
-	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
-	ASSERT_TRUE(await_clear_halt(self->trace));
-	begin = now_ms();
-	ASSERT_TRUE(write_file("/sys/bus/usb/drivers/dealbox", "unbind",
-			       strrchr(self->machine.interface, '/') + 1));
-	EXPECT_GT(4000, now_ms() - begin);
-}
-
-static void *load_in_thread(void *arg)
-{
-	return (void *)(long)load(*(int *)arg);
-}
-
-TEST_F(silent, clear_halt_of_plan)
-{
-	pthread_t thread;
-	long long begin;
-	void *error;
-
-	ASSERT_TRUE(machine_tell(&self->machine, "inject on standard CLEAR_FEATURE always: ignore"));
-	ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: stall"));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, load_in_thread, &self->fd));
-	ASSERT_TRUE(await_clear_halt(self->trace));
-	begin = now_ms();
-	ASSERT_TRUE(machine_tell(&self->machine, "unplug"));
-	ASSERT_EQ(0, pthread_join(thread, &error));
-	EXPECT_GT(4000, now_ms() - begin);
-	EXPECT_EQ(-ENODEV, (long)error);
 }
 
 /* --- programs that try everything ------------------------------------------------------ */

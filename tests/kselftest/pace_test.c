@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * How soon the driver tries again when the pipe of events fails, and what it does when
- * that does not help: on the wire, as usbmon sees it. Time must be counted
- * (tests/kselftest/run -i).
+ * that does not help: on the wire, as usbmon sees it. Time must be counted,
+ * as tests/kselftest/run does for it.
  */
 #include <errno.h>
 #include <fcntl.h>
