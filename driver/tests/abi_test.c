@@ -228,18 +228,23 @@ static void test_plan(struct kunit *test)
 	REFUSED(-EINVAL, in.plan_id = DEALBOX_PLAN_TEST);
 	REFUSED(-EINVAL, in.mode = 0);
 	REFUSED(-EINVAL, in.mode = 4);
+	REFUSED(-EINVAL, in.mode = 255);
 	REFUSED(-EINVAL, in.entries = 65);
 	REFUSED(-EINVAL, in.entries = 255);
 	REFUSED(-EINVAL, in.reserved1[0] = 1);
 	REFUSED(-EINVAL, in.reserved1[1] = 1);
 	REFUSED(-EINVAL, in.reserved[0] = 1);
+	REFUSED(-EINVAL, in.reserved[1] = 1);
+	REFUSED(-EINVAL, in.reserved[2] = 1);
 	REFUSED(-EINVAL, in.reserved[3] = 1);
 	REFUSED(-EINVAL, in.pocket[52] = 1);
 	REFUSED(-EINVAL, in.pocket[63] = 1);
 	REFUSED(-EINVAL, in.pocket[7] = 4);
 	REFUSED(-EINVAL, in.pocket[7] = 254);
 	REFUSED(-EINVAL, in.pocket[7] = 0);	/* 14 cards into a pocket of 13 */
+	REFUSED(-EINVAL, memset(in.pocket, 0, 52));
 	REFUSED(-EINVAL, memset(in.pocket, DEALBOX_NONE, 52));
+	REFUSED(-EINVAL, (in.entries = 55, memset(in.pocket + 52, DEALBOX_NONE, 3)));
 	REFUSED(-EINVAL, in.entries = 0);	/* forget, but with fields */
 	REFUSED(-EINVAL, (in.mode = DEALBOX_PLAN_BY_POSITION, in.pocket[0] = DEALBOX_NONE));
 	REFUSED(-EINVAL, in.mode = DEALBOX_PLAN_CAPTURE);

@@ -316,6 +316,7 @@ TEST_F(machine, bad_address)
 	EXPECT_EQ(1, status_of(self->fd).lost);
 }
 
+/* Everything that a plan can be refused for is in driver/tests/abi_test.c. */
 TEST_F(machine, plan_refused)
 {
 	struct dealbox_plan plan;
@@ -328,30 +329,8 @@ TEST_F(machine, plan_refused)
 	}									\
 } while (0)
 	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
-	REFUSED(-EINVAL, plan.plan_id = DEALBOX_PLAN_NONE);
-	REFUSED(-EINVAL, plan.plan_id = DEALBOX_PLAN_TEST);
-	REFUSED(-EINVAL, plan.mode = 0);
-	REFUSED(-EINVAL, plan.mode = 4);
-	REFUSED(-EINVAL, plan.mode = 255);
-	REFUSED(-EINVAL, plan.entries = 65);
-	REFUSED(-EINVAL, plan.entries = 255);
-	REFUSED(-EINVAL, plan.entries = 0);
-	REFUSED(-EINVAL, plan.reserved1[0] = 1);
-	REFUSED(-EINVAL, plan.reserved1[1] = 1);
-	REFUSED(-EINVAL, plan.reserved[0] = 1);
-	REFUSED(-EINVAL, plan.reserved[1] = 1);
-	REFUSED(-EINVAL, plan.reserved[2] = 1);
-	REFUSED(-EINVAL, plan.reserved[3] = 1);
-	REFUSED(-EINVAL, plan.pocket[52] = 1);
-	REFUSED(-EINVAL, plan.pocket[63] = 1);
-	REFUSED(-EINVAL, plan.pocket[0] = 4);
-	REFUSED(-EINVAL, plan.pocket[51] = 254);
-	REFUSED(-EINVAL, memset(plan.pocket, 0, CARDS));	/* 52 into one pocket */
-	REFUSED(-EINVAL, memset(plan.pocket, DEALBOX_NONE, CARDS));
-	REFUSED(-EINVAL, (plan.mode = DEALBOX_PLAN_BY_POSITION, plan.pocket[3] = DEALBOX_NONE));
-	REFUSED(-EINVAL, plan.mode = DEALBOX_PLAN_CAPTURE);
-	REFUSED(-EINVAL, (plan.entries = 55, plan.pocket[52] = plan.pocket[53] =
-			  plan.pocket[54] = DEALBOX_NONE));
+	REFUSED(-EINVAL, plan.reserved[3] = 1);		/* by the call */
+	REFUSED(-EINVAL, plan.pocket[51] = 254);	/* by the protocol */
 	EXPECT_EQ(DEALBOX_PLAN_NONE, status_of(self->fd).plan_id);
 	REFUSED(0, plan.pocket[51] = DEALBOX_NONE);
 	EXPECT_EQ(DEALBOX_ERR_OK, plan.result);
@@ -362,47 +341,19 @@ TEST_F(machine, plan_refused)
 #undef REFUSED
 }
 
+/* ... and for each command. */
 TEST_F(machine, control_refused)
 {
-	static const struct dealbox_control good[] = {
-		{ .op = DEALBOX_OP_START, .plan_id = PLAN, .insertion = 1 },
-		{ .op = DEALBOX_OP_PAUSE }, { .op = DEALBOX_OP_RESUME },
-		{ .op = DEALBOX_OP_REREAD }, { .op = DEALBOX_OP_ABORT },
-		{ .op = DEALBOX_OP_CLEAR_FAULT }, { .op = DEALBOX_OP_RELEASE_BOARD },
-		{ .op = DEALBOX_OP_TEST_DEAL, .insertion = 1, .arg = 4 },
-		{ .op = DEALBOX_OP_LOCATE, .arg = 1 },
-	};
-	struct dealbox_control c;
-	size_t i;
+	__u32 op;
 
-#define REFUSED(change) do {					\
-	c = good[i];						\
-	change;							\
-	EXPECT_EQ(-EINVAL, control(self->fd, &c)) {		\
-		TH_LOG("op %#x: %s", good[i].op, #change);	\
-	}							\
-} while (0)
 	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
-	for (i = 0; i < ARRAY_SIZE(good); i++) {
-		bool starts = good[i].op == DEALBOX_OP_START;
-		bool tests = good[i].op == DEALBOX_OP_TEST_DEAL;
-		bool locates = good[i].op == DEALBOX_OP_LOCATE;
+	for (op = DEALBOX_OP_START - 1; op <= DEALBOX_OP_LOCATE + 1; op++) {
+		struct dealbox_control c = { .op = op, .reserved[1] = 1 };
 
-		REFUSED(c.op = 0);
-		REFUSED(c.op = 0x11);
-		REFUSED(c.op = 0x1b);
-		REFUSED(c.op += 256);
-		REFUSED(c.reserved[0] = 1);
-		REFUSED(c.reserved[1] = 1);
-		REFUSED(c.plan_id = starts ? DEALBOX_PLAN_NONE : PLAN);
-		REFUSED(c.plan_id = DEALBOX_PLAN_TEST);
-		REFUSED(c.insertion = starts || tests ? 0 : 1);
-		REFUSED(c.arg = locates ? 61 : tests ? 65 : 1);
-		REFUSED(c.arg = 1U << 31);
-		if (tests)
-			REFUSED(c.arg = 0);
+		EXPECT_EQ(-EINVAL, control(self->fd, &c)) {
+			TH_LOG("op %#x", op);
+		}
 	}
-#undef REFUSED
 }
 
 TEST_F(machine, param)
