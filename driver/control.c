@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Requests, and what became of one whose answer was lost; plans. */
+#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -7,6 +8,9 @@
 
 #include "dealbox.h"
 #include "trace.h"
+
+#define SUBMIT_TRIES	5
+#define SUBMIT_PAUSE_MS	20
 
 void dealbox_transfer_done(struct urb *urb)
 {
@@ -95,6 +99,23 @@ unsigned long dealbox_patience(struct dealbox *db, unsigned int ms)
 }
 
 /*
+ * The driver of the host controller may want memory for it, and cannot wait for that
+ * under the lock. A moment later there may be some: a machine must not go on dealing
+ * because it could not be paused.
+ */
+static int submit_patiently(struct dealbox *db, struct urb *urb)
+{
+	int tries = SUBMIT_TRIES;
+	int error = submit(db, urb);
+
+	while (error == -ENOMEM && --tries) {
+		msleep(SUBMIT_PAUSE_MS);
+		error = submit(db, urb);
+	}
+	return error;
+}
+
+/*
  * Bounded by ms, and by disconnect and reset. Not by signals: a command whose end
  * nobody has seen would have to be asked for afterwards.
  */
@@ -104,7 +125,7 @@ int dealbox_transfer(struct dealbox *db, struct urb *urb, unsigned int ms)
 	int error;
 
 	urb->context = &done;
-	error = submit(db, urb);
+	error = submit_patiently(db, urb);
 	if (error)
 		return error;
 	if (!wait_for_completion_timeout(&done, dealbox_patience(db, ms))) {

