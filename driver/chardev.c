@@ -8,6 +8,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/vmalloc.h>
 
 #include "dealbox.h"
 
@@ -17,7 +18,8 @@ static int dealbox_open(struct inode *inode, struct file *file)
 	struct dealbox_file *f;
 	int error;
 
-	f = kvzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+	/* a little over 64 KiB, for which kmalloc() would take 128 in one piece */
+	f = __vmalloc(sizeof(*f), GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!f)
 		return -ENOMEM;
 	f->db = db;
@@ -43,7 +45,7 @@ static int dealbox_open(struct inode *inode, struct file *file)
 	file->private_data = f;
 	return stream_open(inode, file);
 fail:
-	kvfree(f);
+	vfree(f);
 	return error;
 }
 
