@@ -1,46 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation that the kernel makes for the module fails once, one at a time:
- * in probe, open, each ioctl and disconnect. The call ends with
- * the errno of docs/kernel-abi.md, the kernel is well, and the machine can be used
- * as before. Whether anything has leaked, tests/vm/run asks at the end.
+ * Every allocation that the kernel makes for the module fails once, one at a time, and
+ * then all of them: in probe, open, each ioctl, a deal, autosuspend, resume, reset and
+ * disconnect. The call ends with the errno of
+ * docs/userspace-api/dealbox.rst, the kernel is well, and the machine deals as before.
+ * Whether anything has leaked, tests/vm/run asks at the end.
  *
  * Needs a kernel with FAILSLAB and FAULT_INJECTION_STACKTRACE_FILTER, as the debug
- * kernel is: /proc/thread-self/fail-nth counts allocations, and those with the
- * module in their call chain only.
+ * kernel is: /proc/thread-self/fail-nth counts allocations, and those with the module in
+ * their call chain only. What the USB core and the driver of the host controller allocate
+ * for a transfer is among them: dummy_hcd has to for each one, as xhci_hcd has. (vhci_hcd,
+ * too, but a transfer that it has no memory for never ends, not even when it is killed:
+ * 6.12, vhci_tx_urb().)
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <linux/dealbox.h>
 
 #include "kselftest_harness.h"
-#include "machine.h"
+#include "program.h"
 
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	(10 * PATIENCE / 1000)
 
-#define FAILSLAB	"/sys/kernel/debug/failslab"
-#define PLAN	4711
-#define CARDS	52
-
-FIXTURE(failslab) {
+/* A machine, and what is done with it. */
+struct subject {
 	struct machine machine;
 	struct kernel kernel;
 	int nth;		/* fail-nth of this thread */
 	int fd;			/* O_RDWR, with the claim; -1 = closed */
+	__u32 insertion;
 };
 
-FIXTURE_VARIANT(failslab) {
-	const char *kind;
-};
+/* --- what fails ---------------------------------------------------------------------- */
 
-FIXTURE_VARIANT_ADD(failslab, stored) { .kind = "stored" };
-FIXTURE_VARIANT_ADD(failslab, routed) { .kind = "routed" };
+#define FAILSLAB	"/sys/kernel/debug/failslab"
+
+static bool set(const char *name, const char *text)
+{
+	return write_file(FAILSLAB, name, text);
+}
 
 /* Where a module's functions are, from one page to another. */
 static bool module_text(const char *module, unsigned long *begin, unsigned long *end)
@@ -70,59 +73,67 @@ static bool module_text(const char *module, unsigned long *begin, unsigned long 
 static bool set_range(const char *module, const char *begin_name, const char *end_name)
 {
 	unsigned long begin, end;
-	char text[32];
+	char first[32], last[32];
 
 	if (!module_text(module, &begin, &end))
 		return false;
-	snprintf(text, sizeof(text), "%#lx", begin);
-	if (!write_file(FAILSLAB, begin_name, text))
-		return false;
-	snprintf(text, sizeof(text), "%#lx", end);
-	return write_file(FAILSLAB, end_name, text);
+	snprintf(first, sizeof(first), "%#lx", begin);
+	snprintf(last, sizeof(last), "%#lx", end);
+	return set(begin_name, first) && set(end_name, last);
 }
 
-/*
- * What vhci_hcd allocates is left alone: it never gives back a transfer that it had no
- * memory for, not even when it is killed (6.12; vhci_tx_urb(), vhci_urb_dequeue()).
- */
+/* Nothing fails yet, and never the machine's own end of the cable. */
 static bool set_up_failslab(void)
 {
-	return write_file(FAILSLAB, "ignore-gfp-wait", "N") &&
-	       write_file(FAILSLAB, "cache-filter", "N") &&
-	       write_file(FAILSLAB, "verbose", "0") &&
-	       write_file(FAILSLAB, "stacktrace-depth", "32") &&
+	return set("probability", "0") && set("verbose", "0") &&
+	       set("ignore-gfp-wait", "N") && set("cache-filter", "N") &&
+	       set("stacktrace-depth", "32") &&
 	       set_range("\t[dealbox]", "require-start", "require-end") &&
-	       set_range("\t[vhci_hcd]", "reject-start", "reject-end");
+	       set_range("\t[raw_gadget]", "reject-start", "reject-end");
 }
 
-/* The nth allocation from now on fails; 0: none does. */
-static bool arm(FIXTURE_DATA(failslab) *self, unsigned int nth)
+/* The nth allocation of this thread from now on fails; 0: none does. */
+static bool arm(struct subject *s, unsigned int nth)
 {
 	char text[16];
 	int length = snprintf(text, sizeof(text), "%u", nth);
 
-	return pwrite(self->nth, text, length, 0) == length;
+	return pwrite(s->nth, text, length, 0) == length;
 }
 
 /* Whether it has failed. */
-static bool disarm(FIXTURE_DATA(failslab) *self)
+static bool disarm(struct subject *s)
 {
 	char text[16] = "";
 
-	return pread(self->nth, text, sizeof(text) - 1, 0) > 0 && arm(self, 0) && !atoi(text);
+	return pread(s->nth, text, sizeof(text) - 1, 0) > 0 && arm(s, 0) && !atoi(text);
 }
 
-/* --- what programs do -------------------------------------------------------------- */
-
-static int call(int fd, unsigned long request, void *arg)
+/* Whoever makes them, the next allocations fail: so many, or "-1": all. */
+static bool starve(const char *times)
 {
-	return ioctl(fd, request, arg) ? -errno : 0;
+	return set("times", times) && set("probability", "100");
 }
+
+static bool feed(void)
+{
+	return set("probability", "0");
+}
+
+/* How many are still to fail. */
+static int left(void)
+{
+	char text[16];
+
+	return read_file(FAILSLAB, "times", text, sizeof(text)) ? atoi(text) : -1;
+}
+
+/* --- what programs do ---------------------------------------------------------------- */
 
 /* To the driver's bind or unbind. */
-static int bind_driver(FIXTURE_DATA(failslab) *self, const char *verb)
+static int bind_driver(struct subject *s, const char *verb)
 {
-	const char *interface = strrchr(self->machine.interface, '/') + 1;
+	const char *interface = strrchr(s->machine.interface, '/') + 1;
 	char path[64];
 	int fd, error = 0;
 
@@ -134,234 +145,492 @@ static int bind_driver(FIXTURE_DATA(failslab) *self, const char *verb)
 	return error;
 }
 
-static bool is_bound(FIXTURE_DATA(failslab) *self)
+static bool is_bound(struct subject *s)
 {
 	char path[300];
 
-	snprintf(path, sizeof(path), "%s/driver", self->machine.interface);
+	snprintf(path, sizeof(path), "%s/driver", s->machine.interface);
 	return !access(path, F_OK);
 }
 
-static void shut(FIXTURE_DATA(failslab) *self)
+static int shut(struct subject *s)
 {
-	if (self->fd >= 0)
-		close(self->fd);
-	self->fd = -1;
+	int error = s->fd >= 0 && close(s->fd) ? -errno : 0;
+
+	s->fd = -1;
+	return error;
 }
 
-static int open_node(FIXTURE_DATA(failslab) *self)
+static int open_node(struct subject *s)
 {
-	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
-	return self->fd < 0 ? -errno : 0;
+	s->fd = open(s->machine.node, O_RDWR | O_CLOEXEC);
+	return s->fd < 0 ? -errno : 0;
 }
 
-static int use(FIXTURE_DATA(failslab) *self)
+static int use(struct subject *s)
 {
 	struct dealbox_status status;
-	int error = is_bound(self) ? 0 : bind_driver(self, "bind");
+	int error = is_bound(s) ? 0 : bind_driver(s, "bind");
 
 	if (!error)
-		error = open_node(self);
+		error = open_node(s);
 	if (!error)
-		error = call(self->fd, DEALBOX_IOC_GET_STATUS, &status);
-	return error ?: call(self->fd, DEALBOX_IOC_CLAIM, NULL);
+		error = call(s->fd, DEALBOX_IOC_GET_STATUS, &status);
+	return error ?: call(s->fd, DEALBOX_IOC_CLAIM, NULL);
 }
 
-/* Bound, awake, open, claimed, and it answers. */
-static bool works(FIXTURE_DATA(failslab) *self)
+/* A key that is pressed now is heard of. */
+static bool tells(struct subject *s)
+{
+	return !drain(s->fd) && machine_tell(&s->machine, "key start press") &&
+	       await_event(s->fd, DEALBOX_EV_KEY).type &&
+	       machine_tell(&s->machine, "key start let-go") &&
+	       await_event(s->fd, DEALBOX_EV_KEY).type;
+}
+
+/* Bound, awake, open, claimed, it answers, and it tells what happens. */
+static bool works(struct subject *s)
 {
 	int error;
 
-	shut(self);
-	error = use(self);
+	shut(s);
+	error = use(s);
 	if (error)
 		fprintf(stderr, "# the machine cannot be used: %s\n", strerror(-error));
-	return !error;
+	return !error && tells(s);
 }
+
+/* Ends what runs, and takes the board out. */
+static bool board_out(struct subject *s)
+{
+	struct dealbox_status status = status_of(s->fd);
+
+	if (status.state == DEALBOX_STATE_PAUSED &&
+	    (do_op(s->fd, DEALBOX_OP_ABORT) || !await_event(s->fd, DEALBOX_EV_ABORTED).type))
+		return false;
+	return (!status.insertion || machine_tell(&s->machine, "remove")) &&
+	       machine_tell(&s->machine, "empty");
+}
+
+/* From what works() leaves to a board that waits for START. */
+static bool board_in(struct subject *s)
+{
+	char reply[64];
+
+	if (!board_out(s) || load(s->fd) ||
+	    !machine_ask(&s->machine, reply, sizeof(reply), "insert 3") ||
+	    sscanf(reply, "insertion %u", &s->insertion) != 1)
+		return false;
+	return await_event(s->fd, DEALBOX_EV_BOARD_INSERTED).insertion == s->insertion;
+}
+
+/* From START to the end; a card that was held is read again. */
+static bool is_dealt(struct subject *s)
+{
+	struct dealbox_plan plan = bridge_plan();
+	struct dealbox_event event;
+
+	do {
+		event = next_event(s->fd);
+		if (event.type == DEALBOX_EV_GATE_LATE && do_op(s->fd, DEALBOX_OP_REREAD))
+			return false;
+	} while (event.type && event.type != DEALBOX_EV_DEAL_DONE);
+	return event.position == CARDS && board_is(&s->machine, plan.pocket);
+}
+
+static bool deals(struct subject *s)
+{
+	bool ok = board_in(s) && !start(s->fd, s->insertion) && is_dealt(s);
+
+	if (!ok)
+		fprintf(stderr, "# no board can be dealt\n");
+	return ok;
+}
+
+/* --- the walk ------------------------------------------------------------------------ */
 
 struct entry {
+	const char *name;
 	/* from what works() leaves to where do_it begins; NULL: nothing to do */
-	bool (*prepare)(FIXTURE_DATA(failslab) *self);
-	int (*do_it)(FIXTURE_DATA(failslab) *self);
-	int error;		/* that it may end with */
+	bool (*prepare)(struct subject *s);
+	int (*do_it)(struct subject *s);
+	int error;		/* that it may end with when one allocation fails */
+	/* what must be so afterwards, and before works(); NULL: nothing */
+	bool (*then)(struct subject *s, int error);
+	int starved;		/* what it ends with when all fail */
+	bool allocates;
 };
 
-/* How many allocations there are, each of which has failed once; -1: not well. */
-static int walk(FIXTURE_DATA(failslab) *self, const struct entry *entry)
-{
-	int nth, refused = 0;
+/* Each allocation has failed once. */
+struct walked {
+	int allocations;	/* how many there are; -1: not well */
+	int refused;		/* without how many of them it is refused */
+};
 
-	for (nth = 1; ; nth++) {
-		bool failed;
+static struct walked walk(struct subject *s, const struct entry *entry)
+{
+	struct walked walked = { 0 };
+	bool failed = true;
+
+	while (failed) {
 		int error;
 
-		if ((entry->prepare && !entry->prepare(self)) || !arm(self, nth))
-			return -1;
-		error = entry->do_it(self);
-		failed = disarm(self);
+		if ((entry->prepare && !entry->prepare(s)) || !arm(s, walked.allocations + 1))
+			goto bad;
+		error = entry->do_it(s);
+		failed = disarm(s);
 		if (error && (!failed || error != entry->error)) {
-			fprintf(stderr, "# allocation %d: %s\n", nth, strerror(-error));
-			return -1;
+			fprintf(stderr, "# %s: %s\n", entry->name, strerror(-error));
+			goto bad;
 		}
-		if (!works(self))
-			return -1;
-		if (!failed)
-			break;
-		refused += !!error;
+		if ((entry->then && !entry->then(s, error)) || !works(s) ||
+		    !kernel_follow_transfers(&s->kernel))
+			goto bad;
+		walked.allocations += failed;
+		walked.refused += !!error;
 	}
-	fprintf(stderr, "# %d allocations; without %d of them it is refused\n", nth - 1, refused);
-	return nth - 1;
+	fprintf(stderr, "# %s: %d allocations; without %d of them it is refused\n", entry->name,
+		walked.allocations, walked.refused);
+	return walked;
+bad:
+	fprintf(stderr, "# %s: bad at allocation %d\n", entry->name, walked.allocations + 1);
+	return (struct walked){ -1, -1 };
 }
 
-FIXTURE_SETUP(failslab)
+/* What it ends with when there is no memory at all; 1: not well afterwards. */
+static int starved(struct subject *s, const struct entry *entry)
+{
+	int error;
+
+	if ((entry->prepare && !entry->prepare(s)) || !starve("-1"))
+		return 1;
+	error = entry->do_it(s);
+	fprintf(stderr, "# %s, without memory: %s\n", entry->name, strerror(-error));
+	return feed() && works(s) ? error : 1;
+}
+
+static bool begin_subject(struct subject *s, const char *kind)
 {
 	const char *const options[] = {
-		"--kind", variant->kind, "--manual", "--speed", "0",
+		"--kind", kind, "--manual", "--packs", "1", "--speed", "0",
 		"--gate-deadline", "10000000", NULL
 	};
 
-	self->fd = -1;
-	ASSERT_TRUE(kernel_begin(&self->kernel));
-	ASSERT_TRUE(set_up_failslab());
-	self->nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	ASSERT_LE(0, self->nth);
-	ASSERT_TRUE(machine_plug(&self->machine, options));
-	ASSERT_TRUE(works(self));
+	s->fd = -1;
+	s->nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	return kernel_begin(&s->kernel) && set_up_failslab() && s->nth >= 0 &&
+	       machine_plug_gadget(&s->machine, options) && works(s);
+}
+
+/* Whatever has failed, a board can be dealt. */
+static bool end_subject(struct subject *s)
+{
+	bool ok = arm(s, 0) && feed() && works(s) && deals(s);
+
+	close(s->nth);
+	shut(s);
+	ok = machine_unplug(&s->machine) && ok;
+	return kernel_is_well(&s->kernel) && ok;
+}
+
+FIXTURE(failslab) {
+	struct subject s;
+};
+
+FIXTURE_VARIANT(failslab) {
+	const char *kind;
+};
+
+FIXTURE_VARIANT_ADD(failslab, stored) { .kind = "stored" };
+FIXTURE_VARIANT_ADD(failslab, routed) { .kind = "routed" };
+
+FIXTURE_SETUP(failslab)
+{
+	ASSERT_TRUE(begin_subject(&self->s, variant->kind));
 }
 
 FIXTURE_TEARDOWN(failslab)
 {
-	arm(self, 0);
-	close(self->nth);
-	shut(self);
-	EXPECT_TRUE(machine_unplug(&self->machine));
-	EXPECT_TRUE(kernel_is_well(&self->kernel));
+	EXPECT_TRUE(end_subject(&self->s));
 }
 
-/* --- the entries -------------------------------------------------------------------- */
+/* For what is the same on both kinds. */
+FIXTURE(failslab_any) {
+	struct subject s;
+};
 
-static bool unbound(FIXTURE_DATA(failslab) *self)
+FIXTURE_SETUP(failslab_any)
 {
-	shut(self);
-	return !bind_driver(self, "unbind");
+	ASSERT_TRUE(begin_subject(&self->s, "routed"));
 }
 
-static int probe(FIXTURE_DATA(failslab) *self)
+FIXTURE_TEARDOWN(failslab_any)
 {
-	return bind_driver(self, "bind");
+	EXPECT_TRUE(end_subject(&self->s));
 }
 
-static int disconnect(FIXTURE_DATA(failslab) *self)
+static bool unbound(struct subject *s)
 {
-	return bind_driver(self, "unbind");
+	shut(s);
+	return !bind_driver(s, "unbind");
 }
 
-static bool closed(FIXTURE_DATA(failslab) *self)
+static int probe(struct subject *s)
 {
-	shut(self);
-	return true;
+	return bind_driver(s, "bind");
 }
 
-static bool unclaimed(FIXTURE_DATA(failslab) *self)
+static int disconnect(struct subject *s)
 {
-	return !call(self->fd, DEALBOX_IOC_RELEASE, NULL);
-}
-
-static int get_info(FIXTURE_DATA(failslab) *self)
-{
-	struct dealbox_info info;
-
-	return call(self->fd, DEALBOX_IOC_GET_INFO, &info);
-}
-
-static int get_status(FIXTURE_DATA(failslab) *self)
-{
-	struct dealbox_status status;
-
-	return call(self->fd, DEALBOX_IOC_GET_STATUS, &status);
-}
-
-static int claim(FIXTURE_DATA(failslab) *self)
-{
-	return call(self->fd, DEALBOX_IOC_CLAIM, NULL);
-}
-
-static int release(FIXTURE_DATA(failslab) *self)
-{
-	return call(self->fd, DEALBOX_IOC_RELEASE, NULL);
-}
-
-static int set_plan(FIXTURE_DATA(failslab) *self)
-{
-	struct dealbox_plan plan = {
-		.plan_id = PLAN, .mode = DEALBOX_PLAN_BY_CARD, .entries = CARDS,
-	};
-	int i;
-
-	for (i = 0; i < CARDS; i++)
-		plan.pocket[i] = i % 4;
-	return call(self->fd, DEALBOX_IOC_SET_PLAN, &plan);
-}
-
-static int control(FIXTURE_DATA(failslab) *self)
-{
-	struct dealbox_control c = { .op = DEALBOX_OP_LOCATE, .arg = 1 };
-
-	return call(self->fd, DEALBOX_IOC_CONTROL, &c);
-}
-
-static int get_param(FIXTURE_DATA(failslab) *self)
-{
-	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED };
-
-	return call(self->fd, DEALBOX_IOC_GET_PARAM, &param);
-}
-
-static int set_param(FIXTURE_DATA(failslab) *self)
-{
-	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED, .value = 600 };
-
-	return call(self->fd, DEALBOX_IOC_SET_PARAM, &param);
-}
-
-static int get_counters(FIXTURE_DATA(failslab) *self)
-{
-	struct dealbox_counters counters;
-
-	return call(self->fd, DEALBOX_IOC_GET_COUNTERS, &counters);
+	return bind_driver(s, "unbind");
 }
 
 /* The machine alone has fourteen buffers and URBs. */
 TEST_F(failslab, probe)
 {
-	EXPECT_LT(14, walk(self, &(struct entry){ unbound, probe, -ENOMEM }));
+	static const struct entry entry = { "probe", unbound, probe, -ENOMEM,
+					      .starved = -ENOMEM };
+
+	EXPECT_LT(14, walk(&self->s, &entry).refused);
+	EXPECT_EQ(entry.starved, starved(&self->s, &entry));
 }
 
-TEST_F(failslab, disconnect)
+TEST_F(failslab_any, disconnect)
 {
-	EXPECT_LT(0, walk(self, &(struct entry){ NULL, disconnect, 0 }));
+	static const struct entry entry = { "disconnect", NULL, disconnect };
+
+	EXPECT_LT(0, walk(&self->s, &entry).allocations);
+	EXPECT_EQ(entry.starved, starved(&self->s, &entry));
 }
 
-/* Its 64 KiB come from the page allocator, which failslab leaves alone. */
-TEST_F(failslab, open)
+static bool closed(struct subject *s)
 {
-	EXPECT_LE(0, walk(self, &(struct entry){ closed, open_node, -ENOMEM }));
+	return !shut(s);
 }
 
-/* Everything is allocated beforehand: no want of memory stops a deal. */
-TEST_F(failslab, no_allocation)
+TEST_F(failslab_any, open)
+{
+	static const struct entry entry = { "open", closed, open_node, -ENOMEM,
+					      .starved = -ENOMEM };
+
+	EXPECT_LT(0, walk(&self->s, &entry).refused);
+	EXPECT_EQ(entry.starved, starved(&self->s, &entry));
+}
+
+/* --- calls --- */
+
+static bool unclaimed(struct subject *s)
+{
+	return !call(s->fd, DEALBOX_IOC_RELEASE, NULL);
+}
+
+static int get_info(struct subject *s)
+{
+	struct dealbox_info info;
+
+	return call(s->fd, DEALBOX_IOC_GET_INFO, &info);
+}
+
+static int get_status(struct subject *s)
+{
+	struct dealbox_status status;
+
+	return call(s->fd, DEALBOX_IOC_GET_STATUS, &status);
+}
+
+static int claim(struct subject *s)
+{
+	return call(s->fd, DEALBOX_IOC_CLAIM, NULL);
+}
+
+static int release(struct subject *s)
+{
+	return call(s->fd, DEALBOX_IOC_RELEASE, NULL);
+}
+
+static int set_plan(struct subject *s)
+{
+	return load(s->fd);
+}
+
+static int locate(struct subject *s)
+{
+	struct dealbox_control c = { .op = DEALBOX_OP_LOCATE, .arg = 1 };
+
+	return control(s->fd, &c);
+}
+
+static int get_param(struct subject *s)
+{
+	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED };
+
+	return call(s->fd, DEALBOX_IOC_GET_PARAM, &param);
+}
+
+static int set_param(struct subject *s)
+{
+	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED, .value = 600 };
+
+	return call(s->fd, DEALBOX_IOC_SET_PARAM, &param);
+}
+
+static int get_counters(struct subject *s)
+{
+	struct dealbox_counters counters;
+
+	return call(s->fd, DEALBOX_IOC_GET_COUNTERS, &counters);
+}
+
+/* A call in which a transfer fails once for want of memory goes on: it tries again. */
+static const struct entry calls[] = {
+	{ "GET_INFO", NULL, get_info },
+	{ "GET_STATUS", NULL, get_status, .starved = -ENOMEM, .allocates = true },
+	{ "CLAIM", unclaimed, claim },
+	/* dropped all the same */
+	{ "RELEASE", NULL, release, .allocates = true },
+	{ "SET_PLAN", NULL, set_plan, .starved = -ENOMEM, .allocates = true },
+	{ "CONTROL", NULL, locate, .starved = -ENOMEM, .allocates = true },
+	{ "GET_PARAM", NULL, get_param, .starved = -ENOMEM, .allocates = true },
+	{ "SET_PARAM", NULL, set_param, .starved = -ENOMEM, .allocates = true },
+	{ "GET_COUNTERS", NULL, get_counters, .starved = -ENOMEM, .allocates = true },
+};
+
+/* The module and the USB core have all that a call needs since probe. */
+TEST_F(failslab, calls_allocate_nothing)
+{
+	size_t i;
+
+	ASSERT_TRUE(set_range("\t[dummy_hcd]", "reject-start", "reject-end"));
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		EXPECT_EQ(0, walk(&self->s, &calls[i]).allocations);
+}
+
+/* The driver of the host controller has not. */
+TEST_F(failslab, calls)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		int allocations = walk(&self->s, &calls[i]).allocations;
+
+		EXPECT_LE(0, allocations);
+		EXPECT_EQ(calls[i].allocates, allocations > 0);
+		EXPECT_EQ(calls[i].starved, starved(&self->s, &calls[i]));
+	}
+}
+
+/* --- in mid-deal --- */
+
+/* Between the card at position 4 and the next. */
+static bool mid_deal(struct subject *s)
+{
+	return board_in(s) && machine_tell(&s->machine, "inject on feed position 5: freeze") &&
+	       !start(s->fd, s->insertion) && machine_tell(&s->machine, "wait frozen");
+}
+
+static bool is_paused(struct subject *s, int error)
+{
+	return machine_tell(&s->machine, "thaw") && machine_tell(&s->machine, "wait state PAUSED");
+}
+
+/* A machine that nobody controls does not deal: no want of memory keeps it from being paused. */
+TEST_F(failslab, dropped_in_mid_deal)
 {
 	static const struct entry entries[] = {
-		{ NULL, get_info }, { NULL, release }, { unclaimed, claim },
-		{ NULL, get_status }, { NULL, get_param }, { NULL, set_param },
-		{ NULL, get_counters }, { NULL, control }, { NULL, set_plan },
+		{ "RELEASE in mid-deal", mid_deal, release, .then = is_paused },
+		{ "close in mid-deal", mid_deal, shut, .then = is_paused },
+		{ "unbind in mid-deal", mid_deal, disconnect, .then = is_paused },
 	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(entries); i++)
-		EXPECT_EQ(0, walk(self, &entries[i])) {
-			TH_LOG("entry %zu", i);
-		}
+		EXPECT_LT(0, walk(&self->s, &entries[i]).allocations);
+}
+
+/* Nothing waits for the pipe of events, and of gate commands, but it goes on. */
+TEST_F(failslab, deal)
+{
+	ASSERT_TRUE(mid_deal(&self->s));
+	ASSERT_TRUE(starve("3"));
+	ASSERT_TRUE(machine_tell(&self->s.machine, "thaw"));
+	EXPECT_TRUE(is_dealt(&self->s));
+	EXPECT_EQ(0, left());
+}
+
+/* --- sleep --- */
+
+static bool await_starved(int until)
+{
+	time_t limit = time(NULL) + PATIENCE / 1000;
+
+	while (left() > until && time(NULL) < limit)
+		sched_yield();
+	return left() <= until;
+}
+
+/* It may sleep, with the hub awake: the USB core does not survive the hub's own want of memory. */
+static bool may_sleep(struct subject *s)
+{
+	char hub[300];
+
+	snprintf(hub, sizeof(hub), "%s/..", s->machine.device);
+	return write_file(hub, "power/control", "on") &&
+	       write_file(s->machine.device, "power/autosuspend_delay_ms", "50") &&
+	       write_file(s->machine.device, "power/control", "auto") && !shut(s);
+}
+
+/* Not asked whether a deal runs, it does not sleep. */
+TEST_F(failslab_any, autosuspend)
+{
+	ASSERT_TRUE(starve("1000"));
+	ASSERT_TRUE(may_sleep(&self->s));
+	EXPECT_TRUE(await_starved(980));
+	ASSERT_TRUE(feed());
+	EXPECT_TRUE(await_power(&self->s.machine, "suspended"));
+	EXPECT_TRUE(works(&self->s));
+}
+
+static bool asleep(struct subject *s)
+{
+	return may_sleep(s) && await_power(&s->machine, "suspended");
+}
+
+/* A device that does not wake is taken off the bus, and found anew, by the USB core. */
+static bool found_anew(struct subject *s, int error)
+{
+	return !error || (machine_await(&s->machine, "remove") &&
+			  machine_await(&s->machine, "add"));
+}
+
+/* EIO: it does not wake, or ENODEV if its disconnect is there first. ENOMEM: as awake. */
+static int wake(struct subject *s)
+{
+	int error = open_node(s);
+
+	if (error == -ENOMEM)
+		return open_node(s);
+	return error == -ENODEV ? -EIO : error;
+}
+
+/* Resume, and reset_resume where the USB core could not ask the device how it is. */
+TEST_F(failslab_any, wake)
+{
+	static const struct entry entry = { "wake", asleep, wake, -EIO, found_anew };
+
+	EXPECT_LT(0, walk(&self->s, &entry).refused);
+}
+
+static int reset(struct subject *s)
+{
+	return machine_usb_reset(&s->machine) ? 0 : -EIO;
+}
+
+TEST_F(failslab_any, reset)
+{
+	static const struct entry entry = { "reset", NULL, reset };
+
+	EXPECT_LT(0, walk(&self->s, &entry).allocations);
+	EXPECT_EQ(entry.starved, starved(&self->s, &entry));
 }
 
 TEST_HARNESS_MAIN

@@ -434,18 +434,24 @@ static bool note_transfer(struct kernel *k, const struct mon_packet *packet)
 	return true;
 }
 
-bool kernel_has_no_transfer(struct kernel *k)
+bool kernel_follow_transfers(struct kernel *k)
 {
-	struct pollfd pollfd = { .fd = k->usb, .events = POLLIN };
 	struct mon_packet packet;
 	int got;
 
+	while ((got = usbmon_next(k->usb, &packet)) > 0)
+		if (!note_transfer(k, &packet))
+			return false;
+	return !got || fail("usbmon: %s", strerror(errno));
+}
+
+bool kernel_has_no_transfer(struct kernel *k)
+{
+	struct pollfd pollfd = { .fd = k->usb, .events = POLLIN };
+
 	do {
-		while ((got = usbmon_next(k->usb, &packet)) > 0)
-			if (!note_transfer(k, &packet))
-				return false;
-		if (got < 0)
-			return fail("usbmon: %s", strerror(errno));
+		if (!kernel_follow_transfers(k))
+			return false;
 	} while (k->count && poll(&pollfd, 1, PATIENCE) == 1);
 	return !k->count || fail("%zu transfers do not end", k->count);
 }

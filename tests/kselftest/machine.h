@@ -83,6 +83,8 @@ struct kernel {
 };
 
 bool kernel_begin(struct kernel *k);
+/* Takes what usbmon has told so far: a long test calls this before it is too much. */
+bool kernel_follow_transfers(struct kernel *k);
 /* Waits until no transfer is under way that began since kernel_begin(), but of root hubs. */
 bool kernel_has_no_transfer(struct kernel *k);
 /*
