@@ -264,11 +264,17 @@ def test_pause_holds_and_resume_goes_on(w):
 
 def test_survives_a_restart_in_the_middle(w):
     number, _ = w.add_set('restart')
-    path = w.add_job(number, list(w.deals), 2, automatic_start=True, replay=True)
+    # more than can be dealt before the service ends
+    path = w.add_job(number, list(w.deals), 99, automatic_start=True, replay=True)
     wait('some boards', lambda: w.answer() or w.job(path)['Recorded'] >= 2)
     assert w.stop() == 0
+    w.check()
     w.start()
-    w.deal(path)
+    before = w.job(path)['Recorded']
+    assert before >= 2, before
+    wait('a board more', lambda: w.answer() or w.job(path)['Recorded'] > before)
+    w.object(path, 'Job').Cancel()
+    wait('the end', lambda: w.answer() or not any(m['Dealing'] for m in w.machines().values()))
     w.check()
 
 
