@@ -635,6 +635,23 @@ static struct station *station_get(struct service *s, const char *id)
 	return st;
 }
 
+/*
+ * A machine of the same serial number has come. Unplugged here and plugged in elsewhere, a machine
+ * can be there for the second time before we hear that it has gone; then it is closed here. 0 when
+ * that is known for sure, whether it is open still or not; otherwise nobody knows which is which.
+ */
+static int still_there(struct station *st)
+{
+	struct dealbox_status status;
+	int err = dealbox_machine_get_status(st->machine, &status);
+
+	/* what it has told until it went counts */
+	if (read_events(st) >= 0 && err != -ENODEV)
+		return err;
+	station_close(st, "the machine is gone");
+	return 0;
+}
+
 /* Opens a machine that is not open yet; quietly nothing when it is not there. */
 static void station_open(struct service *s, const char *uri, const char *port)
 {
@@ -672,6 +689,16 @@ static void station_open(struct service *s, const char *uri, const char *port)
 	else
 		snprintf(id, sizeof(id), "port:%s", *port ? port : uri);
 	st = station_get(s, id);
+	if (st && st->machine) {
+		err = still_there(st);
+		if (err) {
+			snprintf(why, sizeof(why), "two machines have the serial number %.60s, and the one at %.60s "
+				 "does not answer; unplug it if it is not in use", st->id, st->uri);
+			aside_add(s, uri, port, why, -EBUSY);
+			dealbox_machine_close(machine);
+			return;
+		}
+	}
 	/* two machines of the same serial number: the second is told apart by its port */
 	if (st && st->machine) {
 		snprintf(id, sizeof(id), "%.60s@%.60s", info.serial, *port ? port : uri);

@@ -320,6 +320,29 @@ def test_machines_that_hang(w):
     job_goes_on(w)
 
 
+def test_one_machine_in_two_places(w):
+    """It is taken for a second one of the same number only when both answer."""
+    def ids():
+        return sorted(m['Id'] for m in w.machines().values() if m['Id'].startswith('MOVED') and m['Present'])
+
+    def plug(name):
+        process = w.add_emulator(name, '--serial', 'MOVED', '--speed', '0')
+        w.write_config()
+        w.daemon.send_signal(signal.SIGHUP)
+        return process
+    here = plug('HERE')
+    wait('the machine', lambda: ids() == ['MOVED'])
+    here.send_signal(signal.SIGSTOP)
+    plug('THERE')
+    wait('the doubt', lambda: 'two machines have the serial number MOVED' in w.log())
+    assert ids() == ['MOVED'] and 'HERE does not answer; unplug it' in w.log()
+    here.kill()
+    wait('the machine', lambda: w.log().count('as emu:%s/THERE' % w.dir) == 1)
+    assert ids() == ['MOVED']
+    plug('TWIN')
+    wait('the twin', lambda: ids() == ['MOVED', 'MOVED@emu:%s/TWIN' % w.dir])
+
+
 # a pause that somebody asked for may come when he is gone
 World.PRESS += ('paused', 'stopped')
 world = World(dealboxd, emulator, dealbox, set_file)
