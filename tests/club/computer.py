@@ -8,6 +8,7 @@ import base64
 import glob
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -61,6 +62,16 @@ class Emulator:
     def close(self):
         self.process.terminate()
         self.process.wait()
+
+
+class Machines(dict):
+    """Where one is missing, what the command said is wanted."""
+    def __init__(self, text, machines):
+        super().__init__(machines)
+        self.text = text
+
+    def __missing__(self, key):
+        raise Failed('dealbox status does not know %s: %s' % (key, self.text or 'nothing was said'))
 
 
 class Computer:
@@ -221,8 +232,8 @@ class Computer:
 
     def status(self):
         """Each machine that the service knows, by its id."""
-        _, text = self.ask('dealbox status --json 2>/dev/null')
-        return {m['id']: m for m in map(json.loads, text.splitlines())}
+        text = self.ask('dealbox status --json 2>&1')[1]
+        return Machines(text, {m['id']: m for m in map(json.loads, re.findall(r'^{.*', text, re.M))})
 
     def changes(self, seconds):
         """What the machines have told since: waits so long for the first of it, at most."""
