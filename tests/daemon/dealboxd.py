@@ -426,7 +426,8 @@ def test_commands_say_that_the_service_is_gone(w):
     assert w.stop() == 0
     for command in ['jobs', 'pause', 'resume', 'status', 'watch', 'cancel 1', 'skip 1 1', 'redeal 1 1', 'priority 1 1']:
         result = w.command(*command.split())
-        assert result.returncode == 3 and 'the service dealboxd is not running' in result.stderr, result
+        assert result.returncode == 3 and \
+            'the service dealboxd is not running' in result.stderr and 'dealbox machines' in result.stderr, result
     systemd = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'systemd.py')
     for state, words in [('inactive', 'sudo systemctl enable --now dealboxd'),
                          ('failed', 'sudo journalctl -u dealboxd')]:

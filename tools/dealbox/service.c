@@ -8,6 +8,7 @@
 #include "service.h"
 
 #define NAME	"io.dealbox1"
+#define ALONE	"`dealbox machines`, `dealbox monitor` and `dealbox deal` do without it"
 
 sd_bus *service_find(void)
 {
@@ -25,12 +26,13 @@ sd_bus *service_open(void)
 	int err = sd_bus_open_system(&bus);
 
 	if (err < 0) {
-		complain("is D-Bus running?", "the system bus cannot be reached: %s", strerror(-err));
+		complain("is D-Bus running? " ALONE, "the system bus cannot be reached: %s",
+			 strerror(-err));
 		return NULL;
 	}
 	/* sd-bus would start it, and wait */
 	if (sd_bus_get_name_creds(bus, NAME, 0, NULL) < 0) {
-		complain("run `sudo systemctl enable --now dealboxd`; `dealbox deal` deals without it",
+		complain("run `sudo systemctl enable --now dealboxd`; " ALONE,
 			 "the service dealboxd is not running");
 		return sd_bus_unref(bus);
 	}
