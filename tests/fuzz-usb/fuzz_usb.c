@@ -926,6 +926,8 @@ static bool run_case(struct job *j)
 	if (WIFEXITED(status))
 		ok = fail(j, "the emulator does not take the scenario: status %d",
 			  WEXITSTATUS(status));
+	else if (WTERMSIG(status) != SIGKILL)
+		ok = fail(j, "the emulator crashed: signal %d", WTERMSIG(status));
 	end = now_ms() + HANGS;
 	if (user > 0 && !await_exit(user, &status, end)) {
 		tell_stack(user);
