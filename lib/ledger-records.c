@@ -313,6 +313,24 @@ int dealbox_ledger_add_job(struct dealbox_ledger *l, uint64_t set, const unsigne
 	return ledger_commit(l, err);
 }
 
+/*
+ * Goes on to the next row of a query (NULL: it could not be made), unless *err is set. False at
+ * the end: stmt is finalized, and *err says what stopped it.
+ */
+static bool next_row(struct dealbox_ledger *l, sqlite3_stmt *stmt, const char *doing, int *err)
+{
+	int rc = !stmt || *err ? SQLITE_DONE : sqlite3_step(stmt);
+
+	if (rc == SQLITE_ROW)
+		return true;
+	if (!stmt)
+		*err = -EIO;
+	else if (rc != SQLITE_DONE)
+		*err = ledger_fail_sql(l, doing);
+	sqlite3_finalize(stmt);
+	return false;
+}
+
 #define SQL_JOBS \
 	"SELECT j.seq, coalesce(j.set_seq, 0), j.at, coalesce(s.session, ''), j.options, j.copies, " \
 	" coalesce((SELECT a.value FROM acts a WHERE a.job = j.seq AND a.act = 6 " \
@@ -331,12 +349,10 @@ static int each_job(struct dealbox_ledger *l, uint64_t only,
 {
 	sqlite3_stmt *stmt = ledger_query(l, SQL_JOBS, "u", only);
 	struct dealbox_ledger_job job;
-	int rc, err = 0;
 	unsigned int skipped, last;
+	int err = 0;
 
-	if (!stmt)
-		return -EIO;
-	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+	while (next_row(l, stmt, "reading jobs", &err)) {
 		memset(&job, 0, sizeof(job));
 		job.job = sqlite3_column_int64(stmt, 0);
 		job.set = sqlite3_column_int64(stmt, 1);
@@ -358,9 +374,6 @@ static int each_job(struct dealbox_ledger *l, uint64_t only,
 			job.state = DEALBOX_LEDGER_JOB_PAUSED;
 		err = each(&job, context);
 	}
-	if (!err && rc != SQLITE_DONE)
-		err = ledger_fail_sql(l, "reading jobs");
-	sqlite3_finalize(stmt);
 	return err;
 }
 
@@ -378,20 +391,15 @@ int dealbox_ledger_copies(struct dealbox_ledger *l, uint64_t job,
 	sqlite3_stmt *stmt = ledger_query(l, "SELECT number, copy, tries, state FROM copies "
 					  "WHERE job = ? ORDER BY number, copy", "u", job);
 	struct dealbox_ledger_copy copy;
-	int rc, err = 0;
+	int err = 0;
 
-	if (!stmt)
-		return -EIO;
-	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+	while (next_row(l, stmt, "reading copies", &err)) {
 		copy.board = sqlite3_column_int64(stmt, 0);
 		copy.copy = sqlite3_column_int64(stmt, 1);
 		copy.tries = sqlite3_column_int64(stmt, 2);
 		copy.state = sqlite3_column_int64(stmt, 3);
 		err = each(&copy, context);
 	}
-	if (!err && rc != SQLITE_DONE)
-		err = ledger_fail_sql(l, "reading copies");
-	sqlite3_finalize(stmt);
 	return err;
 }
 
@@ -400,15 +408,10 @@ int dealbox_ledger_boards(struct dealbox_ledger *l, uint64_t job,
 {
 	sqlite3_stmt *stmt = ledger_query(l, "SELECT number FROM job_boards WHERE job = ? "
 					  "ORDER BY number", "u", job);
-	int rc, err = 0;
+	int err = 0;
 
-	if (!stmt)
-		return -EIO;
-	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+	while (next_row(l, stmt, "reading boards", &err))
 		err = each(sqlite3_column_int64(stmt, 0), context);
-	if (!err && rc != SQLITE_DONE)
-		err = ledger_fail_sql(l, "reading boards");
-	sqlite3_finalize(stmt);
 	return err;
 }
 
@@ -417,15 +420,10 @@ int dealbox_ledger_machines(struct dealbox_ledger *l, uint64_t job,
 {
 	sqlite3_stmt *stmt = ledger_query(l, "SELECT machine FROM job_machines WHERE job = ? "
 					  "ORDER BY seq", "u", job);
-	int rc, err = 0;
+	int err = 0;
 
-	if (!stmt)
-		return -EIO;
-	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+	while (next_row(l, stmt, "reading machines", &err))
 		err = each((const char *)sqlite3_column_text(stmt, 0), context);
-	if (!err && rc != SQLITE_DONE)
-		err = ledger_fail_sql(l, "reading machines");
-	sqlite3_finalize(stmt);
 	return err;
 }
 
@@ -574,7 +572,7 @@ int dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open_
 {
 	struct dealbox_ledger_insertion i;
 	sqlite3_stmt *stmt;
-	int rc, err = 0;
+	int err = 0;
 
 	stmt = ledger_query(l, "SELECT i.seq, i.job, i.number, i.copy, i.machine, i.insertion, "
 			    "i.plan, i.at, coalesce(v.at, 0), coalesce(v.outcome, 0), "
@@ -584,9 +582,7 @@ int dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open_
 			    "LEFT JOIN traces t ON t.seq = v.trace "
 			    "WHERE ?1 IN (0, i.job) AND (NOT ?2 OR v.seq IS NULL) ORDER BY i.seq",
 			    "ui", job, (int64_t)open_only);
-	if (!stmt)
-		return -EIO;
-	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+	while (next_row(l, stmt, "reading insertions", &err)) {
 		memset(&i, 0, sizeof(i));
 		i.id = sqlite3_column_int64(stmt, 0);
 		i.job = sqlite3_column_int64(stmt, 1);
@@ -603,9 +599,6 @@ int dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open_
 		i.events = sqlite3_column_int64(stmt, 12);
 		err = each(&i, context);
 	}
-	if (!err && rc != SQLITE_DONE)
-		err = ledger_fail_sql(l, "reading insertions");
-	sqlite3_finalize(stmt);
 	return err;
 }
 
