@@ -55,23 +55,6 @@ int stop_all(sd_bus_message *m, void *context, sd_bus_error *error)
 	return sd_bus_reply_method_return(m, "");
 }
 
-static int machine_locate(sd_bus_message *m, struct service *s, sd_bus_error *error)
-{
-	struct station *st = station_find(s, sd_bus_message_get_path(m));
-	uint32_t seconds;
-	int err = sd_bus_message_read(m, "u", &seconds);
-
-	if (err < 0)
-		return err;
-	if (!st || !st->machine)
-		return sd_bus_error_set(error, ERROR("NotFound"), "the machine is not there");
-	if (dealbox_machine_locate(st->machine, seconds))
-		return sd_bus_error_set(error, ERROR("Machine"),
-					dealbox_machine_reason(st->machine)->what);
-	return sd_bus_reply_method_return(m, "");
-}
-METHOD(machine_locate, "deal")
-
 /* A machine that is there, or *error. */
 static struct station *present(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
@@ -87,6 +70,20 @@ static int machine_error(const struct station *st, sd_bus_error *error)
 {
 	return sd_bus_error_set(error, ERROR("Machine"), dealbox_machine_reason(st->machine)->what);
 }
+
+static int machine_locate(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct station *st = present(m, s, error);
+	uint32_t seconds;
+	int err = sd_bus_message_read(m, "u", &seconds);
+
+	if (err < 0 || !st)
+		return err < 0 ? err : 0;
+	if (dealbox_machine_locate(st->machine, seconds))
+		return machine_error(st, error);
+	return sd_bus_reply_method_return(m, "");
+}
+METHOD(machine_locate, "deal")
 
 /* What the machine did in its life. */
 static int machine_counters(sd_bus_message *m, struct service *s, sd_bus_error *error)
@@ -115,10 +112,7 @@ static int machine_counters(sd_bus_message *m, struct service *s, sd_bus_error *
 		err = sd_bus_message_append(reply, "{su}", names[n], numbers[n]);
 	if (err >= 0)
 		err = sd_bus_message_close_container(reply);
-	if (err >= 0)
-		err = sd_bus_send(NULL, reply, NULL);
-	sd_bus_message_unref(reply);
-	return err;
+	return send_reply(reply, err);
 }
 METHOD(machine_counters, "status")
 
@@ -278,21 +272,15 @@ int list_stations(sd_bus *bus, const char *prefix, void *context, char ***nodes,
 			 sd_bus_error *error)
 {
 	struct service *s = context;
-	struct station *st;
-	size_t count = 0;
+	const struct station *st;
+	int err = 0;
 
 	(void)bus;
 	(void)prefix;
 	(void)error;
-	for (st = s->stations; st; st = st->next)
-		count++;
-	*nodes = calloc(count + 1, sizeof(**nodes));
-	if (!*nodes)
-		return -ENOMEM;
-	for (count = 0, st = s->stations; st; st = st->next)
-		if (((*nodes)[count] = strdup(st->path)))
-			count++;
-	return 1;
+	for (st = s->stations; st && !err; st = st->next)
+		err = texts_add(nodes, st->path);
+	return err;
 }
 
 void bus_station_added(struct station *st)

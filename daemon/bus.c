@@ -26,6 +26,7 @@
 #define SET_MAX		(4 << 20)	/* bytes of a file with deals */
 #define BOARD_MAX	9999
 #define MACHINES_MAX	256		/* that a job can name */
+#define JOB_PATH	64		/* bytes of its object */
 
 /* ---- who may ----------------------------------------------------------------- */
 
@@ -165,6 +166,19 @@ int append_number(sd_bus_message *reply, char type, uint64_t number)
 
 	return type == 't' ? sd_bus_message_append_basic(reply, type, &number) :
 	       sd_bus_message_append_basic(reply, type, &narrow);
+}
+
+int send_reply(sd_bus_message *reply, int err)
+{
+	if (err >= 0)
+		err = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	return err;
+}
+
+static void job_path(uint64_t id, char path[JOB_PATH])
+{
+	snprintf(path, JOB_PATH, JOBS "/%llu", (unsigned long long)id);
 }
 
 static int ledger_error(struct service *s, int err, sd_bus_error *error)
@@ -353,18 +367,8 @@ static const struct {
 struct wishes {
 	unsigned int options;
 	int priority;
-	char **machines;	/* ends with NULL; NULL: none is named */
+	char **machines;	/* NULL: none is named */
 };
-
-static void wishes_free(struct wishes *wishes)
-{
-	size_t n;
-
-	for (n = 0; wishes->machines && wishes->machines[n]; n++)
-		free(wishes->machines[n]);
-	free(wishes->machines);
-	wishes->machines = NULL;
-}
 
 static int check_machines(char *const *machines, sd_bus_error *error)
 {
@@ -380,7 +384,7 @@ static int check_machines(char *const *machines, sd_bus_error *error)
 	return 0;
 }
 
-/* 0, or *error is set; wishes_free() in any case. */
+/* 0, or *error is set; machines are to be freed in any case. */
 static int read_wishes(sd_bus_message *m, struct wishes *wishes, sd_bus_error *error)
 {
 	const char *name;
@@ -402,7 +406,8 @@ static int read_wishes(sd_bus_message *m, struct wishes *wishes, sd_bus_error *e
 		} else if (!strcmp(name, "priority")) {
 			err = sd_bus_message_read(m, "v", "i", &wishes->priority);
 		} else if (!strcmp(name, "machines")) {
-			wishes_free(wishes);
+			texts_free(wishes->machines);
+			wishes->machines = NULL;
 			err = sd_bus_message_enter_container(m, 'v', "as");
 			if (err >= 0)
 				err = sd_bus_message_read_strv(m, &wishes->machines);
@@ -425,7 +430,7 @@ static bool make_room(struct service *s)
 {
 	struct job *job, *over = NULL;
 	unsigned int count = 0;
-	char path[64];
+	char path[JOB_PATH];
 
 	for (job = s->jobs.first; job; job = job->next) {
 		count++;
@@ -435,7 +440,7 @@ static bool make_room(struct service *s)
 	}
 	if (count < JOBS_MAX || !over)
 		return count < JOBS_MAX;
-	snprintf(path, sizeof(path), JOBS "/%llu", (unsigned long long)over->id);
+	job_path(over->id, path);
 	sd_bus_emit_object_removed(s->bus, path);
 	jobs_remove(&s->jobs, over);
 	return true;
@@ -464,7 +469,7 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 {
 	unsigned int *numbers;
 	struct job *job;
-	char path[64];
+	char path[JOB_PATH];
 	uint64_t id;
 	size_t n;
 	int err;
@@ -495,7 +500,7 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 		    (unsigned long long)id, size);
 	tell_absent(s, job);
 	bus_job_added(s, job);
-	snprintf(path, sizeof(path), JOBS "/%llu", (unsigned long long)id);
+	job_path(id, path);
 	return sd_bus_reply_method_return(m, "o", path);
 }
 
@@ -517,7 +522,7 @@ static int add_job(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		err = read_wishes(m, &wishes, error);
 	if (err >= 0)
 		err = begin_job(m, s, set, boards, size, copies, &wishes, error);
-	wishes_free(&wishes);
+	texts_free(wishes.machines);
 	return err;
 }
 METHOD(add_job, "deal")
@@ -538,7 +543,7 @@ static int add_capture(sd_bus_message *m, struct service *s, sd_bus_error *error
 	wishes.options |= DEALBOX_JOB_CAPTURE;
 	if (err >= 0)
 		err = begin_job(m, s, 0, boards, size, DEALBOX_HANDS, &wishes, error);
-	wishes_free(&wishes);
+	texts_free(wishes.machines);
 	return err;
 }
 METHOD(add_capture, "deal")
@@ -665,10 +670,7 @@ static int job_insertions(sd_bus_message *m, struct service *s, sd_bus_error *er
 		err = ledger_error(s, -EIO, error);
 	if (err >= 0)
 		err = sd_bus_message_close_container(reply);
-	if (err >= 0)
-		err = sd_bus_send(NULL, reply, NULL);
-	sd_bus_message_unref(reply);
-	return err;
+	return send_reply(reply, err);
 }
 METHOD(job_insertions, "deal")
 
@@ -713,12 +715,9 @@ static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 					    job->options & DEALBOX_JOB_REVERSED ? "WSEN" : "NESW");
 	if (err >= 0)
 		err = sd_bus_message_append_array(reply, 'y', digest, sizeof(digest));
-	if (err >= 0)
-		err = sd_bus_send(NULL, reply, NULL);
-	sd_bus_message_unref(reply);
 	dealbox_verdict_free(verdict);
 	dealbox_trace_free(trace);
-	return err;
+	return send_reply(reply, err);
 }
 METHOD(job_commit, "deal")
 
@@ -814,21 +813,18 @@ static int list_jobs(sd_bus *bus, const char *prefix, void *context, char ***nod
 		     sd_bus_error *error)
 {
 	struct service *s = context;
-	struct job *job;
-	size_t count = 0;
+	const struct job *job;
+	char path[JOB_PATH];
+	int err = 0;
 
 	(void)bus;
 	(void)prefix;
 	(void)error;
-	for (job = s->jobs.first; job; job = job->next)
-		count++;
-	*nodes = calloc(count + 1, sizeof(**nodes));
-	if (!*nodes)
-		return -ENOMEM;
-	for (count = 0, job = s->jobs.first; job; job = job->next)
-		if (asprintf(&(*nodes)[count], JOBS "/%llu", (unsigned long long)job->id) > 0)
-			count++;
-	return 1;
+	for (job = s->jobs.first; job && !err; job = job->next) {
+		job_path(job->id, path);
+		err = texts_add(nodes, path);
+	}
+	return err;
 }
 
 /* ---- the service ---------------------------------------------------------------- */
@@ -877,20 +873,20 @@ static const sd_bus_vtable manager_vtable[] = {
 
 void bus_job_added(struct service *s, const struct job *job)
 {
-	char path[64];
+	char path[JOB_PATH];
 
-	snprintf(path, sizeof(path), JOBS "/%llu", (unsigned long long)job->id);
+	job_path(job->id, path);
 	sd_bus_emit_object_added(s->bus, path);
 }
 
 void bus_job_changed(struct service *s, uint64_t id)
 {
 	const struct job *job = jobs_find(&s->jobs, id);
-	char path[64];
+	char path[JOB_PATH];
 
 	if (!job)
 		return;
-	snprintf(path, sizeof(path), JOBS "/%llu", (unsigned long long)id);
+	job_path(id, path);
 	sd_bus_emit_properties_changed(s->bus, path, "io.dealbox1.Job", "State", "Recorded", "Void",
 				       "Priority", NULL);
 	if (job_done(job))
@@ -900,9 +896,9 @@ void bus_job_changed(struct service *s, uint64_t id)
 void bus_judged(struct service *s, const struct copy *copy, const char *machine,
 		uint32_t insertion, bool exact, const char *text)
 {
-	char path[64];
+	char path[JOB_PATH];
 
-	snprintf(path, sizeof(path), JOBS "/%llu", (unsigned long long)copy->job);
+	job_path(copy->job, path);
 	sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Judged", "uusubs", copy->board, copy->copy,
 			   machine, insertion, exact, text);
 }

@@ -6,6 +6,7 @@
 #define DAEMON_BUS_H
 
 #include "dealboxd.h"
+#include "texts.h"
 
 #define ROOT		"/io/dealbox1"
 #define MACHINES	ROOT "/machine"
@@ -33,6 +34,9 @@ uint32_t sender_uid(sd_bus_message *m);
 /* Writes down who did it. 0, or *error is set. */
 int record_act(struct service *s, sd_bus_message *m, struct dealbox_ledger_act *act,
 	       sd_bus_error *error);
+
+/* Sends and frees a reply that was made without err (>= 0); gives err, or what sending gives. */
+int send_reply(sd_bus_message *reply, int err);
 
 /* A number of any type that D-Bus has. */
 int append_number(sd_bus_message *reply, char type, uint64_t number);

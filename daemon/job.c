@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "job.h"
+#include "texts.h"
 
 #define COPY_MAX	9999	/* as in the ledger */
 
@@ -41,9 +42,7 @@ static void job_free(struct job *job)
 
 	for (n = 0; job->states && n < job->count; n++)
 		free(job->states[n].state);
-	for (n = 0; job->machines && job->machines[n]; n++)
-		free(job->machines[n]);
-	free(job->machines);
+	texts_free(job->machines);
 	free(job->states);
 	free(job->boards);
 	free(job);
@@ -76,18 +75,7 @@ struct job *jobs_add(struct jobs *jobs, uint64_t id, uint64_t set, const unsigne
 
 int job_add_machine(struct job *job, const char *machine)
 {
-	char **grown;
-	size_t count;
-
-	for (count = 0; job->machines && job->machines[count]; count++)
-		;
-	grown = realloc(job->machines, (count + 2) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	job->machines = grown;
-	grown[count] = strdup(machine);
-	grown[count + 1] = NULL;
-	return grown[count] ? 0 : -ENOMEM;
+	return texts_add(&job->machines, machine);
 }
 
 bool job_for(const struct job *job, const char *machine)
