@@ -409,46 +409,44 @@ static void on_get_alt(void *context, uint64_t id, struct usb_redir_get_alt_sett
 
 /* --- what no endpoint of a machine has: the parser calls these whatever was announced ---- */
 
-static void on_start_iso(void *context, uint64_t id, struct usb_redir_start_iso_stream_header *header)
+static void refuse_iso(struct redir_front *f, uint64_t id, uint8_t endpoint)
 {
-	struct redir_front *f = context;
 	struct usb_redir_iso_stream_status_header status = {
-		.status = usb_redir_inval, .endpoint = header->endpoint,
+		.status = usb_redir_inval, .endpoint = endpoint,
 	};
 
 	usbredirparser_send_iso_stream_status(f->parser, id, &status);
 }
 
+static void on_start_iso(void *context, uint64_t id, struct usb_redir_start_iso_stream_header *header)
+{
+	refuse_iso(context, id, header->endpoint);
+}
+
 static void on_stop_iso(void *context, uint64_t id, struct usb_redir_stop_iso_stream_header *header)
 {
-	struct redir_front *f = context;
-	struct usb_redir_iso_stream_status_header status = {
-		.status = usb_redir_inval, .endpoint = header->endpoint,
+	refuse_iso(context, id, header->endpoint);
+}
+
+static void refuse_streams(struct redir_front *f, uint64_t id, uint32_t endpoints)
+{
+	struct usb_redir_bulk_streams_status_header status = {
+		.endpoints = endpoints, .status = usb_redir_inval,
 	};
 
-	usbredirparser_send_iso_stream_status(f->parser, id, &status);
+	usbredirparser_send_bulk_streams_status(f->parser, id, &status);
 }
 
 static void on_alloc_streams(void *context, uint64_t id,
 			     struct usb_redir_alloc_bulk_streams_header *header)
 {
-	struct redir_front *f = context;
-	struct usb_redir_bulk_streams_status_header status = {
-		.endpoints = header->endpoints, .status = usb_redir_inval,
-	};
-
-	usbredirparser_send_bulk_streams_status(f->parser, id, &status);
+	refuse_streams(context, id, header->endpoints);
 }
 
 static void on_free_streams(void *context, uint64_t id,
 			    struct usb_redir_free_bulk_streams_header *header)
 {
-	struct redir_front *f = context;
-	struct usb_redir_bulk_streams_status_header status = {
-		.endpoints = header->endpoints, .status = usb_redir_inval,
-	};
-
-	usbredirparser_send_bulk_streams_status(f->parser, id, &status);
+	refuse_streams(context, id, header->endpoints);
 }
 
 static void on_iso(void *context, uint64_t id, struct usb_redir_iso_packet_header *header,
