@@ -181,6 +181,10 @@ static struct dealbox_deal deal_of(struct rig *rig)
 	return deal;
 }
 
+static const struct dealbox_certificate of_board_1 = {
+	.board = 1, .copy = 1, .session = "rr1", .pockets = "NESW", .machine = "m", .insertion = 1,
+};
+
 /* A file of certificates for so many boards; free it. deals gets what was dealt. */
 static char *file_make(struct rig *rig, unsigned int boards, bool open, struct dealbox_deal *deals)
 {
@@ -262,9 +266,7 @@ static void test_certificates_prove_the_deal(void **state)
 static void test_certificates_hide_the_cards(void **state)
 {
 	struct rig *rig = *state;
-	struct dealbox_certificate c = {
-		.board = 1, .copy = 1, .session = "rr1", .pockets = "NESW", .machine = "m", .insertion = 1,
-	}, d = c;
+	struct dealbox_certificate c = of_board_1, d = of_board_1;
 	const struct dealbox_deal deal = deal_of(rig);
 	struct dealbox_trace *trace = trace_of(1);
 	uint8_t other[DEALBOX_OPENING];
@@ -287,9 +289,7 @@ static void test_certificates_hide_the_cards(void **state)
 static void test_trace_is_committed_to_elsewhere(void **state)
 {
 	struct rig *rig = *state;
-	struct dealbox_certificate whole = {
-		.board = 1, .copy = 1, .session = "rr1", .pockets = "WSEN", .machine = "m", .insertion = 1,
-	}, parts = whole;
+	struct dealbox_certificate whole = of_board_1, parts = of_board_1;
 	const struct dealbox_deal deal = deal_of(rig);
 	struct dealbox_trace *trace = trace_of(1);
 	uint8_t salt[DEALBOX_HASH];
@@ -390,11 +390,8 @@ static void test_other_manifest_other_signer(void **state)
 static void test_what_cannot_be_said(void **state)
 {
 	struct rig *rig = *state;
-	const struct dealbox_certificate good = {
-		.board = 1, .copy = 1, .session = "rr1", .pockets = "NESW", .machine = "m", .insertion = 1,
-	};
-	struct dealbox_certificate bad[5] = { good, good, good, good, good };
-	struct dealbox_certificate fine = good;
+	struct dealbox_certificate bad[5] = { of_board_1, of_board_1, of_board_1, of_board_1, of_board_1 };
+	struct dealbox_certificate fine = of_board_1;
 	char *text = dealbox_certificate_sign(&fine, rig->machine);
 
 	assert_non_null(text);

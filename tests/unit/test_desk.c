@@ -886,6 +886,15 @@ static void test_status_overtakes_events(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* What was dealt first is aborted, and void; its board is emptied, and taken out. */
+static void settle_void(struct place *p)
+{
+	settle(p->table);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	assert_int_equal(p->table->entries[0].outcome, DEALBOX_LEDGER_VOID);
+	empty_and_pull(p);
+}
+
 static void test_emergency_stop(void **state)
 {
 	static struct table t;
@@ -893,10 +902,7 @@ static void test_emergency_stop(void **state)
 
 	(void)state;
 	desk_push(&p->desk, PUSH_STOP);
-	settle(&t);
-	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
-	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
-	empty_and_pull(p);
+	settle_void(p);
 	insert(p, 0);
 	settle(&t);
 	assert_int_equal(desk_trouble(&p->desk), TROUBLE_STOPPED);
@@ -966,10 +972,7 @@ static void test_stop_held(void **state)
 	(void)state;
 	desk_push(&p->desk, PUSH_STOP);
 	desk_bar(&p->desk, TROUBLE_STOPPED);
-	settle(&t);
-	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
-	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
-	empty_and_pull(p);
+	settle_void(p);
 	insert(p, 0);
 	desk_push(&p->desk, PUSH_START);
 	desk_bar(&p->desk, TROUBLE_NONE);
@@ -995,10 +998,7 @@ static void test_cancelled_job(void **state)
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	t.jobs.first->state = DEALBOX_LEDGER_JOB_CANCELLED;
-	settle(&t);
-	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
-	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
-	empty_and_pull(p);
+	settle_void(p);
 	settle(&t);
 	assert_int_equal(desk_trouble(&p->desk), TROUBLE_NO_WORK);
 	jobs_free(&t.jobs);
