@@ -17,20 +17,16 @@ static const struct option_row json_options[] = {
 /* The machines that the job is kept to, and which of them are not there. */
 static void machines_print(struct json_object *job, struct json_object *machines)
 {
-	struct json_object *names, *m;
+	struct json_object *names;
 	const char *id;
-	size_t n, k;
-	bool there;
+	size_t n;
 
 	if (!json_object_object_get_ex(job, "machines", &names))
 		return;
 	for (n = 0; n < json_object_array_length(names); n++) {
 		id = json_object_get_string(json_object_array_get_idx(names, n));
-		for (k = 0, there = false; k < json_object_array_length(machines); k++) {
-			m = json_object_array_get_idx(machines, k);
-			there |= service_number(m, "present") && !strcmp(service_text(m, "id"), id);
-		}
-		printf("%s%s%s", n ? ", " : ", on ", id, there ? "" : " (not there)");
+		printf("%s%s%s", n ? ", " : ", on ", id,
+		       service_present(machines, id) ? "" : " (not there)");
 	}
 }
 

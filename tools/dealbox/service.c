@@ -294,7 +294,7 @@ enum status wanted_refuse(const struct wanted *wanted)
 	return STATUS_MACHINE;
 }
 
-static bool is_present(struct json_object *machines, const char *id)
+bool service_present(struct json_object *machines, const char *id)
 {
 	struct json_object *m;
 	size_t n;
@@ -313,16 +313,16 @@ bool wanted_there(const struct wanted *wanted, struct json_object *machines)
 	size_t n;
 
 	if (!*wanted->ids) {
-		there = is_present(machines, NULL);
+		there = service_present(machines, NULL);
 		if (!there)
 			complain("plug one in, and look for its power switch; `dealbox doctor` looks further",
 				 "the service has no machine");
 		return there;
 	}
 	for (n = 0; wanted->ids[n]; n++)
-		there |= is_present(machines, wanted->ids[n]);
+		there |= service_present(machines, wanted->ids[n]);
 	for (n = 0; wanted->ids[n]; n++)
-		if (!is_present(machines, wanted->ids[n]))
+		if (!service_present(machines, wanted->ids[n]))
 			complain(there ? "the others deal; it joins them when it is plugged in" :
 				 "`dealbox status` names those that it has",
 				 "the service has no machine %s now", wanted->ids[n]);

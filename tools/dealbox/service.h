@@ -34,6 +34,9 @@ bool wanted_there(const struct wanted *wanted, struct json_object *machines);
 /* The same ids as an option of AddJob or AddCapture, within a{sv}; nothing without ids. */
 int wanted_append(sd_bus_message *m, const struct wanted *wanted);
 
+/* Is the machine of that id (NULL: any) among these objects, and plugged in? */
+bool service_present(struct json_object *machines, const char *id);
+
 /* Is the text among the strings of that array of the object? */
 bool service_has(struct json_object *object, const char *name, const char *text);
 
