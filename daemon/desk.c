@@ -878,6 +878,9 @@ void desk_did(struct desk *d, struct jobs *jobs, const struct step *step, enum d
 			return;
 		}
 	}
+	/* whatever it was, the next thing is whether it answers at all */
+	if (did == DID_NO_ANSWER)
+		d->stale = true;
 	switch (step->kind) {
 	case STEP_PLAN:
 		d->phase = did == DID_OK ? PHASE_BEGIN : PHASE_NONE;

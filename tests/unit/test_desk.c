@@ -886,6 +886,30 @@ static void test_status_overtakes_events(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* Whatever it was that a machine did not answer: it is asked how it stands. */
+static void test_no_answer(void **state)
+{
+	static const enum step_kind kinds[] = {
+		STEP_STATUS, STEP_PLAN, STEP_START, STEP_PAUSE, STEP_RESUME, STEP_REREAD, STEP_ABORT,
+		STEP_CLEAR, STEP_RELEASE,
+	};
+	static struct table t;
+	struct others none = { NULL, 0 };
+	struct place *p;
+	struct step step;
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++) {
+		p = running(&t, DEALBOX_JOB_AUTO_START);
+		step = (struct step){ .kind = kinds[n], .copy = p->desk.copy, .insertion = p->insertion };
+		desk_did(&p->desk, &t.jobs, &step, DID_NO_ANSWER);
+		assert_true(desk_next(&p->desk, &t.jobs, &none, &step));
+		assert_int_equal(step.kind, STEP_STATUS);
+		jobs_free(&t.jobs);
+	}
+}
+
 /* What was dealt first is aborted, and void; its board is emptied, and taken out. */
 static void settle_void(struct place *p)
 {
@@ -1219,6 +1243,7 @@ int main(void)
 		cmocka_unit_test(test_look_is_no_doubt),
 		cmocka_unit_test(test_look_while_it_pauses),
 		cmocka_unit_test(test_status_overtakes_events),
+		cmocka_unit_test(test_no_answer),
 		cmocka_unit_test(test_emergency_stop),
 		cmocka_unit_test(test_bars),
 		cmocka_unit_test(test_stop_held),
