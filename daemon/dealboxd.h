@@ -17,6 +17,7 @@
 #include "panel-rules.h"
 
 #define EMULATORS_MAX	64
+#define URI_SIZE	300	/* bytes of the address of a machine */
 #define PRIORITY_CLIENTS (SD_EVENT_PRIORITY_NORMAL + 10)
 
 struct config {
@@ -34,7 +35,7 @@ struct station {
 	struct service *service;
 	char id[128];			/* "SN1", "port:1-2.3": as in the ledger */
 	char path[256];			/* its object on the bus */
-	char uri[300];			/* by which it was opened */
+	char uri[URI_SIZE];			/* by which it was opened */
 	char serial[64];
 	char port[32];
 	char model[64];
@@ -61,7 +62,7 @@ struct station {
 /* A machine that could not be opened, or did not answer: it is left alone for a while. */
 struct aside {
 	struct aside *next;
-	char uri[300];
+	char uri[URI_SIZE];
 	char port[32];
 	uint64_t until;			/* us */
 	uint64_t wait;

@@ -63,6 +63,12 @@ static struct station *station_at(const struct service *s, const char *uri, cons
 	return NULL;
 }
 
+/* The address of an emulator of the settings. */
+static void emulator_uri(const struct service *s, size_t n, char uri[URI_SIZE])
+{
+	snprintf(uri, URI_SIZE, "emu:%s", s->config.emulators[n]);
+}
+
 /* ---- machines that cannot be used ------------------------------------------- */
 
 static struct aside *aside_find(const struct service *s, const char *uri)
@@ -540,11 +546,11 @@ static void run_all(struct service *s)
 /* Emulators tell nobody when they come: is one missing that is not left alone? */
 static bool emulator_missing(const struct service *s)
 {
-	char uri[300];
+	char uri[URI_SIZE];
 	size_t n;
 
 	for (n = 0; n < s->config.emulator_count; n++) {
-		snprintf(uri, sizeof(uri), "emu:%s", s->config.emulators[n]);
+		emulator_uri(s, n, uri);
 		if (!station_at(s, uri, "") && !aside_find(s, uri))
 			return true;
 	}
@@ -724,17 +730,30 @@ static void station_open(struct service *s, const char *uri, const char *port)
 /* Tries the emulators of the settings; false: not all of them, the time was over. */
 static bool open_emulators(struct service *s, uint64_t end)
 {
-	char uri[300];
+	char uri[URI_SIZE];
 	size_t n;
 
 	for (n = 0; n < s->config.emulator_count && clock_us() < end; n++) {
-		snprintf(uri, sizeof(uri), "emu:%s", s->config.emulators[n]);
+		emulator_uri(s, n, uri);
 		station_open(s, uri, "");
 	}
 	return n == s->config.emulator_count;
 }
 
-/* What has a port and is not there any more need not be tried again. */
+static bool emulator_named(const struct service *s, const char *uri)
+{
+	char named[URI_SIZE];
+	size_t n;
+
+	for (n = 0; n < s->config.emulator_count; n++) {
+		emulator_uri(s, n, named);
+		if (!strcmp(named, uri))
+			return true;
+	}
+	return false;
+}
+
+/* What is not there any more, or not in the settings, need not be tried again. */
 static void asides_forget(struct service *s, const struct dealbox_machine_list *list)
 {
 	size_t n, count = dealbox_machine_list_count(list);
@@ -744,7 +763,7 @@ static void asides_forget(struct service *s, const struct dealbox_machine_list *
 		next = aside->next;
 		for (n = 0; n < count && strcmp(aside->uri, dealbox_machine_list_uri(list, n)); n++)
 			;
-		if (*aside->port && n == count)
+		if (n == count && !emulator_named(s, aside->uri))
 			aside_remove(s, aside->uri);
 	}
 }

@@ -343,6 +343,28 @@ def test_one_machine_in_two_places(w):
     wait('the twin', lambda: ids() == ['MOVED', 'MOVED@emu:%s/TWIN' % w.dir])
 
 
+def test_a_machine_that_is_not_named_any_more(w):
+    """It did not answer, and is tried again only while the settings name it."""
+    names = ['GONE', 'NAMED']
+    processes = [w.add_emulator(name, '--speed', '0') for name in names]
+    for process in processes:
+        process.send_signal(signal.SIGSTOP)
+    try:
+        w.write_config()
+        w.daemon.send_signal(signal.SIGHUP)
+        for name in names:
+            wait(name + ' to be refused', lambda name=name: '/%s: the machine does not answer' % name in w.log())
+        w.emulators.remove(w.dir + '/GONE')
+        w.write_config()
+        w.daemon.send_signal(signal.SIGHUP)
+    finally:
+        for process in processes:
+            process.send_signal(signal.SIGCONT)
+    # GONE was refused first, and would be tried before it
+    wait('the machine', lambda: '/io/dealbox1/machine/NAMED' in w.machines(), 60)
+    assert '/io/dealbox1/machine/GONE' not in w.machines()
+
+
 # a pause that somebody asked for may come when he is gone
 World.PRESS += ('paused', 'stopped')
 world = World(dealboxd, emulator, dealbox, set_file)
