@@ -114,6 +114,7 @@ bool dealbox_certificate_opens(const struct dealbox_certificate *certificate,
 		dealbox_trace_commit(trace, salt, digest);
 		same = !memcmp(digest, certificate->trace, DEALBOX_HASH);
 	}
+	sodium_memzero(salt, sizeof(salt));
 	return same;
 }
 
