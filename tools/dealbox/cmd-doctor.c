@@ -211,7 +211,7 @@ static void look_machine(struct finding *f)
 	if (dealbox_machine_open(count ? dealbox_machine_list_uri(list, 0) : NULL, true, &machine, &reason))
 		find(f, FOUND_BAD, reason.next, "%s", reason.what);
 	else
-		find(f, FOUND_GOOD, "", "%s can be used", dealbox_machine_list_uri(list, 0));
+		find(f, FOUND_GOOD, "", "%s can be used", dealbox_machine_uri(machine));
 	dealbox_machine_close(machine);
 	dealbox_machine_list_free(list);
 }
