@@ -499,8 +499,8 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 	log_message(MESSAGE_JOB, NULL, &(struct copy){ id, 0, 0 }, "job %llu: %zu boards",
 		    (unsigned long long)id, size);
 	tell_absent(s, job);
-	bus_job_added(s, job);
 	job_path(id, path);
+	sd_bus_emit_object_added(s->bus, path);
 	return sd_bus_reply_method_return(m, "o", path);
 }
 
@@ -870,14 +870,6 @@ static const sd_bus_vtable manager_vtable[] = {
 	SD_BUS_METHOD("Stop", "", "", stop_all, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END
 };
-
-void bus_job_added(struct service *s, const struct job *job)
-{
-	char path[JOB_PATH];
-
-	job_path(job->id, path);
-	sd_bus_emit_object_added(s->bus, path);
-}
 
 void bus_job_changed(struct service *s, uint64_t id)
 {

@@ -188,7 +188,6 @@ int bus_open(struct service *service);
 /* Tells the bus what has changed in a station, if anything has. */
 void bus_station_changed(struct station *station);
 void bus_station_added(struct station *station);
-void bus_job_added(struct service *service, const struct job *job);
 void bus_job_changed(struct service *service, uint64_t job);
 /* An insertion has its verdict, and that is recorded. */
 void bus_judged(struct service *service, const struct copy *copy, const char *machine,

@@ -112,9 +112,6 @@ void reader_deal(struct reader *reader, struct found *found);
 /* For a deal that cannot be understood at all, when that has been reported. */
 void reader_spoiled(struct reader *reader, struct found *found);
 
-/* A complete deal that is nevertheless none: sorted, as programs fill unused boards. */
-bool deal_is_placeholder(const struct dealbox_deal *deal);
-
 /*
  * Board number in text of that size: spaces around it are ignored. 0 = it is none. No
  * number is greater than DEALBOX_BOARD_MAX.

@@ -14,7 +14,7 @@ bool has(const struct machine *m, uint32_t capability)
 	return m->config.desc.capabilities & capability;
 }
 
-uint32_t machine_clock(const struct machine *m)
+static uint32_t machine_clock(const struct machine *m)
 {
 	return m->now - m->power_on;
 }
@@ -60,6 +60,13 @@ static void event_number(struct machine *m, struct wire_event *event)
 		event->insertion = m->board.insertion;
 }
 
+/* Events are kept back for so long (µs). */
+static void delay_events(struct machine *m, uint64_t us)
+{
+	if (m->events_at < m->now + us)
+		m->events_at = m->now + us;
+}
+
 void event_send(struct machine *m, struct wire_event *event)
 {
 	struct happening happening = machine_happening(m, HOOK_EVENT, event->type);
@@ -95,7 +102,7 @@ void event_send(struct machine *m, struct wire_event *event)
 			patch_at = effect->value[0];
 			break;
 		case ACTION_DELAY:
-			machine_delay_events(m, effect->value[0] * US_PER_MS);
+			delay_events(m, effect->value[0] * US_PER_MS);
 			break;
 		default:
 			machine_defer(m, effect);
@@ -142,12 +149,6 @@ uint64_t machine_fetch_at(const struct machine *m)
 	return m->queue_count ? m->events_at : MACHINE_NEVER;
 }
 
-void machine_delay_events(struct machine *m, uint64_t us)
-{
-	if (m->events_at < m->now + us)
-		m->events_at = m->now + us;
-}
-
 /* --- states ------------------------------------------------------------------- */
 
 void machine_stop(struct machine *m, struct wire_event *event)
@@ -191,7 +192,8 @@ void plan_forget(struct machine *m)
 	m->load_overrun = false;
 }
 
-void machine_forget(struct machine *m, uint32_t reason)
+/* Forgets all that configuration forgets, and tells it with STATE_LOST. */
+static void machine_forget(struct machine *m, uint32_t reason)
 {
 	struct wire_event event = event_of(DEALBOX_EV_STATE_LOST);
 
@@ -701,7 +703,7 @@ static void plan_answer(struct machine *m, uint8_t error, uint32_t detail)
 }
 
 /* The block is complete, or too long, or did not come in time. */
-void load_finish(struct machine *m)
+static void load_finish(struct machine *m)
 {
 	uint32_t received = m->load_received, detail = 0;
 	uint8_t error;

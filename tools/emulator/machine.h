@@ -95,8 +95,6 @@ void machine_gate(struct machine *machine, const uint8_t *data, size_t length);
 size_t machine_fetch(struct machine *machine, uint8_t *buf, size_t size);
 /* When events can be fetched: now or in the past = now, MACHINE_NEVER = none wait. */
 uint64_t machine_fetch_at(const struct machine *machine);
-/* Events are kept back for so long (µs). */
-void machine_delay_events(struct machine *machine, uint64_t us);
 
 /* --- what the operator does ----------------------------------------------------- */
 /* 0; -EBUSY a board is there; -ENXIO no power. An empty board goes in. */

@@ -125,11 +125,7 @@ void machine_stop(struct machine *m, struct wire_event *event);
 /* The deal is over; account says how. */
 void deal_end(struct machine *m, enum machine_end end);
 bool has(const struct machine *m, uint32_t capability);
-/* Forgets all that configuration forgets, and tells it with STATE_LOST. */
-void machine_forget(struct machine *m, uint32_t reason);
 void plan_forget(struct machine *m);
-void load_finish(struct machine *m);
-uint32_t machine_clock(const struct machine *m);
 
 /* mechanics.c */
 void mechanics_start(struct machine *m);	/* START or TEST_DEAL was accepted */

@@ -5,7 +5,8 @@
 
 #include "pile.h"
 
-uint64_t random_next(uint64_t *state)
+/* splitmix64 */
+static uint64_t random_next(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
 
@@ -95,17 +96,4 @@ int card_parse(const char *text)
 	if (!suit || !rank)
 		return -1;
 	return (suit - suits) * 13 + (rank - ranks);
-}
-
-const char *card_name(uint8_t number)
-{
-	static const char names[54][7] = {
-		"SA", "SK", "SQ", "SJ", "ST", "S9", "S8", "S7", "S6", "S5", "S4", "S3", "S2",
-		"HA", "HK", "HQ", "HJ", "HT", "H9", "H8", "H7", "H6", "H5", "H4", "H3", "H2",
-		"DA", "DK", "DQ", "DJ", "DT", "D9", "D8", "D7", "D6", "D5", "D4", "D3", "D2",
-		"CA", "CK", "CQ", "CJ", "CT", "C9", "C8", "C7", "C6", "C5", "C4", "C3", "C2",
-		"joker1", "joker2",
-	};
-
-	return number < 54 ? names[number] : "??";
 }

@@ -25,9 +25,10 @@ struct pile {
 	unsigned int count;
 };
 
-/* A small generator (splitmix64): the same order for the same seed, everywhere. */
-uint64_t random_next(uint64_t *state);
-/* 0..limit-1, every number equally likely; limit is not 0 */
+/*
+ * 0..limit-1, every number equally likely; limit is not 0. A small generator: the same
+ * order for the same seed, everywhere.
+ */
 uint32_t random_below(uint64_t *state, uint32_t limit);
 
 /* False, and nothing done, when the pile is full. */
@@ -44,7 +45,5 @@ void pile_shuffle(struct pile *pile, uint64_t *random);
  * order of letters' case, or joker1, joker2. Returns 0..53, or -1.
  */
 int card_parse(const char *text);
-/* The name that card_parse() takes, static. "??" for what is no card. */
-const char *card_name(uint8_t number);
 
 #endif
