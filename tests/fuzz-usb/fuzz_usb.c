@@ -10,8 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/netlink.h>
-#include <linux/usbdevice_fs.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -30,6 +28,7 @@
 #include <unistd.h>
 #include <linux/dealbox.h>
 
+#include "chance.h"
 #include "machine.h"
 
 #define JOBS_MAX	6	/* ports for high speed that one vhci_hcd has: 8 */
@@ -47,29 +46,6 @@ static struct board {
 	_Atomic unsigned int cases, found, events, protocol_errors, done, errors;
 	char now[JOBS_MAX][CASE_MAX];
 } *board;
-
-static long long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
-/* splitmix64 */
-static uint64_t chance(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
-}
-
-static uint32_t below(uint64_t *state, uint32_t n)
-{
-	return chance(state) % n;
-}
 
 /* --- a case from a number ---------------------------------------------------------------- */
 
@@ -608,66 +584,28 @@ static void read_attributes(const char *node)
 		closedir(folder);
 }
 
-static void put_text(const char *folder, const char *name, const char *text)
+/* Never returns. */
+static void use(const struct machine *m, uint64_t state)
 {
-	char path[512];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	/* the machine may have gone meanwhile */
-	if (fd >= 0 && write(fd, text, strlen(text)) < 0)
-		errno = 0;
-	if (fd >= 0)
-		close(fd);
-}
-
-static void reset_device(const char *device)
-{
-	char path[320], number[2][16] = { "0", "0" };
-	static const char *const names[2] = { "busnum", "devnum" };
-	int i, fd;
-
-	for (i = 0; i < 2; i++) {
-		FILE *file;
-
-		snprintf(path, sizeof(path), "%s/%s", device, names[i]);
-		file = fopen(path, "re");
-		if (file && !fgets(number[i], sizeof(number[i]), file))
-			number[i][0] = '\0';
-		if (file)
-			fclose(file);
-	}
-	snprintf(path, sizeof(path), "/dev/bus/usb/%03d/%03d", atoi(number[0]), atoi(number[1]));
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	ioctl(fd, USBDEVFS_RESET);
-	close(fd);
-}
-
-/* Never returns. device is the USB device's folder in /sys. */
-static void use(const char *node, const char *device, uint64_t state)
-{
-	struct user u = { .node = node, .state = state, .end = now_ms() + USE };
-	struct user watcher = { .node = node };
+	struct user u = { .node = m->node, .state = state, .end = now_ms() + USE };
+	struct user watcher = { .node = m->node };
 	pthread_t thread;
 	int fd, error;
 
 	if (below(&u.state, 8) == 0) {
-		put_text(device, "power/autosuspend_delay_ms", "0");
-		put_text(device, "power/control", "auto");
+		write_file(m->device, "power/autosuspend_delay_ms", "0");
+		write_file(m->device, "power/control", "auto");
 	}
 	if (pthread_create(&thread, NULL, watch, &watcher))
 		wrong("no thread");
-	read_attributes(node);
-	fd = open(node, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	read_attributes(m->node);
+	fd = open(m->node, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0) {
 		ASK(fd, CLAIM, NULL);
 		look_around(fd);
 		deal(&u, fd);
 		if (below(&u.state, 8) == 0)
-			reset_device(device);
+			machine_usb_reset(m);
 		command(fd, DEALBOX_OP_LOCATE, 0, 0, 1);
 		command(fd, DEALBOX_OP_ABORT, 0, 0, 0);
 		if (below(&u.state, 2))
@@ -675,8 +613,8 @@ static void use(const char *node, const char *device, uint64_t state)
 		if (below(&u.state, 8) == 0) {
 			char unbind[64];
 
-			snprintf(unbind, sizeof(unbind), "%s:1.0", strrchr(device, '/') + 1);
-			put_text("/sys/bus/usb/drivers/dealbox", "unbind", unbind);
+			snprintf(unbind, sizeof(unbind), "%s:1.0", strrchr(m->device, '/') + 1);
+			write_file("/sys/bus/usb/drivers/dealbox", "unbind", unbind);
 		}
 		error = ASK(fd, RELEASE, NULL);
 		if (error == EINVAL)
@@ -695,11 +633,9 @@ static void use(const char *node, const char *device, uint64_t state)
 
 struct job {
 	unsigned int port;
-	int uevents;
 	int log;
+	struct machine machine;
 	char bus_id[16];	/* 1-3 */
-	char device[256];
-	char node[64];
 	const char *name;
 };
 
@@ -740,69 +676,46 @@ static bool fail(struct job *j, const char *format, ...)
 	return false;
 }
 
-static pid_t start_emulator(struct job *j, const char *scenario)
+static bool start_emulator(struct job *j, const char *scenario)
 {
-	char port[16], serial[32], options[256] = "", *state = NULL, *word;
-	const char *argv[40] = {
-		"dealbox-emulator", "--usbip", "--port", port, "--serial", serial, "--speed", "0",
-		"--scenario", scenario,
-	};
-	unsigned int n = 10;
-	pid_t pid = fork();
-	int null;
+	char port[16], options[256] = "", *state = NULL, *word;
+	const char *const front[] = { "--usbip", "--port", port, NULL };
+	const char *argv[32] = { "--speed", "0", "--scenario", scenario };
+	unsigned int n = 4;
 
-	if (pid)
-		return pid;
 	snprintf(port, sizeof(port), "%u", j->port);
-	snprintf(serial, sizeof(serial), "F%u", j->port);
 	sscanf(board->now[j->port], "# options: %255[^\n]", options);
-	for (word = strtok_r(options, " ", &state); word && n < 38; word = strtok_r(NULL, " ", &state))
+	for (word = strtok_r(options, " ", &state); word && n < 31; word = strtok_r(NULL, " ", &state))
 		argv[n++] = word;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	null = open("/dev/null", O_RDWR);
-	dup2(null, 0);
-	dup2(null, 1);
-	dup2(null, 2);
-	execvp(argv[0], (char *const *)argv);
-	_exit(127);
-}
-
-static const char *value_of(const char *message, size_t length, const char *key)
-{
-	size_t key_length = strlen(key);
-	const char *end = message + length;
-
-	for (; message < end; message += strlen(message) + 1)
-		if (!strncmp(message, key, key_length) && message[key_length] == '=')
-			return message + key_length + 1;
-	return "";
+	return machine_start(&j->machine, front, argv);
 }
 
 /* Takes one uevent. True: what our port has is known now, node or no node. */
 static bool take_uevent(struct job *j)
 {
+	struct machine *m = &j->machine;
 	char message[4096], *at, part[24];
-	ssize_t length = recv(j->uevents, message, sizeof(message) - 1, MSG_DONTWAIT);
+	ssize_t length = recv(m->uevents, message, sizeof(message) - 1, MSG_DONTWAIT);
 	const char *path, *action;
 
 	if (length <= 0)
 		return false;
 	message[length] = '\0';
-	path = value_of(message, length, "DEVPATH");
-	action = value_of(message, length, "ACTION");
+	path = uevent_value(message, length, "DEVPATH");
+	action = uevent_value(message, length, "ACTION");
 	snprintf(part, sizeof(part), "/%s", j->bus_id);
 	at = strstr(path, part);
 	if (!at || (at[strlen(part)] && at[strlen(part)] != '/'))
 		return false;
-	if (!strcmp(value_of(message, length, "DEVTYPE"), "usb_device")) {
-		snprintf(j->device, sizeof(j->device), "/sys%s", path);
+	if (!strcmp(uevent_value(message, length, "DEVTYPE"), "usb_device")) {
+		snprintf(m->device, sizeof(m->device), "/sys%s", path);
 		/* interfaces are bound before their device is */
 		return !strcmp(action, "bind");
 	}
-	if (strcmp(value_of(message, length, "SUBSYSTEM"), "dealbox") || strcmp(action, "add"))
+	if (strcmp(uevent_value(message, length, "SUBSYSTEM"), "dealbox") || strcmp(action, "add"))
 		return false;
-	snprintf(j->device, sizeof(j->device), "/sys%.*s", (int)(at - path + strlen(part)), path);
-	snprintf(j->node, sizeof(j->node), "/dev/%s", value_of(message, length, "DEVNAME"));
+	snprintf(m->device, sizeof(m->device), "/sys%.*s", (int)(at - path + strlen(part)), path);
+	snprintf(m->node, sizeof(m->node), "/dev/%s", uevent_value(message, length, "DEVNAME"));
 	return true;
 }
 
@@ -813,13 +726,12 @@ static bool has_ended(pid_t pid)
 	return waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
 }
 
-static void await_machine(struct job *j, pid_t emulator)
+static void await_machine(struct job *j)
 {
-	struct pollfd pollfd = { .fd = j->uevents, .events = POLLIN };
+	struct pollfd pollfd = { .fd = j->machine.uevents, .events = POLLIN };
 	long long end = now_ms() + ENUMERATION;
 
-	j->node[0] = '\0';
-	while (now_ms() < end && !has_ended(emulator))
+	while (now_ms() < end && !has_ended(j->machine.pid))
 		if (poll(&pollfd, 1, 100) == 1 && take_uevent(j))
 			return;
 }
@@ -867,22 +779,6 @@ static bool await_exit(pid_t pid, int *status, long long end)
 	return true;
 }
 
-/* Lines of the driver about our port. */
-static unsigned int messages(struct job *j)
-{
-	char record[8192], mark[40];
-	unsigned int count = 0;
-	ssize_t length;
-
-	snprintf(mark, sizeof(mark), ";dealbox %s:", j->bus_id);
-	while ((length = read(j->log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
-		record[length > 0 ? length : 0] = '\0';
-		count += !!strstr(record, mark);
-		errno = 0;
-	}
-	return count;
-}
-
 static uint64_t hash_of(const char *text)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL;
@@ -895,8 +791,9 @@ static uint64_t hash_of(const char *text)
 /* The case in board->now[port]. */
 static bool run_case(struct job *j)
 {
-	char scenario[64];
-	pid_t emulator, user = 0;
+	char scenario[64], mark[40];
+	pid_t user = 0;
+	unsigned int messages;
 	int status = 0;
 	bool ok = true;
 	long long end;
@@ -907,22 +804,21 @@ static bool run_case(struct job *j)
 	if (!file || fputs(board->now[j->port], file) < 0 || fclose(file))
 		return fail(j, "%s: %s", scenario, strerror(errno));
 	used = 0;
-	emulator = start_emulator(j, scenario);
-	if (emulator < 0)
-		return fail(j, "fork: %s", strerror(errno));
-	await_machine(j, emulator);
-	if (j->node[0]) {
+	if (!start_emulator(j, scenario))
+		return fail(j, "no emulator");
+	await_machine(j);
+	if (j->machine.node[0]) {
 		board->found++;
 		user = fork();
 		if (!user)
-			use(j->node, j->device, hash_of(board->now[j->port]));
+			use(&j->machine, hash_of(board->now[j->port]));
 		/* used up, ended, or time to pull the cable */
 		end = now_ms() + USE;
 		while (!used && now_ms() < end && !has_ended(user))
 			poll(NULL, 0, 10);
 	}
-	kill(emulator, SIGKILL);
-	waitpid(emulator, &status, 0);
+	kill(j->machine.pid, SIGKILL);
+	waitpid(j->machine.pid, &status, 0);
 	if (WIFEXITED(status))
 		ok = fail(j, "the emulator does not take the scenario: status %d",
 			  WEXITSTATUS(status));
@@ -940,12 +836,11 @@ static bool run_case(struct job *j)
 			ok = fail(j, "the machine was unplugged, and does not go");
 		poll(NULL, 0, 5);
 	}
-	/* what was said about it is stale */
-	while (recv(j->uevents, scenario, sizeof(scenario), MSG_DONTWAIT) > 0)
-		;
-	status = messages(j);
-	if (status > MESSAGES_MAX)
-		ok = fail(j, "%d messages of the driver", status);
+	machine_close(&j->machine);
+	snprintf(mark, sizeof(mark), ";dealbox %s:", j->bus_id);
+	messages = kernel_log_count(j->log, mark);
+	if (messages > MESSAGES_MAX)
+		ok = fail(j, "%u messages of the driver", messages);
 	board->cases++;
 	return ok;
 }
@@ -965,7 +860,6 @@ struct work {
 /* Never returns. */
 static void run_job(const struct work *w, unsigned int port)
 {
-	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = 1 };
 	struct job j = { .port = port };
 	char name[128], *text = board->now[port];
 	unsigned int n, unplugs = w->last ? 2 * (w->last - w->first + 1) : 0;
@@ -974,11 +868,9 @@ static void run_job(const struct work *w, unsigned int port)
 	signal(SIGUSR1, on_used);
 	j.name = name;
 	snprintf(j.bus_id, sizeof(j.bus_id), "1-%u", port + 1);
-	j.uevents = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
-	j.log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (j.uevents < 0 || bind(j.uevents, (struct sockaddr *)&address, sizeof(address)) ||
-	    j.log < 0 || lseek(j.log, 0, SEEK_END) < 0)
-		_exit(!fail(&j, "uevents or kernel log: %s", strerror(errno)));
+	j.log = kernel_log_open();
+	if (j.log < 0)
+		_exit(!fail(&j, "no kernel log"));
 
 	for (n = port; !board->failed; n += w->jobs) {
 		unsigned int i = n;
@@ -1004,26 +896,6 @@ static void run_job(const struct work *w, unsigned int port)
 			_exit(1);
 	}
 	_exit(0);
-}
-
-static bool log_is_clean(int log)
-{
-	char record[8192];
-	bool clean = true;
-	ssize_t length;
-
-	while ((length = read(log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
-		record[length > 0 ? length : 0] = '\0';
-		if (length < 0) {
-			puts("# the kernel log ran over");
-			clean = false;
-		} else if (kernel_report(record)) {
-			printf("# kernel log: %.*s\n", (int)strcspn(record, "\n"), record);
-			clean = false;
-		}
-		errno = 0;
-	}
-	return clean;
 }
 
 static void usage(void)
@@ -1080,11 +952,9 @@ int main(int argc, char *argv[])
 		return 0;
 	}
 
-	log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (log < 0 || lseek(log, 0, SEEK_END) < 0) {
-		perror("/dev/kmsg");
+	log = kernel_log_open();
+	if (log < 0)
 		return 2;
-	}
 	printf("# seed %llu\n", (unsigned long long)w.seed);
 	fflush(stdout);
 	for (i = 0; i < w.jobs; i++) {
@@ -1102,7 +972,7 @@ int main(int argc, char *argv[])
 				board->failed = true;
 			continue;
 		}
-		if (!board->failed && !log_is_clean(log)) {
+		if (!board->failed && !kernel_log_is_clean(log)) {
 			board->failed = true;
 			for (i = 0; i < w.jobs; i++) {
 				struct job j = { .port = i };
@@ -1115,7 +985,7 @@ int main(int argc, char *argv[])
 		}
 		poll(NULL, 0, 50);
 	}
-	ok = log_is_clean(log) && !board->failed;
+	ok = kernel_log_is_clean(log) && !board->failed;
 	printf("# %u cases, %u with a node, %u events: %u PROTOCOL_ERROR, %u DEAL_DONE; %u calls failed, %lld s\n",
 	       board->cases, board->found, board->events, board->protocol_errors, board->done,
 	       board->errors, (now_ms() - begin) / 1000);

@@ -25,14 +25,6 @@
 #define MESSAGES_MAX	20	/* lines in the log of the kernel */
 #define IDLE_PERCENT	90	/* of the time, with the emulator, the test and all else */
 
-static long long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
 /* One event in hex: a card read by position 0 in insertion 1 */
 #define HEX_READ(card)	"12000000" "00000000" "00000000" "01000000" "00" card "ff62" \
 			"00000000" "0000000000000000"
@@ -122,9 +114,8 @@ FIXTURE_SETUP(flood)
 
 	snprintf(self->trace, sizeof(self->trace), "/tmp/trace-%d", getpid());
 	ASSERT_TRUE(kernel_begin(&self->kernel));
-	self->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	self->log = kernel_log_open();
 	ASSERT_LE(0, self->log);
-	ASSERT_LE(0, lseek(self->log, 0, SEEK_END));
 	ASSERT_TRUE(machine_plug(&self->machine, options));
 	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->fd);
@@ -138,20 +129,6 @@ FIXTURE_TEARDOWN(flood)
 	EXPECT_TRUE(kernel_is_well(&self->kernel));
 	close(self->log);
 	unlink(self->trace);
-}
-
-/* What the driver has said since the test began. */
-static int said(int log)
-{
-	char record[8192];
-	int count = 0;
-	ssize_t length;
-
-	while ((length = read(log, record, sizeof(record) - 1)) > 0) {
-		record[length] = '\0';
-		count += !!strstr(record, ";dealbox ");
-	}
-	return count;
 }
 
 struct ticks {
@@ -211,7 +188,7 @@ TEST_F(flood, owns_no_processor)
 	after = ticks();
 	ms = now_ms() - begin;
 	count = machine_traced(self->trace, variant->bad);
-	messages = said(self->log);
+	messages = kernel_log_count(self->log, ";dealbox ");
 	after.all -= before.all;
 	after.idle -= before.idle;
 	TH_LOG("%d such transfers in %lld ms, %d messages, idle %llu of %llu ticks", count, ms,

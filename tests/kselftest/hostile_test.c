@@ -20,20 +20,13 @@
 #include <linux/dealbox.h>
 
 #include "kselftest_harness.h"
+#include "chance.h"
 #include "machine.h"
 #include "program.h"
 
 /* A software-emulated computer may be slow; only a hang takes this long. */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	(5 * PATIENCE / 1000)
-
-static long long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
 
 /* --- programs that try everything ------------------------------------------------------ */
 
@@ -42,21 +35,6 @@ static unsigned int seed(void)
 	const char *text = getenv("HOSTILE_SEED");
 
 	return text ? strtoul(text, NULL, 0) : 1;
-}
-
-/* splitmix64 */
-static __u64 chance(__u64 *state)
-{
-	__u64 z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
-}
-
-static __u32 below(__u64 *state, __u32 n)
-{
-	return chance(state) % n;
 }
 
 FIXTURE(hostile) {
@@ -126,7 +104,7 @@ static bool documented(int error)
 }
 
 /* A structure that is good, or nearly, or not at all. */
-static void fill(__u64 *state, unsigned long request, __u8 *arg, size_t size)
+static void fill(uint64_t *state, unsigned long request, __u8 *arg, size_t size)
 {
 	struct dealbox_control control = {
 		.op = DEALBOX_OP_START + below(state, 9),
@@ -175,7 +153,7 @@ static __u8 *arena(void)
 #define KERNEL_BASE	(sizeof(long) == 8 ? (unsigned long)0xffff888000000000ULL : 0xc0000000UL)
 
 /* An address for size bytes; *good: they can be read and written there. */
-static void *address(__u64 *state, __u8 *pages, size_t size, bool *good)
+static void *address(uint64_t *state, __u8 *pages, size_t size, bool *good)
 {
 	size_t part = size ? below(state, size) : 0;
 
@@ -214,7 +192,7 @@ static bool is_address_good(void *at, __u8 *pages, size_t size, bool good)
 TEST_F(hostile, ioctls)
 {
 	__u8 *pages = arena();
-	__u64 state = seed();
+	uint64_t state = seed();
 	int i, error;
 
 	ASSERT_TRUE(pages != NULL);
@@ -262,7 +240,7 @@ TEST_F(hostile, reads)
 	};
 	struct dealbox_event kept[4];
 	__u8 *pages = arena();
-	__u64 state = seed();
+	uint64_t state = seed();
 	int i;
 
 	ASSERT_TRUE(pages != NULL);
@@ -330,7 +308,7 @@ TEST_F(hostile, other_calls)
 struct racer {
 	pthread_t thread;
 	const char *node;
-	__u64 state;
+	uint64_t state;
 	int bad;		/* an errno that nobody documented */
 };
 
@@ -405,7 +383,7 @@ static void *race(void *arg)
 	return NULL;
 }
 
-static int race_in_threads(const char *node, __u64 start)
+static int race_in_threads(const char *node, uint64_t start)
 {
 	struct racer racers[3] = { 0 };
 	int i, bad = 0;
@@ -485,7 +463,7 @@ static bool deals(FIXTURE_DATA(hostile) *self)
  */
 TEST_F(hostile, everybody_at_once)
 {
-	__u64 state = seed();
+	uint64_t state = seed();
 	pid_t pids[3];
 	int i, status;
 

@@ -37,6 +37,14 @@ static bool fail(const char *format, ...)
 	return false;
 }
 
+long long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
 bool write_file(const char *folder, const char *name, const char *text)
 {
 	char path[512];
@@ -369,12 +377,23 @@ bool machine_usb_reset(const struct machine *m)
 
 /* --- the kernel -------------------------------------------------------------------- */
 
+int kernel_log_open(void)
+{
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (log < 0 || lseek(log, 0, SEEK_END) < 0) {
+		fail("/dev/kmsg: %s", strerror(errno));
+		return -1;
+	}
+	return log;
+}
+
 bool kernel_begin(struct kernel *k)
 {
 	memset(k, 0, sizeof(*k));
-	k->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (k->log < 0 || lseek(k->log, 0, SEEK_END) < 0)
-		return fail("/dev/kmsg: %s", strerror(errno));
+	k->log = kernel_log_open();
+	if (k->log < 0)
+		return false;
 	k->usb = usbmon_open();
 	if (k->usb < 0)
 		return fail("/dev/usbmon0: %s", strerror(errno));
@@ -397,23 +416,41 @@ const char *kernel_report(const char *record)
 	return found ? word : NULL;
 }
 
-static bool log_is_clean(struct kernel *k)
+/* The next record. 0: no more now; -1: some were lost. */
+static int next_record(int log, char *record, size_t size)
+{
+	ssize_t length = read(log, record, size - 1);
+
+	if (length < 0)
+		return errno == EPIPE ? -1 : 0;
+	record[length] = '\0';
+	return length;
+}
+
+bool kernel_log_is_clean(int log)
 {
 	char record[8192];
 	bool clean = true;
-	ssize_t length;
+	int got;
 
-	while ((length = read(k->log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
-		if (length < 0) {
+	while ((got = next_record(log, record, sizeof(record)))) {
+		if (got < 0)
 			clean = fail("the kernel log ran over");
-			errno = 0;
-			continue;
-		}
-		record[length] = '\0';
-		if (kernel_report(record))
-			clean = fail("kernel log: %s", record);
+		else if (kernel_report(record))
+			clean = fail("kernel log: %.*s", (int)strcspn(record, "\n"), record);
 	}
 	return clean;
+}
+
+unsigned int kernel_log_count(int log, const char *what)
+{
+	unsigned int count = 0;
+	char record[8192];
+	int got;
+
+	while ((got = next_record(log, record, sizeof(record))))
+		count += got > 0 && strstr(record, what);
+	return count;
 }
 
 static bool note_transfer(struct kernel *k, const struct mon_packet *packet)
@@ -525,7 +562,7 @@ bool kernel_is_well(struct kernel *k)
 	if (!read_file("/proc/sys/kernel", "tainted", text, sizeof(text)) ||
 	    strtoul(text, NULL, 10) & ~TAINT_OURS)
 		ok = fail("the kernel is tainted: %s", text);
-	ok = log_is_clean(k) && ok;
+	ok = kernel_log_is_clean(k->log) && ok;
 	close(k->log);
 	close(k->usb);
 	return ok;

@@ -17,6 +17,9 @@
 /* How long anything may take before it counts as hanging, in ms. */
 #define PATIENCE	60000
 
+/* Of the clock that never goes back. */
+long long now_ms(void);
+
 struct machine {
 	pid_t pid;		/* of the emulator, 0 = none, or outside */
 	int control;		/* its control socket, or a line to it */
@@ -74,6 +77,12 @@ bool read_file(const char *folder, const char *name, char *text, size_t size);
  * something wrong; NULL if it is none. Valid until the next call.
  */
 const char *kernel_report(const char *record);
+/* The kernel's log from now on; -1, and it has been said why. For the caller to close. */
+int kernel_log_open(void);
+/* Reads on: whether nothing in it is a report, and nothing was lost. */
+bool kernel_log_is_clean(int log);
+/* Reads on: how many records contain this. */
+unsigned int kernel_log_count(int log, const char *what);
 
 struct kernel {
 	int log;
