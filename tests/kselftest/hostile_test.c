@@ -44,17 +44,18 @@ FIXTURE(hostile) {
 };
 
 FIXTURE_VARIANT(hostile) {
-	const char *kind;
+	const char *dialect, *kind;
 };
 
-FIXTURE_VARIANT_ADD(hostile, stored) { .kind = "stored" };
-FIXTURE_VARIANT_ADD(hostile, routed) { .kind = "routed" };
+FIXTURE_VARIANT_ADD(hostile, stored) { .dialect = "native", .kind = "stored" };
+FIXTURE_VARIANT_ADD(hostile, routed) { .dialect = "native", .kind = "routed" };
+FIXTURE_VARIANT_ADD(hostile, serial_routed) { .dialect = "serial", .kind = "routed" };
 
 FIXTURE_SETUP(hostile)
 {
 	const char *const options[] = {
-		"--kind", variant->kind, "--manual", "--speed", "0", "--gate-deadline", "10000000",
-		"--pocket-capacity", "20", NULL
+		"--dialect", variant->dialect, "--kind", variant->kind, "--manual", "--speed", "0",
+		"--gate-deadline", "10000000", "--pocket-capacity", "20", NULL
 	};
 
 	TH_LOG("HOSTILE_SEED=%u", seed());
