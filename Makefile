@@ -48,7 +48,7 @@ fuzz:
 fuzz-usb:
 	@tests/setup/run user-space vm harness debug
 	@tests/build user
-	@tests/fuzz-usb/run -s '$(SEED)' -u 1-200 -t '$(SECONDS)'
+	@tests/fuzz-usb/run -s '$(SEED)' -u all -t '$(SECONDS)'
 
 crashtest:
 	@tests/setup/run user-space vm tests 6.12 bookworm

@@ -3,13 +3,19 @@
  * Machines that do everything wrong, one after another, while a program uses them in
  * the normal way. Runs in the virtual machine; see README.md.
  *
- * A case is a scenario of dealbox-emulator. It comes from a file, or is made from a
- * number; the same number makes the same case.
+ * A case is a scenario of dealbox-emulator, with comments that are for this program:
+ *
+ *	# options: --kind stored	more for the emulator's command line
+ *	# tour				the program does everything there is, in order
+ *	# at PHASE: RULE		a rule from there on; PHASE is one of phase_names
+ *
+ * It comes from a file, or is made from a number; the same number makes the same case.
  */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -29,23 +35,53 @@
 #include <linux/dealbox.h>
 
 #include "chance.h"
+#include "frame.h"
 #include "machine.h"
 
 #define JOBS_MAX	6	/* ports for high speed that one vhci_hcd has: 8 */
 #define HANGS		120000	/* ms after which something does; the usb core has patience, too */
 #define ENUMERATION	20000	/* ms that a machine gets to be found, */
-#define USE		5000	/* and to be used, before its cable is pulled */
+#define USE		5000	/* and to be used, before its cable is pulled; */
+#define TOUR		15000	/* on a tour, */
+#define WHOLE_TOUR	180000	/* and for both when nothing is wrong but the cable */
 #define MESSAGES_MAX	60	/* lines of the driver in one case */
 #define CASE_MAX	16384
 
 static const char *out = ".";	/* folder where a case that failed is left */
 
+/* The machines, by the options that make them. */
+static const char *const kinds[] = {
+	"--kind stored", "--kind routed", "--dialect serial --kind stored",
+	"--dialect serial --kind routed",
+};
+
+#define KINDS	(sizeof(kinds) / sizeof(*kinds))
+
+/* What a program does on a tour. PROBE is what comes before it. */
+enum phase { PROBE, SLEEP, OPEN, QUESTIONS, PLAN, DEAL, RESET, CLOSE, UNBIND, PHASES };
+
+static const char *const phase_names[PHASES] = {
+	"probe", "sleep", "open", "questions", "plan", "deal", "reset", "close", "unbind",
+};
+
 /* What the jobs tell each other. */
 static struct board {
 	_Atomic bool failed;
 	_Atomic unsigned int cases, found, events, protocol_errors, done, errors;
+	_Atomic unsigned int transfers[KINDS][PHASES];	/* of a tour on which all goes well */
+	_Atomic unsigned int pulls[KINDS][PHASES];	/* at so many the cable was to be pulled, */
+	_Atomic unsigned int pulled[KINDS][PHASES];	/* and was: the others did not come */
 	char now[JOBS_MAX][CASE_MAX];
 } *board;
+
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ULL;
+
+	while (*text)
+		hash = (hash ^ (unsigned char)*text++) * 0x100000001b3ULL;
+	return hash;
+}
 
 /* --- a case from a number ---------------------------------------------------------------- */
 
@@ -95,27 +131,55 @@ static void hex(struct text *t, uint64_t *state, unsigned int length)
 		say(t, "%02x", edge(state, 8));
 }
 
-/* An event that may be, or nearly. */
-static void hex_event(struct text *t, uint64_t *state)
+static void say_bytes(struct text *t, const uint8_t *bytes, size_t length)
+{
+	while (length--)
+		say(t, "%02x", *bytes++);
+}
+
+/* An event that may be, or nearly: WIRE_EVENT_SIZE bytes */
+static void make_event(uint8_t *bytes, uint64_t *state)
 {
 	static const uint8_t types[] = {
 		0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x08, 0x10, 0x11, 0x12, 0x12, 0x12, 0x13,
 		0x14, 0x15, 0x16, 0x17, 0x18, 0x20, 0x22, 0x28, 0x2c, 0x2e, 0x00, 0x7e, 0xff,
 	};
-	uint32_t number = below(state, 4) ? below(state, 40) : edge(state, 32);
-	uint32_t insertion = below(state, 4) ? 1 + below(state, 2) : edge(state, 32);
+	struct wire_event event = {
+		.type = types[below(state, sizeof(types))],
+		.flags = below(state, 4),
+		.number = below(state, 4) ? below(state, 40) : edge(state, 32),
+		.clock_us = edge(state, 32),
+		.insertion = below(state, 4) ? 1 + below(state, 2) : edge(state, 32),
+		.position = below(state, 5) ? below(state, 64) : edge(state, 8),
+		.card = below(state, 5) ? below(state, 52) : edge(state, 8),
+		.pocket = below(state, 5) ? 255 : edge(state, 8),
+		.quality = below(state, 5) ? 98 : edge(state, 8),
+		.code = edge(state, 32),
+		.arg = { edge(state, 32), edge(state, 32) },
+	};
 
-	say(t, "%02x%02x%02x%02x%02x%02x%02x%02x", types[below(state, sizeof(types))],
-	    below(state, 4), below(state, 2), 0, number & 0xff, number >> 8 & 0xff,
-	    number >> 16 & 0xff, number >> 24);
-	hex(t, state, 4);
-	say(t, "%02x%02x%02x%02x", insertion & 0xff, insertion >> 8 & 0xff,
-	    insertion >> 16 & 0xff, insertion >> 24);
-	/* position, card, pocket, quality */
-	say(t, "%02x%02x%02x%02x", below(state, 5) ? below(state, 64) : edge(state, 8),
-	    below(state, 5) ? below(state, 52) : edge(state, 8),
-	    below(state, 5) ? 255 : edge(state, 8), below(state, 5) ? 98 : edge(state, 8));
-	hex(t, state, 12);
+	wire_event_put(bytes, &event);
+	bytes[2] = below(state, 2);	/* reserved */
+}
+
+/* A frame that may be, or nearly; its size */
+static size_t make_frame(uint8_t *bytes, uint64_t *state)
+{
+	static const uint8_t sizes[] = { 0, 1, 16, 17, 24, 25, 31, 32, 33, 64, 65, 127, 128 };
+	bool event = below(state, 2);
+	uint8_t kind = event ? FRAME_EVENT : below(state, 4) ? FRAME_ANSWER : edge(state, 8);
+	size_t size = event && below(state, 4) ? WIRE_EVENT_SIZE :
+		      sizes[below(state, sizeof(sizes))], i;
+
+	for (i = 0; i < size; i++)
+		bytes[FRAME_HEADER + i] = below(state, 3) ? 0 : edge(state, 8);
+	if (event && size == WIRE_EVENT_SIZE)
+		make_event(bytes + FRAME_HEADER, state);
+	/* the tags of the first answers are 1, 2, 3 ... */
+	size = frame_seal(bytes, kind, event ? 0 : below(state, 12), size);
+	if (below(state, 8) == 0)
+		bytes[below(state, size)] ^= 1 << below(state, 8);
+	return size;
 }
 
 static const char *const requests[] = {
@@ -186,6 +250,79 @@ static void say_answer(struct text *t, uint64_t *state, unsigned int size)
 	}
 }
 
+/* Frames that were never sent, in pieces or not */
+static void say_stream(struct text *t, uint64_t *state)
+{
+	unsigned int n = 1 + below(state, below(state, 4) ? 2 : 6);
+	uint8_t bytes[FRAME_MAX];
+	size_t size;
+
+	say(t, ": bytes ");
+	while (n--) {
+		if (below(state, 4) == 0)
+			hex(t, state, below(state, 6));
+		size = make_frame(bytes, state);
+		if (below(state, 4) == 0)
+			size = below(state, size);
+		say_bytes(t, bytes, size);
+	}
+	say(t, "\n");
+}
+
+/* What becomes of frames, and of the transfers that carry them */
+static void say_serial(struct text *t, uint64_t *state)
+{
+	static const char *const names[] = { "ANSWER", "ANSWER", "EVENT", "", NULL };
+	static const char *const fates[] = {
+		"bad-sum", "bad-sum", "drop", "duplicate", "swap", NULL
+	};
+	static const char *const ends[] = {
+		"stall", "ignore", "no-answer", "status EPROTO", "status EILSEQ", "delay 30", NULL
+	};
+
+	switch (below(state, 8)) {
+	case 0:		/* cut over transfers, or merged in one */
+		say(t, "on transfer");
+		say_when(t, state);
+		say(t, ": short %u\n", below(state, below(state, 2) ? 9 : 50));
+		break;
+	case 1:
+		say(t, "on transfer");
+		say_when(t, state);
+		say_stream(t, state);
+		break;
+	case 2:
+		say(t, "on stream");
+		say_when(t, state);
+		say(t, ": %s\n", one_of(state, ends));
+		break;
+	case 3:
+		say(t, "on frame %s", one_of(state, names));
+		say_when(t, state);
+		say(t, ": short %u\n", below(state, 41));
+		break;
+	case 4:
+		say(t, "on frame %s", one_of(state, names));
+		say_when(t, state);
+		if (below(state, 2))
+			say_stream(t, state);
+		else
+			say(t, ": long %u\n", 8 + below(state, 400));
+		break;
+	case 5:		/* kind, tag, length, payload; with a right sum */
+		say(t, "on frame %s", one_of(state, names));
+		say_when(t, state);
+		say(t, ": set %u ", below(state, 2) ? 1 + below(state, 4) : below(state, 40));
+		hex(t, state, 1 + below(state, 2));
+		say(t, "\n");
+		break;
+	default:
+		say(t, "on frame %s", one_of(state, names));
+		say_when(t, state);
+		say(t, ": %s\n", one_of(state, fates));
+	}
+}
+
 static void say_world(struct text *t, uint64_t *state)
 {
 	static const char *const things[] = {
@@ -205,6 +342,7 @@ static void say_rule(struct text *t, uint64_t *state)
 	static const char *const spoilt[] = {
 		"drop", "duplicate", "unknown", "flood 40", "flood 300", "delay 20", NULL
 	};
+	uint8_t event[WIRE_EVENT_SIZE];
 	unsigned int i, n;
 
 	switch (below(state, 20)) {
@@ -252,8 +390,10 @@ static void say_rule(struct text *t, uint64_t *state)
 		say_when(t, state);
 		say(t, ": bytes ");
 		n = 1 + below(state, below(state, 4) ? 2 : 9);
-		for (i = 0; i < n; i++)
-			hex_event(t, state);
+		for (i = 0; i < n; i++) {
+			make_event(event, state);
+			say_bytes(t, event, sizeof(event));
+		}
 		say(t, "\n");
 		break;
 	case 13:
@@ -289,26 +429,53 @@ static void say_rule(struct text *t, uint64_t *state)
 }
 
 static const char *const packets[] = { "32", "64", "64", "256", "1024", NULL };
+/* those of a stream cut frames at each of their bytes, or not at all */
+static const char *const pieces[] = { "33", "37", "64", "101", "512", NULL };
 
 static void make_case(char *text, uint64_t state)
 {
 	struct text t = { text, CASE_MAX };
-	unsigned int rules = 1 + below(&state, 5);
+	unsigned int rules = 1 + below(&state, 5), kind = below(&state, KINDS);
+	bool serial = kind >= 2, tour = below(&state, 4) == 0;
 
-	say(&t, "# options: --kind %s --packet %s", below(&state, 2) ? "routed" : "stored",
-	    one_of(&state, packets));
+	say(&t, "# options: %s --packet %s", kinds[kind],
+	    one_of(&state, serial ? pieces : packets));
 	say(&t, " --gate-deadline %u\n", below(&state, 4) ? 5000000 : 1 + below(&state, 5000));
-	while (rules--)
-		say_rule(&t, &state);
+	if (tour)
+		say(&t, "# tour\n");
+	while (rules--) {
+		if (tour && below(&state, 2))
+			say(&t, "# at %s: ", phase_names[1 + below(&state, PHASES - 1)]);
+		if (serial && below(&state, 2))
+			say_serial(&t, &state);
+		else
+			say_rule(&t, &state);
+	}
 }
 
-static void make_unplug(char *text, unsigned int nth, bool routed)
+static bool is_tour(const char *text)
 {
-	snprintf(text, CASE_MAX, "# options: --kind %s\non submit nth %u: unplug\n",
-		 routed ? "routed" : "stored", nth);
+	return strstr(text, "\n# tour\n");
 }
 
-static bool load_case(char *text, const char *path)
+static void make_tour(char *text, unsigned int kind)
+{
+	snprintf(text, CASE_MAX, "# options: %s\n# tour\n", kinds[kind]);
+}
+
+/* A tour that ends at the nth transfer of a phase. */
+static void make_pull(char *text, unsigned int kind, enum phase phase, unsigned int nth)
+{
+	char at[32] = "";
+
+	if (phase != PROBE)
+		snprintf(at, sizeof(at), "# at %s: ", phase_names[phase]);
+	snprintf(text, CASE_MAX, "# options: %s\n# tour\n%son submit nth %u: unplug\n",
+		 kinds[kind], at, nth);
+}
+
+/* Empty when it cannot be read. */
+static void load_case(char *text, const char *path)
 {
 	FILE *file = fopen(path, "re");
 	size_t length = file ? fread(text, 1, CASE_MAX - 1, file) : 0;
@@ -316,13 +483,16 @@ static bool load_case(char *text, const char *path)
 	if (file)
 		fclose(file);
 	text[length] = '\0';
-	return length;
 }
 
 /* --- the program that uses the machine ------------------------------------------------------ */
 
 struct user {
 	const char *node;
+	const char *text;	/* the case */
+	struct machine *machine;
+	unsigned int kind;	/* whose transfers are counted; KINDS: they are not */
+	bool patient;		/* nothing is wrong with the machine, but that its cable is pulled */
 	uint64_t state;
 	long long end;
 	uint64_t seqno;
@@ -517,34 +687,49 @@ static void look_around(int fd)
 	ASK(fd, SET_PARAM, &param);
 }
 
-/* Deals one board, as well as it goes. */
-static void deal(struct user *u, int fd)
+/* The number of the plan. */
+static uint32_t load(struct user *u, int fd)
 {
 	struct dealbox_plan plan = { .plan_id = 1 + below(&u->state, 9),
 				     .mode = DEALBOX_PLAN_BY_CARD, .entries = 52 };
-	struct dealbox_status status = { 0 };
-	int i, type, tries = 0;
+	int i;
 
 	for (i = 0; i < 52; i++)
 		plan.pocket[i] = i % 4;
 	if (ASK(fd, SET_PLAN, &plan) && plan.entries != 52)
 		wrong("SET_PLAN has changed the plan");
+	return plan.plan_id;
+}
+
+/* An errno, or 0: a deal has begun. */
+static int start(struct user *u, int fd, uint32_t plan)
+{
+	struct dealbox_status status = { 0 };
+	int tries = 0;
+
 	while (!status.insertion && tries++ < 20) {
 		if (ASK(fd, GET_STATUS, &status) == ENODEV)
-			return;
+			return ENODEV;
 		if (!status.insertion)
 			take_events(u, fd, 20, NULL);
 	}
 	/* STATE_LOST of the beginning ends no deal */
 	while (take_events(u, fd, 0, NULL) > 0)
 		;
-	command(fd, DEALBOX_OP_START, plan.plan_id, status.insertion ?: 1, 0);
-	if (below(&u->state, 2))
-		command(fd, DEALBOX_OP_PAUSE, 0, 0, 0);
-	for (tries = 0; tries < 12 && now_ms() < u->end; ) {
+	return command(fd, DEALBOX_OP_START, plan, status.insertion ?: 1, 0);
+}
+
+/* Deals on, as well as it goes. What it ended with: the type of an event, or as take_events(). */
+static int deal_on(struct user *u, int fd)
+{
+	struct dealbox_status status;
+	int type = 0, tries = 0;
+
+	while ((u->patient || tries < 12) && now_ms() < u->end) {
 		type = take_events(u, fd, 100, is_stop);
-		if (type < 0 || type == DEALBOX_EV_DEAL_DONE || type == DEALBOX_EV_STATE_LOST)
-			return;
+		if (type < 0 || type == DEALBOX_EV_DEAL_DONE ||
+		    (type == DEALBOX_EV_STATE_LOST && !u->patient))
+			break;
 		if (type == SOME)
 			continue;
 		tries++;
@@ -555,8 +740,19 @@ static void deal(struct user *u, int fd)
 		else if (type >= 0x28)
 			command(fd, DEALBOX_OP_CLEAR_FAULT, 0, 0, 0);
 		else if (ASK(fd, GET_STATUS, &status) == ENODEV)
-			return;
+			break;
 	}
+	return type;
+}
+
+/* Deals one board. */
+static void deal(struct user *u, int fd)
+{
+	if (start(u, fd, load(u, fd)) == ENODEV)
+		return;
+	if (below(&u->state, 2))
+		command(fd, DEALBOX_OP_PAUSE, 0, 0, 0);
+	deal_on(u, fd);
 }
 
 static void read_attributes(const char *node)
@@ -584,48 +780,199 @@ static void read_attributes(const char *node)
 		closedir(folder);
 }
 
-/* Never returns. */
-static void use(const struct machine *m, uint64_t state)
+static void suspend_when_idle(const struct machine *m)
 {
-	struct user u = { .node = m->node, .state = state, .end = now_ms() + USE };
-	struct user watcher = { .node = m->node };
-	pthread_t thread;
-	int fd, error;
+	write_file(m->device, "power/autosuspend_delay_ms", "0");
+	write_file(m->device, "power/control", "auto");
+}
 
-	if (below(&u.state, 8) == 0) {
-		write_file(m->device, "power/autosuspend_delay_ms", "0");
-		write_file(m->device, "power/control", "auto");
-	}
-	if (pthread_create(&thread, NULL, watch, &watcher))
-		wrong("no thread");
-	read_attributes(m->node);
-	fd = open(m->node, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (fd >= 0) {
-		ASK(fd, CLAIM, NULL);
-		look_around(fd);
-		deal(&u, fd);
-		if (below(&u.state, 8) == 0)
-			machine_usb_reset(m);
-		command(fd, DEALBOX_OP_LOCATE, 0, 0, 1);
-		command(fd, DEALBOX_OP_ABORT, 0, 0, 0);
-		if (below(&u.state, 2))
-			deal(&u, fd);
-		if (below(&u.state, 8) == 0) {
-			char unbind[64];
+static void unbind(const struct machine *m)
+{
+	char interface[64];
 
-			snprintf(unbind, sizeof(unbind), "%s:1.0", strrchr(m->device, '/') + 1);
-			write_file("/sys/bus/usb/drivers/dealbox", "unbind", unbind);
-		}
-		error = ASK(fd, RELEASE, NULL);
-		if (error == EINVAL)
-			wrong("RELEASE: EINVAL");
-		close(fd);
-	} else if (errno != ENODEV && errno != ENXIO && errno != ENOENT && errno != EIO) {
+	snprintf(interface, sizeof(interface), "%s:1.0", strrchr(m->device, '/') + 1);
+	write_file("/sys/bus/usb/drivers/dealbox", "unbind", interface);
+}
+
+static int open_node(const char *node)
+{
+	int fd = open(node, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0 && errno != ENODEV && errno != ENXIO && errno != ENOENT && errno != EIO)
 		wrong("open: errno %d is not documented", errno);
+	if (fd >= 0)
+		ASK(fd, CLAIM, NULL);
+	return fd;
+}
+
+/* What anybody might do, as chance has it. */
+static void wander(struct user *u)
+{
+	int fd = open_node(u->node);
+
+	if (fd < 0)
+		return;
+	look_around(fd);
+	deal(u, fd);
+	if (below(&u->state, 8) == 0)
+		machine_usb_reset(u->machine);
+	command(fd, DEALBOX_OP_LOCATE, 0, 0, 1);
+	command(fd, DEALBOX_OP_ABORT, 0, 0, 0);
+	if (below(&u->state, 2))
+		deal(u, fd);
+	if (below(&u->state, 8) == 0)
+		unbind(u->machine);
+	if (ASK(fd, RELEASE, NULL) == EINVAL)
+		wrong("RELEASE: EINVAL");
+	close(fd);
+}
+
+/* The next phase: counts what came in the last, gives the emulator the rules of this one. */
+static void enter(struct user *u, enum phase phase)
+{
+	static unsigned int before;
+	char reply[512] = "", name[16];
+	const char *line, *count;
+	int length;
+
+	if (machine_ask(u->machine, reply, sizeof(reply), "status") && u->kind < KINDS) {
+		count = strstr(reply, "transfers ");
+		if (!count)
+			wrong("the emulator does not count transfers: %s", reply);
+		length = atoi(count + strlen("transfers "));
+		board->transfers[u->kind][phase - 1] = length - before;
+		before = length;
+	}
+	for (line = u->text; line && phase < PHASES; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (sscanf(line, "# at %15[a-z]: %n", name, &length) != 1 ||
+		    strcmp(name, phase_names[phase]))
+			continue;
+		line += length;
+		length = strcspn(line, "\n");
+		/* it may have come to its end, but not refuse */
+		if (!machine_tell(u->machine, "inject %.*s", length, line) &&
+		    machine_tell(u->machine, "status"))
+			wrong("the emulator does not take the rule: %.*s", length, line);
+	}
+}
+
+/* False: it does not fall asleep, or is gone. */
+static bool await_sleep(const struct user *u)
+{
+	long long end = u->patient ? u->end : now_ms() + USE;
+	char status[16] = "";
+
+	while (now_ms() < end && strcmp(status, "suspended") &&
+	       read_file(u->machine->device, "power/runtime_status", status, sizeof(status)))
+		poll(NULL, 0, 5);
+	return !strcmp(status, "suspended");
+}
+
+/*
+ * vhci_hcd has one mark for all its ports that one of them is waking (GetPortStatus in its
+ * vhci_hub_control()): a machine may fail to wake because of another. So those do not sleep that
+ * are to come to a later phase.
+ */
+static bool sleeps(const struct user *u)
+{
+	return u->kind < KINDS || !strstr(u->text, "# at ") || strstr(u->text, "# at sleep: ") ||
+	       strstr(u->text, "# at open: ");
+}
+
+/* The next board may take a moment. An errno, or 0: a deal has begun. */
+static int start_again(struct user *u, int fd)
+{
+	int error, tries = 0;
+
+	while ((error = start(u, fd, load(u, fd))) && error != ENODEV && now_ms() < u->end &&
+	       (u->patient || tries++ < 20))
+		take_events(u, fd, 50, NULL);
+	return error;
+}
+
+/*
+ * Everything that there is, always in the same order. Begins to watch when the node is open.
+ * False: it never was.
+ */
+static bool tour(struct user *u, pthread_t *thread, struct user *watcher)
+{
+	bool counted = u->kind < KINDS;
+	struct machine *m = u->machine;
+	int fd, end;
+
+	enter(u, SLEEP);
+	if (sleeps(u)) {
+		suspend_when_idle(m);
+		if (!await_sleep(u) && counted)
+			wrong("the machine does not fall asleep");
+	}
+	enter(u, OPEN);
+	fd = open_node(u->node);
+	if (fd < 0 && counted)
+		wrong("the machine does not wake: %s", strerror(errno));
+	if (fd < 0)
+		return false;
+	if (pthread_create(thread, NULL, watch, watcher))
+		wrong("no thread");
+	read_attributes(u->node);
+	enter(u, QUESTIONS);
+	look_around(fd);
+	enter(u, PLAN);
+	load(u, fd);
+	enter(u, DEAL);
+	start_again(u, fd);
+	end = deal_on(u, fd);
+	if (end != DEALBOX_EV_DEAL_DONE && counted)
+		wrong("the deal ends with %#x", end);
+	enter(u, RESET);
+	machine_usb_reset(m);
+	/* a deal that stands still in the middle */
+	machine_tell(m, "inject position 5: freeze");
+	if (!start_again(u, fd))
+		machine_tell(m, "wait frozen");
+	else if (counted)
+		wrong("no second deal");
+	enter(u, CLOSE);
+	close(fd);
+	fd = open_node(u->node);
+	if (fd < 0)
+		return true;
+	command(fd, DEALBOX_OP_RESUME, 0, 0, 0);
+	enter(u, UNBIND);
+	unbind(m);
+	close(fd);
+	enter(u, PHASES);
+	return true;
+}
+
+/* Never returns. kind, patient: see struct user */
+static void use(struct machine *m, const char *text, unsigned int kind, bool patient,
+		long long end)
+{
+	struct user u = { .node = m->node, .text = text, .machine = m, .kind = kind,
+			  .patient = patient, .state = hash_of(text), .end = end };
+	struct user watcher = { .node = m->node };
+	bool watched = true;
+	pthread_t thread;
+
+	signal(SIGPIPE, SIG_IGN);
+	/* a connection of its own: the job's waits for the cable to be pulled */
+	m->control = -1;
+	if (is_tour(text) && machine_connect(m)) {
+		watched = tour(&u, &thread, &watcher);
+	} else {
+		if (below(&u.state, 8) == 0)
+			suspend_when_idle(m);
+		if (pthread_create(&thread, NULL, watch, &watcher))
+			wrong("no thread");
+		read_attributes(u.node);
+		wander(&u);
 	}
 	/* now the cable is pulled, and the watcher comes back */
 	kill(getppid(), SIGUSR1);
-	pthread_join(thread, NULL);
+	if (watched)
+		pthread_join(thread, NULL);
 	_exit(0);
 }
 
@@ -635,6 +982,7 @@ struct job {
 	unsigned int port;
 	int log;
 	struct machine machine;
+	bool pulled;		/* the cable is, by a rule of the case */
 	char bus_id[16];	/* 1-3 */
 	const char *name;
 };
@@ -726,14 +1074,44 @@ static bool has_ended(pid_t pid)
 	return waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
 }
 
-static void await_machine(struct job *j)
+/*
+ * Is told when the cable is pulled for good; there is no other sign of it before there is a
+ * device. One that is put back may still be found.
+ */
+static void watch_cable(struct job *j)
+{
+	struct pollfd pollfd = { .events = POLLIN };
+	static const char line[] = "wait unplugged\n";
+
+	if (!strstr(board->now[j->port], ": unplug\n"))
+		return;
+	if (j->machine.control < 0 && machine_connect(&j->machine) &&
+	    send(j->machine.control, line, strlen(line), MSG_NOSIGNAL) < 0)
+		j->pulled = true;
+	pollfd.fd = j->machine.control;
+	j->pulled = j->pulled || (pollfd.fd >= 0 && poll(&pollfd, 1, 0) == 1);
+}
+
+static void await_machine(struct job *j, bool patient)
 {
 	struct pollfd pollfd = { .fd = j->machine.uevents, .events = POLLIN };
-	long long end = now_ms() + ENUMERATION;
+	long long end = now_ms() + (patient ? WHOLE_TOUR : ENUMERATION);
 
-	while (now_ms() < end && !has_ended(j->machine.pid))
-		if (poll(&pollfd, 1, 100) == 1 && take_uevent(j))
+	while (now_ms() < end && !j->pulled && !has_ended(j->machine.pid)) {
+		watch_cable(j);
+		if (poll(&pollfd, 1, 10) == 1 && take_uevent(j))
 			return;
+	}
+}
+
+/* The program is through, or had its time, or has no machine any more. */
+static void await_user(struct job *j, pid_t user, long long end)
+{
+	while (!used && !j->pulled && now_ms() < end && !has_ended(user)) {
+		watch_cable(j);
+		poll(NULL, 0, 10);
+	}
+	watch_cable(j);
 }
 
 /* Nothing of the machine is left: neither its device, nor its place at the port. */
@@ -779,18 +1157,10 @@ static bool await_exit(pid_t pid, int *status, long long end)
 	return true;
 }
 
-static uint64_t hash_of(const char *text)
+/* The case in board->now[port]. How: see struct user. */
+static bool run_case(struct job *j, unsigned int kind, bool patient)
 {
-	uint64_t hash = 0xcbf29ce484222325ULL;
-
-	while (*text)
-		hash = (hash ^ (unsigned char)*text++) * 0x100000001b3ULL;
-	return hash;
-}
-
-/* The case in board->now[port]. */
-static bool run_case(struct job *j)
-{
+	const char *text = board->now[j->port];
 	char scenario[64], mark[40];
 	pid_t user = 0;
 	unsigned int messages;
@@ -801,21 +1171,20 @@ static bool run_case(struct job *j)
 
 	snprintf(scenario, sizeof(scenario), "/tmp/case-%u", j->port);
 	file = fopen(scenario, "we");
-	if (!file || fputs(board->now[j->port], file) < 0 || fclose(file))
+	if (!file || fputs(text, file) < 0 || fclose(file))
 		return fail(j, "%s: %s", scenario, strerror(errno));
 	used = 0;
+	j->pulled = false;
 	if (!start_emulator(j, scenario))
 		return fail(j, "no emulator");
-	await_machine(j);
+	await_machine(j, patient);
 	if (j->machine.node[0]) {
 		board->found++;
+		end = now_ms() + (patient ? WHOLE_TOUR : is_tour(text) ? TOUR : USE);
 		user = fork();
 		if (!user)
-			use(&j->machine, hash_of(board->now[j->port]));
-		/* used up, ended, or time to pull the cable */
-		end = now_ms() + USE;
-		while (!used && now_ms() < end && !has_ended(user))
-			poll(NULL, 0, 10);
+			use(&j->machine, text, kind, patient, end);
+		await_user(j, user, end);
 	}
 	kill(j->machine.pid, SIGKILL);
 	waitpid(j->machine.pid, &status, 0);
@@ -849,20 +1218,84 @@ static bool run_case(struct job *j)
 
 struct work {
 	unsigned int jobs;
+	bool tours;		/* one tour of each kind; or else: */
 	char *const *files;	/* these, */
 	unsigned int file_count;
-	unsigned int first, last;	/* then the cable is pulled at each of these transfers, */
+	unsigned int pulls;	/* then the cable is pulled at so many transfers of each phase, */
 	uint64_t seed;
 	unsigned int cases;	/* then so many by chance, */
 	long long end;		/* or until now_ms() says so */
 };
 
+/* One pull of the cable: at the nth transfer of a phase. */
+struct pull {
+	unsigned int kind, nth;
+	enum phase phase;
+};
+
+/* The pull of this index; those of a phase are spread over it. False: there are fewer. */
+static bool pull_of(const struct work *w, unsigned int index, struct pull *pull)
+{
+	uint64_t state = w->seed + index, first;
+
+	for (pull->kind = 0; pull->kind < KINDS; pull->kind++) {
+		for (pull->phase = PROBE; pull->phase < PHASES; pull->phase++) {
+			unsigned int all = board->transfers[pull->kind][pull->phase];
+			unsigned int count = w->pulls < all ? w->pulls : all;
+
+			if (index < count) {
+				first = (uint64_t)index * all / count;
+				pull->nth = 1 + first + below(&state, (index + 1ULL) * all / count - first);
+				return true;
+			}
+			index -= count;
+		}
+	}
+	return false;
+}
+
+/* The case of this index, and its name. False: there are no more. */
+static bool take_case(const struct work *w, unsigned int index, char *text, char *name,
+		      size_t name_size, struct pull *pull)
+{
+	struct pull other;
+	unsigned int i;
+
+	pull->kind = KINDS;
+	if (w->tours) {
+		if (index < KINDS)
+			make_tour(text, index);
+		snprintf(name, name_size, "tour-%u", index);
+		return index < KINDS;
+	}
+	if (index < w->file_count) {
+		const char *slash = strrchr(w->files[index], '/');
+
+		snprintf(name, name_size, "%.100s", slash ? slash + 1 : w->files[index]);
+		load_case(text, w->files[index]);
+		return true;
+	}
+	index -= w->file_count;
+	if (pull_of(w, index, pull)) {
+		snprintf(name, name_size, "pull-%u-%s-%u", pull->kind, phase_names[pull->phase],
+			 pull->nth);
+		make_pull(text, pull->kind, pull->phase, pull->nth);
+		return true;
+	}
+	for (i = 0; pull_of(w, i, &other); i++)
+		index--;
+	snprintf(name, name_size, "seed-%llu-case-%u", (unsigned long long)w->seed, index);
+	make_case(text, w->seed * 1000003 + index);
+	return w->end ? now_ms() < w->end : index < w->cases;
+}
+
 /* Never returns. */
 static void run_job(const struct work *w, unsigned int port)
 {
 	struct job j = { .port = port };
-	char name[128], *text = board->now[port];
-	unsigned int n, unplugs = w->last ? 2 * (w->last - w->first + 1) : 0;
+	struct pull pull;
+	char name[128];
+	unsigned int n;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGUSR1, on_used);
@@ -873,45 +1306,98 @@ static void run_job(const struct work *w, unsigned int port)
 		_exit(!fail(&j, "no kernel log"));
 
 	for (n = port; !board->failed; n += w->jobs) {
-		unsigned int i = n;
-
-		if (i < w->file_count) {
-			const char *slash = strrchr(w->files[i], '/');
-
-			snprintf(name, sizeof(name), "%.100s", slash ? slash + 1 : w->files[i]);
-			if (!load_case(text, w->files[i]))
-				_exit(!fail(&j, "cannot be read"));
-		} else if ((i -= w->file_count) < unplugs) {
-			snprintf(name, sizeof(name), "unplug-%u-%u", w->first + i / 2, i % 2);
-			make_unplug(text, w->first + i / 2, i % 2);
-		} else {
-			i -= unplugs;
-			if (w->end ? now_ms() > w->end : i >= w->cases)
-				break;
-			snprintf(name, sizeof(name), "seed-%llu-case-%u",
-				 (unsigned long long)w->seed, i);
-			make_case(text, w->seed * 1000003 + i);
-		}
-		if (!run_case(&j))
+		if (!take_case(w, n, board->now[port], name, sizeof(name), &pull))
+			break;
+		if (!board->now[port][0])
+			_exit(!fail(&j, "cannot be read"));
+		if (!run_case(&j, w->tours ? n : KINDS, w->tours || pull.kind < KINDS))
 			_exit(1);
+		if (pull.kind < KINDS) {
+			board->pulls[pull.kind][pull.phase]++;
+			board->pulled[pull.kind][pull.phase] += j.pulled;
+		}
 	}
 	_exit(0);
 }
 
+/* Runs all cases of w, with an eye on the kernel's log. */
+static void run_jobs(const struct work *w, int log)
+{
+	unsigned int i, left;
+
+	fflush(stdout);
+	for (i = 0; i < w->jobs; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			run_job(w, i);
+	}
+	for (left = w->jobs; left; ) {
+		int status;
+
+		if (waitpid(-1, &status, WNOHANG) > 0) {
+			left--;
+			if (status)
+				board->failed = true;
+			continue;
+		}
+		if (!board->failed && !kernel_log_is_clean(log)) {
+			board->failed = true;
+			for (i = 0; i < w->jobs; i++) {
+				struct job j = { .port = i };
+				char name[32];
+
+				snprintf(name, sizeof(name), "running-%u", i);
+				j.name = name;
+				fail(&j, "ran when the kernel complained, or shortly before");
+			}
+		}
+		poll(NULL, 0, 50);
+	}
+}
+
+/* Says how many transfers there were, and at how many the cable was pulled. */
+static bool tell_pulls(void)
+{
+	unsigned int kind, all = 0, pulls = 0, pulled = 0;
+	enum phase phase;
+	bool whole = true;
+
+	for (kind = 0; kind < KINDS; kind++) {
+		printf("# transfers, pulled at: %s:", kinds[kind]);
+		for (phase = PROBE; phase < PHASES; phase++) {
+			printf(" %s %u, %u;", phase_names[phase], board->transfers[kind][phase],
+			       board->pulled[kind][phase]);
+			whole = whole && board->transfers[kind][phase];
+			all += board->transfers[kind][phase];
+			pulls += board->pulls[kind][phase];
+			pulled += board->pulled[kind][phase];
+		}
+		putchar('\n');
+	}
+	printf("# transfers, pulled at: %u of %u in all; %u did not come\n", pulled, all,
+	       pulls - pulled);
+	if (!whole)
+		puts("# a tour lacks a phase");
+	/* how many events come in one transfer is a matter of time */
+	if (pulled * 2 < pulls)
+		puts("# too many transfers did not come");
+	return whole && pulled * 2 >= pulls;
+}
+
 static void usage(void)
 {
-	fputs("usage: fuzz_usb [-j JOBS] [-o FOLDER] [-u FIRST-LAST] [-s SEED] [-n CASES | -t SECONDS] [SCENARIO...]\n"
+	fputs("usage: fuzz_usb [-j JOBS] [-o FOLDER] [-u PULLS | -u all] [-s SEED] [-n CASES | -t SECONDS] [SCENARIO...]\n"
 	      "       fuzz_usb -s SEED -p CASE    prints that case\n", stderr);
 	exit(2);
 }
 
 int main(int argc, char *argv[])
 {
-	struct work w = { .jobs = 4, .seed = 1 };
-	unsigned int i, left;
+	struct work w = { .jobs = 4, .seed = 1 }, tours;
 	long long print = -1, begin = now_ms();
 	int option, log;
-	bool ok;
+	bool ok = true;
 
 	while ((option = getopt(argc, argv, "j:n:o:p:s:t:u:")) != -1) {
 		switch (option) {
@@ -934,8 +1420,7 @@ int main(int argc, char *argv[])
 			w.end = begin + 1000 * strtoll(optarg, NULL, 0);
 			break;
 		case 'u':
-			if (sscanf(optarg, "%u-%u", &w.first, &w.last) != 2 || w.first > w.last)
-				usage();
+			w.pulls = strcmp(optarg, "all") ? strtoul(optarg, NULL, 0) : UINT_MAX;
 			break;
 		default:
 			usage();
@@ -956,36 +1441,16 @@ int main(int argc, char *argv[])
 	if (log < 0)
 		return 2;
 	printf("# seed %llu\n", (unsigned long long)w.seed);
-	fflush(stdout);
-	for (i = 0; i < w.jobs; i++) {
-		pid_t pid = fork();
-
-		if (!pid)
-			run_job(&w, i);
-	}
-	for (left = w.jobs; left; ) {
-		int status;
-
-		if (waitpid(-1, &status, WNOHANG) > 0) {
-			left--;
-			if (status)
-				board->failed = true;
-			continue;
-		}
-		if (!board->failed && !kernel_log_is_clean(log)) {
-			board->failed = true;
-			for (i = 0; i < w.jobs; i++) {
-				struct job j = { .port = i };
-				char name[32];
-
-				snprintf(name, sizeof(name), "running-%u", i);
-				j.name = name;
-				fail(&j, "ran when the kernel complained, or shortly before");
-			}
-		}
-		poll(NULL, 0, 50);
-	}
-	ok = kernel_log_is_clean(log) && !board->failed;
+	tours = w;
+	tours.tours = true;
+	tours.jobs = 1;		/* what they count shall not depend on each other; see sleeps() */
+	if (w.pulls)
+		run_jobs(&tours, log);
+	if (!board->failed)
+		run_jobs(&w, log);
+	if (w.pulls)
+		ok = tell_pulls();
+	ok = kernel_log_is_clean(log) && !board->failed && ok;
 	printf("# %u cases, %u with a node, %u events: %u PROTOCOL_ERROR, %u DEAL_DONE; %u calls failed, %lld s\n",
 	       board->cases, board->found, board->events, board->protocol_errors, board->done,
 	       board->errors, (now_ms() - begin) / 1000);
