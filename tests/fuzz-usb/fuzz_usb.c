@@ -957,6 +957,9 @@ static void use(struct machine *m, const char *text, unsigned int kind, bool pat
 	pthread_t thread;
 
 	signal(SIGPIPE, SIG_IGN);
+	/* that a machine has gone is no news, and what is wrong goes to stdout */
+	if (kind == KINDS && !freopen("/dev/null", "w", stderr))
+		wrong("/dev/null: %s", strerror(errno));
 	/* a connection of its own: the job's waits for the cable to be pulled */
 	m->control = -1;
 	if (is_tour(text) && machine_connect(m)) {
