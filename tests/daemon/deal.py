@@ -5,44 +5,11 @@ import os
 import re
 import signal
 import sys
-import threading
 
-from harness import World, tests_in, tests_of, wait
+from harness import World, ends, tests_in, tests_of, until, wait
 
 dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
 FIRST = '/io/dealbox1/machine/FIRST'
-
-
-def until(process, pattern, press=False):
-    """
-    Reads lines up to one that has the pattern; all of them. With press he answers by Enter
-    when he is told to press start.
-    """
-    text = ''
-    hung = threading.Timer(30, process.kill)
-    hung.start()
-    try:
-        for line in process.stdout:
-            text += line
-            if pattern and re.search(pattern, line):
-                return text
-            if press and 'press start' in line:
-                process.stdin.write('\n')
-                process.stdin.flush()
-    finally:
-        hung.cancel()
-    assert not pattern, '%r did not come: %s%s' % (pattern, text, process.stderr.read())
-    return text
-
-
-def ends(process, status, *patterns):
-    """Goes on to its end. What it wrote to standard output."""
-    out = until(process, None, True)
-    err = process.stderr.read()
-    assert process.wait(60) == status, (process.returncode, out, err)
-    for pattern in patterns:
-        assert re.search(pattern, out + err), (pattern, out, err)
-    return out
 
 
 def newest(w):

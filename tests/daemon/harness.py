@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import dbus
@@ -37,6 +38,38 @@ def wait(what, condition, seconds=30):
             return value
         time.sleep(0.01)
     raise TimeoutError('waited for ' + what)
+
+
+def until(process, pattern, press=False):
+    """
+    Reads lines up to one that has the pattern; all of them. With press he answers by Enter
+    when he is told to press start.
+    """
+    text = ''
+    hung = threading.Timer(30, process.kill)
+    hung.start()
+    try:
+        for line in process.stdout:
+            text += line
+            if pattern and re.search(pattern, line):
+                return text
+            if press and 'press start' in line:
+                process.stdin.write('\n')
+                process.stdin.flush()
+    finally:
+        hung.cancel()
+    assert not pattern, '%r did not come: %s%s' % (pattern, text, process.stderr.read())
+    return text
+
+
+def ends(process, status, *patterns):
+    """Goes on to its end. What it wrote to standard output."""
+    out = until(process, None, True)
+    err = process.stderr.read()
+    assert process.wait(60) == status, (process.returncode, out, err)
+    for pattern in patterns:
+        assert re.search(pattern, out + err), (pattern, out, err)
+    return out
 
 
 def read_pbn(path):
