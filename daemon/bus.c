@@ -919,8 +919,12 @@ int bus_open(struct service *s)
 						 find_job, s);
 	if (err >= 0)
 		err = sd_bus_add_node_enumerator(s->bus, NULL, JOBS, list_jobs, s);
+	/*
+	 * As machines and what else there is: what has waited longest comes next, one message or one
+	 * queue of events at a time. Nobody who asks without end keeps the others out.
+	 */
 	if (err >= 0)
-		err = sd_bus_attach_event(s->bus, s->event, PRIORITY_CLIENTS);
+		err = sd_bus_attach_event(s->bus, s->event, SD_EVENT_PRIORITY_NORMAL);
 	if (err >= 0)
 		err = sd_bus_request_name(s->bus, "io.dealbox1", 0);
 	if (err < 0)

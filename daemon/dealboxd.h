@@ -18,7 +18,6 @@
 
 #define EMULATORS_MAX	64
 #define URI_SIZE	300	/* bytes of the address of a machine */
-#define PRIORITY_CLIENTS (SD_EVENT_PRIORITY_NORMAL + 10)
 
 struct config {
 	char ledger[256];

@@ -128,9 +128,6 @@ static int open_event(struct service *s)
 		err = sd_event_add_defer(s->event, &s->more, on_more, s);
 	if (err >= 0)
 		err = sd_event_source_set_enabled(s->more, SD_EVENT_OFF);
-	/* machines come before clients, and before those machines that keep us waiting */
-	if (err >= 0)
-		err = sd_event_source_set_priority(s->more, PRIORITY_CLIENTS);
 	if (err >= 0)
 		err = sd_event_set_watchdog(s->event, true);
 	return err;

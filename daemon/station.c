@@ -17,6 +17,8 @@
 #include "dealboxd.h"
 
 #define EVENTS_AT_ONCE	64
+/* .. and so often, which is more than a queue holds: then others have their turn. */
+#define READS_AT_ONCE	20
 /* An event that is on its way when a status was asked comes within so many times so long. */
 #define SETTLE_MS	50
 #define SETTLES		20
@@ -195,14 +197,16 @@ static void keep_event(struct station *st, const struct dealbox_event *e)
 	}
 }
 
-/* Reads all events that are there. How many, or -errno. */
+/* Reads all events that were there when it began. How many, or -errno. */
 static int read_events(struct station *st)
 {
 	struct dealbox_event events[EVENTS_AT_ONCE];
-	ssize_t count, n;
+	unsigned int reads = 0;
+	ssize_t count = 0, n;
 	int all = 0;
 
-	while ((count = dealbox_machine_read(st->machine, events, EVENTS_AT_ONCE)) > 0) {
+	while (reads++ < READS_AT_ONCE &&
+	       (count = dealbox_machine_read(st->machine, events, EVENTS_AT_ONCE)) > 0) {
 		for (n = 0; n < count; n++) {
 			keep_event(st, &events[n]);
 			desk_event(&st->desk, &st->service->jobs, &events[n]);
@@ -210,7 +214,7 @@ static int read_events(struct station *st)
 		all += count;
 	}
 	sodium_memzero(events, sizeof(events));
-	return count == -EAGAIN || !count ? all : (int)count;
+	return count == -EAGAIN || count >= 0 ? all : (int)count;
 }
 
 static int on_events(sd_event_source *source, int fd, uint32_t revents, void *context)

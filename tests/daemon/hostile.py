@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -318,6 +319,33 @@ def test_machines_that_hang(w):
             process.send_signal(signal.SIGCONT)
     wait('them to come back', lambda: all(m['Present'] for m in w.machines().values()), 120)
     job_goes_on(w)
+
+
+def test_machines_that_never_rest_leave_clients_their_turn(w):
+    """Events are there whenever the service looks; calls that wait are answered one after the other all the same."""
+    busy = [w.add_emulator('BUSY%d' % n, '--speed', '0') for n in range(3)]
+    w.write_config()
+    w.daemon.send_signal(signal.SIGHUP)
+    wait('the machines', lambda: sum(m['Present'] and m['Id'].startswith('BUSY') for m in w.machines().values()) == 3)
+    number, _ = w.add_set('busy')
+    path = w.add_job(number, list(w.deals), 0, automatic_start=True, replay=True)
+    wait('boards', lambda: w.answer() or w.job(path)['Recorded'], 120)
+    client = Raw()
+    client.socket.settimeout(120)
+    for _ in range(20):
+        client.send(path, 'org.freedesktop.DBus.Properties', 'Get', 'ss', ['io.dealbox1.Job', 'Recorded'])
+    recorded = []
+    while len(recorded) < 20:
+        if client.read()[0] == 2:
+            recorded.append(struct.unpack_from('<I', client.body, 4)[0])
+    client.close()
+    # each machine has had its turn in between, or two
+    most = 2 * len(w.machines())
+    assert all(after - before <= most for before, after in zip(recorded, recorded[1:])), recorded
+    w.object(path, 'Job').Pause()
+    w.object(path, 'Job').Cancel()
+    for process in busy:
+        process.kill()
 
 
 def test_one_machine_in_two_places(w):

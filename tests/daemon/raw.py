@@ -55,6 +55,7 @@ class Raw:
         assert b'AGREE_UNIX_FD' in answer, answer
         self.socket.sendall(b'BEGIN\r\n')
         self.serial = 0
+        self.body = b''
         self.send('/org/freedesktop/DBus', 'org.freedesktop.DBus', 'Hello',
                   destination='org.freedesktop.DBus')
         self.read()
@@ -86,11 +87,11 @@ class Raw:
         return data
 
     def read(self):
-        """The next message: (type, name of the error or None, serial that it answers)."""
+        """The next message: (type, name of the error or None, serial that it answers), and body."""
         head = self.get(16)
         size, _, length = struct.unpack('<III', head[4:])
         fields = self.get(length + -length % 8)
-        self.get(size)
+        self.body = self.get(size)
         error = answers = None
         at = 0
         while at < length:
