@@ -347,6 +347,36 @@ static int add_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 }
 METHOD(add_set, "deal")
 
+/* Which boards has a set of the ledger? */
+static int set_boards(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	sd_bus_message *reply = NULL;
+	unsigned int *numbers;
+	uint64_t number;
+	size_t count, n;
+	int err;
+
+	err = sd_bus_message_read(m, "t", &number);
+	if (err < 0)
+		return err;
+	err = work_boards(s, number, &numbers, &count);
+	if (err == -ENOENT)
+		return sd_bus_error_setf(error, ERROR("NotFound"), "there is no set %llu",
+					 (unsigned long long)number);
+	if (err)
+		return ledger_error(s, err, error);
+	err = sd_bus_message_new_method_return(m, &reply);
+	if (err >= 0)
+		err = sd_bus_message_open_container(reply, 'a', "u");
+	for (n = 0; err >= 0 && n < count; n++)
+		err = append_number(reply, 'u', numbers[n]);
+	free(numbers);
+	if (err >= 0)
+		err = sd_bus_message_close_container(reply);
+	return send_reply(reply, err);
+}
+METHOD(set_boards, "deal")
+
 /* ---- jobs -------------------------------------------------------------------- */
 
 static const struct {
@@ -829,6 +859,9 @@ static int list_jobs(sd_bus *bus, const char *prefix, void *context, char ***nod
 
 /* ---- the service ---------------------------------------------------------------- */
 
+METHOD(reveal_set, "reveal")
+METHOD(reveal_traces, "reveal")
+
 static int get_version(sd_bus *bus, const char *path, const char *interface, const char *property,
 		       sd_bus_message *reply, void *context, sd_bus_error *error)
 {
@@ -867,6 +900,14 @@ static const sd_bus_vtable manager_vtable[] = {
 	SD_BUS_METHOD_WITH_NAMES("AddCapture", "aua{sv}", SD_BUS_PARAM(boards)
 				 SD_BUS_PARAM(options), "o", SD_BUS_PARAM(job), add_capture_call,
 				 SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetBoards", "t", SD_BUS_PARAM(set), "au", SD_BUS_PARAM(boards),
+				 set_boards_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetSet", "t", SD_BUS_PARAM(set), "h", SD_BUS_PARAM(file),
+				 reveal_set_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetTraces", "tu", SD_BUS_PARAM(job) SD_BUS_PARAM(board),
+				 "hs" "a(uusuuu)", SD_BUS_PARAM(events) SD_BUS_PARAM(pockets)
+				 SD_BUS_PARAM(insertions),
+				 reveal_traces_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Stop", "", "", stop_all, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END
 };

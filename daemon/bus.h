@@ -41,6 +41,10 @@ int send_reply(sd_bus_message *reply, int err);
 /* A number of any type that D-Bus has. */
 int append_number(sd_bus_message *reply, char type, uint64_t number);
 
+/* ---- bus-reveal.c: GetSet and GetTraces, for whom polkit lets see cards ---- */
+int reveal_set(sd_bus_message *m, struct service *s, sd_bus_error *error);
+int reveal_traces(sd_bus_message *m, struct service *s, sd_bus_error *error);
+
 /* ---- bus-machine.c ---- */
 extern const sd_bus_vtable machine_vtable[];
 int find_station(sd_bus *bus, const char *path, const char *interface, void *context, void **found,

@@ -11,6 +11,7 @@
 
 #include <dealbox/ledger.h>
 #include <dealbox/machine.h>
+#include <dealbox/set.h>
 #include <dealbox/trace.h>
 #include <dealbox/verify.h>
 
@@ -158,6 +159,21 @@ int work_plan(struct service *service, const struct job *job, const struct copy 
  */
 int work_judge(struct service *service, const struct job *job, const char *machine,
 	       uint32_t insertion, struct dealbox_trace **trace, struct dealbox_verdict **verdict);
+
+/*
+ * The numbers of the boards of a set in the ledger; the caller frees them. -ENOENT: there is no
+ * such set; -ENOMEM; another error is the ledger's.
+ */
+int work_boards(struct service *service, uint64_t set, unsigned int **numbers, size_t *count);
+/* The set itself; the caller frees it. Errors as above. */
+int work_set(struct service *service, uint64_t number, struct dealbox_set **set);
+/*
+ * The insertions of a job (of one board of it, or with 0 of all) of which there is a trace, oldest
+ * first; the caller frees them; and its options, DEALBOX_JOB_*. 0, also when there are none; -ENOMEM;
+ * another error is the ledger's.
+ */
+int work_traced(struct service *service, uint64_t job, unsigned int board, unsigned int *options,
+		struct dealbox_ledger_insertion **insertions, size_t *count);
 
 /*
  * The deal of a board that a job has captured. -EINVAL: not all its pockets were read whole;

@@ -35,6 +35,17 @@ static int collect_board(unsigned int board, void *context)
 	return add_number(context, board);
 }
 
+/* The numbers that were collected, as boards; NULL without memory. */
+static unsigned int *boards_of(const struct numbers *numbers)
+{
+	unsigned int *boards = calloc(numbers->count + 1, sizeof(*boards));
+	size_t n;
+
+	for (n = 0; boards && n < numbers->count; n++)
+		boards[n] = numbers->list[n];
+	return boards;
+}
+
 static int add_machine(const char *machine, void *context)
 {
 	return job_add_machine(context, machine);
@@ -94,15 +105,12 @@ struct job *work_load(struct service *s, uint64_t id)
 	struct numbers numbers = { 0 };
 	struct job *job = NULL;
 	unsigned int *boards;
-	size_t n;
 	int err;
 
 	err = dealbox_ledger_jobs(s->ledger, find_job, &wanted);
 	if (!err)
 		err = dealbox_ledger_boards(s->ledger, id, collect_board, &numbers);
-	boards = calloc(numbers.count + 1, sizeof(*boards));
-	for (n = 0; boards && n < numbers.count; n++)
-		boards[n] = numbers.list[n];
+	boards = boards_of(&numbers);
 	if (!err && boards && numbers.count)
 		job = jobs_add(&s->jobs, id, wanted.job.set, boards, numbers.count,
 			       wanted.job.copies, wanted.job.options, wanted.job.priority);
@@ -225,6 +233,85 @@ int work_plan(struct service *s, const struct job *job, const struct copy *copy,
 		err = dealbox_plan_by_card(plan, id, &deal, pack_of(&deal), pockets);
 	dealbox_deal_wipe(&deal);
 	return err ? -EINVAL : 0;
+}
+
+int work_boards(struct service *s, uint64_t set, unsigned int **numbers, size_t *count)
+{
+	struct numbers found = { 0 };
+	int err = dealbox_ledger_set_boards(s->ledger, set, collect_board, &found);
+
+	if (!err && !found.count)
+		err = -ENOENT;
+	*numbers = err ? NULL : boards_of(&found);
+	*count = found.count;
+	free(found.list);
+	return err || *numbers ? err : -ENOMEM;
+}
+
+int work_set(struct service *s, uint64_t number, struct dealbox_set **set)
+{
+	struct dealbox_board board = DEALBOX_BOARD_INIT;
+	unsigned int *numbers;
+	size_t count, n;
+	int err = work_boards(s, number, &numbers, &count);
+
+	*set = NULL;
+	for (n = 0; !err && n < count; n++) {
+		err = dealbox_ledger_get_deal(s->ledger, number, numbers[n], &board.deal);
+		if (!err && !*set)
+			*set = dealbox_set_new(pack_of(&board.deal));
+		board.number = numbers[n];
+		if (!err)
+			err = *set ? dealbox_set_add(*set, &board) : -ENOMEM;
+	}
+	dealbox_deal_wipe(&board.deal);
+	free(numbers);
+	if (!err)
+		return 0;
+	dealbox_set_free(*set);
+	*set = NULL;
+	return err;
+}
+
+struct traced {
+	unsigned int board;
+	struct dealbox_ledger_insertion *list;
+	size_t count;
+};
+
+static int collect_traced(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	struct dealbox_ledger_insertion *grown;
+	struct traced *traced = context;
+
+	if (!insertion->events || (traced->board && insertion->board != traced->board))
+		return 0;
+	grown = realloc(traced->list, (traced->count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	traced->list = grown;
+	grown[traced->count++] = *insertion;
+	return 0;
+}
+
+int work_traced(struct service *s, uint64_t job, unsigned int board, unsigned int *options,
+		struct dealbox_ledger_insertion **insertions, size_t *count)
+{
+	struct traced traced = { .board = board };
+	struct wanted wanted = { .id = job };
+	int err = dealbox_ledger_jobs(s->ledger, find_job, &wanted);
+
+	if (!err)
+		err = dealbox_ledger_insertions(s->ledger, job, false, collect_traced, &traced);
+
+	if (err) {
+		free(traced.list);
+		traced.list = NULL;
+	}
+	*options = wanted.job.options;
+	*insertions = traced.list;
+	*count = traced.count;
+	return err;
 }
 
 /* The trace of an insertion, as it was recorded; NULL: there is none. */

@@ -403,16 +403,29 @@ int dealbox_ledger_copies(struct dealbox_ledger *l, uint64_t job,
 	return err;
 }
 
-int dealbox_ledger_boards(struct dealbox_ledger *l, uint64_t job,
-			  int (*each)(unsigned int board, void *context), void *context)
+static int each_board(struct dealbox_ledger *l, const char *sql, uint64_t of,
+		      int (*each)(unsigned int board, void *context), void *context)
 {
-	sqlite3_stmt *stmt = ledger_query(l, "SELECT number FROM job_boards WHERE job = ? "
-					  "ORDER BY number", "u", job);
+	sqlite3_stmt *stmt = ledger_query(l, sql, "u", of);
 	int err = 0;
 
 	while (next_row(l, stmt, "reading boards", &err))
 		err = each(sqlite3_column_int64(stmt, 0), context);
 	return err;
+}
+
+int dealbox_ledger_boards(struct dealbox_ledger *l, uint64_t job,
+			  int (*each)(unsigned int board, void *context), void *context)
+{
+	return each_board(l, "SELECT number FROM job_boards WHERE job = ? ORDER BY number", job, each,
+			  context);
+}
+
+int dealbox_ledger_set_boards(struct dealbox_ledger *l, uint64_t set,
+			      int (*each)(unsigned int board, void *context), void *context)
+{
+	return each_board(l, "SELECT number FROM boards WHERE set_seq = ? ORDER BY number", set, each,
+			  context);
 }
 
 int dealbox_ledger_machines(struct dealbox_ledger *l, uint64_t job,

@@ -560,6 +560,11 @@ static void test_job(void **state)
 	assert_int_equal(found.state, DEALBOX_LEDGER_JOB_OPEN);
 	assert_int_equal(dealbox_ledger_boards(l, job, count_boards, &sum), 0);
 	assert_int_equal(sum, 24);
+	sum = 0;
+	assert_int_equal(dealbox_ledger_set_boards(l, set, count_boards, &sum), 0);
+	assert_int_equal(sum, 1234);
+	assert_int_equal(dealbox_ledger_set_boards(l, 999, count_boards, &sum), 0);
+	assert_int_equal(sum, 1234);
 
 	assert_int_equal(dealbox_ledger_add_job(l, set, twice, 2, 1, 0, 0, NULL, &job, NULL), -EINVAL);
 	assert_int_equal(dealbox_ledger_add_job(l, set, absent, 1, 1, 0, 0, NULL, &job, NULL), -ENOENT);

@@ -234,6 +234,18 @@ DEALBOX_API int dealbox_ledger_boards(struct dealbox_ledger *ledger, uint64_t jo
 				      int (*each)(unsigned int board, void *context), void *context);
 
 /**
+ * dealbox_ledger_set_boards - the boards of a set, ascending
+ * @ledger: open
+ * @set: number of the set
+ * @each: gets the number of a board; as in dealbox_ledger_jobs(). It is not called for a
+ *	set that there is not
+ * @context: for @each
+ */
+DEALBOX_API int dealbox_ledger_set_boards(struct dealbox_ledger *ledger, uint64_t set,
+					  int (*each)(unsigned int board, void *context),
+					  void *context);
+
+/**
  * dealbox_ledger_machines - the machines that may deal a job, as it named them
  * @ledger: open
  * @job: number of the job
