@@ -259,13 +259,18 @@ def test_certificates_are_made_of_the_record(w):
 
 def test_without_the_service_it_deals_by_itself(w):
     assert w.stop() == 0
-    for options in [['--session', 'x'], ['--how', 'descending'], ['--priority', '1'], ['--copies', 'unlimited']]:
-        result = w.command('deal', *options, set_file)
+    for options in [['--session', 'x', set_file], ['--how', 'descending', set_file], ['--priority', '1', set_file],
+                    ['--copies', 'unlimited', set_file], ['--set', '1']]:
+        result = w.command('deal', *options)
         assert result.returncode == 3 and result.stderr.startswith('dealbox: ' + options[0]) and \
             'for the service dealboxd' in result.stderr, result
     result = w.command('deal', '-m', 'FIRST', set_file)
     assert result.returncode == 3 and "'FIRST' is not the address" in result.stderr and \
         'systemctl enable --now dealboxd' in result.stderr, result
+    result = w.command('capture', '--resume', w.dir + '/new.pbn')
+    assert result.returncode == 3 and '--resume is for the service' in result.stderr, result
+    result = w.command('capture', '-m', 'FIRST', w.dir + '/new.pbn')
+    assert result.returncode == 3 and "'FIRST' is not the address" in result.stderr, result
     ends(w.begin('deal', '-m', 'emu:%s/FIRST' % w.dir, '--boards', '1', set_file), 0,
          'board 1: exact duplicate')
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """kinds.py DEALBOXD EMULATOR DEALBOX SET: every kind of job, and what can be asked of one (TAP)."""
+import contextlib
+import os
 import random
+import re
+import signal
 import sys
 
 import dbus
 
-from harness import RANKS, SUITS, World, tests_in, tests_of, wait
+from harness import RANKS, SUITS, World, ends, read_pbn, tests_in, tests_of, until, wait
 
 dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
 MACHINES = '/io/dealbox1/machine/'
@@ -178,6 +182,89 @@ def test_an_original_is_captured_and_copied(w):
             if serial == 'CARDS' and board['deals']][-2:]
     for lay in done:
         assert [set(pocket) for pocket in lay['pockets'][:4]] == w.deals[9], lay
+
+
+def capture_by_command(w, process, hands, first=0):
+    """Puts in a pocket's cards and presses Enter, as often as it takes for the machine to know that they are there."""
+    job = max(w.objects('Job'), key=lambda path: int(path.rsplit('/')[-1]))
+    for n, hand in enumerate(hands, first):
+        wait('the question', lambda: state(w, 'CARDS') == 'capture')
+        feed(w, hand)
+
+        def read(n=n):
+            if w.job(job)['Recorded'] == n + 1:
+                return True
+            with contextlib.suppress(BrokenPipeError):      # it has its last pocket, and is gone
+                process.stdin.write('\n')
+                process.stdin.flush()
+            return False
+        wait('pocket %d' % n, read)
+
+
+def reveals(w):
+    return len([r for r in w.records() if r['record'] == 'act' and r['act'] == 'reveal'])
+
+
+def test_capture_goes_by_the_service(w):
+    """Held by Ctrl-C, gone on with; the file has the original, and its cards went over the bus to nobody."""
+    only(w, 'CARDS')
+    w.tell('CARDS', 'operator off')
+    w.tell('CARDS', 'remove')
+    w.tell('CARDS', 'hopper empty')
+    file, jobs = w.dir + '/original.pbn', set(w.objects('Job'))
+    result = w.command('capture', set_file)
+    assert result.returncode == 2 and 'there is such a file already' in result.stderr, result
+    result = w.command('capture', '-m', 'NOBODY', file)
+    assert result.returncode == 3 and 'has no machine NOBODY now' in result.stderr, result
+    assert set(w.objects('Job')) == jobs
+    cards = list(CARDS)
+    random.Random(8).shuffle(cards)
+    hands = [cards[13 * n:13 * n + 13] for n in range(4)]
+    begun = w.begin('capture', '--board', '11', file)
+    until(begun, r'board 11, pocket N: Reading board 11: .* put the cards of pocket 1')
+    w.tell('CARDS', 'insert')
+    capture_by_command(w, begun, hands[:2])
+    until(begun, 'board 11, pocket E: read: 13 cards')
+    begun.send_signal(signal.SIGINT)
+    ends(begun, 1, r'job \d+ of the service is paused', '`dealbox capture --resume FILE` goes on')
+    # a capture is no deal to be gone on with
+    result = w.command('deal', '--resume')
+    assert result.returncode == 2 and 'no job of the service is paused' in result.stderr, result
+    begun = w.begin('capture', '--resume', file)
+    until(begun, 'board 11, pocket S: Reading board 11')
+    capture_by_command(w, begun, hands[2:], 2)
+    before = reveals(w)
+    ends(begun, 0, r'board 11 is in .*original\.pbn; `dealbox deal --copies N .*original.pbn` makes exact copies')
+    assert reveals(w) in (before, before + 1) and reveals(w), 'it is not recorded that cards were shown'
+    w.deals[11] = [{CARDS.index(card) for card in hand} for hand in hands]
+    assert read_pbn(file)[11] == w.deals[11]
+    with open(file) as text:
+        deal = re.search(r'\[Deal "(.*)"\]', text.read())[1]
+    assert deal[2:].split()[0] not in w.traffic()
+
+
+def test_who_may_not_see_cards_deals_copies_all_the_same(w):
+    file, before = w.dir + '/secret.pbn', reveals(w)
+    w.deny('io.dealbox1.reveal')
+    result = w.command('capture', '--resume', file)
+    w.deny('')
+    assert result.returncode == 2 and 'may not see its cards' in result.stderr, result
+    assert not os.path.exists(file) and reveals(w) == before
+    number = re.search(r'`dealbox deal --set (\d+) ', result.stderr)[1]
+    for words, text in [(['--set', '999999'], 'there is no set 999999'), (['--set', number, set_file], 'no file'),
+                        (['--set', number, '--boards', '12'], 'board 12'), (['--set', number, '--resume'], '--resume')]:
+        result = w.command('deal', *words)
+        assert result.returncode == 2 and text in result.stderr, (words, result)
+    w.tell('CARDS', 'remove')
+    w.tell('CARDS', 'hopper fill')
+    w.tell('CARDS', 'operator on')
+    done = set(w.account())
+    ends(w.begin('deal', '--set', number, '--copies', '2'), 0, 'board 11, copy 2: exact', '2 of 2 boards')
+    w.tell('CARDS', 'remove')
+    lay = [board for key, board in w.account().items() if key not in done and board['deals']]
+    assert len(lay) == 2
+    for board in lay:
+        assert [set(pocket) for pocket in board['pockets'][:4]] == w.deals[11], board
 
 
 def test_ledger_is_sound(w):

@@ -11,6 +11,7 @@
 #include <dealbox/law.h>
 #include <dealbox/set.h>
 
+#include "capture.h"
 #include "feed.h"
 #include "setfile.h"
 #include "tool.h"
@@ -33,6 +34,17 @@ static void defects_say(const struct dealbox_deal *deal, const struct dealbox_pa
 	if (missing || repeated)
 		complain(NULL, "%zu cards are missing, %zu are there twice", missing, repeated);
 	explicit_bzero(defects, sizeof(defects));
+}
+
+enum status capture_write(const struct dealbox_set *set, const char *file)
+{
+	struct dealbox_board board;
+
+	if (!setfile_write(set, file, NULL) || dealbox_set_get(set, 0, &board))
+		return STATUS_INPUT;
+	dealbox_deal_wipe(&board.deal);
+	say("board %u is in %s; `dealbox deal --copies N %s` makes exact copies", board.number, file, file);
+	return STATUS_DONE;
 }
 
 static enum status capture_all(struct feed *feed, struct dealbox_trace *captures[DEALBOX_HANDS])
@@ -62,9 +74,9 @@ static enum status capture_save(struct dealbox_trace *const captures[DEALBOX_HAN
 		captures[0], captures[1], captures[2], captures[3]
 	};
 	struct dealbox_board original = DEALBOX_BOARD_INIT;
+	enum status status = STATUS_INPUT;
 	struct dealbox_set *set;
 	unsigned int pocket;
-	bool good;
 	int ret;
 
 	original.number = board;
@@ -84,48 +96,86 @@ static enum status capture_save(struct dealbox_trace *const captures[DEALBOX_HAN
 		return STATUS_NO;
 	}
 	set = dealbox_set_new(dealbox_pack_bridge());
-	good = set && !dealbox_set_add(set, &original) && setfile_write(set, path, NULL);
+	if (set && !dealbox_set_add(set, &original))
+		status = capture_write(set, path);
+	else
+		complain("free some memory", "out of memory");
 	dealbox_deal_wipe(&original.deal);
 	dealbox_set_free(set);
-	if (good)
-		say("board %u is in %s; `dealbox deal --copies N %s` makes exact copies", board,
-		    path, path);
-	return good ? STATUS_DONE : STATUS_INPUT;
+	return status;
 }
 
-static enum status capture_run(struct args *args)
+/* With a machine of its own. */
+static enum status capture_alone(const struct capture_options *options)
 {
 	struct dealbox_trace *captures[DEALBOX_HANDS] = { 0 };
 	struct feed feed = { 0 };
-	const char *uri = NULL, *value;
-	unsigned long board = 1;
 	enum status status;
-	int key, n;
+	int n;
 
-	while ((key = args_next(args, &value)) >= 0) {
-		if (key == 'm')
-			uri = value;
-		else if (key == 'b' && !args_number(args, "board", value, 1, BOARDS_MAX, &board))
-			return STATUS_INPUT;
-	}
-	if (key == ARGS_STOP)
-		return args->status;
-	if (args->argc != 1)
-		return args_wrong(args, "it wants the name of a new deal file");
-	status = feed_open(&feed, uri, DEALBOX_CAP_CAPTURE, "cannot capture");
+	status = feed_open(&feed, options->wanted.uri, DEALBOX_CAP_CAPTURE, "cannot capture");
 	if (status == STATUS_DONE)
 		status = capture_all(&feed, captures);
 	feed_close(&feed);
 	if (status == STATUS_DONE)
-		status = capture_save(captures, args->argv[0], (unsigned int)board);
+		status = capture_save(captures, options->file, (unsigned int)options->board);
 	for (n = 0; n < DEALBOX_HANDS; n++)
 		dealbox_trace_free(captures[n]);
 	return status;
 }
 
+/* By the service if it runs, and no machine is named by its address. */
+static enum status capture(const struct capture_options *options)
+{
+	sd_bus *bus = options->wanted.uri ? NULL : service_find();
+	enum status status;
+
+	if (bus) {
+		status = capture_by_service(bus, options);
+	} else if (*options->wanted.ids) {
+		status = wanted_refuse(&options->wanted);
+	} else if (options->resume) {
+		complain("run `sudo systemctl enable --now dealboxd`; or capture the board again without --resume",
+			 "--resume is for the service dealboxd, which keeps the record");
+		status = STATUS_MACHINE;
+	} else {
+		status = capture_alone(options);
+	}
+	sd_bus_flush_close_unref(bus);
+	return status;
+}
+
+static enum status capture_run(struct args *args)
+{
+	struct capture_options options = { .board = 1 };
+	const char *value;
+	int key;
+
+	while ((key = args_next(args, &value)) >= 0) {
+		if (key == 'm' && !wanted_add(args, &options.wanted, value))
+			return STATUS_INPUT;
+		if (key == 'b')
+			options.board_text = value;
+		options.resume |= key == 'r';
+	}
+	if (key == ARGS_STOP)
+		return args->status;
+	if (args->argc != 1)
+		return args_wrong(args, "it wants the name of a new deal file");
+	if (options.resume && (options.board_text || *options.wanted.ids))
+		return args_wrong(args, "--resume takes board and machines from the capture that it resumes");
+	if (options.board_text &&
+	    !args_number(args, "board", options.board_text, 1, BOARDS_MAX, &options.board))
+		return STATUS_INPUT;
+	options.file = args->argv[0];
+	/* nobody reads four pockets for a file that cannot be */
+	return setfile_can_be(options.file, NULL) ? capture(&options) : STATUS_INPUT;
+}
+
 static const struct option_row capture_options[] = {
-	OPT_MACHINE,
+	OPT_MACHINES,
 	{ 'b', "board", "N", "number of the board (default: 1)" },
+	{ 'r', "resume", NULL, "by the service: go on with the last capture, or write what it has read" },
 	{ 0 }
 };
 
@@ -135,7 +185,10 @@ const struct command cmd_capture = {
 	.summary = "Read a board that was dealt by hand into a deal file",
 	.about = "Put the cards of pocket N into the hopper, then those of E, S and W, each when it\n"
 		 "asks for them. What was read becomes a deal file, from which `dealbox deal\n"
-		 "--copies` makes exact copies (Law 6F). The cards are not shown.",
+		 "--copies` makes exact copies (Law 6F). The cards are not shown.\n"
+		 "Where the service dealboxd runs it captures, unless --machine gives the address of\n"
+		 "a machine; Ctrl-C holds it, --resume goes on. The file is written if the user may\n"
+		 "see cards; who may not deals the copies by `dealbox deal --set`.",
 	.options = capture_options,
 	.run = capture_run,
 };

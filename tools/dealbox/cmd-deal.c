@@ -47,7 +47,7 @@ bool set_allowed(const struct deal_options *options, const struct dealbox_set *s
 /* What a machine of our own cannot do; NULL: nothing of it was asked for. */
 static const char *only_by_service(const struct deal_options *options)
 {
-	return options->session ? "--session" : options->how ? "--how" :
+	return options->set ? "--set" : options->session ? "--session" : options->how ? "--how" :
 	       options->priority_text ? "--priority" : !options->copies ? "--copies unlimited" :
 	       NULL;
 }
@@ -75,7 +75,7 @@ static enum status deal(struct args *args, const struct deal_options *options)
 }
 
 enum {
-	KEY_PRACTICE = OPT_LONG, KEY_CERTIFY, KEY_SESSION, KEY_HOW, KEY_PRIORITY,
+	KEY_PRACTICE = OPT_LONG, KEY_CERTIFY, KEY_SESSION, KEY_SET, KEY_HOW, KEY_PRIORITY,
 	KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG
 };
 
@@ -113,6 +113,10 @@ static enum status deal_run(struct args *args)
 		case KEY_SESSION:
 			options.session = value;
 			break;
+		case KEY_SET:
+			if (!args_number(args, "set", value, 1, UINT32_MAX, &options.set))
+				return STATUS_INPUT;
+			break;
 		case KEY_HOW:
 			options.how = value;
 			break;
@@ -149,7 +153,7 @@ static enum status deal_run(struct args *args)
 		return args->status;
 	if (law.rules) {
 		if (args->argc || options.resume || options.boards_text || options.copies_text ||
-		    options.record || options.session || options.how || options.priority_text ||
+		    options.record || options.session || options.set || options.how || options.priority_text ||
 		    *options.wanted.ids)
 			return args_wrong(args, "--law deals a shuffled pack, and no deal file");
 		law.uri = options.wanted.uri;
@@ -164,7 +168,10 @@ static enum status deal_run(struct args *args)
 			       *options.wanted.ids))
 		return args_wrong(args, "--resume takes session, how, priority and machines from the job "
 				  "that it resumes");
-	if (!options.resume && !args->argc)
+	if (options.set && (args->argc || options.resume || options.session || options.certify))
+		return args_wrong(args, "--set deals a set of the service, which has its session: no file, --resume, "
+				  "--session or --certify");
+	if (!options.resume && !options.set && !args->argc)
 		return args_wrong(args, "it wants a deal file");
 	if (options.boards_text &&
 	    !args_boards(args, "boards", options.boards_text, &options.boards))
@@ -186,6 +193,7 @@ static const struct option_row deal_options[] = {
 	{ 'c', "copies", "N", "so many boards with each deal, 1 to 99, or by the service unlimited (default: 1)" },
 	{ 'r', "resume", NULL, "go on with the job that was stopped" },
 	{ KEY_SESSION, "session", "NAME", "by the service: the session that it is dealt for (default: the date)" },
+	{ KEY_SET, "set", "N", "by the service: no file but a set that it has, such as of `dealbox capture`" },
 	{ KEY_HOW, "how", "WORDS", "sets-in-a-row, descending, by-reader, by-position, wait-for-start, stop-card, reversed-pockets, replay" },
 	{ KEY_PRIORITY, "priority", "N", "by the service: before jobs of a lower one, 0 to 99 (default: 0)" },
 	OPT_KEY,
@@ -204,7 +212,7 @@ static const struct option_row deal_options[] = {
 
 const struct command cmd_deal = {
 	.name = "deal",
-	.operands = "FILE... | --law RULESET",
+	.operands = "FILE... | --set N | --law RULESET",
 	.summary = "Deal a set of boards, and prove that each is an exact duplicate",
 	.about = "Deals the boards of the deal files one after the other, each as often as --copies\n"
 		 "says, and judges every one by what the machine reported. A board that is not\n"

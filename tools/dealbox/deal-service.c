@@ -71,15 +71,6 @@ static int set_seal(const struct dealbox_set *set)
 	return -1;
 }
 
-/* What a refusal of the service means for the caller. */
-static enum status refused(const sd_bus_error *error, int err)
-{
-	service_refused(error, err);
-	return sd_bus_error_get_errno(error) == ETIMEDOUT ||
-	       sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
-	       sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY) ? STATUS_MACHINE : STATUS_INPUT;
-}
-
 static enum status set_add(struct follow *f, const struct dealbox_set *set, const char *session,
 			   uint64_t *number)
 {
@@ -96,7 +87,7 @@ static enum status set_add(struct follow *f, const struct dealbox_set *set, cons
 	if (err >= 0)
 		err = sd_bus_message_read(reply, "tu", number, &boards);
 	if (err < 0)
-		status = refused(&error, err);
+		status = service_error(&error, err);
 	close(fd);
 	sd_bus_message_unref(reply);
 	sd_bus_error_free(&error);
@@ -119,15 +110,53 @@ static int append_how(sd_bus_message *m, const char *how)
 	return err < 0 ? err : sd_bus_message_append(m, "{sv}", "automatic-start", "b", automatic);
 }
 
+/* The boards that are to be dealt, of the files. */
+static int append_boards(sd_bus_message *m, const struct deal_options *options, const struct dealbox_set *set)
+{
+	struct dealbox_board board = DEALBOX_BOARD_INIT;
+	size_t n;
+	int err = 0;
+
+	for (n = 0; err >= 0 && !dealbox_set_get(set, n, &board); n++)
+		if (dealbox_set_find(set, board.number) == (long)n &&
+		    (!options->boards_text || boards_has(&options->boards, board.number)))
+			err = sd_bus_message_append(m, "u", board.number);
+	dealbox_deal_wipe(&board.deal);
+	return err;
+}
+
+/* Those of a set that the service has: as they were asked for, or all. */
+static int append_boards_of(sd_bus_message *m, const struct deal_options *options, uint64_t number,
+			    sd_bus_error *error)
+{
+	sd_bus_message *reply = NULL;
+	uint32_t board;
+	int err = 0;
+
+	/* whether it has them is the service's to say */
+	for (board = 1; options->boards_text && err >= 0 && board <= BOARDS_MAX; board++)
+		if (boards_has(&options->boards, board))
+			err = sd_bus_message_append(m, "u", board);
+	if (options->boards_text)
+		return err;
+	err = sd_bus_call_method(sd_bus_message_get_bus(m), "io.dealbox1", "/io/dealbox1", "io.dealbox1.Manager",
+				 "GetBoards", error, &reply, "t", number);
+	if (err >= 0)
+		err = sd_bus_message_enter_container(reply, 'a', "u");
+	while (err >= 0 && (err = sd_bus_message_read(reply, "u", &board)) > 0)
+		err = sd_bus_message_append(m, "u", board);
+	sd_bus_message_unref(reply);
+	return err;
+}
+
+/* A job of the set of that number, which is that of the files; NULL: there are none. */
 static enum status job_add(struct follow *f, const struct dealbox_set *set, uint64_t number)
 {
 	const struct deal_options *options = options_of(f);
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	sd_bus_message *call = NULL, *reply = NULL;
 	enum status status = STATUS_DONE;
-	struct dealbox_board board;
 	const char *path;
-	size_t n;
 	int err;
 
 	err = sd_bus_message_new_method_call(f->bus, &call, "io.dealbox1", "/io/dealbox1",
@@ -136,11 +165,9 @@ static enum status job_add(struct follow *f, const struct dealbox_set *set, uint
 		err = sd_bus_message_append(call, "t", number);
 	if (err >= 0)
 		err = sd_bus_message_open_container(call, 'a', "u");
-	for (n = 0; err >= 0 && !dealbox_set_get(set, n, &board); n++)
-		if (dealbox_set_find(set, board.number) == (long)n &&
-		    (!options->boards_text || boards_has(&options->boards, board.number)))
-			err = sd_bus_message_append(call, "u", board.number);
-	dealbox_deal_wipe(&board.deal);
+	if (err >= 0)
+		err = set ? append_boards(call, options, set) :
+			    append_boards_of(call, options, number, &error);
 	if (err >= 0)
 		err = sd_bus_message_close_container(call);
 	if (err >= 0)
@@ -164,7 +191,7 @@ static enum status job_add(struct follow *f, const struct dealbox_set *set, uint
 	else if (sd_bus_error_has_name(&error, "io.dealbox1.Error.Repeat"))
 		complain("the same session: --session NAME; a replay: --how replay", "%s", error.message);
 	else
-		status = refused(&error, err);
+		status = service_error(&error, err);
 	if (sd_bus_error_has_name(&error, "io.dealbox1.Error.Repeat"))
 		status = STATUS_INPUT;
 	sd_bus_message_unref(call);
@@ -173,7 +200,7 @@ static enum status job_add(struct follow *f, const struct dealbox_set *set, uint
 	return status;
 }
 
-/* The only job that is paused, for --resume. */
+/* The only job that is paused and deals, for --resume. */
 static enum status job_find(struct follow *f, struct json_object **job)
 {
 	unsigned int found = 0;
@@ -182,7 +209,7 @@ static enum status job_find(struct follow *f, struct json_object **job)
 	for (n = 0; n < json_object_array_length(f->jobs); n++) {
 		struct json_object *one = json_object_array_get_idx(f->jobs, n);
 
-		if (strcmp(service_text(one, "state"), "paused"))
+		if (strcmp(service_text(one, "state"), "paused") || service_captures(one))
 			continue;
 		*job = one;
 		found++;
@@ -258,8 +285,7 @@ static enum status job_begin(struct follow *f, const struct dealbox_set *set)
 	struct json_object *job = NULL;
 	enum status status;
 	uint64_t number;
-	char today[16];
-	time_t now;
+	char today[SESSION_TODAY];
 
 	if (options->resume) {
 		status = job_find(f, &job);
@@ -272,9 +298,9 @@ static enum status job_begin(struct follow *f, const struct dealbox_set *set)
 			 "the job to resume has other deals than these files");
 		return STATUS_INPUT;
 	}
-	now = time(NULL);
-	strftime(today, sizeof(today), "%Y-%m-%d", localtime(&now));
-	status = set_add(f, set, options->session ? options->session : today, &number);
+	if (!set)
+		return job_add(f, NULL, options->set);
+	status = set_add(f, set, options->session ? options->session : session_today(today), &number);
 	return status == STATUS_DONE ? job_add(f, set, number) : status;
 }
 

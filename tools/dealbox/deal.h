@@ -20,6 +20,7 @@ struct deal_options {
 	const char *record;
 	const char *certify;
 	const char *session;		/* only by the service */
+	unsigned long set;		/* of the ledger; 0: of files */
 	const char *how;
 	const char *priority_text;
 	bool resume;

@@ -7,6 +7,8 @@
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
+#include <dealbox/law.h>
+
 #include "follow.h"
 
 /* ---- what is told --------------------------------------------------------- */
@@ -21,11 +23,14 @@ struct json_object *follow_job(const struct follow *f)
 	return NULL;
 }
 
-/* "board 3", or "board 3, copy 2" when there are copies; "" without a board. */
+/* "board 3", or "board 3, copy 2" when there are copies, of an original "board 3, pocket E"; "" without a board. */
 static const char *copy_name(const struct follow *f, int64_t board, int64_t copy, char text[64])
 {
 	*text = '\0';
-	if (board && service_number(follow_job(f), "copies") != 1)
+	if (board && service_captures(follow_job(f)))
+		snprintf(text, 64, "board %lld, pocket %s: ", (long long)board,
+			 dealbox_actor_name((unsigned int)copy - 1));
+	else if (board && service_number(follow_job(f), "copies") != 1)
 		snprintf(text, 64, "board %lld, copy %lld: ", (long long)board, (long long)copy);
 	else if (board)
 		snprintf(text, 64, "board %lld: ", (long long)board);
@@ -109,6 +114,12 @@ static int on_judged(sd_bus_message *m, void *context, sd_bus_error *unused)
 	json_object_object_add(object, "differences", json_object_new_array());
 	json_say(object);
 	return 0;
+}
+
+static void over(const struct follow *f)
+{
+	if (f->kind->over)
+		f->kind->over(f);
 }
 
 /* ---- following ------------------------------------------------------------ */
@@ -204,7 +215,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	progress(NULL);
 	if (!service_call(f->bus, f->path, "Job", "Pause", ""))
 		return sd_event_exit(f->event, STATUS_MACHINE);
-	f->kind->over(f);
+	over(f);
 	complain(f->kind->again, "job %lld of the service is paused",
 		 (long long)service_number(follow_job(f), "id"));
 	return sd_event_exit(f->event, STATUS_NO);
@@ -255,7 +266,7 @@ static int on_change(sd_event_source *source, void *context)
 			 (long long)service_number(job, "id"));
 		return 0;
 	}
-	f->kind->over(f);
+	over(f);
 	if (!strcmp(state, "done"))
 		return sd_event_exit(f->event, service_number(job, "recorded") == all ? STATUS_DONE :
 				     STATUS_NO);
@@ -287,6 +298,9 @@ static int watch(struct follow *f)
 		err = sd_event_add_post(f->event, NULL, on_change, f);
 	if (err >= 0)
 		err = sd_bus_attach_event(f->bus, f->event, SD_EVENT_PRIORITY_NORMAL);
+	/* the caller may have more to ask when the job is done */
+	if (err >= 0)
+		err = sd_bus_set_close_on_exit(f->bus, 0);
 	if (err >= 0)
 		err = sd_bus_match_signal(f->bus, NULL, "io.dealbox1", NULL, "io.dealbox1.Job", "Judged",
 					  on_judged, f);

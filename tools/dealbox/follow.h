@@ -19,7 +19,7 @@ struct follow_kind {
 	const char *again;			/* how to go on after Ctrl-C */
 	/* Insertions were judged, perhaps in an earlier run. False: the job is held; that was said. NULL: nothing. */
 	bool (*judged)(struct follow *f);
-	/* It is over, for now or for good. */
+	/* It is over, for now or for good. NULL: nothing. */
 	void (*over)(const struct follow *f);
 };
 

@@ -4,6 +4,7 @@
 #include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "service.h"
 
@@ -45,6 +46,22 @@ void service_refused(const sd_bus_error *error, int err)
 		complain("run it as root, or as a user of the group dealbox", "%s", error->message);
 	else
 		complain(NULL, "%s", error->message ? error->message : strerror(-err));
+}
+
+enum status service_error(const sd_bus_error *error, int err)
+{
+	service_refused(error, err);
+	return sd_bus_error_get_errno(error) == ETIMEDOUT ||
+	       sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
+	       sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY) ? STATUS_MACHINE : STATUS_INPUT;
+}
+
+int service_ask(sd_bus *bus, sd_bus_message *call, sd_bus_error *error, sd_bus_message **reply)
+{
+	int err = sd_bus_message_set_allow_interactive_authorization(call, 1);
+
+	/* as long as the service waits for polkit */
+	return err < 0 ? err : sd_bus_call(bus, call, 120 * 1000000ULL, error, reply);
 }
 
 bool service_call(sd_bus *bus, const char *path, const char *interface, const char *method,
@@ -251,6 +268,20 @@ bool service_has(struct json_object *object, const char *name, const char *text)
 		if (!strcmp(json_object_get_string(json_object_array_get_idx(list, n)), text))
 			return true;
 	return false;
+}
+
+bool service_captures(struct json_object *job)
+{
+	/* it is not made of a set */
+	return !service_number(job, "set");
+}
+
+const char *session_today(char today[SESSION_TODAY])
+{
+	time_t now = time(NULL);
+
+	strftime(today, SESSION_TODAY, "%Y-%m-%d", localtime(&now));
+	return today;
 }
 
 /* ---- machines that are wanted ------------------------------------------------ */

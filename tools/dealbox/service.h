@@ -61,6 +61,12 @@ struct json_object *service_changed(struct json_object *objects, sd_bus_message 
 /* Says what the service refused, in its own words; err is what the call returned. */
 void service_refused(const sd_bus_error *error, int err);
 
+/* The same; and what it means for the caller. */
+enum status service_error(const sd_bus_error *error, int err);
+
+/* Sends a call for which polkit may ask somebody for a password, and waits for that. As sd_bus_call(). */
+int service_ask(sd_bus *bus, sd_bus_message *call, sd_bus_error *error, sd_bus_message **reply);
+
 /* Calls a method, with arguments as sd_bus_message_append() has them. False: it has been said why. */
 bool service_call(sd_bus *bus, const char *path, const char *interface, const char *method,
 		  const char *types, ...);
@@ -68,6 +74,13 @@ bool service_call(sd_bus *bus, const char *path, const char *interface, const ch
 /* Text and number of a property; "" and 0 if there is none. */
 const char *service_text(struct json_object *object, const char *name);
 int64_t service_number(struct json_object *object, const char *name);
+
+/* Does the job, one of service_objects(), read boards instead of dealing them? */
+bool service_captures(struct json_object *job);
+
+/* The session of a set, when none was named: the date, in today. */
+#define SESSION_TODAY	16
+const char *session_today(char today[SESSION_TODAY]);
 
 /* Writes each object of the array as one line of JSON, and drops the array. */
 void service_say(struct json_object *array);

@@ -115,12 +115,14 @@ enum status setfile_read(char *const *files, int count, bool reveal, const char 
 	return STATUS_INPUT;
 }
 
-bool setfile_write(const struct dealbox_set *set, const char *path, const char *name)
+static const struct dealbox_format *format_of(const char *path, const char *name)
 {
-	const struct dealbox_format *format =
-		name ? dealbox_format_find(name) : dealbox_format_by_suffix(path);
-	struct dealbox_report *report = dealbox_report_new();
-	bool good = false;
+	return name ? dealbox_format_find(name) : dealbox_format_by_suffix(path);
+}
+
+bool setfile_can_be(const char *path, const char *name)
+{
+	const struct dealbox_format *format = format_of(path, name);
 
 	if (!format || !dealbox_format_writable(format))
 		complain("name it .pbn, for example", "%s: there is no format to write by that name",
@@ -128,7 +130,21 @@ bool setfile_write(const struct dealbox_set *set, const char *path, const char *
 	else if (file_exists(path))
 		complain("move it away first, or choose another name",
 			 "%s: there is such a file already", path);
-	else if (dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED &&
+	else
+		return true;
+	return false;
+}
+
+bool setfile_write(const struct dealbox_set *set, const char *path, const char *name)
+{
+	const struct dealbox_format *format = format_of(path, name);
+	struct dealbox_report *report;
+	bool good = false;
+
+	if (!setfile_can_be(path, name))
+		return false;
+	report = dealbox_report_new();
+	if (dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED &&
 		 strcmp(dealbox_format_name(format), "pbn"))
 		complain("name it .pbn", "%s: only PBN can say that the deals are restricted", path);
 	else if (!dealbox_format_write_file(format, set, path, report))

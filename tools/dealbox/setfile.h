@@ -25,6 +25,9 @@ enum status setfile_read(char *const *files, int count, bool reveal, const char 
  */
 bool setfile_write(const struct dealbox_set *set, const char *path, const char *format);
 
+/* Can such a file be written, as far as its name says? False, and said, when not. */
+bool setfile_can_be(const char *path, const char *format);
+
 /* A digest of boards and deals, in hex. The files' names do not matter. */
 #define SETFILE_DIGEST	65
 void setfile_digest(const struct dealbox_set *set, char digest[SETFILE_DIGEST]);
