@@ -257,6 +257,43 @@ def test_certificates_are_made_of_the_record(w):
     assert w.job(newest(w))['State'] in ('paused', 'done')
 
 
+def test_what_machines_reported_is_judged_again(w):
+    """Long after the evening: the service has been started again, and an arbiter asks about a board."""
+    w.tell('FIRST', 'operator on')
+    ends(w.begin('deal', '--boards', '14-15', '--how', 'reversed-pockets', '--session', 'proof', set_file), 0)
+    job = newest(w).rsplit('/', 1)[1]
+    assert w.stop() == 0
+    w.start()
+    assert not any(path.endswith('/' + job) for path in w.objects('Job')), 'a job that is done has come back'
+    file, before = w.dir + '/proof.trace', w.records()
+    w.deny('io.dealbox1.reveal')
+    result = w.command('ledger', 'traces', job, file)
+    w.deny('')
+    assert result.returncode == 2 and 'may not do that' in result.stderr and not os.path.exists(file), result
+    for words, text in [(['999999', file], 'no job 999999'), ([job, '--board', '1', file], 'no board 1'),
+                        ([job], 'the name of a new file')]:
+        result = w.command('ledger', 'traces', *words)
+        assert result.returncode == 2 and text in result.stderr and not os.path.exists(file), (words, result)
+    assert w.records() == before
+    result = w.command('ledger', 'traces', job, '--board', '14', file)
+    assert result.returncode == 0 and 'of 1 insertions' in result.stdout, result
+    act = w.records()[-1]
+    assert act['act'] == 'reveal' and act['job'] == int(job) and act['board'] == 14, act
+    assert os.stat(file).st_mode & 0o777 == 0o600
+    result = w.command('verify', set_file, file)
+    assert result.returncode == 0 and 'board 14' in result.stdout and 'board 15' not in result.stdout, result
+    result = w.command('ledger', 'traces', job, file)
+    assert result.returncode == 2 and 'cannot record to' in result.stderr, result
+    # it is no proof of another deal
+    other = w.dir + '/other14.pbn'
+    with open(set_file) as text, open(other, 'w') as out:
+        pbn = text.read()
+        ours, next_one = [re.search(r'\[Board "%d"\].*?(\[Deal ".*?"\])' % board, pbn, re.S)[1] for board in (14, 15)]
+        out.write(pbn.replace(ours, '\0').replace(next_one, ours).replace('\0', next_one))
+    result = w.command('verify', other, file)
+    assert result.returncode == 1 and 'board 14' in result.stdout, result
+
+
 def test_without_the_service_it_deals_by_itself(w):
     assert w.stop() == 0
     for options in [['--session', 'x', set_file], ['--how', 'descending', set_file], ['--priority', '1', set_file],

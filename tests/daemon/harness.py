@@ -54,8 +54,9 @@ def until(process, pattern, press=False):
             if pattern and re.search(pattern, line):
                 return text
             if press and 'press start' in line:
-                process.stdin.write('\n')
-                process.stdin.flush()
+                with contextlib.suppress(BrokenPipeError):      # that is known, and it has ended
+                    process.stdin.write('\n')
+                    process.stdin.flush()
     finally:
         hung.cancel()
     assert not pattern, '%r did not come: %s%s' % (pattern, text, process.stderr.read())

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <dealbox/ledger.h>
 #include <dealbox/machine.h>
 
-#include "tool.h"
+#include "service.h"
+#include "tracefile.h"
 
 #define LEDGER_PATH	"/var/lib/dealbox/ledger"
 
@@ -21,6 +23,7 @@ struct call {
 	struct dealbox_ledger *ledger;
 	const char *path;
 	const char *head;
+	const char *board;
 	bool json;
 	uint64_t job;
 	bool found;
@@ -327,17 +330,120 @@ static enum status backup_run(struct call *call)
 	return STATUS_DONE;
 }
 
+/* ---- traces: only the service may write down who has seen cards ------------ */
+
+static bool event_read(int fd, struct dealbox_event *event)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	while (done < sizeof(*event)) {
+		got = read(fd, (char *)event + done, sizeof(*event) - done);
+		if (got <= 0)
+			return false;
+		done += (size_t)got;
+	}
+	return true;
+}
+
+/* One insertion into the file: 1; 0: there is no more; or -errno. */
+static int trace_write(sd_bus_message *reply, int fd, const char *pockets, FILE *file)
+{
+	uint32_t board, copy, insertion, plan, count, n;
+	struct dealbox_event event;
+	const char *machine;
+	int err;
+
+	err = sd_bus_message_read(reply, "(uusuuu)", &board, &copy, &machine, &insertion, &plan, &count);
+	if (err <= 0)
+		return err;
+	tracefile_begin(file, board, copy, insertion, plan, pockets);
+	for (n = 0; n < count; n++) {
+		if (!event_read(fd, &event))
+			return -EIO;
+		tracefile_event(file, &event);
+	}
+	explicit_bzero(&event, sizeof(event));
+	return 1;
+}
+
+static enum status traces_save(struct call *call, sd_bus_message *reply)
+{
+	const char *path = call->args->argv[2], *pockets;
+	unsigned int insertions = 0;
+	FILE *file;
+	int fd, err;
+	bool good;
+
+	err = sd_bus_message_read(reply, "hs", &fd, &pockets);
+	if (err >= 0)
+		err = sd_bus_message_enter_container(reply, 'a', "(uusuuu)");
+	if (err >= 0 && sd_bus_message_at_end(reply, 0) > 0) {
+		complain("`dealbox ledger show` tells what became of each insertion", "nothing of it was dealt");
+		return STATUS_INPUT;
+	}
+	file = err < 0 ? NULL : tracefile_create(path, false);
+	if (err >= 0 && !file)
+		return STATUS_INPUT;
+	while (err >= 0 && (err = trace_write(reply, fd, pockets, file)) > 0)
+		insertions++;
+	if (err < 0)
+		complain(NULL, "the answer of the service cannot be read: %s", strerror(-err));
+	good = err >= 0 && tracefile_end(file);
+	if (file && fclose(file) && good) {
+		complain(NULL, "cannot write %s: %m", path);
+		good = false;
+	}
+	/* half of it is of no use */
+	if (file && !good)
+		unlink(path);
+	if (good)
+		say("%s has what was reported of %u insertions; it tells their deals", path, insertions);
+	return good ? STATUS_DONE : STATUS_INPUT;
+}
+
+static enum status traces_run(struct call *call)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	sd_bus_message *ask = NULL, *reply = NULL;
+	unsigned long job, board = 0;
+	enum status status;
+	sd_bus *bus;
+	int err;
+
+	if (!args_number(call->args, "job", call->args->argv[1], 1, UINT32_MAX, &job) ||
+	    (call->board && !args_number(call->args, "board", call->board, 1, BOARDS_MAX, &board)))
+		return STATUS_INPUT;
+	bus = service_open();
+	if (!bus)
+		return STATUS_MACHINE;
+	err = sd_bus_message_new_method_call(bus, &ask, "io.dealbox1", "/io/dealbox1",
+					     "io.dealbox1.Manager", "GetTraces");
+	if (err >= 0)
+		err = sd_bus_message_append(ask, "tu", (uint64_t)job, (uint32_t)board);
+	if (err >= 0)
+		err = service_ask(bus, ask, &error, &reply);
+	status = err < 0 ? service_error(&error, err) : traces_save(call, reply);
+	sd_bus_message_unref(ask);
+	sd_bus_message_unref(reply);
+	sd_bus_error_free(&error);
+	sd_bus_flush_close_unref(bus);
+	return status;
+}
+
 static const struct deed {
 	const char *name;
 	int operands;		/* with its own name */
 	bool damaged;		/* also on a ledger that does not open as sound */
 	enum status (*run)(struct call *call);
+	const char *wants;
 } deeds[] = {
-	{ "list", 1, false, list_run },
-	{ "show", 2, false, show_run },
-	{ "verify", 1, true, verify_run },
-	{ "export", 1, false, export_run },
-	{ "backup", 2, false, backup_run },
+	{ "list", 1, false, list_run, "nothing more" },
+	{ "show", 2, false, show_run, "the number of a job" },
+	{ "traces", 3, false, traces_run, "the number of a job and the name of a new file" },
+	{ "verify", 1, true, verify_run, "nothing more" },
+	{ "export", 1, false, export_run, "nothing more" },
+	{ "backup", 2, false, backup_run, "the name of a new file" },
 	{ NULL }
 };
 
@@ -354,24 +460,28 @@ static enum status ledger_run(struct args *args)
 			call.json = true;
 		else if (key == 'l')
 			call.path = value;
+		else if (key == 'b')
+			call.board = value;
 		else
 			call.head = value;
 	}
 	if (key == ARGS_STOP)
 		return args->status;
 	if (!args->argc)
-		return args_wrong(args, "it wants list, show, verify, export or backup");
+		return args_wrong(args, "it wants list, show, traces, verify, export or backup");
 	for (deed = deeds; deed->name && strcmp(deed->name, args->argv[0]); deed++)
 		;
 	if (!deed->name)
-		return args_wrong(args, "it can list, show, verify, export and backup, not '%s'",
+		return args_wrong(args, "it can list, show, traces, verify, export and backup, not '%s'",
 				  args->argv[0]);
 	if (args->argc != deed->operands)
-		return args_wrong(args, "%s wants %s", deed->name,
-				  deed->operands == 1 ? "nothing more" :
-				  deed->run == show_run ? "the number of a job" : "the name of a new file");
+		return args_wrong(args, "%s wants %s", deed->name, deed->wants);
 	if (call.head && deed->run != verify_run)
 		return args_wrong(args, "--head is for verify");
+	if (call.board && deed->run != traces_run)
+		return args_wrong(args, "--board is for traces");
+	if (deed->run == traces_run)
+		return traces_run(&call);
 
 	call.ledger = dealbox_ledger_new();
 	if (!call.ledger) {
@@ -388,18 +498,22 @@ static enum status ledger_run(struct args *args)
 static const struct option_row ledger_options[] = {
 	OPT_JSON,
 	{ 'l', "ledger", "FILE", "the ledger (default: " LEDGER_PATH ")" },
+	{ 'b', "board", "N", "traces: of this board only" },
 	{ OPT_LONG, "head", "NUMBER:HASH", "verify: this earlier head must still be there" },
 	{ 0 }
 };
 
 const struct command cmd_ledger = {
 	.name = "ledger",
-	.operands = "list | show JOB | verify | export | backup FILE",
+	.operands = "list | show JOB | traces JOB FILE | verify | export | backup FILE",
 	.summary = "Show, check and copy the record of what was dealt",
 	.about = "list lists the jobs; show tells of each copy and each insertion of one; verify\n"
 		 "reads everything and names what is damaged (exit status 1); export writes every\n"
 		 "record as a line of JSON; backup makes a verified copy while the service runs.\n"
-		 "None of them shows a card, and none of them changes the ledger.",
+		 "None of these shows a card, and none of them changes the ledger.\n"
+		 "traces asks the service for what the machines reported, for `dealbox verify` and\n"
+		 "`dealbox certificate verify`: it tells the deals, so only who may see cards gets it,\n"
+		 "and that is recorded.",
 	.options = ledger_options,
 	.run = ledger_run,
 };

@@ -74,7 +74,7 @@ static int trace_judge(struct judge *judge, const struct dealbox_trace *trace)
 	if (ret)
 		return ret;
 	ret = dealbox_plan_by_card(&plan, judge->head.plan_id, &board.deal,
-				   dealbox_set_pack(judge->set), NULL);
+				   dealbox_set_pack(judge->set), judge->head.pockets);
 	dealbox_deal_wipe(&board.deal);
 	if (!ret)
 		ret = dealbox_verify(&plan, trace, &verdict);

@@ -34,7 +34,7 @@ static void line_write(FILE *file, struct json_object *object)
 }
 
 void tracefile_begin(FILE *file, uint32_t board, uint32_t copy, uint32_t insertion,
-		     uint32_t plan_id)
+		     uint32_t plan_id, const char *pockets)
 {
 	struct json_object *object;
 
@@ -46,6 +46,8 @@ void tracefile_begin(FILE *file, uint32_t board, uint32_t copy, uint32_t inserti
 	json_add_number(object, "copy", copy);
 	json_add_number(object, "insertion", insertion);
 	json_add_number(object, "plan_id", plan_id);
+	if (strcmp(pockets, "NESW"))
+		json_add_text(object, "pockets", pockets);
 	line_write(file, object);
 }
 
@@ -67,7 +69,7 @@ bool tracefile_end(FILE *file)
 static int line_parse(const char *line, struct tracefile_head *head, struct dealbox_event *event)
 {
 	struct json_object *object = json_tokener_parse(line);
-	const char *name = json_get_text(object, "name");
+	const char *name = json_get_text(object, "name"), *pockets = json_get_text(object, "pockets");
 	int ret = -1;
 
 	if (name && strcmp(name, "trace"))
@@ -75,7 +77,8 @@ static int line_parse(const char *line, struct tracefile_head *head, struct deal
 	else if (name && json_get_number(object, "board", &head->board) &&
 		 json_get_number(object, "copy", &head->copy) &&
 		 json_get_number(object, "insertion", &head->insertion) &&
-		 json_get_number(object, "plan_id", &head->plan_id))
+		 json_get_number(object, "plan_id", &head->plan_id) &&
+		 !dealbox_pockets_parse(pockets ? pockets : "NESW", head->pockets))
 		ret = 1;
 	json_object_put(object);
 	return ret;

@@ -20,9 +20,9 @@
  */
 FILE *tracefile_create(const char *path, bool append);
 
-/* Each takes NULL for "nothing is recorded". */
+/* Each takes NULL for "nothing is recorded". pockets: the seats whose hands pockets 0 to 3 get, "NESW". */
 void tracefile_begin(FILE *file, uint32_t board, uint32_t copy, uint32_t insertion,
-		     uint32_t plan_id);
+		     uint32_t plan_id, const char *pockets);
 void tracefile_event(FILE *file, const struct dealbox_event *event);
 /* What was written is in the file. False, and said, when it is not. */
 bool tracefile_end(FILE *file);
@@ -33,6 +33,7 @@ struct tracefile_head {
 	uint32_t copy;
 	uint32_t insertion;
 	uint32_t plan_id;
+	uint8_t pockets[DEALBOX_HANDS];	/* as dealbox_plan_by_card() wants them */
 };
 
 /*
