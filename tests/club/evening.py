@@ -172,6 +172,14 @@ def test_commands_agree_with_what_was_dealt(c):
     assert 'no-work' in c.run('runuser -u alice -- dealbox status')
     looks = {f['look']: f['found'] for f in map(json.loads, c.run('dealbox doctor --json').splitlines())}
     assert looks == dict.fromkeys(['module', 'secure-boot', 'permission', 'service', 'panel', 'machine'], 'good'), looks
+    # what the machines reported tells the deals: not for everybody in the group
+    traces = 'dealbox ledger traces %d /root/traces' % job['id']
+    got, text = c.ask('runuser -u alice -- ' + traces)
+    assert got == 2 and 'may not do that' in text, (got, text)
+    c.run(traces)
+    # two boards were void, as their cables were pulled
+    judged = c.run('dealbox verify /tmp/evening.pbn /root/traces', 1)
+    assert judged.count(': exact duplicate') == 18, judged
     got, text = c.ask('timeout 5 runuser -u alice -- dealbox watch')
     assert got == 124 and text.count('no-work') == 3, (got, text)
 
