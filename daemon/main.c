@@ -40,7 +40,7 @@ static int on_udev(sd_event_source *source, int fd, uint32_t revents, void *cont
 {
 	struct service *s = context;
 	struct udev_device *device;
-	bool panel = false;
+	bool panel = false, lost;
 	const char *port;
 
 	(void)source;
@@ -56,9 +56,10 @@ static int on_udev(sd_event_source *source, int fd, uint32_t revents, void *cont
 		errno = 0;
 	}
 	/* more came at once than the kernel keeps */
-	if (errno == ENOBUFS)
+	lost = errno == ENOBUFS;
+	if (lost)
 		stations_seek(s, NULL);
-	if (panel || errno == ENOBUFS)
+	if (panel || lost)
 		panel_look(s);
 	return 0;
 }
