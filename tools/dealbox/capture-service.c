@@ -18,33 +18,23 @@ static const struct follow_kind capturing = { .again = "`dealbox capture --resum
 
 static enum status capture_add(struct follow *f, const struct capture_options *options)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	sd_bus_message *call = NULL, *reply = NULL;
 	enum status status = STATUS_DONE;
-	const char *path;
-	int err;
+	struct request r;
+	int err = request_manager(&r, f->bus, "AddCapture");
 
-	err = sd_bus_message_new_method_call(f->bus, &call, "io.dealbox1", "/io/dealbox1",
-					     "io.dealbox1.Manager", "AddCapture");
 	if (err >= 0)
-		err = sd_bus_message_append(call, "au", 1, (uint32_t)options->board);
+		err = sd_bus_message_append(r.call, "au", 1, (uint32_t)options->board);
 	if (err >= 0)
-		err = sd_bus_message_open_container(call, 'a', "{sv}");
+		err = sd_bus_message_open_container(r.call, 'a', "{sv}");
 	if (err >= 0)
-		err = wanted_append(call, &options->wanted);
+		err = wanted_append(r.call, &options->wanted);
 	if (err >= 0)
-		err = sd_bus_message_close_container(call);
+		err = sd_bus_message_close_container(r.call);
 	if (err >= 0)
-		err = sd_bus_call(f->bus, call, 0, &error, &reply);
-	if (err >= 0)
-		err = sd_bus_message_read(reply, "o", &path);
-	if (err >= 0)
-		snprintf(f->path, sizeof(f->path), "%s", path);
-	else
-		status = service_error(&error, err);
-	sd_bus_message_unref(call);
-	sd_bus_message_unref(reply);
-	sd_bus_error_free(&error);
+		err = follow_new(f, &r);
+	if (err < 0)
+		status = service_error(&r, err);
+	request_end(&r);
 	return status;
 }
 
@@ -72,26 +62,26 @@ static enum status capture_find(struct follow *f)
 /* What was read, as a set of the ledger. */
 static enum status set_make(struct follow *f, uint64_t *number)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
 	enum status status = STATUS_DONE;
-	sd_bus_message *reply = NULL;
 	char session[SESSION_TODAY];
 	uint32_t boards;
-	int err;
+	struct request r;
+	int err = request_new(&r, f->bus, f->path, "Job", "MakeSet");
 
-	err = sd_bus_call_method(f->bus, "io.dealbox1", f->path, "io.dealbox1.Job", "MakeSet", &error,
-				 &reply, "s", session_today(session));
 	if (err >= 0)
-		err = sd_bus_message_read(reply, "tu", number, &boards);
-	if (err < 0 && sd_bus_error_has_name(&error, "io.dealbox1.Error.BadSet")) {
+		err = sd_bus_message_append(r.call, "s", session_today(session));
+	if (err >= 0)
+		err = request_send(&r);
+	if (err >= 0)
+		err = sd_bus_message_read(r.reply, "tu", number, &boards);
+	if (err < 0 && sd_bus_error_has_name(&r.error, "io.dealbox1.Error.BadSet")) {
 		complain("see that each pocket has its thirteen cards, and capture the board again",
-			 "nothing was written: %s", error.message);
+			 "nothing was written: %s", r.error.message);
 		status = STATUS_NO;
 	} else if (err < 0) {
-		status = service_error(&error, err);
+		status = service_error(&r, err);
 	}
-	sd_bus_message_unref(reply);
-	sd_bus_error_free(&error);
+	request_end(&r);
 	return status;
 }
 
@@ -108,34 +98,29 @@ static enum status set_read(int fd, struct dealbox_set **set)
 /* The set's deals, for who may see them; whoever may not can still have copies dealt. */
 static enum status set_get(struct follow *f, uint64_t number, const char *file, struct dealbox_set **set)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	sd_bus_message *call = NULL, *reply = NULL;
 	enum status status;
+	struct request r;
 	char next[160];
-	int err, fd;
+	int err = request_manager(&r, f->bus, "GetSet"), fd;
 
-	err = sd_bus_message_new_method_call(f->bus, &call, "io.dealbox1", "/io/dealbox1",
-					     "io.dealbox1.Manager", "GetSet");
 	if (err >= 0)
-		err = sd_bus_message_append(call, "t", number);
+		err = sd_bus_message_append(r.call, "t", number);
 	if (err >= 0)
-		err = service_ask(f->bus, call, &error, &reply);
+		err = request_ask(&r);
 	if (err >= 0)
-		err = sd_bus_message_read(reply, "h", &fd);
+		err = sd_bus_message_read(r.reply, "h", &fd);
 	if (err >= 0) {
 		status = set_read(fd, set);
-	} else if (sd_bus_error_has_name(&error, SD_BUS_ERROR_ACCESS_DENIED)) {
+	} else if (sd_bus_error_has_name(&r.error, SD_BUS_ERROR_ACCESS_DENIED)) {
 		snprintf(next, sizeof(next), "`dealbox deal --set %llu --copies N` makes exact copies all the same; "
 			 "root writes the file by `dealbox capture --resume FILE`", (unsigned long long)number);
 		complain(next, "the board is read, as set %llu of the service; but this user may not see its cards, "
 			 "and %s was not written", (unsigned long long)number, file);
 		status = STATUS_INPUT;
 	} else {
-		status = service_error(&error, err);
+		status = service_error(&r, err);
 	}
-	sd_bus_message_unref(call);
-	sd_bus_message_unref(reply);
-	sd_bus_error_free(&error);
+	request_end(&r);
 	return status;
 }
 

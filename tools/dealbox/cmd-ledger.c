@@ -358,13 +358,10 @@ static int trace_write(sd_bus_message *reply, int fd, const char *pockets, FILE 
 	if (err <= 0)
 		return err;
 	tracefile_begin(file, board, copy, insertion, plan, pockets);
-	for (n = 0; n < count; n++) {
-		if (!event_read(fd, &event))
-			return -EIO;
+	for (n = 0; n < count && event_read(fd, &event); n++)
 		tracefile_event(file, &event);
-	}
 	explicit_bzero(&event, sizeof(event));
-	return 1;
+	return n < count ? -EIO : 1;
 }
 
 static enum status traces_save(struct call *call, sd_bus_message *reply)
@@ -404,10 +401,9 @@ static enum status traces_save(struct call *call, sd_bus_message *reply)
 
 static enum status traces_run(struct call *call)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	sd_bus_message *ask = NULL, *reply = NULL;
 	unsigned long job, board = 0;
 	enum status status;
+	struct request r;
 	sd_bus *bus;
 	int err;
 
@@ -417,16 +413,13 @@ static enum status traces_run(struct call *call)
 	bus = service_open();
 	if (!bus)
 		return STATUS_MACHINE;
-	err = sd_bus_message_new_method_call(bus, &ask, "io.dealbox1", "/io/dealbox1",
-					     "io.dealbox1.Manager", "GetTraces");
+	err = request_manager(&r, bus, "GetTraces");
 	if (err >= 0)
-		err = sd_bus_message_append(ask, "tu", (uint64_t)job, (uint32_t)board);
+		err = sd_bus_message_append(r.call, "tu", (uint64_t)job, (uint32_t)board);
 	if (err >= 0)
-		err = service_ask(bus, ask, &error, &reply);
-	status = err < 0 ? service_error(&error, err) : traces_save(call, reply);
-	sd_bus_message_unref(ask);
-	sd_bus_message_unref(reply);
-	sd_bus_error_free(&error);
+		err = request_ask(&r);
+	status = err < 0 ? service_error(&r, err) : traces_save(call, r.reply);
+	request_end(&r);
 	sd_bus_flush_close_unref(bus);
 	return status;
 }

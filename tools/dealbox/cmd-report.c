@@ -95,22 +95,20 @@ static void machine_ask(FILE *out, sd_bus *bus, struct json_object *machine)
 {
 	const char *path = service_text(machine, "path"), *name;
 	uint32_t number, value, least, most;
-	sd_bus_message *reply = NULL;
+	struct request r;
 
 	fprintf(out, "%s\n", service_text(machine, "id"));
-	if (sd_bus_call_method(bus, "io.dealbox1", path, "io.dealbox1.Machine", "GetCounters", NULL,
-			       &reply, "") >= 0 &&
-	    sd_bus_message_enter_container(reply, 'a', "{su}") >= 0)
-		while (sd_bus_message_read(reply, "{su}", &name, &number) > 0)
+	if (request_new(&r, bus, path, "Machine", "GetCounters") >= 0 && request_send(&r) >= 0 &&
+	    sd_bus_message_enter_container(r.reply, 'a', "{su}") >= 0)
+		while (sd_bus_message_read(r.reply, "{su}", &name, &number) > 0)
 			fprintf(out, "  %s %u\n", name, number);
-	sd_bus_message_unref(reply);
+	request_end(&r);
 	for (number = 1; number <= DEALBOX_PARAM_VOLUME; number++) {
-		reply = NULL;
-		if (sd_bus_call_method(bus, "io.dealbox1", path, "io.dealbox1.Machine", "GetParameter",
-				       NULL, &reply, "u", number) >= 0 &&
-		    sd_bus_message_read(reply, "uuu", &value, &least, &most) >= 0)
+		if (request_new(&r, bus, path, "Machine", "GetParameter") >= 0 &&
+		    sd_bus_message_append(r.call, "u", number) >= 0 && request_send(&r) >= 0 &&
+		    sd_bus_message_read(r.reply, "uuu", &value, &least, &most) >= 0)
 			fprintf(out, "  parameter %u: %u (%u to %u)\n", number, value, least, most);
-		sd_bus_message_unref(reply);
+		request_end(&r);
 	}
 }
 

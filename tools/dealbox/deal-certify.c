@@ -44,26 +44,25 @@ static bool basis_read(const char *word, enum dealbox_basis *basis)
 static bool commit_ask(struct job_certifier *c, sd_bus *bus, const char *job,
 		       struct dealbox_certificate *certificate)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	sd_bus_message *call = NULL, *reply = NULL;
 	const char *basis, *pockets;
 	uint8_t salt[DEALBOX_HASH];
 	const void *digest;
 	int err, exact, read;
+	struct request r;
 	size_t size;
 
 	certifier_salt(&c->certifier, certificate, salt);
-	err = sd_bus_message_new_method_call(bus, &call, "io.dealbox1", job, "io.dealbox1.Job", "Commit");
+	err = request_new(&r, bus, job, "Job", "Commit");
 	if (err >= 0)
-		err = sd_bus_message_append(call, "su", certificate->machine, certificate->insertion);
+		err = sd_bus_message_append(r.call, "su", certificate->machine, certificate->insertion);
 	if (err >= 0)
-		err = sd_bus_message_append_array(call, 'y', salt, sizeof(salt));
+		err = sd_bus_message_append_array(r.call, 'y', salt, sizeof(salt));
 	if (err >= 0)
-		err = sd_bus_call(bus, call, 0, &error, &reply);
+		err = request_send(&r);
 	if (err >= 0)
-		err = sd_bus_message_read(reply, "bsbs", &exact, &basis, &read, &pockets);
+		err = sd_bus_message_read(r.reply, "bsbs", &exact, &basis, &read, &pockets);
 	if (err >= 0)
-		err = sd_bus_message_read_array(reply, 'y', &digest, &size);
+		err = sd_bus_message_read_array(r.reply, 'y', &digest, &size);
 	if (err >= 0 && (size != DEALBOX_HASH || strlen(pockets) != DEALBOX_HANDS ||
 			 !basis_read(basis, &certificate->basis)))
 		err = -EBADMSG;
@@ -73,12 +72,10 @@ static bool commit_ask(struct job_certifier *c, sd_bus *bus, const char *job,
 		memcpy(certificate->pockets, pockets, DEALBOX_HANDS);
 		memcpy(certificate->trace, digest, DEALBOX_HASH);
 	} else {
-		service_refused(&error, err);
+		service_refused(&r, err);
 	}
 	explicit_bzero(salt, sizeof(salt));
-	sd_bus_message_unref(call);
-	sd_bus_message_unref(reply);
-	sd_bus_error_free(&error);
+	request_end(&r);
 	return err >= 0;
 }
 
@@ -104,20 +101,19 @@ static bool certify_one(struct job_certifier *c, sd_bus *bus, const char *job,
 
 bool job_certify(struct job_certifier *c, sd_bus *bus, const char *job)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	sd_bus_message *reply = NULL;
 	const char *machine, *outcome;
 	bool good = true;
-	int err;
+	struct request r;
+	int err = request_new(&r, bus, job, "Job", "GetInsertions");
 
-	err = sd_bus_call_method(bus, "io.dealbox1", job, "io.dealbox1.Job", "GetInsertions", &error,
-				 &reply, "");
 	if (err >= 0)
-		err = sd_bus_message_enter_container(reply, 'a', "(uusus)");
+		err = request_send(&r);
+	if (err >= 0)
+		err = sd_bus_message_enter_container(r.reply, 'a', "(uusus)");
 	while (err >= 0 && good) {
 		struct dealbox_certificate certificate = { 0 };
 
-		err = sd_bus_message_read(reply, "(uusus)", &certificate.board, &certificate.copy, &machine,
+		err = sd_bus_message_read(r.reply, "(uusus)", &certificate.board, &certificate.copy, &machine,
 					  &certificate.insertion, &outcome);
 		if (err <= 0)
 			break;
@@ -126,8 +122,7 @@ bool job_certify(struct job_certifier *c, sd_bus *bus, const char *job)
 			good = certify_one(c, bus, job, &certificate);
 	}
 	if (err < 0)
-		service_refused(&error, err);
-	sd_bus_message_unref(reply);
-	sd_bus_error_free(&error);
+		service_refused(&r, err);
+	request_end(&r);
 	return err >= 0 && good;
 }

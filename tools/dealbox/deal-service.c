@@ -74,23 +74,24 @@ static int set_seal(const struct dealbox_set *set)
 static enum status set_add(struct follow *f, const struct dealbox_set *set, const char *session,
 			   uint64_t *number)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
 	enum status status = STATUS_DONE;
-	sd_bus_message *reply = NULL;
+	struct request r;
 	uint32_t boards;
 	int fd = set_seal(set), err;
 
 	if (fd < 0)
 		return STATUS_INPUT;
-	err = sd_bus_call_method(f->bus, "io.dealbox1", "/io/dealbox1", "io.dealbox1.Manager", "AddSet",
-				 &error, &reply, "hss", fd, session, "");
+	err = request_manager(&r, f->bus, "AddSet");
 	if (err >= 0)
-		err = sd_bus_message_read(reply, "tu", number, &boards);
+		err = sd_bus_message_append(r.call, "hss", fd, session, "");
+	if (err >= 0)
+		err = request_send(&r);
+	if (err >= 0)
+		err = sd_bus_message_read(r.reply, "tu", number, &boards);
 	if (err < 0)
-		status = service_error(&error, err);
+		status = service_error(&r, err);
 	close(fd);
-	sd_bus_message_unref(reply);
-	sd_bus_error_free(&error);
+	request_end(&r);
 	return status;
 }
 
@@ -126,26 +127,29 @@ static int append_boards(sd_bus_message *m, const struct deal_options *options, 
 }
 
 /* Those of a set that the service has: as they were asked for, or all. */
-static int append_boards_of(sd_bus_message *m, const struct deal_options *options, uint64_t number,
-			    sd_bus_error *error)
+static int append_boards_of(struct request *job, const struct deal_options *options, uint64_t number)
 {
-	sd_bus_message *reply = NULL;
+	struct request r;
 	uint32_t board;
 	int err = 0;
 
 	/* whether it has them is the service's to say */
 	for (board = 1; options->boards_text && err >= 0 && board <= BOARDS_MAX; board++)
 		if (boards_has(&options->boards, board))
-			err = sd_bus_message_append(m, "u", board);
+			err = sd_bus_message_append(job->call, "u", board);
 	if (options->boards_text)
 		return err;
-	err = sd_bus_call_method(sd_bus_message_get_bus(m), "io.dealbox1", "/io/dealbox1", "io.dealbox1.Manager",
-				 "GetBoards", error, &reply, "t", number);
+	err = request_manager(&r, sd_bus_message_get_bus(job->call), "GetBoards");
 	if (err >= 0)
-		err = sd_bus_message_enter_container(reply, 'a', "u");
-	while (err >= 0 && (err = sd_bus_message_read(reply, "u", &board)) > 0)
-		err = sd_bus_message_append(m, "u", board);
-	sd_bus_message_unref(reply);
+		err = sd_bus_message_append(r.call, "t", number);
+	if (err >= 0)
+		err = request_send(&r);
+	if (err >= 0)
+		err = sd_bus_message_enter_container(r.reply, 'a', "u");
+	while (err >= 0 && (err = sd_bus_message_read(r.reply, "u", &board)) > 0)
+		err = sd_bus_message_append(job->call, "u", board);
+	sd_bus_error_move(&job->error, &r.error);
+	request_end(&r);
 	return err;
 }
 
@@ -153,50 +157,39 @@ static int append_boards_of(sd_bus_message *m, const struct deal_options *option
 static enum status job_add(struct follow *f, const struct dealbox_set *set, uint64_t number)
 {
 	const struct deal_options *options = options_of(f);
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	sd_bus_message *call = NULL, *reply = NULL;
 	enum status status = STATUS_DONE;
-	const char *path;
-	int err;
+	struct request r;
+	int err = request_manager(&r, f->bus, "AddJob");
 
-	err = sd_bus_message_new_method_call(f->bus, &call, "io.dealbox1", "/io/dealbox1",
-					     "io.dealbox1.Manager", "AddJob");
 	if (err >= 0)
-		err = sd_bus_message_append(call, "t", number);
+		err = sd_bus_message_append(r.call, "t", number);
 	if (err >= 0)
-		err = sd_bus_message_open_container(call, 'a', "u");
+		err = sd_bus_message_open_container(r.call, 'a', "u");
 	if (err >= 0)
-		err = set ? append_boards(call, options, set) :
-			    append_boards_of(call, options, number, &error);
+		err = set ? append_boards(r.call, options, set) : append_boards_of(&r, options, number);
 	if (err >= 0)
-		err = sd_bus_message_close_container(call);
+		err = sd_bus_message_close_container(r.call);
 	if (err >= 0)
-		err = sd_bus_message_append(call, "u", (uint32_t)options->copies);
+		err = sd_bus_message_append(r.call, "u", (uint32_t)options->copies);
 	if (err >= 0)
-		err = sd_bus_message_open_container(call, 'a', "{sv}");
+		err = sd_bus_message_open_container(r.call, 'a', "{sv}");
 	if (err >= 0)
-		err = append_how(call, options->how);
+		err = append_how(r.call, options->how);
 	if (err >= 0 && options->priority)
-		err = sd_bus_message_append(call, "{sv}", "priority", "i", (int32_t)options->priority);
+		err = sd_bus_message_append(r.call, "{sv}", "priority", "i", (int32_t)options->priority);
 	if (err >= 0)
-		err = wanted_append(call, &options->wanted);
+		err = wanted_append(r.call, &options->wanted);
 	if (err >= 0)
-		err = sd_bus_message_close_container(call);
+		err = sd_bus_message_close_container(r.call);
 	if (err >= 0)
-		err = sd_bus_call(f->bus, call, 0, &error, &reply);
-	if (err >= 0)
-		err = sd_bus_message_read(reply, "o", &path);
-	if (err >= 0)
-		snprintf(f->path, sizeof(f->path), "%s", path);
-	else if (sd_bus_error_has_name(&error, "io.dealbox1.Error.Repeat"))
-		complain("the same session: --session NAME; a replay: --how replay", "%s", error.message);
-	else
-		status = service_error(&error, err);
-	if (sd_bus_error_has_name(&error, "io.dealbox1.Error.Repeat"))
+		err = follow_new(f, &r);
+	if (sd_bus_error_has_name(&r.error, "io.dealbox1.Error.Repeat")) {
+		complain("the same session: --session NAME; a replay: --how replay", "%s", r.error.message);
 		status = STATUS_INPUT;
-	sd_bus_message_unref(call);
-	sd_bus_message_unref(reply);
-	sd_bus_error_free(&error);
+	} else if (err < 0) {
+		status = service_error(&r, err);
+	}
+	request_end(&r);
 	return status;
 }
 

@@ -13,6 +13,18 @@
 
 /* ---- what is told --------------------------------------------------------- */
 
+int follow_new(struct follow *f, struct request *r)
+{
+	const char *path;
+	int err = request_send(r);
+
+	if (err >= 0)
+		err = sd_bus_message_read(r->reply, "o", &path);
+	if (err >= 0)
+		snprintf(f->path, sizeof(f->path), "%s", path);
+	return err;
+}
+
 struct json_object *follow_job(const struct follow *f)
 {
 	size_t n;

@@ -51,6 +51,9 @@ struct follow {
  */
 enum status follow_open(struct follow *f);
 
+/* Sends a request that makes a job: that is the one to follow. As request_send(). */
+int follow_new(struct follow *f, struct request *r);
+
 /* The job, from jobs; NULL: there is none. */
 struct json_object *follow_job(const struct follow *f);
 

@@ -8,7 +8,6 @@
 
 #include "service.h"
 
-#define NAME	"io.dealbox1"
 #define ALONE	"`dealbox machines`, `dealbox monitor` and `dealbox deal` do without it"
 
 sd_bus *service_find(void)
@@ -16,7 +15,7 @@ sd_bus *service_find(void)
 	sd_bus *bus = NULL;
 
 	/* sd-bus would start it, and wait */
-	if (sd_bus_open_system(&bus) < 0 || sd_bus_get_name_creds(bus, NAME, 0, NULL) < 0)
+	if (sd_bus_open_system(&bus) < 0 || sd_bus_get_name_creds(bus, SERVICE_NAME, 0, NULL) < 0)
 		return sd_bus_flush_close_unref(bus);
 	return bus;
 }
@@ -32,7 +31,7 @@ sd_bus *service_open(void)
 		return NULL;
 	}
 	/* sd-bus would start it, and wait */
-	if (sd_bus_get_name_creds(bus, NAME, 0, NULL) < 0) {
+	if (sd_bus_get_name_creds(bus, SERVICE_NAME, 0, NULL) < 0) {
 		complain("run `sudo systemctl enable --now dealboxd`; " ALONE,
 			 "the service dealboxd is not running");
 		return sd_bus_unref(bus);
@@ -40,45 +39,42 @@ sd_bus *service_open(void)
 	return bus;
 }
 
-void service_refused(const sd_bus_error *error, int err)
+void service_refused(const struct request *r, int err)
 {
+	const sd_bus_error *error = &r->error;
+
 	if (sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED))
 		complain("run it as root, or as a user of the group dealbox", "%s", error->message);
 	else
 		complain(NULL, "%s", error->message ? error->message : strerror(-err));
 }
 
-enum status service_error(const sd_bus_error *error, int err)
+enum status service_error(const struct request *r, int err)
 {
-	service_refused(error, err);
+	const sd_bus_error *error = &r->error;
+
+	service_refused(r, err);
 	return sd_bus_error_get_errno(error) == ETIMEDOUT ||
 	       sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
 	       sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY) ? STATUS_MACHINE : STATUS_INPUT;
 }
 
-int service_ask(sd_bus *bus, sd_bus_message *call, sd_bus_error *error, sd_bus_message **reply)
-{
-	int err = sd_bus_message_set_allow_interactive_authorization(call, 1);
-
-	/* as long as the service waits for polkit */
-	return err < 0 ? err : sd_bus_call(bus, call, 120 * 1000000ULL, error, reply);
-}
-
 bool service_call(sd_bus *bus, const char *path, const char *interface, const char *method,
 		  const char *types, ...)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	char full[64];
+	struct request r;
+	int err = request_new(&r, bus, path, interface, method);
 	va_list ap;
-	int err;
 
-	snprintf(full, sizeof(full), NAME ".%s", interface);
 	va_start(ap, types);
-	err = sd_bus_call_methodv(bus, NAME, path, full, method, &error, NULL, types, ap);
+	if (err >= 0)
+		err = sd_bus_message_appendv(r.call, types, ap);
 	va_end(ap);
+	if (err >= 0)
+		err = request_send(&r);
 	if (err < 0)
-		service_refused(&error, err);
-	sd_bus_error_free(&error);
+		service_refused(&r, err);
+	request_end(&r);
 	return err >= 0;
 }
 
@@ -197,15 +193,16 @@ static int by_path(const void *a, const void *b)
 struct json_object *service_objects(sd_bus *bus, const char *interface)
 {
 	struct json_object *array = json_object_new_array();
-	sd_bus_error error = SD_BUS_ERROR_NULL;
+	struct request r = { .error = SD_BUS_ERROR_NULL };
 	sd_bus_message *m = NULL;
 	const char *path;
 	char wanted[64];
 	int err;
 
-	snprintf(wanted, sizeof(wanted), NAME ".%s", interface);
-	err = sd_bus_call_method(bus, NAME, "/io/dealbox1", "org.freedesktop.DBus.ObjectManager",
-				 "GetManagedObjects", &error, &m, "");
+	snprintf(wanted, sizeof(wanted), SERVICE_NAME ".%s", interface);
+	err = sd_bus_call_method(bus, SERVICE_NAME, MANAGER_PATH, "org.freedesktop.DBus.ObjectManager",
+				 "GetManagedObjects", &r.error, &r.reply, "");
+	m = r.reply;
 	if (err >= 0)
 		err = sd_bus_message_enter_container(m, 'a', "{oa{sa{sv}}}");
 	while (err >= 0 && (err = sd_bus_message_enter_container(m, 'e', "oa{sa{sv}}")) > 0) {
@@ -216,14 +213,13 @@ struct json_object *service_objects(sd_bus *bus, const char *interface)
 			err = sd_bus_message_exit_container(m);
 	}
 	if (err < 0) {
-		service_refused(&error, err);
+		service_refused(&r, err);
 		json_object_put(array);
 		array = NULL;
 	} else {
 		json_object_array_sort(array, by_path);
 	}
-	sd_bus_message_unref(m);
-	sd_bus_error_free(&error);
+	request_end(&r);
 	return array;
 }
 

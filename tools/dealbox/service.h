@@ -5,8 +5,7 @@
 #ifndef SERVICE_H
 #define SERVICE_H
 
-#include <systemd/sd-bus.h>
-
+#include "request.h"
 #include "tool.h"
 
 struct json_object;
@@ -58,14 +57,11 @@ struct json_object *service_objects(sd_bus *bus, const char *interface);
  */
 struct json_object *service_changed(struct json_object *objects, sd_bus_message *m);
 
-/* Says what the service refused, in its own words; err is what the call returned. */
-void service_refused(const sd_bus_error *error, int err);
+/* Says what the service refused, in its own words; err is what went wrong first with the request. */
+void service_refused(const struct request *r, int err);
 
 /* The same; and what it means for the caller. */
-enum status service_error(const sd_bus_error *error, int err);
-
-/* Sends a call for which polkit may ask somebody for a password, and waits for that. As sd_bus_call(). */
-int service_ask(sd_bus *bus, sd_bus_message *call, sd_bus_error *error, sd_bus_message **reply);
+enum status service_error(const struct request *r, int err);
 
 /* Calls a method, with arguments as sd_bus_message_append() has them. False: it has been said why. */
 bool service_call(sd_bus *bus, const char *path, const char *interface, const char *method,
