@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,7 +33,10 @@ static int memory_open(const char *name)
 /* What is in it does not change any more, and is read from its begin. */
 static int memory_seal(int fd)
 {
-	return lseek(fd, 0, SEEK_SET) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) ? -errno : 0;
+	if (lseek(fd, 0, SEEK_SET) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+		return -errno;
+	return 0;
 }
 
 int reveal_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
@@ -45,6 +49,8 @@ int reveal_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	err = sd_bus_message_read(m, "t", &number);
 	if (err < 0)
 		return err;
+	if (number > INT_MAX)
+		return reply_error(s, -ENOENT, error);
 	act.value = (int)number;
 	err = record_act(s, m, &act, error);
 	if (err < 0)

@@ -35,7 +35,7 @@ struct station {
 	struct service *service;
 	char id[128];			/* "SN1", "port:1-2.3": as in the ledger */
 	char path[256];			/* its object on the bus */
-	char uri[URI_SIZE];			/* by which it was opened */
+	char uri[URI_SIZE];		/* by which it was opened */
 	char serial[64];
 	char port[32];
 	char model[64];

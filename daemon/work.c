@@ -303,7 +303,6 @@ int work_traced(struct service *s, uint64_t job, unsigned int board, unsigned in
 
 	if (!err)
 		err = dealbox_ledger_insertions(s->ledger, job, false, collect_traced, &traced);
-
 	if (err) {
 		free(traced.list);
 		traced.list = NULL;
