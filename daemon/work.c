@@ -14,6 +14,8 @@
 
 #include "dealboxd.h"
 
+#define JOBS_KEPT	64	/* that are over, after a start */
+
 struct numbers {
 	uint64_t *list;
 	size_t count;
@@ -80,50 +82,65 @@ static int complain(struct service *s, int err)
 	return err;
 }
 
+/* The job becomes what the ledger has of it. */
+static int renew(struct service *s, struct job *job, const struct dealbox_ledger_job *record)
+{
+	int err = dealbox_ledger_copies(s->ledger, job->id, set_copy, job);
+
+	if (err)
+		return err;
+	/* what is done is known by its copies */
+	job->state = record->state == DEALBOX_LEDGER_JOB_DONE ? DEALBOX_LEDGER_JOB_OPEN : record->state;
+	job->voided = record->voided;
+	memcpy(job->session, record->session, sizeof(job->session));
+	if (record->priority != job->priority)
+		jobs_set_priority(&s->jobs, job, record->priority);
+	return 0;
+}
+
 int work_refresh(struct service *s, struct job *job)
 {
 	struct wanted wanted = { .id = job->id };
-	int err = dealbox_ledger_copies(s->ledger, job->id, set_copy, job);
+	int err = dealbox_ledger_jobs(s->ledger, find_job, &wanted);
 
 	if (!err)
-		err = dealbox_ledger_jobs(s->ledger, find_job, &wanted);
-	if (!err) {
-		/* what is done is known by its copies */
-		job->state = wanted.job.state == DEALBOX_LEDGER_JOB_DONE ? DEALBOX_LEDGER_JOB_OPEN :
-			     wanted.job.state;
-		job->voided = wanted.job.voided;
-		memcpy(job->session, wanted.job.session, sizeof(job->session));
-		if (wanted.job.priority != job->priority)
-			jobs_set_priority(&s->jobs, job, wanted.job.priority);
-	}
+		err = renew(s, job, &wanted.job);
 	return complain(s, err);
 }
 
-struct job *work_load(struct service *s, uint64_t id)
+/* NULL: logged. */
+static struct job *take_up(struct service *s, const struct dealbox_ledger_job *record)
 {
-	struct wanted wanted = { .id = id };
 	struct numbers numbers = { 0 };
 	struct job *job = NULL;
 	unsigned int *boards;
 	int err;
 
-	err = dealbox_ledger_jobs(s->ledger, find_job, &wanted);
-	if (!err)
-		err = dealbox_ledger_boards(s->ledger, id, collect_board, &numbers);
+	err = dealbox_ledger_boards(s->ledger, record->job, collect_board, &numbers);
 	boards = boards_of(&numbers);
 	if (!err && boards && numbers.count)
-		job = jobs_add(&s->jobs, id, wanted.job.set, boards, numbers.count,
-			       wanted.job.copies, wanted.job.options, wanted.job.priority);
+		job = jobs_add(&s->jobs, record->job, record->set, boards, numbers.count,
+			       record->copies, record->options, record->priority);
 	free(numbers.list);
 	free(boards);
 	if (job)
-		err = dealbox_ledger_machines(s->ledger, id, add_machine, job);
+		err = dealbox_ledger_machines(s->ledger, record->job, add_machine, job);
+	if (job && !err)
+		err = renew(s, job, record);
 	complain(s, err);
-	if (job && (err || work_refresh(s, job))) {
+	if (job && err) {
 		jobs_remove(&s->jobs, job);
 		job = NULL;
 	}
 	return job;
+}
+
+struct job *work_load(struct service *s, uint64_t id)
+{
+	struct wanted wanted = { .id = id };
+
+	return complain(s, dealbox_ledger_jobs(s->ledger, find_job, &wanted)) ? NULL :
+	       take_up(s, &wanted.job);
 }
 
 static int collect_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
@@ -131,11 +148,49 @@ static int collect_insertion(const struct dealbox_ledger_insertion *insertion, v
 	return add_number(context, insertion->id);
 }
 
-static int collect_job(const struct dealbox_ledger_job *job, void *context)
+/* The jobs of the ledger, oldest first; over: how many of them are done or cancelled. */
+struct records {
+	struct dealbox_ledger_job *list;
+	size_t count, over;
+};
+
+static bool is_over(const struct dealbox_ledger_job *record)
 {
-	if (job->state > DEALBOX_LEDGER_JOB_PAUSED)
-		return 0;
-	return add_number(context, job->job);
+	return record->state > DEALBOX_LEDGER_JOB_PAUSED;
+}
+
+static int collect_job(const struct dealbox_ledger_job *record, void *context)
+{
+	struct records *records = context;
+	struct dealbox_ledger_job *grown = realloc(records->list, (records->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	records->list = grown;
+	grown[records->count++] = *record;
+	records->over += is_over(record);
+	return 0;
+}
+
+/*
+ * Those that are to be dealt; and the last that are over, for what was captured may still be
+ * wanted as a set, a board again, or a certificate.
+ */
+static int take_up_jobs(struct service *s)
+{
+	struct records records = { 0 };
+	size_t n, left;
+	int err = dealbox_ledger_jobs(s->ledger, collect_job, &records);
+
+	left = records.over;
+	for (n = 0; !err && n < records.count; n++) {
+		if (is_over(&records.list[n]) && left-- > JOBS_KEPT)
+			continue;
+		if (!take_up(s, &records.list[n]))
+			err = -EIO;
+	}
+	free(records.list);
+	return err;
 }
 
 int work_open(struct service *s)
@@ -158,13 +213,9 @@ int work_open(struct service *s)
 		err = dealbox_ledger_end(s->ledger, found.list[n], DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL,
 					 0);
 	}
-	found.count = 0;
-	if (!err)
-		err = dealbox_ledger_jobs(s->ledger, collect_job, &found);
-	for (n = 0; !err && n < found.count; n++)
-		if (!work_load(s, found.list[n]))
-			err = -EIO;
 	free(found.list);
+	if (!err)
+		err = take_up_jobs(s);
 	return complain(s, err);
 }
 

@@ -184,6 +184,49 @@ def test_an_original_is_captured_and_copied(w):
         assert [set(pocket) for pocket in lay['pockets'][:4]] == w.deals[9], lay
 
 
+def test_what_was_captured_outlives_the_service(w):
+    """Killed when the last pocket is read, before anybody has asked for a set."""
+    only(w, 'CARDS')
+    w.tell('CARDS', 'operator off')
+    w.tell('CARDS', 'remove')
+    w.tell('CARDS', 'hopper empty')
+    path = str(w.manager().AddCapture(dbus.Array([21], signature='u'), dbus.Dictionary({}, signature='sv')))
+    cards = list(CARDS)
+    random.Random(21).shuffle(cards)
+    hands = [cards[13 * n:13 * n + 13] for n in range(4)]
+    wait('the question', lambda: state(w, 'CARDS') == 'capture')
+    w.tell('CARDS', 'insert')
+    capture(w, path, hands)
+    w.stop(signal.SIGKILL)
+    w.start()
+    assert w.job(path)['State'] == 'done' and w.job(path)['Set'] == 0, w.objects('Job')
+    wait('the machine', lambda: w.machines()[MACHINES + 'CARDS']['Present'])
+    w.deals[21] = [{CARDS.index(card) for card in hand} for hand in hands]
+    file, before = w.dir + '/outlived.pbn', reveals(w)
+    w.deny('io.dealbox1.reveal')
+    result = w.command('capture', '--resume', file)
+    w.deny('')
+    assert result.returncode == 2 and 'may not see its cards' in result.stderr, result
+    assert not os.path.exists(file) and reveals(w) == before
+    number = re.search(r'`dealbox deal --set (\d+) ', result.stderr)[1]
+    # once more, with the set made and its file not written
+    w.stop(signal.SIGKILL)
+    w.start()
+    wait('the machine', lambda: w.machines()[MACHINES + 'CARDS']['Present'])
+    assert w.manager().GetBoards(dbus.UInt64(int(number))) == [21]
+    result = w.command('capture', '--resume', file)
+    assert result.returncode == 0 and reveals(w) == before + 1, result
+    assert read_pbn(file)[21] == w.deals[21]
+    w.tell('CARDS', 'remove')
+    w.tell('CARDS', 'hopper fill')
+    w.tell('CARDS', 'operator on')
+    done = set(w.account())
+    ends(w.begin('deal', '--set', number), 0, 'board 21: exact', '1 of 1 boards')
+    w.tell('CARDS', 'remove')
+    lay, = [board for key, board in w.account().items() if key not in done and board['deals']]
+    assert [set(pocket) for pocket in lay['pockets'][:4]] == w.deals[21], lay
+
+
 def capture_by_command(w, process, hands, first=0):
     """Puts in a pocket's cards and presses Enter, as often as it takes for the machine to know that they are there."""
     job = max(w.objects('Job'), key=lambda path: int(path.rsplit('/')[-1]))
@@ -265,6 +308,44 @@ def test_who_may_not_see_cards_deals_copies_all_the_same(w):
     assert len(lay) == 2
     for board in lay:
         assert [set(pocket) for pocket in board['pockets'][:4]] == w.deals[11], board
+
+
+def test_the_last_jobs_that_are_over_are_there_after_a_start(w):
+    """However many there were; a board can be dealt again. What is open is not among those that are left out."""
+    only(w)
+    number, _ = w.add_set('over')
+    path = w.add_job(number, [5], automatic_start=True, replay=True)
+    for _ in range(66):
+        w.object(w.add_job(number, [6], replay=True), 'Job').Cancel()
+    only(w, 'CARDS')
+    w.deal(path)
+    only(w)
+    still = w.add_job(number, [7], automatic_start=True, replay=True)
+    for _ in range(63):
+        w.object(w.add_job(number, [6], replay=True), 'Job').Cancel()
+    before = sorted(w.objects('Job'), key=lambda path: int(path.rsplit('/')[-1]))
+    assert w.stop() == 0
+    w.start()
+    over = [job for job, of in w.objects('Job').items() if of['State'] in ('done', 'cancelled')]
+    assert sorted(over, key=lambda path: int(path.rsplit('/')[-1])) == \
+        [job for job in before if job != still][-64:], over
+    assert w.job(still)['State'] == 'open' and path not in over
+    # a machine that was not there at the start is not known yet
+    w.tell('CARDS', 'plug')
+    w.deal(still)
+
+
+def test_a_board_is_dealt_again_after_a_start(w):
+    only(w, 'CARDS')
+    number, _ = w.add_set('again')
+    path = w.add_job(number, [6], automatic_start=True, replay=True)
+    w.deal(path)
+    assert w.stop() == 0
+    w.start()
+    assert w.job(path)['State'] == 'done' and w.job(path)['Recorded'] == 1, w.job(path)
+    w.object(path, 'Job').Redeal(dbus.UInt32(6), dbus.UInt32(1))
+    w.deal(path)
+    assert dealt(w, path) == [(6, 1), (6, 1)]
 
 
 def test_ledger_is_sound(w):

@@ -80,8 +80,8 @@ const struct command cmd_jobs = {
 	.summary = "List what the service deals",
 	.about = "One line for each job that dealboxd has: number, state, copies recorded,\n"
 		 "insertions that were void, session; its priority, and the machines that it is\n"
-		 "kept to, if it has such. `dealbox ledger list` also has those that were done\n"
-		 "before the service started.",
+		 "kept to, if it has such. Of those that are over it has the last 64 after a\n"
+		 "start; `dealbox ledger list` has all.",
 	.options = json_options,
 	.run = jobs_run,
 };
