@@ -637,6 +637,7 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	struct job *job = job_at(s, sd_bus_message_get_path(m));
 	struct dealbox_ledger_board *boards;
 	const char *session;
+	char why[WORK_WHY];
 	uint64_t number;
 	size_t n;
 	int err = sd_bus_message_read(m, "s", &session);
@@ -652,15 +653,10 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		return -ENOMEM;
 	for (n = 0, err = 0; !err && n < job->count; n++) {
 		boards[n].number = job->boards[n];
-		err = work_original(s, job, job->boards[n], &boards[n].deal);
+		err = work_original(s, job, job->boards[n], &boards[n].deal, why);
 	}
-	if (err == -EINVAL)
-		err = sd_bus_error_setf(error, ERROR("BadSet"), "board %u: not all of its pockets have been "
-					"read", boards[n - 1].number);
-	else if (err == -EBADMSG)
-		err = sd_bus_error_setf(error, ERROR("BadSet"), "board %u: the pockets that were read are no "
-					"deal; redeal them, each with its thirteen cards",
-					boards[n - 1].number);
+	if (err == -EINVAL || err == -EBADMSG)
+		err = sd_bus_error_setf(error, ERROR("BadSet"), "board %u: %s", boards[n - 1].number, why);
 	else if (err)
 		err = ledger_error(s, err, error);
 	if (!err && dealbox_ledger_add_set(s->ledger, session, boards, job->count, &number, NULL))

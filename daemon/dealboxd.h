@@ -175,12 +175,14 @@ int work_set(struct service *service, uint64_t number, struct dealbox_set **set)
 int work_traced(struct service *service, uint64_t job, unsigned int board, unsigned int *options,
 		struct dealbox_ledger_insertion **insertions, size_t *count);
 
+#define WORK_WHY	96
+
 /*
- * The deal of a board that a job has captured. -EINVAL: not all its pockets were read whole;
- * -EBADMSG: they are no deal, *deal is what was read. The caller wipes it.
+ * The deal of a board that a job has captured; the caller wipes it, in any case. -EINVAL: not all its
+ * pockets were read whole; -EBADMSG: they are no deal. why then says of which pocket, without a card.
  */
 int work_original(struct service *service, const struct job *job, unsigned int board,
-		  struct dealbox_deal *deal);
+		  struct dealbox_deal *deal, char why[WORK_WHY]);
 
 /* ---- panel.c ---- */
 /* Takes the lines that the settings name; where it cannot, says why, and nothing is dealt. */

@@ -447,8 +447,33 @@ static int find_captured(const struct dealbox_ledger_insertion *insertion, void 
 	return 0;
 }
 
+/* Says which pockets of the deal that was read are wrong; no card, but how many there are. */
+static void tell_pockets(const struct dealbox_deal *deal, const struct dealbox_pack *pack, char why[WORK_WHY])
+{
+	struct dealbox_defect defects[DEALBOX_DEFECTS_MAX], worst = { 0 };
+	size_t count = dealbox_deal_check(deal, pack, defects, DEALBOX_DEFECTS_MAX), n, used = 0;
+	unsigned int pocket;
+
+	/* a card that is missing is one too few in a pocket, or stands for one that is there twice */
+	for (n = 0; n < count; n++)
+		if (worst.kind != DEALBOX_DEFECT_SIZE && defects[n].kind != DEALBOX_DEFECT_MISSING)
+			worst = defects[n];
+	explicit_bzero(defects, sizeof(defects));
+	if (worst.kind == DEALBOX_DEFECT_SIZE) {
+		snprintf(why, WORK_WHY, "pocket %s has %u cards, and not %u; redeal it",
+			 dealbox_actor_name(worst.hand), worst.count, worst.expected);
+		return;
+	}
+	for (pocket = 0; pocket < DEALBOX_HANDS; pocket++)
+		if (worst.hands >> pocket & 1)
+			used += (size_t)snprintf(why + used, WORK_WHY - used, "%s%s", used ? " and " : "pockets ",
+						 dealbox_actor_name(pocket));
+	snprintf(why + used, WORK_WHY - used, worst.kind == DEALBOX_DEFECT_REPEATED ?
+		 " have the same card; redeal them" : " have a card of another pack; redeal them");
+}
+
 int work_original(struct service *s, const struct job *job, unsigned int board,
-		  struct dealbox_deal *deal)
+		  struct dealbox_deal *deal, char why[WORK_WHY])
 {
 	const struct dealbox_trace *traces[DEALBOX_HANDS];
 	struct original original = { .board = board };
@@ -456,11 +481,17 @@ int work_original(struct service *s, const struct job *job, unsigned int board,
 	size_t n;
 	int err;
 
+	*why = '\0';
 	err = dealbox_ledger_insertions(s->ledger, job->id, false, find_captured, &original);
 	for (n = 0; n < DEALBOX_HANDS; n++)
 		traces[n] = err ? NULL : read_trace(s, &original.pockets[n]);
 	if (!err)
 		err = dealbox_law_capture(traces, dealbox_pack_bridge(), deal, &pocket);
+	if (err == -EINVAL)
+		snprintf(why, WORK_WHY, "pocket %s %s", dealbox_actor_name(pocket), traces[pocket] ?
+			 "was not read whole; redeal it" : "has not been read yet");
+	else if (err == -EBADMSG)
+		tell_pockets(deal, dealbox_pack_bridge(), why);
 	for (n = 0; n < DEALBOX_HANDS; n++)
 		dealbox_trace_free((struct dealbox_trace *)traces[n]);
 	return err;

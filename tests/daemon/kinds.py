@@ -130,12 +130,29 @@ def feed(w, cards):
     w.tell('CARDS', 'cover close')
 
 
+def refuses(job, text):
+    """No set is made of what was captured, for the reason that is said; and that has no card."""
+    try:
+        job.MakeSet('copies')
+        raise AssertionError('a set was made')
+    except dbus.DBusException as error:
+        assert error.get_dbus_name() == 'io.dealbox1.Error.BadSet', error
+        assert error.get_dbus_message() == text, error
+
+
 def capture(w, path, hands):
     for n, hand in enumerate(hands):
         wait('the question', lambda: state(w, 'CARDS') == 'capture')
         feed(w, hand)
         wait('pocket %d' % n, lambda: w.job(path)['Recorded'] == n + 1 or
              start(w, 'CARDS'))
+
+
+def again(w, path, hand):
+    """The one pocket that is missing."""
+    wait('the question', lambda: state(w, 'CARDS') == 'capture')
+    feed(w, hand)
+    wait('the pocket', lambda: w.job(path)['State'] == 'done' or start(w, 'CARDS'))
 
 
 def test_an_original_is_captured_and_copied(w):
@@ -151,13 +168,10 @@ def test_an_original_is_captured_and_copied(w):
     hands = [cards[13 * n:13 * n + 13] for n in range(4)]
     wait('the question', lambda: state(w, 'CARDS') == 'capture')
     w.tell('CARDS', 'insert')
-    try:
-        job.MakeSet('copies')
-        raise AssertionError('nothing was captured')
-    except dbus.DBusException as error:
-        assert error.get_dbus_name() == 'io.dealbox1.Error.BadSet', error
+    refuses(job, 'board 9: pocket N has not been read yet')
     capture(w, path, hands[:2])
     # what was read is on disk
+    refuses(job, 'board 9: pocket S has not been read yet')
     assert w.stop() == 0
     w.start()
     wait('the machine', lambda: w.machines()[MACHINES + 'CARDS']['Present'])
@@ -182,6 +196,28 @@ def test_an_original_is_captured_and_copied(w):
             if serial == 'CARDS' and board['deals']][-2:]
     for lay in done:
         assert [set(pocket) for pocket in lay['pockets'][:4]] == w.deals[9], lay
+
+
+def test_says_which_pocket_is_no_part_of_a_deal(w):
+    """A card too few, the same card in two pockets; each pocket can be read again."""
+    only(w, 'CARDS')
+    w.tell('CARDS', 'operator off')
+    w.tell('CARDS', 'remove')
+    w.tell('CARDS', 'hopper empty')
+    path = str(w.manager().AddCapture(dbus.Array([19], signature='u'), dbus.Dictionary({}, signature='sv')))
+    job = w.object(path, 'Job')
+    hands = [CARDS[13 * n:13 * n + 13] for n in range(4)]
+    wait('the question', lambda: state(w, 'CARDS') == 'capture')
+    w.tell('CARDS', 'insert')
+    capture(w, path, [hands[0], hands[1][1:], hands[2], hands[0][:1] + hands[3][1:]])
+    refuses(job, 'board 19: pocket E has 12 cards, and not 13; redeal it')
+    job.Redeal(dbus.UInt32(19), dbus.UInt32(2))
+    again(w, path, hands[1])
+    refuses(job, 'board 19: pockets N and W have the same card; redeal them')
+    job.Redeal(dbus.UInt32(19), dbus.UInt32(4))
+    again(w, path, hands[3])
+    number, boards = job.MakeSet('copies')
+    assert boards == 1 and w.manager().GetBoards(number) == [19]
 
 
 def test_what_was_captured_outlives_the_service(w):
