@@ -51,10 +51,10 @@ static void write_file(const char *name, const char *text)
 	fclose(file);
 }
 
-static char *read_file(const char *name)
+static char *read_file(const char *path)
 {
 	static char text[65536];
-	FILE *file = fopen(path(name), "r");
+	FILE *file = fopen(path, "r");
 	size_t length;
 
 	assert_non_null(file);
@@ -343,7 +343,7 @@ static void boards_are_dealt_and_accounted_for(void **state)
 	until(h, DEALBOX_EV_BOARD_INSERTED);
 	detach(h);
 	stop(&p);
-	line = strtok(read_file("account"), "\n");
+	line = strtok(read_file(path("account")), "\n");
 	for (board = 1; board <= 4; board++) {
 		char start[100];
 
@@ -453,7 +453,7 @@ static void a_dead_socket_is_replaced_and_a_file_is_not(void **state)
 	write_file("file", "precious");
 	assert_int_equal(RUN(&other, "--socket", path("file")), 3);
 	assert_non_null(strstr(other.text, "is not a socket"));
-	assert_string_equal(read_file("file"), "precious");
+	assert_string_equal(read_file(path("file")), "precious");
 	unlink(path("file"));
 }
 
@@ -634,7 +634,7 @@ static void a_trace_has_every_transfer(void **state)
 	assert_int_equal(command(h, DEALBOX_OP_LOCATE, 3, 0, 0), 0);
 	detach(h);
 	stop(&p);
-	text = read_file("trace");
+	text = read_file(path("trace"));
 	/* time, direction, endpoint or status, bytes */
 	assert_non_null(strstr(text, " submit 0 411a000000001000" "01000000030000000000000000000000\n"));
 	assert_non_null(strstr(text, " done 0 0100000001000000"));
@@ -759,23 +759,10 @@ static void no_card_is_shown_unasked(void **state)
 	unlink(path("scenario"));
 }
 
-static char *man_page(void)
-{
-	static char text[65536];
-	FILE *file = fopen(getenv("EMULATOR_MAN"), "r");
-	size_t length;
-
-	assert_non_null(file);
-	length = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[length] = '\0';
-	return text;
-}
-
 static void man_page_and_help_agree(void **state)
 {
 	struct process p;
-	char *man = man_page(), *line, *rest, *at;
+	char *man = read_file(getenv("EMULATOR_MAN")), *line, *rest, *at;
 	unsigned int options = 0, words = 0;
 
 	(void)state;

@@ -6,24 +6,11 @@
 #include "fuzz_machine.h"
 #include "usbip.h"
 
-static void submit(struct device *device, const struct usbip_message *message, uint64_t now)
-{
-	struct transfer transfer = {
-		.tag = message->seqnum,
-		.endpoint = message->endpoint | (message->in && message->endpoint ? 0x80 : 0),
-		.length = message->length < DEVICE_DATA_MAX ? message->length : DEVICE_DATA_MAX,
-	};
-
-	memcpy(transfer.setup, message->setup, sizeof(transfer.setup));
-	if (message->data)
-		memcpy(transfer.data, message->data, transfer.length);
-	device_submit(device, now, &transfer);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct completion done;
 	struct usbip_message message;
+	struct transfer transfer;
 	struct fuzz_machine f;
 	uint64_t now = NOW;
 
@@ -37,10 +24,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		int used = usbip_decode(copy, size, &message);
 
 		CHECK(used <= (int)size);
-		if (used > 0 && message.command == USBIP_CMD_UNLINK)
+		if (used > 0 && message.command == USBIP_CMD_UNLINK) {
 			device_cancel(f.device, message.unlink);
-		else if (used > 0)
-			submit(f.device, &message, now);
+		} else if (used > 0) {
+			usbip_transfer(&message, &transfer);
+			device_submit(f.device, now, &transfer);
+		}
 		free(copy);
 		if (used <= 0)
 			break;

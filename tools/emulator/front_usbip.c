@@ -93,15 +93,9 @@ static void transmit(struct usbip_front *f)
 
 static void submit(struct usbip_front *f, const struct usbip_message *message, uint64_t now)
 {
-	struct transfer transfer = {
-		.tag = message->seqnum,
-		.endpoint = message->endpoint | (message->in && message->endpoint ? 0x80 : 0),
-		.length = message->length < DEVICE_DATA_MAX ? message->length : DEVICE_DATA_MAX,
-	};
+	struct transfer transfer;
 
-	memcpy(transfer.setup, message->setup, sizeof(transfer.setup));
-	if (message->data)
-		memcpy(transfer.data, message->data, transfer.length);
+	usbip_transfer(message, &transfer);
 	if (transfer.endpoint != DEVICE_EP_INT_IN) {
 		if (!transfer.endpoint)
 			front_trace(f->front.trace, now, "setup", 0, transfer.setup, 8);

@@ -73,6 +73,18 @@ static void ret(uint8_t *buf, enum usbip_command command, uint32_t seqnum, int32
 	put(buf + 20, status);
 }
 
+void usbip_transfer(const struct usbip_message *message, struct transfer *transfer)
+{
+	*transfer = (struct transfer){
+		.tag = message->seqnum,
+		.endpoint = message->endpoint | (message->in && message->endpoint ? 0x80 : 0),
+		.length = message->length < DEVICE_DATA_MAX ? message->length : DEVICE_DATA_MAX,
+	};
+	memcpy(transfer->setup, message->setup, sizeof(transfer->setup));
+	if (message->data)
+		memcpy(transfer->data, message->data, transfer->length);
+}
+
 void usbip_ret_submit(uint8_t *buf, uint32_t seqnum, int32_t status, uint32_t actual_length)
 {
 	ret(buf, USBIP_RET_SUBMIT, seqnum, status);

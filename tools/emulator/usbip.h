@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "device.h"
+
 #define USBIP_HEADER		48
 #define USBIP_DATA_MAX		65536	/* of one transfer to the device */
 #define USBIP_MESSAGE_MAX	(USBIP_HEADER + USBIP_DATA_MAX)
@@ -41,6 +43,8 @@ struct usbip_message {
  * whole, -1 when it is none: the connection cannot go on.
  */
 int usbip_decode(const uint8_t *buf, size_t length, struct usbip_message *message);
+/* What a SUBMIT asks of the device; of its data and its room as much as the device has. */
+void usbip_transfer(const struct usbip_message *message, struct transfer *transfer);
 /* Both write the header only, USBIP_HEADER bytes; the data of an IN transfer follow it. */
 void usbip_ret_submit(uint8_t *buf, uint32_t seqnum, int32_t status, uint32_t actual_length);
 void usbip_ret_unlink(uint8_t *buf, uint32_t seqnum, int32_t status);
