@@ -6,38 +6,24 @@
 
 static enum status check_run(struct args *args)
 {
-	const struct dealbox_format *format = NULL;
-	bool json = false, reveal = false;
 	struct setinput input;
 	enum status status;
-	const char *value;
-	int key;
+	struct look look;
 
-	while ((key = args_next(args, &value)) >= 0) {
-		if (key == 'j')
-			json = true;
-		else if (key == KEY_REVEAL)
-			reveal = true;
-		else if (!(format = setinput_format(args, "from", value)))
-			return STATUS_INPUT;
-	}
-	if (key == ARGS_STOP)
+	if (!look_parse(&look, args))
 		return args->status;
-	if (!args->argc)
-		return args_wrong(args, "it wants the name of a file");
-
-	status = setinput_read(&input, format, args->argv, args->argc);
+	status = setinput_read(&input, look.from, args->argv, args->argc);
 	if (!status) {
 		size_t problems = dealbox_report_found(input.report, DEALBOX_PROBLEM);
 		size_t notes = dealbox_report_found(input.report, DEALBOX_NOTE);
 		size_t deals = dealbox_set_count(input.set);
 
-		if (json) {
+		if (look.json) {
 			printf("{\"complete\":%zu,\"problems\":", deals);
-			setinput_problems_json(input.report, reveal);
+			setinput_problems_json(input.report, look.reveal);
 			puts("}");
 		} else {
-			setinput_complain(input.report, reveal);
+			setinput_complain(input.report, look.reveal);
 			say("complete deals: %zu, problems: %zu, notes: %zu", deals, problems,
 			    notes);
 		}

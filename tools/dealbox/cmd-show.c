@@ -103,36 +103,22 @@ static void show_board(const struct dealbox_board *board)
 
 static enum status show_run(struct args *args)
 {
-	const struct dealbox_format *format = NULL;
-	bool json = false, reveal = false;
 	struct setinput input;
 	enum status status;
-	const char *value;
-	int key;
+	struct look look;
 
-	while ((key = args_next(args, &value)) >= 0) {
-		if (key == 'j')
-			json = true;
-		else if (key == KEY_REVEAL)
-			reveal = true;
-		else if (!(format = setinput_format(args, "from", value)))
-			return STATUS_INPUT;
-	}
-	if (key == ARGS_STOP)
+	if (!look_parse(&look, args))
 		return args->status;
-	if (!args->argc)
-		return args_wrong(args, "it wants the name of a file");
-
-	status = setinput_read(&input, format, args->argv, args->argc);
-	if (!status && json) {
-		show_json(&input, reveal);
+	status = setinput_read(&input, look.from, args->argv, args->argc);
+	if (!status && look.json) {
+		show_json(&input, look.reveal);
 	} else if (!status) {
 		struct dealbox_board board;
 
 		for (size_t i = 0; !dealbox_set_get(input.set, i, &board); i++)
 			show_board(&board);
 		dealbox_deal_wipe(&board.deal);
-		setinput_complain(input.report, reveal);
+		setinput_complain(input.report, look.reveal);
 	}
 	if (input.unread)
 		status = STATUS_INPUT;

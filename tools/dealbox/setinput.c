@@ -51,6 +51,32 @@ const struct dealbox_format *setinput_format(const struct args *args, const char
 	return format;
 }
 
+bool look_parse(struct look *look, struct args *args)
+{
+	const char *value;
+	int key;
+
+	*look = (struct look){ 0 };
+	while ((key = args_next(args, &value)) >= 0) {
+		if (key == 'j') {
+			look->json = true;
+		} else if (key == KEY_REVEAL) {
+			look->reveal = true;
+		} else {
+			look->from = setinput_format(args, "from", value);
+			if (!look->from) {
+				args->status = STATUS_INPUT;
+				return false;
+			}
+		}
+	}
+	if (key == ARGS_STOP)
+		return false;
+	if (!args->argc)
+		args->status = args_wrong(args, "it wants the name of a file");
+	return args->argc;
+}
+
 /* A sentence may be longer than any buffer: file names are. */
 static char *sentence(size_t (*make)(const struct dealbox_problem *, bool, char *, size_t),
 		      const struct dealbox_problem *problem, bool reveal)

@@ -31,6 +31,15 @@ void setinput_free(struct setinput *input);
 const struct dealbox_format *setinput_format(const struct args *args, const char *option,
 					     const char *name);
 
+/* What the commands that only look at files are given, beside the files. */
+struct look {
+	const struct dealbox_format *from;	/* NULL: it is to be recognised */
+	bool json, reveal;
+};
+
+/* False: it is over, with args->status. */
+bool look_parse(struct look *look, struct args *args);
+
 /* Says every problem and note on standard error; cards only with reveal. */
 void setinput_complain(const struct dealbox_report *report, bool reveal);
 
