@@ -152,6 +152,9 @@ bool work_doubt(struct service *service, const char *machine);
  */
 int work_plan(struct service *service, const struct job *job, const struct copy *copy, uint32_t id,
 	      struct dealbox_plan *plan);
+/* As dealbox_verify(), of what work_plan() planned: a deck that is counted lies sorted. */
+int work_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
+		struct dealbox_verdict **verdict);
 /*
  * What a machine reported of an insertion that was dealt to its end for the job, and the
  * verdict on it, made again from the record; both are freed by the caller. -ENOENT: there is

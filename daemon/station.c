@@ -396,7 +396,7 @@ static enum did do_judge(struct station *st, const struct step *step)
 	struct dealbox_verdict *verdict = NULL;
 	unsigned int differences = 1;
 
-	if (trace && !dealbox_verify(&st->plan, trace, &verdict)) {
+	if (trace && !work_verify(&st->plan, trace, &verdict)) {
 		if (st->desk.capture)
 			outcome = dealbox_verdict_exact(verdict) ? DEALBOX_LEDGER_CAPTURED :
 				  DEALBOX_LEDGER_VOID;

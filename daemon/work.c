@@ -250,19 +250,27 @@ static const struct dealbox_pack *pack_of(const struct dealbox_deal *deal)
 	       dealbox_pack_bridge();
 }
 
-/* The deck lies sorted in the order of the cards' numbers, the spade ace is fed first. */
+/* Each deck lies sorted. */
 static int plan_sorted(struct dealbox_plan *plan, uint32_t id, const struct dealbox_deal *deal,
 		       const uint8_t *pockets)
 {
 	const struct dealbox_pack *pack = pack_of(deal);
 	uint8_t deck[64];
-	unsigned int card;
-	size_t count = 0;
+	size_t count = dealbox_pack_sorted(pack, deck);
 
-	for (card = 0; card < 64; card++)
-		if (pack->cards >> card & 1)
-			deck[count++] = card;
 	return dealbox_plan_by_position(plan, id, deal, pack, pockets, deck, count);
+}
+
+int work_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
+		struct dealbox_verdict **verdict)
+{
+	uint8_t deck[64];
+
+	if (plan->mode != DEALBOX_PLAN_BY_POSITION)
+		return dealbox_verify(plan, trace, verdict);
+	if (dealbox_pack_sorted(dealbox_pack_preferans(), deck) != plan->entries)
+		dealbox_pack_sorted(dealbox_pack_bridge(), deck);
+	return dealbox_verify_deck(plan, deck, trace, verdict);
 }
 
 int work_plan(struct service *s, const struct job *job, const struct copy *copy, uint32_t id,
@@ -420,7 +428,7 @@ int work_judge(struct service *s, const struct job *job, const char *machine, ui
 		return -EIO;
 	err = work_plan(s, job, &copy, dealt.found.plan, &plan);
 	if (!err)
-		err = dealbox_verify(&plan, *trace, verdict);
+		err = work_verify(&plan, *trace, verdict);
 	dealbox_plan_wipe(&plan);
 	if (err) {
 		dealbox_trace_free(*trace);

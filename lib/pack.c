@@ -18,6 +18,16 @@ const struct dealbox_pack *dealbox_pack_preferans(void)
 	return &packs[1];
 }
 
+size_t dealbox_pack_sorted(const struct dealbox_pack *pack, uint8_t deck[64])
+{
+	size_t count = 0;
+
+	for (uint8_t card = 0; card < 64; card++)
+		if (pack->cards >> card & 1)
+			deck[count++] = card;
+	return count;
+}
+
 const struct dealbox_pack *dealbox_pack_find(const char *name)
 {
 	for (size_t i = 0; i < sizeof(packs) / sizeof(*packs); i++)

@@ -31,6 +31,7 @@ struct card {
 /* What is known of the deal while the trace is gone through. */
 struct view {
 	const struct dealbox_plan *plan;
+	const uint8_t *deck;		/* by position: the card of each; NULL: not known */
 	struct dealbox_verdict *verdict;
 	uint32_t insertion;
 	bool started, done, removed;
@@ -80,8 +81,16 @@ static void differ_at(struct view *view, struct dealbox_difference difference,
 }
 
 /* Where the plan wants a card, DEALBOX_NONE = nowhere. */
-static uint8_t planned(const struct dealbox_plan *plan, uint8_t position, uint8_t card)
+static uint8_t planned(const struct view *view, uint8_t position, uint8_t card)
 {
+	const struct dealbox_plan *plan = view->plan;
+
+	/* that it was read says more than where it lay */
+	if (view->deck && card != DEALBOX_NONE) {
+		for (position = 0; position < plan->entries; position++)
+			if (view->deck[position] == card)
+				break;
+	}
 	switch (plan->mode) {
 	case DEALBOX_PLAN_BY_CARD:
 		return card < plan->entries ? plan->pocket[card] : DEALBOX_NONE;
@@ -327,7 +336,7 @@ static void judge_cards(struct view *view)
 	for (unsigned int i = 0; i < view->next; i++) {
 		const struct card *card = &view->cards[i];
 		struct dealbox_difference at = NOTHING(NOT_ROUTED);
-		uint8_t pocket = planned(view->plan, (uint8_t)i, card->card);
+		uint8_t pocket = planned(view, (uint8_t)i, card->card);
 
 		at.position = (uint8_t)i;
 		at.card = card->card;
@@ -424,14 +433,23 @@ static void judge_counts(struct view *view)
 int dealbox_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
 		   struct dealbox_verdict **out)
 {
-	struct view view = { .plan = plan, .insertion = dealbox_trace_insertion(trace) };
+	return dealbox_verify_deck(plan, NULL, trace, out);
+}
+
+int dealbox_verify_deck(const struct dealbox_plan *plan, const uint8_t *deck,
+			const struct dealbox_trace *trace, struct dealbox_verdict **out)
+{
+	struct view view = {
+		.plan = plan, .deck = deck, .insertion = dealbox_trace_insertion(trace),
+	};
 	struct dealbox_verdict *verdict;
 	const struct dealbox_event *event;
 
 	*out = NULL;
 	if (plan->mode < DEALBOX_PLAN_BY_CARD || plan->mode > DEALBOX_PLAN_CAPTURE ||
 	    !plan->entries || plan->entries > DEALBOX_MAX_ENTRIES ||
-	    plan->plan_id == DEALBOX_PLAN_NONE)
+	    plan->plan_id == DEALBOX_PLAN_NONE ||
+	    (deck && plan->mode != DEALBOX_PLAN_BY_POSITION))
 		return -EINVAL;
 	verdict = calloc(1, sizeof(*verdict));
 	if (!verdict)

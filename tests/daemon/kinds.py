@@ -122,6 +122,23 @@ def test_a_sorted_deck_is_dealt_by_position(w):
     assert [set(pocket) for pocket in lay['pockets'][:4]] == w.deals[1], lay
 
 
+def test_a_deck_that_is_not_sorted_is_seen_where_the_cards_are_read(w):
+    """The machine counts, and reads all the same: what it has read goes before what should have been."""
+    only(w, 'CARDS')
+    w.tell('CARDS', 'operator on')
+    number, _ = w.add_set('unsorted')
+    path = w.add_job(number, [2], automatic_start=True, replay=True, by_position=True)
+    verdicts = len([r for r in w.records() if r['record'] == 'verdict'])
+    wait('the verdict', lambda: w.answer() or len([r for r in w.records() if r['record'] == 'verdict']) > verdicts)
+    assert [r for r in w.records() if r['record'] == 'verdict'][-1]['outcome'] == 'differs'
+    assert 'board 2, copy 1: not an exact duplicate' in w.log() and w.job(path)['Recorded'] == 0
+    assert not re.search('[0-9AKQJTakqjt][♠♥♦♣]', w.log())
+    w.object(path, 'Job').Cancel()
+    w.tell('CARDS', 'remove')
+    w.tell('CARDS', 'empty')
+    w.tell('CARDS', 'hopper fill')
+
+
 def feed(w, cards):
     """A pocket's cards, put in together: the machine does not feed while the cover is open."""
     w.tell('CARDS', 'cover open')

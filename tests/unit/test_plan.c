@@ -81,6 +81,22 @@ static void by_position(void **state)
 						  NULL, deck, 52), -EINVAL);
 }
 
+static void a_sorted_deck(void **state)
+{
+	uint8_t deck[64];
+
+	(void)state;
+	assert_int_equal(dealbox_pack_sorted(dealbox_pack_bridge(), deck), 52);
+	for (uint8_t i = 0; i < 52; i++)
+		assert_int_equal(deck[i], i);
+	/* from the spade ace to the club seven */
+	assert_int_equal(dealbox_pack_sorted(dealbox_pack_preferans(), deck), 32);
+	assert_int_equal(deck[0], 0);
+	assert_int_equal(deck[7], 7);
+	assert_int_equal(deck[8], 13);
+	assert_int_equal(deck[31], 46);
+}
+
 static void preferans_leaves_the_small_cards_out(void **state)
 {
 	dealbox_cards left = DEALBOX_PACK_PREFERANS;
@@ -132,6 +148,7 @@ int main(void)
 		cmocka_unit_test(by_card),
 		cmocka_unit_test(in_another_pocket_order),
 		cmocka_unit_test(by_position),
+		cmocka_unit_test(a_sorted_deck),
 		cmocka_unit_test(preferans_leaves_the_small_cards_out),
 		cmocka_unit_test(what_cannot_be_dealt_is_refused),
 	};

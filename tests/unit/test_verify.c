@@ -109,7 +109,8 @@ static void exact_run(struct run *run, bool sensors)
 	number(run);
 }
 
-static struct dealbox_verdict *judge(const struct run *run)
+/* deck NULL: as dealbox_verify() */
+static struct dealbox_verdict *judge_deck(const struct run *run, const uint8_t *deck)
 {
 	struct dealbox_trace *trace = dealbox_trace_new(INSERTION);
 	struct dealbox_verdict *verdict;
@@ -117,9 +118,15 @@ static struct dealbox_verdict *judge(const struct run *run)
 	assert_non_null(trace);
 	for (size_t i = 0; i < run->count; i++)
 		assert_true(dealbox_trace_add(trace, &run->events[i]) >= 0);
-	assert_int_equal(dealbox_verify(&run->plan, trace, &verdict), 0);
+	assert_int_equal(deck ? dealbox_verify_deck(&run->plan, deck, trace, &verdict) :
+			 dealbox_verify(&run->plan, trace, &verdict), 0);
 	dealbox_trace_free(trace);
 	return verdict;
+}
+
+static struct dealbox_verdict *judge(const struct run *run)
+{
+	return judge_deck(run, NULL);
 }
 
 static bool is_exact(const struct run *run)
@@ -665,6 +672,57 @@ static void by_position_without_reader(void **state)
 	assert_true(differs(&run, DEALBOX_DIFFERENCE_COUNT));
 }
 
+/* By position, and the cards are read all the same: they tell whether the deck lay as it should. */
+static void by_position_with_reader(void **state)
+{
+	struct dealbox_verdict *verdict;
+	struct dealbox_trace *trace;
+	struct dealbox_deal deal;
+	uint8_t deck[64], first;
+	struct run run;
+	size_t i;
+
+	(void)state;
+	exact_run(&run, true);
+	random_deal(&deal);
+	dealbox_pack_sorted(dealbox_pack_bridge(), deck);
+	assert_int_equal(dealbox_plan_by_position(&run.plan, PLAN_ID, &deal,
+			 dealbox_pack_bridge(), NULL, deck, 52), 0);
+	for (i = 0; i < run.count; i++) {
+		if (run.events[i].pocket != DEALBOX_NONE)
+			run.events[i].pocket = run.plan.pocket[run.events[i].position];
+		if (run.events[i].card != DEALBOX_NONE)
+			run.events[i].card = deck[run.events[i].position];
+	}
+	verdict = judge_deck(&run, deck);
+	assert_true(dealbox_verdict_exact(verdict));
+	assert_true(dealbox_verdict_identified(verdict));
+	dealbox_verdict_free(verdict);
+
+	/* the first card lay below the next one that goes elsewhere */
+	for (first = 1; run.plan.pocket[first] == run.plan.pocket[0]; first++)
+		;
+	for (i = 0; i < run.count; i++)
+		if (run.events[i].card == deck[0] || run.events[i].card == deck[first])
+			run.events[i].card = (uint8_t)(deck[0] + deck[first] - run.events[i].card);
+	verdict = judge_deck(&run, deck);
+	assert_int_equal(dealbox_verdict_count(verdict), 2);
+	assert_int_equal(find(verdict, DEALBOX_DIFFERENCE_WRONG_POCKET)->card, deck[first]);
+	dealbox_verdict_free(verdict);
+
+	/* a card that is not of the pack */
+	i = nth(&run, DEALBOX_EV_CARD_READ, 5);
+	run.events[i].card = DEALBOX_CARD_JOKER1;
+	verdict = judge_deck(&run, deck);
+	find(verdict, DEALBOX_DIFFERENCE_CARD_FOREIGN);
+	dealbox_verdict_free(verdict);
+	/* a deck says nothing of any other plan */
+	run.plan.mode = DEALBOX_PLAN_BY_CARD;
+	trace = dealbox_trace_new(INSERTION);
+	assert_int_equal(dealbox_verify_deck(&run.plan, deck, trace, &verdict), -EINVAL);
+	dealbox_trace_free(trace);
+}
+
 static void a_capture(void **state)
 {
 	struct run run;
@@ -711,6 +769,7 @@ int main(void)
 		cmocka_unit_test(an_unfinished_deal),
 		cmocka_unit_test(cards_for_another_insertion),
 		cmocka_unit_test(by_position_without_reader),
+		cmocka_unit_test(by_position_with_reader),
 		cmocka_unit_test(a_capture),
 		cmocka_unit_test(no_plan_no_verdict),
 	};

@@ -3,6 +3,8 @@
 #ifndef DEALBOX_PACK_H
 #define DEALBOX_PACK_H
 
+#include <stddef.h>
+
 #include <dealbox/card.h>
 
 #ifdef __cplusplus
@@ -21,6 +23,12 @@ DEALBOX_API const struct dealbox_pack *dealbox_pack_bridge(void);
 
 /* Preferans: 32 cards, three hands of 10 and, as hand 3, the talon of 2. Static. */
 DEALBOX_API const struct dealbox_pack *dealbox_pack_preferans(void);
+
+/*
+ * The cards as they lie in a sorted deck, the first to be fed in front: spades from the ace down,
+ * hearts, diamonds, clubs. How many there are.
+ */
+DEALBOX_API size_t dealbox_pack_sorted(const struct dealbox_pack *pack, uint8_t deck[64]);
 
 /* The pack of that name, NULL if there is none. Static. */
 DEALBOX_API const struct dealbox_pack *dealbox_pack_find(const char *name);

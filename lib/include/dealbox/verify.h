@@ -77,6 +77,15 @@ DEALBOX_API int dealbox_verify(const struct dealbox_plan *plan,
 			       const struct dealbox_trace *trace,
 			       struct dealbox_verdict **out);
 
+/*
+ * The same for a plan by position, of which is known how the deck should have lain: deck has the
+ * card of each position of the plan. A machine may read the cards all the same; then each must
+ * lie in the pocket that was planned for it, wherever in the deck it was.
+ */
+DEALBOX_API int dealbox_verify_deck(const struct dealbox_plan *plan, const uint8_t *deck,
+				    const struct dealbox_trace *trace,
+				    struct dealbox_verdict **out);
+
 /* Wipes and frees it. NULL is allowed. */
 DEALBOX_API void dealbox_verdict_free(struct dealbox_verdict *verdict);
 
