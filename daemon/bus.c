@@ -901,8 +901,8 @@ static const sd_bus_vtable manager_vtable[] = {
 	SD_BUS_METHOD_WITH_NAMES("GetSet", "t", SD_BUS_PARAM(set), "h", SD_BUS_PARAM(file),
 				 reveal_set_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("GetTraces", "tu", SD_BUS_PARAM(job) SD_BUS_PARAM(board),
-				 "hs" "a(uusuuu)", SD_BUS_PARAM(events) SD_BUS_PARAM(pockets)
-				 SD_BUS_PARAM(insertions),
+				 "hss" "a(uusuuu)", SD_BUS_PARAM(events) SD_BUS_PARAM(how)
+				 SD_BUS_PARAM(pockets) SD_BUS_PARAM(insertions),
 				 reveal_traces_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Stop", "", "", stop_all, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END

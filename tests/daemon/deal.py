@@ -6,7 +6,7 @@ import re
 import signal
 import sys
 
-from harness import World, ends, tests_in, tests_of, until, wait
+from harness import World, ends, swap_deals, tests_in, tests_of, until, wait
 
 dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
 FIRST = '/io/dealbox1/machine/FIRST'
@@ -213,15 +213,7 @@ def test_service_that_ends_is_status_3_and_it_goes_on_later(w):
 
 def test_certificates_are_made_of_the_record(w):
     """Also of boards that were dealt while nobody looked; and they are proven without a trace leaving the service."""
-    folder = w.dir + '/tournament/'
-    club, pc, rr1 = folder + 'club', folder + 'pc', folder + 'rr1.pbn'
-    os.mkdir(folder)
-    for words in [['square', 'new', club, '--title', 'T', '--info', 'I', '--phase', '2:1-2,3-4:rr#:Round #'],
-                  ['certificate', 'new-key', folder + 'key'], ['certificate', 'manifest', club, '-k', folder + 'key'],
-                  ['square', 'value', club, '7'], ['square', 'deal', club, '-P', '1', '-s', '1', '-d', folder],
-                  ['certificate', 'begin', pc, club + '.manifest']]:
-        result = w.command(*words)
-        assert result.returncode == 0, (words, result)
+    club, pc, rr1 = w.tournament()
     result = w.command('deal', '--certify', pc, set_file)
     assert result.returncode == 2 and not w.command('jobs').stdout.count(' open '), result
     w.tell('FIRST', 'operator off')
@@ -285,10 +277,7 @@ def test_what_machines_reported_is_judged_again(w):
     assert result.returncode == 2 and 'cannot record to' in result.stderr, result
     # it is no proof of another deal
     other = w.dir + '/other14.pbn'
-    with open(set_file) as text, open(other, 'w') as out:
-        pbn = text.read()
-        ours, next_one = [re.search(r'\[Board "%d"\].*?(\[Deal ".*?"\])' % board, pbn, re.S)[1] for board in (14, 15)]
-        out.write(pbn.replace(ours, '\0').replace(next_one, ours).replace('\0', next_one))
+    swap_deals(set_file, other, (14, 15))
     result = w.command('verify', other, file)
     assert result.returncode == 1 and 'board 14' in result.stdout, result
 

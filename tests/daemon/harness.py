@@ -91,6 +91,14 @@ def read_pbn(path):
     return deals
 
 
+def swap_deals(path, other, boards):
+    """Writes the file once more, where these two boards have each other's deal."""
+    with open(path) as file, open(other, 'w') as out:
+        pbn = file.read()
+        first, second = [re.search(r'\[Board "%d"\].*?(\[Deal ".*?"\])' % board, pbn, re.S)[1] for board in boards]
+        out.write(pbn.replace(first, '\0').replace(second, first).replace('\0', second))
+
+
 def agree(records, account, deals):
     """
     The ledger, and what lay in the boards that were taken out: (machine, insertion) -> record.
@@ -297,6 +305,19 @@ class World:
         """A dealbox that runs: lines of its standard output can be read, keys be pressed."""
         return self.spawn([self.dealbox, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, bufsize=1)
+
+    def tournament(self):
+        """A tournament whose first session can be certified: its name, the folder of this PC, the deal file."""
+        folder = self.dir + '/tournament/'
+        club, pc, rr1 = folder + 'club', folder + 'pc', folder + 'rr1.pbn'
+        os.mkdir(folder)
+        for words in [['square', 'new', club, '--title', 'T', '--info', 'I', '--phase', '2:1-2,3-4:rr#:Round #'],
+                      ['certificate', 'new-key', folder + 'key'], ['certificate', 'manifest', club, '-k', folder + 'key'],
+                      ['square', 'value', club, '7'], ['square', 'deal', club, '-P', '1', '-s', '1', '-d', folder],
+                      ['certificate', 'begin', pc, club + '.manifest']]:
+            result = self.command(*words)
+            assert result.returncode == 0, (words, result)
+        return club, pc, rr1
 
     def dealbox_ledger(self, *command):
         return self.command('ledger', *command, '-l', self.ledger)

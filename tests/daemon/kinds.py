@@ -9,7 +9,7 @@ import sys
 
 import dbus
 
-from harness import RANKS, SUITS, World, ends, read_pbn, tests_in, tests_of, until, wait
+from harness import RANKS, SUITS, World, ends, read_pbn, swap_deals, tests_in, tests_of, until, wait
 
 dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
 MACHINES = '/io/dealbox1/machine/'
@@ -103,7 +103,7 @@ def test_skip_and_redeal(w):
     w.deal(path)
 
 
-def test_a_sorted_deck_is_dealt_by_position(w):
+def test_a_sorted_deck_is_begun_position(w):
     """On a machine that cannot read; each board waits for somebody to say that the deck is sorted."""
     only(w, 'COUNTS')
     number, _ = w.add_set('sorted')
@@ -122,6 +122,51 @@ def test_a_sorted_deck_is_dealt_by_position(w):
     assert [set(pocket) for pocket in lay['pockets'][:4]] == w.deals[1], lay
 
 
+def feed(w, cards, serial='CARDS'):
+    """Cards, put in together, the first on top: the machine does not feed while the cover is open."""
+    w.tell(serial, 'cover open')
+    for n in reversed(range(0, len(cards), 5)):
+        w.tell(serial, 'hopper top ' + ' '.join(cards[n:n + 5]))
+    w.tell(serial, 'cover close')
+
+
+def test_what_was_counted_is_judged_again(w):
+    """By its traces and by a certificate: if the deck was sorted, and only where the trace says that it should be."""
+    only(w, 'COUNTS')
+    club, pc, rr1 = w.tournament()
+    w.tell('COUNTS', 'remove')
+    feed(w, CARDS, 'COUNTS')
+    begun = w.begin('deal', '-m', 'COUNTS', '--how', 'by-position,reversed-pockets', '--boards', '1', '--certify', pc,
+                       '--session', 'counted', rr1)
+    w.tell('COUNTS', 'insert')
+    until(begun, '[Pp]ress start to deal board 1')
+    begun.stdin.write('\n')
+    begun.stdin.flush()
+    ends(begun, 0, 'board 1: exact duplicate .*if the deck was in order')
+    job = max(w.objects('Job'), key=lambda path: int(path.rsplit('/')[-1])).rsplit('/', 1)[1]
+    file = w.dir + '/counted.trace'
+    assert w.command('ledger', 'traces', job, file).returncode == 0
+    result = w.command('verify', rr1, file)
+    assert result.returncode == 0 and 'cards not read, if the deck was in order' in result.stdout, result
+    other = w.dir + '/other1.pbn'
+    swap_deals(rr1, other, (1, 2))
+    result = w.command('verify', other, file)
+    assert result.returncode == 1 and 'not an exact duplicate' in result.stdout, result
+    assert w.command('certificate', 'open', pc).returncode == 0
+    prove = ['certificate', 'verify', club + '.manifest', pc + '/certificates', rr1, '--traces']
+    result = w.command(*prove, file)
+    assert '1 boards are proven, 0 are not' in result.stdout and 'board 1 copy 1' in result.stdout and \
+        'NOT PROVEN' not in result.stdout, result
+    # it does not say how the deck should have lain
+    with open(file) as text, open(w.dir + '/mute.trace', 'w') as out:
+        out.write(text.read().replace('"how":"by-position",', ''))
+    result = w.command('verify', rr1, w.dir + '/mute.trace')
+    assert result.returncode == 2 and 'does not say that their deck was sorted' in result.stderr and \
+        'dealbox ledger traces' in result.stderr and not result.stdout, result
+    result = w.command(*prove, w.dir + '/mute.trace')
+    assert result.returncode == 1 and 'does not say that their deck was sorted' in result.stdout, result
+
+
 def test_a_deck_that_is_not_sorted_is_seen_where_the_cards_are_read(w):
     """The machine counts, and reads all the same: what it has read goes before what should have been."""
     only(w, 'CARDS')
@@ -137,14 +182,6 @@ def test_a_deck_that_is_not_sorted_is_seen_where_the_cards_are_read(w):
     w.tell('CARDS', 'remove')
     w.tell('CARDS', 'empty')
     w.tell('CARDS', 'hopper fill')
-
-
-def feed(w, cards):
-    """A pocket's cards, put in together: the machine does not feed while the cover is open."""
-    w.tell('CARDS', 'cover open')
-    for n in range(0, len(cards), 5):
-        w.tell('CARDS', 'hopper top ' + ' '.join(cards[n:n + 5]))
-    w.tell('CARDS', 'cover close')
 
 
 def refuses(job, text):
@@ -201,6 +238,10 @@ def test_an_original_is_captured_and_copied(w):
     job = w.object(path, 'Job')
     number, boards = job.MakeSet('copies')
     assert boards == 1
+    # what was read there was not dealt there
+    assert w.command('ledger', 'traces', path.rsplit('/', 1)[1], w.dir + '/capture.trace').returncode == 0
+    result = w.command('verify', set_file, w.dir + '/capture.trace')
+    assert result.returncode == 2 and 'board 9 was read there, and not dealt' in result.stderr, result
     # and its copies are the original, by the machine's own account
     w.deals[9] = [{CARDS.index(card) for card in hand} for hand in hands]
     w.tell('CARDS', 'remove')

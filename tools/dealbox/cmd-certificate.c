@@ -257,24 +257,27 @@ static bool trace_keep(void *context, const struct tracefile_head *head,
 	return true;
 }
 
-/* Is the verdict of the certificate the one that follows from plan and trace? */
-static bool verdict_follows(const struct dealbox_certificate *c, const struct recorded *recorded,
-			    const struct dealbox_deal *deal)
+/* NULL: the verdict of the certificate is the one that follows from plan and trace; or why that is not known. */
+static const char *verdict_follows(const struct dealbox_certificate *c, const struct recorded *recorded,
+				   const struct dealbox_deal *deal)
 {
 	struct dealbox_verdict *verdict = NULL;
 	uint8_t pockets[DEALBOX_HANDS];
-	struct dealbox_plan plan;
 	bool same;
+	int ret;
 
-	same = !dealbox_pockets_parse(c->pockets, pockets) &&
-	       !dealbox_plan_by_card(&plan, recorded->head.plan_id, deal, dealbox_pack_bridge(), pockets) &&
-	       !dealbox_verify(&plan, recorded->trace, &verdict) &&
-	       dealbox_verdict_exact(verdict) == c->exact &&
+	ret = dealbox_pockets_parse(c->pockets, pockets);
+	if (!ret)
+		ret = tracefile_judge(&recorded->head, pockets, recorded->trace, deal, dealbox_pack_bridge(),
+				      &verdict);
+	if (ret == -ENODATA)
+		return "NOT PROVEN: the cards were counted, and the trace does not say that their deck was sorted; "
+		       "`dealbox ledger traces` writes it again";
+	same = !ret && dealbox_verdict_exact(verdict) == c->exact &&
 	       dealbox_verdict_basis(verdict) == c->basis &&
 	       dealbox_verdict_identified(verdict) == c->identified;
 	dealbox_verdict_free(verdict);
-	dealbox_plan_wipe(&plan);
-	return same;
+	return same ? NULL : "NOT PROVEN: the trace does not bear out the verdict";
 }
 
 /*
@@ -297,8 +300,7 @@ static const char *trace_verify(struct call *call, const struct dealbox_certific
 					       recorded->trace))
 			continue;
 		call->judged++;
-		return verdict_follows(c, recorded, deal) ? NULL :
-		       "NOT PROVEN: the trace does not bear out the verdict";
+		return verdict_follows(c, recorded, deal);
 	}
 	return given ? "NOT PROVEN: the machine reported something else than this trace" : NULL;
 }
@@ -515,7 +517,8 @@ const struct command cmd_certificate = {
 		 "after play, what opens them. verify MANIFEST CERTIFICATES DEALS...: say for every\n"
 		 "board whether its cards are the deal that was committed to; DEALS are files of\n"
 		 "sessions, or the .sqd with its .sqk beside it. Status 1: a board is not proven.\n"
-		 "With the traces of `dealbox deal --record` each verdict is judged again.\n"
+		 "With the traces of `dealbox deal --record`, or of `dealbox ledger traces`, each\n"
+		 "verdict is judged again.\n"
 		 "What this proves, and what not: docs/certificate.md.",
 	.options = certificate_options,
 	.run = certificate_run,

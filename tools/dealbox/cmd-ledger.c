@@ -347,7 +347,7 @@ static bool event_read(int fd, struct dealbox_event *event)
 }
 
 /* One insertion into the file: 1; 0: there is no more; or -errno. */
-static int trace_write(sd_bus_message *reply, int fd, const char *pockets, FILE *file)
+static int trace_write(sd_bus_message *reply, int fd, enum tracefile_how how, const char *pockets, FILE *file)
 {
 	uint32_t board, copy, insertion, plan, count, n;
 	struct dealbox_event event;
@@ -357,7 +357,7 @@ static int trace_write(sd_bus_message *reply, int fd, const char *pockets, FILE 
 	err = sd_bus_message_read(reply, "(uusuuu)", &board, &copy, &machine, &insertion, &plan, &count);
 	if (err <= 0)
 		return err;
-	tracefile_begin(file, board, copy, insertion, plan, pockets);
+	tracefile_begin(file, board, copy, insertion, plan, how, pockets);
 	for (n = 0; n < count && event_read(fd, &event); n++)
 		tracefile_event(file, &event);
 	explicit_bzero(&event, sizeof(event));
@@ -366,13 +366,16 @@ static int trace_write(sd_bus_message *reply, int fd, const char *pockets, FILE 
 
 static enum status traces_save(struct call *call, sd_bus_message *reply)
 {
-	const char *path = call->args->argv[2], *pockets;
+	const char *path = call->args->argv[2], *word, *pockets;
+	enum tracefile_how how;
 	unsigned int insertions = 0;
 	FILE *file;
 	int fd, err;
 	bool good;
 
-	err = sd_bus_message_read(reply, "hs", &fd, &pockets);
+	err = sd_bus_message_read(reply, "hss", &fd, &word, &pockets);
+	if (err >= 0 && !tracefile_how_parse(word, &how))
+		err = -EBADMSG;
 	if (err >= 0)
 		err = sd_bus_message_enter_container(reply, 'a', "(uusuuu)");
 	if (err >= 0 && sd_bus_message_at_end(reply, 0) > 0) {
@@ -382,7 +385,7 @@ static enum status traces_save(struct call *call, sd_bus_message *reply)
 	file = err < 0 ? NULL : tracefile_create(path, false);
 	if (err >= 0 && !file)
 		return STATUS_INPUT;
-	while (err >= 0 && (err = trace_write(reply, fd, pockets, file)) > 0)
+	while (err >= 0 && (err = trace_write(reply, fd, how, pockets, file)) > 0)
 		insertions++;
 	if (err < 0)
 		complain(NULL, "the answer of the service cannot be read: %s", strerror(-err));

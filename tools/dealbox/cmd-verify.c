@@ -7,10 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <dealbox/plan.h>
-#include <dealbox/trace.h>
-#include <dealbox/verify.h>
-
 #include "events.h"
 #include "setfile.h"
 #include "tool.h"
@@ -67,18 +63,14 @@ static int trace_judge(struct judge *judge, const struct dealbox_trace *trace)
 {
 	struct dealbox_verdict *verdict;
 	struct dealbox_board board;
-	struct dealbox_plan plan;
 	long index = dealbox_set_find(judge->set, judge->head.board);
 	int ret = index < 0 ? -ENOENT : dealbox_set_get(judge->set, (size_t)index, &board);
 
 	if (ret)
 		return ret;
-	ret = dealbox_plan_by_card(&plan, judge->head.plan_id, &board.deal,
-				   dealbox_set_pack(judge->set), judge->head.pockets);
+	ret = tracefile_judge(&judge->head, judge->head.pockets, trace, &board.deal,
+			      dealbox_set_pack(judge->set), &verdict);
 	dealbox_deal_wipe(&board.deal);
-	if (!ret)
-		ret = dealbox_verify(&plan, trace, &verdict);
-	dealbox_plan_wipe(&plan);
 	if (ret)
 		return ret;
 	verdict_say(judge, verdict);
@@ -102,6 +94,14 @@ static bool trace_take(void *context, const struct tracefile_head *head,
 	if (ret == -ENOENT)
 		complain("give the deal file that was dealt", "%s:%lu: board %u is not in the set",
 			 path, line, head->board);
+	else if (ret == -ENODATA)
+		complain("`dealbox ledger traces` writes it again, with how the deck should have lain",
+			 "%s:%lu: the machine counted the cards of board %u and did not read them, and the trace "
+			 "does not say that their deck was sorted", path, line, head->board);
+	else if (ret == -ENOTSUP)
+		complain("give the traces of the job that dealt its copies",
+			 "%s:%lu: this was a capture: board %u was read there, and not dealt", path, line,
+			 head->board);
 	else if (ret)
 		complain(NULL, "%s:%lu: cannot judge the trace: %s", path, line, strerror(-ret));
 	return !ret;
@@ -146,9 +146,11 @@ const struct command cmd_verify = {
 	.name = "verify",
 	.operands = "FILE TRACE...",
 	.summary = "Judge recorded traces by the deals that they were to be",
-	.about = "FILE is a deal file, each TRACE what `dealbox deal --record` wrote. For each\n"
-		 "insertion it says whether what lies in the board is an exact duplicate, or what\n"
-		 "differs. The exit status is 0 when all are exact, 1 when one is not.",
+	.about = "FILE is a deal file, each TRACE what `dealbox deal --record` or, of what the service\n"
+		 "dealt, `dealbox ledger traces` wrote. For each insertion it says whether what lies\n"
+		 "in the board is an exact duplicate, or what differs. Where cards were counted and\n"
+		 "not read (`--how by-position`), it is one if the deck was sorted. The exit status\n"
+		 "is 0 when all are exact, 1 when one is not.",
 	.options = verify_options,
 	.run = verify_run,
 };

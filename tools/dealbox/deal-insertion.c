@@ -328,7 +328,7 @@ enum end insertion_deal(struct run *run, uint32_t insertion)
 	if (end == END_READY) {
 		run->told[0] = '\0';
 		tracefile_begin(run->record, run->item->board, run->item->copy, insertion,
-				run->plan.plan_id, "NESW");
+				run->plan.plan_id, TRACEFILE_BY_CARD, "NESW");
 		progress_show(run);
 		end = insertion_follow(run, &trace);
 		progress(NULL);

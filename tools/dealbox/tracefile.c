@@ -33,8 +33,26 @@ static void line_write(FILE *file, struct json_object *object)
 	json_object_put(object);
 }
 
+static const char *const hows[TRACEFILE_HOWS] = {
+	[TRACEFILE_BY_CARD] = "by-card", [TRACEFILE_BY_POSITION] = "by-position",
+	[TRACEFILE_CAPTURE] = "capture",
+};
+
+const char *tracefile_how_name(enum tracefile_how how)
+{
+	return hows[how];
+}
+
+bool tracefile_how_parse(const char *word, enum tracefile_how *how)
+{
+	for (*how = 0; *how < TRACEFILE_HOWS; ++*how)
+		if (!strcmp(word, hows[*how]))
+			return true;
+	return false;
+}
+
 void tracefile_begin(FILE *file, uint32_t board, uint32_t copy, uint32_t insertion,
-		     uint32_t plan_id, const char *pockets)
+		     uint32_t plan_id, enum tracefile_how how, const char *pockets)
 {
 	struct json_object *object;
 
@@ -46,6 +64,8 @@ void tracefile_begin(FILE *file, uint32_t board, uint32_t copy, uint32_t inserti
 	json_add_number(object, "copy", copy);
 	json_add_number(object, "insertion", insertion);
 	json_add_number(object, "plan_id", plan_id);
+	if (how != TRACEFILE_BY_CARD)
+		json_add_text(object, "how", tracefile_how_name(how));
 	if (strcmp(pockets, "NESW"))
 		json_add_text(object, "pockets", pockets);
 	line_write(file, object);
@@ -70,6 +90,7 @@ static int line_parse(const char *line, struct tracefile_head *head, struct deal
 {
 	struct json_object *object = json_tokener_parse(line);
 	const char *name = json_get_text(object, "name"), *pockets = json_get_text(object, "pockets");
+	const char *how = json_get_text(object, "how");
 	int ret = -1;
 
 	if (name && strcmp(name, "trace"))
@@ -78,6 +99,7 @@ static int line_parse(const char *line, struct tracefile_head *head, struct deal
 		 json_get_number(object, "copy", &head->copy) &&
 		 json_get_number(object, "insertion", &head->insertion) &&
 		 json_get_number(object, "plan_id", &head->plan_id) &&
+		 tracefile_how_parse(how ? how : tracefile_how_name(TRACEFILE_BY_CARD), &head->how) &&
 		 !dealbox_pockets_parse(pockets ? pockets : "NESW", head->pockets))
 		ret = 1;
 	json_object_put(object);
@@ -154,4 +176,45 @@ bool tracefile_read(const char *path, tracefile_fn *take, void *context)
 	explicit_bzero(line, sizeof(line));
 	fclose(file);
 	return good;
+}
+
+/* Has the machine dealt without reading a single card? */
+static bool is_counted(const struct dealbox_trace *trace)
+{
+	const struct dealbox_event *event;
+	bool counted = false;
+	size_t n;
+
+	for (n = 0; (event = dealbox_trace_get(trace, n)); n++) {
+		if (event->type != DEALBOX_EV_CARD_ROUTED)
+			continue;
+		if (event->card != DEALBOX_NONE)
+			return false;
+		counted = true;
+	}
+	return counted;
+}
+
+int tracefile_judge(const struct tracefile_head *head, const uint8_t pockets[DEALBOX_HANDS],
+		    const struct dealbox_trace *trace, const struct dealbox_deal *deal,
+		    const struct dealbox_pack *pack, struct dealbox_verdict **verdict)
+{
+	const bool sorted = head->how == TRACEFILE_BY_POSITION;
+	struct dealbox_plan plan;
+	uint8_t deck[64];
+	size_t count;
+	int ret;
+
+	if (head->how == TRACEFILE_CAPTURE)
+		return -ENOTSUP;
+	if (!sorted && is_counted(trace))
+		return -ENODATA;
+	count = dealbox_pack_sorted(pack, deck);
+	ret = sorted ? dealbox_plan_by_position(&plan, head->plan_id, deal, pack, pockets, deck, count) :
+	      dealbox_plan_by_card(&plan, head->plan_id, deal, pack, pockets);
+	if (!ret)
+		ret = sorted ? dealbox_verify_deck(&plan, deck, trace, verdict) :
+		      dealbox_verify(&plan, trace, verdict);
+	dealbox_plan_wipe(&plan);
+	return ret;
 }
