@@ -7,6 +7,8 @@ import ctypes
 import glob
 import os
 import re
+import shlex
+import shutil
 import sys
 
 from harness import World, tests_in, tests_of, wait
@@ -221,10 +223,13 @@ with tests_in(world) as tap:
     world.udev = Udev()
     # what root may do to files is taken from it: it is to be refused as others are
     world.dealboxd = world.dir + '/dealboxd'
+    # LD_PRELOAD takes no path with a space
+    shutil.copy(count_scans, world.dir)
     with open(world.dealboxd, 'w', encoding='ascii') as script:
         script.write('#!/bin/sh\nSCANS=%s/scans LD_PRELOAD=libumockdev-preload.so.0:%s exec '
                      'setpriv --bounding-set=-dac_override,-dac_read_search %s "$@"\n' %
-                     (world.dir, count_scans, dealboxd))
+                     (world.dir, world.dir + '/' + os.path.basename(count_scans),
+                      shlex.quote(dealboxd)))
     os.chmod(world.dealboxd, 0o755)
     world.start()
     for test in tests_of(globals()):
