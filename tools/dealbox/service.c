@@ -241,9 +241,12 @@ struct json_object *service_changed(struct json_object *objects, sd_bus_message 
 const char *service_text(struct json_object *object, const char *name)
 {
 	struct json_object *value;
+	const char *text = NULL;
 
-	return json_object_object_get_ex(object, name, &value) && value ?
-	       json_object_get_string(value) : "";
+	/* without memory json-c has none for what is no string */
+	if (json_object_object_get_ex(object, name, &value))
+		text = json_object_get_string(value);
+	return text ? text : "";
 }
 
 int64_t service_number(struct json_object *object, const char *name)
