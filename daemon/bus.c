@@ -265,33 +265,33 @@ static int bad_set(const struct dealbox_report *report, sd_bus_error *error)
 	return sd_bus_error_set(error, ERROR("BadSet"), text);
 }
 
-static int add_boards(struct service *s, const struct dealbox_set *set, const char *session,
-		      uint64_t *number, sd_bus_error *error)
+/* The boards of a set, as the ledger wants them: wiped and freed by boards_free(). */
+static int boards_of(const struct dealbox_set *set, struct dealbox_ledger_board **boards, sd_bus_error *error)
 {
 	size_t count = dealbox_set_count(set), n;
-	struct dealbox_ledger_board *boards = calloc(count, sizeof(*boards));
-	struct dealbox_board board;
+	struct dealbox_board board = DEALBOX_BOARD_INIT;
 	int err = 0;
 
-	if (!boards)
+	*boards = calloc(count, sizeof(**boards));
+	if (!*boards)
 		return -ENOMEM;
 	for (n = 0; !err && n < count; n++) {
 		dealbox_set_get(set, n, &board);
-		boards[n].number = board.number;
-		boards[n].deal = board.deal;
+		(*boards)[n].number = board.number;
+		(*boards)[n].deal = board.deal;
 		if (!board.number || board.number > BOARD_MAX)
 			err = sd_bus_error_setf(error, ERROR("BadSet"), "deal %zu has no number from 1 "
 						"to %d", n + 1, BOARD_MAX);
 	}
-	if (!err) {
-		err = dealbox_ledger_add_set(s->ledger, session, boards, count, number, NULL);
-		if (err)
-			err = ledger_error(s, err, error);
-	}
-	sodium_memzero(&board, sizeof(board));
-	sodium_memzero(boards, count * sizeof(*boards));
-	free(boards);
+	dealbox_deal_wipe(&board.deal);
 	return err;
+}
+
+static void boards_free(struct dealbox_ledger_board *boards, size_t count)
+{
+	if (boards)
+		sodium_memzero(boards, count * sizeof(*boards));
+	free(boards);
 }
 
 /* It will stand on terminals. */
@@ -306,21 +306,19 @@ static bool is_name(const char *text)
 	return n && n < 128;
 }
 
-static int add_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
+/* The boards of a file of deals: of any format, and without a problem. boards_free() in any case. */
+static int read_boards(int fd, const char *pack, struct dealbox_ledger_board **boards, size_t *count,
+		       sd_bus_error *error)
 {
 	struct dealbox_report *report = dealbox_report_new();
 	struct dealbox_set *set = NULL;
-	const char *session, *pack;
 	uint8_t *data = NULL;
-	uint64_t number;
 	size_t size = 0;
-	int fd, err;
+	int err = 0;
 
-	err = sd_bus_message_read(m, "hss", &fd, &session, &pack);
-	if (err >= 0 && !is_name(session))
-		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "the name of a session has 1 to "
-				       "127 bytes, and no control characters");
-	if (err >= 0 && *pack && !dealbox_pack_find(pack))
+	*boards = NULL;
+	*count = 0;
+	if (*pack && !dealbox_pack_find(pack))
 		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "there is no such pack");
 	if (err >= 0)
 		err = read_file(fd, &data, &size, error);
@@ -334,10 +332,10 @@ static int add_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	     dealbox_set_check(set, report) || dealbox_report_found(report, DEALBOX_PROBLEM) ||
 	     !dealbox_set_count(set)))
 		err = bad_set(report, error);
-	if (err >= 0)
-		err = add_boards(s, set, session, &number, error);
-	if (err >= 0)
-		err = sd_bus_reply_method_return(m, "tu", number, (uint32_t)dealbox_set_count(set));
+	if (err >= 0) {
+		*count = dealbox_set_count(set);
+		err = boards_of(set, boards, error);
+	}
 	if (data)
 		sodium_memzero(data, size);
 	free(data);
@@ -345,7 +343,62 @@ static int add_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	dealbox_report_free(report);
 	return err;
 }
+
+static int add_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct dealbox_ledger_board *boards = NULL;
+	const char *session, *pack;
+	size_t count = 0;
+	uint64_t number;
+	int fd, err;
+
+	err = sd_bus_message_read(m, "hss", &fd, &session, &pack);
+	if (err >= 0 && !is_name(session))
+		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "the name of a session has 1 to "
+				       "127 bytes, and no control characters");
+	if (err >= 0)
+		err = read_boards(fd, pack, &boards, &count, error);
+	if (err >= 0) {
+		err = dealbox_ledger_add_set(s->ledger, session, boards, count, &number, NULL);
+		err = err ? ledger_error(s, err, error) :
+			    sd_bus_reply_method_return(m, "tu", number, (uint32_t)count);
+	}
+	boards_free(boards, count);
+	return err;
+}
 METHOD(add_set, "deal")
+
+static int append_set(uint64_t set, void *context)
+{
+	int err = append_number(context, 't', set);
+
+	return err < 0 ? err : 0;
+}
+
+/* Which sets of the ledger are these deals, for whatever session? Nothing is added. */
+static int find_sets(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct dealbox_ledger_board *boards = NULL;
+	sd_bus_message *reply = NULL;
+	const char *pack;
+	size_t count = 0;
+	int fd, err;
+
+	err = sd_bus_message_read(m, "hs", &fd, &pack);
+	if (err >= 0)
+		err = read_boards(fd, pack, &boards, &count, error);
+	if (err >= 0)
+		err = sd_bus_message_new_method_return(m, &reply);
+	if (err >= 0)
+		err = sd_bus_message_open_container(reply, 'a', "t");
+	if (err >= 0 && dealbox_ledger_find_sets(s->ledger, boards, count, append_set, reply))
+		err = ledger_error(s, -EIO, error);
+	boards_free(boards, count);
+	if (err >= 0)
+		err = sd_bus_message_close_container(reply);
+	return send_reply(reply, err);
+}
+METHOD(find_sets, "deal")
 
 /* Which boards has a set of the ledger? */
 static int set_boards(sd_bus_message *m, struct service *s, sd_bus_error *error)
@@ -896,6 +949,8 @@ static const sd_bus_vtable manager_vtable[] = {
 	SD_BUS_METHOD_WITH_NAMES("AddCapture", "aua{sv}", SD_BUS_PARAM(boards)
 				 SD_BUS_PARAM(options), "o", SD_BUS_PARAM(job), add_capture_call,
 				 SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("FindSets", "hs", SD_BUS_PARAM(file) SD_BUS_PARAM(pack), "at",
+				 SD_BUS_PARAM(sets), find_sets_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("GetBoards", "t", SD_BUS_PARAM(set), "au", SD_BUS_PARAM(boards),
 				 set_boards_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("GetSet", "t", SD_BUS_PARAM(set), "h", SD_BUS_PARAM(file),

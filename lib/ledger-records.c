@@ -331,6 +331,21 @@ static bool next_row(struct dealbox_ledger *l, sqlite3_stmt *stmt, const char *d
 	return false;
 }
 
+int dealbox_ledger_find_sets(struct dealbox_ledger *l, const struct dealbox_ledger_board *boards,
+			     size_t count, int (*each)(uint64_t set, void *context), void *context)
+{
+	uint8_t digest[32];
+	sqlite3_stmt *stmt;
+	int err = 0;
+
+	set_digest(l, boards, count, digest);
+	stmt = ledger_query(l, "SELECT seq FROM sets WHERE digest = ? ORDER BY seq DESC", "b", digest,
+			    sizeof(digest));
+	while (next_row(l, stmt, "reading sets", &err))
+		err = each((uint64_t)sqlite3_column_int64(stmt, 0), context);
+	return err;
+}
+
 #define SQL_JOBS \
 	"SELECT j.seq, coalesce(j.set_seq, 0), j.at, coalesce(s.session, ''), j.options, j.copies, " \
 	" coalesce((SELECT a.value FROM acts a WHERE a.job = j.seq AND a.act = 6 " \

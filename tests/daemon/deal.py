@@ -239,10 +239,41 @@ def test_certificates_are_made_of_the_record(w):
         text = file.read()
     assert text.count('\nverdict exact\n') == text.count('\npockets WSEN\n') == 3, text
     assert text.count('\nmachine FIRST\n') == text.count('\nbasis sensors\ncards read\n') == 3, text
-    ends(w.begin('deal', '--certify', pc, '--boards', '2', rr1), 0)
+    # done while nobody looked, and the service and the machine were switched off since
+    w.tell('FIRST', 'operator off')
+    w.tell('FIRST', 'remove')
+    deal = w.begin('deal', '--certify', pc, '--boards', '2', '--copies', '2', rr1)
+    until(deal, 'Put in the empty board 2')
+    w.tell('FIRST', 'insert')
+    until(deal, 'board 2, copy 1: exact', True)
+    deal.send_signal(signal.SIGINT)
+    ends(deal, 1, 'is paused')
+    path = newest(w)
+    with open(pc + '/certificates') as file:
+        before = file.read().count('\nverdict exact\n')
+    w.tell('FIRST', 'operator on')
+    assert before == 4 and w.command('resume', path.rsplit('/', 1)[1]).returncode == 0
+    w.deal(path)
+    assert w.stop() == 0
+    w.tell('FIRST', 'unplug')
+    w.start()
+    sets = len([r for r in w.records() if r['record'] == 'set'])
+    result = w.command('deal', '--resume', '--certify', pc, set_file)
+    assert result.returncode == 2, result
+    result = w.command('deal', '--resume', '--certify', pc, rr1)
+    assert result.returncode == 0 and 'is done: 1 boards are certified now, 1 were already' in result.stdout, result
+    again = w.command('deal', '--resume', '--certify', pc, '--json', rr1)
+    assert json.loads(again.stdout.splitlines()[-1])['now'] == 0 and again.returncode == 0, again
+    other = w.dir + '/tournament/rr2.pbn'
+    assert w.command('square', 'deal', club, '-P', '1', '-s', '2', '-d', os.path.dirname(rr1)).returncode == 0
+    result = w.command('deal', '--resume', '--certify', pc, other)
+    assert result.returncode == 2 and 'has no such job of these deals' in result.stderr, result
+    assert len([r for r in w.records() if r['record'] == 'set']) == sets
+    w.tell('FIRST', 'plug')
+    wait('the cable', lambda: FIRST in w.machines() and w.machines()[FIRST]['Present'])
     assert w.command('certificate', 'open', pc).returncode == 0
     result = w.command('certificate', 'verify', club + '.manifest', pc + '/certificates', rr1)
-    assert result.returncode == 0 and '4 boards are proven, 0 are not, 0 have no' in result.stdout, result
+    assert result.returncode == 0 and '5 boards are proven, 0 are not, 0 have no' in result.stdout, result
     # what was dealt and cannot be certified stops the job, and it is said
     deal = w.begin('deal', '--certify', pc, '--boards', '1', '--how', 'replay', '--session', 'x', rr1)
     ends(deal, 2, 'the opening is published', 'could not be certified')

@@ -383,6 +383,20 @@ static void test_made_by_halves(void **state)
 
 /* ---- sets ---------------------------------------------------------------- */
 
+struct sets {
+	uint64_t found[8];
+	size_t count;
+};
+
+static int note_set(uint64_t set, void *context)
+{
+	struct sets *sets = context;
+
+	assert_true(sets->count < 8);
+	sets->found[sets->count++] = set;
+	return 0;
+}
+
 static void test_set(void **state)
 {
 	struct folder *f = *state;
@@ -390,8 +404,11 @@ static void test_set(void **state)
 	struct dealbox_ledger_board boards[4], swap;
 	struct dealbox_deal deal;
 	uint64_t first, again, other;
+	struct sets sets = { { 0 } };
 
 	make_boards(boards, 4, 100);
+	assert_int_equal(dealbox_ledger_find_sets(l, boards, 4, note_set, &sets), 0);
+	assert_int_equal(sets.count, 0);
 	assert_int_equal(dealbox_ledger_add_set(l, "monday", boards, 4, &first, NULL), 0);
 	/* the order in which they come does not matter */
 	swap = boards[0];
@@ -401,6 +418,13 @@ static void test_set(void **state)
 	assert_int_equal(first, again);
 	assert_int_equal(dealbox_ledger_add_set(l, "tuesday", boards, 4, &other, NULL), 0);
 	assert_int_not_equal(first, other);
+	/* for any session, the newest first; not those that have some of the deals */
+	assert_int_equal(dealbox_ledger_find_sets(l, boards, 4, note_set, &sets), 0);
+	assert_int_equal(sets.count, 2);
+	assert_int_equal(sets.found[0], other);
+	assert_int_equal(sets.found[1], first);
+	assert_int_equal(dealbox_ledger_find_sets(l, boards, 3, note_set, &sets), 0);
+	assert_int_equal(sets.count, 2);
 	assert_int_equal(dealbox_ledger_add_set(l, "monday", boards, 3, &other, NULL), 0);
 	assert_int_not_equal(first, other);
 

@@ -86,12 +86,15 @@ static bool certify_one(struct job_certifier *c, sd_bus *bus, const char *job,
 	bool good;
 
 	snprintf(certificate->session, sizeof(certificate->session), "%s", c->session.file);
-	if (certifier_has(&c->certifier, certificate))
+	if (certifier_has(&c->certifier, certificate)) {
+		c->had++;
 		return true;
+	}
 	good = commit_ask(c, bus, job, certificate) &&
 	       !dealbox_set_get(c->set, (size_t)dealbox_set_find(c->set, certificate->board), &board) &&
 	       certifier_add(&c->certifier, certificate, &board.deal, NULL);
 	dealbox_deal_wipe(&board.deal);
+	c->added += good;
 	if (!good)
 		complain("mend that, and go on with --resume and --certify",
 			 "%s: board %u, copy %u could not be certified", c->certifier.folder,

@@ -16,6 +16,7 @@ struct job_certifier {
 	struct certifier certifier;
 	struct dealbox_square_session session;
 	const struct dealbox_set *set;		/* the caller's */
+	unsigned int added, had;		/* insertions: certified now, and before */
 };
 
 /*

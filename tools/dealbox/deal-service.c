@@ -95,6 +95,56 @@ static enum status set_add(struct follow *f, const struct dealbox_set *set, cons
 	return status;
 }
 
+/* Sets of the service. */
+struct alike {
+	uint64_t *sets;
+	size_t count;
+};
+
+/* The sets that the service has of these deals; the caller frees them. */
+static enum status sets_find(struct follow *f, const struct dealbox_set *set, struct alike *alike)
+{
+	enum status status = STATUS_DONE;
+	const void *sets = NULL;
+	struct request r;
+	int fd = set_seal(set), err;
+	size_t size = 0;
+
+	if (fd < 0)
+		return STATUS_INPUT;
+	err = request_manager(&r, f->bus, "FindSets");
+	if (err >= 0)
+		err = sd_bus_message_append(r.call, "hs", fd, "");
+	if (err >= 0)
+		err = request_send(&r);
+	if (err >= 0)
+		err = sd_bus_message_read_array(r.reply, 't', &sets, &size);
+	if (err >= 0 && size) {
+		alike->sets = malloc(size);
+		if (alike->sets)
+			memcpy(alike->sets, sets, size);
+		else
+			err = -ENOMEM;
+		alike->count = size / sizeof(*alike->sets);
+	}
+	if (err < 0)
+		status = service_error(&r, err);
+	close(fd);
+	request_end(&r);
+	return status;
+}
+
+/* Is the job made of one of them? */
+static bool is_alike(const struct alike *alike, struct json_object *job)
+{
+	size_t n;
+
+	for (n = 0; n < alike->count; n++)
+		if (alike->sets[n] == (uint64_t)service_number(job, "set"))
+			return true;
+	return false;
+}
+
 /* The words of --how, as options of AddJob. Boards start by themselves, as without the service. */
 static int append_how(sd_bus_message *m, const char *how)
 {
@@ -297,11 +347,73 @@ static enum status job_begin(struct follow *f, const struct dealbox_set *set)
 	return status == STATUS_DONE ? job_add(f, set, number) : status;
 }
 
+static bool is_over(struct json_object *job)
+{
+	return !strcmp(service_text(job, "state"), "done") || !strcmp(service_text(job, "state"), "cancelled");
+}
+
+static enum status certify_job(struct follow *f, struct json_object *job)
+{
+	struct job_certifier *c = ((const struct deal_follow *)f->context)->certifier;
+	struct json_object *object;
+
+	c->added = c->had = 0;
+	if (!job_certify(c, f->bus, service_text(job, "path")))
+		return STATUS_INPUT;
+	if (!f->json) {
+		say("job %lld is %s: %u boards are certified now, %u were already",
+		    (long long)service_number(job, "id"), service_text(job, "state"), c->added, c->had);
+		return STATUS_DONE;
+	}
+	object = json_object_new_object();
+	json_add_text(object, "event", "certified");
+	json_add_number(object, "job", service_number(job, "id"));
+	json_add_number(object, "now", c->added);
+	json_add_number(object, "before", c->had);
+	json_say(object);
+	return STATUS_DONE;
+}
+
+/*
+ * Nothing is left to be dealt of these deals, and what was is certified from the record. True: that
+ * was so, and *status says how it ended; false: a job of them is paused, and goes on.
+ */
+static bool certify_over(struct follow *f, const struct dealbox_set *set, enum status *status)
+{
+	struct alike alike = { 0 };
+	struct json_object *job;
+	bool paused = false;
+	size_t n, found = 0;
+
+	*status = sets_find(f, set, &alike);
+	for (n = 0; *status == STATUS_DONE && n < json_object_array_length(f->jobs); n++) {
+		job = json_object_array_get_idx(f->jobs, n);
+		if (!is_alike(&alike, job))
+			continue;
+		found += is_over(job);
+		paused |= !strcmp(service_text(job, "state"), "paused");
+	}
+	if (*status == STATUS_DONE && !paused && !found) {
+		complain("`dealbox jobs` lists those that it has: give the file of one that is done, cancelled or "
+			 "paused", "the service has no such job of these deals");
+		*status = STATUS_INPUT;
+	}
+	for (n = 0; *status == STATUS_DONE && !paused && n < json_object_array_length(f->jobs); n++) {
+		job = json_object_array_get_idx(f->jobs, n);
+		if (is_over(job) && is_alike(&alike, job))
+			*status = certify_job(f, job);
+	}
+	free(alike.sets);
+	return *status != STATUS_DONE || !paused;
+}
+
 static enum status follow(struct follow *f, const struct dealbox_set *set)
 {
 	const struct deal_options *options = options_of(f);
 	enum status status = follow_open(f);
 
+	if (status == STATUS_DONE && options->resume && options->certify && certify_over(f, set, &status))
+		return status;
 	if (status == STATUS_DONE && !wanted_there(&options->wanted, f->machines))
 		status = STATUS_MACHINE;
 	if (status == STATUS_DONE)

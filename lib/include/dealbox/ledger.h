@@ -102,6 +102,19 @@ DEALBOX_API int dealbox_ledger_add_set(struct dealbox_ledger *ledger, const char
 				       uint64_t *set, struct dealbox_ledger_repeat *repeat);
 
 /**
+ * dealbox_ledger_find_sets - call a function for every set with these deals, newest first
+ * @ledger: open
+ * @boards: as they were given to dealbox_ledger_add_set(), in any order
+ * @count: how many
+ * @each: gets the number of a set, for whatever session; returns 0 to go on, else that
+ *	value is returned
+ * @context: for @each
+ */
+DEALBOX_API int dealbox_ledger_find_sets(struct dealbox_ledger *ledger,
+					 const struct dealbox_ledger_board *boards, size_t count,
+					 int (*each)(uint64_t set, void *context), void *context);
+
+/**
  * dealbox_ledger_find_repeat - was this deal dealt for another session? (Law 6D2)
  * @ledger: open
  * @session: the session that it is for now
