@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <linux/dealbox.h>
 
@@ -163,6 +165,22 @@ TEST_F(wakeup, halted_endpoint)
 		ASSERT_TRUE(machine_tell(&self->machine, "key start let-go"));
 		EXPECT_EQ(DEALBOX_EV_KEY, next_event(self->fd).type);
 	}
+}
+
+/* All that the emulator waits for in the kernel is interrupted, as when its computer has slept. */
+TEST_F(wakeup, stopped_and_continued)
+{
+	struct dealbox_plan plan = bridge_plan();
+	int status;
+
+	ASSERT_EQ(0, kill(self->machine.pid, SIGSTOP));
+	ASSERT_EQ(self->machine.pid, waitpid(self->machine.pid, &status, WUNTRACED));
+	ASSERT_TRUE(WIFSTOPPED(status));
+	ASSERT_EQ(0, kill(self->machine.pid, SIGCONT));
+	ASSERT_TRUE(ready(self));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
 }
 
 TEST_F(wakeup, reset)

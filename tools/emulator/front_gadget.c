@@ -48,6 +48,7 @@ struct line {
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	bool busy, quit;
+	bool interrupted;	/* the call is to end, by a signal */
 	bool done;		/* ... and result is not taken yet */
 	int result;
 	unsigned long request;	/* ioctl */
@@ -99,6 +100,9 @@ static void *work(void *context)
 		if (result < 0)
 			result = -errno;
 		pthread_mutex_lock(&line->lock);
+		/* not our signal, but that of who stopped us, or let the computer sleep */
+		if (result == -EINTR && !line->interrupted)
+			continue;
 		line->result = result;
 		line->done = true;
 		line->busy = false;
@@ -171,6 +175,7 @@ static void interrupt(struct gadget_front *f, enum line_index index)
 	struct line *line = &f->lines[index];
 
 	pthread_mutex_lock(&line->lock);
+	line->interrupted = true;
 	while (line->busy) {
 		struct timespec soon;
 
@@ -184,6 +189,7 @@ static void interrupt(struct gadget_front *f, enum line_index index)
 		}
 		pthread_cond_timedwait(&line->change, &line->lock, &soon);
 	}
+	line->interrupted = false;
 	line->done = false;
 	pthread_mutex_unlock(&line->lock);
 }
