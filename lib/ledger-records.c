@@ -162,7 +162,7 @@ static int find_repeat(struct dealbox_ledger *l, const char *session, int64_t fi
 		"WHERE b.fingerprint = ? AND s.session <> ? AND EXISTS ("
 		" SELECT 1 FROM jobs j JOIN insertions i ON i.job = j.seq AND i.number = b.number "
 		" LEFT JOIN verdicts v ON v.insertion = i.seq "
-		" WHERE j.set_seq = b.set_seq AND coalesce(v.outcome, 4) IN (1, 4)) LIMIT 1",
+		" WHERE j.set_seq = s.seq AND coalesce(v.outcome, 4) IN (1, 4)) LIMIT 1",
 		-1, SQLITE_PREPARE_PERSISTENT, &l->repeat, NULL) != SQLITE_OK)
 		return ledger_fail_sql(l, "looking for a repeated deal");
 	sqlite3_bind_int64(l->repeat, 1, fingerprint);
@@ -188,6 +188,38 @@ int dealbox_ledger_find_repeat(struct dealbox_ledger *l, const char *session,
 			       struct dealbox_ledger_repeat *repeat)
 {
 	return find_repeat(l, session, ledger_fingerprint(&l->keys, deal), repeat);
+}
+
+/* The statement is kept: to make it takes longer than to run it. */
+static int board_fingerprint(struct dealbox_ledger *l, uint64_t set, unsigned int number,
+			     int64_t *fingerprint)
+{
+	int err = 0, rc;
+
+	if (!l->fingerprint && sqlite3_prepare_v3(l->db,
+		"SELECT fingerprint FROM boards WHERE set_seq = ? AND number = ?",
+		-1, SQLITE_PREPARE_PERSISTENT, &l->fingerprint, NULL) != SQLITE_OK)
+		return ledger_fail_sql(l, "looking for a board");
+	sqlite3_bind_int64(l->fingerprint, 1, set);
+	sqlite3_bind_int64(l->fingerprint, 2, number);
+	rc = sqlite3_step(l->fingerprint);
+	if (rc == SQLITE_ROW)
+		*fingerprint = sqlite3_column_int64(l->fingerprint, 0);
+	else
+		err = rc == SQLITE_DONE ? ledger_fail(l, -ENOENT, "set %llu has no board %u",
+						      (unsigned long long)set, number) :
+		      ledger_fail_sql(l, "looking for a board");
+	sqlite3_reset(l->fingerprint);
+	return err;
+}
+
+int ledger_find_board_repeat(struct dealbox_ledger *l, const char *session, uint64_t set,
+			     unsigned int number, struct dealbox_ledger_repeat *repeat)
+{
+	int64_t fingerprint = 0;
+	int err = board_fingerprint(l, set, number, &fingerprint);
+
+	return err ? err : find_repeat(l, session, fingerprint, repeat);
 }
 
 int dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int number,
@@ -223,28 +255,21 @@ static int add_job_board(struct dealbox_ledger *l, uint64_t job, uint64_t set, u
 {
 	struct dealbox_ledger_repeat before = { 0 };
 	int64_t fingerprint;
-	int err;
+	int err = 0;
 
-	if (!(options & DEALBOX_JOB_CAPTURE)) {
-		err = ledger_number(l, &fingerprint, "SELECT fingerprint FROM boards WHERE "
-				    "set_seq = ? AND number = ?", "ui", set, (int64_t)number);
-		if (err == -ENOENT)
-			return ledger_fail(l, err, "set %llu has no board %u",
-					   (unsigned long long)set, number);
-		if (err)
-			return err;
-		err = options & DEALBOX_JOB_REPLAY ? 0 :
-		      find_repeat(l, session, fingerprint, &before);
-		if (err < 0)
-			return err;
-		if (err) {
-			before.board = number;
-			if (repeat)
-				*repeat = before;
-			return ledger_fail(l, -EEXIST, "the deal of board %u was dealt as board %u of "
-					   "the session '%s' (Law 6D2); if that is wanted, ask for a "
-					   "replay", number, before.other_board, before.session);
-		}
+	if (!(options & DEALBOX_JOB_CAPTURE))
+		err = options & DEALBOX_JOB_REPLAY ?
+		      board_fingerprint(l, set, number, &fingerprint) :
+		      ledger_find_board_repeat(l, session, set, number, &before);
+	if (err < 0)
+		return err;
+	if (err) {
+		before.board = number;
+		if (repeat)
+			*repeat = before;
+		return ledger_fail(l, -EEXIST, "the deal of board %u was dealt as board %u of "
+				   "the session '%s' (Law 6D2); if that is wanted, ask for a "
+				   "replay", number, before.other_board, before.session);
 	}
 	err = ledger_append(l, LEDGER_JOB_BOARD, NULL, "ui", job, (int64_t)number);
 	if (err == -EIO && (sqlite3_errcode(l->db) & 0xff) == SQLITE_CONSTRAINT)
@@ -468,7 +493,7 @@ static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int boar
 		       struct dealbox_ledger_job *found)
 {
 	struct dealbox_ledger_repeat before;
-	int64_t state, fingerprint;
+	int64_t state;
 	int err;
 
 	err = each_job(l, job, keep_job, found);
@@ -497,10 +522,7 @@ static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int boar
 		return 0;
 
 	/* it may have been dealt for another session since the job was made */
-	err = ledger_number(l, &fingerprint, "SELECT fingerprint FROM boards WHERE set_seq = ? AND "
-			    "number = ?", "ui", found->set, (int64_t)board);
-	if (!err)
-		err = find_repeat(l, found->session, fingerprint, &before);
+	err = ledger_find_board_repeat(l, found->session, found->set, board, &before);
 	if (err > 0)
 		return ledger_fail(l, -EEXIST, "the deal of board %u was dealt as board %u of the "
 				   "session '%s' (Law 6D2)", board, before.other_board,

@@ -634,8 +634,9 @@ static void close_database(struct dealbox_ledger *l)
 		sqlite3_finalize(l->select[n]);
 		l->insert[n] = l->select[n] = NULL;
 	}
+	sqlite3_finalize(l->fingerprint);
 	sqlite3_finalize(l->repeat);
-	l->repeat = NULL;
+	l->fingerprint = l->repeat = NULL;
 	sqlite3_close(l->db);
 	l->db = NULL;
 }

@@ -59,6 +59,7 @@ struct dealbox_ledger {
 	struct dealbox_ledger_head head;	/* while writing */
 	sqlite3_stmt *insert[LEDGER_KINDS];
 	sqlite3_stmt *select[LEDGER_KINDS];
+	sqlite3_stmt *fingerprint;
 	sqlite3_stmt *repeat;
 	char error[512];
 };
@@ -97,6 +98,13 @@ int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq
  */
 int ledger_hash(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t seq,
 		const uint8_t before[DEALBOX_LEDGER_HASH], uint8_t hash[DEALBOX_LEDGER_HASH]);
+
+/*
+ * The check of Law 6D2, as a job makes it for each of its boards: dealbox_ledger_find_repeat() of
+ * a board that is in the ledger. -ENOENT and a kept sentence when the set has no such board.
+ */
+int ledger_find_board_repeat(struct dealbox_ledger *l, const char *session, uint64_t set,
+			     unsigned int number, struct dealbox_ledger_repeat *repeat);
 
 /*
  * Walks the chain from the record behind `from` (which is trusted) and reports what

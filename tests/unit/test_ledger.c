@@ -534,6 +534,43 @@ static void test_other_session(void **state)
 	dealbox_ledger_free(l);
 }
 
+/* In which of the sets that have the deal it was dealt is what counts, not that one was dealt. */
+static void test_other_session_among_many(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t monday, tuesday, wednesday, thursday, insertion;
+	struct dealbox_ledger_repeat repeat = { 0 };
+	struct dealbox_deal deal = make_deal(3);
+
+	/* boards 3, 3, 2 and 1 of these are the same deal */
+	monday = make_job(l, "monday", 1, 1, 0);
+	tuesday = make_job(l, "tuesday", 1, 1, 0);
+	wednesday = make_job(l, "wednesday", 2, 1, 0);
+	thursday = make_job(l, "thursday", 3, 1, 0);
+
+	/* dealt were other boards of those sets, and boards of the same numbers */
+	deal_exact(l, monday, 2, 1, 1);
+	deal_exact(l, wednesday, 3, 1, 2);
+	deal_exact(l, thursday, 3, 1, 3);
+	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 0);
+	assert_int_equal(dealbox_ledger_begin(l, tuesday, 3, 1, "SN1", 4, 1, &insertion), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
+					    NULL, 0), 0);
+
+	deal_exact(l, wednesday, 2, 1, 5);
+	assert_int_equal(dealbox_ledger_find_repeat(l, "wednesday", &deal, NULL), 0);
+	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, &repeat), 1);
+	assert_int_equal(repeat.other_board, 2);
+	assert_string_equal(repeat.session, "wednesday");
+	assert_int_equal(dealbox_ledger_begin(l, monday, 3, 1, "SN1", 6, 1, &insertion), -EEXIST);
+	assert_int_equal(dealbox_ledger_begin(l, tuesday, 3, 1, "SN1", 6, 1, &insertion), -EEXIST);
+	assert_int_equal(dealbox_ledger_begin(l, thursday, 1, 1, "SN1", 6, 1, &insertion), -EEXIST);
+	/* the other boards of those jobs are none the worse for it */
+	assert_int_equal(dealbox_ledger_begin(l, tuesday, 1, 1, "SN1", 6, 1, &insertion), 0);
+	dealbox_ledger_free(l);
+}
+
 /* What nobody knows may have been played. */
 static void test_doubt_counts_as_dealt(void **state)
 {
@@ -1468,6 +1505,7 @@ int main(void)
 		TEST(test_set_repeats),
 		TEST(test_fingerprint),
 		TEST(test_other_session),
+		TEST(test_other_session_among_many),
 		TEST(test_doubt_counts_as_dealt),
 		TEST(test_job),
 		TEST(test_job_for_machines),
