@@ -73,7 +73,7 @@ struct aside {
 struct panel {
 	struct gpiod_line_request *request;	/* NULL: it is not there */
 	struct gpiod_line_request *gone;	/* of a chip that is being taken apart */
-	sd_event_source *apart;			/* until it has been */
+	sd_event_source *apart;			/* rings when it has been */
 	sd_event_source *source;
 	sd_event_source *beep;			/* switches the buzzer off */
 	unsigned int offsets[PANEL_LINES];	/* on the chip */
@@ -200,8 +200,10 @@ void panel_heed(const struct station *station);
 void panel_show(struct service *service);
 /* "" no panel, "ready", or what is wrong. */
 const char *panel_state(const struct service *service);
-/* Dark, and the lines are let go. */
+/* Dark, and the lines are let go; those of a chip that has just gone a second later. */
 void panel_close(struct service *service);
+/* Waits for that, once the loop has ended. */
+void panel_end(struct service *service);
 
 /* ---- bus.c ---- */
 int bus_open(struct service *service);

@@ -163,6 +163,7 @@ static int serve(struct service *s)
 	jobs_free(&s->jobs);
 	bus_close(s);
 	dealbox_ledger_free(s->ledger);
+	panel_end(s);
 	udev_monitor_unref(s->monitor);
 	udev_unref(udev);
 	sd_event_source_unref(s->more);

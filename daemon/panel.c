@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <glob.h>
 #include <string.h>
+#include <time.h>
 
 #include <gpiod.h>
 
@@ -224,7 +225,6 @@ void panel_show(struct service *s)
 
 static void release_gone(struct panel *p)
 {
-	p->apart = sd_event_source_disable_unref(p->apart);
 	gpiod_line_request_release(p->gone);
 	p->gone = NULL;
 }
@@ -236,24 +236,33 @@ static int on_apart(sd_event_source *source, uint64_t now, void *context)
 	(void)source;
 	(void)now;
 	release_gone(&s->panel);
+	/* what has come meanwhile, or was asked for by a reload, waited for this */
+	panel_open(s);
 	return 0;
 }
 
 /*
  * The kernel tells that a chip is gone while it takes it apart. Lines that are released just then
  * have their interrupts freed a second time, by way of memory that is free already (seen on 7.2,
- * with gpio-sim): a warning, or the end of whoever did it. It tells nobody when it is done.
+ * with gpio-sim): a warning, or the end of whoever did it. It tells nobody when it is done. Until
+ * they are released no others are requested: their interrupts may have the same numbers.
  */
-static void release_later(struct service *s)
+static void release_later(struct panel *p)
 {
-	struct panel *p = &s->panel;
-
-	release_gone(p);
+	if (!p->request)
+		return;
 	p->gone = p->request;
 	p->request = NULL;
-	if (p->gone && sd_event_add_time_relative(s->event, &p->apart, CLOCK_MONOTONIC, APART_US, 0,
-						  on_apart, s) < 0)
-		release_gone(p);
+	sd_event_source_set_time_relative(p->apart, APART_US);
+	sd_event_source_set_enabled(p->apart, SD_EVENT_ONESHOT);
+}
+
+/* A clock that does not run yet. */
+static int add_clock(struct service *s, sd_event_source **clock, sd_event_time_handler_t ring)
+{
+	int err = *clock ? 0 : sd_event_add_time_relative(s->event, clock, CLOCK_MONOTONIC, 0, 1000, ring, s);
+
+	return err < 0 ? err : sd_event_source_set_enabled(*clock, SD_EVENT_OFF);
 }
 
 static void forget(struct panel *p)
@@ -273,7 +282,7 @@ static void panel_lost(struct service *s, const char *format, ...)
 	vsnprintf(wrong, sizeof(wrong), format, ap);
 	va_end(ap);
 	forget(&s->panel);
-	release_later(s);
+	release_later(&s->panel);
 	/* a chip that comes may be another one: the same is not said again */
 	if (strcmp(wrong, s->panel.wrong)) {
 		memcpy(s->panel.wrong, wrong, sizeof(wrong));
@@ -433,13 +442,16 @@ void panel_open(struct service *s)
 	bool good = true;
 	int err;
 
-	if (!*s->config.chip)
+	if (!*s->config.chip || p->gone)
 		return;
+	err = add_clock(s, &p->apart, on_apart);
+	if (err < 0) {
+		panel_lost(s, "it has no clock: %s", strerror(-err));
+		return;
+	}
 	chip = open_chip(s);
 	if (!chip)
 		return;
-	/* another one: the interrupts may have the same numbers */
-	release_gone(p);
 	for (line = 0; good && line < PANEL_LINES; line++)
 		if (*s->config.panel[line].name)
 			good = find_line(s, chip, line);
@@ -453,9 +465,7 @@ void panel_open(struct service *s)
 	if (err >= 0)
 		err = sd_event_source_set_priority(p->source, SD_EVENT_PRIORITY_IMPORTANT);
 	if (err >= 0)
-		err = sd_event_add_time_relative(s->event, &p->beep, CLOCK_MONOTONIC, 0, 1000, on_silence, s);
-	if (err >= 0)
-		err = sd_event_source_set_enabled(p->beep, SD_EVENT_OFF);
+		err = add_clock(s, &p->beep, on_silence);
 	if (err < 0) {
 		panel_lost(s, "it cannot be listened to: %s", strerror(-err));
 		return;
@@ -486,12 +496,28 @@ void panel_close(struct service *s)
 {
 	struct panel *p = &s->panel;
 
-	if (p->request)
-		switch_outputs(p, 0);
+	/* it may have gone, and nobody has told yet */
+	if (p->request && (!switch_outputs(p, 0) || !read_lines(p)))
+		release_later(p);
 	forget(p);
-	release_gone(p);
 	gpiod_line_request_release(p->request);
 	p->request = NULL;
-	*p->wrong = 0;
+	if (!p->gone)
+		*p->wrong = 0;
 	bus_panel_changed(s);
+}
+
+void panel_end(struct service *s)
+{
+	struct panel *p = &s->panel;
+	struct timespec until;
+	uint64_t apart;
+
+	if (p->gone && sd_event_source_get_time(p->apart, &apart) >= 0) {
+		until = (struct timespec){ (time_t)(apart / 1000000), (long)(apart % 1000000 * 1000) };
+		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+			;
+	}
+	release_gone(p);
+	p->apart = sd_event_source_disable_unref(p->apart);
 }
