@@ -237,9 +237,9 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 static int on_change(sd_event_source *source, void *context)
 {
 	struct follow *f = context;
+	char before[sizeof(f->state)];
 	struct json_object *job;
 	uint64_t queued = 0;
-	const char *state;
 	int64_t all;
 	size_t n;
 
@@ -265,24 +265,22 @@ static int on_change(sd_event_source *source, void *context)
 	for (n = 0; n < json_object_array_length(f->machines); n++)
 		machine_tell(f, json_object_array_get_idx(f->machines, n));
 	job = follow_job(f);
-	state = service_text(job, "state");
-	if (!strcmp(state, f->state))
-		return 0;
-	snprintf(f->state, sizeof(f->state), "%s", state);
-	if (!strcmp(state, "open"))
+	memcpy(before, f->state, sizeof(before));
+	snprintf(f->state, sizeof(f->state), "%s", service_text(job, "state"));
+	if (!strcmp(f->state, before) || !strcmp(f->state, "open"))
 		return 0;
 	progress(NULL);
 	all = service_number(job, "boards") * service_number(job, "copies");
-	if (!strcmp(state, "paused")) {
+	if (!strcmp(f->state, "paused")) {
 		complain("`dealbox resume` goes on", "job %lld is paused",
 			 (long long)service_number(job, "id"));
 		return 0;
 	}
 	over(f);
-	if (!strcmp(state, "done"))
+	if (!strcmp(f->state, "done"))
 		return sd_event_exit(f->event, service_number(job, "recorded") == all ? STATUS_DONE :
 				     STATUS_NO);
-	if (!strcmp(state, "repeat")) {
+	if (!strcmp(f->state, "repeat")) {
 		complain("`dealbox resume` asks again; a replay: --how replay",
 			 "a deal of job %lld was dealt for another session meanwhile (Law 6D2)",
 			 (long long)service_number(job, "id"));

@@ -68,7 +68,7 @@ bool service_call(sd_bus *bus, const char *path, const char *interface, const ch
 		  const char *types, ...);
 
 /* Text and number of a property; "" and 0 if there is none. */
-const char *service_text(struct json_object *object, const char *name) __attribute__((returns_nonnull));
+const char *service_text(struct json_object *object, const char *name);
 int64_t service_number(struct json_object *object, const char *name);
 
 /* Does the job, one of service_objects(), read boards instead of dealing them? */
