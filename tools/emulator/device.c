@@ -778,6 +778,20 @@ void device_submit(struct device *d, uint64_t now, const struct transfer *transf
 	spoil_world(d, &spoil);
 }
 
+void device_before_cancel(struct device *d, uint64_t tag)
+{
+	struct spoil spoil;
+	unsigned int i;
+
+	for (i = 0; i < d->count; i++) {
+		if (d->pending[i].tag == tag && d->pending[i].endpoint == DEVICE_EP_INT_IN) {
+			spoil = spoil_of(d, HOOK_CANCEL, 0);
+			spoil_world(d, &spoil);
+			return;
+		}
+	}
+}
+
 bool device_cancel(struct device *d, uint64_t tag)
 {
 	unsigned int i;

@@ -54,6 +54,11 @@ void device_free(struct device *device);
  * It is answered by device_reap(), at once or later or never.
  */
 void device_submit(struct device *device, uint64_t now, const struct transfer *transfer);
+/*
+ * The host wants to take this transfer back: what a scenario has happen at that moment. The
+ * transfer may end by it, so reap before device_cancel().
+ */
+void device_before_cancel(struct device *device, uint64_t tag);
 /* Takes a transfer back. True: it had not been reaped, and never will be. */
 bool device_cancel(struct device *device, uint64_t tag);
 /* The next transfer that has ended. False = none at this time. */

@@ -105,10 +105,36 @@ static void submit(struct usbip_front *f, const struct usbip_message *message, u
 	device_submit(f->front.device, now, &transfer);
 }
 
-static void unlink_transfer(struct usbip_front *f, const struct usbip_message *message)
+/* Whether there is room for the end of a transfer, and for so many bytes behind it. */
+static bool has_room(const struct usbip_front *f, size_t behind)
 {
-	int32_t status = device_cancel(f->front.device, message->unlink) ? -ECONNRESET : 0;
+	return f->out_length + USBIP_HEADER + DEVICE_DATA_MAX + behind <= sizeof(f->out);
+}
 
+static void send_completion(struct usbip_front *f, uint64_t now, const struct completion *done)
+{
+	usbip_ret_submit(f->out + f->out_length, done->tag, done->status, done->length);
+	f->out_length += USBIP_HEADER;
+	if (done->in) {
+		memcpy(f->out + f->out_length, done->data, done->length);
+		f->out_length += done->length;
+	}
+	front_trace(f->front.trace, now, "done", done->status, done->data,
+		    done->in ? done->length : 0);
+}
+
+/* What has ended by now, this transfer perhaps, is told before the answer. */
+static void unlink_transfer(struct usbip_front *f, const struct usbip_message *message,
+			    uint64_t now)
+{
+	struct device *device = f->front.device;
+	struct completion done;
+	int32_t status;
+
+	device_before_cancel(device, message->unlink);
+	while (has_room(f, USBIP_HEADER) && device_reap(device, now, &done))
+		send_completion(f, now, &done);
+	status = device_cancel(device, message->unlink) ? -ECONNRESET : 0;
 	usbip_ret_unlink(f->out + f->out_length, message->seqnum, status);
 	f->out_length += USBIP_HEADER;
 }
@@ -139,13 +165,13 @@ static void take_messages(struct usbip_front *f, uint64_t now)
 			size = -1;
 	}
 
-	while (size >= 0 && f->fd >= 0 && f->out_length + USBIP_HEADER <= sizeof(f->out)) {
+	while (size >= 0 && f->fd >= 0 && has_room(f, USBIP_HEADER)) {
 		size = usbip_decode(f->in + used, f->in_length - used, &message);
 		if (size <= 0)
 			break;
 		used += size;
 		if (message.command == USBIP_CMD_UNLINK)
-			unlink_transfer(f, &message);
+			unlink_transfer(f, &message, now);
 		else
 			submit(f, &message, now);
 	}
@@ -195,18 +221,6 @@ static void usbip_serve(struct front *front, const struct pollfd *fds, uint64_t 
 	}
 }
 
-static void send_completion(struct usbip_front *f, uint64_t now, const struct completion *done)
-{
-	usbip_ret_submit(f->out + f->out_length, done->tag, done->status, done->length);
-	f->out_length += USBIP_HEADER;
-	if (done->in) {
-		memcpy(f->out + f->out_length, done->data, done->length);
-		f->out_length += done->length;
-	}
-	front_trace(f->front.trace, now, "done", done->status, done->data,
-		    done->in ? done->length : 0);
-}
-
 static void usbip_flush(struct front *front, uint64_t now)
 {
 	struct usbip_front *f = (struct usbip_front *)front;
@@ -217,8 +231,7 @@ static void usbip_flush(struct front *front, uint64_t now)
 		unplug(f);
 	else if (f->fd < 0 && f->listener < 0 && now >= f->plug_at && plug(f))
 		f->plug_at = now + RETRY_US;
-	while (f->fd >= 0 && f->out_length + USBIP_HEADER + DEVICE_DATA_MAX <= sizeof(f->out) &&
-	       device_reap(front->device, now, &done)) {
+	while (f->fd >= 0 && has_room(f, 0) && device_reap(front->device, now, &done)) {
 		send_completion(f, now, &done);
 		/* room in the queue may let the mechanics go on */
 		machine_run(front->machine, now);

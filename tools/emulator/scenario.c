@@ -39,7 +39,8 @@ static const struct name hooks[] = {
 	{ "land", HOOK_LAND }, { "event", HOOK_EVENT }, { "request", HOOK_REQUEST },
 	{ "descriptor", HOOK_DESCRIPTOR }, { "standard", HOOK_STANDARD },
 	{ "plan", HOOK_PLAN }, { "route", HOOK_ROUTE }, { "transfer", HOOK_TRANSFER },
-	{ "stream", HOOK_STREAM }, { "frame", HOOK_FRAME }, { "submit", HOOK_SUBMIT }, { NULL }
+	{ "stream", HOOK_STREAM }, { "frame", HOOK_FRAME }, { "submit", HOOK_SUBMIT },
+	{ "cancel", HOOK_CANCEL }, { NULL }
 };
 
 static const struct name requests[] = {
@@ -322,7 +323,7 @@ static bool parse_hook(struct parser *p, char **words, int count, int *used, uin
 	const struct name *names = NULL;
 
 	if (count < 2 || !name_of(hooks, words[1], 0, hook) || isdigit((unsigned char)*words[1]))
-		return wrong(p, "\"on\" needs one of feed, read, gate, land, event, request, descriptor, standard, plan, route, transfer, stream, frame, submit");
+		return wrong(p, "\"on\" needs one of feed, read, gate, land, event, request, descriptor, standard, plan, route, transfer, stream, frame, submit, cancel");
 	*used = 2;
 	if (*hook == HOOK_EVENT)
 		names = events;

@@ -27,6 +27,7 @@ enum hook {
 	HOOK_STREAM,	/* serial dialect: a transfer with frames to the machine came */
 	HOOK_FRAME,	/* serial dialect: a frame is about to be sent; name = its kind */
 	HOOK_SUBMIT,	/* any transfer came, on whatever endpoint */
+	HOOK_CANCEL,	/* the host is about to take a transfer of events back */
 	HOOK_COUNT
 };
 
