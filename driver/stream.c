@@ -179,6 +179,26 @@ static void submit_in(struct dealbox *db)
 	submitted_in(db, usb_submit_urb(db->int_in, GFP_ATOMIC));
 }
 
+/* Taken back: by us, or by who takes the bus away. It says nothing of the data. */
+static bool is_killed(int status)
+{
+	return status == -ECONNRESET || status == -ENOENT || status == -ESHUTDOWN ||
+	       status == -EPERM;
+}
+
+/* A transfer of events that has not come: how long to pause, in ms. */
+static unsigned int failed_transfer(struct dealbox *db, int status)
+{
+	if (status == -EPIPE) {
+		db->stats.halts++;
+		db->halted = true;
+	} else {	/* may be the first sign of an unplug: no message */
+		db->stats.errors++;
+		db->stats.last_error = status;
+	}
+	return failed(db, true);
+}
+
 static void in_done(struct urb *urb)
 {
 	u64 now = ktime_get_ns();
@@ -186,43 +206,28 @@ static void in_done(struct urb *urb)
 	struct dealbox_file *file;
 	unsigned int pause = 0;
 	unsigned long flags;
+	bool more;
 
 	spin_lock_irqsave(&db->lock, flags);
 	trace_dealbox_transfer(db->minor, urb->status, urb->actual_length);
-	if (!db->running)
-		goto out;
-
-	switch (urb->status) {
-	case 0:
+	more = db->running && !is_killed(urb->status);
+	/* also what has come while we stop: the machine does not say it again */
+	if (!urb->status || (is_killed(urb->status) && urb->actual_length)) {
 		db->stats.transfers++;
 		if (db->dialect->receive(db, db->int_buf, urb->actual_length, now))
 			retry_good(&db->pace);
 		else
 			pause = failed(db, false);
-		break;
-	case -ECONNRESET:
-	case -ENOENT:
-	case -ESHUTDOWN:
-	case -EPERM:
-		goto out;
-	case -EPIPE:
-		db->stats.halts++;
-		db->halted = true;
-		pause = failed(db, true);
-		break;
-	default:		/* may be the first sign of an unplug: no message */
-		db->stats.errors++;
-		db->stats.last_error = urb->status;
-		pause = failed(db, true);
+	} else if (more) {
+		pause = failed_transfer(db, urb->status);
 	}
-	if (pause || db->halted)
+	if (more && (pause || db->halted))
 		submit_later(db, pause);
-	else
+	else if (more)
 		submit_in(db);
 	list_for_each_entry(file, &db->files, node)
 		if (file->queue.count)
 			wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM);
-out:
 	spin_unlock_irqrestore(&db->lock, flags);
 }
 

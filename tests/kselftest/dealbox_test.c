@@ -1195,6 +1195,24 @@ TEST_F(machine, reset_mid_deal)
 	EXPECT_EQ(DEALBOX_ERR_SPENT, c.result);
 }
 
+/*
+ * Whoever sleeps, or resets the machine, takes the transfer of events back first; one that comes
+ * at this moment is not lost. The machine does not say it again, nor anything else after PAUSED.
+ */
+TEST_F(machine, event_while_reset)
+{
+	struct dealbox_event event;
+
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on cancel: cover open"));
+	ASSERT_TRUE(machine_usb_reset(&self->machine));
+	event = next_event(self->fd);
+	EXPECT_EQ(DEALBOX_EV_COVER_OPEN, event.type);
+	EXPECT_EQ(0, event.flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP));
+	event = next_event(self->fd);
+	EXPECT_EQ(DEALBOX_EV_STATE_LOST, event.type);
+	EXPECT_EQ(0, event.flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP));
+}
+
 TEST_F(machine, module_in_use)
 {
 	EXPECT_EQ(-1, syscall(SYS_delete_module, "dealbox", O_NONBLOCK));
