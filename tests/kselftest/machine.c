@@ -105,6 +105,51 @@ const char *uevent_value(const char *message, size_t length, const char *key)
 	return "";
 }
 
+/* What a task of the kernel or of a program does now, "" if it has gone. */
+static void stack_of(const char *pid, char *stack, size_t size)
+{
+	char path[300];
+	FILE *file;
+
+	stack[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%s/stack", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	stack[fread(stack, 1, size - 1, file)] = '\0';
+	fclose(file);
+}
+
+/* Why a machine may not come or go: what USB's own tasks wait for, and what is asleep. */
+static void tell_usb(const struct machine *m)
+{
+	static const char *const where[] = { "usb", "hub_", "vhci", "usbip", "rpm_", "dealbox" };
+	char stack[4096], asleep[32] = "gone", hub[300], bus[32] = "gone";
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	size_t i;
+
+	snprintf(hub, sizeof(hub), "%s/..", m->device);
+	if (m->device[0] && !access(m->device, F_OK)) {
+		read_file(m->device, "power/runtime_status", asleep, sizeof(asleep));
+		read_file(hub, "power/runtime_status", bus, sizeof(bus));
+	}
+	fail("the machine is %s, its bus %s", asleep, bus);
+	while (proc && (entry = readdir(proc))) {
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		stack_of(entry->d_name, stack, sizeof(stack));
+		for (i = 0; i < sizeof(where) / sizeof(where[0]); i++) {
+			if (strstr(stack, where[i])) {
+				fail("task %s is in:\n%s", entry->d_name, stack);
+				break;
+			}
+		}
+	}
+	if (proc)
+		closedir(proc);
+}
+
 /* Folders above the node: dealbox0, dealbox, 1-1:1.0, 1-1 */
 static void learn_paths(struct machine *m, const char *devpath)
 {
@@ -151,6 +196,7 @@ bool machine_await(struct machine *m, const char *action)
 			 uevent_value(message, length, "DEVNAME"));
 		return true;
 	}
+	tell_usb(m);
 	return fail("no uevent %s of machine %s", action, m->serial);
 }
 
@@ -501,17 +547,9 @@ static int who_is_there(char *stack, size_t size)
 	int pid = 0;
 
 	while (proc && !pid && (entry = readdir(proc))) {
-		char path[300];
-		FILE *file;
-
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
 			continue;
-		snprintf(path, sizeof(path), "/proc/%s/stack", entry->d_name);
-		file = fopen(path, "re");
-		if (!file)
-			continue;
-		stack[fread(stack, 1, size - 1, file)] = '\0';
-		fclose(file);
+		stack_of(entry->d_name, stack, size);
 		if (strstr(stack, "disconnect") || strstr(stack, "[dealbox]"))
 			pid = atoi(entry->d_name);
 	}
