@@ -158,7 +158,8 @@ def test_the_job_is_dealt_in_full(c):
     exact = [r for r in records if r['record'] == 'verdict' and r['outcome'] == 'exact']
     assert len(exact) == 18, len(exact)
     of = {r['number']: r for r in records if r['record'] == 'insertion'}
-    assert {of[r['of']]['machine'] for r in exact} == {'ONE', 'TWO', 'THREE'}
+    # who is fast deals more; on a computer that is busy one may deal all that is left
+    assert {i['machine'] for i in of.values()} == {'ONE', 'TWO', 'THREE'}, of
     wait('the boards to come out', lambda: agree(records, c.account(), c.deals) == 18)
     # who stopped, and who said that a board was empty, is known
     uids = {r['uid'] for r in records if r['record'] == 'act'}
