@@ -26,6 +26,8 @@ struct host {
 	bool observe;		/* opened to watch only */
 	bool claimed;
 	bool gone;
+	bool reading;		/* what comes now is read at once */
+	bool awake;		/* wake_fd is readable */
 	int wake_fd;		/* readable while the queue has events */
 	int epoll_fd;
 	/* the plan that waits for its PLAN_LOADED, DEALBOX_PLAN_NONE if none */
@@ -95,9 +97,14 @@ struct host *host_new(const struct host_bus *ops, void *bus, const struct wire_d
 /* wake_fd is readable exactly while the queue has events, or the machine is gone. */
 static void wake_update(struct host *host)
 {
+	bool awake = host->queue.count || host->gone;
 	uint64_t count = 1;
 
-	if (host->queue.count || host->gone)
+	/* two system calls for each event would be half of what a card costs */
+	if (host->reading || awake == host->awake)
+		return;
+	host->awake = awake;
+	if (awake)
 		(void)!write(host->wake_fd, &count, sizeof(count));
 	else
 		(void)!read(host->wake_fd, &count, sizeof(count));
@@ -490,10 +497,12 @@ ssize_t host_read(void *self, struct dealbox_event *events, size_t max)
 	struct host *host = self;
 	size_t count = 0;
 
+	host->reading = true;
 	if (!host->gone)
 		bus_error(host, host->ops->pump(host->bus, 0));
 	while (count < max && event_queue_pop(&host->queue, &events[count]))
 		count++;
+	host->reading = false;
 	wake_update(host);
 	if (count)
 		return (ssize_t)count;
