@@ -8,10 +8,11 @@
 
 /* ---- what has happened --------------------------------------------------- */
 
-void desk_init(struct desk *d, const char *id)
+void desk_init(struct desk *d, const char *id, const struct desk *next)
 {
 	memset(d, 0, sizeof(*d));
 	d->id = id;
+	d->next = next;
 }
 
 static bool dealing(const struct desk *d)
@@ -465,17 +466,20 @@ void desk_bar(struct desk *d, enum trouble why)
 
 /* ---- what comes next ------------------------------------------------------ */
 
+struct others {
+	const struct desk *all;
+	const struct desk *self;
+};
+
 static bool elsewhere(const struct copy *copy, const void *context)
 {
 	const struct others *others = context;
-	size_t n;
+	const struct desk *d;
 
-	for (n = 0; n < others->count; n++) {
-		const struct copy *at = &others->desks[n]->copy;
-
-		if (at->job == copy->job && at->board == copy->board && at->copy == copy->copy)
+	for (d = others->all; d; d = d->next)
+		if (d != others->self && d->copy.job == copy->job && d->copy.board == copy->board &&
+		    d->copy.copy == copy->copy)
 			return true;
-	}
 	return false;
 }
 
@@ -483,11 +487,10 @@ static bool elsewhere(const struct copy *copy, const void *context)
 static bool original_elsewhere(const struct copy *copy, const void *context)
 {
 	const struct others *others = context;
-	size_t n;
+	const struct desk *d;
 
-	for (n = 0; n < others->count; n++)
-		if (others->desks[n]->copy.job == copy->job &&
-		    others->desks[n]->copy.board == copy->board)
+	for (d = others->all; d; d = d->next)
+		if (d != others->self && d->copy.job == copy->job && d->copy.board == copy->board)
 			return true;
 	return false;
 }
@@ -740,8 +743,10 @@ bool desk_may_test(const struct desk *d)
 	       !d->barred && !d->pause && d->insertion && !d->used && !d->doubt && !d->confirm && !d->original;
 }
 
-bool desk_next(struct desk *d, struct jobs *jobs, const struct others *others, struct step *step)
+bool desk_next(struct desk *d, struct jobs *jobs, const struct desk *all, struct step *step)
 {
+	const struct others others = { all, d };
+
 	/* the stop comes before everything; a test is not worth waiting for */
 	if (d->plugged && (d->stop || (d->barred && d->test)) && d->deals && !d->asked)
 		return asks(d, step, STEP_ABORT);
@@ -764,7 +769,7 @@ bool desk_next(struct desk *d, struct jobs *jobs, const struct others *others, s
 	}
 	switch (d->phase) {
 	case PHASE_NONE:
-		return next_free(d, jobs, others, step);
+		return next_free(d, jobs, &others, step);
 	case PHASE_PLAN:
 		return does(d, step, STEP_PLAN);
 	case PHASE_BEGIN:

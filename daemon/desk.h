@@ -124,15 +124,12 @@ struct desk {
 	/* how long deals take, ns: the best of the averages, and the average */
 	uint64_t begun, pace, best;
 	unsigned int paced;
+
+	const struct desk *next;
 };
 
-/* Is this copy at another desk? */
-struct others {
-	const struct desk *const *desks;
-	size_t count;
-};
-
-void desk_init(struct desk *desk, const char *id);
+/* next: a list of the other desks, or NULL; it lives as long as this one. */
+void desk_init(struct desk *desk, const char *id, const struct desk *next);
 /* The machine is there; its status follows. */
 void desk_plugged(struct desk *desk, const struct dealbox_info *info);
 void desk_unplugged(struct desk *desk);
@@ -167,10 +164,10 @@ void desk_bar(struct desk *desk, enum trouble why);
 bool desk_may_test(const struct desk *desk);
 /*
  * The next step, or false: then desk_trouble() says what the operator does. The step must be
- * done, and desk_did() be told, before anything else is told.
+ * done, and desk_did() be told, before anything else is told. What is at another of the desks
+ * that begin with all is not dealt here.
  */
-bool desk_next(struct desk *desk, struct jobs *jobs, const struct others *others,
-	       struct step *step);
+bool desk_next(struct desk *desk, struct jobs *jobs, const struct desk *all, struct step *step);
 /* A machine that fails three commands in a row is out of order, and unplugged for us. */
 void desk_did(struct desk *desk, struct jobs *jobs, const struct step *step, enum did did);
 /* What the operator sees now; desk->copy has board and copy. Valid after desk_next(). */

@@ -490,22 +490,19 @@ static void tell(struct station *st)
 	st->told_cards = st->cards;
 }
 
-static void run_one(struct station *st)
+/* False: there was something to do. */
+static bool run_one(struct station *st)
 {
-	const struct desk *desks[EMULATORS_MAX * 4];
-	struct others others = { desks, 0 };
 	struct service *s = st->service;
-	struct station *other;
+	bool quiet = true;
 	struct step step;
 	uint64_t begun;
 	enum did did;
 
-	for (other = s->stations; other; other = other->next)
-		if (other != st && others.count < sizeof(desks) / sizeof(desks[0]))
-			desks[others.count++] = &other->desk;
 	desk_bar(&st->desk, panel_bar(s, st));
 	while ((!st->suspect || clock_us() >= s->quiet) &&
-	       desk_next(&st->desk, &s->jobs, &others, &step)) {
+	       desk_next(&st->desk, &s->jobs, &s->stations->desk, &step)) {
+		quiet = false;
 		begun = clock_us();
 		did = doers[step.kind](st, &step);
 		if (st->suspect)
@@ -519,24 +516,27 @@ static void run_one(struct station *st)
 		aside_add(s, st->uri, st->port, "", -EIO);
 		station_close(st, "the machine is out of order");
 		st->suspect = false;
+		quiet = false;
 	}
 	tell(st);
+	return quiet;
 }
 
 /* Each in its turn, until their time is over; the rest when others have had theirs. */
 static void run_all(struct service *s)
 {
 	uint64_t begun = clock_us();
+	size_t left, all = 0;
 	struct station *st;
-	size_t left = 0;
 
-	/* a step may change what another desk does: all of them, until it is quiet */
 	for (st = s->stations; st; st = st->next)
-		left += 2;
-	for (st = s->turn; left; left--) {
+		all++;
+	for (st = s->turn, left = all; left; left--) {
 		if (!st)
 			st = s->stations;
-		run_one(st);
+		/* a step may change what another desk does: once more all of them */
+		if (!run_one(st))
+			left = all + 1;
 		st = st->next;
 		if (clock_us() - begun < ROUND_US)
 			continue;
@@ -636,7 +636,7 @@ static struct station *station_get(struct service *s, const char *id)
 	st->told = TROUBLES;
 	st->starter = UINT32_MAX;
 	st->plan_id = randombytes_uniform(0x7fffffff);
-	desk_init(&st->desk, st->id);
+	desk_init(&st->desk, st->id, s->stations ? &s->stations->desk : NULL);
 	st->desk.confirm = work_doubt(s, id);
 	st->desk.trouble = TROUBLE_USED;
 	st->next = s->stations;

@@ -402,10 +402,8 @@ static void settle(struct table *t)
 
 	for (n = 0; n < MACHINES; n++) {
 		struct place *p = &t->places[n];
-		const struct desk *other = &t->places[!n].desk;
-		struct others others = { &other, 1 };
 
-		for (steps = 0; desk_next(&p->desk, &t->jobs, &others, &step); steps++) {
+		for (steps = 0; desk_next(&p->desk, &t->jobs, &t->places[0].desk, &step); steps++) {
 			if (steps == STEPS_MAX)
 				fail_msg("step %d for ever, phase %d", step.kind, p->desk.phase);
 			desk_did(&p->desk, &t->jobs, &step, perform(p, &step));
@@ -497,7 +495,7 @@ static void crash(struct table *t)
 	for (n = 0; n < MACHINES; n++) {
 		struct place *p = &t->places[n];
 
-		desk_init(&p->desk, ids[n]);
+		desk_init(&p->desk, ids[n], n + 1 < MACHINES ? &p[1].desk : NULL);
 		if (p->plugged)
 			desk_plugged(&p->desk, &p->info);
 	}
@@ -604,7 +602,7 @@ static void table_make(struct table *t, uint32_t seed)
 		p->info.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD |
 			(draw(t, 2) ? DEALBOX_CAP_BOARD_LOCK : 0) |
 			(draw(t, 2) ? DEALBOX_CAP_BOARD_READER : 0);
-		desk_init(&p->desk, ids[n]);
+		desk_init(&p->desk, ids[n], n + 1 < MACHINES ? &p[1].desk : NULL);
 		plug(p);
 	}
 }
@@ -839,7 +837,6 @@ static void test_look_while_it_pauses(void **state)
 	static const enum push pushes[] = { PUSH_PAUSE, PUSH_STOP };
 	static const enum step_kind kinds[] = { STEP_PAUSE, STEP_ABORT };
 	static struct table t;
-	struct others none = { NULL, 0 };
 	struct place *p;
 	struct step step;
 	unsigned int n;
@@ -848,14 +845,14 @@ static void test_look_while_it_pauses(void **state)
 	for (n = 0; n < 2; n++) {
 		p = running(&t, DEALBOX_JOB_AUTO_START);
 		desk_push(&p->desk, pushes[n]);
-		assert_true(desk_next(&p->desk, &t.jobs, &none, &step));
+		assert_true(desk_next(&p->desk, &t.jobs, NULL, &step));
 		assert_int_equal(step.kind, kinds[n]);
 		desk_did(&p->desk, &t.jobs, &step, DID_OK);
 		desk_look(&p->desk);
-		assert_true(desk_next(&p->desk, &t.jobs, &none, &step));
+		assert_true(desk_next(&p->desk, &t.jobs, NULL, &step));
 		assert_int_equal(step.kind, STEP_STATUS);
 		desk_did(&p->desk, &t.jobs, &step, perform(p, &step));
-		assert_false(desk_next(&p->desk, &t.jobs, &none, &step));
+		assert_false(desk_next(&p->desk, &t.jobs, NULL, &step));
 		jobs_free(&t.jobs);
 	}
 }
@@ -894,7 +891,6 @@ static void test_no_answer(void **state)
 		STEP_CLEAR, STEP_RELEASE,
 	};
 	static struct table t;
-	struct others none = { NULL, 0 };
 	struct place *p;
 	struct step step;
 	size_t n;
@@ -904,7 +900,7 @@ static void test_no_answer(void **state)
 		p = running(&t, DEALBOX_JOB_AUTO_START);
 		step = (struct step){ .kind = kinds[n], .copy = p->desk.copy, .insertion = p->insertion };
 		desk_did(&p->desk, &t.jobs, &step, DID_NO_ANSWER);
-		assert_true(desk_next(&p->desk, &t.jobs, &none, &step));
+		assert_true(desk_next(&p->desk, &t.jobs, NULL, &step));
 		assert_int_equal(step.kind, STEP_STATUS);
 		jobs_free(&t.jobs);
 	}
@@ -1190,7 +1186,7 @@ static void test_slow(void **state)
 	unsigned int n;
 
 	(void)state;
-	desk_init(&desk, "SN1");
+	desk_init(&desk, "SN1", NULL);
 	for (n = 0; n < 60; n++) {
 		desk.phase = PHASE_RUNNING;
 		desk.dealt = 1;
@@ -1216,7 +1212,7 @@ static void test_watched(void **state)
 
 	(void)state;
 	assert_non_null(jobs_add(&jobs, 1, 1, &board, 1, 1, 0, 0));
-	desk_init(&desk, "SN1");
+	desk_init(&desk, "SN1", NULL);
 	assert_false(desk_watched(&desk, &jobs));
 	desk_plugged(&desk, &info);
 	assert_true(desk_watched(&desk, &jobs));
