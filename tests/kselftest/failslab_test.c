@@ -6,12 +6,12 @@
  * docs/userspace-api/dealbox.rst, the kernel is well, and the machine deals as before.
  * Whether anything has leaked, tests/vm/run asks at the end.
  *
- * Needs a kernel with FAILSLAB and FAULT_INJECTION_STACKTRACE_FILTER, as the debug
- * kernel is: /proc/thread-self/fail-nth counts allocations, and those with the module in
- * their call chain only. What the USB core and the driver of the host controller allocate
- * for a transfer is among them: dummy_hcd has to for each one, as xhci_hcd has. (vhci_hcd,
- * too, but a transfer that it has no memory for never ends, not even when it is killed:
- * 6.12, vhci_tx_urb().)
+ * Needs a kernel with FAILSLAB, FAIL_PAGE_ALLOC and FAULT_INJECTION_STACKTRACE_FILTER, as
+ * the debug kernel is: /proc/thread-self/fail-nth counts allocations of either kind, and
+ * those with the module in their call chain only. What the USB core and the driver of the
+ * host controller allocate for a transfer is among them: dummy_hcd has to for each one, as
+ * xhci_hcd has. (vhci_hcd, too, but a transfer that it has no memory for never ends, not
+ * even when it is killed: 6.12, vhci_tx_urb().)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,11 +38,12 @@ struct subject {
 
 /* --- what fails ---------------------------------------------------------------------- */
 
-#define FAILSLAB	"/sys/kernel/debug/failslab"
+#define SLAB	"/sys/kernel/debug/failslab"
+#define PAGES	"/sys/kernel/debug/fail_page_alloc"
 
 static bool set(const char *name, const char *text)
 {
-	return write_file(FAILSLAB, name, text);
+	return write_file(SLAB, name, text) && write_file(PAGES, name, text);
 }
 
 /* Where a module's functions are, from one page to another. */
@@ -83,11 +84,12 @@ static bool set_range(const char *module, const char *begin_name, const char *en
 }
 
 /* Nothing fails yet, and never the machine's own end of the cable. */
-static bool set_up_failslab(void)
+static bool set_up_faults(void)
 {
-	return set("probability", "0") && set("verbose", "0") &&
-	       set("ignore-gfp-wait", "N") && set("cache-filter", "N") &&
-	       set("stacktrace-depth", "32") &&
+	return set("probability", "0") && set("verbose", "0") && set("space", "0") &&
+	       set("ignore-gfp-wait", "N") && write_file(SLAB, "cache-filter", "N") &&
+	       write_file(PAGES, "ignore-gfp-highmem", "N") &&
+	       write_file(PAGES, "min-order", "0") && set("stacktrace-depth", "32") &&
 	       set_range("\t[dealbox]", "require-start", "require-end") &&
 	       set_range("\t[raw_gadget]", "reject-start", "reject-end");
 }
@@ -121,12 +123,50 @@ static bool feed(void)
 }
 
 /* How many are still to fail. */
-static int left(void)
+static int left_in(const char *folder)
 {
 	char text[16];
 
-	return read_file(FAILSLAB, "times", text, sizeof(text)) ? atoi(text) : -1;
+	return read_file(folder, "times", text, sizeof(text)) ? atoi(text) : -1;
 }
+
+static int left(void)
+{
+	return left_in(SLAB);
+}
+
+#define ENDLESS	"1000000"
+
+/* The nth page from now on, and all behind it, cannot be had, whoever asks. */
+static bool run_out(struct subject *s, unsigned int nth)
+{
+	char space[16];
+
+	snprintf(space, sizeof(space), "%u", nth);
+	return write_file(PAGES, "space", space) && write_file(PAGES, "times", ENDLESS) &&
+	       write_file(PAGES, "probability", "100");
+}
+
+/* Whether anybody asked. */
+static bool restock(struct subject *s)
+{
+	return write_file(PAGES, "probability", "0") && write_file(PAGES, "space", "0") &&
+	       left_in(PAGES) < atoi(ENDLESS);
+}
+
+/* Ways to be short of memory. */
+struct shortage {
+	const char *name;
+	bool (*begin)(struct subject *s, unsigned int nth);
+	bool (*end)(struct subject *s);		/* whether any has failed */
+};
+
+/*
+ * fail-nth counts both kinds. But the kernel has ways around a page that it cannot have:
+ * __vmalloc() asks for many, then for one by one. Nothing helps where there are no more.
+ */
+static const struct shortage one_fails = { "allocations", arm, disarm };
+static const struct shortage no_more_pages = { "pages", run_out, restock };
 
 /* --- what programs do ---------------------------------------------------------------- */
 
@@ -267,7 +307,8 @@ struct walked {
 	int refused;		/* without how many of them it is refused */
 };
 
-static struct walked walk(struct subject *s, const struct entry *entry)
+static struct walked walk_by(const struct shortage *shortage, struct subject *s,
+			     const struct entry *entry)
 {
 	struct walked walked = { 0 };
 	bool failed = true;
@@ -275,10 +316,11 @@ static struct walked walk(struct subject *s, const struct entry *entry)
 	while (failed) {
 		int error;
 
-		if ((entry->prepare && !entry->prepare(s)) || !arm(s, walked.allocations + 1))
+		if ((entry->prepare && !entry->prepare(s)) ||
+		    !shortage->begin(s, walked.allocations + 1))
 			goto bad;
 		error = entry->do_it(s);
-		failed = disarm(s);
+		failed = shortage->end(s);
 		if (error && (!failed || error != entry->error)) {
 			fprintf(stderr, "# %s: %s\n", entry->name, strerror(-error));
 			goto bad;
@@ -289,12 +331,18 @@ static struct walked walk(struct subject *s, const struct entry *entry)
 		walked.allocations += failed;
 		walked.refused += !!error;
 	}
-	fprintf(stderr, "# %s: %d allocations; without %d of them it is refused\n", entry->name,
-		walked.allocations, walked.refused);
+	fprintf(stderr, "# %s: %d %s; without %d of them it is refused\n", entry->name,
+		walked.allocations, shortage->name, walked.refused);
 	return walked;
 bad:
-	fprintf(stderr, "# %s: bad at allocation %d\n", entry->name, walked.allocations + 1);
+	fprintf(stderr, "# %s: bad at %d of its %s\n", entry->name, walked.allocations + 1,
+		shortage->name);
 	return (struct walked){ -1, -1 };
+}
+
+static struct walked walk(struct subject *s, const struct entry *entry)
+{
+	return walk_by(&one_fails, s, entry);
 }
 
 /* What it ends with when there is no memory at all; 1: not well afterwards. */
@@ -318,7 +366,7 @@ static bool begin_subject(struct subject *s, const char *kind)
 
 	s->fd = -1;
 	s->nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	return kernel_begin(&s->kernel) && set_up_failslab() && s->nth >= 0 &&
+	return kernel_begin(&s->kernel) && set_up_faults() && s->nth >= 0 &&
 	       machine_plug_gadget(&s->machine, options) && works(s);
 }
 
@@ -392,6 +440,7 @@ TEST_F(failslab, probe)
 					      .starved = -ENOMEM };
 
 	EXPECT_LT(14, walk(&self->s, &entry).refused);
+	EXPECT_LE(0, walk_by(&no_more_pages, &self->s, &entry).allocations);
 	EXPECT_EQ(entry.starved, starved(&self->s, &entry));
 }
 
@@ -414,6 +463,8 @@ TEST_F(failslab_any, open)
 					      .starved = -ENOMEM };
 
 	EXPECT_LT(0, walk(&self->s, &entry).refused);
+	/* what it allocates lies in pages */
+	EXPECT_LT(0, walk_by(&no_more_pages, &self->s, &entry).refused);
 	EXPECT_EQ(entry.starved, starved(&self->s, &entry));
 }
 
