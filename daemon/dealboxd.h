@@ -42,6 +42,7 @@ struct station {
 	struct dealbox_machine *machine;	/* NULL: not there */
 	sd_event_source *source;
 	bool suspect;			/* its last answer did not come */
+	bool news;			/* it has told something that the desk heeds */
 	struct desk desk;
 	struct dealbox_plan plan;	/* of desk.copy; wiped after the deal */
 	uint32_t plan_id;

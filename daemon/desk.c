@@ -325,11 +325,12 @@ static void deal_event(struct desk *d, const struct jobs *jobs, const struct dea
 	}
 }
 
-void desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_event *e)
+bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_event *e)
 {
 	struct event_row row = event_row(e->type);
+	bool gap = e->flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP);
 
-	if (e->flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP)) {
+	if (gap) {
 		d->stale = true;
 		d->lost = true;
 		if (dealing(d))
@@ -411,6 +412,7 @@ void desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 	default:
 		deal_event(d, jobs, e, row);
 	}
+	return gap || row.effect != EFFECT_NONE;
 }
 
 void desk_push(struct desk *d, enum push push)

@@ -147,8 +147,8 @@ void desk_look(struct desk *desk);
 bool desk_news(const struct desk *desk, const struct dealbox_status *status);
 /* What stands in the status, and no event has told, was not seen by us. */
 void desk_status(struct desk *desk, const struct dealbox_status *status);
-/* Every event of the machine, in order. */
-void desk_event(struct desk *desk, const struct jobs *jobs, const struct dealbox_event *event);
+/* Every event of the machine, in order. False: it changed nothing here, as those of single cards. */
+bool desk_event(struct desk *desk, const struct jobs *jobs, const struct dealbox_event *event);
 void desk_push(struct desk *desk, enum push push);
 /*
  * What lies outside of the machine lets nothing be dealt: TROUBLE_STOPPED, TROUBLE_PANEL,

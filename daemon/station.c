@@ -209,12 +209,31 @@ static int read_events(struct station *st)
 	       (count = dealbox_machine_read(st->machine, events, EVENTS_AT_ONCE)) > 0) {
 		for (n = 0; n < count; n++) {
 			keep_event(st, &events[n]);
-			desk_event(&st->desk, &st->service->jobs, &events[n]);
+			if (desk_event(&st->desk, &st->service->jobs, &events[n]))
+				st->news = true;
 		}
 		all += count;
 	}
 	sodium_memzero(events, sizeof(events));
 	return count == -EAGAIN || count >= 0 ? all : (int)count;
+}
+
+static void tell(struct station *st)
+{
+	enum trouble trouble = desk_trouble(&st->desk);
+	char text[768];
+
+	if (trouble != st->told && trouble_rows[trouble].ways != WAY_SELF) {
+		trouble_text(trouble, st->desk.copy.board, st->desk.copy.copy, text, sizeof(text));
+		log_message(MESSAGE_TROUBLE, st, &st->desk.copy, "%s: %s", trouble_rows[trouble].name,
+			    text);
+	}
+	bus_station_changed(st);
+	if (trouble != st->told)
+		panel_heed(st);
+	st->told = trouble;
+	st->told_copy = st->desk.copy;
+	st->told_cards = st->cards;
 }
 
 static int on_events(sd_event_source *source, int fd, uint32_t revents, void *context)
@@ -224,12 +243,18 @@ static int on_events(sd_event_source *source, int fd, uint32_t revents, void *co
 	(void)source;
 	(void)fd;
 	(void)revents;
+	st->news = false;
 	if (read_events(st) < 0) {
 		station_close(st, "the machine is gone");
 		/* it may have come back before we saw that it went */
 		stations_seek(st->service, NULL);
+		st->news = true;
 	}
-	stations_run(st->service);
+	/* a card that falls is all that most events tell */
+	if (st->news)
+		stations_run(st->service);
+	else
+		tell(st);
 	return 0;
 }
 
@@ -471,24 +496,6 @@ static enum did (*const doers[STEPS])(struct station *st, const struct step *ste
 };
 
 /* ---- running ---------------------------------------------------------------- */
-
-static void tell(struct station *st)
-{
-	enum trouble trouble = desk_trouble(&st->desk);
-	char text[768];
-
-	if (trouble != st->told && trouble_rows[trouble].ways != WAY_SELF) {
-		trouble_text(trouble, st->desk.copy.board, st->desk.copy.copy, text, sizeof(text));
-		log_message(MESSAGE_TROUBLE, st, &st->desk.copy, "%s: %s", trouble_rows[trouble].name,
-			    text);
-	}
-	bus_station_changed(st);
-	if (trouble != st->told)
-		panel_heed(st);
-	st->told = trouble;
-	st->told_copy = st->desk.copy;
-	st->told_cards = st->cards;
-}
 
 /* False: there was something to do. */
 static bool run_one(struct station *st)

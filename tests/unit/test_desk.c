@@ -863,6 +863,7 @@ static void test_status_overtakes_events(void **state)
 	static struct table t;
 	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
 	const struct dealbox_event gap = { .type = DEALBOX_EV_CARD_ROUTED, .flags = DEALBOX_EVF_GAP };
+	const struct dealbox_event card = { .type = DEALBOX_EV_CARD_ROUTED };
 	struct dealbox_status status = {
 		.state = DEALBOX_STATE_DEALING, .insertion = p->desk.dealt, .flags = DEALBOX_STATUS_BOARD,
 	};
@@ -878,7 +879,10 @@ static void test_status_overtakes_events(void **state)
 	assert_true(desk_news(&p->desk, &status));
 	status.flags = 0;
 	assert_true(desk_news(&p->desk, &status));
-	desk_event(&p->desk, &t.jobs, &gap);
+	/* a card that falls changes nothing, events that were lost do */
+	assert_false(desk_event(&p->desk, &t.jobs, &card));
+	assert_true(desk_news(&p->desk, &status));
+	assert_true(desk_event(&p->desk, &t.jobs, &gap));
 	assert_false(desk_news(&p->desk, &status));
 	jobs_free(&t.jobs);
 }
