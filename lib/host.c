@@ -100,7 +100,7 @@ static void wake_update(struct host *host)
 	bool awake = host->queue.count || host->gone;
 	uint64_t count = 1;
 
-	/* two system calls for each event would be half of what a card costs */
+	/* two system calls for each event would be a third of all that a service makes */
 	if (host->reading || awake == host->awake)
 		return;
 	host->awake = awake;

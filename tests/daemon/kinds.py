@@ -209,19 +209,24 @@ def again(w, path, hand):
     wait('the pocket', lambda: w.job(path)['State'] == 'done' or start(w, 'CARDS'))
 
 
-def test_an_original_is_captured_and_copied(w):
+def original(w, number):
+    """A capture of that board, which lies in the machine; the path of its job."""
     only(w, 'CARDS')
     w.tell('CARDS', 'operator off')
     w.tell('CARDS', 'remove')
     w.tell('CARDS', 'hopper empty')
-    path = str(w.manager().AddCapture(dbus.Array([9], signature='u'),
-                                      dbus.Dictionary({}, signature='sv')))
+    path = str(w.manager().AddCapture(dbus.Array([number], signature='u'), dbus.Dictionary({}, signature='sv')))
+    wait('the question', lambda: state(w, 'CARDS') == 'capture')
+    w.tell('CARDS', 'insert')
+    return path
+
+
+def test_an_original_is_captured_and_copied(w):
+    path = original(w, 9)
     job = w.object(path, 'Job')
     cards = list(CARDS)
     random.Random(6).shuffle(cards)
     hands = [cards[13 * n:13 * n + 13] for n in range(4)]
-    wait('the question', lambda: state(w, 'CARDS') == 'capture')
-    w.tell('CARDS', 'insert')
     refuses(job, 'board 9: pocket N has not been read yet')
     capture(w, path, hands[:2])
     # what was read is on disk
@@ -258,15 +263,9 @@ def test_an_original_is_captured_and_copied(w):
 
 def test_says_which_pocket_is_no_part_of_a_deal(w):
     """A card too few, the same card in two pockets; each pocket can be read again."""
-    only(w, 'CARDS')
-    w.tell('CARDS', 'operator off')
-    w.tell('CARDS', 'remove')
-    w.tell('CARDS', 'hopper empty')
-    path = str(w.manager().AddCapture(dbus.Array([19], signature='u'), dbus.Dictionary({}, signature='sv')))
+    path = original(w, 19)
     job = w.object(path, 'Job')
     hands = [CARDS[13 * n:13 * n + 13] for n in range(4)]
-    wait('the question', lambda: state(w, 'CARDS') == 'capture')
-    w.tell('CARDS', 'insert')
     capture(w, path, [hands[0], hands[1][1:], hands[2], hands[0][:1] + hands[3][1:]])
     refuses(job, 'board 19: pocket E has 12 cards, and not 13; redeal it')
     job.Redeal(dbus.UInt32(19), dbus.UInt32(2))
@@ -280,16 +279,10 @@ def test_says_which_pocket_is_no_part_of_a_deal(w):
 
 def test_what_was_captured_outlives_the_service(w):
     """Killed when the last pocket is read, before anybody has asked for a set."""
-    only(w, 'CARDS')
-    w.tell('CARDS', 'operator off')
-    w.tell('CARDS', 'remove')
-    w.tell('CARDS', 'hopper empty')
-    path = str(w.manager().AddCapture(dbus.Array([21], signature='u'), dbus.Dictionary({}, signature='sv')))
+    path = original(w, 21)
     cards = list(CARDS)
     random.Random(21).shuffle(cards)
     hands = [cards[13 * n:13 * n + 13] for n in range(4)]
-    wait('the question', lambda: state(w, 'CARDS') == 'capture')
-    w.tell('CARDS', 'insert')
     capture(w, path, hands)
     w.stop(signal.SIGKILL)
     w.start()
