@@ -61,17 +61,9 @@ static int set_copy(const struct dealbox_ledger_copy *copy, void *context)
 	return err == -ENOENT ? 0 : err;
 }
 
-struct wanted {
-	uint64_t id;
-	struct dealbox_ledger_job job;
-};
-
-static int find_job(const struct dealbox_ledger_job *job, void *context)
+static int keep_job(const struct dealbox_ledger_job *job, void *context)
 {
-	struct wanted *wanted = context;
-
-	if (job->job == wanted->id)
-		wanted->job = *job;
+	*(struct dealbox_ledger_job *)context = *job;
 	return 0;
 }
 
@@ -100,11 +92,11 @@ static int renew(struct service *s, struct job *job, const struct dealbox_ledger
 
 int work_refresh(struct service *s, struct job *job)
 {
-	struct wanted wanted = { .id = job->id };
-	int err = dealbox_ledger_jobs(s->ledger, find_job, &wanted);
+	struct dealbox_ledger_job record = { 0 };
+	int err = dealbox_ledger_jobs(s->ledger, job->id, keep_job, &record);
 
 	if (!err)
-		err = renew(s, job, &wanted.job);
+		err = renew(s, job, &record);
 	return complain(s, err);
 }
 
@@ -137,10 +129,10 @@ static struct job *take_up(struct service *s, const struct dealbox_ledger_job *r
 
 struct job *work_load(struct service *s, uint64_t id)
 {
-	struct wanted wanted = { .id = id };
+	struct dealbox_ledger_job record = { 0 };
 
-	return complain(s, dealbox_ledger_jobs(s->ledger, find_job, &wanted)) ? NULL :
-	       take_up(s, &wanted.job);
+	return complain(s, dealbox_ledger_jobs(s->ledger, id, keep_job, &record)) ? NULL :
+	       take_up(s, &record);
 }
 
 static int collect_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
@@ -180,7 +172,7 @@ static int take_up_jobs(struct service *s)
 {
 	struct records records = { 0 };
 	size_t n, left;
-	int err = dealbox_ledger_jobs(s->ledger, collect_job, &records);
+	int err = dealbox_ledger_jobs(s->ledger, 0, collect_job, &records);
 
 	left = records.over;
 	for (n = 0; !err && n < records.count; n++) {
@@ -357,8 +349,8 @@ int work_traced(struct service *s, uint64_t job, unsigned int board, unsigned in
 		struct dealbox_ledger_insertion **insertions, size_t *count)
 {
 	struct traced traced = { .board = board };
-	struct wanted wanted = { .id = job };
-	int err = dealbox_ledger_jobs(s->ledger, find_job, &wanted);
+	struct dealbox_ledger_job record = { 0 };
+	int err = dealbox_ledger_jobs(s->ledger, job, keep_job, &record);
 
 	if (!err)
 		err = dealbox_ledger_insertions(s->ledger, job, false, collect_traced, &traced);
@@ -366,7 +358,7 @@ int work_traced(struct service *s, uint64_t job, unsigned int board, unsigned in
 		free(traced.list);
 		traced.list = NULL;
 	}
-	*options = wanted.job.options;
+	*options = record.options;
 	*insertions = traced.list;
 	*count = traced.count;
 	return err;

@@ -371,23 +371,30 @@ int dealbox_ledger_find_sets(struct dealbox_ledger *l, const struct dealbox_ledg
 	return err;
 }
 
-#define SQL_JOBS \
+/* pause (1), resume (2), cancel (3): which holds; a job that is cancelled stays so */
+#define SQL_LAST_ACT \
+	"(SELECT a.act FROM acts a WHERE a.job = j.seq AND a.act IN (1, 2, 3) " \
+	" ORDER BY a.act = 3 DESC, a.seq DESC LIMIT 1) "
+
+/* of: "WHERE job = ?", or none: of all; and the same of the table jobs */
+#define SQL_JOBS(of, job) \
 	"SELECT j.seq, coalesce(j.set_seq, 0), j.at, coalesce(s.session, ''), j.options, j.copies, " \
 	" coalesce((SELECT a.value FROM acts a WHERE a.job = j.seq AND a.act = 6 " \
 	"  ORDER BY a.seq DESC LIMIT 1), j.priority), " \
-	" (SELECT count(*) FROM job_boards b WHERE b.job = j.seq), " \
-	" (SELECT count(*) FROM copies c WHERE c.job = j.seq AND c.state = 2), " \
+	" (SELECT count(*) FROM job_boards b WHERE b.job = j.seq), coalesce(c.recorded, 0), " \
 	" (SELECT count(*) FROM insertions i JOIN verdicts v ON v.insertion = i.seq " \
-	"  WHERE i.job = j.seq AND v.outcome IN (2, 3, 4)), " \
-	" (SELECT count(*) FROM copies c WHERE c.job = j.seq AND c.state = 3), " \
-	" (SELECT a.act FROM acts a WHERE a.job = j.seq AND a.act IN (1, 2, 3) " \
-	"  ORDER BY a.act = 3 DESC, a.seq DESC LIMIT 1) " \
-	"FROM jobs j LEFT JOIN sets s ON s.seq = j.set_seq WHERE ? IN (0, j.seq) ORDER BY j.seq"
+	"  WHERE i.job = j.seq AND v.outcome IN (2, 3, 4)), coalesce(c.skipped, 0), " \
+	SQL_LAST_ACT "FROM jobs j LEFT JOIN sets s ON s.seq = j.set_seq LEFT JOIN " \
+	" (SELECT job, sum(state = 2) AS recorded, sum(state = 3) AS skipped FROM copies " of \
+	"  GROUP BY job) c ON c.job = j.seq " job " ORDER BY j.seq"
 
-static int each_job(struct dealbox_ledger *l, uint64_t only,
-		    int (*each)(const struct dealbox_ledger_job *job, void *context), void *context)
+int dealbox_ledger_jobs(struct dealbox_ledger *l, uint64_t only,
+			int (*each)(const struct dealbox_ledger_job *job, void *context),
+			void *context)
 {
-	sqlite3_stmt *stmt = ledger_query(l, SQL_JOBS, "u", only);
+	sqlite3_stmt *stmt = only ? ledger_query(l, SQL_JOBS("WHERE job = ?1", "WHERE j.seq = ?1"),
+						 "u", only) :
+			     ledger_query(l, SQL_JOBS("", ""), "");
 	struct dealbox_ledger_job job;
 	unsigned int skipped, last;
 	int err = 0;
@@ -415,13 +422,6 @@ static int each_job(struct dealbox_ledger *l, uint64_t only,
 		err = each(&job, context);
 	}
 	return err;
-}
-
-int dealbox_ledger_jobs(struct dealbox_ledger *l,
-			int (*each)(const struct dealbox_ledger_job *job, void *context),
-			void *context)
-{
-	return each_job(l, 0, each, context);
 }
 
 int dealbox_ledger_copies(struct dealbox_ledger *l, uint64_t job,
@@ -482,24 +482,44 @@ int dealbox_ledger_machines(struct dealbox_ledger *l, uint64_t job,
 
 /* ---- insertions ---------------------------------------------------------- */
 
-static int keep_job(const struct dealbox_ledger_job *job, void *context)
+/* What a job wants. What became of its copies is not counted: they may be thousands. */
+struct terms {
+	bool found;
+	uint64_t set;
+	unsigned int options, copies, last;	/* last: DEALBOX_ACT_PAUSE, _RESUME or _CANCEL, or 0 */
+	char session[128];
+};
+
+static int get_terms(struct dealbox_ledger *l, uint64_t job, struct terms *terms)
 {
-	*(struct dealbox_ledger_job *)context = *job;
-	return 0;
+	sqlite3_stmt *stmt = ledger_query(l, "SELECT j.set_seq, s.session, j.options, j.copies, "
+					  SQL_LAST_ACT "FROM jobs j LEFT JOIN sets s "
+					  "ON s.seq = j.set_seq WHERE j.seq = ?", "u", job);
+	int err = 0;
+
+	while (next_row(l, stmt, "reading a job", &err)) {
+		terms->found = true;
+		terms->set = sqlite3_column_int64(stmt, 0);
+		copy_text(terms->session, sizeof(terms->session), sqlite3_column_text(stmt, 1));
+		terms->options = sqlite3_column_int64(stmt, 2);
+		terms->copies = sqlite3_column_int64(stmt, 3);
+		terms->last = sqlite3_column_int64(stmt, 4);
+	}
+	return err;
 }
 
 /* May this copy be begun now? */
 static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board, unsigned int copy,
-		       struct dealbox_ledger_job *found)
+		       struct terms *terms)
 {
 	struct dealbox_ledger_repeat before;
 	int64_t state;
 	int err;
 
-	err = each_job(l, job, keep_job, found);
+	err = get_terms(l, job, terms);
 	if (err)
 		return err;
-	if (!found->job || !copy || (found->copies && copy > found->copies))
+	if (!terms->found || !copy || (terms->copies && copy > terms->copies))
 		return ledger_fail(l, -ENOENT, "job %llu has no copy %u of board %u",
 				   (unsigned long long)job, copy, board);
 	err = ledger_number(l, &state, "SELECT 1 FROM job_boards WHERE job = ? AND number = ?", "ui",
@@ -515,14 +535,14 @@ static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int boar
 	if (!err && state != DEALBOX_LEDGER_COPY_OPEN)
 		return ledger_fail(l, -EEXIST, "copy %u of board %u is %s already", copy, board,
 				   state == DEALBOX_LEDGER_COPY_RECORDED ? "recorded" : "skipped");
-	if (found->state == DEALBOX_LEDGER_JOB_PAUSED || found->state == DEALBOX_LEDGER_JOB_CANCELLED)
+	if (terms->last == DEALBOX_ACT_PAUSE || terms->last == DEALBOX_ACT_CANCEL)
 		return ledger_fail(l, -ECANCELED, "job %llu is %s", (unsigned long long)job,
-				   found->state == DEALBOX_LEDGER_JOB_PAUSED ? "paused" : "cancelled");
-	if (found->options & (DEALBOX_JOB_CAPTURE | DEALBOX_JOB_REPLAY))
+				   terms->last == DEALBOX_ACT_PAUSE ? "paused" : "cancelled");
+	if (terms->options & (DEALBOX_JOB_CAPTURE | DEALBOX_JOB_REPLAY))
 		return 0;
 
 	/* it may have been dealt for another session since the job was made */
-	err = ledger_find_board_repeat(l, found->session, found->set, board, &before);
+	err = ledger_find_board_repeat(l, terms->session, terms->set, board, &before);
 	if (err > 0)
 		return ledger_fail(l, -EEXIST, "the deal of board %u was dealt as board %u of the "
 				   "session '%s' (Law 6D2)", board, before.other_board,
@@ -534,7 +554,7 @@ int dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int bo
 			 unsigned int copy, const char *machine, uint32_t number, uint32_t plan,
 			 uint64_t *insertion)
 {
-	struct dealbox_ledger_job found = { 0 };
+	struct terms terms = { 0 };
 	int64_t other;
 	int err;
 
@@ -549,12 +569,12 @@ int dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int bo
 		err = ledger_fail(l, -EALREADY, "insertion %u of the machine %s has been dealt: take "
 				  "the board out, empty it, and put it in again", number, machine);
 	else if (err == -ENOENT)
-		err = check_begin(l, job, board, copy, &found);
+		err = check_begin(l, job, board, copy, &terms);
 	if (!err)
 		err = ledger_append(l, LEDGER_INSERTION, insertion, "iuiitiii", ledger_now(), job,
 				    (int64_t)board, (int64_t)copy, machine, (int64_t)number,
 				    (int64_t)plan,
-				    (int64_t)!!(found.options & DEALBOX_JOB_CAPTURE));
+				    (int64_t)!!(terms.options & DEALBOX_JOB_CAPTURE));
 	return ledger_commit(l, err);
 }
 

@@ -75,6 +75,28 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 	"CREATE TRIGGER " table "_no_delete BEFORE DELETE ON " table \
 	" BEGIN SELECT RAISE(ABORT, 'records are never removed'); END;"
 
+/*
+ * The copies that something happened to (job, number and copy of each are given): open 0,
+ * dealing 1, recorded 2, skipped 3 (enum dealbox_ledger_copy_state). Acts: skip 4, redeal 5.
+ */
+#define COPIES(touched) \
+	"CREATE VIEW copies AS SELECT job, number, copy, tries, CASE " \
+	"  WHEN dealing THEN 1 WHEN recorded > redeal THEN 2 WHEN skipped > redeal THEN 3 " \
+	"  ELSE 0 END AS state FROM (SELECT t.job, t.number, t.copy, " \
+	"  (SELECT count(*) FROM insertions i WHERE i.job = t.job AND i.number = t.number " \
+	"   AND i.copy = t.copy) AS tries, " \
+	"  EXISTS (SELECT 1 FROM insertions i WHERE i.job = t.job AND i.number = t.number " \
+	"   AND i.copy = t.copy AND NOT EXISTS " \
+	"   (SELECT 1 FROM verdicts v WHERE v.insertion = i.seq)) AS dealing, " \
+	"  (SELECT coalesce(max(v.seq), 0) FROM insertions i JOIN verdicts v " \
+	"   ON v.insertion = i.seq WHERE i.job = t.job AND i.number = t.number " \
+	"   AND i.copy = t.copy AND v.outcome IN (1, 5)) AS recorded, " \
+	"  (SELECT coalesce(max(a.seq), 0) FROM acts a WHERE a.job = t.job " \
+	"   AND a.board = t.number AND a.copy = t.copy AND a.act = 5) AS redeal, " \
+	"  (SELECT coalesce(max(a.seq), 0) FROM acts a WHERE a.job = t.job " \
+	"   AND a.board = t.number AND a.copy = t.copy AND a.act = 4) AS skipped " \
+	"  FROM (" touched ") t);"
+
 /* Step n brings a ledger from version n to n + 1. Steps are added, never changed. */
 static const char *const migrations[] = {
 	"CREATE TABLE ledger (id INTEGER PRIMARY KEY CHECK (id = 1), at INTEGER NOT NULL, "
@@ -122,34 +144,22 @@ static const char *const migrations[] = {
 	"  value INTEGER NOT NULL, machine TEXT, "
 	"  FOREIGN KEY (job, board) REFERENCES job_boards (job, number)) STRICT;"
 	"CREATE INDEX acts_copy ON acts (job, board, copy);"
-	/*
-	 * The copies that something happened to: open 0, dealing 1, recorded 2,
-	 * skipped 3 (enum dealbox_ledger_copy_state). Acts: skip 4, redeal 5.
-	 */
-	"CREATE VIEW copies AS SELECT job, number, copy, tries, CASE "
-	"  WHEN dealing THEN 1 WHEN recorded > redeal THEN 2 WHEN skipped > redeal THEN 3 "
-	"  ELSE 0 END AS state FROM (SELECT t.job, t.number, t.copy, "
-	"  (SELECT count(*) FROM insertions i WHERE i.job = t.job AND i.number = t.number "
-	"   AND i.copy = t.copy) AS tries, "
-	"  EXISTS (SELECT 1 FROM insertions i WHERE i.job = t.job AND i.number = t.number "
-	"   AND i.copy = t.copy AND NOT EXISTS "
-	"   (SELECT 1 FROM verdicts v WHERE v.insertion = i.seq)) AS dealing, "
-	"  (SELECT coalesce(max(v.seq), 0) FROM insertions i JOIN verdicts v "
-	"   ON v.insertion = i.seq WHERE i.job = t.job AND i.number = t.number "
-	"   AND i.copy = t.copy AND v.outcome IN (1, 5)) AS recorded, "
-	"  (SELECT coalesce(max(a.seq), 0) FROM acts a WHERE a.job = t.job "
-	"   AND a.board = t.number AND a.copy = t.copy AND a.act = 5) AS redeal, "
-	"  (SELECT coalesce(max(a.seq), 0) FROM acts a WHERE a.job = t.job "
-	"   AND a.board = t.number AND a.copy = t.copy AND a.act = 4) AS skipped "
-	"  FROM (SELECT job, number, copy FROM insertions UNION "
-	"   SELECT job, board, copy FROM acts WHERE act IN (4, 5)) t);"
+	COPIES("SELECT job, number, copy FROM insertions UNION "
+	       "SELECT job, board, copy FROM acts WHERE act IN (4, 5)")
 	FIXED("ledger") FIXED("chain") FIXED("sets") FIXED("boards") FIXED("jobs")
 	FIXED("job_boards") FIXED("insertions") FIXED("traces") FIXED("verdicts") FIXED("acts"),
 
 	/* a job that names no machine is for any */
 	"CREATE TABLE job_machines (" CHAINED "job INTEGER NOT NULL REFERENCES jobs, "
 	"  machine TEXT NOT NULL CHECK (machine <> ''), UNIQUE (job, machine)) STRICT;"
-	FIXED("job_machines")
+	FIXED("job_machines"),
+
+	/* SQLite looks for a copy in each part of a UNION ALL, but makes the whole of a UNION */
+	"DROP VIEW copies;"
+	COPIES("SELECT DISTINCT job, number, copy FROM insertions UNION ALL "
+	       "SELECT DISTINCT job, board, copy FROM acts a WHERE act IN (4, 5) AND NOT EXISTS "
+	       "(SELECT 1 FROM insertions i WHERE i.job = a.job AND i.number = a.board "
+	       "AND i.copy = a.copy)")
 };
 
 #define VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))

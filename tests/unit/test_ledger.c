@@ -176,7 +176,7 @@ static struct dealbox_ledger_job last_job(struct dealbox_ledger *l)
 {
 	struct dealbox_ledger_job job = { 0 };
 
-	assert_int_equal(dealbox_ledger_jobs(l, keep_job, &job), 0);
+	assert_int_equal(dealbox_ledger_jobs(l, 0, keep_job, &job), 0);
 	return job;
 }
 
@@ -675,6 +675,55 @@ static void test_job_for_machines(void **state)
 	assert_int_equal(dealbox_ledger_machines(l, kept, join_machines, found), 0);
 	assert_string_equal(found, "SN7 port:1-2 ");
 	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
+	dealbox_ledger_free(l);
+}
+
+static int count_step(void *context)
+{
+	++*(unsigned long *)context;
+	return 0;
+}
+
+/* How many steps SQLite's machine makes to begin a copy, and to tell of a job. */
+static unsigned long steps_of_begin(struct dealbox_ledger *l, uint64_t job, unsigned int copy,
+				    uint32_t number, unsigned long *of_job)
+{
+	unsigned long steps = 0;
+	struct dealbox_ledger_job found;
+	uint64_t insertion;
+
+	sqlite3_progress_handler(l->db, 1, count_step, &steps);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, copy, "SN1", number, 7, &insertion), 0);
+	*of_job = 0;
+	sqlite3_progress_handler(l->db, 1, count_step, of_job);
+	assert_int_equal(dealbox_ledger_jobs(l, job, keep_job, &found), 0);
+	sqlite3_progress_handler(l->db, 0, NULL, NULL);
+	assert_int_equal(found.job, job);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
+					    DEALBOX_CARDS), 0);
+	return steps;
+}
+
+/* The hundredth board is begun as soon as the second, and other jobs make none slower. */
+static void test_begin_among_many(void **state)
+{
+	unsigned long first, last, of_job, of_other;
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job(l, "s", 1, 0, 0), other;
+	uint32_t n;
+
+	deal_exact(l, job, 1, 1, 1);
+	first = steps_of_begin(l, job, 2, 2, &of_job);
+	for (n = 3; n < 100; n++)
+		deal_exact(l, job, 1, n, n);
+	last = steps_of_begin(l, job, 100, 100, &of_job);
+	assert_in_range(last, 1, first + first / 4);
+	other = make_job(l, "s", 5, 0, 0);
+	deal_exact(l, other, 1, 1, 101);
+	last = steps_of_begin(l, other, 2, 102, &of_other);
+	assert_in_range(last, 1, first + first / 4);
+	assert_in_range(of_other, 1, of_job / 4);
 	dealbox_ledger_free(l);
 }
 
@@ -1509,6 +1558,7 @@ int main(void)
 		TEST(test_doubt_counts_as_dealt),
 		TEST(test_job),
 		TEST(test_job_for_machines),
+		TEST(test_begin_among_many),
 		TEST(test_old_ledger),
 		TEST(test_insertion_once),
 		TEST(test_trace),

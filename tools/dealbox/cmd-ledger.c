@@ -25,7 +25,6 @@ struct call {
 	const char *head;
 	const char *board;
 	bool json;
-	uint64_t job;
 	bool found;
 };
 
@@ -110,8 +109,6 @@ static int job_print(const struct dealbox_ledger_job *job, void *context)
 	char at[32], of[16] = "";
 	int err;
 
-	if (call->job && call->job != job->job)
-		return 0;
 	call->found = true;
 	machines = json_object_new_array();
 	err = dealbox_ledger_machines(call->ledger, job->job, machine_add, machines);
@@ -158,7 +155,7 @@ static int job_print(const struct dealbox_ledger_job *job, void *context)
 
 static enum status list_run(struct call *call)
 {
-	int err = dealbox_ledger_jobs(call->ledger, job_print, call);
+	int err = dealbox_ledger_jobs(call->ledger, 0, job_print, call);
 
 	return err ? refused(call, err) : STATUS_DONE;
 }
@@ -226,8 +223,7 @@ static enum status show_run(struct call *call)
 
 	if (!args_number(call->args, "job", call->args->argv[1], 1, UINT32_MAX, &job))
 		return STATUS_INPUT;
-	call->job = job;
-	err = dealbox_ledger_jobs(call->ledger, job_print, call);
+	err = dealbox_ledger_jobs(call->ledger, job, job_print, call);
 	if (!err && !call->found) {
 		complain("`dealbox ledger list` shows them", "there is no job %lu", job);
 		return STATUS_INPUT;

@@ -200,13 +200,14 @@ DEALBOX_API int dealbox_ledger_add_job(struct dealbox_ledger *ledger, uint64_t s
 				       struct dealbox_ledger_repeat *repeat);
 
 /**
- * dealbox_ledger_jobs - call a function for every job, oldest first
+ * dealbox_ledger_jobs - call a function for jobs, oldest first
  * @ledger: open
+ * @job: number of the only one that is wanted, 0 = every job
  * @each: gets a job, which lives for the call; returns 0 to go on, else that
  *	value is returned
  * @context: for @each
  */
-DEALBOX_API int dealbox_ledger_jobs(struct dealbox_ledger *ledger,
+DEALBOX_API int dealbox_ledger_jobs(struct dealbox_ledger *ledger, uint64_t job,
 				    int (*each)(const struct dealbox_ledger_job *job, void *context),
 				    void *context);
 
