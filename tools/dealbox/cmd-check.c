@@ -37,8 +37,7 @@ static enum status check_run(struct args *args)
 }
 
 static const struct option_row check_options[] = {
-	{ 'f', "from", "FORMAT", "read as this format (default: recognised): "
-	  "pbn, dup, dlm, lin, ..." },
+	OPT_FROM,
 	OPT_JSON,
 	OPT_REVEAL,
 	{ 0 }

@@ -154,7 +154,7 @@ static enum status convert_run(struct args *args)
 
 static const struct option_row convert_options[] = {
 	{ 'b', "boards", "LIST", "only these boards, as 1-16 or 1-8,11" },
-	{ 'f', "from", "FORMAT", "read as this format (default: recognised)" },
+	OPT_FROM,
 	{ 't', "to", "FORMAT", "write this format (default: by the name of OUT)" },
 	{ 0 }
 };

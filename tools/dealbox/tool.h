@@ -40,6 +40,8 @@ struct option_row {
 };
 
 /* Rows that mean the same in every command that has them. */
+#define OPT_FROM	{ 'f', "from", "FORMAT", \
+	"read as this format (default: recognised): pbn, dup, dlm, lin, ..." }
 #define OPT_JSON	{ 'j', "json", NULL, "write JSON for programs to standard output" }
 #define OPT_MACHINE	{ 'm', "machine", "URI", \
 	"the machine: local:/dev/dealbox0, usb:SERIAL or emu:PATH (default: the only one)" }
