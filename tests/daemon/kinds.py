@@ -277,6 +277,17 @@ def test_says_which_pocket_is_no_part_of_a_deal(w):
     assert boards == 1 and w.manager().GetBoards(number) == [19]
 
 
+def captured_unseen(w, file):
+    """Ends the last capture as one who may not see its cards: the number of its set."""
+    before = reveals(w)
+    w.deny('io.dealbox1.reveal')
+    result = w.command('capture', '--resume', file)
+    w.deny('')
+    assert result.returncode == 2 and 'may not see its cards' in result.stderr, result
+    assert not os.path.exists(file) and reveals(w) == before
+    return re.search(r'`dealbox deal --set (\d+) ', result.stderr)[1]
+
+
 def test_what_was_captured_outlives_the_service(w):
     """Killed when the last pocket is read, before anybody has asked for a set."""
     path = original(w, 21)
@@ -290,12 +301,7 @@ def test_what_was_captured_outlives_the_service(w):
     wait('the machine', lambda: w.machines()[MACHINES + 'CARDS']['Present'])
     w.deals[21] = [{CARDS.index(card) for card in hand} for hand in hands]
     file, before = w.dir + '/outlived.pbn', reveals(w)
-    w.deny('io.dealbox1.reveal')
-    result = w.command('capture', '--resume', file)
-    w.deny('')
-    assert result.returncode == 2 and 'may not see its cards' in result.stderr, result
-    assert not os.path.exists(file) and reveals(w) == before
-    number = re.search(r'`dealbox deal --set (\d+) ', result.stderr)[1]
+    number = captured_unseen(w, file)
     # once more, with the set made and its file not written
     w.stop(signal.SIGKILL)
     w.start()
@@ -374,13 +380,7 @@ def test_capture_goes_by_the_service(w):
 
 
 def test_who_may_not_see_cards_deals_copies_all_the_same(w):
-    file, before = w.dir + '/secret.pbn', reveals(w)
-    w.deny('io.dealbox1.reveal')
-    result = w.command('capture', '--resume', file)
-    w.deny('')
-    assert result.returncode == 2 and 'may not see its cards' in result.stderr, result
-    assert not os.path.exists(file) and reveals(w) == before
-    number = re.search(r'`dealbox deal --set (\d+) ', result.stderr)[1]
+    number = captured_unseen(w, w.dir + '/secret.pbn')
     for words, text in [(['--set', '999999'], 'there is no set 999999'), (['--set', number, set_file], 'no file'),
                         (['--set', number, '--boards', '12'], 'board 12'), (['--set', number, '--resume'], '--resume')]:
         result = w.command('deal', *words)
