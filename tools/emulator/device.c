@@ -461,6 +461,16 @@ static void stall(struct device *d, struct pending *p, uint64_t now, uint64_t de
 	p->at = now + delay;
 }
 
+/* True: what came is ignored or stalled, and the machine does not see it. */
+static bool unanswered(struct device *d, struct pending *p, uint64_t now, const struct spoil *spoil)
+{
+	if (spoil->stall && !spoil->ignore) {
+		stall(d, p, now, spoil->delay);
+		spoil_world(d, spoil);
+	}
+	return spoil->stall || spoil->ignore;
+}
+
 static void control(struct device *d, uint64_t now, const struct transfer *transfer,
 		    struct pending *p)
 {
@@ -479,13 +489,8 @@ static void control(struct device *d, uint64_t now, const struct transfer *trans
 		spoil = spoil_of(d, HOOK_DESCRIPTOR, setup[3]);
 	else if (!(setup[0] & 0x60))
 		spoil = spoil_of(d, HOOK_STANDARD, setup[1]);
-	if (spoil.ignore)
+	if (unanswered(d, p, now, &spoil))
 		return;
-	if (spoil.stall) {
-		stall(d, p, now, spoil.delay);
-		spoil_world(d, &spoil);
-		return;
-	}
 	if (spoil.refuse && !p->in) {
 		machine_refuse(d->machine, setup[1], transfer->data, transfer->length,
 			       spoil.refuse->value[0],
@@ -526,13 +531,8 @@ static void out(struct device *d, uint64_t now, const struct transfer *transfer,
 		return;
 	}
 	spoil = spoil_of(d, bulk ? HOOK_PLAN : HOOK_ROUTE, 0);
-	if (spoil.ignore)
+	if (unanswered(d, p, now, &spoil))
 		return;
-	if (spoil.stall) {
-		stall(d, p, now, spoil.delay);
-		spoil_world(d, &spoil);
-		return;
-	}
 	if (spoil.refuse)
 		machine_refuse_plan(d->machine, spoil.refuse->value[0],
 				    spoil.refuse->value[1] == EFFECT_NONE ? 0 :
