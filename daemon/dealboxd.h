@@ -40,9 +40,8 @@ struct station {
 	char port[32];
 	char model[64];
 	struct dealbox_machine *machine;	/* NULL: not there */
-	sd_event_source *source;
+	sd_event_source *source;	/* of a machine that is read at once; NULL: of the others */
 	bool suspect;			/* its last answer did not come */
-	bool news;			/* it has told something that the desk heeds */
 	struct desk desk;
 	struct dealbox_plan plan;	/* of desk.copy; wiped after the deal */
 	uint32_t plan_id;
@@ -96,6 +95,8 @@ struct service {
 	struct aside *asides;
 	uint64_t quiet;			/* us: until then no machine is asked that is suspect */
 	uint64_t look;			/* us: when machines that work are looked at next */
+	sd_event_source *ready;		/* an epoll of the machines that are read together */
+	sd_event_source *tick;		/* reads them, while they have events */
 	sd_event_source *alarm;		/* for what no event tells */
 	sd_event_source *seek;		/* looks what there is */
 	sd_event_source *more;		/* goes on with stations_run() */

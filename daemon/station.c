@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <time.h>
 
 #include <sodium.h>
@@ -19,6 +20,13 @@
 #define EVENTS_AT_ONCE	64
 /* .. and so often, which is more than a queue holds: then others have their turn. */
 #define READS_AT_ONCE	20
+/*
+ * Most of what an event costs is to be woken for it. So all machines are read at a time, at most
+ * once in so long: no operator sees the difference, and no card waits for it. At most so many at
+ * once; the others are next.
+ */
+#define READ_US		20000
+#define MACHINES_AT_ONCE	64
 /* An event that is on its way when a status was asked comes within so many times so long. */
 #define SETTLE_MS	50
 #define SETTLES		20
@@ -43,12 +51,21 @@ static uint64_t clock_us(void)
 	return (uint64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+/* Stops to wait for events of a machine that is open. */
+static void unwatch(struct station *st)
+{
+	if (!st->source)
+		epoll_ctl(sd_event_source_get_io_fd(st->service->ready), EPOLL_CTL_DEL,
+			  dealbox_machine_fd(st->machine), NULL);
+	st->source = sd_event_source_disable_unref(st->source);
+}
+
 static void station_close(struct station *st, const char *why)
 {
 	if (!st->machine)
 		return;
 	log_message(MESSAGE_GONE, st, NULL, "%s", why);
-	st->source = sd_event_source_disable_unref(st->source);
+	unwatch(st);
 	dealbox_machine_close(st->machine);
 	st->machine = NULL;
 	desk_unplugged(&st->desk);
@@ -197,8 +214,11 @@ static void keep_event(struct station *st, const struct dealbox_event *e)
 	}
 }
 
-/* Reads all events that were there when it began. How many, or -errno. */
-static int read_events(struct station *st)
+/*
+ * Reads all events that were there when it began. How many, or -errno. *news (may be NULL): there
+ * is one that the desk heeds.
+ */
+static int read_events(struct station *st, bool *news)
 {
 	struct dealbox_event events[EVENTS_AT_ONCE];
 	unsigned int reads = 0;
@@ -209,8 +229,8 @@ static int read_events(struct station *st)
 	       (count = dealbox_machine_read(st->machine, events, EVENTS_AT_ONCE)) > 0) {
 		for (n = 0; n < count; n++) {
 			keep_event(st, &events[n]);
-			if (desk_event(&st->desk, &st->service->jobs, &events[n]))
-				st->news = true;
+			if (desk_event(&st->desk, &st->service->jobs, &events[n]) && news)
+				*news = true;
 		}
 		all += count;
 	}
@@ -236,6 +256,24 @@ static void tell(struct station *st)
 	st->told_cards = st->cards;
 }
 
+/* The machine has events. True: the desks are to do what they can. */
+static bool take_events(struct station *st)
+{
+	bool news = false;
+
+	if (read_events(st, &news) < 0) {
+		station_close(st, "the machine is gone");
+		/* it may have come back before we saw that it went */
+		stations_seek(st->service, NULL);
+		return true;
+	}
+	/* a card that falls is all that most events tell */
+	if (!news)
+		tell(st);
+	return news;
+}
+
+/* Of one whose cards wait for us. */
 static int on_events(sd_event_source *source, int fd, uint32_t revents, void *context)
 {
 	struct station *st = context;
@@ -243,19 +281,61 @@ static int on_events(sd_event_source *source, int fd, uint32_t revents, void *co
 	(void)source;
 	(void)fd;
 	(void)revents;
-	st->news = false;
-	if (read_events(st) < 0) {
-		station_close(st, "the machine is gone");
-		/* it may have come back before we saw that it went */
-		stations_seek(st->service, NULL);
-		st->news = true;
-	}
-	/* a card that falls is all that most events tell */
-	if (st->news)
+	if (take_events(st))
 		stations_run(st->service);
-	else
-		tell(st);
 	return 0;
+}
+
+/* The others, as many as have any. False: none has. */
+static bool take_all(struct service *s)
+{
+	struct epoll_event ready[MACHINES_AT_ONCE];
+	int count = epoll_wait(sd_event_source_get_io_fd(s->ready), ready, MACHINES_AT_ONCE, 0), n;
+	bool news = false;
+
+	for (n = 0; n < count; n++)
+		news |= take_events(ready[n].data.ptr);
+	if (news)
+		stations_run(s);
+	return count > 0;
+}
+
+/* While machines deal, the clock says when they are read; else their next event does. */
+static int on_tick(sd_event_source *source, uint64_t at, void *context)
+{
+	struct service *s = context;
+	int err;
+
+	(void)at;
+	if (!take_all(s))
+		return sd_event_source_set_io_events(s->ready, EPOLLIN);
+	err = sd_event_source_set_time_relative(source, READ_US);
+	return err < 0 ? err : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *context)
+{
+	struct service *s = context;
+
+	(void)fd;
+	(void)revents;
+	/* to take it out of the loop and in again would cost more: the kernel looks at all machines */
+	sd_event_source_set_io_events(source, 0);
+	return on_tick(s->tick, 0, s);
+}
+
+/* Begins to wait for events of a machine that has been opened by that address. 0 or -errno. */
+static int watch(struct station *st, const char *uri, struct dealbox_machine *machine,
+		 const struct dealbox_info *info)
+{
+	struct epoll_event ready = { .events = EPOLLIN, .data.ptr = st };
+	int fd = dealbox_machine_fd(machine);
+
+	/* the module decides by itself; the library does when it is read */
+	if (info->capabilities & DEALBOX_CAP_HOST_ROUTED && strncmp(uri, "local:", 6))
+		return sd_event_add_io(st->service->event, &st->source, fd, EPOLLIN, on_events, st);
+	return epoll_ctl(sd_event_source_get_io_fd(st->service->ready), EPOLL_CTL_ADD, fd, &ready) ?
+	       -errno : 0;
 }
 
 /* ---- steps ------------------------------------------------------------------ */
@@ -287,7 +367,7 @@ static enum did do_status(struct station *st, const struct step *step)
 		err = dealbox_machine_get_status(st->machine, &status);
 		if (err)
 			return answer(st, err);
-		events = read_events(st);
+		events = read_events(st, NULL);
 		if (events < 0)
 			return DID_NO_ANSWER;
 		if (events)
@@ -663,7 +743,7 @@ static int still_there(struct station *st)
 	int err = dealbox_machine_get_status(st->machine, &status);
 
 	/* what it has told until it went counts */
-	if (read_events(st) >= 0 && err != -ENODEV)
+	if (read_events(st, NULL) >= 0 && err != -ENODEV)
 		return err;
 	station_close(st, "the machine is gone");
 	return 0;
@@ -721,9 +801,7 @@ static void station_open(struct service *s, const char *uri, const char *port)
 		snprintf(id, sizeof(id), "%.60s@%.60s", info.serial, *port ? port : uri);
 		st = station_get(s, id);
 	}
-	if (!st || st->machine ||
-	    sd_event_add_io(s->event, &st->source, dealbox_machine_fd(machine), EPOLLIN, on_events,
-			    st) < 0) {
+	if (!st || st->machine || watch(st, uri, machine, &info) < 0) {
 		aside_add(s, uri, port, "", -ENOMEM);
 		dealbox_machine_close(machine);
 		return;
@@ -838,8 +916,17 @@ static int on_alarm(sd_event_source *source, uint64_t at, void *context)
 
 int stations_open(struct service *s)
 {
-	int err = sd_event_add_defer(s->event, &s->seek, on_seek, s);
+	int err, fd = epoll_create1(EPOLL_CLOEXEC);
 
+	err = fd < 0 ? -errno : sd_event_add_io(s->event, &s->ready, fd, EPOLLIN, on_ready, s);
+	if (err >= 0)
+		err = sd_event_source_set_io_fd_own(s->ready, true);
+	if (err >= 0)
+		err = sd_event_add_time(s->event, &s->tick, CLOCK_MONOTONIC, 0, READ_US / 10, on_tick, s);
+	if (err >= 0)
+		err = sd_event_source_set_enabled(s->tick, SD_EVENT_OFF);
+	if (err >= 0)
+		err = sd_event_add_defer(s->event, &s->seek, on_seek, s);
 	if (err >= 0)
 		err = sd_event_add_time(s->event, &s->alarm, CLOCK_MONOTONIC, 0, 0, on_alarm, s);
 	if (err >= 0)
@@ -874,6 +961,8 @@ void stations_free(struct service *s)
 		aside_remove(s, s->asides->uri);
 	sd_event_source_unref(s->seek);
 	sd_event_source_unref(s->alarm);
+	sd_event_source_unref(s->ready);
+	sd_event_source_unref(s->tick);
 	while ((st = s->stations)) {
 		s->stations = st->next;
 		sd_event_source_disable_unref(st->source);
