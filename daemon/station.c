@@ -222,18 +222,18 @@ static int read_events(struct station *st, bool *news)
 {
 	struct dealbox_event events[EVENTS_AT_ONCE];
 	unsigned int reads = 0;
-	ssize_t count = 0, n;
+	ssize_t count, n;
 	int all = 0;
 
-	while (reads++ < READS_AT_ONCE &&
-	       (count = dealbox_machine_read(st->machine, events, EVENTS_AT_ONCE)) > 0) {
+	do {
+		count = dealbox_machine_read(st->machine, events, EVENTS_AT_ONCE);
 		for (n = 0; n < count; n++) {
 			keep_event(st, &events[n]);
 			if (desk_event(&st->desk, &st->service->jobs, &events[n]) && news)
 				*news = true;
 		}
-		all += count;
-	}
+		all += count > 0 ? count : 0;
+	} while (count == EVENTS_AT_ONCE && ++reads < READS_AT_ONCE);
 	sodium_memzero(events, sizeof(events));
 	return count == -EAGAIN || count >= 0 ? all : (int)count;
 }
