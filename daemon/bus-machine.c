@@ -191,7 +191,7 @@ static int get_machine(sd_bus *bus, const char *path, const char *interface, con
 	const struct station *st = station_find(context, path);
 	const struct desk *d = st ? &st->desk : NULL;
 	enum trouble trouble = st ? desk_trouble(d) : TROUBLE_ABSENT;
-	char text[768];
+	char text[768] = "";
 	const struct {
 		const char *name, *text;
 	} texts[] = {
@@ -222,7 +222,8 @@ static int get_machine(sd_bus *bus, const char *path, const char *interface, con
 	(void)interface;
 	if (!st)
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
-	trouble_text(trouble, d->copy.board, d->copy.copy, text, sizeof(text));
+	if (!strcmp(property, "Instruction"))
+		trouble_text(trouble, d->copy.board, d->copy.copy, text, sizeof(text));
 	for (n = 0; n < sizeof(texts) / sizeof(texts[0]); n++)
 		if (!strcmp(property, texts[n].name))
 			return sd_bus_message_append(reply, "s", texts[n].text);

@@ -656,7 +656,7 @@ static void alarm_set(struct service *s)
 {
 	const struct aside *aside;
 	const struct station *st;
-	uint64_t next = emulator_missing(s) ? s->look : UINT64_MAX;
+	uint64_t next = UINT64_MAX;
 
 	for (st = s->stations; st; st = st->next) {
 		if (desk_watched(&st->desk, &s->jobs) && s->look < next)
@@ -667,6 +667,9 @@ static void alarm_set(struct service *s)
 	for (aside = s->asides; aside; aside = aside->next)
 		if (aside->until < next && !station_at(s, aside->uri, aside->port))
 			next = aside->until;
+	/* asked last: it compares all emulators with all machines */
+	if (s->look < next && emulator_missing(s))
+		next = s->look;
 	if (next != UINT64_MAX)
 		sd_event_source_set_time(s->alarm, next);
 	sd_event_source_set_enabled(s->alarm, next == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
