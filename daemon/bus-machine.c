@@ -295,16 +295,14 @@ void bus_station_added(struct station *st)
 	sd_bus_emit_object_added(st->service->bus, st->path);
 }
 
-void bus_station_changed(struct station *st)
+void bus_station_changed(struct station *st, bool state)
 {
-	enum trouble trouble = desk_trouble(&st->desk);
-
-	if (trouble != st->told || memcmp(&st->told_copy, &st->desk.copy, sizeof(struct copy)))
+	if (state)
 		sd_bus_emit_properties_changed(st->service->bus, st->path, "io.dealbox1.Machine",
 					       "Port", "Model", "Present", "State", "Instruction",
 					       "Diagnosis", "Dealing", "Job", "Board", "Copy", "Cards",
 					       "Insertion", NULL);
-	else if (st->told_cards != st->cards)
+	else
 		sd_bus_emit_properties_changed(st->service->bus, st->path, "io.dealbox1.Machine",
 					       "Cards", NULL);
 }

@@ -55,6 +55,7 @@ struct station {
 	enum trouble told;
 	struct copy told_copy;
 	unsigned int told_cards;
+	uint64_t told_at;		/* us */
 	char diagnosis[512];		/* of the last repeated card, without its name */
 	char revealed[512];		/* and with it */
 };
@@ -209,8 +210,8 @@ void panel_end(struct service *service);
 
 /* ---- bus.c ---- */
 int bus_open(struct service *service);
-/* Tells the bus what has changed in a station, if anything has. */
-void bus_station_changed(struct station *station);
+/* Tells the bus what may have changed in a station: its state with all that goes with it, or cards. */
+void bus_station_changed(struct station *station, bool state);
 void bus_station_added(struct station *station);
 void bus_job_changed(struct service *service, uint64_t job);
 /* An insertion has its verdict, and that is recorded. */

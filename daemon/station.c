@@ -42,6 +42,7 @@
 #define ASIDE_US	4000000
 #define ASIDE_MAX_US	256000000
 #define LOOK_US		2000000	/* between two looks at machines that work */
+#define CARDS_US	250000	/* between two numbers of cards that are told of a machine */
 
 static uint64_t clock_us(void)
 {
@@ -238,22 +239,30 @@ static int read_events(struct station *st, bool *news)
 	return count == -EAGAIN || count >= 0 ? all : (int)count;
 }
 
+/*
+ * What has changed is told at once, but for cards that fall: their last number is told when the
+ * state changes, as at the end of a deal, or else when the machines are looked at.
+ */
 static void tell(struct station *st)
 {
 	enum trouble trouble = desk_trouble(&st->desk);
+	bool state = trouble != st->told || memcmp(&st->told_copy, &st->desk.copy, sizeof(struct copy));
 	char text[768];
 
+	if (!state && (st->cards == st->told_cards || clock_us() - st->told_at < CARDS_US))
+		return;
 	if (trouble != st->told && trouble_rows[trouble].ways != WAY_SELF) {
 		trouble_text(trouble, st->desk.copy.board, st->desk.copy.copy, text, sizeof(text));
 		log_message(MESSAGE_TROUBLE, st, &st->desk.copy, "%s: %s", trouble_rows[trouble].name,
 			    text);
 	}
-	bus_station_changed(st);
+	bus_station_changed(st, state);
 	if (trouble != st->told)
 		panel_heed(st);
 	st->told = trouble;
 	st->told_copy = st->desk.copy;
 	st->told_cards = st->cards;
+	st->told_at = clock_us();
 }
 
 /* The machine has events. True: the desks are to do what they can. */
