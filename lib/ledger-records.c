@@ -151,35 +151,35 @@ int dealbox_ledger_add_set(struct dealbox_ledger *l, const char *session,
 static int find_repeat(struct dealbox_ledger *l, const char *session, int64_t fingerprint,
 		       struct dealbox_ledger_repeat *repeat)
 {
+	sqlite3_stmt *stmt;
 	int rc;
 
 	/*
 	 * Dealt: an insertion that was recorded as exact (1), or of which nobody knows (4,
 	 * or no verdict). A void board was emptied, and nobody has played it.
 	 */
-	if (!l->repeat && sqlite3_prepare_v3(l->db,
+	stmt = ledger_query(l,
 		"SELECT b.number, s.session FROM boards b JOIN sets s ON s.seq = b.set_seq "
 		"WHERE b.fingerprint = ? AND s.session <> ? AND EXISTS ("
 		" SELECT 1 FROM jobs j JOIN insertions i ON i.job = j.seq AND i.number = b.number "
 		" LEFT JOIN verdicts v ON v.insertion = i.seq "
 		" WHERE j.set_seq = s.seq AND coalesce(v.outcome, 4) IN (1, 4)) LIMIT 1",
-		-1, SQLITE_PREPARE_PERSISTENT, &l->repeat, NULL) != SQLITE_OK)
-		return ledger_fail_sql(l, "looking for a repeated deal");
-	sqlite3_bind_int64(l->repeat, 1, fingerprint);
-	sqlite3_bind_text(l->repeat, 2, session, -1, SQLITE_STATIC);
-	rc = sqlite3_step(l->repeat);
+		"it", fingerprint, session);
+	if (!stmt)
+		return -EIO;
+	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW) {
 		if (repeat) {
 			repeat->board = 0;
-			repeat->other_board = sqlite3_column_int64(l->repeat, 0);
+			repeat->other_board = sqlite3_column_int64(stmt, 0);
 			copy_text(repeat->session, sizeof(repeat->session),
-				  sqlite3_column_text(l->repeat, 1));
+				  sqlite3_column_text(stmt, 1));
 		}
 		rc = 1;
 	} else {
 		rc = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "looking for a repeated deal");
 	}
-	sqlite3_reset(l->repeat);
+	ledger_done(l, stmt);
 	return rc;
 }
 
@@ -190,27 +190,14 @@ int dealbox_ledger_find_repeat(struct dealbox_ledger *l, const char *session,
 	return find_repeat(l, session, ledger_fingerprint(&l->keys, deal), repeat);
 }
 
-/* The statement is kept: to make it takes longer than to run it. */
 static int board_fingerprint(struct dealbox_ledger *l, uint64_t set, unsigned int number,
 			     int64_t *fingerprint)
 {
-	int err = 0, rc;
+	int err = ledger_number(l, fingerprint, "SELECT fingerprint FROM boards WHERE set_seq = ? "
+				"AND number = ?", "ui", set, (int64_t)number);
 
-	if (!l->fingerprint && sqlite3_prepare_v3(l->db,
-		"SELECT fingerprint FROM boards WHERE set_seq = ? AND number = ?",
-		-1, SQLITE_PREPARE_PERSISTENT, &l->fingerprint, NULL) != SQLITE_OK)
-		return ledger_fail_sql(l, "looking for a board");
-	sqlite3_bind_int64(l->fingerprint, 1, set);
-	sqlite3_bind_int64(l->fingerprint, 2, number);
-	rc = sqlite3_step(l->fingerprint);
-	if (rc == SQLITE_ROW)
-		*fingerprint = sqlite3_column_int64(l->fingerprint, 0);
-	else
-		err = rc == SQLITE_DONE ? ledger_fail(l, -ENOENT, "set %llu has no board %u",
-						      (unsigned long long)set, number) :
-		      ledger_fail_sql(l, "looking for a board");
-	sqlite3_reset(l->fingerprint);
-	return err;
+	return err == -ENOENT ? ledger_fail(l, err, "set %llu has no board %u",
+					    (unsigned long long)set, number) : err;
 }
 
 int ledger_find_board_repeat(struct dealbox_ledger *l, const char *session, uint64_t set,
@@ -242,7 +229,7 @@ int dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int
 		err = ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged: the deal of board %u of "
 				  "set %llu cannot be unsealed", l->path, number,
 				  (unsigned long long)set);
-	sqlite3_finalize(stmt);
+	ledger_done(l, stmt);
 	return err;
 }
 
@@ -304,7 +291,7 @@ static int get_session(struct dealbox_ledger *l, uint64_t set, char session[128]
 		err = rc == SQLITE_DONE ? ledger_fail(l, -ENOENT, "there is no set %llu",
 						      (unsigned long long)set) :
 		      ledger_fail_sql(l, "reading a set");
-	sqlite3_finalize(stmt);
+	ledger_done(l, stmt);
 	return err;
 }
 
@@ -340,7 +327,7 @@ int dealbox_ledger_add_job(struct dealbox_ledger *l, uint64_t set, const unsigne
 
 /*
  * Goes on to the next row of a query (NULL: it could not be made), unless *err is set. False at
- * the end: stmt is finalized, and *err says what stopped it.
+ * the end: stmt is done with, and *err says what stopped it.
  */
 static bool next_row(struct dealbox_ledger *l, sqlite3_stmt *stmt, const char *doing, int *err)
 {
@@ -352,7 +339,7 @@ static bool next_row(struct dealbox_ledger *l, sqlite3_stmt *stmt, const char *d
 		*err = -EIO;
 	else if (rc != SQLITE_DONE)
 		*err = ledger_fail_sql(l, doing);
-	sqlite3_finalize(stmt);
+	ledger_done(l, stmt);
 	return false;
 }
 
@@ -707,7 +694,7 @@ int dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion,
 			*count = 0;
 		}
 	}
-	sqlite3_finalize(stmt);
+	ledger_done(l, stmt);
 	return err;
 }
 

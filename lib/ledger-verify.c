@@ -97,7 +97,7 @@ int ledger_walk(struct dealbox_ledger *l, const struct dealbox_ledger_head *from
 	}
 	if (rc != SQLITE_DONE)
 		report(&r, "the records cannot be read to their end: %s", sqlite3_errmsg(l->db));
-	sqlite3_finalize(stmt);
+	ledger_done(l, stmt);
 	if (!found)
 		report(&r, "the ledger ends at record %llu, and record %llu was there once: its end "
 		       "was cut off", (unsigned long long)last.record,
@@ -124,7 +124,7 @@ static void check(struct dealbox_ledger *l, struct report *r, const char *sql, c
 	}
 	if (rc != SQLITE_DONE)
 		report(r, "%scannot be read: %s", format, sqlite3_errmsg(l->db));
-	sqlite3_finalize(stmt);
+	ledger_done(l, stmt);
 }
 
 int dealbox_ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *head,
@@ -202,9 +202,9 @@ int dealbox_ledger_export(struct dealbox_ledger *l, FILE *out)
 	}
 	if (!err && rc != SQLITE_DONE)
 		err = ledger_fail_sql(l, "exporting");
-	sqlite3_finalize(chain);
+	ledger_done(l, chain);
 	for (kind = 0; kind < LEDGER_KINDS; kind++)
-		sqlite3_finalize(rows[kind]);
+		ledger_done(l, rows[kind]);
 	sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
 	return err;
 }
@@ -234,11 +234,10 @@ static int copy_pages(struct dealbox_ledger *l, sqlite3 *to)
 static int verify_copy(struct dealbox_ledger *l, sqlite3 *copy)
 {
 	struct dealbox_ledger other = { .db = copy, .path = l->path, .keys = l->keys, .lock = -1 };
-	int err, n;
+	int err;
 
 	err = dealbox_ledger_verify(&other, NULL, NULL, NULL, NULL);
-	for (n = 0; n < LEDGER_KINDS; n++)
-		sqlite3_finalize(other.select[n]);
+	ledger_forget(&other);
 	sodium_memzero(&other.keys, sizeof(other.keys));
 	if (err)
 		ledger_fail(l, err, "the ledger is damaged, so is a copy of it: no backup was made; "

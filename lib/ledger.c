@@ -254,19 +254,65 @@ static sqlite3_stmt *prepare(struct dealbox_ledger *l, const char *sql)
 {
 	sqlite3_stmt *stmt;
 
-	if (sqlite3_prepare_v2(l->db, sql, -1, &stmt, NULL) == SQLITE_OK)
+	if (sqlite3_prepare_v3(l->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL) == SQLITE_OK)
 		return stmt;
 	ledger_fail_sql(l, "preparing a query");
 	return NULL;
 }
 
+/*
+ * To make a statement takes longer than to run it, so it is kept. One that is asked for again
+ * while its rows are gone through is made once more.
+ */
+static sqlite3_stmt *statement(struct dealbox_ledger *l, const char *sql)
+{
+	sqlite3_stmt *stmt;
+	size_t n;
+
+	for (n = 0; n < l->kept_count && strcmp(sqlite3_sql(l->kept[n]), sql); n++)
+		;
+	if (n < l->kept_count && !sqlite3_stmt_busy(l->kept[n]))
+		return l->kept[n];
+	stmt = prepare(l, sql);
+	if (stmt && n == l->kept_count && n < LEDGER_KEPT)
+		l->kept[l->kept_count++] = stmt;
+	return stmt;
+}
+
+void ledger_done(struct dealbox_ledger *l, sqlite3_stmt *stmt)
+{
+	size_t n;
+
+	for (n = 0; n < l->kept_count && l->kept[n] != stmt; n++)
+		;
+	if (n == l->kept_count) {
+		sqlite3_finalize(stmt);
+		return;
+	}
+	sqlite3_reset(stmt);
+	sqlite3_clear_bindings(stmt);
+}
+
+void ledger_forget(struct dealbox_ledger *l)
+{
+	int n;
+
+	for (n = 0; n < LEDGER_KINDS; n++) {
+		sqlite3_finalize(l->insert[n]);
+		sqlite3_finalize(l->select[n]);
+		l->insert[n] = l->select[n] = NULL;
+	}
+	while (l->kept_count)
+		sqlite3_finalize(l->kept[--l->kept_count]);
+}
+
 static sqlite3_stmt *query(struct dealbox_ledger *l, const char *sql, const char *format,
 			   va_list ap)
 {
-	sqlite3_stmt *stmt = prepare(l, sql);
+	sqlite3_stmt *stmt = statement(l, sql);
 
 	if (stmt && bind(l, stmt, 1, format, ap)) {
-		sqlite3_finalize(stmt);
+		ledger_done(l, stmt);
 		stmt = NULL;
 	}
 	return stmt;
@@ -302,7 +348,7 @@ int ledger_number(struct dealbox_ledger *l, int64_t *out, const char *sql,
 	} else {
 		rc = rc == SQLITE_DONE ? -ENOENT : ledger_fail_sql(l, "reading");
 	}
-	sqlite3_finalize(stmt);
+	ledger_done(l, stmt);
 	return rc;
 }
 
@@ -331,7 +377,7 @@ static int read_head(struct dealbox_ledger *l, struct dealbox_ledger_head *head)
 		rc = SQLITE_DONE;
 	}
 	rc = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "reading the last record");
-	sqlite3_finalize(stmt);
+	ledger_done(l, stmt);
 	return rc;
 }
 
@@ -405,7 +451,7 @@ int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq
 		return -EIO;
 	rc = sqlite3_step(stmt);
 	err = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "writing a record");
-	sqlite3_finalize(stmt);
+	ledger_done(l, stmt);
 	if (err)
 		return err;
 	l->head.record = next;
@@ -637,16 +683,7 @@ static void trust_database(struct dealbox_ledger *l)
 
 static void close_database(struct dealbox_ledger *l)
 {
-	int n;
-
-	for (n = 0; n < LEDGER_KINDS; n++) {
-		sqlite3_finalize(l->insert[n]);
-		sqlite3_finalize(l->select[n]);
-		l->insert[n] = l->select[n] = NULL;
-	}
-	sqlite3_finalize(l->fingerprint);
-	sqlite3_finalize(l->repeat);
-	l->fingerprint = l->repeat = NULL;
+	ledger_forget(l);
 	sqlite3_close(l->db);
 	l->db = NULL;
 }
@@ -708,7 +745,7 @@ static int create(struct dealbox_ledger *l, const char *new_path, const char *ne
 				    ledger_now(), l->keys.id, sizeof(l->keys.id));
 		if (!stmt || sqlite3_step(stmt) != SQLITE_DONE)
 			err = ledger_fail_sql(l, "making it");
-		sqlite3_finalize(stmt);
+		ledger_done(l, stmt);
 	}
 	if (!err)
 		trust_database(l);
@@ -785,7 +822,7 @@ static int check_identity(struct dealbox_ledger *l)
 		 memcmp(sqlite3_column_blob(stmt, 0), l->keys.id, sizeof(l->keys.id)))
 		err = ledger_fail(l, -EKEYREJECTED, "%s: the key of another ledger; put the right one "
 				  "there", l->key_path);
-	sqlite3_finalize(stmt);
+	ledger_done(l, stmt);
 	return err;
 }
 
@@ -814,7 +851,7 @@ static int check_tail(struct dealbox_ledger *l)
 		from.record = sqlite3_column_int64(stmt, 0);
 		memcpy(from.hash, sqlite3_column_blob(stmt, 1), sizeof(from.hash));
 	}
-	sqlite3_finalize(stmt);
+	ledger_done(l, stmt);
 	err = ledger_walk(l, &from, NULL, first_damage, first, NULL);
 	if (err == -EUCLEAN)
 		return ledger_fail(l, err, "%s: the ledger is damaged (%s); nothing was written to it. "

@@ -27,6 +27,8 @@ enum ledger_kind {
 	LEDGER_KINDS
 };
 
+#define LEDGER_KEPT	48	/* statements, more than there are */
+
 /*
  * The table of a kind, the columns that its hash covers, in order (seq is
  * covered in itself), and how a record of it looks in an export.
@@ -59,8 +61,8 @@ struct dealbox_ledger {
 	struct dealbox_ledger_head head;	/* while writing */
 	sqlite3_stmt *insert[LEDGER_KINDS];
 	sqlite3_stmt *select[LEDGER_KINDS];
-	sqlite3_stmt *fingerprint;
-	sqlite3_stmt *repeat;
+	sqlite3_stmt *kept[LEDGER_KEPT];	/* of ledger_query() */
+	size_t kept_count;
 	char error[512];
 };
 
@@ -74,9 +76,13 @@ int ledger_fail_sql(struct dealbox_ledger *l, const char *doing);
  * A statement with its arguments bound, by format: i = int64_t, u = uint64_t (below
  * 2^63), o = the same or 0 for NULL, t = text or NULL, b = const void * and size_t; what
  * is pointed to lives until the last step.
- * NULL and a kept sentence on failure. Finalize it.
+ * NULL and a kept sentence on failure. End it with ledger_done().
  */
 sqlite3_stmt *ledger_query(struct dealbox_ledger *l, const char *sql, const char *format, ...);
+/* No more rows are wanted: what it points to may go, and the read that it is part of ends. */
+void ledger_done(struct dealbox_ledger *l, sqlite3_stmt *stmt);
+/* Frees all statements: before the database is closed. */
+void ledger_forget(struct dealbox_ledger *l);
 /* The first column of the first row as a number; -ENOENT if there is no row. */
 int ledger_number(struct dealbox_ledger *l, int64_t *out, const char *sql,
 		  const char *format, ...);

@@ -727,6 +727,41 @@ static void test_begin_among_many(void **state)
 	dealbox_ledger_free(l);
 }
 
+struct pairs {
+	struct dealbox_ledger *ledger;
+	unsigned int outer, pairs;
+};
+
+static int count_pair(const struct dealbox_ledger_job *job, void *context)
+{
+	(void)job;
+	((struct pairs *)context)->pairs++;
+	return 0;
+}
+
+static int count_pairs(const struct dealbox_ledger_job *job, void *context)
+{
+	struct pairs *pairs = context;
+
+	(void)job;
+	return ++pairs->outer > 3 ? -1 : dealbox_ledger_jobs(pairs->ledger, 0, count_pair, pairs);
+}
+
+/* Who is told of each job may ask for all of them. */
+static void test_asked_within(void **state)
+{
+	struct folder *f = *state;
+	struct pairs pairs = { .ledger = open_ledger(f->db, CREATE) };
+
+	make_job(pairs.ledger, "s", 1, 1, 0);
+	make_job(pairs.ledger, "s", 5, 1, 0);
+	make_job(pairs.ledger, "s", 9, 1, 0);
+	assert_int_equal(dealbox_ledger_jobs(pairs.ledger, 0, count_pairs, &pairs), 0);
+	assert_int_equal(pairs.outer, 3);
+	assert_int_equal(pairs.pairs, 9);
+	dealbox_ledger_free(pairs.ledger);
+}
+
 /* As the first version made them: opened, and brought up to date, unless it is damaged. */
 static void test_old_ledger(void **state)
 {
@@ -1559,6 +1594,7 @@ int main(void)
 		TEST(test_job),
 		TEST(test_job_for_machines),
 		TEST(test_begin_among_many),
+		TEST(test_asked_within),
 		TEST(test_old_ledger),
 		TEST(test_insertion_once),
 		TEST(test_trace),
