@@ -459,17 +459,17 @@ static void tell_pockets(const struct dealbox_deal *deal, const struct dealbox_p
 		if (worst.kind != DEALBOX_DEFECT_SIZE && defects[n].kind != DEALBOX_DEFECT_MISSING)
 			worst = defects[n];
 	explicit_bzero(defects, sizeof(defects));
-	if (worst.kind == DEALBOX_DEFECT_SIZE) {
-		snprintf(why, WORK_WHY, "pocket %s has %u cards, and not %u; redeal it",
-			 dealbox_actor_name(worst.hand), worst.count, worst.expected);
-		return;
-	}
-	for (pocket = 0; pocket < DEALBOX_HANDS; pocket++)
+	for (pocket = 0; pocket < DEALBOX_HANDS && worst.kind != DEALBOX_DEFECT_SIZE; pocket++)
 		if (worst.hands >> pocket & 1)
 			used += (size_t)snprintf(why + used, WORK_WHY - used, "%s%s", used ? " and " : "pockets ",
 						 dealbox_actor_name(pocket));
-	snprintf(why + used, WORK_WHY - used, worst.kind == DEALBOX_DEFECT_REPEATED ?
-		 " have the same card; redeal them" : " have a card of another pack; redeal them");
+	if (worst.kind == DEALBOX_DEFECT_SIZE)
+		snprintf(why, WORK_WHY, "pocket %s has %u cards, and not %u; redeal it",
+			 dealbox_actor_name(worst.hand), worst.count, worst.expected);
+	else
+		snprintf(why + used, WORK_WHY - used, worst.kind == DEALBOX_DEFECT_REPEATED ?
+			 " have the same card; redeal them" : " have a card of another pack; redeal them");
+	explicit_bzero(&worst, sizeof(worst));
 }
 
 int work_original(struct service *s, const struct job *job, unsigned int board,
