@@ -60,6 +60,18 @@ static long disk_pages(void)
 	return usage.ru_inblock / 8;	/* of 512 bytes */
 }
 
+/* Where the ledgers are; it goes when the program ends, also by die(). */
+static char folder[256];
+
+static void remove_folder(void)
+{
+	char command[300];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+	if (system(command))
+		fprintf(stderr, "bench_ledger: cannot remove %s\n", folder);
+}
+
 static void die(const char *what)
 {
 	fprintf(stderr, "bench_ledger: %s\n", what);
@@ -223,7 +235,7 @@ int main(int argc, char **argv)
 {
 	static struct figures job[2], single[2], cold;
 	long deals = argc > 1 ? atol(argv[1]) : 10000000, before;
-	char folder[256], path[2][280], command[300], line[64];
+	char path[2][280], line[64];
 	struct subject subject[2] = {
 		{ .path = path[0], .count = 1, .boards = JOB },
 		{ .path = path[1], .count = SETS, .boards = SET },
@@ -234,7 +246,7 @@ int main(int argc, char **argv)
 	snprintf(folder, sizeof(folder), "%s/bench-ledger-XXXXXX", argc > 2 ? argv[2] : "/tmp");
 	if (!mkdtemp(folder))
 		die("cannot make a folder");
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	atexit(remove_folder);
 	for (k = 0; k < 2; k++) {
 		snprintf(path[k], sizeof(path[k]), "%s/ledger-%u", folder, k);
 		make(&subject[k]);
@@ -281,5 +293,5 @@ int main(int argc, char **argv)
 	report("a board of a job, from the disk", &cold, 1);
 	dealbox_ledger_free(subject[0].ledger);
 	dealbox_ledger_free(subject[1].ledger);
-	return system(command);
+	return 0;
 }
