@@ -117,23 +117,22 @@ const struct trouble_row trouble_rows[TROUBLES] = {
 size_t trouble_text(enum trouble trouble, unsigned int board, unsigned int copy, char *text,
 		    size_t size)
 {
-	const char *says = trouble_rows[trouble].says;
+	const char *says = trouble_rows[trouble].says, *next, *part;
+	size_t length = 0, bytes;
 	char number[16];
-	size_t length = 0;
 
-	for (; *says; says++) {
-		const char *part = number;
-
-		if (says[0] == '%' && says[1] == 'b')
-			snprintf(number, sizeof(number), "%u", board);
-		else if (says[0] == '%' && says[1] == 'c')
-			snprintf(number, sizeof(number), "%u", copy);
-		else
-			snprintf(number, sizeof(number), "%c", *says);
-		says += *says == '%';
+	for (; *says; says = next, length += bytes) {
+		/* up to the next number, or that */
+		bytes = strcspn(says, "%");
+		part = says;
+		next = says + bytes;
+		if (!bytes) {
+			bytes = (size_t)snprintf(number, sizeof(number), "%u", says[1] == 'b' ? board : copy);
+			part = number;
+			next = says + 2;
+		}
 		if (length < size)
-			snprintf(text + length, size - length, "%s", part);
-		length += strlen(part);
+			snprintf(text + length, size - length, "%.*s", (int)bytes, part);
 	}
 	return length;
 }
