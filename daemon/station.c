@@ -282,7 +282,7 @@ static bool take_events(struct station *st)
 	return news;
 }
 
-/* Of one whose cards wait for us. */
+/* Of one that waits for us. */
 static int on_events(sd_event_source *source, int fd, uint32_t revents, void *context)
 {
 	struct station *st = context;
@@ -338,10 +338,14 @@ static int watch(struct station *st, const char *uri, struct dealbox_machine *ma
 		 const struct dealbox_info *info)
 {
 	struct epoll_event ready = { .events = EPOLLIN, .data.ptr = st };
+	bool routed = info->capabilities & DEALBOX_CAP_HOST_ROUTED;
 	int fd = dealbox_machine_fd(machine);
 
-	/* the module decides by itself; the library does when it is read */
-	if (info->capabilities & DEALBOX_CAP_HOST_ROUTED && strncmp(uri, "local:", 6))
+	/*
+	 * The module fetches events, and decides, by itself. On usb: the machine's next events are
+	 * fetched only when we have read these; and where the library decides, a card waits for us.
+	 */
+	if (strncmp(uri, "local:", 6) && (routed || strncmp(uri, "emu:", 4)))
 		return sd_event_add_io(st->service->event, &st->source, fd, EPOLLIN, on_events, st);
 	return epoll_ctl(sd_event_source_get_io_fd(st->service->ready), EPOLL_CTL_ADD, fd, &ready) ?
 	       -errno : 0;
