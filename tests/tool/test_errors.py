@@ -46,7 +46,8 @@ def refused(box, content, *patterns, secret=True):
 
 @test
 def a_file_that_is_not_there(box):
-    refused(box, None, "bad.pbn: .*No such file")
+    result = refused(box, None, "bad.pbn: .*No such file", "give the names of files with deals")
+    assert "mend" not in result.err, result
 
 
 @test

@@ -81,12 +81,14 @@ enum status setfile_read(char *const *files, int count, bool reveal, const char 
 	struct dealbox_report *report = dealbox_report_new();
 	struct dealbox_set *set = dealbox_set_new(NULL);
 	int ret = report && set ? 0 : -ENOMEM;
+	bool unread = false;
 	size_t problems;
 	int n;
 
 	*out = NULL;
 	for (n = 0; !ret && n < count; n++) {
 		ret = file_add(files[n], set, report);
+		unread = unread || ret;
 		if (ret != -ENOMEM && ret != -EACCES)
 			ret = 0;	/* it is in the report; look at the other files too */
 	}
@@ -103,7 +105,8 @@ enum status setfile_read(char *const *files, int count, bool reveal, const char 
 	} else {
 		problems = problems_say(report, reveal);
 		if (problems)
-			complain("mend the file; `dealbox check` shows everything that is wrong in it",
+			complain(unread ? "give the names of files with deals" :
+				 "mend the file; `dealbox check` shows everything that is wrong in it",
 				 "%s", follows);
 	}
 	dealbox_report_free(report);
