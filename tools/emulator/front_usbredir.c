@@ -505,6 +505,8 @@ static bool welcome(struct redir_front *f)
 	usbredirparser_caps_set_cap(caps, usb_redir_cap_connect_device_version);
 	usbredirparser_caps_set_cap(caps, usb_redir_cap_ep_info_max_packet_size);
 	usbredirparser_caps_set_cap(caps, usb_redir_cap_64bits_ids);
+	/* no transfer is that long; QEMU takes no device without it behind xHCI */
+	usbredirparser_caps_set_cap(caps, usb_redir_cap_32bits_bulk_length);
 	usbredirparser_init(p, "dealbox-emulator", caps, USB_REDIR_CAPS_SIZE,
 			    usbredirparser_fl_usb_host);
 	f->parser = p;
