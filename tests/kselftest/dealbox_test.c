@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -130,10 +129,10 @@ static bool block_reader(struct blocked *b, int fd)
 	if (pthread_create(&b->thread, NULL, read_blocking, b))
 		return false;
 	while (!__atomic_load_n(&b->tid, __ATOMIC_ACQUIRE))
-		sched_yield();
+		a_moment();
 	snprintf(folder, sizeof(folder), "/proc/self/task/%d", b->tid);
 	while (!strstr(where, "dealbox_read") && time(NULL) < end) {
-		sched_yield();
+		a_moment();
 		if (!read_file(folder, "wchan", where, sizeof(where)))
 			return false;
 	}

@@ -20,6 +20,12 @@
 /* Of the clock that never goes back. */
 long long now_ms(void);
 
+/*
+ * For who looks again and again: leaves the processors to those whom he waits for, who need
+ * them all where the kernel is slow.
+ */
+void a_moment(void);
+
 struct machine {
 	pid_t pid;		/* of the emulator, 0 = none, or outside */
 	int control;		/* its control socket, or a line to it */

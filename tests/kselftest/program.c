@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,9 +72,11 @@ bool greeted(int fd)
 {
 	time_t limit = time(NULL) + PATIENCE / 1000;
 
-	while (status_of(fd).seqno != 2)
+	while (status_of(fd).seqno != 2) {
 		if (time(NULL) > limit)
 			return false;
+		a_moment();
+	}
 	return !drain(fd);
 }
 
@@ -144,7 +145,7 @@ bool await_power(const struct machine *m, const char *state)
 	while (strcmp(now, state) && time(NULL) < limit) {
 		if (!read_file(m->device, "power/runtime_status", now, sizeof(now)))
 			return false;
-		sched_yield();
+		a_moment();
 	}
 	if (strcmp(now, state))
 		fprintf(stderr, "# the machine is %s, not %s\n", now, state);
@@ -182,7 +183,7 @@ static bool heard(struct doing *d, unsigned int how_often)
 	time_t limit = time(NULL) + PATIENCE / 1000;
 
 	while (__atomic_load_n(&d->heard, __ATOMIC_RELAXED) < how_often && time(NULL) < limit)
-		sched_yield();
+		a_moment();
 	return time(NULL) < limit;
 }
 
@@ -242,10 +243,10 @@ bool begin_in(struct doing *d, enum storm storm, int fd, int (*what)(int fd), co
 	if (pthread_create(&d->thread, NULL, run, d))
 		return false;
 	while (!__atomic_load_n(&d->tid, __ATOMIC_ACQUIRE))
-		sched_yield();
+		a_moment();
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stack", d->tid);
 	while (!strstr(stack, where) && time(NULL) < limit) {
-		sched_yield();
+		a_moment();
 		file = fopen(path, "re");
 		if (!file)
 			return false;

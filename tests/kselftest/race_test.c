@@ -75,7 +75,6 @@ static void use(int fd, unsigned int how)
 
 static void *race(void *arg)
 {
-	const struct timespec a_moment = { .tv_nsec = 1000000 };
 	struct racer *r = arg;
 	char path[32];
 	int fd, uses;
@@ -85,7 +84,7 @@ static void *race(void *arg)
 		fd = open(path, O_RDWR | O_CLOEXEC | (rand_r(&r->seed) % 16 ? O_NONBLOCK : 0));
 		if (fd < 0) {
 			/* nothing would be plugged in if we had every CPU */
-			nanosleep(&a_moment, NULL);
+			a_moment();
 			continue;
 		}
 		r->opened++;
