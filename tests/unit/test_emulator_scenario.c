@@ -471,6 +471,22 @@ static void locate(struct bench *bench)
 	submit(bench, 0, setup, data, sizeof(data));
 }
 
+static void a_request_can_thaw_it(void **state)
+{
+	struct bench bench = bench_new(STORED, "on request LOCATE: thaw");
+
+	(void)state;
+	machine_freeze(bench.rig->m, true);
+	query(&bench, WIRE_GET_STATUS, 32);
+	assert_true(reap(&bench));
+	assert_true(machine_view(bench.rig->m).frozen);
+	locate(&bench);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.status, 0);
+	assert_false(machine_view(bench.rig->m).frozen);
+	bench_free(&bench);
+}
+
 static void requests_can_be_spoilt(void **state)
 {
 	struct bench bench = bench_new(STORED,
@@ -887,6 +903,7 @@ int main(void)
 		cmocka_unit_test(a_frozen_machine_answers_but_moves_no_card),
 		cmocka_unit_test(events_can_be_spoilt),
 		cmocka_unit_test(events_can_be_late),
+		cmocka_unit_test(a_request_can_thaw_it),
 		cmocka_unit_test(requests_can_be_spoilt),
 		cmocka_unit_test(answers_can_be_patched),
 		cmocka_unit_test(standard_requests_can_be_spoilt),

@@ -789,6 +789,9 @@ void machine_act(struct machine *m, enum action action, const uint32_t *value)
 	case ACTION_FREEZE:
 		machine_freeze(m, true);
 		break;
+	case ACTION_THAW:
+		machine_freeze(m, false);
+		break;
 	default:
 		break;
 	}

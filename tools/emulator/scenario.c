@@ -160,6 +160,7 @@ static const struct verb {
 	{ "unplug", ACTION_UNPLUG, AT_ANY, "T" },
 	{ "power-cycle", ACTION_POWER_CYCLE, AT_ANY, "T" },
 	{ "freeze", ACTION_FREEZE, AT_ANY, "" },
+	{ "thaw", ACTION_THAW, AT_ANY, "" },
 };
 
 struct scenario *scenario_new(void)
