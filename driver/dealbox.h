@@ -48,7 +48,8 @@ struct dealbox_pipes {
  *	each. False: not all of it was of use; many in a row are slowed down. What may
  *	have been an event is told by dealbox_take_malformed(). Called in completion
  *	handlers, with lock.
- * @restart: forgets what came of an unfinished answer; may be NULL. With lock.
+ * @restart: the bus was reset: forgets what has come of something that is not whole;
+ *	may be NULL. With lock. Not after a sleep: the rest of it comes then.
  *
  * One for each driver_info in main.c's table. docs/porting.md tells how to add one.
  */

@@ -245,6 +245,8 @@ static int dealbox_reset_resume(struct usb_interface *intf)
 
 	spin_lock_irq(&db->lock);
 	router_load(&db->router, NULL);
+	if (db->dialect->restart)
+		db->dialect->restart(db);
 	spin_unlock_irq(&db->lock);
 	return dealbox_resume(intf);
 }

@@ -274,8 +274,6 @@ int dealbox_stream_start(struct dealbox *db, gfp_t gfp)
 		db->waiting = false;
 		db->halted = false;
 		db->gate_halted = false;
-		if (db->dialect->restart)
-			db->dialect->restart(db);
 	}
 	spin_unlock_irq(&db->lock);
 	if (start)

@@ -1237,6 +1237,36 @@ TEST_F(machine, autosuspend)
 	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
 }
 
+/*
+ * Something happens while it falls asleep, and comes in the transfer that is taken back: on
+ * a serial machine half of it, and the other half when it is awake.
+ */
+TEST_F(machine, event_while_falling_asleep)
+{
+	__u64 cover = status_of(self->fd).seqno;
+	struct dealbox_event event;
+
+	ASSERT_EQ(0, close(self->fd));
+	self->fd = -1;
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on cancel: cover open"));
+	/* the first is the answer to the question that comes before it sleeps */
+	if (variant->dialect)
+		ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer nth 2: short 20"));
+	ASSERT_TRUE(write_file(self->machine.device, "power/autosuspend_delay_ms", "0"));
+	ASSERT_TRUE(write_file(self->machine.device, "power/control", "auto"));
+	ASSERT_TRUE(await_power(&self->machine, "suspended"));
+	self->fd = open_again(&self->machine, O_RDWR);
+	ASSERT_LE(0, self->fd);
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	do {
+		event = next_event(self->fd);
+		ASSERT_NE(0, event.type);
+		EXPECT_NE(DEALBOX_EV_PROTOCOL_ERROR, event.type);
+		EXPECT_EQ(0, event.flags & DEALBOX_EVF_MACHINE_GAP);
+	} while (event.type != DEALBOX_EV_KEY);
+	EXPECT_EQ(cover + 1, event.seqno);
+}
+
 static void nothing(int signal)
 {
 	(void)signal;
