@@ -123,7 +123,8 @@ put:
 }
 
 /*
- * Unbound from a machine that is there still: whoever controlled it does so no more.
+ * Unbound from a machine that is there still: whoever controlled it does so no more. Nor
+ * is it known that nobody did: the pause of a claim that was being dropped ends here.
  * A dialect may need the pipe of events for the answer, so it is not stopped yet.
  */
 static void pause_for_unbind(struct dealbox *db)
@@ -133,12 +134,9 @@ static void pause_for_unbind(struct dealbox *db)
 	/* Ends what is under way; whoever waits for ctl finds that all is gone. */
 	dealbox_control_block(db, -ENODEV);
 	mutex_lock(&db->ctl);
-	if (db->owner) {
-		dealbox_control_allow(db);
-		if (dealbox_pause(db))
-			dev_warn(&db->intf->dev,
-				 "unbound, and the machine did not answer a pause\n");
-	}
+	dealbox_control_allow(db);
+	if (dealbox_pause(db))
+		dev_warn(&db->intf->dev, "unbound, and the machine did not answer a pause\n");
 	mutex_unlock(&db->ctl);
 }
 

@@ -1117,6 +1117,31 @@ TEST_F(machine, unbind_and_bind)
 	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
 }
 
+static int do_close(int fd)
+{
+	return close(fd) ? -errno : 0;
+}
+
+/* The pause of a close that is under way is cut short by the unbind: then that pauses it. */
+TEST_F(machine, unbind_while_dropped)
+{
+	struct doing d;
+
+	ASSERT_TRUE(deal_frozen(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS: no-answer"));
+	ASSERT_TRUE(begin(&d, self->fd, do_close, "dealbox_release"));
+	self->fd = -1;
+	ASSERT_TRUE(bind_driver(&self->machine, "unbind"));
+	EXPECT_EQ(0, end(&d));
+	/* a host-routed one has nobody to ask anyway */
+	if (!variant->routed) {
+		ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
+		EXPECT_TRUE(machine_tell(&self->machine, "wait state PAUSED"));
+	}
+	ASSERT_TRUE(machine_tell(&self->machine, "remove force"));
+	ASSERT_TRUE(bind_driver(&self->machine, "bind"));
+}
+
 /* Unbound in mid-deal; the next who controls the machine finds the deal, and ends it. */
 TEST_F(machine, unbind_mid_deal)
 {
