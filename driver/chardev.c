@@ -3,6 +3,7 @@
 #include <linux/compat.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
@@ -55,7 +56,7 @@ static void drop_claim(struct dealbox *db)
 	struct pid *pid;
 
 	lockdep_assert_held(&db->ctl);
-	if (!db->gone && dealbox_pause(db))
+	if (!READ_ONCE(db->gone) && dealbox_pause(db))
 		dev_warn_ratelimited(&db->intf->dev,
 				     "claim dropped, but the machine did not answer a pause\n");
 	spin_lock_irq(&db->lock);
@@ -271,7 +272,7 @@ static int call_locked(struct dealbox_file *f, unsigned int nr, union call_arg *
 {
 	struct dealbox *db = f->db;
 
-	if (db->gone)
+	if (READ_ONCE(db->gone))
 		return -ENODEV;
 	if (calls[nr].owner && READ_ONCE(db->owner) != f)
 		return READ_ONCE(db->owner) ? -EBUSY : -EPERM;
@@ -285,7 +286,10 @@ static long dealbox_ioctl(struct file *file, unsigned int cmd, unsigned long use
 	union call_arg arg;
 	int error;
 
-	if (nr >= ARRAY_SIZE(calls) || calls[nr].cmd != cmd)
+	if (nr >= ARRAY_SIZE(calls))
+		return -ENOTTY;
+	nr = array_index_nospec(nr, ARRAY_SIZE(calls));
+	if (calls[nr].cmd != cmd)
 		return -ENOTTY;
 	if (calls[nr].owner && !(file->f_mode & FMODE_WRITE))
 		return -EBADF;
