@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every allocation that the kernel makes for the module fails once, one at a time, and
- * then all of them: in probe, open, each ioctl, a deal, autosuspend, resume, reset and
- * disconnect. The call ends with the errno of
+ * then all of them: in probe, open, each ioctl, a deal, autosuspend, resume, reset,
+ * disconnect, and when the computer sleeps and wakes. The call ends with the errno of
  * docs/userspace-api/dealbox.rst, the kernel is well, and the machine deals as before.
  * Whether anything has leaked, tests/vm/run asks at the end.
  *
@@ -16,8 +16,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <linux/dealbox.h>
 
@@ -681,6 +683,156 @@ TEST_F(failslab_any, reset)
 	static const struct entry entry = { "reset", NULL, reset };
 
 	EXPECT_LT(0, walk(&self->s, &entry).allocations);
+	EXPECT_EQ(entry.starved, starved(&self->s, &entry));
+}
+
+/* --- the computer sleeps --- */
+
+#define POWER	"/sys/power"
+
+/* A machine on a cable is not frozen with the processes of the computer (awake.c). */
+static bool stays_awake(struct machine *m)
+{
+	char process[16];
+	int status;
+
+	snprintf(process, sizeof(process), "%d", m->pid);
+	return !kill(m->pid, SIGSTOP) && waitpid(m->pid, &status, WUNTRACED) == m->pid &&
+	       WIFSTOPPED(status) &&
+	       write_file("/sys/module/awake/parameters", "process", process) &&
+	       !kill(m->pid, SIGCONT);
+}
+
+/* All devices, one after the other, in the task that says so: the one whose allocations fail. */
+static bool lies_down(void)
+{
+	return write_file(POWER, "pm_async", "0") && write_file(POWER, "pm_test", "devices") &&
+	       write_file("/sys/module/suspend/parameters", "pm_test_delay", "0");
+}
+
+/* A driver cannot keep the computer awake, and need not: 0. */
+static int sleep_and_wake(struct subject *s)
+{
+	int error = 0, fd = open(POWER "/state", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "freeze", 6) < 0)
+		error = -errno;
+	close(fd);
+	return error;
+}
+
+static bool planned(struct subject *s)
+{
+	return board_out(s) && !load(s->fd) && !drain(s->fd);
+}
+
+static bool kept_its_plan(struct subject *s, int error)
+{
+	struct dealbox_status status = status_of(s->fd);
+
+	return status.state == DEALBOX_STATE_IDLE && status.plan_id == PLAN &&
+	       status.claimed == 2;
+}
+
+static bool lost_its_plan(struct subject *s, int error)
+{
+	struct dealbox_status status;
+
+	if (await_event(s->fd, DEALBOX_EV_STATE_LOST).code != DEALBOX_LOST_RESET)
+		return false;
+	status = status_of(s->fd);
+	return status.state == DEALBOX_STATE_IDLE && status.plan_id == DEALBOX_PLAN_NONE &&
+	       status.claimed == 2;
+}
+
+/* Between two cards, and it goes on as soon as it is told to pause. */
+static bool pausing(struct subject *s)
+{
+	return machine_tell(&s->machine, "inject on request PAUSE: thaw") && mid_deal(s);
+}
+
+static bool goes_on(struct subject *s, int error)
+{
+	struct dealbox_status status;
+
+	if (!await_event(s->fd, DEALBOX_EV_PAUSED).type)
+		return false;
+	status = status_of(s->fd);
+	return status.state == DEALBOX_STATE_PAUSED && status.plan_id == PLAN &&
+	       status.claimed == 2 && !do_op(s->fd, DEALBOX_OP_RESUME) && is_dealt(s);
+}
+
+/*
+ * PAUSED may be among what the reset lost. That a START is refused cannot be seen here: on
+ * raw_gadget a command has ended before the machine sees its data.
+ */
+static bool board_is_spent(struct subject *s, int error)
+{
+	return lost_its_plan(s, error) && status_of(s->fd).flags & DEALBOX_STATUS_SPENT;
+}
+
+FIXTURE(failslab_sleep) {
+	struct subject s;
+};
+
+FIXTURE_VARIANT(failslab_sleep) {
+	const char *kind;
+	const char *quirks;	/* of usbcore */
+	bool (*idle)(struct subject *s, int error);
+	bool (*dealing)(struct subject *s, int error);
+};
+
+FIXTURE_VARIANT_ADD(failslab_sleep, stored) {
+	.kind = "stored", .quirks = "", .idle = kept_its_plan, .dealing = goes_on };
+FIXTURE_VARIANT_ADD(failslab_sleep, routed) {
+	.kind = "routed", .quirks = "", .idle = kept_its_plan, .dealing = goes_on };
+/* b: a device that must be reset on resume */
+FIXTURE_VARIANT_ADD(failslab_sleep, stored_and_reset) {
+	.kind = "stored", .quirks = "1209:0001:b", .idle = lost_its_plan, .dealing = board_is_spent };
+FIXTURE_VARIANT_ADD(failslab_sleep, routed_and_reset) {
+	.kind = "routed", .quirks = "1209:0001:b", .idle = lost_its_plan, .dealing = board_is_spent };
+
+FIXTURE_SETUP(failslab_sleep)
+{
+	ASSERT_TRUE(write_file("/sys/module/usbcore/parameters", "quirks", variant->quirks));
+	ASSERT_TRUE(begin_subject(&self->s, variant->kind));
+	ASSERT_TRUE(stays_awake(&self->s.machine));
+	ASSERT_TRUE(lies_down());
+}
+
+FIXTURE_TEARDOWN(failslab_sleep)
+{
+	EXPECT_TRUE(write_file("/sys/module/usbcore/parameters", "quirks", ""));
+	EXPECT_TRUE(end_subject(&self->s));
+}
+
+/* A question before it sleeps, and the pipe of events when it wakes. */
+TEST_F(failslab_sleep, idle)
+{
+	const struct entry entry = { "sleep", planned, sleep_and_wake, .then = variant->idle };
+
+	EXPECT_LT(1, walk(&self->s, &entry).allocations);
+	EXPECT_EQ(entry.starved, starved(&self->s, &entry));
+}
+
+/* No want of memory keeps a deal from being paused before the computer sleeps. */
+TEST_F(failslab_sleep, in_mid_deal)
+{
+	const struct entry entry = {
+		"sleep in mid-deal", pausing, sleep_and_wake, .then = variant->dealing
+	};
+
+	EXPECT_LT(3, walk(&self->s, &entry).allocations);
+}
+
+/* It sleeps already, and is woken to be told that it need not wake the computer. */
+TEST_F(failslab_any, sleep_of_both)
+{
+	static const struct entry entry = { "sleep when asleep", asleep, sleep_and_wake };
+
+	ASSERT_TRUE(stays_awake(&self->s.machine));
+	ASSERT_TRUE(lies_down());
+	EXPECT_LT(1, walk(&self->s, &entry).allocations);
 	EXPECT_EQ(entry.starved, starved(&self->s, &entry));
 }
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The computer sleeps, and a machine that it plays itself does not: for tests of the
+ * module's suspend and resume on dummy_hcd.
+ *
+ * All devices are suspended in a sleep, and with dummy_udc its cable is pulled; all
+ * processes are frozen before, and with them the machine. A machine on a real cable
+ * knows nothing of either, so here are two exceptions: dummy_udc, as long as this is
+ * loaded, and the process whose number is written to the parameter process.
+ */
+#include <linux/device.h>
+#include <linux/module.h>
+#include <linux/platform_device.h>
+#include <linux/pm.h>
+#include <linux/sched/signal.h>
+
+static struct device *udc;
+
+/* It must be stopped: its threads' flags are their own. */
+static int set_process(const char *text, const struct kernel_param *parameter)
+{
+	struct task_struct *leader, *thread;
+	int number, error = kstrtoint(text, 0, &number);
+
+	if (error)
+		return error;
+	rcu_read_lock();
+	leader = pid_task(find_vpid(number), PIDTYPE_TGID);
+	if (leader)
+		for_each_thread(leader, thread)
+			thread->flags |= PF_NOFREEZE;
+	rcu_read_unlock();
+	return leader ? 0 : -ESRCH;
+}
+
+static const struct kernel_param_ops process_ops = { .set = set_process };
+module_param_cb(process, &process_ops, NULL, 0200);
+MODULE_PARM_DESC(process, "a stopped process that shall not be frozen");
+
+static int __init awake_init(void)
+{
+	udc = bus_find_device_by_name(&platform_bus_type, NULL, "dummy_udc.0");
+	if (!udc)
+		return -ENODEV;
+	dev_pm_syscore_device(udc, true);
+	return 0;
+}
+module_init(awake_init);
+
+static void __exit awake_exit(void)
+{
+	dev_pm_syscore_device(udc, false);
+	put_device(udc);
+}
+module_exit(awake_exit);
+
+MODULE_DESCRIPTION("Keeps a machine on dummy_hcd out of the computer's sleep");
+MODULE_LICENSE("GPL");
