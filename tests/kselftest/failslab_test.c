@@ -794,7 +794,7 @@ FIXTURE_VARIANT_ADD(failslab_sleep, routed_and_reset) {
 
 FIXTURE_SETUP(failslab_sleep)
 {
-	ASSERT_TRUE(write_file("/sys/module/usbcore/parameters", "quirks", variant->quirks));
+	ASSERT_TRUE(usb_quirks(variant->quirks));
 	ASSERT_TRUE(begin_subject(&self->s, variant->kind));
 	ASSERT_TRUE(stays_awake(&self->s.machine));
 	ASSERT_TRUE(lies_down());
@@ -802,7 +802,7 @@ FIXTURE_SETUP(failslab_sleep)
 
 FIXTURE_TEARDOWN(failslab_sleep)
 {
-	EXPECT_TRUE(write_file("/sys/module/usbcore/parameters", "quirks", ""));
+	EXPECT_TRUE(usb_quirks(""));
 	EXPECT_TRUE(end_subject(&self->s));
 }
 

@@ -68,6 +68,15 @@ bool write_file(const char *folder, const char *name, const char *text)
 	return ok;
 }
 
+bool usb_quirks(const char *quirks)
+{
+	char line[64];
+
+	/* of a write of nothing the kernel learns nothing */
+	snprintf(line, sizeof(line), "%s\n", quirks);
+	return write_file("/sys/module/usbcore/parameters", "quirks", line);
+}
+
 bool read_file(const char *folder, const char *name, char *text, size_t size)
 {
 	char path[512];

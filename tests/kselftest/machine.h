@@ -76,6 +76,8 @@ bool machine_usb_reset(const struct machine *m);
 
 /* Writes to, or reads a line from, a file in folder. */
 bool write_file(const char *folder, const char *name, const char *text);
+/* Which devices usbcore treats otherwise from now on, instead of those before: "1209:0001:b", "": none. */
+bool usb_quirks(const char *quirks);
 bool read_file(const char *folder, const char *name, char *text, size_t size);
 
 /*

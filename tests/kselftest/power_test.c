@@ -60,18 +60,17 @@ FIXTURE_VARIANT(power) {
 	bool lost;		/* the bus is reset, so the machine loses its state */
 };
 
-/* a line without one takes the last one away; of a write of nothing the kernel learns nothing */
-FIXTURE_VARIANT_ADD(power, resume) { .sleep = sleep_light, .quirks = "\n" };
+FIXTURE_VARIANT_ADD(power, resume) { .sleep = sleep_light, .quirks = "" };
 /* b: a device that must be reset on resume */
 FIXTURE_VARIANT_ADD(power, reset_resume) {
 	.sleep = sleep_light, .quirks = "1209:0001:b", .lost = true };
 /* the host controller loses its power, and with it the bus */
-FIXTURE_VARIANT_ADD(power, suspend_to_ram) { .sleep = sleep_deep, .quirks = "\n", .lost = true };
+FIXTURE_VARIANT_ADD(power, suspend_to_ram) { .sleep = sleep_deep, .quirks = "", .lost = true };
 
 FIXTURE_SETUP(power)
 {
 	ASSERT_TRUE(kernel_begin(&self->kernel));
-	ASSERT_TRUE(write_file("/sys/module/usbcore/parameters", "quirks", variant->quirks));
+	ASSERT_TRUE(usb_quirks(variant->quirks));
 	ASSERT_TRUE(machine_plug_outside(&self->machine));
 	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->fd);
@@ -108,9 +107,11 @@ static bool told_after(int fd, __u64 seqno)
 {
 	time_t limit = time(NULL) + PATIENCE / 1000;
 
-	while (status_of(fd).seqno == seqno)
+	while (status_of(fd).seqno == seqno) {
 		if (time(NULL) > limit)
 			return false;
+		a_moment();
+	}
 	return true;
 }
 
