@@ -310,6 +310,8 @@ def test_board_reader_chooses(w):
             wait('board %d' % board, lambda: state() == 'take-out')
         seen = seen or board == 3
         w.tell('READER', 'remove')
+        # until then, what it says is of this board
+        wait('its turn', lambda: state() in ('insert-any', 'no-work'))
     wait('the end', lambda: w.job(path)['State'] == 'done')
     w.check()
     w.tell('READER', 'unplug')
