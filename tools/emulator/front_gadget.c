@@ -363,8 +363,13 @@ static void submit(struct gadget_front *f, enum line_index index, const uint8_t 
 static void forget(struct gadget_front *f)
 {
 	interrupt(f, LINE_CONTROL);
-	if (f->asked)
+	/*
+	 * raw_gadget lets no request in before the last one has its end, and what was answered
+	 * while the port was in reset has none
+	 */
+	if (f->asked || f->lines[LINE_CONTROL].result == -ESHUTDOWN)
 		stall_control(f);
+	f->lines[LINE_CONTROL].result = 0;
 	stop_endpoints(f);
 	f->asked = f->data_due = f->suspended = false;
 	device_detach(f->front.device);
