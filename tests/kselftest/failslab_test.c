@@ -36,6 +36,7 @@ struct subject {
 	int nth;		/* fail-nth of this thread */
 	int fd;			/* O_RDWR, with the claim; -1 = closed */
 	__u32 insertion;
+	const struct depth *depth;	/* of the computer's sleep */
 };
 
 /* --- what fails ---------------------------------------------------------------------- */
@@ -703,10 +704,23 @@ static bool stays_awake(struct machine *m)
 	       !kill(m->pid, SIGCONT);
 }
 
+/*
+ * How deep the computer sleeps: until all devices do, or until the last processor does. Then the
+ * bus has lost its power (awake.c). The firmware is left out: nothing here would wake it.
+ */
+struct depth {
+	const char *pm_test, *state;
+};
+
+static const struct depth light = { "devices", "freeze" };
+static const struct depth deep = { "core", "mem" };
+
 /* All devices, one after the other, in the task that says so: the one whose allocations fail. */
-static bool lies_down(void)
+static bool lies_down(struct subject *s, const struct depth *depth)
 {
-	return write_file(POWER, "pm_async", "0") && write_file(POWER, "pm_test", "devices") &&
+	s->depth = depth;
+	return write_file(POWER, "pm_async", "0") && write_file(POWER, "mem_sleep", "deep") &&
+	       write_file(POWER, "pm_test", depth->pm_test) &&
 	       write_file("/sys/module/suspend/parameters", "pm_test_delay", "0");
 }
 
@@ -715,7 +729,7 @@ static int sleep_and_wake(struct subject *s)
 {
 	int error = 0, fd = open(POWER "/state", O_WRONLY | O_CLOEXEC);
 
-	if (fd < 0 || write(fd, "freeze", 6) < 0)
+	if (fd < 0 || write(fd, s->depth->state, strlen(s->depth->state)) < 0)
 		error = -errno;
 	close(fd);
 	return error;
@@ -777,27 +791,33 @@ FIXTURE(failslab_sleep) {
 
 FIXTURE_VARIANT(failslab_sleep) {
 	const char *kind;
+	const struct depth *depth;
 	const char *quirks;	/* of usbcore */
 	bool (*idle)(struct subject *s, int error);
 	bool (*dealing)(struct subject *s, int error);
 };
 
 FIXTURE_VARIANT_ADD(failslab_sleep, stored) {
-	.kind = "stored", .quirks = "", .idle = kept_its_plan, .dealing = goes_on };
+	.kind = "stored", .depth = &light, .quirks = "",
+	.idle = kept_its_plan, .dealing = goes_on };
 FIXTURE_VARIANT_ADD(failslab_sleep, routed) {
-	.kind = "routed", .quirks = "", .idle = kept_its_plan, .dealing = goes_on };
+	.kind = "routed", .depth = &light, .quirks = "",
+	.idle = kept_its_plan, .dealing = goes_on };
 /* b: a device that must be reset on resume */
 FIXTURE_VARIANT_ADD(failslab_sleep, stored_and_reset) {
-	.kind = "stored", .quirks = "1209:0001:b", .idle = lost_its_plan, .dealing = board_is_spent };
-FIXTURE_VARIANT_ADD(failslab_sleep, routed_and_reset) {
-	.kind = "routed", .quirks = "1209:0001:b", .idle = lost_its_plan, .dealing = board_is_spent };
+	.kind = "stored", .depth = &light, .quirks = "1209:0001:b",
+	.idle = lost_its_plan, .dealing = board_is_spent };
+/* to RAM */
+FIXTURE_VARIANT_ADD(failslab_sleep, routed_and_power_lost) {
+	.kind = "routed", .depth = &deep, .quirks = "",
+	.idle = lost_its_plan, .dealing = board_is_spent };
 
 FIXTURE_SETUP(failslab_sleep)
 {
 	ASSERT_TRUE(usb_quirks(variant->quirks));
 	ASSERT_TRUE(begin_subject(&self->s, variant->kind));
 	ASSERT_TRUE(stays_awake(&self->s.machine));
-	ASSERT_TRUE(lies_down());
+	ASSERT_TRUE(lies_down(&self->s, variant->depth));
 }
 
 FIXTURE_TEARDOWN(failslab_sleep)
@@ -831,7 +851,7 @@ TEST_F(failslab_any, sleep_of_both)
 	static const struct entry entry = { "sleep when asleep", asleep, sleep_and_wake };
 
 	ASSERT_TRUE(stays_awake(&self->s.machine));
-	ASSERT_TRUE(lies_down());
+	ASSERT_TRUE(lies_down(&self->s, &light));
 	EXPECT_LT(1, walk(&self->s, &entry).allocations);
 	EXPECT_EQ(entry.starved, starved(&self->s, &entry));
 }
