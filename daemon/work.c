@@ -211,27 +211,15 @@ int work_open(struct service *s)
 	return complain(s, err);
 }
 
-struct last {
-	const char *machine;
-	enum dealbox_ledger_outcome outcome;
-};
-
-static int find_last(const struct dealbox_ledger_insertion *insertion, void *context)
-{
-	struct last *last = context;
-
-	if (!strcmp(insertion->machine, last->machine))
-		last->outcome = insertion->outcome;
-	return 0;
-}
-
 bool work_doubt(struct service *s, const char *machine)
 {
-	struct last last = { machine, DEALBOX_LEDGER_EXACT };
+	struct dealbox_ledger_insertion last;
+	int err = dealbox_ledger_last(s->ledger, machine, &last);
 
-	if (complain(s, dealbox_ledger_insertions(s->ledger, 0, false, find_last, &last)))
-		return true;
-	return last.outcome != DEALBOX_LEDGER_EXACT && last.outcome != DEALBOX_LEDGER_CAPTURED;
+	if (err == -ENOENT)
+		return false;
+	return complain(s, err) || (last.outcome != DEALBOX_LEDGER_EXACT &&
+				    last.outcome != DEALBOX_LEDGER_CAPTURED);
 }
 
 /* ---- plans and verdicts -------------------------------------------------------- */

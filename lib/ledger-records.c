@@ -623,22 +623,21 @@ int dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 	return ledger_commit(l, err);
 }
 
-int dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open_only,
-			      int (*each)(const struct dealbox_ledger_insertion *insertion,
-					  void *context), void *context)
+#define SQL_INSERTIONS(which) \
+	"SELECT i.seq, i.job, i.number, i.copy, i.machine, i.insertion, i.plan, i.at, " \
+	" coalesce(v.at, 0), coalesce(v.outcome, 0), coalesce(v.reason, 0), " \
+	" coalesce(v.differences, 0), coalesce(t.events, 0) FROM insertions i " \
+	"LEFT JOIN verdicts v ON v.insertion = i.seq LEFT JOIN traces t ON t.seq = v.trace " \
+	"WHERE " which
+
+/* Calls it for each row of SQL_INSERTIONS. */
+static int each_insertion(struct dealbox_ledger *l, sqlite3_stmt *stmt,
+			  int (*each)(const struct dealbox_ledger_insertion *insertion,
+				      void *context), void *context)
 {
 	struct dealbox_ledger_insertion i;
-	sqlite3_stmt *stmt;
 	int err = 0;
 
-	stmt = ledger_query(l, "SELECT i.seq, i.job, i.number, i.copy, i.machine, i.insertion, "
-			    "i.plan, i.at, coalesce(v.at, 0), coalesce(v.outcome, 0), "
-			    "coalesce(v.reason, 0), coalesce(v.differences, 0), "
-			    "coalesce(t.events, 0) FROM insertions i "
-			    "LEFT JOIN verdicts v ON v.insertion = i.seq "
-			    "LEFT JOIN traces t ON t.seq = v.trace "
-			    "WHERE ?1 IN (0, i.job) AND (NOT ?2 OR v.seq IS NULL) ORDER BY i.seq",
-			    "ui", job, (int64_t)open_only);
 	while (next_row(l, stmt, "reading insertions", &err)) {
 		memset(&i, 0, sizeof(i));
 		i.id = sqlite3_column_int64(stmt, 0);
@@ -656,6 +655,39 @@ int dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open_
 		i.events = sqlite3_column_int64(stmt, 12);
 		err = each(&i, context);
 	}
+	return err;
+}
+
+int dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open_only,
+			      int (*each)(const struct dealbox_ledger_insertion *insertion,
+					  void *context), void *context)
+{
+	sqlite3_stmt *stmt;
+
+	/* "0 or this job" would be looked for in all that was ever dealt */
+	stmt = job ? ledger_query(l, SQL_INSERTIONS("i.job = ?2 AND (NOT ?1 OR v.seq IS NULL) "
+						    "ORDER BY i.seq"), "iu", (int64_t)open_only, job) :
+	       ledger_query(l, SQL_INSERTIONS("NOT ?1 OR v.seq IS NULL ORDER BY i.seq"), "i",
+			    (int64_t)open_only);
+	return each_insertion(l, stmt, each, context);
+}
+
+static int keep_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	*(struct dealbox_ledger_insertion *)context = *insertion;
+	return 0;
+}
+
+int dealbox_ledger_last(struct dealbox_ledger *l, const char *machine,
+			struct dealbox_ledger_insertion *last)
+{
+	int err;
+
+	last->id = 0;
+	err = each_insertion(l, ledger_query(l, SQL_INSERTIONS("i.machine = ? ORDER BY i.seq DESC LIMIT 1"),
+					     "t", machine), keep_insertion, last);
+	if (!err && !last->id)
+		err = ledger_fail(l, -ENOENT, "nothing was dealt by the machine %s", machine);
 	return err;
 }
 

@@ -159,7 +159,9 @@ static const char *const migrations[] = {
 	COPIES("SELECT DISTINCT job, number, copy FROM insertions UNION ALL "
 	       "SELECT DISTINCT job, board, copy FROM acts a WHERE act IN (4, 5) AND NOT EXISTS "
 	       "(SELECT 1 FROM insertions i WHERE i.job = a.job AND i.number = a.board "
-	       "AND i.copy = a.copy)")
+	       "AND i.copy = a.copy)"),
+
+	"CREATE INDEX insertions_machine ON insertions (machine);"
 };
 
 #define VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))

@@ -727,6 +727,68 @@ static void test_begin_among_many(void **state)
 	dealbox_ledger_free(l);
 }
 
+static int count_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	(void)insertion;
+	++*(unsigned int *)context;
+	return 0;
+}
+
+/* How many steps SQLite's machine makes to tell of the last insertion of a machine. */
+static unsigned long steps_of_last(struct dealbox_ledger *l, const char *machine, uint32_t number)
+{
+	struct dealbox_ledger_insertion last = { 0 };
+	unsigned long steps = 0;
+
+	sqlite3_progress_handler(l->db, 1, count_step, &steps);
+	assert_int_equal(dealbox_ledger_last(l, machine, &last), number ? 0 : -ENOENT);
+	sqlite3_progress_handler(l->db, 0, NULL, NULL);
+	assert_int_equal(last.number, number);
+	return steps;
+}
+
+static unsigned long steps_of_insertions(struct dealbox_ledger *l, uint64_t job, unsigned int count)
+{
+	unsigned long steps = 0;
+	unsigned int found = 0;
+
+	sqlite3_progress_handler(l->db, 1, count_step, &steps);
+	assert_int_equal(dealbox_ledger_insertions(l, job, false, count_insertion, &found), 0);
+	sqlite3_progress_handler(l->db, 0, NULL, NULL);
+	assert_int_equal(found, count);
+	return steps;
+}
+
+/* A machine that comes after years, or for the first time, is known as soon as on the first evening. */
+static void test_last_among_many(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job(l, "s", 1, 0, 0), other = make_job(l, "s", 5, 0, 0), insertion;
+	struct dealbox_ledger_insertion last;
+	unsigned long none, one, of_job;
+	uint32_t n;
+
+	none = steps_of_last(l, "SN2", 0);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN2", 70, 7, &insertion), 0);
+	one = steps_of_last(l, "SN2", 70);
+	of_job = steps_of_insertions(l, job, 1);
+	for (n = 1; n < 100; n++)
+		deal_exact(l, other, 1, n, n);
+	assert_in_range(steps_of_last(l, "SN2", 70), 1, one + one / 4);
+	assert_in_range(steps_of_last(l, "SN1", 99), 1, one + one / 4);
+	assert_in_range(steps_of_last(l, "SN3", 0), 1, none + none / 4);
+	assert_in_range(steps_of_insertions(l, job, 1), 1, of_job + of_job / 4);
+
+	/* what became of it is told with it */
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0, NULL, 0), 0);
+	assert_int_equal(dealbox_ledger_last(l, "SN2", &last), 0);
+	assert_int_equal(last.id, insertion);
+	assert_int_equal(last.outcome, DEALBOX_LEDGER_VOID);
+	assert_int_equal(last.reason, DEALBOX_EV_JAM);
+	dealbox_ledger_free(l);
+}
+
 struct pairs {
 	struct dealbox_ledger *ledger;
 	unsigned int outer, pairs;
@@ -775,7 +837,8 @@ static void test_old_ledger(void **state)
 	l = open_ledger(f->db, CREATE);
 	job = make_job_for(l, NULL);
 	dealbox_ledger_free(l);
-	tamper(f->db, "DROP TABLE job_machines; PRAGMA user_version = 1; PRAGMA journal_mode = DELETE");
+	tamper(f->db, "DROP TABLE job_machines; DROP INDEX insertions_machine; PRAGMA user_version = 1; "
+	       "PRAGMA journal_mode = DELETE");
 	before = slurp(f->db, &size);
 	assert_int_equal(try_open(f->db, 0, error), -EROFS);
 	assert_non_null(strstr(error, "dealboxd brings it up to date"));
@@ -1380,7 +1443,7 @@ static void test_full_disk(void **state)
 	l = open_ledger(f->db, CREATE);
 	job = make_job(l, "monday", 1, 0, 0);
 	snprintf(wal, sizeof(wal), "%s-wal", f->db);
-	for (n = 0; n < 40; n++) {
+	for (n = 0; n < 60; n++) {
 		assert_int_equal(stat(wal, &st), 0);
 		some = all;
 		some.rlim_cur = st.st_size + 517 * n;
@@ -1594,6 +1657,7 @@ int main(void)
 		TEST(test_job),
 		TEST(test_job_for_machines),
 		TEST(test_begin_among_many),
+		TEST(test_last_among_many),
 		TEST(test_asked_within),
 		TEST(test_old_ledger),
 		TEST(test_insertion_once),

@@ -353,6 +353,17 @@ DEALBOX_API int dealbox_ledger_insertions(struct dealbox_ledger *ledger, uint64_
 						      void *context), void *context);
 
 /**
+ * dealbox_ledger_last - the last insertion of a machine
+ * @ledger: open
+ * @machine: lasting name of the machine, as in dealbox_ledger_begin()
+ * @last: out
+ *
+ * -ENOENT: it has none.
+ */
+DEALBOX_API int dealbox_ledger_last(struct dealbox_ledger *ledger, const char *machine,
+				    struct dealbox_ledger_insertion *last);
+
+/**
  * dealbox_ledger_get_trace - the trace of an insertion, unsealed
  * @ledger: open
  * @insertion: number of the record
