@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Four threads that open, use and close whatever machine is there, while it is
+ * Four threads that look at, open, use and close whatever machine is there, while it is
  * unplugged, unbound, reset and its driver unloaded. Nothing is expected of a single
  * call: that all of them end, and that the kernel is well afterwards. On dummy_hcd:
  * vhci_hcd does not stand it (docs/testing.md).
@@ -25,6 +25,7 @@
 #include "machine.h"
 
 #define THREADS	4
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 
 static volatile bool racing = true;
 
@@ -74,14 +75,37 @@ static void use(int fd, unsigned int how)
 	}
 }
 
+/* At a machine from outside, whoever has it open. */
+static void look(int number)
+{
+	static const char *const files[] = {
+		"/sys/class/dealbox/dealbox%d/serial", "/sys/kernel/debug/usb/dealbox%d/state",
+	};
+	char path[64], text[1024];
+	size_t i;
+	int fd;
+
+	for (i = 0; i < COUNT(files); i++) {
+		snprintf(path, sizeof(path), files[i], number);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		while (read(fd, text, sizeof(text)) > 0)
+			;
+		close(fd);
+	}
+}
+
 static void *race(void *arg)
 {
 	struct racer *r = arg;
+	int fd, uses, number;
 	char path[32];
-	int fd, uses;
 
 	while (racing) {
-		snprintf(path, sizeof(path), "/dev/dealbox%d", rand_r(&r->seed) % 2);
+		number = rand_r(&r->seed) % 2;
+		look(number);
+		snprintf(path, sizeof(path), "/dev/dealbox%d", number);
 		fd = open(path, O_RDWR | O_CLOEXEC | (rand_r(&r->seed) % 16 ? O_NONBLOCK : 0));
 		if (fd < 0) {
 			/* nothing would be plugged in if we had every CPU */
@@ -158,8 +182,6 @@ static bool deauthorize(struct machine *m)
 
 static bool (*const trials[])(struct machine *m) = { rebind, reauthorize, reload, reset };
 static bool (*const ends[])(struct machine *m) = { unplug, cut, unbind, deauthorize };
-
-#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 
 static bool lap(struct kernel *kernel, unsigned int *seed)
 {
