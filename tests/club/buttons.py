@@ -25,7 +25,7 @@ def journal(c, message):
 
 
 def told(c, message, text):
-    wait('the journal: ' + text, lambda: any(text in said for said in journal(c, message)), 60)
+    wait('the journal: ' + text, lambda: any(text in said for said in journal(c, message)))
 
 
 def line(c, name):
@@ -42,17 +42,17 @@ def lamps(c):
 
 
 def light(c, *names):
-    wait('the lamps %s' % (names,), lambda: lamps(c) == set(names), 60)
+    wait('the lamps %s' % (names,), lambda: lamps(c) == set(names))
 
 
 def state(c, name):
     """What the service says that the machine waits for."""
-    wait('the state ' + name, lambda: c.status()['ONE']['state'] == name, 60)
+    wait('the state ' + name, lambda: c.status()['ONE']['state'] == name)
 
 
 def machine(c, name):
     """What the machine does, whatever the service says."""
-    wait('the machine: ' + name, lambda: 'state %s' % name in c.machines['ONE'].tell('status'), 60)
+    wait('the machine: ' + name, lambda: 'state %s' % name in c.machines['ONE'].tell('status'))
 
 
 def press(c, name, seen, *args):
@@ -84,8 +84,8 @@ def test_the_service_waits_for_a_panel_that_it_may_not_open(c):
     c.machines['ONE'].tell('insert')
     c.run('modprobe vhci-hcd && udevadm settle')
     c.plug('ONE')
-    wait('the service', lambda: c.ask('systemctl is-active dealboxd')[0] == 0, 60)
-    wait('the machine', lambda: c.status().get('ONE', {}).get('present'), 60)
+    wait('the service', lambda: c.ask('systemctl is-active dealboxd')[0] == 0)
+    wait('the machine', lambda: c.status().get('ONE', {}).get('present'))
     state(c, 'panel-lost')
     assert c.run('stat -c "%%U %%a" %s' % c.node).strip() == 'root 600'
     told(c, PANEL_LOST, 'docs/install.md has the udev rule')
@@ -155,7 +155,7 @@ def test_without_the_chip_nothing_is_dealt(c):
     # it comes up without a board on its switch, and belongs to the service by the rule
     c.run('echo 1 >%s/live' % CHIP)
     state(c, 'not-seated')
-    wait('the panel', lambda: len(journal(c, PANEL)) > before, 60)
+    wait('the panel', lambda: len(journal(c, PANEL)) > before)
     pull(c, 'BOARD', 'up')
     state(c, 'paused')
     light(c, 'AMBER')
@@ -166,7 +166,7 @@ def test_the_board_is_dealt(c):
     c.machines['ONE'].tell('speed 5')
     state(c, 'take-out')
     c.machines['ONE'].tell('remove')
-    wait('the job', lambda: c.ask('test -s /tmp/ended')[0] == 0, 60)
+    wait('the job', lambda: c.ask('test -s /tmp/ended')[0] == 0)
     assert c.run('cat /tmp/ended').strip() == '0', c.run('cat /tmp/dealt')
 
 

@@ -22,7 +22,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, TOP + '/tests/daemon')
 
 import harness  # noqa: E402
-from harness import Tap, wait  # noqa: E402
+from harness import PATIENCE, Tap, wait  # noqa: E402
 
 BUILD = TOP + '/build/user'
 EMULATOR = BUILD + '/tools/emulator/dealbox-emulator'
@@ -107,9 +107,9 @@ class Computer:
              '-d', self.dir],
             env=dict(os.environ, TMPDIR=self.dir), start_new_session=True,
             stdout=open(self.dir + '/console', 'w'), stderr=subprocess.STDOUT)
-        self.events = wait('the computer', lambda: self.connect('events'), 300)
-        self.agent = wait('the computer', lambda: self.connect('agent'), 300)
-        self.agent.settimeout(900)
+        self.events = wait('the computer', lambda: self.connect('events'))
+        self.agent = wait('the computer', lambda: self.connect('agent'))
+        self.agent.settimeout(PATIENCE)
         self.run('true')
 
     def connect(self, name):
@@ -130,7 +130,7 @@ class Computer:
     def power_off(self):
         """Raises what the kernel has complained of."""
         self.say('systemctl poweroff')
-        if self.vm.wait(600):
+        if self.vm.wait(PATIENCE):
             raise Failed(self.console())
 
     def power_cut(self):
@@ -202,7 +202,7 @@ class Computer:
         with socket.create_server(('127.0.0.1', 0)) as server:
             command = 'cat %s >/dev/tcp/%s/%d' % (shlex.quote(path), HERE, server.getsockname()[1])
             self.say(command)
-            server.settimeout(300)
+            server.settimeout(PATIENCE)
             with server.accept()[0] as connection, connection.makefile('rb') as file:
                 data = file.read()
         self.expect(command, 0, *self.hear())
@@ -225,7 +225,7 @@ class Computer:
             if got and 'open vhci_driver' not in text:
                 raise Failed(text)
             return not got
-        wait('a port for ' + serial, attached, 120)
+        wait('a port for ' + serial, attached)
 
     def unplug(self, serial):
         self.machines[serial].tell('unplug')

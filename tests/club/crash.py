@@ -22,7 +22,7 @@ told = set()        # (machine, insertion) of what was told to be recorded
 
 def kill(c):
     """kill -9 of the service. systemd starts it again; the next blow does not wait for that."""
-    wait('the service', lambda: c.ask('kill -KILL $(pidof dealboxd)')[0] == 0, 120)
+    wait('the service', lambda: c.ask('kill -KILL $(pidof dealboxd)')[0] == 0)
     c.states.clear()
 
 
@@ -47,7 +47,7 @@ def unload(c):
     """The module goes while it deals; whoever has a cable plugs the machines in again."""
     c.run('for device in /sys/bus/usb/drivers/dealbox/*:*; do '
           '[ ! -e "$device" ] || echo "${device##*/}" >/sys/bus/usb/drivers/dealbox/unbind; done')
-    wait('the module to go', lambda: c.ask('rmmod dealbox')[0] == 0, 60)
+    wait('the module to go', lambda: c.ask('rmmod dealbox')[0] == 0)
     work(c, draw.random() * 0.3)
     for serial in SERIALS:
         c.unplug(serial)
@@ -115,9 +115,9 @@ def test_job_begins(c):
     with open(set_file, 'rb') as file:
         c.put('/root/evening.pbn', file.read())
     start(c)
-    wait('both machines', lambda: c.ask('dealbox status')[1].count('no-work') == 2, 120)
+    wait('both machines', lambda: c.ask('dealbox status')[1].count('no-work') == 2)
     c.run('dealbox deal --copies 99 /root/evening.pbn >/tmp/dealt 2>&1 & echo $! >/root/pid')
-    wait('the job', lambda: 'open' in c.ask('dealbox jobs')[1], 60)
+    wait('the job', lambda: 'open' in c.ask('dealbox jobs')[1])
     c.run('kill -KILL $(cat /root/pid)')
 
 
@@ -136,7 +136,7 @@ def test_crashes(c):
         lasts(blow.__name__, blow)
         count[blow.__name__] = count.get(blow.__name__, 0) + 1
     before = len(told)
-    wait('a board after all of it', lambda: work(c, 1) or len(told) > before, 120)
+    wait('a board after all of it', lambda: work(c, 1) or len(told) > before)
     exact, insertions = check(c)
     done = sum(count.values())
     print('# %d blows with seed %d (%s), %d while a board was dealt: %d boards recorded, each exact; '

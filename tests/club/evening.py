@@ -56,12 +56,12 @@ def test_a_machine_that_is_plugged_in_starts_the_service(c):
     c.run('modprobe vhci-hcd && udevadm settle')
     c.add_emulator('ONE', '--speed', '10', '--seed', '1')
     c.plug('ONE')
-    wait('the service', lambda: c.ask('systemctl is-active dealboxd')[0] == 0, 60)
+    wait('the service', lambda: c.ask('systemctl is-active dealboxd')[0] == 0)
     seen = unit(c, 'Type', 'User', 'WatchdogUSec', 'MainPID', 'StateDirectory', 'UnitFileState')
     assert seen['Type'] == 'notify' and seen['User'] == 'dealboxd', seen
     assert seen['WatchdogUSec'] == '30s' and seen['UnitFileState'] == 'disabled', seen
     assert c.run('stat -c %%U:%%G /proc/%s' % seen['MainPID']) == 'dealboxd:dealbox'
-    wait('the machine', lambda: c.status().get('ONE', {}).get('present'), 60)
+    wait('the machine', lambda: c.status().get('ONE', {}).get('present'))
     assert 'dealbox' in c.run('lsmod')
 
 
@@ -94,7 +94,7 @@ def test_three_machines(c):
     c.add_emulator('THREE', '--speed', '10', '--seed', '3')
     for serial in ('TWO', 'THREE'):
         c.plug(serial)
-    machines = wait('the machines', lambda: len(c.status()) == 3 and c.status(), 60)
+    machines = wait('the machines', lambda: len(c.status()) == 3 and c.status())
     assert all(m['present'] for m in machines.values()), machines
     # the ports of the machines that are here; each has its own
     c.ports = {serial: m['port'] for serial, m in machines.items()}
@@ -127,13 +127,13 @@ def test_a_machine_unplugged_in_mid_board_is_the_same_elsewhere(c):
         return lambda: c.work() is not None and 'frozen 1' in c.machines[serial].tell('status')
     # the port of ONE is taken by TWO: that is another port for ONE, too
     for serial in ('ONE', 'TWO'):
-        wait(serial + ' in the middle of a board', frozen(serial), 120)
+        wait(serial + ' in the middle of a board', frozen(serial))
         c.unplug(serial)
         c.machines[serial].tell('thaw')
-        wait('the service to see it', lambda: not c.status()[serial]['present'], 60)
+        wait('the service to see it', lambda: not c.status()[serial]['present'])
     for serial in ('TWO', 'ONE'):
         c.plug(serial)
-        wait('the machine', lambda: c.status()[serial]['present'], 60)
+        wait('the machine', lambda: c.status()[serial]['present'])
     machines = c.status()
     assert set(machines) == {'ONE', 'TWO', 'THREE'}, machines
     assert machines['TWO']['port'] == c.ports['ONE'], (machines, c.ports)
@@ -151,7 +151,7 @@ def test_settings_are_read_again_while_boards_are_dealt(c):
 
 def test_the_job_is_dealt_in_full(c):
     """18 boards; what lies in each is exact, and each was recorded once."""
-    wait('the job', lambda: c.work() is not None and c.ask('test -s /tmp/ended')[0] == 0, 300)
+    wait('the job', lambda: c.work() is not None and c.ask('test -s /tmp/ended')[0] == 0)
     assert c.run('cat /tmp/ended').strip() == '0', c.run('cat /tmp/dealt')
     # the last boards come out
     records = c.records()

@@ -325,7 +325,7 @@ def test_two_machines_share_a_job(w):
     wait('the machine', lambda: '/io/dealbox1/machine/ROUTED' in w.machines())
     number, _ = w.add_set('two')
     path = w.add_job(number, list(w.deals), 2, automatic_start=True, replay=True)
-    w.deal(path, 60)
+    w.deal(path)
     assert w.job(path)['Recorded'] == 2 * len(w.deals)
     machines = {r['machine'] for r in w.records() if r['record'] == 'insertion'}
     assert {'FIRST', 'ROUTED'} <= machines, machines

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from harness import World, tests_in, tests_of, wait
+from harness import PATIENCE, World, tests_in, tests_of, wait
 
 dealboxd, emulator, dealbox, set_file, program, folder = sys.argv[1:7]
 
@@ -30,7 +30,7 @@ def deals(w, *command):
     with open(other, 'w') as file:
         file.write(text)
     process = w.spawn([*command, other, session], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    wait('its end', lambda: w.answer() or process.poll() is not None, 120)
+    wait('its end', lambda: w.answer() or process.poll() is not None)
     out = process.stdout.read()
     assert process.returncode == 0, (process.returncode, out)
     assert '%d boards' % len(w.deals) in out, out
@@ -44,9 +44,9 @@ def refuses(w, *command):
     bad = w.dir + '/bad.pbn'
     with open(bad, 'w') as file:
         file.write('no deals')
-    result = subprocess.run([*command, bad, 'x'], check=False, capture_output=True, text=True, timeout=60)
+    result = subprocess.run([*command, bad, 'x'], check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert result.returncode not in (0, -6, -11) and result.stderr, result
-    result = subprocess.run([*command], check=False, capture_output=True, text=True, timeout=60)
+    result = subprocess.run([*command], check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert result.returncode and 'usage' in result.stderr, result
 
 

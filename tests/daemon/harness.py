@@ -18,6 +18,8 @@ import time
 
 import dbus
 
+from raw import PATIENCE
+
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig><type>system</type><listen>unix:path=%s/bus</listen><auth>EXTERNAL</auth>
@@ -29,9 +31,9 @@ SUITS = 'SHDC'
 RANKS = 'AKQJT98765432'
 
 
-def wait(what, condition, seconds=30):
+def wait(what, condition):
     """Until condition() is true; fails loudly when it never is."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         value = condition()
         if value:
@@ -46,7 +48,7 @@ def until(process, pattern, press=False):
     when he is told to press start.
     """
     text = ''
-    hung = threading.Timer(30, process.kill)
+    hung = threading.Timer(PATIENCE, process.kill)
     hung.start()
     try:
         for line in process.stdout:
@@ -67,7 +69,7 @@ def ends(process, status, *patterns):
     """Goes on to its end. What it wrote to standard output."""
     out = until(process, None, True)
     err = process.stderr.read()
-    assert process.wait(60) == status, (process.returncode, out, err)
+    assert process.wait(PATIENCE) == status, (process.returncode, out, err)
     for pattern in patterns:
         assert re.search(pattern, out + err), (pattern, out, err)
     return out
@@ -148,7 +150,7 @@ def compare(records, account, deals):
 class Bus(dbus.bus.BusConnection):
     """Waits for an answer for longer than is usual: a computer that runs tests is busy."""
     def call_blocking(self, *args, timeout=-1.0, **more):
-        return super().call_blocking(*args, timeout=120 if timeout < 0 else timeout, **more)
+        return super().call_blocking(*args, timeout=PATIENCE if timeout < 0 else timeout, **more)
 
 
 class World:
@@ -233,7 +235,7 @@ class World:
 
     def stop(self, how=signal.SIGTERM):
         self.daemon.send_signal(how)
-        status = self.daemon.wait(30)
+        status = self.daemon.wait(PATIENCE)
         wait('the name to go', lambda: not self.bus.name_has_owner('io.dealbox1'))
         return status
 
@@ -286,12 +288,12 @@ class World:
             elif machine['State'] in self.TAKE_OUT:
                 self.tell(machine['Id'], 'remove')
 
-    def deal(self, path, seconds=30):
+    def deal(self, path):
         """Until the job is done."""
         def done():
             self.answer()
             return self.job(path)['State'] == 'done'
-        wait('the job: %s' % {m['State'] for m in self.machines().values()}, done, seconds)
+        wait('the job: %s' % {m['State'] for m in self.machines().values()}, done)
 
     def tell(self, serial, command):
         return subprocess.run([self.emulator, '--tell', '%s/%s.control' % (self.dir, serial), command],
@@ -299,7 +301,7 @@ class World:
 
     def command(self, *command):
         return subprocess.run([self.dealbox, *command], check=False, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=120)
+                              stdin=subprocess.DEVNULL, timeout=PATIENCE)
 
     def begin(self, *command):
         """A dealbox that runs: lines of its standard output can be read, keys be pressed."""

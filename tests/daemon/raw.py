@@ -4,6 +4,8 @@ import os
 import socket
 import struct
 
+PATIENCE = 900          # seconds: only a hang takes so long, however busy the computer is
+
 BASIC = {'u': ('<I', 4), 't': ('<Q', 8), 'i': ('<i', 4), 'b': ('<I', 4), 'h': ('<I', 4), 'y': ('<B', 1)}
 
 
@@ -45,7 +47,7 @@ def field(code, signature, value):
 class Raw:
     def __init__(self):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(60)
+        self.socket.settimeout(PATIENCE)
         self.socket.connect(os.environ['DBUS_SYSTEM_BUS_ADDRESS'].split('path=')[1])
         uid = str(os.geteuid()).encode().hex().encode()
         self.socket.sendall(b'\0AUTH EXTERNAL ' + uid + b'\r\nNEGOTIATE_UNIX_FD\r\n')

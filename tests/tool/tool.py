@@ -17,7 +17,7 @@ DEALBOX = os.environ["DEALBOX"]
 EMULATOR = os.environ["DEALBOX_EMULATOR"]
 SOURCE = os.environ["DEALBOX_SOURCE"]
 SET = os.path.join(SOURCE, "docs/examples/club-evening.pbn")
-TIMEOUT = 30            # seconds after which a test has hung
+TIMEOUT = 300           # seconds after which a test has hung, however busy the computer is
 _tests = []
 
 
