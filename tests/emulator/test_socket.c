@@ -713,6 +713,7 @@ static void wrong_options_are_explained(void **state)
 		{ { "--socket", "x", "--boards", "1-600", NULL }, "--boards: at most 512" },
 		{ { "--socket", "x", "--capabilities", "wings", NULL }, "there is no \"wings\"" },
 		{ { "--socket", "x", "--capabilities", "keys", NULL }, "by-card or by-position" },
+		{ { "--usbredir", "x", "--dialect", "serial", NULL }, "--dialect serial goes with --usbip and --serve" },
 		{ { "--socket", "x", "--port", "1", NULL }, "--port goes with --usbip" },
 		{ { "--socket", "x", "--scenario", "/nowhere", NULL }, "/nowhere: No such file" },
 		{ { "--socket", "x", "--serial", "", NULL }, "--serial: 1 to" },
