@@ -201,13 +201,15 @@ def test_a_service_that_hangs_is_started_again(c):
     """The watchdog: nobody waits half a minute for it here, but systemd is asked for a shorter one."""
     pid = unit(c, 'MainPID')['MainPID']
     c.run('mkdir -p /run/systemd/system/dealboxd.service.d && '
-          'printf "[Service]\\nWatchdogSec=2\\n" >/run/systemd/system/dealboxd.service.d/watchdog.conf && '
+          'printf "[Service]\\nWatchdogSec=5\\n" >/run/systemd/system/dealboxd.service.d/watchdog.conf && '
           'systemctl daemon-reload && systemctl restart dealboxd')
     pid = unit(c, 'MainPID')['MainPID']
     c.run('kill -STOP ' + pid)
     wait('another service', lambda: unit(c, 'MainPID')['MainPID'] not in (pid, '0') and
-         unit(c, 'ActiveState')['ActiveState'] == 'active', 60)
+         unit(c, 'ActiveState')['ActiveState'] == 'active')
     assert 'Watchdog timeout' in c.run('journalctl -u dealboxd --no-pager')
+    # a computer that is busy would have it hang now and then
+    c.run('rm -r /run/systemd/system/dealboxd.service.d && systemctl daemon-reload && systemctl restart dealboxd')
 
 
 def cards(path):
