@@ -69,13 +69,17 @@ bench-route:
 	@tests/setup/run user-space vm '$(KERNEL)'
 	@tests/bench/route/run -k '$(KERNEL)' -n '$(CARDS)' -s '$(SVG)'
 
+# `sudo make install` builds in somebody's checkout: what it builds is his, as it is without sudo
+BUILDER = $(if $(filter $(SUDO_USER),$(shell stat -c %U .)),sudo -u '$(SUDO_USER)')
+
 # DESTDIR is for those who make packages: what a running system must be told is theirs then.
 # A warning of a compiler that we have not met shall not keep anybody from installing.
 install:
 	@tests/setup/run user-space
-	@test -r build/install/build.ninja || meson setup build/install --buildtype release
-	meson configure build/install --prefix '$(PREFIX)' -Dwerror=false
-	ninja -C build/install
+	@test -r build/install/build.ninja || $(BUILDER) meson setup build/install --buildtype release
+	$(BUILDER) meson configure build/install --prefix '$(PREFIX)' -Dwerror=false
+	$(BUILDER) ninja -C build/install
+	@$(BUILDER) touch build/install/meson-logs/install-log.txt
 	DESTDIR='$(DESTDIR)' meson install -C build/install --no-rebuild
 	install -d '$(MODULE_SOURCE)'
 	install -m 644 Kbuild dkms.conf '$(MODULE_SOURCE)'
