@@ -68,21 +68,14 @@ static int greet(struct dealbox *db)
 	return error;
 }
 
-/* Gives it a number and a node; from here on programs may open it. */
+/* Gives it a node; from here on programs may open it. */
 static int publish(struct dealbox *db)
 {
 	int error;
 
-	db->minor = ida_alloc_max(&dealbox_ida, DEALBOX_MINORS - 1, GFP_KERNEL);
-	if (db->minor < 0)
-		return db->minor;
 	db->dev.devt = MKDEV(MAJOR(dealbox_region), db->minor);
 	error = dev_set_name(&db->dev, "dealbox%d", db->minor);
-	if (!error)
-		error = cdev_device_add(&db->cdev, &db->dev);
-	if (error)
-		ida_free(&dealbox_ida, db->minor);
-	return error;
+	return error ? error : cdev_device_add(&db->cdev, &db->dev);
 }
 
 static int dealbox_probe(struct usb_interface *intf, const struct usb_device_id *id)
@@ -101,6 +94,12 @@ static int dealbox_probe(struct usb_interface *intf, const struct usb_device_id 
 		error = dealbox_stream_alloc(db, pipes.in, pipes.gate);
 	if (error)
 		goto put;
+	/* before its first event, which is traced */
+	db->minor = ida_alloc_max(&dealbox_ida, DEALBOX_MINORS - 1, GFP_KERNEL);
+	if (db->minor < 0) {
+		error = db->minor;
+		goto put;
+	}
 
 	usb_set_intfdata(intf, db);
 	intf->needs_remote_wakeup = 1;
@@ -117,6 +116,7 @@ static int dealbox_probe(struct usb_interface *intf, const struct usb_device_id 
 stop:
 	dealbox_stream_stop(db, -ENODEV);
 	usb_set_intfdata(intf, NULL);
+	ida_free(&dealbox_ida, db->minor);
 put:
 	put_device(&db->dev);
 	return error;

@@ -6,6 +6,7 @@ is unplugged in the middle of a board. All that was to be seen is searched for c
 """
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -92,9 +93,15 @@ def test_the_service_may_open_machines_and_no_other_device(c):
 def test_three_machines(c):
     c.add_emulator('TWO', '--speed', '10', '--seed', '2', '--kind', 'routed')
     c.add_emulator('THREE', '--speed', '10', '--seed', '3')
+    event = '/sys/kernel/tracing/events/dealbox/dealbox_event/enable'
+    c.run('echo 1 >' + event)
     for serial in ('TWO', 'THREE'):
         c.plug(serial)
     machines = wait('the machines', lambda: len(c.status()) == 3 and c.status())
+    c.run('echo 0 >' + event)
+    # who traces a machine sees it by its name from its first event on, which comes before its node
+    trace = c.run('cat /sys/kernel/tracing/trace')
+    assert sorted(re.findall(r'dealbox_event: (dealbox\d+) .*machine_seq=1 ', trace)) == ['dealbox1', 'dealbox2'], trace
     assert all(m['present'] for m in machines.values()), machines
     # the ports of the machines that are here; each has its own
     c.ports = {serial: m['port'] for serial, m in machines.items()}
