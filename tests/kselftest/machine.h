@@ -39,8 +39,10 @@ struct machine {
 };
 
 /*
- * Starts the emulator with these options (NULL at the end) and waits until the
- * node is there.
+ * Starts the emulator with these options (NULL at the end) and waits until the node is there.
+ * False, too, if that takes 2 s where time is counted, or if the first machine of a test has not
+ * the first number: so each test shows that the one before left the hub's worker free, and no
+ * number taken.
  */
 bool machine_plug(struct machine *m, const char *const options[]);
 /* The same behind dummy_hcd, through raw_gadget: a bus with remote wakeup. */
@@ -99,6 +101,7 @@ struct kernel {
 	__u64 transfers[64];
 };
 
+/* Before a test plugs its first machine in. */
 bool kernel_begin(struct kernel *k);
 /* Takes what usbmon has told so far: a long test calls this before it is too much. */
 bool kernel_follow_transfers(struct kernel *k);
@@ -106,7 +109,7 @@ bool kernel_follow_transfers(struct kernel *k);
 bool kernel_has_no_transfer(struct kernel *k);
 /*
  * When nobody has a machine open, and none is plugged in. False, and it has been said
- * why: another one is not found, or has not the first number; a task is still in the
+ * why: a node has not gone; a task is still in the
  * module or in a disconnect; a transfer is under way; the module is in use; the kernel
  * is tainted by more than the module, or its log has one of the words of
  * tests/vm/reports.

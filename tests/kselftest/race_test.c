@@ -212,6 +212,21 @@ static bool unloads(void)
 	return false;
 }
 
+/* As the next test would find it, if there were one. */
+static bool is_found_again(void)
+{
+	static const char *const options[] = { "--manual", NULL };
+	struct machine machine;
+	struct kernel kernel;
+	bool ok;
+
+	if (!kernel_begin(&kernel))
+		return false;
+	ok = machine_plug(&machine, options);
+	ok = machine_unplug(&machine) && ok;
+	return kernel_is_well(&kernel) && ok;
+}
+
 static bool join(struct racer *racers)
 {
 	struct timespec limit;
@@ -240,7 +255,7 @@ int main(int argc, char **argv)
 	int i;
 
 	ksft_print_header();
-	ksft_set_plan(4);
+	ksft_set_plan(5);
 	if (!kernel_begin(&kernel))
 		ksft_exit_fail();
 	for (i = 0; i < THREADS; i++) {
@@ -258,6 +273,7 @@ int main(int argc, char **argv)
 	racing = false;
 	ksft_test_result(join(racers), "every call ends\n");
 	ksft_test_result(kernel_is_well(&kernel), "the kernel is well\n");
+	ksft_test_result(is_found_again(), "a machine is found, and has the first number\n");
 	ksft_test_result(unloads(), "the module can be unloaded\n");
 	ksft_finished();
 }
