@@ -129,9 +129,9 @@ TEST_F(pace, errors)
 /* One that halts is cleared before it is tried again, and nothing is lost. */
 TEST_F(pace, halt)
 {
+	double halted = 0, asked = 0, cleared = 0, again, driver;
 	struct mon_packet packet;
-	double halted = 0;
-	bool cleared = false;
+	uint64_t clear = 0;
 
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: stall"));
 	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
@@ -139,14 +139,21 @@ TEST_F(pace, halt)
 		packet = next_packet(self->usb);
 		ASSERT_NE(0, packet.type);
 		EXPECT_FALSE(is_setup(&packet, USB_REQ_SET_ADDRESS));
-		if (is_in(&packet, 'C') && packet.status == -EPIPE)
+		if (is_in(&packet, 'C') && packet.status == -EPIPE) {
 			halted = ms_of(&packet);
-		else if (is_clear_halt(&packet))
-			cleared = true;
+		} else if (is_clear_halt(&packet)) {
+			clear = packet.id;
+			asked = ms_of(&packet);
+		} else if (packet.type == 'C' && packet.id == clear) {
+			cleared = cleared ?: ms_of(&packet);
+		}
 	} while (!halted || !is_in(&packet, 'S'));
-	EXPECT_TRUE(cleared);
-	TH_LOG("cleared, and tried again after %.1f ms", ms_of(&packet) - halted);
-	EXPECT_GE(LATE_MS, ms_of(&packet) - halted);
+	ASSERT_NE(0, cleared);
+	again = ms_of(&packet);
+	/* what the machine and its bus need for it is not the driver's */
+	driver = again - halted - (cleared - asked);
+	TH_LOG("tried again after %.1f ms, of which %.1f are the driver's", again - halted, driver);
+	EXPECT_GE(LATE_MS, driver);
 	EXPECT_EQ(DEALBOX_EV_KEY, next_event(self->fd).type);
 }
 
