@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <time.h>
 #include <linux/dealbox.h>
 
@@ -197,7 +198,9 @@ TEST_F(flood, owns_no_processor)
 	EXPECT_GE(ms / PAUSE_MS + 3, count);
 	EXPECT_GE(MESSAGES_MAX, messages);
 	ASSERT_LE(FLOOD_MS / 10 / 2, (long long)after.all);
-	EXPECT_LE(IDLE_PERCENT * after.all, 100 * after.idle);
+	/* what a transfer costs, a kernel without checkers tells */
+	if (!getenv("CHECKERS"))
+		EXPECT_LE(IDLE_PERCENT * after.all, 100 * after.idle);
 }
 
 TEST_HARNESS_MAIN

@@ -222,7 +222,7 @@ static bool is_found_again(void)
 
 	if (!kernel_begin(&kernel))
 		return false;
-	ok = machine_plug(&machine, options);
+	ok = machine_plug_gadget(&machine, options);
 	ok = machine_unplug(&machine) && ok;
 	return kernel_is_well(&kernel) && ok;
 }
