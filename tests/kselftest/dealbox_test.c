@@ -61,6 +61,7 @@ FIXTURE_SETUP(machine)
 
 FIXTURE_TEARDOWN(machine)
 {
+	machine_keep_awake(&self->machine);
 	if (self->fd >= 0)
 		close(self->fd);
 	EXPECT_TRUE(machine_unplug(&self->machine));

@@ -133,6 +133,7 @@ FIXTURE_TEARDOWN(lifecycle)
 	/* not even the cable needs to be pulled */
 	if (variant->gone)
 		EXPECT_TRUE(kernel_has_no_transfer(&self->kernel));
+	machine_keep_awake(&self->machine);
 	if (self->fd >= 0)
 		close(self->fd);
 	EXPECT_TRUE(machine_unplug(&self->machine));

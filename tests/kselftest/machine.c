@@ -376,6 +376,20 @@ bool machine_plug_outside(struct machine *m)
 	return machine_tell(m, "plug") && machine_await(m, "add") && has_its_number(m);
 }
 
+void machine_keep_awake(const struct machine *m)
+{
+	char path[300];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/power/control", m->device);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	/* it may be going */
+	if (fd < 0 || write(fd, "on", 2) < 0)
+		printf("# nobody is kept awake\n");
+	if (fd >= 0)
+		close(fd);
+}
+
 bool machine_unplug(struct machine *m)
 {
 	bool there = m->node[0] && !access(m->node, F_OK);

@@ -63,6 +63,12 @@ bool machine_connect(struct machine *m);
 void machine_close(struct machine *m);
 /* What a message of the kernel says for a key such as DEVPATH, "" if nothing. */
 const char *uevent_value(const char *message, size_t length, const char *key);
+/*
+ * It may not sleep any more. Before the last file is closed on a bus of vhci_hcd, where a cable
+ * that is pulled while the device falls asleep may stop everything (docs/testing.md). It may have
+ * gone already.
+ */
+void machine_keep_awake(const struct machine *m);
 /* Ends the emulator (outside: pulls its cable) and waits until the node has gone; fine if it has already. */
 bool machine_unplug(struct machine *m);
 /* One command to the emulator; its answer, without "ok ", goes to reply. */

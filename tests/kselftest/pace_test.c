@@ -22,8 +22,11 @@
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	(3 * PATIENCE / 1000)
 
-/* What a timer of the kernel's may be late, HZ being 250, and a little for the rest. */
-#define LATE_MS		12
+/*
+ * What a timer of the kernel's may be late, HZ being 250, and a little for the rest. With checkers,
+ * a worker of the kernel's waits up to 10 ms for the one processor, which all others need, too.
+ */
+#define LATE_MS		(getenv("CHECKERS") ? 30 : 12)
 
 FIXTURE(pace) {
 	struct machine machine;
@@ -152,7 +155,8 @@ TEST_F(pace, halt)
 	again = ms_of(&packet);
 	/* what the machine and its bus need for it is not the driver's */
 	driver = again - halted - (cleared - asked);
-	TH_LOG("tried again after %.1f ms, of which %.1f are the driver's", again - halted, driver);
+	TH_LOG("cleared after %.1f ms, in %.1f, and tried again after %.1f", asked - halted,
+	       cleared - asked, again - cleared);
 	EXPECT_GE(LATE_MS, driver);
 	EXPECT_EQ(DEALBOX_EV_KEY, next_event(self->fd).type);
 }
