@@ -180,7 +180,7 @@ struct word {
 
 static bool word_is(struct word word, const char *text)
 {
-	return *text == *word.text && strlen(text) == word.length &&
+	return word.length && *text == *word.text && strlen(text) == word.length &&
 	       !memcmp(text, word.text, word.length);
 }
 
