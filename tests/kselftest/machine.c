@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "machine.h"
+#include "port.h"
 #include "usbmon.h"
 
 #define TAINT_OURS	(1u << 12 | 1u << 13)	/* out of tree, unsigned */
@@ -136,21 +137,15 @@ static void stack_of(const char *pid, char *stack, size_t size)
 	fclose(file);
 }
 
-/* Why a machine may not come or go: what USB's own tasks wait for, and what is asleep. */
-static void tell_usb(const struct machine *m)
+/* Why a device may not come or go: what USB's own tasks wait for. */
+static void tell_usb(void)
 {
 	static const char *const where[] = { "usb", "hub_", "vhci", "usbip", "rpm_", "dealbox" };
-	char stack[4096], asleep[32] = "gone", hub[300], bus[32] = "gone";
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
+	char stack[4096];
 	size_t i;
 
-	snprintf(hub, sizeof(hub), "%s/..", m->device);
-	if (m->device[0] && !access(m->device, F_OK)) {
-		read_file(m->device, "power/runtime_status", asleep, sizeof(asleep));
-		read_file(hub, "power/runtime_status", bus, sizeof(bus));
-	}
-	fail("the machine is %s, its bus %s", asleep, bus);
 	while (proc && (entry = readdir(proc))) {
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
 			continue;
@@ -164,6 +159,20 @@ static void tell_usb(const struct machine *m)
 	}
 	if (proc)
 		closedir(proc);
+}
+
+/* The same of a machine, and who is asleep */
+static void tell_machine(const struct machine *m)
+{
+	char asleep[32] = "gone", hub[300], bus[32] = "gone";
+
+	snprintf(hub, sizeof(hub), "%s/..", m->device);
+	if (m->device[0] && !access(m->device, F_OK)) {
+		read_file(m->device, "power/runtime_status", asleep, sizeof(asleep));
+		read_file(hub, "power/runtime_status", bus, sizeof(bus));
+	}
+	fail("the machine is %s, its bus %s", asleep, bus);
+	tell_usb();
 }
 
 /* Folders above the node: dealbox0, dealbox, 1-1:1.0, 1-1 */
@@ -212,7 +221,7 @@ bool machine_await(struct machine *m, const char *action)
 			 uevent_value(message, length, "DEVNAME"));
 		return true;
 	}
-	tell_usb(m);
+	tell_machine(m);
 	return fail("no uevent %s of machine %s", action, m->serial);
 }
 
@@ -332,12 +341,7 @@ static bool has_its_number(const struct machine *m)
 
 static bool plug(struct machine *m, const char *const front[], const char *const options[])
 {
-	struct timespec begin;
-
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	if (!machine_start(m, front, options) || !machine_await(m, "add"))
-		return false;
-	if (!took_at_most(2000, &begin, "the machine was found") || !has_its_number(m))
+	if (!machine_start(m, front, options) || !machine_await(m, "add") || !has_its_number(m))
 		return false;
 	return machine_connect(m) || fail("machine %s cannot be told anything", m->serial);
 }
@@ -626,11 +630,36 @@ static bool nobody_hangs(void)
 	return true;
 }
 
+/* The worker of the hubs is free. */
+static bool another_port_works(void)
+{
+	int uevents = open_uevents(), plug;
+	struct timespec begin;
+	const char *wrong;
+	bool ok = true;
+
+	if (uevents < 0)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	wrong = port_plug(uevents, &plug);
+	if (!wrong) {
+		ok = took_at_most(2000, &begin, "the device at another port was found");
+		wrong = port_unplug(uevents, plug);
+	}
+	close(uevents);
+	if (!wrong)
+		return ok;
+	tell_usb();
+	return fail("another port: %s", wrong);
+}
+
 bool kernel_is_well(struct kernel *k)
 {
 	bool ok = no_machine_is_left();
 	char text[32];
 
+	/* before who still hangs may have come free */
+	ok = another_port_works() && ok;
 	ok = nobody_hangs() && ok;
 	ok = kernel_has_no_transfer(k) && ok;
 	if (!read_file("/sys/module/dealbox", "refcnt", text, sizeof(text)) ||

@@ -40,9 +40,8 @@ struct machine {
 
 /*
  * Starts the emulator with these options (NULL at the end) and waits until the node is there.
- * False, too, if that takes 2 s where time is counted, or if the first machine of a test has not
- * the first number: so each test shows that the one before left the hub's worker free, and no
- * number taken.
+ * False, too, if the first machine of a test has not the first number: so each test shows that
+ * the one before left no number taken.
  */
 bool machine_plug(struct machine *m, const char *const options[]);
 /* The same behind dummy_hcd, through raw_gadget: a bus with remote wakeup. */
@@ -115,10 +114,10 @@ bool kernel_follow_transfers(struct kernel *k);
 bool kernel_has_no_transfer(struct kernel *k);
 /*
  * When nobody has a machine open, and none is plugged in. False, and it has been said
- * why: a node has not gone; a task is still in the
- * module or in a disconnect; a transfer is under way; the module is in use; the kernel
- * is tainted by more than the module, or its log has one of the words of
- * tests/vm/reports.
+ * why: a node has not gone; a device that is plugged in at another port (port.h) is not found, or,
+ * where time is counted, not in 2 s; a task is still in the module or in a disconnect; a transfer is
+ * under way; the module is in use; the kernel is tainted by more than the module, or its log has one
+ * of the words of tests/vm/reports.
  */
 bool kernel_is_well(struct kernel *k);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "device.h"
 #include "usbip.h"
 
 #define VERSION_CODE(code)	(0x01110000 | (code))

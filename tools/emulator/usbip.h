@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device.h"
+struct transfer;
 
 #define USBIP_HEADER		48
 #define USBIP_DATA_MAX		65536	/* of one transfer to the device */
