@@ -59,25 +59,22 @@ cross_release()
 # what `make -C` takes to build a module
 kernel_headers()
 {
+	local headers
+
 	case $1 in
 	debug) echo "$(kernel_dir debug)/build" ;;
 	*-*) echo "$(cross_root "$1")/usr/src/linux-headers-$(<"$(cross_release "$1")")" ;;
 	7.2) echo "$(kernel_dir 7.2)/debian/usr/src/linux-headers-$(<"$(kernel_dir 7.2)/release")" ;;
-	*) echo "/usr/src/linux-headers-$(<"$cache/kernel-$1/release")" ;;
+	*)
+		headers=usr/src/linux-headers-$(<"$(kernel_dir "$1")/release")
+		# a cache that is older than this line has none: they were installed
+		[ ! -d "$(kernel_dir "$1")/$headers" ] || headers=$(kernel_dir "$1")/$headers
+		echo "/${headers#/}"
+		;;
 	esac
 }
 
-kernel_package_version()
-{
-	case $1 in
-	debug) debug_version ;;
-	# whichever it was when it was made
-	7.2) backport_version ;;
-	*) dpkg-query -W -f '${Version}' "linux-headers-$(<"$cache/kernel-$1/release")" 2>/dev/null ;;
-	esac
-}
-
-# image, modules and headers of one and the same version are there
+# image, modules and headers are there
 kernel_ready()
 {
 	local dir release
@@ -87,8 +84,7 @@ kernel_ready()
 	release=$(<"$dir/release")
 	[ -r "$dir/boot/vmlinuz-$release" ] &&
 		[ -r "$dir/lib/modules/$release/modules.dep" ] &&
-		[ -e "$(kernel_headers "$1")/Module.symvers" ] &&
-		[ "$(kernel_package_version "$1")" = "$(<"$dir/version")" ]
+		[ -e "$(kernel_headers "$1")/Module.symvers" ]
 }
 
 # headers for another computer; what runs while building is of this one
