@@ -29,7 +29,8 @@ static void gate_done(struct urb *urb)
 		 * does both: a pause is not cut short.
 		 */
 		db->gate_halted = true;
-		schedule_delayed_work(&db->retry, msecs_to_jiffies(RETRY_FIRST_MS));
+		queue_delayed_work(system_long_wq, &db->retry,
+				   msecs_to_jiffies(RETRY_FIRST_MS));
 	}
 	spin_unlock_irqrestore(&db->lock, flags);
 
@@ -153,7 +154,8 @@ static void submit_later(struct dealbox *db, unsigned int ms)
 {
 	lockdep_assert_held(&db->lock);
 	db->waiting = true;
-	mod_delayed_work(system_wq, &db->retry, msecs_to_jiffies(ms));
+	/* long: a machine has a second to clear a halt */
+	mod_delayed_work(system_long_wq, &db->retry, msecs_to_jiffies(ms));
 }
 
 /* What became of submitting int_in. */
