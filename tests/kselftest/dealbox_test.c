@@ -878,6 +878,7 @@ TEST_F(machine, no_answer)
 
 TEST_F(machine, broken_answers)
 {
+	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED };
 	struct dealbox_status status;
 
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS: short 31"));
@@ -891,6 +892,10 @@ TEST_F(machine, broken_answers)
 				 "00000000000000000000000000000000000000000000000000000000000000"));
 	EXPECT_EQ(-EPROTO, call(self->fd, DEALBOX_IOC_GET_STATUS, &status));
 	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_GET_STATUS, &status));
+	/* another parameter than was asked for */
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_PARAM: set 0 02"));
+	EXPECT_EQ(-EPROTO, call(self->fd, DEALBOX_IOC_GET_PARAM, &param));
+	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_GET_PARAM, &param));
 }
 
 TEST_F(machine, broken_plan_transfer)
@@ -912,6 +917,10 @@ TEST_F(machine, broken_plan_transfer)
 	EXPECT_EQ(7, plan.detail);
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED: drop"));
 	EXPECT_EQ(-ETIMEDOUT, load(self->fd));
+	/* its firmware begins anew: it will never say so */
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED: drop"));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED: reset"));
+	EXPECT_EQ(-EIO, load(self->fd));
 	EXPECT_EQ(0, load(self->fd));
 	EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
 }
@@ -1023,6 +1032,40 @@ TEST_F(machine, gate_fails)
 	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
 }
 
+/* The same, and the pipe of gate commands halts: the next deal finds it cleared. */
+TEST_F(machine, gate_stalls)
+{
+	struct dealbox_plan plan = bridge_plan();
+	struct dealbox_event event;
+	int late = 0;
+
+	if (!variant->routed || variant->dialect)
+		return;		/* no such pipe */
+	ASSERT_TRUE(ready(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on route nth 3: stall"));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	do {
+		event = await_event(self->fd, DEALBOX_EV_CARD_READ);
+		ASSERT_NE(0, event.type);
+	} while (event.position < 2);
+	ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_ABORT));
+	ASSERT_EQ(PLAN, await_event(self->fd, DEALBOX_EV_ABORTED).code);
+	ASSERT_TRUE(machine_tell(&self->machine, "remove"));
+	ASSERT_TRUE(machine_tell(&self->machine, "empty"));
+	ASSERT_TRUE(insert(self));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	do {
+		event = next_event(self->fd);
+		ASSERT_NE(0, event.type);
+		if (event.type != DEALBOX_EV_GATE_LATE)
+			continue;
+		/* one that was too soon for the halt to be cleared */
+		ASSERT_EQ(1, ++late);
+		ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_REREAD));
+	} while (event.type != DEALBOX_EV_DEAL_DONE);
+	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
+}
+
 /* --- the machine goes ------------------------------------------------------------------ */
 
 /* Everything but a close fails with ENODEV. */
@@ -1105,6 +1148,9 @@ TEST_F(machine, unbind_and_bind)
 	struct blocked b;
 	int fd;
 
+	/* the first command, as START or the plan's LOAD will be below */
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_LOCATE));
 	ASSERT_TRUE(block_reader(&b, self->fd));
 	ASSERT_TRUE(bind_driver(&self->machine, "unbind"));
 	EXPECT_EQ(-ENODEV, join_reader(&b));
@@ -1224,6 +1270,18 @@ TEST_F(machine, reset_mid_deal)
 	EXPECT_EQ(DEALBOX_ERR_SPENT, c.result);
 }
 
+/* The plan that the driver holds goes with the reset, also when no STATE_LOST comes. */
+TEST_F(machine, reset_untold)
+{
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_EQ(0, load(self->fd));
+	ASSERT_TRUE(machine_tell(&self->machine, variant->dialect ?
+				 "inject on frame EVENT always: drop" :
+				 "inject on transfer always: ignore"));
+	ASSERT_TRUE(machine_usb_reset(&self->machine));
+	EXPECT_EQ(DEALBOX_PLAN_NONE, status_of(self->fd).plan_id);
+}
+
 /*
  * Whoever sleeps, or resets the machine, takes the transfer of events back first; one that comes
  * at this moment is not lost. The machine does not say it again, nor anything else after PAUSED.
@@ -1240,6 +1298,29 @@ TEST_F(machine, event_while_reset)
 	event = next_event(self->fd);
 	EXPECT_EQ(DEALBOX_EV_STATE_LOST, event.type);
 	EXPECT_EQ(0, event.flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP));
+}
+
+/* Half of it, on a serial machine: the other half never comes, and costs nothing that does. */
+TEST_F(machine, half_an_event_while_reset)
+{
+	struct dealbox_event event;
+	int i;
+
+	if (!variant->dialect)
+		return;
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on cancel: cover open"));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: short 20"));
+	ASSERT_TRUE(machine_usb_reset(&self->machine));
+	EXPECT_EQ(DEALBOX_EV_STATE_LOST, next_event(self->fd).type);
+	/* that a transfer was of no use is told behind what was, so two of them */
+	for (i = 0; i < 2; i++) {
+		ASSERT_TRUE(machine_tell(&self->machine, "key 5 press"));
+		do {
+			event = next_event(self->fd);
+			ASSERT_NE(0, event.type);
+			EXPECT_NE(DEALBOX_EV_PROTOCOL_ERROR, event.type);
+		} while (event.type != DEALBOX_EV_KEY);
+	}
 }
 
 TEST_F(machine, module_in_use)
@@ -1312,6 +1393,8 @@ TEST_F(machine, signal_storm)
 
 	sigaction(SIGALRM, &action, NULL);
 	ASSERT_TRUE(insert(self));
+	/* long enough for signals to come while SET_PLAN waits */
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED always: delay 20"));
 	setitimer(ITIMER_REAL, &often, NULL);
 	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
 	for (i = 0; i < 10; i++)

@@ -845,6 +845,21 @@ TEST_F(failslab_sleep, in_mid_deal)
 	EXPECT_LT(3, walk(&self->s, &entry).allocations);
 }
 
+/* The plan that the driver holds goes with the bus, also when no STATE_LOST comes. */
+TEST_F(failslab_sleep, untold)
+{
+	if (variant->idle != lost_its_plan)
+		return;		/* nothing is lost */
+	ASSERT_TRUE(planned(&self->s));
+	/* this transfer ends with the next reset */
+	ASSERT_TRUE(machine_tell(&self->s.machine, "inject on transfer: ignore"));
+	ASSERT_EQ(0, sleep_and_wake(&self->s));
+	EXPECT_EQ(DEALBOX_PLAN_NONE, status_of(self->s.fd).plan_id);
+	ASSERT_EQ(0, reset(&self->s));
+	EXPECT_EQ(DEALBOX_EV_STATE_LOST,
+		  await_event(self->s.fd, DEALBOX_EV_STATE_LOST).type);
+}
+
 /* It sleeps already, and is woken to be told that it need not wake the computer. */
 TEST_F(failslab_any, sleep_of_both)
 {

@@ -337,6 +337,8 @@ TEST_F(lifecycle, plan_in_flight)
 	if (!variant->error)
 		ASSERT_TRUE(unplug(&self->machine));	/* it still waits */
 	EXPECT_EQ(variant->error ?: -ENODEV, ending(&d));
+	/* what has begun to talk to the machine is not left half done */
+	EXPECT_EQ(0, d.interrupted);
 }
 
 /* Neither the command is answered, nor the question what became of it. */
@@ -350,6 +352,8 @@ TEST_F(lifecycle, control_in_flight)
 	if (!variant->error)
 		ASSERT_TRUE(unplug(&self->machine));	/* it still waits */
 	EXPECT_EQ(variant->error ?: -ENODEV, ending(&d));
+	/* what has begun to talk to the machine is not left half done */
+	EXPECT_EQ(0, d.interrupted);
 }
 
 /* Who waits for his turn is not held up by who has it. */
