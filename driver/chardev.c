@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* /dev/dealboxN: docs/userspace-api/dealbox.rst */
-#include <linux/compat.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
@@ -73,7 +72,7 @@ static int dealbox_release(struct inode *inode, struct file *file)
 	struct dealbox *db = f->db;
 
 	mutex_lock(&db->ctl);
-	if (db->owner == f)
+	if (READ_ONCE(db->owner) == f)
 		drop_claim(db);
 	mutex_unlock(&db->ctl);
 

@@ -167,13 +167,13 @@ void dealbox_clear_halt(struct dealbox *db, unsigned int pipe)
 	clear_halt(db, db->clear_urb, db->clear_setup, pipe);
 }
 
-int dealbox_send(struct dealbox *db, size_t size)
+int dealbox_send(struct dealbox *db, size_t size, unsigned int ms)
 {
 	int error;
 
 	/* the endpoint and the completion handler were filled in at probe */
 	db->plan_urb->transfer_buffer_length = size;
-	error = dealbox_transfer(db, db->plan_urb, WIRE_PLAN_COMPLETE_MS);
+	error = dealbox_transfer(db, db->plan_urb, ms);
 	memzero_explicit(db->plan_buf, FRAME_MAX);
 	if (error == -EPIPE) {
 		clear_halt(db, db->ctl_urb, db->setup, db->plan_urb->pipe);
@@ -386,7 +386,8 @@ static int store_plan(struct dealbox *db, const struct wire_plan *plan, u32 *res
 	error = arm_loading(db, plan->plan_id);
 	if (error)
 		return error;
-	error = dealbox_send(db, db->dialect->plan_put(db->plan_buf, plan));
+	error = dealbox_send(db, db->dialect->plan_put(db->plan_buf, plan),
+			     WIRE_PLAN_COMPLETE_MS);
 	if (!error)
 		error = await_loaded(db, result, detail);
 	disarm_loading(db);
@@ -480,8 +481,9 @@ int dealbox_control_greet(struct dealbox *db)
 	error = db->dialect->describe ? db->dialect->describe(db) : 0;
 	if (error)
 		return error;
-	db->routed = db->machine.capabilities & DEALBOX_CAP_HOST_ROUTED;
+	/* events flow already, but there is no plan yet to route by */
 	spin_lock_irq(&db->lock);
+	db->routed = db->machine.capabilities & DEALBOX_CAP_HOST_ROUTED;
 	db->source.pockets = db->machine.pockets;
 	spin_unlock_irq(&db->lock);
 

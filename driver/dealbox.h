@@ -6,7 +6,7 @@
  *   ctl    mutex; one command or query at a time. Its holders wait for transfers,
  *          each bounded, and all dead at once after a disconnect or a reset.
  *   lock   spinlock, taken in completion handlers; all that is said to be under it.
- * Nothing sleeps with a lock to wait for events, and open() takes no mutex.
+ * read() and poll() sleep without a lock, and open() takes no mutex.
  */
 #ifndef DEALBOX_H
 #define DEALBOX_H
@@ -124,7 +124,7 @@ struct dealbox {
 	struct usb_device *udev;
 	struct dentry *debugfs;
 
-	const struct dealbox_dialect *dialect;	/* these do not change */
+	const struct dealbox_dialect *dialect;	/* these do not change behind probe */
 	struct wire_descriptor machine;
 	struct dealbox_info info;
 	bool routed;
@@ -185,8 +185,8 @@ unsigned long dealbox_patience(struct dealbox *db, unsigned int ms);
  * for a wrong size, or -EIO.
  */
 int dealbox_transfer(struct dealbox *db, struct urb *urb, unsigned int ms);
-/* Sends the first size bytes of plan_buf, then wipes it. */
-int dealbox_send(struct dealbox *db, size_t size);
+/* Sends the first size bytes of plan_buf in at most ms, then wipes it. */
+int dealbox_send(struct dealbox *db, size_t size, unsigned int ms);
 
 /*
  * control.c. Callers hold ctl; what can fail gives -errno as

@@ -5,6 +5,7 @@
  * have nothing to do with each other on the way in; on the way out, one is one.
  */
 #include <linux/errno.h>
+#include <linux/jiffies.h>
 #include <linux/string.h>
 
 #include "dealbox.h"
@@ -40,11 +41,13 @@ static int arm(struct dealbox *db)
 	return result;
 }
 
-static int await_answer(struct dealbox *db, void *data, u16 length)
+/* Until end, in jiffies. */
+static int await_answer(struct dealbox *db, void *data, u16 length, unsigned long end)
 {
 	struct dealbox_answer *answer = &db->answer;
-	bool came = wait_for_completion_timeout(&answer->done,
-						dealbox_patience(db, WIRE_CONTROL_HOST_MS));
+	unsigned long now = jiffies;
+	unsigned int ms = time_before(now, end) ? jiffies_to_msecs(end - now) : 0;
+	bool came = wait_for_completion_timeout(&answer->done, dealbox_patience(db, ms));
 	int error = 0;
 
 	spin_lock_irq(&db->lock);
@@ -68,6 +71,8 @@ static int serial_exchange(struct dealbox *db, u8 type, u8 request, u16 value, u
 	bool in = type & USB_DIR_IN;
 	u8 *payload = db->plan_buf + FRAME_HEADER;
 	u16 said = in ? 0 : length;
+	/* for both ways, as on a control pipe */
+	unsigned long end = jiffies + msecs_to_jiffies(WIRE_CONTROL_HOST_MS);
 	int tag, error;
 
 	tag = arm(db);
@@ -78,14 +83,15 @@ static int serial_exchange(struct dealbox *db, u8 type, u8 request, u16 value, u
 	payload[2] = value >> 8;
 	memcpy(payload + FRAME_REQUEST_HEADER, db->ctl_buf, said);
 	error = dealbox_send(db, frame_seal(db->plan_buf, FRAME_REQUEST, tag,
-					    FRAME_REQUEST_HEADER + said));
+					    FRAME_REQUEST_HEADER + said),
+			     WIRE_CONTROL_HOST_MS);
 	if (error) {
 		spin_lock_irq(&db->lock);
 		db->answer.armed = false;
 		spin_unlock_irq(&db->lock);
 		return error;
 	}
-	return await_answer(db, db->ctl_buf, in ? length : 0);
+	return await_answer(db, db->ctl_buf, in ? length : 0, end);
 }
 
 static int serial_describe(struct dealbox *db)

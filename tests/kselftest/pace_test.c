@@ -228,4 +228,30 @@ TEST_F(pace, halt_of_plan_stays)
 	EXPECT_TRUE(took_at_most(1000, &since, "ended"));
 }
 
+/* A serial machine that does not even take a question is waited for as long as any other. */
+TEST(question_is_not_taken)
+{
+	static const char *const options[] = {
+		"--dialect", "serial", "--manual", "--speed", "0", NULL
+	};
+	struct dealbox_counters counters;
+	struct machine machine;
+	struct timespec since;
+	struct kernel kernel;
+	int fd;
+
+	ASSERT_TRUE(kernel_begin(&kernel));
+	ASSERT_TRUE(machine_plug(&machine, options));
+	fd = open(machine.node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	ASSERT_TRUE(greeted(fd));
+	ASSERT_TRUE(machine_tell(&machine, "inject on stream always: ignore"));
+	clock_gettime(CLOCK_MONOTONIC, &since);
+	EXPECT_EQ(-ETIMEDOUT, call(fd, DEALBOX_IOC_GET_COUNTERS, &counters));
+	EXPECT_TRUE(took_at_most(1200, &since, "not answered"));
+	close(fd);
+	EXPECT_TRUE(machine_unplug(&machine));
+	EXPECT_TRUE(kernel_is_well(&kernel));
+}
+
 TEST_HARNESS_MAIN
