@@ -56,7 +56,7 @@ static const struct {
 } answers[] = {
 	{ { USB_DIR_IN, USB_REQ_GET_DESCRIPTOR }, USB_DT_DEVICE, &device, sizeof(device) },
 	{ { USB_DIR_IN, USB_REQ_GET_DESCRIPTOR }, USB_DT_CONFIG, &configuration, sizeof(configuration) },
-	{ { USB_DIR_OUT, USB_REQ_SET_CONFIGURATION } },
+	{ { USB_DIR_OUT, USB_REQ_SET_CONFIGURATION }, 0, NULL, 0 },
 };
 
 static size_t answer(const struct usbip_message *message, uint8_t *reply)
