@@ -1223,6 +1223,21 @@ TEST_F(machine, unbind_mid_deal)
 	EXPECT_EQ(DEALBOX_EV_ABORTED, await_event(self->fd, DEALBOX_EV_ABORTED).type);
 }
 
+/* Who has read that the machine is gone reads nothing more, though it may still say something. */
+TEST_F(machine, unbind_is_the_end)
+{
+	ASSERT_TRUE(deal_frozen(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "wait fetched"));
+	/* this answer comes behind them */
+	ASSERT_EQ(DEALBOX_STATE_DEALING, status_of(self->fd).state);
+	ASSERT_EQ(0, drain(self->fd));
+	/* while the driver waits to hear that the deal is paused */
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request PAUSE: key start"));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request PAUSE: delay 200"));
+	ASSERT_TRUE(bind_driver(&self->machine, "unbind"));
+	EXPECT_GONE(self->fd);
+}
+
 TEST_F(machine, deauthorize)
 {
 	struct blocked b;
