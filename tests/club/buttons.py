@@ -28,16 +28,23 @@ def told(c, message, text):
     wait('the journal: ' + text, lambda: any(text in said for said in journal(c, message)))
 
 
-def line(c, name):
-    return c.lines + str(LINES.index(name))
+def chip(c):
+    """Its device and its name: another name, when it comes back while lines of the old one are held."""
+    return c.run('cat %s/dev_name %s/bank0/chip_name' % (CHIP, CHIP)).split()
+
+
+def lines(c, file, *names):
+    """A file of each of these lines."""
+    device, name = chip(c)
+    return ['/sys/devices/platform/%s/%s/sim_gpio%d/%s' % (device, name, LINES.index(n), file) for n in names]
 
 
 def pull(c, name, level):
-    c.run('echo pull-%s >%s/pull' % (level, line(c, name)))
+    c.run('echo pull-%s >%s' % (level, lines(c, 'pull', name)[0]))
 
 
 def lamps(c):
-    values = c.run('cat ' + ' '.join(line(c, name) + '/value' for name in LAMPS)).split()
+    values = c.run('cat ' + ' '.join(lines(c, 'value', *LAMPS))).split()
     return {name for name, value in zip(LAMPS, values) if value == '1'}
 
 
@@ -72,9 +79,7 @@ def test_the_service_waits_for_a_panel_that_it_may_not_open(c):
     for n, name in enumerate(LINES):
         c.run('mkdir %s/bank0/line%d && echo %s >%s/bank0/line%d/name' % (CHIP, n, name, CHIP, n))
     c.run('echo 1 >%s/live && udevadm settle' % CHIP)
-    c.lines = '/sys/devices/platform/%s/%s/sim_gpio' % tuple(
-        c.run('cat %s/dev_name %s/bank0/chip_name' % (CHIP, CHIP)).split())
-    c.node = '/dev/' + c.run('cat %s/bank0/chip_name' % CHIP).strip()
+    c.node = '/dev/' + chip(c)[1]
     pull(c, 'BOARD', 'up')
     # these buttons do not bounce, and no press is too short
     c.put('/tmp/panel', ('chip = club panel\n' + ''.join(
