@@ -22,7 +22,7 @@ die()
 # the debug kernel is another one when its configuration is, or how it is built
 debug_version()
 {
-	cat "$here/../debug-kernel/config" "$here/../debug-kernel/build" | sha256sum | cut -c 1-12
+	cat "$here"/../debug-kernel/{config,build,vhci.cocci} | sha256sum | cut -c 1-12
 }
 
 # image and headers of 7.2 come together: what there is with them makes it another one
