@@ -379,6 +379,21 @@ static void events_can_be_late(void **state)
 	rig_free(rig);
 }
 
+static void that_state_is_lost_can_be_kept_back(void **state)
+{
+	struct rig *rig = rig_new(STORED);
+
+	(void)state;
+	rig_rule(rig, "on event STATE_LOST nth 2: drop");
+	machine_reset_firmware(rig->m);
+	assert_int_equal(rig_count(rig, DEALBOX_EV_STATE_LOST), 1);
+	machine_reset_firmware(rig->m);
+	assert_int_equal(rig_count(rig, DEALBOX_EV_STATE_LOST), 1);
+	machine_reset_firmware(rig->m);
+	assert_int_equal(rig_count(rig, DEALBOX_EV_STATE_LOST), 2);
+	rig_free(rig);
+}
+
 /* --- transfers ------------------------------------------------------------------------------- */
 
 struct bench {
@@ -903,6 +918,7 @@ int main(void)
 		cmocka_unit_test(a_frozen_machine_answers_but_moves_no_card),
 		cmocka_unit_test(events_can_be_spoilt),
 		cmocka_unit_test(events_can_be_late),
+		cmocka_unit_test(that_state_is_lost_can_be_kept_back),
 		cmocka_unit_test(a_request_can_thaw_it),
 		cmocka_unit_test(requests_can_be_spoilt),
 		cmocka_unit_test(answers_can_be_patched),

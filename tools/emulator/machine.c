@@ -211,9 +211,7 @@ static void machine_forget(struct machine *m, uint32_t reason)
 	m->late_event = 0;
 
 	event.code = reason;
-	event_number(m, &event);
-	event.insertion = m->board.present ? m->board.insertion : 0;
-	event_queue(m, &event);
+	event_send(m, &event);
 	if (m->board.present) {
 		event = event_of(DEALBOX_EV_BOARD_INSERTED);
 		event.flags = m->board.in_doubt ? DEALBOX_EVF_AT_POWER_ON : 0;
