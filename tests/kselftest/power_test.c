@@ -87,8 +87,8 @@ FIXTURE_VARIANT(power) {
 };
 
 FIXTURE_VARIANT_ADD(power, resume) { .sleep = sleep_light, .quirks = "" };
-/* b: a device that must be reset on resume */
-FIXTURE_VARIANT_ADD(power, reset_resume) {
+/* a machine of the serial dialect; b: a device that must be reset on resume */
+FIXTURE_VARIANT_ADD(power, serial_reset_resume) {
 	.sleep = sleep_light, .quirks = "1209:0001:b", .lost = true };
 /* the host controller loses its power, and with it the bus */
 FIXTURE_VARIANT_ADD(power, suspend_to_ram) { .sleep = sleep_deep, .quirks = "", .lost = true };

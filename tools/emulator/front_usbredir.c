@@ -18,6 +18,7 @@ struct asked {
 	uint64_t id;
 	uint8_t endpoint;
 	struct usb_redir_control_packet_header control;
+	bool bulk;
 	bool used;
 };
 
@@ -147,27 +148,33 @@ static void on_control(void *context, uint64_t id, struct usb_redir_control_pack
 	usbredirparser_free_packet_data(f->parser, data);
 }
 
-static void send_out(struct redir_front *f, uint64_t id, uint8_t endpoint, uint8_t *data,
-		     int length)
-{
-	struct transfer transfer = { .tag = id, .endpoint = endpoint, .length = length };
-
-	if (ask(f, id, endpoint))
-		submit(f, &transfer, data);
-	usbredirparser_free_packet_data(f->parser, data);
-}
-
+/* What goes through a pipe: with data to the machine, or for so many bytes from it. */
 static void on_bulk(void *context, uint64_t id, struct usb_redir_bulk_packet_header *header,
 		    uint8_t *data, int length)
 {
-	send_out(context, id, header->endpoint, data, length);
+	struct redir_front *f = context;
+	struct transfer transfer = { .tag = id, .endpoint = header->endpoint, .length = length };
+	struct asked *asked = ask(f, id, header->endpoint);
+
+	if (header->endpoint & 0x80)
+		transfer.length = (uint32_t)header->length_high << 16 | header->length;
+	if (asked) {
+		asked->bulk = true;
+		submit(f, &transfer, data);
+	}
+	usbredirparser_free_packet_data(f->parser, data);
 }
 
 static void on_interrupt(void *context, uint64_t id,
 			 struct usb_redir_interrupt_packet_header *header, uint8_t *data,
 			 int length)
 {
-	send_out(context, id, header->endpoint, data, length);
+	struct redir_front *f = context;
+	struct transfer transfer = { .tag = id, .endpoint = header->endpoint, .length = length };
+
+	if (ask(f, id, header->endpoint))
+		submit(f, &transfer, data);
+	usbredirparser_free_packet_data(f->parser, data);
 }
 
 /* The kernel's names for how a transfer ended, in those of the protocol. */
@@ -193,23 +200,27 @@ static void answer(struct redir_front *f, struct asked *asked, int32_t status, u
 		   uint8_t *data)
 {
 	struct usb_redir_bulk_packet_header bulk = {
-		.endpoint = asked->endpoint, .status = redir_status(status), .length = length,
+		.endpoint = asked->endpoint, .status = redir_status(status),
+		.length = length & 0xffff, .length_high = length >> 16,
 	};
 	struct usb_redir_interrupt_packet_header interrupt = {
 		.endpoint = asked->endpoint, .status = redir_status(status), .length = length,
 	};
-	bool in = asked->control.requesttype & 0x80;
+	bool in = (asked->endpoint ? asked->endpoint : asked->control.requesttype) & 0x80;
+	uint8_t *sent = in ? data : NULL;
+	int sent_length = sent ? length : 0;
 
 	asked->used = false;
-	if (asked->endpoint == DEVICE_EP_BULK_OUT) {
-		usbredirparser_send_bulk_packet(f->parser, asked->id, &bulk, NULL, 0);
+	if (asked->bulk) {
+		usbredirparser_send_bulk_packet(f->parser, asked->id, &bulk, sent,
+						sent_length);
 	} else if (asked->endpoint) {
 		usbredirparser_send_interrupt_packet(f->parser, asked->id, &interrupt, NULL, 0);
 	} else {
 		asked->control.status = redir_status(status);
 		asked->control.length = length;
 		usbredirparser_send_control_packet(f->parser, asked->id, &asked->control,
-						   in ? data : NULL, in ? length : 0);
+						   sent, sent_length);
 	}
 }
 

@@ -403,8 +403,8 @@ static void check_options(struct options *o, const char *deck, const char *list)
 	if (o->usbip + (o->socket != NULL) + (o->usbredir != NULL) + (o->gadget != NULL) +
 	    (o->serve >= 0) != 1)
 		die(EXIT_USAGE, "exactly one of --socket PATH, --usbip, --usbredir PATH, --gadget UDC and --serve TCP-PORT is needed; see --help");
-	if (o->device.serial_dialect && !o->usbip && o->serve < 0)
-		die(EXIT_USAGE, "--dialect serial goes with --usbip and --serve: the others know the endpoints of the native dialect only");
+	if (o->device.serial_dialect && (o->socket || o->gadget))
+		die(EXIT_USAGE, "--dialect serial goes with --usbip, --usbredir and --serve: the others know the endpoints of the native dialect only");
 	if (o->gadget && o->machines > 1)
 		die(EXIT_USAGE, "--gadget goes with one machine");
 	if (o->port >= 0 && (!o->usbip || o->machines > 1))
