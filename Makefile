@@ -4,13 +4,15 @@
 SET ?= docs/examples/club-evening.pbn
 BOARDS ?=
 COPIES ?= 2
-BLOWS ?= 1000
 KERNEL ?= 6.1
 CARDS ?= 10000
+TEST ?=
+PART ?=
+ROUNDS ?=
 SVG ?= build/bench-route/routing.svg
 PREFIX ?= /usr/local
 DESTDIR ?=
-SEED ?= $(shell date +%s)
+SEED ?= 1
 SECONDS ?= 3600
 
 VERSION := $(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
@@ -19,11 +21,10 @@ MODULE_SOURCE = $(DESTDIR)/usr/src/dealbox-$(VERSION)
 help:
 	@echo 'make demo      deal a set in a throw-away machine; what may be given:'
 	@echo '               SET=file.pbn BOARDS=1-8 COPIES=3 KERNEL=6.12'
-	@echo 'make check     run every test'
-	@echo 'make fuzz      run the fuzz targets for some minutes'
-	@echo 'make fuzz-usb  machines that do everything wrong, on the debug kernel; SECONDS=3600 SEED=1'
-	@echo 'make crashtest kill, unplug and cut the power while boards are dealt; BLOWS=1000 SEED=1'
-	@echo 'make racetest  open, close and unplug against each other, on the debug kernel; SECONDS=3600'
+	@echo 'make unit      build, and run the unit tests; TEST=plan runs one of them'
+	@echo 'make check     run everything that a change can break'
+	@echo 'make check-all run every test; PART=lifecycle runs one part of them'
+	@echo 'make soak      run without an end: PART=crash SEED=1 SECONDS=3600 ROUNDS=10'
 	@echo 'make bench     measure, and print figures'
 	@echo 'make bench-route  how soon a card is answered, by the module and by libusb; KERNEL=6.12'
 	@echo '               CARDS=10000 SVG=docs/routing.svg'
@@ -36,33 +37,26 @@ demo:
 	@tests/setup/run user-space vm '$(KERNEL)'
 	@tests/demo/run -k '$(KERNEL)' -b '$(BOARDS)' -c '$(COPIES)' '$(SET)'
 
-# the debug kernel is built while what is named after it is fetched
+# the inner loop: from an edit to the result
+unit:
+	@test -r build/user/build.ninja || { tests/setup/run user-space && tests/build user; }
+	@ninja -C build/user --quiet
+	@meson test -C build/user --no-rebuild --print-errorlogs $(if $(TEST),$(TEST),--suite unit)
+
 check:
-	@tests/setup/run user-space vm debug tests 6.1 6.12 7.2 arm64 armhf harness trixie bookworm
+	@tests/setup/run $$(tests/run -n)
 	@tests/run
 
-fuzz:
-	@tests/setup/run user-space tests
-	@tests/fuzz/run 2000000
+check-all:
+	@tests/setup/run $$(tests/run -n $(or $(PART),-a))
+	@tests/run $(or $(PART),-a)
 
-fuzz-usb:
-	@tests/setup/run user-space vm harness debug
-	@tests/build user
-	@tests/fuzz-usb/run -s '$(SEED)' -u all -t '$(SECONDS)'
-
-crashtest:
-	@tests/setup/run user-space vm tests 6.12 bookworm
-	@tests/club/run crash '$(BLOWS)' '$(SEED)'
-
-racetest:
-	@tests/setup/run user-space vm harness debug
-	@tests/build user
-	@tests/kselftest/run debug race_test 64 '$(SECONDS)'
+soak:
+	@tests/soak/run '$(PART)' -s '$(SEED)' -t '$(SECONDS)' $(if $(ROUNDS),-n '$(ROUNDS)')
 
 bench:
 	@tests/setup/run user-space bench
-	@test -r build/bench/build.ninja || meson setup build/bench --buildtype release -Dwerror=false >/dev/null
-	@ninja -C build/bench >/dev/null
+	@tests/build bench >/dev/null
 	@meson test -C build/bench --no-rebuild --benchmark --num-processes 1 --verbose
 
 bench-route:
@@ -101,4 +95,4 @@ activate:
 clean:
 	rm -rf build
 
-.PHONY: help demo check fuzz fuzz-usb crashtest racetest bench bench-route install activate clean
+.PHONY: help demo unit check check-all soak bench bench-route install activate clean

@@ -42,11 +42,11 @@ kernel_dir()
 }
 
 # cross_root <series-arch>: usr/src has headers for another computer, and the name of
-# their release; for 7.2 within the Debian 13 that it takes to use them
+# their release; for 7.2 within a Debian 13 that has the compilers
 cross_root()
 {
 	case $1 in
-	7.2-*) echo "$(kernel_dir 7.2)/debian" ;;
+	7.2-*) echo "$cache/cross-7.2-$(packages cross | sha256sum | cut -c 1-12)" ;;
 	*) echo "$cache/headers-$1" ;;
 	esac
 }
