@@ -61,7 +61,9 @@ static const struct row rows[] = {
 	{ D17, I_SEEN, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "6D1", NULL,
 	  DEALBOX_OTHER_LAW, "6D1", "16D, 24" },
 	/* .. but the director's power has no such end */
-	{ DUP, I_UNSHUFFLED, 0, 0, 0, DEALBOX_DIRECTOR_DECIDES, "6D3", "6A" },
+	{ D07, I_UNSHUFFLED, 0, 0, 0, DEALBOX_DIRECTOR_DECIDES, "6D3", "6A" },
+	/* the footnote of 2017: a pack that was not shuffled is a sorted deck */
+	{ D17, I_UNSHUFFLED, 0, 0, 0, DEALBOX_RESULT_CANCELLED, "6D2", "6A, 6D3" },
 	{ DUP, I_UNCUT, 0, 0, 0, DEALBOX_DIRECTOR_DECIDES, "6D3", "6A" },
 
 	/* Rubber: Law 10, and its asterisks */
@@ -254,27 +256,84 @@ void law_elsewhere(struct dealbox_judge *j, const char *cause)
 
 void law_raise_issue(struct dealbox_judge *j, enum issue issue)
 {
-	/* a method that the director required takes the place of 6B */
-	if (law_is(j, DUP) && j->method && (BIT(issue) & (BIT(I_PACKET) | BIT(I_ADJACENT))))
+	/* a method that the director required takes the place of 6A and 6B */
+	if (law_is(j, DUP) && j->method &&
+	    (BIT(issue) & (BIT(I_PACKET) | BIT(I_ADJACENT) | BIT(I_UNSHUFFLED))))
 		return;
 	if (!row_find(j, issue))
 		return;
 	if (!j->d.issue[issue])
 		j->d.issue[issue] = j->line;
+	j->d.issue_again[issue] = j->line;
 	j->d.issue_last = j->line;
 	if (BIT(issue) & MISDEALS)
 		j->d.misdeal_last = j->line;
 }
 
-/* 3.2.17: the first error of a dealer is a warning, the next costs him. */
-static void dealer_fault(struct dealbox_judge *j, unsigned long fact, const char *cause)
+/* The issues by which one and the same error may be noticed. */
+static uint32_t same_error(enum issue issue)
+{
+	return BIT(issue) & DEALING_FAULTS ? DEALING_FAULTS : BIT(issue);
+}
+
+/* The line at which the dealer was last punished for it; 0 = he was not. */
+static unsigned long punished(const struct dealbox_judge *j, enum issue issue)
+{
+	unsigned long line = 0;
+
+	for (int i = 0; i < ISSUES; i++)
+		if (same_error(issue) & BIT(i) && j->d.punished[i] > line)
+			line = j->d.punished[i];
+	return line;
+}
+
+/* Those of mask that the dealer has not been punished for since they were last raised. */
+static uint32_t unpunished(const struct dealbox_judge *j, uint32_t mask)
+{
+	uint32_t left = 0;
+
+	for (int i = 0; i < ISSUES; i++)
+		if (mask & BIT(i) && j->d.issue_again[i] > punished(j, i))
+			left |= BIT(i);
+	return left;
+}
+
+/* Those of mask that somebody else than the dealer did. */
+static uint32_t of_others(const struct dealbox_judge *j, uint32_t mask)
+{
+	return mask & ((j->d.agent_deals ? DEALING_FAULTS : 0) |
+		       (j->d.agent_shuffled ? BIT(I_SHUFFLE) : 0));
+}
+
+/*
+ * 3.2.17: the first error of a dealer is a warning, the next costs him; each once, however many
+ * notice it. only: nothing else follows from it.
+ */
+static void dealer_fault(struct dealbox_judge *j, uint32_t mask, bool only)
 {
 	uint8_t who = law_dealer(j);
-	struct dealbox_ruling r = law_ruling(DEALBOX_WARNING, "3.2.17", cause);
+	uint32_t his = mask & ~of_others(j, mask), due = unpunished(j, his);
+	struct dealbox_ruling r = law_ruling(DEALBOX_WARNING, "3.2.17", NULL);
+	unsigned long fact;
 
 	if (!law_seat(who))
 		return;
 	r.who = who;
+	if (!due) {
+		if (!only)
+			return;
+		r.kind = DEALBOX_NO_PENALTY;
+		r.cause = his ? N_("The dealer has been punished for this error already.") :
+				N_("The error was not the dealer's.");
+		law_rest_on(&r, j->d.issue[__builtin_ctz(mask)]);
+		law_give(j, &r);
+		return;
+	}
+	for (int i = 0; i < ISSUES; i++)
+		if (due & BIT(i))
+			j->d.punished[i] = j->line;
+	r.cause = law_issue_cause[__builtin_ctz(due)];
+	fact = j->d.issue[__builtin_ctz(due)];
 	law_rest_on(&r, fact);
 	if (!j->faults[who]++) {
 		law_give(j, &r);
@@ -285,7 +344,7 @@ static void dealer_fault(struct dealbox_judge *j, unsigned long fact, const char
 	r.amount = j->remise;
 	law_give(j, &r);
 	j->d.passes = law_left(j, who);
-	law_tell(j, DEALBOX_TURN_PASSES, "3.2.17", j->d.passes, fact, cause);
+	law_tell(j, DEALBOX_TURN_PASSES, "3.2.17", j->d.passes, fact, r.cause);
 }
 
 /* The line at which the window of a row closed; 0 = it has not. */
@@ -299,13 +358,22 @@ static unsigned long closed(const struct dealbox_judge *j, const struct row *row
 	return line;
 }
 
+bool law_dealt_right(const struct dealbox_judge *j)
+{
+	uint32_t wrong = law_raised(j, ~(BIT(I_TURN) | BIT(I_UNSHUFFLED)));
+
+	for (int i = 0; i < ISSUES; i++)
+		if (wrong & BIT(i) && !closed(j, row_find(j, i)))
+			return false;
+	return !j->d.redeal;
+}
+
 void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand)
 {
 	enum issue issue = __builtin_ctz(mask);
 	const struct row *row = row_find(j, issue);
 	struct dealbox_ruling r;
 	bool starred;
-	unsigned long fact = j->d.issue[issue];
 
 	if (!row) {
 		law_elsewhere(j, law_issue_cause[issue]);
@@ -316,7 +384,8 @@ void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand
 	for (int i = 0; i < ISSUES; i++)
 		if (mask & BIT(i))
 			law_rest_on(&r, j->d.issue[i]);
-	starred = row->starred && law_seat(who) && j->d.forfeited[who];
+	/* the asterisk of 10(a)(iii) is at the demand: attention may be drawn by anybody (Law 9) */
+	starred = row->starred && (demand || !row->demanded) && law_seat(who) && j->d.forfeited[who];
 	if (starred)
 		law_rest_on(&r, j->d.forfeited[who]);
 	if (closed(j, row) && !(demand && row->demanded && j->d.attention[issue])) {
@@ -345,9 +414,9 @@ void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand
 	if (law_is(j, PRE) && mask & DEALER_FAULTS) {
 		if (row->kind == DEALBOX_REDEAL) {
 			/* whom the turn passes to is known after the fault */
-			dealer_fault(j, fact, law_issue_cause[__builtin_ctz(mask & DEALER_FAULTS)]);
+			dealer_fault(j, mask & DEALER_FAULTS, false);
 		} else if (row->kind == DEALBOX_WARNING) {
-			dealer_fault(j, fact, law_issue_cause[issue]);
+			dealer_fault(j, mask & DEALER_FAULTS, true);
 			return;
 		}
 	}
@@ -367,6 +436,13 @@ void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand
 	case DEALBOX_DIRECTOR_DECIDES:
 	case DEALBOX_PLAYERS_CHOOSE:
 		r.options = DEALBOX_OPTION_REDEAL | DEALBOX_OPTION_STANDS;
+		break;
+	case DEALBOX_RESULT_CANCELLED:
+		if (!j->replay)
+			break;
+		r.kind = DEALBOX_STANDS;
+		r.cause = N_("The purpose of the tournament is the replay of past deals.");
+		law_rest_on(&r, j->replay);
 		break;
 	case DEALBOX_CHANGE_OF_PACK:
 		r.pack = *j->packs[j->d.pack].name ? j->packs[j->d.pack].name : NULL;
@@ -414,6 +490,14 @@ int law_attention(struct dealbox_judge *j, uint8_t topic, uint8_t who, bool dema
 	if (!row_find(j, notable[topic].issue)) {
 		law_elsewhere(j, law_issue_cause[notable[topic].issue]);
 		return 0;
+	}
+	/* once punished, the manner is another error only if more has been dealt since */
+	if (topic == T_MANNER && punished(j, I_MANNER)) {
+		found = BIT(I_MANNER);
+		if (j->d.packet_line > punished(j, I_MANNER))
+			law_raise_issue(j, I_MANNER);
+		else if (!j->d.issue[I_MANNER])
+			j->d.issue[I_MANNER] = j->line;
 	}
 	if (!found && (notable[topic].fact || !j->d.told) &&
 	    !(topic == T_SEEN && j->d.sight_told)) {

@@ -90,7 +90,7 @@ void law_pack_used(struct dealbox_judge *j)
 	j->last_pack = j->d.pack;
 	pack->shuffled = pack->cut = false;
 	pack->played = true;
-	pack->only_dealer = NULL;
+	pack->again = NULL;
 }
 
 int law_pack_find(struct dealbox_judge *j, const struct dealbox_happening *h, uint8_t *out)

@@ -29,8 +29,8 @@ enum issue {
 
 /* Irregularities by which the dealer breaks the rules of dealing (3.2.17) */
 #define BIT(i)		(1u << (i))
-#define DEALER_FAULTS	(BIT(I_PACKET) | BIT(I_ORDER) | BIT(I_TALON) | BIT(I_UNCUT) | \
-			 BIT(I_SHUFFLE) | BIT(I_MANNER))
+#define DEALING_FAULTS	(BIT(I_PACKET) | BIT(I_ORDER) | BIT(I_TALON) | BIT(I_MANNER))
+#define DEALER_FAULTS	(DEALING_FAULTS | BIT(I_UNCUT) | BIT(I_SHUFFLE))
 
 #define MISDEALS	(BIT(I_COUNT) | BIT(I_PACKET) | BIT(I_ORDER) | BIT(I_ADJACENT) | \
 			 BIT(I_TALON) | BIT(I_TALON_PLACE) | BIT(I_POCKET) | BIT(I_MISDEAL))
@@ -44,16 +44,22 @@ struct pack {
 	bool sorted, played;		/* its prior condition */
 	bool shuffled, cut;
 	bool replaced;			/* a change of pack was ruled */
-	const char *only_dealer;	/* paragraph by which only the dealer shuffles, or NULL */
+	const char *again;		/* paragraph by which one player shuffles next, or NULL */
+	uint8_t again_by;		/* who that is; NOBODY = not known */
 };
 
 struct deal {
 	unsigned long mark[DEALBOX_MARKS];	/* line, 0 = not yet */
 	unsigned long issue[ISSUES];		/* line, 0 = not raised */
+	unsigned long issue_again[ISSUES];	/* line at which it was last raised */
+	unsigned long punished[ISSUES];		/* line of the last notice that cost the dealer */
+	unsigned long packet_line;		/* of the last packet dealt */
 	unsigned long issue_last;		/* line of the last issue raised */
 	unsigned long misdeal_last;		/* .. of the last error in dealing */
 	bool told;			/* the record tells how the cards were dealt */
 	bool again;			/* this is a redeal */
+	bool agent_deals;		/* a machine or another person deals for the dealer */
+	bool agent_shuffled;		/* .. shuffled after the cut */
 	uint8_t dealer;			/* who picked up the pack or deals */
 	uint8_t pack;
 	/* dealing */
@@ -74,7 +80,7 @@ struct deal {
 	unsigned long called[SEATS];
 	unsigned long barred[SEATS];		/* from the bidding */
 	unsigned long talon_seen[SEATS];
-	unsigned long over, under;		/* too many, too few cards found */
+	unsigned long over[SEATS], under[SEATS];	/* too many, too few cards found */
 	unsigned long claim;			/* a redeal was claimed */
 	unsigned long redeal;			/* a redeal was ruled */
 	uint32_t redeal_for;			/* the issues it was ruled for; 0 = something else */
@@ -82,6 +88,7 @@ struct deal {
 	struct { unsigned long line; bool many; } silent[SEATS];	/* counted, not announced */
 	uint8_t plays[SEATS];
 	uint8_t highest, bought;
+	int16_t bid[2];				/* the highest bid */
 	uint8_t passes;				/* 3.2.17: to whom the deal passes */
 	uint8_t intent, interests;		/* topics */
 	unsigned long intent_line, interests_line;
@@ -208,6 +215,12 @@ void law_raise_issue(struct dealbox_judge *j, enum issue issue);
  */
 void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand);
 
+/*
+ * Preferans: nothing keeps the deal from being a correct one. An error that can no longer be
+ * claimed does not.
+ */
+bool law_dealt_right(const struct dealbox_judge *j);
+
 /* Which of the issues in mask have been raised. */
 uint32_t law_raised(const struct dealbox_judge *j, uint32_t mask);
 
@@ -225,6 +238,9 @@ void law_pack_taken(struct dealbox_judge *j);
 uint8_t law_preparer(const struct dealbox_judge *j, uint8_t pack);
 
 /* on-cards.c */
+/* Preferans: a player has seen the talon; looked: he meant to. */
+void law_talon_seen(struct dealbox_judge *j, uint8_t who, bool looked);
+
 /* A wrong number that was counted silently is announced. False: there is none. */
 bool law_count_noted(struct dealbox_judge *j, uint8_t hand, uint8_t who);
 

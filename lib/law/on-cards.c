@@ -25,11 +25,6 @@ static void turn_lawful(struct dealbox_judge *j)
 	j->turn = d->dealer;
 }
 
-static bool dealt_right(const struct dealbox_judge *j)
-{
-	return !law_raised(j, ~(BIT(I_TURN) | BIT(I_UNSHUFFLED)));
-}
-
 static void bar(struct dealbox_judge *j, uint8_t who, const char *reference, const char *cause)
 {
 	if (!law_gets_cards(j, who))
@@ -38,13 +33,13 @@ static void bar(struct dealbox_judge *j, uint8_t who, const char *reference, con
 	law_tell(j, DEALBOX_BARRED, reference, who, 0, cause);
 }
 
-static void talon_seen(struct dealbox_judge *j, uint8_t who, bool looked)
+void law_talon_seen(struct dealbox_judge *j, uint8_t who, bool looked)
 {
 	struct dealbox_ruling r;
 
 	if (!law_seat(who) || j->d.bought != NOBODY)
 		return;
-	if (dealt_right(j) && law_gets_cards(j, who)) {
+	if (law_dealt_right(j) && law_gets_cards(j, who)) {
 		j->d.talon_seen[who] = j->line;
 		bar(j, who, "3.2.19", N_("A player has seen the talon."));
 	}
@@ -62,7 +57,7 @@ static void talon_taken(struct dealbox_judge *j, uint8_t who)
 {
 	if (!law_seat(who) || j->d.bought != NOBODY || !law_gets_cards(j, who))
 		return;
-	if (!dealt_right(j)) {
+	if (!law_dealt_right(j)) {
 		law_tell(j, DEALBOX_NO_RULING, "3.2.20", who, j->d.issue_last,
 		     N_("The deal was not correct."));
 		return;
@@ -138,7 +133,7 @@ int law_on_look(struct dealbox_judge *j, happening *h)
 		return err;
 	law_deal_begin(j);
 	if (hand == DEALBOX_TALON) {
-		talon_seen(j, who, true);
+		law_talon_seen(j, who, true);
 		return 0;
 	}
 	forfeit(j, who);
@@ -166,7 +161,7 @@ int law_on_see(struct dealbox_judge *j, happening *h)
 		return err;
 	law_deal_begin(j);
 	if (hand == DEALBOX_TALON)
-		talon_seen(j, who, false);
+		law_talon_seen(j, who, false);
 	else if (law_is(j, DUP))
 		sight(j, who, hand);
 	else if (law_is(j, RUB) && law_seat(who) && who != hand && j->d.taken[who][hand])
@@ -209,23 +204,36 @@ int law_on_mix(struct dealbox_judge *j, happening *h)
 	return 0;
 }
 
+/* The first line of them, 0 = none. */
+static unsigned long first_of(const unsigned long lines[SEATS])
+{
+	unsigned long first = 0;
+
+	for (int p = 0; p < SEATS; p++)
+		if (lines[p] && (!first || lines[p] < first))
+			first = lines[p];
+	return first;
+}
+
 /* 10(c)(ii), 11, 12: a hand has too many or too few cards. */
 static void count_rubber(struct dealbox_judge *j, uint8_t hand, bool many)
 {
 	struct deal *d = &j->d;
 	const char *cause = N_("One player has too many cards, and another too few.");
+	unsigned long over, under;
 	struct dealbox_ruling r;
 
-	if (many)
-		d->over = j->line;
-	else
-		d->under = j->line;
-	if (d->over && d->under) {
+	/* a hand that is counted again has what was found last: 10(c)(ii) needs another player */
+	d->over[hand] = many ? j->line : 0;
+	d->under[hand] = many ? 0 : j->line;
+	over = first_of(d->over);
+	under = first_of(d->under);
+	if (over && under) {
 		if (d->mark[DEALBOX_MARK_OVER])
 			law_tell(j, DEALBOX_CLAIM_TOO_LATE, "10(c)(ii)", hand,
 				 d->mark[DEALBOX_MARK_OVER], cause);
 		else
-			law_redeal(j, "10(c)(ii)", "6(e)", d->over, d->under, cause);
+			law_redeal(j, "10(c)(ii)", "6(e)", over, under, cause);
 		return;
 	}
 	r = law_ruling(DEALBOX_STANDS, many ? "12" : "11",
@@ -242,7 +250,13 @@ static void count_preferans(struct dealbox_judge *j, uint8_t hand, unsigned long
 	const char *cause = N_("A player has found the wrong number of cards in his hand.");
 	struct dealbox_ruling r;
 
-	if (law_seat(hand) && (d->called[hand] || d->mark[DEALBOX_MARK_PLAY])) {
+	/* nobody holds the talon, and nobody answers for it */
+	if (!law_seat(hand)) {
+		law_raise_issue(j, I_COUNT);
+		law_notice(j, BIT(I_COUNT), NOBODY, false);
+		return;
+	}
+	if (d->called[hand] || d->mark[DEALBOX_MARK_PLAY]) {
 		r = law_ruling(DEALBOX_PENALTY, "3.2.16", cause);
 		r.see = "3.2.23, 3.9.18";
 		r.who = hand;
@@ -264,7 +278,8 @@ static void count_preferans(struct dealbox_judge *j, uint8_t hand, unsigned long
 	}
 	law_redeal(j, d->intent ? "3.2.16" : "3.2.13", d->intent ? "3.2.23" : "3.2.15(6), 3.2.16, 3.2.23",
 	       d->intent_line, fact, cause);
-	if (d->intent == T_POSSIBLE)
+	/* a machine that dealt for him has no intent */
+	if (d->intent == T_POSSIBLE && !d->agent_deals)
 		law_tell(j, DEALBOX_COMPENSATION, "3.2.16", law_dealer(j), d->interests_line,
 		     N_("The interests of the players are in conflict."));
 }
@@ -281,13 +296,16 @@ int law_on_count(struct dealbox_judge *j, happening *h)
 	if (err)
 		return err;
 	law_deal_begin(j);
-	expected = hand == DEALBOX_TALON ? j->rules->talon_cards :
+	expected = hand == DEALBOX_TALON ? (j->d.bought == NOBODY ? j->rules->talon_cards : 0) :
 		   j->rules->hand_cards - j->d.plays[hand] +
 		   (hand == j->d.bought ? j->rules->talon_cards : 0);
 	if (h->number[1] >= 0)
 		expected = h->number[1];
-	if (h->number[0] == expected)
+	if (h->number[0] == expected) {
+		if (law_seat(hand))
+			j->d.over[hand] = j->d.under[hand] = j->d.silent[hand].line = 0;
 		return 0;
+	}
 	if (h->flags & FLAG(F_SILENT)) {
 		if (hand != DEALBOX_TALON) {
 			j->d.silent[hand].line = j->line;
@@ -332,7 +350,7 @@ int law_on_search(struct dealbox_judge *j, happening *h)
 		law_tell(j, DEALBOX_CLAIM_TOO_LATE, "10(c)(i)", NOBODY, j->d.mark[DEALBOX_MARK_OVER],
 		     cause);
 	else if (law_is(j, RUB))
-		law_redeal(j, "10(c)(i)", "6(e), 1", j->d.under, 0, cause);
+		law_redeal(j, "10(c)(i)", "6(e), 1", first_of(j->d.under), 0, cause);
 	else if (law_is(j, PRE))
 		law_redeal(j, "3.2.15(2)", NULL, 0, 0, cause);
 	else
@@ -358,23 +376,23 @@ int law_on_find(struct dealbox_judge *j, happening *h)
 				   N_("A missing card was found, not in a previous trick."));
 		r.see = trick ? "67" : "23, 49";
 		r.who = hand;
-		law_rest_on(&r, j->d.under);
+		law_rest_on(&r, j->d.under[hand]);
 		law_give(j, &r);
 		return 0;
 	}
 	r = law_ruling(DEALBOX_RESTORE_CARD, "12(b)", N_("A player has picked up a surplus card."));
 	r.who = hand;
-	law_rest_on(&r, j->d.over);
+	law_rest_on(&r, j->d.over[hand]);
 	law_give(j, &r);
 	if (h->flags & FLAG(F_IN_HAND)) {
-		law_tell(j, DEALBOX_NO_PENALTY, "12(b)(i)", hand, j->d.over,
+		law_tell(j, DEALBOX_NO_PENALTY, "12(b)(i)", hand, j->d.over[hand],
 		     N_("The surplus card is still in the offender's hand."));
 		return 0;
 	}
-	law_tell(j, DEALBOX_SUBSTITUTE_CARD, "12(b)(ii)", hand, j->d.over,
+	law_tell(j, DEALBOX_SUBSTITUTE_CARD, "12(b)(ii)", hand, j->d.over[hand],
 	     N_("The surplus card has been led or played."));
 	if (h->flags & FLAG(F_PLAYED))
-		law_tell(j, DEALBOX_ENTITLED, "12(b)(ii)", NOBODY, j->d.over,
+		law_tell(j, DEALBOX_ENTITLED, "12(b)(ii)", NOBODY, j->d.over[hand],
 		     N_("Attention was drawn before the lead to the next trick."));
 	return 0;
 }

@@ -60,9 +60,8 @@ static void deal_end(struct dealbox_judge *j, uint8_t who)
 	if (bad || d->hand[DEALBOX_TALON] != j->rules->talon_cards)
 		law_raise_issue(j, I_COUNT);
 	law_mark(j, DEALBOX_MARK_LAST_CARD);
-	/* by the footnote of 2017 a pack in its prior condition is a sorted one */
-	sorted = law_is(j, DUP) && d->issue[I_UNSHUFFLED] &&
-		 (pack->sorted || (law_is(j, D17) && pack->played));
+	/* by the footnote of 2017 a pack not randomised from its prior condition is a sorted one */
+	sorted = d->issue[I_UNSHUFFLED] && (law_is(j, D17) || (law_is(j, D07) && pack->sorted));
 	if (sorted) {
 		law_tell(j, j->replay ? DEALBOX_STANDS : DEALBOX_RESULT_CANCELLED, "6D2", NOBODY,
 		     j->replay ? j->replay : d->issue[I_UNSHUFFLED],
@@ -133,6 +132,7 @@ static int deal_packet(struct dealbox_judge *j, uint8_t place, uint8_t cards)
 	d->hand[place] += cards;
 	d->dealt += cards;
 	d->packets++;
+	d->packet_line = j->line;
 	d->last = place;
 	if (place != DEALBOX_TALON)
 		d->next = law_next_hand(j, place);
@@ -174,6 +174,7 @@ int law_on_deal(struct dealbox_judge *j, happening *h)
 		return law_fail(j, "the deal was over: write redeal, turn or board before");
 	if (!d->mark[DEALBOX_MARK_FIRST_CARD])
 		deal_start(j, h);
+	d->agent_deals = !law_seat(h->actor);
 	if (place != DEALBOX_TALON && !(h->flags & FLAG(F_REST)) && !law_gets_cards(j, place))
 		return law_fail(j, "%s deals, and gets no cards when four play", dealbox_actor_name(place));
 	if (h->flags & FLAG(F_REST)) {
@@ -193,14 +194,18 @@ int law_on_deal(struct dealbox_judge *j, happening *h)
 			return err;
 	}
 	if (h->flags & FLAG(F_FACEUP)) {
-		enum issue issue = law_seat(h->seat) && h->seat != law_dealer(j) ? I_FACEUP_OTHER : I_FACEUP;
+		uint8_t by = law_seat(h->seat) ? h->seat : h->actor;
+		enum issue issue = by == law_dealer(j) || (law_seat(by) && !law_seat(h->seat)) ?
+				   I_FACEUP : I_FACEUP_OTHER;
 
 		law_raise_issue(j, issue);
 		law_notice(j, BIT(issue), NOBODY, false);
 	} else if (law_seat(h->seat)) {
 		if (law_is(j, RUB))
-			law_tell(j, DEALBOX_BREACH, "8", law_dealer(j), 0,
+			law_tell(j, DEALBOX_BREACH, "8", h->actor, 0,
 			     N_("The dealer let the face of a card be seen while dealing."));
+		else if (law_is(j, PRE) && place == DEALBOX_TALON)
+			law_talon_seen(j, h->seat, false);
 		else if (h->seat != place)
 			law_raise_issue(j, I_SEEN);
 		d->sight_told = true;
@@ -286,7 +291,7 @@ int law_on_redeal(struct dealbox_judge *j, happening *h)
 	j->packs[index].shuffled = j->packs[index].cut = false;
 	if (index == j->d.pack && j->d.mark[DEALBOX_MARK_FIRST_CARD])
 		j->packs[index].played = true;
-	j->packs[index].only_dealer = NULL;
+	j->packs[index].again = NULL;
 	law_deal_new(j);
 	j->turn = who;
 	j->d.pack = index;

@@ -2,6 +2,8 @@
 /*
  * The game, and what is said: calls, attention drawn, demands, instructions.
  */
+#include <string.h>
+
 #include "judge.h"
 #include "messages.h"
 
@@ -17,6 +19,20 @@ int law_on_auction(struct dealbox_judge *j, happening *h)
 	return 0;
 }
 
+/* 3.2.19 and 3.2.20 are on a correct deal: one that turned out wrong later bars nobody. */
+static bool barred(const struct dealbox_judge *j, uint8_t who)
+{
+	return j->d.barred[who] && law_dealt_right(j);
+}
+
+/* 3.3.1: a call that is no bid of preferans is taken for one that outbids the others. */
+static bool outbids(happening *h, const int16_t *highest)
+{
+	if (h->number[0] < 0 || highest[0] < 0)
+		return true;
+	return h->number[0] != highest[0] ? h->number[0] > highest[0] : h->number[1] > highest[1];
+}
+
 int law_on_call(struct dealbox_judge *j, happening *h)
 {
 	uint8_t who = h->actor;
@@ -28,13 +44,15 @@ int law_on_call(struct dealbox_judge *j, happening *h)
 	if (law_is(j, PRE) && j->d.told && !j->d.mark[DEALBOX_MARK_LAST_CARD])
 		law_tell(j, DEALBOX_BREACH, "3.3.1", who, 0,
 		     N_("The bidding begins when all cards have been dealt."));
-	if (j->d.barred[who])
+	if (barred(j, who))
 		law_tell(j, DEALBOX_BREACH, j->d.talon_seen[who] ? "3.2.19" : "3.2.20", who,
 		     j->d.barred[who], N_("A player who is barred has bid."));
 	if (!j->d.called[who])
 		j->d.called[who] = j->line;
-	if (!h->pass)
+	if (!h->pass && (j->d.highest == NOBODY || outbids(h, j->d.bid))) {
 		j->d.highest = who;
+		memcpy(j->d.bid, h->number, sizeof(j->d.bid));
+	}
 	return law_on_auction(j, h);
 }
 
@@ -42,7 +60,7 @@ int law_on_buy(struct dealbox_judge *j, happening *h)
 {
 	uint8_t who = h->actor;
 
-	if (who == j->d.highest && !j->d.barred[who])
+	if (who == j->d.highest && !barred(j, who))
 		law_tell(j, DEALBOX_ENTITLED, "3.3.1", who, j->d.mark[DEALBOX_MARK_AUCTION],
 		     N_("The player has made the highest bid."));
 	else
@@ -59,7 +77,7 @@ int law_on_game(struct dealbox_judge *j, happening *h)
 	if (h->topic != T_ALL_PASS)
 		return 0;
 	for (int p = 0; p < SEATS; p++) {
-		if (!j->d.talon_seen[p])
+		if (!j->d.talon_seen[p] || !law_dealt_right(j))
 			continue;
 		r = law_ruling(DEALBOX_PENALTY, "3.2.19",
 			       h->flags & FLAG(F_CLOSED) ?
@@ -119,7 +137,8 @@ int law_on_notes(struct dealbox_judge *j, happening *h)
 			   N_("The player did not play to a trick."));
 		r.see = "67";
 		r.who = hand;
-		law_rest_on(&r, h->topic == T_TWICE ? j->d.under : j->d.over);
+		if (law_seat(hand))
+			law_rest_on(&r, h->topic == T_TWICE ? j->d.under[hand] : j->d.over[hand]);
 		law_give(j, &r);
 		return 0;
 	case T_COUNT:
@@ -177,7 +196,8 @@ static void demand_shuffle(struct dealbox_judge *j, uint8_t who, uint8_t index)
 	r.who = picked ? law_dealer(j) : law_preparer(j, index);
 	r.cut = true;
 	pack->shuffled = pack->cut = false;
-	pack->only_dealer = picked ? "6(b)" : NULL;
+	pack->again = r.reference;
+	pack->again_by = r.who;
 	law_give(j, &r);
 }
 
@@ -246,8 +266,10 @@ static void demand_redeal(struct dealbox_judge *j, happening *h)
 		}
 	}
 	if (law_is(j, DUP)) {
-		r = law_ruling(DEALBOX_DIRECTOR_DECIDES, "6D3", N_("A player asks for a redeal."));
-		r.see = rules->redeal_laws;
+		r = law_ruling(DEALBOX_DIRECTOR_DECIDES, j->copies ? "6F" : "6D3",
+			       N_("A player asks for a redeal."));
+		r.see = j->copies ? "6D3" : rules->redeal_laws;
+		law_rest_on(&r, j->copies);
 		r.options = DEALBOX_OPTION_REDEAL | DEALBOX_OPTION_STANDS;
 		law_give(j, &r);
 		return;

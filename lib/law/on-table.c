@@ -206,12 +206,15 @@ static void shuffle_rubber(struct dealbox_judge *j, happening *h, struct pack *p
 
 	/* the machine shuffles for whoever must */
 	if (law_seat(who) && law_seat(may)) {
-		if (pack->only_dealer && who != may)
-			law_tell(j, DEALBOX_BREACH, pack->only_dealer, who, 0,
-			     N_("Only the dealer shuffles now."));
-		else if (who != may && who != law_preparer(j, index))
+		if (pack->again && law_seat(pack->again_by)) {
+			if (who != pack->again_by)
+				law_tell(j, DEALBOX_BREACH, pack->again, who, 0,
+				     pack->again_by == may ? N_("Only the dealer shuffles now.") :
+				     N_("Another player is to shuffle again first."));
+		} else if (who != may && who != law_preparer(j, index)) {
 			law_tell(j, DEALBOX_BREACH, "4", who, 0,
 			     N_("Only the dealer and the player who prepares the pack may shuffle."));
+		}
 	}
 	if (h->flags & FLAG(F_POORLY))
 		law_tell(j, DEALBOX_BREACH, "4", who, 0, N_("The pack was not shuffled thoroughly."));
@@ -221,11 +224,12 @@ static void shuffle_rubber(struct dealbox_judge *j, happening *h, struct pack *p
 	pack->cut = false;
 	pack->shuffled = !(h->flags & FLAG(F_FACEUP));
 	if (pack->shuffled) {
-		pack->only_dealer = NULL;
+		pack->again = NULL;
 		return;
 	}
 	r = law_ruling(DEALBOX_NEW_SHUFFLE, "6(c)", N_("A card was turned face up in shuffling."));
-	r.who = who;
+	r.who = pack->again_by = who;
+	pack->again = "6(c)";
 	r.cut = true;
 	law_give(j, &r);
 }
@@ -259,9 +263,11 @@ int law_on_shuffle(struct dealbox_judge *j, happening *h)
 		return 0;
 	}
 	if (law_is(j, PRE)) {
-		/* 3.2.17 is about the dealer; a machine shuffles for him */
-		if (pack->cut && (!law_seat(h->actor) || !law_seat(law_dealer(j)) || h->actor == law_dealer(j)))
+		/* 3.2.17 is about the dealer, not about a machine that shuffles for him */
+		if (pack->cut && (!law_seat(h->actor) || !law_seat(law_dealer(j)) || h->actor == law_dealer(j))) {
 			law_raise_issue(j, I_SHUFFLE);
+			j->d.agent_shuffled = !law_seat(h->actor);
+		}
 		pack->shuffled = true;
 		return 0;
 	}
@@ -356,7 +362,8 @@ static void cut_rubber(struct dealbox_judge *j, happening *h, struct pack *pack)
 		r.who = by;
 		r.cut = true;
 		pack->cut = pack->shuffled = false;
-		pack->only_dealer = "6(d)";
+		pack->again = "6(d)";
+		pack->again_by = by;
 		law_give(j, &r);
 	} else if (law_seat(who) && law_seat(by) && who != law_right(j, by)) {
 		new_cut(j, pack, N_("Only the player on the dealer's right may cut."));

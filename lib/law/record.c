@@ -173,6 +173,11 @@ static const struct verb verbs[LAW_VERBS] = {
 		.topics = TOPIC(T_EXACT) | TOPIC(T_DIFFERENT) },
 };
 
+/* Bids of preferans: tricks, and strain in its order; misere stands between 8NT and 9S. */
+static const char strains[] = "SCDHN";
+#define MISERE_LEVEL	8
+#define MISERE_STRAIN	5
+
 struct word {
 	const char *text;
 	size_t length;
@@ -316,6 +321,31 @@ static bool pack_name(struct word word, char out[DEALBOX_PACK_NAME])
 	memcpy(out, word.text, word.length);
 	out[word.length] = 0;
 	return true;
+}
+
+/* "6S", "10NT", "misere"; number stays as it is for a call that is no bid. */
+static void bid_parse(struct word word, int16_t number_out[2])
+{
+	const char *strain;
+	size_t digits = 0;
+	int16_t level;
+
+	if (word_is(word, "misere")) {
+		number_out[0] = MISERE_LEVEL;
+		number_out[1] = MISERE_STRAIN;
+		return;
+	}
+	while (digits < word.length && word.text[digits] >= '0' && word.text[digits] <= '9')
+		digits++;
+	if (word.length > 2 && word.text[word.length - 1] == 'T' && word.text[word.length - 2] == 'N')
+		word.length--;
+	if (word.length != digits + 1 || !number(word.text, digits, &level) || !level || level > 10)
+		return;
+	strain = memchr(strains, word.text[digits], sizeof(strains) - 1);
+	if (!strain)
+		return;
+	number_out[0] = level;
+	number_out[1] = (int16_t)(strain - strains);
 }
 
 /* "@12", "@12.5", "@12.345": seconds */
@@ -535,6 +565,7 @@ int dealbox_record_parse(const char *line, size_t length, struct dealbox_happeni
 
 		if (verb->extra == CALL && !n++) {
 			out->pass = word_is(word, "pass");
+			bid_parse(word, out->number);
 			continue;
 		}
 		err = parse_word(verb, word, out, &seen, error);
@@ -562,8 +593,13 @@ size_t dealbox_record_format(const struct dealbox_happening *h, char *text, size
 	if (h->actor < DEALBOX_ACTOR_NONE)
 		add(line, n, "%s ", actor_names[h->actor]);
 	add(line, n, "%s", verb->name);
-	if (verb->extra == CALL)
+	if (verb->extra == CALL && (h->pass || h->number[0] < 0))
 		add(line, n, " %s", h->pass ? "pass" : "bid");
+	else if (verb->extra == CALL && h->number[1] == MISERE_STRAIN)
+		add(line, n, " misere");
+	else if (verb->extra == CALL)
+		add(line, n, " %d%c", h->number[0], h->number[1] < MISERE_STRAIN ?
+		    strains[h->number[1] < 0 ? 0 : h->number[1]] : 'S');
 	if (h->topic)
 		add(line, n, " %s", topic_names[h->topic]);
 	if (verb->extra == NAME && *h->pack)
