@@ -92,11 +92,17 @@ struct deal {
 	uint8_t passes;				/* 3.2.17: to whom the deal passes */
 	uint8_t intent, interests;		/* topics */
 	unsigned long intent_line, interests_line;
+	uint8_t game, origin;			/* topics */
+	unsigned long game_line, origin_line, bid_line;
 	/* duplicate */
 	bool cut_wanted;
 	bool absent_told;
 	bool unauthorised;			/* dealt by somebody who was not to deal */
 	bool sight_told;			/* the record tells who may have seen a card */
+	struct {
+		uint64_t exact, different;	/* by number: bit 63 for those that have none */
+		unsigned int unnamed;		/* exact ones without a number */
+	} copy;
 };
 
 struct dealbox_judge {
@@ -119,6 +125,7 @@ struct dealbox_judge {
 	uint8_t faults[SEATS];			/* a dealer's errors */
 	/* duplicate */
 	unsigned long replay, at_table, agents, method, biased, absence, copies;
+	int16_t copy_count;			/* how many copies; -1 = not said */
 	uint8_t present;
 	unsigned long present_line;
 	struct deal d;

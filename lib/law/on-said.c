@@ -51,6 +51,7 @@ int law_on_call(struct dealbox_judge *j, happening *h)
 		j->d.called[who] = j->line;
 	if (!h->pass && (j->d.highest == NOBODY || outbids(h, j->d.bid))) {
 		j->d.highest = who;
+		j->d.bid_line = j->line;
 		memcpy(j->d.bid, h->number, sizeof(j->d.bid));
 	}
 	return law_on_auction(j, h);
@@ -74,8 +75,14 @@ int law_on_game(struct dealbox_judge *j, happening *h)
 {
 	struct dealbox_ruling r;
 
+	if (j->d.game_line && j->d.game != h->topic)
+		return law_fail(j, "line %lu says another game", j->d.game_line);
+	j->d.game = h->topic;
+	j->d.game_line = j->line;
 	if (h->topic != T_ALL_PASS)
 		return 0;
+	if (j->d.bid_line)
+		return law_fail(j, "all have not passed: line %lu has a bid", j->d.bid_line);
 	for (int p = 0; p < SEATS; p++) {
 		if (!j->d.talon_seen[p] || !law_dealt_right(j))
 			continue;
@@ -316,7 +323,10 @@ int law_on_instruct(struct dealbox_judge *j, happening *h)
 		j->absence = j->line;
 		break;
 	case T_COPIES:
+		if (!h->number[0])
+			return law_fail(j, "copies 0 are none: leave the line out");
 		j->copies = j->line;
+		j->copy_count = h->number[0];
 		break;
 	default:
 		j->method = h->flags & FLAG(F_BIASED) ? 0 : j->line;
@@ -328,8 +338,34 @@ int law_on_instruct(struct dealbox_judge *j, happening *h)
 	return 0;
 }
 
+/* Keeps what was said last of each copy. -EINVAL: there are more than were instructed. */
+static int copy_take(struct dealbox_judge *j, happening *h)
+{
+	uint64_t bit = 1ULL << (h->number[0] >= 0 && h->number[0] < 63 ? h->number[0] : 63);
+	struct deal *d = &j->d;
+	int made;
+
+	d->copy.exact &= ~bit;
+	d->copy.different &= ~bit;
+	if (h->topic == T_EXACT)
+		d->copy.exact |= bit;
+	else
+		d->copy.different |= bit;
+	if (h->topic == T_EXACT && h->number[0] < 0)
+		d->copy.unnamed++;
+	made = __builtin_popcountll(d->copy.exact & ~(1ULL << 63)) + (int)d->copy.unnamed;
+	if (j->copies && j->copy_count > 0 && (made > j->copy_count || h->number[0] > j->copy_count))
+		return law_fail(j, "that is more than the number of copies instructed, which is %d",
+				j->copy_count);
+	return 0;
+}
+
 int law_on_copy(struct dealbox_judge *j, happening *h)
 {
+	int err = copy_take(j, h);
+
+	if (err)
+		return err;
 	if (!j->copies)
 		law_tell(j, DEALBOX_BREACH, "6F", h->actor, 0,
 		     N_("The director has not instructed that copies be made."));

@@ -58,8 +58,6 @@ int law_on_pack(struct dealbox_judge *j, happening *h)
 		pack->side = 255;
 		pack->cards = cards;
 	}
-	if (h->flags & FLAG(F_SORTED) && h->flags & FLAG(F_PLAYED))
-		return law_fail(j, "a pack is sorted or played, not both");
 	if (h->number[0] >= 0) {
 		if (!h->number[0] || h->number[0] > 54)
 			return law_fail(j, "a pack has 1 to 54 cards");
@@ -121,6 +119,10 @@ int law_on_origin(struct dealbox_judge *j, happening *h)
 {
 	bool unplayed = h->flags & FLAG(F_UNPLAYED);
 
+	if (j->d.origin_line && j->d.origin != h->topic)
+		return law_fail(j, "line %lu says another origin of this deal", j->d.origin_line);
+	j->d.origin = h->topic;
+	j->d.origin_line = j->line;
 	if (h->topic == T_THIS_SESSION)
 		return 0;
 	if (h->topic == T_EXCHANGED)
@@ -153,6 +155,8 @@ int law_on_custom(struct dealbox_judge *j, happening *h)
 
 int law_on_intent(struct dealbox_judge *j, happening *h)
 {
+	if (j->d.intent_line && j->d.intent != h->topic)
+		return law_fail(j, "line %lu says another intent", j->d.intent_line);
 	j->d.intent = h->topic;
 	j->d.intent_line = j->line;
 	return 0;
@@ -160,6 +164,8 @@ int law_on_intent(struct dealbox_judge *j, happening *h)
 
 int law_on_interests(struct dealbox_judge *j, happening *h)
 {
+	if (j->d.interests_line && j->d.interests != h->topic)
+		return law_fail(j, "line %lu says other interests", j->d.interests_line);
 	j->d.interests = h->topic;
 	j->d.interests_line = j->line;
 	return 0;

@@ -478,16 +478,86 @@ static int parse_word(const struct verb *verb, struct word word, struct dealbox_
 	return fail_expect(error, verb, &word);
 }
 
+/* Flags of which at most one may stand after a verb. */
+static const struct {
+	uint8_t verb;
+	uint32_t flags;
+} exclusive[] = {
+	{ V_PACK, FLAG(F_SORTED) | FLAG(F_PLAYED) },
+	{ V_PLACE, FLAG(F_RIGHT) | FLAG(F_ELSEWHERE) },
+	{ V_FIND, FLAG(F_TRICK) | FLAG(F_DUMMY) | FLAG(F_OTHER_PACK) | FLAG(F_ELSEWHERE) },
+	{ V_FIND, FLAG(F_IN_HAND) | FLAG(F_PLAYED) | FLAG(F_OLD_TRICK) },
+	{ V_GAME, FLAG(F_OPEN) | FLAG(F_CLOSED) },
+	{ V_INSTRUCT, FLAG(F_RANDOM) | FLAG(F_BIASED) },
+};
+
+/* Verbs of which not every topic may have every flag, or a number. */
+static const struct {
+	uint8_t verb;
+	uint64_t topics;
+	uint32_t flags;
+	bool number;
+} narrowed[] = {
+	{ V_CUSTOM, TOPIC(T_REMISE), 0, true },
+	{ V_FIND, TOPIC(T_SURPLUS), ~0u, false },
+	{ V_FIND, TOPIC(T_MISSING), FLAG(F_TRICK) | FLAG(F_OLD_TRICK) | FLAG(F_OTHER_PACK) | FLAG(F_ELSEWHERE),
+	  false },
+	{ V_GAME, TOPIC(T_ALL_PASS), FLAG(F_OPEN) | FLAG(F_CLOSED), false },
+	{ V_DEMAND, TOPIC(T_REDEAL), FLAG(F_INCOMPATIBLE), false },
+	{ V_INSTRUCT, TOPIC(T_METHOD), FLAG(F_RANDOM) | FLAG(F_BIASED), false },
+	{ V_INSTRUCT, TOPIC(T_COPIES), 0, true },
+	{ V_COPY, TOPIC(T_EXACT) | TOPIC(T_DIFFERENT), 0, true },
+};
+
+/* Words that each may stand there, but not together. */
+static int check_together(const struct verb *verb, const struct dealbox_happening *h,
+			  struct dealbox_record_error *error)
+{
+	uint32_t flags = 0;
+	bool narrow = false, numbered = false;
+
+	for (size_t i = 0; i < sizeof(exclusive) / sizeof(exclusive[0]); i++) {
+		uint32_t both = exclusive[i].verb == h->verb ? h->flags & exclusive[i].flags : 0;
+
+		if (both & (both - 1))
+			return fail(error, "%s and %s cannot stand together after %s",
+				    flag_names[__builtin_ctz(both)],
+				    flag_names[__builtin_ctz(both & (both - 1))], verb->name);
+	}
+	for (size_t i = 0; i < sizeof(narrowed) / sizeof(narrowed[0]); i++) {
+		narrow |= narrowed[i].verb == h->verb;
+		if (narrowed[i].verb != h->verb || !(narrowed[i].topics & TOPIC(h->topic)))
+			continue;
+		flags |= narrowed[i].flags;
+		numbered |= narrowed[i].number;
+	}
+	if (!narrow)
+		return 0;
+	if (h->flags & ~flags)
+		return fail(error, "%s cannot stand after %s %s", flag_names[__builtin_ctz(h->flags & ~flags)],
+			    verb->name, topic_names[h->topic]);
+	if (h->number[0] >= 0 && !numbered)
+		return fail(error, "a number cannot stand after %s %s", verb->name, topic_names[h->topic]);
+	return 0;
+}
+
 static int check(const struct verb *verb, const struct dealbox_happening *h, uint32_t seen,
 		 struct dealbox_record_error *error)
 {
 	unsigned int places = __builtin_popcount(h->places);
+	int err = check_together(verb, h, error);
+
+	if (err)
+		return err;
+	if (h->verb == V_CUT && h->flags & FLAG(F_INCOMPLETE) && seen & KEY(K_COMPLETED))
+		return fail(error, "a cut that is incomplete has nobody who completed it");
+	if (h->flags & FLAG(F_INCOMPATIBLE) && h->actor != DEALBOX_ACTOR_DIRECTOR)
+		return fail(error, "incompatible stands after director demand redeal only");
 
 	if (verb->topic_needed && !h->topic)
 		return fail_expect(error, verb, NULL);
 	if (places < verb->least)
-		return fail(error, "after %s stand%s the hands that it is about: N, E, S, W, talon",
-			    verb->name, verb->least > 1 ? "" : "s");
+		return fail(error, "a hand is missing after %s: N, E, S, W, talon", verb->name);
 	if (places > verb->most)
 		return fail(error, "too many hands after %s", verb->name);
 	if (verb->extra == NUMBER_NEEDED && h->number[0] < 0)

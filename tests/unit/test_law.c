@@ -113,6 +113,43 @@ static void test_wrong_lines(void **state)
 		{ "rules duplicate-2017\ndirector instruct method\n", "random or biased", 2 },
 		{ "rules rubber\nW find surplus E dummy\n", "in-hand, played or old-trick", 2 },
 		{ "rules rubber\npack red\npack\n", "each needs a name", 3 },
+		/* words that contradict each other */
+		{ "rules rubber\nW find surplus E in-hand played\n", "played and in-hand cannot stand together", 2 },
+		{ "rules rubber\nW find surplus E played old-trick\n", "played and old-trick cannot stand", 2 },
+		{ "rules rubber\nW find surplus E trick dummy played\n", "trick and dummy cannot stand", 2 },
+		{ "rules rubber\nW find missing E trick elsewhere\n", "elsewhere and trick cannot stand", 2 },
+		{ "rules rubber\nW find missing E played\n", "played cannot stand after find missing", 2 },
+		{ "rules rubber\nW find missing E dummy\n", "dummy cannot stand after find missing", 2 },
+		{ "rules rubber\npack sorted played\n", "sorted and played cannot stand", 2 },
+		{ "rules rubber\nN place right elsewhere\n", "right and elsewhere cannot stand", 2 },
+		{ "rules rubber\nE cut incomplete completed=S\n", "a cut that is incomplete has nobody", 2 },
+		{ "rules duplicate-2017\ndirector instruct method random biased\n",
+		  "random and biased cannot stand", 2 },
+		{ "rules duplicate-2017\ndirector instruct agents random\n",
+		  "random cannot stand after instruct agents", 2 },
+		{ "rules duplicate-2017\ndirector instruct agents 3\n",
+		  "a number cannot stand after instruct agents", 2 },
+		{ "rules duplicate-2017\ndirector instruct copies 0\n", "leave the line out", 2 },
+		{ "rules duplicate-2017\nN demand redeal incompatible\n", "incompatible stands after director", 2 },
+		{ "rules duplicate-2017\nN demand cut incompatible\n",
+		  "incompatible cannot stand after demand cut", 2 },
+		{ "rules duplicate-2017\nboard 1\norigin exchanged\norigin other-session\n",
+		  "line 3 says another origin", 4 },
+		{ "rules duplicate-2017\ndirector instruct copies 1\nboard 1\nmachine copy exact\n"
+		  "machine copy exact\n", "copies instructed, which is 1", 5 },
+		{ "rules duplicate-2017\ndirector instruct copies 1\nboard 1\nmachine copy exact 2\n",
+		  "copies instructed, which is 1", 4 },
+		{ "rules duplicate-2017\ndirector instruct copies 2\nboard 1\nmachine copy exact 1\n"
+		  "machine copy exact 2\nmachine copy exact\n", "copies instructed, which is 2", 6 },
+		{ "rules preferans\ngame all-pass open closed\n", "closed and open cannot stand", 2 },
+		{ "rules preferans\ngame misere open\n", "open cannot stand after game misere", 2 },
+		{ "rules preferans\nturn N\ngame misere\ngame all-pass\n", "line 3 says another game", 4 },
+		{ "rules preferans\nturn N\nE call 6S\ngame all-pass\n", "line 3 has a bid", 4 },
+		{ "rules preferans\ncustom talon-anywhere 5\n",
+		  "a number cannot stand after custom talon-anywhere", 2 },
+		{ "rules preferans\nturn N\nintent none\nintent possible\n", "line 3 says another intent", 4 },
+		{ "rules preferans\nturn N\ninterests conflict\ninterests no-conflict\n",
+		  "line 3 says other interests", 4 },
 	};
 	struct dealbox_record_error error;
 	struct heard heard;
@@ -124,6 +161,31 @@ static void test_wrong_lines(void **state)
 		if (line != cases[i].line || !strstr(error.text, cases[i].says))
 			fail_msg("%s: line %lu, \"%s\"", cases[i].record, line, line ? error.text : "");
 	}
+}
+
+/* Words that look alike, and do not contradict each other. */
+static void test_right_lines(void **state)
+{
+	static const char *const records[] = {
+		"rules rubber\nW find surplus E in-hand dummy\n",
+		"rules rubber\nW find missing E\n",
+		"rules rubber\nW find missing E elsewhere\n",
+		"rules duplicate-2017\ndirector instruct copies 1\nboard 1\nmachine copy different\n"
+		"machine copy exact\nboard 2\nmachine copy exact\n",
+		"rules duplicate-2017\ndirector instruct copies 2\nboard 1\nmachine copy exact 2\n"
+		"machine copy exact 2\nmachine copy exact 1\n",
+		"rules duplicate-2017\ndirector instruct method biased\ndirector instruct method random\n",
+		"rules duplicate-2017\nboard 1\norigin exchanged\nboard 2\norigin other-session\n",
+		"rules preferans\nturn N\nintent none\nN deal rest\nturn E\nintent possible\n",
+		"rules preferans\nturn N\nE call pass\ngame all-pass closed\n",
+	};
+	struct dealbox_record_error error;
+	struct heard heard;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++)
+		if (judge(records[i], &heard, &error))
+			fail_msg("%s: %s", records[i], error.text);
 }
 
 /* After an error the judge takes nothing more, and says the same. */
@@ -407,6 +469,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wrong_lines),
+		cmocka_unit_test(test_right_lines),
 		cmocka_unit_test(test_error_stays),
 		cmocka_unit_test(test_format_is_the_inverse),
 		cmocka_unit_test(test_a_million_lines),
