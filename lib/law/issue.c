@@ -174,9 +174,23 @@ void law_give(struct dealbox_judge *j, struct dealbox_ruling *r)
 	if (r->fact_count == DEALBOX_RULING_FACTS)
 		r->fact_count--;	/* the line itself is always among them */
 	law_rest_on(r, j->line);
-	if (r->kind == DEALBOX_REDEAL) {
+	switch (r->kind) {
+	case DEALBOX_REDEAL:
 		j->d.redeal = j->line;
 		j->d.redeal_for = 0;
+		break;
+	case DEALBOX_RESULT_CANCELLED:
+		j->d.cancelled = j->line;
+		break;
+	case DEALBOX_DIRECTOR_DECIDES:
+	case DEALBOX_PLAYERS_CHOOSE:
+		j->d.open = j->line;
+		break;
+	case DEALBOX_STANDS:
+		j->d.stands = j->line;
+		break;
+	default:
+		break;
 	}
 	j->report(r, j->context);
 }

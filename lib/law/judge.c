@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "judge.h"
+#include "messages.h"
 
 int law_fail(struct dealbox_judge *j, const char *format, ...)
 {
@@ -77,8 +78,10 @@ void law_deal_new(struct dealbox_judge *j)
 
 void law_deal_begin(struct dealbox_judge *j)
 {
-	if (!j->begun)
-		law_deal_new(j);
+	if (j->begun)
+		return;
+	law_deal_new(j);
+	j->deals++;
 }
 
 void law_pack_used(struct dealbox_judge *j)
@@ -178,6 +181,7 @@ struct dealbox_judge *dealbox_judge_new(dealbox_ruling_fn report, void *context)
 	j->context = context;
 	j->turn = NOBODY;
 	j->last_pack = 255;
+	j->board = -1;
 	j->remise = 5;
 	law_deal_new(j);
 	j->begun = false;
@@ -187,6 +191,12 @@ struct dealbox_judge *dealbox_judge_new(dealbox_ruling_fn report, void *context)
 void dealbox_judge_free(struct dealbox_judge *j)
 {
 	free(j);
+}
+
+/* Verbs that are about a deal: where no line has begun one, they do. */
+static bool of_deal(uint8_t verb)
+{
+	return verb == V_ORIGIN || (verb >= V_SHUFFLE && verb != V_INSTRUCT);
 }
 
 static bool uses_pack(uint8_t verb)
@@ -217,8 +227,49 @@ static int judge(struct dealbox_judge *j, happening *h)
 			j->packs[0] = (struct pack){ .side = 255, .cards = j->rules->cards };
 			j->pack_count = 1;
 		}
+		if (of_deal(h->verb))
+			law_deal_begin(j);
 	}
 	return handlers[h->verb].handle(j, h);
+}
+
+static const struct {
+	const char *name, *text;
+} verdicts[] = {
+	[DEALBOX_LAW_STANDS] = { "stands", N_("The deal stands.") },
+	[DEALBOX_LAW_OPEN] = { "open", N_("It is for the Director or the players to decide.") },
+	[DEALBOX_LAW_NEW_BOARD] = { "new-board", N_("The copy must be made again.") },
+	[DEALBOX_LAW_CANCELLED] = { "cancelled", N_("No result of this board may stand; it is cancelled.") },
+	[DEALBOX_LAW_REDEAL] = { "redeal", N_("The cards must be dealt again.") },
+};
+
+void dealbox_judge_result(const struct dealbox_judge *j, struct dealbox_judgement *out)
+{
+	const struct deal *d = &j->d;
+	unsigned long pending = d->mark[DEALBOX_MARK_FIRST_CARD] ? 0 : d->again_line;
+	const struct {
+		enum dealbox_law_verdict verdict;
+		unsigned long line;
+	} found[] = {
+		{ DEALBOX_LAW_REDEAL, d->redeal }, { DEALBOX_LAW_REDEAL, pending },
+		{ DEALBOX_LAW_CANCELLED, d->cancelled },
+		{ DEALBOX_LAW_NEW_BOARD, d->copy.different ? d->copy.line : 0 },
+		{ DEALBOX_LAW_OPEN, d->open },
+	};
+	size_t n = 0;
+
+	while (n < sizeof(found) / sizeof(found[0]) && !found[n].line)
+		n++;
+	*out = (struct dealbox_judgement){ .deal = j->begun ? j->deals : 0, .board = j->board, .known = true };
+	if (n < sizeof(found) / sizeof(found[0])) {
+		out->verdict = found[n].verdict;
+		out->line = found[n].line;
+	} else {
+		out->line = d->stands;
+		out->known = d->stands || d->mark[DEALBOX_MARK_LAST_CARD];
+	}
+	out->name = verdicts[out->verdict].name;
+	out->text = verdicts[out->verdict].text;
 }
 
 static int finish(struct dealbox_judge *j, int result, struct dealbox_record_error *error)

@@ -83,6 +83,8 @@ struct deal {
 	unsigned long over[SEATS], under[SEATS];	/* too many, too few cards found */
 	unsigned long claim;			/* a redeal was claimed */
 	unsigned long redeal;			/* a redeal was ruled */
+	unsigned long stands, open, cancelled;	/* lines of such rulings */
+	unsigned long again_line;		/* the cards were taken together for a redeal */
 	uint32_t redeal_for;			/* the issues it was ruled for; 0 = something else */
 	unsigned long attention[ISSUES];	/* drawn in time, without the demand that it needs */
 	struct { unsigned long line; bool many; } silent[SEATS];	/* counted, not announced */
@@ -102,6 +104,7 @@ struct deal {
 	struct {
 		uint64_t exact, different;	/* by number: bit 63 for those that have none */
 		unsigned int unnamed;		/* exact ones without a number */
+		unsigned long line;		/* of the last that differs */
 	} copy;
 };
 
@@ -119,6 +122,8 @@ struct dealbox_judge {
 	bool begun;				/* a deal has begun */
 	uint8_t turn;				/* whose turn it is to deal; NOBODY = not known */
 	uint8_t last_pack;			/* of the deal before; 255 = none */
+	unsigned long deals;			/* begun, without redeals */
+	int16_t board;				/* number; -1 = not told */
 	/* preferans */
 	bool talon_anywhere;
 	int16_t remise;

@@ -80,6 +80,9 @@ static void deal_end(struct dealbox_judge *j, uint8_t who)
 	    !pack->replaced)
 		law_tell(j, DEALBOX_STANDS, law_is(j, RUB) ? "8" : law_is(j, PRE) ? "3.2.13" : dealt_by(j, who),
 		     NOBODY, d->mark[DEALBOX_MARK_FIRST_CARD], N_("The cards were dealt correctly."));
+	/* it does not simply stand, and no paragraph says what becomes of it */
+	if (d->unauthorised || j->biased || pack->replaced)
+		d->open = j->line;
 }
 
 /* 3.2.15(5): the talon is the fourth pair, or lies as it is the custom. */
@@ -296,6 +299,7 @@ int law_on_redeal(struct dealbox_judge *j, happening *h)
 	j->turn = who;
 	j->d.pack = index;
 	j->d.again = true;
+	j->d.again_line = j->line;
 	return 0;
 }
 

@@ -350,6 +350,8 @@ static int copy_take(struct dealbox_judge *j, happening *h)
 	if (h->topic == T_EXACT)
 		d->copy.exact |= bit;
 	else
+		d->copy.line = j->line;
+	if (h->topic != T_EXACT)
 		d->copy.different |= bit;
 	if (h->topic == T_EXACT && h->number[0] < 0)
 		d->copy.unnamed++;

@@ -97,6 +97,7 @@ int law_on_turn(struct dealbox_judge *j, happening *h)
 	if (j->begun)
 		law_pack_used(j);
 	law_deal_new(j);
+	j->deals++;
 	j->turn = expected;
 	return *h->pack ? law_pack_find(j, h, &j->d.pack) : 0;
 }
@@ -106,6 +107,8 @@ int law_on_board(struct dealbox_judge *j, happening *h)
 	if (j->begun)
 		law_pack_used(j);
 	law_deal_new(j);
+	j->deals++;
+	j->board = h->number[0];
 	return *h->pack ? law_pack_find(j, h, &j->d.pack) : 0;
 }
 

@@ -17,7 +17,8 @@ FACEUP = GOOD.replace("S deal rest", "S deal W\nS deal N faceup")
 def a_deal_that_stands(box):
     box.write("table.law", GOOD)
     result = box.dealbox("law", "judge", "table.law").expect(
-        0, r"^table\.law:7: stands, rubber 8 \[7\]\n    The cards were dealt correctly\. The deal stands\.\n$")
+        0, r"^table\.law:7: stands, rubber 8 \[7\]\n    The cards were dealt correctly\. The deal stands\.\n"
+           r"table\.law: deal 1: stands\. The deal stands\.\n$")
     assert result.err == ""
 
 
@@ -25,7 +26,77 @@ def a_deal_that_stands(box):
 def a_deal_that_does_not(box):
     box.write("table.law", FACEUP)
     box.dealbox("law", "judge", "table.law").expect(
-        1, r"table\.law:8: redeal, rubber 10\(a\)\(i\) \[8\]\n", r"South deals, with pack red, shuffled and cut anew")
+        1, r"table\.law:8: redeal, rubber 10\(a\)\(i\) \[8\]\n", r"South deals, with pack red, shuffled and cut anew",
+        r"table\.law: deal 1: redeal\. The cards must be dealt again\.\n$")
+
+
+def verdicts(box, record):
+    """Each board's final verdict: (deal, board or None, verdict), and the exit status."""
+    box.write("night.law", record)
+    result = box.dealbox("law", "judge", "--json", "night.law")
+    assert result.status in (0, 1), result.err
+    return [(r["deal"], r.get("board"), r["verdict"]) for r in result.json() if r.get("event") == "verdict"], result.status
+
+
+@test
+def one_verdict_a_board(box):
+    evening = ("rules duplicate-2017\n"
+               "board 7\nN shuffle\nN deal rest\nboard 8\nE deal rest\n"
+               "board 9\nS shuffle\nS deal W faceup\nboard 10\nN shuffle\nN deal rest\nE demand redeal\nboard 11\n")
+    assert verdicts(box, evening) == (
+        [(1, 7, "stands"), (2, 8, "cancelled"), (3, 9, "redeal"), (4, 10, "open")], 1)
+
+
+@test
+def the_last_word_on_a_board(box):
+    """Rulings that contradict each other: the verdict is what holds at the end."""
+    board = "rules duplicate-2017\nboard 3\n"
+    for record, verdict in (
+            # it stands, and then a hand lies face up in its pocket
+            (board + "N shuffle\nN deal rest\nN pocket E faceup\n", "redeal"),
+            # a card is turned in the shuffle, and the new shuffle puts it right
+            (board + "N shuffle faceup\nN shuffle\nN deal rest\n", "stands"),
+            # dealt again as it was ruled; and not yet
+            (board + "N shuffle\nN deal W faceup\nN redeal\nN shuffle\nN deal rest\n", "stands"),
+            (board + "N shuffle\nN deal W faceup\nN redeal\nN shuffle\n", "redeal"),
+            # the director decides, and orders a redeal
+            (board + "N shuffle\nN deal rest\nE demand redeal\ndirector demand redeal\n", "redeal"),
+            # a copy is made again, in both orders
+            ("rules duplicate-2017\ndirector instruct copies 2\nboard 3\nmachine copy different 1\n"
+             "machine copy exact 1\n", "stands"),
+            ("rules duplicate-2017\ndirector instruct copies 2\nboard 3\nmachine copy exact 1\n"
+             "machine copy different 1\nmachine copy exact 2\n", "new-board"),
+            # nobody whom the director appointed dealt: that it stands is for him to say
+            (board + "other shuffle\nother deal rest\n", "open"),
+            ("rules duplicate-2007\nboard 3\nN deal W cards=2\nN call pass\nW notes misdeal\n", "cancelled")):
+        expected = ([(1, 3, verdict)], verdict != "stands")
+        assert verdicts(box, record) == expected, (record, verdicts(box, record))
+    for record, verdict in (
+            # the error is put right, after attention was drawn to it
+            (GOOD.replace("S deal rest", "S deal E\nN notes misdeal\nS rectify\nS deal rest"), "stands"),
+            (GOOD.replace("S deal rest", "S deal E\nN notes misdeal\nS deal rest"), "redeal"),
+            # a player may demand it, and one does
+            (GOOD.replace("E cut 20/32\n", "").replace("rest", "W\nN notes uncut"), "open"),
+            (GOOD.replace("E cut 20/32\n", "").replace("rest", "W\nN notes uncut\nE demand redeal for=uncut"), "redeal"),
+            # a breach without a consequence
+            (GOOD.replace("S deal rest", "S deal W seen=N\nS deal rest"), "stands")):
+        expected = ([(1, None, verdict)], verdict != "stands")
+        assert verdicts(box, record) == expected, (record, verdicts(box, record))
+
+
+@test
+def verdicts_of_a_rubber(box):
+    turn = "W shuffle\nS pickup\nE cut 20/32\nS deal rest\n"
+    record = "rules rubber\nturn S\n" + turn + "turn\nN shuffle\nW pickup\nS cut 20/32\nW deal rest\nW count 14\n" \
+        "N count 12\nrubber\nturn S\n" + turn
+    assert verdicts(box, record) == ([(1, None, "stands"), (2, None, "redeal"), (3, None, "stands")], 1)
+
+
+@test
+def no_verdict_on_a_board_whose_record_is_wrong(box):
+    box.write("night.law", "rules duplicate-2017\nboard 1\nN shuffle\nN deal rest\nboard 2\nN shuffle\nN deal E\nN dael\n")
+    result = box.dealbox("law", "judge", "night.law").expect(2, r"night\.law: board 1: stands\. ", r"night\.law:8: ")
+    assert "board 2" not in result.out, result.out
 
 
 @test
@@ -41,7 +112,9 @@ def each_language_in_any_locale(box):
 @test
 def a_record_from_standard_input_as_json(box):
     command = box.begin("law", "judge", "-j", "-", stdin=subprocess.PIPE)
-    ruling, = command.finish(FACEUP).expect(1).json()
+    ruling, verdict = command.finish(FACEUP).expect(1).json()
+    assert verdict == {"event": "verdict", "deal": 1, "verdict": "redeal", "line": 8, "language": "en",
+                       "text": "The cards must be dealt again."}, verdict
     assert ruling == {
         "line": 8, "ruling": "redeal", "rules": "rubber", "reference": "10(a)(i)", "see": "6(e)", "who": "S",
         "pack": "red", "shuffle": True, "cut": True, "facts": [8], "language": "en",

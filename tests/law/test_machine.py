@@ -244,7 +244,7 @@ def an_original_is_captured_and_copied(box):
     box.write("copies.law", "rules duplicate-2017\ndirector instruct copies 3\nboard 4\n"
               + "".join("machine copy exact %d\n" % n for n in (1, 2, 3)))
     result = box.dealbox("law", "judge", "--json", "copies.law").expect(0)
-    assert [r["ruling"] + r["reference"] for r in result.json()] == ["stands6F"] * 3
+    assert [r["ruling"] + r["reference"] for r in result.json() if "ruling" in r] == ["stands6F"] * 3
 
 
 @test

@@ -17,6 +17,7 @@
 static enum status record_judge(struct lawsay *law, FILE *file)
 {
 	struct dealbox_judge *judge = dealbox_judge_new(lawsay_ruling, law);
+	struct dealbox_judgement before = { 0 }, now;
 	struct dealbox_record_error error;
 	enum status status = STATUS_DONE;
 	unsigned long lines = 0;
@@ -32,8 +33,13 @@ static enum status record_judge(struct lawsay *law, FILE *file)
 		lines++;
 		if (length && line[length - 1] == '\n')
 			length--;
-		if (!dealbox_judge_line(judge, line, (size_t)length, &error))
+		if (!dealbox_judge_line(judge, line, (size_t)length, &error)) {
+			dealbox_judge_result(judge, &now);
+			if (before.deal != now.deal)
+				lawsay_judgement(law, &before);
+			before = now;
 			continue;
+		}
 		complain("law-record.md has the words of a record; see dealbox-law(1)", "%s:%lu: %s", law->source,
 			 error.line, error.text);
 		status = STATUS_INPUT;
@@ -45,6 +51,8 @@ static enum status record_judge(struct lawsay *law, FILE *file)
 		complain("law-record.md has the words of a record; see dealbox-law(1)", "%s is empty", law->source);
 		status = STATUS_INPUT;
 	}
+	if (status == STATUS_DONE)
+		lawsay_judgement(law, &before);
 	free(line);
 	dealbox_judge_free(judge);
 	return status;
@@ -65,9 +73,9 @@ static enum status law_judge(struct lawsay *law, const char *path)
 		fclose(file);
 	if (status != STATUS_DONE)
 		return status;
-	if (!law->rulings && !law->json)
+	if (!law->rulings && !law->deals && !law->json)
 		say("%s: no ruling", law->source);
-	return law->no ? STATUS_NO : STATUS_DONE;
+	return (law->deals ? law->other : law->no) ? STATUS_NO : STATUS_DONE;
 }
 
 static enum status law_rules(struct lawsay *law, const char *name)
@@ -211,8 +219,9 @@ const struct command cmd_law = {
 	.operands = "judge FILE | rules RULESET | explain REFERENCE",
 	.summary = "Judge a record of dealing by the laws, and show what they say",
 	.about = "judge reads a record of what happened (- is standard input) and writes what\n"
-		 "the laws rule, each with its paragraph, the lines it rests on and a sentence.\n"
-		 "The exit status is 0 when the deal stands, 1 when there is another ruling.\n"
+		 "the laws rule, each with its paragraph, the lines it rests on and a sentence;\n"
+		 "and after each board, what finally becomes of it.\n"
+		 "The exit status is 0 when all boards stand, otherwise 1.\n"
 		 "\n"
 		 "rules shows a ruleset: duplicate-2007, duplicate-2017, rubber or preferans.\n"
 		 "explain says what a paragraph lays down: 6D1, rubber:10(a)(i), 3.2.15.",

@@ -108,6 +108,7 @@ static enum status trace_judge(struct run *run, const struct dealbox_plan *plan,
 			       const struct dealbox_trace *trace)
 {
 	struct dealbox_record_error error;
+	struct dealbox_judgement law;
 	struct dealbox_verdict *verdict;
 	bool exact;
 	char why[256];
@@ -123,15 +124,16 @@ static enum status trace_judge(struct run *run, const struct dealbox_plan *plan,
 		complain(NULL, "%s:%lu: %s", run->say.source, error.line, error.text);
 		return STATUS_INPUT;
 	}
-	if (run->say.verdict == LAWSAY_REDEAL)
+	dealbox_judge_result(run->judge, &law);
+	if (law.verdict > DEALBOX_LAW_OPEN)
 		verdict_say(run, "redeal", "by the rulings above; take the cards out of the board");
 	else if (!exact)
 		verdict_say(run, "void", why);
-	else if (run->say.verdict == LAWSAY_OPEN)
+	else if (law.verdict == DEALBOX_LAW_OPEN)
 		verdict_say(run, "open", "by the rulings above it is for people to decide");
 	else
 		verdict_say(run, "stands", "dealt as the laws have it");
-	return exact && run->say.verdict == LAWSAY_STANDS ? STATUS_DONE : STATUS_NO;
+	return exact && law.verdict == DEALBOX_LAW_STANDS ? STATUS_DONE : STATUS_NO;
 }
 
 static enum status machine_deal(struct run *run, uint8_t dealer)

@@ -25,21 +25,6 @@ static bool ruling_good(const struct dealbox_ruling *ruling)
 	       ruling->kind == DEALBOX_ENTITLED;
 }
 
-static enum lawsay_verdict ruling_verdict(const struct dealbox_ruling *ruling)
-{
-	switch (ruling->kind) {
-	case DEALBOX_REDEAL:
-	case DEALBOX_RESULT_CANCELLED:
-	case DEALBOX_NEW_BOARD:
-		return LAWSAY_REDEAL;
-	case DEALBOX_DIRECTOR_DECIDES:
-	case DEALBOX_PLAYERS_CHOOSE:
-		return LAWSAY_OPEN;
-	default:
-		return LAWSAY_STANDS;
-	}
-}
-
 static void ruling_json(const struct lawsay *law, const struct dealbox_ruling *r, const char *text)
 {
 	struct json_object *object = json_object_new_object();
@@ -84,6 +69,35 @@ static void ruling_json(const struct lawsay *law, const struct dealbox_ruling *r
 	json_say(object);
 }
 
+void lawsay_judgement(struct lawsay *law, const struct dealbox_judgement *j)
+{
+	const char *text = dealbox_law_translate(law->language, j->text);
+	struct json_object *object;
+
+	if (!j->known)
+		return;
+	law->deals++;
+	law->other |= j->verdict != DEALBOX_LAW_STANDS;
+	if (!law->json) {
+		if (j->board >= 0)
+			say("%s: board %d: %s. %s", law->source, j->board, j->name, text);
+		else
+			say("%s: deal %lu: %s. %s", law->source, j->deal, j->name, text);
+		return;
+	}
+	object = json_object_new_object();
+	json_add_text(object, "event", "verdict");
+	json_add_number(object, "deal", j->deal);
+	if (j->board >= 0)
+		json_add_number(object, "board", (uint64_t)j->board);
+	json_add_text(object, "verdict", j->name);
+	if (j->line)
+		json_add_number(object, "line", j->line);
+	json_add_text(object, "language", law->language);
+	json_add_text(object, "text", text);
+	json_say(object);
+}
+
 void lawsay_ruling(const struct dealbox_ruling *r, void *context)
 {
 	struct lawsay *law = context;
@@ -93,8 +107,6 @@ void lawsay_ruling(const struct dealbox_ruling *r, void *context)
 
 	law->rulings++;
 	law->no |= !ruling_good(r);
-	if (ruling_verdict(r) > law->verdict)
-		law->verdict = ruling_verdict(r);
 	dealbox_ruling_text(r, law->language, text, sizeof(text));
 	if (law->json) {
 		ruling_json(law, r, text);

@@ -7,23 +7,21 @@
 
 #include <dealbox/law.h>
 
-enum lawsay_verdict {
-	LAWSAY_STANDS,
-	LAWSAY_OPEN,	/* people decide */
-	LAWSAY_REDEAL,
-};
-
 struct lawsay {
 	bool json;
 	const char *language;	/* of dealbox_law_language() */
 	const char *source;	/* of the record: the name of a file, or what there is instead */
 	bool no;		/* out: a ruling says that not all is well */
-	enum lawsay_verdict verdict;	/* out: what becomes of the deal by all of them */
+	bool other;		/* out: a deal does not stand */
+	unsigned long deals;	/* out: how many have a verdict */
 	unsigned long rulings;	/* out: how many there were */
 };
 
 /* The language of that name, as struct lawsay wants it. NULL, and said, if there is none. */
 const char *lawsay_language(const char *name);
+
+/* Writes what finally becomes of a deal; nothing while that is not known. */
+void lawsay_judgement(struct lawsay *law, const struct dealbox_judgement *judgement);
 
 /* For dealbox_judge_new(); context is a struct lawsay. */
 void lawsay_ruling(const struct dealbox_ruling *ruling, void *context);

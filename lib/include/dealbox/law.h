@@ -283,6 +283,33 @@ DEALBOX_API int dealbox_judge_happening(struct dealbox_judge *judge,
 					const struct dealbox_happening *happening,
 					struct dealbox_record_error *error);
 
+/* What becomes of a deal by all rulings on it, gravest last. */
+enum dealbox_law_verdict {
+	DEALBOX_LAW_STANDS,		/* stands */
+	DEALBOX_LAW_OPEN,		/* open: people are to decide */
+	DEALBOX_LAW_NEW_BOARD,		/* new-board: a copy is to be made again */
+	DEALBOX_LAW_CANCELLED,		/* cancelled: no result may stand */
+	DEALBOX_LAW_REDEAL,		/* redeal: the cards are to be dealt again */
+};
+
+struct dealbox_judgement {
+	unsigned long deal;	/* which deal of the record, from 1; a redeal is the same. 0 = none */
+	bool known;		/* the deal is complete, or a ruling decides on it */
+	int board;		/* the board's number, -1 = not told */
+	enum dealbox_law_verdict verdict;
+	unsigned long line;	/* of the ruling that decided; 0 = none was needed */
+	const char *name;	/* of the verdict, for programs; static */
+	const char *text;	/* a sentence in English, for dealbox_law_translate(); static */
+};
+
+/*
+ * What becomes of the deal that the record has come to, by the lines so far: rulings may follow one
+ * another, and a later line may put right what an earlier one made necessary. Call it after each
+ * line: when deal changes, the judgement before was the final one of that deal.
+ */
+DEALBOX_API void dealbox_judge_result(const struct dealbox_judge *judge,
+				      struct dealbox_judgement *out);
+
 /* ---- machines ---- */
 
 /*
