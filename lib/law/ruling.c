@@ -53,6 +53,7 @@ static const struct {
 	uint8_t kind, needs, unit;
 	const char *reference;
 	const char *text;
+	int16_t amount;		/* 0 = any */
 } outcomes[] = {
 	{ DEALBOX_STANDS, 0, 0, NULL, N_("The deal stands.") },
 	{ DEALBOX_MAY_RECTIFY, 0, 0, NULL,
@@ -79,11 +80,14 @@ static const struct {
 	{ DEALBOX_RESULT_CANCELLED, 0, 0, NULL,
 	  N_("No result of this board may stand; it is cancelled.") },
 	{ DEALBOX_PENALTY, 0, DEALBOX_UNIT_HILL, NULL,
-	  N_("Penalty: {n} points on the hill ({who}).") },
+	  N_("Penalty: {n} on the hill ({who}).") },
 	{ DEALBOX_PENALTY, 0, DEALBOX_UNIT_REMISE, NULL,
-	  N_("Penalty: the agreed remise, {n} points on the hill ({who}).") },
+	  N_("Penalty: the agreed remise, {n} on the hill ({who}).") },
 	{ DEALBOX_PENALTY, 0, DEALBOX_UNIT_TRICKS, NULL,
-	  N_("Penalty: he must take {n} tricks ({who}): the first two, or all ten; for all ten the partners divide the whists and write one each in the pool.") },
+	  N_("Penalty: he must take all ten tricks ({who}); his partners divide the whists and write one each in the pool, as though they had taken no trick."),
+	  10 },
+	{ DEALBOX_PENALTY, 0, DEALBOX_UNIT_TRICKS, NULL,
+	  N_("Penalty: he must take the first two tricks, which begin with a card of the talon that he saw ({who}).") },
 	{ DEALBOX_PENALTY, 0, DEALBOX_UNIT_MOST, NULL,
 	  N_("Penalty: the most that the player could win in this game ({who}).") },
 	{ DEALBOX_NO_PENALTY, 0, 0, NULL, N_("There is no penalty.") },
@@ -237,9 +241,30 @@ static const char *outcome(const struct dealbox_ruling *r)
 	for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++)
 		if (outcomes[i].kind == r->kind && !(outcomes[i].needs & ~has) &&
 		    (!outcomes[i].unit || outcomes[i].unit == r->unit) &&
+		    (!outcomes[i].amount || outcomes[i].amount == r->amount) &&
 		    (!outcomes[i].reference || !strcmp(outcomes[i].reference, r->reference)))
 			return outcomes[i].text;
 	return "";
+}
+
+/*
+ * Paragraphs as the text in that language cites them: "§ 16C" in Norwegian, "16Γ" in Greek. Those
+ * of preferans are numbers everywhere.
+ */
+static void add_references(struct text *t, const struct dealbox_ruling *r, const char *language)
+{
+	static const char *const greek[] = { "Α", "Β", "Γ", "Δ", "Ε", "ΣΤ" };
+	bool is_greek = language && !strcmp(language, "el");
+	const char *mark = language && !strcmp(language, "nb") && r->rules != DEALBOX_RULES_PREFERANS ?
+			   "§ " : "";
+
+	add(t, "%s", mark);
+	for (const char *c = r->see; *c; c++) {
+		if (is_greek && *c >= 'A' && *c <= 'F')
+			add(t, "%s", greek[*c - 'A']);
+		else
+			add(t, "%c%s", *c, *c == ' ' ? mark : "");
+	}
 }
 
 static void add_field(struct text *t, const struct dealbox_ruling *r, const char *language,
@@ -254,7 +279,7 @@ static void add_field(struct text *t, const struct dealbox_ruling *r, const char
 	} else if (!strncmp(name, "pack", length)) {
 		add(t, "%s", r->pack ? r->pack : "-");
 	} else if (!strncmp(name, "see", length)) {
-		add(t, "%s", r->see ? r->see : "-");
+		add_references(t, r, language);
 	} else if (!strncmp(name, "n", length)) {
 		add(t, "%d", r->amount);
 	} else if (!strncmp(name, "options", length)) {
@@ -289,7 +314,10 @@ size_t dealbox_ruling_text(const struct dealbox_ruling *r, const char *language,
 			c += n;
 		}
 	}
-	if (r->see && r->kind != DEALBOX_OTHER_LAW)
-		add(&t, " %s %s.", dealbox_law_translate(language, N_("See also:")), r->see);
+	if (r->see && r->kind != DEALBOX_OTHER_LAW) {
+		add(&t, " %s ", dealbox_law_translate(language, N_("See also:")));
+		add_references(&t, r, language);
+		add(&t, ".");
+	}
 	return t.length;
 }

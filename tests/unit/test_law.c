@@ -418,6 +418,62 @@ static void test_languages(void **state)
 			     dealbox_paragraph_find(DEALBOX_RULES_DUPLICATE_2017, "6D1"));
 }
 
+struct sentence {
+	const char *language;
+	char text[1024];	/* of the last ruling */
+};
+
+static void hear_sentence(const struct dealbox_ruling *ruling, void *context)
+{
+	struct sentence *s = context;
+
+	dealbox_ruling_text(ruling, s->language, s->text, sizeof(s->text));
+}
+
+/* Laws are cited as the text in that language cites them; and a number needs no plural. */
+static void test_sentences(void **state)
+{
+#define SEEN "rules duplicate-2017\nN call 1C\nE see S\n"
+#define TWICE "rules rubber\nturn S\nN count 9 expected=10\nW notes twice N\n"
+#define REMISE "rules preferans\ncustom remise 1\nturn N\nN deal E\nS notes manner\nN deal S\nS notes manner\n" \
+	"N redeal\n"
+#define TALON "rules preferans\nturn N\nE see talon\ngame all-pass"
+	static const struct {
+		const char *record, *language, *says;
+	} cases[] = {
+		{ SEEN, "en", "These Laws apply: 16D, 24." },
+		{ SEEN, "el", "Εφαρμόζονται οι Νόμοι: 16Δ, 24." },
+		{ SEEN, "nb", "Disse paragrafene gjelder: § 16D, § 24." },
+		{ SEEN, "fr", "Ces Lois s'appliquent : 16D, 24." },
+		{ "rules duplicate-2007\nN call 1C\nE see S\n", "el", "οι Νόμοι: 16Γ, 24." },
+		{ "rules duplicate-2017\ndirector demand redeal\n", "el", "Βλέπε επίσης: 22Β, 86Α." },
+		{ "rules duplicate-2007\ndirector demand redeal\n", "nb", "Se også: § 22A, § 86C." },
+		{ TWICE, "nb", "Disse paragrafene gjelder: § 67." },
+		{ TWICE, "el", "οι Νόμοι: 67." },
+		{ "rules rubber\nturn S\nN count 9 expected=10\n", "nb", "Se også: § 10(c)." },
+		{ "rules preferans\nturn N\nN call pass\nN count 9\n", "nb", "Se også: 3.2.23, 3.9.18." },
+		{ REMISE, "en", "The deal passes to the next player (East)." },
+		{ "rules preferans\nturn N\nS look talon\n", "ru", "Штраф: 5 в гору (Юг)." },
+		{ TALON "\n", "en", "he must take the first two tricks" },
+		{ TALON " closed\n", "en", "he must take all ten tricks" },
+		{ TALON "\n", "ru", "первые две взятки" },
+		{ TALON " closed\n", "ru", "все десять взяток" },
+	};
+	struct dealbox_record_error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sentence s = { .language = cases[i].language };
+		struct dealbox_judge *j = dealbox_judge_new(hear_sentence, &s);
+
+		for (const char *line = cases[i].record; *line; line += strcspn(line, "\n") + 1)
+			assert_int_equal(dealbox_judge_line(j, line, strcspn(line, "\n"), &error), 0);
+		if (!strstr(s.text, cases[i].says))
+			fail_msg("%s: \"%s\" is not in \"%s\"", cases[i].record, cases[i].says, s.text);
+		dealbox_judge_free(j);
+	}
+}
+
 static void read_pocket(struct dealbox_trace *trace, dealbox_cards cards)
 {
 	uint8_t position = 0;
@@ -476,6 +532,7 @@ int main(void)
 		cmocka_unit_test(test_rotation),
 		cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_languages),
+		cmocka_unit_test(test_sentences),
 		cmocka_unit_test(test_capture),
 	};
 
