@@ -7,6 +7,7 @@ the process: a kiosk has none installed, and a library keeps no global state.
 """
 import gettext
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,11 @@ def quote(text):
     octets = text.encode()
     return '"' + ''.join(chr(c) if 32 <= c < 127 and c not in b'"\\?' else '\\%03o' % c
                          for c in octets) + '"'
+
+
+def formats(text):
+    """What a message fills in, in its order: printf's conversions and our own fields."""
+    return re.findall(r'%[a-z]+', text), sorted(re.findall(r'{[a-z]+}', text))
 
 
 def main(out, *catalogues):
@@ -29,6 +35,9 @@ def main(out, *catalogues):
             subprocess.run(['msgfmt', '--check-format', '--check-domain', '-o', mo, po], check=True)
             with open(mo, 'rb') as file:
                 messages = gettext.GNUTranslations(file)._catalog
+        for k, v in messages.items():
+            if formats(k) != formats(v):
+                sys.exit('%s: "%s" has other fields than "%s"' % (po, v, k))
         messages = sorted((k.encode(), k, v) for k, v in messages.items() if k)
         lines.append('static const struct law_message %s[] = {' % name)
         lines += ['\t{ %s,\n\t  %s },' % (quote(k), quote(v)) for _, k, v in messages]

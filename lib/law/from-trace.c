@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Machines and laws: a deal by position as a record, and the original of Law 6F. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <dealbox/law.h>
 
 #include "judge.h"
+#include "messages.h"
 #include "record.h"
 
 /* What became of a position of the deck. */
@@ -190,7 +192,8 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 	if (!s.rules || plan->mode != DEALBOX_PLAN_BY_POSITION ||
 	    plan->entries > DEALBOX_MAX_ENTRIES) {
 		error->line = 0;
-		strcpy(error->text, "there is no ruleset yet, or the plan is not one by position");
+		snprintf(error->text, sizeof(error->text), "%s", dealbox_law_translate(judge->language,
+			 N_("there is no ruleset yet, or the plan is not one by position")));
 		return -EINVAL;
 	}
 	for (n = 0; n < DEALBOX_MAX_ENTRIES; n++)

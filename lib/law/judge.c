@@ -17,7 +17,7 @@ int law_fail(struct dealbox_judge *j, const char *format, ...)
 	va_list list;
 
 	va_start(list, format);
-	vsnprintf(j->error.text, sizeof(j->error.text), format, list);
+	vsnprintf(j->error.text, sizeof(j->error.text), dealbox_law_translate(j->language, format), list);
 	va_end(list);
 	return -EINVAL;
 }
@@ -107,15 +107,15 @@ int law_pack_find(struct dealbox_judge *j, const struct dealbox_happening *h, ui
 			*out = i;
 			return 0;
 		}
-	return law_fail(j, "there is no pack \"%s\" so far: write \"pack %s\" before", h->pack, h->pack);
+	return law_fail(j, N_("there is no pack \"%s\" so far: write \"pack %s\" before"), h->pack, h->pack);
 }
 
 int law_hand_check(struct dealbox_judge *j, uint8_t place)
 {
 	if (place == DEALBOX_TALON)
-		return law_is(j, PRE) ? 0 : law_fail(j, "there is no talon in %s", j->rules->name);
+		return law_is(j, PRE) ? 0 : law_fail(j, N_("there is no talon in %s"), j->rules->name);
 	if (!(j->players & 1u << place))
-		return law_fail(j, "%s does not play: see players", dealbox_actor_name(place));
+		return law_fail(j, N_("%s does not play: see players"), dealbox_actor_name(place));
 	return 0;
 }
 
@@ -188,6 +188,19 @@ struct dealbox_judge *dealbox_judge_new(dealbox_ruling_fn report, void *context)
 	return j;
 }
 
+int dealbox_judge_language(struct dealbox_judge *j, const char *language)
+{
+	const char *known = NULL;
+
+	for (size_t n = 0; language && (known = dealbox_law_language(n)); n++)
+		if (!strcmp(known, language))
+			break;
+	if (language && !known)
+		return -EINVAL;
+	j->language = known;
+	return 0;
+}
+
 void dealbox_judge_free(struct dealbox_judge *j)
 {
 	free(j);
@@ -207,21 +220,21 @@ static bool uses_pack(uint8_t verb)
 static int judge(struct dealbox_judge *j, happening *h)
 {
 	if (!j->rules && h->verb != V_RULES)
-		return law_fail(j, "the first line is rules, with the ruleset: duplicate-2007, "
-			       "duplicate-2017, rubber or preferans");
+		return law_fail(j, N_("the first line is rules, with the ruleset: duplicate-2007, "
+			       "duplicate-2017, rubber or preferans"));
 	if (h->timed) {
 		if (h->time_ms < j->time_ms)
-			return law_fail(j, "the time is before that of an earlier line");
+			return law_fail(j, N_("the time is before that of an earlier line"));
 		j->time_ms = h->time_ms;
 	}
 	if (h->verb != V_RULES) {
 		if (!law_is(j, handlers[h->verb].rules))
-			return law_fail(j, "that word does not belong to %s", j->rules->name);
+			return law_fail(j, N_("that word does not belong to %s"), j->rules->name);
 		if ((h->actor == DEALBOX_ACTOR_DIRECTOR || h->actor == DEALBOX_ACTOR_ASSISTANT) &&
 		    !j->rules->director)
-			return law_fail(j, "there is no director in %s", j->rules->name);
+			return law_fail(j, N_("there is no director in %s"), j->rules->name);
 		if (law_seat(h->actor) && !(j->players & 1u << h->actor))
-			return law_fail(j, "%s does not play: see players", dealbox_actor_name(h->actor));
+			return law_fail(j, N_("%s does not play: see players"), dealbox_actor_name(h->actor));
 		/* a pack that nobody named */
 		if (!j->pack_count && uses_pack(h->verb)) {
 			j->packs[0] = (struct pack){ .side = 255, .cards = j->rules->cards };
@@ -236,11 +249,11 @@ static int judge(struct dealbox_judge *j, happening *h)
 static const struct {
 	const char *name, *text;
 } verdicts[] = {
-	[DEALBOX_LAW_STANDS] = { "stands", N_("The deal stands.") },
-	[DEALBOX_LAW_OPEN] = { "open", N_("It is for the Director or the players to decide.") },
-	[DEALBOX_LAW_NEW_BOARD] = { "new-board", N_("The copy must be made again.") },
-	[DEALBOX_LAW_CANCELLED] = { "cancelled", N_("No result of this board may stand; it is cancelled.") },
-	[DEALBOX_LAW_REDEAL] = { "redeal", N_("The cards must be dealt again.") },
+	[DEALBOX_LAW_STANDS] = { N_("stands"), N_("The deal stands.") },
+	[DEALBOX_LAW_OPEN] = { N_("open"), N_("It is for the Director or the players to decide.") },
+	[DEALBOX_LAW_NEW_BOARD] = { N_("new-board"), N_("The copy must be made again.") },
+	[DEALBOX_LAW_CANCELLED] = { N_("cancelled"), N_("No result of this board may stand; it is cancelled.") },
+	[DEALBOX_LAW_REDEAL] = { N_("redeal"), N_("The cards must be dealt again.") },
 };
 
 void dealbox_judge_result(const struct dealbox_judge *j, struct dealbox_judgement *out)
@@ -292,7 +305,7 @@ int dealbox_judge_happening(struct dealbox_judge *j, const struct dealbox_happen
 	}
 	j->line++;
 	if (h->verb >= LAW_VERBS || h->topic >= LAW_TOPICS || h->about >= LAW_TOPICS)
-		return finish(j, law_fail(j, "no such happening"), error);
+		return finish(j, law_fail(j, N_("no such happening")), error);
 	return finish(j, judge(j, h), error);
 }
 
@@ -312,7 +325,7 @@ int dealbox_judge_line(struct dealbox_judge *j, const char *line, size_t length,
 		line += 3;
 		length -= 3;
 	}
-	result = dealbox_record_parse(line, length, &h, &j->error);
+	result = law_record_parse(j->language, line, length, &h, &j->error);
 	if (result > 0)
 		result = judge(j, &h);
 	return finish(j, result, error);

@@ -111,6 +111,7 @@ struct deal {
 struct dealbox_judge {
 	dealbox_ruling_fn report;
 	void *context;
+	const char *language;		/* of errors; NULL = English */
 	struct dealbox_record_error error;
 	bool failed;
 	unsigned long line;

@@ -72,7 +72,7 @@ int law_on_take(struct dealbox_judge *j, happening *h)
 	int err;
 
 	if (hand == NOBODY)
-		return law_fail(j, "whose hand? After take stands N, E, S, W or talon");
+		return law_fail(j, N_("whose hand? After take stands N, E, S, W or talon"));
 	err = law_hand_check(j, hand);
 	if (err)
 		return err;
@@ -127,7 +127,7 @@ int law_on_look(struct dealbox_judge *j, happening *h)
 	int err;
 
 	if (hand == NOBODY)
-		return law_fail(j, "at whose cards? After look stands N, E, S, W or talon");
+		return law_fail(j, N_("at whose cards? After look stands N, E, S, W or talon"));
 	err = law_hand_check(j, hand);
 	if (err)
 		return err;
@@ -186,8 +186,6 @@ int law_on_mix(struct dealbox_judge *j, happening *h)
 	const char *cause = N_("Players of opposing sides let their cards be mixed.");
 	struct dealbox_ruling r;
 
-	if (!law_is(j, RUB))
-		return law_fail(j, "mix belongs to rubber");
 	if (!opposing) {
 		law_tell(j, DEALBOX_NO_RULING, "10(c)(iii)", NOBODY, 0,
 		     N_("The cards that were mixed are not of opposing sides."));
@@ -291,7 +289,7 @@ int law_on_count(struct dealbox_judge *j, happening *h)
 	int err;
 
 	if (hand == NOBODY)
-		return law_fail(j, "whose cards? After count stands N, E, S, W or talon");
+		return law_fail(j, N_("whose cards? After count stands N, E, S, W or talon"));
 	err = law_hand_check(j, hand);
 	if (err)
 		return err;
@@ -363,10 +361,8 @@ int law_on_find(struct dealbox_judge *j, happening *h)
 	uint8_t hand = law_hand_of(h);
 	struct dealbox_ruling r;
 
-	if (!law_is(j, RUB))
-		return law_fail(j, "find belongs to rubber");
 	if (hand == DEALBOX_TALON)
-		return law_fail(j, "there is no talon in rubber");
+		return law_fail(j, N_("there is no talon in %s"), j->rules->name);
 	if (h->topic == T_MISSING) {
 		bool trick = h->flags & (FLAG(F_TRICK) | FLAG(F_OLD_TRICK));
 

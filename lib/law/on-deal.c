@@ -105,9 +105,9 @@ static int deal_packet(struct dealbox_judge *j, uint8_t place, uint8_t cards)
 	uint32_t wrong = 0;
 
 	if (d->mark[DEALBOX_MARK_LAST_CARD])
-		return law_fail(j, "the deal was over: write redeal, turn or board before");
+		return law_fail(j, N_("the deal was over: write redeal, turn or board before"));
 	if (d->dealt + cards > j->packs[d->pack].cards)
-		return law_fail(j, "that is more than the %d cards of the pack",
+		return law_fail(j, N_("that is more than the %d cards of the pack"),
 				j->packs[d->pack].cards);
 	d->error.open = d->error.done = false;
 	if (cards != j->rules->packet) {
@@ -165,21 +165,21 @@ int law_on_deal(struct dealbox_judge *j, happening *h)
 	most = j->packs[d->pack].cards;
 	keep = h->number[1] >= 0 && h->number[1] < most ? h->number[1] : 0;
 	if (!h->number[0] || h->number[0] > most)
-		return law_fail(j, "cards= is 1 to %d", most);
+		return law_fail(j, N_("cards= is 1 to %d"), most);
 	if (h->number[1] > most)
-		return law_fail(j, "left= is 0 to %d", most);
+		return law_fail(j, N_("left= is 0 to %d"), most);
 	if (!(h->flags & FLAG(F_REST))) {
 		err = law_hand_check(j, place);
 		if (err)
 			return err;
 	}
 	if (d->mark[DEALBOX_MARK_LAST_CARD])
-		return law_fail(j, "the deal was over: write redeal, turn or board before");
+		return law_fail(j, N_("the deal was over: write redeal, turn or board before"));
 	if (!d->mark[DEALBOX_MARK_FIRST_CARD])
 		deal_start(j, h);
 	d->agent_deals = !law_seat(h->actor);
 	if (place != DEALBOX_TALON && !(h->flags & FLAG(F_REST)) && !law_gets_cards(j, place))
-		return law_fail(j, "%s deals, and gets no cards when four play", dealbox_actor_name(place));
+		return law_fail(j, N_("%s deals, and gets no cards when four play"), dealbox_actor_name(place));
 	if (h->flags & FLAG(F_REST)) {
 		while (d->dealt + keep < most) {
 			uint8_t left_over = most - keep - d->dealt;
@@ -223,7 +223,7 @@ int law_on_deal(struct dealbox_judge *j, happening *h)
 int law_on_dealt(struct dealbox_judge *j, happening *h)
 {
 	if (!j->d.mark[DEALBOX_MARK_FIRST_CARD])
-		return law_fail(j, "no card has been dealt");
+		return law_fail(j, N_("no card has been dealt"));
 	deal_end(j, h->actor != NOBODY ? h->actor : law_dealer(j));
 	return 0;
 }
@@ -306,7 +306,7 @@ int law_on_redeal(struct dealbox_judge *j, happening *h)
 int law_on_pocket(struct dealbox_judge *j, happening *h)
 {
 	if (h->places & 1u << DEALBOX_TALON)
-		return law_fail(j, "a board has the pockets N, E, S and W");
+		return law_fail(j, N_("a board has the pockets N, E, S and W"));
 	if (j->d.pocketed & h->places || h->flags & FLAG(F_FACEUP)) {
 		law_raise_issue(j, I_POCKET);
 		law_notice(j, BIT(I_POCKET), NOBODY, false);

@@ -76,13 +76,13 @@ int law_on_game(struct dealbox_judge *j, happening *h)
 	struct dealbox_ruling r;
 
 	if (j->d.game_line && j->d.game != h->topic)
-		return law_fail(j, "line %lu says another game", j->d.game_line);
+		return law_fail(j, N_("line %lu says another game"), j->d.game_line);
 	j->d.game = h->topic;
 	j->d.game_line = j->line;
 	if (h->topic != T_ALL_PASS)
 		return 0;
 	if (j->d.bid_line)
-		return law_fail(j, "all have not passed: line %lu has a bid", j->d.bid_line);
+		return law_fail(j, N_("all have not passed: line %lu has a bid"), j->d.bid_line);
 	for (int p = 0; p < SEATS; p++) {
 		if (!j->d.talon_seen[p] || !law_dealt_right(j))
 			continue;
@@ -137,7 +137,7 @@ int law_on_notes(struct dealbox_judge *j, happening *h)
 	case T_TWICE:
 	case T_OMITTED:
 		if (!law_is(j, RUB))
-			return law_fail(j, "that belongs to rubber");
+			return law_fail(j, N_("that word does not belong to %s"), j->rules->name);
 		r = law_ruling(DEALBOX_OTHER_LAW, h->topic == T_TWICE ? "11(a)" : "12(a)",
 			       h->topic == T_TWICE ?
 			   N_("The player played more than once to a previous trick.") :
@@ -292,7 +292,7 @@ int law_on_demand(struct dealbox_judge *j, happening *h)
 	if (err)
 		return err;
 	if (h->about && h->topic != T_REDEAL)
-		return law_fail(j, "for= stands after demand redeal only");
+		return law_fail(j, N_("for= stands after demand redeal only"));
 	law_deal_begin(j);
 	switch (h->topic) {
 	case T_CUT:
@@ -324,7 +324,7 @@ int law_on_instruct(struct dealbox_judge *j, happening *h)
 		break;
 	case T_COPIES:
 		if (!h->number[0])
-			return law_fail(j, "copies 0 are none: leave the line out");
+			return law_fail(j, N_("copies 0 are none: leave the line out"));
 		j->copies = j->line;
 		j->copy_count = h->number[0];
 		break;
@@ -357,7 +357,7 @@ static int copy_take(struct dealbox_judge *j, happening *h)
 		d->copy.unnamed++;
 	made = __builtin_popcountll(d->copy.exact & ~(1ULL << 63)) + (int)d->copy.unnamed;
 	if (j->copies && j->copy_count > 0 && (made > j->copy_count || h->number[0] > j->copy_count))
-		return law_fail(j, "that is more than the number of copies instructed, which is %d",
+		return law_fail(j, N_("that is more than the number of copies instructed, which is %d"),
 				j->copy_count);
 	return 0;
 }

@@ -12,7 +12,7 @@
 int law_on_rules(struct dealbox_judge *j, happening *h)
 {
 	if (j->rules)
-		return law_fail(j, "rules stands once, as the first line");
+		return law_fail(j, N_("rules stands once, as the first line"));
 	j->rules = dealbox_ruleset(h->topic - T_DUPLICATE_2007);
 	j->players = j->rules->hands == 3 ? 0x7 : 0xf;
 	return 0;
@@ -32,9 +32,9 @@ int law_on_rubber(struct dealbox_judge *j, happening *h)
 int law_on_players(struct dealbox_judge *j, happening *h)
 {
 	if (j->begun)
-		return law_fail(j, "players stands before the first deal");
+		return law_fail(j, N_("players stands before the first deal"));
 	if (h->places & 1u << DEALBOX_TALON)
-		return law_fail(j, "the talon is no player");
+		return law_fail(j, N_("the talon is no player"));
 	j->players = h->places;
 	return 0;
 }
@@ -49,10 +49,10 @@ int law_on_pack(struct dealbox_judge *j, happening *h)
 			pack = &j->packs[i];
 	if (!pack) {
 		if (j->pack_count && !*h->pack != !*j->packs[0].name)
-			return law_fail(j, "where there is more than one pack, each needs a name, "
-				       "before the first is used");
+			return law_fail(j, N_("where there is more than one pack, each needs a name, "
+				       "before the first is used"));
 		if (j->pack_count == PACKS_MAX)
-			return law_fail(j, "more than %d packs", PACKS_MAX);
+			return law_fail(j, N_("more than %d packs"), PACKS_MAX);
 		pack = &j->packs[j->pack_count++];
 		memcpy(pack->name, h->pack, sizeof(pack->name));
 		pack->side = 255;
@@ -60,7 +60,7 @@ int law_on_pack(struct dealbox_judge *j, happening *h)
 	}
 	if (h->number[0] >= 0) {
 		if (!h->number[0] || h->number[0] > 54)
-			return law_fail(j, "a pack has 1 to 54 cards");
+			return law_fail(j, N_("a pack has 1 to 54 cards"));
 		pack->cards = h->number[0];
 	}
 	if (h->seat < 2)
@@ -80,7 +80,7 @@ int law_on_turn(struct dealbox_judge *j, happening *h)
 	int err;
 
 	if (who == DEALBOX_TALON)
-		return law_fail(j, "the talon is no player");
+		return law_fail(j, N_("the talon is no player"));
 	if (j->d.passes != NOBODY)
 		expected = j->d.passes;
 	else if (passed && law_seat(law_dealer(j)))
@@ -90,7 +90,7 @@ int law_on_turn(struct dealbox_judge *j, happening *h)
 		if (err)
 			return err;
 		if (law_seat(expected) && who != expected)
-			return law_fail(j, "it is the turn of %s to deal, not of %s",
+			return law_fail(j, N_("it is the turn of %s to deal, not of %s"),
 					dealbox_actor_name(expected), dealbox_actor_name(who));
 		expected = who;
 	}
@@ -123,7 +123,7 @@ int law_on_origin(struct dealbox_judge *j, happening *h)
 	bool unplayed = h->flags & FLAG(F_UNPLAYED);
 
 	if (j->d.origin_line && j->d.origin != h->topic)
-		return law_fail(j, "line %lu says another origin of this deal", j->d.origin_line);
+		return law_fail(j, N_("line %lu says another origin of this deal"), j->d.origin_line);
 	j->d.origin = h->topic;
 	j->d.origin_line = j->line;
 	if (h->topic == T_THIS_SESSION)
@@ -151,7 +151,7 @@ int law_on_custom(struct dealbox_judge *j, happening *h)
 		return 0;
 	}
 	if (h->number[0] < 0)
-		return law_fail(j, "after custom remise stands how much it is");
+		return law_fail(j, N_("after custom remise stands how much it is"));
 	j->remise = h->number[0];
 	return 0;
 }
@@ -159,7 +159,7 @@ int law_on_custom(struct dealbox_judge *j, happening *h)
 int law_on_intent(struct dealbox_judge *j, happening *h)
 {
 	if (j->d.intent_line && j->d.intent != h->topic)
-		return law_fail(j, "line %lu says another intent", j->d.intent_line);
+		return law_fail(j, N_("line %lu says another intent"), j->d.intent_line);
 	j->d.intent = h->topic;
 	j->d.intent_line = j->line;
 	return 0;
@@ -168,7 +168,7 @@ int law_on_intent(struct dealbox_judge *j, happening *h)
 int law_on_interests(struct dealbox_judge *j, happening *h)
 {
 	if (j->d.interests_line && j->d.interests != h->topic)
-		return law_fail(j, "line %lu says other interests", j->d.interests_line);
+		return law_fail(j, N_("line %lu says other interests"), j->d.interests_line);
 	j->d.interests = h->topic;
 	j->d.interests_line = j->line;
 	return 0;
@@ -177,7 +177,7 @@ int law_on_interests(struct dealbox_judge *j, happening *h)
 int law_on_present(struct dealbox_judge *j, happening *h)
 {
 	if (h->places & 1u << DEALBOX_TALON)
-		return law_fail(j, "the talon is no player");
+		return law_fail(j, N_("the talon is no player"));
 	j->present = h->places;
 	j->present_line = j->line;
 	return 0;
@@ -263,10 +263,10 @@ int law_on_shuffle(struct dealbox_judge *j, happening *h)
 		return err;
 	pack = &j->packs[index];
 	if (!h->number[0])
-		return law_fail(j, "shuffled times=0 is not shuffled: leave the line out");
+		return law_fail(j, N_("shuffled times=0 is not shuffled: leave the line out"));
 	if (j->d.mark[DEALBOX_MARK_FIRST_CARD] && !j->d.mark[DEALBOX_MARK_LAST_CARD] &&
 	    index == j->d.pack)
-		return law_fail(j, "the pack is being dealt: write dealt, redeal, turn or board before");
+		return law_fail(j, N_("the pack is being dealt: write dealt, redeal, turn or board before"));
 	if (law_is(j, RUB)) {
 		shuffle_rubber(j, h, pack, index);
 		return 0;
@@ -344,7 +344,7 @@ int law_on_pickup(struct dealbox_judge *j, happening *h)
 
 	law_deal_begin(j);
 	if (j->d.mark[DEALBOX_MARK_FIRST_CARD])
-		return law_fail(j, "cards have been dealt already: write redeal, turn or board before");
+		return law_fail(j, N_("cards have been dealt already: write redeal, turn or board before"));
 	err = law_pack_find(j, h, &j->d.pack);
 	if (err)
 		return err;
@@ -399,10 +399,10 @@ int law_on_cut(struct dealbox_judge *j, happening *h)
 		return err;
 	pack = &j->packs[index];
 	if (h->number[0] >= 0 && h->number[0] + h->number[1] != pack->cards)
-		return law_fail(j, "the portions have %d cards, and the pack has %d",
+		return law_fail(j, N_("the portions have %d cards, and the pack has %d"),
 				h->number[0] + h->number[1], pack->cards);
 	if (j->d.mark[DEALBOX_MARK_FIRST_CARD] && index == j->d.pack)
-		return law_fail(j, "cards have been dealt already: write redeal, turn or board before");
+		return law_fail(j, N_("cards have been dealt already: write redeal, turn or board before"));
 	if (law_is(j, RUB)) {
 		cut_rubber(j, h, pack);
 		return 0;

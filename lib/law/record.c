@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "messages.h"
 #include "record.h"
 
 #define TIME_MAX	(1000ULL * 1000 * 1000 * 1000)	/* ms, 31 years */
@@ -225,13 +226,20 @@ static void word_show(struct word word, char text[32])
 	text[n] = 0;
 }
 
+/* Where an error is written, and in which language. */
+struct complaint {
+	char *text;
+	size_t size;
+	const char *language;
+};
+
 __attribute__((format(printf, 2, 3)))
-static int fail(struct dealbox_record_error *error, const char *format, ...)
+static int fail(const struct complaint *error, const char *format, ...)
 {
 	va_list list;
 
 	va_start(list, format);
-	vsnprintf(error->text, sizeof(error->text), format, list);
+	vsnprintf(error->text, error->size, dealbox_law_translate(error->language, format), list);
 	va_end(list);
 	return -EINVAL;
 }
@@ -248,19 +256,18 @@ static void add(char *text, size_t size, const char *format, ...)
 }
 
 /* What may stand after the verb; word is what stands there, NULL if nothing does. */
-static int fail_expect(struct dealbox_record_error *error, const struct verb *verb,
+static int fail_expect(const struct complaint *error, const struct verb *verb,
 		       const struct word *word)
 {
-	size_t size = sizeof(error->text);
+	size_t size = error->size;
 	const char *sep = "";
 	char shown[32];
 
 	if (word) {
 		word_show(*word, shown);
-		snprintf(error->text, size, "\"%s\" cannot stand after %s; there may stand: ",
-			 shown, verb->name);
+		fail(error, N_("\"%s\" cannot stand after %s; there may stand: "), shown, verb->name);
 	} else {
-		snprintf(error->text, size, "a word is missing after %s: ", verb->name);
+		fail(error, N_("a word is missing after %s: "), verb->name);
 	}
 	if (verb->most) {
 		add(error->text, size, "N, E, S, W, talon");
@@ -282,11 +289,12 @@ static int fail_expect(struct dealbox_record_error *error, const struct verb *ve
 			sep = ", ";
 		}
 	if (verb->extra == PORTIONS)
-		add(error->text, size, "%stwo portions such as 20/32", sep);
+		add(error->text, size, "%s%s", sep,
+		    dealbox_law_translate(error->language, N_("two portions such as 20/32")));
 	else if (verb->extra == NUMBER || verb->extra == NUMBER_NEEDED)
-		add(error->text, size, "%sa number", sep);
+		add(error->text, size, "%s%s", sep, dealbox_law_translate(error->language, N_("a number")));
 	else if (!*sep)
-		add(error->text, size, "nothing");
+		add(error->text, size, "%s", dealbox_law_translate(error->language, N_("nothing")));
 	return -EINVAL;
 }
 
@@ -376,7 +384,7 @@ static bool time_parse(struct word word, uint64_t *ms)
 }
 
 static int parse_key(const struct verb *verb, struct word word, size_t equals,
-		     struct dealbox_happening *h, uint32_t *seen, struct dealbox_record_error *error)
+		     struct dealbox_happening *h, uint32_t *seen, const struct complaint *error)
 {
 	struct word name = { word.text, equals };
 	struct word value = { word.text + equals + 1, word.length - equals - 1 };
@@ -390,24 +398,24 @@ static int parse_key(const struct verb *verb, struct word word, size_t equals,
 		return fail_expect(error, verb, &word);
 	word_show(value, shown);
 	if (*seen & KEY(k))
-		return fail(error, "%s= stands twice", keys[k].name);
+		return fail(error, N_("%s= stands twice"), keys[k].name);
 	*seen |= KEY(k);
 	switch (k) {
 	case K_PACK:
 		if (!pack_name(value, h->pack))
-			return fail(error, "pack=%s: the name of a pack is 1 to 15 letters and digits",
+			return fail(error, N_("pack=%s: the name of a pack is 1 to 15 letters and digits"),
 				    shown);
 		return 0;
 	case K_FOR:
 		n = word_find(value, topic_names, LAW_TOPICS);
 		if (n < 0 || !(ISSUES_NOTED & TOPIC(n)))
-			return fail(error, "for=%s: after for= stands a word that may stand after notes",
+			return fail(error, N_("for=%s: after for= stands a word that may stand after notes"),
 				    shown);
 		h->about = n;
 		return 0;
 	case K_OF:
 		if (!word_is(value, "NS") && !word_is(value, "EW"))
-			return fail(error, "of=%s: a side is NS or EW", shown);
+			return fail(error, N_("of=%s: a side is NS or EW"), shown);
 		h->seat = word_is(value, "EW");
 		return 0;
 	case K_COMPLETED:
@@ -415,12 +423,12 @@ static int parse_key(const struct verb *verb, struct word word, size_t equals,
 	case K_SEEN:
 		n = word_find(value, place_names, 4);
 		if (n < 0)
-			return fail(error, "%s=%s: a seat is N, E, S or W", keys[k].name, shown);
+			return fail(error, N_("%s=%s: a seat is N, E, S or W"), keys[k].name, shown);
 		h->seat = n;
 		return 0;
 	default:
 		if (!number(value.text, value.length, &h->number[keys[k].number]))
-			return fail(error, "%s=%s: not a number from 0 to %d", keys[k].name, shown,
+			return fail(error, N_("%s=%s: not a number from 0 to %d"), keys[k].name, shown,
 				    NUMBER_MAX);
 		return 0;
 	}
@@ -446,7 +454,7 @@ static int parse_extra(const struct verb *verb, struct word word, struct dealbox
 }
 
 static int parse_word(const struct verb *verb, struct word word, struct dealbox_happening *h,
-		      uint32_t *seen, struct dealbox_record_error *error)
+		      uint32_t *seen, const struct complaint *error)
 {
 	const char *equals = memchr(word.text, '=', word.length);
 	int n;
@@ -456,14 +464,14 @@ static int parse_word(const struct verb *verb, struct word word, struct dealbox_
 	n = word_find(word, place_names, DEALBOX_PLACES);
 	if (n >= 0 && verb->most) {
 		if (h->places & 1u << n)
-			return fail(error, "%s stands twice", place_names[n]);
+			return fail(error, N_("%s stands twice"), place_names[n]);
 		h->places |= 1u << n;
 		return 0;
 	}
 	n = word_find(word, topic_names, LAW_TOPICS);
 	if (n > 0 && verb->topics & TOPIC(n)) {
 		if (h->topic)
-			return fail(error, "%s and %s cannot stand together after %s",
+			return fail(error, N_("%s and %s cannot stand together after %s"),
 				    topic_names[h->topic], topic_names[n], verb->name);
 		h->topic = n;
 		return 0;
@@ -511,7 +519,7 @@ static const struct {
 
 /* Words that each may stand there, but not together. */
 static int check_together(const struct verb *verb, const struct dealbox_happening *h,
-			  struct dealbox_record_error *error)
+			  const struct complaint *error)
 {
 	uint32_t flags = 0;
 	bool narrow = false, numbered = false;
@@ -520,7 +528,7 @@ static int check_together(const struct verb *verb, const struct dealbox_happenin
 		uint32_t both = exclusive[i].verb == h->verb ? h->flags & exclusive[i].flags : 0;
 
 		if (both & (both - 1))
-			return fail(error, "%s and %s cannot stand together after %s",
+			return fail(error, N_("%s and %s cannot stand together after %s"),
 				    flag_names[__builtin_ctz(both)],
 				    flag_names[__builtin_ctz(both & (both - 1))], verb->name);
 	}
@@ -534,15 +542,15 @@ static int check_together(const struct verb *verb, const struct dealbox_happenin
 	if (!narrow)
 		return 0;
 	if (h->flags & ~flags)
-		return fail(error, "%s cannot stand after %s %s", flag_names[__builtin_ctz(h->flags & ~flags)],
+		return fail(error, N_("%s cannot stand after %s %s"), flag_names[__builtin_ctz(h->flags & ~flags)],
 			    verb->name, topic_names[h->topic]);
 	if (h->number[0] >= 0 && !numbered)
-		return fail(error, "a number cannot stand after %s %s", verb->name, topic_names[h->topic]);
+		return fail(error, N_("a number cannot stand after %s %s"), verb->name, topic_names[h->topic]);
 	return 0;
 }
 
 static int check(const struct verb *verb, const struct dealbox_happening *h, uint32_t seen,
-		 struct dealbox_record_error *error)
+		 const struct complaint *error)
 {
 	unsigned int places = __builtin_popcount(h->places);
 	int err = check_together(verb, h, error);
@@ -550,43 +558,44 @@ static int check(const struct verb *verb, const struct dealbox_happening *h, uin
 	if (err)
 		return err;
 	if (h->verb == V_CUT && h->flags & FLAG(F_INCOMPLETE) && seen & KEY(K_COMPLETED))
-		return fail(error, "a cut that is incomplete has nobody who completed it");
+		return fail(error, N_("a cut that is incomplete has nobody who completed it"));
 	if (h->flags & FLAG(F_INCOMPATIBLE) && h->actor != DEALBOX_ACTOR_DIRECTOR)
-		return fail(error, "incompatible stands after director demand redeal only");
+		return fail(error, N_("incompatible stands after director demand redeal only"));
 
 	if (verb->topic_needed && !h->topic)
 		return fail_expect(error, verb, NULL);
 	if (places < verb->least)
-		return fail(error, "a hand is missing after %s: N, E, S, W, talon", verb->name);
+		return fail(error, N_("a hand is missing after %s: N, E, S, W, talon"), verb->name);
 	if (places > verb->most)
-		return fail(error, "too many hands after %s", verb->name);
+		return fail(error, N_("too many hands after %s"), verb->name);
 	if (verb->extra == NUMBER_NEEDED && h->number[0] < 0)
-		return fail(error, "after %s stands how many cards it was", verb->name);
+		return fail(error, N_("after %s stands how many cards it was"), verb->name);
 	if (h->verb == V_DEAL && !(h->flags & FLAG(F_REST)) == !places)
-		return fail(error, "after deal stands one hand, or rest");
+		return fail(error, N_("after deal stands one hand, or rest"));
 	if (h->verb == V_DEAL && seen & KEY(K_SEEN) &&
 	    (h->flags & FLAG(F_FACEUP) || seen & KEY(K_FAULT)))
-		return fail(error, "seen= is for a card that does not lie face up");
+		return fail(error, N_("seen= is for a card that does not lie face up"));
 	if (h->verb == V_DEAL && seen & KEY(K_FAULT) && !(h->flags & FLAG(F_FACEUP)))
-		return fail(error, "fault= is for a card that lies face up");
+		return fail(error, N_("fault= is for a card that lies face up"));
 	if (h->verb == V_DEAL && h->flags & FLAG(F_REST) && (h->flags & ~FLAG(F_REST) || h->seat < 4 ||
 							     h->number[0] >= 0))
-		return fail(error, "after deal rest only left= may stand");
+		return fail(error, N_("after deal rest only left= may stand"));
 	if (h->verb == V_DEAL && !(h->flags & FLAG(F_REST)) && h->number[1] >= 0)
-		return fail(error, "left= is for deal rest");
+		return fail(error, N_("left= is for deal rest"));
 	if (h->verb == V_FIND && h->topic == T_SURPLUS &&
 	    !(h->flags & (FLAG(F_IN_HAND) | FLAG(F_PLAYED) | FLAG(F_OLD_TRICK))))
 		return fail(error,
-			    "a surplus card is in-hand, played or old-trick: say which");
+			    N_("a surplus card is in-hand, played or old-trick: say which"));
 	if (h->verb == V_INSTRUCT && h->topic == T_METHOD &&
 	    !(h->flags & (FLAG(F_RANDOM) | FLAG(F_BIASED))))
-		return fail(error, "a method is random or biased: say which");
+		return fail(error, N_("a method is random or biased: say which"));
 	return 0;
 }
 
-int dealbox_record_parse(const char *line, size_t length, struct dealbox_happening *out,
-			 struct dealbox_record_error *error)
+int law_record_parse(const char *language, const char *line, size_t length,
+		     struct dealbox_happening *out, struct dealbox_record_error *where)
 {
+	const struct complaint said = { where->text, sizeof(where->text), language }, *error = &said;
 	const struct verb *verb = NULL;
 	struct word word;
 	uint32_t seen = 0;
@@ -601,33 +610,33 @@ int dealbox_record_parse(const char *line, size_t length, struct dealbox_happeni
 		return 0;
 	if (word.text[0] == '@') {
 		if (!time_parse(word, &out->time_ms))
-			return fail(error, "after @ stand seconds, such as @12.5");
+			return fail(error, N_("after @ stand seconds, such as @12.5"));
 		out->timed = 1;
 		if (!word_next(line, length, &at, &word))
-			return fail(error, "after the time stands what happened");
+			return fail(error, N_("after the time stands what happened"));
 	}
 	n = word_find(word, actor_names, DEALBOX_ACTOR_NONE);
 	if (n >= 0) {
 		out->actor = n;
 		if (!word_next(line, length, &at, &word))
-			return fail(error, "after %s stands what was done", actor_names[n]);
+			return fail(error, N_("after %s stands what was done"), actor_names[n]);
 	}
 	word_show(word, shown);
 	for (n = 0; n < LAW_VERBS; n++)
 		if (word_is(word, verbs[n].name))
 			verb = &verbs[n];
 	if (!verb)
-		return fail(error, "\"%s\" is no word of a record", shown);
+		return fail(error, N_("\"%s\" is no word of a record"), shown);
 	out->verb = verb - verbs;
 	if (!(verb->actors & 1u << out->actor)) {
 		if (out->actor == DEALBOX_ACTOR_NONE)
-			return fail(error, "who? Before %s stands %s", verb->name,
+			return fail(error, N_("who? Before %s stands %s"), verb->name,
 				    verb->actors == A_DIRECTOR ? "director" :
-				    verb->actors == A_SEATS ? "N, E, S or W" :
-				    "N, E, S, W, director, assistant, machine or other");
+				    verb->actors == A_SEATS ? "N, E, S, W" :
+				    "N, E, S, W, director, assistant, machine, other");
 		if (verb->actors == A_NONE)
-			return fail(error, "nobody stands before %s", verb->name);
-		return fail(error, "%s cannot stand before %s", actor_names[out->actor], verb->name);
+			return fail(error, N_("nobody stands before %s"), verb->name);
+		return fail(error, N_("%s cannot stand before %s"), actor_names[out->actor], verb->name);
 	}
 	n = 0;
 	while (word_next(line, length, &at, &word)) {
@@ -643,9 +652,15 @@ int dealbox_record_parse(const char *line, size_t length, struct dealbox_happeni
 			return err;
 	}
 	if (verb->extra == CALL && !n)
-		return fail(error, "after call stands the call: pass, 1H, X ..");
+		return fail(error, N_("after call stands the call: pass, 1H, X .."));
 	n = check(verb, out, seen, error);
 	return n ? n : 1;
+}
+
+int dealbox_record_parse(const char *line, size_t length, struct dealbox_happening *out,
+			 struct dealbox_record_error *error)
+{
+	return law_record_parse(NULL, line, length, out, error);
 }
 
 size_t dealbox_record_format(const struct dealbox_happening *h, char *text, size_t size)

@@ -48,4 +48,8 @@ enum law_flag {
 
 #define FLAG(f)		(1u << (f))
 
+/* dealbox_record_parse() with its errors in a language; NULL is English. */
+int law_record_parse(const char *language, const char *line, size_t length,
+		     struct dealbox_happening *out, struct dealbox_record_error *error);
+
 #endif

@@ -4,6 +4,8 @@
 
 #include <dealbox/law.h>
 
+#include "messages.h"
+
 static const struct dealbox_ruleset rulesets[DEALBOX_RULES] = {
 	[DEALBOX_RULES_DUPLICATE_2007] = {
 		.rules = DEALBOX_RULES_DUPLICATE_2007,
@@ -14,7 +16,7 @@ static const struct dealbox_ruleset rulesets[DEALBOX_RULES] = {
 		.director = true,
 		.sight_law = "16C, 24",
 		.redeal_laws = "22A, 86C",
-		.edition = "Laws of Duplicate Bridge, edition of 2007, Law 6 (Norwegian text)",
+		.edition = N_("Laws of Duplicate Bridge, edition of 2007, Law 6 (Norwegian text)"),
 	},
 	[DEALBOX_RULES_DUPLICATE_2017] = {
 		.rules = DEALBOX_RULES_DUPLICATE_2017,
@@ -24,8 +26,8 @@ static const struct dealbox_ruleset rulesets[DEALBOX_RULES] = {
 		.director = true,
 		.sight_law = "16D, 24",
 		.redeal_laws = "22B, 86A",
-		.edition = "Laws of Duplicate Bridge, edition of 2017, Law 6 "
-			   "(English, Greek and French text)",
+		.edition = N_("Laws of Duplicate Bridge, edition of 2017, Law 6 "
+			      "(English, Greek and French text)"),
 	},
 	[DEALBOX_RULES_RUBBER] = {
 		.rules = DEALBOX_RULES_RUBBER,
@@ -37,7 +39,7 @@ static const struct dealbox_ruleset rulesets[DEALBOX_RULES] = {
 		.cut_always = true,
 		.cut_least = 4,
 		.shuffles_advised = 5,
-		.edition = "Laws of Contract Bridge (rubber), Laws 4 to 12 (English text)",
+		.edition = N_("Laws of Contract Bridge (rubber), Laws 4 to 12 (English text)"),
 	},
 	[DEALBOX_RULES_PREFERANS] = {
 		.rules = DEALBOX_RULES_PREFERANS,
@@ -49,7 +51,7 @@ static const struct dealbox_ruleset rulesets[DEALBOX_RULES] = {
 		.rotation = true,
 		.adjacent = true,
 		.cut_always = true,
-		.edition = "Code of preferans, 3.2.12 to 3.3.1 (Russian text)",
+		.edition = N_("Code of preferans, 3.2.12 to 3.3.1 (Russian text)"),
 	},
 };
 

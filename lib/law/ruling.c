@@ -8,12 +8,13 @@
 #include "messages.h"
 #include <dealbox/law.h>
 
+/* Also what people see, translated. */
 static const char *const kind_names[DEALBOX_RULING_KINDS] = {
-	"stands", "may-rectify", "new-cut", "new-shuffle", "redeal", "new-board",
-	"change-of-pack", "restore-pack", "result-cancelled", "penalty", "no-penalty", "warning",
-	"turn-passes", "next-dealer", "restore-card", "substitute-card", "right-forfeited",
-	"claim-too-late", "director-decides", "players-choose", "entitled", "barred",
-	"compensation", "breach", "other-law", "no-right", "no-ruling",
+	N_("stands"), N_("may-rectify"), N_("new-cut"), N_("new-shuffle"), N_("redeal"), N_("new-board"),
+	N_("change-of-pack"), N_("restore-pack"), N_("result-cancelled"), N_("penalty"), N_("no-penalty"), N_("warning"),
+	N_("turn-passes"), N_("next-dealer"), N_("restore-card"), N_("substitute-card"), N_("right-forfeited"),
+	N_("claim-too-late"), N_("director-decides"), N_("players-choose"), N_("entitled"), N_("barred"),
+	N_("compensation"), N_("breach"), N_("other-law"), N_("no-right"), N_("no-ruling"),
 };
 
 static const char *const mark_names[DEALBOX_MARKS] = {

@@ -110,6 +110,30 @@ def each_language_in_any_locale(box):
 
 
 @test
+def everything_in_the_language(box):
+    """Kinds, verdicts, rulesets and errors too; what programs read is the same in each."""
+    box.write("table.law", FACEUP)
+    box.write("wrong.law", "rules rubber\nW shufle\n")
+    box.write("empty.law", "")
+    for language, kind, verdict, rules, wrong, empty in (
+            ("nb", "omgiv, rubber", "giv 1: omgiv", "kortstokk: 52", "er ikke et ord", "er tom"),
+            ("el", "νέο μοίρασμα, rubber", "διανομή 1: νέο μοίρασμα", "τράπουλα: 52", "δεν είναι λέξη", "είναι κενό"),
+            ("fr", "redonne, rubber", "donne 1: redonne", "jeu de cartes: 52", "n'est pas un mot", "est vide"),
+            ("ru", "пересдать, rubber", "сдача 1: пересдать", "колода: 52", "нет такого слова", "пуст"),
+            ("en", "redeal, rubber", "deal 1: redeal", "pack: 52", "no word of a record", "is empty")):
+        box.dealbox("law", "judge", "table.law", "-l", language, encoding="utf-8").expect(1, kind, verdict)
+        box.dealbox("law", "rules", "rubber", "-l", language, encoding="utf-8").expect(0, rules)
+        box.dealbox("law", "judge", "wrong.law", "-l", language, encoding="utf-8").expect(2, r"wrong\.law:2: ", wrong)
+        box.dealbox("law", "judge", "empty.law", "-l", language, encoding="utf-8").expect(2, empty)
+        ruling, final = box.dealbox("law", "judge", "-j", "table.law", "-l", language, encoding="utf-8").expect(1).json()
+        assert (ruling["ruling"], final["verdict"], final["language"]) == ("redeal", "redeal", language)
+    for language in ("nb", "el", "fr", "ru"):
+        english = box.dealbox("law", "rules", "duplicate-2017", encoding="utf-8").out.splitlines()
+        other = box.dealbox("law", "rules", "duplicate-2017", "-l", language, encoding="utf-8").out.splitlines()
+        assert len(english) == len(other) and not set(english) & set(other), set(english) & set(other)
+
+
+@test
 def a_record_from_standard_input_as_json(box):
     command = box.begin("law", "judge", "-j", "-", stdin=subprocess.PIPE)
     ruling, verdict = command.finish(FACEUP).expect(1).json()
@@ -148,13 +172,13 @@ def files_that_are_no_records(box):
 @test
 def a_ruleset(box):
     box.dealbox("law", "rules", "duplicate-2017").expect(
-        0, r"edition of 2017", r"adjacent +two adjacent cards to one hand: forbidden", r"\n6D2 .*different session")
+        0, r"edition of 2017", r"two adjacent cards to one hand: forbidden", r"\n6D2 .*different session")
     box.dealbox("law", "rules", "duplicate-2007").expect(0, r"to one hand: not forbidden", r"\n6D1 .*16C")
-    box.dealbox("law", "rules", "rubber").expect(0, r"portions +at least 4 cards", r"\n12\(b\)\(ii\)")
+    box.dealbox("law", "rules", "rubber").expect(0, r"portion of the cut: at least 4", r"\n12\(b\)\(ii\)")
     rules, = box.dealbox("law", "rules", "preferans", "--json").expect(0).json()
     assert (rules["cards"], rules["hands"], rules["hand_cards"], rules["packet"], rules["talon_cards"]) == \
         (32, 3, 10, 2, 2), rules
-    box.dealbox("law", "rules", "whist").expect(2, "there is no ruleset 'whist'", "they are duplicate-2007")
+    box.dealbox("law", "rules", "whist").expect(2, "there is no ruleset 'whist'", "there are: duplicate-2007")
 
 
 @test

@@ -25,8 +25,9 @@ static enum status record_judge(struct lawsay *law, FILE *file)
 	size_t size = 0;
 	ssize_t length;
 
-	if (!judge) {
+	if (!judge || dealbox_judge_language(judge, law->language)) {
 		complain("free some memory", "out of memory");
+		dealbox_judge_free(judge);
 		return STATUS_INPUT;
 	}
 	while (status == STATUS_DONE && (length = getline(&line, &size, file)) >= 0) {
@@ -40,15 +41,15 @@ static enum status record_judge(struct lawsay *law, FILE *file)
 			before = now;
 			continue;
 		}
-		complain("law-record.md has the words of a record; see dealbox-law(1)", "%s:%lu: %s", law->source,
-			 error.line, error.text);
+		lawsay_wrong(law, &error);
 		status = STATUS_INPUT;
 	}
 	if (status == STATUS_DONE && ferror(file)) {
-		complain(NULL, "cannot read %s: %m", law->source);
+		complain(NULL, lawsay_text(law, N_("cannot read %s: %m")), law->source);
 		status = STATUS_INPUT;
 	} else if (status == STATUS_DONE && !lines) {
-		complain("law-record.md has the words of a record; see dealbox-law(1)", "%s is empty", law->source);
+		complain(lawsay_text(law, N_("law-record.md has the words of a record; see dealbox-law(1)")),
+			 lawsay_text(law, N_("%s is empty")), law->source);
 		status = STATUS_INPUT;
 	}
 	if (status == STATUS_DONE)
@@ -63,9 +64,9 @@ static enum status law_judge(struct lawsay *law, const char *path)
 	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	enum status status;
 
-	law->source = strcmp(path, "-") ? path : "standard input";
+	law->source = strcmp(path, "-") ? path : lawsay_text(law, N_("standard input"));
 	if (!file) {
-		complain(NULL, "cannot read %s: %m", path);
+		complain(NULL, lawsay_text(law, N_("cannot read %s: %m")), path);
 		return STATUS_INPUT;
 	}
 	status = record_judge(law, file);
@@ -74,7 +75,7 @@ static enum status law_judge(struct lawsay *law, const char *path)
 	if (status != STATUS_DONE)
 		return status;
 	if (!law->rulings && !law->deals && !law->json)
-		say("%s: no ruling", law->source);
+		say(lawsay_text(law, N_("%s: no ruling")), law->source);
 	return (law->deals ? law->other : law->no) ? STATUS_NO : STATUS_DONE;
 }
 
@@ -86,8 +87,8 @@ static enum status law_rules(struct lawsay *law, const char *name)
 	size_t n;
 
 	if (!r) {
-		complain("they are duplicate-2007, duplicate-2017, rubber and preferans",
-			 "there is no ruleset '%s'", name);
+		complain(lawsay_text(law, N_("there are: duplicate-2007, duplicate-2017, rubber, preferans")),
+			 lawsay_text(law, N_("there is no ruleset '%s'")), name);
 		return STATUS_INPUT;
 	}
 	if (law->json) {
@@ -108,23 +109,28 @@ static enum status law_rules(struct lawsay *law, const char *name)
 		json_say(object);
 		return STATUS_DONE;
 	}
-	say("%s: %s", r->name, r->edition);
-	say("  pack        %u cards", r->cards);
-	say("  hands       %u of %u cards", r->hands, r->hand_cards);
+	say("%s: %s", r->name, lawsay_text(law, r->edition));
+	say(lawsay_text(law, N_("  pack: %u cards")), r->cards);
+	say(lawsay_text(law, N_("  hands: %u, cards in each: %u")), r->hands, r->hand_cards);
 	if (r->talon_cards)
-		say("  talon       %u cards, packet number %u", r->talon_cards, r->talon_packet + 1);
-	say("  at a time   %u", r->packet);
-	say("  rotation    %s", r->rotation ? "required, clockwise" : "recommended, clockwise");
-	say("  adjacent    two adjacent cards to one hand: %s", r->adjacent ? "not forbidden" : "forbidden");
-	say("  cut         %s", r->cut_always ? "always" : "if an opponent asks for it");
+		say(lawsay_text(law, N_("  talon: %u cards, packet number %u")), r->talon_cards,
+		    r->talon_packet + 1);
+	say(lawsay_text(law, N_("  cards at a time: %u")), r->packet);
+	say("  %s", lawsay_text(law, r->rotation ? N_("rotation: clockwise, required") :
+			       N_("rotation: clockwise, recommended")));
+	say("  %s", lawsay_text(law, r->adjacent ? N_("two adjacent cards to one hand: not forbidden") :
+			       N_("two adjacent cards to one hand: forbidden")));
+	say("  %s", lawsay_text(law, r->cut_always ? N_("cut: always") :
+			       N_("cut: if an opponent asks for it")));
 	if (r->cut_least)
-		say("  portions    at least %u cards", r->cut_least);
+		say(lawsay_text(law, N_("  cards in a portion of the cut: at least %u")), r->cut_least);
 	if (r->shuffles_advised)
-		say("  shuffles    at least %u recommended", r->shuffles_advised);
-	say("  decides     %s", r->director ? "the Director" : "the players");
+		say(lawsay_text(law, N_("  shuffles recommended: at least %u")), r->shuffles_advised);
+	say("  %s", lawsay_text(law, r->director ? N_("who decides: the Director") :
+			       N_("who decides: the players")));
 	for (n = 0; (p = dealbox_paragraph(n)); n++)
 		if (p->rules & 1u << r->rules)
-			say("%-12s%s", p->reference, dealbox_law_translate(law->language, p->text));
+			say("%-12s%s", p->reference, lawsay_text(law, p->text));
 	return STATUS_DONE;
 }
 
@@ -157,7 +163,7 @@ static enum status law_explain(struct lawsay *law, const char *reference)
 			if (!paragraph_fits(p, (unsigned int)rules, wanted))
 				continue;
 			found++;
-			text = dealbox_law_translate(law->language, p->text);
+			text = lawsay_text(law, p->text);
 			if (!law->json) {
 				say("%s %s: %s", r->name, p->reference, text);
 				continue;
@@ -172,8 +178,8 @@ static enum status law_explain(struct lawsay *law, const char *reference)
 	}
 	if (found)
 		return STATUS_DONE;
-	complain("`dealbox law rules RULESET` lists the paragraphs; write rubber:10(b), 6D1, 3.2.15",
-		 "there is no paragraph '%s'", reference);
+	complain(lawsay_text(law, N_("`dealbox law rules RULESET` lists the paragraphs; write rubber:10(b), 6D1, 3.2.15")),
+		 lawsay_text(law, N_("there is no paragraph '%s'")), reference);
 	return STATUS_INPUT;
 }
 

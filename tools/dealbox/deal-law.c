@@ -43,8 +43,7 @@ static bool line_take(struct run *run, const char *line, size_t length)
 		fprintf(run->record, "%.*s\n", (int)length, line);
 	if (!dealbox_judge_line(run->judge, line, length, &error))
 		return true;
-	complain("law-record.md has the words of a record; see dealbox-law(1)", "%s:%lu: %s", run->say.source, error.line,
-		 error.text);
+	lawsay_wrong(&run->say, &error);
 	return false;
 }
 
@@ -64,7 +63,7 @@ static bool before_take(struct run *run, uint8_t dealer)
 		file = fmemopen(text, strlen(text), "r");
 	}
 	if (!file) {
-		complain(NULL, "cannot read %s: %m", run->say.source);
+		complain(NULL, lawsay_text(&run->say, N_("cannot read %s: %m")), run->say.source);
 		return false;
 	}
 	while (good && (length = getline(&line, &size, file)) >= 0) {
@@ -94,7 +93,7 @@ static void verdict_say(const struct run *run, const char *verdict, const char *
 	struct json_object *object;
 
 	if (!run->options->json) {
-		say("%s: %s", verdict, why);
+		say("%s: %s", lawsay_text(&run->say, verdict), why);
 		return;
 	}
 	object = json_object_new_object();
@@ -126,13 +125,15 @@ static enum status trace_judge(struct run *run, const struct dealbox_plan *plan,
 	}
 	dealbox_judge_result(run->judge, &law);
 	if (law.verdict > DEALBOX_LAW_OPEN)
-		verdict_say(run, "redeal", "by the rulings above; take the cards out of the board");
+		verdict_say(run, "redeal", lawsay_text(&run->say,
+			    N_("by the rulings above; take the cards out of the board")));
 	else if (!exact)
-		verdict_say(run, "void", why);
+		verdict_say(run, N_("void"), why);
 	else if (law.verdict == DEALBOX_LAW_OPEN)
-		verdict_say(run, "open", "by the rulings above it is for people to decide");
+		verdict_say(run, "open", lawsay_text(&run->say,
+			    N_("by the rulings above it is for people to decide")));
 	else
-		verdict_say(run, "stands", "dealt as the laws have it");
+		verdict_say(run, "stands", lawsay_text(&run->say, N_("dealt as the laws have it")));
 	return exact && law.verdict == DEALBOX_LAW_STANDS ? STATUS_DONE : STATUS_NO;
 }
 
@@ -167,7 +168,7 @@ static enum status options_take(struct run *run, uint8_t *dealer)
 
 	run->rules = dealbox_ruleset_find(options->rules);
 	if (!run->rules) {
-		complain("they are duplicate-2007, duplicate-2017, rubber and preferans",
+		complain(N_("there are: duplicate-2007, duplicate-2017, rubber, preferans"),
 			 "there is no ruleset '%s'", options->rules);
 		return STATUS_INPUT;
 	}
@@ -203,7 +204,8 @@ enum status deal_by_law(const struct deal_law *options)
 			status = STATUS_INPUT;
 		}
 	}
-	if (status == STATUS_DONE && (!run.judge || !before_take(&run, dealer)))
+	if (status == STATUS_DONE && (!run.judge || dealbox_judge_language(run.judge, run.say.language) ||
+				      !before_take(&run, dealer)))
 		status = STATUS_INPUT;
 	if (status == STATUS_DONE)
 		status = machine_deal(&run, dealer);

@@ -6,6 +6,17 @@
 #include "lawsay.h"
 #include "tool.h"
 
+const char *lawsay_text(const struct lawsay *law, const char *message)
+{
+	return dealbox_law_translate(law->language, message);
+}
+
+void lawsay_wrong(const struct lawsay *law, const struct dealbox_record_error *error)
+{
+	complain(lawsay_text(law, N_("law-record.md has the words of a record; see dealbox-law(1)")),
+		 "%s:%lu: %s", law->source, error->line, error->text);
+}
+
 const char *lawsay_language(const char *name)
 {
 	const char *language;
@@ -71,7 +82,7 @@ static void ruling_json(const struct lawsay *law, const struct dealbox_ruling *r
 
 void lawsay_judgement(struct lawsay *law, const struct dealbox_judgement *j)
 {
-	const char *text = dealbox_law_translate(law->language, j->text);
+	const char *text = lawsay_text(law, j->text);
 	struct json_object *object;
 
 	if (!j->known)
@@ -80,9 +91,11 @@ void lawsay_judgement(struct lawsay *law, const struct dealbox_judgement *j)
 	law->other |= j->verdict != DEALBOX_LAW_STANDS;
 	if (!law->json) {
 		if (j->board >= 0)
-			say("%s: board %d: %s. %s", law->source, j->board, j->name, text);
+			say("%s: %s %d: %s. %s", law->source, lawsay_text(law, N_("board")), j->board,
+			    lawsay_text(law, j->name), text);
 		else
-			say("%s: deal %lu: %s. %s", law->source, j->deal, j->name, text);
+			say("%s: %s %lu: %s. %s", law->source, lawsay_text(law, N_("deal")), j->deal,
+			    lawsay_text(law, j->name), text);
 		return;
 	}
 	object = json_object_new_object();
@@ -115,7 +128,7 @@ void lawsay_ruling(const struct dealbox_ruling *r, void *context)
 	for (n = 0; n < r->fact_count && used < sizeof(facts); n++)
 		used += (size_t)snprintf(facts + used, sizeof(facts) - used, "%s%lu",
 					 n ? ", " : "", r->facts[n]);
-	say("%s:%lu: %s, %s %s [%s]", law->source, r->line, dealbox_ruling_kind_name(r->kind),
-	    dealbox_ruleset(r->rules)->name, r->reference, facts);
+	say("%s:%lu: %s, %s %s [%s]", law->source, r->line,
+	    lawsay_text(law, dealbox_ruling_kind_name(r->kind)), dealbox_ruleset(r->rules)->name, r->reference, facts);
 	say("    %s", text);
 }

@@ -7,6 +7,8 @@
 
 #include <dealbox/law.h>
 
+#define N_(message)	message		/* is in po/ */
+
 struct lawsay {
 	bool json;
 	const char *language;	/* of dealbox_law_language() */
@@ -16,6 +18,12 @@ struct lawsay {
 	unsigned long deals;	/* out: how many have a verdict */
 	unsigned long rulings;	/* out: how many there were */
 };
+
+/* A message in the language of law: those of the library, and what stands in N_(). */
+const char *lawsay_text(const struct lawsay *law, const char *message) __attribute__((format_arg(2)));
+
+/* Says that a line of the record is wrong, and why. */
+void lawsay_wrong(const struct lawsay *law, const struct dealbox_record_error *error);
 
 /* The language of that name, as struct lawsay wants it. NULL, and said, if there is none. */
 const char *lawsay_language(const char *name);

@@ -60,7 +60,7 @@ struct dealbox_ruleset {
 	bool director;			/* there is somebody who decides */
 	const char *sight_law;		/* law on seeing another's card, or NULL */
 	const char *redeal_laws;	/* laws that limit a redeal by the director, or NULL */
-	const char *edition;		/* which text, for people (English) */
+	const char *edition;		/* which text, in English, for dealbox_law_translate() */
 };
 
 /* The ruleset; NULL if rules is out of range. Static. */
@@ -269,6 +269,12 @@ typedef void (*dealbox_ruling_fn)(const struct dealbox_ruling *ruling, void *con
 /* A new judge; NULL = out of memory. Free it with dealbox_judge_free() (NULL is allowed). */
 DEALBOX_API struct dealbox_judge *dealbox_judge_new(dealbox_ruling_fn report, void *context);
 DEALBOX_API void dealbox_judge_free(struct dealbox_judge *judge);
+
+/*
+ * The language of dealbox_record_error.text: "nb", "el", "fr", "ru" or "en" (NULL is English, as
+ * at first). The words of a record are the same in each. 0, or -EINVAL: there is no such language.
+ */
+DEALBOX_API int dealbox_judge_language(struct dealbox_judge *judge, const char *language);
 
 /*
  * The next line of the record, length bytes without the line end; its number is
