@@ -60,6 +60,15 @@ static void check_sentence(struct run *run, const struct dealbox_ruling *ruling)
 	for (int i = 1; i < ruling->fact_count; i++)
 		if (ruling->facts[i - 1] >= ruling->facts[i])
 			run->sentence = false;
+	/* what it cites is explained, too */
+	for (const char *see = ruling->see; see && *see;) {
+		size_t n = strcspn(see, ",");
+
+		snprintf(text, sizeof(text), "%.*s", (int)n, see);
+		if (!dealbox_paragraph_find(ruling->rules, text))
+			run->sentence = false;
+		see += n + strspn(see + n, ", ");
+	}
 	if (!ruling->fact_count || ruling->facts[ruling->fact_count - 1] != ruling->line ||
 	    !dealbox_paragraph_find(ruling->rules, ruling->reference))
 		run->sentence = false;

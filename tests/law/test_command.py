@@ -187,9 +187,35 @@ def a_paragraph(box):
     assert len(result.out.splitlines()) == 2
     result = box.dealbox("law", "explain", "rubber:12(b)", "--json").expect(0)
     assert [p["reference"] for p in result.json()] == ["12(b)", "12(b)(i)", "12(b)(ii)"]
-    result = box.dealbox("law", "explain", "rubber:1").expect(2, "there is no paragraph 'rubber:1'")
+    box.dealbox("law", "explain", "rubber:2").expect(2, "there is no paragraph 'rubber:2'")
     box.dealbox("law", "explain", "3.2.17", "-l", "ru", encoding="utf-8").expect(0, "замечание")
     box.dealbox("law", "explain", "6D1", "--lang", "da").expect(2, "there is no language 'da'", "nb, el, fr, ru and en")
+
+
+@test
+def a_paragraph_with_each_qualification(box):
+    for reference, *words in (
+            ("duplicate-2007:6D1", r"for either side", r"until the play is over", r"but see Law 24", r"[Ee]very board"),
+            ("duplicate-2017:6D1", r"before the auction first begins", r"but see Law 24"),
+            ("6E4", r"also in advance"), ("6F", r"one or more", r"normally"),
+            ("rubber:4", r"to their satisfaction", r"for the next deal"), ("rubber:7", r"damaged or marked", r"current deal"),
+            ("rubber:8", r"at once or running", r"those rights"), ("rubber:9", r"no redress", r"unless Law 10"),
+            ("rubber:10(c)(i)", r"in every respect", r"due search"), ("rubber:11(b)", r"Law 23 or 49"),
+            ("rubber:12(b)(ii)", r"had been played to a previous trick", r"without penalty"),
+            ("3.2.16", r"3\.9\.18", r"third player", r"lost profit"), ("3.2.17", r"for example five"),
+            ("3.2.19", r"as though they had taken no trick"), ("3.2.23", r"not the dealer answers")):
+        box.dealbox("law", "explain", reference).expect(0, *words)
+
+
+@test
+def what_rulings_cite(box):
+    """A Law that is not in the text is explained as such."""
+    for reference, rules in (("16C", "duplicate-2007"), ("16D", "duplicate-2017"), ("24", "duplicate-2007"),
+                             ("24", "duplicate-2017"), ("rubber:67", "rubber"), ("3.9.18", "preferans")):
+        box.dealbox("law", "explain", reference).expect(0, r"%s %s: Cited by .* not part of the text"
+                                                        % (rules, reference.split(":")[-1].replace(".", r"\.")))
+    box.dealbox("law", "explain", "duplicate-2017:16C").expect(2, "there is no paragraph")
+    box.dealbox("law", "explain", "16D", "-l", "el", encoding="utf-8").expect(0, "6Δ1")
 
 
 @test
