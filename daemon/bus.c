@@ -708,7 +708,7 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		boards[n].number = job->boards[n];
 		err = work_original(s, job, job->boards[n], &boards[n].deal, why);
 	}
-	if (err == -EINVAL || err == -EBADMSG)
+	if (err == -EINVAL || err == -EBADMSG || err == -EDOM)
 		err = sd_bus_error_setf(error, ERROR("BadSet"), "board %u: %s", boards[n - 1].number, why);
 	else if (err)
 		err = ledger_error(s, err, error);

@@ -12,6 +12,7 @@
 #include <sodium.h>
 
 #include <dealbox/diagnosis.h>
+#include <dealbox/law.h>
 #include <dealbox/plan.h>
 #include <dealbox/verify.h>
 
@@ -512,7 +513,8 @@ static enum did do_judge(struct station *st, const struct step *step)
 	char text[256] = "void: what was dealt is not known";
 	enum dealbox_ledger_outcome outcome = DEALBOX_LEDGER_UNKNOWN;
 	struct dealbox_verdict *verdict = NULL;
-	unsigned int differences = 1;
+	unsigned int differences = 1, want, count;
+	dealbox_cards cards;
 
 	if (trace && !work_verify(&st->plan, trace, &verdict)) {
 		if (st->desk.capture)
@@ -523,8 +525,17 @@ static enum did do_judge(struct station *st, const struct step *step)
 				  DEALBOX_LEDGER_DIFFERS;
 		differences = dealbox_verdict_count(verdict);
 		dealbox_verdict_message(verdict, text, sizeof(text));
-		if (outcome == DEALBOX_LEDGER_CAPTURED)
-			snprintf(text, sizeof(text), "read: %u cards", st->cards);
+		if (outcome == DEALBOX_LEDGER_CAPTURED && !dealbox_law_capture_pocket(trace, &cards)) {
+			want = dealbox_pack_bridge()->size[step->copy.copy - 1];
+			count = dealbox_cards_count(cards);
+			sodium_memzero(&cards, sizeof(cards));
+			snprintf(text, sizeof(text), "read: %u cards", count);
+			if (count != want) {
+				outcome = DEALBOX_LEDGER_VOID;
+				snprintf(text, sizeof(text), "pocket %s has %u cards, and not %u: put the right ones "
+					 "into the hopper", dealbox_actor_name(step->copy.copy - 1), count, want);
+			}
+		}
 	}
 	dealbox_verdict_free(verdict);
 	if (record(st, step, outcome, 0, differences, text))

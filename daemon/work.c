@@ -480,6 +480,8 @@ int work_original(struct service *s, const struct job *job, unsigned int board,
 			 "was not read whole; redeal it" : "has not been read yet");
 	else if (err == -EBADMSG)
 		tell_pockets(deal, dealbox_pack_bridge(), why);
+	else if (err == -EDOM)
+		snprintf(why, WORK_WHY, "it is sorted, nobody dealt it");
 	for (n = 0; n < DEALBOX_HANDS; n++)
 		dealbox_trace_free((struct dealbox_trace *)traces[n]);
 	return err;

@@ -245,4 +245,7 @@ extern const struct dealbox_format format_pbn, format_dup, format_bri, format_dg
 	format_dlm, format_lin, format_rbn, format_ber, format_bhg, format_rzd, format_cds,
 	format_csv, format_zrd;
 
+/* A complete deal that is nevertheless none: sorted, as programs fill unused boards. */
+bool deal_is_placeholder(const struct dealbox_deal *deal);
+
 #endif

@@ -104,8 +104,7 @@ void found_rest(struct found *found)
 	found->unread |= (uint8_t)(1 << rest);
 }
 
-/* A complete deal that is nevertheless none: sorted, as programs fill unused boards. */
-static bool deal_is_placeholder(const struct dealbox_deal *deal)
+bool deal_is_placeholder(const struct dealbox_deal *deal)
 {
 	/* a suit each, or a sorted pack dealt one card at a time */
 	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {

@@ -6,6 +6,7 @@
 
 #include <dealbox/law.h>
 
+#include "../format-internal.h"
 #include "judge.h"
 #include "messages.h"
 #include "record.h"
@@ -226,7 +227,6 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 	return err;
 }
 
-/* One pocket's cards: complete, each read and face down. */
 static bool capture_read(const struct dealbox_trace *trace, dealbox_cards *out)
 {
 	const struct dealbox_event *event;
@@ -276,6 +276,11 @@ static bool capture_read(const struct dealbox_trace *trace, dealbox_cards *out)
 	return started && done && count == end;
 }
 
+int dealbox_law_capture_pocket(const struct dealbox_trace *capture, dealbox_cards *out)
+{
+	return capture_read(capture, out) ? 0 : -EINVAL;
+}
+
 int dealbox_law_capture(const struct dealbox_trace *const captures[DEALBOX_HANDS],
 			const struct dealbox_pack *pack, struct dealbox_deal *out,
 			unsigned int *pocket)
@@ -284,5 +289,7 @@ int dealbox_law_capture(const struct dealbox_trace *const captures[DEALBOX_HANDS
 	for (*pocket = 0; *pocket < DEALBOX_HANDS; ++*pocket)
 		if (!capture_read(captures[*pocket], &out->hand[*pocket]))
 			return -EINVAL;
-	return dealbox_deal_complete(out, pack) ? 0 : -EBADMSG;
+	if (!dealbox_deal_complete(out, pack))
+		return -EBADMSG;
+	return deal_is_placeholder(out) ? -EDOM : 0;
 }

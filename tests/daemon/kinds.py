@@ -265,16 +265,34 @@ def test_says_which_pocket_is_no_part_of_a_deal(w):
     """A card too few, the same card in two pockets; each pocket can be read again."""
     path = original(w, 19)
     job = w.object(path, 'Job')
-    hands = [CARDS[13 * n:13 * n + 13] for n in range(4)]
-    capture(w, path, [hands[0], hands[1][1:], hands[2], hands[0][:1] + hands[3][1:]])
-    refuses(job, 'board 19: pocket E has 12 cards, and not 13; redeal it')
-    job.Redeal(dbus.UInt32(19), dbus.UInt32(2))
-    again(w, path, hands[1])
+    cards = list(CARDS)
+    random.Random(19).shuffle(cards)
+    hands = [cards[13 * n:13 * n + 13] for n in range(4)]
+    capture(w, path, hands[:1])
+    # a card too few is said at once, and the pocket is asked for again
+    wait('the question', lambda: state(w, 'CARDS') == 'capture')
+    feed(w, hands[1][1:])
+    wait('the verdict', lambda: 'board 19, copy 2: pocket E has 12 cards, and not 13' in w.log() or start(w, 'CARDS'))
+    assert w.job(path)['Recorded'] == 1
+    refuses(job, 'board 19: pocket E has not been read yet')
+    for n, hand in enumerate([hands[1], hands[2], hands[0][:1] + hands[3][1:]], 2):
+        wait('the question', lambda: state(w, 'CARDS') == 'capture')
+        feed(w, hand)
+        wait('pocket %d' % n, lambda n=n: w.job(path)['Recorded'] == n or start(w, 'CARDS'))
     refuses(job, 'board 19: pockets N and W have the same card; redeal them')
     job.Redeal(dbus.UInt32(19), dbus.UInt32(4))
     again(w, path, hands[3])
     number, boards = job.MakeSet('copies')
     assert boards == 1 and w.manager().GetBoards(number) == [19]
+
+
+def test_a_board_sorted_by_suits_is_no_original(w):
+    path = original(w, 20)
+    capture(w, path, [CARDS[13 * n:13 * n + 13] for n in range(4)])
+    refuses(w.object(path, 'Job'), 'board 20: it is sorted, nobody dealt it')
+    result = w.command('capture', '--resume', w.dir + '/sorted.pbn')
+    assert result.returncode == 1 and 'board 20: it is sorted, nobody dealt it' in result.stderr, result
+    assert 'memory' not in result.stderr and not os.path.exists(w.dir + '/sorted.pbn'), result
 
 
 def captured_unseen(w, file):

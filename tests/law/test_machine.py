@@ -247,19 +247,64 @@ def an_original_is_captured_and_copied(box):
     assert [r["ruling"] + r["reference"] for r in result.json() if "ruling" in r] == ["stands6F"] * 3
 
 
-@test
-def a_capture_with_a_card_missing_writes_nothing(box):
-    cards = [suit + rank for suit in SUITS for rank in RANKS]
+def capture_begin(box):
     where = box.machine("--capabilities", CAN, "--manual")
     where.tell("hopper empty")
     where.tell("insert 4")
-    capture = box.begin("capture", "-m", where.uri, "original.pbn")
-    for seat, hand in zip("NESW", (cards[:13], cards[13:26], cards[26:39], cards[39:51])):
-        while "pocket %s of the original: put the cards" % seat not in capture.line():
-            pass
+    return where, box.begin("capture", "-m", where.uri, "original.pbn")
+
+
+def asked(capture, text):
+    """What was said until it asks that."""
+    said = ""
+    while text not in said:
+        line = capture.line()
+        assert line, (said, capture.finish())
+        said += line
+    return said
+
+
+@test
+def a_pocket_with_a_card_missing_is_asked_for_again(box):
+    """At once, and not after the fourth pocket: the card lies beside the board now."""
+    cards = [suit + rank for suit in SUITS for rank in RANKS]
+    random.Random(7).shuffle(cards)
+    where, capture = capture_begin(box)
+    asked(capture, "pocket N of the original: put the cards")
+    feed(where, cards[:12])
+    asked(capture, "pocket N of the original: put the cards")
+    feed(where, cards[:13])
+    for n, seat in enumerate("ESW", 1):
+        asked(capture, "pocket %s of the original: put the cards" % seat)
+        feed(where, cards[13 * n:13 * n + 13])
+    result = capture.finish().expect(0, r"board 1 is in original\.pbn", r"pocket N has 12 cards, and not 13")
+    assert_secret(result.out + result.err)
+    box.dealbox("check", "original.pbn").expect(0, "complete deals: 1,")
+
+
+@test
+def a_card_that_two_pockets_have_writes_nothing(box):
+    cards = [suit + rank for suit in SUITS for rank in RANKS]
+    where, capture = capture_begin(box)
+    for seat, hand in zip("NESW", (cards[:13], cards[13:26], cards[26:39], cards[:1] + cards[39:51])):
+        asked(capture, "pocket %s of the original: put the cards" % seat)
         feed(where, hand)
-    result = capture.finish().expect(1, r"pocket W has 12 cards and not 13", r"1 cards? (is|are) missing",
-                                     r"nothing was written")
+    result = capture.finish().expect(1, r"1 cards? (is|are) missing, 1 (is|are) there twice", r"nothing was written")
+    assert_secret(result.out + result.err)
+    assert not os.path.exists(os.path.join(box.folder, "original.pbn"))
+
+
+@test
+def a_board_sorted_by_suits_is_no_original(box):
+    """Its file would be refused as a placeholder; and memory has nothing to do with it."""
+    cards = [suit + rank for suit in SUITS for rank in RANKS]
+    where, capture = capture_begin(box)
+    for n, seat in enumerate("NESW"):
+        asked(capture, "pocket %s of the original: put the cards" % seat)
+        feed(where, cards[13 * n:13 * n + 13])
+    result = capture.finish().expect(1, r"nothing was written: the board is sorted, nobody dealt it",
+                                     r"deal the board, and capture it")
+    assert "memory" not in result.err, result
     assert_secret(result.out + result.err)
     assert not os.path.exists(os.path.join(box.folder, "original.pbn"))
 

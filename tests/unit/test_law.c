@@ -487,23 +487,40 @@ static void read_pocket(struct dealbox_trace *trace, dealbox_cards cards)
 
 static void test_capture(void **state)
 {
+	dealbox_cards hands[4] = { 0x1fffULL, 0x1fffULL << 13, 0x1fffULL << 26, 0x1fffULL << 39 }, cards;
 	struct dealbox_trace *traces[4];
 	const struct dealbox_trace *const *read = (const struct dealbox_trace *const *)traces;
 	struct dealbox_deal out;
 	unsigned int pocket;
 
 	(void)state;
+	/* each suit to one hand, but for the aces of spades and hearts */
+	hands[0] ^= 1ULL | 1ULL << 13;
+	hands[1] ^= 1ULL | 1ULL << 13;
 	for (int h = 0; h < 4; h++) {
 		traces[h] = dealbox_trace_new(1);
-		read_pocket(traces[h], 0x1fffULL << 13 * h);
+		read_pocket(traces[h], hands[h]);
 	}
 	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), 0);
 	for (int h = 0; h < 4; h++)
-		assert_int_equal(out.hand[h], 0x1fffULL << 13 * h);
+		assert_int_equal(out.hand[h], hands[h]);
+	assert_int_equal(dealbox_law_capture_pocket(traces[0], &cards), 0);
+	assert_int_equal(cards, hands[0]);
 
 	/* a second reading of the same pocket counts, not the first */
-	read_pocket(traces[2], 0x1fffULL << 26);
+	read_pocket(traces[2], hands[2]);
 	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), 0);
+
+	/* a suit in each pocket: nobody dealt that */
+	read_pocket(traces[0], 0x1fffULL);
+	read_pocket(traces[1], 0x1fffULL << 13);
+	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), -EDOM);
+
+	/* a pocket with twelve cards was read whole, but is no hand */
+	read_pocket(traces[1], 0xfffULL << 13);
+	assert_int_equal(dealbox_law_capture_pocket(traces[1], &cards), 0);
+	assert_int_equal(dealbox_cards_count(cards), 12);
+	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), -EBADMSG);
 
 	/* a card that two pockets have */
 	read_pocket(traces[1], 0x1fffULL << 12);
@@ -514,6 +531,7 @@ static void test_capture(void **state)
 	event(traces[3], DEALBOX_EV_CARD_READ, 0, 40, DEALBOX_NONE);
 	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), -EINVAL);
 	assert_int_equal(pocket, 3);
+	assert_int_equal(dealbox_law_capture_pocket(traces[3], &cards), -EINVAL);
 	event(traces[0], DEALBOX_EV_DOUBLE_FEED, 3, DEALBOX_NONE, DEALBOX_NONE);
 	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), -EINVAL);
 	assert_int_equal(pocket, 0);

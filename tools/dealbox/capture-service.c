@@ -87,11 +87,14 @@ static enum status set_make(struct follow *f, uint64_t *number)
 
 static enum status set_read(int fd, struct dealbox_set **set)
 {
+	int err;
+
 	*set = dealbox_set_new(NULL);
-	if (*set && !dealbox_format_read_fd(dealbox_format_find("pbn"), fd, "set.pbn", *set, NULL, NULL) &&
-	    dealbox_set_count(*set))
+	err = *set ? dealbox_format_read_fd(dealbox_format_find("pbn"), fd, "set.pbn", *set, NULL, NULL) : -ENOMEM;
+	if (!err && dealbox_set_count(*set))
 		return STATUS_DONE;
-	complain("free some memory", "what the service has read cannot be read here");
+	complain(err == -ENOMEM ? "free some memory" : "capture the board again",
+		 "what the service has read is no deal that can be read here");
 	return STATUS_INPUT;
 }
 

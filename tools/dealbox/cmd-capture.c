@@ -32,7 +32,8 @@ static void defects_say(const struct dealbox_deal *deal, const struct dealbox_pa
 				 defects[n].expected);
 	}
 	if (missing || repeated)
-		complain(NULL, "%zu cards are missing, %zu are there twice", missing, repeated);
+		complain(NULL, missing == 1 && repeated == 1 ? "%zu card is missing, %zu is there twice" :
+			 "%zu cards are missing, %zu are there twice", missing, repeated);
 	explicit_bzero(defects, sizeof(defects));
 }
 
@@ -47,6 +48,27 @@ enum status capture_write(const struct dealbox_set *set, const char *file)
 	return STATUS_DONE;
 }
 
+/* What was read is a hand: the next pocket's turn. If not, it is said, and this one is asked for again. */
+static bool pocket_good(const struct dealbox_trace *capture, unsigned int pocket)
+{
+	const char *seat = dealbox_actor_name(pocket);
+	unsigned int want = dealbox_pack_bridge()->size[pocket], count;
+	dealbox_cards cards;
+	int err = dealbox_law_capture_pocket(capture, &cards);
+
+	count = dealbox_cards_count(cards);
+	explicit_bzero(&cards, sizeof(cards));
+	if (!err && count == want)
+		return true;
+	if (err)
+		complain("take its cards out of the board, and put them into the hopper again, face down",
+			 "pocket %s was not read whole", seat);
+	else
+		complain("take its cards out of the board, and put the right ones into the hopper",
+			 "pocket %s has %u cards, and not %u", seat, count, want);
+	return false;
+}
+
 static enum status capture_all(struct feed *feed, struct dealbox_trace *captures[DEALBOX_HANDS])
 {
 	enum status status = STATUS_DONE;
@@ -55,7 +77,9 @@ static enum status capture_all(struct feed *feed, struct dealbox_trace *captures
 	unsigned int pocket;
 	uint32_t id;
 
-	for (pocket = 0; status == STATUS_DONE && pocket < DEALBOX_HANDS; pocket++) {
+	for (pocket = 0; status == STATUS_DONE && pocket < DEALBOX_HANDS;) {
+		dealbox_trace_free(captures[pocket]);
+		captures[pocket] = NULL;
 		do {
 			if (getrandom(&id, sizeof(id), 0) != sizeof(id))
 				id = DEALBOX_PLAN_NONE;
@@ -63,6 +87,10 @@ static enum status capture_all(struct feed *feed, struct dealbox_trace *captures
 		snprintf(what, sizeof(what), "pocket %s of the original",
 			 dealbox_actor_name(pocket));
 		status = feed_run(feed, &plan, what, &captures[pocket]);
+		if (status == STATUS_DONE && pocket_good(captures[pocket], pocket))
+			pocket++;
+		else
+			feed->told[0] = '\0';	/* it is asked for in the same words */
 	}
 	return status;
 }
@@ -86,6 +114,9 @@ static enum status capture_save(struct dealbox_trace *const captures[DEALBOX_HAN
 		defects_say(&original.deal, dealbox_pack_bridge());
 		complain("see that each pocket has its thirteen cards, and capture the board again",
 			 "nothing was written: what was read is no deal");
+	} else if (ret == -EDOM) {
+		complain("deal the board, and capture it then",
+			 "nothing was written: the board is sorted, nobody dealt it");
 	} else if (ret) {
 		complain("put that pocket's cards back, face down, and capture the board again",
 			 "nothing was written: pocket %s was not read whole",

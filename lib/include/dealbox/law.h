@@ -346,10 +346,17 @@ DEALBOX_API int dealbox_judge_trace(struct dealbox_judge *judge, const struct de
 				    void *context, struct dealbox_record_error *error);
 
 /*
+ * The cards of one pocket, from its last capture. 0, or -EINVAL when that is not complete, as below. How many
+ * cards they should be is for the caller to know.
+ */
+DEALBOX_API int dealbox_law_capture_pocket(const struct dealbox_trace *capture, dealbox_cards *out);
+
+/*
  * The original of Law 6F: four captures, the cards of pocket N, E, S, W one after the other, each read
  * whole. 0 and the deal; -EINVAL when a capture is not complete (events missing, a stop in doubt, a card
  * not read or face up, no end) with its number in *pocket; -EBADMSG when the four are no deal of the
- * pack: dealbox_deal_check() says why. *out is then what was read.
+ * pack: dealbox_deal_check() says why; -EDOM when they are a sorted pack, which nobody dealt and which
+ * dealbox_format_read() would refuse as a placeholder. *out is then what was read.
  */
 DEALBOX_API int dealbox_law_capture(const struct dealbox_trace *const captures[DEALBOX_HANDS],
 				    const struct dealbox_pack *pack, struct dealbox_deal *out,
