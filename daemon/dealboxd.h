@@ -9,6 +9,7 @@
 #include <systemd/sd-event.h>
 #include <systemd/sd-id128.h>
 
+#include <dealbox/diagnosis.h>
 #include <dealbox/ledger.h>
 #include <dealbox/machine.h>
 #include <dealbox/set.h>
@@ -56,6 +57,7 @@ struct station {
 	struct copy told_copy;
 	unsigned int told_cards;
 	uint64_t told_at;		/* us */
+	struct dealbox_confusion confusion;	/* how its reader misreads, as far as is known */
 	char diagnosis[512];		/* of the last repeated card, without its name */
 	char revealed[512];		/* and with it */
 };
@@ -155,6 +157,8 @@ bool work_doubt(struct service *service, const char *machine);
  */
 int work_plan(struct service *service, const struct job *job, const struct copy *copy, uint32_t id,
 	      struct dealbox_plan *plan);
+/* Pocket of each hand in a job; NULL: hand n in pocket n. */
+const uint8_t *work_pockets(const struct job *job);
 /* As dealbox_verify(), of what work_plan() planned: a deck that is counted lies sorted. */
 int work_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
 		struct dealbox_verdict **verdict);

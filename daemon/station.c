@@ -175,9 +175,22 @@ static void diagnose_short(struct station *st)
 					   dealbox_card_name(card));
 }
 
+/* Which of two cards was misread? */
+static void diagnose_repeat(struct station *st)
+{
+	const struct job *job = jobs_find(&st->service->jobs, st->desk.copy.job);
+	struct dealbox_diagnosis diagnosis;
+
+	if (!dealbox_diagnose_repeat(st->trace, dealbox_pack_bridge(), &st->confusion,
+				     job ? work_pockets(job) : NULL, &diagnosis)) {
+		dealbox_diagnosis_message(&diagnosis, false, st->diagnosis, sizeof(st->diagnosis));
+		dealbox_diagnosis_message(&diagnosis, true, st->revealed, sizeof(st->revealed));
+	}
+	sodium_memzero(&diagnosis, sizeof(diagnosis));
+}
+
 static void keep_event(struct station *st, const struct dealbox_event *e)
 {
-	struct dealbox_diagnosis diagnosis;
 
 	/* the trace of an insertion begins when the board comes, or when we do */
 	if (e->insertion && (!st->trace || dealbox_trace_insertion(st->trace) != e->insertion ||
@@ -208,12 +221,10 @@ static void keep_event(struct station *st, const struct dealbox_event *e)
 		snprintf(st->revealed, sizeof(st->revealed), "card %u was read as %s", e->position + 1u,
 			 dealbox_card_name(e->card));
 	}
-	if (e->type == DEALBOX_EV_REPEATED_CARD && st->trace &&
-	    !dealbox_diagnose_repeat(st->trace, dealbox_pack_bridge(), &diagnosis)) {
-		dealbox_diagnosis_message(&diagnosis, false, st->diagnosis, sizeof(st->diagnosis));
-		dealbox_diagnosis_message(&diagnosis, true, st->revealed, sizeof(st->revealed));
-		sodium_memzero(&diagnosis, sizeof(diagnosis));
-	}
+	if (e->type == DEALBOX_EV_REPEATED_CARD && st->trace)
+		diagnose_repeat(st);
+	if (e->type == DEALBOX_EV_DEAL_DONE && st->trace)
+		dealbox_confusion_learn(&st->confusion, st->trace);
 }
 
 /*
@@ -840,6 +851,7 @@ static void station_open(struct service *s, const char *uri, const char *port)
 	snprintf(st->port, sizeof(st->port), "%s", port);
 	snprintf(st->model, sizeof(st->model), "%s", info.name);
 	log_message(MESSAGE_MACHINE, st, NULL, "%s is there, as %s", info.name, uri);
+	dealbox_confusion_reader(&st->confusion, info.reader);
 	desk_plugged(&st->desk, &info);
 }
 

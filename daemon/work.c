@@ -253,11 +253,17 @@ int work_verify(const struct dealbox_plan *plan, const struct dealbox_trace *tra
 	return dealbox_verify_deck(plan, deck, trace, verdict);
 }
 
+const uint8_t *work_pockets(const struct job *job)
+{
+	static const uint8_t reversed[DEALBOX_HANDS] = { 3, 2, 1, 0 };
+
+	return job->options & DEALBOX_JOB_REVERSED ? reversed : NULL;
+}
+
 int work_plan(struct service *s, const struct job *job, const struct copy *copy, uint32_t id,
 	      struct dealbox_plan *plan)
 {
-	static const uint8_t reversed[DEALBOX_HANDS] = { 3, 2, 1, 0 };
-	const uint8_t *pockets = job->options & DEALBOX_JOB_REVERSED ? reversed : NULL;
+	const uint8_t *pockets = work_pockets(job);
 	struct dealbox_deal deal;
 	int err;
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include <dealbox/card.h>
+#include <dealbox/deal.h>
 #include <dealbox/pack.h>
 #include <dealbox/trace.h>
 
@@ -24,6 +25,28 @@ extern "C" {
  */
 DEALBOX_API dealbox_cards dealbox_card_confusable(unsigned int card);
 
+/*
+ * How a reader misreads: weight[card][read] is how often card is read as read, against the other
+ * numbers of its row; 0 where both are the same. Plain data of the caller.
+ */
+struct dealbox_confusion {
+	uint16_t weight[DEALBOX_CARDS][DEALBOX_CARDS];
+};
+
+/*
+ * Fills in what is known of a kind of reader (DEALBOX_READER_*, as in dealbox_info): a bar code is misread by
+ * one module or the wrong way round, a camera takes the suit for the other of its colour, or the rank
+ * for one of similar shape. Any other confusion is possible, and rare; of other readers nothing is known.
+ */
+DEALBOX_API void dealbox_confusion_reader(struct dealbox_confusion *confusion, unsigned int reader);
+
+/*
+ * Adds what a trace shows of this machine: a card that was read again at the same position, and otherwise, was
+ * misread before. Returns how many there were. The numbers are statistics of all deals and tell of no board.
+ */
+DEALBOX_API size_t dealbox_confusion_learn(struct dealbox_confusion *confusion,
+					   const struct dealbox_trace *trace);
+
 enum dealbox_culprit {
 	DEALBOX_CULPRIT_EARLIER,	/* the earlier reading: that card is another */
 	DEALBOX_CULPRIT_LATER,		/* the card at the reader is another */
@@ -36,14 +59,15 @@ struct dealbox_reading {
 	uint8_t position;	/* in the deal, from 0 */
 	uint8_t quality;	/* 0..100 */
 	uint8_t pocket;		/* where it lies */
+	uint8_t hand;		/* whose pocket that is: enum dealbox_seat */
 	uint8_t place;		/* in that pocket, from 1 = the first that fell in */
 	uint8_t above;		/* how many fell on it */
 };
 
 struct dealbox_diagnosis {
 	uint8_t card;			/* that came twice. Secret */
-	dealbox_cards candidates;	/* what the misread one can be: not yet seen, and easily
-					 * read so. Secret */
+	dealbox_cards candidates;	/* what the misread one can be: not yet seen. Secret */
+	dealbox_cards easily;		/* those of them that this reader easily reads so. Secret */
 	struct dealbox_reading earlier;
 	struct dealbox_reading later;	/* at the reader */
 	uint8_t chance[DEALBOX_CULPRITS]; /* percent, together 100; a rule of thumb */
@@ -51,14 +75,17 @@ struct dealbox_diagnosis {
 };
 
 /*
- * Looks at the last repeated card of the trace. Weighs: which cards of the pack have not been
- * seen yet, and which of them have a confusable code; how well the two readings were; that
- * machines try a repeated card again before they report it, so that the earlier reading is
- * oftener wrong. 0; -ENOENT when no card of the trace came twice.
+ * Looks at the last repeated card of the trace. Weighs: how good the two readings were, among all of
+ * this deal; that machines try a repeated card again before they report it, so that the
+ * earlier reading is oftener wrong; and how easily one of the cards not seen yet is read so, by
+ * confusion: only where hardly any is, a card of another deck is likelier. pockets: pocket of each
+ * hand, NULL for hand n in pocket n. 0; -ENOENT when no card of the trace came twice. How often it is
+ * right: docs/daemon.md, measured by tests/unit/test_diagnosis.c.
  */
 DEALBOX_API int dealbox_diagnose_repeat(const struct dealbox_trace *trace,
 					const struct dealbox_pack *pack,
-					struct dealbox_diagnosis *out);
+					const struct dealbox_confusion *confusion,
+					const uint8_t *pockets, struct dealbox_diagnosis *out);
 
 /*
  * What a person does with it, in English. Names cards only with reveal. Writes at most size
