@@ -543,8 +543,9 @@ static enum did do_judge(struct station *st, const struct step *step)
 			snprintf(text, sizeof(text), "read: %u cards", count);
 			if (count != want) {
 				outcome = DEALBOX_LEDGER_VOID;
-				snprintf(text, sizeof(text), "pocket %s has %u cards, and not %u: put the right ones "
-					 "into the hopper", dealbox_actor_name(step->copy.copy - 1), count, want);
+				snprintf(text, sizeof(text), "pocket %s has %u cards, and not %u: put "
+					 "the right ones into the hopper",
+					 dealbox_actor_name(step->copy.copy - 1), count, want);
 			}
 		}
 	}

@@ -273,7 +273,9 @@ void dealbox_judge_result(const struct dealbox_judge *j, struct dealbox_judgemen
 
 	while (n < sizeof(found) / sizeof(found[0]) && !found[n].line)
 		n++;
-	*out = (struct dealbox_judgement){ .deal = j->begun ? j->deals : 0, .board = j->board, .known = true };
+	*out = (struct dealbox_judgement){
+		.deal = j->begun ? j->deals : 0, .board = j->board, .known = true,
+	};
 	if (n < sizeof(found) / sizeof(found[0])) {
 		out->verdict = found[n].verdict;
 		out->line = found[n].line;

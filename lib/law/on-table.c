@@ -273,7 +273,8 @@ int law_on_shuffle(struct dealbox_judge *j, happening *h)
 	}
 	if (law_is(j, PRE)) {
 		/* 3.2.17 is about the dealer, not about a machine that shuffles for him */
-		if (pack->cut && (!law_seat(h->actor) || !law_seat(law_dealer(j)) || h->actor == law_dealer(j))) {
+		if (pack->cut && (!law_seat(h->actor) || !law_seat(law_dealer(j)) ||
+				  h->actor == law_dealer(j))) {
 			law_raise_issue(j, I_SHUFFLE);
 			j->d.agent_shuffled = !law_seat(h->actor);
 		}
