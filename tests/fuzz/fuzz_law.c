@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A record, judged. Every line that is accepted must survive being written and read
- * again; every ruling must have its paragraph, a sentence in each language, and rest on
- * lines of the record in ascending order, the last of them its own.
+ * again; every ruling must have its paragraph, a sentence in each language, what it cites, and rest
+ * on lines of the record in ascending order, the last of them its own. No deal's verdict rests on a
+ * line to come, and the number of the deal does not go back.
  */
 #include <dealbox/law.h>
 
@@ -21,6 +22,13 @@ static void hear(const struct dealbox_ruling *r, void *context)
 	CHECK(r->kind < DEALBOX_RULING_KINDS && r->rules < DEALBOX_RULES);
 	CHECK(r->line == heard->line);
 	CHECK(dealbox_paragraph_find(r->rules, r->reference));
+	for (const char *see = r->see; see && *see;) {
+		size_t n = strcspn(see, ",");
+
+		snprintf(text, sizeof(text), "%.*s", (int)n, see);
+		CHECK(dealbox_paragraph_find(r->rules, text));
+		see += n + strspn(see + n, ", ");
+	}
 	CHECK(r->fact_count >= 1 && r->fact_count <= DEALBOX_RULING_FACTS);
 	CHECK(r->facts[r->fact_count - 1] == r->line && r->facts[0] > 0);
 	for (int i = 1; i < r->fact_count; i++)
@@ -56,6 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	struct heard heard = { 0 };
 	struct dealbox_record_error error;
+	struct dealbox_judgement now;
+	unsigned long deal = 0;
 	struct dealbox_judge *judge = dealbox_judge_new(hear, &heard);
 	char *text = (char *)memdup(data, size), *at = text, *end = text + size;
 
@@ -76,6 +86,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			CHECK(error.line == heard.line && *error.text);
 			break;
 		}
+		dealbox_judge_result(judge, &now);
+		CHECK(now.line <= heard.line && *now.name && *now.text);
+		CHECK(!now.deal || now.deal >= deal);
+		deal = now.deal ? now.deal : deal;
 		at += length + 1;
 	}
 	dealbox_judge_free(judge);

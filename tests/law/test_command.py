@@ -94,7 +94,7 @@ def verdicts_of_a_rubber(box):
 
 @test
 def no_verdict_on_a_board_whose_record_is_wrong(box):
-    box.write("night.law", "rules duplicate-2017\nboard 1\nN shuffle\nN deal rest\nboard 2\nN shuffle\nN deal E\nN dael\n")
+    box.write("night.law", "rules duplicate-2017\nboard 1\nN shuffle\nN deal rest\nboard 2\nN shuffle\nN deal E\nN shufle\n")
     result = box.dealbox("law", "judge", "night.law").expect(2, r"night\.law: board 1: stands\. ", r"night\.law:8: ")
     assert "board 2" not in result.out, result.out
 
@@ -118,7 +118,7 @@ def everything_in_the_language(box):
     for language, kind, verdict, rules, wrong, empty in (
             ("nb", "omgiv, rubber", "giv 1: omgiv", "kortstokk: 52", "er ikke et ord", "er tom"),
             ("el", "νέο μοίρασμα, rubber", "διανομή 1: νέο μοίρασμα", "τράπουλα: 52", "δεν είναι λέξη", "είναι κενό"),
-            ("fr", "redonne, rubber", "donne 1: redonne", "jeu de cartes: 52", "n'est pas un mot", "est vide"),
+            ("fr", "redonne, rubber", "donne 1: redonne", "jeu de cartes: 52", "d'un procès-verbal", "est vide"),
             ("ru", "пересдать, rubber", "сдача 1: пересдать", "колода: 52", "нет такого слова", "пуст"),
             ("en", "redeal, rubber", "deal 1: redeal", "pack: 52", "no word of a record", "is empty")):
         box.dealbox("law", "judge", "table.law", "-l", language, encoding="utf-8").expect(1, kind, verdict)
