@@ -183,8 +183,10 @@ void law_give(struct dealbox_judge *j, struct dealbox_ruling *r)
 		j->d.cancelled = j->line;
 		break;
 	case DEALBOX_DIRECTOR_DECIDES:
-	case DEALBOX_PLAYERS_CHOOSE:
 		j->d.open = j->line;
+		break;
+	case DEALBOX_PLAYERS_CHOOSE:
+		j->d.choice = j->line;
 		break;
 	case DEALBOX_STANDS:
 		j->d.stands = j->line;

@@ -268,6 +268,8 @@ void dealbox_judge_result(const struct dealbox_judge *j, struct dealbox_judgemen
 		{ DEALBOX_LAW_CANCELLED, d->cancelled },
 		{ DEALBOX_LAW_NEW_BOARD, d->copy.different ? d->copy.line : 0 },
 		{ DEALBOX_LAW_OPEN, d->open },
+		/* who has played to the end has chosen */
+		{ DEALBOX_LAW_OPEN, d->mark[DEALBOX_MARK_OVER] ? 0 : d->choice },
 	};
 	size_t n = 0;
 

@@ -84,6 +84,7 @@ struct deal {
 	unsigned long claim;			/* a redeal was claimed */
 	unsigned long redeal;			/* a redeal was ruled */
 	unsigned long stands, open, cancelled;	/* lines of such rulings */
+	unsigned long choice;			/* left to the players, before the play is over */
 	unsigned long again_line;		/* the cards were taken together for a redeal */
 	uint32_t redeal_for;			/* the issues it was ruled for; 0 = something else */
 	unsigned long attention[ISSUES];	/* drawn in time, without the demand that it needs */

@@ -78,6 +78,8 @@ def the_last_word_on_a_board(box):
             # a player may demand it, and one does
             (GOOD.replace("E cut 20/32\n", "").replace("rest", "W\nN notes uncut"), "open"),
             (GOOD.replace("E cut 20/32\n", "").replace("rest", "W\nN notes uncut\nE demand redeal for=uncut"), "redeal"),
+            # nobody did, and the cards were played to the end
+            (GOOD.replace("E cut 20/32\n", "").replace("rest", "W\nN notes uncut\nS deal rest\nS call 1C\nover"), "stands"),
             # a breach without a consequence
             (GOOD.replace("S deal rest", "S deal W seen=N\nS deal rest"), "stands")):
         expected = ([(1, None, verdict)], verdict != "stands")
