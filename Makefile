@@ -12,6 +12,8 @@ ROUNDS ?=
 SVG ?= build/bench-route/routing.svg
 PREFIX ?= /usr/local
 DESTDIR ?=
+# where Debian's loader looks, whether or not meson can ask dpkg-architecture
+LIBDIR ?= lib/$(shell gcc -print-multiarch)
 SEED ?= 1
 SECONDS ?= 3600
 
@@ -29,6 +31,7 @@ help:
 	@echo 'make bench-route  how soon a card is answered, by the module and by libusb; KERNEL=6.12'
 	@echo '               CARDS=10000 SVG=docs/routing.svg'
 	@echo 'make install   user space, and the source of the module for DKMS; PREFIX=/usr/local DESTDIR='
+	@echo '               LIBDIR=lib/$$(gcc -print-multiarch), below PREFIX'
 	@echo 'make clean     remove what was built'
 	@echo 'Each installs the Debian packages that it needs.'
 
@@ -66,12 +69,14 @@ bench-route:
 # `sudo make install` builds in somebody's checkout: what it builds is his, as it is without sudo
 BUILDER = $(if $(filter $(SUDO_USER),$(shell stat -c %U .)),sudo -u '$(SUDO_USER)')
 
-# DESTDIR is for those who make packages: what a running system must be told is theirs then.
+# With DESTDIR a package is made: no packages are fetched then, and this system is told nothing.
 # A warning of a compiler that we have not met shall not keep anybody from installing.
 install:
+ifeq ($(DESTDIR),)
 	@tests/setup/run user-space
+endif
 	@test -r build/install/build.ninja || $(BUILDER) meson setup build/install --buildtype release
-	$(BUILDER) meson configure build/install --prefix '$(PREFIX)' -Dwerror=false
+	$(BUILDER) meson configure build/install --prefix '$(PREFIX)' --libdir '$(LIBDIR)' -Dwerror=false
 	$(BUILDER) ninja -C build/install
 	@$(BUILDER) touch build/install/meson-logs/install-log.txt
 	DESTDIR='$(DESTDIR)' meson install -C build/install --no-rebuild
@@ -82,13 +87,13 @@ ifeq ($(DESTDIR),)
 	@$(MAKE) --no-print-directory activate
 endif
 
-# What a system that runs must be told
+# What a system that runs must be told. A small one has no udev, and a container runs no services.
 activate:
 	ldconfig
 	systemd-sysusers
-	systemd-hwdb update
+	if command -v systemd-hwdb >/dev/null; then systemd-hwdb update; fi
 	journalctl --update-catalog
-	-udevadm control --reload
+	-if command -v udevadm >/dev/null; then udevadm control --reload; fi
 	-systemctl daemon-reload
 	-systemctl reload dbus
 

@@ -130,6 +130,7 @@ debian_packages()
 {
 	case $1 in
 	trixie) packages user-space ;;
+	bare) packages user-space && echo make ;;
 	*) packages "$1" ;;
 	esac
 }
