@@ -61,9 +61,10 @@ static int do_deed(struct service *s, sd_bus_message *m, deed_fn deed)
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	int err = deed(m, s, &error);
 
+	/* what cannot be sent as it is (it never should be so) is answered all the same */
 	if (sd_bus_error_is_set(&error))
-		sd_bus_reply_method_error(m, &error);
-	else if (err == -EBADMSG || err == -ENXIO)
+		err = sd_bus_reply_method_error(m, &error) < 0 ? -EIO : 0;
+	if (err == -EBADMSG || err == -ENXIO)
 		sd_bus_reply_method_errorf(m, SD_BUS_ERROR_INVALID_ARGS, "the call does not have what it "
 					   "says that it has");
 	else if (err < 0)
@@ -332,6 +333,10 @@ static int read_boards(int fd, const char *pack, struct dealbox_ledger_board **b
 	     dealbox_set_check(set, report) || dealbox_report_found(report, DEALBOX_PROBLEM) ||
 	     !dealbox_set_count(set)))
 		err = bad_set(report, error);
+	/* a program that asks its user first, as `dealbox deal --practice` does, takes the mark off */
+	if (err >= 0 && dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED)
+		err = sd_bus_error_set(error, ERROR("BadSet"), "the deals are restricted: they are not wholly "
+				       "random (Law 6E4); for practice, `dealbox deal --practice` deals them");
 	if (err >= 0) {
 		*count = dealbox_set_count(set);
 		err = boards_of(set, boards, error);
@@ -809,7 +814,8 @@ METHOD(function, action)
 
 JOB_METHOD(job_pause, DEALBOX_ACT_PAUSE, "deal")
 JOB_METHOD(job_resume, DEALBOX_ACT_RESUME, "deal")
-JOB_METHOD(job_skip, DEALBOX_ACT_SKIP, "deal")
+/* whoever may skip all that is left may cancel */
+JOB_METHOD(job_skip, DEALBOX_ACT_SKIP, "manage")
 JOB_METHOD(job_redeal, DEALBOX_ACT_REDEAL, "manage")
 JOB_METHOD(job_cancel, DEALBOX_ACT_CANCEL, "manage")
 JOB_METHOD(job_priority, DEALBOX_ACT_PRIORITY, "manage")

@@ -788,6 +788,14 @@ static int still_there(struct station *st)
 	return 0;
 }
 
+static void make_safe(char *text, size_t size)
+{
+	char safe[64];
+
+	dealbox_text_safe(text, size, safe, size);
+	memcpy(text, safe, strlen(safe) + 1);
+}
+
 /* Opens a machine that is not open yet; quietly nothing when it is not there. */
 static void station_open(struct service *s, const char *uri, const char *port)
 {
@@ -820,6 +828,9 @@ static void station_open(struct service *s, const char *uri, const char *port)
 		dealbox_machine_close(machine);
 		return;
 	}
+	/* they stand in names of objects, in records and on terminals, and a machine may send anything */
+	make_safe(info.serial, sizeof(info.serial));
+	make_safe(info.name, sizeof(info.name));
 	if (*info.serial)
 		snprintf(id, sizeof(id), "%s", info.serial);
 	else

@@ -20,9 +20,7 @@ void reader_say(struct reader *reader, const struct found *found, uint32_t where
 	if (found && found->number)
 		snprintf(problem.board, sizeof(problem.board), "%u", found->number);
 	else if (found && found->label_size)
-		snprintf(problem.board, sizeof(problem.board), "%.*s",
-			 (int)(found->label_size < SET_LABEL_MAX ? found->label_size :
-			       SET_LABEL_MAX), found->label);
+		dealbox_text_safe(found->label, found->label_size, problem.board, sizeof(problem.board));
 	dealbox_report_add(reader->report, &problem);
 }
 

@@ -279,7 +279,7 @@ static void put(struct sentence *sentence, const char *name, size_t size,
 	else if (IS("expected"))
 		sentence_add(sentence, "%" PRIu32, problem->expected);
 	else if (IS("text"))
-		sentence_add(sentence, "%.*s", (int)sizeof(problem->text), problem->text);
+		sentence_text(sentence, problem->text, sizeof(problem->text));
 #undef IS
 }
 
@@ -312,17 +312,21 @@ size_t dealbox_problem_describe(const struct dealbox_problem *problem, bool reve
 	struct sentence sentence;
 
 	sentence_begin(&sentence, text, size);
-	if (problem->file)
-		sentence_add(&sentence, "%s:", problem->file);
+	if (problem->file) {
+		sentence_text(&sentence, problem->file, strlen(problem->file));
+		sentence_add(&sentence, ":");
+	}
 	if (problem->line)
 		sentence_add(&sentence, "%" PRIu32 ":", problem->line);
 	else if (problem->byte)
 		sentence_add(&sentence, "byte %" PRIu64 ":", problem->byte);
 	if (sentence.length)
 		sentence_add(&sentence, " ");
-	if (problem->board[0])
-		sentence_add(&sentence, "board %.*s: ", (int)sizeof(problem->board),
-			     problem->board);
+	if (problem->board[0]) {
+		sentence_add(&sentence, "board ");
+		sentence_text(&sentence, problem->board, sizeof(problem->board));
+		sentence_add(&sentence, ": ");
+	}
 	put_sentence(&sentence, problem, reveal);
 	return sentence.length;
 }

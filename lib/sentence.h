@@ -16,6 +16,9 @@ void sentence_begin(struct sentence *sentence, char *text, size_t size);
 void sentence_add(struct sentence *sentence, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Adds what comes from outside by dealbox_text_safe(). */
+void sentence_text(struct sentence *sentence, const char *from, size_t length);
+
 /* Calls put() for each {name} of the pattern; the rest is added as it is. */
 void sentence_fill(struct sentence *sentence, const char *pattern,
 		   void (*put)(struct sentence *sentence, const char *name, size_t size,

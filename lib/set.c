@@ -130,8 +130,10 @@ static long keep_label(struct dealbox_set *set, const char *text, size_t size)
 {
 	char *place;
 
+	/* not within a character of UTF-8 */
 	if (size > SET_LABEL_MAX)
-		size = SET_LABEL_MAX;
+		for (size = SET_LABEL_MAX; size > SET_LABEL_MAX - 3 && (text[size] & 0xc0) == 0x80; size--)
+			;
 	if (!set->labels_count || set->labels_used + size + 1 > CHUNK_LABELS) {
 		char **labels = realloc(set->labels,
 					(set->labels_count + 1) * sizeof(*labels));
@@ -304,13 +306,11 @@ long dealbox_set_find(const struct dealbox_set *set, uint32_t number)
 
 size_t dealbox_board_name(const struct dealbox_board *board, char *text, size_t size)
 {
-	int length;
+	const char *label = board->label ? board->label : "";
 
 	if (board->number)
-		length = snprintf(text, size, "%u", board->number);
-	else
-		length = snprintf(text, size, "%s", board->label ? board->label : "");
-	return length < 0 ? 0 : (size_t)length;
+		return (size_t)snprintf(text, size, "%u", board->number);
+	return dealbox_text_safe(label, strlen(label), text, size);
 }
 
 /* -- the set as a whole -------------------------------------------------- */

@@ -137,6 +137,21 @@ def test_polkit_decides_and_the_stop_asks_nobody(w):
     assert [r for r in w.records() if r['record'] == 'act' and r['act'] == 'stop']
 
 
+def test_to_skip_all_is_to_cancel(w):
+    """Who may not cancel a job may not skip its boards either, one after the other."""
+    number, _ = w.add_set()
+    path = w.add_job(number, BOARDS)
+    w.deny('io.dealbox1.manage')
+    try:
+        for board in BOARDS:
+            error = error_name(w.object(path, 'Job').Skip, dbus.UInt32(board), dbus.UInt32(1))
+            assert error == 'org.freedesktop.DBus.Error.AccessDenied', error
+        assert w.job(path)['State'] == 'open'
+    finally:
+        w.deny('')
+    w.object(path, 'Job').Cancel()
+
+
 def test_service_of_a_machine(w):
     """Counters and parameters are for everyone, to change them and to deal for a test is not."""
     w.tell('FIRST', 'operator off')

@@ -105,6 +105,24 @@ def test_names_that_terminals_obey(w):
         assert add_set(os.open(set_file, os.O_RDONLY), session=session) == INVALID, repr(session)
 
 
+def test_labels_that_are_no_utf8(w):
+    """A set with a problem is answered with it, in whatever letters its file is written."""
+    sorted_deal = '[Deal "N:AKQJT98765432... .AKQJT98765432.. ..AKQJT98765432. ...AKQJT98765432"]\n'
+    for label in [b'Gr\xfcn', b'\xe2\x99', b'a\xc3\xbc' * 20, 'äöü'.encode() * 4, b'a\x9b2J', b'\xff' * 60]:
+        fd = os.memfd_create('set')
+        os.write(fd, b'[Board "%s"]\n' % label + sorted_deal.encode())
+        assert add_set(fd) == BAD_SET, label
+
+
+def test_a_restricted_set_is_not_for_play(w):
+    """As the tool does, the service refuses deals that are not wholly random."""
+    with open(set_file, 'rb') as file:
+        good = file.read()
+    fd = os.memfd_create('set')
+    os.write(fd, b'% dealbox: restricted\n' + good)
+    assert add_set(fd) == BAD_SET
+
+
 def test_every_method_refuses_other_types(w):
     """Each method that is installed, with arguments that are not its own; seeded."""
     chance = random.Random(4)

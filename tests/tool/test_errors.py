@@ -51,6 +51,19 @@ def a_file_that_is_not_there(box):
 
 
 @test
+def a_name_that_a_terminal_would_obey(box):
+    for name in ["no\33[2Jfile.pbn", "no\x9b2Jfile.pbn", "no\udc9b2Jfile.pbn"]:
+        for words in (["check"], ["deal", "-m", "emu:nothing\33[2J"], ["unseal", "-k", "k", "-o", "o"], ["show"]):
+            result = box.dealbox(*words, name)
+            assert result.status in (1, 2, 3), (words, result)
+            assert not re.search("[\33\x9b\udc9b]", result.out + result.err), (words, result)
+    with open("bad\33[2J.pbn", "w") as file:
+        file.write('[Board "1"]\n[Deal "N:x"]\n')
+    result = box.dealbox("check", "bad\33[2J.pbn")
+    assert result.status and "\33" not in result.err, result
+
+
+@test
 def an_empty_file(box):
     refused(box, "", "bad.pbn: .*empty")
 

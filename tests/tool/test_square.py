@@ -426,6 +426,16 @@ def a_sealed_set_is_dealt_and_never_open(box):
 
 
 @test
+def a_name_in_a_sealed_file_does_nothing_to_a_terminal(box):
+    box.dealbox("generate", "-b", "1-2", "a\33[2J.pbn").expect(0)
+    box.dealbox("seal", "--new-key", "director").expect(0)
+    for result in (box.dealbox("seal", "--for", "director.pub", "a\33[2J.pbn"),
+                   box.dealbox("unseal", "-k", "director", "-o", "b.pbn", "a\33[2J.pbn.sealed")):
+        result.expect(0, r"a\?\[2J\.pbn")
+        assert "\33" not in result.out + result.err, result
+
+
+@test
 def a_passphrase_opens_what_it_sealed(box):
     box.dealbox("generate", "-b", "1-2", "a.pbn").expect(0)
 

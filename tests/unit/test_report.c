@@ -116,6 +116,61 @@ static void a_report_keeps_the_first_and_counts_all(void **state)
 	dealbox_report_add(NULL, &(struct dealbox_problem) { 0 });
 }
 
+/* What stands in files and in names of machines is not always text; what we say of it is. */
+static void text_from_outside_is_made_safe(void **state)
+{
+	static const struct {
+		const char *from, *safe;
+	} rows[] = {
+		{ "", "" }, { "plain 7-1", "plain 7-1" },
+		{ "Gr\xfcn", "Gr\xc3\xbcn" }, { "Gr\xc3\xbcn", "Gr\xc3\xbcn" },
+		{ "\xe2\x99\xa0 \xf0\x9f\x82\xa1", "\xe2\x99\xa0 \xf0\x9f\x82\xa1" },
+		{ "a\33[2Jb\nc\x7f", "a?[2Jb?c?" },
+		/* the same of two bytes, and of one that is no UTF-8 */
+		{ "a\xc2\x9b" "2J", "a?2J" }, { "a\x9b" "2J", "a?2J" },
+		/* too long for its value, half of a pair, above the last, cut off */
+		{ "\xc0\x9b", "\xc3\x80?" }, { "\xed\xa0\x80", "\xc3\xad\xc2\xa0?" },
+		{ "\xf4\x90\x80\x80", "\xc3\xb4???" }, { "\xe2\x99", "\xc3\xa2?" },
+	};
+	char text[64], again[64];
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		size_t length = dealbox_text_safe(rows[n].from, SIZE_MAX, text, sizeof(text));
+
+		assert_string_equal(text, rows[n].safe);
+		assert_int_equal(length, strlen(text));
+		dealbox_text_safe(text, sizeof(text), again, sizeof(again));
+		assert_string_equal(again, text);
+		assert_int_equal(dealbox_text_safe(rows[n].from, SIZE_MAX, NULL, 0), length);
+	}
+	assert_int_equal(dealbox_text_safe("abc", 2, text, sizeof(text)), 2);
+	assert_string_equal(text, "ab");
+}
+
+static void no_sentence_is_cut_within_a_character(void **state)
+{
+	struct dealbox_problem problem = {
+		.code = DEALBOX_TAG_REPEATED, .file = "Fr\xc3\xbch\33.pbn", .line = 1,
+		.board = "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbcx",
+		.text = "\xe2\x99\xa0\xe2\x99\xa0",
+	};
+	char whole[256], text[256], again[256];
+	size_t length;
+
+	(void)state;
+	length = dealbox_problem_describe(&problem, false, whole, sizeof(whole));
+	assert_int_equal(length, strlen(whole));
+	assert_null(strchr(whole, 033));
+	for (size_t size = 1; size < length; size++) {
+		assert_int_equal(dealbox_problem_describe(&problem, false, text, size), length);
+		assert_memory_equal(text, whole, strlen(text));
+		/* what is UTF-8 stays as it is */
+		dealbox_text_safe(text, sizeof(text), again, sizeof(again));
+		assert_string_equal(again, text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +178,8 @@ int main(void)
 		cmocka_unit_test(a_sentence_names_cards_only_when_asked),
 		cmocka_unit_test(sentences_say_what_and_where),
 		cmocka_unit_test(a_report_keeps_the_first_and_counts_all),
+		cmocka_unit_test(text_from_outside_is_made_safe),
+		cmocka_unit_test(no_sentence_is_cut_within_a_character),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,8 +25,8 @@ static void machines_print(struct json_object *job, struct json_object *machines
 		return;
 	for (n = 0; n < json_object_array_length(names); n++) {
 		id = json_object_get_string(json_object_array_get_idx(names, n));
-		printf("%s%s%s", n ? ", " : ", on ", id,
-		       service_present(machines, id) ? "" : " (not there)");
+		put("%s%s%s", n ? ", " : ", on ", id,
+		    service_present(machines, id) ? "" : " (not there)");
 	}
 }
 
@@ -38,12 +38,12 @@ static void job_print(struct json_object *job, struct json_object *machines)
 	if (copies)
 		snprintf(of, sizeof(of), " of %lld",
 			 (long long)(copies * service_number(job, "boards")));
-	printf("job %-6lld %-9s  %lld%s recorded, %lld void  %s",
-	       (long long)service_number(job, "id"), service_text(job, "state"),
-	       (long long)service_number(job, "recorded"), of, (long long)service_number(job, "void"),
-	       service_text(job, "session"));
+	put("job %-6lld %-9s  %lld%s recorded, %lld void  %s",
+	    (long long)service_number(job, "id"), service_text(job, "state"),
+	    (long long)service_number(job, "recorded"), of, (long long)service_number(job, "void"),
+	    service_text(job, "session"));
 	if (priority)
-		printf(", priority %lld", (long long)priority);
+		put(", priority %lld", (long long)priority);
 	machines_print(job, machines);
 	putchar('\n');
 }

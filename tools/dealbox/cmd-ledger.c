@@ -120,14 +120,14 @@ static int job_print(const struct dealbox_ledger_job *job, void *context)
 		time_text(job->at, at);
 		if (wanted)
 			snprintf(of, sizeof(of), " of %u", wanted);
-		printf("job %-6llu %s  %-9s  %u%s recorded, %u void  %s", (unsigned long long)job->job,
-		       at, job_states[job->state], job->recorded, of, job->voided, job->session);
+		put("job %-6llu %s  %-9s  %u%s recorded, %u void  %s", (unsigned long long)job->job,
+		    at, job_states[job->state], job->recorded, of, job->voided, job->session);
 		for (n = 0; options[n].bit; n++)
 			if (job->options & options[n].bit)
-				printf(", %s", options[n].word);
+				put(", %s", options[n].word);
 		for (n = 0; n < json_object_array_length(machines); n++)
-			printf("%s%s", n ? ", " : ", on ",
-			       json_object_get_string(json_object_array_get_idx(machines, n)));
+			put("%s%s", n ? ", " : ", on ",
+			    json_object_get_string(json_object_array_get_idx(machines, n)));
 		putchar('\n');
 		json_object_put(machines);
 		return 0;
@@ -168,10 +168,10 @@ static int copy_print(const struct dealbox_ledger_copy *copy, void *context)
 	struct json_object *object;
 
 	if (!call->json) {
-		printf("  board %-4u copy %-4u %s%s", copy->board, copy->copy,
-		       copy_states[copy->state], copy->tries > 1 ? "" : "\n");
+		put("  board %-4u copy %-4u %s%s", copy->board, copy->copy,
+		    copy_states[copy->state], copy->tries > 1 ? "" : "\n");
 		if (copy->tries > 1)
-			printf(", %u insertions\n", copy->tries);
+			put(", %u insertions\n", copy->tries);
 		return 0;
 	}
 	object = json_object_new_object();
@@ -191,12 +191,12 @@ static int insertion_print(const struct dealbox_ledger_insertion *i, void *conte
 
 	if (!call->json) {
 		time_text(i->begun, at);
-		printf("  %s  board %u, copy %u: insertion %u of machine %s: %s", at, i->board,
-		       i->copy, i->number, i->machine, outcomes[i->outcome]);
+		put("  %s  board %u, copy %u: insertion %u of machine %s: %s", at, i->board,
+		    i->copy, i->number, i->machine, outcomes[i->outcome]);
 		if (i->reason)
-			printf(" (%s)", dealbox_event_name(i->reason));
+			put(" (%s)", dealbox_event_name(i->reason));
 		if (i->differences)
-			printf(" in %u cards", i->differences);
+			put(" in %u cards", i->differences);
 		putchar('\n');
 		return 0;
 	}

@@ -140,11 +140,11 @@ static void words_print(const char *label, const struct word *words, uint32_t bi
 {
 	bool first = true;
 
-	printf("  %-10s", label);
+	put("  %-10s", label);
 	for (; words->bit; words++) {
 		if (!(bits & words->bit))
 			continue;
-		printf("%s%s", first ? "" : ", ", words->word);
+		put("%s%s", first ? "" : ", ", words->word);
 		first = false;
 	}
 	putchar('\n');
@@ -155,37 +155,37 @@ static void found_print(const struct found *found)
 	const struct dealbox_info *info = &found->info;
 	const struct dealbox_status *status = &found->status;
 
-	printf("%s\n", found->uri);
-	printf("  %-10s%s%s%s%s%s\n", "model", *info->name ? info->name : found->model,
-	       *found->serial || *info->serial ? ", serial number " : "",
-	       *found->serial ? found->serial : info->serial,
-	       *found->port ? ", at port " : "", found->port);
+	put("%s\n", found->uri);
+	put("  %-10s%s%s%s%s%s\n", "model", *info->name ? info->name : found->model,
+	    *found->serial || *info->serial ? ", serial number " : "",
+	    *found->serial ? found->serial : info->serial,
+	    *found->port ? ", at port " : "", found->port);
 	if (*found->reason.what) {
-		printf("  %-10s%s\n", "problem", found->reason.what);
+		put("  %-10s%s\n", "problem", found->reason.what);
 		if (*found->reason.next)
-			printf("  %-10s%s\n", "", found->reason.next);
+			put("  %-10s%s\n", "", found->reason.next);
 		return;
 	}
-	printf("  %-10sprotocol %x.%x, firmware %u.%u.%u, hardware %u\n", "version",
-	       info->protocol >> 8, info->protocol & 0xff, info->firmware >> 24,
-	       info->firmware >> 16 & 0xff, info->firmware & 0xffff, info->hardware);
-	printf("  %-10s%u pockets of %u cards, hopper of %u cards, reader: %s\n", "has",
-	       info->pockets, info->pocket_capacity, info->hopper, reader_name(info->reader));
+	put("  %-10sprotocol %x.%x, firmware %u.%u.%u, hardware %u\n", "version",
+	    info->protocol >> 8, info->protocol & 0xff, info->firmware >> 24,
+	    info->firmware >> 16 & 0xff, info->firmware & 0xffff, info->hardware);
+	put("  %-10s%u pockets of %u cards, hopper of %u cards, reader: %s\n", "has",
+	    info->pockets, info->pocket_capacity, info->hopper, reader_name(info->reader));
 	words_print("can", capabilities, info->capabilities);
-	printf("  %-10s%s%s%s", "state", dealbox_state_name(status->state),
-	       status->fault ? ": " : "", status->fault ? dealbox_event_name(status->fault) : "");
+	put("  %-10s%s%s%s", "state", dealbox_state_name(status->state),
+	    status->fault ? ": " : "", status->fault ? dealbox_event_name(status->fault) : "");
 	if (status->insertion)
-		printf(", insertion %u", status->insertion);
+		put(", insertion %u", status->insertion);
 	if (status->board)
-		printf(", board %u", status->board);
+		put(", board %u", status->board);
 	if (status->claimed == 1)
-		printf(", in use by process %u", status->owner_pid);
+		put(", in use by process %u", status->owner_pid);
 	putchar('\n');
 	words_print("", status_flags, status->flags);
-	printf("  %-10s%u boards dealt, %u void, %u cards, %u unreadable, %u repeated, %u jams\n",
-	       "life", found->counters.boards_dealt, found->counters.boards_voided,
-	       found->counters.cards_fed, found->counters.unreadable, found->counters.repeated,
-	       found->counters.jams);
+	put("  %-10s%u boards dealt, %u void, %u cards, %u unreadable, %u repeated, %u jams\n",
+	    "life", found->counters.boards_dealt, found->counters.boards_voided,
+	    found->counters.cards_fed, found->counters.unreadable, found->counters.repeated,
+	    found->counters.jams);
 }
 
 /* Asks the machine and shows it. */

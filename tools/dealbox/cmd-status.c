@@ -18,14 +18,14 @@ static const struct option_row status_options[] = {
 
 static void machine_print(struct json_object *m)
 {
-	printf("%s: %s\n  %s\n", service_text(m, "id"), service_text(m, "state"),
-	       service_text(m, "instruction"));
+	put("%s: %s\n  %s\n", service_text(m, "id"), service_text(m, "state"),
+	    service_text(m, "instruction"));
 	if (service_number(m, "dealing"))
-		printf("  job %lld, board %lld, copy %lld: card %lld\n",
-		       (long long)service_number(m, "job"), (long long)service_number(m, "board"),
-		       (long long)service_number(m, "copy"), (long long)service_number(m, "cards"));
+		put("  job %lld, board %lld, copy %lld: card %lld\n",
+		    (long long)service_number(m, "job"), (long long)service_number(m, "board"),
+		    (long long)service_number(m, "copy"), (long long)service_number(m, "cards"));
 	if (*service_text(m, "diagnosis"))
-		printf("  the last repeated card: %s\n", service_text(m, "diagnosis"));
+		put("  the last repeated card: %s\n", service_text(m, "diagnosis"));
 }
 
 static enum status status_run(struct args *args)

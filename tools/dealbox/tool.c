@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <dealbox/report.h>
+
 #include "tool.h"
 
 #define OPTIONS_MAX	32
@@ -221,6 +223,49 @@ static void progress_clear(void)
 	progress_shown = false;
 }
 
+/*
+ * What comes from outside (names of files, machines, sessions) stands in what we write, and a
+ * terminal must not obey it: lines stay, other control characters do not.
+ */
+static void safe_put(FILE *out, const char *format, va_list list)
+{
+	char *text, *safe, *at;
+	size_t length;
+
+	if (vasprintf(&text, format, list) < 0)
+		return;
+	/* a byte of Latin-1 becomes two */
+	safe = malloc(2 * strlen(text) + 1);
+	for (at = text; safe; at += length + 1) {
+		length = strcspn(at, "\n\t");
+		dealbox_text_safe(at, length, safe, 2 * length + 1);
+		fputs(safe, out);
+		if (!at[length])
+			break;
+		putc(at[length], out);
+	}
+	free(safe);
+	free(text);
+}
+
+static void line_put(FILE *out, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	safe_put(out, format, list);
+	va_end(list);
+}
+
+void put(const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	safe_put(stdout, format, list);
+	va_end(list);
+}
+
 void progress(const char *format, ...)
 {
 	va_list list;
@@ -231,7 +276,7 @@ void progress(const char *format, ...)
 	if (!format)
 		return;
 	va_start(list, format);
-	vfprintf(stderr, format, list);
+	safe_put(stderr, format, list);
 	va_end(list);
 	progress_shown = true;
 }
@@ -244,11 +289,11 @@ void complain(const char *next, const char *format, ...)
 	progress_clear();
 	fputs("dealbox: ", stderr);
 	va_start(list, format);
-	vfprintf(stderr, format, list);
+	safe_put(stderr, format, list);
 	va_end(list);
 	fputc('\n', stderr);
 	if (next && *next)
-		fprintf(stderr, "         %s\n", next);
+		line_put(stderr, "         %s\n", next);
 }
 
 void say(const char *format, ...)
@@ -257,7 +302,7 @@ void say(const char *format, ...)
 
 	progress_clear();
 	va_start(list, format);
-	vprintf(format, list);
+	safe_put(stdout, format, list);
 	va_end(list);
 	putchar('\n');
 	fflush(stdout);

@@ -126,7 +126,8 @@ void manual_print(void);
 /*
  * Says on standard error what is wrong and where, and in a second line what to
  * do next (NULL or empty: nothing can be done). Never with the value of a card, unless
- * the caller asked to reveal. Clears the progress line first.
+ * the caller asked to reveal. Clears the progress line first. As in all that people read here,
+ * what a terminal would obey is taken out: names of files and machines come from others.
  */
 void complain(const char *next, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -136,6 +137,9 @@ void complain(const char *next, const char *format, ...)
  * line. With --json a command writes JSON instead, and does not call this.
  */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same for a part of a line, or several lines: printf() of what people read. */
+void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * Writes object in one line to standard output, and drops the caller's

@@ -137,6 +137,15 @@ DEALBOX_API size_t dealbox_report_found(const struct dealbox_report *report,
 /* How many were found and not kept. */
 DEALBOX_API size_t dealbox_report_dropped(const struct dealbox_report *report);
 
+/*
+ * Text from outside (a file, a machine, a record), as it may go to a terminal, into a sentence or
+ * on a bus: valid UTF-8 without control characters. A byte that is no UTF-8 is taken as Latin-1, as
+ * PBN files have it; what has no place in text becomes '?'. Reads at most length bytes, up to a
+ * zero; writes at most size bytes with the terminating zero, never a part of a character. Returns
+ * the length that it would have had, as snprintf() does. Safe text stays as it is.
+ */
+DEALBOX_API size_t dealbox_text_safe(const char *from, size_t length, char *text, size_t size);
+
 /* Name of a code, "card-repeated"; "?" for other numbers. Static. */
 DEALBOX_API const char *dealbox_code_name(unsigned int code);
 

@@ -86,7 +86,7 @@ DEALBOX_API long dealbox_set_find(const struct dealbox_set *set, uint32_t number
 DEALBOX_API long dealbox_set_check(const struct dealbox_set *set,
 				   struct dealbox_report *report);
 
-/* The label or number of a board as text: "7", "2-1", "" if it has neither. */
+/* The label, as dealbox_text_safe() gives it, or number of a board: "7", "2-1", "" if it has neither. */
 DEALBOX_API size_t dealbox_board_name(const struct dealbox_board *board, char *text,
 				      size_t size);
 
