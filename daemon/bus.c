@@ -349,6 +349,24 @@ static int read_boards(int fd, const char *pack, struct dealbox_ledger_board **b
 	return err;
 }
 
+/*
+ * Whether a deal is in the ledger is asked by sets: nobody asks for all that he can think of. Root
+ * reads the ledger anyway.
+ */
+static int may_ask(sd_bus_message *m, struct service *s, size_t boards, sd_bus_error *error)
+{
+	uint32_t uid = sender_uid(m);
+	uint64_t now = 0;
+
+	sd_event_now(s->event, CLOCK_BOOTTIME, &now);
+	if (!uid || budget_take(&s->budgets, uid, boards, now))
+		return 0;
+	log_message(MESSAGE_REFUSED, NULL, NULL, "user %u gives more boards than a user may: are deals tried "
+		    "out, until one was dealt?", uid);
+	return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "a user may give %d boards, and %d more "
+				 "each hour; root may give as many as he likes", BUDGET_BOARDS, BUDGET_HOUR);
+}
+
 static int add_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	struct dealbox_ledger_board *boards = NULL;
@@ -363,6 +381,8 @@ static int add_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 				       "127 bytes, and no control characters");
 	if (err >= 0)
 		err = read_boards(fd, pack, &boards, &count, error);
+	if (err >= 0)
+		err = may_ask(m, s, count, error);
 	if (err >= 0) {
 		err = dealbox_ledger_add_set(s->ledger, session, boards, count, &number, NULL);
 		err = err ? ledger_error(s, err, error) :
@@ -392,6 +412,8 @@ static int find_sets(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	err = sd_bus_message_read(m, "hs", &fd, &pack);
 	if (err >= 0)
 		err = read_boards(fd, pack, &boards, &count, error);
+	if (err >= 0)
+		err = may_ask(m, s, count, error);
 	if (err >= 0)
 		err = sd_bus_message_new_method_return(m, &reply);
 	if (err >= 0)

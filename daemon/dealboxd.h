@@ -16,6 +16,7 @@
 #include <dealbox/trace.h>
 #include <dealbox/verify.h>
 
+#include "budget.h"
 #include "panel-rules.h"
 
 #define EMULATORS_MAX	64
@@ -105,6 +106,7 @@ struct service {
 	sd_event_source *more;		/* goes on with stations_run() */
 	struct udev_monitor *monitor;
 	struct panel panel;
+	struct budgets budgets;		/* of deals that users give us */
 };
 
 /* ---- config.c ---- */

@@ -254,9 +254,9 @@ static int add_job_board(struct dealbox_ledger *l, uint64_t job, uint64_t set, u
 		before.board = number;
 		if (repeat)
 			*repeat = before;
-		return ledger_fail(l, -EEXIST, "the deal of board %u was dealt as board %u of "
-				   "the session '%s' (Law 6D2); if that is wanted, ask for a "
-				   "replay", number, before.other_board, before.session);
+		/* not which: who has tried out many would know what lies in a board */
+		return ledger_fail(l, -EEXIST, "a deal of the set was dealt for the session '%s' (Law 6D2); if "
+				   "that is wanted, ask for a replay", before.session);
 	}
 	err = ledger_append(l, LEDGER_JOB_BOARD, NULL, "ui", job, (int64_t)number);
 	if (err == -EIO && (sqlite3_errcode(l->db) & 0xff) == SQLITE_CONSTRAINT)
@@ -531,8 +531,7 @@ static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int boar
 	/* it may have been dealt for another session since the job was made */
 	err = ledger_find_board_repeat(l, terms->session, terms->set, board, &before);
 	if (err > 0)
-		return ledger_fail(l, -EEXIST, "the deal of board %u was dealt as board %u of the "
-				   "session '%s' (Law 6D2)", board, before.other_board,
+		return ledger_fail(l, -EEXIST, "the deal was dealt for the session '%s' meanwhile (Law 6D2)",
 				   before.session);
 	return err;
 }

@@ -5,6 +5,7 @@ Each is refused with the error that the documentation names, and the service goe
 """
 import os
 import random
+import shutil
 import signal
 import socket
 import struct
@@ -291,6 +292,43 @@ def somebody_else():
     return {'user': 65534, 'group': 65534, 'extra_groups': []}
 
 
+def raw_for_others(w):
+    """A folder with raw.py that every user can read."""
+    folder = w.dir + '/python'
+    os.chmod(w.dir, 0o755)
+    os.makedirs(folder, exist_ok=True)
+    shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'raw.py'), folder)
+    os.chmod(folder, 0o755)
+    os.chmod(folder + '/raw.py', 0o644)
+    return folder
+
+
+TRIES = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from raw import Raw
+client = Raw()
+for member, signature, values in [('FindSets', 'hs', [0, '']), ('AddSet', 'hss', [0, 'mine', ''])] * 3:
+    print(client.call('/io/dealbox1', 'io.dealbox1.Manager', member, signature, values,
+                      fds=[os.open(sys.argv[2], os.O_RDONLY)]))
+"""
+
+
+def test_deals_are_not_tried_out(w):
+    """Who knows some cards of a board cannot ask for all deals that it may be; others may go on."""
+    other = somebody_else()
+    if other is None:
+        print('# root is alone in this user namespace: nobody else can ask')
+        return
+    many = w.dir + '/many.pbn'
+    assert w.command('generate', '-b', '1-1000', many).returncode == 0
+    os.chmod(many, 0o644)
+    result = subprocess.run([sys.executable, '-B', '-c', TRIES, raw_for_others(w), many], check=True, text=True,
+                            stdout=subprocess.PIPE, cwd='/', **other)
+    assert result.stdout.split() == ['None', 'None'] + [LIMITS] * 4, result.stdout
+    job_goes_on(w)
+
+
 def test_without_polkit_only_root_may(w):
     """Another user is refused all but the stop, which asks nobody."""
     other = somebody_else()
@@ -301,15 +339,8 @@ def test_without_polkit_only_root_may(w):
     w.polkit.wait()
     wait('polkit to go', lambda: not w.bus.name_has_owner('org.freedesktop.PolicyKit1'))
     machine, job = next(iter(w.machines())), next(iter(w.objects('Job')))
-    os.chmod(w.dir, 0o755)
-    script = w.dir + '/python'
-    os.mkdir(script)
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'raw.py')) as file, \
-            open(script + '/raw.py', 'w') as copy:
-        copy.write(file.read())
-    os.chmod(script, 0o755)
-    result = subprocess.run([sys.executable, '-B', '-c', CALLS, script, machine, job], check=True, text=True,
-                            stdout=subprocess.PIPE, cwd='/', **other)
+    result = subprocess.run([sys.executable, '-B', '-c', CALLS, raw_for_others(w), machine, job], check=True,
+                            text=True, stdout=subprocess.PIPE, cwd='/', **other)
     assert result.stdout.split() == [DENIED] * 4 + ['None'], result.stdout
     w.start_polkit()
     for path in w.machines():
