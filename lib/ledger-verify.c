@@ -134,6 +134,7 @@ int dealbox_ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_
 	struct dealbox_ledger_head start = { 0 };
 	struct report r = { damage, context, 0 };
 	char sql[192];
+	int64_t there;
 	int kind;
 
 	if (!l->db)
@@ -147,6 +148,10 @@ int dealbox_ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_
 	if (ledger_walk(l, &start, head, damage, context, records))
 		r.count++;
 	for (kind = LEDGER_SET; kind < LEDGER_KINDS; kind++) {
+		/* an older ledger does not have them all, and no record in them */
+		if (ledger_number(l, &there, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",
+				  "t", ledger_tables[kind].name) == -ENOENT)
+			continue;
 		snprintf(sql, sizeof(sql), "SELECT 'record ' || seq || ' in %s was added past the "
 			 "chain' FROM %s WHERE NOT EXISTS (SELECT 1 FROM chain c WHERE "
 			 "c.seq = %s.seq AND c.kind = %d)", ledger_tables[kind].name,

@@ -836,7 +836,7 @@ static void first_damage(const char *sentence, void *context)
 		snprintf(first, 256, "%s", sentence);
 }
 
-/* The last records are checked at every start: that is where a crash would show. */
+/* The last records are checked by who only reads: that is where a crash would show. */
 static int check_tail(struct dealbox_ledger *l)
 {
 	struct dealbox_ledger_head from = { 0 };
@@ -855,6 +855,21 @@ static int check_tail(struct dealbox_ledger *l)
 	}
 	ledger_done(l, stmt);
 	err = ledger_walk(l, &from, NULL, first_damage, first, NULL);
+	if (err == -EUCLEAN)
+		return ledger_fail(l, err, "%s: the ledger is damaged (%s); nothing was written to it. "
+				   "Keep the file, and go on with a backup", l->path, first);
+	return err;
+}
+
+/*
+ * Who goes on writing to it has looked at all of it: damage in an old page would be met only when
+ * it is too late for a backup of that time.
+ */
+static int check_whole(struct dealbox_ledger *l)
+{
+	char first[256] = "";
+	int err = dealbox_ledger_verify(l, NULL, first_damage, first, NULL);
+
 	if (err == -EUCLEAN)
 		return ledger_fail(l, err, "%s: the ledger is damaged (%s); nothing was written to it. "
 				   "Keep the file, and go on with a backup", l->path, first);
@@ -915,7 +930,7 @@ int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int
 	if (!err)
 		err = check_identity(l);
 	if (!err)
-		err = check_tail(l);
+		err = l->write ? check_whole(l) : check_tail(l);
 	/* not before it is known to be ours, and sound */
 	if (!err && l->write)
 		err = bring_up_to_date(l);

@@ -1127,6 +1127,45 @@ static void test_tampered(void **state)
 	free(sound);
 }
 
+/* What went bad long ago is found before more is written, wherever it is. */
+static void test_whole_is_checked(void **state)
+{
+	static const char *const deeds[] = {
+		"DROP TRIGGER sets_no_update; UPDATE sets SET session = 'x' WHERE seq = 1",
+		"DROP TRIGGER boards_no_delete; PRAGMA foreign_keys = OFF; DELETE FROM boards WHERE seq = 2",
+		/* an index that lacks a row: a repeat would not be found */
+		"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX insertions_copy "
+		"ON insertions (copy, number, job)' WHERE name = 'insertions_copy'",
+	};
+	struct folder *f = *state;
+	struct dealbox_ledger *l;
+	char *sound, *bad, *after;
+	size_t n, size, now, then;
+	char error[512];
+	uint64_t job;
+
+	l = open_ledger(f->db, CREATE);
+	job = make_job(l, "s", 1, 0, 0);
+	for (n = 1; n <= 60; n++)
+		deal_exact(l, job, 1, n, n);
+	dealbox_ledger_free(l);
+	tamper(f->db, "PRAGMA journal_mode = DELETE");
+	sound = slurp(f->db, &size);
+	for (n = 0; n < COUNT(deeds); n++) {
+		spit(f->db, sound, size);
+		tamper(f->db, deeds[n]);
+		bad = slurp(f->db, &now);
+		assert_int_equal(try_open(f->db, WRITE, error), -EUCLEAN);
+		assert_non_null(strstr(error, "is damaged ("));
+		after = slurp(f->db, &then);
+		assert_int_equal(now, then);
+		assert_memory_equal(bad, after, now);
+		free(bad);
+		free(after);
+	}
+	free(sound);
+}
+
 /* The end cut off cleanly: only a head that was kept elsewhere can tell. */
 static void test_cut_off(void **state)
 {
@@ -1665,6 +1704,7 @@ int main(void)
 		TEST(test_capture),
 		TEST(test_acts),
 		TEST(test_tampered),
+		TEST(test_whole_is_checked),
 		TEST(test_cut_off),
 		TEST(test_records_are_fixed),
 		TEST(test_rotten_disk),

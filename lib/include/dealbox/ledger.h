@@ -57,6 +57,9 @@ DEALBOX_API void dealbox_ledger_free(struct dealbox_ledger *ledger);
  *
  * Creates only where neither database nor key exist: an empty or broken file is
  * never written over. -ENOENT when there is none and CREATE was not given.
+ *
+ * With WRITE the whole ledger is read first, as dealbox_ledger_verify() does: some 5 ms
+ * for an evening of 36 boards. Else the last 64 records are.
  */
 DEALBOX_API int dealbox_ledger_open(struct dealbox_ledger *ledger, const char *path,
 				    unsigned int flags);
