@@ -44,6 +44,7 @@ struct station {
 	struct dealbox_machine *machine;	/* NULL: not there */
 	sd_event_source *source;	/* of a machine that is read at once; NULL: of the others */
 	bool suspect;			/* its last answer did not come */
+	bool fresh;			/* no board has come since it was opened */
 	struct desk desk;
 	struct dealbox_plan plan;	/* of desk.copy; wiped after the deal */
 	uint32_t plan_id;
@@ -150,8 +151,13 @@ int work_open(struct service *service);
 int work_refresh(struct service *service, struct job *job);
 /* Adds the job of that number from the ledger. NULL: logged. */
 struct job *work_load(struct service *service, uint64_t id);
-/* Was the last insertion of this machine other than exact? */
+/* Was the last insertion of this machine other than exact, or is it not known which was the last? */
 bool work_doubt(struct service *service, const char *machine);
+/*
+ * Is this not the insertion that follows the last one of this machine in the ledger (in *known)?
+ * Then nobody watched, or another computer has dealt with it.
+ */
+bool work_elsewhere(struct service *service, const char *machine, uint32_t insertion, uint32_t *known);
 
 /*
  * The plan of a copy, under that number; the caller wipes it. -EINVAL: it cannot be planned;

@@ -34,12 +34,17 @@ static const struct {
 void log_message(enum message message, const struct station *station, const struct copy *copy,
 		 const char *format, ...)
 {
-	char text[1024];
+	char text[1024], head[DEALBOX_LEDGER_HEAD_TEXT] = "";
+	struct dealbox_ledger_head now;
 	va_list ap;
 
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
+	/* a witness of what the ledger was: `dealbox ledger verify --head` */
+	if (station && (message == MESSAGE_RECORDED || message == MESSAGE_VOID) &&
+	    !dealbox_ledger_get_head(station->service->ledger, &now))
+		dealbox_ledger_head_format(&now, head);
 	/* standard error is the journal, or is nobody's: then sd-journal has it */
 	if (!getenv("JOURNAL_STREAM"))
 		fprintf(stderr, "dealboxd: %s%s%s\n", station ? station->id : "", station ? ": " : "",
@@ -48,5 +53,6 @@ void log_message(enum message message, const struct station *station, const stru
 			"MESSAGE_ID=%s", rows[message].id,
 			"DEALBOX_MACHINE=%s", station ? station->id : "",
 			"DEALBOX_JOB=%llu", copy ? (unsigned long long)copy->job : 0ULL,
-			"DEALBOX_BOARD=%u", copy ? copy->board : 0, NULL);
+			"DEALBOX_BOARD=%u", copy ? copy->board : 0,
+			"DEALBOX_HEAD=%s", head, NULL);
 }

@@ -189,8 +189,26 @@ static void diagnose_repeat(struct station *st)
 	sodium_memzero(&diagnosis, sizeof(diagnosis));
 }
 
+/* The first board that comes: does its number follow the last one that the ledger knows? */
+static void first_board(struct station *st, uint32_t insertion)
+{
+	uint32_t known;
+
+	st->fresh = false;
+	if (!work_elsewhere(st->service, st->id, insertion, &known))
+		return;
+	log_message(MESSAGE_TROUBLE, st, NULL, "insertion %u has come, and the last one that the ledger knows "
+		    "is %u: if another computer has dealt with this machine, look what it has dealt",
+		    insertion, known);
+	st->desk.confirm = true;
+	st->desk.trouble = TROUBLE_USED;
+}
+
 static void keep_event(struct station *st, const struct dealbox_event *e)
 {
+
+	if (e->type == DEALBOX_EV_BOARD_INSERTED && st->fresh)
+		first_board(st, e->insertion);
 
 	/* the trace of an insertion begins when the board comes, or when we do */
 	if (e->insertion && (!st->trace || dealbox_trace_insertion(st->trace) != e->insertion ||
@@ -858,6 +876,7 @@ static void station_open(struct service *s, const char *uri, const char *port)
 	}
 	st->machine = machine;
 	st->suspect = false;
+	st->fresh = true;
 	snprintf(st->uri, sizeof(st->uri), "%s", uri);
 	snprintf(st->serial, sizeof(st->serial), "%s", info.serial);
 	snprintf(st->port, sizeof(st->port), "%s", port);

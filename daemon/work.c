@@ -214,12 +214,27 @@ int work_open(struct service *s)
 bool work_doubt(struct service *s, const char *machine)
 {
 	struct dealbox_ledger_insertion last;
+	uint64_t restored;
 	int err = dealbox_ledger_last(s->ledger, machine, &last);
 
+	/* what it dealt between the backup and the restore is not known */
+	if ((!err || err == -ENOENT) && (dealbox_ledger_restored(s->ledger, &restored) || last.id < restored))
+		return true;
 	if (err == -ENOENT)
 		return false;
 	return complain(s, err) || (last.outcome != DEALBOX_LEDGER_EXACT &&
 				    last.outcome != DEALBOX_LEDGER_CAPTURED);
+}
+
+bool work_elsewhere(struct service *s, const char *machine, uint32_t insertion, uint32_t *known)
+{
+	struct dealbox_ledger_insertion last;
+
+	if (dealbox_ledger_last(s->ledger, machine, &last))
+		return false;
+	*known = last.number;
+	/* an original is read in several goes of one insertion */
+	return insertion != last.number + 1 && insertion != last.number;
 }
 
 /* ---- plans and verdicts -------------------------------------------------------- */

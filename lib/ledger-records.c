@@ -619,7 +619,11 @@ int dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 		err = ledger_append(l, LEDGER_VERDICT, NULL, "iuiiio", ledger_now(), insertion,
 				    (int64_t)outcome, (int64_t)reason, (int64_t)differences,
 				    trace);
-	return ledger_commit(l, err);
+	err = ledger_commit(l, err);
+	/* with each board the file itself is whole: it may be copied, and the WAL be lost */
+	if (!err)
+		sqlite3_wal_checkpoint_v2(l->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	return err;
 }
 
 #define SQL_INSERTIONS(which) \
@@ -795,4 +799,112 @@ int dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger
 				    (int64_t)act->act, act->job, (uint64_t)act->board,
 				    (uint64_t)act->copy, (int64_t)act->value, act->machine);
 	return ledger_commit(l, err);
+}
+
+/* ---- after a restore ----------------------------------------------------- */
+
+int dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record)
+{
+	int64_t found = 0;
+	int err = ledger_number(l, &found, "SELECT coalesce(max(seq), 0) FROM acts WHERE act = ?", "i",
+				(int64_t)DEALBOX_ACT_RESTORE);
+
+	*record = (uint64_t)found;
+	return err;
+}
+
+/* What a machine dealt that nobody knows: not the name of a machine, of which there may be such. */
+#define RESTORED	"(before the restore)"
+
+/* Somebody may have begun it: nobody knows what became of that. */
+static int doubt_copy(struct dealbox_ledger *l, uint64_t job, unsigned int board, unsigned int copy)
+{
+	int64_t number = 0;
+	uint64_t insertion;
+	int err = ledger_number(l, &number, "SELECT coalesce(max(insertion), 0) + 1 FROM insertions "
+				"WHERE machine = ?", "t", RESTORED);
+
+	if (!err)
+		err = ledger_append(l, LEDGER_INSERTION, &insertion, "iuiitiii", ledger_now(), job,
+				    (int64_t)board, (int64_t)copy, RESTORED, number, (int64_t)0, (int64_t)0);
+	return err ? err : ledger_append(l, LEDGER_VERDICT, NULL, "iuiiio", ledger_now(), insertion,
+					 (int64_t)DEALBOX_LEDGER_UNKNOWN, (int64_t)0, (int64_t)0, (uint64_t)0);
+}
+
+/* The first copy of each board of the job that is still to be dealt. */
+static int doubt_job(struct dealbox_ledger *l, const struct dealbox_ledger_job *job, unsigned int *boards)
+{
+	unsigned int most = job->copies ? job->copies : COPY_MAX, copy;
+	int64_t state, board = 0;
+	int err;
+
+	while (!(err = ledger_number(l, &board, "SELECT number FROM job_boards WHERE job = ? AND number > ? "
+				     "ORDER BY number LIMIT 1", "ui", job->job, board))) {
+		for (copy = 1; copy <= most; copy++) {
+			state = DEALBOX_LEDGER_COPY_OPEN;
+			err = ledger_number(l, &state, SQL_COPY, "uii", job->job, board, (int64_t)copy);
+			if ((err && err != -ENOENT) || state == DEALBOX_LEDGER_COPY_OPEN)
+				break;
+		}
+		if (copy <= most && (!err || err == -ENOENT)) {
+			err = doubt_copy(l, job->job, (unsigned int)board, copy);
+			++*boards;
+		}
+		if (err && err != -ENOENT)
+			return err;
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+struct open_jobs {
+	struct dealbox_ledger_job *list;
+	size_t count;
+};
+
+static int keep_open(const struct dealbox_ledger_job *job, void *context)
+{
+	struct open_jobs *jobs = context;
+	struct dealbox_ledger_job *grown;
+
+	if (job->state != DEALBOX_LEDGER_JOB_OPEN && job->state != DEALBOX_LEDGER_JOB_PAUSED)
+		return 0;
+	grown = realloc(jobs->list, (jobs->count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	jobs->list = grown;
+	grown[jobs->count++] = *job;
+	return 0;
+}
+
+int dealbox_ledger_accept_restore(struct dealbox_ledger *l, uint32_t uid, unsigned int *boards)
+{
+	struct dealbox_ledger_head known;
+	struct open_jobs jobs = { 0 };
+	unsigned int doubts = 0;
+	int64_t gone = 0;
+	size_t n;
+	int err = ledger_begin(l);
+
+	if (err)
+		return err;
+	if (!ledger_heads_last(l, &known) && known.record > l->head.record)
+		gone = (int64_t)(known.record - l->head.record);
+	err = ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(), (int64_t)uid,
+			    (int64_t)DEALBOX_ACT_RESTORE, (uint64_t)0, (uint64_t)0, (uint64_t)0,
+			    gone < INT32_MAX ? gone : INT32_MAX, (const char *)NULL);
+	if (!err)
+		err = dealbox_ledger_jobs(l, 0, keep_open, &jobs);
+	for (n = 0; !err && n < jobs.count; n++) {
+		if (!(jobs.list[n].options & DEALBOX_JOB_CAPTURE))
+			err = doubt_job(l, &jobs.list[n], &doubts);
+		if (!err)
+			err = ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(), (int64_t)uid,
+					    (int64_t)DEALBOX_ACT_PAUSE, jobs.list[n].job, (uint64_t)0,
+					    (uint64_t)0, (int64_t)0, (const char *)NULL);
+	}
+	free(jobs.list);
+	if (boards)
+		*boards = doubts;
+	err = ledger_commit(l, err);
+	return err || l->heads >= 0 ? err : ledger_heads_open(l);
 }

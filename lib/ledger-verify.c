@@ -127,9 +127,9 @@ static void check(struct dealbox_ledger *l, struct report *r, const char *sql, c
 	ledger_done(l, stmt);
 }
 
-int dealbox_ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *head,
-			  void (*damage)(const char *sentence, void *context), void *context,
-			  uint64_t *records)
+int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *head,
+		  void (*damage)(const char *sentence, void *context), void *context,
+		  uint64_t *records)
 {
 	struct dealbox_ledger_head start = { 0 };
 	struct report r = { damage, context, 0 };
@@ -166,6 +166,18 @@ int dealbox_ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_
 		return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged; nothing was written to it. "
 				   "Keep the file, and go on with a backup", l->path);
 	return 0;
+}
+
+int dealbox_ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *head,
+			  void (*damage)(const char *sentence, void *context), void *context,
+			  uint64_t *records)
+{
+	struct dealbox_ledger_head known;
+
+	/* read before the ledger is, which may be written to meanwhile */
+	if (!head && l->db && !ledger_heads_last(l, &known))
+		head = &known;
+	return ledger_verify(l, head, damage, context, records);
 }
 
 int dealbox_ledger_export(struct dealbox_ledger *l, FILE *out)
@@ -238,10 +250,10 @@ static int copy_pages(struct dealbox_ledger *l, sqlite3 *to)
 /* Looks at the copy as one would look at a ledger that was found in a cupboard. */
 static int verify_copy(struct dealbox_ledger *l, sqlite3 *copy)
 {
-	struct dealbox_ledger other = { .db = copy, .path = l->path, .keys = l->keys, .lock = -1 };
+	struct dealbox_ledger other = { .db = copy, .path = l->path, .keys = l->keys, .lock = -1, .heads = -1 };
 	int err;
 
-	err = dealbox_ledger_verify(&other, NULL, NULL, NULL, NULL);
+	err = ledger_verify(&other, NULL, NULL, NULL, NULL);
 	ledger_forget(&other);
 	sodium_memzero(&other.keys, sizeof(other.keys));
 	if (err)

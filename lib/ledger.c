@@ -59,7 +59,7 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 		"acts", "at, uid, act, job, board, copy, value, machine", 8,
 		"'record', 'act', 'at', at, 'uid', uid, 'act', "
 		"json_extract('[\"pause\",\"resume\",\"cancel\",\"skip\",\"redeal\",\"priority\","
-		"\"emptied\",\"reveal\",\"stop\"]', '$[' || (act - 1) || ']'), 'job', job, "
+		"\"emptied\",\"reveal\",\"stop\",\"restore\"]', '$[' || (act - 1) || ']'), 'job', job, "
 		"'board', board, 'copy', copy, 'value', value, 'machine', machine"
 	},
 	[LEDGER_JOB_MACHINE] = {
@@ -406,8 +406,11 @@ int ledger_begin(struct dealbox_ledger *l)
 
 int ledger_commit(struct dealbox_ledger *l, int error)
 {
-	if (!error)
+	if (!error) {
 		error = run(l, "COMMIT", "writing");
+		if (!error)
+			ledger_heads_note(l);
+	}
 	/* also after a COMMIT that failed: then the transaction may still be open */
 	if (error && !sqlite3_get_autocommit(l->db))
 		sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
@@ -766,6 +769,7 @@ static int create(struct dealbox_ledger *l, const char *new_path, const char *ne
 static int settle_files(struct dealbox_ledger *l, unsigned int flags)
 {
 	bool database = !access(l->path, F_OK), key = !access(l->key_path, F_OK);
+	bool heads = !access(l->heads_path, F_OK);
 	char *new_path = NULL, *new_key = NULL;
 	int err = 0;
 
@@ -775,6 +779,10 @@ static int settle_files(struct dealbox_ledger *l, unsigned int flags)
 		return ledger_fail(l, -EUCLEAN, "%s: the ledger is gone, but its key is there. Put "
 				   "a backup in its place; to begin anew, move %s away", l->path,
 				   l->key_path);
+	if (!database && heads && flags & DEALBOX_LEDGER_CREATE)
+		return ledger_fail(l, -EUCLEAN, "%s: the ledger and its key are gone, but %s is there. Put "
+				   "backups in their place; to begin anew, move that away, too", l->path,
+				   l->heads_path);
 	if (!database && !(flags & DEALBOX_LEDGER_CREATE))
 		return ledger_fail(l, -ENOENT, "%s: there is no ledger", l->path);
 	if (asprintf(&new_path, "%s.new", l->path) < 0 ||
@@ -868,7 +876,7 @@ static int check_tail(struct dealbox_ledger *l)
 static int check_whole(struct dealbox_ledger *l)
 {
 	char first[256] = "";
-	int err = dealbox_ledger_verify(l, NULL, first_damage, first, NULL);
+	int err = ledger_verify(l, NULL, first_damage, first, NULL);
 
 	if (err == -EUCLEAN)
 		return ledger_fail(l, err, "%s: the ledger is damaged (%s); nothing was written to it. "
@@ -892,7 +900,7 @@ struct dealbox_ledger *dealbox_ledger_new(void)
 		return NULL;
 	l = calloc(1, sizeof(*l));
 	if (l)
-		l->lock = -1;
+		l->lock = l->heads = -1;
 	return l;
 }
 
@@ -903,22 +911,28 @@ void dealbox_ledger_free(struct dealbox_ledger *l)
 	close_database(l);
 	if (l->lock >= 0)
 		close(l->lock);
+	if (l->heads >= 0)
+		close(l->heads);
 	free(l->path);
 	free(l->key_path);
+	free(l->heads_path);
 	sodium_memzero(&l->keys, sizeof(l->keys));
 	free(l);
 }
 
 int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int flags)
 {
+	struct dealbox_ledger_head known;
 	int err;
 
 	if (l->path)
 		return ledger_fail(l, -EALREADY, "%s: is open", l->path);
 	l->write = flags & DEALBOX_LEDGER_WRITE;
 	l->path = strdup(path);
-	if (!l->path || asprintf(&l->key_path, "%s.key", path) < 0) {
-		l->key_path = NULL;
+	if (!l->path || asprintf(&l->key_path, "%s.key", path) < 0 ||
+	    asprintf(&l->heads_path, "%s.heads", path) < 0) {
+		free(l->path);
+		l->path = NULL;
 		return ledger_fail(l, -ENOMEM, "no memory");
 	}
 	err = settle_files(l, flags);
@@ -931,6 +945,8 @@ int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int
 		err = check_identity(l);
 	if (!err)
 		err = l->write ? check_whole(l) : check_tail(l);
+	if (!err && l->write && !(flags & DEALBOX_LEDGER_RESTORED) && !ledger_heads_last(l, &known))
+		err = ledger_heads_check(l, &known);
 	/* not before it is known to be ours, and sound */
 	if (!err && l->write)
 		err = bring_up_to_date(l);
@@ -939,6 +955,9 @@ int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int
 		err = run(l, "PRAGMA journal_mode = WAL", "opening it");
 	if (!err)
 		trust_database(l);
+	/* one that was restored is what is known when that has been accepted */
+	if (!err && l->write && !(flags & DEALBOX_LEDGER_RESTORED))
+		err = ledger_heads_open(l);
 	return err;
 }
 

@@ -54,6 +54,9 @@ struct dealbox_ledger {
 	sqlite3 *db;
 	char *path;
 	char *key_path;
+	char *heads_path;
+	int heads;			/* -1: not open */
+	struct dealbox_ledger_head noted;	/* there last */
 	int lock;			/* the key file, locked by the one who writes */
 	bool write;
 	bool damaged;			/* nothing more is written */
@@ -120,6 +123,19 @@ int ledger_walk(struct dealbox_ledger *l, const struct dealbox_ledger_head *from
 		const struct dealbox_ledger_head *wanted,
 		void (*damage)(const char *sentence, void *context), void *context,
 		uint64_t *records);
+
+/* What dealbox_ledger_verify() does, with no more heads than wanted (may be NULL). */
+int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *wanted,
+		  void (*damage)(const char *sentence, void *context), void *context,
+		  uint64_t *records);
+
+/* The last head of the file beside the ledger. -ENOENT: there is none. */
+int ledger_heads_last(const struct dealbox_ledger *l, struct dealbox_ledger_head *head);
+/* Is it in this ledger? -ESTALE and a sentence when not. */
+int ledger_heads_check(struct dealbox_ledger *l, const struct dealbox_ledger_head *known);
+/* Begins to write them, with that of now; what was committed is noted from then on. */
+int ledger_heads_open(struct dealbox_ledger *l);
+void ledger_heads_note(struct dealbox_ledger *l);
 
 /* Sealing: nonce, then cipher text; bound to the number of the record that holds it. */
 #define LEDGER_SEAL_EXTRA	(crypto_aead_xchacha20poly1305_ietf_NPUBBYTES + \

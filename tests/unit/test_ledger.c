@@ -25,6 +25,7 @@ struct folder {
 	char db[64];
 	char key[64];
 	char other[64];
+	char heads[80];
 };
 
 static uint32_t seed;
@@ -76,6 +77,7 @@ static int folder_make(void **state)
 	snprintf(f->db, sizeof(f->db), "%s/ledger", f->path);
 	snprintf(f->key, sizeof(f->key), "%s/ledger.key", f->path);
 	snprintf(f->other, sizeof(f->other), "%s/other", f->path);
+	snprintf(f->heads, sizeof(f->heads), "%s/ledger.heads", f->path);
 	*state = f;
 	return 0;
 }
@@ -1182,9 +1184,18 @@ static void test_cut_off(void **state)
 	tamper(f->db, "DROP TRIGGER acts_no_delete; DROP TRIGGER chain_no_delete; "
 	       "DELETE FROM acts; DELETE FROM chain WHERE seq = (SELECT max(seq) FROM chain)");
 	l = open_ledger(f->db, 0);
-	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
 	assert_int_equal(dealbox_ledger_verify(l, &head, keep_damage, found, NULL), -EUCLEAN);
 	assert_non_null(strstr(found, "cut off"));
+	/* the file beside it has noted that head */
+	*found = '\0';
+	assert_int_equal(dealbox_ledger_verify(l, NULL, keep_damage, found, NULL), -EUCLEAN);
+	assert_non_null(strstr(found, "cut off"));
+	dealbox_ledger_free(l);
+	assert_int_equal(try_open(f->db, WRITE, NULL), -ESTALE);
+	/* without both it is a sound ledger */
+	unlink(f->heads);
+	l = open_ledger(f->db, 0);
+	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
 	dealbox_ledger_free(l);
 }
 
@@ -1285,6 +1296,27 @@ static void make_crashed(const char *path)
 	waitpid(pid, NULL, 0);
 }
 
+/* The same, killed when a job had just been made: no board of it has been recorded. */
+static void make_crashed_in_a_job(const char *path)
+{
+	struct dealbox_ledger *l;
+	unsigned int n;
+	pid_t pid;
+
+	make_history(path);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		l = dealbox_ledger_new();
+		if (dealbox_ledger_open(l, path, WRITE))
+			_exit(1);
+		for (n = 0; n < 10; n++)
+			make_job(l, "tuesday", 100 + 10 * n, 1, 0);
+		kill(getpid(), SIGKILL);
+	}
+	waitpid(pid, NULL, 0);
+}
+
 /* The files of a ledger, in memory. */
 struct files {
 	char *db, *wal;
@@ -1368,19 +1400,20 @@ static void test_rotten_disk_after_a_crash(void **state)
 }
 
 /*
- * A WAL that is cut, or gone: what is left is a ledger that is sound up to some record, and a head
- * that was noted elsewhere says that the rest is missing.
+ * A WAL that is cut, or gone: what is left may be a ledger that is sound up to some record. The head
+ * that was noted beside it says that the rest is missing, so nothing is dealt again.
  */
 static void test_cut_wal(void **state)
 {
 	struct folder *f = *state;
 	struct dealbox_ledger_head noted, now;
 	struct files sound, cut;
-	unsigned int n, missing = 0;
+	unsigned int n, older = 0;
 	struct dealbox_ledger *l;
-	char wal[80], damage[4096];
+	char wal[80], error[512];
+	int err;
 
-	make_crashed(f->db);
+	make_crashed_in_a_job(f->db);
 	files_read(f->db, &sound);
 	l = open_ledger(f->db, 0);
 	dealbox_ledger_get_head(l, &noted);
@@ -1392,24 +1425,231 @@ static void test_cut_wal(void **state)
 		files_write(f->db, &cut);
 		if (!n)
 			unlink(wal);
-		l = open_ledger(f->db, WRITE);
-		assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
-		dealbox_ledger_get_head(l, &now);
-		*damage = '\0';
-		if (now.record < noted.record) {
-			missing++;
-			assert_int_equal(dealbox_ledger_verify(l, &noted, keep_damage, damage, NULL),
-					 -EUCLEAN);
-			assert_non_null(strstr(damage, "cut off"));
-		} else {
-			assert_int_equal(dealbox_ledger_verify(l, &noted, keep_damage, damage, NULL), 0);
+		err = try_open(f->db, WRITE, error);
+		if (err) {
+			assert_true(err == -ESTALE || err == -EUCLEAN);
+			older += err == -ESTALE;
+			continue;
 		}
+		/* nothing of it was missing */
+		l = open_ledger(f->db, 0);
+		dealbox_ledger_get_head(l, &now);
 		dealbox_ledger_free(l);
+		assert_memory_equal(&now, &noted, sizeof(now));
 	}
-	assert_int_equal(now.record, noted.record);
-	assert_true(missing > 10);
+	assert_int_equal(err, 0);
+	assert_true(older > 5);
 	free(sound.db);
 	free(sound.wal);
+}
+
+static int count_outcome(const struct dealbox_ledger_insertion *i, void *context)
+{
+	unsigned int *counts = context;
+
+	counts[i->outcome]++;
+	return 0;
+}
+
+/* An older ledger in the place of the newer: refused, until somebody decides to go on with it. */
+static void test_restored(void **state)
+{
+	unsigned int boards = 0, counts[6] = { 0 };
+	struct dealbox_ledger_insertion last;
+	struct folder *f = *state;
+	struct dealbox_ledger *l;
+	struct dealbox_deal deal;
+	uint64_t job, other, restored, insertion;
+	char error[512], *old;
+	size_t size;
+
+	l = open_ledger(f->db, CREATE);
+	job = make_job(l, "monday", 1, 1, 0);
+	deal_exact(l, job, 1, 1, 41);
+	assert_int_equal(dealbox_ledger_backup(l, f->other), 0);
+	assert_int_equal(dealbox_ledger_restored(l, &restored), 0);
+	assert_int_equal(restored, 0);
+	deal_exact(l, job, 2, 1, 42);
+	dealbox_ledger_free(l);
+
+	old = slurp(f->other, &size);
+	spit(f->db, old, size);
+	free(old);
+	assert_int_equal(try_open(f->db, WRITE, error), -ESTALE);
+	assert_non_null(strstr(error, "accept-restore"));
+	assert_int_equal(try_open(f->db, WRITE | DEALBOX_LEDGER_RESTORED, error), 0);
+	/* to look at it was not yet to accept it */
+	assert_int_equal(try_open(f->db, WRITE, error), -ESTALE);
+
+	l = open_ledger(f->db, WRITE | DEALBOX_LEDGER_RESTORED);
+	assert_int_equal(dealbox_ledger_accept_restore(l, 1000, &boards), 0);
+	assert_int_equal(boards, 3);
+	dealbox_ledger_free(l);
+	l = open_ledger(f->db, WRITE);
+	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
+	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_PAUSED);
+	assert_int_equal(dealbox_ledger_insertions(l, job, false, count_outcome, counts), 0);
+	assert_int_equal(counts[DEALBOX_LEDGER_EXACT], 1);
+	assert_int_equal(counts[DEALBOX_LEDGER_UNKNOWN], 3);
+	/* what the machine dealt since is not known */
+	assert_int_equal(dealbox_ledger_restored(l, &restored), 0);
+	assert_int_equal(dealbox_ledger_last(l, "SN1", &last), 0);
+	assert_true(last.id < restored);
+	/* a deal that may have been dealt is a repeat for another session */
+	deal = make_deal(2);
+	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 1);
+	/* and it can be dealt again when somebody says so */
+	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 43, 1, &insertion), -ECANCELED);
+	assert_int_equal(act(l, DEALBOX_ACT_RESUME, job, 0, 0, 0), 0);
+	deal_exact(l, job, 2, 1, 43);
+	/* a job without limit, and one that is done or cancelled */
+	other = make_job(l, "wednesday", 100, 0, 0);
+	deal_exact(l, other, 1, 1, 44);
+	assert_int_equal(act(l, DEALBOX_ACT_CANCEL, job, 0, 0, 0), 0);
+	assert_int_equal(dealbox_ledger_accept_restore(l, 1000, &boards), 0);
+	assert_int_equal(boards, 4);
+	assert_int_equal(copy_state(l, other, 1, 1), DEALBOX_LEDGER_COPY_RECORDED);
+	dealbox_ledger_free(l);
+}
+
+/* The heads themselves: the last whole line counts, whatever a power cut left behind it. */
+static void test_heads(void **state)
+{
+	static const char *const tails[] = { "", "99:ab", "\n99:ab\n", "99:\n\n", "x\n", "-1:00\n" };
+	char text[DEALBOX_LEDGER_HEAD_TEXT], *heads, *more, error[512];
+	struct dealbox_ledger_head head, parsed;
+	struct folder *f = *state;
+	struct dealbox_ledger *l;
+	size_t size, n;
+
+	make_history(f->db);
+	l = open_ledger(f->db, 0);
+	dealbox_ledger_get_head(l, &head);
+	dealbox_ledger_free(l);
+	dealbox_ledger_head_format(&head, text);
+	assert_int_equal(dealbox_ledger_head_parse(text, &parsed), 0);
+	assert_memory_equal(&parsed, &head, sizeof(head));
+	for (n = 0; n < strlen(text); n++) {
+		more = strndup(text, n);
+		assert_int_equal(dealbox_ledger_head_parse(more, &parsed), -EINVAL);
+		free(more);
+	}
+	heads = slurp(f->heads, &size);
+	assert_non_null(strstr(heads, text));
+	for (n = 0; n < COUNT(tails); n++) {
+		assert_true(asprintf(&more, "%s%s", heads, tails[n]) > 0);
+		spit(f->heads, more, strlen(more));
+		free(more);
+		assert_int_equal(try_open(f->db, WRITE, error), 0);
+	}
+	/* zeros, and a line behind them */
+	more = calloc(1, size + 200);
+	memcpy(more, heads, size);
+	memcpy(more + size + 50, text, strlen(text));
+	more[size + 50 + strlen(text) - 1] ^= 1;
+	more[size + 50 + strlen(text)] = '\n';
+	spit(f->heads, more, size + 51 + strlen(text));
+	free(more);
+	assert_int_equal(try_open(f->db, WRITE, error), -ESTALE);
+	/* a head that this ledger never had */
+	text[strlen(text) - 1] ^= 1;
+	assert_true(asprintf(&more, "%s\n%s\n", heads, text) > 0);
+	spit(f->heads, more, strlen(more));
+	free(more);
+	assert_int_equal(try_open(f->db, WRITE, error), -ESTALE);
+	assert_non_null(strstr(error, "gone on elsewhere"));
+	free(heads);
+	/* it does not grow without end */
+	more = calloc(1, 1 << 20);
+	memset(more, '\n', 1 << 20);
+	spit(f->heads, more, 1 << 20);
+	free(more);
+	dealbox_ledger_free(open_ledger(f->db, WRITE));
+	heads = slurp(f->heads, &size);
+	assert_true(size < 200);
+	free(heads);
+	/* to begin anew is to move all of them away */
+	unlink(f->db);
+	unlink(f->key);
+	assert_int_equal(try_open(f->db, CREATE, error), -EUCLEAN);
+	assert_non_null(strstr(error, "move that away, too"));
+}
+
+/* `cp` of the file while it is written to: a copy is sound up to some board, or it is refused. */
+static void test_copied_while_open(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE), *copy;
+	uint64_t job = make_job(l, "s", 1, 0, 0);
+	unsigned int n, counts[6];
+	char key[80], *data;
+	size_t size;
+
+	snprintf(key, sizeof(key), "%s.key", f->other);
+	data = slurp(f->key, &size);
+	spit(key, data, size);
+	free(data);
+	chmod(key, 0600);
+	for (n = 1; n <= 10; n++) {
+		deal_exact(l, job, 1, n, n);
+		data = slurp(f->db, &size);
+		spit(f->other, data, size);
+		free(data);
+		copy = open_ledger(f->other, 0);
+		assert_int_equal(dealbox_ledger_verify(copy, NULL, NULL, NULL, NULL), 0);
+		memset(counts, 0, sizeof(counts));
+		dealbox_ledger_insertions(copy, 0, false, count_outcome, counts);
+		/* .. with every board that was recorded */
+		assert_int_equal(counts[DEALBOX_LEDGER_EXACT], n);
+		dealbox_ledger_free(copy);
+	}
+	dealbox_ledger_free(l);
+}
+
+/* The same in the middle of whatever is written: what is not refused is what the ledger was at some time. */
+static void test_copied_while_written(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE), *copy;
+	uint64_t job = make_job(l, "s", 1, 0, 0);
+	struct dealbox_ledger_head head[200];
+	unsigned int n, good = 0, tries;
+	char key[80], *data;
+	size_t size;
+	pid_t pid;
+
+	dealbox_ledger_free(l);
+	snprintf(key, sizeof(key), "%s.key", f->other);
+	data = slurp(f->key, &size);
+	spit(key, data, size);
+	free(data);
+	chmod(key, 0600);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		l = dealbox_ledger_new();
+		if (dealbox_ledger_open(l, f->db, WRITE))
+			_exit(1);
+		for (n = 1; n <= 40; n++)
+			deal_exact(l, job, 1, n, n);
+		_exit(0);
+	}
+	for (tries = 0; !waitpid(pid, &(int){ 0 }, WNOHANG) && tries < COUNT(head); tries++) {
+		data = slurp(f->db, &size);
+		spit(f->other, data, size);
+		free(data);
+		copy = dealbox_ledger_new();
+		if (!dealbox_ledger_open(copy, f->other, 0) &&
+		    !dealbox_ledger_verify(copy, NULL, NULL, NULL, NULL))
+			assert_int_equal(dealbox_ledger_get_head(copy, &head[good++]), 0);
+		dealbox_ledger_free(copy);
+	}
+	waitpid(pid, NULL, 0);
+	l = open_ledger(f->db, WRITE);
+	for (n = 0; n < good; n++)
+		assert_int_equal(dealbox_ledger_verify(l, &head[n], NULL, NULL, NULL), 0);
+	dealbox_ledger_free(l);
+	assert_true(good);
 }
 
 /* Takes away what lets root do anything to any file. */
@@ -1710,6 +1950,10 @@ int main(void)
 		TEST(test_rotten_disk),
 		TEST(test_rotten_disk_after_a_crash),
 		TEST(test_cut_wal),
+		TEST(test_restored),
+		TEST(test_heads),
+		TEST(test_copied_while_open),
+		TEST(test_copied_while_written),
 		TEST(test_read_only_folder),
 		TEST(test_full_disk),
 		TEST(test_export),

@@ -13,10 +13,9 @@
 #include <dealbox/ledger.h>
 #include <dealbox/machine.h>
 
+#include "restore.h"
 #include "service.h"
 #include "tracefile.h"
-
-#define LEDGER_PATH	"/var/lib/dealbox/ledger"
 
 struct call {
 	struct args *args;
@@ -237,34 +236,6 @@ static enum status show_run(struct call *call)
 
 /* ---- verify, export, backup ---------------------------------------------- */
 
-static void head_text(const struct dealbox_ledger_head *head, char text[96])
-{
-	int at = snprintf(text, 96, "%llu:", (unsigned long long)head->record);
-	unsigned int n;
-
-	for (n = 0; n < DEALBOX_LEDGER_HASH; n++)
-		at += snprintf(text + at, 96 - at, "%02x", head->hash[n]);
-}
-
-static bool head_parse(const char *text, struct dealbox_ledger_head *head)
-{
-	unsigned long long record;
-	unsigned int byte, n;
-	int at = 0;
-
-	if (sscanf(text, "%llu:%n", &record, &at) != 1 || !at ||
-	    strlen(text + at) != 2 * DEALBOX_LEDGER_HASH)
-		return false;
-	head->record = record;
-	for (n = 0; n < DEALBOX_LEDGER_HASH; n++) {
-		if (strspn(text + at + 2 * n, "0123456789abcdef") < 2)
-			return false;
-		sscanf(text + at + 2 * n, "%2x", &byte);
-		head->hash[n] = byte;
-	}
-	return true;
-}
-
 static void damage_print(const char *sentence, void *context)
 {
 	struct call *call = context;
@@ -284,10 +255,10 @@ static enum status verify_run(struct call *call)
 	struct dealbox_ledger_head head, wanted;
 	struct json_object *object;
 	uint64_t records = 0;
-	char text[96] = "";
+	char text[DEALBOX_LEDGER_HEAD_TEXT] = "";
 	int err;
 
-	if (call->head && !head_parse(call->head, &wanted))
+	if (call->head && dealbox_ledger_head_parse(call->head, &wanted))
 		return args_wrong(call->args, "--head wants what an earlier verify printed, "
 				  "NUMBER:HASH");
 	err = dealbox_ledger_verify(call->ledger, call->head ? &wanted : NULL, damage_print, call,
@@ -295,7 +266,7 @@ static enum status verify_run(struct call *call)
 	if (err)
 		return refused(call, err);
 	if (!dealbox_ledger_get_head(call->ledger, &head))
-		head_text(&head, text);
+		dealbox_ledger_head_format(&head, text);
 	if (call->json) {
 		object = json_object_new_object();
 		add(object, "records", records);
@@ -323,6 +294,34 @@ static enum status backup_run(struct call *call)
 	if (!call->json)
 		say("%s is a copy of the ledger; keep %s.key elsewhere, without it the copy is of no use",
 		    call->args->argv[1], call->path);
+	return STATUS_DONE;
+}
+
+/* ---- accept-restore --------------------------------------------------------- */
+
+static enum status accept_run(struct call *call)
+{
+	unsigned int boards;
+	int err;
+
+	err = dealbox_ledger_open(call->ledger, call->path, DEALBOX_LEDGER_WRITE);
+	if (!err) {
+		complain("nothing was changed", "%s is not older than it was: there is nothing to accept", call->path);
+		return STATUS_NO;
+	}
+	if (err != -ESTALE)
+		return refused(call, err);
+	complain(NULL, "%s", dealbox_ledger_error(call->ledger));
+	dealbox_ledger_free(call->ledger);
+	call->ledger = dealbox_ledger_new();
+	if (!call->ledger)
+		return STATUS_INPUT;
+	err = dealbox_ledger_open(call->ledger, call->path, DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_RESTORED);
+	if (!err)
+		err = dealbox_ledger_accept_restore(call->ledger, user_logged_in(), &boards);
+	if (err)
+		return refused(call, err);
+	restored_say(boards);
 	return STATUS_DONE;
 }
 
@@ -436,6 +435,7 @@ static const struct deed {
 	{ "verify", 1, true, verify_run, "nothing more" },
 	{ "export", 1, false, export_run, "nothing more" },
 	{ "backup", 2, false, backup_run, "the name of a new file" },
+	{ "accept-restore", 1, false, accept_run, "nothing more" },
 	{ NULL }
 };
 
@@ -460,11 +460,13 @@ static enum status ledger_run(struct args *args)
 	if (key == ARGS_STOP)
 		return args->status;
 	if (!args->argc)
-		return args_wrong(args, "it wants list, show, traces, verify, export or backup");
+		return args_wrong(args, "it wants list, show, traces, verify, export, backup or "
+				  "accept-restore");
 	for (deed = deeds; deed->name && strcmp(deed->name, args->argv[0]); deed++)
 		;
 	if (!deed->name)
-		return args_wrong(args, "it can list, show, traces, verify, export and backup, not '%s'",
+		return args_wrong(args, "it can list, show, traces, verify, export, backup and "
+				  "accept-restore, not '%s'",
 				  args->argv[0]);
 	if (args->argc != deed->operands)
 		return args_wrong(args, "%s wants %s", deed->name, deed->wants);
@@ -480,7 +482,8 @@ static enum status ledger_run(struct args *args)
 		complain(NULL, "no memory");
 		return STATUS_INPUT;
 	}
-	err = dealbox_ledger_open(call.ledger, call.path, 0);
+	/* the one that writes opens it by itself */
+	err = deed->run == accept_run ? 0 : dealbox_ledger_open(call.ledger, call.path, 0);
 	status = err && !(err == -EUCLEAN && deed->damaged) ? refused(&call, err) :
 		 deed->run(&call);
 	dealbox_ledger_free(call.ledger);
@@ -497,12 +500,14 @@ static const struct option_row ledger_options[] = {
 
 const struct command cmd_ledger = {
 	.name = "ledger",
-	.operands = "list | show JOB | traces JOB FILE | verify | export | backup FILE",
+	.operands = "list | show JOB | traces JOB FILE | verify | export | backup FILE | accept-restore",
 	.summary = "Show, check and copy the record of what was dealt",
 	.about = "list lists the jobs; show tells of each copy and each insertion of one; verify\n"
 		 "reads everything and names what is damaged (exit status 1); export writes every\n"
 		 "record as a line of JSON; backup makes a verified copy while the service runs.\n"
 		 "None of these shows a card, and none of them changes the ledger.\n"
+		 "accept-restore, with the service stopped, goes on with a ledger that is older than it\n"
+		 "was: its open jobs are paused, and their boards are in doubt. It is recorded who did it.\n"
 		 "traces asks the service for what the machines reported, for `dealbox verify` and\n"
 		 "`dealbox certificate verify`: it tells the deals, so only who may see cards gets it,\n"
 		 "and that is recorded.",

@@ -13,17 +13,6 @@
 
 #define SUFFIX	".sealed"
 
-static struct dealbox_random *random_start(void)
-{
-	struct dealbox_random *random = NULL;
-	int err = dealbox_random_new(&random);
-
-	if (err)
-		complain("do not make keys on this machine until that is mended",
-			 "the kernel gives no random bits: %s", strerror(-err));
-	return random;
-}
-
 static bool key_write(const char *path, const uint8_t key[DEALBOX_SEAL_KEY], enum file_kind kind)
 {
 	char hex[2 * DEALBOX_SEAL_KEY + 2];
@@ -56,22 +45,6 @@ static enum status keys_make(const char *path)
 	explicit_bzero(secret_key, sizeof(secret_key));
 	dealbox_random_free(random);
 	return good ? STATUS_DONE : STATUS_INPUT;
-}
-
-static bool public_key_read(const char *path, uint8_t key[DEALBOX_SEAL_KEY])
-{
-	struct blob blob;
-	size_t length = 0;
-	bool good = file_read(path, &blob);
-
-	if (good && (sodium_hex2bin(key, DEALBOX_SEAL_KEY, blob.data, blob.size, " \r\n", &length, NULL) ||
-		     length != DEALBOX_SEAL_KEY)) {
-		complain("give the .pub file that `dealbox seal --new-key` made", "%s: this is no public key",
-			 path);
-		good = false;
-	}
-	blob_wipe(&blob);
-	return good;
 }
 
 static bool seal_file(const char *path, const struct dealbox_seal_secret *secret,

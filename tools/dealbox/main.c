@@ -9,6 +9,7 @@
 #include "tool.h"
 
 extern const struct command cmd_audit;
+extern const struct command cmd_backup;
 extern const struct command cmd_cancel;
 extern const struct command cmd_capture;
 extern const struct command cmd_certificate;
@@ -30,6 +31,7 @@ extern const struct command cmd_played;
 extern const struct command cmd_priority;
 extern const struct command cmd_redeal;
 extern const struct command cmd_report;
+extern const struct command cmd_restore;
 extern const struct command cmd_resume;
 extern const struct command cmd_seal;
 extern const struct command cmd_show;
@@ -43,6 +45,7 @@ extern const struct command cmd_watch;
 /* Every command, by name. Another one is one file and two lines here. */
 const struct command *const commands[] = {
 	&cmd_audit,
+	&cmd_backup,
 	&cmd_cancel,
 	&cmd_capture,
 	&cmd_certificate,
@@ -64,6 +67,7 @@ const struct command *const commands[] = {
 	&cmd_priority,
 	&cmd_redeal,
 	&cmd_report,
+	&cmd_restore,
 	&cmd_resume,
 	&cmd_seal,
 	&cmd_show,

@@ -2,6 +2,7 @@
 /*
  * Sealed files.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -83,6 +84,33 @@ char *passphrase_ask(bool new)
 	}
 	passphrase_free(second);
 	return first;
+}
+
+struct dealbox_random *random_start(void)
+{
+	struct dealbox_random *random = NULL;
+	int err = dealbox_random_new(&random);
+
+	if (err)
+		complain("do not make keys on this machine until that is mended",
+			 "the kernel gives no random bits: %s", strerror(-err));
+	return random;
+}
+
+bool public_key_read(const char *path, uint8_t key[DEALBOX_SEAL_KEY])
+{
+	struct blob blob;
+	size_t length = 0;
+	bool good = file_read(path, &blob);
+
+	if (good && (sodium_hex2bin(key, DEALBOX_SEAL_KEY, blob.data, blob.size, " \r\n", &length, NULL) ||
+		     length != DEALBOX_SEAL_KEY)) {
+		complain("give the .pub file that `dealbox seal --new-key` made", "%s: this is no public key",
+			 path);
+		good = false;
+	}
+	blob_wipe(&blob);
+	return good;
 }
 
 static bool key_read(uint8_t key[DEALBOX_SEAL_KEY])

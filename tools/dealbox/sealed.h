@@ -31,4 +31,10 @@ bool sealed_open(const char *path, struct blob *out, char name[DEALBOX_SEAL_NAME
 char *passphrase_ask(bool new);
 void passphrase_free(char *passphrase);
 
+/* A director's public key, from its file. False, and said, if that cannot be. */
+bool public_key_read(const char *path, uint8_t key[DEALBOX_SEAL_KEY]);
+
+/* The kernel's random bits; NULL, and said, when it has none. */
+struct dealbox_random *random_start(void);
+
 #endif

@@ -9,6 +9,7 @@
  *	-ENOKEY		the key file is missing, cannot be read, or is open to others
  *	-EKEYREJECTED	the key file belongs to another ledger
  *	-EBUSY		another program writes to this ledger
+ *	-ESTALE		the ledger is older than it was, or has gone on elsewhere
  *	-EPROTONOSUPPORT the ledger was written by a newer dealbox
  *	-EROFS		it was opened for reading only
  * Times are UTC in microseconds since 1970. Text is UTF-8.
@@ -34,6 +35,7 @@ struct dealbox_ledger;
 
 #define DEALBOX_LEDGER_WRITE	(1u << 0)
 #define DEALBOX_LEDGER_CREATE	(1u << 1)	/* with WRITE: if it does not exist */
+#define DEALBOX_LEDGER_RESTORED	(1u << 2)	/* with WRITE: to accept that it is older than it was */
 
 /**
  * dealbox_ledger_new - a ledger that is not open yet
@@ -59,7 +61,9 @@ DEALBOX_API void dealbox_ledger_free(struct dealbox_ledger *ledger);
  * never written over. -ENOENT when there is none and CREATE was not given.
  *
  * With WRITE the whole ledger is read first, as dealbox_ledger_verify() does: some 5 ms
- * for an evening of 36 boards. Else the last 64 records are.
+ * for an evening of 36 boards. Else the last 64 records are. And a ledger that is older than the
+ * file of the same name with ".heads" behind it knows is refused with -ESTALE;
+ * dealbox_ledger_accept_restore() is the way on.
  */
 DEALBOX_API int dealbox_ledger_open(struct dealbox_ledger *ledger, const char *path,
 				    unsigned int flags);
@@ -390,6 +394,7 @@ enum dealbox_ledger_act_kind {
 	DEALBOX_ACT_EMPTIED,	/* the operator says that the board is empty */
 	DEALBOX_ACT_REVEAL,	/* cards were shown */
 	DEALBOX_ACT_STOP,	/* emergency stop */
+	DEALBOX_ACT_RESTORE,	/* a restored ledger was accepted; value = records that are gone */
 	DEALBOX_ACT_KINDS
 };
 
@@ -423,6 +428,25 @@ struct dealbox_ledger_head {
 	uint8_t hash[DEALBOX_LEDGER_HASH];
 };
 
+#define DEALBOX_LEDGER_HEAD_TEXT	96	/* bytes of "NUMBER:HASH", with the zero */
+
+/**
+ * dealbox_ledger_head_format - a head as text: NUMBER:HASH
+ * @head: the head
+ * @text: out
+ */
+DEALBOX_API void dealbox_ledger_head_format(const struct dealbox_ledger_head *head,
+					    char text[DEALBOX_LEDGER_HEAD_TEXT]);
+
+/**
+ * dealbox_ledger_head_parse - a head from its text
+ * @text: as dealbox_ledger_head_format() writes it
+ * @head: out
+ *
+ * -EINVAL: it is none.
+ */
+DEALBOX_API int dealbox_ledger_head_parse(const char *text, struct dealbox_ledger_head *head);
+
 /**
  * dealbox_ledger_get_head - the last record
  * @ledger: open
@@ -436,7 +460,7 @@ DEALBOX_API int dealbox_ledger_get_head(struct dealbox_ledger *ledger,
 /**
  * dealbox_ledger_verify - read everything, and check it
  * @ledger: open, or tried: also one that dealbox_ledger_open() found damaged
- * @head: an earlier head that must still be there, or NULL
+ * @head: an earlier head that must still be there; NULL: the last of the file of heads, if there is one
  * @damage: called for each damage with a sentence, which lives for the call; may be NULL
  * @context: for @damage
  * @records: out, may be NULL: records that were read
@@ -447,6 +471,28 @@ DEALBOX_API int dealbox_ledger_verify(struct dealbox_ledger *ledger,
 				      const struct dealbox_ledger_head *head,
 				      void (*damage)(const char *sentence, void *context),
 				      void *context, uint64_t *records);
+
+/**
+ * dealbox_ledger_accept_restore - go on with a ledger that is older than it was
+ * @ledger: open for writing, with RESTORED if it is older than its heads
+ * @uid: of who decides it
+ * @boards: out, may be NULL: how many boards of open jobs are in doubt
+ *
+ * What was dealt since its last record is not known. So each board of a job that is open has an
+ * insertion of which nobody knows what became of it (the deal counts as dealt); those jobs are
+ * paused; and dealbox_ledger_restored() tells that no board in any machine is known. All in one
+ * transaction.
+ */
+DEALBOX_API int dealbox_ledger_accept_restore(struct dealbox_ledger *ledger, uint32_t uid,
+					      unsigned int *boards);
+
+/**
+ * dealbox_ledger_restored - when was a restored ledger accepted last?
+ * @ledger: open
+ * @record: out: number of that record, 0 = never. A machine whose last insertion is older may
+ *	have dealt since
+ */
+DEALBOX_API int dealbox_ledger_restored(struct dealbox_ledger *ledger, uint64_t *record);
 
 /**
  * dealbox_ledger_export - every record as one line of JSON, in order

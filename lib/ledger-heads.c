@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The heads that were: a file beside the ledger, with a line for each transaction. An older ledger,
+ * or one whose WAL is gone, is sound in itself; its file of heads knows that there was more.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ledger.h"
+
+#define TAIL	65536	/* bytes that are read of the file, and kept of it */
+
+void dealbox_ledger_head_format(const struct dealbox_ledger_head *head,
+				char text[DEALBOX_LEDGER_HEAD_TEXT])
+{
+	int at = snprintf(text, DEALBOX_LEDGER_HEAD_TEXT, "%llu:", (unsigned long long)head->record);
+
+	sodium_bin2hex(text + at, DEALBOX_LEDGER_HEAD_TEXT - (size_t)at, head->hash, sizeof(head->hash));
+}
+
+int dealbox_ledger_head_parse(const char *text, struct dealbox_ledger_head *head)
+{
+	struct dealbox_ledger_head found;
+	const char *hash = strchr(text, ':');
+	size_t length;
+	char *end;
+
+	if (!hash || *text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	found.record = strtoull(text, &end, 10);
+	if (errno || end != hash || found.record > INT64_MAX ||
+	    strspn(hash + 1, "0123456789abcdef") != 2 * sizeof(found.hash) ||
+	    hash[1 + 2 * sizeof(found.hash)] ||
+	    sodium_hex2bin(found.hash, sizeof(found.hash), hash + 1, 2 * sizeof(found.hash), NULL, &length, NULL))
+		return -EINVAL;
+	*head = found;
+	return 0;
+}
+
+int ledger_heads_last(const struct dealbox_ledger *l, struct dealbox_ledger_head *head)
+{
+	int fd = open(l->heads_path, O_RDONLY | O_CLOEXEC), err = -ENOENT;
+	char *text = malloc(TAIL + 1), *line, *next;
+	struct stat st;
+	ssize_t size, n;
+
+	if (fd >= 0 && text && !fstat(fd, &st)) {
+		size = pread(fd, text, TAIL, st.st_size > TAIL ? st.st_size - TAIL : 0);
+		text[size > 0 ? size : 0] = '\0';
+		/* some file systems leave zeros where nothing was written before the power went */
+		for (n = 0; n < size; n++)
+			if (!text[n])
+				text[n] = '\n';
+		/* one that a power cut has left half is none; the last whole one counts */
+		for (line = text; (next = strchr(line, '\n')); line = next + 1) {
+			*next = '\0';
+			if (!dealbox_ledger_head_parse(line, head))
+				err = 0;
+		}
+	}
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+int ledger_heads_check(struct dealbox_ledger *l, const struct dealbox_ledger_head *known)
+{
+	struct dealbox_ledger_head now = { 0 };
+	bool there = false, same = false;
+	sqlite3_stmt *stmt;
+	int rc;
+
+	/* it was empty */
+	if (!known->record)
+		return 0;
+	stmt = ledger_query(l, "SELECT hash FROM chain WHERE seq = ?", "u", known->record);
+	if (!stmt)
+		return l->damaged ? -EUCLEAN : -EIO;
+	rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW) {
+		there = true;
+		same = sqlite3_column_bytes(stmt, 0) == sizeof(known->hash) &&
+		       !memcmp(sqlite3_column_blob(stmt, 0), known->hash, sizeof(known->hash));
+		rc = SQLITE_DONE;
+	}
+	rc = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "reading a record");
+	ledger_done(l, stmt);
+	if (!rc && !there)
+		rc = dealbox_ledger_get_head(l, &now);
+	if (rc || same)
+		return rc;
+	if (there)
+		return ledger_fail(l, -ESTALE, "%s: record %llu is another than %s knows: this ledger has gone "
+				   "on elsewhere since. `dealbox ledger accept-restore` goes on with it", l->path,
+				   (unsigned long long)known->record, l->heads_path);
+	return ledger_fail(l, -ESTALE, "%s: the ledger ends at record %llu, and there were %llu, as %s knows: an "
+			   "older one was put in its place, or its end is gone. Put the newest back; if there is none, "
+			   "`dealbox ledger accept-restore` goes on with this one", l->path,
+			   (unsigned long long)now.record, (unsigned long long)known->record,
+			   l->heads_path);
+}
+
+static void put_line(struct dealbox_ledger *l)
+{
+	char line[DEALBOX_LEDGER_HEAD_TEXT + 2] = "\n";
+	size_t size;
+
+	dealbox_ledger_head_format(&l->head, line + 1);
+	size = strlen(line);
+	line[size++] = '\n';
+	/*
+	 * Not synced: after a power cut it may know less than the ledger, which does no harm. What
+	 * could not be written whole is no line, for each begins behind an end of line.
+	 */
+	if (write(l->heads, line, size) == (ssize_t)size)
+		l->noted = l->head;
+}
+
+int ledger_heads_open(struct dealbox_ledger *l)
+{
+	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
+	struct stat file, ledger;
+	char *new_path = NULL;
+	int err;
+
+	l->heads = open(l->heads_path, flags | O_APPEND, 0600);
+	if (l->heads < 0 || fstat(l->heads, &file) || stat(l->path, &ledger))
+		return ledger_fail(l, -errno, "%s: %s", l->heads_path, strerror(errno));
+	/* made by root for the service */
+	if (file.st_uid != ledger.st_uid && fchown(l->heads, ledger.st_uid, ledger.st_gid))
+		return ledger_fail(l, -errno, "%s: %s", l->heads_path, strerror(errno));
+	err = dealbox_ledger_get_head(l, &l->head);
+	if (err)
+		return err;
+	if (file.st_size < TAIL) {
+		put_line(l);
+		return 0;
+	}
+	/* it begins anew, and until it is whole the old one is there */
+	close(l->heads);
+	if (asprintf(&new_path, "%s.new", l->heads_path) < 0)
+		return ledger_fail(l, -ENOMEM, "no memory");
+	l->heads = open(new_path, flags | O_TRUNC, 0600);
+	if (l->heads >= 0) {
+		put_line(l);
+		if (fsync(l->heads) || fchown(l->heads, ledger.st_uid, ledger.st_gid) ||
+		    rename(new_path, l->heads_path))
+			err = -errno;
+	} else {
+		err = -errno;
+	}
+	free(new_path);
+	return err ? ledger_fail(l, err, "%s: %s", l->heads_path, strerror(-err)) : 0;
+}
+
+void ledger_heads_note(struct dealbox_ledger *l)
+{
+	if (l->heads >= 0 && memcmp(&l->head, &l->noted, sizeof(l->head)))
+		put_line(l);
+}
