@@ -42,6 +42,24 @@ METHOD(machine_pause, "deal")
 MACHINE_METHOD(machine_release, PUSH_RELEASE)
 METHOD(machine_release, "deal")
 
+/* A machine that is new here may have deals from now on; remembered by its id. */
+static int machine_accept(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct station *st = station_find(s, sd_bus_message_get_path(m));
+	struct dealbox_ledger_act act = { .act = DEALBOX_ACT_ACCEPT };
+	int err;
+
+	if (!st)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
+	act.machine = st->id;
+	err = st->known ? 0 : record_act(s, m, &act, error);
+	if (err < 0)
+		return err;
+	st->known = true;
+	return sd_bus_reply_method_return(m, "");
+}
+METHOD(machine_accept, "manage")
+
 /* Nobody is asked. */
 int stop_all(sd_bus_message *m, void *context, sd_bus_error *error)
 {
@@ -252,6 +270,7 @@ const sd_bus_vtable machine_vtable[] = {
 	SD_BUS_METHOD("Start", "", "", machine_start_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Pause", "", "", machine_pause_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Stop", "", "", stop_all, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Accept", "", "", machine_accept_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("ReleaseBoard", "", "", machine_release_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("Locate", "u", SD_BUS_PARAM(seconds), "", ,
 				 machine_locate_call, SD_BUS_VTABLE_UNPRIVILEGED),

@@ -21,6 +21,12 @@ static int add_emulator(struct config *config, const char *value)
 	return !!config->emulators[config->emulator_count++];
 }
 
+static int set_new(struct config *config, const char *value)
+{
+	config->accept = !strcmp(value, "accept");
+	return config->accept || !strcmp(value, "ask");
+}
+
 static int set_chip(struct config *config, const char *value)
 {
 	return snprintf(config->chip, sizeof(config->chip), "%s", value) < (int)sizeof(config->chip);
@@ -51,6 +57,7 @@ static const struct {
 } keys[] = {
 	{ "ledger", "file", set_ledger },
 	{ "machines", "emulator", add_emulator },
+	{ "machines", "new", set_new },
 	{ "panel", "chip", set_chip },
 	{ "panel", "machine", set_machine },
 };

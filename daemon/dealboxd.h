@@ -26,6 +26,7 @@ struct config {
 	char ledger[256];
 	char *emulators[EMULATORS_MAX + 1];	/* paths, ends with NULL */
 	size_t emulator_count;
+	bool accept;				/* machines that are new here may deal */
 	char chip[256];				/* of the panel, "": there is none */
 	char machine[128];			/* whose panel it is, "": that of all */
 	struct panel_setting panel[PANEL_LINES];
@@ -45,6 +46,7 @@ struct station {
 	sd_event_source *source;	/* of a machine that is read at once; NULL: of the others */
 	bool suspect;			/* its last answer did not come */
 	bool fresh;			/* no board has come since it was opened */
+	bool known;			/* it may have deals, as the ledger has it */
 	struct desk desk;
 	struct dealbox_plan plan;	/* of desk.copy; wiped after the deal */
 	uint32_t plan_id;

@@ -674,6 +674,12 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 	}
 	if (d->stop || locked)
 		return shows(d, locked ? d->barred : TROUBLE_STOPPED);
+	/* whatever it says, or its own start key does: a plan tells the deal */
+	if (d->unknown) {
+		d->start = false;
+		d->copy = (struct copy){ 0 };
+		return shows(d, TROUBLE_NEW);
+	}
 	trouble = choose(d, jobs, others);
 	job = job_of(d, jobs);
 	if (!job || (d->original && !(job->options & DEALBOX_JOB_CAPTURE))) {

@@ -112,6 +112,7 @@ struct desk {
 	bool pause;
 	bool stop;
 	enum trouble barred;	/* a lock outside of the machine lets nothing be dealt */
+	bool unknown;		/* nobody has said that this machine may have deals */
 	bool release;
 	bool confirm;		/* the next board must be said to be empty */
 	bool automatic;		/* this insertion may be started by itself */

@@ -206,7 +206,6 @@ static void first_board(struct station *st, uint32_t insertion)
 
 static void keep_event(struct station *st, const struct dealbox_event *e)
 {
-
 	if (e->type == DEALBOX_EV_BOARD_INSERTED && st->fresh)
 		first_board(st, e->insertion);
 
@@ -640,6 +639,7 @@ static bool run_one(struct station *st)
 	uint64_t begun;
 	enum did did;
 
+	st->desk.unknown = !st->known && !s->config.accept;
 	desk_bar(&st->desk, panel_bar(s, st));
 	while ((!st->suspect || clock_us() >= s->quiet) &&
 	       desk_next(&st->desk, &s->jobs, &s->stations->desk, &step)) {
@@ -781,6 +781,7 @@ static struct station *station_get(struct service *s, const char *id)
 	st->starter = UINT32_MAX;
 	st->plan_id = randombytes_uniform(0x7fffffff);
 	desk_init(&st->desk, st->id, s->stations ? &s->stations->desk : NULL);
+	st->known = dealbox_ledger_knows(s->ledger, id) > 0;
 	st->desk.confirm = work_doubt(s, id);
 	st->desk.trouble = TROUBLE_USED;
 	st->next = s->stations;
@@ -849,6 +850,9 @@ static void station_open(struct service *s, const char *uri, const char *port)
 	/* they stand in names of objects, in records and on terminals, and a machine may send anything */
 	make_safe(info.serial, sizeof(info.serial));
 	make_safe(info.name, sizeof(info.name));
+	/* one that calls itself as we call others, by their ports, is known by its own */
+	if (!strncmp(info.serial, "port:", 5) || strchr(info.serial, '@'))
+		*info.serial = '\0';
 	if (*info.serial)
 		snprintf(id, sizeof(id), "%s", info.serial);
 	else

@@ -47,6 +47,8 @@ const struct trouble_row trouble_rows[TROUBLES] = {
 	[TROUBLE_PANEL] = { "panel-lost", "", "The panel with the emergency stop is gone or cannot be used, so "
 			    "nothing is dealt. Check its cable; `dealbox doctor` says what is wrong.",
 			    WAY_PLUG },
+	[TROUBLE_NEW] = { "machine-new", "", "This machine has not dealt here before, and so gets no deal. Is it "
+			  "the club's? Then `dealbox accept` lets it deal.", WAY_JOB },
 
 	[TROUBLE_UNREADABLE] = { "card-unreadable", "E2 E2c", "The card at the reader cannot be read. "
 				 "Clean it or turn it round, lay it back, and press start. A worn card: "

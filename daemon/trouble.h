@@ -31,6 +31,7 @@ enum trouble {
 	TROUBLE_STOPPED,
 	TROUBLE_SEATED,
 	TROUBLE_PANEL,
+	TROUBLE_NEW,
 	/* a card, the deal goes on */
 	TROUBLE_UNREADABLE,
 	TROUBLE_FACE_UP,

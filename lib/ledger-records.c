@@ -739,6 +739,7 @@ int dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion,
 #define NEEDS_JOB	1u
 #define NEEDS_COPY	2u
 #define NEEDS_IDLE	4u	/* the copy is not being dealt */
+#define NEEDS_MACHINE	8u
 
 static const unsigned int act_needs[DEALBOX_ACT_KINDS] = {
 	[DEALBOX_ACT_PAUSE] = NEEDS_JOB,
@@ -747,6 +748,7 @@ static const unsigned int act_needs[DEALBOX_ACT_KINDS] = {
 	[DEALBOX_ACT_SKIP] = NEEDS_JOB | NEEDS_COPY | NEEDS_IDLE,
 	[DEALBOX_ACT_REDEAL] = NEEDS_JOB | NEEDS_COPY | NEEDS_IDLE,
 	[DEALBOX_ACT_PRIORITY] = NEEDS_JOB,
+	[DEALBOX_ACT_ACCEPT] = NEEDS_MACHINE,
 };
 
 static int check_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act)
@@ -756,8 +758,8 @@ static int check_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *
 	int err;
 
 	if ((needs & NEEDS_JOB && !act->job) || (needs & NEEDS_COPY && (!act->board || !act->copy)) ||
-	    (act->board && !act->job))
-		return ledger_fail(l, -EINVAL, "the act does not say which job, board or copy");
+	    (act->board && !act->job) || (needs & NEEDS_MACHINE && (!act->machine || !*act->machine)))
+		return ledger_fail(l, -EINVAL, "the act does not say which job, board, copy or machine");
 	if (act->job) {
 		err = ledger_number(l, &number, "SELECT copies FROM jobs WHERE seq = ?", "u", act->job);
 		if (err)
@@ -799,6 +801,16 @@ int dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger
 				    (int64_t)act->act, act->job, (uint64_t)act->board,
 				    (uint64_t)act->copy, (int64_t)act->value, act->machine);
 	return ledger_commit(l, err);
+}
+
+int dealbox_ledger_knows(struct dealbox_ledger *l, const char *machine)
+{
+	int64_t found = 0;
+	int err = ledger_number(l, &found, "SELECT EXISTS (SELECT 1 FROM insertions WHERE machine = ?1) OR "
+				"EXISTS (SELECT 1 FROM acts WHERE act = ?2 AND machine = ?1)", "ti", machine,
+				(int64_t)DEALBOX_ACT_ACCEPT);
+
+	return err ? err : (int)found;
 }
 
 /* ---- after a restore ----------------------------------------------------- */

@@ -59,7 +59,7 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 		"acts", "at, uid, act, job, board, copy, value, machine", 8,
 		"'record', 'act', 'at', at, 'uid', uid, 'act', "
 		"json_extract('[\"pause\",\"resume\",\"cancel\",\"skip\",\"redeal\",\"priority\","
-		"\"emptied\",\"reveal\",\"stop\",\"restore\"]', '$[' || (act - 1) || ']'), 'job', job, "
+		"\"emptied\",\"reveal\",\"stop\",\"restore\",\"accept\"]', '$[' || (act - 1) || ']'), 'job', job, "
 		"'board', board, 'copy', copy, 'value', value, 'machine', machine"
 	},
 	[LEDGER_JOB_MACHINE] = {

@@ -82,7 +82,7 @@ def test_the_service_waits_for_a_panel_that_it_may_not_open(c):
     c.node = '/dev/' + chip(c)[1]
     pull(c, 'BOARD', 'up')
     # these buttons do not bounce, and no press is too short
-    c.put('/tmp/panel', ('chip = club panel\n' + ''.join(
+    c.put('/tmp/panel', ('[machines]\nnew = accept\n[panel]\nchip = club panel\n' + ''.join(
         '%s = %s%s\n' % (name.lower(), name, '' if name in LAMPS else ' debounce=0') for name in LINES)).encode())
     c.run('cat /tmp/panel >>' + CONF)
     # nobody sees this board come: what lies in it is asked

@@ -111,6 +111,7 @@ def test_job_begins(c):
     # killed as often as we like
     c.run('sh -e /activate && mkdir -p /etc/systemd/system/dealboxd.service.d && '
           'printf "[Unit]\\nStartLimitIntervalSec=0\\n" >/etc/systemd/system/dealboxd.service.d/crash.conf && '
+          'printf "[machines]\\nnew = accept\\n" >>/etc/dealbox/dealboxd.conf && '
           'systemctl daemon-reload')
     with open(set_file, 'rb') as file:
         c.put('/root/evening.pbn', file.read())

@@ -103,6 +103,12 @@ def test_three_machines(c):
     trace = c.run('cat /sys/kernel/tracing/trace')
     assert sorted(re.findall(r'dealbox_event: (dealbox\d+) .*machine_seq=1 ', trace)) == ['dealbox1', 'dealbox2'], trace
     assert all(m['present'] for m in machines.values()), machines
+    # none has dealt here: who is in the group says that they are the club's
+    assert 'machine-new' in {m['state'] for m in machines.values()}, machines
+    got, text = c.ask('runuser -u bob -- dealbox accept ONE')
+    assert got == 2, (got, text)
+    c.run('runuser -u alice -- dealbox accept ONE TWO THREE')
+    wait('consent', lambda: 'machine-new' not in {m['state'] for m in c.status().values()})
     # the ports of the machines that are here; each has its own
     c.ports = {serial: m['port'] for serial, m in machines.items()}
     assert len(set(c.ports.values())) == 3, c.ports
@@ -168,9 +174,9 @@ def test_the_job_is_dealt_in_full(c):
     # who is fast deals more; on a computer that is busy one may deal all that is left
     assert {i['machine'] for i in of.values()} == {'ONE', 'TWO', 'THREE'}, of
     wait('the boards to come out', lambda: agree(records, c.account(), c.deals) == 18)
-    # who stopped, and who said that a board was empty, is known
+    # who stopped, who accepted a machine, and who said that a board was empty, is known
     uids = {r['uid'] for r in records if r['record'] == 'act'}
-    assert uids == {0, int(c.run('id -u bob'))}, uids
+    assert uids == {0, int(c.run('id -u bob')), int(c.run('id -u alice'))}, uids
 
 
 def test_commands_agree_with_what_was_dealt(c):
@@ -202,6 +208,9 @@ def test_the_journal_explains_itself(c):
     assert {e['DEALBOX_MACHINE'] for e in entries} == {'ONE', 'TWO', 'THREE'}
     assert {e['DEALBOX_BOARD'] for e in entries} == set('123456')
     assert len({e['DEALBOX_JOB'] for e in entries}) == 1
+    # .. and is a witness of what the ledger was
+    for entry in entries[::6]:
+        c.run('dealbox ledger verify --head ' + entry['DEALBOX_HEAD'])
 
 
 def test_a_service_that_hangs_is_started_again(c):

@@ -246,6 +246,56 @@ def test_every_row_of_the_list_is_brought_about(w):
     assert not lacking, lacking
 
 
+def test_a_machine_that_is_new(w):
+    """machine-new: it gets no plan, whatever its own keys say, until somebody has accepted it."""
+    w.new = 'ask'
+    w.add_emulator('NEW', '--speed', '0', '--manual', '--packs', '6')
+    w.tell('FIRST', 'unplug')
+    w.write_config()
+    w.daemon.send_signal(1)
+    new = '/io/dealbox1/machine/NEW'
+    path = new_job(w, [1])
+
+    def seen(wanted):
+        wait(wanted, lambda: w.machines().get(new, {}).get('State') == wanted)
+    seen('machine-new')
+    assert 'dealbox accept' in w.machines()[new]['Instruction']
+    w.tell('NEW', 'insert')
+    w.tell('NEW', 'key start')
+    w.object(new, 'Machine').Start()
+    seen('machine-new')
+    status = w.tell('NEW', 'status')
+    assert w.machines()[new]['Job'] == 0 and not [r for r in w.records() if r.get('machine') == 'NEW'], status
+    # not everybody may say so
+    w.deny('io.dealbox1.manage')
+    result = w.command('accept', 'NEW')
+    assert result.returncode == 2 and 'may not' in result.stderr, result
+    w.deny('')
+    result = w.command('accept', 'OTHER')
+    assert result.returncode == 2 and 'knows no machine OTHER' in result.stderr, result
+    result = w.command('accept')
+    assert result.returncode == 0 and result.stdout.startswith('NEW: dealbox emulator'), result
+    acts = [r for r in w.records() if r['record'] == 'act' and r['act'] == 'accept']
+    assert [(r['machine'], r['uid']) for r in acts] == [('NEW', os.getuid())], acts
+    wait('the board', lambda: w.answer() or w.job(path)['State'] == 'done')
+    result = w.command('accept')
+    assert result.returncode == 1 and '0 machines are new' in result.stderr, result
+    # it is remembered
+    w.stop()
+    w.start()
+    wait('the machine', lambda: new in w.machines() and w.machines()[new]['Present'])
+    wait('its state', lambda: w.machines()[new]['State'])
+    assert w.machines()[new]['State'] != 'machine-new', w.machines()
+    w.tell('NEW', 'remove')
+    w.tell('NEW', 'unplug')
+    w.emulators.remove(w.dir + '/NEW')
+    w.tell('FIRST', 'plug')
+    w.new = 'accept'
+    w.write_config()
+    w.daemon.send_signal(1)
+    wait('the other', lambda: w.machines().get(PATH, {}).get('Present'))
+
+
 def test_board_numbers(w):
     """E11: not readable, and another than the one that was expected."""
     w.tell('FIRST', 'remove')

@@ -160,6 +160,7 @@ class World:
         self.deals = read_pbn(set_file)
         self.dir = tempfile.mkdtemp(prefix='dealboxd-')
         self.ledger = self.dir + '/ledger'
+        self.new = 'accept'     # what machines get that are new
         self.processes = []
         self.daemon = None
         self.emulators = []
@@ -210,6 +211,7 @@ class World:
         with open(self.dir + '/dealboxd.conf', 'w') as file:
             file.write('[ledger]\nfile = %s\n[machines]\n' % self.ledger)
             file.writelines('emulator = %s\n' % path for path in self.emulators)
+            file.write('new = %s\n' % self.new)
             file.write(more)
 
     def start(self):

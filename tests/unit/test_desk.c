@@ -919,6 +919,34 @@ static void settle_void(struct place *p)
 	empty_and_pull(p);
 }
 
+/* Nobody has accepted it: no plan, whatever it does; and then it deals. */
+static void test_machine_that_is_new(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+
+	(void)state;
+	desk_push(&p->desk, PUSH_STOP);
+	settle_void(p);
+	p->desk.unknown = true;
+	desk_push(&p->desk, PUSH_START);
+	insert(p, 0);
+	settle(&t);
+	desk_push(&p->desk, PUSH_START);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_NEW);
+	assert_int_equal(p->desk.copy.job, 0);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	p->desk.unknown = false;
+	settle(&t);
+	/* what was pressed before is not an answer to what is asked now */
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CONFIRM);
+	desk_push(&p->desk, PUSH_START);
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	jobs_free(&t.jobs);
+}
+
 static void test_emergency_stop(void **state)
 {
 	static struct table t;
@@ -1244,6 +1272,7 @@ int main(void)
 		cmocka_unit_test(test_look_while_it_pauses),
 		cmocka_unit_test(test_status_overtakes_events),
 		cmocka_unit_test(test_no_answer),
+		cmocka_unit_test(test_machine_that_is_new),
 		cmocka_unit_test(test_emergency_stop),
 		cmocka_unit_test(test_bars),
 		cmocka_unit_test(test_stop_held),

@@ -1031,6 +1031,15 @@ static void test_acts(void **state)
 	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 0, 0), -EINVAL);
 	assert_int_equal(act(l, DEALBOX_ACT_KINDS, job, 1, 1, 0), -EINVAL);
 	assert_int_equal(act(l, DEALBOX_ACT_STOP, 0, 0, 0, 0), 0);
+
+	/* who has dealt is known, and who was accepted */
+	assert_int_equal(dealbox_ledger_knows(l, "SN1"), 1);
+	assert_int_equal(dealbox_ledger_knows(l, "SN2"), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_ACCEPT, 0, 0, 0, 0), -EINVAL);
+	assert_int_equal(dealbox_ledger_add_act(l, &(struct dealbox_ledger_act){ .act = DEALBOX_ACT_ACCEPT,
+			 .machine = "SN2" }), 0);
+	assert_int_equal(dealbox_ledger_knows(l, "SN2"), 1);
+	assert_int_equal(dealbox_ledger_knows(l, "SN"), 0);
 	dealbox_ledger_free(l);
 }
 

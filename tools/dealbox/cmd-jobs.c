@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dealbox jobs, pause, resume, cancel, priority, skip, redeal: what the service deals, and whether
+ * dealbox jobs, pause, resume, cancel, priority, skip, redeal, accept: what the service deals, and whether
  * it does.
  */
 #include <json-c/json.h>
@@ -257,4 +257,64 @@ const struct command cmd_redeal = {
 	.about = "What was recorded of that copy does not count any more; the record of it stays.\n"
 		 "Without COPY: copy 1.",
 	.run = redeal_run,
+};
+
+/* Lets machines deal that are new: those that are named, or the only one that waits for it. */
+static enum status accept_run(struct args *args)
+{
+	struct json_object *machines = NULL, *m;
+	enum status status = STATUS_DONE;
+	const char *path = NULL;
+	unsigned int waiting = 0;
+	sd_bus *bus;
+	size_t n;
+	int i;
+
+	if (!operands_only(args))
+		return args->status;
+	bus = service_open();
+	if (bus)
+		machines = service_objects(bus, "Machine");
+	for (i = 0; machines && i < args->argc; i++) {
+		for (n = 0, path = NULL; n < json_object_array_length(machines) && !path; n++) {
+			m = json_object_array_get_idx(machines, n);
+			if (!strcmp(service_text(m, "id"), args->argv[i]))
+				path = service_text(m, "path");
+		}
+		if (!path)
+			complain("`dealbox status` shows them", "the service knows no machine %s", args->argv[i]);
+		if (!path || !service_call(bus, path, "Machine", "Accept", ""))
+			status = STATUS_INPUT;
+	}
+	for (n = 0; machines && !args->argc && n < json_object_array_length(machines); n++) {
+		m = json_object_array_get_idx(machines, n);
+		if (strcmp(service_text(m, "state"), "machine-new"))
+			continue;
+		waiting++;
+		path = service_text(m, "path");
+		say("%s: %s, at %s", service_text(m, "id"), service_text(m, "model"),
+		    *service_text(m, "port") ? service_text(m, "port") : "no port");
+	}
+	if (machines && !args->argc && waiting != 1) {
+		complain(waiting ? "name those that may deal" : "`dealbox status` shows all machines",
+			 "%u machines are new", waiting);
+		status = waiting ? STATUS_INPUT : STATUS_NO;
+	} else if (machines && !args->argc && !service_call(bus, path, "Machine", "Accept", "")) {
+		status = STATUS_INPUT;
+	}
+	if (!machines)
+		status = STATUS_MACHINE;
+	json_object_put(machines);
+	sd_bus_flush_close_unref(bus);
+	return status;
+}
+
+const struct command cmd_accept = {
+	.name = "accept",
+	.operands = "[MACHINE...]",
+	.summary = "Let a machine deal that is new to the service",
+	.about = "A machine that the service has not seen before gets no deal until somebody says\n"
+		 "that it is the club's. Without MACHINE: the only one that is new. It is remembered\n"
+		 "by its serial number, or, if it has none, by its port.",
+	.run = accept_run,
 };

@@ -8,6 +8,7 @@
 
 #include "tool.h"
 
+extern const struct command cmd_accept;
 extern const struct command cmd_audit;
 extern const struct command cmd_backup;
 extern const struct command cmd_cancel;
@@ -44,6 +45,7 @@ extern const struct command cmd_watch;
 
 /* Every command, by name. Another one is one file and two lines here. */
 const struct command *const commands[] = {
+	&cmd_accept,
 	&cmd_audit,
 	&cmd_backup,
 	&cmd_cancel,

@@ -395,6 +395,7 @@ enum dealbox_ledger_act_kind {
 	DEALBOX_ACT_REVEAL,	/* cards were shown */
 	DEALBOX_ACT_STOP,	/* emergency stop */
 	DEALBOX_ACT_RESTORE,	/* a restored ledger was accepted; value = records that are gone */
+	DEALBOX_ACT_ACCEPT,	/* a machine that was new here may deal */
 	DEALBOX_ACT_KINDS
 };
 
@@ -418,6 +419,15 @@ struct dealbox_ledger_act {
  */
 DEALBOX_API int dealbox_ledger_add_act(struct dealbox_ledger *ledger,
 				       const struct dealbox_ledger_act *act);
+
+/**
+ * dealbox_ledger_knows - may this machine deal, as the ledger has it?
+ * @ledger: open
+ * @machine: lasting name of the machine, as in dealbox_ledger_begin()
+ *
+ * Returns 1 when somebody has accepted it (DEALBOX_ACT_ACCEPT), or it has dealt; 0 when not.
+ */
+DEALBOX_API int dealbox_ledger_knows(struct dealbox_ledger *ledger, const char *machine);
 
 /* ---- the whole ---------------------------------------------------------- */
 
