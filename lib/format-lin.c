@@ -13,11 +13,13 @@ struct lin {
 	const char *next, *end;
 	uint32_t line;
 	struct found board;	/* what is known of the board that comes or is */
+	bool begun;		/* a board that shall have a deal */
 	bool has_deal;
 	const char *deal;
 	size_t deal_size;
 	uint32_t deal_line;
 	bool said_stray;
+	bool cut;		/* the last value has no bar behind it */
 };
 
 struct token {
@@ -45,6 +47,7 @@ static bool next_token(struct lin *lin, struct token *token)
 	for (const char *p = token->text; p < end; p++)
 		lin->line += *p == '\n' || (*p == '\r' && p[1] != '\n');
 	lin->next = bar ? bar + 1 : lin->end;
+	lin->cut = !bar;
 	while (end > token->text && (unsigned char)end[-1] <= ' ')
 		end--;
 	token->size = (size_t)(end - token->text);
@@ -97,8 +100,11 @@ static void end_board(struct lin *lin)
 	struct found *board = &lin->board;
 	uint32_t hands = 0, given = 0;
 
-	if (!lin->has_deal)
+	if (!lin->has_deal) {
+		if (lin->begun)
+			reader_say(reader, board, 0, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
 		return;
+	}
 	lin->has_deal = false;
 	end = text + lin->deal_size;
 	board->where = lin->deal_line;
@@ -144,6 +150,7 @@ static void begin_board(struct lin *lin)
 {
 	end_board(lin);
 	lin->board = (struct found) FOUND_INIT;
+	lin->begun = false;
 }
 
 /* -- commands ------------------------------------------------------------------ */
@@ -156,6 +163,7 @@ static void on_qx(struct lin *lin, const struct token *value)
 	const char *text = value->text;
 
 	begin_board(lin);
+	lin->begun = true;
 	if (size && memchr("oOcC", *text, 4)) {
 		text++;
 		size--;
@@ -189,6 +197,7 @@ static void on_ah(struct lin *lin, const struct token *value)
 	}
 	lin->board.where = value->line;
 	found_board(lin->reader, &lin->board, text, size);
+	lin->begun = true;
 }
 
 static void on_sv(struct lin *lin, const struct token *value)
@@ -246,10 +255,13 @@ static void read_lin(struct reader *reader)
 
 	while (!reader->error && next_token(&lin, &command)) {
 		if (!is_command(&command)) {
-			/* a bar is missing or too many: the next token may be a command */
+			/*
+			 * A bar is missing or too many: the next token may be a command, and a
+			 * board may be lost.
+			 */
 			if (!lin.said_stray && command.size)
 				reader_say(reader, NULL, command.line,
-					   SAY(.code = DEALBOX_TEXT_STRAY));
+					   SAY(.code = DEALBOX_RECORD_INVALID));
 			lin.said_stray = lin.said_stray || command.size;
 			continue;
 		}
@@ -257,11 +269,16 @@ static void read_lin(struct reader *reader)
 		if (lin.next < lin.end && *lin.next == '|')
 			lin.next++;
 		else if (!next_token(&lin, &value))
+			lin.cut = true;
+		if (lin.cut)
 			break;
 		for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 			if (!strncasecmp(commands[i].name, command.text, 2))
 				commands[i].on(&lin, &value);
 	}
+	/* half a value tells nothing, and what should follow is not there */
+	if (lin.cut)
+		reader_say(reader, NULL, lin.line, SAY(.code = DEALBOX_FILE_TRUNCATED));
 	end_board(&lin);
 }
 

@@ -87,6 +87,8 @@ struct pbn {
 	/* the game */
 	uint32_t seen;		/* bit n = tag n */
 	int first, last;	/* first tag of the game; last tag, -1 = none */
+	bool header;		/* it gives values for all games with ## */
+	bool doubtful;		/* two deals: which one is meant is not known */
 	uint32_t first_line;
 	struct value board, dealer, vulnerable, deal;
 	uint64_t others_bloom;
@@ -386,6 +388,8 @@ static void begin_game(struct pbn *pbn)
 	pbn->seen = 0;
 	pbn->first = -1;
 	pbn->last = -1;
+	pbn->header = false;
+	pbn->doubtful = false;
 	pbn->others_bloom = 0;
 	pbn->others_count = 0;
 	pbn->board.size = 0;
@@ -427,7 +431,10 @@ static void end_game(struct pbn *pbn)
 	forbid_inheritance(pbn, &found, &pbn->deal, TAG_DEAL);
 	if (!(pbn->seen & 1u << TAG_DEAL) || !pbn->deal.size ||
 	    (pbn->deal.size == 1 && *pbn->deal.text == '?')) {
-		say(pbn, &found, found.where, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
+		/* the values for all games may stand alone (4.8), and so may what is not known */
+		if (found.number || found.label_size ||
+		    (!pbn->header && pbn->seen & MANDATORY))
+			say(pbn, &found, found.where, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
 		reader->tally.partial += pbn->seen >> TAG_DEAL & 1;
 		begin_game(pbn);
 		return;
@@ -438,7 +445,9 @@ static void end_game(struct pbn *pbn)
 		say(pbn, &found, found.where, SAY(.code = DEALBOX_BOARD_MISSING));
 
 	first = dealbox_seat_parse(*pbn->deal.text);
-	if (pbn->deal.size == DEAL_TEXT && pbn->deal.text[1] == ':' && first >= 0 &&
+	if (pbn->doubtful) {
+		reader_spoiled(reader, &found);
+	} else if (pbn->deal.size == DEAL_TEXT && pbn->deal.text[1] == ':' && first >= 0 &&
 	    parse_whole_deal(pbn->deal.text, first, &found.deal)) {
 		found.given = 15;
 		reader_deal(reader, &found);
@@ -505,6 +514,13 @@ static bool same_value(const struct value *value, const char *text, size_t size)
 	return value->size == size && !memcmp(value->text, text, size);
 }
 
+/* Another deal, or another board, than the game has already? */
+static bool contradicts(const struct pbn *pbn, enum tag tag, const char *text, size_t size)
+{
+	return (tag == TAG_DEAL && !same_value(&pbn->deal, text, size)) ||
+	       (tag == TAG_BOARD && !same_value(&pbn->board, text, size));
+}
+
 /*
  * A tag that the game has already. The standard says to ignore it; but when the game has its
  * deal and begins again with its first tag, an empty line was forgotten, and the next
@@ -520,7 +536,15 @@ static bool repeated_tag(struct pbn *pbn, enum tag tag, const char *value, size_
 		say(pbn, NULL, 0, SAY(.code = DEALBOX_GAME_NOT_SEPARATED));
 		return false;
 	}
-	say_repeated(pbn, tags[tag].name, tags[tag].size);
+	if (contradicts(pbn, tag, value, size)) {
+		struct dealbox_problem problem = SAY(.code = DEALBOX_TAG_CONTRADICTS);
+
+		memcpy(problem.text, tags[tag].name, tags[tag].size);
+		say(pbn, NULL, 0, problem);
+		pbn->doubtful |= tag == TAG_DEAL;
+	} else {
+		say_repeated(pbn, tags[tag].name, tags[tag].size);
+	}
 	return true;
 }
 
@@ -547,8 +571,10 @@ static void take_tag(struct pbn *pbn, const char *name, size_t name_size,
 		return;
 	}
 	pbn->seen |= 1u << tag;
-	if (size > 1 && text[0] == '#' && text[1] == '#')
+	if (size > 1 && text[0] == '#' && text[1] == '#') {
 		pbn->headers |= 1u << tag;
+		pbn->header = true;
+	}
 	switch (tag) {
 	case TAG_BOARD:
 		pbn->board = value;
@@ -738,9 +764,23 @@ static const char *brace_comment(struct pbn *pbn, const char *text)
 	return pbn->end;
 }
 
-/* Text that is neither tag nor comment: the data of a section, if the tag before has any. */
-static void stray(struct pbn *pbn)
+/* Does the text begin with that word? */
+static bool begins(const char *text, const char *end, const char *word)
 {
+	size_t size = strlen(word);
+
+	return (size_t)(end - text) >= size && !memcmp(text, word, size);
+}
+
+/* Text that is neither tag nor comment: the data of a section, if the tag before has any. */
+static void stray(struct pbn *pbn, const char *text)
+{
+	/* a deal, or the number of a board, whose bracket is missing */
+	if (begins(text, pbn->end, "Deal \"") || begins(text, pbn->end, "Board \"")) {
+		say(pbn, NULL, 0, SAY(.code = DEALBOX_TAG_BROKEN));
+		pbn->said_stray = true;	/* the rest of the line */
+		return;
+	}
 	if (pbn->said_stray || (pbn->last >= TAGS_MANDATORY && pbn->first >= 0))
 		return;
 	pbn->said_stray = true;
@@ -780,12 +820,12 @@ static const char *scan_line(struct pbn *pbn, const char *text)
 			break;
 		case '"':
 			/* a string of a table; it ends with its line at the latest */
-			stray(pbn);
+			stray(pbn, text);
 			text = find_either(text + 1, '"');
 			text += text < pbn->end && *text == '"';
 			break;
 		default:
-			stray(pbn);
+			stray(pbn, text);
 			while (text < pbn->end && (unsigned char)*text > ' ' &&
 			       *text != '{' && *text != ';' && *text != '[' && *text != '"')
 				text++;
@@ -815,13 +855,6 @@ static const struct {
 	{ DEALBOX_MARK_RESTRICTED, " restricted" },
 	{ DEALBOX_MARK_UNPLAYED, " unplayed" },
 };
-
-static bool begins(const char *text, const char *end, const char *word)
-{
-	size_t size = strlen(word);
-
-	return (size_t)(end - text) >= size && !memcmp(text, word, size);
-}
 
 /* `%` in the first column (2.4); three of them mean something. */
 static void escape_line(struct pbn *pbn, const char *text, const char *end)

@@ -14,6 +14,8 @@ struct rbn {
 	const char *hands;	/* H of this record, NULL = none */
 	size_t hands_size;
 	bool any;		/* this record has lines */
+	uint32_t waiting;	/* board whose hands have not come yet, 0 = none */
+	uint32_t waiting_line;
 };
 
 /* One hand: suits between dots; x is a low card, ? is not known. */
@@ -40,6 +42,16 @@ static bool take_hand(struct rbn *rbn, int seat, const char *text, size_t size)
 		suit = p + 1;
 	}
 	return true;
+}
+
+/* The last board was announced, and its hands never came? */
+static void check_waiting(struct rbn *rbn)
+{
+	const struct found board = { .number = rbn->waiting, .where = rbn->waiting_line };
+
+	if (rbn->waiting)
+		reader_say(rbn->reader, &board, 0, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
+	rbn->waiting = 0;
 }
 
 static void end_record(struct rbn *rbn)
@@ -111,8 +123,11 @@ static void on_auction(struct rbn *rbn, const char *text, size_t size)
 			   SAY(.code = DEALBOX_VULNERABLE_INVALID));
 }
 
-static void on_board(struct rbn *rbn, const char *text, size_t size)
+static void on_board(struct rbn *rbn, const char *text, size_t size, uint32_t line)
 {
+	uint32_t before = rbn->number;
+	bool unknown = size == 1 && *text == '?';
+
 	/* the room may stand before or behind the number */
 	while (size && (*text < '0' || *text > '9')) {
 		text++;
@@ -122,6 +137,14 @@ static void on_board(struct rbn *rbn, const char *text, size_t size)
 		size--;
 	rbn->number = parse_number(text, size);
 	rbn->board.number = rbn->number;
+	if (!rbn->number && !unknown)
+		reader_say(rbn->reader, NULL, line, SAY(.code = DEALBOX_RECORD_INVALID));
+	/* the same board again, at another table, has its hands */
+	if (rbn->number != before) {
+		check_waiting(rbn);
+		rbn->waiting = rbn->hands ? 0 : rbn->number;
+		rbn->waiting_line = line;
+	}
 }
 
 static void take_line(struct rbn *rbn, const struct lines *lines)
@@ -134,7 +157,7 @@ static void take_line(struct rbn *rbn, const struct lines *lines)
 	rbn->any = true;
 	switch (lines->text[0]) {
 	case 'B':
-		on_board(rbn, data, size);
+		on_board(rbn, data, size, lines->number);
 		break;
 	case 'H':
 		if (rbn->hands)	/* an empty line was forgotten */
@@ -142,6 +165,7 @@ static void take_line(struct rbn *rbn, const struct lines *lines)
 		rbn->any = true;
 		rbn->hands = data;
 		rbn->hands_size = size;
+		rbn->waiting = 0;
 		rbn->board.where = lines->number;
 		break;
 	case 'A':
@@ -206,6 +230,7 @@ static void read_rbn(struct reader *reader)
 	if (braces)
 		reader_say(reader, NULL, braces, SAY(.code = DEALBOX_COMMENT_UNCLOSED));
 	end_record(&rbn);
+	check_waiting(&rbn);
 }
 
 /* A line of hands; and nearly all lines have labels. */

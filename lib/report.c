@@ -87,8 +87,8 @@ static const struct {
 		"a ten is written as 10, read as T" },
 	[DEALBOX_SPACING] = { "spacing", DEALBOX_NOTE,
 		"there are spaces in the deal that do not belong there" },
-	[DEALBOX_DEAL_NOT_GIVEN] = { "deal-not-given", DEALBOX_NOTE,
-		"a game without a deal" },
+	[DEALBOX_DEAL_NOT_GIVEN] = { "deal-not-given", DEALBOX_PROBLEM,
+		"there is no deal for this board: it was lost, or never entered" },
 	[DEALBOX_DEAL_SYNTAX] = { "deal-syntax", DEALBOX_PROBLEM,
 		"the deal is not written as this format wants it" },
 	[DEALBOX_HALVES_DISAGREE] = { "halves-disagree", DEALBOX_PROBLEM,
@@ -144,6 +144,10 @@ static const struct {
 		"this record could not be understood" },
 	[DEALBOX_LINE_LONG] = { "line-long", DEALBOX_NOTE,
 		"a line of {count} bytes" },
+
+	[DEALBOX_TAG_CONTRADICTS] = { "tag-contradicts", DEALBOX_PROBLEM,
+		"the tag {text} is there twice with different values: which one is meant "
+		"is not known" },
 
 	[DEALBOX_CANNOT_EXPRESS] = { "cannot-express", DEALBOX_PROBLEM,
 		"the format cannot express this: {text}" },

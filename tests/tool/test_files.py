@@ -144,6 +144,24 @@ def convert_chosen_boards(box):
 
 
 @test
+def a_board_whose_deal_is_lost_is_a_problem(box):
+    with open(SET) as file:
+        text = file.read()
+    for lost in (text.replace("[Deal ", "Deal ", 1), text.replace("[Deal ", "[XDeal ", 1)):
+        box.write("a.pbn", lost)
+        box.dealbox("check", "a.pbn").expect(1, "complete deals: 23", "board 1: there is no deal")
+        box.dealbox("convert", "a.pbn", "a.dlm").expect(2, "board 1: there is no deal", "nothing was written")
+    box.dealbox("convert", SET, "a.lin").expect(0)
+    with open("a.lin") as file:
+        text = file.read()
+    box.write("b.lin", text[:text.index("md|", len(text) // 2)])
+    box.dealbox("check", "b.lin").expect(1, "there is no deal for this board")
+    box.write("b.lin", text[:len(text) // 2])
+    box.dealbox("convert", "b.lin", "b.pbn").expect(2, "ends within a deal", "nothing was written")
+    assert not os.path.exists("a.dlm") and not os.path.exists("b.pbn")
+
+
+@test
 def convert_is_all_or_nothing(box):
     box.write("bad.pbn", game(1, HANDS) + game(2, TWICE) + game(3, OTHER))
     box.write("out.dup", "what was there before")

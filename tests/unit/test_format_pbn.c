@@ -153,6 +153,8 @@ static void layouts_that_the_import_format_allows(void **state)
 		{ DEAL(A), "=A | board-missing@1" },
 		/* inheritance */
 		{ BOARD(3) DEAL(A) "\n[Board \"#\"]\n" DEAL(A), "3=A 3=A |" },
+		{ "[Event \"##x\"]\n[Site \"\"]\n\n[Generator \"y\"]\n\n" BOARD(1) DEAL(A),
+		  "1=A |" },
 		{ "[Board \"##5\"]\n" DEAL(A) "\n[Dealer \"N\"]\n" DEAL(B), "5=A 5=B |" },
 		{ BOARD(1) "[Dealer \"#\"]\n" DEAL(A),
 		  "1=A | inheritance-forbidden@2" },
@@ -172,9 +174,8 @@ static void what_was_repaired_is_noted(void **state)
 		{ BOARD(1) "[Deal \"N:" H1 "  " H2 " " H3 " " H4 "\"]\n",
 		  "1=A | spacing@2" },
 		{ BOARD(1) "[Deal \" N:" A " \"]\n", "1=A | spacing@2" },
-		{ BOARD(1) BOARD(2) DEAL(A), "1=A | tag-repeated@2" },
+		{ BOARD(1) BOARD(1) DEAL(A) DEAL(A), "1=A | tag-repeated@2 tag-repeated@4" },
 		{ "[X \"1\"]\n[X \"2\"]\n" BOARD(1) DEAL(A), "1=A | tag-repeated@2" },
-		{ BOARD(1) DEAL(A) DEAL(B), "1=A | tag-repeated@3" },
 		/* an empty line was forgotten: the next deal is not lost */
 		{ BOARD(1) DEAL(A) BOARD(2) DEAL(B),
 		  "1=A 2=B | game-not-separated@3" },
@@ -214,6 +215,16 @@ static void defects_have_their_codes(void **state)
 		{ BOARD(7) "[Deal \"" A "\"]\n", "| deal-syntax@2 no-deals@0" },
 		{ BOARD(7) "[Deal \"\"]\n", "| deal-not-given@2 no-deals@0" },
 		{ BOARD(7), "| deal-not-given@1 no-deals@0" },
+		/* a bracket is missing; the end of the file is missing */
+		{ BOARD(1) "Deal \"N:" A "\"]\n\n" BOARD(2) DEAL(B),
+		  "2=B | tag-broken@2 deal-not-given@1" },
+		{ "Board \"1\"]\n" DEAL(A), "=A | tag-broken@1 board-missing@2" },
+		{ "[Dealer \"N\"]\n[Auction \"N\"]\nDeal \"N:" A "\"]\n\n" BOARD(2) DEAL(B),
+		  "2=B | tag-broken@3 deal-not-given@1" },
+		{ BOARD(1) DEAL(A) "\n[Event \"x\"]\n", "1=A | deal-not-given@4" },
+		/* which one is meant? */
+		{ BOARD(1) BOARD(2) DEAL(A), "1=A | tag-contradicts@2" },
+		{ BOARD(1) DEAL(A) DEAL(B) "\n" BOARD(2) DEAL(C), "2=C | tag-contradicts@3" },
 		/* nobody dealt these */
 		{ BOARD(7) "[Deal \"N:AKQJT98765432... .AKQJT98765432.. "
 		  "..AKQJT98765432. ...AKQJT98765432\"]\n",

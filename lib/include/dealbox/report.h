@@ -55,7 +55,7 @@ enum dealbox_code {
 	DEALBOX_BAD_CARD,		/* bad-card: a number or letter that is no card */
 	DEALBOX_TEN_AS_10,		/* ten-as-10: read as T */
 	DEALBOX_SPACING,		/* spacing: too much of it, ignored */
-	DEALBOX_DEAL_NOT_GIVEN,		/* deal-not-given: a game without a deal */
+	DEALBOX_DEAL_NOT_GIVEN,		/* deal-not-given: a board without a deal */
 	DEALBOX_DEAL_SYNTAX,		/* deal-syntax */
 	DEALBOX_HALVES_DISAGREE,	/* halves-disagree: DUP */
 	DEALBOX_CHECKSUM_WRONG,		/* checksum-wrong */
@@ -90,6 +90,9 @@ enum dealbox_code {
 	/* writing */
 	DEALBOX_CANNOT_EXPRESS,		/* cannot-express: text = what */
 	DEALBOX_WRITE_FAILED,		/* write-failed */
+
+	/* later additions */
+	DEALBOX_TAG_CONTRADICTS,	/* tag-contradicts: text = its name */
 
 	DEALBOX_CODES			/* how many */
 };
