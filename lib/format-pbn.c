@@ -101,6 +101,7 @@ struct pbn {
 	bool export;
 	uint32_t broken[EXPORT_RULES];	/* line where each rule was broken first */
 	uint32_t ends[3];	/* first line that ended in LF, CR LF, CR */
+	const char *close;	/* the last closing brace that was looked for */
 	bool said_stray, said_control, said_long;
 };
 
@@ -724,33 +725,64 @@ static int tag_line(const struct pbn *pbn, const char *text)
 	return (int)find_tag(name, (size_t)(text - name));
 }
 
+/* The next closing brace, or the end. Each byte is looked at once, however often it is asked. */
+static const char *find_close(struct pbn *pbn, const char *text)
+{
+	if (!pbn->close || pbn->close < text)
+		pbn->close = memchr(text, '}', (size_t)(pbn->end - text));
+	if (!pbn->close)
+		pbn->close = pbn->end;
+	return pbn->close;
+}
+
 /*
- * A comment in braces (3.8): returns what follows it. It may have empty lines; but when
- * behind one of them a tag begins, it is taken as never closed, and what is there
- * as the next game.
+ * Is the comment that text is in never closed? Then no brace closes, or the next one another comment, or
+ * it stands in the value of a tag.
+ */
+static bool never_closed(struct pbn *pbn, const char *text)
+{
+	const char *close = find_close(pbn, text), *line = close;
+
+	if (close == pbn->end || memchr(text, '{', (size_t)(close - text)))
+		return true;
+	while (line > text && line[-1] != '\n' && line[-1] != '\r')
+		line--;
+	return tag_line(pbn, line) >= 0;
+}
+
+/*
+ * A comment in braces (3.8): returns what follows it. It may have empty lines, and whole games that
+ * somebody put away. But where a tag begins behind an empty line of a comment that is never closed, the
+ * next game begins.
  */
 static const char *brace_comment(struct pbn *pbn, const char *text)
 {
 	uint32_t line = pbn->line;
-	bool empty = false;
+	bool empty = false, game = false;
 
 	for (text++; text < pbn->end; text++) {
 		const char *end = find_either(text, '}');
 
 		if (end >= pbn->end)
 			break;
-		if (*end == '}')
+		if (*end == '}') {
+			if (game)
+				say(pbn, NULL, line, SAY(.code = DEALBOX_COMMENT_HOLDS_GAME));
 			return end + 1;
+		}
 		text = end;
 		if (*end != '\n' && *end != '\r')
 			continue;
 		text = skip_end(pbn, end);
-		if (empty && tag_line(pbn, text) >= 0) {
-			say(pbn, NULL, line, SAY(.code = DEALBOX_COMMENT_UNCLOSED));
-			end_game(pbn);
-			/* the line begins anew: it is counted when its end is met */
-			pbn->next = text;
-			return NULL;
+		if (empty && !game && tag_line(pbn, text) >= 0) {
+			if (never_closed(pbn, text)) {
+				say(pbn, NULL, line, SAY(.code = DEALBOX_COMMENT_UNCLOSED));
+				end_game(pbn);
+				/* the line begins anew: it is counted when its end is met */
+				pbn->next = text;
+				return NULL;
+			}
+			game = true;
 		}
 		if (text >= pbn->end)
 			break;

@@ -149,6 +149,9 @@ static const struct {
 		"the tag {text} is there twice with different values: which one is meant "
 		"is not known" },
 
+	[DEALBOX_COMMENT_HOLDS_GAME] = { "comment-holds-game", DEALBOX_NOTE,
+		"a comment holds a game: it is not read" },
+
 	[DEALBOX_CANNOT_EXPRESS] = { "cannot-express", DEALBOX_PROBLEM,
 		"the format cannot express this: {text}" },
 	[DEALBOX_WRITE_FAILED] = { "write-failed", DEALBOX_PROBLEM,

@@ -98,6 +98,8 @@ static const struct hard hard[] = {
 	{ "pbn", "{" },
 	{ "pbn", "{\n\n[Deal \"\n" },
 	{ "pbn", "{\n\n[Event \"\"]\n" },
+	{ "pbn", "{\n\n[Event \"\"]\n}\n" },
+	{ "pbn", "{\n\n[Event \"\"]\n{}\n" },
 	{ "pbn", "[" },
 	{ "pbn", "[\n" },
 	{ "pbn", "[Deal\n\"" },

@@ -261,6 +261,16 @@ static void one_bad_game_does_not_cost_the_next(void **state)
 		{ BOARD(1) DEAL(A) "{ never closed\n\n[Generator \"x\"]\n" BOARD(2) DEAL(B),
 		  "1=A 2=B | comment-unclosed@3" },
 		{ BOARD(1) DEAL(A) "{", "1=A | comment-unclosed@3" },
+		{ BOARD(1) DEAL(A) "{ never closed\n\n" BOARD(2) DEAL(B) "{ closed }\n\n"
+		  "{ never closed\n\n" BOARD(3) DEAL(C), "1=A 2=B 3=C | comment-unclosed@3 "
+		  "comment-unclosed@9" },
+		{ BOARD(1) DEAL(A) "{ never closed\n\n" BOARD(2) "[Event \"a } b\"]\n" DEAL(B),
+		  "1=A 2=B | comment-unclosed@3" },
+		/* a game that somebody put away is not to be dealt */
+		{ BOARD(1) DEAL(A) "\n{ of last year\n\n" BOARD(2) DEAL(B) "}\n\n" BOARD(2)
+		  DEAL(C), "1=A 2=C | comment-holds-game@4" },
+		{ "{\n\n" BOARD(1) DEAL(A) "\n" BOARD(2) DEAL(B) "\n}\n" BOARD(2) DEAL(C)
+		  "{ end }\n", "2=C | comment-holds-game@1" },
 		/* but a comment may have empty lines, and brackets */
 		{ BOARD(1) DEAL(A) "{ see\n\n[1] and\n\n[Board \"x\"] }\n\n" BOARD(2)
 		  DEAL(B), "1=A 2=B |" },

@@ -93,6 +93,7 @@ enum dealbox_code {
 
 	/* later additions */
 	DEALBOX_TAG_CONTRADICTS,	/* tag-contradicts: text = its name */
+	DEALBOX_COMMENT_HOLDS_GAME,	/* comment-holds-game: it is not read */
 
 	DEALBOX_CODES			/* how many */
 };
