@@ -223,11 +223,24 @@ static void on_sv(struct lin *lin, const struct token *value)
 		   SAY(.code = DEALBOX_VULNERABLE_INVALID));
 }
 
+/* Names, calls, alerts, cards played, claims, comments, the match and its results. */
+static void on_more(struct lin *lin, const struct token *value)
+{
+	lin->reader->more |= value->size != 0;
+}
+
+/* The two letters of a command in lower case, as one number. */
+#define COMMAND(first, second)	((unsigned int)(unsigned char)(first) << 8 | (unsigned char)(second))
+
 static const struct {
-	char name[3];
+	unsigned int name;
 	void (*on)(struct lin *lin, const struct token *value);
 } commands[] = {
-	{ "qx", on_qx }, { "md", on_md }, { "ah", on_ah }, { "sv", on_sv },
+	{ COMMAND('q', 'x'), on_qx }, { COMMAND('m', 'd'), on_md }, { COMMAND('a', 'h'), on_ah },
+	{ COMMAND('s', 'v'), on_sv }, { COMMAND('p', 'n'), on_more }, { COMMAND('m', 'b'), on_more },
+	{ COMMAND('a', 'n'), on_more }, { COMMAND('p', 'c'), on_more },
+	{ COMMAND('m', 'c'), on_more }, { COMMAND('n', 't'), on_more },
+	{ COMMAND('v', 'g'), on_more }, { COMMAND('r', 's'), on_more },
 };
 
 /* Two letters or digits; anything else where a command should be is out of step. */
@@ -252,6 +265,7 @@ static void read_lin(struct reader *reader)
 		.board = FOUND_INIT,
 	};
 	struct token command, value;
+	unsigned int name;
 
 	while (!reader->error && next_token(&lin, &command)) {
 		if (!is_command(&command)) {
@@ -272,8 +286,9 @@ static void read_lin(struct reader *reader)
 			lin.cut = true;
 		if (lin.cut)
 			break;
+		name = COMMAND(command.text[0] | 0x20, command.text[1] | 0x20);
 		for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-			if (!strncasecmp(commands[i].name, command.text, 2))
+			if (commands[i].name == name)
 				commands[i].on(&lin, &value);
 	}
 	/* half a value tells nothing, and what should follow is not there */

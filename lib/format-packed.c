@@ -141,6 +141,7 @@ static void read_cds(struct reader *reader)
 
 static void read_zrd(struct reader *reader)
 {
+	reader->more = true;	/* how many tricks can be taken */
 	read_records(reader, &zrd);
 }
 

@@ -13,26 +13,12 @@
 #include <string.h>
 
 #include "card-text.h"
-#include "format-internal.h"
-
-/* The mandatory tags in the order of the export format (3.4), and three others. */
-enum tag {
-	TAG_EVENT, TAG_SITE, TAG_DATE, TAG_BOARD, TAG_WEST, TAG_NORTH, TAG_EAST, TAG_SOUTH,
-	TAG_DEALER, TAG_VULNERABLE, TAG_DEAL, TAG_SCORING, TAG_DECLARER, TAG_CONTRACT,
-	TAG_RESULT,
-	TAGS_MANDATORY,
-	TAG_NOTE = TAGS_MANDATORY, TAG_AUCTION, TAG_PLAY,
-	TAGS_KNOWN,
-	TAG_OTHER = TAGS_KNOWN
-};
+#include "format-pbn.h"
 
 #define MANDATORY	((1u << TAGS_MANDATORY) - 1)
 
 #define WORD(text) { .name = text, .size = sizeof(text) - 1 }
-static const struct {
-	char name[16];		/* of at least 8 bytes: compared as a number */
-	uint8_t size;
-} tags[TAGS_KNOWN] = {
+const struct tag_name pbn_tags[TAGS_KNOWN] = {
 	[TAG_EVENT] = WORD("Event"), [TAG_SITE] = WORD("Site"), [TAG_DATE] = WORD("Date"),
 	[TAG_BOARD] = WORD("Board"), [TAG_WEST] = WORD("West"),
 	[TAG_NORTH] = WORD("North"), [TAG_EAST] = WORD("East"),
@@ -101,6 +87,9 @@ struct pbn {
 	bool export;
 	uint32_t broken[EXPORT_RULES];	/* line where each rule was broken first */
 	uint32_t ends[3];	/* first line that ended in LF, CR LF, CR */
+	struct pbn_texts *texts;	/* NULL: only deals are wanted */
+	const char *begin, *behind;	/* of the tag that is taken; NULL = it is plain_tag() */
+	size_t before;		/* boards that the set had before this file */
 	const char *close;	/* the last closing brace that was looked for */
 	bool said_stray, said_control, said_long;
 };
@@ -329,7 +318,7 @@ static void forbid_inheritance(struct pbn *pbn, struct found *found, struct valu
 
 	if (!value->size || *value->text != '#')
 		return;
-	memcpy(problem.text, tags[tag].name, tags[tag].size);
+	memcpy(problem.text, pbn_tags[tag].name, pbn_tags[tag].size);
 	say(pbn, found, value->line, problem);
 	value->size = 0;
 }
@@ -416,49 +405,85 @@ static void check_export(struct pbn *pbn, const struct found *found)
 	pbn->line = line;
 }
 
-static void end_game(struct pbn *pbn)
+/* Tags of which one is a value for all games, or none is known, need no deal (4.8). */
+static bool is_header(const struct pbn *pbn)
+{
+	return pbn->header || !(pbn->seen & MANDATORY);
+}
+
+/* What the game says beside its deal, which is the last one of the set if it is good. */
+__attribute__((noinline, cold))
+static void keep_text(struct pbn *pbn, const struct found *found, size_t count, const char *end)
 {
 	struct reader *reader = pbn->reader;
-	struct found found = FOUND_INIT;
+	struct set_text *text;
+	int err;
+
+	if (dealbox_set_count(reader->set) == count) {
+		if (!pbn_texts_no_game(pbn->texts, end, is_header(pbn) && !found->number &&
+				       !found->label_size && !(pbn->seen & 1u << TAG_DEAL)))
+			say(pbn, found, pbn->first_line, SAY(.code = DEALBOX_NOT_CARRIED));
+		return;
+	}
+	text = pbn_texts_game(pbn->texts, end);
+	err = text ? set_text_put(reader->set, count, text) : -ENOMEM;
+	if (err) {
+		set_text_free(text);
+		reader->error = err;
+	}
+}
+
+static void judge_game(struct pbn *pbn, struct found *found)
+{
+	struct reader *reader = pbn->reader;
 	int first;
 
-	if (pbn->first < 0)
-		return;
 	reader->tally.games++;
-	read_board(pbn, &found);
-	read_dealer(pbn, &found);
-	read_vulnerable(pbn, &found);
-	found.where = pbn->seen & 1u << TAG_DEAL ? pbn->deal.line : pbn->first_line;
-	forbid_inheritance(pbn, &found, &pbn->deal, TAG_DEAL);
+	read_board(pbn, found);
+	read_dealer(pbn, found);
+	read_vulnerable(pbn, found);
+	found->where = pbn->seen & 1u << TAG_DEAL ? pbn->deal.line : pbn->first_line;
+	forbid_inheritance(pbn, found, &pbn->deal, TAG_DEAL);
 	if (!(pbn->seen & 1u << TAG_DEAL) || !pbn->deal.size ||
 	    (pbn->deal.size == 1 && *pbn->deal.text == '?')) {
-		/* the values for all games may stand alone (4.8), and so may what is not known */
-		if (found.number || found.label_size ||
-		    (!pbn->header && pbn->seen & MANDATORY))
-			say(pbn, &found, found.where, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
+		if (found->number || found->label_size || !is_header(pbn))
+			say(pbn, found, found->where, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
 		reader->tally.partial += pbn->seen >> TAG_DEAL & 1;
-		begin_game(pbn);
 		return;
 	}
 	if (pbn->export)
-		check_export(pbn, &found);
-	if (!found.number && !found.label_size)
-		say(pbn, &found, found.where, SAY(.code = DEALBOX_BOARD_MISSING));
+		check_export(pbn, found);
+	if (!found->number && !found->label_size)
+		say(pbn, found, found->where, SAY(.code = DEALBOX_BOARD_MISSING));
 
 	first = dealbox_seat_parse(*pbn->deal.text);
 	if (pbn->doubtful) {
-		reader_spoiled(reader, &found);
+		reader_spoiled(reader, found);
 	} else if (pbn->deal.size == DEAL_TEXT && pbn->deal.text[1] == ':' && first >= 0 &&
-	    parse_whole_deal(pbn->deal.text, first, &found.deal)) {
-		found.given = 15;
-		reader_deal(reader, &found);
+	    parse_whole_deal(pbn->deal.text, first, &found->deal)) {
+		found->given = 15;
+		reader_deal(reader, found);
 	} else {
-		memset(&found.deal, 0, sizeof(found.deal));
-		if (parse_deal(pbn, &found))
-			reader_deal(reader, &found);
+		memset(&found->deal, 0, sizeof(found->deal));
+		if (parse_deal(pbn, found))
+			reader_deal(reader, found);
 		else
-			reader_spoiled(reader, &found);
+			reader_spoiled(reader, found);
 	}
+}
+
+/* The game, if there is one, ends here. */
+static void end_game(struct pbn *pbn, const char *end)
+{
+	struct found found = FOUND_INIT;
+	size_t count;
+
+	if (pbn->first < 0)
+		return;
+	count = pbn->texts ? dealbox_set_count(pbn->reader->set) : 0;
+	judge_game(pbn, &found);
+	if (pbn->texts && !pbn->reader->error)
+		keep_text(pbn, &found, count, end);
 	begin_game(pbn);
 }
 
@@ -475,8 +500,8 @@ static enum tag find_tag(const char *name, size_t size)
 	for (int i = 0; i < 7 && tags_by_size[size][i] != TAG_OTHER; i++) {
 		enum tag tag = tags_by_size[size][i];
 
-		if (word == load(tags[tag].name) &&
-		    (size <= 8 || !memcmp(name + 8, tags[tag].name + 8, size - 8)))
+		if (word == load(pbn_tags[tag].name) &&
+		    (size <= 8 || !memcmp(name + 8, pbn_tags[tag].name + 8, size - 8)))
 			return tag;
 	}
 	return TAG_OTHER;
@@ -533,20 +558,34 @@ static bool repeated_tag(struct pbn *pbn, enum tag tag, const char *value, size_
 		return true;
 	if ((int)tag == pbn->first && pbn->seen & 1u << TAG_DEAL &&
 	    !(tag == TAG_DEAL && same_value(&pbn->deal, value, size))) {
-		end_game(pbn);
+		end_game(pbn, pbn->begin ? pbn->begin : pbn->next);
 		say(pbn, NULL, 0, SAY(.code = DEALBOX_GAME_NOT_SEPARATED));
 		return false;
 	}
 	if (contradicts(pbn, tag, value, size)) {
 		struct dealbox_problem problem = SAY(.code = DEALBOX_TAG_CONTRADICTS);
 
-		memcpy(problem.text, tags[tag].name, tags[tag].size);
+		memcpy(problem.text, pbn_tags[tag].name, pbn_tags[tag].size);
 		say(pbn, NULL, 0, problem);
 		pbn->doubtful |= tag == TAG_DEAL;
 	} else {
-		say_repeated(pbn, tags[tag].name, tags[tag].size);
+		say_repeated(pbn, pbn_tags[tag].name, pbn_tags[tag].size);
 	}
 	return true;
+}
+
+__attribute__((noinline, cold))
+static void keep_tag(struct pbn *pbn, const char *name, size_t name_size, struct value value,
+		     enum tag tag, bool again)
+{
+	const struct pbn_tag kept = {
+		.begin = pbn->begin ? pbn->begin : name - 1,
+		.end = pbn->begin ? pbn->behind : value.text + value.size + 2,
+		.name = name, .name_size = name_size,
+		.value = value.text, .value_size = value.size, .tag = tag,
+	};
+
+	pbn_texts_tag(pbn->texts, &kept, again);
 }
 
 static void take_tag(struct pbn *pbn, const char *name, size_t name_size,
@@ -557,9 +596,13 @@ static void take_tag(struct pbn *pbn, const char *name, size_t name_size,
 
 	if (tag != TAG_OTHER && pbn->seen & 1u << tag &&
 	    repeated_tag(pbn, tag, text, size)) {
+		if (pbn->texts)
+			keep_tag(pbn, name, name_size, value, tag, true);
 		pbn->last = TAG_OTHER;
 		return;
 	}
+	if (pbn->texts)
+		keep_tag(pbn, name, name_size, value, tag, false);
 	if (pbn->first < 0) {
 		pbn->first = (int)tag;
 		pbn->first_line = pbn->line;
@@ -673,7 +716,7 @@ static const char *skip_blanks(struct pbn *pbn, const char *text)
  */
 static const char *any_tag(struct pbn *pbn, const char *text)
 {
-	const char *name, *value;
+	const char *name, *value, *begin = text;
 	uint32_t line = pbn->line;
 	size_t name_size, size;
 
@@ -698,7 +741,10 @@ static const char *any_tag(struct pbn *pbn, const char *text)
 	if (text >= pbn->end || *text != ']')
 		goto broken;
 	breaks_export(pbn, EXPORT_TAG_LAYOUT);
+	pbn->begin = begin;
+	pbn->behind = text + 1;
 	take_tag(pbn, name, name_size, value, size);
+	pbn->begin = NULL;
 	return text + 1;
 broken:
 	pbn->line = line;
@@ -777,7 +823,7 @@ static const char *brace_comment(struct pbn *pbn, const char *text)
 		if (empty && !game && tag_line(pbn, text) >= 0) {
 			if (never_closed(pbn, text)) {
 				say(pbn, NULL, line, SAY(.code = DEALBOX_COMMENT_UNCLOSED));
-				end_game(pbn);
+				end_game(pbn, text);
 				/* the line begins anew: it is counted when its end is met */
 				pbn->next = text;
 				return NULL;
@@ -891,11 +937,18 @@ static const struct {
 /* `%` in the first column (2.4); three of them mean something. */
 static void escape_line(struct pbn *pbn, const char *text, const char *end)
 {
+	const char *line = text;
+	bool own;
+
 	for (text++; text < end && *text == ' '; text++)
 		;
 	if (begins(text, end, "EXPORT"))
 		pbn->export = true;
-	if (!begins(text, end, marks_line))
+	/* these are written for the whole file */
+	own = begins(text, end, marks_line);
+	if (pbn->texts && (own || begins(text, end, "EXPORT") || begins(text, end, "PBN ")))
+		pbn_texts_skip(pbn->texts, line, end);
+	if (!own)
 		return;
 	for (size_t m = 0; m < sizeof(marks) / sizeof(marks[0]); m++)
 		if (memmem(text, (size_t)(end - text), marks[m].word, strlen(marks[m].word)))
@@ -920,7 +973,7 @@ static void read_lines(struct pbn *pbn)
 		if (*text == '[' && plain_tag(pbn, text, end)) {
 			pbn->next = skip_end(pbn, end);
 		} else if (is_blank(text, end)) {
-			end_game(pbn);
+			end_game(pbn, text);
 			pbn->next = skip_end(pbn, end);
 		} else if (*text == '%') {
 			escape_line(pbn, text, end);
@@ -929,7 +982,7 @@ static void read_lines(struct pbn *pbn)
 			pbn->next = scan_line(pbn, text);
 		}
 	}
-	end_game(pbn);
+	end_game(pbn, pbn->end);
 }
 
 /* What is said once for the whole file. */
@@ -957,6 +1010,8 @@ static void sum_up(struct pbn *pbn)
 	}
 }
 
+static void end_texts(struct pbn *pbn);
+
 static void read_pbn(struct reader *reader)
 {
 	struct pbn *pbn = calloc(1, sizeof(*pbn));
@@ -969,9 +1024,18 @@ static void read_pbn(struct reader *reader)
 	pbn->next = (const char *)reader->data;
 	pbn->end = pbn->next + reader->size;
 	pbn->line = 1;
+	if (set_keeps_text(reader->set)) {
+		pbn->texts = pbn_texts_new(pbn->next);
+		pbn->before = dealbox_set_count(reader->set);
+		if (!pbn->texts)
+			reader->error = -ENOMEM;
+	}
 	begin_game(pbn);
 	read_lines(pbn);
+	if (pbn->texts && !reader->error)
+		end_texts(pbn);
 	sum_up(pbn);
+	pbn_texts_free(pbn->texts);
 	free(pbn);
 }
 
@@ -1006,33 +1070,146 @@ static char *put_text(char *text, const char *from, size_t size)
 
 #define PUT(text, constant) put_text(text, constant, sizeof(constant) - 1)
 
-/* Export format: a game has the 15 mandatory tags; what does not apply is empty. */
-static char *put_game(char *text, const struct dealbox_board *board)
+static char *put_number(char *text, const struct dealbox_board *board)
 {
-	int dealer = board_dealer(board), vulnerable = board_vulnerable(board);
-	int first = dealer < 0 ? DEALBOX_NORTH : dealer;
-
-	text = PUT(text, "[Event \"\"]\r\n[Site \"\"]\r\n[Date \"\"]\r\n[Board \"");
 	if (board->number)
-		text = number_put(board->number, text);
-	else
-		text = stpcpy(text, board->label ? board->label : "?");
-	text = PUT(text, "\"]\r\n[West \"\"]\r\n[North \"\"]\r\n[East \"\"]\r\n"
-		   "[South \"\"]\r\n[Dealer \"");
-	*text++ = dealbox_seat_letter(dealer);
-	text = PUT(text, "\"]\r\n[Vulnerable \"");
-	text = stpcpy(text, dealbox_vulnerable_name(vulnerable));
-	text = PUT(text, "\"]\r\n[Deal \"");
+		return number_put(board->number, text);
+	return stpcpy(text, board->label ? board->label : "?");
+}
+
+static char *put_dealer(char *text, const struct dealbox_board *board)
+{
+	*text++ = dealbox_seat_letter(board_dealer(board));
+	return text;
+}
+
+static char *put_vulnerable(char *text, const struct dealbox_board *board)
+{
+	return stpcpy(text, dealbox_vulnerable_name(board_vulnerable(board)));
+}
+
+static char *put_deal(char *text, const struct dealbox_board *board)
+{
+	int dealer = board_dealer(board), first = dealer < 0 ? DEALBOX_NORTH : dealer;
+
 	*text++ = dealbox_seat_letter(first);
 	for (int i = 0; i < DEALBOX_HANDS; i++) {
 		*text++ = i ? ' ' : ':';
 		text = cards_put(board->deal.hand[(first + i) & 3], text);
 	}
+	return text;
+}
+
+/* Export format: a game has the 15 mandatory tags; what does not apply is empty. */
+static char *put_game(char *text, const struct dealbox_board *board)
+{
+	text = PUT(text, "[Event \"\"]\r\n[Site \"\"]\r\n[Date \"\"]\r\n[Board \"");
+	text = put_number(text, board);
+	text = PUT(text, "\"]\r\n[West \"\"]\r\n[North \"\"]\r\n[East \"\"]\r\n"
+		   "[South \"\"]\r\n[Dealer \"");
+	text = put_dealer(text, board);
+	text = PUT(text, "\"]\r\n[Vulnerable \"");
+	text = put_vulnerable(text, board);
+	text = PUT(text, "\"]\r\n[Deal \"");
+	text = put_deal(text, board);
 	return PUT(text, "\"]\r\n[Scoring \"\"]\r\n[Declarer \"\"]\r\n[Contract \"\"]\r\n"
 		   "[Result \"\"]\r\n");
 }
 
 #define GAME_MAX	640	/* bytes, with the longest label */
+
+/* A game with all that its file said of it: to be wiped and freed. NULL = out of memory. */
+static char *kept_game(const struct set_text *kept, const struct dealbox_board *board, size_t *size)
+{
+	static char *(*const values[SET_TEXT_HOLES])(char *, const struct dealbox_board *) = {
+		put_number, put_dealer, put_vulnerable, put_deal,
+	};
+	char *begin = malloc(kept->size + GAME_MAX), *text = begin;
+	size_t from = 0;
+
+	if (!begin)
+		return NULL;
+	for (int i = 0; i < SET_TEXT_HOLES; i++) {
+		text = put_text(text, kept->text + from, kept->hole[i] - from);
+		text = values[i](text, board);
+		from = kept->hole[i];
+	}
+	text = put_text(text, kept->text + from, kept->size - from);
+	*size = (size_t)(text - begin);
+	return begin;
+}
+
+static void kept_free(char *text, size_t size)
+{
+	if (text)
+		explicit_bzero(text, size);
+	free(text);
+}
+
+/* Is there one game in the text, of that deal, and all of it understood? */
+static bool is_game(const char *text, size_t size, const struct dealbox_board *board)
+{
+	/* these are of the board, not of its text */
+	const uint64_t allowed = 1ULL << DEALBOX_BOARD_MISSING |
+				 1ULL << DEALBOX_DEALER_CONTRADICTS |
+				 1ULL << DEALBOX_VULNERABLE_CONTRADICTS;
+	struct dealbox_report *report = dealbox_report_new();
+	struct dealbox_set *set = dealbox_set_new(NULL);
+	const struct dealbox_problem *problem;
+	struct dealbox_board read;
+	bool good;
+
+	good = report && set && !dealbox_format_read_memory(&format_pbn, text, size, "", set,
+							    report, NULL) &&
+	       dealbox_set_count(set) == 1 && !dealbox_set_get(set, 0, &read) &&
+	       !memcmp(&read.deal, &board->deal, sizeof(read.deal)) &&
+	       read.number == board->number;
+	for (size_t i = 0; good && (problem = dealbox_report_get(report, i)); i++)
+		good = problem->severity != DEALBOX_PROBLEM || allowed >> problem->code & 1;
+	dealbox_set_free(set);
+	dealbox_report_free(report);
+	return good;
+}
+
+/* A text that would be read as anything else than its game is not kept. */
+static void check_text(struct reader *reader, size_t index)
+{
+	struct set_text *kept = set_text(reader->set, index);
+	struct found found = FOUND_INIT;
+	struct dealbox_board board;
+	char *text;
+	size_t size = 0;
+
+	dealbox_set_get(reader->set, index, &board);
+	text = kept_game(kept, &board, &size);
+	if (!text) {
+		reader->error = -ENOMEM;
+	} else if (!is_game(text, size, &board)) {
+		found.number = board.number;
+		found.where = board.line;
+		reader_say(reader, &found, 0, SAY(.code = DEALBOX_NOT_CARRIED));
+		set_text_free(kept);
+		reader->error = set_text_put(reader->set, index, NULL);
+	}
+	kept_free(text, size);
+	dealbox_deal_wipe(&board.deal);
+}
+
+/* What is behind the last game belongs to it. And every text must be what it was made from. */
+static void end_texts(struct pbn *pbn)
+{
+	struct reader *reader = pbn->reader;
+	size_t count = dealbox_set_count(reader->set);
+	struct set_text *text;
+
+	if (count > pbn->before) {
+		text = pbn_texts_end(pbn->texts, pbn->end, set_text(reader->set, count - 1));
+		if (!text || set_text_put(reader->set, count - 1, text))
+			reader->error = -ENOMEM;
+	}
+	for (size_t i = pbn->before; i < count && !reader->error; i++)
+		check_text(reader, i);
+}
 
 static int can_write_pbn(const struct dealbox_set *set, struct dealbox_report *report)
 {
@@ -1049,11 +1226,29 @@ static int can_write_pbn(const struct dealbox_set *set, struct dealbox_report *r
 	return 0;
 }
 
+static void write_kept(struct writer *writer, const struct set_text *kept,
+		       const struct dealbox_board *board)
+{
+	size_t size = 0, piece;
+	char *text = kept_game(kept, board, &size);
+
+	if (!text)
+		writer->error = -ENOMEM;
+	for (size_t done = 0; done < size && !writer->error; done += piece) {
+		piece = size - done < WRITER_ROOM ? size - done : WRITER_ROOM;
+		writer_add(writer, text + done, piece);
+	}
+	kept_free(text, size);
+}
+
 static void write_pbn(struct writer *writer, const struct dealbox_set *set)
 {
 	struct dealbox_board board;
+	bool export = true;
 
-	writer_text(writer, "% PBN 2.1\r\n% EXPORT\r\n");
+	for (size_t i = 0; export && i < dealbox_set_count(set); i++)
+		export = !set_text(set, i) || set_text(set, i)->export;
+	writer_text(writer, export ? "% PBN 2.1\r\n% EXPORT\r\n" : "% PBN 2.1\r\n");
 	if (dealbox_set_marks(set)) {
 		writer_print(writer, "%% %s", marks_line);
 		for (size_t m = 0; m < sizeof(marks) / sizeof(marks[0]); m++)
@@ -1068,6 +1263,11 @@ static void write_pbn(struct writer *writer, const struct dealbox_set *set)
 			break;
 		if (i)
 			text = PUT(text, "\r\n");
+		if (set_text(set, i)) {
+			writer->used += (size_t)(text - begin);
+			write_kept(writer, set_text(set, i), &board);
+			continue;
+		}
 		text = put_game(text, &board);
 		writer->used += (size_t)(text - begin);
 	}

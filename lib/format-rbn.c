@@ -170,8 +170,10 @@ static void take_line(struct rbn *rbn, const struct lines *lines)
 		break;
 	case 'A':
 		on_auction(rbn, data, size);
+		rbn->reader->more |= size > 3;
 		break;
 	default:
+		rbn->reader->more |= size != 0;
 		break;
 	}
 }

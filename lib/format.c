@@ -128,6 +128,8 @@ static int read_padded(const struct dealbox_format *format, const uint8_t *data,
 	format->read(&reader);
 	if (reader.error)
 		return reader.error;
+	if (reader.more && set_keeps_text(set))
+		reader_say(&reader, NULL, 0, SAY(.code = DEALBOX_NOT_CARRIED));
 	if (!reader.tally.complete)
 		reader_say(&reader, NULL, 0, SAY(.code = DEALBOX_NO_DEALS));
 	if (tally)
@@ -260,14 +262,37 @@ int dealbox_format_read_memory(const struct dealbox_format *format, const void *
 
 /* -- writing ----------------------------------------------------------------- */
 
+/* What only PBN can hold. */
+static void say_not_written(const struct dealbox_set *set, struct dealbox_report *report)
+{
+	struct dealbox_problem note = SAY(.code = DEALBOX_NOT_WRITTEN,
+					  .text = "names, results or comments");
+	bool more = false;
+
+	for (size_t i = 0; !more && i < dealbox_set_count(set); i++)
+		more = set_text(set, i) && set_text(set, i)->more;
+	if (more)
+		dealbox_report_add(report, &note);
+	snprintf(note.text, sizeof(note.text), "the mark of unplayed deals");
+	if (dealbox_set_marks(set) & DEALBOX_MARK_UNPLAYED)
+		dealbox_report_add(report, &note);
+}
+
 int dealbox_format_can_write(const struct dealbox_format *format,
 			     const struct dealbox_set *set, struct dealbox_report *report)
 {
+	int err;
+
 	if (!format->write)
 		return cannot_express(report, NULL, "there is no writer for it");
 	if (dealbox_set_pack(set) != dealbox_pack_bridge())
 		return cannot_express(report, NULL, "a pack that is not bridge's");
-	return format->can_write ? format->can_write(set, report) : 0;
+	if (format != &format_pbn && dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED)
+		return cannot_express(report, NULL, "that deals are restricted");
+	err = format->can_write ? format->can_write(set, report) : 0;
+	if (!err && format != &format_pbn)
+		say_not_written(set, report);
+	return err;
 }
 
 static int failed(struct dealbox_report *report, const char *name, int err)

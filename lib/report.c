@@ -152,6 +152,12 @@ static const struct {
 	[DEALBOX_COMMENT_HOLDS_GAME] = { "comment-holds-game", DEALBOX_NOTE,
 		"a comment holds a game: it is not read" },
 
+	[DEALBOX_NOT_CARRIED] = { "not-carried", DEALBOX_NOTE,
+		"names, results, auctions, play or comments are there, too: only the deal, its "
+		"number, dealer and vulnerability are taken over" },
+	[DEALBOX_NOT_WRITTEN] = { "not-written", DEALBOX_NOTE,
+		"not written, because this format has no place for it: {text}" },
+
 	[DEALBOX_CANNOT_EXPRESS] = { "cannot-express", DEALBOX_PROBLEM,
 		"the format cannot express this: {text}" },
 	[DEALBOX_WRITE_FAILED] = { "write-failed", DEALBOX_PROBLEM,

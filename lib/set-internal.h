@@ -23,4 +23,26 @@ struct set_entry {
 
 int set_append(struct dealbox_set *set, const struct set_entry *entry);
 
+/* What a file of PBN says of a board beside its deal: dealbox_set_keep_text(). */
+#define SET_TEXT_HOLES	4
+struct set_text {
+	bool more;	/* than that there is a board */
+	bool export;	/* as the export format wants it */
+	size_t size;
+	size_t hole[SET_TEXT_HOLES];	/* for number, dealer, vulnerability and deal */
+	char text[];
+};
+
+/* Is text kept? */
+bool set_keeps_text(const struct dealbox_set *set);
+
+/* The text of a board, NULL if none is kept; the set's own. */
+struct set_text *set_text(const struct dealbox_set *set, size_t index);
+
+/* Wipes and frees it: auctions, play and comments tell cards. NULL is allowed. */
+void set_text_free(struct set_text *text);
+
+/* Replaces it; the set frees it, and no longer knows the one that was there. */
+int set_text_put(struct dealbox_set *set, size_t index, struct set_text *text);
+
 #endif

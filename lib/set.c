@@ -46,7 +46,17 @@ struct dealbox_set {
 	size_t labels_count, labels_used;	/* used: bytes in the last */
 	struct file *files;
 	size_t files_count;
+	bool keeps_text;
+	struct set_text **texts;	/* of the boards up to texts_room */
+	size_t texts_room;
 };
+
+void set_text_free(struct set_text *text)
+{
+	if (text)
+		explicit_bzero(text->text, text->size);
+	free(text);
+}
 
 struct dealbox_set *dealbox_set_new(const struct dealbox_pack *pack)
 {
@@ -77,6 +87,9 @@ void dealbox_set_free(struct dealbox_set *set)
 	for (size_t i = 0; i < set->files_count; i++)
 		free(set->files[i].name);
 	free(set->files);
+	for (size_t i = 0; i < set->texts_room; i++)
+		set_text_free(set->texts[i]);
+	free(set->texts);
 	free(set);
 }
 
@@ -95,12 +108,49 @@ unsigned int dealbox_set_marks(const struct dealbox_set *set)
 	return set->marks;
 }
 
+void dealbox_set_keep_text(struct dealbox_set *set)
+{
+	set->keeps_text = true;
+}
+
+bool set_keeps_text(const struct dealbox_set *set)
+{
+	return set->keeps_text;
+}
+
+struct set_text *set_text(const struct dealbox_set *set, size_t index)
+{
+	return index < set->texts_room ? set->texts[index] : NULL;
+}
+
+int set_text_put(struct dealbox_set *set, size_t index, struct set_text *text)
+{
+	if (index >= set->texts_room) {
+		size_t room = 2 * index + 64;
+		struct set_text **texts = realloc(set->texts, room * sizeof(struct set_text *));
+
+		if (!texts)
+			return -ENOMEM;
+		memset(texts + set->texts_room, 0,
+		       (room - set->texts_room) * sizeof(struct set_text *));
+		set->texts = texts;
+		set->texts_room = room;
+	}
+	set->texts[index] = text;
+	return 0;
+}
+
 size_t dealbox_set_count(const struct dealbox_set *set)
 {
 	return set->count;
 }
 
 static const struct record *record_at(const struct dealbox_set *set, size_t index)
+{
+	return &set->chunks[index / CHUNK_RECORDS][index % CHUNK_RECORDS];
+}
+
+static struct record *record_place(struct dealbox_set *set, size_t index)
 {
 	return &set->chunks[index / CHUNK_RECORDS][index % CHUNK_RECORDS];
 }
@@ -204,7 +254,7 @@ int set_append(struct dealbox_set *set, const struct set_entry *entry)
 	small |= (uint64_t)(entry->dealer + 1) << SMALL_DEALER |
 		 (uint64_t)(entry->vulnerable + 1) << SMALL_VULNERABLE;
 
-	record = &set->chunks[set->count / CHUNK_RECORDS][set->count % CHUNK_RECORDS];
+	record = record_place(set, set->count);
 	record->plane[0] = (hand[1] | hand[3]) | small << 52;
 	record->plane[1] = (hand[2] | hand[3]) | (uint64_t)entry->file << 52;
 	record->id = id;
@@ -290,6 +340,39 @@ int dealbox_set_get(const struct dealbox_set *set, size_t index,
 		}
 	}
 	return 0;
+}
+
+void dealbox_set_filter(struct dealbox_set *set,
+			bool (*pick)(void *context, const struct dealbox_board *board),
+			void *context)
+{
+	size_t kept = 0, count = set->count, chunks = chunks_used(set);
+	struct dealbox_board board;
+
+	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
+		if (!pick(context, &board)) {
+			if (i < set->texts_room) {
+				set_text_free(set->texts[i]);
+				set->texts[i] = NULL;
+			}
+			continue;
+		}
+		if (kept != i) {
+			*record_place(set, kept) = *record_at(set, i);
+			if (i < set->texts_room) {
+				set->texts[kept] = set->texts[i];
+				set->texts[i] = NULL;
+			}
+		}
+		kept++;
+	}
+	for (size_t i = kept; i < count; i++)
+		explicit_bzero(record_place(set, i), sizeof(struct record));
+	set->count = kept;
+	for (size_t i = chunks_used(set); i < chunks; i++)
+		free(set->chunks[i]);
+	if (count)
+		dealbox_deal_wipe(&board.deal);
 }
 
 long dealbox_set_find(const struct dealbox_set *set, uint32_t number)

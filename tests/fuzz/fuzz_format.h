@@ -91,6 +91,8 @@ static int fuzz_format(const struct dealbox_format *format, const uint8_t *data,
 	int err;
 
 	CHECK(report && set);
+	if (size & 1)
+		dealbox_set_keep_text(set);
 	err = dealbox_format_read_memory(format, copy, size, "fuzz", set, report, &tally);
 	free(copy);
 	CHECK(!err || dealbox_report_found(report, DEALBOX_PROBLEM));

@@ -117,7 +117,7 @@ def convert_into_every_format_and_back(box):
         os.rename("set." + name, "set")
         assert cards(show(box, "set")) == cards(whole), name
         for other in WRITERS:
-            box.dealbox("convert", "set", "again", "--to", other).expect(0)
+            box.dealbox("convert", "--force", "set", "again", "--to", other).expect(0)
             assert cards(show(box, "again", "--from", other)) == cards(whole), (name, other)
 
 
@@ -125,7 +125,7 @@ def convert_into_every_format_and_back(box):
 def convert_from_standard_input_to_standard_output(box):
     with open(SET, "rb") as file:
         result = box.dealbox("convert", "-", "-", "--to", "ber", stdin=file).expect(0)
-    assert result.err == ""
+    assert result.err.count("\n") == 1 and "no place for it: names" in result.err, result
     assert re.fullmatch("([1-4]{52})+", result.out)
     box.write("a.ber", result.out)
     assert cards(show(box, "a.ber")) == cards(show(box, SET))
@@ -165,15 +165,88 @@ def a_board_whose_deal_is_lost_is_a_problem(box):
 def convert_is_all_or_nothing(box):
     box.write("bad.pbn", game(1, HANDS) + game(2, TWICE) + game(3, OTHER))
     box.write("out.dup", "what was there before")
-    result = box.dealbox("convert", "bad.pbn", "out.dup").expect(
+    result = box.dealbox("convert", "--force", "bad.pbn", "out.dup").expect(
         2, "board 2: a card is there twice", "nothing was written", "--boards")
     assert_secret(result.out + result.err)
     with open("out.dup") as file:
         assert file.read() == "what was there before"
-    box.dealbox("convert", "bad.pbn", "out.dup", "--boards", "1,3").expect(2, "gaps in the numbers")
+    box.dealbox("convert", "bad.pbn", "out.dup", "--force", "--boards", "1,3").expect(2, "gaps in the numbers")
     box.dealbox("convert", "bad.pbn", "out.lin", "--boards", "1,3").expect(0)
     assert [deal["board"] for deal in show(box, "out.lin")["deals"]] == ["1", "3"]
     assert sorted(os.listdir(".")) == ["bad.pbn", "out.dup", "out.lin"]
+
+
+RICH = """%Club evening
+[Event "Club evening"]
+[Site "Here"]
+[Board "1"]
+[West "Ann"]
+[Deal "N:{}"]
+[Contract "3NT"]
+[Result "9"]
+[Auction "N"]
+1NT Pass 3NT AP
+{{ well bid }}
+[OptimumScore "NS 400"]
+
+[Board "2"]
+[Event "#"]
+[Deal "N:{}"]
+""".format(HANDS, OTHER)
+
+
+@test
+def convert_from_pbn_to_pbn_keeps_everything(box):
+    box.write("a.pbn", RICH)
+    whole = show(box, "a.pbn")
+    result = box.dealbox("convert", "a.pbn", "a.pbn").expect(2, "a.pbn: there is such a file already", "--force")
+    assert_secret(result.out + result.err)
+    with open("a.pbn") as file:
+        assert file.read() == RICH
+    box.dealbox("convert", "--force", "a.pbn", "a.pbn").expect(0)
+    with open("a.pbn") as file:
+        lines = file.read().splitlines()
+    for line in RICH.splitlines():
+        if "#" not in line and "Deal" not in line:
+            assert line in lines, line
+    assert lines.count('[Event "Club evening"]') == 2
+    assert cards(show(box, "a.pbn")) == cards(whole)
+    box.dealbox("convert", "a.pbn", "b.pbn", "-b", "2").expect(0)
+    with open("b.pbn") as file:
+        text = file.read()
+    assert "Ann" not in text and '[Event "Club evening"]' in text, text
+    # files of other formats may be among them
+    box.dealbox("convert", "b.pbn", "b.dlm").expect(0, "no place for it: names, results or comments")
+    box.dealbox("convert", "a.pbn", "b.dlm", "c.pbn", "-b", "1-2").expect(0)
+    with open("c.pbn") as file:
+        assert "well bid" in file.read()
+
+
+@test
+def what_convert_does_not_keep_is_said(box):
+    box.write("a.pbn", RICH)
+    box.write("plain.pbn", game(1, HANDS) + game(2, OTHER))
+    for name in WRITERS[1:]:
+        box.dealbox("convert", "a.pbn", "a." + name).expect(0, "no place for it: names, results or comments")
+        result = box.dealbox("convert", "plain.pbn", "plain." + name).expect(0)
+        assert "no place" not in result.err, result
+    with open("a.lin") as file:
+        text = file.read()
+    box.write("b.lin", "pn|Ann,Bob,,|\n" + text)
+    box.dealbox("convert", "b.lin", "b.pbn").expect(0, "b.lin: names, results, auctions")
+    result = box.dealbox("convert", "a.lin", "c.pbn").expect(0)
+    assert "names" not in result.err, result
+
+
+@test
+def convert_does_not_lose_that_deals_are_restricted(box):
+    box.write("a.pbn", "% dealbox: restricted unplayed\n" + game(1, HANDS) + game(2, OTHER))
+    box.dealbox("convert", "a.pbn", "a.dlm").expect(2, "that deals are restricted", "nothing was written")
+    box.dealbox("convert", "a.pbn", "b.pbn", "-b", "2").expect(0)
+    with open("b.pbn") as file:
+        assert "% dealbox: restricted unplayed" in file.read()
+    box.write("a.pbn", "% dealbox: unplayed\n" + game(1, HANDS) + game(2, OTHER))
+    box.dealbox("convert", "a.pbn", "a.dlm").expect(0, "no place for it: the mark of unplayed deals")
 
 
 @test

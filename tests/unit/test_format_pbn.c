@@ -392,6 +392,125 @@ static void what_is_written_is_export_format(void **state)
 	unlink(path);
 }
 
+/* -- what a game says beside its deal ------------------------------------------------ */
+
+static bool pick_some(void *context, const struct dealbox_board *board)
+{
+	size_t *left = context;
+
+	(void)board;
+	return *left && (*left)--;
+}
+
+/* The text as it is written again, after only so many boards were picked. */
+static void write_again(const char *format, const char *text, size_t boards, char *out, size_t room,
+			struct dealbox_report *report)
+{
+	struct dealbox_set *set = dealbox_set_new(NULL);
+	char path[] = "/tmp/dealbox-test-XXXXXX";
+	int fd = mkstemp(path);
+	ssize_t size;
+
+	dealbox_set_keep_text(set);
+	assert_int_equal(dealbox_format_read_memory(dealbox_format_find("pbn"), text, strlen(text),
+						    "t", set, report, NULL), 0);
+	dealbox_set_filter(set, pick_some, &boards);
+	assert_int_equal(dealbox_format_write_fd(dealbox_format_find(format), set, fd, path,
+						 report), 0);
+	size = pread(fd, out, room - 1, 0);
+	assert_true(size >= 0 && (size_t)size < room - 1);
+	out[size] = '\0';
+	dealbox_set_free(set);
+	close(fd);
+	unlink(path);
+}
+
+#define EMPTY(name)	"[" name " \"\"]\r\n"
+#define HEAD		EMPTY("Event") EMPTY("Site") EMPTY("Date")
+#define SEATS		EMPTY("West") EMPTY("North") EMPTY("East") EMPTY("South")
+#define BEFORE(n)	"[Board \"" #n "\"]\r\n" SEATS
+#define DEAL_A		"[Dealer \"N\"]\r\n[Vulnerable \"None\"]\r\n[Deal \"N:" A "\"]\r\n"
+#define DEAL_B		"[Dealer \"E\"]\r\n[Vulnerable \"NS\"]\r\n[Deal \"E:QJ9832..A9.KQT95 " \
+			"6.AQ86.QJT864.82 AKT.K97543.5.743 754.JT2.K732.AJ6\"]\r\n"
+#define TAIL		EMPTY("Scoring") EMPTY("Declarer") EMPTY("Contract") EMPTY("Result")
+
+static void what_a_game_says_is_kept(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t boards;
+		const char *written;
+	} examples[] = {
+		/* values of the mandatory tags, and nothing else: this is export format */
+		{ "[Contract \"3NT\"]\n[Event \"\\\"x\\\"\"]\n" BOARD(1) DEAL(A), 9,
+		  "% PBN 2.1\r\n% EXPORT\r\n[Event \"\\\"x\\\"\"]\r\n" EMPTY("Site") EMPTY("Date")
+		  BEFORE(1) DEAL_A EMPTY("Scoring") EMPTY("Declarer")
+		  "[Contract \"3NT\"]\r\n" EMPTY("Result") },
+		/* other tags, sections with their notes, and what stands behind them */
+		{ BOARD(1) "[Room \"Open\"]\n" DEAL(A) "[Auction \"N\"]\n1NT =1= AP\n"
+		  "[Note \"1:x\"]\n[T \"A;B\"]\n1 \"{\"\n2 \"}\"\n", 9,
+		  "% PBN 2.1\r\n" HEAD BEFORE(1) DEAL_A TAIL "[Room \"Open\"]\r\n"
+		  "[Auction \"N\"]\r\n1NT =1= AP\r\n[Note \"1:x\"]\r\n[T \"A;B\"]\r\n"
+		  "1 \"{\"\r\n2 \"}\"\r\n" },
+		/* comments stay where they are; in front of the first game, and behind the last */
+		{ "% PBN 2.1\n% EXPORT\n%by x\n; one\n\n{ two\n\n}\n" BOARD(1) "{3} " DEAL(A)
+		  " ;four {\n\n" BOARD(2) DEAL(B) "\n\n{ last }\n", 9,
+		  "% PBN 2.1\r\n%by x\r\n; one\r\n{ two\r\n\r\n}\r\n" HEAD
+		  "[Board \"1\"]\r\n{3} \r\n" SEATS DEAL_A " ;four {\r\n" TAIL "\r\n" HEAD
+		  BEFORE(2) DEAL_B TAIL "\r\n{ last }\r\n" },
+		/* a board that was not picked takes its own with it */
+		{ BOARD(1) DEAL(A) "{1}\n\n{2}\n" BOARD(2) DEAL(B), 1,
+		  "% PBN 2.1\r\n" HEAD BEFORE(1) DEAL_A "{1}\r\n" TAIL },
+		/* values that are inherited are written out */
+		{ "[Event \"##x\"]\n[Room \"##y\"]\n\n" BOARD(1) "[Site \"s\"]\n" DEAL(A) "\n"
+		  BOARD(2) "[Site \"#\"]\n[Room \"z\"]\n" DEAL(B), 9,
+		  "% PBN 2.1\r\n[Event \"x\"]\r\n[Site \"s\"]\r\n" EMPTY("Date") BEFORE(1)
+		  DEAL_A TAIL "[Room \"y\"]\r\n\r\n[Event \"x\"]\r\n[Site \"s\"]\r\n"
+		  EMPTY("Date") BEFORE(2) DEAL_B TAIL "[Room \"z\"]\r\n" },
+		/* two games without an empty line between them */
+		{ BOARD(1) DEAL(A) "{1}\n" BOARD(2) DEAL(B) "[X \"2\"]\n", 9,
+		  "% PBN 2.1\r\n" HEAD BEFORE(1) DEAL_A "{1}\r\n" TAIL "\r\n" HEAD BEFORE(2)
+		  DEAL_B TAIL "[X \"2\"]\r\n" },
+	};
+	char out[8000], again[8000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(*examples); i++) {
+		write_again("pbn", examples[i].text, examples[i].boards, out, sizeof(out), NULL);
+		assert_string_equal(out, examples[i].written);
+		write_again("pbn", out, 9, again, sizeof(again), NULL);
+		assert_string_equal(again, out);
+	}
+}
+
+/* What would be read as something else is not written: here the comment takes the next game. */
+static void what_cannot_be_kept_is_said(void **state)
+{
+	static const char open[] = BOARD(1) DEAL(A) "{ never closed\n\n" BOARD(2) DEAL(B);
+	struct dealbox_report *report = dealbox_report_new();
+	char out[8000];
+
+	(void)state;
+	write_again("pbn", open, 9, out, sizeof(out), report);
+	assert_string_equal(out, "% PBN 2.1\r\n% EXPORT\r\n" HEAD BEFORE(1) DEAL_A TAIL "\r\n" HEAD
+			    BEFORE(2) DEAL_B TAIL);
+	assert_int_equal(dealbox_report_get(report, 1)->code, DEALBOX_NOT_CARRIED);
+	assert_string_equal(dealbox_report_get(report, 1)->board, "1");
+	dealbox_report_free(report);
+
+	/* no other format has a place for it */
+	report = dealbox_report_new();
+	write_again("csv", BOARD(1) DEAL(A) "{x}\n", 9, out, sizeof(out), report);
+	assert_int_equal(dealbox_report_count(report), 1);
+	assert_int_equal(dealbox_report_get(report, 0)->code, DEALBOX_NOT_WRITTEN);
+	dealbox_report_free(report);
+	report = dealbox_report_new();
+	write_again("csv", BOARD(1) "[Event \"?\"]\n[Site \"\"]\n" DEAL(A), 9, out, sizeof(out),
+		    report);
+	assert_int_equal(dealbox_report_count(report), 0);
+	dealbox_report_free(report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -404,6 +523,8 @@ int main(void)
 		cmocka_unit_test(a_declared_export_is_held_to_it),
 		cmocka_unit_test(a_long_line),
 		cmocka_unit_test(what_is_written_is_export_format),
+		cmocka_unit_test(what_a_game_says_is_kept),
+		cmocka_unit_test(what_cannot_be_kept_is_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

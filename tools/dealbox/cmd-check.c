@@ -12,7 +12,7 @@ static enum status check_run(struct args *args)
 
 	if (!look_parse(&look, args))
 		return args->status;
-	status = setinput_read(&input, look.from, args->argv, args->argc);
+	status = setinput_read(&input, look.from, args->argv, args->argc, false);
 	if (!status) {
 		size_t problems = dealbox_report_found(input.report, DEALBOX_PROBLEM);
 		size_t notes = dealbox_report_found(input.report, DEALBOX_NOTE);

@@ -4,9 +4,12 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "setinput.h"
+
+#define KEY_FORCE	OPT_LONG
 
 struct call {
 	struct args *args;
@@ -14,6 +17,7 @@ struct call {
 	const char *boards_text;	/* NULL = all */
 	struct boards boards;
 	const char *out;
+	bool force;		/* OUT may be there, and is replaced */
 };
 
 /* Problems that leave every deal in the set; all others mean that something is lost. */
@@ -44,37 +48,49 @@ static bool loses_any(const struct dealbox_report *report)
 	return dealbox_report_dropped(report) > 0;
 }
 
-/* The boards that were asked for, each of which must be there. */
-static enum status choose(struct call *call, struct setinput *input)
-{
-	struct dealbox_set *chosen = dealbox_set_new(NULL);
-	struct boards found = { { 0 } };
-	struct dealbox_board board;
-	int err = chosen ? 0 : -ENOMEM;
+struct choice {
+	const struct boards *wanted;
+	struct boards found;
+};
 
-	for (size_t i = 0; !err && !dealbox_set_get(input->set, i, &board); i++) {
-		if (!board.number || board.number > BOARDS_MAX ||
-		    !boards_has(&call->boards, board.number))
-			continue;
-		err = dealbox_set_add(chosen, &board);
-		found.bits[board.number / 64] |= (uint64_t)1 << (board.number % 64);
-		dealbox_deal_wipe(&board.deal);
-	}
-	if (err) {
-		dealbox_set_free(chosen);
-		complain(NULL, "out of memory");
-		return STATUS_INPUT;
-	}
-	dealbox_set_free(input->set);
-	input->set = chosen;
+static bool is_wanted(void *context, const struct dealbox_board *board)
+{
+	struct choice *choice = context;
+
+	if (!board->number || board->number > BOARDS_MAX ||
+	    !boards_has(choice->wanted, board->number))
+		return false;
+	choice->found.bits[board->number / 64] |= (uint64_t)1 << (board->number % 64);
+	return true;
+}
+
+/* The boards that were asked for, each of which must be there. */
+static enum status choose(const struct call *call, struct setinput *input)
+{
+	struct choice choice = { .wanted = &call->boards };
+
+	dealbox_set_filter(input->set, is_wanted, &choice);
 	for (unsigned int number = 1; number <= BOARDS_MAX; number++) {
-		if (!boards_has(&call->boards, number) || boards_has(&found, number))
+		if (!boards_has(&call->boards, number) || boards_has(&choice.found, number))
 			continue;
 		complain("give --boards without it, or mend the file",
 			 "board %u is not among the complete deals; nothing was written", number);
 		return STATUS_INPUT;
 	}
 	return STATUS_DONE;
+}
+
+/* A file that is there is replaced only when that is wanted. */
+static bool may_write(const struct call *call)
+{
+	struct stat st;
+
+	if (call->force || !strcmp(call->out, "-") || stat(call->out, &st) ||
+	    !S_ISREG(st.st_mode))
+		return true;
+	complain("give --force to replace it, or another name",
+		 "%s: there is such a file already; nothing was written", call->out);
+	return false;
 }
 
 static enum status write_out(const struct call *call, const struct setinput *input)
@@ -100,7 +116,7 @@ static enum status convert(struct call *call)
 	struct setinput input;
 	enum status status;
 
-	status = setinput_read(&input, call->from, call->args->argv, call->args->argc - 1);
+	status = setinput_read(&input, call->from, call->args->argv, call->args->argc - 1, true);
 	if (status)
 		goto out;
 	setinput_complain(input.report, false);
@@ -129,6 +145,8 @@ static enum status convert_run(struct args *args)
 			call.boards_text = value;
 			if (!args_boards(args, "boards", value, &call.boards))
 				return STATUS_INPUT;
+		} else if (key == KEY_FORCE) {
+			call.force = true;
 		} else if (key == 'f') {
 			call.from = setinput_format(args, "from", value);
 			if (!call.from)
@@ -149,11 +167,12 @@ static enum status convert_run(struct args *args)
 	if (!call.to)
 		return args_wrong(args, "the name '%s' does not tell a format: give --to",
 				  call.out);
-	return convert(&call);
+	return may_write(&call) ? convert(&call) : STATUS_INPUT;
 }
 
 static const struct option_row convert_options[] = {
 	{ 'b', "boards", "LIST", "only these boards, as 1-16 or 1-8,11" },
+	{ KEY_FORCE, "force", NULL, "replace OUT when it is there already" },
 	OPT_FROM,
 	{ 't', "to", "FORMAT", "write this format (default: by the name of OUT)" },
 	{ 0 }
@@ -166,7 +185,9 @@ const struct command cmd_convert = {
 	.about = "Reads " SETINPUT_FORMATS "\n"
 		 "and writes all of them but rbn and zrd. All files that are read are one set; -\n"
 		 "is standard input or output. It is all or nothing: OUT is written when every\n"
-		 "deal, or every one of --boards, is complete, and when the format can hold them.",
+		 "deal, or every one of --boards, is complete, and when the format can hold them.\n"
+		 "From PBN to PBN all tags, sections and comments of a board are kept; what a\n"
+		 "format has no place for is said.",
 	.options = convert_options,
 	.run = convert_run,
 };

@@ -109,7 +109,7 @@ static enum status show_run(struct args *args)
 
 	if (!look_parse(&look, args))
 		return args->status;
-	status = setinput_read(&input, look.from, args->argv, args->argc);
+	status = setinput_read(&input, look.from, args->argv, args->argc, false);
 	if (!status && look.json) {
 		show_json(&input, look.reveal);
 	} else if (!status) {

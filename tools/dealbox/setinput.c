@@ -9,7 +9,7 @@
 #include "setinput.h"
 
 enum status setinput_read(struct setinput *input, const struct dealbox_format *format,
-			  char *const *files, int count)
+			  char *const *files, int count, bool keep_text)
 {
 	int err = 0;
 
@@ -18,6 +18,8 @@ enum status setinput_read(struct setinput *input, const struct dealbox_format *f
 	};
 	if (!input->set || !input->report)
 		err = -ENOMEM;
+	else if (keep_text)
+		dealbox_set_keep_text(input->set);
 	for (int i = 0; i < count && err != -ENOMEM; i++) {
 		if (strcmp(files[i], "-"))
 			err = dealbox_format_read_file(format, files[i], input->set,

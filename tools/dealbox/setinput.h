@@ -22,9 +22,10 @@ struct setinput {
  * Reads files ("-" is standard input) into one set, and checks it as a whole.
  * format NULL = recognise it. STATUS_DONE, also when files are unread; or
  * STATUS_INPUT (out of memory, said). Call setinput_free() in any case.
+ * keep_text: what PBN says beside deals is wanted, too.
  */
 enum status setinput_read(struct setinput *input, const struct dealbox_format *format,
-			  char *const *files, int count);
+			  char *const *files, int count, bool keep_text);
 void setinput_free(struct setinput *input);
 
 /* The format of that name; NULL, and said, when there is none. */

@@ -94,6 +94,8 @@ enum dealbox_code {
 	/* later additions */
 	DEALBOX_TAG_CONTRADICTS,	/* tag-contradicts: text = its name */
 	DEALBOX_COMMENT_HOLDS_GAME,	/* comment-holds-game: it is not read */
+	DEALBOX_NOT_CARRIED,		/* not-carried: what is there beside deals */
+	DEALBOX_NOT_WRITTEN,		/* not-written: text = what */
 
 	DEALBOX_CODES			/* how many */
 };

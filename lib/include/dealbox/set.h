@@ -57,6 +57,13 @@ DEALBOX_API const struct dealbox_pack *dealbox_set_pack(const struct dealbox_set
 DEALBOX_API void dealbox_set_mark(struct dealbox_set *set, unsigned int marks);
 DEALBOX_API unsigned int dealbox_set_marks(const struct dealbox_set *set);
 
+/*
+ * Call it before files are read: then what a file of PBN says of a board beside its deal (tags,
+ * auction, play, other sections, comments) is kept, and is written when PBN is. What other formats
+ * say beside deals is not kept, which is noted when there is any.
+ */
+DEALBOX_API void dealbox_set_keep_text(struct dealbox_set *set);
+
 /* How many deals it holds. */
 DEALBOX_API size_t dealbox_set_count(const struct dealbox_set *set);
 
@@ -70,6 +77,15 @@ DEALBOX_API int dealbox_set_add(struct dealbox_set *set,
 /* The deal with that index (from 0). -ENOENT beyond the last. */
 DEALBOX_API int dealbox_set_get(const struct dealbox_set *set, size_t index,
 				struct dealbox_board *board);
+
+/*
+ * Leaves only the boards for which pick() returns true; it is called for each, in their order, with
+ * context.
+ */
+DEALBOX_API void dealbox_set_filter(struct dealbox_set *set,
+				    bool (*pick)(void *context,
+						 const struct dealbox_board *board),
+				    void *context);
 
 /*
  * Index of the first board with that number, -ENOENT if there is none. Takes time in
