@@ -10,7 +10,7 @@
 #define RECORD	DEALBOX_CARDS
 
 /*
- * How the records of a format are read: quick() takes 52 letters that are as they should be, and
+ * How the records of a format are read (index: number of the board less one): quick() takes 52 letters that are as they should be, and
  * says whether they are; only for others it is asked where the record ends, and spell() names
  * what is wrong.
  */
@@ -49,6 +49,8 @@ static inline void read_records(struct reader *reader, const struct records *rec
 		found.where = (uint32_t)place;
 		found.given = 15;
 		reader->tally.games++;
+		if (found_number(reader, &found))
+			index = found.number - 1;
 		if (reader->size - place >= RECORD && records->quick(&found, data + place, index)) {
 			reader_deal(reader, &found);
 		} else {
@@ -177,14 +179,18 @@ static void spell_bhg(struct reader *reader, struct found *found, const uint8_t 
 	reader_deal(reader, found);
 }
 
-/* The boards have no numbers: that the first one is board 1 is how this format is meant. */
+/*
+ * The boards have no numbers, but their dealers are the first of their hands: unless numbers are given,
+ * the first board is taken as board 1, as this format is meant.
+ */
 static void read_bhg(struct reader *reader)
 {
 	static const struct records records = { quick_bhg, spell_bhg };
 	struct dealbox_problem note = SAY(.code = DEALBOX_BOARD_UNCERTAIN,
 					  .text = "the first is taken as board 1");
 
-	reader_say(reader, NULL, 0, note);
+	if (!set_numbers(reader->set))
+		reader_say(reader, NULL, 0, note);
 	read_records(reader, &records);
 }
 

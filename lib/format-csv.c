@@ -61,6 +61,7 @@ static void take_line(struct reader *reader, const struct lines *lines)
 
 	found.where = lines->number;
 	if (count != FIELDS && count != FIELDS - 2) {
+		found_number(reader, &found);
 		reader_say(reader, &found, 0, SAY(.code = DEALBOX_RECORD_INVALID));
 		reader_spoiled(reader, &found);
 		return;
@@ -74,7 +75,7 @@ static void take_line(struct reader *reader, const struct lines *lines)
 			found.vulnerable = parse_vulnerable(reader, &found, slash + 1,
 				(size_t)(last->text + last->size - slash - 1));
 	}
-	if (!found.number && !found.label_size)
+	if (!found_number(reader, &found))
 		reader_say(reader, &found, 0, SAY(.code = DEALBOX_BOARD_MISSING));
 	found.given = 15;
 	for (int i = 0; i < 16; i++)

@@ -166,6 +166,7 @@ static void read_bri_lines(struct reader *reader)
 		if (!lines.size || (lines.size == 1 && *lines.text == 0x1a))
 			continue;	/* 1a: the end of a file in CP/M and DOS */
 		reader->tally.games++;
+		found_number(reader, &found);
 		if (lines.size < BRI_SIZE) {
 			reader_say(reader, &found, 0, SAY(.code = DEALBOX_RECORD_INVALID));
 			reader_spoiled(reader, &found);
@@ -187,6 +188,7 @@ static void read_records(struct reader *reader,
 
 		found.where = (uint32_t)place;
 		reader->tally.games++;
+		found_number(reader, &found);
 		read(reader, &found, reader->data + place);
 		reader_deal(reader, &found);
 	}
@@ -224,25 +226,42 @@ static bool is_empty(const uint8_t *text, size_t size)
 	return is_filled(text, size, ' ') || is_filled(text, size, 0);
 }
 
+static const char backwards[] = "it says to count backwards";
+
+/* The trailer does not number the boards: said, unless somebody else does, from the first record on. */
+static void say_trailer(struct reader *reader, size_t where, const char *why)
+{
+	struct dealbox_problem problem = SAY(.code = DEALBOX_TRAILER_DISAGREES);
+
+	snprintf(problem.text, sizeof(problem.text), "%s", why);
+	if (!set_numbers(reader->set) || why == backwards)
+		reader_say(reader, NULL, (uint32_t)where, problem);
+}
+
 /*
  * The trailer: Y or N for random hands, Y or N for counting backwards, lowest board (3 bytes), copies
  * (2), and then, by its inventor, the highest board; other writers have the number of boards there
  * (3). Returns the lowest board if one of the two agrees with how many records there
- * are, else 0, and that is said.
+ * are, else 0, and that is said. Big Deal says 1 and gives no copies, whatever the numbers are.
  */
 static uint32_t read_trailer(struct reader *reader, const uint8_t *text, size_t records,
 			     bool whole)
 {
-	struct dealbox_problem problem = SAY(.code = DEALBOX_TRAILER_DISAGREES);
 	uint32_t lowest = parse_number((const char *)text + 2, 3);
+	uint32_t copies = parse_number((const char *)text + 5, 2);
 	uint32_t highest = parse_number((const char *)text + 7, 3);
 	uint32_t count = highest;
 	bool by_range, by_count;
+	const char *why = NULL;
+	char records_text[32];
 
 	if (is_empty(text, TRAILER_SIZE)) {
-		reader_say(reader, NULL, 0, SAY(.code = DEALBOX_BOARD_MISSING));
+		if (!set_numbers(reader->set))
+			reader_say(reader, NULL, 0, SAY(.code = DEALBOX_BOARD_MISSING));
 		return 0;
 	}
+	snprintf(records_text, sizeof(records_text), "%u records do not fit it",
+		 (unsigned int)records);
 	by_range = highest - lowest + 1 == records;
 	by_count = count == records % 100 || count == records;
 	if (!whole) {	/* then more are announced than are there */
@@ -250,25 +269,18 @@ static uint32_t read_trailer(struct reader *reader, const uint8_t *text, size_t 
 		by_count = count > records;
 	}
 	if (!memchr("YN", text[0], 2) || !memchr("YN", text[1], 2) || !lowest)
-		snprintf(problem.text, sizeof(problem.text), "it is not readable");
+		why = "it is not readable";
 	else if (text[1] == 'Y')
-		snprintf(problem.text, sizeof(problem.text), "it says to count backwards");
+		why = backwards;
 	else if (!by_range && !by_count)
-		snprintf(problem.text, sizeof(problem.text), "%u records do not fit it",
-			 (unsigned int)records);
+		why = records_text;
 	else if (lowest + records - 1 > 999)
-		snprintf(problem.text, sizeof(problem.text), "numbers above 999");
-	if (problem.text[0]) {
-		reader_say(reader, NULL, BRI_SIZE + DGE_SIZE, problem);
-		return 0;
-	}
-	/* Big Deal says 1 and gives no copies, whatever the numbers are */
-	if (lowest == 1 && !parse_number((const char *)text + 5, 2)) {
-		problem.code = DEALBOX_BOARD_UNCERTAIN;
-		snprintf(problem.text, sizeof(problem.text), "some programs always say 1");
-		reader_say(reader, NULL, BRI_SIZE + DGE_SIZE, problem);
-	}
-	return lowest;
+		why = "numbers above 999";
+	else if (lowest == 1 && !copies)
+		why = "some programs always say 1";
+	if (why)
+		say_trailer(reader, BRI_SIZE + DGE_SIZE, why);
+	return why ? 0 : lowest;
 }
 
 static void read_dup_record(struct reader *reader, struct found *found,
@@ -308,13 +320,10 @@ static void read_dup(struct reader *reader)
 	for (size_t i = 0; i < records; i++) {
 		const uint8_t *text = reader->data + i * DUP_RECORD;
 		const uint8_t *trailer = text + BRI_SIZE + DGE_SIZE;
-		struct dealbox_problem problem = SAY(.code = DEALBOX_TRAILER_DISAGREES,
-						     .text = "records differ");
 
 		if (lowest && !is_empty(trailer, TRAILER_SIZE) &&
 		    memcmp(trailer, first, TRAILER_SIZE)) {
-			reader_say(reader, NULL, (uint32_t)(trailer - reader->data),
-				   problem);
+			say_trailer(reader, (size_t)(trailer - reader->data), "records differ");
 			lowest = 0;
 		}
 	}
@@ -324,6 +333,7 @@ static void read_dup(struct reader *reader)
 		found.where = (uint32_t)(i * DUP_RECORD);
 		found.number = lowest ? lowest + (uint32_t)i : 0;
 		reader->tally.games++;
+		found_number(reader, &found);
 		read_dup_record(reader, &found, reader->data + i * DUP_RECORD);
 	}
 	if (!whole)

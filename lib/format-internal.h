@@ -123,6 +123,17 @@ uint32_t parse_number(const char *text, size_t size);
 void found_board(struct reader *reader, struct found *found, const char *text,
 		 size_t size);
 
+/*
+ * A board that has neither number nor label gets a number if the set gives some. False: it has none
+ * still. To be called once for each board, good or bad, as they stand in the file.
+ */
+bool found_next_number(struct reader *reader, struct found *found);
+
+static inline bool found_number(struct reader *reader, struct found *found)
+{
+	return found->number || found->label_size || found_next_number(reader, found);
+}
+
 /* Seat of one letter, -1 and a problem if it is none. Empty and "?" are "not given". */
 int parse_dealer(struct reader *reader, const struct found *found, const char *text,
 		 size_t size);

@@ -101,8 +101,10 @@ static void end_board(struct lin *lin)
 	uint32_t hands = 0, given = 0;
 
 	if (!lin->has_deal) {
-		if (lin->begun)
+		if (lin->begun) {
+			found_number(reader, board);
 			reader_say(reader, board, 0, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
+		}
 		return;
 	}
 	lin->has_deal = false;
@@ -114,13 +116,13 @@ static void end_board(struct lin *lin)
 		board->dealer = dealers[*text++ - '0'];
 	else if (text < end)
 		reader_say(reader, board, 0, SAY(.code = DEALBOX_DEALER_INVALID));
+	if (!found_number(reader, board))
+		reader_say(reader, board, 0, SAY(.code = DEALBOX_BOARD_MISSING));
 	if (text >= end) {
 		reader_say(reader, board, 0, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
 		reader->tally.partial++;
 		return;
 	}
-	if (!board->number && !board->label_size)
-		reader_say(reader, board, 0, SAY(.code = DEALBOX_BOARD_MISSING));
 	while (text <= end) {
 		const char *comma = memchr(text, ',', (size_t)(end - text));
 		const char *stop = comma ? comma : end;

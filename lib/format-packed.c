@@ -101,12 +101,10 @@ static void read_records(struct reader *reader, const struct layout *layout)
 
 		found.where = (uint32_t)place;
 		found.given = 15;
-		if (layout->numbered) {
+		if (layout->numbered)
 			found.number = reader->data[place];
-			if (!found.number)
-				reader_say(reader, &found, 0,
-					   SAY(.code = DEALBOX_BOARD_MISSING));
-		}
+		if (!found_number(reader, &found) && layout->numbered)
+			reader_say(reader, &found, 0, SAY(.code = DEALBOX_BOARD_MISSING));
 		unpack(layout, &found.deal, reader->data + place);
 		reader->tally.games++;
 		reader_deal(reader, &found);

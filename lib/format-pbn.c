@@ -446,14 +446,17 @@ static void judge_game(struct pbn *pbn, struct found *found)
 	forbid_inheritance(pbn, found, &pbn->deal, TAG_DEAL);
 	if (!(pbn->seen & 1u << TAG_DEAL) || !pbn->deal.size ||
 	    (pbn->deal.size == 1 && *pbn->deal.text == '?')) {
-		if (found->number || found->label_size || !is_header(pbn))
+		/* the values for all games may stand alone */
+		if (found->number || found->label_size || !is_header(pbn)) {
+			found_number(reader, found);
 			say(pbn, found, found->where, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
+		}
 		reader->tally.partial += pbn->seen >> TAG_DEAL & 1;
 		return;
 	}
 	if (pbn->export)
 		check_export(pbn, found);
-	if (!found->number && !found->label_size)
+	if (!found_number(reader, found))
 		say(pbn, found, found->where, SAY(.code = DEALBOX_BOARD_MISSING));
 
 	first = dealbox_seat_parse(*pbn->deal.text);

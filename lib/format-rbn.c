@@ -69,7 +69,7 @@ static void end_record(struct rbn *rbn)
 	end = text + rbn->hands_size;
 	if (!board->number)
 		board->number = rbn->number;
-	if (!board->number && !board->label_size)
+	if (!found_number(reader, board))
 		reader_say(reader, board, 0, SAY(.code = DEALBOX_BOARD_MISSING));
 	first = text < end ? dealbox_seat_parse(*text) : -1;
 	if (first < 0 || end - text < 2 || !memchr(":;", text[1], 2)) {

@@ -268,6 +268,12 @@ void found_board(struct reader *reader, struct found *found, const char *text,
 	reader_say(reader, found, 0, SAY(.code = DEALBOX_BOARD_NOT_NUMBER));
 }
 
+bool found_next_number(struct reader *reader, struct found *found)
+{
+	found->number = set_next_number(reader->set);
+	return found->number;
+}
+
 int parse_dealer(struct reader *reader, const struct found *found, const char *text,
 		 size_t size)
 {

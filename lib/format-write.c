@@ -211,8 +211,6 @@ static int no_memory(struct dealbox_report *report)
 int need_numbers(const struct dealbox_set *set, uint32_t max, bool range,
 		 struct dealbox_report *report)
 {
-	struct dealbox_problem note = SAY(.code = DEALBOX_BOARD_UNCERTAIN,
-					  .text = "counted from 1 as they stand");
 	struct dealbox_board board;
 	struct ordered ordered;
 	uint32_t last = 0;
@@ -224,7 +222,9 @@ int need_numbers(const struct dealbox_set *set, uint32_t max, bool range,
 		ordered_end(&ordered);
 		return no_memory(report);
 	}
-	for (size_t i = 0; i < ordered.count; i++) {
+	if (ordered.count && !ordered.numbered)
+		err = cannot_express(report, NULL, "boards that have no numbers");
+	for (size_t i = 0; ordered.numbered && i < ordered.count; i++) {
 		ordered_get(&ordered, i, &board);
 		if (!board.number)
 			err = cannot_express(report, &board, "a board without a number");
@@ -236,8 +236,6 @@ int need_numbers(const struct dealbox_set *set, uint32_t max, bool range,
 			err = cannot_express(report, &board, "gaps in the numbers");
 		last = board.number;
 	}
-	if (!err && !ordered.numbered && ordered.count)
-		dealbox_report_add(report, &note);
 	ordered_end(&ordered);
 	dealbox_deal_wipe(&board.deal);
 	return err;

@@ -23,6 +23,10 @@ struct set_entry {
 
 int set_append(struct dealbox_set *set, const struct set_entry *entry);
 
+/* Do boards without a number get one, and which does the next one get? 0 = no. */
+bool set_numbers(const struct dealbox_set *set);
+uint32_t set_next_number(struct dealbox_set *set);
+
 /* What a file of PBN says of a board beside its deal: dealbox_set_keep_text(). */
 #define SET_TEXT_HOLES	4
 struct set_text {

@@ -46,6 +46,7 @@ struct dealbox_set {
 	size_t labels_count, labels_used;	/* used: bytes in the last */
 	struct file *files;
 	size_t files_count;
+	uint32_t first, numbered;	/* number_from(); first 0 = not asked for */
 	bool keeps_text;
 	struct set_text **texts;	/* of the boards up to texts_room */
 	size_t texts_room;
@@ -106,6 +107,28 @@ void dealbox_set_mark(struct dealbox_set *set, unsigned int marks)
 unsigned int dealbox_set_marks(const struct dealbox_set *set)
 {
 	return set->marks;
+}
+
+void dealbox_set_number_from(struct dealbox_set *set, uint32_t first)
+{
+	set->first = first;
+}
+
+size_t dealbox_set_numbered(const struct dealbox_set *set)
+{
+	return set->numbered;
+}
+
+bool set_numbers(const struct dealbox_set *set)
+{
+	return set->first;
+}
+
+uint32_t set_next_number(struct dealbox_set *set)
+{
+	if (!set->first || set->numbered > DEALBOX_BOARD_MAX - set->first)
+		return 0;
+	return set->first + set->numbered++;
 }
 
 void dealbox_set_keep_text(struct dealbox_set *set)

@@ -161,7 +161,7 @@ def one_deal_on_two_boards(box):
 
 @test
 def a_board_that_is_not_in_the_set(box):
-    box.dealbox("deal", "-b", "1,99", SET).expect(2, "board 99 is not in the set", "dealbox show")
+    box.dealbox("deal", "-b", "1,99", SET).expect(2, "board 99 is not in the set", "dealbox check")
 
 
 # ---- usage ------------------------------------------------------------------------

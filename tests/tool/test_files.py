@@ -117,7 +117,9 @@ def convert_into_every_format_and_back(box):
         os.rename("set." + name, "set")
         assert cards(show(box, "set")) == cards(whole), name
         for other in WRITERS:
-            box.dealbox("convert", "--force", "set", "again", "--to", other).expect(0)
+            # the formats that have no numbers
+            first = ("--first", "1") if name in ("bri", "dge", "ber", "bhg", "rzd") else ()
+            box.dealbox("convert", "--force", *first, "set", "again", "--to", other).expect(0)
             assert cards(show(box, "again", "--from", other)) == cards(whole), (name, other)
 
 
@@ -159,6 +161,44 @@ def a_board_whose_deal_is_lost_is_a_problem(box):
     box.write("b.lin", text[:len(text) // 2])
     box.dealbox("convert", "b.lin", "b.pbn").expect(2, "ends within a deal", "nothing was written")
     assert not os.path.exists("a.dlm") and not os.path.exists("b.pbn")
+
+
+@test
+def boards_without_numbers(box):
+    """Nobody guesses them: the vulnerability depends on them."""
+    box.dealbox("convert", SET, "a.bri", "-b", "1-16").expect(0)
+    for name in ("lin", "csv", "dlm", "dup", "cds"):
+        box.dealbox("convert", "a.bri", "a." + name).expect(
+            2, "boards that have no numbers", "nothing was written", "--first")
+    box.dealbox("convert", "a.bri", "a.pbn").expect(0)
+    assert {deal["board"] for deal in show(box, "a.pbn")["deals"]} == {None}
+    for name in ("pbn", "lin", "csv", "dlm", "dup", "cds"):
+        box.dealbox("convert", "--force", "--first", "17", "a.bri", "b." + name).expect(0)
+        answer = show(box, "b." + name)
+        assert [deal["board"] for deal in answer["deals"]] == [str(n) for n in range(17, 33)], name
+        assert answer["deals"][0]["vulnerable"] == "None" and answer["deals"][12]["vulnerable"] == "All"
+        box.dealbox("check", "--first", "1", "b." + name).expect(2, "--first: the boards have numbers")
+    answer = show(box, "--first", "17", "a.pbn")
+    assert [deal["board"] for deal in answer["deals"]] == [str(n) for n in range(17, 33)]
+    # Big Deal says that its boards begin at 1, whatever they are
+    with open("b.dup", "rb") as file:
+        data = file.read()
+    box.write("c.dup", b"".join(data[n:n + 146] + b"YN1  0 16 " for n in range(0, len(data), 156)))
+    box.dealbox("check", "c.dup").expect(1, "have no numbers: some programs always say 1")
+    box.dealbox("convert", "c.dup", "c.lin").expect(2, "--first")
+    box.dealbox("convert", "--first", "17", "c.dup", "c.lin").expect(0)
+    assert [deal["board"] for deal in show(box, "c.lin")["deals"]] == [str(n) for n in range(17, 33)]
+    box.dealbox("convert", "--first", "0", "c.dup", "d.lin").expect(2, "--first")
+
+
+@test
+def boards_without_numbers_are_dealt_by_those_that_are_given(box):
+    machine = box.machine()
+    box.dealbox("convert", SET, "a.bri", "-b", "1-2").expect(0)
+    box.dealbox("deal", "-m", machine.uri, "a.bri").expect(2, "no board number", "dealbox convert --first N")
+    assert machine.status("deals") == "0"
+    box.dealbox("deal", "-m", machine.uri, "--first", "17", "a.bri").expect(0, "board 18")
+    assert machine.status("deals") == "2"
 
 
 @test

@@ -63,6 +63,16 @@ static struct read read_bytes(const char *format, const void *data, size_t size)
 	return read;
 }
 
+static struct read read_from(const char *format, const void *data, size_t size, uint32_t first)
+{
+	struct read read = { dealbox_set_new(NULL), dealbox_report_new(), { 0 }, 0 };
+
+	dealbox_set_number_from(read.set, first);
+	read.err = dealbox_format_read_memory(format ? format_of(format) : NULL, data, size, "t", read.set,
+					      read.report, &read.tally);
+	return read;
+}
+
 static struct read read_text(const char *format, const struct text *text)
 {
 	return read_bytes(format, text->data, text->size);
@@ -95,7 +105,7 @@ static void round_trip(const char *first, const char *second, uint64_t seed)
 	struct read one, other;
 
 	assert_int_equal(write_text(first, set, &text, NULL), 0);
-	one = read_text(NULL, &text);	/* recognised */
+	one = read_from(NULL, text.data, text.size, 1);	/* recognised */
 	assert_int_equal(one.err, 0);
 	assert_true(same_deals(set, one.set));
 	assert_int_equal(dealbox_report_found(one.report, DEALBOX_PROBLEM), 0);
@@ -278,9 +288,10 @@ static void boards_out_of_order_and_twice(void **state)
 	dealbox_set_free(set);
 }
 
-static void boards_without_numbers_count_from_1(void **state)
+/* Nobody guesses which board a deal belongs to: PBN can say that it is not known. */
+static void boards_without_numbers_are_not_counted(void **state)
 {
-	struct dealbox_report *report = dealbox_report_new();
+	static const char *const numbered[] = { "dup", "dlm", "lin", "csv", "cds" };
 	struct dealbox_board board;
 	uint64_t seed = 41;
 	struct dealbox_set *set = random_set(&seed, 0, 5);
@@ -288,15 +299,8 @@ static void boards_without_numbers_count_from_1(void **state)
 	struct read read;
 
 	(void)state;
-	assert_int_equal(write_text("dup", set, &text, report), 0);
-	assert_int_equal(dealbox_report_count(report), 1);
-	assert_int_equal(dealbox_report_get(report, 0)->code, DEALBOX_BOARD_UNCERTAIN);
-	read = read_text("dup", &text);
-	assert_true(same_deals(set, read.set));
-	dealbox_set_get(read.set, 4, &board);
-	assert_int_equal(board.number, 5);
-	done(&read);
-	/* PBN can do without */
+	for (size_t i = 0; i < sizeof(numbered) / sizeof(*numbered); i++)
+		check_refused(numbered[i], set, "boards that have no numbers");
 	assert_int_equal(write_text("pbn", set, &text, NULL), 0);
 	read = read_text("pbn", &text);
 	dealbox_set_get(read.set, 4, &board);
@@ -304,7 +308,59 @@ static void boards_without_numbers_count_from_1(void **state)
 	assert_null(board.label);
 	done(&read);
 	dealbox_set_free(set);
-	dealbox_report_free(report);
+}
+
+static void numbers_that_are_given(void **state)
+{
+	static const char *const formats[] = { "bri", "dge", "ber", "bhg", "rzd", "pbn" };
+	struct dealbox_board board, turned;
+	uint64_t seed = 42;
+	struct dealbox_set *set = random_set(&seed, 0, 5);
+	struct text text;
+	struct read read;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		assert_int_equal(write_text(formats[i], set, &text, NULL), 0);
+		read = read_from(formats[i], text.data, text.size, 17);
+		check_codes(&read, "");
+		assert_true(same_deals(set, read.set));
+		for (uint32_t n = 0; n < 5; n++) {
+			dealbox_set_get(read.set, n, &board);
+			assert_int_equal(board.number, 17 + n);
+		}
+		assert_int_equal(dealbox_set_numbered(read.set), 5);
+		done(&read);
+	}
+	/* hands of BHG are those from the dealer on: those of board 18 begin at East */
+	assert_int_equal(write_text("bhg", set, &text, NULL), 0);
+	read = read_from("bhg", text.data, text.size, 18);
+	dealbox_set_get(set, 0, &board);
+	dealbox_set_get(read.set, 0, &turned);
+	for (int seat = 0; seat < 4; seat++)
+		assert_true(turned.deal.hand[(seat + 1) & 3] == board.deal.hand[seat]);
+	done(&read);
+	dealbox_set_free(set);
+
+	/* a deal that is none has its number all the same, and a file's own numbers stay */
+	set = random_set(&seed, 0, 3);
+	assert_int_equal(write_text("ber", set, &text, NULL), 0);
+	text.data[52] = '5';
+	read = read_from("ber", text.data, text.size, 7);
+	check_codes(&read, "bad-card");
+	assert_string_equal(dealbox_report_get(read.report, 0)->board, "8");
+	dealbox_set_get(read.set, 1, &board);
+	assert_int_equal(board.number, 9);
+	done(&read);
+	dealbox_set_free(set);
+	set = random_set(&seed, 3, 3);
+	assert_int_equal(write_text("csv", set, &text, NULL), 0);
+	read = read_from("csv", text.data, text.size, 7);
+	dealbox_set_get(read.set, 0, &board);
+	assert_int_equal(board.number, 3);
+	assert_int_equal(dealbox_set_numbered(read.set), 0);
+	done(&read);
+	dealbox_set_free(set);
 }
 
 /* -- DUP ------------------------------------------------------------------------- */
@@ -348,7 +404,7 @@ static void trailers_of_dup(void **state)
 	} examples[] = {
 		{ "YN17 1 19 ", 17, "" },		/* highest board: Jannersten */
 		{ "YN17 0 3  ", 17, "" },		/* number of boards: deal-convert */
-		{ "YN1  0 03 ", 1, "board-uncertain" },	/* Big Deal, whatever they are */
+		{ "YN1  0 03 ", 0, "trailer-disagrees" },	/* Big Deal, whatever they are */
 		{ "NN1  1 3  ", 1, "" },
 		{ "YN17 1 20 ", 0, "trailer-disagrees" },
 		{ "YY17 1 19 ", 0, "trailer-disagrees" },	/* counts backwards */
@@ -369,6 +425,36 @@ static void trailers_of_dup(void **state)
 			assert_int_equal(first_number(&read), examples[i].first);
 			done(&read);
 		}
+}
+
+/* Numbers that are given stand for trailers that cannot be trusted, but not for those that can. */
+static void trailers_and_numbers_that_are_given(void **state)
+{
+	static const struct {
+		const char *trailer;
+		uint32_t first;
+		const char *codes;
+	} examples[] = {
+		{ "YN17 1 19 ", 17, "" },
+		{ "YN1  0 03 ", 33, "" },
+		{ "YN17 1 20 ", 33, "" },
+		{ "????????  ", 33, "" },
+		{ "          ", 33, "" },
+		/* the first record may be the last board */
+		{ "YY17 1 19 ", 33, "trailer-disagrees" },
+	};
+	struct text text;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(*examples); i++) {
+		struct read read = read_dup(examples[i].trailer, true, &text);
+
+		done(&read);
+		read = read_from("dup", text.data, text.size, 33);
+		check_codes(&read, examples[i].codes);
+		assert_int_equal(first_number(&read), examples[i].first);
+		done(&read);
+	}
 }
 
 static void trailers_that_differ(void **state)
@@ -1177,8 +1263,10 @@ int main(void)
 		cmocka_unit_test(dealer_and_vulnerability_survive),
 		cmocka_unit_test(what_cannot_be_expressed_is_said_before_a_byte_is_written),
 		cmocka_unit_test(boards_out_of_order_and_twice),
-		cmocka_unit_test(boards_without_numbers_count_from_1),
+		cmocka_unit_test(boards_without_numbers_are_not_counted),
+		cmocka_unit_test(numbers_that_are_given),
 		cmocka_unit_test(trailers_of_dup),
+		cmocka_unit_test(trailers_and_numbers_that_are_given),
 		cmocka_unit_test(trailers_that_differ),
 		cmocka_unit_test(halves_of_dup),
 		cmocka_unit_test(what_is_written_into_the_trailer),

@@ -12,7 +12,7 @@ static enum status check_run(struct args *args)
 
 	if (!look_parse(&look, args))
 		return args->status;
-	status = setinput_read(&input, look.from, args->argv, args->argc, false);
+	status = setinput_read(&input, &look.reading, args->argv, args->argc);
 	if (!status) {
 		size_t problems = dealbox_report_found(input.report, DEALBOX_PROBLEM);
 		size_t notes = dealbox_report_found(input.report, DEALBOX_NOTE);
@@ -37,6 +37,7 @@ static enum status check_run(struct args *args)
 }
 
 static const struct option_row check_options[] = {
+	OPT_FIRST,
 	OPT_FROM,
 	OPT_JSON,
 	OPT_REVEAL,

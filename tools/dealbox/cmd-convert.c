@@ -13,7 +13,8 @@
 
 struct call {
 	struct args *args;
-	const struct dealbox_format *from, *to;
+	const struct dealbox_format *to;
+	struct reading reading;
 	const char *boards_text;	/* NULL = all */
 	struct boards boards;
 	const char *out;
@@ -93,6 +94,17 @@ static bool may_write(const struct call *call)
 	return false;
 }
 
+static bool lacks_numbers(const struct dealbox_set *set)
+{
+	struct dealbox_board board = DEALBOX_BOARD_INIT;
+	bool lacks = false;
+
+	for (size_t i = 0; !lacks && !dealbox_set_get(set, i, &board); i++)
+		lacks = !board.number && !board.label;
+	dealbox_deal_wipe(&board.deal);
+	return lacks;
+}
+
 static enum status write_out(const struct call *call, const struct setinput *input)
 {
 	struct dealbox_report *report = dealbox_report_new();
@@ -107,7 +119,9 @@ static enum status write_out(const struct call *call, const struct setinput *inp
 		setinput_complain(report, false);
 	dealbox_report_free(report);
 	if (err)
-		complain(NULL, "nothing was written");
+		complain(lacks_numbers(input->set) ?
+			 "give the number of the first board with --first" : NULL,
+			 "nothing was written");
 	return err ? STATUS_INPUT : STATUS_DONE;
 }
 
@@ -116,7 +130,7 @@ static enum status convert(struct call *call)
 	struct setinput input;
 	enum status status;
 
-	status = setinput_read(&input, call->from, call->args->argv, call->args->argc - 1, true);
+	status = setinput_read(&input, &call->reading, call->args->argv, call->args->argc - 1);
 	if (status)
 		goto out;
 	setinput_complain(input.report, false);
@@ -136,7 +150,7 @@ out:
 
 static enum status convert_run(struct args *args)
 {
-	struct call call = { .args = args };
+	struct call call = { .args = args, .reading.keep_text = true };
 	const char *value;
 	int key;
 
@@ -148,8 +162,11 @@ static enum status convert_run(struct args *args)
 		} else if (key == KEY_FORCE) {
 			call.force = true;
 		} else if (key == 'f') {
-			call.from = setinput_format(args, "from", value);
-			if (!call.from)
+			call.reading.from = setinput_format(args, "from", value);
+			if (!call.reading.from)
+				return STATUS_INPUT;
+		} else if (key == KEY_FIRST) {
+			if (!args_number(args, "first", value, 1, BOARDS_MAX, &call.reading.first))
 				return STATUS_INPUT;
 		} else {
 			call.to = setinput_format(args, "to", value);
@@ -173,6 +190,7 @@ static enum status convert_run(struct args *args)
 static const struct option_row convert_options[] = {
 	{ 'b', "boards", "LIST", "only these boards, as 1-16 or 1-8,11" },
 	{ KEY_FORCE, "force", NULL, "replace OUT when it is there already" },
+	OPT_FIRST,
 	OPT_FROM,
 	{ 't', "to", "FORMAT", "write this format (default: by the name of OUT)" },
 	{ 0 }

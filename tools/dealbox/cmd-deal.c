@@ -8,6 +8,7 @@
 #include "deal-law.h"
 #include "sealed.h"
 #include "service.h"
+#include "setfile.h"
 
 #define COPIES_MAX	99
 
@@ -19,7 +20,7 @@ bool boards_there(const struct deal_options *options, const struct dealbox_set *
 	for (board = 1; options->boards_text && board <= BOARDS_MAX; board++) {
 		if (!boards_has(&options->boards, board) || dealbox_set_find(set, board) >= 0)
 			continue;
-		complain("`dealbox show` lists the boards of a file", "board %u is not in the set",
+		complain("`dealbox check` says which boards a file has", "board %u is not in the set",
 			 board);
 		return false;
 	}
@@ -83,6 +84,7 @@ static enum status deal_run(struct args *args)
 {
 	struct deal_options options = { .copies = 1 };
 	struct deal_law law = { 0 };
+	unsigned long first;
 	const char *value;
 	int key;
 
@@ -103,6 +105,11 @@ static enum status deal_run(struct args *args)
 			break;
 		case 'k':
 			sealed_use_key(value);
+			break;
+		case KEY_FIRST:
+			if (!args_number(args, "first", value, 1, BOARDS_MAX, &first))
+				return STATUS_INPUT;
+			setfile_number_from(first);
 			break;
 		case KEY_PRACTICE:
 			options.practice = true;
@@ -196,6 +203,7 @@ static const struct option_row deal_options[] = {
 	{ KEY_SET, "set", "N", "by the service: no file but a set that it has, such as of `dealbox capture`" },
 	{ KEY_HOW, "how", "WORDS", "sets-in-a-row, descending, by-reader, by-position, wait-for-start, stop-card, reversed-pockets, replay" },
 	{ KEY_PRIORITY, "priority", "N", "by the service: before jobs of a lower one, 0 to 99 (default: 0)" },
+	OPT_FIRST,
 	OPT_KEY,
 	{ KEY_CERTIFY, "certify", "FOLDER", "certify each board (`dealbox certificate begin` makes FOLDER)" },
 	{ KEY_PRACTICE, "practice", NULL, "deal sets that are restricted, for practice only" },

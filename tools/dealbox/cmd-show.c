@@ -109,7 +109,7 @@ static enum status show_run(struct args *args)
 
 	if (!look_parse(&look, args))
 		return args->status;
-	status = setinput_read(&input, look.from, args->argv, args->argc, false);
+	status = setinput_read(&input, &look.reading, args->argv, args->argc);
 	if (!status && look.json) {
 		show_json(&input, look.reveal);
 	} else if (!status) {
@@ -127,6 +127,7 @@ static enum status show_run(struct args *args)
 }
 
 static const struct option_row show_options[] = {
+	OPT_FIRST,
 	OPT_FROM,
 	OPT_JSON,
 	OPT_REVEAL,

@@ -35,10 +35,19 @@ static size_t problems_say(const struct dealbox_report *report, bool reveal)
 	return found;
 }
 
-/* A board without a number cannot be dealt: nobody would know which it is. */
-static void numbers_check(const struct dealbox_set *set, struct dealbox_report *report)
+/* Number of the first board without one, 0 = it has none. */
+static unsigned long number_from;
+
+void setfile_number_from(unsigned long first)
+{
+	number_from = first;
+}
+
+/* A board without a number cannot be dealt: nobody would know which it is. True: there is one. */
+static bool numbers_check(const struct dealbox_set *set, struct dealbox_report *report)
 {
 	struct dealbox_board board;
+	bool lacks = false;
 	size_t n;
 
 	for (n = 0; !dealbox_set_get(set, n, &board); n++) {
@@ -56,8 +65,10 @@ static void numbers_check(const struct dealbox_set *set, struct dealbox_report *
 		dealbox_board_name(&board, problem.board, sizeof(problem.board));
 		snprintf(problem.text, sizeof(problem.text), "%s", problem.board);
 		dealbox_report_add(report, &problem);
+		lacks = lacks || (!board.number && !board.label);
 	}
 	dealbox_deal_wipe(&board.deal);
+	return lacks;
 }
 
 /* One file, sealed or not. -EACCES: it is sealed and does not open; that has been said. */
@@ -81,11 +92,13 @@ enum status setfile_read(char *const *files, int count, bool reveal, const char 
 	struct dealbox_report *report = dealbox_report_new();
 	struct dealbox_set *set = dealbox_set_new(NULL);
 	int ret = report && set ? 0 : -ENOMEM;
-	bool unread = false;
+	bool unread = false, lacks = false;
 	size_t problems;
 	int n;
 
 	*out = NULL;
+	if (set)
+		dealbox_set_number_from(set, (uint32_t)number_from);
 	for (n = 0; !ret && n < count; n++) {
 		ret = file_add(files[n], set, report);
 		unread = unread || ret;
@@ -93,7 +106,7 @@ enum status setfile_read(char *const *files, int count, bool reveal, const char 
 			ret = 0;	/* it is in the report; look at the other files too */
 	}
 	if (!ret) {
-		numbers_check(set, report);
+		lacks = numbers_check(set, report);
 		if (dealbox_set_check(set, report) == -ENOMEM)
 			ret = -ENOMEM;
 	}
@@ -106,6 +119,7 @@ enum status setfile_read(char *const *files, int count, bool reveal, const char 
 		problems = problems_say(report, reveal);
 		if (problems)
 			complain(unread ? "give the names of files with deals" :
+				 lacks ? "`dealbox convert --first N` numbers the boards of a file that does not" :
 				 "mend the file; `dealbox check` shows everything that is wrong in it",
 				 "%s", follows);
 	}

@@ -19,6 +19,9 @@
 enum status setfile_read(char *const *files, int count, bool reveal, const char *follows,
 			 struct dealbox_set **out);
 
+/* Before setfile_read(): boards that have no number in their file get one, from first on. */
+void setfile_number_from(unsigned long first);
+
 /*
  * Writes a new file, in the format of that name, or with NULL in the one that the name of the
  * file says. False, and said, when it is there already or cannot be written.

@@ -8,8 +8,14 @@
 
 #include "setinput.h"
 
-enum status setinput_read(struct setinput *input, const struct dealbox_format *format,
-			  char *const *files, int count, bool keep_text)
+static int numbered_already(void)
+{
+	complain("leave it out", "--first: the boards have numbers in their files already");
+	return -EINVAL;
+}
+
+enum status setinput_read(struct setinput *input, const struct reading *reading,
+			  char *const *files, int count)
 {
 	int err = 0;
 
@@ -18,14 +24,16 @@ enum status setinput_read(struct setinput *input, const struct dealbox_format *f
 	};
 	if (!input->set || !input->report)
 		err = -ENOMEM;
-	else if (keep_text)
+	else
+		dealbox_set_number_from(input->set, (uint32_t)reading->first);
+	if (!err && reading->keep_text)
 		dealbox_set_keep_text(input->set);
 	for (int i = 0; i < count && err != -ENOMEM; i++) {
 		if (strcmp(files[i], "-"))
-			err = dealbox_format_read_file(format, files[i], input->set,
+			err = dealbox_format_read_file(reading->from, files[i], input->set,
 						       input->report, NULL);
 		else
-			err = dealbox_format_read_fd(format, STDIN_FILENO, "standard input",
+			err = dealbox_format_read_fd(reading->from, STDIN_FILENO, "standard input",
 						     input->set, input->report, NULL);
 		input->unread += err != 0;
 	}
@@ -33,6 +41,9 @@ enum status setinput_read(struct setinput *input, const struct dealbox_format *f
 		err = dealbox_set_check(input->set, input->report) < 0 ? -ENOMEM : 0;
 	if (err)
 		complain("free some memory, or give it fewer files", "out of memory");
+	else if (reading->first && dealbox_set_count(input->set) &&
+		 !dealbox_set_numbered(input->set))
+		err = numbered_already();
 	return err ? STATUS_INPUT : STATUS_DONE;
 }
 
@@ -53,6 +64,12 @@ const struct dealbox_format *setinput_format(const struct args *args, const char
 	return format;
 }
 
+static bool input_wrong(struct args *args)
+{
+	args->status = STATUS_INPUT;
+	return false;
+}
+
 bool look_parse(struct look *look, struct args *args)
 {
 	const char *value;
@@ -64,12 +81,13 @@ bool look_parse(struct look *look, struct args *args)
 			look->json = true;
 		} else if (key == KEY_REVEAL) {
 			look->reveal = true;
+		} else if (key == KEY_FIRST) {
+			if (!args_number(args, "first", value, 1, BOARDS_MAX, &look->reading.first))
+				return input_wrong(args);
 		} else {
-			look->from = setinput_format(args, "from", value);
-			if (!look->from) {
-				args->status = STATUS_INPUT;
-				return false;
-			}
+			look->reading.from = setinput_format(args, "from", value);
+			if (!look->reading.from)
+				return input_wrong(args);
 		}
 	}
 	if (key == ARGS_STOP)

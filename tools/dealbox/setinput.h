@@ -18,14 +18,20 @@ struct setinput {
 	int unread;		/* files that could not be read at all */
 };
 
+/* How files are to be read. */
+struct reading {
+	const struct dealbox_format *from;	/* NULL: it is to be recognised */
+	unsigned long first;	/* number of the first board that has none; 0 = it has none */
+	bool keep_text;		/* what PBN says beside deals is wanted, too */
+};
+
 /*
  * Reads files ("-" is standard input) into one set, and checks it as a whole.
- * format NULL = recognise it. STATUS_DONE, also when files are unread; or
- * STATUS_INPUT (out of memory, said). Call setinput_free() in any case.
- * keep_text: what PBN says beside deals is wanted, too.
+ * STATUS_DONE, also when files are unread; or STATUS_INPUT (out of memory, or numbers for
+ * files that have their own; said). Call setinput_free() in any case.
  */
-enum status setinput_read(struct setinput *input, const struct dealbox_format *format,
-			  char *const *files, int count, bool keep_text);
+enum status setinput_read(struct setinput *input, const struct reading *reading,
+			  char *const *files, int count);
 void setinput_free(struct setinput *input);
 
 /* The format of that name; NULL, and said, when there is none. */
@@ -34,7 +40,7 @@ const struct dealbox_format *setinput_format(const struct args *args, const char
 
 /* What the commands that only look at files are given, beside the files. */
 struct look {
-	const struct dealbox_format *from;	/* NULL: it is to be recognised */
+	struct reading reading;
 	bool json, reveal;
 };
 

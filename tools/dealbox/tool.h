@@ -42,6 +42,9 @@ struct option_row {
 /* Rows that mean the same in every command that has them. */
 #define OPT_FROM	{ 'f', "from", "FORMAT", \
 	"read as this format (default: recognised): pbn, dup, dlm, lin, ..." }
+#define OPT_FIRST	{ KEY_FIRST, "first", "N", \
+	"number of the first board, where the file gives its boards no numbers" }
+#define KEY_FIRST	(OPT_LONG + 0xfe)
 #define OPT_JSON	{ 'j', "json", NULL, "write JSON for programs to standard output" }
 #define OPT_MACHINE	{ 'm', "machine", "URI", \
 	"the machine: local:/dev/dealbox0, usb:SERIAL or emu:PATH (default: the only one)" }

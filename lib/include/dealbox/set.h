@@ -64,6 +64,16 @@ DEALBOX_API unsigned int dealbox_set_marks(const struct dealbox_set *set);
  */
 DEALBOX_API void dealbox_set_keep_text(struct dealbox_set *set);
 
+/*
+ * Call it before files are read: then boards that have no number in their file get one, from
+ * first (1 to DEALBOX_BOARD_MAX) on, in the order of the files. Deals that cannot be used are
+ * counted as well. A number that the program which wrote the file may have made up is none.
+ */
+DEALBOX_API void dealbox_set_number_from(struct dealbox_set *set, uint32_t first);
+
+/* How many boards got their number so. */
+DEALBOX_API size_t dealbox_set_numbered(const struct dealbox_set *set);
+
 /* How many deals it holds. */
 DEALBOX_API size_t dealbox_set_count(const struct dealbox_set *set);
 
