@@ -27,6 +27,7 @@ struct reader {
 	struct dealbox_report *report;
 	struct dealbox_format_tally tally;
 	int file;		/* for set_append() */
+	uint64_t said;		/* bit n = code n, of those that are said once a file */
 	bool more;		/* it says more than deals, which is not taken over */
 	bool binary;
 	int error;		/* -ENOMEM and the like: reading ends */

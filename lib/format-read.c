@@ -9,6 +9,14 @@
 void reader_say(struct reader *reader, const struct found *found, uint32_t where,
 		struct dealbox_problem problem)
 {
+	/* how the file is written, which is the same everywhere in it */
+	const uint64_t once = 1ULL << DEALBOX_TEN_AS_10 | 1ULL << DEALBOX_VOID_AS_DASH |
+			      1ULL << DEALBOX_SPACING | 1ULL << DEALBOX_VULNERABLE_WORD;
+
+	_Static_assert(DEALBOX_CODES <= 64, "a bit for each");
+	if (once & reader->said & 1ULL << problem.code)
+		return;
+	reader->said |= 1ULL << problem.code;
 	if (!where && found)
 		where = found->where;
 	problem.severity = (uint8_t)dealbox_code_severity(problem.code);
@@ -57,6 +65,10 @@ bool found_ranks(struct reader *reader, struct found *found, int seat, int suit,
 {
 	bool good = true;
 
+	if (size == 1 && *text == '-') {
+		reader_say(reader, found, 0, SAY(.code = DEALBOX_VOID_AS_DASH));
+		return true;
+	}
 	for (size_t i = 0; i < size; i++) {
 		unsigned int rank = rank_letters[(unsigned char)text[i]];
 
@@ -66,8 +78,9 @@ bool found_ranks(struct reader *reader, struct found *found, int seat, int suit,
 			i++;
 		}
 		if (!rank) {
-			reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_RANK,
-				   .hand = (uint8_t)seat));
+			if (!(found->broken >> seat & 1))
+				reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_RANK,
+					   .hand = (uint8_t)seat));
 			found_unread(found, seat);
 			good = false;
 			continue;

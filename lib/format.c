@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "format-internal.h"
 
@@ -56,16 +58,48 @@ bool dealbox_format_writable(const struct dealbox_format *format)
 	return format->write;
 }
 
+/* Text of two bytes a character: with a mark, or ASCII with zeros between, in either order. */
+static bool is_utf16(const uint8_t *data, size_t size)
+{
+	unsigned int even = 0, odd = 0;
+
+	if (size >= 2 && (!memcmp(data, "\xff\xfe", 2) || !memcmp(data, "\xfe\xff", 2)))
+		return true;
+	if (size < 16)
+		return false;
+	for (size_t i = 0; i < 16; i += 2) {
+		even += !data[i] && data[i + 1];
+		odd += data[i] && !data[i + 1];
+	}
+	return even == 8 || odd == 8;
+}
+
 /* A byte order mark says nothing about a text in UTF-8: it is not part of it. */
 static size_t mark_size(const uint8_t *data, size_t size)
 {
 	return size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;
 }
 
+/* The same for a name that may end in .gz. */
+static const struct dealbox_format *by_packed_suffix(const char *path)
+{
+	const struct dealbox_format *format = NULL;
+	size_t size = strlen(path);
+	char *name;
+
+	if (size < 3 || strcasecmp(path + size - 3, ".gz"))
+		return dealbox_format_by_suffix(path);
+	name = strndup(path, size - 3);
+	if (name)
+		format = dealbox_format_by_suffix(name);
+	free(name);
+	return format;
+}
+
 const struct dealbox_format *dealbox_format_recognise(const void *data, size_t size,
 						      uint64_t total, const char *path)
 {
-	const struct dealbox_format *named = path ? dealbox_format_by_suffix(path) : NULL;
+	const struct dealbox_format *named = path ? by_packed_suffix(path) : NULL;
 	const struct dealbox_format *best = NULL;
 	uint8_t head[HEAD + READER_PADDING] = { 0 };
 	size_t mark = mark_size(data, size);
@@ -113,6 +147,8 @@ static int read_padded(const struct dealbox_format *format, const uint8_t *data,
 		return refuse(report, name, DEALBOX_FILE_EMPTY, -ENODATA);
 	if (!format)
 		format = dealbox_format_recognise(data, size, size, name);
+	if ((!format || !format->binary) && is_utf16(data, size))
+		return refuse(report, name, DEALBOX_FILE_UTF16, -EPROTONOSUPPORT);
 	if (!format)
 		return refuse(report, name, DEALBOX_FORMAT_UNKNOWN, -EPROTONOSUPPORT);
 	reader.binary = format->binary;
@@ -207,6 +243,110 @@ static int input_read(struct input *input, int fd)
 	return err;
 }
 
+/* -- compressed files ---------------------------------------------------------- */
+
+static bool is_gzip(const uint8_t *data, size_t size)
+{
+	return size > 2 && data[0] == 0x1f && data[1] == 0x8b && data[2] == 8;
+}
+
+/* zlib's memory holds what it unpacks: it is wiped. In front of it is its size. */
+static void *wiped_alloc(void *context, unsigned int count, unsigned int size)
+{
+	size_t *memory = calloc(1, 2 * sizeof(max_align_t) + (size_t)count * size);
+
+	(void)context;
+	if (!memory)
+		return NULL;
+	*memory = (size_t)count * size;
+	return (char *)memory + sizeof(max_align_t);
+}
+
+static void wiped_free(void *context, void *memory)
+{
+	size_t *begin = (void *)((char *)memory - sizeof(max_align_t));
+
+	(void)context;
+	explicit_bzero(memory, *begin);
+	free(begin);
+}
+
+#define UNPACK_STEP	((size_t)1 << 20)	/* so much more than is allowed is unpacked at most */
+
+/* All members of a gzip file, one behind the other (RFC 1952, 2.2). */
+static int unpack_members(struct input *out, z_stream *stream)
+{
+	int ret = Z_OK;
+
+	while (ret != Z_STREAM_END || stream->avail_in) {
+		size_t left = out->room - READER_PADDING - out->size;
+
+		if (!left) {
+			if (input_grow(out, out->room * 2))
+				return -ENOMEM;
+			continue;
+		}
+		/* zeros fill up the last block of a tape */
+		if (ret == Z_STREAM_END && !*stream->next_in) {
+			stream->next_in++;
+			stream->avail_in--;
+			continue;
+		}
+		if (ret == Z_STREAM_END)
+			inflateReset(stream);
+		left = left < UNPACK_STEP ? left : UNPACK_STEP;
+		stream->next_out = out->data + out->size;
+		stream->avail_out = (unsigned int)left;
+		ret = inflate(stream, Z_NO_FLUSH);
+		out->size += left - stream->avail_out;
+		if (out->size > DEALBOX_FILE_MAX)
+			return -EFBIG;
+		if (ret == Z_MEM_ERROR)
+			return -ENOMEM;
+		if (ret != Z_OK && ret != Z_STREAM_END)
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+static int unpack(struct input *out, const uint8_t *data, size_t size)
+{
+	z_stream stream = {
+		.next_in = (uint8_t *)data, .avail_in = (unsigned int)size,
+		.zalloc = wiped_alloc, .zfree = wiped_free,
+	};
+	const size_t most = (size_t)DEALBOX_FILE_MAX;
+	int err = input_grow(out, (size < most / 4 ? 4 * size : most) + 65536);
+
+	if (err)
+		return err;
+	if (inflateInit2(&stream, 15 + 16) != Z_OK)	/* a window of 32 KiB, gzip */
+		return -ENOMEM;
+	err = unpack_members(out, &stream);
+	inflateEnd(&stream);
+	return err;
+}
+
+/* data is followed by READER_PADDING zero bytes. Its size is at most DEALBOX_FILE_MAX. */
+static int read_packed(const struct dealbox_format *format, const uint8_t *data, size_t size,
+		       const char *name, struct dealbox_set *set, struct dealbox_report *report,
+		       struct dealbox_format_tally *tally)
+{
+	struct input plain = { NULL, 0, 0 };
+	int err;
+
+	if (!is_gzip(data, size))
+		return read_padded(format, data, size, name, set, report, tally);
+	err = unpack(&plain, data, size);
+	if (err)
+		refuse(report, name, err == -EFBIG ? DEALBOX_FILE_TOO_LARGE : err == -ENOMEM ?
+		       DEALBOX_FILE_UNREADABLE : DEALBOX_GZIP_BROKEN, err);
+	else
+		err = read_padded(format, plain.data, plain.size, name, set, report, tally);
+	input_free(&plain);
+	return err;
+}
+
 int dealbox_format_read_fd(const struct dealbox_format *format, int fd, const char *name,
 			   struct dealbox_set *set, struct dealbox_report *report,
 			   struct dealbox_format_tally *tally)
@@ -219,7 +359,7 @@ int dealbox_format_read_fd(const struct dealbox_format *format, int fd, const ch
 	else if (err)
 		refuse(report, name, DEALBOX_FILE_UNREADABLE, err);
 	else
-		err = read_padded(format, input.data, input.size, name, set, report,
+		err = read_packed(format, input.data, input.size, name, set, report,
 				  tally);
 	input_free(&input);
 	return err;
@@ -254,7 +394,7 @@ int dealbox_format_read_memory(const struct dealbox_format *format, const void *
 	if (size)
 		memcpy(padded, data, size);
 	memset(padded + size, 0, READER_PADDING);
-	err = read_padded(format, padded, size, name, set, report, tally);
+	err = read_packed(format, padded, size, name, set, report, tally);
 	explicit_bzero(padded, size);
 	free(padded);
 	return err;

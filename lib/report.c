@@ -7,7 +7,7 @@
 
 #include "sentence.h"
 
-#define KEPT_MAX	4096
+#define KIND_MAX	1000	/* of each code are kept */
 
 /* File names live in the report: problems point to them. */
 struct name {
@@ -19,6 +19,7 @@ struct dealbox_report {
 	struct dealbox_problem *kept;
 	size_t count, room;
 	size_t found[2];	/* by severity */
+	size_t kinds[DEALBOX_CODES];	/* by code */
 	struct name *names;	/* last used first */
 };
 
@@ -84,7 +85,7 @@ static const struct {
 	[DEALBOX_BAD_CARD] = { "bad-card", DEALBOX_PROBLEM,
 		"this is not the number of a card" },
 	[DEALBOX_TEN_AS_10] = { "ten-as-10", DEALBOX_NOTE,
-		"a ten is written as 10, read as T" },
+		"tens are written as 10, read as T" },
 	[DEALBOX_SPACING] = { "spacing", DEALBOX_NOTE,
 		"there are spaces in the deal that do not belong there" },
 	[DEALBOX_DEAL_NOT_GIVEN] = { "deal-not-given", DEALBOX_PROBLEM,
@@ -158,6 +159,15 @@ static const struct {
 	[DEALBOX_NOT_WRITTEN] = { "not-written", DEALBOX_NOTE,
 		"not written, because this format has no place for it: {text}" },
 
+	[DEALBOX_VOID_AS_DASH] = { "void-as-dash", DEALBOX_NOTE,
+		"a suit without cards is written as -, and read as that" },
+	[DEALBOX_FILE_UTF16] = { "file-utf-16", DEALBOX_PROBLEM,
+		"the text is UTF-16, which Windows calls Unicode: save it as UTF-8 or as plain "
+		"text" },
+	[DEALBOX_GZIP_BROKEN] = { "gzip-broken", DEALBOX_PROBLEM,
+		"the compressed file is damaged, or ends too early: copy it again from its "
+		"source" },
+
 	[DEALBOX_CANNOT_EXPRESS] = { "cannot-express", DEALBOX_PROBLEM,
 		"the format cannot express this: {text}" },
 	[DEALBOX_WRITE_FAILED] = { "write-failed", DEALBOX_PROBLEM,
@@ -209,11 +219,11 @@ void dealbox_report_add(struct dealbox_report *report,
 	if (!report)
 		return;
 	report->found[problem->severity == DEALBOX_PROBLEM]++;
+	if (problem->code < DEALBOX_CODES && report->kinds[problem->code]++ >= KIND_MAX)
+		return;
 	if (report->count == report->room) {
 		size_t room = report->room ? report->room * 2 : 16;
 
-		if (room > KEPT_MAX)
-			return;
 		kept = realloc(report->kept, room * sizeof(*kept));
 		if (!kept)
 			return;	/* it is counted, and no less wrong for that */
@@ -241,6 +251,11 @@ size_t dealbox_report_found(const struct dealbox_report *report,
 			    enum dealbox_severity severity)
 {
 	return report->found[severity == DEALBOX_PROBLEM];
+}
+
+size_t dealbox_report_found_code(const struct dealbox_report *report, unsigned int code)
+{
+	return code < DEALBOX_CODES ? report->kinds[code] : 0;
 }
 
 size_t dealbox_report_dropped(const struct dealbox_report *report)

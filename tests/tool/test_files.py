@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """show, check and convert: what a person, and a program, sees of deal files."""
 
+import gzip
 import json
 import os
 import re
@@ -295,6 +296,76 @@ def a_board_that_is_there_for_each_table_is_dealt_once(box):
     box.write("results.pbn", game(1, HANDS) + game(2, OTHER) + game(1, HANDS) + game(2, OTHER))
     box.dealbox("deal", "-m", machine.uri, "results.pbn").expect(0)
     assert machine.status("deals") == "2"
+
+
+@test
+def many_findings_hide_no_other(box):
+    box.write("again.pbn", game(1, HANDS) * 5000 + game(2, OTHER))
+    result = box.dealbox("check", "again.pbn").expect(0, "boards: 1-2\n", "notes: 4999",
+                                                      r"and 4979 more of this kind \(board-again\)")
+    assert len(result.err.splitlines()) == 21, result
+    # nothing of it loses a deal
+    box.dealbox("convert", "again.pbn", "again.dup").expect(0)
+    box.write("bad.pbn", game(1, HANDS) * 5000 + game(2, TWICE))
+    result = box.dealbox("check", "bad.pbn").expect(1, "problems: 2, notes: 4999")
+    assert "board 2: a card is there twice" in result.err.splitlines()[0], result
+    answer = json.loads(box.dealbox("check", "--json", "bad.pbn").expect(1).out)
+    assert answer["counts"] == {"board-again": 4999, "card-missing": 1, "card-repeated": 1}
+    box.dealbox("convert", "bad.pbn", "bad.dup").expect(2, "board 2: a card is there twice")
+    box.dealbox("deal", "-m", "emu:none", "bad.pbn").expect(2, "board 2: a card is there twice")
+
+
+@test
+def a_word_for_each_way_to_write_cards(box):
+    box.write("a.pbn", game(1, HANDS.replace("T", "10")) + game(2, OTHER.replace("..", ".-.")))
+    result = box.dealbox("check", "a.pbn").expect(0, "notes: 2", "tens are written as 10", "without cards is written as -")
+    assert len(result.err.splitlines()) == 2, result
+
+
+@test
+def text_in_utf_16_is_named(box):
+    for code in ("utf-16", "utf-16-le", "utf-16-be"):
+        for name in ("a.pbn", "a"):
+            box.write(name, game(1, HANDS).encode(code))
+            result = box.dealbox("check", name).expect(2, "the text is UTF-16", "save it as")
+            assert len(result.err.splitlines()) == 1, result
+
+
+@test
+def compressed_files_are_read(box):
+    with open(SET, "rb") as file:
+        data = file.read()
+    packed = gzip.compress(data[:5000]) + gzip.compress(data[5000:]) + b"\0" * 512
+    box.write("a.pbn.gz", packed)
+    assert cards(show(box, "a.pbn.gz")) == cards(show(box, SET))
+    with open("a.pbn.gz", "rb") as file:
+        box.dealbox("check", "-", stdin=file).expect(0, "complete deals: 24")
+    # the name tells the format, too: two records are not enough to know this one
+    box.dealbox("convert", SET, "a.cds", "-b", "1-2").expect(0)
+    with open("a.cds", "rb") as file:
+        box.write("a.cds.gz", gzip.compress(file.read()))
+    assert len(cards(show(box, "a.cds.gz"))) == 2
+    box.dealbox("deal", "-m", box.machine().uri, "-b", "1", "a.pbn.gz").expect(0, "board 1")
+    for damaged in (packed[:700], packed[:700] + b"\1" + packed[701:], packed + b"x"):
+        box.write("b.pbn.gz", damaged)
+        result = box.dealbox("check", "b.pbn.gz").expect(2, "compressed file is damaged", "complete deals: 0")
+        assert_secret(result.out + result.err)
+    # small, but not what it unpacks to
+    block = gzip.compress(bytes(1 << 20), 1)
+    box.write("b.pbn.gz", block * 513)
+    box.dealbox("check", "b.pbn.gz").expect(2, "larger than 512 MiB")
+
+
+@test
+def what_cannot_be_read_is_not_to_be_mended(box):
+    box.write("good.pbn", game(1, HANDS))
+    box.write("empty.pbn", "")
+    for name in (".", "empty.pbn", "none.pbn"):
+        for boards in ((), ("-b", "1")):
+            result = box.dealbox("convert", "good.pbn", name, "out.dup", *boards).expect(
+                2, "nothing was written", "give the names of files with deals")
+            assert "--boards" not in result.err, result
+    assert not os.path.exists("out.dup")
 
 
 @test

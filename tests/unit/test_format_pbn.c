@@ -170,7 +170,10 @@ static void what_was_repaired_is_noted(void **state)
 {
 	static const struct example examples[] = {
 		{ BOARD(1) "[Deal \"N:Q8.4.AQ103.AQ10963 " H2 " " H3 " " H4 "\"]\n",
-		  "1=A | ten-as-10@2 ten-as-10@2" },
+		  "1=A | ten-as-10@2" },
+		/* no card is meant by it */
+		{ BOARD(1) "[Deal \"N:754.JT2.K732.AJ6 QJ9832.-.A9.KQT95 6.AQ86.QJT864.82 "
+		  "AKT.K97543.5.743\"]\n", "1=B | void-as-dash@2" },
 		{ BOARD(1) "[Deal \"N:" H1 "  " H2 " " H3 " " H4 "\"]\n",
 		  "1=A | spacing@2" },
 		{ BOARD(1) "[Deal \" N:" A " \"]\n", "1=A | spacing@2" },
@@ -203,6 +206,9 @@ static void defects_have_their_codes(void **state)
 		  "| hand-size@2 hand-size@2 no-deals@0" },
 		{ BOARD(7) "[Deal \"N:Q1.4.AQT3.AQT963 " H2 " " H3 " " H4 "\"]\n",
 		  "| bad-rank@2 card-missing@2 no-deals@0" },
+		{ BOARD(7) "[Deal \"N:Q8.4.AQT3.xxxxxx " H2 " " H3 " " H4 "\"]\n",
+		  "| bad-rank@2 card-missing@2 card-missing@2 card-missing@2 card-missing@2 "
+		  "card-missing@2 card-missing@2 no-deals@0" },
 		{ BOARD(7) "[Deal \"N:" H1 " " H2 " " H3 "\"]\n",
 		  "| hands-number@2 no-deals@0" },
 		{ BOARD(7) "[Deal \"N:" A " " H1 "\"]\n",

@@ -12,7 +12,7 @@ static void every_code_has_a_name_of_its_own(void **state)
 		const char *name = dealbox_code_name(code);
 
 		assert_non_null(name);
-		assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz-10"), strlen(name));
+		assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz-106"), strlen(name));
 		for (unsigned int other = 0; other < code; other++)
 			assert_string_not_equal(name, dealbox_code_name(other));
 	}
@@ -87,9 +87,10 @@ static void sentences_say_what_and_where(void **state)
 	assert_string_equal(text, "b.dup:byte 156: East has 12 cards, not 13");
 }
 
-static void a_report_keeps_the_first_and_counts_all(void **state)
+static void a_report_keeps_the_first_of_each_kind_and_counts_all(void **state)
 {
 	struct dealbox_report *report = dealbox_report_new();
+	struct dealbox_problem last = { .code = DEALBOX_NO_DEALS, .severity = DEALBOX_PROBLEM };
 	char name[16];
 
 	(void)state;
@@ -102,15 +103,22 @@ static void a_report_keeps_the_first_and_counts_all(void **state)
 		strcpy(name, i % 2 ? "odd" : "even");
 		dealbox_report_add(report, &problem);
 	}
+	/* however many of another kind there are */
+	dealbox_report_add(report, &last);
 	strcpy(name, "gone");
-	assert_int_equal(dealbox_report_count(report), 4096);
-	assert_int_equal(dealbox_report_dropped(report), 10000 - 4096);
-	assert_int_equal(dealbox_report_found(report, DEALBOX_PROBLEM), 7500);
+	assert_int_equal(dealbox_report_count(report), 1001);
+	assert_int_equal(dealbox_report_dropped(report), 9000);
+	assert_int_equal(dealbox_report_found(report, DEALBOX_PROBLEM), 7501);
 	assert_int_equal(dealbox_report_found(report, DEALBOX_NOTE), 2500);
-	assert_int_equal(dealbox_report_get(report, 4095)->line, 4096);
+	assert_int_equal(dealbox_report_found_code(report, DEALBOX_BAD_RANK), 10000);
+	assert_int_equal(dealbox_report_found_code(report, DEALBOX_NO_DEALS), 1);
+	assert_int_equal(dealbox_report_found_code(report, DEALBOX_BAD_SUIT), 0);
+	assert_int_equal(dealbox_report_found_code(report, DEALBOX_CODES), 0);
+	assert_int_equal(dealbox_report_get(report, 999)->line, 1000);
 	assert_string_equal(dealbox_report_get(report, 1)->file, "odd");
-	assert_string_equal(dealbox_report_get(report, 4094)->file, "even");
-	assert_null(dealbox_report_get(report, 4096));
+	assert_string_equal(dealbox_report_get(report, 998)->file, "even");
+	assert_int_equal(dealbox_report_get(report, 1000)->code, DEALBOX_NO_DEALS);
+	assert_null(dealbox_report_get(report, 1001));
 	dealbox_report_free(report);
 	dealbox_report_free(NULL);
 	dealbox_report_add(NULL, &(struct dealbox_problem) { 0 });
@@ -177,9 +185,9 @@ int main(void)
 		cmocka_unit_test(every_code_has_a_name_of_its_own),
 		cmocka_unit_test(a_sentence_names_cards_only_when_asked),
 		cmocka_unit_test(sentences_say_what_and_where),
-		cmocka_unit_test(a_report_keeps_the_first_and_counts_all),
 		cmocka_unit_test(text_from_outside_is_made_safe),
 		cmocka_unit_test(no_sentence_is_cut_within_a_character),
+		cmocka_unit_test(a_report_keeps_the_first_of_each_kind_and_counts_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ struct call {
 };
 
 /* Problems that leave every deal in the set; all others mean that something is lost. */
-static bool loses_deal(const struct dealbox_problem *problem)
+static bool loses_deal(unsigned int code)
 {
 	static const uint16_t harmless[] = {
 		DEALBOX_BOARD_MISSING, DEALBOX_BOARD_REPEATED, DEALBOX_DEAL_REPEATED,
@@ -31,22 +31,20 @@ static bool loses_deal(const struct dealbox_problem *problem)
 		DEALBOX_VULNERABLE_INVALID, DEALBOX_TRAILER_DISAGREES,
 	};
 
-	if (problem->severity == DEALBOX_NOTE)
+	if (dealbox_code_severity(code) == DEALBOX_NOTE)
 		return false;
 	for (size_t i = 0; i < sizeof(harmless) / sizeof(*harmless); i++)
-		if (problem->code == harmless[i])
+		if (code == harmless[i])
 			return false;
 	return true;
 }
 
 static bool loses_any(const struct dealbox_report *report)
 {
-	const struct dealbox_problem *problem;
-
-	for (size_t i = 0; (problem = dealbox_report_get(report, i)); i++)
-		if (loses_deal(problem))
+	for (unsigned int code = 0; code < DEALBOX_CODES; code++)
+		if (dealbox_report_found_code(report, code) && loses_deal(code))
 			return true;
-	return dealbox_report_dropped(report) > 0;
+	return false;
 }
 
 struct choice {
@@ -134,9 +132,12 @@ static enum status convert(struct call *call)
 	if (status)
 		goto out;
 	setinput_complain(input.report, false);
-	if (call->boards_text) {
+	if (input.unread) {
+		complain("give the names of files with deals", "nothing was written");
+		status = STATUS_INPUT;
+	} else if (call->boards_text) {
 		status = choose(call, &input);
-	} else if (input.unread || loses_any(input.report)) {
+	} else if (loses_any(input.report)) {
 		complain("mend the file, or say with --boards which ones to convert",
 			 "not every deal could be used; nothing was written");
 		status = STATUS_INPUT;

@@ -59,6 +59,8 @@ static void show_json(const struct setinput *input, bool reveal)
 	dealbox_deal_wipe(&board.deal);
 	fputs("],\n\"problems\":", stdout);
 	setinput_problems_json(input->report, reveal);
+	fputs(",\n\"counts\":", stdout);
+	setinput_counts_json(input->report);
 	puts("}");
 }
 

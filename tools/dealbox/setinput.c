@@ -109,19 +109,43 @@ static char *sentence(size_t (*make)(const struct dealbox_problem *, bool, char 
 	return text;
 }
 
-void setinput_complain(const struct dealbox_report *report, bool reveal)
+#define KIND_SAID	20	/* of each kind; the rest is counted */
+
+/* Says those that are like the one with that index, which is the first of them. */
+static void complain_kind(const struct dealbox_report *report, size_t first, bool reveal)
 {
-	const struct dealbox_problem *problem;
+	const struct dealbox_problem *kind = dealbox_report_get(report, first), *problem;
+	size_t found = dealbox_report_found_code(report, kind->code), said = 0;
 
-	for (size_t i = 0; (problem = dealbox_report_get(report, i)); i++) {
-		char *text = sentence(dealbox_problem_describe, problem, reveal);
+	for (size_t i = first; said < KIND_SAID && (problem = dealbox_report_get(report, i)); i++) {
+		char *text;
 
+		if (problem->code != kind->code)
+			continue;
+		text = sentence(dealbox_problem_describe, problem, reveal);
 		complain(NULL, "%s%s", problem->severity == DEALBOX_NOTE ? "note: " : "",
 			 text ? text : dealbox_code_name(problem->code));
 		free(text);
+		said++;
 	}
-	if (dealbox_report_dropped(report))
-		complain(NULL, "and %zu more", dealbox_report_dropped(report));
+	if (found > said)
+		complain(NULL, "and %zu more of this kind (%s)", found - said,
+			 dealbox_code_name(kind->code));
+}
+
+void setinput_complain(const struct dealbox_report *report, bool reveal)
+{
+	static const enum dealbox_severity order[] = { DEALBOX_PROBLEM, DEALBOX_NOTE };
+	const struct dealbox_problem *problem;
+	bool said[DEALBOX_CODES] = { false };
+
+	for (size_t s = 0; s < sizeof(order) / sizeof(*order); s++)
+		for (size_t i = 0; (problem = dealbox_report_get(report, i)); i++) {
+			if (problem->severity != order[s] || said[problem->code])
+				continue;
+			said[problem->code] = true;
+			complain_kind(report, i, reveal);
+		}
 }
 
 /* Length of the UTF-8 character at text, 0 when it is none. */
@@ -153,6 +177,21 @@ void setinput_text_json(const char *text)
 		text += size ? size : 1;
 	}
 	putchar('"');
+}
+
+void setinput_counts_json(const struct dealbox_report *report)
+{
+	const char *comma = "";
+
+	putchar('{');
+	for (unsigned int code = 0; code < DEALBOX_CODES; code++) {
+		if (!dealbox_report_found_code(report, code))
+			continue;
+		printf("%s\"%s\":%zu", comma, dealbox_code_name(code),
+		       dealbox_report_found_code(report, code));
+		comma = ",";
+	}
+	putchar('}');
 }
 
 void setinput_problems_json(const struct dealbox_report *report, bool reveal)

@@ -47,11 +47,17 @@ struct look {
 /* False: it is over, with args->status. */
 bool look_parse(struct look *look, struct args *args);
 
-/* Says every problem and note on standard error; cards only with reveal. */
+/*
+ * Says problems and then notes on standard error, those of a kind together and no more than 20 of
+ * each; cards only with reveal.
+ */
 void setinput_complain(const struct dealbox_report *report, bool reveal);
 
 /* The problems as a JSON array, on standard output. */
 void setinput_problems_json(const struct dealbox_report *report, bool reveal);
+
+/* How many there are of each kind, as a JSON object by their codes. */
+void setinput_counts_json(const struct dealbox_report *report);
 
 /* Text of a file as JSON text: what is not UTF-8 is taken as Latin-1. */
 void setinput_text_json(const char *text);

@@ -58,12 +58,13 @@ struct dealbox_format_tally {
 /*
  * Reads a file into the set. format NULL = recognise it. path "-" is no special
  * name here: give descriptor 0 to dealbox_format_read_fd(). The name of the file goes into
- * set and report. tally may be NULL, report may be NULL.
+ * set and report. tally may be NULL, report may be NULL. A file that is compressed with gzip
+ * is unpacked on the way.
  *
  * 0 = it was read, see the report for what was found. -errno = nothing was added to the
  * set, and the report says why: -ENOENT and the like from the system, -EFBIG larger than
- * DEALBOX_FILE_MAX, -ENODATA empty, -EPROTONOSUPPORT no format that we know, -EISDIR,
- * -ENOMEM.
+ * DEALBOX_FILE_MAX (unpacked, too), -ENODATA empty, -EPROTONOSUPPORT no format that we know,
+ * -EBADMSG compressed and damaged, -EISDIR, -ENOMEM.
  */
 DEALBOX_API int dealbox_format_read_file(const struct dealbox_format *format,
 					 const char *path, struct dealbox_set *set,

@@ -96,6 +96,9 @@ enum dealbox_code {
 	DEALBOX_COMMENT_HOLDS_GAME,	/* comment-holds-game: it is not read */
 	DEALBOX_NOT_CARRIED,		/* not-carried: what is there beside deals */
 	DEALBOX_NOT_WRITTEN,		/* not-written: text = what */
+	DEALBOX_VOID_AS_DASH,		/* void-as-dash: read as a void */
+	DEALBOX_FILE_UTF16,		/* file-utf-16 */
+	DEALBOX_GZIP_BROKEN,		/* gzip-broken */
 
 	DEALBOX_CODES			/* how many */
 };
@@ -125,8 +128,8 @@ DEALBOX_API struct dealbox_report *dealbox_report_new(void);
 DEALBOX_API void dealbox_report_free(struct dealbox_report *report);
 
 /*
- * Adds a copy of *problem. A report keeps the first 4096 of them; the rest is only
- * counted. report may be NULL: nothing is kept.
+ * Adds a copy of *problem. A report keeps the first 1000 of each code; the rest is only
+ * counted, so that many of one kind hide no other. report may be NULL: nothing is kept.
  */
 DEALBOX_API void dealbox_report_add(struct dealbox_report *report,
 				    const struct dealbox_problem *problem);
@@ -139,6 +142,10 @@ dealbox_report_get(const struct dealbox_report *report, size_t index);
 /* How many were found of that severity, kept or not. */
 DEALBOX_API size_t dealbox_report_found(const struct dealbox_report *report,
 					enum dealbox_severity severity);
+
+/* How many were found of that code (enum dealbox_code), kept or not; 0 for other numbers. */
+DEALBOX_API size_t dealbox_report_found_code(const struct dealbox_report *report,
+					     unsigned int code);
 
 /* How many were found and not kept. */
 DEALBOX_API size_t dealbox_report_dropped(const struct dealbox_report *report);
