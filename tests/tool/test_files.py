@@ -312,7 +312,10 @@ def many_findings_hide_no_other(box):
     answer = json.loads(box.dealbox("check", "--json", "bad.pbn").expect(1).out)
     assert answer["counts"] == {"board-again": 4999, "card-missing": 1, "card-repeated": 1}
     box.dealbox("convert", "bad.pbn", "bad.dup").expect(2, "board 2: a card is there twice")
-    box.dealbox("deal", "-m", "emu:none", "bad.pbn").expect(2, "board 2: a card is there twice")
+    # what an operator is told: here the number of the board contradicts 30 times
+    box.write("bad.pbn", "".join(game(n, HANDS, Dealer="NESW"[n % 4]) for n in range(1, 31)) + game(31, TWICE))
+    box.dealbox("deal", "-m", "emu:none", "bad.pbn").expect(2, "board 31: a card is there twice",
+                                                            r"and 10 more of this kind \(dealer-contradicts\)")
 
 
 @test

@@ -12,27 +12,13 @@
 
 #include "sealed.h"
 #include "setfile.h"
-
-#define SAID_MAX	20	/* problems; the rest is counted */
+#include "setinput.h"
 
 /* Says the problems of a report; how many there were. */
 static size_t problems_say(const struct dealbox_report *report, bool reveal)
 {
-	size_t found = dealbox_report_found(report, DEALBOX_PROBLEM);
-	const struct dealbox_problem *problem;
-	size_t n, said = 0;
-	char text[512];
-
-	for (n = 0; said < SAID_MAX && (problem = dealbox_report_get(report, n)); n++) {
-		if (problem->severity != DEALBOX_PROBLEM)
-			continue;
-		dealbox_problem_describe(problem, reveal, text, sizeof(text));
-		complain(NULL, "%s", text);
-		said++;
-	}
-	if (found > said)
-		complain(NULL, "and %zu more problems", found - said);
-	return found;
+	setinput_complain_of(report, DEALBOX_PROBLEM, reveal);
+	return dealbox_report_found(report, DEALBOX_PROBLEM);
 }
 
 /* Number of the first board without one, 0 = it has none. */

@@ -117,10 +117,15 @@ static void complain_kind(const struct dealbox_report *report, size_t first, boo
 	const struct dealbox_problem *kind = dealbox_report_get(report, first), *problem;
 	size_t found = dealbox_report_found_code(report, kind->code), said = 0;
 
-	for (size_t i = first; said < KIND_SAID && (problem = dealbox_report_get(report, i)); i++) {
+	for (size_t i = 0; (problem = dealbox_report_get(report, i)); i++) {
 		char *text;
 
 		if (problem->code != kind->code)
+			continue;
+		/* one code may be a note here and a problem there */
+		if (problem->severity != kind->severity)
+			found--;
+		if (problem->severity != kind->severity || said == KIND_SAID)
 			continue;
 		text = sentence(dealbox_problem_describe, problem, reveal);
 		complain(NULL, "%s%s", problem->severity == DEALBOX_NOTE ? "note: " : "",
@@ -133,19 +138,24 @@ static void complain_kind(const struct dealbox_report *report, size_t first, boo
 			 dealbox_code_name(kind->code));
 }
 
-void setinput_complain(const struct dealbox_report *report, bool reveal)
+void setinput_complain_of(const struct dealbox_report *report, enum dealbox_severity severity,
+			  bool reveal)
 {
-	static const enum dealbox_severity order[] = { DEALBOX_PROBLEM, DEALBOX_NOTE };
 	const struct dealbox_problem *problem;
 	bool said[DEALBOX_CODES] = { false };
 
-	for (size_t s = 0; s < sizeof(order) / sizeof(*order); s++)
-		for (size_t i = 0; (problem = dealbox_report_get(report, i)); i++) {
-			if (problem->severity != order[s] || said[problem->code])
-				continue;
-			said[problem->code] = true;
-			complain_kind(report, i, reveal);
-		}
+	for (size_t i = 0; (problem = dealbox_report_get(report, i)); i++) {
+		if (problem->severity != severity || said[problem->code])
+			continue;
+		said[problem->code] = true;
+		complain_kind(report, i, reveal);
+	}
+}
+
+void setinput_complain(const struct dealbox_report *report, bool reveal)
+{
+	setinput_complain_of(report, DEALBOX_PROBLEM, reveal);
+	setinput_complain_of(report, DEALBOX_NOTE, reveal);
 }
 
 /* Length of the UTF-8 character at text, 0 when it is none. */

@@ -53,6 +53,10 @@ bool look_parse(struct look *look, struct args *args);
  */
 void setinput_complain(const struct dealbox_report *report, bool reveal);
 
+/* The same, of problems only or of notes only. */
+void setinput_complain_of(const struct dealbox_report *report, enum dealbox_severity severity,
+			  bool reveal);
+
 /* The problems as a JSON array, on standard output. */
 void setinput_problems_json(const struct dealbox_report *report, bool reveal);
 
