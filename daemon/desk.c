@@ -240,6 +240,9 @@ static void hold(struct desk *d, const struct jobs *jobs, const struct dealbox_e
 	d->held = e->type;
 	d->holds = trouble;
 	d->start = false;
+	/* what is missing may lie in the board, and no card that is put in now says where */
+	if (e->type == DEALBOX_EV_DECK_SHORT)
+		make_void(d, DEALBOX_LEDGER_VOID, e->type, trouble);
 	if (card && job && job->options & DEALBOX_JOB_STOP_CARD) {
 		if (!e->position)
 			d->holds = TROUBLE_STOP_CARD;
@@ -353,8 +356,6 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 		break;
 	case EFFECT_HOPPER:
 		d->hopper = true;
-		if (d->phase == PHASE_HELD && d->held == DEALBOX_EV_DECK_SHORT)
-			d->start = true;
 		break;
 	case EFFECT_EMPTY:
 		d->hopper = false;

@@ -62,10 +62,10 @@ const struct trouble_row trouble_rows[TROUBLES] = {
 				"read it again.", WAY_START },
 	[TROUBLE_FEED] = { "feed-timeout", "E8", "No card came. Loosen the deck, look whether cards stick "
 			   "together, clean the feed roller, and press start.", WAY_START },
-	[TROUBLE_DECK_SHORT] = { "deck-short", "E5", "The hopper is empty, and cards are missing. Look for "
-				 "them in the machine, on the floor, and in the last board; put them in and "
-				 "press start.", WAY_START | WAY_HOPPER },
 
+	[TROUBLE_DECK_SHORT] = { "deck-short", "E5", "The hopper is empty, and cards are missing. They lie in the "
+				 "machine, on the floor or in the last board, or one came unseen with another."
+				 VOID_BOARD " Count the deck.", WAY_REMOVE },
 	[TROUBLE_REPEATED] = { "card-repeated", "E3 E4", "The same card came twice: two are in the deck, or "
 			       "one of them was misread, oftener the earlier." VOID_BOARD " Turn the deck "
 			       "round before you put it in.", WAY_REMOVE },

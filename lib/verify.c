@@ -26,6 +26,7 @@ struct card {
 	uint8_t pocket;		/* as routed, then as landed */
 	bool face_up;
 	bool stopped;		/* held since it was read: it may be read again */
+	bool guessed;		/* read so badly that it does not count */
 };
 
 /* What is known of the deal while the trace is gone through. */
@@ -35,6 +36,9 @@ struct view {
 	struct dealbox_verdict *verdict;
 	uint32_t insertion;
 	bool started, done, removed;
+	bool empty;			/* the hopper */
+	bool filled;			/* .. was, in mid-deal, and cards came into it */
+	unsigned int foreign;		/* position + 1 of a card that had no pocket, 0 = none */
 	unsigned int next;		/* position that is read next */
 	bool landed_any;
 	struct card cards[POSITIONS];
@@ -78,6 +82,18 @@ static void differ_at(struct view *view, struct dealbox_difference difference,
 	difference.card = event->card;
 	difference.pocket = event->pocket;
 	differ(view, difference);
+}
+
+/*
+ * The hopper was empty, and cards were missing. They may lie in the board, having come unseen with
+ * others. So cards that came into the hopper, or to the reader, afterwards prove nothing.
+ */
+static void deck_short(struct view *view, const struct dealbox_event *event)
+{
+	struct dealbox_difference difference = NOTHING(FAULT);
+
+	difference.code = DEALBOX_EV_DECK_SHORT;
+	differ_at(view, difference, event);
 }
 
 /* Where the plan wants a card, DEALBOX_NONE = nowhere. */
@@ -141,6 +157,10 @@ static void on_read(struct view *view, const struct dealbox_event *event)
 {
 	struct card *card = &view->cards[event->position];
 
+	if (view->filled || (view->empty && event->position + 1u == view->foreign))
+		deck_short(view, event);
+	view->filled = false;
+	view->foreign = 0;
 	if (event->position == view->next && event->position != DEALBOX_NONE) {
 		view->next++;
 	} else if (card->stage != STAGE_READ || !card->stopped) {
@@ -150,6 +170,7 @@ static void on_read(struct view *view, const struct dealbox_event *event)
 	*card = (struct card) {
 		.stage = STAGE_READ, .card = event->card, .pocket = DEALBOX_NONE,
 		.face_up = event->flags & DEALBOX_EVF_FACE_UP,
+		.guessed = event->quality && event->quality < DEALBOX_QUALITY_MIN,
 	};
 }
 
@@ -207,15 +228,6 @@ static void on_done(struct view *view, const struct dealbox_event *event)
 	memcpy(view->done_counts, event->counts, sizeof(view->done_counts));
 }
 
-/* The card at the reader waits, and may be read again. */
-static void on_held(struct view *view, const struct dealbox_event *event)
-{
-	struct card *card = &view->cards[event->position];
-
-	if (card->stage == STAGE_READ)
-		card->stopped = true;
-}
-
 static void on_fault(struct view *view, const struct dealbox_event *event)
 {
 	struct dealbox_difference difference = NOTHING(FAULT);
@@ -225,6 +237,21 @@ static void on_fault(struct view *view, const struct dealbox_event *event)
 		difference.other = event->arg[0] < DEALBOX_NONE ? (uint8_t)event->arg[0] :
 				   DEALBOX_NONE;
 	differ_at(view, difference, event);
+}
+
+/* The card at the reader waits, and may be read again. */
+static void on_held(struct view *view, const struct dealbox_event *event)
+{
+	struct card *card = &view->cards[event->position];
+
+	if (event->type == DEALBOX_EV_NOT_IN_PLAN)
+		view->foreign = event->position + 1u;
+	if (event->type == DEALBOX_EV_DECK_SHORT)
+		deck_short(view, event);
+	else if (view->done && !view->removed)
+		differ_at(view, NOTHING(ORDER), event);
+	else if (card->stage == STAGE_READ)
+		card->stopped = true;
 }
 
 static void on_aborted(struct view *view, const struct dealbox_event *event)
@@ -256,6 +283,19 @@ static void on_inserted(struct view *view, const struct dealbox_event *event)
 		differ_at(view, NOTHING(ORDER), event);
 }
 
+static void on_empty(struct view *view, const struct dealbox_event *event)
+{
+	(void)event;
+	view->empty = true;
+}
+
+static void on_loaded(struct view *view, const struct dealbox_event *event)
+{
+	(void)event;
+	view->filled = view->empty && view->started && view->plan->mode != DEALBOX_PLAN_CAPTURE;
+	view->empty = false;
+}
+
 /* The protocol says that COVER_OPENED follows; if it does not, somebody had a hand in it. */
 static void on_cover(struct view *view, const struct dealbox_event *event)
 {
@@ -266,7 +306,8 @@ static void on_cover(struct view *view, const struct dealbox_event *event)
 static void on_protocol_error(struct view *view, const struct dealbox_event *event)
 {
 	(void)event;
-	if (!view->done)
+	/* it may have been a stop */
+	if (!view->removed)
 		differ(view, NOTHING(GAP));
 }
 
@@ -279,6 +320,8 @@ static const struct {
 	bool dealing;
 } events[0x40] = {
 	[DEALBOX_EV_STATE_LOST] = { on_state_lost, false },
+	[DEALBOX_EV_HOPPER_LOADED] = { on_loaded, false },
+	[DEALBOX_EV_HOPPER_EMPTY] = { on_empty, false },
 	[DEALBOX_EV_BOARD_INSERTED] = { on_inserted, false },
 	[DEALBOX_EV_BOARD_REMOVED] = { on_removed, false },
 	[DEALBOX_EV_COVER_OPEN] = { on_cover, false },
@@ -336,10 +379,11 @@ static void judge_cards(struct view *view)
 	for (unsigned int i = 0; i < view->next; i++) {
 		const struct card *card = &view->cards[i];
 		struct dealbox_difference at = NOTHING(NOT_ROUTED);
-		uint8_t pocket = planned(view, (uint8_t)i, card->card);
+		uint8_t read = card->guessed ? DEALBOX_NONE : card->card;
+		uint8_t pocket = planned(view, (uint8_t)i, read);
 
 		at.position = (uint8_t)i;
-		at.card = card->card;
+		at.card = read;
 		at.pocket = card->pocket;
 		at.expected = pocket;
 		if (card->stage < STAGE_ROUTED) {
@@ -354,19 +398,19 @@ static void judge_cards(struct view *view)
 			at.kind = DEALBOX_DIFFERENCE_FACE_UP;
 			differ(view, at);
 		}
-		if (card->card > DEALBOX_CARD_JOKER2) {
+		if (read > DEALBOX_CARD_JOKER2) {
 			view->verdict->identified = false;
-			if (reads || card->card != DEALBOX_NONE) {
+			if (reads || read != DEALBOX_NONE) {
 				at.kind = DEALBOX_DIFFERENCE_CARD_UNREAD;
 				differ(view, at);
 				continue;
 			}
-		} else if (first[card->card]) {
+		} else if (first[read]) {
 			at.kind = DEALBOX_DIFFERENCE_CARD_REPEATED;
-			at.other = (uint8_t)(first[card->card] - 1);
+			at.other = (uint8_t)(first[read] - 1);
 			differ(view, at);
 		} else {
-			first[card->card] = i + 1;
+			first[read] = i + 1;
 		}
 		if (pocket == DEALBOX_NONE) {
 			at.kind = DEALBOX_DIFFERENCE_CARD_FOREIGN;
@@ -529,7 +573,7 @@ static const struct {
 	[DEALBOX_DIFFERENCE_CARD_FOREIGN] = { "card-foreign",
 		"{card}, the {position} dealt, is not in the plan and lies in {pocket}" },
 	[DEALBOX_DIFFERENCE_CARD_UNREAD] = { "card-unread",
-		"the {position} card was not read and lies in {pocket}" },
+		"the {position} card was not read, or not well enough, and lies in {pocket}" },
 	[DEALBOX_DIFFERENCE_CARD_CHANGED] = { "card-changed",
 		"the {position} card is not the same all along its way" },
 	[DEALBOX_DIFFERENCE_WRONG_POCKET] = { "wrong-pocket",
@@ -565,6 +609,8 @@ static const struct {
 static const char *fault_name(uint32_t code)
 {
 	switch (code) {
+	case DEALBOX_EV_DECK_SHORT: return "the hopper was empty and cards were missing; one may have "
+		"come unseen with another";
 	case DEALBOX_EV_REPEATED_CARD: return "the same card came twice";
 	case DEALBOX_EV_DOUBLE_FEED: return "two cards at once";
 	case DEALBOX_EV_JAM: return "a card is stuck";

@@ -279,7 +279,7 @@ class World:
                                          dbus.UInt32(copies), dbus.Dictionary(options, signature='sv')))
 
     PRESS = ('confirm-empty', 'press-start', 'card-unreadable', 'card-not-in-plan', 'feed-timeout',
-             'deck-short', 'card-face-up', 'gate-late', 'machine-refuses', 'ledger')
+             'card-face-up', 'gate-late', 'machine-refuses', 'ledger')
     TAKE_OUT = ('used', 'in-doubt', 'number-other', 'number-range', 'number-unread', 'number-done')
 
     def answer(self):

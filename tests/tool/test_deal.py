@@ -125,6 +125,34 @@ def a_deal_that_ends_well_and_is_not_exact(box):
     assert machine.status("stops") == "0"
 
 
+@test
+def two_cards_that_come_as_one(box):
+    """No sensor saw it. What is missing in the end is not filled up from a spare deck."""
+    machine = box.machine("--capabilities", "by-card,exit-sensors,keys", "--packs", "1",
+                          scenario="deal 1 position 7: double-feed")
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(
+        0, "board 1: void: deck short at card 52: .* may lie in the board", "board 1: exact duplicate",
+        "1 of 1 boards are exact duplicates; 1 void")
+    good = dealt(machine)
+    assert len(good) == 1, good
+    assert_exact(good[0], 1)
+
+
+@test
+def a_card_that_fell_beside_the_machine(box):
+    """.. looks the same to the computer."""
+    machine = box.machine("--kind", "routed", "--packs", "1", scenario="deal 1 position 7: missing")
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(
+        0, "board 1: void: deck short at card 52", "board 1: exact duplicate")
+    assert_exact(dealt(machine)[0], 1)
+
+
+@test
+def cards_that_are_read_badly(box):
+    """A reading that is as good as none does not make a board exact."""
+    voided(box, "deal 1 position 7: quality 1", "not an exact duplicate: 2 differences")
+
+
 def held(box, scenario, text, kind="stored"):
     machine = box.machine("--kind", kind, scenario=scenario)
     box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(

@@ -783,6 +783,25 @@ static void test_stop_card(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* Cards are missing: they may lie in the board, and nothing that is put in now makes it good. */
+static void test_deck_short(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+
+	(void)state;
+	advance(p);
+	held(p, (struct dealbox_event){ .type = DEALBOX_EV_DECK_SHORT, .position = 1 });
+	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	emit_type(p, DEALBOX_EV_HOPPER_LOADED);
+	desk_push(&p->desk, PUSH_START);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_DECK_SHORT);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	jobs_free(&t.jobs);
+}
+
 /* A repeated card: void, empty, and not before somebody says so. */
 static void test_repeated(void **state)
 {
@@ -1267,6 +1286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_stop_card),
+		cmocka_unit_test(test_deck_short),
 		cmocka_unit_test(test_repeated),
 		cmocka_unit_test(test_look_is_no_doubt),
 		cmocka_unit_test(test_look_while_it_pauses),

@@ -384,6 +384,77 @@ static bool removed_within(struct run *run, size_t i)
 	return true;
 }
 
+/* The hopper is empty, and is filled up: what was missing may lie in the board unseen. */
+static bool short_and_filled_up(struct run *run, size_t i)
+{
+	if (i < 2)
+		return false;
+	insert(run, i, (struct dealbox_event) {
+		.type = DEALBOX_EV_DECK_SHORT, .insertion = INSERTION, .position = (uint8_t)any(52),
+		.card = DEALBOX_NONE, .pocket = DEALBOX_NONE, .quality = DEALBOX_NONE });
+	number(run);
+	return true;
+}
+
+static void hopper(struct run *run, size_t i, uint32_t type)
+{
+	insert(run, i, (struct dealbox_event) {
+		.type = type, .insertion = INSERTION, .position = DEALBOX_NONE,
+		.card = DEALBOX_NONE, .pocket = DEALBOX_NONE, .quality = DEALBOX_NONE });
+	number(run);
+}
+
+/* The same before the machine has stopped for it. */
+static bool filled_up_in_time(struct run *run, size_t i)
+{
+	if (i < 2 || run->events[i].type != DEALBOX_EV_CARD_READ)
+		return false;
+	hopper(run, i, DEALBOX_EV_HOPPER_EMPTY);
+	hopper(run, i + 1, DEALBOX_EV_HOPPER_LOADED);
+	return true;
+}
+
+/* A joker was the last card, and another is laid in its place. */
+static bool laid_for_a_joker(struct run *run, size_t i)
+{
+	struct dealbox_event joker = run->events[i];
+
+	if (joker.type != DEALBOX_EV_CARD_READ)
+		return false;
+	joker.type = DEALBOX_EV_NOT_IN_PLAN;
+	joker.card = DEALBOX_CARD_JOKER1;
+	insert(run, i, joker);
+	hopper(run, i + any(2), DEALBOX_EV_HOPPER_EMPTY);
+	return true;
+}
+
+static bool read_badly(struct run *run, size_t i)
+{
+	if (run->events[i].type != DEALBOX_EV_CARD_READ)
+		return false;
+	run->events[i].quality = (uint8_t)(1 + any(DEALBOX_QUALITY_MIN - 1));
+	return true;
+}
+
+static bool held_behind_the_end(struct run *run, size_t i)
+{
+	if (i + 1 != run->count)
+		return false;
+	insert(run, run->count, (struct dealbox_event) {
+		.type = DEALBOX_EV_CARD_UNREADABLE + any(8), .insertion = INSERTION, .position = 51 });
+	number(run);
+	return true;
+}
+
+static bool broken_behind_the_end(struct run *run, size_t i)
+{
+	if (i + 1 != run->count)
+		return false;
+	insert(run, run->count, (struct dealbox_event) { .type = DEALBOX_EV_PROTOCOL_ERROR });
+	number(run);
+	return true;
+}
+
 static bool steps_of_a_card_swapped(struct run *run, size_t i)
 {
 	struct dealbox_event event = run->events[i];
@@ -412,6 +483,9 @@ static void one_change_is_never_exact(void **state)
 		CHANGE(number_jumps), CHANGE(other_count), CHANGE(other_plan),
 		CHANGE(other_number_to_feed), CHANGE(state_lost_within),
 		CHANGE(removed_within), CHANGE(steps_of_a_card_swapped),
+		CHANGE(short_and_filled_up), CHANGE(filled_up_in_time), CHANGE(laid_for_a_joker),
+		CHANGE(read_badly), CHANGE(held_behind_the_end),
+		CHANGE(broken_behind_the_end),
 	};
 	static struct run exact, run;
 
@@ -434,6 +508,41 @@ static void one_change_is_never_exact(void **state)
 			}
 			assert_true(made);
 		}
+	}
+}
+
+/* The last card has left, and the next deck is put in while it falls. */
+static void hopper_filled_behind_the_last_card(void **state)
+{
+	struct run run;
+
+	(void)state;
+	for (unsigned int before = 0; before < 2; before++) {
+		exact_run(&run, true);
+		hopper(&run, nth(&run, DEALBOX_EV_CARD_READ, 51) + !before, DEALBOX_EV_HOPPER_EMPTY);
+		hopper(&run, nth(&run, DEALBOX_EV_CARD_READ, 51) + 2, DEALBOX_EV_HOPPER_LOADED);
+		assert_true(is_exact(&run));
+	}
+}
+
+/* From where on a reading counts; and what says nothing of how good it was. */
+static void readings_that_count(void **state)
+{
+	static const uint8_t good[] = { 0, DEALBOX_QUALITY_MIN, 100, DEALBOX_NONE };
+	static const uint8_t bad[] = { 1, DEALBOX_QUALITY_MIN - 1 };
+	struct run run;
+	size_t first;
+
+	(void)state;
+	exact_run(&run, true);
+	first = nth(&run, DEALBOX_EV_CARD_READ, 0);
+	for (size_t n = 0; n < sizeof(good); n++) {
+		run.events[first].quality = good[n];
+		assert_true(is_exact(&run));
+	}
+	for (size_t n = 0; n < sizeof(bad); n++) {
+		run.events[first].quality = bad[n];
+		assert_true(differs(&run, DEALBOX_DIFFERENCE_CARD_UNREAD));
 	}
 }
 
@@ -759,6 +868,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exact_traces_are_exact),
 		cmocka_unit_test(one_change_is_never_exact),
+		cmocka_unit_test(hopper_filled_behind_the_last_card),
+		cmocka_unit_test(readings_that_count),
 		cmocka_unit_test(the_plan_counts_not_the_trace),
 		cmocka_unit_test(a_card_in_the_wrong_pocket),
 		cmocka_unit_test(hidden_messages_never_name_a_card),

@@ -164,7 +164,6 @@ static void held_tell(struct run *run, const struct dealbox_event *event)
 		  "does not belong to the pack (a joker, another pack): take it out" },
 		{ DEALBOX_EV_GATE_LATE, "waits: the computer answered too late" },
 		{ DEALBOX_EV_FEED_TIMEOUT, "does not come: look into the hopper" },
-		{ DEALBOX_EV_DECK_SHORT, "is missing: the hopper is empty, put in the rest of the pack" },
 	};
 	const char *what = "stopped the machine";
 	size_t n;
@@ -226,6 +225,12 @@ static enum end insertion_event(struct run *run, const struct dealbox_trace *tra
 		/* refused: it has ended by itself */
 		dealbox_machine_abort(run->machine);
 		return insertion_void(run, NULL, "events of the machine were lost");
+	}
+	if (event->type == DEALBOX_EV_DECK_SHORT) {
+		dealbox_machine_abort(run->machine);
+		return insertion_void(run, NULL, "%s at card %u: what is missing may lie in the board, "
+				      "having come unseen with another card; count the cards",
+				      dealbox_event_name(event->type), event->position + 1u);
 	}
 	if (event_holds(event)) {
 		held_tell(run, event);

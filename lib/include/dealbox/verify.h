@@ -14,6 +14,12 @@ extern "C" {
 #endif
 
 /*
+ * A reading of this quality or a better one (0..100, as the machine gives it) counts. A worse one is a
+ * guess: that card counts as not read. 0 and DEALBOX_NONE: the machine does not say how good it was.
+ */
+#define DEALBOX_QUALITY_MIN	50
+
+/*
  * What can differ. The names in the comments are those of dealbox_difference_name() and
  * stand in JSON output: they never change. What follows a name are the fields that apply.
  */
@@ -21,7 +27,8 @@ enum dealbox_difference_kind {
 	DEALBOX_DIFFERENCE_CARD_MISSING,	/* card-missing: card, expected */
 	DEALBOX_DIFFERENCE_CARD_REPEATED,	/* card-repeated: card, position, other */
 	DEALBOX_DIFFERENCE_CARD_FOREIGN,	/* card-foreign: card, position, pocket */
-	DEALBOX_DIFFERENCE_CARD_UNREAD,		/* card-unread: position, pocket */
+	DEALBOX_DIFFERENCE_CARD_UNREAD,		/* card-unread: position, pocket: not read, or
+						 * not well enough to count */
 	DEALBOX_DIFFERENCE_CARD_CHANGED,	/* card-changed: position: another card
 						 * was read than was routed or landed */
 	DEALBOX_DIFFERENCE_WRONG_POCKET,	/* wrong-pocket: card, position, pocket,
