@@ -125,25 +125,69 @@ def started_is_on_disk_before_the_machine_is_told(box):
     assert "board 1: void: the last run ended in the middle of it" in text, text
 
 
-@test
-def an_insertion_that_was_never_begun_is_not_void(box):
-    machine = box.machine("--manual")
+def stopped_with_a_board(box, machine, boards="1,2", **changed):
+    """
+    Board 1 is exact, and the job stopped before board 2. Then the journal has it that items were
+    dealt into the insertion that is there now, of which the machine knows nothing.
+    """
     machine.tell("insert")
-    insertion = int(machine.status("insertion"))
-    running = box.begin("deal", "-m", machine.uri, "--boards", "1,2", SET)
-    running.line()
+    running = box.begin("deal", "-m", machine.uri, "--boards", boards, SET)
+    assert "board 1: exact" in running.line()
     running.line()
     running.stop()
-    folder = os.path.join(box.folder, "state/dealbox")
-    path, = glob.glob(folder + "/*.json")
+    path, = glob.glob(os.path.join(box.folder, "state/dealbox/*.json"))
     machine.tell("remove")
     machine.tell("insert")
     with open(path) as file:
         journal = json.load(file)
-    journal["items"][1].update(state="started", insertion=insertion + 1)
+    journal["items"][changed.pop("item")].update(insertion=int(machine.status("insertion")), **changed)
     box.write(path, json.dumps(journal))
-    box.dealbox("deal", "-m", machine.uri, "--resume").expect(
-        0, "board 2: exact duplicate", "2 of 2 boards are exact duplicates; 0 void")
+
+
+def not_into_this_one(box, machine, *said, args=("--resume",), last=2):
+    """The board that is there is not dealt into, whatever the operator presses, and the next one is."""
+    running = box.begin("deal", "-m", machine.uri, *args)
+    for pattern in said:
+        line = running.line()
+        assert re.search(pattern, line), line
+    machine.tell("key start")
+    machine.tell("remove")
+    assert "in again" in (line := running.line()) or "put in an empty board" in line, line
+    machine.tell("insert")
+    running.finish().expect(0, "board %d: exact duplicate" % last)
+    *_, before, _ = machine.account()
+    assert before["deals"] == 0, before
+
+
+@test
+def an_insertion_that_was_begun_is_not_dealt_into_again(box):
+    """The machine says that nothing was dealt into it; the journal says that it may have been."""
+    machine = box.machine("--manual", "--packs", "4")
+    stopped_with_a_board(box, machine, item=1, state="started")
+    not_into_this_one(box, machine, "board 2: void: the last run ended in the middle of it",
+                      "take the board out, empty it, put all the cards into the hopper, and put the board in again$")
+
+
+@test
+def an_insertion_that_is_exact_is_not_dealt_into_again(box):
+    machine = box.machine("--manual", "--packs", "4")
+    stopped_with_a_board(box, machine, item=0, state="exact")
+    not_into_this_one(box, machine, "take the dealt board out, and put in an empty board 2")
+
+
+@test
+def an_insertion_that_was_void_is_not_dealt_into_again(box):
+    machine = box.machine("--manual", "--packs", "4")
+    stopped_with_a_board(box, machine, item=1, state="todo", voids=1)
+    not_into_this_one(box, machine, "take the dealt board out, and put in an empty board 2")
+
+
+@test
+def a_new_job_does_not_deal_into_the_board_of_the_old_one(box):
+    machine = box.machine("--manual", "--packs", "4")
+    stopped_with_a_board(box, machine, item=0, state="exact")
+    not_into_this_one(box, machine, "take the dealt board out, and put in an empty board 9",
+                      args=("--boards", "9", SET), last=9)
 
 
 @test

@@ -381,7 +381,8 @@ static enum did perform(struct place *p, const struct step *step)
 			.flags = (p->present ? DEALBOX_STATUS_BOARD : 0) |
 				 (p->cover ? DEALBOX_STATUS_COVER_OPEN : 0) |
 				 (p->hopper ? DEALBOX_STATUS_HOPPER : 0) |
-				 (p->present && p->spent ? DEALBOX_STATUS_SPENT : 0) |
+				 /* it may be wrong about that, and the ledger knows better */
+				 (p->present && p->spent && !percent(p->table, 10) ? DEALBOX_STATUS_SPENT : 0) |
 				 (p->present && p->doubt ? DEALBOX_STATUS_IN_DOUBT : 0),
 		};
 		desk_status(&p->desk, &status);

@@ -13,10 +13,9 @@
 #include "tracefile.h"
 
 /*
- * An earlier run ended in the middle of this item. When its insertion is still
- * there and not spent, the machine never began. Otherwise it is void, and a board
- * that is there now may have been put in again with its cards: the operator must
- * move it, or say that it is empty.
+ * An earlier run ended in the middle of this item: it is void, and its insertion is not dealt into
+ * again, whatever the machine says of it. A board that has another insertion now may have been put in
+ * again with its cards: the operator must move it, or say that it is empty.
  */
 static enum end item_doubt(struct run *run, const struct item *item)
 {
@@ -24,8 +23,6 @@ static enum end item_doubt(struct run *run, const struct item *item)
 
 	if (dealbox_machine_get_status(run->machine, &status))
 		return machine_failed(run);
-	if (status.insertion == item->insertion && !(status.flags & DEALBOX_STATUS_SPENT))
-		return END_AGAIN;
 	run->used = status.insertion;
 	run->ask = status.insertion != item->insertion;
 	run->empty_it = true;
@@ -43,12 +40,10 @@ static enum end job_take_up(struct run *run)
 		if (run->item->state != ITEM_STARTED)
 			continue;
 		end = item_doubt(run, run->item);
-		if (end == END_VOID)
-			return insertion_void(run, NULL,
-					      "the last run ended in the middle of it (insertion %u)",
-					      run->item->insertion);
-		run->item->state = ITEM_TODO;
-		return end;
+		if (end != END_VOID)
+			return end;
+		return insertion_void(run, NULL, "the last run ended in the middle of it (insertion %u)",
+				      run->item->insertion);
 	}
 	return END_READY;
 }
@@ -209,6 +204,7 @@ static enum status job_resume(struct run *run, struct args *args, struct dealbox
 static enum status job_begin(struct run *run, struct args *args)
 {
 	enum status end = STATUS_DONE;
+	struct dealbox_status machine;
 	struct journal old = { 0 };
 	const struct item *item;
 
@@ -220,8 +216,15 @@ static enum status job_begin(struct run *run, struct args *args)
 			complain(NULL, "the job that stood at board %u, copy %u is given up",
 				 item->board, item->copy);
 		/* its board may still be there, with cards in it */
-		if (item && item->state == ITEM_STARTED && item_doubt(run, item) == END_MACHINE)
+		if (item && item->state == ITEM_STARTED) {
+			if (item_doubt(run, item) == END_MACHINE)
+				end = STATUS_MACHINE;
+		} else if (dealbox_machine_get_status(run->machine, &machine)) {
+			machine_failed(run);
 			end = STATUS_MACHINE;
+		} else if (journal_has(&old, machine.insertion)) {
+			run->used = machine.insertion;
+		}
 	}
 	journal_free(&old);
 	if (end != STATUS_DONE)

@@ -32,10 +32,18 @@ static enum end fault_clear(struct run *run, const struct dealbox_status *status
 	return END_AGAIN;
 }
 
+/* What was dealt into, as far as we or the machine know, is not dealt into again. */
+static bool board_used(const struct run *run, const struct dealbox_status *status)
+{
+	return status->insertion == run->used || status->flags & DEALBOX_STATUS_SPENT ||
+	       journal_has(&run->journal, status->insertion);
+}
+
 /* What the operator must do before the board can be dealt; NULL = nothing. */
 static const char *board_need(const struct run *run, const struct dealbox_status *status,
 			      char text[128])
 {
+	bool used = board_used(run, status);
 	uint32_t board = run->item->board;
 
 	if (!(status->flags & DEALBOX_STATUS_BOARD))
@@ -43,14 +51,14 @@ static const char *board_need(const struct run *run, const struct dealbox_status
 			 "put the emptied board %u in again, and all the cards into the hopper" :
 			 "put in an empty board %u", board);
 	else if (run->ask && status->insertion == run->used &&
-		 !(status->flags & DEALBOX_STATUS_SPENT))
+		 !(status->flags & DEALBOX_STATUS_SPENT) &&
+		 !journal_has(&run->journal, status->insertion))
 		return "take the board out, empty it, and put it in again; or press the start key or Enter if it is empty";
-	else if (run->empty_it && (status->insertion == run->used ||
-				   status->flags & DEALBOX_STATUS_SPENT))
+	else if (run->empty_it && used)
 		return EMPTY_IT;
 	else if (status->flags & DEALBOX_STATUS_IN_DOUBT)
 		return "the board was there when the machine was switched on: take it out, empty it, and put it in again";
-	else if (status->insertion == run->used || status->flags & DEALBOX_STATUS_SPENT)
+	else if (used)
 		snprintf(text, 128, "take the dealt board out, and put in an empty board %u", board);
 	else if (status->board && status->board != board)
 		snprintf(text, 128, "this is board %u: take it out, and put in an empty board %u",
@@ -68,8 +76,7 @@ static const char *board_need(const struct run *run, const struct dealbox_status
 static void board_release(struct run *run, const struct dealbox_status *status)
 {
 	if (!(run->info.capabilities & DEALBOX_CAP_BOARD_LOCK) || !status->insertion ||
-	    status->insertion == run->released ||
-	    (status->insertion != run->used && !(status->flags & DEALBOX_STATUS_SPENT)))
+	    status->insertion == run->released || !board_used(run, status))
 		return;
 	if (!dealbox_machine_release_board(run->machine))
 		run->released = status->insertion;

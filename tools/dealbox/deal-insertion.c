@@ -123,6 +123,7 @@ static enum end insertion_judge(struct run *run, const struct dealbox_trace *tra
  */
 static enum end insertion_start(struct run *run, uint32_t insertion)
 {
+	uint32_t before = run->item->insertion;
 	int ret;
 
 	run->item->insertion = insertion;
@@ -145,6 +146,7 @@ static enum end insertion_start(struct run *run, uint32_t insertion)
 		run->used = insertion;
 		break;
 	}
+	run->item->insertion = before;
 	run->item->state = ITEM_TODO;
 	if (!journal_save(&run->journal))
 		return END_INPUT;

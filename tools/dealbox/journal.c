@@ -264,6 +264,16 @@ struct item *journal_next(const struct journal *journal)
 	return NULL;
 }
 
+bool journal_has(const struct journal *journal, uint32_t insertion)
+{
+	size_t n;
+
+	for (n = 0; insertion && n < journal->item_count; n++)
+		if (journal->items[n].insertion == insertion)
+			return true;
+	return false;
+}
+
 void journal_remove(const struct journal *journal)
 {
 	unlink(journal->path);

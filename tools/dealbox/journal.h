@@ -61,6 +61,9 @@ bool journal_save(const struct journal *journal);
 /* The first item that is not exact; NULL when all are. */
 struct item *journal_next(const struct journal *journal);
 
+/* Was anything dealt into that insertion, or may it have been? 0 is none. */
+bool journal_has(const struct journal *journal, uint32_t insertion);
+
 /* Removes the file: the job is done. */
 void journal_remove(const struct journal *journal);
 
