@@ -20,6 +20,12 @@ static bool dealing(const struct desk *d)
 	return d->phase == PHASE_RUNNING || d->phase == PHASE_PAUSED || d->phase == PHASE_HELD;
 }
 
+/* The deal has begun, and what lies in the board is not judged yet: whatever comes counts. */
+static bool undecided(const struct desk *d)
+{
+	return dealing(d) || d->phase == PHASE_SETTLE;
+}
+
 /* From here on the ledger has the insertion, and wants to know what became of it. */
 static bool in_ledger(const struct desk *d)
 {
@@ -45,6 +51,28 @@ static void forget_plan(struct desk *d)
 {
 	if (d->phase == PHASE_PLAN || d->phase == PHASE_BEGIN)
 		d->phase = PHASE_NONE;
+}
+
+/* The machine is in a fault: of the board that is there, or was until now. */
+static void fault_is(struct desk *d, enum dealbox_ledger_outcome outcome, unsigned int reason,
+		     enum trouble trouble)
+{
+	d->fault = true;
+	d->moved = false;
+	d->start = false;
+	d->asked = false;
+	if (undecided(d) || (d->phase == PHASE_JUDGE && d->insertion == d->dealt)) {
+		make_void(d, outcome, reason, trouble);
+	} else if (d->recorded) {
+		d->recorded = false;
+		d->undo = true;
+		d->confirm = true;
+		d->reason = reason;
+		d->trouble = trouble;
+	} else if (!in_ledger(d)) {
+		d->trouble = trouble;
+	}
+	forget_plan(d);
 }
 
 void desk_plugged(struct desk *d, const struct dealbox_info *info)
@@ -182,7 +210,8 @@ static uint32_t status_insertion(const struct dealbox_status *status)
 bool desk_news(const struct desk *d, const struct dealbox_status *status)
 {
 	return !d->lost && (status_insertion(status) != d->insertion ||
-			    (dealing(d) && !status_deals(status)));
+			    (dealing(d) && !status_deals(status)) ||
+			    (d->phase == PHASE_SETTLE && status->state == DEALBOX_STATE_FAULT));
 }
 
 void desk_status(struct desk *d, const struct dealbox_status *status)
@@ -203,10 +232,20 @@ void desk_status(struct desk *d, const struct dealbox_status *status)
 		d->used = true;
 	d->deals = deals;
 	d->test &= deals;
-	d->fault = status->state == DEALBOX_STATE_FAULT;
+	if (status->state != DEALBOX_STATE_FAULT)
+		d->fault = false;
+	else if (!d->fault)
+		fault_is(d, DEALBOX_LEDGER_UNKNOWN, status->fault, dealing(d) ? TROUBLE_DOUBT :
+			 event_row(status->fault).trouble);
 	/* a fault that could not be cleared waits until something changes */
 	if (!d->fault)
 		d->asked = under_way;
+	if (d->phase == PHASE_SETTLE) {
+		if (deals || d->insertion != d->dealt)
+			make_void(d, DEALBOX_LEDGER_UNKNOWN, 0, TROUBLE_DOUBT);
+		else if (d->settled)
+			d->phase = PHASE_JUDGE;
+	}
 	/* whatever ended our deal was not seen */
 	if (!dealing(d))
 		return;
@@ -280,8 +319,8 @@ bool desk_slow(const struct desk *d)
 static void deal_event(struct desk *d, const struct jobs *jobs, const struct dealbox_event *e,
 		       struct event_row row)
 {
-	/* a deal event of an insertion that is not ours: somebody else deals here */
-	if (dealing(d) && e->insertion != d->dealt) {
+	/* a deal event of an insertion that is not ours, or behind the end: somebody else deals here */
+	if ((dealing(d) && e->insertion != d->dealt) || d->phase == PHASE_SETTLE) {
 		make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, TROUBLE_DOUBT);
 		d->stale = true;
 		return;
@@ -297,7 +336,8 @@ static void deal_event(struct desk *d, const struct jobs *jobs, const struct dea
 		d->test = false;
 		d->used |= !d->capture;
 		if (dealing(d)) {
-			d->phase = PHASE_JUDGE;
+			d->phase = PHASE_SETTLE;
+			d->settled = false;
 			measure(d, e->timestamp_ns);
 		}
 		break;
@@ -336,7 +376,7 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 	if (gap) {
 		d->stale = true;
 		d->lost = true;
-		if (dealing(d))
+		if (undecided(d))
 			make_void(d, DEALBOX_LEDGER_UNKNOWN, DEALBOX_EV_PROTOCOL_ERROR,
 				  TROUBLE_DOUBT);
 	}
@@ -361,15 +401,20 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 		d->hopper = false;
 		break;
 	case EFFECT_INSERTED:
-		if (dealing(d) && e->insertion != d->dealt)
+		if (undecided(d) && e->insertion != d->dealt)
 			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, TROUBLE_DOUBT);
+		d->moved = true;
 		/* after a loss it is told of a board that has been there */
 		insertion_is(d, e->insertion, e->arg[0], !d->lost);
 		d->doubt = e->flags & DEALBOX_EVF_AT_POWER_ON;
 		break;
 	case EFFECT_REMOVED:
-		if (in_ledger(d) && d->phase != PHASE_JUDGE && d->phase != PHASE_VOID)
+		/* nothing of it can come any more */
+		if (d->phase == PHASE_SETTLE && e->insertion == d->dealt)
+			d->phase = PHASE_JUDGE;
+		else if (in_ledger(d) && d->phase != PHASE_JUDGE && d->phase != PHASE_VOID)
 			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, row.trouble);
+		d->moved = true;
 		insertion_is(d, 0, 0, false);
 		if (d->fault)
 			d->asked = false;
@@ -397,17 +442,11 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 	case EFFECT_FAULT:
 		d->deals = false;
 		d->test = false;
-		d->fault = true;
-		d->asked = false;
-		if (dealing(d))
-			make_void(d, DEALBOX_LEDGER_VOID, e->type, row.trouble);
-		else if (!in_ledger(d))
-			d->trouble = row.trouble;
-		forget_plan(d);
+		fault_is(d, DEALBOX_LEDGER_VOID, e->type, row.trouble);
 		break;
 	case EFFECT_PROTOCOL:
 		d->stale = true;
-		if (dealing(d))
+		if (undecided(d))
 			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, row.trouble);
 		break;
 	default:
@@ -430,8 +469,10 @@ void desk_push(struct desk *d, enum push push)
 			break;
 		}
 		/* a start is an answer to what was asked, not to what comes next */
-		d->start = d->phase != PHASE_NONE || d->fault || d->shows == TROUBLE_START ||
+		d->start = (d->phase != PHASE_NONE && d->phase != PHASE_SETTLE) || d->fault || d->shows == TROUBLE_START ||
 			   d->shows == TROUBLE_CONFIRM || d->shows == TROUBLE_CAPTURE;
+		/* while nothing could be recorded, the machine may have stopped */
+		d->stale |= d->ledger && d->plugged;
 		d->ledger = false;
 		d->refused = false;
 		if (d->fault || d->deals)
@@ -451,6 +492,14 @@ void desk_push(struct desk *d, enum push push)
 	default:	/* PUSH_RELEASE */
 		d->release = true;
 	}
+}
+
+void desk_settled(struct desk *d)
+{
+	if (d->phase != PHASE_SETTLE)
+		return;
+	d->settled = true;
+	d->stale = d->plugged;
 }
 
 void desk_bar(struct desk *d, enum trouble why)
@@ -644,10 +693,9 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 	enum trouble trouble;
 	bool automatic;
 
-	/* a board that is recorded has nothing to do with a fault that came later */
-	if (d->fault && !d->recorded) {
-		/* the board is out, or somebody says that it is mended */
-		if (!d->asked && !d->cover && !locked && (d->insertion != d->dealt || d->start)) {
+	if (d->fault) {
+		/* somebody has taken the board out, or says that it is mended */
+		if (!d->asked && !d->cover && !locked && (d->moved || d->start)) {
 			d->start = false;
 			return asks(d, step, STEP_CLEAR);
 		}
@@ -766,8 +814,10 @@ bool desk_next(struct desk *d, struct jobs *jobs, const struct desk *all, struct
 		return asks(d, step, STEP_ABORT);
 	if (d->plugged && d->deals && d->test)
 		return shows(d, TROUBLE_NONE);
-	if ((d->phase == PHASE_JUDGE || d->phase == PHASE_VOID) && d->ledger)
+	if ((d->undo || d->phase == PHASE_JUDGE || d->phase == PHASE_VOID) && d->ledger)
 		return shows(d, TROUBLE_LEDGER);
+	if (d->undo)
+		return does(d, step, STEP_UNDO);
 	if (d->phase == PHASE_JUDGE)
 		return does(d, step, STEP_JUDGE);
 	if (d->phase == PHASE_VOID)
@@ -785,6 +835,8 @@ bool desk_next(struct desk *d, struct jobs *jobs, const struct desk *all, struct
 		return does(d, step, STEP_BEGIN);
 	case PHASE_START:
 		return does(d, step, STEP_START);
+	case PHASE_SETTLE:
+		return shows(d, TROUBLE_NONE);
 	default:
 		return next_dealing(d, jobs, step);
 	}
@@ -917,6 +969,12 @@ void desk_did(struct desk *d, struct jobs *jobs, const struct step *step, enum d
 	case STEP_JUDGE:
 	case STEP_VOID:
 		did_record(d, jobs, step, did);
+		break;
+	case STEP_UNDO:
+		d->undo = did == DID_LEDGER;
+		d->ledger |= d->undo;
+		if (!d->undo)
+			mark(jobs, &step->copy, DEALBOX_LEDGER_COPY_OPEN);
 		break;
 	default:
 		break;

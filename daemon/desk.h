@@ -6,10 +6,13 @@
  *
  * Rules that hold whatever happens, in any order (tests/unit/test_desk.c):
  *  1. One insertion is started at most once, and only after the ledger has it.
- *  2. A board is judged only after DEAL_DONE of its own insertion, without a gap.
+ *  2. A board is judged only after DEAL_DONE of its own insertion, without a gap or a stop; and
+ *     when it is out, or no stop has come for a while. A stop that comes later, while it is
+ *     there, undoes what was recorded.
  *  3. What is void or unknown is recorded as such, and its board must be taken out;
  *     the next one is not started before somebody has said that it is empty.
  *  4. The same copy is never at two desks.
+ *  5. A fault is cleared only after somebody has moved the board, or has pressed start.
  */
 #ifndef DAEMON_DESK_H
 #define DAEMON_DESK_H
@@ -31,6 +34,7 @@ enum step_kind {
 	STEP_RELEASE,	/* the board */
 	STEP_JUDGE,	/* verify the trace, and record the verdict with it */
 	STEP_VOID,	/* record that it did not end well: outcome, reason */
+	STEP_UNDO,	/* record that the board is dealt again, for that reason, though it was exact */
 	STEPS
 };
 
@@ -39,7 +43,7 @@ struct step {
 	struct copy copy;
 	uint32_t insertion;
 	enum dealbox_ledger_outcome outcome;	/* STEP_VOID */
-	unsigned int reason;			/* STEP_VOID: DEALBOX_EV_*, 0 = none */
+	unsigned int reason;			/* VOID, UNDO: DEALBOX_EV_*, 0 = none */
 };
 
 /* What became of a step. */
@@ -50,7 +54,7 @@ enum did {
 	DID_USED,	/* STEP_BEGIN: the insertion is in the ledger already */
 	DID_TAKEN,	/* STEP_BEGIN: the copy is not to be dealt; the job was read again */
 	DID_REPEAT,	/* STEP_BEGIN: the deal was dealt for another session */
-	DID_LEDGER,	/* BEGIN, JUDGE, VOID: it could not be recorded */
+	DID_LEDGER,	/* BEGIN, JUDGE, VOID, UNDO: it could not be recorded */
 	DID_EXACT,	/* STEP_JUDGE */
 	DID_DIFFERS,	/* STEP_JUDGE */
 	DIDS
@@ -73,7 +77,8 @@ enum phase {
 	PHASE_RUNNING,
 	PHASE_PAUSED,
 	PHASE_HELD,
-	PHASE_JUDGE,	/* all cards have fallen; to be judged and recorded */
+	PHASE_SETTLE,	/* all cards have fallen; a stop may still come */
+	PHASE_JUDGE,	/* the board is out, or no stop has come; to be judged and recorded */
 	PHASE_VOID,	/* to be recorded as void */
 };
 
@@ -87,6 +92,7 @@ struct desk {
 	bool hopper, cover, doubt;
 	bool deals;		/* it deals, is paused or is held */
 	bool fault;
+	bool moved;		/* .. and the board was taken out or put in since then */
 	uint32_t insertion;	/* of the board that is there */
 	unsigned int number;	/* of the board, as read; 0 = none */
 	bool used;		/* this insertion was dealt, whatever became of it */
@@ -105,6 +111,8 @@ struct desk {
 	unsigned int reason;
 	unsigned int held;	/* DEALBOX_EV_* */
 	bool capture;		/* it reads an original */
+	bool settled;		/* PHASE_SETTLE: no stop has come for long enough */
+	bool undo;		/* a stop came when the board had been recorded as exact */
 	unsigned int reread;	/* position + 1 of the card that was read again by itself */
 
 	/* the operator */
@@ -151,6 +159,8 @@ void desk_status(struct desk *desk, const struct dealbox_status *status);
 /* Every event of the machine, in order. False: it changed nothing here, as those of single cards. */
 bool desk_event(struct desk *desk, const struct jobs *jobs, const struct dealbox_event *event);
 void desk_push(struct desk *desk, enum push push);
+/* In PHASE_SETTLE: so long as a stop may take to come, none has. The machine is asked once more. */
+void desk_settled(struct desk *desk);
 /*
  * What lies outside of the machine lets nothing be dealt: TROUBLE_STOPPED, TROUBLE_PANEL,
  * TROUBLE_COVER, TROUBLE_SEATED; or TROUBLE_NONE. A deal that runs is paused, and goes on

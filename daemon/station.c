@@ -42,6 +42,11 @@
 /* .. and what could not be opened, or was given up, is tried again ever less often. */
 #define ASIDE_US	4000000
 #define ASIDE_MAX_US	256000000
+/*
+ * Behind the end of a deal a stop may still come: a card that stuck on its way, or fell beside. A
+ * board that stays in the machine is judged only after this time.
+ */
+#define SETTLED_US	300000
 #define LOOK_US		2000000	/* between two looks at machines that work */
 #define CARDS_US	250000	/* between two numbers of cards that are told of a machine */
 
@@ -401,8 +406,8 @@ static enum did do_status(struct station *st, const struct step *step)
 {
 	struct pollfd wait = { .fd = dealbox_machine_fd(st->machine), .events = POLLIN };
 	struct dealbox_status status;
+	int err, events = 0;
 	unsigned int n;
-	int err, events;
 
 	(void)step;
 	for (n = 0; n < SETTLES; n++) {
@@ -418,7 +423,11 @@ static enum did do_status(struct station *st, const struct step *step)
 			break;
 		poll(&wait, 1, SETTLE_MS);
 	}
-	desk_status(&st->desk, &status);
+	/* events without end, and each is newer than the status: then it is asked another time */
+	if (events)
+		st->desk.stale = false;
+	else
+		desk_status(&st->desk, &status);
 	aside_remove(st->service, st->uri);
 	return answer(st, 0);
 }
@@ -585,6 +594,30 @@ static enum did do_void(struct station *st, const struct step *step)
 	return record(st, step, step->outcome, step->reason, 0, text) ? DID_LEDGER : DID_OK;
 }
 
+/* What was recorded as exact does not count: the machine stopped behind the end of that deal. */
+static enum did do_undo(struct station *st, const struct step *step)
+{
+	const struct dealbox_ledger_act redeal = {
+		.act = DEALBOX_ACT_REDEAL, .uid = UINT32_MAX, .job = step->copy.job,
+		.board = step->copy.board, .copy = step->copy.copy, .machine = st->id,
+	};
+	struct job *job = jobs_find(&st->service->jobs, step->copy.job);
+	char text[128];
+
+	if (dealbox_ledger_add_act(st->service->ledger, &redeal)) {
+		log_message(MESSAGE_LEDGER, st, &step->copy, "%s",
+			    dealbox_ledger_error(st->service->ledger));
+		return DID_LEDGER;
+	}
+	if (job)
+		job->voided++;
+	snprintf(text, sizeof(text), "void after all: %s behind its end", dealbox_event_name(step->reason));
+	log_message(MESSAGE_VOID, st, &step->copy, "board %u, copy %u: %s", step->copy.board,
+		    step->copy.copy, text);
+	bus_judged(st->service, &step->copy, st->id, step->insertion, false, text);
+	return DID_OK;
+}
+
 static enum did do_pause(struct station *st, const struct step *step)
 {
 	(void)step;
@@ -626,6 +659,7 @@ static enum did (*const doers[STEPS])(struct station *st, const struct step *ste
 	[STEP_START] = do_start, [STEP_PAUSE] = do_pause, [STEP_RESUME] = do_resume,
 	[STEP_REREAD] = do_reread, [STEP_ABORT] = do_abort, [STEP_CLEAR] = do_clear,
 	[STEP_RELEASE] = do_release, [STEP_JUDGE] = do_judge, [STEP_VOID] = do_void,
+	[STEP_UNDO] = do_undo,
 };
 
 /* ---- running ---------------------------------------------------------------- */
@@ -650,7 +684,8 @@ static bool run_one(struct station *st)
 			s->quiet = clock_us() + QUIET * (clock_us() - begun);
 		desk_did(&st->desk, &s->jobs, &step, did);
 		/* a job that is done says so when the copy counts */
-		if (step.kind == STEP_JUDGE || step.kind == STEP_VOID || did == DID_REPEAT)
+		if (step.kind == STEP_JUDGE || step.kind == STEP_VOID || step.kind == STEP_UNDO ||
+		    did == DID_REPEAT)
 			bus_job_changed(s, step.copy.job);
 	}
 	if (!st->desk.plugged && st->machine) {
@@ -709,10 +744,16 @@ static bool emulator_missing(const struct service *s)
 static void alarm_set(struct service *s)
 {
 	const struct aside *aside;
-	const struct station *st;
+	struct station *st;
 	uint64_t next = UINT64_MAX;
 
 	for (st = s->stations; st; st = st->next) {
+		if (st->desk.phase != PHASE_SETTLE)
+			st->settled = 0;
+		else if (!st->settled)
+			st->settled = clock_us() + SETTLED_US;
+		if (st->settled && !st->desk.settled && st->settled < next)
+			next = st->settled;
 		if (desk_watched(&st->desk, &s->jobs) && s->look < next)
 			next = s->look;
 		if (st->suspect && st->desk.plugged && s->quiet < next)
@@ -977,6 +1018,9 @@ static int on_alarm(sd_event_source *source, uint64_t at, void *context)
 		snprintf(port, sizeof(port), "%s", aside->port);
 		station_open(s, uri, port);
 	}
+	for (st = s->stations; st; st = st->next)
+		if (st->settled && now >= st->settled)
+			desk_settled(&st->desk);
 	if (now >= s->look) {
 		s->look = now + LOOK_US;
 		open_emulators(s, end);

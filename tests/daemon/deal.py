@@ -55,7 +55,7 @@ def test_json_is_that_of_a_machine_of_its_own(w):
 
 def test_void_board_is_told_and_enter_is_the_start_key(w):
     w.tell('FIRST', 'operator off')
-    w.tell('FIRST', 'remove')
+    w.take_out('FIRST')
     w.tell('FIRST', 'hopper fill')
     w.tell('FIRST', 'inject position 20: misread')
     deal = w.begin('deal', '--boards', '4', set_file)
@@ -74,7 +74,7 @@ def test_void_board_is_told_and_enter_is_the_start_key(w):
 
 def test_ctrl_c_pauses_and_resume_goes_on(w):
     w.tell('FIRST', 'operator off')
-    w.tell('FIRST', 'remove')
+    w.take_out('FIRST')
     deal = w.begin('deal', '--boards', '5-6', '--session', 'stopped', set_file)
     until(deal, 'board 5: Put in the empty board 5')
     deal.send_signal(signal.SIGINT)
@@ -160,7 +160,7 @@ def test_a_board_can_wait_for_start(w):
 
 def test_cancelled_job_is_the_answer_no(w):
     w.tell('FIRST', 'operator off')
-    w.tell('FIRST', 'remove')
+    w.take_out('FIRST')
     deal = w.begin('deal', '--boards', '7', set_file)
     until(deal, 'board 7: Put in')
     w.object(newest(w), 'Job').Cancel()
@@ -198,7 +198,7 @@ def test_no_machine_is_status_3(w):
 
 def test_service_that_ends_is_status_3_and_it_goes_on_later(w):
     w.tell('FIRST', 'operator off')
-    w.tell('FIRST', 'remove')
+    w.take_out('FIRST')
     deal = w.begin('deal', '--boards', '9', set_file)
     until(deal, 'board 9: Put in', True)
     assert w.stop() == 0
@@ -217,7 +217,7 @@ def test_certificates_are_made_of_the_record(w):
     result = w.command('deal', '--certify', pc, set_file)
     assert result.returncode == 2 and not w.command('jobs').stdout.count(' open '), result
     w.tell('FIRST', 'operator off')
-    w.tell('FIRST', 'remove')
+    w.take_out('FIRST')
     deal = w.begin('deal', '--certify', pc, '--copies', '2', '--how', 'reversed-pockets', '--boards', '1', rr1)
     until(deal, 'Put in the empty board 1')
     w.tell('FIRST', 'insert')
@@ -231,7 +231,7 @@ def test_certificates_are_made_of_the_record(w):
     w.tell('FIRST', 'operator on')
     wait('both copies', lambda: w.answer() or w.job(path)['Recorded'] == 2)
     w.tell('FIRST', 'operator off')
-    w.tell('FIRST', 'remove')
+    w.take_out('FIRST')
     assert w.command('redeal', job, '1', '2').returncode == w.command('pause', job).returncode == 0
     w.tell('FIRST', 'operator on')
     ends(w.begin('deal', '--resume', '--certify', pc, rr1), 0, '2 of 2 boards')
@@ -241,7 +241,7 @@ def test_certificates_are_made_of_the_record(w):
     assert text.count('\nmachine FIRST\n') == text.count('\nbasis sensors\ncards read\n') == 3, text
     # done while nobody looked, and the service and the machine were switched off since
     w.tell('FIRST', 'operator off')
-    w.tell('FIRST', 'remove')
+    w.take_out('FIRST')
     deal = w.begin('deal', '--certify', pc, '--boards', '2', '--copies', '2', rr1)
     until(deal, 'Put in the empty board 2')
     w.tell('FIRST', 'insert')

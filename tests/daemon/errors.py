@@ -49,6 +49,7 @@ ROWS = {
     'the cover is opened': (
         'position 7: cover open', 'cover-open|cover-opened', 'Close', ['cover close'] + VOID, {}),
     'the firmware restarts': ('position 7: reset', 'in-doubt', 'Nobody knows', VOID, {}),
+    'a stop behind the last card': ('on event DEAL_DONE: hardware 5', 'hardware', 'is void', VOID, {}),
     'a fault of the machine': ('position 7: hardware 5', 'hardware', '`dealbox report`', VOID, {}),
 }
 
@@ -196,6 +197,20 @@ def test_board_that_was_dealt_stays_in(w):
     w.object(PATH, 'Machine').Start()
     assert state(w) == 'take-out' and w.job(path)['Recorded'] == 1
     w.object(path, 'Job').Cancel()
+
+
+def test_stop_when_the_board_is_recorded(w):
+    """It does not count any more; nothing but what the operator does clears the fault."""
+    fresh(w)
+    path = new_job(w)
+    w.tell('FIRST', 'insert')
+    wait('board 1', lambda: w.answer() or w.job(path)['Recorded'] == 1)
+    w.tell('FIRST', 'break 5')
+    see(w, 'hardware')
+    assert w.job(path)['Recorded'] == 0 and w.job(path)['State'] == 'open', w.job(path)
+    assert ' FAULT ' in w.tell('FIRST', 'status'), w.tell('FIRST', 'status')
+    act(w, VOID)
+    to_the_end(w, path)
 
 
 def test_the_end_of_a_deal_is_on_its_way(w):

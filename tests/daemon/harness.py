@@ -301,6 +301,11 @@ class World:
         return subprocess.run([self.emulator, '--tell', '%s/%s.control' % (self.dir, serial), command],
                               check=False, capture_output=True, text=True).stdout
 
+    def take_out(self, serial):
+        """The board; until the service has heard of it."""
+        self.tell(serial, 'remove')
+        wait('the board to be out', lambda: not self.machines()['/io/dealbox1/machine/' + serial]['Insertion'])
+
     def command(self, *command):
         return subprocess.run([self.dealbox, *command], check=False, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=PATIENCE)

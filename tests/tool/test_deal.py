@@ -126,6 +126,69 @@ def a_deal_that_ends_well_and_is_not_exact(box):
 
 
 @test
+def a_stop_behind_the_last_card(box):
+    """The board is not exact, and the fault is not cleared before somebody has done something."""
+    machine = box.machine("--manual", scenario="on event DEAL_DONE: hardware 5")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    assert "board 1: void: hardware" in running.line()
+    assert "take the board out, empty it" in running.line()
+    machine.tell("wait fetched")
+    assert machine.status("state") == "FAULT"
+    machine.tell("remove")
+    assert "put the emptied board 1 in again" in running.line()
+    assert machine.status("state") == "IDLE"
+    machine.tell("empty")
+    machine.tell("insert")
+    running.finish().expect(0, "board 1: exact duplicate", "1 of 1 boards are exact duplicates; 1 void")
+    assert [lay["end"] for lay in machine.account()] == ["done", "done"]
+
+
+@test
+def a_stop_when_the_board_was_called_exact(box):
+    machine = box.machine("--manual", "--packs", "4")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1,2", SET)
+    assert "board 1: exact" in running.line()
+    assert "take the dealt board out, and put in an empty board 2" in running.line()
+    machine.tell("break 5")
+    assert "board 1: void: after all: hardware fault behind its end" in running.line()
+    assert "take the board out, empty it" in running.line()
+    assert machine.status("state") == "FAULT"
+    machine.tell("remove")
+    assert "put the emptied board 1 in again" in running.line()
+    machine.tell("empty")
+    machine.tell("insert")
+    assert "board 1: exact" in running.line()
+    assert "take the dealt board out, and put in an empty board 2" in running.line()
+    machine.tell("remove")
+    assert "put in an empty board 2" in running.line()
+    machine.tell("insert")
+    running.finish().expect(0, "board 2: exact", "2 of 2 boards are exact duplicates; 1 void")
+
+
+@test
+def a_fault_while_it_waits_for_a_board(box):
+    """It is cleared when somebody has done something, and not before."""
+    machine = box.machine("--manual", "--packs", "4")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1,2", SET)
+    assert "put in an empty board 1" in running.line()
+    machine.tell("break 5")
+    assert "stands still after a fault: see to it, then press the start key" in running.line()
+    assert machine.status("state") == "FAULT"
+    machine.tell("insert")
+    assert "board 1: exact" in running.line()
+    assert "put in an empty board 2" in running.line()
+    machine.tell("remove")
+    assert "put in an empty board 2" in running.line()
+    machine.tell("break 5")
+    assert "stands still after a fault" in running.line()
+    machine.tell("key start")
+    assert "put in an empty board 2" in running.line()
+    running.stop().expect(1)
+
+
+@test
 def two_cards_that_come_as_one(box):
     """No sensor saw it. What is missing in the end is not filled up from a spare deck."""
     machine = box.machine("--capabilities", "by-card,exit-sensors,keys", "--packs", "1",

@@ -27,6 +27,7 @@ struct entry {
 	struct copy copy;
 	enum dealbox_ledger_outcome outcome;
 	unsigned int starts;
+	bool undone;
 };
 
 struct table;
@@ -50,6 +51,8 @@ struct place {
 	bool lost;			/* an event, before the next one */
 	bool lost_in_deal;
 	uint32_t done;			/* insertion whose DEAL_DONE was sent */
+	bool spoiled;			/* .. and a stop behind it */
+	bool acted;			/* somebody did something since the fault */
 	uint64_t clock;
 };
 
@@ -111,7 +114,8 @@ static enum did ledger_begin(struct place *p, const struct step *step)
 
 		/* rule 4: never the same copy twice */
 		if (same(&e->copy, &step->copy) &&
-		    (e->outcome == DEALBOX_LEDGER_NONE || e->outcome == DEALBOX_LEDGER_EXACT))
+		    (e->outcome == DEALBOX_LEDGER_NONE ||
+		     (e->outcome == DEALBOX_LEDGER_EXACT && !e->undone)))
 			fail_msg("copy %u.%u again", step->copy.board, step->copy.copy);
 	}
 	assert_true(t->count < INSERTIONS);
@@ -193,6 +197,7 @@ static void stop(struct place *p, unsigned int fault)
 {
 	p->state = fault < 0x28 ? DEALBOX_STATE_HELD : DEALBOX_STATE_FAULT;
 	p->fault = fault;
+	p->acted &= fault < 0x28;
 	emit_type(p, fault);
 }
 
@@ -200,6 +205,7 @@ static void insert(struct place *p, unsigned int label)
 {
 	if (p->present)
 		return;
+	p->acted = true;
 	p->present = true;
 	p->insertion = ++p->last_insertion;
 	p->spent = p->doubt = false;
@@ -215,6 +221,7 @@ static void pull(struct place *p)
 		return;
 	if (deals(p))
 		stop(p, DEALBOX_EV_BOARD_PULLED);
+	p->acted = true;
 	emit_type(p, DEALBOX_EV_BOARD_REMOVED);
 	p->present = false;
 	p->insertion = 0;
@@ -249,6 +256,13 @@ static void advance(struct place *p)
 		0x3f
 	};
 
+	/* behind the end: something that fell late, or beside */
+	if (p->state == DEALBOX_STATE_DONE && percent(p->table, 10)) {
+		/* what comes while the ledger cannot be written may be lost for good */
+		p->spoiled = p->desk.phase != PHASE_JUDGE;
+		stop(p, DEALBOX_EV_REPEATED_CARD + draw(p->table, 7));
+		return;
+	}
 	if (p->state != DEALBOX_STATE_DEALING)
 		return;
 	if (percent(p->table, 8)) {
@@ -286,6 +300,7 @@ static enum did start(struct place *p, const struct step *step)
 	p->state = DEALBOX_STATE_DEALING;
 	p->position = 0;
 	p->lost_in_deal = false;
+	p->spoiled = false;
 	emit_type(p, DEALBOX_EV_DEAL_STARTED);
 	return percent(p->table, 1) ? DID_NO_ANSWER : DID_OK;
 }
@@ -327,6 +342,8 @@ static enum did command(struct place *p, const struct step *step)
 		emit_type(p, DEALBOX_EV_ABORTED);
 		return DID_OK;
 	case STEP_CLEAR:
+		/* rule 5 */
+		assert_true(p->acted);
 		if (p->state != DEALBOX_STATE_FAULT || p->cover || percent(p->table, 20))
 			return DID_REFUSED;
 		p->state = DEALBOX_STATE_IDLE;
@@ -344,6 +361,8 @@ static enum did judge(struct place *p, const struct step *step)
 	/* rule 2 */
 	assert_int_equal(p->done, step->insertion);
 	assert_false(p->lost_in_deal);
+	/* the last event that is lost shows when the machine is asked, or in the next one's number */
+	assert_false(p->spoiled);
 	if (percent(p->table, 2))
 		return ledger_end(p, step, DEALBOX_LEDGER_DIFFERS) == DID_OK ? DID_DIFFERS :
 		       DID_LEDGER;
@@ -351,6 +370,22 @@ static enum did judge(struct place *p, const struct step *step)
 	if (did == DID_OK)
 		p->table->recorded++;
 	return did == DID_OK ? DID_EXACT : did;
+}
+
+/* A stop behind the end, when it was recorded. */
+static enum did undo(struct place *p, const struct step *step)
+{
+	struct entry *e = entry_find(p->table, p->index, step->insertion);
+
+	if (percent(p->table, 3))
+		return DID_LEDGER;
+	assert_non_null(e);
+	assert_int_equal(e->outcome, DEALBOX_LEDGER_EXACT);
+	assert_false(e->undone);
+	assert_true(same(&e->copy, &step->copy));
+	e->undone = true;
+	p->table->recorded--;
+	return DID_OK;
 }
 
 static enum did perform(struct place *p, const struct step *step)
@@ -367,6 +402,8 @@ static enum did perform(struct place *p, const struct step *step)
 		assert_true(step->outcome == DEALBOX_LEDGER_VOID ||
 			    step->outcome == DEALBOX_LEDGER_UNKNOWN);
 		return ledger_end(p, step, step->outcome);
+	case STEP_UNDO:
+		return undo(p, step);
 	default:
 		break;
 	}
@@ -404,6 +441,9 @@ static void settle(struct table *t)
 	for (n = 0; n < MACHINES; n++) {
 		struct place *p = &t->places[n];
 
+		/* the clock */
+		if (!t->chaos || !draw(t, 4))
+			desk_settled(&p->desk);
 		for (steps = 0; desk_next(&p->desk, &t->jobs, &t->places[0].desk, &step); steps++) {
 			if (steps == STEPS_MAX)
 				fail_msg("step %d for ever, phase %d", step.kind, p->desk.phase);
@@ -473,6 +513,7 @@ static void obey(struct place *p)
 		insert(p, p->desk.copy.board ? p->desk.copy.board : 1 + draw(t, BOARDS));
 	} else if (ways & WAY_START) {
 		/* without looking */
+		p->acted = true;
 		desk_push(&p->desk, PUSH_START);
 	}
 }
@@ -504,8 +545,8 @@ static void crash(struct table *t)
 		const struct entry *e = &t->entries[n];
 
 		/* whose last board was not exact, must hear that the next is empty */
-		t->places[e->machine].desk.confirm = e->outcome != DEALBOX_LEDGER_EXACT;
-		if (e->outcome == DEALBOX_LEDGER_EXACT)
+		t->places[e->machine].desk.confirm = e->outcome != DEALBOX_LEDGER_EXACT || e->undone;
+		if (e->outcome == DEALBOX_LEDGER_EXACT && !e->undone)
 			job_set_state(jobs_find(&t->jobs, e->copy.job), e->copy.board,
 				      e->copy.copy, DEALBOX_LEDGER_COPY_RECORDED);
 	}
@@ -574,8 +615,10 @@ static void meddle(struct table *t, struct place *p)
 		desk_bar(&p->desk, bars[draw(t, 5)]);
 		break;
 	default:
-		if (!p->in_board)
+		if (!p->in_board) {
+			p->acted = true;
 			desk_push(&p->desk, PUSH_START);
+		}
 	}
 }
 
@@ -670,7 +713,7 @@ static void run(uint32_t seed, unsigned int chaos)
 	/* every insertion that was begun has its verdict, and the ledger is the truth */
 	for (n = 0; n < t->count; n++) {
 		assert_int_not_equal(t->entries[n].outcome, DEALBOX_LEDGER_NONE);
-		exact += t->entries[n].outcome == DEALBOX_LEDGER_EXACT;
+		exact += t->entries[n].outcome == DEALBOX_LEDGER_EXACT && !t->entries[n].undone;
 	}
 	assert_int_equal(exact, t->recorded);
 	assert_int_equal(exact, 3 * BOARDS);
@@ -828,6 +871,81 @@ static void test_repeated(void **state)
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	assert_int_equal(t.entries[1].copy.board, 1);
+	jobs_free(&t.jobs);
+}
+
+/* The operator does nothing: then nothing clears the fault, and nothing else is dealt. */
+static void test_stop_behind_the_end(void **state)
+{
+	static struct table t;
+	struct place *p;
+	unsigned int recorded;
+
+	(void)state;
+	/* before the board is judged, or when it has been recorded */
+	for (recorded = 0; recorded < 2; recorded++) {
+		p = running(&t, DEALBOX_JOB_AUTO_START);
+		while (p->state == DEALBOX_STATE_DEALING)
+			advance(p);
+		if (recorded) {
+			settle(&t);
+			assert_int_equal(desk_trouble(&p->desk), TROUBLE_TAKE_OUT);
+			assert_int_equal(t.recorded, 1);
+		}
+		p->spoiled = true;
+		stop(p, DEALBOX_EV_WRONG_POCKET);
+		settle(&t);
+		assert_int_equal(desk_trouble(&p->desk), TROUBLE_WRONG_POCKET);
+		assert_int_equal(t.recorded, 0);
+		assert_int_equal(t.entries[0].outcome, recorded ? DEALBOX_LEDGER_EXACT : DEALBOX_LEDGER_VOID);
+		assert_int_equal(t.entries[0].undone, recorded);
+		desk_look(&p->desk);
+		settle(&t);
+		assert_int_equal(p->state, DEALBOX_STATE_FAULT);
+		empty_and_pull(p);
+		settle(&t);
+		assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+		insert(p, 0);
+		settle(&t);
+		assert_int_equal(desk_trouble(&p->desk), TROUBLE_CONFIRM);
+		assert_int_equal(p->desk.copy.board, 1);
+		jobs_free(&t.jobs);
+	}
+}
+
+/* No stop can come any more: a board that is out is judged at once. */
+static void test_out_before_it_is_judged(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+	struct step step;
+
+	(void)state;
+	while (p->state == DEALBOX_STATE_DEALING)
+		advance(p);
+	assert_false(desk_next(&p->desk, &t.jobs, NULL, &step));
+	empty_and_pull(p);
+	assert_true(desk_next(&p->desk, &t.jobs, NULL, &step));
+	assert_int_equal(step.kind, STEP_JUDGE);
+	jobs_free(&t.jobs);
+}
+
+/* The machine stopped, and no event told: it is asked before the board is judged. */
+static void test_stop_that_was_lost(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+
+	(void)state;
+	while (p->state == DEALBOX_STATE_DEALING)
+		advance(p);
+	p->state = DEALBOX_STATE_FAULT;
+	p->fault = DEALBOX_EV_WRONG_POCKET;
+	p->acted = false;
+	settle(&t);
+	assert_int_equal(t.recorded, 0);
+	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_UNKNOWN);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_WRONG_POCKET);
 	jobs_free(&t.jobs);
 }
 
@@ -1289,6 +1407,9 @@ int main(void)
 		cmocka_unit_test(test_stop_card),
 		cmocka_unit_test(test_deck_short),
 		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_stop_behind_the_end),
+		cmocka_unit_test(test_out_before_it_is_judged),
+		cmocka_unit_test(test_stop_that_was_lost),
 		cmocka_unit_test(test_look_is_no_doubt),
 		cmocka_unit_test(test_look_while_it_pauses),
 		cmocka_unit_test(test_status_overtakes_events),

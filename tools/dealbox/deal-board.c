@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "deal-run.h"
+#include "events.h"
 
 #define FAULT_MS	1000	/* how often a fault is tried to be cleared */
 
@@ -18,11 +19,21 @@ static enum end deal_abandon(struct run *run, const struct dealbox_status *statu
 	return END_AGAIN;
 }
 
-/* While the board is still in, a refusal is no news: the operator was told to take it out. */
+/*
+ * Somebody has moved the board, or pressed start: not before that. While the board is still in, it is
+ * no news that the machine stands: the operator was told to take it out.
+ */
 static enum end fault_clear(struct run *run, const struct dealbox_status *status)
 {
 	const struct dealbox_reason *reason = dealbox_machine_reason(run->machine);
 
+	if (!run->fault)
+		fault_seen(run);
+	if (!run->acted) {
+		if (!(run->empty_it && status->insertion == run->used))
+			tell(run, "the machine stands still after a fault: see to it, then press the start key or Enter");
+		return END_AGAIN;
+	}
 	if (!dealbox_machine_clear_fault(run->machine))
 		return END_AGAIN;
 	if (!dealbox_machine_result(run->machine, NULL))
@@ -91,6 +102,7 @@ static enum end board_look(struct run *run, struct dealbox_status *status)
 
 	if (dealbox_machine_get_status(run->machine, status))
 		return machine_failed(run);
+	run->fault &= status->state == DEALBOX_STATE_FAULT;
 	switch (status->state) {
 	case DEALBOX_STATE_FAULT:
 		board_release(run, status);
@@ -120,13 +132,50 @@ static void board_vouched(struct run *run)
 	}
 }
 
-/* An event between two deals; asked: the operator has been asked for something. */
-static void board_event(struct run *run, const struct dealbox_event *event, bool asked)
+/* A stop behind the end of a deal, while its board is there: what was called exact is void. */
+static enum end board_spoiled(struct run *run, const struct dealbox_event *event)
 {
-	if (event->type == DEALBOX_EV_STATE_LOST)
+	struct item *item;
+	size_t n;
+
+	fault_seen(run);
+	for (n = 0; event->insertion && n < run->journal.item_count; n++) {
+		item = &run->journal.items[n];
+		if (item->state != ITEM_EXACT || item->insertion != event->insertion)
+			continue;
+		run->item = item;
+		run->exact -= !!run->exact;
+		return insertion_void(run, NULL, "after all: %s behind its end", dealbox_event_name(event->type));
+	}
+	return END_READY;
+}
+
+/* An event between two deals; asked: the operator has been asked for something. END_READY: go on. */
+static enum end board_event(struct run *run, const struct dealbox_event *event, bool asked)
+{
+	if (event_voids(event))
+		return board_spoiled(run, event);
+	switch (event->type) {
+	case DEALBOX_EV_STATE_LOST:
 		run->plan_loaded = false;
-	if (asked && start_key(event))
-		board_vouched(run);
+		break;
+	case DEALBOX_EV_DEAL_STARTED:
+		/* not by us, or refused at first: it has cards now */
+		run->used = event->insertion;
+		run->empty_it = true;
+		run->ask = false;
+		break;
+	case DEALBOX_EV_BOARD_INSERTED:
+	case DEALBOX_EV_BOARD_REMOVED:
+		run->acted = true;
+		break;
+	}
+	if (start_key(event)) {
+		run->acted = true;
+		if (asked)
+			board_vouched(run);
+	}
+	return END_READY;
 }
 
 enum end board_wait(struct run *run, uint32_t *insertion)
@@ -141,10 +190,13 @@ enum end board_wait(struct run *run, uint32_t *insertion)
 	for (;;) {
 		switch (next(run, &event, timeout_ms)) {
 		case WAKE_EVENT:
-			board_event(run, &event, asked);
+			end = board_event(run, &event, asked);
+			if (end != END_READY)
+				return end;
 			timeout_ms = 0;
 			continue;
 		case WAKE_GO:
+			run->acted = true;
 			if (asked)
 				board_vouched(run);
 			break;

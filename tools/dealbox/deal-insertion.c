@@ -11,6 +11,7 @@
 #define QUIET_MS	10000	/* longer than a machine may be silent while it deals */
 #define PAUSE_MS	3000	/* PAUSE to PAUSED, and a second more */
 #define REFUSALS_MAX	3	/* of START, in a row */
+#define SETTLED_MS	300	/* from the end of a deal to a stop that still belongs to it */
 
 /* Says how an insertion ended; verdict may be NULL when it has no end to judge. */
 static void outcome_say(const struct run *run, bool exact, const char *reason,
@@ -61,6 +62,12 @@ enum end insertion_void(struct run *run, const struct dealbox_verdict *verdict,
 	if (!run->ask)
 		tell(run, EMPTY_IT);
 	return journal_save(&run->journal) ? END_VOID : END_INPUT;
+}
+
+void fault_seen(struct run *run)
+{
+	run->fault = true;
+	run->acted = false;
 }
 
 /* Before the board counts: its certificate is on disk, or the job stops. */
@@ -218,6 +225,7 @@ static enum end insertion_event(struct run *run, const struct dealbox_trace *tra
 				const struct dealbox_event *event)
 {
 	if (event_voids(event)) {
+		fault_seen(run);
 		if (event->position != DEALBOX_NONE)
 			return insertion_void(run, NULL, "%s at card %u",
 					      dealbox_event_name(event->type), event->position + 1u);
@@ -243,8 +251,6 @@ static enum end insertion_event(struct run *run, const struct dealbox_trace *tra
 		run->cards = event->position + 1u;
 		progress_show(run);
 		return END_READY;
-	case DEALBOX_EV_DEAL_DONE:
-		return insertion_judge(run, trace);
 	case DEALBOX_EV_PAUSED:
 		run->told[0] = '\0';
 		if (event->code == DEALBOX_PAUSED_BY_KEY)
@@ -275,6 +281,59 @@ static enum end insertion_quiet(struct run *run)
 	     status.state == DEALBOX_STATE_PAUSED))
 		return END_READY;
 	return insertion_void(run, NULL, "the end of the deal was not reported");
+}
+
+/* The board is still there, and no event has told of a stop: does the machine say the same? */
+static enum end insertion_ask(struct run *run, const struct dealbox_trace *trace)
+{
+	struct dealbox_status status;
+
+	if (dealbox_machine_get_status(run->machine, &status))
+		return machine_failed(run);
+	if (status.insertion == run->item->insertion && status.state == DEALBOX_STATE_DONE)
+		return insertion_judge(run, trace);
+	return insertion_void(run, NULL, "the machine is not as it is behind the end of a deal");
+}
+
+/*
+ * All cards have fallen, but a stop may still come: for a card that fell beside, or stuck on its
+ * way. So a board is judged when it is out, or else when no stop has come for a while.
+ */
+static enum end insertion_settle(struct run *run, struct dealbox_trace *trace)
+{
+	struct dealbox_event event;
+	enum end end = END_READY;
+	struct timespec begin;
+	bool stopped = false;
+	int left;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	while (end == END_READY) {
+		left = SETTLED_MS - (int)(seconds_since(&begin) * 1000);
+		switch (next(run, &event, left > 0 ? left : 0)) {
+		case WAKE_GONE:
+			return machine_failed(run);
+		case WAKE_STOP:
+			stopped = true;
+			continue;
+		case WAKE_GO:
+			continue;
+		case WAKE_QUIET:
+			end = insertion_ask(run, trace);
+			continue;
+		case WAKE_EVENT:
+			break;
+		}
+		dealbox_trace_add(trace, &event);
+		if (event.type == DEALBOX_EV_BOARD_REMOVED &&
+		    event.insertion == run->item->insertion && !dealbox_trace_gap(trace)) {
+			end = insertion_judge(run, trace);
+			continue;
+		}
+		tracefile_event(run->record, &event);
+		end = insertion_event(run, trace, &event);
+	}
+	return stopped && (end == END_EXACT || end == END_VOID) ? END_STOPPED : end;
 }
 
 /* Follows a deal that was started, to its end. */
@@ -312,6 +371,8 @@ static enum end insertion_follow(struct run *run, struct dealbox_trace **trace)
 			dealbox_trace_add(*trace, &event);
 			tracefile_event(run->record, &event);
 			end = insertion_event(run, *trace, &event);
+			if (end == END_READY && event.type == DEALBOX_EV_DEAL_DONE)
+				end = insertion_settle(run, *trace);
 		}
 		if (stopping && end == END_READY &&
 		    (event.type == DEALBOX_EV_PAUSED || event_holds(&event)))

@@ -53,6 +53,8 @@ struct run {
 	uint32_t used;			/* insertion that must not be dealt into (again) */
 	bool empty_it;			/* .. because what lies in it is void */
 	bool ask;			/* .. unless the operator says that it is empty */
+	bool fault;			/* the machine stopped for good .. */
+	bool acted;			/* .. and somebody has done something since then */
 	uint32_t released;		/* insertion whose board was let go */
 	unsigned int refusals;		/* of START, in a row */
 	unsigned int cards;		/* dealt in this insertion */
@@ -109,6 +111,8 @@ enum end board_wait(struct run *run, uint32_t *insertion);
 /* ---- deal-insertion.c ---- */
 /* Deals run->item into that insertion, and judges it. */
 enum end insertion_deal(struct run *run, uint32_t insertion);
+/* The machine has come to a fault: that is cleared when somebody has done something. */
+void fault_seen(struct run *run);
 /* The insertion of run->item is void: says so, and writes it down. */
 enum end insertion_void(struct run *run, const struct dealbox_verdict *verdict,
 			const char *format, ...) __attribute__((format(printf, 3, 4)));
