@@ -158,6 +158,24 @@ def a_stop_that_the_operator_helps_over(box):
 
 
 @test
+def a_stop_behind_the_last_card(box):
+    _, result = deal(box, "rubber", scenario="on event DEAL_DONE: hardware 5")
+    result.expect(1, r"void: not an exact duplicate: 1 difference")
+
+
+@test
+def a_fault_stays_until_somebody_has_moved_the_board(box):
+    where = machine(box, "rubber", "--manual")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    assert "put in an empty board" in running.line()
+    where.tell("break 5")
+    assert "empty the board" in running.line()
+    assert where.status("state") == "FAULT"
+    where.tell("insert")
+    running.finish().expect(0, "stands")
+
+
+@test
 def the_next_deal_after_one_in_doubt(box):
     """The board in doubt is emptied, and dealt again."""
     where, result = deal(box, "preferans", scenario="deal 1 position 20: jam gate")

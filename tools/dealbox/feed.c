@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "events.h"
@@ -12,6 +13,7 @@
 
 #define EVENTS_MAX	256
 #define FAULT_MS	1000	/* how often a fault is tried to be cleared */
+#define SETTLED_MS	300	/* from the end of a deal to a stop that still belongs to it */
 
 static enum status failed(const struct feed *feed)
 {
@@ -85,16 +87,34 @@ static const char *need(const struct dealbox_status *status, bool capture)
 	return NULL;
 }
 
+static bool start_key(const struct dealbox_event *event)
+{
+	return event->type == DEALBOX_EV_KEY && event->code == DEALBOX_KEY_START && event->arg[0];
+}
+
 /* The next events, waiting for them; their number, or -errno. */
 static ssize_t events_wait(struct feed *feed, struct dealbox_event *events, int timeout_ms)
 {
 	struct pollfd wait = { .fd = dealbox_machine_fd(feed->machine), .events = POLLIN };
-	ssize_t count;
+	ssize_t count, n;
 
 	while ((count = dealbox_machine_read(feed->machine, events, EVENTS_MAX)) == -EAGAIN)
 		if (!poll(&wait, 1, timeout_ms))
 			return 0;
+	for (n = 0; n < count; n++)
+		feed->acted |= events[n].type == DEALBOX_EV_BOARD_INSERTED ||
+			       events[n].type == DEALBOX_EV_BOARD_REMOVED || start_key(&events[n]);
 	return count;
+}
+
+/* A fault is cleared when somebody has moved the board, or pressed start. False: it cannot be. */
+static bool fault_clear(struct feed *feed)
+{
+	if (!feed->fault)
+		feed->acted = false;
+	feed->fault = true;
+	return !feed->acted || !dealbox_machine_clear_fault(feed->machine) ||
+	       dealbox_machine_result(feed->machine, NULL);
 }
 
 static enum status board_wait(struct feed *feed, const struct dealbox_plan *plan, const char *what,
@@ -107,14 +127,14 @@ static enum status board_wait(struct feed *feed, const struct dealbox_plan *plan
 
 	for (;;) {
 		/* first all that has come already: the status is newer */
-		while (dealbox_machine_read(feed->machine, events, EVENTS_MAX) > 0)
+		while (events_wait(feed, events, 0) > 0)
 			;
 		if (dealbox_machine_get_status(feed->machine, &status))
 			return failed(feed);
 		*insertion = status.insertion;
+		feed->fault &= status.state == DEALBOX_STATE_FAULT;
 		if (status.state == DEALBOX_STATE_FAULT) {
-			if (dealbox_machine_clear_fault(feed->machine) &&
-			    !dealbox_machine_result(feed->machine, NULL))
+			if (!fault_clear(feed))
 				return failed(feed);
 			text = "empty the board, put all cards into the hopper, and put the board in again";
 		} else if (status.state != DEALBOX_STATE_IDLE && status.state != DEALBOX_STATE_DONE) {
@@ -141,7 +161,7 @@ static bool event_take(struct feed *feed, const struct dealbox_event *event)
 	} else if (event_holds(event)) {
 		tell(feed, "%s at card %u: help it, then press the start key",
 		     dealbox_event_name(event->type), event->position + 1u);
-	} else if (event->type == DEALBOX_EV_KEY && event->code == DEALBOX_KEY_START && event->arg[0]) {
+	} else if (start_key(event)) {
 		feed->told[0] = '\0';
 		if (dealbox_machine_reread(feed->machine))
 			dealbox_machine_resume(feed->machine);
@@ -150,14 +170,47 @@ static bool event_take(struct feed *feed, const struct dealbox_event *event)
 	       event->type == DEALBOX_EV_STATE_LOST || event_voids(event);
 }
 
+static long ms_since(const struct timespec *begin)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - begin->tv_sec) * 1000 + (now.tv_nsec - begin->tv_nsec) / 1000000;
+}
+
+/*
+ * The events of a deal. It is over when the board is out, or a while after its end: a stop may come
+ * behind the last card. False: the machine failed.
+ */
+static bool trace_take(struct feed *feed, struct dealbox_trace *trace)
+{
+	struct dealbox_event events[EVENTS_MAX];
+	bool ended = false, removed = false;
+	struct timespec end;
+	ssize_t count, n;
+	long left = -1;
+
+	do {
+		count = events_wait(feed, events, (int)left);
+		for (n = 0; n < count; n++) {
+			dealbox_trace_add(trace, &events[n]);
+			removed |= events[n].type == DEALBOX_EV_BOARD_REMOVED;
+			if (!ended && event_take(feed, &events[n])) {
+				ended = true;
+				clock_gettime(CLOCK_MONOTONIC, &end);
+			}
+		}
+		left = ended ? SETTLED_MS - ms_since(&end) : -1;
+	} while (count > 0 && !(ended && (removed || left <= 0)));
+	explicit_bzero(events, sizeof(events));
+	return ended && count >= 0;
+}
+
 enum status feed_run(struct feed *feed, struct dealbox_plan *plan, const char *what,
 		     struct dealbox_trace **out)
 {
-	struct dealbox_event events[EVENTS_MAX];
 	enum status status;
 	uint32_t insertion;
-	ssize_t count = 0;
-	bool ended = false;
 
 	*out = NULL;
 	status = board_wait(feed, plan, what, &insertion);
@@ -171,11 +224,5 @@ enum status feed_run(struct feed *feed, struct dealbox_plan *plan, const char *w
 	if (dealbox_machine_set_plan(feed->machine, plan) ||
 	    dealbox_machine_start(feed->machine, plan->plan_id, insertion))
 		return failed(feed);
-	while (!ended && (count = events_wait(feed, events, -1)) > 0)
-		for (ssize_t n = 0; n < count; n++) {
-			dealbox_trace_add(*out, &events[n]);
-			ended |= event_take(feed, &events[n]);
-		}
-	explicit_bzero(events, sizeof(events));
-	return ended ? STATUS_DONE : failed(feed);
+	return trace_take(feed, *out) ? STATUS_DONE : failed(feed);
 }

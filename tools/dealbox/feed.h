@@ -14,6 +14,8 @@
 struct feed {
 	struct dealbox_machine *machine;
 	bool json;
+	bool fault;		/* the machine stopped for good .. */
+	bool acted;		/* .. and somebody has done something since then */
 	char told[320];		/* to the operator, last */
 };
 
