@@ -42,11 +42,6 @@
 /* .. and what could not be opened, or was given up, is tried again ever less often. */
 #define ASIDE_US	4000000
 #define ASIDE_MAX_US	256000000
-/*
- * Behind the end of a deal a stop may still come: a card that stuck on its way, or fell beside. A
- * board that stays in the machine is judged only after this time.
- */
-#define SETTLED_US	300000
 #define LOOK_US		2000000	/* between two looks at machines that work */
 #define CARDS_US	250000	/* between two numbers of cards that are told of a machine */
 
@@ -751,7 +746,7 @@ static void alarm_set(struct service *s)
 		if (st->desk.phase != PHASE_SETTLE)
 			st->settled = 0;
 		else if (!st->settled)
-			st->settled = clock_us() + SETTLED_US;
+			st->settled = clock_us() + DEALBOX_SETTLED_MS * 1000;
 		if (st->settled && !st->desk.settled && st->settled < next)
 			next = st->settled;
 		if (desk_watched(&st->desk, &s->jobs) && s->look < next)

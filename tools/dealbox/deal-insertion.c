@@ -11,7 +11,6 @@
 #define QUIET_MS	10000	/* longer than a machine may be silent while it deals */
 #define PAUSE_MS	3000	/* PAUSE to PAUSED, and a second more */
 #define REFUSALS_MAX	3	/* of START, in a row */
-#define SETTLED_MS	300	/* from the end of a deal to a stop that still belongs to it */
 
 /* Says how an insertion ended; verdict may be NULL when it has no end to judge. */
 static void outcome_say(const struct run *run, bool exact, const char *reason,
@@ -309,7 +308,7 @@ static enum end insertion_settle(struct run *run, struct dealbox_trace *trace)
 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	while (end == END_READY) {
-		left = SETTLED_MS - (int)(seconds_since(&begin) * 1000);
+		left = DEALBOX_SETTLED_MS - (int)(seconds_since(&begin) * 1000);
 		switch (next(run, &event, left > 0 ? left : 0)) {
 		case WAKE_GONE:
 			return machine_failed(run);

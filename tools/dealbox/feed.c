@@ -8,12 +8,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <dealbox/verify.h>
+
 #include "events.h"
 #include "feed.h"
 
 #define EVENTS_MAX	256
 #define FAULT_MS	1000	/* how often a fault is tried to be cleared */
-#define SETTLED_MS	300	/* from the end of a deal to a stop that still belongs to it */
 
 static enum status failed(const struct feed *feed)
 {
@@ -200,7 +201,7 @@ static bool trace_take(struct feed *feed, struct dealbox_trace *trace)
 				clock_gettime(CLOCK_MONOTONIC, &end);
 			}
 		}
-		left = ended ? SETTLED_MS - ms_since(&end) : -1;
+		left = ended ? DEALBOX_SETTLED_MS - ms_since(&end) : -1;
 	} while (count > 0 && !(ended && (removed || left <= 0)));
 	explicit_bzero(events, sizeof(events));
 	return ended && count >= 0;

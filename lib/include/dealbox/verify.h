@@ -2,6 +2,14 @@
 /*
  * A verdict: is what lies in the board an exact duplicate of the plan? Decided from plan
  * and trace alone. Where there is doubt it is never "exact".
+ *
+ * A verdict proves no more than the machine saw. It cannot tell two cards that were read as each
+ * other with good quality, a card that was fed unseen with another while the hopper had one to spare
+ * (a joker, the next deck), a sensor that was wrong, a board that was exchanged unnoticed, and a board
+ * that was not empty before. docs/exact.md says what makes each of them rarer.
+ *
+ * Judge a trace when nothing can follow the end of the deal: when the board is out of the machine, or
+ * DEALBOX_SETTLED_MS after DEAL_DONE, if the machine then says that it has not stopped.
  */
 #ifndef DEALBOX_VERIFY_H
 #define DEALBOX_VERIFY_H
@@ -18,6 +26,9 @@ extern "C" {
  * guess: that card counts as not read. 0 and DEALBOX_NONE: the machine does not say how good it was.
  */
 #define DEALBOX_QUALITY_MIN	50
+
+/* Milliseconds from DEAL_DONE to a stop that still belongs to that deal, at most. */
+#define DEALBOX_SETTLED_MS	300
 
 /*
  * What can differ. The names in the comments are those of dealbox_difference_name() and
