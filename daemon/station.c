@@ -606,7 +606,8 @@ static enum did do_undo(struct station *st, const struct step *step)
 	}
 	if (job)
 		job->voided++;
-	snprintf(text, sizeof(text), "void after all: %s behind its end", dealbox_event_name(step->reason));
+	snprintf(text, sizeof(text), "void: %s behind its end, so it is not exact after all",
+		 dealbox_event_name(step->reason));
 	log_message(MESSAGE_VOID, st, &step->copy, "board %u, copy %u: %s", step->copy.board,
 		    step->copy.copy, text);
 	bus_judged(st->service, &step->copy, st->id, step->insertion, false, text);

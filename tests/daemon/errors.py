@@ -6,6 +6,7 @@ operator does what the instruction says, and nothing else; the board is dealt ex
 """
 import os
 import re
+import signal
 import sys
 
 import dbus
@@ -197,6 +198,31 @@ def test_board_that_was_dealt_stays_in(w):
     w.object(PATH, 'Machine').Start()
     assert state(w) == 'take-out' and w.job(path)['Recorded'] == 1
     w.object(path, 'Job').Cancel()
+
+
+def test_machine_that_forgets_what_it_dealt_into(w):
+    """The ledger has the insertion, the machine says that it is unused, and somebody presses start."""
+    fresh(w)
+    path = new_job(w)
+    w.tell('FIRST', 'inject position 5: freeze')
+    w.tell('FIRST', 'insert')
+    wait('the board', lambda: w.answer() or w.machines()[PATH]['Dealing'])
+    w.tell('FIRST', 'wait frozen')
+    w.stop(signal.SIGKILL)
+    w.tell('FIRST', 'thaw')
+    w.tell('FIRST', 'inject always on request GET_STATUS: set 2 05')
+    begun = [r for r in w.records() if r['record'] == 'insertion']
+    w.start()
+    wait('the machine', lambda: w.machines().get(PATH, {}).get('Insertion'))
+    see(w, 'confirm-empty')
+    w.object(PATH, 'Machine').Start()
+    see(w, 'used')
+    assert [r for r in w.records() if r['record'] == 'insertion'] == begun
+    # the rule does not end: fresh() takes another emulator
+    w.surplus = True
+    w.object(path, 'Job').Cancel()
+    w.tell('FIRST', 'remove')
+    w.check()
 
 
 def test_stop_when_the_board_is_recorded(w):

@@ -145,7 +145,8 @@ static enum end board_spoiled(struct run *run, const struct dealbox_event *event
 			continue;
 		run->item = item;
 		run->exact -= !!run->exact;
-		return insertion_void(run, NULL, "after all: %s behind its end", dealbox_event_name(event->type));
+		return insertion_void(run, NULL, "%s behind its end, so it is not exact after all",
+				      dealbox_event_name(event->type));
 	}
 	return END_READY;
 }
