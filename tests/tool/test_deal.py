@@ -145,6 +145,14 @@ def a_stop_behind_the_last_card(box):
 
 
 @test
+def a_board_that_is_out_before_it_is_told(box):
+    """What the machine answers overtakes its events: that is no doubt."""
+    machine = box.machine(scenario="on event BOARD_REMOVED nth 1: delay 400")
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1-2", SET).expect(
+        0, "board 1: exact duplicate", "2 of 2 boards are exact duplicates; 0 void")
+
+
+@test
 def a_stop_when_the_board_was_called_exact(box):
     machine = box.machine("--manual", "--packs", "4")
     machine.tell("insert")

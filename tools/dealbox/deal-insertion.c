@@ -11,6 +11,7 @@
 #define QUIET_MS	10000	/* longer than a machine may be silent while it deals */
 #define PAUSE_MS	3000	/* PAUSE to PAUSED, and a second more */
 #define REFUSALS_MAX	3	/* of START, in a row */
+#define OVERTAKEN_MS	1000	/* what a status tells comes as an event, too */
 
 /* Says how an insertion ended; verdict may be NULL when it has no end to judge. */
 static void outcome_say(const struct run *run, bool exact, const char *reason,
@@ -282,8 +283,11 @@ static enum end insertion_quiet(struct run *run)
 	return insertion_void(run, NULL, "the end of the deal was not reported");
 }
 
-/* The board is still there, and no event has told of a stop: does the machine say the same? */
-static enum end insertion_ask(struct run *run, const struct dealbox_trace *trace)
+/*
+ * No event has told of a stop: does the machine say the same? END_READY: the board is out, and the
+ * event of that is on its way; *wait_ms is how long that may take.
+ */
+static enum end insertion_ask(struct run *run, const struct dealbox_trace *trace, int *wait_ms)
 {
 	struct dealbox_status status;
 
@@ -291,7 +295,10 @@ static enum end insertion_ask(struct run *run, const struct dealbox_trace *trace
 		return machine_failed(run);
 	if (status.insertion == run->item->insertion && status.state == DEALBOX_STATE_DONE)
 		return insertion_judge(run, trace);
-	return insertion_void(run, NULL, "the machine is not as it is behind the end of a deal");
+	if (status.insertion == run->item->insertion || *wait_ms == OVERTAKEN_MS)
+		return insertion_void(run, NULL, "the machine is not as it is behind the end of a deal");
+	*wait_ms = OVERTAKEN_MS;
+	return END_READY;
 }
 
 /*
@@ -303,12 +310,12 @@ static enum end insertion_settle(struct run *run, struct dealbox_trace *trace)
 	struct dealbox_event event;
 	enum end end = END_READY;
 	struct timespec begin;
+	int left, wait_ms = DEALBOX_SETTLED_MS;
 	bool stopped = false;
-	int left;
 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	while (end == END_READY) {
-		left = DEALBOX_SETTLED_MS - (int)(seconds_since(&begin) * 1000);
+		left = wait_ms - (int)(seconds_since(&begin) * 1000);
 		switch (next(run, &event, left > 0 ? left : 0)) {
 		case WAKE_GONE:
 			return machine_failed(run);
@@ -318,7 +325,7 @@ static enum end insertion_settle(struct run *run, struct dealbox_trace *trace)
 		case WAKE_GO:
 			continue;
 		case WAKE_QUIET:
-			end = insertion_ask(run, trace);
+			end = insertion_ask(run, trace, &wait_ms);
 			continue;
 		case WAKE_EVENT:
 			break;
