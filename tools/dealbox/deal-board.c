@@ -27,8 +27,11 @@ static enum end fault_clear(struct run *run, const struct dealbox_status *status
 {
 	const struct dealbox_reason *reason = dealbox_machine_reason(run->machine);
 
-	if (!run->fault)
+	/* what the machine answers overtakes its events, and its event says more */
+	if (!run->fault) {
 		fault_seen(run);
+		return END_AGAIN;
+	}
 	if (!run->acted) {
 		if (!(run->empty_it && status->insertion == run->used))
 			tell(run, "the machine stands still after a fault: see to it, then press the start key or Enter");
@@ -212,7 +215,7 @@ enum end board_wait(struct run *run, uint32_t *insertion)
 		*insertion = status.insertion;
 		if (end != END_AGAIN)
 			return end;
-		asked = true;
+		asked |= status.state != DEALBOX_STATE_FAULT;
 		timeout_ms = status.state == DEALBOX_STATE_FAULT ? FAULT_MS : -1;
 	}
 }
