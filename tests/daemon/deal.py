@@ -29,10 +29,10 @@ def test_deals_and_tells_each_board(w):
 
 def test_says_when_a_job_is_finished(w):
     """The signals of a job: each verdict, then the end."""
+    wait('the signal', lambda: 'member=Finished' in w.traffic())
     traffic = w.traffic()
-    end = wait('the signal', lambda: w.traffic().find('member=Finished'))
-    assert w.traffic().count('member=Judged') == 4, traffic
-    assert w.traffic().rfind('member=Judged') < end
+    assert traffic.count('member=Judged') == 4, traffic
+    assert traffic.rfind('member=Judged') < traffic.find('member=Finished')
 
 
 def test_json_is_that_of_a_machine_of_its_own(w):
