@@ -291,6 +291,8 @@ static struct usb_driver dealbox_driver = {
 	.pre_reset = dealbox_pre_reset,
 	.post_reset = dealbox_post_reset,
 	.supports_autosuspend = 1,
+	/* an identity that is added at run time would name no dialect */
+	.no_dynamic_id = 1,
 	.soft_unbind = 1,	/* a deal is paused then */
 };
 

@@ -1244,6 +1244,26 @@ TEST_F(machine, unbind_is_the_end)
 	EXPECT_GONE(self->fd);
 }
 
+/*
+ * The dialect follows from the table of the driver, so nobody can add an identity that names
+ * none: the next device that has it would be probed without a dialect.
+ */
+TEST_F(machine, no_new_id)
+{
+	static const char driver[] = "/sys/bus/usb/drivers/dealbox";
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/new_id", driver);
+	EXPECT_EQ(-1, access(path, F_OK));
+	ASSERT_TRUE(write_file(driver, "unbind", strrchr(self->machine.interface, '/') + 1));
+	ASSERT_TRUE(machine_await(&self->machine, "remove"));
+	if (!access(path, F_OK))
+		EXPECT_TRUE(write_file(driver, "new_id", "1209 0001"));
+	ASSERT_TRUE(machine_tell(&self->machine, "unplug"));
+	ASSERT_TRUE(machine_tell(&self->machine, "plug"));
+	ASSERT_TRUE(machine_await(&self->machine, "add"));
+}
+
 TEST_F(machine, deauthorize)
 {
 	struct blocked b;
