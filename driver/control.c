@@ -91,11 +91,26 @@ unsigned long dealbox_patience(struct dealbox *db, unsigned int ms)
 	unsigned long patience = msecs_to_jiffies(ms), now = jiffies;
 
 	spin_lock_irq(&db->lock);
-	if (db->gone)
-		patience = time_before(now, db->unbound_by) ?
-			   min(patience, db->unbound_by - now) : 0;
+	if (db->hurried)
+		patience = time_before(now, db->deadline) ?
+			   min(patience, db->deadline - now) : 0;
 	spin_unlock_irq(&db->lock);
 	return patience;
+}
+
+void dealbox_hurry(struct dealbox *db, unsigned int ms)
+{
+	spin_lock_irq(&db->lock);
+	db->hurried = true;
+	db->deadline = jiffies + msecs_to_jiffies(ms);
+	spin_unlock_irq(&db->lock);
+}
+
+void dealbox_take_time(struct dealbox *db)
+{
+	spin_lock_irq(&db->lock);
+	db->hurried = false;
+	spin_unlock_irq(&db->lock);
 }
 
 /*

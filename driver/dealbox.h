@@ -142,7 +142,8 @@ struct dealbox {
 
 	spinlock_t lock;		/* everything below: */
 	bool gone;
-	unsigned long unbound_by;	/* ... and no transfer lasts longer than that, in jiffies */
+	bool hurried;			/* no transfer lasts beyond the deadline */
+	unsigned long deadline;		/* in jiffies */
 	int blocked;			/* -errno: no transfer may begin, 0: it may */
 	bool running;			/* int_in shall be submitted */
 	bool waiting;			/* ... by retry, after its pause */
@@ -178,7 +179,7 @@ extern const struct file_operations dealbox_fops;
 
 /* control.c, for dialects */
 void dealbox_transfer_done(struct urb *urb);	/* the completion handler of the next's */
-/* How long to wait for what may take ms, in jiffies: less when the machine is let go. */
+/* How long to wait for what may take ms, in jiffies: less when there is a deadline. */
 unsigned long dealbox_patience(struct dealbox *db, unsigned int ms);
 /*
  * Submits, and waits for at most ms. -EPIPE, -ETIMEDOUT, -ENOMEM, -ENODEV, -EPROTO
@@ -211,6 +212,9 @@ int dealbox_pause(struct dealbox *db);
  */
 void dealbox_control_block(struct dealbox *db, int error);
 void dealbox_control_allow(struct dealbox *db);
+/* Ends whatever is under way after ms in all, until dealbox_take_time(). */
+void dealbox_hurry(struct dealbox *db, unsigned int ms);
+void dealbox_take_time(struct dealbox *db);
 /* Without ctl, for retry alone: clears the halt of a pipe. */
 void dealbox_clear_halt(struct dealbox *db, unsigned int pipe);
 

@@ -19,6 +19,10 @@
 #define DEALBOX_MINORS	256
 /* For the pause of an unbind, in all: what a machine may take for one answer. */
 #define UNBIND_MS	500
+/* For the pause before the system sleeps, in all. */
+#define SLEEP_MS	2000
+/* How often the machine is asked whether it has stopped. */
+#define SLEEP_ASK_MS	20
 
 static dev_t dealbox_region;
 static DEFINE_IDA(dealbox_ida);
@@ -148,10 +152,10 @@ static void dealbox_disconnect(struct usb_interface *intf)
 	/* First, so that whoever learns of it by the uevent below finds it so. */
 	spin_lock_irq(&db->lock);
 	db->gone = true;
-	db->unbound_by = jiffies + msecs_to_jiffies(UNBIND_MS);
 	list_for_each_entry(file, &db->files, node)
 		wake_up_poll(&file->wait, EPOLLIN | EPOLLHUP | EPOLLERR);
 	spin_unlock_irq(&db->lock);
+	dealbox_hurry(db, UNBIND_MS);
 	pause_for_unbind(db);
 	dealbox_stream_stop(db, -ENODEV);
 
@@ -191,17 +195,19 @@ static bool has_deal(const struct wire_status *status)
 static void pause_for_sleep(struct dealbox *db)
 {
 	struct wire_status status;
-	int waited, error;
+	int error;
 
+	dealbox_hurry(db, SLEEP_MS);
 	mutex_lock(&db->ctl);
 	error = dealbox_pause(db);
 	mutex_unlock(&db->ctl);
 
-	for (waited = 0; !error && waited < 2000; waited += 20) {
+	/* the deadline ends it with an error */
+	while (!error) {
 		error = status_now(db, &status);
 		if (!error && status.state != DEALBOX_STATE_DEALING)
 			return;
-		msleep(20);
+		msleep(SLEEP_ASK_MS);
 	}
 	dev_warn(&db->intf->dev, "going to sleep, but the machine did not pause\n");
 }
@@ -220,6 +226,7 @@ static int dealbox_suspend(struct usb_interface *intf, pm_message_t message)
 		pause_for_sleep(db);
 	}
 	dealbox_stream_stop(db, -EIO);
+	dealbox_take_time(db);
 	return 0;
 }
 

@@ -325,6 +325,43 @@ TEST_F(power, silent_machine)
 	EXPECT_EQ(0, load(self->fd));
 }
 
+/* Whether a key was pressed, by what was told until now. */
+static bool key_came(int fd)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+	struct dealbox_event event;
+	bool came = false;
+
+	while (poll(&pollfd, 1, 0) == 1 && read(fd, &event, sizeof(event)) == sizeof(event))
+		came = came || event.type == DEALBOX_EV_KEY;
+	return came;
+}
+
+/*
+ * A machine that goes on dealing and answers late: the driver gives up after 2 s, not after
+ * a number of answers. Each takes 400 ms, and at the twelfth a key is pressed.
+ */
+TEST_F(power, slow_machine)
+{
+	int i;
+
+	ASSERT_EQ(0, load(self->fd));
+	ASSERT_TRUE(insert(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on read position 5: freeze"));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	ASSERT_TRUE(machine_tell(&self->machine, "wait frozen"));
+	ASSERT_TRUE(machine_tell(&self->machine,
+				 "inject on request GET_STATUS times 12: delay 400"));
+	ASSERT_TRUE(machine_tell(&self->machine,
+				 "inject on request GET_STATUS nth 12: key start"));
+	ASSERT_TRUE(sleep_and_wake(self, variant));
+	EXPECT_FALSE(key_came(self->fd));
+	/* for the next test: what was injected is over */
+	for (i = 0; i < 12; i++)
+		status_of(self->fd);
+	EXPECT_TRUE(machine_tell(&self->machine, "thaw"));
+}
+
 /* A plan that is on its way: the sleep waits for the end of the call, which is bounded. */
 TEST_F(power, plan_in_flight)
 {
