@@ -177,21 +177,59 @@ static int clear_halt(struct dealbox *db, struct urb *urb, struct usb_ctrlreques
 	return error;
 }
 
-void dealbox_clear_halt(struct dealbox *db, unsigned int pipe)
+void dealbox_clear_in(struct dealbox *db)
 {
-	clear_halt(db, db->clear_urb, db->clear_setup, pipe);
+	clear_halt(db, db->clear_urb, db->clear_setup, db->int_in->pipe);
+}
+
+/*
+ * No transfer may wait at an endpoint that is reset: EHCI and xHCI refuse that. In the
+ * serial dialect plans, requests and gate commands have the same one.
+ */
+static void clear_out(struct dealbox *db, struct urb *urb, struct usb_ctrlrequest *setup,
+		      unsigned int pipe)
+{
+	lockdep_assert_held(&db->out);
+	dealbox_gates_hold(db);
+	clear_halt(db, urb, setup, pipe);
+	dealbox_gates_allow(db);
+}
+
+/* Whether gate commands have met a halt that nobody has cleared yet. */
+static bool gates_halted(struct dealbox *db)
+{
+	bool halted;
+
+	spin_lock_irq(&db->lock);
+	halted = db->gate_halted && db->running;
+	spin_unlock_irq(&db->lock);
+	return halted;
+}
+
+void dealbox_clear_gates(struct dealbox *db)
+{
+	mutex_lock(&db->out);
+	if (gates_halted(db))
+		clear_out(db, db->clear_urb, db->clear_setup, db->gates[0].urb->pipe);
+	mutex_unlock(&db->out);
 }
 
 int dealbox_send(struct dealbox *db, size_t size, unsigned int ms)
 {
 	int error;
 
+	mutex_lock(&db->out);
+	/* else it would fail for a gate command that shares its pipe */
+	if (gates_halted(db))
+		clear_out(db, db->ctl_urb, db->setup, db->gates[0].urb->pipe);
 	/* the endpoint and the completion handler were filled in at probe */
 	db->plan_urb->transfer_buffer_length = size;
 	error = dealbox_transfer(db, db->plan_urb, ms);
 	memzero_explicit(db->plan_buf, FRAME_MAX);
+	if (error == -EPIPE)
+		clear_out(db, db->ctl_urb, db->setup, db->plan_urb->pipe);
+	mutex_unlock(&db->out);
 	if (error == -EPIPE) {
-		clear_halt(db, db->ctl_urb, db->setup, db->plan_urb->pipe);
 		/* gone or reset meanwhile: that is what counts */
 		return READ_ONCE(db->blocked) ?: -EPROTO;
 	}

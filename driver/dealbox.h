@@ -5,6 +5,8 @@
  * Locks, outermost first:
  *   ctl    mutex; one command or query at a time. Its holders wait for transfers,
  *          each bounded, and all dead at once after a disconnect or a reset.
+ *   out    mutex; a plan or a request on its way, or the clearing of a halt that it or a
+ *          gate command met. Each is bounded in the same way.
  *   lock   spinlock, taken in completion handlers; all that is said to be under it.
  * read() and poll() sleep without a lock, and open() takes no mutex.
  */
@@ -139,6 +141,7 @@ struct dealbox {
 	struct urb *clear_urb;		/* these two are retry's */
 	struct usb_ctrlrequest *clear_setup;
 	struct usb_anchor submitted;	/* all but int_in */
+	struct mutex out;
 
 	spinlock_t lock;		/* everything below: */
 	bool gone;
@@ -148,7 +151,7 @@ struct dealbox {
 	bool running;			/* int_in shall be submitted */
 	bool waiting;			/* ... by retry, after its pause */
 	bool halted;			/* int_in stalled: clear it in retry */
-	bool gate_halted;
+	bool gate_halted;		/* no gate command until retry has cleared it */
 	struct urb *int_in;
 	u8 *int_buf;
 	struct delayed_work retry;
@@ -215,8 +218,9 @@ void dealbox_control_allow(struct dealbox *db);
 /* Ends whatever is under way after ms in all, until dealbox_take_time(). */
 void dealbox_hurry(struct dealbox *db, unsigned int ms);
 void dealbox_take_time(struct dealbox *db);
-/* Without ctl, for retry alone: clears the halt of a pipe. */
-void dealbox_clear_halt(struct dealbox *db, unsigned int pipe);
+/* Without ctl, for retry alone: clears the halt of the pipe of events, of gate commands. */
+void dealbox_clear_in(struct dealbox *db);
+void dealbox_clear_gates(struct dealbox *db);
 
 /* stream.c: events, and routing */
 /*
@@ -230,6 +234,12 @@ int dealbox_stream_alloc(struct dealbox *db, const struct usb_endpoint_descripto
 			 const struct usb_endpoint_descriptor *out);
 void dealbox_stream_free(struct dealbox *db);
 int dealbox_stream_start(struct dealbox *db, gfp_t gfp);
+/*
+ * May sleep. No gate command is under way when hold returns, and none begins before
+ * allow: a card meanwhile is kept by the machine (GATE_LATE).
+ */
+void dealbox_gates_hold(struct dealbox *db);
+void dealbox_gates_allow(struct dealbox *db);
 /* After a sleep or a reset: what cannot be submitted now is tried again. */
 void dealbox_stream_restart(struct dealbox *db);
 /*

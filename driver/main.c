@@ -53,6 +53,7 @@ static struct dealbox *dealbox_alloc(struct usb_interface *intf)
 	db->intf = usb_get_intf(intf);
 	db->udev = interface_to_usbdev(intf);
 	mutex_init(&db->ctl);
+	mutex_init(&db->out);
 	spin_lock_init(&db->lock);
 	INIT_LIST_HEAD(&db->files);
 	cdev_init(&db->cdev, &dealbox_fops);

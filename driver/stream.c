@@ -53,7 +53,7 @@ static struct dealbox_gate *free_gate(struct dealbox *db)
 static void send_gate(struct dealbox *db, const struct wire_gate *answer)
 {
 	struct dealbox_gate *gate = free_gate(db);
-	int error;
+	int error = -EPIPE;
 
 	lockdep_assert_held(&db->lock);
 	if (!gate) {
@@ -61,11 +61,14 @@ static void send_gate(struct dealbox *db, const struct wire_gate *answer)
 		return;
 	}
 
-	gate->urb->transfer_buffer_length = db->dialect->gate_put(gate->buf, answer);
-	usb_anchor_urb(gate->urb, &db->submitted);
-	error = usb_submit_urb(gate->urb, GFP_ATOMIC);
+	if (!db->gate_halted) {
+		gate->urb->transfer_buffer_length = db->dialect->gate_put(gate->buf, answer);
+		usb_anchor_urb(gate->urb, &db->submitted);
+		error = usb_submit_urb(gate->urb, GFP_ATOMIC);
+		if (error)
+			usb_unanchor_urb(gate->urb);
+	}
 	if (error) {
-		usb_unanchor_urb(gate->urb);
 		db->stats.gates_failed++;
 		db->stats.last_error = error;
 	} else {
@@ -74,6 +77,24 @@ static void send_gate(struct dealbox *db, const struct wire_gate *answer)
 	}
 	trace_dealbox_gate(db->minor, answer->number, answer->position,
 			   answer->pocket == DEALBOX_NONE, error);
+}
+
+void dealbox_gates_hold(struct dealbox *db)
+{
+	int i;
+
+	spin_lock_irq(&db->lock);
+	db->gate_halted = true;
+	spin_unlock_irq(&db->lock);
+	for (i = 0; i < DEALBOX_GATES; i++)
+		usb_kill_urb(db->gates[i].urb);
+}
+
+void dealbox_gates_allow(struct dealbox *db)
+{
+	spin_lock_irq(&db->lock);
+	db->gate_halted = false;
+	spin_unlock_irq(&db->lock);
 }
 
 static void publish(struct dealbox *db, const struct dealbox_event *event)
@@ -233,13 +254,13 @@ static void in_done(struct urb *urb)
 	spin_unlock_irqrestore(&db->lock, flags);
 }
 
-static bool test_and_clear(struct dealbox *db, bool *flag)
+static bool was_halted(struct dealbox *db)
 {
 	bool was;
 
 	spin_lock_irq(&db->lock);
-	was = *flag && db->running;
-	*flag = false;
+	was = db->halted && db->running;
+	db->halted = false;
 	spin_unlock_irq(&db->lock);
 	return was;
 }
@@ -248,10 +269,8 @@ static void retry_work(struct work_struct *work)
 {
 	struct dealbox *db = container_of(work, struct dealbox, retry.work);
 
-	if (test_and_clear(db, &db->gate_halted))
-		dealbox_clear_halt(db, db->gates[0].urb->pipe);
-	if (test_and_clear(db, &db->halted))
-		dealbox_clear_halt(db, db->int_in->pipe);
+	if (was_halted(db))
+		dealbox_clear_in(db);
 	spin_lock_irq(&db->lock);
 	/*
 	 * A halted gate brings us here while int_in is under way, or while it waits for
@@ -262,6 +281,8 @@ static void retry_work(struct work_struct *work)
 		submit_in(db);
 	}
 	spin_unlock_irq(&db->lock);
+	/* last: it may wait for a plan that is on its way */
+	dealbox_clear_gates(db);
 }
 
 int dealbox_stream_start(struct dealbox *db, gfp_t gfp)
