@@ -3,6 +3,7 @@
 #ifdef __KERNEL__
 #include <linux/build_bug.h>
 #include <linux/errno.h>
+#include <linux/nospec.h>
 #include <linux/string.h>
 #define wipe memzero_explicit
 #else
@@ -10,6 +11,11 @@
 #include <errno.h>
 #include <string.h>
 #define wipe explicit_bzero
+
+static inline unsigned int array_index_nospec(unsigned int index, unsigned int size)
+{
+	return index < size ? index : 0;
+}
 #endif
 
 #include "abi.h"
@@ -118,12 +124,21 @@ bool abi_event(struct event_source *source, const struct wire_event *in,
 	return true;
 }
 
-/* Terminals and sysfs readers shall not have to mistrust a machine's name. */
-static void printable(char *text)
+void abi_printable(char *text)
 {
 	for (; *text; text++)
 		if ((u8)*text < ' ' || *text == 0x7f)
 			*text = '?';
+}
+
+/* How many bytes of text fit into max without half a character (UTF-8) at the end. */
+static size_t fitting(const char *text, size_t max)
+{
+	size_t length = strnlen(text, max);
+
+	while (length && ((u8)text[length] & 0xc0) == 0x80)
+		length--;
+	return length;
 }
 
 void abi_info(const struct wire_descriptor *machine, const struct wire_info *in,
@@ -142,10 +157,10 @@ void abi_info(const struct wire_descriptor *machine, const struct wire_info *in,
 	out->pocket_capacity = machine->pocket_capacity;
 	out->reader = machine->reader;
 	memcpy(out->name, in->name, sizeof(in->name));
-	printable(out->name);
+	abi_printable(out->name);
 	if (serial)
-		memcpy(out->serial, serial, strnlen(serial, sizeof(out->serial) - 1));
-	printable(out->serial);
+		memcpy(out->serial, serial, fitting(serial, sizeof(out->serial) - 1));
+	abi_printable(out->serial);
 }
 
 void abi_status(const struct wire_status *in, struct dealbox_status *out)
@@ -230,18 +245,20 @@ static const struct {
 int abi_control(const struct dealbox_control *in, const struct wire_descriptor *machine,
 		const struct wire_plan *plan, struct wire_command *out)
 {
+	u32 op;
 	u8 uses;
 
 	if (in->op < DEALBOX_OP_START || in->op > DEALBOX_OP_LOCATE ||
 	    !all_zero(in->reserved, sizeof(in->reserved)))
 		return -EINVAL;
 
-	uses = ops[in->op].uses;
+	op = array_index_nospec(in->op, DEALBOX_OP_LOCATE + 1);
+	uses = ops[op].uses;
 	if (!!in->plan_id != !!(uses & USES_PLAN) || in->plan_id == DEALBOX_PLAN_TEST ||
 	    !!in->insertion != !!(uses & USES_INSERTION) ||
-	    in->arg < ops[in->op].arg_min || in->arg > ops[in->op].arg_max)
+	    in->arg < ops[op].arg_min || in->arg > ops[op].arg_max)
 		return -EINVAL;
-	if (ops[in->op].capability & ~machine->capabilities)
+	if (ops[op].capability & ~machine->capabilities)
 		return -EOPNOTSUPP;
 
 	memset(out, 0, sizeof(*out));

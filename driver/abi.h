@@ -35,7 +35,10 @@ bool abi_event(struct event_source *source, const struct wire_event *in,
 void abi_protocol_error(struct event_source *source, u32 code, u32 arg,
 			u64 timestamp_ns, struct dealbox_event *out);
 
-/* serial may be NULL. */
+/* Replaces control characters: nobody shall have to mistrust a machine's name. */
+void abi_printable(char *text);
+
+/* serial may be NULL; of a long one, the characters that fit. */
 void abi_info(const struct wire_descriptor *machine, const struct wire_info *in,
 	      const char *serial, u32 queue_events, struct dealbox_info *out);
 

@@ -59,7 +59,7 @@ static void drop_claim(struct dealbox *db)
 		dev_warn_ratelimited(&db->intf->dev,
 				     "claim dropped, but the machine did not answer a pause\n");
 	spin_lock_irq(&db->lock);
-	db->owner = NULL;
+	WRITE_ONCE(db->owner, NULL);
 	pid = db->owner_pid;
 	db->owner_pid = NULL;
 	spin_unlock_irq(&db->lock);
@@ -116,10 +116,14 @@ static ssize_t give(struct dealbox_file *f, char __user *buf, size_t count, bool
 	return copied;
 }
 
-/* Without a lock: who is woken looks again. */
 static bool readable(const struct dealbox_file *f)
 {
-	return READ_ONCE(f->queue.count) || READ_ONCE(f->db->gone);
+	bool yes;
+
+	spin_lock_irq(&f->db->lock);
+	yes = f->queue.count || f->db->gone;
+	spin_unlock_irq(&f->db->lock);
+	return yes;
 }
 
 static ssize_t dealbox_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
@@ -210,7 +214,7 @@ static int claim(struct dealbox_file *f)
 	if (db->gone) {
 		error = -ENODEV;
 	} else if (!db->owner) {
-		db->owner = f;
+		WRITE_ONCE(db->owner, f);
 		db->owner_pid = get_pid(task_tgid(current));
 	} else if (db->owner != f) {
 		error = -EBUSY;
@@ -283,7 +287,7 @@ static long dealbox_ioctl(struct file *file, unsigned int cmd, unsigned long use
 	struct dealbox_file *f = file->private_data;
 	unsigned int nr = _IOC_NR(cmd);
 	union call_arg arg;
-	int error;
+	long error = 0;
 
 	if (nr >= ARRAY_SIZE(calls))
 		return -ENOTTY;
@@ -296,16 +300,18 @@ static long dealbox_ioctl(struct file *file, unsigned int cmd, unsigned long use
 		return claim(f);
 	if (_IOC_DIR(cmd) & _IOC_WRITE &&
 	    copy_from_user(&arg, (void __user *)user, _IOC_SIZE(cmd)))
-		return -EFAULT;
-
-	if (mutex_lock_interruptible(&f->db->ctl))
-		return -ERESTARTSYS;
+		error = -EFAULT;
+	else if (mutex_lock_interruptible(&f->db->ctl))
+		error = -ERESTARTSYS;
+	if (error)
+		goto wipe;
 	error = call_locked(f, nr, &arg);
 	mutex_unlock(&f->db->ctl);
 
 	if ((!error || error == -EREMOTEIO) && _IOC_DIR(cmd) & _IOC_READ &&
 	    copy_to_user((void __user *)user, &arg, _IOC_SIZE(cmd)))
 		error = -EFAULT;
+wipe:
 	memzero_explicit(&arg, sizeof(arg));	/* may have been a plan */
 	return error;
 }

@@ -46,6 +46,7 @@ void dealbox_control_free(struct dealbox *db)
 	kfree(db->setup);
 	kfree(db->clear_setup);
 	kfree(db->ctl_buf);
+	kfree(db->serial);
 	kfree_sensitive(db->plan_buf);
 }
 
@@ -545,6 +546,12 @@ int dealbox_control_greet(struct dealbox *db)
 		return error;
 	wire_info_get(db->ctl_buf, &info);
 	abi_info(&db->machine, &info, db->udev->serial, QUEUE_EVENTS, &db->info);
+	if (db->udev->serial) {
+		db->serial = kstrdup(db->udev->serial, GFP_KERNEL);
+		if (!db->serial)
+			return -ENOMEM;
+		abi_printable(db->serial);
+	}
 
 	/*
 	 * Another driver may have used the machine since it was configured. A
@@ -559,7 +566,7 @@ int dealbox_control_greet(struct dealbox *db)
 void dealbox_control_block(struct dealbox *db, int error)
 {
 	spin_lock_irq(&db->lock);
-	db->blocked = error;
+	WRITE_ONCE(db->blocked, error);
 	if (db->loading.armed) {
 		db->loading.armed = false;
 		db->loading.error = error;
@@ -577,6 +584,6 @@ void dealbox_control_block(struct dealbox *db, int error)
 void dealbox_control_allow(struct dealbox *db)
 {
 	spin_lock_irq(&db->lock);
-	db->blocked = 0;
+	WRITE_ONCE(db->blocked, 0);
 	spin_unlock_irq(&db->lock);
 }

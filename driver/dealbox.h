@@ -129,6 +129,7 @@ struct dealbox {
 	const struct dealbox_dialect *dialect;	/* these do not change behind probe */
 	struct wire_descriptor machine;
 	struct dealbox_info info;
+	char *serial;			/* whole, printable; NULL = none */
 	bool routed;
 
 	struct mutex ctl;		/* the fields of a command: */

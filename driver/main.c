@@ -152,7 +152,7 @@ static void dealbox_disconnect(struct usb_interface *intf)
 
 	/* First, so that whoever learns of it by the uevent below finds it so. */
 	spin_lock_irq(&db->lock);
-	db->gone = true;
+	WRITE_ONCE(db->gone, true);
 	list_for_each_entry(file, &db->files, node)
 		wake_up_poll(&file->wait, EPOLLIN | EPOLLHUP | EPOLLERR);
 	spin_unlock_irq(&db->lock);
@@ -258,12 +258,17 @@ static int dealbox_reset_resume(struct usb_interface *intf)
 }
 
 /*
- * No lock is kept until post_reset, which may be a long time coming, or never come:
- * the usb core gives up on a machine only after many seconds.
+ * Waits for the holder of ctl, whose transfers have ended. No lock is kept until
+ * post_reset, which may be a long time coming, or never come: the usb core gives up
+ * on a machine only after many seconds. Nobody begins a transfer before it.
  */
 static int dealbox_pre_reset(struct usb_interface *intf)
 {
-	dealbox_stream_stop(usb_get_intfdata(intf), -EIO);
+	struct dealbox *db = usb_get_intfdata(intf);
+
+	dealbox_stream_stop(db, -EIO);
+	mutex_lock(&db->ctl);
+	mutex_unlock(&db->ctl);
 	return 0;
 }
 
@@ -282,7 +287,11 @@ static int dealbox_post_reset(struct usb_interface *intf)
 static const struct usb_device_id dealbox_ids[] = {
 	{ USB_INTERFACE_INFO(WIRE_CLASS, WIRE_SUBCLASS, WIRE_PROTOCOL),
 	  .driver_info = (kernel_ulong_t)&dealbox_native },
-	{ USB_INTERFACE_INFO(WIRE_CLASS, WIRE_SUBCLASS, FRAME_PROTOCOL),
+	/*
+	 * No descriptor tells a machine of this dialect, it must be asked. So its maker must
+	 * be known: nothing is written to whatever another vendor's class means.
+	 */
+	{ USB_DEVICE_AND_INTERFACE_INFO(0x1209, 0x0001, WIRE_CLASS, WIRE_SUBCLASS, FRAME_PROTOCOL),
 	  .driver_info = (kernel_ulong_t)&dealbox_serial },
 	{ }
 };

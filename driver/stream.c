@@ -15,15 +15,16 @@ static void gate_done(struct urb *urb)
 {
 	struct dealbox_gate *gate = urb->context;
 	struct dealbox *db = gate->db;
+	int status = urb->status;	/* when it is not busy any more, it may be sent again */
 	unsigned long flags;
 
 	spin_lock_irqsave(&db->lock, flags);
 	gate->busy = false;
-	if (urb->status) {
+	if (status) {
 		db->stats.gates_failed++;
-		db->stats.last_error = urb->status;
+		db->stats.last_error = status;
 	}
-	if (urb->status == -EPIPE && db->running) {
+	if (status == -EPIPE && db->running) {
 		/*
 		 * No hurry, this gate command is lost. If retry waits already, it
 		 * does both: a pause is not cut short.
@@ -35,9 +36,8 @@ static void gate_done(struct urb *urb)
 	spin_unlock_irqrestore(&db->lock, flags);
 
 	/* The machine keeps the card and says so (GATE_LATE): nothing to repeat here. */
-	if (urb->status == -EPROTO || urb->status == -EILSEQ || urb->status == -ETIME ||
-	    urb->status == -EPIPE)
-		dev_warn_ratelimited(&db->intf->dev, "gate command failed: %d\n", urb->status);
+	if (status == -EPROTO || status == -EILSEQ || status == -ETIME || status == -EPIPE)
+		dev_warn_ratelimited(&db->intf->dev, "gate command failed: %d\n", status);
 }
 
 static struct dealbox_gate *free_gate(struct dealbox *db)

@@ -32,7 +32,13 @@ DEALBOX_ATTR(plan_entries, "%u", info->plan_entries);
 DEALBOX_ATTR(pockets, "%u", info->pockets);
 DEALBOX_ATTR(pocket_capacity, "%u", info->pocket_capacity);
 DEALBOX_ATTR(model, "%s", info->name);
-DEALBOX_ATTR(serial, "%s", info->serial);
+
+/* The whole of it: what GET_INFO has room for may not tell two machines apart. */
+static ssize_t serial_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", container_of(dev, struct dealbox, dev)->serial ?: "");
+}
+static DEVICE_ATTR_RO(serial);
 
 static struct attribute *dealbox_attrs[] = {
 	&dev_attr_capabilities.attr,

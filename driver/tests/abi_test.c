@@ -181,6 +181,17 @@ static void test_info_and_status(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, iout.reserved1, 0);
 	abi_info(&machine, &info, NULL, 1024, &iout);
 	KUNIT_ASSERT_STREQ(test, iout.serial, "");
+	/* a character of two bytes does not fit: none of it is there */
+	serial[42] = '\xce';
+	serial[43] = '\x94';
+	abi_info(&machine, &info, serial, 1024, &iout);
+	KUNIT_ASSERT_EQ(test, strlen(iout.serial), 42);
+	/* it fits to its end */
+	serial[41] = '\xce';
+	serial[42] = '\x94';
+	serial[43] = 's';
+	abi_info(&machine, &info, serial, 1024, &iout);
+	KUNIT_ASSERT_EQ(test, strlen(iout.serial), 43);
 
 	memset(&sout, 0xa5, sizeof(sout));
 	abi_status(&status, &sout);

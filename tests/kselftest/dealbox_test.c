@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -1262,6 +1263,67 @@ TEST_F(machine, no_new_id)
 	ASSERT_TRUE(machine_tell(&self->machine, "unplug"));
 	ASSERT_TRUE(machine_tell(&self->machine, "plug"));
 	ASSERT_TRUE(machine_await(&self->machine, "add"));
+}
+
+/* The kernel has a device and its interfaces: where it is, "" if it does not come. */
+static void await_usb_device(struct machine *m, char *folder, size_t size)
+{
+	struct pollfd pollfd = { .fd = m->uevents, .events = POLLIN };
+	char message[4096];
+	ssize_t length;
+
+	folder[0] = '\0';
+	while (!folder[0] && poll(&pollfd, 1, PATIENCE) == 1) {
+		length = recv(m->uevents, message, sizeof(message) - 1, 0);
+		if (length <= 0)
+			continue;
+		message[length] = '\0';
+		if (!strcmp(uevent_value(message, length, "ACTION"), "bind") &&
+		    !strcmp(uevent_value(message, length, "DEVTYPE"), "usb_device"))
+			snprintf(folder, size, "/sys%s",
+				 uevent_value(message, length, "DEVPATH"));
+	}
+}
+
+/*
+ * What the class ff means is up to the vendor. A machine of the native dialect says what it is
+ * before anything is written to it; one of the serial dialect must be of a vendor that is known.
+ */
+TEST_F(machine, unknown_vendor)
+{
+	char folder[256], driver[300];
+
+	ASSERT_TRUE(machine_tell(&self->machine, "unplug"));
+	ASSERT_TRUE(machine_await(&self->machine, "remove"));
+	ASSERT_TRUE(machine_tell(&self->machine,
+				 "inject on descriptor device always: set 8 4242"));
+	ASSERT_TRUE(machine_tell(&self->machine, "plug"));
+	await_usb_device(&self->machine, folder, sizeof(folder));
+	ASSERT_NE('\0', folder[0]);
+	snprintf(driver, sizeof(driver), "%s%s:1.0/driver", folder, strrchr(folder, '/'));
+	EXPECT_EQ(variant->dialect ? -1 : 0, access(driver, F_OK));
+}
+
+/* Two machines whose serial numbers begin alike are told apart by them. */
+TEST_F(machine, long_serial)
+{
+	static const char tail[] = "-0123456789-0123456789-0123456789-0123456789-0123456789";
+	char name[sizeof(self->machine.serial)], rule[600];
+	size_t i, at;
+
+	at = snprintf(rule, sizeof(rule), "inject on descriptor string nth 4: bytes %02x03",
+		      (unsigned int)(2 + 2 * strlen(tail)));
+	for (i = 0; tail[i]; i++)
+		at += snprintf(rule + at, sizeof(rule) - at, "%02x00", tail[i]);
+	ASSERT_TRUE(machine_tell(&self->machine, "unplug"));
+	ASSERT_TRUE(machine_await(&self->machine, "remove"));
+	/* behind the languages, the maker and the model */
+	ASSERT_TRUE(machine_tell(&self->machine, "%s", rule));
+	strcpy(name, self->machine.serial);
+	strcpy(self->machine.serial, tail);
+	ASSERT_TRUE(machine_tell(&self->machine, "plug"));
+	EXPECT_TRUE(machine_await(&self->machine, "add"));
+	strcpy(self->machine.serial, name);
 }
 
 TEST_F(machine, deauthorize)

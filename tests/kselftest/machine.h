@@ -31,7 +31,7 @@ struct machine {
 	int control;		/* its control socket, or a line to it */
 	bool outside;
 	int uevents;
-	char serial[32];
+	char serial[64];
 	char node[32];		/* /dev/dealbox0 */
 	char sysfs[256];	/* the node's folder in /sys */
 	char interface[256];	/* that of the USB interface */
