@@ -23,6 +23,7 @@ static int dealbox_open(struct inode *inode, struct file *file)
 	if (!f)
 		return -ENOMEM;
 	f->db = db;
+	f->writes = file->f_mode & FMODE_WRITE;
 	init_waitqueue_head(&f->wait);
 
 	error = usb_autopm_get_interface(db->intf);
@@ -31,10 +32,14 @@ static int dealbox_open(struct inode *inode, struct file *file)
 		goto fail;
 	}
 	spin_lock_irq(&db->lock);
-	if (db->gone)
+	if (db->gone) {
 		error = -ENODEV;
-	else
+	} else if (db->opened[f->writes] == DEALBOX_FILES) {
+		error = -EUSERS;
+	} else {
+		db->opened[f->writes]++;
 		list_add_tail(&f->node, &db->files);
+	}
 	spin_unlock_irq(&db->lock);
 	if (error) {
 		usb_autopm_put_interface(db->intf);
@@ -71,12 +76,15 @@ static int dealbox_release(struct inode *inode, struct file *file)
 	struct dealbox_file *f = file->private_data;
 	struct dealbox *db = f->db;
 
-	mutex_lock(&db->ctl);
-	if (READ_ONCE(db->owner) == f)
+	/* nobody but the file itself makes it the owner */
+	if (READ_ONCE(db->owner) == f) {
+		mutex_lock(&db->ctl);
 		drop_claim(db);
-	mutex_unlock(&db->ctl);
+		mutex_unlock(&db->ctl);
+	}
 
 	spin_lock_irq(&db->lock);
+	db->opened[f->writes]--;
 	list_del(&f->node);
 	spin_unlock_irq(&db->lock);
 	usb_autopm_put_interface(db->intf);
@@ -282,12 +290,30 @@ static int call_locked(struct dealbox_file *f, unsigned int nr, union call_arg *
 	return calls[nr].call(f, arg);
 }
 
+/* The owner waits for one call at most: whoever does not hold the claim waits in turn. */
+static long call_in_turn(struct dealbox_file *f, unsigned int nr, union call_arg *arg)
+{
+	struct dealbox *db = f->db;
+	bool owns = READ_ONCE(db->owner) == f;
+	long error = -ERESTARTSYS;
+
+	if (!owns && mutex_lock_interruptible(&db->turn))
+		return error;
+	if (!mutex_lock_interruptible(&db->ctl)) {
+		error = call_locked(f, nr, arg);
+		mutex_unlock(&db->ctl);
+	}
+	if (!owns)
+		mutex_unlock(&db->turn);
+	return error;
+}
+
 static long dealbox_ioctl(struct file *file, unsigned int cmd, unsigned long user)
 {
 	struct dealbox_file *f = file->private_data;
 	unsigned int nr = _IOC_NR(cmd);
 	union call_arg arg;
-	long error = 0;
+	long error;
 
 	if (nr >= ARRAY_SIZE(calls))
 		return -ENOTTY;
@@ -301,17 +327,12 @@ static long dealbox_ioctl(struct file *file, unsigned int cmd, unsigned long use
 	if (_IOC_DIR(cmd) & _IOC_WRITE &&
 	    copy_from_user(&arg, (void __user *)user, _IOC_SIZE(cmd)))
 		error = -EFAULT;
-	else if (mutex_lock_interruptible(&f->db->ctl))
-		error = -ERESTARTSYS;
-	if (error)
-		goto wipe;
-	error = call_locked(f, nr, &arg);
-	mutex_unlock(&f->db->ctl);
+	else
+		error = call_in_turn(f, nr, &arg);
 
 	if ((!error || error == -EREMOTEIO) && _IOC_DIR(cmd) & _IOC_READ &&
 	    copy_to_user((void __user *)user, &arg, _IOC_SIZE(cmd)))
 		error = -EFAULT;
-wipe:
 	memzero_explicit(&arg, sizeof(arg));	/* may have been a plan */
 	return error;
 }

@@ -3,6 +3,8 @@
  * One machine, and how the parts of the module share it.
  *
  * Locks, outermost first:
+ *   turn   mutex; calls of files without the claim, so that one of them at most is ahead
+ *          of the owner's.
  *   ctl    mutex; one command or query at a time. Its holders wait for transfers,
  *          each bounded, and all dead at once after a disconnect or a reset.
  *   out    mutex; a plan or a request on its way, or the clearing of a halt that it or a
@@ -111,6 +113,15 @@ struct dealbox_stats {
  */
 #define DEALBOX_GATES	2
 
+/*
+ * Files that may be open for reading only, and as many for writing: each costs time in
+ * the completion handler, and observers shall not keep the owner out.
+ */
+#define DEALBOX_FILES	64
+
+/* What one transfer of 1024 bytes can bring, and a word on the rest of it. */
+#define DEALBOX_FRESH	(1024 / WIRE_EVENT_SIZE + 1)
+
 struct dealbox_gate {
 	struct dealbox *db;
 	struct urb *urb;
@@ -132,6 +143,7 @@ struct dealbox {
 	char *serial;			/* whole, printable; NULL = none */
 	bool routed;
 
+	struct mutex turn;		/* who does not own it waits here first */
 	struct mutex ctl;		/* the fields of a command: */
 	struct urb *ctl_urb;
 	struct usb_ctrlrequest *setup;
@@ -165,14 +177,18 @@ struct dealbox {
 	struct frame_reader frames;
 	bool filled;			/* serial: the last transfer was as long as can be */
 	struct dealbox_stats stats;
+	struct dealbox_event fresh[DEALBOX_FRESH];	/* not in the queues yet */
+	unsigned int fresh_count;
 	struct list_head files;
+	unsigned int opened[2];		/* how many of them are to read only, to write */
 	struct dealbox_file *owner;	/* cleared under ctl and lock */
 	struct pid *owner_pid;
 };
 
-/* One open file; db->lock protects all but db. */
+/* One open file; db->lock protects all but db and writes. */
 struct dealbox_file {
 	struct dealbox *db;		/* a reference */
+	bool writes;
 	struct list_head node;
 	wait_queue_head_t wait;
 	struct event_queue queue;

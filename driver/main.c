@@ -52,6 +52,7 @@ static struct dealbox *dealbox_alloc(struct usb_interface *intf)
 	db->dev.release = dealbox_free;
 	db->intf = usb_get_intf(intf);
 	db->udev = interface_to_usbdev(intf);
+	mutex_init(&db->turn);
 	mutex_init(&db->ctl);
 	mutex_init(&db->out);
 	spin_lock_init(&db->lock);

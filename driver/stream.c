@@ -97,18 +97,43 @@ void dealbox_gates_allow(struct dealbox *db)
 	spin_unlock_irq(&db->lock);
 }
 
-static void publish(struct dealbox *db, const struct dealbox_event *event)
+static void deliver_to(struct dealbox *db, struct dealbox_file *file)
+{
+	unsigned int i;
+
+	for (i = 0; i < db->fresh_count; i++)
+		event_queue_push(&file->queue, &db->fresh[i]);
+	if (file->queue.count)
+		wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/* Into the queues of all files. */
+static void deliver(struct dealbox *db)
 {
 	struct dealbox_file *file;
+	unsigned int i;
 
-	trace_dealbox_event(db->minor, event->seqno, event->machine_seq, event->type,
-			    event->position);
-	db->stats.events++;
+	lockdep_assert_held(&db->lock);
+	for (i = 0; i < db->fresh_count; i++) {
+		const struct dealbox_event *event = &db->fresh[i];
+
+		trace_dealbox_event(db->minor, event->seqno, event->machine_seq, event->type,
+				    event->position);
+	}
 	/* who has been told that the machine is gone gets nothing more */
-	if (db->gone)
-		return;
-	list_for_each_entry(file, &db->files, node)
-		event_queue_push(&file->queue, event);
+	if (!db->gone && db->fresh_count)
+		list_for_each_entry(file, &db->files, node)
+			deliver_to(db, file);
+	db->fresh_count = 0;
+}
+
+/* For deliver(), once the gate commands of the transfer have left. */
+static void publish(struct dealbox *db, const struct dealbox_event *event)
+{
+	db->stats.events++;
+	if (db->fresh_count == DEALBOX_FRESH)
+		deliver(db);
+	db->fresh[db->fresh_count++] = *event;
 }
 
 /* The answer to a plan block, for whoever waits in SET_PLAN. */
@@ -226,7 +251,6 @@ static void in_done(struct urb *urb)
 {
 	u64 now = ktime_get_ns();
 	struct dealbox *db = urb->context;
-	struct dealbox_file *file;
 	unsigned int pause = 0;
 	unsigned long flags;
 	bool more;
@@ -248,9 +272,7 @@ static void in_done(struct urb *urb)
 		submit_later(db, pause);
 	else if (more)
 		submit_in(db);
-	list_for_each_entry(file, &db->files, node)
-		if (file->queue.count)
-			wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM);
+	deliver(db);
 	spin_unlock_irqrestore(&db->lock, flags);
 }
 

@@ -745,6 +745,62 @@ TEST_F(machine, two_observers)
 }
 
 /* Who does not read loses the oldest, and learns how many. */
+/* The owner waits for one of those who ask, not for all. */
+TEST_F(machine, owner_before_observers)
+{
+	struct doing asking[10];
+	int i, before = 0, after = 0;
+	bool over[ARRAY_SIZE(asking)];
+
+	ASSERT_TRUE(deal_frozen(self));
+	ASSERT_TRUE(machine_tell(&self->machine,
+				 "inject on request GET_STATUS times 10: delay 450"));
+	for (i = 0; i < (int)ARRAY_SIZE(asking); i++) {
+		int fd = open_again(&self->machine, O_RDONLY);
+
+		ASSERT_LE(0, fd);
+		ASSERT_TRUE(begin(&asking[i], fd, do_status, "dealbox_ioctl"));
+	}
+	for (i = 0; i < (int)ARRAY_SIZE(asking); i++) {
+		over[i] = !pthread_tryjoin_np(asking[i].thread, NULL);
+		before += over[i];
+	}
+	ASSERT_GT(5, before);
+	ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_ABORT));
+	for (i = 0; i < (int)ARRAY_SIZE(asking); i++) {
+		if (!over[i])
+			over[i] = !pthread_tryjoin_np(asking[i].thread, NULL);
+		after += over[i];
+	}
+	EXPECT_GE(before + 2, after);
+	for (i = 0; i < (int)ARRAY_SIZE(asking); i++) {
+		if (!over[i])
+			EXPECT_EQ(0, end(&asking[i]));
+		close(asking[i].fd);
+	}
+}
+
+/* So many may watch, and who controls it has room besides. */
+TEST_F(machine, too_many_files)
+{
+	int fds[64], fd, i;
+
+	for (i = 0; i < (int)ARRAY_SIZE(fds); i++) {
+		fds[i] = open_again(&self->machine, O_RDONLY);
+		ASSERT_LE(0, fds[i]);
+	}
+	EXPECT_EQ(-1, open_again(&self->machine, O_RDONLY));
+	EXPECT_EQ(EUSERS, errno);
+	fd = open_again(&self->machine, O_RDWR);
+	EXPECT_LE(0, fd);
+	close(fd);
+	close(fds[0]);
+	fds[0] = open_again(&self->machine, O_RDONLY);
+	EXPECT_LE(0, fds[0]);
+	for (i = 0; i < (int)ARRAY_SIZE(fds); i++)
+		close(fds[i]);
+}
+
 TEST_F(machine, overflow)
 {
 	int slow = open_again(&self->machine, O_RDONLY);
@@ -1506,6 +1562,34 @@ TEST_F(machine, signal_storm)
 	setitimer(ITIMER_REAL, &never, NULL);
 	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
 	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
+}
+
+/* Two cards in one transfer: both are answered before anybody is told. */
+TEST_F(machine, gates_first)
+{
+	static const char tracing[] = "/sys/kernel/tracing";
+	int gates = 0, events = 0;
+	char line[512];
+	FILE *trace;
+
+	ASSERT_TRUE(ready(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on event CARD_READ nth 3: duplicate"));
+	close(open("/sys/kernel/tracing/trace", O_WRONLY | O_TRUNC | O_CLOEXEC));
+	ASSERT_TRUE(write_file(tracing, "events/dealbox/enable", "1"));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+	ASSERT_TRUE(write_file(tracing, "events/dealbox/enable", "0"));
+	trace = fopen("/sys/kernel/tracing/trace", "re");
+	ASSERT_TRUE(trace != NULL);
+	while (events < 2 && fgets(line, sizeof(line), trace)) {
+		if (!strstr(line, " position=2"))
+			continue;
+		gates += !!strstr(line, "dealbox_gate: ");
+		if (strstr(line, "dealbox_event: ") && strstr(line, " type=0x12 ") && !events++)
+			EXPECT_EQ(variant->routed ? 2 : 0, gates);
+	}
+	fclose(trace);
+	EXPECT_EQ(2, events);
 }
 
 /* Tracepoints say when, never what: no word for a card or a pocket is in them. */

@@ -194,13 +194,6 @@ static int do_locate(int fd)
 	return control(fd, &c);
 }
 
-static int do_status(int fd)
-{
-	struct dealbox_status status;
-
-	return call(fd, DEALBOX_IOC_GET_STATUS, &status);
-}
-
 static struct timespec happened;
 
 static bool happen(bool (*what)(struct machine *m), struct machine *m)

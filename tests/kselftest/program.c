@@ -170,6 +170,13 @@ int do_poll(int fd)
 	return n < 0 ? -errno : pollfd.revents;
 }
 
+int do_status(int fd)
+{
+	struct dealbox_status status;
+
+	return call(fd, DEALBOX_IOC_GET_STATUS, &status);
+}
+
 static __thread struct doing *mine;
 
 static void hear(int signal)

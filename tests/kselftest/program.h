@@ -55,6 +55,7 @@ struct doing {
 int do_read(int fd);
 /* revents */
 int do_poll(int fd);
+int do_status(int fd);
 /* Starts it, and waits until it sleeps in a function of this name in the kernel. */
 bool begin(struct doing *d, int fd, int (*what)(int fd), const char *where);
 /* The same in a storm, which has begun before it. */
