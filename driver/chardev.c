@@ -183,13 +183,13 @@ union call_arg {
 	struct dealbox_counters counters;
 };
 
-static int get_info(struct dealbox_file *f, union call_arg *arg)
+static int get_info(struct dealbox_file *f, union call_arg *arg, bool wait)
 {
 	arg->info = f->db->info;
 	return 0;
 }
 
-static int get_status(struct dealbox_file *f, union call_arg *arg)
+static int get_status(struct dealbox_file *f, union call_arg *arg, bool wait)
 {
 	struct dealbox *db = f->db;
 	struct dealbox_status *out = &arg->status;
@@ -231,33 +231,33 @@ static int claim(struct dealbox_file *f)
 	return error;
 }
 
-static int release_claim(struct dealbox_file *f, union call_arg *arg)
+static int release_claim(struct dealbox_file *f, union call_arg *arg, bool wait)
 {
 	drop_claim(f->db);
 	return 0;
 }
 
-static int set_plan(struct dealbox_file *f, union call_arg *arg)
+static int set_plan(struct dealbox_file *f, union call_arg *arg, bool wait)
 {
-	return dealbox_set_plan(f->db, &arg->plan);
+	return dealbox_set_plan(f->db, &arg->plan, wait);
 }
 
-static int control(struct dealbox_file *f, union call_arg *arg)
+static int control(struct dealbox_file *f, union call_arg *arg, bool wait)
 {
 	return dealbox_control(f->db, &arg->control);
 }
 
-static int get_param(struct dealbox_file *f, union call_arg *arg)
+static int get_param(struct dealbox_file *f, union call_arg *arg, bool wait)
 {
 	return dealbox_get_param(f->db, &arg->param);
 }
 
-static int set_param(struct dealbox_file *f, union call_arg *arg)
+static int set_param(struct dealbox_file *f, union call_arg *arg, bool wait)
 {
 	return dealbox_set_param(f->db, &arg->param);
 }
 
-static int get_counters(struct dealbox_file *f, union call_arg *arg)
+static int get_counters(struct dealbox_file *f, union call_arg *arg, bool wait)
 {
 	return dealbox_get_counters(f->db, &arg->counters);
 }
@@ -265,7 +265,7 @@ static int get_counters(struct dealbox_file *f, union call_arg *arg)
 static const struct {
 	unsigned int cmd;
 	bool owner;		/* only who holds the claim may */
-	int (*call)(struct dealbox_file *f, union call_arg *arg);
+	int (*call)(struct dealbox_file *f, union call_arg *arg, bool wait);
 } calls[] = {
 	[0x00] = { DEALBOX_IOC_GET_INFO, false, get_info },
 	[0x01] = { DEALBOX_IOC_GET_STATUS, false, get_status },
@@ -279,7 +279,7 @@ static const struct {
 };
 
 /* With ctl held, which keeps the claim from being dropped meanwhile. */
-static int call_locked(struct dealbox_file *f, unsigned int nr, union call_arg *arg)
+static int call_locked(struct dealbox_file *f, unsigned int nr, union call_arg *arg, bool wait)
 {
 	struct dealbox *db = f->db;
 
@@ -287,20 +287,30 @@ static int call_locked(struct dealbox_file *f, unsigned int nr, union call_arg *
 		return -ENODEV;
 	if (calls[nr].owner && READ_ONCE(db->owner) != f)
 		return READ_ONCE(db->owner) ? -EBUSY : -EPERM;
-	return calls[nr].call(f, arg);
+	return calls[nr].call(f, arg, wait);
+}
+
+static int lock_call(struct mutex *mutex, bool wait)
+{
+	if (wait)
+		return mutex_lock_interruptible(mutex) ? -ERESTARTSYS : 0;
+	return mutex_trylock(mutex) ? 0 : -EAGAIN;
 }
 
 /* The owner waits for one call at most: whoever does not hold the claim waits in turn. */
-static long call_in_turn(struct dealbox_file *f, unsigned int nr, union call_arg *arg)
+static long call_in_turn(struct dealbox_file *f, unsigned int nr, union call_arg *arg, bool wait)
 {
 	struct dealbox *db = f->db;
 	bool owns = READ_ONCE(db->owner) == f;
-	long error = -ERESTARTSYS;
+	long error = 0;
 
-	if (!owns && mutex_lock_interruptible(&db->turn))
+	if (!owns)
+		error = lock_call(&db->turn, wait);
+	if (error)
 		return error;
-	if (!mutex_lock_interruptible(&db->ctl)) {
-		error = call_locked(f, nr, arg);
+	error = lock_call(&db->ctl, wait);
+	if (!error) {
+		error = call_locked(f, nr, arg, wait);
 		mutex_unlock(&db->ctl);
 	}
 	if (!owns)
@@ -328,7 +338,7 @@ static long dealbox_ioctl(struct file *file, unsigned int cmd, unsigned long use
 	    copy_from_user(&arg, (void __user *)user, _IOC_SIZE(cmd)))
 		error = -EFAULT;
 	else
-		error = call_in_turn(f, nr, &arg);
+		error = call_in_turn(f, nr, &arg, !(file->f_flags & O_NONBLOCK));
 
 	if ((!error || error == -EREMOTEIO) && _IOC_DIR(cmd) & _IOC_READ &&
 	    copy_to_user((void __user *)user, &arg, _IOC_SIZE(cmd)))

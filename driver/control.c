@@ -408,11 +408,12 @@ static void disarm_loading(struct dealbox *db)
 /* What the machine says of the block, in an event. */
 static int await_loaded(struct dealbox *db, u32 *result, u32 *detail)
 {
-	long left = wait_for_completion_killable_timeout(&db->loading.done,
+	long left = wait_for_completion_interruptible_timeout(&db->loading.done,
 				msecs_to_jiffies(WIRE_PLAN_HOST_MS));
 
+	/* restarted only if no handler ran, as when the system sleeps: it is sent again */
 	if (left < 0)
-		return -EINTR;
+		return -ERESTARTNOHAND;
 	if (!left)
 		return -ETIMEDOUT;
 	if (db->loading.error)
@@ -424,7 +425,8 @@ static int await_loaded(struct dealbox *db, u32 *result, u32 *detail)
 	return -EREMOTEIO;
 }
 
-static int store_plan(struct dealbox *db, const struct wire_plan *plan, u32 *result, u32 *detail)
+static int store_plan(struct dealbox *db, const struct wire_plan *plan, bool wait,
+		      u32 *result, u32 *detail)
 {
 	struct wire_command load = {
 		.a = plan->plan_id,
@@ -442,7 +444,7 @@ static int store_plan(struct dealbox *db, const struct wire_plan *plan, u32 *res
 		return error;
 	error = dealbox_send(db, db->dialect->plan_put(db->plan_buf, plan),
 			     WIRE_PLAN_COMPLETE_MS);
-	if (!error)
+	if (!error && wait)
 		error = await_loaded(db, result, detail);
 	disarm_loading(db);
 	return error;
@@ -467,7 +469,7 @@ static int keep_plan(struct dealbox *db, const struct wire_plan *plan, u32 *resu
 	return 0;
 }
 
-int dealbox_set_plan(struct dealbox *db, struct dealbox_plan *in)
+int dealbox_set_plan(struct dealbox *db, struct dealbox_plan *in, bool wait)
 {
 	struct wire_plan plan;
 	int error = abi_plan(in, &db->machine, &plan);
@@ -476,7 +478,7 @@ int dealbox_set_plan(struct dealbox *db, struct dealbox_plan *in)
 	in->detail = 0;
 	if (!error)
 		error = db->routed ? keep_plan(db, &plan, &in->result, &in->detail) :
-				     store_plan(db, &plan, &in->result, &in->detail);
+				     store_plan(db, &plan, wait, &in->result, &in->detail);
 	memzero_explicit(&plan, sizeof(plan));
 	return error;
 }

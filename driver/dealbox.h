@@ -222,7 +222,8 @@ int dealbox_get_counters(struct dealbox *db, struct dealbox_counters *counters);
 /* These four set result and detail when they return -EREMOTEIO, else both to 0. */
 int dealbox_get_param(struct dealbox *db, struct dealbox_param *param);
 int dealbox_set_param(struct dealbox *db, struct dealbox_param *param);
-int dealbox_set_plan(struct dealbox *db, struct dealbox_plan *plan);
+/* wait: until the machine has judged the plan, or a signal comes (-ERESTARTNOHAND) */
+int dealbox_set_plan(struct dealbox *db, struct dealbox_plan *plan, bool wait);
 int dealbox_control(struct dealbox *db, struct dealbox_control *control);
 /* Pauses a deal that runs; 0 also if none does. */
 int dealbox_pause(struct dealbox *db);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -14,12 +15,24 @@
 
 static int local_call(void *self, unsigned long request, void *arg)
 {
-	return ioctl((int)(intptr_t)self, request, arg) ? -errno : 0;
+	int ret;
+
+	/* a signal ends the wait for the machine's verdict; a plan that is sent again is the same */
+	do {
+		ret = ioctl((int)(intptr_t)self, request, arg);
+	} while (ret && errno == EINTR && request == DEALBOX_IOC_SET_PLAN);
+	return ret ? -errno : 0;
 }
 
+/* Not O_NONBLOCK for the node: a call must wait for its turn, and for the verdict on a plan. */
 static ssize_t local_read(void *self, struct dealbox_event *events, size_t max)
 {
-	ssize_t bytes = read((int)(intptr_t)self, events, max * sizeof(*events));
+	struct pollfd pollfd = { .fd = (int)(intptr_t)self, .events = POLLIN };
+	ssize_t bytes;
+
+	if (poll(&pollfd, 1, 0) == 0)
+		return -EAGAIN;
+	bytes = read((int)(intptr_t)self, events, max * sizeof(*events));
 
 	return bytes < 0 ? -errno : bytes / (ssize_t)sizeof(*events);
 }
@@ -35,7 +48,7 @@ static int local_open(struct dealbox_machine *machine, const char *place, bool o
 	struct dealbox_info info;
 	int fd;
 
-	fd = open(place, (observe ? O_RDONLY : O_RDWR) | O_NONBLOCK | O_CLOEXEC);
+	fd = open(place, (observe ? O_RDONLY : O_RDWR) | O_CLOEXEC);
 	if (fd < 0) {
 		switch (errno) {
 		case EACCES:

@@ -537,7 +537,7 @@ static void wrong(const char *format, ...)
 static void check_errno(const char *what, int error)
 {
 	static const int errors[] = {
-		0, EBUSY, EINTR, EIO, ENODEV, ENOMEM, EOPNOTSUPP, EPERM, EPROTO, EREMOTEIO,
+		0, EAGAIN, EBUSY, EINTR, EIO, ENODEV, ENOMEM, EOPNOTSUPP, EPERM, EPROTO, EREMOTEIO,
 		ETIMEDOUT,
 		EINVAL,		/* the machine may have fewer pockets than the plan */
 	};
@@ -716,8 +716,11 @@ static uint32_t load(struct user *u, int fd)
 
 	for (i = 0; i < 52; i++)
 		plan.pocket[i] = i % 4;
+	/* a plan must have been accepted, or refused, before it is dealt */
+	fcntl(fd, F_SETFL, 0);
 	if (ASK(fd, SET_PLAN, &plan) && plan.entries != 52)
 		wrong("SET_PLAN has changed the plan");
+	fcntl(fd, F_SETFL, O_NONBLOCK);
 	return plan.plan_id;
 }
 

@@ -780,6 +780,50 @@ TEST_F(machine, owner_before_observers)
 	}
 }
 
+/* With O_NONBLOCK a call waits neither for its turn nor for what the machine says of a plan. */
+TEST_F(machine, nonblocking_calls)
+{
+	int other = open_again(&self->machine, O_RDONLY);
+	struct doing d;
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS: delay 450"));
+	ASSERT_TRUE(begin(&d, other, do_status, "_exchange"));
+	EXPECT_EQ(-EAGAIN, do_op(self->fd, DEALBOX_OP_PAUSE));
+	EXPECT_EQ(-EAGAIN, load(self->fd));
+	EXPECT_EQ(0, end(&d));
+	close(other);
+	/* such a file learns of it by the event; a plan that is sent again is the same */
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED: drop"));
+	EXPECT_EQ(0, load(self->fd));
+	EXPECT_EQ(0, load(self->fd));
+	if (!variant->routed)
+		EXPECT_EQ(PLAN, await_event(self->fd, DEALBOX_EV_PLAN_LOADED).code);
+	EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
+}
+
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+/* A signal ends the wait for the machine's verdict, but not what has been sent. */
+TEST_F(machine, plan_interrupted)
+{
+	struct itimerval often = { { 0, 200000 }, { 0, 200000 } }, never = { 0 };
+	struct sigaction action = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED: drop"));
+	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &often, NULL));
+	EXPECT_EQ(variant->routed ? 0 : -EINTR, load(self->fd));
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &never, NULL));
+	EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
+}
+
 /* So many may watch, and who controls it has room besides. */
 TEST_F(machine, too_many_files)
 {
@@ -1341,23 +1385,29 @@ static void await_usb_device(struct machine *m, char *folder, size_t size)
 	}
 }
 
+/* Plugged in again with another device descriptor: whether the driver takes it; -1 on errors. */
+static int is_taken(struct machine *m, const char *change)
+{
+	char folder[256], driver[300];
+
+	if (!machine_tell(m, "unplug") || !machine_await(m, "remove") ||
+	    !machine_tell(m, "inject on descriptor device always: %s", change) ||
+	    !machine_tell(m, "plug"))
+		return -1;
+	await_usb_device(m, folder, sizeof(folder));
+	if (!folder[0])
+		return -1;
+	snprintf(driver, sizeof(driver), "%s%s:1.0/driver", folder, strrchr(folder, '/'));
+	return !access(driver, F_OK);
+}
+
 /*
  * What the class ff means is up to the vendor. A machine of the native dialect says what it is
  * before anything is written to it; one of the serial dialect must be of a vendor that is known.
  */
 TEST_F(machine, unknown_vendor)
 {
-	char folder[256], driver[300];
-
-	ASSERT_TRUE(machine_tell(&self->machine, "unplug"));
-	ASSERT_TRUE(machine_await(&self->machine, "remove"));
-	ASSERT_TRUE(machine_tell(&self->machine,
-				 "inject on descriptor device always: set 8 4242"));
-	ASSERT_TRUE(machine_tell(&self->machine, "plug"));
-	await_usb_device(&self->machine, folder, sizeof(folder));
-	ASSERT_NE('\0', folder[0]);
-	snprintf(driver, sizeof(driver), "%s%s:1.0/driver", folder, strrchr(folder, '/'));
-	EXPECT_EQ(variant->dialect ? -1 : 0, access(driver, F_OK));
+	EXPECT_EQ(!variant->dialect, is_taken(&self->machine, "set 8 4242"));
 }
 
 /* Two machines whose serial numbers begin alike are told apart by them. */
@@ -1533,11 +1583,6 @@ TEST_F(machine, event_while_falling_asleep)
 		EXPECT_EQ(0, event.flags & DEALBOX_EVF_MACHINE_GAP);
 	} while (event.type != DEALBOX_EV_KEY);
 	EXPECT_EQ(cover + 1, event.seqno);
-}
-
-static void nothing(int signal)
-{
-	(void)signal;
 }
 
 /* A thousand signals a second: no command is done twice, none is left half done. */

@@ -93,8 +93,8 @@ static const struct {
 static bool documented(int error)
 {
 	static const int errors[] = {
-		0, EBADF, EBUSY, EFAULT, EINTR, EINVAL, EIO, ENODEV, ENOMEM, ENOTTY, EOPNOTSUPP,
-		EPERM, EPROTO, EREMOTEIO, ETIMEDOUT,
+		0, EAGAIN, EBADF, EBUSY, EFAULT, EINTR, EINVAL, EIO, ENODEV, ENOMEM, ENOTTY,
+		EOPNOTSUPP, EPERM, EPROTO, EREMOTEIO, ETIMEDOUT,
 	};
 	size_t i;
 
@@ -446,6 +446,9 @@ static bool deals(FIXTURE_DATA(hostile) *self)
 	char reply[64];
 	int landed = 0;
 
+	/* the plan must have been accepted */
+	if (fcntl(self->fd, F_SETFL, 0))
+		return false;
 	if (!machine_ask(&self->machine, reply, sizeof(reply), "insert 4") ||
 	    sscanf(reply, "insertion %u", &start.insertion) != 1 || load(self->fd) ||
 	    call(self->fd, DEALBOX_IOC_CONTROL, &start))

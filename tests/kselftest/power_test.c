@@ -362,16 +362,20 @@ TEST_F(power, slow_machine)
 	EXPECT_TRUE(machine_tell(&self->machine, "thaw"));
 }
 
-/* A plan that is on its way: the sleep waits for the end of the call, which is bounded. */
+/* A plan that is on its way: the call is restarted when the computer wakes. */
 TEST_F(power, plan_in_flight)
 {
 	__u64 seqno = status_of(self->fd).seqno;
 	struct doing d;
+	int error;
 
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED: drop"));
 	ASSERT_TRUE(begin(&d, self->fd, load, "dealbox_set_plan"));
 	ASSERT_TRUE(sleep_and_wake(self, variant));
-	EXPECT_EQ(-ETIMEDOUT, end(&d));
+	error = end(&d);
+	/* it may come before STATE_LOST */
+	if (!variant->lost || error != -EIO)
+		EXPECT_EQ(0, error);
 	if (variant->lost)
 		ASSERT_TRUE(told_after(self->fd, seqno));
 	EXPECT_EQ(0, load(self->fd));
