@@ -194,15 +194,21 @@ static int get_status(struct dealbox_file *f, union call_arg *arg, bool wait)
 	struct dealbox *db = f->db;
 	struct dealbox_status *out = &arg->status;
 	struct wire_status status;
-	int error = dealbox_get_status(db, &status);
+	u64 seqno;
+	int error;
 
+	/* before it is asked: what came until now is in the answer, what comes may be */
+	spin_lock_irq(&db->lock);
+	seqno = db->source.seqno;
+	spin_unlock_irq(&db->lock);
+	error = dealbox_get_status(db, &status);
 	if (error)
 		return error;
 	abi_status(&status, out);
 	spin_lock_irq(&db->lock);
 	if (db->routed)
 		out->plan_id = db->router.plan.plan_id;
-	out->seqno = db->source.seqno;
+	out->seqno = seqno;
 	out->lost = f->queue.lost;
 	if (db->owner) {
 		out->claimed = db->owner == f ? 2 : 1;

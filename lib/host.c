@@ -269,6 +269,7 @@ static int get_status(struct host *host, void *arg)
 	struct dealbox_status *out = arg;
 	uint8_t data[WIRE_STATUS_SIZE];
 	struct wire_status status;
+	uint64_t seqno = host->source.seqno;	/* what came before it is in the answer */
 	int ret;
 
 	ret = must_query(host, WIRE_GET_STATUS, data, sizeof(data));
@@ -279,7 +280,7 @@ static int get_status(struct host *host, void *arg)
 	abi_status(&status, out);
 	if (host_routed(host))
 		out->plan_id = host->router.plan.plan_id;
-	out->seqno = host->source.seqno;
+	out->seqno = seqno;
 	out->lost = host->queue.lost;
 	out->claimed = host->claimed ? 2 : 0;
 	out->owner_pid = host->claimed ? (uint32_t)getpid() : 0;

@@ -824,6 +824,35 @@ TEST_F(machine, plan_interrupted)
 	EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
 }
 
+static struct dealbox_status answered;
+
+static int keep_status(int fd)
+{
+	return call(fd, DEALBOX_IOC_GET_STATUS, &answered);
+}
+
+/*
+ * A snapshot can be put in order with the events: what happened before its seqno is in it. Here
+ * the machine says what is so, and the answer comes when it is so no longer.
+ */
+TEST_F(machine, status_and_events)
+{
+	struct dealbox_event inserted;
+	struct doing d;
+
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS: delay 450"));
+	ASSERT_TRUE(begin(&d, self->fd, keep_status, "_exchange"));
+	ASSERT_TRUE(machine_tell(&self->machine, "insert 3"));
+	inserted = await_event(self->fd, DEALBOX_EV_BOARD_INSERTED);
+	ASSERT_EQ(DEALBOX_EV_BOARD_INSERTED, inserted.type);
+	ASSERT_EQ(0, end(&d));
+	/* the board may have been there when the machine was asked */
+	EXPECT_TRUE(answered.insertion || answered.seqno <= inserted.seqno) {
+		TH_LOG("seqno %llu, the board is event %llu",
+		       (unsigned long long)answered.seqno, (unsigned long long)inserted.seqno);
+	}
+}
+
 /* So many may watch, and who controls it has room besides. */
 TEST_F(machine, too_many_files)
 {

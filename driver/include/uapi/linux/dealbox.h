@@ -244,7 +244,8 @@ struct dealbox_info {
 
 /**
  * struct dealbox_status - snapshot: asked from the machine at each call
- * @seqno: number that the next event will have
+ * @seqno: number that the next event had when the machine was asked: what events
+ *	before it told is in the snapshot, and some of what later ones tell may be
  * @lost: events that this file has lost since it was opened
  * @plan_id: plan that is loaded, DEALBOX_PLAN_NONE if none
  * @insertion: of the board that is present, 0 if none
