@@ -1439,6 +1439,18 @@ TEST_F(machine, unknown_vendor)
 	EXPECT_EQ(!variant->dialect, is_taken(&self->machine, "set 8 4242"));
 }
 
+/* bDeviceClass ff: Linux then ignores the class of an interface, unless the vendor is known. */
+TEST_F(machine, class_of_vendor)
+{
+	EXPECT_EQ(!!variant->dialect, is_taken(&self->machine, "set 4 ff"));
+}
+
+/* ... and ef, with what the interfaces say */
+TEST_F(machine, class_of_interfaces)
+{
+	EXPECT_EQ(1, is_taken(&self->machine, "set 4 ef0201"));
+}
+
 /* Two machines whose serial numbers begin alike are told apart by them. */
 TEST_F(machine, long_serial)
 {
