@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * A dealing machine written from docs/protocol.md alone. It shares no line and
- * no constant with dealbox: that is its use. It plugs itself into vhci_hcd.
- *
- * usage: machine stored|routed [DEAL]	deals; in deal DEAL it misreads a card
- *        machine stored|routed -r PAGE	replays the worked deal of the page
- *
- * For each deal it writes what really lies in the pockets, or "void".
- */
-#include <errno.h>
-#include <poll.h>
-#include <stdint.h>
+/* The machine: machine.h says what it is. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { IDLE, DEALING, PAUSED, HELD, FAULT, DONE };
+#include "machine.h"
 
 enum {
 	OK, BAD_REQUEST, BAD_LENGTH, BAD_VALUE, UNSUPPORTED, STATE, IN_FAULT, NO_PLAN,
@@ -27,63 +12,16 @@ enum {
 };
 
 enum {
-	STATE_LOST = 0x01, HOPPER_LOADED, HOPPER_EMPTY, BOARD_INSERTED, BOARD_REMOVED,
-	PLAN_LOADED = 0x10, DEAL_STARTED, CARD_READ, CARD_ROUTED, CARD_LANDED, DEAL_DONE,
-	EV_PAUSED, RESUMED, ABORTED, FAULT_CLEARED,
-	NOT_IN_PLAN = 0x21, GATE_LATE, DECK_SHORT = 0x24,
-	REPEATED_CARD = 0x28, EV_HARDWARE = 0x2e
-};
-
-enum {
 	SET_PARAM = 0x10, LOAD, START, PAUSE, RESUME, REREAD, ABORT, CLEAR_FAULT,
 	RELEASE_BOARD, TEST_DEAL, LOCATE
 };
 
-#define POCKETS		4
-#define CAPACITY	20
-#define PLAN_CARDS	54
-#define HOPPER_CARDS	60
-#define GATE_DEADLINE	1000000		/* us */
 #define LOAD_TIME	2000000
-#define PACKET		64
-#define QUEUE		64
-#define NONE		255
 
 /* where the card that moves is */
 enum { BEFORE_READER, READ, GATE, FALLING };
 
-static struct {
-	int routed, configured, configurations;
-	uint32_t clock;
-	/* board and hopper */
-	uint32_t insertion, insertions;
-	int spent, board_number;
-	uint8_t hopper[HOPPER_CARDS], pockets[POCKETS][64];
-	int cards;			/* in the hopper */
-	int at_reader;			/* the real card, or -1 */
-	/* the plan, or what has come of it */
-	uint8_t plan[36 + PLAN_CARDS], block[36 + PLAN_CARDS];
-	uint32_t plan_number, load_number, load_time;
-	uint32_t load_length, load_got;	/* length 0: no load */
-	int halted;
-	/* the deal that runs or ran last */
-	int state, fault, ending, phase;
-	uint32_t deal_plan;
-	int to_deal, position, done, read, pocket;
-	uint8_t in_pocket[8];
-	int first[54];			/* position of the first reading, or -1 */
-	uint32_t gate_event, gate_time;
-	int gate_given;
-	int deals, misread;		/* counted from 1; 0: none */
-	/* events */
-	uint8_t queue[QUEUE][32];
-	uint32_t number;		/* of the next event */
-	int queued;
-	/* the last command */
-	uint32_t sequence, detail;
-	uint8_t request, error;
-	uint32_t counters[16];
-} m = { .insertions = 1000, .at_reader = -1 };
+struct machine m = { .insertions = 1000, .swapped = { -1, -1 }, .late_position = -1 };
 
 static void put16(uint8_t *p, uint32_t v)
 {
@@ -102,7 +40,7 @@ static uint32_t get32(const uint8_t *p)
 	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* -- events ----------------------------------------------------------------- */
+/* -- events ----------------------------------------------------------- */
 
 /* An event without card; the caller may fill in more. The oldest is dropped */
 static uint8_t *event(int type, int position, uint32_t code, uint32_t arg0)
@@ -139,12 +77,12 @@ static void reading(int type, uint32_t arg0)
 {
 	uint8_t *e = event(type, m.position, 0x51, arg0);
 
+	e[1] = (m.capabilities & FACE_SENSOR) && strikes(STRIKE_FACE_UP) >= 0;
 	e[17] = m.read;
-	e[19] = 98;
+	e[19] = m.quality;
 }
 
-/* Moves up to count events to buf; gives how many */
-static int fetch(uint8_t *buf, int count)
+int fetch(uint8_t *buf, int count)
 {
 	int i;
 
@@ -162,22 +100,51 @@ static int fetch(uint8_t *buf, int count)
 	return count;
 }
 
-static int running(void)
+int running(void)
 {
 	return m.state == DEALING || m.state == PAUSED || m.state == HELD;
+}
+
+#define CLEAR	98	/* quality of a good reading */
+
+/*
+ * The cards at the reader fell, and the machine has the pocket as told. A card that was
+ * clearly read as another is that other one to any host.
+ */
+static void fall(int pocket, int told)
+{
+	int i, card;
+
+	for (i = 0; m.board && i < m.readers; i++) {
+		card = !i && m.quality == CLEAR ? m.read : m.reader[i];
+		m.board->cards[pocket][m.reader[i]]++;
+		m.board->told[told][card]++;
+		m.board->under[told][card] += i;
+	}
+	m.readers = 0;
+}
+
+/* Two cards that the reader takes for each other, with a clear picture of each */
+static int mistaken(int card)
+{
+	if (m.swapped[0] < 0 || (card != m.swapped[0] && card != m.swapped[1]))
+		return card;
+	return card == m.swapped[0] ? m.swapped[1] : m.swapped[0];
 }
 
 /* After the event of a stop */
 static void stop(int type)
 {
+	/* nobody sees any more where it falls */
+	if (m.phase == FALLING)
+		fall(m.pocket, m.pocket);
 	m.state = type >= REPEATED_CARD ? FAULT : HELD;
 	m.fault = type;
 	m.ending = 0;
 	m.phase = BEFORE_READER;
 	if (m.state == FAULT) {
 		m.counters[1]++;
-		puts("void");
-		fflush(stdout);
+		deal_ends(0);
 	}
 }
 
@@ -190,113 +157,181 @@ static void forget_deal(void)
 	memset(m.in_pocket, 0, sizeof(m.in_pocket));
 }
 
-static void board_insert(int number)
+void board_insert(struct board *board, int number)
 {
+	m.board = board;
 	m.insertion = ++m.insertions;
-	m.board_number = number;
-	m.spent = 0;
-	memset(m.pockets, 0, sizeof(m.pockets));
-	event(BOARD_INSERTED, NONE, 0, number);
+	m.board_number = m.capabilities & BOARD_READER ? number : 0;
+	m.spent = m.doubt = 0;
+	m.locked = (m.capabilities & BOARD_LOCK) != 0;
+	event(BOARD_INSERTED, NONE, 0, m.board_number);
 }
 
-/* Only when no deal runs */
-static void board_remove(void)
+void board_remove(void)
 {
+	if (running()) {
+		event(BOARD_PULLED, m.position, 0, 0);
+		stop(BOARD_PULLED);
+	}
 	event(BOARD_REMOVED, NONE, 0, 0);
+	m.board = NULL;
 	m.insertion = 0;
 	m.board_number = 0;
-	m.spent = 0;
+	m.spent = m.doubt = m.locked = 0;
 	forget_deal();
 	if (m.state == DONE)
 		m.state = IDLE;
 }
 
-static void load_hopper(void)
+void hopper_load(const uint8_t *cards, int count)
+{
+	memcpy(m.hopper, cards, count);
+	m.cards = count;
+	if (count)
+		event(HOPPER_LOADED, NONE, 0, 0);
+}
+
+void cover_open(void)
+{
+	m.cover = 1;
+	event(COVER_OPEN, NONE, 0, 0);
+	if (running()) {
+		event(COVER_OPENED, m.position, 0, 0);
+		stop(COVER_OPENED);
+	}
+}
+
+void cover_close(void)
+{
+	m.cover = 0;
+	event(COVER_CLOSED, NONE, 0, 0);
+}
+
+void key_press(int key)
+{
+	event(KEY, NONE, key, 1);
+	event(KEY, NONE, key, 0);
+	if (key == KEY_STOP && m.state == DEALING && !m.ending)
+		m.ending = KEY;
+}
+
+void reader_clear(void)
+{
+	m.readers = 0;
+}
+
+void pack_shuffled(uint8_t cards[52], uint32_t (*next)(uint32_t below))
 {
 	int i, j, card;
 
 	for (i = 0; i < 52; i++)
-		m.hopper[i] = i;
+		cards[i] = i;
 	for (i = 51; i > 0; i--) {
-		j = rand() % (i + 1);
-		card = m.hopper[i];
-		m.hopper[i] = m.hopper[j];
-		m.hopper[j] = card;
-	}
-	m.cards = 52;
-	event(HOPPER_LOADED, NONE, 0, 0);
-}
-
-/* Changes the board when it has been dealt into, and loads the hopper; called now and then */
-static void operator(void)
-{
-	static int deals_done;
-
-	if (!m.configured || running())
-		return;
-	if (m.spent) {
-		deals_done += m.state == DONE;
-		m.at_reader = -1;
-		board_remove();
-	} else if (!m.insertion) {
-		load_hopper();
-		board_insert(deals_done + 1);
+		j = next(i + 1);
+		card = cards[i];
+		cards[i] = cards[j];
+		cards[j] = card;
 	}
 }
 
-/* The real cards, as in a deal tag: spades first, ace first */
-static void account(void)
+void pockets_text(const pockets_t cards, char text[80 * POCKETS])
 {
-	int pocket, card;
+	char *p = text;
+	int pocket, card, i;
 
-	for (pocket = 0; pocket < 4; pocket++) {
-		printf("%s", pocket ? " " : "N:");
-		for (card = 0; card < 52; card++) {
-			if (card && card % 13 == 0)
-				putchar('.');
-			if (m.pockets[pocket][card])
-				putchar("AKQJT98765432"[card % 13]);
+	for (pocket = 0; pocket < POCKETS; pocket++) {
+		p += sprintf(p, "%s", pocket ? " " : "N:");
+		for (card = 0; card < 54; card++) {
+			if (card && card % 13 == 0 && card < 52)
+				*p++ = '.';
+			for (i = 0; i < cards[pocket][card] && i < 2; i++)
+				*p++ = card < 52 ? "AKQJT98765432"[card % 13] : '*';
 		}
 	}
-	putchar('\n');
-	fflush(stdout);
+	*p = '\0';
 }
 
-/* -- the cards ------------------------------------------------------------------ */
+/* -- the cards ----------------------------------------------------------- */
 
-static void feed(void)
+/* Gives the type of the stop, 0 = none */
+static int feed(void)
 {
-	m.at_reader = m.hopper[0];
-	memmove(m.hopper, m.hopper + 1, --m.cards);
+	int both = m.capabilities & DOUBLE_FEED_SENSOR ? strikes(STRIKE_DOUBLE) >= 0 : 0;
+	int count = both || strikes(STRIKE_DOUBLE_UNSEEN) >= 0 ? 2 : 1;
+
+	if (count > m.cards)
+		count = m.cards;
+	memcpy(m.reader, m.hopper, count);
+	m.readers = count;
+	m.cards -= count;
+	memmove(m.hopper, m.hopper + count, m.cards);
 	m.counters[2]++;
 	if (!m.cards)
 		event(HOPPER_EMPTY, NONE, 0, 0);
+	return both && count == 2 ? DOUBLE_FEED : 0;
 }
 
 static void end_deal(int type, int state)
 {
 	if (type == EV_PAUSED)
-		event(type, m.position, 1, 0);
+		event(type, m.position, m.ending == KEY ? 2 : 1, 0);
 	else
 		event(type, m.position, m.deal_plan, 0);
-	m.counters[1] += type == ABORTED;
+	if (type == ABORTED) {
+		m.counters[1]++;
+		deal_ends(0);
+	}
 	m.state = state;
 	m.ending = 0;
 	m.phase = BEFORE_READER;
 }
 
+/* A stop that carries nothing but where */
+static void halt(int type, uint32_t code)
+{
+	event(type, m.position, code, 0);
+	stop(type);
+}
+
 static void read_card(void)
 {
-	if (m.at_reader < 0 && !m.cards) {
-		event(DECK_SHORT, m.position, 0, 0);
-		stop(DECK_SHORT);
+	int type = 0, other;
+
+	if (!m.readers && !m.cards) {
+		halt(DECK_SHORT, 0);
+		m.board->ran_short = 1;
 		return;
 	}
-	if (m.at_reader < 0)
-		feed();
-	m.read = m.at_reader;
-	if (m.deals == m.misread && m.position == 20)
-		m.read = m.hopper[10];
+	other = strikes(STRIKE_JAM);
+	if (!m.readers && other < 0 && strikes(STRIKE_TIMEOUT) >= 0) {
+		halt(FEED_TIMEOUT, 0);
+		return;
+	}
+	if (!m.readers)
+		type = feed();
+	if (other >= 0 || type) {
+		halt(type ? type : JAM, type ? 0 : other);
+		m.counters[type ? 7 : 9]++;
+		return;
+	}
+	if (strikes(STRIKE_HARDWARE) >= 0) {
+		halt(EV_HARDWARE, 7);
+		return;
+	}
+	if (strikes(STRIKE_UNREADABLE) >= 0) {
+		event(CARD_UNREADABLE, m.position, 0, 0)[19] = 3;
+		stop(CARD_UNREADABLE);
+		m.counters[4]++;
+		return;
+	}
+	m.read = mistaken(m.reader[0]);
+	m.quality = m.read == m.reader[0] ? CLEAR : m.swapped_quality;
+	other = strikes(STRIKE_MISREAD);
+	if (other >= 0)
+		m.read = other;
+	other = strikes(STRIKE_FAINT);
+	if (other >= 0)
+		m.quality = other;
 	m.counters[3]++;
 	if (m.routed) {
 		m.gate_event = m.number;
@@ -322,6 +357,27 @@ static void read_card(void)
 	}
 }
 
+static void done_check(void)
+{
+	uint8_t *e;
+
+	m.phase = BEFORE_READER;
+	if (m.done < m.to_deal || m.ending)
+		return;
+	e = event(DEAL_DONE, m.done, m.deal_plan, 0);
+	memcpy(e + 24, m.in_pocket, 8);
+	m.state = DONE;
+	m.counters[0]++;
+	deal_ends(1);
+}
+
+static void count_card(void)
+{
+	m.in_pocket[m.pocket]++;
+	m.position++;
+	m.done++;
+}
+
 static void route(void)
 {
 	if (m.in_pocket[m.pocket] == CAPACITY) {
@@ -334,33 +390,63 @@ static void route(void)
 	m.phase = FALLING;
 }
 
-static void land(void)
+static void wrong_pocket(int position, int card, int pocket, int planned)
 {
-	uint8_t *e;
+	uint8_t *e = event(WRONG_POCKET, position, 0, planned);
 
-	m.pockets[m.pocket][m.at_reader] = 1;
-	m.at_reader = -1;
-	card_event(CARD_LANDED, m.pocket);
-	m.in_pocket[m.pocket]++;
-	m.position++;
-	m.done++;
-	m.phase = BEFORE_READER;
-	if (m.done < m.to_deal || m.ending)
-		return;
-	e = event(DEAL_DONE, m.done, m.deal_plan, 0);
-	memcpy(e + 24, m.in_pocket, 8);
-	m.state = DONE;
-	m.counters[0]++;
-	account();
+	e[17] = card;
+	e[18] = pocket;
+	stop(WRONG_POCKET);
+	m.counters[10]++;
 }
 
-/* One step of the mechanics */
-static void tick(void)
+static void land(void)
+{
+	int pocket = strikes(STRIKE_WRONG_POCKET);
+	int late = strikes(STRIKE_WRONG_POCKET_LATE);
+	int unseen = strikes(STRIKE_WRONG_POCKET_UNSEEN);
+
+	if (!(m.capabilities & EXIT_SENSORS)) {
+		/* nobody sees where it falls */
+		fall(pocket >= 0 ? pocket : late >= 0 ? late : unseen >= 0 ? unseen : m.pocket,
+		     m.pocket);
+		count_card();
+		done_check();
+		return;
+	}
+	if (pocket >= 0 && pocket != m.pocket) {
+		fall(pocket, pocket);
+		m.in_pocket[pocket]++;
+		m.done++;
+		m.phase = BEFORE_READER;
+		wrong_pocket(m.position, m.read, pocket, m.pocket);
+		return;
+	}
+	if (late >= 0 && late != m.pocket) {
+		m.late_position = m.position;
+		m.late_card = m.read;
+		m.late_pocket = late;
+		m.late_planned = m.pocket;
+		fall(late, late);
+	} else {
+		fall(unseen >= 0 ? unseen : m.pocket, m.pocket);
+	}
+	card_event(CARD_LANDED, m.pocket);
+	count_card();
+	done_check();
+}
+
+void tick(void)
 {
 	if (m.load_length && m.clock - m.load_time > LOAD_TIME) {
 		put32(event(PLAN_LOADED, NONE, m.load_number, INCOMPLETE) + 28, m.load_got);
 		m.load_length = 0;
 		memset(m.block, 0, sizeof(m.block));
+	}
+	if (m.state == DONE && m.late_position >= 0) {
+		wrong_pocket(m.late_position, m.late_card, m.late_pocket, m.late_planned);
+		m.late_position = -1;
+		return;
 	}
 	if (m.state != DEALING && m.ending != ABORTED)
 		return;
@@ -370,7 +456,7 @@ static void tick(void)
 		end_deal(ABORTED, IDLE);
 	else if (m.phase == READ)
 		route();
-	else if (m.phase == BEFORE_READER && m.ending == EV_PAUSED)
+	else if (m.phase == BEFORE_READER && m.ending)
 		end_deal(EV_PAUSED, PAUSED);
 	else if (m.phase == BEFORE_READER)
 		read_card();
@@ -380,8 +466,7 @@ static void tick(void)
 	}
 }
 
-/* Host-routed: the host's answer to a card */
-static void gate(const uint8_t *p, uint32_t length)
+void gate(const uint8_t *p, uint32_t length)
 {
 	int hold = length == 16 && p[1] == NONE;
 
@@ -400,7 +485,7 @@ static void gate(const uint8_t *p, uint32_t length)
 	}
 }
 
-/* -- plans -------------------------------------------------------------------- */
+/* -- plans ----------------------------------------------------------- */
 
 static uint32_t crc32c(const uint8_t *p, uint32_t length)
 {
@@ -463,8 +548,7 @@ static void plan_loaded(int error, uint32_t detail)
 	m.load_length = 0;
 }
 
-/* Bulk data; false: stall */
-static int bulk(const uint8_t *p, uint32_t length)
+int bulk(const uint8_t *p, uint32_t length)
 {
 	uint32_t crc;
 
@@ -500,7 +584,7 @@ static void forget_plan(void)
 	m.load_length = m.load_got = 0;
 }
 
-/* -- requests -------------------------------------------------------------------- */
+/* -- requests ----------------------------------------------------------- */
 
 /* The answer, or -1 */
 static int query(int request, uint32_t value, uint8_t *p)
@@ -519,7 +603,8 @@ static int query(int request, uint32_t value, uint8_t *p)
 	case 2:
 		p[0] = m.state;
 		p[1] = m.state == HELD || m.state == FAULT ? m.fault : 0;
-		p[2] = (m.insertion != 0) | (m.cards != 0) << 2 | m.spent << 3 | (m.at_reader >= 0) << 5;
+		p[2] = (m.insertion != 0) | m.cover << 1 | (m.cards != 0) << 2 | m.spent << 3 |
+		       m.doubt << 4 | (m.readers != 0) << 5;
 		p[3] = m.to_deal;
 		put32(p + 4, m.routed ? m.deal_plan : m.plan_number);
 		put32(p + 8, m.insertion);
@@ -581,7 +666,11 @@ static int start_error(uint32_t plan, uint32_t insertion)
 		return m.detail = m.insertion, WRONG_INSERTION;
 	if (m.spent)
 		return m.detail = m.insertion, SPENT;
-	return m.cards || m.at_reader >= 0 ? OK : HOPPER;
+	if (m.doubt)
+		return m.detail = m.insertion, IN_DOUBT;
+	if (m.cover)
+		return COVER;
+	return m.cards ? OK : HOPPER;
 }
 
 static int command_error(int request, uint32_t value, uint32_t a, uint32_t b, uint32_t c)
@@ -591,7 +680,7 @@ static int command_error(int request, uint32_t value, uint32_t a, uint32_t b, ui
 		[START] = IN(IDLE) | IN(FAULT) | IN(DONE), [PAUSE] = IN(DEALING),
 		[RESUME] = IN(PAUSED), [REREAD] = IN(HELD),
 		[ABORT] = IN(DEALING) | IN(PAUSED) | IN(HELD), [CLEAR_FAULT] = IN(FAULT),
-		[LOCATE] = 0xff,
+		[RELEASE_BOARD] = IN(IDLE) | IN(FAULT) | IN(DONE), [LOCATE] = 0xff,
 	};
 
 	m.detail = 0;
@@ -602,18 +691,23 @@ static int command_error(int request, uint32_t value, uint32_t a, uint32_t b, ui
 		m.detail = 4;
 	if (m.detail)
 		return BAD_VALUE;
-	if (request == TEST_DEAL || request == RELEASE_BOARD || (request == LOAD && m.routed) ||
+	if (request == TEST_DEAL || (request == LOAD && m.routed) ||
+	    (request == RELEASE_BOARD && !(m.capabilities & BOARD_LOCK)) ||
 	    (request == START && c >> 8))
 		return UNSUPPORTED;
 	m.detail = m.state;
 	if (!(allowed[request] & IN(m.state)) ||
-	    (m.ending && request != LOCATE && !(request == ABORT && m.ending == EV_PAUSED)))
+	    (m.ending && request != LOCATE && !(request == ABORT && m.ending != ABORTED)))
 		return STATE;
 	m.detail = 0;
 	if (request == START)
 		return start_error(a, b);
-	if (request == CLEAR_FAULT && m.fault == REPEATED_CARD && m.at_reader >= 0)
+	if (request == CLEAR_FAULT && m.readers && m.fault >= REPEATED_CARD && m.fault <= JAM)
 		return m.detail = m.fault, IN_FAULT;
+	if (m.cover && (request == RESUME || request == REREAD || request == CLEAR_FAULT))
+		return COVER;
+	if (request == RELEASE_BOARD && !m.insertion)
+		return NO_BOARD;
 	return OK;
 }
 
@@ -636,7 +730,10 @@ static void carry_out(int request, uint32_t a, uint32_t b, uint32_t c)
 		m.deals++;
 		m.state = DEALING;
 		m.phase = BEFORE_READER;
+		m.locked = (m.capabilities & BOARD_LOCK) != 0;
+		m.swapped[0] = m.swapped[1] = m.late_position = -1;
 		event(DEAL_STARTED, NONE, a, m.to_deal);
+		deal_begins();
 		break;
 	case PAUSE:
 		m.ending = EV_PAUSED;
@@ -654,6 +751,9 @@ static void carry_out(int request, uint32_t a, uint32_t b, uint32_t c)
 	case CLEAR_FAULT:
 		event(FAULT_CLEARED, NONE, m.fault, 0);
 		m.state = IDLE;
+		break;
+	case RELEASE_BOARD:
+		m.locked = 0;
 		break;
 	}
 }
@@ -680,28 +780,42 @@ static int command(int request, uint32_t value, const uint8_t *p, uint32_t lengt
 	return m.error == OK;
 }
 
-static void configure(void)
+void configure(void)
 {
-	if (m.state == DEALING && m.phase == FALLING)
-		m.at_reader = -1;
+	if (m.phase == FALLING)
+		fall(m.pocket, m.pocket);
 	if (running())
-		puts("void");
+		deal_ends(0);
 	forget_plan();
 	forget_deal();
 	m.queued = m.sequence = m.request = m.error = m.detail = m.halted = 0;
 	m.state = IDLE;
 	m.ending = 0;
 	m.phase = BEFORE_READER;
+	m.late_position = -1;
 	m.number = 1;
 	m.configured = 1;
 	event(STATE_LOST, NONE, m.configurations++ ? 2 : 1, 0);
 	if (m.insertion)
-		event(BOARD_INSERTED, NONE, 0, m.board_number);
+		event(BOARD_INSERTED, NONE, 0, m.board_number)[1] = m.doubt << 1;
+	if (m.cover)
+		event(COVER_OPEN, NONE, 0, 0);
 	if (m.cards)
 		event(HOPPER_LOADED, NONE, 0, 0);
 }
 
-/* -- USB -------------------------------------------------------------------------- */
+void power_cycle(void)
+{
+	m.configurations = 0;
+	if (m.insertion) {
+		m.insertion = ++m.insertions;
+		m.spent = 0;
+		m.doubt = 1;
+	}
+	configure();
+}
+
+/* -- USB ----------------------------------------------------------- */
 
 static const uint8_t device[] = {
 	18, 1, 0x00, 0x02, 0, 0, 0, 64, 0x09, 0x12, 0x01, 0x00, 0x00, 0x01, 0, 1, 2, 1
@@ -712,26 +826,24 @@ static uint8_t configuration[] = {
 	9, 2, 0, 0, 1, 1, 0, 0xc0, 0,
 	9, 4, 0, 0, 2, 0xff, 0x44, 0x01, 0,
 	24, 0x24, 1, 1, 0x00, 0x01, POCKETS, CAPACITY, HOPPER_CARDS, 0, PLAN_CARDS, 0,
-	0x0d, 0x07, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 	7, 5, 0x02, 2, 0x00, 0x02, 0,
 	7, 5, 0x83, 3, PACKET, 0, 4,
 	7, 5, 0x04, 3, 16, 0, 4,
 };
-static uint8_t *const machine_descriptor = configuration + 18;
+uint8_t *const machine_descriptor = configuration + 18;
 
-static void describe(void)
+void describe(void)
 {
 	put16(configuration + 2, sizeof(configuration) - (m.routed ? 0 : 7));
-	if (m.routed) {
-		configuration[9 + 4] = 3;
-		machine_descriptor[12] = 0x0e;
-		put32(machine_descriptor + 16, GATE_DEADLINE);
-	}
+	configuration[9 + 4] = m.routed ? 3 : 2;
+	put32(machine_descriptor + 12, m.capabilities);
+	put32(machine_descriptor + 16, m.routed ? GATE_DEADLINE : 0);
 }
 
 static int descriptor(uint32_t value, uint8_t *p)
 {
-	const char *text = (value & 255) == 1 ? (m.routed ? "INTEROP-R" : "INTEROP-S") : "interop";
+	const char *text = (value & 255) == 2 ? (m.routed ? "INTEROP-R" : "INTEROP-S") : "interop";
 	int i, length;
 
 	switch (value >> 8) {
@@ -755,11 +867,7 @@ static int descriptor(uint32_t value, uint8_t *p)
 	return -1;
 }
 
-/*
- * A control transfer: data is what came, or takes the answer (256 bytes).
- * Gives the length of the answer, or -1: stall.
- */
-static int control(const uint8_t *setup, uint8_t *data)
+int control(const uint8_t *setup, uint8_t *data)
 {
 	uint32_t value = setup[2] | setup[3] << 8, index = setup[4] | setup[5] << 8;
 	uint32_t length = setup[6] | setup[7] << 8;
@@ -793,328 +901,4 @@ static int control(const uint8_t *setup, uint8_t *data)
 			got = query(setup[1], value, data);
 	}
 	return got > (int)length ? (int)length : got;
-}
-
-/* -- USB/IP: all numbers big-endian, header of 48 bytes ------------------------------- */
-
-#define MAX_URBS	16
-
-static uint32_t waiting[MAX_URBS];	/* of the interrupt endpoint, oldest first */
-static int waiting_count;
-
-static uint32_t big(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
-}
-
-static void put_big(uint8_t *p, uint32_t v)
-{
-	p[0] = v >> 24;
-	p[1] = v >> 16;
-	p[2] = v >> 8;
-	p[3] = v;
-}
-
-static void transfer(int fd, void *buf, size_t length, int out)
-{
-	char *p = buf;
-	ssize_t n;
-
-	for (; length; length -= n, p += n) {
-		n = out ? write(fd, p, length) : read(fd, p, length);
-		if (n <= 0)
-			exit(n < 0);	/* unplugged */
-	}
-}
-
-static void answer(int fd, int type, uint32_t sequence, int status, const uint8_t *data, int length,
-		   int actual)
-{
-	uint8_t packet[48 + 1024] = { 0 };
-
-	put_big(packet, type);
-	put_big(packet + 4, sequence);
-	put_big(packet + 20, status);
-	put_big(packet + 24, actual);
-	if (length)
-		memcpy(packet + 48, data, length);
-	transfer(fd, packet, 48 + length, 1);
-}
-
-static void unlink_urb(int fd, uint32_t sequence, uint32_t victim)
-{
-	int i;
-
-	for (i = 0; i < waiting_count && waiting[i] != victim; i++)
-		;
-	if (i < waiting_count)
-		memmove(waiting + i, waiting + i + 1, (--waiting_count - i) * sizeof(*waiting));
-	else
-		i = -1;
-	answer(fd, 4, sequence, i < 0 ? 0 : -ECONNRESET, NULL, 0, 0);
-}
-
-static void serve(int fd)
-{
-	uint8_t h[48], data[1024] = { 0 };
-	uint32_t sequence, in, endpoint, length;
-	int got = -1;
-
-	transfer(fd, h, sizeof(h), 0);
-	sequence = big(h + 4);
-	in = big(h + 12);
-	endpoint = big(h + 16);
-	length = big(h + 24);
-	if (big(h) == 2) {
-		unlink_urb(fd, sequence, big(h + 20));
-		return;
-	}
-	if (!in) {
-		if (length > sizeof(data))
-			exit(1);
-		transfer(fd, data, length, 0);
-	}
-	switch (endpoint) {
-	case 0:
-		got = control(h + 40, data);
-		break;
-	case 2:
-		got = bulk(data, length) ? 0 : -1;
-		break;
-	case 3:
-		if (waiting_count == MAX_URBS)
-			exit(1);
-		waiting[waiting_count++] = sequence;
-		return;
-	case 4:
-		gate(data, length);
-		got = 0;
-		break;
-	}
-	answer(fd, 3, sequence, got < 0 ? -EPIPE : 0, data, in && got > 0 ? got : 0,
-	       got < 0 ? 0 : in ? got : (int)length);
-}
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
-}
-
-static int attach(void)
-{
-	FILE *f = fopen("/sys/devices/platform/vhci_hcd.0/attach", "w");
-	int fd[2];
-
-	if (!f || socketpair(AF_UNIX, SOCK_STREAM, 0, fd))
-		return -1;
-	/* port, socket, bus 1 device 1, high speed */
-	fprintf(f, "%d %d %d 3", m.routed, fd[1], 0x10001);
-	if (fclose(f))
-		return -1;
-	close(fd[1]);
-	return fd[0];
-}
-
-static int deal(void)
-{
-	uint64_t next = 0, people = 0;
-	uint8_t events[PACKET];
-	struct pollfd p = { .fd = attach(), .events = POLLIN };
-	int n;
-
-	if (p.fd < 0) {
-		perror("machine: no vhci_hcd");
-		return 1;
-	}
-	for (;;) {
-		if (poll(&p, 1, 5) > 0)
-			serve(p.fd);
-		m.clock = now();
-		if (now() >= next) {
-			next = now() + 5000;
-			tick();
-		}
-		if (now() >= people) {
-			people = now() + 500000;
-			operator();
-		}
-		while (m.queued && waiting_count) {
-			n = fetch(events, PACKET / 32) * 32;
-			answer(p.fd, 3, waiting[0], 0, events, n, n);
-			memmove(waiting, waiting + 1, --waiting_count * sizeof(*waiting));
-		}
-	}
-}
-
-/* -- the worked deals of the page -------------------------------------------------------- */
-
-static int replay_line;
-
-static void differs(const char *what)
-{
-	printf("line %d of the page: %s differs\n", replay_line, what);
-	exit(1);
-}
-
-/* The order of events of two cards is the machine's, as are the clocks */
-static int compare_events(const void *a, const void *b)
-{
-	const uint8_t *x = a, *y = b;
-
-	return x[16] != y[16] ? x[16] - y[16] : x[0] - y[0];
-}
-
-static void tick_until_queued(int count)
-{
-	int steps;
-
-	for (steps = 0; m.queued < count && steps < 100; steps++) {
-		m.clock += 1000;
-		tick();
-	}
-}
-
-/* Events that the page gives one after the other */
-static void expect_events(uint8_t *due, int count)
-{
-	uint8_t got[QUEUE * 32];
-	int i;
-
-	for (i = 0; i < count; i++) {
-		if (due[i * 32] == BOARD_REMOVED)
-			tick_until_queued(i);
-		if (due[i * 32] == STATE_LOST)
-			configure();
-		else if (due[i * 32] == BOARD_REMOVED)
-			board_remove();
-		else if (due[i * 32] == BOARD_INSERTED)
-			board_insert(due[i * 32 + 24]);
-	}
-	tick_until_queued(count);
-	if (fetch(got, QUEUE) != count)
-		differs("the number of events");
-	qsort(got, count, 32, compare_events);
-	qsort(due, count, 32, compare_events);
-	for (i = 0; i < count * 32; i += 32) {
-		memset(got + i + 4, 0, 8);
-		memset(due + i + 4, 0, 8);
-		if (due[i + 19] != NONE)	/* what the reader saw: the maker's own */
-			memcpy(got + i + 20, due + i + 20, 4);
-		if (due[i] == NOT_IN_PLAN)
-			m.at_reader = -1;	/* the operator takes it out */
-	}
-	for (i = 0; i < count * 32; i++)
-		if (got[i] != due[i]) {
-			printf("event %02x, byte %d: %02x, the page has %02x\n", due[i & ~31], i % 32, got[i], due[i]);
-			differs("an event");
-		}
-}
-
-/* One transfer of the page, but for events */
-static void replay_transfer(const char *kind, uint8_t *p, int length)
-{
-	static uint8_t setup[8], data[256];
-
-	if (!strcmp(kind, "> setup")) {
-		memcpy(setup, p, 8);
-	} else if (!strcmp(kind, "> data")) {
-		memcpy(data, p, length);
-	} else if (!strcmp(kind, "< data")) {
-		if (control(setup, data) != length)
-			differs("the length of an answer");
-		if (setup[1] == 1)
-			length = 4;		/* the rest is the maker's */
-		if (setup[1] == 2)
-			memcpy(data + 20, p + 20, 4);
-		if (memcmp(data, p, length))
-			differs("an answer");
-	} else if (!strcmp(kind, "< done") || !strcmp(kind, "< stall")) {
-		if ((control(setup, data) < 0) != !strcmp(kind, "< stall"))
-			differs("how a command ends");
-	} else if (!strcmp(kind, "> bulk")) {
-		if (!bulk(p, length))
-			differs("the end of a bulk transfer");
-	} else if (!strcmp(kind, "> int out")) {
-		gate(p, length);
-	} else if (!strcmp(kind, "< class")) {
-		memcpy(p + 16, machine_descriptor + 16, 4);	/* each machine's own */
-		if (memcmp(p, machine_descriptor, length))
-			differs("the machine descriptor");
-	} else {
-		differs("the kind of a transfer");
-	}
-}
-
-static int replay(const char *page)
-{
-	static const uint8_t cards[2][8] = { { 2, 0, 3, 1, 5 }, { 2, 52, 0, 3, 1, 0, 0, 5 } };
-	char line[256], kind[16] = "", *text, *end;
-	const char *begin = m.routed ? "```routed\n" : "```stored\n";
-	uint8_t buf[QUEUE * 32];
-	int length = 0, in = 0, more, used, count = 0;
-	FILE *f = fopen(page, "r");
-
-	if (!f) {
-		perror(page);
-		return 1;
-	}
-	m.cards = m.routed ? 8 : 5;
-	memcpy(m.hopper, cards[m.routed], m.cards);
-	while (fgets(line, sizeof(line), f)) {
-		replay_line++;
-		if (!in) {
-			in = !strcmp(line, begin);
-			continue;
-		}
-		if (line[0] == ';')
-			continue;
-		more = line[0] == ' ';
-		/* events gather until something else comes */
-		if (!more && *kind && (strcmp(kind, "< int in") || strncmp(line, kind, 8))) {
-			if (strcmp(kind, "< int in"))
-				replay_transfer(kind, buf, length);
-			else
-				expect_events(buf, length / 32);
-			length = 0;
-			count++;
-		}
-		if (line[0] == '`')
-			break;
-		text = line;
-		if (!more) {
-			used = strcspn(line + 2, " \n") + 2;
-			if (!strncmp(line + 2, "int ", 4))
-				used = strcspn(line + 6, " \n") + 6;
-			snprintf(kind, sizeof(kind), "%.*s", used, line);
-			text += used;
-		}
-		for (;; text = end) {
-			unsigned long v = strtoul(text, &end, 16);
-
-			if (end == text)
-				break;
-			buf[length++] = v;
-		}
-	}
-	fclose(f);
-	printf("%d groups of transfers agree\n", count);
-	return count < 20;
-}
-
-int main(int argc, char **argv)
-{
-	if (argc < 2 || (strcmp(argv[1], "stored") && strcmp(argv[1], "routed"))) {
-		fputs("usage: machine stored|routed [DEAL | -r PAGE]\n", stderr);
-		return 2;
-	}
-	m.routed = !strcmp(argv[1], "routed");
-	describe();
-	if (argc == 4 && !strcmp(argv[2], "-r"))
-		return replay(argv[3]);
-	m.misread = argc > 2 ? atoi(argv[2]) : 0;
-	srand(1);
-	return deal();
 }

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * usage: machine stored|routed [DEAL]	plugs itself into vhci_hcd, and deals; in deal
+ *					DEAL it misreads a card
+ *        machine stored|routed -r PAGE	replays the worked deal of the page
+ *
+ * For each deal it writes what really lies in the pockets, or "void".
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "machine.h"
+
+static int misread;	/* deal, counted from 1 */
+
+int strikes(enum strike strike)
+{
+	if (strike != STRIKE_MISREAD || m.deals != misread || m.position != 20)
+		return -1;
+	return m.hopper[10];
+}
+
+void deal_begins(void)
+{
+}
+
+void deal_ends(int done)
+{
+	char text[80 * POCKETS];
+
+	if (done)
+		pockets_text(m.board->cards, text);
+	puts(done ? text : "void");
+	fflush(stdout);
+}
+
+static uint32_t chance(uint32_t below)
+{
+	return rand() % below;
+}
+
+/* Changes the board when it has been dealt into, and loads the hopper; called now and then */
+static void operator(void)
+{
+	static struct board board;
+	static int deals_done;
+	uint8_t cards[52];
+
+	if (!m.configured || running())
+		return;
+	if (m.spent) {
+		deals_done += m.state == DONE;
+		reader_clear();
+		board_remove();
+	} else if (!m.insertion) {
+		pack_shuffled(cards, chance);
+		hopper_load(cards, 52);
+		memset(&board, 0, sizeof(board));
+		board_insert(&board, deals_done + 1);
+	}
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
+}
+
+static int deal(void)
+{
+	uint64_t next = 0, people = 0;
+	uint8_t events[PACKET];
+	struct pollfd p = { .fd = usbip_attach(), .events = POLLIN };
+	int n;
+
+	if (p.fd < 0) {
+		perror("machine: no vhci_hcd");
+		return 1;
+	}
+	for (;;) {
+		if (poll(&p, 1, 5) > 0)
+			usbip_serve(p.fd);
+		m.clock = now();
+		if (now() >= next) {
+			next = now() + 5000;
+			tick();
+		}
+		if (now() >= people) {
+			people = now() + 500000;
+			operator();
+		}
+		while (m.queued && usbip_waits()) {
+			n = fetch(events, PACKET / 32) * 32;
+			usbip_give(p.fd, events, n);
+		}
+	}
+}
+
+/* -- the worked deals of the page -------------------------------------------------------- */
+
+static int replay_line;
+
+static void differs(const char *what)
+{
+	printf("line %d of the page: %s differs\n", replay_line, what);
+	exit(1);
+}
+
+/* The order of events of two cards is the machine's, as are the clocks */
+static int compare_events(const void *a, const void *b)
+{
+	const uint8_t *x = a, *y = b;
+
+	return x[16] != y[16] ? x[16] - y[16] : x[0] - y[0];
+}
+
+static void tick_until_queued(int count)
+{
+	int steps;
+
+	for (steps = 0; m.queued < count && steps < 100; steps++) {
+		m.clock += 1000;
+		tick();
+	}
+}
+
+/* Events that the page gives one after the other */
+static void expect_events(uint8_t *due, int count)
+{
+	static struct board board;
+	uint8_t got[QUEUE * 32];
+	int i;
+
+	for (i = 0; i < count; i++) {
+		if (due[i * 32] == BOARD_REMOVED)
+			tick_until_queued(i);
+		if (due[i * 32] == STATE_LOST)
+			configure();
+		else if (due[i * 32] == BOARD_REMOVED)
+			board_remove();
+		else if (due[i * 32] == BOARD_INSERTED)
+			board_insert(&board, due[i * 32 + 24]);
+	}
+	tick_until_queued(count);
+	if (fetch(got, QUEUE) != count)
+		differs("the number of events");
+	qsort(got, count, 32, compare_events);
+	qsort(due, count, 32, compare_events);
+	for (i = 0; i < count * 32; i += 32) {
+		memset(got + i + 4, 0, 8);
+		memset(due + i + 4, 0, 8);
+		if (due[i + 19] != NONE)	/* what the reader saw: the maker's own */
+			memcpy(got + i + 20, due + i + 20, 4);
+		if (due[i] == NOT_IN_PLAN)
+			reader_clear();	/* the operator takes it out */
+	}
+	for (i = 0; i < count * 32; i++)
+		if (got[i] != due[i]) {
+			printf("event %02x, byte %d: %02x, the page has %02x\n", due[i & ~31], i % 32, got[i], due[i]);
+			differs("an event");
+		}
+}
+
+/* One transfer of the page, but for events */
+static void replay_transfer(const char *kind, uint8_t *p, int length)
+{
+	static uint8_t setup[8], data[256];
+
+	if (!strcmp(kind, "> setup")) {
+		memcpy(setup, p, 8);
+	} else if (!strcmp(kind, "> data")) {
+		memcpy(data, p, length);
+	} else if (!strcmp(kind, "< data")) {
+		if (control(setup, data) != length)
+			differs("the length of an answer");
+		if (setup[1] == 1)
+			length = 4;		/* the rest is the maker's */
+		if (setup[1] == 2)
+			memcpy(data + 20, p + 20, 4);
+		if (memcmp(data, p, length))
+			differs("an answer");
+	} else if (!strcmp(kind, "< done") || !strcmp(kind, "< stall")) {
+		if ((control(setup, data) < 0) != !strcmp(kind, "< stall"))
+			differs("how a command ends");
+	} else if (!strcmp(kind, "> bulk")) {
+		if (!bulk(p, length))
+			differs("the end of a bulk transfer");
+	} else if (!strcmp(kind, "> int out")) {
+		gate(p, length);
+	} else if (!strcmp(kind, "< class")) {
+		memcpy(p + 16, machine_descriptor + 16, 4);	/* each machine's own */
+		if (memcmp(p, machine_descriptor, length))
+			differs("the machine descriptor");
+	} else {
+		differs("the kind of a transfer");
+	}
+}
+
+static int replay(const char *page)
+{
+	static const uint8_t cards[2][8] = { { 2, 0, 3, 1, 5 }, { 2, 52, 0, 3, 1, 0, 0, 5 } };
+	char line[256], kind[16] = "", *text, *end;
+	const char *begin = m.routed ? "```routed\n" : "```stored\n";
+	uint8_t buf[QUEUE * 32];
+	int length = 0, in = 0, more, used, count = 0;
+	FILE *f = fopen(page, "r");
+
+	if (!f) {
+		perror(page);
+		return 1;
+	}
+	m.cards = m.routed ? 8 : 5;
+	memcpy(m.hopper, cards[m.routed], m.cards);
+	while (fgets(line, sizeof(line), f)) {
+		replay_line++;
+		if (!in) {
+			in = !strcmp(line, begin);
+			continue;
+		}
+		if (line[0] == ';')
+			continue;
+		more = line[0] == ' ';
+		/* events gather until something else comes */
+		if (!more && *kind && (strcmp(kind, "< int in") || strncmp(line, kind, 8))) {
+			if (strcmp(kind, "< int in"))
+				replay_transfer(kind, buf, length);
+			else
+				expect_events(buf, length / 32);
+			length = 0;
+			count++;
+		}
+		if (line[0] == '`')
+			break;
+		text = line;
+		if (!more) {
+			used = strcspn(line + 2, " \n") + 2;
+			if (!strncmp(line + 2, "int ", 4))
+				used = strcspn(line + 6, " \n") + 6;
+			snprintf(kind, sizeof(kind), "%.*s", used, line);
+			text += used;
+		}
+		for (;; text = end) {
+			unsigned long v = strtoul(text, &end, 16);
+
+			if (end == text)
+				break;
+			buf[length++] = v;
+		}
+	}
+	fclose(f);
+	printf("%d groups of transfers agree\n", count);
+	return count < 20;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || (strcmp(argv[1], "stored") && strcmp(argv[1], "routed"))) {
+		fputs("usage: machine stored|routed [DEAL | -r PAGE]\n", stderr);
+		return 2;
+	}
+	m.routed = !strcmp(argv[1], "routed");
+	m.capabilities = (m.routed ? HOST_ROUTED : STORED_PLAN) | EXIT_SENSORS | BOARD_READER |
+			 KEYS | BY_CARD | BY_POSITION;
+	describe();
+	if (argc == 4 && !strcmp(argv[2], "-r"))
+		return replay(argv[3]);
+	misread = argc > 2 ? atoi(argv[2]) : 0;
+	srand(1);
+	return deal();
+}
