@@ -167,12 +167,23 @@ void board_insert(struct board *board, int number)
 	event(BOARD_INSERTED, NONE, 0, m.board_number);
 }
 
+/* That a card fell into a wrong pocket, and was seen too late: now nobody is told any more */
+static void late_forget(void)
+{
+	if (m.board && m.late_position >= 0) {
+		m.board->told[m.late_pocket][m.late_card]--;
+		m.board->told[m.late_planned][m.late_card]++;
+	}
+	m.late_position = -1;
+}
+
 void board_remove(void)
 {
 	if (running()) {
 		event(BOARD_PULLED, m.position, 0, 0);
 		stop(BOARD_PULLED);
 	}
+	late_forget();
 	event(BOARD_REMOVED, NONE, 0, 0);
 	m.board = NULL;
 	m.insertion = 0;
@@ -367,6 +378,7 @@ static void done_check(void)
 	e = event(DEAL_DONE, m.done, m.deal_plan, 0);
 	memcpy(e + 24, m.in_pocket, 8);
 	m.state = DONE;
+	m.done_clock = m.clock;
 	m.counters[0]++;
 	deal_ends(1);
 }
@@ -443,7 +455,7 @@ void tick(void)
 		m.load_length = 0;
 		memset(m.block, 0, sizeof(m.block));
 	}
-	if (m.state == DONE && m.late_position >= 0) {
+	if (m.state == DONE && m.late_position >= 0 && m.clock - m.done_clock >= m.late_us) {
 		wrong_pocket(m.late_position, m.late_card, m.late_pocket, m.late_planned);
 		m.late_position = -1;
 		return;
@@ -792,7 +804,7 @@ void configure(void)
 	m.state = IDLE;
 	m.ending = 0;
 	m.phase = BEFORE_READER;
-	m.late_position = -1;
+	late_forget();
 	m.number = 1;
 	m.configured = 1;
 	event(STATE_LOST, NONE, m.configurations++ ? 2 : 1, 0);

@@ -97,6 +97,7 @@ struct machine {
 	int first[54];			/* position of the first reading, or -1 */
 	int swapped[2], swapped_quality;/* two cards that are read as each other, or -1 */
 	int late_position, late_card, late_pocket, late_planned;	/* seen too late, or -1 */
+	uint32_t late_us, done_clock;	/* so long behind the end of the deal */
 	uint32_t gate_event, gate_time;
 	int gate_given;
 	int deals;			/* counted from 1; 0: none */

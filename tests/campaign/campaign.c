@@ -1,0 +1,1178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * usage: campaign [-s SEED] [-b BOARD] [-n BOARDS] [-t SECONDS] [-a] [-x KIND]...
+ *                 [-o KIND]... [-v] PROGRAM LOCKSTEP
+ *        campaign ... -u ADDRESS PROGRAM	the machine is plugged into vhci_hcd
+ *
+ * Deals boards with PROGRAM (dealbox) on a machine that keeps its own account of where
+ * each real card lies, while much goes wrong. README.md has the rest.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "campaign.h"
+#include "emu.h"
+#include "lockstep.h"
+
+#define STEP_US		5000		/* of the machine */
+#define PEOPLE_US	400000		/* how often people look */
+#define BUS_STEP_US	2000		/* .. on a real bus */
+#define JOB_US		3600000000ull	/* a job that takes longer is given up */
+#define RUNS		6		/* .. or that is begun so often */
+#define ACTS		150
+#define PATIENCE_US	30000000	/* with a program that was told to end */
+
+static uint64_t seed = 1;
+static const char *program, *lockstep;
+static const char *uri;		/* of a machine on a real bus, NULL: on the socket */
+static char folder[64];
+bool verbose;
+
+/* What a job may do wrong. */
+enum wrong { RIGHT, NOT_EXACT, AGAIN, TWICE, UNDEALT, UNSOUND, DIED, CLEARED, WRONGS };
+
+static const char *const rules[WRONGS] = {
+	[NOT_EXACT] = "a board that is called exact is, but where no host can tell",
+	[AGAIN] = "no board is dealt into that has cards in it",
+	[TWICE] = "no board of a job is called exact twice",
+	[UNDEALT] = "no board is called exact that was not dealt",
+	[UNSOUND] = "where nothing goes wrong all boards are exact at once",
+	[DIED] = "the program does not die",
+	/* the last */
+	[CLEARED] = "no fault is cleared before people did something",
+};
+/* dealbox does so as yet: judged with -a only */
+static bool clears_open = true;
+
+/* -- what is counted ----------------------------------------------------------- */
+
+static struct {
+	int jobs, deals, exact, voids, unseen, given_up, wrong;
+	int struck[FAULTS], unseen_by[FAULTS], wrong_by[FAULTS], broken[WRONGS];
+} total;
+
+/* -- one job ----------------------------------------------------------- */
+
+static struct {
+	int number;
+	pockets_t plans[BOARDS];
+	/* which board each insertion was, as the program has it */
+	struct { uint32_t insertion; struct board *board; } deals[256];
+	int deal_count;
+	struct { uint32_t insertion; int number; int begun; bool judged; struct board *board; } claims[32];
+	int claim_count, voids, runs;
+	int deeds;		/* of people, when the machine came to its last fault */
+	int begun;		/* how often, not counting where it was resumed */
+	bool keeps;		/* its power and state, when the program is gone */
+	enum wrong wrong;	/* the first that was seen */
+	char trouble[256];
+	/* the program */
+	pid_t pid;
+	int lockstep, out, err, in, listener, host;
+	bool sent, ended, attached, killed, anew, unplugged;
+	uint64_t now_us, plug_us;
+	char line[65536];
+	size_t line_length;
+	/* events on their way */
+	uint32_t shift;		/* of their numbers */
+	uint8_t late[32];
+	int late_for;
+	bool late_quietly;
+	uint8_t plan_before[sizeof(m.plan)];
+} job;
+
+void note(const char *format, ...)
+{
+	va_list list;
+
+	if (!verbose)
+		return;
+	printf("# %9.3f ", (double)(job.now_us - LOCKSTEP_BEGIN) / 1e6);
+	va_start(list, format);
+	vprintf(format, list);
+	va_end(list);
+	putchar('\n');
+	fflush(stdout);
+}
+
+static void trouble(enum wrong wrong, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static void trouble(enum wrong wrong, const char *format, ...)
+{
+	va_list list;
+
+	if (job.wrong && (job.wrong == NOT_EXACT || wrong != NOT_EXACT))
+		return;
+	job.wrong = wrong;
+	va_start(list, format);
+	vsnprintf(job.trouble, sizeof(job.trouble), format, list);
+	va_end(list);
+	note("WRONG: %s", job.trouble);
+}
+
+static bool any_struck(void)
+{
+	int i;
+
+	for (i = 0; i < fault_count; i++)
+		if (faults[i].struck)
+			return true;
+	return false;
+}
+
+/* -- the judge ----------------------------------------------------------- */
+
+static bool same(const pockets_t a, const pockets_t b)
+{
+	return !memcmp(a, b, sizeof(pockets_t));
+}
+
+/* 0: it is; F_NONE + 1..: that is why no host can see that it is not; FAULTS: wrong */
+static enum fault_id board_judge(const struct board *board, int number)
+{
+	const uint8_t (*plan)[54] = (const uint8_t (*)[54])job.plans[number - 1];
+	pockets_t told;
+	int pocket, card;
+
+	if (same(board->cards, plan))
+		return F_NONE;
+	if (!fault_unseen())
+		return FAULTS;
+	/* one card read as another shows, unless the deck has the wrong cards and none too few */
+	if (same(board->told, plan))
+		return fault_unseen() == F_MISREAD && board->ran_short ? FAULTS : fault_unseen();
+	/* had the deck come short of them, somebody would know */
+	for (pocket = 0; pocket < POCKETS; pocket++)
+		for (card = 0; card < 54; card++)
+			told[pocket][card] = board->told[pocket][card] - board->under[pocket][card];
+	return !board->ran_short && same(told, plan) ? F_DOUBLE_UNSEEN : FAULTS;
+}
+
+void claims_judge(const struct board *only)
+{
+	char text[2][80 * POCKETS];
+	enum fault_id id;
+	int i, j;
+
+	for (i = 0; i < job.claim_count; i++) {
+		const struct board *board = job.claims[i].board;
+		int number = job.claims[i].number;
+
+		if (job.claims[i].judged || (only && board != only))
+			continue;
+		job.claims[i].judged = true;
+		for (j = 0; j < i; j++)
+			if (job.claims[j].number == number && job.claims[j].begun == job.claims[i].begun)
+				trouble(TWICE, "board %d was called exact twice", number);
+		id = board_judge(board, number);
+		total.exact += id == F_NONE;
+		if (id == FAULTS) {
+			trouble(NOT_EXACT, "board %d, insertion %u, is not what was called exact", number,
+				job.claims[i].insertion);
+			pockets_text(board->cards, text[0]);
+			pockets_text(job.plans[number - 1], text[1]);
+			note("lies there: %s", text[0]);
+			note("planned:    %s", text[1]);
+		} else if (id != F_NONE) {
+			total.unseen++;
+			total.unseen_by[id]++;
+		}
+	}
+}
+
+static void claim(uint32_t insertion, int number)
+{
+	int i;
+
+	for (i = 0; i < job.claim_count; i++)
+		if (job.claims[i].insertion == insertion && job.claims[i].number == number &&
+		    job.claims[i].begun == job.begun)
+			return;
+	for (i = job.deal_count - 1; i >= 0 && job.deals[i].insertion != insertion; i--)
+		;
+	if (i < 0 || number < 1 || number > BOARDS) {
+		trouble(UNDEALT, "board %d is called exact, and insertion %u was never dealt", number, insertion);
+		return;
+	}
+	note("board %d, insertion %u, is called exact", number, insertion);
+	job.claims[job.claim_count].insertion = insertion;
+	job.claims[job.claim_count].number = number;
+	job.claims[job.claim_count].begun = job.begun;
+	job.claims[job.claim_count++].board = job.deals[i].board;
+	people.exact[board_index(job.deals[i].board)] = true;
+}
+
+/* -- what the machine asks ----------------------------------------------------------- */
+
+static const enum fault_id by_strike[STRIKES] = {
+	[STRIKE_MISREAD] = F_MISREAD, [STRIKE_UNREADABLE] = F_UNREADABLE,
+	[STRIKE_FACE_UP] = F_FACE_UP, [STRIKE_FAINT] = F_FAINT, [STRIKE_DOUBLE] = F_DOUBLE,
+	[STRIKE_DOUBLE_UNSEEN] = F_DOUBLE_UNSEEN, [STRIKE_TIMEOUT] = F_TIMEOUT,
+	[STRIKE_JAM] = F_JAM, [STRIKE_HARDWARE] = F_HARDWARE,
+	[STRIKE_WRONG_POCKET] = F_WRONG_POCKET, [STRIKE_WRONG_POCKET_LATE] = F_WRONG_POCKET_LATE,
+	[STRIKE_WRONG_POCKET_UNSEEN] = F_WRONG_POCKET_UNSEEN,
+};
+
+int strikes(enum strike strike)
+{
+	struct fault *fault = fault_due(SITE_STRIKE, by_strike[strike]);
+
+	if (!fault)
+		return -1;
+	switch (strike) {
+	case STRIKE_MISREAD:
+		return (m.reader[0] + 1 + (int)(fault->arg % 51)) % 52;
+	case STRIKE_FAINT:
+		return 1;
+	case STRIKE_JAM:
+		return 1 + (int)(fault->arg % 4);
+	case STRIKE_WRONG_POCKET:
+	case STRIKE_WRONG_POCKET_LATE:
+	case STRIKE_WRONG_POCKET_UNSEEN:
+		return (m.pocket + 1 + (int)(fault->arg % 3)) % POCKETS;
+	default:
+		return 0;
+	}
+}
+
+void deal_begins(void)
+{
+	struct fault *fault;
+	pockets_t none = { { 0 } };
+
+	total.deals++;
+	note("machine: deal %d into insertion %u, board %d", m.deals, m.insertion, m.board->number);
+	if (!same(m.board->told, none))
+		trouble(AGAIN, "insertion %u is dealt into, and there are cards in the board", m.insertion);
+	if (job.deal_count < 256) {
+		job.deals[job.deal_count].insertion = m.insertion;
+		job.deals[job.deal_count++].board = m.board;
+	}
+	fault = fault_due(SITE_BEGIN, F_OLD_PLAN);
+	if (fault && m.deals > 1 && !m.routed)
+		memcpy(m.plan, job.plan_before, sizeof(m.plan));
+	memcpy(job.plan_before, m.plan, sizeof(m.plan));
+	m.late_us = chance(200000);
+	m.swapped_quality = 98;
+	fault = fault_due(SITE_BEGIN, F_SWAPPED_FAINT);
+	if (fault)
+		m.swapped_quality = 1;
+	else
+		fault = fault_due(SITE_BEGIN, F_SWAPPED_CLEAR);
+	if (fault) {
+		m.swapped[0] = (int)(fault->arg % 52);
+		m.swapped[1] = (m.swapped[0] + 1 + (int)(fault->arg / 52 % 51)) % 52;
+	}
+}
+
+void deal_ends(int done)
+{
+	note("machine: the deal is %s", done ? "done" : "void");
+	job.deeds = people.deeds;
+}
+
+/* -- to the program ----------------------------------------------------------- */
+
+static uint32_t get32(const uint8_t *p)
+{
+	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static void put32(uint8_t *p, uint32_t v)
+{
+	p[0] = (uint8_t)v;
+	p[1] = (uint8_t)(v >> 8);
+	p[2] = (uint8_t)(v >> 16);
+	p[3] = (uint8_t)(v >> 24);
+}
+
+static void hang_up(void)
+{
+	if (job.host >= 0 && uri) {
+		usbip_detach(job.host);
+		m.configured = 0;
+	} else if (job.host >= 0) {
+		close(job.host);
+	}
+	job.host = -1;
+	job.attached = false;
+	job.sent = true;
+}
+
+static void frame_send(uint32_t kind, uint32_t id, int status, const void *data, size_t length)
+{
+	struct { struct emu_frame head; uint8_t data[EMU_DATA_MAX]; } frame = {
+		.head = { .kind = kind, .id = id, .status = status, .length = (uint32_t)length },
+	};
+
+	memcpy(frame.data, data, length);
+	if (send(job.host, &frame, sizeof(frame.head) + length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		hang_up();
+	job.sent = true;
+}
+
+/* -- events, and what firmware may do to them --------------------------------- */
+
+static uint8_t passing[16][32];
+static int passing_count;
+
+static void pass(const uint8_t *event)
+{
+	memcpy(passing[passing_count++], event, 32);
+}
+
+static void event_alter(uint8_t *event, uint32_t arg)
+{
+	if (event[0] >= CARD_READ && event[0] <= CARD_LANDED) {
+		if (arg % 2)
+			event[17] = (uint8_t)(arg / 2 % 52);
+		else
+			event[18] = (uint8_t)(arg / 2 % POCKETS);
+	} else {
+		event[24] ^= (uint8_t)(1 + arg % 7);
+	}
+}
+
+static void event_strange(uint8_t *event, uint32_t arg)
+{
+	static const uint8_t types[] = {
+		0x01, 0x03, 0x04, 0x05, 0x06, 0x08, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16,
+		0x17, 0x18, 0x19, 0x20, 0x23, 0x24, 0x28, 0x29, 0x2b, 0x2e, 0x3f, 0x40, 0x77, 0xf0,
+	};
+
+	event[0] = types[arg % sizeof(types)];
+	event[16] = (uint8_t)m.position;
+	event[17] = (uint8_t)(arg / 32 % 52);
+	event[18] = (uint8_t)(arg / 2048 % POCKETS);
+}
+
+static void event_pass(uint8_t *event)
+{
+	struct fault *fault = fault_due(SITE_EVENT, F_NONE);
+	uint32_t number = get32(event + 4) + job.shift;
+	uint8_t other[32];
+
+	put32(event + 4, number);
+	switch (fault ? fault->id : F_NONE) {
+	case F_LOST:
+		break;
+	case F_LOST_QUIETLY:
+		job.shift--;
+		break;
+	case F_DOUBLED:
+		pass(event);
+		pass(event);
+		break;
+	case F_DOUBLED_QUIETLY:
+		pass(event);
+		put32(event + 4, number + 1);
+		job.shift++;
+		pass(event);
+		break;
+	case F_LATE:
+	case F_LATE_QUIETLY:
+		memcpy(job.late, event, 32);
+		job.late_for = 1 + (int)(fault->arg % 4);
+		job.late_quietly = fault->id == F_LATE_QUIETLY;
+		job.shift -= job.late_quietly;
+		return;
+	case F_ALTERED:
+		event[fault->arg % 32] ^= (uint8_t)(1 << fault->arg / 32 % 8);
+		pass(event);
+		break;
+	case F_CARD_ALTERED:
+		event_alter(event, fault->arg);
+		pass(event);
+		break;
+	case F_STRANGE:
+		memcpy(other, event, 32);
+		event_strange(other, fault->arg);
+		pass(other);
+		put32(event + 4, number + 1);
+		job.shift++;
+		pass(event);
+		break;
+	default:
+		pass(event);
+	}
+	if (job.late_for && !--job.late_for) {
+		if (job.late_quietly) {
+			job.shift++;
+			put32(job.late + 4, get32(event + 4) + 1);
+		}
+		pass(job.late);
+	}
+}
+
+/* status 0, or an errno with which the transfer ends: on a real bus it just gets lost. */
+static void transfer_give(const uint8_t *events, int length, int status)
+{
+	if (!uri)
+		frame_send(EMU_INT_IN, 0, status, events, (size_t)(status ? 0 : length));
+	else if (!status && usbip_waits())
+		usbip_give(job.host, events, length);
+}
+
+static void events_give(void)
+{
+	uint8_t events[2 * 32];
+	struct fault *fault;
+	int count, i;
+
+	while (m.queued && job.attached && (!uri || usbip_waits())) {
+		count = fetch(events, PACKET / 32);
+		passing_count = 0;
+		for (i = 0; i < count; i++)
+			event_pass(events + i * 32);
+		for (i = 0; i < passing_count && job.attached; i += 2) {
+			int length = passing_count - i > 1 ? 64 : 32, status = 0;
+
+			fault = fault_due(SITE_PACKET, F_NONE);
+			if (fault && fault->id == F_EVENTS_FAILED)
+				status = fault->arg % 2 ? -EPROTO : -EPIPE;
+			else if (fault)
+				length = (int)(fault->arg % 32);
+			transfer_give(passing[i], length, status);
+		}
+	}
+}
+
+/* -- from the program ----------------------------------------------------------- */
+
+static void attach(void)
+{
+	struct emu_attached attached = { .serial = "CAMPAIGN", .product = "campaign",
+					 .int_in_size = PACKET, .int_out_size = m.routed ? 16 : 0 };
+
+	memcpy(attached.machine_descriptor, machine_descriptor, 24);
+	frame_send(EMU_ATTACHED, EMU_VERSION, 0, &attached, sizeof(attached));
+	if (!m.configured || !job.keeps) {
+		job.shift = 0;
+		job.late_for = 0;
+		configure();
+	}
+	job.attached = true;
+}
+
+/* CLEAR_FAULT: somebody has seen to it */
+static void clear_judge(const uint8_t *setup)
+{
+	if (!clears_open && setup[0] == 0x41 && setup[1] == 0x17 && m.state == FAULT &&
+	    people.deeds == job.deeds)
+		trouble(CLEARED, "fault %02x is cleared, and nobody did anything", m.fault);
+}
+
+static void control_transfer(uint32_t id, const uint8_t *frame, uint32_t length)
+{
+	uint8_t data[256] = { 0 };
+	struct fault *fault = fault_due(SITE_CONTROL, F_NONE);
+	bool acts = !fault || fault->id == F_UNANSWERED || (fault->id == F_STALLED && fault->arg % 2);
+	int got = -1;
+
+	if (!(frame[0] & 0x80))
+		memcpy(data, frame + 8, length - 8 < 256 ? length - 8 : 256);
+	if (acts)
+		clear_judge(frame);
+	if (acts)
+		got = control(frame, data);
+	if (frame[0] == 0xc1 && frame[1] == 2 && got == 32)
+		put32(data + 16, get32(data + 16) + job.shift);
+	if (fault && fault->id != F_STALLED)
+		return;
+	if (fault)
+		got = -1;
+	frame_send(EMU_CONTROL_DONE, id, got < 0 ? -EPIPE : 0, data,
+		   got > 0 && frame[0] & 0x80 ? (size_t)got : 0);
+}
+
+static void gate_transfer(uint8_t *data, uint32_t length)
+{
+	struct fault *fault = fault_due(SITE_GATE, F_NONE);
+
+	if (length == 16)
+		put32(data + 4, get32(data + 4) - job.shift);
+	if (!fault || fault->id != F_GATE_LOST)
+		gate(data, length);
+	if (fault && fault->id == F_GATE_TWICE)
+		gate(data, length);
+}
+
+static void frame_take(const struct emu_frame *head, uint8_t *data)
+{
+	int good;
+
+	switch (head->kind) {
+	case EMU_ATTACH:
+		attach();
+		break;
+	case EMU_CONTROL:
+		if (head->length >= 8)
+			control_transfer(head->id, data, head->length);
+		break;
+	case EMU_BULK_OUT:
+		good = !fault_due(SITE_BULK, F_NONE) && bulk(data, head->length);
+		m.halted = 0;	/* the host clears it */
+		frame_send(EMU_BULK_DONE, head->id, good ? 0 : -EPIPE, data, 0);
+		break;
+	case EMU_INT_OUT:
+		gate_transfer(data, head->length);
+		break;
+	}
+}
+
+static void frames_take(void)
+{
+	struct { struct emu_frame head; uint8_t data[EMU_DATA_MAX]; } frame;
+	ssize_t length;
+
+	if (job.host < 0) {
+		job.host = accept4(job.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (job.host >= 0 && job.unplugged) {
+			/* the cable is back when he tries again */
+			job.unplugged = false;
+		}
+	}
+	while (job.host >= 0) {
+		length = recv(job.host, &frame, sizeof(frame), MSG_DONTWAIT);
+		if (length < 0 && errno == EAGAIN)
+			return;
+		if (length < (ssize_t)sizeof(frame.head)) {
+			hang_up();
+			return;
+		}
+		frame_take(&frame.head, frame.data);
+	}
+}
+
+/* -- what it says ----------------------------------------------------------- */
+
+static const char *text_of(struct json_object *object, const char *name)
+{
+	struct json_object *member;
+
+	return json_object_object_get_ex(object, name, &member) ? json_object_get_string(member) : "";
+}
+
+static int number_of(struct json_object *object, const char *name)
+{
+	struct json_object *member;
+
+	return json_object_object_get_ex(object, name, &member) ? json_object_get_int(member) : 0;
+}
+
+static void line_take(const char *line)
+{
+	struct json_object *object = json_tokener_parse(line);
+	const char *event;
+
+	if (!object)
+		return;
+	event = text_of(object, "event");
+	if (!strcmp(event, "operator")) {
+		note("told: board %d: %s", number_of(object, "board"), text_of(object, "text"));
+		people_told(text_of(object, "text"));
+		if (!people.wanted)
+			people.wanted = number_of(object, "board");
+	} else if (!strcmp(event, "board")) {
+		note("says: board %d, insertion %d: %s", number_of(object, "board"),
+		     number_of(object, "insertion"), text_of(object, "text"));
+		if (!strcmp(text_of(object, "verdict"), "exact")) {
+			claim((uint32_t)number_of(object, "insertion"), number_of(object, "board"));
+		} else {
+			job.voids++;
+		}
+	}
+	json_object_put(object);
+}
+
+static void lines_take(void)
+{
+	ssize_t got;
+	char *end, text[1024];
+
+	while ((got = read(job.out, job.line + job.line_length,
+			   sizeof(job.line) - 1 - job.line_length)) > 0) {
+		job.line_length += (size_t)got;
+		job.line[job.line_length] = '\0';
+		while ((end = strchr(job.line, '\n'))) {
+			*end = '\0';
+			line_take(job.line);
+			job.line_length -= (size_t)(end + 1 - job.line);
+			memmove(job.line, end + 1, job.line_length + 1);
+		}
+	}
+	while ((got = read(job.err, text, sizeof(text) - 1)) > 0) {
+		text[got] = '\0';
+		note("stderr: %s", text);
+	}
+}
+
+static const char *journal_path(void)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/dealbox/job-%s.json", folder,
+		 !uri ? "CAMPAIGN" : m.routed ? "INTEROP-R" : "INTEROP-S");
+	return path;
+}
+
+/* What it wrote down as exact counts, told or not. Is there a job to resume? */
+static bool journal_look(void)
+{
+	struct json_object *root, *items, *one;
+	size_t i;
+
+	root = json_object_from_file(journal_path());
+	if (root && json_object_object_get_ex(root, "items", &items))
+		for (i = 0; i < json_object_array_length(items); i++) {
+			one = json_object_array_get_idx(items, i);
+			if (!strcmp(text_of(one, "state"), "exact"))
+				claim((uint32_t)number_of(one, "insertion"), number_of(one, "board"));
+		}
+	json_object_put(root);
+	return root;
+}
+
+/* -- time ----------------------------------------------------------- */
+
+static uint64_t clock_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return LOCKSTEP_BEGIN + (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void press_enter(void)
+{
+	note("people: Enter");
+	if (write(job.in, "\n", 1) == 1)
+		job.sent = true;
+}
+
+static void send_signal(int sig)
+{
+	siginfo_t info;
+
+	note("signal %d", sig);
+	kill(job.pid, sig);
+	job.sent = true;
+	if (sig != SIGKILL)
+		return;
+	job.killed = true;
+	if (uri)
+		return;		/* it ends when its transfers have been given back */
+	waitid(P_PID, (id_t)job.pid, &info, WEXITED | WNOWAIT);
+	hang_up();
+}
+
+static void moment(const struct fault *fault)
+{
+	struct board *before = m.board;
+	int i;
+
+	switch (fault->id) {
+	case F_RENUMBERED:
+		if (m.insertion)
+			m.insertion = m.insertions += 1 + fault->arg % 3;
+		break;
+	case F_UNSPENT:
+		m.spent = 0;
+		break;
+	case F_RESTARTED:
+	case F_RESET:
+		job.shift = 0;
+		configure();
+		if (fault->id == F_RESTARTED && m.queued)
+			m.queue[0][20] = 3;
+		break;
+	case F_POWER:
+	case F_DOUBT_FORGOTTEN:
+		job.shift = 0;
+		power_cycle();
+		m.doubt = fault->id == F_POWER;
+		break;
+	case F_UNPLUGGED:
+		hang_up();
+		m.configured = 0;
+		job.unplugged = true;
+		break;
+	case F_KILLED_ANEW:
+		job.anew = true;
+		/* fall through */
+	case F_KILLED:
+		send_signal(SIGKILL);
+		break;
+	case F_INTERRUPTED:
+		send_signal(SIGINT);
+		break;
+	case F_TERMINATED:
+		send_signal(SIGTERM);
+		break;
+	default:
+		if (people_moment(fault->id) == 'e')
+			press_enter();
+	}
+	/* who exchanges a board leaves its name to the other */
+	if (fault->id == F_EXCHANGED)
+		for (i = 0; i < job.deal_count; i++)
+			if (job.deals[i].board == before)
+				job.deals[i].board = m.board;
+}
+
+static void people_look(void)
+{
+	if (people.acts > ACTS) {
+		send_signal(people.acts++ > ACTS + 1 ? SIGKILL : SIGINT);
+		people.next_us += PATIENCE_US;
+		return;
+	}
+	switch (people_act()) {
+	case 'e':
+		press_enter();
+		break;
+	case 'i':
+		send_signal(SIGINT);
+	}
+}
+
+/* The machine goes on for one step. */
+static void step(void)
+{
+	struct fault *fault;
+
+	job.now_us = uri ? clock_us() : job.now_us + STEP_US;
+	m.clock = (uint32_t)job.now_us;
+	/* without a bus it has no power, or keeps what it had */
+	if (job.attached || (job.keeps && m.configured))
+		tick();
+	fault = job.killed ? NULL : fault_due(SITE_MOMENT, F_NONE);
+	if (fault)
+		moment(fault);
+	/* what the host fetches may be some steps old */
+	if (m.queued > 1 || !chance(3))
+		events_give();
+}
+
+/* One step of the machine, and what the people do meanwhile: when nothing moves they look. */
+static void turn(void)
+{
+	bool moves = m.state == DEALING || m.queued;
+
+	step();
+	if (moves)
+		people.next_us = job.now_us + PEOPLE_US;
+	if (job.now_us >= people.next_us && job.attached && !job.killed) {
+		people.next_us = job.now_us + PEOPLE_US;
+		people_look();
+	}
+}
+
+/* The program waits, for so many ms at most. */
+static void wait_for(int32_t timeout_ms)
+{
+	uint64_t end = timeout_ms < 0 ? UINT64_MAX : job.now_us + (uint64_t)timeout_ms * 1000;
+
+	job.sent = false;
+	frames_take();
+	lines_take();
+	people.next_us = job.now_us + PEOPLE_US;
+	while (!job.sent && !job.killed && job.now_us < end)
+		turn();
+}
+
+/* The program goes on until it waits; and again, until it ends. */
+static void go_in_turns(void)
+{
+	struct lockstep_answer answer;
+	int32_t timeout_ms;
+
+	while (read(job.lockstep, &timeout_ms, sizeof(timeout_ms)) == sizeof(timeout_ms)) {
+		wait_for(timeout_ms);
+		if (job.now_us > LOCKSTEP_BEGIN + JOB_US)
+			send_signal(SIGKILL);
+		answer.now_us = job.now_us;
+		if (send(job.lockstep, &answer, sizeof(answer), MSG_NOSIGNAL) < 0)
+			break;
+	}
+	frames_take();
+}
+
+/* -- on a real bus there is one time for all ---------------------------------- */
+
+/* For a millisecond, or until the host has asked something. */
+static void bus_serve(void)
+{
+	struct pollfd wait = { .fd = job.host, .events = POLLIN };
+
+	/* the port is free again some time after the cable was pulled */
+	if (job.host < 0 && clock_us() > job.plug_us) {
+		job.host = usbip_attach();
+		job.plug_us = clock_us() + PEOPLE_US;
+	}
+	job.attached = job.host >= 0;
+	wait.fd = job.host;
+	if (poll(&wait, 1, 1) > 0)
+		usbip_serve(job.host);
+}
+
+static bool bus_ready(void)
+{
+	bool module = !strncmp(uri, "local:", 6);
+
+	return m.configured && (!module || !access(uri + 6, F_OK));
+}
+
+/* Another machine is plugged in. */
+static void bus_plug(void)
+{
+	hang_up();
+	while (!strncmp(uri, "local:", 6) && !access(uri + 6, F_OK))
+		usleep(1000);
+}
+
+static void go_on_the_bus(void)
+{
+	siginfo_t info = { 0 };
+	uint64_t next_us = 0;
+
+	while (!info.si_pid) {
+		bus_serve();
+		if (job.now_us >= next_us) {
+			turn();
+			next_us = job.now_us + BUS_STEP_US;
+		}
+		job.now_us = clock_us();
+		lines_take();
+		waitid(P_PID, (id_t)job.pid, &info, WEXITED | WNOWAIT | WNOHANG);
+	}
+}
+
+/* -- the program ----------------------------------------------------------- */
+
+static void program_start(bool resume, int pair[2], int in[2], int out[2], int err[2])
+{
+	char place[128], set[128], value[32];
+	const char *argv[] = { program, "deal", "--json", "--machine", place,
+			       resume ? "--resume" : set, NULL };
+
+	snprintf(place, sizeof(place), "emu:%s/machine", folder);
+	if (uri)
+		snprintf(place, sizeof(place), "%s", uri);
+	snprintf(set, sizeof(set), "%s/set.pbn", folder);
+	snprintf(value, sizeof(value), "%u", (unsigned int)(job.number * RUNS + job.runs));
+	setenv(LOCKSTEP_SEED, value, 1);
+	setenv("XDG_STATE_HOME", folder, 1);
+	if (lockstep)
+		setenv("LD_PRELOAD", lockstep, 1);
+	dup2(in[0], STDIN_FILENO);
+	dup2(out[1], STDOUT_FILENO);
+	dup2(err[1], STDERR_FILENO);
+	dup2(pair[1], LOCKSTEP_FD);
+	fcntl(LOCKSTEP_FD, F_SETFD, 0);
+	execv(program, (char *const *)argv);
+	_exit(98);
+}
+
+/* Runs it to its end. Its exit status, or -1: killed */
+static int program_run(bool resume)
+{
+	int pair[2], in[2], out[2], err[2], status;
+
+	while (uri && !bus_ready())
+		bus_serve();
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) || pipe2(in, O_CLOEXEC) ||
+	    pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) {
+		perror("campaign");
+		exit(2);
+	}
+	note("run %d%s", job.runs, resume ? ", resumed" : "");
+	job.pid = fork();
+	if (!job.pid)
+		program_start(resume, pair, in, out, err);
+	close(pair[1]);
+	close(in[0]);
+	close(out[1]);
+	close(err[1]);
+	job.lockstep = pair[0];
+	job.in = in[1];
+	job.out = out[0];
+	job.err = err[0];
+	fcntl(job.out, F_SETFL, O_NONBLOCK);
+	fcntl(job.err, F_SETFL, O_NONBLOCK);
+	job.killed = false;
+	job.line_length = 0;
+	if (uri)
+		go_on_the_bus();
+	else
+		go_in_turns();
+	lines_take();
+	if (!uri)
+		hang_up();
+	waitpid(job.pid, &status, 0);
+	close(job.lockstep);
+	close(job.in);
+	close(job.out);
+	close(job.err);
+	note("it ends: %s %d", WIFEXITED(status) ? "status" : "signal",
+	     WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+		trouble(DIED, "the program died of signal %d", WTERMSIG(status));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* -- a job ----------------------------------------------------------- */
+
+static void set_make(void)
+{
+	char path[128], text[80 * POCKETS];
+	uint8_t cards[52];
+	FILE *f;
+	int board, i;
+
+	snprintf(path, sizeof(path), "%s/set.pbn", folder);
+	f = fopen(path, "w");
+	if (!f) {
+		perror(path);
+		exit(2);
+	}
+	for (board = 0; board < BOARDS; board++) {
+		memset(job.plans[board], 0, sizeof(job.plans[board]));
+		pack_shuffled(cards, chance);
+		for (i = 0; i < 52; i++)
+			job.plans[board][i % 4][cards[i]] = 1;
+		pockets_text(job.plans[board], text);
+		fprintf(f, "[Event \"campaign\"]\n[Board \"%d\"]\n[Deal \"%s\"]\n\n", board + 1, text);
+	}
+	fclose(f);
+}
+
+static void machine_make(void)
+{
+	static const struct machine fresh = { .insertions = 1000, .swapped = { -1, -1 },
+					      .late_position = -1 };
+
+	m = fresh;
+	m.routed = (int)chance(2);
+	m.capabilities = BY_CARD | BY_POSITION | (m.routed ? HOST_ROUTED : STORED_PLAN);
+	m.capabilities |= chance(8) ? EXIT_SENSORS : 0;
+	m.capabilities |= chance(2) ? BOARD_READER : 0;
+	m.capabilities |= chance(4) ? 0 : BOARD_LOCK;
+	m.capabilities |= chance(2) ? FACE_SENSOR : 0;
+	m.capabilities |= chance(2) ? DOUBLE_FEED_SENSOR : 0;
+	m.capabilities |= chance(4) ? KEYS : 0;
+	describe();
+	job.keeps = chance(2) || uri;
+}
+
+static void job_count(int status)
+{
+	int i;
+
+	total.jobs++;
+	total.voids += job.voids;
+	total.given_up += status != 0;
+	if (!any_struck() && (status || job.voids))
+		trouble(UNSOUND, "nothing went wrong, and yet not all boards are exact");
+	for (i = 0; i < fault_count; i++) {
+		total.struck[faults[i].id] += faults[i].struck;
+		total.wrong_by[faults[i].id] += faults[i].struck && job.wrong;
+	}
+	total.broken[job.wrong]++;
+	if (!job.wrong && !status)
+		return;
+	total.wrong += job.wrong != RIGHT;
+	printf("# board %d: %s;", (job.number - 1) * BOARDS + 1,
+	       job.wrong ? job.trouble : "the job was not finished");
+	for (i = 0; i < fault_count; i++)
+		if (faults[i].struck)
+			printf(" %s", kinds[faults[i].id].name);
+	printf("; %s%s\n#   again: -s %llu -b %d -n %d -v, and -a, -x, -o as here\n", m.routed ? "routed" : "stored",
+	       job.keeps ? ", keeps its state" : "", (unsigned long long)seed,
+	       (job.number - 1) * BOARDS + 1, BOARDS);
+	fflush(stdout);
+}
+
+static void job_run(int number)
+{
+	int listener = job.listener, host = job.host, status = 1;
+	bool resume = false;
+
+	memset(&job, 0, sizeof(job));
+	job.listener = listener;
+	job.host = host;
+	job.number = number;
+	job.now_us = uri ? clock_us() : LOCKSTEP_BEGIN;
+	chance_seed(seed, (uint64_t)number);
+	people_begin();
+	if (uri)
+		bus_plug();
+	machine_make();
+	set_make();
+	unlink(journal_path());
+	faults_choose();
+	note("job %d: %s%s, capabilities %x", number, m.routed ? "routed" : "stored",
+	     job.keeps ? ", keeps its state" : "", m.capabilities);
+	if (!uri)
+		alarm(120);
+	for (job.runs = 0; job.runs < RUNS && status; job.runs++) {
+		status = program_run(resume);
+		resume = journal_look() && !job.anew;
+		job.begun += !resume;
+		if (status)
+			people_alone();
+		job.anew = false;
+		people.acts = 0;
+		*people.text = '\0';
+	}
+	claims_judge(NULL);
+	job_count(status);
+}
+
+static int listen_at(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/machine", folder);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, 4)) {
+		perror(address.sun_path);
+		exit(2);
+	}
+	return fd;
+}
+
+static void folder_make(void)
+{
+	snprintf(folder, sizeof(folder), "%s/campaign-XXXXXX",
+		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+	if (!mkdtemp(folder)) {
+		perror(folder);
+		exit(2);
+	}
+}
+
+static void folder_remove(void)
+{
+	static const char *const names[] = {
+		"machine", "set.pbn", "dealbox/job-CAMPAIGN.json", "dealbox/job-CAMPAIGN.json.new",
+		"dealbox/job-CAMPAIGN.json.lock", "dealbox/job-INTEROP-R.json",
+		"dealbox/job-INTEROP-R.json.lock", "dealbox/job-INTEROP-S.json",
+		"dealbox/job-INTEROP-S.json.lock", "dealbox", "",
+	};
+	char path[128];
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		remove(path);
+	}
+}
+
+static int result_say(int first, int last)
+{
+	int id, wrong;
+
+	for (id = F_NONE + 1; id < FAULTS; id++)
+		if (total.struck[id])
+			printf("# %-26s struck in %5d jobs, %3d of them wrong; %4d boards called exact that no host can tell\n",
+			       kinds[id].name, total.struck[id], total.wrong_by[id], total.unseen_by[id]);
+	printf("1..%d\n", WRONGS - 1 - clears_open);
+	for (wrong = RIGHT + 1; wrong < WRONGS - clears_open; wrong++)
+		printf("%sok %d - %s\n", total.broken[wrong] ? "not " : "", wrong, rules[wrong]);
+	printf("# seed %llu, boards %d to %d: %d deals; %d boards exact, %d called so that no host can tell, %d void; %d jobs not finished, %d wrong\n",
+	       (unsigned long long)seed, first, last, total.deals, total.exact, total.unseen,
+	       total.voids, total.given_up, total.wrong);
+	return total.wrong != 0;
+}
+
+static int usage(void)
+{
+	fputs("usage: campaign [-s SEED] [-b BOARD] [-n BOARDS] [-t SECONDS] [-a] [-x KIND]... [-o KIND]... [-v] PROGRAM LOCKSTEP\n",
+	      stderr);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	int first = 1, boards = 200, seconds = 0, option, number, last, ret;
+	time_t begin = time(NULL);
+	bool only = false;
+	enum fault_id id;
+
+	for (id = F_NONE + 1; id < FAULTS; id++)
+		kind_off[id] = kinds[id].open;
+
+	while ((option = getopt(argc, argv, "s:b:n:t:ax:o:u:v")) > 0) {
+		switch (option) {
+		case 's':
+			seed = strtoull(optarg, NULL, 10);
+			break;
+		case 'b':
+			first = atoi(optarg);
+			break;
+		case 'n':
+			boards = atoi(optarg);
+			break;
+		case 't':
+			seconds = atoi(optarg);
+			break;
+		case 'a':
+			memset(kind_off, false, sizeof(kind_off));
+			clears_open = false;
+			break;
+		case 'x':
+		case 'o':
+			id = kind_find(optarg);
+			if (!id) {
+				fprintf(stderr, "campaign: there is no fault '%s'\n", optarg);
+				return 2;
+			}
+			if (option == 'o' && !only)
+				memset(kind_off, true, sizeof(kind_off));
+			only |= option == 'o';
+			kind_off[id] = option == 'x';
+			break;
+		case 'u':
+			uri = optarg;
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		default:
+			return usage();
+		}
+	}
+	if (argc - optind != (uri ? 1 : 2) || first < 1 || boards < 1)
+		return usage();
+	program = argv[optind];
+	lockstep = uri ? NULL : argv[optind + 1];
+	signal(SIGPIPE, SIG_IGN);
+	folder_make();
+	job.listener = listen_at();
+	job.host = -1;
+	first = (first - 1) / BOARDS * BOARDS + 1;
+	last = first + boards - 1;
+	for (number = (first - 1) / BOARDS + 1; (number - 1) * BOARDS + 1 <= last; number++) {
+		job_run(number);
+		if (seconds && time(NULL) - begin >= seconds)
+			last = number * BOARDS;
+	}
+	ret = result_say(first, (number - 1) * BOARDS);
+	hang_up();
+	close(job.listener);
+	folder_remove();
+	return ret;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef CAMPAIGN_H
+#define CAMPAIGN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "machine.h"
+
+/* -- faults.c: what goes wrong ------------------------------------------------------ */
+
+enum group { MECHANICS, READER, FIRMWARE, BUS, PEOPLE };
+
+/* Where a fault is asked for; the code that asks knows what it does. */
+enum site {
+	SITE_STRIKE,	/* a card on its way: enum strike */
+	SITE_BEGIN,	/* the deal begins */
+	SITE_HOPPER,	/* the hopper is loaded */
+	SITE_EVENT,	/* an event goes to the host */
+	SITE_PACKET,	/* a transfer with events */
+	SITE_CONTROL,	/* a control transfer */
+	SITE_BULK,
+	SITE_GATE,
+	SITE_MOMENT,	/* at any time in a deal */
+	SITE_INSERT,	/* a board is put in */
+	SITE_EMPTY,	/* a board is to be emptied */
+	SITE_HELP,	/* a deal is held */
+	SITE_BETWEEN,	/* the program has ended, and will be begun again */
+};
+
+enum fault_id {
+	F_NONE,
+	/* mechanics */
+	F_DOUBLE, F_DOUBLE_UNSEEN, F_WRONG_POCKET, F_WRONG_POCKET_LATE, F_WRONG_POCKET_UNSEEN,
+	F_TIMEOUT, F_JAM, F_HARDWARE, F_JOKER, F_SHORT, F_TWICE, F_SURPLUS,
+	/* reader */
+	F_MISREAD, F_SWAPPED_CLEAR, F_SWAPPED_FAINT, F_UNREADABLE, F_FAINT, F_FACE_UP, F_LABEL,
+	/* firmware */
+	F_LOST, F_LOST_QUIETLY, F_DOUBLED, F_DOUBLED_QUIETLY, F_LATE, F_LATE_QUIETLY, F_ALTERED,
+	F_CARD_ALTERED, F_STRANGE, F_RENUMBERED, F_UNSPENT, F_REUSED, F_RESTARTED, F_OLD_PLAN,
+	F_DOUBT_FORGOTTEN,
+	/* bus */
+	F_STALLED, F_UNANSWERED, F_UNHEARD, F_BULK_STALLED, F_EVENTS_FAILED, F_EVENTS_CUT,
+	F_GATE_LOST, F_GATE_TWICE, F_RESET, F_POWER, F_UNPLUGGED,
+	/* people */
+	F_STOP_KEY, F_START_KEY, F_ENTER, F_COVER, F_PULLED, F_PUSHED_BACK, F_KILLED, F_KILLED_ANEW,
+	F_INTERRUPTED, F_TERMINATED, F_NOT_EMPTIED, F_EXCHANGED, F_UNHELPED, F_SPARE, F_PACK_ADDED,
+	F_MEANWHILE, F_VOUCHED,
+	FAULTS
+};
+
+struct kind {
+	const char *name;
+	enum group group;
+	enum site site;
+	enum strike strike;	/* SITE_STRIKE */
+	bool unseen;		/* no host can see it, or not always */
+	enum fault_id with;	/* often comes with it */
+	bool open;		/* dealbox does not withstand it yet: only with -a */
+};
+
+extern const struct kind kinds[FAULTS];
+extern bool kind_off[FAULTS];
+enum fault_id kind_find(const char *name);
+
+/* One of a job's faults. */
+struct fault {
+	enum fault_id id;
+	int deal;		/* of the job, counted from 1 */
+	int position;		/* not before */
+	int skip;		/* events or transfers that are spared */
+	uint32_t arg;		/* chance: what the fault is about */
+	bool struck;
+};
+
+/* Chooses the faults of a job, with its own chance. */
+void faults_choose(void);
+#define FAULTS_MAX	12
+extern struct fault faults[FAULTS_MAX];
+extern int fault_count;
+/*
+ * A fault that is due at this site (id: this one, F_NONE = any of the site), which has
+ * struck then; NULL: none.
+ */
+struct fault *fault_due(enum site site, enum fault_id id);
+/* Has one struck that no host can see? Its kind, or F_NONE */
+enum fault_id fault_unseen(void);
+
+/* -- chance: the same from the same seed ---------------------------------------------- */
+
+void chance_seed(uint64_t seed, uint64_t job);
+uint32_t chance(uint32_t below);
+
+/* -- the rest ----------------------------------------------------------- */
+
+#define BOARDS		2	/* of a job */
+#define EMPTY_BOARDS	96
+
+extern bool verbose;
+/* The claims for this board, or for all (NULL), are judged by what lies there now. */
+void claims_judge(const struct board *board);
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* people.c */
+struct people {
+	char text[512];		/* what they were told last */
+	int wanted;		/* board that it names, 0 = none */
+	struct board boards[EMPTY_BOARDS];
+	bool exact[EMPTY_BOARDS];	/* was called so */
+	int boards_used;
+	uint64_t next_us;	/* when they act again */
+	int acts, helps, idle;
+	int deeds;		/* whatever they did at the machine */
+	uint8_t aside[60];	/* cards that lie beside the machine */
+	int aside_count;
+	bool empty_again;	/* the board that they hold goes in again */
+};
+
+extern struct people people;
+void people_begin(void);
+/* They have been told something */
+void people_told(const char *text);
+/* They look at the machine. 'e': Enter, 'i': Ctrl-C, 0: nothing for the program */
+int people_act(void);
+/* A deal is under way, and something happens to it that people do */
+int people_moment(enum fault_id id);
+/* The program has ended */
+void people_alone(void);
+int board_index(const struct board *board);
+
+#endif
