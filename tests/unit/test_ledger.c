@@ -1145,8 +1145,8 @@ static void test_whole_is_checked(void **state)
 		"DROP TRIGGER sets_no_update; UPDATE sets SET session = 'x' WHERE seq = 1",
 		"DROP TRIGGER boards_no_delete; PRAGMA foreign_keys = OFF; DELETE FROM boards WHERE seq = 2",
 		/* an index that lacks a row: a repeat would not be found */
-		"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX insertions_copy "
-		"ON insertions (copy, number, job)' WHERE name = 'insertions_copy'",
+		("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX insertions_copy "
+		 "ON insertions (copy, number, job)' WHERE name = 'insertions_copy'"),
 	};
 	struct folder *f = *state;
 	struct dealbox_ledger *l;
