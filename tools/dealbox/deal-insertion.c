@@ -331,12 +331,12 @@ static enum end insertion_settle(struct run *run, struct dealbox_trace *trace)
 			break;
 		}
 		dealbox_trace_add(trace, &event);
+		tracefile_event(run->record, &event);
 		if (event.type == DEALBOX_EV_BOARD_REMOVED &&
 		    event.insertion == run->item->insertion && !dealbox_trace_gap(trace)) {
 			end = insertion_judge(run, trace);
 			continue;
 		}
-		tracefile_event(run->record, &event);
 		end = insertion_event(run, trace, &event);
 	}
 	return stopped && (end == END_EXACT || end == END_VOID) ? END_STOPPED : end;
