@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "card-text.h"
+#include "pack.h"
 
 bool dealbox_deal_complete(const struct dealbox_deal *deal,
 			   const struct dealbox_pack *pack)
 {
 	dealbox_cards all = 0;
 
+	pack = pack_or_bridge(pack);
 	/* As many cards as the pack has, and all of them: none can be there twice. */
 	for (int i = 0; i < DEALBOX_HANDS; i++) {
 		if (dealbox_cards_count(deal->hand[i]) != pack->size[i])
@@ -26,6 +28,7 @@ size_t dealbox_deal_check(const struct dealbox_deal *deal,
 {
 	size_t found = 0;
 
+	pack = pack_or_bridge(pack);
 	for (unsigned int card = 0; card < 64; card++) {
 		struct dealbox_defect defect = { .card = (uint8_t)card };
 		bool wanted = pack->cards >> card & 1;

@@ -5,6 +5,8 @@
 
 #include <dealbox/diagnosis.h>
 
+#include "pack.h"
+
 #define MODULES		9
 #define EARLIER_WEIGHT	2	/* the later one was read again before it was reported */
 #define DECK_WEIGHT	3	/* a card of another deck, against 1000 misread ones */
@@ -227,7 +229,7 @@ int dealbox_diagnose_repeat(const struct dealbox_trace *trace, const struct deal
 		.position = repeat->position, .quality = repeat->quality, .pocket = DEALBOX_NONE,
 		.hand = DEALBOX_NONE,
 	};
-	out->candidates = pack->cards & ~seen & ((1ULL << DEALBOX_CARDS) - 1);
+	out->candidates = pack_or_bridge(pack)->cards & ~seen & ((1ULL << DEALBOX_CARDS) - 1);
 	possible = find_candidates(confusion, out);
 
 	weight[DEALBOX_CULPRIT_EARLIER] = possible * EARLIER_WEIGHT * suspicion(trace, &out->earlier);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <dealbox/pack.h>
+#include "pack.h"
 
 #include <string.h>
 
@@ -22,6 +22,7 @@ size_t dealbox_pack_sorted(const struct dealbox_pack *pack, uint8_t deck[64])
 {
 	size_t count = 0;
 
+	pack = pack_or_bridge(pack);
 	for (uint8_t card = 0; card < 64; card++)
 		if (pack->cards >> card & 1)
 			deck[count++] = card;

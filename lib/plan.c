@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "pack.h"
+
 static const uint8_t in_order[DEALBOX_HANDS] = { 0, 1, 2, 3 };
 
 int dealbox_pockets_parse(const char *order, uint8_t pockets[DEALBOX_HANDS])
@@ -54,9 +56,11 @@ int dealbox_plan_by_card(struct dealbox_plan *plan, uint32_t plan_id,
 			 const struct dealbox_deal *deal,
 			 const struct dealbox_pack *pack, const uint8_t *pockets)
 {
-	unsigned int entries = 64 - (unsigned int)__builtin_clzll(pack->cards);
+	unsigned int entries;
 	int err;
 
+	pack = pack_or_bridge(pack);
+	entries = 64 - (unsigned int)__builtin_clzll(pack->cards);
 	if (!pockets)
 		pockets = in_order;
 	err = check(deal, pack, pockets);
@@ -77,9 +81,11 @@ int dealbox_plan_by_position(struct dealbox_plan *plan, uint32_t plan_id,
 			     const struct dealbox_pack *pack, const uint8_t *pockets,
 			     const uint8_t *deck, size_t count)
 {
-	dealbox_cards left = pack->cards;
+	dealbox_cards left;
 	int err;
 
+	pack = pack_or_bridge(pack);
+	left = pack->cards;
 	if (!pockets)
 		pockets = in_order;
 	if (count != dealbox_cards_count(pack->cards))

@@ -10,6 +10,7 @@
 #include <sys/random.h>
 
 #include "number.h"
+#include "pack.h"
 #include "random.h"
 
 /* A refill makes the next key and then what is given out. */
@@ -149,8 +150,7 @@ int dealbox_random_deal(struct dealbox_random *random, const struct dealbox_pack
 {
 	struct number_space space;
 
-	if (!pack)
-		pack = dealbox_pack_bridge();
+	pack = pack_or_bridge(pack);
 	space.cards = pack->cards;
 	memcpy(space.size, pack->size, sizeof(space.size));
 	for (unsigned int hand = 0; fixed && hand < DEALBOX_HANDS; hand++) {

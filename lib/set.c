@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pack.h"
 #include "planes.h"
 #include "set-internal.h"
 
@@ -64,7 +65,7 @@ struct dealbox_set *dealbox_set_new(const struct dealbox_pack *pack)
 	struct dealbox_set *set = calloc(1, sizeof(*set));
 
 	if (set)
-		set->pack = pack ? pack : dealbox_pack_bridge();
+		set->pack = pack_or_bridge(pack);
 	return set;
 }
 

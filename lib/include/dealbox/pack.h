@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A pack: which cards exist, and how many of them each hand gets. */
+/*
+ * A pack: which cards exist, and how many of them each hand gets. Every function of the library that
+ * takes a pack takes NULL for bridge.
+ */
 #ifndef DEALBOX_PACK_H
 #define DEALBOX_PACK_H
 
