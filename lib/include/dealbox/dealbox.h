@@ -3,6 +3,7 @@
 #ifndef DEALBOX_DEALBOX_H
 #define DEALBOX_DEALBOX_H
 
+#include <dealbox/api.h>
 #include <dealbox/audit.h>
 #include <dealbox/bigdeal.h>
 #include <dealbox/card.h>
@@ -13,6 +14,7 @@
 #include <dealbox/format.h>
 #include <dealbox/law.h>
 #include <dealbox/ledger.h>
+#include <dealbox/machine.h>
 #include <dealbox/manifest.h>
 #include <dealbox/number.h>
 #include <dealbox/pack.h>

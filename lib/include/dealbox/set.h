@@ -31,7 +31,11 @@ struct dealbox_board {
 	uint64_t byte;		/* offset of the record, binary formats */
 };
 
-#define DEALBOX_BOARD_INIT { .dealer = -1, .vulnerable = -1 }
+/*
+ * A board of which nothing is known. In the order of the members, because C++ knows their names in such a
+ * list from C++20 on only.
+ */
+#define DEALBOX_BOARD_INIT { { { 0, 0, 0, 0 } }, 0, NULL, -1, -1, NULL, 0, 0 }
 
 struct dealbox_set;
 
