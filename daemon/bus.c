@@ -17,6 +17,7 @@
 #include <dealbox/certificate.h>
 #include <dealbox/format.h>
 #include <dealbox/set.h>
+#include <dealbox/version.h>
 
 #include "bus.h"
 

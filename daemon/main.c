@@ -11,6 +11,8 @@
 
 #include <systemd/sd-daemon.h>
 
+#include <dealbox/version.h>
+
 #include "dealboxd.h"
 
 #define MACHINE_INTERFACE "255/68/1"	/* class, subclass and protocol, as the kernel writes them */

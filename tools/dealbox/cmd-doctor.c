@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <dealbox/machine.h>
+#include <dealbox/version.h>
 
 #include "service.h"
 

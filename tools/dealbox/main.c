@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <dealbox/version.h>
+
 #include "tool.h"
 
 extern const struct command cmd_accept;

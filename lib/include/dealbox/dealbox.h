@@ -26,5 +26,6 @@
 #include <dealbox/square.h>
 #include <dealbox/trace.h>
 #include <dealbox/verify.h>
+#include <dealbox/version.h>
 
 #endif
