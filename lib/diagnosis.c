@@ -7,6 +7,9 @@
 
 #include "pack.h"
 
+_Static_assert(DEALBOX_CULPRITS <= sizeof(((struct dealbox_diagnosis *)NULL)->chance),
+	       "a chance for each culprit");
+
 #define MODULES		9
 #define EARLIER_WEIGHT	2	/* the later one was read again before it was reported */
 #define DECK_WEIGHT	3	/* a card of another deck, against 1000 misread ones */

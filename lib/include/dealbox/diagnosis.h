@@ -51,7 +51,7 @@ enum dealbox_culprit {
 	DEALBOX_CULPRIT_EARLIER,	/* the earlier reading: that card is another */
 	DEALBOX_CULPRIT_LATER,		/* the card at the reader is another */
 	DEALBOX_CULPRIT_DECK,		/* both are right: a card of another deck got in */
-	DEALBOX_CULPRITS
+	DEALBOX_CULPRITS		/* how many */
 };
 
 /* One of the two cards. What is not known is DEALBOX_NONE, or 0 for place. */
@@ -70,7 +70,8 @@ struct dealbox_diagnosis {
 	dealbox_cards easily;		/* those of them that this reader easily reads so. Secret */
 	struct dealbox_reading earlier;
 	struct dealbox_reading later;	/* at the reader */
-	uint8_t chance[DEALBOX_CULPRITS]; /* percent, together 100; a rule of thumb */
+	/* of each enum dealbox_culprit, with room for more: percent, together 100; a rule of thumb */
+	uint8_t chance[8];
 	enum dealbox_culprit likely;	/* the greatest of them */
 };
 
