@@ -108,7 +108,8 @@ struct service {
 	sd_event_source *alarm;		/* for what no event tells */
 	sd_event_source *seek;		/* looks what there is */
 	sd_event_source *more;		/* goes on with stations_run() */
-	struct udev_monitor *monitor;
+	struct dealbox_monitor *monitor;	/* machines that come and go */
+	struct udev_monitor *chips;	/* GPIO chips that do, for the panel */
 	struct panel panel;
 	struct budgets budgets;		/* of deals that users give us */
 };

@@ -15,8 +15,6 @@
 
 #include "dealboxd.h"
 
-#define MACHINE_INTERFACE "255/68/1"	/* class, subclass and protocol, as the kernel writes them */
-
 static int on_more(sd_event_source *source, void *context)
 {
 	(void)source;
@@ -24,44 +22,41 @@ static int on_more(sd_event_source *source, void *context)
 	return 0;
 }
 
-/* "" for what has no port, NULL for what is no machine. */
-static const char *machine_port(struct udev_device *device)
+/* A machine came or went, and udev has done what it had to do. */
+static int on_machines(sd_event_source *source, int fd, uint32_t revents, void *context)
 {
-	const char *interface = udev_device_get_property_value(device, "INTERFACE");
-	struct udev_device *usb;
+	struct service *s = context;
+	char port[DEALBOX_PORT];
+	int plug;
 
-	if (strcmp(udev_device_get_subsystem(device), "dealbox") &&
-	    (!interface || strcmp(interface, MACHINE_INTERFACE)))
-		return NULL;
-	usb = udev_device_get_parent_with_subsystem_devtype(device, "usb", "usb_device");
-	return usb ? udev_device_get_sysname(usb) : "";
+	(void)source;
+	(void)fd;
+	(void)revents;
+	while ((plug = dealbox_monitor_next(s->monitor, port)) >= 0)
+		stations_seek(s, port);
+	/* more came at once than the kernel keeps */
+	if (plug == -ENOBUFS)
+		stations_seek(s, NULL);
+	return 0;
 }
 
-/* A device came or went, and udev has done what it had to do. */
-static int on_udev(sd_event_source *source, int fd, uint32_t revents, void *context)
+static int on_chips(sd_event_source *source, int fd, uint32_t revents, void *context)
 {
 	struct service *s = context;
 	struct udev_device *device;
-	bool panel = false, lost;
-	const char *port;
+	bool look = false;
 
 	(void)source;
 	(void)fd;
 	(void)revents;
 	errno = 0;
-	while ((device = udev_monitor_receive_device(s->monitor))) {
-		port = machine_port(device);
-		if (port)
-			stations_seek(s, port);
-		panel |= !strcmp(udev_device_get_subsystem(device), "gpio");
+	while ((device = udev_monitor_receive_device(s->chips))) {
 		udev_device_unref(device);
+		look = true;
 		errno = 0;
 	}
-	/* more came at once than the kernel keeps */
-	lost = errno == ENOBUFS;
-	if (lost)
-		stations_seek(s, NULL);
-	if (panel || lost)
+	/* or more came at once than the kernel keeps */
+	if (look || errno == ENOBUFS)
 		panel_look(s);
 	return 0;
 }
@@ -87,25 +82,33 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	return 0;
 }
 
-static int open_udev(struct service *s, struct udev *udev)
+static int open_monitor(struct service *s)
+{
+	struct dealbox_reason reason;
+	int err = dealbox_monitor_new(&s->monitor, &reason);
+
+	if (err) {
+		log_message(MESSAGE_REFUSED, NULL, NULL, "%s; %s", reason.what, reason.next);
+		return err;
+	}
+	return sd_event_add_io(s->event, NULL, dealbox_monitor_fd(s->monitor), EPOLLIN,
+			       on_machines, s);
+}
+
+static int open_chips(struct service *s, struct udev *udev)
 {
 	int err;
 
 	/* "udev": the rules have been applied, and the group of the node is right */
-	s->monitor = udev_monitor_new_from_netlink(udev, "udev");
-	if (!s->monitor)
+	s->chips = udev_monitor_new_from_netlink(udev, "udev");
+	if (!s->chips)
 		return -EIO;
-	err = udev_monitor_filter_add_match_subsystem_devtype(s->monitor, "dealbox", NULL);
+	err = udev_monitor_filter_add_match_subsystem_devtype(s->chips, "gpio", NULL);
 	if (err >= 0)
-		err = udev_monitor_filter_add_match_subsystem_devtype(s->monitor, "usb",
-								      "usb_interface");
+		err = udev_monitor_enable_receiving(s->chips);
 	if (err >= 0)
-		err = udev_monitor_filter_add_match_subsystem_devtype(s->monitor, "gpio", NULL);
-	if (err >= 0)
-		err = udev_monitor_enable_receiving(s->monitor);
-	if (err >= 0)
-		err = sd_event_add_io(s->event, NULL, udev_monitor_get_fd(s->monitor), EPOLLIN,
-				      on_udev, s);
+		err = sd_event_add_io(s->event, NULL, udev_monitor_get_fd(s->chips), EPOLLIN,
+				      on_chips, s);
 	return err;
 }
 
@@ -149,7 +152,9 @@ static int serve(struct service *s)
 		err = bus_open(s);
 	/* what comes after the first look is told */
 	if (err >= 0)
-		err = open_udev(s, udev);
+		err = open_monitor(s);
+	if (err >= 0)
+		err = open_chips(s, udev);
 	if (err >= 0)
 		err = stations_open(s);
 	if (err >= 0) {
@@ -166,7 +171,8 @@ static int serve(struct service *s)
 	bus_close(s);
 	dealbox_ledger_free(s->ledger);
 	panel_end(s);
-	udev_monitor_unref(s->monitor);
+	dealbox_monitor_free(s->monitor);
+	udev_monitor_unref(s->chips);
 	udev_unref(udev);
 	sd_event_source_unref(s->more);
 	sd_event_unref(s->event);

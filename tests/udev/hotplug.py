@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""hotplug.py DEALBOXD EMULATOR DEALBOX SET COUNT_SCANS: machines that come and go (TAP).
+"""hotplug.py DEALBOXD EMULATOR DEALBOX SET COUNT_SCANS LIBDEALBOX: machines that come and go (TAP).
 
 The devices, and what udev tells of them, are played (umockdev); /run/udev is ours.
 """
 import ctypes
+import errno
 import glob
 import os
 import re
+import select
 import shlex
 import shutil
 import sys
 
 from harness import World, tests_in, tests_of, wait
 
-dealboxd, emulator, dealbox, set_file, count_scans = map(os.path.abspath, sys.argv[1:6])
+dealboxd, emulator, dealbox, set_file, count_scans, library = map(os.path.abspath, sys.argv[1:7])
 HUB = '/devices/pci0000:00/0000:00:14.0/usb1'
 
 DEVICE = """P: {hub}/{port}
@@ -100,6 +102,36 @@ class Udev:
         self.add(other, MACHINE)
 
 
+class Monitor:
+    """What any program has of the library."""
+    KINDS = ['added', 'removed', 'changed']
+
+    def __init__(self):
+        self.lib = ctypes.CDLL(library)
+        self.monitor = ctypes.c_void_p()
+        assert not self.lib.dealbox_monitor_new(ctypes.byref(self.monitor), None)
+        self.poll = select.poll()
+        self.poll.register(self.lib.dealbox_monitor_fd(self.monitor), select.POLLIN)
+
+    def heard(self):
+        """Waits until there is something to hear, and returns all of it, what came twice once."""
+        found = set()
+        port = ctypes.create_string_buffer(32)
+        while not found:
+            assert self.poll.poll(60000), 'nothing to hear'
+            while (kind := self.lib.dealbox_monitor_next(self.monitor, port)) >= 0:
+                found.add((self.KINDS[kind], port.value.decode()))
+            assert kind == -errno.EAGAIN, kind
+        return found
+
+    def silent(self):
+        return self.lib.dealbox_monitor_next(self.monitor, ctypes.create_string_buffer(32)) == -errno.EAGAIN
+
+    def close(self):
+        self.lib.dealbox_monitor_free(self.monitor)
+        self.lib.dealbox_monitor_free(None)
+
+
 def scans(w):
     path = w.dir + '/scans'
     return os.path.getsize(path) if os.path.exists(path) else 0
@@ -131,6 +163,27 @@ def asleep(w):
 
 def said(w, words):
     return w.log().count(words)
+
+
+def test_the_library_tells_who_comes_and_goes(w):
+    """Each with its port; nothing of what is no machine."""
+    monitor = Monitor()
+    found = []
+    for port, interface in ('1-5', KEYBOARD), ('1-6', MACHINE):
+        w.udev.add(port, interface, node=interface == MACHINE)
+        w.udev.tell(port)
+    found.append(monitor.heard())
+    for action, port, node in ('add', '1-6', True), ('bind', '1-6', False), ('remove', '1-6', True):
+        w.udev.tell('1-5', action)
+        w.udev.tell(port, action, node)
+        found.append(monitor.heard())
+    w.udev.tell('1-5', 'remove')
+    silent = monitor.silent()
+    monitor.close()
+    w.udev.remove(['1-5', '1-6'], '1-0')
+    assert found == [{('added', '1-6')}, {('added', '1-6')}, {('changed', '1-6')},
+                     {('removed', '1-6')}], found
+    assert silent
 
 
 def test_a_service_without_machines_sleeps(w):

@@ -75,6 +75,38 @@ DEALBOX_API const char *dealbox_machine_list_port(const struct dealbox_machine_l
 				    size_t n);
 DEALBOX_API const char *dealbox_machine_list_model(const struct dealbox_machine_list *list, size_t n);
 
+struct dealbox_monitor;
+
+/* What happened to the machine at a port. */
+enum dealbox_plug {
+	DEALBOX_PLUG_ADDED,
+	DEALBOX_PLUG_REMOVED,
+	DEALBOX_PLUG_CHANGED	/* another driver, other rights */
+};
+
+/* Room for the name of a port, with its terminating zero. */
+#define DEALBOX_PORT	32
+
+/*
+ * Hears of machines that come and go from now on; emulators' sockets are not among them. Make it
+ * before dealbox_machine_list(), so that none comes in between. What has come is told when udev is
+ * done with it. 0, or -errno and *reason (may be NULL); *out is then NULL. Give *out to
+ * dealbox_monitor_free().
+ */
+DEALBOX_API int dealbox_monitor_new(struct dealbox_monitor **out, struct dealbox_reason *reason);
+/* Frees it; NULL is allowed. */
+DEALBOX_API void dealbox_monitor_free(struct dealbox_monitor *monitor);
+/* A descriptor for poll(2): readable when there may be something to hear. It belongs to the monitor. */
+DEALBOX_API int dealbox_monitor_fd(const struct dealbox_monitor *monitor);
+/*
+ * The next thing that happened: enum dealbox_plug, and the port as dealbox_machine_list_port() has it ("" for
+ * a machine that is not on USB). Never waits: call it until it says -EAGAIN, there is nothing more. -ENOBUFS: more
+ * happened at once than the kernel keeps, and some of it is lost. Then, as after anything
+ * else, dealbox_machine_list() says what there is now. With the kernel module one machine is told of more
+ * than once: its node comes and goes as well as its interface.
+ */
+DEALBOX_API int dealbox_monitor_next(struct dealbox_monitor *monitor, char port[DEALBOX_PORT]);
+
 /*
  * Opens the machine at uri; NULL opens the only one that dealbox_machine_list()
  * finds. With observe the machine cannot be claimed, only watched: on local: any

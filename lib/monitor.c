@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Machines that come and go, as udev tells.
+ */
+#include <errno.h>
+#include <libudev.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+
+#define MACHINE_INTERFACE "255/68/1"	/* class, subclass and protocol, as the kernel writes them */
+
+struct dealbox_monitor {
+	struct udev *udev;
+	struct udev_monitor *monitor;
+};
+
+static int open_udev(struct dealbox_monitor *monitor)
+{
+	int err;
+
+	monitor->udev = udev_new();
+	if (!monitor->udev)
+		return -ENOMEM;
+	/* "udev": the rules have been applied, and the group of the node is right */
+	monitor->monitor = udev_monitor_new_from_netlink(monitor->udev, "udev");
+	if (!monitor->monitor)
+		return -EIO;
+	err = udev_monitor_filter_add_match_subsystem_devtype(monitor->monitor, "dealbox", NULL);
+	if (err >= 0)
+		err = udev_monitor_filter_add_match_subsystem_devtype(monitor->monitor, "usb",
+								      "usb_interface");
+	if (err >= 0)
+		err = udev_monitor_enable_receiving(monitor->monitor);
+	return err < 0 ? err : 0;
+}
+
+int dealbox_monitor_new(struct dealbox_monitor **out, struct dealbox_reason *reason)
+{
+	struct dealbox_monitor *monitor = calloc(1, sizeof(*monitor));
+	int err = monitor ? open_udev(monitor) : -ENOMEM;
+
+	*out = NULL;
+	if (err) {
+		dealbox_monitor_free(monitor);
+		return reason_set(reason, err, "look whether systemd-udevd runs",
+				  "cannot hear of machines that come and go: %s", strerror(-err));
+	}
+	*out = monitor;
+	return 0;
+}
+
+void dealbox_monitor_free(struct dealbox_monitor *monitor)
+{
+	if (!monitor)
+		return;
+	udev_monitor_unref(monitor->monitor);
+	udev_unref(monitor->udev);
+	free(monitor);
+}
+
+int dealbox_monitor_fd(const struct dealbox_monitor *monitor)
+{
+	return udev_monitor_get_fd(monitor->monitor);
+}
+
+static bool is_machine(struct udev_device *device)
+{
+	const char *subsystem = udev_device_get_subsystem(device);
+	const char *interface = udev_device_get_property_value(device, "INTERFACE");
+
+	return (subsystem && !strcmp(subsystem, "dealbox")) ||
+	       (interface && !strcmp(interface, MACHINE_INTERFACE));
+}
+
+static enum dealbox_plug what_happened(struct udev_device *device)
+{
+	const char *action = udev_device_get_action(device);
+
+	if (action && !strcmp(action, "add"))
+		return DEALBOX_PLUG_ADDED;
+	if (action && !strcmp(action, "remove"))
+		return DEALBOX_PLUG_REMOVED;
+	return DEALBOX_PLUG_CHANGED;
+}
+
+int dealbox_monitor_next(struct dealbox_monitor *monitor, char port[DEALBOX_PORT])
+{
+	struct udev_device *device, *usb;
+	enum dealbox_plug plug;
+
+	for (;;) {
+		errno = 0;
+		device = udev_monitor_receive_device(monitor->monitor);
+		if (!device)
+			return errno == ENOBUFS ? -ENOBUFS : -EAGAIN;
+		if (is_machine(device))
+			break;
+		udev_device_unref(device);
+	}
+	usb = udev_device_get_parent_with_subsystem_devtype(device, "usb", "usb_device");
+	snprintf(port, DEALBOX_PORT, "%s", usb ? udev_device_get_sysname(usb) : "");
+	plug = what_happened(device);
+	udev_device_unref(device);
+	return plug;
+}
