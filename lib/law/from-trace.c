@@ -183,7 +183,9 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 			const struct dealbox_trace *trace, dealbox_happening_fn take,
 			void *context, struct dealbox_record_error *error)
 {
-	struct story s = { .judge = judge, .take = take, .context = context, .error = error };
+	struct dealbox_record_error unheard;
+	struct story s = { .judge = judge, .take = take, .context = context,
+			   .error = error ? error : &unheard };
 	const struct dealbox_event *event;
 	unsigned int dealt = 0, hand[DEALBOX_PLACES] = { 0 }, n;
 	struct packet packet;
@@ -192,8 +194,8 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 	s.rules = judge->rules;
 	if (!s.rules || plan->mode != DEALBOX_PLAN_BY_POSITION ||
 	    plan->entries > DEALBOX_MAX_ENTRIES) {
-		error->line = 0;
-		snprintf(error->text, sizeof(error->text), "%s", dealbox_law_translate(judge->language,
+		s.error->line = 0;
+		snprintf(s.error->text, sizeof(s.error->text), "%s", dealbox_law_translate(judge->language,
 			 N_("there is no ruleset yet, or the plan is not one by position")));
 		return -EINVAL;
 	}

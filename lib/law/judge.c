@@ -289,13 +289,19 @@ void dealbox_judge_result(const struct dealbox_judge *j, struct dealbox_judgemen
 	out->text = verdicts[out->verdict].text;
 }
 
+static int refuse(const struct dealbox_judge *j, int result, struct dealbox_record_error *error)
+{
+	if (error)
+		*error = j->error;
+	return result;
+}
+
 static int finish(struct dealbox_judge *j, int result, struct dealbox_record_error *error)
 {
 	if (result < 0) {
 		j->failed = true;
 		j->error.line = j->line;
-		*error = j->error;
-		return result;
+		return refuse(j, result, error);
 	}
 	return 0;
 }
@@ -303,10 +309,8 @@ static int finish(struct dealbox_judge *j, int result, struct dealbox_record_err
 int dealbox_judge_happening(struct dealbox_judge *j, const struct dealbox_happening *h,
 			    struct dealbox_record_error *error)
 {
-	if (j->failed) {
-		*error = j->error;
-		return -EINVAL;
-	}
+	if (j->failed)
+		return refuse(j, -EINVAL, error);
 	j->line++;
 	if (h->verb >= LAW_VERBS || h->topic >= LAW_TOPICS || h->about >= LAW_TOPICS)
 		return finish(j, law_fail(j, N_("no such happening")), error);
@@ -319,10 +323,8 @@ int dealbox_judge_line(struct dealbox_judge *j, const char *line, size_t length,
 	struct dealbox_happening h;
 	int result;
 
-	if (j->failed) {
-		*error = j->error;
-		return -EINVAL;
-	}
+	if (j->failed)
+		return refuse(j, -EINVAL, error);
 	j->line++;
 	/* some editors begin a file with a byte order mark */
 	if (j->line == 1 && length >= 3 && !memcmp(line, "\xef\xbb\xbf", 3)) {

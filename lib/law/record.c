@@ -660,7 +660,9 @@ int law_record_parse(const char *language, const char *line, size_t length,
 int dealbox_record_parse(const char *line, size_t length, struct dealbox_happening *out,
 			 struct dealbox_record_error *error)
 {
-	return law_record_parse(NULL, line, length, out, error);
+	struct dealbox_record_error unheard;
+
+	return law_record_parse(NULL, line, length, out, error ? error : &unheard);
 }
 
 size_t dealbox_record_format(const struct dealbox_happening *h, char *text, size_t size)

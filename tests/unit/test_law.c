@@ -203,6 +203,15 @@ static void test_error_stays(void **state)
 	assert_int_equal(heard.rulings, 0);
 	dealbox_judge_free(j);
 
+	/* whoever does not want to know why is told that it is wrong all the same */
+	j = dealbox_judge_new(hear, &heard);
+	assert_int_equal(dealbox_record_parse("nonsense", 8, &(struct dealbox_happening){ 0 }, NULL), -EINVAL);
+	assert_int_equal(dealbox_judge_line(j, "nonsense", 8, NULL), -EINVAL);
+	assert_int_equal(dealbox_judge_line(j, "rules rubber", 12, NULL), -EINVAL);
+	assert_int_equal(dealbox_judge_happening(j, &(struct dealbox_happening){ 0 }, NULL), -EINVAL);
+	assert_int_equal(dealbox_judge_trace(j, &(struct dealbox_plan){ 0 }, NULL, NULL, NULL, NULL), -EINVAL);
+	dealbox_judge_free(j);
+
 	/* a word with zero bytes is as long as it is */
 	assert_int_equal(dealbox_record_parse("S\0\0\0\0\0\0\0 look", 13, &(struct dealbox_happening){ 0 },
 					      &first), -EINVAL);

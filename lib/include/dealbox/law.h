@@ -121,7 +121,7 @@ struct dealbox_happening {
 	char pack[DEALBOX_PACK_NAME];	/* "" = not named */
 };
 
-/* What is wrong with a record. */
+/* What is wrong with a record. Whoever does not want to know gives NULL, here and below. */
 struct dealbox_record_error {
 	unsigned long line;	/* from 1 */
 	char text[240];		/* what is wrong and what may stand there; no line number */
