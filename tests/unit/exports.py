@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
 What the library exports, what its version map names, and what its manual pages describe are the
-same; and each page has a text for each function.
+same; each page has a text for each function, and all that the comments of its header say.
 
-usage: exports.py LIBRARY MAP FOLDER-OF-PAGES
+usage: exports.py LIBRARY MAP FOLDER-OF-PAGES HEADER...
 """
 import pathlib
 import re
@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 library, version_map, folder = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+headers = [pathlib.Path(name) for name in sys.argv[4:]]
 count = 0
 bad = 0
 
@@ -36,6 +37,29 @@ def described(page):
     return found
 
 
+def letters(text):
+    """A text without its mark-up: what is left are its letters and digits."""
+    text = re.sub(r'^\.(Bd.*|\w+)', '', text, flags=re.M)
+    return re.sub(r'[\W_]', '', re.sub(r'\\[e&]', '', text))
+
+
+def sentences(header):
+    """What the comments at the margin of a header say, without its licence."""
+    text = re.sub(r'^/\* SPDX.*\n', '', header.read_text(encoding='utf-8'))
+    for comment in re.findall(r'^/\*(.*?)\*/', text, re.S | re.M):
+        lines = (re.sub(r'^\s*\*?', '', line) for line in comment.split('\n'))
+        yield from (part for part in re.split(r'(?<=[.;:?]) +|\n\s*\n|\n\s*\t', '\n'.join(lines))
+                    if letters(part))
+
+
+def unsaid(header):
+    """The sentences that the page of a header does not have."""
+    page = letters(whole['dealbox_' + header.stem])
+    return [f'{header.name}: {part.strip()}' for part in sentences(header)
+            # the first sentence stands in NAME and may begin with a small letter there
+            if letters(part)[1:] not in page]
+
+
 symbols = subprocess.run(['nm', '-D', '--defined-only', library], check=True,
                          capture_output=True, text=True).stdout
 exported = set(re.findall(r' T (\w+)', symbols))
@@ -54,6 +78,8 @@ check('every function has a text of its own', sorted(functions - texts))
 check('every page that leads elsewhere leads to a page', sorted(
     name for name, page in pages.items()
     if page.startswith('.so ') and page.split('/')[1].strip()[:-2] not in whole))
+check('each page says all that the comments of its header say', [
+    fault for header in headers for fault in unsaid(header)])
 lint = subprocess.run(['mandoc', '-T', 'lint', '-W', 'warning',
                        *sorted(str(folder / f'{name}.3') for name in whole)],
                       capture_output=True, text=True, check=False)

@@ -4,8 +4,9 @@
 Makes the manual pages of the library from its headers.
 
 A page for each header: what the comment at its top says, then each comment with the
-declarations that follow it. A paragraph of a comment is a paragraph of the page; lines that are indented
-there are kept as they are.
+declarations that follow it. A comment before an empty line is about what comes after it: a paragraph
+by itself, or, between dashes, a heading. A paragraph of a comment is a paragraph of the page; lines that
+are indented there are kept as they are.
 
 usage: pages.py FOLDER DATE HEADER...   writes the pages into FOLDER
 """
@@ -14,6 +15,7 @@ import re
 import sys
 
 TOP = re.compile(r'/\*(.*?)\*/', re.S)
+HEADING = re.compile(r'-{4} (.*?) -{4,}')
 FUNCTION = re.compile(r'\b(dealbox_\w+)\(')
 
 
@@ -55,9 +57,8 @@ def pieces(body):
     parts = re.split(r'^/\*(.*?)\*/\n', body, flags=re.S | re.M)
     for comment, code in zip(parts[1::2], parts[2::2]):
         # what stands behind an empty line has no comment of its own
-        blocks = re.split(r'\n\s*\n', code.strip('\n'))
-        described = declarations(blocks[0])
-        yield plain(comment), described
+        blocks = re.split(r'\n\s*\n', '\n' + code.rstrip('\n'))
+        yield plain(comment), declarations(blocks[0])
         for block in blocks[1:]:
             rest = declarations(block)
             if rest:
@@ -74,8 +75,6 @@ def page(header, date):
     functions, sections = [], []
 
     for comment, code in pieces(body):
-        if not code:
-            continue
         inline = code.startswith(('#define', 'static inline'))
         found = [] if inline else [f for f in FUNCTION.findall(code)
                                    if re.search(r'^[^\t#][^;{]*\b' + f + r'\(', code, re.M)]
@@ -93,9 +92,14 @@ def page(header, date):
     described = paragraphs(intro)
     out += described[1:] if described[:1] == ['.Pp'] else described
     for comment, code, found in sections:
+        heading = HEADING.fullmatch(comment)
+        if heading:
+            out.append(f'.Ss {heading[1].capitalize()}')
+            continue
         if found:
             out.append(f'.Ss {", ".join(found)}')
-        out += ['.Bd -literal', *[escape(line) for line in code.split('\n')], '.Ed']
+        if code:
+            out += ['.Bd -literal', *[escape(line) for line in code.split('\n')], '.Ed']
         if comment:
             out += paragraphs(comment)
     out += ['.Sh SEE ALSO', '.Xr dealbox 1']
