@@ -40,6 +40,7 @@ def described(page):
 def letters(text):
     """A text without its mark-up: what is left are its letters and digits."""
     text = re.sub(r'^\.(Bd.*|\w+)', '', text, flags=re.M)
+    text = re.sub(r'(\bdocs|\S*/doc/dealbox)/', '', text)    # where the documentation is
     return re.sub(r'[\W_]', '', re.sub(r'\\[e&]', '', text))
 
 

@@ -8,7 +8,9 @@ declarations that follow it. A comment before an empty line is about what comes 
 by itself, or, between dashes, a heading. A paragraph of a comment is a paragraph of the page; lines that
 are indented there are kept as they are.
 
-usage: pages.py FOLDER DATE HEADER...   writes the pages into FOLDER
+"docs/" in a comment is the folder DOCS in the page, where the documentation is installed.
+
+usage: pages.py FOLDER DATE DOCS HEADER...   writes the pages into FOLDER
 """
 import pathlib
 import re
@@ -65,8 +67,8 @@ def pieces(body):
                 yield '', rest
 
 
-def page(header, date):
-    text = header.read_text(encoding='utf-8')
+def page(header, date, docs):
+    text = re.sub(r'\bdocs/', f'{docs}/', header.read_text(encoding='utf-8'))
     name = 'dealbox_' + header.stem
     text = re.sub(r'^/\* SPDX.*?\*/\n', '', text)
     intro = plain(TOP.search(text).group(1))
@@ -110,11 +112,11 @@ def page(header, date):
     return name, functions, text
 
 
-def main(folder, date, *headers):
+def main(folder, date, docs, *headers):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for header in map(pathlib.Path, headers):
-        name, functions, text = page(header, date)
+        name, functions, text = page(header, date, docs)
         (folder / f'{name}.3').write_text(text, encoding='utf-8')
         for function in functions:
             if function != name:
