@@ -101,6 +101,15 @@ def words_that_the_manual_shows_exist(box):
     assert used and {"--" + word for word in used} <= known, used
 
 
+@test
+def the_page_of_the_device_has_every_call(box):
+    with open(os.path.join(SOURCE, "driver/include/uapi/linux/dealbox.h")) as file:
+        calls = set(re.findall(r"^#define (DEALBOX_IOC_\w+)\s+_IO", file.read(), re.M))
+    described = re.findall(r"^ +(DEALBOX_IOC_\w+)$|^ +(DEALBOX_IOC_\w+) ",
+                           rendered(os.path.join(SOURCE, "docs/man/dealbox.4")), re.M)
+    assert calls and {one or other for one, other in described} == calls, described
+
+
 COMPLETE = r"""
 source <("$1" completion bash)
 COMP_WORDS=("${@:2}") COMP_CWORD=$(($# - 2)) COMPREPLY=()
