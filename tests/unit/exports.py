@@ -39,7 +39,7 @@ def described(page):
 
 def letters(text):
     """A text without its mark-up: what is left are its letters and digits."""
-    text = re.sub(r'^\.(Bd.*|\w+)', '', text, flags=re.M)
+    text = re.sub(r'^\.(Bd.*|It Fa|\w+)', '', text, flags=re.M)
     text = re.sub(r'(\bdocs|\S*/doc/dealbox)/', '', text)    # where the documentation is
     return re.sub(r'[\W_]', '', re.sub(r'\\[e&]', '', text))
 
@@ -49,8 +49,12 @@ def sentences(header):
     text = re.sub(r'^/\* SPDX.*\n', '', header.read_text(encoding='utf-8'))
     for comment in re.findall(r'^/\*(.*?)\*/', text, re.S | re.M):
         lines = (re.sub(r'^\s*\*?', '', line) for line in comment.split('\n'))
-        yield from (part for part in re.split(r'(?<=[.;:?]) +|\n\s*\n|\n\s*\t', '\n'.join(lines))
-                    if letters(part))
+        lines = re.sub(r'^\t-E.*(\n\t\t.*)*', r'\n\g<0>\n', '\n'.join(lines), flags=re.M)
+        for paragraph in re.split(r'\n\s*\n|\n\s*[\t@]', lines):
+            paragraph = ' '.join(paragraph.split())
+            # errors have a section of their own
+            paragraph = re.sub(r'(^|[,;]?( or| and| else)? )-(E[A-Z0-9]+)\b[:,;.]?', r'; \3; ', paragraph)
+            yield from (part for part in re.split(r'(?<=[.;:?]) +', paragraph) if letters(part))
 
 
 def unsaid(header):
@@ -59,6 +63,15 @@ def unsaid(header):
     return [f'{header.name}: {part.strip()}' for part in sentences(header)
             # the first sentence stands in NAME and may begin with a small letter there
             if letters(part)[1:] not in page]
+
+
+def without_value(page):
+    """Functions of a page that return something that RETURN VALUES does not tell."""
+    values = re.search(r'^\.Sh RETURN VALUES\n(.*?)^\.Sh ', page + '.Sh ', re.S | re.M)
+    told = re.findall(r'\bFn (\w+)', values[1]) if values else []
+    code = '\n'.join(re.findall(r'^\.Bd -literal\n(.*?)^\.Ed', page, re.S | re.M))
+    prototypes = re.findall(r'^(?!static|typedef|\t)(\w[\w *\n]*?)\b(dealbox_\w+)\(', code, re.M)
+    return [name for kind, name in prototypes if kind.strip() != 'void' and name not in told]
 
 
 symbols = subprocess.run(['nm', '-D', '--defined-only', library], check=True,
@@ -81,6 +94,17 @@ check('every page that leads elsewhere leads to a page', sorted(
     if page.startswith('.so ') and page.split('/')[1].strip()[:-2] not in whole))
 check('each page says all that the comments of its header say', [
     fault for header in headers for fault in unsaid(header)])
+check('each page says what its functions return', sorted(
+    name for page in whole.values() for name in without_value(page)))
+check('each page of functions tells of errors, if it has some, and of threads', [
+    name for name, page in whole.items() if re.search(r'^\.Nm dealbox_\w+ ,', page, re.M)
+    and not ('.Sh THREADS' in page and ('.Sh ERRORS' in page or not re.search(r'^int dealbox', page, re.M)))])
+# THREADS says so
+writable = subprocess.run(['nm', '--format=sysv', '--defined-only', library], check=True,
+                          capture_output=True, text=True).stdout
+check('the library has no variables', [
+    line.split('|')[0].strip() for line in writable.splitlines()
+    if re.search(r'OBJECT.*\|\.t?(bss|data)$', line) and not re.match(r'__|_|completed|\.', line)])
 lint = subprocess.run(['mandoc', '-T', 'lint', '-W', 'warning',
                        *sorted(str(folder / f'{name}.3') for name in whole)],
                       capture_output=True, text=True, check=False)

@@ -8,16 +8,32 @@ declarations that follow it. A comment before an empty line is about what comes 
 by itself, or, between dashes, a heading. A paragraph of a comment is a paragraph of the page; lines that
 are indented there are kept as they are.
 
+From the comments come further sections:
+- RETURN VALUES: sentences that say what a function returns; where none does, what its type says.
+- ERRORS: what stands behind an error (-EINVAL: the reason; -ENOMEM), to the next one or the end of the sentence.
+  "Same errors" are those of the comment before. A table of errors in the comment at the top is about all functions.
+- THREADS: who takes an object that is not const must be alone with it (exports.py sees that the
+  library has no variables of its own).
+
+
 "docs/" in a comment is the folder DOCS in the page, where the documentation is installed.
 
 usage: pages.py FOLDER DATE DOCS HEADER...   writes the pages into FOLDER
 """
+import errno
+import os
 import pathlib
 import re
 import sys
 
 TOP = re.compile(r'/\*(.*?)\*/', re.S)
 HEADING = re.compile(r'-{4} (.*?) -{4,}')
+VALUE = re.compile(r'^(0|1)\b|\b[Rr]eturns\b|^Same return|^As snprintf')
+POINTER = re.compile(r'\bNULL[ .:=,]|\bStatic\b|\b[Ll]ives?\b|\b[Ff]ree\b|\bto be freed\b')
+DONE = '0, or a negative error number.'
+# a table of errors, in the comment at the top
+TABLE = re.compile(r'^\t-(E\w+)\s+(.*(?:\n\t\t.*)*)', re.M)
+PROTOTYPE = re.compile(r'^([\w ]+?[ *]+)(dealbox_\w+)\(([^;]*)\);', re.M)
 FUNCTION = re.compile(r'\b(dealbox_\w+)\(')
 
 
@@ -32,18 +48,143 @@ def escape(line):
     return '\\&' + line if line[:1] in ("'", '.') else line
 
 
-def paragraphs(text):
-    """mdoc for the paragraphs of a comment."""
-    out = []
+def sentences(paragraph):
+    joined = ' '.join(line.strip() for line in paragraph.split('\n'))
+    return [sentence for sentence in re.split(r'(?<=[.!?])(?<!\.\.) +', joined) if sentence]
+
+
+def blocks(text):
+    """The paragraphs of a comment: (kind, content); parameters of kernel-doc are a list of pairs."""
     for paragraph in re.split(r'\n\s*\n', text):
-        lines = paragraph.split('\n')
-        if any(line.startswith(('\t', '  ')) for line in lines):
-            out += ['.Bd -literal -offset indent', *map(escape, lines), '.Ed']
-            continue
-        out.append('.Pp')
-        joined = ' '.join(line.strip() for line in lines)
-        out += [escape(sentence) for sentence in re.split(r'(?<=[.!?]) +', joined) if sentence]
+        head, *parameters = re.split(r'^@(?=\w+:)', paragraph, flags=re.M)
+        if parameters:
+            yield 'text', sentences(head)
+            yield 'parameters', [tuple(' '.join(p.split()).split(': ', 1)) for p in parameters]
+        elif any(line.startswith(('\t', '  ')) for line in paragraph.split('\n')):
+            yield 'literal', paragraph.split('\n')
+        else:
+            yield 'text', sentences(paragraph)
+
+
+def paragraphs(text, elsewhere=()):
+    """mdoc for the paragraphs of a comment, but for sentences that stand elsewhere."""
+    out = []
+    for kind, content in blocks(text):
+        if kind == 'literal':
+            out += ['.Bd -literal -offset indent', *map(escape, content), '.Ed']
+        elif kind == 'parameters':
+            out.append('.Bl -tag -width Ds')
+            for name, what in content:
+                out += [f'.It Fa {name}', *map(escape, sentences(what))]
+            out.append('.El')
+        else:
+            here = [escape(sentence) for sentence in content if sentence not in elsewhere]
+            out += ['.Pp', *here] if here else []
     return out
+
+
+def returned(comment, prototype):
+    """What a function returns, and which sentences of its comment say that."""
+    kind, parameters = prototype
+    said = [s for what, content in blocks(comment) if what == 'text' for s in content
+            # the title of kernel-doc
+            if not re.match(r'dealbox_\w+ - ', s)] or ['']
+    if kind == 'void' or not comment:
+        return [], []
+    told = [s for s in said if VALUE.search(s) or '*' in kind and POINTER.search(s)]
+    before = [s if not re.search(r'-E[A-Z]', s) else re.split(r'[,;]?( or| else)? ?-E[A-Z]', s)[0].strip(': ')
+              for s in told]
+    before = [s if s != '0' else DONE for s in before if s]
+    if '*' in kind and said[0] and said[0] not in before:
+        before.insert(0, said[0])
+    if before:
+        # the first sentence tells what the function does, and stays there
+        return before, [s for s in told if s != said[0]]
+    if kind == 'bool':
+        return [f"True if {'the answer is yes' if said[0].endswith('?') else 'so'}: {said[0]}"], []
+    changes = [p for p in parameters.split(',') if '*' in p and 'const' not in p]
+    if kind == 'int' and (changes or re.match(r'[A-Z]\w+s\b', said[0])):
+        return [DONE], []
+    return [re.split(r'[,;.]? -E[A-Z]', said[0])[0].rstrip('.') + '.'], []
+
+
+def errors(comment):
+    """Which errors a comment names: (name, reason), and the sentences that do nothing else."""
+    found, only = [], []
+    said = [s for what, content in blocks(comment) if what == 'text' for s in content]
+    for sentence in said:
+        begin, *parts = re.split(r'(?<![\w(])-(?=E[A-Z0-9]+\b)', sentence)
+        for part in parts:
+            name, reason = re.match(r'(\w+)[:,;.]?\s*(.*)', part).groups()
+            reason = re.sub(r'(^|[,; ]+)(or|and|else)?$', '', reason.rstrip('. '))
+            reason = re.sub(r'^\(([^()]*)\)$', r'\1', reason)
+            found.append((name, reason or os.strerror(getattr(errno, name)).lower()))
+        if parts and not begin:
+            only.append(sentence)
+    if re.search(r'\b[Ss]ame errors|^The same\b', comment):
+        found.append((None, None))
+    return found, only
+
+
+def prototypes(code):
+    """The functions that a piece of code declares: (type, name, parameters)."""
+    code = re.sub(r'\s*\n\s+', ' ', re.sub(r'([*\w])\n(dealbox_)', r'\1 \2', code))
+    return [(kind.strip(), name, parameters) for kind, name, parameters in PROTOTYPE.findall(code)]
+
+
+def return_values(described):
+    by_text = {}
+    for comment, functions in described:
+        for kind, name, parameters in functions:
+            text = tuple(returned(comment, (kind, parameters))[0])
+            if text:
+                by_text.setdefault(text, []).append(name)
+    out = []
+    for text, names in by_text.items():
+        out += ['.It Fn ' + ' , Fn '.join(names), *(escape(s if s[-1] in '.?!' else s + '.') for s in text)]
+    return ['.Sh RETURN VALUES', '.Bl -tag -width Ds', *out, '.El'] if out else []
+
+
+def error_list(described, intro):
+    """The section ERRORS: each error with what it means, and of which functions."""
+    found = {}
+    for name, reason in TABLE.findall(intro):
+        found.setdefault(name, []).append(escape(' '.join(reason.split()) + '.'))
+    before = []
+    for comment, functions in described:
+        own = errors(comment)[0]
+        if (None, None) in own:
+            own = before + [e for e in own if e[0]]
+        for name, reason in own:
+            # one line names the functions, one says why
+            calls = [f'.Fn {function}{" :" if n == len(functions) else " ,"}'
+                     for n, (_, function, _) in enumerate(functions, 1)]
+            found.setdefault(name, []).append('\n'.join([*calls, escape(reason) + '.']))
+        before = own
+    out = []
+    for name in sorted(found):
+        out.append(f'.It Bq Er {name}')
+        for n, text in enumerate(found[name]):
+            out += (['.Pp'] if n else []) + [text]
+    return ['.Sh ERRORS', '.Bl -tag -width Er', *out, '.El'] if out else []
+
+
+def threads(described, opaque):
+    """Which functions change an object that others may hold, by their types."""
+    changed = {}
+    for _, functions in described:
+        for _, name, parameters in functions:
+            for kind in re.findall(r'(?<!const )struct (dealbox_\w+) \*(?!\*)', parameters):
+                if kind in opaque:
+                    changed.setdefault(kind, []).append(name)
+    out = ['.Sh THREADS', 'The library has no variables of its own: threads meet in objects only.']
+    for kind, names in changed.items():
+        out += ['.Pp', 'One thread at a time may use a', f'.Vt struct {kind}', 'while one of these is called for it:']
+        out += [f'.Fn {name} ,' for name in names[:-1]] + [f'.Fn {names[-1]} .']
+    if changed:
+        out.append('.Pp')
+    return out + [f"All{' other' if changed else ''} calls may be made by any number of threads at once,",
+                  'each with memory of its own for what it gets.']
 
 
 def declarations(code):
@@ -67,13 +208,13 @@ def pieces(body):
                 yield '', rest
 
 
-def page(header, date, docs):
+def page(header, date, docs, opaque):
     text = re.sub(r'\bdocs/', f'{docs}/', header.read_text(encoding='utf-8'))
     name = 'dealbox_' + header.stem
     text = re.sub(r'^/\* SPDX.*?\*/\n', '', text)
     intro = plain(TOP.search(text).group(1))
     body = text[text.index('*/') + 2:]
-    title = re.split(r'[.]\s', ' '.join(intro.split('\n\n')[0].split()) + ' ')[0].strip()
+    title = re.split(r'[.]\s', ' '.join(intro.split('\n\n')[0].split()) + ' ')[0].strip(': ')
     functions, sections = [], []
 
     for comment, code in pieces(body):
@@ -91,7 +232,7 @@ def page(header, date, docs):
     out += [f'.Nd {escape(title[:1].lower() + title[1:] if title[1:2].islower() else title)}',
             '.Sh LIBRARY', 'card\\-dealing machines (libdealbox, \\-ldealbox)',
             '.Sh SYNOPSIS', f'.In dealbox/{header.name}', '.Sh DESCRIPTION']
-    described = paragraphs(intro)
+    described = paragraphs(TABLE.sub('', intro))
     out += described[1:] if described[:1] == ['.Pp'] else described
     for comment, code, found in sections:
         heading = HEADING.fullmatch(comment)
@@ -103,7 +244,13 @@ def page(header, date, docs):
         if code:
             out += ['.Bd -literal', *[escape(line) for line in code.split('\n')], '.Ed']
         if comment:
-            out += paragraphs(comment)
+            elsewhere = set(errors(comment)[1])
+            for kind, _, parameters in prototypes(code):
+                elsewhere |= set(returned(comment, (kind, parameters))[1])
+            out += paragraphs(comment, elsewhere)
+    callable_ = [(comment, prototypes(code)) for comment, code, found in sections if found]
+    out += return_values(callable_) + error_list(callable_, intro)
+    out += threads(callable_, opaque) if callable_ else []
     out += ['.Sh SEE ALSO', '.Xr dealbox 1']
     text = '\n'.join(out) + '\n'
     # mdoc has no empty lines, and no paragraph before a display
@@ -115,8 +262,12 @@ def page(header, date, docs):
 def main(folder, date, docs, *headers):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    for header in map(pathlib.Path, headers):
-        name, functions, text = page(header, date, docs)
+    headers = [pathlib.Path(header) for header in headers]
+    # types whose fields only the library knows
+    opaque = {name for header in headers
+              for name in re.findall(r'^struct (dealbox_\w+);', header.read_text(encoding='utf-8'), re.M)}
+    for header in headers:
+        name, functions, text = page(header, date, docs, opaque)
         (folder / f'{name}.3').write_text(text, encoding='utf-8')
         for function in functions:
             if function != name:

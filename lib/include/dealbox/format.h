@@ -94,7 +94,8 @@ DEALBOX_API int dealbox_format_can_write(const struct dealbox_format *format,
 
 /*
  * Writes the set to a descriptor. Asks dealbox_format_can_write() before the first byte.
- * 0, -ENOTSUP, or what write(2) said, which is also in the report.
+ * 0; -ENOTSUP: the format cannot express the set; or what write(2) said, which is also in
+ * the report.
  */
 DEALBOX_API int dealbox_format_write_fd(const struct dealbox_format *format,
 					const struct dealbox_set *set, int fd,

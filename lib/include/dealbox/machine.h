@@ -62,7 +62,9 @@ struct dealbox_reason {
  */
 DEALBOX_API int dealbox_machine_list(const char *const *emulators,
 				    struct dealbox_machine_list **out, struct dealbox_reason *reason);
+/* Frees it, and all strings that it gave. NULL is allowed. */
 DEALBOX_API void dealbox_machine_list_free(struct dealbox_machine_list *list);
+/* How many machines it has. */
 DEALBOX_API size_t dealbox_machine_list_count(const struct dealbox_machine_list *list);
 /*
  * Of machine n < count; strings live as long as the list. uri opens it; serial
@@ -129,7 +131,7 @@ DEALBOX_API const struct dealbox_reason *dealbox_machine_reason(const struct dea
 DEALBOX_API int dealbox_machine_fd(const struct dealbox_machine *machine);
 /*
  * Takes all events that are queued, at most max > 0 of them. Never waits.
- * The number of events; -EAGAIN when there are none; -ENODEV when there are none
+ * Returns the number of events; -EAGAIN when there are none; -ENODEV when there are none
  * and the machine is gone.
  *
  * A host-routed machine on usb: or emu: waits at each card for this call (or any

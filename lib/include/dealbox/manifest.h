@@ -59,11 +59,15 @@ DEALBOX_API int dealbox_manifest_parse(const void *data, size_t size,
 /* Frees it. NULL is allowed. */
 DEALBOX_API void dealbox_manifest_free(struct dealbox_manifest *manifest);
 
-/* What it promises; the value is not known in it. Lives as the manifest, as do these. */
+/* What it promises; the value is not known in it. Lives as the manifest. */
 DEALBOX_API const struct dealbox_square *
 dealbox_manifest_square(const struct dealbox_manifest *manifest);
+
+/* The public key that signed it, and its hash. They live as the manifest. */
 DEALBOX_API const uint8_t *dealbox_manifest_signer(const struct dealbox_manifest *manifest);
 DEALBOX_API const uint8_t *dealbox_manifest_hash(const struct dealbox_manifest *manifest);
+
+/* When it was signed: UTC, seconds since 1970. */
 DEALBOX_API int64_t dealbox_manifest_time(const struct dealbox_manifest *manifest);
 
 /*

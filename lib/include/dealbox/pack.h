@@ -29,7 +29,7 @@ DEALBOX_API const struct dealbox_pack *dealbox_pack_preferans(void);
 
 /*
  * The cards as they lie in a sorted deck, the first to be fed in front: spades from the ace down,
- * hearts, diamonds, clubs. How many there are.
+ * hearts, diamonds, clubs. Returns how many they are.
  */
 DEALBOX_API size_t dealbox_pack_sorted(const struct dealbox_pack *pack, uint8_t deck[64]);
 

@@ -34,8 +34,8 @@ DEALBOX_API int dealbox_plan_by_card(struct dealbox_plan *plan, uint32_t plan_id
 
 /*
  * Plan by position: the machine counts the cards of a deck whose order is known. deck has
- * the card of each position, count of them: each card of the pack once, else -EINVAL; other
- * errors as above.
+ * the card of each position, count of them: each card of the pack once. Same errors, and
+ * -EINVAL: it has not each card once.
  */
 DEALBOX_API int dealbox_plan_by_position(struct dealbox_plan *plan, uint32_t plan_id,
 					 const struct dealbox_deal *deal,
@@ -43,7 +43,10 @@ DEALBOX_API int dealbox_plan_by_position(struct dealbox_plan *plan, uint32_t pla
 					 const uint8_t *pockets,
 					 const uint8_t *deck, size_t count);
 
-/* Plan to capture: every card is read and let into that one pocket. Same errors. */
+/*
+ * Plan to capture: every card is read and let into that one pocket. -EINVAL: the
+ * plan_id is reserved, or no machine has such a pocket.
+ */
 DEALBOX_API int dealbox_plan_capture(struct dealbox_plan *plan, uint32_t plan_id,
 				     uint8_t pocket);
 

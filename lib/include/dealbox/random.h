@@ -24,8 +24,8 @@ struct dealbox_random;
 
 /*
  * A new source with a fresh key; waits until the kernel's generator is ready, as it is
- * once the machine has started. Free it with dealbox_random_free(). -ENOMEM; else
- * what getrandom(2) said, or -ENOTSUP (libsodium does not start): then there is no safe
+ * once the machine has started. Free it with dealbox_random_free(). -ENOMEM; -ENOTSUP:
+ * libsodium does not start; or what getrandom(2) said. Without a source there is no safe
  * way to deal on this machine, and nothing may be used in its place.
  */
 DEALBOX_API int dealbox_random_new(struct dealbox_random **random);

@@ -48,6 +48,7 @@ DEALBOX_API struct dealbox_set *dealbox_set_new(const struct dealbox_pack *pack)
 /* Wipes the cards and frees it. NULL is allowed. */
 DEALBOX_API void dealbox_set_free(struct dealbox_set *set);
 
+/* The pack that it was made for. Static. */
 DEALBOX_API const struct dealbox_pack *dealbox_set_pack(const struct dealbox_set *set);
 
 /*
@@ -59,6 +60,8 @@ DEALBOX_API const struct dealbox_pack *dealbox_set_pack(const struct dealbox_set
 
 /* Puts these marks on the set, and takes all others off. */
 DEALBOX_API void dealbox_set_mark(struct dealbox_set *set, unsigned int marks);
+
+/* The marks that are on it. */
 DEALBOX_API unsigned int dealbox_set_marks(const struct dealbox_set *set);
 
 /*
