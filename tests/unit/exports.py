@@ -96,6 +96,8 @@ check('each page says all that the comments of its header say', [
     fault for header in headers for fault in unsaid(header)])
 check('each page says what its functions return', sorted(
     name for page in whole.values() for name in without_value(page)))
+check('each page has an example', [name for name, page in whole.items()
+                                   if not re.search(r'^\.Sh EXAMPLES\n(.*\n)*?\.Bd', page, re.M)])
 check('each page of functions tells of errors, if it has some, and of threads', [
     name for name, page in whole.items() if re.search(r'^\.Nm dealbox_\w+ ,', page, re.M)
     and not ('.Sh THREADS' in page and ('.Sh ERRORS' in page or not re.search(r'^int dealbox', page, re.M)))])

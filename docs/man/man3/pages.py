@@ -18,7 +18,9 @@ From the comments come further sections:
 
 "docs/" in a comment is the folder DOCS in the page, where the documentation is installed.
 
-usage: pages.py FOLDER DATE DOCS HEADER...   writes the pages into FOLDER
+A program (docs/examples) is the example of each header that it includes.
+
+usage: pages.py FOLDER DATE DOCS FILE...     headers and programs; writes the pages into FOLDER
 """
 import errno
 import os
@@ -208,7 +210,20 @@ def pieces(body):
                 yield '', rest
 
 
-def page(header, date, docs, opaque):
+def example(header, programs):
+    """The section EXAMPLES: the programs that include a header."""
+    out = []
+    for path in programs:
+        text = path.read_text(encoding='utf-8')
+        if f'#include <dealbox/{header.name}>' in text:
+            intro = plain(TOP.search(text).group(1))
+            code = text[text.index('*/') + 2:].strip('\n')
+            out += ['.Pp', *map(escape, sentences(intro)), '.Bd -literal',
+                    *(escape(line) or '\\&' for line in code.split('\n')), '.Ed']
+    return ['.Sh EXAMPLES', *out[1:]] if out else []
+
+
+def page(header, date, docs, opaque, programs):
     text = re.sub(r'\bdocs/', f'{docs}/', header.read_text(encoding='utf-8'))
     name = 'dealbox_' + header.stem
     text = re.sub(r'^/\* SPDX.*?\*/\n', '', text)
@@ -249,7 +264,7 @@ def page(header, date, docs, opaque):
                 elsewhere |= set(returned(comment, (kind, parameters))[1])
             out += paragraphs(comment, elsewhere)
     callable_ = [(comment, prototypes(code)) for comment, code, found in sections if found]
-    out += return_values(callable_) + error_list(callable_, intro)
+    out += return_values(callable_) + example(header, programs) + error_list(callable_, intro)
     out += threads(callable_, opaque) if callable_ else []
     out += ['.Sh SEE ALSO', '.Xr dealbox 1']
     text = '\n'.join(out) + '\n'
@@ -259,15 +274,17 @@ def page(header, date, docs, opaque):
     return name, functions, text
 
 
-def main(folder, date, docs, *headers):
+def main(folder, date, docs, *files):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    headers = [pathlib.Path(header) for header in headers]
+    files = [pathlib.Path(file) for file in files]
+    headers = [file for file in files if file.suffix == '.h']
+    programs = [file for file in files if file.suffix == '.c']
     # types whose fields only the library knows
     opaque = {name for header in headers
               for name in re.findall(r'^struct (dealbox_\w+);', header.read_text(encoding='utf-8'), re.M)}
     for header in headers:
-        name, functions, text = page(header, date, docs, opaque)
+        name, functions, text = page(header, date, docs, opaque, programs)
         (folder / f'{name}.3').write_text(text, encoding='utf-8')
         for function in functions:
             if function != name:

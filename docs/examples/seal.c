@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* seal PASSPHRASE: seals some text, and opens it again. A real program asks for the passphrase. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dealbox/fault.h>
+#include <dealbox/seal.h>
+
+int main(int argc, char **argv)
+{
+	struct dealbox_seal_secret secret = { .passphrase = argc == 2 ? argv[1] : "" };
+	char name[DEALBOX_SEAL_NAME], contents[] = "tomorrow's deals\n";
+	struct dealbox_random *random;
+	struct dealbox_fault fault;
+	void *sealed, *opened;
+	size_t size;
+
+	if (dealbox_random_new(&random))
+		return 1;
+	if (dealbox_seal(contents, strlen(contents), "monday.pbn", &secret, random, &sealed, &size,
+			 &fault) ||
+	    dealbox_unseal(sealed, size, &secret, &opened, &size, name, &fault)) {
+		fprintf(stderr, "%s; %s\n", fault.what, fault.next);
+		return 1;
+	}
+	printf("%s: %s", name, (char *)opened);
+	explicit_bzero(opened, size);
+	free(opened);
+	free(sealed);
+	dealbox_random_free(random);
+	return 0;
+}
