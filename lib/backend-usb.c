@@ -7,20 +7,18 @@
 #include <fcntl.h>
 #include <libusb.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "host.h"
-
-/* As the kernel's usbhid: 13, 26, 52, 104 ms .. and after a second it is over. */
-#define RETRY_FIRST_MS	13
-#define RETRY_MAX_MS	104
-#define RETRY_SUM_MS	1000
+#include "retry.h"
 
 struct endpoints {
 	uint8_t bulk_out;
@@ -41,11 +39,12 @@ struct usb {
 	struct libusb_transfer *in;
 	bool in_flight;
 	bool in_halted;
+	bool in_reset;		/* before it is tried again */
 	int retry_fd;		/* runs out when the transfer shall be tried again */
-	int retry_ms;		/* 0: the last transfer was good */
-	int retry_sum_ms;
+	struct retry pace;
 	struct libusb_transfer *gate;
 	bool gate_flight;
+	bool gate_halted;
 	uint8_t gate_data[WIRE_GATE_SIZE];
 };
 
@@ -73,35 +72,44 @@ static int usb_errno(int error)
 	return -EIO;
 }
 
-static void retry_arm(struct usb *usb, int ms)
+static uint64_t now_ns(void)
 {
-	const struct itimerspec timer = { .it_value = { .tv_nsec = ms * 1000000L } };
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* 0 ms is as soon as may be: not within the callback. */
+static void retry_arm(struct usb *usb, uint32_t ms)
+{
+	const struct itimerspec timer = { .it_value = { .tv_nsec = ms ? ms * 1000000L : 1 } };
 
 	timerfd_settime(usb->retry_fd, 0, &timer, NULL);
 }
 
 static void in_submit(struct usb *usb)
 {
-	int ret = libusb_submit_transfer(usb->in);
+	int ret;
 
+	retry_begins(&usb->pace, now_ns());
+	ret = libusb_submit_transfer(usb->in);
 	usb->in_flight = !ret;
 	if (ret == LIBUSB_ERROR_NO_DEVICE)
 		usb->gone = true;
 	else if (ret)
-		retry_arm(usb, RETRY_MAX_MS);
+		retry_arm(usb, retry_failed(&usb->pace, now_ns(), &usb->in_reset));
 }
 
 /* A transfer error may be a bad cable, or the first sign of an unplug. */
 static void in_failed(struct usb *usb)
 {
-	usb->retry_ms = usb->retry_ms ? usb->retry_ms * 2 : RETRY_FIRST_MS;
-	if (usb->retry_ms > RETRY_MAX_MS)
-		usb->retry_ms = RETRY_MAX_MS;
-	usb->retry_sum_ms += usb->retry_ms;
-	if (usb->retry_sum_ms > RETRY_SUM_MS)
-		usb->gone = true;
+	uint32_t pause = retry_failed(&usb->pace, now_ns(), &usb->in_reset);
+
+	if (pause || usb->in_halted)
+		retry_arm(usb, pause);
 	else
-		retry_arm(usb, usb->retry_ms);
+		in_submit(usb);
 }
 
 static void LIBUSB_CALL in_done(struct libusb_transfer *transfer)
@@ -111,8 +119,7 @@ static void LIBUSB_CALL in_done(struct libusb_transfer *transfer)
 	usb->in_flight = false;
 	switch (transfer->status) {
 	case LIBUSB_TRANSFER_COMPLETED:
-		usb->retry_ms = 0;
-		usb->retry_sum_ms = 0;
+		retry_good(&usb->pace);
 		host_receive(usb->host, transfer->buffer, (size_t)transfer->actual_length);
 		in_submit(usb);
 		break;
@@ -131,16 +138,29 @@ static void LIBUSB_CALL in_done(struct libusb_transfer *transfer)
 	}
 }
 
-/* What may not be done within a callback: clear the halt, submit again. */
+/* What may not be done within a callback: reset the machine, clear the halt, submit again. */
 static void in_mend(struct usb *usb)
 {
 	uint64_t count;
+	int ret;
 
-	if (usb->in_flight || usb->gone ||
-	    read(usb->retry_fd, &count, sizeof(count)) != sizeof(count))
+	if (usb->gone || read(usb->retry_fd, &count, sizeof(count)) != sizeof(count))
 		return;
-	if (usb->in_halted)
+	if (usb->gate_halted)
+		libusb_clear_halt(usb->handle, usb->ep.int_out);
+	usb->gate_halted = false;
+	if (usb->in_flight)
+		return;
+	if (usb->in_reset) {
+		/* what becomes of its deal, the machine says (STATE_LOST) */
+		ret = libusb_reset_device(usb->handle);
+		usb->gone = ret == LIBUSB_ERROR_NOT_FOUND || ret == LIBUSB_ERROR_NO_DEVICE;
+		if (usb->gone)
+			return;
+	} else if (usb->in_halted) {
 		libusb_clear_halt(usb->handle, usb->ep.int_in);
+	}
+	usb->in_reset = false;
 	usb->in_halted = false;
 	in_submit(usb);
 }
@@ -151,7 +171,7 @@ static int usb_pump(void *bus, int timeout_ms)
 	struct timeval wait;
 
 	if (!usb->in_flight && timeout_ms > RETRY_FIRST_MS)
-		timeout_ms = RETRY_FIRST_MS;
+		timeout_ms = RETRY_FIRST_MS;	/* it may have to be tried again meanwhile */
 	wait.tv_sec = timeout_ms / 1000;
 	wait.tv_usec = timeout_ms % 1000 * 1000;
 	libusb_handle_events_timeout_completed(usb->context, &wait, NULL);
@@ -189,6 +209,12 @@ static void LIBUSB_CALL gate_done(struct libusb_transfer *transfer)
 	struct usb *usb = transfer->user_data;
 
 	usb->gate_flight = false;
+	if (transfer->status != LIBUSB_TRANSFER_STALL)
+		return;
+	/* that command is lost; if events wait to be tried again, both are mended then */
+	usb->gate_halted = true;
+	if (usb->in_flight)
+		retry_arm(usb, RETRY_FIRST_MS);
 }
 
 static int usb_gate_out(void *bus, const void *data, size_t length)
@@ -196,8 +222,8 @@ static int usb_gate_out(void *bus, const void *data, size_t length)
 	struct usb *usb = bus;
 	int ret;
 
-	/* the last one has not left yet: this one would come too late anyway */
-	if (usb->gate_flight || !usb->ep.int_out)
+	/* the last one has not left yet, or never will: this one would come too late anyway */
+	if (usb->gate_flight || usb->gate_halted || !usb->ep.int_out)
 		return -EAGAIN;
 	memcpy(usb->gate_data, data, length);
 	libusb_fill_interrupt_transfer(usb->gate, usb->handle, usb->ep.int_out, usb->gate_data,
@@ -391,6 +417,22 @@ static bool machine_describe(struct usb *usb, struct wire_descriptor *descriptor
 	return good;
 }
 
+/*
+ * Begins with libusb, whose threads get no signal: those are the program's, which may want to pause
+ * the machine first, and a thread that got one would end the program.
+ */
+static int libusb_begin(libusb_context **context)
+{
+	sigset_t all, before;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = libusb_init(context);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return ret;
+}
+
 static int node_open(struct usb *usb, const struct usb_place *place, struct dealbox_reason *reason)
 {
 	int ret;
@@ -402,7 +444,7 @@ static int node_open(struct usb *usb, const struct usb_place *place, struct deal
 		return reason_set(reason, -errno, "plug it in again", "cannot open %s: %m",
 				  place->node);
 	}
-	ret = libusb_init(&usb->context);
+	ret = libusb_begin(&usb->context);
 	if (!ret)
 		ret = libusb_wrap_sys_device(usb->context, usb->node_fd, &usb->handle);
 	if (ret)

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <libusb.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,8 +51,12 @@ static struct {
 
 	int halts[4];
 	unsigned int halt_count;
-	long timers[32];		/* ms */
+	long timers[64];		/* ms */
 	unsigned int timer_count;
+	uint64_t clock_ns;
+	int reset_end;
+	unsigned int resets;
+	bool signals_kept;		/* from threads that libusb starts */
 	/* what is open */
 	int contexts, handles, claims, configs;
 } bus;
@@ -85,6 +90,8 @@ const struct libusb_pollfd **__wrap_libusb_get_pollfds(libusb_context *context);
 void __wrap_libusb_free_pollfds(const struct libusb_pollfd **list);
 void __wrap_libusb_set_pollfd_notifiers(libusb_context *context, libusb_pollfd_added_cb added,
 					libusb_pollfd_removed_cb removed, void *data);
+int __wrap_libusb_reset_device(libusb_device_handle *handle);
+int __wrap_clock_gettime(clockid_t id, struct timespec *now);
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old);
 int __real_timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old);
 
@@ -98,6 +105,12 @@ int __wrap_usb_place_find(const char *place, struct usb_place *out, struct dealb
 
 int __wrap_libusb_init(libusb_context **context)
 {
+	sigset_t blocked;
+
+	/* a thread that is started here has these */
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	bus.signals_kept = sigismember(&blocked, SIGINT) && sigismember(&blocked, SIGTERM) &&
+			   sigismember(&blocked, SIGHUP);
 	if (bus.init_end)
 		return bus.init_end;
 	bus.contexts++;
@@ -293,12 +306,30 @@ void __wrap_libusb_set_pollfd_notifiers(libusb_context *context, libusb_pollfd_a
 	assert_ptr_equal(context, OPAQUE);
 }
 
+int __wrap_libusb_reset_device(libusb_device_handle *handle)
+{
+	assert_ptr_equal(handle, OPAQUE);
+	assert_null(bus.in);
+	bus.resets++;
+	return bus.reset_end;
+}
+
+/* Time is what the timers have taken, and what a test lets pass. */
+int __wrap_clock_gettime(clockid_t id, struct timespec *now)
+{
+	assert_int_equal(id, CLOCK_MONOTONIC);
+	*now = (struct timespec){ .tv_sec = (time_t)(bus.clock_ns / 1000000000),
+				  .tv_nsec = (long)(bus.clock_ns % 1000000000) };
+	return 0;
+}
+
 /* Timers run out at once; how long they should have been is kept. */
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old)
 {
 	struct itimerspec soon = { .it_value = { .tv_nsec = 1 } };
 
-	assert_in_range(bus.timer_count, 0, 31);
+	assert_in_range(bus.timer_count, 0, 63);
+	bus.clock_ns += (uint64_t)new->it_value.tv_sec * 1000000000 + (uint64_t)new->it_value.tv_nsec;
 	bus.timers[bus.timer_count++] = new->it_value.tv_sec * 1000 + new->it_value.tv_nsec / 1000000;
 	return __real_timerfd_settime(fd, flags, &soon, old);
 }
@@ -308,6 +339,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new, stru
 static int make(uint32_t kind)
 {
 	memset(&bus, 0, sizeof(bus));
+	bus.clock_ns = 77000000000;
 	strcpy(bus.place.node, "/dev/null");
 	strcpy(bus.place.serial, "A17");
 	strcpy(bus.place.port, "1-2");
@@ -474,40 +506,92 @@ static void errors_are_tried_again_with_growing_pauses(void **state)
 	unsigned int n;
 
 	(void)state;
+	/* one alone costs nothing */
+	arrives(LIBUSB_TRANSFER_ERROR, 0);
+	assert_int_equal(wait_read(machine, events, 4), -EAGAIN);
+	assert_int_equal(bus.submitted_in, 2);
+	assert_int_equal(bus.timer_count, 0);
 	for (n = 0; n < 5; n++) {
 		arrives(LIBUSB_TRANSFER_ERROR, 0);
-		while (bus.submitted_in < n + 2)
+		while (bus.submitted_in < n + 3)
 			assert_int_equal(wait_read(machine, events, 4), -EAGAIN);
 		assert_int_equal(bus.timers[n], pauses[n]);
 	}
-	/* a good one, and it begins anew */
+	/* a good one, and it begins anew, when there was none for half a second */
 	event_arrives(1);
 	assert_int_equal(wait_read(machine, events, 4), 1);
+	bus.clock_ns += 500000000;
 	arrives(LIBUSB_TRANSFER_ERROR, 0);
 	assert_int_equal(wait_read(machine, events, 4), -EAGAIN);
-	assert_int_equal(bus.timers[5], 13);
+	assert_int_equal(bus.timer_count, 5);
 	assert_int_equal(bus.halt_count, 0);
+	assert_int_equal(bus.resets, 0);
 	dealbox_machine_close(machine);
 }
 
-static void after_a_second_of_errors_it_is_over(void **state)
+/* So many transfers fail, in a row. */
+static void fail_often(struct dealbox_machine *machine, unsigned int times)
+{
+	struct dealbox_event events[4];
+	unsigned int n, submitted;
+
+	for (n = 0; n < times; n++) {
+		submitted = bus.submitted_in;
+		arrives(LIBUSB_TRANSFER_ERROR, 0);
+		while (bus.submitted_in == submitted)
+			assert_int_equal(wait_read(machine, events, 4), -EAGAIN);
+	}
+}
+
+/* The machine is there, so it is not given up: as the module does it. */
+static void after_a_second_of_errors_it_is_reset(void **state)
 {
 	struct dealbox_machine *machine = open_it();
 	struct dealbox_event events[4];
-	ssize_t ret = -EAGAIN;
-	long sum = 0;
-	unsigned int n;
 
 	(void)state;
-	while (ret == -EAGAIN) {
-		if (bus.in)
-			arrives(LIBUSB_TRANSFER_ERROR, 0);
-		ret = wait_read(machine, events, 4);
-	}
-	assert_int_equal(ret, -ENODEV);
-	for (n = 0; n < bus.timer_count; n++)
-		sum += bus.timers[n];
-	assert_in_range(sum, 800, 1000);
+	fail_often(machine, 13);
+	assert_int_equal(bus.resets, 0);
+	fail_often(machine, 1);
+	assert_int_equal(bus.resets, 1);
+	/* that did not help: again after two seconds more */
+	fail_often(machine, 19);
+	assert_int_equal(bus.resets, 1);
+	fail_often(machine, 1);
+	assert_int_equal(bus.resets, 2);
+	event_arrives(1);
+	assert_int_equal(wait_read(machine, events, 4), 1);
+	dealbox_machine_close(machine);
+}
+
+static void a_reset_that_finds_nothing(void **state)
+{
+	struct dealbox_machine *machine = open_it();
+	struct dealbox_event events[4];
+
+	(void)state;
+	fail_often(machine, 13);
+	bus.reset_end = LIBUSB_ERROR_NOT_FOUND;
+	arrives(LIBUSB_TRANSFER_ERROR, 0);
+	while (bus.resets < 1)
+		if (wait_read(machine, events, 4) == -ENODEV)
+			break;
+	assert_int_equal(bus.resets, 1);
+	assert_int_equal(wait_read(machine, events, 4), -ENODEV);
+	dealbox_machine_close(machine);
+}
+
+/* A thread of libusb that got one would end the program, with no PAUSE for the machine. */
+static void signals_are_the_programs(void **state)
+{
+	struct dealbox_machine *machine = open_it();
+	sigset_t blocked;
+
+	(void)state;
+	assert_true(bus.signals_kept);
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	assert_false(sigismember(&blocked, SIGINT));
+	assert_false(sigismember(&blocked, SIGTERM));
 	dealbox_machine_close(machine);
 }
 
@@ -616,6 +700,16 @@ static void cards_are_answered(void **state)
 	wire_arrives(read);
 	assert_int_equal(wait_read(machine, events, 4), 1);
 	assert_int_equal(bus.submitted_out, 2);
+
+	/* a halt is cleared, and the next card is answered */
+	complete(&bus.out, LIBUSB_TRANSFER_STALL);
+	while (!bus.halt_count)
+		assert_int_equal(wait_read(machine, events, 4), -EAGAIN);
+	assert_int_equal(bus.halts[0], EP_INT_OUT);
+	read.number = 5;
+	wire_arrives(read);
+	assert_int_equal(wait_read(machine, events, 4), 1);
+	assert_int_equal(bus.submitted_out, 3);
 	dealbox_machine_close(machine);
 }
 
@@ -681,7 +775,9 @@ int main(void)
 		STORED(events_come_and_the_next_are_asked_for),
 		STORED(a_halt_is_cleared),
 		STORED(errors_are_tried_again_with_growing_pauses),
-		STORED(after_a_second_of_errors_it_is_over),
+		STORED(after_a_second_of_errors_it_is_reset),
+		STORED(a_reset_that_finds_nothing),
+		STORED(signals_are_the_programs),
 		STORED(unplugged),
 		STORED(how_commands_fail),
 		STORED(a_refused_block_leaves_no_halt),
