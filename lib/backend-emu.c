@@ -122,14 +122,13 @@ static int answer_wait(struct emu *emu, enum emu_kind kind, uint32_t id, struct 
 	return -ETIMEDOUT;
 }
 
-static int emu_control(void *bus, uint8_t type, uint8_t request, uint16_t value, void *data,
-		       uint16_t length)
+static int transfer_control(struct emu *emu, uint8_t type, uint8_t request, uint16_t value,
+			    uint8_t index, void *data, uint16_t length)
 {
-	/* setup packet of USB 2.0 9.3; the interface has the number 0 */
-	const uint8_t setup[8] = { type, request, value & 0xff, (uint8_t)(value >> 8), 0, 0,
+	/* setup packet of USB 2.0 9.3 */
+	const uint8_t setup[8] = { type, request, value & 0xff, (uint8_t)(value >> 8), index, 0,
 				   length & 0xff, (uint8_t)(length >> 8) };
 	bool in = type & 0x80;
-	struct emu *emu = bus;
 	struct packet packet;
 	uint32_t id = ++emu->id;
 	int ret;
@@ -147,6 +146,13 @@ static int emu_control(void *bus, uint8_t type, uint8_t request, uint16_t value,
 	return length;
 }
 
+static int emu_control(void *bus, uint8_t type, uint8_t request, uint16_t value, void *data,
+		       uint16_t length)
+{
+	/* the interface has the number 0 */
+	return transfer_control(bus, type, request, value, 0, data, length);
+}
+
 static int emu_bulk_out(void *bus, const void *data, size_t length)
 {
 	struct emu *emu = bus;
@@ -157,6 +163,9 @@ static int emu_bulk_out(void *bus, const void *data, size_t length)
 	ret = send_packet(emu, EMU_BULK_OUT, id, NULL, 0, data, length);
 	if (!ret)
 		ret = answer_wait(emu, EMU_BULK_DONE, id, &packet, WIRE_PLAN_COMPLETE_MS);
+	/* CLEAR_FEATURE of the endpoint, ENDPOINT_HALT: USB 2.0 9.4.1 */
+	if (ret == -EPIPE)
+		transfer_control(emu, 0x02, 1, 0, EMU_EP_BULK_OUT, NULL, 0);
 	return ret > 0 ? -EPROTO : ret;
 }
 

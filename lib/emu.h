@@ -18,6 +18,7 @@
 
 #define EMU_VERSION		1
 #define EMU_DATA_MAX		4096
+#define EMU_EP_BULK_OUT		0x01	/* its address, in control requests */
 
 enum emu_kind {
 	/* host to machine */

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <json-c/json.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "deal-run.h"
@@ -65,7 +63,7 @@ static enum end job_deal(struct run *run)
 	return END_EXACT;
 }
 
-static void summary_say(const struct run *run, enum end end)
+static void summary_say(const struct run *run)
 {
 	double seconds = seconds_since(&run->begin);
 	const struct item *item = journal_next(&run->journal);
@@ -92,10 +90,11 @@ static void summary_say(const struct run *run, enum end end)
 	if (!item)
 		return;
 	if (item->state == ITEM_STARTED)
-		complain("empty that board; `dealbox deal --resume` goes on",
-			 "stopped in the middle of board %u, copy %u, after card %u of %u%s",
-			 item->board, item->copy, run->cards, DEALBOX_CARDS,
-			 end == END_STOPPED ? ": the machine is paused" : "");
+		complain(run->locked ? "`dealbox deal --resume` lets go of that board, to be emptied, and goes on" :
+			 "empty that board; `dealbox deal --resume` goes on",
+			 "stopped in the middle of board %u, copy %u, after card %u of %u%s%s",
+			 item->board, item->copy, run->cards, DEALBOX_CARDS, run->stands ? ": " : "",
+			 run->stands ? run->stands : "");
 	else
 		complain("`dealbox deal --resume` goes on", "stopped before board %u, copy %u",
 			 item->board, item->copy);
@@ -108,7 +107,7 @@ static enum status job_run(struct run *run)
 	clock_gettime(CLOCK_MONOTONIC, &run->begin);
 	if (end <= END_READY)
 		end = job_deal(run);
-	summary_say(run, end);
+	summary_say(run);
 	if (!journal_next(&run->journal)) {
 		journal_remove(&run->journal);
 		return STATUS_DONE;
@@ -244,19 +243,6 @@ static bool machine_suits(const struct run *run)
 	return false;
 }
 
-static bool signals_take(struct run *run)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	run->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return run->signal_fd >= 0;
-}
-
 /* One file, and it is of a session of the tournament that the certificates are for */
 static bool certify_begin(struct run *run)
 {
@@ -286,7 +272,10 @@ static enum status deal_with(struct run *run, struct args *args, struct dealbox_
 	}
 	if (!machine_suits(run))
 		return STATUS_MACHINE;
-	if (!journal_place(&run->journal, run->info.serial) || !signals_take(run))
+	if (!journal_place(&run->journal, run->info.serial))
+		return STATUS_INPUT;
+	run->signal_fd = signals_take();
+	if (run->signal_fd < 0)
 		return STATUS_INPUT;
 	if (run->options->resume)
 		status = job_resume(run, args, set);

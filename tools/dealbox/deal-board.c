@@ -55,15 +55,18 @@ static bool board_used(const struct run *run, const struct dealbox_status *statu
 
 /* What the operator must do before the board can be dealt; NULL = nothing. */
 static const char *board_need(const struct run *run, const struct dealbox_status *status,
-			      char text[128])
+			      char text[160])
 {
 	bool used = board_used(run, status);
 	uint32_t board = run->item->board;
 
 	if (!(status->flags & DEALBOX_STATUS_BOARD))
-		snprintf(text, 128, run->empty_it ?
+		snprintf(text, 160, run->empty_it ?
 			 "put the emptied board %u in again, and all the cards into the hopper" :
 			 "put in an empty board %u", board);
+	else if (run->removed && run->removed == run->used && status->insertion == run->used)
+		snprintf(text, 160, "the machine calls it insertion %u, which was dealt: no number may come twice; "
+			 "switch the machine off and on", run->used);
 	else if (run->ask && status->insertion == run->used &&
 		 !(status->flags & DEALBOX_STATUS_SPENT) &&
 		 !journal_has(&run->journal, status->insertion))
@@ -73,9 +76,9 @@ static const char *board_need(const struct run *run, const struct dealbox_status
 	else if (status->flags & DEALBOX_STATUS_IN_DOUBT)
 		return "the board was there when the machine was switched on: take it out, empty it, and put it in again";
 	else if (used)
-		snprintf(text, 128, "take the dealt board out, and put in an empty board %u", board);
+		snprintf(text, 160, "take the dealt board out, and put in an empty board %u", board);
 	else if (status->board && status->board != board)
-		snprintf(text, 128, "this is board %u: take it out, and put in an empty board %u",
+		snprintf(text, 160, "this is board %u: take it out, and put in an empty board %u",
 			 status->board, board);
 	else if (status->flags & DEALBOX_STATUS_COVER_OPEN)
 		return "close the cover";
@@ -100,7 +103,7 @@ static void board_release(struct run *run, const struct dealbox_status *status)
 static enum end board_look(struct run *run, struct dealbox_status *status)
 {
 	const char *need;
-	char text[128];
+	char text[160];
 	enum end end;
 
 	if (dealbox_machine_get_status(run->machine, status))
@@ -115,6 +118,8 @@ static enum end board_look(struct run *run, struct dealbox_status *status)
 	case DEALBOX_STATE_HELD:
 		return deal_abandon(run, status);
 	}
+	if (!(status->flags & DEALBOX_STATUS_BOARD))
+		run->removed = run->used;
 	end = plan_load(run);
 	if (end != END_READY)
 		return end;
@@ -169,8 +174,11 @@ static enum end board_event(struct run *run, const struct dealbox_event *event, 
 		run->empty_it = true;
 		run->ask = false;
 		break;
-	case DEALBOX_EV_BOARD_INSERTED:
 	case DEALBOX_EV_BOARD_REMOVED:
+		run->removed = event->insertion;
+		run->acted = true;
+		break;
+	case DEALBOX_EV_BOARD_INSERTED:
 		run->acted = true;
 		break;
 	}

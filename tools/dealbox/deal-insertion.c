@@ -10,6 +10,8 @@
 
 #define QUIET_MS	10000	/* longer than a machine may be silent while it deals */
 #define PAUSE_MS	3000	/* PAUSE to PAUSED, and a second more */
+#define OTHER_NUMBER	"the insertion got another number in mid-deal"
+#define PAUSES		2	/* tries, before a deal is left to its end */
 #define REFUSALS_MAX	3	/* of START, in a row */
 #define OVERTAKEN_MS	1000	/* what a status tells comes as an event, too */
 
@@ -210,14 +212,46 @@ static enum end insertion_go(struct run *run)
 /* Ctrl-C in a deal. END_READY: the machine will say that it has paused. */
 static enum end insertion_pause(struct run *run)
 {
-	struct dealbox_status status;
+	struct dealbox_status status = { .state = DEALBOX_STATE_DEALING };
+	unsigned int n;
 
-	if (!dealbox_machine_pause(run->machine))
-		return END_READY;
-	if (dealbox_machine_get_status(run->machine, &status))
-		return machine_failed(run);
+	/* one that was lost on its way is sent again */
+	for (n = 0; n < PAUSES && status.state == DEALBOX_STATE_DEALING; n++) {
+		if (!dealbox_machine_pause(run->machine))
+			return END_READY;
+		if (dealbox_machine_get_status(run->machine, &status))
+			return machine_failed(run);
+	}
 	return status.state == DEALBOX_STATE_HELD || status.state == DEALBOX_STATE_PAUSED ?
 	       END_STOPPED : END_READY;
+}
+
+/*
+ * A void that the machine does not know of, so it must stop; refused: it has ended by itself.
+ * insertion: which it says that it deals into.
+ */
+static enum end insertion_break(struct run *run, uint32_t insertion, const char *why)
+{
+	dealbox_machine_abort(run->machine);
+	run->used = insertion;
+	return insertion_void(run, NULL, "%s", why);
+}
+
+/* What the machine says of dealing and is not of this deal, or cannot be; NULL: it is as it should be. */
+static const char *event_strange(const struct run *run, const struct dealbox_event *event, bool started)
+{
+	uint32_t insertion = run->item->insertion;
+
+	/* of the deal, but for stops that make it void anyway */
+	if (event->type < DEALBOX_EV_DEAL_STARTED || event->type >= DEALBOX_EV_REPEATED_CARD ||
+	    event->type == DEALBOX_EV_FAULT_CLEARED)
+		return NULL;
+	if (event->type == DEALBOX_EV_DEAL_STARTED && event->code != run->plan.plan_id)
+		return NULL;
+	if (event->insertion != insertion)
+		return started || event->type == DEALBOX_EV_DEAL_STARTED ?
+		       OTHER_NUMBER : NULL;
+	return started ? NULL : "the machine did not say that the deal began";
 }
 
 /* Events of a deal. END_READY: it goes on. */
@@ -232,9 +266,7 @@ static enum end insertion_event(struct run *run, const struct dealbox_trace *tra
 		return insertion_void(run, NULL, "%s", dealbox_event_name(event->type));
 	}
 	if (dealbox_trace_gap(trace)) {
-		/* refused: it has ended by itself */
-		dealbox_machine_abort(run->machine);
-		return insertion_void(run, NULL, "events of the machine were lost");
+		return insertion_break(run, run->item->insertion, "events of the machine were lost");
 	}
 	if (event->type == DEALBOX_EV_DECK_SHORT) {
 		dealbox_machine_abort(run->machine);
@@ -273,12 +305,15 @@ static enum end insertion_event(struct run *run, const struct dealbox_trace *tra
 static enum end insertion_quiet(struct run *run)
 {
 	struct dealbox_status status;
+	bool deals;
 
 	if (dealbox_machine_get_status(run->machine, &status))
 		return machine_failed(run);
-	if (status.insertion == run->item->insertion &&
-	    (status.state == DEALBOX_STATE_DEALING || status.state == DEALBOX_STATE_HELD ||
-	     status.state == DEALBOX_STATE_PAUSED))
+	deals = status.state == DEALBOX_STATE_DEALING || status.state == DEALBOX_STATE_HELD ||
+		status.state == DEALBOX_STATE_PAUSED;
+	if (deals && status.insertion != run->item->insertion)
+		return insertion_break(run, status.insertion, OTHER_NUMBER);
+	if (deals)
 		return END_READY;
 	return insertion_void(run, NULL, "the end of the deal was not reported");
 }
@@ -303,15 +338,16 @@ static enum end insertion_ask(struct run *run, const struct dealbox_trace *trace
 
 /*
  * All cards have fallen, but a stop may still come: for a card that fell beside, or stuck on its
- * way. So a board is judged when it is out, or else when no stop has come for a while.
+ * way. So a board is judged when it is out, or else when no stop has come for a while. *stopping:
+ * Ctrl-C came.
  */
-static enum end insertion_settle(struct run *run, struct dealbox_trace *trace)
+static enum end insertion_settle(struct run *run, struct dealbox_trace *trace, bool *stopping)
 {
 	struct dealbox_event event;
 	enum end end = END_READY;
 	struct timespec begin;
 	int left, wait_ms = DEALBOX_SETTLED_MS;
-	bool stopped = false;
+	const char *strange;
 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	while (end == END_READY) {
@@ -320,7 +356,7 @@ static enum end insertion_settle(struct run *run, struct dealbox_trace *trace)
 		case WAKE_GONE:
 			return machine_failed(run);
 		case WAKE_STOP:
-			stopped = true;
+			*stopping = true;
 			continue;
 		case WAKE_GO:
 			continue;
@@ -337,9 +373,11 @@ static enum end insertion_settle(struct run *run, struct dealbox_trace *trace)
 			end = insertion_judge(run, trace);
 			continue;
 		}
-		end = insertion_event(run, trace, &event);
+		strange = dealbox_trace_gap(trace) ? NULL : event_strange(run, &event, true);
+		end = strange ? insertion_break(run, event.insertion, strange) :
+		      insertion_event(run, trace, &event);
 	}
-	return stopped && (end == END_EXACT || end == END_VOID) ? END_STOPPED : end;
+	return end;
 }
 
 /* Follows a deal that was started, to its end. */
@@ -347,6 +385,7 @@ static enum end insertion_follow(struct run *run, struct dealbox_trace **trace)
 {
 	uint32_t insertion = run->item->insertion;
 	bool started = false, stopping = false;
+	const char *strange;
 	struct dealbox_event event;
 	enum end end = END_READY;
 
@@ -376,13 +415,19 @@ static enum end insertion_follow(struct run *run, struct dealbox_trace **trace)
 		if (started || event.type >= DEALBOX_EV_DEAL_STARTED) {
 			dealbox_trace_add(*trace, &event);
 			tracefile_event(run->record, &event);
-			end = insertion_event(run, *trace, &event);
+			strange = dealbox_trace_gap(*trace) ? NULL : event_strange(run, &event, started);
+			end = strange ? insertion_break(run, event.insertion, strange) :
+			      insertion_event(run, *trace, &event);
 			if (end == END_READY && event.type == DEALBOX_EV_DEAL_DONE)
-				end = insertion_settle(run, *trace);
+				end = insertion_settle(run, *trace, &stopping);
 		}
 		if (stopping && end == END_READY &&
 		    (event.type == DEALBOX_EV_PAUSED || event_holds(&event)))
 			end = END_STOPPED;
+	}
+	if (end == END_STOPPED) {
+		run->stands = machine_stands(run->machine);
+		run->locked = run->info.capabilities & DEALBOX_CAP_BOARD_LOCK;
 	}
 	/* the deal ended before the pause took hold: that is where the job stands */
 	return stopping && (end == END_EXACT || end == END_VOID) ? END_STOPPED : end;

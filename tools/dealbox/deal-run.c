@@ -10,6 +10,8 @@
 
 #include "deal-run.h"
 
+#define PLAN_TRIES	3	/* in a row, before the operator is asked */
+
 double seconds_since(const struct timespec *begin)
 {
 	struct timespec now;
@@ -159,14 +161,35 @@ enum end plan_make(struct run *run)
 	return END_READY;
 }
 
+/* Did it fail on the way? Then it may arrive next time: a machine has all of a plan, or none. */
+static bool plan_got_lost(const struct run *run, int error)
+{
+	uint32_t result = error == -EREMOTEIO ? dealbox_machine_result(run->machine, NULL) : 0;
+
+	return error == -EPROTO || error == -EIO || result == DEALBOX_ERR_CRC ||
+	       result == DEALBOX_ERR_INCOMPLETE;
+}
+
 enum end plan_load(struct run *run)
 {
+	int ret;
+
 	if (run->plan_loaded)
 		return END_READY;
-	if (dealbox_machine_set_plan(run->machine, &run->plan))
+	do {
+		ret = dealbox_machine_set_plan(run->machine, &run->plan);
+		run->plan_failures = ret ? run->plan_failures + 1 : 0;
+	} while (ret && plan_got_lost(run, ret) && run->plan_failures < PLAN_TRIES);
+	if (!ret) {
+		run->plan_loaded = true;
+		return END_READY;
+	}
+	if (!plan_got_lost(run, ret))
 		return machine_failed(run);
-	run->plan_loaded = true;
-	return END_READY;
+	run->plan_failures = 0;
+	tell(run, "the plan does not reach the machine (%s): check the cable, and press the start key or Enter",
+	     dealbox_machine_reason(run->machine)->what);
+	return END_AGAIN;
 }
 
 void plan_forget(struct run *run)

@@ -56,9 +56,13 @@ struct run {
 	bool fault;			/* the machine stopped for good .. */
 	bool acted;			/* .. and somebody has done something since then */
 	uint32_t released;		/* insertion whose board was let go */
+	uint32_t removed;		/* insertion that was seen to end */
+	unsigned int plan_failures;	/* of giving it to the machine, in a row */
 	unsigned int refusals;		/* of START, in a row */
 	unsigned int cards;		/* dealt in this insertion */
 	char told[320];			/* to the operator, last */
+	const char *stands;		/* the machine, when it was stopped in mid-deal */
+	bool locked;			/* .. and it holds the board */
 
 	unsigned int exact, voids;
 	struct timespec begin;
@@ -97,6 +101,7 @@ enum wake next(struct run *run, struct dealbox_event *event, int timeout_ms);
 bool start_key(const struct dealbox_event *event);
 /* The plan of run->item. END_READY, or why not, which has been said. */
 enum end plan_make(struct run *run);
+/* Gives it to the machine. As plan_make(); END_AGAIN: the operator was asked to help. */
 enum end plan_load(struct run *run);
 /*
  * The deal shall not stay in the machine when the job is done. Refused by a machine in the

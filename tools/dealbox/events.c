@@ -23,6 +23,24 @@ bool event_holds(const struct dealbox_event *event)
 	return event->type >= DEALBOX_EV_CARD_UNREADABLE && event->type < DEALBOX_EV_REPEATED_CARD;
 }
 
+const char *machine_stands(struct dealbox_machine *machine)
+{
+	static const char *const texts[] = {
+		[DEALBOX_STATE_IDLE] = "the deal has ended",
+		[DEALBOX_STATE_DEALING] = "the machine deals on; press its stop key",
+		[DEALBOX_STATE_PAUSED] = "the machine is paused",
+		[DEALBOX_STATE_HELD] = "the machine waits at a card",
+		[DEALBOX_STATE_FAULT] = "the machine has stopped with a fault",
+		[DEALBOX_STATE_DONE] = "the deal has ended",
+	};
+	struct dealbox_status status;
+
+	if (dealbox_machine_get_status(machine, &status) ||
+	    status.state >= sizeof(texts) / sizeof(*texts))
+		return "the machine does not answer; press its stop key, or switch it off";
+	return texts[status.state];
+}
+
 /*
  * Whether the code of an event may be told. Elsewhere it is what the reader saw
  * of a card, as good as its name, or nobody knows what it is.

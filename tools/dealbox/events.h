@@ -34,4 +34,7 @@ bool event_voids(const struct dealbox_event *event);
 /* Does the event belong to the stops after which the deal can go on? */
 bool event_holds(const struct dealbox_event *event);
 
+/* How the machine stands when a deal was stopped, as it says itself. */
+const char *machine_stands(struct dealbox_machine *machine);
+
 #endif

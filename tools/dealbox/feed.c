@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 
 #define EVENTS_MAX	256
 #define FAULT_MS	1000	/* how often a fault is tried to be cleared */
+#define STOP_MS		3000	/* ABORT to ABORTED, and a second more */
 
 static enum status failed(const struct feed *feed)
 {
@@ -29,22 +31,37 @@ enum status feed_open(struct feed *feed, const char *uri, uint32_t capability, c
 	struct dealbox_reason reason;
 	struct dealbox_info info;
 
+	feed->signal_fd = signals_take();
+	if (feed->signal_fd < 0)
+		return STATUS_MACHINE;
 	if (dealbox_machine_open(uri, false, &feed->machine, &reason)) {
 		complain(*reason.next ? reason.next : NULL, "%s", reason.what);
 		return STATUS_MACHINE;
 	}
 	if (dealbox_machine_get_info(feed->machine, &info) || dealbox_machine_claim(feed->machine))
 		return failed(feed);
+	feed->capabilities = info.capabilities;
 	if (info.capabilities & capability)
 		return STATUS_DONE;
 	complain("use another machine", "%s %s", dealbox_machine_uri(feed->machine), lacks);
 	return STATUS_MACHINE;
 }
 
+/* Lets go of the board; refused in mid-deal. */
+static void board_release(struct feed *feed)
+{
+	if (feed->capabilities & DEALBOX_CAP_BOARD_LOCK)
+		dealbox_machine_release_board(feed->machine);
+}
+
 void feed_close(struct feed *feed)
 {
+	if (feed->machine)
+		board_release(feed);
 	dealbox_machine_close(feed->machine);
 	feed->machine = NULL;
+	if (feed->signal_fd >= 0)
+		close(feed->signal_fd);
 }
 
 /* Tells the operator what to do; once, until there is something else to tell. */
@@ -93,15 +110,22 @@ static bool start_key(const struct dealbox_event *event)
 	return event->type == DEALBOX_EV_KEY && event->code == DEALBOX_KEY_START && event->arg[0];
 }
 
-/* The next events, waiting for them; their number, or -errno. */
+/* The next events, waiting for them; their number, or -errno: -EINTR after Ctrl-C. */
 static ssize_t events_wait(struct feed *feed, struct dealbox_event *events, int timeout_ms)
 {
-	struct pollfd wait = { .fd = dealbox_machine_fd(feed->machine), .events = POLLIN };
+	struct pollfd wait[] = {
+		{ .fd = dealbox_machine_fd(feed->machine), .events = POLLIN },
+		{ .fd = feed->signal_fd, .events = POLLIN },
+	};
+	struct signalfd_siginfo info;
 	ssize_t count, n;
 
-	while ((count = dealbox_machine_read(feed->machine, events, EVENTS_MAX)) == -EAGAIN)
-		if (!poll(&wait, 1, timeout_ms))
+	while ((count = dealbox_machine_read(feed->machine, events, EVENTS_MAX)) == -EAGAIN) {
+		if (read(feed->signal_fd, &info, sizeof(info)) > 0)
+			return -EINTR;
+		if (!poll(wait, 2, timeout_ms))
 			return 0;
+	}
 	for (n = 0; n < count; n++)
 		feed->acted |= events[n].type == DEALBOX_EV_BOARD_INSERTED ||
 			       events[n].type == DEALBOX_EV_BOARD_REMOVED || start_key(&events[n]);
@@ -125,6 +149,7 @@ static enum status board_wait(struct feed *feed, const struct dealbox_plan *plan
 	struct dealbox_event events[EVENTS_MAX];
 	struct dealbox_status status;
 	const char *text;
+	ssize_t count;
 
 	for (;;) {
 		/* first all that has come already: the status is newer */
@@ -147,10 +172,22 @@ static enum status board_wait(struct feed *feed, const struct dealbox_plan *plan
 		if (!text)
 			return STATUS_DONE;
 		tell(feed, "%s: %s", what, text);
-		if (events_wait(feed, events,
-				status.state == DEALBOX_STATE_FAULT ? FAULT_MS : -1) < 0)
+		if (status.flags & DEALBOX_STATUS_SPENT || status.state == DEALBOX_STATE_FAULT)
+			board_release(feed);
+		count = events_wait(feed, events, status.state == DEALBOX_STATE_FAULT ? FAULT_MS : -1);
+		if (count == -EINTR) {
+			complain("begin again", "stopped: nothing was dealt into this board");
+			return STATUS_NO;
+		}
+		if (count < 0)
 			return failed(feed);
 	}
+}
+
+static bool event_ends(const struct dealbox_event *event)
+{
+	return event->type == DEALBOX_EV_DEAL_DONE || event->type == DEALBOX_EV_ABORTED ||
+	       event->type == DEALBOX_EV_STATE_LOST || event_voids(event);
 }
 
 /* What an event of the deal asks for. True: the deal has ended. */
@@ -167,8 +204,22 @@ static bool event_take(struct feed *feed, const struct dealbox_event *event)
 		if (dealbox_machine_reread(feed->machine))
 			dealbox_machine_resume(feed->machine);
 	}
-	return event->type == DEALBOX_EV_DEAL_DONE || event->type == DEALBOX_EV_ABORTED ||
-	       event->type == DEALBOX_EV_STATE_LOST || event_voids(event);
+	return event_ends(event);
+}
+
+/* Ctrl-C. No other run goes on with this deal, so it is not paused but ended, and the board can be taken out. */
+static enum status stop(struct feed *feed, struct dealbox_event *events)
+{
+	bool ended = dealbox_machine_abort(feed->machine);
+	ssize_t count;
+
+	/* a second one leaves at once */
+	while (!ended && (count = events_wait(feed, events, STOP_MS)) > 0)
+		for (ssize_t n = 0; n < count; n++)
+			ended |= event_ends(&events[n]);
+	complain("empty the board, and begin again", "stopped in mid-deal: %s",
+		 machine_stands(feed->machine));
+	return STATUS_NO;
 }
 
 static long ms_since(const struct timespec *begin)
@@ -181,13 +232,14 @@ static long ms_since(const struct timespec *begin)
 
 /*
  * The events of a deal. It is over when the board is out, or a while after its end: a stop may come
- * behind the last card. False: the machine failed.
+ * behind the last card.
  */
-static bool trace_take(struct feed *feed, struct dealbox_trace *trace)
+static enum status trace_take(struct feed *feed, struct dealbox_trace *trace)
 {
 	struct dealbox_event events[EVENTS_MAX];
 	bool ended = false, removed = false;
 	struct timespec end;
+	enum status status;
 	ssize_t count, n;
 	long left = -1;
 
@@ -203,8 +255,10 @@ static bool trace_take(struct feed *feed, struct dealbox_trace *trace)
 		}
 		left = ended ? DEALBOX_SETTLED_MS - ms_since(&end) : -1;
 	} while (count > 0 && !(ended && (removed || left <= 0)));
+	status = count == -EINTR ? stop(feed, events) :
+		 ended && count >= 0 ? STATUS_DONE : failed(feed);
 	explicit_bzero(events, sizeof(events));
-	return ended && count >= 0;
+	return status;
 }
 
 enum status feed_run(struct feed *feed, struct dealbox_plan *plan, const char *what,
@@ -225,5 +279,5 @@ enum status feed_run(struct feed *feed, struct dealbox_plan *plan, const char *w
 	if (dealbox_machine_set_plan(feed->machine, plan) ||
 	    dealbox_machine_start(feed->machine, plan->plan_id, insertion))
 		return failed(feed);
-	return trace_take(feed, *out) ? STATUS_DONE : failed(feed);
+	return trace_take(feed, *out);
 }

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <getopt.h>
 #include <json-c/json.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <dealbox/report.h>
@@ -347,4 +349,20 @@ const char *json_get_text(struct json_object *object, const char *name)
 	    !json_object_is_type(member, json_type_string))
 		return NULL;
 	return json_object_get_string(member);
+}
+
+int signals_take(void)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		complain("end other programs", "cannot wait for signals: %m");
+	return fd;
 }

@@ -160,6 +160,13 @@ bool json_get_number(struct json_object *object, const char *name, uint32_t *out
 const char *json_get_text(struct json_object *object, const char *name);
 
 /*
+ * SIGINT, SIGTERM and SIGHUP become readable at a descriptor, a struct signalfd_siginfo for each,
+ * and end the program no more: a machine may have to be paused first. The caller closes it; -1, and
+ * said, when that cannot be.
+ */
+int signals_take(void);
+
+/*
  * The progress line: shown on standard error when that is a terminal, else
  * nothing is written. The text replaces that of the last call; NULL clears it.
  */

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the operator of a machine is told, and asked, when something goes otherwise than it should."""
+
+import re
+import signal
+
+from tool import SET, assert_exact, main, test
+
+
+# ---- a deal that is stopped -----------------------------------------------------------
+
+@test
+def stopped_while_a_card_is_held(box):
+    """The machine moves nothing, but it has not paused: that is not said."""
+    machine = box.machine("--manual", scenario="deal 1 position 7: unreadable")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    assert "card 8 cannot be read" in running.line()
+    result = running.stop().expect(1, "stopped in the middle of board 1, copy 1, after card 7 of 52: "
+                                      "the machine waits at a card")
+    assert "paused" not in result.err, result
+
+
+@test
+def a_machine_that_refuses_to_pause(box):
+    machine = box.machine("--manual", scenario="position 20: freeze\non request PAUSE always: refuse 5")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    machine.tell("wait frozen")
+    result = running.stop().expect(1, "stopped in the middle of board 1", "the machine deals on",
+                                   "press its stop key")
+    assert "is paused" not in result.err, result
+
+
+@test
+def a_pause_that_is_lost_is_sent_again(box):
+    machine = box.machine("--manual", scenario="position 20: freeze\n"
+                          "on request PAUSE: stall\non request PAUSE nth 2: thaw")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    machine.tell("wait frozen")
+    running.stop().expect(1, "the machine is paused")
+
+
+def stopped_for_good(box, *command):
+    """No other run goes on with it, so it is ended, and the board can be taken out."""
+    machine = box.machine("--manual", "--capabilities", "by-card,by-position,capture,keys,board-lock",
+                          scenario="position 5: freeze\non request ABORT: thaw")
+    machine.tell("insert")
+    running = box.begin(*command[:1], "-m", machine.uri, *command[1:])
+    machine.tell("wait frozen")
+    running.stop(signal.SIGTERM).expect(1, "stopped in mid-deal: the deal has ended", "empty the board")
+    machine.tell("wait state IDLE")
+    machine.tell("remove")
+
+
+@test
+def a_pack_that_is_dealt_by_the_laws_is_ended(box):
+    stopped_for_good(box, "deal", "--law", "rubber")
+
+
+@test
+def a_capture_is_ended(box):
+    stopped_for_good(box, "capture", "new.pbn")
+
+
+@test
+def a_capture_that_waits_for_a_board_ends(box):
+    machine = box.machine("--manual")
+    running = box.begin("capture", "-m", machine.uri, "new.pbn")
+    assert "put in" in running.line()
+    result = running.stop().expect(1, "stopped")
+    assert "paused" not in result.err, result
+
+
+# ---- transfers that fail --------------------------------------------------------------
+
+def dealt_all_the_same(box, scenario):
+    machine = box.machine(scenario=scenario)
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(
+        0, "1 of 1 boards are exact duplicates; 0 void")
+    assert_exact(machine.account()[0], 1)
+
+
+@test
+def a_plan_that_does_not_arrive_is_given_again(box):
+    dealt_all_the_same(box, "on plan: stall")
+
+
+@test
+def a_plan_that_arrives_damaged_is_given_again(box):
+    dealt_all_the_same(box, "on plan: refuse 15")
+
+
+@test
+def a_plan_that_is_refused_without_a_reason_is_given_again(box):
+    dealt_all_the_same(box, "on request LOAD: stall")
+
+
+@test
+def a_plan_that_never_arrives(box):
+    machine = box.machine("--manual", scenario="on request LOAD times 3: stall")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    assert re.search("the plan does not reach the machine.*press the start key or Enter", running.line())
+    machine.tell("key start")
+    running.finish().expect(0, "board 1: exact duplicate")
+
+
+# ---- firmware that is wrong ------------------------------------------------------------
+
+def voided(box, scenario, reason):
+    """Void for that reason, without a word to the operator that it cannot help; then dealt again."""
+    machine = box.machine("--kind", "routed", scenario=scenario)
+    result = box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(
+        0, "board 1: void: " + reason, "1 of 1 boards are exact duplicates; 1 void")
+    assert "too late" not in result.out, result
+    good = [lay for lay in machine.account() if lay["end"] == "done"]
+    assert len(good) == 1 and good[0]["insertion"] > 1, good
+    assert_exact(good[0], 1)
+
+
+@test
+def the_machine_does_not_say_that_it_deals(box):
+    voided(box, "on event DEAL_STARTED: set 0 f0", "the machine did not say that the deal began")
+
+
+@test
+def an_insertion_that_changes_its_number(box):
+    voided(box, "on event insertion 1 position 5 always: set 12 63", "the insertion got another number")
+
+
+@test
+def a_deal_that_begins_under_another_number(box):
+    voided(box, "on event DEAL_STARTED: set 12 63", "the insertion got another number")
+
+
+@test
+def a_number_that_comes_twice(box):
+    """A dealt board is not dealt again, and it is said why the new one is not either."""
+    machine = box.machine("--manual", scenario="on request GET_STATUS always: set 8 01000000\n"
+                          "on event BOARD_INSERTED nth 2 always: set 12 01")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1-2", SET)
+    assert "board 1: exact" in running.line()
+    assert "take the dealt board out" in running.line()
+    machine.tell("remove")
+    assert "put in an empty board 2" in running.line()
+    machine.tell("insert")
+    line = running.line()
+    assert re.search("the machine calls it insertion 1, which was dealt: no number may come twice", line), line
+    running.stop().expect(1, "stopped before board 2")
+
+
+main()
