@@ -396,6 +396,29 @@ static const char *say(struct table *table, const char *line)
 	return answered ? reply : "waits";
 }
 
+/* A pocket of an original: thirteen cards, in that order. */
+static void a_hand_is_put_on_top(void **state)
+{
+	struct table table = table_new("", 1);
+	struct pile *hopper = machine_hopper(table.rig->m);
+	char line[PILE_MAX * 3 + 16] = "hopper top";
+	unsigned int before, i;
+
+	(void)state;
+	say(&table, "hopper empty");
+	assert_string_equal(say(&table, "hopper top SA SK SQ SJ ST S9 S8 S7 S6 S5 S4 S3 S2"), "ok");
+	assert_int_equal(hopper->count, 13);
+	for (i = 0; i < 13; i++)
+		assert_int_equal(hopper->card[i].number, i);
+	/* what does not fit is refused, all of it */
+	before = hopper->count;
+	for (i = 0; i < PILE_MAX - before + 1; i++)
+		strcat(line, " SA");
+	assert_string_equal(say(&table, line), "error: so many cards do not fit into the hopper");
+	assert_int_equal(hopper->count, before);
+	rig_free(table.rig);
+}
+
 static void commands_are_answered_by_one_line(void **state)
 {
 	static const struct { const char *line, *reply; } lines[] = {
@@ -414,7 +437,8 @@ static void commands_are_answered_by_one_line(void **state)
 		{ "inject position 3: fly", "error: inject:1: \"fly\"" },
 		{ "inject position 3: misread", "ok" }, { "take-card", "error: no card" },
 		{ "hopper", "error: hopper" }, { "hopper top SA", "ok" }, { "hopper top S1", "error" },
-		{ "hopper empty", "ok" }, { "hopper fill", "ok" }, { "operator off", "ok" },
+		{ "hopper empty", "ok" }, { "wait unlocked", "ok" },
+		{ "hopper fill", "ok" }, { "operator off", "ok" },
 		{ "operator", "error" }, { "freeze", "ok" }, { "wait frozen", "ok" },
 		{ "speed 0.5", "ok" }, { "speed", "error: speed" }, { "speed -1", "error: speed" },
 		{ "speed 1x", "error: speed" },
@@ -448,6 +472,7 @@ int main(void)
 		cmocka_unit_test(an_aborted_board_comes_again),
 		cmocka_unit_test(a_long_evening),
 		cmocka_unit_test(the_account_tells_what_lies_there),
+		cmocka_unit_test(a_hand_is_put_on_top),
 		cmocka_unit_test(commands_are_answered_by_one_line),
 	};
 

@@ -60,9 +60,12 @@ int account_json(const struct machine_board *board, char *buf, size_t size)
 
 /* --- commands --------------------------------------------------------------------- */
 
+/* more than any command has; `hopper top` names as many cards as fit */
+#define WORDS_MAX	(PILE_MAX + 8)
+
 struct call {
 	const struct control *control;
-	char *words[8];
+	char *words[WORDS_MAX];
 	int count;
 	const char *rest;	/* the line behind the first word */
 	char *reply;
@@ -268,6 +271,8 @@ static bool cmd_hopper(struct call *call)
 		for (i = 2; i < call->count; i++)
 			if (card_parse(call->words[i]) < 0)
 				return answer(call, "error: \"%.40s\" is no card", call->words[i]);
+		if (call->count - 2 > PILE_MAX - (int)hopper->count)
+			return answer(call, "error: so many cards do not fit into the hopper");
 		while (--i >= 2)
 			pile_put_top(hopper, (struct card){ .number = card_parse(call->words[i]),
 							    .stray = true });
@@ -340,7 +345,7 @@ static bool cmd_wait(struct call *call)
 			{ "plugged", view.plugged }, { "unplugged", !view.plugged },
 			{ "configured", view.configured }, { "frozen", view.frozen },
 			{ "board", view.board->present }, { "no-board", !view.board->present },
-			{ "fetched", !view.queued },
+			{ "unlocked", !view.board->locked }, { "fetched", !view.queued },
 		};
 
 		for (i = 0; i < sizeof(truths) / sizeof(*truths); i++)
@@ -362,8 +367,8 @@ static bool cmd_wait(struct call *call)
 			if (!strcmp(what, counts[i].name))
 				return counts[i].is >= value ? ok(call) : false;
 	}
-	return answer(call, "error: wait plugged|unplugged|configured|frozen|board|no-board|fetched, "
-		      "wait state STATE, or wait position|deals|stops|insertion NUMBER");
+	return answer(call, "error: wait plugged|unplugged|configured|frozen|board|no-board|unlocked|"
+		      "fetched, wait state STATE, or wait position|deals|stops|insertion NUMBER");
 }
 
 static const struct {
@@ -407,9 +412,11 @@ bool control_line(const struct control *control, const char *line, char *reply, 
 	strcpy(copy, line);
 	call.rest = line + strspn(line, " \t");
 	call.rest += strcspn(call.rest, " \t");
-	for (word = strtok_r(copy, " \t\r", &state); word && call.count < 8;
+	for (word = strtok_r(copy, " \t\r", &state); word && call.count < WORDS_MAX;
 	     word = strtok_r(NULL, " \t\r", &state))
 		call.words[call.count++] = word;
+	if (word)
+		return answer(&call, "error: the line has too many words");
 	for (i = 0; i < COMMANDS && call.count; i++)
 		if (!strcmp(call.words[0], commands[i].name))
 			return commands[i].run(&call);
