@@ -74,6 +74,38 @@ def a_capture_that_waits_for_a_board_ends(box):
     assert "paused" not in result.err, result
 
 
+LOCK = ("--manual", "--capabilities", "by-card,exit-sensors,keys,board-lock")
+
+
+@test
+def stopped_before_a_deal_the_board_is_let_go(box):
+    machine = box.machine(*LOCK)
+    machine.tell("hopper empty")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    assert "put a pack of cards into the hopper" in running.line()
+    running.stop().expect(1, "stopped before board 1")
+    machine.tell("remove")
+
+
+@test
+def stopped_in_a_deal_it_is_said_when_the_board_is_let_go(box):
+    machine = box.machine(*LOCK, scenario="position 20: freeze\non request PAUSE: thaw")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    machine.tell("wait frozen")
+    running.stop().expect(1, "the machine is paused",
+                          "`dealbox deal --resume` lets go of that board, to be emptied, and goes on")
+    running = box.begin("deal", "-m", machine.uri, "--resume")
+    assert "board 1: void" in running.line()
+    assert "take the board out, empty it" in running.line()
+    machine.tell("wait unlocked")
+    machine.tell("remove")
+    machine.tell("hopper fill")
+    machine.tell("insert")
+    running.finish().expect(0, "board 1: exact duplicate")
+
+
 # ---- transfers that fail --------------------------------------------------------------
 
 def dealt_all_the_same(box, scenario):

@@ -107,6 +107,9 @@ static enum status job_run(struct run *run)
 	clock_gettime(CLOCK_MONOTONIC, &run->begin);
 	if (end <= END_READY)
 		end = job_deal(run);
+	/* a board that was put in is locked in */
+	if (end == END_STOPPED && !run->stands && run->info.capabilities & DEALBOX_CAP_BOARD_LOCK)
+		dealbox_machine_release_board(run->machine);
 	summary_say(run);
 	if (!journal_next(&run->journal)) {
 		journal_remove(&run->journal);
