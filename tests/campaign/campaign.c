@@ -865,7 +865,8 @@ static void go_on_the_bus(void)
 static void program_start(bool resume, int pair[2], int in[2], int out[2], int err[2])
 {
 	char place[128], set[128], value[32];
-	const char *argv[] = { program, "deal", "--json", "--machine", place,
+	/* who begins anew gives up what was begun */
+	const char *argv[] = { program, "deal", "--json", "--yes", "--machine", place,
 			       resume ? "--resume" : set, NULL };
 
 	snprintf(place, sizeof(place), "emu:%s/machine", folder);

@@ -232,7 +232,7 @@ def test_certificates_are_made_of_the_record(w):
     wait('both copies', lambda: w.answer() or w.job(path)['Recorded'] == 2)
     w.tell('FIRST', 'operator off')
     w.take_out('FIRST')
-    assert w.command('redeal', job, '1', '2').returncode == w.command('pause', job).returncode == 0
+    assert w.command('redeal', '--yes', job, '1', '2').returncode == w.command('pause', job).returncode == 0
     w.tell('FIRST', 'operator on')
     ends(w.begin('deal', '--resume', '--certify', pc, rr1), 0, '2 of 2 boards')
     with open(pc + '/certificates') as file:

@@ -229,14 +229,19 @@ def test_commands_speak_to_the_service(w):
     assert result.returncode == 2 and 'Unknown object' in result.stderr, result
     # one board
     result = w.command('skip', job, '2')
+    assert result.returncode == 1 and 'Is that meant? [y/N]' in result.stderr and 'nothing was done' in result.stderr, result
+    result = w.command('redeal', job, '2')
+    assert result.returncode == 1 and 'Is that meant? [y/N]' in result.stderr, result
+    assert 'redeal' not in w.command('ledger', 'show', job, '-l', w.ledger).stdout
+    result = w.command('skip', '--yes', job, '2')
     assert result.returncode == 0 and w.job(path)['State'] == 'open', (result, w.job(path))
     result = w.command('ledger', 'show', job, '-l', w.ledger)
     assert re.search(r'board +2.* skipped', result.stdout), result
-    assert w.command('redeal', job, '2', '1').returncode == 0
+    assert w.command('redeal', '-y', job, '2', '1').returncode == 0
     result = w.command('ledger', 'show', job, '-l', w.ledger)
     assert not re.search(r'board +2.* skipped', result.stdout), result
-    for words, error in [(['skip', job, '77'], 'of board 77'), (['redeal', job, '1', '2'], 'no copy 2'),
-                         (['skip', '999999', '1'], 'Unknown object'), (['skip', job], 'a job and a board'),
+    for words, error in [(['skip', '-y', job, '77'], 'of board 77'), (['redeal', '-y', job, '1', '2'], 'no copy 2'),
+                         (['skip', '-y', '999999', '1'], 'Unknown object'), (['skip', job], 'a job and a board'),
                          (['cancel'], 'the number of a job'), (['cancel', '999999'], 'Unknown object')]:
         result = w.command(*words)
         assert error in result.stderr and result.returncode == 2, (words, result)
@@ -463,7 +468,7 @@ def test_report_tells_all_but_cards(w):
 
 def test_commands_say_that_the_service_is_gone(w):
     assert w.stop() == 0
-    for command in ['jobs', 'pause', 'resume', 'status', 'watch', 'cancel 1', 'skip 1 1', 'redeal 1 1', 'priority 1 1']:
+    for command in ['jobs', 'pause', 'resume', 'status', 'watch', 'cancel 1', 'skip -y 1 1', 'redeal -y 1 1', 'priority 1 1']:
         result = w.command(*command.split())
         assert result.returncode == 3 and \
             'the service dealboxd is not running' in result.stderr and 'dealbox machines' in result.stderr, result

@@ -4,8 +4,9 @@
 
 import re
 import signal
+import subprocess
 
-from tool import SET, assert_exact, main, test
+from tool import SET, assert_exact, deals, main, test
 
 
 # ---- a deal that is stopped -----------------------------------------------------------
@@ -183,6 +184,58 @@ def a_number_that_comes_twice(box):
     line = running.line()
     assert re.search("the machine calls it insertion 1, which was dealt: no number may come twice", line), line
     running.stop().expect(1, "stopped before board 2")
+
+
+# ---- what is asked first ----------------------------------------------------------------
+
+def interrupted(box):
+    """A job with one board dealt, and the next one begun."""
+    machine = box.machine("--manual", scenario="deal 2 position 20: freeze\non request PAUSE: thaw")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1-3", SET)
+    assert "board 1: exact" in running.line()
+    machine.tell("remove")
+    machine.tell("hopper fill")
+    machine.tell("insert")
+    machine.tell("wait frozen")
+    running.stop().expect(1, "stopped in the middle of board 2")
+    return machine
+
+
+@test
+def a_stopped_job_is_not_given_up_unasked(box):
+    machine = interrupted(box)
+    before = box.journal()
+    for answer in (None, "\n", "n\n", "no\nyes\n"):
+        running = box.begin("deal", "-m", machine.uri, "--boards", "9", SET, stdin=subprocess.PIPE)
+        running.finish(answer).expect(
+            1, r"The job on this machine stands at board 2, copy 1; `dealbox deal --resume` goes on with "
+               r"it. Give it up\? \[y/N\]", "nothing was done", "--yes")
+        assert box.journal() == before
+    running = box.begin("deal", "-m", machine.uri, "--boards", "9", SET, stdin=subprocess.PIPE)
+    running.process.stdin.write("y\n")
+    running.process.stdin.flush()
+    assert "take the board out, empty it" in running.line()
+    assert [item["board"] for item in box.journal()["items"]] == [9]
+    running.stop().expect(1, "the job that stood at board 2, copy 1 is given up")
+
+
+@test
+def a_job_that_never_began_is_not_asked_about(box):
+    machine = box.machine("--manual")
+    for _ in range(2):
+        running = box.begin("deal", "-m", machine.uri, SET)
+        assert "put in an empty board 1" in running.line()
+        running.stop().expect(1)
+
+
+@test
+def boards_that_are_asked_for_one_by_one(box):
+    machine = box.machine()
+    box.dealbox("deal", "-m", machine.uri, "-b", "7", "-b", "9", SET).expect(
+        0, "board 7: exact", "board 9: exact", "2 of 2 boards")
+    box.dealbox("generate", "-b", "7", "-b", "9", "new.pbn").expect(0)
+    assert sorted(deals("new.pbn")) == [7, 9]
 
 
 main()

@@ -187,7 +187,7 @@ def a_new_job_does_not_deal_into_the_board_of_the_old_one(box):
     machine = box.machine("--manual", "--packs", "4")
     stopped_with_a_board(box, machine, item=0, state="exact")
     not_into_this_one(box, machine, "take the dealt board out, and put in an empty board 9",
-                      args=("--boards", "9", SET), last=9)
+                      args=("--yes", "--boards", "9", SET), last=9)
 
 
 @test
@@ -216,7 +216,7 @@ def a_new_job_gives_up_the_old_one_but_not_its_board(box):
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
     machine.tell("wait position 3")
     running.stop()
-    running = box.begin("deal", "-m", machine.uri, "--boards", "9", SET)
+    running = box.begin("deal", "-m", machine.uri, "--yes", "--boards", "9", SET)
     assert "take the board out, empty it" in running.line()
     machine.tell("remove")
     assert "put the emptied board 9 in again" in running.line()

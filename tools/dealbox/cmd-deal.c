@@ -96,12 +96,17 @@ static enum status deal_run(struct args *args)
 			break;
 		case 'b':
 			options.boards_text = value;
+			if (!args_boards(args, "boards", value, &options.boards))
+				return STATUS_INPUT;
 			break;
 		case 'c':
 			options.copies_text = value;
 			break;
 		case 'r':
 			options.resume = true;
+			break;
+		case 'y':
+			options.yes = true;
 			break;
 		case 'k':
 			sealed_use_key(value);
@@ -180,9 +185,6 @@ static enum status deal_run(struct args *args)
 				  "--session or --certify");
 	if (!options.resume && !options.set && !args->argc)
 		return args_wrong(args, "it wants a deal file");
-	if (options.boards_text &&
-	    !args_boards(args, "boards", options.boards_text, &options.boards))
-		return STATUS_INPUT;
 	if (options.copies_text && !strcmp(options.copies_text, "unlimited"))
 		options.copies = 0;
 	else if (options.copies_text &&
@@ -213,6 +215,7 @@ static const struct option_row deal_options[] = {
 	{ KEY_BEFORE, "before", "FILE", "with --law: record of shuffle and cut (default: as they should be)" },
 	{ KEY_LAW_RECORD, "law-record", "FILE", "with --law: write the record that was judged to FILE" },
 	{ KEY_LANG, "lang", "LANGUAGE", "with --law: sentences in nb, el, fr, ru or en (default: en)" },
+	OPT_YES,
 	OPT_JSON,
 	OPT_REVEAL,
 	{ 0 }
@@ -226,7 +229,8 @@ const struct command cmd_deal = {
 		 "says, and judges every one by what the machine reported. A board that is not\n"
 		 "proven exact is void: empty it, put it in again, and it is dealt again.\n"
 		 "When the machine waits for help, press its start key or Enter.\n"
-		 "Ctrl-C pauses and leaves; --resume goes on, with the same files.\n"
+		 "Ctrl-C pauses and leaves; --resume goes on, with the same files. Before a job that\n"
+		 "was stopped is given up for another one, it is asked.\n"
 		 "Where the service dealboxd runs it deals, on all its machines or on those that\n"
 		 "--machine names by their ids, unless --machine gives the address of one.\n"
 		 "\n"

@@ -168,15 +168,15 @@ static enum status generate_run(struct args *args)
 {
 	struct call call = { .args = args };
 	const char *value;
+	bool all = true;
 	int key;
 
-	if (!args_boards(args, "boards", "1-36", &call.boards))
-		return STATUS_INPUT;
 	while ((key = args_next(args, &value)) != ARGS_END) {
 		switch (key) {
 		case ARGS_STOP:
 			return args->status;
 		case 'b':
+			all = false;
 			if (!args_boards(args, "boards", value, &call.boards))
 				return STATUS_INPUT;
 			break;
@@ -196,6 +196,8 @@ static enum status generate_run(struct args *args)
 			break;
 		}
 	}
+	if (all && !args_boards(args, "boards", "1-36", &call.boards))
+		return STATUS_INPUT;
 	if (args->argc != 1)
 		return args_wrong(args, "it wants the name of one file to write");
 	if (!call.owner != !call.seed_path)

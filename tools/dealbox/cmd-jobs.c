@@ -215,12 +215,17 @@ const struct command cmd_priority = {
 	.run = priority_run,
 };
 
-/* Skip or Redeal: of a job one board, and of that one copy. */
-static enum status copy_run(struct args *args, const char *method)
+/* Skip or Redeal: of a job one board, and of that one copy. what: what that does, of board, copy and job. */
+static enum status copy_run(struct args *args, const char *method, const char *what)
 {
 	unsigned long job, board, copy = 1;
+	bool yes = false;
+	const char *value;
+	int key;
 
-	if (!operands_only(args))
+	while ((key = args_next(args, &value)) >= 0)
+		yes = true;
+	if (key == ARGS_STOP)
 		return args->status;
 	if (args->argc < 2 || args->argc > 3)
 		return args_wrong(args, "it wants a job and a board, and may have a copy");
@@ -228,25 +233,34 @@ static enum status copy_run(struct args *args, const char *method)
 	    !args_number(args, "board", args->argv[1], 1, BOARDS_MAX, &board) ||
 	    (args->argc == 3 && !args_number(args, "copy", args->argv[2], 1, 9999, &copy)))
 		return STATUS_INPUT;
+	if (!confirm(yes, "Board %lu, copy %lu of job %lu %s?", board, copy, job, what))
+		return STATUS_NO;
 	return job_call(job, method, "uu", board, copy);
 }
 
 static enum status skip_run(struct args *args)
 {
-	return copy_run(args, "Skip");
+	return copy_run(args, "Skip", "is left out: nobody will have that deal in it. Is that meant");
 }
 
 static enum status redeal_run(struct args *args)
 {
-	return copy_run(args, "Redeal");
+	return copy_run(args, "Redeal", "is dealt again, and what was recorded of it does not count any more. "
+			"Is that meant");
 }
+
+static const struct option_row yes_options[] = {
+	OPT_YES,
+	{ 0 }
+};
 
 const struct command cmd_skip = {
 	.name = "skip",
 	.operands = "JOB BOARD [COPY]",
 	.summary = "Leave out a board of a job",
 	.about = "The job goes on with the next board. Without COPY: copy 1. `dealbox redeal` takes\n"
-		 "it back.",
+		 "it back. It asks first.",
+	.options = yes_options,
 	.run = skip_run,
 };
 
@@ -255,7 +269,8 @@ const struct command cmd_redeal = {
 	.operands = "JOB BOARD [COPY]",
 	.summary = "Deal a board of a job again",
 	.about = "What was recorded of that copy does not count any more; the record of it stays.\n"
-		 "Without COPY: copy 1.",
+		 "Without COPY: copy 1. It asks first.",
+	.options = yes_options,
 	.run = redeal_run,
 };
 

@@ -214,6 +214,12 @@ static enum status job_begin(struct run *run, struct args *args)
 	memcpy(old.path, run->journal.path, sizeof(old.path));
 	if (!access(old.path, F_OK) && !journal_load(&old)) {
 		item = journal_next(&old);
+		if (item && journal_begun(&old) &&
+		    !confirm(run->options->yes, "The job on this machine stands at board %u, copy %u; `dealbox deal --resume` "
+			     "goes on with it. Give it up?", item->board, item->copy)) {
+			journal_free(&old);
+			return STATUS_NO;
+		}
 		if (item)
 			complain(NULL, "the job that stood at board %u, copy %u is given up",
 				 item->board, item->copy);
@@ -277,15 +283,15 @@ static enum status deal_with(struct run *run, struct args *args, struct dealbox_
 		return STATUS_MACHINE;
 	if (!journal_place(&run->journal, run->info.serial))
 		return STATUS_INPUT;
-	run->signal_fd = signals_take();
-	if (run->signal_fd < 0)
-		return STATUS_INPUT;
 	if (run->options->resume)
 		status = job_resume(run, args, set);
 	else
 		status = job_begin(run, args);
 	if (status != STATUS_DONE)
 		return status;
+	run->signal_fd = signals_take();
+	if (run->signal_fd < 0)
+		return STATUS_INPUT;
 	run->set = *set;
 	if (run->options->record) {
 		run->record = tracefile_create(run->options->record, run->options->resume);

@@ -32,12 +32,14 @@ const char *item_name(const struct run *run, char text[48])
 void progress_show(const struct run *run)
 {
 	double seconds = seconds_since(&run->begin);
-	char name[48];
+	char name[48], rate[48] = "";
 
 	if (run->options->json)
 		return;
-	progress("%s: card %u/%u, %.0f boards per hour", item_name(run, name), run->cards,
-		 DEALBOX_CARDS, seconds > 0 ? run->exact * 3600 / seconds : 0);
+	/* before the first board is exact there is no rate */
+	if (run->exact && seconds > 0)
+		snprintf(rate, sizeof(rate), ", %.0f boards per hour", run->exact * 3600 / seconds);
+	progress("%s: card %u/%u%s", item_name(run, name), run->cards, DEALBOX_CARDS, rate);
 }
 
 void tell(struct run *run, const char *format, ...)

@@ -24,6 +24,7 @@ struct deal_options {
 	const char *how;
 	const char *priority_text;
 	bool resume;
+	bool yes;			/* to whether an old job is given up */
 	bool practice;
 	bool json;
 	bool reveal;

@@ -274,6 +274,16 @@ bool journal_has(const struct journal *journal, uint32_t insertion)
 	return false;
 }
 
+bool journal_begun(const struct journal *journal)
+{
+	size_t n;
+
+	for (n = 0; n < journal->item_count; n++)
+		if (journal->items[n].state != ITEM_TODO || journal->items[n].voids)
+			return true;
+	return false;
+}
+
 void journal_remove(const struct journal *journal)
 {
 	unlink(journal->path);

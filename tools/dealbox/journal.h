@@ -64,6 +64,9 @@ struct item *journal_next(const struct journal *journal);
 /* Was anything dealt into that insertion, or may it have been? 0 is none. */
 bool journal_has(const struct journal *journal, uint32_t insertion);
 
+/* Has anything been dealt, or begun? */
+bool journal_begun(const struct journal *journal);
+
 /* Removes the file: the job is done. */
 void journal_remove(const struct journal *journal);
 

@@ -160,7 +160,6 @@ bool args_boards(const struct args *args, const char *option, const char *text,
 	const char *rest = text;
 	unsigned long first, last;
 
-	memset(out, 0, sizeof(*out));
 	do {
 		if (!number_take(&rest, &first))
 			goto wrong;
@@ -349,6 +348,31 @@ const char *json_get_text(struct json_object *object, const char *name)
 	    !json_object_is_type(member, json_type_string))
 		return NULL;
 	return json_object_get_string(member);
+}
+
+bool confirm(bool yes, const char *format, ...)
+{
+	char first = '\0', key;
+	va_list list;
+	size_t n;
+
+	if (yes)
+		return true;
+	fflush(stdout);
+	va_start(list, format);
+	vfprintf(stderr, format, list);
+	va_end(list);
+	fputs(" [y/N] ", stderr);
+	/* byte by byte: what stands behind this line is for somebody else */
+	for (n = 0; read(STDIN_FILENO, &key, 1) == 1 && key != '\n'; n++)
+		if (!n)
+			first = key;
+	if (!n || key != '\n')
+		fputc('\n', stderr);
+	if (first == 'y' || first == 'Y')
+		return true;
+	complain("answer y, or give --yes", "nothing was done");
+	return false;
 }
 
 int signals_take(void)

@@ -50,6 +50,7 @@ struct option_row {
 	"the machine: local:/dev/dealbox0, usb:SERIAL or emu:PATH (default: the only one)" }
 #define OPT_MACHINES	{ 'm', "machine", "MACHINE", \
 	"its address (`dealbox machines`); or by the service its id (`dealbox status`), again for more" }
+#define OPT_YES		{ 'y', "yes", NULL, "do not ask whether that is meant" }
 #define OPT_REVEAL	{ OPT_LONG + 0xff, "reveal", NULL, "show cards (default: cards stay secret)" }
 #define KEY_REVEAL	(OPT_LONG + 0xff)
 
@@ -110,7 +111,8 @@ bool args_number(const struct args *args, const char *option, const char *text,
 
 /*
  * A set of board numbers, "1-8,11": bit n of word n / 64. Board 0 does not
- * exist. False, and said, when text is not such a list.
+ * exist. Adds those of text to out, since the option may be given more than once.
+ * False, and said, when text is not such a list.
  */
 #define BOARDS_MAX	9999
 struct boards {
@@ -158,6 +160,13 @@ bool json_get_number(struct json_object *object, const char *name, uint32_t *out
 
 /* A member that is text; it lives as long as object. NULL when there is none. */
 const char *json_get_text(struct json_object *object, const char *name);
+
+/*
+ * Asks a question on standard error; true when the line that comes on standard input begins with y, or
+ * with yes, when nobody is asked. False otherwise, as at the end of input: then it has been said that
+ * nothing was done.
+ */
+bool confirm(bool yes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * SIGINT, SIGTERM and SIGHUP become readable at a descriptor, a struct signalfd_siginfo for each,
