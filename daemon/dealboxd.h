@@ -63,6 +63,7 @@ struct station {
 	unsigned int told_cards;
 	uint64_t told_at;		/* us */
 	struct dealbox_confusion confusion;	/* how its reader misreads, as far as is known */
+	char detail[48];		/* of what stopped the deal: where, or a code */
 	char diagnosis[512];		/* of the last repeated card, without its name */
 	char revealed[512];		/* and with it */
 };

@@ -224,10 +224,12 @@ static void keep_event(struct station *st, const struct dealbox_event *e)
 	if (st->trace)
 		dealbox_trace_add(st->trace, e);
 	if (e->type == DEALBOX_EV_DEAL_STARTED)
-		st->cards = st->stopped_at = 0;
+		st->cards = st->stopped_at = st->detail[0] = 0;
 	/* what holds the deal, or ends it */
 	if (e->type >= DEALBOX_EV_CARD_UNREADABLE && e->position != DEALBOX_NONE)
 		st->stopped_at = e->position + 1;
+	if (e->type >= DEALBOX_EV_CARD_UNREADABLE && e->type < 0x40)
+		dealbox_event_detail(e, st->detail, sizeof(st->detail));
 	if (e->type == DEALBOX_EV_CARD_ROUTED && e->position != DEALBOX_NONE)
 		st->cards = e->position + 1;
 	if (e->type == DEALBOX_EV_DECK_SHORT && st->trace)
@@ -495,7 +497,7 @@ static enum did do_begin(struct station *st, const struct step *step)
 
 static enum did do_start(struct station *st, const struct step *step)
 {
-	st->cards = st->stopped_at = 0;
+	st->cards = st->stopped_at = st->detail[0] = 0;
 	return answer(st, dealbox_machine_start(st->machine, st->plan_id, step->insertion));
 }
 
@@ -579,13 +581,14 @@ static enum did do_judge(struct station *st, const struct step *step)
 
 static enum did do_void(struct station *st, const struct step *step)
 {
+	const char *name = dealbox_event_name(step->reason);
+	const char *comma = *st->detail ? ", " : "";
 	char text[128] = "void";
 
 	if (step->reason && st->stopped_at)
-		snprintf(text, sizeof(text), "void: %s at card %u", dealbox_event_name(step->reason),
-			 st->stopped_at);
+		snprintf(text, sizeof(text), "void: %s at card %u%s%s", name, st->stopped_at, comma, st->detail);
 	else if (step->reason)
-		snprintf(text, sizeof(text), "void: %s", dealbox_event_name(step->reason));
+		snprintf(text, sizeof(text), "void: %s%s%s", name, comma, st->detail);
 	return record(st, step, step->outcome, step->reason, 0, text) ? DID_LEDGER : DID_OK;
 }
 

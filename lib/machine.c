@@ -399,6 +399,22 @@ int dealbox_machine_locate(struct dealbox_machine *machine, uint32_t seconds)
 		       (struct dealbox_control){ .op = DEALBOX_OP_LOCATE, .arg = seconds });
 }
 
+size_t dealbox_event_detail(const struct dealbox_event *event, char *text, size_t size)
+{
+	static const char *const places[] = {
+		NULL, "in the feeder", "at the reader", "at the gate", "at a pocket",
+	};
+	int length;
+
+	if (event->type == DEALBOX_EV_JAM && event->code && event->code < sizeof(places) / sizeof(*places))
+		length = snprintf(text, size, "%s", places[event->code]);
+	else if (event->type == DEALBOX_EV_JAM || event->type == DEALBOX_EV_HARDWARE)
+		length = snprintf(text, size, "code %u", event->code);
+	else
+		length = snprintf(text, size, "%s", "");
+	return (size_t)length;
+}
+
 const char *dealbox_event_name(uint32_t type)
 {
 	static const char *const names[] = {

@@ -177,6 +177,12 @@ def test_surplus_cards_are_named_to_whom_may_see_them(w):
     assert 'joker 1' in text, text
 
 
+def test_where_it_stopped_is_told(w):
+    """The place of a jam, the maker's code of a fault: of the rows above."""
+    for text in ('void: jam at card 8, at the gate', r'void: hardware fault.*, code 5'):
+        assert re.search(text, w.log()), w.log()
+
+
 def test_hopper_that_is_empty(w):
     """E5, before anything is dealt."""
     fresh(w)

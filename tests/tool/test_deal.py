@@ -93,7 +93,12 @@ def two_cards_at_once(box):
 
 @test
 def a_jam(box):
-    voided(box, "deal 1 position 7: jam gate", "jam at card 8")
+    voided(box, "deal 1 position 7: jam gate", "jam at card 8, at the gate")
+
+
+@test
+def a_fault_of_the_hardware(box):
+    voided(box, "deal 1 position 7: hardware 17", "hardware fault.*, code 17")
 
 
 @test

@@ -107,6 +107,17 @@ def stopped_in_a_deal_it_is_said_when_the_board_is_let_go(box):
     running.finish().expect(0, "board 1: exact duplicate")
 
 
+@test
+def a_machine_that_stands_still(box):
+    """The protocol gives it five seconds for a card; it answers, and no card moves."""
+    machine = box.machine("--manual", scenario="position 20: freeze")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    assert "no card has moved for 5 seconds: look into the machine" in running.line()
+    machine.tell("thaw")
+    running.finish().expect(0, "board 1: exact duplicate")
+
+
 # ---- transfers that fail --------------------------------------------------------------
 
 def dealt_all_the_same(box, scenario):

@@ -8,7 +8,8 @@
 #include "events.h"
 #include "tracefile.h"
 
-#define QUIET_MS	10000	/* longer than a machine may be silent while it deals */
+#define LOOK_MS		3000	/* of silence: does it still answer? */
+#define CARD_MS		5000	/* longer than a machine may be silent while it deals */
 #define PAUSE_MS	3000	/* PAUSE to PAUSED, and a second more */
 #define OTHER_NUMBER	"the insertion got another number in mid-deal"
 #define PAUSES		2	/* tries, before a deal is left to its end */
@@ -258,12 +259,18 @@ static const char *event_strange(const struct run *run, const struct dealbox_eve
 static enum end insertion_event(struct run *run, const struct dealbox_trace *trace,
 				const struct dealbox_event *event)
 {
+	char detail[48] = ", ";
+	const char *comma;
+
 	if (event_voids(event)) {
+		const char *name = dealbox_event_name(event->type);
+
 		fault_seen(run);
+		dealbox_event_detail(event, detail + 2, sizeof(detail) - 2);
+		comma = detail[2] ? detail : "";
 		if (event->position != DEALBOX_NONE)
-			return insertion_void(run, NULL, "%s at card %u",
-					      dealbox_event_name(event->type), event->position + 1u);
-		return insertion_void(run, NULL, "%s", dealbox_event_name(event->type));
+			return insertion_void(run, NULL, "%s at card %u%s", name, event->position + 1u, comma);
+		return insertion_void(run, NULL, "%s%s", name, comma);
 	}
 	if (dealbox_trace_gap(trace)) {
 		return insertion_break(run, run->item->insertion, "events of the machine were lost");
@@ -301,8 +308,8 @@ static enum end insertion_event(struct run *run, const struct dealbox_trace *tra
 	}
 }
 
-/* The machine has been silent for so long that something may have been lost. */
-static enum end insertion_quiet(struct run *run)
+/* The machine has been silent for so long that something may have been lost, or that it is stuck. */
+static enum end insertion_quiet(struct run *run, int silent_ms)
 {
 	struct dealbox_status status;
 	bool deals;
@@ -313,6 +320,9 @@ static enum end insertion_quiet(struct run *run)
 		status.state == DEALBOX_STATE_PAUSED;
 	if (deals && status.insertion != run->item->insertion)
 		return insertion_break(run, status.insertion, OTHER_NUMBER);
+	if (status.state == DEALBOX_STATE_DEALING && silent_ms >= CARD_MS)
+		tell(run, "no card has moved for %d seconds: look into the machine; if it does not go on, "
+		     "switch it off and on", CARD_MS / 1000);
 	if (deals)
 		return END_READY;
 	return insertion_void(run, NULL, "the end of the deal was not reported");
@@ -385,12 +395,14 @@ static enum end insertion_follow(struct run *run, struct dealbox_trace **trace)
 {
 	uint32_t insertion = run->item->insertion;
 	bool started = false, stopping = false;
+	int wait_ms, silent_ms = 0;
 	const char *strange;
 	struct dealbox_event event;
 	enum end end = END_READY;
 
 	while (end == END_READY) {
-		switch (next(run, &event, stopping ? PAUSE_MS : QUIET_MS)) {
+		wait_ms = stopping ? PAUSE_MS : silent_ms ? CARD_MS - LOOK_MS : LOOK_MS;
+		switch (next(run, &event, wait_ms)) {
 		case WAKE_GONE:
 			return machine_failed(run);
 		case WAKE_GO:
@@ -401,15 +413,17 @@ static enum end insertion_follow(struct run *run, struct dealbox_trace **trace)
 			end = insertion_pause(run);
 			continue;
 		case WAKE_QUIET:
-			end = stopping ? END_STOPPED : insertion_quiet(run);
+			silent_ms += wait_ms;
+			end = stopping ? END_STOPPED : insertion_quiet(run, silent_ms);
 			continue;
 		case WAKE_EVENT:
+			silent_ms = 0;
 			break;
 		}
 		started |= event.type == DEALBOX_EV_DEAL_STARTED && event.insertion == insertion;
 		if (!started && event.type == DEALBOX_EV_STATE_LOST) {
 			/* of before the start, or the end of it: the machine knows */
-			end = insertion_quiet(run);
+			end = insertion_quiet(run, 0);
 			continue;
 		}
 		if (started || event.type >= DEALBOX_EV_DEAL_STARTED) {

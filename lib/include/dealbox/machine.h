@@ -187,6 +187,12 @@ DEALBOX_API uint32_t dealbox_machine_result(const struct dealbox_machine *machin
 
 /* The words of the protocol, in English: "board inserted", "paused" .. */
 DEALBOX_API const char *dealbox_event_name(uint32_t type);
+/*
+ * What an event says beside its name that helps at the machine, and is no card: where a card is stuck,
+ * "at the gate"; the maker's code of a fault, "code 17" (docs/protocol.md, 4.3). Empty for other events.
+ * Written to text as by snprintf(), whose return value it has.
+ */
+DEALBOX_API size_t dealbox_event_detail(const struct dealbox_event *event, char *text, size_t size);
 DEALBOX_API const char *dealbox_state_name(uint32_t state);
 
 #ifdef __cplusplus
