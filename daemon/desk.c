@@ -102,6 +102,7 @@ static void insertion_is(struct desk *d, uint32_t insertion, unsigned int number
 		d->recorded = false;
 		d->original = 0;
 		d->released = false;
+		d->vouched = 0;
 		d->start = false;
 		d->refused = false;
 		d->automatic = automatic;
@@ -473,6 +474,8 @@ void desk_push(struct desk *d, enum push push)
 			   d->shows == TROUBLE_CONFIRM || d->shows == TROUBLE_CAPTURE;
 		/* while nothing could be recorded, the machine may have stopped */
 		d->stale |= d->ledger && d->plugged;
+		if (d->shows == TROUBLE_NUMBER_UNREAD)
+			d->vouched = d->copy.board;
 		d->ledger = false;
 		d->refused = false;
 		if (d->fault || d->deals)
@@ -608,11 +611,15 @@ static enum trouble check_number(struct desk *d, const struct jobs *jobs,
 	const struct job *job = job_of(d, jobs);
 	struct copy copy;
 
+	if (!d->number && d->capabilities & DEALBOX_CAP_BOARD_READER) {
+		/* the next one, if somebody says that it is */
+		if (by_reader(d, job) && job_pick(job, 0, elsewhere, others, &copy))
+			d->copy = copy;
+		return d->vouched && d->vouched == d->copy.board ? TROUBLE_NONE : TROUBLE_NUMBER_UNREAD;
+	}
 	if (!by_reader(d, job))
 		return d->number && d->number != d->copy.board ? TROUBLE_NUMBER_OTHER :
 		       TROUBLE_NONE;
-	if (!d->number)
-		return TROUBLE_NUMBER_UNREAD;
 	d->copy.board = d->number;
 	if (!job_has(job, d->number, 1))
 		return TROUBLE_NUMBER_RANGE;
@@ -731,6 +738,11 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 	}
 	trouble = choose(d, jobs, others);
 	job = job_of(d, jobs);
+	/* locked when it was put in, and nobody is to deal it */
+	if (!job && d->insertion && !d->released && d->capabilities & DEALBOX_CAP_BOARD_LOCK) {
+		d->released = true;
+		return does(d, step, STEP_RELEASE);
+	}
 	if (!job || (d->original && !(job->options & DEALBOX_JOB_CAPTURE))) {
 		d->start = false;
 		return shows(d, d->original ? TROUBLE_CAPTURED : trouble);

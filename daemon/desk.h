@@ -123,6 +123,7 @@ struct desk {
 	bool unknown;		/* nobody has said that this machine may have deals */
 	bool release;
 	bool confirm;		/* the next board must be said to be empty */
+	unsigned int vouched;	/* the number that this board has, as somebody said: 0 = none */
 	bool automatic;		/* this insertion may be started by itself */
 	bool ledger;		/* could not be written */
 	bool refused;		/* the machine refused the plan or the start */

@@ -18,7 +18,8 @@ const struct trouble_row trouble_rows[TROUBLES] = {
 			    WAY_START | WAY_REMOVE },
 	[TROUBLE_TAKE_OUT] = { "take-out", "E10", "Board %b, copy %c is dealt and recorded. Take it "
 			       "out.", WAY_REMOVE },
-	[TROUBLE_PAUSED] = { "paused", "", "Paused in board %b, copy %c. Resume, or press start.",
+	[TROUBLE_PAUSED] = { "paused", "", "Paused in board %b, copy %c. Resume, or press start; until then a machine "
+			     "that locks its board keeps it.",
 			     WAY_START | WAY_JOB },
 	[TROUBLE_STOP_CARD] = { "stop-card", "E6", "Here is the stop card. Take it out of the reader "
 				"and press start.", WAY_START },
@@ -98,7 +99,8 @@ const struct trouble_row trouble_rows[TROUBLES] = {
 			      WAY_START | WAY_REMOVE },
 
 	[TROUBLE_NUMBER_UNREAD] = { "number-unread", "E11", "The number of the board cannot be read. Clean "
-				    "the label and put the board in again.", WAY_REMOVE },
+				    "the label and put the board in again; or, if it is board %b, press start.",
+				    WAY_REMOVE | WAY_START },
 	[TROUBLE_NUMBER_RANGE] = { "number-range", "E11", "Board %b does not belong to the job. Take it out.",
 				   WAY_REMOVE | WAY_JOB },
 	[TROUBLE_NUMBER_OTHER] = { "number-other", "E11", "Board %b was expected, and another is here. Take "

@@ -118,6 +118,22 @@ def a_machine_that_stands_still(box):
     running.finish().expect(0, "board 1: exact duplicate")
 
 
+@test
+def a_board_whose_number_cannot_be_read(box):
+    """It may be another than the one that is expected."""
+    machine = box.machine("--manual", "--capabilities", "by-card,exit-sensors,keys,board-reader")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "5", SET)
+    assert re.search("its number cannot be read: clean the label .* if it is board 5$", running.line())
+    assert machine.status("deals") == "0"
+    machine.tell("remove")
+    assert "put in an empty board 5" in running.line()
+    machine.tell("insert")
+    assert "its number cannot be read" in running.line()
+    machine.tell("key start")
+    running.finish().expect(0, "board 5: exact duplicate")
+
+
 # ---- transfers that fail --------------------------------------------------------------
 
 def dealt_all_the_same(box, scenario):

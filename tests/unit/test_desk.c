@@ -1348,6 +1348,96 @@ static void test_by_position(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* One machine that reads numbers, and an empty board whose number it cannot read. */
+static struct place *unread(struct table *t, unsigned int options)
+{
+	struct place *p = running(t, options & DEALBOX_JOB_AUTO_START);
+	static const unsigned int boards[] = { 1, 2 };
+
+	t->jobs.first->state = DEALBOX_LEDGER_JOB_CANCELLED;
+	settle(t);
+	empty_and_pull(p);
+	settle(t);
+	jobs_free(&t->jobs);
+	jobs_add(&t->jobs, 2, 1, boards, 2, 1, options, 0);
+	p->info.capabilities |= DEALBOX_CAP_BOARD_READER;
+	unplug(p, false);
+	plug(p);
+	settle(t);
+	insert(p, 0);
+	settle(t);
+	/* the one before was void: that this one is empty is asked, too, and comes second */
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_NUMBER_UNREAD);
+	assert_int_equal(p->desk.copy.board, 1);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	return p;
+}
+
+/* Whether it is the board that is expected, only the operator knows. */
+static void test_number_unread(void **state)
+{
+	static const unsigned int options[] = { DEALBOX_JOB_AUTO_START, DEALBOX_JOB_BY_READER };
+	static struct table t;
+	struct place *p;
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		p = unread(&t, options[n]);
+		desk_push(&p->desk, PUSH_START);
+		settle(&t);
+		if (desk_trouble(&p->desk) == TROUBLE_CONFIRM) {
+			desk_push(&p->desk, PUSH_START);
+			settle(&t);
+		}
+		assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+		assert_int_equal(p->desk.copy.board, 1);
+		jobs_free(&t.jobs);
+
+		/* he has said so of board 1, and not of what is expected meanwhile */
+		p = unread(&t, options[n]);
+		desk_push(&p->desk, PUSH_START);
+		job_set_state(t.jobs.first, 1, 1, DEALBOX_LEDGER_COPY_RECORDED);
+		settle(&t);
+		assert_int_equal(desk_trouble(&p->desk), TROUBLE_NUMBER_UNREAD);
+		assert_int_equal(p->desk.copy.board, 2);
+		assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+		jobs_free(&t.jobs);
+
+		/* nor of another board */
+		p = unread(&t, options[n]);
+		desk_push(&p->desk, PUSH_START);
+		pull(p);
+		insert(p, 0);
+		settle(&t);
+		assert_int_equal(desk_trouble(&p->desk), TROUBLE_NUMBER_UNREAD);
+		jobs_free(&t.jobs);
+	}
+}
+
+/* A board that is not to be dealt is let go, and one that is dealt is not. */
+static void test_lock(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+
+	(void)state;
+	t.jobs.first->state = DEALBOX_LEDGER_JOB_PAUSED;
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_PAUSED);
+	assert_false(p->desk.released);
+	jobs_free(&t.jobs);
+
+	p = unread(&t, DEALBOX_JOB_AUTO_START);
+	p->desk.capabilities |= DEALBOX_CAP_BOARD_LOCK;
+	assert_false(p->desk.released);
+	t.jobs.first->state = DEALBOX_LEDGER_JOB_PAUSED;
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_NO_WORK);
+	assert_true(p->desk.released);
+	jobs_free(&t.jobs);
+}
+
 static void test_slow(void **state)
 {
 	struct desk desk;
@@ -1423,6 +1513,8 @@ int main(void)
 		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_by_position),
 		cmocka_unit_test(test_test_deal),
+		cmocka_unit_test(test_number_unread),
+		cmocka_unit_test(test_lock),
 		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_watched),
 		cmocka_unit_test(test_anything_in_any_order),

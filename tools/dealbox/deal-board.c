@@ -53,13 +53,28 @@ static bool board_used(const struct run *run, const struct dealbox_status *statu
 	       journal_has(&run->journal, status->insertion);
 }
 
+/* On a machine that reads numbers: whether it is the board that is expected, only the operator knows. */
+static bool label_unread(const struct run *run, const struct dealbox_status *status)
+{
+	return run->info.capabilities & DEALBOX_CAP_BOARD_READER && !status->board &&
+	       run->vouched != status->insertion;
+}
+
+static const char *label_ask(struct run *run, const struct dealbox_status *status, char text[160])
+{
+	run->unread = status->insertion;
+	snprintf(text, 160, "its number cannot be read: clean the label and put it in again; or press the start "
+		 "key or Enter if it is board %u", run->item->board);
+	return text;
+}
+
 /* What the operator must do before the board can be dealt; NULL = nothing. */
-static const char *board_need(const struct run *run, const struct dealbox_status *status,
-			      char text[160])
+static const char *board_need(struct run *run, const struct dealbox_status *status, char text[160])
 {
 	bool used = board_used(run, status);
 	uint32_t board = run->item->board;
 
+	run->unread = 0;
 	if (!(status->flags & DEALBOX_STATUS_BOARD))
 		snprintf(text, 160, run->empty_it ?
 			 "put the emptied board %u in again, and all the cards into the hopper" :
@@ -80,6 +95,8 @@ static const char *board_need(const struct run *run, const struct dealbox_status
 	else if (status->board && status->board != board)
 		snprintf(text, 160, "this is board %u: take it out, and put in an empty board %u",
 			 status->board, board);
+	else if (label_unread(run, status))
+		return label_ask(run, status, text);
 	else if (status->flags & DEALBOX_STATUS_COVER_OPEN)
 		return "close the cover";
 	else if (!(status->flags & DEALBOX_STATUS_HOPPER))
@@ -131,10 +148,12 @@ static enum end board_look(struct run *run, struct dealbox_status *status)
 	return END_AGAIN;
 }
 
-/* The operator says that the board is empty, where only he can know. */
+/* The operator says that the board is empty, or which it is, where only he can know. */
 static void board_vouched(struct run *run)
 {
-	if (run->ask) {
+	if (run->unread) {
+		run->vouched = run->unread;
+	} else if (run->ask) {
 		run->used = 0;
 		run->ask = false;
 	}

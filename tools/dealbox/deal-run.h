@@ -55,6 +55,8 @@ struct run {
 	bool ask;			/* .. unless the operator says that it is empty */
 	bool fault;			/* the machine stopped for good .. */
 	bool acted;			/* .. and somebody has done something since then */
+	uint32_t unread;		/* insertion of which the operator is asked which board it is */
+	uint32_t vouched;		/* .. and that he said is the one that is expected */
 	uint32_t released;		/* insertion whose board was let go */
 	uint32_t removed;		/* insertion that was seen to end */
 	unsigned int plan_failures;	/* of giving it to the machine, in a row */
