@@ -227,6 +227,16 @@ def test_commands_speak_to_the_service(w):
     assert state['id'] == 'FIRST' and state['board'] == 1 and not state['dealing'], state
     result = w.command('pause', '999999')
     assert result.returncode == 2 and 'Unknown object' in result.stderr, result
+    # what was dealt of one
+    done = max((p for p, j in w.objects('Job').items() if j['State'] == 'done'), key=lambda p: w.job(p)['Recorded'])
+    result = w.command('jobs', done.rsplit('/', 1)[1])
+    assert result.returncode == 0 and re.search(r'^job \d+ +done', result.stdout), result
+    exact = re.findall(r'^  board \d+, copy \d+: insertion \d+ of machine \w+: exact$', result.stdout, re.M)
+    assert len(exact) == w.job(done)['Recorded'] > 0, result
+    lines = [json.loads(line) for line in w.command('jobs', '--json', done.rsplit('/', 1)[1]).stdout.splitlines()]
+    assert lines[0]['state'] == 'done' and [x['outcome'] for x in lines[1:]].count('exact') == len(exact), lines
+    result = w.command('jobs', '999999')
+    assert result.returncode == 2 and 'no job 999999' in result.stderr, result
     # one board
     result = w.command('skip', job, '2')
     assert result.returncode == 1 and 'Is that meant? [y/N]' in result.stderr and 'nothing was done' in result.stderr, result

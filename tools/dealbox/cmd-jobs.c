@@ -48,40 +48,109 @@ static void job_print(struct json_object *job, struct json_object *machines)
 	putchar('\n');
 }
 
+/* What was dealt of a job, insertion by insertion: of any job that the service has. */
+static enum status insertions_print(sd_bus *bus, unsigned long job, bool json)
+{
+	const char *machine, *outcome;
+	uint32_t board, copy, insertion;
+	enum status status = STATUS_DONE;
+	struct json_object *object;
+	struct request r;
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/io/dealbox1/job/%lu", job);
+	err = request_new(&r, bus, path, "Job", "GetInsertions");
+	if (err >= 0)
+		err = request_send(&r);
+	if (err >= 0)
+		err = sd_bus_message_enter_container(r.reply, 'a', "(uusus)");
+	while (err >= 0 && (err = sd_bus_message_read(r.reply, "(uusus)", &board, &copy, &machine, &insertion,
+						      &outcome)) > 0) {
+		if (!json) {
+			printf("  board %u, copy %u: insertion %u of machine %s: %s\n", board, copy, insertion,
+			       machine, *outcome ? outcome : "not known yet");
+			continue;
+		}
+		object = json_object_new_object();
+		json_add_number(object, "board", board);
+		json_add_number(object, "copy", copy);
+		json_add_number(object, "insertion", insertion);
+		json_add_text(object, "machine", machine);
+		json_add_text(object, "outcome", outcome);
+		json_say(object);
+	}
+	if (err < 0)
+		status = service_error(&r, err);
+	request_end(&r);
+	return status;
+}
+
+/* Keeps the job of that number alone; false, and said: there is none. */
+static bool jobs_only(struct json_object *jobs, unsigned long number)
+{
+	size_t n = json_object_array_length(jobs);
+
+	while (n--)
+		if (service_number(json_object_array_get_idx(jobs, n), "id") != (int64_t)number)
+			json_object_array_del_idx(jobs, n, 1);
+	if (json_object_array_length(jobs))
+		return true;
+	complain("`dealbox jobs` lists them, `dealbox ledger list` also those of earlier",
+		 "the service has no job %lu", number);
+	return false;
+}
+
 static enum status jobs_run(struct args *args)
 {
 	struct json_object *jobs = NULL, *machines = NULL;
+	enum status status = STATUS_DONE;
+	unsigned long number = 0;
+	const char *value;
 	bool json = false;
 	sd_bus *bus;
 	size_t n;
+	int key;
 
-	if (!args_only_json(args, &json))
+	while ((key = args_next(args, &value)) >= 0)
+		json = true;
+	if (key == ARGS_STOP)
 		return args->status;
+	if (args->argc > 1)
+		return args_wrong(args, "it wants the number of one job, or nothing");
+	if (args->argc && !args_number(args, "job", args->argv[0], 1, UINT32_MAX, &number))
+		return STATUS_INPUT;
 	bus = service_open();
 	if (bus)
 		jobs = service_objects(bus, "Job");
-	if (jobs && !json)
+	if (jobs)
 		machines = service_objects(bus, "Machine");
-	sd_bus_flush_close_unref(bus);
-	if (jobs && json) {
-		service_say(jobs);
-		return STATUS_DONE;
-	}
-	for (n = 0; machines && n < json_object_array_length(jobs); n++)
+	if (!machines)
+		status = STATUS_MACHINE;
+	else if (number && !jobs_only(jobs, number))
+		status = STATUS_INPUT;
+	for (n = 0; !json && !status && n < json_object_array_length(jobs); n++)
 		job_print(json_object_array_get_idx(jobs, n), machines);
-	json_object_put(jobs);
 	json_object_put(machines);
-	return machines ? STATUS_DONE : STATUS_MACHINE;
+	if (json && !status)
+		service_say(jobs);
+	else
+		json_object_put(jobs);
+	if (number && !status)
+		status = insertions_print(bus, number, json);
+	sd_bus_flush_close_unref(bus);
+	return status;
 }
 
 const struct command cmd_jobs = {
 	.name = "jobs",
-	.operands = "",
+	.operands = "[JOB]",
 	.summary = "List what the service deals",
 	.about = "One line for each job that dealboxd has: number, state, copies recorded,\n"
 		 "insertions that were void, session; its priority, and the machines that it is\n"
 		 "kept to, if it has such. Of those that are over it has the last 64 after a\n"
-		 "start; `dealbox ledger list` has all.",
+		 "start; `dealbox ledger list` has all. With JOB: that one, and what became of each\n"
+		 "board of it, which need not be root's to print.",
 	.options = json_options,
 	.run = jobs_run,
 };

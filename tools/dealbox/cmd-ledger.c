@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <json-c/json.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,15 @@ static void add_text(struct json_object *object, const char *name, const char *t
 	json_object_object_add(object, name, json_object_new_string(text));
 }
 
+/* Is the ledger not for this user? Its key is for the service alone. */
+static bool ledger_closed(const struct call *call)
+{
+	char key[PATH_MAX];
+
+	snprintf(key, sizeof(key), "%s.key", call->path);
+	return access(key, R_OK) && errno == EACCES;
+}
+
 /* What the library refused, and what a person does about it. */
 static enum status refused(struct call *call, int err)
 {
@@ -88,6 +98,9 @@ static enum status refused(struct call *call, int err)
 	for (n = 0; advice[n].err; n++)
 		if (advice[n].err == err)
 			next = advice[n].next;
+	if (ledger_closed(call))
+		next = "`dealbox jobs JOB` prints what was dealt, by the service, for members of the group dealbox; the "
+		       "ledger itself is for root";
 	complain(next, "%s", dealbox_ledger_error(call->ledger));
 	return err == -EUCLEAN ? STATUS_NO : STATUS_INPUT;
 }
