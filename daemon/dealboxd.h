@@ -48,6 +48,7 @@ struct station {
 	bool fresh;			/* no board has come since it was opened */
 	bool known;			/* it may have deals, as the ledger has it */
 	uint64_t settled;		/* us: when a deal that is done may be judged; 0 = there is none */
+	uint64_t heard;			/* us: its last event, or the start of its deal */
 	struct desk desk;
 	struct dealbox_plan plan;	/* of desk.copy; wiped after the deal */
 	uint32_t plan_id;

@@ -106,6 +106,7 @@ static void insertion_is(struct desk *d, uint32_t insertion, unsigned int number
 		d->start = false;
 		d->refused = false;
 		d->automatic = automatic;
+		d->seen = automatic;
 	}
 	d->insertion = insertion;
 	d->number = number;
@@ -195,6 +196,16 @@ void desk_look(struct desk *d)
 	d->stale = d->plugged;
 	if (d->fault)
 		d->asked = false;
+}
+
+bool desk_moves(const struct desk *d)
+{
+	return d->plugged && d->phase == PHASE_RUNNING;
+}
+
+void desk_silent(struct desk *d)
+{
+	d->silent = true;
 }
 
 static bool status_deals(const struct dealbox_status *status)
@@ -326,6 +337,12 @@ static void deal_event(struct desk *d, const struct jobs *jobs, const struct dea
 		d->stale = true;
 		return;
 	}
+	/* nor can it be ours when the machine never said that it began */
+	if (dealing(d) && !d->begun && (row.effect == EFFECT_HELD || row.effect == EFFECT_DONE)) {
+		make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, TROUBLE_DOUBT);
+		d->stale = true;
+		return;
+	}
 	switch (row.effect) {
 	case EFFECT_STARTED:
 		d->begun = e->timestamp_ns;
@@ -373,7 +390,9 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 {
 	struct event_row row = event_row(e->type);
 	bool gap = e->flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP);
+	bool was_silent = d->silent;
 
+	d->silent = false;
 	if (gap) {
 		d->stale = true;
 		d->lost = true;
@@ -453,7 +472,7 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 	default:
 		deal_event(d, jobs, e, row);
 	}
-	return gap || row.effect != EFFECT_NONE;
+	return gap || was_silent || row.effect != EFFECT_NONE;
 }
 
 void desk_push(struct desk *d, enum push push)
@@ -794,7 +813,7 @@ static bool next_dealing(struct desk *d, const struct jobs *jobs, struct step *s
 		return asks(d, step, STEP_ABORT);
 	if (d->phase == PHASE_RUNNING)
 		return pause ? asks(d, step, STEP_PAUSE) :
-		       shows(d, desk_slow(d) ? TROUBLE_SLOW : TROUBLE_NONE);
+		       shows(d, d->silent ? TROUBLE_SILENT : desk_slow(d) ? TROUBLE_SLOW : TROUBLE_NONE);
 	if (d->phase == PHASE_PAUSED) {
 		d->start = false;
 		return pause ? shows(d, paused) : asks(d, step, STEP_RESUME);
@@ -882,7 +901,7 @@ static void did_begin(struct desk *d, struct jobs *jobs, const struct step *step
 	case DID_USED:
 		d->used = true;
 		d->confirm = true;
-		d->trouble = TROUBLE_USED;
+		d->trouble = d->seen ? TROUBLE_REUSED : TROUBLE_USED;
 		break;
 	case DID_REPEAT:
 		if (job)
@@ -903,6 +922,7 @@ static void did_start(struct desk *d, enum did did)
 	if (did == DID_OK) {
 		d->phase = PHASE_RUNNING;
 		d->deals = true;
+		d->silent = false;
 		/* that the board is empty was not asked for an original */
 		d->confirm &= d->capture;
 		d->trouble = TROUBLE_NONE;
@@ -957,8 +977,11 @@ void desk_did(struct desk *d, struct jobs *jobs, const struct step *step, enum d
 		}
 	}
 	/* whatever it was, the next thing is whether it answers at all */
-	if (did == DID_NO_ANSWER)
+	if (did == DID_NO_ANSWER) {
 		d->stale = true;
+		/* seen when it is not asked again at once */
+		d->shows = TROUBLE_SILENT;
+	}
 	switch (step->kind) {
 	case STEP_PLAN:
 		d->phase = did == DID_OK ? PHASE_BEGIN : PHASE_NONE;

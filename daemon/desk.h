@@ -100,6 +100,8 @@ struct desk {
 	unsigned int original;	/* this insertion was captured into: the number of that board */
 	bool released;
 	bool test;		/* a test deal runs, or is about to */
+	bool seen;		/* this insertion was seen to come */
+	bool silent;		/* nothing was heard of the deal for too long */
 	bool asked;		/* ABORT, CLEAR, PAUSE or RESUME is under way */
 	unsigned int failures;	/* of commands, in a row */
 
@@ -150,6 +152,10 @@ void desk_unplugged(struct desk *desk);
 bool desk_watched(const struct desk *desk, const struct jobs *jobs);
 /* Look at the machine again. */
 void desk_look(struct desk *desk);
+/* Does it deal, so that an event is due? */
+bool desk_moves(const struct desk *desk);
+/* It has told nothing for longer than it may; the next event ends that. */
+void desk_silent(struct desk *desk);
 /*
  * Does the status tell of a board that came or went, or of a deal that is over, of which no event
  * has told? That is on its way then: a status overtakes events.

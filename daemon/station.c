@@ -43,6 +43,7 @@
 #define ASIDE_US	4000000
 #define ASIDE_MAX_US	256000000
 #define LOOK_US		2000000	/* between two looks at machines that work */
+#define CARD_US		5000000	/* the longest that a machine takes for a card (docs/protocol.md, 5.1) */
 #define CARDS_US	250000	/* between two numbers of cards that are told of a machine */
 
 static uint64_t clock_us(void)
@@ -265,6 +266,8 @@ static int read_events(struct station *st, bool *news)
 				*news = true;
 		}
 		all += count > 0 ? count : 0;
+		if (count > 0)
+			st->heard = clock_us();
 	} while (count == EVENTS_AT_ONCE && ++reads < READS_AT_ONCE);
 	sodium_memzero(events, sizeof(events));
 	return count == -EAGAIN || count >= 0 ? all : (int)count;
@@ -498,6 +501,7 @@ static enum did do_begin(struct station *st, const struct step *step)
 static enum did do_start(struct station *st, const struct step *step)
 {
 	st->cards = st->stopped_at = st->detail[0] = 0;
+	st->heard = clock_us();
 	return answer(st, dealbox_machine_start(st->machine, st->plan_id, step->insertion));
 }
 
@@ -626,12 +630,14 @@ static enum did do_pause(struct station *st, const struct step *step)
 static enum did do_resume(struct station *st, const struct step *step)
 {
 	(void)step;
+	st->heard = clock_us();
 	return answer(st, dealbox_machine_resume(st->machine));
 }
 
 static enum did do_reread(struct station *st, const struct step *step)
 {
 	(void)step;
+	st->heard = clock_us();
 	return answer(st, dealbox_machine_reread(st->machine));
 }
 
@@ -757,6 +763,8 @@ static void alarm_set(struct service *s)
 			next = s->look;
 		if (st->suspect && st->desk.plugged && s->quiet < next)
 			next = s->quiet;
+		if (desk_moves(&st->desk) && !st->desk.silent && st->heard + CARD_US < next)
+			next = st->heard + CARD_US;
 	}
 	for (aside = s->asides; aside; aside = aside->next)
 		if (aside->until < next && !station_at(s, aside->uri, aside->port))
@@ -1017,9 +1025,12 @@ static int on_alarm(sd_event_source *source, uint64_t at, void *context)
 		snprintf(port, sizeof(port), "%s", aside->port);
 		station_open(s, uri, port);
 	}
-	for (st = s->stations; st; st = st->next)
+	for (st = s->stations; st; st = st->next) {
 		if (st->settled && now >= st->settled)
 			desk_settled(&st->desk);
+		if (desk_moves(&st->desk) && now >= st->heard + CARD_US)
+			desk_silent(&st->desk);
+	}
 	if (now >= s->look) {
 		s->look = now + LOOK_US;
 		open_emulators(s, end);

@@ -39,6 +39,9 @@ const struct trouble_row trouble_rows[TROUBLES] = {
 	[TROUBLE_UNSUITED] = { "machine-unsuited", "E1", "This machine cannot do what the jobs want: it has no "
 			       "card reader, or cannot count or capture. Use another machine, or give it "
 			       "sorted decks and ask for a job by position.", WAY_JOB },
+	[TROUBLE_SILENT] = { "machine-silent", "E1", "The machine does not answer, or moved no card for five "
+			     "seconds. Look into it; if it does not go on, switch it off and on.",
+			     WAY_SELF | WAY_PLUG },
 	[TROUBLE_SLOW] = { "slow", "E16", "The machine has become slower. Clean the feed roller when "
 			   "there is time.", WAY_SELF },
 	[TROUBLE_STOPPED] = { "stopped", "", "Stopped by the emergency stop. When all is safe, let "
@@ -93,6 +96,9 @@ const struct trouble_row trouble_rows[TROUBLES] = {
 			    "cable or a program was gone while it was there." VOID_BOARD, WAY_REMOVE },
 	[TROUBLE_USED] = { "used", "E10 E12", "This board has been in the machine since the last deal. Take "
 			   "it out; if it has cards, it is a board that is done or void.", WAY_REMOVE },
+	[TROUBLE_REUSED] = { "number-reused", "", "The machine gives this board the number of an insertion that "
+			     "was dealt. Take it out and put it in again; if it comes again, switch the machine "
+			     "off and on.", WAY_REMOVE },
 	[TROUBLE_CONFIRM] = { "confirm-empty", "E12 E15", "The last board was void, or nobody watched when "
 			      "this one came. If it is empty, and the deck is whole, press start to deal "
 			      "board %b, copy %c.",

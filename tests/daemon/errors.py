@@ -183,6 +183,19 @@ def test_where_it_stopped_is_told(w):
         assert re.search(text, w.log()), w.log()
 
 
+def test_machine_that_stands_still(w):
+    """The protocol gives it five seconds for a card; it answers, and no card moves."""
+    fresh(w)
+    path = new_job(w)
+    see(w, 'insert-board')
+    w.tell('FIRST', 'inject position 20: freeze')
+    w.tell('FIRST', 'insert')
+    see(w, 'machine-silent')
+    w.tell('FIRST', 'thaw')
+    to_the_end(w, path)
+    assert w.job(path)['Void'] == 0, w.log()
+
+
 def test_hopper_that_is_empty(w):
     """E5, before anything is dealt."""
     fresh(w)

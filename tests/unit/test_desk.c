@@ -735,7 +735,8 @@ static void test_chaos_reaches(void **state)
 	/* these are about files and jobs, or time, and are tested by themselves */
 	static const enum trouble elsewhere[] = {
 		TROUBLE_SLOW, TROUBLE_FACE_UP, TROUBLE_PLACEHOLDER, TROUBLE_REPEAT, TROUBLE_BAD_SET,
-		TROUBLE_DECK_WRONG, TROUBLE_CAPTURE, TROUBLE_CAPTURED, TROUBLE_UNSUITED,
+		TROUBLE_DECK_WRONG, TROUBLE_CAPTURE, TROUBLE_CAPTURED, TROUBLE_UNSUITED, TROUBLE_SILENT,
+		TROUBLE_REUSED,
 	};
 	unsigned int k, n;
 
@@ -1348,6 +1349,75 @@ static void test_by_position(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* No card for five seconds, or no answer: the operator sees it before the machine is given up. */
+static void test_silent(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+	struct step step;
+
+	(void)state;
+	assert_true(desk_moves(&p->desk));
+	desk_silent(&p->desk);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_SILENT);
+	emit_type(p, DEALBOX_EV_CARD_LANDED);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_NONE);
+
+	desk_look(&p->desk);
+	assert_true(desk_next(&p->desk, &t.jobs, &t.places[0].desk, &step));
+	assert_int_equal(step.kind, STEP_STATUS);
+	desk_did(&p->desk, &t.jobs, &step, DID_NO_ANSWER);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_SILENT);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_NONE);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	jobs_free(&t.jobs);
+}
+
+/* DEAL_STARTED never came, so cards of a machine that asks for each are not answered. */
+static void test_never_began(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+
+	(void)state;
+	p->desk.begun = 0;
+	held(p, (struct dealbox_event){ .type = DEALBOX_EV_GATE_LATE, .position = 0 });
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_UNKNOWN);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_DOUBT);
+	jobs_free(&t.jobs);
+}
+
+/* A number that the ledger has, of a board that was seen to come. */
+static void test_reused_number(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+
+	(void)state;
+	while (p->state != DEALBOX_STATE_DONE) {
+		p->position++;
+		if (p->position < CARDS)
+			continue;
+		p->state = DEALBOX_STATE_DONE;
+		p->done = p->insertion;
+		emit_type(p, DEALBOX_EV_DEAL_DONE);
+	}
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_TAKE_OUT);
+	empty_and_pull(p);
+	settle(&t);
+	p->last_insertion--;
+	insert(p, 0);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_REUSED);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	jobs_free(&t.jobs);
+}
+
 /* One machine that reads numbers, and an empty board whose number it cannot read. */
 static struct place *unread(struct table *t, unsigned int options)
 {
@@ -1513,6 +1583,9 @@ int main(void)
 		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_by_position),
 		cmocka_unit_test(test_test_deal),
+		cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_never_began),
+		cmocka_unit_test(test_reused_number),
 		cmocka_unit_test(test_number_unread),
 		cmocka_unit_test(test_lock),
 		cmocka_unit_test(test_slow),
