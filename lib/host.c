@@ -301,7 +301,8 @@ static void pause_deal(struct host *host)
 	struct dealbox_status status;
 	uint32_t result, detail;
 
-	if (!get_status(host, &status) && status.state == DEALBOX_STATE_DEALING)
+	/* what does not say how it stands may deal; else it refuses, and that does no harm */
+	if (get_status(host, &status) || status.state == DEALBOX_STATE_DEALING)
 		command(host, DEALBOX_OP_PAUSE, &cmd, &result, &detail);
 }
 

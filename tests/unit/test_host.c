@@ -435,6 +435,19 @@ static void the_end_of_the_claim_pauses_a_deal(void **state)
 	assert_int_equal(fake->request[0], DEALBOX_OP_PAUSE);
 }
 
+/* What does not say how it stands may deal: a PAUSE that it refuses does no harm. */
+static void a_machine_that_does_not_say_is_paused(void **state)
+{
+	struct fake *fake = *state;
+
+	claim(fake);
+	fake->query_end = -ETIMEDOUT;
+	assert_int_equal(host_call(fake->host, DEALBOX_IOC_RELEASE, NULL), 0);
+	assert_int_equal(fake->commands, 1);
+	assert_int_equal(fake->request[0], DEALBOX_OP_PAUSE);
+	fake->query_end = 0;
+}
+
 /* ---- plans ---------------------------------------------------------------- */
 
 static void a_plan_is_loaded(void **state)
@@ -717,6 +730,7 @@ int main(void)
 		STORED(who_may_command),
 		cmocka_unit_test_setup_teardown(an_observer_may_not, observer, unmake),
 		STORED(the_end_of_the_claim_pauses_a_deal),
+		STORED(a_machine_that_does_not_say_is_paused),
 		STORED(a_plan_is_loaded),
 		STORED(a_refused_plan_is_told_with_its_reason),
 		STORED(the_answer_to_another_plan_is_not_taken),
