@@ -205,6 +205,13 @@ static void first_board(struct station *st, uint32_t insertion)
 	st->desk.trouble = TROUBLE_USED;
 }
 
+/* What is told of a deal begins anew. */
+static void deal_begins(struct station *st)
+{
+	st->cards = st->stopped_at = 0;
+	st->detail[0] = '\0';
+}
+
 static void keep_event(struct station *st, const struct dealbox_event *e)
 {
 	if (e->type == DEALBOX_EV_BOARD_INSERTED && st->fresh)
@@ -225,7 +232,7 @@ static void keep_event(struct station *st, const struct dealbox_event *e)
 	if (st->trace)
 		dealbox_trace_add(st->trace, e);
 	if (e->type == DEALBOX_EV_DEAL_STARTED)
-		st->cards = st->stopped_at = st->detail[0] = 0;
+		deal_begins(st);
 	/* what holds the deal, or ends it */
 	if (e->type >= DEALBOX_EV_CARD_UNREADABLE && e->position != DEALBOX_NONE)
 		st->stopped_at = e->position + 1;
@@ -500,7 +507,7 @@ static enum did do_begin(struct station *st, const struct step *step)
 
 static enum did do_start(struct station *st, const struct step *step)
 {
-	st->cards = st->stopped_at = st->detail[0] = 0;
+	deal_begins(st);
 	st->heard = clock_us();
 	return answer(st, dealbox_machine_start(st->machine, st->plan_id, step->insertion));
 }

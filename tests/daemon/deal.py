@@ -95,6 +95,23 @@ def test_ctrl_c_pauses_and_resume_goes_on(w):
     assert result.returncode == 2 and 'no job of the service is paused' in result.stderr, result
 
 
+def test_ctrl_c_in_a_deal_says_where_it_stands(w):
+    w.tell('FIRST', 'operator off')
+    w.tell('FIRST', 'remove')
+    w.tell('FIRST', 'hopper fill')
+    w.tell('FIRST', 'inject position 20: freeze')
+    w.tell('FIRST', 'inject on request PAUSE: thaw')
+    deal = w.begin('deal', '--boards', '5', '--session', 'midway', '--how', 'replay', set_file)
+    until(deal, 'Put in the empty board 5')
+    w.tell('FIRST', 'insert')
+    w.tell('FIRST', 'wait frozen')
+    deal.send_signal(signal.SIGINT)
+    ends(deal, 1, 'FIRST: paused in board 5; until it goes on, a machine that locks its board keeps it',
+         r'job \d+ of the service is paused')
+    ends(w.begin('deal', '--resume'), 0, 'board 5: exact duplicate')
+    w.tell('FIRST', 'operator on')
+
+
 def test_repeat_is_refused_and_a_replay_is_not(w):
     result = w.command('deal', '--boards', '1', '--session', 'tuesday', set_file)
     assert result.returncode == 2 and 'Law 6D2' in result.stderr and '--how replay' in result.stderr, result

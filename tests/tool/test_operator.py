@@ -110,12 +110,16 @@ def stopped_in_a_deal_it_is_said_when_the_board_is_let_go(box):
 @test
 def a_machine_that_stands_still(box):
     """The protocol gives it five seconds for a card; it answers, and no card moves."""
-    machine = box.machine("--manual", scenario="position 20: freeze")
-    machine.tell("insert")
-    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
-    assert "no card has moved for 5 seconds: look into the machine" in running.line()
-    machine.tell("thaw")
-    running.finish().expect(0, "board 1: exact duplicate")
+    both = []
+    for name, command in ("set", ("--boards", "1", SET)), ("law", ("--law", "rubber")):
+        machine = box.machine("--manual", name=name, scenario="position 20: freeze")
+        machine.tell("insert")
+        both.append((machine, box.begin("deal", "-m", machine.uri, *command)))
+    for machine, running in both:
+        assert "no card has moved for 5 seconds: look into the machine" in running.line()
+        machine.tell("thaw")
+    both[0][1].finish().expect(0, "board 1: exact duplicate")
+    both[1][1].finish().expect(0, "stands")
 
 
 @test

@@ -68,8 +68,8 @@ static enum status insertions_print(sd_bus *bus, unsigned long job, bool json)
 	while (err >= 0 && (err = sd_bus_message_read(r.reply, "(uusus)", &board, &copy, &machine, &insertion,
 						      &outcome)) > 0) {
 		if (!json) {
-			printf("  board %u, copy %u: insertion %u of machine %s: %s\n", board, copy, insertion,
-			       machine, *outcome ? outcome : "not known yet");
+			put("  board %u, copy %u: insertion %u of machine %s: %s\n", board, copy, insertion,
+			    machine, *outcome ? outcome : "not known yet");
 			continue;
 		}
 		object = json_object_new_object();

@@ -9,7 +9,6 @@
 #include "tracefile.h"
 
 #define LOOK_MS		3000	/* of silence: does it still answer? */
-#define CARD_MS		5000	/* longer than a machine may be silent while it deals */
 #define PAUSE_MS	3000	/* PAUSE to PAUSED, and a second more */
 #define OTHER_NUMBER	"the insertion got another number in mid-deal"
 #define PAUSES		2	/* tries, before a deal is left to its end */
@@ -321,8 +320,7 @@ static enum end insertion_quiet(struct run *run, int silent_ms)
 	if (deals && status.insertion != run->item->insertion)
 		return insertion_break(run, status.insertion, OTHER_NUMBER);
 	if (status.state == DEALBOX_STATE_DEALING && silent_ms >= CARD_MS)
-		tell(run, "no card has moved for %d seconds: look into the machine; if it does not go on, "
-		     "switch it off and on", CARD_MS / 1000);
+		tell(run, NO_CARD_MOVES);
 	if (deals)
 		return END_READY;
 	return insertion_void(run, NULL, "the end of the deal was not reported");

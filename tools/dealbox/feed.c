@@ -222,6 +222,17 @@ static enum status stop(struct feed *feed, struct dealbox_event *events)
 	return STATUS_NO;
 }
 
+/* Nothing came for as long as a card may take. -errno: it does not answer either. */
+static int silence(struct feed *feed)
+{
+	struct dealbox_status status;
+	int ret = dealbox_machine_get_status(feed->machine, &status);
+
+	if (!ret && status.state == DEALBOX_STATE_DEALING)
+		tell(feed, NO_CARD_MOVES);
+	return ret;
+}
+
 static long ms_since(const struct timespec *begin)
 {
 	struct timespec now;
@@ -241,10 +252,12 @@ static enum status trace_take(struct feed *feed, struct dealbox_trace *trace)
 	struct timespec end;
 	enum status status;
 	ssize_t count, n;
-	long left = -1;
+	long left = CARD_MS;
 
 	do {
 		count = events_wait(feed, events, (int)left);
+		if (!count && !ended)
+			count = silence(feed);
 		for (n = 0; n < count; n++) {
 			dealbox_trace_add(trace, &events[n]);
 			removed |= events[n].type == DEALBOX_EV_BOARD_REMOVED;
@@ -253,8 +266,8 @@ static enum status trace_take(struct feed *feed, struct dealbox_trace *trace)
 				clock_gettime(CLOCK_MONOTONIC, &end);
 			}
 		}
-		left = ended ? DEALBOX_SETTLED_MS - ms_since(&end) : -1;
-	} while (count > 0 && !(ended && (removed || left <= 0)));
+		left = ended ? DEALBOX_SETTLED_MS - ms_since(&end) : CARD_MS;
+	} while (count >= 0 && !(ended && (removed || left <= 0)));
 	status = count == -EINTR ? stop(feed, events) :
 		 ended && count >= 0 ? STATUS_DONE : failed(feed);
 	explicit_bzero(events, sizeof(events));

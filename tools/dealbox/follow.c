@@ -220,6 +220,8 @@ static int on_enter(sd_event_source *source, int fd, uint32_t revents, void *con
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *context)
 {
 	struct follow *f = context;
+	struct json_object *m;
+	size_t n;
 
 	(void)source;
 	(void)info;
@@ -228,6 +230,15 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	if (!service_call(f->bus, f->path, "Job", "Pause", ""))
 		return sd_event_exit(f->event, STATUS_MACHINE);
 	over(f);
+	/* as they are now, whatever has been told */
+	json_object_put(f->machines);
+	f->machines = service_objects(f->bus, "Machine");
+	for (n = 0; f->machines && n < json_object_array_length(f->machines); n++) {
+		m = json_object_array_get_idx(f->machines, n);
+		if (service_number(m, "dealing") && service_number(m, "job") == service_number(follow_job(f), "id"))
+			complain(NULL, "%s: paused in board %lld; until it goes on, a machine that locks its board keeps it",
+				 service_text(m, "id"), (long long)service_number(m, "board"));
+	}
 	complain(f->kind->again, "job %lld of the service is paused",
 		 (long long)service_number(follow_job(f), "id"));
 	return sd_event_exit(f->event, STATUS_NO);
