@@ -142,6 +142,12 @@ static bool fault_clear(struct feed *feed)
 	       dealbox_machine_result(feed->machine, NULL);
 }
 
+static enum status stopped_before(void)
+{
+	complain("begin again", "stopped: nothing was dealt into this board");
+	return STATUS_NO;
+}
+
 static enum status board_wait(struct feed *feed, const struct dealbox_plan *plan, const char *what,
 			      uint32_t *insertion)
 {
@@ -153,8 +159,11 @@ static enum status board_wait(struct feed *feed, const struct dealbox_plan *plan
 
 	for (;;) {
 		/* first all that has come already: the status is newer */
-		while (events_wait(feed, events, 0) > 0)
-			;
+		do
+			count = events_wait(feed, events, 0);
+		while (count > 0);
+		if (count == -EINTR)
+			return stopped_before();
 		if (dealbox_machine_get_status(feed->machine, &status))
 			return failed(feed);
 		*insertion = status.insertion;
@@ -175,10 +184,8 @@ static enum status board_wait(struct feed *feed, const struct dealbox_plan *plan
 		if (status.flags & DEALBOX_STATUS_SPENT || status.state == DEALBOX_STATE_FAULT)
 			board_release(feed);
 		count = events_wait(feed, events, status.state == DEALBOX_STATE_FAULT ? FAULT_MS : -1);
-		if (count == -EINTR) {
-			complain("begin again", "stopped: nothing was dealt into this board");
-			return STATUS_NO;
-		}
+		if (count == -EINTR)
+			return stopped_before();
 		if (count < 0)
 			return failed(feed);
 	}
