@@ -9,11 +9,11 @@ const struct kind kinds[FAULTS] = {
 	[F_DOUBLE] = { "double-feed", MECHANICS, STRIKE(DOUBLE) },
 	/* over a card that the deck does not need, nothing comes short afterwards */
 	[F_DOUBLE_UNSEEN] = { "double-feed-unseen", MECHANICS, STRIKE(DOUBLE_UNSEEN),
-			      .unseen = true, .with = F_JOKER, .open = true },
+			      .unseen = true, .with = F_JOKER },
 	/* without exit sensors no host can see these two either */
 	[F_WRONG_POCKET] = { "wrong-pocket", MECHANICS, STRIKE(WRONG_POCKET), true },
 	[F_WRONG_POCKET_LATE] = { "wrong-pocket-late", MECHANICS, STRIKE(WRONG_POCKET_LATE),
-				  .unseen = true, .open = true },
+				  .unseen = true },
 	[F_WRONG_POCKET_UNSEEN] = { "wrong-pocket-unseen", MECHANICS,
 				    STRIKE(WRONG_POCKET_UNSEEN), true },
 	[F_TIMEOUT] = { "feed-timeout", MECHANICS, STRIKE(TIMEOUT) },
@@ -26,7 +26,7 @@ const struct kind kinds[FAULTS] = {
 
 	[F_MISREAD] = { "misread", READER, STRIKE(MISREAD), true },
 	[F_SWAPPED_CLEAR] = { "misread-crosswise", READER, SITE_BEGIN, .unseen = true },
-	[F_SWAPPED_FAINT] = { "misread-crosswise-faint", READER, SITE_BEGIN, .open = true },
+	[F_SWAPPED_FAINT] = { "misread-crosswise-faint", READER, SITE_BEGIN },
 	[F_UNREADABLE] = { "unreadable", READER, STRIKE(UNREADABLE) },
 	[F_FAINT] = { "faint", READER, STRIKE(FAINT) },
 	[F_FACE_UP] = { "face-up", READER, STRIKE(FACE_UP) },
@@ -42,12 +42,16 @@ const struct kind kinds[FAULTS] = {
 	[F_CARD_ALTERED] = { "event-card-altered", FIRMWARE, SITE_EVENT },
 	[F_STRANGE] = { "event-strange", FIRMWARE, SITE_EVENT },
 	[F_RENUMBERED] = { "insertion-renumbered", FIRMWARE, SITE_MOMENT },
+	/* behind a number that changed in mid-deal the program knows one of the two only */
 	[F_UNSPENT] = { "insertion-unspent", FIRMWARE, SITE_MOMENT, .with = F_KILLED,
 			.open = true },
 	[F_REUSED] = { "insertion-reused", FIRMWARE, SITE_INSERT },
 	[F_RESTARTED] = { "firmware-restarted", FIRMWARE, SITE_MOMENT },
 	[F_OLD_PLAN] = { "old-plan", FIRMWARE, SITE_BEGIN },
-	/* a board that is there when it is switched on is a new insertion, and not in doubt */
+	/*
+	 * a board that is there when it is switched on is a new insertion, and not in doubt: a number
+	 * that was not dealt into is taken for a new board
+	 */
 	[F_DOUBT_FORGOTTEN] = { "doubt-forgotten", FIRMWARE, SITE_MOMENT, .open = true },
 
 	[F_STALLED] = { "control-stalled", BUS, SITE_CONTROL },
@@ -67,6 +71,7 @@ const struct kind kinds[FAULTS] = {
 	[F_ENTER] = { "enter", PEOPLE, SITE_MOMENT },
 	[F_COVER] = { "cover", PEOPLE, SITE_MOMENT },
 	[F_PULLED] = { "board-pulled", PEOPLE, SITE_MOMENT },
+	/* in again before it was told to be emptied: likewise */
 	[F_PUSHED_BACK] = { "board-pulled-and-back", PEOPLE, SITE_MOMENT, .open = true },
 	[F_KILLED] = { "killed", PEOPLE, SITE_MOMENT },
 	[F_KILLED_ANEW] = { "killed-and-anew", PEOPLE, SITE_MOMENT },
@@ -78,7 +83,10 @@ const struct kind kinds[FAULTS] = {
 	[F_UNHELPED] = { "unhelped", PEOPLE, SITE_HELP, .with = F_UNREADABLE },
 	[F_SPARE] = { "spare-card", PEOPLE, SITE_HELP, .with = F_SHORT },
 	[F_PACK_ADDED] = { "pack-added", PEOPLE, SITE_MOMENT },
-	/* out and in again while no program runs; after a deal it is one that was not emptied */
+	/*
+	 * out and in again while no program runs; after a deal it is one that was not emptied.
+	 * Who resumes twice is not asked again whether it is empty
+	 */
 	[F_MEANWHILE] = { "board-out-and-in", PEOPLE, SITE_BETWEEN, .unseen = true,
 			  .with = F_KILLED, .open = true },
 	[F_VOUCHED] = { "called-empty", PEOPLE, SITE_EMPTY, .unseen = true, .with = F_MEANWHILE },
