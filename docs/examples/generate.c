@@ -9,6 +9,7 @@
 #include <dealbox/random.h>
 #include <dealbox/report.h>
 #include <dealbox/set.h>
+#include <dealbox/version.h>
 
 int main(int argc, char **argv)
 {
@@ -20,8 +21,10 @@ int main(int argc, char **argv)
 	char text[256];
 	int err;
 
-	if (!format || !set || !report)
+	if (!format || !set || !report) {
+		fprintf(stderr, "usage: generate FILE; libdealbox %#x\n", dealbox_version());
 		return 2;
+	}
 	err = dealbox_random_new(&random);
 	if (err) {
 		fprintf(stderr, "no random numbers: %s\n", strerror(-err));
