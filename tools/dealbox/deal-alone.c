@@ -253,20 +253,20 @@ static bool machine_suits(const struct run *run)
 }
 
 /* One file, and it is of a session of the tournament that the certificates are for */
-static bool certify_begin(struct run *run)
+static bool certify_begin(struct run *run, char *const *files, size_t count)
 {
 	struct dealbox_square_session *session = &run->session;
 	struct certifier *certifier = calloc(1, sizeof(*certifier));
 	bool good;
 
 	run->certifier = certifier;
-	if (run->journal.file_count != 1) {
+	if (count != 1) {
 		complain("deal one session at a time", "--certify wants one deal file");
 		return false;
 	}
 	good = certifier && certifier_open(certifier, run->options->certify);
 	return good && session_find(dealbox_manifest_square(certifier->manifest),
-				    run->journal.files[0], "1", session);
+				    files[0], "1", session);
 }
 
 /* With the machine open: claims it, finds the job, and deals it. */
@@ -283,6 +283,10 @@ static enum status deal_with(struct run *run, struct args *args, struct dealbox_
 		return STATUS_MACHINE;
 	if (!journal_place(&run->journal, run->info.serial))
 		return STATUS_INPUT;
+	/* before a job that stands is given up for one that cannot be certified */
+	if (!run->options->resume && run->options->certify &&
+	    !certify_begin(run, args->argv, (size_t)args->argc))
+		return STATUS_INPUT;
 	if (run->options->resume)
 		status = job_resume(run, args, set);
 	else
@@ -298,7 +302,8 @@ static enum status deal_with(struct run *run, struct args *args, struct dealbox_
 		if (!run->record)
 			return STATUS_INPUT;
 	}
-	if (run->options->certify && !certify_begin(run))
+	if (run->options->resume && run->options->certify &&
+	    !certify_begin(run, run->journal.files, run->journal.file_count))
 		return STATUS_INPUT;
 	return job_run(run);
 }
