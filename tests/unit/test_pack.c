@@ -73,9 +73,10 @@ static void event(struct dealbox_trace *trace, uint32_t type, uint8_t position, 
 	static uint32_t seqno;
 	struct dealbox_event e = {
 		.type = type, .position = position, .card = card, .pocket = DEALBOX_NONE,
-		.seqno = ++seqno, .machine_seq = seqno, .insertion = 1, .quality = 90,
+		.seqno = seqno + 1, .machine_seq = seqno + 1, .insertion = 1, .quality = 90,
 	};
 
+	seqno++;
 	assert_int_equal(dealbox_trace_add(trace, &e), 1);
 }
 
