@@ -64,13 +64,14 @@ METHOD(machine_accept, "manage")
 int stop_all(sd_bus_message *m, void *context, sd_bus_error *error)
 {
 	struct service *s = context;
-	struct station *only = station_find(s, sd_bus_message_get_path(m));
+	bool news = stations_stop(s, station_find(s, sd_bus_message_get_path(m)));
+	int err = sd_bus_reply_method_return(m, "");
 
 	(void)error;
 	/* whoever calls it ten thousand times does not fill the disk */
-	if (stations_stop(s, only))
-		stations_stopped(s, only, sender_uid(m));
-	return sd_bus_reply_method_return(m, "");
+	if (news)
+		calls_stopped(s, m);
+	return err;
 }
 
 /* A machine that is there, or *error. */

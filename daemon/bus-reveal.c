@@ -114,6 +114,11 @@ int reveal_traces(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	err = work_traced(s, act.job, act.board, &options, &insertions, &count);
 	if (err)
 		return reply_error(s, err, error);
+	if (count > INSERTIONS_MAX) {
+		free(insertions);
+		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "there are too many insertions: ask "
+					"for one board at a time");
+	}
 	fd = err = memory_open("traces");
 	if (fd >= 0)
 		err = sd_bus_message_new_method_return(m, &reply);

@@ -21,146 +21,13 @@
 
 #include "bus.h"
 
-#define PENDING_MAX	512		/* calls that wait for polkit */
-#define PENDING_EACH	16		/* .. of one client */
-#define JOBS_MAX	1000		/* that are kept in memory */
 #define SET_MAX		(4 << 20)	/* bytes of a file with deals */
 #define BOARD_MAX	9999
-#define MACHINES_MAX	256		/* that a job can name */
+#define MACHINES_MAX	64		/* that a job can name */
+#define ABSENT_MAX	8		/* of them that are said not to be there */
 #define JOB_PATH	64		/* bytes of its object */
 
-/* ---- who may ----------------------------------------------------------------- */
-
-struct pending {
-	struct pending *next;
-	struct service *service;
-	sd_bus_message *message;
-	deed_fn deed;
-};
-
-static struct pending *pendings;
-
-uint32_t sender_uid(sd_bus_message *m)
-{
-	sd_bus_creds *creds = NULL;
-	uid_t uid = (uid_t)-1;
-
-	if (sd_bus_query_sender_creds(m, SD_BUS_CREDS_EUID, &creds) >= 0)
-		sd_bus_creds_get_euid(creds, &uid);
-	sd_bus_creds_unref(creds);
-	return uid;
-}
-
-static int refuse(sd_bus_message *m)
-{
-	return sd_bus_reply_method_errorf(m, SD_BUS_ERROR_ACCESS_DENIED,
-					  "this user may not do that (polkit says no)");
-}
-
-static int do_deed(struct service *s, sd_bus_message *m, deed_fn deed)
-{
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	int err = deed(m, s, &error);
-
-	/* what cannot be sent as it is (it never should be so) is answered all the same */
-	if (sd_bus_error_is_set(&error))
-		err = sd_bus_reply_method_error(m, &error) < 0 ? -EIO : 0;
-	if (err == -EBADMSG || err == -ENXIO)
-		sd_bus_reply_method_errorf(m, SD_BUS_ERROR_INVALID_ARGS, "the call does not have what it "
-					   "says that it has");
-	else if (err < 0)
-		sd_bus_reply_method_errno(m, err, NULL);
-	sd_bus_error_free(&error);
-	stations_run(s);
-	return 1;
-}
-
-static int on_authorized(sd_bus_message *reply, void *context, sd_bus_error *unused)
-{
-	struct pending *p = context;
-	int authorized = 0, challenge;
-
-	(void)unused;
-	if (sd_bus_message_is_method_error(reply, NULL))
-		/* without polkit only root may */
-		authorized = sender_uid(p->message) == 0;
-	else if (sd_bus_message_enter_container(reply, 'r', "bba{ss}") < 0 ||
-		 sd_bus_message_read(reply, "bb", &authorized, &challenge) < 0)
-		authorized = 0;
-	if (authorized)
-		do_deed(p->service, p->message, p->deed);
-	else
-		refuse(p->message);
-	return 0;
-}
-
-static void pending_free(void *context)
-{
-	struct pending *p = context, **at = &pendings;
-
-	while (*at != p)
-		at = &(*at)->next;
-	*at = p->next;
-	sd_bus_message_unref(p->message);
-	free(p);
-}
-
-/* One client that floods us does not keep the others out. */
-static bool may_wait(const char *sender)
-{
-	unsigned int all = 0, own = 0;
-	const struct pending *p;
-
-	for (p = pendings; p; p = p->next) {
-		all++;
-		own += !strcmp(sd_bus_message_get_sender(p->message), sender);
-	}
-	return all < PENDING_MAX && own < PENDING_EACH;
-}
-
-int authorize(sd_bus_message *m, struct service *s, const char *action, deed_fn deed)
-{
-	sd_bus_message *ask = NULL;
-	sd_bus_slot *slot = NULL;
-	struct pending *p;
-	char name[64];
-	int err;
-
-	if (!may_wait(sd_bus_message_get_sender(m)))
-		return sd_bus_reply_method_errorf(m, SD_BUS_ERROR_LIMITS_EXCEEDED,
-						  "too many calls wait for polkit");
-	snprintf(name, sizeof(name), "io.dealbox1.%s", action);
-	err = sd_bus_message_new_method_call(s->bus, &ask, "org.freedesktop.PolicyKit1",
-					     "/org/freedesktop/PolicyKit1/Authority",
-					     "org.freedesktop.PolicyKit1.Authority",
-					     "CheckAuthorization");
-	if (err >= 0)
-		err = sd_bus_message_append(ask, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name", "s",
-					    sd_bus_message_get_sender(m), name, 0,
-					    sd_bus_message_get_allow_interactive_authorization(m) > 0,
-					    "");
-	p = calloc(1, sizeof(*p));
-	if (err < 0 || !p) {
-		sd_bus_message_unref(ask);
-		free(p);
-		return err < 0 ? err : -ENOMEM;
-	}
-	p->service = s;
-	p->message = sd_bus_message_ref(m);
-	p->deed = deed;
-	p->next = pendings;
-	pendings = p;
-	err = sd_bus_call_async(s->bus, &slot, ask, on_authorized, p, 120 * 1000000ULL);
-	sd_bus_message_unref(ask);
-	if (err < 0) {
-		pending_free(p);
-		return err;
-	}
-	sd_bus_slot_set_destroy_callback(slot, pending_free);
-	sd_bus_slot_set_floating(slot, 1);
-	sd_bus_slot_unref(slot);
-	return 1;
-}
+/* ---- replies ----------------------------------------------------------------- */
 
 int append_number(sd_bus_message *reply, char type, uint64_t number)
 {
@@ -536,24 +403,32 @@ static int read_wishes(sd_bus_message *m, struct wishes *wishes, sd_bus_error *e
 	       check_machines(wishes->machines, error);
 }
 
-/* The jobs that are kept: those that are done or cancelled make room, the oldest first. */
-static bool make_room(struct service *s)
+/* The oldest job that is done or cancelled, or NULL. */
+static struct job *oldest_over(const struct service *s)
 {
 	struct job *job, *over = NULL;
-	unsigned int count = 0;
-	char path[JOB_PATH];
 
-	for (job = s->jobs.first; job; job = job->next) {
-		count++;
+	for (job = s->jobs.first; job; job = job->next)
 		if ((job_done(job) || job->state == DEALBOX_LEDGER_JOB_CANCELLED) &&
 		    (!over || job->id < over->id))
 			over = job;
+	return over;
+}
+
+/* Room for a job more, or for copies: jobs that are over are forgotten for it. False: there is none. */
+static bool make_room(struct service *s, unsigned int more, size_t boards, size_t names)
+{
+	char path[JOB_PATH];
+	struct job *over;
+
+	while (!jobs_room(&s->jobs, more, boards, names)) {
+		over = oldest_over(s);
+		if (!over)
+			return false;
+		job_path(over->id, path);
+		sd_bus_emit_object_removed(s->bus, path);
+		jobs_remove(&s->jobs, over);
 	}
-	if (count < JOBS_MAX || !over)
-		return count < JOBS_MAX;
-	job_path(over->id, path);
-	sd_bus_emit_object_removed(s->bus, path);
-	jobs_remove(&s->jobs, over);
 	return true;
 }
 
@@ -561,15 +436,18 @@ static bool make_room(struct service *s)
 static void tell_absent(const struct service *s, const struct job *job)
 {
 	const struct station *st;
+	unsigned int said = 0;
 	size_t n;
 
-	for (n = 0; job->machines && job->machines[n]; n++) {
+	for (n = 0; job->machines && job->machines[n] && said < ABSENT_MAX; n++) {
 		for (st = s->stations; st && strcmp(st->id, job->machines[n]); st = st->next)
 			;
-		if (!st || !st->machine)
-			log_message(MESSAGE_JOB, st, &(struct copy){ job->id, 0, 0 }, "job %llu is for "
-				    "the machine %s, which is not there now",
-				    (unsigned long long)job->id, job->machines[n]);
+		if (st && st->machine)
+			continue;
+		log_message(MESSAGE_JOB, st, &(struct copy){ job->id, 0, 0 }, "job %llu is for "
+			    "the machine %s, which is not there now",
+			    (unsigned long long)job->id, job->machines[n]);
+		said++;
 	}
 }
 
@@ -581,17 +459,19 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 	unsigned int *numbers;
 	struct job *job;
 	char path[JOB_PATH];
+	size_t n, names = 0;
 	uint64_t id;
-	size_t n;
 	int err;
 
-	if (!make_room(s))
-		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "there are %d jobs: finish or cancel some", JOBS_MAX);
 	size /= sizeof(*boards);
 	if (!size || size > BOARD_MAX)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
 					 "a job has 1 to %d boards", BOARD_MAX);
+	for (n = 0; wishes->machines && wishes->machines[n]; n++)
+		names += strlen(wishes->machines[n]) + 1;
+	if (!make_room(s, 1, size, names))
+		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "there are too many jobs, or too "
+					"large ones: finish or cancel some");
 	numbers = calloc(size, sizeof(*numbers));
 	if (!numbers)
 		return -ENOMEM;
@@ -697,6 +577,10 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 	if (err >= 0 && act.board && !job_has(job, act.board, act.copy))
 		return sd_bus_error_setf(error, ERROR("NotFound"), "job %llu has no copy %u of board %u",
 					 (unsigned long long)job->id, act.copy, act.board);
+	if (err >= 0 && (kind == DEALBOX_ACT_SKIP || kind == DEALBOX_ACT_REDEAL) &&
+	    !jobs_room(&s->jobs, 0, 0, 0) && job_state(job, act.board, act.copy) == DEALBOX_LEDGER_COPY_OPEN)
+		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the jobs are too large: finish or "
+					"cancel some");
 	if (err >= 0)
 		err = record_act(s, m, &act, error);
 	if (err < 0)
@@ -750,12 +634,20 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 }
 METHOD(make_set, "deal")
 
+/* Insertions that are put into a reply. */
+struct listed {
+	sd_bus_message *reply;
+	unsigned int count;
+};
+
 static int append_insertion(const struct dealbox_ledger_insertion *i, void *context)
 {
+	struct listed *listed = context;
 	static const char *const outcomes[] = {
 		"", "exact", "differs", "void", "unknown", "captured"
 	};
-	int err = sd_bus_message_append(context, "(uusus)", i->board, i->copy, i->machine, i->number,
+	int err = ++listed->count > INSERTIONS_MAX ? -E2BIG :
+		  sd_bus_message_append(listed->reply, "(uusus)", i->board, i->copy, i->machine, i->number,
 					outcomes[i->outcome]);
 
 	return err < 0 ? err : 0;
@@ -765,19 +657,22 @@ static int append_insertion(const struct dealbox_ledger_insertion *i, void *cont
 static int job_insertions(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	const struct job *job = job_at(s, sd_bus_message_get_path(m));
-	sd_bus_message *reply = NULL;
+	struct listed listed = { 0 };
 	int err;
 
 	if (!job)
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such job");
-	err = sd_bus_message_new_method_return(m, &reply);
+	err = sd_bus_message_new_method_return(m, &listed.reply);
 	if (err >= 0)
-		err = sd_bus_message_open_container(reply, 'a', "(uusus)");
-	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job->id, false, append_insertion, reply))
-		err = ledger_error(s, -EIO, error);
+		err = sd_bus_message_open_container(listed.reply, 'a', "(uusus)");
+	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job->id, false, append_insertion, &listed))
+		err = listed.count > INSERTIONS_MAX ?
+		      sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the job has more than %d "
+					"insertions; `dealbox ledger` shows them", INSERTIONS_MAX) :
+		      ledger_error(s, -EIO, error);
 	if (err >= 0)
-		err = sd_bus_message_close_container(reply);
-	return send_reply(reply, err);
+		err = sd_bus_message_close_container(listed.reply);
+	return send_reply(listed.reply, err);
 }
 METHOD(job_insertions, "deal")
 
@@ -1047,6 +942,11 @@ int bus_open(struct service *s)
 	if (err >= 0)
 		err = sd_bus_attach_event(s->bus, s->event, SD_EVENT_PRIORITY_NORMAL);
 	if (err >= 0)
+		err = calls_open(s);
+	/* without the bus nobody can stop what is dealt: the loop ends, and the machines are paused */
+	if (err >= 0)
+		err = sd_bus_set_exit_on_disconnect(s->bus, true);
+	if (err >= 0)
 		err = sd_bus_request_name(s->bus, "io.dealbox1", 0);
 	if (err < 0)
 		log_message(MESSAGE_CONFIG, NULL, NULL, "the bus: %s", strerror(-err));
@@ -1055,5 +955,6 @@ int bus_open(struct service *s)
 
 void bus_close(struct service *s)
 {
+	calls_close();
 	s->bus = sd_bus_flush_close_unref(s->bus);
 }

@@ -12,13 +12,23 @@
 #define MACHINES	ROOT "/machine"
 #define JOBS		ROOT "/job"
 
+#define INSERTIONS_MAX	100000	/* in a reply: dbus-daemon hangs up on one above 32 MiB */
+
 #define ERROR(name)	"io.dealbox1.Error." name
 
 /* What is done when the sender may: 1 when it has replied, or -errno, or with *error. */
 typedef int (*deed_fn)(sd_bus_message *m, struct service *s, sd_bus_error *error);
 
+/* ---- bus-calls.c ---- */
+/* The queue of calls, once the bus is there. 0 or -errno. */
+int calls_open(struct service *s);
+void calls_close(void);
 /* Does it once polkit has said that the sender may: io.dealbox1.ACTION. */
 int authorize(sd_bus_message *m, struct service *s, const char *action, deed_fn deed);
+/* Whose the call is that has its turn. */
+uint32_t sender_uid(sd_bus_message *m);
+/* Writes down, once it is known who it was, that a call has stopped a machine, or all. */
+void calls_stopped(struct service *s, sd_bus_message *m);
 
 /* A method: which action of polkit it needs, and what it does. */
 #define METHOD(function, action) \
@@ -27,9 +37,6 @@ static int function##_call(sd_bus_message *m, void *context, sd_bus_error *error
 	(void)error; \
 	return authorize(m, context, action, function); \
 }
-
-/* (uid_t)-1 when the sender is gone. */
-uint32_t sender_uid(sd_bus_message *m);
 
 /* Writes down who did it. 0, or *error is set. */
 int record_act(struct service *s, sd_bus_message *m, struct dealbox_ledger_act *act,

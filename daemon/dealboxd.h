@@ -104,6 +104,7 @@ struct service {
 	struct station *turn;		/* whose turn it is in stations_run(), NULL = the first */
 	struct aside *asides;
 	uint64_t quiet;			/* us: until then no machine is asked that is suspect */
+	bool stopped;			/* stations_run() has yet to follow a stop */
 	uint64_t look;			/* us: when machines that work are looked at next */
 	sd_event_source *ready;		/* an epoll of the machines that are read together */
 	sd_event_source *tick;		/* reads them, while they have events */
@@ -142,8 +143,9 @@ void stations_seek(struct service *service, const char *port);
 /* Lets every desk do what it can; called whenever something has changed. */
 void stations_run(struct service *service);
 /*
- * The emergency stop of one machine or (NULL) of all. It acts first; if true, something was
- * stopped by it, and stations_stopped() writes down who did it (UINT32_MAX = a button).
+ * The emergency stop of one machine or (NULL) of all. It only acts; stations_run() follows, by
+ * itself. If true, something was stopped by it, and stations_stopped() writes down who did it:
+ * the user, DEALBOX_UID_NONE (a button) or DEALBOX_UID_UNKNOWN.
  */
 bool stations_stop(struct service *service, const struct station *only);
 void stations_stopped(struct service *service, const struct station *only, uint32_t uid);

@@ -831,12 +831,17 @@ bool desk_may_test(const struct desk *d)
 	       !d->barred && !d->pause && d->insertion && !d->used && !d->doubt && !d->confirm && !d->original;
 }
 
+bool desk_must_abort(const struct desk *d)
+{
+	return d->plugged && (d->stop || (d->barred && d->test)) && d->deals && !d->asked;
+}
+
 bool desk_next(struct desk *d, struct jobs *jobs, const struct desk *all, struct step *step)
 {
 	const struct others others = { all, d };
 
 	/* the stop comes before everything; a test is not worth waiting for */
-	if (d->plugged && (d->stop || (d->barred && d->test)) && d->deals && !d->asked)
+	if (desk_must_abort(d))
 		return asks(d, step, STEP_ABORT);
 	if (d->plugged && d->stale)
 		return does(d, step, STEP_STATUS);

@@ -180,6 +180,8 @@ void desk_bar(struct desk *desk, enum trouble why);
  * taken back if it is refused.
  */
 bool desk_may_test(const struct desk *desk);
+/* Was it stopped while it deals? Then the next step is STEP_ABORT. */
+bool desk_must_abort(const struct desk *desk);
 /*
  * The next step, or false: then desk_trouble() says what the operator does. The step must be
  * done, and desk_did() be told, before anything else is told. What is at another of the desks

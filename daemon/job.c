@@ -97,6 +97,22 @@ struct job *jobs_find(const struct jobs *jobs, uint64_t id)
 	return job;
 }
 
+bool jobs_room(const struct jobs *jobs, unsigned int more, size_t boards, size_t names)
+{
+	size_t each = sizeof(unsigned int) + sizeof(struct copies), bytes = boards * each, n;
+	const struct job *job;
+
+	for (job = jobs->first; job; job = job->next) {
+		more++;
+		bytes += sizeof(*job) + job->count * each;
+		for (n = 0; n < job->count; n++)
+			bytes += job->states[n].count;
+		for (n = 0; job->machines && job->machines[n]; n++)
+			names += strlen(job->machines[n]) + 1;
+	}
+	return more <= JOBS_MAX && bytes <= JOBS_BYTES && names <= JOBS_NAMES;
+}
+
 void jobs_set_priority(struct jobs *jobs, struct job *job, int priority)
 {
 	take_out(jobs, job);

@@ -12,6 +12,10 @@
 
 #include <dealbox/ledger.h>
 
+#define JOBS_MAX	1000		/* that are kept in memory */
+#define JOBS_BYTES	(16 << 20)	/* that they take there, all together */
+#define JOBS_NAMES	(1 << 20)	/* bytes of the names of machines in them */
+
 /* One copy of one board of one job. job 0 = none. */
 struct copy {
 	uint64_t job;
@@ -56,6 +60,8 @@ int job_add_machine(struct job *job, const char *machine);
 /* May this machine deal it? */
 bool job_for(const struct job *job, const char *machine);
 struct job *jobs_find(const struct jobs *jobs, uint64_t id);
+/* Is there room for so many jobs more, with so many boards and bytes of names of machines? */
+bool jobs_room(const struct jobs *jobs, unsigned int more, size_t boards, size_t names);
 void jobs_set_priority(struct jobs *jobs, struct job *job, int priority);
 void jobs_remove(struct jobs *jobs, struct job *job);
 void jobs_free(struct jobs *jobs);

@@ -163,7 +163,10 @@ static int serve(struct service *s)
 		sd_notify(0, "READY=1");
 		err = sd_event_loop(s->event);
 		sd_notify(0, "STOPPING=1");
-		log_message(MESSAGE_STOPPED, NULL, NULL, "stopped");
+		if (err)
+			log_message(MESSAGE_STOPPED, NULL, NULL, "stopped: the bus has hung up");
+		else
+			log_message(MESSAGE_STOPPED, NULL, NULL, "stopped");
 	}
 	panel_close(s);
 	stations_free(s);
@@ -209,5 +212,5 @@ int main(int argc, char **argv)
 			return key == 'h' ? 0 : 2;
 		}
 	}
-	return serve(&service) < 0 ? 1 : 0;
+	return serve(&service) ? 1 : 0;
 }

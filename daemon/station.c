@@ -676,29 +676,35 @@ static enum did (*const doers[STEPS])(struct station *st, const struct step *ste
 
 /* ---- running ---------------------------------------------------------------- */
 
+/* Does one step, and tells the desk and the bus what became of it. */
+static void do_step(struct station *st, const struct step *step)
+{
+	struct service *s = st->service;
+	uint64_t begun = clock_us();
+	enum did did = doers[step->kind](st, step);
+
+	if (st->suspect)
+		s->quiet = clock_us() + QUIET * (clock_us() - begun);
+	desk_did(&st->desk, &s->jobs, step, did);
+	/* a job that is done says so when the copy counts */
+	if (step->kind == STEP_JUDGE || step->kind == STEP_VOID || step->kind == STEP_UNDO ||
+	    did == DID_REPEAT)
+		bus_job_changed(s, step->copy.job);
+}
+
 /* False: there was something to do. */
 static bool run_one(struct station *st)
 {
 	struct service *s = st->service;
 	bool quiet = true;
 	struct step step;
-	uint64_t begun;
-	enum did did;
 
 	st->desk.unknown = !st->known && !s->config.accept;
 	desk_bar(&st->desk, panel_bar(s, st));
 	while ((!st->suspect || clock_us() >= s->quiet) &&
 	       desk_next(&st->desk, &s->jobs, &s->stations->desk, &step)) {
 		quiet = false;
-		begun = clock_us();
-		did = doers[step.kind](st, &step);
-		if (st->suspect)
-			s->quiet = clock_us() + QUIET * (clock_us() - begun);
-		desk_did(&st->desk, &s->jobs, &step, did);
-		/* a job that is done says so when the copy counts */
-		if (step.kind == STEP_JUDGE || step.kind == STEP_VOID || step.kind == STEP_UNDO ||
-		    did == DID_REPEAT)
-			bus_job_changed(s, step.copy.job);
+		do_step(st, &step);
 	}
 	if (!st->desk.plugged && st->machine) {
 		aside_add(s, st->uri, st->port, "", -EIO);
@@ -786,6 +792,7 @@ static void alarm_set(struct service *s)
 
 void stations_run(struct service *s)
 {
+	s->stopped = false;
 	run_all(s);
 	panel_show(s);
 	alarm_set(s);
@@ -793,16 +800,27 @@ void stations_run(struct service *s)
 
 bool stations_stop(struct service *s, const struct station *only)
 {
+	uint64_t begun = clock_us();
 	bool news = !s->stations;
 	struct station *st;
+	struct step step;
 
 	for (st = s->stations; st; st = st->next)
 		if (!only || only == st) {
 			news |= !st->desk.stop;
 			desk_push(&st->desk, PUSH_STOP);
-			st->suspect = false;	/* it is asked now, whatever it did before */
 		}
-	stations_run(s);
+	/* what deals is aborted, and no more: no machine waits for what is written of another, .. */
+	for (st = s->stations; st && clock_us() - begun < ROUND_US; st = st->next)
+		if (!st->suspect && desk_must_abort(&st->desk) &&
+		    desk_next(&st->desk, &s->jobs, &s->stations->desk, &step))
+			do_step(st, &step);
+	/* .. or for one that hangs; that one is asked next, whatever it did before */
+	for (st = s->stations; st; st = st->next)
+		if (!only || only == st)
+			st->suspect = false;
+	s->stopped = true;
+	sd_event_source_set_enabled(s->more, SD_EVENT_ONESHOT);
 	return news;
 }
 

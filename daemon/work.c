@@ -100,8 +100,8 @@ int work_refresh(struct service *s, struct job *job)
 	return complain(s, err);
 }
 
-/* NULL: logged. */
-static struct job *take_up(struct service *s, const struct dealbox_ledger_job *record)
+/* *taken is NULL unless 0 is returned; an error is logged. -E2BIG: there is no room for the job. */
+static int take_up(struct service *s, const struct dealbox_ledger_job *record, struct job **taken)
 {
 	struct numbers numbers = { 0 };
 	struct job *job = NULL;
@@ -110,6 +110,9 @@ static struct job *take_up(struct service *s, const struct dealbox_ledger_job *r
 
 	err = dealbox_ledger_boards(s->ledger, record->job, collect_board, &numbers);
 	boards = boards_of(&numbers);
+	/* the ledger may have more than can be held, of a time when nobody counted */
+	if (!err && numbers.count && !jobs_room(&s->jobs, 1, numbers.count, 0))
+		err = -E2BIG;
 	if (!err && boards && numbers.count)
 		job = jobs_add(&s->jobs, record->job, record->set, boards, numbers.count,
 			       record->copies, record->options, record->priority);
@@ -119,20 +122,30 @@ static struct job *take_up(struct service *s, const struct dealbox_ledger_job *r
 		err = dealbox_ledger_machines(s->ledger, record->job, add_machine, job);
 	if (job && !err)
 		err = renew(s, job, record);
-	complain(s, err);
+	if (job && !err && !jobs_room(&s->jobs, 0, 0, 0))
+		err = -E2BIG;
+	if (err == -E2BIG)
+		log_message(MESSAGE_REFUSED, NULL, NULL, "job %llu is not dealt: there are too many jobs, or too "
+			    "large ones; finish or cancel some, and restart the service",
+			    (unsigned long long)record->job);
+	else
+		complain(s, err);
 	if (job && err) {
 		jobs_remove(&s->jobs, job);
 		job = NULL;
 	}
-	return job;
+	*taken = job;
+	return err || job ? err : -EIO;
 }
 
 struct job *work_load(struct service *s, uint64_t id)
 {
 	struct dealbox_ledger_job record = { 0 };
+	struct job *job = NULL;
 
-	return complain(s, dealbox_ledger_jobs(s->ledger, id, keep_job, &record)) ? NULL :
-	       take_up(s, &record);
+	if (!complain(s, dealbox_ledger_jobs(s->ledger, id, keep_job, &record)))
+		take_up(s, &record, &job);
+	return job;
 }
 
 static int collect_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
@@ -171,6 +184,7 @@ static int collect_job(const struct dealbox_ledger_job *record, void *context)
 static int take_up_jobs(struct service *s)
 {
 	struct records records = { 0 };
+	struct job *job;
 	size_t n, left;
 	int err = dealbox_ledger_jobs(s->ledger, 0, collect_job, &records);
 
@@ -178,8 +192,10 @@ static int take_up_jobs(struct service *s)
 	for (n = 0; !err && n < records.count; n++) {
 		if (is_over(&records.list[n]) && left-- > JOBS_KEPT)
 			continue;
-		if (!take_up(s, &records.list[n]))
-			err = -EIO;
+		err = take_up(s, &records.list[n], &job);
+		/* the others are dealt */
+		if (err == -E2BIG)
+			err = 0;
 	}
 	free(records.list);
 	return err;

@@ -10,9 +10,11 @@ import xml.etree.ElementTree
 import dbus
 
 from harness import RANKS, SUITS, World, tests_in, tests_of, wait
+from raw import Raw
 
 dealboxd, emulator, dealbox, set_file, interfaces = sys.argv[1:6]
 BOARDS = [1, 2, 3, 4]
+DENIED = 'org.freedesktop.DBus.Error.AccessDenied'
 
 
 def error_name(call, *args):
@@ -150,6 +152,23 @@ def test_to_skip_all_is_to_cancel(w):
     finally:
         w.deny('')
     w.object(path, 'Job').Cancel()
+
+
+def test_files_that_no_call_has_stay_outside(w):
+    """The policy of the bus refuses them before the service, or polkit, hears of the call."""
+    machine = next(iter(w.machines()))
+    w.deny('hang')
+    client = Raw()
+    with open(set_file) as file:
+        def call(path, interface, member, signature, values, count):
+            return client.call(path, 'io.dealbox1.' + interface, member, signature, values, fds=[file.fileno()] * count)
+        try:
+            assert call('/io/dealbox1', 'Manager', 'AddSet', 'hss', [0, 'x', ''], 2) == DENIED
+            assert call(machine, 'Machine', 'Pause', '', [], 1) == DENIED
+        finally:
+            w.deny('')
+        assert call('/io/dealbox1', 'Manager', 'AddSet', 'hss', [0, 'x', ''], 1) is None
+    client.close()
 
 
 def test_service_of_a_machine(w):

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -24,8 +25,12 @@ BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig><type>system</type><listen>unix:path=%s/bus</listen><auth>EXTERNAL</auth>
 <policy context="default"><allow user="*"/><allow send_destination="*" eavesdrop="true"/>
-<allow eavesdrop="true"/><allow own="*"/></policy></busconfig>
+<allow eavesdrop="true"/><allow own="*"/></policy>%s</busconfig>
 """
+# as on an installed system, where nobody may send what no policy allows
+POLICY = """<policy context="default"><deny send_destination="io.dealbox1" send_type="method_call"/></policy>
+<include>%s/io.dealbox1.conf</include>"""
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../daemon/data')
 TEST = 0xffffffff       # number of the plan of a test deal
 SUITS = 'SHDC'
 RANKS = 'AKQJT98765432'
@@ -147,6 +152,15 @@ def compare(records, account, deals):
     return exact
 
 
+def somebody_else():
+    """(uid, gid) of a user who is not root; None where nobody else can be acted as."""
+    if os.geteuid():
+        return None
+    with open('/proc/self/uid_map') as users:
+        ranges = [[int(word) for word in line.split()] for line in users]
+    return (65534, 65534) if any(first <= 65534 < first + count for first, _, count in ranges) else None
+
+
 class Bus(dbus.bus.BusConnection):
     """Waits for an answer for longer than is usual: a computer that runs tests is busy."""
     def call_blocking(self, *args, timeout=-1.0, **more):
@@ -154,7 +168,8 @@ class Bus(dbus.bus.BusConnection):
 
 
 class World:
-    def __init__(self, dealboxd, emulator, dealbox, set_file):
+    def __init__(self, dealboxd, emulator, dealbox, set_file, policy=True):
+        """Without policy the bus lets through what it would keep from the service."""
         self.dealboxd, self.emulator, self.dealbox = dealboxd, emulator, dealbox
         self.set_file = set_file
         self.deals = read_pbn(set_file)
@@ -165,9 +180,10 @@ class World:
         self.daemon = None
         self.emulators = []
         with open(self.dir + '/bus.conf', 'w') as file:
-            file.write(BUS % self.dir)
+            file.write(BUS % (self.dir, POLICY % DATA if policy else ''))
         os.environ['DBUS_SYSTEM_BUS_ADDRESS'] = 'unix:path=%s/bus' % self.dir
-        self.spawn(['dbus-daemon', '--config-file=' + self.dir + '/bus.conf', '--nofork'])
+        os.chmod(self.dir, 0o755)       # the bus is for all users
+        self.dbus = self.spawn(['dbus-daemon', '--config-file=' + self.dir + '/bus.conf', '--nofork'])
         wait('the bus', lambda: os.path.exists(self.dir + '/bus'))
         self.bus = wait('the bus', self.connect)
         # all that goes over the bus, to be searched for cards
@@ -214,10 +230,19 @@ class World:
             file.write('new = %s\n' % self.new)
             file.write(more)
 
+    @staticmethod
+    def limit_files():
+        """As the unit does, or as systemd does by itself."""
+        with open(DATA + '/dealboxd.service.in') as unit:
+            limit = re.search(r'^LimitNOFILE=(\d+)$', unit.read(), re.M)
+        files = min(int(limit[1]) if limit else 1024, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
     def start(self):
         self.write_config()
         self.daemon = self.spawn([self.dealboxd, '--config', self.dir + '/dealboxd.conf'],
-                                 stderr=open(self.dir + '/dealboxd.log', 'a'))
+                                 stderr=open(self.dir + '/dealboxd.log', 'a'),
+                                 preexec_fn=self.limit_files)
         wait('dealboxd', lambda: self.daemon.poll() is not None or
              self.bus.name_has_owner('io.dealbox1'))
         if self.daemon.poll() is not None:

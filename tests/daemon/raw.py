@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A client of D-Bus that is written by hand, to do what no library lets one do."""
+import contextlib
 import os
 import socket
 import struct
@@ -44,12 +45,31 @@ def field(code, signature, value):
     return pad(data, 4) + (string(value) if signature in 'so' else struct.pack('<I', value))
 
 
+@contextlib.contextmanager
+def acting_as(user):
+    """(uid, gid) for a while, where this is root; None: as it is."""
+    if user is None:
+        yield
+        return
+    before = os.geteuid(), os.getegid(), os.getgroups()
+    os.setgroups([])
+    os.setegid(user[1])
+    os.seteuid(user[0])
+    try:
+        yield
+    finally:
+        os.seteuid(before[0])
+        os.setegid(before[1])
+        os.setgroups(before[2])
+
+
 class Raw:
-    def __init__(self):
+    def __init__(self, user=None):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(PATIENCE)
-        self.socket.connect(os.environ['DBUS_SYSTEM_BUS_ADDRESS'].split('path=')[1])
-        uid = str(os.geteuid()).encode().hex().encode()
+        with acting_as(user):
+            self.socket.connect(os.environ['DBUS_SYSTEM_BUS_ADDRESS'].split('path=')[1])
+            uid = str(os.geteuid()).encode().hex().encode()
         self.socket.sendall(b'\0AUTH EXTERNAL ' + uid + b'\r\nNEGOTIATE_UNIX_FD\r\n')
         answer = b''
         while answer.count(b'\r\n') < 2:

@@ -105,6 +105,33 @@ static void test_states(void **state)
 	jobs_free(&jobs);
 }
 
+/* What jobs hold is counted: themselves, their boards, copies and machines. */
+static void test_room(void **state)
+{
+	static unsigned int boards[9999];
+	struct jobs jobs = { 0 };
+	struct job *job;
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 9999; n++)
+		boards[n] = n + 1;
+	assert_true(jobs_room(&jobs, JOBS_MAX, 9999, JOBS_NAMES));
+	assert_false(jobs_room(&jobs, JOBS_MAX + 1, 0, 0));
+	assert_false(jobs_room(&jobs, 0, 0, JOBS_NAMES + 1));
+	assert_false(jobs_room(&jobs, 1, JOBS_BYTES, 0));
+	job = jobs_add(&jobs, 1, 1, boards, 9999, 0, 0, 0);
+	job_add_machine(job, "1234567");
+	assert_true(jobs_room(&jobs, JOBS_MAX - 1, 0, JOBS_NAMES - 8));
+	assert_false(jobs_room(&jobs, JOBS_MAX - 1, 0, JOBS_NAMES - 7));
+	assert_false(jobs_room(&jobs, JOBS_MAX, 0, 0));
+	/* a copy far away takes the room of those before it */
+	for (n = 0; jobs_room(&jobs, 0, 0, 0); n++)
+		assert_int_equal(job_set_state(job, n + 1, 9999, DEALBOX_LEDGER_COPY_SKIPPED), 0);
+	assert_in_range(n, 1000, JOBS_BYTES / 9999 + 1);
+	jobs_free(&jobs);
+}
+
 static void test_priorities(void **state)
 {
 	static const unsigned int board = 1;
@@ -223,6 +250,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_priorities),
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_troubles),

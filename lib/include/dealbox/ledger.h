@@ -399,9 +399,12 @@ enum dealbox_ledger_act_kind {
 	DEALBOX_ACT_KINDS
 };
 
+#define DEALBOX_UID_NONE	0xffffffff	/* nobody: a key or button */
+#define DEALBOX_UID_UNKNOWN	0xfffffffe	/* a program that ended before anyone could ask whose it was */
+
 struct dealbox_ledger_act {
 	enum dealbox_ledger_act_kind act;
-	uint32_t uid;		/* of who did it, UINT32_MAX = nobody: a key or button */
+	uint32_t uid;		/* of who did it, or DEALBOX_UID_* */
 	uint64_t job;		/* 0 = none */
 	unsigned int board;	/* 0 = none */
 	unsigned int copy;	/* 0 = none */
