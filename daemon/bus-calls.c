@@ -190,7 +190,7 @@ uint32_t sender_uid(sd_bus_message *m)
 {
 	const struct client *client = client_find(sd_bus_message_get_sender(m));
 
-	return client && client->known ? client->uid : UINT32_MAX;
+	return client && client->known ? client->uid : DEALBOX_UID_UNKNOWN;
 }
 
 /* ---- whose it is ------------------------------------------------------------- */

@@ -252,6 +252,7 @@ static int add_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	if (err >= 0)
 		err = may_ask(m, s, count, error);
 	if (err >= 0) {
+		dealbox_ledger_user(s->ledger, sender_uid(m));
 		err = dealbox_ledger_add_set(s->ledger, session, boards, count, &number, NULL);
 		err = err ? ledger_error(s, err, error) :
 			    sd_bus_reply_method_return(m, "tu", number, (uint32_t)count);
@@ -477,6 +478,7 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 		return -ENOMEM;
 	for (n = 0; n < size; n++)
 		numbers[n] = boards[n];
+	dealbox_ledger_user(s->ledger, sender_uid(m));
 	err = dealbox_ledger_add_job(s->ledger, set, numbers, size, copies, wishes->options,
 				     wishes->priority, (const char *const *)wishes->machines, &id,
 				     NULL);
@@ -624,6 +626,7 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		err = sd_bus_error_setf(error, ERROR("BadSet"), "board %u: %s", boards[n - 1].number, why);
 	else if (err)
 		err = ledger_error(s, err, error);
+	dealbox_ledger_user(s->ledger, sender_uid(m));
 	if (!err && dealbox_ledger_add_set(s->ledger, session, boards, job->count, &number, NULL))
 		err = ledger_error(s, -EIO, error);
 	if (!err)

@@ -57,7 +57,7 @@ struct station {
 	uint64_t insertion;		/* record in the ledger of the deal */
 	unsigned int cards;		/* that have landed */
 	unsigned int stopped_at;	/* card at which the last stop came, from 1; 0 = none */
-	uint32_t starter;		/* who pressed start last; UINT32_MAX = a key */
+	uint32_t starter;		/* who pressed start last; DEALBOX_UID_NONE = a key */
 	/* what was announced last */
 	enum trouble told;
 	struct copy told_copy;

@@ -52,7 +52,7 @@ static void press_start(struct service *s)
 	for (st = s->stations; st; st = st->next) {
 		if (!at_panel(s, st) || !panel_starts(desk_trouble(&st->desk), machines, asking))
 			continue;
-		st->starter = UINT32_MAX;
+		st->starter = DEALBOX_UID_NONE;
 		desk_push(&st->desk, PUSH_START);
 		taken = true;
 	}
@@ -70,7 +70,7 @@ static void press(struct service *s, enum push push)
 		if (*s->config.machine && !only)
 			break;
 		if (stations_stop(s, only))
-			stations_stopped(s, only, UINT32_MAX);
+			stations_stopped(s, only, DEALBOX_UID_NONE);
 		break;
 	case PUSH_START:
 		press_start(s);

@@ -484,7 +484,7 @@ static enum did do_begin(struct station *st, const struct step *step)
 		err = dealbox_ledger_begin(s->ledger, step->copy.job, step->copy.board,
 					   step->copy.copy, st->id, step->insertion, st->plan_id,
 					   &st->insertion);
-	st->starter = UINT32_MAX;
+	st->starter = DEALBOX_UID_NONE;
 	if (!err)
 		return DID_OK;
 	log_message(MESSAGE_REFUSED, st, &step->copy, "%s", dealbox_ledger_error(s->ledger));
@@ -607,7 +607,7 @@ static enum did do_void(struct station *st, const struct step *step)
 static enum did do_undo(struct station *st, const struct step *step)
 {
 	const struct dealbox_ledger_act redeal = {
-		.act = DEALBOX_ACT_REDEAL, .uid = UINT32_MAX, .job = step->copy.job,
+		.act = DEALBOX_ACT_REDEAL, .uid = DEALBOX_UID_NONE, .job = step->copy.job,
 		.board = step->copy.board, .copy = step->copy.copy, .machine = st->id,
 	};
 	struct job *job = jobs_find(&st->service->jobs, step->copy.job);
@@ -851,7 +851,7 @@ static struct station *station_get(struct service *s, const char *id)
 	snprintf(st->id, sizeof(st->id), "%s", id);
 	st->service = s;
 	st->told = TROUBLES;
-	st->starter = UINT32_MAX;
+	st->starter = DEALBOX_UID_NONE;
 	st->plan_id = randombytes_uniform(0x7fffffff);
 	desk_init(&st->desk, st->id, s->stations ? &s->stations->desk : NULL);
 	st->known = dealbox_ledger_knows(s->ledger, id) > 0;

@@ -99,6 +99,15 @@ static void set_digest(const struct dealbox_ledger *l, const struct dealbox_ledg
 	crypto_generichash_final(&state, digest, 32);
 }
 
+/* Who added a job, or a set. */
+static int add_added(struct dealbox_ledger *l, uint64_t job, uint64_t set)
+{
+	if (l->user == DEALBOX_UID_NONE)
+		return 0;
+	return ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(), (int64_t)l->user,
+			     (int64_t)DEALBOX_ACT_ADD, job, (uint64_t)0, (uint64_t)0, (int64_t)set, NULL);
+}
+
 int dealbox_ledger_add_set(struct dealbox_ledger *l, const char *session,
 			   const struct dealbox_ledger_board *boards, size_t count,
 			   uint64_t *set, struct dealbox_ledger_repeat *repeat)
@@ -145,6 +154,8 @@ int dealbox_ledger_add_set(struct dealbox_ledger *l, const char *session,
 				    ledger_fingerprint(&l->keys, &boards[n].deal), sealed,
 				    sizeof(sealed));
 	}
+	if (!err)
+		err = add_added(l, 0, *set);
 	return ledger_commit(l, err);
 }
 
@@ -322,6 +333,8 @@ int dealbox_ledger_add_job(struct dealbox_ledger *l, uint64_t set, const unsigne
 		err = add_job_board(l, *job, set, numbers[n], options, session, repeat);
 	for (n = 0; !err && machines && machines[n]; n++)
 		err = add_job_machine(l, *job, machines[n]);
+	if (!err)
+		err = add_added(l, *job, 0);
 	return ledger_commit(l, err);
 }
 
@@ -371,7 +384,8 @@ int dealbox_ledger_find_sets(struct dealbox_ledger *l, const struct dealbox_ledg
 	" (SELECT count(*) FROM job_boards b WHERE b.job = j.seq), coalesce(c.recorded, 0), " \
 	" (SELECT count(*) FROM insertions i JOIN verdicts v ON v.insertion = i.seq " \
 	"  WHERE i.job = j.seq AND v.outcome IN (2, 3, 4)), coalesce(c.skipped, 0), " \
-	SQL_LAST_ACT "FROM jobs j LEFT JOIN sets s ON s.seq = j.set_seq LEFT JOIN " \
+	SQL_LAST_ACT ", (SELECT a.uid FROM acts a WHERE a.job = j.seq AND a.act = 10 LIMIT 1) " \
+	"FROM jobs j LEFT JOIN sets s ON s.seq = j.set_seq LEFT JOIN " \
 	" (SELECT job, sum(state = 2) AS recorded, sum(state = 3) AS skipped FROM copies " of \
 	"  GROUP BY job) c ON c.job = j.seq " job " ORDER BY j.seq"
 
@@ -400,6 +414,8 @@ int dealbox_ledger_jobs(struct dealbox_ledger *l, uint64_t only,
 		job.voided = sqlite3_column_int64(stmt, 9);
 		skipped = sqlite3_column_int64(stmt, 10);
 		last = sqlite3_column_int64(stmt, 11);
+		job.uid = sqlite3_column_type(stmt, 12) == SQLITE_NULL ? DEALBOX_UID_NONE :
+			  sqlite3_column_int64(stmt, 12);
 		if (last == DEALBOX_ACT_CANCEL)
 			job.state = DEALBOX_LEDGER_JOB_CANCELLED;
 		else if (job.copies && job.recorded + skipped >= job.copies * job.boards)

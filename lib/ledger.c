@@ -59,7 +59,8 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 		"acts", "at, uid, act, job, board, copy, value, machine", 8,
 		"'record', 'act', 'at', at, 'uid', uid, 'act', "
 		"json_extract('[\"pause\",\"resume\",\"cancel\",\"skip\",\"redeal\",\"priority\","
-		"\"emptied\",\"reveal\",\"stop\",\"restore\",\"accept\"]', '$[' || (act - 1) || ']'), 'job', job, "
+		"\"emptied\",\"reveal\",\"stop\",\"add\",\"restore\",\"accept\"]', '$[' || (act - 1) || ']'), "
+		"'job', job, "
 		"'board', board, 'copy', copy, 'value', value, 'machine', machine"
 	},
 	[LEDGER_JOB_MACHINE] = {
@@ -899,9 +900,16 @@ struct dealbox_ledger *dealbox_ledger_new(void)
 	if (sodium_init() < 0)
 		return NULL;
 	l = calloc(1, sizeof(*l));
-	if (l)
+	if (l) {
 		l->lock = l->heads = -1;
+		l->user = DEALBOX_UID_NONE;
+	}
 	return l;
+}
+
+void dealbox_ledger_user(struct dealbox_ledger *l, uint32_t uid)
+{
+	l->user = uid;
 }
 
 void dealbox_ledger_free(struct dealbox_ledger *l)

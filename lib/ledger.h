@@ -60,6 +60,7 @@ struct dealbox_ledger {
 	int lock;			/* the key file, locked by the one who writes */
 	bool write;
 	bool damaged;			/* nothing more is written */
+	uint32_t user;			/* who adds sets and jobs, or DEALBOX_UID_NONE */
 	struct ledger_keys keys;
 	struct dealbox_ledger_head head;	/* while writing */
 	sqlite3_stmt *insert[LEDGER_KINDS];

@@ -174,7 +174,8 @@ def test_the_job_is_dealt_in_full(c):
     # who is fast deals more; on a computer that is busy one may deal all that is left
     assert {i['machine'] for i in of.values()} == {'ONE', 'TWO', 'THREE'}, of
     wait('the boards to come out', lambda: agree(records, c.account(), c.deals) == 18)
-    # who stopped, who accepted a machine, and who said that a board was empty, is known
+    # who added set and job, who stopped, who accepted a machine, and who said that a board was
+    # empty, is known
     uids = {r['uid'] for r in records if r['record'] == 'act'}
     assert uids == {0, int(c.run('id -u bob')), int(c.run('id -u alice'))}, uids
 

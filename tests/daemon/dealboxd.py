@@ -3,13 +3,14 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree
 
 import dbus
 
-from harness import RANKS, SUITS, World, tests_in, tests_of, wait
+from harness import RANKS, SUITS, World, somebody_else, tests_in, tests_of, wait
 from raw import Raw
 
 dealboxd, emulator, dealbox, set_file, interfaces = sys.argv[1:6]
@@ -169,6 +170,51 @@ def test_files_that_no_call_has_stay_outside(w):
             w.deny('')
         assert call('/io/dealbox1', 'Manager', 'AddSet', 'hss', [0, 'x', ''], 1) is None
     client.close()
+
+
+def test_it_is_recorded_who_did_it(w):
+    """Sets, jobs and stops, also of who has hung up before it was done."""
+    other = somebody_else()
+    uid = other[0] if other else os.geteuid()
+
+    def acts(act):
+        return [(r['uid'], r['value'] or r['job']) for r in w.records() if r['record'] == 'act' and r['act'] == act]
+
+    def set_of(session):
+        return next((r['number'] for r in w.records() if r['record'] == 'set' and r['session'] == session), None)
+    number, _ = w.add_set('who')
+    path = w.add_job(number, [1], replay=True)
+    assert acts('add')[-2:] == [(os.geteuid(), number), (os.geteuid(), w.job(path)['Id'])], acts('add')
+    w.object(path, 'Job').Cancel()
+    client = Raw(other)
+    assert client.call('/io/dealbox1', 'org.freedesktop.DBus.Peer', 'Ping') is None
+    w.deny('hang')
+    try:
+        with open(set_file) as file:
+            client.send('/io/dealbox1', 'io.dealbox1.Manager', 'AddSet', 'hss', [0, 'hung up', ''], fds=[file.fileno()])
+        client.send('/io/dealbox1', 'io.dealbox1.Manager', 'Stop')
+        client.close()
+    finally:
+        w.deny('')
+    wait('the set', lambda: set_of('hung up'))
+    assert acts('add')[-1] == (uid, set_of('hung up')), acts('add')
+    assert acts('stop')[-1] == (uid, None), acts('stop')
+    press_start(w)
+    # of a program that ends at once, nobody can know more than this
+    w.daemon.send_signal(signal.SIGSTOP)
+    client = Raw(other)
+    client.send('/io/dealbox1', 'io.dealbox1.Manager', 'Stop')
+    client.call('/', 'org.freedesktop.DBus.Peer', 'Ping', destination='org.freedesktop.DBus')
+    client.close()
+    wait('the bus to see it', lambda: not w.bus.name_has_owner(client.name))
+    w.daemon.send_signal(signal.SIGCONT)
+    wait('the stop', lambda: acts('stop')[-1] == (0xfffffffe, None))
+    press_start(w)
+
+
+def press_start(w):
+    for path in w.machines():
+        w.object(path, 'Machine').Start()
 
 
 def test_service_of_a_machine(w):

@@ -81,6 +81,7 @@ class Raw:
         self.send('/org/freedesktop/DBus', 'org.freedesktop.DBus', 'Hello',
                   destination='org.freedesktop.DBus')
         self.read()
+        self.name = self.body[4:-1].decode()
 
     def send(self, path, interface, member, signature='', values=(), fds=(), fd_count=None,
              destination='io.dealbox1', body=None):

@@ -984,6 +984,23 @@ static int act(struct dealbox_ledger *l, enum dealbox_ledger_act_kind kind, uint
 	return dealbox_ledger_add_act(l, &a);
 }
 
+/* A job knows who added it, once somebody has been named. */
+static void test_user(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+
+	make_job(l, "s", 1, 1, 0);
+	assert_int_equal(last_job(l).uid, DEALBOX_UID_NONE);
+	dealbox_ledger_user(l, 1000);
+	make_job(l, "t", 1, 1, 0);
+	assert_int_equal(last_job(l).uid, 1000);
+	dealbox_ledger_user(l, DEALBOX_UID_NONE);
+	make_job(l, "u", 1, 1, 0);
+	assert_int_equal(last_job(l).uid, DEALBOX_UID_NONE);
+	dealbox_ledger_free(l);
+}
+
 static void test_acts(void **state)
 {
 	struct folder *f = *state;
@@ -1951,6 +1968,7 @@ int main(void)
 		TEST(test_insertion_once),
 		TEST(test_trace),
 		TEST(test_capture),
+		TEST(test_user),
 		TEST(test_acts),
 		TEST(test_tampered),
 		TEST(test_whole_is_checked),

@@ -68,6 +68,18 @@ DEALBOX_API void dealbox_ledger_free(struct dealbox_ledger *ledger);
 DEALBOX_API int dealbox_ledger_open(struct dealbox_ledger *ledger, const char *path,
 				    unsigned int flags);
 
+#define DEALBOX_UID_NONE	0xffffffff	/* nobody: a key or button */
+#define DEALBOX_UID_UNKNOWN	0xfffffffe	/* a program that ended before anyone could ask whose it was */
+
+/**
+ * dealbox_ledger_user - say who adds sets and jobs from now on
+ * @ledger: the ledger
+ * @uid: the user; DEALBOX_UID_NONE, as at first: it is not recorded
+ *
+ * A set or job that is added is recorded together with DEALBOX_ACT_ADD of that user.
+ */
+DEALBOX_API void dealbox_ledger_user(struct dealbox_ledger *ledger, uint32_t uid);
+
 /**
  * dealbox_ledger_error - what was wrong in the call that failed last
  * @ledger: the ledger
@@ -180,6 +192,7 @@ struct dealbox_ledger_job {
 	unsigned int recorded;		/* copies that are recorded as exact */
 	unsigned int voided;		/* insertions that did not end so */
 	enum dealbox_ledger_job_state state;
+	uint32_t uid;			/* of who added it, or DEALBOX_UID_NONE: not recorded */
 };
 
 /**
@@ -394,13 +407,11 @@ enum dealbox_ledger_act_kind {
 	DEALBOX_ACT_EMPTIED,	/* the operator says that the board is empty */
 	DEALBOX_ACT_REVEAL,	/* cards were shown */
 	DEALBOX_ACT_STOP,	/* emergency stop */
+	DEALBOX_ACT_ADD,	/* a job was added, or a set: value = its number */
 	DEALBOX_ACT_RESTORE,	/* a restored ledger was accepted; value = records that are gone */
 	DEALBOX_ACT_ACCEPT,	/* a machine that was new here may deal */
 	DEALBOX_ACT_KINDS
 };
-
-#define DEALBOX_UID_NONE	0xffffffff	/* nobody: a key or button */
-#define DEALBOX_UID_UNKNOWN	0xfffffffe	/* a program that ended before anyone could ask whose it was */
 
 struct dealbox_ledger_act {
 	enum dealbox_ledger_act_kind act;
