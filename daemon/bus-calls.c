@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bus.h"
 
@@ -40,6 +41,7 @@ struct client {
 	char name[256];			/* the longest that D-Bus has */
 	uint32_t uid;
 	bool known;			/* the bus has said whose it is */
+	bool member;			/* of the group that the service runs as */
 	unsigned int calls;
 };
 
@@ -56,6 +58,7 @@ struct call {
 		CALL_ASKED,		/* waits for polkit */
 		CALL_STOPPED,		/* was a stop: who it was is yet to be written down */
 	} stage;
+	const char *action;		/* CALL_ASKED */
 	deed_fn deed;			/* CALL_ASKED */
 };
 
@@ -204,6 +207,19 @@ static void stop_record(struct call *call)
 			 call->client->known ? call->client->uid : DEALBOX_UID_UNKNOWN);
 }
 
+static void read_groups(sd_bus_message *reply, struct client *client)
+{
+	const uint32_t *groups;
+	size_t size, n;
+
+	if (sd_bus_message_enter_container(reply, 'v', "au") < 0 ||
+	    sd_bus_message_read_array(reply, 'u', (const void **)&groups, &size) < 0)
+		return;
+	for (n = 0; n < size / sizeof(*groups); n++)
+		client->member |= groups[n] == getegid();
+	sd_bus_message_exit_container(reply);
+}
+
 static void read_credentials(sd_bus_message *reply, struct client *client)
 {
 	const char *name, *type;
@@ -216,6 +232,8 @@ static void read_credentials(sd_bus_message *reply, struct client *client)
 			return;
 		if (!strcmp(name, "UnixUserID") && !strcmp(type, "u"))
 			client->known = sd_bus_message_read(reply, "v", "u", &client->uid) >= 0;
+		else if (!strcmp(name, "UnixGroupIDs") && !strcmp(type, "au"))
+			read_groups(reply, client);
 		else if (sd_bus_message_skip(reply, "v") < 0)
 			return;
 		if (sd_bus_message_exit_container(reply) < 0)
@@ -503,15 +521,40 @@ static int do_deed(struct service *s, sd_bus_message *m, deed_fn deed)
 	return 1;
 }
 
+/*
+ * Where polkit is not installed, members of the service's group may do what 50-dealbox.rules lets them;
+ * where it fails to answer, nobody may but root.
+ */
+static bool may_without_polkit(const struct call *call, sd_bus_message *reply)
+{
+	static const struct {
+		const char *action;
+		bool everybody;
+	} rows[] = {
+		{ "status", true }, { "deal" }, { "manage" },
+	};
+	size_t n;
+
+	if (call->client->uid == 0)
+		return true;
+	if (!sd_bus_message_is_method_error(reply, SD_BUS_ERROR_SERVICE_UNKNOWN) &&
+	    !sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
+		return false;
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++)
+		if (!strcmp(call->action, rows[n].action))
+			return rows[n].everybody || call->client->member;
+	return false;
+}
+
 static int on_authorized(sd_bus_message *reply, void *context, sd_bus_error *unused)
 {
+	bool error = sd_bus_message_is_method_error(reply, NULL);
 	struct call *call = context;
 	int authorized = 0, challenge;
 
 	(void)unused;
-	if (sd_bus_message_is_method_error(reply, NULL))
-		/* without polkit only root may */
-		authorized = call->client->uid == 0;
+	if (error)
+		authorized = may_without_polkit(call, reply);
 	else if (sd_bus_message_enter_container(reply, 'r', "bba{ss}") < 0 ||
 		 sd_bus_message_read(reply, "bb", &authorized, &challenge) < 0)
 		authorized = 0;
@@ -519,7 +562,8 @@ static int on_authorized(sd_bus_message *reply, void *context, sd_bus_error *unu
 		do_deed(call->service, call->message, call->deed);
 	else
 		sd_bus_reply_method_errorf(call->message, SD_BUS_ERROR_ACCESS_DENIED,
-					   "this user may not do that (polkit says no)");
+					   error ? "this user may not do that (polkit does not answer, or is "
+					   "not installed)" : "this user may not do that (polkit says no)");
 	call_free(call);
 	return 0;
 }
@@ -553,6 +597,7 @@ int authorize(sd_bus_message *m, struct service *s, const char *action, deed_fn 
 	if (err < 0)
 		return err;
 	call->stage = CALL_ASKED;
+	call->action = action;
 	call->deed = deed;
 	call->user->asked++;
 	return 1;

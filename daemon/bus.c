@@ -726,6 +726,14 @@ static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 }
 METHOD(job_commit, "deal")
 
+/* Who has added a job may also end it; to skip all that is left of it is to end it. */
+static const char *to_end_job(sd_bus_message *m, struct service *s)
+{
+	const struct job *job = job_at(s, sd_bus_message_get_path(m));
+
+	return job && job->uid == sender_uid(m) ? "deal" : "manage";
+}
+
 #define JOB_METHOD(function, kind, action) \
 static int function(sd_bus_message *m, struct service *s, sd_bus_error *error) \
 { \
@@ -735,10 +743,9 @@ METHOD(function, action)
 
 JOB_METHOD(job_pause, DEALBOX_ACT_PAUSE, "deal")
 JOB_METHOD(job_resume, DEALBOX_ACT_RESUME, "deal")
-/* whoever may skip all that is left may cancel */
-JOB_METHOD(job_skip, DEALBOX_ACT_SKIP, "manage")
+JOB_METHOD(job_cancel, DEALBOX_ACT_CANCEL, to_end_job(m, context))
+JOB_METHOD(job_skip, DEALBOX_ACT_SKIP, to_end_job(m, context))
 JOB_METHOD(job_redeal, DEALBOX_ACT_REDEAL, "manage")
-JOB_METHOD(job_cancel, DEALBOX_ACT_CANCEL, "manage")
 JOB_METHOD(job_priority, DEALBOX_ACT_PRIORITY, "manage")
 
 /* What is told comes from memory: a client that asks often does not make the ledger work. */

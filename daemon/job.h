@@ -32,6 +32,7 @@ struct job {
 	int priority;
 	enum dealbox_ledger_job_state state;	/* never DONE: that is computed */
 	bool repeat;			/* a deal of it was dealt for another session */
+	uint32_t uid;			/* of who added it, or DEALBOX_UID_* */
 	char session[128];
 	unsigned int voided;		/* insertions that did not end exact */
 	char **machines;		/* that may deal it, ends with NULL; NULL: any may */

@@ -83,6 +83,7 @@ static int renew(struct service *s, struct job *job, const struct dealbox_ledger
 		return err;
 	/* what is done is known by its copies */
 	job->state = record->state == DEALBOX_LEDGER_JOB_DONE ? DEALBOX_LEDGER_JOB_OPEN : record->state;
+	job->uid = record->uid;
 	job->voided = record->voided;
 	memcpy(job->session, record->session, sizeof(job->session));
 	if (record->priority != job->priority)
