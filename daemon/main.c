@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include <systemd/sd-daemon.h>
 
@@ -194,6 +195,8 @@ int main(int argc, char **argv)
 	struct service service = { .config_path = "/etc/dealbox/dealboxd.conf" };
 	int key;
 
+	/* no core dump, and no debugger of the same user, sees a card */
+	prctl(PR_SET_DUMPABLE, 0);
 	while ((key = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
 		switch (key) {
 		case 'c':

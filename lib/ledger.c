@@ -899,8 +899,10 @@ struct dealbox_ledger *dealbox_ledger_new(void)
 
 	if (sodium_init() < 0)
 		return NULL;
-	l = calloc(1, sizeof(*l));
+	/* it has keys: neither swapped nor in a core dump */
+	l = sodium_malloc(sizeof(*l));
 	if (l) {
+		memset(l, 0, sizeof(*l));
 		l->lock = l->heads = -1;
 		l->user = DEALBOX_UID_NONE;
 	}
@@ -924,8 +926,7 @@ void dealbox_ledger_free(struct dealbox_ledger *l)
 	free(l->path);
 	free(l->key_path);
 	free(l->heads_path);
-	sodium_memzero(&l->keys, sizeof(l->keys));
-	free(l);
+	sodium_free(l);
 }
 
 int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int flags)

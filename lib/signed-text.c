@@ -13,6 +13,7 @@
 
 #define KEY_WORDS	"dealbox signing key 1 "
 
+/* Of sodium_malloc(): neither swapped nor in a core dump, and wiped when it is freed. */
 struct dealbox_signer {
 	uint8_t seed[crypto_sign_SEEDBYTES];
 	uint8_t public_key[crypto_sign_PUBLICKEYBYTES];
@@ -39,7 +40,7 @@ bool hex_take(const char *hex, uint8_t *bytes, size_t size)
 
 int dealbox_signer_new(struct dealbox_random *random, struct dealbox_signer **signer)
 {
-	struct dealbox_signer *new = malloc(sizeof(*new));
+	struct dealbox_signer *new = sodium_malloc(sizeof(*new));
 
 	if (!new)
 		return -ENOMEM;
@@ -51,10 +52,7 @@ int dealbox_signer_new(struct dealbox_random *random, struct dealbox_signer **si
 
 void dealbox_signer_free(struct dealbox_signer *signer)
 {
-	if (!signer)
-		return;
-	sodium_memzero(signer, sizeof(*signer));
-	free(signer);
+	sodium_free(signer);
 }
 
 char *dealbox_signer_print(const struct dealbox_signer *signer)
@@ -74,7 +72,7 @@ int dealbox_signer_parse(const void *data, size_t size, struct dealbox_signer **
 			 struct dealbox_fault *fault)
 {
 	const size_t words = strlen(KEY_WORDS);
-	struct dealbox_signer *new = malloc(sizeof(*new));
+	struct dealbox_signer *new = sodium_init() < 0 ? NULL : sodium_malloc(sizeof(*new));
 	char hex[HEX(crypto_sign_SEEDBYTES)] = "";
 	bool good;
 

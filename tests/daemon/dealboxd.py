@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -556,6 +557,32 @@ def test_who_added_a_job_may_cancel_it(w):
         w.object(mine, 'Job').Cancel()
     finally:
         w.deny('')
+    wait('the machine', lambda: any(m['Present'] for m in w.machines().values()))
+
+
+def dumps_core(process):
+    """Aborts it. Whether it left a core dump, of any size."""
+    resource.prlimit(process.pid, resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
+    process.send_signal(signal.SIGABRT)
+    _, status = os.waitpid(process.pid, 0)
+    process.returncode = -os.WTERMSIG(status)
+    return os.WCOREDUMP(status)
+
+
+def test_nothing_holds_a_card_afterwards(w):
+    """The keys stay out of swap; neither the service nor a command leaves a core dump."""
+    with open('/proc/%d/status' % w.daemon.pid) as file:
+        size = {name: int(kib) for name, kib in re.findall(r'^(Vm\w+):\s*(\d+) kB', file.read(), re.M)}
+    # the address sanitizer, which takes terabytes of addresses, locks nothing
+    assert size['VmSize'] > 1 << 30 or size['VmLck'] > 0, size
+    watch = w.begin('watch')
+    assert watch.stdout.readline()
+    assert not dumps_core(watch)
+    assert not dumps_core(w.daemon)
+    print('# a program without cards %s' % ('does' if dumps_core(w.spawn(['sleep', '900'], cwd=w.dir)) else
+                                            'does not either: this computer makes no core dumps'))
+    wait('the name to go', lambda: not w.bus.name_has_owner('io.dealbox1'))
+    w.start()
     wait('the machine', lambda: any(m['Present'] for m in w.machines().values()))
 
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include <dealbox/version.h>
 
@@ -141,6 +142,8 @@ int main(int argc, char **argv)
 	struct args args = { 0 };
 	enum status status;
 
+	/* no core dump, and no debugger of the same user, sees a card or a key */
+	prctl(PR_SET_DUMPABLE, 0);
 	if (argc < 2) {
 		complain("`dealbox help` lists the commands", "no command given");
 		return STATUS_INPUT;
