@@ -36,7 +36,7 @@
  * A call waits for its machine, up to a second or a few. So that one that hangs takes neither
  * the others' time nor the watchdog's, no round of calls goes on for longer than this, ..
  */
-#define ROUND_US	1000000
+#define ROUND_US	100000
 /* .. one that did not answer is asked again only when three times as long has passed, .. */
 #define QUIET		3
 /* .. and what could not be opened, or was given up, is tried again ever less often. */

@@ -376,7 +376,7 @@ int dealbox_ledger_find_sets(struct dealbox_ledger *l, const struct dealbox_ledg
 	"(SELECT a.act FROM acts a WHERE a.job = j.seq AND a.act IN (1, 2, 3) " \
 	" ORDER BY a.act = 3 DESC, a.seq DESC LIMIT 1) "
 
-/* of: "WHERE job = ?", or none: of all; and the same of the table jobs */
+/* of: "WHERE job = ?1", or none: of all; and the same of the table jobs; ?2 = DEALBOX_ACT_ADD */
 #define SQL_JOBS(of, job) \
 	"SELECT j.seq, coalesce(j.set_seq, 0), j.at, coalesce(s.session, ''), j.options, j.copies, " \
 	" coalesce((SELECT a.value FROM acts a WHERE a.job = j.seq AND a.act = 6 " \
@@ -384,7 +384,7 @@ int dealbox_ledger_find_sets(struct dealbox_ledger *l, const struct dealbox_ledg
 	" (SELECT count(*) FROM job_boards b WHERE b.job = j.seq), coalesce(c.recorded, 0), " \
 	" (SELECT count(*) FROM insertions i JOIN verdicts v ON v.insertion = i.seq " \
 	"  WHERE i.job = j.seq AND v.outcome IN (2, 3, 4)), coalesce(c.skipped, 0), " \
-	SQL_LAST_ACT ", (SELECT a.uid FROM acts a WHERE a.job = j.seq AND a.act = 10 LIMIT 1) " \
+	SQL_LAST_ACT ", (SELECT a.uid FROM acts a WHERE a.job = j.seq AND a.act = ?2 LIMIT 1) " \
 	"FROM jobs j LEFT JOIN sets s ON s.seq = j.set_seq LEFT JOIN " \
 	" (SELECT job, sum(state = 2) AS recorded, sum(state = 3) AS skipped FROM copies " of \
 	"  GROUP BY job) c ON c.job = j.seq " job " ORDER BY j.seq"
@@ -394,8 +394,9 @@ int dealbox_ledger_jobs(struct dealbox_ledger *l, uint64_t only,
 			void *context)
 {
 	sqlite3_stmt *stmt = only ? ledger_query(l, SQL_JOBS("WHERE job = ?1", "WHERE j.seq = ?1"),
-						 "u", only) :
-			     ledger_query(l, SQL_JOBS("", ""), "");
+						 "ui", only, (int64_t)DEALBOX_ACT_ADD) :
+			     ledger_query(l, SQL_JOBS("", ""), "ui", (uint64_t)0,
+					  (int64_t)DEALBOX_ACT_ADD);
 	struct dealbox_ledger_job job;
 	unsigned int skipped, last;
 	int err = 0;

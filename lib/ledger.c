@@ -17,6 +17,8 @@
 #include "ledger.h"
 
 #define KEY_SIZE	crypto_kdf_KEYBYTES
+#define READ_WAIT_MS	5000	/* for a lock of another program */
+#define WRITE_WAIT_MS	100
 #define TAIL_RECORDS	64	/* checked whenever the ledger is opened */
 
 const struct ledger_table ledger_tables[LEDGER_KINDS] = {
@@ -667,12 +669,27 @@ static int migrate(struct dealbox_ledger *l, int version)
 	return err;
 }
 
+/* Who may read a file of it may lock it, too, and keep the one who writes waiting. */
+static void close_to_others(const char *path)
+{
+	static const char *const files[] = { "", "-wal", "-shm" };
+	char *file;
+	size_t n;
+
+	for (n = 0; n < sizeof(files) / sizeof(files[0]); n++)
+		if (asprintf(&file, "%s%s", path, files[n]) >= 0) {
+			chmod(file, 0600);
+			free(file);
+		}
+}
+
 static int open_database(struct dealbox_ledger *l, const char *path, int flags)
 {
 	if (sqlite3_open_v2(path, &l->db, flags, NULL) != SQLITE_OK)
 		return ledger_fail_sql(l, "opening it");
 	sqlite3_extended_result_codes(l->db, 1);
-	sqlite3_busy_timeout(l->db, 5000);
+	/* nothing that is ours keeps the one who writes waiting; whoever does, dealing does not hang on it */
+	sqlite3_busy_timeout(l->db, l->write ? WRITE_WAIT_MS : READ_WAIT_MS);
 	/* a damaged file may lie about its schema: trust nothing in it to run code */
 	sqlite3_db_config(l->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	/* nor is what a crash left in the WAL moved into it */
@@ -726,7 +743,7 @@ static int create(struct dealbox_ledger *l, const char *new_path, const char *ne
 	if (err)
 		return ledger_fail(l, err, "%s: cannot be made: %s", new_key, strerror(-err));
 	/* SQLite gives its files the mode of the database */
-	fd = open(new_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+	fd = open(new_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return ledger_fail(l, -errno, "%s: cannot be made: %s", new_path, strerror(errno));
 	close(fd);
@@ -947,6 +964,8 @@ int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int
 	err = settle_files(l, flags);
 	if (!err)
 		err = read_key(l);
+	if (!err && l->write)
+		close_to_others(path);
 	if (!err)
 		err = open_database(l, path, l->write ? SQLITE_OPEN_READWRITE :
 				    SQLITE_OPEN_READONLY);

@@ -984,6 +984,30 @@ static int act(struct dealbox_ledger *l, enum dealbox_ledger_act_kind kind, uint
 	return dealbox_ledger_add_act(l, &a);
 }
 
+/* Who could read it could lock it: others may do neither, also of a ledger from when they could. */
+static void test_closed_to_others(void **state)
+{
+	static const char *const files[] = { "", "-wal", "-shm" };
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	char path[sizeof(f->db) + 8];
+	struct stat st;
+	size_t n;
+
+	make_job(l, "s", 1, 1, 0);
+	for (n = 0; n < 3; n++) {
+		snprintf(path, sizeof(path), "%s%s", f->db, files[n]);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_mode & 0777, 0600);
+	}
+	dealbox_ledger_free(l);
+	chmod(f->db, 0644);
+	l = open_ledger(f->db, WRITE);
+	assert_int_equal(stat(f->db, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	dealbox_ledger_free(l);
+}
+
 /* A job knows who added it, once somebody has been named. */
 static void test_user(void **state)
 {
@@ -1968,6 +1992,7 @@ int main(void)
 		TEST(test_insertion_once),
 		TEST(test_trace),
 		TEST(test_capture),
+		TEST(test_closed_to_others),
 		TEST(test_user),
 		TEST(test_acts),
 		TEST(test_tampered),
