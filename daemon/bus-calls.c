@@ -1,47 +1,51 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Calls that wait. Every call but the emergency stop is put into a queue when it is read; whatever has
- * come is read before the next one is done, so a stop never waits for what was asked before it. A call
- * waits until the bus has said whose it is, then for its user's turn, then for polkit. Limits count by
- * user: one who opens many connections takes no more than his own share.
+ * The queue of method calls. Stop is answered when it is read; every other call is queued.
+ * Everything that the bus holds is read before the next call is carried out, so Stop never waits
+ * for an earlier call. A queued call waits for the credentials of its sender, for the turn of its
+ * user, and for polkit. Limits are per user, however many connections he opens.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bus.h"
 
-#define CALLS_MAX	1024		/* that wait; a client with none waiting may add one to as many more */
-#define CALLS_USER	128		/* .. of one user; of one client, while its user is not known */
-#define ASKED_MAX	96		/* that polkit is asked about: dbus-daemon allows 128 */
-#define ASKED_USER	16		/* .. of one user */
-#define CALL_BYTES	(128 << 10)	/* of one call */
-#define VALUE_BYTES	32		/* what each value of a call counts for, besides its own size */
-#define PING_US		1000000		/* the bus drops answers, too, for who is too slow to read them */
-#define PING_WAIT_US	2000		/* nothing else is done for so long, to have its answer */
+#define CALLS_MAX	1024		/* queued; twice as many for clients that have none queued */
+#define CALLS_USER	128		/* queued per user; per client until its user is known */
+#define ASKED_MAX	96		/* waiting for polkit; dbus-daemon allows 128 replies */
+#define ASKED_USER	16		/* waiting for polkit, per user */
+#define CALL_BYTES	(128 << 10)	/* size of one call */
+#define VALUE_BYTES	32		/* added to CALL_BYTES for each value */
+/* A bus whose queue to us is full drops its answers to us, too: time out. */
+#define PING_US		1000000
 #define CREDENTIALS_US	5000000
-#define CLIENTS_KEPT	256		/* whose users are remembered */
-#define READ_MAX	256		/* messages that are read before something else has its turn */
+#define PING_WAIT_US	2000		/* wait in place for the answer to a ping */
+#define LOCK_MS		10		/* poll interval while the ledger is locked */
+#define CLIENTS_KEPT	256		/* idle clients whose credentials are cached */
+#define READ_MAX	256		/* messages read before other event sources run */
 
-/* Who asks, over whatever connections. Kept while it has calls that wait. */
+/* A user with queued calls, over all his connections. */
 struct user {
 	struct user *next;
 	uint32_t uid;
 	unsigned int calls;
-	unsigned int asked;		/* of them, polkit is asked about */
-	uint64_t turn;			/* when it had its last turn */
+	unsigned int asked;		/* calls that wait for polkit */
+	uint64_t turn;			/* number of his last turn */
 };
 
-/* A connection to the bus. Its name is never given to another one. */
+/* A connection to the bus. The bus never uses its name again. */
 struct client {
 	struct client *next;
 	struct service *service;
-	sd_bus_slot *slot;		/* the bus is asked whose it is */
-	char name[256];			/* the longest that D-Bus has */
+	sd_bus_slot *slot;		/* request for its credentials */
+	char name[256];			/* D-Bus allows 255 bytes */
 	uint32_t uid;
-	bool known;			/* the bus has said whose it is */
-	bool member;			/* of the group that the service runs as */
+	bool known;			/* uid and member are valid */
+	bool gone;			/* the bus could not tell its credentials */
+	bool member;			/* in the group that the service runs as */
 	unsigned int calls;
 };
 
@@ -53,24 +57,25 @@ struct call {
 	sd_bus_slot *slot;		/* CALL_ASKED */
 	sd_bus_message *message;
 	enum {
-		CALL_WAITS,		/* for its user, or its turn */
-		CALL_DONE,		/* has had its turn */
+		CALL_WAITS,		/* for credentials, or for a turn */
+		CALL_DONE,		/* dispatched */
 		CALL_ASKED,		/* waits for polkit */
-		CALL_STOPPED,		/* was a stop: who it was is yet to be written down */
+		CALL_GRANTED,		/* allowed by polkit, waits for a turn */
+		CALL_STOPPED,		/* an answered Stop that is not recorded yet */
 	} stage;
 	const char *action;		/* CALL_ASKED */
-	deed_fn deed;			/* CALL_ASKED */
+	deed_fn deed;			/* CALL_ASKED, CALL_GRANTED */
 };
 
 static struct {
-	struct client *clients;		/* the one that was heard of last is first */
+	struct client *clients;		/* newest first */
 	struct user *users;
-	struct call *first, **last;	/* oldest first */
-	struct call *current;		/* whose turn it is */
+	struct call *first;		/* oldest first */
+	struct call *current;		/* being carried out */
 	uint64_t turns;
-	sd_bus_slot *ping;		/* under way to the bus, and back */
-	bool held;			/* a call has come: others may have come with it */
-	bool read;			/* all that was with the bus when the last call was done */
+	sd_bus_slot *ping;		/* a ping that is not answered yet */
+	bool held;			/* a call was queued since the last on_turn() */
+	bool read;			/* the bus has nothing older than the last call for us */
 	sd_event_source *turn;
 	sd_event_source *post;
 } queue;
@@ -126,7 +131,7 @@ static void client_remove(struct client *client)
 	free(client);
 }
 
-/* Forgets the users of those that were heard of longest ago, and wait for nothing. */
+/* Drop clients that are gone, and the oldest idle ones beyond CLIENTS_KEPT. */
 static void clients_forget(void)
 {
 	struct client *client, *next;
@@ -134,7 +139,7 @@ static void clients_forget(void)
 
 	for (client = queue.clients; client; client = next) {
 		next = client->next;
-		if (client->known && !client->calls && ++kept > CLIENTS_KEPT)
+		if (!client->calls && (client->gone || (client->known && ++kept > CLIENTS_KEPT)))
 			client_remove(client);
 	}
 }
@@ -148,8 +153,6 @@ static void call_free(struct call *call)
 	while (*at != call)
 		at = &(*at)->next;
 	*at = call->next;
-	if (!*at)
-		queue.last = at;
 	if (call->stage == CALL_ASKED)
 		call->user->asked--;
 	if (call->user)
@@ -163,7 +166,7 @@ static void call_free(struct call *call)
 /* NULL: no memory. */
 static struct call *call_add(struct client *client, sd_bus_message *m)
 {
-	struct call *call = calloc(1, sizeof(*call));
+	struct call *call = calloc(1, sizeof(*call)), **at = &queue.first;
 
 	if (!call)
 		return NULL;
@@ -171,8 +174,9 @@ static struct call *call_add(struct client *client, sd_bus_message *m)
 	call->client = client;
 	call->message = sd_bus_message_ref(m);
 	client->calls++;
-	*queue.last = call;
-	queue.last = &call->next;
+	while (*at)
+		at = &(*at)->next;
+	*at = call;
 	return call;
 }
 
@@ -198,13 +202,26 @@ uint32_t sender_uid(sd_bus_message *m)
 
 /* ---- whose it is ------------------------------------------------------------- */
 
-/* A stop of a client that had hung up before the bus could say whose it was is nobody's. */
-static void stop_record(struct call *call)
+/* A stop of which can be said who it was. */
+static struct call *next_stop(void)
 {
-	struct service *s = call->service;
+	struct call *call;
 
-	stations_stopped(s, station_find(s, sd_bus_message_get_path(call->message)),
-			 call->client->known ? call->client->uid : DEALBOX_UID_UNKNOWN);
+	for (call = queue.first; call; call = call->next)
+		if (call->stage == CALL_STOPPED && (call->client->known || call->client->gone))
+			break;
+	return call;
+}
+
+static void record_stops(struct service *s)
+{
+	struct call *call;
+
+	while ((call = next_stop())) {
+		stations_stopped(s, station_find(s, sd_bus_message_get_path(call->message)),
+				 call->client->known ? call->client->uid : DEALBOX_UID_UNKNOWN);
+		call_free(call);
+	}
 }
 
 static void read_groups(sd_bus_message *reply, struct client *client)
@@ -245,37 +262,34 @@ static int on_credentials(sd_bus_message *reply, void *context, sd_bus_error *un
 {
 	struct client *client = context;
 	struct call *call, *next;
-	bool gone;
+	bool hung_up;
 
 	(void)unused;
 	if (!sd_bus_message_is_method_error(reply, NULL))
 		read_credentials(reply, client);
 	/* a client that has hung up waits for no answer */
-	gone = sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NAME_HAS_NO_OWNER);
+	hung_up = sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NAME_HAS_NO_OWNER);
 	for (call = queue.first; call; call = next) {
 		next = call->next;
-		if (call->client != client)
+		if (call->client != client || call->stage == CALL_STOPPED ||
+		    (client->known && call_count(call)))
 			continue;
-		if (call->stage == CALL_STOPPED)
-			stop_record(call);
-		else if (client->known && call_count(call))
-			continue;
-		else if (!gone)
+		if (!hung_up)
 			too_many(call->message, "too many calls wait");
 		call_free(call);
 	}
-	if (!client->known)
-		client_remove(client);
+	client->gone = !client->known;
 	return 0;
 }
 
 /* Asks the bus itself. 0 or -errno. */
 static int ask_bus(struct service *s, sd_bus_slot **slot, uint64_t timeout, const char *interface,
-		   const char *member, const char *argument, sd_bus_message_handler_t callback, void *context)
+		   const char *member, const char *argument, sd_bus_message_handler_t callback,
+		   void *context)
 {
 	sd_bus_message *m = NULL;
-	int err = sd_bus_message_new_method_call(s->bus, &m, "org.freedesktop.DBus", "/org/freedesktop/DBus",
-						 interface, member);
+	int err = sd_bus_message_new_method_call(s->bus, &m, "org.freedesktop.DBus",
+						 "/org/freedesktop/DBus", interface, member);
 
 	if (err >= 0 && argument)
 		err = sd_bus_message_append(m, "s", argument);
@@ -291,8 +305,9 @@ static struct client *client_of(struct service *s, sd_bus_message *m)
 	const char *name = sd_bus_message_get_sender(m);
 	struct client *client = client_find(name);
 
-	if (client)
+	if (client && (!client->gone || client->calls))
 		return client;
+	clients_forget();
 	client = calloc(1, sizeof(*client));
 	if (!client)
 		return NULL;
@@ -305,7 +320,6 @@ static struct client *client_of(struct service *s, sd_bus_message *m)
 	}
 	client->next = queue.clients;
 	queue.clients = client;
-	clients_forget();
 	return client;
 }
 
@@ -319,15 +333,11 @@ void calls_stopped(struct service *s, sd_bus_message *m)
 		return;
 	}
 	call->stage = CALL_STOPPED;
-	if (!client->known)
-		return;
-	stop_record(call);
-	call_free(call);
 }
 
 /* ---- whose turn it is -------------------------------------------------------- */
 
-/* Adds up what a call has in it, until that is too much. -errno: it is not what it says. */
+/* Add up the size of a call; stops above CALL_BYTES. -errno: the message is malformed. */
 static int weigh(sd_bus_message *m, size_t *bytes)
 {
 	const char *contents, *text;
@@ -380,7 +390,8 @@ static int hold(struct service *s, sd_bus_message *m)
 	client = client_of(s, m);
 	if (!client)
 		return too_many(m, "no memory");
-	if (all >= (client->calls ? CALLS_MAX : 2 * CALLS_MAX) ||
+	/* a client that is gone is kept until its Stop has been recorded */
+	if (client->gone || all >= (client->calls ? CALLS_MAX : 2 * CALLS_MAX) ||
 	    (!client->known && client->calls >= CALLS_USER))
 		return too_many(m, "too many calls wait");
 	call = call_add(client, m);
@@ -409,18 +420,19 @@ static int on_message(sd_bus_message *m, void *context, sd_bus_error *error)
 	return hold(context, m);
 }
 
-/* The oldest call of the user who has waited longest for a turn. */
+/* The oldest call of the user whose last turn is longest ago. */
 static struct call *next_call(void)
 {
 	struct call *call, *next = NULL;
 
 	for (call = queue.first; call; call = call->next)
-		if (call->stage == CALL_WAITS && call->user && (!next || call->user->turn < next->user->turn))
+		if ((call->stage == CALL_WAITS || call->stage == CALL_GRANTED) && call->user &&
+		    (!next || call->user->turn < next->user->turn))
 			next = call;
 	return next;
 }
 
-/* Has the bus taken what we have said? No more is said until then: what clients ask does not pile up. */
+/* Has the bus taken all our replies? The next is not made before, so that replies do not pile up. */
 static bool bus_listens(struct service *s)
 {
 	uint64_t queued = 0;
@@ -438,11 +450,30 @@ static int on_ping(sd_bus_message *reply, void *context, sd_bus_error *unused)
 	return 0;
 }
 
+static void do_deed(struct service *s, sd_bus_message *m, deed_fn deed)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	int err = deed(m, s, &error);
+
+	/* what cannot be sent as it is (it never should be so) is answered all the same */
+	if (sd_bus_error_is_set(&error))
+		err = sd_bus_reply_method_error(m, &error) < 0 ? -EIO : 0;
+	if (err == -EBADMSG || err == -ENXIO)
+		sd_bus_reply_method_errorf(m, SD_BUS_ERROR_INVALID_ARGS, "the call does not have what it "
+					   "says that it has");
+	else if (err < 0)
+		sd_bus_reply_method_errno(m, err, NULL);
+	sd_bus_error_free(&error);
+	stations_run(s);
+}
+
 /* Does the call whose turn it is. */
 static void do_call(struct service *s)
 {
 	queue.current->user->turn = ++queue.turns;
-	if (sd_bus_enqueue_for_read(s->bus, queue.current->message) < 0)
+	if (queue.current->stage == CALL_GRANTED)
+		do_deed(s, queue.current->message, queue.current->deed);
+	else if (sd_bus_enqueue_for_read(s->bus, queue.current->message) < 0)
 		queue.current->stage = CALL_DONE;
 	while (queue.current->stage == CALL_WAITS && sd_bus_process(s->bus, NULL) > 0)
 		;
@@ -463,8 +494,8 @@ static bool read_calls(struct service *s)
 }
 
 /*
- * Before a call is done, all is read that the bus has for us: a stop may be among it. The bus keeps the
- * order, so its answer to a ping comes behind all that. It mostly comes at once.
+ * Carry out one call. Before it, read all that the bus holds for us, for a Stop may be among it.
+ * The bus keeps the order of messages, so its answer to a ping comes behind them.
  */
 static int on_turn(sd_event_source *source, void *context)
 {
@@ -473,14 +504,15 @@ static int on_turn(sd_event_source *source, void *context)
 
 	(void)source;
 	queue.held = false;
+	record_stops(s);
 	if (!next_call() || !bus_listens(s))
 		return 0;
 	if (!queue.read && !queue.ping)
-		queue.read = ask_bus(s, &queue.ping, PING_US, "org.freedesktop.DBus.Peer", "Ping", NULL, on_ping,
-				     s) < 0;
+		queue.read = ask_bus(s, &queue.ping, PING_US, "org.freedesktop.DBus.Peer", "Ping",
+				     NULL, on_ping, s) < 0;
 	while (all && queue.ping && sd_bus_wait(s->bus, PING_WAIT_US) > 0)
 		all = read_calls(s);
-	/* who has stopped and then looks sees that it has stopped */
+	/* a client that calls Stop and then reads the state must see that it has stopped */
 	if (s->stopped)
 		stations_run(s);
 	queue.current = queue.read ? next_call() : NULL;
@@ -490,40 +522,23 @@ static int on_turn(sd_event_source *source, void *context)
 	return 0;
 }
 
-/* After anything that has happened: is there a call, and can it be answered? */
+/* Runs after every event: schedule on_turn() if a call can be carried out. */
 static int on_post(sd_event_source *source, void *context)
 {
 	struct service *s = context;
 
 	(void)source;
-	if (queue.held || (next_call() && bus_listens(s) && (queue.read || !queue.ping)))
+	if (queue.held || next_stop() ||
+	    (next_call() && bus_listens(s) && (queue.read || !queue.ping)))
 		sd_event_source_set_enabled(queue.turn, SD_EVENT_ONESHOT);
 	return 0;
 }
 
 /* ---- who may ----------------------------------------------------------------- */
 
-static int do_deed(struct service *s, sd_bus_message *m, deed_fn deed)
-{
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	int err = deed(m, s, &error);
-
-	/* what cannot be sent as it is (it never should be so) is answered all the same */
-	if (sd_bus_error_is_set(&error))
-		err = sd_bus_reply_method_error(m, &error) < 0 ? -EIO : 0;
-	if (err == -EBADMSG || err == -ENXIO)
-		sd_bus_reply_method_errorf(m, SD_BUS_ERROR_INVALID_ARGS, "the call does not have what it "
-					   "says that it has");
-	else if (err < 0)
-		sd_bus_reply_method_errno(m, err, NULL);
-	sd_bus_error_free(&error);
-	stations_run(s);
-	return 1;
-}
-
 /*
- * Where polkit is not installed, members of the service's group may do what 50-dealbox.rules lets them;
- * where it fails to answer, nobody may but root.
+ * Where polkit is not installed, members of the service's group may do what 50-dealbox.rules
+ * allows them. Where it is installed and fails, only root may.
  */
 static bool may_without_polkit(const struct call *call, sd_bus_message *reply)
 {
@@ -558,11 +573,13 @@ static int on_authorized(sd_bus_message *reply, void *context, sd_bus_error *unu
 	else if (sd_bus_message_enter_container(reply, 'r', "bba{ss}") < 0 ||
 		 sd_bus_message_read(reply, "bb", &authorized, &challenge) < 0)
 		authorized = 0;
-	if (authorized)
-		do_deed(call->service, call->message, call->deed);
-	else
-		sd_bus_reply_method_errorf(call->message, SD_BUS_ERROR_ACCESS_DENIED,
-					   error ? "this user may not do that (polkit does not answer, or is "
+	if (authorized) {
+		call->user->asked--;
+		call->stage = CALL_GRANTED;
+		return 0;
+	}
+	sd_bus_reply_method_errorf(call->message, SD_BUS_ERROR_ACCESS_DENIED,
+				   error ? "this user may not do that (polkit does not answer, or is "
 					   "not installed)" : "this user may not do that (polkit says no)");
 	call_free(call);
 	return 0;
@@ -605,11 +622,31 @@ int authorize(sd_bus_message *m, struct service *s, const char *action, deed_fn 
 
 /* ---- the queue --------------------------------------------------------------- */
 
+/*
+ * Called while the ledger waits for the disk; returns when fd is readable. Reads the bus meanwhile:
+ * calls are queued, and Stop is carried out.
+ */
+static void wait_for_disk(int fd, void *context)
+{
+	struct service *s = context;
+	struct pollfd polls[] = { { .fd = fd, .events = POLLIN }, { .fd = -1 } };
+	int err = 0;
+
+	do {
+		/* the bus is gone, or sd_bus_process() is a caller of ours: do not read it */
+		polls[1].fd = err < 0 ? -1 : sd_bus_get_fd(s->bus);
+		polls[1].events = sd_bus_get_events(s->bus);
+		if (poll(polls, 2, fd < 0 ? LOCK_MS : -1) <= 0)
+			return;
+		if (polls[1].revents)
+			err = sd_bus_process(s->bus, NULL);
+	} while (fd >= 0 && !polls[0].revents);
+}
+
 int calls_open(struct service *s)
 {
 	int err;
 
-	queue.last = &queue.first;
 	err = sd_bus_add_filter(s->bus, NULL, on_message, s);
 	if (err >= 0)
 		err = sd_event_add_defer(s->event, &queue.turn, on_turn, s);
@@ -617,11 +654,14 @@ int calls_open(struct service *s)
 		err = sd_event_source_set_enabled(queue.turn, SD_EVENT_OFF);
 	if (err >= 0)
 		err = sd_event_add_post(s->event, &queue.post, on_post, s);
+	if (err >= 0)
+		dealbox_ledger_wait(s->ledger, wait_for_disk, s);
 	return err;
 }
 
-void calls_close(void)
+void calls_close(struct service *s)
 {
+	dealbox_ledger_wait(s->ledger, NULL, NULL);
 	sd_event_source_disable_unref(queue.turn);
 	sd_event_source_disable_unref(queue.post);
 	sd_bus_slot_unref(queue.ping);

@@ -965,6 +965,6 @@ int bus_open(struct service *s)
 
 void bus_close(struct service *s)
 {
-	calls_close();
+	calls_close(s);
 	s->bus = sd_bus_flush_close_unref(s->bus);
 }

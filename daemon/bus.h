@@ -22,7 +22,7 @@ typedef int (*deed_fn)(sd_bus_message *m, struct service *s, sd_bus_error *error
 /* ---- bus-calls.c ---- */
 /* The queue of calls, once the bus is there. 0 or -errno. */
 int calls_open(struct service *s);
-void calls_close(void);
+void calls_close(struct service *s);
 /* Does it once polkit has said that the sender may: io.dealbox1.ACTION. */
 int authorize(sd_bus_message *m, struct service *s, const char *action, deed_fn deed);
 /* Whose the call is that has its turn. */

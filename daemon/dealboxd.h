@@ -56,6 +56,8 @@ struct station {
 	struct dealbox_trace *kept;	/* of a deal whose board is out, and not recorded yet */
 	uint64_t insertion;		/* record in the ledger of the deal */
 	unsigned int cards;		/* that have landed */
+	bool stepping;			/* a step of its desk is being done */
+	bool stop_after;		/* .. and a stop came meanwhile */
 	unsigned int stopped_at;	/* card at which the last stop came, from 1; 0 = none */
 	uint32_t starter;		/* who pressed start last; DEALBOX_UID_NONE = a key */
 	/* what was announced last */

@@ -681,11 +681,17 @@ static void do_step(struct station *st, const struct step *step)
 {
 	struct service *s = st->service;
 	uint64_t begun = clock_us();
-	enum did did = doers[step->kind](st, step);
+	enum did did;
 
+	st->stepping = true;
+	did = doers[step->kind](st, step);
+	st->stepping = false;
 	if (st->suspect)
 		s->quiet = clock_us() + QUIET * (clock_us() - begun);
 	desk_did(&st->desk, &s->jobs, step, did);
+	if (st->stop_after)
+		desk_push(&st->desk, PUSH_STOP);
+	st->stop_after = false;
 	/* a job that is done says so when the copy counts */
 	if (step->kind == STEP_JUDGE || step->kind == STEP_VOID || step->kind == STEP_UNDO ||
 	    did == DID_REPEAT)
@@ -807,12 +813,16 @@ bool stations_stop(struct service *s, const struct station *only)
 
 	for (st = s->stations; st; st = st->next)
 		if (!only || only == st) {
-			news |= !st->desk.stop;
-			desk_push(&st->desk, PUSH_STOP);
+			news |= !st->desk.stop && !st->stop_after;
+			/* it may come while the ledger waits for the disk: a desk is told after its step */
+			if (st->stepping)
+				st->stop_after = true;
+			else
+				desk_push(&st->desk, PUSH_STOP);
 		}
 	/* what deals is aborted, and no more: no machine waits for what is written of another, .. */
 	for (st = s->stations; st && clock_us() - begun < ROUND_US; st = st->next)
-		if (!st->suspect && desk_must_abort(&st->desk) &&
+		if (!st->suspect && !st->stepping && desk_must_abort(&st->desk) &&
 		    desk_next(&st->desk, &s->jobs, &s->stations->desk, &step))
 			do_step(st, &step);
 	/* .. or for one that hangs; that one is asked next, whatever it did before */

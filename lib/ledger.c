@@ -669,7 +669,7 @@ static int migrate(struct dealbox_ledger *l, int version)
 	return err;
 }
 
-/* Who may read a file of it may lock it, too, and keep the one who writes waiting. */
+/* A user who can read one of the files can also lock it and make the writer wait. */
 static void close_to_others(const char *path)
 {
 	static const char *const files[] = { "", "-wal", "-shm" };
@@ -683,13 +683,26 @@ static void close_to_others(const char *path)
 		}
 }
 
+/* It was locked so often before. 0: it is said that it is. */
+static int on_busy(void *context, int times)
+{
+	(void)context;
+	if (times >= WRITE_WAIT_MS / LEDGER_WAIT_MS)
+		return 0;
+	ledger_wait(-1);
+	return 1;
+}
+
 static int open_database(struct dealbox_ledger *l, const char *path, int flags)
 {
-	if (sqlite3_open_v2(path, &l->db, flags, NULL) != SQLITE_OK)
+	if (sqlite3_open_v2(path, &l->db, flags, l->write ? ledger_vfs() : NULL) != SQLITE_OK)
 		return ledger_fail_sql(l, "opening it");
 	sqlite3_extended_result_codes(l->db, 1);
-	/* nothing that is ours keeps the one who writes waiting; whoever does, dealing does not hang on it */
-	sqlite3_busy_timeout(l->db, l->write ? WRITE_WAIT_MS : READ_WAIT_MS);
+	/* none of our programs locks out the writer; it does not wait long for anyone else's */
+	if (l->write)
+		sqlite3_busy_handler(l->db, on_busy, NULL);
+	else
+		sqlite3_busy_timeout(l->db, READ_WAIT_MS);
 	/* a damaged file may lie about its schema: trust nothing in it to run code */
 	sqlite3_db_config(l->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	/* nor is what a crash left in the WAL moved into it */
@@ -924,6 +937,12 @@ struct dealbox_ledger *dealbox_ledger_new(void)
 		l->user = DEALBOX_UID_NONE;
 	}
 	return l;
+}
+
+void dealbox_ledger_wait(struct dealbox_ledger *l, void (*wait)(int fd, void *context), void *context)
+{
+	(void)l;
+	ledger_wait_with(wait, context);
 }
 
 void dealbox_ledger_user(struct dealbox_ledger *l, uint32_t uid)

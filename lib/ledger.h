@@ -70,6 +70,15 @@ struct dealbox_ledger {
 	char error[512];
 };
 
+#define LEDGER_WAIT_MS	10
+
+/* ---- ledger-disk.c ---- */
+/* The name of SQLite's VFS whose waiting is done by ledger_wait(), or NULL: no memory. */
+const char *ledger_vfs(void);
+void ledger_wait_with(void (*wait)(int fd, void *context), void *context);
+/* Waits until fd can be read; -1: for LEDGER_WAIT_MS. */
+void ledger_wait(int fd);
+
 /* Keeps the sentence, and returns error. */
 int ledger_fail(struct dealbox_ledger *l, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""crowd.py DEALBOXD EMULATOR DEALBOX SET: what many clients ask at once (TAP).
+"""crowd.py DEALBOXD EMULATOR DEALBOX SET SLOW_DISK: what many clients ask at once (TAP).
 
 Whatever they ask, the service stays on the bus, nobody keeps the others out, and the emergency stop comes first. The
 bus of this world has no policy: what an installed one keeps from the service comes through.
@@ -13,7 +13,7 @@ import dbus
 from harness import World, somebody_else, tests_in, tests_of, wait
 from raw import Raw
 
-dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
+dealboxd, emulator, dealbox, set_file, slow_disk = sys.argv[1:6]
 ROOT, MANAGER = '/io/dealbox1', 'io.dealbox1.Manager'
 OBJECTS = (ROOT, 'org.freedesktop.DBus.ObjectManager', 'GetManagedObjects')
 LIMITS = 'org.freedesktop.DBus.Error.LimitsExceeded'
@@ -182,6 +182,44 @@ def test_what_jobs_hold_fits_into_an_answer(w):
     w.cancel_jobs()
     # .. also when it starts again, and those that are cancelled make room
     w.stop()
+    w.start()
+    wait('the machine', lambda: any(m['Present'] for m in w.machines().values()))
+    job_goes_on(w)
+
+
+def test_the_stop_does_not_wait_for_the_disk(w):
+    """A board that is dealt lies still though nothing can be written; what was about to begin does not."""
+    slow, waits = w.dir + '/slow', w.dir + '/slow.waits'
+    w.add_emulator('DEALS', '--speed', '1', '--manual')
+    w.stop()
+    w.start(LD_PRELOAD=os.path.abspath(slow_disk), SLOW_DISK=slow, ASAN_OPTIONS='verify_asan_link_order=0')
+    wait('the machines', lambda: sum(m['Present'] for m in w.machines().values()) == 2)
+    paths = {m['Id']: path for path, m in w.machines().items()}
+    number, _ = w.add_set('disk')
+    w.tell('DEALS', 'insert')
+    for machine in paths:
+        w.manager().AddJob(dbus.UInt64(number), dbus.Array([1], signature='u'), dbus.UInt32(1), dbus.Dictionary(
+            {'replay': True, 'machines': dbus.Array([machine], signature='s')}, signature='sv'))
+    for machine in paths:
+        wait(machine, lambda machine=machine: w.machines()[paths[machine]]['State'] in ('press-start', 'confirm-empty'))
+    w.object(paths['DEALS'], 'Machine').Start()
+    wait('a card', lambda: w.machines()[paths['DEALS']]['Cards'])
+    open(slow, 'w').close()
+    client = Raw()
+    client.send(paths['FIRST'], 'io.dealbox1.Machine', 'Start')
+    wait('a write', lambda: os.path.exists(waits))
+    assert client.call(ROOT, MANAGER, 'Stop') is None
+    # the machine knows, though nothing has been written of it
+    wait('it to lie still', lambda: 'DEALING' not in w.tell('DEALS', 'status'))
+    os.remove(slow)
+    wait('the stop to be seen', lambda: {m['State'] for m in w.machines().values()} == {'aborted'})
+    client.close()
+    verdicts = [r['outcome'] for r in w.records() if r['record'] == 'verdict'][-2:]
+    assert verdicts == ['void'] * 2, verdicts
+    w.check()
+    w.cancel_jobs()
+    w.stop()
+    w.emulators.remove(w.dir + '/DEALS')
     w.start()
     wait('the machine', lambda: any(m['Present'] for m in w.machines().values()))
     job_goes_on(w)

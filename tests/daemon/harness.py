@@ -238,11 +238,13 @@ class World:
         files = min(int(limit[1]) if limit else 1024, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
-    def start(self):
+    def start(self, **environment):
         self.write_config()
         self.daemon = self.spawn([self.dealboxd, '--config', self.dir + '/dealboxd.conf'],
                                  stderr=open(self.dir + '/dealboxd.log', 'a'),
-                                 preexec_fn=self.limit_files)
+                                 preexec_fn=self.limit_files,
+                                 # without env= it has what C programs here have set, too
+                                 **({'env': {**os.environ, **environment}} if environment else {}))
         wait('dealboxd', lambda: self.daemon.poll() is not None or
              self.bus.name_has_owner('io.dealbox1'))
         if self.daemon.poll() is not None:

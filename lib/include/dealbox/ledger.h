@@ -68,6 +68,18 @@ DEALBOX_API void dealbox_ledger_free(struct dealbox_ledger *ledger);
 DEALBOX_API int dealbox_ledger_open(struct dealbox_ledger *ledger, const char *path,
 				    unsigned int flags);
 
+/**
+ * dealbox_ledger_wait - say what is done while the ledger waits for the disk
+ * @ledger: the ledger that the program writes
+ * @wait: returns when fd can be read, or 10 ms later if fd is -1; NULL, as at first: nothing is done
+ * @context: given to wait
+ *
+ * A disk can take seconds to write. wait() is called in the thread that called the ledger; it may do
+ * anything but use the ledger.
+ */
+DEALBOX_API void dealbox_ledger_wait(struct dealbox_ledger *ledger,
+				     void (*wait)(int fd, void *context), void *context);
+
 #define DEALBOX_UID_NONE	0xffffffff	/* nobody: a key or button */
 #define DEALBOX_UID_UNKNOWN	0xfffffffe	/* a program that ended before anyone could ask whose it was */
 

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A VFS for SQLite that lets the program go on during fsync(). A slow disk can take seconds, and
+ * the program has one thread. xSync runs in a thread of its own while the caller runs a function
+ * of the program; all other methods are passed on to SQLite's own VFS.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "ledger.h"
+
+#define VFS_NAME	"dealbox"
+
+/* A file of SQLite's VFS, which lies behind it. */
+struct file {
+	sqlite3_file base;
+	sqlite3_file *real;
+};
+
+struct sync {
+	sqlite3_file *real;
+	int flags, result;
+	int done;		/* an eventfd */
+};
+
+/* One ledger of a program is written, in one thread. */
+static void (*wait_for)(int fd, void *context);
+static void *wait_context;
+
+void ledger_wait_with(void (*wait)(int fd, void *context), void *context)
+{
+	wait_for = wait;
+	wait_context = context;
+}
+
+void ledger_wait(int fd)
+{
+	if (wait_for)
+		wait_for(fd, wait_context);
+	else if (fd < 0)
+		usleep(LEDGER_WAIT_MS * 1000);
+}
+
+static sqlite3_file *real(sqlite3_file *file)
+{
+	return ((struct file *)file)->real;
+}
+
+static void *sync_thread(void *context)
+{
+	struct sync *sync = context;
+
+	sync->result = sync->real->pMethods->xSync(sync->real, sync->flags);
+	eventfd_write(sync->done, 1);
+	return NULL;
+}
+
+static int file_sync(sqlite3_file *file, int flags)
+{
+	struct sync sync = { .real = real(file), .flags = flags, .done = -1 };
+	pthread_t thread;
+
+	if (wait_for)
+		sync.done = eventfd(0, EFD_CLOEXEC);
+	if (sync.done < 0 || pthread_create(&thread, NULL, sync_thread, &sync)) {
+		sync.result = sync.real->pMethods->xSync(sync.real, flags);
+	} else {
+		ledger_wait(sync.done);
+		pthread_join(thread, NULL);
+	}
+	if (sync.done >= 0)
+		close(sync.done);
+	return sync.result;
+}
+
+/* ---- all else is SQLite's ---------------------------------------------------- */
+
+static int file_close(sqlite3_file *f)
+{
+	return real(f)->pMethods->xClose(real(f));
+}
+
+static int file_read(sqlite3_file *f, void *data, int size, sqlite3_int64 at)
+{
+	return real(f)->pMethods->xRead(real(f), data, size, at);
+}
+
+static int file_write(sqlite3_file *f, const void *data, int size, sqlite3_int64 at)
+{
+	return real(f)->pMethods->xWrite(real(f), data, size, at);
+}
+
+static int file_truncate(sqlite3_file *f, sqlite3_int64 size)
+{
+	return real(f)->pMethods->xTruncate(real(f), size);
+}
+
+static int file_size(sqlite3_file *f, sqlite3_int64 *size)
+{
+	return real(f)->pMethods->xFileSize(real(f), size);
+}
+
+static int file_lock(sqlite3_file *f, int lock)
+{
+	return real(f)->pMethods->xLock(real(f), lock);
+}
+
+static int file_unlock(sqlite3_file *f, int lock)
+{
+	return real(f)->pMethods->xUnlock(real(f), lock);
+}
+
+static int file_reserved(sqlite3_file *f, int *reserved)
+{
+	return real(f)->pMethods->xCheckReservedLock(real(f), reserved);
+}
+
+static int file_control(sqlite3_file *f, int op, void *argument)
+{
+	return real(f)->pMethods->xFileControl(real(f), op, argument);
+}
+
+static int file_sector(sqlite3_file *f)
+{
+	return real(f)->pMethods->xSectorSize(real(f));
+}
+
+static int file_characteristics(sqlite3_file *f)
+{
+	return real(f)->pMethods->xDeviceCharacteristics(real(f));
+}
+
+static int file_shm_map(sqlite3_file *f, int page, int size, int extend, void volatile **out)
+{
+	return real(f)->pMethods->xShmMap(real(f), page, size, extend, out);
+}
+
+static int file_shm_lock(sqlite3_file *f, int offset, int count, int flags)
+{
+	return real(f)->pMethods->xShmLock(real(f), offset, count, flags);
+}
+
+static void file_shm_barrier(sqlite3_file *f)
+{
+	real(f)->pMethods->xShmBarrier(real(f));
+}
+
+static int file_shm_unmap(sqlite3_file *f, int remove)
+{
+	return real(f)->pMethods->xShmUnmap(real(f), remove);
+}
+
+static const sqlite3_io_methods methods = {
+	.iVersion = 2, .xClose = file_close, .xRead = file_read, .xWrite = file_write,
+	.xTruncate = file_truncate, .xSync = file_sync, .xFileSize = file_size, .xLock = file_lock,
+	.xUnlock = file_unlock, .xCheckReservedLock = file_reserved, .xFileControl = file_control,
+	.xSectorSize = file_sector, .xDeviceCharacteristics = file_characteristics,
+	.xShmMap = file_shm_map, .xShmLock = file_shm_lock, .xShmBarrier = file_shm_barrier,
+	.xShmUnmap = file_shm_unmap,
+};
+
+static int vfs_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *f, int flags, int *out)
+{
+	sqlite3_vfs *below = vfs->pAppData;
+	struct file *file = (struct file *)f;
+	int rc;
+
+	file->real = (sqlite3_file *)(file + 1);
+	rc = below->xOpen(below, name, file->real, flags, out);
+	file->base.pMethods = file->real->pMethods ? &methods : NULL;
+	return rc;
+}
+
+const char *ledger_vfs(void)
+{
+	static sqlite3_vfs vfs;
+	sqlite3_vfs *below;
+
+	if (vfs.zName)
+		return vfs.zName;
+	below = sqlite3_vfs_find(NULL);
+	if (!below)
+		return NULL;
+	/* the other methods of the VFS of unix.c do not depend on pAppData */
+	vfs = *below;
+	vfs.pNext = NULL;
+	vfs.pAppData = below;
+	vfs.szOsFile += sizeof(struct file);
+	vfs.xOpen = vfs_open;
+	vfs.zName = VFS_NAME;
+	if (sqlite3_vfs_register(&vfs, 0) != SQLITE_OK)
+		vfs.zName = NULL;
+	return vfs.zName;
+}
