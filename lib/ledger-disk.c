@@ -5,6 +5,7 @@
  * of the program; all other methods are passed on to SQLite's own VFS.
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -12,12 +13,11 @@
 
 #include "ledger.h"
 
-#define VFS_NAME	"dealbox"
-
 /* A file of SQLite's VFS, which lies behind it. */
 struct file {
 	sqlite3_file base;
 	sqlite3_file *real;
+	const struct ledger_disk *disk;
 };
 
 struct sync {
@@ -26,20 +26,10 @@ struct sync {
 	int done;		/* an eventfd */
 };
 
-/* One ledger of a program is written, in one thread. */
-static void (*wait_for)(int fd, void *context);
-static void *wait_context;
-
-void ledger_wait_with(void (*wait)(int fd, void *context), void *context)
+void ledger_disk_wait(const struct ledger_disk *disk, int fd)
 {
-	wait_for = wait;
-	wait_context = context;
-}
-
-void ledger_wait(int fd)
-{
-	if (wait_for)
-		wait_for(fd, wait_context);
+	if (disk->wait)
+		disk->wait(fd, disk->context);
 	else if (fd < 0)
 		usleep(LEDGER_WAIT_MS * 1000);
 }
@@ -60,15 +50,16 @@ static void *sync_thread(void *context)
 
 static int file_sync(sqlite3_file *file, int flags)
 {
+	const struct ledger_disk *disk = ((struct file *)file)->disk;
 	struct sync sync = { .real = real(file), .flags = flags, .done = -1 };
 	pthread_t thread;
 
-	if (wait_for)
+	if (disk->wait)
 		sync.done = eventfd(0, EFD_CLOEXEC);
 	if (sync.done < 0 || pthread_create(&thread, NULL, sync_thread, &sync)) {
 		sync.result = sync.real->pMethods->xSync(sync.real, flags);
 	} else {
-		ledger_wait(sync.done);
+		ledger_disk_wait(disk, sync.done);
 		pthread_join(thread, NULL);
 	}
 	if (sync.done >= 0)
@@ -164,34 +155,42 @@ static const sqlite3_io_methods methods = {
 
 static int vfs_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *f, int flags, int *out)
 {
-	sqlite3_vfs *below = vfs->pAppData;
+	const struct ledger_disk *disk = vfs->pAppData;
 	struct file *file = (struct file *)f;
 	int rc;
 
+	file->disk = disk;
 	file->real = (sqlite3_file *)(file + 1);
-	rc = below->xOpen(below, name, file->real, flags, out);
+	rc = disk->below->xOpen(disk->below, name, file->real, flags, out);
 	file->base.pMethods = file->real->pMethods ? &methods : NULL;
 	return rc;
 }
 
-const char *ledger_vfs(void)
+const char *ledger_disk_register(struct ledger_disk *disk)
 {
-	static sqlite3_vfs vfs;
-	sqlite3_vfs *below;
+	sqlite3_vfs *vfs = &disk->vfs;
 
-	if (vfs.zName)
-		return vfs.zName;
-	below = sqlite3_vfs_find(NULL);
-	if (!below)
+	if (vfs->zName)
+		return vfs->zName;
+	disk->below = sqlite3_vfs_find(NULL);
+	if (!disk->below)
 		return NULL;
 	/* the other methods of the VFS of unix.c do not depend on pAppData */
-	vfs = *below;
-	vfs.pNext = NULL;
-	vfs.pAppData = below;
-	vfs.szOsFile += sizeof(struct file);
-	vfs.xOpen = vfs_open;
-	vfs.zName = VFS_NAME;
-	if (sqlite3_vfs_register(&vfs, 0) != SQLITE_OK)
-		vfs.zName = NULL;
-	return vfs.zName;
+	*vfs = *disk->below;
+	vfs->pNext = NULL;
+	vfs->pAppData = disk;
+	vfs->szOsFile += (int)sizeof(struct file);
+	vfs->xOpen = vfs_open;
+	snprintf(disk->name, sizeof(disk->name), "dealbox-%p", (void *)disk);
+	vfs->zName = disk->name;
+	if (sqlite3_vfs_register(vfs, 0) != SQLITE_OK)
+		vfs->zName = NULL;
+	return vfs->zName;
+}
+
+void ledger_disk_unregister(struct ledger_disk *disk)
+{
+	if (disk->vfs.zName)
+		sqlite3_vfs_unregister(&disk->vfs);
+	disk->vfs.zName = NULL;
 }

@@ -686,21 +686,20 @@ static void close_to_others(const char *path)
 /* It was locked so often before. 0: it is said that it is. */
 static int on_busy(void *context, int times)
 {
-	(void)context;
 	if (times >= WRITE_WAIT_MS / LEDGER_WAIT_MS)
 		return 0;
-	ledger_wait(-1);
+	ledger_disk_wait(context, -1);
 	return 1;
 }
 
 static int open_database(struct dealbox_ledger *l, const char *path, int flags)
 {
-	if (sqlite3_open_v2(path, &l->db, flags, l->write ? ledger_vfs() : NULL) != SQLITE_OK)
+	if (sqlite3_open_v2(path, &l->db, flags, l->write ? ledger_disk_register(&l->disk) : NULL) != SQLITE_OK)
 		return ledger_fail_sql(l, "opening it");
 	sqlite3_extended_result_codes(l->db, 1);
 	/* none of our programs locks out the writer; it does not wait long for anyone else's */
 	if (l->write)
-		sqlite3_busy_handler(l->db, on_busy, NULL);
+		sqlite3_busy_handler(l->db, on_busy, &l->disk);
 	else
 		sqlite3_busy_timeout(l->db, READ_WAIT_MS);
 	/* a damaged file may lie about its schema: trust nothing in it to run code */
@@ -722,6 +721,7 @@ static void close_database(struct dealbox_ledger *l)
 	ledger_forget(l);
 	sqlite3_close(l->db);
 	l->db = NULL;
+	ledger_disk_unregister(&l->disk);
 }
 
 static int sync_folder(const char *path)
@@ -941,8 +941,8 @@ struct dealbox_ledger *dealbox_ledger_new(void)
 
 void dealbox_ledger_wait(struct dealbox_ledger *l, void (*wait)(int fd, void *context), void *context)
 {
-	(void)l;
-	ledger_wait_with(wait, context);
+	l->disk.wait = wait;
+	l->disk.context = context;
 }
 
 void dealbox_ledger_user(struct dealbox_ledger *l, uint32_t uid)

@@ -50,8 +50,18 @@ struct ledger_keys {
 	uint8_t id[16];
 };
 
+/* A VFS of SQLite's for one ledger: see ledger-disk.c. */
+struct ledger_disk {
+	sqlite3_vfs vfs;		/* not registered while its name is NULL */
+	sqlite3_vfs *below;
+	char name[32];
+	void (*wait)(int fd, void *context);	/* NULL: nobody wants to go on meanwhile */
+	void *context;
+};
+
 struct dealbox_ledger {
 	sqlite3 *db;
+	struct ledger_disk disk;
 	char *path;
 	char *key_path;
 	char *heads_path;
@@ -73,11 +83,11 @@ struct dealbox_ledger {
 #define LEDGER_WAIT_MS	10
 
 /* ---- ledger-disk.c ---- */
-/* The name of SQLite's VFS whose waiting is done by ledger_wait(), or NULL: no memory. */
-const char *ledger_vfs(void);
-void ledger_wait_with(void (*wait)(int fd, void *context), void *context);
+/* Register the VFS; returns its name, or NULL: no memory. The database is closed before the other. */
+const char *ledger_disk_register(struct ledger_disk *disk);
+void ledger_disk_unregister(struct ledger_disk *disk);
 /* Waits until fd can be read; -1: for LEDGER_WAIT_MS. */
-void ledger_wait(int fd);
+void ledger_disk_wait(const struct ledger_disk *disk, int fd);
 
 /* Keeps the sentence, and returns error. */
 int ledger_fail(struct dealbox_ledger *l, int error, const char *format, ...)
