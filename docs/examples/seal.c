@@ -13,21 +13,24 @@ int main(int argc, char **argv)
 	char name[DEALBOX_SEAL_NAME], contents[] = "tomorrow's deals\n";
 	struct dealbox_random *random;
 	struct dealbox_fault fault;
-	void *sealed, *opened;
+	void *sealed = NULL, *opened = NULL;
 	size_t size;
+	int err;
 
 	if (dealbox_random_new(&random))
 		return 1;
-	if (dealbox_seal(contents, strlen(contents), "monday.pbn", &secret, random, &sealed, &size,
-			 &fault) ||
-	    dealbox_unseal(sealed, size, &secret, &opened, &size, name, &fault)) {
+	err = dealbox_seal(contents, strlen(contents), "monday.pbn", &secret, random, &sealed, &size,
+			   &fault);
+	if (!err)
+		err = dealbox_unseal(sealed, size, &secret, &opened, &size, name, &fault);
+	if (err) {
 		fprintf(stderr, "%s; %s\n", fault.what, fault.next);
-		return 1;
+	} else {
+		printf("%s: %s", name, (char *)opened);
+		explicit_bzero(opened, size);
 	}
-	printf("%s: %s", name, (char *)opened);
-	explicit_bzero(opened, size);
 	free(opened);
 	free(sealed);
 	dealbox_random_free(random);
-	return 0;
+	return err ? 1 : 0;
 }
