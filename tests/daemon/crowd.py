@@ -59,8 +59,17 @@ def send_quietly(client, *args, **more):
 
 
 def stop_is_answered(w):
+    """As often as somebody presses: where no policy keeps files out, dbus-daemon itself refuses any call while 64 of
+    them wait for the service, which then never hears of it. What the service answers is no error."""
     client = Raw()
-    assert client.call(ROOT, MANAGER, 'Stop') is None, w.log()[-2000:]
+
+    def answered():
+        error = client.call(ROOT, MANAGER, 'Stop')
+        if error == LIMITS and client.sender == 'org.freedesktop.DBus':
+            return False
+        assert error is None, (error, client.sender, w.log()[-2000:])
+        return True
+    wait('the stop', answered)
     client.close()
 
 

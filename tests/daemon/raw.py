@@ -78,6 +78,7 @@ class Raw:
         self.socket.sendall(b'BEGIN\r\n')
         self.serial = 0
         self.body = b''
+        self.sender = None
         self.send('/org/freedesktop/DBus', 'org.freedesktop.DBus', 'Hello',
                   destination='org.freedesktop.DBus')
         self.read()
@@ -110,7 +111,7 @@ class Raw:
         return data
 
     def read(self):
-        """The next message: (type, name of the error or None, serial that it answers), and body."""
+        """The next message: (type, name of the error or None, serial that it answers), body and sender."""
         head = self.get(16)
         size, _, length = struct.unpack('<III', head[4:])
         fields = self.get(length + -length % 8)
@@ -132,6 +133,8 @@ class Raw:
             if kind in 'so':
                 if code == 4:
                     error = fields[at:at + value].decode()
+                if code == 7:
+                    self.sender = fields[at:at + value].decode()
                 at += value + 1
         return head[1], error, answers
 
