@@ -48,11 +48,8 @@ const struct kind kinds[FAULTS] = {
 	[F_REUSED] = { "insertion-reused", FIRMWARE, SITE_INSERT },
 	[F_RESTARTED] = { "firmware-restarted", FIRMWARE, SITE_MOMENT },
 	[F_OLD_PLAN] = { "old-plan", FIRMWARE, SITE_BEGIN },
-	/*
-	 * a board that is there when it is switched on is a new insertion, and not in doubt: a number
-	 * that was not dealt into is taken for a new board
-	 */
-	[F_DOUBT_FORGOTTEN] = { "doubt-forgotten", FIRMWARE, SITE_MOMENT, .open = true },
+	/* a board that is there when it is switched on is a new insertion, and not in doubt */
+	[F_DOUBT_FORGOTTEN] = { "doubt-forgotten", FIRMWARE, SITE_MOMENT },
 
 	[F_STALLED] = { "control-stalled", BUS, SITE_CONTROL },
 	[F_UNANSWERED] = { "control-unanswered", BUS, SITE_CONTROL },

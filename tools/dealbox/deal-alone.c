@@ -21,7 +21,7 @@ static enum end item_doubt(struct run *run, const struct item *item)
 
 	if (dealbox_machine_get_status(run->machine, &status))
 		return machine_failed(run);
-	run->used = status.insertion;
+	run->used = run->known = status.insertion;
 	run->ask = status.insertion != item->insertion;
 	run->empty_it = true;
 	return END_VOID;

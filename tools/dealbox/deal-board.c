@@ -5,12 +5,13 @@
 #include "deal-run.h"
 #include "events.h"
 
-#define FAULT_MS	1000	/* how often a fault is tried to be cleared */
+/* how often a fault is tried to be cleared; what a status tells comes as an event, too, by then */
+#define LOOK_MS		1000
 
 /* A deal that we do not know, or no longer: what lies in the board is void. */
 static enum end deal_abandon(struct run *run, const struct dealbox_status *status)
 {
-	run->used = status->insertion;
+	run->used = run->known = status->insertion;
 	run->empty_it = true;
 	tell(run, "the machine was in the middle of a deal: that board is void");
 	/* refused: it ended by itself in the meantime */
@@ -85,7 +86,10 @@ static const char *board_need(struct run *run, const struct dealbox_status *stat
 	else if (run->ask && status->insertion == run->used &&
 		 !(status->flags & DEALBOX_STATUS_SPENT) &&
 		 !journal_has(&run->journal, status->insertion))
-		return "take the board out, empty it, and put it in again; or press the start key or Enter if it is empty";
+		snprintf(text, 160, run->empty_it ?
+			 "take the board out, empty it, and put it in again; or press the start key or Enter if it is empty" :
+			 "it may be the last board: take it out, and put in an empty board %u; or press the start "
+			 "key or Enter if this one is empty", board);
 	else if (run->empty_it && used)
 		return EMPTY_IT;
 	else if (status->flags & DEALBOX_STATUS_IN_DOUBT)
@@ -116,6 +120,28 @@ static void board_release(struct run *run, const struct dealbox_status *status)
 		run->released = status->insertion;
 }
 
+/*
+ * Is it the board that we know? Under another number, without having been seen to go, it may be, with
+ * its cards: only the operator can say that it is empty. False: events may tell more, in a moment.
+ */
+static bool board_known(struct run *run, const struct dealbox_status *status)
+{
+	uint32_t insertion = status->flags & DEALBOX_STATUS_BOARD ? status->insertion : 0;
+	bool other = run->known && insertion && insertion != run->known;
+
+	if (other && !run->overtaken) {
+		run->overtaken = true;
+		return false;
+	}
+	if (other) {
+		run->used = insertion;
+		run->ask = true;
+	}
+	run->overtaken = false;
+	run->known = insertion;
+	return true;
+}
+
 /* One look at the machine: ready, or what is in the way has been told or mended. */
 static enum end board_look(struct run *run, struct dealbox_status *status)
 {
@@ -126,6 +152,8 @@ static enum end board_look(struct run *run, struct dealbox_status *status)
 	if (dealbox_machine_get_status(run->machine, status))
 		return machine_failed(run);
 	run->fault &= status->state == DEALBOX_STATE_FAULT;
+	if (!board_known(run, status))
+		return END_AGAIN;
 	switch (status->state) {
 	case DEALBOX_STATE_FAULT:
 		board_release(run, status);
@@ -196,6 +224,8 @@ static enum end board_event(struct run *run, const struct dealbox_event *event, 
 	case DEALBOX_EV_BOARD_REMOVED:
 		run->removed = event->insertion;
 		run->acted = true;
+		if (event->insertion == run->known || event->insertion == run->used)
+			run->known = 0;
 		break;
 	case DEALBOX_EV_BOARD_INSERTED:
 		run->acted = true;
@@ -224,7 +254,7 @@ enum end board_wait(struct run *run, uint32_t *insertion)
 			end = board_event(run, &event, asked);
 			if (end != END_READY)
 				return end;
-			timeout_ms = 0;
+			timeout_ms = run->overtaken && run->known ? LOOK_MS : 0;
 			continue;
 		case WAKE_GO:
 			run->acted = true;
@@ -242,7 +272,7 @@ enum end board_wait(struct run *run, uint32_t *insertion)
 		*insertion = status.insertion;
 		if (end != END_AGAIN)
 			return end;
-		asked |= status.state != DEALBOX_STATE_FAULT;
-		timeout_ms = status.state == DEALBOX_STATE_FAULT ? FAULT_MS : -1;
+		asked |= status.state != DEALBOX_STATE_FAULT && !run->overtaken;
+		timeout_ms = status.state == DEALBOX_STATE_FAULT || run->overtaken ? LOOK_MS : -1;
 	}
 }

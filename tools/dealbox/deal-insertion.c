@@ -142,6 +142,7 @@ static enum end insertion_start(struct run *run, uint32_t insertion)
 	ret = dealbox_machine_start(run->machine, run->plan.plan_id, insertion);
 	if (ret != -EREMOTEIO) {
 		run->used = insertion;
+		run->known = insertion;
 		run->ask = false;
 		run->refusals = 0;
 		return ret ? machine_failed(run) : END_READY;
@@ -378,6 +379,7 @@ static enum end insertion_settle(struct run *run, struct dealbox_trace *trace, b
 		tracefile_event(run->record, &event);
 		if (event.type == DEALBOX_EV_BOARD_REMOVED &&
 		    event.insertion == run->item->insertion && !dealbox_trace_gap(trace)) {
+			run->known = 0;
 			end = insertion_judge(run, trace);
 			continue;
 		}

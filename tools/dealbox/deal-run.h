@@ -59,6 +59,8 @@ struct run {
 	uint32_t vouched;		/* .. and that he said is the one that is expected */
 	uint32_t released;		/* insertion whose board was let go */
 	uint32_t removed;		/* insertion that was seen to end */
+	uint32_t known;			/* insertion of the board that is there, until it is seen to go */
+	bool overtaken;			/* .. and the machine says another, but no event has told why */
 	unsigned int plan_failures;	/* of giving it to the machine, in a row */
 	unsigned int refusals;		/* of START, in a row */
 	unsigned int cards;		/* dealt in this insertion */
