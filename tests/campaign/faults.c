@@ -42,9 +42,7 @@ const struct kind kinds[FAULTS] = {
 	[F_CARD_ALTERED] = { "event-card-altered", FIRMWARE, SITE_EVENT },
 	[F_STRANGE] = { "event-strange", FIRMWARE, SITE_EVENT },
 	[F_RENUMBERED] = { "insertion-renumbered", FIRMWARE, SITE_MOMENT },
-	/* behind a number that changed in mid-deal the program knows one of the two only */
-	[F_UNSPENT] = { "insertion-unspent", FIRMWARE, SITE_MOMENT, .with = F_KILLED,
-			.open = true },
+	[F_UNSPENT] = { "insertion-unspent", FIRMWARE, SITE_MOMENT, .with = F_KILLED },
 	[F_REUSED] = { "insertion-reused", FIRMWARE, SITE_INSERT },
 	[F_RESTARTED] = { "firmware-restarted", FIRMWARE, SITE_MOMENT },
 	[F_OLD_PLAN] = { "old-plan", FIRMWARE, SITE_BEGIN },
@@ -68,7 +66,7 @@ const struct kind kinds[FAULTS] = {
 	[F_ENTER] = { "enter", PEOPLE, SITE_MOMENT },
 	[F_COVER] = { "cover", PEOPLE, SITE_MOMENT },
 	[F_PULLED] = { "board-pulled", PEOPLE, SITE_MOMENT },
-	/* in again before it was told to be emptied: likewise */
+	/* in again before anybody was told to empty it: it was seen to go, so it is taken for a new board */
 	[F_PUSHED_BACK] = { "board-pulled-and-back", PEOPLE, SITE_MOMENT, .open = true },
 	[F_KILLED] = { "killed", PEOPLE, SITE_MOMENT },
 	[F_KILLED_ANEW] = { "killed-and-anew", PEOPLE, SITE_MOMENT },
@@ -80,12 +78,9 @@ const struct kind kinds[FAULTS] = {
 	[F_UNHELPED] = { "unhelped", PEOPLE, SITE_HELP, .with = F_UNREADABLE },
 	[F_SPARE] = { "spare-card", PEOPLE, SITE_HELP, .with = F_SHORT },
 	[F_PACK_ADDED] = { "pack-added", PEOPLE, SITE_MOMENT },
-	/*
-	 * out and in again while no program runs; after a deal it is one that was not emptied.
-	 * Who resumes twice is not asked again whether it is empty
-	 */
+	/* out and in again while no program runs; after a deal it is one that was not emptied */
 	[F_MEANWHILE] = { "board-out-and-in", PEOPLE, SITE_BETWEEN, .unseen = true,
-			  .with = F_KILLED, .open = true },
+			  .with = F_KILLED },
 	[F_VOUCHED] = { "called-empty", PEOPLE, SITE_EMPTY, .unseen = true, .with = F_MEANWHILE },
 };
 

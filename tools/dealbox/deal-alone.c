@@ -24,6 +24,7 @@ static enum end item_doubt(struct run *run, const struct item *item)
 	run->used = run->known = status.insertion;
 	run->ask = status.insertion != item->insertion;
 	run->empty_it = true;
+	run->journal.doubt = true;
 	return END_VOID;
 }
 
@@ -43,6 +44,11 @@ static enum end job_take_up(struct run *run)
 		return insertion_void(run, NULL, "the last run ended in the middle of it (insertion %u)",
 				      run->item->insertion);
 	}
+	/* nobody has answered what the last run asked */
+	run->item = journal_next(&run->journal);
+	if (run->options->resume && run->journal.doubt && run->item &&
+	    item_doubt(run, run->item) == END_MACHINE)
+		return END_MACHINE;
 	return END_READY;
 }
 
@@ -224,7 +230,7 @@ static enum status job_begin(struct run *run, struct args *args)
 			complain(NULL, "the job that stood at board %u, copy %u is given up",
 				 item->board, item->copy);
 		/* its board may still be there, with cards in it */
-		if (item && item->state == ITEM_STARTED) {
+		if (item && (item->state == ITEM_STARTED || old.doubt)) {
 			if (item_doubt(run, item) == END_MACHINE)
 				end = STATUS_MACHINE;
 		} else if (dealbox_machine_get_status(run->machine, &machine)) {
@@ -232,6 +238,7 @@ static enum status job_begin(struct run *run, struct args *args)
 			end = STATUS_MACHINE;
 		} else if (journal_has(&old, machine.insertion)) {
 			run->used = machine.insertion;
+			run->journal.doubt = true;
 		}
 	}
 	journal_free(&old);

@@ -60,6 +60,7 @@ enum end insertion_void(struct run *run, const struct dealbox_verdict *verdict,
 	run->item->voids++;
 	run->item->state = ITEM_TODO;
 	run->empty_it = true;
+	run->journal.doubt = true;
 	outcome_say(run, false, text, verdict);
 	if (!run->ask)
 		tell(run, EMPTY_IT);
@@ -137,6 +138,7 @@ static enum end insertion_start(struct run *run, uint32_t insertion)
 
 	run->item->insertion = insertion;
 	run->item->state = ITEM_STARTED;
+	run->journal.doubt = false;
 	if (!journal_save(&run->journal))
 		return END_INPUT;
 	ret = dealbox_machine_start(run->machine, run->plan.plan_id, insertion);

@@ -121,7 +121,7 @@ static bool list_get(struct json_object *object, const char *name, struct json_o
 
 static bool journal_get(struct json_object *root, struct journal *journal)
 {
-	struct json_object *items, *files;
+	struct json_object *items, *files, *doubt;
 	const char *digest = json_get_text(root, "set");
 	uint32_t version;
 	size_t n;
@@ -132,6 +132,8 @@ static bool journal_get(struct json_object *root, struct journal *journal)
 	    !list_get(root, "items", &items, &journal->item_count))
 		return false;
 	snprintf(journal->digest, sizeof(journal->digest), "%s", digest);
+	/* not in those of before */
+	journal->doubt = json_object_object_get_ex(root, "doubt", &doubt) && json_object_get_boolean(doubt);
 	journal->files = calloc(journal->file_count + 1, sizeof(*journal->files));
 	journal->items = calloc(journal->item_count + 1, sizeof(*journal->items));
 	if (!journal->files || !journal->items)
@@ -183,6 +185,7 @@ static struct json_object *journal_json(const struct journal *journal)
 	json_object_object_add(root, "version", json_object_new_int(JOURNAL_VERSION));
 	json_object_object_add(root, "set", json_object_new_string(journal->digest));
 	json_object_object_add(root, "copies", json_object_new_int64(journal->copies));
+	json_object_object_add(root, "doubt", json_object_new_boolean(journal->doubt));
 	for (n = 0; n < journal->file_count; n++)
 		json_object_array_add(files, json_object_new_string(journal->files[n]));
 	json_object_object_add(root, "files", files);

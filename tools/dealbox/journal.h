@@ -35,6 +35,7 @@ struct journal {
 	int lock;		/* descriptor, 0 = none */
 	char digest[65];	/* of the set */
 	uint32_t copies;
+	bool doubt;		/* the last board became void: is it still there, with its cards? */
 	char **files;		/* absolute paths of the deal files */
 	size_t file_count;
 	struct item *items;	/* in the order in which they are dealt */
