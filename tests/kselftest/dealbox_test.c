@@ -1640,8 +1640,17 @@ TEST_F(machine, signal_storm)
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED always: delay 20"));
 	setitimer(ITIMER_REAL, &often, NULL);
 	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
-	for (i = 0; i < 10; i++)
-		EXPECT_EQ(0, load(self->fd));
+	for (i = 0; i < 10; i++) {
+		int err = load(self->fd);
+
+		/* the wait may end, but not the plan: the event tells what became of it */
+		EXPECT_TRUE(!err || err == -EINTR);
+		if (variant->routed)
+			continue;
+		setitimer(ITIMER_REAL, &never, NULL);
+		EXPECT_EQ(PLAN, await_event(self->fd, DEALBOX_EV_PLAN_LOADED).code);
+		setitimer(ITIMER_REAL, &often, NULL);
+	}
 	EXPECT_EQ(0, start(self->fd, self->insertion));
 	for (i = 0; i < 10; i++)
 		EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
