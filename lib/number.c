@@ -402,7 +402,7 @@ void number_space_unrank(const struct number_space *space, dealbox_number number
 	struct number_space left = *space;
 	uint8_t list[DEALBOX_CARDS + 8];
 
-	if (!memcmp(space, &bridge, sizeof(bridge))) {
+	if (space->cards == bridge.cards && !memcmp(space->size, bridge.size, sizeof(bridge.size))) {
 		andrews_unrank(number, deal);
 		return;
 	}
