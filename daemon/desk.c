@@ -624,10 +624,9 @@ static enum trouble choose(struct desk *d, const struct jobs *jobs, const struct
 }
 
 /* The board that is there has a number: does it fit? */
-static enum trouble check_number(struct desk *d, const struct jobs *jobs,
+static enum trouble check_number(struct desk *d, const struct job *job,
 				 const struct others *others)
 {
-	const struct job *job = job_of(d, jobs);
 	struct copy copy;
 
 	if (!d->number && d->capabilities & DEALBOX_CAP_BOARD_READER) {
@@ -687,7 +686,7 @@ static bool begins(struct desk *d, struct step *step, bool capture)
  * An original is read pocket by pocket, each when the operator has put its cards into the
  * hopper and says so. The board is not dealt into: it may hold what was read before.
  */
-static bool next_original(struct desk *d, const struct jobs *jobs, const struct others *others,
+static bool next_original(struct desk *d, const struct job *job, const struct others *others,
 			  struct step *step)
 {
 	enum trouble trouble;
@@ -698,7 +697,7 @@ static bool next_original(struct desk *d, const struct jobs *jobs, const struct 
 		d->start = false;
 		return shows(d, TROUBLE_CAPTURE);
 	}
-	trouble = check_number(d, jobs, others);
+	trouble = check_number(d, job, others);
 	if (!trouble && d->cover)
 		trouble = TROUBLE_COVER;
 	if (!trouble)
@@ -769,14 +768,14 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 	if (d->ledger)
 		return shows(d, TROUBLE_LEDGER);
 	if (job->options & DEALBOX_JOB_CAPTURE)
-		return next_original(d, jobs, others, step);
+		return next_original(d, job, others, step);
 	if (!d->insertion) {
 		d->start = false;
 		if (d->confirm && d->trouble && d->trouble != TROUBLE_USED)
 			return shows(d, d->trouble);
 		return shows(d, by_reader(d, job) ? TROUBLE_INSERT_ANY : TROUBLE_INSERT);
 	}
-	trouble = check_number(d, jobs, others);
+	trouble = check_number(d, job, others);
 	if (!trouble && d->cover)
 		trouble = TROUBLE_COVER;
 	if (!trouble)

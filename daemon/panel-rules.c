@@ -30,9 +30,11 @@ static int read_option(struct panel_setting *setting, bool output, const char *w
 
 	if (!strcmp(word, "active-low")) {
 		setting->active_low = true;
-	} else if (output) {
+		return 1;
+	}
+	if (output)
 		return 0;
-	} else if (!strcmp(word, "pull-up")) {
+	if (!strcmp(word, "pull-up")) {
 		setting->bias = PANEL_PULL_UP;
 	} else if (!strcmp(word, "pull-down")) {
 		setting->bias = PANEL_PULL_DOWN;

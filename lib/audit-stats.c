@@ -275,16 +275,17 @@ static void correct(struct dealbox_audit_test *tests, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		left += tests[i].enough;
-	while (left) {
+	for (;; left--) {
 		struct dealbox_audit_test *least = NULL;
 
 		for (size_t i = 0; i < count; i++)
 			if (tests[i].enough && tests[i].corrected < 0 &&
 			    (!least || tests[i].p < least->p))
 				least = &tests[i];
+		if (!least)
+			return;
 		reached = fmax(reached, fmin(1, least->p * (double)left));
 		least->corrected = reached;
-		left--;
 	}
 }
 

@@ -214,7 +214,7 @@ static int attach(struct dealbox_machine *machine, struct emu *emu, const char *
 		  struct emu_attached *attached, struct wire_descriptor *descriptor)
 {
 	struct dealbox_reason *reason = &machine->reason;
-	struct packet packet;
+	struct packet packet = { 0 };
 	char name[64];
 	int ret;
 

@@ -5,8 +5,17 @@
 
 #include <dealbox/fault.h>
 
-/* Fills *fault (which may be NULL) and returns err, so that a check is one statement. */
-int fault_set(struct dealbox_fault *fault, int err, uint32_t line, const char *next,
-	      const char *what, ...) __attribute__((format(printf, 5, 6)));
+/* Fills *fault, which may be NULL. */
+void fault_fill(struct dealbox_fault *fault, uint32_t line, const char *next,
+		const char *what, ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * Does so and is err, so that a check is one statement: fault_set(fault, err, line, next, what, ...).
+ * A macro, so that an analyser sees that an error comes out.
+ */
+#define fault_set(fault, err, ...) ({ \
+	fault_fill(fault, __VA_ARGS__); \
+	(err); \
+})
 
 #endif

@@ -93,7 +93,7 @@ static void take_hand(struct lin *lin, int seat, const char *text, size_t size)
 static void end_board(struct lin *lin)
 {
 	/* dealer 1 = South, then clockwise; 0 = not known */
-	static const int8_t dealers[] = { -1, DEALBOX_SOUTH, DEALBOX_WEST, DEALBOX_NORTH,
+	static const int dealers[] = { -1, DEALBOX_SOUTH, DEALBOX_WEST, DEALBOX_NORTH,
 					  DEALBOX_EAST };
 	const char *text = lin->deal, *end;
 	struct reader *reader = lin->reader;
@@ -206,7 +206,7 @@ static void on_sv(struct lin *lin, const struct token *value)
 {
 	static const struct {
 		char letter;
-		int8_t vulnerable;
+		int vulnerable;
 	} letters[] = {
 		{ 'o', DEALBOX_VULNERABLE_NONE }, { '0', DEALBOX_VULNERABLE_NONE },
 		{ 'n', DEALBOX_VULNERABLE_NS }, { 'e', DEALBOX_VULNERABLE_EW },

@@ -105,7 +105,8 @@ static int add_added(struct dealbox_ledger *l, uint64_t job, uint64_t set)
 	if (l->user == DEALBOX_UID_NONE)
 		return 0;
 	return ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(), (int64_t)l->user,
-			     (int64_t)DEALBOX_ACT_ADD, job, (uint64_t)0, (uint64_t)0, (int64_t)set, NULL);
+			     (int64_t)DEALBOX_ACT_ADD, job, (uint64_t)0, (uint64_t)0, (int64_t)set,
+			     (const char *)NULL);
 }
 
 int dealbox_ledger_add_set(struct dealbox_ledger *l, const char *session,

@@ -539,7 +539,7 @@ static void say(const struct dealbox_set *set, struct dealbox_report *report,
 		.code = (uint16_t)code, .severity = (uint8_t)dealbox_code_severity(code),
 		.card = DEALBOX_CARD_NONE, .count = count,
 	};
-	struct dealbox_board board;
+	struct dealbox_board board = { 0 };
 
 	dealbox_set_get(set, index, &board);
 	problem.file = board.file;
@@ -650,7 +650,7 @@ static long check_boards(const struct dealbox_set *set, struct dealbox_report *r
 /* The same deal on two boards. */
 static long check_deals(const struct dealbox_set *set, struct dealbox_report *report)
 {
-	uint64_t hashes[AHEAD];
+	uint64_t hashes[AHEAD] = { 0 };
 	struct table table;
 	long problems = 0;
 

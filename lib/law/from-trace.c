@@ -183,7 +183,7 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 			const struct dealbox_trace *trace, dealbox_happening_fn take,
 			void *context, struct dealbox_record_error *error)
 {
-	struct dealbox_record_error unheard;
+	struct dealbox_record_error unheard = { 0 };
 	struct story s = { .judge = judge, .take = take, .context = context,
 			   .error = error ? error : &unheard };
 	const struct dealbox_event *event;

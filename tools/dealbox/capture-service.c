@@ -131,7 +131,7 @@ static enum status capture_follow(struct follow *f, const struct capture_options
 {
 	struct dealbox_set *set = NULL;
 	enum status status;
-	uint64_t number;
+	uint64_t number = 0;
 
 	status = follow_open(f);
 	if (status == STATUS_DONE && !options->resume && !wanted_there(&options->wanted, f->machines))

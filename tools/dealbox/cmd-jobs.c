@@ -37,7 +37,7 @@ static void job_print(struct json_object *job, struct json_object *machines)
 
 	if (copies)
 		snprintf(of, sizeof(of), " of %lld",
-			 (long long)(copies * service_number(job, "boards")));
+			 (long long)copies * service_number(job, "boards"));
 	put("job %-6lld %-9s  %lld%s recorded, %lld void  %s",
 	    (long long)service_number(job, "id"), service_text(job, "state"),
 	    (long long)service_number(job, "recorded"), of, (long long)service_number(job, "void"),

@@ -61,16 +61,17 @@ static enum status record_judge(struct lawsay *law, FILE *file)
 
 static enum status law_judge(struct lawsay *law, const char *path)
 {
-	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	const bool named = strcmp(path, "-");
+	FILE *file = named ? fopen(path, "re") : stdin;
 	enum status status;
 
-	law->source = strcmp(path, "-") ? path : lawsay_text(law, N_("standard input"));
+	law->source = named ? path : lawsay_text(law, N_("standard input"));
 	if (!file) {
 		complain(NULL, lawsay_text(law, N_("cannot read %s: %m")), path);
 		return STATUS_INPUT;
 	}
 	status = record_judge(law, file);
-	if (file != stdin)
+	if (named)
 		fclose(file);
 	if (status != STATUS_DONE)
 		return status;

@@ -57,13 +57,14 @@ static void command_run(FILE *out, const char *const *words, const char *ledger)
 	posix_spawn_file_actions_t actions;
 	const char *argv[10] = { 0 };
 	char buffer[4096];
-	size_t n, written = 0;
+	size_t n = 0, written = 0;
 	ssize_t got;
 	int pipes[2], status, err;
 	pid_t pid;
 
-	for (n = 0; n < 9 && words[n]; n++)
+	do
 		argv[n] = strcmp(words[n], LEDGER) ? words[n] : ledger;
+	while (++n < 9 && words[n]);
 	if (pipe2(pipes, O_CLOEXEC)) {
 		fprintf(out, "(cannot be run: %m)\n");
 		return;

@@ -44,7 +44,7 @@ static bool basis_read(const char *word, enum dealbox_basis *basis)
 static bool commit_ask(struct job_certifier *c, sd_bus *bus, const char *job,
 		       struct dealbox_certificate *certificate)
 {
-	const char *basis, *pockets;
+	const char *basis = "", *pockets = "";
 	uint8_t salt[DEALBOX_HASH];
 	const void *digest;
 	int err, exact, read;

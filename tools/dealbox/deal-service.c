@@ -327,7 +327,7 @@ static enum status job_begin(struct follow *f, const struct dealbox_set *set)
 	const struct deal_options *options = options_of(f);
 	struct json_object *job = NULL;
 	enum status status;
-	uint64_t number;
+	uint64_t number = 0;
 	char today[SESSION_TODAY];
 
 	if (options->resume) {

@@ -147,7 +147,7 @@ static int read_properties(sd_bus_message *m, struct json_object *object)
 		err = sd_bus_message_read(m, "s", &name);
 		if (err < 0)
 			break;
-		for (n = 0; name[n] && n < sizeof(lower) - 1; n++)
+		for (n = 0; n < sizeof(lower) - 1 && name[n]; n++)
 			lower[n] = (char)tolower((unsigned char)name[n]);
 		lower[n] = '\0';
 		json_object_object_add(object, lower, read_value(m));

@@ -418,17 +418,18 @@ int main(int argc, char **argv)
 {
 	static struct instance instances[MACHINES_MAX];
 	struct options options;
-	unsigned int i;
+	unsigned int i, machines;
 	int signals;
 
 	options_parse(&options, argc, argv);
 	if (options.tell)
 		return tell(options.tell, options.words);
 	signals = open_signals();
-	for (i = 0; i < options.machines; i++)
+	machines = options.machines;
+	for (i = 0; i < machines; i++)
 		instance_open(&instances[i], &options, i);
-	loop(instances, options.machines, signals);
-	for (i = 0; i < options.machines; i++)
+	loop(instances, machines, signals);
+	for (i = 0; i < machines; i++)
 		instance_close(&instances[i]);
 	options_free(&options);
 	return 0;

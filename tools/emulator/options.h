@@ -35,7 +35,7 @@ struct options {
 
 /* Prints "dealbox-emulator: " and the text on stderr, and ends with this status. */
 __attribute__((format(printf, 2, 3), noreturn))
-void die(int status, const char *format, ...);
+void die(int status, const char *format, ...) __attribute__((noreturn));
 
 /* Fills *options, or ends: after --help and --version, or saying what is wrong. */
 void options_parse(struct options *options, int argc, char **argv);

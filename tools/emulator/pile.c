@@ -56,8 +56,8 @@ struct card pile_take(struct pile *pile, unsigned int index)
 
 void pile_move_all(struct pile *to, struct pile *from)
 {
-	while (from->count && to->count < PILE_MAX)
-		pile_put_bottom(to, pile_take(from, 0));
+	while (from->count && pile_put_bottom(to, from->card[0]))
+		pile_take(from, 0);
 }
 
 void pile_shuffle(struct pile *pile, uint64_t *random)

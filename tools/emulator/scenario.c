@@ -357,7 +357,7 @@ static bool parse_conditions(struct parser *p, char **words, int count, struct r
 	int i = 0;
 
 	while (i < count) {
-		uint32_t hook;
+		uint32_t hook = 0;
 		size_t n;
 		int used = 0;
 

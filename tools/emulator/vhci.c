@@ -39,7 +39,7 @@ static int free_port(void)
 static int attach(int port, int socket)
 {
 	char text[80];
-	int length = snprintf(text, sizeof(text), "%d %d %u %d", port, socket, USBIP_DEVID,
+	int length = snprintf(text, sizeof(text), "%d %d %d %d", port, socket, USBIP_DEVID,
 			      USBIP_SPEED_HIGH);
 	int fd = open(VHCI "attach", O_WRONLY | O_CLOEXEC), error = 0;
 
