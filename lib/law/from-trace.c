@@ -6,7 +6,7 @@
 
 #include <dealbox/law.h>
 
-#include "../format-internal.h"
+#include "cards/deal.h"
 #include "judge.h"
 #include "messages.h"
 #include "record.h"

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ledger.h"
+#include "ledger/ledger.h"
 
 #define ROUNDS	10
 #define CHECKS	19944		/* of each kind in a round */

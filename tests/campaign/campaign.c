@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "campaign.h"
-#include "emu.h"
+#include "machine/emu.h"
 #include "lockstep.h"
 
 #define STEP_US		5000		/* of the machine */

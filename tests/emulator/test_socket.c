@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The program dealbox-emulator from outside: its unix socket (lib/emu.h), control
+ * The program dealbox-emulator from outside: its unix socket (lib/machine/emu.h), control
  * socket, files, messages and exit codes. Nothing here waits for time to pass: each wait is
  * for a line, a frame or the end of a process.
  */
@@ -24,7 +24,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "emu.h"
+#include "machine/emu.h"
 #include "wire.h"
 
 #define PATIENCE_MS	60000	/* something that must come has not */

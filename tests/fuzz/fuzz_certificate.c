@@ -6,7 +6,7 @@
 #include <dealbox/certificate.h>
 
 #include "fuzz.h"
-#include "signed-text.h"
+#include "fairness/signed-text.h"
 
 static const char promise[] =
 	"TN x\nDI y\nSN 1:1-8:a:b\nKH 180420a5efc19f034fa60fabb0c8de9627bebaba1ccbc2491120e9e644689943\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Packets of the emulator's own socket (lib/emu.h): a length, then so many bytes of one. */
-#include "emu.h"
+/* Packets of the emulator's own socket (lib/machine/emu.h): a length, then so many bytes of one. */
+#include "machine/emu.h"
 #include "fuzz_front.h"
 
 static void say(struct fuzz_machine *f, struct front *front, int host, uint64_t *now,

@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "host.h"
+#include "machine/host.h"
 
 #define POCKETS	4
 

@@ -83,7 +83,7 @@ def the_journal_holds_no_card(box):
             assert name.endswith(".json.lock") and not text or set(json.loads(text)) == {"version", "set", "copies", "doubt", "files", "items"}, text
 
 
-# A machine that tells every card there is, and does nothing else: lib/emu.h.
+# A machine that tells every card there is, and does nothing else: lib/machine/emu.h.
 ATTACH, CONTROL, ATTACHED, CONTROL_DONE, INT_IN = 1, 2, 0x81, 0x82, 0x85
 
 

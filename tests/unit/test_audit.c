@@ -13,9 +13,9 @@
 
 #include <dealbox/format.h>
 
-#include "audit-stats.h"
-#include "number.h"
-#include "random.h"
+#include "fairness/audit-stats.h"
+#include "cards/number.h"
+#include "cards/random.h"
 
 static int fixed_origin(uint8_t key[RANDOM_KEY_SIZE])
 {

@@ -9,7 +9,7 @@
 
 #include <dealbox/certificate.h>
 
-#include "signed-text.h"
+#include "fairness/signed-text.h"
 
 static const char description[] =
 	"TN Club evening\nDI Lottery of 1 May\nSN 2:1-8,9-16:rr#:Round robin #\nSN 1:17-32:f:Final\n"

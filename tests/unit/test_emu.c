@@ -17,7 +17,7 @@
 
 #include <dealbox/machine.h>
 
-#include "emu.h"
+#include "machine/emu.h"
 #include "wire.h"
 
 #define FOR_EVER	1000000		/* packets: nobody reads so many in one call */

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host.h"
+#include "machine/host.h"
 #include "queue.h"
 
 /* ---- the machine ---------------------------------------------------------- */

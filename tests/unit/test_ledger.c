@@ -16,7 +16,7 @@
 #include <cmocka.h>
 #include <linux/capability.h>
 
-#include "ledger.h"
+#include "ledger/ledger.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -16,7 +16,7 @@
 
 #include <dealbox/machine.h>
 
-#include "backend.h"
+#include "machine/backend.h"
 
 static void what_is_no_address(void **state)
 {

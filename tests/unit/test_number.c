@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "number.h"
+#include "cards/number.h"
 
 /* a simple generator for test numbers: SplitMix64 (S. Vigna, public domain algorithm) */
 static uint64_t mix(uint64_t *state)

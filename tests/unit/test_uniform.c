@@ -13,9 +13,9 @@
 
 #include <dealbox/bigdeal.h>
 
-#include "audit-stats.h"
-#include "number.h"
-#include "random.h"
+#include "fairness/audit-stats.h"
+#include "cards/number.h"
+#include "cards/random.h"
 
 #define DEALS	10000000
 #define SET	32

@@ -18,7 +18,7 @@
 
 #include <dealbox/machine.h>
 
-#include "backend.h"
+#include "machine/backend.h"
 #include "wire.h"
 
 #define EP_BULK_OUT	0x02

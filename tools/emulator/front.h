@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How a device is reached: a unix socket (lib/emu.h), the kernel's vhci_hcd (USB/IP), a
+ * How a device is reached: a unix socket (lib/machine/emu.h), the kernel's vhci_hcd (USB/IP), a
  * USB/IP server for another computer's, QEMU's usb-redir, or a USB device controller.
  * A front carries transfers, and knows nothing of the machine.
  */

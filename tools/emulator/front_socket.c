@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The front for the library's emu: backend. lib/emu.h has the frames. */
+/* The front for the library's emu: backend. lib/machine/emu.h has the frames. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "emu.h"
+#include "machine/emu.h"
 #include "front_local.h"
 
 struct frame {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format-internal.h"
+#include "formats.h"
 
 #define LETTERS		26
 #define BOARDS_MAX	99

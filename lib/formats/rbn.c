@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "format-internal.h"
+#include "formats.h"
 
 struct rbn {
 	struct reader *reader;

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "card-text.h"
-#include "format-internal.h"
+#include "cards/card-text.h"
+#include "formats.h"
 
 #define BRI_SIZE	78	/* 39 numbers of two digits */
 #define DGE_HAND	17	/* 13 ranks and 4 marks */

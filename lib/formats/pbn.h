@@ -3,7 +3,7 @@
 #ifndef DEALBOX_FORMAT_PBN_H
 #define DEALBOX_FORMAT_PBN_H
 
-#include "format-internal.h"
+#include "formats.h"
 
 /* The mandatory tags in the order of the export format (3.4), and three others. */
 enum tag {

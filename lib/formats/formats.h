@@ -11,8 +11,9 @@
 
 #include <dealbox/format.h>
 
-#include "planes.h"
-#include "set-internal.h"
+#include "cards/deal.h"
+#include "cards/planes.h"
+#include "cards/set-internal.h"
 
 /* -- readers --------------------------------------------------------------- */
 
@@ -257,8 +258,5 @@ struct dealbox_format {
 extern const struct dealbox_format format_pbn, format_dup, format_bri, format_dge,
 	format_dlm, format_lin, format_rbn, format_ber, format_bhg, format_rzd, format_cds,
 	format_csv, format_zrd;
-
-/* A complete deal that is nevertheless none: sorted, as programs fill unused boards. */
-bool deal_is_placeholder(const struct dealbox_deal *deal);
 
 #endif

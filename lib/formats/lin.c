@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "card-text.h"
-#include "format-internal.h"
+#include "cards/card-text.h"
+#include "formats.h"
 
 struct lin {
 	struct reader *reader;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "format-internal.h"
+#include "formats.h"
 
 static const struct dealbox_format *const formats[] = {
 	&format_pbn, &format_dup, &format_dlm, &format_lin, &format_bri, &format_dge,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format-internal.h"
+#include "formats.h"
 
 void reader_say(struct reader *reader, const struct found *found, uint32_t where,
 		struct dealbox_problem problem)
@@ -113,18 +113,6 @@ void found_rest(struct found *found)
 	found->given |= (uint8_t)(1 << rest);
 	/* if it is not 13, the other hands are at fault, and that is said of them */
 	found->unread |= (uint8_t)(1 << rest);
-}
-
-bool deal_is_placeholder(const struct dealbox_deal *deal)
-{
-	/* a suit each, or a sorted pack dealt one card at a time */
-	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
-		dealbox_cards hand = deal->hand[seat], low = hand & -hand;
-
-		if (hand != low * 0x1fff && hand != low * 0x1111111111111ULL)
-			return false;
-	}
-	return true;
 }
 
 /* Bridge boards have a dealer and a vulnerability by their number (Law 2). */

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "card-text.h"
-#include "format-pbn.h"
+#include "cards/card-text.h"
+#include "pbn.h"
 
 #define MANDATORY	((1u << TAGS_MANDATORY) - 1)
 

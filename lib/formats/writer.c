@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format-internal.h"
+#include "formats.h"
 
 static void flush(struct writer *writer)
 {

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "format-internal.h"
+#include "formats.h"
 
 #define DEAL_BYTES	13
 

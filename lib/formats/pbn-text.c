@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format-pbn.h"
+#include "pbn.h"
 
 /* Tags of which values are inherited; what a file has beyond so many is left as it is. */
 #define INHERITED_MAX	256

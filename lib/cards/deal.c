@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "card-text.h"
+#include "deal.h"
 #include "pack.h"
 
 bool dealbox_deal_complete(const struct dealbox_deal *deal,
@@ -149,4 +150,16 @@ const char *dealbox_vulnerable_name(int vulnerable)
 	static const char *const names[] = { "None", "NS", "EW", "All" };
 
 	return vulnerable >= 0 && vulnerable < 4 ? names[vulnerable] : "?";
+}
+
+bool deal_is_placeholder(const struct dealbox_deal *deal)
+{
+	/* a suit each, or a sorted pack dealt one card at a time */
+	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
+		dealbox_cards hand = deal->hand[seat], low = hand & -hand;
+
+		if (hand != low * 0x1fff && hand != low * 0x1111111111111ULL)
+			return false;
+	}
+	return true;
 }

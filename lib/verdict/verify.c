@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sentence.h"
+#include "cards/sentence.h"
 
 #define POSITIONS	256
 
