@@ -746,6 +746,25 @@ static void gate_commands_can_come_too_late(void **state)
 	bench_free(&bench);
 }
 
+/* The transfers of an endpoint end in the order in which they were submitted. */
+static void a_transfer_waits_for_the_one_before(void **state)
+{
+	struct bench bench = bench_new(ROUTED, "on route nth 1: delay 30\n");
+	uint8_t buf[WIRE_GATE_SIZE] = { 1 };
+	uint64_t first, begun = bench.rig->now;
+
+	(void)state;
+	submit(&bench, DEVICE_EP_INT_OUT, NULL, buf, sizeof(buf));
+	first = bench.tag;
+	submit(&bench, DEVICE_EP_INT_OUT, NULL, buf, sizeof(buf));
+	assert_true(reap_within(&bench, 30000));
+	assert_int_equal(bench.done.tag, first);
+	assert_int_equal(bench.rig->now, begun + 30000);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.tag, first + 1);
+	bench_free(&bench);
+}
+
 /* --- the serial dialect ---------------------------------------------------------------------- */
 
 #define ANSWER_SIZE	FRAME_BYTES(FRAME_ANSWER_HEADER + WIRE_RESULT_SIZE)
@@ -927,6 +946,7 @@ int main(void)
 		cmocka_unit_test(plans_can_be_spoilt),
 		cmocka_unit_test(gate_commands_can_be_spoilt),
 		cmocka_unit_test(gate_commands_can_come_too_late),
+		cmocka_unit_test(a_transfer_waits_for_the_one_before),
 		cmocka_unit_test(frames_can_be_spoilt),
 		cmocka_unit_test(frames_can_change_places),
 		cmocka_unit_test(frames_can_be_cut_over_transfers),

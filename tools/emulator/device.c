@@ -759,6 +759,20 @@ static uint64_t fetch_at(const struct device *d)
 
 /* --- */
 
+/*
+ * A real endpoint takes one transfer after the other, so this one ends no earlier than those
+ * before it. QEMU gives up when a host controller sees them end in another order.
+ */
+static void keep_order(struct device *d, struct pending *p)
+{
+	struct pending *other;
+
+	for (other = d->pending; other < p; other++)
+		if (!other->framed && other->endpoint == p->endpoint &&
+		    other->at != MACHINE_NEVER && other->at > p->at)
+			p->at = other->at;
+}
+
 void device_submit(struct device *d, uint64_t now, const struct transfer *transfer)
 {
 	struct spoil spoil = spoil_of(d, HOOK_SUBMIT, transfer->endpoint);
@@ -774,6 +788,8 @@ void device_submit(struct device *d, uint64_t now, const struct transfer *transf
 	} else if (!p->in) {
 		out(d, now, transfer, p);
 	}
+	if (transfer->endpoint && !p->in)
+		keep_order(d, p);
 	/* a transfer of events is held until there is one: device_reap() */
 	spoil_world(d, &spoil);
 }
