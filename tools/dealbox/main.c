@@ -9,7 +9,7 @@
 
 #include <dealbox/version.h>
 
-#include "tool.h"
+#include "ui/tool.h"
 
 extern const struct command cmd_accept;
 extern const struct command cmd_audit;

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox convert: deal files from one format into another. All or nothing.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ui/set-as-read.h"
+
+#define KEY_FORCE	OPT_LONG
+
+struct call {
+	struct args *args;
+	const struct dealbox_format *to;
+	struct reading reading;
+	const char *boards_text;	/* NULL = all */
+	struct boards boards;
+	const char *out;
+	bool force;		/* OUT may be there, and is replaced */
+};
+
+/* Problems that leave every deal in the set; all others mean that something is lost. */
+static bool loses_deal(unsigned int code)
+{
+	static const uint16_t harmless[] = {
+		DEALBOX_BOARD_MISSING, DEALBOX_BOARD_REPEATED, DEALBOX_DEAL_REPEATED,
+		DEALBOX_DEAL_ROTATED, DEALBOX_DEALER_CONTRADICTS,
+		DEALBOX_VULNERABLE_CONTRADICTS, DEALBOX_DEALER_INVALID,
+		DEALBOX_VULNERABLE_INVALID, DEALBOX_TRAILER_DISAGREES,
+	};
+
+	if (dealbox_code_severity(code) == DEALBOX_NOTE)
+		return false;
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(*harmless); i++)
+		if (code == harmless[i])
+			return false;
+	return true;
+}
+
+static bool loses_any(const struct dealbox_report *report)
+{
+	for (unsigned int code = 0; code < DEALBOX_CODES; code++)
+		if (dealbox_report_found_code(report, code) && loses_deal(code))
+			return true;
+	return false;
+}
+
+struct choice {
+	const struct boards *wanted;
+	struct boards found;
+};
+
+static bool is_wanted(void *context, const struct dealbox_board *board)
+{
+	struct choice *choice = context;
+
+	if (!board->number || board->number > BOARDS_MAX ||
+	    !boards_has(choice->wanted, board->number))
+		return false;
+	choice->found.bits[board->number / 64] |= (uint64_t)1 << (board->number % 64);
+	return true;
+}
+
+/* The boards that were asked for, each of which must be there. */
+static enum status choose(const struct call *call, struct setinput *input)
+{
+	struct choice choice = { .wanted = &call->boards };
+
+	dealbox_set_filter(input->set, is_wanted, &choice);
+	for (unsigned int number = 1; number <= BOARDS_MAX; number++) {
+		if (!boards_has(&call->boards, number) || boards_has(&choice.found, number))
+			continue;
+		complain("give --boards without it, or mend the file",
+			 "board %u is not among the complete deals; nothing was written", number);
+		return STATUS_INPUT;
+	}
+	return STATUS_DONE;
+}
+
+/* A file that is there is replaced only when that is wanted. */
+static bool may_write(const struct call *call)
+{
+	struct stat st;
+
+	if (call->force || !strcmp(call->out, "-") || stat(call->out, &st) ||
+	    !S_ISREG(st.st_mode))
+		return true;
+	complain("give --force to replace it, or another name",
+		 "%s: there is such a file already; nothing was written", call->out);
+	return false;
+}
+
+static bool lacks_numbers(const struct dealbox_set *set)
+{
+	struct dealbox_board board = DEALBOX_BOARD_INIT;
+	bool lacks = false;
+
+	for (size_t i = 0; !lacks && !dealbox_set_get(set, i, &board); i++)
+		lacks = !board.number && !board.label;
+	dealbox_deal_wipe(&board.deal);
+	return lacks;
+}
+
+static enum status write_out(const struct call *call, const struct setinput *input)
+{
+	struct dealbox_report *report = dealbox_report_new();
+	int err = -ENOMEM;
+
+	if (report && strcmp(call->out, "-"))
+		err = dealbox_format_write_file(call->to, input->set, call->out, report);
+	else if (report)
+		err = dealbox_format_write_fd(call->to, input->set, STDOUT_FILENO,
+					      "standard output", report);
+	if (report)
+		setinput_complain(report, false);
+	dealbox_report_free(report);
+	if (err)
+		complain(lacks_numbers(input->set) ?
+			 "give the number of the first board with --first" : NULL,
+			 "nothing was written");
+	return err ? STATUS_INPUT : STATUS_DONE;
+}
+
+static enum status convert(struct call *call)
+{
+	struct setinput input;
+	enum status status;
+
+	status = setinput_read(&input, &call->reading, call->args->argv, call->args->argc - 1);
+	if (status)
+		goto out;
+	setinput_complain(input.report, false);
+	if (input.unread) {
+		complain("give the names of files with deals", "nothing was written");
+		status = STATUS_INPUT;
+	} else if (call->boards_text) {
+		status = choose(call, &input);
+	} else if (loses_any(input.report)) {
+		complain("mend the file, or say with --boards which ones to convert",
+			 "not every deal could be used; nothing was written");
+		status = STATUS_INPUT;
+	}
+	if (!status)
+		status = write_out(call, &input);
+out:
+	setinput_free(&input);
+	return status;
+}
+
+static enum status convert_run(struct args *args)
+{
+	struct call call = { .args = args, .reading.keep_text = true };
+	const char *value;
+	int key;
+
+	while ((key = args_next(args, &value)) >= 0) {
+		if (key == 'b') {
+			call.boards_text = value;
+			if (!args_boards(args, "boards", value, &call.boards))
+				return STATUS_INPUT;
+		} else if (key == KEY_FORCE) {
+			call.force = true;
+		} else if (key == 'f') {
+			call.reading.from = setinput_format(args, "from", value);
+			if (!call.reading.from)
+				return STATUS_INPUT;
+		} else if (key == KEY_FIRST) {
+			if (!args_number(args, "first", value, 1, BOARDS_MAX, &call.reading.first))
+				return STATUS_INPUT;
+		} else {
+			call.to = setinput_format(args, "to", value);
+			if (!call.to)
+				return STATUS_INPUT;
+		}
+	}
+	if (key == ARGS_STOP)
+		return args->status;
+	if (args->argc < 2)
+		return args_wrong(args, "it wants files to read and a file to write");
+	call.out = args->argv[args->argc - 1];
+	if (!call.to)
+		call.to = dealbox_format_by_suffix(call.out);
+	if (!call.to)
+		return args_wrong(args, "the name '%s' does not tell a format: give --to",
+				  call.out);
+	return may_write(&call) ? convert(&call) : STATUS_INPUT;
+}
+
+static const struct option_row convert_options[] = {
+	{ 'b', "boards", "LIST", "only these boards, as 1-16 or 1-8,11" },
+	{ KEY_FORCE, "force", NULL, "replace OUT when it is there already" },
+	OPT_FIRST,
+	OPT_FROM,
+	{ 't', "to", "FORMAT", "write this format (default: by the name of OUT)" },
+	{ 0 }
+};
+
+const struct command cmd_convert = {
+	.name = "convert",
+	.operands = "IN... OUT",
+	.summary = "Convert files of deals",
+	.about = "Reads " SETINPUT_FORMATS "\n"
+		 "and writes all of them but rbn and zrd. All files that are read are one set; -\n"
+		 "is standard input or output. It is all or nothing: OUT is written when every\n"
+		 "deal, or every one of --boards, is complete, and when the format can hold them.\n"
+		 "From PBN to PBN all tags, sections and comments of a board are kept; what a\n"
+		 "format has no place for is said.",
+	.options = convert_options,
+	.run = convert_run,
+};

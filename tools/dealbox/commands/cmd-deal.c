@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox deal: a set, dealt board by board and copy by copy.
+ */
+#include <string.h>
+
+#include "dealing/deal-law.h"
+#include "dealing/deal.h"
+#include "service/service.h"
+#include "ui/sealed.h"
+#include "ui/set-to-deal.h"
+
+#define COPIES_MAX	99
+
+/* Boards that were asked for and are not in the files. */
+bool boards_there(const struct deal_options *options, const struct dealbox_set *set)
+{
+	unsigned int board;
+
+	for (board = 1; options->boards_text && board <= BOARDS_MAX; board++) {
+		if (!boards_has(&options->boards, board) || dealbox_set_find(set, board) >= 0)
+			continue;
+		complain("`dealbox check` says which boards a file has", "board %u is not in the set",
+			 board);
+		return false;
+	}
+	return true;
+}
+
+/* May the set be dealt: as a session, and with what is recorded of it? */
+bool set_allowed(const struct deal_options *options, const struct dealbox_set *set,
+		 char *const *files, int count)
+{
+	if (dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED && !options->practice) {
+		complain("--practice deals them all the same; no result of theirs may stand",
+			 "the deals are restricted: they are not wholly random (Law 6E4)");
+		return false;
+	}
+	for (int i = 0; options->record && i < count; i++) {
+		if (!sealed_is(files[i]))
+			continue;
+		complain("deal without --record", "%s is sealed, and a record tells its deals", files[i]);
+		return false;
+	}
+	return true;
+}
+
+/* What a machine of our own cannot do; NULL: nothing of it was asked for. */
+static const char *only_by_service(const struct deal_options *options)
+{
+	return options->set ? "--set" : options->session ? "--session" : options->how ? "--how" :
+	       options->priority_text ? "--priority" : !options->copies ? "--copies unlimited" :
+	       NULL;
+}
+
+/* By the service if it runs, and no machine is named by its address. */
+static enum status deal(struct args *args, const struct deal_options *options)
+{
+	sd_bus *bus = options->wanted.uri ? NULL : service_find();
+	enum status status;
+
+	if (bus) {
+		status = deal_by_service(bus, args, options);
+	} else if (*options->wanted.ids) {
+		status = wanted_refuse(&options->wanted);
+	} else if (only_by_service(options)) {
+		complain("run `sudo systemctl enable --now dealboxd`, and name no address of a machine",
+			 "%s is for the service dealboxd, which keeps the record",
+			 only_by_service(options));
+		status = STATUS_MACHINE;
+	} else {
+		status = deal_alone(args, options);
+	}
+	sd_bus_flush_close_unref(bus);
+	return status;
+}
+
+enum {
+	KEY_PRACTICE = OPT_LONG, KEY_CERTIFY, KEY_SESSION, KEY_SET, KEY_HOW, KEY_PRIORITY,
+	KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG
+};
+
+static enum status deal_run(struct args *args)
+{
+	struct deal_options options = { .copies = 1 };
+	struct deal_law law = { 0 };
+	unsigned long first;
+	const char *value;
+	int key;
+
+	while ((key = args_next(args, &value)) >= 0) {
+		switch (key) {
+		case 'm':
+			if (!wanted_add(args, &options.wanted, value))
+				return STATUS_INPUT;
+			break;
+		case 'b':
+			options.boards_text = value;
+			if (!args_boards(args, "boards", value, &options.boards))
+				return STATUS_INPUT;
+			break;
+		case 'c':
+			options.copies_text = value;
+			break;
+		case 'r':
+			options.resume = true;
+			break;
+		case 'y':
+			options.yes = true;
+			break;
+		case 'k':
+			sealed_use_key(value);
+			break;
+		case KEY_FIRST:
+			if (!args_number(args, "first", value, 1, BOARDS_MAX, &first))
+				return STATUS_INPUT;
+			setfile_number_from(first);
+			break;
+		case KEY_PRACTICE:
+			options.practice = true;
+			break;
+		case KEY_CERTIFY:
+			options.certify = value;
+			break;
+		case KEY_SESSION:
+			options.session = value;
+			break;
+		case KEY_SET:
+			if (!args_number(args, "set", value, 1, UINT32_MAX, &options.set))
+				return STATUS_INPUT;
+			break;
+		case KEY_HOW:
+			options.how = value;
+			break;
+		case KEY_PRIORITY:
+			options.priority_text = value;
+			break;
+		case 't':
+			options.record = value;
+			break;
+		case 'j':
+			options.json = true;
+			break;
+		case KEY_LAW:
+			law.rules = value;
+			break;
+		case KEY_TURN:
+			law.turn = value;
+			break;
+		case KEY_BEFORE:
+			law.before = value;
+			break;
+		case KEY_LAW_RECORD:
+			law.record = value;
+			break;
+		case KEY_LANG:
+			law.language = value;
+			break;
+		case KEY_REVEAL:
+			options.reveal = true;
+			break;
+		}
+	}
+	if (key == ARGS_STOP)
+		return args->status;
+	if (law.rules) {
+		if (args->argc || options.resume || options.boards_text || options.copies_text ||
+		    options.record || options.session || options.set || options.how || options.priority_text ||
+		    *options.wanted.ids)
+			return args_wrong(args, "--law deals a shuffled pack, and no deal file");
+		law.uri = options.wanted.uri;
+		law.json = options.json;
+		return deal_by_law(&law);
+	}
+	if (law.turn || law.before || law.record || law.language)
+		return args_wrong(args, "--turn, --before, --law-record and --lang go with --law");
+	if (options.resume && (options.boards_text || options.copies_text))
+		return args_wrong(args, "--resume takes boards and copies from the job that it resumes");
+	if (options.resume && (options.session || options.how || options.priority_text ||
+			       *options.wanted.ids))
+		return args_wrong(args, "--resume takes session, how, priority and machines from the job "
+				  "that it resumes");
+	if (options.set && (args->argc || options.resume || options.session || options.certify))
+		return args_wrong(args, "--set deals a set of the service, which has its session: no file, --resume, "
+				  "--session or --certify");
+	if (!options.resume && !options.set && !args->argc)
+		return args_wrong(args, "it wants a deal file");
+	if (options.copies_text && !strcmp(options.copies_text, "unlimited"))
+		options.copies = 0;
+	else if (options.copies_text &&
+		 !args_number(args, "copies", options.copies_text, 1, COPIES_MAX, &options.copies))
+		return STATUS_INPUT;
+	if (options.priority_text &&
+	    !args_number(args, "priority", options.priority_text, 0, PRIORITY_MAX, &options.priority))
+		return STATUS_INPUT;
+	return deal(args, &options);
+}
+
+static const struct option_row deal_options[] = {
+	OPT_MACHINES,
+	{ 'b', "boards", "LIST", "only these boards, such as 1-8,11 (default: all)" },
+	{ 'c', "copies", "N", "so many boards with each deal, 1 to 99, or by the service unlimited (default: 1)" },
+	{ 'r', "resume", NULL, "go on with the job that was stopped" },
+	{ KEY_SESSION, "session", "NAME", "by the service: the session that it is dealt for (default: the date)" },
+	{ KEY_SET, "set", "N", "by the service: no file but a set that it has, such as of `dealbox capture`" },
+	{ KEY_HOW, "how", "WORDS", "sets-in-a-row, descending, by-reader, by-position, wait-for-start, stop-card, reversed-pockets, replay" },
+	{ KEY_PRIORITY, "priority", "N", "by the service: before jobs of a lower one, 0 to 99 (default: 0)" },
+	OPT_FIRST,
+	OPT_KEY,
+	{ KEY_CERTIFY, "certify", "FOLDER", "certify each board (`dealbox certificate begin` makes FOLDER)" },
+	{ KEY_PRACTICE, "practice", NULL, "deal sets that are restricted, for practice only" },
+	{ 't', "record", "FILE", "write what the machine reports to FILE; it will tell the deals" },
+	{ KEY_LAW, "law", "RULESET", "deal a shuffled pack by position, and judge it: duplicate-2017, rubber, preferans .." },
+	{ KEY_TURN, "turn", "SEAT", "with --law: whose turn it is to deal (default: N)" },
+	{ KEY_BEFORE, "before", "FILE", "with --law: record of shuffle and cut (default: as they should be)" },
+	{ KEY_LAW_RECORD, "law-record", "FILE", "with --law: write the record that was judged to FILE" },
+	{ KEY_LANG, "lang", "LANGUAGE", "with --law: sentences in nb, el, fr, ru or en (default: en)" },
+	OPT_YES,
+	OPT_JSON,
+	OPT_REVEAL,
+	{ 0 }
+};
+
+const struct command cmd_deal = {
+	.name = "deal",
+	.operands = "FILE... | --set N | --law RULESET",
+	.summary = "Deal a set of boards, and prove that each is an exact duplicate",
+	.about = "Deals the boards of the deal files one after the other, each as often as --copies\n"
+		 "says, and judges every one by what the machine reported. A board that is not\n"
+		 "proven exact is void: empty it, put it in again, and it is dealt again.\n"
+		 "When the machine waits for help, press its start key or Enter.\n"
+		 "Ctrl-C pauses and leaves; --resume goes on, with the same files. Before a job that\n"
+		 "was stopped is given up for another one, it is asked.\n"
+		 "Where the service dealboxd runs it deals, on all its machines or on those that\n"
+		 "--machine names by their ids, unless --machine gives the address of one.\n"
+		 "\n"
+		 "With --law no file is dealt but a shuffled pack, one card or packet after the\n"
+		 "other as the ruleset has it, and the laws judge it: stands, redeal or open, and why.",
+	.options = deal_options,
+	.run = deal_run,
+};

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox doctor: why nothing works on this computer, in the order in which it is
+ * mended.
+ */
+#include <grp.h>
+#include <json-c/json.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <dealbox/machine.h>
+#include <dealbox/version.h>
+
+#include "service/service.h"
+
+#define SECURE_BOOT	"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+
+enum found { FOUND_GOOD, FOUND_NOTE, FOUND_BAD };
+
+/* What a look found: what is so, and the command that mends it ("" if none is needed). */
+struct finding {
+	enum found found;
+	char what[512];
+	char mend[256];
+};
+
+static void find(struct finding *f, enum found found, const char *mend, const char *what, ...)
+	__attribute__((format(printf, 4, 5)));
+
+static void find(struct finding *f, enum found found, const char *mend, const char *what, ...)
+{
+	va_list list;
+
+	f->found = found;
+	va_start(list, what);
+	vsnprintf(f->what, sizeof(f->what), what, list);
+	va_end(list);
+	snprintf(f->mend, sizeof(f->mend), "%s", mend);
+}
+
+static bool module_loaded(void)
+{
+	return !access("/sys/module/dealbox", F_OK);
+}
+
+/* Is the module known to modprobe, for the kernel that runs? */
+static bool module_built(const char *release)
+{
+	char path[256], line[512];
+	bool built = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", release);
+	file = fopen(path, "re");
+	while (file && !built && fgets(line, sizeof(line), file)) {
+		char *end = strchr(line, ':');
+
+		if (end)
+			*end = '\0';
+		built = strstr(line, "/dealbox.ko");
+	}
+	if (file)
+		fclose(file);
+	return built;
+}
+
+static void look_module(struct finding *f)
+{
+	struct utsname name;
+
+	uname(&name);
+	if (module_loaded())
+		find(f, FOUND_GOOD, "", "the module is loaded");
+	else if (module_built(name.release))
+		find(f, FOUND_NOTE, "sudo modprobe dealbox",
+		     "the module is there and not loaded; a machine that is plugged in loads it");
+	else
+		find(f, FOUND_NOTE, "sudo apt install dkms linux-headers-amd64 && sudo dkms install "
+		     "dealbox/" DEALBOX_VERSION,
+		     "there is no module for the kernel %s; machines are reached by libusb", name.release);
+}
+
+static void look_secure_boot(struct finding *f)
+{
+	unsigned char bytes[5];
+	FILE *file = fopen(SECURE_BOOT, "re");
+	/* four bytes of attributes, then the value */
+	bool on = file && fread(bytes, 1, sizeof(bytes), file) == sizeof(bytes) && bytes[4] == 1;
+
+	if (file)
+		fclose(file);
+	if (!on)
+		find(f, FOUND_GOOD, "", "Secure Boot is off");
+	else if (module_loaded())
+		find(f, FOUND_GOOD, "", "Secure Boot is on, and lets the module in");
+	else
+		find(f, FOUND_NOTE, "sudo modprobe dealbox || sudo mokutil --import /var/lib/dkms/mok.pub    "
+		     "# then restart, \"Enroll MOK\"",
+		     "Secure Boot is on, and lets only modules in whose key it knows");
+}
+
+/* Is this user, by name, a member of the group? Whoever has just been added needs a new session. */
+static bool member(gid_t group)
+{
+	struct passwd *user = getpwuid(geteuid());
+	gid_t groups[256];
+	int count = 256;
+
+	if (!user || getgrouplist(user->pw_name, user->pw_gid, groups, &count) < 0)
+		return false;
+	while (count > 0 && groups[count - 1] != group)
+		count--;
+	return count > 0;
+}
+
+static void look_permission(struct finding *f)
+{
+	struct group *group = getgrnam("dealbox");
+	gid_t groups[256];
+	int count = getgroups(256, groups);
+
+	if (!geteuid()) {
+		find(f, FOUND_GOOD, "", "root may use every machine");
+		return;
+	}
+	if (!group) {
+		find(f, FOUND_BAD, "sudo systemd-sysusers && sudo udevadm trigger",
+		     "the group dealbox does not exist");
+		return;
+	}
+	while (count > 0 && groups[count - 1] != group->gr_gid)
+		count--;
+	if (count > 0 || getegid() == group->gr_gid)
+		find(f, FOUND_GOOD, "", "you are in the group dealbox");
+	else if (member(group->gr_gid))
+		find(f, FOUND_BAD, "log out and in again",
+		     "you were added to the group dealbox, and this session began before that");
+	else
+		find(f, FOUND_BAD, "sudo adduser \"$USER\" dealbox    # then log out and in again",
+		     "you are not in the group dealbox");
+}
+
+/* Did it end, and not because somebody stopped it? */
+static bool service_failed(sd_bus *bus)
+{
+	char *state = NULL;
+	bool failed = sd_bus_get_property_string(bus, "org.freedesktop.systemd1",
+						 "/org/freedesktop/systemd1/unit/dealboxd_2eservice",
+						 "org.freedesktop.systemd1.Unit", "ActiveState", NULL,
+						 &state) >= 0 && !strcmp(state, "failed");
+
+	free(state);
+	return failed;
+}
+
+static void look_service(struct finding *f)
+{
+	sd_bus *bus = NULL;
+
+	if (sd_bus_open_system(&bus) < 0)
+		find(f, FOUND_NOTE, "sudo systemctl start dbus", "the system bus cannot be reached");
+	else if (sd_bus_get_name_creds(bus, "io.dealbox1", 0, NULL) >= 0)
+		find(f, FOUND_GOOD, "", "dealboxd is running");
+	else if (service_failed(bus))
+		find(f, FOUND_BAD, "sudo journalctl -u dealboxd -n 20    # says why; mend it, then: sudo "
+		     "systemctl restart dealboxd", "dealboxd has failed");
+	else
+		find(f, FOUND_NOTE, "sudo systemctl enable --now dealboxd",
+		     "dealboxd is not running; `dealbox deal` does without it");
+	sd_bus_flush_close_unref(bus);
+}
+
+/* Machines that the service has; -1 when there is no service. */
+static int service_machines(void)
+{
+	struct json_object *machines = NULL;
+	sd_bus *bus = service_find();
+	int count;
+	size_t n;
+
+	if (bus)
+		machines = service_objects(bus, "Machine");
+	for (n = 0, count = machines ? 0 : -1; machines && n < json_object_array_length(machines); n++)
+		count += service_number(json_object_array_get_idx(machines, n), "present");
+	json_object_put(machines);
+	sd_bus_flush_close_unref(bus);
+	return count;
+}
+
+static void look_machine(struct finding *f)
+{
+	struct dealbox_machine_list *list;
+	struct dealbox_machine *machine = NULL;
+	struct dealbox_reason reason = { 0 };
+	int count = service_machines();
+
+	if (count > 0) {
+		find(f, FOUND_GOOD, "", "dealboxd has %d machine%s", count, count == 1 ? "" : "s");
+		return;
+	}
+	if (dealbox_machine_list(NULL, &list, &reason)) {
+		find(f, FOUND_BAD, reason.next, "%s", reason.what);
+		return;
+	}
+	count = dealbox_machine_list_count(list);
+	/* opening "the only one" knows why there is none */
+	if (dealbox_machine_open(count ? dealbox_machine_list_uri(list, 0) : NULL, true, &machine, &reason))
+		find(f, FOUND_BAD, reason.next, "%s", reason.what);
+	else
+		find(f, FOUND_GOOD, "", "%s can be used", dealbox_machine_uri(machine));
+	dealbox_machine_close(machine);
+	dealbox_machine_list_free(list);
+}
+
+/* Without its panel the service deals nothing. */
+static void look_panel(struct finding *f)
+{
+	sd_bus *bus = service_find();
+	char *panel = NULL;
+
+	if (!bus || sd_bus_get_property_string(bus, "io.dealbox1", "/io/dealbox1",
+					       "io.dealbox1.Manager", "Panel", NULL, &panel) < 0)
+		find(f, FOUND_NOTE, "sudo systemctl enable --now dealboxd",
+		     "nobody looks after a panel, if there is one");
+	else if (!*panel)
+		find(f, FOUND_GOOD, "", "dealboxd has no panel, and wants none");
+	else if (!strcmp(panel, "ready"))
+		find(f, FOUND_GOOD, "", "the panel is ready");
+	else
+		find(f, FOUND_BAD, "mend what it says; then: sudo systemctl reload dealboxd", "%s", panel);
+	free(panel);
+	sd_bus_flush_close_unref(bus);
+}
+
+/* In the order in which one depends on the other. */
+static const struct {
+	const char *name;
+	void (*look)(struct finding *f);
+} looks[] = {
+	{ "module", look_module },
+	{ "secure-boot", look_secure_boot },
+	{ "permission", look_permission },
+	{ "service", look_service },
+	{ "panel", look_panel },
+	{ "machine", look_machine },
+};
+
+static void finding_say(const char *name, const struct finding *f, bool json)
+{
+	static const char *const words[] = { "good", "note", "bad" };
+	struct json_object *object;
+
+	if (!json) {
+		say("%-12s %-5s %s", name, words[f->found], f->what);
+		if (*f->mend)
+			say("%-12s       %s", "", f->mend);
+		return;
+	}
+	object = json_object_new_object();
+	json_object_object_add(object, "look", json_object_new_string(name));
+	json_object_object_add(object, "found", json_object_new_string(words[f->found]));
+	json_object_object_add(object, "what", json_object_new_string(f->what));
+	json_object_object_add(object, "mend", json_object_new_string(f->mend));
+	json_say(object);
+}
+
+static enum status doctor_run(struct args *args)
+{
+	enum status status = STATUS_DONE;
+	struct finding finding;
+	bool json = false;
+	size_t n;
+
+	if (!args_only_json(args, &json))
+		return args->status;
+	for (n = 0; n < sizeof(looks) / sizeof(looks[0]); n++) {
+		looks[n].look(&finding);
+		finding_say(looks[n].name, &finding, json);
+		if (finding.found == FOUND_BAD)
+			status = STATUS_NO;
+	}
+	return status;
+}
+
+static const struct option_row doctor_options[] = {
+	OPT_JSON,
+	{ 0 }
+};
+
+const struct command cmd_doctor = {
+	.name = "doctor",
+	.operands = "",
+	.summary = "Explain why nothing works, and what mends it",
+	.about = "Looks at the module, Secure Boot, permissions, the service, and the machine, in\n"
+		 "that order, and shows the command that mends what is found. It changes nothing.\n"
+		 "The exit status is 1 when something keeps you from dealing.",
+	.options = doctor_options,
+	.run = doctor_run,
+};

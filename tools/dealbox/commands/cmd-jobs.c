@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox jobs, pause, resume, cancel, priority, skip, redeal, accept: what the service deals, and whether
+ * it does.
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "service/service.h"
+
+static const struct option_row json_options[] = {
+	OPT_JSON,
+	{ 0 }
+};
+
+/* The machines that the job is kept to, and which of them are not there. */
+static void machines_print(struct json_object *job, struct json_object *machines)
+{
+	struct json_object *names;
+	const char *id;
+	size_t n;
+
+	if (!json_object_object_get_ex(job, "machines", &names))
+		return;
+	for (n = 0; n < json_object_array_length(names); n++) {
+		id = json_object_get_string(json_object_array_get_idx(names, n));
+		put("%s%s%s", n ? ", " : ", on ", id,
+		    service_present(machines, id) ? "" : " (not there)");
+	}
+}
+
+static void job_print(struct json_object *job, struct json_object *machines)
+{
+	int64_t copies = service_number(job, "copies"), priority = service_number(job, "priority");
+	char of[32] = "";
+
+	if (copies)
+		snprintf(of, sizeof(of), " of %lld",
+			 (long long)copies * service_number(job, "boards"));
+	put("job %-6lld %-9s  %lld%s recorded, %lld void  %s",
+	    (long long)service_number(job, "id"), service_text(job, "state"),
+	    (long long)service_number(job, "recorded"), of, (long long)service_number(job, "void"),
+	    service_text(job, "session"));
+	if (priority)
+		put(", priority %lld", (long long)priority);
+	machines_print(job, machines);
+	putchar('\n');
+}
+
+/* What was dealt of a job, insertion by insertion: of any job that the service has. */
+static enum status insertions_print(sd_bus *bus, unsigned long job, bool json)
+{
+	const char *machine, *outcome;
+	uint32_t board, copy, insertion;
+	enum status status = STATUS_DONE;
+	struct json_object *object;
+	struct request r;
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/io/dealbox1/job/%lu", job);
+	err = request_new(&r, bus, path, "Job", "GetInsertions");
+	if (err >= 0)
+		err = request_send(&r);
+	if (err >= 0)
+		err = sd_bus_message_enter_container(r.reply, 'a', "(uusus)");
+	while (err >= 0 && (err = sd_bus_message_read(r.reply, "(uusus)", &board, &copy, &machine, &insertion,
+						      &outcome)) > 0) {
+		if (!json) {
+			put("  board %u, copy %u: insertion %u of machine %s: %s\n", board, copy, insertion,
+			    machine, *outcome ? outcome : "not known yet");
+			continue;
+		}
+		object = json_object_new_object();
+		json_add_number(object, "board", board);
+		json_add_number(object, "copy", copy);
+		json_add_number(object, "insertion", insertion);
+		json_add_text(object, "machine", machine);
+		json_add_text(object, "outcome", outcome);
+		json_say(object);
+	}
+	if (err < 0)
+		status = service_error(&r, err);
+	request_end(&r);
+	return status;
+}
+
+/* Keeps the job of that number alone; false, and said: there is none. */
+static bool jobs_only(struct json_object *jobs, unsigned long number)
+{
+	size_t n = json_object_array_length(jobs);
+
+	while (n--)
+		if (service_number(json_object_array_get_idx(jobs, n), "id") != (int64_t)number)
+			json_object_array_del_idx(jobs, n, 1);
+	if (json_object_array_length(jobs))
+		return true;
+	complain("`dealbox jobs` lists them, `dealbox ledger list` also those of earlier",
+		 "the service has no job %lu", number);
+	return false;
+}
+
+static enum status jobs_run(struct args *args)
+{
+	struct json_object *jobs = NULL, *machines = NULL;
+	enum status status = STATUS_DONE;
+	unsigned long number = 0;
+	const char *value;
+	bool json = false;
+	sd_bus *bus;
+	size_t n;
+	int key;
+
+	while ((key = args_next(args, &value)) >= 0)
+		json = true;
+	if (key == ARGS_STOP)
+		return args->status;
+	if (args->argc > 1)
+		return args_wrong(args, "it wants the number of one job, or nothing");
+	if (args->argc && !args_number(args, "job", args->argv[0], 1, UINT32_MAX, &number))
+		return STATUS_INPUT;
+	bus = service_open();
+	if (bus)
+		jobs = service_objects(bus, "Job");
+	if (jobs)
+		machines = service_objects(bus, "Machine");
+	if (!machines)
+		status = STATUS_MACHINE;
+	else if (number && !jobs_only(jobs, number))
+		status = STATUS_INPUT;
+	for (n = 0; !json && !status && n < json_object_array_length(jobs); n++)
+		job_print(json_object_array_get_idx(jobs, n), machines);
+	json_object_put(machines);
+	if (json && !status)
+		service_say(jobs);
+	else
+		json_object_put(jobs);
+	if (number && !status)
+		status = insertions_print(bus, number, json);
+	sd_bus_flush_close_unref(bus);
+	return status;
+}
+
+const struct command cmd_jobs = {
+	.name = "jobs",
+	.operands = "[JOB]",
+	.summary = "List what the service deals",
+	.about = "One line for each job that dealboxd has: number, state, copies recorded,\n"
+		 "insertions that were void, session; its priority, and the machines that it is\n"
+		 "kept to, if it has such. Of those that are over it has the last 64 after a\n"
+		 "start; `dealbox ledger list` has all. With JOB: that one, and what became of each\n"
+		 "board of it, which need not be root's to print.",
+	.options = json_options,
+	.run = jobs_run,
+};
+
+/* Walks the options, of which there is only --help. False: args->status says how it ended. */
+static bool operands_only(struct args *args)
+{
+	const char *value;
+	int key;
+
+	while ((key = args_next(args, &value)) >= 0)
+		;
+	return key != ARGS_STOP;
+}
+
+/* Calls a method of one job, with one or two numbers. */
+static enum status job_call(unsigned long job, const char *method, const char *types,
+			    unsigned long first, unsigned long second)
+{
+	sd_bus *bus = service_open();
+	char path[64];
+	bool done;
+
+	if (!bus)
+		return STATUS_MACHINE;
+	snprintf(path, sizeof(path), "/io/dealbox1/job/%lu", job);
+	done = service_call(bus, path, "Job", method, types, (uint32_t)first, (uint32_t)second);
+	sd_bus_flush_close_unref(bus);
+	return done ? STATUS_DONE : STATUS_INPUT;
+}
+
+/* Does to the jobs that are named, or to all in that state, what method says. */
+static enum status change_run(struct args *args, const char *method, const char *from)
+{
+	struct json_object *jobs = NULL, *job;
+	enum status status = STATUS_DONE;
+	unsigned long number;
+	char path[64];
+	sd_bus *bus;
+	size_t n;
+
+	if (!operands_only(args))
+		return args->status;
+	for (n = 0; n < (size_t)args->argc; n++)
+		if (!args_number(args, "job", args->argv[n], 1, UINT32_MAX, &number))
+			return STATUS_INPUT;
+	bus = service_open();
+	if (!bus)
+		return STATUS_MACHINE;
+	for (n = 0; n < (size_t)args->argc; n++) {
+		snprintf(path, sizeof(path), "/io/dealbox1/job/%s", args->argv[n]);
+		if (!service_call(bus, path, "Job", method, ""))
+			status = STATUS_INPUT;
+	}
+	if (!args->argc)
+		jobs = service_objects(bus, "Job");
+	for (n = 0; jobs && n < json_object_array_length(jobs); n++) {
+		job = json_object_array_get_idx(jobs, n);
+		if (!strcmp(service_text(job, "state"), from) &&
+		    !service_call(bus, service_text(job, "path"), "Job", method, ""))
+			status = STATUS_INPUT;
+	}
+	json_object_put(jobs);
+	sd_bus_flush_close_unref(bus);
+	return status;
+}
+
+static enum status pause_run(struct args *args)
+{
+	return change_run(args, "Pause", "open");
+}
+
+static enum status resume_run(struct args *args)
+{
+	return change_run(args, "Resume", "paused");
+}
+
+const struct command cmd_pause = {
+	.name = "pause",
+	.operands = "[JOB...]",
+	.summary = "Pause jobs of the service",
+	.about = "Without JOB: all that are open. A board that is being dealt stops after the next\n"
+		 "card, and goes on with `dealbox resume`. This is no emergency stop.",
+	.run = pause_run,
+};
+
+const struct command cmd_resume = {
+	.name = "resume",
+	.operands = "[JOB...]",
+	.summary = "Go on with paused jobs of the service",
+	.about = "Without JOB: all that are paused.",
+	.run = resume_run,
+};
+
+static enum status cancel_run(struct args *args)
+{
+	/* nobody means all of them by saying nothing */
+	if (args->argc < 2)
+		return args_wrong(args, "it wants the number of a job");
+	return change_run(args, "Cancel", "");
+}
+
+const struct command cmd_cancel = {
+	.name = "cancel",
+	.operands = "JOB...",
+	.summary = "Cancel jobs of the service",
+	.about = "A board that is being dealt is void: empty it. What is recorded stays recorded.",
+	.run = cancel_run,
+};
+
+static enum status priority_run(struct args *args)
+{
+	unsigned long job, priority;
+
+	if (!operands_only(args))
+		return args->status;
+	if (args->argc != 2)
+		return args_wrong(args, "it wants the number of a job, and its priority");
+	if (!args_number(args, "job", args->argv[0], 1, UINT32_MAX, &job) ||
+	    !args_number(args, "priority", args->argv[1], 0, PRIORITY_MAX, &priority))
+		return STATUS_INPUT;
+	return job_call(job, "SetPriority", "i", priority, 0);
+}
+
+const struct command cmd_priority = {
+	.name = "priority",
+	.operands = "JOB N",
+	.summary = "Put a job of the service before others",
+	.about = "Of two jobs that a machine may deal the one with the higher N, 0 to 99, goes first;\n"
+		 "of equal ones the older. A board that an operator has been asked for stays.",
+	.run = priority_run,
+};
+
+/* Skip or Redeal: of a job one board, and of that one copy. what: what that does, of board, copy and job. */
+static enum status copy_run(struct args *args, const char *method, const char *what)
+{
+	unsigned long job, board, copy = 1;
+	bool yes = false;
+	const char *value;
+	int key;
+
+	while ((key = args_next(args, &value)) >= 0)
+		yes = true;
+	if (key == ARGS_STOP)
+		return args->status;
+	if (args->argc < 2 || args->argc > 3)
+		return args_wrong(args, "it wants a job and a board, and may have a copy");
+	if (!args_number(args, "job", args->argv[0], 1, UINT32_MAX, &job) ||
+	    !args_number(args, "board", args->argv[1], 1, BOARDS_MAX, &board) ||
+	    (args->argc == 3 && !args_number(args, "copy", args->argv[2], 1, 9999, &copy)))
+		return STATUS_INPUT;
+	if (!confirm(yes, "Board %lu, copy %lu of job %lu %s?", board, copy, job, what))
+		return STATUS_NO;
+	return job_call(job, method, "uu", board, copy);
+}
+
+static enum status skip_run(struct args *args)
+{
+	return copy_run(args, "Skip", "is left out: nobody will have that deal in it. Is that meant");
+}
+
+static enum status redeal_run(struct args *args)
+{
+	return copy_run(args, "Redeal", "is dealt again, and what was recorded of it does not count any more. "
+			"Is that meant");
+}
+
+static const struct option_row yes_options[] = {
+	OPT_YES,
+	{ 0 }
+};
+
+const struct command cmd_skip = {
+	.name = "skip",
+	.operands = "JOB BOARD [COPY]",
+	.summary = "Leave out a board of a job",
+	.about = "The job goes on with the next board. Without COPY: copy 1. `dealbox redeal` takes\n"
+		 "it back. It asks first.",
+	.options = yes_options,
+	.run = skip_run,
+};
+
+const struct command cmd_redeal = {
+	.name = "redeal",
+	.operands = "JOB BOARD [COPY]",
+	.summary = "Deal a board of a job again",
+	.about = "What was recorded of that copy does not count any more; the record of it stays.\n"
+		 "Without COPY: copy 1. It asks first.",
+	.options = yes_options,
+	.run = redeal_run,
+};
+
+/* Lets machines deal that are new: those that are named, or the only one that waits for it. */
+static enum status accept_run(struct args *args)
+{
+	struct json_object *machines = NULL, *m;
+	enum status status = STATUS_DONE;
+	const char *path = NULL;
+	unsigned int waiting = 0;
+	sd_bus *bus;
+	size_t n;
+	int i;
+
+	if (!operands_only(args))
+		return args->status;
+	bus = service_open();
+	if (bus)
+		machines = service_objects(bus, "Machine");
+	for (i = 0; machines && i < args->argc; i++) {
+		for (n = 0, path = NULL; n < json_object_array_length(machines) && !path; n++) {
+			m = json_object_array_get_idx(machines, n);
+			if (!strcmp(service_text(m, "id"), args->argv[i]))
+				path = service_text(m, "path");
+		}
+		if (!path)
+			complain("`dealbox status` shows them", "the service knows no machine %s", args->argv[i]);
+		if (!path || !service_call(bus, path, "Machine", "Accept", ""))
+			status = STATUS_INPUT;
+	}
+	for (n = 0; machines && !args->argc && n < json_object_array_length(machines); n++) {
+		m = json_object_array_get_idx(machines, n);
+		if (strcmp(service_text(m, "state"), "machine-new"))
+			continue;
+		waiting++;
+		path = service_text(m, "path");
+		say("%s: %s, at %s", service_text(m, "id"), service_text(m, "model"),
+		    *service_text(m, "port") ? service_text(m, "port") : "no port");
+	}
+	if (machines && !args->argc && waiting != 1) {
+		complain(waiting ? "name those that may deal" : "`dealbox status` shows all machines",
+			 "%u machines are new", waiting);
+		status = waiting ? STATUS_INPUT : STATUS_NO;
+	} else if (machines && !args->argc && !service_call(bus, path, "Machine", "Accept", "")) {
+		status = STATUS_INPUT;
+	}
+	if (!machines)
+		status = STATUS_MACHINE;
+	json_object_put(machines);
+	sd_bus_flush_close_unref(bus);
+	return status;
+}
+
+const struct command cmd_accept = {
+	.name = "accept",
+	.operands = "[MACHINE...]",
+	.summary = "Let a machine deal that is new to the service",
+	.about = "A machine that the service has not seen before gets no deal until somebody says\n"
+		 "that it is the club's. Without MACHINE: the only one that is new. It is remembered\n"
+		 "by its serial number, or, if it has none, by its port.",
+	.run = accept_run,
+};

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox ledger: what was dealt, for how long it has been so, and is it true.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dealbox/ledger.h>
+#include <dealbox/machine.h>
+
+#include "service/restore.h"
+#include "service/service.h"
+#include "ui/tracefile.h"
+
+struct call {
+	struct args *args;
+	struct dealbox_ledger *ledger;
+	const char *path;
+	const char *head;
+	const char *board;
+	bool json;
+	bool found;
+};
+
+static const char *const job_states[] = { "open", "paused", "cancelled", "done" };
+static const char *const copy_states[] = { "open", "being dealt", "recorded", "skipped" };
+static const char *const outcomes[] = {
+	"no verdict", "exact", "differs", "void", "unknown", "captured"
+};
+
+static const struct {
+	unsigned int bit;
+	const char *word;
+} options[] = {
+	{ DEALBOX_JOB_REPLAY, "replay" },
+	{ DEALBOX_JOB_SETS, "sets in a row" },
+	{ DEALBOX_JOB_DESCENDING, "descending" },
+	{ DEALBOX_JOB_BY_READER, "by board reader" },
+	{ DEALBOX_JOB_AUTO_START, "automatic start" },
+	{ DEALBOX_JOB_STOP_CARD, "stop card" },
+	{ DEALBOX_JOB_REVERSED, "reversed pockets" },
+	{ DEALBOX_JOB_CAPTURE, "capture" },
+	{ DEALBOX_JOB_BY_POSITION, "by position" },
+	{ 0 }
+};
+
+static void time_text(int64_t at, char text[32])
+{
+	time_t seconds = at / 1000000;
+	struct tm local;
+
+	if (!at || !localtime_r(&seconds, &local) ||
+	    !strftime(text, 32, "%Y-%m-%d %H:%M:%S", &local))
+		strcpy(text, "-");
+}
+
+static void add(struct json_object *object, const char *name, int64_t number)
+{
+	json_object_object_add(object, name, json_object_new_int64(number));
+}
+
+static void add_text(struct json_object *object, const char *name, const char *text)
+{
+	json_object_object_add(object, name, json_object_new_string(text));
+}
+
+/* Is the ledger not for this user? Its key is for the service alone. */
+static bool ledger_closed(const struct call *call)
+{
+	char key[PATH_MAX];
+
+	snprintf(key, sizeof(key), "%s.key", call->path);
+	return access(key, R_OK) && errno == EACCES;
+}
+
+/* What the library refused, and what a person does about it. */
+static enum status refused(struct call *call, int err)
+{
+	static const struct {
+		int err;
+		const char *next;
+	} advice[] = {
+		{ -ENOENT, "--ledger FILE names another one; dealboxd makes its own when it starts" },
+		{ -EACCES, "run it as root, or as a user of the group dealbox" },
+		{ -ENOKEY, "put the key file back from where it is kept" },
+		{ -EUCLEAN, "`dealbox ledger verify` says what is damaged; docs/ledger.md how to go on" },
+		{ 0 }
+	};
+	const char *next = NULL;
+	size_t n;
+
+	for (n = 0; advice[n].err; n++)
+		if (advice[n].err == err)
+			next = advice[n].next;
+	if (ledger_closed(call))
+		next = "`dealbox jobs JOB` prints what was dealt, by the service, for members of the group dealbox; the "
+		       "ledger itself is for root";
+	complain(next, "%s", dealbox_ledger_error(call->ledger));
+	return err == -EUCLEAN ? STATUS_NO : STATUS_INPUT;
+}
+
+/* ---- list ---------------------------------------------------------------- */
+
+static int machine_add(const char *machine, void *context)
+{
+	json_object_array_add(context, json_object_new_string(machine));
+	return 0;
+}
+
+static int job_print(const struct dealbox_ledger_job *job, void *context)
+{
+	struct call *call = context;
+	unsigned int wanted = job->copies * job->boards, n;
+	struct json_object *object, *list, *machines;
+	char at[32], of[16] = "";
+	int err;
+
+	call->found = true;
+	machines = json_object_new_array();
+	err = dealbox_ledger_machines(call->ledger, job->job, machine_add, machines);
+	if (err) {
+		json_object_put(machines);
+		return err;
+	}
+	if (!call->json) {
+		time_text(job->at, at);
+		if (wanted)
+			snprintf(of, sizeof(of), " of %u", wanted);
+		put("job %-6llu %s  %-9s  %u%s recorded, %u void  %s", (unsigned long long)job->job,
+		    at, job_states[job->state], job->recorded, of, job->voided, job->session);
+		for (n = 0; options[n].bit; n++)
+			if (job->options & options[n].bit)
+				put(", %s", options[n].word);
+		for (n = 0; n < json_object_array_length(machines); n++)
+			put("%s%s", n ? ", " : ", on ",
+			    json_object_get_string(json_object_array_get_idx(machines, n)));
+		putchar('\n');
+		json_object_put(machines);
+		return 0;
+	}
+	object = json_object_new_object();
+	add(object, "job", job->job);
+	add(object, "set", job->set);
+	add(object, "at", job->at);
+	add_text(object, "session", job->session);
+	add_text(object, "state", job_states[job->state]);
+	add(object, "boards", job->boards);
+	add(object, "copies", job->copies);
+	add(object, "priority", job->priority);
+	add(object, "recorded", job->recorded);
+	add(object, "void", job->voided);
+	list = json_object_new_array();
+	for (n = 0; options[n].bit; n++)
+		if (job->options & options[n].bit)
+			json_object_array_add(list, json_object_new_string(options[n].word));
+	json_object_object_add(object, "options", list);
+	json_object_object_add(object, "machines", machines);
+	json_say(object);
+	return 0;
+}
+
+static enum status list_run(struct call *call)
+{
+	int err = dealbox_ledger_jobs(call->ledger, 0, job_print, call);
+
+	return err ? refused(call, err) : STATUS_DONE;
+}
+
+/* ---- show ---------------------------------------------------------------- */
+
+static int copy_print(const struct dealbox_ledger_copy *copy, void *context)
+{
+	struct call *call = context;
+	struct json_object *object;
+
+	if (!call->json) {
+		put("  board %-4u copy %-4u %s%s", copy->board, copy->copy,
+		    copy_states[copy->state], copy->tries > 1 ? "" : "\n");
+		if (copy->tries > 1)
+			put(", %u insertions\n", copy->tries);
+		return 0;
+	}
+	object = json_object_new_object();
+	add(object, "board", copy->board);
+	add(object, "copy", copy->copy);
+	add_text(object, "state", copy_states[copy->state]);
+	add(object, "insertions", copy->tries);
+	json_say(object);
+	return 0;
+}
+
+static int insertion_print(const struct dealbox_ledger_insertion *i, void *context)
+{
+	struct call *call = context;
+	struct json_object *object;
+	char at[32];
+
+	if (!call->json) {
+		time_text(i->begun, at);
+		put("  %s  board %u, copy %u: insertion %u of machine %s: %s", at, i->board,
+		    i->copy, i->number, i->machine, outcomes[i->outcome]);
+		if (i->reason)
+			put(" (%s)", dealbox_event_name(i->reason));
+		if (i->differences)
+			put(" in %u cards", i->differences);
+		putchar('\n');
+		return 0;
+	}
+	object = json_object_new_object();
+	add(object, "record", i->id);
+	add(object, "board", i->board);
+	add(object, "copy", i->copy);
+	add_text(object, "machine", i->machine);
+	add(object, "insertion", i->number);
+	add(object, "begun", i->begun);
+	add(object, "ended", i->ended);
+	add_text(object, "outcome", outcomes[i->outcome]);
+	add_text(object, "reason", i->reason ? dealbox_event_name(i->reason) : "");
+	add(object, "differences", i->differences);
+	add(object, "events", i->events);
+	json_say(object);
+	return 0;
+}
+
+static enum status show_run(struct call *call)
+{
+	unsigned long job;
+	int err;
+
+	if (!args_number(call->args, "job", call->args->argv[1], 1, UINT32_MAX, &job))
+		return STATUS_INPUT;
+	err = dealbox_ledger_jobs(call->ledger, job, job_print, call);
+	if (!err && !call->found) {
+		complain("`dealbox ledger list` shows them", "there is no job %lu", job);
+		return STATUS_INPUT;
+	}
+	if (!err)
+		err = dealbox_ledger_copies(call->ledger, job, copy_print, call);
+	if (!err)
+		err = dealbox_ledger_insertions(call->ledger, job, false, insertion_print, call);
+	return err ? refused(call, err) : STATUS_DONE;
+}
+
+/* ---- verify, export, backup ---------------------------------------------- */
+
+static void damage_print(const char *sentence, void *context)
+{
+	struct call *call = context;
+	struct json_object *object;
+
+	if (!call->json) {
+		complain(NULL, "%s", sentence);
+		return;
+	}
+	object = json_object_new_object();
+	add_text(object, "damage", sentence);
+	json_say(object);
+}
+
+static enum status verify_run(struct call *call)
+{
+	struct dealbox_ledger_head head, wanted;
+	struct json_object *object;
+	uint64_t records = 0;
+	char text[DEALBOX_LEDGER_HEAD_TEXT] = "";
+	int err;
+
+	if (call->head && dealbox_ledger_head_parse(call->head, &wanted))
+		return args_wrong(call->args, "--head wants what an earlier verify printed, "
+				  "NUMBER:HASH");
+	err = dealbox_ledger_verify(call->ledger, call->head ? &wanted : NULL, damage_print, call,
+				    &records);
+	if (err)
+		return refused(call, err);
+	if (!dealbox_ledger_get_head(call->ledger, &head))
+		dealbox_ledger_head_format(&head, text);
+	if (call->json) {
+		object = json_object_new_object();
+		add(object, "records", records);
+		add_text(object, "head", text);
+		json_say(object);
+	} else {
+		say("the ledger is sound: %llu records, head %s", (unsigned long long)records, text);
+	}
+	return STATUS_DONE;
+}
+
+static enum status export_run(struct call *call)
+{
+	int err = dealbox_ledger_export(call->ledger, stdout);
+
+	return err ? refused(call, err) : STATUS_DONE;
+}
+
+static enum status backup_run(struct call *call)
+{
+	int err = dealbox_ledger_backup(call->ledger, call->args->argv[1]);
+
+	if (err)
+		return refused(call, err);
+	if (!call->json)
+		say("%s is a copy of the ledger; keep %s.key elsewhere, without it the copy is of no use",
+		    call->args->argv[1], call->path);
+	return STATUS_DONE;
+}
+
+/* ---- accept-restore --------------------------------------------------------- */
+
+static enum status accept_run(struct call *call)
+{
+	unsigned int boards;
+	int err;
+
+	err = dealbox_ledger_open(call->ledger, call->path, DEALBOX_LEDGER_WRITE);
+	if (!err) {
+		complain("nothing was changed", "%s is not older than it was: there is nothing to accept", call->path);
+		return STATUS_NO;
+	}
+	if (err != -ESTALE)
+		return refused(call, err);
+	complain(NULL, "%s", dealbox_ledger_error(call->ledger));
+	dealbox_ledger_free(call->ledger);
+	call->ledger = dealbox_ledger_new();
+	if (!call->ledger)
+		return STATUS_INPUT;
+	err = dealbox_ledger_open(call->ledger, call->path, DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_RESTORED);
+	if (!err)
+		err = dealbox_ledger_accept_restore(call->ledger, user_logged_in(), &boards);
+	if (err)
+		return refused(call, err);
+	restored_say(boards);
+	return STATUS_DONE;
+}
+
+/* ---- traces: only the service may write down who has seen cards ------------ */
+
+static bool event_read(int fd, struct dealbox_event *event)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	while (done < sizeof(*event)) {
+		got = read(fd, (char *)event + done, sizeof(*event) - done);
+		if (got <= 0)
+			return false;
+		done += (size_t)got;
+	}
+	return true;
+}
+
+/* One insertion into the file: 1; 0: there is no more; or -errno. */
+static int trace_write(sd_bus_message *reply, int fd, enum tracefile_how how, const char *pockets, FILE *file)
+{
+	uint32_t board, copy, insertion, plan, count, n;
+	struct dealbox_event event;
+	const char *machine;
+	int err;
+
+	err = sd_bus_message_read(reply, "(uusuuu)", &board, &copy, &machine, &insertion, &plan, &count);
+	if (err <= 0)
+		return err;
+	tracefile_begin(file, board, copy, insertion, plan, how, pockets);
+	for (n = 0; n < count && event_read(fd, &event); n++)
+		tracefile_event(file, &event);
+	explicit_bzero(&event, sizeof(event));
+	return n < count ? -EIO : 1;
+}
+
+static enum status traces_save(struct call *call, sd_bus_message *reply)
+{
+	const char *path = call->args->argv[2], *word, *pockets;
+	enum tracefile_how how;
+	unsigned int insertions = 0;
+	FILE *file;
+	int fd, err;
+	bool good;
+
+	err = sd_bus_message_read(reply, "hss", &fd, &word, &pockets);
+	if (err >= 0 && !tracefile_how_parse(word, &how))
+		err = -EBADMSG;
+	if (err >= 0)
+		err = sd_bus_message_enter_container(reply, 'a', "(uusuuu)");
+	if (err >= 0 && sd_bus_message_at_end(reply, 0) > 0) {
+		complain("`dealbox ledger show` tells what became of each insertion", "nothing of it was dealt");
+		return STATUS_INPUT;
+	}
+	file = err < 0 ? NULL : tracefile_create(path, false);
+	if (err >= 0 && !file)
+		return STATUS_INPUT;
+	while (err >= 0 && (err = trace_write(reply, fd, how, pockets, file)) > 0)
+		insertions++;
+	if (err < 0)
+		complain(NULL, "the answer of the service cannot be read: %s", strerror(-err));
+	good = err >= 0 && tracefile_end(file);
+	if (file && fclose(file) && good) {
+		complain(NULL, "cannot write %s: %m", path);
+		good = false;
+	}
+	/* half of it is of no use */
+	if (file && !good)
+		unlink(path);
+	if (good)
+		say("%s has what was reported of %u insertions; it tells their deals", path, insertions);
+	return good ? STATUS_DONE : STATUS_INPUT;
+}
+
+static enum status traces_run(struct call *call)
+{
+	unsigned long job, board = 0;
+	enum status status;
+	struct request r;
+	sd_bus *bus;
+	int err;
+
+	if (!args_number(call->args, "job", call->args->argv[1], 1, UINT32_MAX, &job) ||
+	    (call->board && !args_number(call->args, "board", call->board, 1, BOARDS_MAX, &board)))
+		return STATUS_INPUT;
+	bus = service_open();
+	if (!bus)
+		return STATUS_MACHINE;
+	err = request_manager(&r, bus, "GetTraces");
+	if (err >= 0)
+		err = sd_bus_message_append(r.call, "tu", (uint64_t)job, (uint32_t)board);
+	if (err >= 0)
+		err = request_ask(&r);
+	status = err < 0 ? service_error(&r, err) : traces_save(call, r.reply);
+	request_end(&r);
+	sd_bus_flush_close_unref(bus);
+	return status;
+}
+
+static const struct deed {
+	const char *name;
+	int operands;		/* with its own name */
+	bool damaged;		/* also on a ledger that does not open as sound */
+	enum status (*run)(struct call *call);
+	const char *wants;
+} deeds[] = {
+	{ "list", 1, false, list_run, "nothing more" },
+	{ "show", 2, false, show_run, "the number of a job" },
+	{ "traces", 3, false, traces_run, "the number of a job and the name of a new file" },
+	{ "verify", 1, true, verify_run, "nothing more" },
+	{ "export", 1, false, export_run, "nothing more" },
+	{ "backup", 2, false, backup_run, "the name of a new file" },
+	{ "accept-restore", 1, false, accept_run, "nothing more" },
+	{ NULL }
+};
+
+static enum status ledger_run(struct args *args)
+{
+	struct call call = { .args = args, .path = LEDGER_PATH };
+	const struct deed *deed;
+	const char *value;
+	enum status status;
+	int key, err;
+
+	while ((key = args_next(args, &value)) >= 0) {
+		if (key == 'j')
+			call.json = true;
+		else if (key == 'l')
+			call.path = value;
+		else if (key == 'b')
+			call.board = value;
+		else
+			call.head = value;
+	}
+	if (key == ARGS_STOP)
+		return args->status;
+	if (!args->argc)
+		return args_wrong(args, "it wants list, show, traces, verify, export, backup or "
+				  "accept-restore");
+	for (deed = deeds; deed->name && strcmp(deed->name, args->argv[0]); deed++)
+		;
+	if (!deed->name)
+		return args_wrong(args, "it can list, show, traces, verify, export, backup and "
+				  "accept-restore, not '%s'",
+				  args->argv[0]);
+	if (args->argc != deed->operands)
+		return args_wrong(args, "%s wants %s", deed->name, deed->wants);
+	if (call.head && deed->run != verify_run)
+		return args_wrong(args, "--head is for verify");
+	if (call.board && deed->run != traces_run)
+		return args_wrong(args, "--board is for traces");
+	if (deed->run == traces_run)
+		return traces_run(&call);
+
+	call.ledger = dealbox_ledger_new();
+	if (!call.ledger) {
+		complain(NULL, "no memory");
+		return STATUS_INPUT;
+	}
+	/* the one that writes opens it by itself */
+	err = deed->run == accept_run ? 0 : dealbox_ledger_open(call.ledger, call.path, 0);
+	status = err && !(err == -EUCLEAN && deed->damaged) ? refused(&call, err) :
+		 deed->run(&call);
+	dealbox_ledger_free(call.ledger);
+	return status;
+}
+
+static const struct option_row ledger_options[] = {
+	OPT_JSON,
+	{ 'l', "ledger", "FILE", "the ledger (default: " LEDGER_PATH ")" },
+	{ 'b', "board", "N", "traces: of this board only" },
+	{ OPT_LONG, "head", "NUMBER:HASH", "verify: this earlier head must still be there" },
+	{ 0 }
+};
+
+const struct command cmd_ledger = {
+	.name = "ledger",
+	.operands = "list | show JOB | traces JOB FILE | verify | export | backup FILE | accept-restore",
+	.summary = "Show, check and copy the record of what was dealt",
+	.about = "list lists the jobs; show tells of each copy and each insertion of one; verify\n"
+		 "reads everything and names what is damaged (exit status 1); export writes every\n"
+		 "record as a line of JSON; backup makes a verified copy while the service runs.\n"
+		 "None of these shows a card, and none of them changes the ledger.\n"
+		 "accept-restore, with the service stopped, goes on with a ledger that is older than it\n"
+		 "was: its open jobs are paused, and their boards are in doubt. It is recorded who did it.\n"
+		 "traces asks the service for what the machines reported, for `dealbox verify` and\n"
+		 "`dealbox certificate verify`: it tells the deals, so only who may see cards gets it,\n"
+		 "and that is recorded.",
+	.options = ledger_options,
+	.run = ledger_run,
+};

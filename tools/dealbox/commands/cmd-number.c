@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox number: the numbers of deals, and the deals of numbers.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <dealbox/number.h>
+
+#include "ui/files.h"
+#include "ui/set-to-deal.h"
+
+struct call {
+	bool json;
+	enum dealbox_numbering numbering;
+};
+
+static void print(const struct call *call, const char *board, const struct dealbox_deal *deal,
+		  dealbox_number number)
+{
+	char text[DEALBOX_NUMBER_TEXT], cards[DEALBOX_DEAL_TEXT];
+	struct json_object *object;
+
+	dealbox_number_print(number, text, sizeof(text));
+	dealbox_deal_format(deal, DEALBOX_NORTH, cards);
+	if (!call->json) {
+		say("%s%s%s %s", board, *board ? " " : "", text, cards);
+		return;
+	}
+	object = json_object_new_object();
+	json_add_text(object, "board", board);
+	json_add_text(object, "numbering", dealbox_numbering_name(call->numbering));
+	json_add_text(object, "number", text);
+	json_add_text(object, "deal", cards);
+	json_say(object);
+}
+
+static enum status unrank(const struct call *call, const char *text)
+{
+	struct dealbox_deal deal;
+	dealbox_number number;
+
+	if (dealbox_number_parse(text, &number) ||
+	    dealbox_number_unrank(number, call->numbering, &deal)) {
+		const dealbox_number first = dealbox_number_first(call->numbering);
+		char low[DEALBOX_NUMBER_TEXT], high[DEALBOX_NUMBER_TEXT];
+
+		dealbox_number_print(first, low, sizeof(low));
+		dealbox_number_print(first + DEALBOX_NUMBER_DEALS - 1, high, sizeof(high));
+		complain("--numbering NAME chooses another numbering",
+			 "'%s' is no number of a deal; those of %s are %s to %s", text,
+			 dealbox_numbering_name(call->numbering), low, high);
+		return STATUS_INPUT;
+	}
+	print(call, "", &deal, number);
+	return STATUS_DONE;
+}
+
+static enum status rank(const struct call *call, char *const *files, int count)
+{
+	struct dealbox_board board;
+	struct dealbox_set *set;
+	enum status status = setfile_read(files, count, true, "no number was made", &set);
+	dealbox_number number;
+	char name[16];
+
+	if (status)
+		return status;
+	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
+		dealbox_board_name(&board, name, sizeof(name));
+		dealbox_number_rank(&board.deal, call->numbering, &number);
+		print(call, name, &board.deal, number);
+	}
+	dealbox_set_free(set);
+	return STATUS_DONE;
+}
+
+static enum status number_run(struct args *args)
+{
+	struct call call = { .numbering = DEALBOX_NUMBERING_BIGDEAL };
+	enum status status = STATUS_DONE;
+	bool reveal = false;
+	const char *value;
+	int key, found;
+
+	while ((key = args_next(args, &value)) != ARGS_END) {
+		switch (key) {
+		case ARGS_STOP:
+			return args->status;
+		case 'j':
+			call.json = true;
+			break;
+		case 'n':
+			found = dealbox_numbering_find(value);
+			if (found < 0)
+				return args_wrong(args, "--numbering is bigdeal, andrews or pavlicek, not '%s'",
+						  value);
+			call.numbering = (enum dealbox_numbering)found;
+			break;
+		case KEY_REVEAL:
+			reveal = true;
+			break;
+		}
+	}
+	if (!args->argc)
+		return args_wrong(args, "it wants numbers, or files");
+	if (!reveal)
+		return args_wrong(args, "a number tells all cards of its deal: say --reveal if that is wanted");
+	if (file_exists(args->argv[0]))
+		return rank(&call, args->argv, args->argc);
+	for (int i = 0; !status && i < args->argc; i++)
+		status = unrank(&call, args->argv[i]);
+	return status;
+}
+
+static const struct option_row number_options[] = {
+	{ 'n', "numbering", "NAME", "bigdeal (from 0), andrews or pavlicek (from 1)" },
+	OPT_REVEAL,
+	OPT_JSON,
+	{ 0 }
+};
+
+const struct command cmd_number = {
+	.name = "number",
+	.operands = "FILE...|NUMBER...",
+	.summary = "Give deals their numbers, and numbers their deals",
+	.about = "For files: the number of each deal. For numbers: the deal that has it. A number\n"
+		 "tells every card, so that --reveal must be given. The three numberings differ.",
+	.options = number_options,
+	.run = number_run,
+};

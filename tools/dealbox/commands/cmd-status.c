@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox status, watch: what the operator does at each machine.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/service.h"
+
+static const struct option_row status_options[] = {
+	OPT_JSON,
+	{ 0 }
+};
+
+static void machine_print(struct json_object *m)
+{
+	put("%s: %s\n  %s\n", service_text(m, "id"), service_text(m, "state"),
+	    service_text(m, "instruction"));
+	if (service_number(m, "dealing"))
+		put("  job %lld, board %lld, copy %lld: card %lld\n",
+		    (long long)service_number(m, "job"), (long long)service_number(m, "board"),
+		    (long long)service_number(m, "copy"), (long long)service_number(m, "cards"));
+	if (*service_text(m, "diagnosis"))
+		put("  the last repeated card: %s\n", service_text(m, "diagnosis"));
+}
+
+static enum status status_run(struct args *args)
+{
+	struct json_object *machines = NULL;
+	bool json = false;
+	sd_bus *bus;
+	size_t n, count;
+
+	if (!args_only_json(args, &json))
+		return args->status;
+	bus = service_open();
+	if (bus)
+		machines = service_objects(bus, "Machine");
+	sd_bus_flush_close_unref(bus);
+	if (!machines)
+		return STATUS_MACHINE;
+	count = json_object_array_length(machines);
+	if (json) {
+		service_say(machines);
+	} else {
+		for (n = 0; n < count; n++)
+			machine_print(json_object_array_get_idx(machines, n));
+		json_object_put(machines);
+	}
+	if (count)
+		return STATUS_DONE;
+	complain("plug one in; `dealbox machines` shows those that the service cannot use",
+		 "the service has seen no machine");
+	return STATUS_NO;
+}
+
+const struct command cmd_status = {
+	.name = "status",
+	.operands = "",
+	.summary = "Show what to do at each machine of the service",
+	.about = "For each machine: its state, what the operator does now, and what is dealt. The\n"
+		 "exit status is 1 when the service has seen no machine.",
+	.options = status_options,
+	.run = status_run,
+};
+
+/* ---- watch ---------------------------------------------------------------- */
+
+/* What was shown last of each machine. */
+struct shown {
+	char path[256];
+	char state[64];
+	int64_t board, copy;
+};
+
+struct watch {
+	bool json;
+	struct shown *shown;
+	size_t count;
+};
+
+static struct shown *shown_find(struct watch *watch, const char *path)
+{
+	struct shown *grown;
+	size_t n;
+
+	for (n = 0; n < watch->count; n++)
+		if (!strcmp(watch->shown[n].path, path))
+			return &watch->shown[n];
+	grown = realloc(watch->shown, (watch->count + 1) * sizeof(*grown));
+	if (!grown)
+		abort();
+	watch->shown = grown;
+	memset(&grown[watch->count], 0, sizeof(*grown));
+	snprintf(grown[watch->count].path, sizeof(grown->path), "%s", path);
+	return &grown[watch->count++];
+}
+
+static void machine_show(struct watch *watch, struct json_object *m)
+{
+	struct shown *shown = shown_find(watch, service_text(m, "path"));
+
+	progress("%s: board %lld, copy %lld: card %lld", service_text(m, "id"),
+		 (long long)service_number(m, "board"), (long long)service_number(m, "copy"),
+		 (long long)service_number(m, "cards"));
+	if (!strcmp(shown->state, service_text(m, "state")) &&
+	    shown->board == service_number(m, "board") && shown->copy == service_number(m, "copy"))
+		return;
+	snprintf(shown->state, sizeof(shown->state), "%s", service_text(m, "state"));
+	shown->board = service_number(m, "board");
+	shown->copy = service_number(m, "copy");
+	if (watch->json)
+		json_say(json_object_get(m));
+	else
+		say("%s: %s: %s", service_text(m, "id"), service_text(m, "state"),
+		    service_text(m, "instruction"));
+}
+
+/* False when the service has gone. */
+static bool show_all(struct watch *watch, sd_bus *bus)
+{
+	struct json_object *machines = service_objects(bus, "Machine");
+	size_t n;
+
+	for (n = 0; machines && n < json_object_array_length(machines); n++)
+		machine_show(watch, json_object_array_get_idx(machines, n));
+	json_object_put(machines);
+	return machines;
+}
+
+static int on_change(sd_bus_message *m, void *context, sd_bus_error *error)
+{
+	(void)m;
+	(void)error;
+	*(bool *)context = true;
+	return 0;
+}
+
+static enum status watch_run(struct args *args)
+{
+	struct watch watch = { 0 };
+	bool changed = true, alive = true;
+	sd_bus *bus;
+	int err;
+
+	if (!args_only_json(args, &watch.json))
+		return args->status;
+	bus = service_open();
+	if (!bus)
+		return STATUS_MACHINE;
+	/* whatever the service says: then what there is now is looked up */
+	err = sd_bus_match_signal(bus, NULL, "io.dealbox1", NULL, NULL, NULL, on_change, &changed);
+	if (err >= 0)
+		err = sd_bus_match_signal(bus, NULL, "org.freedesktop.DBus", NULL, NULL,
+					  "NameOwnerChanged", on_change, &changed);
+	while (err >= 0 && alive) {
+		if (changed) {
+			changed = false;
+			alive = sd_bus_get_name_creds(bus, "io.dealbox1", 0, NULL) >= 0 &&
+				show_all(&watch, bus);
+		}
+		err = sd_bus_process(bus, NULL);
+		if (!err && !changed)
+			err = sd_bus_wait(bus, UINT64_MAX);
+		if (err == -EINTR)
+			err = 0;
+	}
+	complain("`journalctl -u dealboxd` says why", "the service dealboxd has ended");
+	free(watch.shown);
+	sd_bus_flush_close_unref(bus);
+	return STATUS_MACHINE;
+}
+
+const struct command cmd_watch = {
+	.name = "watch",
+	.operands = "",
+	.summary = "Show each change at the machines of the service",
+	.about = "A line whenever there is something else to do at a machine, until it is\n"
+		 "interrupted or the service ends. On a terminal the last line counts the cards.",
+	.options = status_options,
+	.run = watch_run,
+};

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox verify: judges recorded traces by the deals that they were to be.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/event-text.h"
+#include "ui/set-to-deal.h"
+#include "ui/tool.h"
+#include "ui/tracefile.h"
+
+struct judge {
+	const struct dealbox_set *set;
+	bool json;
+	bool reveal;
+	size_t exact, differ;
+	struct tracefile_head head;	/* of the trace that is judged */
+};
+
+static void verdict_json(const struct judge *judge, const struct dealbox_verdict *verdict,
+			 const char *text)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	const struct dealbox_difference *difference;
+	size_t n;
+
+	json_add_number(object, "board", judge->head.board);
+	json_add_number(object, "copy", judge->head.copy);
+	json_add_number(object, "insertion", judge->head.insertion);
+	json_add_text(object, "verdict", dealbox_verdict_exact(verdict) ? "exact" : "void");
+	json_add_text(object, "text", text);
+	for (n = 0; (difference = dealbox_verdict_get(verdict, n)); n++)
+		json_object_array_add(list, difference_to_json(difference, judge->reveal));
+	json_object_object_add(object, "differences", list);
+	json_say(object);
+}
+
+static void verdict_say(const struct judge *judge, const struct dealbox_verdict *verdict)
+{
+	const struct dealbox_difference *difference;
+	char text[256];
+	size_t n;
+
+	dealbox_verdict_message(verdict, text, sizeof(text));
+	if (judge->json) {
+		verdict_json(judge, verdict, text);
+		return;
+	}
+	say("board %u, copy %u, insertion %u: %s", judge->head.board, judge->head.copy,
+	    judge->head.insertion, text);
+	for (n = 0; (difference = dealbox_verdict_get(verdict, n)); n++) {
+		dealbox_difference_message(difference, judge->reveal, text, sizeof(text));
+		say("    %s", text);
+	}
+}
+
+/* 0 or -errno */
+static int trace_judge(struct judge *judge, const struct dealbox_trace *trace)
+{
+	struct dealbox_verdict *verdict;
+	struct dealbox_board board;
+	long index = dealbox_set_find(judge->set, judge->head.board);
+	int ret = index < 0 ? -ENOENT : dealbox_set_get(judge->set, (size_t)index, &board);
+
+	if (ret)
+		return ret;
+	ret = tracefile_judge(&judge->head, judge->head.pockets, trace, &board.deal,
+			      dealbox_set_pack(judge->set), &verdict);
+	dealbox_deal_wipe(&board.deal);
+	if (ret)
+		return ret;
+	verdict_say(judge, verdict);
+	if (dealbox_verdict_exact(verdict))
+		judge->exact++;
+	else
+		judge->differ++;
+	dealbox_verdict_free(verdict);
+	return 0;
+}
+
+static bool trace_take(void *context, const struct tracefile_head *head,
+		       struct dealbox_trace *trace, const char *path, unsigned long line)
+{
+	struct judge *judge = context;
+	int ret;
+
+	judge->head = *head;
+	ret = trace_judge(judge, trace);
+	dealbox_trace_free(trace);
+	if (ret == -ENOENT)
+		complain("give the deal file that was dealt", "%s:%lu: board %u is not in the set",
+			 path, line, head->board);
+	else if (ret == -ENODATA)
+		complain("`dealbox ledger traces` writes it again, with how the deck should have lain",
+			 "%s:%lu: the machine counted the cards of board %u and did not read them, and the trace "
+			 "does not say that their deck was sorted", path, line, head->board);
+	else if (ret == -ENOTSUP)
+		complain("give the traces of the job that dealt its copies",
+			 "%s:%lu: this was a capture: board %u was read there, and not dealt", path, line,
+			 head->board);
+	else if (ret)
+		complain(NULL, "%s:%lu: cannot judge the trace: %s", path, line, strerror(-ret));
+	return !ret;
+}
+
+static enum status verify_run(struct args *args)
+{
+	struct judge judge = { 0 };
+	struct dealbox_set *set;
+	const char *value;
+	enum status status;
+	int key, n;
+
+	while ((key = args_next(args, &value)) >= 0) {
+		judge.json |= key == 'j';
+		judge.reveal |= key == KEY_REVEAL;
+	}
+	if (key == ARGS_STOP)
+		return args->status;
+	if (args->argc < 2)
+		return args_wrong(args, "it wants a deal file and at least one trace");
+	status = setfile_read(args->argv, 1, judge.reveal, "nothing was judged", &set);
+	if (status != STATUS_DONE)
+		return status;
+	judge.set = set;
+	for (n = 1; n < args->argc && status == STATUS_DONE; n++)
+		if (!tracefile_read(args->argv[n], trace_take, &judge))
+			status = STATUS_INPUT;
+	if (status == STATUS_DONE && judge.differ)
+		status = STATUS_NO;
+	dealbox_set_free(set);
+	return status;
+}
+
+static const struct option_row verify_options[] = {
+	OPT_JSON,
+	OPT_REVEAL,
+	{ 0 }
+};
+
+const struct command cmd_verify = {
+	.name = "verify",
+	.operands = "FILE TRACE...",
+	.summary = "Judge recorded traces by the deals that they were to be",
+	.about = "FILE is a deal file, each TRACE what `dealbox deal --record` or, of what the service\n"
+		 "dealt, `dealbox ledger traces` wrote. For each insertion it says whether what lies\n"
+		 "in the board is an exact duplicate, or what differs. Where cards were counted and\n"
+		 "not read (`--how by-position`), it is one if the deck was sorted. The exit status\n"
+		 "is 0 when all are exact, 1 when one is not.",
+	.options = verify_options,
+	.run = verify_run,
+};

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox capture with the service: a job reads the board, pocket by pocket, and what was read is
+ * a set of the ledger. Its cards come here, into the file, only if this user may see them; copies
+ * can be dealt without (`dealbox deal --set`).
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dealbox/format.h>
+
+#include "dealing/capture.h"
+#include "job-watch.h"
+
+static const struct follow_kind capturing = { .again = "`dealbox capture --resume FILE` goes on" };
+
+static enum status capture_add(struct follow *f, const struct capture_options *options)
+{
+	enum status status = STATUS_DONE;
+	struct request r;
+	int err = request_manager(&r, f->bus, "AddCapture");
+
+	if (err >= 0)
+		err = sd_bus_message_append(r.call, "au", 1, (uint32_t)options->board);
+	if (err >= 0)
+		err = sd_bus_message_open_container(r.call, 'a', "{sv}");
+	if (err >= 0)
+		err = wanted_append(r.call, &options->wanted);
+	if (err >= 0)
+		err = sd_bus_message_close_container(r.call);
+	if (err >= 0)
+		err = follow_new(f, &r);
+	if (err < 0)
+		status = service_error(&r, err);
+	request_end(&r);
+	return status;
+}
+
+/* The last capture: it was stopped, or is done and its file was not written. */
+static enum status capture_find(struct follow *f)
+{
+	struct json_object *job, *last = NULL;
+	size_t n;
+
+	for (n = 0; n < json_object_array_length(f->jobs); n++) {
+		job = json_object_array_get_idx(f->jobs, n);
+		if (service_captures(job) && strcmp(service_text(job, "state"), "cancelled") &&
+		    service_number(job, "id") > service_number(last, "id"))
+			last = job;
+	}
+	if (!last) {
+		complain("capture without --resume", "the service has no capture to go on with");
+		return STATUS_INPUT;
+	}
+	snprintf(f->path, sizeof(f->path), "%s", service_text(last, "path"));
+	return strcmp(service_text(last, "state"), "paused") ||
+	       service_call(f->bus, f->path, "Job", "Resume", "") ? STATUS_DONE : STATUS_INPUT;
+}
+
+/* What was read, as a set of the ledger. */
+static enum status set_make(struct follow *f, uint64_t *number)
+{
+	enum status status = STATUS_DONE;
+	char session[SESSION_TODAY];
+	uint32_t boards;
+	struct request r;
+	int err = request_new(&r, f->bus, f->path, "Job", "MakeSet");
+
+	if (err >= 0)
+		err = sd_bus_message_append(r.call, "s", session_today(session));
+	if (err >= 0)
+		err = request_send(&r);
+	if (err >= 0)
+		err = sd_bus_message_read(r.reply, "tu", number, &boards);
+	if (err < 0 && sd_bus_error_has_name(&r.error, "io.dealbox1.Error.BadSet")) {
+		complain("see that each pocket has its thirteen cards, and capture the board again",
+			 "nothing was written: %s", r.error.message);
+		status = STATUS_NO;
+	} else if (err < 0) {
+		status = service_error(&r, err);
+	}
+	request_end(&r);
+	return status;
+}
+
+static enum status set_read(int fd, struct dealbox_set **set)
+{
+	int err;
+
+	*set = dealbox_set_new(NULL);
+	err = *set ? dealbox_format_read_fd(dealbox_format_find("pbn"), fd, "set.pbn", *set, NULL, NULL) : -ENOMEM;
+	if (!err && dealbox_set_count(*set))
+		return STATUS_DONE;
+	complain(err == -ENOMEM ? "free some memory" : "capture the board again",
+		 "what the service has read is no deal that can be read here");
+	return STATUS_INPUT;
+}
+
+/* The set's deals, for who may see them; whoever may not can still have copies dealt. */
+static enum status set_get(struct follow *f, uint64_t number, const char *file, struct dealbox_set **set)
+{
+	enum status status;
+	struct request r;
+	char next[160];
+	int err = request_manager(&r, f->bus, "GetSet"), fd;
+
+	if (err >= 0)
+		err = sd_bus_message_append(r.call, "t", number);
+	if (err >= 0)
+		err = request_ask(&r);
+	if (err >= 0)
+		err = sd_bus_message_read(r.reply, "h", &fd);
+	if (err >= 0) {
+		status = set_read(fd, set);
+	} else if (sd_bus_error_has_name(&r.error, SD_BUS_ERROR_ACCESS_DENIED)) {
+		snprintf(next, sizeof(next), "`dealbox deal --set %llu --copies N` makes exact copies all the same; "
+			 "root writes the file by `dealbox capture --resume FILE`", (unsigned long long)number);
+		complain(next, "the board is read, as set %llu of the service; but this user may not see its cards, "
+			 "and %s was not written", (unsigned long long)number, file);
+		status = STATUS_INPUT;
+	} else {
+		status = service_error(&r, err);
+	}
+	request_end(&r);
+	return status;
+}
+
+static enum status capture_follow(struct follow *f, const struct capture_options *options)
+{
+	struct dealbox_set *set = NULL;
+	enum status status;
+	uint64_t number = 0;
+
+	status = follow_open(f);
+	if (status == STATUS_DONE && !options->resume && !wanted_there(&options->wanted, f->machines))
+		status = STATUS_MACHINE;
+	if (status == STATUS_DONE)
+		status = options->resume ? capture_find(f) : capture_add(f, options);
+	if (status == STATUS_DONE)
+		status = follow_run(f);
+	if (status == STATUS_DONE)
+		status = set_make(f, &number);
+	if (status == STATUS_DONE)
+		status = set_get(f, number, options->file, &set);
+	if (status == STATUS_DONE)
+		status = capture_write(set, options->file);
+	dealbox_set_free(set);
+	return status;
+}
+
+enum status capture_by_service(sd_bus *bus, const struct capture_options *options)
+{
+	struct follow f = { .kind = &capturing, .bus = bus };
+	enum status status = capture_follow(&f, options);
+
+	follow_close(&f);
+	return status;
+}

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dealbox deal with the service: it gets the set and makes a job of it, and here is told how
+ * that goes. The rules of dealing are the service's (daemon/desk.c).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dealbox/format.h>
+
+#include "deal-certify.h"
+#include "dealing/deal.h"
+#include "job-watch.h"
+#include "ui/set-to-deal.h"
+
+#define WITHOUT		"--machine ADDRESS deals without it, once `sudo systemctl stop dealboxd` has let " \
+			"go of the machines"
+
+/* What is dealt, beside the job that is followed. */
+struct deal_follow {
+	const struct deal_options *options;
+	struct job_certifier *certifier;	/* NULL: nothing is certified */
+};
+
+static const struct deal_options *options_of(const struct follow *f)
+{
+	return ((const struct deal_follow *)f->context)->options;
+}
+
+/* ---- the set -------------------------------------------------------------- */
+
+/* The boards of the set, each number once: files of results have a board for each table. */
+static struct dealbox_set *set_once(const struct dealbox_set *set)
+{
+	struct dealbox_set *once = dealbox_set_new(dealbox_set_pack(set));
+	struct dealbox_board board;
+	size_t n;
+	int ret = once ? 0 : -ENOMEM;
+
+	for (n = 0; !ret && !dealbox_set_get(set, n, &board); n++)
+		if (dealbox_set_find(set, board.number) == (long)n)
+			ret = dealbox_set_add(once, &board);
+	dealbox_deal_wipe(&board.deal);
+	if (!ret)
+		return once;
+	dealbox_set_free(once);
+	return NULL;
+}
+
+/* The set in memory that nobody can change any more; -1, and said, when that cannot be. */
+static int set_seal(const struct dealbox_set *set)
+{
+	struct dealbox_set *once = set_once(set);
+	int fd = memfd_create("set.pbn", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	bool good = once && fd >= 0 &&
+		    !dealbox_format_write_fd(dealbox_format_find("pbn"), once, fd, "set.pbn", NULL) &&
+		    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+
+	dealbox_set_free(once);
+	if (good)
+		return fd;
+	complain("free some memory", "the set cannot be given to the service: %m");
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static enum status set_add(struct follow *f, const struct dealbox_set *set, const char *session,
+			   uint64_t *number)
+{
+	enum status status = STATUS_DONE;
+	struct request r;
+	uint32_t boards;
+	int fd = set_seal(set), err;
+
+	if (fd < 0)
+		return STATUS_INPUT;
+	err = request_manager(&r, f->bus, "AddSet");
+	if (err >= 0)
+		err = sd_bus_message_append(r.call, "hss", fd, session, "");
+	if (err >= 0)
+		err = request_send(&r);
+	if (err >= 0)
+		err = sd_bus_message_read(r.reply, "tu", number, &boards);
+	if (err < 0)
+		status = service_error(&r, err);
+	close(fd);
+	request_end(&r);
+	return status;
+}
+
+/* Sets of the service. */
+struct alike {
+	uint64_t *sets;
+	size_t count;
+};
+
+/* The sets that the service has of these deals; the caller frees them. */
+static enum status sets_find(struct follow *f, const struct dealbox_set *set, struct alike *alike)
+{
+	enum status status = STATUS_DONE;
+	const void *sets = NULL;
+	struct request r;
+	int fd = set_seal(set), err;
+	size_t size = 0;
+
+	if (fd < 0)
+		return STATUS_INPUT;
+	err = request_manager(&r, f->bus, "FindSets");
+	if (err >= 0)
+		err = sd_bus_message_append(r.call, "hs", fd, "");
+	if (err >= 0)
+		err = request_send(&r);
+	if (err >= 0)
+		err = sd_bus_message_read_array(r.reply, 't', &sets, &size);
+	if (err >= 0 && size) {
+		alike->sets = malloc(size);
+		if (alike->sets)
+			memcpy(alike->sets, sets, size);
+		else
+			err = -ENOMEM;
+		alike->count = size / sizeof(*alike->sets);
+	}
+	if (err < 0)
+		status = service_error(&r, err);
+	close(fd);
+	request_end(&r);
+	return status;
+}
+
+/* Is the job made of one of them? */
+static bool is_alike(const struct alike *alike, struct json_object *job)
+{
+	size_t n;
+
+	for (n = 0; n < alike->count; n++)
+		if (alike->sets[n] == (uint64_t)service_number(job, "set"))
+			return true;
+	return false;
+}
+
+/* The words of --how, as options of AddJob. Boards start by themselves, as without the service. */
+static int append_how(sd_bus_message *m, const char *how)
+{
+	char *words = strdup(how ? how : ""), *word, *rest = words;
+	int err = words ? 0 : -ENOMEM, automatic = 1;
+
+	while (err >= 0 && (word = strsep(&rest, ","))) {
+		if (!strcmp(word, "wait-for-start"))
+			automatic = 0;
+		else if (*word)
+			err = sd_bus_message_append(m, "{sv}", word, "b", 1);
+	}
+	free(words);
+	return err < 0 ? err : sd_bus_message_append(m, "{sv}", "automatic-start", "b", automatic);
+}
+
+/* The boards that are to be dealt, of the files. */
+static int append_boards(sd_bus_message *m, const struct deal_options *options, const struct dealbox_set *set)
+{
+	struct dealbox_board board = DEALBOX_BOARD_INIT;
+	size_t n;
+	int err = 0;
+
+	for (n = 0; err >= 0 && !dealbox_set_get(set, n, &board); n++)
+		if (dealbox_set_find(set, board.number) == (long)n &&
+		    (!options->boards_text || boards_has(&options->boards, board.number)))
+			err = sd_bus_message_append(m, "u", board.number);
+	dealbox_deal_wipe(&board.deal);
+	return err;
+}
+
+/* Those of a set that the service has: as they were asked for, or all. */
+static int append_boards_of(struct request *job, const struct deal_options *options, uint64_t number)
+{
+	struct request r;
+	uint32_t board;
+	int err = 0;
+
+	/* whether it has them is the service's to say */
+	for (board = 1; options->boards_text && err >= 0 && board <= BOARDS_MAX; board++)
+		if (boards_has(&options->boards, board))
+			err = sd_bus_message_append(job->call, "u", board);
+	if (options->boards_text)
+		return err;
+	err = request_manager(&r, sd_bus_message_get_bus(job->call), "GetBoards");
+	if (err >= 0)
+		err = sd_bus_message_append(r.call, "t", number);
+	if (err >= 0)
+		err = request_send(&r);
+	if (err >= 0)
+		err = sd_bus_message_enter_container(r.reply, 'a', "u");
+	while (err >= 0 && (err = sd_bus_message_read(r.reply, "u", &board)) > 0)
+		err = sd_bus_message_append(job->call, "u", board);
+	sd_bus_error_move(&job->error, &r.error);
+	request_end(&r);
+	return err;
+}
+
+/* A job of the set of that number, which is that of the files; NULL: there are none. */
+static enum status job_add(struct follow *f, const struct dealbox_set *set, uint64_t number)
+{
+	const struct deal_options *options = options_of(f);
+	enum status status = STATUS_DONE;
+	struct request r;
+	int err = request_manager(&r, f->bus, "AddJob");
+
+	if (err >= 0)
+		err = sd_bus_message_append(r.call, "t", number);
+	if (err >= 0)
+		err = sd_bus_message_open_container(r.call, 'a', "u");
+	if (err >= 0)
+		err = set ? append_boards(r.call, options, set) : append_boards_of(&r, options, number);
+	if (err >= 0)
+		err = sd_bus_message_close_container(r.call);
+	if (err >= 0)
+		err = sd_bus_message_append(r.call, "u", (uint32_t)options->copies);
+	if (err >= 0)
+		err = sd_bus_message_open_container(r.call, 'a', "{sv}");
+	if (err >= 0)
+		err = append_how(r.call, options->how);
+	if (err >= 0 && options->priority)
+		err = sd_bus_message_append(r.call, "{sv}", "priority", "i", (int32_t)options->priority);
+	if (err >= 0)
+		err = wanted_append(r.call, &options->wanted);
+	if (err >= 0)
+		err = sd_bus_message_close_container(r.call);
+	if (err >= 0)
+		err = follow_new(f, &r);
+	if (sd_bus_error_has_name(&r.error, "io.dealbox1.Error.Repeat")) {
+		complain("the same session: --session NAME; a replay: --how replay", "%s", r.error.message);
+		status = STATUS_INPUT;
+	} else if (err < 0) {
+		status = service_error(&r, err);
+	}
+	request_end(&r);
+	return status;
+}
+
+/* The only job that is paused and deals, for --resume. */
+static enum status job_find(struct follow *f, struct json_object **job)
+{
+	unsigned int found = 0;
+	size_t n;
+
+	for (n = 0; n < json_object_array_length(f->jobs); n++) {
+		struct json_object *one = json_object_array_get_idx(f->jobs, n);
+
+		if (strcmp(service_text(one, "state"), "paused") || service_captures(one))
+			continue;
+		*job = one;
+		found++;
+	}
+	if (found == 1) {
+		snprintf(f->path, sizeof(f->path), "%s", service_text(*job, "path"));
+		return STATUS_DONE;
+	}
+	if (found)
+		complain("`dealbox jobs` lists them, `dealbox resume JOB` goes on with one",
+			 "%u jobs of the service are paused", found);
+	else
+		complain("deal without --resume", "no job of the service is paused");
+	return STATUS_INPUT;
+}
+
+/* ---- the whole ------------------------------------------------------------ */
+
+static void summary_say(const struct follow *f)
+{
+	struct json_object *job = follow_job(f), *object;
+	int64_t recorded = service_number(job, "recorded");
+	int64_t all = service_number(job, "boards") * service_number(job, "copies");
+	struct timespec now;
+	char of[32] = "";
+	double seconds;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	seconds = (double)(now.tv_sec - f->begin.tv_sec) +
+		  (double)(now.tv_nsec - f->begin.tv_nsec) / 1e9;
+	if (!f->json) {
+		/* a job without limit has no number of all */
+		if (all)
+			snprintf(of, sizeof(of), " of %lld", (long long)all);
+		say("%lld%s boards are exact duplicates; %u void and dealt again; %.0f s, %.0f boards per hour",
+		    (long long)recorded, of, f->voids, seconds,
+		    seconds > 0 ? f->exact * 3600 / seconds : 0);
+		return;
+	}
+	object = json_object_new_object();
+	json_add_text(object, "event", "summary");
+	json_add_number(object, "job", service_number(job, "id"));
+	json_add_number(object, "boards", all);
+	json_add_number(object, "exact", recorded);
+	json_add_number(object, "dealt", f->exact);
+	json_add_number(object, "voids", f->voids);
+	json_object_object_add(object, "seconds", json_object_new_double(seconds));
+	json_object_object_add(object, "done", json_object_new_boolean(all && recorded == all));
+	json_say(object);
+}
+
+static bool certify(struct follow *f)
+{
+	const struct deal_follow *deal = f->context;
+
+	return !deal->certifier || job_certify(deal->certifier, f->bus, f->path);
+}
+
+static const struct follow_kind dealing = {
+	.again = "`dealbox deal --resume` goes on", .judged = certify, .over = summary_say,
+};
+
+/* What only a machine of our own can do. */
+static const char *not_by_service(const struct deal_options *options)
+{
+	return options->record ? "--record" : options->reveal ? "--reveal" : NULL;
+}
+
+/* A job for the set, or the one that is paused. */
+static enum status job_begin(struct follow *f, const struct dealbox_set *set)
+{
+	const struct deal_options *options = options_of(f);
+	struct json_object *job = NULL;
+	enum status status;
+	uint64_t number = 0;
+	char today[SESSION_TODAY];
+
+	if (options->resume) {
+		status = job_find(f, &job);
+		if (status != STATUS_DONE || !set)
+			return status;
+		status = set_add(f, set, service_text(job, "session"), &number);
+		if (status != STATUS_DONE || (int64_t)number == service_number(job, "set"))
+			return status;
+		complain("give the files of that job, unchanged; or deal without --resume",
+			 "the job to resume has other deals than these files");
+		return STATUS_INPUT;
+	}
+	if (!set)
+		return job_add(f, NULL, options->set);
+	status = set_add(f, set, options->session ? options->session : session_today(today), &number);
+	return status == STATUS_DONE ? job_add(f, set, number) : status;
+}
+
+static bool is_over(struct json_object *job)
+{
+	return !strcmp(service_text(job, "state"), "done") || !strcmp(service_text(job, "state"), "cancelled");
+}
+
+static enum status certify_job(struct follow *f, struct json_object *job)
+{
+	struct job_certifier *c = ((const struct deal_follow *)f->context)->certifier;
+	struct json_object *object;
+
+	c->added = c->had = 0;
+	if (!job_certify(c, f->bus, service_text(job, "path")))
+		return STATUS_INPUT;
+	if (!f->json) {
+		say("job %lld is %s: %u boards are certified now, %u were already",
+		    (long long)service_number(job, "id"), service_text(job, "state"), c->added, c->had);
+		return STATUS_DONE;
+	}
+	object = json_object_new_object();
+	json_add_text(object, "event", "certified");
+	json_add_number(object, "job", service_number(job, "id"));
+	json_add_number(object, "now", c->added);
+	json_add_number(object, "before", c->had);
+	json_say(object);
+	return STATUS_DONE;
+}
+
+/*
+ * Nothing is left to be dealt of these deals, and what was is certified from the record. True: that
+ * was so, and *status says how it ended; false: a job of them is paused, and goes on.
+ */
+static bool certify_over(struct follow *f, const struct dealbox_set *set, enum status *status)
+{
+	struct alike alike = { 0 };
+	struct json_object *job;
+	bool paused = false;
+	size_t n, found = 0;
+
+	*status = sets_find(f, set, &alike);
+	for (n = 0; *status == STATUS_DONE && n < json_object_array_length(f->jobs); n++) {
+		job = json_object_array_get_idx(f->jobs, n);
+		if (!is_alike(&alike, job))
+			continue;
+		found += is_over(job);
+		paused |= !strcmp(service_text(job, "state"), "paused");
+	}
+	if (*status == STATUS_DONE && !paused && !found) {
+		complain("`dealbox jobs` lists those that it has: give the file of one that is done, cancelled or "
+			 "paused", "the service has no such job of these deals");
+		*status = STATUS_INPUT;
+	}
+	for (n = 0; *status == STATUS_DONE && !paused && n < json_object_array_length(f->jobs); n++) {
+		job = json_object_array_get_idx(f->jobs, n);
+		if (is_over(job) && is_alike(&alike, job))
+			*status = certify_job(f, job);
+	}
+	free(alike.sets);
+	return *status != STATUS_DONE || !paused;
+}
+
+static enum status follow(struct follow *f, const struct dealbox_set *set)
+{
+	const struct deal_options *options = options_of(f);
+	enum status status = follow_open(f);
+
+	if (status == STATUS_DONE && options->resume && options->certify && certify_over(f, set, &status))
+		return status;
+	if (status == STATUS_DONE && !wanted_there(&options->wanted, f->machines))
+		status = STATUS_MACHINE;
+	if (status == STATUS_DONE)
+		status = job_begin(f, set);
+	if (status == STATUS_DONE && options->resume &&
+	    !service_call(f->bus, f->path, "Job", "Resume", ""))
+		status = STATUS_INPUT;
+	return status == STATUS_DONE ? follow_run(f) : status;
+}
+
+enum status deal_by_service(sd_bus *bus, struct args *args, const struct deal_options *options)
+{
+	struct deal_follow deal = { .options = options };
+	struct follow f = { .kind = &dealing, .context = &deal, .bus = bus, .json = options->json };
+	struct job_certifier certifier = { 0 };
+	struct dealbox_set *set = NULL;
+	enum status status = STATUS_DONE;
+
+	if (not_by_service(options)) {
+		complain(WITHOUT, "%s is not for the service, which runs", not_by_service(options));
+		return STATUS_INPUT;
+	}
+	if (args->argc)
+		status = setfile_read(args->argv, args->argc, false, NOTHING_DEALT, &set);
+	if (status == STATUS_DONE && set &&
+	    (!boards_there(options, set) || !set_allowed(options, set, args->argv, args->argc)))
+		status = STATUS_INPUT;
+	if (status == STATUS_DONE && options->certify) {
+		deal.certifier = &certifier;
+		if (!job_certifier_open(&certifier, options->certify, args->argv, args->argc, set))
+			status = STATUS_INPUT;
+	}
+	if (status == STATUS_DONE)
+		status = follow(&f, set);
+	if (deal.certifier)
+		job_certifier_close(deal.certifier);
+	follow_close(&f);
+	dealbox_set_free(set);
+	return status;
+}

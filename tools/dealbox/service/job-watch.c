@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <systemd/sd-event.h>
+#include <unistd.h>
+
+#include <dealbox/law.h>
+
+#include "job-watch.h"
+
+/* ---- what is told --------------------------------------------------------- */
+
+int follow_new(struct follow *f, struct request *r)
+{
+	const char *path;
+	int err = request_send(r);
+
+	if (err >= 0)
+		err = sd_bus_message_read(r->reply, "o", &path);
+	if (err >= 0)
+		snprintf(f->path, sizeof(f->path), "%s", path);
+	return err;
+}
+
+struct json_object *follow_job(const struct follow *f)
+{
+	size_t n;
+
+	for (n = 0; n < json_object_array_length(f->jobs); n++)
+		if (!strcmp(service_text(json_object_array_get_idx(f->jobs, n), "path"), f->path))
+			return json_object_array_get_idx(f->jobs, n);
+	return NULL;
+}
+
+/* "board 3", or "board 3, copy 2" when there are copies, of an original "board 3, pocket E"; "" without a board. */
+static const char *copy_name(const struct follow *f, int64_t board, int64_t copy, char text[64])
+{
+	*text = '\0';
+	if (board && service_captures(follow_job(f)))
+		snprintf(text, 64, "board %lld, pocket %s: ", (long long)board,
+			 dealbox_actor_name((unsigned int)copy - 1));
+	else if (board && service_number(follow_job(f), "copies") != 1)
+		snprintf(text, 64, "board %lld, copy %lld: ", (long long)board, (long long)copy);
+	else if (board)
+		snprintf(text, 64, "board %lld: ", (long long)board);
+	return text;
+}
+
+/* Is the machine one that may deal the job? */
+static bool machine_serves(const struct follow *f, struct json_object *m)
+{
+	struct json_object *names;
+
+	return !json_object_object_get_ex(follow_job(f), "machines", &names) ||
+	       !json_object_array_length(names) ||
+	       service_has(follow_job(f), "machines", service_text(m, "id"));
+}
+
+/* What the operator does at a machine, when that is something new. */
+static void machine_tell(const struct follow *f, struct json_object *m)
+{
+	const char *state = service_text(m, "state"), *text = service_text(m, "instruction");
+	bool several = json_object_array_length(f->machines) > 1;
+	int64_t board = service_number(m, "board"), copy = service_number(m, "copy");
+	int64_t job = service_number(m, "job");
+	struct json_object *object;
+	char name[64];
+
+	if (job == service_number(follow_job(f), "id") && service_number(m, "dealing") &&
+	    !f->json)
+		progress("%s%s%scard %lld", several ? service_text(m, "id") : "", several ? ": " : "",
+			 copy_name(f, board, copy, name), (long long)service_number(m, "cards"));
+	if (!strcmp(service_text(m, "told"), text))
+		return;
+	json_object_object_add(m, "told", json_object_new_string(text));
+	if (!strcmp(state, "none") || !strcmp(state, "no-work") || !machine_serves(f, m) ||
+	    (job && job != service_number(follow_job(f), "id")))
+		return;
+	if (!f->json) {
+		say("%s%s%s%s", several ? service_text(m, "id") : "", several ? ": " : "",
+		    copy_name(f, board, copy, name), text);
+		return;
+	}
+	object = json_object_new_object();
+	json_add_text(object, "event", "operator");
+	json_add_number(object, "board", board);
+	json_add_number(object, "copy", copy);
+	json_add_text(object, "machine", service_text(m, "id"));
+	json_add_text(object, "state", state);
+	json_add_text(object, "text", text);
+	json_say(object);
+}
+
+static int on_judged(sd_bus_message *m, void *context, sd_bus_error *unused)
+{
+	struct follow *f = context;
+	uint32_t board, copy, insertion;
+	const char *machine, *text;
+	struct json_object *object;
+	char name[64];
+	int exact;
+
+	(void)unused;
+	if (strcmp(sd_bus_message_get_path(m), f->path) ||
+	    sd_bus_message_read(m, "uusubs", &board, &copy, &machine, &insertion, &exact, &text) < 0)
+		return 0;
+	f->exact += !!exact;
+	f->voids += !exact;
+	f->judged = f->changed = true;
+	if (!f->json) {
+		say("%s%s", copy_name(f, board, copy, name), text);
+		return 0;
+	}
+	object = json_object_new_object();
+	json_add_text(object, "event", "board");
+	json_add_number(object, "board", board);
+	json_add_number(object, "copy", copy);
+	json_add_text(object, "machine", machine);
+	json_add_number(object, "insertion", insertion);
+	json_add_text(object, "verdict", exact ? "exact" : "void");
+	json_add_text(object, "text", text);
+	/* without --reveal there is none to show */
+	json_object_object_add(object, "differences", json_object_new_array());
+	json_say(object);
+	return 0;
+}
+
+static void over(const struct follow *f)
+{
+	if (f->kind->over)
+		f->kind->over(f);
+}
+
+/* ---- following ------------------------------------------------------------ */
+
+static bool is_machine(const char *path)
+{
+	static const char machines[] = "/io/dealbox1/machine/";
+
+	return !strncmp(path, machines, strlen(machines));
+}
+
+static int on_properties(sd_bus_message *m, void *context, sd_bus_error *unused)
+{
+	struct follow *f = context;
+	struct json_object *machine;
+
+	(void)unused;
+	f->changed = true;
+	if (!is_machine(sd_bus_message_get_path(m))) {
+		service_changed(f->jobs, m);
+		return 0;
+	}
+	machine = service_changed(f->machines, m);
+	if (machine)
+		machine_tell(f, machine);
+	else
+		f->renew = true;
+	return 0;
+}
+
+static int on_added(sd_bus_message *m, void *context, sd_bus_error *unused)
+{
+	struct follow *f = context;
+	const char *path;
+
+	(void)unused;
+	if (sd_bus_message_read(m, "o", &path) >= 0 && is_machine(path))
+		f->renew = f->changed = true;
+	return 0;
+}
+
+static int on_owner(sd_bus_message *m, void *context, sd_bus_error *unused)
+{
+	struct follow *f = context;
+	const char *name, *before, *after;
+
+	(void)unused;
+	if (sd_bus_message_read(m, "sss", &name, &before, &after) < 0 || strcmp(name, "io.dealbox1"))
+		return 0;
+	progress(NULL);
+	complain("`journalctl -u dealboxd` says why; the job goes on when the service does",
+		 "the service dealboxd has ended");
+	return sd_event_exit(f->event, STATUS_MACHINE);
+}
+
+/* Enter is the start key, where it is clear of which machine. */
+static int on_enter(sd_event_source *source, int fd, uint32_t revents, void *context)
+{
+	struct follow *f = context;
+	struct json_object *m, *wants = NULL;
+	unsigned int count = 0;
+	char keys[64];
+	size_t n;
+
+	(void)revents;
+	if (read(fd, keys, sizeof(keys)) <= 0) {
+		sd_event_source_set_enabled(source, SD_EVENT_OFF);
+		return 0;
+	}
+	for (n = 0; n < json_object_array_length(f->machines); n++) {
+		m = json_object_array_get_idx(f->machines, n);
+		if (service_number(m, "job") != service_number(follow_job(f), "id") ||
+		    !strcmp(service_text(m, "state"), "none"))
+			continue;
+		wants = m;
+		count++;
+	}
+	if (count == 1)
+		service_call(f->bus, service_text(wants, "path"), "Machine", "Start", "");
+	else if (count)
+		complain(NULL, "press start at the machine: %u of them wait", count);
+	return 0;
+}
+
+/* Ctrl-C: the job is held, and we leave it to the service. */
+static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *context)
+{
+	struct follow *f = context;
+	struct json_object *m;
+	size_t n;
+
+	(void)source;
+	(void)info;
+	f->stopped = true;
+	progress(NULL);
+	if (!service_call(f->bus, f->path, "Job", "Pause", ""))
+		return sd_event_exit(f->event, STATUS_MACHINE);
+	over(f);
+	/* as they are now, whatever has been told */
+	json_object_put(f->machines);
+	f->machines = service_objects(f->bus, "Machine");
+	for (n = 0; f->machines && n < json_object_array_length(f->machines); n++) {
+		m = json_object_array_get_idx(f->machines, n);
+		if (service_number(m, "dealing") && service_number(m, "job") == service_number(follow_job(f), "id"))
+			complain(NULL, "%s: paused in board %lld; until it goes on, a machine that locks its board keeps it",
+				 service_text(m, "id"), (long long)service_number(m, "board"));
+	}
+	complain(f->kind->again, "job %lld of the service is paused",
+		 (long long)service_number(follow_job(f), "id"));
+	return sd_event_exit(f->event, STATUS_NO);
+}
+
+/* After whatever has happened: what is new is told. */
+static int on_change(sd_event_source *source, void *context)
+{
+	struct follow *f = context;
+	char before[sizeof(f->state)];
+	struct json_object *job;
+	uint64_t queued = 0;
+	int64_t all;
+	size_t n;
+
+	(void)source;
+	/* what came before this state was told comes first: the verdict of the last board */
+	sd_bus_get_n_queued_read(f->bus, &queued);
+	if (!f->changed || f->stopped || queued)
+		return 0;
+	f->changed = false;
+	if (f->renew) {
+		json_object_put(f->machines);
+		f->machines = service_objects(f->bus, "Machine");
+		if (!f->machines)
+			return sd_event_exit(f->event, STATUS_MACHINE);
+		f->renew = false;
+	}
+	if (f->judged && f->kind->judged && !f->kind->judged(f)) {
+		/* no board more than need be is dealt on top of what is wrong */
+		service_call(f->bus, f->path, "Job", "Pause", "");
+		return sd_event_exit(f->event, STATUS_INPUT);
+	}
+	f->judged = false;
+	for (n = 0; n < json_object_array_length(f->machines); n++)
+		machine_tell(f, json_object_array_get_idx(f->machines, n));
+	job = follow_job(f);
+	memcpy(before, f->state, sizeof(before));
+	snprintf(f->state, sizeof(f->state), "%s", service_text(job, "state"));
+	if (!strcmp(f->state, before) || !strcmp(f->state, "open"))
+		return 0;
+	progress(NULL);
+	all = service_number(job, "boards") * service_number(job, "copies");
+	if (!strcmp(f->state, "paused")) {
+		complain("`dealbox resume` goes on", "job %lld is paused",
+			 (long long)service_number(job, "id"));
+		return 0;
+	}
+	over(f);
+	if (!strcmp(f->state, "done"))
+		return sd_event_exit(f->event, service_number(job, "recorded") == all ? STATUS_DONE :
+				     STATUS_NO);
+	if (!strcmp(f->state, "repeat")) {
+		complain("`dealbox resume` asks again; a replay: --how replay",
+			 "a deal of job %lld was dealt for another session meanwhile (Law 6D2)",
+			 (long long)service_number(job, "id"));
+		return sd_event_exit(f->event, STATUS_INPUT);
+	}
+	complain(NULL, "job %lld was cancelled", (long long)service_number(job, "id"));
+	return sd_event_exit(f->event, STATUS_NO);
+}
+
+static int watch(struct follow *f)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	sigset_t set;
+	size_t n;
+	int err;
+
+	sigemptyset(&set);
+	for (n = 0; n < 3; n++)
+		sigaddset(&set, signals[n]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	err = sd_event_new(&f->event);
+	for (n = 0; err >= 0 && n < 3; n++)
+		err = sd_event_add_signal(f->event, NULL, signals[n], on_signal, f);
+	if (err >= 0)
+		err = sd_event_add_post(f->event, NULL, on_change, f);
+	if (err >= 0)
+		err = sd_bus_attach_event(f->bus, f->event, SD_EVENT_PRIORITY_NORMAL);
+	/* the caller may have more to ask when the job is done */
+	if (err >= 0)
+		err = sd_bus_set_close_on_exit(f->bus, 0);
+	if (err >= 0)
+		err = sd_bus_match_signal(f->bus, NULL, "io.dealbox1", NULL, "io.dealbox1.Job", "Judged",
+					  on_judged, f);
+	if (err >= 0)
+		err = sd_bus_match_signal(f->bus, NULL, "io.dealbox1", NULL,
+					  "org.freedesktop.DBus.Properties", "PropertiesChanged",
+					  on_properties, f);
+	if (err >= 0)
+		err = sd_bus_match_signal(f->bus, NULL, "io.dealbox1", NULL,
+					  "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
+					  on_added, f);
+	if (err >= 0)
+		err = sd_bus_match_signal(f->bus, NULL, "org.freedesktop.DBus", NULL,
+					  "org.freedesktop.DBus", "NameOwnerChanged", on_owner, f);
+	/* a file on standard input cannot be waited for, and is nobody's Enter */
+	if (err >= 0)
+		sd_event_add_io(f->event, NULL, STDIN_FILENO, EPOLLIN, on_enter, f);
+	return err;
+}
+
+enum status follow_open(struct follow *f)
+{
+	int err = watch(f);
+
+	/* listening comes first, so that nothing is missed */
+	if (err < 0) {
+		complain(NULL, "the service cannot be watched: %s", strerror(-err));
+		return STATUS_MACHINE;
+	}
+	f->machines = service_objects(f->bus, "Machine");
+	f->jobs = f->machines ? service_objects(f->bus, "Job") : NULL;
+	return f->jobs ? STATUS_DONE : STATUS_MACHINE;
+}
+
+enum status follow_run(struct follow *f)
+{
+	json_object_put(f->jobs);
+	f->jobs = service_objects(f->bus, "Job");
+	if (!f->jobs)
+		return STATUS_MACHINE;
+	f->changed = true;
+	/* those of an earlier run too */
+	f->judged = true;
+	clock_gettime(CLOCK_MONOTONIC, &f->begin);
+	return sd_event_loop(f->event);
+}
+
+void follow_close(struct follow *f)
+{
+	progress(NULL);
+	json_object_put(f->machines);
+	json_object_put(f->jobs);
+	sd_bus_detach_event(f->bus);
+	sd_event_unref(f->event);
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Events of a machine as text and as JSON.
+ */
+#include <json-c/json.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <dealbox/card.h>
+#include <dealbox/verify.h>
+
+#include "event-text.h"
+#include "tool.h"
+
+bool event_voids(const struct dealbox_event *event)
+{
+	return event->type >= DEALBOX_EV_REPEATED_CARD && event->type <= 0x3f;
+}
+
+bool event_holds(const struct dealbox_event *event)
+{
+	return event->type >= DEALBOX_EV_CARD_UNREADABLE && event->type < DEALBOX_EV_REPEATED_CARD;
+}
+
+const char *machine_stands(struct dealbox_machine *machine)
+{
+	static const char *const texts[] = {
+		[DEALBOX_STATE_IDLE] = "the deal has ended",
+		[DEALBOX_STATE_DEALING] = "the machine deals on; press its stop key",
+		[DEALBOX_STATE_PAUSED] = "the machine is paused",
+		[DEALBOX_STATE_HELD] = "the machine waits at a card",
+		[DEALBOX_STATE_FAULT] = "the machine has stopped with a fault",
+		[DEALBOX_STATE_DONE] = "the deal has ended",
+	};
+	struct dealbox_status status;
+
+	if (dealbox_machine_get_status(machine, &status) ||
+	    status.state >= sizeof(texts) / sizeof(*texts))
+		return "the machine does not answer; press its stop key, or switch it off";
+	return texts[status.state];
+}
+
+/*
+ * Whether the code of an event may be told. Elsewhere it is what the reader saw
+ * of a card, as good as its name, or nobody knows what it is.
+ */
+static bool code_is_open(uint32_t type)
+{
+	switch (type) {
+	case DEALBOX_EV_STATE_LOST:
+	case DEALBOX_EV_KEY:
+	case DEALBOX_EV_PLAN_LOADED:
+	case DEALBOX_EV_DEAL_STARTED:
+	case DEALBOX_EV_DEAL_DONE:
+	case DEALBOX_EV_PAUSED:
+	case DEALBOX_EV_ABORTED:
+	case DEALBOX_EV_FAULT_CLEARED:
+	case DEALBOX_EV_JAM:
+	case DEALBOX_EV_HARDWARE:
+	case DEALBOX_EV_PROTOCOL_ERROR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Arguments of events that a later protocol may bring: nobody knows what they tell. */
+static bool args_are_open(uint32_t type)
+{
+	return strcmp(dealbox_event_name(type), dealbox_event_name(UINT32_MAX));
+}
+
+/* The numbers of an event that JSON and a trace have by name. */
+#define FIELD(f)	{ #f, offsetof(struct dealbox_event, f), \
+			  sizeof(((struct dealbox_event *)0)->f) }
+static const struct field {
+	const char *name;
+	size_t offset;
+	size_t size;
+} fields[] = {
+	FIELD(timestamp_ns), FIELD(seqno), FIELD(type), FIELD(flags), FIELD(machine_seq),
+	FIELD(machine_time_us), FIELD(insertion), FIELD(position), FIELD(card), FIELD(pocket),
+	FIELD(quality), FIELD(code),
+};
+#define FIELDS	(sizeof(fields) / sizeof(*fields))
+
+static uint64_t field_get(const struct dealbox_event *event, const struct field *field)
+{
+	const char *at = (const char *)event + field->offset;
+	uint64_t v64;
+	uint32_t v32;
+
+	switch (field->size) {
+	case 8:
+		memcpy(&v64, at, sizeof(v64));
+		return v64;
+	case 4:
+		memcpy(&v32, at, sizeof(v32));
+		return v32;
+	default:
+		return *(const uint8_t *)at;
+	}
+}
+
+/* False when the value does not fit. */
+static bool field_set(struct dealbox_event *event, const struct field *field, uint64_t value)
+{
+	char *at = (char *)event + field->offset;
+	uint32_t v32 = (uint32_t)value;
+
+	switch (field->size) {
+	case 8:
+		memcpy(at, &value, sizeof(value));
+		return true;
+	case 4:
+		memcpy(at, &v32, sizeof(v32));
+		return v32 == value;
+	default:
+		*(uint8_t *)at = (uint8_t)value;
+		return (uint8_t)value == value;
+	}
+}
+
+static bool field_hidden(const struct dealbox_event *event, const struct field *field, bool reveal)
+{
+	if (reveal)
+		return false;
+	return !strcmp(field->name, "card") ||
+	       (!strcmp(field->name, "code") && !code_is_open(event->type));
+}
+
+/* Positions, cards .. that are not there are left out, and so are arguments of 0. */
+static bool field_empty(const struct dealbox_event *event, const struct field *field)
+{
+	return field->size == 1 && field_get(event, field) == DEALBOX_NONE;
+}
+
+struct json_object *event_to_json(const struct dealbox_event *event, bool reveal)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *list;
+	size_t n;
+
+	json_object_object_add(object, "name",
+			       json_object_new_string(dealbox_event_name(event->type)));
+	for (n = 0; n < FIELDS; n++)
+		if (!field_hidden(event, &fields[n], reveal) && !field_empty(event, &fields[n]))
+			json_object_object_add(object, fields[n].name,
+					       json_object_new_uint64(field_get(event, &fields[n])));
+	if (event->type == DEALBOX_EV_DEAL_DONE) {
+		list = json_object_new_array();
+		for (n = 0; n < DEALBOX_MAX_POCKETS; n++)
+			json_object_array_add(list, json_object_new_int(event->counts[n]));
+		json_object_object_add(object, "counts", list);
+	} else if (reveal || args_are_open(event->type)) {
+		list = json_object_new_array();
+		for (n = 0; n < 2; n++)
+			json_object_array_add(list, json_object_new_uint64(event->arg[n]));
+		json_object_object_add(object, "arg", list);
+	}
+	return object;
+}
+
+static bool number_from(struct json_object *object, uint64_t max, uint64_t *out)
+{
+	int64_t value;
+
+	if (!json_object_is_type(object, json_type_int))
+		return false;
+	value = json_object_get_int64(object);
+	*out = json_object_get_uint64(object);
+	return value >= 0 && *out <= max;
+}
+
+bool event_from_json(struct json_object *object, struct dealbox_event *out)
+{
+	struct json_object *member;
+	uint64_t value;
+	size_t n, length;
+	bool counts;
+
+	memset(out, 0, sizeof(*out));
+	for (n = 0; n < FIELDS; n++) {
+		if (!json_object_object_get_ex(object, fields[n].name, &member)) {
+			if (fields[n].size != 1)
+				return false;
+			field_set(out, &fields[n], DEALBOX_NONE);
+		} else if (!number_from(member, UINT64_MAX, &value) ||
+			   !field_set(out, &fields[n], value)) {
+			return false;
+		}
+	}
+	counts = out->type == DEALBOX_EV_DEAL_DONE;
+	length = counts ? DEALBOX_MAX_POCKETS : 2;
+	if (!json_object_object_get_ex(object, counts ? "counts" : "arg", &member) ||
+	    !json_object_is_type(member, json_type_array) ||
+	    json_object_array_length(member) != length)
+		return false;
+	for (n = 0; n < length; n++) {
+		if (!number_from(json_object_array_get_idx(member, n),
+				 counts ? UINT8_MAX : UINT32_MAX, &value))
+			return false;
+		if (counts)
+			out->counts[n] = (uint8_t)value;
+		else
+			out->arg[n] = (uint32_t)value;
+	}
+	return true;
+}
+
+/* Appends to text, which has room for size bytes with its zero. */
+static void append(char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void append(char *text, size_t size, const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text + used, size - used, format, list);
+	va_end(list);
+}
+
+void event_to_text(const struct dealbox_event *event, bool reveal, char *text, size_t size)
+{
+	snprintf(text, size, "%6llu.%03llu  #%-6llu %-16s",
+		 (unsigned long long)event->timestamp_ns / 1000000000,
+		 (unsigned long long)event->timestamp_ns / 1000000 % 1000,
+		 (unsigned long long)event->seqno, dealbox_event_name(event->type));
+	if (event->insertion)
+		append(text, size, " insertion %u", event->insertion);
+	if (event->position != DEALBOX_NONE)
+		append(text, size, " position %u", event->position);
+	if (event->pocket != DEALBOX_NONE)
+		append(text, size, " pocket %u", event->pocket);
+	if (reveal && event->card != DEALBOX_NONE)
+		append(text, size, " card %s", dealbox_card_name(event->card));
+	if (event->code && (reveal || code_is_open(event->type)))
+		append(text, size, " code %u", event->code);
+	if (event->flags & DEALBOX_EVF_GAP)
+		append(text, size, " (events before it were lost)");
+	if (event->flags & DEALBOX_EVF_MACHINE_GAP)
+		append(text, size, " (the machine lost events before it)");
+}
+
+struct json_object *difference_to_json(const struct dealbox_difference *difference, bool reveal)
+{
+	struct json_object *object = json_object_new_object();
+	char text[256];
+
+	json_add_text(object, "kind", dealbox_difference_name(difference->kind));
+	if (difference->position != DEALBOX_NONE)
+		json_add_number(object, "position", difference->position);
+	if (reveal && difference->card != DEALBOX_NONE)
+		json_add_number(object, "card", difference->card);
+	dealbox_difference_message(difference, reveal, text, sizeof(text));
+	json_add_text(object, "text", text);
+	return object;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Deal files as a command wants them.
+ */
+#include <errno.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <dealbox/format.h>
+#include <dealbox/report.h>
+
+#include "sealed.h"
+#include "set-as-read.h"
+#include "set-to-deal.h"
+
+/* Says the problems of a report; how many there were. */
+static size_t problems_say(const struct dealbox_report *report, bool reveal)
+{
+	setinput_complain_of(report, DEALBOX_PROBLEM, reveal);
+	return dealbox_report_found(report, DEALBOX_PROBLEM);
+}
+
+/* Number of the first board without one, 0 = it has none. */
+static unsigned long number_from;
+
+void setfile_number_from(unsigned long first)
+{
+	number_from = first;
+}
+
+/* A board without a number cannot be dealt: nobody would know which it is. True: there is one. */
+static bool numbers_check(const struct dealbox_set *set, struct dealbox_report *report)
+{
+	struct dealbox_board board;
+	bool lacks = false;
+	size_t n;
+
+	for (n = 0; !dealbox_set_get(set, n, &board); n++) {
+		struct dealbox_problem problem = {
+			.file = board.file,
+			.line = board.line,
+			.byte = board.byte,
+			.severity = DEALBOX_PROBLEM,
+			.code = board.label ? DEALBOX_BOARD_NOT_NUMBER : DEALBOX_BOARD_MISSING,
+			.card = DEALBOX_CARD_NONE,
+		};
+
+		if (board.number && board.number <= BOARDS_MAX)
+			continue;
+		dealbox_board_name(&board, problem.board, sizeof(problem.board));
+		snprintf(problem.text, sizeof(problem.text), "%s", problem.board);
+		dealbox_report_add(report, &problem);
+		lacks = lacks || (!board.number && !board.label);
+	}
+	dealbox_deal_wipe(&board.deal);
+	return lacks;
+}
+
+/* One file, sealed or not. -EACCES: it is sealed and does not open; that has been said. */
+static int file_add(const char *path, struct dealbox_set *set, struct dealbox_report *report)
+{
+	char name[DEALBOX_SEAL_NAME];
+	struct blob blob;
+	int ret = -EACCES;
+
+	if (!sealed_is(path))
+		return dealbox_format_read_file(NULL, path, set, report, NULL);
+	if (sealed_open(path, &blob, name))
+		ret = dealbox_format_read_memory(NULL, blob.data, blob.size, name, set, report, NULL);
+	blob_wipe(&blob);
+	return ret;
+}
+
+enum status setfile_read(char *const *files, int count, bool reveal, const char *follows,
+			 struct dealbox_set **out)
+{
+	struct dealbox_report *report = dealbox_report_new();
+	struct dealbox_set *set = dealbox_set_new(NULL);
+	int ret = report && set ? 0 : -ENOMEM;
+	bool unread = false, lacks = false;
+	size_t problems;
+	int n;
+
+	*out = NULL;
+	if (set)
+		dealbox_set_number_from(set, (uint32_t)number_from);
+	for (n = 0; !ret && n < count; n++) {
+		ret = file_add(files[n], set, report);
+		unread = unread || ret;
+		if (ret != -ENOMEM && ret != -EACCES)
+			ret = 0;	/* it is in the report; look at the other files too */
+	}
+	if (!ret) {
+		lacks = numbers_check(set, report);
+		if (dealbox_set_check(set, report) == -ENOMEM)
+			ret = -ENOMEM;
+	}
+	if (ret == -EACCES) {
+		problems = 1;
+	} else if (ret) {
+		complain("free some memory, or give it fewer files", "out of memory");
+		problems = 1;
+	} else {
+		problems = problems_say(report, reveal);
+		if (problems)
+			complain(unread ? "give the names of files with deals" :
+				 lacks ? "`dealbox convert --first N` numbers the boards of a file that does not" :
+				 "mend the file; `dealbox check` shows everything that is wrong in it",
+				 "%s", follows);
+	}
+	dealbox_report_free(report);
+	if (!problems) {
+		*out = set;
+		return STATUS_DONE;
+	}
+	dealbox_set_free(set);
+	return STATUS_INPUT;
+}
+
+static const struct dealbox_format *format_of(const char *path, const char *name)
+{
+	return name ? dealbox_format_find(name) : dealbox_format_by_suffix(path);
+}
+
+bool setfile_can_be(const char *path, const char *name)
+{
+	const struct dealbox_format *format = format_of(path, name);
+
+	if (!format || !dealbox_format_writable(format))
+		complain("name it .pbn, for example", "%s: there is no format to write by that name",
+			 name ? name : path);
+	else if (file_exists(path))
+		complain("move it away first, or choose another name",
+			 "%s: there is such a file already", path);
+	else
+		return true;
+	return false;
+}
+
+bool setfile_write(const struct dealbox_set *set, const char *path, const char *name)
+{
+	const struct dealbox_format *format = format_of(path, name);
+	struct dealbox_report *report;
+	bool good = false;
+
+	if (!setfile_can_be(path, name))
+		return false;
+	report = dealbox_report_new();
+	if (dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED &&
+		 strcmp(dealbox_format_name(format), "pbn"))
+		complain("name it .pbn", "%s: only PBN can say that the deals are restricted", path);
+	else if (!dealbox_format_write_file(format, set, path, report))
+		good = true;
+	else
+		problems_say(report, false);
+	dealbox_report_free(report);
+	return good;
+}
+
+void setfile_digest(const struct dealbox_set *set, char digest[SETFILE_DIGEST])
+{
+	crypto_generichash_state state;
+	unsigned char hash[(SETFILE_DIGEST - 1) / 2];
+	struct dealbox_board board;
+	uint64_t number;
+	size_t n;
+
+	crypto_generichash_init(&state, NULL, 0, sizeof(hash));
+	for (n = 0; !dealbox_set_get(set, n, &board); n++) {
+		number = board.number;
+		crypto_generichash_update(&state, (const unsigned char *)&number, sizeof(number));
+		crypto_generichash_update(&state, (const unsigned char *)&board.deal,
+					  sizeof(board.deal));
+	}
+	crypto_generichash_final(&state, hash, sizeof(hash));
+	sodium_bin2hex(digest, SETFILE_DIGEST, hash, sizeof(hash));
+	dealbox_deal_wipe(&board.deal);
+}
