@@ -32,6 +32,7 @@ struct host {
 	int epoll_fd;
 	/* the plan that waits for its PLAN_LOADED, DEALBOX_PLAN_NONE if none */
 	uint32_t loading;
+	int load_error;		/* -errno: PLAN_LOADED will not come */
 	uint32_t load_result;
 	uint32_t load_detail;
 	struct event_queue queue;
@@ -142,6 +143,10 @@ static void receive_one(struct host *host, const uint8_t *data, uint64_t now)
 	/* first of all the gate: the card waits */
 	if (usable && host_routed(host) && router_event(&host->router, &in, &gate))
 		gate_send(host, &gate);
+	if (usable && in.type == DEALBOX_EV_STATE_LOST && host->loading != DEALBOX_PLAN_NONE) {
+		host->loading = DEALBOX_PLAN_NONE;
+		host->load_error = -EIO;
+	}
 	if (usable && in.type == DEALBOX_EV_PLAN_LOADED && in.code == host->loading) {
 		host->loading = DEALBOX_PLAN_NONE;
 		host->load_result = in.arg[0];
@@ -328,7 +333,7 @@ static int wait_loaded(struct host *host)
 		if (ret)
 			return ret;
 	}
-	return 0;
+	return host->load_error;
 }
 
 /* Gives the plan to the machine (section 3). */
@@ -347,6 +352,7 @@ static int plan_load(struct host *host, const struct wire_plan *plan, struct dea
 	if (!ret) {
 		/* only now: what an earlier LOAD led to is not the answer to this one */
 		host->loading = plan->plan_id;
+		host->load_error = 0;
 		ret = bus_error(host, host->ops->bulk_out(host->bus, block, size));
 	}
 	explicit_bzero(block, sizeof(block));
@@ -419,8 +425,12 @@ static int get_param(struct host *host, void *arg)
 	struct dealbox_param *out = arg;
 	uint8_t data[WIRE_PARAM_SIZE];
 	struct wire_param param;
-	int ret;
+	int ret = abi_param(out, false);
 
+	out->result = DEALBOX_ERR_OK;
+	out->detail = 0;
+	if (ret)
+		return ret;
 	/* a number that does not fit into wValue is a parameter that nobody has */
 	ret = out->id > UINT16_MAX ? -EPIPE :
 	      query(host, WIRE_GET_PARAM, (uint16_t)out->id, data, sizeof(data));
@@ -444,7 +454,12 @@ static int set_param(struct host *host, void *arg)
 {
 	struct dealbox_param *in = arg;
 	struct wire_command cmd = { .a = in->id, .b = in->value };
+	int ret = abi_param(in, true);
 
+	in->result = DEALBOX_ERR_OK;
+	in->detail = 0;
+	if (ret)
+		return ret;
 	return command(host, WIRE_SET_PARAM, &cmd, &in->result, &in->detail);
 }
 

@@ -37,6 +37,7 @@ struct fake {
 	size_t plan_size;
 	int bulk_end;
 	bool answers_plan;		/* PLAN_LOADED comes when the host pumps */
+	bool loses_state;		/* STATE_LOST comes when the host pumps */
 	uint32_t plan_error;
 	uint8_t gate[WIRE_GATE_SIZE];
 	unsigned int gates;
@@ -156,6 +157,10 @@ static int fake_pump(void *bus, int timeout_ms)
 		fake->answers_plan = false;
 		send_event(fake, (struct wire_event){
 			.type = DEALBOX_EV_PLAN_LOADED, .code = 5, .arg = { fake->plan_error, 77 } });
+	}
+	if (fake->loses_state && timeout_ms) {
+		fake->loses_state = false;
+		send_event(fake, (struct wire_event){ .type = DEALBOX_EV_STATE_LOST, .code = 3 });
 	}
 	return 0;
 }
@@ -389,9 +394,27 @@ static void parameters(void **state)
 	assert_int_equal(none.detail, 4);
 	assert_int_equal(host_call(fake->host, DEALBOX_IOC_SET_PARAM, &speed), -EPERM);
 	claim(fake);
+	speed.min = 0;
+	speed.max = 0;
 	assert_int_equal(host_call(fake->host, DEALBOX_IOC_SET_PARAM, &speed), 0);
 	assert_int_equal(fake->command[0].a, DEALBOX_PARAM_SPEED);
 	assert_int_equal(fake->command[0].b, 600);
+}
+
+/* The module refuses the same: see dealbox_test.c of tests/kselftest. */
+static void parameters_with_fields_that_are_not_used(void **state)
+{
+	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED, .reserved = { 1 } };
+	struct fake *fake = *state;
+
+	claim(fake);
+	assert_int_equal(host_call(fake->host, DEALBOX_IOC_GET_PARAM, &param), -EINVAL);
+	assert_int_equal(host_call(fake->host, DEALBOX_IOC_SET_PARAM, &param), -EINVAL);
+	param = (struct dealbox_param){ .id = DEALBOX_PARAM_SPEED, .min = 1 };
+	assert_int_equal(host_call(fake->host, DEALBOX_IOC_SET_PARAM, &param), -EINVAL);
+	param = (struct dealbox_param){ .id = DEALBOX_PARAM_SPEED, .max = 1 };
+	assert_int_equal(host_call(fake->host, DEALBOX_IOC_SET_PARAM, &param), -EINVAL);
+	assert_int_equal(fake->commands, 0);
 }
 
 static void who_may_command(void **state)
@@ -491,6 +514,18 @@ static void the_answer_to_another_plan_is_not_taken(void **state)
 	fake->answers_plan = true;	/* of plan 5 */
 	assert_int_equal(host_call(fake->host, DEALBOX_IOC_SET_PLAN, &plan), -ETIMEDOUT);
 	assert_in_range(fake->time_ns, 3000000000u, 3100000000u);
+}
+
+/* The plan is lost with the state: PLAN_LOADED will never come, and the caller need not wait. */
+static void state_that_is_lost_while_a_plan_is_loaded(void **state)
+{
+	struct dealbox_plan plan = by_card();
+	struct fake *fake = *state;
+
+	claim(fake);
+	fake->loses_state = true;
+	assert_int_equal(host_call(fake->host, DEALBOX_IOC_SET_PLAN, &plan), -EIO);
+	assert_in_range(fake->time_ns, 0, 2999999999u);
 }
 
 static void a_machine_that_stalls_the_block(void **state)
@@ -727,6 +762,7 @@ int main(void)
 		STORED(a_stalled_command_that_was_carried_out_breaks_the_protocol),
 		STORED(answers_of_the_wrong_size_break_the_protocol),
 		STORED(parameters),
+		STORED(parameters_with_fields_that_are_not_used),
 		STORED(who_may_command),
 		cmocka_unit_test_setup_teardown(an_observer_may_not, observer, unmake),
 		STORED(the_end_of_the_claim_pauses_a_deal),
@@ -734,6 +770,7 @@ int main(void)
 		STORED(a_plan_is_loaded),
 		STORED(a_refused_plan_is_told_with_its_reason),
 		STORED(the_answer_to_another_plan_is_not_taken),
+		STORED(state_that_is_lost_while_a_plan_is_loaded),
 		STORED(a_machine_that_stalls_the_block),
 		STORED(a_bad_plan_is_never_sent),
 		ROUTED(each_card_is_answered),
