@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* Between the machine protocol and the ABI. */
-#ifdef __KERNEL__
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/nospec.h>
 #include <linux/string.h>
-#define wipe memzero_explicit
-#else
-#include <assert.h>
-#include <errno.h>
-#include <string.h>
-#define wipe explicit_bzero
-
-static inline unsigned int array_index_nospec(unsigned int index, unsigned int size)
-{
-	return index < size ? index : 0;
-}
-#endif
 
 #include "abi.h"
 
@@ -29,7 +16,7 @@ static_assert(sizeof(struct dealbox_control) == 32, "control");
 static_assert(sizeof(struct dealbox_param) == 32, "param");
 static_assert(sizeof(struct dealbox_counters) == 64, "counters");
 
-static void begin(struct event_source *source, u64 timestamp_ns, struct dealbox_event *out)
+static void begin_event(struct event_source *source, u64 timestamp_ns, struct dealbox_event *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->timestamp_ns = timestamp_ns;
@@ -40,10 +27,10 @@ static void begin(struct event_source *source, u64 timestamp_ns, struct dealbox_
 	out->quality = DEALBOX_NONE;
 }
 
-void abi_protocol_error(struct event_source *source, u32 code, u32 arg,
-			u64 timestamp_ns, struct dealbox_event *out)
+void dealbox_abi_protocol_error(struct event_source *source, u32 code, u32 arg,
+				u64 timestamp_ns, struct dealbox_event *out)
 {
-	begin(source, timestamp_ns, out);
+	begin_event(source, timestamp_ns, out);
 	out->type = DEALBOX_EV_PROTOCOL_ERROR;
 	out->code = code;
 	out->arg[0] = arg;
@@ -88,17 +75,17 @@ static u8 byte_of(u32 value, int n)
 	return value >> 8 * n & 0xff;
 }
 
-bool abi_event(struct event_source *source, const struct wire_event *in,
-	       u64 timestamp_ns, struct dealbox_event *out)
+bool dealbox_abi_event(struct event_source *source, const struct wire_event *in,
+		       u64 timestamp_ns, struct dealbox_event *out)
 {
 	bool ok = fields_ok(source, in);
 	int i;
 
 	if (!ok)
-		abi_protocol_error(source, DEALBOX_PROTO_EVENT_FIELD, in->type,
-				   timestamp_ns, out);
+		dealbox_abi_protocol_error(source, DEALBOX_PROTO_EVENT_FIELD, in->type,
+					   timestamp_ns, out);
 	else
-		begin(source, timestamp_ns, out);
+		begin_event(source, timestamp_ns, out);
 	if (machine_gap(source, in))
 		out->flags |= DEALBOX_EVF_MACHINE_GAP;
 	out->machine_seq = in->number;
@@ -124,7 +111,7 @@ bool abi_event(struct event_source *source, const struct wire_event *in,
 	return true;
 }
 
-void abi_printable(char *text)
+void dealbox_abi_printable(char *text)
 {
 	for (; *text; text++)
 		if ((u8)*text < ' ' || *text == 0x7f)
@@ -141,8 +128,8 @@ static size_t fitting(const char *text, size_t max)
 	return length;
 }
 
-void abi_info(const struct wire_descriptor *machine, const struct wire_info *in,
-	      const char *serial, u32 queue_events, struct dealbox_info *out)
+void dealbox_abi_info(const struct wire_descriptor *machine, const struct wire_info *in,
+		      const char *serial, u32 queue_events, struct dealbox_info *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->capabilities = machine->capabilities;
@@ -157,13 +144,13 @@ void abi_info(const struct wire_descriptor *machine, const struct wire_info *in,
 	out->pocket_capacity = machine->pocket_capacity;
 	out->reader = machine->reader;
 	memcpy(out->name, in->name, sizeof(in->name));
-	abi_printable(out->name);
+	dealbox_abi_printable(out->name);
 	if (serial)
 		memcpy(out->serial, serial, fitting(serial, sizeof(out->serial) - 1));
-	abi_printable(out->serial);
+	dealbox_abi_printable(out->serial);
 }
 
-void abi_status(const struct wire_status *in, struct dealbox_status *out)
+void dealbox_abi_status(const struct wire_status *in, struct dealbox_status *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->plan_id = in->plan_id;
@@ -177,18 +164,8 @@ void abi_status(const struct wire_status *in, struct dealbox_status *out)
 	memcpy(out->counts, in->counts, sizeof(out->counts));
 }
 
-static bool all_zero(const void *data, size_t size)
-{
-	const u8 *bytes = data;
-
-	while (size--)
-		if (*bytes++)
-			return false;
-	return true;
-}
-
-int abi_plan(const struct dealbox_plan *in, const struct wire_descriptor *machine,
-	     struct wire_plan *out)
+int dealbox_abi_plan(const struct dealbox_plan *in, const struct wire_descriptor *machine,
+		     struct wire_plan *out)
 {
 	u8 block[WIRE_PLAN_MAX];
 	u32 detail;
@@ -196,9 +173,9 @@ int abi_plan(const struct dealbox_plan *in, const struct wire_descriptor *machin
 
 	memset(out, 0, sizeof(*out));
 	if (in->entries > DEALBOX_MAX_ENTRIES ||
-	    !all_zero(in->reserved1, sizeof(in->reserved1)) ||
-	    !all_zero(in->reserved, sizeof(in->reserved)) ||
-	    !all_zero(in->pocket + in->entries, sizeof(in->pocket) - in->entries))
+	    memchr_inv(in->reserved1, 0, sizeof(in->reserved1)) ||
+	    memchr_inv(in->reserved, 0, sizeof(in->reserved)) ||
+	    memchr_inv(in->pocket + in->entries, 0, sizeof(in->pocket) - in->entries))
 		return -EINVAL;
 	if (!in->entries)
 		return in->plan_id || in->mode ? -EINVAL : 0;
@@ -210,10 +187,11 @@ int abi_plan(const struct dealbox_plan *in, const struct wire_descriptor *machin
 	out->mode = in->mode;
 	out->entries = in->entries;
 	memcpy(out->pocket, in->pocket, in->entries);
-	wire_plan_count(out);
+	dealbox_count_plan(out);
 
-	error = wire_plan_get(block, wire_plan_put(block, out), machine, in->plan_id, out, &detail);
-	wipe(block, sizeof(block));
+	error = dealbox_decode_plan(block, dealbox_encode_plan(block, out), machine,
+				    in->plan_id, out, &detail);
+	memzero_explicit(block, sizeof(block));
 	if (error == DEALBOX_ERR_OK)
 		return 0;
 	/* Known modes fail at offset 6 for want of a capability only. */
@@ -242,14 +220,14 @@ static const struct {
 	[DEALBOX_OP_LOCATE] = { .arg_max = 60 },
 };
 
-int abi_control(const struct dealbox_control *in, const struct wire_descriptor *machine,
-		const struct wire_plan *plan, struct wire_command *out)
+int dealbox_abi_control(const struct dealbox_control *in, const struct wire_descriptor *machine,
+			const struct wire_plan *plan, struct wire_command *out)
 {
 	u32 op;
 	u8 uses;
 
 	if (in->op < DEALBOX_OP_START || in->op > DEALBOX_OP_LOCATE ||
-	    !all_zero(in->reserved, sizeof(in->reserved)))
+	    memchr_inv(in->reserved, 0, sizeof(in->reserved)))
 		return -EINVAL;
 
 	op = array_index_nospec(in->op, DEALBOX_OP_LOCATE + 1);
@@ -283,9 +261,9 @@ int abi_control(const struct dealbox_control *in, const struct wire_descriptor *
 	return 0;
 }
 
-int abi_param(const struct dealbox_param *in, bool set)
+int dealbox_abi_param(const struct dealbox_param *in, bool set)
 {
-	if (!all_zero(in->reserved, sizeof(in->reserved)) || (set && (in->min || in->max)))
+	if (memchr_inv(in->reserved, 0, sizeof(in->reserved)) || (set && (in->min || in->max)))
 		return -EINVAL;
 	return 0;
 }

@@ -28,40 +28,40 @@ struct event_source {
  * pocket, position or quality that cannot be becomes DEALBOX_EV_PROTOCOL_ERROR,
  * and false is returned: nobody may act on it. timestamp_ns is CLOCK_MONOTONIC.
  */
-bool abi_event(struct event_source *source, const struct wire_event *in,
-	       u64 timestamp_ns, struct dealbox_event *out);
+bool dealbox_abi_event(struct event_source *source, const struct wire_event *in,
+		       u64 timestamp_ns, struct dealbox_event *out);
 
 /* DEALBOX_EV_PROTOCOL_ERROR of the driver itself; code is DEALBOX_PROTO_*. */
-void abi_protocol_error(struct event_source *source, u32 code, u32 arg,
-			u64 timestamp_ns, struct dealbox_event *out);
+void dealbox_abi_protocol_error(struct event_source *source, u32 code, u32 arg,
+				u64 timestamp_ns, struct dealbox_event *out);
 
 /* Replaces control characters: nobody shall have to mistrust a machine's name. */
-void abi_printable(char *text);
+void dealbox_abi_printable(char *text);
 
 /* serial may be NULL; of a long one, the characters that fit. */
-void abi_info(const struct wire_descriptor *machine, const struct wire_info *in,
-	      const char *serial, u32 queue_events, struct dealbox_info *out);
+void dealbox_abi_info(const struct wire_descriptor *machine, const struct wire_info *in,
+		      const char *serial, u32 queue_events, struct dealbox_info *out);
 
 /* Fills what the machine knows; the rest of *out is zero. */
-void abi_status(const struct wire_status *in, struct dealbox_status *out);
+void dealbox_abi_status(const struct wire_status *in, struct dealbox_status *out);
 
 /*
  * Checks a caller's plan by encoding it and judging the bytes as a machine would.
  * 0, -EINVAL, or -EOPNOTSUPP if the machine has not the capability for its mode.
  * A plan of no entries (forget the plan) gives out->entries 0.
  */
-int abi_plan(const struct dealbox_plan *in, const struct wire_descriptor *machine,
-	     struct wire_plan *out);
+int dealbox_abi_plan(const struct dealbox_plan *in, const struct wire_descriptor *machine,
+		     struct wire_plan *out);
 
 /*
  * Checks a caller's command and makes its a, b and c; the sequence number is left
  * 0. plan is the plan that the host routes by; NULL on a stored-plan machine, and
  * for all but START. 0, -EINVAL or -EOPNOTSUPP.
  */
-int abi_control(const struct dealbox_control *in, const struct wire_descriptor *machine,
-		const struct wire_plan *plan, struct wire_command *out);
+int dealbox_abi_control(const struct dealbox_control *in, const struct wire_descriptor *machine,
+			const struct wire_plan *plan, struct wire_command *out);
 
 /* Checks what GET_PARAM or (set) SET_PARAM is called with: 0 or -EINVAL. */
-int abi_param(const struct dealbox_param *in, bool set);
+int dealbox_abi_param(const struct dealbox_param *in, bool set);
 
 #endif

@@ -99,7 +99,7 @@ static bool take(struct dealbox_file *f, struct dealbox_event *event, bool *gone
 	bool got;
 
 	spin_lock_irq(&f->db->lock);
-	got = event_queue_pop(&f->queue, event);
+	got = dealbox_queue_pop(&f->queue, event);
 	*gone = f->db->gone;
 	spin_unlock_irq(&f->db->lock);
 	return got;
@@ -113,7 +113,7 @@ static ssize_t give(struct dealbox_file *f, char __user *buf, size_t count, bool
 	while (copied + sizeof(event) <= count && take(f, &event, gone)) {
 		if (copy_to_user(buf + copied, &event, sizeof(event))) {
 			spin_lock_irq(&f->db->lock);
-			event_queue_lose(&f->queue);
+			dealbox_queue_lose(&f->queue);
 			spin_unlock_irq(&f->db->lock);
 			memzero_explicit(&event, sizeof(event));
 			return copied ?: -EFAULT;
@@ -204,7 +204,7 @@ static int get_status(struct dealbox_file *f, union call_arg *arg, bool wait)
 	error = dealbox_get_status(db, &status);
 	if (error)
 		return error;
-	abi_status(&status, out);
+	dealbox_abi_status(&status, out);
 	spin_lock_irq(&db->lock);
 	if (db->routed)
 		out->plan_id = db->router.plan.plan_id;

@@ -262,7 +262,7 @@ static int get_result(struct dealbox *db, struct wire_result *result)
 	int error = must_query(db, WIRE_GET_RESULT, WIRE_RESULT_SIZE);
 
 	if (!error)
-		wire_result_get(db->ctl_buf, result);
+		dealbox_decode_result(db->ctl_buf, result);
 	return error;
 }
 
@@ -272,7 +272,7 @@ int dealbox_get_status(struct dealbox *db, struct wire_status *status)
 
 	if (error)
 		return error;
-	return wire_status_get(db->ctl_buf, status) ? 0 : -EPROTO;
+	return dealbox_decode_status(db->ctl_buf, status) ? 0 : -EPROTO;
 }
 
 int dealbox_get_counters(struct dealbox *db, struct dealbox_counters *counters)
@@ -280,14 +280,14 @@ int dealbox_get_counters(struct dealbox *db, struct dealbox_counters *counters)
 	int error = must_query(db, WIRE_GET_COUNTERS, WIRE_COUNTERS_SIZE);
 
 	if (!error)
-		wire_counters_get(db->ctl_buf, counters);
+		dealbox_decode_counters(db->ctl_buf, counters);
 	return error;
 }
 
 int dealbox_get_param(struct dealbox *db, struct dealbox_param *param)
 {
 	struct wire_param answer;
-	int error = abi_param(param, false);
+	int error = dealbox_abi_param(param, false);
 
 	param->result = 0;
 	param->detail = 0;
@@ -303,7 +303,7 @@ int dealbox_get_param(struct dealbox *db, struct dealbox_param *param)
 	}
 	if (error)
 		return error;
-	wire_param_get(db->ctl_buf, &answer);
+	dealbox_decode_param(db->ctl_buf, &answer);
 	if (answer.id != param->id)
 		return -EPROTO;
 	param->value = answer.value;
@@ -329,7 +329,7 @@ static int send_command(struct dealbox *db, u8 request, struct wire_command *com
 	for (attempt = 0; attempt < 2; attempt++) {
 		int asked;
 
-		wire_command_put(db->ctl_buf, command);
+		dealbox_encode_command(db->ctl_buf, command);
 		error = exchange(db, WIRE_REQ_OUT, request, 0, WIRE_COMMAND_SIZE);
 		if (!error || error == -ENODEV)
 			return error;
@@ -371,7 +371,7 @@ static int command(struct dealbox *db, u8 request, struct wire_command *command,
 int dealbox_set_param(struct dealbox *db, struct dealbox_param *param)
 {
 	struct wire_command set = { .a = param->id, .b = param->value };
-	int error = abi_param(param, true);
+	int error = dealbox_abi_param(param, true);
 
 	param->result = 0;
 	param->detail = 0;
@@ -464,7 +464,7 @@ static int keep_plan(struct dealbox *db, const struct wire_plan *plan, u32 *resu
 		return -EREMOTEIO;
 	}
 	spin_lock_irq(&db->lock);
-	router_load(&db->router, plan->entries ? plan : NULL);
+	dealbox_router_load(&db->router, plan->entries ? plan : NULL);
 	spin_unlock_irq(&db->lock);
 	return 0;
 }
@@ -472,7 +472,7 @@ static int keep_plan(struct dealbox *db, const struct wire_plan *plan, u32 *resu
 int dealbox_set_plan(struct dealbox *db, struct dealbox_plan *in, bool wait)
 {
 	struct wire_plan plan;
-	int error = abi_plan(in, &db->machine, &plan);
+	int error = dealbox_abi_plan(in, &db->machine, &plan);
 
 	in->result = 0;
 	in->detail = 0;
@@ -504,7 +504,7 @@ int dealbox_control(struct dealbox *db, struct dealbox_control *in)
 	in->detail = 0;
 	/* The router's plan changes under ctl, or is dropped when state was lost. */
 	spin_lock_irq(&db->lock);
-	error = abi_control(in, &db->machine, db->routed ? &db->router.plan : NULL, &cmd);
+	error = dealbox_abi_control(in, &db->machine, db->routed ? &db->router.plan : NULL, &cmd);
 	if (!error && db->routed && in->op == DEALBOX_OP_START)
 		error = check_routed_start(db, in);
 	spin_unlock_irq(&db->lock);
@@ -546,13 +546,13 @@ int dealbox_control_greet(struct dealbox *db)
 	error = must_query(db, WIRE_GET_INFO, WIRE_INFO_SIZE);
 	if (error)
 		return error;
-	wire_info_get(db->ctl_buf, &info);
-	abi_info(&db->machine, &info, db->udev->serial, QUEUE_EVENTS, &db->info);
+	dealbox_decode_info(db->ctl_buf, &info);
+	dealbox_abi_info(&db->machine, &info, db->udev->serial, QUEUE_EVENTS, &db->info);
 	if (db->udev->serial) {
 		db->serial = kstrdup(db->udev->serial, GFP_KERNEL);
 		if (!db->serial)
 			return -ENOMEM;
-		abi_printable(db->serial);
+		dealbox_abi_printable(db->serial);
 	}
 
 	/*

@@ -1,35 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* Frames of the serial dialect: see frame.h, and docs/protocol-serial.md. */
-#ifdef __KERNEL__
+#include <linux/crc32.h>
+#include <linux/minmax.h>
 #include <linux/string.h>
-#else
-#include <string.h>
-#endif
+#include <linux/unaligned.h>
 
 #include "frame.h"
 
-static u32 sum_at(const u8 *p)
-{
-	return p[0] | p[1] << 8 | p[2] << 16 | (u32)p[3] << 24;
-}
-
-size_t frame_seal(u8 *buf, u8 kind, u8 tag, size_t length)
+size_t dealbox_frame_seal(u8 *buf, u8 kind, u8 tag, size_t length)
 {
 	u8 *end = buf + FRAME_HEADER + length;
-	u32 sum;
-	int i;
 
 	buf[0] = FRAME_START;
 	buf[1] = kind;
 	buf[2] = tag;
 	buf[3] = length;
-	sum = wire_crc32c(buf + 1, end - buf - 1);
-	for (i = 0; i < 4; i++)
-		end[i] = sum >> 8 * i & 0xff;
+	put_unaligned_le32(~crc32c(~0, buf + 1, end - buf - 1), end);
 	return FRAME_BYTES(length);
 }
 
-static void drop(struct frame_reader *reader, size_t count)
+static void discard_bytes(struct frame_reader *reader, size_t count)
 {
 	reader->have -= count;
 	memmove(reader->buf, reader->buf + count, reader->have);
@@ -43,11 +33,11 @@ static void resume_search(struct frame_reader *reader)
 	while (i < reader->have && reader->buf[i] != FRAME_START)
 		i++;
 	reader->dropped += i;
-	drop(reader, i);
+	discard_bytes(reader, i);
 }
 
 /* True: a whole frame is at the beginning of the buffer. */
-static bool whole(struct frame_reader *reader, struct frame *frame)
+static bool find_frame(struct frame_reader *reader, struct frame *frame)
 {
 	const u8 *buf = reader->buf;
 	size_t length;
@@ -57,8 +47,8 @@ static bool whole(struct frame_reader *reader, struct frame *frame)
 		if (buf[0] == FRAME_START && length <= FRAME_PAYLOAD_MAX) {
 			if (reader->have <= 3 || reader->have < FRAME_BYTES(length))
 				return false;
-			if (wire_crc32c(buf + 1, FRAME_HEADER - 1 + length) ==
-			    sum_at(buf + FRAME_HEADER + length)) {
+			if (~crc32c(~0, buf + 1, FRAME_HEADER - 1 + length) ==
+			    get_unaligned_le32(buf + FRAME_HEADER + length)) {
 				*frame = (struct frame){
 					.kind = buf[1], .tag = buf[2], .length = length,
 					.payload = buf + FRAME_HEADER,
@@ -72,20 +62,18 @@ static bool whole(struct frame_reader *reader, struct frame *frame)
 	return false;
 }
 
-bool frame_read(struct frame_reader *reader, const u8 **bytes, size_t *length,
-		struct frame *frame)
+bool dealbox_frame_read(struct frame_reader *reader, const u8 **bytes, size_t *length,
+			struct frame *frame)
 {
 	size_t room;
 
-	drop(reader, reader->taken);
+	discard_bytes(reader, reader->taken);
 	reader->taken = 0;
 	/* what lies here was searched in vain, but for what a broken frame hid */
-	while (!whole(reader, frame)) {
+	while (!find_frame(reader, frame)) {
 		if (!*length)
 			return false;
-		room = sizeof(reader->buf) - reader->have;
-		if (room > *length)
-			room = *length;
+		room = min(sizeof(reader->buf) - reader->have, *length);
 		memcpy(reader->buf + reader->have, *bytes, room);
 		reader->have += room;
 		*bytes += room;

@@ -62,14 +62,14 @@ struct frame_reader {
  * Writes a frame with the payload that lies at buf + FRAME_HEADER already, of
  * length 0..FRAME_PAYLOAD_MAX. Returns its size.
  */
-size_t frame_seal(u8 *buf, u8 kind, u8 tag, size_t length);
+size_t dealbox_frame_seal(u8 *buf, u8 kind, u8 tag, size_t length);
 
 /*
  * Takes bytes from *bytes, *length until a frame is whole; false when there are no
  * more bytes. After a byte that is wrong it looks for the next frame behind the
  * start byte that misled it, so that a broken frame costs itself alone.
  */
-bool frame_read(struct frame_reader *reader, const u8 **bytes, size_t *length,
-		struct frame *frame);
+bool dealbox_frame_read(struct frame_reader *reader, const u8 **bytes, size_t *length,
+			struct frame *frame);
 
 #endif

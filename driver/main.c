@@ -169,7 +169,7 @@ static void dealbox_disconnect(struct usb_interface *intf)
 	/* Whoever has ctl has no transfer left to wait for. */
 	mutex_lock(&db->ctl);
 	spin_lock_irq(&db->lock);
-	router_load(&db->router, NULL);
+	dealbox_router_load(&db->router, NULL);
 	spin_unlock_irq(&db->lock);
 	mutex_unlock(&db->ctl);
 	usb_set_intfdata(intf, NULL);
@@ -251,7 +251,7 @@ static int dealbox_reset_resume(struct usb_interface *intf)
 	struct dealbox *db = usb_get_intfdata(intf);
 
 	spin_lock_irq(&db->lock);
-	router_load(&db->router, NULL);
+	dealbox_router_load(&db->router, NULL);
 	if (db->dialect->restart)
 		db->dialect->restart(db);
 	spin_unlock_irq(&db->lock);

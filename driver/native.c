@@ -21,7 +21,7 @@ static int read_descriptor(struct usb_interface *intf, struct wire_descriptor *m
 			bytes[5], bytes[4], WIRE_VERSION >> 8);
 		return -EPROTONOSUPPORT;
 	}
-	if (!wire_descriptor_get(bytes, length, machine)) {
+	if (!dealbox_decode_descriptor(bytes, length, machine)) {
 		dev_err(&intf->dev, "machine descriptor missing, too short or out of range\n");
 		return -EPROTO;
 	}
@@ -69,7 +69,7 @@ static int native_exchange(struct dealbox *db, u8 type, u8 request, u16 value, u
 
 static size_t native_gate_put(u8 *buf, const struct wire_gate *gate)
 {
-	wire_gate_put(buf, gate);
+	dealbox_encode_gate(buf, gate);
 	return WIRE_GATE_SIZE;
 }
 
@@ -91,7 +91,7 @@ static bool native_receive(struct dealbox *db, const u8 *bytes, unsigned int len
 const struct dealbox_dialect dealbox_native = {
 	.bind = native_bind,
 	.exchange = native_exchange,
-	.plan_put = wire_plan_put,
+	.plan_put = dealbox_encode_plan,
 	.gate_put = native_gate_put,
 	.receive = native_receive,
 };

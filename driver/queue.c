@@ -2,18 +2,18 @@
 /* The events that wait for one reader: a ring that drops its oldest record. */
 #include "queue.h"
 
-void event_queue_push(struct event_queue *queue, const struct dealbox_event *event)
+void dealbox_queue_push(struct event_queue *queue, const struct dealbox_event *event)
 {
 	if (queue->count == QUEUE_EVENTS) {
 		queue->first = (queue->first + 1) % QUEUE_EVENTS;
 		queue->count--;
-		event_queue_lose(queue);
+		dealbox_queue_lose(queue);
 	}
 	queue->ring[(queue->first + queue->count) % QUEUE_EVENTS] = *event;
 	queue->count++;
 }
 
-bool event_queue_pop(struct event_queue *queue, struct dealbox_event *event)
+bool dealbox_queue_pop(struct event_queue *queue, struct dealbox_event *event)
 {
 	if (!queue->count)
 		return false;
@@ -28,7 +28,7 @@ bool event_queue_pop(struct event_queue *queue, struct dealbox_event *event)
 	return true;
 }
 
-void event_queue_lose(struct event_queue *queue)
+void dealbox_queue_lose(struct event_queue *queue)
 {
 	queue->lost++;
 	queue->gap = true;

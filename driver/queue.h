@@ -29,15 +29,15 @@ struct event_queue {
 };
 
 /* Appends *event; when the ring is full, the oldest record is lost. */
-void event_queue_push(struct event_queue *queue, const struct dealbox_event *event);
+void dealbox_queue_push(struct event_queue *queue, const struct dealbox_event *event);
 
 /*
  * Takes the oldest record into *event; false if there is none. The first record
  * behind a loss has DEALBOX_EVF_GAP set.
  */
-bool event_queue_pop(struct event_queue *queue, struct dealbox_event *event);
+bool dealbox_queue_pop(struct event_queue *queue, struct dealbox_event *event);
 
 /* Says that the record popped last did not reach the reader. */
-void event_queue_lose(struct event_queue *queue);
+void dealbox_queue_lose(struct event_queue *queue);
 
 #endif

@@ -4,7 +4,7 @@
 
 #define NS_PER_MS	1000000ULL
 
-u32 retry_failed(struct retry *retry, u64 now_ns, bool *reset)
+u32 dealbox_retry_failed(struct retry *retry, u64 now_ns, bool *reset)
 {
 	bool alone = !retry->last_ns ||
 		     now_ns - retry->last_ns >= RETRY_ALONE_MS * NS_PER_MS;
@@ -31,13 +31,13 @@ u32 retry_failed(struct retry *retry, u64 now_ns, bool *reset)
 	return retry->pause_ms;
 }
 
-void retry_begins(struct retry *retry, u64 now_ns)
+void dealbox_retry_begins(struct retry *retry, u64 now_ns)
 {
 	if (retry->failing)
 		retry->last_ns = now_ns;
 }
 
-void retry_good(struct retry *retry)
+void dealbox_retry_good(struct retry *retry)
 {
 	retry->failing = false;
 	retry->reset_ms = 0;

@@ -41,12 +41,12 @@ struct retry {
 /* Times are of any clock that only goes forward. */
 
 /* A failure: how many ms to pause before the next try. Sets *reset: time for one. */
-u32 retry_failed(struct retry *retry, u64 now_ns, bool *reset);
+u32 dealbox_retry_failed(struct retry *retry, u64 now_ns, bool *reset);
 
 /* The next try begins. Clearing a halt before it was no time without failures. */
-void retry_begins(struct retry *retry, u64 now_ns);
+void dealbox_retry_begins(struct retry *retry, u64 now_ns);
 
 /* A transfer as it should be. */
-void retry_good(struct retry *retry);
+void dealbox_retry_good(struct retry *retry);
 
 #endif

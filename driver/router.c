@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* Which pocket the card at the gate of a host-routed machine goes into. */
-#ifdef __KERNEL__
 #include <linux/string.h>
-#else
-#include <string.h>
-#endif
 
 #include "router.h"
 
@@ -14,7 +10,7 @@ static void end_deal(struct router *router)
 	memset(router->card_at, DEALBOX_NONE, sizeof(router->card_at));
 }
 
-void router_load(struct router *router, const struct wire_plan *plan)
+void dealbox_router_load(struct router *router, const struct wire_plan *plan)
 {
 	end_deal(router);
 	if (plan)
@@ -83,8 +79,8 @@ static bool route(struct router *router, const struct wire_event *read, struct w
 	return true;
 }
 
-bool router_event(struct router *router, const struct wire_event *event,
-		  struct wire_gate *gate)
+bool dealbox_router_event(struct router *router, const struct wire_event *event,
+			  struct wire_gate *gate)
 {
 	switch (event->type) {
 	case DEALBOX_EV_CARD_READ:
@@ -95,7 +91,7 @@ bool router_event(struct router *router, const struct wire_event *event,
 			router->insertion = event->insertion;
 		return false;
 	case DEALBOX_EV_STATE_LOST:
-		router_load(router, NULL);
+		dealbox_router_load(router, NULL);
 		return false;
 	case DEALBOX_EV_BOARD_REMOVED:
 	case DEALBOX_EV_DEAL_DONE:

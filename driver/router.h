@@ -25,13 +25,13 @@ struct router {
 };
 
 /* Makes *plan the plan, wiping the old one; NULL = forget it. Ends a deal. */
-void router_load(struct router *router, const struct wire_plan *plan);
+void dealbox_router_load(struct router *router, const struct wire_plan *plan);
 
 /*
  * Takes every event of the machine in order. True: *gate is the command that
  * answers it. Costs at most one walk through 64 bytes, takes no lock.
  */
-bool router_event(struct router *router, const struct wire_event *event,
-		  struct wire_gate *gate);
+bool dealbox_router_event(struct router *router, const struct wire_event *event,
+			  struct wire_gate *gate);
 
 #endif

@@ -82,8 +82,8 @@ static int serial_exchange(struct dealbox *db, u8 type, u8 request, u16 value, u
 	payload[1] = value & 0xff;
 	payload[2] = value >> 8;
 	memcpy(payload + FRAME_REQUEST_HEADER, db->ctl_buf, said);
-	error = dealbox_send(db, frame_seal(db->plan_buf, FRAME_REQUEST, tag,
-					    FRAME_REQUEST_HEADER + said),
+	error = dealbox_send(db, dealbox_frame_seal(db->plan_buf, FRAME_REQUEST, tag,
+						    FRAME_REQUEST_HEADER + said),
 			     WIRE_CONTROL_HOST_MS);
 	if (error) {
 		spin_lock_irq(&db->lock);
@@ -100,18 +100,19 @@ static int serial_describe(struct dealbox *db)
 
 	if (error)
 		return error == -EPIPE ? -EPROTO : error;
-	return wire_descriptor_get(db->ctl_buf, WIRE_DESC_SIZE, &db->machine) ? 0 : -EPROTO;
+	return dealbox_decode_descriptor(db->ctl_buf, WIRE_DESC_SIZE, &db->machine) ? 0 : -EPROTO;
 }
 
 static size_t serial_plan_put(u8 *buf, const struct wire_plan *plan)
 {
-	return frame_seal(buf, FRAME_PLAN, 0, wire_plan_put(buf + FRAME_HEADER, plan));
+	return dealbox_frame_seal(buf, FRAME_PLAN, 0,
+				  dealbox_encode_plan(buf + FRAME_HEADER, plan));
 }
 
 static size_t serial_gate_put(u8 *buf, const struct wire_gate *gate)
 {
-	wire_gate_put(buf + FRAME_HEADER, gate);
-	return frame_seal(buf, FRAME_GATE, 0, WIRE_GATE_SIZE);
+	dealbox_encode_gate(buf + FRAME_HEADER, gate);
+	return dealbox_frame_seal(buf, FRAME_GATE, 0, WIRE_GATE_SIZE);
 }
 
 /* False: nobody waits for it. One may come too late, but not one after the other. */
@@ -138,7 +139,7 @@ static bool serial_receive(struct dealbox *db, const u8 *bytes, unsigned int len
 
 	db->filled = length == db->int_in->transfer_buffer_length;
 	db->frames.dropped = 0;
-	while (frame_read(&db->frames, &bytes, &left, &frame)) {
+	while (dealbox_frame_read(&db->frames, &bytes, &left, &frame)) {
 		if (frame.kind == FRAME_EVENT && frame.length == WIRE_EVENT_SIZE)
 			good &= dealbox_take_event(db, frame.payload, now);
 		else if (frame.kind == FRAME_ANSWER && frame.length >= FRAME_ANSWER_HEADER)

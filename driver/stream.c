@@ -102,7 +102,7 @@ static void deliver_to(struct dealbox *db, struct dealbox_file *file)
 	unsigned int i;
 
 	for (i = 0; i < db->fresh_count; i++)
-		event_queue_push(&file->queue, &db->fresh[i]);
+		dealbox_queue_push(&file->queue, &db->fresh[i]);
 	if (file->queue.count)
 		wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM);
 }
@@ -162,10 +162,10 @@ bool dealbox_take_event(struct dealbox *db, const u8 *bytes, u64 now)
 	struct wire_gate gate;
 	bool ok;
 
-	wire_event_get(bytes, &wire);
-	ok = abi_event(&db->source, &wire, now, &event);
+	dealbox_decode_event(bytes, &wire);
+	ok = dealbox_abi_event(&db->source, &wire, now, &event);
 	if (ok) {
-		if (db->routed && router_event(&db->router, &wire, &gate))
+		if (db->routed && dealbox_router_event(&db->router, &wire, &gate))
 			send_gate(db, &gate);
 		note_loading(db, &wire);
 	}
@@ -178,7 +178,7 @@ void dealbox_take_malformed(struct dealbox *db, unsigned int length, u64 now)
 	struct dealbox_event event;
 
 	db->stats.malformed++;
-	abi_protocol_error(&db->source, DEALBOX_PROTO_EVENT_SIZE, length, now, &event);
+	dealbox_abi_protocol_error(&db->source, DEALBOX_PROTO_EVENT_SIZE, length, now, &event);
 	publish(db, &event);
 }
 
@@ -186,7 +186,7 @@ void dealbox_take_malformed(struct dealbox *db, unsigned int length, u64 now)
 static unsigned int failed(struct dealbox *db, bool may_reset)
 {
 	bool reset;
-	unsigned int pause = retry_failed(&db->pace, ktime_get_ns(), &reset);
+	unsigned int pause = dealbox_retry_failed(&db->pace, ktime_get_ns(), &reset);
 
 	lockdep_assert_held(&db->lock);
 	if (reset && may_reset) {
@@ -223,7 +223,7 @@ static void submitted_in(struct dealbox *db, int error)
 static void submit_in(struct dealbox *db)
 {
 	lockdep_assert_held(&db->lock);
-	retry_begins(&db->pace, ktime_get_ns());
+	dealbox_retry_begins(&db->pace, ktime_get_ns());
 	submitted_in(db, usb_submit_urb(db->int_in, GFP_ATOMIC));
 }
 
@@ -262,7 +262,7 @@ static void in_done(struct urb *urb)
 	if (!urb->status || (is_killed(urb->status) && urb->actual_length)) {
 		db->stats.transfers++;
 		if (db->dialect->receive(db, db->int_buf, urb->actual_length, now))
-			retry_good(&db->pace);
+			dealbox_retry_good(&db->pace);
 		else
 			pause = failed(db, false);
 	} else if (more) {

@@ -2,58 +2,17 @@
 /*
  * The dealing machine protocol in bytes: encode and decode, no I/O.
  *
- * Section numbers are those of docs/protocol.md. All fields are read and
- * written byte by byte: they are little-endian, and buffers have no alignment.
+ * Section numbers are those of docs/protocol.md. Fields are little-endian, and
+ * buffers have no alignment.
  */
-#ifdef __KERNEL__
 #include <linux/build_bug.h>
+#include <linux/crc32.h>
 #include <linux/string.h>
-#else
-#include <assert.h>
-#include <string.h>
-#endif
+#include <linux/unaligned.h>
 
 #include "wire.h"
 
-static u16 get16(const u8 *p)
-{
-	return p[0] | p[1] << 8;
-}
-
-static u32 get32(const u8 *p)
-{
-	return get16(p) | (u32)get16(p + 2) << 16;
-}
-
-static void put16(u8 *p, u16 v)
-{
-	p[0] = v & 0xff;
-	p[1] = v >> 8;
-}
-
-static void put32(u8 *p, u32 v)
-{
-	put16(p, v & 0xffff);
-	put16(p + 2, v >> 16);
-}
-
-void wire_descriptor_put(u8 *buf, const struct wire_descriptor *in)
-{
-	memset(buf, 0, WIRE_DESC_SIZE);
-	buf[0] = WIRE_DESC_SIZE;
-	buf[1] = WIRE_DESC_TYPE;
-	buf[2] = WIRE_DESC_SUBTYPE;
-	buf[3] = in->reader;
-	put16(buf + 4, in->version);
-	buf[6] = in->pockets;
-	buf[7] = in->pocket_capacity;
-	put16(buf + 8, in->hopper);
-	put16(buf + 10, in->plan_entries);
-	put32(buf + 12, in->capabilities);
-	put32(buf + 16, in->gate_deadline_us);
-}
-
-bool wire_descriptor_get(const u8 *buf, size_t len, struct wire_descriptor *out)
+bool dealbox_decode_descriptor(const u8 *buf, size_t len, struct wire_descriptor *out)
 {
 	const u32 kinds = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_HOST_ROUTED;
 	const u32 modes = DEALBOX_CAP_BY_CARD | DEALBOX_CAP_BY_POSITION;
@@ -65,13 +24,13 @@ bool wire_descriptor_get(const u8 *buf, size_t len, struct wire_descriptor *out)
 		return false;
 
 	out->reader = buf[3];
-	out->version = get16(buf + 4);
+	out->version = get_unaligned_le16(buf + 4);
 	out->pockets = buf[6];
 	out->pocket_capacity = buf[7];
-	out->hopper = get16(buf + 8);
-	out->plan_entries = get16(buf + 10);
-	out->capabilities = get32(buf + 12);
-	out->gate_deadline_us = get32(buf + 16);
+	out->hopper = get_unaligned_le16(buf + 8);
+	out->plan_entries = get_unaligned_le16(buf + 10);
+	out->capabilities = get_unaligned_le32(buf + 12);
+	out->gate_deadline_us = get_unaligned_le32(buf + 16);
 
 	routed = out->capabilities & DEALBOX_CAP_HOST_ROUTED;
 	return out->reader <= DEALBOX_READER_OTHER &&
@@ -86,52 +45,27 @@ bool wire_descriptor_get(const u8 *buf, size_t len, struct wire_descriptor *out)
 	       routed == !!out->gate_deadline_us;
 }
 
-void wire_info_put(u8 *buf, const struct wire_info *in)
+void dealbox_decode_info(const u8 *buf, struct wire_info *out)
 {
-	memset(buf, 0, WIRE_INFO_SIZE);
-	put16(buf, in->version);
-	put32(buf + 4, in->firmware);
-	put32(buf + 8, in->hardware);
-	memcpy(buf + 16, in->name, strnlen(in->name, WIRE_NAME_SIZE));
-}
-
-void wire_info_get(const u8 *buf, struct wire_info *out)
-{
-	out->version = get16(buf);
-	out->firmware = get32(buf + 4);
-	out->hardware = get32(buf + 8);
+	out->version = get_unaligned_le16(buf);
+	out->firmware = get_unaligned_le32(buf + 4);
+	out->hardware = get_unaligned_le32(buf + 8);
 	memcpy(out->name, buf + 16, WIRE_NAME_SIZE);
 	out->name[WIRE_NAME_SIZE] = '\0';
 }
 
-void wire_status_put(u8 *buf, const struct wire_status *in)
-{
-	memset(buf, 0, WIRE_STATUS_SIZE);
-	buf[0] = in->state;
-	buf[1] = in->fault;
-	buf[2] = in->flags;
-	buf[3] = in->cards_total;
-	put32(buf + 4, in->plan_id);
-	put32(buf + 8, in->insertion);
-	put16(buf + 12, in->board);
-	buf[14] = in->cards_done;
-	put32(buf + 16, in->next_event);
-	put32(buf + 20, in->clock_us);
-	memcpy(buf + 24, in->counts, DEALBOX_MAX_POCKETS);
-}
-
-bool wire_status_get(const u8 *buf, struct wire_status *out)
+bool dealbox_decode_status(const u8 *buf, struct wire_status *out)
 {
 	out->state = buf[0];
 	out->fault = buf[1];
 	out->flags = buf[2];
 	out->cards_total = buf[3];
-	out->plan_id = get32(buf + 4);
-	out->insertion = get32(buf + 8);
-	out->board = get16(buf + 12);
+	out->plan_id = get_unaligned_le32(buf + 4);
+	out->insertion = get_unaligned_le32(buf + 8);
+	out->board = get_unaligned_le16(buf + 12);
 	out->cards_done = buf[14];
-	out->next_event = get32(buf + 16);
-	out->clock_us = get32(buf + 20);
+	out->next_event = get_unaligned_le32(buf + 16);
+	out->clock_us = get_unaligned_le32(buf + 20);
 	memcpy(out->counts, buf + 24, DEALBOX_MAX_POCKETS);
 
 	switch (out->state) {
@@ -144,82 +78,46 @@ bool wire_status_get(const u8 *buf, struct wire_status *out)
 	}
 }
 
-void wire_result_put(u8 *buf, const struct wire_result *in)
+void dealbox_decode_result(const u8 *buf, struct wire_result *out)
 {
-	memset(buf, 0, WIRE_RESULT_SIZE);
-	put32(buf, in->sequence);
-	buf[4] = in->request;
-	buf[5] = in->error;
-	put32(buf + 8, in->detail);
-}
-
-void wire_result_get(const u8 *buf, struct wire_result *out)
-{
-	out->sequence = get32(buf);
+	out->sequence = get_unaligned_le32(buf);
 	out->request = buf[4];
 	out->error = buf[5];
-	out->detail = get32(buf + 8);
+	out->detail = get_unaligned_le32(buf + 8);
 }
 
 /* struct dealbox_counters has the counters in the order of the protocol */
 #define COUNTERS	(WIRE_COUNTERS_SIZE / 4)
 static_assert(sizeof(struct dealbox_counters) == WIRE_COUNTERS_SIZE, "counters");
 
-void wire_counters_put(u8 *buf, const struct dealbox_counters *in)
-{
-	u32 v[COUNTERS];
-	int i;
-
-	memcpy(v, in, sizeof(v));
-	v[COUNTERS - 1] = 0;
-	for (i = 0; i < COUNTERS; i++)
-		put32(buf + 4 * i, v[i]);
-}
-
-void wire_counters_get(const u8 *buf, struct dealbox_counters *out)
+void dealbox_decode_counters(const u8 *buf, struct dealbox_counters *out)
 {
 	u32 v[COUNTERS];
 	int i;
 
 	for (i = 0; i < COUNTERS; i++)
-		v[i] = get32(buf + 4 * i);
+		v[i] = get_unaligned_le32(buf + 4 * i);
 	v[COUNTERS - 1] = 0;
 	memcpy(out, v, sizeof(v));
 }
 
-void wire_param_put(u8 *buf, const struct wire_param *in)
+void dealbox_decode_param(const u8 *buf, struct wire_param *out)
 {
-	put32(buf, in->id);
-	put32(buf + 4, in->value);
-	put32(buf + 8, in->min);
-	put32(buf + 12, in->max);
+	out->id = get_unaligned_le32(buf);
+	out->value = get_unaligned_le32(buf + 4);
+	out->min = get_unaligned_le32(buf + 8);
+	out->max = get_unaligned_le32(buf + 12);
 }
 
-void wire_param_get(const u8 *buf, struct wire_param *out)
+void dealbox_encode_command(u8 *buf, const struct wire_command *in)
 {
-	out->id = get32(buf);
-	out->value = get32(buf + 4);
-	out->min = get32(buf + 8);
-	out->max = get32(buf + 12);
+	put_unaligned_le32(in->sequence, buf);
+	put_unaligned_le32(in->a, buf + 4);
+	put_unaligned_le32(in->b, buf + 8);
+	put_unaligned_le32(in->c, buf + 12);
 }
 
-void wire_command_put(u8 *buf, const struct wire_command *in)
-{
-	put32(buf, in->sequence);
-	put32(buf + 4, in->a);
-	put32(buf + 8, in->b);
-	put32(buf + 12, in->c);
-}
-
-void wire_command_get(const u8 *buf, struct wire_command *out)
-{
-	out->sequence = get32(buf);
-	out->a = get32(buf + 4);
-	out->b = get32(buf + 8);
-	out->c = get32(buf + 12);
-}
-
-void wire_plan_count(struct wire_plan *plan)
+void dealbox_count_plan(struct wire_plan *plan)
 {
 	int i;
 
@@ -238,19 +136,19 @@ void wire_plan_count(struct wire_plan *plan)
 	}
 }
 
-size_t wire_plan_put(u8 *buf, const struct wire_plan *in)
+size_t dealbox_encode_plan(u8 *buf, const struct wire_plan *in)
 {
 	memset(buf, 0, WIRE_PLAN_HEADER);
-	put32(buf, WIRE_PLAN_MAGIC);
-	put16(buf + 4, WIRE_VERSION);
+	put_unaligned_le32(WIRE_PLAN_MAGIC, buf);
+	put_unaligned_le16(WIRE_VERSION, buf + 4);
 	buf[6] = in->mode;
-	put32(buf + 8, in->plan_id);
+	put_unaligned_le32(in->plan_id, buf + 8);
 	buf[12] = in->entries;
 	buf[13] = in->feed;
 	memcpy(buf + 16, in->counts, DEALBOX_MAX_POCKETS);
 	memcpy(buf + WIRE_PLAN_HEADER, in->pocket, in->entries);
-	put32(buf + WIRE_PLAN_HEADER + in->entries,
-	      wire_crc32c(buf, WIRE_PLAN_HEADER + in->entries));
+	put_unaligned_le32(~crc32c(~0, buf, WIRE_PLAN_HEADER + in->entries),
+			   buf + WIRE_PLAN_HEADER + in->entries);
 	return WIRE_PLAN_SIZE(in->entries);
 }
 
@@ -281,16 +179,16 @@ static int plan_fault(const u8 *buf, const struct wire_descriptor *machine,
 	u8 feed;
 	int i;
 
-	if (get32(buf) != WIRE_PLAN_MAGIC)
+	if (get_unaligned_le32(buf) != WIRE_PLAN_MAGIC)
 		return 0;
-	if (get16(buf + 4) >> 8 != WIRE_VERSION >> 8)
+	if (get_unaligned_le16(buf + 4) >> 8 != WIRE_VERSION >> 8)
 		return 4;
 	out->mode = buf[6];
 	if (!mode_ok(out->mode, machine->capabilities))
 		return 6;
 	if (buf[7])
 		return 7;
-	out->plan_id = get32(buf + 8);
+	out->plan_id = get_unaligned_le32(buf + 8);
 	if (out->plan_id != plan_id)
 		return 8;
 	out->entries = buf[12];
@@ -299,16 +197,16 @@ static int plan_fault(const u8 *buf, const struct wire_descriptor *machine,
 
 	memset(out->pocket, 0, sizeof(out->pocket));
 	memcpy(out->pocket, buf + WIRE_PLAN_HEADER, out->entries);
-	wire_plan_count(out);
+	dealbox_count_plan(out);
 	feed = buf[13];
 	if (feed != out->feed || (!feed && out->mode != DEALBOX_PLAN_CAPTURE))
 		return 13;
-	if (get16(buf + 14))
+	if (get_unaligned_le16(buf + 14))
 		return 14;
 	for (i = 0; i < DEALBOX_MAX_POCKETS; i++)
 		if (buf[16 + i] != out->counts[i] || buf[16 + i] > machine->pocket_capacity)
 			return 16 + i;
-	if (get32(buf + 24) || get32(buf + 28))
+	if (get_unaligned_le32(buf + 24) || get_unaligned_le32(buf + 28))
 		return 24;
 	for (i = 0; i < out->entries; i++) {
 		u8 pocket = out->pocket[i];
@@ -321,8 +219,8 @@ static int plan_fault(const u8 *buf, const struct wire_descriptor *machine,
 	return -1;
 }
 
-u8 wire_plan_get(const u8 *buf, size_t len, const struct wire_descriptor *machine,
-		 u32 plan_id, struct wire_plan *out, u32 *detail)
+u8 dealbox_decode_plan(const u8 *buf, size_t len, const struct wire_descriptor *machine,
+		       u32 plan_id, struct wire_plan *out, u32 *detail)
 {
 	u32 crc;
 	int fault;
@@ -332,8 +230,8 @@ u8 wire_plan_get(const u8 *buf, size_t len, const struct wire_descriptor *machin
 		return DEALBOX_ERR_PLAN;
 	}
 
-	crc = wire_crc32c(buf, len - 4);
-	if (crc != get32(buf + len - 4)) {
+	crc = ~crc32c(~0, buf, len - 4);
+	if (crc != get_unaligned_le32(buf + len - 4)) {
 		*detail = crc;
 		return DEALBOX_ERR_CRC;
 	}
@@ -343,78 +241,29 @@ u8 wire_plan_get(const u8 *buf, size_t len, const struct wire_descriptor *machin
 	return fault < 0 ? DEALBOX_ERR_OK : DEALBOX_ERR_PLAN;
 }
 
-void wire_event_put(u8 *buf, const struct wire_event *in)
-{
-	memset(buf, 0, WIRE_EVENT_SIZE);
-	buf[0] = in->type;
-	buf[1] = in->flags;
-	put32(buf + 4, in->number);
-	put32(buf + 8, in->clock_us);
-	put32(buf + 12, in->insertion);
-	buf[16] = in->position;
-	buf[17] = in->card;
-	buf[18] = in->pocket;
-	buf[19] = in->quality;
-	put32(buf + 20, in->code);
-	put32(buf + 24, in->arg[0]);
-	put32(buf + 28, in->arg[1]);
-}
-
-void wire_event_get(const u8 *buf, struct wire_event *out)
+void dealbox_decode_event(const u8 *buf, struct wire_event *out)
 {
 	out->type = buf[0];
 	out->flags = buf[1];
-	out->number = get32(buf + 4);
-	out->clock_us = get32(buf + 8);
-	out->insertion = get32(buf + 12);
+	out->number = get_unaligned_le32(buf + 4);
+	out->clock_us = get_unaligned_le32(buf + 8);
+	out->insertion = get_unaligned_le32(buf + 12);
 	out->position = buf[16];
 	out->card = buf[17];
 	out->pocket = buf[18];
 	out->quality = buf[19];
-	out->code = get32(buf + 20);
-	out->arg[0] = get32(buf + 24);
-	out->arg[1] = get32(buf + 28);
+	out->code = get_unaligned_le32(buf + 20);
+	out->arg[0] = get_unaligned_le32(buf + 24);
+	out->arg[1] = get_unaligned_le32(buf + 28);
 }
 
-void wire_gate_put(u8 *buf, const struct wire_gate *in)
+void dealbox_encode_gate(u8 *buf, const struct wire_gate *in)
 {
 	buf[0] = WIRE_GATE_TYPE;
 	buf[1] = in->pocket;
 	buf[2] = in->reason;
 	buf[3] = in->position;
-	put32(buf + 4, in->number);
-	put32(buf + 8, in->insertion);
-	put32(buf + 12, in->first);
-}
-
-bool wire_gate_get(const u8 *buf, size_t len, struct wire_gate *out)
-{
-	if (len != WIRE_GATE_SIZE || buf[0] != WIRE_GATE_TYPE)
-		return false;
-
-	out->pocket = buf[1];
-	out->reason = buf[2];
-	out->position = buf[3];
-	out->number = get32(buf + 4);
-	out->insertion = get32(buf + 8);
-	out->first = get32(buf + 12);
-
-	if (out->pocket == DEALBOX_NONE)
-		return out->reason == DEALBOX_EV_REPEATED_CARD ||
-		       out->reason == DEALBOX_EV_NOT_IN_PLAN;
-	return !out->reason;
-}
-
-u32 wire_crc32c(const u8 *buf, size_t len)
-{
-	u32 crc = 0xffffffffu;
-	int bit;
-
-	/* 0x82f63b78 is the polynomial 1edc6f41 with its bits reflected */
-	while (len--) {
-		crc ^= *buf++;
-		for (bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
-	}
-	return ~crc;
+	put_unaligned_le32(in->number, buf + 4);
+	put_unaligned_le32(in->insertion, buf + 8);
+	put_unaligned_le32(in->first, buf + 12);
 }

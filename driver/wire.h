@@ -2,25 +2,14 @@
 /*
  * The dealing machine protocol in bytes: encode and decode, no I/O.
  *
- * docs/protocol.md is the specification; section numbers below are its. Built
- * in the kernel, under KUnit, and in user space (library and emulator).
+ * docs/protocol.md is the specification; section numbers below are its. User
+ * space builds this file too (library and emulator), with the headers of lib/kernel.
  */
 #ifndef DEALBOX_WIRE_H
 #define DEALBOX_WIRE_H
 
-#ifdef __KERNEL__
 #include <linux/types.h>
 #include <uapi/linux/dealbox.h>
-#else
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <linux/dealbox.h>
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-#endif
 
 /* section 1 */
 #define WIRE_CLASS		0xff
@@ -150,51 +139,34 @@ struct wire_gate {
 };
 
 /*
- * Every _put writes exactly the size above and zeroes what is reserved. Every
- * _get reads exactly that size, and needs no alignment. A _get that returns
- * bool is false when the bytes break the protocol; *out is then undefined.
+ * Decoding reads exactly the size above, which the caller has checked, and needs
+ * no alignment. A decoder that returns bool is false when the bytes break the
+ * protocol; *out is then undefined. What only a machine needs, the way back, is
+ * in tools/emulator/machine_wire.c.
  */
-void wire_descriptor_put(u8 *buf, const struct wire_descriptor *in);
 /* len may be larger than WIRE_DESC_SIZE; checks every range of section 1.1 */
-bool wire_descriptor_get(const u8 *buf, size_t len, struct wire_descriptor *out);
+bool dealbox_decode_descriptor(const u8 *buf, size_t len, struct wire_descriptor *out);
+void dealbox_decode_info(const u8 *buf, struct wire_info *out);
+bool dealbox_decode_status(const u8 *buf, struct wire_status *out);
+void dealbox_decode_result(const u8 *buf, struct wire_result *out);
+void dealbox_decode_counters(const u8 *buf, struct dealbox_counters *out);
+void dealbox_decode_param(const u8 *buf, struct wire_param *out);
+void dealbox_decode_event(const u8 *buf, struct wire_event *out);
 
-void wire_info_put(u8 *buf, const struct wire_info *in);
-void wire_info_get(const u8 *buf, struct wire_info *out);
-
-void wire_status_put(u8 *buf, const struct wire_status *in);
-bool wire_status_get(const u8 *buf, struct wire_status *out);
-
-void wire_result_put(u8 *buf, const struct wire_result *in);
-void wire_result_get(const u8 *buf, struct wire_result *out);
-
-void wire_counters_put(u8 *buf, const struct dealbox_counters *in);
-void wire_counters_get(const u8 *buf, struct dealbox_counters *out);
-
-void wire_param_put(u8 *buf, const struct wire_param *in);
-void wire_param_get(const u8 *buf, struct wire_param *out);
-
-void wire_command_put(u8 *buf, const struct wire_command *in);
-void wire_command_get(const u8 *buf, struct wire_command *out);
+/* Encoding writes exactly the size above, and zeroes what is reserved. */
+void dealbox_encode_command(u8 *buf, const struct wire_command *in);
+void dealbox_encode_gate(u8 *buf, const struct wire_gate *in);
+/* Writes WIRE_PLAN_SIZE(entries) bytes, returns that size. */
+size_t dealbox_encode_plan(u8 *buf, const struct wire_plan *in);
 
 /* Counts feed and counts of *plan from mode, entries and pocket. */
-void wire_plan_count(struct wire_plan *plan);
-/* Writes WIRE_PLAN_SIZE(entries) bytes, returns that size. */
-size_t wire_plan_put(u8 *buf, const struct wire_plan *in);
+void dealbox_count_plan(struct wire_plan *plan);
 /*
- * The checks of section 3, in its order. Returns DEALBOX_ERR_OK,
- * DEALBOX_ERR_CRC or DEALBOX_ERR_PLAN, with the detail in *detail.
+ * The checks of section 3, in its order: those of a machine, and of the host before
+ * it sends a plan. Returns DEALBOX_ERR_OK, DEALBOX_ERR_CRC or DEALBOX_ERR_PLAN,
+ * with the detail in *detail.
  */
-u8 wire_plan_get(const u8 *buf, size_t len, const struct wire_descriptor *machine,
-		 u32 plan_id, struct wire_plan *out, u32 *detail);
-
-void wire_event_put(u8 *buf, const struct wire_event *in);
-void wire_event_get(const u8 *buf, struct wire_event *out);
-
-void wire_gate_put(u8 *buf, const struct wire_gate *in);
-/* false: length, type or reason are not those of section 6 */
-bool wire_gate_get(const u8 *buf, size_t len, struct wire_gate *out);
-
-/* CRC-32C of len bytes (section 3) */
-u32 wire_crc32c(const u8 *buf, size_t len);
+u8 dealbox_decode_plan(const u8 *buf, size_t len, const struct wire_descriptor *machine,
+		       u32 plan_id, struct wire_plan *out, u32 *detail);
 
 #endif

@@ -25,7 +25,7 @@ static void test_event(struct kunit *test)
 
 	memset(&out, 0xa5, sizeof(out));
 	in.flags = 0xff;
-	KUNIT_ASSERT_TRUE(test, abi_event(&source, &in, 1234567890123, &out));
+	KUNIT_ASSERT_TRUE(test, dealbox_abi_event(&source, &in, 1234567890123, &out));
 	KUNIT_ASSERT_EQ(test, out.timestamp_ns, 1234567890123);
 	KUNIT_ASSERT_EQ(test, out.seqno, 9);
 	KUNIT_ASSERT_EQ(test, out.type, DEALBOX_EV_CARD_LANDED);
@@ -54,7 +54,7 @@ static void test_deal_done_counts(struct kunit *test)
 	in.type = DEALBOX_EV_DEAL_DONE;
 	in.arg[0] = 0x04030201;
 	in.arg[1] = 0x08070605;
-	KUNIT_ASSERT_TRUE(test, abi_event(&source, &in, 0, &out));
+	KUNIT_ASSERT_TRUE(test, dealbox_abi_event(&source, &in, 0, &out));
 	for (int i = 0; i < 8; i++)
 		KUNIT_ASSERT_EQ(test, out.counts[i], i + 1);
 }
@@ -83,7 +83,7 @@ static void test_machine_gap(struct kunit *test)
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		in.type = steps[i].type;
 		in.number = steps[i].number;
-		KUNIT_ASSERT_TRUE(test, abi_event(&source, &in, 0, &out));
+		KUNIT_ASSERT_TRUE(test, dealbox_abi_event(&source, &in, 0, &out));
 		KUNIT_ASSERT_EQ(test, out.flags, steps[i].gap ? DEALBOX_EVF_MACHINE_GAP : 0);
 		KUNIT_ASSERT_EQ(test, out.seqno, i);
 	}
@@ -111,7 +111,7 @@ static void test_event_fields(struct kunit *test)
 
 			in = plain;
 			((u8 *)&in)[fields[i].offset] = v;
-			KUNIT_ASSERT_EQ(test, abi_event(&source, &in, 0, &out), good);
+			KUNIT_ASSERT_EQ(test, dealbox_abi_event(&source, &in, 0, &out), good);
 			KUNIT_ASSERT_EQ(test, source.seqno, 4);
 			KUNIT_ASSERT_EQ(test, out.machine_seq, 10);
 			if (good)
@@ -133,7 +133,7 @@ static void test_event_fields(struct kunit *test)
 		in = plain;
 		in.type = type;
 		in.card = 54;
-		KUNIT_ASSERT_EQ(test, abi_event(&source, &in, 0, &out), !known);
+		KUNIT_ASSERT_EQ(test, dealbox_abi_event(&source, &in, 0, &out), !known);
 	}
 }
 
@@ -142,7 +142,7 @@ static void test_protocol_error(struct kunit *test)
 	struct event_source source = { .seqno = 5, .pockets = 4 };
 	struct dealbox_event out;
 
-	abi_protocol_error(&source, DEALBOX_PROTO_EVENT_SIZE, 31, 8, &out);
+	dealbox_abi_protocol_error(&source, DEALBOX_PROTO_EVENT_SIZE, 31, 8, &out);
 	KUNIT_ASSERT_EQ(test, out.type, DEALBOX_EV_PROTOCOL_ERROR);
 	KUNIT_ASSERT_EQ(test, out.code, DEALBOX_PROTO_EVENT_SIZE);
 	KUNIT_ASSERT_EQ(test, out.arg[0], 31);
@@ -165,7 +165,7 @@ static void test_info_and_status(struct kunit *test)
 	memset(serial, 's', sizeof(serial));
 	serial[99] = '\0';
 	memset(&iout, 0xa5, sizeof(iout));
-	abi_info(&machine, &info, serial, 1024, &iout);
+	dealbox_abi_info(&machine, &info, serial, 1024, &iout);
 	KUNIT_ASSERT_EQ(test, strlen(iout.name), WIRE_NAME_SIZE);
 	KUNIT_ASSERT_EQ(test, strlen(iout.serial), sizeof(iout.serial) - 1);
 	KUNIT_ASSERT_EQ(test, iout.capabilities, machine.capabilities);
@@ -179,22 +179,22 @@ static void test_info_and_status(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, iout.pocket_capacity, 13);
 	KUNIT_ASSERT_EQ(test, iout.reader, DEALBOX_READER_BARCODE);
 	KUNIT_ASSERT_EQ(test, iout.reserved1, 0);
-	abi_info(&machine, &info, NULL, 1024, &iout);
+	dealbox_abi_info(&machine, &info, NULL, 1024, &iout);
 	KUNIT_ASSERT_STREQ(test, iout.serial, "");
 	/* a character of two bytes does not fit: none of it is there */
 	serial[42] = '\xce';
 	serial[43] = '\x94';
-	abi_info(&machine, &info, serial, 1024, &iout);
+	dealbox_abi_info(&machine, &info, serial, 1024, &iout);
 	KUNIT_ASSERT_EQ(test, strlen(iout.serial), 42);
 	/* it fits to its end */
 	serial[41] = '\xce';
 	serial[42] = '\x94';
 	serial[43] = 's';
-	abi_info(&machine, &info, serial, 1024, &iout);
+	dealbox_abi_info(&machine, &info, serial, 1024, &iout);
 	KUNIT_ASSERT_EQ(test, strlen(iout.serial), 43);
 
 	memset(&sout, 0xa5, sizeof(sout));
-	abi_status(&status, &sout);
+	dealbox_abi_status(&status, &sout);
 	KUNIT_ASSERT_EQ(test, sout.state, 3);
 	KUNIT_ASSERT_EQ(test, sout.fault, 0x21);
 	KUNIT_ASSERT_EQ(test, sout.flags, 5);
@@ -225,7 +225,7 @@ static void test_plan(struct kunit *test)
 
 	in.result = 7;		/* out only: what is there does not count */
 	in.detail = 7;
-	KUNIT_ASSERT_EQ(test, abi_plan(&in, &m, &out), 0);
+	KUNIT_ASSERT_EQ(test, dealbox_abi_plan(&in, &m, &out), 0);
 	KUNIT_ASSERT_EQ(test, out.plan_id, 5);
 	KUNIT_ASSERT_EQ(test, out.feed, 52);
 	KUNIT_ASSERT_EQ(test, out.counts[3], 13);
@@ -233,7 +233,7 @@ static void test_plan(struct kunit *test)
 #define REFUSED(error, change) do {				\
 	in = bridge();						\
 	change;							\
-	KUNIT_ASSERT_EQ(test, abi_plan(&in, &m, &out), error);	\
+	KUNIT_ASSERT_EQ(test, dealbox_abi_plan(&in, &m, &out), error);	\
 } while (0)
 	REFUSED(-EINVAL, in.plan_id = DEALBOX_PLAN_NONE);
 	REFUSED(-EINVAL, in.plan_id = DEALBOX_PLAN_TEST);
@@ -296,7 +296,7 @@ static void test_control(struct kunit *test)
 		in.result = 3;
 		in.detail = 3;
 		memset(&out, 0xa5, sizeof(out));
-		KUNIT_ASSERT_EQ(test, abi_control(&in, &machine, NULL, &out), 0);
+		KUNIT_ASSERT_EQ(test, dealbox_abi_control(&in, &machine, NULL, &out), 0);
 		KUNIT_ASSERT_EQ(test, out.sequence, 0);
 		KUNIT_ASSERT_EQ(test, out.a, start ? 5 : locate ? 60 : 0);
 		KUNIT_ASSERT_EQ(test, out.b, start || trial ? 9 : 0);
@@ -305,7 +305,7 @@ static void test_control(struct kunit *test)
 #define REFUSED(change) do {							\
 	in = good[i];								\
 	change;									\
-	KUNIT_ASSERT_EQ(test, abi_control(&in, &machine, NULL, &out), -EINVAL);	\
+	KUNIT_ASSERT_EQ(test, dealbox_abi_control(&in, &machine, NULL, &out), -EINVAL);	\
 } while (0)
 		REFUSED(in.reserved[0] = 1);
 		REFUSED(in.reserved[1] = 1);
@@ -321,7 +321,8 @@ static void test_control(struct kunit *test)
 	for (u32 op = 0; op < 300; op++) {
 		in = (struct dealbox_control){ .op = op };
 		if (op < DEALBOX_OP_START || op > DEALBOX_OP_LOCATE)
-			KUNIT_ASSERT_EQ(test, abi_control(&in, &machine, NULL, &out), -EINVAL);
+			KUNIT_ASSERT_EQ(test, dealbox_abi_control(&in, &machine, NULL, &out),
+					-EINVAL);
 	}
 }
 
@@ -332,9 +333,9 @@ static void test_control_capability(struct kunit *test)
 	struct wire_command out;
 
 	m.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_POSITION;
-	KUNIT_ASSERT_EQ(test, abi_control(&in, &m, NULL, &out), -EOPNOTSUPP);
+	KUNIT_ASSERT_EQ(test, dealbox_abi_control(&in, &m, NULL, &out), -EOPNOTSUPP);
 	in = (struct dealbox_control){ .op = DEALBOX_OP_TEST_DEAL, .insertion = 1, .arg = 1 };
-	KUNIT_ASSERT_EQ(test, abi_control(&in, &m, NULL, &out), -EOPNOTSUPP);
+	KUNIT_ASSERT_EQ(test, dealbox_abi_control(&in, &m, NULL, &out), -EOPNOTSUPP);
 }
 
 static void test_control_routed_start(struct kunit *test)
@@ -344,10 +345,10 @@ static void test_control_routed_start(struct kunit *test)
 				  .feed = 52 };
 	struct wire_command out;
 
-	KUNIT_ASSERT_EQ(test, abi_control(&in, &machine, &plan, &out), 0);
+	KUNIT_ASSERT_EQ(test, dealbox_abi_control(&in, &machine, &plan, &out), 0);
 	KUNIT_ASSERT_EQ(test, out.c, 52);
 	plan = (struct wire_plan){ .plan_id = 5, .mode = DEALBOX_PLAN_CAPTURE, .entries = 1 };
-	KUNIT_ASSERT_EQ(test, abi_control(&in, &machine, &plan, &out), 0);
+	KUNIT_ASSERT_EQ(test, dealbox_abi_control(&in, &machine, &plan, &out), 0);
 	KUNIT_ASSERT_EQ(test, out.c, WIRE_START_CAPTURE);
 }
 

@@ -23,7 +23,7 @@ static void add_frame(u8 kind, u8 tag, size_t size)
 
 	for (i = 0; i < size; i++)
 		at[FRAME_HEADER + i] = tag + i;
-	length += frame_seal(at, kind, tag, size);
+	length += dealbox_frame_seal(at, kind, tag, size);
 }
 
 static void add_byte(u8 byte)
@@ -44,13 +44,13 @@ static bool next_frame(size_t piece, struct frame *frame)
 		if (rest < piece)
 			left = rest;
 		given = left;
-		came = frame_read(&reader, &bytes, &left, frame);
+		came = dealbox_frame_read(&reader, &bytes, &left, frame);
 		at += given - left;
 		if (came)
 			return true;
 	}
 	/* what is still in the reader */
-	return frame_read(&reader, &(const u8 *){ stream }, &(size_t){ 0 }, frame);
+	return dealbox_frame_read(&reader, &(const u8 *){ stream }, &(size_t){ 0 }, frame);
 }
 
 static void assert_frame(struct kunit *test, size_t piece, u8 kind, u8 tag, size_t size)
@@ -83,12 +83,12 @@ static void test_example(struct kunit *test)
 	u8 buf[FRAME_MAX] = { 0 };
 
 	buf[FRAME_HEADER] = WIRE_GET_RESULT;
-	KUNIT_ASSERT_EQ(test, frame_seal(buf, FRAME_REQUEST, 7, FRAME_REQUEST_HEADER),
+	KUNIT_ASSERT_EQ(test, dealbox_frame_seal(buf, FRAME_REQUEST, 7, FRAME_REQUEST_HEADER),
 			sizeof(request));
 	KUNIT_ASSERT_MEMEQ(test, buf, request, sizeof(request));
 
 	memset(buf, 0, sizeof(buf));
-	KUNIT_ASSERT_EQ(test, frame_seal(buf, FRAME_ANSWER, 7, 17), FRAME_BYTES(17));
+	KUNIT_ASSERT_EQ(test, dealbox_frame_seal(buf, FRAME_ANSWER, 7, 17), FRAME_BYTES(17));
 	KUNIT_ASSERT_MEMEQ(test, buf + FRAME_HEADER + 17, sum, sizeof(sum));
 }
 

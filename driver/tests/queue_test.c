@@ -16,14 +16,14 @@ static void push(u64 seqno)
 {
 	struct dealbox_event event = { .seqno = seqno, .type = 7, .code = seqno ^ 0xffff };
 
-	event_queue_push(&queue, &event);
+	dealbox_queue_push(&queue, &event);
 }
 
 static void assert_pop(struct kunit *test, u64 seqno, bool gap)
 {
 	struct dealbox_event event;
 
-	KUNIT_ASSERT_TRUE(test, event_queue_pop(&queue, &event));
+	KUNIT_ASSERT_TRUE(test, dealbox_queue_pop(&queue, &event));
 	KUNIT_ASSERT_EQ(test, event.seqno, seqno);
 	KUNIT_ASSERT_EQ(test, event.code, seqno ^ 0xffff);
 	KUNIT_ASSERT_EQ(test, event.flags, gap ? DEALBOX_EVF_GAP : 0);
@@ -33,7 +33,7 @@ static void test_order(struct kunit *test)
 {
 	struct dealbox_event event;
 
-	KUNIT_ASSERT_FALSE(test, event_queue_pop(&queue, &event));
+	KUNIT_ASSERT_FALSE(test, dealbox_queue_pop(&queue, &event));
 	/* several times round the ring, never full */
 	for (u64 n = 0; n < 5 * QUEUE_EVENTS; n += 3) {
 		push(n);
@@ -43,7 +43,7 @@ static void test_order(struct kunit *test)
 		assert_pop(test, n + 1, false);
 		assert_pop(test, n + 2, false);
 	}
-	KUNIT_ASSERT_FALSE(test, event_queue_pop(&queue, &event));
+	KUNIT_ASSERT_FALSE(test, dealbox_queue_pop(&queue, &event));
 	KUNIT_ASSERT_EQ(test, queue.lost, 0);
 }
 
@@ -66,7 +66,7 @@ static void test_overflow_drops_the_oldest(struct kunit *test)
 	assert_pop(test, 5, true);
 	for (u64 n = 6; n < QUEUE_EVENTS + 5; n++)
 		assert_pop(test, n, false);
-	KUNIT_ASSERT_FALSE(test, event_queue_pop(&queue, &event));
+	KUNIT_ASSERT_FALSE(test, dealbox_queue_pop(&queue, &event));
 }
 
 /* An overflow while the reader is half-way flags the record that is then first. */
@@ -88,7 +88,7 @@ static void test_lose(struct kunit *test)
 {
 	push(1);
 	assert_pop(test, 1, false);
-	event_queue_lose(&queue);
+	dealbox_queue_lose(&queue);
 	KUNIT_ASSERT_EQ(test, queue.lost, 1);
 	push(2);
 	push(3);

@@ -10,10 +10,10 @@
 /* Fails at *now, which moves on by the pause. */
 static u32 fail_once(struct retry *retry, u64 *now, bool *reset)
 {
-	u32 pause = retry_failed(retry, *now, reset);
+	u32 pause = dealbox_retry_failed(retry, *now, reset);
 
 	*now += pause * MS;
-	retry_begins(retry, *now);
+	dealbox_retry_begins(retry, *now);
 	return pause;
 }
 
@@ -27,7 +27,7 @@ static void test_one_alone_costs_nothing(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fail_once(&retry, &now, &reset), 0);
 		KUNIT_ASSERT_FALSE(test, reset);
 		if (i % 2)
-			retry_good(&retry);
+			dealbox_retry_good(&retry);
 		now += RETRY_ALONE_MS * MS;
 	}
 }
@@ -56,7 +56,7 @@ static void test_every_second_one_fails(struct kunit *test)
 	while (now < BEGIN + 1000 * MS) {
 		fail_once(&retry, &now, &reset);
 		KUNIT_ASSERT_FALSE(test, reset);
-		retry_good(&retry);
+		dealbox_retry_good(&retry);
 		failures++;
 	}
 	KUNIT_ASSERT_GE(test, failures, 2);
@@ -72,9 +72,9 @@ static void test_slow_tries_are_a_row(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 10 && !reset; i++) {
-		retry_failed(&retry, now, &reset);
+		dealbox_retry_failed(&retry, now, &reset);
 		now += 2 * RETRY_ALONE_MS * MS;
-		retry_begins(&retry, now);
+		dealbox_retry_begins(&retry, now);
 	}
 	KUNIT_ASSERT_EQ(test, i, 2);
 }
@@ -95,7 +95,7 @@ static void test_resets_become_rare(struct kunit *test)
 		KUNIT_ASSERT_LE(test, now - last, (1000 * seconds[i] + 3 * RETRY_MAX_MS) * MS);
 		last = now;
 	}
-	retry_good(&retry);
+	dealbox_retry_good(&retry);
 	last = now;
 	do {
 		fail_once(&retry, &now, &reset);

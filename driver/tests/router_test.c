@@ -13,9 +13,9 @@ static void load(struct router *r, u8 mode, u8 entries)
 
 	for (int i = 0; i < entries; i++)
 		plan.pocket[i] = (i + 1) % 4;
-	wire_plan_count(&plan);
+	dealbox_count_plan(&plan);
 	memset(r, 0, sizeof(*r));
-	router_load(r, &plan);
+	dealbox_router_load(r, &plan);
 }
 
 static bool send(struct router *r, u8 type, u32 insertion, u32 code)
@@ -23,7 +23,7 @@ static bool send(struct router *r, u8 type, u32 insertion, u32 code)
 	struct wire_event event = { .type = type, .insertion = insertion, .code = code };
 	struct wire_gate gate;
 
-	return router_event(r, &event, &gate);
+	return dealbox_router_event(r, &event, &gate);
 }
 
 static void start(struct kunit *test, struct router *r)
@@ -39,7 +39,7 @@ static bool read_card(struct router *r, u8 position, u8 card, struct wire_gate *
 	};
 
 	memset(gate, 0xa5, sizeof(*gate));
-	return router_event(r, &event, gate);
+	return dealbox_router_event(r, &event, gate);
 }
 
 static void assert_pocket(struct kunit *test, struct router *r, u8 position, u8 card, u8 pocket)
@@ -179,11 +179,12 @@ static void test_silent_in_doubt(struct kunit *test)
 	send(&r, DEALBOX_EV_DEAL_STARTED, INSERTION, DEALBOX_PLAN_TEST);
 	assert_silent(test, &r, 0, 1);
 	start(test, &r);
-	KUNIT_ASSERT_FALSE(test, router_event(&r, &event, &gate));	/* another insertion's */
+	/* another insertion's */
+	KUNIT_ASSERT_FALSE(test, dealbox_router_event(&r, &event, &gate));
 	assert_silent(test, &r, DEALBOX_MAX_ENTRIES, 1);
 	assert_silent(test, &r, DEALBOX_NONE, 1);
 	assert_pocket(test, &r, 0, 1, 2);
-	router_load(&r, &r.plan);	/* a new plan ends the deal */
+	dealbox_router_load(&r, &r.plan);	/* a new plan ends the deal */
 	assert_silent(test, &r, 1, 2);
 }
 

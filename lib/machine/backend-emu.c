@@ -244,8 +244,8 @@ static int attach(struct dealbox_machine *machine, struct emu *emu, const char *
 				  "emu:%s: what listens there does not answer as a machine", path);
 	memcpy(attached, packet.data, sizeof(*attached));
 	attached->serial[sizeof(attached->serial) - 1] = '\0';
-	if (!wire_descriptor_get(attached->machine_descriptor, sizeof(attached->machine_descriptor),
-				 descriptor))
+	if (!dealbox_decode_descriptor(attached->machine_descriptor,
+				       sizeof(attached->machine_descriptor), descriptor))
 		return reason_set(reason, -EPROTO, NULL,
 				  "emu:%s: the machine's descriptor is not one of protocol %x.%02x",
 				  path, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);

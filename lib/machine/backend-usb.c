@@ -92,19 +92,19 @@ static void in_submit(struct usb *usb)
 {
 	int ret;
 
-	retry_begins(&usb->pace, now_ns());
+	dealbox_retry_begins(&usb->pace, now_ns());
 	ret = libusb_submit_transfer(usb->in);
 	usb->in_flight = !ret;
 	if (ret == LIBUSB_ERROR_NO_DEVICE)
 		usb->gone = true;
 	else if (ret)
-		retry_arm(usb, retry_failed(&usb->pace, now_ns(), &usb->in_reset));
+		retry_arm(usb, dealbox_retry_failed(&usb->pace, now_ns(), &usb->in_reset));
 }
 
 /* A transfer error may be a bad cable, or the first sign of an unplug. */
 static void in_failed(struct usb *usb)
 {
-	uint32_t pause = retry_failed(&usb->pace, now_ns(), &usb->in_reset);
+	uint32_t pause = dealbox_retry_failed(&usb->pace, now_ns(), &usb->in_reset);
 
 	if (pause || usb->in_halted)
 		retry_arm(usb, pause);
@@ -119,7 +119,7 @@ static void LIBUSB_CALL in_done(struct libusb_transfer *transfer)
 	usb->in_flight = false;
 	switch (transfer->status) {
 	case LIBUSB_TRANSFER_COMPLETED:
-		retry_good(&usb->pace);
+		dealbox_retry_good(&usb->pace);
 		host_receive(usb->host, transfer->buffer, (size_t)transfer->actual_length);
 		in_submit(usb);
 		break;
@@ -407,8 +407,8 @@ static bool machine_describe(struct usb *usb, struct wire_descriptor *descriptor
 	interface = interface_find(config, usb->interface);
 	if (interface) {
 		endpoints_find(interface, &usb->ep);
-		good = wire_descriptor_get(interface->extra, (size_t)interface->extra_length,
-					   descriptor) &&
+		good = dealbox_decode_descriptor(interface->extra, (size_t)interface->extra_length,
+						 descriptor) &&
 		       usb->ep.bulk_out && usb->ep.int_in &&
 		       usb->ep.int_in_size >= WIRE_INT_IN_MIN &&
 		       (usb->ep.int_out || !(descriptor->capabilities & DEALBOX_CAP_HOST_ROUTED));

@@ -126,7 +126,7 @@ static void gate_send(struct host *host, const struct wire_gate *gate)
 {
 	uint8_t data[WIRE_GATE_SIZE];
 
-	wire_gate_put(data, gate);
+	dealbox_encode_gate(data, gate);
 	/* if it does not arrive, the machine holds the card and says GATE_LATE */
 	bus_error(host, host->ops->gate_out(host->bus, data, sizeof(data)));
 }
@@ -138,10 +138,10 @@ static void receive_one(struct host *host, const uint8_t *data, uint64_t now)
 	struct wire_gate gate;
 	bool usable;
 
-	wire_event_get(data, &in);
-	usable = abi_event(&host->source, &in, now, &event);
+	dealbox_decode_event(data, &in);
+	usable = dealbox_abi_event(&host->source, &in, now, &event);
 	/* first of all the gate: the card waits */
-	if (usable && host_routed(host) && router_event(&host->router, &in, &gate))
+	if (usable && host_routed(host) && dealbox_router_event(&host->router, &in, &gate))
 		gate_send(host, &gate);
 	if (usable && in.type == DEALBOX_EV_STATE_LOST && host->loading != DEALBOX_PLAN_NONE) {
 		host->loading = DEALBOX_PLAN_NONE;
@@ -152,7 +152,7 @@ static void receive_one(struct host *host, const uint8_t *data, uint64_t now)
 		host->load_result = in.arg[0];
 		host->load_detail = in.arg[1];
 	}
-	event_queue_push(&host->queue, &event);
+	dealbox_queue_push(&host->queue, &event);
 }
 
 void host_receive(struct host *host, const void *data, size_t length)
@@ -162,9 +162,9 @@ void host_receive(struct host *host, const void *data, size_t length)
 	size_t offset;
 
 	if (!length || length % WIRE_EVENT_SIZE) {
-		abi_protocol_error(&host->source, DEALBOX_PROTO_EVENT_SIZE, (uint32_t)length, now,
-				   &event);
-		event_queue_push(&host->queue, &event);
+		dealbox_abi_protocol_error(&host->source, DEALBOX_PROTO_EVENT_SIZE,
+					   (uint32_t)length, now, &event);
+		dealbox_queue_push(&host->queue, &event);
 	} else {
 		for (offset = 0; offset < length; offset += WIRE_EVENT_SIZE)
 			receive_one(host, (const uint8_t *)data + offset, now);
@@ -198,7 +198,7 @@ static int query_result(struct host *host, struct wire_result *result)
 	int ret = must_query(host, WIRE_GET_RESULT, data, sizeof(data));
 
 	if (!ret)
-		wire_result_get(data, result);
+		dealbox_decode_result(data, result);
 	return ret;
 }
 
@@ -221,7 +221,7 @@ static int command(struct host *host, uint8_t request, struct wire_command *cmd,
 	if (!++host->sequence)
 		host->sequence = 1;
 	cmd->sequence = host->sequence;
-	wire_command_put(data, cmd);
+	dealbox_encode_command(data, cmd);
 	for (tries = 0; tries < 2; tries++) {
 		ret = host->ops->control(host->bus, WIRE_REQ_OUT, request, 0, data, sizeof(data));
 		if (ret == sizeof(data))
@@ -255,7 +255,7 @@ int host_start(struct host *host)
 	ret = must_query(host, WIRE_GET_INFO, data, sizeof(data));
 	if (ret)
 		return ret;
-	wire_info_get(data, &host->info);
+	dealbox_decode_info(data, &host->info);
 	/* the machine may remember the last command of another host */
 	ret = query_result(host, &last);
 	if (!ret)
@@ -265,7 +265,7 @@ int host_start(struct host *host)
 
 static int get_info(struct host *host, void *arg)
 {
-	abi_info(&host->machine, &host->info, host->serial, QUEUE_EVENTS, arg);
+	dealbox_abi_info(&host->machine, &host->info, host->serial, QUEUE_EVENTS, arg);
 	return 0;
 }
 
@@ -280,9 +280,9 @@ static int get_status(struct host *host, void *arg)
 	ret = must_query(host, WIRE_GET_STATUS, data, sizeof(data));
 	if (ret)
 		return ret;
-	if (!wire_status_get(data, &status))
+	if (!dealbox_decode_status(data, &status))
 		return -EPROTO;
-	abi_status(&status, out);
+	dealbox_abi_status(&status, out);
 	if (host_routed(host))
 		out->plan_id = host->router.plan.plan_id;
 	out->seqno = seqno;
@@ -346,7 +346,7 @@ static int plan_load(struct host *host, const struct wire_plan *plan, struct dea
 
 	if (!plan->entries)
 		return command(host, WIRE_LOAD, &cmd, &arg->result, &arg->detail);
-	size = wire_plan_put(block, plan);
+	size = dealbox_encode_plan(block, plan);
 	cmd.b = (uint32_t)size;
 	ret = command(host, WIRE_LOAD, &cmd, &arg->result, &arg->detail);
 	if (!ret) {
@@ -381,7 +381,7 @@ static int plan_keep(struct host *host, const struct wire_plan *plan, struct dea
 		arg->detail = status.state;
 		return -EREMOTEIO;
 	}
-	router_load(&host->router, plan->entries ? plan : NULL);
+	dealbox_router_load(&host->router, plan->entries ? plan : NULL);
 	return 0;
 }
 
@@ -393,7 +393,7 @@ static int set_plan(struct host *host, void *arg)
 
 	in->result = DEALBOX_ERR_OK;
 	in->detail = 0;
-	ret = abi_plan(in, &host->machine, &plan);
+	ret = dealbox_abi_plan(in, &host->machine, &plan);
 	if (!ret)
 		ret = host_routed(host) ? plan_keep(host, &plan, in) : plan_load(host, &plan, in);
 	explicit_bzero(&plan, sizeof(plan));
@@ -409,7 +409,7 @@ static int control(struct host *host, void *arg)
 
 	if (host_routed(host) && in->op == DEALBOX_OP_START)
 		plan = &host->router.plan;
-	ret = abi_control(in, &host->machine, plan, &cmd);
+	ret = dealbox_abi_control(in, &host->machine, plan, &cmd);
 	if (ret)
 		return ret;
 	if (plan && plan->plan_id != in->plan_id) {
@@ -425,7 +425,7 @@ static int get_param(struct host *host, void *arg)
 	struct dealbox_param *out = arg;
 	uint8_t data[WIRE_PARAM_SIZE];
 	struct wire_param param;
-	int ret = abi_param(out, false);
+	int ret = dealbox_abi_param(out, false);
 
 	out->result = DEALBOX_ERR_OK;
 	out->detail = 0;
@@ -441,7 +441,7 @@ static int get_param(struct host *host, void *arg)
 	}
 	if (ret)
 		return ret;
-	wire_param_get(data, &param);
+	dealbox_decode_param(data, &param);
 	if (param.id != out->id)
 		return -EPROTO;
 	out->value = param.value;
@@ -454,7 +454,7 @@ static int set_param(struct host *host, void *arg)
 {
 	struct dealbox_param *in = arg;
 	struct wire_command cmd = { .a = in->id, .b = in->value };
-	int ret = abi_param(in, true);
+	int ret = dealbox_abi_param(in, true);
 
 	in->result = DEALBOX_ERR_OK;
 	in->detail = 0;
@@ -469,7 +469,7 @@ static int get_counters(struct host *host, void *arg)
 	int ret = must_query(host, WIRE_GET_COUNTERS, data, sizeof(data));
 
 	if (!ret)
-		wire_counters_get(data, arg);
+		dealbox_decode_counters(data, arg);
 	return ret;
 }
 
@@ -517,7 +517,7 @@ ssize_t host_read(void *self, struct dealbox_event *events, size_t max)
 	host->reading = true;
 	if (!host->gone)
 		bus_error(host, host->ops->pump(host->bus, 0));
-	while (count < max && event_queue_pop(&host->queue, &events[count]))
+	while (count < max && dealbox_queue_pop(&host->queue, &events[count]))
 		count++;
 	host->reading = false;
 	wake_update(host);

@@ -220,14 +220,14 @@ static void take_events(struct host *h)
 		struct wire_event *event = &h->events[h->count++];
 		uint8_t buf[WIRE_GATE_SIZE];
 
-		wire_event_get(h->in.data + at, event);
+		dealbox_decode_event(h->in.data + at, event);
 		if (h->route && event->type == DEALBOX_EV_CARD_READ) {
 			struct wire_gate gate = {
 				.pocket = event->position % 4, .position = event->position,
 				.number = event->number, .insertion = event->insertion,
 			};
 
-			wire_gate_put(buf, &gate);
+			dealbox_encode_gate(buf, &gate);
 			send_frame(h->fd, EMU_INT_OUT, ++h->id, buf, sizeof(buf));
 		}
 	}
@@ -282,7 +282,7 @@ static int32_t command(struct host *h, uint8_t request, uint32_t a, uint32_t b, 
 					       WIRE_COMMAND_SIZE };
 	struct wire_command cmd = { .sequence = ++h->sequence, .a = a, .b = b, .c = c };
 
-	wire_command_put(buf + 8, &cmd);
+	dealbox_encode_command(buf + 8, &cmd);
 	send_frame(h->fd, EMU_CONTROL, ++h->id, buf, sizeof(buf));
 	return answer(h, EMU_CONTROL_DONE, h->id);
 }
@@ -295,7 +295,7 @@ static struct wire_status status(struct host *h)
 	send_frame(h->fd, EMU_CONTROL, ++h->id, setup, sizeof(setup));
 	assert_int_equal(answer(h, EMU_CONTROL_DONE, h->id), 0);
 	assert_int_equal(h->in.head.length, WIRE_STATUS_SIZE);
-	assert_true(wire_status_get(h->in.data, &result));
+	assert_true(dealbox_decode_status(h->in.data, &result));
 	return result;
 }
 
@@ -308,8 +308,8 @@ static void load(struct host *h)
 
 	for (i = 0; i < 52; i++)
 		plan.pocket[i] = i % 4;
-	wire_plan_count(&plan);
-	size = wire_plan_put(buf, &plan);
+	dealbox_count_plan(&plan);
+	size = dealbox_encode_plan(buf, &plan);
 	assert_int_equal(command(h, WIRE_LOAD, 5, size, 0), 0);
 	send_frame(h->fd, EMU_BULK_OUT, ++h->id, buf, size);
 	assert_int_equal(answer(h, EMU_BULK_DONE, h->id), 0);
@@ -602,13 +602,13 @@ static void the_machine_descriptor_is_that_of_usb(void **state)
 	      "1");
 	h = attach("s");
 	attached = (struct emu_attached *)h->in.data;
-	assert_true(wire_descriptor_get(attached->machine_descriptor, WIRE_DESC_SIZE, &desc));
+	assert_true(dealbox_decode_descriptor(attached->machine_descriptor, WIRE_DESC_SIZE, &desc));
 	assert_int_equal(desc.pockets, 3);
 	assert_true(desc.capabilities & DEALBOX_CAP_BOARD_READER);
 	detach(h);
 	h = attach("s");
 	attached = (struct emu_attached *)h->in.data;
-	assert_false(wire_descriptor_get(attached->machine_descriptor, WIRE_DESC_SIZE, &desc));
+	assert_false(dealbox_decode_descriptor(attached->machine_descriptor, WIRE_DESC_SIZE, &desc));
 	assert_int_equal(attached->machine_descriptor[5], 2);
 	detach(h);
 	h = attach("s");

@@ -37,6 +37,7 @@
 
 #include "chance.h"
 #include "frame.h"
+#include "machine_wire.h"
 #include "machine.h"
 
 #define JOBS_MAX	6	/* ports for high speed that one vhci_hcd has: 8 */
@@ -178,7 +179,7 @@ static size_t make_frame(uint8_t *bytes, uint64_t *state)
 	if (event && size == WIRE_EVENT_SIZE)
 		make_event(bytes + FRAME_HEADER, state);
 	/* the tags of the first answers are 1, 2, 3 ... */
-	size = frame_seal(bytes, kind, event ? 0 : below(state, 12), size);
+	size = dealbox_frame_seal(bytes, kind, event ? 0 : below(state, 12), size);
 	if (below(state, 8) == 0)
 		bytes[below(state, size)] ^= 1 << below(state, 8);
 	return size;

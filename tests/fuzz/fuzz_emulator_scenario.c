@@ -32,7 +32,7 @@ static void deal(struct scenario *scenario)
 		pile_put_bottom(machine_hopper(m), (struct card){ .number = i });
 	machine_hopper_changed(m);
 	machine_insert(m, 1);
-	wire_command_put(buf, &cmd);
+	dealbox_encode_command(buf, &cmd);
 	machine_command(m, DEALBOX_OP_TEST_DEAL, 0, buf, WIRE_COMMAND_SIZE);
 	for (i = 0; i < 500 && now < 60000000; i++) {
 		uint64_t next = machine_next(m);

@@ -41,18 +41,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&queue, 0, sizeof(queue));
 	memset(through, DEALBOX_NONE, sizeof(through));
 	make_plan(&plan, data);
-	router_load(&router, &plan);
+	dealbox_router_load(&router, &plan);
 
 	for (data += 8, size -= 8; size >= WIRE_EVENT_SIZE;
 	     data += WIRE_EVENT_SIZE, size -= WIRE_EVENT_SIZE) {
 		struct wire_event event;
 		struct wire_gate gate;
 
-		wire_event_get(data, &event);
-		if (abi_event(&source, &event, pushed, &out)) {
+		dealbox_decode_event(data, &event);
+		if (dealbox_abi_event(&source, &event, pushed, &out)) {
 			if (event.type == DEALBOX_EV_DEAL_STARTED)
 				memset(through, DEALBOX_NONE, sizeof(through));
-			if (router_event(&router, &event, &gate) && gate.pocket != DEALBOX_NONE) {
+			if (dealbox_router_event(&router, &event, &gate) && gate.pocket != DEALBOX_NONE) {
 				CHECK(event.type == DEALBOX_EV_CARD_READ);
 				CHECK(event.card < DEALBOX_MAX_CARDS);
 				CHECK(gate.pocket == plan.pocket[event.card]);
@@ -67,13 +67,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			}
 			/* what a host does then */
 			if (event.type == DEALBOX_EV_STATE_LOST)
-				router_load(&router, &plan);
+				dealbox_router_load(&router, &plan);
 		}
-		event_queue_push(&queue, &out);
+		dealbox_queue_push(&queue, &out);
 		pushed++;
 	}
 
-	for (bool first = true; event_queue_pop(&queue, &out); first = false) {
+	for (bool first = true; dealbox_queue_pop(&queue, &out); first = false) {
 		if (first && out.seqno)
 			CHECK(out.flags & DEALBOX_EVF_GAP && out.seqno == queue.lost);
 		else if (!first)

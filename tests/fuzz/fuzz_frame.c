@@ -16,10 +16,10 @@ static size_t read_all(struct frame_reader *reader, const uint8_t *data, size_t 
 	struct frame frame;
 	size_t length = 0;
 
-	while (frame_read(reader, &data, &size, &frame)) {
+	while (dealbox_frame_read(reader, &data, &size, &frame)) {
 		CHECK(frame.length <= FRAME_PAYLOAD_MAX);
 		memcpy(out + length + FRAME_HEADER, frame.payload, frame.length);
-		length += frame_seal(out + length, frame.kind, frame.tag, frame.length);
+		length += dealbox_frame_seal(out + length, frame.kind, frame.tag, frame.length);
 	}
 	CHECK(!size);
 	return length;

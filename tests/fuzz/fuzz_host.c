@@ -10,6 +10,7 @@
 
 #include "fuzz.h"
 #include "machine/host.h"
+#include "machine_wire.h"
 
 #define POCKETS	4
 

@@ -130,7 +130,7 @@ static inline void rig_gate(struct rig *rig, const struct wire_event *read, uint
 		.number = read->number, .insertion = read->insertion, .first = first,
 	};
 
-	wire_gate_put(buf, &gate);
+	dealbox_encode_gate(buf, &gate);
 	machine_gate(rig->m, buf, sizeof(buf));
 }
 
@@ -160,7 +160,7 @@ static inline void rig_collect(struct rig *rig)
 		struct wire_event *event = &rig->events[rig->count++];
 
 		assert_true(rig->count < RIG_EVENTS_MAX);
-		wire_event_get(buf, event);
+		dealbox_decode_event(buf, event);
 		if (rig->route)
 			rig_route(rig, event);
 	}
@@ -227,7 +227,7 @@ static inline struct wire_result rig_result(struct rig *rig)
 	uint8_t buf[64];
 
 	assert_int_equal(machine_query(rig->m, WIRE_GET_RESULT, 0, buf), WIRE_RESULT_SIZE);
-	wire_result_get(buf, &result);
+	dealbox_decode_result(buf, &result);
 	return result;
 }
 
@@ -237,7 +237,7 @@ static inline struct wire_status rig_status(struct rig *rig)
 	uint8_t buf[64];
 
 	assert_int_equal(machine_query(rig->m, WIRE_GET_STATUS, 0, buf), WIRE_STATUS_SIZE);
-	assert_true(wire_status_get(buf, &status));
+	assert_true(dealbox_decode_status(buf, &status));
 	return status;
 }
 
@@ -247,7 +247,7 @@ static inline struct dealbox_counters rig_counters(struct rig *rig)
 	uint8_t buf[64];
 
 	assert_int_equal(machine_query(rig->m, WIRE_GET_COUNTERS, 0, buf), WIRE_COUNTERS_SIZE);
-	wire_counters_get(buf, &counters);
+	dealbox_decode_counters(buf, &counters);
 	return counters;
 }
 
@@ -260,7 +260,7 @@ static inline uint8_t rig_command(struct rig *rig, uint8_t request, uint32_t a, 
 	struct wire_result result;
 	bool accepted;
 
-	wire_command_put(buf, &cmd);
+	dealbox_encode_command(buf, &cmd);
 	accepted = machine_command(rig->m, request, 0, buf, sizeof(buf));
 	result = rig_result(rig);
 	assert_int_equal(result.sequence, cmd.sequence);
@@ -282,8 +282,8 @@ static inline uint8_t rig_load(struct rig *rig, struct wire_plan *plan)
 	uint8_t buf[WIRE_PLAN_MAX];
 	size_t size;
 
-	wire_plan_count(plan);
-	size = wire_plan_put(buf, plan);
+	dealbox_count_plan(plan);
+	size = dealbox_encode_plan(buf, plan);
 	assert_int_equal(rig_command(rig, WIRE_LOAD, plan->plan_id, size, 0, NULL), 0);
 	assert_true(machine_bulk(rig->m, buf, size));
 	return rig_until(rig, DEALBOX_EV_PLAN_LOADED)->arg[0];

@@ -18,7 +18,7 @@
 #include <dealbox/machine.h>
 
 #include "machine/emu.h"
-#include "wire.h"
+#include "machine_wire.h"
 
 #define FOR_EVER	1000000		/* packets: nobody reads so many in one call */
 

@@ -684,8 +684,8 @@ static void plans_can_be_spoilt(void **state)
 	uint8_t buf[WIRE_PLAN_MAX];
 
 	(void)state;
-	wire_plan_count(&plan);
-	wire_plan_put(buf, &plan);
+	dealbox_count_plan(&plan);
+	dealbox_encode_plan(buf, &plan);
 	assert_int_equal(rig_command(bench.rig, WIRE_LOAD, plan.plan_id, 88, 0, NULL), 0);
 	submit(&bench, DEVICE_EP_BULK_OUT, NULL, buf, 88);
 	assert_true(reap(&bench));
@@ -736,7 +736,7 @@ static void gate_commands_can_come_too_late(void **state)
 	read = rig_until(rig, DEALBOX_EV_CARD_READ);
 	gate.number = read->number;
 	gate.insertion = 1;
-	wire_gate_put(buf, &gate);
+	dealbox_encode_gate(buf, &gate);
 	submit(&bench, DEVICE_EP_INT_OUT, NULL, buf, sizeof(buf));
 	/* the deadline is 20 ms */
 	assert_true(reap_within(&bench, 30000));
@@ -791,7 +791,7 @@ static uint32_t exchange(struct bench *bench, uint8_t tag)
 
 	frame[FRAME_HEADER] = WIRE_GET_RESULT;
 	submit(bench, DEVICE_EP_BULK_OUT, NULL, frame,
-	       frame_seal(frame, FRAME_REQUEST, tag, FRAME_REQUEST_HEADER));
+	       dealbox_frame_seal(frame, FRAME_REQUEST, tag, FRAME_REQUEST_HEADER));
 	assert_true(reap(bench));
 	submit(bench, DEVICE_EP_INT_IN, NULL, NULL, 512);
 	return reap(bench) ? bench->done.length : 0;
@@ -805,7 +805,7 @@ static unsigned int frames(struct bench *bench, struct frame_reader *reader, str
 	unsigned int count = 0;
 
 	memset(reader, 0, sizeof(*reader));
-	while (frame_read(reader, &data, &length, frame))
+	while (dealbox_frame_read(reader, &data, &length, frame))
 		count++;
 	return count;
 }
@@ -897,7 +897,7 @@ static void streams_can_be_spoilt(void **state)
 
 	(void)state;
 	frame[FRAME_HEADER] = WIRE_GET_RESULT;
-	size = frame_seal(frame, FRAME_REQUEST, 1, FRAME_REQUEST_HEADER);
+	size = dealbox_frame_seal(frame, FRAME_REQUEST, 1, FRAME_REQUEST_HEADER);
 	submit(&bench, DEVICE_EP_BULK_OUT, NULL, frame, size);
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.status, -EPIPE);

@@ -210,7 +210,7 @@ static void descriptors_follow_section_1(void **state)
 		assert_int_equal(data[9 + 4], 2 + k);
 		assert_memory_equal(data + 9 + 5, "\xff\x44\x01", 3);
 		/* directly behind it the machine descriptor, then the endpoints */
-		assert_true(wire_descriptor_get(data + 18, length - 18, &desc));
+		assert_true(dealbox_decode_descriptor(data + 18, length - 18, &desc));
 		assert_int_equal(desc.pockets, 4);
 		assert_int_equal(desc.capabilities & kinds[k], kinds[k]);
 		assert_memory_equal(data + 42, "\x07\x05\x01\x02\x00\x02\x00", 7);

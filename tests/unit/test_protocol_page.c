@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "router.h"
-#include "wire.h"
+#include "machine_wire.h"
 
 #define PLAN		7
 #define INSERTION	1001
@@ -67,7 +67,7 @@ static void command(struct story *s, u8 request, u32 a, u32 b, u32 c, bool refus
 	struct wire_command command = { .sequence = ++s->sequence, .a = a, .b = b, .c = c };
 	u8 bytes[WIRE_COMMAND_SIZE];
 
-	wire_command_put(bytes, &command);
+	dealbox_encode_command(bytes, &command);
 	setup(s, WIRE_REQ_OUT, request, 0, WIRE_COMMAND_SIZE);
 	transfer(s, ">", "data", bytes, sizeof(bytes));
 	fprintf(s->out, "< %s\n", refused ? "stall" : "done");
@@ -93,8 +93,8 @@ static void send_event(struct story *s, struct wire_event e, u32 after_us)
 	e.insertion = s->insertion;
 	wire_event_put(bytes, &e);
 	transfer(s, "<", "int in", bytes, sizeof(bytes));
-	if (s->routed && router_event(&s->router, &e, &gate)) {
-		wire_gate_put(answer, &gate);
+	if (s->routed && dealbox_router_event(&s->router, &e, &gate)) {
+		dealbox_encode_gate(answer, &gate);
 		transfer(s, ">", "int out", answer, sizeof(answer));
 	}
 }
@@ -134,7 +134,7 @@ static struct wire_plan four_cards(void)
 	struct wire_plan plan = { .plan_id = PLAN, .mode = DEALBOX_PLAN_BY_CARD, .entries = 4,
 				  .pocket = { 0, 1, 2, 3 } };
 
-	wire_plan_count(&plan);
+	dealbox_count_plan(&plan);
 	return plan;
 }
 
@@ -209,7 +209,7 @@ static void stored(struct story *s)
 
 	begin(s);
 	say(s, "LOAD: plan 7, 40 bytes; then the block, in one bulk transfer");
-	size = wire_plan_put(block, &plan);
+	size = dealbox_encode_plan(block, &plan);
 	command(s, WIRE_LOAD, PLAN, size, 0, false);
 	transfer(s, ">", "bulk", block, size);
 	say(s, "PLAN_LOADED, accepted");
@@ -263,7 +263,7 @@ static void routed(struct story *s)
 	s->routed = true;
 	begin(s);
 	/* not before: STATE_LOST makes the host forget it */
-	router_load(&s->router, &plan);
+	dealbox_router_load(&s->router, &plan);
 	say(s, "the host keeps the plan. START: plan 7, insertion 1001, four cards to feed");
 	command(s, DEALBOX_OP_START, PLAN, INSERTION, plan.feed, false);
 	started(s);

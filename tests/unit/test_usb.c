@@ -19,7 +19,7 @@
 #include <dealbox/machine.h>
 
 #include "machine/backend.h"
-#include "wire.h"
+#include "machine_wire.h"
 
 #define EP_BULK_OUT	0x02
 #define EP_INT_IN	0x83

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <linux/crc32.h>
+#include <linux/unaligned.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device.h"
 #include "frame.h"
+#include "machine_wire.h"
 
 /* pid.codes' number for tests: a product needs its own */
 #define DESC_DEVICE		1
@@ -603,7 +606,7 @@ static void take_frames(struct device *d, uint64_t now, const uint8_t *data, siz
 {
 	struct frame frame;
 
-	while (frame_read(&d->frames, &data, &length, &frame)) {
+	while (dealbox_frame_read(&d->frames, &data, &length, &frame)) {
 		if (frame.kind == FRAME_REQUEST && frame.length >= FRAME_REQUEST_HEADER)
 			framed_request(d, now, &frame);
 		else if (frame.kind == FRAME_PLAN)
@@ -622,10 +625,9 @@ static size_t spoil_frame(const struct spoil *spoil, uint8_t *frame, size_t size
 		if (spoil->set->value[0] + i < FRAME_HEADER + payload)
 			frame[spoil->set->value[0] + i] = spoil->set->bytes[i];
 	if (spoil->set) {
-		uint32_t sum = wire_crc32c(frame + 1, FRAME_HEADER - 1 + payload);
+		uint32_t sum = ~crc32c(~0, frame + 1, FRAME_HEADER - 1 + payload);
 
-		for (i = 0; i < 4; i++)
-			frame[FRAME_HEADER + payload + i] = sum >> 8 * i & 0xff;
+		put_unaligned_le32(sum, frame + FRAME_HEADER + payload);
 	}
 	if (spoil->bad_sum)
 		frame[size - 1] ^= 1;
@@ -651,7 +653,7 @@ static void put_frame(struct device *d, const uint8_t *frame, size_t size)
 static void send_frame(struct device *d, uint8_t kind, uint8_t tag, uint8_t *frame, size_t length)
 {
 	struct spoil spoil = spoil_of(d, HOOK_FRAME, kind);
-	size_t size = spoil_frame(&spoil, frame, frame_seal(frame, kind, tag, length));
+	size_t size = spoil_frame(&spoil, frame, dealbox_frame_seal(frame, kind, tag, length));
 
 	if (spoil.swap && !d->kept_length) {
 		memcpy(d->kept, frame, size);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "machine_priv.h"
+#include "machine_wire.h"
 
 #define US_PER_MS	1000ULL
 #define PLAN_CHECK_US	20000
@@ -717,8 +718,8 @@ static void load_finish(struct machine *m)
 		error = DEALBOX_ERR_INCOMPLETE;
 		detail = received;
 	} else {
-		error = wire_plan_get(m->load, received, &m->config.desc, m->load_number,
-				      &m->plan, &detail);
+		error = dealbox_decode_plan(m->load, received, &m->config.desc, m->load_number,
+					    &m->plan, &detail);
 	}
 	m->load_deadline = MACHINE_NEVER;
 	m->load_check_at = MACHINE_NEVER;

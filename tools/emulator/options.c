@@ -9,6 +9,7 @@
 
 #include "control.h"
 #include "dealbox/card.h"
+#include "machine_wire.h"
 #include "options.h"
 
 static const struct options defaults = {
@@ -420,7 +421,7 @@ static void check_options(struct options *o, const char *deck, const char *list)
 	if (kind == DEALBOX_CAP_STORED_PLAN)
 		desc->gate_deadline_us = 0;
 	wire_descriptor_put(buf, desc);
-	if (!wire_descriptor_get(buf, sizeof(buf), &again))
+	if (!dealbox_decode_descriptor(buf, sizeof(buf), &again))
 		die(EXIT_USAGE, "--capabilities: by-card or by-position is needed, and by-card and capture need a reader");
 	if (deck)
 		set_deck(o, deck);

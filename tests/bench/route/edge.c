@@ -9,7 +9,7 @@
 
 #include "../../kselftest/usbmon.h"
 #include "edge.h"
-#include "wire.h"
+#include "machine_wire.h"
 
 #define FETCH		512
 
@@ -46,7 +46,7 @@ static void card_came(struct edge *edge, const struct mon_packet *packet, int64_
 	uint32_t at;
 
 	for (at = 0; at + WIRE_EVENT_SIZE <= packet->captured; at += WIRE_EVENT_SIZE) {
-		wire_event_get(bytes + at, &event);
+		dealbox_decode_event(bytes + at, &event);
 		if (event.type != DEALBOX_EV_CARD_READ)
 			continue;
 		edge->unanswered += edge->waits;

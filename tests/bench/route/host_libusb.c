@@ -57,7 +57,7 @@ static void send_gate(struct host *host, const struct wire_gate *answer)
 	while (gate->busy)
 		if (++gate == host->gates + GATES)
 			errx(3, "no gate command is free");
-	wire_gate_put(gate->bytes, answer);
+	dealbox_encode_gate(gate->bytes, answer);
 	gate->busy = true;
 	need(libusb_submit_transfer(gate->transfer), "gate command");
 }
@@ -80,7 +80,7 @@ static void start(struct host *host, uint32_t insertion)
 	host->started = insertion;
 	libusb_fill_control_setup(host->command_bytes, WIRE_REQ_OUT, DEALBOX_OP_START, 0, 0,
 				  WIRE_COMMAND_SIZE);
-	wire_command_put(host->command_bytes + LIBUSB_CONTROL_SETUP_SIZE, &command);
+	dealbox_encode_command(host->command_bytes + LIBUSB_CONTROL_SETUP_SIZE, &command);
 	libusb_fill_control_transfer(host->command, host->handle, host->command_bytes,
 				     command_done, host, LIMIT_MS);
 	need(libusb_submit_transfer(host->command), "START");
@@ -111,8 +111,8 @@ static void LIBUSB_CALL in_done(struct libusb_transfer *transfer)
 		return;
 	}
 	for (at = 0; at + WIRE_EVENT_SIZE <= transfer->actual_length; at += WIRE_EVENT_SIZE) {
-		wire_event_get(transfer->buffer + at, &event);
-		if (router_event(&host->router, &event, &gate))
+		dealbox_decode_event(transfer->buffer + at, &event);
+		if (dealbox_router_event(&host->router, &event, &gate))
 			send_gate(host, &gate);
 		else
 			follow(host, &event);
@@ -192,10 +192,10 @@ static void begin(struct host *host)
 	struct wire_status status;
 
 	query(host, WIRE_GET_RESULT, bytes, WIRE_RESULT_SIZE);
-	wire_result_get(bytes, &result);
+	dealbox_decode_result(bytes, &result);
 	host->sequence = result.sequence;
 	query(host, WIRE_GET_STATUS, bytes, WIRE_STATUS_SIZE);
-	if (!wire_status_get(bytes, &status))
+	if (!dealbox_decode_status(bytes, &status))
 		errx(3, "status");
 	for (host->under_way = 0; host->under_way < IN_FLIGHT; host->under_way++)
 		need(libusb_submit_transfer(host->in[host->under_way]), "events");
@@ -210,7 +210,7 @@ void host_libusb(unsigned int deals, bool fifo)
 	int i;
 
 	host_plan(&plan);
-	router_load(&host.router, &plan);
+	dealbox_router_load(&host.router, &plan);
 	host.deals = deals;
 	need(libusb_init(NULL), "libusb");
 	host.handle = libusb_open_device_with_vid_pid(NULL, DEVICE_VENDOR, DEVICE_PRODUCT);

@@ -33,7 +33,7 @@ void host_plan(struct wire_plan *plan)
 	};
 	for (card = 0; card < PLAN_CARDS; card++)
 		plan->pocket[card] = card % 4;
-	wire_plan_count(plan);
+	dealbox_count_plan(plan);
 }
 
 static void by_module(unsigned int deals)

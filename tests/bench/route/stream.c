@@ -69,7 +69,7 @@ static void tally_packet(struct tally *tally, const uint8_t *bytes, size_t lengt
 	struct wire_event event;
 
 	for (; length >= WIRE_EVENT_SIZE; length -= WIRE_EVENT_SIZE, bytes += WIRE_EVENT_SIZE) {
-		wire_event_get(bytes, &event);
+		dealbox_decode_event(bytes, &event);
 		tally_event(tally, event.number);
 	}
 	tally_time(tally);

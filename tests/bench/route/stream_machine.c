@@ -15,7 +15,7 @@
 #include "stream_machine.h"
 #include "usbip.h"
 #include "vhci.h"
-#include "wire.h"
+#include "machine_wire.h"
 
 #define SETUP(type, request)	((type) << 8 | (request))
 #define PENDING_MAX	64
