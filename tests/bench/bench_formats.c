@@ -2,14 +2,17 @@
 /*
  * Deal files: how fast they are read with full validation, and written, on 300,000 boards and one
  * core. Beside them in the same run, on the same file: a plain read of it as the floor of reading,
- * and grep for PBN; and the dealing programs of Debian as peers of writing. CPU time, the best of
- * five.
+ * and grep for PBN; and the dealing programs of Debian as peers of writing. CPU time: of
+ * several processes the best, and the worst; each is the best of its runs.
  *
  * Formats that cannot hold so many boards in one file are read and written as often as it takes.
  *
  * usage: bench_formats [BOARDS [FORMAT [ROUNDS]]]
  *	with a format only that one; with rounds it is written once and then only read, so many
  *	times, for a profile
+ *
+ *	bench_formats BOARDS FORMAT read|plain|write FILE
+ *	one measure in this process: its seconds
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,8 +28,9 @@
 #include <dealbox/format.h>
 
 #include "deals.h"
+#include "processes.h"
 
-#define RUNS	5
+#define RUNS	3
 
 static const struct {
 	const char *name;
@@ -68,6 +72,12 @@ static void row(const char *what, double bytes, size_t boards, double time)
 {
 	printf("  %-44s %8.1f MB/s %12.0f boards/s\n", what, bytes / time / 1e6,
 	       (double)boards / time);
+}
+
+static void row_spread(const char *what, double bytes, size_t boards, struct spread time)
+{
+	printf("  %-44s %8.1f MB/s %12.0f boards/s, worst process %8.1f MB/s\n", what,
+	       bytes / time.best / 1e6, (double)boards / time.best, bytes / time.worst / 1e6);
 }
 
 static void die(const char *what)
@@ -223,30 +233,64 @@ static void bench_peers(size_t boards, const char *peers)
 	peer("deal (makes the deals, too), pbn, tag Deal", make, command, boards, peers);
 }
 
-static void bench_write(size_t format, size_t boards, const char *path)
+static double time_write(size_t format, struct share share, const char *path)
 {
-	const struct share share = share_of(format, boards);
 	uint64_t seed = 1;
 	struct dealbox_set *set = random_set(&seed, 1, share.boards);
-	double took;
-	char text[64];
+	const double took = write_set(formats[format].name, set, path, share.times);
 
-	took = write_set(formats[format].name, set, path, share.times);
-	snprintf(text, sizeof(text), "dealbox, %s", formats[format].name);
-	row(text, size_of(path) * (double)share.times, share.boards * share.times, took);
 	dealbox_set_free(set);
+	return took;
 }
 
-static void bench_read(size_t format, size_t boards, const char *path)
+static double time_read(size_t format, struct share share, const char *path)
+{
+	(void)format;
+	return read_set(path, share, RUNS);
+}
+
+static double time_plain(size_t format, struct share share, const char *path)
+{
+	(void)format;
+	return read_plain(path, share.times);
+}
+
+static const struct measure {
+	const char *name;
+	const char *text;	/* with the name of the format */
+	double (*time)(size_t format, struct share share, const char *path);
+} measures[] = {
+	{ "write", "dealbox, %s", time_write },
+	{ "read", "dealbox, %s", time_read },
+	{ "plain", "  read() and memchr(), %s: the floor", time_plain },
+};
+
+/* What the process that takes a measure does. */
+static int measure_run(size_t boards, const char *format, const char *name, const char *path)
+{
+	for (size_t f = 0; f < FORMATS; f++)
+		for (size_t m = 0; m < sizeof(measures) / sizeof(*measures); m++)
+			if (!strcmp(format, formats[f].name) && !strcmp(name, measures[m].name)) {
+				printf("%.9f\n", measures[m].time(f, share_of(f, boards), path));
+				return EXIT_SUCCESS;
+			}
+	fprintf(stderr, "bench_formats: no measure %s of %s\n", name, format);
+	return EXIT_FAILURE;
+}
+
+static void bench(const struct measure *measure, size_t format, size_t boards, const char *path)
 {
 	const struct share share = share_of(format, boards);
-	const double bytes = size_of(path) * (double)share.times;
-	char text[64];
+	char count[24], text[64];
+	const char *const arguments[] = {
+		"bench_formats", count, formats[format].name, measure->name, path, NULL
+	};
+	struct spread took;
 
-	snprintf(text, sizeof(text), "dealbox, %s", formats[format].name);
-	row(text, bytes, share.boards * share.times, read_set(path, share, RUNS));
-	snprintf(text, sizeof(text), "  read() and memchr(), %s: the floor", formats[format].name);
-	row(text, bytes, share.boards * share.times, read_plain(path, share.times));
+	snprintf(count, sizeof(count), "%zu", boards);
+	snprintf(text, sizeof(text), measure->text, formats[format].name);
+	took = spread_measure(arguments);
+	row_spread(text, size_of(path) * (double)share.times, share.boards * share.times, took);
 }
 
 /* Written once, read over and over: little else is in a profile of it. */
@@ -265,11 +309,13 @@ static void loop_read(size_t format, size_t boards, size_t rounds, const char *p
 
 int main(int argc, char **argv)
 {
-	size_t rounds = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
+	size_t rounds = argc == 4 ? strtoul(argv[3], NULL, 10) : 0;
 	size_t boards = argc > 1 ? strtoul(argv[1], NULL, 10) : 300000;
 	const char *only = argc > 2 ? argv[2] : NULL;
 	char folder[] = "/tmp/dealbox-bench-XXXXXX", paths[FORMATS][64], peers[64], command[256];
 
+	if (argc == 5)
+		return measure_run(boards, argv[2], argv[3], argv[4]);
 	if (!boards || !mkdtemp(folder))
 		die("bench");
 	snprintf(peers, sizeof(peers), "%s/peer", folder);
@@ -285,16 +331,18 @@ int main(int argc, char **argv)
 	printf("writing\n");
 	for (size_t i = 0; i < FORMATS; i++) {
 		if (!only || !strcmp(only, formats[i].name))
-			bench_write(i, boards, paths[i]);
+			bench(&measures[0], i, boards, paths[i]);
 	}
 	if (!only)
 		bench_peers(boards, peers);
 
 	printf("reading, with full validation of deals and set\n");
 	for (size_t i = 0; i < FORMATS; i++)
-		if (!only || !strcmp(only, formats[i].name))
-			bench_read(i, boards, paths[i]);
-	if (!only) {
+		if (!only || !strcmp(only, formats[i].name)) {
+			bench(&measures[1], i, boards, paths[i]);
+			bench(&measures[2], i, boards, paths[i]);
+		}
+	if (!only || !strcmp(only, "pbn")) {
 		/* not to /dev/null: then it would stop at the first one */
 		snprintf(command, sizeof(command), "grep -c Deal %s >%s", paths[0], peers);
 		row("grep -c Deal, pbn: the floor", size_of(paths[0]), boards, run_command(command));
