@@ -51,7 +51,7 @@ def figures(times):
 
 
 def routing_table(cells):
-    late = ['late at %d ms' % (deadline / 1000) for deadline in DEADLINES]
+    late = ['> %d ms' % (deadline / 1000) for deadline in DEADLINES]
     print('| computer | host | cards | median | p99 | p99.9 | max |', ' | '.join(late), '|')
     print('|---|---' + '|--:' * (5 + len(late)) + '|')
     for computer, _ in COMPUTERS:
@@ -65,7 +65,7 @@ def routing_table(cells):
         ours = max(1, percentile(cells['module', computer], 999))
         ratios = ['%s %.0f' % (text, percentile(cells[host, computer], 999) / ours)
                   for host, text, _ in HOSTS if host != 'module']
-        print('p99.9 on the %s computer, as a multiple of the module\'s: %s.' %
+        print('- p99.9 on the %s computer, as a multiple of the module\'s: %s.' %
               (computer, ', '.join(ratios)))
 
 
@@ -76,8 +76,8 @@ def stream_table(path):
             name, *numbers = line.split()
             rows.append((name, [float(number) for number in numbers]))
     ours = rows[0][1]
-    print('| read by | reader, µs an event | kernel, µs an event | both | to the module\'s '
-          '| events/s without loss | to the module\'s |')
+    print('| read by | reader, µs/event | kernel, µs/event | both | ratio '
+          '| events/s without loss | ratio |')
     print('|---|--:|--:|--:|--:|--:|--:|')
     for name, (reader, kernel, rate) in rows:
         print('| %s | %.1f | %.1f | %.1f | %.2f | %.0f | %.2f |' % (
