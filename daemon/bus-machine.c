@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bus.h"
+#include "log.h"
 
 int find_station(sd_bus *bus, const char *path, const char *interface, void *context,
 			void **found, sd_bus_error *error)
@@ -160,7 +161,7 @@ static int machine_set_parameter(sd_bus_message *m, struct service *s, sd_bus_er
 		return err < 0 ? err : 0;
 	if (dealbox_machine_set_param(st->machine, id, value))
 		return machine_error(st, error);
-	log_message(MESSAGE_SERVICE, st, NULL, "user %u has set parameter %u to %u", sender_uid(m), id,
+	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u has set parameter %u to %u", sender_uid(m), id,
 		    value);
 	return sd_bus_reply_method_return(m, "");
 }
@@ -183,7 +184,7 @@ static int machine_test_deal(sd_bus_message *m, struct service *s, sd_bus_error 
 		st->desk.test = false;
 		return machine_error(st, error);
 	}
-	log_message(MESSAGE_SERVICE, st, NULL, "user %u makes a test deal of %u cards", sender_uid(m),
+	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u makes a test deal of %u cards", sender_uid(m),
 		    cards);
 	return sd_bus_reply_method_return(m, "");
 }

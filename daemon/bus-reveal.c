@@ -15,6 +15,7 @@
 #include <dealbox/set.h>
 
 #include "bus.h"
+#include "work.h"
 
 static int reply_error(struct service *s, int err, sd_bus_error *error)
 {

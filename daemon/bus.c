@@ -20,6 +20,9 @@
 #include <dealbox/version.h>
 
 #include "bus.h"
+#include "log.h"
+#include "panel.h"
+#include "work.h"
 
 #define SET_MAX		(4 << 20)	/* bytes of a file with deals */
 #define BOARD_MAX	9999
@@ -445,7 +448,7 @@ static void tell_absent(const struct service *s, const struct job *job)
 			;
 		if (st && st->machine)
 			continue;
-		log_message(MESSAGE_JOB, st, &(struct copy){ job->id, 0, 0 }, "job %llu is for "
+		log_message(MESSAGE_JOB, st ? st->id : NULL, &(struct copy){ job->id, 0, 0 }, "job %llu is for "
 			    "the machine %s, which is not there now",
 			    (unsigned long long)job->id, job->machines[n]);
 		said++;

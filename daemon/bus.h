@@ -5,7 +5,13 @@
 #ifndef DAEMON_BUS_H
 #define DAEMON_BUS_H
 
-#include "dealboxd.h"
+#include <stdint.h>
+
+#include <systemd/sd-bus.h>
+
+#include "job.h"
+#include "service.h"
+#include "station.h"
 #include "texts.h"
 
 #define ROOT		"/io/dealbox1"
@@ -60,5 +66,17 @@ int list_stations(sd_bus *bus, const char *prefix, void *context, char ***nodes,
 		  sd_bus_error *error);
 /* The emergency stop, of one machine or of all. */
 int stop_all(sd_bus_message *m, void *context, sd_bus_error *error);
+
+/* ---- bus.c ---- */
+int bus_open(struct service *service);
+/* Tells the bus what may have changed in a station: its state with all that goes with it, or cards. */
+void bus_station_changed(struct station *station, bool state);
+void bus_station_added(struct station *station);
+void bus_job_changed(struct service *service, uint64_t job);
+/* An insertion has its verdict, and that is recorded. */
+void bus_judged(struct service *service, const struct copy *copy, const char *machine,
+		uint32_t insertion, bool exact, const char *text);
+void bus_panel_changed(struct service *service);
+void bus_close(struct service *service);
 
 #endif

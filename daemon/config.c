@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dealboxd.h"
+#include "config.h"
+#include "log.h"
 
 static int set_ledger(struct config *config, const char *value)
 {

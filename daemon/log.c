@@ -7,7 +7,10 @@
 
 #include <systemd/sd-journal.h>
 
-#include "dealboxd.h"
+#include <dealbox/ledger.h>
+
+#include "job.h"
+#include "log.h"
 
 /* Message ids: never changed; dealbox.catalog explains each. */
 static const struct {
@@ -31,7 +34,14 @@ static const struct {
 	[MESSAGE_STOP] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0f", LOG_WARNING },
 };
 
-void log_message(enum message message, const struct station *station, const struct copy *copy,
+static struct dealbox_ledger *witnessed;
+
+void log_ledger(struct dealbox_ledger *ledger)
+{
+	witnessed = ledger;
+}
+
+void log_message(enum message message, const char *machine, const struct copy *copy,
 		 const char *format, ...)
 {
 	char text[1024], head[DEALBOX_LEDGER_HEAD_TEXT] = "";
@@ -42,16 +52,15 @@ void log_message(enum message message, const struct station *station, const stru
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
 	/* a witness of what the ledger was: `dealbox ledger verify --head` */
-	if (station && (message == MESSAGE_RECORDED || message == MESSAGE_VOID) &&
-	    !dealbox_ledger_get_head(station->service->ledger, &now))
+	if (machine && witnessed && (message == MESSAGE_RECORDED || message == MESSAGE_VOID) &&
+	    !dealbox_ledger_get_head(witnessed, &now))
 		dealbox_ledger_head_format(&now, head);
 	/* standard error is the journal, or is nobody's: then sd-journal has it */
 	if (!getenv("JOURNAL_STREAM"))
-		fprintf(stderr, "dealboxd: %s%s%s\n", station ? station->id : "", station ? ": " : "",
-			text);
+		fprintf(stderr, "dealboxd: %s%s%s\n", machine ? machine : "", machine ? ": " : "", text);
 	sd_journal_send("MESSAGE=%s", text, "PRIORITY=%d", rows[message].priority,
 			"MESSAGE_ID=%s", rows[message].id,
-			"DEALBOX_MACHINE=%s", station ? station->id : "",
+			"DEALBOX_MACHINE=%s", machine ? machine : "",
 			"DEALBOX_JOB=%llu", copy ? (unsigned long long)copy->job : 0ULL,
 			"DEALBOX_BOARD=%u", copy ? copy->board : 0,
 			"DEALBOX_HEAD=%s", head, NULL);

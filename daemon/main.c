@@ -14,7 +14,13 @@
 
 #include <dealbox/version.h>
 
-#include "dealboxd.h"
+#include "bus.h"
+#include "config.h"
+#include "log.h"
+#include "panel.h"
+#include "service.h"
+#include "station.h"
+#include "work.h"
 
 static int on_more(sd_event_source *source, void *context)
 {
@@ -149,6 +155,7 @@ static int serve(struct service *s)
 		err = open_event(s);
 	if (err >= 0)
 		err = work_open(s);
+	log_ledger(s->ledger);
 	if (err >= 0)
 		err = bus_open(s);
 	/* what comes after the first look is told */
@@ -173,6 +180,7 @@ static int serve(struct service *s)
 	stations_free(s);
 	jobs_free(&s->jobs);
 	bus_close(s);
+	log_ledger(NULL);
 	dealbox_ledger_free(s->ledger);
 	panel_end(s);
 	dealbox_monitor_free(s->monitor);

@@ -11,7 +11,11 @@
 
 #include <gpiod.h>
 
-#include "dealboxd.h"
+#include "bus.h"
+#include "log.h"
+#include "panel.h"
+#include "service.h"
+#include "station.h"
 
 #define EVENTS_AT_ONCE	32
 #define BEEP_US		500000

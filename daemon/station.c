@@ -16,7 +16,12 @@
 #include <dealbox/plan.h>
 #include <dealbox/verify.h>
 
-#include "dealboxd.h"
+#include "bus.h"
+#include "log.h"
+#include "panel.h"
+#include "service.h"
+#include "station.h"
+#include "work.h"
 
 #define EVENTS_AT_ONCE	64
 /* .. and so often, which is more than a queue holds: then others have their turn. */
@@ -67,7 +72,7 @@ static void station_close(struct station *st, const char *why)
 {
 	if (!st->machine)
 		return;
-	log_message(MESSAGE_GONE, st, NULL, "%s", why);
+	log_message(MESSAGE_GONE, st->id, NULL, "%s", why);
 	unwatch(st);
 	dealbox_machine_close(st->machine);
 	st->machine = NULL;
@@ -198,8 +203,8 @@ static void first_board(struct station *st, uint32_t insertion)
 	st->fresh = false;
 	if (!work_elsewhere(st->service, st->id, insertion, &known))
 		return;
-	log_message(MESSAGE_TROUBLE, st, NULL, "insertion %u has come, and the last one that the ledger knows "
-		    "is %u: if another computer has dealt with this machine, look what it has dealt",
+	log_message(MESSAGE_TROUBLE, st->id, NULL, "insertion %u has come, and the last one that the "
+		    "ledger knows is %u: if another computer has dealt with this machine, look what it has dealt",
 		    insertion, known);
 	st->desk.confirm = true;
 	st->desk.trouble = TROUBLE_USED;
@@ -294,7 +299,7 @@ static void tell(struct station *st)
 		return;
 	if (trouble != st->told && trouble_rows[trouble].ways != WAY_SELF) {
 		trouble_text(trouble, st->desk.copy.board, st->desk.copy.copy, text, sizeof(text));
-		log_message(MESSAGE_TROUBLE, st, &st->desk.copy, "%s: %s", trouble_rows[trouble].name,
+		log_message(MESSAGE_TROUBLE, st->id, &st->desk.copy, "%s: %s", trouble_rows[trouble].name,
 			    text);
 	}
 	bus_station_changed(st, state);
@@ -399,7 +404,7 @@ static enum did answer(struct station *st, int err)
 	st->suspect = err == -ETIMEDOUT;
 	if (!err)
 		return DID_OK;
-	log_message(MESSAGE_REFUSED, st, &st->desk.copy, "%s",
+	log_message(MESSAGE_REFUSED, st->id, &st->desk.copy, "%s",
 		    dealbox_machine_reason(st->machine)->what);
 	return err == -EREMOTEIO || err == -EOPNOTSUPP || err == -EINVAL ? DID_REFUSED :
 	       DID_NO_ANSWER;
@@ -459,11 +464,11 @@ static enum did do_plan(struct station *st, const struct step *step)
 	if (!err)
 		return give_plan(st);
 	if (err != -EINVAL) {
-		log_message(MESSAGE_LEDGER, st, &step->copy, "%s",
+		log_message(MESSAGE_LEDGER, st->id, &step->copy, "%s",
 			    dealbox_ledger_error(st->service->ledger));
 		return DID_LEDGER;
 	}
-	log_message(MESSAGE_REFUSED, st, &step->copy, "board %u cannot be planned", step->copy.board);
+	log_message(MESSAGE_REFUSED, st->id, &step->copy, "board %u cannot be planned", step->copy.board);
 	return DID_REFUSED;
 }
 
@@ -487,7 +492,7 @@ static enum did do_begin(struct station *st, const struct step *step)
 	st->starter = DEALBOX_UID_NONE;
 	if (!err)
 		return DID_OK;
-	log_message(MESSAGE_REFUSED, st, &step->copy, "%s", dealbox_ledger_error(s->ledger));
+	log_message(MESSAGE_REFUSED, st->id, &step->copy, "%s", dealbox_ledger_error(s->ledger));
 	switch (err) {
 	case -EALREADY:
 		return DID_USED;
@@ -537,13 +542,13 @@ static int record(struct station *st, const struct step *step,
 		sodium_memzero(events, count * sizeof(*events));
 	free(events);
 	if (err) {
-		log_message(MESSAGE_LEDGER, st, &step->copy, "%s",
+		log_message(MESSAGE_LEDGER, st->id, &step->copy, "%s",
 			    dealbox_ledger_error(st->service->ledger));
 		return err;
 	}
 	if (job && !exact)
 		job->voided++;
-	log_message(exact ? MESSAGE_RECORDED : MESSAGE_VOID, st, &step->copy, "board %u, copy %u: %s%s",
+	log_message(exact ? MESSAGE_RECORDED : MESSAGE_VOID, st->id, &step->copy, "board %u, copy %u: %s%s",
 		    step->copy.board, step->copy.copy, text, exact ? ", recorded" : "");
 	bus_judged(st->service, &step->copy, st->id, step->insertion, exact, text);
 	dealbox_plan_wipe(&st->plan);
@@ -614,7 +619,7 @@ static enum did do_undo(struct station *st, const struct step *step)
 	char text[128];
 
 	if (dealbox_ledger_add_act(st->service->ledger, &redeal)) {
-		log_message(MESSAGE_LEDGER, st, &step->copy, "%s",
+		log_message(MESSAGE_LEDGER, st->id, &step->copy, "%s",
 			    dealbox_ledger_error(st->service->ledger));
 		return DID_LEDGER;
 	}
@@ -622,7 +627,7 @@ static enum did do_undo(struct station *st, const struct step *step)
 		job->voided++;
 	snprintf(text, sizeof(text), "void: %s behind its end, so it is not exact after all",
 		 dealbox_event_name(step->reason));
-	log_message(MESSAGE_VOID, st, &step->copy, "board %u, copy %u: %s", step->copy.board,
+	log_message(MESSAGE_VOID, st->id, &step->copy, "board %u, copy %u: %s", step->copy.board,
 		    step->copy.copy, text);
 	bus_judged(st->service, &step->copy, st->id, step->insertion, false, text);
 	return DID_OK;
@@ -840,9 +845,9 @@ void stations_stopped(struct service *s, const struct station *only, uint32_t ui
 		.act = DEALBOX_ACT_STOP, .uid = uid, .machine = only ? only->id : NULL,
 	};
 
-	log_message(MESSAGE_STOP, only, NULL, "emergency stop");
+	log_message(MESSAGE_STOP, only ? only->id : NULL, NULL, "emergency stop");
 	if (dealbox_ledger_add_act(s->ledger, &act))
-		log_message(MESSAGE_LEDGER, only, NULL, "%s", dealbox_ledger_error(s->ledger));
+		log_message(MESSAGE_LEDGER, only ? only->id : NULL, NULL, "%s", dealbox_ledger_error(s->ledger));
 }
 
 /* ---- coming and going -------------------------------------------------------- */
@@ -968,7 +973,7 @@ static void station_open(struct service *s, const char *uri, const char *port)
 	snprintf(st->serial, sizeof(st->serial), "%s", info.serial);
 	snprintf(st->port, sizeof(st->port), "%s", port);
 	snprintf(st->model, sizeof(st->model), "%s", info.name);
-	log_message(MESSAGE_MACHINE, st, NULL, "%s is there, as %s", info.name, uri);
+	log_message(MESSAGE_MACHINE, st->id, NULL, "%s is there, as %s", info.name, uri);
 	dealbox_confusion_reader(&st->confusion, info.reader);
 	desk_plugged(&st->desk, &info);
 }

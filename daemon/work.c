@@ -12,7 +12,9 @@
 #include <dealbox/law.h>
 #include <dealbox/plan.h>
 
-#include "dealboxd.h"
+#include "log.h"
+#include "service.h"
+#include "work.h"
 
 #define JOBS_KEPT	64	/* that are over, after a start */
 

@@ -2,21 +2,24 @@
 /* Whatever dealboxd.conf holds: it is refused with a message, or each setting can be. */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dealboxd.h"
+#include "config.h"
 #include "fuzz.h"
+#include "log.h"
 
 static unsigned int messages;
 
-void log_message(enum message message, const struct station *station, const struct copy *copy,
+void log_message(enum message message, const char *machine, const struct copy *copy,
 		 const char *format, ...)
 {
 	char text[1024];
 	va_list args;
 
-	CHECK(message == MESSAGE_CONFIG && !station && !copy);
+	CHECK(message == MESSAGE_CONFIG && !machine && !copy);
 	va_start(args, format);
 	CHECK(vsnprintf(text, sizeof(text), format, args) > 0);
 	va_end(args);

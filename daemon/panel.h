@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The panel: buttons, switches, lamps and a buzzer on the lines of a GPIO chip.
+ */
+#ifndef DAEMON_PANEL_H
+#define DAEMON_PANEL_H
+
+#include <systemd/sd-event.h>
+
+#include "panel-rules.h"
+
+struct service;
+struct station;
+
+/* The buttons, switches and lamps around the machines. */
+struct panel {
+	struct gpiod_line_request *request;	/* NULL: it is not there */
+	struct gpiod_line_request *gone;	/* of a chip that is being taken apart */
+	sd_event_source *apart;			/* rings when it has been */
+	sd_event_source *source;
+	sd_event_source *beep;			/* switches the buzzer off */
+	unsigned int offsets[PANEL_LINES];	/* on the chip */
+	unsigned int lines;			/* that there are */
+	unsigned int active;
+	unsigned long seqno;			/* of the last event */
+	char wrong[512];			/* why it is not there */
+};
+
+/* Takes the lines that the settings name; where it cannot, says why, and nothing is dealt. */
+void panel_open(struct service *service);
+/* A GPIO chip came or went. */
+void panel_look(struct service *service);
+/* What the panel bars at this machine. */
+enum trouble panel_bar(const struct service *service, const struct station *station);
+/* A machine shows something else. */
+void panel_heed(const struct station *station);
+/* Switches the lamps as the machines are now. */
+void panel_show(struct service *service);
+/* "" no panel, "ready", or what is wrong. */
+const char *panel_state(const struct service *service);
+/* Dark, and the lines are let go; those of a chip that has just gone a second later. */
+void panel_close(struct service *service);
+/* Waits for that, once the loop has ended. */
+void panel_end(struct service *service);
+
+#endif

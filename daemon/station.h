@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Machines: finding them, reading their events, and doing what their desks decide.
+ */
+#ifndef DAEMON_STATION_H
+#define DAEMON_STATION_H
+
+#include <systemd/sd-event.h>
+
+#include <dealbox/diagnosis.h>
+#include <dealbox/machine.h>
+#include <dealbox/plan.h>
+#include <dealbox/trace.h>
+
+#include "desk.h"
+
+struct service;
+
+#define URI_SIZE	300	/* bytes of the address of a machine */
+
+/* A machine, there or not: known by its serial number, or by its port without one. */
+struct station {
+	struct station *next;
+	struct service *service;
+	char id[128];			/* "SN1", "port:1-2.3": as in the ledger */
+	char path[256];			/* its object on the bus */
+	char uri[URI_SIZE];		/* by which it was opened */
+	char serial[64];
+	char port[32];
+	char model[64];
+	struct dealbox_machine *machine;	/* NULL: not there */
+	sd_event_source *source;	/* of a machine that is read at once; NULL: of the others */
+	bool suspect;			/* its last answer did not come */
+	bool fresh;			/* no board has come since it was opened */
+	bool known;			/* it may have deals, as the ledger has it */
+	uint64_t settled;		/* us: when a deal that is done may be judged; 0 = there is none */
+	uint64_t heard;			/* us: its last event, or the start of its deal */
+	struct desk desk;
+	struct dealbox_plan plan;	/* of desk.copy; wiped after the deal */
+	uint32_t plan_id;
+	struct dealbox_trace *trace;	/* of the insertion that is there */
+	struct dealbox_trace *kept;	/* of a deal whose board is out, and not recorded yet */
+	uint64_t insertion;		/* record in the ledger of the deal */
+	unsigned int cards;		/* that have landed */
+	bool stepping;			/* a step of its desk is being done */
+	bool stop_after;		/* .. and a stop came meanwhile */
+	unsigned int stopped_at;	/* card at which the last stop came, from 1; 0 = none */
+	uint32_t starter;		/* who pressed start last; DEALBOX_UID_NONE = a key */
+	/* what was announced last */
+	enum trouble told;
+	struct copy told_copy;
+	unsigned int told_cards;
+	uint64_t told_at;		/* us */
+	struct dealbox_confusion confusion;	/* how its reader misreads, as far as is known */
+	char detail[48];		/* of what stopped the deal: where, or a code */
+	char diagnosis[512];		/* of the last repeated card, without its name */
+	char revealed[512];		/* and with it */
+};
+
+/* A machine that could not be opened, or did not answer: it is left alone for a while. */
+struct aside {
+	struct aside *next;
+	char uri[URI_SIZE];
+	char port[32];
+	uint64_t until;			/* us */
+	uint64_t wait;
+	char said[1024];		/* why */
+};
+
+/* Begins to look for machines. 0 or -errno. */
+int stations_open(struct service *service);
+/*
+ * Looks soon which machines there are. udev has news of that port (NULL: of none, or any): a
+ * machine there is tried again, however often it was refused.
+ */
+void stations_seek(struct service *service, const char *port);
+/* Lets every desk do what it can; called whenever something has changed. */
+void stations_run(struct service *service);
+/*
+ * The emergency stop of one machine or (NULL) of all. It only acts; stations_run() follows, by
+ * itself. If true, something was stopped by it, and stations_stopped() writes down who did it:
+ * the user, DEALBOX_UID_NONE (a button) or DEALBOX_UID_UNKNOWN.
+ */
+bool stations_stop(struct service *service, const struct station *only);
+void stations_stopped(struct service *service, const struct station *only, uint32_t uid);
+void stations_free(struct service *service);
+struct station *station_find(const struct service *service, const char *path);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Jobs, plans and verdicts as the ledger has them.
+ */
+#ifndef DAEMON_WORK_H
+#define DAEMON_WORK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dealbox/ledger.h>
+#include <dealbox/plan.h>
+#include <dealbox/set.h>
+#include <dealbox/trace.h>
+#include <dealbox/verify.h>
+
+#include "job.h"
+
+struct service;
+
+/* Opens the ledger, settles what a crash left behind, and reads the jobs. */
+int work_open(struct service *service);
+/* Reads the copies of a job again. */
+int work_refresh(struct service *service, struct job *job);
+/* Adds the job of that number from the ledger. NULL: logged. */
+struct job *work_load(struct service *service, uint64_t id);
+/* Was the last insertion of this machine other than exact, or is it not known which was the last? */
+bool work_doubt(struct service *service, const char *machine);
+/*
+ * Is this not the insertion that follows the last one of this machine in the ledger (in *known)?
+ * Then nobody watched, or another computer has dealt with it.
+ */
+bool work_elsewhere(struct service *service, const char *machine, uint32_t insertion, uint32_t *known);
+
+/*
+ * The plan of a copy, under that number; the caller wipes it. -EINVAL: it cannot be planned;
+ * another error is the ledger's.
+ */
+int work_plan(struct service *service, const struct job *job, const struct copy *copy, uint32_t id,
+	      struct dealbox_plan *plan);
+/* Pocket of each hand in a job; NULL: hand n in pocket n. */
+const uint8_t *work_pockets(const struct job *job);
+/* As dealbox_verify(), of what work_plan() planned: a deck that is counted lies sorted. */
+int work_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
+		struct dealbox_verdict **verdict);
+/*
+ * What a machine reported of an insertion that was dealt to its end for the job, and the
+ * verdict on it, made again from the record; both are freed by the caller. -ENOENT: there is
+ * none; another error is the ledger's.
+ */
+int work_judge(struct service *service, const struct job *job, const char *machine,
+	       uint32_t insertion, struct dealbox_trace **trace, struct dealbox_verdict **verdict);
+
+/*
+ * The numbers of the boards of a set in the ledger; the caller frees them. -ENOENT: there is no
+ * such set; -ENOMEM; another error is the ledger's.
+ */
+int work_boards(struct service *service, uint64_t set, unsigned int **numbers, size_t *count);
+/* The set itself; the caller frees it. Errors as above. */
+int work_set(struct service *service, uint64_t number, struct dealbox_set **set);
+/*
+ * The insertions of a job (of one board of it, or with 0 of all) of which there is a trace, oldest
+ * first; the caller frees them; and its options, DEALBOX_JOB_*. 0, also when there are none; -ENOMEM;
+ * another error is the ledger's.
+ */
+int work_traced(struct service *service, uint64_t job, unsigned int board, unsigned int *options,
+		struct dealbox_ledger_insertion **insertions, size_t *count);
+
+#define WORK_WHY	96
+
+/*
+ * The deal of a board that a job has captured; the caller wipes it, in any case. -EINVAL: not all its
+ * pockets were read whole; -EBADMSG: they are no deal. why then says of which pocket, without a card.
+ */
+int work_original(struct service *service, const struct job *job, unsigned int board,
+		  struct dealbox_deal *deal, char why[WORK_WHY]);
+
+#endif
