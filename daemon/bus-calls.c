@@ -218,7 +218,7 @@ static void record_stops(struct service *s)
 	struct call *call;
 
 	while ((call = next_stop())) {
-		stations_stopped(s, station_find(s, sd_bus_message_get_path(call->message)),
+		stations_stopped(s, machine_at(s, sd_bus_message_get_path(call->message)),
 				 call->client->known ? call->client->uid : DEALBOX_UID_UNKNOWN);
 		call_free(call);
 	}
@@ -329,7 +329,7 @@ void calls_stopped(struct service *s, sd_bus_message *m)
 	struct call *call = client ? call_add(client, m) : NULL;
 
 	if (!call) {
-		stations_stopped(s, station_find(s, sd_bus_message_get_path(m)), DEALBOX_UID_UNKNOWN);
+		stations_stopped(s, machine_at(s, sd_bus_message_get_path(m)), DEALBOX_UID_UNKNOWN);
 		return;
 	}
 	call->stage = CALL_STOPPED;
@@ -513,7 +513,7 @@ static int on_turn(sd_event_source *source, void *context)
 	while (all && queue.ping && sd_bus_wait(s->bus, PING_WAIT_US) > 0)
 		all = read_calls(s);
 	/* a client that calls Stop and then reads the state must see that it has stopped */
-	if (s->stopped)
+	if (s->stations->stopped)
 		stations_run(s);
 	queue.current = queue.read ? next_call() : NULL;
 	if (queue.current)

@@ -9,6 +9,30 @@
 #include "bus.h"
 #include "log.h"
 
+/* The name of its object; freed by the caller. NULL: no memory. */
+static char *path_of(const struct station *st)
+{
+	char *path;
+
+	return sd_bus_path_encode(MACHINES, st->id, &path) < 0 ? NULL : path;
+}
+
+struct station *machine_at(const struct service *s, const char *path)
+{
+	struct station *st = NULL;
+	char *id = NULL, *own;
+
+	if (sd_bus_path_decode(path, MACHINES, &id) > 0)
+		st = stations_find(s, id);
+	/* an id can be written in several ways, and an object has one name */
+	own = st ? path_of(st) : NULL;
+	if (!own || strcmp(own, path))
+		st = NULL;
+	free(own);
+	free(id);
+	return st;
+}
+
 int find_station(sd_bus *bus, const char *path, const char *interface, void *context,
 			void **found, sd_bus_error *error)
 {
@@ -16,12 +40,12 @@ int find_station(sd_bus *bus, const char *path, const char *interface, void *con
 	(void)interface;
 	(void)error;
 	*found = context;
-	return station_find(context, path) ? 1 : 0;
+	return machine_at(context, path) ? 1 : 0;
 }
 
 static int push(sd_bus_message *m, struct service *s, enum push what, sd_bus_error *error)
 {
-	struct station *st = station_find(s, sd_bus_message_get_path(m));
+	struct station *st = machine_at(s, sd_bus_message_get_path(m));
 
 	if (!st)
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
@@ -46,7 +70,7 @@ METHOD(machine_release, "deal")
 /* A machine that is new here may have deals from now on; remembered by its id. */
 static int machine_accept(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
-	struct station *st = station_find(s, sd_bus_message_get_path(m));
+	struct station *st = machine_at(s, sd_bus_message_get_path(m));
 	struct dealbox_ledger_act act = { .act = DEALBOX_ACT_ACCEPT };
 	int err;
 
@@ -65,7 +89,7 @@ METHOD(machine_accept, "manage")
 int stop_all(sd_bus_message *m, void *context, sd_bus_error *error)
 {
 	struct service *s = context;
-	bool news = stations_stop(s, station_find(s, sd_bus_message_get_path(m)));
+	bool news = stations_stop(s, machine_at(s, sd_bus_message_get_path(m)));
 	int err = sd_bus_reply_method_return(m, "");
 
 	(void)error;
@@ -78,7 +102,7 @@ int stop_all(sd_bus_message *m, void *context, sd_bus_error *error)
 /* A machine that is there, or *error. */
 static struct station *present(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
-	struct station *st = station_find(s, sd_bus_message_get_path(m));
+	struct station *st = machine_at(s, sd_bus_message_get_path(m));
 
 	if (st && st->machine)
 		return st;
@@ -193,7 +217,7 @@ METHOD(machine_test_deal, "service")
 /* Shows cards: allowed to few, and written down before it is done. */
 static int machine_reveal(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
-	struct station *st = station_find(s, sd_bus_message_get_path(m));
+	struct station *st = machine_at(s, sd_bus_message_get_path(m));
 	struct dealbox_ledger_act act = { .act = DEALBOX_ACT_REVEAL };
 	int err;
 
@@ -208,7 +232,7 @@ METHOD(machine_reveal, "reveal")
 static int get_machine(sd_bus *bus, const char *path, const char *interface, const char *property,
 		       sd_bus_message *reply, void *context, sd_bus_error *error)
 {
-	const struct station *st = station_find(context, path);
+	const struct station *st = machine_at(context, path);
 	const struct desk *d = st ? &st->desk : NULL;
 	enum trouble trouble = st ? desk_trouble(d) : TROUBLE_ABSENT;
 	char text[768] = "";
@@ -295,35 +319,40 @@ int list_stations(sd_bus *bus, const char *prefix, void *context, char ***nodes,
 {
 	struct service *s = context;
 	const struct station *st;
+	char *path;
 	int err = 0;
 
 	(void)bus;
 	(void)prefix;
 	(void)error;
-	for (st = s->stations; st && !err; st = st->next)
-		err = texts_add(nodes, st->path);
+	for (st = s->stations->first; st && !err; st = st->next) {
+		path = path_of(st);
+		err = path ? texts_add(nodes, path) : -ENOMEM;
+		free(path);
+	}
 	return err;
 }
 
-void bus_station_added(struct station *st)
+void machine_added(struct station *st)
 {
-	char *path;
+	char *path = path_of(st);
 
-	if (sd_bus_path_encode(MACHINES, st->id, &path) < 0)
-		return;
-	snprintf(st->path, sizeof(st->path), "%s", path);
+	if (path)
+		sd_bus_emit_object_added(st->service->bus, path);
 	free(path);
-	sd_bus_emit_object_added(st->service->bus, st->path);
 }
 
-void bus_station_changed(struct station *st, bool state)
+void machine_changed(struct station *st, bool state)
 {
-	if (state)
-		sd_bus_emit_properties_changed(st->service->bus, st->path, "io.dealbox1.Machine",
+	char *path = path_of(st);
+
+	if (path && state)
+		sd_bus_emit_properties_changed(st->service->bus, path, "io.dealbox1.Machine",
 					       "Port", "Model", "Present", "State", "Instruction",
 					       "Diagnosis", "Dealing", "Job", "Board", "Copy", "Cards",
 					       "Insertion", NULL);
-	else
-		sd_bus_emit_properties_changed(st->service->bus, st->path, "io.dealbox1.Machine",
+	else if (path)
+		sd_bus_emit_properties_changed(st->service->bus, path, "io.dealbox1.Machine",
 					       "Cards", NULL);
+	free(path);
 }

@@ -19,6 +19,7 @@
 #include <dealbox/set.h>
 #include <dealbox/version.h>
 
+#include "budget.h"
 #include "bus.h"
 #include "log.h"
 #include "panel.h"
@@ -220,6 +221,8 @@ static int read_boards(int fd, const char *pack, struct dealbox_ledger_board **b
 	return err;
 }
 
+static struct budgets budgets;	/* of deals that users give us */
+
 /*
  * Whether a deal is in the ledger is asked by sets: nobody asks for all that he can think of. Root
  * reads the ledger anyway.
@@ -230,7 +233,7 @@ static int may_ask(sd_bus_message *m, struct service *s, size_t boards, sd_bus_e
 	uint64_t now = 0;
 
 	sd_event_now(s->event, CLOCK_BOOTTIME, &now);
-	if (!uid || budget_take(&s->budgets, uid, boards, now))
+	if (!uid || budget_take(&budgets, uid, boards, now))
 		return 0;
 	log_message(MESSAGE_REFUSED, NULL, NULL, "user %u gives more boards than a user may: are deals tried "
 		    "out, until one was dealt?", uid);
@@ -444,8 +447,7 @@ static void tell_absent(const struct service *s, const struct job *job)
 	size_t n;
 
 	for (n = 0; job->machines && job->machines[n] && said < ABSENT_MAX; n++) {
-		for (st = s->stations; st && strcmp(st->id, job->machines[n]); st = st->next)
-			;
+		st = stations_find(s, job->machines[n]);
 		if (st && st->machine)
 			continue;
 		log_message(MESSAGE_JOB, st ? st->id : NULL, &(struct copy){ job->id, 0, 0 }, "job %llu is for "
@@ -564,6 +566,20 @@ static int find_job(sd_bus *bus, const char *path, const char *interface, void *
 	return job_at(context, path) ? 1 : 0;
 }
 
+static void job_changed(struct service *s, uint64_t id)
+{
+	const struct job *job = jobs_find(&s->jobs, id);
+	char path[JOB_PATH];
+
+	if (!job)
+		return;
+	job_path(id, path);
+	sd_bus_emit_properties_changed(s->bus, path, "io.dealbox1.Job", "State", "Recorded", "Void",
+				       "Priority", NULL);
+	if (job_done(job))
+		sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Finished", "");
+}
+
 /* What an operator does with a job, or with one copy of it. */
 static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act_kind kind,
 		   sd_bus_error *error)
@@ -597,7 +613,7 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 	/* an open copy is not in the ledger's list of copies */
 	if (kind == DEALBOX_ACT_REDEAL)
 		job_set_state(job, act.board, act.copy, DEALBOX_LEDGER_COPY_OPEN);
-	bus_job_changed(s, job->id);
+	job_changed(s, job->id);
 	return sd_bus_reply_method_return(m, "");
 }
 
@@ -900,33 +916,38 @@ static const sd_bus_vtable manager_vtable[] = {
 	SD_BUS_VTABLE_END
 };
 
-void bus_job_changed(struct service *s, uint64_t id)
-{
-	const struct job *job = jobs_find(&s->jobs, id);
-	char path[JOB_PATH];
-
-	if (!job)
-		return;
-	job_path(id, path);
-	sd_bus_emit_properties_changed(s->bus, path, "io.dealbox1.Job", "State", "Recorded", "Void",
-				       "Priority", NULL);
-	if (job_done(job))
-		sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Finished", "");
-}
-
-void bus_judged(struct service *s, const struct copy *copy, const char *machine,
-		uint32_t insertion, bool exact, const char *text)
+static void job_judged(struct service *s, const struct notice *notice)
 {
 	char path[JOB_PATH];
 
-	job_path(copy->job, path);
-	sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Judged", "uusubs", copy->board, copy->copy,
-			   machine, insertion, exact, text);
+	job_path(notice->copy->job, path);
+	sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Judged", "uusubs", notice->copy->board,
+			   notice->copy->copy, notice->station->id, notice->insertion, notice->exact,
+			   notice->text);
 }
 
-void bus_panel_changed(struct service *s)
+void bus_notice(struct service *s, const struct notice *notice)
 {
-	sd_bus_emit_properties_changed(s->bus, ROOT, "io.dealbox1.Manager", "Panel", NULL);
+	switch (notice->kind) {
+	case NOTICE_MACHINE_ADDED:
+		machine_added(notice->station);
+		break;
+	case NOTICE_MACHINE_STATE:
+	case NOTICE_MACHINE_CARDS:
+		machine_changed(notice->station, notice->kind == NOTICE_MACHINE_STATE);
+		break;
+	case NOTICE_JUDGED:
+		job_judged(s, notice);
+		break;
+	case NOTICE_JOB_CHANGED:
+		job_changed(s, notice->job);
+		break;
+	case NOTICE_PANEL_CHANGED:
+		sd_bus_emit_properties_changed(s->bus, ROOT, "io.dealbox1.Manager", "Panel", NULL);
+		break;
+	default:
+		break;
+	}
 }
 
 int bus_open(struct service *s)

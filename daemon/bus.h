@@ -60,6 +60,11 @@ int reveal_traces(sd_bus_message *m, struct service *s, sd_bus_error *error);
 
 /* ---- bus-machine.c ---- */
 extern const sd_bus_vtable machine_vtable[];
+/* The machine that this object is; NULL: none, as the manager's is. */
+struct station *machine_at(const struct service *s, const char *path);
+/* Signals of the object of a machine. */
+void machine_added(struct station *station);
+void machine_changed(struct station *station, bool state);
 int find_station(sd_bus *bus, const char *path, const char *interface, void *context, void **found,
 		 sd_bus_error *error);
 int list_stations(sd_bus *bus, const char *prefix, void *context, char ***nodes,
@@ -69,14 +74,8 @@ int stop_all(sd_bus_message *m, void *context, sd_bus_error *error);
 
 /* ---- bus.c ---- */
 int bus_open(struct service *service);
-/* Tells the bus what may have changed in a station: its state with all that goes with it, or cards. */
-void bus_station_changed(struct station *station, bool state);
-void bus_station_added(struct station *station);
-void bus_job_changed(struct service *service, uint64_t job);
-/* An insertion has its verdict, and that is recorded. */
-void bus_judged(struct service *service, const struct copy *copy, const char *machine,
-		uint32_t insertion, bool exact, const char *text);
-void bus_panel_changed(struct service *service);
+/* A subscriber: sends what has changed as D-Bus signals. */
+void bus_notice(struct service *service, const struct notice *notice);
 void bus_close(struct service *service);
 
 #endif

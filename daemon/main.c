@@ -22,34 +22,38 @@
 #include "station.h"
 #include "work.h"
 
-static int on_more(sd_event_source *source, void *context)
-{
-	(void)source;
-	stations_run(context);
-	return 0;
-}
+/* All that runs; what knows nothing of the others is put together here. */
+struct dealboxd {
+	struct service service;
+	struct stations stations;
+	struct panel panel;
+	struct dealbox_monitor *monitor;	/* machines that come and go */
+	struct udev_monitor *chips;		/* GPIO chips that do, for the panel */
+};
+
+static const notice_fn subscribers[] = { bus_notice, panel_notice, NULL };
 
 /* A machine came or went, and udev has done what it had to do. */
 static int on_machines(sd_event_source *source, int fd, uint32_t revents, void *context)
 {
-	struct service *s = context;
+	struct dealboxd *d = context;
 	char port[DEALBOX_PORT];
 	int plug;
 
 	(void)source;
 	(void)fd;
 	(void)revents;
-	while ((plug = dealbox_monitor_next(s->monitor, port)) >= 0)
-		stations_seek(s, port);
+	while ((plug = dealbox_monitor_next(d->monitor, port)) >= 0)
+		stations_seek(&d->service, port);
 	/* more came at once than the kernel keeps */
 	if (plug == -ENOBUFS)
-		stations_seek(s, NULL);
+		stations_seek(&d->service, NULL);
 	return 0;
 }
 
 static int on_chips(sd_event_source *source, int fd, uint32_t revents, void *context)
 {
-	struct service *s = context;
+	struct dealboxd *d = context;
 	struct udev_device *device;
 	bool look = false;
 
@@ -57,14 +61,14 @@ static int on_chips(sd_event_source *source, int fd, uint32_t revents, void *con
 	(void)fd;
 	(void)revents;
 	errno = 0;
-	while ((device = udev_monitor_receive_device(s->chips))) {
+	while ((device = udev_monitor_receive_device(d->chips))) {
 		udev_device_unref(device);
 		look = true;
 		errno = 0;
 	}
 	/* or more came at once than the kernel keeps */
 	if (look || errno == ENOBUFS)
-		panel_look(s);
+		panel_look(&d->service);
 	return 0;
 }
 
@@ -89,33 +93,33 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	return 0;
 }
 
-static int open_monitor(struct service *s)
+static int open_monitor(struct dealboxd *d)
 {
 	struct dealbox_reason reason;
-	int err = dealbox_monitor_new(&s->monitor, &reason);
+	int err = dealbox_monitor_new(&d->monitor, &reason);
 
 	if (err) {
 		log_message(MESSAGE_REFUSED, NULL, NULL, "%s; %s", reason.what, reason.next);
 		return err;
 	}
-	return sd_event_add_io(s->event, NULL, dealbox_monitor_fd(s->monitor), EPOLLIN,
-			       on_machines, s);
+	return sd_event_add_io(d->service.event, NULL, dealbox_monitor_fd(d->monitor), EPOLLIN,
+			       on_machines, d);
 }
 
-static int open_chips(struct service *s, struct udev *udev)
+static int open_chips(struct dealboxd *d, struct udev *udev)
 {
 	int err;
 
 	/* "udev": the rules have been applied, and the group of the node is right */
-	s->chips = udev_monitor_new_from_netlink(udev, "udev");
-	if (!s->chips)
+	d->chips = udev_monitor_new_from_netlink(udev, "udev");
+	if (!d->chips)
 		return -EIO;
-	err = udev_monitor_filter_add_match_subsystem_devtype(s->chips, "gpio", NULL);
+	err = udev_monitor_filter_add_match_subsystem_devtype(d->chips, "gpio", NULL);
 	if (err >= 0)
-		err = udev_monitor_enable_receiving(s->chips);
+		err = udev_monitor_enable_receiving(d->chips);
 	if (err >= 0)
-		err = sd_event_add_io(s->event, NULL, udev_monitor_get_fd(s->chips), EPOLLIN,
-				      on_chips, s);
+		err = sd_event_add_io(d->service.event, NULL, udev_monitor_get_fd(d->chips), EPOLLIN,
+				      on_chips, d);
 	return err;
 }
 
@@ -138,16 +142,13 @@ static int open_event(struct service *s)
 	if (err >= 0)
 		err = sd_event_add_signal(s->event, NULL, SIGHUP, on_hangup, s);
 	if (err >= 0)
-		err = sd_event_add_defer(s->event, &s->more, on_more, s);
-	if (err >= 0)
-		err = sd_event_source_set_enabled(s->more, SD_EVENT_OFF);
-	if (err >= 0)
 		err = sd_event_set_watchdog(s->event, true);
 	return err;
 }
 
-static int serve(struct service *s)
+static int serve(struct dealboxd *d)
 {
+	struct service *s = &d->service;
 	struct udev *udev = udev_new();
 	int err = config_read(&s->config, s->config_path);
 
@@ -160,9 +161,9 @@ static int serve(struct service *s)
 		err = bus_open(s);
 	/* what comes after the first look is told */
 	if (err >= 0)
-		err = open_monitor(s);
+		err = open_monitor(d);
 	if (err >= 0)
-		err = open_chips(s, udev);
+		err = open_chips(d, udev);
 	if (err >= 0)
 		err = stations_open(s);
 	if (err >= 0) {
@@ -183,10 +184,9 @@ static int serve(struct service *s)
 	log_ledger(NULL);
 	dealbox_ledger_free(s->ledger);
 	panel_end(s);
-	dealbox_monitor_free(s->monitor);
-	udev_monitor_unref(s->chips);
+	dealbox_monitor_free(d->monitor);
+	udev_monitor_unref(d->chips);
 	udev_unref(udev);
-	sd_event_source_unref(s->more);
 	sd_event_unref(s->event);
 	config_free(&s->config);
 	return err;
@@ -200,7 +200,12 @@ int main(int argc, char **argv)
 		{ "version", no_argument, NULL, 'V' },
 		{ 0 }
 	};
-	struct service service = { .config_path = "/etc/dealbox/dealboxd.conf" };
+	struct dealboxd d = {
+		.service = {
+			.config_path = "/etc/dealbox/dealboxd.conf", .subscribers = subscribers,
+			.stations = &d.stations, .panel = &d.panel,
+		},
+	};
 	int key;
 
 	/* no core dump, and no debugger of the same user, sees a card */
@@ -208,7 +213,7 @@ int main(int argc, char **argv)
 	while ((key = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
 		switch (key) {
 		case 'c':
-			service.config_path = optarg;
+			d.service.config_path = optarg;
 			break;
 		case 'V':
 			puts("dealboxd " DEALBOX_VERSION);
@@ -223,5 +228,5 @@ int main(int argc, char **argv)
 			return key == 'h' ? 0 : 2;
 		}
 	}
-	return serve(&service) ? 1 : 0;
+	return serve(&d) ? 1 : 0;
 }

@@ -11,7 +11,6 @@
 
 #include <gpiod.h>
 
-#include "bus.h"
 #include "log.h"
 #include "panel.h"
 #include "service.h"
@@ -25,6 +24,7 @@
 
 static void panel_lost(struct service *s, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+static void show_lamps(struct service *s);
 
 static bool at_panel(const struct service *s, const struct station *st)
 {
@@ -36,7 +36,7 @@ static struct station *the_machine(const struct service *s)
 {
 	struct station *st;
 
-	for (st = s->stations; st && strcmp(s->config.machine, st->id); st = st->next)
+	for (st = s->stations->first; st && strcmp(s->config.machine, st->id); st = st->next)
 		;
 	return st;
 }
@@ -49,11 +49,11 @@ static void press_start(struct service *s)
 	struct station *st;
 	bool taken = false;
 
-	for (st = s->stations; st; st = st->next) {
+	for (st = s->stations->first; st; st = st->next) {
 		machines += at_panel(s, st);
 		asking += at_panel(s, st) && trouble_rows[desk_trouble(&st->desk)].ways & WAY_START;
 	}
-	for (st = s->stations; st; st = st->next) {
+	for (st = s->stations->first; st; st = st->next) {
 		if (!at_panel(s, st) || !panel_starts(desk_trouble(&st->desk), machines, asking))
 			continue;
 		st->starter = DEALBOX_UID_NONE;
@@ -80,7 +80,7 @@ static void press(struct service *s, enum push push)
 		press_start(s);
 		break;
 	default:
-		for (st = s->stations; st; st = st->next)
+		for (st = s->stations->first; st; st = st->next)
 			if (at_panel(s, st))
 				desk_push(&st->desk, push);
 	}
@@ -105,7 +105,7 @@ static bool read_lines(struct panel *p)
 
 static void handle(struct service *s, struct gpiod_edge_event *event)
 {
-	struct panel *p = &s->panel;
+	struct panel *p = s->panel;
 	unsigned long seqno = gpiod_edge_event_get_global_seqno(event);
 	bool active = gpiod_edge_event_get_event_type(event) == GPIOD_EDGE_EVENT_RISING_EDGE;
 	unsigned int offset = gpiod_edge_event_get_line_offset(event);
@@ -142,7 +142,7 @@ static int on_panel(sd_event_source *source, int fd, uint32_t revents, void *con
 		return 0;
 	}
 	events = gpiod_edge_event_buffer_new(EVENTS_AT_ONCE);
-	count = events ? gpiod_line_request_read_edge_events(s->panel.request, events,
+	count = events ? gpiod_line_request_read_edge_events(s->panel->request, events,
 							     EVENTS_AT_ONCE) : -1;
 	if (count < 0)
 		panel_lost(s, "the lines cannot be read: %s", strerror(errno));
@@ -153,11 +153,12 @@ static int on_panel(sd_event_source *source, int fd, uint32_t revents, void *con
 	return 0;
 }
 
-enum trouble panel_bar(const struct service *s, const struct station *st)
+/* What the panel bars at this machine. */
+static enum trouble bar_of(const struct service *s, const struct station *st)
 {
 	if (!*s->config.chip || !at_panel(s, st))
 		return TROUBLE_NONE;
-	return s->panel.request ? panel_bars(s->panel.lines, s->panel.active) : TROUBLE_PANEL;
+	return s->panel->request ? panel_bars(s->panel->lines, s->panel->active) : TROUBLE_PANEL;
 }
 
 /* ---- lamps and buzzer ------------------------------------------------------------ */
@@ -185,7 +186,7 @@ static int on_silence(sd_event_source *source, uint64_t now, void *context)
 
 	(void)source;
 	(void)now;
-	panel_show(s);
+	show_lamps(s);
 	return 0;
 }
 
@@ -196,10 +197,10 @@ static bool beeps(const struct panel *p)
 	return p->beep && sd_event_source_get_enabled(p->beep, &enabled) >= 0 && enabled;
 }
 
-void panel_heed(const struct station *st)
+/* A machine shows something else. */
+static void beep_for(struct service *s, const struct station *st)
 {
-	struct service *s = st->service;
-	struct panel *p = &s->panel;
+	struct panel *p = s->panel;
 
 	if (p->beep && at_panel(s, st) && panel_lamps(desk_trouble(&st->desk)) >> PANEL_RED & 1) {
 		sd_event_source_set_time_relative(p->beep, BEEP_US);
@@ -207,15 +208,16 @@ void panel_heed(const struct station *st)
 	}
 }
 
-void panel_show(struct service *s)
+/* Switches the lamps as the machines are now. */
+static void show_lamps(struct service *s)
 {
-	struct panel *p = &s->panel;
+	struct panel *p = s->panel;
 	unsigned int on = 0;
 	struct station *st;
 
 	if (!p->request)
 		return;
-	for (st = s->stations; st; st = st->next)
+	for (st = s->stations->first; st; st = st->next)
 		if (at_panel(s, st))
 			on |= panel_lamps(desk_trouble(&st->desk));
 	if (*s->config.machine && !the_machine(s))
@@ -223,6 +225,23 @@ void panel_show(struct service *s)
 	on |= (unsigned int)beeps(p) << PANEL_BUZZER;
 	if (!switch_outputs(p, on))
 		panel_lost(s, "the lamps cannot be switched: %s", strerror(errno));
+}
+
+void panel_notice(struct service *s, const struct notice *notice)
+{
+	switch (notice->kind) {
+	case NOTICE_MACHINE_TURN:
+		desk_bar(&notice->station->desk, bar_of(s, notice->station));
+		break;
+	case NOTICE_MACHINE_TROUBLE:
+		beep_for(s, notice->station);
+		break;
+	case NOTICE_MACHINES_RUN:
+		show_lamps(s);
+		break;
+	default:
+		break;
+	}
 }
 
 /* ---- coming and going ------------------------------------------------------------- */
@@ -239,7 +258,7 @@ static int on_apart(sd_event_source *source, uint64_t now, void *context)
 
 	(void)source;
 	(void)now;
-	release_gone(&s->panel);
+	release_gone(s->panel);
 	/* what has come meanwhile, or was asked for by a reload, waited for this */
 	panel_open(s);
 	return 0;
@@ -279,23 +298,23 @@ static void forget(struct panel *p)
 
 static void panel_lost(struct service *s, const char *format, ...)
 {
-	char wrong[sizeof(s->panel.wrong)];
+	char wrong[sizeof(s->panel->wrong)];
 	va_list ap;
 
 	va_start(ap, format);
 	vsnprintf(wrong, sizeof(wrong), format, ap);
 	va_end(ap);
-	forget(&s->panel);
-	release_later(&s->panel);
+	forget(s->panel);
+	release_later(s->panel);
 	/* a chip that comes may be another one: the same is not said again */
-	if (strcmp(wrong, s->panel.wrong)) {
-		memcpy(s->panel.wrong, wrong, sizeof(wrong));
+	if (strcmp(wrong, s->panel->wrong)) {
+		memcpy(s->panel->wrong, wrong, sizeof(wrong));
 		log_message(MESSAGE_PANEL_LOST, NULL, NULL, "the panel: %s. Nothing is dealt without it",
 			    wrong);
-		bus_panel_changed(s);
+		service_notify(s, &(struct notice){ .kind = NOTICE_PANEL_CHANGED });
 	}
 	/* who called us may be in the middle of the stations */
-	sd_event_source_set_enabled(s->more, SD_EVENT_ONESHOT);
+	stations_run_later(s);
 }
 
 /* The chip of that path or label. NULL: panel_lost() was told. */
@@ -361,7 +380,7 @@ static bool find_line(struct service *s, struct gpiod_chip *chip, enum panel_lin
 		other = info ? gpiod_line_info_get_name(info) : NULL;
 		if (other && !strcmp(other, name)) {
 			found++;
-			s->panel.offsets[line] = n;
+			s->panel->offsets[line] = n;
 			used |= gpiod_line_info_is_used(info);
 			other = gpiod_line_info_get_consumer(info);
 			snprintf(user, sizeof(user), "%s", other ? other : "the kernel");
@@ -377,14 +396,14 @@ static bool find_line(struct service *s, struct gpiod_chip *chip, enum panel_lin
 	else if (used)
 		panel_lost(s, "%s: [panel] %s: the line '%s' is used by '%s'", s->config_path, key, name, user);
 	for (n = 0; found == 1 && !used && n < line; n++)
-		if (s->panel.lines >> n & 1 && s->panel.offsets[n] == s->panel.offsets[line]) {
+		if (s->panel->lines >> n & 1 && s->panel->offsets[n] == s->panel->offsets[line]) {
 			panel_lost(s, "%s: [panel] %s: the line '%s' is that of %s already", s->config_path, key,
 				   name, panel_rows[n].key);
 			return false;
 		}
 	if (found != 1 || used)
 		return false;
-	s->panel.lines |= 1u << line;
+	s->panel->lines |= 1u << line;
 	return true;
 }
 
@@ -422,13 +441,13 @@ static bool request_lines(struct service *s, struct gpiod_chip *chip)
 	bool good = request && config;
 
 	for (line = 0; good && line < PANEL_LINES; line++)
-		if (s->panel.lines >> line & 1)
+		if (s->panel->lines >> line & 1)
 			good = !add_line(config, &s->config.panel[line], panel_rows[line].output,
-					 s->panel.offsets[line]);
+					 s->panel->offsets[line]);
 	if (good) {
 		gpiod_request_config_set_consumer(request, "dealboxd");
-		s->panel.request = gpiod_chip_request_lines(chip, request, config);
-		good = s->panel.request && read_lines(&s->panel);
+		s->panel->request = gpiod_chip_request_lines(chip, request, config);
+		good = s->panel->request && read_lines(s->panel);
 	}
 	if (!good)
 		panel_lost(s, "%s: [panel] chip: '%s' does not give its lines with these options: %s",
@@ -440,7 +459,7 @@ static bool request_lines(struct service *s, struct gpiod_chip *chip)
 
 void panel_open(struct service *s)
 {
-	struct panel *p = &s->panel;
+	struct panel *p = s->panel;
 	struct gpiod_chip *chip;
 	enum panel_line line;
 	bool good = true;
@@ -476,7 +495,7 @@ void panel_open(struct service *s)
 	}
 	*p->wrong = 0;
 	log_message(MESSAGE_PANEL, NULL, NULL, "the panel is ready, on %s", s->config.chip);
-	bus_panel_changed(s);
+	service_notify(s, &(struct notice){ .kind = NOTICE_PANEL_CHANGED });
 	if (p->active & EMERGENCY)
 		press(s, PUSH_STOP);
 	else
@@ -485,20 +504,20 @@ void panel_open(struct service *s)
 
 void panel_look(struct service *s)
 {
-	if (!s->panel.request)
+	if (!s->panel->request)
 		panel_open(s);
-	else if (!read_lines(&s->panel))
+	else if (!read_lines(s->panel))
 		panel_lost(s, "the GPIO chip is gone");
 }
 
 const char *panel_state(const struct service *s)
 {
-	return !*s->config.chip ? "" : s->panel.request ? "ready" : s->panel.wrong;
+	return !*s->config.chip ? "" : s->panel->request ? "ready" : s->panel->wrong;
 }
 
 void panel_close(struct service *s)
 {
-	struct panel *p = &s->panel;
+	struct panel *p = s->panel;
 
 	/* it may have gone, and nobody has told yet */
 	if (p->request && (!switch_outputs(p, 0) || !read_lines(p)))
@@ -508,12 +527,12 @@ void panel_close(struct service *s)
 	p->request = NULL;
 	if (!p->gone)
 		*p->wrong = 0;
-	bus_panel_changed(s);
+	service_notify(s, &(struct notice){ .kind = NOTICE_PANEL_CHANGED });
 }
 
 void panel_end(struct service *s)
 {
-	struct panel *p = &s->panel;
+	struct panel *p = s->panel;
 	struct timespec until;
 	uint64_t apart;
 

@@ -7,10 +7,11 @@
 
 #include <systemd/sd-event.h>
 
+#include "notice.h"
 #include "panel-rules.h"
 
+struct gpiod_line_request;
 struct service;
-struct station;
 
 /* The buttons, switches and lamps around the machines. */
 struct panel {
@@ -30,12 +31,8 @@ struct panel {
 void panel_open(struct service *service);
 /* A GPIO chip came or went. */
 void panel_look(struct service *service);
-/* What the panel bars at this machine. */
-enum trouble panel_bar(const struct service *service, const struct station *station);
-/* A machine shows something else. */
-void panel_heed(const struct station *station);
-/* Switches the lamps as the machines are now. */
-void panel_show(struct service *service);
+/* A subscriber: bars what the panel forbids, beeps when a machine needs somebody, and switches the lamps. */
+void panel_notice(struct service *service, const struct notice *notice);
 /* "" no panel, "ready", or what is wrong. */
 const char *panel_state(const struct service *service);
 /* Dark, and the lines are let go; those of a chip that has just gone a second later. */

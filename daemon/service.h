@@ -10,10 +10,12 @@
 
 #include <dealbox/ledger.h>
 
-#include "budget.h"
 #include "config.h"
 #include "job.h"
-#include "panel.h"
+#include "notice.h"
+
+struct panel;
+struct stations;
 
 struct service {
 	struct config config;
@@ -22,21 +24,17 @@ struct service {
 	sd_bus *bus;
 	struct dealbox_ledger *ledger;
 	struct jobs jobs;
-	struct station *stations;
-	struct station *turn;		/* whose turn it is in stations_run(), NULL = the first */
-	struct aside *asides;
-	uint64_t quiet;			/* us: until then no machine is asked that is suspect */
-	bool stopped;			/* stations_run() has yet to follow a stop */
-	uint64_t look;			/* us: when machines that work are looked at next */
-	sd_event_source *ready;		/* an epoll of the machines that are read together */
-	sd_event_source *tick;		/* reads them, while they have events */
-	sd_event_source *alarm;		/* for what no event tells */
-	sd_event_source *seek;		/* looks what there is */
-	sd_event_source *more;		/* goes on with stations_run() */
-	struct dealbox_monitor *monitor;	/* machines that come and go */
-	struct udev_monitor *chips;	/* GPIO chips that do, for the panel */
-	struct panel panel;
-	struct budgets budgets;		/* of deals that users give us */
+	struct stations *stations;
+	struct panel *panel;
+	const notice_fn *subscribers;	/* of notices; ends with NULL */
 };
+
+static inline void service_notify(struct service *service, const struct notice *notice)
+{
+	const notice_fn *subscriber;
+
+	for (subscriber = service->subscribers; *subscriber; subscriber++)
+		(*subscriber)(service, notice);
+}
 
 #endif

@@ -16,9 +16,7 @@
 #include <dealbox/plan.h>
 #include <dealbox/verify.h>
 
-#include "bus.h"
 #include "log.h"
-#include "panel.h"
 #include "service.h"
 #include "station.h"
 #include "work.h"
@@ -63,7 +61,7 @@ static uint64_t clock_us(void)
 static void unwatch(struct station *st)
 {
 	if (!st->source)
-		epoll_ctl(sd_event_source_get_io_fd(st->service->ready), EPOLL_CTL_DEL,
+		epoll_ctl(sd_event_source_get_io_fd(st->service->stations->ready), EPOLL_CTL_DEL,
 			  dealbox_machine_fd(st->machine), NULL);
 	st->source = sd_event_source_disable_unref(st->source);
 }
@@ -84,7 +82,7 @@ static struct station *station_at(const struct service *s, const char *uri, cons
 {
 	struct station *st;
 
-	for (st = s->stations; st; st = st->next)
+	for (st = s->stations->first; st; st = st->next)
 		if (st->machine && (!strcmp(st->uri, uri) || (*port && !strcmp(st->port, port))))
 			return st;
 	return NULL;
@@ -102,7 +100,7 @@ static struct aside *aside_find(const struct service *s, const char *uri)
 {
 	struct aside *aside;
 
-	for (aside = s->asides; aside && strcmp(aside->uri, uri); aside = aside->next)
+	for (aside = s->stations->asides; aside && strcmp(aside->uri, uri); aside = aside->next)
 		;
 	return aside;
 }
@@ -118,8 +116,8 @@ static void aside_add(struct service *s, const char *uri, const char *port, cons
 			return;
 		snprintf(aside->uri, sizeof(aside->uri), "%s", uri);
 		aside->wait = ASIDE_US / 2;
-		aside->next = s->asides;
-		s->asides = aside;
+		aside->next = s->stations->asides;
+		s->stations->asides = aside;
 	}
 	/* the same is not said again */
 	if (*why && strcmp(aside->said, why))
@@ -135,7 +133,7 @@ static void aside_add(struct service *s, const char *uri, const char *port, cons
 
 static void aside_remove(struct service *s, const char *uri)
 {
-	struct aside *aside = aside_find(s, uri), **at = &s->asides;
+	struct aside *aside = aside_find(s, uri), **at = &s->stations->asides;
 
 	if (!aside)
 		return;
@@ -302,9 +300,11 @@ static void tell(struct station *st)
 		log_message(MESSAGE_TROUBLE, st->id, &st->desk.copy, "%s: %s", trouble_rows[trouble].name,
 			    text);
 	}
-	bus_station_changed(st, state);
+	service_notify(st->service, &(struct notice){
+		.kind = state ? NOTICE_MACHINE_STATE : NOTICE_MACHINE_CARDS, .station = st });
 	if (trouble != st->told)
-		panel_heed(st);
+		service_notify(st->service, &(struct notice){
+			.kind = NOTICE_MACHINE_TROUBLE, .station = st });
 	st->told = trouble;
 	st->told_copy = st->desk.copy;
 	st->told_cards = st->cards;
@@ -345,7 +345,7 @@ static int on_events(sd_event_source *source, int fd, uint32_t revents, void *co
 static bool take_all(struct service *s)
 {
 	struct epoll_event ready[MACHINES_AT_ONCE];
-	int count = epoll_wait(sd_event_source_get_io_fd(s->ready), ready, MACHINES_AT_ONCE, 0), n;
+	int count = epoll_wait(sd_event_source_get_io_fd(s->stations->ready), ready, MACHINES_AT_ONCE, 0), n;
 	bool news = false;
 
 	for (n = 0; n < count; n++)
@@ -363,7 +363,7 @@ static int on_tick(sd_event_source *source, uint64_t at, void *context)
 
 	(void)at;
 	if (!take_all(s))
-		return sd_event_source_set_io_events(s->ready, EPOLLIN);
+		return sd_event_source_set_io_events(s->stations->ready, EPOLLIN);
 	err = sd_event_source_set_time_relative(source, READ_US);
 	return err < 0 ? err : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
@@ -376,7 +376,7 @@ static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *con
 	(void)revents;
 	/* to take it out of the loop and in again would cost more: the kernel looks at all machines */
 	sd_event_source_set_io_events(source, 0);
-	return on_tick(s->tick, 0, s);
+	return on_tick(s->stations->tick, 0, s);
 }
 
 /* Begins to wait for events of a machine that has been opened by that address. 0 or -errno. */
@@ -393,7 +393,7 @@ static int watch(struct station *st, const char *uri, struct dealbox_machine *ma
 	 */
 	if (strncmp(uri, "local:", 6) && (routed || strncmp(uri, "emu:", 4)))
 		return sd_event_add_io(st->service->event, &st->source, fd, EPOLLIN, on_events, st);
-	return epoll_ctl(sd_event_source_get_io_fd(st->service->ready), EPOLL_CTL_ADD, fd, &ready) ?
+	return epoll_ctl(sd_event_source_get_io_fd(st->service->stations->ready), EPOLL_CTL_ADD, fd, &ready) ?
 	       -errno : 0;
 }
 
@@ -517,6 +517,13 @@ static enum did do_start(struct station *st, const struct step *step)
 	return answer(st, dealbox_machine_start(st->machine, st->plan_id, step->insertion));
 }
 
+static void notify_judged(struct station *st, const struct step *step, bool exact, const char *text)
+{
+	service_notify(st->service, &(struct notice){
+		.kind = NOTICE_JUDGED, .station = st, .copy = &step->copy,
+		.insertion = step->insertion, .exact = exact, .text = text });
+}
+
 /* Writes down what became of the insertion, with its trace, and tells it. */
 static int record(struct station *st, const struct step *step,
 		  enum dealbox_ledger_outcome outcome, unsigned int reason, unsigned int differences,
@@ -550,7 +557,7 @@ static int record(struct station *st, const struct step *step,
 		job->voided++;
 	log_message(exact ? MESSAGE_RECORDED : MESSAGE_VOID, st->id, &step->copy, "board %u, copy %u: %s%s",
 		    step->copy.board, step->copy.copy, text, exact ? ", recorded" : "");
-	bus_judged(st->service, &step->copy, st->id, step->insertion, exact, text);
+	notify_judged(st, step, exact, text);
 	dealbox_plan_wipe(&st->plan);
 	dealbox_trace_free(st->kept);
 	st->kept = NULL;
@@ -629,7 +636,7 @@ static enum did do_undo(struct station *st, const struct step *step)
 		 dealbox_event_name(step->reason));
 	log_message(MESSAGE_VOID, st->id, &step->copy, "board %u, copy %u: %s", step->copy.board,
 		    step->copy.copy, text);
-	bus_judged(st->service, &step->copy, st->id, step->insertion, false, text);
+	notify_judged(st, step, false, text);
 	return DID_OK;
 }
 
@@ -692,7 +699,7 @@ static void do_step(struct station *st, const struct step *step)
 	did = doers[step->kind](st, step);
 	st->stepping = false;
 	if (st->suspect)
-		s->quiet = clock_us() + QUIET * (clock_us() - begun);
+		s->stations->quiet = clock_us() + QUIET * (clock_us() - begun);
 	desk_did(&st->desk, &s->jobs, step, did);
 	if (st->stop_after)
 		desk_push(&st->desk, PUSH_STOP);
@@ -700,7 +707,8 @@ static void do_step(struct station *st, const struct step *step)
 	/* a job that is done says so when the copy counts */
 	if (step->kind == STEP_JUDGE || step->kind == STEP_VOID || step->kind == STEP_UNDO ||
 	    did == DID_REPEAT)
-		bus_job_changed(s, step->copy.job);
+		service_notify(s, &(struct notice){
+			.kind = NOTICE_JOB_CHANGED, .job = step->copy.job });
 }
 
 /* False: there was something to do. */
@@ -711,9 +719,9 @@ static bool run_one(struct station *st)
 	struct step step;
 
 	st->desk.unknown = !st->known && !s->config.accept;
-	desk_bar(&st->desk, panel_bar(s, st));
-	while ((!st->suspect || clock_us() >= s->quiet) &&
-	       desk_next(&st->desk, &s->jobs, &s->stations->desk, &step)) {
+	service_notify(s, &(struct notice){ .kind = NOTICE_MACHINE_TURN, .station = st });
+	while ((!st->suspect || clock_us() >= s->stations->quiet) &&
+	       desk_next(&st->desk, &s->jobs, &s->stations->first->desk, &step)) {
 		quiet = false;
 		do_step(st, &step);
 	}
@@ -734,22 +742,22 @@ static void run_all(struct service *s)
 	size_t left, all = 0;
 	struct station *st;
 
-	for (st = s->stations; st; st = st->next)
+	for (st = s->stations->first; st; st = st->next)
 		all++;
-	for (st = s->turn, left = all; left; left--) {
+	for (st = s->stations->turn, left = all; left; left--) {
 		if (!st)
-			st = s->stations;
+			st = s->stations->first;
 		/* a step may change what another desk does: once more all of them */
 		if (!run_one(st))
 			left = all + 1;
 		st = st->next;
 		if (clock_us() - begun < ROUND_US)
 			continue;
-		s->turn = st;
-		sd_event_source_set_enabled(s->more, SD_EVENT_ONESHOT);
+		s->stations->turn = st;
+		stations_run_later(s);
 		return;
 	}
-	s->turn = NULL;
+	s->stations->turn = NULL;
 }
 
 /* Emulators tell nobody when they come: is one missing that is not left alone? */
@@ -776,47 +784,59 @@ static void alarm_set(struct service *s)
 	struct station *st;
 	uint64_t next = UINT64_MAX;
 
-	for (st = s->stations; st; st = st->next) {
+	for (st = s->stations->first; st; st = st->next) {
 		if (st->desk.phase != PHASE_SETTLE)
 			st->settled = 0;
 		else if (!st->settled)
 			st->settled = clock_us() + DEALBOX_SETTLED_MS * 1000;
 		if (st->settled && !st->desk.settled && st->settled < next)
 			next = st->settled;
-		if (desk_watched(&st->desk, &s->jobs) && s->look < next)
-			next = s->look;
-		if (st->suspect && st->desk.plugged && s->quiet < next)
-			next = s->quiet;
+		if (desk_watched(&st->desk, &s->jobs) && s->stations->look < next)
+			next = s->stations->look;
+		if (st->suspect && st->desk.plugged && s->stations->quiet < next)
+			next = s->stations->quiet;
 		if (desk_moves(&st->desk) && !st->desk.silent && st->heard + CARD_US < next)
 			next = st->heard + CARD_US;
 	}
-	for (aside = s->asides; aside; aside = aside->next)
+	for (aside = s->stations->asides; aside; aside = aside->next)
 		if (aside->until < next && !station_at(s, aside->uri, aside->port))
 			next = aside->until;
 	/* asked last: it compares all emulators with all machines */
-	if (s->look < next && emulator_missing(s))
-		next = s->look;
+	if (s->stations->look < next && emulator_missing(s))
+		next = s->stations->look;
 	if (next != UINT64_MAX)
-		sd_event_source_set_time(s->alarm, next);
-	sd_event_source_set_enabled(s->alarm, next == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+		sd_event_source_set_time(s->stations->alarm, next);
+	sd_event_source_set_enabled(s->stations->alarm, next == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 }
 
 void stations_run(struct service *s)
 {
-	s->stopped = false;
+	s->stations->stopped = false;
 	run_all(s);
-	panel_show(s);
+	service_notify(s, &(struct notice){ .kind = NOTICE_MACHINES_RUN });
 	alarm_set(s);
+}
+
+void stations_run_later(struct service *s)
+{
+	sd_event_source_set_enabled(s->stations->run, SD_EVENT_ONESHOT);
+}
+
+static int on_run(sd_event_source *source, void *context)
+{
+	(void)source;
+	stations_run(context);
+	return 0;
 }
 
 bool stations_stop(struct service *s, const struct station *only)
 {
 	uint64_t begun = clock_us();
-	bool news = !s->stations;
+	bool news = !s->stations->first;
 	struct station *st;
 	struct step step;
 
-	for (st = s->stations; st; st = st->next)
+	for (st = s->stations->first; st; st = st->next)
 		if (!only || only == st) {
 			news |= !st->desk.stop && !st->stop_after;
 			/* it may come while the ledger waits for the disk: a desk is told after its step */
@@ -826,16 +846,16 @@ bool stations_stop(struct service *s, const struct station *only)
 				desk_push(&st->desk, PUSH_STOP);
 		}
 	/* what deals is aborted, and no more: no machine waits for what is written of another, .. */
-	for (st = s->stations; st && clock_us() - begun < ROUND_US; st = st->next)
+	for (st = s->stations->first; st && clock_us() - begun < ROUND_US; st = st->next)
 		if (!st->suspect && !st->stepping && desk_must_abort(&st->desk) &&
-		    desk_next(&st->desk, &s->jobs, &s->stations->desk, &step))
+		    desk_next(&st->desk, &s->jobs, &s->stations->first->desk, &step))
 			do_step(st, &step);
 	/* .. or for one that hangs; that one is asked next, whatever it did before */
-	for (st = s->stations; st; st = st->next)
+	for (st = s->stations->first; st; st = st->next)
 		if (!only || only == st)
 			st->suspect = false;
-	s->stopped = true;
-	sd_event_source_set_enabled(s->more, SD_EVENT_ONESHOT);
+	s->stations->stopped = true;
+	stations_run_later(s);
 	return news;
 }
 
@@ -854,10 +874,8 @@ void stations_stopped(struct service *s, const struct station *only, uint32_t ui
 
 static struct station *station_get(struct service *s, const char *id)
 {
-	struct station *st;
+	struct station *st = stations_find(s, id);
 
-	for (st = s->stations; st && strcmp(st->id, id); st = st->next)
-		;
 	if (st)
 		return st;
 	st = calloc(1, sizeof(*st));
@@ -868,13 +886,13 @@ static struct station *station_get(struct service *s, const char *id)
 	st->told = TROUBLES;
 	st->starter = DEALBOX_UID_NONE;
 	st->plan_id = randombytes_uniform(0x7fffffff);
-	desk_init(&st->desk, st->id, s->stations ? &s->stations->desk : NULL);
+	desk_init(&st->desk, st->id, s->stations->first ? &s->stations->first->desk : NULL);
 	st->known = dealbox_ledger_knows(s->ledger, id) > 0;
 	st->desk.confirm = work_doubt(s, id);
 	st->desk.trouble = TROUBLE_USED;
-	st->next = s->stations;
-	s->stations = st;
-	bus_station_added(st);
+	st->next = s->stations->first;
+	s->stations->first = st;
+	service_notify(s, &(struct notice){ .kind = NOTICE_MACHINE_ADDED, .station = st });
 	return st;
 }
 
@@ -1010,7 +1028,7 @@ static void asides_forget(struct service *s, const struct dealbox_machine_list *
 	size_t n, count = dealbox_machine_list_count(list);
 	struct aside *aside, *next;
 
-	for (aside = s->asides; aside; aside = next) {
+	for (aside = s->stations->asides; aside; aside = next) {
 		next = aside->next;
 		for (n = 0; n < count && strcmp(aside->uri, dealbox_machine_list_uri(list, n)); n++)
 			;
@@ -1057,7 +1075,7 @@ static int on_alarm(sd_event_source *source, uint64_t at, void *context)
 	(void)source;
 	(void)at;
 	/* a try may take its own entry away, and no other */
-	for (aside = s->asides; aside && clock_us() < end; aside = next) {
+	for (aside = s->stations->asides; aside && clock_us() < end; aside = next) {
 		next = aside->next;
 		if (aside->until > now)
 			continue;
@@ -1065,16 +1083,16 @@ static int on_alarm(sd_event_source *source, uint64_t at, void *context)
 		snprintf(port, sizeof(port), "%s", aside->port);
 		station_open(s, uri, port);
 	}
-	for (st = s->stations; st; st = st->next) {
+	for (st = s->stations->first; st; st = st->next) {
 		if (st->settled && now >= st->settled)
 			desk_settled(&st->desk);
 		if (desk_moves(&st->desk) && now >= st->heard + CARD_US)
 			desk_silent(&st->desk);
 	}
-	if (now >= s->look) {
-		s->look = now + LOOK_US;
+	if (now >= s->stations->look) {
+		s->stations->look = now + LOOK_US;
 		open_emulators(s, end);
-		for (st = s->stations; st; st = st->next)
+		for (st = s->stations->first; st; st = st->next)
 			if (desk_watched(&st->desk, &s->jobs))
 				desk_look(&st->desk);
 	}
@@ -1086,19 +1104,23 @@ int stations_open(struct service *s)
 {
 	int err, fd = epoll_create1(EPOLL_CLOEXEC);
 
-	err = fd < 0 ? -errno : sd_event_add_io(s->event, &s->ready, fd, EPOLLIN, on_ready, s);
+	err = fd < 0 ? -errno : sd_event_add_io(s->event, &s->stations->ready, fd, EPOLLIN, on_ready, s);
 	if (err >= 0)
-		err = sd_event_source_set_io_fd_own(s->ready, true);
+		err = sd_event_source_set_io_fd_own(s->stations->ready, true);
 	if (err >= 0)
-		err = sd_event_add_time(s->event, &s->tick, CLOCK_MONOTONIC, 0, READ_US / 10, on_tick, s);
+		err = sd_event_add_time(s->event, &s->stations->tick, CLOCK_MONOTONIC, 0, READ_US / 10, on_tick, s);
 	if (err >= 0)
-		err = sd_event_source_set_enabled(s->tick, SD_EVENT_OFF);
+		err = sd_event_source_set_enabled(s->stations->tick, SD_EVENT_OFF);
 	if (err >= 0)
-		err = sd_event_add_defer(s->event, &s->seek, on_seek, s);
+		err = sd_event_add_defer(s->event, &s->stations->run, on_run, s);
 	if (err >= 0)
-		err = sd_event_add_time(s->event, &s->alarm, CLOCK_MONOTONIC, 0, 0, on_alarm, s);
+		err = sd_event_source_set_enabled(s->stations->run, SD_EVENT_OFF);
 	if (err >= 0)
-		err = sd_event_source_set_enabled(s->alarm, SD_EVENT_OFF);
+		err = sd_event_add_defer(s->event, &s->stations->seek, on_seek, s);
+	if (err >= 0)
+		err = sd_event_add_time(s->event, &s->stations->alarm, CLOCK_MONOTONIC, 0, 0, on_alarm, s);
+	if (err >= 0)
+		err = sd_event_source_set_enabled(s->stations->alarm, SD_EVENT_OFF);
 	return err;
 }
 
@@ -1106,17 +1128,17 @@ void stations_seek(struct service *s, const char *port)
 {
 	struct aside *aside;
 
-	for (aside = s->asides; aside && port; aside = aside->next)
+	for (aside = s->stations->asides; aside && port; aside = aside->next)
 		if (!strcmp(aside->port, port))
 			aside->until = 0;
-	sd_event_source_set_enabled(s->seek, SD_EVENT_ONESHOT);
+	sd_event_source_set_enabled(s->stations->seek, SD_EVENT_ONESHOT);
 }
 
-struct station *station_find(const struct service *s, const char *path)
+struct station *stations_find(const struct service *s, const char *id)
 {
 	struct station *st;
 
-	for (st = s->stations; st && strcmp(st->path, path); st = st->next)
+	for (st = s->stations->first; st && strcmp(st->id, id); st = st->next)
 		;
 	return st;
 }
@@ -1125,14 +1147,15 @@ void stations_free(struct service *s)
 {
 	struct station *st;
 
-	while (s->asides)
-		aside_remove(s, s->asides->uri);
-	sd_event_source_unref(s->seek);
-	sd_event_source_unref(s->alarm);
-	sd_event_source_unref(s->ready);
-	sd_event_source_unref(s->tick);
-	while ((st = s->stations)) {
-		s->stations = st->next;
+	while (s->stations->asides)
+		aside_remove(s, s->stations->asides->uri);
+	sd_event_source_unref(s->stations->run);
+	sd_event_source_unref(s->stations->seek);
+	sd_event_source_unref(s->stations->alarm);
+	sd_event_source_unref(s->stations->ready);
+	sd_event_source_unref(s->stations->tick);
+	while ((st = s->stations->first)) {
+		s->stations->first = st->next;
 		sd_event_source_disable_unref(st->source);
 		/* closing pauses a deal that runs; the next daemon finds it, and says so */
 		dealbox_machine_close(st->machine);

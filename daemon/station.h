@@ -23,7 +23,6 @@ struct station {
 	struct station *next;
 	struct service *service;
 	char id[128];			/* "SN1", "port:1-2.3": as in the ledger */
-	char path[256];			/* its object on the bus */
 	char uri[URI_SIZE];		/* by which it was opened */
 	char serial[64];
 	char port[32];
@@ -67,6 +66,21 @@ struct aside {
 	char said[1024];		/* why */
 };
 
+/* All machines. */
+struct stations {
+	struct station *first;
+	struct station *turn;		/* whose turn it is in stations_run(), NULL = the first */
+	struct aside *asides;
+	uint64_t quiet;			/* us: until then no machine is asked that is suspect */
+	bool stopped;			/* stations_run() has yet to follow a stop */
+	uint64_t look;			/* us: when machines that work are looked at next */
+	sd_event_source *ready;		/* an epoll of the machines that are read together */
+	sd_event_source *tick;		/* reads them, while they have events */
+	sd_event_source *alarm;		/* for what no event tells */
+	sd_event_source *seek;		/* looks what there is */
+	sd_event_source *run;		/* goes on with stations_run() */
+};
+
 /* Begins to look for machines. 0 or -errno. */
 int stations_open(struct service *service);
 /*
@@ -76,6 +90,8 @@ int stations_open(struct service *service);
 void stations_seek(struct service *service, const char *port);
 /* Lets every desk do what it can; called whenever something has changed. */
 void stations_run(struct service *service);
+/* The same, from the loop, when the caller has returned. */
+void stations_run_later(struct service *service);
 /*
  * The emergency stop of one machine or (NULL) of all. It only acts; stations_run() follows, by
  * itself. If true, something was stopped by it, and stations_stopped() writes down who did it:
@@ -84,6 +100,7 @@ void stations_run(struct service *service);
 bool stations_stop(struct service *service, const struct station *only);
 void stations_stopped(struct service *service, const struct station *only, uint32_t uid);
 void stations_free(struct service *service);
-struct station *station_find(const struct service *service, const char *path);
+/* The machine with that id; NULL: there never was one. */
+struct station *stations_find(const struct service *service, const char *id);
 
 #endif
