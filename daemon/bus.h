@@ -11,7 +11,7 @@
 
 #include "job.h"
 #include "service.h"
-#include "station.h"
+#include "stations.h"
 #include "texts.h"
 
 #define ROOT		"/io/dealbox1"

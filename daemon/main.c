@@ -19,7 +19,7 @@
 #include "log.h"
 #include "panel.h"
 #include "service.h"
-#include "station.h"
+#include "stations.h"
 #include "work.h"
 
 /* All that runs; what knows nothing of the others is put together here. */

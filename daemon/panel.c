@@ -14,7 +14,7 @@
 #include "log.h"
 #include "panel.h"
 #include "service.h"
-#include "station.h"
+#include "stations.h"
 
 #define EVENTS_AT_ONCE	32
 #define BEEP_US		500000

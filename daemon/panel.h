@@ -31,7 +31,7 @@ struct panel {
 void panel_open(struct service *service);
 /* A GPIO chip came or went. */
 void panel_look(struct service *service);
-/* A subscriber: bars what the panel forbids, beeps when a machine needs somebody, and switches the lamps. */
+/* A subscriber: bars what the panel forbids, beeps for what is wrong, and switches the lamps. */
 void panel_notice(struct service *service, const struct notice *notice);
 /* "" no panel, "ready", or what is wrong. */
 const char *panel_state(const struct service *service);

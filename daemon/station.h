@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Machines: finding them, reading their events, and doing what their desks decide.
+ * One machine as the service has it, there or not, with its desk; and the list of all.
  */
 #ifndef DAEMON_STATION_H
 #define DAEMON_STATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
 
 #include <systemd/sd-event.h>
 
@@ -14,6 +18,7 @@
 
 #include "desk.h"
 
+struct backoff;
 struct service;
 
 #define URI_SIZE	300	/* bytes of the address of a machine */
@@ -56,21 +61,11 @@ struct station {
 	char revealed[512];		/* and with it */
 };
 
-/* A machine that could not be opened, or did not answer: it is left alone for a while. */
-struct aside {
-	struct aside *next;
-	char uri[URI_SIZE];
-	char port[32];
-	uint64_t until;			/* us */
-	uint64_t wait;
-	char said[1024];		/* why */
-};
-
 /* All machines. */
 struct stations {
 	struct station *first;
 	struct station *turn;		/* whose turn it is in stations_run(), NULL = the first */
-	struct aside *asides;
+	struct backoff *backoffs;	/* station-hotplug.c */
 	uint64_t quiet;			/* us: until then no machine is asked that is suspect */
 	bool stopped;			/* stations_run() has yet to follow a stop */
 	uint64_t look;			/* us: when machines that work are looked at next */
@@ -79,27 +74,23 @@ struct stations {
 	sd_event_source *alarm;		/* for what no event tells */
 	sd_event_source *seek;		/* looks what there is */
 	sd_event_source *run;		/* goes on with stations_run() */
+	sd_event_io_handler_t on_events;	/* of a machine that is read at once */
 };
 
-/* Begins to look for machines. 0 or -errno. */
-int stations_open(struct service *service);
+/* Microseconds of a clock that goes on, for what lasts. */
+static inline uint64_t monotonic_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 /*
- * Looks soon which machines there are. udev has news of that port (NULL: of none, or any): a
- * machine there is tried again, however often it was refused.
+ * Emits notices of what has changed: at once, but for cards that fall; their last number is told
+ * when the state changes, as at the end of a deal, or else when the machines are looked at.
  */
-void stations_seek(struct service *service, const char *port);
-/* Lets every desk do what it can; called whenever something has changed. */
-void stations_run(struct service *service);
-/* The same, from the loop, when the caller has returned. */
-void stations_run_later(struct service *service);
-/*
- * The emergency stop of one machine or (NULL) of all. It only acts; stations_run() follows, by
- * itself. If true, something was stopped by it, and stations_stopped() writes down who did it:
- * the user, DEALBOX_UID_NONE (a button) or DEALBOX_UID_UNKNOWN.
- */
-bool stations_stop(struct service *service, const struct station *only);
-void stations_stopped(struct service *service, const struct station *only, uint32_t uid);
-void stations_free(struct service *service);
+void station_notify(struct station *station);
 /* The machine with that id; NULL: there never was one. */
 struct station *stations_find(const struct service *service, const char *id);
 

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <sodium.h>
+
+#include <dealbox/law.h>
+#include <dealbox/pack.h>
+
+#include "log.h"
+#include "service.h"
+#include "station-events.h"
+#include "station-steps.h"
+#include "work.h"
+
+/* An event that is on its way when a status was asked comes within so many times so long. */
+#define SETTLE_MS	50
+#define SETTLES		20
+
+/* What the answer of a machine to a command means. */
+static enum did answer(struct station *st, int err)
+{
+	st->suspect = err == -ETIMEDOUT;
+	if (!err)
+		return DID_OK;
+	log_message(MESSAGE_REFUSED, st->id, &st->desk.copy, "%s",
+		    dealbox_machine_reason(st->machine)->what);
+	return err == -EREMOTEIO || err == -EOPNOTSUPP || err == -EINVAL ? DID_REFUSED :
+	       DID_NO_ANSWER;
+}
+
+/*
+ * A status is only good together with all events before it: those that are still on
+ * their way are waited for.
+ */
+static enum did do_status(struct station *st, const struct step *step)
+{
+	struct pollfd wait = { .fd = dealbox_machine_fd(st->machine), .events = POLLIN };
+	struct dealbox_status status;
+	int err, events = 0;
+	unsigned int n;
+
+	(void)step;
+	for (n = 0; n < SETTLES; n++) {
+		err = dealbox_machine_get_status(st->machine, &status);
+		if (err)
+			return answer(st, err);
+		events = station_read(st, NULL);
+		if (events < 0)
+			return DID_NO_ANSWER;
+		if (events)
+			continue;
+		if (!desk_news(&st->desk, &status))
+			break;
+		poll(&wait, 1, SETTLE_MS);
+	}
+	/* events without end, and each is newer than the status: then it is asked another time */
+	if (events)
+		st->desk.stale = false;
+	else
+		desk_status(&st->desk, &status);
+	return answer(st, 0);
+}
+
+static enum did load_plan(struct station *st)
+{
+	struct dealbox_plan given = st->plan;
+	int err = dealbox_machine_set_plan(st->machine, &given);
+
+	dealbox_plan_wipe(&given);
+	return answer(st, err);
+}
+
+static enum did do_plan(struct station *st, const struct step *step)
+{
+	const struct job *job = jobs_find(&st->service->jobs, step->copy.job);
+	int err;
+
+	/* never 0 and never that of a test deal */
+	st->plan_id = st->plan_id % 0x7fffffff + 1;
+	err = work_plan(st->service, job, &step->copy, st->plan_id, &st->plan);
+	if (!err)
+		return load_plan(st);
+	if (err != -EINVAL) {
+		log_message(MESSAGE_LEDGER, st->id, &step->copy, "%s",
+			    dealbox_ledger_error(st->service->ledger));
+		return DID_LEDGER;
+	}
+	log_message(MESSAGE_REFUSED, st->id, &step->copy, "board %u cannot be planned", step->copy.board);
+	return DID_REFUSED;
+}
+
+static enum did do_begin(struct station *st, const struct step *step)
+{
+	struct service *s = st->service;
+	struct job *job = jobs_find(&s->jobs, step->copy.job);
+	/* who starts a board of which there was doubt says that it is empty */
+	const struct dealbox_ledger_act emptied = {
+		.act = DEALBOX_ACT_EMPTIED, .uid = st->starter, .job = step->copy.job,
+		.board = step->copy.board, .copy = step->copy.copy, .machine = st->id,
+	};
+	int err = 0;
+
+	if (st->desk.confirm && !st->desk.capture)
+		err = dealbox_ledger_add_act(s->ledger, &emptied);
+	if (!err)
+		err = dealbox_ledger_begin(s->ledger, step->copy.job, step->copy.board,
+					   step->copy.copy, st->id, step->insertion, st->plan_id,
+					   &st->insertion);
+	st->starter = DEALBOX_UID_NONE;
+	if (!err)
+		return DID_OK;
+	log_message(MESSAGE_REFUSED, st->id, &step->copy, "%s", dealbox_ledger_error(s->ledger));
+	switch (err) {
+	case -EALREADY:
+		return DID_USED;
+	case -EEXIST:
+	case -EINPROGRESS:
+	case -ECANCELED:
+	case -ENOENT:
+		if (job && !work_refresh(s, job) &&
+		    job_state(job, step->copy.board, step->copy.copy) == DEALBOX_LEDGER_COPY_OPEN &&
+		    err == -EEXIST)
+			return DID_REPEAT;
+		return DID_TAKEN;
+	default:
+		return DID_LEDGER;
+	}
+}
+
+static enum did do_start(struct station *st, const struct step *step)
+{
+	station_reset_progress(st);
+	st->heard = monotonic_us();
+	return answer(st, dealbox_machine_start(st->machine, st->plan_id, step->insertion));
+}
+
+static void notify_judged(struct station *st, const struct step *step, bool exact, const char *text)
+{
+	service_notify(st->service, &(struct notice){
+		.kind = NOTICE_JUDGED, .station = st, .copy = &step->copy,
+		.insertion = step->insertion, .exact = exact, .text = text });
+}
+
+/* The end of an insertion in the ledger, with its trace. 0, or an error that was logged. */
+static int record_end(struct station *st, const struct step *step, enum dealbox_ledger_outcome outcome,
+		      unsigned int reason, unsigned int differences)
+{
+	const struct dealbox_trace *trace = station_trace(st, step->insertion);
+	size_t count = trace ? dealbox_trace_count(trace) : 0, n;
+	struct dealbox_event *events = NULL;
+	int err;
+
+	if (count) {
+		events = calloc(count, sizeof(*events));
+		if (!events)
+			return -ENOMEM;
+		for (n = 0; n < count; n++)
+			events[n] = *dealbox_trace_get(trace, n);
+	}
+	err = dealbox_ledger_end(st->service->ledger, st->insertion, outcome, reason, differences,
+				 events, count);
+	if (events)
+		sodium_memzero(events, count * sizeof(*events));
+	free(events);
+	if (err)
+		log_message(MESSAGE_LEDGER, st->id, &step->copy, "%s",
+			    dealbox_ledger_error(st->service->ledger));
+	return err;
+}
+
+/* Records what became of the insertion, and emits a notice. 0 or -errno. */
+static int record(struct station *st, const struct step *step, enum dealbox_ledger_outcome outcome,
+		  unsigned int reason, unsigned int differences, const char *text)
+{
+	struct job *job = jobs_find(&st->service->jobs, step->copy.job);
+	bool exact = outcome == DEALBOX_LEDGER_EXACT || outcome == DEALBOX_LEDGER_CAPTURED;
+	int err = record_end(st, step, outcome, reason, differences);
+
+	if (err)
+		return err;
+	if (job && !exact)
+		job->voided++;
+	log_message(exact ? MESSAGE_RECORDED : MESSAGE_VOID, st->id, &step->copy, "board %u, copy %u: %s%s",
+		    step->copy.board, step->copy.copy, text, exact ? ", recorded" : "");
+	notify_judged(st, step, exact, text);
+	dealbox_plan_wipe(&st->plan);
+	dealbox_trace_free(st->kept);
+	st->kept = NULL;
+	return 0;
+}
+
+/*
+ * A pocket of an original that was read without a fault counts only if it has as many cards as its
+ * hand must have.
+ */
+static enum dealbox_ledger_outcome judge_pocket(const struct dealbox_trace *trace, unsigned int pocket,
+						char *text, size_t size)
+{
+	unsigned int want = dealbox_pack_bridge()->size[pocket], count;
+	dealbox_cards cards;
+
+	if (dealbox_law_capture_pocket(trace, &cards))
+		return DEALBOX_LEDGER_CAPTURED;
+	count = dealbox_cards_count(cards);
+	sodium_memzero(&cards, sizeof(cards));
+	if (count == want) {
+		snprintf(text, size, "read: %u cards", count);
+		return DEALBOX_LEDGER_CAPTURED;
+	}
+	snprintf(text, size, "pocket %s has %u cards, and not %u: put the right ones into the hopper",
+		 dealbox_actor_name(pocket), count, want);
+	return DEALBOX_LEDGER_VOID;
+}
+
+static enum did do_judge(struct station *st, const struct step *step)
+{
+	const struct dealbox_trace *trace = station_trace(st, step->insertion);
+	char text[256] = "void: what was dealt is not known";
+	enum dealbox_ledger_outcome outcome = DEALBOX_LEDGER_UNKNOWN;
+	struct dealbox_verdict *verdict = NULL;
+	unsigned int differences = 1;
+	bool exact;
+
+	if (trace && !work_verify(&st->plan, trace, &verdict)) {
+		exact = dealbox_verdict_exact(verdict);
+		differences = dealbox_verdict_count(verdict);
+		dealbox_verdict_message(verdict, text, sizeof(text));
+		if (!st->desk.capture)
+			outcome = exact ? DEALBOX_LEDGER_EXACT : DEALBOX_LEDGER_DIFFERS;
+		else
+			outcome = exact ? judge_pocket(trace, step->copy.copy - 1, text, sizeof(text)) :
+				  DEALBOX_LEDGER_VOID;
+	}
+	dealbox_verdict_free(verdict);
+	if (record(st, step, outcome, 0, differences, text))
+		return DID_LEDGER;
+	return outcome == DEALBOX_LEDGER_EXACT || outcome == DEALBOX_LEDGER_CAPTURED ? DID_EXACT :
+	       DID_DIFFERS;
+}
+
+static enum did do_void(struct station *st, const struct step *step)
+{
+	const char *name = dealbox_event_name(step->reason);
+	const char *comma = *st->detail ? ", " : "";
+	char text[128] = "void";
+
+	if (step->reason && st->stopped_at)
+		snprintf(text, sizeof(text), "void: %s at card %u%s%s", name, st->stopped_at, comma, st->detail);
+	else if (step->reason)
+		snprintf(text, sizeof(text), "void: %s%s%s", name, comma, st->detail);
+	return record(st, step, step->outcome, step->reason, 0, text) ? DID_LEDGER : DID_OK;
+}
+
+/* What was recorded as exact does not count: the machine stopped behind the end of that deal. */
+static enum did do_undo(struct station *st, const struct step *step)
+{
+	const struct dealbox_ledger_act redeal = {
+		.act = DEALBOX_ACT_REDEAL, .uid = DEALBOX_UID_NONE, .job = step->copy.job,
+		.board = step->copy.board, .copy = step->copy.copy, .machine = st->id,
+	};
+	struct job *job = jobs_find(&st->service->jobs, step->copy.job);
+	char text[128];
+
+	if (dealbox_ledger_add_act(st->service->ledger, &redeal)) {
+		log_message(MESSAGE_LEDGER, st->id, &step->copy, "%s",
+			    dealbox_ledger_error(st->service->ledger));
+		return DID_LEDGER;
+	}
+	if (job)
+		job->voided++;
+	snprintf(text, sizeof(text), "void: %s behind its end, so it is not exact after all",
+		 dealbox_event_name(step->reason));
+	log_message(MESSAGE_VOID, st->id, &step->copy, "board %u, copy %u: %s", step->copy.board,
+		    step->copy.copy, text);
+	notify_judged(st, step, false, text);
+	return DID_OK;
+}
+
+static enum did do_pause(struct station *st, const struct step *step)
+{
+	(void)step;
+	return answer(st, dealbox_machine_pause(st->machine));
+}
+
+static enum did do_resume(struct station *st, const struct step *step)
+{
+	(void)step;
+	st->heard = monotonic_us();
+	return answer(st, dealbox_machine_resume(st->machine));
+}
+
+static enum did do_reread(struct station *st, const struct step *step)
+{
+	(void)step;
+	st->heard = monotonic_us();
+	return answer(st, dealbox_machine_reread(st->machine));
+}
+
+static enum did do_abort(struct station *st, const struct step *step)
+{
+	(void)step;
+	return answer(st, dealbox_machine_abort(st->machine));
+}
+
+static enum did do_clear(struct station *st, const struct step *step)
+{
+	(void)step;
+	return answer(st, dealbox_machine_clear_fault(st->machine));
+}
+
+static enum did do_release(struct station *st, const struct step *step)
+{
+	(void)step;
+	return answer(st, dealbox_machine_release_board(st->machine));
+}
+
+static enum did (*const doers[STEPS])(struct station *st, const struct step *step) = {
+	[STEP_STATUS] = do_status, [STEP_PLAN] = do_plan, [STEP_BEGIN] = do_begin,
+	[STEP_START] = do_start, [STEP_PAUSE] = do_pause, [STEP_RESUME] = do_resume,
+	[STEP_REREAD] = do_reread, [STEP_ABORT] = do_abort, [STEP_CLEAR] = do_clear,
+	[STEP_RELEASE] = do_release, [STEP_JUDGE] = do_judge, [STEP_VOID] = do_void,
+	[STEP_UNDO] = do_undo,
+};
+
+enum did station_do(struct station *st, const struct step *step)
+{
+	return doers[step->kind](st, step);
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include <sodium.h>
+
+#include <dealbox/machine.h>
+#include <dealbox/verify.h>
+
+#include "log.h"
+#include "service.h"
+#include "station-events.h"
+#include "station-hotplug.h"
+#include "station-steps.h"
+#include "stations.h"
+
+/*
+ * Most of what an event costs is to be woken for it. So all machines are read at a time, at most
+ * once in so long: no operator sees the difference, and no card waits for it. At most so many at
+ * once; the others are next.
+ */
+#define READ_US		20000
+#define MACHINES_AT_ONCE	64
+/*
+ * A call waits for its machine, up to a second or a few. So that one that hangs takes neither
+ * the others' time nor the watchdog's, no round of calls goes on for longer than this, ..
+ */
+#define ROUND_US	100000
+/* .. and one that did not answer is asked again only when three times as long has passed. */
+#define QUIET		3
+#define LOOK_US		2000000	/* between two looks at machines that work */
+#define CARD_US		5000000	/* the longest that a machine takes for a card (docs/protocol.md, 5.1) */
+
+/* ---- reading ------------------------------------------------------------------ */
+
+/* True: its desk heeds some of what it told, so that stations_run() is due. */
+static bool read_machine(struct station *st)
+{
+	bool news = false;
+
+	if (station_read(st, &news) < 0) {
+		station_close(st, "the machine is gone");
+		/* it may have come back before we saw that it went */
+		stations_seek(st->service, NULL);
+		return true;
+	}
+	/* a card that falls is all that most events tell */
+	if (!news)
+		station_notify(st);
+	return news;
+}
+
+/* Events of a machine that is read at once. */
+static int on_events(sd_event_source *source, int fd, uint32_t revents, void *context)
+{
+	struct station *st = context;
+
+	(void)source;
+	(void)fd;
+	(void)revents;
+	if (read_machine(st))
+		stations_run(st->service);
+	return 0;
+}
+
+/* Read those of the others that have events. False: none has. */
+static bool read_machines(struct service *s)
+{
+	struct epoll_event ready[MACHINES_AT_ONCE];
+	int fd = sd_event_source_get_io_fd(s->stations->ready), n;
+	int count = epoll_wait(fd, ready, MACHINES_AT_ONCE, 0);
+	bool news = false;
+
+	for (n = 0; n < count; n++)
+		news |= read_machine(ready[n].data.ptr);
+	if (news)
+		stations_run(s);
+	return count > 0;
+}
+
+/* While machines deal, the clock says when they are read; else their next event does. */
+static int on_tick(sd_event_source *source, uint64_t at, void *context)
+{
+	struct service *s = context;
+	int err;
+
+	(void)at;
+	if (!read_machines(s))
+		return sd_event_source_set_io_events(s->stations->ready, EPOLLIN);
+	err = sd_event_source_set_time_relative(source, READ_US);
+	return err < 0 ? err : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *context)
+{
+	struct service *s = context;
+
+	(void)fd;
+	(void)revents;
+	/* to take it out of the loop and in again would cost more: the kernel looks at all machines */
+	sd_event_source_set_io_events(source, 0);
+	return on_tick(s->stations->tick, 0, s);
+}
+
+/* ---- running ---------------------------------------------------------------- */
+
+/* Does one step, and tells the desk and the bus what became of it. */
+static void do_step(struct station *st, const struct step *step)
+{
+	struct service *s = st->service;
+	uint64_t begun = monotonic_us();
+	enum did did;
+
+	st->stepping = true;
+	did = station_do(st, step);
+	if (step->kind == STEP_STATUS && did == DID_OK)
+		station_answered(s, st->uri);
+	st->stepping = false;
+	if (st->suspect)
+		s->stations->quiet = monotonic_us() + QUIET * (monotonic_us() - begun);
+	desk_did(&st->desk, &s->jobs, step, did);
+	if (st->stop_after)
+		desk_push(&st->desk, PUSH_STOP);
+	st->stop_after = false;
+	/* a job that is done says so when the copy counts */
+	if (step->kind == STEP_JUDGE || step->kind == STEP_VOID || step->kind == STEP_UNDO ||
+	    did == DID_REPEAT)
+		service_notify(s, &(struct notice){
+			.kind = NOTICE_JOB_CHANGED, .job = step->copy.job });
+}
+
+/* False: there was something to do. */
+static bool run_one(struct station *st)
+{
+	struct service *s = st->service;
+	bool quiet = true;
+	struct step step;
+
+	st->desk.unknown = !st->known && !s->config.accept;
+	service_notify(s, &(struct notice){ .kind = NOTICE_MACHINE_TURN, .station = st });
+	while ((!st->suspect || monotonic_us() >= s->stations->quiet) &&
+	       desk_next(&st->desk, &s->jobs, &s->stations->first->desk, &step)) {
+		quiet = false;
+		do_step(st, &step);
+	}
+	if (!st->desk.plugged && st->machine) {
+		station_give_up(st);
+		quiet = false;
+	}
+	station_notify(st);
+	return quiet;
+}
+
+/* Each in its turn, until their time is over; the rest when others have had theirs. */
+static void run_all(struct service *s)
+{
+	uint64_t begun = monotonic_us();
+	size_t left, all = 0;
+	struct station *st;
+
+	for (st = s->stations->first; st; st = st->next)
+		all++;
+	for (st = s->stations->turn, left = all; left; left--) {
+		if (!st)
+			st = s->stations->first;
+		/* a step may change what another desk does: once more all of them */
+		if (!run_one(st))
+			left = all + 1;
+		st = st->next;
+		if (monotonic_us() - begun < ROUND_US)
+			continue;
+		s->stations->turn = st;
+		stations_run_later(s);
+		return;
+	}
+	s->stations->turn = NULL;
+}
+
+/*
+ * Sets the alarm for what no event will tell: machines that are looked at, asked or tried
+ * again. Mostly there is none, and the service sleeps until something happens.
+ */
+static void alarm_set(struct service *s)
+{
+	uint64_t next = machines_next_retry(s);
+	struct station *st;
+
+	for (st = s->stations->first; st; st = st->next) {
+		if (st->desk.phase != PHASE_SETTLE)
+			st->settled = 0;
+		else if (!st->settled)
+			st->settled = monotonic_us() + DEALBOX_SETTLED_MS * 1000;
+		if (st->settled && !st->desk.settled && st->settled < next)
+			next = st->settled;
+		if (desk_watched(&st->desk, &s->jobs) && s->stations->look < next)
+			next = s->stations->look;
+		if (st->suspect && st->desk.plugged && s->stations->quiet < next)
+			next = s->stations->quiet;
+		if (desk_moves(&st->desk) && !st->desk.silent && st->heard + CARD_US < next)
+			next = st->heard + CARD_US;
+	}
+	/* asked last: it compares all emulators with all machines */
+	if (s->stations->look < next && emulator_missing(s))
+		next = s->stations->look;
+	if (next != UINT64_MAX)
+		sd_event_source_set_time(s->stations->alarm, next);
+	sd_event_source_set_enabled(s->stations->alarm, next == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+}
+
+void stations_run(struct service *s)
+{
+	s->stations->stopped = false;
+	run_all(s);
+	service_notify(s, &(struct notice){ .kind = NOTICE_MACHINES_RUN });
+	alarm_set(s);
+}
+
+void stations_run_later(struct service *s)
+{
+	sd_event_source_set_enabled(s->stations->run, SD_EVENT_ONESHOT);
+}
+
+static int on_run(sd_event_source *source, void *context)
+{
+	(void)source;
+	stations_run(context);
+	return 0;
+}
+
+bool stations_stop(struct service *s, const struct station *only)
+{
+	uint64_t begun = monotonic_us();
+	bool news = !s->stations->first;
+	struct station *st;
+	struct step step;
+
+	for (st = s->stations->first; st; st = st->next)
+		if (!only || only == st) {
+			news |= !st->desk.stop && !st->stop_after;
+			/* it may come while the ledger waits for the disk: a desk is told after its step */
+			if (st->stepping)
+				st->stop_after = true;
+			else
+				desk_push(&st->desk, PUSH_STOP);
+		}
+	/* what deals is aborted, and no more: no machine waits for what is written of another, .. */
+	for (st = s->stations->first; st && monotonic_us() - begun < ROUND_US; st = st->next)
+		if (!st->suspect && !st->stepping && desk_must_abort(&st->desk) &&
+		    desk_next(&st->desk, &s->jobs, &s->stations->first->desk, &step))
+			do_step(st, &step);
+	/* .. or for one that hangs; that one is asked next, whatever it did before */
+	for (st = s->stations->first; st; st = st->next)
+		if (!only || only == st)
+			st->suspect = false;
+	s->stations->stopped = true;
+	stations_run_later(s);
+	return news;
+}
+
+void stations_stopped(struct service *s, const struct station *only, uint32_t uid)
+{
+	const struct dealbox_ledger_act act = {
+		.act = DEALBOX_ACT_STOP, .uid = uid, .machine = only ? only->id : NULL,
+	};
+
+	log_message(MESSAGE_STOP, act.machine, NULL, "emergency stop");
+	if (dealbox_ledger_add_act(s->ledger, &act))
+		log_message(MESSAGE_LEDGER, act.machine, NULL, "%s", dealbox_ledger_error(s->ledger));
+}
+
+/* ---- the event sources -------------------------------------------------------- */
+
+/* Something came or went: what there is now is looked up, so that no event can mislead. */
+static int on_seek(sd_event_source *source, void *context)
+{
+	struct service *s = context;
+
+	if (!machines_look(s, monotonic_us() + ROUND_US))
+		sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	stations_run(s);
+	return 0;
+}
+
+static int on_alarm(sd_event_source *source, uint64_t at, void *context)
+{
+	struct service *s = context;
+	uint64_t now = monotonic_us(), end = now + ROUND_US;
+	struct station *st;
+
+	(void)source;
+	(void)at;
+	machines_retry(s, now, end);
+	for (st = s->stations->first; st; st = st->next) {
+		if (st->settled && now >= st->settled)
+			desk_settled(&st->desk);
+		if (desk_moves(&st->desk) && now >= st->heard + CARD_US)
+			desk_silent(&st->desk);
+	}
+	if (now >= s->stations->look) {
+		s->stations->look = now + LOOK_US;
+		emulators_look(s, end);
+		for (st = s->stations->first; st; st = st->next)
+			if (desk_watched(&st->desk, &s->jobs))
+				desk_look(&st->desk);
+	}
+	stations_run(s);
+	return 0;
+}
+
+int stations_open(struct service *s)
+{
+	int err, fd = epoll_create1(EPOLL_CLOEXEC);
+	struct stations *all = s->stations;
+
+	all->on_events = on_events;
+	err = fd < 0 ? -errno : sd_event_add_io(s->event, &all->ready, fd, EPOLLIN, on_ready, s);
+	if (err >= 0)
+		err = sd_event_source_set_io_fd_own(all->ready, true);
+	if (err >= 0)
+		err = sd_event_add_time(s->event, &all->tick, CLOCK_MONOTONIC, 0, READ_US / 10, on_tick, s);
+	if (err >= 0)
+		err = sd_event_source_set_enabled(all->tick, SD_EVENT_OFF);
+	if (err >= 0)
+		err = sd_event_add_defer(s->event, &all->run, on_run, s);
+	if (err >= 0)
+		err = sd_event_source_set_enabled(all->run, SD_EVENT_OFF);
+	if (err >= 0)
+		err = sd_event_add_defer(s->event, &all->seek, on_seek, s);
+	if (err >= 0)
+		err = sd_event_add_time(s->event, &all->alarm, CLOCK_MONOTONIC, 0, 0, on_alarm, s);
+	if (err >= 0)
+		err = sd_event_source_set_enabled(all->alarm, SD_EVENT_OFF);
+	return err;
+}
+
+void stations_seek(struct service *s, const char *port)
+{
+	if (port)
+		machines_retry_port(s, port);
+	sd_event_source_set_enabled(s->stations->seek, SD_EVENT_ONESHOT);
+}
+
+void stations_free(struct service *s)
+{
+	struct station *st;
+
+	machines_forget(s);
+	sd_event_source_unref(s->stations->run);
+	sd_event_source_unref(s->stations->seek);
+	sd_event_source_unref(s->stations->alarm);
+	sd_event_source_unref(s->stations->ready);
+	sd_event_source_unref(s->stations->tick);
+	while ((st = s->stations->first)) {
+		s->stations->first = st->next;
+		sd_event_source_disable_unref(st->source);
+		/* closing pauses a deal that runs; the next daemon finds it, and says so */
+		dealbox_machine_close(st->machine);
+		dealbox_trace_free(st->trace);
+		dealbox_trace_free(st->kept);
+		dealbox_plan_wipe(&st->plan);
+		sodium_memzero(st->revealed, sizeof(st->revealed));
+		free(st);
+	}
+}
