@@ -661,7 +661,9 @@ int calls_open(struct service *s)
 
 void calls_close(struct service *s)
 {
-	dealbox_ledger_wait(s->ledger, NULL, NULL);
+	/* a service that could not start may have no ledger */
+	if (s->ledger)
+		dealbox_ledger_wait(s->ledger, NULL, NULL);
 	sd_event_source_disable_unref(queue.turn);
 	sd_event_source_disable_unref(queue.post);
 	sd_bus_slot_unref(queue.ping);

@@ -368,6 +368,15 @@ def test_config_with_a_mistake_changes_nothing(w):
     w.write_config()
 
 
+def test_config_with_a_mistake_starts_nothing(w):
+    w.write_config('colour = green\n')
+    ended = subprocess.run([dealboxd, '--config', w.dir + '/dealboxd.conf'],
+                           stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    w.write_config()
+    assert ended.returncode == 1, ended.returncode
+    assert 'not a setting that dealboxd knows' in ended.stderr, ended.stderr
+
+
 def test_board_reader_chooses(w):
     w.tell('FIRST', 'unplug')
     wait('the cable', lambda: not w.machines()['/io/dealbox1/machine/FIRST']['Present'])
