@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Machines on the bus: io.dealbox1.Machine.
- */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bus.h"
+#include "bus-machine.h"
+#include "bus-reply.h"
+#include "call-queue.h"
 #include "log.h"
+#include "stations.h"
+#include "texts.h"
 
 /* The name of its object; freed by the caller. NULL: no memory. */
 static char *path_of(const struct station *st)
@@ -17,7 +18,8 @@ static char *path_of(const struct station *st)
 	return sd_bus_path_encode(MACHINES, st->id, &path) < 0 ? NULL : path;
 }
 
-struct station *machine_at(const struct service *s, const char *path)
+/* The machine that this object is; NULL: none, as the manager's is. */
+static struct station *machine_at(const struct service *s, const char *path)
 {
 	struct station *st = NULL;
 	char *id = NULL, *own;
@@ -85,7 +87,11 @@ static int machine_accept(sd_bus_message *m, struct service *s, sd_bus_error *er
 }
 METHOD(machine_accept, "manage")
 
-/* Nobody is asked. */
+static void record_stop(struct service *s, sd_bus_message *m, uint32_t uid)
+{
+	stations_stopped(s, machine_at(s, sd_bus_message_get_path(m)), uid);
+}
+
 int stop_all(sd_bus_message *m, void *context, sd_bus_error *error)
 {
 	struct service *s = context;
@@ -95,7 +101,7 @@ int stop_all(sd_bus_message *m, void *context, sd_bus_error *error)
 	(void)error;
 	/* whoever calls it ten thousand times does not fill the disk */
 	if (news)
-		calls_stopped(s, m);
+		calls_record(s, m, record_stop);
 	return err;
 }
 

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * What tells deals: sets and traces, as files, to the few who may see them. It is written down
- * before it is done. Nothing of it is in a message, which others could listen to.
- */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,7 +10,9 @@
 #include <dealbox/format.h>
 #include <dealbox/set.h>
 
-#include "bus.h"
+#include "bus-reply.h"
+#include "bus-reveal.h"
+#include "call-queue.h"
 #include "work.h"
 
 static int reply_error(struct service *s, int err, sd_bus_error *error)

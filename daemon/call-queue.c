@@ -7,11 +7,15 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bus.h"
+#include "bus-reply.h"
+#include "call-queue.h"
+#include "polkit.h"
+#include "stations.h"
 
 #define CALLS_MAX	1024		/* queued; twice as many for clients that have none queued */
 #define CALLS_USER	128		/* queued per user; per client until its user is known */
@@ -64,7 +68,8 @@ struct call {
 		CALL_STOPPED,		/* an answered Stop that is not recorded yet */
 	} stage;
 	const char *action;		/* CALL_ASKED */
-	deed_fn deed;			/* CALL_ASKED, CALL_GRANTED */
+	method_fn method;		/* CALL_ASKED, CALL_GRANTED */
+	record_fn record;		/* CALL_STOPPED */
 };
 
 static struct {
@@ -200,6 +205,16 @@ uint32_t sender_uid(sd_bus_message *m)
 	return client && client->known ? client->uid : DEALBOX_UID_UNKNOWN;
 }
 
+int record_act(struct service *s, sd_bus_message *m, struct dealbox_ledger_act *act,
+	       sd_bus_error *error)
+{
+	int err;
+
+	act->uid = sender_uid(m);
+	err = dealbox_ledger_add_act(s->ledger, act);
+	return err ? ledger_error(s, err, error) : 0;
+}
+
 /* ---- whose it is ------------------------------------------------------------- */
 
 /* A stop of which can be said who it was. */
@@ -218,8 +233,8 @@ static void record_stops(struct service *s)
 	struct call *call;
 
 	while ((call = next_stop())) {
-		stations_stopped(s, machine_at(s, sd_bus_message_get_path(call->message)),
-				 call->client->known ? call->client->uid : DEALBOX_UID_UNKNOWN);
+		call->record(s, call->message,
+			     call->client->known ? call->client->uid : DEALBOX_UID_UNKNOWN);
 		call_free(call);
 	}
 }
@@ -323,22 +338,23 @@ static struct client *client_of(struct service *s, sd_bus_message *m)
 	return client;
 }
 
-void calls_stopped(struct service *s, sd_bus_message *m)
+void calls_record(struct service *s, sd_bus_message *m, record_fn record)
 {
 	struct client *client = client_of(s, m);
 	struct call *call = client ? call_add(client, m) : NULL;
 
 	if (!call) {
-		stations_stopped(s, machine_at(s, sd_bus_message_get_path(m)), DEALBOX_UID_UNKNOWN);
+		record(s, m, DEALBOX_UID_UNKNOWN);
 		return;
 	}
 	call->stage = CALL_STOPPED;
+	call->record = record;
 }
 
 /* ---- whose turn it is -------------------------------------------------------- */
 
-/* Add up the size of a call; stops above CALL_BYTES. -errno: the message is malformed. */
-static int weigh(sd_bus_message *m, size_t *bytes)
+/* Add the size of a call to *bytes; stops above CALL_BYTES. -errno: the message is malformed. */
+static int add_size(sd_bus_message *m, size_t *bytes)
 {
 	const char *contents, *text;
 	const void *array;
@@ -355,7 +371,7 @@ static int weigh(sd_bus_message *m, size_t *bytes)
 		} else if (strchr("arve", type)) {
 			err = sd_bus_message_enter_container(m, type, contents);
 			if (err >= 0)
-				err = weigh(m, bytes);
+				err = add_size(m, bytes);
 			if (err >= 0 && *bytes <= CALL_BYTES)
 				err = sd_bus_message_exit_container(m);
 		} else if (strchr("sog", type)) {
@@ -371,14 +387,14 @@ static int weigh(sd_bus_message *m, size_t *bytes)
 }
 
 /* Puts a call into the queue, or refuses it. */
-static int hold(struct service *s, sd_bus_message *m)
+static int enqueue(struct service *s, sd_bus_message *m)
 {
 	unsigned int all = 0;
 	struct client *client;
 	struct call *call;
 	size_t bytes = 0;
 
-	if (weigh(m, &bytes) < 0) {
+	if (add_size(m, &bytes) < 0) {
 		sd_bus_reply_method_errorf(m, SD_BUS_ERROR_INVALID_ARGS, "the call does not have what it "
 					   "says that it has");
 		return 1;
@@ -417,7 +433,7 @@ static int on_message(sd_bus_message *m, void *context, sd_bus_error *error)
 		return 0;
 	}
 	queue.held = true;
-	return hold(context, m);
+	return enqueue(context, m);
 }
 
 /* The oldest call of the user whose last turn is longest ago. */
@@ -450,10 +466,10 @@ static int on_ping(sd_bus_message *reply, void *context, sd_bus_error *unused)
 	return 0;
 }
 
-static void do_deed(struct service *s, sd_bus_message *m, deed_fn deed)
+static void run_method(struct service *s, sd_bus_message *m, method_fn method)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
-	int err = deed(m, s, &error);
+	int err = method(m, s, &error);
 
 	/* what cannot be sent as it is (it never should be so) is answered all the same */
 	if (sd_bus_error_is_set(&error))
@@ -472,7 +488,7 @@ static void do_call(struct service *s)
 {
 	queue.current->user->turn = ++queue.turns;
 	if (queue.current->stage == CALL_GRANTED)
-		do_deed(s, queue.current->message, queue.current->deed);
+		run_method(s, queue.current->message, queue.current->method);
 	else if (sd_bus_enqueue_for_read(s->bus, queue.current->message) < 0)
 		queue.current->stage = CALL_DONE;
 	while (queue.current->stage == CALL_WAITS && sd_bus_process(s->bus, NULL) > 0)
@@ -534,88 +550,43 @@ static int on_post(sd_event_source *source, void *context)
 	return 0;
 }
 
-/* ---- who may ----------------------------------------------------------------- */
-
-/*
- * Where polkit is not installed, members of the service's group may do what 50-dealbox.rules
- * allows them. Where it is installed and fails, only root may.
- */
-static bool may_without_polkit(const struct call *call, sd_bus_message *reply)
-{
-	static const struct {
-		const char *action;
-		bool everybody;
-	} rows[] = {
-		{ "status", true }, { "deal" }, { "manage" },
-	};
-	size_t n;
-
-	if (call->client->uid == 0)
-		return true;
-	if (!sd_bus_message_is_method_error(reply, SD_BUS_ERROR_SERVICE_UNKNOWN) &&
-	    !sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
-		return false;
-	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++)
-		if (!strcmp(call->action, rows[n].action))
-			return rows[n].everybody || call->client->member;
-	return false;
-}
+/* ---- polkit ------------------------------------------------------------------ */
 
 static int on_authorized(sd_bus_message *reply, void *context, sd_bus_error *unused)
 {
-	bool error = sd_bus_message_is_method_error(reply, NULL);
 	struct call *call = context;
-	int authorized = 0, challenge;
 
 	(void)unused;
-	if (error)
-		authorized = may_without_polkit(call, reply);
-	else if (sd_bus_message_enter_container(reply, 'r', "bba{ss}") < 0 ||
-		 sd_bus_message_read(reply, "bb", &authorized, &challenge) < 0)
-		authorized = 0;
-	if (authorized) {
+	if (polkit_allows(reply, call->action, call->client->uid, call->client->member)) {
 		call->user->asked--;
 		call->stage = CALL_GRANTED;
 		return 0;
 	}
 	sd_bus_reply_method_errorf(call->message, SD_BUS_ERROR_ACCESS_DENIED,
-				   error ? "this user may not do that (polkit does not answer, or is "
-					   "not installed)" : "this user may not do that (polkit says no)");
+				   sd_bus_message_is_method_error(reply, NULL) ?
+				   "this user may not do that (polkit does not answer, or is not installed)" :
+				   "this user may not do that (polkit says no)");
 	call_free(call);
 	return 0;
 }
 
-int authorize(sd_bus_message *m, struct service *s, const char *action, deed_fn deed)
+int authorize(sd_bus_message *m, struct service *s, const char *action, method_fn method)
 {
 	struct call *call = queue.current;
-	sd_bus_message *ask = NULL;
 	const struct user *user;
 	unsigned int asked = 0;
-	char name[64];
 	int err;
 
 	for (user = queue.users; user; user = user->next)
 		asked += user->asked;
 	if (asked >= ASKED_MAX || call->user->asked >= ASKED_USER)
 		return too_many(m, "too many calls of this user wait for polkit");
-	snprintf(name, sizeof(name), "io.dealbox1.%s", action);
-	err = sd_bus_message_new_method_call(s->bus, &ask, "org.freedesktop.PolicyKit1",
-					     "/org/freedesktop/PolicyKit1/Authority",
-					     "org.freedesktop.PolicyKit1.Authority",
-					     "CheckAuthorization");
-	if (err >= 0)
-		err = sd_bus_message_append(ask, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name", "s",
-					    call->client->name, name, 0,
-					    sd_bus_message_get_allow_interactive_authorization(m) > 0,
-					    "");
-	if (err >= 0)
-		err = sd_bus_call_async(s->bus, &call->slot, ask, on_authorized, call, 120 * 1000000ULL);
-	sd_bus_message_unref(ask);
+	err = polkit_ask(s->bus, &call->slot, m, call->client->name, action, on_authorized, call);
 	if (err < 0)
 		return err;
 	call->stage = CALL_ASKED;
 	call->action = action;
-	call->deed = deed;
+	call->method = method;
 	call->user->asked++;
 	return 1;
 }

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include <dealbox/certificate.h>
+
+#include "bus-job.h"
+#include "bus-reply.h"
+#include "call-queue.h"
+#include "station.h"
+#include "texts.h"
+#include "work.h"
+
+void job_path(uint64_t id, char path[JOB_PATH])
+{
+	snprintf(path, JOB_PATH, JOBS "/%llu", (unsigned long long)id);
+}
+
+static struct job *job_at(struct service *s, const char *path)
+{
+	unsigned long long id;
+	int end = 0;
+
+	if (sscanf(path, JOBS "/%llu%n", &id, &end) != 1 || path[end])
+		return NULL;
+	return jobs_find(&s->jobs, id);
+}
+
+int find_job(sd_bus *bus, const char *path, const char *interface, void *context,
+		    void **found, sd_bus_error *error)
+{
+	(void)bus;
+	(void)interface;
+	(void)error;
+	*found = context;
+	return job_at(context, path) ? 1 : 0;
+}
+
+void job_changed(struct service *s, uint64_t id)
+{
+	const struct job *job = jobs_find(&s->jobs, id);
+	char path[JOB_PATH];
+
+	if (!job)
+		return;
+	job_path(id, path);
+	sd_bus_emit_properties_changed(s->bus, path, "io.dealbox1.Job", "State", "Recorded", "Void",
+				       "Priority", NULL);
+	if (job_done(job))
+		sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Finished", "");
+}
+
+/* What an operator does with a job, or with one copy of it. */
+static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act_kind kind,
+		   sd_bus_error *error)
+{
+	struct job *job = job_at(s, sd_bus_message_get_path(m));
+	struct dealbox_ledger_act act = { .act = kind };
+	int err = 0;
+
+	if (!job)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such job");
+	act.job = job->id;
+	if (kind == DEALBOX_ACT_SKIP || kind == DEALBOX_ACT_REDEAL)
+		err = sd_bus_message_read(m, "uu", &act.board, &act.copy);
+	else if (kind == DEALBOX_ACT_PRIORITY)
+		err = sd_bus_message_read(m, "i", &act.value);
+	if (err >= 0 && act.board && !job_has(job, act.board, act.copy))
+		return sd_bus_error_setf(error, ERROR("NotFound"), "job %llu has no copy %u of board %u",
+					 (unsigned long long)job->id, act.copy, act.board);
+	if (err >= 0 && (kind == DEALBOX_ACT_SKIP || kind == DEALBOX_ACT_REDEAL) &&
+	    !jobs_room(&s->jobs, 0, 0, 0) && job_state(job, act.board, act.copy) == DEALBOX_LEDGER_COPY_OPEN)
+		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the jobs are too large: finish or "
+					"cancel some");
+	if (err >= 0)
+		err = record_act(s, m, &act, error);
+	if (err < 0)
+		return err;
+	if (kind == DEALBOX_ACT_RESUME)
+		job->repeat = false;
+	if (work_refresh(s, job))
+		return sd_bus_error_set(error, ERROR("Ledger"), dealbox_ledger_error(s->ledger));
+	/* an open copy is not in the ledger's list of copies */
+	if (kind == DEALBOX_ACT_REDEAL)
+		job_set_state(job, act.board, act.copy, DEALBOX_LEDGER_COPY_OPEN);
+	job_changed(s, job->id);
+	return sd_bus_reply_method_return(m, "");
+}
+
+/* What a capture has read becomes a set, to be copied (Law 6F). Nobody sees a card. */
+static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct job *job = job_at(s, sd_bus_message_get_path(m));
+	struct dealbox_ledger_board *boards;
+	const char *session;
+	char why[WORK_WHY];
+	uint64_t number;
+	size_t n;
+	int err = sd_bus_message_read(m, "s", &session);
+
+	if (err < 0)
+		return err;
+	if (!is_name(session))
+		return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "that is no name of a session");
+	if (!job || !(job->options & DEALBOX_JOB_CAPTURE))
+		return sd_bus_error_set(error, ERROR("NotFound"), "this job captures nothing");
+	boards = calloc(job->count, sizeof(*boards));
+	if (!boards)
+		return -ENOMEM;
+	for (n = 0, err = 0; !err && n < job->count; n++) {
+		boards[n].number = job->boards[n];
+		err = work_original(s, job, job->boards[n], &boards[n].deal, why);
+	}
+	if (err == -EINVAL || err == -EBADMSG || err == -EDOM)
+		err = sd_bus_error_setf(error, ERROR("BadSet"), "board %u: %s", boards[n - 1].number, why);
+	else if (err)
+		err = ledger_error(s, err, error);
+	dealbox_ledger_user(s->ledger, sender_uid(m));
+	if (!err && dealbox_ledger_add_set(s->ledger, session, boards, job->count, &number, NULL))
+		err = ledger_error(s, -EIO, error);
+	if (!err)
+		err = sd_bus_reply_method_return(m, "tu", number, (uint32_t)job->count);
+	sodium_memzero(boards, job->count * sizeof(*boards));
+	free(boards);
+	return err;
+}
+METHOD(make_set, "deal")
+
+/* Insertions that are put into a reply. */
+struct listed {
+	sd_bus_message *reply;
+	unsigned int count;
+};
+
+static int append_insertion(const struct dealbox_ledger_insertion *i, void *context)
+{
+	struct listed *listed = context;
+	static const char *const outcomes[] = {
+		"", "exact", "differs", "void", "unknown", "captured"
+	};
+	int err = ++listed->count > INSERTIONS_MAX ? -E2BIG :
+		  sd_bus_message_append(listed->reply, "(uusus)", i->board, i->copy, i->machine, i->number,
+					outcomes[i->outcome]);
+
+	return err < 0 ? err : 0;
+}
+
+/* Every insertion that was begun for the job, and what became of it. */
+static int job_insertions(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	const struct job *job = job_at(s, sd_bus_message_get_path(m));
+	struct listed listed = { 0 };
+	int err;
+
+	if (!job)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such job");
+	err = sd_bus_message_new_method_return(m, &listed.reply);
+	if (err >= 0)
+		err = sd_bus_message_open_container(listed.reply, 'a', "(uusus)");
+	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job->id, false, append_insertion, &listed))
+		err = listed.count > INSERTIONS_MAX ?
+		      sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the job has more than %d "
+					"insertions; `dealbox ledger` shows them", INSERTIONS_MAX) :
+		      ledger_error(s, -EIO, error);
+	if (err >= 0)
+		err = sd_bus_message_close_container(listed.reply);
+	return send_reply(listed.reply, err);
+}
+METHOD(job_insertions, "deal")
+
+/*
+ * For a certificate: commits to the trace of an insertion, with a salt of the caller's, and
+ * tells the verdict. The trace stays here, and a digest is not a card.
+ */
+static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	static const char *const bases[] = { "none", "gates", "sensors" };
+	const struct job *job = job_at(s, sd_bus_message_get_path(m));
+	struct dealbox_verdict *verdict = NULL;
+	struct dealbox_trace *trace = NULL;
+	sd_bus_message *reply = NULL;
+	uint8_t digest[DEALBOX_HASH];
+	const char *machine;
+	const void *salt;
+	uint32_t number;
+	size_t size;
+	int err;
+
+	err = sd_bus_message_read(m, "su", &machine, &number);
+	if (err >= 0)
+		err = sd_bus_message_read_array(m, 'y', &salt, &size);
+	if (err < 0)
+		return err;
+	if (size != DEALBOX_HASH)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "a salt has %d bytes",
+					 DEALBOX_HASH);
+	err = job ? work_judge(s, job, machine, number, &trace, &verdict) : -ENOENT;
+	if (err == -ENOENT)
+		return sd_bus_error_setf(error, ERROR("NotFound"), "the job has no insertion %u of the "
+					 "machine %s that was dealt to its end", number, machine);
+	if (err)
+		return sd_bus_error_set(error, ERROR("Ledger"), "what is recorded of it cannot be read");
+	dealbox_trace_commit(trace, salt, digest);
+	err = sd_bus_message_new_method_return(m, &reply);
+	if (err >= 0)
+		err = sd_bus_message_append(reply, "bsbs", dealbox_verdict_exact(verdict),
+					    bases[dealbox_verdict_basis(verdict)],
+					    dealbox_verdict_identified(verdict),
+					    job->options & DEALBOX_JOB_REVERSED ? "WSEN" : "NESW");
+	if (err >= 0)
+		err = sd_bus_message_append_array(reply, 'y', digest, sizeof(digest));
+	dealbox_verdict_free(verdict);
+	dealbox_trace_free(trace);
+	return send_reply(reply, err);
+}
+METHOD(job_commit, "deal")
+
+/* Who has added a job may also end it; to skip all that is left of it is to end it. */
+static const char *to_end_job(sd_bus_message *m, struct service *s)
+{
+	const struct job *job = job_at(s, sd_bus_message_get_path(m));
+
+	return job && job->uid == sender_uid(m) ? "deal" : "manage";
+}
+
+#define JOB_METHOD(function, kind, action) \
+static int function(sd_bus_message *m, struct service *s, sd_bus_error *error) \
+{ \
+	return job_act(m, s, kind, error); \
+} \
+METHOD(function, action)
+
+JOB_METHOD(job_pause, DEALBOX_ACT_PAUSE, "deal")
+JOB_METHOD(job_resume, DEALBOX_ACT_RESUME, "deal")
+JOB_METHOD(job_cancel, DEALBOX_ACT_CANCEL, to_end_job(m, context))
+JOB_METHOD(job_skip, DEALBOX_ACT_SKIP, to_end_job(m, context))
+JOB_METHOD(job_redeal, DEALBOX_ACT_REDEAL, "manage")
+JOB_METHOD(job_priority, DEALBOX_ACT_PRIORITY, "manage")
+
+/* What is told comes from memory: a client that asks often does not make the ledger work. */
+static int get_job(sd_bus *bus, const char *path, const char *interface, const char *property,
+		   sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+	static const char *const states[] = { "open", "paused", "cancelled" };
+	const struct job *job = job_at(context, path);
+	const struct {
+		const char *name;
+		char type;
+		uint64_t number;
+	} numbers[] = {
+		{ "Id", 't', job ? job->id : 0 },
+		{ "Set", 't', job ? job->set : 0 },
+		{ "Boards", 'u', job ? job->count : 0 },
+		{ "Copies", 'u', job ? job->copies : 0 },
+		{ "Priority", 'i', job ? job->priority : 0 },
+		{ "Recorded", 'u', job ? job_recorded(job) : 0 },
+		{ "Void", 'u', job ? job->voided : 0 },
+	};
+	size_t n;
+
+	(void)bus;
+	(void)interface;
+	if (!job)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such job");
+	for (n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
+		if (!strcmp(property, numbers[n].name))
+			return append_number(reply, numbers[n].type, numbers[n].number);
+	if (!strcmp(property, "Session"))
+		return sd_bus_message_append(reply, "s", job->session);
+	if (!strcmp(property, "Machines"))
+		return sd_bus_message_append_strv(reply, job->machines);
+	return sd_bus_message_append(reply, "s", job->repeat ? "repeat" :
+				     job->state != DEALBOX_LEDGER_JOB_CANCELLED && job_done(job) ?
+				     "done" : states[job->state]);
+}
+
+const sd_bus_vtable job_vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_PROPERTY("Id", "t", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Set", "t", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Session", "s", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Boards", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Copies", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Machines", "as", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Priority", "i", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("State", "s", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Recorded", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Void", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_METHOD("Pause", "", "", job_pause_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Resume", "", "", job_resume_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Cancel", "", "", job_cancel_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("SetPriority", "i", SD_BUS_PARAM(priority), "", ,
+				 job_priority_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("Skip", "uu", SD_BUS_PARAM(board) SD_BUS_PARAM(copy), "", ,
+				 job_skip_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("Redeal", "uu", SD_BUS_PARAM(board) SD_BUS_PARAM(copy), "", ,
+				 job_redeal_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("MakeSet", "s", SD_BUS_PARAM(session), "tu",
+				 SD_BUS_PARAM(set) SD_BUS_PARAM(boards), make_set_call,
+				 SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetInsertions", "", , "a(uusus)", SD_BUS_PARAM(insertions),
+				 job_insertions_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("Commit", "suay", SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion)
+				 SD_BUS_PARAM(salt), "bsbsay", SD_BUS_PARAM(exact)
+				 SD_BUS_PARAM(basis) SD_BUS_PARAM(read) SD_BUS_PARAM(pockets)
+				 SD_BUS_PARAM(trace), job_commit_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_SIGNAL_WITH_NAMES("Judged", "uusubs", SD_BUS_PARAM(board) SD_BUS_PARAM(copy)
+				 SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion) SD_BUS_PARAM(exact)
+				 SD_BUS_PARAM(text), 0),
+	SD_BUS_SIGNAL("Finished", "", 0),
+	SD_BUS_VTABLE_END
+};
+
+int list_jobs(sd_bus *bus, const char *prefix, void *context, char ***nodes,
+		     sd_bus_error *error)
+{
+	struct service *s = context;
+	const struct job *job;
+	char path[JOB_PATH];
+	int err = 0;
+
+	(void)bus;
+	(void)prefix;
+	(void)error;
+	for (job = s->jobs.first; job && !err; job = job->next) {
+		job_path(job->id, path);
+		err = texts_add(nodes, path);
+	}
+	return err;
+}
+
+void job_judged(struct service *s, const struct notice *notice)
+{
+	char path[JOB_PATH];
+
+	job_path(notice->copy->job, path);
+	sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Judged", "uusubs", notice->copy->board,
+			   notice->copy->copy, notice->station->id, notice->insertion, notice->exact,
+			   notice->text);
+}

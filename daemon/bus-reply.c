@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+
+#include <dealbox/ledger.h>
+
+#include "bus-reply.h"
+
+int append_number(sd_bus_message *reply, char type, uint64_t number)
+{
+	uint32_t narrow = number;
+
+	return type == 't' ? sd_bus_message_append_basic(reply, type, &number) :
+	       sd_bus_message_append_basic(reply, type, &narrow);
+}
+
+int send_reply(sd_bus_message *reply, int err)
+{
+	if (err >= 0)
+		err = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	return err;
+}
+
+int ledger_error(struct service *s, int err, sd_bus_error *error)
+{
+	const char *name = err == -EEXIST ? ERROR("Repeat") : err == -ENOENT ? ERROR("NotFound") :
+			   err == -EBUSY ? ERROR("Busy") :
+			   err == -EINVAL ? SD_BUS_ERROR_INVALID_ARGS : ERROR("Ledger");
+
+	return sd_bus_error_set(error, name, dealbox_ledger_error(s->ledger));
+}
+
+bool is_name(const char *text)
+{
+	size_t n;
+
+	for (n = 0; text[n]; n++)
+		if ((unsigned char)text[n] < 0x20 || text[n] == 0x7f ||
+		    ((unsigned char)text[n] == 0xc2 && ((unsigned char)text[n + 1] & 0xe0) == 0x80))
+			return false;
+	return n && n < 128;
+}
