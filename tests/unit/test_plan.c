@@ -58,17 +58,23 @@ static void by_position(void **state)
 {
 	struct dealbox_deal deal;
 	struct dealbox_plan plan;
-	uint8_t deck[52];
+	uint8_t deck[53];
 
 	(void)state;
 	dealbox_deal_parse(text, &deal);
 	for (uint8_t i = 0; i < 52; i++)
 		deck[i] = (uint8_t)(51 - i);
+	deck[52] = 0;	/* East's, and none of the plan */
 	assert_int_equal(dealbox_plan_by_position(&plan, 7, &deal, dealbox_pack_bridge(),
 						  NULL, deck, 52), 0);
 	assert_int_equal(plan.mode, DEALBOX_PLAN_BY_POSITION);
 	assert_int_equal(plan.entries, 52);
 	assert_int_equal(plan.pocket[0], 2);
+	assert_int_equal(plan.pocket[51], 1);
+	assert_int_equal(plan.pocket[52], 0);
+	/* without a pack it is bridge */
+	memset(&plan, 0xff, sizeof(plan));
+	assert_int_equal(dealbox_plan_by_position(&plan, 7, &deal, NULL, NULL, deck, 52), 0);
 	assert_int_equal(plan.pocket[51], 1);
 
 	assert_int_equal(dealbox_plan_by_position(&plan, 7, &deal, dealbox_pack_bridge(),
@@ -76,9 +82,23 @@ static void by_position(void **state)
 	deck[3] = deck[4];
 	assert_int_equal(dealbox_plan_by_position(&plan, 7, &deal, dealbox_pack_bridge(),
 						  NULL, deck, 52), -EINVAL);
-	deck[3] = 255;
-	assert_int_equal(dealbox_plan_by_position(&plan, 7, &deal, dealbox_pack_bridge(),
-						  NULL, deck, 52), -EINVAL);
+	for (size_t i = 0; i < 52; i++) {
+		static const uint8_t none[] = { 52, 63, 64, 255 };
+
+		for (size_t n = 0; n < sizeof(none); n++) {
+			deck[3] = 48;
+			deck[i] = none[n];
+			assert_int_equal(dealbox_plan_by_position(&plan, 7, &deal, NULL, NULL,
+								  deck, 52), -EINVAL);
+			deck[i] = (uint8_t)(51 - i);
+		}
+	}
+	assert_int_equal(dealbox_plan_by_position(&plan, 7, &deal, NULL, NULL, deck, 52), 0);
+	assert_int_equal(dealbox_plan_by_position(&plan, DEALBOX_PLAN_TEST, &deal, NULL, NULL,
+						  deck, 52), -EINVAL);
+	deal.hand[0] &= deal.hand[0] - 1;
+	assert_int_equal(dealbox_plan_by_position(&plan, 7, &deal, NULL, NULL, deck, 52),
+			 -EINVAL);
 }
 
 static void a_sorted_deck(void **state)
@@ -121,6 +141,7 @@ static void preferans_leaves_the_small_cards_out(void **state)
 static void what_cannot_be_dealt_is_refused(void **state)
 {
 	static const uint8_t twice[4] = { 0, 1, 1, 3 }, far[4] = { 0, 1, 2, 8 };
+	static const uint8_t first_far[4] = { 8, 1, 2, 3 };
 	struct dealbox_deal deal, holed;
 	struct dealbox_plan plan;
 	const struct dealbox_pack *pack = dealbox_pack_bridge();
@@ -136,10 +157,27 @@ static void what_cannot_be_dealt_is_refused(void **state)
 			 -EINVAL);
 	assert_int_equal(dealbox_plan_by_card(&plan, 7, &deal, pack, twice), -EINVAL);
 	assert_int_equal(dealbox_plan_by_card(&plan, 7, &deal, pack, far), -EINVAL);
+	assert_int_equal(dealbox_plan_by_card(&plan, 7, &deal, pack, first_far), -EINVAL);
+	assert_int_equal(dealbox_plan_by_card(&plan, 7, &deal, NULL, NULL), 0);
 	assert_int_equal(dealbox_plan_capture(&plan, 7, 8), -EINVAL);
 	assert_int_equal(dealbox_plan_capture(&plan, 7, 5), 0);
 	assert_int_equal(plan.entries, 1);
 	assert_int_equal(plan.pocket[0], 5);
+}
+
+/* The pocket of a hand that gets no card is of no interest. */
+static void a_hand_without_cards(void **state)
+{
+	static const struct dealbox_pack pack = { "three", 7, 4, { 1, 1, 0, 1 } };
+	static const uint8_t pockets[4] = { 0, 1, 255, 3 }, same[4] = { 0, 1, 1, 3 };
+	struct dealbox_deal deal = { { 1, 2, 0, 4 } };
+	struct dealbox_plan plan;
+
+	(void)state;
+	assert_int_equal(dealbox_plan_by_card(&plan, 7, &deal, &pack, pockets), 0);
+	assert_int_equal(plan.entries, 3);
+	assert_int_equal(plan.pocket[2], 3);
+	assert_int_equal(dealbox_plan_by_card(&plan, 7, &deal, &pack, same), 0);
 }
 
 int main(void)
@@ -150,6 +188,7 @@ int main(void)
 		cmocka_unit_test(by_position),
 		cmocka_unit_test(a_sorted_deck),
 		cmocka_unit_test(preferans_leaves_the_small_cards_out),
+		cmocka_unit_test(a_hand_without_cards),
 		cmocka_unit_test(what_cannot_be_dealt_is_refused),
 	};
 

@@ -5,6 +5,8 @@
 
 #include <dealbox/trace.h>
 
+#include "memory.h"
+
 static struct dealbox_event event(uint32_t n, uint32_t type, uint32_t insertion)
 {
 	return (struct dealbox_event) {
@@ -117,6 +119,114 @@ static void it_has_an_end(void **state)
 	dealbox_trace_free(NULL);
 }
 
+static bool kept(uint32_t type, uint32_t insertion)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(9);
+	bool kept;
+
+	assert_int_equal(add(trace, 1, DEALBOX_EV_BOARD_INSERTED, 9), 1);
+	kept = add(trace, 2, type, insertion);
+	assert_int_equal(dealbox_trace_count(trace), 1 + kept);
+	dealbox_trace_free(trace);
+	return kept;
+}
+
+static void of_another_insertion_it_keeps_what_is_of_a_deal(void **state)
+{
+	(void)state;
+	assert_false(kept(DEALBOX_EV_PLAN_LOADED, 10));
+	assert_true(kept(DEALBOX_EV_DEAL_STARTED, 10));
+	assert_true(kept(0x3f, 10));
+	assert_false(kept(0x40, 10));
+	assert_true(kept(0x40, 9));
+}
+
+/* Does this one event, between two in order, make a gap? */
+static bool gap_at(uint32_t seqno, uint32_t machine_seq, uint32_t type)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(9);
+	struct dealbox_event one = event(1, type, 9);
+	bool gap;
+
+	one.seqno = seqno;
+	one.machine_seq = machine_seq;
+	assert_int_equal(add(trace, 0, DEALBOX_EV_BOARD_INSERTED, 9), 1);
+	assert_int_equal(dealbox_trace_add(trace, &one), 1);
+	gap = dealbox_trace_gap(trace);
+	dealbox_trace_free(trace);
+	return gap;
+}
+
+static void each_of_the_two_numbers_shows_a_gap(void **state)
+{
+	(void)state;
+	assert_false(gap_at(501, 1, DEALBOX_EV_KEY));
+	assert_true(gap_at(502, 1, DEALBOX_EV_KEY));
+	assert_true(gap_at(501, 2, DEALBOX_EV_KEY));
+	assert_true(gap_at(501, 2, 0xff));
+	/* the machine's numbers begin anew, or there is none */
+	assert_false(gap_at(501, 7, DEALBOX_EV_STATE_LOST));
+	assert_false(gap_at(501, 0, DEALBOX_EV_PROTOCOL_ERROR));
+	assert_true(gap_at(502, 0, DEALBOX_EV_PROTOCOL_ERROR));
+	assert_true(gap_at(502, 1, DEALBOX_EV_STATE_LOST));
+}
+
+static void what_the_driver_says_has_no_place_among_the_machines_numbers(void **state)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(9);
+	struct dealbox_event one = event(1, DEALBOX_EV_PROTOCOL_ERROR, 0);
+
+	(void)state;
+	one.machine_seq = 77;
+	add(trace, 0, DEALBOX_EV_BOARD_INSERTED, 9);
+	dealbox_trace_add(trace, &one);
+	one = event(2, DEALBOX_EV_KEY, 9);
+	one.machine_seq = 1;
+	dealbox_trace_add(trace, &one);
+	assert_false(dealbox_trace_gap(trace));
+	dealbox_trace_free(trace);
+}
+
+/* It grows twice, keeps what it has, and leaves no card behind. */
+static void it_grows_and_is_wiped(void **state)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(9);
+
+	(void)state;
+	memory_seen.unwiped = 0;
+	for (uint32_t i = 0; i < 513; i++)
+		assert_int_equal(add(trace, i, DEALBOX_EV_CARD_READ, 9), 1);
+	assert_false(dealbox_trace_gap(trace));
+	for (uint32_t i = 0; i < 513; i++)
+		assert_int_equal(dealbox_trace_get(trace, i)->machine_seq, i);
+	dealbox_trace_free(trace);
+	assert_int_equal(memory_seen.unwiped, 0);
+	assert_int_equal(memory_seen.blocks, 0);
+}
+
+static void no_memory_is_a_gap(void **state)
+{
+	struct dealbox_trace *trace;
+
+	(void)state;
+	memory_seen.fails_at = 1;
+	assert_null(dealbox_trace_new(9));
+	for (uint32_t full = 0; full <= 512; full += 256) {
+		trace = dealbox_trace_new(9);
+		for (uint32_t i = 0; i < full; i++)
+			assert_int_equal(add(trace, i, DEALBOX_EV_KEY, 9), 1);
+		memory_seen.fails_at = 1;
+		assert_int_equal(add(trace, full, DEALBOX_EV_CARD_READ, 9), -ENOMEM);
+		assert_true(dealbox_trace_gap(trace));
+		assert_int_equal(dealbox_trace_count(trace), full);
+		/* and stays one */
+		assert_int_equal(add(trace, full + 1, DEALBOX_EV_CARD_READ, 9), 1);
+		assert_true(dealbox_trace_gap(trace));
+		dealbox_trace_free(trace);
+	}
+	assert_int_equal(memory_seen.blocks, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +235,11 @@ int main(void)
 		cmocka_unit_test(a_gap_between_others_counts_when_one_of_ours_follows),
 		cmocka_unit_test(numbers_wrap_and_begin_anew),
 		cmocka_unit_test(it_has_an_end),
+		cmocka_unit_test(of_another_insertion_it_keeps_what_is_of_a_deal),
+		cmocka_unit_test(each_of_the_two_numbers_shows_a_gap),
+		cmocka_unit_test(what_the_driver_says_has_no_place_among_the_machines_numbers),
+		cmocka_unit_test(it_grows_and_is_wiped),
+		cmocka_unit_test(no_memory_is_a_gap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,10 +6,13 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <dealbox/verify.h>
+
+#include "memory.h"
 
 #define PLAN_ID		0x1234
 #define INSERTION	77
@@ -68,9 +71,12 @@ static struct dealbox_event *emit(struct run *run, uint32_t type, uint8_t positi
 /* Numbers as the driver gives them; what changed the trace before may call it again. */
 static void number(struct run *run)
 {
+	uint32_t machine_seq = 0xfffffff0;	/* wraps */
+
 	for (size_t i = 0; i < run->count; i++) {
 		run->events[i].seqno = 1000 + i;
-		run->events[i].machine_seq = (uint32_t)(0xfffffff0 + i);	/* wraps */
+		/* the driver's own have none */
+		run->events[i].machine_seq = run->events[i].type < 0x100 ? machine_seq++ : 0;
 	}
 }
 
@@ -850,15 +856,581 @@ static void a_capture(void **state)
 	assert_true(differs(&run, DEALBOX_DIFFERENCE_COUNT));
 }
 
-static void no_plan_no_verdict(void **state)
+/* -- verdicts in full: every difference of short deals, with its fields --------- */
+
+#define NO	DEALBOX_NONE
+#define EVENT(t, p, c, k, ...) { .type = DEALBOX_EV_##t, .position = p, .card = c, .pocket = k, \
+	.quality = 0, __VA_ARGS__ }
+#define IN	EVENT(BOARD_INSERTED, NO, NO, NO)
+#define OUT	EVENT(BOARD_REMOVED, NO, NO, NO)
+#define START	EVENT(DEAL_STARTED, NO, NO, NO, .code = PLAN_ID, .arg[0] = 3)
+#define DONE	EVENT(DEAL_DONE, 3, NO, NO, .code = PLAN_ID, .counts = { 1, 2 })
+#define EMPTY	EVENT(HOPPER_EMPTY, NO, NO, NO)
+#define LOADED	EVENT(HOPPER_LOADED, NO, NO, NO)
+#define STOP(type, position)		EVENT(type, position, NO, NO)
+#define READ(position, card)		EVENT(CARD_READ, position, card, NO)
+#define ROUTE(position, card, pocket)	EVENT(CARD_ROUTED, position, card, pocket)
+#define LAND(position, card, pocket)	EVENT(CARD_LANDED, position, card, pocket)
+#define CARD(position, card, pocket)	READ(position, card), ROUTE(position, card, pocket), \
+					LAND(position, card, pocket)
+#define FIRST	CARD(0, 2, 1)
+#define SECOND	CARD(1, 0, 0)
+#define THIRD	CARD(2, 1, 1)
+#define MISSING	"card-missing card 0 expected 0; card-missing card 1 expected 1; " \
+		"card-missing card 2 expected 1"
+
+/* Three cards into two pockets; a fourth is in the pack, and has no pocket. */
+static struct dealbox_plan short_plan(void)
+{
+	return (struct dealbox_plan) {
+		.plan_id = PLAN_ID, .mode = DEALBOX_PLAN_BY_CARD, .entries = 4,
+		.pocket = { 0, 1, 1, DEALBOX_NONE },
+	};
+}
+
+static void in_words(const struct dealbox_verdict *verdict, char *text, size_t size)
+{
+	const struct dealbox_difference *difference;
+	FILE *file = fmemopen(text, size, "w");
+
+	assert_non_null(file);
+	text[0] = '\0';
+	for (size_t i = 0; (difference = dealbox_verdict_get(verdict, i)); i++) {
+		const struct { const char *name; uint8_t value; } fields[] = {
+			{ "card", difference->card }, { "position", difference->position },
+			{ "pocket", difference->pocket }, { "expected", difference->expected },
+			{ "other", difference->other },
+		};
+
+		fprintf(file, "%s%s", i ? "; " : "", dealbox_difference_name(difference->kind));
+		for (size_t n = 0; n < sizeof(fields) / sizeof(*fields); n++)
+			if (fields[n].value != DEALBOX_NONE)
+				fprintf(file, " %s %u", fields[n].name, fields[n].value);
+		if (difference->code)
+			fprintf(file, " code 0x%x", difference->code);
+		if (difference->count || difference->count_expected)
+			fprintf(file, " %u of %u", difference->count, difference->count_expected);
+	}
+	fclose(file);
+}
+
+static void judged(int line, const struct dealbox_plan *plan, const uint8_t *deck,
+		   const struct dealbox_event *events, size_t count, const char *expected)
+{
+	struct dealbox_verdict *verdict;
+	struct run run = { .plan = *plan, .count = count };
+	char text[2000];
+
+	memcpy(run.events, events, count * sizeof(*events));
+	for (size_t i = 0; i < count; i++)
+		if (!run.events[i].insertion)
+			run.events[i].insertion = INSERTION;
+	number(&run);
+	verdict = judge_deck(&run, deck);
+	in_words(verdict, text, sizeof(text));
+	if (strcmp(text, expected))
+		fail_msg("line %d: \"%s\", not \"%s\"", line, text, expected);
+	assert_int_equal(dealbox_verdict_exact(verdict), !*expected);
+	dealbox_verdict_free(verdict);
+}
+
+#define JUDGED_BY(plan, deck, expected, ...) do { \
+	const struct dealbox_event events[] = { __VA_ARGS__ }; \
+	\
+	judged(__LINE__, plan, deck, events, sizeof(events) / sizeof(*events), expected); \
+} while (0)
+#define JUDGED(expected, ...)	JUDGED_BY(&plan, NULL, expected, __VA_ARGS__)
+
+static void the_frame_of_a_deal(void **state)
+{
+	struct dealbox_plan plan = short_plan();
+
+	(void)state;
+	JUDGED("", IN, START, FIRST, SECOND, THIRD, DONE);
+	JUDGED("", IN, IN, START, FIRST, SECOND, THIRD, DONE, OUT);
+	JUDGED("not-started; " MISSING, IN);
+	JUDGED("not-started; " MISSING, IN, OUT);
+	JUDGED("not-started; " MISSING, IN, DONE);
+	JUDGED("aborted; not-started; " MISSING, IN, EVENT(ABORTED, NO, NO, NO));
+	JUDGED("not-done", IN, START, FIRST, SECOND, THIRD);
+	JUDGED("not-done; card-missing card 0 expected 0; card-missing card 1 expected 1",
+	       IN, START, FIRST);
+	/* twice: what the second says counts for nothing */
+	JUDGED("again", IN, START, EVENT(DEAL_STARTED, NO, NO, NO, .code = 99, .arg[0] = 7),
+	       FIRST, SECOND, THIRD, DONE);
+	JUDGED("again", IN, START, FIRST, SECOND, THIRD, DONE,
+	       EVENT(DEAL_DONE, 9, NO, NO, .code = 99, .counts = { 7, 7 }));
+	JUDGED("wrong-plan", IN, EVENT(DEAL_STARTED, NO, NO, NO, .code = 99, .arg[0] = 3), FIRST,
+	       SECOND, THIRD, DONE);
+	JUDGED("wrong-plan", IN, START, FIRST, SECOND, THIRD,
+	       EVENT(DEAL_DONE, 3, NO, NO, .code = 99, .counts = { 1, 2 }));
+	JUDGED("aborted position 1", IN, START, FIRST, STOP(ABORTED, 1), SECOND, THIRD, DONE);
+	JUDGED("aborted position 2", IN, START, FIRST, SECOND, THIRD, DONE, STOP(ABORTED, 2));
+	JUDGED("order", IN, START, FIRST, IN, SECOND, THIRD, DONE);
+	JUDGED("wrong-insertion position 3 78 of 0; not-done", IN, START, FIRST, SECOND, THIRD,
+	       EVENT(DEAL_DONE, 3, NO, NO, .code = PLAN_ID, .counts = { 1, 2 }, .insertion = 78));
+}
+
+static void cards_dealt_when_none_can_be(void **state)
+{
+	struct dealbox_plan plan = short_plan();
+
+	(void)state;
+	/* before the start */
+	JUDGED("order card 1 position 0", IN, READ(0, 1), START, FIRST, SECOND, THIRD, DONE);
+	/* behind the end */
+	JUDGED("order card 1 position 2; order card 1 position 2 pocket 1; "
+	       "order card 1 position 2 pocket 1; card-missing card 1 expected 1",
+	       IN, START, FIRST, SECOND, DONE, THIRD);
+	JUDGED("order card 1 position 2 pocket 1; order card 1 position 2 pocket 1; "
+	       "not-routed card 1 position 2 expected 1; card-missing card 1 expected 1",
+	       IN, START, FIRST, SECOND, READ(2, 1), DONE, ROUTE(2, 1, 1), LAND(2, 1, 1));
+	JUDGED("order card 1 position 2 pocket 1; "
+	       "not-landed card 1 position 2 pocket 1 expected 1",
+	       IN, START, FIRST, SECOND, READ(2, 1), ROUTE(2, 1, 1), DONE, LAND(2, 1, 1));
+	/* into no board */
+	JUDGED("board-removed; order card 1 position 2; order card 1 position 2 pocket 1; "
+	       "order card 1 position 2 pocket 1; card-missing card 1 expected 1",
+	       IN, START, FIRST, SECOND, OUT, THIRD, DONE);
+	JUDGED("order card 1 position 0; " MISSING, IN, OUT, IN, START, READ(0, 1), DONE, OUT);
+}
+
+static void the_way_of_a_card(void **state)
+{
+	struct dealbox_plan plan = short_plan();
+
+	(void)state;
+	/* what comes in another order changes nothing that was seen */
+	JUDGED("order card 0 position 0", IN, START, FIRST, READ(0, 0), SECOND, THIRD, DONE);
+	JUDGED("order card 2 position 0 pocket 0", IN, START, READ(0, 2), ROUTE(0, 2, 1),
+	       ROUTE(0, 2, 0), LAND(0, 2, 1), SECOND, THIRD, DONE);
+	JUDGED("order card 2 position 0 pocket 0", IN, START, FIRST, LAND(0, 2, 0), SECOND, THIRD,
+	       DONE);
+	/* a card that is held is not let go */
+	JUDGED("order card 2 position 0 pocket 1; order card 2 position 0 pocket 1; "
+	       "not-routed card 2 position 0 expected 1; card-missing card 2 expected 1",
+	       IN, START, READ(0, 2), STOP(GATE_LATE, 0), ROUTE(0, 2, 1), LAND(0, 2, 1), SECOND,
+	       THIRD, DONE);
+	JUDGED("", IN, START, READ(0, 2), STOP(GATE_LATE, 0), FIRST, SECOND, THIRD, DONE);
+	JUDGED("card-changed card 1 position 0 pocket 1", IN, START, READ(0, 2), ROUTE(0, 1, 1),
+	       LAND(0, 2, 1), SECOND, THIRD, DONE);
+	JUDGED("card-changed card 1 position 0 pocket 1", IN, START, READ(0, 2), ROUTE(0, 2, 1),
+	       LAND(0, 1, 1), SECOND, THIRD, DONE);
+	/* the pocket in which it landed counts: against its gate, and against the plan */
+	JUDGED("wrong-pocket card 0 position 1 pocket 1 expected 0; "
+	       "wrong-pocket card 0 position 1 pocket 1 expected 0",
+	       IN, START, FIRST, READ(1, 0), ROUTE(1, 0, 0), LAND(1, 0, 1), THIRD, DONE);
+	JUDGED("wrong-pocket card 0 position 1 pocket 0 expected 1",
+	       IN, START, FIRST, READ(1, 0), ROUTE(1, 0, 1), LAND(1, 0, 0), THIRD, DONE);
+	JUDGED("wrong-pocket card 0 position 1 pocket 8 expected 0", IN, START, FIRST,
+	       CARD(1, 0, 8), THIRD, DONE);
+	JUDGED("not-landed card 0 position 1 pocket 0 expected 0",
+	       IN, START, FIRST, READ(1, 0), ROUTE(1, 0, 0), THIRD, DONE);
+	JUDGED("not-routed card 0 position 1 expected 0; card-missing card 0 expected 0",
+	       IN, START, FIRST, READ(1, 0), THIRD, DONE);
+	JUDGED("", IN, START, READ(0, 2), ROUTE(0, 2, 1), READ(1, 0), ROUTE(1, 0, 0), READ(2, 1),
+	       ROUTE(2, 1, 1), DONE);
+}
+
+static void cards_that_are_not_the_right_ones(void **state)
+{
+	struct dealbox_plan plan = short_plan();
+
+	(void)state;
+	JUDGED("face-up card 0 position 1 pocket 0 expected 0", IN, START, FIRST,
+	       EVENT(CARD_READ, 1, 0, NO, .flags = DEALBOX_EVF_FACE_UP), ROUTE(1, 0, 0),
+	       LAND(1, 0, 0), THIRD, DONE);
+	JUDGED("card-repeated card 2 position 1 pocket 1 expected 1 other 0; "
+	       "card-missing card 0 expected 0", IN, START, FIRST, CARD(1, 2, 1), THIRD, DONE);
+	/* not in the plan, behind the plan, a joker, no card that there is, not read */
+	JUDGED("card-foreign card 3 position 1 pocket 0; card-missing card 0 expected 0",
+	       IN, START, FIRST, CARD(1, 3, 0), THIRD, DONE);
+	JUDGED("card-foreign card 4 position 1 pocket 0; card-missing card 0 expected 0",
+	       IN, START, FIRST, CARD(1, 4, 0), THIRD, DONE);
+	JUDGED("card-foreign card 53 position 1 pocket 0; card-missing card 0 expected 0",
+	       IN, START, FIRST, CARD(1, DEALBOX_CARD_JOKER2, 0), THIRD, DONE);
+	JUDGED("card-unread card 54 position 1 pocket 0; card-missing card 0 expected 0",
+	       IN, START, FIRST, CARD(1, 54, 0), THIRD, DONE);
+	JUDGED("card-unread position 1 pocket 0; card-missing card 0 expected 0",
+	       IN, START, FIRST, CARD(1, NO, 0), THIRD, DONE);
+}
+
+static void what_the_machine_counted(void **state)
+{
+	struct dealbox_plan plan = short_plan();
+
+	(void)state;
+	JUDGED("count 4 of 3", IN, EVENT(DEAL_STARTED, NO, NO, NO, .code = PLAN_ID,
+	       .arg = { 4, 3 }), FIRST, SECOND, THIRD, DONE);
+	JUDGED("count pocket 0 2 of 1; count pocket 1 1 of 2", IN, START, FIRST, SECOND, THIRD,
+	       EVENT(DEAL_DONE, 3, NO, NO, .code = PLAN_ID, .counts = { 2, 1 }));
+	JUDGED("count 4 of 3", IN, START, FIRST, SECOND, THIRD,
+	       EVENT(DEAL_DONE, 4, NO, NO, .code = PLAN_ID, .counts = { 1, 2 }));
+	JUDGED("count pocket 7 1 of 0", IN, START, FIRST, SECOND, THIRD,
+	       EVENT(DEAL_DONE, 3, NO, NO, .code = PLAN_ID, .counts = { 1, 2, [7] = 1 }));
+	/* the machine has counted right, and a card was not seen */
+	plan = (struct dealbox_plan) { .plan_id = PLAN_ID, .mode = DEALBOX_PLAN_BY_POSITION,
+		.entries = 3, .pocket = { 1, 0, 1 } };
+	JUDGED("", IN, START, CARD(0, NO, 1), CARD(1, NO, 0), CARD(2, NO, 1), DONE);
+	JUDGED("count pocket 1 1 of 2", IN, START, CARD(0, NO, 1), CARD(1, NO, 0), DONE);
+	JUDGED("not-done", IN, START, CARD(0, NO, 1), CARD(1, NO, 0));
+}
+
+static void stops_and_faults(void **state)
+{
+	struct dealbox_plan plan = short_plan();
+
+	(void)state;
+	JUDGED("fault card 0 position 1 pocket 0 code 0x2a", IN, START, FIRST,
+	       EVENT(JAM, 1, 0, 0, .arg = { 7, 5 }), SECOND, THIRD, DONE);
+	/* the position where the card was before, if it is one */
+	JUDGED("fault card 0 position 1 other 1 code 0x28", IN, START, FIRST,
+	       EVENT(REPEATED_CARD, 1, 0, NO, .arg = { 1, 300 }), SECOND, THIRD, DONE);
+	JUDGED("fault card 0 position 1 other 254 code 0x28", IN, START, FIRST,
+	       EVENT(REPEATED_CARD, 1, 0, NO, .arg = { 254, 7 }), SECOND, THIRD, DONE);
+	JUDGED("fault card 0 position 1 code 0x28", IN, START, FIRST,
+	       EVENT(REPEATED_CARD, 1, 0, NO, .arg = { 256, 7 }), SECOND, THIRD, DONE);
+	JUDGED("fault position 1 code 0x24", IN, START, FIRST, STOP(DECK_SHORT, 1), SECOND, THIRD,
+	       DONE);
+	/* a stop behind the end is one of this deal until the board is out */
+	JUDGED("fault code 0x2a", IN, START, FIRST, SECOND, THIRD, DONE, STOP(JAM, NO), OUT);
+	JUDGED("", IN, START, FIRST, SECOND, THIRD, DONE, OUT, STOP(JAM, NO));
+	JUDGED("order position 2", IN, START, FIRST, SECOND, THIRD, DONE, STOP(GATE_LATE, 2), OUT);
+	JUDGED("", IN, START, FIRST, SECOND, THIRD, DONE, OUT, STOP(GATE_LATE, 2));
+	/* an event that could not be understood may have been a stop */
+	JUDGED("gap", IN, START, FIRST, EVENT(PROTOCOL_ERROR, NO, NO, NO), SECOND, THIRD, DONE);
+	JUDGED("gap", IN, START, FIRST, SECOND, THIRD, DONE, EVENT(PROTOCOL_ERROR, NO, NO, NO));
+	JUDGED("", IN, START, FIRST, SECOND, THIRD, DONE, OUT,
+	       EVENT(PROTOCOL_ERROR, NO, NO, NO));
+	/* types of later versions: stops count, others do not */
+	JUDGED("fault code 0x3f", IN, START, { .type = 0x3f, .position = NO, .card = NO,
+	       .pocket = NO }, FIRST, SECOND, THIRD, DONE);
+	JUDGED("", IN, START, { .type = 0x40 }, { .type = 0x41 }, { .type = 0x1f }, FIRST, SECOND,
+	       THIRD, DONE);
+}
+
+static void cover_and_power(void **state)
+{
+	struct dealbox_plan plan = short_plan();
+
+	(void)state;
+	JUDGED("", IN, STOP(COVER_OPEN, NO), START, FIRST, SECOND, THIRD, DONE);
+	JUDGED("fault code 0x6", IN, START, FIRST, STOP(COVER_OPEN, NO), SECOND, THIRD, DONE);
+	JUDGED("", IN, START, FIRST, SECOND, THIRD, DONE, STOP(COVER_OPEN, NO));
+	JUDGED("", IN, EVENT(STATE_LOST, NO, NO, NO, .code = 2), START, FIRST, SECOND, THIRD,
+	       DONE);
+	JUDGED("state-lost code 0x2", IN, START, FIRST, EVENT(STATE_LOST, NO, NO, NO, .code = 2),
+	       SECOND, THIRD, DONE);
+	JUDGED("", IN, START, FIRST, SECOND, THIRD, DONE,
+	       EVENT(STATE_LOST, NO, NO, NO, .code = 2));
+}
+
+/* Cards that came into a hopper that was empty say nothing of those that were missing. */
+static void the_hopper(void **state)
+{
+	static const char doubt[] = "fault card 0 position 1 code 0x24";
+	struct dealbox_plan plan = short_plan();
+
+	(void)state;
+	JUDGED("", EMPTY, LOADED, IN, EMPTY, LOADED, START, FIRST, SECOND, THIRD, DONE);
+	JUDGED("", IN, START, FIRST, LOADED, SECOND, THIRD, DONE);
+	JUDGED("", IN, START, FIRST, EMPTY, SECOND, THIRD, DONE);
+	JUDGED("", IN, EMPTY, LOADED, START, FIRST, LOADED, SECOND, THIRD, DONE);
+	JUDGED(doubt, IN, START, FIRST, EMPTY, LOADED, SECOND, THIRD, DONE);
+	/* a card that had no pocket was taken out, and the hopper was empty below it */
+	JUDGED("", IN, START, FIRST, STOP(NOT_IN_PLAN, 1), SECOND, THIRD, DONE);
+	JUDGED(doubt, IN, START, FIRST, STOP(NOT_IN_PLAN, 1), EMPTY, SECOND, THIRD, DONE);
+	JUDGED(doubt, IN, START, FIRST, STOP(NOT_IN_PLAN, 1), EMPTY, READ(1, 0),
+	       STOP(GATE_LATE, 1), SECOND, THIRD, DONE);
+	JUDGED("", IN, EMPTY, LOADED, START, FIRST, STOP(NOT_IN_PLAN, 1), SECOND, THIRD, DONE);
+	JUDGED("", IN, START, READ(0, 2), STOP(GATE_LATE, 0), EMPTY, FIRST, SECOND, THIRD, DONE);
+	JUDGED("", IN, START, FIRST, STOP(GATE_LATE, 1), EMPTY, SECOND, THIRD, DONE);
+	/* a capture deals what there is */
+	assert_int_equal(dealbox_plan_capture(&plan, PLAN_ID, 1), 0);
+	JUDGED("", IN, START, CARD(0, 2, 1), EMPTY, LOADED, CARD(1, 0, 1),
+	       EVENT(DEAL_DONE, 2, NO, NO, .code = PLAN_ID, .counts = { 0, 2 }));
+	JUDGED("count pocket 0 1 of 0; count pocket 1 1 of 2", IN, START, CARD(0, 2, 1),
+	       CARD(1, 0, 1),
+	       EVENT(DEAL_DONE, 2, NO, NO, .code = PLAN_ID, .counts = { 1, 1 }));
+	JUDGED("wrong-pocket card 0 position 1 pocket 0 expected 1", IN, START, CARD(0, 2, 1),
+	       CARD(1, 0, 0),
+	       EVENT(DEAL_DONE, 2, NO, NO, .code = PLAN_ID, .counts = { 0, 2 }));
+}
+
+/* The deck has no more bytes than the plan has cards: a sanitizer sees who reads more. */
+static void a_deck_and_a_card_that_is_not_in_it(void **state)
+{
+	struct dealbox_plan plan = { .plan_id = PLAN_ID, .mode = DEALBOX_PLAN_BY_POSITION,
+		.entries = 3, .pocket = { 1, 0, 1 } };
+	uint8_t *deck = malloc(3);
+
+	(void)state;
+	assert_non_null(deck);
+	memcpy(deck, (uint8_t[]) { 2, 0, 1 }, 3);
+	JUDGED_BY(&plan, deck, "", IN, START, FIRST, SECOND, THIRD, DONE);
+	JUDGED_BY(&plan, deck, "wrong-pocket card 1 position 1 pocket 0 expected 1; "
+		  "wrong-pocket card 0 position 2 pocket 1 expected 0",
+		  IN, START, FIRST, CARD(1, 1, 0), CARD(2, 0, 1), DONE);
+	JUDGED_BY(&plan, deck, "card-foreign card 5 position 1 pocket 0", IN, START, FIRST,
+		  CARD(1, 5, 0), THIRD, DONE);
+	/* not read: the position counts */
+	JUDGED_BY(&plan, deck, "", IN, START, CARD(0, NO, 1), SECOND, THIRD, DONE);
+	free(deck);
+}
+
+static void a_verdict_on_a_single_card(void **state)
+{
+	const struct dealbox_event events[] = {
+		IN, EVENT(DEAL_STARTED, NO, NO, NO, .code = PLAN_ID, .arg[0] = 1), CARD(0, 0, 0),
+		EVENT(DEAL_DONE, 1, NO, NO, .code = PLAN_ID, .counts = { 1 }),
+	};
+	struct dealbox_verdict *verdict;
+	struct run run = {
+		.plan = { .plan_id = PLAN_ID, .mode = DEALBOX_PLAN_BY_CARD, .entries = 1 },
+		.count = sizeof(events) / sizeof(*events),
+	};
+
+	(void)state;
+	memcpy(run.events, events, sizeof(events));
+	for (size_t i = 0; i < run.count; i++)
+		run.events[i].insertion = INSERTION;
+	number(&run);
+	verdict = judge(&run);
+	assert_true(dealbox_verdict_exact(verdict));
+	assert_true(dealbox_verdict_identified(verdict));
+	dealbox_verdict_free(verdict);
+
+	run.count = 1;
+	verdict = judge(&run);
+	assert_false(dealbox_verdict_exact(verdict));
+	assert_false(dealbox_verdict_identified(verdict));
+	assert_int_equal(dealbox_verdict_basis(verdict), DEALBOX_BASIS_NONE);
+	dealbox_verdict_free(verdict);
+}
+
+/* -- memory ----------------------------------------------------------------------- */
+
+/* A deal with so many differences that there is no room for them at first. */
+static void many_differences(struct run *run)
+{
+	exact_run(run, true);
+	for (size_t i = 0; i < run->count; i++)
+		if (run->events[i].type == DEALBOX_EV_CARD_READ)
+			run->events[i].flags = DEALBOX_EVF_FACE_UP;
+}
+
+static void no_memory_is_never_exact(void **state)
 {
 	struct dealbox_trace *trace = dealbox_trace_new(INSERTION);
 	struct dealbox_verdict *verdict;
-	struct dealbox_plan plan = { 0 };
+	struct run run;
+	int err = -ENOMEM;
 
 	(void)state;
-	assert_int_equal(dealbox_verify(&plan, trace, &verdict), -EINVAL);
+	many_differences(&run);
+	for (size_t i = 0; i < run.count; i++)
+		assert_int_equal(dealbox_trace_add(trace, &run.events[i]), 1);
+	for (unsigned int n = 1; err; n++) {
+		long blocks = memory_seen.blocks;
+
+		verdict = (struct dealbox_verdict *)&run;
+		memory_seen.fails_at = n;
+		err = dealbox_verify(&run.plan, trace, &verdict);
+		/* the verdict itself, then room for 16, 32 and 64 differences */
+		assert_int_equal(err, n <= 4 ? -ENOMEM : 0);
+		memory_seen.fails_at = 0;
+		if (err) {
+			assert_null(verdict);
+			assert_int_equal(memory_seen.blocks, blocks);
+		}
+	}
+	assert_int_equal(dealbox_verdict_count(verdict), 52);
+	for (size_t i = 0; i < 52; i++)
+		assert_int_equal(dealbox_verdict_get(verdict, i)->position, i);
+	assert_null(dealbox_verdict_get(verdict, 52));
+	dealbox_verdict_free(verdict);
+	dealbox_trace_free(trace);
+}
+
+static void nothing_of_the_cards_stays_in_memory(void **state)
+{
+	struct dealbox_trace *trace;
+	struct dealbox_verdict *verdict;
+	long blocks = memory_seen.blocks;
+	struct run run;
+
+	(void)state;
+	many_differences(&run);
+	memory_seen.unwiped = 0;
+	assert_false(is_exact(&run));
+	assert_int_equal(memory_seen.blocks, blocks);
+	assert_int_equal(memory_seen.unwiped, 0);
+	trace = dealbox_trace_new(INSERTION);
+	/* and what was seen on the way, of 256 positions */
+	for (size_t i = 0; i < run.count; i++)
+		assert_int_equal(dealbox_trace_add(trace, &run.events[i]), 1);
+	memory_seen.wiped = 0;
+	assert_int_equal(dealbox_verify(&run.plan, trace, &verdict), 0);
+	assert_true(memory_seen.wiped >= 256 * 3);
+	dealbox_verdict_free(verdict);
+	dealbox_trace_free(trace);
+}
+
+/* -- words ------------------------------------------------------------------------ */
+
+static void every_difference_has_its_sentence(void **state)
+{
+	static const struct {
+		struct dealbox_difference difference;
+		const char *name, *sentence;
+	} rows[] = {
+#define FIELDS(k, c, p, number) { .kind = DEALBOX_DIFFERENCE_##k, .card = c, .position = 1, \
+	.pocket = p, .expected = 0, .other = 4, .code = number, .count = 12, .count_expected = 13 }
+#define KIND(k)		FIELDS(k, 2, 3, 0)
+#define CODE(number)	FIELDS(FAULT, 2, 3, DEALBOX_EV_##number)
+		{ KIND(CARD_MISSING), "card-missing", "SQ is missing; it belongs in pocket 0" },
+		{ KIND(CARD_REPEATED), "card-repeated", "SQ was dealt twice, as the 2nd and as the "
+		  "5th: one of the two was misread, or the deck has it twice" },
+		{ KIND(CARD_FOREIGN), "card-foreign",
+		  "SQ, the 2nd dealt, is not in the plan and lies in pocket 3" },
+		{ FIELDS(CARD_UNREAD, 2, NO, 0), "card-unread",
+		  "the 2nd card was not read, or not well enough, and lies in no pocket" },
+		{ KIND(CARD_CHANGED), "card-changed",
+		  "the 2nd card is not the same all along its way" },
+		{ KIND(WRONG_POCKET), "wrong-pocket",
+		  "SQ, the 2nd dealt, lies in pocket 3 and belongs in pocket 0" },
+		{ KIND(NOT_LANDED), "not-landed",
+		  "SQ, the 2nd dealt, was never seen to fall into pocket 3" },
+		{ KIND(NOT_ROUTED), "not-routed", "SQ, the 2nd read, was not let into a pocket" },
+		{ KIND(FACE_UP), "face-up", "SQ, the 2nd dealt, lies face up in pocket 3" },
+		{ FIELDS(FACE_UP, NO, 3, 0), "face-up",
+		  "a card, the 2nd dealt, lies face up in pocket 3" },
+		/* only a count is of the whole deal where it has no pocket */
+		{ FIELDS(FACE_UP, 2, NO, 0), "face-up",
+		  "SQ, the 2nd dealt, lies face up in no pocket" },
+		{ KIND(COUNT), "count", "pocket 3 has 12 cards, not 13" },
+		{ FIELDS(COUNT, 2, NO, 0), "count", "the deal has 12 cards, not 13" },
+		{ KIND(ORDER), "order",
+		  "what the machine said of the 2nd card cannot be in that order" },
+		{ KIND(GAP), "gap", "some of the machine's events are lost: there is no proof" },
+		{ CODE(DECK_SHORT), "fault", "the machine stopped: the "
+		  "hopper was empty and cards were missing; one may have come unseen with another" },
+		{ CODE(REPEATED_CARD), "fault",
+		  "the machine stopped: the same card came twice" },
+		{ CODE(DOUBLE_FEED), "fault",
+		  "the machine stopped: two cards at once" },
+		{ CODE(JAM), "fault",
+		  "the machine stopped: a card is stuck" },
+		{ CODE(WRONG_POCKET), "fault",
+		  "the machine stopped: a card fell into the wrong pocket" },
+		{ CODE(BOARD_PULLED), "fault",
+		  "the machine stopped: the board was pulled out" },
+		{ CODE(COVER_OPEN), "fault",
+		  "the machine stopped: the cover was opened" },
+		{ CODE(COVER_OPENED), "fault",
+		  "the machine stopped: the cover was opened" },
+		{ CODE(HARDWARE), "fault",
+		  "the machine stopped: a fault of the machine" },
+		{ KIND(ABORTED), "aborted", "the deal was aborted" },
+		{ KIND(STATE_LOST), "state-lost",
+		  "the machine was reset or lost its power during the deal" },
+		{ KIND(BOARD_REMOVED), "board-removed",
+		  "the board was taken out before the deal was done" },
+		{ KIND(WRONG_INSERTION), "wrong-insertion",
+		  "cards were dealt into another insertion, number 12" },
+		{ KIND(WRONG_PLAN), "wrong-plan", "another plan was dealt" },
+		{ KIND(NOT_STARTED), "not-started", "the deal never started" },
+		{ KIND(NOT_DONE), "not-done", "the deal was not finished" },
+		{ KIND(AGAIN), "again", "a deal started or ended twice in one insertion" },
+		{ { .kind = DEALBOX_DIFFERENCES }, "?", "" },
+#undef CODE
+#undef KIND
+#undef FIELDS
+	};
+	char text[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(dealbox_difference_message(&rows[i].difference, true, text,
+							    sizeof(text)),
+				 strlen(rows[i].sentence));
+		assert_string_equal(text, rows[i].sentence);
+		assert_string_equal(dealbox_difference_name(rows[i].difference.kind),
+				    rows[i].name);
+	}
+}
+
+static void ordinal_numbers(void **state)
+{
+	static const struct { uint8_t position; const char *name; } rows[] = {
+		{ 0, "1st" }, { 1, "2nd" }, { 2, "3rd" }, { 3, "4th" }, { 9, "10th" },
+		{ 10, "11th" }, { 11, "12th" }, { 12, "13th" }, { 20, "21st" }, { 21, "22nd" },
+		{ 22, "23rd" }, { 23, "24th" }, { 110, "111th" }, { 120, "121st" },
+		{ 254, "255th" }, { DEALBOX_NONE, "last" },
+	};
+	char text[200], expected[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct dealbox_difference difference = {
+			.kind = DEALBOX_DIFFERENCE_CARD_CHANGED, .position = rows[i].position,
+		};
+
+		dealbox_difference_message(&difference, false, text, sizeof(text));
+		snprintf(expected, sizeof(expected),
+			 "the %s card is not the same all along its way", rows[i].name);
+		assert_string_equal(text, expected);
+	}
+}
+
+static void a_verdict_counts_its_differences(void **state)
+{
+	struct dealbox_verdict *verdict;
+	struct run run;
+	char text[80];
+
+	(void)state;
+	exact_run(&run, true);
+	run.events[1].arg[0]++;
+	verdict = judge(&run);
+	assert_int_equal(dealbox_verdict_message(verdict, text, sizeof(text)), 36);
+	assert_string_equal(text, "not an exact duplicate: 1 difference");
+	dealbox_verdict_free(verdict);
+	run.events[1].code++;
+	verdict = judge(&run);
+	dealbox_verdict_message(verdict, text, sizeof(text));
+	assert_string_equal(text, "not an exact duplicate: 2 differences");
+	dealbox_verdict_free(verdict);
+}
+
+static void no_plan_no_verdict(void **state)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(INSERTION);
+	struct dealbox_plan good = short_plan(), plan;
+	struct dealbox_verdict *verdict;
+	uint8_t deck[DEALBOX_MAX_ENTRIES] = { 0 };
+
+	(void)state;
+#define REFUSED(field, value) do { \
+	plan = good; \
+	plan.field = value; \
+	verdict = (struct dealbox_verdict *)&plan; \
+	assert_int_equal(dealbox_verify(&plan, trace, &verdict), -EINVAL); \
+	assert_null(verdict); \
+} while (0)
+	REFUSED(mode, 0);
+	REFUSED(mode, DEALBOX_PLAN_CAPTURE + 1);
+	REFUSED(entries, 0);
+	REFUSED(entries, DEALBOX_MAX_ENTRIES + 1);
+	REFUSED(plan_id, DEALBOX_PLAN_NONE);
+#undef REFUSED
+	/* a deck says nothing of a plan by card */
+	assert_int_equal(dealbox_verify_deck(&good, deck, trace, &verdict), -EINVAL);
 	assert_null(verdict);
+	dealbox_verdict_free(verdict);
+
+	good.entries = DEALBOX_MAX_ENTRIES;
+	assert_int_equal(dealbox_verify(&good, trace, &verdict), 0);
 	dealbox_verdict_free(verdict);
 	dealbox_trace_free(trace);
 }
@@ -882,6 +1454,21 @@ int main(void)
 		cmocka_unit_test(by_position_without_reader),
 		cmocka_unit_test(by_position_with_reader),
 		cmocka_unit_test(a_capture),
+		cmocka_unit_test(the_frame_of_a_deal),
+		cmocka_unit_test(cards_dealt_when_none_can_be),
+		cmocka_unit_test(the_way_of_a_card),
+		cmocka_unit_test(cards_that_are_not_the_right_ones),
+		cmocka_unit_test(what_the_machine_counted),
+		cmocka_unit_test(stops_and_faults),
+		cmocka_unit_test(cover_and_power),
+		cmocka_unit_test(the_hopper),
+		cmocka_unit_test(a_deck_and_a_card_that_is_not_in_it),
+		cmocka_unit_test(a_verdict_on_a_single_card),
+		cmocka_unit_test(no_memory_is_never_exact),
+		cmocka_unit_test(nothing_of_the_cards_stays_in_memory),
+		cmocka_unit_test(every_difference_has_its_sentence),
+		cmocka_unit_test(ordinal_numbers),
+		cmocka_unit_test(a_verdict_counts_its_differences),
 		cmocka_unit_test(no_plan_no_verdict),
 	};
 
