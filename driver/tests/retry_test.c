@@ -63,6 +63,21 @@ static void test_every_second_one_fails(struct kunit *test)
 	KUNIT_ASSERT_LE(test, failures, 1 + 1000 / RETRY_FIRST_MS + 1);
 }
 
+/* A try that begins without a pause is one of the failure that was just before. */
+static void test_good_ones_between_do_not_make_it_alone(struct kunit *test)
+{
+	struct retry retry = { 0 };
+	bool reset;
+
+	KUNIT_ASSERT_EQ(test, retry_failed(&retry, BEGIN, &reset), 0);
+	retry_good(&retry);
+	KUNIT_ASSERT_EQ(test, retry_failed(&retry, BEGIN + RETRY_ALONE_MS * MS, &reset), 0);
+	retry_good(&retry);
+	KUNIT_ASSERT_EQ(test, retry_failed(&retry, BEGIN + 2 * RETRY_ALONE_MS * MS - 1, &reset),
+			RETRY_FIRST_MS);
+	KUNIT_ASSERT_FALSE(test, reset);
+}
+
 /* A halt that takes longer to clear than RETRY_ALONE_MS does not hide the row. */
 static void test_slow_tries_are_a_row(struct kunit *test)
 {
@@ -108,6 +123,7 @@ static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(test_one_alone_costs_nothing),
 	KUNIT_CASE(test_pauses_grow),
 	KUNIT_CASE(test_every_second_one_fails),
+	KUNIT_CASE(test_good_ones_between_do_not_make_it_alone),
 	KUNIT_CASE(test_slow_tries_are_a_row),
 	KUNIT_CASE(test_resets_become_rare),
 	{ }

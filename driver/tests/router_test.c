@@ -159,6 +159,10 @@ static void test_read_again(struct kunit *test)
 	assert_pocket(test, &r, 1, 10, 3);
 	assert_pocket(test, &r, 2, 9, 2);
 	assert_hold(test, &r, 3, 10, DEALBOX_EV_REPEATED_CARD, 1);
+	/* read again as a card that was routed before: it is held, and was nothing else */
+	assert_pocket(test, &r, 3, 11, 0);
+	assert_hold(test, &r, 3, 10, DEALBOX_EV_REPEATED_CARD, 1);
+	assert_pocket(test, &r, 4, 11, 0);
 }
 
 static void test_silent_in_doubt(struct kunit *test)
@@ -174,6 +178,11 @@ static void test_silent_in_doubt(struct kunit *test)
 
 	load(&r, DEALBOX_PLAN_BY_CARD, 52);
 	assert_silent(test, &r, 0, 1);	/* no deal */
+	for (u32 insertion = 0; insertion < 2; insertion++) {
+		event.insertion = insertion;
+		KUNIT_ASSERT_FALSE(test, router_event(&r, &event, &gate));
+	}
+	event.insertion = INSERTION + 1;
 	send(&r, DEALBOX_EV_DEAL_STARTED, INSERTION, PLAN + 1);
 	assert_silent(test, &r, 0, 1);	/* another plan's */
 	send(&r, DEALBOX_EV_DEAL_STARTED, INSERTION, DEALBOX_PLAN_TEST);
@@ -185,6 +194,10 @@ static void test_silent_in_doubt(struct kunit *test)
 	assert_silent(test, &r, DEALBOX_NONE, 1);
 	assert_pocket(test, &r, 0, 1, 2);
 	dealbox_router_load(&r, &r.plan);	/* a new plan ends the deal */
+	assert_silent(test, &r, 1, 2);
+	start(test, &r);
+	assert_pocket(test, &r, 0, 1, 2);
+	send(&r, DEALBOX_EV_DEAL_STARTED, INSERTION, PLAN + 1);	/* so does another deal */
 	assert_silent(test, &r, 1, 2);
 }
 
