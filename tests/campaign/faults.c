@@ -66,8 +66,8 @@ const struct kind kinds[FAULTS] = {
 	[F_ENTER] = { "enter", PEOPLE, SITE_MOMENT },
 	[F_COVER] = { "cover", PEOPLE, SITE_MOMENT },
 	[F_PULLED] = { "board-pulled", PEOPLE, SITE_MOMENT },
-	/* in again before anybody was told to empty it: it was seen to go, so it is taken for a new board */
-	[F_PUSHED_BACK] = { "board-pulled-and-back", PEOPLE, SITE_MOMENT, .open = true },
+	/* in again before anybody was told to empty it */
+	[F_PUSHED_BACK] = { "board-pulled-and-back", PEOPLE, SITE_MOMENT },
 	[F_KILLED] = { "killed", PEOPLE, SITE_MOMENT },
 	[F_KILLED_ANEW] = { "killed-and-anew", PEOPLE, SITE_MOMENT },
 	[F_INTERRUPTED] = { "interrupted", PEOPLE, SITE_MOMENT },

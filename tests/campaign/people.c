@@ -129,6 +129,14 @@ static void believe_empty(struct board *board)
 	board->ran_short = 0;
 }
 
+/* As far as they can see: one card that was forgotten is not seen */
+static bool board_is_empty(const struct board *board)
+{
+	static const pockets_t none;
+
+	return !memcmp(board->told, none, sizeof(none));
+}
+
 static void board_empty(struct board *board)
 {
 	believe_empty(board);
@@ -297,8 +305,10 @@ int people_act(void)
 		}
 		return 0;
 	}
-	if (told("if it is empty") && fault_due(SITE_EMPTY, F_VOUCHED)) {
+	/* they look into it, or do not */
+	if (told("is empty") && (board_is_empty(m.board) || fault_due(SITE_EMPTY, F_VOUCHED))) {
 		believe_empty(m.board);
+		*people.text = '\0';
 		return go();
 	}
 	if (told("empty it"))

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import subprocess
+import time
 
 from tool import Box, SET, assert_exact, assert_secret, main, test
 
@@ -57,7 +58,8 @@ def a_job_that_is_done_leaves_no_journal(box):
 
 def voided(box, scenario, reason, kind="stored"):
     machine = box.machine("--kind", kind, scenario=scenario)
-    result = box.dealbox("deal", "-m", machine.uri, "--boards", "1-2", SET).expect(
+    result = box.begin("deal", "-m", machine.uri, "--boards", "1-2", SET, stdin=subprocess.PIPE).answer(
+        "if it is empty").expect(
         0, r"board 1: void: " + reason,
         r"board 1: take the board out, empty it, put all the cards into the hopper, and put the "
         r"board in again", r"board 1: exact duplicate", r"board 2: exact duplicate",
@@ -145,6 +147,7 @@ def a_stop_behind_the_last_card(box):
     assert machine.status("state") == "IDLE"
     machine.tell("empty")
     machine.tell("insert")
+    running.empty(machine)
     running.finish().expect(0, "board 1: exact duplicate", "1 of 1 boards are exact duplicates; 1 void")
     assert [lay["end"] for lay in machine.account()] == ["done", "done"]
 
@@ -172,6 +175,7 @@ def a_stop_when_the_board_was_called_exact(box):
     assert "put the emptied board 1 in again" in running.line()
     machine.tell("empty")
     machine.tell("insert")
+    running.empty(machine)
     assert "board 1: exact" in running.line()
     assert "take the dealt board out, and put in an empty board 2" in running.line()
     machine.tell("remove")
@@ -199,6 +203,98 @@ def a_fault_while_it_waits_for_a_board(box):
     machine.tell("key start")
     assert "put in an empty board 2" in running.line()
     running.stop().expect(1)
+
+
+@test
+def a_void_board_that_is_pushed_back_at_once(box):
+    """It is a new insertion, and its cards lie in it still: only the operator can say that it is empty."""
+    machine = box.machine("--manual", "--packs", "4", scenario="deal 1 position 7: pull")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    assert "board 1: void: board pulled at card 8" in running.line()
+    assert "take the board out, empty it" in running.line()
+    machine.tell("insert")
+    assert re.search("look into the board: press the start key or Enter if it is empty", asked := running.line()), asked
+    assert machine.status("deals") == "1"
+    machine.tell("remove")
+    assert "put the emptied board 1 in again" in running.line()
+    machine.tell("empty")
+    machine.tell("insert")
+    assert running.line() == asked
+    machine.tell("key start")
+    running.finish().expect(0, "board 1: exact duplicate", "1 of 1 boards are exact duplicates; 1 void")
+    assert_exact(dealt(machine)[0], 1)
+
+
+@test
+def a_key_that_clears_a_fault_says_nothing_of_the_board(box):
+    """One press answers one question, that has been asked."""
+    machine = box.machine("--manual", "--packs", "4", scenario="deal 1 position 7: pull")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    assert "board 1: void: board pulled at card 8" in running.line()
+    assert "take the board out, empty it" in running.line()
+    machine.tell("insert")
+    assert "press the start key or Enter if it is empty" in (asked := running.line()), asked
+    machine.tell("break 5")
+    assert "stands still after a fault: see to it, then press the start key or Enter" in running.line()
+    machine.tell("repair")
+    machine.tell("key start")
+    line = running.line()
+    while "if it is empty" not in line:
+        assert "exact" not in line, line
+        line = running.line()
+    assert machine.status("deals") == "1"
+    machine.tell("remove")
+    assert "put the emptied board 1 in again" in running.line()
+    machine.tell("empty")
+    machine.tell("insert")
+    assert running.line() == asked
+    machine.tell("key start")
+    running.finish().expect(0, "board 1: exact duplicate", "1 of 1 boards are exact duplicates; 1 void")
+
+
+@test
+def what_was_done_before_a_fault_does_not_clear_it(box):
+    """The machine's answer overtakes its events: that a board came is told late, and the fault not at all."""
+    machine = box.machine("--manual", scenario="on event BOARD_INSERTED: delay 300\non event HARDWARE: drop")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET, stdin=subprocess.PIPE)
+    assert "put in an empty board 1" in running.line()
+    machine.tell("insert")
+    machine.tell("break 5")
+    running.process.stdin.write("\n")
+    running.process.stdin.flush()
+    assert "stands still after a fault: see to it, then press the start key" in running.line()
+    machine.tell("wait fetched")
+    assert machine.status("state") == "FAULT"
+    machine.tell("key start")
+    running.finish().expect(0, "board 1: exact duplicate", "1 of 1 boards are exact duplicates; 0 void")
+
+
+@test
+def a_board_that_is_told_of_anew_does_not_clear_a_fault(box):
+    """Behind STATE_LOST the machine tells of the board that is there: nobody did anything."""
+    machine = box.machine("--manual", scenario="on event COVER_OPEN: set 0 01\n"
+                          "on event COVER_CLOSED: set 0 04")
+    machine.tell("hopper empty")
+    machine.tell("insert")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    assert "put a pack of cards into the hopper" in running.line()
+    machine.tell("break 5")
+    assert "stands still after a fault: see to it, then press the start key" in running.line()
+    machine.tell("cover open")
+    machine.tell("cover close")
+    machine.tell("wait fetched")
+    # the machine is asked once a second
+    asked = int(machine.status("transfers"))
+    while int(machine.status("transfers")) < asked + 2:
+        time.sleep(0.01)
+    assert machine.status("state") == "FAULT"
+    machine.tell("key start")
+    while "put a pack of cards" not in running.line():
+        pass
+    machine.tell("hopper fill")
+    running.finish().expect(0, "board 1: exact duplicate")
 
 
 @test
@@ -304,7 +400,9 @@ def a_board_that_was_there_at_switch_on_is_in_doubt(box):
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
     assert "was there when the machine was switched on" in running.line()
     machine.tell("remove")
+    assert "put in an empty board 1" in running.line()
     machine.tell("insert")
+    running.empty(machine)
     running.finish().expect(0, "board 1: exact duplicate")
 
 
@@ -347,8 +445,7 @@ def unplugged_in_the_middle(box):
     # somebody has put another board in meanwhile: nobody knows whether it is empty
     running = box.begin("deal", "-m", machine.uri, "--resume")
     assert "board 2: void: the last run ended in the middle of it" in running.line()
-    assert "or press the start key or Enter if it is empty" in running.line()
-    machine.tell("key start")
+    running.empty(machine)
     running.finish().expect(0, "board 2: exact duplicate")
     assert [lay["end"] for lay in machine.account()].count("done") == 2
 

@@ -103,7 +103,9 @@ def stopped_in_a_deal_it_is_said_when_the_board_is_let_go(box):
     machine.tell("wait unlocked")
     machine.tell("remove")
     machine.tell("hopper fill")
+    assert "put the emptied board 1 in again" in running.line()
     machine.tell("insert")
+    running.empty(machine)
     running.finish().expect(0, "board 1: exact duplicate")
 
 

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
 
 DEALBOX = os.environ["DEALBOX"]
@@ -76,6 +77,25 @@ class Running:
     def __init__(self, process):
         self.process = process
         self.read = ""          # and not given to line() yet
+
+    def answer(self, question, keys="\n"):
+        """Presses Enter at each line with that, until it has ended."""
+        text = ""
+        hung = threading.Timer(TIMEOUT, self.process.kill)
+        hung.start()
+        for line in self.process.stdout:
+            text += line
+            if question in line:
+                self.process.stdin.write(keys)
+                self.process.stdin.flush()
+        hung.cancel()
+        self.read += text
+        return self.finish()
+
+    def empty(self, machine):
+        """It is asked whether the board is empty, and somebody presses start."""
+        assert "is empty" in (line := self.line()), line
+        machine.tell("key start")
 
     def finish(self, keys=None):
         try:

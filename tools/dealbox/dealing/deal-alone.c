@@ -12,8 +12,8 @@
 
 /*
  * An earlier run ended in the middle of this item: it is void, and its insertion is not dealt into
- * again, whatever the machine says of it. A board that has another insertion now may have been put in
- * again with its cards: the operator must move it, or say that it is empty.
+ * again, whatever the machine says of it. A board that has another insertion may have been put in
+ * again with its cards: the operator must say that it is empty.
  */
 static enum end item_doubt(struct run *run, const struct item *item)
 {
@@ -21,9 +21,10 @@ static enum end item_doubt(struct run *run, const struct item *item)
 
 	if (dealbox_machine_get_status(run->machine, &status))
 		return machine_failed(run);
-	run->used = run->known = status.insertion;
-	run->ask = status.insertion != item->insertion;
+	run->used = item->insertion;
+	run->known = status.insertion;
 	run->empty_it = true;
+	run->confirm = true;
 	run->journal.doubt = true;
 	return END_VOID;
 }

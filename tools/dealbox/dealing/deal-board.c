@@ -13,6 +13,7 @@ static enum end deal_abandon(struct run *run, const struct dealbox_status *statu
 {
 	run->used = run->known = status->insertion;
 	run->empty_it = true;
+	run->confirm = true;
 	tell(run, "the machine was in the middle of a deal: that board is void");
 	/* refused: it ended by itself in the meantime */
 	if (dealbox_machine_abort(run->machine) && !dealbox_machine_result(run->machine, NULL))
@@ -28,12 +29,15 @@ static enum end fault_clear(struct run *run, const struct dealbox_status *status
 {
 	const struct dealbox_reason *reason = dealbox_machine_reason(run->machine);
 
-	/* what the machine answers overtakes its events, and its event says more */
-	if (!run->fault) {
-		fault_seen(run);
+	/*
+	 * What the machine answers overtakes its events. Those that are still to come are older than
+	 * the fault, or one of them is the fault's own, and tells what is newer.
+	 */
+	run->fault = true;
+	if (!run->fault_told)
 		return END_AGAIN;
-	}
 	if (!run->acted) {
+		run->asks = ASKS_FAULT;
 		if (!(run->empty_it && status->insertion == run->used))
 			tell(run, "the machine stands still after a fault: see to it, then press the start key or Enter");
 		return END_AGAIN;
@@ -54,6 +58,13 @@ static bool board_used(const struct run *run, const struct dealbox_status *statu
 	       journal_has(&run->journal, status->insertion);
 }
 
+/* Does it hold cards that nobody knows? */
+static bool board_strange(const struct run *run, const struct dealbox_status *status)
+{
+	return status->flags & DEALBOX_STATUS_IN_DOUBT ||
+	       (status->flags & DEALBOX_STATUS_SPENT && !journal_has(&run->journal, status->insertion));
+}
+
 /* On a machine that reads numbers: whether it is the board that is expected, only the operator knows. */
 static bool label_unread(const struct run *run, const struct dealbox_status *status)
 {
@@ -63,9 +74,23 @@ static bool label_unread(const struct run *run, const struct dealbox_status *sta
 
 static const char *label_ask(struct run *run, const struct dealbox_status *status, char text[160])
 {
-	run->unread = status->insertion;
+	run->asks = ASKS_NUMBER;
+	run->asks_of = status->insertion;
 	snprintf(text, 160, "its number cannot be read: clean the label and put it in again; or press the start "
 		 "key or Enter if it is board %u", run->item->board);
+	return text;
+}
+
+/* After a board with cards that are void, or that nobody knows: this may be the same. */
+static const char *empty_ask(struct run *run, const struct dealbox_status *status, char text[160])
+{
+	run->asks = ASKS_EMPTY;
+	run->asks_of = status->insertion;
+	snprintf(text, 160, run->empty_it ?
+		 "look into the board: press the start key or Enter if it is empty; else take it out, empty it, "
+		 "and put it in again" :
+		 "it may be the last board: take it out, and put in an empty board %u; or press the start "
+		 "key or Enter if this one is empty", run->item->board);
 	return text;
 }
 
@@ -75,7 +100,6 @@ static const char *board_need(struct run *run, const struct dealbox_status *stat
 	bool used = board_used(run, status);
 	uint32_t board = run->item->board;
 
-	run->unread = 0;
 	if (!(status->flags & DEALBOX_STATUS_BOARD))
 		snprintf(text, 160, run->empty_it ?
 			 "put the emptied board %u in again, and all the cards into the hopper" :
@@ -83,13 +107,6 @@ static const char *board_need(struct run *run, const struct dealbox_status *stat
 	else if (run->removed && run->removed == run->used && status->insertion == run->used)
 		snprintf(text, 160, "the machine calls it insertion %u, which was dealt: no number may come twice; "
 			 "switch the machine off and on", run->used);
-	else if (run->ask && status->insertion == run->used &&
-		 !(status->flags & DEALBOX_STATUS_SPENT) &&
-		 !journal_has(&run->journal, status->insertion))
-		snprintf(text, 160, run->empty_it ?
-			 "take the board out, empty it, and put it in again; or press the start key or Enter if it is empty" :
-			 "it may be the last board: take it out, and put in an empty board %u; or press the start "
-			 "key or Enter if this one is empty", board);
 	else if (run->empty_it && used)
 		return EMPTY_IT;
 	else if (status->flags & DEALBOX_STATUS_IN_DOUBT)
@@ -105,6 +122,8 @@ static const char *board_need(struct run *run, const struct dealbox_status *stat
 		return "close the cover";
 	else if (!(status->flags & DEALBOX_STATUS_HOPPER))
 		return "put a pack of cards into the hopper";
+	else if (run->confirm && run->emptied != status->insertion)
+		return empty_ask(run, status, text);
 	else
 		return NULL;
 	return text;
@@ -122,7 +141,7 @@ static void board_release(struct run *run, const struct dealbox_status *status)
 
 /*
  * Is it the board that we know? Under another number, without having been seen to go, it may be, with
- * its cards: only the operator can say that it is empty. False: events may tell more, in a moment.
+ * its cards; only the operator can say that it is empty. False: events may tell more, in a moment.
  */
 static bool board_known(struct run *run, const struct dealbox_status *status)
 {
@@ -133,10 +152,7 @@ static bool board_known(struct run *run, const struct dealbox_status *status)
 		run->overtaken = true;
 		return false;
 	}
-	if (other) {
-		run->used = insertion;
-		run->ask = true;
-	}
+	run->confirm |= other;
 	run->overtaken = false;
 	run->known = insertion;
 	return true;
@@ -152,6 +168,8 @@ static enum end board_look(struct run *run, struct dealbox_status *status)
 	if (dealbox_machine_get_status(run->machine, status))
 		return machine_failed(run);
 	run->fault &= status->state == DEALBOX_STATE_FAULT;
+	run->fault_told &= run->fault;
+	run->asks = ASKS_NOTHING;
 	if (!board_known(run, status))
 		return END_AGAIN;
 	switch (status->state) {
@@ -165,6 +183,7 @@ static enum end board_look(struct run *run, struct dealbox_status *status)
 	}
 	if (!(status->flags & DEALBOX_STATUS_BOARD))
 		run->removed = run->used;
+	run->confirm |= board_strange(run, status);
 	end = plan_load(run);
 	if (end != END_READY)
 		return end;
@@ -176,15 +195,16 @@ static enum end board_look(struct run *run, struct dealbox_status *status)
 	return END_AGAIN;
 }
 
-/* The operator says that the board is empty, or which it is, where only he can know. */
-static void board_vouched(struct run *run)
+/* The operator has pressed start or Enter: that answers what he was asked, and nothing else. */
+static void board_answered(struct run *run)
 {
-	if (run->unread) {
-		run->vouched = run->unread;
-	} else if (run->ask) {
-		run->used = 0;
-		run->ask = false;
-	}
+	if (run->asks == ASKS_FAULT)
+		run->acted = true;
+	else if (run->asks == ASKS_NUMBER)
+		run->vouched = run->asks_of;
+	else if (run->asks == ASKS_EMPTY)
+		run->emptied = run->asks_of;
+	run->asks = ASKS_NOTHING;
 }
 
 /* A stop behind the end of a deal, while its board is there: what was called exact is void. */
@@ -206,9 +226,13 @@ static enum end board_spoiled(struct run *run, const struct dealbox_event *event
 	return END_READY;
 }
 
-/* An event between two deals; asked: the operator has been asked for something. END_READY: go on. */
-static enum end board_event(struct run *run, const struct dealbox_event *event, bool asked)
+/* An event between two deals. END_READY: go on. */
+static enum end board_event(struct run *run, const struct dealbox_event *event)
 {
+	/* behind STATE_LOST the machine tells of a board that has been there */
+	bool anew = run->lost;
+
+	run->lost = event->type == DEALBOX_EV_STATE_LOST;
 	if (event_voids(event))
 		return board_spoiled(run, event);
 	switch (event->type) {
@@ -219,7 +243,7 @@ static enum end board_event(struct run *run, const struct dealbox_event *event, 
 		/* not by us, or refused at first: it has cards now */
 		run->used = event->insertion;
 		run->empty_it = true;
-		run->ask = false;
+		run->confirm = true;
 		break;
 	case DEALBOX_EV_BOARD_REMOVED:
 		run->removed = event->insertion;
@@ -228,15 +252,18 @@ static enum end board_event(struct run *run, const struct dealbox_event *event, 
 			run->known = 0;
 		break;
 	case DEALBOX_EV_BOARD_INSERTED:
-		run->acted = true;
+		run->acted |= !anew;
 		break;
 	}
-	if (start_key(event)) {
-		run->acted = true;
-		if (asked)
-			board_vouched(run);
-	}
+	if (start_key(event))
+		board_answered(run);
 	return END_READY;
+}
+
+/* Has the status told what an event is still to tell? */
+static bool news_due(const struct run *run)
+{
+	return (run->overtaken && run->known) || (run->fault && !run->fault_told);
 }
 
 enum end board_wait(struct run *run, uint32_t *insertion)
@@ -244,35 +271,35 @@ enum end board_wait(struct run *run, uint32_t *insertion)
 	struct dealbox_status status = { 0 };
 	struct dealbox_event event;
 	int timeout_ms = 0;	/* first all that has come already: the status is newer */
-	bool asked = false;
 	enum end end;
 
 	run->cards = 0;
+	run->asks = ASKS_NOTHING;
 	for (;;) {
 		switch (next(run, &event, timeout_ms)) {
 		case WAKE_EVENT:
-			end = board_event(run, &event, asked);
+			end = board_event(run, &event);
 			if (end != END_READY)
 				return end;
-			timeout_ms = run->overtaken && run->known ? LOOK_MS : 0;
+			timeout_ms = news_due(run) ? LOOK_MS : 0;
 			continue;
 		case WAKE_GO:
-			run->acted = true;
-			if (asked)
-				board_vouched(run);
+			board_answered(run);
 			break;
 		case WAKE_STOP:
 			return END_STOPPED;
 		case WAKE_GONE:
 			return machine_failed(run);
 		case WAKE_QUIET:
+			/* nothing that is older than it comes any more */
+			if (run->fault && !run->fault_told)
+				fault_seen(run);
 			break;
 		}
 		end = board_look(run, &status);
 		*insertion = status.insertion;
 		if (end != END_AGAIN)
 			return end;
-		asked |= status.state != DEALBOX_STATE_FAULT && !run->overtaken;
 		timeout_ms = status.state == DEALBOX_STATE_FAULT || run->overtaken ? LOOK_MS : -1;
 	}
 }

@@ -60,9 +60,11 @@ enum end insertion_void(struct run *run, const struct dealbox_verdict *verdict,
 	run->item->voids++;
 	run->item->state = ITEM_TODO;
 	run->empty_it = true;
+	run->confirm = true;
 	run->journal.doubt = true;
 	outcome_say(run, false, text, verdict);
-	if (!run->ask)
+	/* another board that is there now is asked about */
+	if (!run->known || run->known == run->item->insertion)
 		tell(run, EMPTY_IT);
 	return journal_save(&run->journal) ? END_VOID : END_INPUT;
 }
@@ -70,6 +72,7 @@ enum end insertion_void(struct run *run, const struct dealbox_verdict *verdict,
 void fault_seen(struct run *run)
 {
 	run->fault = true;
+	run->fault_told = true;
 	run->acted = false;
 }
 
@@ -145,7 +148,7 @@ static enum end insertion_start(struct run *run, uint32_t insertion)
 	if (ret != -EREMOTEIO) {
 		run->used = insertion;
 		run->known = insertion;
-		run->ask = false;
+		run->confirm = false;
 		run->refusals = 0;
 		return ret ? machine_failed(run) : END_READY;
 	}

@@ -52,11 +52,20 @@ struct run {
 	bool plan_loaded;		/* the machine has it */
 	uint32_t used;			/* insertion that must not be dealt into (again) */
 	bool empty_it;			/* .. because what lies in it is void */
-	bool ask;			/* .. unless the operator says that it is empty */
+	bool confirm;			/* the operator must say that the next board is empty */
 	bool fault;			/* the machine stopped for good .. */
+	bool fault_told;		/* .. and an event has told of it, or none came that could */
 	bool acted;			/* .. and somebody has done something since then */
-	uint32_t unread;		/* insertion of which the operator is asked which board it is */
-	uint32_t vouched;		/* .. and that he said is the one that is expected */
+	bool lost;			/* STATE_LOST: next the machine tells of the board that is there */
+	enum asks {
+		ASKS_NOTHING,
+		ASKS_FAULT,		/* has somebody seen to it? */
+		ASKS_NUMBER,		/* is it the board that is expected? */
+		ASKS_EMPTY,		/* is it empty? */
+	} asks;				/* what a press of start or Enter answers */
+	uint32_t asks_of;		/* insertion that the question is about */
+	uint32_t vouched;		/* insertion that is the board that is expected, as he said */
+	uint32_t emptied;		/* insertion whose board is empty, as he said */
 	uint32_t released;		/* insertion whose board was let go */
 	uint32_t removed;		/* insertion that was seen to end */
 	uint32_t known;			/* insertion of the board that is there, until it is seen to go */
