@@ -248,6 +248,7 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 		     size_t size, uint32_t copies, const struct wishes *wishes,
 		     sd_bus_error *error)
 {
+	struct dealbox_ledger_new_job new_job;
 	unsigned int *numbers;
 	struct job *job;
 	char path[JOB_PATH];
@@ -270,9 +271,12 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 	for (n = 0; n < size; n++)
 		numbers[n] = boards[n];
 	dealbox_ledger_user(s->ledger, sender_uid(m));
-	err = dealbox_ledger_add_job(s->ledger, set, numbers, size, copies, wishes->options,
-				     wishes->priority, (const char *const *)wishes->machines, &id,
-				     NULL);
+	new_job = (struct dealbox_ledger_new_job){
+		.set = set, .boards = numbers, .count = size, .copies = copies,
+		.options = wishes->options, .priority = wishes->priority,
+		.machines = (const char *const *)wishes->machines,
+	};
+	err = dealbox_ledger_add_job(s->ledger, &new_job, &id, NULL);
 	free(numbers);
 	if (err)
 		return ledger_error(s, err, error);

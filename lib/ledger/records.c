@@ -247,19 +247,20 @@ int dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int
 
 /* ---- jobs ---------------------------------------------------------------- */
 
-/* Adds the boards of a new job, and refuses what was dealt for another session. */
-static int add_job_board(struct dealbox_ledger *l, uint64_t job, uint64_t set, unsigned int number,
-			 unsigned int options, const char *session,
+/* Adds a board of a new job, and refuses what was dealt for another session. */
+static int add_job_board(struct dealbox_ledger *l, uint64_t job,
+			 const struct dealbox_ledger_new_job *new_job, size_t n, const char *session,
 			 struct dealbox_ledger_repeat *repeat)
 {
 	struct dealbox_ledger_repeat before = { 0 };
+	unsigned int number = new_job->boards[n];
 	int64_t fingerprint;
 	int err = 0;
 
-	if (!(options & DEALBOX_JOB_CAPTURE))
-		err = options & DEALBOX_JOB_REPLAY ?
-		      board_fingerprint(l, set, number, &fingerprint) :
-		      ledger_find_board_repeat(l, session, set, number, &before);
+	if (!(new_job->options & DEALBOX_JOB_CAPTURE))
+		err = new_job->options & DEALBOX_JOB_REPLAY ?
+		      board_fingerprint(l, new_job->set, number, &fingerprint) :
+		      ledger_find_board_repeat(l, session, new_job->set, number, &before);
 	if (err < 0)
 		return err;
 	if (err) {
@@ -307,33 +308,32 @@ static int get_session(struct dealbox_ledger *l, uint64_t set, char session[128]
 	return err;
 }
 
-int dealbox_ledger_add_job(struct dealbox_ledger *l, uint64_t set, const unsigned int *numbers,
-			   size_t count, unsigned int copies, unsigned int options, int priority,
-			   const char *const *machines, uint64_t *job,
-			   struct dealbox_ledger_repeat *repeat)
+int dealbox_ledger_add_job(struct dealbox_ledger *l, const struct dealbox_ledger_new_job *new_job,
+			   uint64_t *job, struct dealbox_ledger_repeat *repeat)
 {
-	bool capture = options & DEALBOX_JOB_CAPTURE;
+	bool capture = new_job->options & DEALBOX_JOB_CAPTURE;
 	char session[128] = "";
 	size_t n;
 	int err;
 
-	if (!count || copies > 9999 || options & ~DEALBOX_JOB_OPTIONS)
+	if (!new_job->count || new_job->copies > 9999 || new_job->options & ~DEALBOX_JOB_OPTIONS)
 		return ledger_fail(l, -EINVAL, "a job has boards, at most 9999 copies, and known "
 				   "options");
-	if (capture != !set)
+	if (capture != !new_job->set)
 		return ledger_fail(l, -EINVAL, "a job deals a set, or captures without one");
 	err = ledger_begin(l);
 	if (err)
 		return err;
 	if (!capture)
-		err = get_session(l, set, session);
+		err = get_session(l, new_job->set, session);
 	if (!err)
-		err = ledger_append(l, LEDGER_JOB, job, "ioiii", ledger_now(), set, (int64_t)copies,
-				    (int64_t)options, (int64_t)priority);
-	for (n = 0; !err && n < count; n++)
-		err = add_job_board(l, *job, set, numbers[n], options, session, repeat);
-	for (n = 0; !err && machines && machines[n]; n++)
-		err = add_job_machine(l, *job, machines[n]);
+		err = ledger_append(l, LEDGER_JOB, job, "ioiii", ledger_now(), new_job->set,
+				    (int64_t)new_job->copies, (int64_t)new_job->options,
+				    (int64_t)new_job->priority);
+	for (n = 0; !err && n < new_job->count; n++)
+		err = add_job_board(l, *job, new_job, n, session, repeat);
+	for (n = 0; !err && new_job->machines && new_job->machines[n]; n++)
+		err = add_job_machine(l, *job, new_job->machines[n]);
 	if (!err)
 		err = add_added(l, *job, 0);
 	return ledger_commit(l, err);

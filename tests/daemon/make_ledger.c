@@ -14,9 +14,12 @@ int main(int argc, char **argv)
 	static const unsigned int numbers[] = { 1, 2 };
 	struct dealbox_ledger_board boards[2] = { { .number = 1 }, { .number = 2 } };
 	struct dealbox_ledger_act skip = { .act = DEALBOX_ACT_SKIP, .uid = 0, .board = 2, .copy = 1 };
+	struct dealbox_ledger_new_job new_job = {
+		.boards = numbers, .count = 2, .copies = 1, .machines = machines,
+	};
 	struct dealbox_event event = { .type = DEALBOX_EV_DEAL_DONE };
 	struct dealbox_ledger *l = dealbox_ledger_new();
-	uint64_t set, job, insertion;
+	uint64_t job, insertion;
 	unsigned int card;
 
 	for (card = 0; card < DEALBOX_CARDS; card++) {
@@ -25,8 +28,8 @@ int main(int argc, char **argv)
 	}
 	if (argc != 2 ||
 	    dealbox_ledger_open(l, argv[1], DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE) ||
-	    dealbox_ledger_add_set(l, "club evening", boards, 2, &set, NULL) ||
-	    dealbox_ledger_add_job(l, set, numbers, 2, 1, 0, 0, machines, &job, NULL) ||
+	    dealbox_ledger_add_set(l, "club evening", boards, 2, &new_job.set, NULL) ||
+	    dealbox_ledger_add_job(l, &new_job, &job, NULL) ||
 	    dealbox_ledger_begin(l, job, 1, 1, "SN1", 41, 1, &insertion) ||
 	    dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, &event, 1) ||
 	    dealbox_ledger_begin(l, job, 2, 1, "SN1", 42, 2, &insertion) ||

@@ -127,6 +127,9 @@ static void make_boards(struct dealbox_ledger_board *boards, size_t count, uint3
 	}
 }
 
+#define ADD_JOB(ledger, job, repeat, ...) \
+	dealbox_ledger_add_job(ledger, &(struct dealbox_ledger_new_job){ __VA_ARGS__ }, job, repeat)
+
 /* A set of four boards and a job of all of them. */
 static uint64_t make_job(struct dealbox_ledger *l, const char *session, uint32_t first,
 			 unsigned int copies, unsigned int options)
@@ -137,8 +140,8 @@ static uint64_t make_job(struct dealbox_ledger *l, const char *session, uint32_t
 
 	make_boards(boards, 4, first);
 	assert_int_equal(dealbox_ledger_add_set(l, session, boards, 4, &set, NULL), 0);
-	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 4, copies, options, 0, NULL, &job, NULL),
-			 0);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 4, .copies = copies,
+				 .options = options), 0);
 	return job;
 }
 
@@ -517,7 +520,8 @@ static void test_other_session(void **state)
 	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
 					    NULL, 0), 0);
 	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 0);
-	assert_int_equal(dealbox_ledger_add_job(l, set, &two, 1, 1, 0, 0, NULL, &job, NULL), 0);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &two, .count = 1,
+				 .copies = 1), 0);
 
 	deal_exact(l, monday, 3, 1, 2);
 	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, &repeat), 1);
@@ -527,11 +531,12 @@ static void test_other_session(void **state)
 
 	/* the job that was made before is stopped too */
 	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 3, 1, &insertion), -EEXIST);
-	assert_int_equal(dealbox_ledger_add_job(l, set, &two, 1, 1, 0, 0, NULL, &job, &repeat), -EEXIST);
+	assert_int_equal(ADD_JOB(l, &job, &repeat, .set = set, .boards = &two, .count = 1,
+				 .copies = 1), -EEXIST);
 	assert_int_equal(repeat.board, 2);
 	assert_non_null(strstr(dealbox_ledger_error(l), "6D2"));
-	assert_int_equal(dealbox_ledger_add_job(l, set, &two, 1, 1, DEALBOX_JOB_REPLAY, 0, NULL, &job,
-						NULL), 0);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &two, .count = 1, .copies = 1,
+				 .options = DEALBOX_JOB_REPLAY), 0);
 	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 3, 1, &insertion), 0);
 	dealbox_ledger_free(l);
 }
@@ -610,8 +615,8 @@ static void test_job(void **state)
 
 	make_boards(boards, 4, 1);
 	assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 4, &set, NULL), 0);
-	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 2, 3, DEALBOX_JOB_DESCENDING, 5, NULL,
-						&job, NULL), 0);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 2, .copies = 3,
+				 .options = DEALBOX_JOB_DESCENDING, .priority = 5), 0);
 	found = last_job(l);
 	assert_int_equal(found.job, job);
 	assert_int_equal(found.set, set);
@@ -629,12 +634,16 @@ static void test_job(void **state)
 	assert_int_equal(dealbox_ledger_set_boards(l, 999, count_boards, &sum), 0);
 	assert_int_equal(sum, 1234);
 
-	assert_int_equal(dealbox_ledger_add_job(l, set, twice, 2, 1, 0, 0, NULL, &job, NULL), -EINVAL);
-	assert_int_equal(dealbox_ledger_add_job(l, set, absent, 1, 1, 0, 0, NULL, &job, NULL), -ENOENT);
-	assert_int_equal(dealbox_ledger_add_job(l, 999, numbers, 2, 1, 0, 0, NULL, &job, NULL), -ENOENT);
-	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 0, 1, 0, 0, NULL, &job, NULL), -EINVAL);
-	assert_int_equal(dealbox_ledger_add_job(l, set, numbers, 2, 1, DEALBOX_JOB_OPTIONS + 1, 0, NULL, &job, NULL),
-			 -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = twice, .count = 2,
+				 .copies = 1), -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = absent, .count = 1,
+				 .copies = 1), -ENOENT);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = 999, .boards = numbers, .count = 2,
+				 .copies = 1), -ENOENT);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 0,
+				 .copies = 1), -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 2, .copies = 1,
+				 .options = DEALBOX_JOB_OPTIONS + 1), -EINVAL);
 	assert_int_equal(last_job(l).job, found.job);
 	dealbox_ledger_free(l);
 }
@@ -653,7 +662,8 @@ static uint64_t make_job_for(struct dealbox_ledger *l, const char *const *machin
 
 	make_boards(&board, 1, 1000);
 	assert_int_equal(dealbox_ledger_add_set(l, "s", &board, 1, &set, NULL), 0);
-	assert_int_equal(dealbox_ledger_add_job(l, set, &number, 1, 1, 0, 0, machines, &job, NULL), 0);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1, .copies = 1,
+				 .machines = machines), 0);
 	return job;
 }
 
@@ -667,8 +677,10 @@ static void test_job_for_machines(void **state)
 	uint64_t any = make_job_for(l, none), kept = make_job_for(l, two), set = last_job(l).set, job;
 	char found[64] = "";
 
-	assert_int_equal(dealbox_ledger_add_job(l, set, &number, 1, 1, 0, 0, twice, &job, NULL), -EINVAL);
-	assert_int_equal(dealbox_ledger_add_job(l, set, &number, 1, 1, 0, 0, empty, &job, NULL), -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1, .copies = 1,
+				 .machines = twice), -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1, .copies = 1,
+				 .machines = empty), -EINVAL);
 	assert_int_equal(last_job(l).job, kept);
 	dealbox_ledger_free(l);
 	l = open_ledger(f->db, WRITE);
@@ -958,9 +970,10 @@ static void test_capture(void **state)
 	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
 	uint64_t job, insertion;
 
-	assert_int_equal(dealbox_ledger_add_job(l, 0, numbers, 2, 1, 0, 0, NULL, &job, NULL), -EINVAL);
-	assert_int_equal(dealbox_ledger_add_job(l, 0, numbers, 2, 1, DEALBOX_JOB_CAPTURE, 0, NULL, &job,
-						NULL), 0);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = numbers, .count = 2,
+				 .copies = 1), -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = numbers, .count = 2, .copies = 1,
+				 .options = DEALBOX_JOB_CAPTURE), 0);
 	/* a capture does not spend the insertion: several may follow one another */
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), 0);
 	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),

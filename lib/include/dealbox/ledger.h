@@ -207,17 +207,25 @@ struct dealbox_ledger_job {
 	uint32_t uid;			/* of who added it, or DEALBOX_UID_NONE: not recorded */
 };
 
+/* A job that is not recorded yet. Start from zeros: a member that is 0 or NULL asks for nothing. */
+struct dealbox_ledger_new_job {
+	uint64_t set;			/* number of the set; 0 with DEALBOX_JOB_CAPTURE only */
+	const unsigned int *boards;	/* numbers of the boards of the set to be dealt */
+	size_t count;			/* how many */
+	unsigned int copies;		/* of each, 0 = without limit, at most 9999 */
+	unsigned int options;		/* DEALBOX_JOB_* */
+	int priority;			/* the higher goes first */
+	/*
+	 * Ids of the machines that may deal it, each of 1 to 127 bytes, ends with NULL; NULL or none:
+	 * any machine
+	 */
+	const char *const *machines;
+};
+
 /**
  * dealbox_ledger_add_job - record a job
  * @ledger: open for writing
- * @set: number of the set
- * @numbers: the boards of the set to be dealt
- * @count: how many
- * @copies: of each, 0 = without limit, at most 9999
- * @options: DEALBOX_JOB_*
- * @priority: the higher goes first
- * @machines: ids of the machines that may deal it, each of 1 to 127 bytes, ends with
- *	NULL; NULL or none: any machine
+ * @new_job: what is to be dealt, and how; lives for the call
  * @job: out: number of the job
  * @repeat: out, may be NULL: with -EEXIST, which deal was dealt before
  *
@@ -225,10 +233,8 @@ struct dealbox_ledger_job {
  * DEALBOX_JOB_REPLAY (Law 6D2). -ENOENT: no such set, or no such board in it.
  * -EINVAL: no boards, a board or a machine named twice, an option that there is not.
  */
-DEALBOX_API int dealbox_ledger_add_job(struct dealbox_ledger *ledger, uint64_t set,
-				       const unsigned int *numbers, size_t count,
-				       unsigned int copies, unsigned int options, int priority,
-				       const char *const *machines, uint64_t *job,
+DEALBOX_API int dealbox_ledger_add_job(struct dealbox_ledger *ledger,
+				       const struct dealbox_ledger_new_job *new_job, uint64_t *job,
 				       struct dealbox_ledger_repeat *repeat);
 
 /**
