@@ -69,11 +69,11 @@ static void test_good_ones_between_do_not_make_it_alone(struct kunit *test)
 	struct retry retry = { 0 };
 	bool reset;
 
-	KUNIT_ASSERT_EQ(test, retry_failed(&retry, BEGIN, &reset), 0);
-	retry_good(&retry);
-	KUNIT_ASSERT_EQ(test, retry_failed(&retry, BEGIN + RETRY_ALONE_MS * MS, &reset), 0);
-	retry_good(&retry);
-	KUNIT_ASSERT_EQ(test, retry_failed(&retry, BEGIN + 2 * RETRY_ALONE_MS * MS - 1, &reset),
+	KUNIT_ASSERT_EQ(test, dealbox_retry_failed(&retry, BEGIN, &reset), 0);
+	dealbox_retry_good(&retry);
+	KUNIT_ASSERT_EQ(test, dealbox_retry_failed(&retry, BEGIN + RETRY_ALONE_MS * MS, &reset), 0);
+	dealbox_retry_good(&retry);
+	KUNIT_ASSERT_EQ(test, dealbox_retry_failed(&retry, BEGIN + 2 * RETRY_ALONE_MS * MS - 1, &reset),
 			RETRY_FIRST_MS);
 	KUNIT_ASSERT_FALSE(test, reset);
 }

@@ -180,7 +180,7 @@ static void test_silent_in_doubt(struct kunit *test)
 	assert_silent(test, &r, 0, 1);	/* no deal */
 	for (u32 insertion = 0; insertion < 2; insertion++) {
 		event.insertion = insertion;
-		KUNIT_ASSERT_FALSE(test, router_event(&r, &event, &gate));
+		KUNIT_ASSERT_FALSE(test, dealbox_router_event(&r, &event, &gate));
 	}
 	event.insertion = INSERTION + 1;
 	send(&r, DEALBOX_EV_DEAL_STARTED, INSERTION, PLAN + 1);
