@@ -240,8 +240,9 @@ static int get_machine(sd_bus *bus, const char *path, const char *interface, con
 {
 	const struct station *st = machine_at(context, path);
 	const struct desk *d = st ? &st->desk : NULL;
-	enum trouble trouble = st ? desk_trouble(d) : TROUBLE_ABSENT;
-	char text[768] = "";
+	enum dealbox_operator_state trouble = st ? desk_trouble(d) : DEALBOX_OPERATOR_ABSENT;
+	struct dealbox_operator_facts facts;
+	char text[2048] = "";
 	const struct {
 		const char *name, *text;
 	} texts[] = {
@@ -249,7 +250,7 @@ static int get_machine(sd_bus *bus, const char *path, const char *interface, con
 		{ "Serial", st ? st->serial : "" },
 		{ "Port", st ? st->port : "" },
 		{ "Model", st ? st->model : "" },
-		{ "State", trouble_rows[trouble].name },
+		{ "State", dealbox_operator_name(trouble) },
 		{ "Instruction", text },
 		{ "Diagnosis", st ? st->diagnosis : "" },
 	};
@@ -272,8 +273,10 @@ static int get_machine(sd_bus *bus, const char *path, const char *interface, con
 	(void)interface;
 	if (!st)
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
-	if (!strcmp(property, "Instruction"))
-		trouble_text(trouble, d->copy.board, d->copy.copy, text, sizeof(text));
+	if (!strcmp(property, "Instruction")) {
+		station_facts(st, &facts);
+		dealbox_operator_text(trouble, &facts, st->service->config.language, text, sizeof(text));
+	}
 	for (n = 0; n < sizeof(texts) / sizeof(texts[0]); n++)
 		if (!strcmp(property, texts[n].name))
 			return sd_bus_message_append(reply, "s", texts[n].text);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dealbox/law.h>
+
 #include "config.h"
 #include "log.h"
 
@@ -26,6 +28,19 @@ static int set_new(struct config *config, const char *value)
 {
 	config->accept = !strcmp(value, "accept");
 	return config->accept || !strcmp(value, "ask");
+}
+
+static int set_language(struct config *config, const char *value)
+{
+	const char *language;
+	size_t n;
+
+	for (n = 0; (language = dealbox_law_language(n)) && strcmp(language, value); n++)
+		;
+	if (!language)
+		return 0;
+	snprintf(config->language, sizeof(config->language), "%s", language);
+	return 1;
 }
 
 static int set_chip(struct config *config, const char *value)
@@ -59,6 +74,7 @@ static const struct {
 	{ "ledger", "file", set_ledger },
 	{ "machines", "emulator", add_emulator },
 	{ "machines", "new", set_new },
+	{ "operators", "language", set_language },
 	{ "panel", "chip", set_chip },
 	{ "panel", "machine", set_machine },
 };

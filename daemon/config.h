@@ -17,6 +17,7 @@ struct config {
 	char *emulators[EMULATORS_MAX + 1];	/* paths, ends with NULL */
 	size_t emulator_count;
 	bool accept;				/* machines that are new here may deal */
+	char language[8];			/* of what operators are told, "": English */
 	char chip[256];				/* of the panel, "": there is none */
 	char machine[128];			/* whose panel it is, "": that of all */
 	struct panel_setting panel[PANEL_LINES];

@@ -34,7 +34,7 @@ static bool in_ledger(const struct desk *d)
 
 /* The deal is over, and not well. */
 static void make_void(struct desk *d, enum dealbox_ledger_outcome outcome, unsigned int reason,
-		      enum trouble trouble)
+		      enum dealbox_operator_state trouble)
 {
 	d->confirm = true;
 	if (d->insertion == d->dealt)
@@ -55,7 +55,7 @@ static void forget_plan(struct desk *d)
 
 /* The machine is in a fault: of the board that is there, or was until now. */
 static void fault_is(struct desk *d, enum dealbox_ledger_outcome outcome, unsigned int reason,
-		     enum trouble trouble)
+		     enum dealbox_operator_state trouble)
 {
 	d->fault = true;
 	d->moved = false;
@@ -94,7 +94,7 @@ static void insertion_is(struct desk *d, uint32_t insertion, unsigned int number
 				    (d->phase != PHASE_JUDGE &&
 				     (d->doubt || (d->used && !d->recorded))))) {
 			d->confirm = true;
-			d->trouble = TROUBLE_USED;
+			d->trouble = DEALBOX_OPERATOR_USED;
 		}
 		d->doubt = false;
 		forget_plan(d);
@@ -116,7 +116,7 @@ void desk_unplugged(struct desk *d)
 {
 	/* a verdict that needs no machine is still given */
 	if (in_ledger(d) && d->phase != PHASE_JUDGE && d->phase != PHASE_VOID)
-		make_void(d, DEALBOX_LEDGER_UNKNOWN, DEALBOX_EV_STATE_LOST, TROUBLE_DOUBT);
+		make_void(d, DEALBOX_LEDGER_UNKNOWN, DEALBOX_EV_STATE_LOST, DEALBOX_OPERATOR_DOUBT);
 	forget_plan(d);
 	d->plugged = false;
 	d->stale = false;
@@ -137,45 +137,45 @@ enum effect {
 
 struct event_row {
 	enum effect effect;
-	enum trouble trouble;
+	enum dealbox_operator_state trouble;
 };
 
 static const struct event_row event_rows[0x40] = {
-	[DEALBOX_EV_STATE_LOST] = { EFFECT_LOST, TROUBLE_DOUBT },
+	[DEALBOX_EV_STATE_LOST] = { EFFECT_LOST, DEALBOX_OPERATOR_DOUBT },
 	[DEALBOX_EV_HOPPER_LOADED] = { EFFECT_HOPPER, 0 },
 	[DEALBOX_EV_HOPPER_EMPTY] = { EFFECT_EMPTY, 0 },
 	[DEALBOX_EV_BOARD_INSERTED] = { EFFECT_INSERTED, 0 },
-	[DEALBOX_EV_BOARD_REMOVED] = { EFFECT_REMOVED, TROUBLE_PULLED },
+	[DEALBOX_EV_BOARD_REMOVED] = { EFFECT_REMOVED, DEALBOX_OPERATOR_PULLED },
 	[DEALBOX_EV_COVER_OPEN] = { EFFECT_COVER, 0 },
 	[DEALBOX_EV_COVER_CLOSED] = { EFFECT_CLOSED, 0 },
 	[DEALBOX_EV_KEY] = { EFFECT_KEY, 0 },
-	[DEALBOX_EV_DEAL_STARTED] = { EFFECT_STARTED, TROUBLE_DOUBT },
-	[DEALBOX_EV_DEAL_DONE] = { EFFECT_DONE, TROUBLE_DOUBT },
+	[DEALBOX_EV_DEAL_STARTED] = { EFFECT_STARTED, DEALBOX_OPERATOR_DOUBT },
+	[DEALBOX_EV_DEAL_DONE] = { EFFECT_DONE, DEALBOX_OPERATOR_DOUBT },
 	[DEALBOX_EV_PAUSED] = { EFFECT_PAUSED, 0 },
 	[DEALBOX_EV_RESUMED] = { EFFECT_RESUMED, 0 },
-	[DEALBOX_EV_ABORTED] = { EFFECT_ABORTED, TROUBLE_ABORTED },
+	[DEALBOX_EV_ABORTED] = { EFFECT_ABORTED, DEALBOX_OPERATOR_ABORTED },
 	[DEALBOX_EV_FAULT_CLEARED] = { EFFECT_CLEARED, 0 },
-	[DEALBOX_EV_CARD_UNREADABLE] = { EFFECT_HELD, TROUBLE_UNREADABLE },
-	[DEALBOX_EV_NOT_IN_PLAN] = { EFFECT_HELD, TROUBLE_NOT_IN_PLAN },
-	[DEALBOX_EV_GATE_LATE] = { EFFECT_HELD, TROUBLE_GATE_LATE },
-	[DEALBOX_EV_FEED_TIMEOUT] = { EFFECT_HELD, TROUBLE_FEED },
-	[DEALBOX_EV_DECK_SHORT] = { EFFECT_HELD, TROUBLE_DECK_SHORT },
-	[DEALBOX_EV_REPEATED_CARD] = { EFFECT_FAULT, TROUBLE_REPEATED },
-	[DEALBOX_EV_DOUBLE_FEED] = { EFFECT_FAULT, TROUBLE_DOUBLE_FEED },
-	[DEALBOX_EV_JAM] = { EFFECT_FAULT, TROUBLE_JAM },
-	[DEALBOX_EV_WRONG_POCKET] = { EFFECT_FAULT, TROUBLE_WRONG_POCKET },
-	[DEALBOX_EV_BOARD_PULLED] = { EFFECT_FAULT, TROUBLE_PULLED },
-	[DEALBOX_EV_COVER_OPENED] = { EFFECT_FAULT, TROUBLE_COVER_OPENED },
-	[DEALBOX_EV_HARDWARE] = { EFFECT_FAULT, TROUBLE_HARDWARE },
+	[DEALBOX_EV_CARD_UNREADABLE] = { EFFECT_HELD, DEALBOX_OPERATOR_UNREADABLE },
+	[DEALBOX_EV_NOT_IN_PLAN] = { EFFECT_HELD, DEALBOX_OPERATOR_NOT_IN_PLAN },
+	[DEALBOX_EV_GATE_LATE] = { EFFECT_HELD, DEALBOX_OPERATOR_GATE_LATE },
+	[DEALBOX_EV_FEED_TIMEOUT] = { EFFECT_HELD, DEALBOX_OPERATOR_FEED },
+	[DEALBOX_EV_DECK_SHORT] = { EFFECT_HELD, DEALBOX_OPERATOR_DECK_SHORT },
+	[DEALBOX_EV_REPEATED_CARD] = { EFFECT_FAULT, DEALBOX_OPERATOR_REPEATED },
+	[DEALBOX_EV_DOUBLE_FEED] = { EFFECT_FAULT, DEALBOX_OPERATOR_DOUBLE_FEED },
+	[DEALBOX_EV_JAM] = { EFFECT_FAULT, DEALBOX_OPERATOR_JAM },
+	[DEALBOX_EV_WRONG_POCKET] = { EFFECT_FAULT, DEALBOX_OPERATOR_WRONG_POCKET },
+	[DEALBOX_EV_BOARD_PULLED] = { EFFECT_FAULT, DEALBOX_OPERATOR_PULLED },
+	[DEALBOX_EV_COVER_OPENED] = { EFFECT_FAULT, DEALBOX_OPERATOR_COVER_OPENED },
+	[DEALBOX_EV_HARDWARE] = { EFFECT_FAULT, DEALBOX_OPERATOR_HARDWARE },
 };
 
 static struct event_row event_row(uint32_t type)
 {
-	static const struct event_row protocol = { EFFECT_PROTOCOL, TROUBLE_DOUBT };
+	static const struct event_row protocol = { EFFECT_PROTOCOL, DEALBOX_OPERATOR_DOUBT };
 	static const struct event_row none;
 	/* stops that a later minor version may add */
-	static const struct event_row held = { EFFECT_HELD, TROUBLE_UNREADABLE };
-	static const struct event_row fault = { EFFECT_FAULT, TROUBLE_HARDWARE };
+	static const struct event_row held = { EFFECT_HELD, DEALBOX_OPERATOR_UNREADABLE };
+	static const struct event_row fault = { EFFECT_FAULT, DEALBOX_OPERATOR_HARDWARE };
 
 	if (type == DEALBOX_EV_PROTOCOL_ERROR)
 		return protocol;
@@ -247,14 +247,14 @@ void desk_status(struct desk *d, const struct dealbox_status *status)
 	if (status->state != DEALBOX_STATE_FAULT)
 		d->fault = false;
 	else if (!d->fault)
-		fault_is(d, DEALBOX_LEDGER_UNKNOWN, status->fault, dealing(d) ? TROUBLE_DOUBT :
+		fault_is(d, DEALBOX_LEDGER_UNKNOWN, status->fault, dealing(d) ? DEALBOX_OPERATOR_DOUBT :
 			 event_row(status->fault).trouble);
 	/* a fault that could not be cleared waits until something changes */
 	if (!d->fault)
 		d->asked = under_way;
 	if (d->phase == PHASE_SETTLE) {
 		if (deals || d->insertion != d->dealt)
-			make_void(d, DEALBOX_LEDGER_UNKNOWN, 0, TROUBLE_DOUBT);
+			make_void(d, DEALBOX_LEDGER_UNKNOWN, 0, DEALBOX_OPERATOR_DOUBT);
 		else if (d->settled)
 			d->phase = PHASE_JUDGE;
 	}
@@ -263,7 +263,7 @@ void desk_status(struct desk *d, const struct dealbox_status *status)
 		return;
 	if (!deals || d->insertion != d->dealt) {
 		d->asked = false;
-		make_void(d, DEALBOX_LEDGER_UNKNOWN, status->fault, TROUBLE_DOUBT);
+		make_void(d, DEALBOX_LEDGER_UNKNOWN, status->fault, DEALBOX_OPERATOR_DOUBT);
 	} else {
 		d->phase = phase;
 		if (d->phase == PHASE_HELD && d->held != status->fault) {
@@ -280,7 +280,7 @@ static const struct job *job_of(const struct desk *d, const struct jobs *jobs)
 
 /* Held at a card: which of its troubles, and is it the stop card between two decks? */
 static void hold(struct desk *d, const struct jobs *jobs, const struct dealbox_event *e,
-		 enum trouble trouble)
+		 enum dealbox_operator_state trouble)
 {
 	const struct job *job = job_of(d, jobs);
 	bool joker = e->type == DEALBOX_EV_NOT_IN_PLAN && e->card >= DEALBOX_CARD_JOKER1;
@@ -296,14 +296,14 @@ static void hold(struct desk *d, const struct jobs *jobs, const struct dealbox_e
 		make_void(d, DEALBOX_LEDGER_VOID, e->type, trouble);
 	if (card && job && job->options & DEALBOX_JOB_STOP_CARD) {
 		if (!e->position)
-			d->holds = TROUBLE_STOP_CARD;
+			d->holds = DEALBOX_OPERATOR_STOP_CARD;
 		else if (joker || face_up)
-			make_void(d, DEALBOX_LEDGER_VOID, e->type, TROUBLE_DECK_WRONG);
+			make_void(d, DEALBOX_LEDGER_VOID, e->type, DEALBOX_OPERATOR_DECK_WRONG);
 	} else if (card && face_up) {
-		d->holds = TROUBLE_FACE_UP;
+		d->holds = DEALBOX_OPERATOR_FACE_UP;
 	}
 	/* these may go away by themselves: once for each card */
-	if ((d->holds == TROUBLE_UNREADABLE || d->holds == TROUBLE_GATE_LATE) &&
+	if ((d->holds == DEALBOX_OPERATOR_UNREADABLE || d->holds == DEALBOX_OPERATOR_GATE_LATE) &&
 	    d->reread != e->position + 1u) {
 		d->reread = e->position + 1u;
 		d->start = true;
@@ -333,13 +333,13 @@ static void deal_event(struct desk *d, const struct jobs *jobs, const struct dea
 {
 	/* a deal event of an insertion that is not ours, or behind the end: somebody else deals here */
 	if ((dealing(d) && e->insertion != d->dealt) || d->phase == PHASE_SETTLE) {
-		make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, TROUBLE_DOUBT);
+		make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, DEALBOX_OPERATOR_DOUBT);
 		d->stale = true;
 		return;
 	}
 	/* nor can it be ours when the machine never said that it began */
 	if (dealing(d) && !d->begun && (row.effect == EFFECT_HELD || row.effect == EFFECT_DONE)) {
-		make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, TROUBLE_DOUBT);
+		make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, DEALBOX_OPERATOR_DOUBT);
 		d->stale = true;
 		return;
 	}
@@ -386,6 +386,23 @@ static void deal_event(struct desk *d, const struct jobs *jobs, const struct dea
 	}
 }
 
+/* Keeps where it stopped, until it is about another place: the operator is told. */
+static void stopped_at(struct desk *d, const struct dealbox_event *e, enum effect effect)
+{
+	bool stop = effect == EFFECT_HELD || effect == EFFECT_FAULT;
+
+	if (stop || effect == EFFECT_STARTED || effect == EFFECT_RESUMED || effect == EFFECT_LOST ||
+	    effect == EFFECT_PROTOCOL || (effect == EFFECT_REMOVED && undecided(d)))
+		d->stop_card = d->stop_place = d->stop_code = 0;
+	if (!stop)
+		return;
+	d->stop_card = e->position == DEALBOX_NONE ? 0 : e->position + 1u;
+	if (e->type == DEALBOX_EV_JAM)
+		d->stop_place = e->code;
+	if (e->type == DEALBOX_EV_JAM || e->type == DEALBOX_EV_HARDWARE)
+		d->stop_code = e->code;
+}
+
 bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_event *e)
 {
 	struct event_row row = event_row(e->type);
@@ -393,12 +410,13 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 	bool was_silent = d->silent;
 
 	d->silent = false;
+	stopped_at(d, e, row.effect);
 	if (gap) {
 		d->stale = true;
 		d->lost = true;
 		if (undecided(d))
 			make_void(d, DEALBOX_LEDGER_UNKNOWN, DEALBOX_EV_PROTOCOL_ERROR,
-				  TROUBLE_DOUBT);
+				  DEALBOX_OPERATOR_DOUBT);
 	}
 	switch (row.effect) {
 	case EFFECT_NONE:
@@ -422,7 +440,7 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 		break;
 	case EFFECT_INSERTED:
 		if (undecided(d) && e->insertion != d->dealt)
-			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, TROUBLE_DOUBT);
+			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, DEALBOX_OPERATOR_DOUBT);
 		d->moved = true;
 		/* after a loss it is told of a board that has been there */
 		insertion_is(d, e->insertion, e->arg[0], !d->lost);
@@ -480,7 +498,7 @@ void desk_push(struct desk *d, enum push push)
 	switch (push) {
 	case PUSH_START:
 		/* first what bars it goes, then somebody presses start */
-		if (d->barred && (d->barred != TROUBLE_SEATED || dealing(d)))
+		if (d->barred && (d->barred != DEALBOX_OPERATOR_SEATED || dealing(d)))
 			break;
 		d->pause = false;
 		/* the emergency stop is let go by one press, and dealing begins by another */
@@ -489,11 +507,12 @@ void desk_push(struct desk *d, enum push push)
 			break;
 		}
 		/* a start is an answer to what was asked, not to what comes next */
-		d->start = (d->phase != PHASE_NONE && d->phase != PHASE_SETTLE) || d->fault || d->shows == TROUBLE_START ||
-			   d->shows == TROUBLE_CONFIRM || d->shows == TROUBLE_CAPTURE;
+		d->start = (d->phase != PHASE_NONE && d->phase != PHASE_SETTLE) || d->fault ||
+			   d->shows == DEALBOX_OPERATOR_START || d->shows == DEALBOX_OPERATOR_CONFIRM ||
+			   d->shows == DEALBOX_OPERATOR_CAPTURE;
 		/* while nothing could be recorded, the machine may have stopped */
 		d->stale |= d->ledger && d->plugged;
-		if (d->shows == TROUBLE_NUMBER_UNREAD)
+		if (d->shows == DEALBOX_OPERATOR_NUMBER_UNREAD)
 			d->vouched = d->copy.board;
 		d->ledger = false;
 		d->refused = false;
@@ -509,7 +528,7 @@ void desk_push(struct desk *d, enum push push)
 		d->asked = false;
 		forget_plan(d);
 		if (d->phase == PHASE_START)
-			make_void(d, DEALBOX_LEDGER_VOID, 0, TROUBLE_ABORTED);
+			make_void(d, DEALBOX_LEDGER_VOID, 0, DEALBOX_OPERATOR_ABORTED);
 		break;
 	default:	/* PUSH_RELEASE */
 		d->release = true;
@@ -524,17 +543,17 @@ void desk_settled(struct desk *d)
 	d->stale = d->plugged;
 }
 
-void desk_bar(struct desk *d, enum trouble why)
+void desk_bar(struct desk *d, enum dealbox_operator_state why)
 {
 	d->barred = why;
 	if (!why)
 		return;
 	forget_plan(d);
 	if (d->phase == PHASE_START)
-		make_void(d, DEALBOX_LEDGER_VOID, 0, TROUBLE_ABORTED);
+		make_void(d, DEALBOX_LEDGER_VOID, 0, DEALBOX_OPERATOR_ABORTED);
 	d->pause |= dealing(d);
 	/* what was pressed before does not count behind it; a fault is cleared without a board */
-	if (why != TROUBLE_SEATED || !d->fault)
+	if (why != DEALBOX_OPERATOR_SEATED || !d->fault)
 		d->start = false;
 }
 
@@ -596,15 +615,16 @@ static bool keep_copy(const struct desk *d, const struct jobs *jobs, const struc
 }
 
 /* Finds the job and the copy for the place that is free. What is shown when there is none. */
-static enum trouble choose(struct desk *d, const struct jobs *jobs, const struct others *others)
+static enum dealbox_operator_state choose(struct desk *d, const struct jobs *jobs,
+					  const struct others *others)
 {
-	enum trouble none = TROUBLE_NO_WORK;
+	enum dealbox_operator_state none = DEALBOX_OPERATOR_NO_WORK;
 	const struct job *job;
 	struct copy copy;
 
 	/* with a board in the machine, the operator has acted on what he was told */
 	if (d->insertion && keep_copy(d, jobs, others))
-		return TROUBLE_NONE;
+		return DEALBOX_OPERATOR_NONE;
 	d->copy = (struct copy){ 0 };
 	for (job = jobs->first; job; job = job->next) {
 		if (!job_open(job) || !job_for(job, d->id) ||
@@ -612,19 +632,19 @@ static enum trouble choose(struct desk *d, const struct jobs *jobs, const struct
 			      others, &copy))
 			continue;
 		if (!suits(d, job)) {
-			none = TROUBLE_UNSUITED;
+			none = DEALBOX_OPERATOR_UNSUITED;
 			continue;
 		}
 		if (by_reader(d, job))
 			copy = (struct copy){ job->id, 0, 0 };
 		d->copy = copy;
-		return TROUBLE_NONE;
+		return DEALBOX_OPERATOR_NONE;
 	}
 	return none;
 }
 
 /* The board that is there has a number: does it fit? */
-static enum trouble check_number(struct desk *d, const struct job *job,
+static enum dealbox_operator_state check_number(struct desk *d, const struct job *job,
 				 const struct others *others)
 {
 	struct copy copy;
@@ -633,21 +653,22 @@ static enum trouble check_number(struct desk *d, const struct job *job,
 		/* the next one, if somebody says that it is */
 		if (by_reader(d, job) && job_pick(job, 0, elsewhere, others, &copy))
 			d->copy = copy;
-		return d->vouched && d->vouched == d->copy.board ? TROUBLE_NONE : TROUBLE_NUMBER_UNREAD;
+		return d->vouched && d->vouched == d->copy.board ? DEALBOX_OPERATOR_NONE :
+		       DEALBOX_OPERATOR_NUMBER_UNREAD;
 	}
 	if (!by_reader(d, job))
-		return d->number && d->number != d->copy.board ? TROUBLE_NUMBER_OTHER :
-		       TROUBLE_NONE;
+		return d->number && d->number != d->copy.board ? DEALBOX_OPERATOR_NUMBER_OTHER :
+		       DEALBOX_OPERATOR_NONE;
 	d->copy.board = d->number;
 	if (!job_has(job, d->number, 1))
-		return TROUBLE_NUMBER_RANGE;
+		return DEALBOX_OPERATOR_NUMBER_RANGE;
 	if (!job_pick(job, d->number, elsewhere, others, &copy))
-		return TROUBLE_NUMBER_DONE;
+		return DEALBOX_OPERATOR_NUMBER_DONE;
 	d->copy = copy;
-	return TROUBLE_NONE;
+	return DEALBOX_OPERATOR_NONE;
 }
 
-static bool shows(struct desk *d, enum trouble trouble)
+static bool shows(struct desk *d, enum dealbox_operator_state trouble)
 {
 	d->shows = trouble;
 	return false;
@@ -659,7 +680,7 @@ static bool does(struct desk *d, struct step *step, enum step_kind kind)
 		.kind = kind, .copy = d->copy, .insertion = d->dealt,
 		.outcome = d->outcome, .reason = d->reason,
 	};
-	d->shows = TROUBLE_NONE;
+	d->shows = DEALBOX_OPERATOR_NONE;
 	return true;
 }
 
@@ -689,23 +710,24 @@ static bool begins(struct desk *d, struct step *step, bool capture)
 static bool next_original(struct desk *d, const struct job *job, const struct others *others,
 			  struct step *step)
 {
-	enum trouble trouble;
+	enum dealbox_operator_state trouble;
 
 	if (d->original && d->original != d->copy.board)
-		return shows(d, TROUBLE_CAPTURED);
+		return shows(d, DEALBOX_OPERATOR_CAPTURED);
 	if (!d->insertion || !d->hopper) {
 		d->start = false;
-		return shows(d, TROUBLE_CAPTURE);
+		return shows(d, DEALBOX_OPERATOR_CAPTURE);
 	}
 	trouble = check_number(d, job, others);
 	if (!trouble && d->cover)
-		trouble = TROUBLE_COVER;
+		trouble = DEALBOX_OPERATOR_COVER;
 	if (!trouble)
 		trouble = d->barred;
 	if (!trouble && d->refused)
-		trouble = TROUBLE_MACHINE;
+		trouble = DEALBOX_OPERATOR_MACHINE;
 	if (trouble || !d->start || d->pause)
-		return shows(d, trouble ? trouble : d->pause ? TROUBLE_PAUSED : TROUBLE_CAPTURE);
+		return shows(d, trouble ? trouble : d->pause ? DEALBOX_OPERATOR_PAUSED :
+			     DEALBOX_OPERATOR_CAPTURE);
 	return begins(d, step, true);
 }
 
@@ -713,9 +735,9 @@ static bool next_original(struct desk *d, const struct job *job, const struct ot
 static bool next_free(struct desk *d, struct jobs *jobs, const struct others *others,
 		      struct step *step)
 {
-	bool locked = d->barred && d->barred != TROUBLE_SEATED;
+	bool locked = d->barred && d->barred != DEALBOX_OPERATOR_SEATED;
 	const struct job *job;
-	enum trouble trouble;
+	enum dealbox_operator_state trouble;
 	bool automatic;
 
 	if (d->fault) {
@@ -724,11 +746,11 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 			d->start = false;
 			return asks(d, step, STEP_CLEAR);
 		}
-		if (locked && d->trouble != TROUBLE_JAM)
+		if (locked && d->trouble != DEALBOX_OPERATOR_JAM)
 			return shows(d, d->barred);
-		if (d->cover && d->trouble != TROUBLE_JAM)
-			return shows(d, TROUBLE_COVER);
-		return shows(d, d->trouble ? d->trouble : TROUBLE_HARDWARE);
+		if (d->cover && d->trouble != DEALBOX_OPERATOR_JAM)
+			return shows(d, DEALBOX_OPERATOR_COVER);
+		return shows(d, d->trouble ? d->trouble : DEALBOX_OPERATOR_HARDWARE);
 	}
 	if (d->used || d->doubt)
 		d->release |= !d->released;
@@ -741,18 +763,18 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 	if (d->insertion && (d->used || d->doubt)) {
 		d->start = false;
 		if (d->recorded)
-			return shows(d, TROUBLE_TAKE_OUT);
+			return shows(d, DEALBOX_OPERATOR_TAKE_OUT);
 		if (d->doubt)
-			return shows(d, TROUBLE_DOUBT);
-		return shows(d, d->confirm && d->trouble ? d->trouble : TROUBLE_USED);
+			return shows(d, DEALBOX_OPERATOR_DOUBT);
+		return shows(d, d->confirm && d->trouble ? d->trouble : DEALBOX_OPERATOR_USED);
 	}
 	if (d->stop || locked)
-		return shows(d, locked ? d->barred : TROUBLE_STOPPED);
+		return shows(d, locked ? d->barred : DEALBOX_OPERATOR_STOPPED);
 	/* whatever it says, or its own start key does: a plan tells the deal */
 	if (d->unknown) {
 		d->start = false;
 		d->copy = (struct copy){ 0 };
-		return shows(d, TROUBLE_NEW);
+		return shows(d, DEALBOX_OPERATOR_NEW);
 	}
 	trouble = choose(d, jobs, others);
 	job = job_of(d, jobs);
@@ -763,37 +785,37 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 	}
 	if (!job || (d->original && !(job->options & DEALBOX_JOB_CAPTURE))) {
 		d->start = false;
-		return shows(d, d->original ? TROUBLE_CAPTURED : trouble);
+		return shows(d, d->original ? DEALBOX_OPERATOR_CAPTURED : trouble);
 	}
 	if (d->ledger)
-		return shows(d, TROUBLE_LEDGER);
+		return shows(d, DEALBOX_OPERATOR_LEDGER);
 	if (job->options & DEALBOX_JOB_CAPTURE)
 		return next_original(d, job, others, step);
 	if (!d->insertion) {
 		d->start = false;
-		if (d->confirm && d->trouble && d->trouble != TROUBLE_USED)
+		if (d->confirm && d->trouble && d->trouble != DEALBOX_OPERATOR_USED)
 			return shows(d, d->trouble);
-		return shows(d, by_reader(d, job) ? TROUBLE_INSERT_ANY : TROUBLE_INSERT);
+		return shows(d, by_reader(d, job) ? DEALBOX_OPERATOR_INSERT_ANY : DEALBOX_OPERATOR_INSERT);
 	}
 	trouble = check_number(d, job, others);
 	if (!trouble && d->cover)
-		trouble = TROUBLE_COVER;
+		trouble = DEALBOX_OPERATOR_COVER;
 	if (!trouble)
 		trouble = d->barred;
 	if (!trouble && !d->hopper)
-		trouble = TROUBLE_HOPPER;
+		trouble = DEALBOX_OPERATOR_HOPPER;
 	if (!trouble && d->refused)
-		trouble = TROUBLE_MACHINE;
+		trouble = DEALBOX_OPERATOR_MACHINE;
 	if (trouble)
 		return shows(d, trouble);
 	if (d->pause)
-		return shows(d, TROUBLE_PAUSED);
+		return shows(d, DEALBOX_OPERATOR_PAUSED);
 	if (!d->start && d->confirm)
-		return shows(d, TROUBLE_CONFIRM);
+		return shows(d, DEALBOX_OPERATOR_CONFIRM);
 	/* only he knows that the deck is sorted */
 	automatic = job->options & DEALBOX_JOB_AUTO_START && !(job->options & DEALBOX_JOB_BY_POSITION);
 	if (!d->start && !(d->automatic && automatic))
-		return shows(d, TROUBLE_START);
+		return shows(d, DEALBOX_OPERATOR_START);
 	return begins(d, step, false);
 }
 
@@ -803,16 +825,17 @@ static bool next_dealing(struct desk *d, const struct jobs *jobs, struct step *s
 	const struct job *job = job_of(d, jobs);
 	bool cancelled = !job || job->state == DEALBOX_LEDGER_JOB_CANCELLED;
 	bool pause = d->pause || d->barred || (job && job->state == DEALBOX_LEDGER_JOB_PAUSED);
-	enum trouble paused = d->barred ? d->barred : TROUBLE_PAUSED;
+	enum dealbox_operator_state paused = d->barred ? d->barred : DEALBOX_OPERATOR_PAUSED;
 
 	if (d->asked)
 		return shows(d, d->phase == PHASE_PAUSED ? paused :
-			     d->phase == PHASE_HELD ? d->holds : TROUBLE_NONE);
+			     d->phase == PHASE_HELD ? d->holds : DEALBOX_OPERATOR_NONE);
 	if (cancelled)
 		return asks(d, step, STEP_ABORT);
 	if (d->phase == PHASE_RUNNING)
 		return pause ? asks(d, step, STEP_PAUSE) :
-		       shows(d, d->silent ? TROUBLE_SILENT : desk_slow(d) ? TROUBLE_SLOW : TROUBLE_NONE);
+		       shows(d, d->silent ? DEALBOX_OPERATOR_SILENT :
+			     desk_slow(d) ? DEALBOX_OPERATOR_SLOW : DEALBOX_OPERATOR_NONE);
 	if (d->phase == PHASE_PAUSED) {
 		d->start = false;
 		return pause ? shows(d, paused) : asks(d, step, STEP_RESUME);
@@ -848,9 +871,9 @@ bool desk_next(struct desk *d, struct jobs *jobs, const struct desk *all, struct
 	if (d->plugged && d->deals && !d->asked && !dealing(d) && !d->test)
 		return asks(d, step, STEP_ABORT);
 	if (d->plugged && d->deals && d->test)
-		return shows(d, TROUBLE_NONE);
+		return shows(d, DEALBOX_OPERATOR_NONE);
 	if ((d->undo || d->phase == PHASE_JUDGE || d->phase == PHASE_VOID) && d->ledger)
-		return shows(d, TROUBLE_LEDGER);
+		return shows(d, DEALBOX_OPERATOR_LEDGER);
 	if (d->undo)
 		return does(d, step, STEP_UNDO);
 	if (d->phase == PHASE_JUDGE)
@@ -859,7 +882,7 @@ bool desk_next(struct desk *d, struct jobs *jobs, const struct desk *all, struct
 		return does(d, step, STEP_VOID);
 	if (!d->plugged) {
 		d->copy = (struct copy){ 0 };
-		return shows(d, TROUBLE_ABSENT);
+		return shows(d, DEALBOX_OPERATOR_ABSENT);
 	}
 	switch (d->phase) {
 	case PHASE_NONE:
@@ -871,15 +894,24 @@ bool desk_next(struct desk *d, struct jobs *jobs, const struct desk *all, struct
 	case PHASE_START:
 		return does(d, step, STEP_START);
 	case PHASE_SETTLE:
-		return shows(d, TROUBLE_NONE);
+		return shows(d, DEALBOX_OPERATOR_NONE);
 	default:
 		return next_dealing(d, jobs, step);
 	}
 }
 
-enum trouble desk_trouble(const struct desk *d)
+enum dealbox_operator_state desk_trouble(const struct desk *d)
 {
 	return d->shows;
+}
+
+void desk_facts(const struct desk *d, struct dealbox_operator_facts *facts)
+{
+	*facts = (struct dealbox_operator_facts){
+		.board = d->copy.board, .copy = d->copy.copy,
+		.there = d->number != d->copy.board ? d->number : 0,
+		.card = d->stop_card, .cards = d->cards, .place = d->stop_place, .code = d->stop_code,
+	};
 }
 
 /* ---- what became of it ---------------------------------------------------- */
@@ -905,7 +937,7 @@ static void did_begin(struct desk *d, struct jobs *jobs, const struct step *step
 	case DID_USED:
 		d->used = true;
 		d->confirm = true;
-		d->trouble = d->seen ? TROUBLE_REUSED : TROUBLE_USED;
+		d->trouble = d->seen ? DEALBOX_OPERATOR_REUSED : DEALBOX_OPERATOR_USED;
 		break;
 	case DID_REPEAT:
 		if (job)
@@ -929,14 +961,14 @@ static void did_start(struct desk *d, enum did did)
 		d->silent = false;
 		/* that the board is empty was not asked for an original */
 		d->confirm &= d->capture;
-		d->trouble = TROUBLE_NONE;
+		d->trouble = DEALBOX_OPERATOR_NONE;
 		d->asked = false;
 		if (d->capture)
 			d->original = d->copy.board;
 		return;
 	}
 	make_void(d, did == DID_REFUSED ? DEALBOX_LEDGER_VOID : DEALBOX_LEDGER_UNKNOWN, 0,
-		  did == DID_REFUSED ? TROUBLE_USED : TROUBLE_DOUBT);
+		  did == DID_REFUSED ? DEALBOX_OPERATOR_USED : DEALBOX_OPERATOR_DOUBT);
 	d->stale = true;
 }
 
@@ -957,7 +989,7 @@ static void did_record(struct desk *d, struct jobs *jobs, const struct step *ste
 	mark(jobs, &step->copy, DEALBOX_LEDGER_COPY_OPEN);
 	d->confirm = true;
 	if (did == DID_DIFFERS)
-		d->trouble = TROUBLE_DIFFERS;
+		d->trouble = DEALBOX_OPERATOR_DIFFERS;
 }
 
 void desk_did(struct desk *d, struct jobs *jobs, const struct step *step, enum did did)
@@ -984,7 +1016,7 @@ void desk_did(struct desk *d, struct jobs *jobs, const struct step *step, enum d
 	if (did == DID_NO_ANSWER) {
 		d->stale = true;
 		/* seen when it is not asked again at once */
-		d->shows = TROUBLE_SILENT;
+		d->shows = DEALBOX_OPERATOR_SILENT;
 	}
 	switch (step->kind) {
 	case STEP_PLAN:

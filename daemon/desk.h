@@ -17,8 +17,9 @@
 #ifndef DAEMON_DESK_H
 #define DAEMON_DESK_H
 
+#include <dealbox/operator.h>
+
 #include "job.h"
-#include "trouble.h"
 
 /* What is to be done now. */
 enum step_kind {
@@ -112,6 +113,10 @@ struct desk {
 	enum dealbox_ledger_outcome outcome;
 	unsigned int reason;
 	unsigned int held;	/* DEALBOX_EV_* */
+	unsigned int cards;	/* of the plan; whoever loads it says so. 0 = not known */
+	unsigned int stop_card;	/* at which it stopped last, from 1; 0 = none, as the others .. */
+	unsigned int stop_place;	/* .. place of a jam .. */
+	unsigned int stop_code;	/* .. code of the maker */
 	bool capture;		/* it reads an original */
 	bool settled;		/* PHASE_SETTLE: no stop has come for long enough */
 	bool undo;		/* a stop came when the board had been recorded as exact */
@@ -121,7 +126,7 @@ struct desk {
 	bool start;		/* was pressed, and not used yet */
 	bool pause;
 	bool stop;
-	enum trouble barred;	/* a lock outside of the machine lets nothing be dealt */
+	enum dealbox_operator_state barred;	/* a lock outside of the machine: nothing is dealt */
 	bool unknown;		/* nobody has said that this machine may have deals */
 	bool release;
 	bool confirm;		/* the next board must be said to be empty */
@@ -129,9 +134,9 @@ struct desk {
 	bool automatic;		/* this insertion may be started by itself */
 	bool ledger;		/* could not be written */
 	bool refused;		/* the machine refused the plan or the start */
-	enum trouble holds;	/* why the card is held */
-	enum trouble trouble;	/* why the board must be emptied, or the fault */
-	enum trouble shows;	/* what the operator sees */
+	enum dealbox_operator_state holds;	/* why the card is held */
+	enum dealbox_operator_state trouble;	/* why the board must be emptied, or the fault */
+	enum dealbox_operator_state shows;	/* what the operator sees */
 
 	/* how long deals take, ns: the best of the averages, and the average */
 	uint64_t begun, pace, best;
@@ -169,12 +174,12 @@ void desk_push(struct desk *desk, enum push push);
 /* In PHASE_SETTLE: so long as a stop may take to come, none has. The machine is asked once more. */
 void desk_settled(struct desk *desk);
 /*
- * What lies outside of the machine lets nothing be dealt: TROUBLE_STOPPED, TROUBLE_PANEL,
- * TROUBLE_COVER, TROUBLE_SEATED; or TROUBLE_NONE. A deal that runs is paused, and goes on
- * when somebody has pressed start after the bar is gone. TROUBLE_SEATED bars no more than
- * the board that is there.
+ * What lies outside of the machine lets nothing be dealt: DEALBOX_OPERATOR_STOPPED,
+ * DEALBOX_OPERATOR_PANEL, DEALBOX_OPERATOR_COVER, DEALBOX_OPERATOR_SEATED; or
+ * DEALBOX_OPERATOR_NONE. A deal that runs is paused, and goes on when somebody has pressed start
+ * after the bar is gone. DEALBOX_OPERATOR_SEATED bars no more than the board that is there.
  */
-void desk_bar(struct desk *desk, enum trouble why);
+void desk_bar(struct desk *desk, enum dealbox_operator_state why);
 /*
  * May a test deal be made now? Then desk->test is to be set before it is started, and
  * taken back if it is refused.
@@ -190,8 +195,10 @@ bool desk_must_abort(const struct desk *desk);
 bool desk_next(struct desk *desk, struct jobs *jobs, const struct desk *all, struct step *step);
 /* A machine that fails three commands in a row is out of order, and unplugged for us. */
 void desk_did(struct desk *desk, struct jobs *jobs, const struct step *step, enum did did);
-/* What the operator sees now; desk->copy has board and copy. Valid after desk_next(). */
-enum trouble desk_trouble(const struct desk *desk);
+/* What the operator sees now. Valid after desk_next(). */
+enum dealbox_operator_state desk_trouble(const struct desk *desk);
+/* .. and what that is about, but for what only a trace tells: seat and depth. */
+void desk_facts(const struct desk *desk, struct dealbox_operator_facts *facts);
 /* Has the machine become slower, by half of its best? */
 bool desk_slow(const struct desk *desk);
 

@@ -75,24 +75,24 @@ int panel_setting_read(struct panel_setting *setting, enum panel_line line, cons
 	return 0;
 }
 
-enum trouble panel_bars(unsigned int lines, unsigned int active)
+enum dealbox_operator_state panel_bars(unsigned int lines, unsigned int active)
 {
 	/* the gravest first */
 	static const struct {
 		enum panel_line line;
 		bool active;
-		enum trouble trouble;
+		enum dealbox_operator_state trouble;
 	} rows[] = {
-		{ PANEL_EMERGENCY, true, TROUBLE_STOPPED },
-		{ PANEL_COVER, true, TROUBLE_COVER },
-		{ PANEL_BOARD, false, TROUBLE_SEATED },
+		{ PANEL_EMERGENCY, true, DEALBOX_OPERATOR_STOPPED },
+		{ PANEL_COVER, true, DEALBOX_OPERATOR_COVER },
+		{ PANEL_BOARD, false, DEALBOX_OPERATOR_SEATED },
 	};
 	size_t n;
 
 	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++)
 		if (lines >> rows[n].line & 1 && (active >> rows[n].line & 1) == rows[n].active)
 			return rows[n].trouble;
-	return TROUBLE_NONE;
+	return DEALBOX_OPERATOR_NONE;
 }
 
 bool panel_pushes(enum panel_line line, enum push *push)
@@ -107,30 +107,30 @@ bool panel_pushes(enum panel_line line, enum push *push)
 	return true;
 }
 
-bool panel_starts(enum trouble shows, unsigned int machines, unsigned int asking)
+bool panel_starts(enum dealbox_operator_state shows, unsigned int machines, unsigned int asking)
 {
-	if (machines == 1 || shows == TROUBLE_START || shows == TROUBLE_PAUSED ||
-	    shows == TROUBLE_STOPPED)
+	if (machines == 1 || shows == DEALBOX_OPERATOR_START || shows == DEALBOX_OPERATOR_PAUSED ||
+	    shows == DEALBOX_OPERATOR_STOPPED)
 		return true;
-	return asking == 1 && trouble_rows[shows].ways & WAY_START;
+	return asking == 1 && dealbox_operator_ways(shows) & DEALBOX_WAY_START;
 }
 
 #define RED	(1 << PANEL_RED)
 #define AMBER	(1 << PANEL_AMBER)
 #define GREEN	(1 << PANEL_GREEN)
 
-unsigned int panel_lamps(enum trouble shows)
+unsigned int panel_lamps(enum dealbox_operator_state shows)
 {
 	/* red: something is wrong; amber: it is your turn; green: it deals. Red where it is not said. */
-	static const unsigned char lamps[TROUBLES] = {
-		[TROUBLE_NONE] = GREEN,
-		[TROUBLE_INSERT ... TROUBLE_CAPTURED] = AMBER,
-		[TROUBLE_SLOW] = GREEN | AMBER,
-		[TROUBLE_SEATED] = AMBER,
-		[TROUBLE_CONFIRM] = AMBER,
+	static const unsigned char lamps[DEALBOX_OPERATOR_STATES] = {
+		[DEALBOX_OPERATOR_NONE] = GREEN,
+		[DEALBOX_OPERATOR_INSERT ... DEALBOX_OPERATOR_CAPTURED] = AMBER,
+		[DEALBOX_OPERATOR_SLOW] = GREEN | AMBER,
+		[DEALBOX_OPERATOR_SEATED] = AMBER,
+		[DEALBOX_OPERATOR_CONFIRM] = AMBER,
 	};
 
-	if (shows == TROUBLE_NO_WORK)
+	if (shows == DEALBOX_OPERATOR_NO_WORK)
 		return 0;
 	return lamps[shows] ? lamps[shows] : RED;
 }

@@ -49,7 +49,7 @@ struct panel_setting {
 int panel_setting_read(struct panel_setting *setting, enum panel_line line, const char *value);
 
 /* What these lines, of which some are active, bar: see desk_bar(). The gravest is told. */
-enum trouble panel_bars(unsigned int lines, unsigned int active);
+enum dealbox_operator_state panel_bars(unsigned int lines, unsigned int active);
 /* What a line that has become active presses: false if nothing. */
 bool panel_pushes(enum panel_line line, enum push *push);
 /*
@@ -57,8 +57,8 @@ bool panel_pushes(enum panel_line line, enum push *push);
  * the panel; asking: how many of them wait for start. A question that is answered by looking
  * into one machine is not answered for several by one press.
  */
-bool panel_starts(enum trouble shows, unsigned int machines, unsigned int asking);
+bool panel_starts(enum dealbox_operator_state shows, unsigned int machines, unsigned int asking);
 /* The lamps for a machine that shows that. What is red beeps when it comes. */
-unsigned int panel_lamps(enum trouble shows);
+unsigned int panel_lamps(enum dealbox_operator_state shows);
 
 #endif

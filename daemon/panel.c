@@ -51,7 +51,7 @@ static void press_start(struct service *s)
 
 	for (st = s->stations->first; st; st = st->next) {
 		machines += at_panel(s, st);
-		asking += at_panel(s, st) && trouble_rows[desk_trouble(&st->desk)].ways & WAY_START;
+		asking += at_panel(s, st) && dealbox_operator_ways(desk_trouble(&st->desk)) & DEALBOX_WAY_START;
 	}
 	for (st = s->stations->first; st; st = st->next) {
 		if (!at_panel(s, st) || !panel_starts(desk_trouble(&st->desk), machines, asking))
@@ -154,11 +154,11 @@ static int on_panel(sd_event_source *source, int fd, uint32_t revents, void *con
 }
 
 /* What the panel bars at this machine. */
-static enum trouble bar_of(const struct service *s, const struct station *st)
+static enum dealbox_operator_state bar_of(const struct service *s, const struct station *st)
 {
 	if (!*s->config.chip || !at_panel(s, st))
-		return TROUBLE_NONE;
-	return s->panel->request ? panel_bars(s->panel->lines, s->panel->active) : TROUBLE_PANEL;
+		return DEALBOX_OPERATOR_NONE;
+	return s->panel->request ? panel_bars(s->panel->lines, s->panel->active) : DEALBOX_OPERATOR_PANEL;
 }
 
 /* ---- lamps and buzzer ------------------------------------------------------------ */
@@ -221,7 +221,7 @@ static void show_lamps(struct service *s)
 		if (at_panel(s, st))
 			on |= panel_lamps(desk_trouble(&st->desk));
 	if (*s->config.machine && !the_machine(s))
-		on = panel_lamps(TROUBLE_ABSENT);
+		on = panel_lamps(DEALBOX_OPERATOR_ABSENT);
 	on |= (unsigned int)beeps(p) << PANEL_BUZZER;
 	if (!switch_outputs(p, on))
 		panel_lost(s, "the lamps cannot be switched: %s", strerror(errno));

@@ -60,6 +60,8 @@ static void diagnose_repeat(struct station *st)
 				     job ? work_pockets(job) : NULL, &diagnosis)) {
 		dealbox_diagnosis_message(&diagnosis, false, st->diagnosis, sizeof(st->diagnosis));
 		dealbox_diagnosis_message(&diagnosis, true, st->revealed, sizeof(st->revealed));
+		st->seat = diagnosis.earlier.hand < DEALBOX_HANDS ? diagnosis.earlier.hand + 1u : 0;
+		st->depth = diagnosis.earlier.place ? diagnosis.earlier.above + 1u : 0;
 	}
 	sodium_memzero(&diagnosis, sizeof(diagnosis));
 }
@@ -76,12 +78,13 @@ static void check_first_board(struct station *st, uint32_t insertion)
 		    "ledger knows is %u: if another computer has dealt with this machine, look what it has dealt",
 		    insertion, known);
 	st->desk.confirm = true;
-	st->desk.trouble = TROUBLE_USED;
+	st->desk.trouble = DEALBOX_OPERATOR_USED;
 }
 
 void station_reset_progress(struct station *st)
 {
 	st->cards = st->stopped_at = 0;
+	st->seat = st->depth = 0;
 	st->detail[0] = '\0';
 }
 

@@ -125,13 +125,13 @@ static struct station *station_get(struct service *s, const char *id)
 		return NULL;
 	snprintf(st->id, sizeof(st->id), "%s", id);
 	st->service = s;
-	st->told = TROUBLES;
+	st->told = DEALBOX_OPERATOR_STATES;
 	st->starter = DEALBOX_UID_NONE;
 	st->plan_id = randombytes_uniform(0x7fffffff);
 	desk_init(&st->desk, st->id, s->stations->first ? &s->stations->first->desk : NULL);
 	st->known = dealbox_ledger_knows(s->ledger, id) > 0;
 	st->desk.confirm = work_doubt(s, id);
-	st->desk.trouble = TROUBLE_USED;
+	st->desk.trouble = DEALBOX_OPERATOR_USED;
 	st->next = s->stations->first;
 	s->stations->first = st;
 	service_notify(s, &(struct notice){ .kind = NOTICE_MACHINE_ADDED, .station = st });

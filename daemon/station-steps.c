@@ -64,11 +64,22 @@ static enum did do_status(struct station *st, const struct step *step)
 	return answer(st, 0);
 }
 
+/* How many cards the plan says that there are; 0: it does not, of an original. */
+static unsigned int plan_cards(const struct dealbox_plan *plan)
+{
+	unsigned int n, cards = 0;
+
+	for (n = 0; n < plan->entries && plan->mode != DEALBOX_PLAN_CAPTURE; n++)
+		cards += plan->pocket[n] != DEALBOX_NONE;
+	return cards;
+}
+
 static enum did load_plan(struct station *st)
 {
 	struct dealbox_plan given = st->plan;
 	int err = dealbox_machine_set_plan(st->machine, &given);
 
+	st->desk.cards = plan_cards(&st->plan);
 	dealbox_plan_wipe(&given);
 	return answer(st, err);
 }

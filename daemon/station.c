@@ -7,17 +7,26 @@
 
 #define CARDS_US	250000	/* between two numbers of cards that are told of a machine */
 
+void station_facts(const struct station *st, struct dealbox_operator_facts *facts)
+{
+	desk_facts(&st->desk, facts);
+	facts->seat = st->seat;
+	facts->depth = st->depth;
+}
+
 void station_notify(struct station *st)
 {
-	enum trouble trouble = desk_trouble(&st->desk);
+	enum dealbox_operator_state trouble = desk_trouble(&st->desk);
 	bool state = trouble != st->told || memcmp(&st->told_copy, &st->desk.copy, sizeof(struct copy));
-	char text[768];
+	struct dealbox_operator_facts facts;
+	char text[1024];
 
 	if (!state && (st->cards == st->told_cards || monotonic_us() - st->told_at < CARDS_US))
 		return;
-	if (trouble != st->told && trouble_rows[trouble].ways != WAY_SELF) {
-		trouble_text(trouble, st->desk.copy.board, st->desk.copy.copy, text, sizeof(text));
-		log_message(MESSAGE_TROUBLE, st->id, &st->desk.copy, "%s: %s", trouble_rows[trouble].name,
+	if (trouble != st->told && dealbox_operator_ways(trouble) != DEALBOX_WAY_SELF) {
+		station_facts(st, &facts);
+		dealbox_operator_text(trouble, &facts, NULL, text, sizeof(text));
+		log_message(MESSAGE_TROUBLE, st->id, &st->desk.copy, "%s: %s", dealbox_operator_name(trouble),
 			    text);
 	}
 	service_notify(st->service, &(struct notice){

@@ -51,12 +51,13 @@ struct station {
 	unsigned int stopped_at;	/* card at which the last stop came, from 1; 0 = none */
 	uint32_t starter;		/* who pressed start last; DEALBOX_UID_NONE = a key */
 	/* what was announced last */
-	enum trouble told;
+	enum dealbox_operator_state told;
 	struct copy told_copy;
 	unsigned int told_cards;
 	uint64_t told_at;		/* us */
 	struct dealbox_confusion confusion;	/* how its reader misreads, as far as is known */
 	char detail[48];		/* of what stopped the deal: where, or a code */
+	unsigned int seat, depth;	/* where the earlier of two same cards lies; 0 = not known */
 	char diagnosis[512];		/* of the last repeated card, without its name */
 	char revealed[512];		/* and with it */
 };
@@ -91,6 +92,8 @@ static inline uint64_t monotonic_us(void)
  * when the state changes, as at the end of a deal, or else when the machines are looked at.
  */
 void station_notify(struct station *station);
+/* What the operator is told is about that. */
+void station_facts(const struct station *station, struct dealbox_operator_facts *facts);
 /* The machine with that id; NULL: there never was one. */
 struct station *stations_find(const struct service *service, const char *id);
 

@@ -8,6 +8,7 @@
 #include <dealbox/diagnosis.h>
 #include <dealbox/format.h>
 #include <dealbox/machine.h>
+#include <dealbox/operator.h>
 #include <dealbox/plan.h>
 #include <dealbox/trace.h>
 #include <dealbox/verify.h>
@@ -51,6 +52,7 @@ static int follow(struct dealbox_machine *machine, struct dealbox_trace *trace)
 
 int main(int argc, char **argv)
 {
+	const struct dealbox_operator_facts where = { .board = 1, .copy = 1 };
 	struct dealbox_set *set = dealbox_set_new(NULL);
 	struct dealbox_trace *trace = NULL;
 	struct dealbox_verdict *verdict;
@@ -94,8 +96,10 @@ int main(int argc, char **argv)
 		dealbox_diagnosis_message(&diagnosis, false, text, sizeof(text));
 		puts(text);
 	}
-	if (!exact)
-		puts("take the board out and empty it");
+	if (!exact) {
+		dealbox_operator_text(DEALBOX_OPERATOR_DIFFERS, &where, "en", text, sizeof(text));
+		puts(text);
+	}
 	dealbox_verdict_free(verdict);
 	dealbox_trace_free(trace);
 	dealbox_machine_close(machine);

@@ -29,7 +29,7 @@ ROWS = {
     'E2 unreadable once': ('position 9: unreadable', None, '', [], {}),
     'E2a face up': ('position 9: face-up', 'card-face-up', 'Turn it', ['clean-card', 'START'], {}),
     'E2b a joker': ('position 9: extra joker1', 'card-not-in-plan', 'Take it out', ['take-card', 'START'], {}),
-    'E3 two of the same': ('position 20: repeat', 'card-repeated', 'two are in the deck', VOID, {}),
+    'E3 two of the same': ('position 20: repeat', 'card-repeated', ' from the top. The board is void', VOID, {}),
     'E4 one read as another': ('position 20: misread', 'card-repeated', 'Turn the deck round', VOID, {}),
     'E5 a card is missing': ('position 20: missing', 'deck-short', 'came unseen with another', VOID, {}),
     'E6 the stop card': (
@@ -41,7 +41,7 @@ ROWS = {
     'E8 no card comes': ('position 7: feed-timeout', 'feed-timeout', 'clean the feed roller', ['START'], {}),
     'E6 E8 two cards at once': ('position 7: double-feed', 'double-feed', 'Separate the cards', VOID, {}),
     'E9 a jam': (
-        'position 7: jam gate', 'jam', 'Open the cover',
+        'position 7: jam gate', 'jam', 'This was at card 8 of 52. It is stuck at the gate.',
         ['cover open', 'empty', 'cover close', 'remove', 'empty', 'insert', 'START'], {}),
     'E10 the board is pulled': (
         'position 7: pull', 'board-pulled', 'The board was taken out', ['empty', 'insert', 'START'], {}),
@@ -51,7 +51,7 @@ ROWS = {
         'position 7: cover open', 'cover-open|cover-opened', 'Close', ['cover close'] + VOID, {}),
     'the firmware restarts': ('position 7: reset', 'in-doubt', 'Nobody knows', VOID, {}),
     'a stop behind the last card': ('on event DEAL_DONE: hardware 5', 'hardware', 'is void', VOID, {}),
-    'a fault of the machine': ('position 7: hardware 5', 'hardware', '`dealbox report`', VOID, {}),
+    'a fault of the machine': ('position 7: hardware 5', 'hardware', 'The machine gives code 5.', VOID, {}),
 }
 
 
@@ -356,6 +356,21 @@ def test_a_machine_that_is_new(w):
     wait('the other', lambda: w.machines().get(PATH, {}).get('Present'))
 
 
+def test_operators_are_told_in_their_language(w):
+    fresh(w)
+    new_job(w, [3])
+    see(w, 'insert-board')
+
+    def told(settings, words):
+        w.write_config(settings)
+        w.daemon.send_signal(1)
+        wait(words, lambda: words in w.machines()[PATH]['Instruction'])
+    told('[operators]\nlanguage = nb\n', 'Sett inn den tomme mappen 3, kopi 1.')
+    told('[operators]\nlanguage = ru\n', 'Вставьте пустую доску 3, копия 1.')
+    told('', 'Put in the empty board 3, copy 1.')
+    assert 'Sett inn' not in w.log(), w.log()
+
+
 def test_board_numbers(w):
     """E11: not readable, and another than the one that was expected."""
     w.tell('FIRST', 'remove')
@@ -393,7 +408,7 @@ def test_board_numbers(w):
     w.tell('READER', 'insert 2')
     seen('number-other')
     # .. or it is skipped, as the instruction says
-    assert 'or skip it' in w.machines()[reader]['Instruction']
+    assert 'or skip it. The label says board 2.' in w.machines()[reader]['Instruction'], w.machines()[reader]
     w.object(path, 'Job').Skip(dbus.UInt32(1), dbus.UInt32(1))
     wait('board 2', lambda: w.job(path)['Recorded'] == 1)
     w.tell('READER', 'remove')

@@ -64,10 +64,10 @@ struct table {
 	struct entry entries[INSERTIONS];
 	unsigned int count;
 	unsigned int recorded;
-	bool seen[TROUBLES];
+	bool seen[DEALBOX_OPERATOR_STATES];
 };
 
-static bool troubles_seen[TROUBLES];
+static bool troubles_seen[DEALBOX_OPERATOR_STATES];
 static const char *const ids[MACHINES] = { "SN0", "SN1" };
 
 static uint32_t draw(struct table *t, uint32_t limit)
@@ -309,10 +309,10 @@ static enum did start(struct place *p, const struct step *step)
 static void check_bar(const struct place *p, enum step_kind kind)
 {
 	bool moves = kind == STEP_START || kind == STEP_RESUME || kind == STEP_REREAD;
-	bool clears = kind == STEP_CLEAR && p->desk.barred != TROUBLE_SEATED;
+	bool clears = kind == STEP_CLEAR && p->desk.barred != DEALBOX_OPERATOR_SEATED;
 
 	if (p->desk.barred && (moves || clears))
-		fail_msg("step %d while barred by %s", kind, trouble_rows[p->desk.barred].name);
+		fail_msg("step %d while barred by %s", kind, dealbox_operator_name(p->desk.barred));
 }
 
 static enum did command(struct place *p, const struct step *step)
@@ -457,8 +457,8 @@ static void settle(struct table *t)
 	/* nobody is told to put in what another is told to put in, or deals */
 	if (t->places[0].desk.copy.board && t->places[1].desk.copy.job)
 		assert_false(same(&t->places[0].desk.copy, &t->places[1].desk.copy) &&
-			     (desk_trouble(&t->places[0].desk) == TROUBLE_INSERT ||
-			      desk_trouble(&t->places[1].desk) == TROUBLE_INSERT));
+			     (desk_trouble(&t->places[0].desk) == DEALBOX_OPERATOR_INSERT ||
+			      desk_trouble(&t->places[1].desk) == DEALBOX_OPERATOR_INSERT));
 }
 
 /* ---- the operator --------------------------------------------------------- */
@@ -473,45 +473,47 @@ static void empty_and_pull(struct place *p)
 static void obey(struct place *p)
 {
 	struct table *t = p->table;
-	enum trouble trouble = desk_trouble(&p->desk);
-	unsigned int ways = trouble_rows[trouble].ways;
+	enum dealbox_operator_state trouble = desk_trouble(&p->desk);
+	unsigned int ways = dealbox_operator_ways(trouble);
 	struct job *job;
 
 	/* where there are two ways, he tries the one and the other */
-	if (ways & WAY_START && ways & WAY_REMOVE && draw(t, 2))
-		ways &= ~WAY_START;
+	if (ways & DEALBOX_WAY_START && ways & DEALBOX_WAY_REMOVE && draw(t, 2))
+		ways &= ~DEALBOX_WAY_START;
 
 	/* closes, seats and lets go what stands around the machine */
-	desk_bar(&p->desk, TROUBLE_NONE);
-	if (ways & WAY_PLUG)
+	desk_bar(&p->desk, DEALBOX_OPERATOR_NONE);
+	if (ways & DEALBOX_WAY_PLUG)
 		plug(p);
-	if (ways & WAY_COVER || trouble == TROUBLE_JAM || trouble == TROUBLE_COVER_OPENED)
+	if (ways & DEALBOX_WAY_COVER || trouble == DEALBOX_OPERATOR_JAM ||
+	    trouble == DEALBOX_OPERATOR_COVER_OPENED)
 		close_cover(p);
-	if (ways & WAY_HOPPER) {
+	if (ways & DEALBOX_WAY_HOPPER) {
 		p->hopper = true;
 		emit_type(p, DEALBOX_EV_HOPPER_LOADED);
 	}
-	if (ways & WAY_JOB)
+	if (ways & DEALBOX_WAY_JOB)
 		for (job = t->jobs.first; job; job = job->next)
 			if (job->state == DEALBOX_LEDGER_JOB_PAUSED)
 				job->state = DEALBOX_LEDGER_JOB_OPEN;
-	if (ways & WAY_INSERT && !p->present)
-		insert(p, percent(t, 10) ? 9 * draw(t, 2) : trouble == TROUBLE_INSERT ? p->desk.copy.board :
+	if (ways & DEALBOX_WAY_INSERT && !p->present)
+		insert(p, percent(t, 10) ? 9 * draw(t, 2) : trouble == DEALBOX_OPERATOR_INSERT ? p->desk.copy.board :
 		       1 + draw(t, BOARDS));
-	else if (trouble == TROUBLE_CONFIRM && p->in_board)
+	else if (trouble == DEALBOX_OPERATOR_CONFIRM && p->in_board)
 		/* he looks, as he is asked to */
 		empty_and_pull(p);
-	else if (ways & WAY_REMOVE && p->present && !(ways & WAY_START)) {
+	else if (ways & DEALBOX_WAY_REMOVE && p->present && !(ways & DEALBOX_WAY_START)) {
 		/* forgetful: told to empty it, he puts it back as it is */
-		if (percent(t, 15) && trouble != TROUBLE_TAKE_OUT) {
+		if (percent(t, 15) && trouble != DEALBOX_OPERATOR_TAKE_OUT) {
 			pull(p);
 			insert(p, p->label);
 		} else {
 			empty_and_pull(p);
 		}
-	} else if (ways & (WAY_REMOVE | WAY_INSERT) && !p->present && !(ways & WAY_START)) {
+	} else if (ways & (DEALBOX_WAY_REMOVE | DEALBOX_WAY_INSERT) && !p->present &&
+		   !(ways & DEALBOX_WAY_START)) {
 		insert(p, p->desk.copy.board ? p->desk.copy.board : 1 + draw(t, BOARDS));
-	} else if (ways & WAY_START) {
+	} else if (ways & DEALBOX_WAY_START) {
 		/* without looking */
 		p->acted = true;
 		desk_push(&p->desk, PUSH_START);
@@ -556,8 +558,9 @@ static void meddle(struct table *t, struct place *p)
 {
 	struct job *job;
 
-	static const enum trouble bars[] = {
-		TROUBLE_NONE, TROUBLE_STOPPED, TROUBLE_PANEL, TROUBLE_COVER, TROUBLE_SEATED
+	static const enum dealbox_operator_state bars[] = {
+		DEALBOX_OPERATOR_NONE, DEALBOX_OPERATOR_STOPPED, DEALBOX_OPERATOR_PANEL,
+		DEALBOX_OPERATOR_COVER, DEALBOX_OPERATOR_SEATED
 	};
 
 	switch (draw(t, 15)) {
@@ -703,7 +706,7 @@ static void run(uint32_t seed, unsigned int chaos)
 		if (!table_done(t))
 			print_message("# %s: phase %d, plugged %d%d, cover %d%d, fault %d state %u, "
 				      "insertion %u %u, asked %d, start %d\n",
-				      trouble_rows[desk_trouble(&p->desk)].name, p->desk.phase,
+				      dealbox_operator_name(desk_trouble(&p->desk)), p->desk.phase,
 				      p->plugged, p->desk.plugged, p->cover, p->desk.cover,
 				      p->desk.fault, p->state, p->insertion, p->desk.insertion,
 				      p->desk.asked, p->desk.start);
@@ -733,20 +736,22 @@ static void test_anything_in_any_order(void **state)
 static void test_chaos_reaches(void **state)
 {
 	/* these are about files and jobs, or time, and are tested by themselves */
-	static const enum trouble elsewhere[] = {
-		TROUBLE_SLOW, TROUBLE_FACE_UP, TROUBLE_PLACEHOLDER, TROUBLE_REPEAT, TROUBLE_BAD_SET,
-		TROUBLE_DECK_WRONG, TROUBLE_CAPTURE, TROUBLE_CAPTURED, TROUBLE_UNSUITED, TROUBLE_SILENT,
-		TROUBLE_REUSED,
+	static const enum dealbox_operator_state elsewhere[] = {
+		DEALBOX_OPERATOR_SLOW, DEALBOX_OPERATOR_FACE_UP, DEALBOX_OPERATOR_PLACEHOLDER,
+		DEALBOX_OPERATOR_REPEAT, DEALBOX_OPERATOR_BAD_SET, DEALBOX_OPERATOR_DECK_WRONG,
+		DEALBOX_OPERATOR_CAPTURE, DEALBOX_OPERATOR_CAPTURED, DEALBOX_OPERATOR_UNSUITED,
+		DEALBOX_OPERATOR_SILENT,
+		DEALBOX_OPERATOR_REUSED,
 	};
 	unsigned int k, n;
 
 	(void)state;
-	for (k = 0; k < TROUBLES; k++) {
+	for (k = 0; k < DEALBOX_OPERATOR_STATES; k++) {
 		for (n = 0; n < sizeof(elsewhere) / sizeof(elsewhere[0]); n++)
 			if (elsewhere[n] == k)
 				break;
 		if (n == sizeof(elsewhere) / sizeof(elsewhere[0]) && !troubles_seen[k])
-			fail_msg("nobody met %s", trouble_rows[k].name);
+			fail_msg("nobody met %s", dealbox_operator_name(k));
 	}
 }
 
@@ -766,11 +771,11 @@ static struct place *running(struct table *t, unsigned int options)
 	unplug(p, false);
 	plug(p);
 	settle(t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_INSERT);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_INSERT);
 	insert(p, 0);
 	settle(t);
 	if (!(options & DEALBOX_JOB_AUTO_START)) {
-		assert_int_equal(desk_trouble(&p->desk), TROUBLE_START);
+		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_START);
 		desk_push(&p->desk, PUSH_START);
 		settle(t);
 	}
@@ -798,14 +803,14 @@ static void test_unreadable(void **state)
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	held(p, e);
 	assert_int_equal(p->state, DEALBOX_STATE_HELD);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_UNREADABLE);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_UNREADABLE);
 	desk_push(&p->desk, PUSH_START);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	/* face up: nothing to be read again before somebody turns it */
 	held(p, (struct dealbox_event){ .type = DEALBOX_EV_CARD_UNREADABLE, .position = 3,
 					.flags = DEALBOX_EVF_FACE_UP });
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_FACE_UP);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_FACE_UP);
 	jobs_free(&t.jobs);
 }
 
@@ -816,15 +821,56 @@ static void test_stop_card(void **state)
 
 	(void)state;
 	held(p, (struct dealbox_event){ .type = DEALBOX_EV_CARD_UNREADABLE, .position = 0 });
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_STOP_CARD);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_STOP_CARD);
 	desk_push(&p->desk, PUSH_START);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	/* in the middle: the decks are not whole, and the board is void */
 	held(p, (struct dealbox_event){ .type = DEALBOX_EV_NOT_IN_PLAN, .position = 3, .card = 52 });
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_DECK_WRONG);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_DECK_WRONG);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
+	jobs_free(&t.jobs);
+}
+
+/* What the operator is told says where it stopped, and nothing of a stop that was before. */
+static void test_facts(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, 0);
+	struct dealbox_operator_facts facts;
+
+	(void)state;
+	p->desk.cards = 4;
+	held(p, (struct dealbox_event){ .type = DEALBOX_EV_FEED_TIMEOUT, .position = 2 });
+	desk_facts(&p->desk, &facts);
+	assert_int_equal(facts.card, 3);
+	assert_int_equal(facts.cards, 4);
+	assert_int_equal(facts.board, 1);
+	assert_int_equal(facts.copy, 1);
+	assert_int_equal(facts.there, 0);
+	desk_push(&p->desk, PUSH_START);
+	settle(&t);
+	emit(p, (struct dealbox_event){ .type = DEALBOX_EV_JAM, .position = 3, .code = 2 });
+	p->state = DEALBOX_STATE_FAULT;
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_JAM);
+	desk_facts(&p->desk, &facts);
+	assert_int_equal(facts.card, 4);
+	assert_int_equal(facts.place, 2);
+	/* still told when the board is out; the next fault is between two deals, and of no card */
+	pull(p);
+	settle(&t);
+	desk_facts(&p->desk, &facts);
+	assert_int_equal(facts.place, 2);
+	emit(p, (struct dealbox_event){ .type = DEALBOX_EV_HARDWARE, .position = DEALBOX_NONE, .code = 77 });
+	desk_facts(&p->desk, &facts);
+	assert_int_equal(facts.card, 0);
+	assert_int_equal(facts.place, 0);
+	assert_int_equal(facts.code, 77);
+	p->desk.number = 9;
+	desk_facts(&p->desk, &facts);
+	assert_int_equal(facts.there, 9);
 	jobs_free(&t.jobs);
 }
 
@@ -842,7 +888,7 @@ static void test_deck_short(void **state)
 	emit_type(p, DEALBOX_EV_HOPPER_LOADED);
 	desk_push(&p->desk, PUSH_START);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_DECK_SHORT);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_DECK_SHORT);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	jobs_free(&t.jobs);
 }
@@ -857,17 +903,17 @@ static void test_repeated(void **state)
 	advance(p);
 	stop(p, DEALBOX_EV_REPEATED_CARD);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_REPEATED);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_REPEATED);
 	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
 	pull(p);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_REPEATED);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_REPEATED);
 	p->in_board = 0;
 	insert(p, 0);
 	settle(&t);
 	/* also where boards start by themselves */
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CONFIRM);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
 	desk_push(&p->desk, PUSH_START);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
@@ -890,13 +936,13 @@ static void test_stop_behind_the_end(void **state)
 			advance(p);
 		if (recorded) {
 			settle(&t);
-			assert_int_equal(desk_trouble(&p->desk), TROUBLE_TAKE_OUT);
+			assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_TAKE_OUT);
 			assert_int_equal(t.recorded, 1);
 		}
 		p->spoiled = true;
 		stop(p, DEALBOX_EV_WRONG_POCKET);
 		settle(&t);
-		assert_int_equal(desk_trouble(&p->desk), TROUBLE_WRONG_POCKET);
+		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_WRONG_POCKET);
 		assert_int_equal(t.recorded, 0);
 		assert_int_equal(t.entries[0].outcome, recorded ? DEALBOX_LEDGER_EXACT : DEALBOX_LEDGER_VOID);
 		assert_int_equal(t.entries[0].undone, recorded);
@@ -908,7 +954,7 @@ static void test_stop_behind_the_end(void **state)
 		assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 		insert(p, 0);
 		settle(&t);
-		assert_int_equal(desk_trouble(&p->desk), TROUBLE_CONFIRM);
+		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
 		assert_int_equal(p->desk.copy.board, 1);
 		jobs_free(&t.jobs);
 	}
@@ -946,7 +992,7 @@ static void test_stop_that_was_lost(void **state)
 	settle(&t);
 	assert_int_equal(t.recorded, 0);
 	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_UNKNOWN);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_WRONG_POCKET);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_WRONG_POCKET);
 	jobs_free(&t.jobs);
 }
 
@@ -960,7 +1006,7 @@ static void test_look_is_no_doubt(void **state)
 	while (p->state == DEALBOX_STATE_DEALING)
 		advance(p);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_TAKE_OUT);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_TAKE_OUT);
 	empty_and_pull(p);
 	settle(&t);
 	desk_look(&p->desk);
@@ -1073,13 +1119,13 @@ static void test_machine_that_is_new(void **state)
 	settle(&t);
 	desk_push(&p->desk, PUSH_START);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_NEW);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NEW);
 	assert_int_equal(p->desk.copy.job, 0);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	p->desk.unknown = false;
 	settle(&t);
 	/* what was pressed before is not an answer to what is asked now */
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CONFIRM);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
 	desk_push(&p->desk, PUSH_START);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
@@ -1096,11 +1142,11 @@ static void test_emergency_stop(void **state)
 	settle_void(p);
 	insert(p, 0);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_STOPPED);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_STOPPED);
 	/* one press lets it go, another deals */
 	desk_push(&p->desk, PUSH_START);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CONFIRM);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	jobs_free(&t.jobs);
 }
@@ -1108,8 +1154,8 @@ static void test_emergency_stop(void **state)
 /* Whatever stands around the machine bars dealing, and nothing goes on by itself. */
 static void test_bars(void **state)
 {
-	static const enum trouble bars[] = {
-		TROUBLE_STOPPED, TROUBLE_PANEL, TROUBLE_COVER, TROUBLE_SEATED
+	static const enum dealbox_operator_state bars[] = {
+		DEALBOX_OPERATOR_STOPPED, DEALBOX_OPERATOR_PANEL, DEALBOX_OPERATOR_COVER, DEALBOX_OPERATOR_SEATED
 	};
 	static struct table t;
 	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
@@ -1125,10 +1171,10 @@ static void test_bars(void **state)
 		desk_push(&p->desk, PUSH_START);
 		settle(&t);
 		assert_int_equal(p->state, DEALBOX_STATE_PAUSED);
-		desk_bar(&p->desk, TROUBLE_NONE);
+		desk_bar(&p->desk, DEALBOX_OPERATOR_NONE);
 		settle(&t);
 		assert_int_equal(p->state, DEALBOX_STATE_PAUSED);
-		assert_int_equal(desk_trouble(&p->desk), TROUBLE_PAUSED);
+		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_PAUSED);
 		desk_push(&p->desk, PUSH_START);
 		settle(&t);
 		assert_int_equal(p->state, DEALBOX_STATE_DEALING);
@@ -1138,17 +1184,17 @@ static void test_bars(void **state)
 	settle(&t);
 	empty_and_pull(p);
 	/* the next board is not dealt before it sits, and is then dealt by itself */
-	desk_bar(&p->desk, TROUBLE_SEATED);
+	desk_bar(&p->desk, DEALBOX_OPERATOR_SEATED);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_INSERT);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_INSERT);
 	insert(p, 0);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_SEATED);
-	desk_bar(&p->desk, TROUBLE_COVER);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_SEATED);
+	desk_bar(&p->desk, DEALBOX_OPERATOR_COVER);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_COVER);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_COVER);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
-	desk_bar(&p->desk, TROUBLE_NONE);
+	desk_bar(&p->desk, DEALBOX_OPERATOR_NONE);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	jobs_free(&t.jobs);
@@ -1162,17 +1208,17 @@ static void test_stop_held(void **state)
 
 	(void)state;
 	desk_push(&p->desk, PUSH_STOP);
-	desk_bar(&p->desk, TROUBLE_STOPPED);
+	desk_bar(&p->desk, DEALBOX_OPERATOR_STOPPED);
 	settle_void(p);
 	insert(p, 0);
 	desk_push(&p->desk, PUSH_START);
-	desk_bar(&p->desk, TROUBLE_NONE);
+	desk_bar(&p->desk, DEALBOX_OPERATOR_NONE);
 	settle(&t);
 	/* start was pressed too early */
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_STOPPED);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_STOPPED);
 	desk_push(&p->desk, PUSH_START);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CONFIRM);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
 	jobs_free(&t.jobs);
 }
 
@@ -1191,7 +1237,7 @@ static void test_cancelled_job(void **state)
 	t.jobs.first->state = DEALBOX_LEDGER_JOB_CANCELLED;
 	settle_void(p);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_NO_WORK);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NO_WORK);
 	jobs_free(&t.jobs);
 }
 
@@ -1213,7 +1259,7 @@ static void test_kept_to_machines(void **state)
 	assert_int_equal(job_add_machine(job, "SN1"), 0);
 	plug(first);
 	settle(&t);
-	assert_int_equal(desk_trouble(&first->desk), TROUBLE_NO_WORK);
+	assert_int_equal(desk_trouble(&first->desk), DEALBOX_OPERATOR_NO_WORK);
 	jobs_add(&t.jobs, 2, 1, boards, 2, 1, 0, 0);
 	plug(second);
 	settle(&t);
@@ -1254,11 +1300,11 @@ static void test_capture(void **state)
 	p->info.capabilities |= DEALBOX_CAP_CAPTURE;
 	plug(p);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CAPTURE);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CAPTURE);
 	insert(p, 0);
 	for (pocket = 1; pocket <= 4; pocket++) {
 		settle(&t);
-		assert_int_equal(desk_trouble(&p->desk), TROUBLE_CAPTURE);
+		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CAPTURE);
 		assert_int_equal(p->desk.copy.copy, pocket);
 		desk_push(&p->desk, PUSH_START);
 		/* as a machine does: a capture does not spend the insertion */
@@ -1273,13 +1319,13 @@ static void test_capture(void **state)
 		/* the ledger has captures of an insertion as often as there are */
 		t.entries[t.count - 1].number = 1000 + pocket;
 	}
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CAPTURED);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CAPTURED);
 	desk_push(&p->desk, PUSH_START);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CAPTURED);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CAPTURED);
 	empty_and_pull(p);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CAPTURE);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CAPTURE);
 	assert_int_equal(p->desk.copy.board, 8);
 	jobs_free(&t.jobs);
 }
@@ -1314,7 +1360,7 @@ static void test_test_deal(void **state)
 	}
 	assert_int_equal(p->state, DEALBOX_STATE_DONE);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_USED);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_USED);
 	assert_false(desk_may_test(&p->desk));
 	jobs_free(&t.jobs);
 }
@@ -1335,13 +1381,13 @@ static void test_by_position(void **state)
 	p->info.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_POSITION;
 	plug(p);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_UNSUITED);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_UNSUITED);
 	jobs_add(&t.jobs, 2, 1, boards, 1, 1, DEALBOX_JOB_BY_POSITION | DEALBOX_JOB_AUTO_START, 0);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_INSERT);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_INSERT);
 	insert(p, 0);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_START);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_START);
 	desk_push(&p->desk, PUSH_START);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
@@ -1360,18 +1406,18 @@ static void test_silent(void **state)
 	assert_true(desk_moves(&p->desk));
 	desk_silent(&p->desk);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_SILENT);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_SILENT);
 	emit_type(p, DEALBOX_EV_CARD_LANDED);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_NONE);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NONE);
 
 	desk_look(&p->desk);
 	assert_true(desk_next(&p->desk, &t.jobs, &t.places[0].desk, &step));
 	assert_int_equal(step.kind, STEP_STATUS);
 	desk_did(&p->desk, &t.jobs, &step, DID_NO_ANSWER);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_SILENT);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_SILENT);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_NONE);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NONE);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	jobs_free(&t.jobs);
 }
@@ -1387,7 +1433,7 @@ static void test_never_began(void **state)
 	held(p, (struct dealbox_event){ .type = DEALBOX_EV_GATE_LATE, .position = 0 });
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_UNKNOWN);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_DOUBT);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_DOUBT);
 	jobs_free(&t.jobs);
 }
 
@@ -1407,13 +1453,13 @@ static void test_reused_number(void **state)
 		emit_type(p, DEALBOX_EV_DEAL_DONE);
 	}
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_TAKE_OUT);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_TAKE_OUT);
 	empty_and_pull(p);
 	settle(&t);
 	p->last_insertion--;
 	insert(p, 0);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_REUSED);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_REUSED);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	jobs_free(&t.jobs);
 }
@@ -1437,7 +1483,7 @@ static struct place *unread(struct table *t, unsigned int options)
 	insert(p, 0);
 	settle(t);
 	/* the one before was void: that this one is empty is asked, too, and comes second */
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_NUMBER_UNREAD);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NUMBER_UNREAD);
 	assert_int_equal(p->desk.copy.board, 1);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	return p;
@@ -1456,7 +1502,7 @@ static void test_number_unread(void **state)
 		p = unread(&t, options[n]);
 		desk_push(&p->desk, PUSH_START);
 		settle(&t);
-		if (desk_trouble(&p->desk) == TROUBLE_CONFIRM) {
+		if (desk_trouble(&p->desk) == DEALBOX_OPERATOR_CONFIRM) {
 			desk_push(&p->desk, PUSH_START);
 			settle(&t);
 		}
@@ -1469,7 +1515,7 @@ static void test_number_unread(void **state)
 		desk_push(&p->desk, PUSH_START);
 		job_set_state(t.jobs.first, 1, 1, DEALBOX_LEDGER_COPY_RECORDED);
 		settle(&t);
-		assert_int_equal(desk_trouble(&p->desk), TROUBLE_NUMBER_UNREAD);
+		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NUMBER_UNREAD);
 		assert_int_equal(p->desk.copy.board, 2);
 		assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 		jobs_free(&t.jobs);
@@ -1480,7 +1526,7 @@ static void test_number_unread(void **state)
 		pull(p);
 		insert(p, 0);
 		settle(&t);
-		assert_int_equal(desk_trouble(&p->desk), TROUBLE_NUMBER_UNREAD);
+		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NUMBER_UNREAD);
 		jobs_free(&t.jobs);
 	}
 }
@@ -1503,7 +1549,7 @@ static void test_lock(void **state)
 	assert_false(p->desk.released);
 	t.jobs.first->state = DEALBOX_LEDGER_JOB_PAUSED;
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_NO_WORK);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NO_WORK);
 	assert_true(p->desk.released);
 	jobs_free(&t.jobs);
 }
@@ -1565,6 +1611,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_stop_card),
+		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_deck_short),
 		cmocka_unit_test(test_repeated),
 		cmocka_unit_test(test_stop_behind_the_end),

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "job.h"
-#include "trouble.h"
 
 static bool nobody(const struct copy *copy, const void *context)
 {
@@ -183,68 +182,6 @@ static void test_open(void **state)
 	jobs_free(&jobs);
 }
 
-static void test_troubles(void **state)
-{
-	static const char *const rows[] = {
-		"E1", "E2", "E2a", "E2b", "E2c", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10",
-		"E11", "E12", "E13", "E14", "E15", "E16", "E17"
-	};
-	char list[256], word[16], text[512];
-	size_t n, k, found;
-
-	(void)state;
-	for (k = 0; k < TROUBLES; k++) {
-		assert_non_null(trouble_rows[k].name);
-		assert_non_null(trouble_rows[k].says);
-		assert_int_not_equal(trouble_rows[k].ways, WAY_NONE);
-		for (n = 0; n < k; n++)
-			assert_string_not_equal(trouble_rows[n].name, trouble_rows[k].name);
-		assert_true(trouble_text(k, 9999, 9999, text, sizeof(text)) < sizeof(text));
-		assert_null(strchr(text, '%'));
-	}
-	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
-		found = 0;
-		snprintf(word, sizeof(word), " %s ", rows[n]);
-		for (k = 0; k < TROUBLES; k++) {
-			snprintf(list, sizeof(list), " %s ", trouble_rows[k].rows);
-			found += !!strstr(list, word);
-		}
-		if (!found)
-			fail_msg("nobody answers %s", rows[n]);
-	}
-	found = trouble_text(TROUBLE_INSERT, 12, 3, text, sizeof(text));
-	assert_int_equal(found, strlen(text));
-	assert_string_equal(text, "Put in the empty board 12, copy 3.");
-	trouble_text(TROUBLE_INSERT, 12, 3, text, 8);
-	assert_string_equal(text, "Put in ");
-}
-
-/* docs/daemon.md has the same table, row by row, with N for a number. */
-static void test_troubles_are_in_the_docs(void **state)
-{
-	FILE *file = fopen(TEST_DATA "/../../docs/daemon.md", "re");
-	char line[1024], expected[1024], text[512], *at;
-	unsigned int row = 0;
-
-	(void)state;
-	assert_non_null(file);
-	while (fgets(line, sizeof(line), file) && strcmp(line, "| state | row | way on |\n"))
-		;
-	assert_non_null(fgets(line, sizeof(line), file));
-	for (; fgets(line, sizeof(line), file) && *line == '|'; row++) {
-		assert_in_range(row, 0, TROUBLES - 1);
-		/* no text has these numbers but for board and copy */
-		trouble_text(row, 9, 9, text, sizeof(text));
-		for (at = text; (at = strchr(at, '9')); at++)
-			*at = 'N';
-		snprintf(expected, sizeof(expected), "| %s | %s | %s |\n", trouble_rows[row].name,
-			 trouble_rows[row].rows, text);
-		assert_string_equal(line, expected);
-	}
-	assert_int_equal(row, TROUBLES);
-	fclose(file);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,8 +190,6 @@ int main(void)
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_priorities),
 		cmocka_unit_test(test_open),
-		cmocka_unit_test(test_troubles),
-		cmocka_unit_test(test_troubles_are_in_the_docs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,17 +56,17 @@ static void test_bars(void **state)
 
 	(void)state;
 	/* a line that there is not bars nothing */
-	assert_int_equal(panel_bars(0, 0), TROUBLE_NONE);
-	assert_int_equal(panel_bars(0, all), TROUBLE_NONE);
+	assert_int_equal(panel_bars(0, 0), DEALBOX_OPERATOR_NONE);
+	assert_int_equal(panel_bars(0, all), DEALBOX_OPERATOR_NONE);
 	/* the board sits where its switch is closed */
-	assert_int_equal(panel_bars(board, 0), TROUBLE_SEATED);
-	assert_int_equal(panel_bars(board, board), TROUBLE_NONE);
+	assert_int_equal(panel_bars(board, 0), DEALBOX_OPERATOR_SEATED);
+	assert_int_equal(panel_bars(board, board), DEALBOX_OPERATOR_NONE);
 	/* the gravest is told */
-	assert_int_equal(panel_bars(all, BIT(PANEL_COVER)), TROUBLE_COVER);
-	assert_int_equal(panel_bars(all, all), TROUBLE_STOPPED);
-	assert_int_equal(panel_bars(all, BIT(PANEL_EMERGENCY)), TROUBLE_STOPPED);
+	assert_int_equal(panel_bars(all, BIT(PANEL_COVER)), DEALBOX_OPERATOR_COVER);
+	assert_int_equal(panel_bars(all, all), DEALBOX_OPERATOR_STOPPED);
+	assert_int_equal(panel_bars(all, BIT(PANEL_EMERGENCY)), DEALBOX_OPERATOR_STOPPED);
 	/* a button that is held, and lamps, bar nothing */
-	assert_int_equal(panel_bars(all, board | BIT(PANEL_START) | BIT(PANEL_STOP) | RED), TROUBLE_NONE);
+	assert_int_equal(panel_bars(all, board | BIT(PANEL_START) | BIT(PANEL_STOP) | RED), DEALBOX_OPERATOR_NONE);
 }
 
 static void test_pushes(void **state)
@@ -90,47 +90,50 @@ static void test_starts(void **state)
 {
 	(void)state;
 	/* of one machine it is the start key */
-	assert_true(panel_starts(TROUBLE_JAM, 1, 0));
-	assert_true(panel_starts(TROUBLE_CONFIRM, 1, 1));
+	assert_true(panel_starts(DEALBOX_OPERATOR_JAM, 1, 0));
+	assert_true(panel_starts(DEALBOX_OPERATOR_CONFIRM, 1, 1));
 	/* what is the same question everywhere is answered everywhere */
-	assert_true(panel_starts(TROUBLE_START, 3, 3));
-	assert_true(panel_starts(TROUBLE_PAUSED, 3, 3));
-	assert_true(panel_starts(TROUBLE_STOPPED, 3, 3));
+	assert_true(panel_starts(DEALBOX_OPERATOR_START, 3, 3));
+	assert_true(panel_starts(DEALBOX_OPERATOR_PAUSED, 3, 3));
+	assert_true(panel_starts(DEALBOX_OPERATOR_STOPPED, 3, 3));
 	/* "is this board empty?" is asked of one machine */
-	assert_true(panel_starts(TROUBLE_CONFIRM, 3, 1));
-	assert_false(panel_starts(TROUBLE_CONFIRM, 3, 2));
-	assert_false(panel_starts(TROUBLE_UNREADABLE, 2, 2));
+	assert_true(panel_starts(DEALBOX_OPERATOR_CONFIRM, 3, 1));
+	assert_false(panel_starts(DEALBOX_OPERATOR_CONFIRM, 3, 2));
+	assert_false(panel_starts(DEALBOX_OPERATOR_UNREADABLE, 2, 2));
 	/* who does not ask is not answered */
-	assert_false(panel_starts(TROUBLE_JAM, 2, 1));
-	assert_false(panel_starts(TROUBLE_NONE, 2, 1));
+	assert_false(panel_starts(DEALBOX_OPERATOR_JAM, 2, 1));
+	assert_false(panel_starts(DEALBOX_OPERATOR_NONE, 2, 1));
 }
 
 static void test_lamps(void **state)
 {
-	enum trouble trouble;
+	static const struct dealbox_operator_facts nothing;
+	enum dealbox_operator_state trouble;
+	char text[1024];
 
 	(void)state;
-	for (trouble = 0; trouble < TROUBLES; trouble++) {
+	for (trouble = 0; trouble < DEALBOX_OPERATOR_STATES; trouble++) {
 		unsigned int lamps = panel_lamps(trouble);
 
 		assert_int_equal(lamps & ~(RED | AMBER | GREEN), 0);
 		/* dark: there is nothing to do */
-		assert_int_equal(!lamps, trouble == TROUBLE_NO_WORK);
+		assert_int_equal(!lamps, trouble == DEALBOX_OPERATOR_NO_WORK);
 		/* green: cards move */
-		assert_int_equal(!!(lamps & GREEN), trouble == TROUBLE_NONE || trouble == TROUBLE_SLOW);
+		assert_int_equal(!!(lamps & GREEN), trouble == DEALBOX_OPERATOR_NONE || trouble == DEALBOX_OPERATOR_SLOW);
 		/* a board that is void is red */
-		if (strstr(trouble_rows[trouble].says, "is void"))
+		dealbox_operator_text(trouble, &nothing, NULL, text, sizeof(text));
+		if (strstr(text, "is void"))
 			assert_int_equal(lamps, RED);
 	}
-	assert_int_equal(panel_lamps(TROUBLE_SLOW), GREEN | AMBER);
-	assert_int_equal(panel_lamps(TROUBLE_START), AMBER);
-	assert_int_equal(panel_lamps(TROUBLE_TAKE_OUT), AMBER);
-	assert_int_equal(panel_lamps(TROUBLE_PAUSED), AMBER);
-	assert_int_equal(panel_lamps(TROUBLE_CONFIRM), AMBER);
-	assert_int_equal(panel_lamps(TROUBLE_STOPPED), RED);
-	assert_int_equal(panel_lamps(TROUBLE_PANEL), RED);
-	assert_int_equal(panel_lamps(TROUBLE_HOPPER), RED);
-	assert_int_equal(panel_lamps(TROUBLE_COVER), RED);
+	assert_int_equal(panel_lamps(DEALBOX_OPERATOR_SLOW), GREEN | AMBER);
+	assert_int_equal(panel_lamps(DEALBOX_OPERATOR_START), AMBER);
+	assert_int_equal(panel_lamps(DEALBOX_OPERATOR_TAKE_OUT), AMBER);
+	assert_int_equal(panel_lamps(DEALBOX_OPERATOR_PAUSED), AMBER);
+	assert_int_equal(panel_lamps(DEALBOX_OPERATOR_CONFIRM), AMBER);
+	assert_int_equal(panel_lamps(DEALBOX_OPERATOR_STOPPED), RED);
+	assert_int_equal(panel_lamps(DEALBOX_OPERATOR_PANEL), RED);
+	assert_int_equal(panel_lamps(DEALBOX_OPERATOR_HOPPER), RED);
+	assert_int_equal(panel_lamps(DEALBOX_OPERATOR_COVER), RED);
 }
 
 int main(void)

@@ -17,6 +17,7 @@
 #include <dealbox/machine.h>
 #include <dealbox/manifest.h>
 #include <dealbox/number.h>
+#include <dealbox/operator.h>
 #include <dealbox/pack.h>
 #include <dealbox/plan.h>
 #include <dealbox/random.h>

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What operators are told: every state has a name, a way on and sentences in each language. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <dealbox/law.h>
+#include <dealbox/operator.h>
+#include <linux/dealbox.h>
+
+static const char *text_of(enum dealbox_operator_state state, const struct dealbox_operator_facts *facts,
+			   const char *language)
+{
+	static char text[2048];
+	size_t length = dealbox_operator_text(state, facts, language, text, sizeof(text));
+
+	assert_int_equal(length, strlen(text));
+	assert_int_equal(dealbox_operator_text(state, facts, language, NULL, 0), length);
+	return text;
+}
+
+static void test_states(void **state)
+{
+	static const char *const rows[] = {
+		"E1", "E2", "E2a", "E2b", "E2c", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10",
+		"E11", "E12", "E13", "E14", "E15", "E16", "E17"
+	};
+	static const struct dealbox_operator_facts facts = { .board = 12, .copy = 3 };
+	char list[256], word[16], text[9];
+	size_t n, k, found;
+
+	(void)state;
+	for (k = 0; k < DEALBOX_OPERATOR_STATES; k++) {
+		assert_non_null(dealbox_operator_name(k));
+		assert_int_not_equal(dealbox_operator_ways(k), 0);
+		for (n = 0; n < k; n++)
+			assert_string_not_equal(dealbox_operator_name(n), dealbox_operator_name(k));
+	}
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		found = 0;
+		snprintf(word, sizeof(word), " %s ", rows[n]);
+		for (k = 0; k < DEALBOX_OPERATOR_STATES; k++) {
+			snprintf(list, sizeof(list), " %s ", dealbox_operator_rows(k));
+			found += !!strstr(list, word);
+		}
+		if (!found)
+			fail_msg("nobody answers %s", rows[n]);
+	}
+	assert_string_equal(text_of(DEALBOX_OPERATOR_INSERT, &facts, NULL),
+			    "Put in the empty board 12, copy 3.");
+	dealbox_operator_text(DEALBOX_OPERATOR_INSERT, &facts, NULL, text, 8);
+	assert_string_equal(text, "Put in ");
+	/* a state of a later library */
+	assert_null(dealbox_operator_name(DEALBOX_OPERATOR_STATES));
+	assert_string_equal(dealbox_operator_rows(DEALBOX_OPERATOR_STATES), "");
+	assert_int_equal(dealbox_operator_ways(DEALBOX_OPERATOR_STATES), 0);
+	assert_string_equal(text_of(DEALBOX_OPERATOR_STATES, &facts, NULL), "");
+}
+
+/* Every state in every language, with all facts and with none: whole, and not in English. */
+static void test_languages(void **state)
+{
+	static const struct dealbox_operator_facts none, all[] = {
+		{ 9999, 9999, 9999, 52, 52, 4, 13, 4, 0, { 0 } },
+		{ 9999, 9999, 9999, 52, 52, 4, 13, 0, 9999, { 0 } },
+	};
+	const char *language;
+	char english[2048];
+	size_t n, k;
+
+	(void)state;
+	for (k = 0; k < DEALBOX_OPERATOR_STATES; k++) {
+		snprintf(english, sizeof(english), "%s", text_of(k, &all[0], "en"));
+		assert_string_equal(english, text_of(k, &all[0], NULL));
+		assert_string_equal(english, text_of(k, &all[0], "xx"));
+		for (n = 0; (language = dealbox_law_language(n)); n++) {
+			assert_null(strpbrk(text_of(k, &all[0], language), "{}%"));
+			assert_null(strpbrk(text_of(k, &all[1], language), "{}%"));
+			assert_true(*text_of(k, &none, language));
+			if (n)
+				assert_string_not_equal(text_of(k, &all[0], language), english);
+		}
+	}
+}
+
+/* What is known is said, and nothing of what is not. */
+static void test_facts(void **state)
+{
+	static const struct {
+		enum dealbox_operator_state state;
+		struct dealbox_operator_facts facts;
+		const char *says, *says_not;
+	} rows[] = {
+		{ DEALBOX_OPERATOR_JAM, { .card = 8, .cards = 52, .place = 3, .code = 3 },
+		  "close the cover. This was at card 8 of 52. It is stuck at the gate. The board is void:", "code" },
+		/* a place of a later protocol is a code */
+		{ DEALBOX_OPERATOR_JAM, { .place = 77, .code = 77 }, "The machine gives code 77.", "stuck at" },
+		{ DEALBOX_OPERATOR_JAM, { 0 }, "close the cover. The board is void", "This was" },
+		{ DEALBOX_OPERATOR_HARDWARE, { .code = 5 }, "The machine gives code 5.", "This was" },
+		{ DEALBOX_OPERATOR_UNREADABLE, { .card = 8, .cards = 52 }, "This was at card 8 of 52.", "void" },
+		{ DEALBOX_OPERATOR_UNREADABLE, { .card = 8 }, "The card at the reader", "This was" },
+		{ DEALBOX_OPERATOR_REPEATED, { .seat = 2, .depth = 5 },
+		  "The earlier one lies in the pocket of East, number 5 from the top.", "This was" },
+		{ DEALBOX_OPERATOR_REPEATED, { .seat = 5, .depth = 5 }, "came twice", "pocket of" },
+		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3, .there = 4 },
+		  "Board 3 was expected, and another is here. Take it out and put in board 3, or skip it. The label "
+		  "says board 4.", "code" },
+		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3 }, "Board 3 was expected", "label" },
+		/* of the machine, not of a deal that was before */
+		{ DEALBOX_OPERATOR_INSERT, { .board = 3, .copy = 1, .card = 8, .cards = 52, .place = 3, .code = 9,
+		  .seat = 1, .depth = 1, .there = 7 }, "Put in the empty board 3, copy 1.", " card " },
+	};
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		const char *text = text_of(rows[n].state, &rows[n].facts, NULL);
+
+		if (!strstr(text, rows[n].says) || strstr(text, rows[n].says_not))
+			fail_msg("%s", text);
+	}
+	assert_non_null(strstr(text_of(DEALBOX_OPERATOR_REPEATED, &rows[6].facts, "nb"),
+			       "i lommen til \303\230st, nummer 5 ovenfra"));
+}
+
+/* docs/daemon.md has the same table, row by row, with N for a number. */
+static void test_docs(void **state)
+{
+	static const struct dealbox_operator_facts facts = { .board = 9, .copy = 9 };
+	FILE *file = fopen(TEST_DATA "/../../docs/daemon.md", "re");
+	char line[1024], expected[1024], text[512], *at;
+	unsigned int row = 0;
+
+	(void)state;
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file) && strcmp(line, "| state | row | way on |\n"))
+		;
+	assert_non_null(fgets(line, sizeof(line), file));
+	for (; fgets(line, sizeof(line), file) && *line == '|'; row++) {
+		assert_in_range(row, 0, DEALBOX_OPERATOR_STATES - 1);
+		/* no text has these numbers but for board and copy */
+		dealbox_operator_text(row, &facts, NULL, text, sizeof(text));
+		for (at = text; (at = strchr(at, '9')); at++)
+			*at = 'N';
+		snprintf(expected, sizeof(expected), "| %s | %s | %s |\n", dealbox_operator_name(row),
+			 dealbox_operator_rows(row), text);
+		assert_string_equal(line, expected);
+	}
+	assert_int_equal(row, DEALBOX_OPERATOR_STATES);
+	fclose(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_languages),
+		cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_docs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
