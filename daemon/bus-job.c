@@ -12,7 +12,7 @@
 #include "bus-reply.h"
 #include "call-queue.h"
 #include "station.h"
-#include "texts.h"
+#include "dealing/texts.h"
 #include "work.h"
 
 void job_path(uint64_t id, char path[JOB_PATH])

@@ -8,7 +8,7 @@
 #include "call-queue.h"
 #include "log.h"
 #include "stations.h"
-#include "texts.h"
+#include "dealing/texts.h"
 
 /* The name of its object; freed by the caller. NULL: no memory. */
 static char *path_of(const struct station *st)

@@ -19,7 +19,7 @@
 #include "log.h"
 #include "panel.h"
 #include "stations.h"
-#include "texts.h"
+#include "dealing/texts.h"
 #include "work.h"
 
 #define MACHINES_MAX	64		/* that a job can name */

@@ -9,7 +9,7 @@
 
 #include <dealbox/ledger.h>
 
-#include "job.h"
+#include "dealing/job.h"
 #include "log.h"
 
 /* Message ids: never changed; dealbox.catalog explains each. */

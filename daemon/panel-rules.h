@@ -6,7 +6,7 @@
 #ifndef DAEMON_PANEL_RULES_H
 #define DAEMON_PANEL_RULES_H
 
-#include "desk.h"
+#include "dealing/engine.h"
 
 #define PANEL_NAME_MAX	32	/* of a line: GPIO_MAX_NAME_SIZE */
 

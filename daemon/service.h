@@ -11,7 +11,7 @@
 #include <dealbox/ledger.h>
 
 #include "config.h"
-#include "job.h"
+#include "dealing/job.h"
 #include "notice.h"
 
 struct panel;

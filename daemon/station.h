@@ -16,7 +16,7 @@
 #include <dealbox/plan.h>
 #include <dealbox/trace.h>
 
-#include "desk.h"
+#include "dealing/engine.h"
 
 struct backoff;
 struct service;

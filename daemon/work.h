@@ -15,7 +15,7 @@
 #include <dealbox/trace.h>
 #include <dealbox/verify.h>
 
-#include "job.h"
+#include "dealing/job.h"
 
 struct service;
 

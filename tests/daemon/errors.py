@@ -299,7 +299,7 @@ def test_files_that_cannot_be_used(w):
 
 
 def test_every_row_of_the_list_is_brought_about(w):
-    """All but E16: a machine must become slower for it, as it does in tests/unit/test_desk.c."""
+    """All but E16: a machine must become slower for it, as it does in tests/unit/test_engine.c."""
     shown = ' '.join(list(ROWS) + [test.__doc__ or '' for test in tests_of(globals())])
     lacking = {'E%d' % n for n in range(1, 18)} | {'E2a', 'E2b', 'E2c'}
     lacking -= set(re.findall(r'\bE\d+[a-c]?\b', shown))

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "job.h"
+#include "dealing/job.h"
 
 static bool nobody(const struct copy *copy, const void *context)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * dealbox deal with the service: it gets the set and makes a job of it, and here is told how
- * that goes. The rules of dealing are the service's (daemon/desk.c).
+ * that goes. The rules of dealing are the service's (lib/dealing/engine.c).
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A job of the service, followed to its end: the operator is told what to do, Enter is the start
- * key, Ctrl-C holds the job and leaves. The rules of dealing are the service's (daemon/desk.c).
+ * key, Ctrl-C holds the job and leaves. The rules of dealing are the service's (lib/dealing/engine.c).
  */
 #ifndef FOLLOW_H
 #define FOLLOW_H

@@ -4,7 +4,7 @@
  * runs it tells what has happened (events, what the operator pressed, what became
  * of the last step), asks for the next step until there is none, and does it.
  *
- * Rules that hold whatever happens, in any order (tests/unit/test_desk.c):
+ * Rules that hold whatever happens, in any order (tests/unit/test_engine.c):
  *  1. One insertion is started at most once, and only after the ledger has it.
  *  2. A board is judged only after DEAL_DONE of its own insertion, without a gap or a stop; and
  *     when it is out, or no stop has come for a while. A stop that comes later, while it is
@@ -14,8 +14,8 @@
  *  4. The same copy is never at two desks.
  *  5. A fault is cleared only after somebody has moved the board, or has pressed start.
  */
-#ifndef DAEMON_DESK_H
-#define DAEMON_DESK_H
+#ifndef DEALING_ENGINE_H
+#define DEALING_ENGINE_H
 
 #include <dealbox/operator.h>
 

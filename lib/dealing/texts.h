@@ -2,8 +2,8 @@
 /*
  * Lists of texts that end with NULL, as sd-bus has them; NULL is an empty one.
  */
-#ifndef DAEMON_TEXTS_H
-#define DAEMON_TEXTS_H
+#ifndef DEALING_TEXTS_H
+#define DEALING_TEXTS_H
 
 /* Adds a copy of text to the list. 0; -ENOMEM: it is as it was. */
 int texts_add(char ***list, const char *text);

@@ -3,8 +3,8 @@
  * Jobs: which copy of which board is next. No I/O, no clock; the ledger is the
  * memory of all this, and what is here is what was read from it.
  */
-#ifndef DAEMON_JOB_H
-#define DAEMON_JOB_H
+#ifndef DEALING_JOB_H
+#define DEALING_JOB_H
 
 #include <stdbool.h>
 #include <stddef.h>

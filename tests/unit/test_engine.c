@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "desk.h"
+#include "dealing/engine.h"
 
 #define MACHINES	2
 #define CARDS		5	/* of a deal here: enough for every place to go wrong */

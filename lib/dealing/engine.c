@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <string.h>
 
-#include "desk.h"
+#include "engine.h"
 
 #define PACE_DEALS	20	/* before which nobody calls a machine slow */
 #define FAILURES	3	/* commands in a row that did not work: out of order */
