@@ -51,8 +51,8 @@ static int push(sd_bus_message *m, struct service *s, enum push what, sd_bus_err
 
 	if (!st)
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
-	st->starter = sender_uid(m);
-	desk_push(&st->desk, what);
+	st->dealing.starter = sender_uid(m);
+	desk_push(&st->dealing.desk, what);
 	return sd_bus_reply_method_return(m, "");
 }
 
@@ -110,7 +110,7 @@ static struct station *present(sd_bus_message *m, struct service *s, sd_bus_erro
 {
 	struct station *st = machine_at(s, sd_bus_message_get_path(m));
 
-	if (st && st->machine)
+	if (st && st->dealing.machine)
 		return st;
 	sd_bus_error_set(error, ERROR("NotFound"), "the machine is not there");
 	return NULL;
@@ -118,7 +118,7 @@ static struct station *present(sd_bus_message *m, struct service *s, sd_bus_erro
 
 static int machine_error(const struct station *st, sd_bus_error *error)
 {
-	return sd_bus_error_set(error, ERROR("Machine"), dealbox_machine_reason(st->machine)->what);
+	return sd_bus_error_set(error, ERROR("Machine"), dealbox_machine_reason(st->dealing.machine)->what);
 }
 
 static int machine_locate(sd_bus_message *m, struct service *s, sd_bus_error *error)
@@ -129,7 +129,7 @@ static int machine_locate(sd_bus_message *m, struct service *s, sd_bus_error *er
 
 	if (err < 0 || !st)
 		return err < 0 ? err : 0;
-	if (dealbox_machine_locate(st->machine, seconds))
+	if (dealbox_machine_locate(st->dealing.machine, seconds))
 		return machine_error(st, error);
 	return sd_bus_reply_method_return(m, "");
 }
@@ -152,7 +152,7 @@ static int machine_counters(sd_bus_message *m, struct service *s, sd_bus_error *
 
 	if (!st)
 		return 0;
-	if (dealbox_machine_get_counters(st->machine, &counters))
+	if (dealbox_machine_get_counters(st->dealing.machine, &counters))
 		return machine_error(st, error);
 	memcpy(numbers, &counters, sizeof(numbers));
 	err = sd_bus_message_new_method_return(m, &reply);
@@ -174,7 +174,7 @@ static int machine_get_parameter(sd_bus_message *m, struct service *s, sd_bus_er
 
 	if (err < 0 || !st)
 		return err < 0 ? err : 0;
-	if (dealbox_machine_get_param(st->machine, &param))
+	if (dealbox_machine_get_param(st->dealing.machine, &param))
 		return machine_error(st, error);
 	return sd_bus_reply_method_return(m, "uuu", param.value, param.min, param.max);
 }
@@ -189,7 +189,7 @@ static int machine_set_parameter(sd_bus_message *m, struct service *s, sd_bus_er
 
 	if (err < 0 || !st)
 		return err < 0 ? err : 0;
-	if (dealbox_machine_set_param(st->machine, id, value))
+	if (dealbox_machine_set_param(st->dealing.machine, id, value))
 		return machine_error(st, error);
 	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u has set parameter %u to %u", sender_uid(m), id,
 		    value);
@@ -206,12 +206,12 @@ static int machine_test_deal(sd_bus_message *m, struct service *s, sd_bus_error 
 
 	if (err < 0 || !st)
 		return err < 0 ? err : 0;
-	if (!desk_may_test(&st->desk))
+	if (!desk_may_test(&st->dealing.desk))
 		return sd_bus_error_set(error, ERROR("Busy"), "a test deal wants an empty board that has just "
 					"been put in, and a machine that does nothing else");
-	st->desk.test = true;
-	if (dealbox_machine_test_deal(st->machine, st->desk.insertion, cards)) {
-		st->desk.test = false;
+	st->dealing.desk.test = true;
+	if (dealbox_machine_test_deal(st->dealing.machine, st->dealing.desk.insertion, cards)) {
+		st->dealing.desk.test = false;
 		return machine_error(st, error);
 	}
 	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u makes a test deal of %u cards", sender_uid(m),
@@ -231,7 +231,7 @@ static int machine_reveal(sd_bus_message *m, struct service *s, sd_bus_error *er
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
 	act.machine = st->id;
 	err = record_act(s, m, &act, error);
-	return err < 0 ? err : sd_bus_reply_method_return(m, "s", st->revealed);
+	return err < 0 ? err : sd_bus_reply_method_return(m, "s", st->dealing.revealed);
 }
 METHOD(machine_reveal, "reveal")
 
@@ -239,7 +239,7 @@ static int get_machine(sd_bus *bus, const char *path, const char *interface, con
 		       sd_bus_message *reply, void *context, sd_bus_error *error)
 {
 	const struct station *st = machine_at(context, path);
-	const struct desk *d = st ? &st->desk : NULL;
+	const struct desk *d = st ? &st->dealing.desk : NULL;
 	enum dealbox_operator_state trouble = st ? desk_trouble(d) : DEALBOX_OPERATOR_ABSENT;
 	struct dealbox_operator_facts facts;
 	char text[2048] = "";
@@ -252,19 +252,19 @@ static int get_machine(sd_bus *bus, const char *path, const char *interface, con
 		{ "Model", st ? st->model : "" },
 		{ "State", dealbox_operator_name(trouble) },
 		{ "Instruction", text },
-		{ "Diagnosis", st ? st->diagnosis : "" },
+		{ "Diagnosis", st ? st->dealing.diagnosis : "" },
 	};
 	const struct {
 		const char *name;
 		char type;
 		uint64_t number;
 	} numbers[] = {
-		{ "Present", 'b', st && st->machine },
+		{ "Present", 'b', st && st->dealing.machine },
 		{ "Dealing", 'b', d && d->phase >= PHASE_START },
 		{ "Job", 't', d ? d->copy.job : 0 },
 		{ "Board", 'u', d ? d->copy.board : 0 },
 		{ "Copy", 'u', d ? d->copy.copy : 0 },
-		{ "Cards", 'u', st ? st->cards : 0 },
+		{ "Cards", 'u', st ? st->dealing.cards : 0 },
 		{ "Insertion", 'u', d ? d->insertion : 0 },
 	};
 	size_t n;
@@ -274,7 +274,7 @@ static int get_machine(sd_bus *bus, const char *path, const char *interface, con
 	if (!st)
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
 	if (!strcmp(property, "Instruction")) {
-		station_facts(st, &facts);
+		dealing_facts(&st->dealing, &facts);
 		dealbox_operator_text(trouble, &facts, st->service->config.language, text, sizeof(text));
 	}
 	for (n = 0; n < sizeof(texts) / sizeof(texts[0]); n++)

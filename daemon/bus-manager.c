@@ -234,7 +234,7 @@ static void tell_absent(const struct service *s, const struct job *job)
 
 	for (n = 0; job->machines && job->machines[n] && said < ABSENT_MAX; n++) {
 		st = stations_find(s, job->machines[n]);
-		if (st && st->machine)
+		if (st && st->dealing.machine)
 			continue;
 		log_message(MESSAGE_JOB, st ? st->id : NULL, &(struct copy){ job->id, 0, 0 }, "job %llu is for "
 			    "the machine %s, which is not there now",

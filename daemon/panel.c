@@ -51,13 +51,13 @@ static void press_start(struct service *s)
 
 	for (st = s->stations->first; st; st = st->next) {
 		machines += at_panel(s, st);
-		asking += at_panel(s, st) && dealbox_operator_ways(desk_trouble(&st->desk)) & DEALBOX_WAY_START;
+		asking += at_panel(s, st) && dealbox_operator_ways(desk_trouble(&st->dealing.desk)) & DEALBOX_WAY_START;
 	}
 	for (st = s->stations->first; st; st = st->next) {
-		if (!at_panel(s, st) || !panel_starts(desk_trouble(&st->desk), machines, asking))
+		if (!at_panel(s, st) || !panel_starts(desk_trouble(&st->dealing.desk), machines, asking))
 			continue;
-		st->starter = DEALBOX_UID_NONE;
-		desk_push(&st->desk, PUSH_START);
+		st->dealing.starter = DEALBOX_UID_NONE;
+		desk_push(&st->dealing.desk, PUSH_START);
 		taken = true;
 	}
 	if (asking && !taken)
@@ -82,7 +82,7 @@ static void press(struct service *s, enum push push)
 	default:
 		for (st = s->stations->first; st; st = st->next)
 			if (at_panel(s, st))
-				desk_push(&st->desk, push);
+				desk_push(&st->dealing.desk, push);
 	}
 }
 
@@ -202,7 +202,7 @@ static void beep_for(struct service *s, const struct station *st)
 {
 	struct panel *p = s->panel;
 
-	if (p->beep && at_panel(s, st) && panel_lamps(desk_trouble(&st->desk)) >> PANEL_RED & 1) {
+	if (p->beep && at_panel(s, st) && panel_lamps(desk_trouble(&st->dealing.desk)) >> PANEL_RED & 1) {
 		sd_event_source_set_time_relative(p->beep, BEEP_US);
 		sd_event_source_set_enabled(p->beep, SD_EVENT_ONESHOT);
 	}
@@ -219,7 +219,7 @@ static void show_lamps(struct service *s)
 		return;
 	for (st = s->stations->first; st; st = st->next)
 		if (at_panel(s, st))
-			on |= panel_lamps(desk_trouble(&st->desk));
+			on |= panel_lamps(desk_trouble(&st->dealing.desk));
 	if (*s->config.machine && !the_machine(s))
 		on = panel_lamps(DEALBOX_OPERATOR_ABSENT);
 	on |= (unsigned int)beeps(p) << PANEL_BUZZER;
@@ -231,7 +231,7 @@ void panel_notice(struct service *s, const struct notice *notice)
 {
 	switch (notice->kind) {
 	case NOTICE_MACHINE_TURN:
-		desk_bar(&notice->station->desk, bar_of(s, notice->station));
+		desk_bar(&notice->station->dealing.desk, bar_of(s, notice->station));
 		break;
 	case NOTICE_MACHINE_TROUBLE:
 		beep_for(s, notice->station);

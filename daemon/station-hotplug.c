@@ -11,7 +11,6 @@
 
 #include "log.h"
 #include "service.h"
-#include "station-events.h"
 #include "station-hotplug.h"
 #include "work.h"
 
@@ -34,19 +33,17 @@ static void unwatch(struct station *st)
 {
 	if (!st->source)
 		epoll_ctl(sd_event_source_get_io_fd(st->service->stations->ready), EPOLL_CTL_DEL,
-			  dealbox_machine_fd(st->machine), NULL);
+			  dealbox_machine_fd(st->dealing.machine), NULL);
 	st->source = sd_event_source_disable_unref(st->source);
 }
 
 void station_close(struct station *st, const char *why)
 {
-	if (!st->machine)
+	if (!st->dealing.machine)
 		return;
 	log_message(MESSAGE_GONE, st->id, NULL, "%s", why);
 	unwatch(st);
-	dealbox_machine_close(st->machine);
-	st->machine = NULL;
-	desk_unplugged(&st->desk);
+	dealing_detach(&st->dealing);
 }
 
 /* The machine that is open by this address, or at this port ("": none). */
@@ -55,7 +52,7 @@ static struct station *stations_find_open(const struct service *s, const char *u
 	struct station *st;
 
 	for (st = s->stations->first; st; st = st->next)
-		if (st->machine && (!strcmp(st->uri, uri) || (*port && !strcmp(st->port, port))))
+		if (st->dealing.machine && (!strcmp(st->uri, uri) || (*port && !strcmp(st->port, port))))
 			return st;
 	return NULL;
 }
@@ -126,12 +123,11 @@ static struct station *station_get(struct service *s, const char *id)
 	snprintf(st->id, sizeof(st->id), "%s", id);
 	st->service = s;
 	st->told = DEALBOX_OPERATOR_STATES;
-	st->starter = DEALBOX_UID_NONE;
-	st->plan_id = randombytes_uniform(0x7fffffff);
-	desk_init(&st->desk, st->id, s->stations->first ? &s->stations->first->desk : NULL);
+	dealing_init(&st->dealing, st->id, s->ledger, &s->jobs,
+		     s->stations->first ? &s->stations->first->dealing.desk : NULL);
+	st->dealing.listener = &station_listener;
+	st->dealing.context = st;
 	st->known = dealbox_ledger_knows(s->ledger, id) > 0;
-	st->desk.confirm = work_doubt(s, id);
-	st->desk.trouble = DEALBOX_OPERATOR_USED;
 	st->next = s->stations->first;
 	s->stations->first = st;
 	service_notify(s, &(struct notice){ .kind = NOTICE_MACHINE_ADDED, .station = st });
@@ -146,21 +142,13 @@ static struct station *station_get(struct service *s, const char *id)
 static int still_there(struct station *st)
 {
 	struct dealbox_status status;
-	int err = dealbox_machine_get_status(st->machine, &status);
+	int err = dealbox_machine_get_status(st->dealing.machine, &status);
 
 	/* what it has told until it went counts */
-	if (station_read(st, NULL) >= 0 && err != -ENODEV)
+	if (dealing_read(&st->dealing, NULL) >= 0 && err != -ENODEV)
 		return err;
 	station_close(st, "the machine is gone");
 	return 0;
-}
-
-static void make_safe(char *text, size_t size)
-{
-	char safe[64];
-
-	dealbox_text_safe(text, size, safe, size);
-	memcpy(text, safe, strlen(safe) + 1);
 }
 
 /* ---- opening ----------------------------------------------------------------- */
@@ -185,19 +173,6 @@ static int watch(struct station *st, const char *uri, struct dealbox_machine *ma
 }
 
 /*
- * Make what the machine says of itself fit to stand in names of objects, in records and on
- * terminals: it may send anything. One that calls itself as we call others, by their ports, is known
- * by its own.
- */
-static void sanitize_info(struct dealbox_info *info)
-{
-	make_safe(info->serial, sizeof(info->serial));
-	make_safe(info->name, sizeof(info->name));
-	if (!strncmp(info->serial, "port:", 5) || strchr(info->serial, '@'))
-		*info->serial = '\0';
-}
-
-/*
  * The station of a machine that has come. NULL: *err says why, and so does why, if there is something
  * to say.
  */
@@ -205,26 +180,23 @@ static struct station *station_for(struct service *s, const struct dealbox_info 
 				   const char *port, char why[WHY], int *err)
 {
 	struct station *st;
-	char id[128];
+	char id[DEALING_ID];
 
 	*err = -ENOMEM;
-	if (*info->serial)
-		snprintf(id, sizeof(id), "%s", info->serial);
-	else
-		snprintf(id, sizeof(id), "port:%s", *port ? port : uri);
+	dealing_id(info, *port ? port : uri, id);
 	st = station_get(s, id);
-	if (st && st->machine && still_there(st)) {
+	if (st && st->dealing.machine && still_there(st)) {
 		snprintf(why, WHY, "two machines have the serial number %.60s, and the one at %.60s "
 			 "does not answer; unplug it if it is not in use", st->id, st->uri);
 		*err = -EBUSY;
 		return NULL;
 	}
 	/* two machines of the same serial number: the second is told apart by its port */
-	if (st && st->machine) {
+	if (st && st->dealing.machine) {
 		snprintf(id, sizeof(id), "%.60s@%.60s", info->serial, *port ? port : uri);
 		st = station_get(s, id);
 	}
-	return st && !st->machine ? st : NULL;
+	return st && !st->dealing.machine ? st : NULL;
 }
 
 /* Claims a machine that has been opened, and makes it that of its station. 0 or -errno, and why. */
@@ -241,22 +213,18 @@ static int attach(struct service *s, struct dealbox_machine *machine, const char
 		snprintf(why, WHY, "%s", dealbox_machine_reason(machine)->what);
 		return err;
 	}
-	sanitize_info(&info);
+	dealing_sanitize(&info);
 	st = station_for(s, &info, uri, port, why, &err);
 	if (!st)
 		return err;
 	if (watch(st, uri, machine, &info) < 0)
 		return -ENOMEM;
-	st->machine = machine;
-	st->suspect = false;
-	st->fresh = true;
 	snprintf(st->uri, sizeof(st->uri), "%s", uri);
 	snprintf(st->serial, sizeof(st->serial), "%s", info.serial);
 	snprintf(st->port, sizeof(st->port), "%s", port);
 	snprintf(st->model, sizeof(st->model), "%s", info.name);
 	log_message(MESSAGE_MACHINE, st->id, NULL, "%s is there, as %s", info.name, uri);
-	dealbox_confusion_reader(&st->confusion, info.reader);
-	desk_plugged(&st->desk, &info);
+	dealing_attach(&st->dealing, machine, &info);
 	return 0;
 }
 
@@ -402,7 +370,7 @@ void station_give_up(struct station *st)
 {
 	backoff_add(st->service, st->uri, st->port, "", -EIO);
 	station_close(st, "the machine is out of order");
-	st->suspect = false;
+	st->dealing.suspect = false;
 }
 
 void machines_forget(struct service *s)

@@ -7,26 +7,41 @@
 
 #define CARDS_US	250000	/* between two numbers of cards that are told of a machine */
 
-void station_facts(const struct station *st, struct dealbox_operator_facts *facts)
+static void say(struct dealing *d, enum dealing_message message, const struct copy *copy, const char *text)
 {
-	desk_facts(&st->desk, facts);
-	facts->seat = st->seat;
-	facts->depth = st->depth;
+	static const enum message messages[DEALING_MESSAGES] = {
+		[DEALING_RECORDED] = MESSAGE_RECORDED, [DEALING_VOID] = MESSAGE_VOID,
+		[DEALING_REFUSED] = MESSAGE_REFUSED, [DEALING_LEDGER] = MESSAGE_LEDGER,
+		[DEALING_DOUBT] = MESSAGE_TROUBLE,
+	};
+
+	log_message(messages[message], d->desk.id, copy, "%s", text);
 }
+
+static void judged(struct dealing *d, const struct copy *copy, uint32_t insertion, bool exact, const char *text)
+{
+	struct station *st = d->context;
+
+	service_notify(st->service, &(struct notice){
+		.kind = NOTICE_JUDGED, .station = st, .copy = copy,
+		.insertion = insertion, .exact = exact, .text = text });
+}
+
+const struct dealing_listener station_listener = { .say = say, .judged = judged };
 
 void station_notify(struct station *st)
 {
-	enum dealbox_operator_state trouble = desk_trouble(&st->desk);
-	bool state = trouble != st->told || memcmp(&st->told_copy, &st->desk.copy, sizeof(struct copy));
+	enum dealbox_operator_state trouble = desk_trouble(&st->dealing.desk);
+	bool state = trouble != st->told || memcmp(&st->told_copy, &st->dealing.desk.copy, sizeof(struct copy));
 	struct dealbox_operator_facts facts;
 	char text[1024];
 
-	if (!state && (st->cards == st->told_cards || monotonic_us() - st->told_at < CARDS_US))
+	if (!state && (st->dealing.cards == st->told_cards || monotonic_us() - st->told_at < CARDS_US))
 		return;
 	if (trouble != st->told && dealbox_operator_ways(trouble) != DEALBOX_WAY_SELF) {
-		station_facts(st, &facts);
+		dealing_facts(&st->dealing, &facts);
 		dealbox_operator_text(trouble, &facts, NULL, text, sizeof(text));
-		log_message(MESSAGE_TROUBLE, st->id, &st->desk.copy, "%s: %s", dealbox_operator_name(trouble),
+		log_message(MESSAGE_TROUBLE, st->id, &st->dealing.desk.copy, "%s: %s", dealbox_operator_name(trouble),
 			    text);
 	}
 	service_notify(st->service, &(struct notice){
@@ -35,8 +50,8 @@ void station_notify(struct station *st)
 		service_notify(st->service, &(struct notice){
 			.kind = NOTICE_MACHINE_TROUBLE, .station = st });
 	st->told = trouble;
-	st->told_copy = st->desk.copy;
-	st->told_cards = st->cards;
+	st->told_copy = st->dealing.desk.copy;
+	st->told_cards = st->dealing.cards;
 	st->told_at = monotonic_us();
 }
 

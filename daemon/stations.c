@@ -10,9 +10,7 @@
 
 #include "log.h"
 #include "service.h"
-#include "station-events.h"
 #include "station-hotplug.h"
-#include "station-steps.h"
 #include "stations.h"
 
 /*
@@ -29,8 +27,6 @@
 #define ROUND_US	100000
 /* .. and one that did not answer is asked again only when three times as long has passed. */
 #define QUIET		3
-#define LOOK_US		2000000	/* between two looks at machines that work */
-#define CARD_US		5000000	/* the longest that a machine takes for a card (docs/protocol.md, 5.1) */
 
 /* ---- reading ------------------------------------------------------------------ */
 
@@ -39,7 +35,7 @@ static bool read_machine(struct station *st)
 {
 	bool news = false;
 
-	if (station_read(st, &news) < 0) {
+	if (dealing_read(&st->dealing, &news) < 0) {
 		station_close(st, "the machine is gone");
 		/* it may have come back before we saw that it went */
 		stations_seek(st->service, NULL);
@@ -113,15 +109,15 @@ static void do_step(struct station *st, const struct step *step)
 	enum did did;
 
 	st->stepping = true;
-	did = station_do(st, step);
+	did = dealing_do(&st->dealing, step);
 	if (step->kind == STEP_STATUS && did == DID_OK)
 		station_answered(s, st->uri);
 	st->stepping = false;
-	if (st->suspect)
+	if (st->dealing.suspect)
 		s->stations->quiet = monotonic_us() + QUIET * (monotonic_us() - begun);
-	desk_did(&st->desk, &s->jobs, step, did);
+	desk_did(&st->dealing.desk, &s->jobs, step, did);
 	if (st->stop_after)
-		desk_push(&st->desk, PUSH_STOP);
+		desk_push(&st->dealing.desk, PUSH_STOP);
 	st->stop_after = false;
 	/* a job that is done says so when the copy counts */
 	if (step->kind == STEP_JUDGE || step->kind == STEP_VOID || step->kind == STEP_UNDO ||
@@ -137,14 +133,14 @@ static bool run_one(struct station *st)
 	bool quiet = true;
 	struct step step;
 
-	st->desk.unknown = !st->known && !s->config.accept;
+	st->dealing.desk.unknown = !st->known && !s->config.accept;
 	service_notify(s, &(struct notice){ .kind = NOTICE_MACHINE_TURN, .station = st });
-	while ((!st->suspect || monotonic_us() >= s->stations->quiet) &&
-	       desk_next(&st->desk, &s->jobs, &s->stations->first->desk, &step)) {
+	while ((!st->dealing.suspect || monotonic_us() >= s->stations->quiet) &&
+	       desk_next(&st->dealing.desk, &s->jobs, &s->stations->first->dealing.desk, &step)) {
 		quiet = false;
 		do_step(st, &step);
 	}
-	if (!st->desk.plugged && st->machine) {
+	if (!st->dealing.desk.plugged && st->dealing.machine) {
 		station_give_up(st);
 		quiet = false;
 	}
@@ -187,18 +183,18 @@ static void alarm_set(struct service *s)
 	struct station *st;
 
 	for (st = s->stations->first; st; st = st->next) {
-		if (st->desk.phase != PHASE_SETTLE)
+		if (st->dealing.desk.phase != PHASE_SETTLE)
 			st->settled = 0;
 		else if (!st->settled)
 			st->settled = monotonic_us() + DEALBOX_SETTLED_MS * 1000;
-		if (st->settled && !st->desk.settled && st->settled < next)
+		if (st->settled && !st->dealing.desk.settled && st->settled < next)
 			next = st->settled;
-		if (desk_watched(&st->desk, &s->jobs) && s->stations->look < next)
+		if (desk_watched(&st->dealing.desk, &s->jobs) && s->stations->look < next)
 			next = s->stations->look;
-		if (st->suspect && st->desk.plugged && s->stations->quiet < next)
+		if (st->dealing.suspect && st->dealing.desk.plugged && s->stations->quiet < next)
 			next = s->stations->quiet;
-		if (desk_moves(&st->desk) && !st->desk.silent && st->heard + CARD_US < next)
-			next = st->heard + CARD_US;
+		if (desk_moves(&st->dealing.desk) && !st->dealing.desk.silent && st->dealing.heard + DEALING_CARD_US < next)
+			next = st->dealing.heard + DEALING_CARD_US;
 	}
 	/* asked last: it compares all emulators with all machines */
 	if (s->stations->look < next && emulator_missing(s))
@@ -237,22 +233,22 @@ bool stations_stop(struct service *s, const struct station *only)
 
 	for (st = s->stations->first; st; st = st->next)
 		if (!only || only == st) {
-			news |= !st->desk.stop && !st->stop_after;
+			news |= !st->dealing.desk.stop && !st->stop_after;
 			/* it may come while the ledger waits for the disk: a desk is told after its step */
 			if (st->stepping)
 				st->stop_after = true;
 			else
-				desk_push(&st->desk, PUSH_STOP);
+				desk_push(&st->dealing.desk, PUSH_STOP);
 		}
 	/* what deals is aborted, and no more: no machine waits for what is written of another, .. */
 	for (st = s->stations->first; st && monotonic_us() - begun < ROUND_US; st = st->next)
-		if (!st->suspect && !st->stepping && desk_must_abort(&st->desk) &&
-		    desk_next(&st->desk, &s->jobs, &s->stations->first->desk, &step))
+		if (!st->dealing.suspect && !st->stepping && desk_must_abort(&st->dealing.desk) &&
+		    desk_next(&st->dealing.desk, &s->jobs, &s->stations->first->dealing.desk, &step))
 			do_step(st, &step);
 	/* .. or for one that hangs; that one is asked next, whatever it did before */
 	for (st = s->stations->first; st; st = st->next)
 		if (!only || only == st)
-			st->suspect = false;
+			st->dealing.suspect = false;
 	s->stations->stopped = true;
 	stations_run_later(s);
 	return news;
@@ -293,16 +289,16 @@ static int on_alarm(sd_event_source *source, uint64_t at, void *context)
 	machines_retry(s, now, end);
 	for (st = s->stations->first; st; st = st->next) {
 		if (st->settled && now >= st->settled)
-			desk_settled(&st->desk);
-		if (desk_moves(&st->desk) && now >= st->heard + CARD_US)
-			desk_silent(&st->desk);
+			desk_settled(&st->dealing.desk);
+		if (desk_moves(&st->dealing.desk) && now >= st->dealing.heard + DEALING_CARD_US)
+			desk_silent(&st->dealing.desk);
 	}
 	if (now >= s->stations->look) {
-		s->stations->look = now + LOOK_US;
+		s->stations->look = now + DEALING_LOOK_US;
 		emulators_look(s, end);
 		for (st = s->stations->first; st; st = st->next)
-			if (desk_watched(&st->desk, &s->jobs))
-				desk_look(&st->desk);
+			if (desk_watched(&st->dealing.desk, &s->jobs))
+				desk_look(&st->dealing.desk);
 	}
 	stations_run(s);
 	return 0;
@@ -355,11 +351,7 @@ void stations_free(struct service *s)
 		s->stations->first = st->next;
 		sd_event_source_disable_unref(st->source);
 		/* closing pauses a deal that runs; the next daemon finds it, and says so */
-		dealbox_machine_close(st->machine);
-		dealbox_trace_free(st->trace);
-		dealbox_trace_free(st->kept);
-		dealbox_plan_wipe(&st->plan);
-		sodium_memzero(st->revealed, sizeof(st->revealed));
+		dealing_end(&st->dealing);
 		free(st);
 	}
 }

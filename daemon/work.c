@@ -10,8 +10,8 @@
 #include <sodium.h>
 
 #include <dealbox/law.h>
-#include <dealbox/plan.h>
 
+#include "dealing/job-ledger.h"
 #include "log.h"
 #include "service.h"
 #include "work.h"
@@ -50,19 +50,6 @@ static unsigned int *boards_of(const struct numbers *numbers)
 	return boards;
 }
 
-static int add_machine(const char *machine, void *context)
-{
-	return job_add_machine(context, machine);
-}
-
-static int set_copy(const struct dealbox_ledger_copy *copy, void *context)
-{
-	int err = job_set_state(context, copy->board, copy->copy, copy->state);
-
-	/* an act about a copy that there is not does no harm */
-	return err == -ENOENT ? 0 : err;
-}
-
 static int keep_job(const struct dealbox_ledger_job *job, void *context)
 {
 	*(struct dealbox_ledger_job *)context = *job;
@@ -76,69 +63,22 @@ static int complain(struct service *s, int err)
 	return err;
 }
 
-/* The job becomes what the ledger has of it. */
-static int renew(struct service *s, struct job *job, const struct dealbox_ledger_job *record)
-{
-	int err = dealbox_ledger_copies(s->ledger, job->id, set_copy, job);
-
-	if (err)
-		return err;
-	/* what is done is known by its copies */
-	job->state = record->state == DEALBOX_LEDGER_JOB_DONE ? DEALBOX_LEDGER_JOB_OPEN : record->state;
-	job->uid = record->uid;
-	job->voided = record->voided;
-	memcpy(job->session, record->session, sizeof(job->session));
-	if (record->priority != job->priority)
-		jobs_set_priority(&s->jobs, job, record->priority);
-	return 0;
-}
-
 int work_refresh(struct service *s, struct job *job)
 {
-	struct dealbox_ledger_job record = { 0 };
-	int err = dealbox_ledger_jobs(s->ledger, job->id, keep_job, &record);
-
-	if (!err)
-		err = renew(s, job, &record);
-	return complain(s, err);
+	return complain(s, job_refresh(s->ledger, &s->jobs, job));
 }
 
 /* *taken is NULL unless 0 is returned; an error is logged. -E2BIG: there is no room for the job. */
 static int take_up(struct service *s, const struct dealbox_ledger_job *record, struct job **taken)
 {
-	struct numbers numbers = { 0 };
-	struct job *job = NULL;
-	unsigned int *boards;
-	int err;
+	int err = job_take(s->ledger, &s->jobs, record, taken);
 
-	err = dealbox_ledger_boards(s->ledger, record->job, collect_board, &numbers);
-	boards = boards_of(&numbers);
-	/* the ledger may have more than can be held, of a time when nobody counted */
-	if (!err && numbers.count && !jobs_room(&s->jobs, 1, numbers.count, 0))
-		err = -E2BIG;
-	if (!err && boards && numbers.count)
-		job = jobs_add(&s->jobs, record->job, record->set, boards, numbers.count,
-			       record->copies, record->options, record->priority);
-	free(numbers.list);
-	free(boards);
-	if (job)
-		err = dealbox_ledger_machines(s->ledger, record->job, add_machine, job);
-	if (job && !err)
-		err = renew(s, job, record);
-	if (job && !err && !jobs_room(&s->jobs, 0, 0, 0))
-		err = -E2BIG;
-	if (err == -E2BIG)
-		log_message(MESSAGE_REFUSED, NULL, NULL, "job %llu is not dealt: there are too many jobs, or too "
-			    "large ones; finish or cancel some, and restart the service",
-			    (unsigned long long)record->job);
-	else
-		complain(s, err);
-	if (job && err) {
-		jobs_remove(&s->jobs, job);
-		job = NULL;
-	}
-	*taken = job;
-	return err || job ? err : -EIO;
+	if (err != -E2BIG)
+		return complain(s, err);
+	log_message(MESSAGE_REFUSED, NULL, NULL, "job %llu is not dealt: there are too many jobs, or too "
+		    "large ones; finish or cancel some, and restart the service",
+		    (unsigned long long)record->job);
+	return err;
 }
 
 struct job *work_load(struct service *s, uint64_t id)
@@ -230,89 +170,7 @@ int work_open(struct service *s)
 	return complain(s, err);
 }
 
-bool work_doubt(struct service *s, const char *machine)
-{
-	struct dealbox_ledger_insertion last;
-	uint64_t restored;
-	int err = dealbox_ledger_last(s->ledger, machine, &last);
-
-	/* what it dealt between the backup and the restore is not known */
-	if ((!err || err == -ENOENT) && (dealbox_ledger_restored(s->ledger, &restored) || last.id < restored))
-		return true;
-	if (err == -ENOENT)
-		return false;
-	return complain(s, err) || (last.outcome != DEALBOX_LEDGER_EXACT &&
-				    last.outcome != DEALBOX_LEDGER_CAPTURED);
-}
-
-bool work_elsewhere(struct service *s, const char *machine, uint32_t insertion, uint32_t *known)
-{
-	struct dealbox_ledger_insertion last;
-
-	if (dealbox_ledger_last(s->ledger, machine, &last))
-		return false;
-	*known = last.number;
-	/* an original is read in several goes of one insertion */
-	return insertion != last.number + 1 && insertion != last.number;
-}
-
 /* ---- plans and verdicts -------------------------------------------------------- */
-
-static const struct dealbox_pack *pack_of(const struct dealbox_deal *deal)
-{
-	return dealbox_deal_complete(deal, dealbox_pack_preferans()) ? dealbox_pack_preferans() :
-	       dealbox_pack_bridge();
-}
-
-/* Each deck lies sorted. */
-static int plan_sorted(struct dealbox_plan *plan, uint32_t id, const struct dealbox_deal *deal,
-		       const uint8_t *pockets)
-{
-	const struct dealbox_pack *pack = pack_of(deal);
-	uint8_t deck[64];
-	size_t count = dealbox_pack_sorted(pack, deck);
-
-	return dealbox_plan_by_position(plan, id, deal, pack, pockets, deck, count);
-}
-
-int work_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
-		struct dealbox_verdict **verdict)
-{
-	uint8_t deck[64];
-
-	if (plan->mode != DEALBOX_PLAN_BY_POSITION)
-		return dealbox_verify(plan, trace, verdict);
-	if (dealbox_pack_sorted(dealbox_pack_preferans(), deck) != plan->entries)
-		dealbox_pack_sorted(dealbox_pack_bridge(), deck);
-	return dealbox_verify_deck(plan, deck, trace, verdict);
-}
-
-const uint8_t *work_pockets(const struct job *job)
-{
-	static const uint8_t reversed[DEALBOX_HANDS] = { 3, 2, 1, 0 };
-
-	return job->options & DEALBOX_JOB_REVERSED ? reversed : NULL;
-}
-
-int work_plan(struct service *s, const struct job *job, const struct copy *copy, uint32_t id,
-	      struct dealbox_plan *plan)
-{
-	const uint8_t *pockets = work_pockets(job);
-	struct dealbox_deal deal;
-	int err;
-
-	if (job->options & DEALBOX_JOB_CAPTURE)
-		return dealbox_plan_capture(plan, id, copy->copy - 1) ? -EINVAL : 0;
-	err = dealbox_ledger_get_deal(s->ledger, job->set, copy->board, &deal);
-	if (err)
-		return err == -EINVAL ? -EIO : err;
-	if (job->options & DEALBOX_JOB_BY_POSITION)
-		err = plan_sorted(plan, id, &deal, pockets);
-	else
-		err = dealbox_plan_by_card(plan, id, &deal, pack_of(&deal), pockets);
-	dealbox_deal_wipe(&deal);
-	return err ? -EINVAL : 0;
-}
 
 int work_boards(struct service *s, uint64_t set, unsigned int **numbers, size_t *count)
 {
@@ -338,7 +196,7 @@ int work_set(struct service *s, uint64_t number, struct dealbox_set **set)
 	for (n = 0; !err && n < count; n++) {
 		err = dealbox_ledger_get_deal(s->ledger, number, numbers[n], &board.deal);
 		if (!err && !*set)
-			*set = dealbox_set_new(pack_of(&board.deal));
+			*set = dealbox_set_new(job_pack(&board.deal));
 		board.number = numbers[n];
 		if (!err)
 			err = *set ? dealbox_set_add(*set, &board) : -ENOMEM;
@@ -446,9 +304,9 @@ int work_judge(struct service *s, const struct job *job, const char *machine, ui
 	*trace = read_trace(s, &dealt.found);
 	if (!*trace)
 		return -EIO;
-	err = work_plan(s, job, &copy, dealt.found.plan, &plan);
+	err = job_plan(s->ledger, job, &copy, dealt.found.plan, &plan);
 	if (!err)
-		err = work_verify(&plan, *trace, verdict);
+		err = job_verify(&plan, *trace, verdict);
 	dealbox_plan_wipe(&plan);
 	if (err) {
 		dealbox_trace_free(*trace);

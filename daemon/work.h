@@ -25,25 +25,6 @@ int work_open(struct service *service);
 int work_refresh(struct service *service, struct job *job);
 /* Adds the job of that number from the ledger. NULL: logged. */
 struct job *work_load(struct service *service, uint64_t id);
-/* Was the last insertion of this machine other than exact, or is it not known which was the last? */
-bool work_doubt(struct service *service, const char *machine);
-/*
- * Is this not the insertion that follows the last one of this machine in the ledger (in *known)?
- * Then nobody watched, or another computer has dealt with it.
- */
-bool work_elsewhere(struct service *service, const char *machine, uint32_t insertion, uint32_t *known);
-
-/*
- * The plan of a copy, under that number; the caller wipes it. -EINVAL: it cannot be planned;
- * another error is the ledger's.
- */
-int work_plan(struct service *service, const struct job *job, const struct copy *copy, uint32_t id,
-	      struct dealbox_plan *plan);
-/* Pocket of each hand in a job; NULL: hand n in pocket n. */
-const uint8_t *work_pockets(const struct job *job);
-/* As dealbox_verify(), of what work_plan() planned: a deck that is counted lies sorted. */
-int work_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
-		struct dealbox_verdict **verdict);
 /*
  * What a machine reported of an insertion that was dealt to its end for the job, and the
  * verdict on it, made again from the record; both are freed by the caller. -ENOENT: there is

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include <dealbox/card.h>
+#include <dealbox/diagnosis.h>
+#include <dealbox/pack.h>
+#include <dealbox/report.h>
+
+#include "dealing/dealing.h"
+#include "dealing/job-ledger.h"
+
+#define EVENTS_AT_ONCE	64
+/* .. and so often, which is more than a queue holds: then others have their turn. */
+#define READS_AT_ONCE	20
+
+static void make_safe(char *text, size_t size)
+{
+	char safe[64];
+
+	dealbox_text_safe(text, size, safe, size);
+	memcpy(text, safe, strlen(safe) + 1);
+}
+
+void dealing_sanitize(struct dealbox_info *info)
+{
+	make_safe(info->serial, sizeof(info->serial));
+	make_safe(info->name, sizeof(info->name));
+	if (!strncmp(info->serial, "port:", 5) || strchr(info->serial, '@'))
+		*info->serial = '\0';
+}
+
+void dealing_id(const struct dealbox_info *info, const char *port, char id[DEALING_ID])
+{
+	if (*info->serial)
+		snprintf(id, DEALING_ID, "%s", info->serial);
+	else
+		snprintf(id, DEALING_ID, "port:%s", port);
+}
+
+void dealing_init(struct dealing *d, const char *id, struct dealbox_ledger *ledger, struct jobs *jobs,
+		  const struct desk *others)
+{
+	d->ledger = ledger;
+	d->jobs = jobs;
+	d->starter = DEALBOX_UID_NONE;
+	d->plan_id = randombytes_uniform(0x7fffffff);
+	desk_init(&d->desk, id, others);
+	d->desk.confirm = ledger_doubts(ledger, id);
+	d->desk.trouble = DEALBOX_OPERATOR_USED;
+}
+
+void dealing_attach(struct dealing *d, struct dealbox_machine *machine, const struct dealbox_info *info)
+{
+	d->machine = machine;
+	d->suspect = false;
+	d->fresh = true;
+	dealbox_confusion_reader(&d->confusion, info->reader);
+	desk_plugged(&d->desk, info);
+}
+
+void dealing_detach(struct dealing *d)
+{
+	dealbox_machine_close(d->machine);
+	d->machine = NULL;
+	desk_unplugged(&d->desk);
+}
+
+void dealing_end(struct dealing *d)
+{
+	dealbox_machine_close(d->machine);
+	dealbox_trace_free(d->trace);
+	dealbox_trace_free(d->kept);
+	dealbox_plan_wipe(&d->plan);
+	sodium_memzero(d->revealed, sizeof(d->revealed));
+}
+
+void dealing_facts(const struct dealing *d, struct dealbox_operator_facts *facts)
+{
+	desk_facts(&d->desk, facts);
+	facts->seat = d->seat;
+	facts->depth = d->depth;
+}
+
+struct dealbox_trace *dealing_trace(const struct dealing *d, uint32_t insertion)
+{
+	if (d->trace && dealbox_trace_insertion(d->trace) == insertion)
+		return d->trace;
+	if (d->kept && dealbox_trace_insertion(d->kept) == insertion)
+		return d->kept;
+	return NULL;
+}
+
+/* Says how many cards of the deal have not come; and, for those who may see cards, which. */
+static void diagnose_short(struct dealing *d)
+{
+	const struct dealbox_event *e;
+	dealbox_cards missing = 0;
+	unsigned int card, count;
+	size_t n, length;
+
+	for (card = 0; card < d->plan.entries && d->plan.mode == DEALBOX_PLAN_BY_CARD; card++)
+		if (d->plan.pocket[card] != DEALBOX_NONE)
+			missing |= (dealbox_cards)1 << card;
+	for (n = 0; (e = dealbox_trace_get(d->trace, n)); n++)
+		if (e->type == DEALBOX_EV_CARD_READ && e->card < 64)
+			missing &= ~((dealbox_cards)1 << e->card);
+	count = dealbox_cards_count(missing);
+	snprintf(d->diagnosis, sizeof(d->diagnosis), count == 1 ? "%u card of the deal has not come" :
+		 "%u cards of the deal have not come", count);
+	length = snprintf(d->revealed, sizeof(d->revealed), "%s:", d->diagnosis);
+	for (card = 0; card < 64 && length < sizeof(d->revealed); card++)
+		if (missing >> card & 1)
+			length += snprintf(d->revealed + length, sizeof(d->revealed) - length, " %s",
+					   dealbox_card_name(card));
+}
+
+/* Says which of two cards with the same face was misread. */
+static void diagnose_repeat(struct dealing *d)
+{
+	const struct job *job = jobs_find(d->jobs, d->desk.copy.job);
+	struct dealbox_diagnosis diagnosis;
+
+	if (!dealbox_diagnose_repeat(d->trace, dealbox_pack_bridge(), &d->confusion,
+				     job ? job_pockets(job) : NULL, &diagnosis)) {
+		dealbox_diagnosis_message(&diagnosis, false, d->diagnosis, sizeof(d->diagnosis));
+		dealbox_diagnosis_message(&diagnosis, true, d->revealed, sizeof(d->revealed));
+		d->seat = diagnosis.earlier.hand < DEALBOX_HANDS ? diagnosis.earlier.hand + 1u : 0;
+		d->depth = diagnosis.earlier.place ? diagnosis.earlier.above + 1u : 0;
+	}
+	sodium_memzero(&diagnosis, sizeof(diagnosis));
+}
+
+/* Compare the first board that comes with the last one of this machine in the ledger. */
+static void check_first_board(struct dealing *d, uint32_t insertion)
+{
+	uint32_t known;
+	char text[256];
+
+	d->fresh = false;
+	if (!ledger_missed(d->ledger, d->desk.id, insertion, &known))
+		return;
+	snprintf(text, sizeof(text), "insertion %u has come, and the last one that the ledger knows is %u: if another "
+		 "computer has dealt with this machine, look what it has dealt", insertion, known);
+	d->listener->say(d, DEALING_DOUBT, NULL, text);
+	d->desk.confirm = true;
+	d->desk.trouble = DEALBOX_OPERATOR_USED;
+}
+
+void dealing_reset_progress(struct dealing *d)
+{
+	d->cards = d->stopped_at = 0;
+	d->seat = d->depth = 0;
+	d->detail[0] = '\0';
+}
+
+/* Keep the event in the trace of its insertion, which begins when the board comes, or when we do. */
+static void add_to_trace(struct dealing *d, const struct dealbox_event *e)
+{
+	if (e->insertion && (!d->trace || dealbox_trace_insertion(d->trace) != e->insertion ||
+			     /* .. and each pocket of an original has its own */
+			     (e->type == DEALBOX_EV_DEAL_STARTED && d->desk.capture))) {
+		if (dealing_trace(d, d->desk.dealt) == d->trace && d->desk.phase >= PHASE_START) {
+			dealbox_trace_free(d->kept);
+			d->kept = d->trace;
+		} else {
+			dealbox_trace_free(d->trace);
+		}
+		d->trace = dealbox_trace_new(e->insertion);
+	}
+	if (d->trace)
+		dealbox_trace_add(d->trace, e);
+}
+
+/* How far the deal is, and what holds or ends it. */
+static void follow_progress(struct dealing *d, const struct dealbox_event *e)
+{
+	if (e->type == DEALBOX_EV_DEAL_STARTED)
+		dealing_reset_progress(d);
+	if (e->type >= DEALBOX_EV_CARD_UNREADABLE && e->position != DEALBOX_NONE)
+		d->stopped_at = e->position + 1;
+	if (e->type >= DEALBOX_EV_CARD_UNREADABLE && e->type < 0x40)
+		dealbox_event_detail(e, d->detail, sizeof(d->detail));
+	if (e->type == DEALBOX_EV_CARD_ROUTED && e->position != DEALBOX_NONE)
+		d->cards = e->position + 1;
+}
+
+/* Finds out why the deal has stopped, and learns how the reader errs from one that has not. */
+static void diagnose(struct dealing *d, const struct dealbox_event *e)
+{
+	if (e->type == DEALBOX_EV_DECK_SHORT && d->trace)
+		diagnose_short(d);
+	if (e->type == DEALBOX_EV_NOT_IN_PLAN && e->position != DEALBOX_NONE) {
+		snprintf(d->diagnosis, sizeof(d->diagnosis), "card %u does not belong to the deal",
+			 e->position + 1u);
+		snprintf(d->revealed, sizeof(d->revealed), "card %u was read as %s", e->position + 1u,
+			 dealbox_card_name(e->card));
+	}
+	if (e->type == DEALBOX_EV_REPEATED_CARD && d->trace)
+		diagnose_repeat(d);
+	if (e->type == DEALBOX_EV_DEAL_DONE && d->trace)
+		dealbox_confusion_learn(&d->confusion, d->trace);
+}
+
+static void keep_event(struct dealing *d, const struct dealbox_event *e)
+{
+	if (e->type == DEALBOX_EV_BOARD_INSERTED && d->fresh)
+		check_first_board(d, e->insertion);
+	add_to_trace(d, e);
+	follow_progress(d, e);
+	diagnose(d, e);
+}
+
+int dealing_read(struct dealing *d, bool *news)
+{
+	struct dealbox_event events[EVENTS_AT_ONCE];
+	unsigned int reads = 0;
+	ssize_t count, n;
+	int all = 0;
+
+	do {
+		count = dealbox_machine_read(d->machine, events, EVENTS_AT_ONCE);
+		for (n = 0; n < count; n++) {
+			keep_event(d, &events[n]);
+			if (desk_event(&d->desk, d->jobs, &events[n]) && news)
+				*news = true;
+		}
+		all += count > 0 ? count : 0;
+		if (count > 0)
+			d->heard = monotonic_us();
+	} while (count == EVENTS_AT_ONCE && ++reads < READS_AT_ONCE);
+	sodium_memzero(events, sizeof(events));
+	return count == -EAGAIN || count >= 0 ? all : (int)count;
+}

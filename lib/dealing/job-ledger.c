@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dealbox/pack.h>
+
+#include "dealing/job-ledger.h"
+
+static int add_machine(const char *machine, void *context)
+{
+	return job_add_machine(context, machine);
+}
+
+static int set_copy(const struct dealbox_ledger_copy *copy, void *context)
+{
+	int err = job_set_state(context, copy->board, copy->copy, copy->state);
+
+	/* an act about a copy that there is not does no harm */
+	return err == -ENOENT ? 0 : err;
+}
+
+static int keep_job(const struct dealbox_ledger_job *job, void *context)
+{
+	*(struct dealbox_ledger_job *)context = *job;
+	return 0;
+}
+
+/* The job becomes what the ledger has of it. */
+static int renew(struct dealbox_ledger *ledger, struct jobs *jobs, struct job *job,
+		 const struct dealbox_ledger_job *record)
+{
+	int err = dealbox_ledger_copies(ledger, job->id, set_copy, job);
+
+	if (err)
+		return err;
+	/* what is done is known by its copies */
+	job->state = record->state == DEALBOX_LEDGER_JOB_DONE ? DEALBOX_LEDGER_JOB_OPEN : record->state;
+	job->uid = record->uid;
+	job->voided = record->voided;
+	memcpy(job->session, record->session, sizeof(job->session));
+	if (record->priority != job->priority)
+		jobs_set_priority(jobs, job, record->priority);
+	return 0;
+}
+
+int job_refresh(struct dealbox_ledger *ledger, struct jobs *jobs, struct job *job)
+{
+	struct dealbox_ledger_job record = { 0 };
+	int err = dealbox_ledger_jobs(ledger, job->id, keep_job, &record);
+
+	return err ? err : renew(ledger, jobs, job, &record);
+}
+
+/* Boards of a job, in an array that is as long as they are many. */
+struct board_list {
+	unsigned int *boards;
+	size_t count, room;
+};
+
+static int add_board(unsigned int board, void *context)
+{
+	struct board_list *list = context;
+
+	if (list->count == list->room)
+		return -EIO;
+	list->boards[list->count++] = board;
+	return 0;
+}
+
+int job_take(struct dealbox_ledger *ledger, struct jobs *jobs, const struct dealbox_ledger_job *record,
+	     struct job **taken)
+{
+	struct board_list list = { calloc(record->boards + 1, sizeof(*list.boards)), 0, record->boards };
+	struct job *job = NULL;
+	int err = list.boards ? dealbox_ledger_boards(ledger, record->job, add_board, &list) : -ENOMEM;
+
+	*taken = NULL;
+	/* the ledger may have more than can be held, of a time when nobody counted */
+	if (!err && list.count && !jobs_room(jobs, 1, list.count, 0))
+		err = -E2BIG;
+	if (!err && !list.count)
+		err = -EIO;
+	if (!err) {
+		job = jobs_add(jobs, record->job, record->set, list.boards, list.count, record->copies,
+			       record->options, record->priority);
+		err = job ? dealbox_ledger_machines(ledger, record->job, add_machine, job) : -ENOMEM;
+	}
+	free(list.boards);
+	if (!err)
+		err = renew(ledger, jobs, job, record);
+	if (!err && !jobs_room(jobs, 0, 0, 0))
+		err = -E2BIG;
+	if (job && err)
+		jobs_remove(jobs, job);
+	else
+		*taken = job;
+	return err;
+}
+
+int job_load(struct dealbox_ledger *ledger, struct jobs *jobs, uint64_t id, struct job **taken)
+{
+	struct dealbox_ledger_job record = { 0 };
+	int err = dealbox_ledger_jobs(ledger, id, keep_job, &record);
+
+	*taken = NULL;
+	if (err || !record.job)
+		return err ? err : -ENOENT;
+	return job_take(ledger, jobs, &record, taken);
+}
+
+bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine)
+{
+	struct dealbox_ledger_insertion last;
+	uint64_t restored;
+	int err = dealbox_ledger_last(ledger, machine, &last);
+
+	/* what it dealt between the backup and the restore is not known */
+	if ((!err || err == -ENOENT) && (dealbox_ledger_restored(ledger, &restored) || last.id < restored))
+		return true;
+	if (err == -ENOENT)
+		return false;
+	return err || (last.outcome != DEALBOX_LEDGER_EXACT &&
+				    last.outcome != DEALBOX_LEDGER_CAPTURED);
+}
+
+bool ledger_missed(struct dealbox_ledger *ledger, const char *machine, uint32_t insertion,
+		   uint32_t *known)
+{
+	struct dealbox_ledger_insertion last;
+
+	if (dealbox_ledger_last(ledger, machine, &last))
+		return false;
+	*known = last.number;
+	/* an original is read in several goes of one insertion */
+	return insertion != last.number + 1 && insertion != last.number;
+}
+
+/* ---- plans and verdicts ---- */
+
+const struct dealbox_pack *job_pack(const struct dealbox_deal *deal)
+{
+	return dealbox_deal_complete(deal, dealbox_pack_preferans()) ? dealbox_pack_preferans() :
+	       dealbox_pack_bridge();
+}
+
+/* Each deck lies sorted. */
+static int plan_sorted(struct dealbox_plan *plan, uint32_t id, const struct dealbox_deal *deal,
+		       const uint8_t *pockets)
+{
+	const struct dealbox_pack *pack = job_pack(deal);
+	uint8_t deck[64];
+	size_t count = dealbox_pack_sorted(pack, deck);
+
+	return dealbox_plan_by_position(plan, id, deal, pack, pockets, deck, count);
+}
+
+int job_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
+		struct dealbox_verdict **verdict)
+{
+	uint8_t deck[64];
+
+	if (plan->mode != DEALBOX_PLAN_BY_POSITION)
+		return dealbox_verify(plan, trace, verdict);
+	if (dealbox_pack_sorted(dealbox_pack_preferans(), deck) != plan->entries)
+		dealbox_pack_sorted(dealbox_pack_bridge(), deck);
+	return dealbox_verify_deck(plan, deck, trace, verdict);
+}
+
+const uint8_t *job_pockets(const struct job *job)
+{
+	static const uint8_t reversed[DEALBOX_HANDS] = { 3, 2, 1, 0 };
+
+	return job->options & DEALBOX_JOB_REVERSED ? reversed : NULL;
+}
+
+int job_plan(struct dealbox_ledger *ledger, const struct job *job, const struct copy *copy,
+	     uint32_t id, struct dealbox_plan *plan)
+{
+	const uint8_t *pockets = job_pockets(job);
+	struct dealbox_deal deal;
+	int err;
+
+	if (job->options & DEALBOX_JOB_CAPTURE)
+		return dealbox_plan_capture(plan, id, copy->copy - 1) ? -EINVAL : 0;
+	err = dealbox_ledger_get_deal(ledger, job->set, copy->board, &deal);
+	if (err)
+		return err == -EINVAL ? -EIO : err;
+	if (job->options & DEALBOX_JOB_BY_POSITION)
+		err = plan_sorted(plan, id, &deal, pockets);
+	else
+		err = dealbox_plan_by_card(plan, id, &deal, job_pack(&deal), pockets);
+	dealbox_deal_wipe(&deal);
+	return err ? -EINVAL : 0;
+}

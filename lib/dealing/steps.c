@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <sodium.h>
+
+#include <dealbox/law.h>
+#include <dealbox/pack.h>
+
+#include "dealing/dealing.h"
+#include "dealing/job-ledger.h"
+
+/* An event that is on its way when a status was asked comes within so many times so long. */
+#define SETTLE_MS	50
+#define SETTLES		20
+
+/* For a log. */
+static void say(struct dealing *d, enum dealing_message message, const struct copy *copy,
+		const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void say(struct dealing *d, enum dealing_message message, const struct copy *copy,
+		const char *format, ...)
+{
+	char text[1024];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	d->listener->say(d, message, copy, text);
+}
+
+/* What the answer of a machine to a command means. */
+static enum did answer(struct dealing *d, int err)
+{
+	d->suspect = err == -ETIMEDOUT;
+	if (!err)
+		return DID_OK;
+	say(d, DEALING_REFUSED, &d->desk.copy, "%s",
+		    dealbox_machine_reason(d->machine)->what);
+	return err == -EREMOTEIO || err == -EOPNOTSUPP || err == -EINVAL ? DID_REFUSED :
+	       DID_NO_ANSWER;
+}
+
+/*
+ * A status is only good together with all events before it: those that are still on
+ * their way are waited for.
+ */
+static enum did do_status(struct dealing *d, const struct step *step)
+{
+	struct pollfd wait = { .fd = dealbox_machine_fd(d->machine), .events = POLLIN };
+	struct dealbox_status status;
+	int err, events = 0;
+	unsigned int n;
+
+	(void)step;
+	for (n = 0; n < SETTLES; n++) {
+		err = dealbox_machine_get_status(d->machine, &status);
+		if (err)
+			return answer(d, err);
+		events = dealing_read(d, NULL);
+		if (events < 0)
+			return DID_NO_ANSWER;
+		if (events)
+			continue;
+		if (!desk_news(&d->desk, &status))
+			break;
+		poll(&wait, 1, SETTLE_MS);
+	}
+	/* events without end, and each is newer than the status: then it is asked another time */
+	if (events)
+		d->desk.stale = false;
+	else
+		desk_status(&d->desk, &status);
+	return answer(d, 0);
+}
+
+/* How many cards the plan says that there are; 0: it does not, of an original. */
+static unsigned int plan_cards(const struct dealbox_plan *plan)
+{
+	unsigned int n, cards = 0;
+
+	for (n = 0; n < plan->entries && plan->mode != DEALBOX_PLAN_CAPTURE; n++)
+		cards += plan->pocket[n] != DEALBOX_NONE;
+	return cards;
+}
+
+static enum did load_plan(struct dealing *d)
+{
+	struct dealbox_plan given = d->plan;
+	int err = dealbox_machine_set_plan(d->machine, &given);
+
+	d->desk.cards = plan_cards(&d->plan);
+	dealbox_plan_wipe(&given);
+	return answer(d, err);
+}
+
+static enum did do_plan(struct dealing *d, const struct step *step)
+{
+	const struct job *job = jobs_find(d->jobs, step->copy.job);
+	int err;
+
+	/* never 0 and never that of a test deal */
+	d->plan_id = d->plan_id % 0x7fffffff + 1;
+	err = job_plan(d->ledger, job, &step->copy, d->plan_id, &d->plan);
+	if (!err)
+		return load_plan(d);
+	if (err != -EINVAL) {
+		say(d, DEALING_LEDGER, &step->copy, "%s",
+			    dealbox_ledger_error(d->ledger));
+		return DID_LEDGER;
+	}
+	say(d, DEALING_REFUSED, &step->copy, "board %u cannot be planned", step->copy.board);
+	return DID_REFUSED;
+}
+
+static enum did do_begin(struct dealing *d, const struct step *step)
+{
+	struct job *job = jobs_find(d->jobs, step->copy.job);
+	/* who starts a board of which there was doubt says that it is empty */
+	const struct dealbox_ledger_act emptied = {
+		.act = DEALBOX_ACT_EMPTIED, .uid = d->starter, .job = step->copy.job,
+		.board = step->copy.board, .copy = step->copy.copy, .machine = d->desk.id,
+	};
+	int err = 0;
+
+	if (d->desk.confirm && !d->desk.capture)
+		err = dealbox_ledger_add_act(d->ledger, &emptied);
+	if (!err)
+		err = dealbox_ledger_begin(d->ledger, step->copy.job, step->copy.board,
+					   step->copy.copy, d->desk.id, step->insertion, d->plan_id,
+					   &d->insertion);
+	d->starter = DEALBOX_UID_NONE;
+	if (!err)
+		return DID_OK;
+	say(d, DEALING_REFUSED, &step->copy, "%s", dealbox_ledger_error(d->ledger));
+	switch (err) {
+	case -EALREADY:
+		return DID_USED;
+	case -EEXIST:
+	case -EINPROGRESS:
+	case -ECANCELED:
+	case -ENOENT:
+		if (job && !job_refresh(d->ledger, d->jobs, job) &&
+		    job_state(job, step->copy.board, step->copy.copy) == DEALBOX_LEDGER_COPY_OPEN &&
+		    err == -EEXIST)
+			return DID_REPEAT;
+		return DID_TAKEN;
+	default:
+		return DID_LEDGER;
+	}
+}
+
+static enum did do_start(struct dealing *d, const struct step *step)
+{
+	dealing_reset_progress(d);
+	d->heard = monotonic_us();
+	return answer(d, dealbox_machine_start(d->machine, d->plan_id, step->insertion));
+}
+
+static void notify_judged(struct dealing *d, const struct step *step, bool exact, const char *text)
+{
+	d->listener->judged(d, &step->copy, step->insertion, exact, text);
+}
+
+/* The end of an insertion in the ledger, with its trace. 0, or an error that was logged. */
+static int record_end(struct dealing *d, const struct step *step, enum dealbox_ledger_outcome outcome,
+		      unsigned int reason, unsigned int differences)
+{
+	const struct dealbox_trace *trace = dealing_trace(d, step->insertion);
+	size_t count = trace ? dealbox_trace_count(trace) : 0, n;
+	struct dealbox_event *events = NULL;
+	int err;
+
+	if (count) {
+		events = calloc(count, sizeof(*events));
+		if (!events)
+			return -ENOMEM;
+		for (n = 0; n < count; n++)
+			events[n] = *dealbox_trace_get(trace, n);
+	}
+	err = dealbox_ledger_end(d->ledger, d->insertion, outcome, reason, differences,
+				 events, count);
+	if (events)
+		sodium_memzero(events, count * sizeof(*events));
+	free(events);
+	if (err)
+		say(d, DEALING_LEDGER, &step->copy, "%s",
+			    dealbox_ledger_error(d->ledger));
+	return err;
+}
+
+/* Records what became of the insertion, and emits a notice. 0 or -errno. */
+static int record(struct dealing *d, const struct step *step, enum dealbox_ledger_outcome outcome,
+		  unsigned int reason, unsigned int differences, const char *text)
+{
+	struct job *job = jobs_find(d->jobs, step->copy.job);
+	bool exact = outcome == DEALBOX_LEDGER_EXACT || outcome == DEALBOX_LEDGER_CAPTURED;
+	int err = record_end(d, step, outcome, reason, differences);
+
+	if (err)
+		return err;
+	if (job && !exact)
+		job->voided++;
+	say(d, exact ? DEALING_RECORDED : DEALING_VOID, &step->copy, "board %u, copy %u: %s%s",
+		    step->copy.board, step->copy.copy, text, exact ? ", recorded" : "");
+	notify_judged(d, step, exact, text);
+	dealbox_plan_wipe(&d->plan);
+	dealbox_trace_free(d->kept);
+	d->kept = NULL;
+	return 0;
+}
+
+/*
+ * A pocket of an original that was read without a fault counts only if it has as many cards as its
+ * hand must have.
+ */
+static enum dealbox_ledger_outcome judge_pocket(const struct dealbox_trace *trace, unsigned int pocket,
+						char *text, size_t size)
+{
+	unsigned int want = dealbox_pack_bridge()->size[pocket], count;
+	dealbox_cards cards;
+
+	if (dealbox_law_capture_pocket(trace, &cards))
+		return DEALBOX_LEDGER_CAPTURED;
+	count = dealbox_cards_count(cards);
+	sodium_memzero(&cards, sizeof(cards));
+	if (count == want) {
+		snprintf(text, size, "read: %u cards", count);
+		return DEALBOX_LEDGER_CAPTURED;
+	}
+	snprintf(text, size, "pocket %s has %u cards, and not %u: put the right ones into the hopper",
+		 dealbox_actor_name(pocket), count, want);
+	return DEALBOX_LEDGER_VOID;
+}
+
+static enum did do_judge(struct dealing *d, const struct step *step)
+{
+	const struct dealbox_trace *trace = dealing_trace(d, step->insertion);
+	char text[256] = "void: what was dealt is not known";
+	enum dealbox_ledger_outcome outcome = DEALBOX_LEDGER_UNKNOWN;
+	struct dealbox_verdict *verdict = NULL;
+	unsigned int differences = 1;
+	bool exact;
+
+	if (trace && !job_verify(&d->plan, trace, &verdict)) {
+		exact = dealbox_verdict_exact(verdict);
+		differences = dealbox_verdict_count(verdict);
+		dealbox_verdict_message(verdict, text, sizeof(text));
+		if (!d->desk.capture)
+			outcome = exact ? DEALBOX_LEDGER_EXACT : DEALBOX_LEDGER_DIFFERS;
+		else
+			outcome = exact ? judge_pocket(trace, step->copy.copy - 1, text, sizeof(text)) :
+				  DEALBOX_LEDGER_VOID;
+	}
+	dealbox_verdict_free(verdict);
+	if (record(d, step, outcome, 0, differences, text))
+		return DID_LEDGER;
+	return outcome == DEALBOX_LEDGER_EXACT || outcome == DEALBOX_LEDGER_CAPTURED ? DID_EXACT :
+	       DID_DIFFERS;
+}
+
+static enum did do_void(struct dealing *d, const struct step *step)
+{
+	const char *name = dealbox_event_name(step->reason);
+	const char *comma = *d->detail ? ", " : "";
+	char text[128] = "void";
+
+	if (step->reason && d->stopped_at)
+		snprintf(text, sizeof(text), "void: %s at card %u%s%s", name, d->stopped_at, comma, d->detail);
+	else if (step->reason)
+		snprintf(text, sizeof(text), "void: %s%s%s", name, comma, d->detail);
+	return record(d, step, step->outcome, step->reason, 0, text) ? DID_LEDGER : DID_OK;
+}
+
+/* What was recorded as exact does not count: the machine stopped behind the end of that deal. */
+static enum did do_undo(struct dealing *d, const struct step *step)
+{
+	const struct dealbox_ledger_act redeal = {
+		.act = DEALBOX_ACT_REDEAL, .uid = DEALBOX_UID_NONE, .job = step->copy.job,
+		.board = step->copy.board, .copy = step->copy.copy, .machine = d->desk.id,
+	};
+	struct job *job = jobs_find(d->jobs, step->copy.job);
+	char text[128];
+
+	if (dealbox_ledger_add_act(d->ledger, &redeal)) {
+		say(d, DEALING_LEDGER, &step->copy, "%s",
+			    dealbox_ledger_error(d->ledger));
+		return DID_LEDGER;
+	}
+	if (job)
+		job->voided++;
+	snprintf(text, sizeof(text), "void: %s behind its end, so it is not exact after all",
+		 dealbox_event_name(step->reason));
+	say(d, DEALING_VOID, &step->copy, "board %u, copy %u: %s", step->copy.board,
+		    step->copy.copy, text);
+	notify_judged(d, step, false, text);
+	return DID_OK;
+}
+
+static enum did do_pause(struct dealing *d, const struct step *step)
+{
+	(void)step;
+	return answer(d, dealbox_machine_pause(d->machine));
+}
+
+static enum did do_resume(struct dealing *d, const struct step *step)
+{
+	(void)step;
+	d->heard = monotonic_us();
+	return answer(d, dealbox_machine_resume(d->machine));
+}
+
+static enum did do_reread(struct dealing *d, const struct step *step)
+{
+	(void)step;
+	d->heard = monotonic_us();
+	return answer(d, dealbox_machine_reread(d->machine));
+}
+
+static enum did do_abort(struct dealing *d, const struct step *step)
+{
+	(void)step;
+	return answer(d, dealbox_machine_abort(d->machine));
+}
+
+static enum did do_clear(struct dealing *d, const struct step *step)
+{
+	(void)step;
+	return answer(d, dealbox_machine_clear_fault(d->machine));
+}
+
+static enum did do_release(struct dealing *d, const struct step *step)
+{
+	(void)step;
+	return answer(d, dealbox_machine_release_board(d->machine));
+}
+
+static enum did (*const doers[STEPS])(struct dealing *d, const struct step *step) = {
+	[STEP_STATUS] = do_status, [STEP_PLAN] = do_plan, [STEP_BEGIN] = do_begin,
+	[STEP_START] = do_start, [STEP_PAUSE] = do_pause, [STEP_RESUME] = do_resume,
+	[STEP_REREAD] = do_reread, [STEP_ABORT] = do_abort, [STEP_CLEAR] = do_clear,
+	[STEP_RELEASE] = do_release, [STEP_JUDGE] = do_judge, [STEP_VOID] = do_void,
+	[STEP_UNDO] = do_undo,
+};
+
+enum did dealing_do(struct dealing *d, const struct step *step)
+{
+	return doers[step->kind](d, step);
+}
