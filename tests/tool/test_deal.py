@@ -58,8 +58,7 @@ def a_job_that_is_done_leaves_no_journal(box):
 
 def voided(box, scenario, reason, kind="stored"):
     machine = box.machine("--kind", kind, scenario=scenario)
-    result = box.begin("deal", "-m", machine.uri, "--boards", "1-2", SET, stdin=subprocess.PIPE).answer(
-        "if it is empty").expect(
+    result = box.deal("-m", machine.uri, "--boards", "1-2", SET).expect(
         0, r"board 1: void: " + reason,
         r"board 1: take the board out, empty it, put all the cards into the hopper, and put the "
         r"board in again", r"board 1: exact duplicate", r"board 2: exact duplicate",
@@ -303,7 +302,7 @@ def two_cards_that_come_as_one(box):
     for pack, jokers in ("bridge", 0), ("jokers", 2):
         machine = box.machine("--capabilities", "by-card,exit-sensors,keys", "--packs", "1", "--pack", pack,
                               name=pack, scenario="deal 1 position 7: double-feed")
-        result = box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(
+        result = box.deal("-m", machine.uri, "--boards", "1", SET).expect(
             0, "board 1: void: deck short at card 52: .* may lie in the board", "board 1: exact duplicate",
             "1 of 1 boards are exact duplicates; 1 void")
         assert result.out.count("does not belong to the pack") >= jokers, result
@@ -316,7 +315,7 @@ def two_cards_that_come_as_one(box):
 def a_card_that_fell_beside_the_machine(box):
     """.. looks the same to the computer."""
     machine = box.machine("--kind", "routed", "--packs", "1", scenario="deal 1 position 7: missing")
-    box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(
+    box.deal("-m", machine.uri, "--boards", "1", SET).expect(
         0, "board 1: void: deck short at card 52", "board 1: exact duplicate")
     assert_exact(dealt(machine)[0], 1)
 
@@ -411,7 +410,7 @@ def a_locked_board_is_let_go(box):
     """When it is exact, and when it is void."""
     machine = box.machine("--capabilities", "by-card,exit-sensors,keys,board-lock",
                           scenario="deal 1 position 20: misread")
-    box.dealbox("deal", "-m", machine.uri, "--boards", "1-2", SET).expect(
+    box.deal("-m", machine.uri, "--boards", "1-2", SET).expect(
         0, "board 1: void", "board 1: exact", "2 of 2 boards are exact duplicates; 1 void")
     assert len(machine.account()) >= 3
 
@@ -460,7 +459,7 @@ def a_machine_without_a_reader_is_refused(box):
 @test
 def json_is_json(box):
     machine = box.machine(scenario="deal 1 position 20: misread")
-    result = box.dealbox("deal", "--json", "-m", machine.uri, "--boards", "1-2", SET).expect(0)
+    result = box.deal("--json", "-m", machine.uri, "--boards", "1-2", SET).expect(0)
     lines = result.json()
     boards = [line for line in lines if line["event"] == "board"]
     assert [(line["board"], line["verdict"]) for line in boards] == \
@@ -495,7 +494,7 @@ def a_terminal_shows_progress_and_a_pipe_does_not(box):
 @test
 def traces_are_recorded_and_judged(box):
     machine = box.machine(scenario="deal 2 position 20: misread")
-    box.dealbox("deal", "-m", machine.uri, "--boards", "1-2", "--record", "trace", SET).expect(0)
+    box.deal("-m", machine.uri, "--boards", "1-2", "--record", "trace", SET).expect(0)
     assert os.stat("trace").st_mode & 0o777 == 0o600
     result = box.dealbox("verify", SET, "trace").expect(
         1, "board 1, copy 1, insertion 1: exact duplicate", "board 2, copy 1, insertion 2: not an exact",

@@ -179,7 +179,7 @@ def a_plan_that_never_arrives(box):
 def voided(box, scenario, reason):
     """Void for that reason, without a word to the operator that it cannot help; then dealt again."""
     machine = box.machine("--kind", "routed", scenario=scenario)
-    result = box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(
+    result = box.deal("-m", machine.uri, "--boards", "1", SET).expect(
         0, "board 1: void: " + reason, "1 of 1 boards are exact duplicates; 1 void")
     assert "too late" not in result.out, result
     good = [lay for lay in machine.account() if lay["end"] == "done"]
