@@ -85,6 +85,18 @@ static inline uint64_t load_le64(const void *bytes)
 	return le64toh(word);
 }
 
+static inline uint32_t load_le32(const void *bytes)
+{
+	uint32_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return le32toh(word);
+}
+
+/* Four bytes of text, to be compared with load_le32(). */
+#define TEXT32(a, b, c, d) \
+	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+
 #define EACH_BYTE	0x0101010101010101ULL
 
 /* The lowest bit of each of eight bytes, that of the first byte lowest. */

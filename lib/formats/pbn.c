@@ -13,11 +13,20 @@
 #include <string.h>
 
 #include "cards/card-text.h"
+#include "bytes.h"
 #include "pbn.h"
 
 #define MANDATORY	((1u << TAGS_MANDATORY) - 1)
 
-#define WORD(text) { .name = text, .size = sizeof(text) - 1 }
+/* The low bytes of a word that count, of so many. */
+#define LOW_BYTES(size)	((size) >= 8 ? ~(uint64_t)0 : ((uint64_t)1 << 8 * ((size) & 7)) - 1)
+#define PLAIN_SIZE(text) (sizeof(text) - 1 + 3)
+#define WORD(text) { \
+	.name = text, .size = sizeof(text) - 1, \
+	.plain = "[" text " \"", .plain_size = PLAIN_SIZE(text), \
+	.mask = { LOW_BYTES(PLAIN_SIZE(text)), \
+		  PLAIN_SIZE(text) < 8 ? 0 : LOW_BYTES(PLAIN_SIZE(text) - 8) }, \
+}
 const struct tag_name pbn_tags[TAGS_KNOWN] = {
 	[TAG_EVENT] = WORD("Event"), [TAG_SITE] = WORD("Site"), [TAG_DATE] = WORD("Date"),
 	[TAG_BOARD] = WORD("Board"), [TAG_WEST] = WORD("West"),
@@ -76,12 +85,15 @@ struct pbn {
 	bool header;		/* it gives values for all games with ## */
 	bool doubtful;		/* two deals: which one is meant is not known */
 	uint32_t first_line;
-	struct value board, dealer, vulnerable, deal;
+	struct value values[TAGS_KNOWN];
+	bool whole, descends;	/* the value of TAG_DEAL is in `deal`; its ranks are in order */
+	struct dealbox_deal deal;
 	uint64_t others_bloom;
 	size_t others_count;
 	struct value others[OTHERS_MAX];
 
 	/* the file */
+	uint8_t after[TAGS_KNOWN + 2];	/* the known tag that followed a tag last, [0] = a beginning */
 	struct value board_before, board_header;	/* inheritance, 4.8 */
 	uint32_t headers;	/* tags given for all games with ## */
 	bool export;
@@ -189,60 +201,53 @@ static const char *skip_end(struct pbn *pbn, const char *text)
 
 /* -- games --------------------------------------------------------------------- */
 
-/*
- * A whole deal as nearly all files have it: each hand is 13 ranks and 3 dots. Each rank has the
- * bit that it has in a suit, a dot moves to the next suit; what is neither has
- * nothing.
- */
-#define KNOWN		(1u << 31)
-#define RANK(letter, n)	[letter] = KNOWN | 1u << (n)
-#define DOT		(KNOWN | 13u << 16)
-static const uint32_t letters[256] = {
-	RANK('A', 0), RANK('K', 1), RANK('Q', 2), RANK('J', 3), RANK('T', 4),
-	RANK('9', 5), RANK('8', 6), RANK('7', 7), RANK('6', 8), RANK('5', 9),
-	RANK('4', 10), RANK('3', 11), RANK('2', 12),
-	RANK('a', 0), RANK('k', 1), RANK('q', 2), RANK('j', 3), RANK('t', 4),
-	['.'] = DOT,
-};
-
+/* A whole deal as nearly all files have it: each hand is 13 ranks and 3 dots. */
 #define HAND_TEXT	16
 #define DEAL_TEXT	(2 + 4 * HAND_TEXT + 3)
 
-static bool parse_whole_deal(const char *text, int first, struct dealbox_deal *deal)
+/* With `descend`, whether the ranks of each suit are in order as well. */
+static inline bool parse_whole_deal(const char *text, struct dealbox_deal *deal, bool *descend)
 {
-	dealbox_cards all = 0;
-	uint32_t known = KNOWN;
+	const int first = dealbox_seat_parse(text[0]);
+	dealbox_cards hands[DEALBOX_HANDS], all = 0;
+	bytes16 disorder = { 0 };
+	unsigned int dots = 0;
 
-	for (int i = 0; i < DEALBOX_HANDS; i++) {
-		const unsigned char *hand = (const unsigned char *)text + 2 + i * 17;
-		dealbox_cards cards = 0;
-		unsigned int shift = 0;
+	if (first < 0 || text[1] != ':' || text[18] != ' ' || text[35] != ' ' || text[52] != ' ')
+		return false;
+	for (unsigned int i = 0; i < DEALBOX_HANDS; i++) {
+		const bytes16 hand = bytes_load(text + 2 + i * (HAND_TEXT + 1));
+		const bytes16 dot = bytes_equal(hand, '.'), suits = bytes_sums(dot & 1);
+		bytes16 card, ranks = bytes_ranks(hand, &card), numbers;
 
-		for (int j = 0; j < HAND_TEXT; j++) {
-			uint32_t letter = letters[hand[j]];
-
-			known &= letter;
-			cards |= (dealbox_cards)(letter & 0x1fff) << (shift & 63);
-			shift += letter >> 16 & 0xff;
-		}
-		if (shift != 3 * 13 || (i < 3 && hand[HAND_TEXT] != ' '))
-			return false;
-		deal->hand[(first + i) & 3] = cards;
-		all |= cards;
+		numbers = bytes_cards(ranks, suits, card);
+		hands[i] = cards_gather(numbers);
+		all |= hands[i];
+		dots |= suits[HAND_TEXT - 1] ^ 3;
+		/* a dot lies between the cards of two suits: half a card below those of the next */
+		numbers = bytes_cards(ranks, suits, ~(bytes16) { 0 });
+		numbers += numbers + (card & 1);
+		disorder |= (bytes16)((signed16)bytes_before(numbers) >= (signed16)numbers);
 	}
-	/* 52 ranks were written, and every card is among them: none can be there twice */
-	return known && all == DEALBOX_PACK_BRIDGE;
+	/* where 12 of 64 bytes are dots, and all cards are there, each is there once, and nothing else */
+	if (dots || all != DEALBOX_PACK_BRIDGE)
+		return false;
+	for (int i = 0; i < DEALBOX_HANDS; i++)
+		deal->hand[(first + i) & 3] = hands[i];
+	*descend = bytes_all(~disorder);
+	return true;
 }
 
 /* Are the ranks of each suit descending, as the export format wants them? */
 static bool ranks_descend(const char *text, size_t size)
 {
-	uint32_t before = 0;
+	const char *before = NULL;
 
 	for (size_t i = 2; i < size; i++) {
-		uint32_t rank = letters[(unsigned char)text[i]] & 0x1fff;
+		const char letter = text[i] >= 'a' ? (char)(text[i] - 'a' + 'A') : text[i];
+		const char *rank = memchr(card_ranks, letter, sizeof(card_ranks));
 
-		if (rank && rank <= before)
+		if (rank && before && rank <= before)
 			return false;
 		before = rank;
 	}
@@ -253,7 +258,7 @@ static bool ranks_descend(const char *text, size_t size)
 static bool parse_deal(struct pbn *pbn, struct found *found)
 {
 	struct reader *reader = pbn->reader;
-	const char *text = pbn->deal.text, *end = text + pbn->deal.size;
+	const char *text = pbn->values[TAG_DEAL].text, *end = text + pbn->values[TAG_DEAL].size;
 	bool spacing = false;
 	uint32_t hands = 0;
 	int first;
@@ -311,21 +316,26 @@ static bool parse_deal(struct pbn *pbn, struct found *found)
 }
 
 /* A value that may not be inherited (4.8): said, and then as if not given. */
-static void forbid_inheritance(struct pbn *pbn, struct found *found, struct value *value,
-			       enum tag tag)
+static void say_inheritance(struct pbn *pbn, struct found *found, struct value *value, enum tag tag)
 {
 	struct dealbox_problem problem = SAY(.code = DEALBOX_INHERITANCE_FORBIDDEN);
 
-	if (!value->size || *value->text != '#')
-		return;
 	memcpy(problem.text, pbn_tags[tag].name, pbn_tags[tag].size);
 	say(pbn, found, value->line, problem);
 	value->size = 0;
 }
 
+static inline void forbid_inheritance(struct pbn *pbn, struct found *found, enum tag tag)
+{
+	struct value *value = &pbn->values[tag];
+
+	if (value->size && *value->text == '#')
+		say_inheritance(pbn, found, value, tag);
+}
+
 static void read_board(struct pbn *pbn, struct found *found)
 {
-	struct value *value = &pbn->board;
+	struct value *value = &pbn->values[TAG_BOARD];
 
 	if (!(pbn->seen & 1u << TAG_BOARD)) {
 		*value = pbn->board_header;
@@ -357,19 +367,19 @@ static void read_board(struct pbn *pbn, struct found *found)
 
 static void read_dealer(struct pbn *pbn, struct found *found)
 {
-	struct value *value = &pbn->dealer;
+	struct value *value = &pbn->values[TAG_DEALER];
 
 	found->dealer_where = value->line;
-	forbid_inheritance(pbn, found, value, TAG_DEALER);
+	forbid_inheritance(pbn, found, TAG_DEALER);
 	found->dealer = parse_dealer(pbn->reader, found, value->text, value->size);
 }
 
 static void read_vulnerable(struct pbn *pbn, struct found *found)
 {
-	struct value *value = &pbn->vulnerable;
+	struct value *value = &pbn->values[TAG_VULNERABLE];
 
 	found->vulnerable_where = value->line;
-	forbid_inheritance(pbn, found, value, TAG_VULNERABLE);
+	forbid_inheritance(pbn, found, TAG_VULNERABLE);
 	found->vulnerable = parse_vulnerable(pbn->reader, found, value->text, value->size);
 }
 
@@ -380,12 +390,13 @@ static void begin_game(struct pbn *pbn)
 	pbn->last = -1;
 	pbn->header = false;
 	pbn->doubtful = false;
+	pbn->whole = false;
 	pbn->others_bloom = 0;
 	pbn->others_count = 0;
-	pbn->board.size = 0;
-	pbn->dealer.size = 0;
-	pbn->vulnerable.size = 0;
-	pbn->deal.size = 0;
+	pbn->values[TAG_BOARD].size = 0;
+	pbn->values[TAG_DEALER].size = 0;
+	pbn->values[TAG_VULNERABLE].size = 0;
+	pbn->values[TAG_DEAL].size = 0;
 }
 
 static void check_export(struct pbn *pbn, const struct found *found)
@@ -395,11 +406,12 @@ static void check_export(struct pbn *pbn, const struct found *found)
 	pbn->line = found->where;
 	if ((pbn->seen | pbn->headers | ~MANDATORY) != ~0u)
 		breaks_export(pbn, EXPORT_TAGS_MISSING);
-	if (pbn->deal.size > 2) {
+	if (pbn->values[TAG_DEAL].size > 2) {
 		if (found->dealer >= 0 &&
-		    *pbn->deal.text != dealbox_seat_letter(found->dealer))
+		    *pbn->values[TAG_DEAL].text != dealbox_seat_letter(found->dealer))
 			breaks_export(pbn, EXPORT_FIRST_HAND);
-		if (!ranks_descend(pbn->deal.text, pbn->deal.size))
+		if (pbn->whole ? !pbn->descends :
+		    !ranks_descend(pbn->values[TAG_DEAL].text, pbn->values[TAG_DEAL].size))
 			breaks_export(pbn, EXPORT_RANKS);
 	}
 	pbn->line = line;
@@ -436,16 +448,15 @@ static void keep_text(struct pbn *pbn, const struct found *found, size_t count, 
 static void judge_game(struct pbn *pbn, struct found *found)
 {
 	struct reader *reader = pbn->reader;
-	int first;
 
 	reader->tally.games++;
 	read_board(pbn, found);
 	read_dealer(pbn, found);
 	read_vulnerable(pbn, found);
-	found->where = pbn->seen & 1u << TAG_DEAL ? pbn->deal.line : pbn->first_line;
-	forbid_inheritance(pbn, found, &pbn->deal, TAG_DEAL);
-	if (!(pbn->seen & 1u << TAG_DEAL) || !pbn->deal.size ||
-	    (pbn->deal.size == 1 && *pbn->deal.text == '?')) {
+	found->where = pbn->seen & 1u << TAG_DEAL ? pbn->values[TAG_DEAL].line : pbn->first_line;
+	forbid_inheritance(pbn, found, TAG_DEAL);
+	if (!(pbn->seen & 1u << TAG_DEAL) || !pbn->values[TAG_DEAL].size ||
+	    (pbn->values[TAG_DEAL].size == 1 && *pbn->values[TAG_DEAL].text == '?')) {
 		/* the values for all games may stand alone */
 		if (found->number || found->label_size || !is_header(pbn)) {
 			found_number(reader, found);
@@ -459,11 +470,10 @@ static void judge_game(struct pbn *pbn, struct found *found)
 	if (!found_number(reader, found))
 		say(pbn, found, found->where, SAY(.code = DEALBOX_BOARD_MISSING));
 
-	first = dealbox_seat_parse(*pbn->deal.text);
 	if (pbn->doubtful) {
 		reader_spoiled(reader, found);
-	} else if (pbn->deal.size == DEAL_TEXT && pbn->deal.text[1] == ':' && first >= 0 &&
-	    parse_whole_deal(pbn->deal.text, first, &found->deal)) {
+	} else if (pbn->whole) {
+		found->deal = pbn->deal;
 		found->given = 15;
 		reader_deal(reader, found);
 	} else {
@@ -546,8 +556,8 @@ static bool same_value(const struct value *value, const char *text, size_t size)
 /* Another deal, or another board, than the game has already? */
 static bool contradicts(const struct pbn *pbn, enum tag tag, const char *text, size_t size)
 {
-	return (tag == TAG_DEAL && !same_value(&pbn->deal, text, size)) ||
-	       (tag == TAG_BOARD && !same_value(&pbn->board, text, size));
+	return (tag == TAG_DEAL && !same_value(&pbn->values[TAG_DEAL], text, size)) ||
+	       (tag == TAG_BOARD && !same_value(&pbn->values[TAG_BOARD], text, size));
 }
 
 /*
@@ -560,7 +570,7 @@ static bool repeated_tag(struct pbn *pbn, enum tag tag, const char *value, size_
 	if (tag == TAG_NOTE)
 		return true;
 	if ((int)tag == pbn->first && pbn->seen & 1u << TAG_DEAL &&
-	    !(tag == TAG_DEAL && same_value(&pbn->deal, value, size))) {
+	    !(tag == TAG_DEAL && same_value(&pbn->values[TAG_DEAL], value, size))) {
 		end_game(pbn, pbn->begin ? pbn->begin : pbn->next);
 		say(pbn, NULL, 0, SAY(.code = DEALBOX_GAME_NOT_SEPARATED));
 		return false;
@@ -612,6 +622,8 @@ static void take_tag(struct pbn *pbn, const char *name, size_t name_size,
 	}
 	if (pbn->export && tag < TAGS_MANDATORY && pbn->seen & MANDATORY & (~0u << tag))
 		breaks_export(pbn, EXPORT_TAGS_ORDER);
+	if (tag != TAG_OTHER)
+		pbn->after[pbn->last + 1] = (uint8_t)tag;
 	pbn->last = (int)tag;
 	if (tag == TAG_OTHER) {
 		other_tag(pbn, name, name_size);
@@ -622,22 +634,10 @@ static void take_tag(struct pbn *pbn, const char *name, size_t name_size,
 		pbn->headers |= 1u << tag;
 		pbn->header = true;
 	}
-	switch (tag) {
-	case TAG_BOARD:
-		pbn->board = value;
-		break;
-	case TAG_DEALER:
-		pbn->dealer = value;
-		break;
-	case TAG_VULNERABLE:
-		pbn->vulnerable = value;
-		break;
-	case TAG_DEAL:
-		pbn->deal = value;
-		break;
-	default:
-		break;
-	}
+	pbn->values[tag] = value;
+	if (tag == TAG_DEAL)
+		pbn->whole = size == DEAL_TEXT &&
+			     parse_whole_deal(text, &pbn->deal, &pbn->descends);
 }
 
 /*
@@ -685,6 +685,73 @@ static inline bool plain_tag(struct pbn *pbn, const char *text, const char *end)
 	}
 	take_tag(pbn, text + 1, name, value, (size_t)(stop - value));
 	return true;
+}
+
+/* The first byte that is a quote, a backslash or a control character; the padding is some. */
+static inline const char *value_stop(const char *text)
+{
+	uint64_t marks;
+
+	while (!(marks = below(load(text), 0x20) | equal(load(text), '"') | equal(load(text), '\\')))
+		text += 8;
+	return text + first_byte(marks);
+}
+
+/*
+ * The games of a file mostly have the same tags in the same order. So a line is compared with
+ * the tag that last followed the one before it, and what plain_tag() and take_tag() do is done at
+ * once. Goes on for as long as that suffices; returns the first line that is another tag, or
+ * no plain one, or of which there is more to say than that it is there.
+ */
+static const char *expected_tags(struct pbn *pbn, const char *text)
+{
+	const uint32_t order = pbn->export ? MANDATORY : 0;
+	uint32_t line = pbn->line, seen = pbn->seen;
+	int first = pbn->first, last = pbn->last;
+
+	while (*text == '[') {
+		const enum tag tag = pbn->after[last + 1];
+		const struct tag_name *name = &pbn_tags[tag];
+		const char *value = text + name->plain_size, *stop = value;
+		bool whole = false, descends, crlf;
+		uint32_t end;
+
+		if (((load(text) ^ load(name->plain)) & name->mask[0]) |
+		    ((load(text + 8) ^ load(name->plain + 8)) & name->mask[1]))
+			break;
+		if (seen & (1u << tag | (order & ~0u << tag)))
+			break;
+		if (tag == TAG_DEAL && value[DEAL_TEXT] == '"')
+			whole = parse_whole_deal(value, &pbn->deal, &descends);
+		if (whole)
+			stop = value + DEAL_TEXT;
+		else if (*value != '"')
+			stop = value_stop(value);
+		end = load_le32(stop);
+		crlf = end == TEXT32('"', ']', '\r', '\n');
+		if ((!crlf && (end & 0xffffff) != TEXT32('"', ']', '\n', 0)) || *value == '#' ||
+		    stop + 2 - text > 253)
+			break;
+		if (!pbn->ends[crlf])
+			pbn->ends[crlf] = line;
+		pbn->values[tag] = (struct value) { value, (uint32_t)(stop - value), line };
+		if (whole) {
+			pbn->whole = true;
+			pbn->descends = descends;
+		}
+		seen |= 1u << tag;
+		last = (int)tag;
+		line++;
+		text = stop + 3 + crlf;
+	}
+	if (first < 0 && text != pbn->next) {
+		pbn->first = pbn->after[0];
+		pbn->first_line = pbn->line;
+	}
+	pbn->line = line;
+	pbn->seen = seen;
+	pbn->last = last;
+	return text;
 }
 
 static bool is_name(char c)
@@ -962,10 +1029,14 @@ static void escape_line(struct pbn *pbn, const char *text, const char *end)
 static void read_lines(struct pbn *pbn)
 {
 	while (pbn->next < pbn->end && !pbn->reader->error) {
-		const char *text = pbn->next;
-		const char *end = line_end(pbn, text);
-		size_t size = (size_t)(end - text);
+		const char *text, *end;
+		size_t size;
 
+		if (!pbn->texts)
+			pbn->next = expected_tags(pbn, pbn->next);
+		text = pbn->next;
+		end = line_end(pbn, text);
+		size = (size_t)(end - text);
 		if (size > 253) {
 			if (!pbn->said_long && size > 254)
 				say(pbn, NULL, 0, SAY(.code = DEALBOX_LINE_LONG,
@@ -1027,6 +1098,9 @@ static void read_pbn(struct reader *reader)
 	pbn->next = (const char *)reader->data;
 	pbn->end = pbn->next + reader->size;
 	pbn->line = 1;
+	/* the order of the export format */
+	for (unsigned int tag = 0; tag < TAGS_KNOWN; tag++)
+		pbn->after[tag] = (uint8_t)tag;
 	if (set_keeps_text(reader->set)) {
 		pbn->texts = pbn_texts_new(pbn->next);
 		pbn->before = dealbox_set_count(reader->set);
@@ -1039,6 +1113,7 @@ static void read_pbn(struct reader *reader)
 		end_texts(pbn);
 	sum_up(pbn);
 	pbn_texts_free(pbn->texts);
+	dealbox_deal_wipe(&pbn->deal);
 	free(pbn);
 }
 

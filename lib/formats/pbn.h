@@ -18,7 +18,9 @@ enum tag {
 
 struct tag_name {
 	char name[16];		/* of at least 8 bytes: compared as a number */
-	uint8_t size;
+	char plain[16];		/* `[Name "`, as nearly all lines with it begin */
+	uint64_t mask[2];	/* the bits of plain that count */
+	uint8_t size, plain_size;
 };
 extern const struct tag_name pbn_tags[TAGS_KNOWN];
 

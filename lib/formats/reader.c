@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "formats.h"
 
 void reader_say(struct reader *reader, const struct found *found, uint32_t where,
@@ -50,6 +51,11 @@ void found_card(struct reader *reader, struct found *found, int seat, unsigned i
 	}
 	found->deal.hand[seat] |= bit;
 }
+
+#define BIT(n)		((dealbox_cards)1 << (n))
+#define BITS4(n)	BIT(n), BIT((n) + 1), BIT((n) + 2), BIT((n) + 3)
+#define BITS13(n)	BITS4(n), BITS4((n) + 4), BITS4((n) + 8), BIT((n) + 12)
+const dealbox_cards card_bits[64] = { BITS13(0), BITS13(13), BITS13(26), BITS13(39) };
 
 /* Rank of a letter in either case, plus one. */
 #define RANK(letter, rank)	[letter] = (rank) + 1, [(letter) | 0x20] = (rank) + 1
@@ -292,6 +298,17 @@ int parse_dealer(struct reader *reader, const struct found *found, const char *t
 	return seat;
 }
 
+/* The names of PBN, by DEALBOX_VULNERABLE_NONE and so on. */
+static const struct {
+	uint32_t text, mask;
+	size_t size;
+} vulnerable_names[] = {
+	{ TEXT32('N', 'o', 'n', 'e'), 0xffffffff, 4 },
+	{ TEXT32('N', 'S', 0, 0), 0xffff, 2 },
+	{ TEXT32('E', 'W', 0, 0), 0xffff, 2 },
+	{ TEXT32('A', 'l', 'l', 0), 0xffffff, 3 },
+};
+
 int parse_vulnerable(struct reader *reader, const struct found *found, const char *text,
 		     size_t size)
 {
@@ -317,6 +334,11 @@ int parse_vulnerable(struct reader *reader, const struct found *found, const cha
 	};
 	size_t whole = size;
 
+	/* first as nearly all files have it */
+	for (int i = 0; i < 4; i++)
+		if (size == vulnerable_names[i].size &&
+		    (load_le32(text) & vulnerable_names[i].mask) == vulnerable_names[i].text)
+			return i;
 	trim(&text, &size);
 	if (!size || (size == 1 && *text == '?'))
 		return -1;

@@ -329,6 +329,11 @@ static void a_declared_export_is_held_to_it(void **state)
 		  "[Dealer \"N\"]\r\n[Vulnerable \"None\"]\r\n[Deal \"N:" A "\"]\r\n"
 		  "[Scoring \"\"]\r\n[Declarer \"\"]\r\n[Contract \"\"]\r\n[Result \"\"]\r\n",
 		  "" },
+		{ "% EXPORT\r\n[Event \"\"]\r\n[Site \"\"]\r\n[Date \"\"]\r\n[Board \"1\"]\r\n"
+		  "[West \"\"]\r\n[North \"\"]\r\n[East \"\"]\r\n[South \"\"]\r\n"
+		  "[Dealer \"N\"]\r\n[Vulnerable \"None\"]\r\n[Deal \"N:" H1 " " H2 " " H3 " 7.AKQJ8.J9865.47\"]\r\n"
+		  "[Scoring \"\"]\r\n[Declarer \"\"]\r\n[Contract \"\"]\r\n[Result \"\"]\r\n",
+		  "ranks not descending@12 " },
 		{ "% EXPORT\n[Dealer \"N\"]\n[Board \"1\"]\n\t\n[Dealer \"E\"]\n"
 		  "[Deal \"N:8Q.4.AQT3.AQT963 " H2 " " H3 " " H4 "\"]\n[Board \"2\"] [X \"\"]\n",
 		  "lines not ended by CR LF@1 tabs@4 the layout of tags@7 "
@@ -517,9 +522,105 @@ static void what_cannot_be_kept_is_said(void **state)
 	dealbox_report_free(report);
 }
 
+/* The same lines, all of them ended by CR alone: those are not taken the short way. */
+static size_t with_cr(const char *text, size_t size, char *out)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < size; i++)
+		if (text[i] != '\n')
+			out[used++] = text[i];
+		else if (!i || text[i - 1] != '\r')
+			out[used++] = '\r';
+	return used;
+}
+
+/* All that was read and said, but for how lines end. */
+static void describe_all(const struct read *read, char *out, size_t room)
+{
+	const struct dealbox_problem *problem;
+	struct dealbox_board board;
+	size_t used;
+
+	used = (size_t)snprintf(out, room, "%zu games, %zu complete:", read->tally.games,
+				read->tally.complete);
+	for (size_t i = 0; !dealbox_set_get(read->set, i, &board); i++) {
+		char deal[DEALBOX_DEAL_TEXT];
+
+		dealbox_deal_format(&board.deal, DEALBOX_NORTH, deal);
+		used += (size_t)snprintf(out + used, room - used, " %u/%s/%d/%d/%s@%u", board.number,
+					 board.label ? board.label : "", board.dealer,
+					 board.vulnerable, deal, board.line);
+	}
+	for (size_t i = 0; (problem = dealbox_report_get(read->report, i)); i++)
+		if (problem->code != DEALBOX_LINE_ENDS_MIXED &&
+		    strcmp(problem->text, "lines not ended by CR LF"))
+			used += (size_t)snprintf(out + used, room - used, " %s@%u:%s:%u:%u:%s",
+						 dealbox_code_name(problem->code), problem->line,
+						 problem->board, problem->card, problem->count,
+						 problem->text);
+}
+
+static void check_both_ways(const char *text, size_t size)
+{
+	static char other_text[4096], shortly[32768], at_length[32768];
+	struct read one = read_text(text, size);
+	struct read other = read_text(other_text, with_cr(text, size, other_text));
+
+	describe_all(&one, shortly, sizeof(shortly));
+	describe_all(&other, at_length, sizeof(at_length));
+	if (strcmp(shortly, at_length))
+		fail_msg("%.*s\nis read as  %s\nwith CR      %s", (int)size, text, shortly, at_length);
+	done(&one);
+	done(&other);
+}
+
+/* Whatever byte stands anywhere, or is missing: the short way reads what the other one does. */
+static void both_ways_read_the_same(void **state)
+{
+	static const char *const files[] = {
+		BOARD(1) "[Dealer \"N\"]\n[Vulnerable \"None\"]\n" DEAL(A) "\n",
+		"% EXPORT\n" BOARD(1) "[Scoring \"\"]\r\n[Annotator \"x\"]\r\n" DEAL(A) "\n"
+		BOARD(2) "[Scoring \"IMP\"]\r\n[Annotator \"x\"]\r\n[Deal \"W:" H4 " " H1 " " H2 " " H3 "\"]\n",
+		DEAL(A) DEAL(B) BOARD(1) BOARD(2) "[Note \"1\"]\n[Note \"2\"]\n\n" DEAL(C) BOARD(4)
+		"[Site \"12345678901234567\"]\n",
+		/* the first deal is no tag; the second one is none */
+		BOARD(2) DEAL(B) "\n" BOARD(1) "[Deal \"N:" A "\"x\n[Deal \"N:" A ".\"]\n",
+		/* what followed a tag is there already */
+		DEAL(A) BOARD(1) "\n" BOARD(2) DEAL(B) BOARD(3) "[Dealer \"N\"]\n",
+		"% EXPORT\n" DEAL(A) BOARD(1) "\n" DEAL(B) BOARD(2) "\n",
+		/* every card is there, but a suit of one hand too few, and one of another too many */
+		BOARD(1) DEAL("AKQJT98765432.A. .KQJT98765432... ..AKQJT98765432. ...AKQJT98765432") "\n"
+		BOARD(2) DEAL("AKQJT98765432.A. .KQJT98765432... ..AKQJT98765432. ...AKQJT98765432"),
+	};
+	char text[1024];
+
+	(void)state;
+	for (size_t f = 0; f < sizeof(files) / sizeof(*files); f++) {
+		const size_t size = strlen(files[f]);
+
+		assert_true(size < sizeof(text));
+		check_both_ways(files[f], size);
+		for (size_t i = 0; i < size; i++) {
+			/* every byte in the first file, those that mean something in the others */
+			static const char some[] = "\"\\#\t\n\r .]A2-";
+			const unsigned int count = f ? sizeof(some) : 256;
+
+			for (unsigned int n = 0; n < count; n++) {
+				memcpy(text, files[f], size);
+				text[i] = f ? some[n] : (char)n;
+				check_both_ways(text, size);
+			}
+			memmove(text + i, files[f] + i + 1, size - i - 1);
+			check_both_ways(text, size - 1);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_ways_read_the_same),
 		cmocka_unit_test(layouts_that_the_import_format_allows),
 		cmocka_unit_test(what_was_repaired_is_noted),
 		cmocka_unit_test(defects_have_their_codes),
