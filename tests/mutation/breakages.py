@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Small breakages of a C source, one at a time.
+
+The source is read as tokens, not as a tree: what comes of a token that means something else here
+than usual does not compile, and is counted as such.
+"""
+
+import re
+from typing import NamedTuple
+
+TOKEN = re.compile(r'''
+    (?P<skip>\s+|/\*.*?\*/|//[^\n]*|^[ \t]*\#(?:[^\n\\]|\\.)*)
+  | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+  | (?P<number>\.?\d(?:[eE][+-]|[\w.])*)
+  | (?P<name>[A-Za-z_]\w*)
+  | (?P<sign>->|\+\+|--|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\.\.\.|[-+*/%&|^]=|.)
+''', re.VERBOSE | re.DOTALL | re.MULTILINE)
+
+COMPARISONS = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '=='}
+SIGNS = {'&&': '||', '||': '&&', '+=': '-=', '-=': '+='}
+CONSTANTS = {'0': '1', '1': '0', '0u': '1u', '1u': '0u', 'true': 'false', 'false': 'true'}
+# a statement that begins with one of these is a declaration, or is more than one statement
+NO_STATEMENT = set('if else for while do switch case default struct enum union static const '
+                   'unsigned signed int char bool long short void double goto'.split())
+
+
+class Token(NamedTuple):
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+class Breakage(NamedTuple):
+    function: str
+    line: str       # as it stands in the source, without the blanks around it
+    number: int     # .. and its number, for a person to find it
+    change: str     # in words, the same for the same change of the same text
+    start: int
+    end: int
+    text: str       # what stands instead, from start to end
+
+
+class Source:
+    """The tokens of a file, and what surrounds each."""
+
+    def __init__(self, text):
+        self.text = text
+        self.tokens = [Token(match.lastgroup, match.group(), match.start(), match.end())
+                       for match in TOKEN.finditer(text) if match.lastgroup != 'skip']
+        self.partner = {}       # of a bracket: the one that closes it
+        self.inside = []        # of a token: the innermost bracket around it
+        self.function = []      # .. and the function that it is in
+        stack, function = [], ''
+        for i, token in enumerate(self.tokens):
+            if token.text in ('(', '[', '{'):
+                self.inside.append(stack[-1] if stack else None)
+                if not stack and token.text == '{':
+                    function = self._name_before(i)
+                stack.append(i)
+            elif token.text in (')', ']', '}') and stack:
+                self.partner[stack[-1]] = i
+                stack.pop()
+                self.inside.append(stack[-1] if stack else None)
+            else:
+                self.inside.append(stack[-1] if stack else None)
+            self.function.append(function)
+            if not stack and token.text in ('}', ';'):
+                function = ''
+
+    def _name_before(self, brace):
+        """The name of the function whose body begins here; '' where it is something else."""
+        if not brace or self.tokens[brace - 1].text != ')':
+            return ''
+        for i, end in self.partner.items():
+            if end == brace - 1:
+                return self.tokens[i - 1].text
+        return ''
+
+    def after(self, i):
+        return self.tokens[i + 1].text if i + 1 < len(self.tokens) else ''
+
+    def in_for(self, i):
+        around = self.inside[i]
+        while around is not None:
+            if self.tokens[around].text == '(' and self.tokens[around - 1].text == 'for':
+                return True
+            around = self.inside[around]
+        return False
+
+    def begins_statement(self, i):
+        """Does a statement of a function begin with this token?"""
+        around = self.inside[i]
+        if not self.function[i] or around is None or self.tokens[around].text != '{':
+            return False
+        before = self.tokens[i - 1].text
+        if before == ')':
+            head = next((start for start, end in self.partner.items() if end == i - 1), 0)
+            return self.tokens[head - 1].text in ('if', 'for', 'while', 'switch')
+        if before == ':':
+            return any(self.tokens[j].text in ('case', 'default') for j in range(i - 4, i - 1))
+        return before in (';', '{', '}', 'else')
+
+    def end_of_statement(self, i):
+        """The semicolon that ends what begins here; None where it has none of its own."""
+        around = self.inside[i]
+        while i < len(self.tokens):
+            if self.tokens[i].text == ';' and self.inside[i] == around:
+                return i
+            if self.tokens[i].text == '}' and around is not None and i == self.partner.get(around):
+                return None
+            i += 1
+        return None
+
+    def declares(self, i):
+        """Is it a declaration that begins here, with the name of a type?"""
+        if self.tokens[i].kind != 'name':
+            return False
+        j = i + 1
+        while self.tokens[j].text == '*':
+            j += 1
+        return self.tokens[j].kind == 'name'
+
+
+def breakages(text):
+    """All that can be made of this source, in the order of its lines."""
+    source = Source(text)
+    lines = text.split('\n')
+    found = []
+
+    def add(first, last, replacement, change):
+        start, end = source.tokens[first].start, source.tokens[last].end
+        number = text.count('\n', 0, start) + 1
+        found.append(Breakage(source.function[first], lines[number - 1].strip(), number, change,
+                              start, end, replacement))
+
+    for i, token in enumerate(source.tokens):
+        function, before = source.function[i], source.tokens[i - 1] if i else None
+        binary = before is not None and (before.kind in ('name', 'number') or
+                                         before.text in (')', ']')) and before.text != 'return'
+        if token.text in CONSTANTS:
+            add(i, i, CONSTANTS[token.text], f'{token.text} -> {CONSTANTS[token.text]}')
+        if not function:
+            continue
+        if token.text in COMPARISONS and binary:
+            add(i, i, COMPARISONS[token.text], f'{token.text} -> {COMPARISONS[token.text]}')
+        elif token.text in SIGNS:
+            add(i, i, SIGNS[token.text], f'{token.text} -> {SIGNS[token.text]}')
+        elif token.text in ('+', '-') and binary:
+            other = '-' if token.text == '+' else '+'
+            add(i, i, other, f'{token.text} -> {other}')
+        elif token.text in ('++', '--') and not source.in_for(i):
+            other = '--' if token.text == '++' else '++'
+            add(i, i, other, f'{token.text} -> {other}')
+        elif token.text == '!':
+            add(i, i, '', '! taken out')
+        elif token.text == '?':
+            add(i, i, '== 0 ?', '? negated')
+        elif token.text in ('if', 'while') and source.after(i) == '(':
+            end = source.partner[i + 1]
+            condition = [t.text for t in source.tokens[i + 2:end]]
+            turned = sum(word in ('==', '!=', '!') for word in condition)
+            joined = '&&' in condition or '||' in condition
+            if joined or turned != 1:       # else it has been turned above
+                add(i + 1, end, '(!' + text[source.tokens[i + 1].start:source.tokens[end].end] + ')',
+                    'condition negated')
+        if not source.begins_statement(i) or token.text in NO_STATEMENT:
+            continue
+        end = source.end_of_statement(i)
+        if end is None or token.text in ('}', ';', '{') or source.declares(i) and token.text != 'return':
+            continue
+        if token.text == 'return' and end > i + 1:
+            value = text[source.tokens[i + 1].start:source.tokens[end - 1].end]
+            if value not in CONSTANTS:
+                add(i + 1, end - 1, '0', 'returns 0')
+        elif text[token.start:].startswith('(void)') and end <= i + 4:
+            continue
+        else:
+            # the lines behind it keep their numbers
+            add(i, end, ';' + '\n' * text.count('\n', token.start, source.tokens[end].end),
+                'taken out')
+
+    # the same change of the same text again in a function: the second has a number
+    counts = {}
+    for n, breakage in enumerate(found):
+        key = (breakage.function, breakage.line, breakage.change)
+        counts[key] = counts.get(key, 0) + 1
+        if counts[key] > 1:
+            found[n] = breakage._replace(change=f'{breakage.change} (no. {counts[key]})')
+    return found
