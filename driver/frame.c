@@ -45,7 +45,7 @@ static bool find_frame(struct frame_reader *reader, struct frame *frame)
 	while (reader->have) {
 		length = reader->have > 3 ? buf[3] : 0;
 		if (buf[0] == FRAME_START && length <= FRAME_PAYLOAD_MAX) {
-			if (reader->have <= 3 || reader->have < FRAME_BYTES(length))
+			if (reader->have < FRAME_BYTES(length))
 				return false;
 			if (~crc32c(~0, buf + 1, FRAME_HEADER - 1 + length) ==
 			    get_unaligned_le32(buf + FRAME_HEADER + length)) {

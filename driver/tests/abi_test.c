@@ -6,7 +6,7 @@
 
 static const struct wire_descriptor machine = {
 	.reader = DEALBOX_READER_BARCODE, .version = WIRE_VERSION, .pockets = 4,
-	.pocket_capacity = 13, .hopper = 60, .plan_entries = 54,
+	.pocket_capacity = 13, .hopper = 60, .plan_entries = 54, .gate_deadline_us = 70000,
 	.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD |
 			DEALBOX_CAP_BY_POSITION | DEALBOX_CAP_CAPTURE |
 			DEALBOX_CAP_BOARD_LOCK | DEALBOX_CAP_TEST_DEAL,
@@ -122,6 +122,7 @@ static void test_event_fields(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, out.card, DEALBOX_NONE);
 			KUNIT_ASSERT_EQ(test, out.pocket, DEALBOX_NONE);
 			KUNIT_ASSERT_EQ(test, out.position, DEALBOX_NONE);
+			KUNIT_ASSERT_EQ(test, out.quality, DEALBOX_NONE);
 		}
 	}
 	/* of an unknown type nothing is known, so nothing is refused */
@@ -181,6 +182,12 @@ static void test_info_and_status(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, iout.reserved1, 0);
 	dealbox_abi_info(&machine, &info, NULL, 1024, &iout);
 	KUNIT_ASSERT_STREQ(test, iout.serial, "");
+	KUNIT_ASSERT_EQ(test, iout.gate_deadline_us, machine.gate_deadline_us);
+	/* what would move the cursor is not printed; a space and letters of UTF-8 are */
+	memcpy(info.name, "a \x1f\x7f~\xce\x94", 8);
+	dealbox_abi_info(&machine, &info, "\x01 \x7f!\n", 1024, &iout);
+	KUNIT_ASSERT_STREQ(test, iout.name, "a ??~\xce\x94");
+	KUNIT_ASSERT_STREQ(test, iout.serial, "? ?!?");
 	/* a character of two bytes does not fit: none of it is there */
 	serial[42] = '\xce';
 	serial[43] = '\x94';
@@ -259,6 +266,9 @@ static void test_plan(struct kunit *test)
 	REFUSED(-EINVAL, in.entries = 0);	/* forget, but with fields */
 	REFUSED(-EINVAL, (in.mode = DEALBOX_PLAN_BY_POSITION, in.pocket[0] = DEALBOX_NONE));
 	REFUSED(-EINVAL, in.mode = DEALBOX_PLAN_CAPTURE);
+	REFUSED(0, in = ((struct dealbox_plan){ .plan_id = 5, .mode = DEALBOX_PLAN_CAPTURE,
+						.entries = 1, .pocket = { 2 } }));
+	KUNIT_ASSERT_EQ(test, out.feed, 0);
 	REFUSED(0, in.pocket[7] = DEALBOX_NONE);
 	REFUSED(0, in.mode = DEALBOX_PLAN_BY_POSITION);
 	REFUSED(0, (memset(&in, 0, sizeof(in))));
@@ -268,6 +278,11 @@ static void test_plan(struct kunit *test)
 	REFUSED(-EINVAL, (memset(&in, 0, sizeof(in)), in.pocket[0] = 1));
 	m.plan_entries = 51;
 	REFUSED(-EINVAL, (void)0);
+	m = machine;
+	m.plan_entries = DEALBOX_MAX_ENTRIES;
+	m.pocket_capacity = DEALBOX_MAX_ENTRIES;
+	m.hopper = DEALBOX_MAX_ENTRIES;
+	REFUSED(0, (in.mode = DEALBOX_PLAN_BY_POSITION, in.entries = DEALBOX_MAX_ENTRIES));
 	m = machine;
 	m.capabilities &= ~DEALBOX_CAP_BY_CARD;
 	REFUSED(-EOPNOTSUPP, (void)0);
@@ -352,6 +367,28 @@ static void test_control_routed_start(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, out.c, WIRE_START_CAPTURE);
 }
 
+static void test_param(struct kunit *test)
+{
+	const struct dealbox_param plain_param = { .id = 1, .value = 2, .result = 3, .detail = 4 };
+	struct dealbox_param in;
+
+	for (int set = 0; set < 2; set++) {
+		in = plain_param;
+		KUNIT_ASSERT_EQ(test, dealbox_abi_param(&in, set), 0);
+		/* what comes back in GET_PARAM is of no interest there, and zero in SET_PARAM */
+		in.min = 1;
+		KUNIT_ASSERT_EQ(test, dealbox_abi_param(&in, set), set ? -EINVAL : 0);
+		in = plain_param;
+		in.max = 1;
+		KUNIT_ASSERT_EQ(test, dealbox_abi_param(&in, set), set ? -EINVAL : 0);
+		for (int i = 0; i < 2; i++) {
+			in = plain_param;
+			in.reserved[i] = 1;
+			KUNIT_ASSERT_EQ(test, dealbox_abi_param(&in, set), -EINVAL);
+		}
+	}
+}
+
 static struct kunit_case abi_cases[] = {
 	KUNIT_CASE(test_event),
 	KUNIT_CASE(test_deal_done_counts),
@@ -363,6 +400,7 @@ static struct kunit_case abi_cases[] = {
 	KUNIT_CASE(test_control),
 	KUNIT_CASE(test_control_capability),
 	KUNIT_CASE(test_control_routed_start),
+	KUNIT_CASE(test_param),
 	{ }
 };
 
