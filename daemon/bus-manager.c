@@ -257,9 +257,9 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 	int err;
 
 	size /= sizeof(*boards);
-	if (!size || size > BOARD_MAX)
+	if (!size || size > DEALBOX_BOARD_DEALT_MAX)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
-					 "a job has 1 to %d boards", BOARD_MAX);
+					 "a job has 1 to %d boards", DEALBOX_BOARD_DEALT_MAX);
 	for (n = 0; wishes->machines && wishes->machines[n]; n++)
 		names += strlen(wishes->machines[n]) + 1;
 	if (!make_room(s, 1, size, names))

@@ -98,9 +98,9 @@ static int copy_boards(const struct dealbox_set *set, struct dealbox_ledger_boar
 		dealbox_set_get(set, n, &board);
 		(*boards)[n].number = board.number;
 		(*boards)[n].deal = board.deal;
-		if (!board.number || board.number > BOARD_MAX)
+		if (!board.number || board.number > DEALBOX_BOARD_DEALT_MAX)
 			err = sd_bus_error_setf(error, ERROR("BadSet"), "deal %zu has no number from 1 "
-						"to %d", n + 1, BOARD_MAX);
+						"to %d", n + 1, DEALBOX_BOARD_DEALT_MAX);
 	}
 	dealbox_deal_wipe(&board.deal);
 	return err;

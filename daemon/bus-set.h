@@ -14,8 +14,6 @@
 
 #include "service.h"
 
-#define BOARD_MAX	9999
-
 /*
  * Reads the boards of a file of deals, of any format, in which no problem is found; pack "" is any.
  * 0 or more, or -errno, or *error is set. boards_free() in any case.

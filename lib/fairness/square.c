@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include <dealbox/bigdeal.h>
+#include <dealbox/set.h>
 #include <dealbox/square.h>
 
 #include "fault.h"
 
-#define BOARD_MAX	9999
 #define KEY_SHORT	40	/* the original warns below that */
 
 struct phase {
@@ -136,7 +136,7 @@ static bool boards_range(const char *boards, unsigned int session, unsigned int 
 	/* 3x7 = 1-7,8-14,15-21 */
 	if (number_take(&at, &first) && *at == 'x') {
 		at++;
-		if (!number_take(&at, &last) || *at || !first || !last || first * last > BOARD_MAX)
+		if (!number_take(&at, &last) || *at || !first || !last || first * last > DEALBOX_BOARD_DEALT_MAX)
 			return false;
 		*low = (session - 1) % first * last + 1;
 		*high = *low + last - 1;
@@ -153,7 +153,7 @@ static bool boards_range(const char *boards, unsigned int session, unsigned int 
 			if (!number_take(&at, &last))
 				return false;
 		}
-		if (!first || last < first || last > BOARD_MAX)
+		if (!first || last < first || last > DEALBOX_BOARD_DEALT_MAX)
 			return false;
 	}
 	if (at[-1])

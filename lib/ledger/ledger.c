@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "ledger.h"
+#include "sql.h"
 
 #define KEY_SIZE	crypto_kdf_KEYBYTES
 #define READ_WAIT_MS	5000	/* for a lock of another program */
@@ -78,14 +79,12 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 	"CREATE TRIGGER " table "_no_delete BEFORE DELETE ON " table \
 	" BEGIN SELECT RAISE(ABORT, 'records are never removed'); END;"
 
-/*
- * The copies that something happened to (job, number and copy of each are given): open 0,
- * dealing 1, recorded 2, skipped 3 (enum dealbox_ledger_copy_state). Acts: skip 4, redeal 5.
- */
+/* The copies that something happened to; job, number and copy of each are given. */
 #define COPIES(touched) \
 	"CREATE VIEW copies AS SELECT job, number, copy, tries, CASE " \
-	"  WHEN dealing THEN 1 WHEN recorded > redeal THEN 2 WHEN skipped > redeal THEN 3 " \
-	"  ELSE 0 END AS state FROM (SELECT t.job, t.number, t.copy, " \
+	"  WHEN dealing THEN " SQL(COPY_DEALING) " WHEN recorded > redeal THEN " SQL(COPY_RECORDED) \
+	" WHEN skipped > redeal THEN " SQL(COPY_SKIPPED) " " \
+	"  ELSE " SQL(COPY_OPEN) " END AS state FROM (SELECT t.job, t.number, t.copy, " \
 	"  (SELECT count(*) FROM insertions i WHERE i.job = t.job AND i.number = t.number " \
 	"   AND i.copy = t.copy) AS tries, " \
 	"  EXISTS (SELECT 1 FROM insertions i WHERE i.job = t.job AND i.number = t.number " \
@@ -93,11 +92,11 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 	"   (SELECT 1 FROM verdicts v WHERE v.insertion = i.seq)) AS dealing, " \
 	"  (SELECT coalesce(max(v.seq), 0) FROM insertions i JOIN verdicts v " \
 	"   ON v.insertion = i.seq WHERE i.job = t.job AND i.number = t.number " \
-	"   AND i.copy = t.copy AND v.outcome IN (1, 5)) AS recorded, " \
+	"   AND i.copy = t.copy AND v.outcome IN (" SQL(OUTCOME_EXACT) ", " SQL(OUTCOME_CAPTURED) ")) AS recorded, " \
 	"  (SELECT coalesce(max(a.seq), 0) FROM acts a WHERE a.job = t.job " \
-	"   AND a.board = t.number AND a.copy = t.copy AND a.act = 5) AS redeal, " \
+	"   AND a.board = t.number AND a.copy = t.copy AND a.act = " SQL(ACT_REDEAL) ") AS redeal, " \
 	"  (SELECT coalesce(max(a.seq), 0) FROM acts a WHERE a.job = t.job " \
-	"   AND a.board = t.number AND a.copy = t.copy AND a.act = 4) AS skipped " \
+	"   AND a.board = t.number AND a.copy = t.copy AND a.act = " SQL(ACT_SKIP) ") AS skipped " \
 	"  FROM (" touched ") t);"
 
 /* Step n brings a ledger from version n to n + 1. Steps are added, never changed. */
@@ -110,19 +109,19 @@ static const char *const migrations[] = {
 	"  session TEXT NOT NULL CHECK (session <> ''), boards INTEGER NOT NULL, "
 	"  digest BLOB NOT NULL, UNIQUE (session, digest)) STRICT;"
 	"CREATE TABLE boards (" CHAINED "set_seq INTEGER NOT NULL REFERENCES sets, "
-	"  number INTEGER NOT NULL CHECK (number BETWEEN 1 AND 9999), "
+	"  number INTEGER NOT NULL CHECK (number BETWEEN 1 AND " SQL(DEALBOX_BOARD_DEALT_MAX) "), "
 	"  fingerprint INTEGER NOT NULL, sealed BLOB NOT NULL, "
 	"  UNIQUE (set_seq, number), UNIQUE (fingerprint, set_seq)) STRICT;"
 	"CREATE TABLE jobs (" CHAINED "at INTEGER NOT NULL, set_seq INTEGER REFERENCES sets, "
-	"  copies INTEGER NOT NULL CHECK (copies BETWEEN 0 AND 9999), "
+	"  copies INTEGER NOT NULL CHECK (copies BETWEEN 0 AND " SQL(DEALBOX_BOARD_DEALT_MAX) "), "
 	"  options INTEGER NOT NULL, priority INTEGER NOT NULL) STRICT;"
 	"CREATE INDEX jobs_set ON jobs (set_seq);"
 	"CREATE TABLE job_boards (" CHAINED "job INTEGER NOT NULL REFERENCES jobs, "
-	"  number INTEGER NOT NULL CHECK (number BETWEEN 1 AND 9999), "
+	"  number INTEGER NOT NULL CHECK (number BETWEEN 1 AND " SQL(DEALBOX_BOARD_DEALT_MAX) "), "
 	"  UNIQUE (job, number)) STRICT;"
 	"CREATE TABLE insertions (" CHAINED "at INTEGER NOT NULL, "
 	"  job INTEGER NOT NULL, number INTEGER NOT NULL, "
-	"  copy INTEGER NOT NULL CHECK (copy BETWEEN 1 AND 9999), "
+	"  copy INTEGER NOT NULL CHECK (copy BETWEEN 1 AND " SQL(DEALBOX_BOARD_DEALT_MAX) "), "
 	"  machine TEXT NOT NULL CHECK (machine <> ''), "
 	"  insertion INTEGER NOT NULL CHECK (insertion BETWEEN 1 AND 4294967295), "
 	"  plan INTEGER NOT NULL, capture INTEGER NOT NULL CHECK (capture IN (0, 1)), "
@@ -134,21 +133,22 @@ static const char *const migrations[] = {
 	"CREATE TABLE traces (" CHAINED "insertion INTEGER NOT NULL UNIQUE "
 	"  REFERENCES insertions, events INTEGER NOT NULL CHECK (events > 0), "
 	"  sealed BLOB NOT NULL) STRICT;"
-	/* no board is recorded as exact (1), different (2) or captured (5) without its trace */
+	/* no board is recorded as exact, different or captured without its trace */
 	"CREATE TABLE verdicts (" CHAINED "at INTEGER NOT NULL, "
 	"  insertion INTEGER NOT NULL UNIQUE REFERENCES insertions, "
-	"  outcome INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 5), "
+	"  outcome INTEGER NOT NULL CHECK (outcome BETWEEN " SQL(OUTCOME_EXACT) " AND " SQL(OUTCOME_CAPTURED) "), "
 	"  reason INTEGER NOT NULL, differences INTEGER NOT NULL, "
 	"  trace INTEGER REFERENCES traces, "
-	"  CHECK (outcome NOT IN (1, 2, 5) OR trace IS NOT NULL), "
-	"  CHECK (outcome <> 1 OR (differences = 0 AND reason = 0))) STRICT;"
+	"  CHECK (outcome NOT IN (" SQL(OUTCOME_EXACT) ", " SQL(OUTCOME_DIFFERS) ", "
+	SQL(OUTCOME_CAPTURED) ") OR trace IS NOT NULL), "
+	"  CHECK (outcome <> " SQL(OUTCOME_EXACT) " OR (differences = 0 AND reason = 0))) STRICT;"
 	"CREATE TABLE acts (" CHAINED "at INTEGER NOT NULL, uid INTEGER NOT NULL, "
 	"  act INTEGER NOT NULL, job INTEGER REFERENCES jobs, board INTEGER, copy INTEGER, "
 	"  value INTEGER NOT NULL, machine TEXT, "
 	"  FOREIGN KEY (job, board) REFERENCES job_boards (job, number)) STRICT;"
 	"CREATE INDEX acts_copy ON acts (job, board, copy);"
 	COPIES("SELECT job, number, copy FROM insertions UNION "
-	       "SELECT job, board, copy FROM acts WHERE act IN (4, 5)")
+	       "SELECT job, board, copy FROM acts WHERE act IN (" SQL(ACT_SKIP) ", " SQL(ACT_REDEAL) ")")
 	FIXED("ledger") FIXED("chain") FIXED("sets") FIXED("boards") FIXED("jobs")
 	FIXED("job_boards") FIXED("insertions") FIXED("traces") FIXED("verdicts") FIXED("acts"),
 
@@ -160,7 +160,8 @@ static const char *const migrations[] = {
 	/* SQLite looks for a copy in each part of a UNION ALL, but makes the whole of a UNION */
 	"DROP VIEW copies;"
 	COPIES("SELECT DISTINCT job, number, copy FROM insertions UNION ALL "
-	       "SELECT DISTINCT job, board, copy FROM acts a WHERE act IN (4, 5) AND NOT EXISTS "
+	       "SELECT DISTINCT job, board, copy FROM acts a WHERE act IN (" SQL(ACT_SKIP) ", " SQL(ACT_REDEAL) ") "
+	       "AND NOT EXISTS "
 	       "(SELECT 1 FROM insertions i WHERE i.job = a.job AND i.number = a.board "
 	       "AND i.copy = a.copy)"),
 

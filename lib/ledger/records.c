@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "ledger.h"
+#include "sql.h"
 
 /* enum dealbox_ledger_copy_state, in the view copies */
 #define SQL_COPY	"SELECT state FROM copies WHERE job = ? AND number = ? AND copy = ?"
-
-#define COPY_MAX	9999	/* of a job without limit */
 
 static void copy_text(char *out, size_t size, const unsigned char *text)
 {
@@ -66,8 +65,9 @@ static int check_set(struct dealbox_ledger *l, struct print *prints, size_t coun
 		if (prints[n - 1].number == prints[n].number)
 			return ledger_fail(l, -EINVAL, "board %u is twice in the set",
 					   prints[n].number);
-	if (prints[0].number < 1 || prints[count - 1].number > 9999)
-		return ledger_fail(l, -EINVAL, "boards are numbered from 1 to 9999");
+	if (prints[0].number < 1 || prints[count - 1].number > DEALBOX_BOARD_DEALT_MAX)
+		return ledger_fail(l, -EINVAL, "boards are numbered from 1 to %d",
+				   DEALBOX_BOARD_DEALT_MAX);
 	return 0;
 }
 
@@ -121,8 +121,9 @@ int dealbox_ledger_add_set(struct dealbox_ledger *l, const char *session,
 
 	if (!*session || strlen(session) > 127)
 		return ledger_fail(l, -EINVAL, "a session needs a name of 1 to 127 bytes");
-	if (!count || count > 9999)
-		return ledger_fail(l, -EINVAL, "a set has 1 to 9999 boards, not %zu", count);
+	if (!count || count > DEALBOX_BOARD_DEALT_MAX)
+		return ledger_fail(l, -EINVAL, "a set has 1 to %d boards, not %zu",
+				   DEALBOX_BOARD_DEALT_MAX, count);
 	prints = calloc(count, sizeof(*prints));
 	if (!prints)
 		return ledger_fail(l, -ENOMEM, "no memory");
@@ -167,7 +168,7 @@ static int find_repeat(struct dealbox_ledger *l, const char *session, int64_t fi
 	int rc;
 
 	/*
-	 * Dealt: an insertion that was recorded as exact (1), or of which nobody knows (4,
+	 * Dealt: an insertion that was recorded as exact, or of which nobody knows (unknown,
 	 * or no verdict). A void board was emptied, and nobody has played it.
 	 */
 	stmt = ledger_query(l,
@@ -175,7 +176,8 @@ static int find_repeat(struct dealbox_ledger *l, const char *session, int64_t fi
 		"WHERE b.fingerprint = ? AND s.session <> ? AND EXISTS ("
 		" SELECT 1 FROM jobs j JOIN insertions i ON i.job = j.seq AND i.number = b.number "
 		" LEFT JOIN verdicts v ON v.insertion = i.seq "
-		" WHERE j.set_seq = s.seq AND coalesce(v.outcome, 4) IN (1, 4)) LIMIT 1",
+		" WHERE j.set_seq = s.seq AND coalesce(v.outcome, " SQL(OUTCOME_UNKNOWN) ") IN "
+		"(" SQL(OUTCOME_EXACT) ", " SQL(OUTCOME_UNKNOWN) ")) LIMIT 1",
 		"it", fingerprint, session);
 	if (!stmt)
 		return -EIO;
@@ -316,9 +318,10 @@ int dealbox_ledger_add_job(struct dealbox_ledger *l, const struct dealbox_ledger
 	size_t n;
 	int err;
 
-	if (!new_job->count || new_job->copies > 9999 || new_job->options & ~DEALBOX_JOB_OPTIONS)
-		return ledger_fail(l, -EINVAL, "a job has boards, at most 9999 copies, and known "
-				   "options");
+	if (!new_job->count || new_job->copies > DEALBOX_BOARD_DEALT_MAX ||
+	    new_job->options & ~DEALBOX_JOB_OPTIONS)
+		return ledger_fail(l, -EINVAL, "a job has boards, at most %d copies, and known options",
+				   DEALBOX_BOARD_DEALT_MAX);
 	if (capture != !new_job->set)
 		return ledger_fail(l, -EINVAL, "a job deals a set, or captures without one");
 	err = ledger_begin(l);
@@ -372,22 +375,26 @@ int dealbox_ledger_find_sets(struct dealbox_ledger *l, const struct dealbox_ledg
 	return err;
 }
 
-/* pause (1), resume (2), cancel (3): which holds; a job that is cancelled stays so */
+/* pause, resume or cancel: which holds; a job that is cancelled stays so */
 #define SQL_LAST_ACT \
-	"(SELECT a.act FROM acts a WHERE a.job = j.seq AND a.act IN (1, 2, 3) " \
-	" ORDER BY a.act = 3 DESC, a.seq DESC LIMIT 1) "
+	"(SELECT a.act FROM acts a WHERE a.job = j.seq AND a.act IN " \
+	" (" SQL(ACT_PAUSE) ", " SQL(ACT_RESUME) ", " SQL(ACT_CANCEL) ") " \
+	" ORDER BY a.act = " SQL(ACT_CANCEL) " DESC, a.seq DESC LIMIT 1) "
 
-/* of: "WHERE job = ?1", or none: of all; and the same of the table jobs; ?2 = DEALBOX_ACT_ADD */
+/* of: "WHERE job = ?1", or none: of all; and the same of the table jobs */
 #define SQL_JOBS(of, job) \
 	"SELECT j.seq, coalesce(j.set_seq, 0), j.at, coalesce(s.session, ''), j.options, j.copies, " \
-	" coalesce((SELECT a.value FROM acts a WHERE a.job = j.seq AND a.act = 6 " \
+	" coalesce((SELECT a.value FROM acts a WHERE a.job = j.seq AND a.act = " SQL(ACT_PRIORITY) " " \
 	"  ORDER BY a.seq DESC LIMIT 1), j.priority), " \
 	" (SELECT count(*) FROM job_boards b WHERE b.job = j.seq), coalesce(c.recorded, 0), " \
 	" (SELECT count(*) FROM insertions i JOIN verdicts v ON v.insertion = i.seq " \
-	"  WHERE i.job = j.seq AND v.outcome IN (2, 3, 4)), coalesce(c.skipped, 0), " \
-	SQL_LAST_ACT ", (SELECT a.uid FROM acts a WHERE a.job = j.seq AND a.act = ?2 LIMIT 1) " \
+	"  WHERE i.job = j.seq AND v.outcome IN (" SQL(OUTCOME_DIFFERS) ", " SQL(OUTCOME_VOID) ", " \
+	SQL(OUTCOME_UNKNOWN) ")), coalesce(c.skipped, 0), " \
+	SQL_LAST_ACT ", (SELECT a.uid FROM acts a WHERE a.job = j.seq AND a.act = " SQL(ACT_ADD) \
+	" LIMIT 1) " \
 	"FROM jobs j LEFT JOIN sets s ON s.seq = j.set_seq LEFT JOIN " \
-	" (SELECT job, sum(state = 2) AS recorded, sum(state = 3) AS skipped FROM copies " of \
+	" (SELECT job, sum(state = " SQL(COPY_RECORDED) ") AS recorded, " \
+	" sum(state = " SQL(COPY_SKIPPED) ") AS skipped FROM copies " of \
 	"  GROUP BY job) c ON c.job = j.seq " job " ORDER BY j.seq"
 
 int dealbox_ledger_jobs(struct dealbox_ledger *l, uint64_t only,
@@ -395,9 +402,8 @@ int dealbox_ledger_jobs(struct dealbox_ledger *l, uint64_t only,
 			void *context)
 {
 	sqlite3_stmt *stmt = only ? ledger_query(l, SQL_JOBS("WHERE job = ?1", "WHERE j.seq = ?1"),
-						 "ui", only, (int64_t)DEALBOX_ACT_ADD) :
-			     ledger_query(l, SQL_JOBS("", ""), "ui", (uint64_t)0,
-					  (int64_t)DEALBOX_ACT_ADD);
+						 "u", only) :
+			     ledger_query(l, SQL_JOBS("", ""), "");
 	struct dealbox_ledger_job job;
 	unsigned int skipped, last;
 	int err = 0;
@@ -783,7 +789,7 @@ static int check_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *
 		if (err)
 			return err == -ENOENT ? ledger_fail(l, err, "there is no job %llu",
 					(unsigned long long)act->job) : err;
-		if (act->copy > (number ? number : COPY_MAX))
+		if (act->copy > (number ? number : DEALBOX_BOARD_DEALT_MAX))
 			return ledger_fail(l, -ENOENT, "job %llu has no copy %u",
 					   (unsigned long long)act->job, act->copy);
 	}
@@ -864,7 +870,7 @@ static int doubt_copy(struct dealbox_ledger *l, uint64_t job, unsigned int board
 /* The first copy of each board of the job that is still to be dealt. */
 static int doubt_job(struct dealbox_ledger *l, const struct dealbox_ledger_job *job, unsigned int *boards)
 {
-	unsigned int most = job->copies ? job->copies : COPY_MAX, copy;
+	unsigned int most = job->copies ? job->copies : DEALBOX_BOARD_DEALT_MAX, copy;
 	int64_t state, board = 0;
 	int err;
 

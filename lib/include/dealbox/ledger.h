@@ -103,7 +103,7 @@ DEALBOX_API const char *dealbox_ledger_error(const struct dealbox_ledger *ledger
 /* ---- sets --------------------------------------------------------------- */
 
 struct dealbox_ledger_board {
-	unsigned int number;	/* 1..9999 */
+	unsigned int number;	/* 1..DEALBOX_BOARD_DEALT_MAX */
 	struct dealbox_deal deal;
 };
 
@@ -212,7 +212,7 @@ struct dealbox_ledger_new_job {
 	uint64_t set;			/* number of the set; 0 with DEALBOX_JOB_CAPTURE only */
 	const unsigned int *boards;	/* numbers of the boards of the set to be dealt */
 	size_t count;			/* how many */
-	unsigned int copies;		/* of each, 0 = without limit, at most 9999 */
+	unsigned int copies;		/* of each, at most DEALBOX_BOARD_DEALT_MAX; 0 = without limit */
 	unsigned int options;		/* DEALBOX_JOB_* */
 	int priority;			/* the higher goes first */
 	/*

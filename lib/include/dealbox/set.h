@@ -14,6 +14,8 @@ extern "C" {
 #endif
 
 #define DEALBOX_BOARD_MAX	0x7fffffffU	/* greatest board number */
+/* greatest number of a board that can be dealt; most boards of a job, and copies of a board */
+#define DEALBOX_BOARD_DEALT_MAX	9999
 
 /*
  * One deal of a set. A board has a number, or a label that is no number ("2-1"), or

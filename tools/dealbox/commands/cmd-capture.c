@@ -196,7 +196,7 @@ static enum status capture_run(struct args *args)
 	if (options.resume && (options.board_text || *options.wanted.ids))
 		return args_wrong(args, "--resume takes board and machines from the capture that it resumes");
 	if (options.board_text &&
-	    !args_number(args, "board", options.board_text, 1, BOARDS_MAX, &options.board))
+	    !args_number(args, "board", options.board_text, 1, DEALBOX_BOARD_DEALT_MAX, &options.board))
 		return STATUS_INPUT;
 	options.file = args->argv[0];
 	/* nobody reads four pockets for a file that cannot be */

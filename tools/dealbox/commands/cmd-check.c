@@ -19,14 +19,14 @@ static void say_boards(const struct dealbox_set *set)
 	FILE *list = open_memstream(&text, &size);
 
 	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
-		if (board.number && board.number <= BOARDS_MAX)
+		if (board.number && board.number <= DEALBOX_BOARD_DEALT_MAX)
 			boards.bits[board.number / 64] |= (uint64_t)1 << (board.number % 64);
 		else
 			others++;
 	}
 	dealbox_deal_wipe(&board.deal);
-	for (unsigned int from = 1, to; list && from <= BOARDS_MAX; from = to + 1) {
-		for (to = from; to <= BOARDS_MAX && boards_has(&boards, to); to++)
+	for (unsigned int from = 1, to; list && from <= DEALBOX_BOARD_DEALT_MAX; from = to + 1) {
+		for (to = from; to <= DEALBOX_BOARD_DEALT_MAX && boards_has(&boards, to); to++)
 			;
 		if (to == from)
 			continue;
@@ -36,7 +36,8 @@ static void say_boards(const struct dealbox_set *set)
 		comma = ", ";
 	}
 	if (list && others)
-		fprintf(list, "%s%u without a number up to %u", comma, others, (unsigned int)BOARDS_MAX);
+		fprintf(list, "%s%u without a number up to %u", comma, others,
+			(unsigned int)DEALBOX_BOARD_DEALT_MAX);
 	if (list && !fclose(list) && size)
 		say("boards: %s", text);
 	free(text);

@@ -56,7 +56,7 @@ static bool is_wanted(void *context, const struct dealbox_board *board)
 {
 	struct choice *choice = context;
 
-	if (!board->number || board->number > BOARDS_MAX ||
+	if (!board->number || board->number > DEALBOX_BOARD_DEALT_MAX ||
 	    !boards_has(choice->wanted, board->number))
 		return false;
 	choice->found.bits[board->number / 64] |= (uint64_t)1 << (board->number % 64);
@@ -69,7 +69,7 @@ static enum status choose(const struct call *call, struct setinput *input)
 	struct choice choice = { .wanted = &call->boards };
 
 	dealbox_set_filter(input->set, is_wanted, &choice);
-	for (unsigned int number = 1; number <= BOARDS_MAX; number++) {
+	for (unsigned int number = 1; number <= DEALBOX_BOARD_DEALT_MAX; number++) {
 		if (!boards_has(&call->boards, number) || boards_has(&choice.found, number))
 			continue;
 		complain("give --boards without it, or mend the file",
@@ -167,7 +167,7 @@ static enum status convert_run(struct args *args)
 			if (!call.reading.from)
 				return STATUS_INPUT;
 		} else if (key == KEY_FIRST) {
-			if (!args_number(args, "first", value, 1, BOARDS_MAX, &call.reading.first))
+			if (!args_number(args, "first", value, 1, DEALBOX_BOARD_DEALT_MAX, &call.reading.first))
 				return STATUS_INPUT;
 		} else {
 			call.to = setinput_format(args, "to", value);

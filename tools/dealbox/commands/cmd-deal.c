@@ -17,7 +17,7 @@ bool boards_there(const struct deal_options *options, const struct dealbox_set *
 {
 	unsigned int board;
 
-	for (board = 1; options->boards_text && board <= BOARDS_MAX; board++) {
+	for (board = 1; options->boards_text && board <= DEALBOX_BOARD_DEALT_MAX; board++) {
 		if (!boards_has(&options->boards, board) || dealbox_set_find(set, board) >= 0)
 			continue;
 		complain("`dealbox check` says which boards a file has", "board %u is not in the set",
@@ -112,7 +112,7 @@ static enum status deal_run(struct args *args)
 			sealed_use_key(value);
 			break;
 		case KEY_FIRST:
-			if (!args_number(args, "first", value, 1, BOARDS_MAX, &first))
+			if (!args_number(args, "first", value, 1, DEALBOX_BOARD_DEALT_MAX, &first))
 				return STATUS_INPUT;
 			setfile_number_from(first);
 			break;

@@ -87,7 +87,7 @@ static struct dealbox_set *set_make(struct call *call)
 	struct dealbox_set *set = dealbox_set_new(call->pack);
 	int err = set ? 0 : -ENOMEM;
 
-	for (uint32_t number = 1; !err && number <= BOARDS_MAX; number++) {
+	for (uint32_t number = 1; !err && number <= DEALBOX_BOARD_DEALT_MAX; number++) {
 		struct dealbox_board board = DEALBOX_BOARD_INIT;
 
 		if (!boards_has(&call->boards, number))

@@ -299,8 +299,9 @@ static enum status copy_run(struct args *args, const char *method, const char *w
 	if (args->argc < 2 || args->argc > 3)
 		return args_wrong(args, "it wants a job and a board, and may have a copy");
 	if (!args_number(args, "job", args->argv[0], 1, UINT32_MAX, &job) ||
-	    !args_number(args, "board", args->argv[1], 1, BOARDS_MAX, &board) ||
-	    (args->argc == 3 && !args_number(args, "copy", args->argv[2], 1, 9999, &copy)))
+	    !args_number(args, "board", args->argv[1], 1, DEALBOX_BOARD_DEALT_MAX, &board) ||
+	    (args->argc == 3 &&
+	     !args_number(args, "copy", args->argv[2], 1, DEALBOX_BOARD_DEALT_MAX, &copy)))
 		return STATUS_INPUT;
 	if (!confirm(yes, "Board %lu, copy %lu of job %lu %s?", board, copy, job, what))
 		return STATUS_NO;

@@ -419,7 +419,8 @@ static enum status traces_run(struct call *call)
 	int err;
 
 	if (!args_number(call->args, "job", call->args->argv[1], 1, UINT32_MAX, &job) ||
-	    (call->board && !args_number(call->args, "board", call->board, 1, BOARDS_MAX, &board)))
+	    (call->board && !args_number(call->args, "board", call->board, 1,
+					 DEALBOX_BOARD_DEALT_MAX, &board)))
 		return STATUS_INPUT;
 	bus = service_open();
 	if (!bus)

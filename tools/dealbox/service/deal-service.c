@@ -184,7 +184,7 @@ static int append_boards_of(struct request *job, const struct deal_options *opti
 	int err = 0;
 
 	/* whether it has them is the service's to say */
-	for (board = 1; options->boards_text && err >= 0 && board <= BOARDS_MAX; board++)
+	for (board = 1; options->boards_text && err >= 0 && board <= DEALBOX_BOARD_DEALT_MAX; board++)
 		if (boards_has(&options->boards, board))
 			err = sd_bus_message_append(job->call, "u", board);
 	if (options->boards_text)

@@ -82,7 +82,7 @@ bool look_parse(struct look *look, struct args *args)
 		} else if (key == KEY_REVEAL) {
 			look->reveal = true;
 		} else if (key == KEY_FIRST) {
-			if (!args_number(args, "first", value, 1, BOARDS_MAX, &look->reading.first))
+			if (!args_number(args, "first", value, 1, DEALBOX_BOARD_DEALT_MAX, &look->reading.first))
 				return input_wrong(args);
 		} else {
 			look->reading.from = setinput_format(args, "from", value);

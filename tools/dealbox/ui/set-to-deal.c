@@ -46,7 +46,7 @@ static bool numbers_check(const struct dealbox_set *set, struct dealbox_report *
 			.card = DEALBOX_CARD_NONE,
 		};
 
-		if (board.number && board.number <= BOARDS_MAX)
+		if (board.number && board.number <= DEALBOX_BOARD_DEALT_MAX)
 			continue;
 		dealbox_board_name(&board, problem.board, sizeof(problem.board));
 		snprintf(problem.text, sizeof(problem.text), "%s", problem.board);

@@ -151,7 +151,7 @@ bool args_number(const struct args *args, const char *option, const char *text,
 
 bool boards_has(const struct boards *boards, unsigned int board)
 {
-	return board <= BOARDS_MAX && (boards->bits[board / 64] >> (board % 64) & 1);
+	return board <= DEALBOX_BOARD_DEALT_MAX && (boards->bits[board / 64] >> (board % 64) & 1);
 }
 
 bool args_boards(const struct args *args, const char *option, const char *text,
@@ -169,7 +169,7 @@ bool args_boards(const struct args *args, const char *option, const char *text,
 			if (!number_take(&rest, &last))
 				goto wrong;
 		}
-		if (!first || last < first || last > BOARDS_MAX)
+		if (!first || last < first || last > DEALBOX_BOARD_DEALT_MAX)
 			goto wrong;
 		for (; first <= last; first++)
 			out->bits[first / 64] |= 1ULL << (first % 64);

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <dealbox/set.h>
+
 struct json_object;
 
 /* Exit status of every command. */
@@ -114,9 +116,8 @@ bool args_number(const struct args *args, const char *option, const char *text,
  * exist. Adds those of text to out, since the option may be given more than once.
  * False, and said, when text is not such a list.
  */
-#define BOARDS_MAX	9999
 struct boards {
-	uint64_t bits[BOARDS_MAX / 64 + 1];
+	uint64_t bits[DEALBOX_BOARD_DEALT_MAX / 64 + 1];
 };
 bool args_boards(const struct args *args, const char *option, const char *text,
 		 struct boards *out);
