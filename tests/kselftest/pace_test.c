@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include <linux/dealbox.h>
 #include <linux/usb/ch9.h>
@@ -252,6 +254,72 @@ TEST(question_is_not_taken)
 	close(fd);
 	EXPECT_TRUE(machine_unplug(&machine));
 	EXPECT_TRUE(kernel_is_well(&kernel));
+}
+
+FIXTURE(command) {
+	struct machine machine;
+	struct kernel kernel;
+	int fd;
+};
+
+FIXTURE_VARIANT(command) {
+	const char *dialect;
+};
+
+FIXTURE_VARIANT_ADD(command, native) { .dialect = "native" };
+FIXTURE_VARIANT_ADD(command, serial) { .dialect = "serial" };
+
+FIXTURE_SETUP(command)
+{
+	const char *const options[] = {
+		"--dialect", variant->dialect, "--manual", "--speed", "0", NULL
+	};
+
+	ASSERT_NE(NULL, getenv("COUNTED_TIME"));
+	ASSERT_TRUE(kernel_begin(&self->kernel));
+	ASSERT_TRUE(machine_plug(&self->machine, options));
+	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->fd);
+	ASSERT_TRUE(greeted(self->fd));
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+}
+
+FIXTURE_TEARDOWN(command)
+{
+	close(self->fd);
+	EXPECT_TRUE(machine_unplug(&self->machine));
+	EXPECT_TRUE(kernel_is_well(&self->kernel));
+}
+
+static volatile sig_atomic_t signals;
+
+static void heard(int signal)
+{
+	(void)signal;
+	signals++;
+}
+
+/*
+ * No signal ends a command that is under way, since nobody would know what became of it; so it
+ * is the driver that must end it. The longest there can be: it does not arrive, the machine takes
+ * its time to say so, and the second one meets nothing but silence.
+ */
+TEST_F(command, ends_by_itself)
+{
+	struct itimerval often = { { 0, 20000 }, { 0, 20000 } }, never = { 0 };
+	struct sigaction action = { .sa_handler = heard };
+	struct timespec since;
+
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request LOCATE always: ignore"));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_RESULT nth 1: delay 800"));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_RESULT nth 2: ignore"));
+	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	clock_gettime(CLOCK_MONOTONIC, &since);
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &often, NULL));
+	EXPECT_EQ(-ETIMEDOUT, do_op(self->fd, DEALBOX_OP_LOCATE));
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &never, NULL));
+	EXPECT_TRUE(took_at_most(4000 + LATE_MS, &since, "not answered"));
+	EXPECT_LT(0, signals);
 }
 
 TEST_HARNESS_MAIN
