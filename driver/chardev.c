@@ -94,7 +94,7 @@ static int dealbox_release(struct inode *inode, struct file *file)
 }
 
 /* Takes the oldest event; *gone is as of the same moment. */
-static bool take(struct dealbox_file *f, struct dealbox_event *event, bool *gone)
+static bool pop_event(struct dealbox_file *f, struct dealbox_event *event, bool *gone)
 {
 	bool got;
 
@@ -105,12 +105,12 @@ static bool take(struct dealbox_file *f, struct dealbox_event *event, bool *gone
 	return got;
 }
 
-static ssize_t give(struct dealbox_file *f, char __user *buf, size_t count, bool *gone)
+static ssize_t copy_events(struct dealbox_file *f, char __user *buf, size_t count, bool *gone)
 {
 	struct dealbox_event event;
 	size_t copied = 0;
 
-	while (copied + sizeof(event) <= count && take(f, &event, gone)) {
+	while (copied + sizeof(event) <= count && pop_event(f, &event, gone)) {
 		if (copy_to_user(buf + copied, &event, sizeof(event))) {
 			spin_lock_irq(&f->db->lock);
 			dealbox_queue_lose(&f->queue);
@@ -146,7 +146,7 @@ static ssize_t dealbox_read(struct file *file, char __user *buf, size_t count, l
 	for (;;) {
 		int error;
 
-		got = give(f, buf, count, &gone);
+		got = copy_events(f, buf, count, &gone);
 		if (got)
 			return got;
 		if (gone)
@@ -191,24 +191,13 @@ static int get_info(struct dealbox_file *f, union call_arg *arg, bool wait)
 
 static int get_status(struct dealbox_file *f, union call_arg *arg, bool wait)
 {
-	struct dealbox *db = f->db;
 	struct dealbox_status *out = &arg->status;
-	struct wire_status status;
-	u64 seqno;
-	int error;
+	struct dealbox *db = f->db;
+	int error = dealbox_get_status(db, out);
 
-	/* before it is asked: what came until now is in the answer, what comes may be */
-	spin_lock_irq(&db->lock);
-	seqno = db->source.seqno;
-	spin_unlock_irq(&db->lock);
-	error = dealbox_get_status(db, &status);
 	if (error)
 		return error;
-	dealbox_abi_status(&status, out);
 	spin_lock_irq(&db->lock);
-	if (db->routed)
-		out->plan_id = db->router.plan.plan_id;
-	out->seqno = seqno;
 	out->lost = f->queue.lost;
 	if (db->owner) {
 		out->claimed = db->owner == f ? 2 : 1;

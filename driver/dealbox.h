@@ -24,12 +24,8 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "abi.h"
-#include "frame.h"
+#include "core.h"
 #include "queue.h"
-#include "retry.h"
-#include "router.h"
-#include "wire.h"
 
 struct dealbox;
 
@@ -41,55 +37,19 @@ struct dealbox_pipes {
 };
 
 /**
- * struct dealbox_dialect - how a kind of machine says on USB what the protocol means
- * @bind: finds the pipes, and tells @db->machine if the descriptors do; no transfers
- * @describe: asks the machine for @db->machine; NULL if @bind knows it
- * @exchange: one request: what it says and what it is answered, @length bytes each, are
- *	in @db->ctl_buf. -EPIPE: the machine refuses it. Called with ctl.
- * @plan_put: encodes a plan into @db->plan_buf, FRAME_MAX bytes long, gives the size
- * @gate_put: encodes a gate command, FRAME_BYTES(WIRE_GATE_SIZE) bytes at most; the size
- * @receive: takes what came on the pipe of events, calling dealbox_take_event() for
- *	each. False: not all of it was of use; many in a row are slowed down. What may
- *	have been an event is told by dealbox_take_malformed(). Called in completion
- *	handlers, with lock.
- * @restart: the bus was reset: forgets what has come of something that is not whole;
- *	may be NULL. With lock. Not after a sleep: the rest of it comes then.
+ * struct dealbox_kind - a kind of machine: how its bytes are meant, and where they go
+ * @dialect: see core.h
+ * @bind: finds the pipes, and tells @db->core.machine if the descriptors do; no transfers
  *
  * One for each driver_info in main.c's table. docs/porting.md tells how to add one.
  */
-struct dealbox_dialect {
+struct dealbox_kind {
+	const struct dealbox_dialect *dialect;
 	int (*bind)(struct dealbox *db, struct dealbox_pipes *pipes);
-	int (*describe)(struct dealbox *db);
-	int (*exchange)(struct dealbox *db, u8 type, u8 request, u16 value, u16 length);
-	size_t (*plan_put)(u8 *buf, const struct wire_plan *plan);
-	size_t (*gate_put)(u8 *buf, const struct wire_gate *gate);
-	bool (*receive)(struct dealbox *db, const u8 *bytes, unsigned int length, u64 now);
-	void (*restart)(struct dealbox *db);
 };
 
-extern const struct dealbox_dialect dealbox_native;	/* docs/protocol.md */
-extern const struct dealbox_dialect dealbox_serial;	/* docs/protocol-serial.md */
-
-/* A request of the serial dialect that waits for its answer. */
-struct dealbox_answer {
-	bool armed;
-	u8 tag;			/* of the last request */
-	u8 status;
-	u8 length;
-	int error;		/* -errno: the answer will not come */
-	u8 data[FRAME_PAYLOAD_MAX];
-	struct completion done;
-};
-
-/* Commands that wait for an answer on the interrupt pipe: one, LOAD. */
-struct dealbox_loading {
-	bool armed;
-	u32 plan_id;
-	int error;		/* -errno: the answer will not come */
-	u8 result;
-	u32 detail;
-	struct completion done;
-};
+extern const struct dealbox_kind dealbox_native_kind;
+extern const struct dealbox_kind dealbox_serial_kind;
 
 /* What went over the pipes, for debugfs; under lock. */
 struct dealbox_stats {
@@ -137,11 +97,8 @@ struct dealbox {
 	struct usb_device *udev;
 	struct dentry *debugfs;
 
-	const struct dealbox_dialect *dialect;	/* these do not change behind probe */
-	struct wire_descriptor machine;
-	struct dealbox_info info;
+	struct dealbox_info info;	/* these two do not change behind probe */
 	char *serial;			/* whole, printable; NULL = none */
-	bool routed;
 
 	struct mutex turn;		/* who does not own it waits here first */
 	struct mutex ctl;		/* the fields of a command: */
@@ -150,7 +107,6 @@ struct dealbox {
 	u8 *ctl_buf;
 	struct urb *plan_urb;
 	u8 *plan_buf;
-	u32 sequence;
 	struct urb *clear_urb;		/* these two are retry's */
 	struct usb_ctrlrequest *clear_setup;
 	struct usb_anchor submitted;	/* all but int_in */
@@ -168,14 +124,9 @@ struct dealbox {
 	struct urb *int_in;
 	u8 *int_buf;
 	struct delayed_work retry;
-	struct retry pace;
 	struct dealbox_gate gates[DEALBOX_GATES];
-	struct router router;
-	struct event_source source;
-	struct dealbox_loading loading;
-	struct dealbox_answer answer;
-	struct frame_reader frames;
-	bool filled;			/* serial: the last transfer was as long as can be */
+	struct dealbox_core core;	/* its calls: under ctl as well */
+	wait_queue_head_t arrived;	/* what a call waits for */
 	struct dealbox_stats stats;
 	struct dealbox_event fresh[DEALBOX_FRESH];	/* not in the queues yet */
 	unsigned int fresh_count;
@@ -197,17 +148,8 @@ struct dealbox_file {
 /* chardev.c */
 extern const struct file_operations dealbox_fops;
 
-/* control.c, for dialects */
-void dealbox_transfer_done(struct urb *urb);	/* the completion handler of the next's */
-/* How long to wait for what may take ms, in jiffies: less when there is a deadline. */
-unsigned long dealbox_patience(struct dealbox *db, unsigned int ms);
-/*
- * Submits, and waits for at most ms. -EPIPE, -ETIMEDOUT, -ENOMEM, -ENODEV, -EPROTO
- * for a wrong size, or -EIO.
- */
-int dealbox_transfer(struct dealbox *db, struct urb *urb, unsigned int ms);
-/* Sends the first size bytes of plan_buf in at most ms, then wipes it. */
-int dealbox_send(struct dealbox *db, size_t size, unsigned int ms);
+/* core's owner: control.c answers calls, stream.c has the rest */
+extern const struct dealbox_core_ops dealbox_core_ops;
 
 /*
  * control.c. Callers hold ctl; what can fail gives -errno as
@@ -215,17 +157,17 @@ int dealbox_send(struct dealbox *db, size_t size, unsigned int ms);
  */
 int dealbox_control_alloc(struct dealbox *db, const struct usb_endpoint_descriptor *out);
 void dealbox_control_free(struct dealbox *db);
-/* Queries at probe: fills info, and where the sequence numbers go on. */
+/* Queries at probe: fills info. */
 int dealbox_control_greet(struct dealbox *db);
-int dealbox_get_status(struct dealbox *db, struct wire_status *status);
+/* Makes the steps of a call that dealbox_call_*() has begun; returns its error. */
+int dealbox_exchange(struct dealbox *db, struct dealbox_call *call);
+int dealbox_get_status(struct dealbox *db, struct dealbox_status *status);
 int dealbox_get_counters(struct dealbox *db, struct dealbox_counters *counters);
-/* These four set result and detail when they return -EREMOTEIO, else both to 0. */
 int dealbox_get_param(struct dealbox *db, struct dealbox_param *param);
 int dealbox_set_param(struct dealbox *db, struct dealbox_param *param);
 /* wait: until the machine has judged the plan, or a signal comes (-ERESTARTNOHAND) */
 int dealbox_set_plan(struct dealbox *db, struct dealbox_plan *plan, bool wait);
 int dealbox_control(struct dealbox *db, struct dealbox_control *control);
-/* Pauses a deal that runs; 0 also if none does. */
 int dealbox_pause(struct dealbox *db);
 /*
  * Ends every transfer, with error for whoever waits, and lets none begin until
@@ -241,13 +183,6 @@ void dealbox_clear_in(struct dealbox *db);
 void dealbox_clear_gates(struct dealbox *db);
 
 /* stream.c: events, and routing */
-/*
- * For dialects, with lock: an event, WIRE_EVENT_SIZE bytes, and ktime_get_ns() of its
- * coming. False: something in it cannot be.
- */
-bool dealbox_take_event(struct dealbox *db, const u8 *bytes, u64 now);
-/* ... and: a transfer of length bytes, some of which are of no use */
-void dealbox_take_malformed(struct dealbox *db, unsigned int length, u64 now);
 int dealbox_stream_alloc(struct dealbox *db, const struct usb_endpoint_descriptor *in,
 			 const struct usb_endpoint_descriptor *out);
 void dealbox_stream_free(struct dealbox *db);

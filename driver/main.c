@@ -62,7 +62,7 @@ static struct dealbox *dealbox_alloc(struct usb_interface *intf)
 	return db;
 }
 
-static int greet(struct dealbox *db)
+static int greet_machine(struct dealbox *db)
 {
 	int error;
 
@@ -75,7 +75,7 @@ static int greet(struct dealbox *db)
 }
 
 /* Gives it a node; from here on programs may open it. */
-static int publish(struct dealbox *db)
+static int add_node(struct dealbox *db)
 {
 	int error;
 
@@ -87,13 +87,16 @@ static int publish(struct dealbox *db)
 static int dealbox_probe(struct usb_interface *intf, const struct usb_device_id *id)
 {
 	struct dealbox *db = dealbox_alloc(intf);
+	const struct dealbox_kind *kind;
 	struct dealbox_pipes pipes;
 	int error;
 
 	if (!db)
 		return -ENOMEM;
-	db->dialect = (const struct dealbox_dialect *)id->driver_info;
-	error = db->dialect->bind(db, &pipes);
+	kind = (const struct dealbox_kind *)id->driver_info;
+	db->core.ops = &dealbox_core_ops;
+	db->core.dialect = kind->dialect;
+	error = kind->bind(db, &pipes);
 	if (!error)
 		error = dealbox_control_alloc(db, pipes.out);
 	if (!error)
@@ -112,9 +115,9 @@ static int dealbox_probe(struct usb_interface *intf, const struct usb_device_id 
 	/* a dialect may have its answers on the pipe of events */
 	error = dealbox_stream_start(db, GFP_KERNEL);
 	if (!error)
-		error = greet(db);
+		error = greet_machine(db);
 	if (!error)
-		error = publish(db);
+		error = add_node(db);
 	if (error)
 		goto stop;
 	dealbox_debugfs_add(db);
@@ -169,14 +172,14 @@ static void dealbox_disconnect(struct usb_interface *intf)
 	/* Whoever has ctl has no transfer left to wait for. */
 	mutex_lock(&db->ctl);
 	spin_lock_irq(&db->lock);
-	dealbox_router_load(&db->router, NULL);
+	dealbox_router_load(&db->core.router, NULL);
 	spin_unlock_irq(&db->lock);
 	mutex_unlock(&db->ctl);
 	usb_set_intfdata(intf, NULL);
 	put_device(&db->dev);
 }
 
-static int status_now(struct dealbox *db, struct wire_status *status)
+static int status_now(struct dealbox *db, struct dealbox_status *status)
 {
 	int error;
 
@@ -186,7 +189,7 @@ static int status_now(struct dealbox *db, struct wire_status *status)
 	return error;
 }
 
-static bool has_deal(const struct wire_status *status)
+static bool has_deal(const struct dealbox_status *status)
 {
 	return status->state == DEALBOX_STATE_DEALING ||
 	       status->state == DEALBOX_STATE_PAUSED ||
@@ -196,7 +199,7 @@ static bool has_deal(const struct wire_status *status)
 /* Pauses a deal that runs, and waits until the cards past the gate have fallen. */
 static void pause_for_sleep(struct dealbox *db)
 {
-	struct wire_status status;
+	struct dealbox_status status;
 	int error;
 
 	dealbox_hurry(db, SLEEP_MS);
@@ -217,7 +220,7 @@ static void pause_for_sleep(struct dealbox *db)
 static int dealbox_suspend(struct usb_interface *intf, pm_message_t message)
 {
 	struct dealbox *db = usb_get_intfdata(intf);
-	struct wire_status status;
+	struct dealbox_status status;
 
 	if (PMSG_IS_AUTO(message)) {
 		/* Nobody has it open; but a deal may wait for its next owner. */
@@ -251,9 +254,7 @@ static int dealbox_reset_resume(struct usb_interface *intf)
 	struct dealbox *db = usb_get_intfdata(intf);
 
 	spin_lock_irq(&db->lock);
-	dealbox_router_load(&db->router, NULL);
-	if (db->dialect->restart)
-		db->dialect->restart(db);
+	dealbox_core_restart(&db->core);
 	spin_unlock_irq(&db->lock);
 	return dealbox_resume(intf);
 }
@@ -287,13 +288,13 @@ static int dealbox_post_reset(struct usb_interface *intf)
 
 static const struct usb_device_id dealbox_ids[] = {
 	{ USB_INTERFACE_INFO(WIRE_CLASS, WIRE_SUBCLASS, WIRE_PROTOCOL),
-	  .driver_info = (kernel_ulong_t)&dealbox_native },
+	  .driver_info = (kernel_ulong_t)&dealbox_native_kind },
 	/*
 	 * No descriptor tells a machine of this dialect, it must be asked. So its maker must
 	 * be known: nothing is written to whatever another vendor's class means.
 	 */
 	{ USB_DEVICE_AND_INTERFACE_INFO(0x1209, 0x0001, WIRE_CLASS, WIRE_SUBCLASS, FRAME_PROTOCOL),
-	  .driver_info = (kernel_ulong_t)&dealbox_serial },
+	  .driver_info = (kernel_ulong_t)&dealbox_serial_kind },
 	{ }
 };
 MODULE_DEVICE_TABLE(usb, dealbox_ids);

@@ -1,170 +1,131 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
  * The serial dialect (docs/protocol-serial.md): everything in frames, over one pair
  * of bulk pipes, as a machine behind a serial bridge has it. Transfers and frames
  * have nothing to do with each other on the way in; on the way out, one is one.
  */
 #include <linux/errno.h>
-#include <linux/jiffies.h>
 #include <linux/string.h>
 
-#include "dealbox.h"
+#include "core.h"
 
-static int serial_bind(struct dealbox *db, struct dealbox_pipes *pipes)
+#define NS_PER_MS	1000000U
+
+static enum dealbox_action serial_answered(struct dealbox_core *core, struct dealbox_call *call,
+					   int error)
 {
-	struct usb_endpoint_descriptor *in, *out;
+	bool came = core->awaited == DEALBOX_AWAIT_NOTHING;
+	u16 length = call->type == WIRE_REQ_IN ? call->length : 0;
 
-	if (usb_find_common_endpoints(db->intf->cur_altsetting, &in, &out, NULL, NULL) ||
-	    usb_endpoint_maxp(in) < 8 || usb_endpoint_maxp(out) < 8) {
-		dev_err(&db->intf->dev, "an endpoint is missing or too small\n");
-		return -EPROTO;
-	}
-	*pipes = (struct dealbox_pipes){ .in = in, .out = out, .gate = out };
-	return 0;
-}
-
-/* Returns the tag that the answer shall bear, or -errno. */
-static int arm(struct dealbox *db)
-{
-	struct dealbox_answer *answer = &db->answer;
-	int result;
-
-	spin_lock_irq(&db->lock);
-	result = db->blocked;
-	if (!result) {
-		reinit_completion(&answer->done);
-		answer->error = 0;
-		answer->armed = true;
-		result = ++answer->tag;
-	}
-	spin_unlock_irq(&db->lock);
-	return result;
-}
-
-/* Until end, in jiffies. */
-static int await_answer(struct dealbox *db, void *data, u16 length, unsigned long end)
-{
-	struct dealbox_answer *answer = &db->answer;
-	unsigned long now = jiffies;
-	unsigned int ms = time_before(now, end) ? jiffies_to_msecs(end - now) : 0;
-	bool came = wait_for_completion_timeout(&answer->done, dealbox_patience(db, ms));
-	int error = 0;
-
-	spin_lock_irq(&db->lock);
-	answer->armed = false;
-	if (answer->error)
-		error = answer->error;
-	else if (!came)
-		error = -ETIMEDOUT;
-	else if (answer->status)
-		error = answer->status == FRAME_STALL ? -EPIPE : -EPROTO;
-	else if (answer->length != length)
+	core->awaited = DEALBOX_AWAIT_NOTHING;
+	if (!came)
+		error = error ?: -ETIMEDOUT;
+	else if (core->await_error)
+		error = core->await_error;
+	else if (core->status != FRAME_DONE)
+		error = core->status == FRAME_STALL ? -EPIPE : -EPROTO;
+	else if (core->length != length)
 		error = -EPROTO;
 	else
-		memcpy(data, answer->data, length);
-	spin_unlock_irq(&db->lock);
-	return error;
+		error = 0;
+	if (!error)
+		memcpy(call->data, core->answer, length);
+	return dealbox_call_answered(core, call, error);
 }
 
-static int serial_exchange(struct dealbox *db, u8 type, u8 request, u16 value, u16 length)
+static enum dealbox_action serial_sent(struct dealbox_core *core, struct dealbox_call *call,
+				       int error)
 {
-	bool in = type & USB_DIR_IN;
-	u8 *payload = db->plan_buf + FRAME_HEADER;
-	u16 said = in ? 0 : length;
-	/* for both ways, as on a control pipe */
-	unsigned long end = jiffies + msecs_to_jiffies(WIRE_CONTROL_HOST_MS);
-	int tag, error;
-
-	tag = arm(db);
-	if (tag < 0)
-		return tag;
-	payload[0] = request;
-	payload[1] = value & 0xff;
-	payload[2] = value >> 8;
-	memcpy(payload + FRAME_REQUEST_HEADER, db->ctl_buf, said);
-	error = dealbox_send(db, dealbox_frame_seal(db->plan_buf, FRAME_REQUEST, tag,
-						    FRAME_REQUEST_HEADER + said),
-			     WIRE_CONTROL_HOST_MS);
 	if (error) {
-		spin_lock_irq(&db->lock);
-		db->answer.armed = false;
-		spin_unlock_irq(&db->lock);
-		return error;
+		core->awaited = DEALBOX_AWAIT_NOTHING;
+		/* a halt of the pipe is no refusal: that would be an answer */
+		return dealbox_call_answered(core, call, error == -EPIPE ? -EPROTO : error);
 	}
-	return await_answer(db, db->ctl_buf, in ? length : 0, end);
+	call->step = serial_answered;
+	call->ms = call->now_ns < call->end_ns ? (u32)(call->end_ns - call->now_ns) / NS_PER_MS : 0;
+	return DEALBOX_AWAIT;
 }
 
-static int serial_describe(struct dealbox *db)
+static enum dealbox_action serial_exchange(struct dealbox_core *core, struct dealbox_call *call)
 {
-	int error = serial_exchange(db, WIRE_REQ_IN, FRAME_DESCRIBE, 0, WIRE_DESC_SIZE);
+	u16 said = call->type == WIRE_REQ_IN ? 0 : call->length;
+	u8 *payload = call->bytes + FRAME_HEADER;
 
-	if (error)
-		return error == -EPIPE ? -EPROTO : error;
-	return dealbox_decode_descriptor(db->ctl_buf, WIRE_DESC_SIZE, &db->machine) ? 0 : -EPROTO;
+	core->awaited = DEALBOX_AWAIT_ANSWER;
+	core->await_error = 0;
+	core->tag++;
+	payload[0] = call->request;
+	payload[1] = call->value & 0xff;
+	payload[2] = call->value >> 8;
+	memcpy(payload + FRAME_REQUEST_HEADER, call->data, said);
+	call->size = dealbox_frame_seal(call->bytes, FRAME_REQUEST, core->tag,
+					FRAME_REQUEST_HEADER + said);
+	call->step = serial_sent;
+	/* for both ways, as on a control pipe */
+	call->ms = WIRE_CONTROL_HOST_MS;
+	call->end_ns = call->now_ns + (u64)WIRE_CONTROL_HOST_MS * NS_PER_MS;
+	return DEALBOX_SEND;
 }
 
-static size_t serial_plan_put(u8 *buf, const struct wire_plan *plan)
+static size_t serial_encode_plan(u8 *buf, const struct wire_plan *plan)
 {
 	return dealbox_frame_seal(buf, FRAME_PLAN, 0,
 				  dealbox_encode_plan(buf + FRAME_HEADER, plan));
 }
 
-static size_t serial_gate_put(u8 *buf, const struct wire_gate *gate)
+static size_t serial_encode_gate(u8 *buf, const struct wire_gate *gate)
 {
 	dealbox_encode_gate(buf + FRAME_HEADER, gate);
 	return dealbox_frame_seal(buf, FRAME_GATE, 0, WIRE_GATE_SIZE);
 }
 
 /* False: nobody waits for it. One may come too late, but not one after the other. */
-static bool take_answer(struct dealbox *db, const struct frame *frame)
+static bool take_answer(struct dealbox_core *core, const struct frame *frame)
 {
-	struct dealbox_answer *answer = &db->answer;
-
-	if (!answer->armed || frame->tag != answer->tag)
+	if (core->awaited != DEALBOX_AWAIT_ANSWER || frame->tag != core->tag)
 		return false;
-	answer->status = frame->payload[0];
-	answer->length = frame->length - FRAME_ANSWER_HEADER;
-	memcpy(answer->data, frame->payload + FRAME_ANSWER_HEADER, answer->length);
-	answer->armed = false;
-	complete(&answer->done);
+	core->status = frame->payload[0];
+	core->length = frame->length - FRAME_ANSWER_HEADER;
+	memcpy(core->answer, frame->payload + FRAME_ANSWER_HEADER, core->length);
+	dealbox_core_end_await(core);
 	return true;
 }
 
-static bool serial_receive(struct dealbox *db, const u8 *bytes, unsigned int length, u64 now)
+static bool serial_receive(struct dealbox_core *core, const u8 *bytes, size_t length, u64 now_ns)
 {
 	struct frame frame;
 	size_t left = length;
 	/* an empty packet is of use behind a full one only: there is no more */
-	bool whole = true, good = length || db->filled;
+	bool known = true, good = length || core->full;
 
-	db->filled = length == db->int_in->transfer_buffer_length;
-	db->frames.dropped = 0;
-	while (dealbox_frame_read(&db->frames, &bytes, &left, &frame)) {
+	core->full = length == core->transfer_size;
+	core->frames.dropped = 0;
+	while (dealbox_frame_read(&core->frames, &bytes, &left, &frame)) {
 		if (frame.kind == FRAME_EVENT && frame.length == WIRE_EVENT_SIZE)
-			good &= dealbox_take_event(db, frame.payload, now);
+			good &= dealbox_core_event(core, frame.payload, now_ns);
 		else if (frame.kind == FRAME_ANSWER && frame.length >= FRAME_ANSWER_HEADER)
-			good &= take_answer(db, &frame);
+			good &= take_answer(core, &frame);
 		else
-			whole = false;
+			known = false;
 	}
-	if (whole && !db->frames.dropped)
+	if (known && !core->frames.dropped)
 		return good;
-	dealbox_take_malformed(db, length, now);
+	dealbox_core_malformed(core, length, now_ns);
 	return false;
 }
 
-static void serial_restart(struct dealbox *db)
+static void serial_restart(struct dealbox_core *core)
 {
-	memset(&db->frames, 0, sizeof(db->frames));
-	db->filled = false;
+	memset(&core->frames, 0, sizeof(core->frames));
+	core->full = false;
 }
 
 const struct dealbox_dialect dealbox_serial = {
-	.bind = serial_bind,
-	.describe = serial_describe,
+	.described = true,
+	.describe = FRAME_DESCRIBE,
 	.exchange = serial_exchange,
-	.plan_put = serial_plan_put,
-	.gate_put = serial_gate_put,
+	.encode_plan = serial_encode_plan,
+	.encode_gate = serial_encode_gate,
 	.receive = serial_receive,
 	.restart = serial_restart,
 };

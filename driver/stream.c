@@ -50,8 +50,9 @@ static struct dealbox_gate *free_gate(struct dealbox *db)
 	return NULL;
 }
 
-static void send_gate(struct dealbox *db, const struct wire_gate *answer)
+static void send_gate(struct dealbox_core *core, const struct wire_gate *answer)
 {
+	struct dealbox *db = container_of(core, struct dealbox, core);
 	struct dealbox_gate *gate = free_gate(db);
 	int error = -EPIPE;
 
@@ -62,7 +63,8 @@ static void send_gate(struct dealbox *db, const struct wire_gate *answer)
 	}
 
 	if (!db->gate_halted) {
-		gate->urb->transfer_buffer_length = db->dialect->gate_put(gate->buf, answer);
+		gate->urb->transfer_buffer_length =
+			core->dialect->encode_gate(gate->buf, answer);
 		usb_anchor_urb(gate->urb, &db->submitted);
 		error = usb_submit_urb(gate->urb, GFP_ATOMIC);
 		if (error)
@@ -108,7 +110,7 @@ static void deliver_to(struct dealbox *db, struct dealbox_file *file)
 }
 
 /* Into the queues of all files. */
-static void deliver(struct dealbox *db)
+static void deliver_events(struct dealbox *db)
 {
 	struct dealbox_file *file;
 	unsigned int i;
@@ -127,69 +129,39 @@ static void deliver(struct dealbox *db)
 	db->fresh_count = 0;
 }
 
-/* For deliver(), once the gate commands of the transfer have left. */
-static void publish(struct dealbox *db, const struct dealbox_event *event)
+/* For deliver_events(), once the gate commands of the transfer have left. */
+static void queue_event(struct dealbox_core *core, const struct dealbox_event *event)
 {
+	struct dealbox *db = container_of(core, struct dealbox, core);
+
+	lockdep_assert_held(&db->lock);
 	db->stats.events++;
+	if (event->type == DEALBOX_EV_PROTOCOL_ERROR && event->code == DEALBOX_PROTO_EVENT_SIZE)
+		db->stats.malformed++;
 	if (db->fresh_count == DEALBOX_FRESH)
-		deliver(db);
+		deliver_events(db);
 	db->fresh[db->fresh_count++] = *event;
 }
 
-/* The answer to a plan block, for whoever waits in SET_PLAN. */
-static void note_loading(struct dealbox *db, const struct wire_event *event)
+static void wake_call(struct dealbox_core *core)
 {
-	struct dealbox_loading *loading = &db->loading;
-
-	if (!loading->armed)
-		return;
-	if (event->type == DEALBOX_EV_STATE_LOST) {
-		loading->error = -EIO;
-	} else if (event->type == DEALBOX_EV_PLAN_LOADED && event->code == loading->plan_id) {
-		loading->result = min_t(u32, event->arg[0], U8_MAX);
-		loading->detail = event->arg[1];
-	} else {
-		return;
-	}
-	loading->armed = false;
-	complete(&loading->done);
+	wake_up(&container_of(core, struct dealbox, core)->arrived);
 }
 
-bool dealbox_take_event(struct dealbox *db, const u8 *bytes, u64 now)
-{
-	struct dealbox_event event;
-	struct wire_event wire;
-	struct wire_gate gate;
-	bool ok;
-
-	dealbox_decode_event(bytes, &wire);
-	ok = dealbox_abi_event(&db->source, &wire, now, &event);
-	if (ok) {
-		if (db->routed && dealbox_router_event(&db->router, &wire, &gate))
-			send_gate(db, &gate);
-		note_loading(db, &wire);
-	}
-	publish(db, &event);
-	return ok;
-}
-
-void dealbox_take_malformed(struct dealbox *db, unsigned int length, u64 now)
-{
-	struct dealbox_event event;
-
-	db->stats.malformed++;
-	dealbox_abi_protocol_error(&db->source, DEALBOX_PROTO_EVENT_SIZE, length, now, &event);
-	publish(db, &event);
-}
+const struct dealbox_core_ops dealbox_core_ops = {
+	.send_gate = send_gate,
+	.event = queue_event,
+	.awaited = wake_call,
+};
 
 /* One more failure: how long to pause, in ms. */
-static unsigned int failed(struct dealbox *db, bool may_reset)
+static unsigned int note_failure(struct dealbox *db)
 {
 	bool reset;
-	unsigned int pause = dealbox_retry_failed(&db->pace, ktime_get_ns(), &reset);
+	unsigned int pause = dealbox_core_failed(&db->core, ktime_get_ns(), &reset);
 
 	lockdep_assert_held(&db->lock);
-	if (reset && may_reset) {
+	if (reset) {
 		db->stats.resets++;
 		usb_queue_reset_device(db->intf);
 	}
@@ -216,14 +188,14 @@ static void submitted_in(struct dealbox *db, int error)
 		break;
 	default:
 		db->stats.last_error = error;
-		submit_later(db, failed(db, true));
+		submit_later(db, note_failure(db));
 	}
 }
 
 static void submit_in(struct dealbox *db)
 {
 	lockdep_assert_held(&db->lock);
-	dealbox_retry_begins(&db->pace, ktime_get_ns());
+	dealbox_retry_begins(&db->core.pace, ktime_get_ns());
 	submitted_in(db, usb_submit_urb(db->int_in, GFP_ATOMIC));
 }
 
@@ -244,7 +216,7 @@ static unsigned int failed_transfer(struct dealbox *db, int status)
 		db->stats.errors++;
 		db->stats.last_error = status;
 	}
-	return failed(db, true);
+	return note_failure(db);
 }
 
 static void in_done(struct urb *urb)
@@ -261,10 +233,7 @@ static void in_done(struct urb *urb)
 	/* also what has come while we stop: the machine does not say it again */
 	if (!urb->status || (is_killed(urb->status) && urb->actual_length)) {
 		db->stats.transfers++;
-		if (db->dialect->receive(db, db->int_buf, urb->actual_length, now))
-			dealbox_retry_good(&db->pace);
-		else
-			pause = failed(db, false);
+		pause = dealbox_core_receive(&db->core, db->int_buf, urb->actual_length, now);
 	} else if (more) {
 		pause = failed_transfer(db, urb->status);
 	}
@@ -272,7 +241,7 @@ static void in_done(struct urb *urb)
 		submit_later(db, pause);
 	else if (more)
 		submit_in(db);
-	deliver(db);
+	deliver_events(db);
 	spin_unlock_irqrestore(&db->lock, flags);
 }
 
@@ -348,9 +317,9 @@ void dealbox_stream_stop(struct dealbox *db, int error)
 }
 
 /* An URB for an endpoint of either kind; interrupt endpoints have an interval. */
-static void fill(struct dealbox *db, struct urb *urb,
-		 const struct usb_endpoint_descriptor *endpoint, void *buf, int size,
-		 usb_complete_t complete, void *context)
+static void fill_urb(struct dealbox *db, struct urb *urb,
+		     const struct usb_endpoint_descriptor *endpoint, void *buf, int size,
+		     usb_complete_t complete, void *context)
 {
 	unsigned int number = usb_endpoint_num(endpoint);
 	bool in = usb_endpoint_dir_in(endpoint);
@@ -377,17 +346,18 @@ int dealbox_stream_alloc(struct dealbox *db, const struct usb_endpoint_descripto
 	db->int_buf = kzalloc(size, GFP_KERNEL);
 	if (!db->int_in || !db->int_buf)
 		return -ENOMEM;
-	fill(db, db->int_in, in, db->int_buf, size, in_done, db);
+	db->core.transfer_size = size;
+	fill_urb(db, db->int_in, in, db->int_buf, size, in_done, db);
 
 	for (i = 0; out && i < DEALBOX_GATES; i++) {
 		struct dealbox_gate *gate = &db->gates[i];
 
 		gate->db = db;
 		gate->urb = usb_alloc_urb(0, GFP_KERNEL);
-		gate->buf = kzalloc(FRAME_BYTES(WIRE_GATE_SIZE), GFP_KERNEL);
+		gate->buf = kzalloc(DEALBOX_GATE_MAX, GFP_KERNEL);
 		if (!gate->urb || !gate->buf)
 			return -ENOMEM;
-		fill(db, gate->urb, out, gate->buf, 0, gate_done, gate);
+		fill_urb(db, gate->urb, out, gate->buf, 0, gate_done, gate);
 	}
 	return 0;
 }

@@ -74,10 +74,10 @@ static int state_show(struct seq_file *seq, void *unused)
 	stats = db->stats;
 	running = db->running;
 	claimed = db->owner;
-	deal = db->router.insertion;
-	failing = db->pace.failing;
-	retry_ms = db->pace.pause_ms;
-	seqno = db->source.seqno;
+	deal = db->core.router.insertion;
+	failing = db->core.pace.failing;
+	retry_ms = db->core.pace.pause_ms;
+	seqno = db->core.source.seqno;
 	list_for_each_entry(file, &db->files, node)
 		seq_printf(seq, "file: queued=%u lost=%llu owner=%d\n", file->queue.count,
 			   file->queue.lost, file == db->owner);

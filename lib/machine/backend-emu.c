@@ -22,6 +22,7 @@
 struct emu {
 	int fd;
 	struct host *host;
+	bool serial;		/* the dialect: gate commands go where plans go */
 	uint32_t id;		/* of the last frame sent */
 };
 
@@ -153,7 +154,7 @@ static int emu_control(void *bus, uint8_t type, uint8_t request, uint16_t value,
 	return transfer_control(bus, type, request, value, 0, data, length);
 }
 
-static int emu_bulk_out(void *bus, const void *data, size_t length)
+static int emu_bulk_out(void *bus, const void *data, size_t length, unsigned int ms)
 {
 	struct emu *emu = bus;
 	struct packet packet;
@@ -162,7 +163,7 @@ static int emu_bulk_out(void *bus, const void *data, size_t length)
 
 	ret = send_packet(emu, EMU_BULK_OUT, id, NULL, 0, data, length);
 	if (!ret)
-		ret = answer_wait(emu, EMU_BULK_DONE, id, &packet, WIRE_PLAN_COMPLETE_MS);
+		ret = answer_wait(emu, EMU_BULK_DONE, id, &packet, (int)ms);
 	/* CLEAR_FEATURE of the endpoint, ENDPOINT_HALT: USB 2.0 9.4.1 */
 	if (ret == -EPIPE)
 		transfer_control(emu, 0x02, 1, 0, EMU_EP_BULK_OUT, NULL, 0);
@@ -173,7 +174,7 @@ static int emu_gate_out(void *bus, const void *data, size_t length)
 {
 	struct emu *emu = bus;
 
-	return send_packet(emu, EMU_INT_OUT, ++emu->id, NULL, 0, data, length);
+	return send_packet(emu, emu->serial ? EMU_BULK_OUT : EMU_INT_OUT, ++emu->id, NULL, 0, data, length);
 }
 
 static int emu_pump(void *bus, int timeout_ms)
@@ -211,7 +212,7 @@ static const struct host_bus emu_bus = {
 };
 
 static int attach(struct dealbox_machine *machine, struct emu *emu, const char *path,
-		  struct emu_attached *attached, struct wire_descriptor *descriptor)
+		  struct emu_attached *attached, struct host_kind *kind)
 {
 	struct dealbox_reason *reason = &machine->reason;
 	struct packet packet = { 0 };
@@ -244,8 +245,12 @@ static int attach(struct dealbox_machine *machine, struct emu *emu, const char *
 				  "emu:%s: what listens there does not answer as a machine", path);
 	memcpy(attached, packet.data, sizeof(*attached));
 	attached->serial[sizeof(attached->serial) - 1] = '\0';
-	if (!dealbox_decode_descriptor(attached->machine_descriptor,
-				       sizeof(attached->machine_descriptor), descriptor))
+	kind->transfer_size = attached->int_in_size;
+	kind->dialect = attached->serial_dialect ? &dealbox_serial : &dealbox_native;
+	emu->serial = attached->serial_dialect;
+	if (!emu->serial &&
+	    !dealbox_decode_descriptor(attached->machine_descriptor,
+				       sizeof(attached->machine_descriptor), &kind->machine))
 		return reason_set(reason, -EPROTO, NULL,
 				  "emu:%s: the machine's descriptor is not one of protocol %x.%02x",
 				  path, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
@@ -282,7 +287,7 @@ static int connect_to(struct dealbox_machine *machine, const char *path)
 
 static int emu_open(struct dealbox_machine *machine, const char *place, bool observe)
 {
-	struct wire_descriptor descriptor;
+	struct host_kind kind = { 0 };
 	struct emu_attached attached;
 	struct emu *emu;
 	int ret, fd;
@@ -296,10 +301,10 @@ static int emu_open(struct dealbox_machine *machine, const char *place, bool obs
 		return reason_set(&machine->reason, -ENOMEM, NULL, "out of memory");
 	}
 	emu->fd = fd;
-	ret = attach(machine, emu, place, &attached, &descriptor);
+	ret = attach(machine, emu, place, &attached, &kind);
 	if (ret)
 		goto close_bus;
-	emu->host = host_new(&emu_bus, emu, &descriptor, attached.serial, observe);
+	emu->host = host_new(&emu_bus, emu, &kind, attached.serial, observe);
 	if (!emu->host) {
 		ret = reason_set(&machine->reason, -ENOMEM, NULL, "out of memory");
 		goto close_bus;

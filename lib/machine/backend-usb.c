@@ -18,13 +18,13 @@
 #include <unistd.h>
 
 #include "host.h"
-#include "retry.h"
 
 struct endpoints {
 	uint8_t bulk_out;
-	uint8_t int_in;
-	uint8_t int_out;
-	uint16_t int_in_size;
+	uint8_t in;		/* events: interrupt, or bulk */
+	uint8_t gate;		/* gate commands: interrupt, or bulk; 0 = none */
+	uint16_t in_size;
+	bool bulk;		/* these two are bulk */
 };
 
 struct usb {
@@ -41,11 +41,10 @@ struct usb {
 	bool in_halted;
 	bool in_reset;		/* before it is tried again */
 	int retry_fd;		/* runs out when the transfer shall be tried again */
-	struct retry pace;
 	struct libusb_transfer *gate;
 	bool gate_flight;
 	bool gate_halted;
-	uint8_t gate_data[WIRE_GATE_SIZE];
+	uint8_t gate_data[DEALBOX_GATE_MAX];
 };
 
 static int usb_errno(int error)
@@ -72,14 +71,6 @@ static int usb_errno(int error)
 	return -EIO;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* 0 ms is as soon as may be: not within the callback. */
 static void retry_arm(struct usb *usb, uint32_t ms)
 {
@@ -92,20 +83,17 @@ static void in_submit(struct usb *usb)
 {
 	int ret;
 
-	dealbox_retry_begins(&usb->pace, now_ns());
+	host_try_receive(usb->host);
 	ret = libusb_submit_transfer(usb->in);
 	usb->in_flight = !ret;
 	if (ret == LIBUSB_ERROR_NO_DEVICE)
 		usb->gone = true;
 	else if (ret)
-		retry_arm(usb, dealbox_retry_failed(&usb->pace, now_ns(), &usb->in_reset));
+		retry_arm(usb, host_receive_failed(usb->host, &usb->in_reset));
 }
 
-/* A transfer error may be a bad cable, or the first sign of an unplug. */
-static void in_failed(struct usb *usb)
+static void in_submit_after(struct usb *usb, uint32_t pause)
 {
-	uint32_t pause = dealbox_retry_failed(&usb->pace, now_ns(), &usb->in_reset);
-
 	if (pause || usb->in_halted)
 		retry_arm(usb, pause);
 	else
@@ -119,21 +107,17 @@ static void LIBUSB_CALL in_done(struct libusb_transfer *transfer)
 	usb->in_flight = false;
 	switch (transfer->status) {
 	case LIBUSB_TRANSFER_COMPLETED:
-		dealbox_retry_good(&usb->pace);
-		host_receive(usb->host, transfer->buffer, (size_t)transfer->actual_length);
-		in_submit(usb);
+		in_submit_after(usb, host_receive(usb->host, transfer->buffer,
+						  (size_t)transfer->actual_length));
 		break;
 	case LIBUSB_TRANSFER_CANCELLED:
 		break;
 	case LIBUSB_TRANSFER_NO_DEVICE:
 		usb->gone = true;
 		break;
-	case LIBUSB_TRANSFER_STALL:
-		usb->in_halted = true;
-		in_failed(usb);
-		break;
-	default:
-		in_failed(usb);
+	default:	/* an error may be a bad cable, or the first sign of an unplug */
+		usb->in_halted = transfer->status == LIBUSB_TRANSFER_STALL;
+		in_submit_after(usb, host_receive_failed(usb->host, &usb->in_reset));
 		break;
 	}
 }
@@ -147,7 +131,7 @@ static void in_mend(struct usb *usb)
 	if (usb->gone || read(usb->retry_fd, &count, sizeof(count)) != sizeof(count))
 		return;
 	if (usb->gate_halted)
-		libusb_clear_halt(usb->handle, usb->ep.int_out);
+		libusb_clear_halt(usb->handle, usb->ep.gate);
 	usb->gate_halted = false;
 	if (usb->in_flight)
 		return;
@@ -157,8 +141,9 @@ static void in_mend(struct usb *usb)
 		usb->gone = ret == LIBUSB_ERROR_NOT_FOUND || ret == LIBUSB_ERROR_NO_DEVICE;
 		if (usb->gone)
 			return;
+		host_was_reset(usb->host);
 	} else if (usb->in_halted) {
-		libusb_clear_halt(usb->handle, usb->ep.int_in);
+		libusb_clear_halt(usb->handle, usb->ep.in);
 	}
 	usb->in_reset = false;
 	usb->in_halted = false;
@@ -190,12 +175,12 @@ static int usb_control(void *bus, uint8_t type, uint8_t request, uint16_t value,
 	return ret < 0 ? usb_errno(ret) : ret;
 }
 
-static int usb_bulk_out(void *bus, const void *data, size_t length)
+static int usb_bulk_out(void *bus, const void *data, size_t length, unsigned int ms)
 {
 	struct usb *usb = bus;
 	int done = 0;
 	int ret = libusb_bulk_transfer(usb->handle, usb->ep.bulk_out, (unsigned char *)data,
-				       (int)length, &done, WIRE_PLAN_COMPLETE_MS);
+				       (int)length, &done, ms);
 
 	if (ret == LIBUSB_ERROR_PIPE)
 		libusb_clear_halt(usb->handle, usb->ep.bulk_out);
@@ -223,11 +208,13 @@ static int usb_gate_out(void *bus, const void *data, size_t length)
 	int ret;
 
 	/* the last one has not left yet, or never will: this one would come too late anyway */
-	if (usb->gate_flight || usb->gate_halted || !usb->ep.int_out)
+	if (usb->gate_flight || usb->gate_halted || !usb->ep.gate)
 		return -EAGAIN;
 	memcpy(usb->gate_data, data, length);
-	libusb_fill_interrupt_transfer(usb->gate, usb->handle, usb->ep.int_out, usb->gate_data,
+	libusb_fill_interrupt_transfer(usb->gate, usb->handle, usb->ep.gate, usb->gate_data,
 				       (int)length, gate_done, usb, WIRE_CONTROL_HOST_MS);
+	if (usb->ep.bulk)
+		usb->gate->type = LIBUSB_TRANSFER_TYPE_BULK;
 	ret = libusb_submit_transfer(usb->gate);
 	usb->gate_flight = !ret;
 	return ret ? usb_errno(ret) : 0;
@@ -351,69 +338,97 @@ static int reason_claim(struct dealbox_reason *reason, const struct usb_place *p
 			  process_name(node_holder(place->node), name, sizeof(name)));
 }
 
-static void endpoints_find(const struct libusb_interface_descriptor *interface,
-			   struct endpoints *ep)
+static uint8_t endpoint_find(const struct libusb_interface_descriptor *interface, uint8_t type,
+			     uint8_t direction, uint16_t *size)
 {
 	const struct libusb_endpoint_descriptor *e;
 	int n;
 
-	memset(ep, 0, sizeof(*ep));
 	for (n = 0; n < interface->bNumEndpoints; n++) {
 		e = &interface->endpoint[n];
-		switch (e->bmAttributes & LIBUSB_TRANSFER_TYPE_MASK) {
-		case LIBUSB_TRANSFER_TYPE_BULK:
-			if (!(e->bEndpointAddress & LIBUSB_ENDPOINT_IN) && !ep->bulk_out)
-				ep->bulk_out = e->bEndpointAddress;
-			break;
-		case LIBUSB_TRANSFER_TYPE_INTERRUPT:
-			if (e->bEndpointAddress & LIBUSB_ENDPOINT_IN && !ep->int_in) {
-				ep->int_in = e->bEndpointAddress;
-				ep->int_in_size = e->wMaxPacketSize & 0x7ff;
-			} else if (!(e->bEndpointAddress & LIBUSB_ENDPOINT_IN) && !ep->int_out) {
-				ep->int_out = e->bEndpointAddress;
-			}
-			break;
+		if ((e->bmAttributes & LIBUSB_TRANSFER_TYPE_MASK) == type &&
+		    (e->bEndpointAddress & LIBUSB_ENDPOINT_DIR_MASK) == direction) {
+			*size = e->wMaxPacketSize & 0x7ff;
+			return e->bEndpointAddress;
 		}
 	}
+	return 0;
 }
 
-static const struct libusb_interface_descriptor *
-interface_find(const struct libusb_config_descriptor *config, int number)
+/* Section 1.1: the descriptors of a machine of the native dialect. */
+static bool native_describe(struct usb *usb, const struct libusb_interface_descriptor *interface,
+			    struct host_kind *kind)
 {
-	const struct libusb_interface_descriptor *alt;
-	int n;
+	struct endpoints *ep = &usb->ep;
+	uint16_t unused;
 
-	for (n = 0; n < config->bNumInterfaces; n++) {
-		if (!config->interface[n].num_altsetting)
-			continue;
-		alt = &config->interface[n].altsetting[0];
-		if (alt->bInterfaceNumber == number && alt->bInterfaceClass == WIRE_CLASS &&
-		    alt->bInterfaceSubClass == WIRE_SUBCLASS &&
-		    alt->bInterfaceProtocol == WIRE_PROTOCOL)
-			return alt;
-	}
-	return NULL;
+	kind->dialect = &dealbox_native;
+	ep->bulk_out = endpoint_find(interface, LIBUSB_TRANSFER_TYPE_BULK, LIBUSB_ENDPOINT_OUT,
+				     &unused);
+	ep->in = endpoint_find(interface, LIBUSB_TRANSFER_TYPE_INTERRUPT, LIBUSB_ENDPOINT_IN,
+			       &ep->in_size);
+	ep->gate = endpoint_find(interface, LIBUSB_TRANSFER_TYPE_INTERRUPT, LIBUSB_ENDPOINT_OUT,
+				 &unused);
+	return dealbox_decode_descriptor(interface->extra, (size_t)interface->extra_length,
+					 &kind->machine) &&
+	       ep->bulk_out && ep->in && ep->in_size >= WIRE_INT_IN_MIN &&
+	       (ep->gate || !(kind->machine.capabilities & DEALBOX_CAP_HOST_ROUTED));
 }
 
-/* Sections 1 and 1.1: are the descriptors those of a machine? */
-static bool machine_describe(struct usb *usb, struct wire_descriptor *descriptor)
+/* One of the serial dialect is asked what it is; its pipes carry all. */
+static bool serial_describe(struct usb *usb, const struct libusb_interface_descriptor *interface,
+			    struct host_kind *kind)
 {
-	const struct libusb_interface_descriptor *interface;
+	struct endpoints *ep = &usb->ep;
+	uint16_t out_size = 0;
+
+	kind->dialect = &dealbox_serial;
+	ep->bulk_out = endpoint_find(interface, LIBUSB_TRANSFER_TYPE_BULK, LIBUSB_ENDPOINT_OUT,
+				     &out_size);
+	ep->in = endpoint_find(interface, LIBUSB_TRANSFER_TYPE_BULK, LIBUSB_ENDPOINT_IN,
+			       &ep->in_size);
+	ep->gate = ep->bulk_out;
+	ep->bulk = true;
+	return ep->bulk_out && ep->in && out_size >= 8 && ep->in_size >= 8;
+}
+
+static const struct {
+	uint8_t protocol;
+	bool (*describe)(struct usb *usb, const struct libusb_interface_descriptor *interface,
+			 struct host_kind *kind);
+} dialects[] = {
+	{ WIRE_PROTOCOL, native_describe },
+	{ FRAME_PROTOCOL, serial_describe },
+};
+
+static bool interface_describe(struct usb *usb, const struct libusb_interface_descriptor *alt,
+			       struct host_kind *kind)
+{
+	size_t n;
+
+	if (alt->bInterfaceNumber != usb->interface || alt->bInterfaceClass != WIRE_CLASS ||
+	    alt->bInterfaceSubClass != WIRE_SUBCLASS)
+		return false;
+	for (n = 0; n < sizeof(dialects) / sizeof(*dialects); n++)
+		if (dialects[n].protocol == alt->bInterfaceProtocol)
+			return dialects[n].describe(usb, alt, kind);
+	return false;
+}
+
+/* Are the descriptors those of a machine? Then its dialect, and what they tell. */
+static bool machine_describe(struct usb *usb, struct host_kind *kind)
+{
 	struct libusb_config_descriptor *config;
 	bool good = false;
+	int n;
 
 	if (libusb_get_active_config_descriptor(libusb_get_device(usb->handle), &config))
 		return false;
-	interface = interface_find(config, usb->interface);
-	if (interface) {
-		endpoints_find(interface, &usb->ep);
-		good = dealbox_decode_descriptor(interface->extra, (size_t)interface->extra_length,
-						 descriptor) &&
-		       usb->ep.bulk_out && usb->ep.int_in &&
-		       usb->ep.int_in_size >= WIRE_INT_IN_MIN &&
-		       (usb->ep.int_out || !(descriptor->capabilities & DEALBOX_CAP_HOST_ROUTED));
-	}
+	for (n = 0; n < config->bNumInterfaces && !good; n++)
+		good = config->interface[n].num_altsetting &&
+		       interface_describe(usb, &config->interface[n].altsetting[0], kind);
 	libusb_free_config_descriptor(config);
+	kind->transfer_size = usb->ep.in_size;
 	return good;
 }
 
@@ -460,7 +475,7 @@ static int node_open(struct usb *usb, const struct usb_place *place, struct deal
 
 static int in_prepare(struct usb *usb)
 {
-	uint8_t *buffer = malloc(usb->ep.int_in_size);
+	uint8_t *buffer = malloc(usb->ep.in_size);
 
 	usb->in = libusb_alloc_transfer(0);
 	usb->gate = libusb_alloc_transfer(0);
@@ -469,15 +484,17 @@ static int in_prepare(struct usb *usb)
 		free(buffer);
 		return -ENOMEM;
 	}
-	libusb_fill_interrupt_transfer(usb->in, usb->handle, usb->ep.int_in, buffer,
-				       usb->ep.int_in_size, in_done, usb, 0);
+	libusb_fill_interrupt_transfer(usb->in, usb->handle, usb->ep.in, buffer,
+				       usb->ep.in_size, in_done, usb, 0);
+	if (usb->ep.bulk)
+		usb->in->type = LIBUSB_TRANSFER_TYPE_BULK;
 	return 0;
 }
 
 static int usb_open(struct dealbox_machine *machine, const char *where, bool observe)
 {
 	struct dealbox_reason *reason = &machine->reason;
-	struct wire_descriptor descriptor;
+	struct host_kind kind = { 0 };
 	struct usb_place place = { 0 };
 	struct usb *usb;
 	int ret;
@@ -493,7 +510,7 @@ static int usb_open(struct dealbox_machine *machine, const char *where, bool obs
 	ret = node_open(usb, &place, reason);
 	if (ret)
 		goto close_bus;
-	if (!machine_describe(usb, &descriptor)) {
+	if (!machine_describe(usb, &kind)) {
 		ret = reason_set(reason, -EPROTO, "its firmware may be too new or broken",
 				 "usb:%s: the machine's descriptors are not those of protocol %x.%02x",
 				 place.port, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
@@ -501,7 +518,7 @@ static int usb_open(struct dealbox_machine *machine, const char *where, bool obs
 	}
 	ret = in_prepare(usb);
 	if (!ret) {
-		usb->host = host_new(&usb_bus, usb, &descriptor, place.serial, observe);
+		usb->host = host_new(&usb_bus, usb, &kind, place.serial, observe);
 		if (!usb->host)
 			ret = -ENOMEM;
 	}

@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#define EMU_VERSION		1
+#define EMU_VERSION		2
 #define EMU_DATA_MAX		4096
 #define EMU_EP_BULK_OUT		0x01	/* its address, in control requests */
 
@@ -45,9 +45,10 @@ struct emu_frame {
 struct emu_attached {
 	char serial[64];	/* zero-terminated */
 	char product[64];
-	uint8_t machine_descriptor[64];	/* section 1.1 of the protocol, bLength bytes */
+	uint8_t machine_descriptor[64];	/* section 1.1 of the protocol, bLength bytes, if native */
 	uint16_t int_in_size;	/* wMaxPacketSize */
 	uint16_t int_out_size;	/* 0 = no such endpoint */
+	uint16_t serial_dialect;/* 1: docs/protocol-serial.md: EMU_INT_IN brings the bulk IN stream */
 };
 
 #endif

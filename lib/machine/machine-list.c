@@ -88,18 +88,51 @@ static int local_visit(visit_fn visit, void *state)
 	return ret;
 }
 
+static struct udev_device *usb_parent(struct udev_device *device)
+{
+	return udev_device_get_parent_with_subsystem_devtype(device, "usb", "usb_device");
+}
+
+struct usb_visit {
+	visit_fn visit;
+	void *state;
+};
+
+static bool attribute_is(struct udev_device *device, const char *name, const char *value)
+{
+	const char *is = device ? udev_device_get_sysattr_value(device, name) : NULL;
+
+	return is && !strcmp(is, value);
+}
+
+/*
+ * By the dialect. No descriptor tells a machine of the serial one: its maker must be known,
+ * as in driver/main.c.
+ */
+static int interface_visit(struct udev_device *interface, void *state)
+{
+	struct udev_device *usb = usb_parent(interface);
+	const struct usb_visit *visit = state;
+
+	if (attribute_is(interface, "bInterfaceProtocol", "01") ||
+	    (attribute_is(interface, "bInterfaceProtocol", "02") &&
+	     attribute_is(usb, "idVendor", "1209") && attribute_is(usb, "idProduct", "0001")))
+		return visit->visit(interface, visit->state);
+	return 0;
+}
+
 /* Visits the USB interfaces of machines. */
 static int usb_visit(visit_fn visit, void *state)
 {
+	struct usb_visit machines = { visit, state };
 	struct udev *udev = udev_new();
 	struct udev_enumerate *scan = udev ? udev_enumerate_new(udev) : NULL;
 	int ret = -ENOMEM;
 
 	if (scan && udev_enumerate_add_match_subsystem(scan, "usb") >= 0 &&
 	    udev_enumerate_add_match_sysattr(scan, "bInterfaceClass", "ff") >= 0 &&
-	    udev_enumerate_add_match_sysattr(scan, "bInterfaceSubClass", "44") >= 0 &&
-	    udev_enumerate_add_match_sysattr(scan, "bInterfaceProtocol", "01") >= 0)
-		ret = devices_visit(udev, scan, visit, state);
+	    udev_enumerate_add_match_sysattr(scan, "bInterfaceSubClass", "44") >= 0)
+		ret = devices_visit(udev, scan, interface_visit, &machines);
 	udev_enumerate_unref(scan);
 	udev_unref(udev);
 	return ret;
@@ -112,11 +145,6 @@ static int usb_visit(visit_fn visit, void *state)
 static bool ready(struct udev_device *device)
 {
 	return access("/run/udev/control", F_OK) || udev_device_get_is_initialized(device);
-}
-
-static struct udev_device *usb_parent(struct udev_device *device)
-{
-	return udev_device_get_parent_with_subsystem_devtype(device, "usb", "usb_device");
 }
 
 static void entry_describe(struct entry *entry, struct udev_device *usb)

@@ -10,7 +10,10 @@
 
 #include "backend.h"
 
-#define MACHINE_INTERFACE "255/68/1"	/* class, subclass and protocol, as the kernel writes them */
+/* class, subclass and protocol, as the kernel writes them */
+#define NATIVE_INTERFACE "255/68/1"
+#define SERIAL_INTERFACE "255/68/2"
+#define SERIAL_PRODUCT "1209/1/"	/* no descriptor tells such a machine: its maker is known */
 
 struct dealbox_monitor {
 	struct udev *udev;
@@ -70,9 +73,12 @@ static bool is_machine(struct udev_device *device)
 {
 	const char *subsystem = udev_device_get_subsystem(device);
 	const char *interface = udev_device_get_property_value(device, "INTERFACE");
+	const char *product = udev_device_get_property_value(device, "PRODUCT");
 
 	return (subsystem && !strcmp(subsystem, "dealbox")) ||
-	       (interface && !strcmp(interface, MACHINE_INTERFACE));
+	       (interface && !strcmp(interface, NATIVE_INTERFACE)) ||
+	       (interface && !strcmp(interface, SERIAL_INTERFACE) &&
+		product && !strncmp(product, SERIAL_PRODUCT, strlen(SERIAL_PRODUCT)));
 }
 
 static enum dealbox_plug what_happened(struct udev_device *device)

@@ -66,11 +66,11 @@ static int control(void *context, uint8_t type, uint8_t request, uint16_t value,
 	return moved;
 }
 
-static int bulk_out(void *context, const void *data, size_t length)
+static int bulk_out(void *context, const void *data, size_t length, unsigned int ms)
 {
 	int error = fate(context, 0);
 
-	CHECK(length <= WIRE_PLAN_MAX && data);
+	CHECK(length <= WIRE_PLAN_MAX && data && ms);
 	return error < 0 ? error : 0;
 }
 
@@ -215,19 +215,19 @@ static void read_events(struct bus *bus, uint64_t *seqno, bool *begun)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct host_bus ops = { control, bulk_out, gate_out, pump, close_bus };
-	struct wire_descriptor machine = {
+	struct host_kind kind = { .dialect = &dealbox_native, .transfer_size = 1024, .machine = {
 		.reader = DEALBOX_READER_CAMERA, .version = WIRE_VERSION, .pockets = POCKETS,
 		.pocket_capacity = 64, .hopper = 220, .plan_entries = 64,
 		.capabilities = DEALBOX_CAP_BY_CARD | DEALBOX_CAP_TEST_DEAL,
-	};
+	} };
 	struct bus bus = { .data = data, .size = size };
 	uint64_t seqno = 0;
 	bool begun = false;
 
 	bus.routed = next(&bus) & 1;
-	machine.capabilities |= bus.routed ? DEALBOX_CAP_HOST_ROUTED : DEALBOX_CAP_STORED_PLAN;
-	machine.gate_deadline_us = bus.routed ? 1000 : 0;
-	bus.host = host_new(&ops, &bus, &machine, "1", false);
+	kind.machine.capabilities |= bus.routed ? DEALBOX_CAP_HOST_ROUTED : DEALBOX_CAP_STORED_PLAN;
+	kind.machine.gate_deadline_us = bus.routed ? 1000 : 0;
+	bus.host = host_new(&ops, &bus, &kind, "1", false);
 	CHECK(bus.host);
 	if (!host_start(bus.host)) {
 		host_call(bus.host, DEALBOX_IOC_CLAIM, NULL);

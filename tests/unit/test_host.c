@@ -127,10 +127,11 @@ static int fake_control(void *bus, uint8_t type, uint8_t request, uint16_t value
 	return end ? end : length;
 }
 
-static int fake_bulk_out(void *bus, const void *data, size_t length)
+static int fake_bulk_out(void *bus, const void *data, size_t length, unsigned int ms)
 {
 	struct fake *fake = bus;
 
+	assert_int_equal(ms, WIRE_PLAN_COMPLETE_MS);
 	assert_in_range(length, 1, sizeof(fake->plan));
 	memcpy(fake->plan, data, length);
 	fake->plan_size = length;
@@ -194,7 +195,8 @@ static int make(void **state, uint32_t kind, uint32_t deadline, bool observe)
 		.gate_deadline_us = deadline,
 	};
 	fake->result.sequence = 41;
-	fake->host = host_new(&fake_bus, fake, &fake->descriptor, "A1", observe);
+	fake->host = host_new(&fake_bus, fake, &(struct host_kind){ &dealbox_native,
+			      fake->descriptor, 64 }, "A1", observe);
 	assert_non_null(fake->host);
 	assert_int_equal(host_start(fake->host), 0);
 	*state = fake;

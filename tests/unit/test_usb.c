@@ -19,6 +19,7 @@
 #include <dealbox/machine.h>
 
 #include "machine/backend.h"
+#include "frame.h"
 #include "machine_wire.h"
 
 #define EP_BULK_OUT	0x02
@@ -35,6 +36,7 @@ static struct {
 	struct libusb_interface interface;
 	struct libusb_config_descriptor config;
 
+	bool serial;			/* requests come in frames on the bulk pipe */
 	int init_end, claim_end, control_end, bulk_end, submit_end;
 	uint8_t control_type, control_request;
 	uint16_t control_index;
@@ -46,7 +48,8 @@ static struct {
 	/* the next completion of the event endpoint */
 	bool completes;
 	enum libusb_transfer_status status;
-	uint8_t data[64];
+	uint8_t data[FRAME_MAX];
+	size_t left;			/* of these bytes, in further transfers */
 	int length;
 
 	int halts[4];
@@ -207,13 +210,50 @@ int __wrap_libusb_control_transfer(libusb_device_handle *handle, uint8_t type, u
 	return bus.control_end ? bus.control_end : length;
 }
 
+/* The machine answers a request of the serial dialect. */
+static void answer_frame(const uint8_t *data, size_t length)
+{
+	struct wire_result result = { 0 };
+	struct wire_info info = { .version = WIRE_VERSION, .name = "Tables" };
+	struct frame_reader reader = { 0 };
+	uint8_t *payload = bus.data + FRAME_HEADER;
+	struct frame frame;
+	size_t size = 0;
+
+	assert_true(dealbox_frame_read(&reader, &data, &length, &frame));
+	assert_int_equal(frame.kind, FRAME_REQUEST);
+	payload[0] = FRAME_DONE;
+	switch (frame.payload[0]) {
+	case FRAME_DESCRIBE:
+		wire_descriptor_put(payload + FRAME_ANSWER_HEADER, &bus.descriptor);
+		size = WIRE_DESC_SIZE;
+		break;
+	case WIRE_GET_INFO:
+		wire_info_put(payload + FRAME_ANSWER_HEADER, &info);
+		size = WIRE_INFO_SIZE;
+		break;
+	case WIRE_GET_RESULT:
+		wire_result_put(payload + FRAME_ANSWER_HEADER, &result);
+		size = WIRE_RESULT_SIZE;
+		break;
+	}
+	bus.length = (int)dealbox_frame_seal(bus.data, FRAME_ANSWER, frame.tag,
+					     FRAME_ANSWER_HEADER + size);
+	bus.left = (size_t)bus.length;
+	bus.completes = true;
+	bus.status = LIBUSB_TRANSFER_COMPLETED;
+	assert_int_equal(write(bus.pipe[1], "", 1), 1);
+}
+
 int __wrap_libusb_bulk_transfer(libusb_device_handle *handle, unsigned char endpoint,
 				unsigned char *data, int length, int *done, unsigned int timeout)
 {
-	(void)data;
 	assert_ptr_equal(handle, OPAQUE);
 	assert_int_equal(endpoint, EP_BULK_OUT);
-	assert_int_equal(timeout, 2000);
+	if (bus.serial)
+		answer_frame(data, (size_t)length);
+	else
+		assert_int_equal(timeout, 2000);
 	*done = length;
 	return bus.bulk_end;
 }
@@ -271,9 +311,18 @@ int __wrap_libusb_handle_events_timeout_completed(libusb_context *context, struc
 	if (bus.completes && bus.in) {
 		assert_int_equal(read(bus.pipe[0], &byte, 1), 1);
 		bus.completes = false;
-		memcpy(bus.in->buffer, bus.data, sizeof(bus.data));
+		if (bus.length > bus.in->length)
+			bus.length = bus.in->length;
+		memcpy(bus.in->buffer, bus.data, (size_t)bus.length);
 		bus.in->actual_length = bus.length;
 		complete(&bus.in, bus.status);
+		bus.left -= bus.left < (size_t)bus.length ? bus.left : (size_t)bus.length;
+		if (bus.left) {
+			memmove(bus.data, bus.data + bus.length, bus.left);
+			bus.length = (int)bus.left;
+			bus.completes = true;
+			assert_int_equal(write(bus.pipe[1], "", 1), 1);
+		}
 	} else if (bus.in && bus.in->status == LIBUSB_TRANSFER_CANCELLED) {
 		complete(&bus.in, LIBUSB_TRANSFER_CANCELLED);
 	} else if (bus.out && bus.out->status == LIBUSB_TRANSFER_CANCELLED) {
@@ -581,6 +630,29 @@ static void a_reset_that_finds_nothing(void **state)
 	dealbox_machine_close(machine);
 }
 
+/* A flood of bad transfers owns no CPU, and the machine is not reset for it: as in the module. */
+static void transfers_that_cannot_be_are_slowed_down(void **state)
+{
+	static const long pauses[] = { 13, 26, 52, 104 };
+	struct dealbox_machine *machine = open_it();
+	struct dealbox_event events[4];
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 5; n++) {
+		arrives(LIBUSB_TRANSFER_COMPLETED, 31);
+		assert_int_equal(wait_read(machine, events, 4), 1);
+		assert_int_equal(events[0].type, DEALBOX_EV_PROTOCOL_ERROR);
+		while (bus.submitted_in < n + 2)
+			wait_read(machine, events, 4);
+	}
+	assert_int_equal(bus.timer_count, 4);
+	for (n = 0; n < 4; n++)
+		assert_int_equal(bus.timers[n], pauses[n]);
+	assert_int_equal(bus.resets, 0);
+	dealbox_machine_close(machine);
+}
+
 /* A thread of libusb that got one would end the program, with no PAUSE for the machine. */
 static void signals_are_the_programs(void **state)
 {
@@ -617,7 +689,7 @@ static void how_commands_fail(void **state)
 	} ends[] = {
 		{ LIBUSB_ERROR_TIMEOUT, -ETIMEDOUT },
 		{ LIBUSB_ERROR_IO, -EIO },
-		{ LIBUSB_ERROR_OVERFLOW, -EOVERFLOW },
+		{ LIBUSB_ERROR_OVERFLOW, -EPROTO },
 		{ LIBUSB_ERROR_PIPE, -EPROTO },		/* and no result that tells why */
 	};
 	struct dealbox_machine *machine = open_it();
@@ -737,6 +809,27 @@ static void libusb_does_not_begin(void **state)
 	fails(-EIO, "cannot use the device", "");
 }
 
+/* The serial dialect: the machine is asked what it is, in frames over two bulk pipes. */
+static void a_machine_of_the_serial_dialect(void **state)
+{
+	struct dealbox_machine *machine;
+	struct dealbox_info info;
+
+	(void)state;
+	bus.serial = true;
+	bus.setting.bInterfaceProtocol = 2;
+	bus.setting.bNumEndpoints = 2;
+	bus.setting.extra_length = 0;
+	bus.endpoints[1].bmAttributes = LIBUSB_TRANSFER_TYPE_BULK;
+	machine = open_it();
+	assert_int_equal(dealbox_machine_get_info(machine, &info), 0);
+	assert_string_equal(info.name, "Tables");
+	assert_int_equal(info.pockets, 4);
+	assert_int_equal(bus.in->type, LIBUSB_TRANSFER_TYPE_BULK);
+	assert_int_equal(bus.control_request, 0);	/* none on endpoint 0 */
+	dealbox_machine_close(machine);
+}
+
 static void descriptors_of_no_machine(void **state)
 {
 	(void)state;
@@ -777,6 +870,7 @@ int main(void)
 		STORED(errors_are_tried_again_with_growing_pauses),
 		STORED(after_a_second_of_errors_it_is_reset),
 		STORED(a_reset_that_finds_nothing),
+		STORED(transfers_that_cannot_be_are_slowed_down),
 		STORED(signals_are_the_programs),
 		STORED(unplugged),
 		STORED(how_commands_fail),
@@ -785,6 +879,7 @@ int main(void)
 		STORED(in_use),
 		STORED(no_permission),
 		STORED(libusb_does_not_begin),
+		STORED(a_machine_of_the_serial_dialect),
 		STORED(descriptors_of_no_machine),
 		ROUTED(a_host_routed_machine_without_a_way_to_answer),
 	};

@@ -84,6 +84,7 @@ static void attach(struct socket_front *f, uint32_t version, uint64_t now)
 	struct emu_attached attached = {
 		.int_in_size = config->int_in_size,
 		.int_out_size = device_int_out_size(f->local.front.device),
+		.serial_dialect = config->serial_dialect,
 	};
 	/* what the USB core of a host does at once */
 	static const struct transfer configure = { .setup = { 0, 9, 1 } };
@@ -96,8 +97,9 @@ static void attach(struct socket_front *f, uint32_t version, uint64_t now)
 	}
 	memcpy(attached.serial, config->serial, sizeof(attached.serial) - 1);
 	memcpy(attached.product, config->product, sizeof(attached.product) - 1);
-	get_machine_descriptor(f, now, attached.machine_descriptor,
-			       sizeof(attached.machine_descriptor));
+	if (!config->serial_dialect)	/* else the host asks for it */
+		get_machine_descriptor(f, now, attached.machine_descriptor,
+				       sizeof(attached.machine_descriptor));
 	answer_attach(f->local.host, EMU_VERSION, 0, &attached);
 	f->attached = true;
 	f->local.int_in_at = now;

@@ -70,7 +70,7 @@ static const struct option_text {
 	{ "port", "N", "port of vhci_hcd; otherwise the first free one", 'p' },
 	{ "machines", "N", "so many machines; .1, .2... is put behind paths, -1, -2... behind serials", 'n' },
 	{ "kind", "stored|routed", "who holds the plan: the machine, or the host routes each card", 'k' },
-	{ "dialect", "native|serial", "what it speaks on USB; serial is for the kernel module only", 'D' },
+	{ "dialect", "native|serial", "what it speaks on USB: docs/protocol.md, or docs/protocol-serial.md", 'D' },
 	{ "speed", "FACTOR", "1 = about 10 cards a second, 0 = as fast as the host fetches events", 'x' },
 	{ "seed", "N", "order of the cards, and all else that is left to chance", 'r' },
 	{ "pack", "bridge|preferans|jokers", "which cards a pack has: 52, 32 or 54", 'c' },
@@ -404,8 +404,8 @@ static void check_options(struct options *o, const char *deck, const char *list)
 	if (o->usbip + (o->socket != NULL) + (o->usbredir != NULL) + (o->gadget != NULL) +
 	    (o->serve >= 0) != 1)
 		die(EXIT_USAGE, "exactly one of --socket PATH, --usbip, --usbredir PATH, --gadget UDC and --serve TCP-PORT is needed; see --help");
-	if (o->device.serial_dialect && (o->socket || o->gadget))
-		die(EXIT_USAGE, "--dialect serial goes with --usbip, --usbredir and --serve: the others know the endpoints of the native dialect only");
+	if (o->device.serial_dialect && o->gadget)
+		die(EXIT_USAGE, "--dialect serial does not go with --gadget, which knows the endpoints of the native dialect only");
 	if (o->gadget && o->machines > 1)
 		die(EXIT_USAGE, "--gadget goes with one machine");
 	if (o->port >= 0 && (!o->usbip || o->machines > 1))

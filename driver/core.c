@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* The host's side of the protocol: see core.h. Section numbers are those of docs/protocol.md. */
+#include <linux/errno.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "core.h"
+
+static enum dealbox_action end_call(struct dealbox_call *call, int error)
+{
+	memzero_explicit(&call->plan, sizeof(call->plan));
+	if (call->result_to) {
+		*call->result_to = call->result;
+		*call->detail_to = call->detail;
+	}
+	call->error = error;
+	return DEALBOX_DONE;
+}
+
+static void report_to(struct dealbox_call *call, u32 *result, u32 *detail)
+{
+	call->result_to = result;
+	call->detail_to = detail;
+}
+
+/* What a caller is told of a transfer that failed. -EPIPE is for the rules below. */
+static int transfer_error(int error)
+{
+	switch (error) {
+	case -ENOENT:		/* refused: unbound, and disconnect is on its way */
+	case -ESHUTDOWN:
+		return -ENODEV;
+	case -EREMOTEIO:
+	case -EOVERFLOW:
+		return -EPROTO;	/* an answer of the wrong size */
+	case 0:
+	case -ENODEV:
+	case -ENOMEM:
+	case -EPIPE:
+	case -ETIMEDOUT:
+		return error;
+	default:		/* -EPROTO is an error of the bus */
+		return -EIO;
+	}
+}
+
+enum dealbox_action dealbox_call_next(struct dealbox_core *core, struct dealbox_call *call,
+				      int result, u64 now_ns)
+{
+	call->now_ns = now_ns;
+	if (result < 0 && call->action != DEALBOX_AWAIT)
+		result = transfer_error(result);
+	call->action = call->step(core, call, result);
+	return call->action;
+}
+
+enum dealbox_action dealbox_call_answered(struct dealbox_core *core, struct dealbox_call *call,
+					  int error)
+{
+	return call->answered(core, call, error);
+}
+
+/* -- requests (section 2) ----------------------------------------------------- */
+
+static enum dealbox_action query(struct dealbox_core *core, struct dealbox_call *call,
+				 u8 request, u16 value, u16 length)
+{
+	call->type = WIRE_REQ_IN;
+	call->request = request;
+	call->value = value;
+	call->length = length;
+	return core->dialect->exchange(core, call);
+}
+
+/* The end of a query that every machine must answer. */
+static int must_answer(int error)
+{
+	return error == -EPIPE ? -EPROTO : error;
+}
+
+static enum dealbox_action end_command(struct dealbox_core *core, struct dealbox_call *call,
+				       int error)
+{
+	call->command_error = error;
+	return call->commanded ? call->commanded(core, call, error) : end_call(call, error);
+}
+
+static enum dealbox_action transmit_command(struct dealbox_core *core, struct dealbox_call *call);
+
+/* The answer to GET_RESULT: what became of a command whose transfer failed. */
+static enum dealbox_action judge_lost_command(struct dealbox_core *core,
+					      struct dealbox_call *call, int error)
+{
+	struct wire_result last;
+	int lost = call->lost;
+
+	error = must_answer(error);
+	if (error)
+		return end_command(core, call,
+				   lost == -EPIPE || error == -ENODEV ? error : lost);
+	dealbox_decode_result(call->data, &last);
+	if (last.sequence == call->fields.sequence && last.request == call->command) {
+		call->result = last.error;
+		if (last.error != DEALBOX_ERR_OK) {
+			call->detail = last.detail;
+			return end_command(core, call, -EREMOTEIO);
+		}
+		/* stalled, and yet carried out */
+		return end_command(core, call, lost == -EPIPE ? -EPROTO : 0);
+	}
+	if (lost == -EPIPE)
+		return end_command(core, call, -EPROTO);
+	/* It never arrived. Repeated once, with the same number, it does no harm. */
+	if (call->attempt++)
+		return end_command(core, call, lost);
+	return transmit_command(core, call);
+}
+
+static enum dealbox_action command_transmitted(struct dealbox_core *core,
+					       struct dealbox_call *call, int error)
+{
+	if (!error || error == -ENODEV)
+		return end_command(core, call, error);
+	call->lost = error;
+	call->answered = judge_lost_command;
+	return query(core, call, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+}
+
+static enum dealbox_action transmit_command(struct dealbox_core *core, struct dealbox_call *call)
+{
+	dealbox_encode_command(call->data, &call->fields);
+	call->type = WIRE_REQ_OUT;
+	call->request = call->command;
+	call->value = 0;
+	call->length = WIRE_COMMAND_SIZE;
+	call->answered = command_transmitted;
+	return core->dialect->exchange(core, call);
+}
+
+/* Sends call->fields as this command, and finds out what became of it. */
+static enum dealbox_action send_command(struct dealbox_core *core, struct dealbox_call *call,
+					u8 request)
+{
+	if (!++core->sequence)
+		core->sequence = 1;
+	call->fields.sequence = core->sequence;
+	call->command = request;
+	return transmit_command(core, call);
+}
+
+/* -- the first call ----------------------------------------------------------- */
+
+static enum dealbox_action greet_result(struct dealbox_core *core, struct dealbox_call *call,
+					int error)
+{
+	struct wire_result last;
+
+	error = must_answer(error);
+	if (!error) {
+		/*
+		 * Another host may have used the machine since it was configured. A
+		 * command that bore its last number would be taken for a repetition.
+		 */
+		dealbox_decode_result(call->data, &last);
+		core->sequence = last.sequence;
+	}
+	return end_call(call, error);
+}
+
+static enum dealbox_action greet_info(struct dealbox_core *core, struct dealbox_call *call,
+				      int error)
+{
+	error = must_answer(error);
+	if (error)
+		return end_call(call, error);
+	dealbox_decode_info(call->data, &core->info);
+	call->answered = greet_result;
+	return query(core, call, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+}
+
+static enum dealbox_action greet_described(struct dealbox_core *core, struct dealbox_call *call)
+{
+	/* events flow already, but there is no plan yet to route by */
+	core->routed = core->machine.capabilities & DEALBOX_CAP_HOST_ROUTED;
+	core->source.pockets = core->machine.pockets;
+	call->answered = greet_info;
+	return query(core, call, WIRE_GET_INFO, 0, WIRE_INFO_SIZE);
+}
+
+static enum dealbox_action greet_descriptor(struct dealbox_core *core, struct dealbox_call *call,
+					    int error)
+{
+	error = must_answer(error);
+	if (!error && !dealbox_decode_descriptor(call->data, WIRE_DESC_SIZE, &core->machine))
+		error = -EPROTO;
+	return error ? end_call(call, error) : greet_described(core, call);
+}
+
+static enum dealbox_action greet(struct dealbox_core *core, struct dealbox_call *call, int unused)
+{
+	if (!core->dialect->described)
+		return greet_described(core, call);
+	call->answered = greet_descriptor;
+	return query(core, call, core->dialect->describe, 0, WIRE_DESC_SIZE);
+}
+
+void dealbox_call_greet(struct dealbox_call *call)
+{
+	call->step = greet;
+}
+
+/* -- queries ------------------------------------------------------------------ */
+
+static int decode_status(const struct dealbox_call *call, int error, struct wire_status *status)
+{
+	error = must_answer(error);
+	if (!error && !dealbox_decode_status(call->data, status))
+		error = -EPROTO;
+	return error;
+}
+
+static enum dealbox_action status_answered(struct dealbox_core *core, struct dealbox_call *call,
+					   int error)
+{
+	struct dealbox_status *out = call->arg;
+	struct wire_status status;
+
+	error = decode_status(call, error, &status);
+	if (error)
+		return end_call(call, error);
+	dealbox_abi_status(&status, out);
+	if (core->routed)
+		out->plan_id = core->router.plan.plan_id;
+	out->seqno = call->seqno;
+	return end_call(call, 0);
+}
+
+static enum dealbox_action ask_status(struct dealbox_core *core, struct dealbox_call *call,
+				      int unused)
+{
+	/* before it is asked: what came until now is in the answer, what comes may be */
+	call->seqno = core->source.seqno;
+	call->answered = status_answered;
+	return query(core, call, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+}
+
+void dealbox_call_status(struct dealbox_call *call, struct dealbox_status *out)
+{
+	call->arg = out;
+	call->step = ask_status;
+}
+
+static enum dealbox_action counters_answered(struct dealbox_core *core,
+					     struct dealbox_call *call, int error)
+{
+	error = must_answer(error);
+	if (!error)
+		dealbox_decode_counters(call->data, call->arg);
+	return end_call(call, error);
+}
+
+static enum dealbox_action ask_counters(struct dealbox_core *core, struct dealbox_call *call,
+					int unused)
+{
+	call->answered = counters_answered;
+	return query(core, call, WIRE_GET_COUNTERS, 0, WIRE_COUNTERS_SIZE);
+}
+
+void dealbox_call_counters(struct dealbox_call *call, struct dealbox_counters *out)
+{
+	call->arg = out;
+	call->step = ask_counters;
+}
+
+/* -- parameters --------------------------------------------------------------- */
+
+static enum dealbox_action param_answered(struct dealbox_core *core, struct dealbox_call *call,
+					  int error)
+{
+	struct dealbox_param *param = call->arg;
+	struct wire_param answer;
+
+	if (error == -EPIPE) {
+		call->result = DEALBOX_ERR_BAD_VALUE;
+		call->detail = 4;	/* wValue */
+		return end_call(call, -EREMOTEIO);
+	}
+	if (error)
+		return end_call(call, error);
+	dealbox_decode_param(call->data, &answer);
+	if (answer.id != param->id)
+		return end_call(call, -EPROTO);
+	param->value = answer.value;
+	param->min = answer.min;
+	param->max = answer.max;
+	return end_call(call, 0);
+}
+
+static enum dealbox_action ask_param(struct dealbox_core *core, struct dealbox_call *call,
+				     int unused)
+{
+	struct dealbox_param *param = call->arg;
+	int error = dealbox_abi_param(param, false);
+
+	if (error)
+		return end_call(call, error);
+	/* A number that does not fit into wValue is a parameter that nobody has. */
+	if (param->id > U16_MAX)
+		return param_answered(core, call, -EPIPE);
+	call->answered = param_answered;
+	return query(core, call, WIRE_GET_PARAM, param->id, WIRE_PARAM_SIZE);
+}
+
+void dealbox_call_get_param(struct dealbox_call *call, struct dealbox_param *param)
+{
+	report_to(call, &param->result, &param->detail);
+	call->arg = param;
+	call->step = ask_param;
+}
+
+static enum dealbox_action set_param(struct dealbox_core *core, struct dealbox_call *call,
+				     int unused)
+{
+	struct dealbox_param *param = call->arg;
+	int error = dealbox_abi_param(param, true);
+
+	if (error)
+		return end_call(call, error);
+	call->fields.a = param->id;
+	call->fields.b = param->value;
+	return send_command(core, call, WIRE_SET_PARAM);
+}
+
+void dealbox_call_set_param(struct dealbox_call *call, struct dealbox_param *param)
+{
+	report_to(call, &param->result, &param->detail);
+	call->arg = param;
+	call->step = set_param;
+}
+
+/* -- plans (section 3) -------------------------------------------------------- */
+
+/* What the machine says of the block, in an event. */
+static enum dealbox_action plan_judged(struct dealbox_core *core, struct dealbox_call *call,
+				       int error)
+{
+	bool came = core->awaited == DEALBOX_AWAIT_NOTHING;
+
+	core->awaited = DEALBOX_AWAIT_NOTHING;
+	if (came && core->await_error)
+		return end_call(call, core->await_error);
+	if (!came)
+		return end_call(call, error ?: -ETIMEDOUT);
+	if (core->verdict == DEALBOX_ERR_OK)
+		return end_call(call, 0);
+	call->result = core->verdict;
+	call->detail = core->verdict_detail;
+	return end_call(call, -EREMOTEIO);
+}
+
+static enum dealbox_action plan_sent(struct dealbox_core *core, struct dealbox_call *call,
+				     int error)
+{
+	error = must_answer(error);
+	if (error || !call->patient) {
+		core->awaited = DEALBOX_AWAIT_NOTHING;
+		return end_call(call, error);
+	}
+	call->step = plan_judged;
+	call->ms = WIRE_PLAN_HOST_MS;
+	return DEALBOX_AWAIT;
+}
+
+static enum dealbox_action plan_announced(struct dealbox_core *core, struct dealbox_call *call,
+					  int error)
+{
+	if (error || !call->plan.entries)
+		return end_call(call, error);
+	/* Only now: what an earlier LOAD led to cannot be taken for this one's. */
+	core->awaited = DEALBOX_AWAIT_VERDICT;
+	core->await_error = 0;
+	core->plan_id = call->plan.plan_id;
+	call->size = core->dialect->encode_plan(call->bytes, &call->plan);
+	call->step = plan_sent;
+	call->ms = WIRE_PLAN_COMPLETE_MS;
+	return DEALBOX_SEND;
+}
+
+/* The plan of a host-routed machine is the host's; the rule of LOAD holds for it too. */
+static enum dealbox_action keep_plan(struct dealbox_core *core, struct dealbox_call *call,
+				     int error)
+{
+	struct wire_status status;
+
+	error = decode_status(call, error, &status);
+	if (error)
+		return end_call(call, error);
+	if (status.state != DEALBOX_STATE_IDLE && status.state != DEALBOX_STATE_DONE) {
+		call->result = DEALBOX_ERR_STATE;
+		call->detail = status.state;
+		return end_call(call, -EREMOTEIO);
+	}
+	dealbox_router_load(&core->router, call->plan.entries ? &call->plan : NULL);
+	return end_call(call, 0);
+}
+
+static enum dealbox_action set_plan(struct dealbox_core *core, struct dealbox_call *call,
+				    int unused)
+{
+	int error = dealbox_abi_plan(call->arg, &core->machine, &call->plan);
+
+	if (error)
+		return end_call(call, error);
+	if (core->routed) {
+		call->answered = keep_plan;
+		return query(core, call, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+	}
+	call->fields.a = call->plan.plan_id;
+	call->fields.b = call->plan.entries ? WIRE_PLAN_SIZE(call->plan.entries) : 0;
+	call->commanded = plan_announced;
+	return send_command(core, call, WIRE_LOAD);
+}
+
+void dealbox_call_set_plan(struct dealbox_call *call, struct dealbox_plan *plan, bool patient)
+{
+	report_to(call, &plan->result, &plan->detail);
+	call->arg = plan;
+	call->patient = patient;
+	call->step = set_plan;
+}
+
+/* -- control ------------------------------------------------------------------ */
+
+/* START on a host-routed machine: the refusals that a stored plan would meet. */
+static int check_routed_start(const struct dealbox_core *core, struct dealbox_call *call,
+			      const struct dealbox_control *in)
+{
+	u32 loaded = core->router.plan.plan_id;
+
+	if (!core->routed || in->op != DEALBOX_OP_START || loaded == in->plan_id)
+		return 0;
+	call->result = loaded ? DEALBOX_ERR_WRONG_PLAN : DEALBOX_ERR_NO_PLAN;
+	call->detail = loaded;
+	return -EREMOTEIO;
+}
+
+static enum dealbox_action control(struct dealbox_core *core, struct dealbox_call *call,
+				   int unused)
+{
+	const struct dealbox_control *in = call->arg;
+	int error = dealbox_abi_control(in, &core->machine,
+					core->routed ? &core->router.plan : NULL, &call->fields);
+
+	if (!error)
+		error = check_routed_start(core, call, in);
+	return error ? end_call(call, error) : send_command(core, call, in->op);
+}
+
+void dealbox_call_control(struct dealbox_call *call, struct dealbox_control *in)
+{
+	report_to(call, &in->result, &in->detail);
+	call->arg = in;
+	call->step = control;
+}
+
+static enum dealbox_action paused(struct dealbox_core *core, struct dealbox_call *call, int error)
+{
+	/* refused: it stopped by itself since, or a pause is under way */
+	return end_call(call, error == -EREMOTEIO ? 0 : error);
+}
+
+static enum dealbox_action pause_if_dealing(struct dealbox_core *core, struct dealbox_call *call,
+					    int error)
+{
+	struct wire_status status;
+
+	error = decode_status(call, error, &status);
+	if (error == -ENODEV || (!error && status.state != DEALBOX_STATE_DEALING))
+		return end_call(call, error);
+	call->commanded = paused;
+	return send_command(core, call, DEALBOX_OP_PAUSE);
+}
+
+static enum dealbox_action ask_for_pause(struct dealbox_core *core, struct dealbox_call *call,
+					 int unused)
+{
+	call->answered = pause_if_dealing;
+	return query(core, call, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+}
+
+void dealbox_call_pause(struct dealbox_call *call)
+{
+	call->step = ask_for_pause;
+}
+
+/* -- what comes --------------------------------------------------------------- */
+
+void dealbox_core_end_await(struct dealbox_core *core)
+{
+	core->awaited = DEALBOX_AWAIT_NOTHING;
+	if (core->ops->awaited)
+		core->ops->awaited(core);
+}
+
+void dealbox_core_fail_call(struct dealbox_core *core, int error)
+{
+	if (core->awaited == DEALBOX_AWAIT_NOTHING)
+		return;
+	core->await_error = error;
+	dealbox_core_end_await(core);
+}
+
+void dealbox_core_restart(struct dealbox_core *core)
+{
+	dealbox_router_load(&core->router, NULL);
+	if (core->dialect->restart)
+		core->dialect->restart(core);
+}
+
+static void note_verdict(struct dealbox_core *core, const struct wire_event *event)
+{
+	if (core->awaited != DEALBOX_AWAIT_VERDICT)
+		return;
+	if (event->type == DEALBOX_EV_STATE_LOST) {
+		dealbox_core_fail_call(core, -EIO);
+	} else if (event->type == DEALBOX_EV_PLAN_LOADED && event->code == core->plan_id) {
+		core->verdict = min_t(u32, event->arg[0], U8_MAX);
+		core->verdict_detail = event->arg[1];
+		dealbox_core_end_await(core);
+	}
+}
+
+bool dealbox_core_event(struct dealbox_core *core, const u8 *bytes, u64 now_ns)
+{
+	struct dealbox_event event;
+	struct wire_event wire;
+	struct wire_gate gate;
+	bool ok;
+
+	dealbox_decode_event(bytes, &wire);
+	ok = dealbox_abi_event(&core->source, &wire, now_ns, &event);
+	if (ok) {
+		if (core->routed && dealbox_router_event(&core->router, &wire, &gate))
+			core->ops->send_gate(core, &gate);
+		note_verdict(core, &wire);
+	}
+	core->ops->event(core, &event);
+	return ok;
+}
+
+void dealbox_core_malformed(struct dealbox_core *core, size_t length, u64 now_ns)
+{
+	struct dealbox_event event;
+
+	dealbox_abi_protocol_error(&core->source, DEALBOX_PROTO_EVENT_SIZE, length, now_ns,
+				   &event);
+	core->ops->event(core, &event);
+}
+
+u32 dealbox_core_receive(struct dealbox_core *core, const u8 *bytes, size_t length, u64 now_ns)
+{
+	bool unused;
+
+	if (core->dialect->receive(core, bytes, length, now_ns)) {
+		dealbox_retry_good(&core->pace);
+		return 0;
+	}
+	/* the pipe works: a reset would not help */
+	return dealbox_retry_failed(&core->pace, now_ns, &unused);
+}
+
+u32 dealbox_core_failed(struct dealbox_core *core, u64 now_ns, bool *reset)
+{
+	return dealbox_retry_failed(&core->pace, now_ns, reset);
+}
