@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <linux/dealbox.h>
+
+#include "cases.h"
+
+/* A query that every machine must answer: as what comes of it does not depend on which it is. */
+#define QUERY(call, request, code) \
+	{ request ": answered", call, BOTH, NULL, 0, 0, .sent = code }, \
+	{ request ": answered late", call, BOTH, "on request " request ": delay 400", \
+	  0, 0, .sent = code }, \
+	{ request ": answered too late", call, BOTH, "on request " request ": delay 1300", \
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = code }, \
+	{ request ": not answered", call, BOTH, "on request " request ": no-answer", \
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = code }, \
+	{ request ": ignored", call, BOTH, "on request " request ": ignore", \
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = code }, \
+	{ request ": short", call, BOTH, "on request " request ": short 15", \
+	  -EPROTO, -EPROTO, .sent = code }, \
+	{ request ": empty", call, BOTH, "on request " request ": bytes", \
+	  -EPROTO, -EPROTO, .sent = code }, \
+	{ request ": over-long", call, BOTH, "on request " request ": long 80", \
+	  -EPROTO, -EPROTO, .sent = code }, \
+	/* of a frame it is the answer that gets lost */ \
+	{ request ": error of the bus", call, BOTH, "on request " request ": status EPROTO", \
+	  -EIO, -ETIMEDOUT, .sent = code }, \
+	{ request ": the firmware restarts", call, BOTH, "on request " request ": reset", \
+	  0, 0, .sent = code }
+
+/* A command: when its answer is lost, the machine is asked what became of it. */
+#define COMMAND(call, request, code) \
+	{ request ": answered", call, BOTH, NULL, 0, 0, .sent = code }, \
+	{ request ": answered late", call, BOTH, "on request " request ": delay 400", \
+	  0, 0, .sent = code }, \
+	{ request ": answered too late", call, BOTH, "on request " request ": delay 1300", \
+	  0, 0, .sent = code " 03" }, \
+	{ request ": not answered", call, BOTH, "on request " request ": no-answer", \
+	  0, 0, .sent = code " 03" }, \
+	{ request ": error of the bus", call, BOTH, "on request " request ": status EPROTO", \
+	  0, 0, .sent = code " 03" }, \
+	{ request ": lost", call, BOTH, "on request " request ": ignore", \
+	  0, 0, .sent = code " 03 " code }, \
+	{ request ": lost twice", call, BOTH, "on request " request " times 2: ignore", \
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = code " 03 " code " 03" }, \
+	{ request ": lost, and not answered", call, BOTH, \
+	  "on request " request " nth 1: ignore\non request " request " nth 2: no-answer", \
+	  0, 0, .sent = code " 03 " code " 03" }, \
+	{ request ": refused", call, BOTH, "on request " request ": refuse 18 77", \
+	  -EREMOTEIO, -EREMOTEIO, 18, 77, code " 03" }, \
+	{ request ": refused, and not answered", call, BOTH, \
+	  "on request " request ": refuse 18 77\non request " request ": no-answer", \
+	  -EREMOTEIO, -EREMOTEIO, 18, 77, code " 03" }, \
+	{ request ": refused, no reason", call, BOTH, "on request " request ": stall", \
+	  -EPROTO, -EPROTO, .sent = code " 03" }, \
+	{ request ": refused, reason not told", call, BOTH, \
+	  "on request " request ": refuse 18\non request GET_RESULT: no-answer", \
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = code " 03" }, \
+	{ request ": refused, reason short", call, BOTH, \
+	  "on request " request ": refuse 18\non request GET_RESULT: short 8", \
+	  -EPROTO, -EPROTO, .sent = code " 03" }, \
+	{ request ": not answered, nor what became of it", call, BOTH, \
+	  "on request " request ": no-answer\non request GET_RESULT: no-answer", \
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = code " 03" }, \
+	{ request ": not answered, and it will not say", call, BOTH, \
+	  "on request " request ": no-answer\non request GET_RESULT: stall", \
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = code " 03" }, \
+	{ request ": not answered, and the firmware restarts", call, BOTH, \
+	  "on request " request ": no-answer\non request " request ": reset", \
+	  0, 0, .sent = code " 03 " code }
+
+const struct conformance_case conformance_cases[] = {
+	QUERY(ASK_STATUS, "GET_STATUS", "02"),
+	{ "GET_STATUS: stalled", ASK_STATUS, BOTH, "on request GET_STATUS: stall",
+	  -EPROTO, -EPROTO, .sent = "02" },
+	{ "GET_STATUS: a state that cannot be", ASK_STATUS, BOTH,
+	  "on request GET_STATUS: set 0 09", -EPROTO, -EPROTO, .sent = "02" },
+	QUERY(ASK_COUNTERS, "GET_COUNTERS", "04"),
+	{ "GET_COUNTERS: stalled", ASK_COUNTERS, BOTH, "on request GET_COUNTERS: stall",
+	  -EPROTO, -EPROTO, .sent = "04" },
+	QUERY(ASK_PARAM, "GET_PARAM", "05"),
+	{ "GET_PARAM: stalled", ASK_PARAM, BOTH, "on request GET_PARAM: stall",
+	  -EREMOTEIO, -EREMOTEIO, DEALBOX_ERR_BAD_VALUE, 4, "05" },
+	{ "GET_PARAM: of another parameter", ASK_PARAM, BOTH,
+	  "on request GET_PARAM: set 0 02", -EPROTO, -EPROTO, .sent = "05" },
+	COMMAND(SET_PARAM, "SET_PARAM", "10"),
+	COMMAND(LOCATE, "LOCATE", "1a"),
+
+	{ "plan: accepted", SET_PLAN, STORED, NULL, 0, 0, .sent = "11 *" },
+	{ "plan: LOAD not answered", SET_PLAN, STORED, "on request LOAD: no-answer",
+	  0, 0, .sent = "11 03 *" },
+	{ "plan: LOAD lost", SET_PLAN, STORED, "on request LOAD: ignore",
+	  0, 0, .sent = "11 03 11 *" },
+	{ "plan: LOAD refused", SET_PLAN, STORED, "on request LOAD: refuse 5 1",
+	  -EREMOTEIO, -EREMOTEIO, 5, 1, "11 03" },
+	{ "plan: refused", SET_PLAN, STORED, "on plan: refuse CRC 7",
+	  -EREMOTEIO, -EREMOTEIO, DEALBOX_ERR_CRC, 7, "11 *" },
+	{ "plan: error of the bus", SET_PLAN, STORED, "on plan: status EPROTO",
+	  -EIO, 0, .sent = "11 *" },
+	{ "plan: taken late", SET_PLAN, STORED, "on plan: delay 700", 0, 0, .sent = "11 *" },
+	{ "plan: verdict late", SET_PLAN, STORED, "on event PLAN_LOADED: delay 2000",
+	  0, 0, .sent = "11 *" },
+	{ "plan: verdict too late", SET_PLAN, STORED, "on event PLAN_LOADED: delay 4000",
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = "11 *" },
+	{ "plan: no verdict", SET_PLAN, STORED, "on event PLAN_LOADED: drop",
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = "11 *" },
+	{ "plan: verdict twice", SET_PLAN, STORED, "on event PLAN_LOADED: duplicate",
+	  0, 0, .sent = "11 *" },
+	{ "plan: verdict on another", SET_PLAN, STORED, "on event PLAN_LOADED: set 20 06",
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = "11 *" },
+	{ "plan: verdict of an unknown code", SET_PLAN, STORED,
+	  "on event PLAN_LOADED: set 24 00010000",
+	  -EREMOTEIO, -EREMOTEIO, UINT8_MAX, 0, "11 *" },
+	{ "plan: verdict that cannot be", SET_PLAN, STORED, "on event PLAN_LOADED: set 17 36",
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = "11 *" },
+	{ "plan: state lost", SET_PLAN, STORED,
+	  "on event PLAN_LOADED: drop\non event PLAN_LOADED: reset", -EIO, -EIO, .sent = "11 *" },
+	/* it forgets the verdict with the rest */
+	{ "plan: state lost behind the verdict", SET_PLAN, STORED, "on event PLAN_LOADED: reset",
+	  -EIO, -EIO, .sent = "11 *" },
+
+	{ "host-routed plan: kept", SET_PLAN, ROUTED, NULL, 0, 0, .sent = "02" },
+	{ "host-routed plan: state not told", SET_PLAN, ROUTED, "on request GET_STATUS: no-answer",
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = "02" },
+	{ "host-routed plan: state stalled", SET_PLAN, ROUTED, "on request GET_STATUS: stall",
+	  -EPROTO, -EPROTO, .sent = "02" },
+	{ "host-routed plan: it deals", SET_PLAN, ROUTED, "on request GET_STATUS: set 0 01",
+	  -EREMOTEIO, -EREMOTEIO, DEALBOX_ERR_STATE, DEALBOX_STATE_DEALING, "02" },
+};
+
+const size_t conformance_count = sizeof(conformance_cases) / sizeof(*conformance_cases);

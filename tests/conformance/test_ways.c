@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The cases on a way of the library to a machine.
+ *
+ * usage: test_conformance_ways emu|usb|local [JOBS]
+ *
+ * A case takes as long as the host waits, so JOBS processes go through the cases side by side,
+ * each with an emulator of its own. EMULATOR in the environment is the program.
+ */
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dealbox/machine.h>
+
+#include "cases.h"
+
+#define PATIENCE_MS	60000	/* something that must come has not */
+#define SETTLE_MS	20	/* between looks whether the machine is there */
+
+static const char *const kind_names[] = { [STORED] = "stored", [ROUTED] = "routed" };
+
+struct way {
+	const char *name;	/* emu, usb, local */
+	unsigned int kind;
+	bool serial;
+	char folder[64];
+	char uri[128];
+	char number[32];	/* serial number */
+	pid_t emulator;
+	int control;
+};
+
+/* -- the emulator ------------------------------------------------------------- */
+
+static void start_emulator(struct way *way, unsigned int job)
+{
+	char control[128], socket_path[128];
+	int out[2];
+	char text[4096] = "";
+	size_t length = 0;
+	ssize_t got;
+
+	snprintf(way->number, sizeof(way->number), "C%s%s%u", kind_names[way->kind],
+		 way->serial ? "serial" : "", job);
+	snprintf(control, sizeof(control), "%s/c", way->folder);
+	snprintf(socket_path, sizeof(socket_path), "%s/m", way->folder);
+	if (pipe(out))
+		err(3, "pipe");
+	way->emulator = fork();
+	if (way->emulator < 0)
+		err(3, "fork");
+	if (!way->emulator) {
+		const char *args[] = { "dealbox-emulator", "--control", control, "--serial",
+			way->number, "--kind", kind_names[way->kind], "--dialect",
+			way->serial ? "serial" : "native", "--usbip", NULL, NULL };
+
+		if (!strcmp(way->name, "emu")) {
+			args[9] = "--socket";
+			args[10] = socket_path;
+		}
+		dup2(out[1], 1);
+		close(out[0]);
+		close(out[1]);
+		execvp(getenv("EMULATOR") ? getenv("EMULATOR") : args[0], (char *const *)args);
+		_exit(127);
+	}
+	close(out[1]);
+	while (!strstr(text, "is ready") && length < sizeof(text) - 1) {
+		got = read(out[0], text + length, sizeof(text) - 1 - length);
+		if (got <= 0)
+			errx(3, "the emulator ended: %s", text);
+		length += (size_t)got;
+		text[length] = '\0';
+	}
+	/* out[0] stays open: the emulator shall not die of a line that nobody reads */
+}
+
+static void connect_control(struct way *way)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/c", way->folder);
+	way->control = socket(AF_UNIX, SOCK_STREAM, 0);
+	if (way->control < 0 || connect(way->control, (struct sockaddr *)&address, sizeof(address)))
+		err(3, "%s", address.sun_path);
+}
+
+static void tell(struct way *way, const char *format, const char *what, int length)
+{
+	struct pollfd pollfd = { .fd = way->control, .events = POLLIN };
+	char line[1000];
+	size_t got = 0;
+	ssize_t size;
+	int n = snprintf(line, sizeof(line), format, length, what);
+
+	if (write(way->control, line, (size_t)n) != n)
+		err(3, "control");
+	do {
+		if (poll(&pollfd, 1, PATIENCE_MS) != 1)
+			errx(3, "the emulator does not answer");
+		size = read(way->control, line + got, sizeof(line) - 1 - got);
+		if (size <= 0)
+			errx(3, "the emulator has gone");
+		got += (size_t)size;
+		line[got] = '\0';
+	} while (!strchr(line, '\n'));
+	if (strncmp(line, "ok", 2))
+		errx(3, "the emulator says: %s", line);
+}
+
+static void inject(struct way *way, const char *rules)
+{
+	const char *end;
+
+	for (; rules && *rules; rules = *end ? end + 1 : end) {
+		end = strchrnul(rules, '\n');
+		tell(way, "inject %.*s\n", rules, (int)(end - rules));
+	}
+}
+
+/* -- the machine -------------------------------------------------------------- */
+
+static bool has_serial(const char *node, const char *number)
+{
+	char path[300], text[100] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/class/dealbox/%.200s/serial", node);
+	file = fopen(path, "r");
+	if (file && fgets(text, sizeof(text), file))
+		text[strcspn(text, "\n")] = '\0';
+	if (file)
+		fclose(file);
+	return !strcmp(text, number);
+}
+
+/* False: it is not there yet. */
+static bool find_machine(struct way *way)
+{
+	struct dirent *entry;
+	DIR *class;
+
+	if (!strcmp(way->name, "emu")) {
+		snprintf(way->uri, sizeof(way->uri), "emu:%s/m", way->folder);
+		return true;
+	}
+	if (!strcmp(way->name, "usb")) {
+		snprintf(way->uri, sizeof(way->uri), "usb:%s", way->number);
+		return true;
+	}
+	*way->uri = '\0';
+	class = opendir("/sys/class/dealbox");
+	while (class && (entry = readdir(class)))
+		if (has_serial(entry->d_name, way->number))
+			snprintf(way->uri, sizeof(way->uri), "local:/dev/%.100s", entry->d_name);
+	if (class)
+		closedir(class);
+	return *way->uri;
+}
+
+static struct dealbox_machine *open_machine(struct way *way)
+{
+	static const struct timespec settle = { .tv_nsec = SETTLE_MS * 1000000L };
+	struct dealbox_machine *machine;
+	struct dealbox_reason reason = { .what = "it is not there" };
+	int tries;
+
+	for (tries = 0; tries < PATIENCE_MS / SETTLE_MS; tries++) {
+		if (find_machine(way) &&
+		    !dealbox_machine_open(way->uri, false, &machine, &reason))
+			return machine;
+		nanosleep(&settle, NULL);
+	}
+	errx(3, "%s: %s", way->uri, reason.what);
+}
+
+/* -- a case ------------------------------------------------------------------- */
+
+static int make_call(struct dealbox_machine *machine, const struct conformance_case *c)
+{
+	struct dealbox_plan plan = { .plan_id = CONFORMANCE_PLAN, .entries = 52,
+				     .mode = DEALBOX_PLAN_BY_CARD };
+	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED };
+	struct dealbox_counters counters;
+	struct dealbox_status status;
+	int card;
+
+	for (card = 0; card < 52; card++)
+		plan.pocket[card] = card % 4;
+	switch (c->call) {
+	case ASK_STATUS:
+		return dealbox_machine_get_status(machine, &status);
+	case ASK_COUNTERS:
+		return dealbox_machine_get_counters(machine, &counters);
+	case ASK_PARAM:
+		return dealbox_machine_get_param(machine, &param);
+	case SET_PARAM:
+		return dealbox_machine_set_param(machine, DEALBOX_PARAM_SPEED, 600);
+	case LOCATE:
+		return dealbox_machine_locate(machine, 1);
+	default:
+		return dealbox_machine_set_plan(machine, &plan);
+	}
+}
+
+/* 0, or 1 and the reason on stdout. */
+static int check(struct way *way, const struct conformance_case *c)
+{
+	static const struct conformance_case afterwards = { .call = ASK_STATUS };
+	struct dealbox_machine *machine = open_machine(way);
+	int expected = way->serial ? c->serial : c->native;
+	uint32_t detail = 0;
+	uint32_t result = 0;
+	int error, after;
+
+	if (dealbox_machine_claim(machine))
+		errx(3, "%s: cannot be claimed", way->uri);
+	inject(way, c->rules);
+	error = make_call(machine, c);
+	if (error == -EREMOTEIO)
+		result = dealbox_machine_result(machine, &detail);
+	after = make_call(machine, &afterwards);
+	dealbox_machine_close(machine);
+	if (error == expected && result == c->result && detail == c->detail && !after)
+		return 0;
+	printf("# %s, %s %s: %d (%u, %u), not %d (%u, %u); then %d\n", c->name, kind_names[way->kind],
+	       way->serial ? "serial" : "native", error, result, detail, expected, c->result,
+	       c->detail, after);
+	return 1;
+}
+
+/* Every so many cases, from that one: how many failed. */
+static int check_some(struct way *way, unsigned int job, unsigned int jobs)
+{
+	char template[] = "/tmp/conformance-XXXXXX";
+	int failed = 0;
+	char path[128];
+	size_t n;
+
+	if (!mkdtemp(template))
+		err(3, "mkdtemp");
+	strcpy(way->folder, template);
+	start_emulator(way, job);
+	connect_control(way);
+	for (n = job; n < conformance_count; n += jobs)
+		if (conformance_cases[n].kinds & way->kind)
+			failed += check(way, &conformance_cases[n]);
+	kill(way->emulator, SIGTERM);
+	waitpid(way->emulator, NULL, 0);
+	snprintf(path, sizeof(path), "%s/c", template);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/m", template);
+	unlink(path);
+	rmdir(template);
+	fflush(stdout);
+	return failed;
+}
+
+static bool check_all(const char *name, unsigned int kind, bool serial, unsigned int jobs)
+{
+	struct way way = { .name = name, .kind = kind, .serial = serial };
+	bool good = true;
+	unsigned int job;
+	int status;
+	pid_t pid;
+
+	for (job = 0; job < jobs; job++) {
+		pid = fork();
+		if (pid < 0)
+			err(3, "fork");
+		if (!pid)
+			_exit(check_some(&way, job, jobs) ? 1 : 0);
+	}
+	while (wait(&status) > 0)
+		good &= WIFEXITED(status) && !WEXITSTATUS(status);
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int jobs = argc > 2 ? (unsigned int)atoi(argv[2]) : 16;
+	unsigned int kind, serial, count = 0;
+	bool good = true, one;
+
+	if (argc < 2 || !jobs)
+		errx(2, "usage: test_conformance_ways emu|usb|local [JOBS]");
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("1..4\n");
+	for (kind = STORED; kind <= ROUTED; kind++) {
+		for (serial = 0; serial <= 1; serial++) {
+			one = check_all(argv[1], kind, serial, jobs);
+			printf("%sok %u - %s: %s, %s\n", one ? "" : "not ", ++count, argv[1],
+			       kind_names[kind], serial ? "serial" : "native");
+			good &= one;
+		}
+	}
+	return good ? 0 : 1;
+}
