@@ -1,17 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Ranks of cards in text, sixteen bytes at once: GCC's vectors, which the compiler makes from
- * whatever the processor has. Nothing branches on the text: the lengths of suits are as random
- * as the deal, and a branch predictor would have to guess them.
+ * Bytes of text, eight or sixteen at once. Sixteen are GCC's vectors, which the compiler makes from
+ * whatever the processor has. Ranks of cards are read without a branch: the lengths of suits
+ * are as random as the deal, and a branch predictor would have to guess them.
  */
 #ifndef DEALBOX_BYTES_H
 #define DEALBOX_BYTES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
+#include "formats.h"
 
-#include <dealbox/card.h>
+/* -- eight ------------------------------------------------------------------------- */
+
+/* The high bit of each byte of load_le64() that is below n (n <= 128); exact up to the first. */
+static inline uint64_t word_below(uint64_t word, unsigned int n)
+{
+	return (word - EACH_BYTE * n) & ~word & EACH_BYTE * 0x80;
+}
+
+static inline uint64_t word_equal(uint64_t word, unsigned int byte)
+{
+	return word_below(word ^ EACH_BYTE * byte, 1);
+}
+
+/* The number of the first byte that is marked. */
+static inline unsigned int word_first(uint64_t marks)
+{
+	return (unsigned int)__builtin_ctzll(marks) >> 3;
+}
+
+/* -- sixteen ----------------------------------------------------------------------- */
 
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 typedef int8_t signed16 __attribute__((vector_size(16)));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cards/card-text.h"
+#include "bytes.h"
 #include "formats.h"
 
 #define FIELDS	18
@@ -51,15 +52,89 @@ static int split(const char *text, size_t size, struct field fields[FIELDS])
 	return count;
 }
 
+/*
+ * The sixteen suits as Big Deal and this library write them: each between quotes, and commas between
+ * these. Then a hand is 13 ranks, three times `","`, and what is around it.
+ */
+#define HAND_TEXT	22
+#define HAND_STEP	25	/* to the next one */
+
+/* Sixteen bytes of a hand, of which only those that are marked count: what is wrong with them */
+static bytes16 bytes_wrong(const char *text, bytes16 *comma, bytes16 *ranks, bytes16 *known)
+{
+	const bytes16 bytes = bytes_load(text), quote = bytes_equal(bytes, '"');
+	const bytes16 before = bytes_load(text - 1), behind = bytes_load(text + 1);
+
+	*comma = bytes_equal(bytes, ',');
+	*ranks = bytes_ranks(bytes, known);
+	/* a comma has two quotes, a quote has one comma */
+	return ~(*known | *comma | quote) |
+	       (*comma & ~(bytes_equal(before, '"') & bytes_equal(behind, '"'))) |
+	       (quote & ~(bytes_equal(before, ',') ^ bytes_equal(behind, ',')));
+}
+
+/* A hand, and the quote, the comma and the quote behind it. False: it may be anything. */
+static bool take_whole_hand(struct found *found, int seat, const char *text)
+{
+	bytes16 comma, ranks, known, suits, wrong;
+	dealbox_cards cards;
+	uint8_t first;
+
+	wrong = bytes_wrong(text, &comma, &ranks, &known);
+	suits = bytes_sums(comma & 1);
+	cards = cards_gather(bytes_cards(ranks, suits, known));
+	/* the last sixteen, of which the first ten were among those before */
+	first = suits[HAND_TEXT - 16 - 1];
+	wrong |= bytes_wrong(text + HAND_TEXT - 16, &comma, &ranks, &known);
+	suits = bytes_sums(comma & 1) + first;
+	cards |= cards_gather(bytes_cards(ranks, suits, known));
+	if (suits[15] != 3 || !bytes_all(~wrong) || memcmp(text + HAND_TEXT, "\",\"", 3))
+		return false;
+	return found_hand(found, seat, cards);
+}
+
+/* The line if all of it is as programs write it, and good. False: it may be anything. */
+static bool take_plain(struct reader *reader, const struct lines *lines, struct found *found)
+{
+	const char *text = lines->text + 1, *end = lines->text + lines->size, *digits;
+	uint32_t number = 0;
+
+	if (lines->size < DEALBOX_HANDS * HAND_STEP + 8 || *lines->text != '"' || end[-1] != '"')
+		return false;
+	for (int seat = 0; seat < DEALBOX_HANDS; seat++, text += HAND_STEP)
+		if (!take_whole_hand(found, seat, text))
+			return false;
+	for (digits = text; *text >= '0' && *text <= '9' && text - digits < 9; text++)
+		number = number * 10 + (uint32_t)(*text - '0');
+	if (!number || memcmp(text, "\",\"", 3))
+		return false;
+	text += 3;
+	found->dealer = dealbox_seat_parse(*text);
+	if (found->dealer < 0 || text[1] != '/' || end - text < 4 ||
+	    memchr(text, '"', (size_t)(end - 1 - text)))
+		return false;
+	found->number = number;
+	found->given = 15;
+	found->vulnerable = parse_vulnerable(reader, found, text + 2, (size_t)(end - 1 - text - 2));
+	return true;
+}
+
 static void take_line(struct reader *reader, const struct lines *lines)
 {
 	struct found found = FOUND_INIT;
 	struct field fields[FIELDS] = { { NULL, 0 } };
-	int count = split(lines->text, lines->size, fields);
 	const struct field *last = &fields[FIELDS - 1];
 	const char *slash;
+	int count;
 
 	found.where = lines->number;
+	if (take_plain(reader, lines, &found)) {
+		reader_deal(reader, &found);
+		return;
+	}
+	found = (struct found) FOUND_INIT;
+	found.where = lines->number;
+	count = split(lines->text, lines->size, fields);
 	if (count != FIELDS && count != FIELDS - 2) {
 		found_number(reader, &found);
 		reader_say(reader, &found, 0, SAY(.code = DEALBOX_RECORD_INVALID));

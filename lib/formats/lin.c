@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cards/card-text.h"
+#include "bytes.h"
 #include "formats.h"
 
 struct lin {
@@ -28,6 +29,16 @@ struct token {
 	uint32_t line;
 };
 
+/* The first bar or control character; the padding is some. */
+static const char *bar_or_control(const char *text)
+{
+	uint64_t marks;
+
+	while (!(marks = word_below(load_le64(text), 0x20) | word_equal(load_le64(text), '|')))
+		text += 8;
+	return text + word_first(marks);
+}
+
 /* Text up to the next bar, without blanks and ends of lines around it. */
 static bool next_token(struct lin *lin, struct token *token)
 {
@@ -42,6 +53,16 @@ static bool next_token(struct lin *lin, struct token *token)
 		return false;
 	token->line = lin->line;
 	token->text = lin->next;
+	/* a bar before any control character: nothing to count */
+	bar = bar_or_control(lin->next);
+	if (*bar == '|' && bar < lin->end) {
+		lin->next = bar + 1;
+		lin->cut = false;
+		for (end = bar; end > token->text && end[-1] == ' '; end--)
+			;
+		token->size = (size_t)(end - token->text);
+		return true;
+	}
 	bar = memchr(lin->next, '|', (size_t)(lin->end - lin->next));
 	end = bar ? bar : lin->end;
 	for (const char *p = token->text; p < end; p++)
@@ -61,6 +82,27 @@ static bool is_blank(char c)
 	return (unsigned char)c <= ' ';
 }
 
+#define HAND_TEXT	17
+
+/*
+ * A whole hand as nearly all files have it: S, H, D and C, each with its ranks. False: it may be
+ * anything.
+ */
+static bool take_whole_hand(struct found *board, int seat, const char *text)
+{
+	const bytes16 ranks_text = bytes_load(text + 1), small = ranks_text | 0x20;
+	const bytes16 hearts = bytes_equal(small, 'h'), diamonds = bytes_equal(small, 'd');
+	const bytes16 clubs = bytes_equal(small, 'c'), suit = hearts | diamonds | clubs;
+	const bytes16 suits = bytes_sums(suit & 1);
+	bytes16 known, ranks = bytes_ranks(ranks_text, &known);
+
+	/* one each, in that order; then 13 cards are all that was written */
+	if ((*text | 0x20) != 's' || suits[HAND_TEXT - 2] != 3 ||
+	    !bytes_all((bytes16)(((hearts & 1) | (diamonds & 2) | (clubs & 3)) == (suits & suit))))
+		return false;
+	return found_hand(board, seat, cards_gather(bytes_cards(ranks, suits, known)));
+}
+
 /* One hand: suit letters before ranks, in any order. */
 static void take_hand(struct lin *lin, int seat, const char *text, size_t size)
 {
@@ -68,6 +110,8 @@ static void take_hand(struct lin *lin, int seat, const char *text, size_t size)
 	int suit = -1;
 
 	board->given |= (uint8_t)(1 << seat);
+	if (size == HAND_TEXT && take_whole_hand(board, seat, text))
+		return;
 	for (size_t i = 0; i < size; i++) {
 		char letter = text[i] >= 'a' && text[i] <= 'z' ?
 			      (char)(text[i] - 'a' + 'A') : text[i];
@@ -290,8 +334,10 @@ static void read_lin(struct reader *reader)
 			break;
 		name = COMMAND(command.text[0] | 0x20, command.text[1] | 0x20);
 		for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-			if (commands[i].name == name)
+			if (commands[i].name == name) {
 				commands[i].on(&lin, &value);
+				break;
+			}
 	}
 	/* half a value tells nothing, and what should follow is not there */
 	if (lin.cut)

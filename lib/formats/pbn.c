@@ -106,42 +106,16 @@ struct pbn {
 	bool said_stray, said_control, said_long;
 };
 
-/* -- bytes, eight at a time -------------------------------------------------- */
-
-#define ALL(byte)	(0x0101010101010101ULL * (byte))
-
-static inline uint64_t load(const char *text)
-{
-	uint64_t word;
-
-	memcpy(&word, text, sizeof(word));
-	return le64toh(word);
-}
-
-/* The high bit of each byte that is below n (n <= 128); exact up to the first. */
-static inline uint64_t below(uint64_t word, unsigned int n)
-{
-	return (word - ALL(n)) & ~word & ALL(0x80);
-}
-
-static inline uint64_t equal(uint64_t word, unsigned int byte)
-{
-	return below(word ^ ALL(byte), 1);
-}
-
-static inline unsigned int first_byte(uint64_t marks)
-{
-	return (unsigned int)__builtin_ctzll(marks) >> 3;
-}
+/* -- lines and values ----------------------------------------------------------- */
 
 /* The first control character, tab included; the padding is some. */
 static inline const char *find_control(const char *text)
 {
 	uint64_t marks;
 
-	while (!(marks = below(load(text), 0x20)))
+	while (!(marks = word_below(load_le64(text), 0x20)))
 		text += 8;
-	return text + first_byte(marks);
+	return text + word_first(marks);
 }
 
 /* The first byte that is this one, or a control character. */
@@ -149,9 +123,9 @@ static const char *find_either(const char *text, unsigned int byte)
 {
 	uint64_t marks;
 
-	while (!(marks = below(load(text), 0x20) | equal(load(text), byte)))
+	while (!(marks = word_below(load_le64(text), 0x20) | word_equal(load_le64(text), byte)))
 		text += 8;
-	return text + first_byte(marks);
+	return text + word_first(marks);
 }
 
 static void say(struct pbn *pbn, const struct found *found, uint32_t line,
@@ -509,11 +483,11 @@ static enum tag find_tag(const char *name, size_t size)
 	if (size >= sizeof(tags_by_size) / sizeof(*tags_by_size) || !*tags_by_size[size])
 		return TAG_OTHER;
 	/* what stands behind the name does not count: at least a quote follows */
-	word = load(name) & (size < 8 ? ((uint64_t)1 << (8 * size)) - 1 : ~(uint64_t)0);
+	word = load_le64(name) & (size < 8 ? ((uint64_t)1 << (8 * size)) - 1 : ~(uint64_t)0);
 	for (int i = 0; i < 7 && tags_by_size[size][i] != TAG_OTHER; i++) {
 		enum tag tag = tags_by_size[size][i];
 
-		if (word == load(pbn_tags[tag].name) &&
+		if (word == load_le64(pbn_tags[tag].name) &&
 		    (size <= 8 || !memcmp(name + 8, pbn_tags[tag].name + 8, size - 8)))
 			return tag;
 	}
@@ -652,14 +626,14 @@ static inline bool plain_tag(struct pbn *pbn, const char *text, const char *end)
 
 	if (end - text < 8 || end[-1] != ']' || *stop != '"')
 		return false;
-	marks = equal(load(text), '"');
+	marks = word_equal(load_le64(text), '"');
 	if (marks) {
-		value = text + first_byte(marks) + 1;
+		value = text + word_first(marks) + 1;
 	} else {
-		marks = equal(load(text + 8), '"');
+		marks = word_equal(load_le64(text + 8), '"');
 		if (!marks)
 			return false;
-		value = text + 8 + first_byte(marks) + 1;
+		value = text + 8 + word_first(marks) + 1;
 	}
 	if (value > stop || value[-2] != ' ' || value - text < 4)
 		return false;
@@ -667,9 +641,9 @@ static inline bool plain_tag(struct pbn *pbn, const char *text, const char *end)
 
 	/* the last quote must be the next one */
 	for (const char *p = value; p < stop; p += 8) {
-		uint64_t word = load(p), left = (uint64_t)(stop - p);
+		uint64_t word = load_le64(p), left = (uint64_t)(stop - p);
 
-		marks = equal(word, '"') | equal(word, '\\');
+		marks = word_equal(word, '"') | word_equal(word, '\\');
 		if (left < 8)
 			marks &= ((uint64_t)1 << (8 * left)) - 1;
 		if (marks)
@@ -692,9 +666,9 @@ static inline const char *value_stop(const char *text)
 {
 	uint64_t marks;
 
-	while (!(marks = below(load(text), 0x20) | equal(load(text), '"') | equal(load(text), '\\')))
+	while (!(marks = word_below(load_le64(text), 0x20) | word_equal(load_le64(text), '"') | word_equal(load_le64(text), '\\')))
 		text += 8;
-	return text + first_byte(marks);
+	return text + word_first(marks);
 }
 
 /*
@@ -716,8 +690,8 @@ static const char *expected_tags(struct pbn *pbn, const char *text)
 		bool whole = false, descends, crlf;
 		uint32_t end;
 
-		if (((load(text) ^ load(name->plain)) & name->mask[0]) |
-		    ((load(text + 8) ^ load(name->plain + 8)) & name->mask[1]))
+		if (((load_le64(text) ^ load_le64(name->plain)) & name->mask[0]) |
+		    ((load_le64(text + 8) ^ load_le64(name->plain + 8)) & name->mask[1]))
 			break;
 		if (seen & (1u << tag | (order & ~0u << tag)))
 			break;

@@ -298,15 +298,17 @@ int parse_dealer(struct reader *reader, const struct found *found, const char *t
 	return seat;
 }
 
-/* The names of PBN, by DEALBOX_VULNERABLE_NONE and so on. */
+/* As programs write it. */
 static const struct {
 	uint32_t text, mask;
 	size_t size;
+	int vulnerable;
 } vulnerable_names[] = {
-	{ TEXT32('N', 'o', 'n', 'e'), 0xffffffff, 4 },
-	{ TEXT32('N', 'S', 0, 0), 0xffff, 2 },
-	{ TEXT32('E', 'W', 0, 0), 0xffff, 2 },
-	{ TEXT32('A', 'l', 'l', 0), 0xffffff, 3 },
+	{ TEXT32('N', 'o', 'n', 'e'), 0xffffffff, 4, DEALBOX_VULNERABLE_NONE },
+	{ TEXT32('-', 0, 0, 0), 0xff, 1, DEALBOX_VULNERABLE_NONE },
+	{ TEXT32('N', 'S', 0, 0), 0xffff, 2, DEALBOX_VULNERABLE_NS },
+	{ TEXT32('E', 'W', 0, 0), 0xffff, 2, DEALBOX_VULNERABLE_EW },
+	{ TEXT32('A', 'l', 'l', 0), 0xffffff, 3, DEALBOX_VULNERABLE_ALL },
 };
 
 int parse_vulnerable(struct reader *reader, const struct found *found, const char *text,
@@ -335,10 +337,10 @@ int parse_vulnerable(struct reader *reader, const struct found *found, const cha
 	size_t whole = size;
 
 	/* first as nearly all files have it */
-	for (int i = 0; i < 4; i++)
+	for (size_t i = 0; i < sizeof(vulnerable_names) / sizeof(*vulnerable_names); i++)
 		if (size == vulnerable_names[i].size &&
 		    (load_le32(text) & vulnerable_names[i].mask) == vulnerable_names[i].text)
-			return i;
+			return vulnerable_names[i].vulnerable;
 	trim(&text, &size);
 	if (!size || (size == 1 && *text == '?'))
 		return -1;
