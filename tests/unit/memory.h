@@ -6,6 +6,7 @@
 #ifndef TESTS_MEMORY_H
 #define TESTS_MEMORY_H
 
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
 void __real_free(void *memory);
 void __wrap_free(void *memory);
 void __real_explicit_bzero(void *memory, size_t size);
@@ -42,6 +45,25 @@ void *__wrap_calloc(size_t count, size_t size)
 			break;
 		}
 	return memory;
+}
+
+/* It always moves, and what is new is not zero. */
+void *__wrap_realloc(void *memory, size_t size)
+{
+	size_t before = memory ? malloc_usable_size(memory) : 0;
+	void *grown;
+
+	if (memory_seen.fails_at && !--memory_seen.fails_at)
+		return NULL;
+	grown = __real_realloc(NULL, size);
+	if (!grown)
+		return NULL;
+	memset(grown, 0xa5, size);
+	if (memory)
+		memcpy(grown, memory, before < size ? before : size);
+	memory_seen.blocks++;
+	free(memory);
+	return grown;
 }
 
 void __wrap_free(void *memory)

@@ -10,6 +10,8 @@
 
 #include "dealing/job.h"
 
+#include "memory.h"
+
 static bool nobody(const struct copy *copy, const void *context)
 {
 	(void)copy;
@@ -131,6 +133,96 @@ static void test_room(void **state)
 	jobs_free(&jobs);
 }
 
+/* To the byte: another copy is one too many. */
+static void test_room_to_the_byte(void **state)
+{
+	const size_t each = sizeof(unsigned int) + sizeof(struct copies);
+	size_t left = JOBS_BYTES - sizeof(struct job) - each, copies = left % each + each;
+	unsigned int board = 1;
+	struct jobs jobs = { 0 };
+	struct job *job;
+
+	(void)state;
+	memory_seen.blocks = 0;
+	job = jobs_add(&jobs, 1, 7, &board, 1, 0, 0, 0);
+	assert_int_equal(job->set, 7);
+	assert_int_equal(job_set_state(job, 1, copies, DEALBOX_LEDGER_COPY_SKIPPED), 0);
+	assert_true(jobs_room(&jobs, 0, (left - copies) / each, 0));
+	assert_int_equal(job_set_state(job, 1, copies + 1, DEALBOX_LEDGER_COPY_SKIPPED), 0);
+	assert_false(jobs_room(&jobs, 0, (left - copies) / each, 0));
+	jobs_free(&jobs);
+	assert_int_equal(memory_seen.blocks, 0);
+}
+
+static void test_machines(void **state)
+{
+	unsigned int board = 1;
+	struct jobs jobs = { 0 };
+	struct job *job = jobs_add(&jobs, 1, 1, &board, 1, 1, 0, 0);
+
+	(void)state;
+	assert_true(job_for(job, "SN0"));
+	assert_int_equal(job_add_machine(job, "SN0"), 0);
+	assert_int_equal(job_add_machine(job, "SN1"), 0);
+	assert_true(job_for(job, "SN0"));
+	assert_true(job_for(job, "SN1"));
+	assert_false(job_for(job, "SN2"));
+	jobs_free(&jobs);
+}
+
+static void test_recorded(void **state)
+{
+	static const unsigned int boards[] = { 1, 2 };
+	struct jobs jobs = { 0 };
+	struct job *job = jobs_add(&jobs, 1, 1, boards, 2, 4, 0, 0);
+
+	(void)state;
+	assert_int_equal(job_recorded(job), 0);
+	job_set_state(job, 1, 1, DEALBOX_LEDGER_COPY_RECORDED);
+	job_set_state(job, 1, 2, DEALBOX_LEDGER_COPY_DEALING);
+	job_set_state(job, 1, 3, DEALBOX_LEDGER_COPY_SKIPPED);
+	assert_int_equal(job_recorded(job), 1);
+	job_set_state(job, 1, 4, DEALBOX_LEDGER_COPY_RECORDED);
+	job_set_state(job, 2, 2, DEALBOX_LEDGER_COPY_RECORDED);
+	assert_int_equal(job_recorded(job), 3);
+	/* those before it are open, whatever lay in that memory */
+	assert_int_equal(job_state(job, 2, 1), DEALBOX_LEDGER_COPY_OPEN);
+	job_set_state(job, 2, 4, DEALBOX_LEDGER_COPY_RECORDED);
+	assert_int_equal(job_state(job, 2, 2), DEALBOX_LEDGER_COPY_RECORDED);
+	assert_int_equal(job_state(job, 2, 3), DEALBOX_LEDGER_COPY_OPEN);
+	jobs_free(&jobs);
+}
+
+static void test_no_memory(void **state)
+{
+	static const unsigned int boards[] = { 1, 2 };
+	struct jobs jobs = { 0 };
+	struct job *job;
+
+	(void)state;
+	memory_seen.blocks = 0;
+	for (unsigned int n = 1; n <= 3; n++) {
+		memory_seen.fails_at = n;
+		assert_null(jobs_add(&jobs, 1, 1, boards, 2, 1, 0, 0));
+		assert_null(jobs.first);
+		assert_int_equal(memory_seen.blocks, 0);
+	}
+	job = jobs_add(&jobs, 1, 1, boards, 2, 5, 0, 0);
+	assert_non_null(job);
+	assert_int_equal(job_set_state(job, 1, 2, DEALBOX_LEDGER_COPY_RECORDED), 0);
+	memory_seen.fails_at = 1;
+	assert_int_equal(job_set_state(job, 1, 3, DEALBOX_LEDGER_COPY_RECORDED), -ENOMEM);
+	assert_int_equal(job_state(job, 1, 3), DEALBOX_LEDGER_COPY_OPEN);
+	assert_int_equal(job_recorded(job), 1);
+	/* what there is room for needs no memory */
+	memory_seen.fails_at = 1;
+	assert_int_equal(job_set_state(job, 1, 2, DEALBOX_LEDGER_COPY_OPEN), 0);
+	assert_int_equal(memory_seen.fails_at, 1);
+	memory_seen.fails_at = 0;
+	jobs_remove(&jobs, job);
+	assert_int_equal(memory_seen.blocks, 0);
+}
+
 static void test_priorities(void **state)
 {
 	static const unsigned int board = 1;
@@ -188,6 +280,10 @@ int main(void)
 		cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_room_to_the_byte),
+		cmocka_unit_test(test_machines),
+		cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_priorities),
 		cmocka_unit_test(test_open),
 	};
