@@ -74,6 +74,12 @@ static void test_descriptor(struct kunit *test)
 	buf[4] = 7;
 	buf[20] = 1;
 	KUNIT_ASSERT_TRUE(test, dealbox_decode_descriptor(buf, sizeof(buf), &out));
+	/* another descriptor may follow it */
+	buf[0] = WIRE_DESC_SIZE;
+	KUNIT_ASSERT_TRUE(test, dealbox_decode_descriptor(buf, sizeof(buf), &out));
+	buf[0] = WIRE_DESC_SIZE - 1;
+	KUNIT_ASSERT_FALSE(test, dealbox_decode_descriptor(buf, sizeof(buf), &out));
+	buf[0] = sizeof(buf);
 	/* longer than what is there */
 	KUNIT_ASSERT_FALSE(test, dealbox_decode_descriptor(buf, WIRE_DESC_SIZE, &out));
 }
@@ -97,6 +103,13 @@ static void test_descriptor_refused(struct kunit *test)
 		{ "host-routed without deadline", 12, 2 },
 		{ "no mode", 13, 0x08 },
 		{ "stored plan with deadline", 16, 1 },
+	}, last[] = {
+		{ "another reader", 3, DEALBOX_READER_OTHER }, { "minor version", 4, 0xff },
+		{ "one pocket", 6, 1 }, { "eight pockets", 6, 8 },
+		{ "capacity 1", 7, 1 }, { "capacity 64", 7, 64 },
+		{ "hopper 1", 8, 1 }, { "hopper 300", 9, 1 },
+		{ "plan 1", 10, 1 }, { "plan 64", 10, 64 },
+		{ "by card only", 13, 0x02 }, { "by position only", 13, 0x04 },
 	};
 	struct wire_descriptor out;
 	const u8 *good = machine_bytes;
@@ -112,6 +125,12 @@ static void test_descriptor_refused(struct kunit *test)
 		KUNIT_ASSERT_FALSE(test, dealbox_decode_descriptor(good, len, &out));
 
 	/* what must not be refused */
+	for (size_t i = 0; i < ARRAY_SIZE(last); i++) {
+		memcpy(buf, good, sizeof(buf));
+		buf[last[i].offset] = last[i].value;
+		if (!dealbox_decode_descriptor(buf, sizeof(buf), &out))
+			KUNIT_FAIL(test, "refused: %s", last[i].what);
+	}
 	memcpy(buf, good, sizeof(buf));
 	buf[3] = 0;
 	buf[13] = 0x04;		/* by position needs no reader */
@@ -130,6 +149,7 @@ static void test_info(struct kunit *test)
 				 "\0\0\0\0Ruter";
 	struct wire_info out;
 
+	memset(&out, 0xff, sizeof(out));
 	dealbox_decode_info(buf, &out);
 	KUNIT_ASSERT_EQ(test, out.version, 0x0100);
 	KUNIT_ASSERT_EQ(test, out.firmware, 0x01020304);
@@ -210,6 +230,7 @@ static void test_param_and_command(struct kunit *test)
 	u8 buf[WIRE_COMMAND_SIZE];
 
 	assert_param(test, param_bytes, &param);
+	memset(buf, 0xa5, sizeof(buf));
 	dealbox_encode_command(buf, &command);
 	KUNIT_ASSERT_MEMEQ(test, buf, command_bytes, sizeof(buf));
 }
@@ -243,7 +264,11 @@ static void test_plan_round_trip(struct kunit *test)
 		} else if (in.mode == DEALBOX_PLAN_BY_CARD) {
 			in.pocket[51] = DEALBOX_NONE;
 		}
+		/* what was there before does not count */
+		memset(in.counts, 7, sizeof(in.counts));
+		in.feed = 7;
 		dealbox_count_plan(&in);
+		memset(&out, 0xff, sizeof(out));
 		fill(buf, sizeof(buf), 1);
 		KUNIT_ASSERT_EQ(test, dealbox_encode_plan(buf, &in), WIRE_PLAN_SIZE(in.entries));
 		KUNIT_ASSERT_EQ(test, dealbox_decode_plan(buf, WIRE_PLAN_SIZE(in.entries),
@@ -348,12 +373,17 @@ static void test_plan_limits(struct kunit *test)
 {
 	struct wire_descriptor m = machine;
 	struct wire_plan in;
+	u8 buf[WIRE_PLAN_MAX];
+	size_t size;
+	u32 detail;
 
 	bridge_plan(&in);
 	in.pocket[51] = 4;		/* a pocket that the machine does not have */
 	assert_refused(test, &in, &m, 32 + 51);
 	in.pocket[3] = 200;		/* the lowest offset is named */
 	assert_refused(test, &in, &m, 32 + 3);
+	in.pocket[0] = DEALBOX_MAX_POCKETS;
+	assert_refused(test, &in, &m, 32);
 
 	bridge_plan(&in);		/* one card more than fits into a pocket */
 	for (int i = 0; i < 52; i++)
@@ -379,6 +409,12 @@ static void test_plan_limits(struct kunit *test)
 	bridge_plan(&in);
 	in.entries = 0;
 	assert_refused(test, &in, &m, 12);
+	/* so short, it still has a checksum */
+	size = dealbox_encode_plan(buf, &in);
+	buf[size - 1] ^= 1;
+	KUNIT_ASSERT_EQ(test, dealbox_decode_plan(buf, size, &m, in.plan_id, &in, &detail),
+			DEALBOX_ERR_CRC);
+	KUNIT_ASSERT_EQ(test, detail, ~crc32c(~0, buf, size - 4));
 
 	m.plan_entries = 51;
 	bridge_plan(&in);
@@ -388,6 +424,21 @@ static void test_plan_limits(struct kunit *test)
 	in.entries = 55;
 	memset(in.pocket + 52, DEALBOX_NONE, 3);
 	assert_refused(test, &in, &m, 12);
+	in.entries = 54;
+	dealbox_count_plan(&in);
+	size = dealbox_encode_plan(buf, &in);
+	KUNIT_ASSERT_EQ(test, dealbox_decode_plan(buf, size, &m, in.plan_id, &in, &detail),
+			DEALBOX_ERR_OK);
+
+	bridge_plan(&in);		/* the longest of all */
+	in.mode = DEALBOX_PLAN_BY_POSITION;
+	in.entries = DEALBOX_MAX_ENTRIES;
+	m.pocket_capacity = DEALBOX_MAX_ENTRIES;
+	dealbox_count_plan(&in);
+	size = dealbox_encode_plan(buf, &in);
+	KUNIT_ASSERT_EQ(test, size, sizeof(buf));
+	KUNIT_ASSERT_EQ(test, dealbox_decode_plan(buf, size, &m, in.plan_id, &in, &detail),
+			DEALBOX_ERR_OK);
 
 	m = machine;			/* a mode without its capability */
 	bridge_plan(&in);
