@@ -12,6 +12,8 @@
 
 #include <dealbox/diagnosis.h>
 
+#include "memory.h"
+
 static uint32_t seed;
 
 static uint32_t draw(uint32_t limit)
@@ -446,11 +448,304 @@ static void test_message(void **state)
 	dealbox_trace_free(trace);
 }
 
+/* ---- to the number ---------------------------------------------------------- */
+
+/* Every pair of cards, against the kinds of misreading as this test has them. */
+static void test_weights(void **state)
+{
+	struct dealbox_confusion confusion;
+
+	(void)state;
+	for (unsigned int kind = 0; kind <= DEALBOX_READER_OTHER; kind++) {
+		memset(&confusion, 0xa5, sizeof(confusion));
+		dealbox_confusion_reader(&confusion, kind);
+		for (unsigned int a = 0; a < DEALBOX_CARDS; a++)
+			for (unsigned int b = 0; b < DEALBOX_CARDS; b++) {
+				unsigned int expected = a != b;
+
+				if (kind == DEALBOX_READER_BARCODE && bars(a) >> b & 1)
+					expected = 100;
+				if (kind == DEALBOX_READER_CAMERA && looks(a) >> b & 1)
+					expected = a / 13 == b / 13 ? 25 : 100;
+				assert_int_equal(confusion.weight[a][b], expected);
+			}
+	}
+}
+
+static void add_read(struct dealbox_trace *trace, uint8_t position, uint8_t card, uint8_t quality)
+{
+	add(trace, (struct dealbox_event){ .type = DEALBOX_EV_CARD_READ, .position = position,
+		.card = card, .quality = quality, .pocket = DEALBOX_NONE });
+}
+
+static void add_repeat(struct dealbox_trace *trace, uint8_t position, uint8_t card, uint8_t quality,
+		       uint8_t before)
+{
+	add(trace, (struct dealbox_event){ .type = DEALBOX_EV_REPEATED_CARD, .position = position,
+		.card = card, .quality = quality, .pocket = DEALBOX_NONE, .arg = { before, 9 } });
+}
+
+static void add_fall(struct dealbox_trace *trace, uint32_t type, uint8_t position, uint8_t pocket)
+{
+	add(trace, (struct dealbox_event){ .type = type, .position = position, .quality = 0,
+		.pocket = pocket });
+}
+
+/* A card that is read again at the same place, as another, was misread before; and nothing else. */
+static void test_learn(void **state)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(1);
+	struct dealbox_confusion confusion, expected;
+
+	(void)state;
+	dealbox_confusion_reader(&confusion, DEALBOX_READER_OTHER);
+	/* the numbers have an end */
+	confusion.weight[3][2] = UINT16_MAX - 51;
+	confusion.weight[4][3] = UINT16_MAX - 50;
+	confusion.weight[5][4] = UINT16_MAX - 49;
+	expected = confusion;
+	expected.weight[1][0] += 50;
+	expected.weight[51][1] += 50;
+	expected.weight[0][51] += 50;
+	expected.weight[3][2] = UINT16_MAX - 1;
+	expected.weight[4][3] = UINT16_MAX;
+	expected.weight[5][4] = UINT16_MAX;
+
+	add_read(trace, 7, 0, 90);	/* the first event of the trace counts */
+	add_fall(trace, DEALBOX_EV_CARD_ROUTED, 7, 0);
+	add_read(trace, 7, 1, 90);
+	add_read(trace, 7, 51, 90);
+	add_read(trace, 7, 0, 90);
+	add_read(trace, 7, 0, 90);	/* the same again */
+	add_read(trace, 8, 1, 90);	/* the next card */
+	add_read(trace, 9, 2, 90);
+	add_read(trace, 9, 3, 90);
+	add_read(trace, 9, 4, 90);
+	add_read(trace, 9, 5, 90);
+	add_read(trace, 9, DEALBOX_CARD_JOKER1, 90);
+	add_read(trace, 9, 6, 90);
+	add(trace, (struct dealbox_event){ .type = DEALBOX_EV_DEAL_STARTED });
+	add_read(trace, 9, 7, 90);	/* of another deal */
+	assert_int_equal(dealbox_confusion_learn(&confusion, trace), 6);
+	assert_memory_equal(&confusion, &expected, sizeof(confusion));
+	dealbox_trace_free(trace);
+}
+
+static void assert_reading(const struct dealbox_reading *reading, uint8_t position, uint8_t quality,
+			   uint8_t pocket, uint8_t hand, uint8_t place, uint8_t above)
+{
+	assert_int_equal(reading->position, position);
+	assert_int_equal(reading->quality, quality);
+	assert_int_equal(reading->pocket, pocket);
+	assert_int_equal(reading->hand, hand);
+	assert_int_equal(reading->place, place);
+	assert_int_equal(reading->above, above);
+}
+
+/* Where the earlier one lies, and under how many. */
+static void test_where_it_lies(void **state)
+{
+	static const uint8_t elsewhere[DEALBOX_HANDS] = { 4, 5, 6, 7 };
+	struct dealbox_trace *trace = dealbox_trace_new(1);
+	struct dealbox_diagnosis d;
+
+	(void)state;
+	add_repeat(trace, 9, 7, 60, 0);		/* not the last */
+	add_read(trace, 0, 2, 90);
+	add_fall(trace, DEALBOX_EV_CARD_ROUTED, 0, 1);
+	add_fall(trace, DEALBOX_EV_CARD_LANDED, 0, 1);
+	add_read(trace, 1, 0, 80);
+	add_fall(trace, DEALBOX_EV_CARD_ROUTED, 1, 2);
+	add_read(trace, 2, 1, 70);
+	/* a reading of no card says nothing */
+	add_read(trace, 1, DEALBOX_NONE, 10);
+	add_read(trace, 1, DEALBOX_MAX_CARDS, 10);
+	add_repeat(trace, 3, 0, 60, 1);
+	assert_int_equal(diagnose(trace, DEALBOX_READER_OTHER, NULL, &d), 0);
+	assert_int_equal(d.card, 0);
+	assert_int_equal(dealbox_cards_count(d.candidates), DEALBOX_CARDS - 3);
+	assert_reading(&d.earlier, 1, 80, 2, DEALBOX_SOUTH, 0, 0);
+	assert_reading(&d.later, 3, 60, DEALBOX_NONE, DEALBOX_NONE, 0, 0);
+	/* what the sensors say counts more than the gates */
+	add_fall(trace, DEALBOX_EV_CARD_LANDED, 1, 1);
+	add_fall(trace, DEALBOX_EV_CARD_LANDED, 2, 1);
+	add_fall(trace, DEALBOX_EV_CARD_LANDED, 4, 1);
+	add_fall(trace, DEALBOX_EV_CARD_LANDED, 5, 3);
+	add_fall(trace, DEALBOX_EV_CARD_LANDED, 6, DEALBOX_MAX_POCKETS);
+	assert_int_equal(diagnose(trace, DEALBOX_READER_OTHER, NULL, &d), 0);
+	assert_reading(&d.earlier, 1, 80, 1, DEALBOX_EAST, 2, 2);
+	assert_int_equal(diagnose(trace, DEALBOX_READER_OTHER, elsewhere, &d), 0);
+	assert_reading(&d.earlier, 1, 80, 1, DEALBOX_NONE, 2, 2);
+	dealbox_trace_free(trace);
+
+	/* the first event of all, of a position that was not seen */
+	trace = dealbox_trace_new(1);
+	add_repeat(trace, 3, DEALBOX_CARD_JOKER2, 60, 1);
+	assert_int_equal(diagnose(trace, DEALBOX_READER_OTHER, NULL, &d), 0);
+	assert_int_equal(d.card, DEALBOX_CARD_JOKER2);
+	assert_true(d.candidates == DEALBOX_PACK_BRIDGE);
+	assert_reading(&d.earlier, 1, DEALBOX_NONE, DEALBOX_NONE, DEALBOX_NONE, 0, 0);
+	add_repeat(trace, 3, DEALBOX_MAX_CARDS, 60, 1);
+	assert_int_equal(diagnose(trace, DEALBOX_READER_OTHER, NULL, &d), -ENOENT);
+	dealbox_trace_free(trace);
+}
+
+/* 63 other readings, some of them worse and some as good: what the quality says. */
+static void test_suspicion(void **state)
+{
+	static const struct { uint8_t worse, same, quality; unsigned int later; } rows[] = {
+		{ 0, 0, 50, 79 }, { 0, 2, 50, 79 }, { 1, 0, 50, 79 }, { 0, 4, 50, 71 }, { 2, 0, 50, 71 },
+		{ 3, 0, 50, 61 }, { 4, 0, 50, 61 }, { 5, 0, 50, 49 }, { 8, 0, 50, 49 }, { 9, 0, 50, 37 },
+		{ 16, 0, 50, 37 }, { 17, 0, 50, 28 }, { 32, 0, 50, 28 }, { 33, 0, 50, 16 },
+		{ 63, 0, 50, 16 }, { 63, 0, 100, 16 }, { 63, 0, 101, 33 }, { 63, 0, DEALBOX_NONE, 33 },
+	};
+	struct dealbox_diagnosis d;
+
+	(void)state;
+	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+		struct dealbox_trace *trace = dealbox_trace_new(1);
+
+		/* the first event of the trace is one of the 63 */
+		for (uint8_t n = 0; n < 63; n++)
+			add_read(trace, 10 + n, 1, n < rows[r].worse ? 40 :
+				 n < rows[r].worse + rows[r].same ? 50 : 100);
+		/* what is not one of them: itself, no reading, and those of no quality */
+		add_read(trace, 0, 0, DEALBOX_NONE);
+		add_read(trace, 1, 1, 101);
+		add_read(trace, 3, 1, 0);
+		add_fall(trace, DEALBOX_EV_CARD_ROUTED, 1, 1);
+		add_repeat(trace, 3, 0, rows[r].quality, 0);
+		memory_seen.wiped = 0;
+		assert_int_equal(diagnose(trace, DEALBOX_READER_OTHER, NULL, &d), 0);
+		assert_true(memory_seen.wiped >= DEALBOX_CARDS * sizeof(uint32_t));
+		assert_int_equal(d.chance[DEALBOX_CULPRIT_LATER], rows[r].later);
+		assert_in_range(d.chance[DEALBOX_CULPRIT_EARLIER] + d.chance[DEALBOX_CULPRIT_LATER], 98, 99);
+		assert_int_equal(d.chance[0] + d.chance[1] + d.chance[2], 100);
+		assert_int_equal(d.likely, rows[r].later > 49 ? DEALBOX_CULPRIT_LATER :
+				 DEALBOX_CULPRIT_EARLIER);
+		dealbox_trace_free(trace);
+	}
+}
+
+/* Of 100000 misreads of that card, so many as the one that came twice. */
+static void row_is(struct dealbox_confusion *confusion, unsigned int card, unsigned int read,
+		   unsigned int weight)
+{
+	memset(confusion->weight[card], 0, sizeof(confusion->weight[card]));
+	confusion->weight[card][1] = (100000 - weight) / 2;
+	confusion->weight[card][2] = 100000 - weight - confusion->weight[card][1];
+	confusion->weight[card][read] = weight;
+}
+
+/* Which cards are easily read so: three times as often as any, and a fifth of the likeliest. */
+static void test_easily(void **state)
+{
+	static const struct { unsigned int first, last; dealbox_cards easily; } rows[] = {
+		{ 5769, 5769, 0 }, { 5770, 5769, 1 }, { 5769, 5770, 1ULL << 51 },
+		{ 50000, 10000, 1 | 1ULL << 51 }, { 50000, 9999, 1 }, { 9999, 50000, 1ULL << 51 },
+		{ 10000, 50000, 1 | 1ULL << 51 },
+	};
+	struct dealbox_confusion *confusion = calloc(1, sizeof(*confusion));
+	struct dealbox_trace *trace = dealbox_trace_new(1);
+	struct dealbox_diagnosis d;
+
+	(void)state;
+	assert_non_null(confusion);
+	add_read(trace, 0, 25, 90);
+	add_repeat(trace, 1, 25, 90, 0);
+	/* a reader of which nothing is known, not even that it misreads */
+	assert_int_equal(dealbox_diagnose_repeat(trace, NULL, confusion, NULL, &d), 0);
+	assert_int_equal(d.chance[DEALBOX_CULPRIT_DECK], 100);
+	assert_int_equal(d.likely, DEALBOX_CULPRIT_DECK);
+	assert_true(d.easily == 0);
+	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+		row_is(confusion, 0, 25, rows[r].first);
+		row_is(confusion, 51, 25, rows[r].last);
+		assert_int_equal(dealbox_diagnose_repeat(trace, NULL, confusion, NULL, &d), 0);
+		assert_true(d.easily == rows[r].easily);
+	}
+	/* and one that has been seen is not it */
+	add_read(trace, 2, 0, 90);
+	assert_int_equal(dealbox_diagnose_repeat(trace, NULL, confusion, NULL, &d), 0);
+	assert_true(d.easily == 1ULL << 51);
+	dealbox_trace_free(trace);
+	free(confusion);
+}
+
+/* Every sentence, as a whole. */
+static void test_sentences(void **state)
+{
+#define BOTH	"Two cards are to be looked at: the card at the reader, and "
+#define REPLACE	" was misread: replace that card. If both are the same, a card of another deck got in."
+	static const struct {
+		struct dealbox_diagnosis d;
+		bool reveal;
+		const char *text;
+	} rows[] = {
+		{ { .earlier = { .position = 2, .hand = DEALBOX_NONE } }, false,
+		  BOTH "the card that was dealt as card 3. Most likely the one dealt earlier" REPLACE },
+		{ { .earlier = { .position = 2, .hand = DEALBOX_NONE, .place = 1 } }, false,
+		  BOTH "the card that was dealt as card 3. Most likely the one dealt earlier" REPLACE },
+		{ { .earlier = { .position = 2, .hand = DEALBOX_NORTH } }, false,
+		  BOTH "the card in North's hand that was dealt as card 3. "
+		  "Most likely the one in North's hand" REPLACE },
+		{ { .earlier = { .hand = DEALBOX_EAST, .place = 1, .above = 1 } }, false,
+		  BOTH "card 2 from the top of East's hand. Most likely the one in East's hand" REPLACE },
+		{ { .earlier = { .hand = DEALBOX_SOUTH, .place = 2 }, .likely = DEALBOX_CULPRIT_LATER }, false,
+		  BOTH "the top card of South's hand. Most likely the one at the reader" REPLACE },
+		{ { .earlier = { .hand = DEALBOX_WEST, .place = 2 }, .likely = DEALBOX_CULPRIT_DECK }, false,
+		  BOTH "the top card of West's hand. "
+		  "Most likely both are right, and a card of another deck got in: they are the same." },
+		{ { .card = 1, .earlier = { .hand = DEALBOX_WEST, .place = 2 }, .likely = DEALBOX_CULPRIT_DECK }, true,
+		  BOTH "the top card of West's hand. "
+		  "Most likely both are right, and a card of another deck got in: they are the same. "
+		  "The machine read both as SK." },
+		{ { .earlier = { .hand = DEALBOX_WEST, .place = 2 }, .likely = DEALBOX_CULPRIT_LATER,
+		    .candidates = 0x70 }, true,
+		  BOTH "the top card of West's hand. Most likely the one at the reader" REPLACE
+		  " The machine read both as SA; the other is one of 3 cards not seen yet." },
+		{ { .earlier = { .hand = DEALBOX_WEST, .place = 2 }, .likely = DEALBOX_CULPRIT_LATER,
+		    .candidates = 0x8000000000007, .easily = 0x8000000000001 }, true,
+		  BOTH "the top card of West's hand. Most likely the one at the reader" REPLACE
+		  " The machine read both as SA; not seen yet, and easily misread so: SA, C2; "
+		  "or another of 2 cards not seen yet." },
+		{ { .earlier = { .hand = DEALBOX_WEST, .place = 2 }, .likely = DEALBOX_CULPRIT_LATER,
+		    .candidates = 4, .easily = 4 }, true,
+		  BOTH "the top card of West's hand. Most likely the one at the reader" REPLACE
+		  " The machine read both as SA; not seen yet, and easily misread so: SQ." },
+	};
+	char text[768], cut[64];
+
+	(void)state;
+	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+		size_t length = dealbox_diagnosis_message(&rows[r].d, rows[r].reveal, text, sizeof(text));
+
+		assert_string_equal(text, rows[r].text);
+		assert_int_equal(length, strlen(text));
+		/* what does not fit is left out, and what lies behind is left alone */
+		for (size_t size = 0; size < sizeof(cut) - 1; size++) {
+			memset(cut, '#', sizeof(cut));
+			assert_int_equal(dealbox_diagnosis_message(&rows[r].d, rows[r].reveal, cut, size), length);
+			assert_int_equal(cut[size], '#');
+			if (size) {
+				assert_int_equal(strlen(cut), size - 1);
+				assert_memory_equal(cut, text, size - 1);
+			}
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_confusable),
 		cmocka_unit_test(test_code_list),
+		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_learn),
+		cmocka_unit_test(test_where_it_lies),
+		cmocka_unit_test(test_suspicion),
+		cmocka_unit_test(test_easily),
+		cmocka_unit_test(test_sentences),
 		cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_earlier_first),
 		cmocka_unit_test(test_deck),
