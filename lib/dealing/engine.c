@@ -75,6 +75,13 @@ static void fault_is(struct desk *d, enum dealbox_ledger_outcome outcome, unsign
 	forget_plan(d);
 }
 
+/* A start that was pressed for the fault answers nothing else. */
+static void fault_over(struct desk *d)
+{
+	d->start &= !d->fault;
+	d->fault = false;
+}
+
 void desk_plugged(struct desk *d, const struct dealbox_info *info)
 {
 	d->plugged = true;
@@ -223,7 +230,7 @@ bool desk_news(const struct desk *d, const struct dealbox_status *status)
 {
 	return !d->lost && (status_insertion(status) != d->insertion ||
 			    (dealing(d) && !status_deals(status)) ||
-			    (d->phase == PHASE_SETTLE && status->state == DEALBOX_STATE_FAULT));
+			    (status->state == DEALBOX_STATE_FAULT && !d->fault));
 }
 
 void desk_status(struct desk *d, const struct dealbox_status *status)
@@ -245,7 +252,7 @@ void desk_status(struct desk *d, const struct dealbox_status *status)
 	d->deals = deals;
 	d->test &= deals;
 	if (status->state != DEALBOX_STATE_FAULT)
-		d->fault = false;
+		fault_over(d);
 	else if (!d->fault)
 		fault_is(d, DEALBOX_LEDGER_UNKNOWN, status->fault, dealing(d) ? DEALBOX_OPERATOR_DOUBT :
 			 event_row(status->fault).trouble);
@@ -427,7 +434,7 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 		forget_plan(d);
 		d->deals = false;
 		d->test = false;
-		d->fault = false;
+		fault_over(d);
 		d->asked = false;
 		d->stale = true;
 		d->lost = true;
@@ -441,7 +448,8 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 	case EFFECT_INSERTED:
 		if (undecided(d) && e->insertion != d->dealt)
 			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, DEALBOX_OPERATOR_DOUBT);
-		d->moved = true;
+		/* one that the status has told of already may have come before the fault */
+		d->moved |= e->insertion != d->insertion;
 		/* after a loss it is told of a board that has been there */
 		insertion_is(d, e->insertion, e->arg[0], !d->lost);
 		d->doubt = e->flags & DEALBOX_EVF_AT_POWER_ON;
@@ -452,7 +460,7 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 			d->phase = PHASE_JUDGE;
 		else if (in_ledger(d) && d->phase != PHASE_JUDGE && d->phase != PHASE_VOID)
 			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, row.trouble);
-		d->moved = true;
+		d->moved |= e->insertion == d->insertion;
 		insertion_is(d, 0, 0, false);
 		if (d->fault)
 			d->asked = false;
@@ -474,7 +482,7 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 		/* the stop key pauses the machine by itself, and PAUSED says so */
 		break;
 	case EFFECT_CLEARED:
-		d->fault = false;
+		fault_over(d);
 		d->asked = false;
 		break;
 	case EFFECT_FAULT:

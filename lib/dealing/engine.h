@@ -162,8 +162,8 @@ bool desk_moves(const struct desk *desk);
 /* It has told nothing for longer than it may; the next event ends that. */
 void desk_silent(struct desk *desk);
 /*
- * Does the status tell of a board that came or went, or of a deal that is over, of which no event
- * has told? That is on its way then: a status overtakes events.
+ * Does the status tell of a board that came or went, of a deal that is over, or of a fault, of which
+ * no event has told? That is on its way then: a status overtakes events.
  */
 bool desk_news(const struct desk *desk, const struct dealbox_status *status);
 /* What stands in the status, and no event has told, was not seen by us. */

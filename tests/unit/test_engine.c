@@ -921,6 +921,64 @@ static void test_repeated(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* What clears a fault says nothing of the board, also when it is pressed twice. */
+static void test_start_that_clears(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+	struct step step;
+
+	(void)state;
+	advance(p);
+	stop(p, DEALBOX_EV_REPEATED_CARD);
+	settle(&t);
+	pull(p);
+	settle(&t);
+	insert(p, 0);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CONFIRM);
+	stop(p, DEALBOX_EV_HARDWARE);
+	settle(&t);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_HARDWARE);
+	p->acted = true;
+	desk_push(&p->desk, PUSH_START);
+	assert_true(desk_next(&p->desk, &t.jobs, NULL, &step));
+	assert_int_equal(step.kind, STEP_CLEAR);
+	desk_did(&p->desk, &t.jobs, &step, DID_OK);
+	desk_push(&p->desk, PUSH_START);
+	p->state = DEALBOX_STATE_IDLE;
+	emit_type(p, DEALBOX_EV_FAULT_CLEARED);
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CONFIRM);
+	jobs_free(&t.jobs);
+}
+
+/* A board that is told of anew, or that went before the fault, is not somebody who has seen to it. */
+static void test_news_that_is_old(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+	const struct dealbox_event again = { .type = DEALBOX_EV_BOARD_INSERTED, .insertion = p->insertion };
+	const struct dealbox_event before = { .type = DEALBOX_EV_BOARD_REMOVED, .insertion = p->insertion - 1 };
+	const struct dealbox_event *const old[] = { &again, &before };
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		stop(p, DEALBOX_EV_HARDWARE);
+		settle(&t);
+		emit_type(p, DEALBOX_EV_STATE_LOST);
+		settle(&t);
+		assert_int_equal(desk_trouble(&p->desk), TROUBLE_HARDWARE);
+		/* perform() asserts that nobody clears it */
+		emit(p, *old[n]);
+		settle(&t);
+		assert_int_equal(p->state, DEALBOX_STATE_FAULT);
+	}
+	jobs_free(&t.jobs);
+}
+
 /* The operator does nothing: then nothing clears the fault, and nothing else is dealt. */
 static void test_stop_behind_the_end(void **state)
 {
@@ -1068,6 +1126,19 @@ static void test_status_overtakes_events(void **state)
 	assert_false(desk_event(&p->desk, &t.jobs, &card));
 	assert_true(desk_news(&p->desk, &status));
 	assert_true(desk_event(&p->desk, &t.jobs, &gap));
+	assert_false(desk_news(&p->desk, &status));
+	jobs_free(&t.jobs);
+	/* a fault in which nothing is dealt, too: what is older must not seem to be newer */
+	p = running(&t, DEALBOX_JOB_AUTO_START);
+	while (p->state == DEALBOX_STATE_DEALING)
+		advance(p);
+	settle(&t);
+	status = (struct dealbox_status){
+		.state = DEALBOX_STATE_FAULT, .insertion = p->insertion, .flags = DEALBOX_STATUS_BOARD,
+	};
+	assert_true(desk_news(&p->desk, &status));
+	p->spoiled = true;
+	stop(p, DEALBOX_EV_HARDWARE);
 	assert_false(desk_news(&p->desk, &status));
 	jobs_free(&t.jobs);
 }
@@ -1614,6 +1685,8 @@ int main(void)
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_deck_short),
 		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_start_that_clears),
+		cmocka_unit_test(test_news_that_is_old),
 		cmocka_unit_test(test_stop_behind_the_end),
 		cmocka_unit_test(test_out_before_it_is_judged),
 		cmocka_unit_test(test_stop_that_was_lost),
