@@ -7,6 +7,7 @@ import os
 import random
 import re
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.environ["DEALBOX_SOURCE"], "tests/tool"))
 from tool import assert_exact, assert_secret, main, test  # noqa: E402
@@ -161,6 +162,30 @@ def a_stop_that_the_operator_helps_over(box):
 def a_stop_behind_the_last_card(box):
     _, result = deal(box, "rubber", scenario="on event DEAL_DONE: hardware 5")
     result.expect(1, r"void: not an exact duplicate: 1 difference")
+
+
+@test
+def a_board_that_is_told_of_anew_clears_no_fault(box):
+    """Behind STATE_LOST the machine tells of the board that is there: nobody did anything."""
+    where = box.machine("--manual", scenario="on event COVER_OPEN: set 0 01\non event COVER_CLOSED: set 0 04")
+    where.tell("hopper empty")
+    where.tell("insert")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    assert "put the cards into the hopper" in running.line()
+    where.tell("break 5")
+    assert "empty the board, put all cards into the hopper" in running.line()
+    where.tell("cover open")
+    where.tell("cover close")
+    where.tell("wait fetched")
+    # the machine is asked once a second
+    asked = int(where.status("transfers"))
+    while where.status("state") == "FAULT" and int(where.status("transfers")) < asked + 2:
+        time.sleep(0.01)
+    assert where.status("state") == "FAULT"
+    where.tell("key start")
+    assert "put the cards into the hopper" in running.line()
+    where.tell("hopper fill")
+    running.finish().expect(0, r"\nstands: ")
 
 
 @test

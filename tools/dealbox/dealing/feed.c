@@ -110,6 +110,26 @@ static bool start_key(const struct dealbox_event *event)
 	return event->type == DEALBOX_EV_KEY && event->code == DEALBOX_KEY_START && event->arg[0];
 }
 
+static void fault_seen(struct feed *feed)
+{
+	feed->fault = true;
+	feed->fault_told = true;
+	feed->acted = false;
+}
+
+/* Did somebody do something? What comes before the fault's own event is older than the fault. */
+static void heed(struct feed *feed, const struct dealbox_event *event)
+{
+	bool anew = feed->lost;
+
+	feed->lost = event->type == DEALBOX_EV_STATE_LOST;
+	if (event_voids(event))
+		fault_seen(feed);
+	else
+		feed->acted |= (event->type == DEALBOX_EV_BOARD_INSERTED && !anew) ||
+			       event->type == DEALBOX_EV_BOARD_REMOVED || start_key(event);
+}
+
 /* The next events, waiting for them; their number, or -errno: -EINTR after Ctrl-C. */
 static ssize_t events_wait(struct feed *feed, struct dealbox_event *events, int timeout_ms)
 {
@@ -127,18 +147,15 @@ static ssize_t events_wait(struct feed *feed, struct dealbox_event *events, int 
 			return 0;
 	}
 	for (n = 0; n < count; n++)
-		feed->acted |= events[n].type == DEALBOX_EV_BOARD_INSERTED ||
-			       events[n].type == DEALBOX_EV_BOARD_REMOVED || start_key(&events[n]);
+		heed(feed, &events[n]);
 	return count;
 }
 
 /* A fault is cleared when somebody has moved the board, or pressed start. False: it cannot be. */
 static bool fault_clear(struct feed *feed)
 {
-	if (!feed->fault)
-		feed->acted = false;
 	feed->fault = true;
-	return !feed->acted || !dealbox_machine_clear_fault(feed->machine) ||
+	return !feed->fault_told || !feed->acted || !dealbox_machine_clear_fault(feed->machine) ||
 	       dealbox_machine_result(feed->machine, NULL);
 }
 
@@ -168,6 +185,7 @@ static enum status board_wait(struct feed *feed, const struct dealbox_plan *plan
 			return failed(feed);
 		*insertion = status.insertion;
 		feed->fault &= status.state == DEALBOX_STATE_FAULT;
+		feed->fault_told &= feed->fault;
 		if (status.state == DEALBOX_STATE_FAULT) {
 			if (!fault_clear(feed))
 				return failed(feed);
@@ -188,6 +206,9 @@ static enum status board_wait(struct feed *feed, const struct dealbox_plan *plan
 			return stopped_before();
 		if (count < 0)
 			return failed(feed);
+		/* a fault that only the status has told of: nothing that is older comes any more */
+		if (!count && feed->fault && !feed->fault_told)
+			fault_seen(feed);
 	}
 }
 

@@ -17,7 +17,9 @@ struct feed {
 	uint32_t capabilities;
 	bool json;
 	bool fault;		/* the machine stopped for good .. */
+	bool fault_told;	/* .. and an event has told of it, or none came that could */
 	bool acted;		/* .. and somebody has done something since then */
+	bool lost;		/* STATE_LOST: next the machine tells of the board that is there */
 	char told[320];		/* to the operator, last */
 };
 
