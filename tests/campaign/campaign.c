@@ -3,6 +3,8 @@
  * usage: campaign [-s SEED] [-b BOARD] [-n BOARDS] [-t SECONDS] [-a] [-x KIND]...
  *                 [-o KIND]... [-v] PROGRAM LOCKSTEP
  *        campaign ... -u ADDRESS PROGRAM	the machine is plugged into vhci_hcd
+ *        campaign ... -d FOLDER PROGRAM SERVICE	the service deals, by FOLDER/dealboxd.conf, on
+ *					the machine at FOLDER/machine
  *
  * Deals boards with PROGRAM (dealbox) on a machine that keeps its own account of where
  * each real card lies, while much goes wrong. README.md has the rest.
@@ -28,8 +30,12 @@
 
 #define STEP_US		5000		/* of the machine */
 #define PEOPLE_US	400000		/* how often people look */
-#define BUS_STEP_US	2000		/* .. on a real bus */
+#define BUS_STEP_US	2000		/* .. where there is one time for all */
+#define SERVICE_STEP_US	1000		/* .. and where the service deals .. */
+#define SERVICE_STEPS	4		/* .. so many at once */
+#define SERVICE_PEOPLE_US	100000
 #define JOB_US		3600000000ull	/* a job that takes longer is given up */
+#define SERVICE_JOB_US	120000000
 #define RUNS		6		/* .. or that is begun so often */
 #define ACTS		150
 #define PATIENCE_US	30000000	/* with a program that was told to end */
@@ -37,6 +43,9 @@
 static uint64_t seed = 1;
 static const char *program, *lockstep;
 static const char *uri;		/* of a machine on a real bus, NULL: on the socket */
+static const char *service;	/* the program that deals, NULL: that of the people does */
+static bool real_time;		/* one time for all: on a bus, and where the service deals */
+static uint64_t people_us = PEOPLE_US;
 static char folder[64];
 bool verbose;
 
@@ -72,11 +81,14 @@ static struct {
 	int claim_count, voids, runs;
 	int deeds;		/* of people, when the machine came to its last fault */
 	int begun;		/* how often, not counting where it was resumed */
+	int service_before;	/* the newest job, when this one began */
+	bool service_done;	/* it is, also where nobody looked on */
 	bool keeps;		/* its power and state, when the program is gone */
 	enum wrong wrong;	/* the first that was seen */
 	char trouble[256];
 	/* the program */
 	pid_t pid;
+	uint64_t begin_us;
 	int lockstep, out, err, in, listener, host;
 	bool sent, ended, attached, killed, anew, unplugged;
 	uint64_t now_us, plug_us;
@@ -211,6 +223,19 @@ static void claim(uint32_t insertion, int number)
 	people.exact[board_index(job.deals[i].board)] = true;
 }
 
+/* It is not exact after all: the machine stopped behind the end */
+static void claim_taken_back(uint32_t insertion)
+{
+	int i;
+
+	for (i = 0; i < job.claim_count; i++)
+		if (job.claims[i].insertion == insertion && !job.claims[i].judged) {
+			people.exact[board_index(job.claims[i].board)] = false;
+			job.claims[i] = job.claims[--job.claim_count];
+			return;
+		}
+}
+
 /* -- what the machine asks ----------------------------------------------------------- */
 
 static const enum fault_id by_strike[STRIKES] = {
@@ -251,6 +276,9 @@ void deal_begins(void)
 
 	total.deals++;
 	note("machine: deal %d into insertion %u, board %d", m.deals, m.insertion, m.board->number);
+	/* what the service has told before is done; it does not say that it deals */
+	if (service)
+		people_told("");
 	if (!same(m.board->told, none))
 		trouble(AGAIN, "insertion %u is dealt into, and there are cards in the board", m.insertion);
 	if (job.deal_count < 256) {
@@ -569,6 +597,28 @@ static int number_of(struct json_object *object, const char *name)
 	return json_object_object_get_ex(object, name, &member) ? json_object_get_int(member) : 0;
 }
 
+/* What the service shows, in the words that people here understand. */
+static const char *state_text(const char *state)
+{
+	static const struct { const char *state, *text; } texts[] = {
+		{ "confirm-empty", "press start if it is empty" },
+		{ "insert-board", "put in an empty board" }, { "insert-any", "put in an empty board" },
+		{ "take-out", "put in an empty board" }, { "number-other", "put in an empty board" },
+		{ "press-start", "press start now" }, { "machine-refuses", "press start now" },
+		{ "ledger", "press start now" }, { "hopper-empty", "the hopper" },
+		/* of these the machine tells as well */
+		{ "card-unreadable", "" }, { "card-face-up", "" }, { "card-not-in-plan", "" },
+		{ "feed-timeout", "" }, { "gate-late", "" }, { "paused", "" }, { "slow", "" },
+		{ "machine-absent", "" }, { "machine-silent", "" }, { "cover-open", "" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (!strcmp(texts[i].state, state))
+			return texts[i].text;
+	return "void: empty it, and put it in again";
+}
+
 static void line_take(const char *line)
 {
 	struct json_object *object = json_tokener_parse(line);
@@ -579,8 +629,8 @@ static void line_take(const char *line)
 	event = text_of(object, "event");
 	if (!strcmp(event, "operator")) {
 		note("told: board %d: %s", number_of(object, "board"), text_of(object, "text"));
-		people_told(text_of(object, "text"));
-		if (!people.wanted)
+		people_told(service ? state_text(text_of(object, "state")) : text_of(object, "text"));
+		if (!people.wanted || service)
 			people.wanted = number_of(object, "board");
 	} else if (!strcmp(event, "board")) {
 		note("says: board %d, insertion %d: %s", number_of(object, "board"),
@@ -589,6 +639,7 @@ static void line_take(const char *line)
 			claim((uint32_t)number_of(object, "insertion"), number_of(object, "board"));
 		} else {
 			job.voids++;
+			claim_taken_back((uint32_t)number_of(object, "insertion"));
 		}
 	}
 	json_object_put(object);
@@ -659,13 +710,20 @@ static void press_enter(void)
 		job.sent = true;
 }
 
+static pid_t service_pid;
+
 static void send_signal(int sig)
 {
 	siginfo_t info;
 
 	note("signal %d", sig);
-	kill(job.pid, sig);
 	job.sent = true;
+	/* a program that only looks on may die */
+	if (service && sig == SIGKILL) {
+		kill(service_pid, SIGKILL);
+		return;
+	}
+	kill(job.pid, sig);
 	if (sig != SIGKILL)
 		return;
 	job.killed = true;
@@ -750,7 +808,7 @@ static void step(void)
 {
 	struct fault *fault;
 
-	job.now_us = uri ? clock_us() : job.now_us + STEP_US;
+	job.now_us = real_time ? clock_us() : job.now_us + STEP_US;
 	m.clock = (uint32_t)job.now_us;
 	/* without a bus it has no power, or keeps what it had */
 	if (job.attached || (job.keeps && m.configured))
@@ -770,9 +828,9 @@ static void turn(void)
 
 	step();
 	if (moves)
-		people.next_us = job.now_us + PEOPLE_US;
+		people.next_us = job.now_us + people_us;
 	if (job.now_us >= people.next_us && job.attached && !job.killed) {
-		people.next_us = job.now_us + PEOPLE_US;
+		people.next_us = job.now_us + people_us;
 		people_look();
 	}
 }
@@ -825,6 +883,16 @@ static void bus_serve(void)
 		usbip_serve(job.host);
 }
 
+/* The same on the socket. */
+static void socket_serve(void)
+{
+	struct pollfd wait = { .fd = job.host < 0 ? job.listener : job.host, .events = POLLIN };
+	const struct timespec step = { .tv_nsec = SERVICE_STEP_US * 1000 / 2 };
+
+	ppoll(&wait, 1, &step, NULL);
+	frames_take();
+}
+
 static bool bus_ready(void)
 {
 	bool module = !strncmp(uri, "local:", 6);
@@ -844,17 +912,154 @@ static void go_on_the_bus(void)
 {
 	siginfo_t info = { 0 };
 	uint64_t next_us = 0;
+	int n;
 
 	while (!info.si_pid) {
-		bus_serve();
+		if (uri)
+			bus_serve();
+		else
+			socket_serve();
 		if (job.now_us >= next_us) {
-			turn();
-			next_us = job.now_us + BUS_STEP_US;
+			for (n = 0; n < (uri ? 1 : SERVICE_STEPS); n++)
+				turn();
+			next_us = job.now_us + (uri ? BUS_STEP_US : SERVICE_STEP_US);
 		}
 		job.now_us = clock_us();
+		if (service && job.now_us > job.begin_us + SERVICE_JOB_US)
+			kill(job.pid, SIGKILL);
 		lines_take();
 		waitid(P_PID, (id_t)job.pid, &info, WEXITED | WNOWAIT | WNOHANG);
 	}
+}
+
+/* -- the service ----------------------------------------------------------- */
+
+/* Nobody is at the machine, and what it does it does. */
+static void machine_alone(void)
+{
+	socket_serve();
+	job.now_us = clock_us();
+	m.clock = (uint32_t)job.now_us;
+	tick();
+	events_give();
+}
+
+/* Runs the program while the machine is there, which the service may be asking. Its exit status, and what it wrote */
+static int ask(char *text, size_t size, const char *word, const char *word2, const char *word3)
+{
+	const char *argv[] = { program, word, word2, word3, NULL };
+	siginfo_t info = { 0 };
+	size_t length = 0;
+	ssize_t got;
+	int out[2], status;
+	pid_t pid;
+
+	if (pipe2(out, O_CLOEXEC))
+		exit(2);
+	fcntl(out[0], F_SETFL, O_NONBLOCK);
+	pid = fork();
+	if (!pid) {
+		dup2(out[1], STDOUT_FILENO);
+		dup2(open("/dev/null", O_RDWR | O_CLOEXEC), STDERR_FILENO);
+		execv(program, (char *const *)argv);
+		_exit(98);
+	}
+	close(out[1]);
+	while (!info.si_pid) {
+		machine_alone();
+		while ((got = read(out[0], text + length, size - 1 - length)) > 0)
+			length += (size_t)got;
+		waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG);
+	}
+	while ((got = read(out[0], text + length, size - 1 - length)) > 0)
+		length += (size_t)got;
+	text[length] = '\0';
+	close(out[0]);
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void service_start(void)
+{
+	char config[128];
+	int status;
+
+	if (service_pid && !waitpid(service_pid, &status, WNOHANG))
+		return;
+	if (service_pid)
+		note("the service has ended");
+	snprintf(config, sizeof(config), "%s/dealboxd.conf", folder);
+	service_pid = fork();
+	if (!service_pid) {
+		dup2(open("/dev/null", O_RDWR | O_CLOEXEC), STDOUT_FILENO);
+		execl(service, service, "--config", config, NULL);
+		_exit(98);
+	}
+}
+
+/* Who deals needs a service, and a machine there. */
+static void service_wait(void)
+{
+	char text[4096];
+
+	service_start();
+	while (!job.attached || ask(text, sizeof(text), "status", NULL, NULL) ||
+	       !strstr(text, "CAMPAIGN") || strstr(text, "machine-absent")) {
+		machine_alone();
+		if (waitpid(service_pid, NULL, WNOHANG)) {
+			fprintf(stderr, "campaign: the service does not start\n");
+			exit(2);
+		}
+	}
+}
+
+static void service_end(void)
+{
+	if (!service_pid)
+		return;
+	kill(service_pid, SIGKILL);
+	waitpid(service_pid, NULL, 0);
+}
+
+/* What it recorded as exact counts, told or not: of each board the last. Is there a job to resume? */
+static bool service_look(bool last)
+{
+	static char text[1 << 20];
+	char number[16], *line, *rest;
+	uint32_t exact[BOARDS + 1] = { 0 };
+	struct json_object *object;
+	int newest = 0, board;
+
+	service_wait();
+	ask(text, sizeof(text), "jobs", "--json", NULL);
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		object = json_tokener_parse(line);
+		if (number_of(object, "id") > newest)
+			newest = number_of(object, "id");
+		json_object_put(object);
+	}
+	if (newest == job.service_before)
+		return false;
+	snprintf(number, sizeof(number), "%d", newest);
+	/* it may go on while nobody looks */
+	ask(text, sizeof(text), "pause", number, NULL);
+	ask(text, sizeof(text), "jobs", "--json", number);
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		object = json_tokener_parse(line);
+		job.service_done |= !strcmp(text_of(object, "state"), "done");
+		board = number_of(object, "board");
+		if (board >= 1 && board <= BOARDS && !strcmp(text_of(object, "outcome"), "exact"))
+			exact[board] = (uint32_t)number_of(object, "insertion");
+		json_object_put(object);
+	}
+	for (board = 1; board <= BOARDS; board++)
+		if (exact[board])
+			claim(exact[board], board);
+	if (last) {
+		ask(text, sizeof(text), "cancel", "--yes", number);
+		job.service_before = newest;
+	}
+	return true;
 }
 
 /* -- the program ----------------------------------------------------------- */
@@ -865,6 +1070,10 @@ static void program_start(bool resume, int pair[2], int in[2], int out[2], int e
 	/* who begins anew gives up what was begun */
 	const char *argv[] = { program, "deal", "--json", "--yes", "--machine", place,
 			       resume ? "--resume" : set, NULL };
+
+	const char *asked[] = { program, "deal", "--json", "--yes", "--session", value,
+				resume ? "--resume" : set, NULL };
+	const char *again[] = { program, "deal", "--json", "--resume", NULL };
 
 	snprintf(place, sizeof(place), "emu:%s/machine", folder);
 	if (uri)
@@ -880,7 +1089,7 @@ static void program_start(bool resume, int pair[2], int in[2], int out[2], int e
 	dup2(err[1], STDERR_FILENO);
 	dup2(pair[1], LOCKSTEP_FD);
 	fcntl(LOCKSTEP_FD, F_SETFD, 0);
-	execv(program, (char *const *)argv);
+	execv(program, (char *const *)(!service ? argv : resume ? again : asked));
 	_exit(98);
 }
 
@@ -912,12 +1121,12 @@ static int program_run(bool resume)
 	fcntl(job.err, F_SETFL, O_NONBLOCK);
 	job.killed = false;
 	job.line_length = 0;
-	if (uri)
+	if (real_time)
 		go_on_the_bus();
 	else
 		go_in_turns();
 	lines_take();
-	if (!uri)
+	if (!real_time)
 		hang_up();
 	waitpid(job.pid, &status, 0);
 	close(job.lockstep);
@@ -961,8 +1170,12 @@ static void machine_make(void)
 {
 	static const struct machine fresh = { .insertions = 1000, .swapped = { -1, -1 },
 					      .late_position = -1 };
+	uint32_t insertions = m.insertions;
 
 	m = fresh;
+	/* to the service it is one and the same */
+	if (service && insertions)
+		m.insertions = insertions;
 	m.routed = (int)chance(2);
 	m.capabilities = BY_CARD | BY_POSITION | (m.routed ? HOST_ROUTED : STORED_PLAN);
 	m.capabilities |= chance(8) ? EXIT_SENSORS : 0;
@@ -972,7 +1185,7 @@ static void machine_make(void)
 	m.capabilities |= chance(2) ? DOUBLE_FEED_SENSOR : 0;
 	m.capabilities |= chance(4) ? KEYS : 0;
 	describe();
-	job.keeps = chance(2) || uri;
+	job.keeps = chance(2) || real_time;
 }
 
 static void job_count(int status)
@@ -1005,14 +1218,15 @@ static void job_count(int status)
 
 static void job_run(int number)
 {
-	int listener = job.listener, host = job.host, status = 1;
+	int listener = job.listener, host = job.host, before = job.service_before, status = 1;
 	bool resume = false;
 
 	memset(&job, 0, sizeof(job));
 	job.listener = listener;
 	job.host = host;
+	job.service_before = before;
 	job.number = number;
-	job.now_us = uri ? clock_us() : LOCKSTEP_BEGIN;
+	job.now_us = job.begin_us = real_time ? clock_us() : LOCKSTEP_BEGIN;
 	chance_seed(seed, (uint64_t)number);
 	people_begin();
 	if (uri)
@@ -1023,18 +1237,26 @@ static void job_run(int number)
 	faults_choose();
 	note("job %d: %s%s, capabilities %x", number, m.routed ? "routed" : "stored",
 	     job.keeps ? ", keeps its state" : "", m.capabilities);
-	if (!uri)
+	if (service) {
+		hang_up();
+		service_wait();
+	}
+	if (!real_time)
 		alarm(120);
 	for (job.runs = 0; job.runs < RUNS && status; job.runs++) {
 		status = program_run(resume);
-		resume = journal_look() && !job.anew;
+		resume = (service ? service_look(false) : journal_look()) && !job.anew;
 		job.begun += !resume;
+		if (job.service_done)
+			status = 0;
 		if (status)
 			people_alone();
 		job.anew = false;
 		people.acts = 0;
 		*people.text = '\0';
 	}
+	if (service)
+		service_look(true);
 	claims_judge(NULL);
 	job_count(status);
 }
@@ -1054,6 +1276,8 @@ static int listen_at(void)
 
 static void folder_make(void)
 {
+	if (*folder)
+		return;
 	snprintf(folder, sizeof(folder), "%s/campaign-XXXXXX",
 		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
 	if (!mkdtemp(folder)) {
@@ -1098,7 +1322,9 @@ static int result_say(int first, int last)
 
 static int usage(void)
 {
-	fputs("usage: campaign [-s SEED] [-b BOARD] [-n BOARDS] [-t SECONDS] [-a] [-x KIND]... [-o KIND]... [-v] PROGRAM LOCKSTEP\n",
+	fputs("usage: campaign [-s SEED] [-b BOARD] [-n BOARDS] [-t SECONDS] [-a] [-x KIND]... [-o KIND]... [-v] PROGRAM LOCKSTEP\n"
+	      "       campaign ... -u ADDRESS PROGRAM\n"
+	      "       campaign ... -d FOLDER PROGRAM SERVICE\n",
 	      stderr);
 	return 2;
 }
@@ -1113,7 +1339,7 @@ int main(int argc, char **argv)
 	for (id = F_NONE + 1; id < FAULTS; id++)
 		kind_off[id] = kinds[id].open;
 
-	while ((option = getopt(argc, argv, "s:b:n:t:ax:o:u:v")) > 0) {
+	while ((option = getopt(argc, argv, "s:b:n:t:ax:o:u:d:v")) > 0) {
 		switch (option) {
 		case 's':
 			seed = strtoull(optarg, NULL, 10);
@@ -1145,6 +1371,9 @@ int main(int argc, char **argv)
 		case 'u':
 			uri = optarg;
 			break;
+		case 'd':
+			snprintf(folder, sizeof(folder), "%s", optarg);
+			break;
 		case 'v':
 			verbose = true;
 			break;
@@ -1155,7 +1384,14 @@ int main(int argc, char **argv)
 	if (argc - optind != (uri ? 1 : 2) || first < 1 || boards < 1)
 		return usage();
 	program = argv[optind];
-	lockstep = uri ? NULL : argv[optind + 1];
+	if (*folder) {
+		service = argv[optind + 1];
+		people_us = SERVICE_PEOPLE_US;
+		/* there is nothing that could be begun anew unasked */
+		kind_off[F_KILLED_ANEW] = true;
+	}
+	real_time = uri || service;
+	lockstep = real_time ? NULL : argv[optind + 1];
 	signal(SIGPIPE, SIG_IGN);
 	folder_make();
 	job.listener = listen_at();
@@ -1168,8 +1404,10 @@ int main(int argc, char **argv)
 			last = number * BOARDS;
 	}
 	ret = result_say(first, (number - 1) * BOARDS);
+	service_end();
 	hang_up();
 	close(job.listener);
-	folder_remove();
+	if (!service)
+		folder_remove();
 	return ret;
 }

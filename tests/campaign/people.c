@@ -311,6 +311,10 @@ int people_act(void)
 		*people.text = '\0';
 		return go();
 	}
+	if (told("press start now")) {
+		*people.text = '\0';
+		return go();
+	}
 	if (told("empty it"))
 		board_change(true);
 	else if (told("put in an empty board"))
