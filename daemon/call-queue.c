@@ -14,6 +14,7 @@
 
 #include "bus-reply.h"
 #include "call-queue.h"
+#include "panel.h"
 #include "polkit.h"
 #include "stations.h"
 
@@ -595,20 +596,27 @@ int authorize(sd_bus_message *m, struct service *s, const char *action, method_f
 
 /*
  * Called while the ledger waits for the disk; returns when fd is readable. Reads the bus meanwhile:
- * calls are queued, and Stop is carried out.
+ * calls are queued, and Stop is carried out, also that of the panel.
  */
 static void wait_for_disk(int fd, void *context)
 {
 	struct service *s = context;
-	struct pollfd polls[] = { { .fd = fd, .events = POLLIN }, { .fd = -1 } };
+	struct pollfd polls[] = { { .fd = fd, .events = POLLIN }, { .fd = -1 },
+				  { .fd = -1, .events = POLLIN } };
+	bool gone = false;
 	int err = 0;
 
 	do {
 		/* the bus is gone, or sd_bus_process() is a caller of ours: do not read it */
 		polls[1].fd = err < 0 ? -1 : sd_bus_get_fd(s->bus);
 		polls[1].events = sd_bus_get_events(s->bus);
-		if (poll(polls, 2, fd < 0 ? LOCK_MS : -1) <= 0)
+		polls[2].fd = gone ? -1 : panel_fd(s);
+		if (poll(polls, 3, fd < 0 ? LOCK_MS : -1) <= 0)
 			return;
+		/* a chip that goes is for panel.c when the loop goes on */
+		gone |= polls[2].revents & ~POLLIN;
+		if (polls[2].revents == POLLIN)
+			panel_read_early(s);
 		if (polls[1].revents)
 			err = sd_bus_process(s->bus, NULL);
 	} while (fd >= 0 && !polls[0].revents);

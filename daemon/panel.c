@@ -16,7 +16,6 @@
 #include "service.h"
 #include "stations.h"
 
-#define EVENTS_AT_ONCE	32
 #define BEEP_US		500000
 #define APART_US	1000000	/* in which the kernel has taken apart a chip that is gone */
 #define EMERGENCY	(1 << PANEL_EMERGENCY)
@@ -103,34 +102,107 @@ static bool read_lines(struct panel *p)
 	return true;
 }
 
-static void handle(struct service *s, struct gpiod_edge_event *event)
+/* The line at that offset; PANEL_LINES: none of ours. */
+static enum panel_line line_at(const struct panel *p, unsigned int offset)
 {
-	struct panel *p = s->panel;
-	unsigned long seqno = gpiod_edge_event_get_global_seqno(event);
-	bool active = gpiod_edge_event_get_event_type(event) == GPIOD_EDGE_EVENT_RISING_EDGE;
-	unsigned int offset = gpiod_edge_event_get_line_offset(event);
 	enum panel_line line;
-	enum push push;
 
 	for (line = 0; line < PANEL_LINES; line++)
 		if (p->lines >> line & 1 && p->offsets[line] == offset)
 			break;
+	return line;
+}
+
+static void handle(struct service *s, const struct panel_edge *edge)
+{
+	struct panel *p = s->panel;
+	enum panel_line line = line_at(p, edge->offset);
+	enum push push;
+
 	if (line == PANEL_LINES)
 		return;
-	p->active = (p->active & ~(1u << line)) | (unsigned int)active << line;
+	p->active = (p->active & ~(1u << line)) | (unsigned int)edge->active << line;
 	/* what was missed may have been the stop */
-	if (seqno != p->seqno + 1 && p->lines & EMERGENCY) {
+	if (edge->seqno != p->seqno + 1 && p->lines & EMERGENCY) {
 		read_lines(p);
 		press(s, PUSH_STOP);
 	}
-	p->seqno = seqno;
-	if (active && panel_pushes(line, &push))
+	p->seqno = edge->seqno;
+	if (edge->active && panel_pushes(line, &push))
 		press(s, push);
+}
+
+/* Reads up to count edges that are there. How many, or -1. */
+static int read_edges(struct panel *p, struct panel_edge *edges, unsigned int count)
+{
+	struct gpiod_edge_event_buffer *buffer = gpiod_edge_event_buffer_new(count);
+	struct gpiod_edge_event *event;
+	int got, n;
+
+	got = buffer ? gpiod_line_request_read_edge_events(p->request, buffer, count) : -1;
+	for (n = 0; n < got; n++) {
+		event = gpiod_edge_event_buffer_get_event(buffer, (unsigned long)n);
+		edges[n] = (struct panel_edge){
+			.offset = gpiod_edge_event_get_line_offset(event),
+			.active = gpiod_edge_event_get_event_type(event) == GPIOD_EDGE_EVENT_RISING_EDGE,
+			.seqno = gpiod_edge_event_get_global_seqno(event),
+		};
+	}
+	gpiod_edge_event_buffer_free(buffer);
+	return got;
+}
+
+int panel_fd(const struct service *s)
+{
+	const struct panel *p = s->panel;
+
+	/* more are kept by the kernel, and one of those that are full is a stop anyway */
+	return p->request && p->source && p->late_count < PANEL_EDGES ?
+	       gpiod_line_request_get_fd(p->request) : -1;
+}
+
+void panel_read_early(struct service *s)
+{
+	struct panel *p = s->panel;
+	struct station *only = the_machine(s);
+	unsigned int n = p->late_count;
+	bool stop;
+	int got;
+
+	got = read_edges(p, p->late + n, PANEL_EDGES - n);
+	if (got > 0)
+		p->late_count += (unsigned int)got;
+	/* what cannot be read, or is too much, may be the stop */
+	stop = p->lines & EMERGENCY && (got <= 0 || p->late_count == PANEL_EDGES);
+	for (; n < p->late_count; n++)
+		stop |= p->late[n].active && line_at(p, p->late[n].offset) == PANEL_EMERGENCY;
+	if (stop && (only || !*s->config.machine))
+		p->stopped |= stations_stop(s, only);
+	sd_event_source_set_enabled(p->later, SD_EVENT_ONESHOT);
+}
+
+static int on_later(sd_event_source *source, void *context)
+{
+	struct service *s = context;
+	struct panel *p = s->panel;
+	struct panel_edge late[PANEL_EDGES];
+	unsigned int n, count = p->late_count;
+
+	(void)source;
+	memcpy(late, p->late, sizeof(late));
+	p->late_count = 0;
+	if (p->stopped)
+		stations_stopped(s, the_machine(s), DEALBOX_UID_NONE);
+	p->stopped = false;
+	for (n = 0; n < count; n++)
+		handle(s, &late[n]);
+	stations_run(s);
+	return 0;
 }
 
 static int on_panel(sd_event_source *source, int fd, uint32_t revents, void *context)
 {
-	struct gpiod_edge_event_buffer *events;
+	struct panel_edge edges[PANEL_EDGES];
 	struct service *s = context;
 	int count, n;
 
@@ -141,14 +213,11 @@ static int on_panel(sd_event_source *source, int fd, uint32_t revents, void *con
 		stations_run(s);
 		return 0;
 	}
-	events = gpiod_edge_event_buffer_new(EVENTS_AT_ONCE);
-	count = events ? gpiod_line_request_read_edge_events(s->panel->request, events,
-							     EVENTS_AT_ONCE) : -1;
+	count = read_edges(s->panel, edges, PANEL_EDGES);
 	if (count < 0)
 		panel_lost(s, "the lines cannot be read: %s", strerror(errno));
 	for (n = 0; n < count; n++)
-		handle(s, gpiod_edge_event_buffer_get_event(events, n));
-	gpiod_edge_event_buffer_free(events);
+		handle(s, &edges[n]);
 	stations_run(s);
 	return 0;
 }
@@ -292,6 +361,8 @@ static void forget(struct panel *p)
 {
 	p->source = sd_event_source_disable_unref(p->source);
 	p->beep = sd_event_source_disable_unref(p->beep);
+	p->later = sd_event_source_disable_unref(p->later);
+	p->late_count = 0;
 	p->lines = p->active = 0;
 	p->seqno = 0;
 }
@@ -487,6 +558,13 @@ void panel_open(struct service *s)
 	/* the stop comes before machines and clients */
 	if (err >= 0)
 		err = sd_event_source_set_priority(p->source, SD_EVENT_PRIORITY_IMPORTANT);
+	/* .. also what was read before them */
+	if (err >= 0)
+		err = sd_event_add_defer(s->event, &p->later, on_later, s);
+	if (err >= 0)
+		err = sd_event_source_set_priority(p->later, SD_EVENT_PRIORITY_IMPORTANT - 1);
+	if (err >= 0)
+		err = sd_event_source_set_enabled(p->later, SD_EVENT_OFF);
 	if (err >= 0)
 		err = add_clock(s, &p->beep, on_silence);
 	if (err < 0) {

@@ -13,6 +13,8 @@
 struct gpiod_line_request;
 struct service;
 
+#define PANEL_EDGES	32	/* read at once */
+
 /* The buttons, switches and lamps around the machines. */
 struct panel {
 	struct gpiod_line_request *request;	/* NULL: it is not there */
@@ -24,6 +26,15 @@ struct panel {
 	unsigned int lines;			/* that there are */
 	unsigned int active;
 	unsigned long seqno;			/* of the last event */
+	/* what was pressed while the ledger waited for the disk */
+	struct panel_edge {
+		unsigned int offset;
+		bool active;
+		unsigned long seqno;
+	} late[PANEL_EDGES];
+	unsigned int late_count;
+	bool stopped;				/* and the stop was carried out, and is to be recorded */
+	sd_event_source *later;			/* does all that is left of it */
 	char wrong[512];			/* why it is not there */
 };
 
@@ -33,6 +44,10 @@ void panel_open(struct service *service);
 void panel_look(struct service *service);
 /* A subscriber: bars what the panel forbids, beeps for what is wrong, and switches the lamps. */
 void panel_notice(struct service *service, const struct notice *notice);
+/* To be polled while the ledger waits for the disk, when the event loop stands still; -1: nothing. */
+int panel_fd(const struct service *service);
+/* It can be read: a stop is carried out, and all else when the loop goes on. Does not use the ledger. */
+void panel_read_early(struct service *service);
 /* "" no panel, "ready", or what is wrong. */
 const char *panel_state(const struct service *service);
 /* Dark, and the lines are let go; those of a chip that has just gone a second later. */
