@@ -63,8 +63,8 @@ enum dealbox_action dealbox_call_answered(struct dealbox_core *core, struct deal
 
 /* -- requests (section 2) ----------------------------------------------------- */
 
-static enum dealbox_action query(struct dealbox_core *core, struct dealbox_call *call,
-				 u8 request, u16 value, u16 length)
+static enum dealbox_action send_query(struct dealbox_core *core, struct dealbox_call *call,
+				      u8 request, u16 value, u16 length)
 {
 	call->type = WIRE_REQ_IN;
 	call->request = request;
@@ -124,7 +124,7 @@ static enum dealbox_action command_transmitted(struct dealbox_core *core,
 		return end_command(core, call, error);
 	call->lost = error;
 	call->answered = judge_lost_command;
-	return query(core, call, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+	return send_query(core, call, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
 }
 
 static enum dealbox_action transmit_command(struct dealbox_core *core, struct dealbox_call *call)
@@ -151,8 +151,8 @@ static enum dealbox_action send_command(struct dealbox_core *core, struct dealbo
 
 /* -- the first call ----------------------------------------------------------- */
 
-static enum dealbox_action greet_result(struct dealbox_core *core, struct dealbox_call *call,
-					int error)
+static enum dealbox_action greet_with_result(struct dealbox_core *core, struct dealbox_call *call,
+					     int error)
 {
 	struct wire_result last;
 
@@ -168,15 +168,15 @@ static enum dealbox_action greet_result(struct dealbox_core *core, struct dealbo
 	return end_call(call, error);
 }
 
-static enum dealbox_action greet_info(struct dealbox_core *core, struct dealbox_call *call,
-				      int error)
+static enum dealbox_action greet_with_info(struct dealbox_core *core, struct dealbox_call *call,
+					   int error)
 {
 	error = must_answer(error);
 	if (error)
 		return end_call(call, error);
 	dealbox_decode_info(call->data, &core->info);
-	call->answered = greet_result;
-	return query(core, call, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+	call->answered = greet_with_result;
+	return send_query(core, call, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
 }
 
 static enum dealbox_action greet_described(struct dealbox_core *core, struct dealbox_call *call)
@@ -184,12 +184,12 @@ static enum dealbox_action greet_described(struct dealbox_core *core, struct dea
 	/* events flow already, but there is no plan yet to route by */
 	core->routed = core->machine.capabilities & DEALBOX_CAP_HOST_ROUTED;
 	core->source.pockets = core->machine.pockets;
-	call->answered = greet_info;
-	return query(core, call, WIRE_GET_INFO, 0, WIRE_INFO_SIZE);
+	call->answered = greet_with_info;
+	return send_query(core, call, WIRE_GET_INFO, 0, WIRE_INFO_SIZE);
 }
 
-static enum dealbox_action greet_descriptor(struct dealbox_core *core, struct dealbox_call *call,
-					    int error)
+static enum dealbox_action greet_with_machine(struct dealbox_core *core, struct dealbox_call *call,
+					      int error)
 {
 	error = must_answer(error);
 	if (!error && !dealbox_decode_descriptor(call->data, WIRE_DESC_SIZE, &core->machine))
@@ -197,17 +197,18 @@ static enum dealbox_action greet_descriptor(struct dealbox_core *core, struct de
 	return error ? end_call(call, error) : greet_described(core, call);
 }
 
-static enum dealbox_action greet(struct dealbox_core *core, struct dealbox_call *call, int unused)
+static enum dealbox_action begin_greeting(struct dealbox_core *core, struct dealbox_call *call,
+					  int unused)
 {
 	if (!core->dialect->described)
 		return greet_described(core, call);
-	call->answered = greet_descriptor;
-	return query(core, call, core->dialect->describe, 0, WIRE_DESC_SIZE);
+	call->answered = greet_with_machine;
+	return send_query(core, call, core->dialect->describe, 0, WIRE_DESC_SIZE);
 }
 
 void dealbox_call_greet(struct dealbox_call *call)
 {
-	call->step = greet;
+	call->step = begin_greeting;
 }
 
 /* -- queries ------------------------------------------------------------------ */
@@ -236,19 +237,19 @@ static enum dealbox_action status_answered(struct dealbox_core *core, struct dea
 	return end_call(call, 0);
 }
 
-static enum dealbox_action ask_status(struct dealbox_core *core, struct dealbox_call *call,
-				      int unused)
+static enum dealbox_action begin_status(struct dealbox_core *core, struct dealbox_call *call,
+					int unused)
 {
 	/* before it is asked: what came until now is in the answer, what comes may be */
 	call->seqno = core->source.seqno;
 	call->answered = status_answered;
-	return query(core, call, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+	return send_query(core, call, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
 }
 
 void dealbox_call_status(struct dealbox_call *call, struct dealbox_status *out)
 {
 	call->arg = out;
-	call->step = ask_status;
+	call->step = begin_status;
 }
 
 static enum dealbox_action counters_answered(struct dealbox_core *core,
@@ -260,17 +261,17 @@ static enum dealbox_action counters_answered(struct dealbox_core *core,
 	return end_call(call, error);
 }
 
-static enum dealbox_action ask_counters(struct dealbox_core *core, struct dealbox_call *call,
-					int unused)
+static enum dealbox_action begin_counters(struct dealbox_core *core, struct dealbox_call *call,
+					  int unused)
 {
 	call->answered = counters_answered;
-	return query(core, call, WIRE_GET_COUNTERS, 0, WIRE_COUNTERS_SIZE);
+	return send_query(core, call, WIRE_GET_COUNTERS, 0, WIRE_COUNTERS_SIZE);
 }
 
 void dealbox_call_counters(struct dealbox_call *call, struct dealbox_counters *out)
 {
 	call->arg = out;
-	call->step = ask_counters;
+	call->step = begin_counters;
 }
 
 /* -- parameters --------------------------------------------------------------- */
@@ -297,8 +298,8 @@ static enum dealbox_action param_answered(struct dealbox_core *core, struct deal
 	return end_call(call, 0);
 }
 
-static enum dealbox_action ask_param(struct dealbox_core *core, struct dealbox_call *call,
-				     int unused)
+static enum dealbox_action begin_get_param(struct dealbox_core *core, struct dealbox_call *call,
+					   int unused)
 {
 	struct dealbox_param *param = call->arg;
 	int error = dealbox_abi_param(param, false);
@@ -309,18 +310,18 @@ static enum dealbox_action ask_param(struct dealbox_core *core, struct dealbox_c
 	if (param->id > U16_MAX)
 		return param_answered(core, call, -EPIPE);
 	call->answered = param_answered;
-	return query(core, call, WIRE_GET_PARAM, param->id, WIRE_PARAM_SIZE);
+	return send_query(core, call, WIRE_GET_PARAM, param->id, WIRE_PARAM_SIZE);
 }
 
 void dealbox_call_get_param(struct dealbox_call *call, struct dealbox_param *param)
 {
 	report_to(call, &param->result, &param->detail);
 	call->arg = param;
-	call->step = ask_param;
+	call->step = begin_get_param;
 }
 
-static enum dealbox_action set_param(struct dealbox_core *core, struct dealbox_call *call,
-				     int unused)
+static enum dealbox_action begin_set_param(struct dealbox_core *core, struct dealbox_call *call,
+					   int unused)
 {
 	struct dealbox_param *param = call->arg;
 	int error = dealbox_abi_param(param, true);
@@ -336,7 +337,7 @@ void dealbox_call_set_param(struct dealbox_call *call, struct dealbox_param *par
 {
 	report_to(call, &param->result, &param->detail);
 	call->arg = param;
-	call->step = set_param;
+	call->step = begin_set_param;
 }
 
 /* -- plans (section 3) -------------------------------------------------------- */
@@ -405,8 +406,8 @@ static enum dealbox_action keep_plan(struct dealbox_core *core, struct dealbox_c
 	return end_call(call, 0);
 }
 
-static enum dealbox_action set_plan(struct dealbox_core *core, struct dealbox_call *call,
-				    int unused)
+static enum dealbox_action begin_set_plan(struct dealbox_core *core, struct dealbox_call *call,
+					  int unused)
 {
 	int error = dealbox_abi_plan(call->arg, &core->machine, &call->plan);
 
@@ -414,7 +415,7 @@ static enum dealbox_action set_plan(struct dealbox_core *core, struct dealbox_ca
 		return end_call(call, error);
 	if (core->routed) {
 		call->answered = keep_plan;
-		return query(core, call, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+		return send_query(core, call, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
 	}
 	call->fields.a = call->plan.plan_id;
 	call->fields.b = call->plan.entries ? WIRE_PLAN_SIZE(call->plan.entries) : 0;
@@ -427,7 +428,7 @@ void dealbox_call_set_plan(struct dealbox_call *call, struct dealbox_plan *plan,
 	report_to(call, &plan->result, &plan->detail);
 	call->arg = plan;
 	call->patient = patient;
-	call->step = set_plan;
+	call->step = begin_set_plan;
 }
 
 /* -- control ------------------------------------------------------------------ */
@@ -445,8 +446,8 @@ static int check_routed_start(const struct dealbox_core *core, struct dealbox_ca
 	return -EREMOTEIO;
 }
 
-static enum dealbox_action control(struct dealbox_core *core, struct dealbox_call *call,
-				   int unused)
+static enum dealbox_action begin_control(struct dealbox_core *core, struct dealbox_call *call,
+					 int unused)
 {
 	const struct dealbox_control *in = call->arg;
 	int error = dealbox_abi_control(in, &core->machine,
@@ -461,10 +462,11 @@ void dealbox_call_control(struct dealbox_call *call, struct dealbox_control *in)
 {
 	report_to(call, &in->result, &in->detail);
 	call->arg = in;
-	call->step = control;
+	call->step = begin_control;
 }
 
-static enum dealbox_action paused(struct dealbox_core *core, struct dealbox_call *call, int error)
+static enum dealbox_action pause_commanded(struct dealbox_core *core, struct dealbox_call *call,
+					   int error)
 {
 	/* refused: it stopped by itself since, or a pause is under way */
 	return end_call(call, error == -EREMOTEIO ? 0 : error);
@@ -478,20 +480,20 @@ static enum dealbox_action pause_if_dealing(struct dealbox_core *core, struct de
 	error = decode_status(call, error, &status);
 	if (error == -ENODEV || (!error && status.state != DEALBOX_STATE_DEALING))
 		return end_call(call, error);
-	call->commanded = paused;
+	call->commanded = pause_commanded;
 	return send_command(core, call, DEALBOX_OP_PAUSE);
 }
 
-static enum dealbox_action ask_for_pause(struct dealbox_core *core, struct dealbox_call *call,
-					 int unused)
+static enum dealbox_action begin_pause(struct dealbox_core *core, struct dealbox_call *call,
+				       int unused)
 {
 	call->answered = pause_if_dealing;
-	return query(core, call, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+	return send_query(core, call, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
 }
 
 void dealbox_call_pause(struct dealbox_call *call)
 {
-	call->step = ask_for_pause;
+	call->step = begin_pause;
 }
 
 /* -- what comes --------------------------------------------------------------- */

@@ -298,6 +298,269 @@ static void check_all(bool serial)
 	}
 }
 
+/* -- what no fault of a machine leads to, in both dialects ---------------------- */
+
+static struct world *routed_world(bool serial)
+{
+	return world_new(DEALBOX_CAP_HOST_ROUTED, serial);
+}
+
+static struct dealbox_plan bridge_plan(uint32_t id)
+{
+	struct dealbox_plan plan = { .plan_id = id, .entries = 52, .mode = DEALBOX_PLAN_BY_CARD };
+	int card;
+
+	for (card = 0; card < 52; card++)
+		plan.pocket[card] = card % 4;
+	return plan;
+}
+
+static int set_plan(struct world *w, struct dealbox_plan *plan)
+{
+	struct dealbox_call call = { 0 };
+
+	dealbox_call_set_plan(&call, plan, true);
+	return run_call(w, &call);
+}
+
+static int start(struct world *w, struct dealbox_control *control, uint32_t plan)
+{
+	struct dealbox_call call = { 0 };
+
+	*control = (struct dealbox_control){ .op = DEALBOX_OP_START, .plan_id = plan,
+					     .insertion = 9 };
+	dealbox_call_control(&call, control);
+	return run_call(w, &call);
+}
+
+/* On a host-routed machine the host says what a machine with a stored plan would say. */
+static void a_plan_that_the_host_keeps(void **state)
+{
+	struct dealbox_plan plan = bridge_plan(5), none = { 0 };
+	struct dealbox_control control;
+	struct dealbox_status status;
+	struct dealbox_call call;
+	struct world *w;
+	int serial;
+
+	(void)state;
+	for (serial = 0; serial < 2; serial++) {
+		w = routed_world(serial);
+		assert_int_equal(start(w, &control, 5), -EREMOTEIO);
+		assert_int_equal(control.result, DEALBOX_ERR_NO_PLAN);
+		assert_int_equal(control.detail, 0);
+		assert_int_equal(set_plan(w, &plan), 0);
+		assert_int_equal(start(w, &control, 6), -EREMOTEIO);
+		assert_int_equal(control.result, DEALBOX_ERR_WRONG_PLAN);
+		assert_int_equal(control.detail, 5);
+		assert_string_equal(w->sent, "02");
+		call = (struct dealbox_call){ 0 };
+		dealbox_call_status(&call, &status);
+		assert_int_equal(run_call(w, &call), 0);
+		assert_int_equal(status.plan_id, 5);
+		/* there is no board: the machine is asked, and says so */
+		assert_int_equal(start(w, &control, 5), -EREMOTEIO);
+		assert_int_equal(control.result, DEALBOX_ERR_NO_BOARD);
+		assert_int_equal(set_plan(w, &none), 0);
+		assert_int_equal(start(w, &control, 5), -EREMOTEIO);
+		assert_int_equal(control.result, DEALBOX_ERR_NO_PLAN);
+		/* the bus was reset */
+		assert_int_equal(set_plan(w, &plan), 0);
+		dealbox_core_restart(&w->core);
+		assert_int_equal(start(w, &control, 5), -EREMOTEIO);
+		assert_int_equal(control.result, DEALBOX_ERR_NO_PLAN);
+		world_free(w);
+	}
+}
+
+static void a_plan_is_forgotten(void **state)
+{
+	struct dealbox_plan none = { 0 }, bad = bridge_plan(5);
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+
+	(void)state;
+	assert_int_equal(set_plan(w, &none), 0);
+	assert_string_equal(w->sent, "11");
+	bad.pocket[0] = 4;
+	assert_int_equal(set_plan(w, &bad), -EINVAL);
+	assert_string_equal(w->sent, "11");
+	world_free(w);
+}
+
+/* O_NONBLOCK: it has been sent, and the event tells what became of it. */
+static void a_plan_that_nobody_waits_for(void **state)
+{
+	struct dealbox_plan plan = bridge_plan(5);
+	struct dealbox_call call = { 0 };
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+
+	(void)state;
+	rig_rule(w->rig, "on event PLAN_LOADED: drop");
+	dealbox_call_set_plan(&call, &plan, false);
+	assert_int_equal(run_call(w, &call), 0);
+	assert_int_equal(w->core.awaited, DEALBOX_AWAIT_NOTHING);
+	world_free(w);
+}
+
+/* The owner ends a wait: a reset, an unplug. */
+static void a_wait_that_is_ended(void **state)
+{
+	struct dealbox_plan plan = bridge_plan(5);
+	uint8_t data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
+	struct dealbox_call call = { .data = data, .bytes = bytes };
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+
+	(void)state;
+	dealbox_call_set_plan(&call, &plan, true);
+	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_CONTROL);
+	assert_int_equal(dealbox_call_next(&w->core, &call, 16, 0), DEALBOX_SEND);
+	assert_int_equal(call.ms, 2000);
+	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_AWAIT);
+	assert_int_equal(call.ms, 3000);
+	dealbox_core_fail_call(&w->core, -ENODEV);
+	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_DONE);
+	assert_int_equal(call.error, -ENODEV);
+	/* nobody waits: nothing happens */
+	dealbox_core_fail_call(&w->core, -EIO);
+	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_DONE);
+	world_free(w);
+}
+
+static int pause_deal(struct world *w)
+{
+	struct dealbox_call call = { 0 };
+
+	*w->sent = '\0';
+	dealbox_call_pause(&call);
+	return run_call(w, &call);
+}
+
+static void the_pause_at_the_end_of_a_claim(void **state)
+{
+	static const struct {
+		const char *rules, *sent;
+		int error;
+	} cases[] = {
+		{ "", "02", 0 },
+		/* it deals; it refuses, since it does not really */
+		{ "on request GET_STATUS: set 0 01", "02 13 03", 0 },
+		/* it may deal */
+		{ "on request GET_STATUS: stall", "02 13 03", 0 },
+		{ "on request GET_STATUS: no-answer", "02 13 03", 0 },
+		{ "on request GET_STATUS: no-answer\non request PAUSE times 2: ignore",
+		  "02 13 03 13 03", -ETIMEDOUT },
+	};
+	struct world *w;
+	size_t n;
+	int serial;
+
+	(void)state;
+	for (n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
+		for (serial = 0; serial < 2; serial++) {
+			w = world_new(DEALBOX_CAP_STORED_PLAN, serial);
+			rig_rule(w->rig, cases[n].rules);
+			assert_int_equal(pause_deal(w), cases[n].error);
+			assert_string_equal(w->sent, cases[n].sent);
+			world_free(w);
+		}
+	}
+}
+
+static void a_machine_that_goes(void **state)
+{
+	uint8_t data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
+	struct dealbox_call call = { .data = data, .bytes = bytes };
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+
+	(void)state;
+	dealbox_call_pause(&call);
+	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_CONTROL);
+	assert_int_equal(call.request, WIRE_GET_STATUS);
+	assert_int_equal(dealbox_call_next(&w->core, &call, -ESHUTDOWN, 0), DEALBOX_DONE);
+	assert_int_equal(call.error, -ENODEV);
+	/* in mid-command, and when it is asked what became of that */
+	call = (struct dealbox_call){ .data = data, .bytes = bytes };
+	dealbox_call_set_param(&call, &(struct dealbox_param){ .id = 1 });
+	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_CONTROL);
+	assert_int_equal(dealbox_call_next(&w->core, &call, -ETIMEDOUT, 0), DEALBOX_CONTROL);
+	assert_int_equal(call.request, WIRE_GET_RESULT);
+	assert_int_equal(dealbox_call_next(&w->core, &call, -ENODEV, 0), DEALBOX_DONE);
+	assert_int_equal(call.error, -ENODEV);
+	world_free(w);
+}
+
+static void parameters_that_nobody_has(void **state)
+{
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+	struct dealbox_param param = { .id = 0x10001 };
+	struct dealbox_call call = { 0 };
+
+	(void)state;
+	dealbox_call_get_param(&call, &param);
+	assert_int_equal(run_call(w, &call), -EREMOTEIO);
+	assert_int_equal(param.result, DEALBOX_ERR_BAD_VALUE);
+	assert_int_equal(param.detail, 4);
+	param = (struct dealbox_param){ .id = DEALBOX_PARAM_SPEED, .min = 1, .result = 7 };
+	call = (struct dealbox_call){ 0 };
+	dealbox_call_set_param(&call, &param);
+	assert_int_equal(run_call(w, &call), -EINVAL);
+	assert_int_equal(param.result, 0);
+	assert_string_equal(w->sent, "");
+	world_free(w);
+}
+
+/* Numbers go on from those of the host before, and 0 is none. */
+static void numbers_of_commands(void **state)
+{
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+	struct conformance_case c = { .call = LOCATE };
+	struct dealbox_call call = { 0 };
+	uint32_t unused;
+
+	(void)state;
+	assert_int_equal(make_call(w, &c, &unused, &unused), 0);
+	assert_int_equal(w->core.sequence, 1);
+	w->core.sequence = 0;
+	dealbox_call_greet(&call);
+	assert_int_equal(run_call(w, &call), 0);
+	assert_int_equal(w->core.sequence, 1);
+	w->core.sequence = UINT32_MAX;
+	assert_int_equal(make_call(w, &c, &unused, &unused), 0);
+	assert_int_equal(w->core.sequence, 1);
+	world_free(w);
+}
+
+/* Bad transfers are slowed down; a pipe that fails for a second leads to a reset. */
+static void how_soon_events_are_asked_for(void **state)
+{
+	static const uint32_t pauses[] = { 0, 13, 26, 52, 104, 104 };
+	static const uint8_t bytes[WIRE_EVENT_SIZE] = { DEALBOX_EV_KEY };
+	static const uint8_t card[WIRE_EVENT_SIZE] = { DEALBOX_EV_CARD_READ, [17] = 54 };
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+	uint64_t now = 1000000000000;
+	bool reset = false;
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 6; n++, now += 1000000)
+		assert_int_equal(dealbox_core_receive(&w->core, n % 2 ? card : bytes,
+						      n % 2 ? 32 : 31, now), pauses[n]);
+	assert_int_equal(dealbox_core_receive(&w->core, bytes, 32, now), 0);
+	now += 600000000;
+	assert_int_equal(dealbox_core_failed(&w->core, now, &reset), 0);
+	assert_false(reset);
+	now += 400000000;
+	assert_int_equal(dealbox_core_failed(&w->core, now, &reset), 13);
+	assert_false(reset);
+	now += 400000000;
+	dealbox_core_failed(&w->core, now, &reset);
+	assert_false(reset);
+	now += 200000000;
+	dealbox_core_failed(&w->core, now, &reset);
+	assert_true(reset);
+	world_free(w);
+}
+
 static void native(void **state)
 {
 	(void)state;
@@ -315,6 +578,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(native),
 		cmocka_unit_test(serial),
+		cmocka_unit_test(a_plan_that_the_host_keeps),
+		cmocka_unit_test(a_plan_is_forgotten),
+		cmocka_unit_test(a_plan_that_nobody_waits_for),
+		cmocka_unit_test(a_wait_that_is_ended),
+		cmocka_unit_test(the_pause_at_the_end_of_a_claim),
+		cmocka_unit_test(a_machine_that_goes),
+		cmocka_unit_test(parameters_that_nobody_has),
+		cmocka_unit_test(numbers_of_commands),
+		cmocka_unit_test(how_soon_events_are_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
