@@ -785,6 +785,26 @@ static void cards_are_answered(void **state)
 	dealbox_machine_close(machine);
 }
 
+/* The machine begins anew, and so does the host that routes its cards: no START by a lost plan. */
+static void a_reset_forgets_the_plan(void **state)
+{
+	struct dealbox_machine *machine = open_it();
+	struct dealbox_plan plan = by_card();
+	int card;
+
+	(void)state;
+	for (card = 0; card < 52; card++)
+		plan.pocket[card] = card % 4;
+	assert_int_equal(dealbox_machine_claim(machine), 0);
+	assert_int_equal(dealbox_machine_set_plan(machine, &plan), 0);
+	assert_int_equal(dealbox_machine_start(machine, 5, 9), 0);
+	fail_often(machine, 14);
+	assert_int_equal(bus.resets, 1);
+	assert_int_equal(dealbox_machine_start(machine, 5, 9), -EREMOTEIO);
+	assert_int_equal(dealbox_machine_result(machine, NULL), DEALBOX_ERR_NO_PLAN);
+	dealbox_machine_close(machine);
+}
+
 static void in_use(void **state)
 {
 	(void)state;
@@ -876,6 +896,7 @@ int main(void)
 		STORED(how_commands_fail),
 		STORED(a_refused_block_leaves_no_halt),
 		ROUTED(cards_are_answered),
+		ROUTED(a_reset_forgets_the_plan),
 		STORED(in_use),
 		STORED(no_permission),
 		STORED(libusb_does_not_begin),
