@@ -19,10 +19,11 @@ die()
 	exit 2
 }
 
-# the debug kernel is another one when its configuration is, or how it is built
-debug_version()
+# checked_version <debug|race>: such a kernel is another one when its configuration is, or how it
+# is built
+checked_version()
 {
-	cat "$here"/../debug-kernel/{config,build,vhci.cocci} | sha256sum | cut -c 1-12
+	cat "$here"/../debug-kernel/{config,"config-$1",build,vhci.cocci} | sha256sum | cut -c 1-12
 }
 
 # image and headers of 7.2 come together: what there is with them makes it another one
@@ -35,7 +36,7 @@ backport_version()
 kernel_dir()
 {
 	case $1 in
-	debug) echo "$cache/linux-debug-$(debug_version)" ;;
+	debug | race) echo "$cache/linux-$1-$(checked_version "$1")" ;;
 	7.2) echo "$cache/kernel-7.2-$(backport_version)" ;;
 	*) echo "$cache/kernel-$1" ;;
 	esac
@@ -62,7 +63,7 @@ kernel_headers()
 	local headers
 
 	case $1 in
-	debug) echo "$(kernel_dir debug)/build" ;;
+	debug | race) echo "$(kernel_dir "$1")/build" ;;
 	*-*) echo "$(cross_root "$1")/usr/src/linux-headers-$(<"$(cross_release "$1")")" ;;
 	7.2) echo "$(kernel_dir 7.2)/debian/usr/src/linux-headers-$(<"$(kernel_dir 7.2)/release")" ;;
 	*)
