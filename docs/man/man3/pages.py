@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-Makes the manual pages of the library from its headers.
+Generates the manual pages of the library from its headers.
 
-A page for each header: what the comment at its top says, then each comment with the
-declarations that follow it. A comment before an empty line is about what comes after it: a paragraph
-by itself, or, between dashes, a heading. A paragraph of a comment is a paragraph of the page; lines that
-are indented there are kept as they are.
+Each header becomes a page: the text of the comment at its top, then each comment with the
+declarations that follow it. A comment before an empty line stands alone: as a paragraph, or,
+between dashes, as a heading. A paragraph of a comment is a paragraph of the page; indented lines
+are kept unchanged.
 
-From the comments come further sections:
-- RETURN VALUES: sentences that say what a function returns; where none does, what its type says.
-- ERRORS: what stands behind an error (-EINVAL: the reason; -ENOMEM), to the next one or the end of the sentence.
-  "Same errors" are those of the comment before. A table of errors in the comment at the top is about all functions.
-- THREADS: who takes an object that is not const must be alone with it (exports.py sees that the
-  library has no variables of its own).
+Further sections are made from the comments:
+- RETURN VALUES: sentences about the return value; without any, a text by the return type.
+- ERRORS: the text after an error (-EINVAL: the reason; -ENOMEM), to the next one or the end of the
+  sentence. "Same errors" refers to the comment before. A table of errors in the comment at the top
+  applies to all functions.
+- THREADS: a function that takes an object that is not const needs it exclusively (exports.py
+  checks that the library has no variables of its own).
 
-
-"docs/" in a comment is the folder DOCS in the page, where the documentation is installed.
+"docs/" in a comment becomes the folder DOCS, where the documentation is installed.
 
 A program (docs/examples) is the example of each header that it includes.
 
@@ -40,7 +40,7 @@ FUNCTION = re.compile(r'\b(dealbox_\w+)\(')
 
 
 def plain(comment):
-    """The text of a comment without its stars."""
+    """Return the text of a comment without its stars."""
     lines = [re.sub(r'^\s*\* ?', '', line) for line in comment.strip('*\n ').split('\n')]
     return '\n'.join(line.rstrip() for line in lines).strip()
 
@@ -56,7 +56,7 @@ def sentences(paragraph):
 
 
 def blocks(text):
-    """The paragraphs of a comment: (kind, content); parameters of kernel-doc are a list of pairs."""
+    """Return the paragraphs of a comment: (kind, content); parameters of kernel-doc are a list of pairs."""
     for paragraph in re.split(r'\n\s*\n', text):
         head, *parameters = re.split(r'^@(?=\w+:)', paragraph, flags=re.M)
         if parameters:
@@ -69,7 +69,7 @@ def blocks(text):
 
 
 def paragraphs(text, elsewhere=()):
-    """mdoc for the paragraphs of a comment, but for sentences that stand elsewhere."""
+    """Return mdoc for the paragraphs of a comment, except sentences that stand elsewhere."""
     out = []
     for kind, content in blocks(text):
         if kind == 'literal':
@@ -86,7 +86,7 @@ def paragraphs(text, elsewhere=()):
 
 
 def returned(comment, prototype):
-    """What a function returns, and which sentences of its comment say that."""
+    """Return the description of the return value, and the sentences of the comment that it uses."""
     kind, parameters = prototype
     said = [s for what, content in blocks(comment) if what == 'text' for s in content
             # the title of kernel-doc
@@ -96,7 +96,7 @@ def returned(comment, prototype):
     told = [s for s in said if VALUE.search(s) or '*' in kind and POINTER.search(s)]
     before = [s if not re.search(r'-E[A-Z]', s) else re.split(r'[,;]?( or| else)? ?-E[A-Z]', s)[0].strip(': ')
               for s in told]
-    before = [s if s != '0' else DONE for s in before if s]
+    before = [DONE if s in ('0', 'Returns 0') else s for s in before if s]
     if '*' in kind and said[0] and said[0] not in before:
         before.insert(0, said[0])
     if before:
@@ -111,7 +111,7 @@ def returned(comment, prototype):
 
 
 def errors(comment):
-    """Which errors a comment names: (name, reason), and the sentences that do nothing else."""
+    """Return the errors in a comment: (name, reason), and the sentences that contain nothing else."""
     found, only = [], []
     said = [s for what, content in blocks(comment) if what == 'text' for s in content]
     for sentence in said:
@@ -129,7 +129,7 @@ def errors(comment):
 
 
 def prototypes(code):
-    """The functions that a piece of code declares: (type, name, parameters)."""
+    """Return the functions that a piece of code declares: (type, name, parameters)."""
     code = re.sub(r'\s*\n\s+', ' ', re.sub(r'([*\w])\n(dealbox_)', r'\1 \2', code))
     return [(kind.strip(), name, parameters) for kind, name, parameters in PROTOTYPE.findall(code)]
 
@@ -148,7 +148,7 @@ def return_values(described):
 
 
 def error_list(described, intro):
-    """The section ERRORS: each error with what it means, and of which functions."""
+    """Return the section ERRORS: each error with its meaning and functions."""
     found = {}
     for name, reason in TABLE.findall(intro):
         found.setdefault(name, []).append(escape(' '.join(reason.split()) + '.'))
@@ -172,7 +172,7 @@ def error_list(described, intro):
 
 
 def threads(described, opaque):
-    """Which functions change an object that others may hold, by their types."""
+    """Return the section THREADS: functions that change an object that others may hold, by type."""
     changed = {}
     for _, functions in described:
         for _, name, parameters in functions:
@@ -190,18 +190,18 @@ def threads(described, opaque):
 
 
 def declarations(code):
-    """What a piece of code declares: its functions, or the text of a type or macro."""
+    """Return the declarations of a piece of code: functions, or the text of a type or macro."""
     code = re.sub(r'^\s*(#ifn?def|#if|#endif|#include|#else|extern "C"|\}\s*$).*\n?', '', code, flags=re.M)
     code = code.replace('DEALBOX_API ', '').strip('\n')
     return code if code.strip() else ''
 
 
 def pieces(body):
-    """Pairs of comment and the code that follows it, to the next comment at the margin."""
+    """Yield pairs of a comment and the code after it, to the next comment at the margin."""
     # a comment at the margin begins a piece; all others belong to the code around them
     parts = re.split(r'^/\*(.*?)\*/\n', body, flags=re.S | re.M)
     for comment, code in zip(parts[1::2], parts[2::2]):
-        # what stands behind an empty line has no comment of its own
+        # code after an empty line has no comment of its own
         blocks = re.split(r'\n\s*\n', '\n' + code.rstrip('\n'))
         yield plain(comment), declarations(blocks[0])
         for block in blocks[1:]:
@@ -211,7 +211,7 @@ def pieces(body):
 
 
 def example(header, programs):
-    """The section EXAMPLES: the programs that include a header."""
+    """Return the section EXAMPLES: the programs that include a header."""
     out = []
     for path in programs:
         text = path.read_text(encoding='utf-8')

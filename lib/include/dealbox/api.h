@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What marks a function as exported; it must also stand in libdealbox.map. */
+/* Marks a function as exported; it must also be listed in libdealbox.map. */
 #ifndef DEALBOX_API_H
 #define DEALBOX_API_H
 

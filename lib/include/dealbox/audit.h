@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An audit: were many deals, after play, as wholly random deals should be? Every expectation
- * is exact. It also finds deals of a sorted deck, deals that came before (also turned
- * to other seats), and generators that began again from the same seed.
+ * An audit: compares many deals, after play, with the exact expectations for wholly random deals.
+ * It also finds deals of a sorted deck, repeated deals (also turned to other seats), and generators
+ * that were started again with the same seed.
  *
- * Only for deals that have been played. Whoever looks at statistics and then chooses which
- * set to play breaks Law 6: the deals are then no longer random.
+ * Only for deals that have been played. Looking at statistics and then choosing which set to play
+ * breaks Law 6: the deals are then no longer random.
  */
 #ifndef DEALBOX_AUDIT_H
 #define DEALBOX_AUDIT_H
@@ -18,10 +18,10 @@ extern "C" {
 
 struct dealbox_audit;
 
-/* An empty audit; NULL = out of memory. Free it with dealbox_audit_free(). */
+/* Returns an empty audit, or NULL if out of memory. Free it with dealbox_audit_free(). */
 DEALBOX_API struct dealbox_audit *dealbox_audit_new(void);
 
-/* Wipes and frees it. NULL is allowed. */
+/* Wipes and frees the audit. NULL is allowed. */
 DEALBOX_API void dealbox_audit_free(struct dealbox_audit *audit);
 
 /*
@@ -31,30 +31,30 @@ DEALBOX_API void dealbox_audit_free(struct dealbox_audit *audit);
 DEALBOX_API int dealbox_audit_add(struct dealbox_audit *audit, const struct dealbox_set *set,
 				  const char *name);
 
-/* How many deals and sets it has. */
+/* Returns the number of deals, or of sets, in the audit. */
 DEALBOX_API size_t dealbox_audit_deals(const struct dealbox_audit *audit);
 DEALBOX_API size_t dealbox_audit_sets(const struct dealbox_audit *audit);
 
-/* The name of set number 0..; NULL beyond. Lives as the audit. */
+/* Returns the name of set number 0..; NULL beyond the last. Valid as long as the audit. */
 DEALBOX_API const char *dealbox_audit_set(const struct dealbox_audit *audit, size_t set);
 
 /* One test of the deals together. */
 struct dealbox_audit_test {
-	const char *name;	/* "shapes-north"; these never change. Static */
+	const char *name;	/* "shapes-north"; names never change. Static */
 	const char *what;	/* "hand shapes, North". Static */
-	bool enough;		/* were there enough deals for it? If not, the rest is 0 */
+	bool enough;		/* there were enough deals; if not, the rest is 0 */
 	double statistic;	/* chi-square, or with 0 degrees a normal deviate */
-	unsigned int degrees;	/* of freedom */
-	double p;		/* chance of one at least as far out, either way */
-	double corrected;	/* for the number of tests (Holm) */
+	unsigned int degrees;	/* degrees of freedom */
+	double p;		/* chance of a statistic at least as extreme, two-sided */
+	double corrected;	/* p corrected for the number of tests (Holm) */
 };
 
-/* Room for all tests. */
+/* Size of an array for all tests. */
 #define DEALBOX_AUDIT_TESTS	20
 
 /*
- * Makes the tests. Returns how many there are, always the same. A corrected p below 0.01
- * is a reason to ask questions; in one of 100 audits of perfect deals there is one.
+ * Runs the tests. Returns their number, which is always the same. A corrected p below 0.01 is a
+ * reason to ask questions; it occurs in one of 100 audits of perfect deals.
  */
 DEALBOX_API size_t dealbox_audit_test(const struct dealbox_audit *audit,
 				      struct dealbox_audit_test tests[DEALBOX_AUDIT_TESTS]);
@@ -68,17 +68,17 @@ enum dealbox_audit_kind {
 struct dealbox_audit_finding {
 	enum dealbox_audit_kind kind;
 	size_t set;
-	uint32_t board;		/* 0 = it has no number */
+	uint32_t board;		/* 0 = no number */
 	size_t count;		/* deals in a row, from this one on */
-	/* where it was before; not for SORTED */
+	/* the earlier place; not for SORTED */
 	size_t other_set;
 	uint32_t other_board;
 	unsigned int turned;	/* by how many seats clockwise */
 };
 
 /*
- * Calls each() for every finding, in the order of the deals; a value other than 0 ends that,
- * and is returned. -ENOMEM.
+ * Calls each() for every finding, in the order of the deals. If each() gives a value other than 0,
+ * the search ends and returns that value. -ENOMEM.
  */
 DEALBOX_API int dealbox_audit_find(const struct dealbox_audit *audit,
 				   int (*each)(const struct dealbox_audit_finding *finding,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The deals that the program Big Deal makes from the same input, bit for bit: with them every
- * tournament that used it, alone or through Square Deal, can be reproduced.
+ * The deals that the program Big Deal makes from the same input, bit for bit. They reproduce every
+ * tournament that used it, alone or through Square Deal.
  */
 #ifndef DEALBOX_BIGDEAL_H
 #define DEALBOX_BIGDEAL_H
@@ -12,29 +12,29 @@
 extern "C" {
 #endif
 
-#define DEALBOX_BIGDEAL_HASH	20	/* bytes of a RIPEMD-160 */
+#define DEALBOX_BIGDEAL_HASH	20	/* bytes of a RIPEMD-160 hash */
 
 /* A sequence of deals. For one thread. */
 struct dealbox_bigdeal;
 
 /*
- * The sequence of an owner string (its init file's "owner", or -W) and of all collected
- * entropy in order (its -e strings one after the other). Both are hashed and not
- * kept. Free it with dealbox_bigdeal_free(). -ENOMEM.
+ * Makes the sequence of an owner string ("owner" in Big Deal's init file, or -W) and of all
+ * collected entropy in order (its -e strings one after the other). Both are hashed and not kept.
+ * Free it with dealbox_bigdeal_free(). -ENOMEM.
  */
 DEALBOX_API int dealbox_bigdeal_new(const void *owner, size_t owner_size,
 				    const void *entropy, size_t entropy_size,
 				    struct dealbox_bigdeal **bigdeal);
 
-/* The same from the hash of the entropy, as its log of seeds and its -h have it. */
+/* The same from the hash of the entropy, as in Big Deal's log of seeds and its -h. */
 DEALBOX_API int dealbox_bigdeal_new_hashed(const void *owner, size_t owner_size,
 					   const uint8_t entropy[DEALBOX_BIGDEAL_HASH],
 					   struct dealbox_bigdeal **bigdeal);
 
-/* Wipes and frees it. NULL is allowed. */
+/* Wipes and frees the sequence. NULL is allowed. */
 DEALBOX_API void dealbox_bigdeal_free(struct dealbox_bigdeal *bigdeal);
 
-/* The next deal. -EOVERFLOW: the sequence has ended, after some 2.9 thousand million. */
+/* Gets the next deal. -EOVERFLOW: the sequence has ended, after some 2.9 thousand million deals. */
 DEALBOX_API int dealbox_bigdeal_deal(struct dealbox_bigdeal *bigdeal,
 				     struct dealbox_deal *deal);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Cards, seats, suits, packs: numbers as in every part of dealbox.
+ * Cards, seats, suits, packs: the numbers used in every part of dealbox.
  *
  * 0 = spade ace .. 12 = spade two, then hearts, diamonds, clubs; 52 and 53 are
  * jokers; 255 is "not read" (the numbering of all deal-file formats, minus one).
@@ -39,27 +39,27 @@ typedef uint64_t dealbox_cards;
 #define DEALBOX_PACK_PREFERANS	((dealbox_cards)0x00007f83fc1fe0ffULL)
 
 /*
- * Name of a card: suit letter and rank letter ("SA", "HT", "C2"), "joker 1",
- * "joker 2"; "?" for every other number. The string is static.
+ * Returns the name of a card: suit letter and rank letter ("SA", "HT", "C2"), "joker 1", "joker 2";
+ * "?" for every other number. The string is static.
  */
 DEALBOX_API const char *dealbox_card_name(unsigned int card);
 
 /*
- * Card number of a name as dealbox_card_name() gives it. Case does not matter,
- * and "10" is the same as "T". -EINVAL if it is none.
+ * Returns the card number of a name as dealbox_card_name() gives it. Case is ignored, and "10" is
+ * the same as "T". -EINVAL: not a card.
  */
 DEALBOX_API int dealbox_card_parse(const char *name);
 
-/* Letter of a seat: N, E, S, W; '?' for every other number. */
+/* Returns the letter of a seat: N, E, S, W; '?' for every other number. */
 DEALBOX_API char dealbox_seat_letter(int seat);
 
-/* Name of a seat: "North" ..; "?" for every other number. Static. */
+/* Returns the name of a seat: "North" ..; "?" for every other number. Static. */
 DEALBOX_API const char *dealbox_seat_name(int seat);
 
-/* Seat of a letter, upper or lower case; -EINVAL if it is none. */
+/* Returns the seat of a letter, upper or lower case. -EINVAL: not a seat. */
 DEALBOX_API int dealbox_seat_parse(char letter);
 
-/* Room that the text of any set of cards needs, with its terminating zero. */
+/* Size of a buffer for the text of any set of cards, including the terminating zero. */
 #define DEALBOX_CARDS_TEXT	56
 
 /*
@@ -70,13 +70,13 @@ DEALBOX_API int dealbox_seat_parse(char letter);
 DEALBOX_API size_t dealbox_cards_format(dealbox_cards cards,
 					char text[DEALBOX_CARDS_TEXT]);
 
-/* How many cards a set has. */
+/* Returns the number of cards in a set. */
 static inline unsigned int dealbox_cards_count(dealbox_cards cards)
 {
 #ifdef __POPCNT__
 	return (unsigned int)__builtin_popcountll(cards);
 #else
-	/* the builtin is a call then, which takes longer than a deal takes to unpack */
+	/* without popcnt the builtin is a call, which takes longer than unpacking a deal */
 	cards -= cards >> 1 & 0x5555555555555555ULL;
 	cards = (cards & 0x3333333333333333ULL) + (cards >> 2 & 0x3333333333333333ULL);
 	cards = (cards + (cards >> 4)) & 0x0f0f0f0f0f0f0f0fULL;

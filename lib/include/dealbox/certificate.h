@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Certificates: one for each board that a machine dealt for a tournament with a manifest. It
- * binds the cards in the pockets to the deal that was committed to, and each to the one
- * before. Digests are keyed with a secret, the opening, that is published after play: before
- * that nobody, also not one who knows 39 of the cards, can compute a card from it.
+ * Certificates: one for each board that a machine dealt for a tournament with a manifest. A
+ * certificate binds the cards in the pockets to the deal that was committed to, and itself to the
+ * certificate before. Digests are keyed with a secret, the opening, which is published after play.
+ * Before that, nobody can compute a card from it, even knowing 39 of the cards.
  *
- * docs/certificate.md has the format, byte by byte, and who could cheat where.
+ * docs/certificate.md has the format, byte by byte, and a list of attacks.
  */
 #ifndef DEALBOX_CERTIFICATE_H
 #define DEALBOX_CERTIFICATE_H
@@ -28,22 +28,23 @@ struct dealbox_certificate {
 	uint8_t plan[DEALBOX_HASH];	/* commitments */
 	uint8_t trace[DEALBOX_HASH];
 	bool exact;			/* the verdict; false = void */
-	enum dealbox_basis basis;	/* what it rests on */
-	bool identified;		/* was each card read? */
-	char machine[128];		/* its lasting name */
+	enum dealbox_basis basis;	/* its evidence */
+	bool identified;		/* each card was read */
+	char machine[128];		/* permanent name */
 	uint32_t insertion;
 	int64_t time;			/* UTC, microseconds since 1970 */
-	uint8_t previous[DEALBOX_HASH];	/* hash of the one before; of the manifest for the first */
+	uint8_t previous[DEALBOX_HASH];	/* hash of the certificate before; of the manifest for the
+					 * first */
 
-	/* these are set when it is signed or read */
+	/* set when the certificate is signed or read */
 	uint8_t signer[DEALBOX_SIGNER_KEY];
 	uint8_t hash[DEALBOX_HASH];	/* of this certificate */
 };
 
 /*
- * Fills in plan and trace, from the deal and from what the machine reported; every other
- * field up to insertion must be set. trace NULL: who has it has committed to it, with the
- * salt of this certificate, and the field is set. -EINVAL: pockets.
+ * Fills in plan and trace, from the deal and the machine's trace; every other field up to insertion
+ * must be set. trace is NULL if its owner has already committed to it with the salt of this
+ * certificate and the field is set. -EINVAL: pockets.
  */
 DEALBOX_API int dealbox_certificate_commit(struct dealbox_certificate *certificate,
 					   const uint8_t opening[DEALBOX_OPENING],
@@ -51,68 +52,77 @@ DEALBOX_API int dealbox_certificate_commit(struct dealbox_certificate *certifica
 					   const struct dealbox_trace *trace);
 
 /*
- * The salt of a certificate's commitments, from all of it that names the board: manifest,
- * session, board, copy, machine and insertion. The caller wipes it.
+ * Computes the salt of a certificate's commitments, from the fields that identify the board:
+ * manifest, session, board, copy, machine and insertion. The caller wipes it.
  */
 DEALBOX_API void dealbox_certificate_salt(const struct dealbox_certificate *certificate,
 					  const uint8_t opening[DEALBOX_OPENING],
 					  uint8_t salt[DEALBOX_HASH]);
 
 /*
- * Commits to what the machine reported, where the trace is and the opening is not. The
- * digest tells nothing of it, also to who has the salt: each event has its time in it.
+ * Commits to a trace, for a program that has the trace but not the opening. The digest reveals
+ * nothing about the trace, even with the salt, because each event contains its time.
  */
 DEALBOX_API void dealbox_trace_commit(const struct dealbox_trace *trace,
 				      const uint8_t salt[DEALBOX_HASH],
 				      uint8_t digest[DEALBOX_HASH]);
 
-/* Is that the deal, and that the trace (NULL: not asked), to which it commits? */
+/* Returns true if the certificate commits to this deal and this trace (NULL: not checked). */
 DEALBOX_API bool dealbox_certificate_opens(const struct dealbox_certificate *certificate,
 					   const uint8_t opening[DEALBOX_OPENING],
 					   const struct dealbox_deal *deal,
 					   const struct dealbox_trace *trace);
 
 /*
- * Signs it: sets signer and hash, and gives its text, terminated, for the end of the file of
- * certificates. free(3) it. NULL: a field holds what the format cannot, or no memory.
+ * Signs the certificate: sets signer and hash, and returns its text, terminated, for the end of the
+ * file of certificates; free(3) it. Returns NULL if a field does not fit the format, or if out of
+ * memory.
  */
 DEALBOX_API char *dealbox_certificate_sign(struct dealbox_certificate *certificate,
 					   const struct dealbox_signer *signer);
 
-/* A file of certificates, of one signer, from the first on. */
+/* A file of certificates by one signer, from the first on. */
 struct dealbox_certificates;
 
 /*
- * Reads a file of certificates for that manifest, and checks form, signatures and chain.
- * -EINVAL: form; -EKEYREJECTED: a signature is wrong, or not all are of one signer; -EBADMSG:
- * the chain is broken, or they are for another manifest; -ENOMEM. An empty file is right.
+ * Parses a file of certificates for that manifest, and checks form, signatures and chain. -EINVAL:
+ * form; -EKEYREJECTED: a signature is wrong, or there is more than one signer; -EBADMSG: the chain
+ * is broken, or they are for another manifest; -ENOMEM. An empty file is valid.
  */
 DEALBOX_API int dealbox_certificates_parse(const void *data, size_t size,
 					   const struct dealbox_manifest *manifest,
 					   struct dealbox_certificates **certificates,
 					   struct dealbox_fault *fault);
 
-/* Frees it. NULL is allowed. */
+/* Frees the certificates. NULL is allowed. */
 DEALBOX_API void dealbox_certificates_free(struct dealbox_certificates *certificates);
 
-/* How many certificates the file has. */
+/* Returns the number of certificates in the file. */
 DEALBOX_API size_t dealbox_certificates_count(const struct dealbox_certificates *certificates);
 
-/* The one with that index, NULL beyond. It lives as the certificates, as does the next. */
+/*
+ * Returns the certificate with that index, NULL beyond the last. Valid as long as the certificates.
+ */
 DEALBOX_API const struct dealbox_certificate *
 dealbox_certificates_get(const struct dealbox_certificates *certificates, size_t index);
 
-/* The opening, NULL while it is not published. It ends the file: nothing was cut off. */
+/*
+ * Returns the opening, or NULL while it is not published. It ends the file, so a file that has it
+ * is complete. Valid as long as the certificates.
+ */
 DEALBOX_API const uint8_t *
 dealbox_certificates_opening(const struct dealbox_certificates *certificates);
 
-/* What the next certificate has as previous: hash of the last, or of the manifest. */
+/*
+ * Returns the value of previous for the next certificate: the hash of the last one, or of the
+ * manifest. Valid as long as the certificates.
+ */
 DEALBOX_API const uint8_t *
 dealbox_certificates_head(const struct dealbox_certificates *certificates);
 
 /*
- * The text that publishes the opening, for the end of a file of certificates, terminated;
- * free(3) it. NULL: they are open already, or no memory.
+ * Returns the text that publishes the opening, for the end of a file of certificates, terminated;
+ * free(3) it. Returns NULL if they are open already, or if out of memory.
  */
 DEALBOX_API char *dealbox_certificates_open(const struct dealbox_certificates *certificates,
 					    const struct dealbox_signer *signer,

@@ -24,12 +24,12 @@ struct dealbox_deal {
 	dealbox_cards hand[DEALBOX_HANDS];
 };
 
-/* What can be wrong with a deal. */
+/* Defects of a deal. */
 enum dealbox_defect_kind {
 	DEALBOX_DEFECT_REPEATED,	/* card, held by each hand of hands */
-	DEALBOX_DEFECT_MISSING,		/* card, held by nobody */
+	DEALBOX_DEFECT_MISSING,		/* card, in no hand */
 	DEALBOX_DEFECT_FOREIGN,		/* card, held by hands, is not in the pack */
-	DEALBOX_DEFECT_SIZE,		/* hand has count cards and not expected */
+	DEALBOX_DEFECT_SIZE,		/* hand has count cards instead of expected */
 };
 
 struct dealbox_defect {
@@ -41,27 +41,30 @@ struct dealbox_defect {
 	uint8_t expected;
 };
 
-/* More defects than this no deal can have: each bit of each hand, and sizes. */
+/* The largest number of defects that a deal can have: each bit of each hand, and sizes. */
 #define DEALBOX_DEFECTS_MAX	(64 + DEALBOX_HANDS)
 
-/* Is it a deal of that pack: every card in exactly one hand, every hand full? */
+/*
+ * Returns true if the deal is complete: every card of the pack is in exactly one hand, and every
+ * hand is full.
+ */
 DEALBOX_API bool dealbox_deal_complete(const struct dealbox_deal *deal,
 				       const struct dealbox_pack *pack);
 
 /*
- * Names every defect, cards in the order of their numbers, then hand sizes.
- * Writes at most max of them to out (which may be NULL when max is 0) and returns
- * how many there are: 0 = dealbox_deal_complete().
+ * Finds every defect: cards in the order of their numbers, then hand sizes. Writes at most max of
+ * them to out, which may be NULL if max is 0. Returns the total number of defects; 0 means that the
+ * deal is complete.
  */
 DEALBOX_API size_t dealbox_deal_check(const struct dealbox_deal *deal,
 				      const struct dealbox_pack *pack,
 				      struct dealbox_defect *out, size_t max);
 
-/* Who holds the card: the first hand, -ENOENT if none. */
+/* Returns the first hand that holds the card. -ENOENT: no hand holds it. */
 DEALBOX_API int dealbox_deal_holder(const struct dealbox_deal *deal,
 				    unsigned int card);
 
-/* Room for the text of any deal, with its terminating zero. */
+/* Size of a buffer for the text of any deal, including the terminating zero. */
 #define DEALBOX_DEAL_TEXT	232
 
 /*
@@ -72,29 +75,28 @@ DEALBOX_API size_t dealbox_deal_format(const struct dealbox_deal *deal, int firs
 				       char text[DEALBOX_DEAL_TEXT]);
 
 /*
- * Reads what dealbox_deal_format() wrote; ranks in any order, either case, and
- * "-" for a hand that is not given (it is then empty). 0, or -EINVAL when the text
- * breaks the syntax or has a card twice in one hand (*deal is then undefined).
- * Whether it is a complete deal is for dealbox_deal_check() to say.
+ * Parses the text of dealbox_deal_format(), with ranks in any order and either case, and "-" for a
+ * hand that is not given (it is then empty). Returns 0, or -EINVAL: a syntax error, or a card twice
+ * in one hand (*deal is then undefined). dealbox_deal_check() tells whether the deal is complete.
  */
 DEALBOX_API int dealbox_deal_parse(const char *text, struct dealbox_deal *deal);
 
-/* Overwrites it in a way that the compiler cannot leave out. */
+/* Overwrites the deal in a way that the compiler cannot optimise away. */
 DEALBOX_API void dealbox_deal_wipe(struct dealbox_deal *deal);
 
-/* Who is vulnerable. */
+/* The vulnerable sides. */
 enum dealbox_vulnerable {
 	DEALBOX_VULNERABLE_NONE, DEALBOX_VULNERABLE_NS,
 	DEALBOX_VULNERABLE_EW, DEALBOX_VULNERABLE_ALL
 };
 
-/* Dealer of a board: N, E, S, W in turn from board 1 (Law 2). -EINVAL for board 0. */
+/* Returns the dealer of a board: N, E, S, W in turn from board 1 (Law 2). -EINVAL: board 0. */
 DEALBOX_API int dealbox_board_dealer(uint32_t board);
 
-/* Who is vulnerable on a board, in a cycle of 16 (Law 2). -EINVAL for board 0. */
+/* Returns the vulnerability of a board, in a cycle of 16 (Law 2). -EINVAL: board 0. */
 DEALBOX_API int dealbox_board_vulnerable(uint32_t board);
 
-/* Name as PBN writes it: "None", "NS", "EW", "All"; "?" for other numbers. Static. */
+/* Returns the name in PBN: "None", "NS", "EW", "All"; "?" for other numbers. Static. */
 DEALBOX_API const char *dealbox_vulnerable_name(int vulnerable);
 
 #ifdef __cplusplus

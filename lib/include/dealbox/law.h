@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The laws of dealing as a judge: a record of what happened goes in, line by
- * line, and rulings come out, each with its reference and the lines that it
- * rests on.
+ * The laws of dealing as a judge: it takes a record of dealing, line by line, and gives rulings,
+ * each with its reference and the lines that it is based on.
  *
- * docs/law-record.md defines the record, its words, and what the judge takes
- * them for. The texts: duplicate-2007 and duplicate-2017 (Law 6 of the Laws of
- * Duplicate Bridge), rubber (Laws 4 to 12 of the Laws of Contract Bridge),
- * preferans (code of preferans, 3.2.12 to 3.3.1).
+ * docs/law-record.md defines the record, its words, and their effect. The texts: duplicate-2007 and
+ * duplicate-2017 (Law 6 of the Laws of Duplicate Bridge), rubber (Laws 4 to 12 of the Laws of
+ * Contract Bridge), preferans (code of preferans, 3.2.12 to 3.3.1).
  */
 #ifndef DEALBOX_LAW_H
 #define DEALBOX_LAW_H
@@ -34,46 +32,47 @@ enum dealbox_rules {
 	DEALBOX_RULES_DUPLICATE_2017,
 	DEALBOX_RULES_RUBBER,
 	DEALBOX_RULES_PREFERANS,
-	DEALBOX_RULES			/* how many */
+	DEALBOX_RULES			/* number of rulesets */
 };
 
 /* Hands, and the fifth place where a card may go. */
 #define DEALBOX_TALON		4
 #define DEALBOX_PLACES		5
 
-/* What a ruleset says of pack, deal, shuffle and cut. A plain constant. */
+/* The rules of a ruleset on pack, deal, shuffle and cut. A plain constant. */
 struct dealbox_ruleset {
 	enum dealbox_rules rules;
 	const char *name;		/* "duplicate-2017" */
-	dealbox_cards pack;		/* which cards exist */
-	uint8_t cards;			/* how many they are */
+	dealbox_cards pack;		/* the cards that exist */
+	uint8_t cards;			/* their number */
 	uint8_t hands;
 	uint8_t hand_cards;		/* cards of a hand */
 	uint8_t talon_cards;
 	uint8_t packet;			/* cards dealt at a time */
-	uint8_t talon_packet;		/* which packet is the talon, from 0 */
+	uint8_t talon_packet;		/* index of the packet that is the talon, from 0 */
 	bool rotation;			/* dealing in rotation is required, not only recommended */
 	bool adjacent;			/* two adjacent cards to one hand are allowed */
-	bool cut_always;		/* without a cut the deal is faulty; else on request */
-	uint8_t cut_least;		/* least cards of a portion; 0 = nothing said */
-	uint8_t shuffles_advised;	/* 0 = nothing said */
-	bool director;			/* there is somebody who decides */
-	const char *sight_law;		/* law on seeing another's card, or NULL */
+	bool cut_always;		/* a deal without a cut is faulty; else a cut is made on
+					 * request */
+	uint8_t cut_least;		/* fewest cards of a portion; 0 = not specified */
+	uint8_t shuffles_advised;	/* 0 = not specified */
+	bool director;			/* there is a director who decides */
+	const char *sight_law;		/* law on seeing another player's card, or NULL */
 	const char *redeal_laws;	/* laws that limit a redeal by the director, or NULL */
-	const char *edition;		/* which text, in English, for dealbox_law_translate() */
+	const char *edition;		/* text name in English, for dealbox_law_translate() */
 };
 
-/* The ruleset; NULL if rules is out of range. Static. */
+/* Returns the ruleset; NULL if rules is out of range. Static. */
 DEALBOX_API const struct dealbox_ruleset *dealbox_ruleset(enum dealbox_rules rules);
-/* By its name; NULL if there is none. Static. */
+/* Returns the ruleset of that name, or NULL if there is none. Static. */
 DEALBOX_API const struct dealbox_ruleset *dealbox_ruleset_find(const char *name);
 
 /* ---- paragraphs ---- */
 
 /*
- * A paragraph that a ruling may refer to: "6D1", "10(a)(ii)", "3.2.15(3)".
- * rules is a mask, bit = enum dealbox_rules. text says in our own words, and in
- * English, what it lays down; dealbox_law_translate() has it in other languages.
+ * A paragraph that a ruling may refer to: "6D1", "10(a)(ii)", "3.2.15(3)". rules is a mask, bit =
+ * enum dealbox_rules. text summarises it in our own words, in English; dealbox_law_translate() has
+ * other languages.
  */
 struct dealbox_paragraph {
 	unsigned int rules;
@@ -81,15 +80,15 @@ struct dealbox_paragraph {
 	const char *text;
 };
 
-/* All of them, in the order of the texts; n from 0, NULL beyond. Static. */
+/* Returns paragraph n, from 0, in the order of the texts; NULL beyond the last. Static. */
 DEALBOX_API const struct dealbox_paragraph *dealbox_paragraph(size_t n);
-/* That of a ruleset; NULL if there is none. Static. */
+/* Returns the paragraph of a ruleset with that reference, or NULL if there is none. Static. */
 DEALBOX_API const struct dealbox_paragraph *
 dealbox_paragraph_find(enum dealbox_rules rules, const char *reference);
 
 /* ---- the record ---- */
 
-/* Who did it. The first four are seats, as in dealbox_seat. */
+/* The actor of a line. The first four are seats, as in dealbox_seat. */
 enum dealbox_actor {
 	DEALBOX_ACTOR_NORTH, DEALBOX_ACTOR_EAST, DEALBOX_ACTOR_SOUTH, DEALBOX_ACTOR_WEST,
 	DEALBOX_ACTOR_DIRECTOR,
@@ -102,9 +101,9 @@ enum dealbox_actor {
 #define DEALBOX_PACK_NAME	16
 
 /*
- * One happening: what a line of a record says. verb, topic and flags are the
- * words of docs/law-record.md as numbers of lib/law/record.h; programs make
- * happenings with dealbox_record_parse(), or write lines.
+ * One happening, that is one line of a record. verb, topic and flags are the words of
+ * docs/law-record.md as numbers of lib/law/record.h; programs make happenings with
+ * dealbox_record_parse(), or write lines.
  */
 struct dealbox_happening {
 	uint64_t time_ms;	/* since the record began, if timed */
@@ -115,30 +114,30 @@ struct dealbox_happening {
 	uint8_t actor;		/* enum dealbox_actor */
 	uint8_t topic;		/* 0 = none */
 	uint8_t about;		/* second topic, after for=; 0 = none */
-	uint8_t places;		/* mask of hands named, bit 4 = talon */
+	uint8_t places;		/* mask of named hands, bit 4 = talon */
 	uint8_t seat;		/* seat or side named by a key; 255 = none */
 	uint8_t pass;		/* call: a pass */
 	char pack[DEALBOX_PACK_NAME];	/* "" = not named */
 };
 
-/* What is wrong with a record. Whoever does not want to know gives NULL, here and below. */
+/* The error of a record. NULL is allowed for it, here and below. */
 struct dealbox_record_error {
 	unsigned long line;	/* from 1 */
-	char text[240];		/* what is wrong and what may stand there; no line number */
+	char text[240];		/* what is wrong and what is allowed there; no line number */
 };
 
 /*
- * Reads one line, length bytes without the line end, into *out. Returns 1, or 0
- * for an empty line or a comment, or -EINVAL with error->text set (error->line
- * is left to the caller). Keeps no state, allocates nothing.
+ * Parses one line, length bytes without the line end, into *out. Returns 1, or 0 for an empty line
+ * or a comment, or -EINVAL with error->text set (error->line is left to the caller). Keeps no
+ * state, allocates nothing.
  */
 DEALBOX_API int dealbox_record_parse(const char *line, size_t length,
 				     struct dealbox_happening *out,
 				     struct dealbox_record_error *error);
 
 /*
- * The line for a happening, without line end: the inverse of parse. Returns the
- * length that it has, as snprintf() does.
+ * Writes the line for a happening, without line end: the inverse of dealbox_record_parse(). Returns
+ * its length, as snprintf() does.
  */
 DEALBOX_API size_t dealbox_record_format(const struct dealbox_happening *happening,
 					 char *text, size_t size);
@@ -177,21 +176,21 @@ enum dealbox_ruling_kind {
 	DEALBOX_RULING_KINDS
 };
 
-/* Until when something may be done. */
+/* The time until which something may be done. */
 enum dealbox_mark {
 	DEALBOX_MARK_NONE,
 	DEALBOX_MARK_PICKUP,		/* pickup: the dealer has picked up the pack */
 	DEALBOX_MARK_FIRST_CARD,	/* first-card: has been dealt */
 	DEALBOX_MARK_NEXT_CARD,		/* next-card: is dealt (at once) */
 	DEALBOX_MARK_LAST_CARD,		/* last-card: has been dealt */
-	DEALBOX_MARK_LOOK,		/* first-look: a player has looked at his cards */
+	DEALBOX_MARK_LOOK,		/* first-look: a player has looked at the own cards */
 	DEALBOX_MARK_AUCTION,		/* auction: the first call or bid, or a pass */
 	DEALBOX_MARK_PLAY,		/* play: the first card has been played */
 	DEALBOX_MARK_OVER,		/* over: play has been completed */
 	DEALBOX_MARKS
 };
 
-/* What a person may choose from, where the text leaves it to him. */
+/* The options of a person to whom the text leaves the decision. */
 enum dealbox_option {
 	DEALBOX_OPTION_REDEAL = 1 << 0,		/* redeal */
 	DEALBOX_OPTION_STANDS = 1 << 1,		/* stands */
@@ -202,8 +201,8 @@ enum dealbox_unit {
 	DEALBOX_UNIT_NONE,
 	DEALBOX_UNIT_HILL,		/* hill: points on the mountain ("gora") */
 	DEALBOX_UNIT_REMISE,		/* remise: as agreed, amount points */
-	DEALBOX_UNIT_TRICKS,		/* tricks that he takes */
-	DEALBOX_UNIT_MOST,		/* most: the most he could win in this game */
+	DEALBOX_UNIT_TRICKS,		/* tricks that the player takes */
+	DEALBOX_UNIT_MOST,		/* most: the most that the player could win in this game */
 };
 
 #define DEALBOX_RULING_FACTS	4
@@ -213,9 +212,9 @@ struct dealbox_ruling {
 	enum dealbox_rules rules;
 	const char *reference;		/* a dealbox_paragraph of the ruleset; static */
 	const char *see;		/* further laws to apply, or NULL; static */
-	const char *cause;		/* why, a sentence in English; static */
-	unsigned long line;		/* when: the line at which it is given */
-	unsigned long facts[DEALBOX_RULING_FACTS];	/* the lines it rests on, ascending */
+	const char *cause;		/* the reason, a sentence in English; static */
+	unsigned long line;		/* the line at which it is given */
+	unsigned long facts[DEALBOX_RULING_FACTS];	/* the lines it is based on, ascending */
 	uint8_t fact_count;
 	uint8_t who;			/* enum dealbox_actor */
 	uint8_t until;			/* enum dealbox_mark */
@@ -224,38 +223,38 @@ struct dealbox_ruling {
 	int16_t amount;
 	bool shuffle;			/* with a redeal or new cut: shuffled anew */
 	bool cut;			/* and cut anew */
-	const char *pack;		/* name, or NULL; lives during the callback */
+	const char *pack;		/* name, or NULL; valid during the callback */
 };
 
-/* "redeal"; "?" out of range. Static, and never changed: for programs. */
+/* Returns the name for programs, "redeal"; "?" out of range. Names are static and never change. */
 DEALBOX_API const char *dealbox_ruling_kind_name(enum dealbox_ruling_kind kind);
 DEALBOX_API const char *dealbox_mark_name(enum dealbox_mark mark);
 DEALBOX_API const char *dealbox_unit_name(enum dealbox_unit unit);
-/* "N", "director"; "" for nobody. Static. */
+/* Returns "N", "director"; "" for nobody. Static. */
 DEALBOX_API const char *dealbox_actor_name(enum dealbox_actor actor);
-/* The name of one option bit. Static. */
+/* Returns the name of one option bit. Static. */
 DEALBOX_API const char *dealbox_option_name(enum dealbox_option option);
 
 /*
- * One line for programs and for tables of tests, without the facts:
- * "redeal 10(a)(i) who=S pack=red anew=shuffle,cut". As snprintf().
+ * Writes one line for programs and for tables of tests, without the facts: "redeal 10(a)(i) who=S
+ * pack=red anew=shuffle,cut". As snprintf().
  */
 DEALBOX_API size_t dealbox_ruling_format(const struct dealbox_ruling *ruling,
 					 char *text, size_t size);
 
 /*
- * The ruling as sentences for people, in language "nb", "el", "fr", "ru" or "en"
- * (NULL is English), UTF-8, in the terms of the source texts. As snprintf().
+ * Writes the ruling as sentences for people, in language "nb", "el", "fr", "ru" or "en" (NULL is
+ * English), UTF-8, in the terms of the source texts. As snprintf().
  */
 DEALBOX_API size_t dealbox_ruling_text(const struct dealbox_ruling *ruling,
 				       const char *language, char *text, size_t size);
 
-/* The languages, n from 0; NULL beyond. Static. */
+/* Returns language n, from 0; NULL beyond the last. Static. */
 DEALBOX_API const char *dealbox_law_language(size_t n);
 
 /*
- * message in that language: a text of a paragraph or a cause. The message itself
- * when language is NULL or "en" or has no translation. Static.
+ * Returns message, the text of a paragraph or a cause, in that language. Returns the message itself
+ * if language is NULL or "en", or if there is no translation. Static.
  */
 DEALBOX_API const char *dealbox_law_translate(const char *language, const char *message);
 
@@ -263,23 +262,27 @@ DEALBOX_API const char *dealbox_law_translate(const char *language, const char *
 
 struct dealbox_judge;
 
-/* Gets each ruling when it is given; *ruling lives during the call. */
+/* Called with each ruling when it is given; *ruling is valid during the call. */
 typedef void (*dealbox_ruling_fn)(const struct dealbox_ruling *ruling, void *context);
 
-/* A new judge; NULL = out of memory. Free it with dealbox_judge_free() (NULL is allowed). */
+/*
+ * Returns a new judge, or NULL if out of memory. Free it with dealbox_judge_free() (NULL is
+ * allowed).
+ */
 DEALBOX_API struct dealbox_judge *dealbox_judge_new(dealbox_ruling_fn report, void *context);
 DEALBOX_API void dealbox_judge_free(struct dealbox_judge *judge);
 
 /*
- * The language of dealbox_record_error.text: "nb", "el", "fr", "ru" or "en" (NULL is English, as
- * at first). The words of a record are the same in each. 0, or -EINVAL: there is no such language.
+ * Sets the language of dealbox_record_error.text: "nb", "el", "fr", "ru" or "en" (NULL is English,
+ * the default). The words of a record are the same in every language. Returns 0, or -EINVAL: there
+ * is no such language.
  */
 DEALBOX_API int dealbox_judge_language(struct dealbox_judge *judge, const char *language);
 
 /*
- * The next line of the record, length bytes without the line end; its number is
- * one more than that of the line before. 0, or -EINVAL with *error set; after an
- * error the judge refuses every further line with the same error.
+ * Takes the next line of the record, length bytes without the line end; its number is one more than
+ * that of the line before. Returns 0, or -EINVAL with *error set; after an error the judge refuses
+ * every further line with the same error.
  */
 DEALBOX_API int dealbox_judge_line(struct dealbox_judge *judge, const char *line, size_t length,
 				   struct dealbox_record_error *error);
@@ -289,7 +292,7 @@ DEALBOX_API int dealbox_judge_happening(struct dealbox_judge *judge,
 					const struct dealbox_happening *happening,
 					struct dealbox_record_error *error);
 
-/* What becomes of a deal by all rulings on it, gravest last. */
+/* The outcome of a deal by all rulings on it, gravest last. */
 enum dealbox_law_verdict {
 	DEALBOX_LAW_STANDS,		/* stands */
 	DEALBOX_LAW_OPEN,		/* open: people are to decide */
@@ -299,9 +302,10 @@ enum dealbox_law_verdict {
 };
 
 struct dealbox_judgement {
-	unsigned long deal;	/* which deal of the record, from 1; a redeal is the same. 0 = none */
+	unsigned long deal;	/* number of the deal in the record, from 1; a redeal is the same
+				 * deal. 0 = none */
 	bool known;		/* the deal is complete, or a ruling decides on it */
-	int board;		/* the board's number, -1 = not told */
+	int board;		/* the board's number, -1 = unknown */
 	enum dealbox_law_verdict verdict;
 	unsigned long line;	/* of the ruling that decided; 0 = none was needed */
 	const char *name;	/* of the verdict, for programs; static */
@@ -309,9 +313,9 @@ struct dealbox_judgement {
 };
 
 /*
- * What becomes of the deal that the record has come to, by the lines so far: rulings may follow one
- * another, and a later line may put right what an earlier one made necessary. Call it after each
- * line: when deal changes, the judgement before was the final one of that deal.
+ * Gets the outcome of the current deal of the record, by the lines so far: rulings may follow one
+ * another, and a later line may cure what an earlier one required. Call it after each line: when
+ * deal changes, the previous judgement was the final one of that deal.
  */
 DEALBOX_API void dealbox_judge_result(const struct dealbox_judge *judge,
 				      struct dealbox_judgement *out);
@@ -319,44 +323,48 @@ DEALBOX_API void dealbox_judge_result(const struct dealbox_judge *judge,
 /* ---- machines ---- */
 
 /*
- * A plan by position for dealing an ordered pack by the ruleset: one card at a time (preferans:
- * two, the talon as the fourth pair) from the left of dealer, clockwise, never two adjacent
- * cards of the deck to one hand where that is forbidden. Hands go to pockets N, E, S, W = 0..3; in
- * preferans three play, N, E and S, and pocket 3 is the talon. plan_id as in dealbox_plan_by_card().
- * 0, or -EINVAL: no such ruleset, plan_id reserved, or a dealer who does not play.
+ * Makes a plan by position for dealing an ordered pack by the ruleset: one card at a time
+ * (preferans: two, the talon as the fourth pair) from the left of dealer, clockwise, never two
+ * adjacent cards of the deck to one hand if that is forbidden. Hands go to pockets N, E, S, W =
+ * 0..3; in preferans three play, N, E and S, and pocket 3 is the talon. plan_id as in
+ * dealbox_plan_by_card(). Returns 0, or -EINVAL: no such ruleset, plan_id reserved, or a dealer who
+ * does not play.
  */
 DEALBOX_API int dealbox_law_plan(enum dealbox_rules rules, enum dealbox_actor dealer,
 				 uint32_t plan_id, struct dealbox_plan *plan);
 
-/* Gets each happening of a trace before the judge does; *happening lives during the call. */
+/*
+ * Called with each happening of a trace before the judge gets it; *happening is valid during the
+ * call.
+ */
 typedef void (*dealbox_happening_fn)(const struct dealbox_happening *happening, void *context);
 
 /*
- * A deal by position as a record: gives the judge what the machine saw of one insertion, and
- * take (may be NULL) the same, which dealbox_record_format() makes lines of. The judge knows
- * the ruleset and what was before: whose turn it is, shuffle and cut. The machine notes each irregularity
- * when it sees it: a card face up, in the wrong place, two at once, a pack that is not
- * complete. No card is named. Where the plan was not carried out to its end for a reason
- * that no law knows (a jam, a board pulled out), the record just ends.
- * 0; -EINVAL and *error as dealbox_judge_happening(), or when plan is not one by position,
- * or the judge has no ruleset yet.
+ * Converts the trace of a deal by position to happenings, and gives them to the judge and to take
+ * (may be NULL); dealbox_record_format() makes lines of them. The judge already has the ruleset and
+ * the preceding record: whose turn it is, shuffle and cut. The machine notes each irregularity when
+ * it sees it: a card face up, a card in the wrong place, two cards at once, an incomplete pack. No
+ * card is named. If the plan was not completed for a reason that the laws do not cover (a jam, a
+ * board pulled out), the record just ends. Returns 0; -EINVAL: with *error as in
+ * dealbox_judge_happening(), or plan is not by position, or the judge has no ruleset yet.
  */
 DEALBOX_API int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *plan,
 				    const struct dealbox_trace *trace, dealbox_happening_fn take,
 				    void *context, struct dealbox_record_error *error);
 
 /*
- * The cards of one pocket, from its last capture. 0, or -EINVAL when that is not complete, as below. How many
- * cards they should be is for the caller to know.
+ * Gets the cards of one pocket, from its last capture. Returns 0, or -EINVAL: the capture is
+ * incomplete, as below. The caller checks their number.
  */
 DEALBOX_API int dealbox_law_capture_pocket(const struct dealbox_trace *capture, dealbox_cards *out);
 
 /*
- * The original of Law 6F: four captures, the cards of pocket N, E, S, W one after the other, each read
- * whole. 0 and the deal; -EINVAL when a capture is not complete (events missing, a stop in doubt, a card
- * not read or face up, no end) with its number in *pocket; -EBADMSG when the four are no deal of the
- * pack: dealbox_deal_check() says why; -EDOM when they are a sorted pack, which nobody dealt and which
- * dealbox_format_read() would refuse as a placeholder. *out is then what was read.
+ * Gets the original of Law 6F from four captures: the cards of pocket N, E, S, W one after the
+ * other, each read completely. Returns 0 and the deal. -EINVAL: a capture is incomplete (events
+ * missing, a stop in doubt, a card not read or face up, no end), its number is in *pocket;
+ * -EBADMSG: the four are not a deal of the pack, dealbox_deal_check() gives the reason; -EDOM: they
+ * are a sorted pack, which nobody dealt and which dealbox_format_read() would refuse as a
+ * placeholder. With -EBADMSG and -EDOM, *out has the cards that were read.
  */
 DEALBOX_API int dealbox_law_capture(const struct dealbox_trace *const captures[DEALBOX_HANDS],
 				    const struct dealbox_pack *pack, struct dealbox_deal *out,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The ledger: the durable record of what was dealt. docs/ledger.md describes
- * the file, what is secret in it, and what it refuses.
+ * the file, its secrets, and its constraints.
  *
  * Every function returns 0 or a negative errno unless it says otherwise;
- * dealbox_ledger_error() then has a sentence. No such sentence contains a card.
+ * dealbox_ledger_error() then has a sentence, which never contains a card.
  *	-EUCLEAN	the ledger is damaged; nothing was written to it
  *	-ENOKEY		the key file is missing, cannot be read, or is open to others
  *	-EKEYREJECTED	the key file belongs to another ledger
  *	-EBUSY		another program writes to this ledger
- *	-ESTALE		the ledger is older than it was, or has gone on elsewhere
+ *	-ESTALE		the ledger was replaced by an older one, or continued elsewhere
  *	-EPROTONOSUPPORT the ledger was written by a newer dealbox
  *	-EROFS		it was opened for reading only
  * Times are UTC in microseconds since 1970. Text is UTF-8.
@@ -35,12 +35,12 @@ struct dealbox_ledger;
 
 #define DEALBOX_LEDGER_WRITE	(1u << 0)
 #define DEALBOX_LEDGER_CREATE	(1u << 1)	/* with WRITE: if it does not exist */
-#define DEALBOX_LEDGER_RESTORED	(1u << 2)	/* with WRITE: to accept that it is older than it was */
+#define DEALBOX_LEDGER_RESTORED	(1u << 2)	/* with WRITE: open an older ledger, to accept it */
 
 /**
- * dealbox_ledger_new - a ledger that is not open yet
+ * dealbox_ledger_new - make a ledger object that is not open yet
  *
- * Returns an object to be freed by dealbox_ledger_free(), NULL without memory.
+ * Returns an object to be freed by dealbox_ledger_free(), or NULL if out of memory.
  */
 DEALBOX_API struct dealbox_ledger *dealbox_ledger_new(void);
 
@@ -54,25 +54,25 @@ DEALBOX_API void dealbox_ledger_free(struct dealbox_ledger *ledger);
  * dealbox_ledger_open - open the file, once for each object
  * @ledger: from dealbox_ledger_new()
  * @path: the database. The key is in the file of the same name with ".key"
- *	behind it, which only its owner may read
+ *	appended, which only its owner may read
  * @flags: DEALBOX_LEDGER_*
  *
- * Creates only where neither database nor key exist: an empty or broken file is
- * never written over. -ENOENT when there is none and CREATE was not given.
+ * Creates a ledger only if neither database nor key exist: an empty or broken file is never
+ * overwritten. -ENOENT: there is none, and CREATE was not given.
  *
- * With WRITE the whole ledger is read first, as dealbox_ledger_verify() does: some 5 ms
- * for an evening of 36 boards. Else the last 64 records are. And a ledger that is older than the
- * file of the same name with ".heads" behind it knows is refused with -ESTALE;
- * dealbox_ledger_accept_restore() is the way on.
+ * With WRITE the whole ledger is checked first, as by dealbox_ledger_verify(): some 5 ms for an
+ * evening of 36 boards. Otherwise the last 64 records are checked. The file of the same name with
+ * ".heads" appended has the past heads; a ledger that is older than the last of them is refused
+ * with -ESTALE, and dealbox_ledger_accept_restore() accepts it.
  */
 DEALBOX_API int dealbox_ledger_open(struct dealbox_ledger *ledger, const char *path,
 				    unsigned int flags);
 
 /**
- * dealbox_ledger_wait - say what is done while the ledger waits for the disk
+ * dealbox_ledger_wait - set a callback for the time while the ledger waits for the disk
  * @ledger: the ledger that the program writes
- * @wait: returns when fd can be read, or 10 ms later if fd is -1; NULL, as at first: nothing is done
- * @context: given to wait
+ * @wait: returns when fd can be read, or 10 ms later if fd is -1; NULL, the default: no callback
+ * @context: passed to wait
  *
  * A disk can take seconds to write. wait() is called in the thread that called the ledger; it may do
  * anything but use the ledger.
@@ -80,23 +80,23 @@ DEALBOX_API int dealbox_ledger_open(struct dealbox_ledger *ledger, const char *p
 DEALBOX_API void dealbox_ledger_wait(struct dealbox_ledger *ledger,
 				     void (*wait)(int fd, void *context), void *context);
 
-#define DEALBOX_UID_NONE	0xffffffff	/* nobody: a key or button */
-#define DEALBOX_UID_UNKNOWN	0xfffffffe	/* a program that ended before anyone could ask whose it was */
+#define DEALBOX_UID_NONE	0xffffffff	/* no user: a key or button */
+#define DEALBOX_UID_UNKNOWN	0xfffffffe	/* a program that ended before its user could be determined */
 
 /**
- * dealbox_ledger_user - say who adds sets and jobs from now on
+ * dealbox_ledger_user - set the user who adds sets and jobs from now on
  * @ledger: the ledger
- * @uid: the user; DEALBOX_UID_NONE, as at first: it is not recorded
+ * @uid: the user; DEALBOX_UID_NONE, the default: not recorded
  *
- * A set or job that is added is recorded together with DEALBOX_ACT_ADD of that user.
+ * Each added set or job is recorded together with DEALBOX_ACT_ADD of that user.
  */
 DEALBOX_API void dealbox_ledger_user(struct dealbox_ledger *ledger, uint32_t uid);
 
 /**
- * dealbox_ledger_error - what was wrong in the call that failed last
+ * dealbox_ledger_error - the error of the last call that failed
  * @ledger: the ledger
  *
- * A sentence that lives until the next call with this object.
+ * Returns a sentence that is valid until the next call with this object.
  */
 DEALBOX_API const char *dealbox_ledger_error(const struct dealbox_ledger *ledger);
 
@@ -107,25 +107,25 @@ struct dealbox_ledger_board {
 	struct dealbox_deal deal;
 };
 
-/* The place of a deal that is there already. */
+/* The place of an earlier deal. */
 struct dealbox_ledger_repeat {
-	unsigned int board;		/* of the set that was given */
-	unsigned int other_board;	/* where it was before */
-	char session[128];		/* and in which session; "" = in the same set */
+	unsigned int board;		/* of the given set */
+	unsigned int other_board;	/* the earlier board */
+	char session[128];		/* its session; "" = in the same set */
 };
 
 /**
- * dealbox_ledger_add_set - record a set, or find it again
+ * dealbox_ledger_add_set - record a set, or find the existing one
  * @ledger: open for writing
- * @session: which session the set is for, not empty, at most 127 bytes
+ * @session: the session of the set, not empty, at most 127 bytes
  * @boards: the boards; stored sealed
- * @count: how many, at least 1
+ * @count: number of boards, at least 1
  * @set: out: number of the set
- * @repeat: out, may be NULL: with -EEXIST, which deals are the same
+ * @repeat: out, may be NULL: with -EEXIST, the deals that are the same
  *
  * The same boards for the same session are the same set, and get its number.
- * -EEXIST: the same deal twice in the set, also when it is turned (the hands of
- * one are the hands of the other, moved on by one, two or three seats).
+ * -EEXIST: the same deal twice in the set, also if it is turned (the hands of
+ * one are the hands of the other, rotated by one, two or three seats).
  * -EINVAL: an empty session, no boards, or the same number twice.
  */
 DEALBOX_API int dealbox_ledger_add_set(struct dealbox_ledger *ledger, const char *session,
@@ -136,9 +136,9 @@ DEALBOX_API int dealbox_ledger_add_set(struct dealbox_ledger *ledger, const char
  * dealbox_ledger_find_sets - call a function for every set with these deals, newest first
  * @ledger: open
  * @boards: as they were given to dealbox_ledger_add_set(), in any order
- * @count: how many
- * @each: gets the number of a set, for whatever session; returns 0 to go on, else that
- *	value is returned
+ * @count: number of boards
+ * @each: called with the number of a set, for any session; returns 0 to continue, else the
+ *	function ends and returns that value
  * @context: for @each
  */
 DEALBOX_API int dealbox_ledger_find_sets(struct dealbox_ledger *ledger,
@@ -146,27 +146,27 @@ DEALBOX_API int dealbox_ledger_find_sets(struct dealbox_ledger *ledger,
 					 int (*each)(uint64_t set, void *context), void *context);
 
 /**
- * dealbox_ledger_find_repeat - was this deal dealt for another session? (Law 6D2)
+ * dealbox_ledger_find_repeat - find a deal that was dealt for another session (Law 6D2)
  * @ledger: open
- * @session: the session that it is for now
+ * @session: the current session of the deal
  * @deal: the deal; turned deals count as the same
  * @repeat: out, may be NULL
  *
- * Returns 1 when it was, 0 when not. A deal counts as dealt when a board with it was
- * recorded, or when nobody knows what became of it; void boards do not count.
+ * Returns 1 if it was, otherwise 0. A deal counts as dealt when a board with it was
+ * recorded, or when its outcome is unknown; void boards do not count.
  */
 DEALBOX_API int dealbox_ledger_find_repeat(struct dealbox_ledger *ledger, const char *session,
 					   const struct dealbox_deal *deal,
 					   struct dealbox_ledger_repeat *repeat);
 
 /**
- * dealbox_ledger_get_deal - the deal of a board, unsealed
+ * dealbox_ledger_get_deal - get the unsealed deal of a board
  * @ledger: open
  * @set: number of the set
  * @number: of the board
  * @deal: out; the caller wipes it
  *
- * -ENOENT when the set has no such board.
+ * -ENOENT: the set has no such board.
  */
 DEALBOX_API int dealbox_ledger_get_deal(struct dealbox_ledger *ledger, uint64_t set,
 					unsigned int number, struct dealbox_deal *deal);
@@ -174,12 +174,12 @@ DEALBOX_API int dealbox_ledger_get_deal(struct dealbox_ledger *ledger, uint64_t 
 /* ---- jobs --------------------------------------------------------------- */
 
 /* options of a job */
-#define DEALBOX_JOB_REPLAY	(1u << 0)	/* deals of other sessions are wanted */
+#define DEALBOX_JOB_REPLAY	(1u << 0)	/* deals of other sessions are allowed */
 #define DEALBOX_JOB_SETS	(1u << 1)	/* sets in a row, not copies in a row */
 #define DEALBOX_JOB_DESCENDING	(1u << 2)	/* highest board first */
 #define DEALBOX_JOB_BY_READER	(1u << 3)	/* the machine's board reader chooses */
 #define DEALBOX_JOB_AUTO_START	(1u << 4)	/* starts when the board goes in */
-#define DEALBOX_JOB_STOP_CARD	(1u << 5)	/* a stop card lies between the decks */
+#define DEALBOX_JOB_STOP_CARD	(1u << 5)	/* a stop card is between the decks */
 #define DEALBOX_JOB_REVERSED	(1u << 6)	/* pockets in reversed order */
 #define DEALBOX_JOB_CAPTURE	(1u << 7)	/* read originals; copy n is pocket n - 1 */
 #define DEALBOX_JOB_BY_POSITION	(1u << 8)	/* sorted decks, whose cards are counted */
@@ -199,25 +199,25 @@ struct dealbox_ledger_job {
 	char session[128];
 	unsigned int options;		/* DEALBOX_JOB_* */
 	unsigned int copies;		/* of each board, 0 = without limit */
-	int priority;			/* the higher goes first */
-	unsigned int boards;		/* how many boards the job has */
+	int priority;			/* the highest goes first */
+	unsigned int boards;		/* number of boards of the job */
 	unsigned int recorded;		/* copies that are recorded as exact */
-	unsigned int voided;		/* insertions that did not end so */
+	unsigned int voided;		/* insertions with another outcome */
 	enum dealbox_ledger_job_state state;
-	uint32_t uid;			/* of who added it, or DEALBOX_UID_NONE: not recorded */
+	uint32_t uid;			/* user who added it, or DEALBOX_UID_NONE: not recorded */
 };
 
-/* A job that is not recorded yet. Start from zeros: a member that is 0 or NULL asks for nothing. */
+/* A job that is not recorded yet. Start from zeros: 0 and NULL are the defaults. */
 struct dealbox_ledger_new_job {
 	uint64_t set;			/* number of the set; 0 with DEALBOX_JOB_CAPTURE only */
-	const unsigned int *boards;	/* numbers of the boards of the set to be dealt */
-	size_t count;			/* how many */
+	const unsigned int *boards;	/* numbers of the boards of the set to deal */
+	size_t count;			/* number of boards */
 	unsigned int copies;		/* of each, at most DEALBOX_BOARD_DEALT_MAX; 0 = without limit */
 	unsigned int options;		/* DEALBOX_JOB_* */
-	int priority;			/* the higher goes first */
+	int priority;			/* the highest goes first */
 	/*
-	 * Ids of the machines that may deal it, each of 1 to 127 bytes, ends with NULL; NULL or none:
-	 * any machine
+	 * Ids of the machines that may deal it, each of 1 to 127 bytes, terminated by NULL; NULL or
+	 * an empty list: any machine
 	 */
 	const char *const *machines;
 };
@@ -225,13 +225,13 @@ struct dealbox_ledger_new_job {
 /**
  * dealbox_ledger_add_job - record a job
  * @ledger: open for writing
- * @new_job: what is to be dealt, and how; lives for the call
+ * @new_job: the job; needed during the call only
  * @job: out: number of the job
- * @repeat: out, may be NULL: with -EEXIST, which deal was dealt before
+ * @repeat: out, may be NULL: with -EEXIST, the deal that was dealt before
  *
- * -EEXIST: a deal was dealt for another session, and the job does not say
+ * -EEXIST: a deal was dealt for another session, and the job does not have
  * DEALBOX_JOB_REPLAY (Law 6D2). -ENOENT: no such set, or no such board in it.
- * -EINVAL: no boards, a board or a machine named twice, an option that there is not.
+ * -EINVAL: no boards, a board or a machine named twice, an unknown option.
  */
 DEALBOX_API int dealbox_ledger_add_job(struct dealbox_ledger *ledger,
 				       const struct dealbox_ledger_new_job *new_job, uint64_t *job,
@@ -240,9 +240,9 @@ DEALBOX_API int dealbox_ledger_add_job(struct dealbox_ledger *ledger,
 /**
  * dealbox_ledger_jobs - call a function for jobs, oldest first
  * @ledger: open
- * @job: number of the only one that is wanted, 0 = every job
- * @each: gets a job, which lives for the call; returns 0 to go on, else that
- *	value is returned
+ * @job: number of a single job, 0 = every job
+ * @each: called with a job, which is valid during the call; returns 0 to continue, else the
+ *	function ends and returns that value
  * @context: for @each
  */
 DEALBOX_API int dealbox_ledger_jobs(struct dealbox_ledger *ledger, uint64_t job,
@@ -265,7 +265,7 @@ struct dealbox_ledger_copy {
 
 /**
  * dealbox_ledger_copies - call a function for every copy of a job that was begun,
- * skipped or recorded, by board and copy. A copy that is not mentioned is open
+ * skipped or recorded, by board and copy. All other copies are open
  * @ledger: open
  * @job: number of the job
  * @each: as in dealbox_ledger_jobs()
@@ -276,21 +276,21 @@ DEALBOX_API int dealbox_ledger_copies(struct dealbox_ledger *ledger, uint64_t jo
 						  void *context), void *context);
 
 /**
- * dealbox_ledger_boards - the boards of a job, ascending
+ * dealbox_ledger_boards - call a function for the boards of a job, ascending
  * @ledger: open
  * @job: number of the job
- * @each: gets the number of a board; as in dealbox_ledger_jobs()
+ * @each: called with the number of a board; as in dealbox_ledger_jobs()
  * @context: for @each
  */
 DEALBOX_API int dealbox_ledger_boards(struct dealbox_ledger *ledger, uint64_t job,
 				      int (*each)(unsigned int board, void *context), void *context);
 
 /**
- * dealbox_ledger_set_boards - the boards of a set, ascending
+ * dealbox_ledger_set_boards - call a function for the boards of a set, ascending
  * @ledger: open
  * @set: number of the set
- * @each: gets the number of a board; as in dealbox_ledger_jobs(). It is not called for a
- *	set that there is not
+ * @each: called with the number of a board; as in dealbox_ledger_jobs(). It is not called for a
+ *	set that does not exist
  * @context: for @each
  */
 DEALBOX_API int dealbox_ledger_set_boards(struct dealbox_ledger *ledger, uint64_t set,
@@ -298,10 +298,10 @@ DEALBOX_API int dealbox_ledger_set_boards(struct dealbox_ledger *ledger, uint64_
 					  void *context);
 
 /**
- * dealbox_ledger_machines - the machines that may deal a job, as it named them
+ * dealbox_ledger_machines - call a function for the machines that may deal a job, in its order
  * @ledger: open
  * @job: number of the job
- * @each: gets the id of a machine, which lives for the call; as in
+ * @each: called with the id of a machine, which is valid during the call; as in
  *	dealbox_ledger_jobs(). It is not called for a job that any machine may deal
  * @context: for @each
  */
@@ -314,10 +314,10 @@ DEALBOX_API int dealbox_ledger_machines(struct dealbox_ledger *ledger, uint64_t 
 enum dealbox_ledger_outcome {
 	DEALBOX_LEDGER_NONE,		/* no verdict (yet) */
 	DEALBOX_LEDGER_EXACT,		/* an exact duplicate */
-	DEALBOX_LEDGER_DIFFERS,		/* complete, and not the plan */
+	DEALBOX_LEDGER_DIFFERS,		/* complete, but not as planned */
 	DEALBOX_LEDGER_VOID,		/* stopped: reason = DEALBOX_EV_* */
-	DEALBOX_LEDGER_UNKNOWN,		/* nobody knows what lies in the board */
-	DEALBOX_LEDGER_CAPTURED,	/* read by a capture, compared with nothing */
+	DEALBOX_LEDGER_UNKNOWN,		/* the contents of the board are unknown */
+	DEALBOX_LEDGER_CAPTURED,	/* read by a capture */
 };
 
 struct dealbox_ledger_insertion {
@@ -333,7 +333,7 @@ struct dealbox_ledger_insertion {
 	enum dealbox_ledger_outcome outcome;
 	unsigned int reason;		/* DEALBOX_EV_*, 0 = none */
 	unsigned int differences;
-	unsigned int events;		/* of the trace, 0 = there is none */
+	unsigned int events;		/* of the trace, 0 = no trace */
 };
 
 /**
@@ -341,8 +341,8 @@ struct dealbox_ledger_insertion {
  * @ledger: open for writing
  * @job: number of the job
  * @board: number of the board
- * @copy: which copy, from 1
- * @machine: lasting name of the machine: serial number or port
+ * @copy: number of the copy, from 1
+ * @machine: permanent name of the machine: serial number or port
  * @number: the machine's number of the insertion, not 0
  * @plan: number of the plan
  * @insertion: out: number of the record
@@ -359,18 +359,18 @@ DEALBOX_API int dealbox_ledger_begin(struct dealbox_ledger *ledger, uint64_t job
 				     uint32_t number, uint32_t plan, uint64_t *insertion);
 
 /**
- * dealbox_ledger_end - record what became of an insertion
+ * dealbox_ledger_end - record the outcome of an insertion
  * @ledger: open for writing
  * @insertion: from dealbox_ledger_begin()
  * @outcome: not DEALBOX_LEDGER_NONE
  * @reason: the event that stopped it, or 0
- * @differences: how many cards lie otherwise than planned
+ * @differences: number of cards that are not where they were planned
  * @events: the trace, stored sealed; may be NULL unless the outcome is EXACT,
  *	DIFFERS or CAPTURED
- * @count: how many
+ * @count: number of entries
  *
- * Trace and verdict are on disk, or neither. -EALREADY: it has a verdict.
- * -EINVAL: an outcome without the trace that it needs, or exact with differences.
+ * Trace and verdict are written to disk together or not at all. -EALREADY: it has a verdict.
+ * -EINVAL: an outcome without its required trace, or exact with differences.
  */
 DEALBOX_API int dealbox_ledger_end(struct dealbox_ledger *ledger, uint64_t insertion,
 				   enum dealbox_ledger_outcome outcome, unsigned int reason,
@@ -391,24 +391,24 @@ DEALBOX_API int dealbox_ledger_insertions(struct dealbox_ledger *ledger, uint64_
 						      void *context), void *context);
 
 /**
- * dealbox_ledger_last - the last insertion of a machine
+ * dealbox_ledger_last - get the last insertion of a machine
  * @ledger: open
- * @machine: lasting name of the machine, as in dealbox_ledger_begin()
+ * @machine: permanent name of the machine, as in dealbox_ledger_begin()
  * @last: out
  *
- * -ENOENT: it has none.
+ * -ENOENT: the machine has none.
  */
 DEALBOX_API int dealbox_ledger_last(struct dealbox_ledger *ledger, const char *machine,
 				    struct dealbox_ledger_insertion *last);
 
 /**
- * dealbox_ledger_get_trace - the trace of an insertion, unsealed
+ * dealbox_ledger_get_trace - get the unsealed trace of an insertion
  * @ledger: open
  * @insertion: number of the record
  * @events: out: allocated; wipe and free() it. It contains cards
  * @count: out
  *
- * -ENOENT when there is none.
+ * -ENOENT: there is none.
  */
 DEALBOX_API int dealbox_ledger_get_trace(struct dealbox_ledger *ledger, uint64_t insertion,
 					 struct dealbox_event **events, size_t *count);
@@ -420,20 +420,20 @@ enum dealbox_ledger_act_kind {
 	DEALBOX_ACT_RESUME,
 	DEALBOX_ACT_CANCEL,
 	DEALBOX_ACT_SKIP,	/* a copy */
-	DEALBOX_ACT_REDEAL,	/* a copy: what was recorded of it does not count */
+	DEALBOX_ACT_REDEAL,	/* a copy: its record no longer counts */
 	DEALBOX_ACT_PRIORITY,	/* value = the new priority */
-	DEALBOX_ACT_EMPTIED,	/* the operator says that the board is empty */
+	DEALBOX_ACT_EMPTIED,	/* the operator confirms that the board is empty */
 	DEALBOX_ACT_REVEAL,	/* cards were shown */
 	DEALBOX_ACT_STOP,	/* emergency stop */
 	DEALBOX_ACT_ADD,	/* a job was added, or a set: value = its number */
-	DEALBOX_ACT_RESTORE,	/* a restored ledger was accepted; value = records that are gone */
-	DEALBOX_ACT_ACCEPT,	/* a machine that was new here may deal */
+	DEALBOX_ACT_RESTORE,	/* a restored ledger was accepted; value = number of lost records */
+	DEALBOX_ACT_ACCEPT,	/* a new machine may deal */
 	DEALBOX_ACT_KINDS
 };
 
 struct dealbox_ledger_act {
 	enum dealbox_ledger_act_kind act;
-	uint32_t uid;		/* of who did it, or DEALBOX_UID_* */
+	uint32_t uid;		/* the operator's user, or DEALBOX_UID_* */
 	uint64_t job;		/* 0 = none */
 	unsigned int board;	/* 0 = none */
 	unsigned int copy;	/* 0 = none */
@@ -442,9 +442,9 @@ struct dealbox_ledger_act {
 };
 
 /**
- * dealbox_ledger_add_act - record what an operator did
+ * dealbox_ledger_add_act - record an act of an operator
  * @ledger: open for writing
- * @act: what; never with a card
+ * @act: the act; never contains a card
  *
  * -ENOENT: no such job, or no such board in it. -EBUSY: SKIP or REDEAL of a copy that
  * is being dealt. -EINVAL: a field that the act needs is missing.
@@ -453,27 +453,27 @@ DEALBOX_API int dealbox_ledger_add_act(struct dealbox_ledger *ledger,
 				       const struct dealbox_ledger_act *act);
 
 /**
- * dealbox_ledger_knows - may this machine deal, as the ledger has it?
+ * dealbox_ledger_knows - tell whether a machine is known to the ledger, and so may deal
  * @ledger: open
- * @machine: lasting name of the machine, as in dealbox_ledger_begin()
+ * @machine: permanent name of the machine, as in dealbox_ledger_begin()
  *
- * Returns 1 when somebody has accepted it (DEALBOX_ACT_ACCEPT), or it has dealt; 0 when not.
+ * Returns 1 if somebody has accepted it (DEALBOX_ACT_ACCEPT) or it has dealt, otherwise 0.
  */
 DEALBOX_API int dealbox_ledger_knows(struct dealbox_ledger *ledger, const char *machine);
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* A place in the chain of records: what was the last record, and its hash. */
+/* A place in the chain of records: the number of the last record, and its hash. */
 #define DEALBOX_LEDGER_HASH	32
 struct dealbox_ledger_head {
 	uint64_t record;	/* 0 = the ledger is empty */
 	uint8_t hash[DEALBOX_LEDGER_HASH];
 };
 
-#define DEALBOX_LEDGER_HEAD_TEXT	96	/* bytes of "NUMBER:HASH", with the zero */
+#define DEALBOX_LEDGER_HEAD_TEXT	96	/* size of "NUMBER:HASH" with the terminating zero */
 
 /**
- * dealbox_ledger_head_format - a head as text: NUMBER:HASH
+ * dealbox_ledger_head_format - write a head as text: NUMBER:HASH
  * @head: the head
  * @text: out
  */
@@ -481,33 +481,33 @@ DEALBOX_API void dealbox_ledger_head_format(const struct dealbox_ledger_head *he
 					    char text[DEALBOX_LEDGER_HEAD_TEXT]);
 
 /**
- * dealbox_ledger_head_parse - a head from its text
+ * dealbox_ledger_head_parse - parse the text of a head
  * @text: as dealbox_ledger_head_format() writes it
  * @head: out
  *
- * -EINVAL: it is none.
+ * -EINVAL: not a head.
  */
 DEALBOX_API int dealbox_ledger_head_parse(const char *text, struct dealbox_ledger_head *head);
 
 /**
- * dealbox_ledger_get_head - the last record
+ * dealbox_ledger_get_head - get the head of the last record
  * @ledger: open
  * @head: out
  *
- * Kept elsewhere, a head proves later that nothing up to it was cut off or changed.
+ * A head that is kept elsewhere proves later that nothing up to it was cut off or changed.
  */
 DEALBOX_API int dealbox_ledger_get_head(struct dealbox_ledger *ledger,
 					struct dealbox_ledger_head *head);
 
 /**
- * dealbox_ledger_verify - read everything, and check it
- * @ledger: open, or tried: also one that dealbox_ledger_open() found damaged
+ * dealbox_ledger_verify - read and check everything
+ * @ledger: open, or one that dealbox_ledger_open() found damaged
  * @head: an earlier head that must still be there; NULL: the last of the file of heads, if there is one
- * @damage: called for each damage with a sentence, which lives for the call; may be NULL
+ * @damage: called for each damage with a sentence, which is valid during the call; may be NULL
  * @context: for @damage
- * @records: out, may be NULL: records that were read
+ * @records: out, may be NULL: number of records that were read
  *
- * Writes nothing. Returns 0 when the ledger is sound, -EUCLEAN when not.
+ * Writes nothing. Returns 0 if the ledger is sound, otherwise -EUCLEAN.
  */
 DEALBOX_API int dealbox_ledger_verify(struct dealbox_ledger *ledger,
 				      const struct dealbox_ledger_head *head,
@@ -515,21 +515,21 @@ DEALBOX_API int dealbox_ledger_verify(struct dealbox_ledger *ledger,
 				      void *context, uint64_t *records);
 
 /**
- * dealbox_ledger_accept_restore - go on with a ledger that is older than it was
+ * dealbox_ledger_accept_restore - continue with an older ledger
  * @ledger: open for writing, with RESTORED if it is older than its heads
- * @uid: of who decides it
- * @boards: out, may be NULL: how many boards of open jobs are in doubt
+ * @uid: the user who decides it
+ * @boards: out, may be NULL: number of boards of open jobs that are in doubt
  *
- * What was dealt since its last record is not known. So each board of a job that is open has an
- * insertion of which nobody knows what became of it (the deal counts as dealt); those jobs are
- * paused; and dealbox_ledger_restored() tells that no board in any machine is known. All in one
+ * Boards dealt since its last record are unknown. Therefore each board of an open job gets an
+ * insertion with unknown outcome (the deal counts as dealt), those jobs are paused, and
+ * dealbox_ledger_restored() shows that no board in any machine is known. All of this is one
  * transaction.
  */
 DEALBOX_API int dealbox_ledger_accept_restore(struct dealbox_ledger *ledger, uint32_t uid,
 					      unsigned int *boards);
 
 /**
- * dealbox_ledger_restored - when was a restored ledger accepted last?
+ * dealbox_ledger_restored - find when a restored ledger was last accepted
  * @ledger: open
  * @record: out: number of that record, 0 = never. A machine whose last insertion is older may
  *	have dealt since
@@ -537,22 +537,21 @@ DEALBOX_API int dealbox_ledger_accept_restore(struct dealbox_ledger *ledger, uin
 DEALBOX_API int dealbox_ledger_restored(struct dealbox_ledger *ledger, uint64_t *record);
 
 /**
- * dealbox_ledger_export - every record as one line of JSON, in order
+ * dealbox_ledger_export - write every record as one line of JSON, in order
  * @ledger: open
- * @out: written to; the caller flushes it and looks for errors
+ * @out: the output; the caller flushes it and checks for errors
  *
- * Without what is sealed: no card is in it.
+ * The sealed columns are left out, so it contains no card.
  */
 DEALBOX_API int dealbox_ledger_export(struct dealbox_ledger *ledger, FILE *out);
 
 /**
- * dealbox_ledger_backup - copy the ledger to a new file, also while it is written to
+ * dealbox_ledger_backup - copy the ledger to a new file, even while it is being written
  * @ledger: open
  * @path: must not exist
  *
- * The copy is on disk and has been verified when it returns 0; otherwise there is no
- * file. The key is not copied: keep it elsewhere, the copy is useless without it.
- * -EEXIST: there is a file.
+ * If it returns 0, the copy is on disk and verified; otherwise there is no file. The key is
+ * not copied: keep it elsewhere, the copy is useless without it. -EEXIST: the file exists.
  */
 DEALBOX_API int dealbox_ledger_backup(struct dealbox_ledger *ledger, const char *path);
 

@@ -16,10 +16,10 @@
 extern "C" {
 #endif
 
-/* 96 bits are enough for each of them. */
+/* A number of a deal; 96 bits are enough. */
 __extension__ typedef unsigned __int128 dealbox_number;
 
-/* How many bridge deals there are: 52! / (13!)^4. */
+/* The number of bridge deals: 52! / (13!)^4. */
 #define DEALBOX_NUMBER_DEALS \
 	((dealbox_number)635013559600ULL * 8122425444ULL * 10400600ULL)
 
@@ -35,50 +35,53 @@ enum dealbox_numbering {
 	 */
 	DEALBOX_NUMBERING_ANDREWS,
 	/*
-	 * R. Pavlicek's (rpbridge.net/7z68.htm, suited order), from 1: deals in order of
-	 * who holds the spade ace, then the spade king, and so on.
+	 * R. Pavlicek's (rpbridge.net/7z68.htm, suited order), from 1: deals ordered by the holder
+	 * of the spade ace, then of the spade king, and so on.
 	 */
 	DEALBOX_NUMBERING_PAVLICEK,
-	DEALBOX_NUMBERINGS	/* how many */
+	DEALBOX_NUMBERINGS	/* number of numberings */
 };
 
-/* Room for the longest number as text, with its terminating zero. */
+/* Size of a buffer for the longest number as text, including the terminating zero. */
 #define DEALBOX_NUMBER_TEXT	32
 
-/* Short name of a numbering, "bigdeal"; "?" for one that does not exist. Static. */
+/* Returns the short name of a numbering, "bigdeal"; "?" for one that does not exist. Static. */
 DEALBOX_API const char *dealbox_numbering_name(enum dealbox_numbering numbering);
 
-/* The numbering of that short name, -ENOENT if there is none. */
+/* Returns the numbering of that short name. -ENOENT: there is none. */
 DEALBOX_API int dealbox_numbering_find(const char *name);
 
-/* The first number of a numbering, 0 or 1. The last is this plus the deals minus 1. */
+/*
+ * Returns the first number of a numbering, 0 or 1. The last is this plus DEALBOX_NUMBER_DEALS minus
+ * 1.
+ */
 DEALBOX_API dealbox_number dealbox_number_first(enum dealbox_numbering numbering);
 
 /*
- * The number of a complete bridge deal. -EINVAL: it is none, or there is no such numbering;
- * *number is then untouched.
+ * Gets the number of a complete bridge deal. -EINVAL: it is not such a deal, or there is no such
+ * numbering; *number is then unchanged.
  */
 DEALBOX_API int dealbox_number_rank(const struct dealbox_deal *deal,
 				    enum dealbox_numbering numbering,
 				    dealbox_number *number);
 
 /*
- * The deal with that number. -ERANGE: no deal has it; -EINVAL: there is no such numbering;
- * *deal is then untouched.
+ * Gets the deal with that number. -ERANGE: no deal has it; -EINVAL: there is no such numbering;
+ * *deal is then unchanged.
  */
 DEALBOX_API int dealbox_number_unrank(dealbox_number number,
 				      enum dealbox_numbering numbering,
 				      struct dealbox_deal *deal);
 
 /*
- * Reads a number in decimal, with or without commas between groups of three. -EINVAL: that
- * is not a number; -ERANGE: it is larger than the type.
+ * Parses a decimal number, with or without commas between groups of three. -EINVAL: it is not a
+ * number; -ERANGE: it is larger than the type.
  */
 DEALBOX_API int dealbox_number_parse(const char *text, dealbox_number *number);
 
 /*
- * Writes a number in decimal, at most size bytes with the terminating zero, and returns
- * the length it would have had, as snprintf() does.
+ * Writes a number in decimal, at most size bytes including the terminating zero, and returns the
+ * length it would have had, as snprintf() does.
  */
 DEALBOX_API size_t dealbox_number_print(dealbox_number number, char *text, size_t size);
 

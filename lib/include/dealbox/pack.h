@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A pack: which cards exist, and how many of them each hand gets. Every function of the library that
- * takes a pack takes NULL for bridge.
+ * A pack: the cards that exist, and the number of cards in each hand. Every function that takes a
+ * pack accepts NULL for bridge.
  */
 #ifndef DEALBOX_PACK_H
 #define DEALBOX_PACK_H
@@ -21,19 +21,21 @@ struct dealbox_pack {
 	uint8_t size[4];	/* cards of each */
 };
 
-/* Bridge: 52 cards, four hands of 13 (Law 1). Static. */
+/* Returns the bridge pack: 52 cards, four hands of 13 (Law 1). Static. */
 DEALBOX_API const struct dealbox_pack *dealbox_pack_bridge(void);
 
-/* Preferans: 32 cards, three hands of 10 and, as hand 3, the talon of 2. Static. */
+/*
+ * Returns the preferans pack: 32 cards, three hands of 10 and, as hand 3, the talon of 2. Static.
+ */
 DEALBOX_API const struct dealbox_pack *dealbox_pack_preferans(void);
 
 /*
- * The cards as they lie in a sorted deck, the first to be fed in front: spades from the ace down,
- * hearts, diamonds, clubs. Returns how many they are.
+ * Writes the cards in the order of a sorted deck, the first card to be fed first: spades from the
+ * ace down, hearts, diamonds, clubs. Returns their number.
  */
 DEALBOX_API size_t dealbox_pack_sorted(const struct dealbox_pack *pack, uint8_t deck[64]);
 
-/* The pack of that name, NULL if there is none. Static. */
+/* Returns the pack of that name, or NULL if there is none. Static. */
 DEALBOX_API const struct dealbox_pack *dealbox_pack_find(const char *name);
 
 #ifdef __cplusplus

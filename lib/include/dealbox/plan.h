@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A plan: where the machine shall put each card. struct dealbox_plan is the kernel's
- * (<linux/dealbox.h>); what is made here can be given to any machine as it is.
+ * A plan: the pocket of each card. struct dealbox_plan is the kernel's (<linux/dealbox.h>); plans
+ * made here can be sent to any machine unchanged.
  */
 #ifndef DEALBOX_PLAN_H
 #define DEALBOX_PLAN_H
@@ -14,18 +14,18 @@
 extern "C" {
 #endif
 
-/* Pocket of each hand: pockets[hand]. Functions take NULL for hand n in pocket n. */
+/* pockets maps hand to pocket: pockets[hand]. NULL is the identity mapping. */
 
 /*
- * Reads a pocket order: the seats whose hands pockets 0, 1, 2, 3 get, "NESW" or "SWEN".
- * -EINVAL unless each seat is there once.
+ * Parses a pocket order: the seats whose hands pockets 0, 1, 2, 3 get, "NESW" or "SWEN". -EINVAL: a
+ * seat is missing or repeated.
  */
 DEALBOX_API int dealbox_pockets_parse(const char *order, uint8_t pockets[DEALBOX_HANDS]);
 
 /*
- * Plan by card: the machine reads each card. plan_id is the caller's number, neither
- * DEALBOX_PLAN_NONE nor DEALBOX_PLAN_TEST. 0, or -EINVAL: the deal is not complete, the
- * plan_id is reserved, or two hands have the same pocket or one that cannot be.
+ * Makes a plan by card: the machine reads each card. plan_id is the caller's number, neither
+ * DEALBOX_PLAN_NONE nor DEALBOX_PLAN_TEST. Returns 0, or -EINVAL: the deal is incomplete, the
+ * plan_id is reserved, or two hands have the same pocket or one has an impossible pocket.
  */
 DEALBOX_API int dealbox_plan_by_card(struct dealbox_plan *plan, uint32_t plan_id,
 				     const struct dealbox_deal *deal,
@@ -33,9 +33,9 @@ DEALBOX_API int dealbox_plan_by_card(struct dealbox_plan *plan, uint32_t plan_id
 				     const uint8_t *pockets);
 
 /*
- * Plan by position: the machine counts the cards of a deck whose order is known. deck has
- * the card of each position, count of them: each card of the pack once. Same errors, and
- * -EINVAL: it has not each card once.
+ * Makes a plan by position: the machine counts the cards of a deck whose order is known. deck has
+ * the card of each position, count of them: each card of the pack once. Same errors, and -EINVAL:
+ * deck does not have each card once.
  */
 DEALBOX_API int dealbox_plan_by_position(struct dealbox_plan *plan, uint32_t plan_id,
 					 const struct dealbox_deal *deal,
@@ -44,13 +44,13 @@ DEALBOX_API int dealbox_plan_by_position(struct dealbox_plan *plan, uint32_t pla
 					 const uint8_t *deck, size_t count);
 
 /*
- * Plan to capture: every card is read and let into that one pocket. -EINVAL: the
- * plan_id is reserved, or no machine has such a pocket.
+ * Makes a capture plan: every card is read and let into that one pocket. -EINVAL: the plan_id is
+ * reserved, or no machine has such a pocket.
  */
 DEALBOX_API int dealbox_plan_capture(struct dealbox_plan *plan, uint32_t plan_id,
 				     uint8_t pocket);
 
-/* Overwrites it in a way that the compiler cannot leave out. */
+/* Overwrites the plan in a way that the compiler cannot optimise away. */
 DEALBOX_API void dealbox_plan_wipe(struct dealbox_plan *plan);
 
 #ifdef __cplusplus

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Dealing at random: every deal possible, each equally likely, none computable from the
- * others ("the same wholly random expectations", Law 6E4).
+ * Random deals: every deal is possible and equally likely, and none can be computed from the others
+ * ("the same wholly random expectations", Law 6E4).
  *
- * The source is ChaCha20 (libsodium) under a key from the kernel's getrandom(2). Never a
- * clock, never a seed that somebody chose; there is no filter by shape or strength. Each deal
- * takes at least 96 fresh bits, and numbers beyond the last deal are drawn again. The key is
- * replaced by output of the stream each 8 KiB and what was used is erased, so
- * that whoever reads the memory learns no deal that was made before.
+ * The source is ChaCha20 (libsodium) under a key from the kernel's getrandom(2). It uses no clock
+ * and no chosen seed, and there is no filter by shape or strength. Each deal takes at least 96
+ * fresh bits, and numbers beyond the last deal are drawn again. The key is replaced by output of
+ * the stream every 8 KiB and used output is erased, so that reading the memory reveals no earlier
+ * deal.
  */
 #ifndef DEALBOX_RANDOM_H
 #define DEALBOX_RANDOM_H
@@ -19,30 +19,30 @@
 extern "C" {
 #endif
 
-/* A source of random bits. For one thread, and not to be used in a child after fork(2). */
+/* A source of random bits. For one thread; do not use it in a child after fork(2). */
 struct dealbox_random;
 
 /*
- * A new source with a fresh key; waits until the kernel's generator is ready, as it is
- * once the machine has started. Free it with dealbox_random_free(). -ENOMEM; -ENOTSUP:
- * libsodium does not start; or what getrandom(2) said. Without a source there is no safe
- * way to deal on this machine, and nothing may be used in its place.
+ * Makes a source with a fresh key. Waits until the kernel's generator is ready, as it is after
+ * boot. Free it with dealbox_random_free(). -ENOMEM; -ENOTSUP: libsodium cannot be initialised; or
+ * the error of getrandom(2). Without a source there is no safe way to deal on this computer; do not
+ * use a substitute.
  */
 DEALBOX_API int dealbox_random_new(struct dealbox_random **random);
 
-/* Wipes and frees it. NULL is allowed. */
+/* Wipes and frees the source. NULL is allowed. */
 DEALBOX_API void dealbox_random_free(struct dealbox_random *random);
 
-/* Fills size bytes. */
+/* Fills size bytes with random bits. */
 DEALBOX_API void dealbox_random_bytes(struct dealbox_random *random, void *bytes,
 				      size_t size);
 
 /*
- * A deal of that pack (NULL = bridge). fixed = NULL: any deal, each equally likely.
- * Otherwise the hands hold the cards that they have in fixed, and the other cards are uniform
- * over all ways to complete it; such a deal is restricted and no deal in the sense
- * of Law 6: mark the set that it goes into (DEALBOX_MARK_RESTRICTED). -EINVAL: fixed has a
- * card twice, one that is not in the pack, or more than fit into a hand.
+ * Makes a deal of that pack (NULL = bridge). If fixed is NULL, every deal is equally likely.
+ * Otherwise the hands hold their cards in fixed, and the other cards are uniform over all ways to
+ * complete the deal. Such a deal is restricted, and not dealt by Law 6: mark its set
+ * (DEALBOX_MARK_RESTRICTED). -EINVAL: fixed has a card twice, a card that is not in the pack, or
+ * too many cards in a hand.
  */
 DEALBOX_API int dealbox_random_deal(struct dealbox_random *random,
 				    const struct dealbox_pack *pack,

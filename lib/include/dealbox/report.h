@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A report: what was found wrong, and where. Readers, writers and checks add to
- * it; a caller shows it. A problem holds facts; dealbox_problem_message() makes the
- * sentence, with or without the names of cards (hidden is the default everywhere:
- * whoever reads it may be playing the deal tomorrow).
+ * A report: the list of problems that were found, with their places. Readers, writers and checks
+ * add to it; the caller shows it. A problem holds facts; dealbox_problem_message() makes the
+ * sentence, with or without the names of cards. They are hidden by default, because the reader may
+ * be playing the deal tomorrow.
  */
 #ifndef DEALBOX_REPORT_H
 #define DEALBOX_REPORT_H
@@ -17,13 +17,13 @@ extern "C" {
 #endif
 
 enum dealbox_severity {
-	DEALBOX_NOTE,		/* worth knowing; also: what a reader repaired */
+	DEALBOX_NOTE,		/* worth knowing, or repaired by a reader */
 	DEALBOX_PROBLEM		/* something could not be used, or must not be dealt */
 };
 
 /*
- * What was found. The names in the comments are those that dealbox_code_name()
- * gives, and that stand in JSON output: they never change.
+ * Codes of problems. The names in the comments are those of dealbox_code_name() and of JSON output;
+ * they never change.
  */
 enum dealbox_code {
 	DEALBOX_CODE_NONE,		/* none: no code */
@@ -39,8 +39,8 @@ enum dealbox_code {
 	DEALBOX_BYTE_ORDER_MARK,	/* byte-order-mark: skipped */
 	DEALBOX_BYTE_INVALID,		/* byte-invalid: control characters */
 	DEALBOX_LINE_ENDS_MIXED,	/* line-ends-mixed */
-	DEALBOX_NOT_EXPORT,		/* not-export: declared, not obeyed */
-	DEALBOX_TRAILER_DISAGREES,	/* trailer-disagrees: text = with what */
+	DEALBOX_NOT_EXPORT,		/* not-export: declared but not followed */
+	DEALBOX_TRAILER_DISAGREES,	/* trailer-disagrees: text = with which value */
 	DEALBOX_COUNT_DISAGREES,	/* count-disagrees: header and contents */
 
 	/* the cards */
@@ -52,14 +52,14 @@ enum dealbox_code {
 	DEALBOX_HANDS_NUMBER,		/* hands-number: count, expected */
 	DEALBOX_BAD_RANK,		/* bad-rank: hand */
 	DEALBOX_BAD_SUIT,		/* bad-suit: hand */
-	DEALBOX_BAD_CARD,		/* bad-card: a number or letter that is no card */
+	DEALBOX_BAD_CARD,		/* bad-card: a number or letter that is not a card */
 	DEALBOX_TEN_AS_10,		/* ten-as-10: read as T */
 	DEALBOX_SPACING,		/* spacing: too much of it, ignored */
 	DEALBOX_DEAL_NOT_GIVEN,		/* deal-not-given: a board without a deal */
 	DEALBOX_DEAL_SYNTAX,		/* deal-syntax */
 	DEALBOX_HALVES_DISAGREE,	/* halves-disagree: DUP */
 	DEALBOX_CHECKSUM_WRONG,		/* checksum-wrong */
-	DEALBOX_PLACEHOLDER_DEAL,	/* placeholder-deal: sorted, nobody dealt it */
+	DEALBOX_PLACEHOLDER_DEAL,	/* placeholder-deal: sorted, so never dealt */
 	DEALBOX_OUTSIDE_RANGE,		/* outside-range: not in From..To */
 
 	/* the board */
@@ -93,19 +93,19 @@ enum dealbox_code {
 
 	/* later additions */
 	DEALBOX_TAG_CONTRADICTS,	/* tag-contradicts: text = its name */
-	DEALBOX_COMMENT_HOLDS_GAME,	/* comment-holds-game: it is not read */
-	DEALBOX_NOT_CARRIED,		/* not-carried: what is there beside deals */
+	DEALBOX_COMMENT_HOLDS_GAME,	/* comment-holds-game: the game is not read */
+	DEALBOX_NOT_CARRIED,		/* not-carried: information besides deals */
 	DEALBOX_NOT_WRITTEN,		/* not-written: text = what */
 	DEALBOX_VOID_AS_DASH,		/* void-as-dash: read as a void */
 	DEALBOX_FILE_UTF16,		/* file-utf-16 */
 	DEALBOX_GZIP_BROKEN,		/* gzip-broken */
 
-	DEALBOX_CODES			/* how many */
+	DEALBOX_CODES			/* number of codes */
 };
 
-/* A problem: facts. What does not apply is 0, NULL, or DEALBOX_CARD_NONE. */
+/* The facts of a problem. Members that do not apply are 0, NULL, or DEALBOX_CARD_NONE. */
 struct dealbox_problem {
-	const char *file;	/* as the caller named it; lives as the report */
+	const char *file;	/* as the caller named it; valid as long as the report */
 	uint64_t byte;		/* offset in the file, binary formats */
 	uint32_t line;		/* from 1; 0 in binary formats */
 	uint16_t code;		/* enum dealbox_code */
@@ -121,61 +121,68 @@ struct dealbox_problem {
 
 struct dealbox_report;
 
-/* A new, empty report; NULL = out of memory. Free it with dealbox_report_free(). */
+/* Returns a new, empty report, or NULL if out of memory. Free it with dealbox_report_free(). */
 DEALBOX_API struct dealbox_report *dealbox_report_new(void);
 
-/* Frees it, and the problems and file names that it gave. NULL is allowed. */
+/* Frees the report, with its problems and file names. NULL is allowed. */
 DEALBOX_API void dealbox_report_free(struct dealbox_report *report);
 
 /*
- * Adds a copy of *problem. A report keeps the first 1000 of each code; the rest is only
- * counted, so that many of one kind hide no other. report may be NULL: nothing is kept.
+ * Adds a copy of *problem. A report keeps the first 1000 of each code and only counts the rest, so
+ * that a frequent problem does not hide others. report may be NULL: nothing is kept.
  */
 DEALBOX_API void dealbox_report_add(struct dealbox_report *report,
 				    const struct dealbox_problem *problem);
 
-/* How many are kept, and the one with that index (NULL beyond). In the order added. */
+/*
+ * Returns the number of kept problems, or the problem with that index (NULL beyond the last), in
+ * the order added.
+ */
 DEALBOX_API size_t dealbox_report_count(const struct dealbox_report *report);
 DEALBOX_API const struct dealbox_problem *
 dealbox_report_get(const struct dealbox_report *report, size_t index);
 
-/* How many were found of that severity, kept or not. */
+/* Returns how many problems of that severity were found, kept or not. */
 DEALBOX_API size_t dealbox_report_found(const struct dealbox_report *report,
 					enum dealbox_severity severity);
 
-/* How many were found of that code (enum dealbox_code), kept or not; 0 for other numbers. */
+/*
+ * Returns how many problems with that code (enum dealbox_code) were found, kept or not; 0 for other
+ * numbers.
+ */
 DEALBOX_API size_t dealbox_report_found_code(const struct dealbox_report *report,
 					     unsigned int code);
 
-/* How many were found and not kept. */
+/* Returns how many problems were found but not kept. */
 DEALBOX_API size_t dealbox_report_dropped(const struct dealbox_report *report);
 
 /*
- * Text from outside (a file, a machine, a record), as it may go to a terminal, into a sentence or
- * on a bus: valid UTF-8 without control characters. A byte that is no UTF-8 is taken as Latin-1, as
- * PBN files have it; what has no place in text becomes '?'. Reads at most length bytes, up to a
- * zero; writes at most size bytes with the terminating zero, never a part of a character. Returns
- * the length that it would have had, as snprintf() does. Safe text stays as it is.
+ * Converts external text (of a file, a machine, a record) to text that is safe for a terminal, a
+ * sentence or a bus: valid UTF-8 without control characters. A byte that is not UTF-8 is read as
+ * Latin-1, as in PBN files; anything else that is not text becomes '?'. Reads at most length bytes,
+ * up to a zero; writes at most size bytes including the terminating zero, never a part of a
+ * character. Returns the length that it would have had, as snprintf() does. Safe text is not
+ * changed.
  */
 DEALBOX_API size_t dealbox_text_safe(const char *from, size_t length, char *text, size_t size);
 
-/* Name of a code, "card-repeated"; "?" for other numbers. Static. */
+/* Returns the name of a code, "card-repeated"; "?" for other numbers. Static. */
 DEALBOX_API const char *dealbox_code_name(unsigned int code);
 
-/* What severity a code has unless its finder says otherwise. */
+/* Returns the default severity of a code. */
 DEALBOX_API enum dealbox_severity dealbox_code_severity(unsigned int code);
 
 /*
- * The sentence for a problem, without file, line and board. Names of cards and
- * what would tell them stand in it only with reveal. Writes at most size bytes with the
- * terminating zero, and returns the length it would have had, as snprintf() does.
+ * Writes the sentence for a problem, without file, line and board. Only with reveal does it contain
+ * names of cards or anything that reveals them. Writes at most size bytes including the terminating
+ * zero, and returns the length it would have had, as snprintf() does.
  */
 DEALBOX_API size_t dealbox_problem_message(const struct dealbox_problem *problem,
 					   bool reveal, char *text, size_t size);
 
 /*
- * "file:line: board 7: sentence", or with "byte n" for binary formats: what a person
- * reads. Same return value.
+ * Writes the line for a person: "file:line: board 7: sentence", or with "byte n" for binary
+ * formats. Same return value.
  */
 DEALBOX_API size_t dealbox_problem_describe(const struct dealbox_problem *problem,
 					    bool reveal, char *text, size_t size);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A trace: all events of one insertion, as the machine gave them.
- */
+/* A trace: all events of one insertion, as the machine sent them. */
 #ifndef DEALBOX_TRACE_H
 #define DEALBOX_TRACE_H
 
@@ -22,38 +20,40 @@ extern "C" {
 struct dealbox_trace;
 
 /*
- * An empty trace of the insertion with that number. NULL = out of memory. Free it with
+ * Returns an empty trace of the insertion with that number, or NULL if out of memory. Free it with
  * dealbox_trace_free().
  */
 DEALBOX_API struct dealbox_trace *dealbox_trace_new(uint32_t insertion);
 
-/* Wipes and frees it. NULL is allowed. */
+/* Wipes and frees the trace. NULL is allowed. */
 DEALBOX_API void dealbox_trace_free(struct dealbox_trace *trace);
 
 /*
- * Takes the next event that was read from the machine: give it all of them, in their
- * order, whatever they are about. It keeps those of its insertion, and those that put the
- * insertion in doubt (state lost, protocol errors, deal events that name another
- * insertion), and notices when some are missing in between.
+ * Adds the next event that was read from the machine. Add all events, in their order, whatever
+ * their subject. The trace keeps those of its insertion and those that put the insertion in doubt
+ * (state lost, protocol errors, deal events that name another insertion), and detects missing
+ * events.
  *
- * 1 = kept, 0 = it does not concern this insertion. -ENOMEM, -ENOSPC (more than
- * DEALBOX_TRACE_MAX): the event is lost, and the trace is incomplete for ever.
+ * Returns 1 if the event was kept, 0 if it does not concern this insertion. -ENOMEM, -ENOSPC (more
+ * than DEALBOX_TRACE_MAX): the event is lost, and the trace remains incomplete.
  */
 DEALBOX_API int dealbox_trace_add(struct dealbox_trace *trace,
 				  const struct dealbox_event *event);
 
-/* The number that it was made with. */
+/* Returns the number of the insertion. */
 DEALBOX_API uint32_t dealbox_trace_insertion(const struct dealbox_trace *trace);
 
-/* How many events it keeps, and the one with that index (NULL beyond). They live as
- * the trace, until the next event is added. */
+/*
+ * Returns the number of kept events, or the event with that index (NULL beyond the last). Events
+ * are valid as long as the trace, until the next event is added.
+ */
 DEALBOX_API size_t dealbox_trace_count(const struct dealbox_trace *trace);
 DEALBOX_API const struct dealbox_event *
 dealbox_trace_get(const struct dealbox_trace *trace, size_t index);
 
 /*
- * Are events missing? A jump of either number, a gap that an event is flagged with
- * (unless the insertion began with that event), or one that could not be kept.
+ * Returns true if events are missing: a jump of either number, an event flagged with a gap (unless
+ * the insertion began with that event), or an event that could not be kept.
  */
 DEALBOX_API bool dealbox_trace_gap(const struct dealbox_trace *trace);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A verdict: is what lies in the board an exact duplicate of the plan? Decided from plan
- * and trace alone. Where there is doubt it is never "exact".
+ * A verdict: whether the board is an exact duplicate of the plan, decided from plan and trace
+ * alone. In doubt it is never "exact".
  *
- * A verdict proves no more than the machine saw. It cannot tell two cards that were read as each
- * other with good quality, a card that was fed unseen with another while the hopper had one to spare
- * (a joker, the next deck), a sensor that was wrong, a board that was exchanged unnoticed, and a board
- * that was not empty before. docs/exact.md says what makes each of them rarer.
+ * A verdict proves no more than the machine saw. It cannot detect two cards that were read as each
+ * other with good quality, a card that was fed unseen with another while the hopper had one to
+ * spare (a joker, the next deck), a wrong sensor, a board that was exchanged unnoticed, or a board
+ * that was not empty. docs/exact.md says how to reduce each of these risks.
  *
- * Judge a trace when nothing can follow the end of the deal: when the board is out of the machine, or
- * DEALBOX_SETTLED_MS after DEAL_DONE, if the machine then says that it has not stopped.
+ * Judge a trace when no event can follow the end of the deal: when the board is out of the machine,
+ * or DEALBOX_SETTLED_MS after DEAL_DONE, if the machine then confirms that it has not stopped.
  */
 #ifndef DEALBOX_VERIFY_H
 #define DEALBOX_VERIFY_H
@@ -22,17 +22,17 @@ extern "C" {
 #endif
 
 /*
- * A reading of this quality or a better one (0..100, as the machine gives it) counts. A worse one is a
- * guess: that card counts as not read. 0 and DEALBOX_NONE: the machine does not say how good it was.
+ * The lowest quality (0..100, as the machine reports it) of a reading that counts. A card that was
+ * read with a lower quality counts as not read. 0 and DEALBOX_NONE: the machine reports no quality.
  */
 #define DEALBOX_QUALITY_MIN	50
 
-/* Milliseconds from DEAL_DONE to a stop that still belongs to that deal, at most. */
+/* The longest time, in ms, from DEAL_DONE to a stop that still belongs to that deal. */
 #define DEALBOX_SETTLED_MS	300
 
 /*
- * What can differ. The names in the comments are those of dealbox_difference_name() and
- * stand in JSON output: they never change. What follows a name are the fields that apply.
+ * Kinds of differences. The names in the comments are those of dealbox_difference_name() and of
+ * JSON output; they never change. The fields that apply follow the name.
  */
 enum dealbox_difference_kind {
 	DEALBOX_DIFFERENCE_CARD_MISSING,	/* card-missing: card, expected */
@@ -62,25 +62,25 @@ enum dealbox_difference_kind {
 	DEALBOX_DIFFERENCE_NOT_DONE,		/* not-done: the deal has no end */
 	DEALBOX_DIFFERENCE_AGAIN,		/* again: started or ended twice */
 
-	DEALBOX_DIFFERENCES			/* how many kinds */
+	DEALBOX_DIFFERENCES			/* number of kinds */
 };
 
-/* What does not apply is DEALBOX_NONE in the first five fields, else 0. */
+/* The fields card to other are DEALBOX_NONE if they do not apply, the later ones 0. */
 struct dealbox_difference {
 	uint8_t kind;		/* enum dealbox_difference_kind */
 	uint8_t card;
 	uint8_t position;
 	uint8_t pocket;
 	uint8_t expected;	/* pocket that was planned */
-	uint8_t other;		/* position where the card was before */
+	uint8_t other;		/* position of its earlier reading */
 	uint32_t code;
 	uint32_t count;
 	uint32_t count_expected;
 };
 
-/* What a verdict rests on: who saw the cards reach their pockets. */
+/* The evidence of a verdict: what saw the cards reach their pockets. */
 enum dealbox_basis {
-	DEALBOX_BASIS_NONE,	/* nobody: there is no deal in the trace */
+	DEALBOX_BASIS_NONE,	/* nothing: there is no deal in the trace */
 	DEALBOX_BASIS_GATES,	/* the machine set its gates so; nothing saw them fall */
 	DEALBOX_BASIS_SENSORS	/* a sensor at the exit saw each card fall */
 };
@@ -88,54 +88,57 @@ enum dealbox_basis {
 struct dealbox_verdict;
 
 /*
- * Judges. 0 and a verdict in *out, to be freed with dealbox_verdict_free(), or -ENOMEM, or
- * -EINVAL when it is not a plan.
+ * Judges a trace. Returns 0 and a verdict in *out, to be freed with dealbox_verdict_free(), or
+ * -ENOMEM, or -EINVAL: not a plan.
  */
 DEALBOX_API int dealbox_verify(const struct dealbox_plan *plan,
 			       const struct dealbox_trace *trace,
 			       struct dealbox_verdict **out);
 
 /*
- * The same for a plan by position, of which is known how the deck should have lain: deck has the
- * card of each position of the plan. A machine may read the cards all the same; then each must
- * lie in the pocket that was planned for it, wherever in the deck it was.
+ * The same for a plan by position, with the expected order of the deck: deck has the card of each
+ * position of the plan. If the machine nevertheless reads the cards, each must be in the pocket
+ * that was planned for it, whatever its place in the deck.
  */
 DEALBOX_API int dealbox_verify_deck(const struct dealbox_plan *plan, const uint8_t *deck,
 				    const struct dealbox_trace *trace,
 				    struct dealbox_verdict **out);
 
-/* Wipes and frees it. NULL is allowed. */
+/* Wipes and frees the verdict. NULL is allowed. */
 DEALBOX_API void dealbox_verdict_free(struct dealbox_verdict *verdict);
 
-/* An exact duplicate of the plan: no difference, no doubt. */
+/* Returns true if the board is an exact duplicate of the plan: no difference, no doubt. */
 DEALBOX_API bool dealbox_verdict_exact(const struct dealbox_verdict *verdict);
 
-/* What it rests on. */
+/* Returns the evidence of the verdict. */
 DEALBOX_API enum dealbox_basis dealbox_verdict_basis(const struct dealbox_verdict *verdict);
 
 /*
- * Was each card read? If not (a plan by position on a machine without reader), even an
- * exact duplicate is one only if the deck lay in the order that the plan was made for.
+ * Returns true if each card was read. If not (a plan by position on a machine without reader), an
+ * exact duplicate is exact only if the deck was in the order that the plan was made for.
  */
 DEALBOX_API bool dealbox_verdict_identified(const struct dealbox_verdict *verdict);
 
-/* How many differences, and the one with that index (NULL beyond); lives as the verdict. */
+/*
+ * Returns the number of differences, or the difference with that index (NULL beyond the last),
+ * valid as long as the verdict.
+ */
 DEALBOX_API size_t dealbox_verdict_count(const struct dealbox_verdict *verdict);
 DEALBOX_API const struct dealbox_difference *
 dealbox_verdict_get(const struct dealbox_verdict *verdict, size_t index);
 
-/* Name of a kind, "wrong-pocket"; "?" for other numbers. Static. */
+/* Returns the name of a kind, "wrong-pocket"; "?" for other numbers. Static. */
 DEALBOX_API const char *dealbox_difference_name(unsigned int kind);
 
 /*
- * The sentence for a difference. A card has its name only with reveal. Writes at most size
- * bytes with the terminating zero; returns the length it would have had.
+ * Writes the sentence for a difference. It names a card only with reveal. Writes at most size bytes
+ * including the terminating zero; returns the length it would have had.
  */
 DEALBOX_API size_t dealbox_difference_message(const struct dealbox_difference *difference,
 					      bool reveal, char *text, size_t size);
 
 /*
- * The sentence for the whole verdict: "exact duplicate (exit sensors)", "void: 3
+ * Writes the sentence for the whole verdict: "exact duplicate (exit sensors)", "void: 3
  * differences". Same return value.
  */
 DEALBOX_API size_t dealbox_verdict_message(const struct dealbox_verdict *verdict,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The version of the library: as a text, and as a number to compare. docs/library.md says what may
- * change with which part of it.
+ * The version of the library, as text and as a number for comparisons. docs/library.md says which
+ * changes raise which part.
  */
 #ifndef DEALBOX_VERSION_H
 #define DEALBOX_VERSION_H
@@ -15,15 +15,15 @@ extern "C" {
 #endif
 
 /*
- * Of the headers that a program is built with. The number has the three parts as bytes, the first
- * in bits 16 to 23: #if DEALBOX_VERSION_NUMBER >= 0x000100.
+ * The version of the headers that a program is built with. The number has the three parts as bytes,
+ * the first in bits 16 to 23: #if DEALBOX_VERSION_NUMBER >= 0x000100.
  */
 #define DEALBOX_VERSION		"0.1.0"
 #define DEALBOX_VERSION_NUMBER	0x000100U
 
 /*
- * DEALBOX_VERSION_NUMBER of the library that the program runs with: another than that of its
- * headers when the library was exchanged since.
+ * Returns DEALBOX_VERSION_NUMBER of the library in use. It differs from that of the program's
+ * headers if the library was replaced since.
  */
 DEALBOX_API uint32_t dealbox_version(void);
 
