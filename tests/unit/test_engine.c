@@ -936,10 +936,10 @@ static void test_start_that_clears(void **state)
 	settle(&t);
 	insert(p, 0);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CONFIRM);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
 	stop(p, DEALBOX_EV_HARDWARE);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_HARDWARE);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_HARDWARE);
 	p->acted = true;
 	desk_push(&p->desk, PUSH_START);
 	assert_true(desk_next(&p->desk, &t.jobs, NULL, &step));
@@ -950,7 +950,7 @@ static void test_start_that_clears(void **state)
 	emit_type(p, DEALBOX_EV_FAULT_CLEARED);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
-	assert_int_equal(desk_trouble(&p->desk), TROUBLE_CONFIRM);
+	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
 	jobs_free(&t.jobs);
 }
 
@@ -970,7 +970,7 @@ static void test_news_that_is_old(void **state)
 		settle(&t);
 		emit_type(p, DEALBOX_EV_STATE_LOST);
 		settle(&t);
-		assert_int_equal(desk_trouble(&p->desk), TROUBLE_HARDWARE);
+		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_HARDWARE);
 		/* perform() asserts that nobody clears it */
 		emit(p, *old[n]);
 		settle(&t);
