@@ -74,7 +74,7 @@ def test_nodes_belong_to_the_group_and_have_names(c):
 
 
 def test_state_and_settings_belong_to_the_service(c):
-    assert c.run('stat -c "%a %U:%G" /var/lib/dealbox') == '750 dealboxd:dealbox'
+    assert c.run('stat -c "%a %U:%G" /var/lib/dealbox') == '700 dealboxd:dealbox'
     assert c.run('stat -c "%a %U" /var/lib/dealbox/ledger.key') in ('600 dealboxd', '400 dealboxd')
     assert c.run('stat -c %a /etc/dealbox') == '755'
 
