@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <dealbox/diagnosis.h>
+#include <dealbox/event.h>
 #include <dealbox/format.h>
 #include <dealbox/machine.h>
 #include <dealbox/operator.h>
@@ -44,8 +45,7 @@ static int follow(struct dealbox_machine *machine, struct dealbox_trace *trace)
 		if (event.type == DEALBOX_EV_ABORTED ||
 		    (event.type == DEALBOX_EV_STATE_LOST && started) ||
 		    (event.type == DEALBOX_EV_BOARD_REMOVED && done) ||
-		    /* a stop */
-		    (event.type >= DEALBOX_EV_CARD_UNREADABLE && event.type <= 0x3f))
+		    dealbox_event_stops(event.type))
 			return 0;
 	}
 }

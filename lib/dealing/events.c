@@ -7,6 +7,7 @@
 
 #include <dealbox/card.h>
 #include <dealbox/diagnosis.h>
+#include <dealbox/event.h>
 #include <dealbox/pack.h>
 #include <dealbox/report.h>
 
@@ -180,9 +181,9 @@ static void follow_progress(struct dealing *d, const struct dealbox_event *e)
 {
 	if (e->type == DEALBOX_EV_DEAL_STARTED)
 		dealing_reset_progress(d);
-	if (e->type >= DEALBOX_EV_CARD_UNREADABLE && e->position != DEALBOX_NONE)
+	if (dealbox_event_stops(e->type) && e->position != DEALBOX_NONE)
 		d->stopped_at = e->position + 1;
-	if (e->type >= DEALBOX_EV_CARD_UNREADABLE && e->type < 0x40)
+	if (dealbox_event_stops(e->type))
 		dealbox_event_detail(e, d->detail, sizeof(d->detail));
 	if (e->type == DEALBOX_EV_CARD_ROUTED && e->position != DEALBOX_NONE)
 		d->cards = e->position + 1;

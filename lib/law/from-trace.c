@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <dealbox/event.h>
 #include <dealbox/law.h>
 
 #include "cards/deal.h"
@@ -271,7 +272,7 @@ static bool capture_read(const struct dealbox_trace *trace, dealbox_cards *out)
 			return false;
 		default:
 			/* the stops after which a board is void */
-			if (event->type >= DEALBOX_EV_REPEATED_CARD && event->type < 0x40)
+			if (dealbox_event_class(event->type) == DEALBOX_EVENT_VOID)
 				return false;
 		}
 	}

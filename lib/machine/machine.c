@@ -399,62 +399,6 @@ int dealbox_machine_locate(struct dealbox_machine *machine, uint32_t seconds)
 		       (struct dealbox_control){ .op = DEALBOX_OP_LOCATE, .arg = seconds });
 }
 
-size_t dealbox_event_detail(const struct dealbox_event *event, char *text, size_t size)
-{
-	static const char *const places[] = {
-		NULL, "in the feeder", "at the reader", "at the gate", "at a pocket",
-	};
-	int length;
-
-	if (event->type == DEALBOX_EV_JAM && event->code && event->code < sizeof(places) / sizeof(*places))
-		length = snprintf(text, size, "%s", places[event->code]);
-	else if (event->type == DEALBOX_EV_JAM || event->type == DEALBOX_EV_HARDWARE)
-		length = snprintf(text, size, "code %u", event->code);
-	else
-		length = snprintf(text, size, "%s", "");
-	return (size_t)length;
-}
-
-const char *dealbox_event_name(uint32_t type)
-{
-	static const char *const names[] = {
-		[DEALBOX_EV_STATE_LOST] = "state lost",
-		[DEALBOX_EV_HOPPER_LOADED] = "hopper loaded",
-		[DEALBOX_EV_HOPPER_EMPTY] = "hopper empty",
-		[DEALBOX_EV_BOARD_INSERTED] = "board inserted",
-		[DEALBOX_EV_BOARD_REMOVED] = "board removed",
-		[DEALBOX_EV_COVER_OPEN] = "cover open",
-		[DEALBOX_EV_COVER_CLOSED] = "cover closed",
-		[DEALBOX_EV_KEY] = "key",
-		[DEALBOX_EV_PLAN_LOADED] = "plan loaded",
-		[DEALBOX_EV_DEAL_STARTED] = "deal started",
-		[DEALBOX_EV_CARD_READ] = "card read",
-		[DEALBOX_EV_CARD_ROUTED] = "card routed",
-		[DEALBOX_EV_CARD_LANDED] = "card landed",
-		[DEALBOX_EV_DEAL_DONE] = "deal done",
-		[DEALBOX_EV_PAUSED] = "paused",
-		[DEALBOX_EV_RESUMED] = "resumed",
-		[DEALBOX_EV_ABORTED] = "aborted",
-		[DEALBOX_EV_FAULT_CLEARED] = "fault cleared",
-		[DEALBOX_EV_CARD_UNREADABLE] = "card unreadable",
-		[DEALBOX_EV_NOT_IN_PLAN] = "card not in plan",
-		[DEALBOX_EV_GATE_LATE] = "gate command late",
-		[DEALBOX_EV_FEED_TIMEOUT] = "feed timeout",
-		[DEALBOX_EV_DECK_SHORT] = "deck short",
-		[DEALBOX_EV_REPEATED_CARD] = "repeated card",
-		[DEALBOX_EV_DOUBLE_FEED] = "double feed",
-		[DEALBOX_EV_JAM] = "jam",
-		[DEALBOX_EV_WRONG_POCKET] = "wrong pocket",
-		[DEALBOX_EV_BOARD_PULLED] = "board pulled",
-		[DEALBOX_EV_COVER_OPENED] = "cover opened",
-		[DEALBOX_EV_HARDWARE] = "hardware fault",
-		[DEALBOX_EV_PROTOCOL_ERROR] = "protocol error",
-	};
-	const char *name = type < sizeof(names) / sizeof(*names) ? names[type] : NULL;
-
-	return name ? name : "unknown event";
-}
-
 const char *dealbox_state_name(uint32_t state)
 {
 	static const char *const names[] = {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <dealbox/event.h>
 #include <dealbox/trace.h>
 
 #include <errno.h>
@@ -58,7 +59,7 @@ bool dealbox_trace_gap(const struct dealbox_trace *trace)
 
 static bool of_a_deal(const struct dealbox_event *event)
 {
-	return event->type >= DEALBOX_EV_DEAL_STARTED && event->type < 0x40;
+	return dealbox_event_class(event->type) == DEALBOX_EVENT_DEAL || dealbox_event_stops(event->type);
 }
 
 static bool concerns(const struct dealbox_trace *trace, const struct dealbox_event *event)
@@ -75,15 +76,16 @@ static bool concerns(const struct dealbox_trace *trace, const struct dealbox_eve
 /* Is something missing between the event before and this one? */
 static bool jumped(struct dealbox_trace *trace, const struct dealbox_event *event)
 {
+	bool numbered = dealbox_event_class(event->type) != DEALBOX_EVENT_DRIVER;
 	bool jump = event->flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP);
 
 	if (trace->seen && event->seqno != trace->seqno + 1)
 		jump = true;
 	/* the machine begins anew at STATE_LOST; the driver's own events have no number */
-	if (trace->seen && event->type < 0x100 && event->type != DEALBOX_EV_STATE_LOST &&
+	if (trace->seen && numbered && event->type != DEALBOX_EV_STATE_LOST &&
 	    event->machine_seq != trace->machine_seq + 1)
 		jump = true;
-	if (event->type < 0x100)
+	if (numbered)
 		trace->machine_seq = event->machine_seq;
 	trace->seqno = event->seqno;
 	trace->seen = true;

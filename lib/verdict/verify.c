@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <dealbox/event.h>
 #include <dealbox/verify.h>
 
 #include <errno.h>
@@ -318,7 +319,7 @@ static void on_protocol_error(struct view *view, const struct dealbox_event *eve
 static const struct {
 	void (*on)(struct view *view, const struct dealbox_event *event);
 	bool dealing;
-} events[0x40] = {
+} events[DEALBOX_EV_CARD_UNREADABLE] = {
 	[DEALBOX_EV_STATE_LOST] = { on_state_lost, false },
 	[DEALBOX_EV_HOPPER_LOADED] = { on_loaded, false },
 	[DEALBOX_EV_HOPPER_EMPTY] = { on_empty, false },
@@ -335,26 +336,26 @@ static const struct {
 
 static void take(struct view *view, const struct dealbox_event *event)
 {
+	enum dealbox_event_class class = dealbox_event_class(event->type);
 	struct dealbox_difference difference;
 
 	if (event->type == DEALBOX_EV_PROTOCOL_ERROR) {
 		on_protocol_error(view, event);
 		return;
 	}
-	if (event->type >= 0x40)
-		return;		/* unknown types are to be ignored */
-	if (event->insertion != view->insertion &&
-	    event->type >= DEALBOX_EV_DEAL_STARTED) {
+	if (class == DEALBOX_EVENT_UNKNOWN || class == DEALBOX_EVENT_DRIVER)
+		return;
+	if (event->insertion != view->insertion && class != DEALBOX_EVENT_MACHINE) {
 		difference = NOTHING(WRONG_INSERTION);
 		difference.count = event->insertion;
 		differ_at(view, difference, event);
 		return;
 	}
 	/* the stops, those of later versions too */
-	if (event->type >= 0x28) {
+	if (class == DEALBOX_EVENT_VOID) {
 		if (!view->removed)
 			on_fault(view, event);
-	} else if (event->type >= 0x20) {
+	} else if (class == DEALBOX_EVENT_HELD) {
 		on_held(view, event);
 	} else if (events[event->type].on) {
 		if (events[event->type].dealing &&

@@ -102,36 +102,6 @@ static void processes_by_name(void **state)
 static void words(void **state)
 {
 	(void)state;
-	assert_string_equal(dealbox_event_name(DEALBOX_EV_BOARD_INSERTED), "board inserted");
-	assert_string_equal(dealbox_event_name(DEALBOX_EV_PROTOCOL_ERROR), "protocol error");
-	assert_string_equal(dealbox_event_name(0), "unknown event");
-	assert_string_equal(dealbox_event_name(0x30), "unknown event");
-	assert_string_equal(dealbox_event_name(UINT32_MAX), "unknown event");
-}
-
-static void what_stopped_a_deal(void **state)
-{
-	static const struct {
-		struct dealbox_event event;
-		const char *text;
-	} events[] = {
-		{ { .type = DEALBOX_EV_JAM, .code = 1 }, "in the feeder" },
-		{ { .type = DEALBOX_EV_JAM, .code = 4 }, "at a pocket" },
-		{ { .type = DEALBOX_EV_JAM, .code = 0 }, "code 0" },
-		{ { .type = DEALBOX_EV_JAM, .code = 5 }, "code 5" },
-		{ { .type = DEALBOX_EV_HARDWARE, .code = 4000000000 }, "code 4000000000" },
-		/* a code that tells a card */
-		{ { .type = DEALBOX_EV_REPEATED_CARD, .code = 17 }, "" },
-	};
-	char text[32];
-	size_t n;
-
-	(void)state;
-	for (n = 0; n < sizeof(events) / sizeof(*events); n++) {
-		assert_int_equal(dealbox_event_detail(&events[n].event, text, sizeof(text)),
-				 strlen(events[n].text));
-		assert_string_equal(text, events[n].text);
-	}
 	assert_string_equal(dealbox_state_name(DEALBOX_STATE_HELD), "held");
 	assert_string_equal(dealbox_state_name(6), "unknown state");
 }
@@ -143,7 +113,6 @@ int main(void)
 		cmocka_unit_test(emulators_are_listed_where_one_listens),
 		cmocka_unit_test(reasons),
 		cmocka_unit_test(processes_by_name),
-		cmocka_unit_test(what_stopped_a_deal),
 		cmocka_unit_test(words),
 	};
 

@@ -10,6 +10,7 @@
 #include <dealbox/certificate.h>
 #include <dealbox/deal.h>
 #include <dealbox/diagnosis.h>
+#include <dealbox/event.h>
 #include <dealbox/fault.h>
 #include <dealbox/format.h>
 #include <dealbox/law.h>

@@ -38,6 +38,7 @@
 #include <linux/dealbox.h>
 
 #include <dealbox/api.h>
+#include <dealbox/event.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -185,14 +186,7 @@ DEALBOX_API int dealbox_machine_locate(struct dealbox_machine *machine, uint32_t
 DEALBOX_API uint32_t dealbox_machine_result(const struct dealbox_machine *machine,
 				    uint32_t *detail);
 
-/* Returns the name of an event in English: "board inserted", "paused" .. */
-DEALBOX_API const char *dealbox_event_name(uint32_t type);
-/*
- * Writes the detail of an event that helps at the machine and is not a card: the place of a jam,
- * "at the gate"; the maker's code of a fault, "code 17" (docs/protocol.md, 4.3). Empty for other
- * events. Returns the length, as snprintf() does.
- */
-DEALBOX_API size_t dealbox_event_detail(const struct dealbox_event *event, char *text, size_t size);
+/* The word of the protocol for DEALBOX_STATE_*, in English: "held". */
 DEALBOX_API const char *dealbox_state_name(uint32_t state);
 
 #ifdef __cplusplus

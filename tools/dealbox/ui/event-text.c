@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <dealbox/card.h>
+#include <dealbox/event.h>
 #include <dealbox/verify.h>
 
 #include "event-text.h"
@@ -15,12 +16,12 @@
 
 bool event_voids(const struct dealbox_event *event)
 {
-	return event->type >= DEALBOX_EV_REPEATED_CARD && event->type <= 0x3f;
+	return dealbox_event_class(event->type) == DEALBOX_EVENT_VOID;
 }
 
 bool event_holds(const struct dealbox_event *event)
 {
-	return event->type >= DEALBOX_EV_CARD_UNREADABLE && event->type < DEALBOX_EV_REPEATED_CARD;
+	return dealbox_event_class(event->type) == DEALBOX_EVENT_HELD;
 }
 
 const char *machine_stands(struct dealbox_machine *machine)
@@ -39,30 +40,6 @@ const char *machine_stands(struct dealbox_machine *machine)
 	    status.state >= sizeof(texts) / sizeof(*texts))
 		return "the machine does not answer; press its stop key, or switch it off";
 	return texts[status.state];
-}
-
-/*
- * Whether the code of an event may be told. Elsewhere it is what the reader saw
- * of a card, as good as its name, or nobody knows what it is.
- */
-static bool code_is_open(uint32_t type)
-{
-	switch (type) {
-	case DEALBOX_EV_STATE_LOST:
-	case DEALBOX_EV_KEY:
-	case DEALBOX_EV_PLAN_LOADED:
-	case DEALBOX_EV_DEAL_STARTED:
-	case DEALBOX_EV_DEAL_DONE:
-	case DEALBOX_EV_PAUSED:
-	case DEALBOX_EV_ABORTED:
-	case DEALBOX_EV_FAULT_CLEARED:
-	case DEALBOX_EV_JAM:
-	case DEALBOX_EV_HARDWARE:
-	case DEALBOX_EV_PROTOCOL_ERROR:
-		return true;
-	default:
-		return false;
-	}
 }
 
 /* Arguments of events that a later protocol may bring: nobody knows what they tell. */
@@ -127,7 +104,7 @@ static bool field_hidden(const struct dealbox_event *event, const struct field *
 	if (reveal)
 		return false;
 	return !strcmp(field->name, "card") ||
-	       (!strcmp(field->name, "code") && !code_is_open(event->type));
+	       (!strcmp(field->name, "code") && !dealbox_event_code_open(event->type));
 }
 
 /* Positions, cards .. that are not there are left out, and so are arguments of 0. */
@@ -237,7 +214,7 @@ void event_to_text(const struct dealbox_event *event, bool reveal, char *text, s
 		append(text, size, " pocket %u", event->pocket);
 	if (reveal && event->card != DEALBOX_NONE)
 		append(text, size, " card %s", dealbox_card_name(event->card));
-	if (event->code && (reveal || code_is_open(event->type)))
+	if (event->code && (reveal || dealbox_event_code_open(event->type)))
 		append(text, size, " code %u", event->code);
 	if (event->flags & DEALBOX_EVF_GAP)
 		append(text, size, " (events before it were lost)");

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdio.h>
+
+#include <dealbox/event.h>
+
+#define LAST_STOP	0x3f
+#define LAST_OF_MACHINE	0xff	/* those above are the driver's own */
+
+/* Every type that is known: its name, and whether its code may be shown. */
+static const struct {
+	const char *name;
+	bool code_open;
+} events[] = {
+	[DEALBOX_EV_STATE_LOST] = { "state lost", true },
+	[DEALBOX_EV_HOPPER_LOADED] = { "hopper loaded", false },
+	[DEALBOX_EV_HOPPER_EMPTY] = { "hopper empty", false },
+	[DEALBOX_EV_BOARD_INSERTED] = { "board inserted", false },
+	[DEALBOX_EV_BOARD_REMOVED] = { "board removed", false },
+	[DEALBOX_EV_COVER_OPEN] = { "cover open", false },
+	[DEALBOX_EV_COVER_CLOSED] = { "cover closed", false },
+	[DEALBOX_EV_KEY] = { "key", true },
+	[DEALBOX_EV_PLAN_LOADED] = { "plan loaded", true },
+	[DEALBOX_EV_DEAL_STARTED] = { "deal started", true },
+	[DEALBOX_EV_CARD_READ] = { "card read", false },
+	[DEALBOX_EV_CARD_ROUTED] = { "card routed", false },
+	[DEALBOX_EV_CARD_LANDED] = { "card landed", false },
+	[DEALBOX_EV_DEAL_DONE] = { "deal done", true },
+	[DEALBOX_EV_PAUSED] = { "paused", true },
+	[DEALBOX_EV_RESUMED] = { "resumed", false },
+	[DEALBOX_EV_ABORTED] = { "aborted", true },
+	[DEALBOX_EV_FAULT_CLEARED] = { "fault cleared", true },
+	[DEALBOX_EV_CARD_UNREADABLE] = { "card unreadable", false },
+	[DEALBOX_EV_NOT_IN_PLAN] = { "card not in plan", false },
+	[DEALBOX_EV_GATE_LATE] = { "gate command late", false },
+	[DEALBOX_EV_FEED_TIMEOUT] = { "feed timeout", false },
+	[DEALBOX_EV_DECK_SHORT] = { "deck short", false },
+	[DEALBOX_EV_REPEATED_CARD] = { "repeated card", false },
+	[DEALBOX_EV_DOUBLE_FEED] = { "double feed", false },
+	[DEALBOX_EV_JAM] = { "jam", true },
+	[DEALBOX_EV_WRONG_POCKET] = { "wrong pocket", false },
+	[DEALBOX_EV_BOARD_PULLED] = { "board pulled", false },
+	[DEALBOX_EV_COVER_OPENED] = { "cover opened", false },
+	[DEALBOX_EV_HARDWARE] = { "hardware fault", true },
+	[DEALBOX_EV_PROTOCOL_ERROR] = { "protocol error", true },
+};
+
+/* The last type of each class, ascending. */
+static const struct {
+	uint32_t last;
+	enum dealbox_event_class class;
+} classes[] = {
+	{ 0, DEALBOX_EVENT_UNKNOWN },
+	{ DEALBOX_EV_DEAL_STARTED - 1, DEALBOX_EVENT_MACHINE },
+	{ DEALBOX_EV_CARD_UNREADABLE - 1, DEALBOX_EVENT_DEAL },
+	{ DEALBOX_EV_REPEATED_CARD - 1, DEALBOX_EVENT_HELD },
+	{ LAST_STOP, DEALBOX_EVENT_VOID },
+	{ LAST_OF_MACHINE, DEALBOX_EVENT_UNKNOWN },
+	{ UINT32_MAX, DEALBOX_EVENT_DRIVER },
+};
+
+enum dealbox_event_class dealbox_event_class(uint32_t type)
+{
+	size_t n = 0;
+
+	while (type > classes[n].last)
+		n++;
+	return classes[n].class;
+}
+
+bool dealbox_event_stops(uint32_t type)
+{
+	enum dealbox_event_class class = dealbox_event_class(type);
+
+	return class == DEALBOX_EVENT_HELD || class == DEALBOX_EVENT_VOID;
+}
+
+const char *dealbox_event_name(uint32_t type)
+{
+	const char *name = type < sizeof(events) / sizeof(*events) ? events[type].name : NULL;
+
+	return name ? name : "unknown event";
+}
+
+bool dealbox_event_code_open(uint32_t type)
+{
+	return type < sizeof(events) / sizeof(*events) && events[type].code_open;
+}
+
+size_t dealbox_event_detail(const struct dealbox_event *event, char *text, size_t size)
+{
+	static const char *const places[] = {
+		NULL, "in the feeder", "at the reader", "at the gate", "at a pocket",
+	};
+	int length;
+
+	if (event->type == DEALBOX_EV_JAM && event->code && event->code < sizeof(places) / sizeof(*places))
+		length = snprintf(text, size, "%s", places[event->code]);
+	else if (event->type == DEALBOX_EV_JAM || event->type == DEALBOX_EV_HARDWARE)
+		length = snprintf(text, size, "code %u", event->code);
+	else
+		length = snprintf(text, size, "%s", "");
+	return (size_t)length;
+}
