@@ -52,6 +52,8 @@ def sentences(header):
         lines = re.sub(r'^\t-E.*(\n\t\t.*)*', r'\n\g<0>\n', '\n'.join(lines), flags=re.M)
         for paragraph in re.split(r'\n\s*\n|\n\s*[\t@]', lines):
             paragraph = ' '.join(paragraph.split())
+            # RETURN VALUES says in words of its own that 0 is success
+            paragraph = re.sub(r'\bReturns 0(?=, (or|else) -E)', '', paragraph)
             # errors have a section of their own
             paragraph = re.sub(r'(^|[,;]?( or| and| else)? )-(E[A-Z0-9]+)\b[:,;.]?', r'; \3; ', paragraph)
             yield from (part for part in re.split(r'(?<=[.;:?]) +', paragraph) if letters(part))
