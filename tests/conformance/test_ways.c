@@ -45,7 +45,7 @@ struct way {
 
 static void start_emulator(struct way *way, unsigned int job)
 {
-	char control[128], socket_path[128];
+	char control[128], socket_path[128], port[12];
 	int out[2];
 	char text[4096] = "";
 	size_t length = 0;
@@ -55,6 +55,7 @@ static void start_emulator(struct way *way, unsigned int job)
 		 way->serial ? "serial" : "", job);
 	snprintf(control, sizeof(control), "%s/c", way->folder);
 	snprintf(socket_path, sizeof(socket_path), "%s/m", way->folder);
+	snprintf(port, sizeof(port), "%u", job);	/* two would find the same one free */
 	if (pipe(out))
 		err(3, "pipe");
 	way->emulator = fork();
@@ -63,11 +64,15 @@ static void start_emulator(struct way *way, unsigned int job)
 	if (!way->emulator) {
 		const char *args[] = { "dealbox-emulator", "--control", control, "--serial",
 			way->number, "--kind", kind_names[way->kind], "--dialect",
-			way->serial ? "serial" : "native", "--usbip", NULL, NULL };
+			way->serial ? "serial" : "native", NULL, NULL, NULL, NULL };
 
 		if (!strcmp(way->name, "emu")) {
 			args[9] = "--socket";
 			args[10] = socket_path;
+		} else {
+			args[9] = "--usbip";
+			args[10] = "--port";
+			args[11] = port;
 		}
 		dup2(out[1], 1);
 		close(out[0]);
