@@ -10,6 +10,7 @@
 
 #define IN_TAG		1
 #define OUT_TAG		2
+#define GATE_TAG	3
 #define IN_SIZE		64
 
 struct world {
@@ -20,21 +21,41 @@ struct world {
 	bool ended;			/* the other transfer has */
 	struct completion done;		/* ... so */
 	char sent[200];
+	struct dealbox_event last;	/* event */
+	unsigned int events, gates, arrivals;
 };
 
+/* The pipe of gate commands has its own endpoint, or is that of plans. */
 static void send_gate(struct dealbox_core *core, const struct wire_gate *gate)
 {
-	(void)core;
-	(void)gate;
+	struct world *w = (struct world *)core;
+	struct transfer transfer = {
+		.tag = GATE_TAG,
+		.endpoint = core->dialect == &dealbox_serial ? DEVICE_EP_BULK_OUT :
+							       DEVICE_EP_INT_OUT,
+	};
+
+	transfer.length = core->dialect->encode_gate(transfer.data, gate);
+	device_submit(w->device, w->rig->now, &transfer);
+	w->gates++;
 }
 
-static void event(struct dealbox_core *core, const struct dealbox_event *event)
+static void keep_event(struct dealbox_core *core, const struct dealbox_event *event)
 {
-	(void)core;
-	(void)event;
+	struct world *w = (struct world *)core;
+
+	w->last = *event;
+	w->events++;
 }
 
-static const struct dealbox_core_ops ops = { .send_gate = send_gate, .event = event };
+static void note_arrival(struct dealbox_core *core)
+{
+	((struct world *)core)->arrivals++;
+}
+
+static const struct dealbox_core_ops ops = {
+	.send_gate = send_gate, .event = keep_event, .awaited = note_arrival,
+};
 
 static void note_sent(struct world *w, const char *what)
 {
@@ -67,6 +88,8 @@ static void reap(struct world *w)
 				w->ended = true;
 				continue;
 			}
+			if (done.tag == GATE_TAG)
+				continue;
 			w->asked = false;
 			if (!done.status)
 				dealbox_core_receive(&w->core, done.data, done.length,
@@ -190,25 +213,41 @@ static int run_call(struct world *w, struct dealbox_call *call)
 	}
 }
 
-static struct world *world_new(uint32_t kind, bool serial)
+static struct world *world_before_greeting(uint32_t kind, bool serial)
 {
 	const struct device_config config = {
 		.serial = "C1", .product = "conformance", .int_in_size = IN_SIZE,
 		.serial_dialect = serial,
 	};
 	struct world *w = calloc(1, sizeof(*w));
-	struct dealbox_call call = { 0 };
 
 	assert_non_null(w);
 	w->rig = rig_new(kind);
 	w->device = device_new(w->rig->m, &config);
 	w->core.ops = &ops;
 	w->core.dialect = serial ? &dealbox_serial : &dealbox_native;
-	w->core.machine = *machine_view(w->rig->m).desc;
+	if (!serial)
+		w->core.machine = *machine_view(w->rig->m).desc;
 	w->core.transfer_size = IN_SIZE;
 	assert_int_equal(make_transfer(w, &(struct transfer){ .setup = { 0, 9, 1 } }, 1000), 0);
+	return w;
+}
+
+static int greet(struct world *w)
+{
+	struct dealbox_call call = { 0 };
+
+	*w->sent = '\0';
 	dealbox_call_greet(&call);
-	assert_int_equal(run_call(w, &call), 0);
+	return run_call(w, &call);
+}
+
+static struct world *world_new(uint32_t kind, bool serial)
+{
+	struct world *w = world_before_greeting(kind, serial);
+
+	assert_int_equal(greet(w), 0);
+	assert_string_equal(w->sent, serial ? "00 01 03" : "01 03");
 	*w->sent = '\0';
 	return w;
 }
@@ -530,6 +569,138 @@ static void numbers_of_commands(void **state)
 	world_free(w);
 }
 
+/* What is told of a transfer that fails, as an URB or libusb has it. */
+static void errors_of_transfers(void **state)
+{
+	static const struct {
+		int transfer, told;
+	} errors[] = {
+		{ -ENOENT, -ENODEV }, { -ESHUTDOWN, -ENODEV }, { -ENODEV, -ENODEV },
+		{ -EREMOTEIO, -EPROTO }, { -EOVERFLOW, -EPROTO }, { -EPIPE, -EPROTO },
+		{ -ENOMEM, -ENOMEM }, { -ETIMEDOUT, -ETIMEDOUT }, { -EPROTO, -EIO },
+		{ -EILSEQ, -EIO }, { -EIO, -EIO }, { 0, -EPROTO }, { 31, -EPROTO },
+	};
+	uint8_t data[WIRE_INFO_SIZE] = { 0 }, bytes[FRAME_MAX];
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+	struct dealbox_status status;
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < sizeof(errors) / sizeof(*errors); n++) {
+		struct dealbox_call call = { .data = data, .bytes = bytes };
+
+		dealbox_call_status(&call, &status);
+		assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_CONTROL);
+		assert_int_equal(call.ms, 1000);
+		assert_int_equal(dealbox_call_next(&w->core, &call, errors[n].transfer, 0),
+				 DEALBOX_DONE);
+		assert_int_equal(call.error, errors[n].told);
+	}
+	world_free(w);
+}
+
+static void what_a_machine_says_of_itself(void **state)
+{
+	static const struct {
+		const char *rules;
+		bool serial;
+		int error;
+	} cases[] = {
+		{ "on request 0x00: set 5 02", true, -EPROTO },	/* protocol 2.0 */
+		{ "on request 0x00: stall", true, -EPROTO },
+		{ "on request 0x00: no-answer", true, -ETIMEDOUT },
+		{ "on request GET_INFO: stall", false, -EPROTO },
+		{ "on request GET_INFO: no-answer", false, -ETIMEDOUT },
+		{ "on request GET_RESULT: stall", false, -EPROTO },
+		{ "on request GET_RESULT: short 15", false, -EPROTO },
+	};
+	struct world *w;
+	int serial;
+	size_t n;
+
+	(void)state;
+	for (serial = 0; serial < 2; serial++) {
+		w = world_new(DEALBOX_CAP_HOST_ROUTED, serial);
+		assert_string_equal(w->core.info.name, "bench");
+		assert_int_equal(w->core.machine.pockets, 4);
+		assert_int_equal(w->core.source.pockets, 4);
+		assert_true(w->core.routed);
+		world_free(w);
+	}
+	for (n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
+		w = world_before_greeting(DEALBOX_CAP_STORED_PLAN, cases[n].serial);
+		rig_rule(w->rig, cases[n].rules);
+		assert_int_equal(greet(w), cases[n].error);
+		world_free(w);
+	}
+}
+
+static bool deal_is_over(struct world *w)
+{
+	return w->last.type == DEALBOX_EV_DEAL_DONE;
+}
+
+static bool board_is_in(struct world *w)
+{
+	return w->last.type == DEALBOX_EV_BOARD_INSERTED;
+}
+
+/* A whole board, each card answered by the host; then what status, counters and parameters say. */
+static void a_board_is_dealt(void **state)
+{
+	struct dealbox_plan plan = bridge_plan(5);
+	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED };
+	struct dealbox_counters counters = { 0 };
+	struct dealbox_status status;
+	struct dealbox_control control;
+	struct dealbox_call call;
+	uint32_t kind = DEALBOX_CAP_STORED_PLAN;
+	struct world *w;
+	int way;
+
+	(void)state;
+	for (way = 0; way < 4; way++) {
+		if (way == 2)
+			kind = DEALBOX_CAP_HOST_ROUTED;
+		w = world_new(kind, way & 1);
+		rig_cards(w->rig, 52);
+		assert_int_equal(machine_insert(w->rig->m, 3), 0);
+		assert_int_equal(run_until(w, board_is_in, 5000), 0);
+		assert_int_equal(set_plan(w, &plan), 0);
+		assert_int_equal(w->arrivals > 0, kind == DEALBOX_CAP_STORED_PLAN || way & 1);
+		call = (struct dealbox_call){ 0 };
+		control = (struct dealbox_control){ .op = DEALBOX_OP_START, .plan_id = 5,
+						    .insertion = w->last.insertion };
+		dealbox_call_control(&call, &control);
+		assert_int_equal(run_call(w, &call), 0);
+		assert_int_equal(call.command, DEALBOX_OP_START);
+		assert_int_equal(call.command_error, 0);
+		assert_int_equal(run_until(w, deal_is_over, 120000), 0);
+		assert_int_equal(w->last.counts[0], 13);
+		assert_int_equal(w->last.counts[3], 13);
+		assert_int_equal(w->gates, kind == DEALBOX_CAP_HOST_ROUTED ? 52 : 0);
+		assert_int_equal(w->core.source.seqno, w->events);
+		assert_int_equal(w->last.seqno, w->events - 1);
+
+		call = (struct dealbox_call){ 0 };
+		dealbox_call_status(&call, &status);
+		assert_int_equal(run_call(w, &call), 0);
+		assert_int_equal(status.state, DEALBOX_STATE_DONE);
+		assert_int_equal(status.plan_id, 5);
+		assert_int_equal(status.seqno, w->events);
+		call = (struct dealbox_call){ 0 };
+		dealbox_call_counters(&call, &counters);
+		assert_int_equal(run_call(w, &call), 0);
+		assert_int_equal(counters.boards_dealt, 1);
+		call = (struct dealbox_call){ 0 };
+		dealbox_call_get_param(&call, &param);
+		assert_int_equal(run_call(w, &call), 0);
+		assert_true(param.min && param.min <= param.value && param.value <= param.max);
+		param = (struct dealbox_param){ .id = DEALBOX_PARAM_SPEED };
+		world_free(w);
+	}
+}
+
 /* Bad transfers are slowed down; a pipe that fails for a second leads to a reset. */
 static void how_soon_events_are_asked_for(void **state)
 {
@@ -586,6 +757,9 @@ int main(void)
 		cmocka_unit_test(a_machine_that_goes),
 		cmocka_unit_test(parameters_that_nobody_has),
 		cmocka_unit_test(numbers_of_commands),
+		cmocka_unit_test(errors_of_transfers),
+		cmocka_unit_test(what_a_machine_says_of_itself),
+		cmocka_unit_test(a_board_is_dealt),
 		cmocka_unit_test(how_soon_events_are_asked_for),
 	};
 
