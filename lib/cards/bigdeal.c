@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number.h"
+#include "blocks.h"
 
 #include <dealbox/bigdeal.h>
 
@@ -72,10 +72,9 @@ void dealbox_bigdeal_free(struct dealbox_bigdeal *bigdeal)
 	free(bigdeal);
 }
 
-/* The deal number of the next hash, which may be beyond the last deal. */
-static dealbox_number number_next(struct dealbox_bigdeal *bigdeal)
+/* The deal number of that hash, which may be beyond the last deal. */
+static dealbox_number sequence_number(const struct dealbox_bigdeal *bigdeal, uint32_t sequence)
 {
-	const uint32_t sequence = ++bigdeal->sequence;
 	const uint8_t little_endian[4] = {
 		sequence & 0xff, sequence >> 8 & 0xff, sequence >> 16 & 0xff, sequence >> 24
 	};
@@ -100,8 +99,57 @@ int dealbox_bigdeal_deal(struct dealbox_bigdeal *bigdeal, struct dealbox_deal *d
 	do {
 		if (bigdeal->sequence == UINT32_MAX)
 			return -EOVERFLOW;
-		number = number_next(bigdeal);
+		number = sequence_number(bigdeal, ++bigdeal->sequence);
 	} while (number >= DEALBOX_NUMBER_DEALS);
 	number_bigdeal_unrank(number, deal);
+	return 0;
+}
+
+_Static_assert(BLOCK_STATE >= sizeof(uint32_t), "a block is made from its place in the sequence");
+
+static void block_next(void *context, void *state)
+{
+	struct dealbox_bigdeal *bigdeal = context;
+
+	memcpy(state, &bigdeal->sequence, sizeof(bigdeal->sequence));
+	bigdeal->sequence += BLOCK_DRAWS;
+}
+
+static size_t block_numbers(const void *context, const void *state,
+			    dealbox_number numbers[BLOCK_DRAWS])
+{
+	size_t count = 0;
+	uint32_t before;
+
+	memcpy(&before, state, sizeof(before));
+	for (uint32_t i = 1; i <= BLOCK_DRAWS; i++) {
+		/* `context` changes while others take their blocks, but for what is read here */
+		numbers[count] = sequence_number(context, before + i);
+		count += numbers[count] < DEALBOX_NUMBER_DEALS;
+	}
+	return count;
+}
+
+int dealbox_bigdeal_deals(struct dealbox_bigdeal *bigdeal, struct dealbox_deal *deals, size_t count,
+			  unsigned int threads)
+{
+	static const struct block_source source = {
+		block_next, block_numbers, number_bigdeal_unrank_all
+	};
+	size_t blocks, made;
+	int err;
+
+	/* blocks that are used up whole, however many of their draws are deals */
+	while ((blocks = count / BLOCK_DRAWS) &&
+	       blocks <= (UINT32_MAX - bigdeal->sequence) / BLOCK_DRAWS) {
+		made = blocks_make(&source, bigdeal, blocks, threads, deals);
+		deals += made;
+		count -= made;
+	}
+	for (; count; count--) {
+		err = dealbox_bigdeal_deal(bigdeal, deals++);
+		if (err)
+			return err;
+	}
 	return 0;
 }

@@ -56,17 +56,25 @@ static inline void members_below(dealbox_cards cards, uint8_t below[8 * PACK_BYT
 	}
 }
 
-/* Takes the highest member off the rank of a set of k: its position, the rest in *rank */
+/*
+ * Takes the highest member off the rank of a set of k: its position, the rest in *rank. The
+ * bucket is the exponent and the five highest bits of the fraction of rank + 32 as a
+ * double, which is exact up to 2^53: one conversion instead of a search for the highest bit
+ * and a shift by it.
+ */
 static inline unsigned int highest_take(uint64_t *rank, unsigned int k)
 {
-	unsigned int position, log;
-	uint64_t raised;
+	const unsigned int first = (1023 + 5) << 5;	/* bucket of 32 */
+	unsigned int position;
+	double raised;
+	uint64_t bits;
 
+	_Static_assert(sizeof(raised) == sizeof(bits), "double of IEEE 754");
 	if (k == 1)
 		return (unsigned int)*rank;
-	raised = *rank + 32;
-	log = 63 - (unsigned int)__builtin_clzll(raised) - 5;
-	position = guess[k][log * 32 + (raised >> log & 31)];
+	raised = (double)(int64_t)(*rank + 32);
+	memcpy(&bits, &raised, sizeof(bits));
+	position = guess[k][(bits >> 47) - first];
 	position += choose[k][position + 1] <= *rank;
 	*rank -= choose[k][position];
 	return position;
@@ -86,27 +94,64 @@ static inline dealbox_cards positions_cards(const uint8_t position[HAND_SIZE],
 	return cards;
 }
 
-static __attribute__((noinline)) void andrews_unrank(dealbox_number number, struct dealbox_deal *deal)
-{
-	uint64_t rank0 = (uint64_t)(number / (WAYS1 * WAYS2));
-	const uint64_t rest = (uint64_t)(number % (WAYS1 * WAYS2));
-	uint64_t rank1 = rest / WAYS2, rank2 = rest % WAYS2;
-	uint8_t position1[HAND_SIZE], position2[HAND_SIZE];
-	dealbox_cards left = DEALBOX_PACK_BRIDGE, hand0 = 0;
+/* Deals that are made together, see below */
+#define TOGETHER	4
 
-	/* three chains of dependent steps, side by side so that they overlap */
+/*
+ * Each of the three hands of each deal is a chain of dependent steps. All of them go side by
+ * side: while one waits, the others have something to do.
+ */
+static inline __attribute__((always_inline)) void unrank_together(const dealbox_number *numbers,
+								  struct dealbox_deal *deals,
+								  unsigned int count)
+{
+	uint8_t position1[TOGETHER][HAND_SIZE], position2[TOGETHER][HAND_SIZE];
+	uint64_t rank0[TOGETHER], rank1[TOGETHER], rank2[TOGETHER];
+	dealbox_cards hand0[TOGETHER];
+
+#pragma GCC unroll 4
+	for (unsigned int i = 0; i < count; i++) {
+		const uint64_t rest = (uint64_t)(numbers[i] % (WAYS1 * WAYS2));
+
+		rank0[i] = (uint64_t)(numbers[i] / (WAYS1 * WAYS2));
+		rank1[i] = rest / WAYS2;
+		rank2[i] = rest % WAYS2;
+		hand0[i] = 0;
+	}
 #pragma GCC unroll 13
 	for (unsigned int k = HAND_SIZE; k; k--) {
-		hand0 |= 1ULL << highest_take(&rank0, k);
-		position1[k - 1] = (uint8_t)highest_take(&rank1, k);
-		position2[k - 1] = (uint8_t)highest_take(&rank2, k);
+#pragma GCC unroll 4
+		for (unsigned int i = 0; i < count; i++) {
+			hand0[i] |= 1ULL << highest_take(&rank0[i], k);
+			position1[i][k - 1] = (uint8_t)highest_take(&rank1[i], k);
+			position2[i][k - 1] = (uint8_t)highest_take(&rank2[i], k);
+		}
 	}
-	deal->hand[0] = hand0;
-	left &= ~hand0;
-	deal->hand[1] = positions_cards(position1, left);
-	left &= ~deal->hand[1];
-	deal->hand[2] = positions_cards(position2, left);
-	deal->hand[3] = left & ~deal->hand[2];
+#pragma GCC unroll 4
+	for (unsigned int i = 0; i < count; i++) {
+		dealbox_cards left = DEALBOX_PACK_BRIDGE & ~hand0[i];
+
+		deals[i].hand[0] = hand0[i];
+		deals[i].hand[1] = positions_cards(position1[i], left);
+		left &= ~deals[i].hand[1];
+		deals[i].hand[2] = positions_cards(position2[i], left);
+		deals[i].hand[3] = left & ~deals[i].hand[2];
+	}
+}
+
+static __attribute__((noinline)) void andrews_unrank(dealbox_number number, struct dealbox_deal *deal)
+{
+	unrank_together(&number, deal, 1);
+}
+
+void number_unrank_all(const dealbox_number *numbers, size_t count, struct dealbox_deal *deals)
+{
+	size_t done;
+
+	for (done = 0; done + TOGETHER <= count; done += TOGETHER)
+		unrank_together(numbers + done, deals + done, TOGETHER);
+	for (; done < count; done++)
+		andrews_unrank(numbers[done], deals + done);
 }
 
 static inline uint64_t hand_rank(dealbox_cards hand, dealbox_cards left)
@@ -163,6 +208,15 @@ void number_bigdeal_unrank(dealbox_number number, struct dealbox_deal *deal)
 {
 	andrews_unrank(DEALBOX_NUMBER_DEALS - 1 - number, deal);
 	deal_reverse(deal);
+}
+
+void number_bigdeal_unrank_all(dealbox_number *numbers, size_t count, struct dealbox_deal *deals)
+{
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = DEALBOX_NUMBER_DEALS - 1 - numbers[i];
+	number_unrank_all(numbers, count, deals);
+	for (size_t i = 0; i < count; i++)
+		deal_reverse(&deals[i]);
 }
 
 /*

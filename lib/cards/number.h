@@ -21,6 +21,12 @@ dealbox_number number_space_count(const struct number_space *space);
 void number_space_unrank(const struct number_space *space, dealbox_number number,
 			 struct dealbox_deal *deal);
 
+/* Andrews' deals with these numbers, counted from 0: many are faster than one at a time. */
+void number_unrank_all(const dealbox_number *numbers, size_t count, struct dealbox_deal *deals);
+
+/* The same for Big Deal's. The numbers are lost. */
+void number_bigdeal_unrank_all(dealbox_number *numbers, size_t count, struct dealbox_deal *deals);
+
 /* Big Deal's deal with that number, which must be less than DEALBOX_NUMBER_DEALS. */
 void number_bigdeal_unrank(dealbox_number number, struct dealbox_deal *deal);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "number.h"
+#include "blocks.h"
 #include "pack.h"
 #include "random.h"
 
@@ -143,6 +143,87 @@ static dealbox_number number_below(struct dealbox_random *random, dealbox_number
 		if (draw - below <= top - count)
 			return below;
 	}
+}
+
+/*
+ * The numbers of deals in what is left of the refill, until there are so many. That every third
+ * draw or so is beyond the last deal costs no branch that must be guessed.
+ */
+static size_t numbers_take(struct dealbox_random *random, dealbox_number *numbers, size_t most)
+{
+	size_t count = 0, used;
+
+	for (used = random->used; count < most && used <= sizeof(random->buffer) - NUMBER_SIZE;
+	     used += NUMBER_SIZE) {
+		uint64_t low;
+		uint32_t high;
+
+		memcpy(&low, random->buffer + used, sizeof(low));
+		memcpy(&high, random->buffer + used + sizeof(low), sizeof(high));
+		numbers[count] = (dealbox_number)le32toh(high) << 64 | le64toh(low);
+		count += numbers[count] < DEALBOX_NUMBER_DEALS;
+	}
+	memset(random->buffer + random->used, 0, used - random->used);
+	random->used = used;
+	return count;
+}
+
+_Static_assert(BLOCK_DRAWS == (REFILL_SIZE - RANDOM_KEY_SIZE) / NUMBER_SIZE, "a block is a refill");
+_Static_assert(BLOCK_STATE >= RANDOM_KEY_SIZE, "a block is made from a key");
+
+/* A block is a refill: its key, and the first bytes of the refill are the next one. */
+static void block_next(void *context, void *state)
+{
+	static const uint8_t nonce[crypto_stream_chacha20_NONCEBYTES];
+	struct dealbox_random *random = context;
+
+	memcpy(state, random->key, sizeof(random->key));
+	crypto_stream_chacha20(random->key, sizeof(random->key), nonce, state);
+}
+
+static size_t block_numbers(const void *context, const void *state,
+			    dealbox_number numbers[BLOCK_DRAWS])
+{
+	struct dealbox_random block;
+	size_t count;
+
+	(void)context;
+	memcpy(block.key, state, sizeof(block.key));
+	refill(&block);
+	count = numbers_take(&block, numbers, BLOCK_DRAWS);
+	sodium_memzero(&block, sizeof(block));
+	return count;
+}
+
+static void block_deals(dealbox_number *numbers, size_t count, struct dealbox_deal *deals)
+{
+	number_unrank_all(numbers, count, deals);
+}
+
+void dealbox_random_deals(struct dealbox_random *random, struct dealbox_deal *deals, size_t count,
+			  unsigned int threads)
+{
+	static const struct block_source source = { block_next, block_numbers, block_deals };
+	dealbox_number numbers[BLOCK_DRAWS];
+
+	while (count) {
+		/* refills that are used up whole, however many of their draws are deals */
+		const size_t blocks = count / BLOCK_DRAWS;
+		const bool empty = random->used > sizeof(random->buffer) - NUMBER_SIZE;
+		size_t made;
+
+		if (empty && threads > 1 && blocks > 1) {
+			made = blocks_make(&source, random, blocks, threads, deals);
+		} else {
+			if (empty)
+				refill(random);
+			made = numbers_take(random, numbers, count < BLOCK_DRAWS ? count : BLOCK_DRAWS);
+			number_unrank_all(numbers, made, deals);
+		}
+		deals += made;
+		count -= made;
+	}
+	sodium_memzero(numbers, sizeof(numbers));
 }
 
 int dealbox_random_deal(struct dealbox_random *random, const struct dealbox_pack *pack,

@@ -65,6 +65,23 @@ def a_generated_set_is_whole_and_unplayed(box):
 
 
 @test
+def the_deals_do_not_depend_on_the_processors(box):
+    box.write("seed", "0123456789" * 4 + "\n")
+    os.chmod("seed", 0o600)
+    big_deal = ("--bigdeal", "club", "--seed", "seed")
+    allowed = os.sched_getaffinity(0)
+    box.dealbox("generate", *big_deal, "-n", "5000", "all.pbn").expect(0, "5000 boards")
+    os.sched_setaffinity(0, {min(allowed)})
+    box.dealbox("generate", *big_deal, "-b", "1-5000", "one.pbn").expect(0, "5000 boards")
+    os.sched_setaffinity(0, allowed)
+    assert content("all.pbn") == content("one.pbn")
+    box.dealbox("generate", "-n", "3000", "random.csv").expect(0, "3000 boards")
+    box.dealbox("check", "random.csv").expect(0, "complete deals: 3000, problems: 0")
+    box.dealbox("generate", "-n", "3", "-b", "1", "a.pbn").expect(2, "not both")
+    box.dealbox("generate", "-n", "1000001", "a.pbn").expect(2, "--number")
+
+
+@test
 def cards_that_are_fixed_make_a_set_restricted(box):
     box.write("fixed", "N:AKQJ.AKQ.AKQ.AKQ - - -\n")
     box.dealbox("generate", "--fixed", "fixed", "-b", "1-4", "a.pbn").expect(0, "restricted")

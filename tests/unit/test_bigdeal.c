@@ -59,11 +59,35 @@ static void test_each_input_counts(void **state)
 	}
 }
 
+/* Whatever the threads are, also where a call ends within what they share out. */
+static void test_many_are_the_same(void **state)
+{
+	static const size_t sizes[] = { 1, 3000, 0, 679, 5000 };
+	static struct dealbox_deal one[8680], many[8680];
+	struct dealbox_bigdeal *bigdeal;
+
+	(void)state;
+	assert_int_equal(dealbox_bigdeal_new("o", 1, "e", 1, &bigdeal), 0);
+	for (size_t i = 0; i < 8680; i++)
+		assert_int_equal(dealbox_bigdeal_deal(bigdeal, &one[i]), 0);
+	dealbox_bigdeal_free(bigdeal);
+	for (unsigned int threads = 0; threads < 5; threads++) {
+		struct dealbox_deal *next = many;
+
+		assert_int_equal(dealbox_bigdeal_new("o", 1, "e", 1, &bigdeal), 0);
+		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); next += sizes[s++])
+			assert_int_equal(dealbox_bigdeal_deals(bigdeal, next, sizes[s], threads), 0);
+		dealbox_bigdeal_free(bigdeal);
+		assert_memory_equal(many, one, sizeof(one));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_deals_from_owner_and_hash),
 		cmocka_unit_test(test_each_input_counts),
+		cmocka_unit_test(test_many_are_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

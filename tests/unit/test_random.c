@@ -165,6 +165,43 @@ static void test_rest_is_uniform(void **state)
 	dealbox_random_free(random);
 }
 
+/* The deals of many at once are those of one at a time, whatever the threads and sizes, also later. */
+static void test_many_are_the_same(void **state)
+{
+	static const unsigned int threads[] = { 0, 1, 2, 3, 8, 200 };
+	static const size_t sizes[] = { 1, 3, 679, 20000, 0, 5000, 1360, 7 };
+	static struct dealbox_deal one[27100], many[27100];
+	struct dealbox_random *random = fixed_random();
+	uint8_t byte, bytes[2][20];
+	size_t total = 0;
+
+	(void)state;
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+		for (size_t i = 0; i < sizes[s]; i++)
+			dealbox_random_deal(random, NULL, NULL, &one[total++]);
+		/* so that a refill does not end with a draw */
+		dealbox_random_bytes(random, &byte, 1);
+	}
+	dealbox_random_bytes(random, bytes[0], sizeof(bytes[0]));
+	dealbox_random_free(random);
+	for (size_t t = 0; t < sizeof(threads) / sizeof(threads[0]); t++) {
+		struct dealbox_deal *next = many;
+
+		memset(many, 0, sizeof(many));
+		random = fixed_random();
+		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+			dealbox_random_deals(random, next, sizes[s], threads[t]);
+			next += sizes[s];
+			dealbox_random_bytes(random, &byte, 1);
+		}
+		dealbox_random_bytes(random, bytes[1], sizeof(bytes[1]));
+		dealbox_random_free(random);
+		assert_int_equal(next - many, total);
+		assert_memory_equal(many, one, total * sizeof(one[0]));
+		assert_memory_equal(bytes[1], bytes[0], sizeof(bytes[0]));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +209,7 @@ int main(void)
 		cmocka_unit_test(test_two_sources_differ),
 		cmocka_unit_test(test_stream_does_not_repeat),
 		cmocka_unit_test(test_every_deal_is_complete),
+		cmocka_unit_test(test_many_are_the_same),
 		cmocka_unit_test(test_fixed_cards_stay),
 		cmocka_unit_test(test_impossible_fixed_cards),
 		cmocka_unit_test(test_rest_is_uniform),

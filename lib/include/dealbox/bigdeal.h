@@ -38,6 +38,13 @@ DEALBOX_API void dealbox_bigdeal_free(struct dealbox_bigdeal *bigdeal);
 DEALBOX_API int dealbox_bigdeal_deal(struct dealbox_bigdeal *bigdeal,
 				     struct dealbox_deal *deal);
 
+/*
+ * The next deals, so many of them, as that many calls of dealbox_bigdeal_deal() make them; threads
+ * as in dealbox_random_deals(). -EOVERFLOW: the sequence ended before there were so many.
+ */
+DEALBOX_API int dealbox_bigdeal_deals(struct dealbox_bigdeal *bigdeal, struct dealbox_deal *deals,
+				      size_t count, unsigned int threads);
+
 #ifdef __cplusplus
 }
 #endif

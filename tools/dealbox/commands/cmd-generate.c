@@ -3,6 +3,7 @@
  * dealbox generate: wholly random deals, or those that Big Deal makes of the same seed.
  */
 #include <errno.h>
+#include <sched.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@ struct call {
 	struct args *args;
 	const struct dealbox_pack *pack;
 	struct boards boards;
+	uint32_t count;		/* boards 1 to count; 0 = those of `boards` */
+	unsigned int threads;
 	const char *fixed_path, *owner, *seed_path;
 	struct dealbox_deal fixed;
 	struct dealbox_random *random;		/* one of the two */
@@ -75,29 +78,68 @@ static bool random_start(struct call *call)
 	return !err;
 }
 
-static int deal_make(struct call *call, struct dealbox_deal *deal)
+/* Whole deals of bridge are made many at a time, others one after the other. */
+static int deals_make(struct call *call, struct dealbox_deal *deals, size_t count)
 {
+	int err = 0;
+
 	if (call->bigdeal)
-		return dealbox_bigdeal_deal(call->bigdeal, deal);
-	return dealbox_random_deal(call->random, call->pack, call->fixed_path ? &call->fixed : NULL, deal);
+		return dealbox_bigdeal_deals(call->bigdeal, deals, count, call->threads);
+	if (!call->fixed_path && (!call->pack || call->pack == dealbox_pack_bridge())) {
+		dealbox_random_deals(call->random, deals, count, call->threads);
+		return 0;
+	}
+	for (size_t n = 0; !err && n < count; n++)
+		err = dealbox_random_deal(call->random, call->pack,
+					  call->fixed_path ? &call->fixed : NULL, &deals[n]);
+	return err;
+}
+
+#define COUNT_MAX	1000000	/* a file of PBN with more could not be read again */
+#define MADE_AT_ONCE	65536
+
+static bool is_wanted(const struct call *call, uint32_t number)
+{
+	return call->count ? number <= call->count : boards_has(&call->boards, number);
+}
+
+/* How many threads can run at the same time. */
+static unsigned int threads_useful(void)
+{
+	cpu_set_t cpus;
+
+	return sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : (unsigned int)CPU_COUNT(&cpus);
 }
 
 static struct dealbox_set *set_make(struct call *call)
 {
 	struct dealbox_set *set = dealbox_set_new(call->pack);
-	int err = set ? 0 : -ENOMEM;
+	struct dealbox_deal *deals = calloc(MADE_AT_ONCE, sizeof(*deals));
+	const uint32_t last = call->count ? call->count : DEALBOX_BOARD_DEALT_MAX;
+	int err = set && deals ? 0 : -ENOMEM;
+	uint32_t number = 1;
 
-	for (uint32_t number = 1; !err && number <= DEALBOX_BOARD_DEALT_MAX; number++) {
+	call->threads = threads_useful();
+	while (!err && number <= last) {
 		struct dealbox_board board = DEALBOX_BOARD_INIT;
+		uint32_t from = number;
+		size_t count = 0;
 
-		if (!boards_has(&call->boards, number))
-			continue;
-		board.number = number;
-		err = deal_make(call, &board.deal);
-		if (!err)
+		for (; number <= last && count < MADE_AT_ONCE; number++)
+			count += is_wanted(call, number);
+		err = deals_make(call, deals, count);
+		for (const struct dealbox_deal *deal = deals; !err && from < number; from++) {
+			if (!is_wanted(call, from))
+				continue;
+			board.number = from;
+			board.deal = *deal++;
 			err = dealbox_set_add(set, &board);
+		}
 		dealbox_deal_wipe(&board.deal);
 	}
+	if (deals)
+		explicit_bzero(deals, MADE_AT_ONCE * sizeof(*deals));
+	free(deals);
 	if (err == -EINVAL)
 		complain("a card stands once, and in a hand that has room for it",
 			 "%s: no deal has these cards", call->fixed_path);
@@ -167,6 +209,7 @@ enum { KEY_FIXED = OPT_LONG, KEY_BIGDEAL, KEY_SEED };
 static enum status generate_run(struct args *args)
 {
 	struct call call = { .args = args };
+	unsigned long count;
 	const char *value;
 	bool all = true;
 	int key;
@@ -179,6 +222,11 @@ static enum status generate_run(struct args *args)
 			all = false;
 			if (!args_boards(args, "boards", value, &call.boards))
 				return STATUS_INPUT;
+			break;
+		case 'n':
+			if (!args_number(args, "number", value, 1, COUNT_MAX, &count))
+				return STATUS_INPUT;
+			call.count = (uint32_t)count;
 			break;
 		case 'p':
 			call.pack = dealbox_pack_find(strcmp(value, "rubber") ? value : "bridge");
@@ -196,6 +244,8 @@ static enum status generate_run(struct args *args)
 			break;
 		}
 	}
+	if (!all && call.count)
+		return args_wrong(args, "give --boards or --number, not both");
 	if (all && !args_boards(args, "boards", "1-36", &call.boards))
 		return STATUS_INPUT;
 	if (args->argc != 1)
@@ -209,6 +259,7 @@ static enum status generate_run(struct args *args)
 
 static const struct option_row generate_options[] = {
 	{ 'b', "boards", "LIST", "board numbers, such as 1-16,21 (default: 1-36)" },
+	{ 'n', "number", "N", "boards 1 to N, up to 1000000" },
 	{ 'p', "pack", "NAME", "bridge, rubber (the same) or preferans (10-10-10 and 2)" },
 	{ KEY_FIXED, "fixed", "FILE", "deal round the cards that FILE gives; for practice only" },
 	{ KEY_BIGDEAL, "bigdeal", "OWNER", "the deals that Big Deal makes for this owner" },
@@ -225,6 +276,8 @@ const struct command cmd_generate = {
 		 "choice by shape or strength. Preferans is written as text, a line for each deal:\n"
 		 "its number, three hands, the talon. The set is marked as not yet played. With --fixed\n"
 		 "it is marked as restricted, and `dealbox deal` refuses it for sanctioned play.\n"
+		 "All processors deal; how many there are does not change the deals. Sets of more than\n"
+		 "9999 boards are for studies: no machine deals them.\n"
 		 "To show others that nobody chose the deals, use `dealbox square`.",
 	.options = generate_options,
 	.run = generate_run,

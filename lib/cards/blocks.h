@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Deals that several threads make together. Their numbers come in blocks, each of which can be made
+ * by itself; the deals of a block lie behind those of the block before it, whoever made it, so
+ * that the number of threads changes nothing. Not exported.
+ */
+#ifndef BLOCKS_H
+#define BLOCKS_H
+
+#include "number.h"
+
+#define BLOCK_DRAWS	680	/* numbers that are drawn for a block; some are beyond the last deal */
+#define BLOCK_STATE	40	/* bytes that a block is made from */
+
+struct block_source {
+	/* What the next block is made from; one thread at a time, in order. */
+	void (*next)(void *source, void *state);
+	/* The numbers of that block that are deals; returns how many. */
+	size_t (*numbers)(const void *source, const void *state,
+			  dealbox_number numbers[BLOCK_DRAWS]);
+	/* The deals with these numbers, which may be lost. */
+	void (*deals)(dealbox_number *numbers, size_t count, struct dealbox_deal *deals);
+};
+
+/*
+ * Makes so many blocks, the caller's thread included in the number of threads. Fewer threads
+ * do it where no more can be had. What the threads kept of it is wiped. Returns how many
+ * deals that were, at most BLOCK_DRAWS for each block.
+ */
+size_t blocks_make(const struct block_source *source, void *context, size_t blocks,
+		   unsigned int threads, struct dealbox_deal *deals);
+
+#endif
