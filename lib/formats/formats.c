@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -458,10 +459,50 @@ int dealbox_format_write_fd(const struct dealbox_format *format,
 	return err ? err : failed(report, name, write_all(format, set, fd));
 }
 
-static int sync_folder(const char *path)
+static char *folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+
+	return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+}
+
+/*
+ * A file in the folder of path that has no name: a process that is killed while it writes leaves
+ * nothing behind. -1 = that cannot be had here.
+ */
+static int unnamed_file(const char *path)
+{
+	char *folder = folder_of(path);
+	int fd = -1;
+
+	if (folder && !access("/proc/self/fd", X_OK))
+		fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	free(folder);
+	return fd;
+}
+
+/* Gives it a name of the pattern, which is of mkstemp()'s kind. 0 or -errno. */
+static int name_give(int fd, char *pattern)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+	char *end = pattern + strlen(pattern), self[32];
+	uint8_t chance[6];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	do {
+		if (getrandom(chance, sizeof(chance), 0) != sizeof(chance))
+			return -errno;
+		for (size_t i = 0; i < sizeof(chance); i++)
+			end[(ptrdiff_t)i - (ptrdiff_t)sizeof(chance)] = letters[chance[i] % 32];
+		if (!linkat(AT_FDCWD, self, AT_FDCWD, pattern, AT_SYMLINK_FOLLOW))
+			return 0;
+	} while (errno == EEXIST);
+	return -errno;
+}
+
+static int sync_folder(const char *path)
+{
+	char *folder = folder_of(path);
 	int fd, err = 0;
 
 	if (!folder)
@@ -477,16 +518,21 @@ static int sync_folder(const char *path)
 	return err;
 }
 
-/* To a temporary name, synced, renamed. mode 0 = that of a new file. */
+/* Without a name or to a temporary one, synced, renamed. mode 0 = that of a new file. */
 static int write_whole(const struct dealbox_format *format, const struct dealbox_set *set,
 		       const char *path, mode_t mode)
 {
+	bool named = false;
 	char *temporary;
 	int fd, err;
 
 	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
 		return -ENOMEM;
-	fd = mkostemp(temporary, O_CLOEXEC);
+	fd = unnamed_file(path);
+	if (fd < 0) {
+		fd = mkostemp(temporary, O_CLOEXEC);
+		named = true;
+	}
 	if (fd < 0) {
 		err = -errno;
 		free(temporary);
@@ -497,13 +543,17 @@ static int write_whole(const struct dealbox_format *format, const struct dealbox
 		err = -errno;
 	if (!err && fsync(fd))
 		err = -errno;
+	if (!err && !named) {
+		err = name_give(fd, temporary);
+		named = !err;
+	}
 	if (close(fd) && !err)
 		err = -errno;
 	if (!err && rename(temporary, path))
 		err = -errno;
-	if (err)
+	if (err && named)
 		unlink(temporary);
-	else
+	if (!err)
 		err = sync_folder(path);
 	free(temporary);
 	return err;

@@ -666,7 +666,8 @@ static inline const char *value_stop(const char *text)
 {
 	uint64_t marks;
 
-	while (!(marks = word_below(load_le64(text), 0x20) | word_equal(load_le64(text), '"') | word_equal(load_le64(text), '\\')))
+	while (!(marks = word_below(load_le64(text), 0x20) | word_equal(load_le64(text), '"') |
+			 word_equal(load_le64(text), '\\')))
 		text += 8;
 	return text + word_first(marks);
 }

@@ -81,6 +81,28 @@ def the_deals_do_not_depend_on_the_processors(box):
     box.dealbox("generate", "-n", "1000001", "a.pbn").expect(2, "--number")
 
 
+def is_writing(process, folder):
+    fds = f"/proc/{process.pid}/fd"
+    try:
+        return any(os.readlink(os.path.join(fds, fd)).startswith(folder + "/") for fd in os.listdir(fds))
+    except OSError:
+        return False
+
+
+@test
+def a_set_that_is_given_up_leaves_no_file(box):
+    running = box.begin("generate", "-n", "500000", "given-up.pbn")
+    while running.process.poll() is None and not is_writing(running.process, os.getcwd()):
+        pass
+    result = running.stop()
+    # or it was done before the signal came: then all of it is there
+    if result.status:
+        assert result.status == -signal.SIGINT, result
+        assert not os.path.exists("given-up.pbn") and os.listdir(".") == []
+    else:
+        assert content("given-up.pbn").count(b"[Deal ") == 500000
+
+
 @test
 def cards_that_are_fixed_make_a_set_restricted(box):
     box.write("fixed", "N:AKQJ.AKQ.AKQ.AKQ - - -\n")
