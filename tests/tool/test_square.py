@@ -319,7 +319,7 @@ def certified(box):
     box.dealbox("square", "deal", "club", "-P", "1", "-s", "1").expect(0)
     box.dealbox("certificate", "begin", "pc", "club.manifest").expect(0, "deal with --certify pc")
     machine = box.machine(scenario="deal 1 position 9: double-feed")
-    box.dealbox("deal", "-m", machine.uri, "-c", "2", "--certify", "pc", "--record", "traces", "rr1.pbn").expect(
+    box.deal("-m", machine.uri, "-c", "2", "--certify", "pc", "--record", "traces", "rr1.pbn").expect(
         0, "4 of 4 boards are exact duplicates; 1 void")
     return key, machine
 
