@@ -113,7 +113,8 @@ static enum panel_line line_at(const struct panel *p, unsigned int offset)
 	return line;
 }
 
-static void handle(struct service *s, const struct panel_edge *edge)
+/* stopped: a stop was carried out already; whatever else was pressed then is to be pressed again. */
+static void handle(struct service *s, const struct panel_edge *edge, bool stopped)
 {
 	struct panel *p = s->panel;
 	enum panel_line line = line_at(p, edge->offset);
@@ -125,10 +126,11 @@ static void handle(struct service *s, const struct panel_edge *edge)
 	/* what was missed may have been the stop */
 	if (edge->seqno != p->seqno + 1 && p->lines & EMERGENCY) {
 		read_lines(p);
-		press(s, PUSH_STOP);
+		if (!stopped)
+			press(s, PUSH_STOP);
 	}
 	p->seqno = edge->seqno;
-	if (edge->active && panel_pushes(line, &push))
+	if (!stopped && edge->active && panel_pushes(line, &push))
 		press(s, push);
 }
 
@@ -177,7 +179,8 @@ void panel_read_early(struct service *s)
 	for (; n < p->late_count; n++)
 		stop |= p->late[n].active && line_at(p, p->late[n].offset) == PANEL_EMERGENCY;
 	if (stop && (only || !*s->config.machine))
-		p->stopped |= stations_stop(s, only);
+		p->stop_news |= stations_stop(s, only);
+	p->stopped |= stop;
 	sd_event_source_set_enabled(p->later, SD_EVENT_ONESHOT);
 }
 
@@ -187,15 +190,19 @@ static int on_later(sd_event_source *source, void *context)
 	struct panel *p = s->panel;
 	struct panel_edge late[PANEL_EDGES];
 	unsigned int n, count = p->late_count;
+	bool stopped, news;
 
 	(void)source;
 	memcpy(late, p->late, sizeof(late));
 	p->late_count = 0;
-	if (p->stopped)
-		stations_stopped(s, the_machine(s), DEALBOX_UID_NONE);
+	stopped = p->stopped;
 	p->stopped = false;
+	news = p->stop_news;
+	p->stop_news = false;
 	for (n = 0; n < count; n++)
-		handle(s, &late[n]);
+		handle(s, &late[n], stopped);
+	if (news)
+		stations_stopped(s, the_machine(s), DEALBOX_UID_NONE);
 	stations_run(s);
 	return 0;
 }
@@ -217,7 +224,7 @@ static int on_panel(sd_event_source *source, int fd, uint32_t revents, void *con
 	if (count < 0)
 		panel_lost(s, "the lines cannot be read: %s", strerror(errno));
 	for (n = 0; n < count; n++)
-		handle(s, &edges[n]);
+		handle(s, &edges[n], false);
 	stations_run(s);
 	return 0;
 }

@@ -33,7 +33,8 @@ struct panel {
 		unsigned long seqno;
 	} late[PANEL_EDGES];
 	unsigned int late_count;
-	bool stopped;				/* and the stop was carried out, and is to be recorded */
+	bool stopped;				/* .. and the stop was carried out .. */
+	bool stop_news;				/* .. which is to be recorded */
 	sd_event_source *later;			/* does all that is left of it */
 	char wrong[512];			/* why it is not there */
 };
