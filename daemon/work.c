@@ -91,11 +91,6 @@ struct job *work_load(struct service *s, uint64_t id)
 	return job;
 }
 
-static int collect_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
-{
-	return add_number(context, insertion->id);
-}
-
 /* The jobs of the ledger, oldest first; over: how many of them are done or cancelled. */
 struct records {
 	struct dealbox_ledger_job *list;
@@ -146,8 +141,7 @@ static int take_up_jobs(struct service *s)
 
 int work_open(struct service *s)
 {
-	struct numbers found = { 0 };
-	size_t n;
+	unsigned int settled = 0;
 	int err;
 
 	s->ledger = dealbox_ledger_new();
@@ -155,16 +149,11 @@ int work_open(struct service *s)
 		return -ENOMEM;
 	err = dealbox_ledger_open(s->ledger, s->config.ledger,
 				  DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE);
-	/* whatever was under way when the last daemon ended: nobody knows */
 	if (!err)
-		err = dealbox_ledger_insertions(s->ledger, 0, true, collect_insertion, &found);
-	for (n = 0; !err && n < found.count; n++) {
+		err = ledger_settle(s->ledger, &settled);
+	for (; settled; settled--)
 		log_message(MESSAGE_VOID, NULL, NULL, "the service ended while a board was dealt: what "
 			    "lies in it is unknown");
-		err = dealbox_ledger_end(s->ledger, found.list[n], DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL,
-					 0);
-	}
-	free(found.list);
 	if (!err)
 		err = take_up_jobs(s);
 	return complain(s, err);

@@ -1,107 +1,75 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Deals a file by the service: `deal club-evening.pbn monday`. Ends when the last board is
- * dealt; says each verdict.
- *
- *	cc deal.c -o deal $(pkg-config --cflags --libs libsystemd)
+ * deal FILE SESSION LEDGER [MACHINE]: deals a file on a machine, and keeps the record in LEDGER.
+ * Enter answers what it asks.
  */
-#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <systemd/sd-bus.h>
+#include <unistd.h>
 
-#define NAME	"io.dealbox1"
-#define ROOT	"/io/dealbox1"
-#define MANAGER	"io.dealbox1.Manager"
-#define JOB	"io.dealbox1.Job"
+#include <dealbox/dealing.h>
+#include <dealbox/format.h>
 
-static char job[64];	/* its object; empty until the service has made it */
-static int finished;
-
-static void check(int err, const sd_bus_error *error)
+/* The file as a job of the ledger: one copy of each board, dealt when it is put in. 0 = it cannot be. */
+static uint64_t job_of(struct dealbox_ledger *ledger, const char *file, const char *session)
 {
-	if (err >= 0)
-		return;
-	fprintf(stderr, "%s\n", error && error->message ? error->message : strerror(-err));
-	exit(1);
-}
+	struct dealbox_ledger_board boards[100];
+	struct dealbox_ledger_new_job new_job = { .copies = 1, .options = DEALBOX_JOB_AUTO_START };
+	struct dealbox_set *set = dealbox_set_new(NULL);
+	struct dealbox_board board;
+	unsigned int numbers[100];
+	uint64_t job = 0;
 
-static int on_judged(sd_bus_message *m, void *context, sd_bus_error *error)
-{
-	const char *machine, *text;
-	unsigned int board, copy, insertion;
-	int exact;
-
-	(void)context;
-	(void)error;
-	if (!strcmp(sd_bus_message_get_path(m), job) &&
-	    sd_bus_message_read(m, "uusubs", &board, &copy, &machine, &insertion, &exact, &text) >= 0)
-		printf("board %u, copy %u, on %s: %s\n", board, copy, machine, text);
-	return 0;
-}
-
-static int on_finished(sd_bus_message *m, void *context, sd_bus_error *error)
-{
-	(void)context;
-	(void)error;
-	finished |= !strcmp(sd_bus_message_get_path(m), job);
-	return 0;
+	if (!set || dealbox_format_read_file(NULL, file, set, NULL, NULL))
+		return 0;
+	for (; new_job.count < 100 && !dealbox_set_get(set, new_job.count, &board); new_job.count++) {
+		boards[new_job.count] = (struct dealbox_ledger_board){ board.number, board.deal };
+		numbers[new_job.count] = board.number;
+	}
+	new_job.boards = numbers;
+	if (dealbox_ledger_add_set(ledger, session, boards, new_job.count, &new_job.set, NULL) ||
+	    dealbox_ledger_add_job(ledger, &new_job, &job, NULL))
+		job = 0;
+	dealbox_set_free(set);
+	explicit_bzero(boards, sizeof(boards));
+	explicit_bzero(&board, sizeof(board));
+	return job;
 }
 
 int main(int argc, char **argv)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	sd_bus_message *call = NULL, *reply = NULL;
-	const char *path;
-	unsigned int boards, board;
-	unsigned long long set;
-	uint64_t number;
-	sd_bus *bus = NULL;
-	int fd, err;
+	struct dealbox_ledger *ledger = dealbox_ledger_new();
+	struct dealbox_reason reason = { .what = "the file cannot be dealt" };
+	struct dealbox_dealing *dealing;
+	struct dealbox_dealing_news news;
+	char text[2048];
+	uint64_t job;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: %s FILE SESSION\n", argv[0]);
+	if (argc < 4 || !ledger)
+		return 2;
+	job = dealbox_ledger_open(ledger, argv[3], DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE) ? 0 :
+	      job_of(ledger, argv[1], argv[2]);
+	if (!job || dealbox_dealing_new(ledger, argv[4], job, &dealing, &reason)) {
+		fprintf(stderr, "%s %s %s\n", reason.what, reason.next, dealbox_ledger_error(ledger));
 		return 2;
 	}
-	fd = open(argv[1], O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		perror(argv[1]);
-		return 2;
+	for (news.kind = DEALBOX_DEALING_KINDS; news.kind != DEALBOX_DEALING_DONE;) {
+		struct pollfd wait[] = { { dealbox_dealing_fd(dealing), POLLIN, 0 }, { 0, POLLIN, 0 } };
+
+		poll(wait, 2, -1);
+		if (wait[1].revents && read(0, text, sizeof(text)) > 0)
+			dealbox_dealing_command(dealing, DEALBOX_DEALING_START, 0, 0);
+		while (dealbox_dealing_step(dealing, &news) && news.kind != DEALBOX_DEALING_DONE) {
+			dealbox_operator_text(news.state, &news.facts, "en", text, sizeof(text));
+			if (news.kind == DEALBOX_DEALING_BOARD)
+				printf("board %u: %s\n", news.facts.board, news.text);
+			else if (news.kind == DEALBOX_DEALING_STATE && news.state)
+				puts(text);
+			fflush(stdout);
+		}
 	}
-	check(sd_bus_open_system(&bus), NULL);
-	/* listen first, so that nothing is missed */
-	check(sd_bus_match_signal(bus, NULL, NAME, NULL, JOB, "Judged", on_judged, NULL), NULL);
-	check(sd_bus_match_signal(bus, NULL, NAME, NULL, JOB, "Finished", on_finished, NULL), NULL);
-
-	/* the deals cross as a file; "" is bridge */
-	check(sd_bus_call_method(bus, NAME, ROOT, MANAGER, "AddSet", &error, &reply, "hss", fd, argv[2],
-				 ""), &error);
-	check(sd_bus_message_read(reply, "tu", &number, &boards), NULL);
-	set = number;
-	printf("set %llu: %u boards\n", set, boards);
-	reply = sd_bus_message_unref(reply);
-
-	/* one copy of each board, dealt when a board goes in */
-	check(sd_bus_message_new_method_call(bus, &call, NAME, ROOT, MANAGER, "AddJob"), NULL);
-	check(sd_bus_message_append(call, "t", number), NULL);
-	check(sd_bus_message_open_container(call, 'a', "u"), NULL);
-	for (board = 1; board <= boards; board++)
-		check(sd_bus_message_append(call, "u", board), NULL);
-	check(sd_bus_message_close_container(call), NULL);
-	check(sd_bus_message_append(call, "ua{sv}", 1, 1, "automatic-start", "b", 1), NULL);
-	check(sd_bus_call(bus, call, 0, &error, &reply), &error);
-	check(sd_bus_message_read(reply, "o", &path), NULL);
-	snprintf(job, sizeof(job), "%s", path);
-
-	while (!finished) {
-		err = sd_bus_process(bus, NULL);
-		check(err, NULL);
-		if (!err)
-			check(sd_bus_wait(bus, UINT64_MAX), NULL);
-	}
-	sd_bus_message_unref(call);
-	sd_bus_message_unref(reply);
-	sd_bus_flush_close_unref(bus);
+	dealbox_dealing_free(dealing);
+	dealbox_ledger_free(ledger);
 	return 0;
 }

@@ -109,6 +109,35 @@ int job_load(struct dealbox_ledger *ledger, struct jobs *jobs, uint64_t id, stru
 	return job_take(ledger, jobs, &record, taken);
 }
 
+/* Insertions without a verdict. */
+struct open_list {
+	uint64_t *list;
+	size_t count;
+};
+
+static int add_open(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	struct open_list *open = context;
+	uint64_t *grown = realloc(open->list, (open->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	open->list = grown;
+	grown[open->count++] = insertion->id;
+	return 0;
+}
+
+int ledger_settle(struct dealbox_ledger *ledger, unsigned int *settled)
+{
+	struct open_list open = { 0 };
+	int err = dealbox_ledger_insertions(ledger, 0, true, add_open, &open);
+
+	for (*settled = 0; !err && *settled < open.count; ++*settled)
+		err = dealbox_ledger_end(ledger, open.list[*settled], DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL, 0);
+	free(open.list);
+	return err;
+}
+
 bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine)
 {
 	struct dealbox_ledger_insertion last;

@@ -23,6 +23,11 @@ int job_take(struct dealbox_ledger *ledger, struct jobs *jobs, const struct deal
 int job_load(struct dealbox_ledger *ledger, struct jobs *jobs, uint64_t id, struct job **job);
 /* Reads state and copies of a job again. */
 int job_refresh(struct dealbox_ledger *ledger, struct jobs *jobs, struct job *job);
+/*
+ * Ends what was under way when the last program that wrote the ledger ended: nobody knows what became
+ * of it. *settled: how many there were. 0 or the ledger's error.
+ */
+int ledger_settle(struct dealbox_ledger *ledger, unsigned int *settled);
 /* Was the last insertion of this machine other than exact, or is it not known which was the last? */
 bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine);
 /*

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""examples.py DEALBOXD EMULATOR DEALBOX SET C-PROGRAM FOLDER: each example deals the set (TAP)."""
+"""examples.py DEALBOXD EMULATOR DEALBOX SET FOLDER: each example deals the set (TAP)."""
 import os
 import re
 import subprocess
@@ -7,7 +7,7 @@ import sys
 
 from harness import PATIENCE, World, tests_in, tests_of, wait
 
-dealboxd, emulator, dealbox, set_file, program, folder = sys.argv[1:7]
+dealboxd, emulator, dealbox, set_file, folder = sys.argv[1:6]
 
 
 def deals(w, *command):
@@ -48,12 +48,6 @@ def refuses(w, *command):
     assert result.returncode not in (0, -6, -11) and result.stderr, result
     result = subprocess.run([*command], check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert result.returncode and 'usage' in result.stderr, result
-
-
-def test_c(w):
-    out = deals(w, program)
-    assert len(re.findall(r'^board \d+, copy 1, on FIRST: exact duplicate', out, re.M)) == len(w.deals), out
-    refuses(w, program)
 
 
 def test_python(w):

@@ -5,7 +5,7 @@
 import os
 import subprocess
 
-from tool import SET, deals, main, test
+from tool import SET, Running, deals, main, test
 
 
 def run(name, *args, given=""):
@@ -32,6 +32,30 @@ def a_board_that_is_not_exact_is_not_called_so(box):
     machine.tell("insert")
     status, out = run("deal-board", SET, machine.uri)
     assert status == 1 and out.startswith("not an exact duplicate"), out
+
+
+@test
+def a_file_is_dealt_with_a_ledger_of_its_own(box):
+    machine = box.machine("--manual")
+    running = Running(box.start([os.path.join(os.environ["DEALBOX_EXAMPLES"], "example-deal"), SET, "monday", "ledger", machine.uri],
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+    assert "Put in the empty board 1, copy 1." in running.line()
+    machine.tell("insert")
+    for board in range(1, 25):
+        while not (line := running.line()).startswith("board"):
+            pass
+        assert line.startswith("board %d: exact duplicate" % board), line
+        if board < 24:
+            machine.tell("remove")
+            while "Put in the empty board %d," % (board + 1) not in running.line():
+                pass
+            machine.tell("hopper fill")
+            machine.tell("insert")
+    running.finish().expect(0)
+    assert len(machine.account()) == 24
+    # Law 6D2
+    status, out = run("deal", SET, "tuesday", "ledger", machine.uri)
+    assert status == 2 and "dealt" in out, out
 
 
 @test

@@ -9,6 +9,7 @@
 #include <dealbox/card.h>
 #include <dealbox/certificate.h>
 #include <dealbox/deal.h>
+#include <dealbox/dealing.h>
 #include <dealbox/diagnosis.h>
 #include <dealbox/event.h>
 #include <dealbox/fault.h>

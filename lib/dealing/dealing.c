@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * One machine and one job, for a program without the service. Calls to a machine and writes of the
+ * ledger take their time, so a thread makes them; the program's calls only touch the two queues
+ * between them, of commands and of news.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <dealbox/dealing.h>
+
+#include "dealing/dealing.h"
+#include "dealing/job-ledger.h"
+#include "machine/backend.h"
+
+#define RETRY_US	2000000	/* between two tries to open a machine that has gone */
+#define QUIET		3	/* times as long as it did not answer, a machine is left alone */
+
+struct command {
+	struct command *next;
+	enum dealbox_dealing_command what;
+	unsigned int board, copy;
+	uint64_t answers;	/* serial of the state that the program had seen */
+};
+
+struct news {
+	struct news *next;
+	struct dealbox_dealing_news news;
+	uint64_t serial;	/* of the state */
+};
+
+struct dealbox_dealing {
+	/* the thread's, once it runs */
+	struct dealing dealing;
+	struct jobs jobs;
+	struct job *job;
+	char uri[256];		/* "": the only machine there is */
+	char id[DEALING_ID];
+	uint64_t retry;		/* us: when it is tried again; 0 = it is there */
+	uint64_t quiet;		/* us: until then it is not asked if it is suspect */
+	uint64_t look;		/* us: when it is looked at next */
+	uint64_t settled;	/* us: when a deal that is done may be judged; 0 = there is none */
+	bool done;		/* that was told */
+	struct dealbox_dealing_news last;	/* state that was told */
+
+	pthread_t thread;
+	int wake;		/* eventfd: a command, or the end, for the thread */
+	int told;		/* eventfd: news for the program */
+
+	pthread_mutex_t lock;	/* of what follows */
+	struct command *commands, **command_end;
+	struct news *news, **news_end;
+	uint64_t serial;	/* of the last state that was told */
+	uint64_t seen;		/* .. and of the last one that was taken */
+	bool end;
+};
+
+static void ring(int fd)
+{
+	eventfd_write(fd, 1);
+}
+
+/* ---- news, for the program ---- */
+
+/* The last of the news, if it is of that kind and nobody has taken it yet. */
+static struct news *last_news(struct dealbox_dealing *d, enum dealbox_dealing_kind kind)
+{
+	struct news *n;
+
+	for (n = d->news; n && n->next; n = n->next)
+		;
+	return n && n->news.kind == kind ? n : NULL;
+}
+
+static void tell(struct dealbox_dealing *d, const struct dealbox_dealing_news *news)
+{
+	bool state = news->kind == DEALBOX_DEALING_STATE;
+	struct news *n;
+
+	pthread_mutex_lock(&d->lock);
+	d->serial += state;
+	/* only the newest of these matters */
+	n = state || news->kind == DEALBOX_DEALING_CARDS ? last_news(d, news->kind) : NULL;
+	if (!n) {
+		/* without memory the ledger still has it, and the next state is told */
+		n = calloc(1, sizeof(*n));
+		if (n) {
+			*d->news_end = n;
+			d->news_end = &n->next;
+		}
+	}
+	if (n) {
+		n->news = *news;
+		n->serial = d->serial;
+	}
+	pthread_mutex_unlock(&d->lock);
+	ring(d->told);
+}
+
+/* Tells how it stands, when that has changed. */
+static void tell_state(struct dealbox_dealing *d)
+{
+	struct dealbox_dealing_news now = { .kind = DEALBOX_DEALING_STATE };
+	bool same;
+
+	now.state = desk_trouble(&d->dealing.desk);
+	dealing_facts(&d->dealing, &now.facts);
+	now.insertion = d->dealing.desk.insertion;
+	same = now.state == d->last.state && now.insertion == d->last.insertion &&
+	       !memcmp(&now.facts, &d->last.facts, sizeof(now.facts));
+	now.landed = d->dealing.cards;
+	if (same && now.landed == d->last.landed)
+		return;
+	if (same)
+		now.kind = DEALBOX_DEALING_CARDS;
+	d->last = now;
+	tell(d, &now);
+}
+
+static void say(struct dealing *dealing, enum dealing_message message, const struct copy *copy,
+		const char *text)
+{
+	struct dealbox_dealing_news news = { .kind = DEALBOX_DEALING_SAID };
+
+	(void)copy;
+	/* a verdict is told as such */
+	if (message == DEALING_RECORDED || message == DEALING_VOID)
+		return;
+	snprintf(news.text, sizeof(news.text), "%s", text);
+	tell(dealing->context, &news);
+}
+
+static void judged(struct dealing *dealing, const struct copy *copy, uint32_t insertion, bool exact,
+		   const char *text)
+{
+	struct dealbox_dealing_news news = {
+		.kind = DEALBOX_DEALING_BOARD, .insertion = insertion, .exact = exact,
+		.facts = { .board = copy->board, .copy = copy->copy },
+	};
+
+	snprintf(news.text, sizeof(news.text), "%s", text);
+	tell(dealing->context, &news);
+}
+
+static const struct dealing_listener listener = { .say = say, .judged = judged };
+
+/* ---- commands, of the program ---- */
+
+/* What is recorded of a job, or of a copy. */
+static void do_act(struct dealbox_dealing *d, enum dealbox_ledger_act_kind kind, const struct command *c)
+{
+	const struct dealbox_ledger_act act = {
+		.act = kind, .uid = getuid(), .job = d->job->id, .board = c->board, .copy = c->copy,
+	};
+	int err = dealbox_ledger_add_act(d->dealing.ledger, &act);
+
+	if (!err)
+		err = job_refresh(d->dealing.ledger, &d->jobs, d->job);
+	/* an open copy is not in the ledger's list of copies */
+	if (!err && kind == DEALBOX_ACT_REDEAL)
+		err = job_set_state(d->job, c->board, c->copy, DEALBOX_LEDGER_COPY_OPEN);
+	if (err)
+		say(&d->dealing, DEALING_LEDGER, NULL, dealbox_ledger_error(d->dealing.ledger));
+}
+
+static void do_command(struct dealbox_dealing *d, const struct command *c, uint64_t serial)
+{
+	static const struct {
+		bool answer;	/* of what is shown */
+		int push;
+		enum dealbox_ledger_act_kind act;	/* 0: it is a push */
+	} rows[DEALBOX_DEALING_COMMANDS] = {
+		[DEALBOX_DEALING_START] = { true, PUSH_START, 0 },
+		[DEALBOX_DEALING_ACCEPT] = { true, PUSH_START, 0 },
+		[DEALBOX_DEALING_PAUSE] = { false, PUSH_PAUSE, 0 },
+		[DEALBOX_DEALING_STOP] = { false, PUSH_STOP, 0 },
+		[DEALBOX_DEALING_RELEASE] = { false, PUSH_RELEASE, 0 },
+		[DEALBOX_DEALING_SKIP] = { false, 0, DEALBOX_ACT_SKIP },
+		[DEALBOX_DEALING_REDEAL] = { false, 0, DEALBOX_ACT_REDEAL },
+		[DEALBOX_DEALING_CANCEL] = { false, 0, DEALBOX_ACT_CANCEL },
+	};
+	enum dealbox_operator_state shown = desk_trouble(&d->dealing.desk);
+
+	if (rows[c->what].answer && c->answers != serial)
+		return;
+	if (c->what == DEALBOX_DEALING_ACCEPT && shown != DEALBOX_OPERATOR_CONFIRM &&
+	    shown != DEALBOX_OPERATOR_NUMBER_UNREAD)
+		return;
+	if (rows[c->what].act) {
+		do_act(d, rows[c->what].act, c);
+		return;
+	}
+	if (rows[c->what].answer)
+		d->dealing.starter = getuid();
+	desk_push(&d->dealing.desk, rows[c->what].push);
+}
+
+/* False: the program wants to end. */
+static bool do_commands(struct dealbox_dealing *d)
+{
+	struct command *c, *next;
+	uint64_t serial;
+	bool end;
+
+	pthread_mutex_lock(&d->lock);
+	c = d->commands;
+	d->commands = NULL;
+	d->command_end = &d->commands;
+	serial = d->serial;
+	end = d->end;
+	pthread_mutex_unlock(&d->lock);
+	for (; c; c = next) {
+		next = c->next;
+		do_command(d, c, serial);
+		free(c);
+	}
+	return !end;
+}
+
+/* ---- the machine ---- */
+
+/* Opens and claims it. When it was here before, it must be the same. 0, or -errno and why. */
+static int machine_open(struct dealbox_dealing *d, struct dealbox_reason *reason)
+{
+	struct dealbox_machine *machine;
+	struct dealbox_info info;
+	char id[DEALING_ID];
+	int err = dealbox_machine_open(*d->uri ? d->uri : NULL, false, &machine, reason);
+
+	if (err)
+		return err;
+	err = dealbox_machine_get_info(machine, &info);
+	if (!err)
+		err = dealbox_machine_claim(machine);
+	if (err) {
+		*reason = *dealbox_machine_reason(machine);
+		goto close;
+	}
+	dealing_sanitize(&info);
+	dealing_id(&info, dealbox_machine_uri(machine), id);
+	if (*d->id && strcmp(d->id, id)) {
+		err = reason_set(reason, -ENODEV, "plug in the one that deals", "this is another machine");
+		goto close;
+	}
+	if (!*d->id) {
+		memcpy(d->id, id, sizeof(id));
+		dealing_init(&d->dealing, d->id, d->dealing.ledger, &d->jobs, NULL);
+		d->dealing.listener = &listener;
+		d->dealing.context = d;
+	}
+	dealing_attach(&d->dealing, machine, &info);
+	d->retry = 0;
+	return 0;
+
+close:
+	dealbox_machine_close(machine);
+	return err;
+}
+
+static void machine_gone(struct dealbox_dealing *d)
+{
+	dealing_detach(&d->dealing);
+	d->dealing.suspect = false;
+	d->retry = monotonic_us() + RETRY_US;
+}
+
+/* What time tells: that nothing came. */
+static void pass_time(struct dealbox_dealing *d)
+{
+	struct desk *desk = &d->dealing.desk;
+	uint64_t now = monotonic_us();
+	struct dealbox_reason reason;
+
+	if (d->retry && now >= d->retry && machine_open(d, &reason))
+		d->retry = now + RETRY_US;
+	if (desk->phase != PHASE_SETTLE)
+		d->settled = 0;
+	else if (!d->settled)
+		d->settled = now + DEALBOX_SETTLED_MS * 1000;
+	if (d->settled && now >= d->settled && !desk->settled)
+		desk_settled(desk);
+	if (desk_moves(desk) && now >= d->dealing.heard + DEALING_CARD_US)
+		desk_silent(desk);
+	if (now < d->look)
+		return;
+	d->look = now + DEALING_LOOK_US;
+	if (desk_watched(desk, &d->jobs))
+		desk_look(desk);
+}
+
+/* When pass_time() is due next. */
+static int due_ms(const struct dealbox_dealing *d)
+{
+	const struct desk *desk = &d->dealing.desk;
+	uint64_t next = UINT64_MAX, now = monotonic_us();
+
+	if (d->retry)
+		next = d->retry;
+	if (desk->phase == PHASE_SETTLE && !desk->settled)
+		next = d->settled ? d->settled : now;
+	if (desk_watched(desk, &d->jobs) && d->look < next)
+		next = d->look;
+	if (d->dealing.suspect && desk->plugged && d->quiet < next)
+		next = d->quiet;
+	if (desk_moves(desk) && !desk->silent && d->dealing.heard + DEALING_CARD_US < next)
+		next = d->dealing.heard + DEALING_CARD_US;
+	if (next == UINT64_MAX)
+		return -1;
+	return next > now ? (int)((next - now) / 1000 + 1) : 0;
+}
+
+/* Does what there is to do now. */
+static void work(struct dealbox_dealing *d)
+{
+	struct desk *desk = &d->dealing.desk;
+	uint64_t begun;
+	struct step step;
+	enum did did;
+
+	while ((!d->dealing.suspect || monotonic_us() >= d->quiet) &&
+	       desk_next(desk, &d->jobs, desk, &step)) {
+		begun = monotonic_us();
+		did = dealing_do(&d->dealing, &step);
+		if (d->dealing.suspect)
+			d->quiet = monotonic_us() + QUIET * (monotonic_us() - begun);
+		desk_did(desk, &d->jobs, &step, did);
+	}
+	if (!desk->plugged && d->dealing.machine) {
+		machine_gone(d);
+		desk_next(desk, &d->jobs, desk, &step);
+	}
+}
+
+static bool is_done(const struct dealbox_dealing *d)
+{
+	return d->dealing.desk.phase == PHASE_NONE && !d->dealing.desk.undo &&
+	       (d->job->state == DEALBOX_LEDGER_JOB_CANCELLED || job_done(d->job));
+}
+
+static void *run(void *context)
+{
+	const struct dealbox_dealing_news done = { .kind = DEALBOX_DEALING_DONE };
+	struct dealbox_dealing *d = context;
+	eventfd_t count;
+
+	while (do_commands(d)) {
+		pass_time(d);
+		if (d->dealing.machine && dealing_read(&d->dealing, NULL) < 0)
+			machine_gone(d);
+		work(d);
+		tell_state(d);
+		if (is_done(d) && !d->done)
+			tell(d, &done);
+		d->done = is_done(d);
+		struct pollfd wait[] = {
+			{ .fd = d->wake, .events = POLLIN },
+			{ .fd = d->dealing.machine ? dealbox_machine_fd(d->dealing.machine) : -1,
+			  .events = POLLIN },
+		};
+		poll(wait, 2, due_ms(d));
+		if (wait[0].revents)
+			eventfd_read(d->wake, &count);
+	}
+	return NULL;
+}
+
+/* ---- coming and going ---- */
+
+static void wipe(struct dealbox_dealing *d)
+{
+	jobs_free(&d->jobs);
+	if (d->wake >= 0)
+		close(d->wake);
+	if (d->told >= 0)
+		close(d->told);
+	pthread_mutex_destroy(&d->lock);
+	explicit_bzero(d, sizeof(*d));
+	free(d);
+}
+
+/* Signals are the program's. */
+static int begin(struct dealbox_dealing *d)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = -pthread_create(&d->thread, NULL, run, d);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+/* The job as the ledger has it, and nothing under way. A job that was paused goes on. */
+static int job_open_again(struct dealbox_dealing *d, uint64_t job, struct dealbox_reason *reason)
+{
+	struct dealbox_ledger_act resume = { .act = DEALBOX_ACT_RESUME, .uid = getuid(), .job = job };
+	struct dealbox_ledger *ledger = d->dealing.ledger;
+	unsigned int settled;
+	int err = ledger_settle(ledger, &settled);
+
+	if (!err)
+		err = job_load(ledger, &d->jobs, job, &d->job);
+	if (!err && d->job->state == DEALBOX_LEDGER_JOB_PAUSED)
+		err = dealbox_ledger_add_act(ledger, &resume);
+	if (!err)
+		err = job_refresh(ledger, &d->jobs, d->job);
+	if (err == -ENOENT)
+		return reason_set(reason, err, NULL, "there is no job %llu in the ledger", (unsigned long long)job);
+	if (err == -E2BIG)
+		return reason_set(reason, err, NULL, "job %llu is too large", (unsigned long long)job);
+	return err ? reason_set(reason, err, NULL, "%s", dealbox_ledger_error(ledger)) : 0;
+}
+
+int dealbox_dealing_new(struct dealbox_ledger *ledger, const char *uri, uint64_t job,
+			struct dealbox_dealing **out, struct dealbox_reason *reason)
+{
+	struct dealbox_dealing *d = calloc(1, sizeof(*d));
+	struct dealbox_reason why = { 0 };
+	int err;
+
+	*out = NULL;
+	if (!d)
+		return reason_set(reason, -ENOMEM, "free some memory", "out of memory");
+	pthread_mutex_init(&d->lock, NULL);
+	d->command_end = &d->commands;
+	d->news_end = &d->news;
+	d->dealing.ledger = ledger;
+	d->last.state = DEALBOX_OPERATOR_STATES;
+	d->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	d->told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (uri)
+		snprintf(d->uri, sizeof(d->uri), "%s", uri);
+	if (d->wake < 0 || d->told < 0) {
+		err = reason_set(&why, -errno, "close some files", "no descriptor is left: %m");
+		goto fail;
+	}
+	err = job_open_again(d, job, &why);
+	if (!err)
+		err = machine_open(d, &why);
+	if (err)
+		goto fail;
+	err = begin(d);
+	if (!err) {
+		*out = d;
+		return 0;
+	}
+	dealing_end(&d->dealing);
+	reason_set(&why, err, "free some memory", "no thread can be made: %s", strerror(-err));
+fail:
+	if (reason)
+		*reason = why;
+	wipe(d);
+	return err;
+}
+
+/* Nothing runs: the board may be taken out, and the machine forgets the deal. */
+static void leave(struct dealing *dealing)
+{
+	struct dealbox_plan none = { 0 };
+
+	if (!dealing->machine || dealing->desk.deals)
+		return;
+	if (dealing->desk.capabilities & DEALBOX_CAP_BOARD_LOCK)
+		dealbox_machine_release_board(dealing->machine);
+	dealbox_machine_set_plan(dealing->machine, &none);
+}
+
+void dealbox_dealing_free(struct dealbox_dealing *d)
+{
+	struct command *c;
+	struct news *n;
+
+	if (!d)
+		return;
+	pthread_mutex_lock(&d->lock);
+	d->end = true;
+	pthread_mutex_unlock(&d->lock);
+	ring(d->wake);
+	pthread_join(d->thread, NULL);
+	leave(&d->dealing);
+	dealing_end(&d->dealing);
+	while ((c = d->commands)) {
+		d->commands = c->next;
+		free(c);
+	}
+	while ((n = d->news)) {
+		d->news = n->next;
+		free(n);
+	}
+	wipe(d);
+}
+
+/* ---- what the program calls ---- */
+
+int dealbox_dealing_fd(const struct dealbox_dealing *d)
+{
+	return d->told;
+}
+
+int dealbox_dealing_step(struct dealbox_dealing *d, struct dealbox_dealing_news *news)
+{
+	eventfd_t count;
+	struct news *n;
+
+	pthread_mutex_lock(&d->lock);
+	n = d->news;
+	if (n) {
+		d->news = n->next;
+		if (!d->news)
+			d->news_end = &d->news;
+		if (n->news.kind == DEALBOX_DEALING_STATE)
+			d->seen = n->serial;
+	} else {
+		eventfd_read(d->told, &count);
+	}
+	pthread_mutex_unlock(&d->lock);
+	if (!n)
+		return 0;
+	*news = n->news;
+	free(n);
+	return 1;
+}
+
+int dealbox_dealing_command(struct dealbox_dealing *d, enum dealbox_dealing_command command,
+			    unsigned int board, unsigned int copy)
+{
+	bool of_copy = command == DEALBOX_DEALING_SKIP || command == DEALBOX_DEALING_REDEAL;
+	struct command *c;
+
+	/* the boards of a job do not change: they may be looked at here */
+	if ((unsigned int)command >= DEALBOX_DEALING_COMMANDS ||
+	    (of_copy && (!board || !job_has(d->job, board, copy))))
+		return -EINVAL;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->what = command;
+	c->board = of_copy ? board : 0;
+	c->copy = of_copy ? copy : 0;
+	pthread_mutex_lock(&d->lock);
+	c->answers = d->seen;
+	*d->command_end = c;
+	d->command_end = &c->next;
+	pthread_mutex_unlock(&d->lock);
+	ring(d->wake);
+	return 0;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Deals a job of a ledger on one machine, board after board, as dealboxd does: with the same rules,
+ * and with the ledger as the only record. A program waits for a descriptor, takes the news, shows
+ * its operator what dealbox_operator_text() makes of them, and passes on what he answers.
+ *
+ * Whatever happens: no insertion is dealt into twice, a board counts only when it is proved and
+ * on disk, and what is in doubt is asked for to be taken out and emptied. A board whose insertion
+ * this ledger has not seen from its beginning is in doubt.
+ */
+#ifndef DEALBOX_DEALING_H
+#define DEALBOX_DEALING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dealbox/api.h>
+#include <dealbox/ledger.h>
+#include <dealbox/machine.h>
+#include <dealbox/operator.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dealbox_dealing;
+
+/* What the operator, or the program, wants. */
+enum dealbox_dealing_command {
+	DEALBOX_DEALING_START,		/* go on: deal, resume, read again, "I have done it" */
+	DEALBOX_DEALING_ACCEPT,		/* "this board is empty", "it is the one that is wanted" */
+	DEALBOX_DEALING_PAUSE,
+	DEALBOX_DEALING_STOP,		/* emergency: the deal is aborted; START lets it go */
+	DEALBOX_DEALING_RELEASE,	/* unlock the board */
+	DEALBOX_DEALING_SKIP,		/* a copy */
+	DEALBOX_DEALING_REDEAL,		/* a copy: what was recorded of it does not count any more */
+	DEALBOX_DEALING_CANCEL,		/* the job */
+	DEALBOX_DEALING_COMMANDS
+};
+
+enum dealbox_dealing_kind {
+	DEALBOX_DEALING_STATE,		/* state, facts, insertion, landed: how it stands now */
+	DEALBOX_DEALING_CARDS,		/* the same, and only landed is new */
+	DEALBOX_DEALING_BOARD,		/* facts.board, facts.copy, insertion, exact, text: a verdict is recorded */
+	DEALBOX_DEALING_SAID,		/* text: for a log */
+	DEALBOX_DEALING_DONE,		/* nothing is left to be dealt, or the job was cancelled */
+	DEALBOX_DEALING_KINDS
+};
+
+struct dealbox_dealing_news {
+	enum dealbox_dealing_kind kind;
+	enum dealbox_operator_state state;
+	struct dealbox_operator_facts facts;
+	uint32_t insertion;	/* of the board that is there, or that was judged; 0 = none */
+	uint32_t landed;	/* cards of this deal that have fallen */
+	bool exact;
+	char text[255];		/* English, and without a card */
+	uint32_t reserved[8];	/* 0 */
+};
+
+/**
+ * dealbox_dealing_new - begin to deal a job
+ * @ledger: open for writing; until dealbox_dealing_free() nobody else may use it
+ * @uri: address of the machine, as in dealbox_machine_open(); NULL is the only one there is
+ * @job: number of the job in that ledger
+ * @dealing: out
+ * @reason: out, may be NULL: with an error, why
+ *
+ * Opens and claims the machine, for which it waits. What was under way in the ledger when the last
+ * program ended is recorded as unknown. -ENOENT: there is no such job; other errors are those of
+ * dealbox_machine_open(), of dealbox_machine_claim() and of the ledger.
+ */
+DEALBOX_API int dealbox_dealing_new(struct dealbox_ledger *ledger, const char *uri, uint64_t job,
+				    struct dealbox_dealing **dealing, struct dealbox_reason *reason);
+
+/**
+ * dealbox_dealing_free - end, and let go of the machine. NULL is allowed
+ * @dealing: the dealing
+ *
+ * A deal that runs is paused; its board is in doubt, and the next program is told so. Waits for the
+ * call to the machine that is being made, up to a few seconds.
+ */
+DEALBOX_API void dealbox_dealing_free(struct dealbox_dealing *dealing);
+
+/* A descriptor that can be read (POLLIN) while there are news. It is the dealing's. */
+DEALBOX_API int dealbox_dealing_fd(const struct dealbox_dealing *dealing);
+
+/**
+ * dealbox_dealing_step - take the next news
+ * @dealing: the dealing
+ * @news: out
+ *
+ * Never waits. Returns 1 when there are some, 0 when there are none now. States that were not
+ * taken in time are left out but for the last one; verdicts are not.
+ */
+DEALBOX_API int dealbox_dealing_step(struct dealbox_dealing *dealing,
+				     struct dealbox_dealing_news *news);
+
+/**
+ * dealbox_dealing_command - do what the operator wants
+ * @dealing: the dealing
+ * @command: what
+ * @board: with SKIP and REDEAL: the board
+ * @copy: and the copy
+ *
+ * Never waits; news tell what comes of it. START and ACCEPT answer the last state that
+ * dealbox_dealing_step() gave: if it has changed since then, they are left out, so that no answer is
+ * taken for another question. ACCEPT counts in DEALBOX_OPERATOR_CONFIRM and
+ * DEALBOX_OPERATOR_NUMBER_UNREAD only. -EINVAL: there is no such command, or no such copy;
+ * -ENOMEM.
+ */
+DEALBOX_API int dealbox_dealing_command(struct dealbox_dealing *dealing,
+					enum dealbox_dealing_command command, unsigned int board,
+					unsigned int copy);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
