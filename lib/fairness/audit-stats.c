@@ -8,10 +8,10 @@
 #include <string.h>
 
 #define SUIT_CARDS	13
-#define EXPECTED_MIN	5.0	/* smaller cells are put together: the usual rule */
+#define EXPECTED_MIN	5.0	/* smaller cells are merged: the usual rule */
 #define DEALS_MIN	100	/* for the normal approximation of sums */
 
-/* The same for four lengths in any order, and another one for each of the 39 patterns. */
+/* Maps four lengths to one of the 39 patterns, independent of their order. */
 static unsigned int shape_key(const unsigned int length[4])
 {
 	unsigned int key = 0;
@@ -50,7 +50,7 @@ void audit_stats_init(struct audit_stats *stats)
 		length[3] = SUIT_CARDS - three;
 		for (int i = 0; i < 4; i++) {
 			probability *= choose(SUIT_CARDS, length[i]);
-			/* there are fewer than 24 orders when lengths are alike */
+			/* equal lengths have fewer than 24 orders */
 			alike = i && length[i] == length[i - 1] ? alike + 1 : 1;
 			probability /= alike;
 		}
@@ -183,7 +183,10 @@ static void test_normal(struct dealbox_audit_test *test, double deviate)
 	test->p = erfc(fabs(deviate) / sqrt(2));
 }
 
-/* Counts against probabilities; neighbouring cells go together until enough is expected. */
+/*
+ * Compares counts with probabilities; merges neighbouring cells until the expectation is large
+ * enough.
+ */
 static void test_counts(struct dealbox_audit_test *test, const uint64_t *counts,
 			const double *probabilities, unsigned int cells, uint64_t deals)
 {
@@ -199,7 +202,7 @@ static void test_counts(struct dealbox_audit_test *test, const uint64_t *counts,
 		observed[merged] += (double)counts[i];
 		expected[merged] += probabilities[i] * (double)deals;
 	}
-	/* what is left at the end goes to the cell before it */
+	/* the remainder at the end joins the cell before it */
 	if (merged && expected[merged] < EXPECTED_MIN) {
 		observed[merged - 1] += observed[merged];
 		expected[merged - 1] += expected[merged];
@@ -227,11 +230,11 @@ static void test_card_seat(struct dealbox_audit_test *test, const struct audit_s
 
 			statistic += off * off / expected;
 		}
-	/* each hand gets exactly 13, which makes the cards' seats depend on one another */
+	/* each hand gets exactly 13 cards, so the cards' seats are not independent */
 	test_chi_square(test, statistic * 51 / 52, 51 * 3);
 }
 
-/* Honour points of a hand: how many ways there are with so many points */
+/* Honour points of a hand: the number of ways for each total */
 static void points_make(double probabilities[STATS_POINTS])
 {
 	memset(probabilities, 0, STATS_POINTS * sizeof(*probabilities));
@@ -250,8 +253,8 @@ static void points_make(double probabilities[STATS_POINTS])
 }
 
 /*
- * Cards that lie as they did in another deal: 13 on average. The variance is the sum of
- * squared covariances of "card c is at seat s" over all pairs: (52/51)^2 * 51 * 3/16.
+ * Cards at the same seat as in another deal: 13 on average. The variance is the sum of squared
+ * covariances of "card c is at seat s" over all pairs: (52/51)^2 * 51 * 3/16.
  */
 static void test_same(struct dealbox_audit_test *test, uint64_t same, uint64_t pairs)
 {
@@ -267,7 +270,7 @@ static void test_trend(struct dealbox_audit_test *test, const struct audit_stats
 		test_normal(test, stats->trend / sqrt(stats->trend_variance));
 }
 
-/* Holm: the smallest p times how many there are, the next times one less, never falling. */
+/* Holm: the smallest p times the number of tests, the next times one less, never decreasing. */
 static void correct(struct dealbox_audit_test *tests, size_t count)
 {
 	double reached = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counting deals, and comparing the counts with what is expected of wholly random ones. No
- * I/O and no memory of single deals. Not exported.
+ * Counts deals, and compares the counts with the expectation for wholly random ones. No I/O; single
+ * deals are not kept. Not exported.
  */
 #ifndef AUDIT_STATS_H
 #define AUDIT_STATS_H
@@ -21,29 +21,31 @@ struct audit_stats {
 	uint64_t shape[DEALBOX_HANDS][STATS_SHAPES];	/* of the hand at that seat */
 	uint64_t split[4][STATS_SHAPES];		/* of that suit among the seats */
 	uint64_t points[DEALBOX_HANDS][STATS_POINTS];
-	/* cards that lie as in the deal so many before: their number, pairs of deals */
+	/* by distance to an earlier deal: cards at the same seat, pairs of deals */
 	uint64_t same[STATS_LAGS], pairs[STATS_LAGS];
 	/* sums over finished sets, for the points of N and S against the place in the set */
 	double trend, trend_variance;
-	/* of the set now being added */
+	/* of the current set */
 	uint64_t in_set;
 	double set_points, set_moment;
 	struct dealbox_deal last[STATS_LAGS];
 };
 
-/* No deals yet. */
+/* Clears all counts. */
 void audit_stats_init(struct audit_stats *stats);
 
-/* Adds a bridge deal to the set at hand. */
+/* Adds a bridge deal to the current set. */
 void audit_stats_add(struct audit_stats *stats, const struct dealbox_deal *deal);
 
-/* The set is complete. */
+/* Ends the current set. */
 void audit_stats_end_set(struct audit_stats *stats);
 
 size_t audit_stats_test(const struct audit_stats *stats,
 			struct dealbox_audit_test tests[DEALBOX_AUDIT_TESTS]);
 
-/* Chance of a chi-square above x with that many degrees of freedom, within 1e-10. */
+/*
+ * Returns the probability of a chi-square above x with that many degrees of freedom, within 1e-10.
+ */
 double audit_chi_square_above(double x, unsigned int degrees);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Audits of played deals: what single deals tell. The statistics are in audit-stats.c.
- */
+/* Audits of played deals: findings about single deals. The statistics are in audit-stats.c. */
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -13,8 +11,8 @@
 #include "audit-stats.h"
 
 /*
- * What is kept of a deal: its number after it was turned so that North holds the spade ace,
- * which is the same for all four turns of a deal, and how it was turned.
+ * The record of a deal: its number after it was turned so that North holds the spade ace, which is
+ * the same for all four turns of a deal, and the turn.
  */
 struct entry {
 	dealbox_number number;
@@ -64,8 +62,8 @@ static void holders_fill(const struct dealbox_deal *deal, uint8_t holder[DEALBOX
 }
 
 /*
- * How many of the steps from card `from` to card `from + step`, n of them, go by the same number
- * of seats: the most frequent one.
+ * Returns how many of the n steps from card `from` to card `from + step` advance by the most
+ * frequent number of seats.
  */
 static unsigned int steps_alike(const uint8_t *holder, unsigned int from, unsigned int step,
 				unsigned int every, unsigned int n)
@@ -181,7 +179,7 @@ size_t dealbox_audit_test(const struct dealbox_audit *audit,
 	return audit_stats_test(&audit->stats, tests);
 }
 
-/* By number, and by place where that is the same. */
+/* Orders by number, then by place. */
 static int entry_compare(const void *a, const void *b, void *entries)
 {
 	const struct entry *const base = entries;
@@ -194,7 +192,7 @@ static int entry_compare(const void *a, const void *b, void *entries)
 
 #define NOWHERE	SIZE_MAX
 
-/* before[i] = where deal i was first, NOWHERE if not before. Free it; NULL = no memory */
+/* Returns before[i] = first place of deal i, NOWHERE if it is new; free it. NULL = out of memory */
 static size_t *repeats_find(const struct dealbox_audit *audit)
 {
 	size_t *order = calloc(audit->count + 1, sizeof(*order));
@@ -238,7 +236,7 @@ int dealbox_audit_find(const struct dealbox_audit *audit,
 		if (err || before[i] == NOWHERE)
 			continue;
 		other = &audit->entries[before[i]];
-		/* a row of deals that come in the same order in one set and in another */
+		/* a sequence of deals that occurs in the same order in two sets */
 		while (next < audit->count && before[next] != NOWHERE &&
 		       before[next] == before[next - 1] + 1 &&
 		       audit->entries[next].set == entry->set && !audit->entries[next].sorted &&

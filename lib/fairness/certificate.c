@@ -29,7 +29,7 @@ static const char *const basis_words[] = {
 
 /* -- commitments ------------------------------------------------------------ */
 
-/* The key of a certificate's digests: the opening, and what the certificate is about */
+/* The key of a certificate's digests: the opening, and the fields that identify the board */
 void dealbox_certificate_salt(const struct dealbox_certificate *c,
 			      const uint8_t opening[DEALBOX_OPENING], uint8_t salt[DEALBOX_HASH])
 {
@@ -128,7 +128,7 @@ static bool name_good(const char *name)
 	return *name != 0;
 }
 
-/* What is signed, in the one form that it may have. NULL: it cannot be said, or no memory */
+/* Returns the signed body, in its only valid form. NULL: a field does not fit, or out of memory */
 static char *body_print(const struct dealbox_certificate *c)
 {
 	char manifest[HEX(DEALBOX_HASH)], plan[HEX(DEALBOX_HASH)], trace[HEX(DEALBOX_HASH)];
@@ -194,7 +194,7 @@ static bool text_line(char **at, const char *word, char *text, size_t size)
 	return value && snprintf(text, size, "%s", value) < (int)size;
 }
 
-/* One of two or three words; which, or -1 */
+/* Returns the index of the word among two or three, or -1 */
 static int word_line(char **at, const char *word, const char *const *words, int count)
 {
 	const char *value = line_take(at, word);
@@ -205,7 +205,7 @@ static int word_line(char **at, const char *word, const char *const *words, int 
 	return -1;
 }
 
-/* Takes a body apart. False: it has not the form. */
+/* Parses a body. Returns false if it does not have the form. */
 static bool body_take(char *body, struct dealbox_certificate *c)
 {
 	static const char *const verdicts[] = { "void", "exact" }, *const cards[] = { "counted", "read" };
@@ -247,7 +247,7 @@ static int certificate_take(const char *body, struct dealbox_certificate *c, uin
 		return fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
 	if (body_take(copy, c))
 		again = body_print(c);
-	/* what could be read the same way was not written by us: one form only */
+	/* refuse other spellings of the same content: there is only one form */
 	if (!again || strcmp(again, body))
 		err = fault_set(fault, -EINVAL, line, "a newer dealbox may know it",
 				"this is no certificate in the form that it must have");
@@ -283,7 +283,7 @@ char *dealbox_certificates_open(const struct dealbox_certificates *certificates,
 	return text;
 }
 
-/* It must be what we would write for these certificates, but for the opening itself. */
+/* Except for the opening itself, it must equal what we would write for these certificates. */
 static int opening_take(const char *body, struct dealbox_certificates *certificates, uint32_t line,
 			struct dealbox_fault *fault)
 {

@@ -19,7 +19,7 @@ struct dealbox_manifest {
 	uint8_t hash[DEALBOX_HASH];
 };
 
-/* What is promised, in the one form that it may have. NULL = out of memory. */
+/* Returns the promise, in its only valid form. NULL = out of memory. */
 static char *promise_print(const struct dealbox_square *square)
 {
 	struct dealbox_square_phase phase;
@@ -92,7 +92,7 @@ static int body_parse(struct dealbox_manifest *manifest, const char *body, struc
 			err = dealbox_square_parse(at, strlen(at), &manifest->square, fault);
 	}
 	if (!err) {
-		/* what else could be read the same way was not written by us: one form only */
+		/* refuse other spellings of the same content: there is only one form */
 		manifest->time /= 1000000;
 		again = body_print(manifest->square, manifest->time);
 		if (!again)
@@ -160,7 +160,7 @@ int64_t dealbox_manifest_time(const struct dealbox_manifest *manifest)
 	return manifest->time;
 }
 
-/* Length of the line at text, and what it is called by its first two letters. */
+/* Length of the line at text, and its name by its first two letters. */
 static const char *line_name(const char *line)
 {
 	static const struct {

@@ -14,14 +14,16 @@
 
 #define MAGIC		"DBSEAL1\n"
 #define MAGIC_SIZE	8
-#define MAGIC_FAMILY	6	/* "DBSEAL": whatever comes behind is a version */
+#define MAGIC_FAMILY	6	/* "DBSEAL"; a version follows */
 #define STREAM_KEY	crypto_secretstream_xchacha20poly1305_KEYBYTES
 #define STREAM_HEADER	crypto_secretstream_xchacha20poly1305_HEADERBYTES
 #define STREAM_EXTRA	crypto_secretstream_xchacha20poly1305_ABYTES
 #define MESSAGE		((size_t)65536)
 
-/* A quarter of a gigabyte and three passes: about a second. Files that want more than this
- * many times as much were not made by us, and would take the machine down. */
+/*
+ * 256 MiB and three passes take about 1 s. Files that demand more than this multiple were not made
+ * by us, and could exhaust the computer.
+ */
 #define PASSES		crypto_pwhash_OPSLIMIT_MODERATE
 #define MEMORY		crypto_pwhash_MEMLIMIT_MODERATE
 #define COSTS_MAX	4
@@ -58,7 +60,10 @@ static int passphrase_key(const char *passphrase, const uint8_t *salt, uint64_t 
 	return 0;
 }
 
-/* Writes what stands before the stream, and gives the key of the stream; its size or -errno */
+/*
+ * Writes the header before the stream, and gets the key of the stream; returns the header's size or
+ * -errno
+ */
 static long head_make(const struct dealbox_seal_secret *secret, struct dealbox_random *random,
 		      uint8_t *head, uint8_t key[STREAM_KEY], struct dealbox_fault *fault)
 {
@@ -132,7 +137,7 @@ int dealbox_seal(const void *data, size_t size, const char *name,
 	return 0;
 }
 
-/* The key of the stream; the size of what stands before it, or -errno */
+/* Gets the key of the stream; returns the size of the header before it, or -errno */
 static long head_open(const uint8_t *data, size_t size, const struct dealbox_seal_secret *secret,
 		      uint8_t key[STREAM_KEY], struct dealbox_fault *fault)
 {
@@ -176,7 +181,7 @@ static long head_open(const uint8_t *data, size_t size, const struct dealbox_sea
 	return err ? err : (long)HEAD_PASSPHRASE;
 }
 
-/* The next message of the stream; how many bytes, or -EBADMSG */
+/* Reads the next message of the stream; returns its size, or -EBADMSG */
 static long message_open(crypto_secretstream_xchacha20poly1305_state *state, const uint8_t *from,
 			 size_t size, size_t most, const uint8_t *head, size_t head_size, uint8_t *to,
 			 uint8_t *tag)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Signed text, and who signs.
- */
+/* Signed text, and signers. */
 #include "signed-text.h"
 
 #include <errno.h>
@@ -13,7 +11,7 @@
 
 #define KEY_WORDS	"dealbox signing key 1 "
 
-/* Of sodium_malloc(): neither swapped nor in a core dump, and wiped when it is freed. */
+/* From sodium_malloc(): neither swapped nor in a core dump, and wiped when freed. */
 struct dealbox_signer {
 	uint8_t seed[crypto_sign_SEEDBYTES];
 	uint8_t public_key[crypto_sign_PUBLICKEYBYTES];

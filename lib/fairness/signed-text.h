@@ -10,34 +10,34 @@
 
 #include "fault.h"
 
-#define HEX(bytes)	(2 * (bytes) + 1)	/* room for bytes in hexadecimal */
+#define HEX(bytes)	(2 * (bytes) + 1)	/* size of a buffer for bytes in hexadecimal */
 #define SIGNATURE	64			/* bytes of one */
 
 void hex_put(const uint8_t *bytes, size_t size, char *hex);
 
-/* Exactly size bytes in lower case hexadecimal; false if it is not that. */
+/* Parses exactly size bytes in lower case hexadecimal; returns false on any other text. */
 bool hex_take(const char *hex, uint8_t *bytes, size_t size);
 
 /*
- * Puts signer and signature behind a body (which ends with a line end) and gives the whole
- * text; free it. NULL = out of memory.
+ * Appends signer and signature to a body (which ends with a line end) and returns the whole text;
+ * free it. NULL = out of memory.
  */
 char *text_sign(const char *body, const struct dealbox_signer *signer);
 
 /*
- * Where the signed text at data ends: behind its line "signature", which is *size bytes from
- * its start. Checks the signature, gives body (to be freed) and signer. line counts on.
+ * Finds the end of the signed text at data: after its line "signature", *size bytes from its start.
+ * Checks the signature, and gets body (to be freed) and signer. line is advanced.
  */
 int text_check(const char *data, size_t room, size_t *size, char **body,
 	       uint8_t signer[DEALBOX_SIGNER_KEY], uint32_t *line, struct dealbox_fault *fault);
 
 /*
- * The value of the next line of a body, which must begin with that word; *at goes to the line
- * behind it. NULL if it does not. The line's end is overwritten with a zero.
+ * Returns the value of the next line of a body, or NULL if the line does not begin with that word.
+ * *at moves to the line after it. The line end is overwritten with a zero.
  */
 char *line_take(char **at, const char *word);
 
-/* Time as text, "2026-11-20T11:00:00.000000Z", and back; false if it is none. */
+/* Convert a time to text, "2026-11-20T11:00:00.000000Z", and back; false: not a time. */
 #define TIME_TEXT	40
 void time_put(int64_t microseconds, char text[TIME_TEXT]);
 bool time_take(const char *text, int64_t *microseconds);

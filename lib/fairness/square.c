@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Square Deal: description and keys of a tournament, and the deals that come of them.
- */
+/* Square Deal: description and keys of a tournament, and the deals derived from them. */
 #include <ctype.h>
 #include <errno.h>
 #include <sodium.h>
@@ -15,7 +13,7 @@
 
 #include "fault.h"
 
-#define KEY_SHORT	40	/* the original warns below that */
+#define KEY_SHORT	40	/* the original warns about shorter keys */
 
 struct phase {
 	unsigned int sessions;
@@ -30,7 +28,7 @@ struct dealbox_square {
 };
 
 struct key {
-	unsigned int phase, session;	/* session 0: of the whole phase */
+	unsigned int phase, session;	/* session 0: the whole phase */
 	char *text;
 };
 
@@ -78,7 +76,7 @@ static bool line_next(struct line *line)
 	return true;
 }
 
-/* A decimal number of at most six digits at the start of *text; *text goes behind it. */
+/* Parses a decimal number of at most six digits at the start of *text, and advances *text. */
 static bool number_take(const char **text, unsigned int *number)
 {
 	const char *start = *text;
@@ -89,7 +87,7 @@ static bool number_take(const char **text, unsigned int *number)
 	return *text != start && *text - start < 7;
 }
 
-/* Spaces at the ends left out, several made one; NULL = out of memory. */
+/* Removes spaces at the ends and reduces runs of spaces to one; NULL = out of memory. */
 static char *squeezed(const char *text)
 {
 	char *out = malloc(strlen(text) + 1), *to = out;
@@ -108,7 +106,9 @@ static char *squeezed(const char *text)
 	return out;
 }
 
-/* The first run of # becomes the session, with as many digits at least; snprintf's result */
+/*
+ * Replaces the first run of # by the session, with at least as many digits; returns as snprintf()
+ */
 static int session_fill(const char *pattern, unsigned int session, const char *suffix,
 			char *out, size_t size)
 {
@@ -124,8 +124,8 @@ static int session_fill(const char *pattern, unsigned int session, const char *s
 /* -- board ranges ----------------------------------------------------------- */
 
 /*
- * The range of a session (from 1) in what stands for boards: the ranges of a list come in
- * turn. Also checks the whole of it.
+ * Gets the range of a session (from 1) from the text of the boards; the ranges of a list take
+ * turns. Also checks the whole text.
  */
 static bool boards_range(const char *boards, unsigned int session, unsigned int *low,
 			 unsigned int *high)
@@ -170,7 +170,7 @@ static bool boards_range(const char *boards, unsigned int session, unsigned int 
 	return true;
 }
 
-/* 3x7 written out, because the original does not read it in a file. NULL = out of memory. */
+/* Expands 3x7, because the original does not read it in a file. NULL = out of memory. */
 static char *boards_written_out(const char *boards)
 {
 	const char *at = boards;
@@ -280,7 +280,7 @@ static int published_refuse(const struct dealbox_square *square, struct dealbox_
 			 "the tournament is published and must not change any more");
 }
 
-/* Sets one of the texts; what = its name for the fault */
+/* Sets one of the texts; what is its name in a fault */
 static int text_set(char **to, const char *text, const char *what, struct dealbox_fault *fault)
 {
 	char *new;
@@ -316,7 +316,7 @@ int dealbox_square_set_info(struct dealbox_square *square, const char *info,
 	return err ? err : text_set(&square->info, info, "delayed information", fault);
 }
 
-/* Leaves out points and commas between digits, from left to right, as the original does. */
+/* Removes points and commas between digits, from left to right, as the original does. */
 static void value_unpunctuate(char *text)
 {
 	char *to = text;
@@ -325,7 +325,7 @@ static void value_unpunctuate(char *text)
 		*to++ = *text;
 		if (isdigit((unsigned char)text[0]) && (text[1] == '.' || text[1] == ',') &&
 		    isdigit((unsigned char)text[2])) {
-			/* the digit behind it is used up: 1.2.3 becomes 12.3 */
+			/* the digit after it is consumed: 1.2.3 becomes 12.3 */
 			*to++ = text[2];
 			text += 3;
 		} else {
@@ -367,7 +367,7 @@ static int prefix_check(const struct dealbox_square *square, const char *prefix,
 
 	if (strlen(prefix) > 100)
 		return fault_set(fault, -EINVAL, line, NULL, "the file prefix is too long");
-	/* it becomes the name of a file that is written: no folders, no dots */
+	/* it becomes a file name: no folders, no dots */
 	if (!isalpha((unsigned char)*prefix) ||
 	    prefix[strspn(prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-#")])
 		return fault_set(fault, -EINVAL, line, help, "'%s' cannot be a file prefix", prefix);
@@ -381,7 +381,7 @@ static int prefix_check(const struct dealbox_square *square, const char *prefix,
 	return 0;
 }
 
-/* Takes over the strings of *phase, in case of an error too. */
+/* Takes ownership of the strings of *phase, also on an error. */
 static int phase_append(struct dealbox_square *square, struct phase *phase, uint32_t line,
 			struct dealbox_fault *fault)
 {
@@ -417,7 +417,7 @@ static int phase_append(struct dealbox_square *square, struct phase *phase, uint
 	return 0;
 }
 
-/* The text with what the session is shown by put behind it, where it has none */
+/* Appends the mark of the session to the text, if it has none */
 static char *sharp_ensured(const char *text, bool wanted, const char *suffix)
 {
 	char *out;
@@ -451,7 +451,7 @@ int dealbox_square_add_phase(struct dealbox_square *square, const struct dealbox
 	return phase_append(square, &new, 0, fault);
 }
 
-/* A copy of what stands before the next colon, or with last of all that is left */
+/* Copies the text before the next colon, or with last the rest */
 static char *field_take(const char **at, bool last)
 {
 	const size_t length = last ? strlen(*at) : strcspn(*at, ":");
@@ -493,7 +493,7 @@ static int text_parse(char **to, const char *text, size_t size, uint32_t line, c
 		return fault_set(fault, -EINVAL, line,
 				 "only one of them was published: ask the organiser which",
 				 "there is a second line with the %s", what);
-	/* a value without text is one that is not known yet */
+	/* an empty value is not known yet */
 	if (!size)
 		return 0;
 	*to = strndup(text, size);
@@ -576,7 +576,7 @@ char *dealbox_square_print(const struct dealbox_square *square)
 
 	if (!out)
 		return NULL;
-	/* the words of the first line are how the original knows its files */
+	/* the original recognises its files by the first line */
 	fprintf(out, "# Description file of tournament for program SquareDeal 2.7\n#\n");
 	fprintf(out, "TN %s\nDI %s\n", dealbox_square_name(square), dealbox_square_info(square));
 	if (square->value)
@@ -630,7 +630,7 @@ static const struct key *key_find(const struct dealbox_square_keys *keys, unsign
 	return NULL;
 }
 
-/* Takes over text, in case of an error too; NULL is out of memory. */
+/* Takes ownership of text, also on an error; NULL means out of memory. */
 static int key_append(struct dealbox_square_keys *keys, unsigned int phase, unsigned int session,
 		      char *text)
 {
@@ -761,7 +761,7 @@ static int key_parse(struct dealbox_square_keys *keys, const struct line *line,
 		return fault_set(fault, -ENOMEM, line->number, NULL, "out of memory");
 	memcpy(text, line->text, line->size);
 	text[line->size] = 0;
-	/* the line holds a secret: the fault says what it should be, not what it is */
+	/* the line holds a secret: the fault describes the expected line, not the actual one */
 	if (!number_take(&at, &phase) || *at++ != ',' || !number_take(&at, &session) ||
 	    *at++ != ':' || !*at || strlen(text) != line->size || strpbrk(at, ": \t"))
 		fault_set(fault, err, line->number, "give the .sqk file, unchanged",
@@ -777,7 +777,9 @@ static int key_parse(struct dealbox_square_keys *keys, const struct line *line,
 	return err;
 }
 
-/* Is it the text whose hash was published; if not, is it with line ends and spaces mended? */
+/*
+ * Returns true if the text has the published hash, as it is or with repaired line ends and spaces.
+ */
 static int keys_check_hash(const void *data, size_t size, const char *published, bool *mended,
 			   struct dealbox_fault *fault)
 {
@@ -884,7 +886,7 @@ int dealbox_square_session(const struct dealbox_square *square, unsigned int pha
 	return 0;
 }
 
-/* The entropy string of a session: *size bytes; NULL = out of memory */
+/* Makes the entropy string of a session: *size bytes; NULL = out of memory */
 static char *entropy_make(const char *key_half, const char *value, bool reserve,
 			  unsigned int variable_session, size_t *size)
 {
