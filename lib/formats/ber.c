@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A letter for each card: BER (the owner of each card, 1 to 4) and BHG of Borel (the cards
- * of each hand, from the dealer's on).
+ * One letter per card: BER (the owner of each card, 1 to 4) and BHG of Borel (the cards of each
+ * hand, starting with the dealer's).
  */
 #include <string.h>
 
@@ -10,9 +10,9 @@
 #define RECORD	DEALBOX_CARDS
 
 /*
- * How the records of a format are read (index: number of the board less one): quick() takes 52 letters that are as they should be, and
- * says whether they are; only for others it is asked where the record ends, and spell() names
- * what is wrong.
+ * The functions that read the records of a format (index: board number minus one). quick() reads 52
+ * letters and returns false if they are not well-formed. Only then is the end of the record looked
+ * for, and spell() reports the errors.
  */
 struct records {
 	bool (*quick)(struct found *found, const uint8_t *text, size_t index);
@@ -32,7 +32,7 @@ static size_t record_size(const struct reader *reader, size_t place)
 	return size;
 }
 
-/* Ends of lines between records do not count. */
+/* Skips line ends between records. */
 static inline void read_records(struct reader *reader, const struct records *records)
 {
 	const uint8_t *data = reader->data;
@@ -55,7 +55,7 @@ static inline void read_records(struct reader *reader, const struct records *rec
 			reader_deal(reader, &found);
 		} else {
 			size = record_size(reader, place);
-			/* a line that is too short: the next one is a record again */
+			/* a short line: the next one is a new record */
 			if (size < RECORD) {
 				reader_say(reader, &found, 0, SAY(.code = place + size <
 					   reader->size ? DEALBOX_RECORD_INVALID :
@@ -79,7 +79,7 @@ static bool quick_ber(struct found *found, const uint8_t *text, size_t index)
 	for (unsigned int card = 0; card < RECORD; card += 8) {
 		uint64_t owners = load_le64(text + card) - '1' * EACH_BYTE;
 
-		/* the last four bytes are of the next record */
+		/* the last four bytes belong to the next record */
 		if (card + 8 > RECORD)
 			owners &= UINT32_MAX;
 		strange |= owners & 0xfc * EACH_BYTE;
@@ -125,10 +125,10 @@ static int letter_card(uint8_t letter)
 	EIGHT(letter, card), EIGHT((letter) + 8, (card) + 8), EIGHT((letter) + 16, (card) + 16),	\
 	[(letter) + 24] = 1ULL << ((card) + 24), [(letter) + 25] = 1ULL << ((card) + 25)
 
-/* The card of a letter; none for what is no letter. */
+/* Returns the card of a letter; no card for other characters. */
 static const dealbox_cards letters[256] = { LETTERS('A', 0), LETTERS('a', 26) };
 
-/* The cards of 13 letters: fewer than 13 when one of them is none, or is there twice. */
+/* Returns the cards of 13 letters: fewer than 13 if one is invalid or repeated. */
 static dealbox_cards letter_cards(const uint8_t *text)
 {
 	dealbox_cards cards = 0;
@@ -168,7 +168,7 @@ static void spell_bhg(struct reader *reader, struct found *found, const uint8_t 
 	for (unsigned int hand = 0; hand < 4; hand++, text += 13) {
 		int seat = (int)(index + hand) & 3;
 
-		/* what quick_bhg() left there */
+		/* left by quick_bhg() */
 		found->deal.hand[seat] = 0;
 		if (!found_hand(found, seat, letter_cards(text)) &&
 		    !spell_letters(reader, found, seat, text)) {
@@ -180,8 +180,8 @@ static void spell_bhg(struct reader *reader, struct found *found, const uint8_t 
 }
 
 /*
- * The boards have no numbers, but their dealers are the first of their hands: unless numbers are given,
- * the first board is taken as board 1, as this format is meant.
+ * The boards have no numbers, but each begins with the dealer's hand. Unless numbers are given, the
+ * first board counts as board 1, as the format intends.
  */
 static void read_bhg(struct reader *reader)
 {
@@ -224,7 +224,7 @@ static int recognise_bhg(const uint8_t *data, size_t size, uint64_t total)
 			return 0;
 		seen |= (uint64_t)1 << card;
 	}
-	/* 52 letters of a text are never 52 different ones */
+	/* 52 letters of ordinary text never differ from one another */
 	return seen == DEALBOX_PACK_BRIDGE ? 90 : dealbox_cards_count(seen) > 45 ? 50 : 0;
 }
 

@@ -25,7 +25,7 @@ struct dlm {
 
 /* -- reading ----------------------------------------------------------------- */
 
-/* Is the line `key=value`? Spaces around the key do not count, nor does its case. */
+/* Returns true if the line is `key=value`, ignoring spaces around the key, and its case. */
 static bool is_key(const struct lines *lines, const char *key, struct entry *entry)
 {
 	const char *text = lines->text, *equals = memchr(text, '=', lines->size);
@@ -49,7 +49,7 @@ static bool is_key(const struct lines *lines, const char *key, struct entry *ent
 	return true;
 }
 
-/* Is it `Board nn=`? The number must follow the word. */
+/* Returns true for `Board nn=`. The number must follow the word. */
 static bool is_board(const struct lines *lines, struct entry *entry)
 {
 	const char *text = lines->text, *end = text + lines->size, *equals;
@@ -103,7 +103,7 @@ static void check_head(struct reader *reader, const struct dlm *dlm)
 				show);
 	uint32_t other = (dlm->to.number - dlm->from.number + 1) ^ show;
 
-	/* one program takes the number of boards */
+	/* one program writes the number of boards instead */
 	if (dlm->checksum.line && dlm->checksum.number != sum &&
 	    dlm->checksum.number != other)
 		reader_say(reader, NULL, dlm->checksum.line,
@@ -133,7 +133,7 @@ static void put_letters(const struct dealbox_deal *deal, char *letters)
 		letters[i] = (char)(letters[i] + 'a');
 }
 
-/* A board of the range. */
+/* Reads a board of the range. */
 static void take_board(struct reader *reader, const struct entry *entry)
 {
 	struct found found = FOUND_INIT;
@@ -150,7 +150,7 @@ static void take_board(struct reader *reader, const struct entry *entry)
 		reader_spoiled(reader, &found);
 		return;
 	}
-	/* each card has one place, so none can be there twice */
+	/* each card has one place, so none can be repeated */
 	for (int i = 0; i < LETTERS; i++) {
 		int owners = entry->value[i] - 'a';
 
@@ -173,7 +173,7 @@ static void take_board(struct reader *reader, const struct entry *entry)
 	reader_deal(reader, &found);
 }
 
-/* What Big Deal and others put where there is no board: a suit each. */
+/* The placeholder of Big Deal and others: one suit in each hand. */
 static bool is_filler(const struct entry *entry)
 {
 	static const char filler[] = "aaaaaabffffffkkkkkklpppppp";
@@ -195,7 +195,7 @@ static void read_dlm(struct reader *reader)
 		return;
 	}
 	if (!dlm.from.number || !dlm.to.number || dlm.from.number > dlm.to.number) {
-		/* which boards are meant is not known, and most may be filling */
+		/* the range is unknown, and most boards may be placeholders */
 		reader_say(reader, NULL, dlm.from.line ? dlm.from.line : 1,
 			   SAY(.code = DEALBOX_RECORD_INVALID));
 		return;
@@ -250,9 +250,7 @@ static int can_write_dlm(const struct dealbox_set *set, struct dealbox_report *r
 	return need_numbers(set, BOARDS_MAX, true, report);
 }
 
-/*
- * Boards outside From..To have no line: whatever stood there could be taken for a deal.
- */
+/* Boards outside From..To have no line, because its contents could be taken for a deal. */
 static void write_dlm(struct writer *writer, const struct dealbox_set *set)
 {
 	struct dealbox_board board;

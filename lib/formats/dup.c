@@ -49,15 +49,15 @@ static void spell_numbers(struct reader *reader, struct found *found, int seat,
 #define EACH_PAIR	0x0001000100010001ULL
 
 /*
- * The cards of 13 numbers, 1 to 52 in two digits: fewer than 13 when one of them is none, or is there
- * twice. Four numbers at a time; each pair of bytes is checked and becomes its number.
+ * Returns the cards of 13 numbers, 1 to 52 in two digits: fewer than 13 if one is invalid or
+ * repeated. Converts four numbers at a time; each pair of bytes is checked and becomes its number.
  */
 static dealbox_cards number_cards(const uint8_t *text)
 {
 	dealbox_cards cards = 0;
 
 	for (int i = 0; i < 13; i += 4) {
-		/* the last four begin earlier, within the hand */
+		/* the last four overlap with the ones before */
 		uint64_t digits = load_le64(text + 2 * (i < 9 ? i : 9)) ^ 0x30 * EACH_BYTE;
 		uint64_t numbers;
 
@@ -81,7 +81,7 @@ static void read_numbers(struct reader *reader, struct found *found, const uint8
 	found_rest(found);
 }
 
-/* Four marks in their order, each before the ranks of its suit. */
+/* Reads four marks in their order, each before the ranks of its suit. */
 static bool has_suits(const uint8_t *hand)
 {
 	int suits = 0;
@@ -112,7 +112,7 @@ static void spell_screen(struct reader *reader, struct found *found, int seat,
 	}
 }
 
-/* What a byte on the screen is: a rank, or a mark that shifts the order of the marks so far. */
+/* Classes of screen bytes: a rank, or a mark, which shifts the order of the marks so far. */
 static const struct screen_byte {
 	uint16_t rank;		/* its bit */
 	uint8_t mark, shift;	/* suit + 1, and three bits */
@@ -124,7 +124,7 @@ static const struct screen_byte {
 	[0x06] = { 0, 1, 3 }, [0x03] = { 0, 2, 3 }, [0x04] = { 0, 3, 3 }, [0x05] = { 0, 4, 3 },
 };
 
-/* The cards of a hand without a branch in it; fewer than 13 unless it is as it should be. */
+/* Returns the cards of a hand without a branch; fewer than 13 unless it is well-formed. */
 static dealbox_cards screen_cards(const uint8_t *text)
 {
 	static const uint8_t first[8] = { [1] = 0, [2] = 13, [3] = 26, [4] = 39 };
@@ -192,14 +192,14 @@ static void read_records(struct reader *reader,
 		read(reader, &found, reader->data + place);
 		reader_deal(reader, &found);
 	}
-	/* an end of file of DOS does no harm */
+	/* an end of file of DOS is harmless */
 	if (place < reader->size && reader->data[place] != 0x1a)
 		truncated(reader, place);
 }
 
 static void read_bri(struct reader *reader)
 {
-	/* a record has neither; a line may be too short */
+	/* a record contains neither, so this is a short line */
 	bool lines = memchr(reader->data, '\n', RECORD) || memchr(reader->data, '\r', RECORD);
 
 	if (lines || reader->size == BRI_SIZE)
@@ -228,7 +228,7 @@ static bool is_empty(const uint8_t *text, size_t size)
 
 static const char backwards[] = "it says to count backwards";
 
-/* The trailer does not number the boards: said, unless somebody else does, from the first record on. */
+/* Reports, once, that the trailer does not number the boards, unless the caller numbers them. */
 static void say_trailer(struct reader *reader, size_t where, const char *why)
 {
 	struct dealbox_problem problem = SAY(.code = DEALBOX_TRAILER_DISAGREES);
@@ -239,10 +239,10 @@ static void say_trailer(struct reader *reader, size_t where, const char *why)
 }
 
 /*
- * The trailer: Y or N for random hands, Y or N for counting backwards, lowest board (3 bytes), copies
- * (2), and then, by its inventor, the highest board; other writers have the number of boards there
- * (3). Returns the lowest board if one of the two agrees with how many records there
- * are, else 0, and that is said. Big Deal says 1 and gives no copies, whatever the numbers are.
+ * The trailer: Y or N for random hands, Y or N for counting backwards, lowest board (3 bytes),
+ * copies (2), and then, by its inventor, the highest board; other writers have the number of boards
+ * there (3). Returns the lowest board if one of the two agrees with the number of records,
+ * otherwise reports it and returns 0. Big Deal writes 1 and no copies, whatever the numbers are.
  */
 static uint32_t read_trailer(struct reader *reader, const uint8_t *text, size_t records,
 			     bool whole)
@@ -264,7 +264,7 @@ static uint32_t read_trailer(struct reader *reader, const uint8_t *text, size_t 
 		 (unsigned int)records);
 	by_range = highest - lowest + 1 == records;
 	by_count = count == records % 100 || count == records;
-	if (!whole) {	/* then more are announced than are there */
+	if (!whole) {	/* more are announced than exist */
 		by_range = highest - lowest + 1 > records;
 		by_count = count > records;
 	}

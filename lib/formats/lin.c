@@ -13,14 +13,14 @@ struct lin {
 	struct reader *reader;
 	const char *next, *end;
 	uint32_t line;
-	struct found board;	/* what is known of the board that comes or is */
-	bool begun;		/* a board that shall have a deal */
+	struct found board;	/* the known facts of the current or next board */
+	bool begun;		/* a board that needs a deal */
 	bool has_deal;
 	const char *deal;
 	size_t deal_size;
 	uint32_t deal_line;
 	bool said_stray;
-	bool cut;		/* the last value has no bar behind it */
+	bool cut;		/* the last value has no bar after it */
 };
 
 struct token {
@@ -29,7 +29,7 @@ struct token {
 	uint32_t line;
 };
 
-/* The first bar or control character; the padding is some. */
+/* Finds the first bar or control character; the padding contains some. */
 static const char *bar_or_control(const char *text)
 {
 	uint64_t marks;
@@ -39,7 +39,7 @@ static const char *bar_or_control(const char *text)
 	return text + word_first(marks);
 }
 
-/* Text up to the next bar, without blanks and ends of lines around it. */
+/* Gets the text up to the next bar, without blanks and line ends around it. */
 static bool next_token(struct lin *lin, struct token *token)
 {
 	const char *bar, *end;
@@ -103,7 +103,7 @@ static bool take_whole_hand(struct found *board, int seat, const char *text)
 	return found_hand(board, seat, cards_gather(bytes_cards(ranks, suits, known)));
 }
 
-/* One hand: suit letters before ranks, in any order. */
+/* Reads one hand: suit letters before ranks, in any order. */
 static void take_hand(struct lin *lin, int seat, const char *text, size_t size)
 {
 	struct found *board = &lin->board;
@@ -201,7 +201,7 @@ static void begin_board(struct lin *lin)
 
 /* -- commands ------------------------------------------------------------------ */
 
-/* qx|o1| or qx|c12,BOARD 12|: the room, the board. */
+/* Handles qx|o1| or qx|c12,BOARD 12|: the room, the board. */
 static void on_qx(struct lin *lin, const struct token *value)
 {
 	const char *comma = memchr(value->text, ',', value->size);
@@ -229,7 +229,7 @@ static void on_md(struct lin *lin, const struct token *value)
 	lin->deal_line = value->line;
 }
 
-/* ah|Board 7|; what qx said comes first. */
+/* Handles ah|Board 7|; qx has precedence. */
 static void on_ah(struct lin *lin, const struct token *value)
 {
 	const char *text = value->text;
@@ -316,7 +316,7 @@ static void read_lin(struct reader *reader)
 	while (!reader->error && next_token(&lin, &command)) {
 		if (!is_command(&command)) {
 			/*
-			 * A bar is missing or too many: the next token may be a command, and a
+			 * Handles a missing or extra bar: the next token may be a command, and a
 			 * board may be lost.
 			 */
 			if (!lin.said_stray && command.size)
@@ -339,13 +339,13 @@ static void read_lin(struct reader *reader)
 				break;
 			}
 	}
-	/* half a value tells nothing, and what should follow is not there */
+	/* a truncated value is useless, and the rest is missing */
 	if (lin.cut)
 		reader_say(reader, NULL, lin.line, SAY(.code = DEALBOX_FILE_TRUNCATED));
 	end_board(&lin);
 }
 
-/* A known command and a bar near the beginning, and md somewhere. */
+/* Recognises a known command and a bar near the beginning, and md somewhere. */
 static int recognise_lin(const uint8_t *data, size_t size, uint64_t total)
 {
 	static const char *const words[] = { "vg", "qx", "pn", "md", "rs", "st", "mn" };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Files with two bits a card: RZD (Kops), CDS, ZRD (Pavlicek's solved deals). Each card has one
- * owner there, so a deal can only be wrong in how many cards a hand has.
+ * owner, so only the sizes of hands can be wrong.
  */
 #include <string.h>
 
@@ -71,7 +71,7 @@ static void unpack_cards(struct dealbox_deal *deal, const uint8_t *bytes)
 	deal_from_west(deal, low, high);
 }
 
-/* One record: its deal, and its number if it has one. */
+/* Reads one record: its deal, and its number if it has one. */
 struct layout {
 	size_t head, record, deal;	/* bytes before all, of a record, before its deal */
 	bool numbered;			/* the byte before the deal */
@@ -139,7 +139,7 @@ static void read_cds(struct reader *reader)
 
 static void read_zrd(struct reader *reader)
 {
-	reader->more = true;	/* how many tricks can be taken */
+	reader->more = true;	/* number of tricks that can be taken */
 	read_records(reader, &zrd);
 }
 
@@ -152,7 +152,7 @@ static int recognise_rzd(const uint8_t *data, size_t size, uint64_t total)
 	return (total - rzd.head) % rzd.record == 0 ? 90 : 70;
 }
 
-/* How many of the first records are deals, of 16 at most. */
+/* Returns how many of the first 16 records, at most, are deals. */
 static int recognise_records(const struct layout *layout, const uint8_t *data, size_t size,
 			     uint64_t total)
 {
@@ -168,7 +168,7 @@ static int recognise_records(const struct layout *layout, const uint8_t *data, s
 		good += dealbox_deal_complete(&deal, dealbox_pack_bridge());
 		dealbox_deal_wipe(&deal);
 	}
-	/* one of 380 records of chance is a deal */
+	/* one of 380 random records is a deal */
 	if (2 * good <= records)
 		return 0;
 	return records == 1 ? 30 : good == records ? 75 : 45;

@@ -13,12 +13,12 @@ struct rbn {
 	struct found board;
 	const char *hands;	/* H of this record, NULL = none */
 	size_t hands_size;
-	bool any;		/* this record has lines */
-	uint32_t waiting;	/* board whose hands have not come yet, 0 = none */
+	bool any;		/* the record has lines */
+	uint32_t waiting;	/* board whose hands are still missing, 0 = none */
 	uint32_t waiting_line;
 };
 
-/* One hand: suits between dots; x is a low card, ? is not known. */
+/* Reads one hand: suits separated by dots; x is a low card, ? is unknown. */
 static bool take_hand(struct rbn *rbn, int seat, const char *text, size_t size)
 {
 	const char *suit = text, *end = text + size;
@@ -44,7 +44,7 @@ static bool take_hand(struct rbn *rbn, int seat, const char *text, size_t size)
 	return true;
 }
 
-/* The last board was announced, and its hands never came? */
+/* Reports the last board if it was announced without hands. */
 static void check_waiting(struct rbn *rbn)
 {
 	const struct found board = { .number = rbn->waiting, .where = rbn->waiting_line };
@@ -77,7 +77,7 @@ static void end_record(struct rbn *rbn)
 		reader_spoiled(reader, board);
 		goto done;
 	}
-	/* ':' or ';' (a hand that is hidden) stands before each hand */
+	/* ':' or ';' (a hidden hand) precedes each hand */
 	for (text += 2; text <= end; hands++) {
 		const char *stop = text;
 
@@ -94,7 +94,7 @@ static void end_record(struct rbn *rbn)
 		reader_spoiled(reader, board);
 		goto done;
 	}
-	/* "gets the rest": only the last one, and only when nothing stands there */
+	/* "gets the rest": only the last hand, and only if it is empty */
 	if (given == 3 && hands == 4 && (end[-1] == ':' || end[-1] == ';'))
 		found_rest(board);
 	reader_deal(reader, board);
@@ -104,7 +104,7 @@ done:
 	rbn->any = false;
 }
 
-/* A WZ:1S2H..: dealer and vulnerability before the first colon, if they are given. */
+/* Reads A WZ:1S2H..: dealer and vulnerability before the first colon, if given. */
 static void on_auction(struct rbn *rbn, const char *text, size_t size)
 {
 	static const char letters[] = "ZNEB";
@@ -128,7 +128,7 @@ static void on_board(struct rbn *rbn, const char *text, size_t size, uint32_t li
 	uint32_t before = rbn->number;
 	bool unknown = size == 1 && *text == '?';
 
-	/* the room may stand before or behind the number */
+	/* the room may be before or after the number */
 	while (size && (*text < '0' || *text > '9')) {
 		text++;
 		size--;
@@ -178,7 +178,7 @@ static void take_line(struct rbn *rbn, const struct lines *lines)
 	}
 }
 
-/* A label, and a space or the end of the line. */
+/* Returns true for a label, followed by a space or the end of the line. */
 static bool has_label(const struct lines *lines)
 {
 	return lines->size && ((lines->text[0] && strchr("DTLESFKNBHACPRIM", lines->text[0])) ||
@@ -211,7 +211,7 @@ static void read_rbn(struct reader *reader)
 			continue;
 		}
 		if (braces) {
-			/* a label within a paragraph: it was never closed */
+			/* a label within a paragraph: the paragraph was never closed */
 			reader_say(reader, NULL, braces,
 				   SAY(.code = DEALBOX_COMMENT_UNCLOSED));
 			braces = 0;
@@ -235,7 +235,7 @@ static void read_rbn(struct reader *reader)
 	check_waiting(&rbn);
 }
 
-/* A line of hands; and nearly all lines have labels. */
+/* Recognises a line of hands, if nearly all lines have labels. */
 static int recognise_rbn(const uint8_t *data, size_t size, uint64_t total)
 {
 	uint32_t labels = 0, others = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the readers share: judging a deal, and the words that several formats use. */
+/* Shared by the readers: checking a deal, and the words of several formats. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 void reader_say(struct reader *reader, const struct found *found, uint32_t where,
 		struct dealbox_problem problem)
 {
-	/* how the file is written, which is the same everywhere in it */
+	/* the notation of the file, which is the same throughout */
 	const uint64_t once = 1ULL << DEALBOX_TEN_AS_10 | 1ULL << DEALBOX_VOID_AS_DASH |
 			      1ULL << DEALBOX_SPACING | 1ULL << DEALBOX_VULNERABLE_WORD;
 
@@ -117,7 +117,7 @@ void found_rest(struct found *found)
 		return;
 	found->deal.hand[rest] = DEALBOX_PACK_BRIDGE & ~all;
 	found->given |= (uint8_t)(1 << rest);
-	/* if it is not 13, the other hands are at fault, and that is said of them */
+	/* if it is not 13, the other hands are wrong, and reported */
 	found->unread |= (uint8_t)(1 << rest);
 }
 
@@ -141,7 +141,7 @@ void reader_spoiled(struct reader *reader, struct found *found)
 	reader->tally.invalid++;
 }
 
-/* More missing cards than this are not named one by one: a hand is not there. */
+/* More missing cards than this are not named one by one: a whole hand is missing. */
 #define NAMED_MISSING	13
 
 static void say_defects(struct reader *reader, struct found *found)
@@ -266,7 +266,7 @@ void found_board(struct reader *reader, struct found *found, const char *text,
 	found->number = parse_number(text, size);
 	if (found->number || !size || (size == 1 && *text == '?'))
 		return;
-	/* a label is text of one line, and not too long; anything else tells nothing */
+	/* a label is short text of one line; anything else is ignored */
 	for (size_t i = 0; i < size; i++)
 		if (size > SET_LABEL_MAX || (unsigned char)text[i] < ' ')
 			return;
@@ -298,7 +298,7 @@ int parse_dealer(struct reader *reader, const struct found *found, const char *t
 	return seat;
 }
 
-/* As programs write it. */
+/* The usual notation of programs. */
 static const struct {
 	uint32_t text, mask;
 	size_t size;
@@ -336,7 +336,7 @@ int parse_vulnerable(struct reader *reader, const struct found *found, const cha
 	};
 	size_t whole = size;
 
-	/* first as nearly all files have it */
+	/* first the usual notation */
 	for (size_t i = 0; i < sizeof(vulnerable_names) / sizeof(*vulnerable_names); i++)
 		if (size == vulnerable_names[i].size &&
 		    (load_le32(text) & vulnerable_names[i].mask) == vulnerable_names[i].text)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the writers share. */
+/* Shared by the writers. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
