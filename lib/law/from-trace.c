@@ -12,7 +12,7 @@
 #include "messages.h"
 #include "record.h"
 
-/* What became of a position of the deck. */
+/* The outcome of a position of the deck. */
 struct fed {
 	uint8_t card, place;	/* DEALBOX_NONE = not read, not known */
 	bool read, faceup, twice;
@@ -51,7 +51,7 @@ static int note(struct story *s, enum law_topic topic)
 	return tell(s, &h);
 }
 
-/* Pockets are hands; where there is a talon it lies behind the last of them. */
+/* Pockets are hands; a talon comes after the last of them. */
 static uint8_t place_of(const struct story *s, uint8_t pocket)
 {
 	if (s->rules->talon_cards && pocket == s->rules->hands)
@@ -107,7 +107,7 @@ struct packet {
 	bool faceup;
 };
 
-/* The packet that begins at position: cards that fell to one place in a row. */
+/* The packet that begins at position: consecutive cards to one place. */
 static struct packet packet_at(const struct story *s, unsigned int position)
 {
 	struct packet packet = { 0 };
@@ -122,7 +122,7 @@ static struct packet packet_at(const struct story *s, unsigned int position)
 	return packet;
 }
 
-/* A pack that lacks cards, or has one that does not belong to it, or one twice. */
+/* Detects a pack with a missing, foreign or repeated card. */
 static int pack_check(struct story *s)
 {
 	dealbox_cards seen = 0;
@@ -161,8 +161,8 @@ static int packet_tell(struct story *s, unsigned int position, const struct pack
 }
 
 /*
- * Rubber: an error with the last card is noted too late for Law 10(a), but the machine
- * knows who has too many cards and who too few, and 10(c) is on that.
+ * Rubber: an error with the last card is noted too late for Law 10(a), but the machine knows which
+ * hands have too many or too few cards, which 10(c) covers.
  */
 static int count_tell(struct story *s, const unsigned int *hand)
 {
@@ -204,7 +204,7 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 		s.fed[n].card = s.fed[n].place = DEALBOX_NONE;
 	for (n = 0; (event = dealbox_trace_get(trace, n)); n++)
 		see(&s, event);
-	/* two at once stop the machine before they are routed: they were to go by the plan */
+	/* a double feed stops the machine before routing: use the plan */
 	for (n = 0; n < plan->entries; n++)
 		if (s.fed[n].twice && s.fed[n].place == DEALBOX_NONE && n >= s.count) {
 			s.fed[n].place = place_of(&s, plan->pocket[n]);
@@ -215,7 +215,7 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 		if (s.fed[at].place == DEALBOX_NONE)
 			continue;
 		packet = packet_at(&s, at);
-		/* two at once may be one more than there should be */
+		/* a double feed may be one card too many */
 		if (dealt + packet.cards > law_cards_of_deal(judge))
 			break;
 		err = packet_tell(&s, at, &packet);
@@ -251,7 +251,7 @@ static bool capture_read(const struct dealbox_trace *trace, dealbox_cards *out)
 			*out = 0;
 			break;
 		case DEALBOX_EV_CARD_READ:
-			/* a card that waited too long is read again */
+			/* a late card is read again */
 			if (event->position == last && event->card == card)
 				break;
 			last = event->position;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Irregularities. One is first raised (it is a fact), then noticed (somebody draws
- * attention to it); rows[] says what follows, and until when. And how rulings are given.
+ * Irregularities and rulings. An irregularity is first raised (it is a fact), then noticed
+ * (somebody draws attention to it); rows[] has the consequence, and the time limit.
  */
 #include <string.h>
 
@@ -37,7 +37,7 @@ struct row {
 	uint8_t rules;
 	uint8_t issue;
 	uint16_t closes;	/* marks at which the claim becomes too late */
-	bool starred;		/* lost by a player who looked at a card too early */
+	bool starred;		/* a player who looked at a card too early loses the right */
 	bool demanded;		/* attention alone is not enough */
 	uint8_t kind;		/* in time */
 	const char *reference, *see;
@@ -60,7 +60,7 @@ static const struct row rows[] = {
 	  DEALBOX_OTHER_LAW, "6D1", "16C, 24" },
 	{ D17, I_SEEN, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "6D1", NULL,
 	  DEALBOX_OTHER_LAW, "6D1", "16D, 24" },
-	/* .. but the director's power has no such end */
+	/* .. but the director's power has no time limit */
 	{ D07, I_UNSHUFFLED, 0, 0, 0, DEALBOX_DIRECTOR_DECIDES, "6D3", "6A" },
 	/* the footnote of 2017: a pack that was not shuffled is a sorted deck */
 	{ D17, I_UNSHUFFLED, 0, 0, 0, DEALBOX_RESULT_CANCELLED, "6D2", "6A, 6D3" },
@@ -112,7 +112,7 @@ static const struct row rows[] = {
 	  CLOSED, "3.2.13", NULL },
 	{ PRE, I_MISDEAL, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "3.2.13", NULL,
 	  CLOSED, "3.2.13", NULL },
-	/* what follows is the warning or the penalty of 3.2.17 */
+	/* the consequence is the warning or the penalty of 3.2.17 */
 	{ PRE, I_SHUFFLE, MARK(LAST_CARD), 0, 0, DEALBOX_WARNING, "3.2.17", "3.2.18",
 	  CLOSED, "3.2.18", NULL },
 	{ PRE, I_MANNER, MARK(LAST_CARD), 0, 0, DEALBOX_WARNING, "3.2.17", "3.2.18",
@@ -121,13 +121,12 @@ static const struct row rows[] = {
 };
 
 /*
- * What a word after notes is about. fact: the notice is the fact, when the record
- * tells of no such happening before; otherwise only in a record that does not tell how
- * the cards were dealt.
+ * The issue of a word after notes. fact: the notice itself is the fact, unless the record has such
+ * a happening before. Otherwise this is so only in a record that does not describe the dealing.
  */
 static const struct {
 	uint32_t issues;
-	uint8_t issue;		/* which is raised */
+	uint8_t issue;		/* the issue that is raised */
 	bool fact;
 } notable[LAW_TOPICS] = {
 	[T_FACEUP] = { FACEUPS, I_FACEUP_PACK, true },
@@ -263,7 +262,7 @@ void law_unfounded(struct dealbox_judge *j)
 		 N_("The record shows no such irregularity."));
 }
 
-/* An irregularity on which the text has nothing; 6D1 of 2007 refers to the other Laws. */
+/* An irregularity that the text does not cover; 6D1 of 2007 refers to the other Laws. */
 void law_elsewhere(struct dealbox_judge *j, const char *cause)
 {
 	law_tell(j, law_is(j, D07) ? DEALBOX_OTHER_LAW : DEALBOX_NO_RULING, law_main_paragraph(j),
@@ -272,7 +271,7 @@ void law_elsewhere(struct dealbox_judge *j, const char *cause)
 
 void law_raise_issue(struct dealbox_judge *j, enum issue issue)
 {
-	/* a method that the director required takes the place of 6A and 6B */
+	/* a method required by the director replaces 6A and 6B */
 	if (law_is(j, DUP) && j->method &&
 	    (BIT(issue) & (BIT(I_PACKET) | BIT(I_ADJACENT) | BIT(I_UNSHUFFLED))))
 		return;
@@ -286,13 +285,13 @@ void law_raise_issue(struct dealbox_judge *j, enum issue issue)
 		j->d.misdeal_last = j->line;
 }
 
-/* The issues by which one and the same error may be noticed. */
+/* The issues under which the same error may be noticed. */
 static uint32_t same_error(enum issue issue)
 {
 	return BIT(issue) & DEALING_FAULTS ? DEALING_FAULTS : BIT(issue);
 }
 
-/* The line at which the dealer was last punished for it; 0 = he was not. */
+/* The line at which the dealer was last punished for it; 0 = never. */
 static unsigned long punished(const struct dealbox_judge *j, enum issue issue)
 {
 	unsigned long line = 0;
@@ -303,7 +302,9 @@ static unsigned long punished(const struct dealbox_judge *j, enum issue issue)
 	return line;
 }
 
-/* Those of mask that the dealer has not been punished for since they were last raised. */
+/*
+ * Returns the issues in mask that the dealer has not been punished for since they were last raised.
+ */
 static uint32_t unpunished(const struct dealbox_judge *j, uint32_t mask)
 {
 	uint32_t left = 0;
@@ -314,7 +315,7 @@ static uint32_t unpunished(const struct dealbox_judge *j, uint32_t mask)
 	return left;
 }
 
-/* Those of mask that somebody else than the dealer did. */
+/* Returns the issues in mask that another person than the dealer caused. */
 static uint32_t of_others(const struct dealbox_judge *j, uint32_t mask)
 {
 	return mask & ((j->d.agent_deals ? DEALING_FAULTS : 0) |
@@ -322,8 +323,8 @@ static uint32_t of_others(const struct dealbox_judge *j, uint32_t mask)
 }
 
 /*
- * 3.2.17: the first error of a dealer is a warning, the next costs him; each once, however many
- * notice it. only: nothing else follows from it.
+ * 3.2.17: the first error of a dealer is a warning, the next a penalty; each counts once, no matter
+ * how many players notice it. only: the error has no other consequence.
  */
 static void dealer_fault(struct dealbox_judge *j, uint32_t mask, bool only)
 {
@@ -363,7 +364,7 @@ static void dealer_fault(struct dealbox_judge *j, uint32_t mask, bool only)
 	law_tell(j, DEALBOX_TURN_PASSES, "3.2.17", j->d.passes, fact, r.cause);
 }
 
-/* The line at which the window of a row closed; 0 = it has not. */
+/* Returns the line at which the window of a row closed; 0 = still open. */
 static unsigned long closed(const struct dealbox_judge *j, const struct row *row)
 {
 	unsigned long line = 0;
@@ -400,7 +401,7 @@ void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand
 	for (int i = 0; i < ISSUES; i++)
 		if (mask & BIT(i))
 			law_rest_on(&r, j->d.issue[i]);
-	/* the asterisk of 10(a)(iii) is at the demand: attention may be drawn by anybody (Law 9) */
+	/* the asterisk of 10(a)(iii) applies to the demand: anybody may draw attention (Law 9) */
 	starred = row->starred && (demand || !row->demanded) && law_seat(who) && j->d.forfeited[who];
 	if (starred)
 		law_rest_on(&r, j->d.forfeited[who]);
@@ -429,7 +430,7 @@ void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand
 	}
 	if (law_is(j, PRE) && mask & DEALER_FAULTS) {
 		if (row->kind == DEALBOX_REDEAL) {
-			/* whom the turn passes to is known after the fault */
+			/* the next dealer is known after the fault */
 			dealer_fault(j, mask & DEALER_FAULTS, false);
 		} else if (row->kind == DEALBOX_WARNING) {
 			dealer_fault(j, mask & DEALER_FAULTS, true);
@@ -491,7 +492,9 @@ int law_attention(struct dealbox_judge *j, uint8_t topic, uint8_t who, bool dema
 	uint32_t found = law_raised(j, notable[topic].issues);
 
 	if (topic == T_DAMAGED && law_is(j, RUB)) {
-		/* may be the pack of the next deal: the window is that of the current one */
+		/*
+		 * the pack may be that of the next deal, but the window is that of the current one
+		 */
 		uint8_t current = j->d.pack;
 
 		law_raise_issue(j, I_DAMAGED);
@@ -507,7 +510,7 @@ int law_attention(struct dealbox_judge *j, uint8_t topic, uint8_t who, bool dema
 		law_elsewhere(j, law_issue_cause[notable[topic].issue]);
 		return 0;
 	}
-	/* once punished, the manner is another error only if more has been dealt since */
+	/* once punished, the manner is a new error only if more cards were dealt since */
 	if (topic == T_MANNER && punished(j, I_MANNER)) {
 		found = BIT(I_MANNER);
 		if (j->d.packet_line > punished(j, I_MANNER))

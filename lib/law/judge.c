@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The judge: goes through a record once, keeps what the laws need to know of the
- * current deal, and lets each happening be judged by what handles its verb.
+ * The judge reads a record once, keeps the state of the current deal that the laws need, and calls
+ * the handler of each happening's verb.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -206,7 +206,7 @@ void dealbox_judge_free(struct dealbox_judge *j)
 	free(j);
 }
 
-/* Verbs that are about a deal: where no line has begun one, they do. */
+/* Verbs that belong to a deal, and begin one if there is none. */
 static bool of_deal(uint8_t verb)
 {
 	return verb == V_ORIGIN || (verb >= V_SHUFFLE && verb != V_INSTRUCT);
@@ -235,7 +235,7 @@ static int judge(struct dealbox_judge *j, happening *h)
 			return law_fail(j, N_("there is no director in %s"), j->rules->name);
 		if (law_seat(h->actor) && !(j->players & 1u << h->actor))
 			return law_fail(j, N_("%s does not play: see players"), dealbox_actor_name(h->actor));
-		/* a pack that nobody named */
+		/* a pack without a name */
 		if (!j->pack_count && uses_pack(h->verb)) {
 			j->packs[0] = (struct pack){ .side = 255, .cards = j->rules->cards };
 			j->pack_count = 1;
@@ -268,7 +268,7 @@ void dealbox_judge_result(const struct dealbox_judge *j, struct dealbox_judgemen
 		{ DEALBOX_LAW_CANCELLED, d->cancelled },
 		{ DEALBOX_LAW_NEW_BOARD, d->copy.different ? d->copy.line : 0 },
 		{ DEALBOX_LAW_OPEN, d->open },
-		/* who has played to the end has chosen */
+		/* players who have played to the end have chosen */
 		{ DEALBOX_LAW_OPEN, d->mark[DEALBOX_MARK_OVER] ? 0 : d->choice },
 	};
 	size_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the judge share: what it knows, and how it gives rulings. */
+/* Shared by the files of the judge: its state, and functions that give rulings. */
 #ifndef LAW_JUDGE_H
 #define LAW_JUDGE_H
 
@@ -44,15 +44,15 @@ struct pack {
 	bool sorted, played;		/* its prior condition */
 	bool shuffled, cut;
 	bool replaced;			/* a change of pack was ruled */
-	const char *again;		/* paragraph by which one player shuffles next, or NULL */
-	uint8_t again_by;		/* who that is; NOBODY = not known */
+	const char *again;		/* paragraph naming the next player to shuffle, or NULL */
+	uint8_t again_by;		/* that player; NOBODY = not known */
 };
 
 struct deal {
 	unsigned long mark[DEALBOX_MARKS];	/* line, 0 = not yet */
 	unsigned long issue[ISSUES];		/* line, 0 = not raised */
 	unsigned long issue_again[ISSUES];	/* line at which it was last raised */
-	unsigned long punished[ISSUES];		/* line of the last notice that cost the dealer */
+	unsigned long punished[ISSUES];		/* line of the last punished notice */
 	unsigned long packet_line;		/* of the last packet dealt */
 	unsigned long issue_last;		/* line of the last issue raised */
 	unsigned long misdeal_last;		/* .. of the last error in dealing */
@@ -60,7 +60,7 @@ struct deal {
 	bool again;			/* this is a redeal */
 	bool agent_deals;		/* a machine or another person deals for the dealer */
 	bool agent_shuffled;		/* .. shuffled after the cut */
-	uint8_t dealer;			/* who picked up the pack or deals */
+	uint8_t dealer;			/* player who picked up the pack or deals */
 	uint8_t pack;
 	/* dealing */
 	uint8_t dealt, packets, last, next;
@@ -76,7 +76,7 @@ struct deal {
 	} error;
 	/* the players */
 	unsigned long forfeited[SEATS];
-	unsigned long taken[SEATS][SEATS];	/* whose hand who took */
+	unsigned long taken[SEATS][SEATS];	/* the hand that each player took */
 	unsigned long called[SEATS];
 	unsigned long barred[SEATS];		/* from the bidding */
 	unsigned long talon_seen[SEATS];
@@ -100,10 +100,10 @@ struct deal {
 	/* duplicate */
 	bool cut_wanted;
 	bool absent_told;
-	bool unauthorised;			/* dealt by somebody who was not to deal */
-	bool sight_told;			/* the record tells who may have seen a card */
+	bool unauthorised;			/* dealt by a person who was not allowed to */
+	bool sight_told;			/* the record says who may have seen a card */
 	struct {
-		uint64_t exact, different;	/* by number: bit 63 for those that have none */
+		uint64_t exact, different;	/* by number: bit 63 for copies without a number */
 		unsigned int unnamed;		/* exact ones without a number */
 		unsigned long line;		/* of the last that differs */
 	} copy;
@@ -122,7 +122,8 @@ struct dealbox_judge {
 	uint8_t pack_count;
 	uint8_t players;			/* mask of seats */
 	bool begun;				/* a deal has begun */
-	uint8_t turn;				/* whose turn it is to deal; NOBODY = not known */
+	uint8_t turn;				/* player whose turn it is to deal; NOBODY = not
+						 * known */
 	uint8_t last_pack;			/* of the deal before; 255 = none */
 	unsigned long deals;			/* begun, without redeals */
 	int16_t board;				/* number; -1 = not told */
@@ -132,7 +133,7 @@ struct dealbox_judge {
 	uint8_t faults[SEATS];			/* a dealer's errors */
 	/* duplicate */
 	unsigned long replay, at_table, agents, method, biased, absence, copies;
-	int16_t copy_count;			/* how many copies; -1 = not said */
+	int16_t copy_count;			/* number of copies; -1 = not specified */
 	uint8_t present;
 	unsigned long present_line;
 	struct deal d;
@@ -151,120 +152,120 @@ static inline bool law_seat(uint8_t who)
 }
 
 /* judge.c */
-/* The line is wrong: says why. -EINVAL. */
+/* Reports an error of the line. Returns -EINVAL. */
 __attribute__((format(printf, 2, 3)))
 int law_fail(struct dealbox_judge *j, const char *format, ...);
 
-/* The next player clockwise. */
+/* Returns the next player clockwise. */
 uint8_t law_left(const struct dealbox_judge *j, uint8_t who);
 
-/* The next player the other way. */
+/* Returns the next player counterclockwise. */
 uint8_t law_right(const struct dealbox_judge *j, uint8_t who);
 
 /* Four players of preferans: the dealer gets no cards. */
 bool law_gets_cards(const struct dealbox_judge *j, uint8_t who);
 
-/* The next that gets cards. */
+/* Returns the next player that gets cards. */
 uint8_t law_next_hand(const struct dealbox_judge *j, uint8_t who);
 
-/* Who deals this time, as far as it is known. */
+/* Returns the dealer of this deal, as far as known. */
 uint8_t law_dealer(const struct dealbox_judge *j);
 
-/* A new deal: nothing has happened in it. */
+/* Begins a new deal. */
 void law_deal_new(struct dealbox_judge *j);
 
-/* The same, unless a line has begun it. */
+/* Begins a new deal, unless a line has begun it. */
 void law_deal_begin(struct dealbox_judge *j);
 
 /* The cards of a pack that was dealt are in no new order. */
 void law_pack_used(struct dealbox_judge *j);
 
-/* The pack named, or that of the deal. 0, or -EINVAL and said. */
+/* Gets the named pack, or that of the deal. Returns 0, or -EINVAL with a report. */
 int law_pack_find(struct dealbox_judge *j, const struct dealbox_happening *h, uint8_t *out);
 
-/* Is there such a hand? 0, or -EINVAL and said. */
+/* Checks that the hand exists. Returns 0, or -EINVAL with a report. */
 int law_hand_check(struct dealbox_judge *j, uint8_t place);
 
-/* The hand named, or else the actor's own. */
+/* Returns the named hand, by default the actor's own. */
 uint8_t law_hand_of(const struct dealbox_happening *h);
 
 /* issue.c */
-/* A ruling to be filled in and given. */
+/* Returns a ruling to be filled in and given. */
 struct dealbox_ruling law_ruling(enum dealbox_ruling_kind kind, const char *reference,
 				 const char *cause);
 
-/* Adds a line that the ruling rests on, in order; what is 0 or there already is left out. */
+/* Adds a line that the ruling is based on, in order; ignores 0 and duplicates. */
 void law_rest_on(struct dealbox_ruling *r, unsigned long line);
 
-/* Gives it: at the line that is judged, which it rests on as well. */
+/* Gives the ruling at the current line, which is added to its lines. */
 void law_give(struct dealbox_judge *j, struct dealbox_ruling *r);
 
-/* One that has no more to say. fact is a line it rests on, or 0. */
+/* Gives a ruling without further fields. fact is a line that it is based on, or 0. */
 void law_tell(struct dealbox_judge *j, enum dealbox_ruling_kind kind, const char *reference,
 	      uint8_t who, unsigned long fact, const char *cause);
 
-/* Who deals when this deal is dealt again. */
+/* Returns the dealer of a redeal of this deal. */
 uint8_t law_redealer(const struct dealbox_judge *j);
 
-/* Who deals again, with which pack, and what is done anew. */
+/* Sets the dealer, the pack and the preparation of a redeal. */
 void law_fill_redeal(const struct dealbox_judge *j, struct dealbox_ruling *r);
 
-/* A redeal, for a reason that is no irregularity of dealing. */
+/* Gives a redeal for a reason that is not an irregularity of dealing. */
 void law_redeal(struct dealbox_judge *j, const char *reference, const char *see,
 		unsigned long fact, unsigned long fact2, const char *cause);
 
-/* The paragraph on what is no irregularity by the record. */
+/* Returns the paragraph for a deal without irregularity. */
 const char *law_main_paragraph(const struct dealbox_judge *j);
 
-/* What was noted is not in the record: it stands. */
+/* Rules that the deal stands, because the noted irregularity is not in the record. */
 void law_unfounded(struct dealbox_judge *j);
 void law_elsewhere(struct dealbox_judge *j, const char *cause);
 
-/* It is a fact now. What the ruleset has no row for is none. */
+/* Makes an issue a fact. An issue without a row in the ruleset is ignored. */
 void law_raise_issue(struct dealbox_judge *j, enum issue issue);
 
 /*
- * Attention is drawn to the issues in mask (all of one kind), by who; NOBODY: everybody
- * saw it. The first of them in the order of enum issue decides.
+ * Handles attention drawn to the issues in mask (all of one kind), by who; NOBODY: everybody saw
+ * it. The first of them in the order of enum issue decides.
  */
 void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand);
 
 /*
- * Preferans: nothing keeps the deal from being a correct one. An error that can no longer be
- * claimed does not.
+ * Preferans: returns true if the deal counts as correct. An error that can no longer be claimed
+ * does not matter.
  */
 bool law_dealt_right(const struct dealbox_judge *j);
 
-/* Which of the issues in mask have been raised. */
+/* Returns the issues in mask that have been raised. */
 uint32_t law_raised(const struct dealbox_judge *j, uint32_t mask);
 
-/* A point in time has been reached, if not before. */
+/* Marks a point in time as reached, if it was not. */
 void law_mark(struct dealbox_judge *j, enum dealbox_mark mark);
 
 /* on-table.c */
-/* 6C: a member of each side should be there while players shuffle and deal. */
+/* 6C: checks that a member of each side is present while players shuffle and deal. */
 void law_presence(struct dealbox_judge *j, uint8_t who);
 
-/* The pack of this deal is now known; two packs are used by turns. */
+/* Sets the pack of this deal; two packs alternate. */
 void law_pack_taken(struct dealbox_judge *j);
 
-/* Who prepares this pack: for this deal, or while it is dealt for the next one. */
+/* Returns the player who prepares this pack: for this deal, or during it for the next one. */
 uint8_t law_preparer(const struct dealbox_judge *j, uint8_t pack);
 
 /* on-cards.c */
-/* Preferans: a player has seen the talon; looked: he meant to. */
+/* Preferans: a player has seen the talon; looked: on purpose. */
 void law_talon_seen(struct dealbox_judge *j, uint8_t who, bool looked);
 
-/* A wrong number that was counted silently is announced. False: there is none. */
+/* Announces a wrong number that was counted silently. Returns false if there is none. */
 bool law_count_noted(struct dealbox_judge *j, uint8_t hand, uint8_t who);
 
 /* issue.c */
-/* Attention is drawn to a topic; demand: with a demand for a redeal. */
+/* Handles attention drawn to a topic; demand: with a demand for a redeal. */
 int law_attention(struct dealbox_judge *j, uint8_t topic, uint8_t who, bool demand, uint8_t pack);
-/* Why, as a sentence. */
+/* The cause, as a sentence. */
 extern const char *const law_issue_cause[ISSUES];
 
-/* One for each verb. 0, or -EINVAL with j->error.text set. */
+/* The handlers, one per verb. They return 0, or -EINVAL with j->error.text set. */
 int law_on_auction(struct dealbox_judge *j, happening *h);
 int law_on_board(struct dealbox_judge *j, happening *h);
 int law_on_buy(struct dealbox_judge *j, happening *h);
@@ -307,7 +308,7 @@ int law_on_shuffle(struct dealbox_judge *j, happening *h);
 int law_on_take(struct dealbox_judge *j, happening *h);
 int law_on_turn(struct dealbox_judge *j, happening *h);
 
-/* For from-trace.c: the cards that the pack of this deal should have. */
+/* For from-trace.c: returns the cards that the pack of this deal should have. */
 static inline unsigned int law_cards_of_deal(const struct dealbox_judge *j)
 {
 	return j->pack_count ? j->packs[j->d.pack].cards : j->rules->cards;

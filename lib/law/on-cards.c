@@ -21,7 +21,7 @@ static void turn_lawful(struct dealbox_judge *j)
 	     N_("The deal was out of turn, and nobody drew attention to it in time."));
 	law_tell(j, DEALBOX_NEXT_DEALER, "3.2.14", law_left(j, d->dealer), d->issue[I_TURN],
 	     N_("The deal was out of turn, and nobody drew attention to it in time."));
-	/* as though it had been in turn */
+	/* as if it had been in turn */
 	j->turn = d->dealer;
 }
 
@@ -97,7 +97,7 @@ static void forfeit(struct dealbox_judge *j, uint8_t who)
 	     N_("A player looked at the face of a card before the deal was completed."));
 }
 
-/* Duplicate: a player may have seen a card of another. */
+/* Duplicate: a player may have seen another player's card. */
 static void sight(struct dealbox_judge *j, uint8_t who, uint8_t hand)
 {
 	struct dealbox_ruling r;
@@ -221,7 +221,7 @@ static void count_rubber(struct dealbox_judge *j, uint8_t hand, bool many)
 	unsigned long over, under;
 	struct dealbox_ruling r;
 
-	/* a hand that is counted again has what was found last: 10(c)(ii) needs another player */
+	/* the last count of a hand is valid: 10(c)(ii) needs another player */
 	d->over[hand] = many ? j->line : 0;
 	d->under[hand] = many ? 0 : j->line;
 	over = first_of(d->over);
@@ -241,14 +241,14 @@ static void count_rubber(struct dealbox_judge *j, uint8_t hand, bool many)
 	law_give(j, &r);
 }
 
-/* 3.2.16, 3.2.23: each answers for the number of his cards once he has bid. */
+/* 3.2.16, 3.2.23: after the first bid, each player answers for the number of the own cards. */
 static void count_preferans(struct dealbox_judge *j, uint8_t hand, unsigned long fact)
 {
 	struct deal *d = &j->d;
 	const char *cause = N_("A player has found the wrong number of cards in his hand.");
 	struct dealbox_ruling r;
 
-	/* nobody holds the talon, and nobody answers for it */
+	/* no player holds the talon, so none answers for it */
 	if (!law_seat(hand)) {
 		law_raise_issue(j, I_COUNT);
 		law_notice(j, BIT(I_COUNT), NOBODY, false);
@@ -276,7 +276,7 @@ static void count_preferans(struct dealbox_judge *j, uint8_t hand, unsigned long
 	}
 	law_redeal(j, d->intent ? "3.2.16" : "3.2.13", d->intent ? "3.2.23" : "3.2.15(6), 3.2.16, 3.2.23",
 	       d->intent_line, fact, cause);
-	/* a machine that dealt for him has no intent */
+	/* a machine that dealt for the dealer has no intent */
 	if (d->intent == T_POSSIBLE && !d->agent_deals)
 		law_tell(j, DEALBOX_COMPENSATION, "3.2.16", law_dealer(j), d->interests_line,
 		     N_("The interests of the players are in conflict."));

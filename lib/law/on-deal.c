@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Dealing: packets, order, errors that may be put right, the end of the deal.
- */
+/* Dealing: packets, order, errors that may be rectified, the end of the deal. */
 #include "judge.h"
 #include "messages.h"
 
 /* ---- handlers: dealing ---- */
 
-/* 6E: who deals, and by whose leave. */
+/* 6E: the person who deals, and by whose authority. */
 static const char *dealt_by(const struct dealbox_judge *j, uint8_t who)
 {
 	if (j->method)
@@ -46,7 +44,7 @@ static void deal_start(struct dealbox_judge *j, happening *h)
 		     N_("The director has not appointed who deals."));
 }
 
-/* All cards that will be dealt have been. */
+/* All cards have been dealt. */
 static void deal_end(struct dealbox_judge *j, uint8_t who)
 {
 	struct deal *d = &j->d;
@@ -80,12 +78,12 @@ static void deal_end(struct dealbox_judge *j, uint8_t who)
 	    !pack->replaced)
 		law_tell(j, DEALBOX_STANDS, law_is(j, RUB) ? "8" : law_is(j, PRE) ? "3.2.13" : dealt_by(j, who),
 		     NOBODY, d->mark[DEALBOX_MARK_FIRST_CARD], N_("The cards were dealt correctly."));
-	/* it does not simply stand, and no paragraph says what becomes of it */
+	/* it does not simply stand, and no paragraph names a consequence */
 	if (d->unauthorised || j->biased || pack->replaced)
 		d->open = j->line;
 }
 
-/* 3.2.15(5): the talon is the fourth pair, or lies as it is the custom. */
+/* 3.2.15(5): the talon is the fourth pair, or where custom has it. */
 static void talon_check(struct dealbox_judge *j, uint8_t cards)
 {
 	bool last = j->d.dealt + cards >= j->packs[j->d.pack].cards;
@@ -96,7 +94,7 @@ static void talon_check(struct dealbox_judge *j, uint8_t cards)
 		law_raise_issue(j, I_TALON_PLACE);
 }
 
-/* One packet to one place. */
+/* Deals one packet to one place. */
 static int deal_packet(struct dealbox_judge *j, uint8_t place, uint8_t cards)
 {
 	struct deal *d = &j->d;
@@ -260,7 +258,7 @@ int law_on_rectify(struct dealbox_judge *j, happening *h)
 	for (int i = 0; i < ISSUES; i++)
 		if (d->error.raised & BIT(i))
 			d->issue[i] = 0;
-	/* a redeal that was ruled for this error alone is not needed any more */
+	/* a redeal for this error alone is no longer required */
 	if (d->redeal_for && !(d->redeal_for & ~d->error.raised))
 		d->redeal = 0;
 	d->error.open = false;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The game, and what is said: calls, attention drawn, demands, instructions.
- */
+/* The game, and statements: calls, attention, demands, instructions. */
 #include <string.h>
 
 #include "judge.h"
@@ -19,13 +17,13 @@ int law_on_auction(struct dealbox_judge *j, happening *h)
 	return 0;
 }
 
-/* 3.2.19 and 3.2.20 are on a correct deal: one that turned out wrong later bars nobody. */
+/* 3.2.19 and 3.2.20 presuppose a correct deal: a deal that is later found incorrect bars nobody. */
 static bool barred(const struct dealbox_judge *j, uint8_t who)
 {
 	return j->d.barred[who] && law_dealt_right(j);
 }
 
-/* 3.3.1: a call that is no bid of preferans is taken for one that outbids the others. */
+/* 3.3.1: a call that is not a preferans bid counts as one that outbids the others. */
 static bool outbids(happening *h, const int16_t *highest)
 {
 	if (h->number[0] < 0 || highest[0] < 0)
@@ -338,7 +336,7 @@ int law_on_instruct(struct dealbox_judge *j, happening *h)
 	return 0;
 }
 
-/* Keeps what was said last of each copy. -EINVAL: there are more than were instructed. */
+/* Keeps the last line about each copy. -EINVAL: more copies than were instructed. */
 static int copy_take(struct dealbox_judge *j, happening *h)
 {
 	uint64_t bit = 1ULL << (h->number[0] >= 0 && h->number[0] < 63 ? h->number[0] : 63);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * What is so, and what is done with the pack before it is dealt.
- */
+/* Facts, and acts with the pack before the deal. */
 #include <string.h>
 
 #include "judge.h"
@@ -213,7 +211,7 @@ static void shuffle_rubber(struct dealbox_judge *j, happening *h, struct pack *p
 	uint8_t may = next ? law_left(j, law_dealer(j)) : law_dealer(j);
 	struct dealbox_ruling r;
 
-	/* the machine shuffles for whoever must */
+	/* the machine shuffles for the player whose duty it is */
 	if (law_seat(who) && law_seat(may)) {
 		if (pack->again && law_seat(pack->again_by)) {
 			if (who != pack->again_by)
@@ -243,7 +241,7 @@ static void shuffle_rubber(struct dealbox_judge *j, happening *h, struct pack *p
 	law_give(j, &r);
 }
 
-/* Duplicate: a card turned in the shuffle or the cut is one that a player could have seen. */
+/* Duplicate: a player could have seen a card that was turned in the shuffle or the cut. */
 static void seen_before_deal(struct dealbox_judge *j)
 {
 	j->d.sight_told = true;
@@ -282,14 +280,14 @@ int law_on_shuffle(struct dealbox_judge *j, happening *h)
 		return 0;
 	}
 	law_presence(j, h->actor);
-	/* an opponent of his may ask for a cut */
+	/* an opponent of that player may ask for a cut */
 	if (law_seat(h->actor) && j->d.dealer == NOBODY)
 		j->d.dealer = h->actor;
 	if (h->flags & FLAG(F_POORLY))
 		law_tell(j, DEALBOX_BREACH, "6A", h->actor, 0, N_("The pack was not shuffled thoroughly."));
 	pack->shuffled = true;
 	pack->sorted = pack->played = false;
-	/* a new shuffle takes what was seen in the old one away */
+	/* a new shuffle cures what was seen in the old one */
 	if (!j->d.mark[DEALBOX_MARK_FIRST_CARD])
 		j->d.issue[I_SEEN] = j->d.redeal = 0;
 	if (h->flags & FLAG(F_FACEUP))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What each paragraph lays down, in our own words. The texts themselves decide. */
+/* A summary of each paragraph, in our own words. The texts themselves prevail. */
 #include <string.h>
 
 #include "messages.h"
@@ -77,7 +77,7 @@ static const struct dealbox_paragraph paragraphs[] = {
 	{ PRE, "3.2.23", N_("After the deal each player must check the number of his cards and announce an error before he enters the bidding. Any bid, also a pass, is an entry; after it not the dealer answers for a wrong number, but the player who has it.") },
 	{ PRE, "3.3.1", N_("When all cards have been dealt the players bid; the highest bid takes the talon and names the contract.") },
 
-	/* Laws that rulings cite, and that are not in the texts */
+	/* Laws outside the texts that rulings cite */
 	{ D07, "16C", N_("Cited by 6D1, and not part of the text here: information that a player gets by accident and not from his partner, such as by the sight of a card of another player's hand.") },
 	{ D17, "16D", N_("Cited by 6D1, and not part of the text here: information that a player gets by accident and not from his partner, such as by the sight of a card of another player's hand.") },
 	{ DUP, "24", N_("Cited by 6D1, and not part of the text here: a card that is exposed or led before the play.") },

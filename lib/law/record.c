@@ -84,7 +84,7 @@ enum extra { NO_EXTRA, PORTIONS, NAME, CALL, NUMBER, NUMBER_NEEDED };
 
 struct verb {
 	const char *name;
-	uint16_t actors;		/* who may stand before it */
+	uint16_t actors;		/* actors that may precede it */
 	uint8_t least, most;		/* hands named after it */
 	uint8_t extra;			/* enum extra */
 	bool topic_needed;
@@ -198,7 +198,7 @@ static int word_find(struct word word, const char *const *names, size_t count)
 	return -1;
 }
 
-/* The next word from *at on; false at the end of the line or at a comment. */
+/* Gets the next word from *at on; returns false at the end of the line or at a comment. */
 static bool word_next(const char *line, size_t length, size_t *at, struct word *word)
 {
 	size_t i = *at;
@@ -215,7 +215,7 @@ static bool word_next(const char *line, size_t length, size_t *at, struct word *
 	return true;
 }
 
-/* How much of a word an error message repeats; what is not ASCII is left out. */
+/* The longest part of a word that an error message repeats; other than ASCII is left out. */
 static void word_show(struct word word, char text[32])
 {
 	size_t n = 0;
@@ -226,7 +226,7 @@ static void word_show(struct word word, char text[32])
 	text[n] = 0;
 }
 
-/* Where an error is written, and in which language. */
+/* The buffer and the language of an error. */
 struct complaint {
 	char *text;
 	size_t size;
@@ -255,7 +255,7 @@ static void add(char *text, size_t size, const char *format, ...)
 	va_end(list);
 }
 
-/* What may stand after the verb; word is what stands there, NULL if nothing does. */
+/* Reports the words that may follow the verb; word is the actual one, NULL if there is none. */
 static int fail_expect(const struct complaint *error, const struct verb *verb,
 		       const struct word *word)
 {
@@ -331,7 +331,7 @@ static bool pack_name(struct word word, char out[DEALBOX_PACK_NAME])
 	return true;
 }
 
-/* "6S", "10NT", "misere"; number stays as it is for a call that is no bid. */
+/* Parses "6S", "10NT", "misere"; number is unchanged for a call that is not a bid. */
 static void bid_parse(struct word word, int16_t number_out[2])
 {
 	const char *strain;
@@ -486,7 +486,7 @@ static int parse_word(const struct verb *verb, struct word word, struct dealbox_
 	return fail_expect(error, verb, &word);
 }
 
-/* Flags of which at most one may stand after a verb. */
+/* Flags of which at most one may follow a verb. */
 static const struct {
 	uint8_t verb;
 	uint32_t flags;
@@ -499,7 +499,7 @@ static const struct {
 	{ V_INSTRUCT, FLAG(F_RANDOM) | FLAG(F_BIASED) },
 };
 
-/* Verbs of which not every topic may have every flag, or a number. */
+/* Verbs whose flags or numbers depend on the topic. */
 static const struct {
 	uint8_t verb;
 	uint64_t topics;
@@ -517,7 +517,7 @@ static const struct {
 	{ V_COPY, TOPIC(T_EXACT) | TOPIC(T_DIFFERENT), 0, true },
 };
 
-/* Words that each may stand there, but not together. */
+/* Words that are allowed alone, but not together. */
 static int check_together(const struct verb *verb, const struct dealbox_happening *h,
 			  const struct complaint *error)
 {
@@ -713,7 +713,10 @@ size_t dealbox_record_format(const struct dealbox_happening *h, char *text, size
 		else if (k >= K_TIMES && h->number[keys[k].number] >= 0)
 			add(line, n, " %s=%d", keys[k].name, h->number[keys[k].number]);
 	}
-	/* one seat field: at a deal it is whose fault a face-up card is, else who saw it */
+	/*
+	 * one seat field: in a deal line the player at fault for a face-up card, else the player
+	 * who saw it
+	 */
 	if (h->seat < 4 && verb->keys & (KEY(K_COMPLETED) | KEY(K_FAULT)))
 		add(line, n, " %s=%s", verb->keys & KEY(K_COMPLETED) ? "completed" :
 		    h->flags & FLAG(F_FACEUP) ? "fault" : "seen", place_names[h->seat]);

@@ -6,17 +6,17 @@
 #include <dealbox/law.h>
 
 enum law_verb {
-	/* what is so */
+	/* facts */
 	V_RULES, V_RUBBER, V_PLAYERS, V_PACK, V_TURN, V_BOARD, V_PURPOSE, V_ORIGIN, V_CUSTOM,
 	V_INTENT, V_INTERESTS, V_PRESENT,
-	/* what somebody does with the pack */
+	/* acts with the pack */
 	V_SHUFFLE, V_PLACE, V_DISTURB, V_PICKUP, V_CUT, V_DEAL, V_DEALT, V_RECTIFY, V_OBJECT,
 	V_REDEAL, V_POCKET,
 	/* with the cards */
 	V_TAKE, V_LOOK, V_SEE, V_SHOW, V_MIX, V_COUNT, V_SEARCH, V_FIND,
 	/* the game */
 	V_AUCTION, V_CALL, V_BUY, V_GAME, V_PLAY, V_OVER,
-	/* what is said */
+	/* statements */
 	V_NOTES, V_DEMAND, V_INSTRUCT, V_COPY,
 	LAW_VERBS
 };

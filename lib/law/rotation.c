@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans by position: each ruleset's way of dealing a pack in its order. */
+/* Plans by position: how each ruleset deals a pack in its order. */
 #include <errno.h>
 #include <string.h>
 

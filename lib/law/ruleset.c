@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The rulesets as data. What needs more than a number is in judge.c. */
+/* The rulesets as data. Rules that need more than a number are in judge.c. */
 #include <string.h>
 
 #include <dealbox/law.h>
@@ -35,7 +35,7 @@ static const struct dealbox_ruleset rulesets[DEALBOX_RULES] = {
 		.pack = DEALBOX_PACK_BRIDGE, .cards = 52, .hands = 4, .hand_cards = 13,
 		.packet = 1,
 		.rotation = true,
-		.adjacent = true,	/* one at a time in rotation says more */
+		.adjacent = true,	/* one at a time in rotation is stricter */
 		.cut_always = true,
 		.cut_least = 4,
 		.shuffles_advised = 5,

@@ -8,7 +8,7 @@
 #include "messages.h"
 #include <dealbox/law.h>
 
-/* Also what people see, translated. */
+/* The translated words for people, too. */
 static const char *const kind_names[DEALBOX_RULING_KINDS] = {
 	N_("stands"), N_("may-rectify"), N_("new-cut"), N_("new-shuffle"), N_("redeal"), N_("new-board"),
 	N_("change-of-pack"), N_("restore-pack"), N_("result-cancelled"), N_("penalty"), N_("no-penalty"), N_("warning"),
@@ -45,8 +45,8 @@ static const struct {
 #define ACTORS		(sizeof(actors) / sizeof(actors[0]))
 
 /*
- * What follows, by kind. The first row that fits is taken: reference is that of the
- * ruling, or NULL; needs are what the ruling must have.
+ * The consequence, by kind. The first matching row applies: reference is that of the ruling, or
+ * NULL; needs are the fields that the ruling must have.
  */
 enum { WHO = 1, PACK = 2, ANEW = 4, SEE = 8 };
 
@@ -249,8 +249,8 @@ static const char *outcome(const struct dealbox_ruling *r)
 }
 
 /*
- * Paragraphs as the text in that language cites them: "§ 16C" in Norwegian, "16Γ" in Greek. Those
- * of preferans are numbers everywhere.
+ * Writes a paragraph as the text in that language cites it: "§ 16C" in Norwegian, "16Γ" in Greek.
+ * Those of preferans are numbers everywhere.
  */
 static void add_references(struct text *t, const struct dealbox_ruling *r, const char *language)
 {
