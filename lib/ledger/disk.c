@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A VFS for SQLite that lets the program go on during fsync(). A slow disk can take seconds, and
- * the program has one thread. xSync runs in a thread of its own while the caller runs a function
- * of the program; all other methods are passed on to SQLite's own VFS.
+ * A VFS for SQLite that lets the program continue during fsync(). A slow disk can take seconds, and
+ * the program has one thread. xSync runs in a separate thread while the caller runs a function of
+ * the program; all other methods are passed on to SQLite's own VFS.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #include "ledger.h"
 
-/* A file of SQLite's VFS, which lies behind it. */
+/* A file, followed by the file of SQLite's VFS. */
 struct file {
 	sqlite3_file base;
 	sqlite3_file *real;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The heads that were: a file beside the ledger, with a line for each transaction. An older ledger,
- * or one whose WAL is gone, is sound in itself; its file of heads knows that there was more.
+ * Past heads: a file beside the ledger, with one line per transaction. An older ledger, or one
+ * whose WAL is gone, is sound in itself; its file of heads shows that there was more.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "ledger.h"
 
-#define TAIL	65536	/* bytes that are read of the file, and kept of it */
+#define TAIL	65536	/* bytes of the file that are read, and kept */
 
 void dealbox_ledger_head_format(const struct dealbox_ledger_head *head,
 				char text[DEALBOX_LEDGER_HEAD_TEXT])
@@ -52,11 +52,11 @@ int ledger_heads_last(const struct dealbox_ledger *l, struct dealbox_ledger_head
 	if (fd >= 0 && text && !fstat(fd, &st)) {
 		size = pread(fd, text, TAIL, st.st_size > TAIL ? st.st_size - TAIL : 0);
 		text[size > 0 ? size : 0] = '\0';
-		/* some file systems leave zeros where nothing was written before the power went */
+		/* some file systems leave zeros where nothing was written before a power cut */
 		for (n = 0; n < size; n++)
 			if (!text[n])
 				text[n] = '\n';
-		/* one that a power cut has left half is none; the last whole one counts */
+		/* a line that a power cut truncated does not count; the last complete one does */
 		for (line = text; (next = strchr(line, '\n')); line = next + 1) {
 			*next = '\0';
 			if (!dealbox_ledger_head_parse(line, head))
@@ -115,8 +115,8 @@ static void put_line(struct dealbox_ledger *l)
 	size = strlen(line);
 	line[size++] = '\n';
 	/*
-	 * Not synced: after a power cut it may know less than the ledger, which does no harm. What
-	 * could not be written whole is no line, for each begins behind an end of line.
+	 * Not synced: after a power cut it may lack heads of the ledger, which is harmless. A
+	 * partly written line does not count, because each line begins after a line end.
 	 */
 	if (write(l->heads, line, size) == (ssize_t)size)
 		l->noted = l->head;
@@ -142,7 +142,7 @@ int ledger_heads_open(struct dealbox_ledger *l)
 		put_line(l);
 		return 0;
 	}
-	/* it begins anew, and until it is whole the old one is there */
+	/* the file is rewritten; until the new one is complete, the old one stays */
 	close(l->heads);
 	if (asprintf(&new_path, "%s.new", l->heads_path) < 0)
 		return ledger_fail(l, -ENOMEM, "no memory");

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The ledger as a whole: is it sound, a copy of it for people and programs, and
- * a copy of it for the cupboard.
- */
+/* The ledger as a whole: verification, export for people and programs, backup. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -36,7 +33,7 @@ static void report(struct report *r, const char *format, ...)
 	r->damage(sentence, r->context);
 }
 
-/* What reading one record of the chain can find. */
+/* The results of reading one record of the chain. */
 static void walk_record(struct dealbox_ledger *l, struct report *r, uint64_t seq, int64_t kind,
 			const uint8_t before[DEALBOX_LEDGER_HASH],
 			const uint8_t hash[DEALBOX_LEDGER_HASH])
@@ -138,8 +135,8 @@ int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *he
 	int kind;
 
 	if (!l->db)
-		return -EUCLEAN;	/* there is nothing to read; what open said stands */
-	/* one state of the ledger, whatever is written meanwhile */
+		return -EUCLEAN;	/* there is nothing to read; keep the error of open */
+	/* one snapshot of the ledger, whatever is written meanwhile */
 	if (sqlite3_exec(l->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		return ledger_fail_sql(l, "verifying");
 	check(l, &r, "PRAGMA integrity_check", "database: ");
@@ -148,7 +145,7 @@ int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *he
 	if (ledger_walk(l, &start, head, damage, context, records))
 		r.count++;
 	for (kind = LEDGER_SET; kind < LEDGER_KINDS; kind++) {
-		/* an older ledger does not have them all, and no record in them */
+		/* an older ledger lacks some of them, and has no record in them */
 		if (ledger_number(l, &there, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",
 				  "t", ledger_tables[kind].name) == -ENOENT)
 			continue;
@@ -174,7 +171,7 @@ int dealbox_ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_
 {
 	struct dealbox_ledger_head known;
 
-	/* read before the ledger is, which may be written to meanwhile */
+	/* read before the ledger, which may be written meanwhile */
 	if (!head && l->db && !ledger_heads_last(l, &known))
 		head = &known;
 	return ledger_verify(l, head, damage, context, records);
@@ -247,7 +244,7 @@ static int copy_pages(struct dealbox_ledger *l, sqlite3 *to)
 			   "the backup: %s", sqlite3_errmsg(to));
 }
 
-/* Looks at the copy as one would look at a ledger that was found in a cupboard. */
+/* Verifies the copy like an unknown ledger. */
 static int verify_copy(struct dealbox_ledger *l, sqlite3 *copy)
 {
 	struct dealbox_ledger other = { .db = copy, .path = l->path, .keys = l->keys, .lock = -1, .heads = -1 };

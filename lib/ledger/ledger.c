@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The ledger's file: opening it without ever writing over a damaged one, its
- * keys, its schema, and the chain that every record is part of.
+ * The ledger's file: opening it without ever overwriting a damaged one, its keys, its schema, and
+ * the chain of records.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "sql.h"
 
 #define KEY_SIZE	crypto_kdf_KEYBYTES
-#define READ_WAIT_MS	5000	/* for a lock of another program */
+#define READ_WAIT_MS	5000	/* to wait for a lock of another program */
 #define WRITE_WAIT_MS	100
 #define TAIL_RECORDS	64	/* checked whenever the ledger is opened */
 
@@ -79,7 +79,7 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 	"CREATE TRIGGER " table "_no_delete BEFORE DELETE ON " table \
 	" BEGIN SELECT RAISE(ABORT, 'records are never removed'); END;"
 
-/* The copies that something happened to; job, number and copy of each are given. */
+/* The copies that have any record; job, number and copy of each are given. */
 #define COPIES(touched) \
 	"CREATE VIEW copies AS SELECT job, number, copy, tries, CASE " \
 	"  WHEN dealing THEN " SQL(COPY_DEALING) " WHEN recorded > redeal THEN " SQL(COPY_RECORDED) \
@@ -126,7 +126,7 @@ static const char *const migrations[] = {
 	"  insertion INTEGER NOT NULL CHECK (insertion BETWEEN 1 AND 4294967295), "
 	"  plan INTEGER NOT NULL, capture INTEGER NOT NULL CHECK (capture IN (0, 1)), "
 	"  FOREIGN KEY (job, number) REFERENCES job_boards (job, number)) STRICT;"
-	/* one insertion is dealt at most once, whatever the programs think */
+	/* one insertion is dealt at most once, whatever a program believes */
 	"CREATE UNIQUE INDEX insertions_once ON insertions (machine, insertion) "
 	"  WHERE capture = 0;"
 	"CREATE INDEX insertions_copy ON insertions (job, number, copy);"
@@ -152,12 +152,12 @@ static const char *const migrations[] = {
 	FIXED("ledger") FIXED("chain") FIXED("sets") FIXED("boards") FIXED("jobs")
 	FIXED("job_boards") FIXED("insertions") FIXED("traces") FIXED("verdicts") FIXED("acts"),
 
-	/* a job that names no machine is for any */
+	/* a job without a named machine is for any machine */
 	"CREATE TABLE job_machines (" CHAINED "job INTEGER NOT NULL REFERENCES jobs, "
 	"  machine TEXT NOT NULL CHECK (machine <> ''), UNIQUE (job, machine)) STRICT;"
 	FIXED("job_machines"),
 
-	/* SQLite looks for a copy in each part of a UNION ALL, but makes the whole of a UNION */
+	/* SQLite searches each part of a UNION ALL, but materialises a UNION */
 	"DROP VIEW copies;"
 	COPIES("SELECT DISTINCT job, number, copy FROM insertions UNION ALL "
 	       "SELECT DISTINCT job, board, copy FROM acts a WHERE act IN (" SQL(ACT_SKIP) ", " SQL(ACT_REDEAL) ") "
@@ -208,7 +208,7 @@ int ledger_fail_sql(struct dealbox_ledger *l, const char *doing)
 	case SQLITE_READONLY:
 		if (l->write)
 			return ledger_fail(l, -EROFS, "%s: may not be written, while %s", l->path, doing);
-		/* SQLite keeps a file beside it for those who read, too */
+		/* SQLite keeps a file beside it for readers, too */
 		__attribute__((fallthrough));
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
@@ -267,8 +267,8 @@ static sqlite3_stmt *prepare(struct dealbox_ledger *l, const char *sql)
 }
 
 /*
- * To make a statement takes longer than to run it, so it is kept. One that is asked for again
- * while its rows are gone through is made once more.
+ * Preparing a statement takes longer than running it, so it is kept. A statement that is needed
+ * again while its rows are being read is prepared once more.
  */
 static sqlite3_stmt *statement(struct dealbox_ledger *l, const char *sql)
 {
@@ -684,7 +684,7 @@ static void close_to_others(const char *path)
 		}
 }
 
-/* It was locked so often before. 0: it is said that it is. */
+/* Retries a lock up to a limit. Returns 0 to report it as busy. */
 static int on_busy(void *context, int times)
 {
 	if (times >= WRITE_WAIT_MS / LEDGER_WAIT_MS)
@@ -698,20 +698,20 @@ static int open_database(struct dealbox_ledger *l, const char *path, int flags)
 	if (sqlite3_open_v2(path, &l->db, flags, l->write ? ledger_disk_register(&l->disk) : NULL) != SQLITE_OK)
 		return ledger_fail_sql(l, "opening it");
 	sqlite3_extended_result_codes(l->db, 1);
-	/* none of our programs locks out the writer; it does not wait long for anyone else's */
+	/* none of our programs locks out the writer; it does not wait long for others */
 	if (l->write)
 		sqlite3_busy_handler(l->db, on_busy, &l->disk);
 	else
 		sqlite3_busy_timeout(l->db, READ_WAIT_MS);
-	/* a damaged file may lie about its schema: trust nothing in it to run code */
+	/* a damaged file may have a false schema: do not run code from it */
 	sqlite3_db_config(l->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	/* nor is what a crash left in the WAL moved into it */
+	/* nor is a WAL left by a crash checkpointed into it */
 	sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	return run(l, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; "
 		   "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", "opening it");
 }
 
-/* It is sound: closing it moves the WAL into it. */
+/* The ledger is sound: closing it checkpoints the WAL. */
 static void trust_database(struct dealbox_ledger *l)
 {
 	sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
@@ -743,8 +743,8 @@ static int sync_folder(const char *path)
 }
 
 /*
- * A new ledger is made beside its place and then moved there, the database first: a
- * power cut leaves nothing, or a database whose key is still called ".new".
+ * A new ledger is made under another name and then renamed, the database first: a power cut leaves
+ * nothing, or a database whose key is still named ".new".
  */
 static int create(struct dealbox_ledger *l, const char *new_path, const char *new_key)
 {
@@ -823,7 +823,7 @@ static int settle_files(struct dealbox_ledger *l, unsigned int flags)
 	else if (!database)
 		err = create(l, new_path, new_key);
 	else if (l->write && !access(new_key, F_OK) && rename(new_key, l->key_path))
-		/* making it was cut short between the two renames */
+		/* creation was interrupted between the two renames */
 		err = ledger_fail(l, -errno, "%s: %s", new_key, strerror(errno));
 	free(new_path);
 	free(new_key);
@@ -876,7 +876,7 @@ static void first_damage(const char *sentence, void *context)
 		snprintf(first, 256, "%s", sentence);
 }
 
-/* The last records are checked by who only reads: that is where a crash would show. */
+/* Readers check the last records, where a crash would show. */
 static int check_tail(struct dealbox_ledger *l)
 {
 	struct dealbox_ledger_head from = { 0 };
@@ -902,8 +902,8 @@ static int check_tail(struct dealbox_ledger *l)
 }
 
 /*
- * Who goes on writing to it has looked at all of it: damage in an old page would be met only when
- * it is too late for a backup of that time.
+ * The writer checks everything: otherwise damage in an old page would be found when it is too late
+ * for a backup from that time.
  */
 static int check_whole(struct dealbox_ledger *l)
 {
@@ -930,7 +930,7 @@ struct dealbox_ledger *dealbox_ledger_new(void)
 
 	if (sodium_init() < 0)
 		return NULL;
-	/* it has keys: neither swapped nor in a core dump */
+	/* contains keys: neither swapped nor in a core dump */
 	l = sodium_malloc(sizeof(*l));
 	if (l) {
 		memset(l, 0, sizeof(*l));
@@ -998,12 +998,12 @@ int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int
 	/* not before it is known to be ours, and sound */
 	if (!err && l->write)
 		err = bring_up_to_date(l);
-	/* a backup that was put in its place is not in this mode */
+	/* a restored backup is not in this mode */
 	if (!err && l->write)
 		err = run(l, "PRAGMA journal_mode = WAL", "opening it");
 	if (!err)
 		trust_database(l);
-	/* one that was restored is what is known when that has been accepted */
+	/* once accepted, a restored ledger defines the state */
 	if (!err && l->write && !(flags & DEALBOX_LEDGER_RESTORED))
 		err = ledger_heads_open(l);
 	return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of the ledger share: the open database, its keys, and the one
- * way in which a record is added. docs/ledger.md is the description.
+ * Shared by the files of the ledger: the open database, its keys, and the only function that adds a
+ * record. docs/ledger.md has the description.
  */
 #ifndef LEDGER_H
 #define LEDGER_H
@@ -30,8 +30,8 @@ enum ledger_kind {
 #define LEDGER_KEPT	48	/* statements, more than there are */
 
 /*
- * The table of a kind, the columns that its hash covers, in order (seq is
- * covered in itself), and how a record of it looks in an export.
+ * The table of a kind, the columns that its hash covers, in order (besides seq), and the format of
+ * its records in an export.
  */
 struct ledger_table {
 	const char *name;
@@ -42,7 +42,7 @@ struct ledger_table {
 
 extern const struct ledger_table ledger_tables[LEDGER_KINDS];
 
-/* Keys, each for one purpose, derived from what is in the key file. */
+/* Keys, each for one purpose, derived from the key file. */
 struct ledger_keys {
 	uint8_t fingerprint[32];
 	uint8_t seal[crypto_aead_xchacha20poly1305_ietf_KEYBYTES];
@@ -55,7 +55,7 @@ struct ledger_disk {
 	sqlite3_vfs vfs;		/* not registered while its name is NULL */
 	sqlite3_vfs *below;
 	char name[32];
-	void (*wait)(int fd, void *context);	/* NULL: nobody wants to go on meanwhile */
+	void (*wait)(int fd, void *context);	/* NULL: no callback */
 	void *context;
 };
 
@@ -69,8 +69,8 @@ struct dealbox_ledger {
 	struct dealbox_ledger_head noted;	/* there last */
 	int lock;			/* the key file, locked by the one who writes */
 	bool write;
-	bool damaged;			/* nothing more is written */
-	uint32_t user;			/* who adds sets and jobs, or DEALBOX_UID_NONE */
+	bool damaged;			/* no further writes are allowed */
+	uint32_t user;			/* user who adds sets and jobs, or DEALBOX_UID_NONE */
 	struct ledger_keys keys;
 	struct dealbox_ledger_head head;	/* while writing */
 	sqlite3_stmt *insert[LEDGER_KINDS];
@@ -83,34 +83,36 @@ struct dealbox_ledger {
 #define LEDGER_WAIT_MS	10
 
 /* ---- ledger-disk.c ---- */
-/* Register the VFS; returns its name, or NULL: no memory. The database is closed before the other. */
+/*
+ * Registers the VFS; returns its name, or NULL if out of memory. Close the database before
+ * unregistering it.
+ */
 const char *ledger_disk_register(struct ledger_disk *disk);
 void ledger_disk_unregister(struct ledger_disk *disk);
 /* Waits until fd can be read; -1: for LEDGER_WAIT_MS. */
 void ledger_disk_wait(const struct ledger_disk *disk, int fd);
 
-/* Keeps the sentence, and returns error. */
+/* Keeps the sentence of an error, and returns error. */
 int ledger_fail(struct dealbox_ledger *l, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The same for what SQLite says of the last call: -EUCLEAN, -ENOSPC, -EBUSY, -EIO .. */
+/* The same for SQLite's error of the last call: -EUCLEAN, -ENOSPC, -EBUSY, -EIO .. */
 int ledger_fail_sql(struct dealbox_ledger *l, const char *doing);
 
 /*
- * A statement with its arguments bound, by format: i = int64_t, u = uint64_t (below
- * 2^63), o = the same or 0 for NULL, t = text or NULL, b = const void * and size_t; what
- * is pointed to lives until the last step.
- * NULL and a kept sentence on failure. End it with ledger_done().
+ * A statement with its arguments bound, by format: i = int64_t, u = uint64_t (below 2^63), o = the
+ * same or 0 for NULL, t = text or NULL, b = const void * and size_t; pointers must be valid until
+ * the last step. Returns NULL and keeps a sentence on failure. End it with ledger_done().
  */
 sqlite3_stmt *ledger_query(struct dealbox_ledger *l, const char *sql, const char *format, ...);
-/* No more rows are wanted: what it points to may go, and the read that it is part of ends. */
+/* Ends the use of a statement: its arguments may be freed, and its read transaction ends. */
 void ledger_done(struct dealbox_ledger *l, sqlite3_stmt *stmt);
-/* Frees all statements: before the database is closed. */
+/* Frees all statements; call it before closing the database. */
 void ledger_forget(struct dealbox_ledger *l);
-/* The first column of the first row as a number; -ENOENT if there is no row. */
+/* Gets the first column of the first row as a number; -ENOENT if there is no row. */
 int ledger_number(struct dealbox_ledger *l, int64_t *out, const char *sql,
 		  const char *format, ...);
 
-/* A transaction for writing; end it with commit, which rolls back when error is not 0. */
+/* Begins a write transaction; end it with commit, which rolls back if error is not 0. */
 int ledger_begin(struct dealbox_ledger *l);
 int ledger_commit(struct dealbox_ledger *l, int error);
 
@@ -122,38 +124,38 @@ int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq
 		  const char *format, ...);
 
 /*
- * The hash of the record: of the hash before it, its number, its kind and its
- * columns. -ENOENT when it is not in its table.
+ * Computes the hash of the record: of the hash before it, its number, its kind and its columns.
+ * -ENOENT: it is not in its table.
  */
 int ledger_hash(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t seq,
 		const uint8_t before[DEALBOX_LEDGER_HASH], uint8_t hash[DEALBOX_LEDGER_HASH]);
 
 /*
- * The check of Law 6D2, as a job makes it for each of its boards: dealbox_ledger_find_repeat() of
- * a board that is in the ledger. -ENOENT and a kept sentence when the set has no such board.
+ * Makes the check of Law 6D2 that a job needs for each board: dealbox_ledger_find_repeat() of a
+ * board in the ledger. -ENOENT and a kept sentence if the set has no such board.
  */
 int ledger_find_board_repeat(struct dealbox_ledger *l, const char *session, uint64_t set,
 			     unsigned int number, struct dealbox_ledger_repeat *repeat);
 
 /*
- * Walks the chain from the record behind `from` (which is trusted) and reports what
- * is wrong. 0, or -EUCLEAN; *records counts.
+ * Checks the chain from the record after `from` (which is trusted) and reports damage. Returns 0,
+ * or -EUCLEAN; *records is the number of records.
  */
 int ledger_walk(struct dealbox_ledger *l, const struct dealbox_ledger_head *from,
 		const struct dealbox_ledger_head *wanted,
 		void (*damage)(const char *sentence, void *context), void *context,
 		uint64_t *records);
 
-/* What dealbox_ledger_verify() does, with no more heads than wanted (may be NULL). */
+/* Implements dealbox_ledger_verify(), with the given heads only (may be NULL). */
 int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *wanted,
 		  void (*damage)(const char *sentence, void *context), void *context,
 		  uint64_t *records);
 
-/* The last head of the file beside the ledger. -ENOENT: there is none. */
+/* Gets the last head of the file beside the ledger. -ENOENT: there is none. */
 int ledger_heads_last(const struct dealbox_ledger *l, struct dealbox_ledger_head *head);
-/* Is it in this ledger? -ESTALE and a sentence when not. */
+/* Checks that the head is in this ledger. -ESTALE and a sentence if not. */
 int ledger_heads_check(struct dealbox_ledger *l, const struct dealbox_ledger_head *known);
-/* Begins to write them, with that of now; what was committed is noted from then on. */
+/* Begins the file of heads with the current one; each commit is noted from then on. */
 int ledger_heads_open(struct dealbox_ledger *l);
 void ledger_heads_note(struct dealbox_ledger *l);
 
@@ -162,11 +164,11 @@ void ledger_heads_note(struct dealbox_ledger *l);
 				 crypto_aead_xchacha20poly1305_ietf_ABYTES)
 void ledger_seal(const struct dealbox_ledger *l, uint64_t seq, const void *plain, size_t size,
 		 uint8_t *sealed);
-/* size is that of the sealed bytes; -EBADMSG when they were not sealed with our key. */
+/* size is that of the sealed bytes; -EBADMSG: they were not sealed with our key. */
 int ledger_unseal(const struct dealbox_ledger *l, uint64_t seq, const uint8_t *sealed,
 		  size_t size, void *plain);
 
-/* The number that the next record will have, within a transaction. */
+/* Returns the number that the next record will have, within a transaction. */
 static inline uint64_t ledger_next(const struct dealbox_ledger *l)
 {
 	return l->head.record + 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is recorded: sets, jobs, insertions, acts. Every function here is one
- * transaction; what it returns 0 for is on disk.
+ * The records: sets, jobs, insertions, acts. Every function here is one transaction; if it returns
+ * 0, the record is on disk.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static int check_set(struct dealbox_ledger *l, struct print *prints, size_t coun
 		if (prints[n - 1].fingerprint != prints[n].fingerprint)
 			continue;
 		if (prints[n - 1].number == prints[n].number)
-			continue;	/* the same number twice says it better */
+			continue;	/* the same number twice is the better report */
 		if (repeat) {
 			repeat->board = prints[n].number;
 			repeat->other_board = prints[n - 1].number;
@@ -79,7 +79,7 @@ static void set_digest(const struct dealbox_ledger *l, const struct dealbox_ledg
 	uint8_t hash[32];
 	size_t n, k;
 
-	/* each board by itself, then added up: the order in the file does not matter */
+	/* hash each board, then add: the order in the file does not matter */
 	for (n = 0; n < count; n++) {
 		uint64_t words[5] = { boards[n].number };
 
@@ -99,7 +99,7 @@ static void set_digest(const struct dealbox_ledger *l, const struct dealbox_ledg
 	crypto_generichash_final(&state, digest, 32);
 }
 
-/* Who added a job, or a set. */
+/* The user who added a job, or a set. */
 static int add_added(struct dealbox_ledger *l, uint64_t job, uint64_t set)
 {
 	if (l->user == DEALBOX_UID_NONE)
@@ -168,8 +168,8 @@ static int find_repeat(struct dealbox_ledger *l, const char *session, int64_t fi
 	int rc;
 
 	/*
-	 * Dealt: an insertion that was recorded as exact, or of which nobody knows (unknown,
-	 * or no verdict). A void board was emptied, and nobody has played it.
+	 * Dealt: an insertion that was recorded as exact, or whose outcome is unknown (or without a
+	 * verdict). A void board was emptied, and nobody has played it.
 	 */
 	stmt = ledger_query(l,
 		"SELECT b.number, s.session FROM boards b JOIN sets s ON s.seq = b.set_seq "
@@ -249,7 +249,7 @@ int dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int
 
 /* ---- jobs ---------------------------------------------------------------- */
 
-/* Adds a board of a new job, and refuses what was dealt for another session. */
+/* Adds a board of a new job, and refuses a deal that was dealt for another session. */
 static int add_job_board(struct dealbox_ledger *l, uint64_t job,
 			 const struct dealbox_ledger_new_job *new_job, size_t n, const char *session,
 			 struct dealbox_ledger_repeat *repeat)
@@ -269,7 +269,7 @@ static int add_job_board(struct dealbox_ledger *l, uint64_t job,
 		before.board = number;
 		if (repeat)
 			*repeat = before;
-		/* not which: who has tried out many would know what lies in a board */
+		/* do not say which: a user who tries many deals could learn the cards of a board */
 		return ledger_fail(l, -EEXIST, "a deal of the set was dealt for the session '%s' (Law 6D2); if "
 				   "that is wanted, ask for a replay", before.session);
 	}
@@ -343,8 +343,8 @@ int dealbox_ledger_add_job(struct dealbox_ledger *l, const struct dealbox_ledger
 }
 
 /*
- * Goes on to the next row of a query (NULL: it could not be made), unless *err is set. False at
- * the end: stmt is done with, and *err says what stopped it.
+ * Steps to the next row of a query (NULL: preparing failed), unless *err is set. Returns false at
+ * the end: stmt is finished, and *err has the error, if any.
  */
 static bool next_row(struct dealbox_ledger *l, sqlite3_stmt *stmt, const char *doing, int *err)
 {
@@ -375,7 +375,7 @@ int dealbox_ledger_find_sets(struct dealbox_ledger *l, const struct dealbox_ledg
 	return err;
 }
 
-/* pause, resume or cancel: which holds; a job that is cancelled stays so */
+/* the effective act among pause, resume and cancel; a cancelled job stays cancelled */
 #define SQL_LAST_ACT \
 	"(SELECT a.act FROM acts a WHERE a.job = j.seq AND a.act IN " \
 	" (" SQL(ACT_PAUSE) ", " SQL(ACT_RESUME) ", " SQL(ACT_CANCEL) ") " \
@@ -493,7 +493,7 @@ int dealbox_ledger_machines(struct dealbox_ledger *l, uint64_t job,
 
 /* ---- insertions ---------------------------------------------------------- */
 
-/* What a job wants. What became of its copies is not counted: they may be thousands. */
+/* The request of a job, without counting the outcomes of its copies, which may be thousands. */
 struct terms {
 	bool found;
 	uint64_t set;
@@ -519,7 +519,7 @@ static int get_terms(struct dealbox_ledger *l, uint64_t job, struct terms *terms
 	return err;
 }
 
-/* May this copy be begun now? */
+/* Checks that this copy may be begun now. */
 static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board, unsigned int copy,
 		       struct terms *terms)
 {
@@ -644,7 +644,7 @@ int dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 				    (int64_t)outcome, (int64_t)reason, (int64_t)differences,
 				    trace);
 	err = ledger_commit(l, err);
-	/* with each board the file itself is whole: it may be copied, and the WAL be lost */
+	/* after each board the file itself is complete: it may be copied, or the WAL be lost */
 	if (!err)
 		sqlite3_wal_checkpoint_v2(l->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	return err;
@@ -657,7 +657,7 @@ int dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 	"LEFT JOIN verdicts v ON v.insertion = i.seq LEFT JOIN traces t ON t.seq = v.trace " \
 	"WHERE " which
 
-/* Calls it for each row of SQL_INSERTIONS. */
+/* Calls each() for each row of SQL_INSERTIONS. */
 static int each_insertion(struct dealbox_ledger *l, sqlite3_stmt *stmt,
 			  int (*each)(const struct dealbox_ledger_insertion *insertion,
 				      void *context), void *context)
@@ -691,7 +691,7 @@ int dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open_
 {
 	sqlite3_stmt *stmt;
 
-	/* "0 or this job" would be looked for in all that was ever dealt */
+	/* "0 or this job" would search everything that was ever dealt */
 	stmt = job ? ledger_query(l, SQL_INSERTIONS("i.job = ?2 AND (NOT ?1 OR v.seq IS NULL) "
 						    "ORDER BY i.seq"), "iu", (int64_t)open_only, job) :
 	       ledger_query(l, SQL_INSERTIONS("NOT ?1 OR v.seq IS NULL ORDER BY i.seq"), "i",
@@ -759,7 +759,7 @@ int dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion,
 
 /* ---- acts ---------------------------------------------------------------- */
 
-/* What an act must name. */
+/* The fields that an act requires. */
 #define NEEDS_JOB	1u
 #define NEEDS_COPY	2u
 #define NEEDS_IDLE	4u	/* the copy is not being dealt */
@@ -849,10 +849,10 @@ int dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record)
 	return err;
 }
 
-/* What a machine dealt that nobody knows: not the name of a machine, of which there may be such. */
+/* The machine of unknown deals: not a possible name of a machine. */
 #define RESTORED	"(before the restore)"
 
-/* Somebody may have begun it: nobody knows what became of that. */
+/* Records an insertion with unknown outcome, because the copy may have been begun. */
 static int doubt_copy(struct dealbox_ledger *l, uint64_t job, unsigned int board, unsigned int copy)
 {
 	int64_t number = 0;
@@ -867,7 +867,7 @@ static int doubt_copy(struct dealbox_ledger *l, uint64_t job, unsigned int board
 					 (int64_t)DEALBOX_LEDGER_UNKNOWN, (int64_t)0, (int64_t)0, (uint64_t)0);
 }
 
-/* The first copy of each board of the job that is still to be dealt. */
+/* The first open copy of each board of the job. */
 static int doubt_job(struct dealbox_ledger *l, const struct dealbox_ledger_job *job, unsigned int *boards)
 {
 	unsigned int most = job->copies ? job->copies : DEALBOX_BOARD_DEALT_MAX, copy;
