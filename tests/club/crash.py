@@ -107,7 +107,7 @@ def check(c, dead=False):
 def test_job_begins(c):
     """Once it is there, nobody follows it."""
     for serial, more in [('ONE', []), ('TWO', ['--kind', 'routed'])]:
-        c.add_emulator(serial, '--speed', '20', '--seed', str(seed), *more)
+        c.add_emulator(serial, '--speed', '10', '--seed', str(seed), *more)
     # killed as often as we like
     c.run('sh -e /activate && mkdir -p /etc/systemd/system/dealboxd.service.d && '
           'printf "[Unit]\\nStartLimitIntervalSec=0\\n" >/etc/systemd/system/dealboxd.service.d/crash.conf && '
