@@ -153,7 +153,7 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 };
 
 /* What is said besides, of states from first to last, when it is known. */
-enum { CARD = 1, CELL = 2, PLACE = 4, CODE = 8, THERE = 16 };
+enum { CARD = 1, CELL = 2, PLACE = 4, CODE = 8, THERE = 16, CARD_ALONE = 32 };
 
 static const struct {
 	enum dealbox_operator_state first, last;
@@ -162,6 +162,7 @@ static const struct {
 } details[] = {
 	{ DEALBOX_OPERATOR_UNREADABLE, DEALBOX_OPERATOR_HARDWARE, CARD,
 	  N_("This was at card {card} of {cards}.") },
+	{ DEALBOX_OPERATOR_UNREADABLE, DEALBOX_OPERATOR_HARDWARE, CARD_ALONE, N_("This was at card {card}.") },
 	{ DEALBOX_OPERATOR_REPEATED, DEALBOX_OPERATOR_REPEATED, CELL,
 	  N_("The earlier one lies in the pocket of {seat}, number {depth} from the top.") },
 	{ DEALBOX_OPERATOR_JAM, DEALBOX_OPERATOR_JAM, PLACE, N_("It is stuck {place}.") },
@@ -205,7 +206,8 @@ static unsigned int known(const struct dealbox_operator_facts *f)
 {
 	bool place = f->place && f->place < PLACES;
 
-	return (f->card && f->cards ? CARD : 0) | (f->seat && f->seat < SEATS && f->depth ? CELL : 0) |
+	return (f->card ? f->cards ? CARD : CARD_ALONE : 0) |
+	       (f->seat && f->seat < SEATS && f->depth ? CELL : 0) |
 	       (place ? PLACE : 0) | (f->code && !place ? CODE : 0) | (f->there ? THERE : 0);
 }
 

@@ -305,7 +305,7 @@ def two_cards_that_come_as_one(box):
         result = box.deal("-m", machine.uri, "--boards", "1", SET).expect(
             0, "board 1: void: deck short at card 52: .* may lie in the board", "board 1: exact duplicate",
             "1 of 1 boards are exact duplicates; 1 void")
-        assert result.out.count("does not belong to the pack") >= jokers, result
+        assert result.out.count("does not belong to the deal: a joker") >= jokers, result
         good = dealt(machine)
         assert len(good) == 1, good
         assert_exact(good[0], 1)
@@ -329,7 +329,7 @@ def cards_that_are_read_badly(box):
 def held(box, scenario, text, kind="stored"):
     machine = box.machine("--kind", kind, scenario=scenario)
     box.dealbox("deal", "-m", machine.uri, "--boards", "1", SET).expect(
-        0, text + r".* then press the start key or Enter", "board 1: exact duplicate",
+        0, text + r".* This was at card 8 of 52\. Start is the machine's start key, or Enter", "board 1: exact duplicate",
         "1 of 1 boards are exact duplicates; 0 void")
     assert_exact(dealt(machine)[0], 1)
     return machine
@@ -337,22 +337,22 @@ def held(box, scenario, text, kind="stored"):
 
 @test
 def an_unreadable_card_is_read_again(box):
-    held(box, "deal 1 position 7: unreadable", "card 8 cannot be read: turn it, clean it")
+    held(box, "deal 1 position 7: unreadable", "The card at the reader cannot be read. Clean it or turn it round")
 
 
 @test
 def an_unreadable_card_on_a_machine_that_asks(box):
-    held(box, "deal 1 position 7: unreadable", "card 8 cannot be read", "routed")
+    held(box, "deal 1 position 7: unreadable", "The card at the reader cannot be read", "routed")
 
 
 @test
 def a_joker_is_taken_out(box):
-    held(box, "deal 1 position 7: extra joker1", "card 8 does not belong to the pack")
+    held(box, "deal 1 position 7: extra joker1", "The card at the reader does not belong to the deal: a joker")
 
 
 @test
 def a_card_that_does_not_come(box):
-    held(box, "deal 1 position 7: feed-timeout", "card 8 does not come: look into the hopper")
+    held(box, "deal 1 position 7: feed-timeout", "No card came. Loosen the deck")
 
 
 @test
@@ -360,7 +360,7 @@ def enter_reads_the_card_again(box):
     machine = box.machine("--manual", scenario="deal 1 position 7: unreadable")
     machine.tell("insert")
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET, stdin=subprocess.PIPE)
-    assert "card 8 cannot be read" in running.line()
+    assert "The card at the reader cannot be read" in running.line()
     machine.tell("wait state HELD")
     running.finish("\n").expect(0, "board 1: exact duplicate")
 

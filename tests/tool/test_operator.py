@@ -17,7 +17,7 @@ def stopped_while_a_card_is_held(box):
     machine = box.machine("--manual", scenario="deal 1 position 7: unreadable")
     machine.tell("insert")
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
-    assert "card 8 cannot be read" in running.line()
+    assert "This was at card 8 of 52." in running.line()
     result = running.stop().expect(1, "stopped in the middle of board 1, copy 1, after card 7 of 52: "
                                       "the machine waits at a card")
     assert "paused" not in result.err, result
@@ -118,7 +118,7 @@ def a_machine_that_stands_still(box):
         machine.tell("insert")
         both.append((machine, box.begin("deal", "-m", machine.uri, *command)))
     for machine, running in both:
-        assert "no card has moved for 5 seconds: look into the machine" in running.line()
+        assert "moved no card for five seconds. Look into it" in running.line()
         machine.tell("thaw")
     both[0][1].finish().expect(0, "board 1: exact duplicate")
     both[1][1].finish().expect(0, "stands")

@@ -99,7 +99,7 @@ static void test_facts(void **state)
 		{ DEALBOX_OPERATOR_JAM, { 0 }, "close the cover. The board is void", "This was" },
 		{ DEALBOX_OPERATOR_HARDWARE, { .code = 5 }, "The machine gives code 5.", "This was" },
 		{ DEALBOX_OPERATOR_UNREADABLE, { .card = 8, .cards = 52 }, "This was at card 8 of 52.", "void" },
-		{ DEALBOX_OPERATOR_UNREADABLE, { .card = 8 }, "The card at the reader", "This was" },
+		{ DEALBOX_OPERATOR_UNREADABLE, { .card = 8 }, "This was at card 8.", "52" },
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 2, .depth = 5 },
 		  "The earlier one lies in the pocket of East, number 5 from the top.", "This was" },
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 5, .depth = 5 }, "came twice", "pocket of" },

@@ -171,25 +171,11 @@ static enum end insertion_start(struct run *run, uint32_t insertion)
 /* What the operator can do about a stop after which the deal goes on. */
 static void held_tell(struct run *run, const struct dealbox_event *event)
 {
-	static const struct {
-		uint32_t type;
-		const char *what;
-	} texts[] = {
-		{ DEALBOX_EV_CARD_UNREADABLE,
-		  "cannot be read: turn it, clean it, or exchange it for the same card" },
-		{ DEALBOX_EV_NOT_IN_PLAN,
-		  "does not belong to the pack (a joker, another pack): take it out" },
-		{ DEALBOX_EV_GATE_LATE, "waits: the computer answered too late" },
-		{ DEALBOX_EV_FEED_TIMEOUT, "does not come: look into the hopper" },
-	};
-	const char *what = "stopped the machine";
-	size_t n;
+	char text[HELD_TEXT];
 
-	for (n = 0; n < sizeof(texts) / sizeof(*texts); n++)
-		if (texts[n].type == event->type)
-			what = texts[n].what;
+	held_text(event, DEALBOX_CARDS, text);
 	run->told[0] = '\0';	/* each stop is news */
-	tell(run, "card %u %s; then press the start key or Enter", event->position + 1u, what);
+	tell(run, "%s Start is the machine's start key, or Enter.", text);
 }
 
 /* Lets a held or paused deal go on. */
@@ -317,6 +303,7 @@ static enum end insertion_event(struct run *run, const struct dealbox_trace *tra
 static enum end insertion_quiet(struct run *run, int silent_ms)
 {
 	struct dealbox_status status;
+	char text[HELD_TEXT];
 	bool deals;
 
 	if (dealbox_machine_get_status(run->machine, &status))
@@ -325,8 +312,10 @@ static enum end insertion_quiet(struct run *run, int silent_ms)
 		status.state == DEALBOX_STATE_PAUSED;
 	if (deals && status.insertion != run->item->insertion)
 		return insertion_break(run, status.insertion, OTHER_NUMBER);
-	if (status.state == DEALBOX_STATE_DEALING && silent_ms >= CARD_MS)
-		tell(run, NO_CARD_MOVES);
+	if (status.state == DEALBOX_STATE_DEALING && silent_ms >= CARD_MS) {
+		silent_text(text);
+		tell(run, "%s", text);
+	}
 	if (deals)
 		return END_READY;
 	return insertion_void(run, NULL, "the end of the deal was not reported");

@@ -73,7 +73,7 @@ struct run {
 	unsigned int plan_failures;	/* of giving it to the machine, in a row */
 	unsigned int refusals;		/* of START, in a row */
 	unsigned int cards;		/* dealt in this insertion */
-	char told[320];			/* to the operator, last */
+	char told[512];			/* to the operator, last */
 	const char *stands;		/* the machine, when it was stopped in mid-deal */
 	bool locked;			/* .. and it holds the board */
 

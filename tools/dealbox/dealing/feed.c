@@ -221,12 +221,14 @@ static bool event_ends(const struct dealbox_event *event)
 /* What an event of the deal asks for. True: the deal has ended. */
 static bool event_take(struct feed *feed, const struct dealbox_event *event)
 {
+	char text[HELD_TEXT];
+
 	if (event->type == DEALBOX_EV_DECK_SHORT) {
 		tell(feed, "the hopper is empty, and cards are missing");
 		dealbox_machine_abort(feed->machine);
 	} else if (event_holds(event)) {
-		tell(feed, "%s at card %u: help it, then press the start key",
-		     dealbox_event_name(event->type), event->position + 1u);
+		held_text(event, feed->cards, text);
+		tell(feed, "%s", text);
 	} else if (start_key(event)) {
 		feed->told[0] = '\0';
 		if (dealbox_machine_reread(feed->machine))
@@ -254,10 +256,13 @@ static enum status stop(struct feed *feed, struct dealbox_event *events)
 static int silence(struct feed *feed)
 {
 	struct dealbox_status status;
+	char text[HELD_TEXT];
 	int ret = dealbox_machine_get_status(feed->machine, &status);
 
-	if (!ret && status.state == DEALBOX_STATE_DEALING)
-		tell(feed, NO_CARD_MOVES);
+	if (!ret && status.state == DEALBOX_STATE_DEALING) {
+		silent_text(text);
+		tell(feed, "%s", text);
+	}
 	return ret;
 }
 
@@ -309,6 +314,7 @@ enum status feed_run(struct feed *feed, struct dealbox_plan *plan, const char *w
 	uint32_t insertion;
 
 	*out = NULL;
+	feed->cards = plan->mode == DEALBOX_PLAN_CAPTURE ? 0 : plan->entries;
 	status = board_wait(feed, plan, what, &insertion);
 	if (status != STATUS_DONE)
 		return status;

@@ -20,7 +20,8 @@ struct feed {
 	bool fault_told;	/* .. and an event has told of it, or none came that could */
 	bool acted;		/* .. and somebody has done something since then */
 	bool lost;		/* STATE_LOST: next the machine tells of the board that is there */
-	char told[320];		/* to the operator, last */
+	unsigned int cards;	/* of the plan; 0 = not known */
+	char told[512];		/* to the operator, last */
 };
 
 /*

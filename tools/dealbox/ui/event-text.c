@@ -9,6 +9,7 @@
 
 #include <dealbox/card.h>
 #include <dealbox/event.h>
+#include <dealbox/operator.h>
 #include <dealbox/verify.h>
 
 #include "event-text.h"
@@ -235,4 +236,34 @@ struct json_object *difference_to_json(const struct dealbox_difference *differen
 	dealbox_difference_message(difference, reveal, text, sizeof(text));
 	json_add_text(object, "text", text);
 	return object;
+}
+
+void held_text(const struct dealbox_event *event, unsigned int cards, char text[HELD_TEXT])
+{
+	static const struct {
+		uint32_t type;
+		enum dealbox_operator_state state;
+	} states[] = {
+		{ DEALBOX_EV_NOT_IN_PLAN, DEALBOX_OPERATOR_NOT_IN_PLAN },
+		{ DEALBOX_EV_GATE_LATE, DEALBOX_OPERATOR_GATE_LATE },
+		{ DEALBOX_EV_FEED_TIMEOUT, DEALBOX_OPERATOR_FEED },
+	};
+	const struct dealbox_operator_facts facts = { .card = event->position + 1u, .cards = cards };
+	enum dealbox_operator_state state = DEALBOX_OPERATOR_UNREADABLE;
+	size_t n;
+
+	for (n = 0; n < sizeof(states) / sizeof(*states); n++)
+		if (states[n].type == event->type)
+			state = states[n].state;
+	if (event->flags & DEALBOX_EVF_FACE_UP &&
+	    (state == DEALBOX_OPERATOR_UNREADABLE || state == DEALBOX_OPERATOR_NOT_IN_PLAN))
+		state = DEALBOX_OPERATOR_FACE_UP;
+	dealbox_operator_text(state, &facts, NULL, text, HELD_TEXT);
+}
+
+void silent_text(char text[HELD_TEXT])
+{
+	static const struct dealbox_operator_facts nothing;
+
+	dealbox_operator_text(DEALBOX_OPERATOR_SILENT, &nothing, NULL, text, HELD_TEXT);
 }

@@ -37,4 +37,15 @@ bool event_holds(const struct dealbox_event *event);
 /* How the machine stands when a deal was stopped, as it says itself. */
 const char *machine_stands(struct dealbox_machine *machine);
 
+#define HELD_TEXT	512
+
+/*
+ * What the operator does about a stop after which the deal goes on, in the words of the library; cards
+ * is how many the deal has, 0 = not known. It never names a card.
+ */
+void held_text(const struct dealbox_event *event, unsigned int cards, char text[HELD_TEXT]);
+
+/* What he does when no card has moved for as long as one may take. */
+void silent_text(char text[HELD_TEXT]);
+
 #endif

@@ -162,10 +162,8 @@ bool json_get_number(struct json_object *object, const char *name, uint32_t *out
 /* A member that is text; it lives as long as object. NULL when there is none. */
 const char *json_get_text(struct json_object *object, const char *name);
 
-/* The longest that a machine may take for a card (docs/protocol.md, 5.1), and what is said then. */
+/* The longest that a machine may take for a card (docs/protocol.md, 5.1). */
 #define CARD_MS		5000
-#define NO_CARD_MOVES	"no card has moved for 5 seconds: look into the machine; if it does not go on, " \
-			"switch it off and on"
 
 /*
  * Asks a question on standard error; true when the line that comes on standard input begins with y, or
