@@ -1,0 +1,793 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The host's side of the protocol, step by step: what it asks for, and what it makes of each
+ * result. No machine: the results are made up here. With machines: tests/conformance.
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include <linux/errno.h>
+#include <linux/unaligned.h>
+
+#include "core.h"
+
+#define PLAN	5
+
+struct host {
+	struct dealbox_core core;	/* first: the ops find the host by it */
+	struct dealbox_call call;
+	u8 data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
+	int result;			/* of the last step */
+	unsigned int events, gates, awaited, restarts;
+	struct dealbox_event event;
+	struct wire_gate gate;
+};
+
+static void send_gate(struct dealbox_core *core, const struct wire_gate *gate)
+{
+	struct host *h = (struct host *)core;
+
+	h->gates++;
+	h->gate = *gate;
+}
+
+static void event(struct dealbox_core *core, const struct dealbox_event *event)
+{
+	struct host *h = (struct host *)core;
+
+	h->events++;
+	h->event = *event;
+}
+
+static void awaited(struct dealbox_core *core)
+{
+	((struct host *)core)->awaited++;
+}
+
+static void restart(struct dealbox_core *core)
+{
+	((struct host *)core)->restarts++;
+}
+
+static const struct dealbox_core_ops ops = {
+	.send_gate = send_gate, .event = event, .awaited = awaited,
+};
+
+static struct host host(u32 kind)
+{
+	return (struct host) {
+		.core = {
+			.ops = &ops, .dialect = &dealbox_native, .sequence = 100,
+			.routed = kind == DEALBOX_CAP_HOST_ROUTED,
+			.source.pockets = 4,
+			.machine = {
+				.reader = DEALBOX_READER_BARCODE, .version = WIRE_VERSION,
+				.pockets = 4, .pocket_capacity = 13, .hopper = 60,
+				.plan_entries = 54,
+				.capabilities = kind | DEALBOX_CAP_BY_CARD |
+						DEALBOX_CAP_BY_POSITION | DEALBOX_CAP_CAPTURE,
+			},
+		},
+	};
+}
+
+static void fresh(struct host *h)
+{
+	memset(&h->call, 0, sizeof(h->call));
+	h->call.data = h->data;
+	h->call.bytes = h->bytes;
+	h->result = 0;
+	memset(h->data, 0, sizeof(h->data));
+}
+
+static enum dealbox_action next(struct host *h)
+{
+	return dealbox_call_next(&h->core, &h->call, h->result, 1000);
+}
+
+/* The next step is a request for so many bytes; until told otherwise, they came. */
+static void asks(struct host *h, u8 request, u16 value, u16 length)
+{
+	assert_int_equal(next(h), DEALBOX_CONTROL);
+	assert_int_equal(h->call.type, WIRE_REQ_IN);
+	assert_int_equal(h->call.request, request);
+	assert_int_equal(h->call.value, value);
+	assert_int_equal(h->call.length, length);
+	assert_int_equal(h->call.ms, WIRE_CONTROL_HOST_MS);
+	memset(h->data, 0, sizeof(h->data));
+	h->result = length;
+}
+
+static void commands(struct host *h, u8 request, u32 sequence, u32 a, u32 b, u32 c)
+{
+	assert_int_equal(next(h), DEALBOX_CONTROL);
+	assert_int_equal(h->call.type, WIRE_REQ_OUT);
+	assert_int_equal(h->call.request, request);
+	assert_int_equal(h->call.value, 0);
+	assert_int_equal(h->call.length, WIRE_COMMAND_SIZE);
+	assert_int_equal(get_unaligned_le32(h->data), sequence);
+	assert_int_equal(get_unaligned_le32(h->data + 4), a);
+	assert_int_equal(get_unaligned_le32(h->data + 8), b);
+	assert_int_equal(get_unaligned_le32(h->data + 12), c);
+	assert_int_equal(h->call.command, request);
+	h->result = WIRE_COMMAND_SIZE;
+}
+
+static void ends(struct host *h, int error)
+{
+	static const struct wire_plan none;
+
+	assert_int_equal(next(h), DEALBOX_DONE);
+	assert_int_equal(h->call.error, error);
+	/* no pocket stays in memory */
+	assert_memory_equal(&h->call.plan, &none, sizeof(none));
+}
+
+/* Answers to GET_RESULT and GET_STATUS */
+static void result_is(struct host *h, u32 sequence, u8 request, u8 error, u32 detail)
+{
+	put_unaligned_le32(sequence, h->data);
+	h->data[4] = request;
+	h->data[5] = error;
+	put_unaligned_le32(detail, h->data + 8);
+}
+
+static void status_is(struct host *h, u8 state)
+{
+	h->data[0] = state;
+	put_unaligned_le32(77, h->data + 4);
+	put_unaligned_le32(9, h->data + 8);
+}
+
+/* -- queries ------------------------------------------------------------------ */
+
+static void greet_is_asked(struct host *h)
+{
+	fresh(h);
+	dealbox_call_greet(&h->call);
+	asks(h, WIRE_GET_INFO, 0, WIRE_INFO_SIZE);
+	put_unaligned_le32(0x01020304, h->data + 4);
+}
+
+static void the_first_call(void **state)
+{
+	struct host h = host(DEALBOX_CAP_STORED_PLAN);
+
+	(void)state;
+	h.core.source.pockets = 0;
+	greet_is_asked(&h);
+	asks(&h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+	result_is(&h, 42, 0, 0, 0);
+	ends(&h, 0);
+	assert_int_equal(h.core.sequence, 42);
+	assert_int_equal(h.core.info.firmware, 0x01020304);
+	assert_int_equal(h.core.source.pockets, 4);
+	assert_false(h.core.routed);
+
+	h = host(DEALBOX_CAP_HOST_ROUTED);
+	h.core.routed = false;
+	greet_is_asked(&h);
+	assert_true(h.core.routed);
+	h.result = -EPIPE;
+	ends(&h, -EPROTO);
+	assert_int_equal(h.core.info.firmware, 0);
+	greet_is_asked(&h);
+	asks(&h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+	result_is(&h, 42, 0, 0, 0);
+	h.result = -EPIPE;
+	ends(&h, -EPROTO);
+	assert_int_equal(h.core.sequence, 100);
+}
+
+static void a_machine_that_must_be_asked_what_it_is(void **state)
+{
+	static const u8 descriptor[WIRE_DESC_SIZE] = {
+		24, 0x24, 1, 1, 0x00, 0x01, 3, 13, 60, 0, 54, 0, 0x01, 0x0e, 0, 0,
+	};
+	struct dealbox_dialect dialect = dealbox_native;
+
+	(void)state;
+	dialect.described = true;
+	dialect.describe = 0x66;
+	for (int bad = 0; bad < 3; bad++) {
+		struct host h = host(DEALBOX_CAP_STORED_PLAN);
+
+		h.core.dialect = &dialect;
+		memset(&h.core.machine, 0, sizeof(h.core.machine));
+		fresh(&h);
+		dealbox_call_greet(&h.call);
+		asks(&h, 0x66, 0, WIRE_DESC_SIZE);
+		memcpy(h.data, descriptor, sizeof(descriptor));
+		if (bad == 1)
+			h.data[0] = 0;
+		if (bad == 2)
+			h.result = -EPIPE;
+		if (bad) {
+			ends(&h, -EPROTO);
+			continue;
+		}
+		asks(&h, WIRE_GET_INFO, 0, WIRE_INFO_SIZE);
+		assert_int_equal(h.core.machine.plan_entries, 54);
+		assert_int_equal(h.core.source.pockets, 3);
+	}
+}
+
+/* What a caller is told of a transfer that failed. */
+static void errors_of_a_transfer(void **state)
+{
+	static const struct { int result, error; } rows[] = {
+		{ -ENOENT, -ENODEV }, { -ESHUTDOWN, -ENODEV }, { -ENODEV, -ENODEV },
+		{ -EREMOTEIO, -EPROTO }, { -EOVERFLOW, -EPROTO }, { -EPIPE, -EPROTO },
+		{ -ENOMEM, -ENOMEM }, { -ETIMEDOUT, -ETIMEDOUT }, { -EPROTO, -EIO },
+		{ -EINVAL, -EIO }, { -EIO, -EIO }, { 0, -EPROTO }, { WIRE_COUNTERS_SIZE - 1, -EPROTO },
+		{ WIRE_COUNTERS_SIZE + 1, -EPROTO }, { WIRE_COUNTERS_SIZE, 0 },
+	};
+	struct host h = host(DEALBOX_CAP_STORED_PLAN);
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		struct dealbox_counters counters = { 0 };
+
+		fresh(&h);
+		dealbox_call_counters(&h.call, &counters);
+		asks(&h, WIRE_GET_COUNTERS, 0, WIRE_COUNTERS_SIZE);
+		h.data[0] = 9;
+		h.result = rows[n].result;
+		ends(&h, rows[n].error);
+		assert_int_equal(counters.boards_dealt, rows[n].error ? 0 : 9);
+	}
+}
+
+static void status(void **state)
+{
+	struct host h = host(DEALBOX_CAP_STORED_PLAN);
+	struct dealbox_status out;
+
+	(void)state;
+	for (int routed = 0; routed < 2; routed++) {
+		h.core.routed = routed;
+		h.core.router.plan.plan_id = PLAN;
+		h.core.source.seqno = 30;
+		fresh(&h);
+		memset(&out, 0xff, sizeof(out));
+		dealbox_call_status(&h.call, &out);
+		asks(&h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+		h.core.source.seqno = 31;	/* an event comes before the answer */
+		status_is(&h, DEALBOX_STATE_DONE);
+		ends(&h, 0);
+		assert_int_equal(out.state, DEALBOX_STATE_DONE);
+		assert_int_equal(out.insertion, 9);
+		assert_int_equal(out.plan_id, routed ? PLAN : 77);
+		assert_int_equal(out.seqno, 30);
+	}
+	fresh(&h);
+	dealbox_call_status(&h.call, &out);
+	asks(&h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+	status_is(&h, 9);
+	ends(&h, -EPROTO);
+	fresh(&h);
+	dealbox_call_status(&h.call, &out);
+	asks(&h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+	h.result = -EPIPE;
+	ends(&h, -EPROTO);
+}
+
+/* -- parameters --------------------------------------------------------------- */
+
+static void parameters(void **state)
+{
+	struct host h = host(DEALBOX_CAP_STORED_PLAN);
+	/* what comes back does not count */
+	struct dealbox_param param = { .id = 0xffff, .min = 7, .max = 7, .result = 7, .detail = 7 };
+
+	(void)state;
+	fresh(&h);
+	dealbox_call_get_param(&h.call, &param);
+	asks(&h, WIRE_GET_PARAM, 0xffff, WIRE_PARAM_SIZE);
+	put_unaligned_le32(0xffff, h.data);
+	put_unaligned_le32(600, h.data + 4);
+	put_unaligned_le32(1, h.data + 8);
+	put_unaligned_le32(900, h.data + 12);
+	ends(&h, 0);
+	assert_int_equal(param.value, 600);
+	assert_int_equal(param.min, 1);
+	assert_int_equal(param.max, 900);
+	assert_int_equal(param.result | param.detail, 0);
+
+	/* another one, none that there is, and one that there cannot be */
+	param = (struct dealbox_param){ .id = 3, .value = 8 };
+	fresh(&h);
+	dealbox_call_get_param(&h.call, &param);
+	asks(&h, WIRE_GET_PARAM, 3, WIRE_PARAM_SIZE);
+	put_unaligned_le32(4, h.data);
+	ends(&h, -EPROTO);
+	assert_int_equal(param.value, 8);
+	fresh(&h);
+	dealbox_call_get_param(&h.call, &param);
+	asks(&h, WIRE_GET_PARAM, 3, WIRE_PARAM_SIZE);
+	h.result = -EPIPE;
+	ends(&h, -EREMOTEIO);
+	assert_int_equal(param.result, DEALBOX_ERR_BAD_VALUE);
+	assert_int_equal(param.detail, 4);
+	fresh(&h);
+	dealbox_call_get_param(&h.call, &param);
+	asks(&h, WIRE_GET_PARAM, 3, WIRE_PARAM_SIZE);
+	put_unaligned_le32(3, h.data);
+	h.result = -ETIMEDOUT;
+	ends(&h, -ETIMEDOUT);
+	assert_int_equal(param.value, 8);
+	assert_int_equal(param.result, 0);
+	param = (struct dealbox_param){ .id = 0x10000 };
+	fresh(&h);
+	dealbox_call_get_param(&h.call, &param);
+	ends(&h, -EREMOTEIO);
+	assert_int_equal(param.result, DEALBOX_ERR_BAD_VALUE);
+	param.reserved[0] = 1;
+	fresh(&h);
+	dealbox_call_get_param(&h.call, &param);
+	ends(&h, -EINVAL);
+
+	param = (struct dealbox_param){ .id = 3, .value = 8, .result = 7, .detail = 7 };
+	fresh(&h);
+	dealbox_call_set_param(&h.call, &param);
+	commands(&h, WIRE_SET_PARAM, 101, 3, 8, 0);
+	ends(&h, 0);
+	assert_int_equal(param.result | param.detail, 0);
+	param.min = 1;
+	fresh(&h);
+	dealbox_call_set_param(&h.call, &param);
+	ends(&h, -EINVAL);
+}
+
+/* -- commands ------------------------------------------------------------------- */
+
+static struct dealbox_control locate;
+
+static void locates(struct host *h, u32 sequence)
+{
+	locate = (struct dealbox_control){ .op = DEALBOX_OP_LOCATE, .arg = 7 };
+	fresh(h);
+	dealbox_call_control(&h->call, &locate);
+	commands(h, DEALBOX_OP_LOCATE, sequence, 7, 0, 0);
+}
+
+/* What a command led to when its transfer failed so, and GET_RESULT says that, or fails so. */
+static void a_command_whose_transfer_failed(void **state)
+{
+	static const struct {
+		int lost;
+		u32 sequence;
+		u8 request, error;
+		int asked, ended;
+	} rows[] = {
+		{ -ETIMEDOUT, 101, DEALBOX_OP_LOCATE, 0, 0, 0 },
+		{ -ETIMEDOUT, 101, DEALBOX_OP_LOCATE, 18, 0, -EREMOTEIO },
+		{ -EPIPE, 101, DEALBOX_OP_LOCATE, 18, 0, -EREMOTEIO },
+		{ -EPIPE, 101, DEALBOX_OP_LOCATE, 0, 0, -EPROTO },
+		{ -EPIPE, 100, DEALBOX_OP_LOCATE, 18, 0, -EPROTO },
+		{ -EPIPE, 101, DEALBOX_OP_ABORT, 18, 0, -EPROTO },
+		{ -ETIMEDOUT, 101, DEALBOX_OP_LOCATE, 0, -EIO, -ETIMEDOUT },
+		{ -ETIMEDOUT, 101, DEALBOX_OP_LOCATE, 0, -EPIPE, -ETIMEDOUT },
+		{ -EPIPE, 101, DEALBOX_OP_LOCATE, 0, -ETIMEDOUT, -ETIMEDOUT },
+		{ -EPIPE, 101, DEALBOX_OP_LOCATE, 0, -EPIPE, -EPROTO },
+		{ -ETIMEDOUT, 101, DEALBOX_OP_LOCATE, 0, -ENODEV, -ENODEV },
+	};
+	struct host h;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		h = host(DEALBOX_CAP_STORED_PLAN);
+		locates(&h, 101);
+		h.result = rows[n].lost;
+		asks(&h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+		result_is(&h, rows[n].sequence, rows[n].request, rows[n].error, 77);
+		if (rows[n].asked)
+			h.result = rows[n].asked;
+		ends(&h, rows[n].ended);
+		assert_int_equal(h.call.command_error, rows[n].ended);
+		assert_int_equal(locate.result, rows[n].ended == -EREMOTEIO ? 18 : 0);
+		assert_int_equal(locate.detail, rows[n].ended == -EREMOTEIO ? 77 : 0);
+	}
+	/* it has gone: nothing is asked any more */
+	h = host(DEALBOX_CAP_STORED_PLAN);
+	locates(&h, 101);
+	h.result = -ESHUTDOWN;
+	ends(&h, -ENODEV);
+	assert_int_equal(h.call.command_error, -ENODEV);
+}
+
+/* It never arrived: it is repeated once, with its number. */
+static void a_command_that_never_arrived(void **state)
+{
+	struct host h = host(DEALBOX_CAP_STORED_PLAN);
+
+	(void)state;
+	for (int again = 0; again < 3; again++) {
+		u32 sequence = 101 + again;
+
+		locates(&h, sequence);
+		h.result = -ETIMEDOUT;
+		asks(&h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+		result_is(&h, again == 2 ? sequence : sequence - 1,
+			  again == 2 ? DEALBOX_OP_ABORT : DEALBOX_OP_LOCATE, 18, 77);
+		commands(&h, DEALBOX_OP_LOCATE, sequence, 7, 0, 0);
+		if (again) {
+			h.result = -EIO;
+			asks(&h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+			result_is(&h, sequence - 1, DEALBOX_OP_LOCATE, 18, 77);
+		}
+		ends(&h, again ? -EIO : 0);
+		assert_int_equal(locate.result, 0);
+	}
+	/* the number is never 0 */
+	h.core.sequence = 0xffffffff;
+	locates(&h, 1);
+	ends(&h, 0);
+	locates(&h, 2);
+}
+
+static void what_may_be_started(void **state)
+{
+	struct dealbox_control start = { .op = DEALBOX_OP_START, .plan_id = PLAN, .insertion = 9 };
+	struct dealbox_control pause = { .op = DEALBOX_OP_PAUSE };
+	struct host h = host(DEALBOX_CAP_STORED_PLAN);
+
+	(void)state;
+	/* the machine knows its plan */
+	fresh(&h);
+	dealbox_call_control(&h.call, &start);
+	commands(&h, DEALBOX_OP_START, 101, PLAN, 9, 0);
+	/* the host does */
+	h = host(DEALBOX_CAP_HOST_ROUTED);
+	fresh(&h);
+	dealbox_call_control(&h.call, &start);
+	ends(&h, -EREMOTEIO);
+	assert_int_equal(start.result, DEALBOX_ERR_NO_PLAN);
+	assert_int_equal(start.detail, 0);
+	h.core.router.plan.plan_id = PLAN + 1;
+	fresh(&h);
+	dealbox_call_control(&h.call, &start);
+	ends(&h, -EREMOTEIO);
+	assert_int_equal(start.result, DEALBOX_ERR_WRONG_PLAN);
+	assert_int_equal(start.detail, PLAN + 1);
+	fresh(&h);
+	dealbox_call_control(&h.call, &pause);
+	commands(&h, DEALBOX_OP_PAUSE, 101, 0, 0, 0);
+	h.core.router.plan.plan_id = PLAN;
+	h.core.router.plan.feed = 52;
+	fresh(&h);
+	dealbox_call_control(&h.call, &start);
+	commands(&h, DEALBOX_OP_START, 102, PLAN, 9, 52);
+	ends(&h, 0);
+	start.reserved[0] = 1;
+	fresh(&h);
+	dealbox_call_control(&h.call, &start);
+	ends(&h, -EINVAL);
+}
+
+/* Pausing what deals, and what may. */
+static void a_pause(void **state)
+{
+	struct host h = host(DEALBOX_CAP_STORED_PLAN);
+
+	(void)state;
+#define PAUSES() do { \
+	fresh(&h); \
+	dealbox_call_pause(&h.call); \
+	asks(&h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE); \
+} while (0)
+	PAUSES();
+	status_is(&h, DEALBOX_STATE_IDLE);
+	ends(&h, 0);
+	PAUSES();
+	h.result = -ENODEV;
+	ends(&h, -ENODEV);
+	PAUSES();
+	status_is(&h, DEALBOX_STATE_DEALING);
+	commands(&h, DEALBOX_OP_PAUSE, 101, 0, 0, 0);
+	ends(&h, 0);
+	/* it does not say how it stands */
+	PAUSES();
+	status_is(&h, DEALBOX_STATE_IDLE);
+	h.result = -ETIMEDOUT;
+	commands(&h, DEALBOX_OP_PAUSE, 102, 0, 0, 0);
+	h.result = -EPIPE;
+	asks(&h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+	result_is(&h, 102, DEALBOX_OP_PAUSE, 1, 0);
+	ends(&h, 0);
+	PAUSES();
+	status_is(&h, DEALBOX_STATE_DEALING);
+	commands(&h, DEALBOX_OP_PAUSE, 103, 0, 0, 0);
+	h.result = -ENODEV;
+	ends(&h, -ENODEV);
+#undef PAUSES
+}
+
+/* -- plans ---------------------------------------------------------------------- */
+
+static struct dealbox_plan plan;
+
+static void makes_plan(struct host *h, unsigned int entries, bool patient)
+{
+	plan = (struct dealbox_plan){ 0 };
+	if (entries)
+		plan = (struct dealbox_plan){ .plan_id = PLAN, .mode = DEALBOX_PLAN_BY_CARD,
+					      .entries = (u8)entries };
+	for (unsigned int i = 0; i < entries; i++)
+		plan.pocket[i] = i % 4;
+	fresh(h);
+	dealbox_call_set_plan(&h->call, &plan, patient);
+}
+
+/* Up to the point where the block is sent. */
+static void sends_plan(struct host *h, u32 sequence, bool patient)
+{
+	makes_plan(h, 52, patient);
+	commands(h, WIRE_LOAD, sequence, PLAN, WIRE_PLAN_SIZE(52), 0);
+	assert_int_equal(h->core.awaited, DEALBOX_AWAIT_NOTHING);
+	h->core.await_error = -E2BIG;	/* of an earlier one */
+	assert_int_equal(next(h), DEALBOX_SEND);
+	assert_int_equal(h->call.size, WIRE_PLAN_SIZE(52));
+	assert_int_equal(h->call.ms, WIRE_PLAN_COMPLETE_MS);
+	assert_int_equal(get_unaligned_le32(h->bytes), WIRE_PLAN_MAGIC);
+	assert_int_equal(h->core.awaited, DEALBOX_AWAIT_VERDICT);
+	h->result = 0;
+}
+
+static void awaits_plan(struct host *h, u32 sequence)
+{
+	sends_plan(h, sequence, true);
+	assert_int_equal(next(h), DEALBOX_AWAIT);
+	assert_int_equal(h->call.ms, WIRE_PLAN_HOST_MS);
+	h->result = 0;
+	h->awaited = 0;
+}
+
+static void comes(struct host *h, u8 type, u32 code, u32 arg0, u32 arg1)
+{
+	u8 bytes[WIRE_EVENT_SIZE] = { type };
+
+	put_unaligned_le32(code, bytes + 20);
+	put_unaligned_le32(arg0, bytes + 24);
+	put_unaligned_le32(arg1, bytes + 28);
+	dealbox_core_receive(&h->core, bytes, sizeof(bytes), 0);
+}
+
+static void a_plan_is_loaded(void **state)
+{
+	struct host h = host(DEALBOX_CAP_STORED_PLAN);
+
+	(void)state;
+	comes(&h, DEALBOX_EV_PLAN_LOADED, PLAN, 3, 4);	/* nobody waits */
+	assert_int_equal(h.awaited, 0);
+	awaits_plan(&h, 101);
+	/* of another plan, and something else */
+	comes(&h, DEALBOX_EV_PLAN_LOADED, PLAN + 1, 3, 4);
+	comes(&h, DEALBOX_EV_KEY, PLAN, 3, 4);
+	assert_int_equal(h.core.awaited, DEALBOX_AWAIT_VERDICT);
+	assert_int_equal(h.awaited, 0);
+	comes(&h, DEALBOX_EV_PLAN_LOADED, PLAN, 0, 0);
+	assert_int_equal(h.core.awaited, DEALBOX_AWAIT_NOTHING);
+	assert_int_equal(h.awaited, 1);
+	ends(&h, 0);
+	assert_int_equal(plan.result | plan.detail, 0);
+	comes(&h, DEALBOX_EV_PLAN_LOADED, PLAN, 3, 4);	/* twice */
+	assert_int_equal(h.awaited, 1);
+
+	/* the caller does not wait */
+	sends_plan(&h, 102, false);
+	ends(&h, 0);
+	assert_int_equal(h.core.awaited, DEALBOX_AWAIT_NOTHING);
+	/* none at all */
+	makes_plan(&h, 0, true);
+	commands(&h, WIRE_LOAD, 103, 0, 0, 0);
+	ends(&h, 0);
+	makes_plan(&h, 52, true);
+	plan.mode = 9;
+	ends(&h, -EINVAL);
+	assert_int_equal(h.core.sequence, 103);
+}
+
+static void a_plan_is_not_loaded(void **state)
+{
+	struct host h = host(DEALBOX_CAP_STORED_PLAN);
+
+	(void)state;
+	/* LOAD is refused: nothing is sent */
+	makes_plan(&h, 52, true);
+	commands(&h, WIRE_LOAD, 101, PLAN, WIRE_PLAN_SIZE(52), 0);
+	h.result = -EPIPE;
+	asks(&h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+	result_is(&h, 101, WIRE_LOAD, 5, 1);
+	ends(&h, -EREMOTEIO);
+	assert_int_equal(plan.result, 5);
+	assert_int_equal(plan.detail, 1);
+	/* sending fails */
+	sends_plan(&h, 102, true);
+	h.result = -EPIPE;
+	ends(&h, -EPROTO);
+	assert_int_equal(h.core.awaited, DEALBOX_AWAIT_NOTHING);
+	sends_plan(&h, 103, true);
+	h.result = -EOVERFLOW;
+	ends(&h, -EPROTO);
+	h.core.sequence = 102;
+	/* the machine refuses it */
+	awaits_plan(&h, 103);
+	comes(&h, DEALBOX_EV_PLAN_LOADED, PLAN, DEALBOX_ERR_CRC, 7);
+	ends(&h, -EREMOTEIO);
+	assert_int_equal(plan.result, DEALBOX_ERR_CRC);
+	assert_int_equal(plan.detail, 7);
+	awaits_plan(&h, 104);
+	comes(&h, DEALBOX_EV_PLAN_LOADED, PLAN, 0x100, 7);
+	ends(&h, -EREMOTEIO);
+	assert_int_equal(plan.result, 0xff);
+	/* it forgets all */
+	awaits_plan(&h, 105);
+	comes(&h, DEALBOX_EV_STATE_LOST, 0, 0, 0);
+	assert_int_equal(h.awaited, 1);
+	ends(&h, -EIO);
+	/* the verdict does not come in time, or the waiting ends otherwise */
+	awaits_plan(&h, 106);
+	h.result = -ETIMEDOUT;
+	ends(&h, -ETIMEDOUT);
+	assert_int_equal(h.core.awaited, DEALBOX_AWAIT_NOTHING);
+	awaits_plan(&h, 107);
+	h.result = -EINTR;
+	ends(&h, -EINTR);
+	awaits_plan(&h, 108);
+	ends(&h, -ETIMEDOUT);
+	/* it will never come */
+	awaits_plan(&h, 109);
+	dealbox_core_fail_call(&h.core, -ENODEV);
+	assert_int_equal(h.awaited, 1);
+	ends(&h, -ENODEV);
+	h.core.await_error = 0;
+	dealbox_core_fail_call(&h.core, -ENODEV);
+	assert_int_equal(h.core.await_error, 0);
+	assert_int_equal(h.awaited, 1);
+	/* nobody wants to be told */
+	h.core.ops = &(const struct dealbox_core_ops){ .event = event };
+	awaits_plan(&h, 110);
+	comes(&h, DEALBOX_EV_PLAN_LOADED, PLAN, 0, 0);
+	ends(&h, 0);
+}
+
+static void a_plan_that_the_host_keeps(void **state)
+{
+	static const struct { u8 state; bool kept; } rows[] = {
+		{ DEALBOX_STATE_IDLE, true }, { DEALBOX_STATE_DONE, true },
+		{ DEALBOX_STATE_DEALING, false }, { DEALBOX_STATE_PAUSED, false },
+	};
+	struct host h;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		h = host(DEALBOX_CAP_HOST_ROUTED);
+		makes_plan(&h, 52, true);
+		asks(&h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+		status_is(&h, rows[n].state);
+		ends(&h, rows[n].kept ? 0 : -EREMOTEIO);
+		assert_int_equal(plan.result, rows[n].kept ? 0 : DEALBOX_ERR_STATE);
+		assert_int_equal(plan.detail, rows[n].kept ? 0 : rows[n].state);
+		assert_int_equal(h.core.router.plan.entries, rows[n].kept ? 52 : 0);
+	}
+	h.core.router.plan.entries = 52;
+	makes_plan(&h, 0, true);
+	asks(&h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+	h.result = -EIO;
+	ends(&h, -EIO);
+	assert_int_equal(h.core.router.plan.entries, 52);
+	makes_plan(&h, 0, true);
+	asks(&h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+	ends(&h, 0);
+	assert_int_equal(h.core.router.plan.entries, 0);
+}
+
+/* -- what comes ------------------------------------------------------------------- */
+
+static void events_and_gates(void **state)
+{
+	u8 bytes[2 * WIRE_EVENT_SIZE] = { DEALBOX_EV_DEAL_STARTED };
+	u8 *read = bytes + WIRE_EVENT_SIZE;
+	struct host h;
+
+	(void)state;
+	put_unaligned_le32(9, bytes + 12);
+	put_unaligned_le32(PLAN, bytes + 20);
+	*read = DEALBOX_EV_CARD_READ;
+	put_unaligned_le32(9, read + 12);
+	read[17] = 3;
+	for (unsigned int routed = 0; routed < 2; routed++) {
+		h = host(routed ? DEALBOX_CAP_HOST_ROUTED : DEALBOX_CAP_STORED_PLAN);
+		h.core.router.plan = (struct wire_plan){ .plan_id = PLAN, .entries = 4,
+			.mode = DEALBOX_PLAN_BY_CARD, .pocket = { 0, 0, 0, 2 } };
+		assert_int_equal(dealbox_core_receive(&h.core, bytes, sizeof(bytes), 55), 0);
+		assert_int_equal(h.events, 2);
+		assert_int_equal(h.event.type, DEALBOX_EV_CARD_READ);
+		assert_int_equal(h.event.timestamp_ns, 55);
+		assert_int_equal(h.gates, routed);
+		assert_int_equal(h.gate.pocket, routed ? 2 : 0);
+	}
+	/* a card that cannot be is not routed */
+	read[17] = 60;
+	assert_false(dealbox_core_event(&h.core, read, 55));
+	assert_int_equal(h.gates, 1);
+	assert_int_equal(h.events, 3);
+	assert_int_equal(h.event.type, DEALBOX_EV_PROTOCOL_ERROR);
+	/* one bad event among good ones, and one that is no event */
+	h = host(DEALBOX_CAP_STORED_PLAN);
+	*bytes = DEALBOX_EV_KEY;
+	read[17] = 3;
+	bytes[17] = 60;
+	assert_int_equal(dealbox_core_receive(&h.core, bytes, sizeof(bytes), 1000), 0);
+	assert_int_equal(h.events, 2);
+	assert_int_equal(dealbox_core_receive(&h.core, bytes, sizeof(bytes), 1001), RETRY_FIRST_MS);
+	assert_int_equal(dealbox_core_receive(&h.core, bytes, 31, 1002), 2 * RETRY_FIRST_MS);
+	assert_int_equal(h.event.type, DEALBOX_EV_PROTOCOL_ERROR);
+	assert_int_equal(h.event.code, DEALBOX_PROTO_EVENT_SIZE);
+	assert_int_equal(h.event.arg[0], 31);
+	assert_int_equal(h.events, 5);
+	assert_int_equal(dealbox_core_receive(&h.core, bytes, 0, 1003), 4 * RETRY_FIRST_MS);
+	assert_int_equal(h.event.arg[0], 0);
+	/* a good one ends the row */
+	assert_int_equal(dealbox_core_receive(&h.core, read, WIRE_EVENT_SIZE, 1004), 0);
+	assert_int_equal(dealbox_core_receive(&h.core, bytes, 31, 1005), RETRY_FIRST_MS);
+}
+
+static void failures_and_resets(void **state)
+{
+	struct dealbox_dialect dialect = dealbox_native;
+	struct host h = host(DEALBOX_CAP_HOST_ROUTED);
+	bool reset = true;
+
+	(void)state;
+	assert_int_equal(dealbox_core_failed(&h.core, 1000, &reset), 0);
+	assert_false(reset);
+	assert_int_equal(dealbox_core_failed(&h.core, 1001, &reset), RETRY_FIRST_MS);
+	assert_false(reset);
+	dealbox_core_failed(&h.core, 1000 + RETRY_RESET_MS * 1000000ULL, &reset);
+
+	h.core.router.plan.entries = 52;
+	dealbox_core_restart(&h.core);
+	assert_int_equal(h.core.router.plan.entries, 0);
+	dialect.restart = restart;
+	h.core.dialect = &dialect;
+	dealbox_core_restart(&h.core);
+	assert_int_equal(h.restarts, 1);
+}
+
+static void gates_in_bytes(void **state)
+{
+	const struct wire_gate gate = { .pocket = 3, .position = 9, .number = 1, .insertion = 2 };
+	u8 bytes[DEALBOX_GATE_MAX], expected[WIRE_GATE_SIZE];
+
+	(void)state;
+	memset(bytes, 0xa5, sizeof(bytes));
+	dealbox_encode_gate(expected, &gate);
+	assert_int_equal(dealbox_native.encode_gate(bytes, &gate), WIRE_GATE_SIZE);
+	assert_memory_equal(bytes, expected, sizeof(expected));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_call),
+		cmocka_unit_test(a_machine_that_must_be_asked_what_it_is),
+		cmocka_unit_test(errors_of_a_transfer),
+		cmocka_unit_test(status),
+		cmocka_unit_test(parameters),
+		cmocka_unit_test(a_command_whose_transfer_failed),
+		cmocka_unit_test(a_command_that_never_arrived),
+		cmocka_unit_test(what_may_be_started),
+		cmocka_unit_test(a_pause),
+		cmocka_unit_test(a_plan_is_loaded),
+		cmocka_unit_test(a_plan_is_not_loaded),
+		cmocka_unit_test(a_plan_that_the_host_keeps),
+		cmocka_unit_test(events_and_gates),
+		cmocka_unit_test(failures_and_resets),
+		cmocka_unit_test(gates_in_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
