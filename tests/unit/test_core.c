@@ -769,6 +769,213 @@ static void gates_in_bytes(void **state)
 	assert_memory_equal(bytes, expected, sizeof(expected));
 }
 
+/* -- the serial dialect ------------------------------------------------------------ */
+
+#define MS	1000000ULL
+
+static struct host serial_host(void)
+{
+	struct host h = host(DEALBOX_CAP_STORED_PLAN);
+
+	h.core.dialect = &dealbox_serial;
+	h.core.transfer_size = 64;
+	h.core.tag = 7;
+	return h;
+}
+
+/* What is to be sent next is this request. */
+static void serial_asks(struct host *h, u8 tag, u8 request, u16 value, const void *said, u8 size)
+{
+	u8 expected[FRAME_MAX];
+
+	assert_int_equal(dealbox_call_next(&h->core, &h->call, h->result, 5000 * MS), DEALBOX_SEND);
+	expected[FRAME_HEADER] = request;
+	expected[FRAME_HEADER + 1] = value & 0xff;
+	expected[FRAME_HEADER + 2] = value >> 8;
+	memcpy(expected + FRAME_HEADER + FRAME_REQUEST_HEADER, said, size);
+	assert_int_equal(dealbox_frame_seal(expected, FRAME_REQUEST, tag, FRAME_REQUEST_HEADER + size),
+			 h->call.size);
+	assert_memory_equal(h->bytes, expected, h->call.size);
+	assert_int_equal(h->call.ms, WIRE_CONTROL_HOST_MS);
+	assert_int_equal(h->core.awaited, DEALBOX_AWAIT_ANSWER);
+	h->result = 0;
+}
+
+static size_t answer_of(u8 *buf, u8 tag, u8 status, size_t length)
+{
+	memset(buf + FRAME_HEADER, 9, FRAME_ANSWER_HEADER + length);
+	buf[FRAME_HEADER] = status;
+	return dealbox_frame_seal(buf, FRAME_ANSWER, tag, FRAME_ANSWER_HEADER + length);
+}
+
+static void counters_are_asked(struct host *h, struct dealbox_counters *counters)
+{
+	memset(counters, 0, sizeof(*counters));
+	fresh(h);
+	dealbox_call_counters(&h->call, counters);
+	serial_asks(h, h->core.tag + 1, WIRE_GET_COUNTERS, 0, "", 0);
+	h->awaited = 0;
+}
+
+static void serial_requests(void **state)
+{
+	static const struct { u64 ms; u32 left; } times[] = {
+		{ 0, 1000 }, { 400, 600 }, { 999, 1 }, { 1000, 0 }, { 1001, 0 },
+	};
+	static const struct { u8 status; size_t length; int error; } answers[] = {
+		{ FRAME_DONE, WIRE_COUNTERS_SIZE, 0 }, { FRAME_DONE, WIRE_COUNTERS_SIZE - 1, -EPROTO },
+		{ FRAME_DONE, 0, -EPROTO }, { FRAME_STALL, 0, -EPROTO }, { 77, 0, -EPROTO },
+	};
+	struct dealbox_param param = { .id = 3, .value = 8 };
+	struct host h = serial_host();
+	struct dealbox_counters counters;
+	u8 buf[FRAME_MAX], said[16] = { 101, 0, 0, 0, 3, 0, 0, 0, 8 };
+
+	(void)state;
+	/* what sending took is gone from the time of the answer */
+	for (size_t n = 0; n < sizeof(times) / sizeof(times[0]); n++) {
+		counters_are_asked(&h, &counters);
+		assert_int_equal(dealbox_call_next(&h.core, &h.call, 0, (5000 + times[n].ms) * MS),
+				 DEALBOX_AWAIT);
+		assert_int_equal(h.call.ms, times[n].left);
+		h.result = -ETIMEDOUT;
+		ends(&h, -ETIMEDOUT);
+		assert_int_equal(h.core.awaited, DEALBOX_AWAIT_NOTHING);
+	}
+	for (size_t n = 0; n < sizeof(answers) / sizeof(answers[0]); n++) {
+		counters_are_asked(&h, &counters);
+		h.core.await_error = n ? 0 : h.core.await_error;
+		assert_int_equal(next(&h), DEALBOX_AWAIT);
+		/* of an earlier request */
+		dealbox_core_receive(&h.core, buf, answer_of(buf, h.core.tag - 1, FRAME_DONE,
+							     WIRE_COUNTERS_SIZE), 0);
+		assert_int_equal(h.core.awaited, DEALBOX_AWAIT_ANSWER);
+		dealbox_core_receive(&h.core, buf, answer_of(buf, h.core.tag, answers[n].status,
+							     answers[n].length), 0);
+		assert_int_equal(h.awaited, 1);
+		/* it came at the last moment */
+		h.result = n ? 0 : -ETIMEDOUT;
+		ends(&h, answers[n].error);
+		assert_int_equal(counters.boards_dealt, answers[n].error ? 0 : 0x09090909);
+	}
+	/* a stall is told from an error where that matters */
+	param = (struct dealbox_param){ .id = 0x0103 };
+	fresh(&h);
+	dealbox_call_get_param(&h.call, &param);
+	serial_asks(&h, h.core.tag + 1, WIRE_GET_PARAM, 0x0103, "", 0);
+	assert_int_equal(next(&h), DEALBOX_AWAIT);
+	dealbox_core_receive(&h.core, buf, answer_of(buf, h.core.tag, FRAME_STALL, 0), 0);
+	ends(&h, -EREMOTEIO);
+	/* a halt of the pipe is none */
+	fresh(&h);
+	dealbox_call_get_param(&h.call, &param);
+	serial_asks(&h, h.core.tag + 1, WIRE_GET_PARAM, 0x0103, "", 0);
+	h.result = -EPIPE;
+	ends(&h, -EPROTO);
+	assert_int_equal(h.core.awaited, DEALBOX_AWAIT_NOTHING);
+	counters_are_asked(&h, &counters);
+	h.result = -ENOMEM;
+	ends(&h, -ENOMEM);
+	/* nothing will come; and nothing came, and nobody says why */
+	counters_are_asked(&h, &counters);
+	assert_int_equal(next(&h), DEALBOX_AWAIT);
+	dealbox_core_fail_call(&h.core, -ENODEV);
+	ends(&h, -ENODEV);
+	counters_are_asked(&h, &counters);
+	assert_int_equal(h.core.await_error, 0);
+	assert_int_equal(next(&h), DEALBOX_AWAIT);
+	ends(&h, -ETIMEDOUT);
+	/* a command says more, and its answer less */
+	param = (struct dealbox_param){ .id = 3, .value = 8 };
+	fresh(&h);
+	dealbox_call_set_param(&h.call, &param);
+	serial_asks(&h, h.core.tag + 1, WIRE_SET_PARAM, 0, said, sizeof(said));
+	assert_int_equal(next(&h), DEALBOX_AWAIT);
+	assert_true(dealbox_serial.receive(&h.core, buf, answer_of(buf, h.core.tag, FRAME_DONE, 0), 0));
+	ends(&h, 0);
+	/* one that comes when nobody waits is of no use */
+	assert_int_equal(dealbox_core_receive(&h.core, buf, answer_of(buf, h.core.tag, FRAME_DONE, 0),
+					      9000 * MS), 0);
+	assert_int_equal(dealbox_core_receive(&h.core, buf, answer_of(buf, h.core.tag, FRAME_DONE, 0),
+					      9000 * MS), RETRY_FIRST_MS);
+}
+
+/* True: all of it was of use. */
+static bool serial_takes(struct host *h, const u8 *bytes, size_t length)
+{
+	return dealbox_serial.receive(&h->core, bytes, length, 0);
+}
+
+static void serial_events(void **state)
+{
+	struct host h = serial_host();
+	const struct wire_plan block = { .plan_id = PLAN, .mode = DEALBOX_PLAN_CAPTURE, .entries = 1 };
+	const struct wire_gate gate = { .pocket = 3, .position = 9 };
+	static const u8 kinds[] = { FRAME_REQUEST, FRAME_PLAN, FRAME_GATE, 0x80, FRAME_ANSWER,
+				    FRAME_EVENT, 0x83 };
+	u8 buf[2 * FRAME_MAX] = { 0 }, expected[FRAME_MAX];
+	size_t size, one = FRAME_BYTES(WIRE_EVENT_SIZE);
+
+	(void)state;
+	buf[FRAME_HEADER] = DEALBOX_EV_KEY;
+	dealbox_frame_seal(buf, FRAME_EVENT, 0, WIRE_EVENT_SIZE);
+	memcpy(buf + one, buf, one);
+	assert_true(serial_takes(&h, buf, 2 * one));
+	assert_int_equal(h.events, 2);
+	/* in two transfers, the second of which begins in the middle */
+	assert_true(serial_takes(&h, buf, 10));
+	assert_true(serial_takes(&h, buf + 10, one - 10));
+	assert_int_equal(h.events, 3);
+	/* an empty packet ends a full transfer, and nothing else */
+	assert_false(serial_takes(&h, buf, 0));
+	assert_int_equal(h.events, 3);
+	assert_true(serial_takes(&h, buf, 64));
+	assert_true(serial_takes(&h, buf, 0));
+	assert_false(serial_takes(&h, buf, 0));
+	/* the rest of that frame comes no more after a reset of the bus */
+	dealbox_core_restart(&h.core);
+	assert_true(serial_takes(&h, buf, one));
+	assert_int_equal(h.events, 5);
+	/* full, and then a reset: the next transfer is the first */
+	h.core.full = true;
+	dealbox_core_restart(&h.core);
+	assert_false(serial_takes(&h, buf, 0));
+	/* one bad event among good ones, bytes of no frame, a frame of no kind or length */
+	buf[FRAME_HEADER + 17] = 60;
+	dealbox_frame_seal(buf, FRAME_EVENT, 0, WIRE_EVENT_SIZE);
+	assert_false(serial_takes(&h, buf, 2 * one));
+	assert_int_equal(h.events, 7);
+	assert_true(serial_takes(&h, buf + one, one));
+	buf[one - 1] = 0;
+	assert_false(serial_takes(&h, buf + one - 1, one + 1));
+	assert_int_equal(h.event.type, DEALBOX_EV_PROTOCOL_ERROR);
+	assert_int_equal(h.event.arg[0], one + 1);
+	assert_true(serial_takes(&h, buf + one, 10));
+	assert_true(serial_takes(&h, buf + one + 10, one - 10));
+	for (size_t n = 0; n < sizeof(kinds); n++) {
+		size_t length = kinds[n] == FRAME_ANSWER ? 0 : kinds[n] == FRAME_EVENT ?
+				WIRE_EVENT_SIZE - 1 : WIRE_EVENT_SIZE;
+
+		h.events = 0;
+		dealbox_frame_seal(buf, kinds[n], 0, length);
+		assert_false(serial_takes(&h, buf, FRAME_BYTES(length)));
+		assert_int_equal(h.events, 1);
+		assert_int_equal(h.event.type, DEALBOX_EV_PROTOCOL_ERROR);
+	}
+	/* what goes out */
+	memset(buf, 0xa5, sizeof(buf));
+	dealbox_encode_gate(expected + FRAME_HEADER, &gate);
+	size = dealbox_frame_seal(expected, FRAME_GATE, 0, WIRE_GATE_SIZE);
+	assert_int_equal(dealbox_serial.encode_gate(buf, &gate), size);
+	assert_memory_equal(buf, expected, size);
+	size = dealbox_frame_seal(expected, FRAME_PLAN, 0,
+				  dealbox_encode_plan(expected + FRAME_HEADER, &block));
+	assert_int_equal(dealbox_serial.encode_plan(buf, &block), size);
+	assert_memory_equal(buf, expected, size);
+	assert_true(dealbox_serial.described);
+	assert_int_equal(dealbox_serial.describe, FRAME_DESCRIBE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -787,6 +994,8 @@ int main(void)
 		cmocka_unit_test(events_and_gates),
 		cmocka_unit_test(failures_and_resets),
 		cmocka_unit_test(gates_in_bytes),
+		cmocka_unit_test(serial_requests),
+		cmocka_unit_test(serial_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
