@@ -182,8 +182,8 @@ static unsigned int suspicion(const struct dealbox_trace *trace, const struct de
 		all += 2;
 		worse += e->quality < reading->quality ? 2 : e->quality == reading->quality;
 	}
-	share = 64 * (worse + 1) / (all + 2);
-	for (n = 0; n < sizeof(rows) / sizeof(rows[0]) - 1 && share > rows[n].of_64; n++)
+	share = 64 * (worse + 1) / (all + 2);	/* less than 64 */
+	for (n = 0; share > rows[n].of_64; n++)
 		;
 	return rows[n].weight;
 }
@@ -327,8 +327,6 @@ size_t dealbox_diagnosis_message(const struct dealbox_diagnosis *d, bool reveal,
 {
 	struct writer w = { text, size, 0 };
 
-	if (size)
-		*text = '\0';
 	put(&w, "Two cards are to be looked at: the card at the reader, and ");
 	put_earlier(&w, &d->earlier);
 	put(&w, ". ");

@@ -488,7 +488,7 @@ static void add_repeat(struct dealbox_trace *trace, uint8_t position, uint8_t ca
 static void add_fall(struct dealbox_trace *trace, uint32_t type, uint8_t position, uint8_t pocket)
 {
 	add(trace, (struct dealbox_event){ .type = type, .position = position, .quality = 0,
-		.pocket = pocket });
+		.card = 33, .pocket = pocket });
 }
 
 /* A card that is read again at the same place, as another, was misread before; and nothing else. */
@@ -594,7 +594,7 @@ static void test_where_it_lies(void **state)
 static void test_suspicion(void **state)
 {
 	static const struct { uint8_t worse, same, quality; unsigned int later; } rows[] = {
-		{ 0, 0, 50, 79 }, { 0, 2, 50, 79 }, { 1, 0, 50, 79 }, { 0, 4, 50, 71 }, { 2, 0, 50, 71 },
+		{ 1, 1, 50, 71 }, { 0, 0, 50, 79 }, { 0, 2, 50, 79 }, { 1, 0, 50, 79 }, { 0, 4, 50, 71 }, { 2, 0, 50, 71 },
 		{ 3, 0, 50, 61 }, { 4, 0, 50, 61 }, { 5, 0, 50, 49 }, { 8, 0, 50, 49 }, { 9, 0, 50, 37 },
 		{ 16, 0, 50, 37 }, { 17, 0, 50, 28 }, { 32, 0, 50, 28 }, { 33, 0, 50, 16 },
 		{ 63, 0, 50, 16 }, { 63, 0, 100, 16 }, { 63, 0, 101, 33 }, { 63, 0, DEALBOX_NONE, 33 },
@@ -625,6 +625,28 @@ static void test_suspicion(void **state)
 				 DEALBOX_CULPRIT_EARLIER);
 		dealbox_trace_free(trace);
 	}
+}
+
+/* Of a joker nobody knows how it is misread: one card in 52 is as good as another. */
+static void test_joker_twice(void **state)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(1);
+	struct dealbox_diagnosis d;
+
+	(void)state;
+	for (uint8_t n = 0; n < 51; n++)
+		add_read(trace, 10 + n, n, n < 20 ? 40 : 100);
+	add_repeat(trace, 3, DEALBOX_CARD_JOKER1, 50, 0);
+	assert_int_equal(diagnose(trace, DEALBOX_READER_OTHER, NULL, &d), 0);
+	assert_true(d.candidates == 1ULL << 51);
+	/* 19 of 1000, twice and by 10, and once by 8; a card of another deck 30 */
+	assert_int_equal(d.chance[DEALBOX_CULPRIT_EARLIER], 67);
+	assert_int_equal(d.chance[DEALBOX_CULPRIT_LATER], 27);
+	assert_int_equal(d.chance[DEALBOX_CULPRIT_DECK], 6);
+	add_read(trace, 61, 51, 100);
+	assert_int_equal(diagnose(trace, DEALBOX_READER_OTHER, NULL, &d), 0);
+	assert_int_equal(d.chance[DEALBOX_CULPRIT_DECK], 100);
+	dealbox_trace_free(trace);
 }
 
 /* Of 100000 misreads of that card, so many as the one that came twice. */
@@ -664,7 +686,16 @@ static void test_easily(void **state)
 		assert_int_equal(dealbox_diagnose_repeat(trace, NULL, confusion, NULL, &d), 0);
 		assert_true(d.easily == rows[r].easily);
 	}
+	assert_int_equal(d.earlier.quality, 90);	/* the first event of the trace */
+	assert_false(d.candidates >> 25 & 1);
+	/* of 52, not of 53 */
+	memset(confusion, 0, sizeof(*confusion));
+	confusion->weight[0][25] = 3;
+	confusion->weight[0][1] = 49;
+	assert_int_equal(dealbox_diagnose_repeat(trace, NULL, confusion, NULL, &d), 0);
+	assert_true(d.easily == 1);
 	/* and one that has been seen is not it */
+	row_is(confusion, 51, 25, 50000);
 	add_read(trace, 2, 0, 90);
 	assert_int_equal(dealbox_diagnose_repeat(trace, NULL, confusion, NULL, &d), 0);
 	assert_true(d.easily == 1ULL << 51);
@@ -685,6 +716,12 @@ static void test_sentences(void **state)
 		{ { .earlier = { .position = 2, .hand = DEALBOX_NONE } }, false,
 		  BOTH "the card that was dealt as card 3. Most likely the one dealt earlier" REPLACE },
 		{ { .earlier = { .position = 2, .hand = DEALBOX_NONE, .place = 1 } }, false,
+		  BOTH "the card that was dealt as card 3. Most likely the one dealt earlier" REPLACE },
+		{ { .earlier = { .position = 2, .hand = DEALBOX_HANDS, .place = 1 } }, false,
+		  BOTH "the card that was dealt as card 3. Most likely the one dealt earlier" REPLACE },
+		{ { .earlier = { .position = 2, .hand = DEALBOX_HANDS } }, false,
+		  BOTH "the card that was dealt as card 3. Most likely the one dealt earlier" REPLACE },
+		{ { .earlier = { .position = 2, .hand = DEALBOX_HANDS, .place = 1, .above = 1 } }, false,
 		  BOTH "the card that was dealt as card 3. Most likely the one dealt earlier" REPLACE },
 		{ { .earlier = { .position = 2, .hand = DEALBOX_NORTH } }, false,
 		  BOTH "the card in North's hand that was dealt as card 3. "
@@ -710,7 +747,7 @@ static void test_sentences(void **state)
 		  " The machine read both as SA; not seen yet, and easily misread so: SA, C2; "
 		  "or another of 2 cards not seen yet." },
 		{ { .earlier = { .hand = DEALBOX_WEST, .place = 2 }, .likely = DEALBOX_CULPRIT_LATER,
-		    .candidates = 4, .easily = 4 }, true,
+		    .candidates = 4, .easily = 4 | 1ULL << DEALBOX_CARDS }, true,
 		  BOTH "the top card of West's hand. Most likely the one at the reader" REPLACE
 		  " The machine read both as SA; not seen yet, and easily misread so: SQ." },
 	};
@@ -744,6 +781,7 @@ int main(void)
 		cmocka_unit_test(test_learn),
 		cmocka_unit_test(test_where_it_lies),
 		cmocka_unit_test(test_suspicion),
+		cmocka_unit_test(test_joker_twice),
 		cmocka_unit_test(test_easily),
 		cmocka_unit_test(test_sentences),
 		cmocka_unit_test(test_rates),
