@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Letters of the cards, and a hand as text: what every text format shares. */
+/* Letters of the cards, and a hand as text: shared by every text format. */
 #ifndef DEALBOX_CARD_TEXT_H
 #define DEALBOX_CARD_TEXT_H
 

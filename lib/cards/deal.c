@@ -14,7 +14,7 @@ bool dealbox_deal_complete(const struct dealbox_deal *deal,
 	dealbox_cards all = 0;
 
 	pack = pack_or_bridge(pack);
-	/* As many cards as the pack has, and all of them: none can be there twice. */
+	/* The count matches and all cards of the pack are there, so none is repeated. */
 	for (int i = 0; i < DEALBOX_HANDS; i++) {
 		if (dealbox_cards_count(deal->hand[i]) != pack->size[i])
 			return false;
@@ -154,7 +154,7 @@ const char *dealbox_vulnerable_name(int vulnerable)
 
 bool deal_is_placeholder(const struct dealbox_deal *deal)
 {
-	/* a suit each, or a sorted pack dealt one card at a time */
+	/* one suit in each hand, or a sorted pack dealt one card at a time */
 	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
 		dealbox_cards hand = deal->hand[seat], low = hand & -hand;
 

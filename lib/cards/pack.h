@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whoever names no pack means bridge. Not exported. */
+/* NULL means bridge. Not exported. */
 #ifndef PACK_H
 #define PACK_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Dealing at random.
- */
+/* Random deals. */
 #include <endian.h>
 #include <errno.h>
 #include <sodium.h>
@@ -13,7 +11,7 @@
 #include "pack.h"
 #include "random.h"
 
-/* A refill makes the next key and then what is given out. */
+/* A refill makes the next key and then the output. */
 #define REFILL_SIZE	8192
 #define NUMBER_SIZE	12	/* bytes of a draw: 96 bits, and 2^96 > all deals */
 

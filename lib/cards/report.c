@@ -9,7 +9,7 @@
 
 #define KIND_MAX	1000	/* of each code are kept */
 
-/* File names live in the report: problems point to them. */
+/* The report owns the file names; problems point to them. */
 struct name {
 	struct name *next;
 	char text[];
@@ -226,7 +226,7 @@ void dealbox_report_add(struct dealbox_report *report,
 
 		kept = realloc(report->kept, room * sizeof(*kept));
 		if (!kept)
-			return;	/* it is counted, and no less wrong for that */
+			return;	/* it is counted nevertheless */
 		report->kept = kept;
 		report->room = room;
 	}

@@ -30,7 +30,9 @@ void sentence_add(struct sentence *sentence, const char *format, ...)
 		sentence->length += (size_t)length;
 }
 
-/* How many bytes the character has that begins here, 0: it is none, or a control character. */
+/*
+ * Returns the length of the character that begins here; 0: not a character, or a control character.
+ */
 static size_t character(const unsigned char *at, size_t left)
 {
 	/* of each length: the bits and the value of the first byte, the least number */
@@ -79,7 +81,7 @@ size_t dealbox_text_safe(const char *from, size_t length, char *text, size_t siz
 			bytes = 1;
 			out[0] = '?';
 		}
-		/* once something was left out, nothing comes behind it */
+		/* once something was left out, nothing follows */
 		if (written == used && used + bytes < size) {
 			memcpy(text + used, out, bytes);
 			written += bytes;

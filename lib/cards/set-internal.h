@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the readers know of a set: how to add to it without asking twice. */
+/* The readers' interface of a set: adding without repeated checks. */
 #ifndef DEALBOX_SET_INTERNAL_H
 #define DEALBOX_SET_INTERNAL_H
 
@@ -10,7 +10,7 @@
 /* A file that deals come from: its number for set_append(), or -errno. */
 int set_file(struct dealbox_set *set, const char *name, bool binary);
 
-/* What set_append() takes for a board. */
+/* A board for set_append(). */
 struct set_entry {
 	struct dealbox_deal deal;	/* complete: the caller has checked */
 	uint32_t number;		/* 0 = none */
@@ -23,11 +23,11 @@ struct set_entry {
 
 int set_append(struct dealbox_set *set, const struct set_entry *entry);
 
-/* Do boards without a number get one, and which does the next one get? 0 = no. */
+/* Tells whether boards without a number get one, and the number for the next; 0 = none. */
 bool set_numbers(const struct dealbox_set *set);
 uint32_t set_next_number(struct dealbox_set *set);
 
-/* What a file of PBN says of a board beside its deal: dealbox_set_keep_text(). */
+/* The text of a PBN file about a board besides its deal: dealbox_set_keep_text(). */
 #define SET_TEXT_HOLES	4
 struct set_text {
 	bool more;	/* than that there is a board */
@@ -37,13 +37,13 @@ struct set_text {
 	char text[];
 };
 
-/* Is text kept? */
+/* Returns true if text is kept. */
 bool set_keeps_text(const struct dealbox_set *set);
 
-/* The text of a board, NULL if none is kept; the set's own. */
+/* Returns the text of a board, NULL if none is kept; owned by the set. */
 struct set_text *set_text(const struct dealbox_set *set, size_t index);
 
-/* Wipes and frees it: auctions, play and comments tell cards. NULL is allowed. */
+/* Wipes and frees the text: auctions, play and comments reveal cards. NULL is allowed. */
 void set_text_free(struct set_text *text);
 
 /* Replaces it; the set frees it, and no longer knows the one that was there. */

@@ -450,7 +450,7 @@ static uint64_t mix(uint64_t x)
 
 typedef bool same_fn(const struct dealbox_set *set, size_t one, size_t other);
 
-/* The first record that is the same as this one; if there is none, it goes in. */
+/* Finds the first record that equals this one, or inserts it. */
 static long table_meet(struct table *table, const struct dealbox_set *set, size_t index,
 		       uint64_t hash, same_fn *same)
 {
@@ -471,7 +471,7 @@ static long table_meet(struct table *table, const struct dealbox_set *set, size_
 	return -ENOENT;
 }
 
-/* How far a deal is turned against another, -1 if it is not the same deal. */
+/* Returns how far a deal is turned against another, -1 if it is not the same deal. */
 static int turned(const struct dealbox_set *set, size_t one, size_t other)
 {
 	struct dealbox_deal a, b;
@@ -602,7 +602,10 @@ static int check_gaps(const struct dealbox_set *set, struct dealbox_report *repo
 	return 0;
 }
 
-/* Every board has a number, one more than the one before? Then nothing can be wrong. */
+/*
+ * Returns true if every board's number is one more than the one before, so that no error is
+ * possible.
+ */
 static bool numbers_in_order(const struct dealbox_set *set)
 {
 	for (size_t i = 0; i < set->count; i++) {
@@ -661,7 +664,7 @@ static long check_deals(const struct dealbox_set *set, struct dealbox_report *re
 		char text[32];
 		int turn;
 
-		/* a large table is not in the cache: ask for many of its places at once */
+		/* a large table is not in the cache: prefetch many of its places at once */
 		if (i % AHEAD == 0)
 			for (size_t n = 0; n < AHEAD && i + n < set->count; n++) {
 				hashes[n] = hash_deal(set, i + n);
