@@ -19,7 +19,7 @@ _Static_assert(DEALBOX_CULPRITS <= sizeof(((struct dealbox_diagnosis *)NULL)->ch
 #define BARS		100	/* one module away, or turned round */
 #define SUIT		100	/* same rank, the other suit of the colour */
 #define SHAPE		25	/* same suit, a rank of similar shape */
-#define SEEN		50	/* each time that it was seen to happen */
+#define SEEN		50	/* each time that it was observed */
 
 /* The bar codes, first module in the highest bit; two public decodings agree on all. */
 static const uint16_t codes[DEALBOX_CARDS] = {
@@ -113,7 +113,7 @@ size_t dealbox_confusion_learn(struct dealbox_confusion *confusion, const struct
 	return learned;
 }
 
-/* Of a million readings of card that are wrong, how many read it so. */
+/* Returns how many of a million wrong readings of card read it so. */
 static uint32_t chance_of(const struct dealbox_confusion *confusion, unsigned int card, unsigned int read)
 {
 	uint32_t all = 0;
@@ -123,7 +123,7 @@ static uint32_t chance_of(const struct dealbox_confusion *confusion, unsigned in
 	return all ? (uint64_t)1000000 * confusion->weight[card][read] / all : 0;
 }
 
-/* Fills in what the trace tells of the card at that position. */
+/* Fills in the facts of the trace about the card at that position. */
 static void look(const struct dealbox_trace *trace, const uint8_t *pockets,
 		 struct dealbox_reading *reading, dealbox_cards *seen, uint8_t position)
 {
@@ -142,7 +142,7 @@ static void look(const struct dealbox_trace *trace, const uint8_t *pockets,
 			if (e->position == position)
 				reading->quality = e->quality;
 		}
-		/* without sensors at the exit, the gates say where it went */
+		/* without exit sensors, the gates show where it went */
 		if (e->type == DEALBOX_EV_CARD_ROUTED && e->position == position)
 			reading->pocket = e->pocket;
 		if (e->type == DEALBOX_EV_CARD_LANDED && e->pocket < DEALBOX_MAX_POCKETS) {
@@ -161,8 +161,8 @@ static void look(const struct dealbox_trace *trace, const uint8_t *pockets,
 }
 
 /*
- * How much a quality speaks for a misread card, 10 = nothing: by how many of the other readings of
- * this deal were as bad. Each machine has a scale of its own.
+ * Returns how strongly a quality indicates a misread card, 10 = not at all, by how many of the
+ * other readings of this deal were as bad. Each machine has its own scale.
  */
 static unsigned int suspicion(const struct dealbox_trace *trace, const struct dealbox_reading *reading)
 {
@@ -188,7 +188,7 @@ static unsigned int suspicion(const struct dealbox_trace *trace, const struct de
 	return rows[n].weight;
 }
 
-/* Which unseen cards can the misread one be, and how many of 1000 such misreads are theirs? */
+/* Finds the unseen cards that the misread one can be, and their share of 1000 such misreads. */
 static unsigned int find_candidates(const struct dealbox_confusion *confusion,
 				    struct dealbox_diagnosis *out)
 {
@@ -237,7 +237,7 @@ int dealbox_diagnose_repeat(const struct dealbox_trace *trace, const struct deal
 
 	weight[DEALBOX_CULPRIT_EARLIER] = possible * EARLIER_WEIGHT * suspicion(trace, &out->earlier);
 	weight[DEALBOX_CULPRIT_LATER] = possible * suspicion(trace, &out->later);
-	/* by a quality that says nothing */
+	/* by an uninformative quality */
 	weight[DEALBOX_CULPRIT_DECK] = DECK_WEIGHT * 10;
 	for (n = 0; n < DEALBOX_CULPRITS; n++) {
 		all += weight[n];

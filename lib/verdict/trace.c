@@ -11,7 +11,7 @@ struct dealbox_trace {
 	struct dealbox_event *events;
 	size_t count, room;
 	bool gap;
-	bool seen;		/* the two numbers of the event before, kept or not */
+	bool seen;		/* the two numbers of the previous event, kept or not */
 	uint64_t seqno;
 	uint32_t machine_seq;
 	bool lost;		/* a gap since the last event that was kept */
@@ -73,7 +73,7 @@ static bool concerns(const struct dealbox_trace *trace, const struct dealbox_eve
 	       trace->events[trace->count - 1].type != DEALBOX_EV_BOARD_REMOVED;
 }
 
-/* Is something missing between the event before and this one? */
+/* Returns true if events are missing between the previous one and this one. */
 static bool jumped(struct dealbox_trace *trace, const struct dealbox_event *event)
 {
 	bool numbered = dealbox_event_class(event->type) != DEALBOX_EVENT_DRIVER;
@@ -103,7 +103,7 @@ static int keep(struct dealbox_trace *trace, const struct dealbox_event *event)
 		if (!events)
 			return -ENOMEM;
 		if (trace->count) {
-			/* not realloc: it would leave a copy of the cards behind */
+			/* not realloc, which would leave a copy of the cards behind */
 			memcpy(events, trace->events, trace->count * sizeof(*events));
 			explicit_bzero(trace->events, trace->count * sizeof(*events));
 			free(trace->events);
@@ -123,7 +123,7 @@ int dealbox_trace_add(struct dealbox_trace *trace, const struct dealbox_event *e
 		trace->lost = true;
 	if (!concerns(trace, event))
 		return 0;
-	/* what came before the board was put in does not matter */
+	/* events before the board was put in do not matter */
 	if (trace->lost && event->type != DEALBOX_EV_BOARD_INSERTED)
 		trace->gap = true;
 	trace->lost = false;
