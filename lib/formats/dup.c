@@ -228,7 +228,7 @@ static bool is_empty(const uint8_t *text, size_t size)
 
 static const char backwards[] = "it says to count backwards";
 
-/* Reports, once, that the trailer does not number the boards, unless the caller numbers them. */
+/* Reports that the trailer does not number the boards, unless the set gives numbers anyway. */
 static void say_trailer(struct reader *reader, size_t where, const char *why)
 {
 	struct dealbox_problem problem = SAY(.code = DEALBOX_TRAILER_DISAGREES);

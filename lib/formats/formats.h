@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What readers and writers of deal files share. A format is a `const struct dealbox_format
+ * Shared by readers and writers of deal files. A format is a `const struct dealbox_format
  * format_<name>`, in a file format-<name>.c of its own or with those it is akin to.
  */
 #ifndef DEALBOX_FORMAT_INTERNAL_H
@@ -17,7 +17,7 @@
 
 /* -- readers --------------------------------------------------------------- */
 
-/* Behind the data of every reader stand that many zero bytes. */
+/* The data of every reader is followed by this many zero bytes. */
 #define READER_PADDING	128
 
 struct reader {
@@ -29,17 +29,17 @@ struct reader {
 	struct dealbox_format_tally tally;
 	int file;		/* for set_append() */
 	uint64_t said;		/* bit n = code n, of those that are said once a file */
-	bool more;		/* it says more than deals, which is not taken over */
+	bool more;		/* the file has information besides deals, which is not kept */
 	bool binary;
-	int error;		/* -ENOMEM and the like: reading ends */
+	int error;		/* -ENOMEM and others: reading ends */
 };
 
-/* A deal as it stands in a file, good or bad. */
+/* A deal in a file, good or bad. */
 struct found {
 	struct dealbox_deal deal;
 	uint8_t given;		/* bit n = hand n is there */
 	uint8_t broken;		/* bit n = in hand n something could not be understood */
-	uint8_t unread;		/* bit n = its cards were not read: say nothing of its size */
+	uint8_t unread;		/* bit n = its cards were not read: do not report its size */
 	uint8_t extra[DEALBOX_HANDS];	/* cards written that deal does not show */
 	uint32_t number;	/* 0 = none */
 	const char *label;	/* not terminated; label_size 0 = none */
@@ -58,15 +58,15 @@ void reader_say(struct reader *reader, const struct found *found, uint32_t where
 #define SAY_CARD(c, ...) ((struct dealbox_problem) { .card = (uint8_t)(c), __VA_ARGS__ })
 #define SAY(...) SAY_CARD(DEALBOX_CARD_NONE, __VA_ARGS__)
 
-/* One more card was written for that hand than can be shown. */
+/* Counts a written card that the hand cannot represent. */
 void found_unread(struct found *found, int seat);
 
-/* Puts a card into a hand, and reports one that this hand has already. */
+/* Puts a card into a hand, and reports a card that the hand already has. */
 void found_card(struct reader *reader, struct found *found, int seat, unsigned int card);
 
 /*
- * All cards of a hand at once, where that can go wrong only if they are not 13: false, and then
- * the caller takes them one by one, so that the trouble is named.
+ * Adds all cards of a hand at once, if the only possible error is that they are not 13. Returns
+ * false in that case; the caller then adds them one by one, so that the error is reported.
  */
 static inline bool found_hand(struct found *found, int seat, dealbox_cards cards)
 {
@@ -106,29 +106,29 @@ static inline uint64_t gather_bits(uint64_t word)
 }
 
 /*
- * A suit after the other of one hand, ranks in any order and case, "10" for T. Returns
- * false when there was something that is no rank; that is reported.
+ * Reads the suits of one hand one after the other, ranks in any order and case, "10" for T. Returns
+ * false if something was not a rank; that is reported.
  */
 bool found_ranks(struct reader *reader, struct found *found, int seat, int suit,
 		 const char *text, size_t size);
 
-/* For a hand whose suits are not four, or not known: reported, and its cards are not known. */
+/* Reports a hand whose suits are not four or unknown; its cards are then unknown. */
 void found_bad_suit(struct reader *reader, struct found *found, int seat);
 
-/* The one hand that is not given gets what the three others have not. */
+/* Gives the omitted hand the cards that the three others do not have. */
 void found_rest(struct found *found);
 
 /*
- * Judges a deal, reports what is wrong with it, and puts it into the set if it is
- * complete. Every deal that a reader finds ends here.
+ * Checks a deal, reports its errors, and puts it into the set if it is complete. Every deal that a
+ * reader finds ends here.
  */
 void reader_deal(struct reader *reader, struct found *found);
 
-/* For a deal that cannot be understood at all, when that has been reported. */
+/* Handles a deal that cannot be understood at all, after the report. */
 void reader_spoiled(struct reader *reader, struct found *found);
 
 /*
- * Board number in text of that size: spaces around it are ignored. 0 = it is none. No
+ * Returns the board number in text of that size, ignoring spaces around it; 0 = not a number. No
  * number is greater than DEALBOX_BOARD_MAX.
  */
 uint32_t parse_number(const char *text, size_t size);
@@ -138,8 +138,8 @@ void found_board(struct reader *reader, struct found *found, const char *text,
 		 size_t size);
 
 /*
- * A board that has neither number nor label gets a number if the set gives some. False: it has none
- * still. To be called once for each board, good or bad, as they stand in the file.
+ * Gives a board without number and label a number, if the set gives numbers. Returns false if it
+ * still has none. Call it once for each board, good or bad, in the order of the file.
  */
 bool found_next_number(struct reader *reader, struct found *found);
 
@@ -148,7 +148,7 @@ static inline bool found_number(struct reader *reader, struct found *found)
 	return found->number || found->label_size || found_next_number(reader, found);
 }
 
-/* Seat of one letter, -1 and a problem if it is none. Empty and "?" are "not given". */
+/* Returns the seat of one letter, or -1 and reports a problem. Empty and "?" are "not given". */
 int parse_dealer(struct reader *reader, const struct found *found, const char *text,
 		 size_t size);
 
@@ -156,7 +156,7 @@ int parse_dealer(struct reader *reader, const struct found *found, const char *t
 int parse_vulnerable(struct reader *reader, const struct found *found, const char *text,
 		     size_t size);
 
-/* The first line end of either kind; end if there is none. Behind end is READER_PADDING. */
+/* Finds the first line end of either kind; end if there is none. READER_PADDING follows end. */
 const char *text_line_end(const char *text, const char *end);
 
 /*
@@ -175,7 +175,7 @@ bool lines_next(struct lines *lines);
 
 /* -- writers --------------------------------------------------------------- */
 
-/* Collects what is written and hands it to a descriptor in large pieces. */
+/* Buffers output and writes it to a descriptor in large pieces. */
 struct writer {
 	char *buffer;
 	size_t used;
@@ -186,8 +186,8 @@ struct writer {
 #define WRITER_ROOM	((size_t)256 << 10)
 
 /*
- * Room for so many bytes, at most WRITER_ROOM; the caller adds what it wrote to used. NULL
- * = out of memory, which is kept in error.
+ * Returns space for that many bytes, at most WRITER_ROOM; the caller adds the written bytes to
+ * used. NULL = out of memory, which is kept in error.
  */
 char *writer_room(struct writer *writer, size_t size);
 void writer_add(struct writer *writer, const void *data, size_t size);
@@ -195,10 +195,10 @@ void writer_text(struct writer *writer, const char *text);
 void writer_print(struct writer *writer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Writes what is left, frees the buffer; returns the first error. */
+/* Writes the rest, frees the buffer; returns the first error. */
 int writer_end(struct writer *writer);
 
-/* Digits of a number, returns the end. */
+/* Writes the digits of a number; returns the end. */
 char *number_put(uint32_t number, char *text);
 
 /* Dealer and vulnerability of a board: as given, else as its number has it, else -1. */
@@ -206,9 +206,9 @@ int board_dealer(const struct dealbox_board *board);
 int board_vulnerable(const struct dealbox_board *board);
 
 /*
- * The boards of a set with their numbers, for formats that have numbers or depend on them.
- * When no board has a number, they count from 1 as they stand. With unique they are in the
- * order of the numbers, and a board that is there again with the same deal is left out.
+ * The boards of a set with their numbers, for formats that have numbers or depend on them. If no
+ * board has a number, they are numbered from 1 in their order. With unique they are sorted by
+ * number, and a board that is repeated with the same deal is left out.
  */
 struct ordered {
 	const struct dealbox_set *set;
@@ -219,7 +219,7 @@ struct ordered {
 
 /* 0, or -ENOMEM; call ordered_end() in any case. */
 int ordered_begin(struct ordered *ordered, const struct dealbox_set *set, bool unique);
-/* The nth board; its number is set, unless it has only a label. */
+/* Gets the nth board; its number is set, unless it has only a label. */
 void ordered_get(const struct ordered *ordered, size_t n, struct dealbox_board *board);
 void ordered_end(struct ordered *ordered);
 
@@ -253,16 +253,16 @@ struct dealbox_format {
 	bool binary;		/* places are bytes, not lines */
 
 	/*
-	 * How sure is it that data are of this format? They are the first size bytes of a
-	 * file of total bytes, with padding behind them. 0 = they are not, 100 = no other
-	 * format can look like that.
+	 * Returns the confidence that data are of this format: 0 = they are not, 100 = no other
+	 * format can look like that. data are the first size bytes of a file of total bytes,
+	 * followed by padding.
 	 */
 	int (*recognise)(const uint8_t *data, size_t size, uint64_t total);
 
-	/* Reads all of it; problems go to the report, reader->error is for -ENOMEM. */
+	/* Reads the whole file; problems go to the report, reader->error is for -ENOMEM. */
 	void (*read)(struct reader *reader);
 
-	/* NULL = there is no writer. can_write may be NULL: everything can be written. */
+	/* NULL = no writer. can_write may be NULL: everything can be written. */
 	int (*can_write)(const struct dealbox_set *set, struct dealbox_report *report);
 	void (*write)(struct writer *writer, const struct dealbox_set *set);
 };
