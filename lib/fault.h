@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Filling a fault. Not exported. */
+/* Functions that fill a fault. Not exported. */
 #ifndef FAULT_H
 #define FAULT_H
 
@@ -10,8 +10,8 @@ void fault_fill(struct dealbox_fault *fault, uint32_t line, const char *next,
 		const char *what, ...) __attribute__((format(printf, 4, 5)));
 
 /*
- * Does so and is err, so that a check is one statement: fault_set(fault, err, line, next, what, ...).
- * A macro, so that an analyser sees that an error comes out.
+ * Fills *fault and evaluates to err, so that a check is one statement: fault_set(fault, err, line,
+ * next, what, ...). A macro, so that an analyser sees that an error comes out.
  */
 #define fault_set(fault, err, ...) ({ \
 	fault_fill(fault, __VA_ARGS__); \
