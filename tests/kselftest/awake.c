@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The computer sleeps, and a machine that it plays itself does not: for tests of the
- * module's suspend and resume on dummy_hcd.
- *
- * All devices are suspended in a sleep, and with dummy_udc its cable is pulled; all
- * processes are frozen before, and with them the machine. A machine on a real cable
- * knows nothing of either, so here are two exceptions: dummy_udc, as long as this is
- * loaded, and the process whose number is written to the parameter process.
- *
- * dummy_hcd never loses its power. Here it does whenever the computer sleeps so deeply that
- * its last processor stops ("mem", of which pm_test may leave out the firmware): as after
- * a suspend to RAM, all that is plugged in must be reset.
+ * Keeps an emulated machine awake while its own computer sleeps, for tests of the module's suspend
+ * and resume on dummy_hcd. A sleep suspends all devices, and suspending dummy_udc pulls its cable;
+ * before that it freezes all processes, and the machine with them. Neither happens to a machine on
+ * a real cable, so this module makes two exceptions: dummy_udc, while the module is loaded, and the
+ * process whose number is written to the parameter process. dummy_hcd never loses its power. Here
+ * it does whenever the computer sleeps so deeply that its last processor stops ("mem", of which
+ * pm_test may leave out the firmware): as after a suspend to RAM, all connected devices must be
+ * reset.
  */
 #include <linux/device.h>
 #include <linux/module.h>

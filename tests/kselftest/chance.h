@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is left to chance: the same for the same state, everywhere. */
+/* Random choices: the same for the same state, everywhere. */
 #ifndef TEST_CHANCE_H
 #define TEST_CHANCE_H
 

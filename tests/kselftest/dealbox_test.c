@@ -85,7 +85,7 @@ static bool insert(FIXTURE_DATA(machine) *self)
 	       await_event(self->fd, DEALBOX_EV_BOARD_INSERTED).insertion == self->insertion;
 }
 
-/* Claim, plan and board: all that START needs. */
+/* Claim, plan and board: the requirements of START. */
 static bool ready(FIXTURE_DATA(machine) *self)
 {
 	return !ioctl(self->fd, DEALBOX_IOC_CLAIM) && !load(self->fd) && insert(self);
@@ -241,7 +241,7 @@ TEST_F(machine, claim)
 	close(observer);
 }
 
-/* What changes the machine needs the claim; what asks it does not. */
+/* Calls that change the machine require the claim; queries do not. */
 TEST_F(machine, needs_claim)
 {
 	int observer = open_again(&self->machine, O_RDONLY);
@@ -428,7 +428,7 @@ TEST_F(machine, machine_refuses)
 	EXPECT_EQ(-EREMOTEIO, control(self->fd, &c));
 	EXPECT_EQ(DEALBOX_ERR_STATE, c.result);
 	EXPECT_EQ(DEALBOX_STATE_IDLE, c.detail);
-	/* what was refused left no trace */
+	/* refused calls had no effect */
 	EXPECT_EQ(0, start(self->fd, self->insertion));
 	EXPECT_EQ(DEALBOX_EV_DEAL_DONE, await_event(self->fd, DEALBOX_EV_DEAL_DONE).type);
 	c = (struct dealbox_control){ .op = DEALBOX_OP_START, .plan_id = PLAN,
@@ -586,7 +586,7 @@ TEST_F(machine, test_deal)
 	EXPECT_EQ(2, event.counts[3]);
 }
 
-/* The same card twice stops the feed, whoever routes. */
+/* A repeated card stops the feed, on both kinds of machine. */
 TEST_F(machine, repeated_card)
 {
 	struct dealbox_event event;
@@ -602,7 +602,7 @@ TEST_F(machine, repeated_card)
 	EXPECT_EQ(9, status_of(self->fd).cards_done);
 }
 
-/* A card of another pack is held; taken out, the deal goes on to a good end. */
+/* A card of another pack is held; after it is taken out, the deal completes. */
 TEST_F(machine, not_in_plan)
 {
 	struct dealbox_plan plan = bridge_plan();
@@ -673,7 +673,7 @@ TEST_F(machine, read_sizes)
 	EXPECT_EQ(-1, write(self->fd, events, sizeof(events)));
 	EXPECT_EQ(EINVAL, errno);
 
-	/* whole events only, as many as fit, all that there are */
+	/* whole events only: as many as are queued and fit */
 	for (i = 0; i < 3; i++)
 		ASSERT_TRUE(machine_tell(&self->machine, "key start"));
 	for (i = 0; i < 6; i++)
@@ -744,7 +744,7 @@ TEST_F(machine, two_observers)
 	close(two);
 }
 
-/* Who does not read loses the oldest, and learns how many. */
+/* A slow reader loses the oldest events, and learns how many. */
 /* The owner waits for one of those who ask, not for all. */
 TEST_F(machine, owner_before_observers)
 {
@@ -832,8 +832,8 @@ static int keep_status(int fd)
 }
 
 /*
- * A snapshot can be put in order with the events: what happened before its seqno is in it. Here
- * the machine says what is so, and the answer comes when it is so no longer.
+ * A snapshot can be ordered with the events: everything before its seqno is included. Here the
+ * machine reports its state, and the answer arrives after the state has changed.
  */
 TEST_F(machine, status_and_events)
 {
@@ -1083,13 +1083,15 @@ static void broken_transfers(struct __test_metadata *_metadata, FIXTURE_DATA(mac
 	EXPECT_EQ(DEALBOX_PROTO_EVENT_FIELD, event.code);
 	EXPECT_EQ(DEALBOX_EV_KEY, event.arg[0]);
 
-	/* of a type that nobody knows: passed on for those who do */
+	/* of an unknown type: passed on to programs that may know it */
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on event KEY: set 0 7e"));
 	ASSERT_TRUE(machine_tell(&self->machine, "key start let-go"));
 	EXPECT_EQ(0x7e, next_event(self->fd).type);
 }
 
-/* What is no frame is dropped and told; the next frame is read, wherever it begins. */
+/*
+ * Bytes that are not a frame are dropped and reported; the next frame is found wherever it begins.
+ */
 static void broken_frames(struct __test_metadata *_metadata, FIXTURE_DATA(machine) *self)
 {
 	struct dealbox_status status;
@@ -1111,7 +1113,7 @@ static void broken_frames(struct __test_metadata *_metadata, FIXTURE_DATA(machin
 	EXPECT_EQ(DEALBOX_EV_KEY, event.type);
 	EXPECT_EQ(DEALBOX_EVF_MACHINE_GAP, event.flags);
 
-	/* bytes that are no frame, the last of which could begin one; no event is lost */
+	/* bytes that are not a frame, the last of which could begin one; no event is lost */
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: bytes 00db8200"));
 	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
 	EXPECT_EQ(DEALBOX_EV_PROTOCOL_ERROR, next_event(self->fd).type);
@@ -1154,7 +1156,7 @@ TEST_F(machine, event_pipe_dead)
 	EXPECT_EQ(DEALBOX_LOST_RESET, event.code);
 }
 
-/* The gate command fails: the machine keeps the card, and the deal goes on after REREAD. */
+/* The gate command fails: the machine keeps the card, and the deal continues after REREAD. */
 TEST_F(machine, gate_fails)
 {
 	struct dealbox_plan plan = bridge_plan();
@@ -1236,7 +1238,7 @@ TEST_F(machine, unplug_blocked_reader)
 	EXPECT_EQ(ENOENT, errno);
 }
 
-/* What was queued before the unplug is still read. */
+/* Events that were queued before the unplug can still be read. */
 TEST_F(machine, unplug_mid_deal)
 {
 	struct dealbox_event event;
@@ -1256,7 +1258,7 @@ TEST_F(machine, unplug_mid_deal)
 	EXPECT_GONE(self->fd);
 }
 
-/* A machine that comes back is a new one, whoever still holds the old node. */
+/* A machine that comes back is a new one, even while the old node is open. */
 TEST_F(machine, replug)
 {
 	int fd;
@@ -1359,7 +1361,7 @@ TEST_F(machine, unbind_mid_deal)
 	EXPECT_EQ(DEALBOX_EV_ABORTED, await_event(self->fd, DEALBOX_EV_ABORTED).type);
 }
 
-/* Who has read that the machine is gone reads nothing more, though it may still say something. */
+/* After ENODEV, read() returns no further events, even if the machine still sends some. */
 TEST_F(machine, unbind_is_the_end)
 {
 	ASSERT_TRUE(deal_frozen(self));
@@ -1375,8 +1377,8 @@ TEST_F(machine, unbind_is_the_end)
 }
 
 /*
- * The dialect follows from the table of the driver, so nobody can add an identity that names
- * none: the next device that has it would be probed without a dialect.
+ * The dialect follows from the driver's table, so no identity can be added without one: the next
+ * matching device would be probed without a dialect.
  */
 TEST_F(machine, no_new_id)
 {
@@ -1431,8 +1433,8 @@ static int is_taken(struct machine *m, const char *change)
 }
 
 /*
- * What the class ff means is up to the vendor. A machine of the native dialect says what it is
- * before anything is written to it; one of the serial dialect must be of a vendor that is known.
+ * The meaning of class ff is up to the vendor. A machine of the native dialect identifies itself
+ * before anything is written to it; one of the serial dialect must be of a known vendor.
  */
 TEST_F(machine, unknown_vendor)
 {
@@ -1533,8 +1535,8 @@ TEST_F(machine, reset_untold)
 }
 
 /*
- * Whoever sleeps, or resets the machine, takes the transfer of events back first; one that comes
- * at this moment is not lost. The machine does not say it again, nor anything else after PAUSED.
+ * A suspend or a reset first cancels the transfer of events. An event that arrives at that moment
+ * is not lost: the machine does not repeat it, nor send anything else after PAUSED.
  */
 TEST_F(machine, event_while_reset)
 {
@@ -1560,7 +1562,7 @@ TEST_F(machine, event_while_reset)
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: short 20"));
 	ASSERT_TRUE(machine_usb_reset(&self->machine));
 	EXPECT_EQ(DEALBOX_EV_STATE_LOST, next_event(self->fd).type);
-	/* that a transfer was of no use is told behind what was, so two of them */
+	/* a useless transfer is reported after the useful ones, so send two */
 	for (i = 0; i < 2; i++) {
 		ASSERT_TRUE(machine_tell(&self->machine, "key 5 press"));
 		do {
@@ -1659,7 +1661,7 @@ TEST_F(machine, signal_storm)
 	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
 }
 
-/* Two cards in one transfer: both are answered before anybody is told. */
+/* Two cards in one transfer: both are answered before readers get the events. */
 TEST_F(machine, gates_first)
 {
 	static const char tracing[] = "/sys/kernel/tracing";

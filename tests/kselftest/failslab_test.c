@@ -29,7 +29,7 @@
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	(10 * PATIENCE / 1000)
 
-/* A machine, and what is done with it. */
+/* A machine, and the action on it. */
 struct subject {
 	struct machine machine;
 	struct kernel kernel;
@@ -49,7 +49,7 @@ static bool set(const char *name, const char *text)
 	return write_file(SLAB, name, text) && write_file(PAGES, name, text);
 }
 
-/* Where a module's functions are, from one page to another. */
+/* The address range of a module's functions, in pages. */
 static bool module_text(const char *module, unsigned long *begin, unsigned long *end)
 {
 	FILE *symbols = fopen("/proc/kallsyms", "re");
@@ -106,7 +106,7 @@ static bool arm(struct subject *s, unsigned int nth)
 	return pwrite(s->nth, text, length, 0) == length;
 }
 
-/* Whether it has failed. */
+/* Returns true if the allocation has failed. */
 static bool disarm(struct subject *s)
 {
 	char text[16] = "";
@@ -114,7 +114,7 @@ static bool disarm(struct subject *s)
 	return pread(s->nth, text, sizeof(text) - 1, 0) > 0 && arm(s, 0) && !atoi(text);
 }
 
-/* Whoever makes them, the next allocations fail: so many, or "-1": all. */
+/* Makes the next allocations of any caller fail: that many, or "-1" for all. */
 static bool starve(const char *times)
 {
 	return set("times", times) && set("probability", "100");
@@ -125,7 +125,7 @@ static bool feed(void)
 	return set("probability", "0");
 }
 
-/* How many are still to fail. */
+/* Returns how many allocations are still to fail. */
 static int left_in(const char *folder)
 {
 	char text[16];
@@ -140,7 +140,7 @@ static int left(void)
 
 #define ENDLESS	"1000000"
 
-/* The nth page from now on, and all behind it, cannot be had, whoever asks. */
+/* The nth page allocation from now on, and all after it, fail for any caller. */
 static bool run_out(struct subject *s, unsigned int nth)
 {
 	char space[16];
@@ -150,7 +150,7 @@ static bool run_out(struct subject *s, unsigned int nth)
 	       write_file(PAGES, "probability", "100");
 }
 
-/* Whether anybody asked. */
+/* Returns true if there was such an allocation. */
 static bool restock(struct subject *s)
 {
 	return write_file(PAGES, "probability", "0") && write_file(PAGES, "space", "0") &&
@@ -405,7 +405,7 @@ FIXTURE_TEARDOWN(failslab)
 	EXPECT_TRUE(end_subject(&self->s));
 }
 
-/* For what is the same on both kinds. */
+/* For tests that are the same on both kinds of machine. */
 FIXTURE(failslab_any) {
 	struct subject s;
 };
@@ -535,7 +535,7 @@ static int get_counters(struct subject *s)
 	return call(s->fd, DEALBOX_IOC_GET_COUNTERS, &counters);
 }
 
-/* A call in which a transfer fails once for want of memory goes on: it tries again. */
+/* A call in which a transfer fails once with ENOMEM retries and succeeds. */
 static const struct entry calls[] = {
 	{ "GET_INFO", NULL, get_info },
 	{ "GET_STATUS", NULL, get_status, .starved = -ENOMEM, .allocates = true },
@@ -549,7 +549,7 @@ static const struct entry calls[] = {
 	{ "GET_COUNTERS", NULL, get_counters, .starved = -ENOMEM, .allocates = true },
 };
 
-/* The module and the USB core have all that a call needs since probe. */
+/* The module and the USB core allocate everything that a call needs at probe. */
 TEST_F(failslab, calls_allocate_nothing)
 {
 	size_t i;
@@ -587,7 +587,7 @@ static bool is_paused(struct subject *s, int error)
 	return machine_tell(&s->machine, "thaw") && machine_tell(&s->machine, "wait state PAUSED");
 }
 
-/* A machine that nobody controls does not deal: no want of memory keeps it from being paused. */
+/* A machine without an owner is paused even when allocations fail. */
 TEST_F(failslab, dropped_in_mid_deal)
 {
 	static const struct entry entries[] = {
@@ -601,7 +601,7 @@ TEST_F(failslab, dropped_in_mid_deal)
 		EXPECT_LT(0, walk(&self->s, &entries[i]).allocations);
 }
 
-/* Nothing waits for the pipe of events, and of gate commands, but it goes on. */
+/* Nobody waits for the pipes of events and of gate commands, but they continue. */
 TEST_F(failslab, deal)
 {
 	ASSERT_TRUE(mid_deal(&self->s));
@@ -705,8 +705,9 @@ static bool stays_awake(struct machine *m)
 }
 
 /*
- * How deep the computer sleeps: until all devices do, or until the last processor does. Then the
- * bus has lost its power (awake.c). The firmware is left out: nothing here would wake it.
+ * The depth of the sleep: until all devices are suspended, or until the last processor stops. In
+ * the latter case the bus loses its power (awake.c). The firmware is left out, because nothing here
+ * would wake it.
  */
 struct depth {
 	const char *pm_test, *state;
@@ -759,7 +760,7 @@ static bool lost_its_plan(struct subject *s, int error)
 	       status.claimed == 2;
 }
 
-/* Between two cards, and it goes on as soon as it is told to pause. */
+/* Stops between two cards, and continues as soon as it gets PAUSE. */
 static bool pausing(struct subject *s)
 {
 	return machine_tell(&s->machine, "inject on request PAUSE: thaw") && mid_deal(s);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Machines that flood: each transfer is answered at once, and wrongly. The driver asks
- * for few of them, says little, and the processor has next to nothing to do.
- *
- * For a machine with one processor whose clock counts instructions (tests/vm/run -i):
- * what is judged is then the same on every computer, busy or not.
+ * Flooding machines: each transfer is answered at once, and wrongly. The driver must submit few of
+ * them, log little, and hardly use the processor. For a virtual machine with one processor whose
+ * clock counts instructions (tests/vm/run -i): the judgement is then the same on every computer,
+ * busy or not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +31,9 @@
 /* DEAL_STARTED of insertion 1, plan 4711 */
 #define HEX_STARTED	"11000000" "00000000" "00000000" "01000000" "ffffffff" \
 			"67120000" "0000000000000000"
-/* Frames of the serial dialect, whole: card 99h is read; a key; an answer to nobody; kind 83h */
+/*
+ * Complete frames of the serial dialect: card 99h is read; a key; an unsolicited answer; kind 83h
+ */
 #define HEX_FRAME_READ	"db820020" HEX_READ("99") "c17c7267"
 #define HEX_FRAME_KEY	"db820020" "07000000" "00000000" "00000000" "00000000" "ffffffff" \
 			"09000000" "0100000000000000" "654dd857"

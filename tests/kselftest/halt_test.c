@@ -2,7 +2,7 @@
 /*
  * A halt of the pipe of gate commands, behind a host controller that checks how it is cleared: EHCI
  * warns when an endpoint with transfers is reset. The machine is outside of the virtual machine,
- * and of the serial dialect: QEMU tells nobody that an interrupt OUT transfer was stalled.
+ * and speaks the serial dialect, because QEMU does not report a stalled interrupt OUT transfer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ FIXTURE_TEARDOWN(halt)
 	EXPECT_TRUE(kernel_is_well(&self->kernel));
 }
 
-/* The deal goes on to its end: after each gate command that was lost by REREAD. */
+/* The deal completes, with REREAD after each lost gate command. */
 static bool goes_on(FIXTURE_DATA(halt) *self)
 {
 	struct dealbox_plan plan = bridge_plan();
@@ -76,8 +76,8 @@ static bool goes_on(FIXTURE_DATA(halt) *self)
 }
 
 /*
- * A card is told twice: the first gate command is stalled, the second taken late. QEMU takes it
- * back when it sees the stall, and sends it again.
+ * A card is reported twice: the first gate command is stalled, the second accepted late. QEMU
+ * cancels the second when it sees the stall, and sends it again.
  */
 TEST_F(halt, second_gate_waits)
 {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs that try everything: nothing but documented errors comes of it, and whoever
- * behaves is served afterwards.
- *
- * What is left to chance follows from HOSTILE_SEED in the environment (1).
+ * Programs that try everything: they get only documented errors, and well-behaved programs are
+ * served afterwards. Random choices follow from HOSTILE_SEED in the environment (1).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -268,7 +266,7 @@ TEST_F(hostile, reads)
 	munmap(pages, 3 * PAGE);
 }
 
-/* What such a file cannot do. */
+/* Calls that such a file cannot make. */
 TEST_F(hostile, other_calls)
 {
 	char bytes[64] = { 0 };
@@ -310,7 +308,7 @@ struct racer {
 	pthread_t thread;
 	const char *node;
 	uint64_t state;
-	int bad;		/* an errno that nobody documented */
+	int bad;		/* an undocumented errno */
 };
 
 static void one_call(struct racer *r, int fd)
@@ -485,7 +483,7 @@ TEST_F(hostile, everybody_at_once)
 			TH_LOG("process %d: status %#x", i, status);
 		}
 	}
-	/* nobody has it any more */
+	/* no open file is left */
 	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
 	ASSERT_TRUE(recover(self));
 	EXPECT_TRUE(deals(self));

@@ -33,7 +33,7 @@
 
 #define KEYS	50
 
-/* How long a call may take to end, in ms, where time is counted. */
+/* The longest time for a call to end, in ms, where time is counted. */
 #define PROMPT	1000
 
 FIXTURE(lifecycle) {
@@ -210,7 +210,7 @@ static int ending(struct doing *d)
 	return took_at_most(PROMPT, &happened, "ended") ? error : -ETIME;
 }
 
-/* What does not touch the machine goes on until it says something. */
+/* Calls that do not use the machine wait until it sends something. */
 static bool nudge(struct machine *m)
 {
 	return machine_tell(m, "key start press");
@@ -229,7 +229,7 @@ TEST_F(lifecycle, blocked_read)
 		ASSERT_TRUE(nudge(&self->machine));
 	EXPECT_EQ(variant->gone ? -ENODEV :
 		  variant->error ? DEALBOX_EV_STATE_LOST : DEALBOX_EV_KEY, ending(&d));
-	/* what is to be restarted is, and nothing else */
+	/* restartable calls are restarted, and no others */
 	EXPECT_EQ(variant->storm == INTERRUPTED, d.interrupted > 0);
 }
 
@@ -326,7 +326,7 @@ TEST_F(lifecycle, plan_in_flight)
 				 "inject on request GET_STATUS: no-answer" :
 				 "inject on event PLAN_LOADED always: drop"));
 	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, load, routed ? "_exchange" : "dealbox_set_plan"));
-	/* what is under way with a routed machine cannot be interrupted */
+	/* a call in progress on a routed machine cannot be interrupted */
 	ASSERT_TRUE(routed || stormed(&d));
 	ASSERT_TRUE(happen(variant->happen, &self->machine));
 	if (!variant->error)
@@ -351,7 +351,7 @@ TEST_F(lifecycle, control_in_flight)
 	EXPECT_EQ(0, d.interrupted);
 }
 
-/* Who waits for his turn is not held up by who has it. */
+/* A caller that waits for its turn is not blocked by the current one. */
 TEST_F(lifecycle, in_line)
 {
 	struct doing d, e;

@@ -122,7 +122,7 @@ const char *uevent_value(const char *message, size_t length, const char *key)
 	return "";
 }
 
-/* What a task of the kernel or of a program does now, "" if it has gone. */
+/* Returns the stack of a kernel or user task, "" if it is gone. */
 static void stack_of(const char *pid, char *stack, size_t size)
 {
 	char path[300];
@@ -327,7 +327,7 @@ static bool no_machine_is_left(void)
 	return true;
 }
 
-/* That of the next machine: the first, since nobody had one when the test began. */
+/* The next machine must get the first number, because none existed when the test began. */
 static bool first_number;
 
 static bool has_its_number(const struct machine *m)

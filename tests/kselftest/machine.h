@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A machine for one test: dealbox-emulator, plugged in through vhci_hcd, and
- * nobody who serves it but the test. And whether the kernel is well.
- *
- * What returns bool has said on stderr what is wrong when it is false.
+ * A machine for one test: dealbox-emulator, plugged in through vhci_hcd, without a simulated
+ * operator. And the checks of the kernel. Functions that return bool print the reason to stderr
+ * before they return false.
  */
 #ifndef TEST_MACHINE_H
 #define TEST_MACHINE_H
@@ -14,10 +13,10 @@
 #include <time.h>
 #include <linux/types.h>
 
-/* How long anything may take before it counts as hanging, in ms. */
+/* The time after which anything counts as hanging, in ms. */
 #define PATIENCE	60000
 
-/* Of the clock that never goes back. */
+/* Of the monotonic clock. */
 long long now_ms(void);
 
 /*
@@ -60,7 +59,7 @@ bool machine_start(struct machine *m, const char *const front[], const char *con
 bool machine_connect(struct machine *m);
 /* Closes what machine_start() and machine_connect() opened. The emulator has ended. */
 void machine_close(struct machine *m);
-/* What a message of the kernel says for a key such as DEVPATH, "" if nothing. */
+/* Returns the value of a key such as DEVPATH in a kernel message, or "". */
 const char *uevent_value(const char *message, size_t length, const char *key);
 /*
  * It may not sleep any more. Before the last file is closed on a bus of vhci_hcd, where a cable
@@ -74,7 +73,7 @@ bool machine_unplug(struct machine *m);
 bool machine_ask(struct machine *m, char *reply, size_t size, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 #define machine_tell(m, ...)	machine_ask(m, NULL, 0, __VA_ARGS__)
-/* How many lines of the emulator's --trace contain this. */
+/* Returns the number of lines of the emulator's --trace that contain this. */
 int machine_traced(const char *trace, const char *what);
 /* Waits for the uevent "add" or "remove" of the machine's node. After an add, node is new. */
 bool machine_await(struct machine *m, const char *action);
@@ -113,18 +112,17 @@ bool kernel_follow_transfers(struct kernel *k);
 /* Waits until no transfer is under way that began since kernel_begin(), but of root hubs. */
 bool kernel_has_no_transfer(struct kernel *k);
 /*
- * When nobody has a machine open, and none is plugged in. False, and it has been said
- * why: a node has not gone; a device that is plugged in at another port (port.h) is not found, or,
- * where time is counted, not in 2 s; a task is still in the module or in a disconnect; a transfer is
- * under way; the module is in use; the kernel is tainted by more than the module, or its log has one
- * of the words of tests/vm/reports.
+ * Call it when no machine is open or plugged in. Returns false, after printing the reason: a node
+ * still exists; a device at another port (port.h) is not found, or, where time is counted, not
+ * within 2 s; a task is still in the module or in a disconnect; a URB is in flight; the module is
+ * in use; the kernel is tainted by more than the module, or its log has one of the words of
+ * tests/vm/reports.
  */
 bool kernel_is_well(struct kernel *k);
 
 /*
- * Tells how long it took since then. False if that was more than ms, and time is counted
- * (tests/vm/run -i, of which COUNTED_TIME in the environment tells): elsewhere it may be
- * for the computer, which is busy.
+ * Prints the time since then. Returns false if it exceeds ms and time is counted (tests/vm/run -i,
+ * indicated by COUNTED_TIME in the environment): elsewhere the computer may just be busy.
  */
 bool took_at_most(unsigned int ms, const struct timespec *since, const char *what);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How soon the driver tries again when the pipe of events fails, and what it does when
- * that does not help: on the wire, as usbmon sees it. Time must be counted,
- * as tests/kselftest/run does for it.
+ * The driver's back-off when the event pipe fails, and the reset when that does not help: on the
+ * wire, as usbmon sees it. Time must be counted, as tests/kselftest/run does for it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,8 +24,8 @@
 #define TEST_TIMEOUT_DEFAULT	(3 * PATIENCE / 1000)
 
 /*
- * What a timer of the kernel's may be late, HZ being 250, and a little for the rest. With checkers,
- * a worker of the kernel's waits up to 10 ms for the one processor, which all others need, too.
+ * The lateness of a kernel timer, with HZ 250, and a margin for the rest. With checkers, a worker
+ * of the kernel's waits up to 10 ms for the one processor, which all others need, too.
  */
 #define LATE_MS		(getenv("CHECKERS") ? 30 : 12)
 

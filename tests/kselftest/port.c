@@ -96,7 +96,7 @@ static bool serve(int plug)
 	return send(plug, reply, length, MSG_NOSIGNAL) == (ssize_t)length;
 }
 
-/* Whether the next uevent says that this happened to the device */
+/* Returns true if the next uevent reports this action on the device */
 static bool it_is(int uevents, const char *action)
 {
 	char message[4096];
@@ -131,7 +131,7 @@ const char *port_plug(int uevents, int *plug)
 {
 	long long end = now_ms() + PATIENCE;
 
-	/* the port is free a moment after what was in it has gone */
+	/* the port is free a moment after its device is gone */
 	while ((*plug = vhci_plug(PORT)) < 0) {
 		if (now_ms() > end)
 			return strerror(-*plug);

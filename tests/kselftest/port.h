@@ -7,12 +7,12 @@
 #define TEST_PORT_H
 
 /*
- * Plugs it in, and waits until the kernel has found it and taken its driver for all devices.
- * uevents: a socket with the kernel's, on which nobody else waits. Returns NULL and what holds
- * the plug, for port_unplug(), or what is wrong.
+ * Plugs a device in, and waits until the kernel has enumerated it and bound the generic driver.
+ * uevents: a socket for the kernel's uevents that nobody else reads. Returns NULL and the handle
+ * for port_unplug(), or the error.
  */
 const char *port_plug(int uevents, int *plug);
-/* Pulls it out, and waits until it has gone. NULL, or what is wrong. */
+/* Unplugs the device, and waits until it is gone. Returns NULL, or the error. */
 const char *port_unplug(int uevents, int plug);
 
 #endif

@@ -160,7 +160,7 @@ static bool insert(FIXTURE_DATA(power) *self)
 	if (!machine_ask(&self->machine, reply, sizeof(reply), "insert 3") ||
 	    sscanf(reply, "insertion %u", &self->insertion) != 1)
 		return false;
-	/* what lies there after STATE_LOST is told, too */
+	/* the hopper and board after STATE_LOST are reported, too */
 	do {
 		event = await_event(self->fd, DEALBOX_EV_BOARD_INSERTED);
 	} while (event.type && event.insertion != self->insertion);
@@ -177,7 +177,7 @@ static bool deals(FIXTURE_DATA(power) *self)
 	       board_is(&self->machine, plan.pocket);
 }
 
-/* What STATE_LOST must mean for the plan: there is none any more. */
+/* After STATE_LOST there is no plan. */
 static int start_without_plan(FIXTURE_DATA(power) *self)
 {
 	struct dealbox_control c = {
@@ -260,7 +260,7 @@ TEST_F(power, blocked_poll)
 	EXPECT_EQ(variant->lost ? DEALBOX_EV_STATE_LOST : DEALBOX_EV_KEY, next(self).type);
 }
 
-/* It is paused first. Then it either goes on where it was, or the board is void. */
+/* The deal is paused first. Then it either continues, or the board is void. */
 TEST_F(power, mid_deal)
 {
 	struct dealbox_plan plan = bridge_plan();
@@ -325,7 +325,7 @@ TEST_F(power, silent_machine)
 	EXPECT_EQ(0, load(self->fd));
 }
 
-/* Whether a key was pressed, by what was told until now. */
+/* Returns true if a key event has been read so far. */
 static bool key_came(int fd)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
@@ -338,8 +338,8 @@ static bool key_came(int fd)
 }
 
 /*
- * A machine that goes on dealing and answers late: the driver gives up after 2 s, not after
- * a number of answers. Each takes 400 ms, and at the twelfth a key is pressed.
+ * A machine that keeps dealing and answers late: the driver gives up after 2 s, not after a number
+ * of answers. Each takes 400 ms, and at the twelfth a key is pressed.
  */
 TEST_F(power, slow_machine)
 {
@@ -356,7 +356,7 @@ TEST_F(power, slow_machine)
 				 "inject on request GET_STATUS nth 12: key start"));
 	ASSERT_TRUE(sleep_and_wake(self, variant));
 	EXPECT_FALSE(key_came(self->fd));
-	/* for the next test: what was injected is over */
+	/* for the next test: the injected fault is over */
 	for (i = 0; i < 12; i++)
 		status_of(self->fd);
 	EXPECT_TRUE(machine_tell(&self->machine, "thaw"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a program does with a machine, for the tests. */
+/* The activities of a program with a machine, for the tests. */
 #ifndef TEST_PROGRAM_H
 #define TEST_PROGRAM_H
 
@@ -31,7 +31,7 @@ int drain(int fd);
 struct dealbox_event next_event(int fd);
 /* Reads on until an event of this type; type 0 when it does not come. */
 struct dealbox_event await_event(int fd, __u32 type);
-/* What lies in the board is what the plan says, as the emulator tells. */
+/* Checks by the emulator's account that the contents of the board match the plan. */
 bool board_is(struct machine *m, const __u8 *pocket_of);
 /* Waits until the USB device's power/runtime_status is state. */
 bool await_power(const struct machine *m, const char *state);
@@ -62,7 +62,7 @@ bool begin(struct doing *d, int fd, int (*what)(int fd), const char *where);
 bool begin_in(struct doing *d, enum storm storm, int fd, int (*what)(int fd), const char *where);
 /* Waits until signals have reached it where it sleeps, if there are any. */
 bool stormed(struct doing *d);
-/* What it returned; -ETIME when it hangs. */
+/* Returns the result of the call; -ETIME if it hangs. */
 int end(struct doing *d);
 
 #endif

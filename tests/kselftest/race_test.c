@@ -75,7 +75,7 @@ static void use(int fd, unsigned int how)
 	}
 }
 
-/* At a machine from outside, whoever has it open. */
+/* Disturbs a machine from outside, whoever has it open. */
 static void look(int number)
 {
 	static const char *const files[] = {

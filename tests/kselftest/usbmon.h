@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
-/*
- * What usbmon tells of transfers: Documentation/usb/usbmon.rst. No header of the kernel
- * has it.
- */
+/* The binary format of usbmon: Documentation/usb/usbmon.rst. No kernel header has it. */
 #ifndef TEST_USBMON_H
 #define TEST_USBMON_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine sleeps when nobody needs it, and wakes the bus by itself: on dummy_hcd,
- * where a device may do that. And it is the second bus that the driver deals on.
+ * The machine is suspended when nobody uses it, and wakes the bus by itself: on dummy_hcd, where a
+ * device may do that. It is also the second bus that the driver deals on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -105,7 +105,7 @@ TEST_F(wakeup, key_press)
 	ASSERT_TRUE(machine_tell(&self->machine, "wait fetched"));
 	EXPECT_TRUE(took_at_most(1000, &pressed, "awake, and the key told,"));
 	EXPECT_TRUE(await_power(&self->machine, "suspended"));
-	/* nobody had it open: the event is for nobody, but it is counted */
+	/* nobody had it open: the event has no reader, but is counted */
 	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->fd);
 	EXPECT_EQ(3, status_of(self->fd).seqno);
@@ -167,7 +167,7 @@ TEST_F(wakeup, halted_endpoint)
 	}
 }
 
-/* All that the emulator waits for in the kernel is interrupted, as when its computer has slept. */
+/* Interrupts every system call that the emulator waits in, as after a sleep of its computer. */
 TEST_F(wakeup, stopped_and_continued)
 {
 	struct dealbox_plan plan = bridge_plan();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A plan tells a deal. When it is dropped, it is nowhere in the memory of the computer any more:
- * not in the driver's, and not on the stack of whoever loaded it. /proc/kcore has all of that
- * memory, so this is for Debian's kernels. The machine is routed by the host: one that keeps its
- * plan is a program here, and has it, too.
+ * A plan reveals a deal. After it is dropped, it must be nowhere in the computer's memory: not in
+ * the driver's, and not on the stack of the thread that loaded it. /proc/kcore shows all of that
+ * memory, so this is for Debian's kernels. The machine is host-routed, because a stored-plan
+ * machine is a program here and has the plan, too.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	(10 * PATIENCE / 1000)
 
-/* Where x86 has the text of the kernel; all memory is mapped below */
+/* The address of the kernel's text on x86; all memory is mapped below */
 #define KERNEL_TEXT	0xffffffff80000000
 
 /* Where the card goes: here nobody must have all of them in a row, or they would be found here */
@@ -33,7 +33,7 @@ static __u8 pocket_of(unsigned int card)
 	return order[card] - '0';
 }
 
-/* How often the pockets of all cards lie in these bytes. */
+/* Returns how often the pockets of all cards occur in these bytes. */
 static unsigned int count_plans(const __u8 *bytes, size_t size)
 {
 	const __u8 *at = bytes, *end = bytes + size - CARDS + 1;
@@ -71,7 +71,7 @@ static int count_in(int core, const Elf64_Phdr *part)
 	return found;
 }
 
-/* How often a plan lies in the memory; -1 if it cannot be read. */
+/* Returns how often a plan occurs in memory; -1 if it cannot be read. */
 static int plans_in_memory(void)
 {
 	int core = open("/proc/kcore", O_RDONLY | O_CLOEXEC), found = 0, part, n;
