@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Manifests and certificates from anywhere, as they are and with a right signature put under
- * them: what is accepted has the one form for what it says.
+ * Arbitrary manifests and certificates, unchanged and with a valid signature added: accepted ones
+ * have the only valid form of their content.
  */
 #include <dealbox/certificate.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * Whatever comes on the pipe of a serial machine: what is found does not depend on how
- * transfers cut it up, every frame is one to the byte, and nothing is counted twice.
+ * Arbitrary bytes on the pipe of a serial machine: the result does not depend on how transfers
+ * split them, every frame is exact to the byte, and nothing is counted twice.
  */
 #include <stdlib.h>
 #include <string.h>

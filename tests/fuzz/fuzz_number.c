@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Numbers of deals, and deals, as somebody types them: what is read is written as it was meant. */
+/* Numbers of deals, and deals, as typed by people: writing what was read gives the same. */
 #include <dealbox/deal.h>
 #include <dealbox/number.h>
 

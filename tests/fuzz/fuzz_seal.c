@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sealed files from anywhere, and sealed files with a byte changed or the end cut off: what opens
- * is what was sealed, with its name; everything else is refused and says why. Only with a key:
- * a passphrase takes a second to try.
+ * Arbitrary sealed files, and sealed files with a changed byte or truncated: a file that opens is
+ * the sealed one, with its name; everything else is refused with a reason. Only with a key, because
+ * a passphrase takes 1 s to try.
  */
 #include <dealbox/seal.h>
 

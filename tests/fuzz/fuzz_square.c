@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Descriptions and keys of Square Deal from anywhere: what is accepted is written and read
- * again as the same, its sessions have boards, and the names of its files stay in their folder.
+ * Arbitrary descriptions and keys of Square Deal: accepted ones are the same after writing and
+ * reading, their sessions have boards, and their file names stay in their folder.
  */
 #include <dealbox/square.h>
 

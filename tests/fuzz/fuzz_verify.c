@@ -75,7 +75,7 @@ static void change(struct tape *tape, const uint8_t *op)
 	case 6: event->counts[op[3] % DEALBOX_MAX_POCKETS] = op[2]; break;
 	case 7: event->flags ^= 1u << op[2] % 20; break;
 	case 8: event->seqno += (int8_t)op[2]; break;
-	case 9:	/* lost, and nobody noticed: the numbers close up */
+	case 9:	/* lost without a trace: the numbers are consecutive */
 		memmove(event, event + 1, (tape->count - at - 1) * sizeof(*event));
 		tape->count--;
 		for (size_t i = 0; i < tape->count; i++) {
@@ -101,7 +101,7 @@ static void change(struct tape *tape, const uint8_t *op)
 	}
 }
 
-/* What must be true of every exact duplicate, read from the tape anew. */
+/* Checks every condition of an exact duplicate, independently from the tape. */
 static void check_exact(const struct tape *tape, const struct dealbox_plan *plan, bool sensors)
 {
 	unsigned int read[256] = {}, there[256] = {}, started = 0, done = 0;
@@ -109,7 +109,7 @@ static void check_exact(const struct tape *tape, const struct dealbox_plan *plan
 	for (size_t i = 0; i < tape->count; i++) {
 		const struct dealbox_event *event = &tape->event[i];
 
-		/* what was lost before the deal began is not of the deal */
+		/* events lost before the deal began do not belong to it */
 		if (started && !done)
 			CHECK(event->seqno == tape->event[i - 1].seqno + 1);
 		if (event->insertion != INSERTION)
