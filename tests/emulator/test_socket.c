@@ -643,7 +643,7 @@ static void a_trace_has_every_transfer(void **state)
 	unlink(path("trace"));
 }
 
-/* What `usbip attach` does, and the first transfer behind it. */
+/* The steps of `usbip attach`, and the first transfer after it. */
 static int import(unsigned int port, const char *busid, unsigned int length)
 {
 	struct sockaddr_in address = {

@@ -39,7 +39,7 @@ enum { KEY_START = 1, KEY_STOP, KEY_RELEASE };
 #define QUEUE		64
 #define NONE		255
 
-/* What can go wrong with a card on its way: what strikes() is asked for. */
+/* The faults of a card that strikes() is called for. */
 enum strike {
 	STRIKE_MISREAD,			/* gives the card that is read */
 	STRIKE_UNREADABLE,
@@ -56,7 +56,7 @@ enum strike {
 	STRIKES
 };
 
-/* How often each card lies in each pocket. */
+/* The number of copies of each card in each pocket. */
 typedef uint8_t pockets_t[POCKETS][54];
 
 /* A real board. */
@@ -115,7 +115,7 @@ extern struct machine m;
 
 /* -- what its user provides ------------------------------------------------------ */
 
-/* Does this happen now? -1: no; else what the strike gives, 0 if nothing. */
+/* Returns -1 if the fault does not happen now, otherwise its value, or 0. */
 int strikes(enum strike strike);
 void deal_begins(void);
 /* done: all its cards lie in the pockets, as far as the machine knows. Else it is void */
@@ -169,7 +169,7 @@ int usbip_attach(void);
 void usbip_detach(int fd);
 /* Serves one packet; the program ends when the cable is pulled */
 void usbip_serve(int fd);
-/* Does the host wait for events? */
+/* Returns true if the host waits for events. */
 int usbip_waits(void);
 /* Gives it those (whole events), as one transfer */
 void usbip_give(int fd, const uint8_t *events, int length);
