@@ -34,7 +34,7 @@ def chip(c):
 
 
 def lines(c, file, *names):
-    """A file of each of these lines."""
+    """Return the file of each of these lines."""
     device, name = chip(c)
     return ['/sys/devices/platform/%s/%s/sim_gpio%d/%s' % (device, name, LINES.index(n), file) for n in names]
 
@@ -53,12 +53,12 @@ def light(c, *names):
 
 
 def state(c, name):
-    """What the service says that the machine waits for."""
+    """Return what the machine waits for, as the service reports it."""
     wait('the state ' + name, lambda: c.status()['ONE']['state'] == name)
 
 
 def machine(c, name):
-    """What the machine does, whatever the service says."""
+    """Return the state of the machine itself, independent of the service."""
     wait('the machine: ' + name, lambda: 'state %s' % name in c.machines['ONE'].tell('status'))
 
 

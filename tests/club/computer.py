@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A computer with Debian, systemd and dealbox on it, and machines that stand beside it.
+"""A computer with Debian, systemd and dealbox, and machines beside it.
 
 The computer is a virtual machine; the machines are emulators here, plugged into it over a
 network. So its power can be cut, and what lies in the boards goes on to be known.
@@ -33,7 +33,7 @@ QUIET = 2               # seconds in which nothing was told, after which it is a
 
 
 class Failed(Exception):
-    """A command in the computer ended otherwise than it should."""
+    """A command in the computer failed."""
 
 
 class Emulator:
@@ -53,7 +53,7 @@ class Emulator:
                               check=False, capture_output=True, text=True).stdout
 
     def boards(self):
-        """What lay in the boards that were taken out: insertion -> record."""
+        """Return the contents of the boards that were taken out: insertion -> record."""
         if not os.path.exists(self.path + '.account'):
             return {}
         with open(self.path + '.account') as file:
@@ -233,7 +233,7 @@ class Computer:
     # -- what its machines say, and what the operator does --
 
     def status(self):
-        """Each machine that the service knows, by its id."""
+        """Return each machine that the service knows, by its id."""
         text = self.ask('dealbox status --json 2>&1')[1]
         return Machines(text, {m['id']: m for m in map(json.loads, re.findall(r'^{.*', text, re.M))})
 
@@ -255,7 +255,7 @@ class Computer:
         return told
 
     def answer(self, machine):
-        """Does what the operator is told to. The emulator's boards are empty when they come."""
+        """Follow the operator's instructions. New boards of the emulator are empty."""
         if machine['state'] in harness.World.PRESS:
             self.ask('busctl call io.dealbox1 %s io.dealbox1.Machine Start' % machine['path'])
         elif machine['state'] in harness.World.TAKE_OUT:
@@ -298,7 +298,7 @@ class Computer:
         return [json.loads(line) for line in text.splitlines()]
 
     def account(self):
-        """What lay in the boards that were taken out of all machines: (machine, insertion) -> record."""
+        """Return the contents of the boards of all machines: (machine, insertion) -> record."""
         return {(serial, insertion): board for serial, machine in self.machines.items()
                 for insertion, board in machine.boards().items()}
 
@@ -319,7 +319,7 @@ class Computer:
 
 
 def run_tests(computer, tests):
-    """Each goes on where the one before has ended. Whatever came of them, the kernel is judged."""
+    """Each continues where the previous one ended. The kernel is judged whatever their results."""
     tap = Tap()
     try:
         computer.power_on()

@@ -80,7 +80,7 @@ def test_state_and_settings_belong_to_the_service(c):
 
 
 def test_the_service_may_open_machines_and_no_other_device(c):
-    """Whoever runs in its group of processes, even root, is kept away by the kernel."""
+    """The kernel locks out every process in its group, even of root."""
     c.run('usbip port >/dev/null')
     join = 'echo 0 >/sys/fs/cgroup/system.slice/dealboxd.service/cgroup.procs && '
     for device in ('/dev/vda', '/dev/kmsg', '/dev/mem', '/dev/virtio-ports/events'):

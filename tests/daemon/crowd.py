@@ -94,7 +94,7 @@ def test_descriptors_do_not_take_it_off_the_bus(w):
 
 
 def test_one_user_does_not_use_up_polkit(w):
-    """A polkit that does not answer: a few calls of each user wait, more are refused, those of others are not."""
+    """polkit does not answer: a few calls of each user wait, more are refused; others are not affected."""
     if somebody_else() is None:
         print('# root is alone in this user namespace: nobody else can ask')
         return

@@ -241,7 +241,7 @@ def test_service_of_a_machine(w):
 
 
 def test_void_board_is_dealt_again(w):
-    """A card read as another one: it comes twice, the board is void, and is dealt again."""
+    """A misread card is repeated, so the board is void, and is dealt again."""
     number, _ = w.add_set('misread')
     w.tell('FIRST', 'inject position 20: misread')
     path = w.add_job(number, [1], automatic_start=True, replay=True)

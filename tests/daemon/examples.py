@@ -40,7 +40,7 @@ def deals(w, *command):
 
 
 def refuses(w, *command):
-    """What the service refuses is said, and is no success."""
+    """A refusal of the service is reported, and is not a success."""
     bad = w.dir + '/bad.pbn'
     with open(bad, 'w') as file:
         file.write('no deals')

@@ -257,7 +257,7 @@ class World:
         wait('the machine', lambda: self.machines())
 
     def cancel_jobs(self):
-        """What a test that failed has left behind does not make the next one fail."""
+        """Leftovers of a failed test do not make the next one fail."""
         for path, job in self.objects('Job').items() if self.daemon.poll() is None else ():
             if job['State'] in ('open', 'paused'):
                 self.object(path, 'Job').Cancel()
@@ -310,7 +310,7 @@ class World:
     TAKE_OUT = ('used', 'in-doubt', 'number-other', 'number-range', 'number-unread', 'number-done')
 
     def answer(self):
-        """Does what the operator is told to. The emulator's boards are empty when they come."""
+        """Follow the operator's instructions. New boards of the emulator are empty."""
         for path, machine in self.machines().items():
             if machine['State'] in self.PRESS:
                 self.object(path, 'Machine').Start()
@@ -338,7 +338,7 @@ class World:
                               stdin=subprocess.DEVNULL, timeout=PATIENCE)
 
     def begin(self, *command):
-        """A dealbox that runs: lines of its standard output can be read, keys be pressed."""
+        """A running dealbox: its output can be read line by line, and keys can be pressed."""
         return self.spawn([self.dealbox, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, bufsize=1)
 
@@ -362,7 +362,7 @@ class World:
         return [json.loads(line) for line in self.dealbox_ledger('export').stdout.splitlines()]
 
     def account(self):
-        """What lay in the boards that were taken out: (machine, insertion) -> record."""
+        """Return the contents of the boards that were taken out: (machine, insertion) -> record."""
         boards = {}
         for path in self.emulators:
             if not os.path.exists(path + '.account'):

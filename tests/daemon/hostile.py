@@ -28,7 +28,7 @@ sessions = 0
 
 
 def job_goes_on(w, boards=(1, 2)):
-    """Whatever was done to it, a job is dealt to its end, and what is recorded is exact."""
+    """A job is dealt to its end after any attack, and its records are exact."""
     global sessions
     sessions += 1
     number, _ = w.add_set('after %d' % sessions)
@@ -63,7 +63,7 @@ def test_descriptors_that_are_no_set(w):
 
 
 def test_descriptors_that_are_not_there(w):
-    """A message that speaks of a descriptor that it has not."""
+    """A message that refers to a descriptor that it does not carry."""
     client = Raw()
     assert client.call(ROOT, MANAGER, 'AddSet', 'hss', [7, 'x', ''],
                        fds=[os.open(set_file, os.O_RDONLY)]) == INVALID
@@ -105,7 +105,7 @@ def test_names_that_terminals_obey(w):
 
 
 def test_labels_that_are_no_utf8(w):
-    """A set with a problem is answered with it, in whatever letters its file is written."""
+    """The answer to a faulty set names the problem, in any character set of its file."""
     sorted_deal = '[Deal "N:AKQJT98765432... .AKQJT98765432.. ..AKQJT98765432. ...AKQJT98765432"]\n'
     for label in [b'Gr\xfcn', b'\xe2\x99', b'a\xc3\xbc' * 20, 'äöü'.encode() * 4, b'a\x9b2J', b'\xff' * 60]:
         fd = os.memfd_create('set')
@@ -123,7 +123,7 @@ def test_a_restricted_set_is_not_for_play(w):
 
 
 def test_every_method_refuses_other_types(w):
-    """Each method that is installed, with arguments that are not its own; seeded."""
+    """Each installed method, with arguments of other types; seeded."""
     chance = random.Random(4)
     client = Raw()
     paths = {'Manager': ROOT, 'Machine': next(iter(w.machines())), 'Job': next(iter(w.objects('Job')))}
@@ -254,7 +254,7 @@ def test_the_stop_works_though_it_is_called_without_end(w):
 
 
 def test_deals_are_not_tried_out(w):
-    """Who knows some cards of a board cannot ask for all deals that it may be; others may go on."""
+    """A user who knows some cards of a board cannot probe all matching deals; others may continue."""
     other = somebody_else()
     if other is None:
         print('# root is alone in this user namespace: nobody else can ask')

@@ -33,7 +33,7 @@ def start(w, serial):
 
 
 def dealt(w, job):
-    """What was recorded: (board, copy), in order."""
+    """Return the recorded copies: (board, copy), in order."""
     insertions = {r['number']: r for r in w.records() if r['record'] == 'insertion'}
     return [(insertions[r['of']]['board'], insertions[r['of']]['copy']) for r in w.records()
             if r['record'] == 'verdict' and r['outcome'] in ('exact', 'captured') and
@@ -56,7 +56,7 @@ def test_copies_in_a_row_sets_in_a_row_descending(w):
 
 
 def test_reversed_pockets(w):
-    """What was planned for the first pocket lies in the last."""
+    """The cards planned for the first pocket are in the last."""
     before = set(w.account())
     assert deal(w, 'reversed', [7], reversed_pockets=True) == [(7, 1)]
     w.tell('CARDS', 'remove')
@@ -210,7 +210,7 @@ def again(w, path, hand):
 
 
 def original(w, number):
-    """A capture of that board, which lies in the machine; the path of its job."""
+    """Start a capture of that board, which is in the machine; return the path of its job."""
     only(w, 'CARDS')
     w.tell('CARDS', 'operator off')
     w.tell('CARDS', 'remove')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A client of D-Bus that is written by hand, to do what no library lets one do."""
+"""A hand-written D-Bus client, for messages that no library lets one send."""
 import contextlib
 import os
 import socket

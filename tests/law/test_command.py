@@ -31,7 +31,7 @@ def a_deal_that_does_not(box):
 
 
 def verdicts(box, record):
-    """Each board's final verdict: (deal, board or None, verdict), and the exit status."""
+    """Return each board's final verdict: (deal, board or None, verdict), and the exit status."""
     box.write("night.law", record)
     result = box.dealbox("law", "judge", "--json", "night.law")
     assert result.status in (0, 1), result.err

@@ -211,7 +211,7 @@ def the_next_deal_after_one_in_doubt(box):
 
 @test
 def dealt_without_a_cut(box):
-    """What was before the machine dealt comes from a record; nobody noticed, so nothing is ruled."""
+    """The record before the machine's part comes from a file; nobody notices, so nothing is ruled."""
     before = box.write("before.law", "rules preferans\nturn E\nN shuffle\nE pickup\n")
     where, result = deal(box, "preferans", "--turn", "E", "--before", before)
     result.expect(0)
@@ -298,7 +298,7 @@ def capture_begin(box):
 
 
 def asked(capture, text):
-    """What was said until it asks that."""
+    """Return the output up to that question."""
     said = ""
     while text not in said:
         line = capture.line()

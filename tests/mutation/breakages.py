@@ -89,7 +89,7 @@ class Source:
         return False
 
     def begins_statement(self, i):
-        """Does a statement of a function begin with this token?"""
+        """Return true if a statement of a function begins with this token."""
         around = self.inside[i]
         if not self.function[i] or around is None or self.tokens[around].text != '{':
             return False
@@ -113,7 +113,7 @@ class Source:
         return None
 
     def declares(self, i):
-        """Is it a declaration that begins here, with the name of a type?"""
+        """Return true if a declaration begins here, with the name of a type."""
         if self.tokens[i].kind != 'name':
             return False
         j = i + 1
@@ -123,7 +123,7 @@ class Source:
 
 
 def breakages(text):
-    """All that can be made of this source, in the order of its lines."""
+    """Return all breakages of this source, in the order of its lines."""
     source = Source(text)
     lines = text.split('\n')
     found = []

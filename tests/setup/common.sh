@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Where the set-up puts things. Sourced by tests/setup/run and tests/setup/where.
+# The locations of the set-up. Sourced by tests/setup/run and tests/setup/where.
 
 # depmod and modprobe, for a normal user
 PATH=$PATH:/usr/sbin:/sbin

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A set is dealt: on both kinds of machine, and with everything that goes wrong on the way."""
+"""Dealing a set: on both kinds of machine, and with every fault."""
 
 import json
 import os
@@ -153,7 +153,7 @@ def a_stop_behind_the_last_card(box):
 
 @test
 def a_board_that_is_out_before_it_is_told(box):
-    """What the machine answers overtakes its events: that is no doubt."""
+    """An answer of the machine that overtakes its events causes no doubt."""
     machine = box.machine(scenario="on event BOARD_REMOVED nth 1: delay 400")
     box.dealbox("deal", "-m", machine.uri, "--boards", "1-2", SET).expect(
         0, "board 1: exact duplicate", "2 of 2 boards are exact duplicates; 0 void")
@@ -322,7 +322,7 @@ def a_card_that_fell_beside_the_machine(box):
 
 @test
 def cards_that_are_read_badly(box):
-    """A reading that is as good as none does not make a board exact."""
+    """A reading of low quality does not make a board exact."""
     voided(box, "deal 1 position 7: quality 1", "not an exact duplicate: 2 differences")
 
 

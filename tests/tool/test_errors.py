@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is wrong, where, and what to do next: every message that a user may meet."""
+"""Every error message: what is wrong, where, and what to do next."""
 
 import glob
 import grp

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the operator of a machine is told, and asked, when something goes otherwise than it should."""
+"""Messages and questions to the operator of a machine after faults."""
 
 import re
 import signal
@@ -204,7 +204,7 @@ def a_deal_that_begins_under_another_number(box):
 
 @test
 def a_number_that_comes_twice(box):
-    """A dealt board is not dealt again, and it is said why the new one is not either."""
+    """A dealt board is not dealt again, and the reason for refusing the new one is given."""
     machine = box.machine("--manual", scenario="on request GET_STATUS always: set 8 01000000\n"
                           "on event BOARD_INSERTED nth 2 always: set 12 01")
     machine.tell("insert")

@@ -22,7 +22,7 @@ def commands(box):
 
 
 def options(box, command):
-    """What --help has: ("m", "machine", "URI")."""
+    """Return the options in --help: ("m", "machine", "URI")."""
     text = box.dealbox(command, "--help").expect(0).out
     found = re.findall(r"^  (?:-(\w), |    )--([\w-]+)(?: (\S+))? {1,}\S", text, re.M)
     assert found, text
@@ -30,7 +30,7 @@ def options(box, command):
 
 
 def rendered(path):
-    """A manual page as a person reads it, by section, without spaces that only fill."""
+    """Return the text of a manual page, without padding."""
     text = subprocess.run(["mandoc", "-T", "ascii", "-O", "width=500", path],
                           stdout=subprocess.PIPE, text=True, check=True).stdout
     return re.sub(".\x08", "", text)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A job that is interrupted goes on, and no insertion is dealt twice."""
+"""An interrupted job continues, and no insertion is dealt twice."""
 
 import glob
 import json
@@ -20,7 +20,7 @@ def said_exact(text):
 
 
 def lies_exact(machine, boards):
-    """How many insertions hold exactly the deal of each board; none was dealt twice."""
+    """Return how many insertions contain exactly the deal of each board; none was dealt twice."""
     account = machine.account()
     numbers = [lay["insertion"] for lay in account]
     assert len(set(numbers)) == len(numbers), numbers

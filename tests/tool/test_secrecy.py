@@ -14,7 +14,7 @@ SANITIZED = os.environ["DEALBOX_SANITIZED"] != "none"
 
 
 def normal(text):
-    """What differs from run to run, and tells nothing: times and names of files."""
+    """Remove harmless differences between runs: times and file names."""
     return re.sub(r"\d+ s, \d+ boards per hour|\"seconds\":[0-9.e-]+|/tmp/dealbox-\w+", "*", text)
 
 
@@ -124,7 +124,7 @@ def tell_all(path, kinds):
 
 
 def watch(box, *args):
-    """What monitor makes of every card in every kind of event that has one."""
+    """The output of monitor for every card in every kind of event with a card."""
     path = os.path.join(box.folder, "teller")
     kinds = (0x12, 0x13, 0x14, 0x20, 0x21, 0x22, 0x28, 0x2b, 0x30, 0x77)
     teller = tell_all(path, kinds)

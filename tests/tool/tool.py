@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of the command share: the emulated machine, and calls of dealbox."""
+"""Shared by the tests of the command: the emulated machine, and calls of dealbox."""
 
 import json
 import os
@@ -72,7 +72,7 @@ class Result:
 
 
 class Running:
-    """A dealbox that runs."""
+    """A running dealbox."""
 
     def __init__(self, process):
         self.process = process
@@ -150,7 +150,7 @@ class Machine:
         return words[words.index(name) + 1]
 
     def account(self):
-        """What lay in each board that was taken out, and lies in the one that is there."""
+        """Return the contents of each board that was taken out, and of the present one."""
         boards = []
         # nobody takes the board out between one look and the other
         self.tell("operator off")
@@ -196,7 +196,7 @@ class Box:
         return self.begin(*args, **options).finish()
 
     def deal(self, *args):
-        """A deal to its end, by an operator who says that a board is empty when it is asked."""
+        """Deal to the end, with an operator who confirms that a board is empty."""
         return self.begin("deal", *args, stdin=subprocess.PIPE).answer("is empty")
 
     def journal(self):
@@ -226,7 +226,7 @@ def deals(path):
 
 
 def assert_exact(account, board, path=SET):
-    """What physically lies in the pockets is the deal of that board."""
+    """Check that the physical contents of the pockets are the deal of that board."""
     assert [sorted(pocket) for pocket in account["pockets"][:4]] == deals(path)[board], \
         "board %d is not exact: %s" % (board, account)
 

@@ -53,7 +53,7 @@ MACHINE, KEYBOARD = '255/68/1', '3/1/1'
 
 
 class Udev:
-    """What the kernel has, and what udev says of it."""
+    """The devices of the kernel, and their properties in udev."""
     def __init__(self):
         self.lib = ctypes.CDLL('libumockdev.so.0')
         self.lib.umockdev_testbed_new.restype = ctypes.c_void_p
@@ -138,7 +138,7 @@ def scans(w):
 
 
 def told(w):
-    """Whatever was sent to the service before has been heard: machines come before clients."""
+    """Everything sent to the service before has been handled: machines precede clients."""
     return w.machines()
 
 
@@ -157,7 +157,7 @@ def alarms(w):
 
 
 def asleep(w):
-    """All that was sent is heard and done, and no clock runs: nothing but an event wakes it."""
+    """Everything sent is handled, and no timer runs: only an event wakes the service."""
     wait('sleep', lambda: not alarms(w) and told(w) is not None and not alarms(w))
 
 

@@ -38,14 +38,14 @@ def described(page):
 
 
 def letters(text):
-    """A text without its mark-up: what is left are its letters and digits."""
+    """Return the letters and digits of a text, without mark-up."""
     text = re.sub(r'^\.(Bd.*|It Fa|\w+)', '', text, flags=re.M)
     text = re.sub(r'(\bdocs|\S*/doc/dealbox)/', '', text)    # where the documentation is
     return re.sub(r'[\W_]', '', re.sub(r'\\[e&]', '', text))
 
 
 def sentences(header):
-    """What the comments at the margin of a header say, without its licence."""
+    """Return the text of the comments at the margin of a header, without its licence."""
     text = re.sub(r'^/\* SPDX.*\n', '', header.read_text(encoding='utf-8'))
     for comment in re.findall(r'^/\*(.*?)\*/', text, re.S | re.M):
         lines = (re.sub(r'^\s*\*?', '', line) for line in comment.split('\n'))
