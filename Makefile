@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What a person types. User space is built by meson, the module by Kbuild.
+# The commands for people. User space is built by meson, the module by Kbuild.
 
 SET ?= docs/examples/club-evening.pbn
 BOARDS ?=
@@ -87,7 +87,7 @@ ifeq ($(DESTDIR),)
 	@$(MAKE) --no-print-directory activate
 endif
 
-# What a system that runs must be told. A small one has no udev, and a container runs no services.
+# Reloads services of the running system. A small one has no udev, and a container runs no services.
 activate:
 	ldconfig
 	systemd-sysusers

@@ -20,7 +20,7 @@ def quote(text):
 
 
 def formats(text):
-    """What a message fills in, in its order: printf's conversions and our own fields."""
+    """Return the fields of a message, in order: printf's conversions and our own fields."""
     return re.findall(r'%[a-z]+', text), sorted(re.findall(r'{[a-z]+}', text))
 
 
