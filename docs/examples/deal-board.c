@@ -15,13 +15,13 @@
 #include <dealbox/verify.h>
 
 /*
- * Takes events until the deal has ended, well or badly, and nothing can come behind its end, or
- * the machine has gone.
+ * Reads events until the deal has ended, well or badly, and no event can follow its end, or until
+ * the machine is gone.
  */
 static int follow(struct dealbox_machine *machine, struct dealbox_trace *trace)
 {
 	struct dealbox_event event;
-	bool started = false;	/* what is queued from before does not end it */
+	bool started = false;	/* events queued from before do not end it */
 	bool done = false;
 
 	for (;;) {

@@ -59,7 +59,7 @@ static int split(const char *text, size_t size, struct field fields[FIELDS])
 #define HAND_TEXT	22
 #define HAND_STEP	25	/* to the next one */
 
-/* Sixteen bytes of a hand, of which only those that are marked count: what is wrong with them */
+/* Returns the errors in sixteen bytes of a hand, of which only the marked ones count */
 static bytes16 bytes_wrong(const char *text, bytes16 *comma, bytes16 *ranks, bytes16 *known)
 {
 	const bytes16 bytes = bytes_load(text), quote = bytes_equal(bytes, '"');

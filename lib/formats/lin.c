@@ -96,7 +96,7 @@ static bool take_whole_hand(struct found *board, int seat, const char *text)
 	const bytes16 suits = bytes_sums(suit & 1);
 	bytes16 known, ranks = bytes_ranks(ranks_text, &known);
 
-	/* one each, in that order; then 13 cards are all that was written */
+	/* one each, in that order, so that 13 cards are everything that was written */
 	if ((*text | 0x20) != 's' || suits[HAND_TEXT - 2] != 3 ||
 	    !bytes_all((bytes16)(((hearts & 1) | (diamonds & 2) | (clubs & 3)) == (suits & suit))))
 		return false;

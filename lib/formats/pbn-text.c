@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a game of PBN says beside its deal: all its tags, sections and comments, in the order of the
- * export format as far as that has one (section numbers are those of PBN 2.1). Values that
- * are inherited (4.8) are written out, because the games before may not be written.
+ * The text of a PBN game besides its deal: all its tags, sections and comments, in the order of the
+ * export format as far as that has one (section numbers are those of PBN 2.1). Inherited values
+ * (4.8) are written out, because the preceding games may not be written.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -226,7 +226,7 @@ static void put_between(struct pbn_texts *texts, const char *text, const char *e
 	}
 }
 
-/* What follows a tag, up to the next one that is kept. */
+/* Adds the text after a tag, up to the next kept one. */
 static void put_behind(struct pbn_texts *texts, size_t n, const char *end)
 {
 	do {
@@ -237,7 +237,7 @@ static void put_behind(struct pbn_texts *texts, size_t n, const char *end)
 	} while (n < texts->count && !texts->tags[n].name);
 }
 
-/* What stands in front of the first tag. */
+/* Adds the text in front of the first tag. */
 static void put_front(struct pbn_texts *texts, const char *end)
 {
 	put_between(texts, texts->from, texts->count ? texts->tags[0].begin : end);

@@ -55,7 +55,7 @@ struct value {
 	uint32_t line;
 };
 
-/* What a file that is declared as export format must obey (2.3, 3.3, 3.4). */
+/* The rules for a file that is declared as export format (2.3, 3.3, 3.4). */
 enum export_rule {
 	EXPORT_CRLF, EXPORT_LINE, EXPORT_TAB, EXPORT_TAG_LAYOUT, EXPORT_TAGS_MISSING,
 	EXPORT_TAGS_ORDER, EXPORT_FIRST_HAND, EXPORT_RANKS, EXPORT_RULES
@@ -212,7 +212,7 @@ static inline bool parse_whole_deal(const char *text, struct dealbox_deal *deal,
 	return true;
 }
 
-/* Are the ranks of each suit descending, as the export format wants them? */
+/* Returns true if the ranks of each suit are descending, as the export format requires. */
 static bool ranks_descend(const char *text, size_t size)
 {
 	const char *before = NULL;
@@ -228,7 +228,7 @@ static bool ranks_descend(const char *text, size_t size)
 	return true;
 }
 
-/* The slow way, which names what is wrong. False: it cannot be judged as a deal. */
+/* The slow path, which reports errors. Returns false if the deal cannot be checked. */
 static bool parse_deal(struct pbn *pbn, struct found *found)
 {
 	struct reader *reader = pbn->reader;
@@ -397,7 +397,7 @@ static bool is_header(const struct pbn *pbn)
 	return pbn->header || !(pbn->seen & MANDATORY);
 }
 
-/* What the game says beside its deal, which is the last one of the set if it is good. */
+/* Keeps the text of the game besides its deal, which is the last one of the set if it is good. */
 __attribute__((noinline, cold))
 static void keep_text(struct pbn *pbn, const struct found *found, size_t count, const char *end)
 {
@@ -482,7 +482,7 @@ static enum tag find_tag(const char *name, size_t size)
 
 	if (size >= sizeof(tags_by_size) / sizeof(*tags_by_size) || !*tags_by_size[size])
 		return TAG_OTHER;
-	/* what stands behind the name does not count: at least a quote follows */
+	/* the bytes after the name do not matter: at least a quote follows */
 	word = load_le64(name) & (size < 8 ? ((uint64_t)1 << (8 * size)) - 1 : ~(uint64_t)0);
 	for (int i = 0; i < 7 && tags_by_size[size][i] != TAG_OTHER; i++) {
 		enum tag tag = tags_by_size[size][i];
@@ -827,8 +827,8 @@ static const char *find_close(struct pbn *pbn, const char *text)
 }
 
 /*
- * Is the comment that text is in never closed? Then no brace closes, or the next one another comment, or
- * it stands in the value of a tag.
+ * Returns true if the comment around text is never closed: no brace follows, or the next one closes
+ * another comment, or is in the value of a tag.
  */
 static bool never_closed(struct pbn *pbn, const char *text)
 {
@@ -887,7 +887,7 @@ static const char *brace_comment(struct pbn *pbn, const char *text)
 	return pbn->end;
 }
 
-/* Does the text begin with that word? */
+/* Returns true if the text begins with that word. */
 static bool begins(const char *text, const char *end, const char *word)
 {
 	size_t size = strlen(word);
@@ -969,7 +969,7 @@ static bool is_blank(const char *text, const char *end)
 	return text == end;
 }
 
-/* Our own escape line: what is to be known of the set, in words. */
+/* Reads our own escape line: the marks of the set. */
 static const char marks_line[] = "dealbox:";
 static const struct {
 	unsigned int mark;
@@ -1171,7 +1171,7 @@ static char *put_game(char *text, const struct dealbox_board *board)
 
 #define GAME_MAX	640	/* bytes, with the longest label */
 
-/* A game with all that its file said of it: to be wiped and freed. NULL = out of memory. */
+/* Returns a game with all the text of its file; wipe and free it. NULL = out of memory. */
 static char *kept_game(const struct set_text *kept, const struct dealbox_board *board, size_t *size)
 {
 	static char *(*const values[SET_TEXT_HOLES])(char *, const struct dealbox_board *) = {
@@ -1199,7 +1199,7 @@ static void kept_free(char *text, size_t size)
 	free(text);
 }
 
-/* Is there one game in the text, of that deal, and all of it understood? */
+/* Returns true if the text has exactly one game, with that deal, and was understood completely. */
 static bool is_game(const char *text, size_t size, const struct dealbox_board *board)
 {
 	/* these are of the board, not of its text */
@@ -1248,7 +1248,7 @@ static void check_text(struct reader *reader, size_t index)
 	dealbox_deal_wipe(&board.deal);
 }
 
-/* What is behind the last game belongs to it. And every text must be what it was made from. */
+/* Text after the last game belongs to it. Every text must equal what it was made from. */
 static void end_texts(struct pbn *pbn)
 {
 	struct reader *reader = pbn->reader;

@@ -203,7 +203,10 @@ static unsigned int find_candidates(const struct dealbox_confusion *confusion,
 		unseen += chance[card];
 		best = chance[card] > best ? chance[card] : best;
 	}
-	/* what is ten times as likely as any card would be, and not much less so than the likeliest */
+	/*
+	 * cards that are ten times as likely as an arbitrary one, and not much less likely than the
+	 * likeliest
+	 */
 	for (card = 0; card < DEALBOX_CARDS; card++)
 		if (out->candidates >> card & 1 && chance[card] > 1000000 / DEALBOX_CARDS * 3 &&
 		    chance[card] >= best / 5)

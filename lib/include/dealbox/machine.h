@@ -17,15 +17,15 @@
  * Errors are negative errno values:
  *	-ENODEV		the machine is gone (unplugged)
  *	-EREMOTEIO	the machine refused; result and detail say why
- *	-EPERM		nobody has claimed the machine, and the call needs it
+ *	-EPERM		nobody has claimed the machine, and the call requires it
  *	-EBUSY		another holds the claim
- *	-EBADF		it was opened to watch only
+ *	-EBADF		it was opened for watching only
  *	-ETIMEDOUT	the machine did not answer in time
- *	-EPROTO		the machine broke the protocol
- *	-EOPNOTSUPP	the machine has not the capability
- *	-EINVAL		the call makes no sense, for instance a plan with a pocket that
+ *	-EPROTO		the machine violated the protocol
+ *	-EOPNOTSUPP	the machine lacks the capability
+ *	-EINVAL		the call is invalid, for instance a plan with a pocket that
  *			the machine does not have
- * dealbox_machine_reason() has the words.
+ * dealbox_machine_reason() has the sentence.
  */
 #ifndef DEALBOX_MACHINE_H
 #define DEALBOX_MACHINE_H
