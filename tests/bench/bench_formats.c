@@ -41,7 +41,7 @@ static const struct {
 };
 #define FORMATS	(sizeof(formats) / sizeof(*formats))
 
-/* What is measured of a format: so many boards in a file, and the file so many times */
+/* The measurement of a format: number of boards in a file, and repetitions of the file */
 struct share {
 	size_t boards, times;
 };
@@ -265,7 +265,7 @@ static const struct measure {
 	{ "plain", "  read() and memchr(), %s: the floor", time_plain },
 };
 
-/* What the process that takes a measure does. */
+/* The work of the process that takes a measurement. */
 static int measure_run(size_t boards, const char *format, const char *name, const char *path)
 {
 	for (size_t f = 0; f < FORMATS; f++)

@@ -309,7 +309,7 @@ static double time_verify(int unused)
 }
 
 static const struct measure {
-	const char *name;	/* what the process that takes it is told */
+	const char *name;	/* the argument of the process that takes it */
 	const char *text;
 	double (*time)(int number);
 	int number;

@@ -60,7 +60,7 @@ static long disk_pages(void)
 	return usage.ru_inblock / 8;	/* of 512 bytes */
 }
 
-/* Where the ledgers are; it goes when the program ends, also by die(). */
+/* The folder of the ledgers; it is removed when the program ends, also by die(). */
 static char folder[256];
 
 static void remove_folder(void)

@@ -597,7 +597,7 @@ static int number_of(struct json_object *object, const char *name)
 	return json_object_object_get_ex(object, name, &member) ? json_object_get_int(member) : 0;
 }
 
-/* What the service shows, in the words that people here understand. */
+/* The service's output, in the words that the simulated people understand. */
 static const char *state_text(const char *state)
 {
 	static const struct { const char *state, *text; } texts[] = {
@@ -803,7 +803,7 @@ static void people_look(void)
 	}
 }
 
-/* The machine goes on for one step. */
+/* Advances the machine by one step. */
 static void step(void)
 {
 	struct fault *fault;
@@ -848,7 +848,7 @@ static void wait_for(int32_t timeout_ms)
 		turn();
 }
 
-/* The program goes on until it waits; and again, until it ends. */
+/* Runs the program until it waits; and again, until it ends. */
 static void go_in_turns(void)
 {
 	struct lockstep_answer answer;
@@ -1067,7 +1067,7 @@ static bool service_look(bool last)
 static void program_start(bool resume, int pair[2], int in[2], int out[2], int err[2])
 {
 	char place[128], set[128], value[32];
-	/* who begins anew gives up what was begun */
+	/* a new start abandons what was begun */
 	const char *argv[] = { program, "deal", "--json", "--yes", "--machine", place,
 			       resume ? "--resume" : set, NULL };
 

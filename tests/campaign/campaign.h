@@ -12,7 +12,7 @@
 
 enum group { MECHANICS, READER, FIRMWARE, BUS, PEOPLE };
 
-/* Where a fault is asked for; the code that asks knows what it does. */
+/* The places where a fault is queried; the querying code knows its effect. */
 enum site {
 	SITE_STRIKE,	/* a card on its way: enum strike */
 	SITE_BEGIN,	/* the deal begins */
@@ -84,7 +84,7 @@ extern int fault_count;
  * struck then; NULL: none.
  */
 struct fault *fault_due(enum site site, enum fault_id id);
-/* Has one struck that no host can see? Its kind, or F_NONE */
+/* Returns the kind of a fault that occurred and that no host can see, or F_NONE */
 enum fault_id fault_unseen(void);
 
 /* -- chance: the same from the same seed ---------------------------------------------- */

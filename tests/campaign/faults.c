@@ -138,7 +138,7 @@ void faults_choose(void)
 	}
 }
 
-/* Is the deal there? Some faults come between two deals */
+/* Returns true if there is a deal: some faults occur between two deals */
 static bool reached(const struct fault *fault)
 {
 	/* a board that is good, and put in again instead of the next one, was not empty: no host sees that */

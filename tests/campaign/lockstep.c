@@ -61,7 +61,7 @@ int __poll_chk(struct pollfd *fds, nfds_t count, int timeout_ms, size_t size)
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
 	(void)clock;
-	now_us++;	/* so that whoever waits for it without poll() ends */
+	now_us++;	/* so that a wait for it without poll() ends */
 	now->tv_sec = (time_t)(now_us / 1000000);
 	now->tv_nsec = (long)(now_us % 1000000 * 1000);
 	return 0;

@@ -70,7 +70,7 @@ static void shuffle(uint8_t *cards, int count)
 	}
 }
 
-/* A pack, with what is wrong with it */
+/* A pack, with its faults */
 static int pack_take(uint8_t cards[HOPPER_CARDS])
 {
 	int count = 52;
@@ -117,7 +117,7 @@ static void hopper_add(int card)
 
 /* -- boards ----------------------------------------------------------- */
 
-/* What people believe to be empty is so to every host, too */
+/* A board that people believe to be empty is empty for every host, too */
 static void believe_empty(struct board *board)
 {
 	/* what it was called until now counts */
@@ -182,7 +182,7 @@ static int go(void)
 	return 'e';
 }
 
-/* A card that nobody has read: the one that they look for in a spare pack */
+/* An unread card: the one that they look for in a spare pack */
 static int missing_card(void)
 {
 	int card;

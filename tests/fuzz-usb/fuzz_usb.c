@@ -59,14 +59,14 @@ static const char *const kinds[] = {
 
 #define KINDS	(sizeof(kinds) / sizeof(*kinds))
 
-/* What a program does on a tour. PROBE is what comes before it. */
+/* The phases of a program's tour. PROBE precedes it. */
 enum phase { PROBE, SLEEP, OPEN, QUESTIONS, PLAN, DEAL, RESET, CLOSE, UNBIND, PHASES };
 
 static const char *const phase_names[PHASES] = {
 	"probe", "sleep", "open", "questions", "plan", "deal", "reset", "close", "unbind",
 };
 
-/* What the jobs tell each other. */
+/* Data shared by the jobs. */
 static struct board {
 	_Atomic bool failed;
 	_Atomic unsigned int next;			/* the case that is begun next */
@@ -219,7 +219,7 @@ static void say_when(struct text *t, uint64_t *state)
 	}
 }
 
-/* What becomes of an answer of this size. */
+/* Chooses a fault for an answer of this size. */
 static void say_answer(struct text *t, uint64_t *state, unsigned int size)
 {
 	switch (below(state, 11)) {
@@ -272,7 +272,7 @@ static void say_stream(struct text *t, uint64_t *state)
 	say(t, "\n");
 }
 
-/* What becomes of frames, and of the transfers that carry them */
+/* Faults of frames, and of the transfers that carry them */
 static void say_serial(struct text *t, uint64_t *state)
 {
 	static const char *const names[] = { "ANSWER", "ANSWER", "EVENT", "", NULL };
@@ -461,17 +461,17 @@ static bool is_tour(const char *text)
 	return strstr(text, "\n# tour\n");
 }
 
-/* Whether a rule pulls the cable for good. */
+/* Returns true if a rule pulls the cable permanently. */
 static bool is_pull(const char *text)
 {
 	return strstr(text, ": unplug\n");
 }
 
 /*
- * vhci_hcd has one mark for all its ports that one of them is waking, and whoever asks for
- * the status of any port takes it away (GetPortStatus in its vhci_hub_control()): a machine
- * fails to wake when another comes, goes or is reset. So it sleeps only on a tour that is not
- * to come to a later phase, and those of the corpus and the pulls are made while no other is there.
+ * vhci_hcd has one flag for all its ports that one of them is resuming, and reading the status of
+ * any port clears it (GetPortStatus in its vhci_hub_control()): a machine fails to wake when
+ * another is plugged in, unplugged or reset. So it sleeps only on a tour that need not reach a later
+ * phase, and those of the corpus and the pulls run alone.
  */
 static bool sleeps(const char *text)
 {
@@ -829,7 +829,7 @@ static int open_node(const char *node)
 	return fd;
 }
 
-/* What anybody might do, as chance has it. */
+/* Random actions of any program. */
 static void wander(struct user *u)
 {
 	int fd = open_node(u->node);
@@ -969,7 +969,7 @@ static void use(struct machine *m, const char *text, unsigned int kind, bool pat
 	bool watched = true;
 	pthread_t thread;
 
-	/* that a machine has gone is no news, and what is wrong goes to stdout */
+	/* that a machine is gone is expected, and errors go to stdout */
 	if (kind == KINDS && !freopen("/dev/null", "w", stderr))
 		wrong("/dev/null: %s", strerror(errno));
 	/* a connection of its own: the job's waits for the cable to be pulled */
@@ -1076,7 +1076,7 @@ static bool take_uevent(struct job *j)
 	return true;
 }
 
-/* What poll() may wait for: ms until then, 0 if it is over. */
+/* Returns the timeout for poll(): ms until then, 0 if it has passed. */
 static int ms_until(long long end)
 {
 	long long now = now_ms();
@@ -1113,7 +1113,7 @@ static bool await(struct job *j, int fd, long long end)
 	return fds[0].revents;
 }
 
-/* Asks the emulator whether the cable is pulled. It may be, and nobody has noticed yet. */
+/* Asks the emulator whether the cable is pulled, which nobody may have noticed yet. */
 static bool is_unplugged(const struct job *j)
 {
 	struct machine asked = j->machine;
@@ -1412,7 +1412,7 @@ static void run_jobs(const struct work *w, int log)
 	}
 }
 
-/* Says how many transfers there were, at how many the cable was to be pulled, and was. */
+/* Prints the number of transfers, of planned pulls, and of pulls that took effect. */
 static bool tell_pulls(void)
 {
 	unsigned int kind, all = 0, pulls = 0, pulled = 0;

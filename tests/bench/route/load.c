@@ -26,7 +26,7 @@ static void spin(void)
 		count++;
 }
 
-/* What a shell script does to a computer: processes that live for a moment. */
+/* The load of a shell script: short-lived processes. */
 static void start_processes(void)
 {
 	for (;;) {

@@ -97,7 +97,7 @@ static void find_machine(int *bus, int *device)
 	errx(3, "there is no machine");
 }
 
-/* Lets a host deal, in a process of its own, while usbmon is read now and then. */
+/* Lets a host deal, in a separate process, and reads usbmon meanwhile. */
 static void deal(void (*work)(unsigned int deals), unsigned int deals, struct edge *edge,
 		 const char *progress)
 {

@@ -35,7 +35,7 @@
 #define QUIET_MS	200	/* so long after the last packet nothing more comes */
 #define PATIENCE_MS	60000
 
-/* What a reader has seen of one order. */
+/* The events of one order that a reader has seen. */
 struct tally {
 	uint32_t read, last;	/* how many events; number of the last */
 	uint64_t first_ns, last_ns;

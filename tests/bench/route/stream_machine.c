@@ -150,7 +150,7 @@ static void produce(struct machine *m)
 	m->order.packets--;
 	m->queued++;
 	if (m->queued > STREAM_QUEUE_PACKETS) {
-		/* nobody fetched it: the oldest is lost */
+		/* the host did not fetch it: the oldest is lost */
 		m->queued--;
 		m->next += STREAM_EVENTS;
 	}

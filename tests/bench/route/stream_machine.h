@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A machine that deals nothing, and presses its start key as fast as it is told: two events
- * in each packet of 64 bytes. It is a dealing machine, or a HID device whose reports are
- * the same packets, so that hidraw can be asked to read them.
+ * A machine that deals nothing, and sends key events at a given rate: two events in each packet of
+ * 64 bytes. It is a dealing machine, or a HID device whose reports are the same packets, so that
+ * hidraw can read them.
  */
 #ifndef BENCH_STREAM_MACHINE_H
 #define BENCH_STREAM_MACHINE_H
