@@ -332,7 +332,7 @@ static int vendor_request(struct device *d, const struct transfer *transfer, boo
 
 /* --- transfers ---------------------------------------------------------------------------- */
 
-/* What a scenario makes of one transfer. */
+/* The effects of a scenario on one transfer. */
 struct spoil {
 	uint64_t delay;		/* µs */
 	bool stall;		/* not carried out */
@@ -512,7 +512,7 @@ static void control(struct device *d, uint64_t now, const struct transfer *trans
 	spoil_world(d, &spoil);
 }
 
-/* The machine takes what was sent to a bulk or interrupt OUT endpoint. False = stall. */
+/* Passes data of a bulk or interrupt OUT endpoint to the machine. Returns false for a stall. */
 static bool take(struct device *d, const struct pending *p, const uint8_t *data)
 {
 	if (p->endpoint == DEVICE_EP_BULK_OUT)

@@ -33,7 +33,7 @@ struct transfer {
 	uint8_t data[DEVICE_DATA_MAX];
 };
 
-/* How it ended. status is 0 or a negative errno as an URB has it: -EPIPE = stall. */
+/* The result of a transfer. status is 0 or a negative errno, as of a URB: -EPIPE = stall. */
 struct completion {
 	uint64_t tag;
 	uint8_t endpoint;
@@ -67,7 +67,7 @@ bool device_reap(struct device *device, uint64_t now, struct completion *complet
 uint64_t device_next(const struct device *device);
 /* The cable is pulled: all transfers are forgotten, the machine is not configured any more. */
 void device_detach(struct device *device);
-/* How many transfers there have been. */
+/* Returns the number of transfers so far. */
 uint32_t device_submitted(const struct device *device);
 /* 0 = there is no interrupt OUT endpoint */
 uint16_t device_int_out_size(const struct device *device);

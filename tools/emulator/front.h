@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How a device is reached: a unix socket (lib/machine/emu.h), the kernel's vhci_hcd (USB/IP), a
- * USB/IP server for another computer's, QEMU's usb-redir, or a USB device controller.
- * A front carries transfers, and knows nothing of the machine.
+ * Fronts connect the device to a host: a unix socket (lib/machine/emu.h), the kernel's vhci_hcd
+ * (USB/IP), a USB/IP server for another computer's, QEMU's usb-redir, or a USB device controller. A
+ * front carries transfers, and knows nothing of the machine.
  */
 #ifndef EMULATOR_FRONT_H
 #define EMULATOR_FRONT_H
@@ -35,7 +35,7 @@ struct front {
 	FILE *trace;		/* transfers in hex, NULL = none */
 };
 
-/* Each prints what is wrong on stderr and returns NULL. */
+/* On an error, each prints the reason to stderr and returns NULL. */
 struct front *front_socket_open(const char *path, struct device *device,
 				struct machine *machine, FILE *trace);
 /* port -1 = the first free high-speed port */

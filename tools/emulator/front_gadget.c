@@ -34,7 +34,7 @@ enum line_index { LINE_EVENTS, LINE_CONTROL, LINE_BULK_OUT, LINE_INT_IN, LINE_IN
 #define TAG_LINE	0x7	/* a transfer's tag: its line, and above that the number of the setup */
 #define TAG_SETUP_SHIFT	3
 
-/* What a call takes and gives; its data follow. */
+/* The arguments and results of a call; its data follow. */
 union io {
 	struct usb_raw_ep_io transfer;
 	struct usb_raw_event event;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the fronts on a unix socket share: one host at a time, and events, for which a transfer is
- * always with the device, as a host controller has it.
+ * Shared by the fronts on a unix socket: one host at a time, and events, for which a transfer is
+ * always pending in the device, as with a host controller.
  */
 #ifndef EMULATOR_FRONT_LOCAL_H
 #define EMULATOR_FRONT_LOCAL_H
@@ -16,14 +16,14 @@
 struct local_front {
 	struct front front;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	int listener, host;	/* host -1 = nobody is there */
+	int listener, host;	/* host -1 = no host */
 	bool int_in;		/* a transfer for events is with the device */
 	uint64_t int_in_at;	/* when the next one may be given */
 };
 
 /*
- * Listens at path, with a socket of this type; the front is size bytes long, zero behind
- * this. NULL: what is wrong is on stderr.
+ * Listens at path, with a socket of this type; the front is size bytes long, zeroed after this
+ * part. NULL: the reason is on stderr.
  */
 struct local_front *local_front_open(size_t size, const struct front_ops *ops, const char *path,
 				     int type, struct device *device, struct machine *machine,

@@ -105,7 +105,7 @@ static void submit(struct usbip_front *f, const struct usbip_message *message, u
 	device_submit(f->front.device, now, &transfer);
 }
 
-/* Whether there is room for the end of a transfer, and for so many bytes behind it. */
+/* Returns true if there is space for the result of a transfer, and that many bytes after it. */
 static bool has_room(const struct usbip_front *f, size_t behind)
 {
 	return f->out_length + USBIP_HEADER + DEVICE_DATA_MAX + behind <= sizeof(f->out);

@@ -13,7 +13,7 @@
 
 #include "front_local.h"
 
-/* What is to be answered. Tags are the host's numbers, which it gives to one packet only. */
+/* The pending answer. Tags are the host's numbers, each for one packet only. */
 struct asked {
 	uint64_t id;
 	uint8_t endpoint;
@@ -290,7 +290,7 @@ static int standard(struct redir_front *f, const uint8_t *setup, uint8_t *data)
 	return done.length;
 }
 
-/* The host must know interface and endpoints before it is told of the device. */
+/* The host must know interface and endpoints before the device is announced. */
 static void describe(struct redir_front *f)
 {
 	static const uint8_t get_config[] = { 0x80, 6, 0, 2, 0, 0, 0, 1 };
@@ -354,7 +354,7 @@ static void on_hello(void *context, struct usb_redir_hello_header *header)
 	f->greeted = true;
 }
 
-/* A reset of the bus: what was under way is forgotten, and SET_CONFIGURATION follows. */
+/* A bus reset: pending transfers are dropped, and SET_CONFIGURATION follows. */
 static void on_reset(void *context)
 {
 	struct redir_front *f = context;

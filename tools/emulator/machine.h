@@ -2,9 +2,9 @@
 /*
  * A dealing machine: protocol (docs/protocol.md), mechanics, reader, hopper, board slot.
  *
- * Pure: no I/O, no threads, no clock of its own. The caller says what time it is with
- * machine_run(), which carries out all that is due; every other call acts at that
- * time. machine_next() is when it must be run again. Times are µs from an arbitrary start.
+ * Pure: no I/O, no threads, no clock of its own. The caller sets the time with machine_run(), which
+ * executes everything that is due; every other call acts at that time. machine_next() returns when
+ * it must be run again. Times are µs from an arbitrary start.
  */
 #ifndef EMULATOR_MACHINE_H
 #define EMULATOR_MACHINE_H
@@ -17,13 +17,13 @@
 #define MACHINE_QUEUE		256	/* events; the protocol asks for 64 */
 #define MACHINE_THROTTLE	16	/* speed 0: no card moves while so many events wait */
 
-/* What the machine keeps without power. */
+/* The state that survives without power. */
 struct machine_memory {
 	uint32_t insertion;	/* the last insertion number given */
 	struct dealbox_counters counters;
 };
 
-/* What became of an insertion. */
+/* The outcome of an insertion. */
 enum machine_end {
 	MACHINE_UNUSED,		/* no deal was started */
 	MACHINE_DONE,		/* the last deal ended in DEAL_DONE */
@@ -123,7 +123,7 @@ void machine_reset_firmware(struct machine *machine);
 /* HARDWARE with a code; lasting: until machine_repair() */
 void machine_break(struct machine *machine, uint32_t code, bool lasting);
 void machine_repair(struct machine *machine);
-/* No card moves until thawed; all else goes on. */
+/* No card moves until thawed; everything else continues. */
 void machine_freeze(struct machine *machine, bool frozen);
 /* The factor of --speed, from what begins next. */
 void machine_speed(struct machine *machine, double factor);

@@ -12,7 +12,7 @@
 #define PARAM_COUNT	4
 #define DEFERRED_MAX	16
 
-/* What the mechanics do next, at step_at. */
+/* The next step of the mechanics, at step_at. */
 enum step {
 	STEP_NONE,	/* nothing moves */
 	STEP_START,	/* the deal is being prepared */
@@ -30,7 +30,7 @@ enum pending {
 	PENDING_ABORT,
 };
 
-/* What the reader made of the card at the reader. */
+/* The reading of the card at the reader. */
 struct reading {
 	uint8_t card, quality, flags;
 	uint32_t code;

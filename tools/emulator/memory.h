@@ -7,7 +7,7 @@
 
 /* 0, or -1 and errno. The file is whole at any time, also after a power cut. */
 int memory_save(const char *path, const struct machine_memory *memory);
-/* 0; a file that is not there is a new machine. -1: error has "path:line: what is wrong". */
+/* Returns 0; a missing file means a new machine. -1: error has "path:line: what is wrong". */
 int memory_load(const char *path, struct machine_memory *memory, char *error, size_t size);
 
 #endif

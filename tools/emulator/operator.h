@@ -19,7 +19,7 @@ struct operator {
 	unsigned int next_board;	/* index of boards */
 	unsigned int board_count;	/* 0 = boards without numbers */
 	uint16_t boards[OPERATOR_BOARDS_MAX];
-	bool absent;			/* nobody is there: does nothing */
+	bool absent;			/* no operator: does nothing */
 };
 
 void operator_init(struct operator *op, struct machine *machine, uint64_t seed);
@@ -41,8 +41,8 @@ void operator_empty(struct operator *op);
 int operator_insert(struct operator *op);
 
 /*
- * Does what is due; true = something was done, and the machine is to be run again. The machine
- * must have been run to now.
+ * Performs the due actions; returns true if something was done, and the machine must be run again.
+ * The machine must have been run up to now.
  */
 bool operator_run(struct operator *op, uint64_t now);
 uint64_t operator_next(const struct operator *op);

@@ -213,7 +213,7 @@ static void set_boards(struct options *o, const char *text)
 	}
 }
 
-/* A whole file; says what is wrong and ends if it cannot be had. */
+/* Reads a whole file; on an error prints the reason and exits. */
 static char *read_file(const char *option, const char *path, size_t max, size_t *length)
 {
 	FILE *file = fopen(path, "re");
@@ -393,7 +393,7 @@ static void take_option(struct options *o, const char *name, char letter, const 
 	}
 }
 
-/* What the options say only together. */
+/* Checks combinations of options. */
 static void check_options(struct options *o, const char *deck, const char *list)
 {
 	struct wire_descriptor *desc = &o->machine.desc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the command line says. */
+/* The parsed command line. */
 #ifndef EMULATOR_OPTIONS_H
 #define EMULATOR_OPTIONS_H
 
@@ -37,7 +37,7 @@ struct options {
 __attribute__((format(printf, 2, 3), noreturn))
 void die(int status, const char *format, ...) __attribute__((noreturn));
 
-/* Fills *options, or ends: after --help and --version, or saying what is wrong. */
+/* Fills *options, or exits: after --help and --version, or with an error message. */
 void options_parse(struct options *options, int argc, char **argv);
 void options_free(struct options *options);
 

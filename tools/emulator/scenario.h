@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What goes wrong, and when: rules that a scenario file or the control socket gives.
- *
- * The machine and its USB device name each thing that happens (a hook), and ask
- * for the effects that a rule wants there. docs/emulator.md has the grammar.
+ * The faults and their times: rules from a scenario file or the control socket. The machine and its
+ * USB device call a hook at each step, and query the effects of the rules there. docs/emulator.md
+ * has the grammar.
  */
 #ifndef EMULATOR_SCENARIO_H
 #define EMULATOR_SCENARIO_H

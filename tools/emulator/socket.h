@@ -3,8 +3,8 @@
 #define EMULATOR_SOCKET_H
 
 /*
- * A listening unix socket of this type at path; a file that a dead process left there is replaced.
- * Returns the descriptor, or -1 after saying on stderr what is wrong.
+ * Makes a listening unix socket of this type at path, replacing a stale one of a dead process.
+ * Returns the descriptor, or -1 after printing the reason to stderr.
  */
 int socket_listen(const char *path, int type);
 

@@ -34,7 +34,7 @@ struct usbip_message {
 	uint8_t endpoint;		/* 0..15 */
 	uint32_t length;		/* of the data, or of the room for them */
 	uint8_t setup[8];
-	uint32_t unlink;		/* UNLINK: the seqnum of what is taken back */
+	uint32_t unlink;		/* UNLINK: the seqnum of the unlinked URB */
 	const uint8_t *data;		/* OUT: in the buffer that was decoded */
 };
 
@@ -49,7 +49,7 @@ void usbip_transfer(const struct usbip_message *message, struct transfer *transf
 void usbip_ret_submit(uint8_t *buf, uint32_t seqnum, int32_t status, uint32_t actual_length);
 void usbip_ret_unlink(uint8_t *buf, uint32_t seqnum, int32_t status);
 
-/* Is this, of USBIP_IMPORT bytes, a wish for the device USBIP_BUSID? */
+/* Returns true if these USBIP_IMPORT bytes request the device USBIP_BUSID. */
 bool usbip_is_import(const uint8_t *buf);
 /*
  * The answer, for a device of that vendor and product, at most USBIP_IMPORT_REPLY bytes; granted
