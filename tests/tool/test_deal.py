@@ -213,13 +213,13 @@ def a_void_board_that_is_pushed_back_at_once(box):
     assert "board 1: void: board pulled at card 8" in running.line()
     assert "take the board out, empty it" in running.line()
     machine.tell("insert")
-    assert re.search("look into the board: press the start key or Enter if it is empty", asked := running.line()), asked
+    assert re.search("look into the board: press the start key or Enter if it is empty", asked := running.asked()), asked
     assert machine.status("deals") == "1"
     machine.tell("remove")
     assert "put the emptied board 1 in again" in running.line()
     machine.tell("empty")
     machine.tell("insert")
-    assert running.line() == asked
+    assert running.asked() == asked
     machine.tell("key start")
     running.finish().expect(0, "board 1: exact duplicate", "1 of 1 boards are exact duplicates; 1 void")
     assert_exact(dealt(machine)[0], 1)
@@ -234,7 +234,7 @@ def a_key_that_clears_a_fault_says_nothing_of_the_board(box):
     assert "board 1: void: board pulled at card 8" in running.line()
     assert "take the board out, empty it" in running.line()
     machine.tell("insert")
-    assert "press the start key or Enter if it is empty" in (asked := running.line()), asked
+    assert "press the start key or Enter if it is empty" in (asked := running.asked()), asked
     machine.tell("break 5")
     assert "stands still after a fault: see to it, then press the start key or Enter" in running.line()
     machine.tell("repair")
@@ -248,7 +248,7 @@ def a_key_that_clears_a_fault_says_nothing_of_the_board(box):
     assert "put the emptied board 1 in again" in running.line()
     machine.tell("empty")
     machine.tell("insert")
-    assert running.line() == asked
+    assert running.asked() == asked
     machine.tell("key start")
     running.finish().expect(0, "board 1: exact duplicate", "1 of 1 boards are exact duplicates; 1 void")
 
