@@ -32,7 +32,7 @@ struct rig {
 	uint32_t sequence;
 	struct wire_event events[RIG_EVENTS_MAX];
 	unsigned int count;	/* events that came */
-	unsigned int seen;	/* of which a test has waited for so many */
+	unsigned int seen;	/* number of events that the test has waited for */
 	struct machine_board account;	/* the last one */
 	unsigned int accounts, saves;
 	uint32_t saved_insertion;
@@ -210,7 +210,7 @@ static inline const struct wire_event *rig_until(struct rig *rig, uint8_t type)
 	}
 }
 
-/* How many events of the type have come so far. */
+/* Returns the number of events of that type so far. */
 static inline unsigned int rig_count(struct rig *rig, uint8_t type)
 {
 	unsigned int i, count = 0;

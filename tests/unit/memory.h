@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Memory as a test sees it: an allocation that fails, what is not freed, and what is freed with
- * something in it. For objects that hold cards; linked with wrap_wiped.
+ * Memory for tests: failing allocations, detection of leaks and of memory that is freed without
+ * being wiped. For objects that hold cards; linked with wrap_wiped.
  */
 #ifndef TESTS_MEMORY_H
 #define TESTS_MEMORY_H
@@ -47,7 +47,7 @@ void *__wrap_calloc(size_t count, size_t size)
 	return memory;
 }
 
-/* It always moves, and what is new is not zero. */
+/* Always moves the block, and does not zero new memory. */
 void *__wrap_realloc(void *memory, size_t size)
 {
 	size_t before = memory ? malloc_usable_size(memory) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* How many deals a user may give the service. */
+/* The limit of deals that a user may give the service. */
 #include "unit.h"
 
 #include <budget.h>
@@ -16,7 +16,7 @@ static void it_is_used_up_and_comes_back(void **state)
 	while (budget_take(&budgets, 1000, 36, now))
 		taken += 36;
 	assert_in_range(taken, BUDGET_BOARDS - 35, BUDGET_BOARDS);
-	/* nobody else suffers from it */
+	/* other users are not affected */
 	assert_true(budget_take(&budgets, 1001, BUDGET_BOARDS, now));
 	assert_false(budget_take(&budgets, 1001, 1, now));
 	assert_true(budget_take(&budgets, 1000, BUDGET_BOARDS - taken, now));

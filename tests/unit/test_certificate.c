@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Manifests and certificates: what is signed cannot be changed, and hides the cards. */
+/* Manifests and certificates: signed text cannot be changed, and hides the cards. */
 #include "unit.h"
 
 #include <errno.h>
@@ -89,7 +89,7 @@ static void test_manifest_promises_everything(void **state)
 			    DEALBOX_SIGNER_KEY);
 	assert_int_equal(dealbox_manifest_compare(rig->manifest, rig->square, NULL), 0);
 	assert_non_null(strstr(rig->text, "time 2025-11-20T12:00:00.000000Z\n"));
-	/* the value is not promised, because nobody can know it */
+	/* the value is not promised, because it is unknown */
 	assert_int_equal(dealbox_square_set_value(rig->square, "7", NULL), 0);
 	assert_int_equal(dealbox_manifest_compare(rig->manifest, rig->square, NULL), 0);
 
@@ -185,7 +185,7 @@ static const struct dealbox_certificate of_board_1 = {
 	.board = 1, .copy = 1, .session = "rr1", .pockets = "NESW", .machine = "m", .insertion = 1,
 };
 
-/* A file of certificates for so many boards; free it. deals gets what was dealt. */
+/* Returns a file of certificates for that many boards; free it. deals gets the deals. */
 static char *file_make(struct rig *rig, unsigned int boards, bool open, struct dealbox_deal *deals)
 {
 	struct dealbox_certificates *certificates;
@@ -285,7 +285,7 @@ static void test_certificates_hide_the_cards(void **state)
 	dealbox_trace_free(trace);
 }
 
-/* Who has the trace need not have the opening, nor the other way round: it comes to the same. */
+/* The owner of the trace does not need the opening, and vice versa: the result is the same. */
 static void test_trace_is_committed_to_elsewhere(void **state)
 {
 	struct rig *rig = *state;

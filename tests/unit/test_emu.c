@@ -20,7 +20,7 @@
 #include "machine/emu.h"
 #include "machine_wire.h"
 
-#define FOR_EVER	1000000		/* packets: nobody reads so many in one call */
+#define FOR_EVER	1000000		/* packets: more than one call reads */
 
 static struct {
 	struct sockaddr_un address;
@@ -28,7 +28,7 @@ static struct {
 	uint64_t time_ns;
 	bool deaf;			/* answers nothing any more */
 	uint32_t flood;			/* so many events come now, one in a packet, */
-	bool behind;			/* ... and what is answered comes behind them */
+	bool behind;			/* ... and the answer follows them */
 	uint64_t packet_ns;		/* that pass while one is read */
 	uint32_t number;		/* of the next event */
 	uint32_t read;			/* packets, since the last call was made */

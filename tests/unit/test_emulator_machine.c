@@ -63,7 +63,7 @@ static void deals_by_position(void **state)
 
 	(void)state;
 	check_done(rig, 0x102);
-	/* an unreadable card goes on, as a card that was not read */
+	/* the deal continues with an unreadable card as not read */
 	for (i = 0; i < rig->count; i++)
 		if (rig->events[i].type == DEALBOX_EV_CARD_READ && rig->events[i].position == 5)
 			assert_int_equal(rig->events[i].card, DEALBOX_NONE);
@@ -610,7 +610,7 @@ static void bad_values(void **state)
 		{ STORED, DEALBOX_OP_REREAD, 0, 0, 1, 3 }, { STORED, DEALBOX_OP_ABORT, 1, 0, 0, 1 },
 		{ STORED, DEALBOX_OP_CLEAR_FAULT, 1, 0, 0, 1 },
 		{ STORED, DEALBOX_OP_RELEASE_BOARD, 1, 0, 0, 1 },
-		/* a bad value is found before what is not supported */
+		/* a bad value is reported before an unsupported request */
 		{ ROUTED, WIRE_LOAD, 0, 88, 0, 1 },
 	};
 	unsigned int i;
@@ -909,7 +909,7 @@ static void configuration_tells_what_is_there(void **state)
 	machine_cover(rig->m, true);
 	rig_collect(rig);
 	start = rig->count;
-	/* what was not fetched before is forgotten */
+	/* events that were not fetched are forgotten */
 	machine_cover(rig->m, false);
 	machine_cover(rig->m, true);
 	machine_configure(rig->m);
@@ -957,7 +957,7 @@ static void a_deal_is_spent_when_the_bus_is_lost(void **state)
 		assert_int_equal(rig_count(rig, DEALBOX_EV_CARD_LANDED), landed);
 		for (cards = 0, pocket = 0; pocket < 4; pocket++)
 			cards += machine_view(rig->m).board->pocket[pocket].count;
-		/* what was past the gate is in its pocket, and no more */
+		/* cards past the gate are in their pocket, and no others */
 		assert_int_equal(cards, routed);
 		rig_load_mode(rig, BY_CARD);
 		assert_int_equal(rig_start(rig, BY_CARD), SPENT);

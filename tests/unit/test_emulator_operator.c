@@ -239,7 +239,7 @@ static const char evening_rules[] =
 	"on land every 907: power-cycle 10\n"
 	"on read every 1009: unplug 10\n";
 
-/* What the host knows of the board in the machine: from events alone. */
+/* The host's knowledge of the board in the machine: from events alone. */
 struct knowledge {
 	struct pile pocket[4];
 	unsigned int done;
@@ -294,7 +294,7 @@ static void act(struct table *table, const struct wire_event *event, uint32_t ki
 		return;
 	if (kind == STORED && !status.plan_id)
 		rig_load_mode(rig, DEALBOX_PLAN_BY_CARD);
-	/* with the plan, time went by: what was so need not be so any more */
+	/* loading the plan took time, so the state may have changed */
 	if (rig_status(rig).insertion == status.insertion)
 		rig_start(rig, DEALBOX_PLAN_BY_CARD);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a scenario can do to the emulator's machine, and what its parser says of bad ones. */
+/* Scenarios and the emulator's machine, and the parser's messages about bad scenarios. */
 #include "device.h"
 #include "emulator_rig.h"
 #include "frame.h"
@@ -448,7 +448,7 @@ static bool reap(struct bench *bench)
 	return device_reap(bench->device, bench->rig->now, &bench->done);
 }
 
-/* Lets time go by until a transfer ends, at most so long. */
+/* Advances time until a transfer ends, up to a limit. */
 static bool reap_within(struct bench *bench, uint64_t us)
 {
 	uint64_t until = bench->rig->now + us;
@@ -597,7 +597,7 @@ static void answers_can_be_patched(void **state)
 	bench_free(&bench);
 }
 
-/* What a host asks of every device; and the cable is pulled at a certain transfer. */
+/* Requests that a host sends to every device; and the cable is pulled at a certain transfer. */
 static void standard_requests_can_be_spoilt(void **state)
 {
 	static const uint8_t clear_halt[8] = { 2, 1, 0, 0, DEVICE_EP_INT_IN, 0, 0, 0 };
@@ -797,7 +797,7 @@ static uint32_t exchange(struct bench *bench, uint8_t tag)
 	return reap(bench) ? bench->done.length : 0;
 }
 
-/* How many frames are in the last transfer; the last one in *frame. */
+/* Returns the number of frames in the last transfer; *frame is the last one. */
 static unsigned int frames(struct bench *bench, struct frame_reader *reader, struct frame *frame)
 {
 	const uint8_t *data = bench->done.data;

@@ -9,7 +9,7 @@
 
 #include "machine_wire.h"
 
-/* What was encoded is this, and comes back whole when the host decodes and it is encoded again. */
+/* The encoding is this, and survives decoding by the host and encoding again. */
 #define ROUND_TRIP(name, size)								\
 static void assert_##name(const struct wire_##name *in, const u8 *expected)		\
 {											\

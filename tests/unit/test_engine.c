@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Desks at work: machines, boards and operators are played here, with all that can
- * go wrong, in any order. What is asserted is what no restart, unplug or power cut may
- * break; and that from every state there is a way on, for an operator who does
- * what he is told.
+ * The engine with simulated machines, boards and operators, and with faults in any order. The tests
+ * assert the rules that no restart, unplug or power cut may break, and that every state has a way
+ * on for an operator who follows the instructions.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +50,7 @@ struct place {
 	bool lost;			/* an event, before the next one */
 	bool lost_in_deal;
 	uint32_t done;			/* insertion whose DEAL_DONE was sent */
-	bool spoiled;			/* .. and a stop behind it */
+	bool spoiled;			/* .. and a stop after it */
 	bool acted;			/* somebody did something since the fault */
 	uint64_t clock;
 };
@@ -454,7 +453,7 @@ static void settle(struct table *t)
 			unplug(p, true);
 		troubles_seen[desk_trouble(&p->desk)] = true;
 	}
-	/* nobody is told to put in what another is told to put in, or deals */
+	/* no two operators are told to put in the same board, nor one that is being dealt */
 	if (t->places[0].desk.copy.board && t->places[1].desk.copy.job)
 		assert_false(same(&t->places[0].desk.copy, &t->places[1].desk.copy) &&
 			     (desk_trouble(&t->places[0].desk) == DEALBOX_OPERATOR_INSERT ||
@@ -469,7 +468,7 @@ static void empty_and_pull(struct place *p)
 	p->in_board = 0;
 }
 
-/* Does what the row of the table says leads on, and nothing else. */
+/* Does exactly what the row of the table gives as the way on. */
 static void obey(struct place *p)
 {
 	struct table *t = p->table;
@@ -688,7 +687,7 @@ static void run(uint32_t seed, unsigned int chaos)
 			advance(p);
 		}
 	}
-	/* peace: whoever now does what he is told gets everything dealt */
+	/* no more faults: following the instructions now gets everything dealt */
 	t->chaos = false;
 	for (n = 0; n < 2000 && !table_done(t); n++) {
 		for (k = 0; k < MACHINES; k++) {
@@ -798,7 +797,7 @@ static void test_unreadable(void **state)
 	const struct dealbox_event e = { .type = DEALBOX_EV_CARD_UNREADABLE, .position = 2 };
 
 	(void)state;
-	/* once by itself, then by the operator, and the deal goes on */
+	/* once automatically, then by the operator, and the deal continues */
 	held(p, e);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	held(p, e);
@@ -833,7 +832,7 @@ static void test_stop_card(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* What the operator is told says where it stopped, and nothing of a stop that was before. */
+/* The operator's sentence names the place of this stop, and nothing about an earlier one. */
 static void test_facts(void **state)
 {
 	static struct table t;
@@ -921,7 +920,7 @@ static void test_repeated(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* What clears a fault says nothing of the board, also when it is pressed twice. */
+/* Clearing a fault does not confirm that the board is empty, even if start is pressed twice. */
 static void test_start_that_clears(void **state)
 {
 	static struct table t;
@@ -954,7 +953,10 @@ static void test_start_that_clears(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* A board that is told of anew, or that went before the fault, is not somebody who has seen to it. */
+/*
+ * A board that is reported again, or that was removed before the fault, does not count as the
+ * operator's action.
+ */
 static void test_news_that_is_old(void **state)
 {
 	static struct table t;
@@ -971,7 +973,7 @@ static void test_news_that_is_old(void **state)
 		emit_type(p, DEALBOX_EV_STATE_LOST);
 		settle(&t);
 		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_HARDWARE);
-		/* perform() asserts that nobody clears it */
+		/* perform() asserts that the fault is not cleared */
 		emit(p, *old[n]);
 		settle(&t);
 		assert_int_equal(p->state, DEALBOX_STATE_FAULT);
@@ -1128,7 +1130,7 @@ static void test_status_overtakes_events(void **state)
 	assert_true(desk_event(&p->desk, &t.jobs, &gap));
 	assert_false(desk_news(&p->desk, &status));
 	jobs_free(&t.jobs);
-	/* a fault in which nothing is dealt, too: what is older must not seem to be newer */
+	/* a fault without a deal, too: older information must not appear newer */
 	p = running(&t, DEALBOX_JOB_AUTO_START);
 	while (p->state == DEALBOX_STATE_DEALING)
 		advance(p);
@@ -1166,7 +1168,7 @@ static void test_no_answer(void **state)
 	}
 }
 
-/* What was dealt first is aborted, and void; its board is emptied, and taken out. */
+/* The first deal is aborted, and void; its board is emptied, and taken out. */
 static void settle_void(struct place *p)
 {
 	settle(p->table);
@@ -1195,7 +1197,7 @@ static void test_machine_that_is_new(void **state)
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	p->desk.unknown = false;
 	settle(&t);
-	/* what was pressed before is not an answer to what is asked now */
+	/* an earlier key press does not answer the current question */
 	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
 	desk_push(&p->desk, PUSH_START);
 	settle(&t);
@@ -1222,7 +1224,7 @@ static void test_emergency_stop(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* Whatever stands around the machine bars dealing, and nothing goes on by itself. */
+/* Obstacles around the machine prevent dealing, and nothing continues automatically. */
 static void test_bars(void **state)
 {
 	static const enum dealbox_operator_state bars[] = {
@@ -1436,7 +1438,7 @@ static void test_test_deal(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* A machine that only counts gets what is dealt by position, and that never starts by itself. */
+/* A machine that only counts gets jobs by position, which never start automatically. */
 static void test_by_position(void **state)
 {
 	static const unsigned int boards[] = { 1 };
@@ -1560,7 +1562,7 @@ static struct place *unread(struct table *t, unsigned int options)
 	return p;
 }
 
-/* Whether it is the board that is expected, only the operator knows. */
+/* Only the operator knows whether it is the expected board. */
 static void test_number_unread(void **state)
 {
 	static const unsigned int options[] = { DEALBOX_JOB_AUTO_START, DEALBOX_JOB_BY_READER };
@@ -1581,7 +1583,7 @@ static void test_number_unread(void **state)
 		assert_int_equal(p->desk.copy.board, 1);
 		jobs_free(&t.jobs);
 
-		/* he has said so of board 1, and not of what is expected meanwhile */
+		/* the operator confirmed board 1, not the board that is expected now */
 		p = unread(&t, options[n]);
 		desk_push(&p->desk, PUSH_START);
 		job_set_state(t.jobs.first, 1, 1, DEALBOX_LEDGER_COPY_RECORDED);

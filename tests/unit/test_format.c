@@ -427,7 +427,7 @@ static void trailers_of_dup(void **state)
 		}
 }
 
-/* Numbers that are given stand for trailers that cannot be trusted, but not for those that can. */
+/* Given numbers replace trailers that cannot be trusted, but not trusted ones. */
 static void trailers_and_numbers_that_are_given(void **state)
 {
 	static const struct {
@@ -566,7 +566,7 @@ static void bri_defects(void **state)
 
 	(void)state;
 	assert_int_equal(write_text("bri", set, &text, NULL), 0);
-	/* North's second card is the first card again; West gets what is left */
+	/* North's second card repeats the first; West gets the rest */
 	memcpy(keep, text.data, 4);
 	memcpy(text.data + 2, text.data, 2);
 	read = read_text("bri", &text);
@@ -894,7 +894,7 @@ static void dialects_of_lin(void **state)
 	}
 }
 
-/* What is no text of one line, or too long, is neither number nor label. */
+/* Text of several lines, or too long text, is neither number nor label. */
 static void labels_that_hold_anything(void **state)
 {
 	static const char text[] = "md|3" S "," W "," N ",|ah|7\0\0x|";

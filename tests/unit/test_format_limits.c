@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a reader may cost: never more memory than 4 times its input and 1 MiB (counted where it is
- * asked for: the calls are wrapped), and work in proportion to the input. A clock on a busy machine proves
+ * The cost of a reader: at most 4 times the memory of its input plus 1 MiB (counted by wrapping the
+ * allocation functions), and work proportional to the input. A clock on a busy machine proves
  * nothing, so the inputs are so large that a reader whose work grows with the square of them would
  * take hours.
  */

@@ -84,7 +84,7 @@ static bool same_board(const struct dealbox_board *one, const struct dealbox_boa
 	       (one->number == other->number || !other->number);
 }
 
-/* How many of the boards are there, the first ones of the set; -1: there is a problem. */
+/* Returns how many of the first boards of the set were read; -1: a problem was reported. */
 static long read_boards(const struct sample *sample, const struct dealbox_set *whole,
 			const char *data, size_t size)
 {
@@ -108,7 +108,7 @@ static long read_boards(const struct sample *sample, const struct dealbox_set *w
 	return count;
 }
 
-/* How many records begin in so many bytes. */
+/* Returns how many records begin in that many bytes. */
 static long records_begun(const struct sample *sample, const char *data, size_t size)
 {
 	long count = 0;

@@ -43,8 +43,8 @@ static void done(struct read *read)
 }
 
 /*
- * What is in it, as "board=deal" for each complete deal (deal A, B, C), then
- * " | ", then the codes with their lines as "code@line".
+ * Returns the contents as "board=deal" for each complete deal (deal A, B, C), then " | ", then the
+ * codes with their lines as "code@line".
  */
 static void describe(const struct read *read, char *out, size_t room)
 {
@@ -375,7 +375,7 @@ static void a_long_line(void **state)
 	done(&read);
 }
 
-/* What is written obeys PBN 2.1: our own reader holds a declared export to it. */
+/* Written files conform to PBN 2.1: our own reader checks a declared export. */
 static void what_is_written_is_export_format(void **state)
 {
 	uint64_t seed = 11;
@@ -494,7 +494,7 @@ static void what_a_game_says_is_kept(void **state)
 	}
 }
 
-/* What would be read as something else is not written: here the comment takes the next game. */
+/* Text that would be read differently is not written: here the comment swallows the next game. */
 static void what_cannot_be_kept_is_said(void **state)
 {
 	static const char open[] = BOARD(1) DEAL(A) "{ never closed\n\n" BOARD(2) DEAL(B);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Text formats are read in two ways: a short one for lines as programs write them, and one that
- * knows all that is allowed and names all that is wrong. Both must read and say the same,
- * whatever byte stands anywhere.
+ * Text formats have two readers: a fast one for lines as programs write them, and a complete one
+ * that accepts everything allowed and reports all errors. Both must give the same result for every
+ * byte at every place.
  */
 #include "unit.h"
 
@@ -46,7 +46,7 @@ static void done(struct read *read)
 	dealbox_report_free(read->report);
 }
 
-/* All that was read and said, but for how lines end. */
+/* Everything that was read and reported, except for line ends. */
 static void describe_all(const struct read *read, char *out, size_t room)
 {
 	const struct dealbox_problem *problem;
@@ -109,7 +109,7 @@ static void check_file(const char *format, other_way *other, const char *file, c
 	}
 }
 
-/* Is the file good, so that it is read the short way? */
+/* Returns true if the file is good, so that the fast reader takes it. */
 static void check_good(const char *format, const char *file, unsigned int boards)
 {
 	struct read read = read_text(format, file, strlen(file));

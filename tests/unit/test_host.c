@@ -461,7 +461,7 @@ static void the_end_of_the_claim_pauses_a_deal(void **state)
 	assert_int_equal(fake->request[0], DEALBOX_OP_PAUSE);
 }
 
-/* What does not say how it stands may deal: a PAUSE that it refuses does no harm. */
+/* A machine with unknown state may be dealing: a refused PAUSE is harmless. */
 static void a_machine_that_does_not_say_is_paused(void **state)
 {
 	struct fake *fake = *state;

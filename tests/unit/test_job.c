@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Jobs: the order of boards and copies, priorities, what is done. */
+/* Jobs: the order of boards and copies, priorities, completion. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +106,7 @@ static void test_states(void **state)
 	jobs_free(&jobs);
 }
 
-/* What jobs hold is counted: themselves, their boards, copies and machines. */
+/* The memory of jobs is counted: themselves, their boards, copies and machines. */
 static void test_room(void **state)
 {
 	static unsigned int boards[9999];
@@ -246,7 +246,7 @@ static void test_priorities(void **state)
 }
 
 /* Every row of the list of errors is somewhere in the table, and every row is whole. */
-/* Is there anything to be dealt? */
+/* Returns true if there is anything to deal. */
 static void test_open(void **state)
 {
 	struct jobs jobs = { 0 };

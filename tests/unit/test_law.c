@@ -203,7 +203,7 @@ static void test_error_stays(void **state)
 	assert_int_equal(heard.rulings, 0);
 	dealbox_judge_free(j);
 
-	/* whoever does not want to know why is told that it is wrong all the same */
+	/* without an error object the call still fails */
 	j = dealbox_judge_new(hear, &heard);
 	assert_int_equal(dealbox_record_parse("nonsense", 8, &(struct dealbox_happening){ 0 }, NULL), -EINVAL);
 	assert_int_equal(dealbox_judge_line(j, "nonsense", 8, NULL), -EINVAL);
@@ -217,7 +217,7 @@ static void test_error_stays(void **state)
 					      &first), -EINVAL);
 }
 
-/* What format writes is what parse reads, for a line with each kind of word. */
+/* Parsing a formatted line gives the same happening, for a line with each kind of word. */
 static void test_format_is_the_inverse(void **state)
 {
 	static const char *const lines[] = {

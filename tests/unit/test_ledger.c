@@ -322,7 +322,7 @@ static void test_key(void **state)
 	assert_int_equal(access(f->key, F_OK), -1);
 }
 
-/* What is not a sound ledger is refused, and is the same file afterwards. */
+/* A damaged ledger is refused, and its file is unchanged. */
 static void test_never_overwritten(void **state)
 {
 	static const char *const what[] = { "", "not a database at all, but long enough to be one" };
@@ -578,7 +578,7 @@ static void test_other_session_among_many(void **state)
 	dealbox_ledger_free(l);
 }
 
-/* What nobody knows may have been played. */
+/* A board with unknown outcome may have been played. */
 static void test_doubt_counts_as_dealt(void **state)
 {
 	struct folder *f = *state;
@@ -698,7 +698,7 @@ static int count_step(void *context)
 	return 0;
 }
 
-/* How many steps SQLite's machine makes to begin a copy, and to tell of a job. */
+/* Returns the number of SQLite's VM steps to begin a copy, and to report a job. */
 static unsigned long steps_of_begin(struct dealbox_ledger *l, uint64_t job, unsigned int copy,
 				    uint32_t number, unsigned long *of_job)
 {
@@ -748,7 +748,7 @@ static int count_insertion(const struct dealbox_ledger_insertion *insertion, voi
 	return 0;
 }
 
-/* How many steps SQLite's machine makes to tell of the last insertion of a machine. */
+/* Returns the number of SQLite's VM steps to get the last insertion of a machine. */
 static unsigned long steps_of_last(struct dealbox_ledger *l, const char *machine, uint32_t number)
 {
 	struct dealbox_ledger_insertion last = { 0 };
@@ -794,7 +794,7 @@ static void test_last_among_many(void **state)
 	assert_in_range(steps_of_last(l, "SN3", 0), 1, none + none / 4);
 	assert_in_range(steps_of_insertions(l, job, 1), 1, of_job + of_job / 4);
 
-	/* what became of it is told with it */
+	/* its outcome is included */
 	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0, NULL, 0), 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN2", &last), 0);
 	assert_int_equal(last.id, insertion);
@@ -823,7 +823,7 @@ static int count_pairs(const struct dealbox_ledger_job *job, void *context)
 	return ++pairs->outer > 3 ? -1 : dealbox_ledger_jobs(pairs->ledger, 0, count_pair, pairs);
 }
 
-/* Who is told of each job may ask for all of them. */
+/* The callback of one query may query all jobs. */
 static void test_asked_within(void **state)
 {
 	struct folder *f = *state;
@@ -997,7 +997,10 @@ static int act(struct dealbox_ledger *l, enum dealbox_ledger_act_kind kind, uint
 	return dealbox_ledger_add_act(l, &a);
 }
 
-/* Who could read it could lock it: others may do neither, also of a ledger from when they could. */
+/*
+ * A user who can read the ledger can lock it: others may do neither, not even with a ledger from
+ * before that rule.
+ */
 static void test_closed_to_others(void **state)
 {
 	static const char *const files[] = { "", "-wal", "-shm" };
@@ -1063,7 +1066,7 @@ static void test_acts(void **state)
 	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_DONE);
 	assert_int_equal(last_job(l).recorded, 1);
 
-	/* redeal takes back what was recorded, and what was skipped */
+	/* redeal revokes both a record and a skip */
 	assert_int_equal(act(l, DEALBOX_ACT_REDEAL, job, 1, 1, 0), 0);
 	assert_int_equal(act(l, DEALBOX_ACT_REDEAL, job, 2, 1, 0), 0);
 	assert_int_equal(copy_state(l, job, 1, 1), DEALBOX_LEDGER_COPY_OPEN);
@@ -1172,7 +1175,7 @@ static void test_tampered(void **state)
 			assert_int_equal(err, -EUCLEAN);
 			assert_non_null(strstr(error, "is damaged ("));
 		}
-		/* opening refuses; what is there can still be looked at */
+		/* opening fails; the contents can still be inspected */
 		l = dealbox_ledger_new();
 		err = dealbox_ledger_open(l, f->db, 0);
 		assert_true(!err || err == -EUCLEAN);
@@ -1192,7 +1195,7 @@ static void test_tampered(void **state)
 	free(sound);
 }
 
-/* What went bad long ago is found before more is written, wherever it is. */
+/* Old damage is found before anything is written, wherever it is. */
 static void test_whole_is_checked(void **state)
 {
 	static const char *const deeds[] = {
@@ -1336,7 +1339,7 @@ static void test_rotten_disk(void **state)
 	free(bad);
 }
 
-/* A ledger as a power cut leaves it: what was written last is in the WAL only. */
+/* A ledger after a power cut: the last records are in the WAL only. */
 static void make_crashed(const char *path)
 {
 	struct dealbox_ledger *l;
@@ -1463,8 +1466,8 @@ static void test_rotten_disk_after_a_crash(void **state)
 }
 
 /*
- * A WAL that is cut, or gone: what is left may be a ledger that is sound up to some record. The head
- * that was noted beside it says that the rest is missing, so nothing is dealt again.
+ * A truncated or missing WAL may leave a ledger that is sound up to some record. The head beside it
+ * shows that the rest is missing, so nothing is dealt again.
  */
 static void test_cut_wal(void **state)
 {
@@ -1575,7 +1578,7 @@ static void test_restored(void **state)
 	dealbox_ledger_free(l);
 }
 
-/* The heads themselves: the last whole line counts, whatever a power cut left behind it. */
+/* The heads themselves: the last complete line counts, whatever a power cut left after it. */
 static void test_heads(void **state)
 {
 	static const char *const tails[] = { "", "99:ab", "\n99:ab\n", "99:\n\n", "x\n", "-1:00\n" };
@@ -1669,7 +1672,10 @@ static void test_copied_while_open(void **state)
 	dealbox_ledger_free(l);
 }
 
-/* The same in the middle of whatever is written: what is not refused is what the ledger was at some time. */
+/*
+ * The same at every point of a write: a ledger that is not refused is a state that the ledger once
+ * had.
+ */
 static void test_copied_while_written(void **state)
 {
 	struct folder *f = *state;
@@ -1766,8 +1772,8 @@ static void test_read_only_folder(void **state)
 }
 
 /*
- * The disk is full, at any moment: it is said so, what was said to be written is there, and when
- * there is room the same ledger goes on.
+ * The disk is full at any moment: this is reported, acknowledged records are there, and once there
+ * is space the same ledger continues.
  */
 static void test_full_disk(void **state)
 {
@@ -1865,7 +1871,7 @@ static void test_backup(void **state)
 	assert_int_equal(dealbox_ledger_backup(l, "/nonexistent/backup"), -ENOENT);
 	dealbox_ledger_free(l);
 
-	/* with the key it is a ledger like any other, and goes on */
+	/* with the key it is a ledger like any other, and can be continued */
 	snprintf(key, sizeof(key), "%s.key", f->other);
 	after = slurp(f->key, &size);
 	spit(key, after, size);
@@ -1919,10 +1925,7 @@ static void test_sealed(void **state)
 	free(data);
 }
 
-/*
- * Killed while it writes, many times: what was reported as written is there, and
- * the ledger is sound.
- */
+/* Killed while it writes, many times: acknowledged records are there, and the ledger is sound. */
 static void test_killed(void **state)
 {
 	struct folder *f = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What all ways to a machine share: addresses, the list, and words. */
+/* The common part of all backends: addresses, the list, and names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static void emulators_are_listed_where_one_listens(void **state)
 	close(listener);
 	unlink(address.sun_path);
 
-	/* nobody listens any more */
+	/* nobody listens on the socket any more */
 	assert_int_equal(dealbox_machine_list(emulators, &list, NULL), 0);
 	for (n = 0; n < dealbox_machine_list_count(list); n++)
 		assert_int_not_equal(strncmp(dealbox_machine_list_uri(list, n), "emu:", 4), 0);

@@ -236,7 +236,10 @@ static void test_every_step_of_the_search(void **state)
 	}
 }
 
-/* Where the owner of a card changes: the first number of a prefix, and the one before it */
+/*
+ * The numbers at which the owner of a card changes: the first number of a prefix, and the one
+ * before it
+ */
 static void test_pavlicek_boundaries(void **state)
 {
 	const enum dealbox_numbering numbering = DEALBOX_NUMBERING_PAVLICEK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What operators are told: every state has a name, a way on and sentences in each language. */
+/* Operators' instructions: every state has a name, a way on and sentences in each language. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -84,7 +84,7 @@ static void test_languages(void **state)
 	}
 }
 
-/* What is known is said, and nothing of what is not. */
+/* Sentences contain the known facts, and nothing about unknown ones. */
 static void test_facts(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Whoever names no pack means bridge, whatever he asks. */
+/* NULL means the bridge pack, in every function. */
 #include "unit.h"
 
 #include <errno.h>

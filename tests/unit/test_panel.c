@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * What the lines of a panel mean, without lines.
- */
+/* The rules of a panel, without lines. */
 #include "unit.h"
 
 #include <errno.h>
@@ -61,7 +59,7 @@ static void test_bars(void **state)
 	/* the board sits where its switch is closed */
 	assert_int_equal(panel_bars(board, 0), DEALBOX_OPERATOR_SEATED);
 	assert_int_equal(panel_bars(board, board), DEALBOX_OPERATOR_NONE);
-	/* the gravest is told */
+	/* the gravest state is shown */
 	assert_int_equal(panel_bars(all, BIT(PANEL_COVER)), DEALBOX_OPERATOR_COVER);
 	assert_int_equal(panel_bars(all, all), DEALBOX_OPERATOR_STOPPED);
 	assert_int_equal(panel_bars(all, BIT(PANEL_EMERGENCY)), DEALBOX_OPERATOR_STOPPED);
@@ -92,7 +90,7 @@ static void test_starts(void **state)
 	/* of one machine it is the start key */
 	assert_true(panel_starts(DEALBOX_OPERATOR_JAM, 1, 0));
 	assert_true(panel_starts(DEALBOX_OPERATOR_CONFIRM, 1, 1));
-	/* what is the same question everywhere is answered everywhere */
+	/* one key answers the same question at every machine */
 	assert_true(panel_starts(DEALBOX_OPERATOR_START, 3, 3));
 	assert_true(panel_starts(DEALBOX_OPERATOR_PAUSED, 3, 3));
 	assert_true(panel_starts(DEALBOX_OPERATOR_STOPPED, 3, 3));

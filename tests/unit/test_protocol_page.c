@@ -81,7 +81,7 @@ static struct wire_event event(u8 type)
 	};
 }
 
-/* What the machine sends; on a host-routed machine, with the answer of the host. */
+/* Writes an event of the machine; on a host-routed machine, with the answer of the host. */
 static void send_event(struct story *s, struct wire_event e, u32 after_us)
 {
 	u8 bytes[WIRE_EVENT_SIZE], answer[WIRE_GATE_SIZE];

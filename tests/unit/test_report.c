@@ -124,7 +124,7 @@ static void a_report_keeps_the_first_of_each_kind_and_counts_all(void **state)
 	dealbox_report_add(NULL, &(struct dealbox_problem) { 0 });
 }
 
-/* What stands in files and in names of machines is not always text; what we say of it is. */
+/* Files and names of machines do not always contain text; our messages about them do. */
 static void text_from_outside_is_made_safe(void **state)
 {
 	static const struct {
@@ -173,7 +173,7 @@ static void no_sentence_is_cut_within_a_character(void **state)
 	for (size_t size = 1; size < length; size++) {
 		assert_int_equal(dealbox_problem_describe(&problem, false, text, size), length);
 		assert_memory_equal(text, whole, strlen(text));
-		/* what is UTF-8 stays as it is */
+		/* UTF-8 is not changed */
 		dealbox_text_safe(text, sizeof(text), again, sizeof(again));
 		assert_string_equal(again, text);
 	}

@@ -157,7 +157,7 @@ static void original_folder_check(const char *folder)
 	test_free(want);
 	dealbox_square_keys_free(keys);
 	dealbox_square_free(square);
-	/* one digit of a key is another: no longer what was published */
+	/* one changed digit of a key: no longer the published keys */
 	square = square_of(description);
 	key_text[10]++;
 	assert_int_equal(dealbox_square_keys_parse(key_text, keys_size, square, &keys, NULL, NULL), -EBADMSG);
@@ -258,7 +258,7 @@ static void test_ranges(void **state)
 							&session, NULL), 0);
 		assert_int_equal(session.low, cases[i].low);
 		assert_int_equal(session.high, cases[i].high);
-		/* what was published is not to be asked again */
+		/* published values are not asked for again */
 		assert_int_equal(dealbox_square_session(square, 1, 1, false, "4", &session, NULL), -EINVAL);
 		assert_int_equal(dealbox_square_session(square, 1, 10, false, NULL, &session, NULL), -ENOENT);
 		assert_int_equal(dealbox_square_session(square, 2, 1, false, NULL, &session, NULL), -ENOENT);
@@ -309,7 +309,7 @@ static void test_keys_after_mail(void **state)
 	assert_int_equal(keys_with(square, "1,1:", "Hello,\n1,1:", &mended), -EBADMSG);
 	assert_int_equal(keys_with(NULL, "1,1:", "Hello,\n1,1:", &mended), -EINVAL);
 	assert_int_equal(keys_with(NULL, "1,2:", "1,1:", &mended), -EINVAL);
-	/* a NUL byte hides nothing behind it */
+	/* a NUL byte does not hide the text after it */
 	assert_int_equal(dealbox_square_keys_parse("1,1:abc\0def\n", 12, NULL, &keys, &mended, NULL), -EINVAL);
 	assert_int_equal(dealbox_square_keys_parse("\0,1:abc\n", 9, NULL, &keys, &mended, NULL), -EINVAL);
 	dealbox_square_free(square);

@@ -141,7 +141,7 @@ static void of_another_insertion_it_keeps_what_is_of_a_deal(void **state)
 	assert_true(kept(0x40, 9));
 }
 
-/* Does this one event, between two in order, make a gap? */
+/* Returns true if this event, between two consecutive ones, makes a gap. */
 static bool gap_at(uint32_t seqno, uint32_t machine_seq, uint32_t type)
 {
 	struct dealbox_trace *trace = dealbox_trace_new(9);

@@ -221,7 +221,7 @@ static bool lose_event(struct run *run, size_t i)
 	if (run->events[i].type == DEALBOX_EV_BOARD_INSERTED)
 		return false;
 	erase(run, i);
-	return i < run->count;	/* nobody can know of a last event that is lost, but .. */
+	return i < run->count;	/* the loss of the last event cannot be detected, but .. */
 }
 
 static bool drop_event_unseen(struct run *run, size_t i)
@@ -390,7 +390,7 @@ static bool removed_within(struct run *run, size_t i)
 	return true;
 }
 
-/* The hopper is empty, and is filled up: what was missing may lie in the board unseen. */
+/* The hopper is empty, and is refilled: the missing card may lie in the board unseen. */
 static bool short_and_filled_up(struct run *run, size_t i)
 {
 	if (i < 2)
