@@ -169,7 +169,7 @@ static enum status audit_run(struct args *args)
 		complain(NULL, "out of memory");
 		return STATUS_INPUT;
 	}
-	/* look at every file first: what is wrong with any of them is wanted at once */
+	/* check every file first, to report all errors at once */
 	for (int i = 0; i < args->argc; i++) {
 		progress("reading %d of %d", i + 1, args->argc);
 		if (!set_add(audit, args->argv[i]))

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * dealbox backup, dealbox restore: all that the service knows, carried to another PC.
- */
+/* dealbox backup, dealbox restore: move the service's records to another PC. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

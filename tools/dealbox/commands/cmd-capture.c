@@ -16,7 +16,7 @@
 #include "ui/set-to-deal.h"
 #include "ui/tool.h"
 
-/* Says what is wrong with what was read; names of cards only with reveal. */
+/* Reports the errors of a capture; names cards only with reveal. */
 static void defects_say(const struct dealbox_deal *deal, const struct dealbox_pack *pack)
 {
 	struct dealbox_defect defects[DEALBOX_DEFECTS_MAX];
@@ -48,7 +48,10 @@ enum status capture_write(const struct dealbox_set *set, const char *file)
 	return STATUS_DONE;
 }
 
-/* What was read is a hand: the next pocket's turn. If not, it is said, and this one is asked for again. */
+/*
+ * If a whole hand was read, continues with the next pocket. Otherwise reports it, and asks for this
+ * pocket again.
+ */
 static bool pocket_good(const struct dealbox_trace *capture, unsigned int pocket)
 {
 	const char *seat = dealbox_actor_name(pocket);
@@ -199,7 +202,7 @@ static enum status capture_run(struct args *args)
 	    !args_number(args, "board", options.board_text, 1, DEALBOX_BOARD_DEALT_MAX, &options.board))
 		return STATUS_INPUT;
 	options.file = args->argv[0];
-	/* nobody reads four pockets for a file that cannot be */
+	/* do not read four pockets for a file that cannot be written */
 	return setfile_can_be(options.file, NULL) ? capture(&options) : STATUS_INPUT;
 }
 

@@ -21,7 +21,7 @@ struct session_deals {
 	struct dealbox_set *set;
 };
 
-/* What a machine reported, from `dealbox deal --record` */
+/* A machine's traces, from `dealbox deal --record` */
 struct recorded {
 	struct tracefile_head head;
 	struct dealbox_trace *trace;
@@ -281,8 +281,8 @@ static const char *verdict_follows(const struct dealbox_certificate *c, const st
 }
 
 /*
- * What is wrong with a certificate by its trace; NULL: nothing, or none was given. Two machines may
- * have used the same number: one of the traces must open it.
+ * Returns the error of a certificate by its trace; NULL: no error, or no trace. Two machines may
+ * have used the same number: one of the traces must open the certificate.
  */
 static const char *trace_verify(struct call *call, const struct dealbox_certificate *c,
 				const struct dealbox_deal *deal)

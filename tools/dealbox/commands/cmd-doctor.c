@@ -22,7 +22,7 @@
 
 enum found { FOUND_GOOD, FOUND_NOTE, FOUND_BAD };
 
-/* What a look found: what is so, and the command that mends it ("" if none is needed). */
+/* The result of a check: the finding, and the command that fixes it ("" if none is needed). */
 struct finding {
 	enum found found;
 	char what[512];
@@ -48,7 +48,7 @@ static bool module_loaded(void)
 	return !access("/sys/module/dealbox", F_OK);
 }
 
-/* Is the module known to modprobe, for the kernel that runs? */
+/* Returns true if modprobe finds the module for the running kernel. */
 static bool module_built(const char *release)
 {
 	char path[256], line[512];
@@ -104,7 +104,10 @@ static void look_secure_boot(struct finding *f)
 		     "Secure Boot is on, and lets only modules in whose key it knows");
 }
 
-/* Is this user, by name, a member of the group? Whoever has just been added needs a new session. */
+/*
+ * Returns true if this user, by name, is a member of the group. A user who was just added needs a
+ * new session.
+ */
 static bool member(gid_t group)
 {
 	struct passwd *user = getpwuid(geteuid());

@@ -48,7 +48,7 @@ static void job_print(struct json_object *job, struct json_object *machines)
 	putchar('\n');
 }
 
-/* What was dealt of a job, insertion by insertion: of any job that the service has. */
+/* Shows the insertions of a job: of any job that the service has. */
 static enum status insertions_print(sd_bus *bus, unsigned long job, bool json)
 {
 	const char *machine, *outcome;
@@ -182,7 +182,7 @@ static enum status job_call(unsigned long job, const char *method, const char *t
 	return done ? STATUS_DONE : STATUS_INPUT;
 }
 
-/* Does to the jobs that are named, or to all in that state, what method says. */
+/* Calls method for the named jobs, or for all in that state. */
 static enum status change_run(struct args *args, const char *method, const char *from)
 {
 	struct json_object *jobs = NULL, *job;
@@ -247,7 +247,7 @@ const struct command cmd_resume = {
 
 static enum status cancel_run(struct args *args)
 {
-	/* nobody means all of them by saying nothing */
+	/* an empty list does not mean all jobs */
 	if (args->argc < 2)
 		return args_wrong(args, "it wants the number of a job");
 	return change_run(args, "Cancel", "");
@@ -344,7 +344,7 @@ const struct command cmd_redeal = {
 	.run = redeal_run,
 };
 
-/* Lets machines deal that are new: those that are named, or the only one that waits for it. */
+/* Accepts new machines: the named ones, or the only one that waits for it. */
 static enum status accept_run(struct args *args)
 {
 	struct json_object *machines = NULL, *m;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * dealbox ledger: what was dealt, for how long it has been so, and is it true.
- */
+/* dealbox ledger: shows, checks and copies the record of what was dealt. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
@@ -70,7 +68,7 @@ static void add_text(struct json_object *object, const char *name, const char *t
 	json_object_object_add(object, name, json_object_new_string(text));
 }
 
-/* Is the ledger not for this user? Its key is for the service alone. */
+/* Returns true if this user may not read the ledger. Its key is for the service alone. */
 static bool ledger_closed(const struct call *call)
 {
 	char key[PATH_MAX];
@@ -79,7 +77,7 @@ static bool ledger_closed(const struct call *call)
 	return access(key, R_OK) && errno == EACCES;
 }
 
-/* What the library refused, and what a person does about it. */
+/* Reports an error of the library, and the next step. */
 static enum status refused(struct call *call, int err)
 {
 	static const struct {

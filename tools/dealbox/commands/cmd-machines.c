@@ -11,7 +11,7 @@
 
 #include "ui/tool.h"
 
-/* What a bit means to a person; in JSON the word before the first space. */
+/* The meaning of a bit; in JSON the word before the first space. */
 struct word {
 	uint32_t bit;
 	const char *word;

@@ -41,7 +41,7 @@ static enum status monitor(struct dealbox_machine *machine, bool json, bool reve
 		explicit_bzero(events, (size_t)count * sizeof(*events));
 		explicit_bzero(line, sizeof(line));
 		if (ferror(stdout))
-			return STATUS_DONE;	/* nobody reads it any more */
+			return STATUS_DONE;	/* the reader is gone */
 	}
 }
 

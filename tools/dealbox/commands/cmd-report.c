@@ -51,7 +51,7 @@ static const struct {
 
 extern char **environ;
 
-/* What the command writes, to out. Nothing of it is an error of ours. */
+/* Copies the output of a command to out. Its errors are not ours. */
 static void command_run(FILE *out, const char *const *words, const char *ledger)
 {
 	posix_spawn_file_actions_t actions;
@@ -91,7 +91,7 @@ static void command_run(FILE *out, const char *const *words, const char *ledger)
 		fprintf(out, "(exit status %d)\n", WEXITSTATUS(status));
 }
 
-/* What a machine of the service did in its life, and how it is set. */
+/* The counters and parameters of a machine of the service. */
 static void machine_ask(FILE *out, sd_bus *bus, struct json_object *machine)
 {
 	const char *path = service_text(machine, "path"), *name;

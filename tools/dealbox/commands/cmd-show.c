@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * dealbox show: the deals of files, and what is wrong with the rest.
- */
+/* dealbox show: the deals of files, and the problems of the rest. */
 #include <string.h>
 
 #include "ui/set-as-read.h"

@@ -39,7 +39,7 @@ static bool square_write(struct call *call, bool replace)
 
 /* -- new, publish ------------------------------------------------------------- */
 
-/* A line from whoever sits there; NULL at the end of the input */
+/* Reads a line from the user; NULL at the end of the input */
 static char *ask(const char *question)
 {
 	char *line = NULL;
@@ -110,7 +110,7 @@ static bool phases_ask(struct call *call)
 		if (good && asprintf(&text, "%s:%s:%s:%s", answer[0], answer[1], answer[2], answer[3]) < 0)
 			text = NULL;
 		if (text)
-			phase_add(call, text);	/* what was wrong has been said: ask again */
+			phase_add(call, text);	/* the error has been reported: ask again */
 		for (int i = 0; i < 4; i++)
 			free(answer[i]);
 		free(text);

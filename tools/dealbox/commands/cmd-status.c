@@ -70,7 +70,7 @@ const struct command cmd_status = {
 
 /* ---- watch ---------------------------------------------------------------- */
 
-/* What was shown last of each machine. */
+/* The last output for each machine. */
 struct shown {
 	char path[256];
 	char state[64];

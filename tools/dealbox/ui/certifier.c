@@ -54,7 +54,7 @@ void certifier_close(struct certifier *c)
 	explicit_bzero(c, sizeof(*c));
 }
 
-/* Reads the certificates again: what was written is checked as a stranger would. */
+/* Reads the certificates again, and checks them like foreign ones. */
 static bool certificates_load(struct certifier *c)
 {
 	struct dealbox_certificates *certificates;

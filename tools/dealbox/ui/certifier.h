@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who certifies what a machine deals: a folder with the manifest of the tournament, the key
- * of this PC, the opening, and the certificates so far.
+ * A certifier: a folder with the manifest of the tournament, the key of this PC, the opening, and
+ * the certificates so far.
  */
 #ifndef CERTIFIER_H
 #define CERTIFIER_H
@@ -34,7 +34,9 @@ void certifier_close(struct certifier *c);
 bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
 		   const struct dealbox_deal *deal, const struct dealbox_trace *trace);
 
-/* Has this insertion a certificate? Of it, session, board, copy, machine and insertion are looked at. */
+/*
+ * Returns true if this insertion has a certificate, by session, board, copy, machine and insertion.
+ */
 bool certifier_has(const struct certifier *c, const struct dealbox_certificate *certificate);
 
 /* The salt for the same fields; the caller wipes it. */

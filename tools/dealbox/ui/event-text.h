@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What machines and verdicts say, as JSON and as text. dealbox(1) describes it.
- */
+/* Events and verdicts as JSON and as text. dealbox(1) describes it. */
 #ifndef EVENTS_H
 #define EVENTS_H
 
@@ -28,13 +26,13 @@ struct json_object *difference_to_json(const struct dealbox_difference *differen
 /* One line for a person, without its end; same secrecy. */
 void event_to_text(const struct dealbox_event *event, bool reveal, char *text, size_t size);
 
-/* Does the event belong to the stops that put the board in doubt? */
+/* Returns true for a stop that puts the board in doubt. */
 bool event_voids(const struct dealbox_event *event);
 
-/* Does the event belong to the stops after which the deal can go on? */
+/* Returns true for a stop after which the deal can continue. */
 bool event_holds(const struct dealbox_event *event);
 
-/* How the machine stands when a deal was stopped, as it says itself. */
+/* The machine's own report of its state when a deal was stopped. */
 const char *machine_stands(struct dealbox_machine *machine);
 
 #define HELD_TEXT	512

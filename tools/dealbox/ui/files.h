@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Small files, whole: read into memory, and written so that there is either the whole new
- * file or what was there before. All of them say what is wrong.
+ * Small files: read into memory as a whole, and written so that either the whole new file or the
+ * old one exists. All functions report errors.
  */
 #ifndef FILES_H
 #define FILES_H
@@ -37,10 +37,10 @@ enum file_kind {
  */
 bool file_write(const char *path, const void *data, size_t size, enum file_kind kind, bool replace);
 
-/* Is there something of that name? */
+/* Returns true if the name exists. */
 bool file_exists(const char *path);
 
-/* Says a fault of the library, with the file that it is about. Returns STATUS_INPUT. */
+/* Reports a fault of the library, with its file. Returns STATUS_INPUT. */
 enum status fault_say(const char *path, const struct dealbox_fault *fault);
 
 #endif

@@ -22,7 +22,7 @@ struct lawsay {
 /* A message in the language of law: those of the library, and what stands in N_(). */
 const char *lawsay_text(const struct lawsay *law, const char *message) __attribute__((format_arg(2)));
 
-/* Says that a line of the record is wrong, and why. */
+/* Reports an error of a line of the record. */
 void lawsay_wrong(const struct lawsay *law, const struct dealbox_record_error *error);
 
 /* The language of that name, as struct lawsay wants it. NULL, and said, if there is none. */

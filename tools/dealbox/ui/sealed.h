@@ -10,7 +10,7 @@
 
 #include "files.h"
 
-/* Is this a sealed file? */
+/* Returns true for a sealed file. */
 bool sealed_is(const char *path);
 
 /* The option of commands that open sealed files; give its argument to sealed_use_key(). */

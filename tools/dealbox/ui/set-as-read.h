@@ -18,7 +18,7 @@ struct setinput {
 	int unread;		/* files that could not be read at all */
 };
 
-/* How files are to be read. */
+/* Options for reading files. */
 struct reading {
 	const struct dealbox_format *from;	/* NULL: it is to be recognised */
 	unsigned long first;	/* number of the first board that has none; 0 = it has none */
@@ -38,7 +38,7 @@ void setinput_free(struct setinput *input);
 const struct dealbox_format *setinput_format(const struct args *args, const char *option,
 					     const char *name);
 
-/* What the commands that only look at files are given, beside the files. */
+/* The options of commands that only read files. */
 struct look {
 	struct reading reading;
 	bool json, reveal;
@@ -48,8 +48,8 @@ struct look {
 bool look_parse(struct look *look, struct args *args);
 
 /*
- * Says problems and then notes on standard error, those of a kind together and no more than 20 of
- * each; cards only with reveal.
+ * Prints problems and then notes to standard error, grouped by code and at most 20 of each; cards
+ * only with reveal.
  */
 void setinput_complain(const struct dealbox_report *report, bool reveal);
 
@@ -60,13 +60,13 @@ void setinput_complain_of(const struct dealbox_report *report, enum dealbox_seve
 /* The problems as a JSON array, on standard output. */
 void setinput_problems_json(const struct dealbox_report *report, bool reveal);
 
-/* How many there are of each kind, as a JSON object by their codes. */
+/* Prints the number of problems by code, as a JSON object. */
 void setinput_counts_json(const struct dealbox_report *report);
 
-/* Text of a file as JSON text: what is not UTF-8 is taken as Latin-1. */
+/* Converts text of a file to JSON text: bytes that are not UTF-8 are read as Latin-1. */
 void setinput_text_json(const char *text);
 
-/* What --from and --to take, for their help. */
+/* The values of --from and --to, for their help. */
 #define SETINPUT_FORMATS "pbn, dup, dlm, lin, bri, dge, csv, ber, bhg, rzd, cds, rbn, zrd"
 
 #endif

@@ -14,7 +14,7 @@
 #include "set-as-read.h"
 #include "set-to-deal.h"
 
-/* Says the problems of a report; how many there were. */
+/* Prints the problems of a report; returns their number. */
 static size_t problems_say(const struct dealbox_report *report, bool reveal)
 {
 	setinput_complain_of(report, DEALBOX_PROBLEM, reveal);
@@ -29,7 +29,7 @@ void setfile_number_from(unsigned long first)
 	number_from = first;
 }
 
-/* A board without a number cannot be dealt: nobody would know which it is. True: there is one. */
+/* Returns true if a board has no number. It could not be identified, so it cannot be dealt. */
 static bool numbers_check(const struct dealbox_set *set, struct dealbox_report *report)
 {
 	struct dealbox_board board;

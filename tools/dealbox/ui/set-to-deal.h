@@ -28,7 +28,7 @@ void setfile_number_from(unsigned long first);
  */
 bool setfile_write(const struct dealbox_set *set, const char *path, const char *format);
 
-/* Can such a file be written, as far as its name says? False, and said, when not. */
+/* Returns true if the suffix of the file name allows writing it; otherwise reports the error. */
 bool setfile_can_be(const char *path, const char *format);
 
 /* A digest of boards and deals, in hex. The files' names do not matter. */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * What the commands share: options, help, and speaking to people and programs.
- */
+/* Shared by the commands: options, help, and output for people and programs. */
 #include <errno.h>
 #include <getopt.h>
 #include <json-c/json.h>
@@ -33,7 +31,7 @@ const struct option_row *command_option(const struct command *command, size_t n)
 	return n == own ? &help_row : NULL;
 }
 
-/* What getopt_long(3) wants to know, made from the rows. */
+/* The arguments of getopt_long(3), made from the rows. */
 struct getopt_tables {
 	char letters[2 * OPTIONS_MAX + 2];
 	struct option longs[OPTIONS_MAX + 1];
@@ -225,8 +223,8 @@ static void progress_clear(void)
 }
 
 /*
- * What comes from outside (names of files, machines, sessions) stands in what we write, and a
- * terminal must not obey it: lines stay, other control characters do not.
+ * External text (names of files, machines, sessions) is part of our output, and a terminal must not
+ * interpret it: line ends are kept, other control characters are not.
  */
 static void safe_put(FILE *out, const char *format, va_list list)
 {
@@ -363,7 +361,7 @@ bool confirm(bool yes, const char *format, ...)
 	vfprintf(stderr, format, list);
 	va_end(list);
 	fputs(" [y/N] ", stderr);
-	/* byte by byte: what stands behind this line is for somebody else */
+	/* byte by byte: the input after this line is for another reader */
 	for (n = 0; read(STDIN_FILENO, &key, 1) == 1 && key != '\n'; n++)
 		if (!n)
 			first = key;

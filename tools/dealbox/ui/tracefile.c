@@ -178,7 +178,7 @@ bool tracefile_read(const char *path, tracefile_fn *take, void *context)
 	return good;
 }
 
-/* Has the machine dealt without reading a single card? */
+/* Returns true if the machine dealt without reading a single card. */
 static bool is_counted(const struct dealbox_trace *trace)
 {
 	const struct dealbox_event *event;

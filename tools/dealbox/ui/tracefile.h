@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Recorded traces: JSON lines. Each insertion begins with a line that says what
- * was dealt, and has a line for each event; dealbox(1) describes both. They tell
- * the deals, so the file can be read by its owner only.
+ * Recorded traces: JSON lines. Each insertion begins with a line that describes the deal, and has a
+ * line for each event; dealbox(1) describes both. They reveal the deals, so the file is readable by
+ * its owner only.
  */
 #ifndef TRACEFILE_H
 #define TRACEFILE_H
@@ -51,9 +51,9 @@ struct tracefile_head {
 };
 
 /*
- * Judges what was reported by the deal that it was to be. 0, and the caller frees the verdict; -ENODATA:
- * the cards were counted, and head does not say of which deck; -ENOTSUP: it is a capture; -EINVAL: the
- * deal is not one of the pack, or pockets cannot be; -ENOMEM.
+ * Judges a trace by its planned deal. Returns 0, and the caller frees the verdict; -ENODATA: the
+ * cards were counted, and head does not name the deck; -ENOTSUP: it is a capture; -EINVAL: not a
+ * deal of the pack, or impossible pockets; -ENOMEM.
  */
 int tracefile_judge(const struct tracefile_head *head, const uint8_t pockets[DEALBOX_HANDS],
 		    const struct dealbox_trace *trace, const struct dealbox_deal *deal,
