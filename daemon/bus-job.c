@@ -83,7 +83,7 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 	if (kind == DEALBOX_ACT_RESUME)
 		job->repeat = false;
 	if (work_refresh(s, job))
-		return sd_bus_error_set(error, ERROR("Ledger"), dealbox_ledger_error(s->ledger));
+		return sd_bus_error_set(error, ERROR("Ledger"), dealbox_ledger_error(s->ledger)->what);
 	/* an open copy is not in the ledger's list of copies */
 	if (kind == DEALBOX_ACT_REDEAL)
 		job_set_state(job, act.board, act.copy, DEALBOX_LEDGER_COPY_OPEN);

@@ -118,7 +118,7 @@ static struct station *present(sd_bus_message *m, struct service *s, sd_bus_erro
 
 static int machine_error(const struct station *st, sd_bus_error *error)
 {
-	return sd_bus_error_set(error, ERROR("Machine"), dealbox_machine_reason(st->dealing.machine)->what);
+	return sd_bus_error_set(error, ERROR("Machine"), dealbox_machine_error(st->dealing.machine)->what);
 }
 
 static int machine_locate(sd_bus_message *m, struct service *s, sd_bus_error *error)

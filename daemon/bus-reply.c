@@ -27,7 +27,7 @@ int ledger_error(struct service *s, int err, sd_bus_error *error)
 			   err == -EBUSY ? ERROR("Busy") :
 			   err == -EINVAL ? SD_BUS_ERROR_INVALID_ARGS : ERROR("Ledger");
 
-	return sd_bus_error_set(error, name, dealbox_ledger_error(s->ledger));
+	return sd_bus_error_set(error, name, dealbox_ledger_error(s->ledger)->what);
 }
 
 bool is_name(const char *text)

@@ -19,7 +19,7 @@ static int reply_error(struct service *s, int err, sd_bus_error *error)
 {
 	if (err == -ENOENT)
 		return sd_bus_error_set(error, ERROR("NotFound"), "the ledger has no such set, job or board");
-	return sd_bus_error_set(error, ERROR("Ledger"), dealbox_ledger_error(s->ledger));
+	return sd_bus_error_set(error, ERROR("Ledger"), dealbox_ledger_error(s->ledger)->what);
 }
 
 static int memory_open(const char *name)

@@ -95,7 +95,7 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 
 static int open_monitor(struct dealboxd *d)
 {
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 	int err = dealbox_monitor_new(&d->monitor, &reason);
 
 	if (err) {

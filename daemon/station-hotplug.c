@@ -210,7 +210,7 @@ static int attach(struct service *s, struct dealbox_machine *machine, const char
 	if (!err)
 		err = dealbox_machine_claim(machine);
 	if (err) {
-		snprintf(why, WHY, "%s", dealbox_machine_reason(machine)->what);
+		snprintf(why, WHY, "%s", dealbox_machine_error(machine)->what);
 		return err;
 	}
 	dealing_sanitize(&info);
@@ -233,7 +233,7 @@ static void station_open(struct service *s, const char *uri, const char *port)
 {
 	const struct backoff *backoff = backoff_find(s, uri);
 	struct dealbox_machine *machine;
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 	char why[WHY] = "";
 	int err;
 
@@ -312,7 +312,7 @@ bool emulator_missing(const struct service *s)
 bool machines_look(struct service *s, uint64_t end)
 {
 	struct dealbox_machine_list *list;
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 	bool all = true;
 	size_t n;
 

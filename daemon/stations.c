@@ -262,7 +262,7 @@ void stations_stopped(struct service *s, const struct station *only, uint32_t ui
 
 	log_message(MESSAGE_STOP, act.machine, NULL, "emergency stop");
 	if (dealbox_ledger_add_act(s->ledger, &act))
-		log_message(MESSAGE_LEDGER, act.machine, NULL, "%s", dealbox_ledger_error(s->ledger));
+		log_message(MESSAGE_LEDGER, act.machine, NULL, "%s", dealbox_ledger_error(s->ledger)->what);
 }
 
 /* ---- the event sources -------------------------------------------------------- */

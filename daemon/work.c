@@ -59,7 +59,7 @@ static int keep_job(const struct dealbox_ledger_job *job, void *context)
 static int complain(struct service *s, int err)
 {
 	if (err)
-		log_message(MESSAGE_LEDGER, NULL, NULL, "%s", dealbox_ledger_error(s->ledger));
+		log_message(MESSAGE_LEDGER, NULL, NULL, "%s", dealbox_ledger_error(s->ledger)->what);
 	return err;
 }
 

@@ -22,18 +22,18 @@ int main(int argc, char **argv)
 	struct dealbox_certificates *certificates;
 	const struct dealbox_certificate *one;
 	struct dealbox_manifest *manifest;
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 
 	if (argc != 3)
 		return 2;
-	if (dealbox_manifest_parse(data, load(argv[1], data, sizeof(data)), &manifest, &fault)) {
-		fprintf(stderr, "%s: %s\n", argv[1], fault.what);
+	if (dealbox_manifest_parse(data, load(argv[1], data, sizeof(data)), &manifest, &error)) {
+		fprintf(stderr, "%s: %s\n", argv[1], error.what);
 		return 1;
 	}
 	printf("%s\n", dealbox_square_name(dealbox_manifest_square(manifest)));
 	if (dealbox_certificates_parse(data, load(argv[2], data, sizeof(data)), manifest, &certificates,
-				       &fault)) {
-		fprintf(stderr, "%s: line %u: %s\n", argv[2], fault.line, fault.what);
+				       &error)) {
+		fprintf(stderr, "%s: line %u: %s\n", argv[2], error.line, error.what);
 		return 1;
 	}
 	for (size_t i = 0; (one = dealbox_certificates_get(certificates, i)); i++)

@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 	struct dealbox_confusion confusion;
 	struct dealbox_diagnosis diagnosis;
 	struct dealbox_machine *machine;
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 	struct dealbox_status status;
 	struct dealbox_board board;
 	struct dealbox_info info;
@@ -109,8 +109,8 @@ int main(int argc, char **argv)
 	return exact ? 0 : 1;
 
 refused:
-	fprintf(stderr, "%s: %s\n", dealbox_machine_reason(machine)->what,
-		dealbox_machine_reason(machine)->next);
+	fprintf(stderr, "%s: %s\n", dealbox_machine_error(machine)->what,
+		dealbox_machine_error(machine)->next);
 	/* pauses a deal that runs */
 	dealbox_machine_close(machine);
 	return 3;

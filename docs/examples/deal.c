@@ -40,7 +40,7 @@ static uint64_t job_of(struct dealbox_ledger *ledger, const char *file, const ch
 int main(int argc, char **argv)
 {
 	struct dealbox_ledger *ledger = dealbox_ledger_new();
-	struct dealbox_reason reason = { .what = "the file cannot be dealt" };
+	struct dealbox_error reason = { .what = "the file cannot be dealt" };
 	struct dealbox_dealing *dealing;
 	struct dealbox_dealing_news news;
 	char text[2048];
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	job = dealbox_ledger_open(ledger, argv[3], DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE) ? 0 :
 	      job_of(ledger, argv[1], argv[2]);
 	if (!job || dealbox_dealing_new(ledger, argv[4], job, &dealing, &reason)) {
-		fprintf(stderr, "%s %s %s\n", reason.what, reason.next, dealbox_ledger_error(ledger));
+		fprintf(stderr, "%s %s %s\n", reason.what, reason.next, dealbox_ledger_error(ledger)->what);
 		return 2;
 	}
 	for (news.kind = DEALBOX_DEALING_KINDS; news.kind != DEALBOX_DEALING_DONE;) {

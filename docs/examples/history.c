@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 	if (!err)
 		err = dealbox_ledger_insertions(ledger, 0, false, show, NULL);
 	if (err)
-		fprintf(stderr, "%s\n", dealbox_ledger_error(ledger));
+		fprintf(stderr, "%s\n", dealbox_ledger_error(ledger)->what);
 	dealbox_ledger_free(ledger);
 	return err ? 1 : 0;
 }

@@ -17,14 +17,14 @@ static void ruled(const struct dealbox_ruling *ruling, void *context)
 int main(void)
 {
 	struct dealbox_judge *judge = dealbox_judge_new(ruled, NULL);
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 	char line[1024];
 	int err = judge ? 0 : 1;
 
 	while (!err && fgets(line, sizeof(line), stdin))
 		err = dealbox_judge_line(judge, line, strcspn(line, "\n"), &error);
 	if (err && judge)
-		fprintf(stderr, "line %lu: %s\n", error.line, error.text);
+		fprintf(stderr, "line %u: %s\n", error.line, error.what);
 	dealbox_judge_free(judge);
 	return err ? 1 : 0;
 }

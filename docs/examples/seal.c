@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <dealbox/fault.h>
+#include <dealbox/error.h>
 #include <dealbox/seal.h>
 
 int main(int argc, char **argv)
@@ -12,7 +12,7 @@ int main(int argc, char **argv)
 	struct dealbox_seal_secret secret = { .passphrase = argc == 2 ? argv[1] : "" };
 	char name[DEALBOX_SEAL_NAME], contents[] = "tomorrow's deals\n";
 	struct dealbox_random *random;
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	void *sealed = NULL, *opened = NULL;
 	size_t size;
 	int err;
@@ -20,11 +20,11 @@ int main(int argc, char **argv)
 	if (dealbox_random_new(&random))
 		return 1;
 	err = dealbox_seal(contents, strlen(contents), "monday.pbn", &secret, random, &sealed, &size,
-			   &fault);
+			   &error);
 	if (!err)
-		err = dealbox_unseal(sealed, size, &secret, &opened, &size, name, &fault);
+		err = dealbox_unseal(sealed, size, &secret, &opened, &size, name, &error);
 	if (err) {
-		fprintf(stderr, "%s; %s\n", fault.what, fault.next);
+		fprintf(stderr, "%s; %s\n", error.what, error.next);
 	} else {
 		printf("%s: %s", name, (char *)opened);
 		explicit_bzero(opened, size);

@@ -167,7 +167,7 @@ static void do_act(struct dealbox_dealing *d, enum dealbox_ledger_act_kind kind,
 	if (!err && kind == DEALBOX_ACT_REDEAL)
 		err = job_set_state(d->job, c->board, c->copy, DEALBOX_LEDGER_COPY_OPEN);
 	if (err)
-		say(&d->dealing, DEALING_LEDGER, NULL, dealbox_ledger_error(d->dealing.ledger));
+		say(&d->dealing, DEALING_LEDGER, NULL, dealbox_ledger_error(d->dealing.ledger)->what);
 }
 
 static void do_command(struct dealbox_dealing *d, const struct command *c, uint64_t serial)
@@ -227,7 +227,7 @@ static bool do_commands(struct dealbox_dealing *d)
 /* ---- the machine ---- */
 
 /* Opens and claims it. When it was here before, it must be the same. 0, or -errno and why. */
-static int machine_open(struct dealbox_dealing *d, struct dealbox_reason *reason)
+static int machine_open(struct dealbox_dealing *d, struct dealbox_error *reason)
 {
 	struct dealbox_machine *machine;
 	struct dealbox_info info;
@@ -240,13 +240,13 @@ static int machine_open(struct dealbox_dealing *d, struct dealbox_reason *reason
 	if (!err)
 		err = dealbox_machine_claim(machine);
 	if (err) {
-		*reason = *dealbox_machine_reason(machine);
+		*reason = *dealbox_machine_error(machine);
 		goto close;
 	}
 	dealing_sanitize(&info);
 	dealing_id(&info, dealbox_machine_uri(machine), id);
 	if (*d->id && strcmp(d->id, id)) {
-		err = reason_set(reason, -ENODEV, "plug in the one that deals", "this is another machine");
+		err = error_set(reason, -ENODEV, 0, "plug in the one that deals", "this is another machine");
 		goto close;
 	}
 	if (!*d->id) {
@@ -276,7 +276,7 @@ static void pass_time(struct dealbox_dealing *d)
 {
 	struct desk *desk = &d->dealing.desk;
 	uint64_t now = monotonic_us();
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 
 	if (d->retry && now >= d->retry && machine_open(d, &reason))
 		d->retry = now + RETRY_US;
@@ -399,7 +399,7 @@ static int begin(struct dealbox_dealing *d)
 }
 
 /* The job as the ledger has it, and nothing under way. A job that was paused goes on. */
-static int job_open_again(struct dealbox_dealing *d, uint64_t job, struct dealbox_reason *reason)
+static int job_open_again(struct dealbox_dealing *d, uint64_t job, struct dealbox_error *reason)
 {
 	struct dealbox_ledger_act resume = { .act = DEALBOX_ACT_RESUME, .uid = getuid(), .job = job };
 	struct dealbox_ledger *ledger = d->dealing.ledger;
@@ -413,22 +413,22 @@ static int job_open_again(struct dealbox_dealing *d, uint64_t job, struct dealbo
 	if (!err)
 		err = job_refresh(ledger, &d->jobs, d->job);
 	if (err == -ENOENT)
-		return reason_set(reason, err, NULL, "there is no job %llu in the ledger", (unsigned long long)job);
+		return error_set(reason, err, 0, NULL, "there is no job %llu in the ledger", (unsigned long long)job);
 	if (err == -E2BIG)
-		return reason_set(reason, err, NULL, "job %llu is too large", (unsigned long long)job);
-	return err ? reason_set(reason, err, NULL, "%s", dealbox_ledger_error(ledger)) : 0;
+		return error_set(reason, err, 0, NULL, "job %llu is too large", (unsigned long long)job);
+	return err ? error_set(reason, err, 0, NULL, "%s", dealbox_ledger_error(ledger)->what) : 0;
 }
 
 int dealbox_dealing_new(struct dealbox_ledger *ledger, const char *uri, uint64_t job,
-			struct dealbox_dealing **out, struct dealbox_reason *reason)
+			struct dealbox_dealing **out, struct dealbox_error *reason)
 {
 	struct dealbox_dealing *d = calloc(1, sizeof(*d));
-	struct dealbox_reason why = { 0 };
+	struct dealbox_error why = { 0 };
 	int err;
 
 	*out = NULL;
 	if (!d)
-		return reason_set(reason, -ENOMEM, "free some memory", "out of memory");
+		return error_set(reason, -ENOMEM, 0, "free some memory", "out of memory");
 	pthread_mutex_init(&d->lock, NULL);
 	d->command_end = &d->commands;
 	d->news_end = &d->news;
@@ -439,7 +439,7 @@ int dealbox_dealing_new(struct dealbox_ledger *ledger, const char *uri, uint64_t
 	if (uri)
 		snprintf(d->uri, sizeof(d->uri), "%s", uri);
 	if (d->wake < 0 || d->told < 0) {
-		err = reason_set(&why, -errno, "close some files", "no descriptor is left: %m");
+		err = error_set(&why, -errno, 0, "close some files", "no descriptor is left: %m");
 		goto fail;
 	}
 	err = job_open_again(d, job, &why);
@@ -453,7 +453,7 @@ int dealbox_dealing_new(struct dealbox_ledger *ledger, const char *uri, uint64_t
 		return 0;
 	}
 	dealing_end(&d->dealing);
-	reason_set(&why, err, "free some memory", "no thread can be made: %s", strerror(-err));
+	error_fill(&why, 0, "free some memory", "no thread can be made: %s", strerror(-err));
 fail:
 	if (reason)
 		*reason = why;

@@ -40,7 +40,7 @@ static enum did answer(struct dealing *d, int err)
 	if (!err)
 		return DID_OK;
 	say(d, DEALING_REFUSED, &d->desk.copy, "%s",
-		    dealbox_machine_reason(d->machine)->what);
+		    dealbox_machine_error(d->machine)->what);
 	return err == -EREMOTEIO || err == -EOPNOTSUPP || err == -EINVAL ? DID_REFUSED :
 	       DID_NO_ANSWER;
 }
@@ -110,7 +110,7 @@ static enum did do_plan(struct dealing *d, const struct step *step)
 		return load_plan(d);
 	if (err != -EINVAL) {
 		say(d, DEALING_LEDGER, &step->copy, "%s",
-			    dealbox_ledger_error(d->ledger));
+			    dealbox_ledger_error(d->ledger)->what);
 		return DID_LEDGER;
 	}
 	say(d, DEALING_REFUSED, &step->copy, "board %u cannot be planned", step->copy.board);
@@ -136,7 +136,7 @@ static enum did do_begin(struct dealing *d, const struct step *step)
 	d->starter = DEALBOX_UID_NONE;
 	if (!err)
 		return DID_OK;
-	say(d, DEALING_REFUSED, &step->copy, "%s", dealbox_ledger_error(d->ledger));
+	say(d, DEALING_REFUSED, &step->copy, "%s", dealbox_ledger_error(d->ledger)->what);
 	switch (err) {
 	case -EALREADY:
 		return DID_USED;
@@ -189,7 +189,7 @@ static int record_end(struct dealing *d, const struct step *step, enum dealbox_l
 	free(events);
 	if (err)
 		say(d, DEALING_LEDGER, &step->copy, "%s",
-			    dealbox_ledger_error(d->ledger));
+			    dealbox_ledger_error(d->ledger)->what);
 	return err;
 }
 
@@ -288,7 +288,7 @@ static enum did do_undo(struct dealing *d, const struct step *step)
 
 	if (dealbox_ledger_add_act(d->ledger, &redeal)) {
 		say(d, DEALING_LEDGER, &step->copy, "%s",
-			    dealbox_ledger_error(d->ledger));
+			    dealbox_ledger_error(d->ledger)->what);
 		return DID_LEDGER;
 	}
 	if (job)

@@ -238,18 +238,18 @@ static bool body_take(char *body, struct dealbox_certificate *c)
 }
 
 static int certificate_take(const char *body, struct dealbox_certificate *c, uint32_t line,
-			    struct dealbox_fault *fault)
+			    struct dealbox_error *error)
 {
 	char *copy = strdup(body), *again = NULL;
 	int err = 0;
 
 	if (!copy)
-		return fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
+		return error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	if (body_take(copy, c))
 		again = body_print(c);
 	/* refuse other spellings of the same content: there is only one form */
 	if (!again || strcmp(again, body))
-		err = fault_set(fault, -EINVAL, line, "a newer dealbox may know it",
+		err = error_set(error, -EINVAL, line, "a newer dealbox may know it",
 				"this is no certificate in the form that it must have");
 	free(again);
 	free(copy);
@@ -285,7 +285,7 @@ char *dealbox_certificates_open(const struct dealbox_certificates *certificates,
 
 /* Except for the opening itself, it must equal what we would write for these certificates. */
 static int opening_take(const char *body, struct dealbox_certificates *certificates, uint32_t line,
-			struct dealbox_fault *fault)
+			struct dealbox_error *error)
 {
 	const char *value = strstr(body, "\nopening ");
 	char hex[HEX(DEALBOX_OPENING)] = "", *again = NULL;
@@ -296,7 +296,7 @@ static int opening_take(const char *body, struct dealbox_certificates *certifica
 	if (hex_take(hex, certificates->opening, DEALBOX_OPENING))
 		again = opening_print(certificates, certificates->opening);
 	if (!again || strcmp(again, body))
-		err = fault_set(fault, -EBADMSG, line, "get the whole file of certificates",
+		err = error_set(error, -EBADMSG, line, "get the whole file of certificates",
 				"the opening is for other certificates: some are missing");
 	free(again);
 	certificates->open = !err;
@@ -315,20 +315,20 @@ void dealbox_certificates_free(struct dealbox_certificates *certificates)
 }
 
 static int chain_check(const struct dealbox_certificates *certificates,
-		       const struct dealbox_certificate *c, uint32_t line, struct dealbox_fault *fault)
+		       const struct dealbox_certificate *c, uint32_t line, struct dealbox_error *error)
 {
 	if (memcmp(c->manifest, certificates->manifest, DEALBOX_HASH))
-		return fault_set(fault, -EBADMSG, line, "give the manifest that they belong to",
+		return error_set(error, -EBADMSG, line, "give the manifest that they belong to",
 				 "the certificate is for another manifest");
 	if (memcmp(c->previous, dealbox_certificates_head(certificates), DEALBOX_HASH))
-		return fault_set(fault, -EBADMSG, line, "get the whole file of certificates",
+		return error_set(error, -EBADMSG, line, "get the whole file of certificates",
 				 "the chain is broken before this certificate: one was left out, added or moved");
 	return 0;
 }
 
 /* The next signed text of the file; *used = its size */
 static int next_take(struct dealbox_certificates *certificates, const char *data, size_t size,
-		     size_t *used, uint32_t *line, struct dealbox_fault *fault)
+		     size_t *used, uint32_t *line, struct dealbox_error *error)
 {
 	const uint32_t first = *line;
 	struct dealbox_certificate c = { 0 }, *more;
@@ -336,26 +336,26 @@ static int next_take(struct dealbox_certificates *certificates, const char *data
 	int err;
 
 	if (certificates->open)
-		return fault_set(fault, -EBADMSG, first, "get the file again",
+		return error_set(error, -EBADMSG, first, "get the file again",
 				 "there is something behind the opening");
-	err = text_check(data, size, used, &body, c.signer, line, fault);
+	err = text_check(data, size, used, &body, c.signer, line, error);
 	if (!err && certificates->count &&
 	    memcmp(c.signer, certificates->list[0].signer, DEALBOX_SIGNER_KEY))
-		err = fault_set(fault, -EKEYREJECTED, first, "give the file of one machine at a time",
+		err = error_set(error, -EKEYREJECTED, first, "give the file of one machine at a time",
 				"this is signed by another key than what is before it");
 	if (!err && !strncmp(body, "dealbox opening 1\n", strlen("dealbox opening 1\n"))) {
-		err = opening_take(body, certificates, first, fault);
+		err = opening_take(body, certificates, first, error);
 	} else if (!err) {
-		err = certificate_take(body, &c, first, fault);
+		err = certificate_take(body, &c, first, error);
 		if (!err)
-			err = chain_check(certificates, &c, first, fault);
+			err = chain_check(certificates, &c, first, error);
 		more = err ? NULL : realloc(certificates->list, (certificates->count + 1) * sizeof(*more));
 		if (more) {
 			crypto_hash_sha256(c.hash, (const uint8_t *)data, *used);
 			certificates->list = more;
 			certificates->list[certificates->count++] = c;
 		} else if (!err) {
-			err = fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
+			err = error_set(error, -ENOMEM, 0, NULL, "out of memory");
 		}
 	}
 	free(body);
@@ -363,7 +363,7 @@ static int next_take(struct dealbox_certificates *certificates, const char *data
 }
 
 int dealbox_certificates_parse(const void *data, size_t size, const struct dealbox_manifest *manifest,
-			       struct dealbox_certificates **certificates, struct dealbox_fault *fault)
+			       struct dealbox_certificates **certificates, struct dealbox_error *error)
 {
 	struct dealbox_certificates *new = calloc(1, sizeof(*new));
 	const char *at = data;
@@ -371,12 +371,12 @@ int dealbox_certificates_parse(const void *data, size_t size, const struct dealb
 	int err = 0;
 
 	if (!new)
-		return fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
+		return error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	memcpy(new->manifest, dealbox_manifest_hash(manifest), DEALBOX_HASH);
 	while (!err && size) {
 		size_t used = 0;
 
-		err = next_take(new, at, size, &used, &line, fault);
+		err = next_take(new, at, size, &used, &line, error);
 		at += used;
 		size -= err ? 0 : used;
 	}

@@ -55,50 +55,50 @@ static char *body_print(const struct dealbox_square *square, int64_t time)
 }
 
 char *dealbox_manifest_make(const struct dealbox_square *square, const struct dealbox_signer *signer,
-			    int64_t time, struct dealbox_fault *fault)
+			    int64_t time, struct dealbox_error *error)
 {
 	char *body, *text;
 
 	if (!*dealbox_square_hash(square)) {
-		fault_set(fault, -EPERM, 0, "`dealbox square publish`",
-			  "the tournament is not published: it has no hash of its keys");
+		error_fill(error, 0, "`dealbox square publish`",
+			   "the tournament is not published: it has no hash of its keys");
 		return NULL;
 	}
 	body = body_print(square, time);
 	text = body ? text_sign(body, signer) : NULL;
 	free(body);
 	if (!text)
-		fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
+		error_fill(error, 0, NULL, "out of memory");
 	return text;
 }
 
-static int body_parse(struct dealbox_manifest *manifest, const char *body, struct dealbox_fault *fault)
+static int body_parse(struct dealbox_manifest *manifest, const char *body, struct dealbox_error *error)
 {
 	char *copy = strdup(body), *at = copy, *value, *again = NULL;
 	int err = -EINVAL;
 
 	if (!copy)
-		return fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
+		return error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	value = line_take(&at, "dealbox manifest");
 	if (!value) {
-		fault_set(fault, err, 1, NULL, "this is no manifest");
+		error_fill(error, 1, NULL, "this is no manifest");
 	} else if (strcmp(value, "1")) {
-		fault_set(fault, err, 1, "use a newer dealbox", "the manifest is of version %.10s", value);
+		error_fill(error, 1, "use a newer dealbox", "the manifest is of version %.10s", value);
 	} else {
 		value = line_take(&at, "time");
 		if (!value || !time_take(value, &manifest->time))
-			fault_set(fault, err, 2, NULL, "there is no time");
+			error_fill(error, 2, NULL, "there is no time");
 		else
-			err = dealbox_square_parse(at, strlen(at), &manifest->square, fault);
+			err = dealbox_square_parse(at, strlen(at), &manifest->square, error);
 	}
 	if (!err) {
 		/* refuse other spellings of the same content: there is only one form */
 		manifest->time /= 1000000;
 		again = body_print(manifest->square, manifest->time);
 		if (!again)
-			err = fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
+			err = error_set(error, -ENOMEM, 0, NULL, "out of memory");
 		else if (strcmp(again, body) || *dealbox_square_value(manifest->square))
-			err = fault_set(fault, -EINVAL, 0, NULL,
+			err = error_set(error, -EINVAL, 0, NULL,
 					"the manifest is signed, but not in the form that it must have");
 	}
 	free(again);
@@ -107,7 +107,7 @@ static int body_parse(struct dealbox_manifest *manifest, const char *body, struc
 }
 
 int dealbox_manifest_parse(const void *data, size_t size, struct dealbox_manifest **manifest,
-			   struct dealbox_fault *fault)
+			   struct dealbox_error *error)
 {
 	struct dealbox_manifest *new = calloc(1, sizeof(*new));
 	uint32_t line = 1;
@@ -116,12 +116,12 @@ int dealbox_manifest_parse(const void *data, size_t size, struct dealbox_manifes
 	int err;
 
 	if (!new)
-		return fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
-	err = text_check(data, size, &used, &body, new->signer, &line, fault);
+		return error_set(error, -ENOMEM, 0, NULL, "out of memory");
+	err = text_check(data, size, &used, &body, new->signer, &line, error);
 	if (!err)
-		err = body_parse(new, body, fault);
+		err = body_parse(new, body, error);
 	if (!err && used != size)
-		err = fault_set(fault, -EINVAL, line, NULL, "there is more behind the signature");
+		err = error_set(error, -EINVAL, line, NULL, "there is more behind the signature");
 	free(body);
 	if (err) {
 		dealbox_manifest_free(new);
@@ -177,13 +177,13 @@ static const char *line_name(const char *line)
 }
 
 int dealbox_manifest_compare(const struct dealbox_manifest *manifest,
-			     const struct dealbox_square *square, struct dealbox_fault *fault)
+			     const struct dealbox_square *square, struct dealbox_error *error)
 {
 	char *promised = promise_print(manifest->square), *given = promise_print(square);
 	int err = 0;
 
 	if (!promised || !given) {
-		err = fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
+		err = error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	} else if (strcmp(promised, given)) {
 		size_t same = 0;
 
@@ -191,7 +191,7 @@ int dealbox_manifest_compare(const struct dealbox_manifest *manifest,
 			same++;
 		while (same && promised[same - 1] != '\n')
 			same--;
-		err = fault_set(fault, -EBADMSG, 0,
+		err = error_set(error, -EBADMSG, 0,
 				"ask the organiser which was published; one of the two was changed",
 				"the description and the manifest differ: %s", line_name(promised + same));
 	}

@@ -10,7 +10,7 @@
 
 #include <dealbox/seal.h>
 
-#include "fault.h"
+#include "error.h"
 
 #define MAGIC		"DBSEAL1\n"
 #define MAGIC_SIZE	8
@@ -51,11 +51,11 @@ enum dealbox_seal_kind dealbox_seal_recognise(const void *data, size_t size)
 }
 
 static int passphrase_key(const char *passphrase, const uint8_t *salt, uint64_t passes,
-			  uint64_t memory, uint8_t key[STREAM_KEY], struct dealbox_fault *fault)
+			  uint64_t memory, uint8_t key[STREAM_KEY], struct dealbox_error *error)
 {
 	if (crypto_pwhash(key, STREAM_KEY, passphrase, strlen(passphrase), salt, passes, memory,
 			  crypto_pwhash_ALG_ARGON2ID13))
-		return fault_set(fault, -ENOMEM, 0, "free some memory", "a passphrase needs %u MiB of memory",
+		return error_set(error, -ENOMEM, 0, "free some memory", "a passphrase needs %u MiB of memory",
 				 (unsigned int)(memory >> 20));
 	return 0;
 }
@@ -65,7 +65,7 @@ static int passphrase_key(const char *passphrase, const uint8_t *salt, uint64_t 
  * -errno
  */
 static long head_make(const struct dealbox_seal_secret *secret, struct dealbox_random *random,
-		      uint8_t *head, uint8_t key[STREAM_KEY], struct dealbox_fault *fault)
+		      uint8_t *head, uint8_t key[STREAM_KEY], struct dealbox_error *error)
 {
 	const uint64_t passes = htole64(PASSES), memory = htole64(MEMORY);
 	uint8_t *at = head + MAGIC_SIZE + 1;
@@ -77,19 +77,19 @@ static long head_make(const struct dealbox_seal_secret *secret, struct dealbox_r
 		dealbox_random_bytes(random, key, STREAM_KEY);
 		memcpy(at, secret->key, DEALBOX_SEAL_KEY);
 		if (crypto_box_seal(at + DEALBOX_SEAL_KEY, key, STREAM_KEY, secret->key))
-			return fault_set(fault, -EINVAL, 0, "give the .pub file", "this is no public key");
+			return error_set(error, -EINVAL, 0, "give the .pub file", "this is no public key");
 		return HEAD_KEY;
 	}
 	dealbox_random_bytes(random, at, crypto_pwhash_SALTBYTES);
 	memcpy(at + crypto_pwhash_SALTBYTES, &passes, 8);
 	memcpy(at + crypto_pwhash_SALTBYTES + 8, &memory, 8);
-	err = passphrase_key(secret->passphrase, at, PASSES, MEMORY, key, fault);
+	err = passphrase_key(secret->passphrase, at, PASSES, MEMORY, key, error);
 	return err ? err : (long)HEAD_PASSPHRASE;
 }
 
 int dealbox_seal(const void *data, size_t size, const char *name,
 		 const struct dealbox_seal_secret *secret, struct dealbox_random *random,
-		 void **out, size_t *out_size, struct dealbox_fault *fault)
+		 void **out, size_t *out_size, struct dealbox_error *error)
 {
 	const size_t room = HEAD_KEY + HEAD_PASSPHRASE + STREAM_HEADER + DEALBOX_SEAL_NAME +
 			    size + (size / MESSAGE + 3) * STREAM_EXTRA;
@@ -101,13 +101,13 @@ int dealbox_seal(const void *data, size_t size, const char *name,
 	long head;
 
 	if (!secret->key == !secret->passphrase || (secret->passphrase && !*secret->passphrase))
-		return fault_set(fault, -EINVAL, 0, NULL, "a key or a passphrase is wanted");
+		return error_set(error, -EINVAL, 0, NULL, "a key or a passphrase is wanted");
 	if (!*name || strlen(name) >= DEALBOX_SEAL_NAME || strchr(name, '/'))
-		return fault_set(fault, -EINVAL, 0, NULL, "that is no name of a file");
+		return error_set(error, -EINVAL, 0, NULL, "that is no name of a file");
 	sealed = malloc(room);
 	if (!sealed)
-		return fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
-	head = head_make(secret, random, sealed, key, fault);
+		return error_set(error, -ENOMEM, 0, NULL, "out of memory");
+	head = head_make(secret, random, sealed, key, error);
 	if (head < 0) {
 		sodium_memzero(key, sizeof(key));
 		free(sealed);
@@ -139,7 +139,7 @@ int dealbox_seal(const void *data, size_t size, const char *name,
 
 /* Gets the key of the stream; returns the size of the header before it, or -errno */
 static long head_open(const uint8_t *data, size_t size, const struct dealbox_seal_secret *secret,
-		      uint8_t key[STREAM_KEY], struct dealbox_fault *fault)
+		      uint8_t key[STREAM_KEY], struct dealbox_error *error)
 {
 	const uint8_t *at = data + MAGIC_SIZE + 1;
 	uint8_t own[DEALBOX_SEAL_KEY];
@@ -147,37 +147,37 @@ static long head_open(const uint8_t *data, size_t size, const struct dealbox_sea
 	int err;
 
 	if (memcmp(data, MAGIC, MAGIC_SIZE) || (data[MAGIC_SIZE] != 'P' && data[MAGIC_SIZE] != 'K'))
-		return fault_set(fault, -EPROTONOSUPPORT, 0, "use the dealbox that sealed it, or a newer one",
+		return error_set(error, -EPROTONOSUPPORT, 0, "use the dealbox that sealed it, or a newer one",
 				 "the file was sealed by another version of dealbox");
 	if (data[MAGIC_SIZE] == 'K') {
 		if (!secret->key)
-			return fault_set(fault, -EINVAL, 0, "use that key (--key FILE)",
+			return error_set(error, -EINVAL, 0, "use that key (--key FILE)",
 					 "the file is sealed for a key, and not with a passphrase");
 		if (size < HEAD_KEY + STREAM_HEADER)
-			return fault_set(fault, -EBADMSG, 0, "get it again", "the sealed file is cut off");
+			return error_set(error, -EBADMSG, 0, "get it again", "the sealed file is cut off");
 		crypto_scalarmult_base(own, secret->key);
 		if (memcmp(own, at, sizeof(own)))
-			return fault_set(fault, -EKEYREJECTED, 0, "use the key of the director that it is for",
+			return error_set(error, -EKEYREJECTED, 0, "use the key of the director that it is for",
 					 "the file is sealed for another key");
 		if (crypto_box_seal_open(key, at + DEALBOX_SEAL_KEY, crypto_box_SEALBYTES + STREAM_KEY,
 					 own, secret->key))
-			return fault_set(fault, -EBADMSG, 0, "get it again", "the sealed file was changed");
+			return error_set(error, -EBADMSG, 0, "get it again", "the sealed file was changed");
 		return HEAD_KEY;
 	}
 	if (!secret->passphrase)
-		return fault_set(fault, -EINVAL, 0, "call it without --key, it asks then",
+		return error_set(error, -EINVAL, 0, "call it without --key, it asks then",
 				 "the file is sealed with a passphrase, and not for a key");
 	if (size < HEAD_PASSPHRASE + STREAM_HEADER)
-		return fault_set(fault, -EBADMSG, 0, "get it again", "the sealed file is cut off");
+		return error_set(error, -EBADMSG, 0, "get it again", "the sealed file is cut off");
 	memcpy(&passes, at + crypto_pwhash_SALTBYTES, 8);
 	memcpy(&memory, at + crypto_pwhash_SALTBYTES + 8, 8);
 	passes = le64toh(passes);
 	memory = le64toh(memory);
 	if (passes > COSTS_MAX * PASSES || memory > COSTS_MAX * MEMORY ||
 	    passes < crypto_pwhash_OPSLIMIT_MIN || memory < crypto_pwhash_MEMLIMIT_MIN)
-		return fault_set(fault, -EBADMSG, 0, "get it again",
+		return error_set(error, -EBADMSG, 0, "get it again",
 				 "the sealed file was changed: it wants too much work for its passphrase");
-	err = passphrase_key(secret->passphrase, at, passes, memory, key, fault);
+	err = passphrase_key(secret->passphrase, at, passes, memory, key, error);
 	return err ? err : (long)HEAD_PASSPHRASE;
 }
 
@@ -198,7 +198,7 @@ static long message_open(crypto_secretstream_xchacha20poly1305_state *state, con
 
 static int stream_open(const uint8_t *data, size_t size, size_t head, const uint8_t key[STREAM_KEY],
 		       const struct dealbox_seal_secret *secret, uint8_t *to, size_t *out_size,
-		       char name[DEALBOX_SEAL_NAME], struct dealbox_fault *fault)
+		       char name[DEALBOX_SEAL_NAME], struct dealbox_error *error)
 {
 	crypto_secretstream_xchacha20poly1305_state state;
 	const uint8_t *at = data + head + STREAM_HEADER;
@@ -207,11 +207,11 @@ static int stream_open(const uint8_t *data, size_t size, size_t head, const uint
 	long length;
 
 	if (crypto_secretstream_xchacha20poly1305_init_pull(&state, data + head, key))
-		return fault_set(fault, -EBADMSG, 0, "get it again", "the sealed file was changed");
+		return error_set(error, -EBADMSG, 0, "get it again", "the sealed file was changed");
 	length = message_open(&state, at, left, DEALBOX_SEAL_NAME, data, head, (uint8_t *)name, &tag);
 	if (length != DEALBOX_SEAL_NAME) {
 		sodium_memzero(&state, sizeof(state));
-		return fault_set(fault, -EKEYREJECTED, 0, "type it again, or get the file again",
+		return error_set(error, -EKEYREJECTED, 0, "type it again, or get the file again",
 				 secret->passphrase ? "the passphrase is wrong, or the file was changed" :
 				 "the sealed file was changed");
 	}
@@ -228,31 +228,31 @@ static int stream_open(const uint8_t *data, size_t size, size_t head, const uint
 	} while (tag != crypto_secretstream_xchacha20poly1305_TAG_FINAL);
 	sodium_memzero(&state, sizeof(state));
 	if (length < 0 || left || !memchr(name, 0, DEALBOX_SEAL_NAME))
-		return fault_set(fault, -EBADMSG, 0, "get it again",
+		return error_set(error, -EBADMSG, 0, "get it again",
 				 "the sealed file was changed or cut off");
 	if (!*name || strchr(name, '/'))
-		return fault_set(fault, -EBADMSG, 0, NULL, "the name in the sealed file is no file name");
+		return error_set(error, -EBADMSG, 0, NULL, "the name in the sealed file is no file name");
 	return 0;
 }
 
 int dealbox_unseal(const void *data, size_t size, const struct dealbox_seal_secret *secret,
 		   void **out, size_t *out_size, char name[DEALBOX_SEAL_NAME],
-		   struct dealbox_fault *fault)
+		   struct dealbox_error *error)
 {
 	uint8_t key[STREAM_KEY], *open;
 	long head;
 	int err;
 
 	if (dealbox_seal_recognise(data, size) == DEALBOX_SEAL_NONE)
-		return fault_set(fault, -EINVAL, 0, NULL, "this is not a sealed file");
-	head = head_open(data, size, secret, key, fault);
+		return error_set(error, -EINVAL, 0, NULL, "this is not a sealed file");
+	head = head_open(data, size, secret, key, error);
 	if (head < 0) {
 		sodium_memzero(key, sizeof(key));
 		return (int)head;
 	}
 	open = malloc(size);
-	err = open ? stream_open(data, size, (size_t)head, key, secret, open, out_size, name, fault) :
-		fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
+	err = open ? stream_open(data, size, (size_t)head, key, secret, open, out_size, name, error) :
+		error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	sodium_memzero(key, sizeof(key));
 	if (err) {
 		if (open)

@@ -67,7 +67,7 @@ char *dealbox_signer_print(const struct dealbox_signer *signer)
 }
 
 int dealbox_signer_parse(const void *data, size_t size, struct dealbox_signer **signer,
-			 struct dealbox_fault *fault)
+			 struct dealbox_error *error)
 {
 	const size_t words = strlen(KEY_WORDS);
 	struct dealbox_signer *new = sodium_init() < 0 ? NULL : sodium_malloc(sizeof(*new));
@@ -75,14 +75,14 @@ int dealbox_signer_parse(const void *data, size_t size, struct dealbox_signer **
 	bool good;
 
 	if (!new)
-		return fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
+		return error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	if (size >= words + sizeof(hex) - 1 && !memcmp(data, KEY_WORDS, words))
 		memcpy(hex, (const char *)data + words, sizeof(hex) - 1);
 	good = hex_take(hex, new->seed, sizeof(new->seed));
 	sodium_memzero(hex, sizeof(hex));
 	if (!good) {
 		dealbox_signer_free(new);
-		return fault_set(fault, -EINVAL, 0, "`dealbox certificate new-key` makes one",
+		return error_set(error, -EINVAL, 0, "`dealbox certificate new-key` makes one",
 				 "this is no signing key");
 	}
 	crypto_sign_seed_keypair(new->public_key, new->secret_key, new->seed);
@@ -126,7 +126,7 @@ char *line_take(char **at, const char *word)
 }
 
 int text_check(const char *data, size_t room, size_t *size, char **body,
-	       uint8_t signer[DEALBOX_SIGNER_KEY], uint32_t *line, struct dealbox_fault *fault)
+	       uint8_t signer[DEALBOX_SIGNER_KEY], uint32_t *line, struct dealbox_error *error)
 {
 	static const char last[] = "\nsignature ", by[] = "\nsigner ";
 	const char *signature_at = memmem(data, room, last, sizeof(last) - 1), *signer_at;
@@ -136,7 +136,7 @@ int text_check(const char *data, size_t room, size_t *size, char **body,
 	char *copy;
 
 	if (!signature_at)
-		return fault_set(fault, -EINVAL, *line, "get it again, as a file and not as text",
+		return error_set(error, -EINVAL, *line, "get it again, as a file and not as text",
 				 "there is no signature: something is missing at the end");
 	covered = (size_t)(signature_at - data) + 1;
 	*size = covered + sizeof(last) - 2 + sizeof(signature_hex);
@@ -152,17 +152,17 @@ int text_check(const char *data, size_t room, size_t *size, char **body,
 	    !hex_take(signature_hex, signature, sizeof(signature)) || memchr(data, 0, covered))
 		goto form;
 	if (crypto_sign_verify_detached(signature, (const uint8_t *)data, covered, signer))
-		return fault_set(fault, -EKEYREJECTED, *line, "get it again from who published it; if this "
+		return error_set(error, -EKEYREJECTED, *line, "get it again from who published it; if this "
 				 "stays, somebody has changed it", "the signature is not right");
 	copy = strndup(data, (size_t)(signer_at - data) + 1);
 	if (!copy)
-		return fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
+		return error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	for (const char *c = data; c < data + *size; c++)
 		*line += *c == '\n';
 	*body = copy;
 	return 0;
 form:
-	return fault_set(fault, -EINVAL, *line, "get it again, as a file and not as text",
+	return error_set(error, -EINVAL, *line, "get it again, as a file and not as text",
 			 "the signature is not in its form");
 }
 

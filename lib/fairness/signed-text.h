@@ -8,7 +8,7 @@
 
 #include <dealbox/manifest.h>
 
-#include "fault.h"
+#include "error.h"
 
 #define HEX(bytes)	(2 * (bytes) + 1)	/* size of a buffer for bytes in hexadecimal */
 #define SIGNATURE	64			/* bytes of one */
@@ -29,7 +29,7 @@ char *text_sign(const char *body, const struct dealbox_signer *signer);
  * Checks the signature, and gets body (to be freed) and signer. line is advanced.
  */
 int text_check(const char *data, size_t room, size_t *size, char **body,
-	       uint8_t signer[DEALBOX_SIGNER_KEY], uint32_t *line, struct dealbox_fault *fault);
+	       uint8_t signer[DEALBOX_SIGNER_KEY], uint32_t *line, struct dealbox_error *error);
 
 /*
  * Returns the value of the next line of a body, or NULL if the line does not begin with that word.

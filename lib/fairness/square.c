@@ -11,7 +11,7 @@
 #include <dealbox/set.h>
 #include <dealbox/square.h>
 
-#include "fault.h"
+#include "error.h"
 
 #define KEY_SHORT	40	/* the original warns about shorter keys */
 
@@ -272,28 +272,28 @@ int dealbox_square_phase(const struct dealbox_square *square, unsigned int numbe
 	return 0;
 }
 
-static int published_refuse(const struct dealbox_square *square, struct dealbox_fault *fault)
+static int published_refuse(const struct dealbox_square *square, struct dealbox_error *error)
 {
 	if (!square->hash[0])
 		return 0;
-	return fault_set(fault, -EPERM, 0, "begin another tournament, with another name",
+	return error_set(error, -EPERM, 0, "begin another tournament, with another name",
 			 "the tournament is published and must not change any more");
 }
 
 /* Sets one of the texts; what is its name in a fault */
-static int text_set(char **to, const char *text, const char *what, struct dealbox_fault *fault)
+static int text_set(char **to, const char *text, const char *what, struct dealbox_error *error)
 {
 	char *new;
 
 	if (strpbrk(text, "\r\n"))
-		return fault_set(fault, -EINVAL, 0, "write it in one line",
+		return error_set(error, -EINVAL, 0, "write it in one line",
 				 "the %s has more than one line", what);
 	new = squeezed(text);
 	if (!new)
-		return fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
+		return error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	if (!*new) {
 		free(new);
-		return fault_set(fault, -EINVAL, 0, NULL, "the %s is empty", what);
+		return error_set(error, -EINVAL, 0, NULL, "the %s is empty", what);
 	}
 	free(*to);
 	*to = new;
@@ -301,19 +301,19 @@ static int text_set(char **to, const char *text, const char *what, struct dealbo
 }
 
 int dealbox_square_set_name(struct dealbox_square *square, const char *name,
-			    struct dealbox_fault *fault)
+			    struct dealbox_error *error)
 {
-	int err = published_refuse(square, fault);
+	int err = published_refuse(square, error);
 
-	return err ? err : text_set(&square->name, name, "name", fault);
+	return err ? err : text_set(&square->name, name, "name", error);
 }
 
 int dealbox_square_set_info(struct dealbox_square *square, const char *info,
-			    struct dealbox_fault *fault)
+			    struct dealbox_error *error)
 {
-	int err = published_refuse(square, fault);
+	int err = published_refuse(square, error);
 
-	return err ? err : text_set(&square->info, info, "delayed information", fault);
+	return err ? err : text_set(&square->info, info, "delayed information", error);
 }
 
 /* Removes points and commas between digits, from left to right, as the original does. */
@@ -336,21 +336,21 @@ static void value_unpunctuate(char *text)
 }
 
 int dealbox_square_set_value(struct dealbox_square *square, const char *value,
-			     struct dealbox_fault *fault)
+			     struct dealbox_error *error)
 {
 	char *new = NULL;
 	int err;
 
 	if (!square->hash[0])
-		return fault_set(fault, -EPERM, 0, "publish it first: the value must not be known before",
+		return error_set(error, -EPERM, 0, "publish it first: the value must not be known before",
 				 "the tournament is not published");
-	err = text_set(&new, value, "delayed value", fault);
+	err = text_set(&new, value, "delayed value", error);
 	if (err)
 		return err;
 	value_unpunctuate(new);
 	if (square->value && strcmp(square->value, new)) {
 		free(new);
-		return fault_set(fault, -EPERM, 0,
+		return error_set(error, -EPERM, 0,
 				 "one value belongs to a tournament; compare both with its source",
 				 "the delayed value is already set, to '%s'", square->value);
 	}
@@ -360,54 +360,54 @@ int dealbox_square_set_value(struct dealbox_square *square, const char *value,
 }
 
 static int prefix_check(const struct dealbox_square *square, const char *prefix, uint32_t line,
-			struct dealbox_fault *fault)
+			struct dealbox_error *error)
 {
 	static const char *const help = "letters, digits, _ and -, a letter first, and one run of #";
 	const char *sharp = strchr(prefix, '#');
 
 	if (strlen(prefix) > 100)
-		return fault_set(fault, -EINVAL, line, NULL, "the file prefix is too long");
+		return error_set(error, -EINVAL, line, NULL, "the file prefix is too long");
 	/* it becomes a file name: no folders, no dots */
 	if (!isalpha((unsigned char)*prefix) ||
 	    prefix[strspn(prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-#")])
-		return fault_set(fault, -EINVAL, line, help, "'%s' cannot be a file prefix", prefix);
+		return error_set(error, -EINVAL, line, help, "'%s' cannot be a file prefix", prefix);
 	if (sharp && (strchr(sharp + strspn(sharp, "#"), '#') || strspn(sharp, "#") > 6))
-		return fault_set(fault, -EINVAL, line, help, "the file prefix '%s' has # in two places",
+		return error_set(error, -EINVAL, line, help, "the file prefix '%s' has # in two places",
 				 prefix);
 	for (unsigned int p = 0; p < square->phases; p++)
 		if (!strcmp(square->phase[p].prefix, prefix))
-			return fault_set(fault, -EINVAL, line, "give each phase its own",
+			return error_set(error, -EINVAL, line, "give each phase its own",
 					 "the file prefix '%s' is that of phase %u already", prefix, p + 1);
 	return 0;
 }
 
 /* Takes ownership of the strings of *phase, also on an error. */
 static int phase_append(struct dealbox_square *square, struct phase *phase, uint32_t line,
-			struct dealbox_fault *fault)
+			struct dealbox_error *error)
 {
 	unsigned int low, high;
 	struct phase *more;
 	int err;
 
 	if (!phase->boards || !phase->prefix || !phase->description)
-		err = fault_set(fault, -ENOMEM, line, NULL, "out of memory");
+		err = error_set(error, -ENOMEM, line, NULL, "out of memory");
 	else if (phase->sessions > DEALBOX_SQUARE_SESSIONS)
-		err = fault_set(fault, -EINVAL, line, NULL, "a phase has at most %d sessions",
+		err = error_set(error, -EINVAL, line, NULL, "a phase has at most %d sessions",
 				DEALBOX_SQUARE_SESSIONS);
 	else if (strcmp(phase->boards, "?") && !boards_range(phase->boards, 1, &low, &high))
-		err = fault_set(fault, -EINVAL, line, "for example 16, 17-32, 1-8,9-16 or 3x7",
+		err = error_set(error, -EINVAL, line, "for example 16, 17-32, 1-8,9-16 or 3x7",
 				"'%.80s' is no range of boards", phase->boards);
 	else if (!*phase->description || strlen(phase->description) > 200)
-		err = fault_set(fault, -EINVAL, line, NULL,
+		err = error_set(error, -EINVAL, line, NULL,
 				"the description of a phase is empty or too long");
 	else
-		err = prefix_check(square, phase->prefix, line, fault);
+		err = prefix_check(square, phase->prefix, line, error);
 	if (!err && phase->sessions != 1 && !strchr(phase->prefix, '#'))
-		err = fault_set(fault, -EINVAL, line, "put # where the session stands in it",
+		err = error_set(error, -EINVAL, line, "put # where the session stands in it",
 				"the sessions of a phase have one file name, '%s'", phase->prefix);
 	more = err ? NULL : realloc(square->phase, (square->phases + 1) * sizeof(*more));
 	if (!err && !more)
-		err = fault_set(fault, -ENOMEM, line, NULL, "out of memory");
+		err = error_set(error, -ENOMEM, line, NULL, "out of memory");
 	if (err) {
 		phase_wipe(phase);
 		return err;
@@ -428,17 +428,17 @@ static char *sharp_ensured(const char *text, bool wanted, const char *suffix)
 }
 
 int dealbox_square_add_phase(struct dealbox_square *square, const struct dealbox_square_phase *phase,
-			     struct dealbox_fault *fault)
+			     struct dealbox_error *error)
 {
 	const bool many = phase->sessions != 1;
 	char sharps[16] = "", of[32];
 	struct phase new = { .sessions = phase->sessions };
-	int err = published_refuse(square, fault);
+	int err = published_refuse(square, error);
 
 	if (err)
 		return err;
 	if (strpbrk(phase->description, ":\r\n"))
-		return fault_set(fault, -EINVAL, 0, NULL,
+		return error_set(error, -EINVAL, 0, NULL,
 				 "the description of a phase cannot have colons or line ends");
 	memset(sharps, '#', (size_t)snprintf(of, sizeof(of), "%u", phase->sessions % 1000000));
 	if (phase->sessions)
@@ -448,7 +448,7 @@ int dealbox_square_add_phase(struct dealbox_square *square, const struct dealbox
 	new.boards = boards_written_out(phase->boards);
 	new.prefix = sharp_ensured(phase->prefix, many, sharps);
 	new.description = sharp_ensured(phase->description, many, of);
-	return phase_append(square, &new, 0, fault);
+	return phase_append(square, &new, 0, error);
 }
 
 /* Copies the text before the next colon, or with last the rest */
@@ -463,7 +463,7 @@ static char *field_take(const char **at, bool last)
 }
 
 static int phase_parse(struct dealbox_square *square, const char *text, size_t size, uint32_t line,
-		       struct dealbox_fault *fault)
+		       struct dealbox_error *error)
 {
 	/* the file need not end in a line end or a zero */
 	char *copy = strndup(text, size);
@@ -472,50 +472,50 @@ static int phase_parse(struct dealbox_square *square, const char *text, size_t s
 	int err;
 
 	if (!copy)
-		return fault_set(fault, -ENOMEM, line, NULL, "out of memory");
+		return error_set(error, -ENOMEM, line, NULL, "out of memory");
 	if (!number_take(&at, &new.sessions) || *at++ != ':') {
-		err = fault_set(fault, -EINVAL, line, NULL,
+		err = error_set(error, -EINVAL, line, NULL,
 				"a phase is SN sessions:boards:prefix:description");
 	} else {
 		new.boards = field_take(&at, false);
 		new.prefix = field_take(&at, false);
 		new.description = field_take(&at, true);
-		err = phase_append(square, &new, line, fault);
+		err = phase_append(square, &new, line, error);
 	}
 	free(copy);
 	return err;
 }
 
 static int text_parse(char **to, const char *text, size_t size, uint32_t line, const char *what,
-		      struct dealbox_fault *fault)
+		      struct dealbox_error *error)
 {
 	if (*to)
-		return fault_set(fault, -EINVAL, line,
+		return error_set(error, -EINVAL, line,
 				 "only one of them was published: ask the organiser which",
 				 "there is a second line with the %s", what);
 	/* an empty value is not known yet */
 	if (!size)
 		return 0;
 	*to = strndup(text, size);
-	return *to ? 0 : fault_set(fault, -ENOMEM, line, NULL, "out of memory");
+	return *to ? 0 : error_set(error, -ENOMEM, line, NULL, "out of memory");
 }
 
 static int hash_parse(struct dealbox_square *square, const char *text, size_t size, uint32_t line,
-		      struct dealbox_fault *fault)
+		      struct dealbox_error *error)
 {
 	bool good = size == DEALBOX_SQUARE_HASH && !square->hash[0];
 
 	for (size_t i = 0; good && i < size; i++)
 		good = isdigit((unsigned char)text[i]) || (text[i] >= 'a' && text[i] <= 'f');
 	if (!good)
-		return fault_set(fault, -EINVAL, line, "get the file from the organiser again",
+		return error_set(error, -EINVAL, line, "get the file from the organiser again",
 				 "the hash of the keys is not one of 64 digits 0-9, a-f");
 	memcpy(square->hash, text, size);
 	return 0;
 }
 
 static int line_parse(struct dealbox_square *square, const struct line *line,
-		      struct dealbox_fault *fault)
+		      struct dealbox_error *error)
 {
 	const char *text = line->text + 2;
 	size_t size = line->size;
@@ -530,35 +530,35 @@ static int line_parse(struct dealbox_square *square, const struct line *line,
 		size--;
 	}
 	if (memchr(text, 0, size))
-		return fault_set(fault, -EINVAL, line->number, NULL, "there is a NUL byte in the line");
+		return error_set(error, -EINVAL, line->number, NULL, "there is a NUL byte in the line");
 	if (!strncmp(line->text, "TN", 2))
-		return text_parse(&square->name, text, size, line->number, "name", fault);
+		return text_parse(&square->name, text, size, line->number, "name", error);
 	if (!strncmp(line->text, "DI", 2))
-		return text_parse(&square->info, text, size, line->number, "delayed information", fault);
+		return text_parse(&square->info, text, size, line->number, "delayed information", error);
 	if (!strncmp(line->text, "DV", 2))
-		return text_parse(&square->value, text, size, line->number, "delayed value", fault);
+		return text_parse(&square->value, text, size, line->number, "delayed value", error);
 	if (!strncmp(line->text, "SN", 2))
-		return phase_parse(square, text, size, line->number, fault);
+		return phase_parse(square, text, size, line->number, error);
 	if (!strncmp(line->text, "KH", 2))
-		return hash_parse(square, text, size, line->number, fault);
+		return hash_parse(square, text, size, line->number, error);
 unknown:
-	return fault_set(fault, -EINVAL, line->number, "lines begin with TN, DI, DV, SN, KH or #",
+	return error_set(error, -EINVAL, line->number, "lines begin with TN, DI, DV, SN, KH or #",
 			 "this is not a line of a Square Deal description");
 }
 
 int dealbox_square_parse(const void *data, size_t size, struct dealbox_square **square,
-			 struct dealbox_fault *fault)
+			 struct dealbox_error *error)
 {
 	struct dealbox_square *new = dealbox_square_new();
 	struct line line = lines_of(data, size);
 	int err = 0;
 
 	if (!new)
-		return fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
+		return error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	while (!err && line_next(&line))
-		err = line_parse(new, &line, fault);
+		err = line_parse(new, &line, error);
 	if (!err && !new->name && !new->phases)
-		err = fault_set(fault, -EINVAL, 0, "give the .sqd file",
+		err = error_set(error, -EINVAL, 0, "give the .sqd file",
 				"the file is no Square Deal description: it has no name and no phases");
 	if (err) {
 		dealbox_square_free(new);
@@ -680,30 +680,30 @@ unsigned int dealbox_square_keys_short(const struct dealbox_square_keys *keys)
 }
 
 int dealbox_square_adopt(struct dealbox_square *square, const struct dealbox_square_keys *keys,
-			 struct dealbox_fault *fault)
+			 struct dealbox_error *error)
 {
 	size_t keyed = 0, size;
 	char *text;
-	int err = published_refuse(square, fault);
+	int err = published_refuse(square, error);
 
 	if (err)
 		return err;
 	if (!square->name || !square->info || !square->phases)
-		return fault_set(fault, -EINVAL, 0,
+		return error_set(error, -EINVAL, 0,
 				 "set its name, say which value will be mixed in, and add its phases",
 				 "the tournament is not complete");
 	FOR_EACH_KEYED(square, p, s) {
 		keyed++;
 		if (!key_find(keys, p, s))
-			return fault_set(fault, -EINVAL, 0, "do not use these files together",
+			return error_set(error, -EINVAL, 0, "do not use these files together",
 					 "phase %u session %u has no key", p, s);
 	}
 	if (keyed != keys->count)
-		return fault_set(fault, -EINVAL, 0, "do not use these files together",
+		return error_set(error, -EINVAL, 0, "do not use these files together",
 				 "there are keys for sessions that the tournament does not have");
 	text = dealbox_square_keys_print(keys, &size);
 	if (!text)
-		return fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
+		return error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	hash_hex(text, size, square->hash);
 	wipe_free(text, size);
 	return 0;
@@ -729,7 +729,7 @@ static char *key_make(struct dealbox_random *random)
 }
 
 int dealbox_square_publish(struct dealbox_square *square, struct dealbox_random *random,
-			   struct dealbox_square_keys **keys, struct dealbox_fault *fault)
+			   struct dealbox_square_keys **keys, struct dealbox_error *error)
 {
 	struct dealbox_square_keys *new = calloc(1, sizeof(*new));
 	int err = new ? 0 : -ENOMEM;
@@ -738,9 +738,9 @@ int dealbox_square_publish(struct dealbox_square *square, struct dealbox_random 
 		if (!err)
 			err = key_append(new, p, s, key_make(random));
 	if (err)
-		fault_set(fault, err, 0, NULL, "out of memory");
+		error_fill(error, 0, NULL, "out of memory");
 	else
-		err = dealbox_square_adopt(square, new, fault);
+		err = dealbox_square_adopt(square, new, error);
 	if (err) {
 		dealbox_square_keys_free(new);
 		return err;
@@ -750,7 +750,7 @@ int dealbox_square_publish(struct dealbox_square *square, struct dealbox_random 
 }
 
 static int key_parse(struct dealbox_square_keys *keys, const struct line *line,
-		     struct dealbox_fault *fault)
+		     struct dealbox_error *error)
 {
 	char *text = malloc(line->size + 1);
 	const char *at = text;
@@ -758,21 +758,21 @@ static int key_parse(struct dealbox_square_keys *keys, const struct line *line,
 	int err = -EINVAL;
 
 	if (!text)
-		return fault_set(fault, -ENOMEM, line->number, NULL, "out of memory");
+		return error_set(error, -ENOMEM, line->number, NULL, "out of memory");
 	memcpy(text, line->text, line->size);
 	text[line->size] = 0;
 	/* the line holds a secret: the fault describes the expected line, not the actual one */
 	if (!number_take(&at, &phase) || *at++ != ',' || !number_take(&at, &session) ||
 	    *at++ != ':' || !*at || strlen(text) != line->size || strpbrk(at, ": \t"))
-		fault_set(fault, err, line->number, "give the .sqk file, unchanged",
-			  "this is not a line of keys (phase,session:key)");
+		error_fill(error, line->number, "give the .sqk file, unchanged",
+			   "this is not a line of keys (phase,session:key)");
 	else if (key_find(keys, phase, session))
-		fault_set(fault, err, line->number, "do not use this file",
-			  "phase %u session %u has two keys", phase, session);
+		error_fill(error, line->number, "do not use this file",
+			   "phase %u session %u has two keys", phase, session);
 	else
 		err = key_append(keys, phase, session, strdup(at));
 	if (err == -ENOMEM)
-		fault_set(fault, err, line->number, NULL, "out of memory");
+		error_fill(error, line->number, NULL, "out of memory");
 	wipe_free(text, line->size);
 	return err;
 }
@@ -781,7 +781,7 @@ static int key_parse(struct dealbox_square_keys *keys, const struct line *line,
  * Returns true if the text has the published hash, as it is or with repaired line ends and spaces.
  */
 static int keys_check_hash(const void *data, size_t size, const char *published, bool *mended,
-			   struct dealbox_fault *fault)
+			   struct dealbox_error *error)
 {
 	static const char crlf[] = "\r\n";
 	struct line line = lines_of(data, size);
@@ -806,7 +806,7 @@ static int keys_check_hash(const void *data, size_t size, const char *published,
 	sodium_bin2hex(found, sizeof(found), hash, sizeof(hash));
 	if (!strcmp(found, published))
 		return 0;
-	return fault_set(fault, -EBADMSG, 0,
+	return error_set(error, -EBADMSG, 0,
 			 "get the .sqk again, as a file and not as text; if this stays, the organiser "
 			 "has not published the keys that were promised",
 			 "the keys have the hash %.16s..., the description promises %.16s..., and it is "
@@ -815,27 +815,27 @@ static int keys_check_hash(const void *data, size_t size, const char *published,
 
 int dealbox_square_keys_parse(const void *data, size_t size, const struct dealbox_square *square,
 			      struct dealbox_square_keys **keys, bool *mended,
-			      struct dealbox_fault *fault)
+			      struct dealbox_error *error)
 {
 	struct dealbox_square_keys *new = calloc(1, sizeof(*new));
 	struct line line = lines_of(data, size);
 	bool repaired = false;
-	int err = new ? 0 : fault_set(fault, -ENOMEM, 0, NULL, "out of memory");
+	int err = new ? 0 : error_set(error, -ENOMEM, 0, NULL, "out of memory");
 
 	if (!err && square && !square->hash[0])
-		err = fault_set(fault, -EPERM, 0, "get the .sqd that was published",
+		err = error_set(error, -EPERM, 0, "get the .sqd that was published",
 				"the description is not published: it has no hash (KH) of the keys");
 	if (!err && square)
-		err = keys_check_hash(data, size, square->hash, &repaired, fault);
+		err = keys_check_hash(data, size, square->hash, &repaired, error);
 	while (!err && line_next(&line))
 		if (line.size)
-			err = key_parse(new, &line, fault);
+			err = key_parse(new, &line, error);
 	if (!err && !new->count)
-		err = fault_set(fault, -EINVAL, 0, "give the .sqk file", "there are no keys in the file");
+		err = error_set(error, -EINVAL, 0, "give the .sqk file", "there are no keys in the file");
 	if (!err && square)
 		FOR_EACH_KEYED(square, p, s)
 			if (!err && !key_find(new, p, s))
-				err = fault_set(fault, -EINVAL, 0, "do not use these files together",
+				err = error_set(error, -EINVAL, 0, "do not use these files together",
 						"phase %u session %u has no key", p, s);
 	if (err) {
 		dealbox_square_keys_free(new);
@@ -851,28 +851,28 @@ int dealbox_square_keys_parse(const void *data, size_t size, const struct dealbo
 
 int dealbox_square_session(const struct dealbox_square *square, unsigned int phase,
 			   unsigned int session, bool reserve, const char *boards,
-			   struct dealbox_square_session *out, struct dealbox_fault *fault)
+			   struct dealbox_square_session *out, struct dealbox_error *error)
 {
 	const struct phase *p = phase_get(square, phase);
 	unsigned int low, high;
 
 	if (!p)
-		return fault_set(fault, -ENOENT, 0, NULL, "there is no phase %u: the tournament has %u",
+		return error_set(error, -ENOENT, 0, NULL, "there is no phase %u: the tournament has %u",
 				 phase, square->phases);
 	if (!session || session > (p->sessions ? p->sessions : DEALBOX_SQUARE_SESSIONS))
-		return fault_set(fault, -ENOENT, 0, NULL, "phase %u has no session %u", phase, session);
+		return error_set(error, -ENOENT, 0, NULL, "phase %u has no session %u", phase, session);
 	if (!strcmp(p->boards, "?")) {
 		if (!boards)
-			return fault_set(fault, -EINVAL, 0, "say which boards it has",
+			return error_set(error, -EINVAL, 0, "say which boards it has",
 					 "the boards of phase %u were left open", phase);
 	} else if (boards) {
-		return fault_set(fault, -EINVAL, 0, "leave them out",
+		return error_set(error, -EINVAL, 0, "leave them out",
 				 "the boards of phase %u were published: %s", phase, p->boards);
 	} else {
 		boards = p->boards;
 	}
 	if (!boards_range(boards, session, &low, &high))
-		return fault_set(fault, -EINVAL, 0, "for example 16, 17-32, 1-8,9-16 or 3x7",
+		return error_set(error, -EINVAL, 0, "for example 16, 17-32, 1-8,9-16 or 3x7",
 				 "'%.80s' is no range of boards", boards);
 	memset(out, 0, sizeof(*out));
 	out->phase = phase;
@@ -911,7 +911,7 @@ static char *entropy_make(const char *key_half, const char *value, bool reserve,
 int dealbox_square_deal(const struct dealbox_square *square,
 			const struct dealbox_square_keys *keys,
 			const struct dealbox_square_session *session, struct dealbox_set *set,
-			struct dealbox_fault *fault)
+			struct dealbox_error *error)
 {
 	const struct phase *p = phase_get(square, session->phase);
 	const bool variable = p && !p->sessions;
@@ -922,11 +922,11 @@ int dealbox_square_deal(const struct dealbox_square *square,
 	int err = 0;
 
 	if (!square->value)
-		return fault_set(fault, -ENODATA, 0,
+		return error_set(error, -ENODATA, 0,
 				 "put it into the description when it is known: dealbox square value",
 				 "the delayed value is missing (%s)", dealbox_square_info(square));
 	if (!p || !key)
-		return fault_set(fault, -ENOENT, 0, NULL, "phase %u session %u has no key",
+		return error_set(error, -ENOENT, 0, NULL, "phase %u session %u has no key",
 				 session->phase, session->session);
 	half = strlen(key->text) / 2;
 	entropy = entropy_make(key->text + half, square->value, session->reserve,
@@ -946,5 +946,5 @@ int dealbox_square_deal(const struct dealbox_square *square,
 		dealbox_deal_wipe(&board.deal);
 	}
 	dealbox_bigdeal_free(bigdeal);
-	return err ? fault_set(fault, err, 0, NULL, "cannot make the deals: %s", strerror(-err)) : 0;
+	return err ? error_set(error, err, 0, NULL, "cannot make the deals: %s", strerror(-err)) : 0;
 }

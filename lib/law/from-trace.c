@@ -22,7 +22,7 @@ struct story {
 	struct dealbox_judge *judge;
 	dealbox_happening_fn take;
 	void *context;
-	struct dealbox_record_error *error;
+	struct dealbox_error *error;
 	const struct dealbox_ruleset *rules;
 	struct fed fed[DEALBOX_MAX_ENTRIES];
 	unsigned int count;	/* positions fed */
@@ -182,9 +182,9 @@ static int count_tell(struct story *s, const unsigned int *hand)
 
 int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *plan,
 			const struct dealbox_trace *trace, dealbox_happening_fn take,
-			void *context, struct dealbox_record_error *error)
+			void *context, struct dealbox_error *error)
 {
-	struct dealbox_record_error unheard = { 0 };
+	struct dealbox_error unheard = { 0 };
 	struct story s = { .judge = judge, .take = take, .context = context,
 			   .error = error ? error : &unheard };
 	const struct dealbox_event *event;
@@ -196,7 +196,7 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 	if (!s.rules || plan->mode != DEALBOX_PLAN_BY_POSITION ||
 	    plan->entries > DEALBOX_MAX_ENTRIES) {
 		s.error->line = 0;
-		snprintf(s.error->text, sizeof(s.error->text), "%s", dealbox_law_translate(judge->language,
+		snprintf(s.error->what, sizeof(s.error->what), "%s", dealbox_law_translate(judge->language,
 			 N_("there is no ruleset yet, or the plan is not one by position")));
 		return -EINVAL;
 	}

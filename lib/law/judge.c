@@ -17,7 +17,7 @@ int law_fail(struct dealbox_judge *j, const char *format, ...)
 	va_list list;
 
 	va_start(list, format);
-	vsnprintf(j->error.text, sizeof(j->error.text), dealbox_law_translate(j->language, format), list);
+	vsnprintf(j->error.what, sizeof(j->error.what), dealbox_law_translate(j->language, format), list);
 	va_end(list);
 	return -EINVAL;
 }
@@ -289,14 +289,14 @@ void dealbox_judge_result(const struct dealbox_judge *j, struct dealbox_judgemen
 	out->text = verdicts[out->verdict].text;
 }
 
-static int refuse(const struct dealbox_judge *j, int result, struct dealbox_record_error *error)
+static int refuse(const struct dealbox_judge *j, int result, struct dealbox_error *error)
 {
 	if (error)
 		*error = j->error;
 	return result;
 }
 
-static int finish(struct dealbox_judge *j, int result, struct dealbox_record_error *error)
+static int finish(struct dealbox_judge *j, int result, struct dealbox_error *error)
 {
 	if (result < 0) {
 		j->failed = true;
@@ -307,7 +307,7 @@ static int finish(struct dealbox_judge *j, int result, struct dealbox_record_err
 }
 
 int dealbox_judge_happening(struct dealbox_judge *j, const struct dealbox_happening *h,
-			    struct dealbox_record_error *error)
+			    struct dealbox_error *error)
 {
 	if (j->failed)
 		return refuse(j, -EINVAL, error);
@@ -318,7 +318,7 @@ int dealbox_judge_happening(struct dealbox_judge *j, const struct dealbox_happen
 }
 
 int dealbox_judge_line(struct dealbox_judge *j, const char *line, size_t length,
-		       struct dealbox_record_error *error)
+		       struct dealbox_error *error)
 {
 	struct dealbox_happening h;
 	int result;

@@ -113,7 +113,7 @@ struct dealbox_judge {
 	dealbox_ruling_fn report;
 	void *context;
 	const char *language;		/* of errors; NULL = English */
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 	bool failed;
 	unsigned long line;
 	uint64_t time_ms;
@@ -265,7 +265,7 @@ int law_attention(struct dealbox_judge *j, uint8_t topic, uint8_t who, bool dema
 /* The cause, as a sentence. */
 extern const char *const law_issue_cause[ISSUES];
 
-/* The handlers, one per verb. They return 0, or -EINVAL with j->error.text set. */
+/* The handlers, one per verb. They return 0, or -EINVAL with j->error.what set. */
 int law_on_auction(struct dealbox_judge *j, happening *h);
 int law_on_board(struct dealbox_judge *j, happening *h);
 int law_on_buy(struct dealbox_judge *j, happening *h);

@@ -593,9 +593,9 @@ static int check(const struct verb *verb, const struct dealbox_happening *h, uin
 }
 
 int law_record_parse(const char *language, const char *line, size_t length,
-		     struct dealbox_happening *out, struct dealbox_record_error *where)
+		     struct dealbox_happening *out, struct dealbox_error *where)
 {
-	const struct complaint said = { where->text, sizeof(where->text), language }, *error = &said;
+	const struct complaint said = { where->what, sizeof(where->what), language }, *error = &said;
 	const struct verb *verb = NULL;
 	struct word word;
 	uint32_t seen = 0;
@@ -658,9 +658,9 @@ int law_record_parse(const char *language, const char *line, size_t length,
 }
 
 int dealbox_record_parse(const char *line, size_t length, struct dealbox_happening *out,
-			 struct dealbox_record_error *error)
+			 struct dealbox_error *error)
 {
-	struct dealbox_record_error unheard;
+	struct dealbox_error unheard;
 
 	return law_record_parse(NULL, line, length, out, error ? error : &unheard);
 }

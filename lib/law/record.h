@@ -50,6 +50,6 @@ enum law_flag {
 
 /* dealbox_record_parse() with its errors in a language; NULL is English. */
 int law_record_parse(const char *language, const char *line, size_t length,
-		     struct dealbox_happening *out, struct dealbox_record_error *error);
+		     struct dealbox_happening *out, struct dealbox_error *error);
 
 #endif

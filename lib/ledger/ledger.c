@@ -183,7 +183,7 @@ int ledger_fail(struct dealbox_ledger *l, int error, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	vsnprintf(l->error, sizeof(l->error), format, ap);
+	vsnprintf(l->error.what, sizeof(l->error.what), format, ap);
 	va_end(ap);
 	return error;
 }
@@ -1009,7 +1009,7 @@ int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int
 	return err;
 }
 
-const char *dealbox_ledger_error(const struct dealbox_ledger *l)
+const struct dealbox_error *dealbox_ledger_error(const struct dealbox_ledger *l)
 {
-	return l->error;
+	return &l->error;
 }

@@ -77,7 +77,7 @@ struct dealbox_ledger {
 	sqlite3_stmt *select[LEDGER_KINDS];
 	sqlite3_stmt *kept[LEDGER_KEPT];	/* of ledger_query() */
 	size_t kept_count;
-	char error[512];
+	struct dealbox_error error;
 };
 
 #define LEDGER_WAIT_MS	10

@@ -214,7 +214,7 @@ static const struct host_bus emu_bus = {
 static int attach(struct dealbox_machine *machine, struct emu *emu, const char *path,
 		  struct emu_attached *attached, struct host_kind *kind)
 {
-	struct dealbox_reason *reason = &machine->reason;
+	struct dealbox_error *reason = &machine->reason;
 	struct packet packet = { 0 };
 	char name[64];
 	int ret;
@@ -228,21 +228,21 @@ static int attach(struct dealbox_machine *machine, struct emu *emu, const char *
 	if (!ret)
 		ret = packet.frame.status;
 	if (ret == -EBUSY)
-		return reason_set(reason, ret, "wait until it has finished, or end it",
-				  "emu:%s: the machine is in use by %s", path,
-				  process_name(packet.frame.id, name, sizeof(name)));
+		return error_set(reason, ret, 0, "wait until it has finished, or end it",
+				 "emu:%s: the machine is in use by %s", path,
+				 process_name(packet.frame.id, name, sizeof(name)));
 	if (ret == -ENODEV)
-		return reason_set(reason, ret, "plug it in (`plug` on the emulator's control socket)",
-				  "emu:%s: the machine is unplugged", path);
+		return error_set(reason, ret, 0, "plug it in (`plug` on the emulator's control socket)",
+				 "emu:%s: the machine is unplugged", path);
 	if (!ret && packet.frame.length != sizeof(*attached))
 		ret = -EPROTO;
 	if (ret == -EAGAIN || ret == -ETIMEDOUT)
-		return reason_set(reason, -ETIMEDOUT, "has it been stopped?",
-				  "emu:%s: the machine does not answer", path);
+		return error_set(reason, -ETIMEDOUT, 0, "has it been stopped?",
+				 "emu:%s: the machine does not answer", path);
 	if (ret)
-		return reason_set(reason, ret < 0 ? ret : -EPROTO,
-				  "is it dealbox-emulator, of the same version?",
-				  "emu:%s: what listens there does not answer as a machine", path);
+		return error_set(reason, ret < 0 ? ret : -EPROTO, 0,
+				 "is it dealbox-emulator, of the same version?",
+				 "emu:%s: what listens there does not answer as a machine", path);
 	memcpy(attached, packet.data, sizeof(*attached));
 	attached->serial[sizeof(attached->serial) - 1] = '\0';
 	kind->transfer_size = attached->int_in_size;
@@ -251,38 +251,38 @@ static int attach(struct dealbox_machine *machine, struct emu *emu, const char *
 	if (!emu->serial &&
 	    !dealbox_decode_descriptor(attached->machine_descriptor,
 				       sizeof(attached->machine_descriptor), &kind->machine))
-		return reason_set(reason, -EPROTO, NULL,
-				  "emu:%s: the machine's descriptor is not one of protocol %x.%02x",
-				  path, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
+		return error_set(reason, -EPROTO, 0, NULL,
+				 "emu:%s: the machine's descriptor is not one of protocol %x.%02x",
+				 path, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
 	return 0;
 }
 
 static int connect_to(struct dealbox_machine *machine, const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct dealbox_reason *reason = &machine->reason;
+	struct dealbox_error *reason = &machine->reason;
 	int fd, error;
 
 	if (!*path || strlen(path) >= sizeof(address.sun_path))
-		return reason_set(reason, -EINVAL, "give a shorter path",
-				  "'%s' cannot be the path of a socket", path);
+		return error_set(reason, -EINVAL, 0, "give a shorter path",
+				 "'%s' cannot be the path of a socket", path);
 	strcpy(address.sun_path, path);
 	/* one that has stopped must not hold us: nothing on this socket waits without an end */
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return reason_set(reason, -errno, NULL, "cannot make a socket: %m");
+		return error_set(reason, -errno, 0, NULL, "cannot make a socket: %m");
 	if (!connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		return fd;
 	error = -errno;
 	close(fd);
 	if (error == -EAGAIN)
-		return reason_set(reason, -ETIMEDOUT, "has it been stopped?",
-				  "emu:%s: the machine does not answer", path);
+		return error_set(reason, -ETIMEDOUT, 0, "has it been stopped?",
+				 "emu:%s: the machine does not answer", path);
 	if (error == -EACCES)
 		return reason_permission(reason, path, "start the emulator as the user that deals");
-	return reason_set(reason, error == -ENOENT || error == -ECONNREFUSED ? -ENODEV : error,
-			  "start it with `dealbox-emulator --socket PATH`",
-			  "no emulated machine listens at %s", path);
+	return error_set(reason, error == -ENOENT || error == -ECONNREFUSED ? -ENODEV : error, 0,
+			 "start it with `dealbox-emulator --socket PATH`",
+			 "no emulated machine listens at %s", path);
 }
 
 static int emu_open(struct dealbox_machine *machine, const char *place, bool observe)
@@ -298,7 +298,7 @@ static int emu_open(struct dealbox_machine *machine, const char *place, bool obs
 	emu = calloc(1, sizeof(*emu));
 	if (!emu) {
 		close(fd);
-		return reason_set(&machine->reason, -ENOMEM, NULL, "out of memory");
+		return error_set(&machine->reason, -ENOMEM, 0, NULL, "out of memory");
 	}
 	emu->fd = fd;
 	ret = attach(machine, emu, place, &attached, &kind);
@@ -306,14 +306,14 @@ static int emu_open(struct dealbox_machine *machine, const char *place, bool obs
 		goto close_bus;
 	emu->host = host_new(&emu_bus, emu, &kind, attached.serial, observe);
 	if (!emu->host) {
-		ret = reason_set(&machine->reason, -ENOMEM, NULL, "out of memory");
+		ret = error_set(&machine->reason, -ENOMEM, 0, NULL, "out of memory");
 		goto close_bus;
 	}
 	ret = host_watch(emu->host, fd, EPOLLIN);
 	if (!ret)
 		ret = host_start(emu->host);
 	if (ret) {
-		reason_set(&machine->reason, ret, "is it dealbox-emulator, of the same version?",
+		error_fill(&machine->reason, 0, "is it dealbox-emulator, of the same version?",
 			   "emu:%s: the machine does not answer: %s", place, strerror(-ret));
 		host_close(emu->host);
 		return ret;

@@ -44,7 +44,7 @@ static void local_close(void *self)
 
 static int local_open(struct dealbox_machine *machine, const char *place, bool observe)
 {
-	struct dealbox_reason *reason = &machine->reason;
+	struct dealbox_error *reason = &machine->reason;
 	struct dealbox_info info;
 	int fd;
 
@@ -59,7 +59,7 @@ static int local_open(struct dealbox_machine *machine, const char *place, bool o
 		case ENXIO:
 			return reason_no_machine(reason);
 		default:
-			return reason_set(reason, -errno, NULL, "cannot open %s: %m", place);
+			return error_set(reason, -errno, 0, NULL, "cannot open %s: %m", place);
 		}
 	}
 	/* a file or a terminal would make nonsense of every call */
@@ -69,8 +69,8 @@ static int local_open(struct dealbox_machine *machine, const char *place, bool o
 			return reason_no_machine(reason);
 		}
 		close(fd);
-		return reason_set(reason, -ENOTTY, "`dealbox machines` lists the machines",
-				  "%s is no dealing machine", place);
+		return error_set(reason, -ENOTTY, 0, "`dealbox machines` lists the machines",
+				 "%s is no dealing machine", place);
 	}
 	machine->self = (void *)(intptr_t)fd;
 	machine->fd = fd;

@@ -321,21 +321,21 @@ static uint32_t node_holder(const char *node)
 	return holder;
 }
 
-static int reason_claim(struct dealbox_reason *reason, const struct usb_place *place, int error)
+static int reason_claim(struct dealbox_error *reason, const struct usb_place *place, int error)
 {
 	char name[64];
 
 	if (error != LIBUSB_ERROR_BUSY)
-		return reason_set(reason, usb_errno(error), "plug it in again, or try another port",
-				  "usb:%s: cannot take the machine: %s", place->port,
-				  libusb_strerror(error));
+		return error_set(reason, usb_errno(error), 0, "plug it in again, or try another port",
+				 "usb:%s: cannot take the machine: %s", place->port,
+				 libusb_strerror(error));
 	if (!strcmp(place->driver, "dealbox"))
-		return reason_set(reason, -EBUSY,
-				  "use it by local:, as `dealbox machines` shows it",
-				  "usb:%s: the kernel module drives this machine", place->port);
-	return reason_set(reason, -EBUSY, "wait until it has finished, or end it",
-			  "usb:%s: the machine is in use by %s", place->port,
-			  process_name(node_holder(place->node), name, sizeof(name)));
+		return error_set(reason, -EBUSY, 0,
+				 "use it by local:, as `dealbox machines` shows it",
+				 "usb:%s: the kernel module drives this machine", place->port);
+	return error_set(reason, -EBUSY, 0, "wait until it has finished, or end it",
+			 "usb:%s: the machine is in use by %s", place->port,
+			 process_name(node_holder(place->node), name, sizeof(name)));
 }
 
 static uint8_t endpoint_find(const struct libusb_interface_descriptor *interface, uint8_t type,
@@ -448,7 +448,7 @@ static int libusb_begin(libusb_context **context)
 	return ret;
 }
 
-static int node_open(struct usb *usb, const struct usb_place *place, struct dealbox_reason *reason)
+static int node_open(struct usb *usb, const struct usb_place *place, struct dealbox_error *reason)
 {
 	int ret;
 
@@ -456,15 +456,15 @@ static int node_open(struct usb *usb, const struct usb_place *place, struct deal
 	if (usb->node_fd < 0) {
 		if (errno == EACCES || errno == EPERM)
 			return reason_permission(reason, place->node, NO_RULE);
-		return reason_set(reason, -errno, "plug it in again", "cannot open %s: %m",
-				  place->node);
+		return error_set(reason, -errno, 0, "plug it in again", "cannot open %s: %m",
+				 place->node);
 	}
 	ret = libusb_begin(&usb->context);
 	if (!ret)
 		ret = libusb_wrap_sys_device(usb->context, usb->node_fd, &usb->handle);
 	if (ret)
-		return reason_set(reason, usb_errno(ret), NULL, "usb:%s: cannot use the device: %s",
-				  place->port, libusb_strerror(ret));
+		return error_set(reason, usb_errno(ret), 0, NULL, "usb:%s: cannot use the device: %s",
+				 place->port, libusb_strerror(ret));
 	ret = libusb_claim_interface(usb->handle, place->interface);
 	if (ret)
 		return reason_claim(reason, place, ret);
@@ -493,7 +493,7 @@ static int in_prepare(struct usb *usb)
 
 static int usb_open(struct dealbox_machine *machine, const char *where, bool observe)
 {
-	struct dealbox_reason *reason = &machine->reason;
+	struct dealbox_error *reason = &machine->reason;
 	struct host_kind kind = { 0 };
 	struct usb_place place = { 0 };
 	struct usb *usb;
@@ -504,16 +504,16 @@ static int usb_open(struct dealbox_machine *machine, const char *where, bool obs
 		return ret;
 	usb = calloc(1, sizeof(*usb));
 	if (!usb)
-		return reason_set(reason, -ENOMEM, NULL, "out of memory");
+		return error_set(reason, -ENOMEM, 0, NULL, "out of memory");
 	usb->node_fd = -1;
 	usb->retry_fd = -1;
 	ret = node_open(usb, &place, reason);
 	if (ret)
 		goto close_bus;
 	if (!machine_describe(usb, &kind)) {
-		ret = reason_set(reason, -EPROTO, "its firmware may be too new or broken",
-				 "usb:%s: the machine's descriptors are not those of protocol %x.%02x",
-				 place.port, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
+		ret = error_set(reason, -EPROTO, 0, "its firmware may be too new or broken",
+				"usb:%s: the machine's descriptors are not those of protocol %x.%02x",
+				place.port, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
 		goto close_bus;
 	}
 	ret = in_prepare(usb);
@@ -523,7 +523,7 @@ static int usb_open(struct dealbox_machine *machine, const char *where, bool obs
 			ret = -ENOMEM;
 	}
 	if (ret) {
-		reason_set(reason, ret, NULL, "out of memory");
+		error_fill(reason, 0, NULL, "out of memory");
 		goto close_bus;
 	}
 	ret = pollfds_watch(usb);
@@ -532,7 +532,7 @@ static int usb_open(struct dealbox_machine *machine, const char *where, bool obs
 		ret = host_start(usb->host);
 	}
 	if (ret) {
-		reason_set(reason, ret, "switch the machine off and on",
+		error_fill(reason, 0, "switch the machine off and on",
 			   "usb:%s: the machine does not answer: %s", place.port, strerror(-ret));
 		host_close(usb->host);
 		return ret;

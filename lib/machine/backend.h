@@ -10,6 +10,8 @@
 
 #include <dealbox/machine.h>
 
+#include "error.h"
+
 struct backend {
 	const char *scheme;
 	/*
@@ -32,28 +34,24 @@ struct dealbox_machine {
 	void *self;
 	int fd;
 	char uri[256];
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 	uint32_t result;
 	uint32_t detail;
 };
-
-/* Writes the reason (NULL: nowhere) and returns error. next may be NULL. */
-int reason_set(struct dealbox_reason *reason, int error, const char *next, const char *what, ...)
-	__attribute__((format(printf, 4, 5)));
 
 /*
  * No permission for the node at path: says its owner, group and mode, and what
  * mends it: to join the group, or next when the group may not use it either.
  * Returns -EACCES.
  */
-int reason_permission(struct dealbox_reason *reason, const char *path, const char *next);
+int reason_permission(struct dealbox_error *reason, const char *path, const char *next);
 #define NO_RULE	"install the udev rule of dealbox, then run `sudo udevadm trigger`"
 
 /*
  * Nothing to open: says why (nothing plugged in, module not loaded, Secure Boot)
  * and what to do. Returns -ENODEV.
  */
-int reason_no_machine(struct dealbox_reason *reason);
+int reason_no_machine(struct dealbox_error *reason);
 
 /* A process in words, "dealbox (1234)", in text; "another process" for 0. */
 const char *process_name(uint32_t pid, char *text, size_t size);
@@ -71,6 +69,6 @@ struct usb_place {
  * The machine with that serial number or at that port; place "" is the only one.
  * 0, or -errno and *reason.
  */
-int usb_place_find(const char *place, struct usb_place *out, struct dealbox_reason *reason);
+int usb_place_find(const char *place, struct usb_place *out, struct dealbox_error *reason);
 
 #endif

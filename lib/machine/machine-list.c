@@ -237,7 +237,7 @@ static int by_uri(const void *a, const void *b)
 }
 
 int dealbox_machine_list(const char *const *emulators, struct dealbox_machine_list **out,
-			 struct dealbox_reason *reason)
+			 struct dealbox_error *reason)
 {
 	struct dealbox_machine_list *list = calloc(1, sizeof(*list));
 	struct entry *entry;
@@ -259,8 +259,8 @@ int dealbox_machine_list(const char *const *emulators, struct dealbox_machine_li
 	}
 	if (ret) {
 		dealbox_machine_list_free(list);
-		return reason_set(reason, ret, "look whether /sys and /run/udev are there",
-				  "cannot look for machines: %s", strerror(-ret));
+		return error_set(reason, ret, 0, "look whether /sys and /run/udev are there",
+				 "cannot look for machines: %s", strerror(-ret));
 	}
 	twins_by_port(list);
 	if (list->count)
@@ -332,23 +332,23 @@ static int usb_match(struct udev_device *interface, void *state)
 	return 0;
 }
 
-int usb_place_find(const char *place, struct usb_place *out, struct dealbox_reason *reason)
+int usb_place_find(const char *place, struct usb_place *out, struct dealbox_error *reason)
 {
 	struct usb_search search = { .place = place, .found = out };
 	int ret = usb_visit(usb_match, &search);
 
 	if (ret)
-		return reason_set(reason, ret, "look whether /sys is there",
-				  "cannot look for machines: %s", strerror(-ret));
+		return error_set(reason, ret, 0, "look whether /sys is there",
+				 "cannot look for machines: %s", strerror(-ret));
 	if (search.count == 1)
 		return 0;
 	if (search.count)
-		return reason_set(reason, -EINVAL, "name one by its port: `dealbox machines`",
-				  "%u machines are '%s'", search.count, place);
+		return error_set(reason, -EINVAL, 0, "name one by its port: `dealbox machines`",
+				 "%u machines are '%s'", search.count, place);
 	if (!*place)
 		return reason_no_machine(reason);
-	return reason_set(reason, -ENODEV, "`dealbox machines` lists those that are there",
-			  "there is no machine '%s' on USB", place);
+	return error_set(reason, -ENODEV, 0, "`dealbox machines` lists those that are there",
+			 "there is no machine '%s' on USB", place);
 }
 
 /* UEFI: the last byte of the variable is 1 when Secure Boot is on. */
@@ -379,7 +379,7 @@ static int unready_usb_match(struct udev_device *interface, void *state)
 	return usb ? unready_match(usb, state) : 0;
 }
 
-int reason_no_machine(struct dealbox_reason *reason)
+int reason_no_machine(struct dealbox_error *reason)
 {
 	bool unready = false;
 	bool loaded = !access("/sys/module/dealbox", F_OK);
@@ -389,33 +389,33 @@ int reason_no_machine(struct dealbox_reason *reason)
 
 	usb_visit(usb_match, &search);
 	if (!search.count)
-		return reason_set(reason, -ENODEV,
-				  "plug the machine in and switch it on; `lsusb` must show it",
-				  "no dealing machine is plugged in");
+		return error_set(reason, -ENODEV, 0,
+				 "plug the machine in and switch it on; `lsusb` must show it",
+				 "no dealing machine is plugged in");
 	usb_visit(unready_usb_match, &unready);
 	local_visit(unready_match, &unready);
 	if (unready)
-		return reason_set(reason, -ENODEV, "`udevadm settle` waits for it; then try again",
-				  "a machine is at port %s, and udev is not done with it yet",
-				  place.port);
+		return error_set(reason, -ENODEV, 0, "`udevadm settle` waits for it; then try again",
+				 "a machine is at port %s, and udev is not done with it yet",
+				 place.port);
 	if (!loaded && secure_boot()) {
 		snprintf(next, sizeof(next), "use usb:%s, which needs no module; or sign the module",
 			 place.port);
-		return reason_set(reason, -ENODEV, next,
-				  "a machine is at port %s, but its kernel module is not loaded: Secure Boot refuses modules that are not signed",
-				  place.port);
+		return error_set(reason, -ENODEV, 0, next,
+				 "a machine is at port %s, but its kernel module is not loaded: Secure Boot refuses modules that are not signed",
+				 place.port);
 	}
 	if (!loaded) {
 		snprintf(next, sizeof(next),
 			 "run `sudo modprobe dealbox`; or use usb:%s, which needs no module",
 			 place.port);
-		return reason_set(reason, -ENODEV, next,
-				  "a machine is at port %s, but its kernel module is not loaded",
-				  place.port);
+		return error_set(reason, -ENODEV, 0, next,
+				 "a machine is at port %s, but its kernel module is not loaded",
+				 place.port);
 	}
 	snprintf(next, sizeof(next), "`sudo dmesg` says why; or use usb:%s, which needs no module",
 		 place.port);
-	return reason_set(reason, -ENODEV, next,
-			  "a machine is at port %s, but the kernel module does not drive it",
-			  place.port);
+	return error_set(reason, -ENODEV, 0, next,
+			 "a machine is at port %s, but the kernel module does not drive it",
+			 place.port);
 }

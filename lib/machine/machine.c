@@ -19,20 +19,7 @@ static const struct backend *const backends[] = {
 	&backend_local, &backend_usb, &backend_emu,
 };
 
-int reason_set(struct dealbox_reason *reason, int error, const char *next, const char *what, ...)
-{
-	va_list list;
-
-	if (!reason)
-		return error;
-	va_start(list, what);
-	vsnprintf(reason->what, sizeof(reason->what), what, list);
-	va_end(list);
-	snprintf(reason->next, sizeof(reason->next), "%s", next ? next : "");
-	return error;
-}
-
-int reason_permission(struct dealbox_reason *reason, const char *path, const char *next)
+int reason_permission(struct dealbox_error *reason, const char *path, const char *next)
 {
 	struct passwd *entry;
 	struct group *group;
@@ -40,8 +27,8 @@ int reason_permission(struct dealbox_reason *reason, const char *path, const cha
 	struct stat st;
 
 	if (stat(path, &st))
-		return reason_set(reason, -EACCES, "look at the rights of the folders that lead to it",
-				  "no permission to look at %s", path);
+		return error_set(reason, -EACCES, 0, "look at the rights of the folders that lead to it",
+				 "no permission to look at %s", path);
 	entry = getpwuid(geteuid());
 	snprintf(user, sizeof(user), "%s", entry ? entry->pw_name : "USER");
 	entry = getpwuid(st.st_uid);
@@ -52,9 +39,9 @@ int reason_permission(struct dealbox_reason *reason, const char *path, const cha
 			 group->gr_name);
 		next = join;
 	}
-	return reason_set(reason, -EACCES, next,
-			  "no permission for %s: it belongs to %s:%s, mode %04o", path, owner,
-			  group ? group->gr_name : "?", (unsigned int)st.st_mode & 07777);
+	return error_set(reason, -EACCES, 0, next,
+			 "no permission for %s: it belongs to %s:%s, mode %04o", path, owner,
+			 group ? group->gr_name : "?", (unsigned int)st.st_mode & 07777);
 }
 
 const char *process_name(uint32_t pid, char *text, size_t size)
@@ -82,7 +69,7 @@ const char *process_name(uint32_t pid, char *text, size_t size)
 }
 
 /* The address of the only machine there is. */
-static int only_machine(char *uri, size_t size, struct dealbox_reason *reason)
+static int only_machine(char *uri, size_t size, struct dealbox_error *reason)
 {
 	struct dealbox_machine_list *list;
 	size_t count;
@@ -95,8 +82,8 @@ static int only_machine(char *uri, size_t size, struct dealbox_reason *reason)
 	if (count == 1)
 		snprintf(uri, size, "%s", dealbox_machine_list_uri(list, 0));
 	else if (count)
-		ret = reason_set(reason, -EINVAL, "`dealbox machines` lists them: name one",
-				 "there are %zu machines, and none was named", count);
+		ret = error_set(reason, -EINVAL, 0, "`dealbox machines` lists them: name one",
+				"there are %zu machines, and none was named", count);
 	else
 		ret = reason_no_machine(reason);
 	dealbox_machine_list_free(list);
@@ -115,13 +102,13 @@ static int open_with(struct dealbox_machine *machine, const char *uri, bool obse
 		machine->backend = backends[n];
 		return backends[n]->open(machine, colon + 1, observe);
 	}
-	return reason_set(&machine->reason, -EINVAL,
-			  "use local:/dev/dealbox0, usb:SERIAL, usb:BUS-PORT or emu:PATH",
-			  "'%s' is not the address of a machine", uri);
+	return error_set(&machine->reason, -EINVAL, 0,
+			 "use local:/dev/dealbox0, usb:SERIAL, usb:BUS-PORT or emu:PATH",
+			 "'%s' is not the address of a machine", uri);
 }
 
 int dealbox_machine_open(const char *uri, bool observe, struct dealbox_machine **out,
-			 struct dealbox_reason *reason)
+			 struct dealbox_error *reason)
 {
 	struct dealbox_machine *machine;
 	char only[256];
@@ -136,7 +123,7 @@ int dealbox_machine_open(const char *uri, bool observe, struct dealbox_machine *
 	}
 	machine = calloc(1, sizeof(*machine));
 	if (!machine)
-		return reason_set(reason, -ENOMEM, NULL, "out of memory");
+		return error_set(reason, -ENOMEM, 0, NULL, "out of memory");
 	ret = open_with(machine, uri, observe);
 	if (ret) {
 		if (reason)
@@ -161,7 +148,7 @@ const char *dealbox_machine_uri(const struct dealbox_machine *machine)
 	return machine->uri;
 }
 
-const struct dealbox_reason *dealbox_machine_reason(const struct dealbox_machine *machine)
+const struct dealbox_error *dealbox_machine_error(const struct dealbox_machine *machine)
 {
 	return &machine->reason;
 }
@@ -239,7 +226,7 @@ static void reason_busy(struct dealbox_machine *machine, const char *verb)
 	char name[64];
 
 	machine->backend->call(machine->self, DEALBOX_IOC_GET_STATUS, &status);
-	reason_set(&machine->reason, -EBUSY, "wait until it has finished, or end it",
+	error_fill(&machine->reason, 0, "wait until it has finished, or end it",
 		   "%s: cannot %s: the machine is in use by %s", machine->uri, verb,
 		   process_name(status.owner_pid, name, sizeof(name)));
 }
@@ -271,16 +258,16 @@ static int call(struct dealbox_machine *machine, const char *verb, unsigned long
 		n = machine->result;
 		if (n >= sizeof(results) / sizeof(*results))
 			n = DEALBOX_ERR_HARDWARE;
-		return reason_set(&machine->reason, ret, results[n].next,
-				  "%s: the machine refuses to %s: %s", machine->uri, verb,
-				  results[n].what);
+		return error_set(&machine->reason, ret, 0, results[n].next,
+				 "%s: the machine refuses to %s: %s", machine->uri, verb,
+				 results[n].what);
 	}
 	for (n = 0; n < sizeof(errors) / sizeof(*errors); n++)
 		if (errors[n].error == -ret)
-			return reason_set(&machine->reason, ret, errors[n].next,
-					  "%s: cannot %s: %s", machine->uri, verb, errors[n].what);
-	return reason_set(&machine->reason, ret, NULL, "%s: cannot %s: %s", machine->uri, verb,
-			  strerror(-ret));
+			return error_set(&machine->reason, ret, 0, errors[n].next,
+					 "%s: cannot %s: %s", machine->uri, verb, errors[n].what);
+	return error_set(&machine->reason, ret, 0, NULL, "%s: cannot %s: %s", machine->uri, verb,
+			 strerror(-ret));
 }
 
 ssize_t dealbox_machine_read(struct dealbox_machine *machine, struct dealbox_event *events,
@@ -289,10 +276,10 @@ ssize_t dealbox_machine_read(struct dealbox_machine *machine, struct dealbox_eve
 	ssize_t ret = machine->backend->read(machine->self, events, max);
 
 	if (ret == -ENODEV)
-		reason_set(&machine->reason, -ENODEV, errors[0].next, "%s: %s", machine->uri,
+		error_fill(&machine->reason, 0, errors[0].next, "%s: %s", machine->uri,
 			   errors[0].what);
 	else if (ret < 0 && ret != -EAGAIN)
-		reason_set(&machine->reason, (int)ret, NULL, "%s: cannot read events: %s",
+		error_fill(&machine->reason, 0, NULL, "%s: cannot read events: %s",
 			   machine->uri, strerror((int)-ret));
 	return ret;
 }

@@ -40,7 +40,7 @@ static int open_udev(struct dealbox_monitor *monitor)
 	return err < 0 ? err : 0;
 }
 
-int dealbox_monitor_new(struct dealbox_monitor **out, struct dealbox_reason *reason)
+int dealbox_monitor_new(struct dealbox_monitor **out, struct dealbox_error *reason)
 {
 	struct dealbox_monitor *monitor = calloc(1, sizeof(*monitor));
 	int err = monitor ? open_udev(monitor) : -ENOMEM;
@@ -48,8 +48,8 @@ int dealbox_monitor_new(struct dealbox_monitor **out, struct dealbox_reason *rea
 	*out = NULL;
 	if (err) {
 		dealbox_monitor_free(monitor);
-		return reason_set(reason, err, "look whether systemd-udevd runs",
-				  "cannot hear of machines that come and go: %s", strerror(-err));
+		return error_set(reason, err, 0, "look whether systemd-udevd runs",
+				 "cannot hear of machines that come and go: %s", strerror(-err));
 	}
 	*out = monitor;
 	return 0;

@@ -127,7 +127,7 @@ static void make(struct subject *s)
 	if (!boards || !s->ledger)
 		die("no memory");
 	if (dealbox_ledger_open(s->ledger, s->path, DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE))
-		die(dealbox_ledger_error(s->ledger));
+		die(dealbox_ledger_error(s->ledger)->what);
 	for (n = 0; n < s->count; n++) {
 		for (k = 0; k < s->boards; k++) {
 			boards[k].number = k + 1;
@@ -135,7 +135,7 @@ static void make(struct subject *s)
 		}
 		if (dealbox_ledger_add_set(s->ledger, "tonight", boards, s->boards, &s->sets[n],
 					   NULL))
-			die(dealbox_ledger_error(s->ledger));
+			die(dealbox_ledger_error(s->ledger)->what);
 	}
 	free(boards);
 }
@@ -146,7 +146,7 @@ static void reopen(struct subject *s)
 	dealbox_ledger_free(s->ledger);
 	s->ledger = dealbox_ledger_new();
 	if (!s->ledger || dealbox_ledger_open(s->ledger, s->path, 0))
-		die(s->ledger ? dealbox_ledger_error(s->ledger) : "no memory");
+		die(s->ledger ? dealbox_ledger_error(s->ledger)->what : "no memory");
 }
 
 /* Reads the whole file, so that it is in memory, or has the kernel forget it. */
@@ -183,7 +183,7 @@ static void check_job(struct subject *s, size_t n, struct figures *f)
 		rc = ledger_find_board_repeat(s->ledger, "tonight", set, first + k, NULL);
 		keep(f, start);
 		if (rc)
-			die(rc < 0 ? dealbox_ledger_error(s->ledger) : "a repeat by chance");
+			die(rc < 0 ? dealbox_ledger_error(s->ledger)->what : "a repeat by chance");
 	}
 	sqlite3_exec(s->ledger->db, "ROLLBACK", NULL, NULL, NULL);
 }
@@ -199,7 +199,7 @@ static void check_by_itself(struct subject *s, struct figures *f)
 	rc = dealbox_ledger_find_repeat(s->ledger, "tonight", &deal, NULL);
 	keep(f, start);
 	if (rc)
-		die(rc < 0 ? dealbox_ledger_error(s->ledger) : "a repeat by chance");
+		die(rc < 0 ? dealbox_ledger_error(s->ledger)->what : "a repeat by chance");
 }
 
 static int by_size(const void *a, const void *b)

@@ -178,7 +178,7 @@ static struct dealbox_machine *open_machine(struct way *way)
 {
 	static const struct timespec settle = { .tv_nsec = SETTLE_MS * 1000000L };
 	struct dealbox_machine *machine;
-	struct dealbox_reason reason = { .what = "it is not there" };
+	struct dealbox_error reason = { .what = "it is not there" };
 	int tries;
 
 	for (tries = 0; tries < PATIENCE_MS / SETTLE_MS; tries++) {

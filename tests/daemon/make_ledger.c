@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 	    dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, &event, 1) ||
 	    dealbox_ledger_begin(l, job, 2, 1, "SN1", 42, 2, &insertion) ||
 	    dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0, NULL, 0)) {
-		fprintf(stderr, "make_ledger: %s\n", dealbox_ledger_error(l));
+		fprintf(stderr, "make_ledger: %s\n", dealbox_ledger_error(l)->what);
 		return 1;
 	}
 	skip.job = job;

@@ -32,11 +32,11 @@ static void begin(void)
 static void read_manifest(const char *text, size_t size)
 {
 	struct dealbox_manifest *other;
-	struct dealbox_fault fault = { 0 };
+	struct dealbox_error error = { 0 };
 	char *again;
 
-	if (dealbox_manifest_parse(text, size, &other, &fault)) {
-		CHECK(*fault.what);
+	if (dealbox_manifest_parse(text, size, &other, &error)) {
+		CHECK(*error.what);
 		return;
 	}
 	if (!memcmp(dealbox_manifest_signer(other), dealbox_signer_public(signer), DEALBOX_SIGNER_KEY)) {

@@ -43,13 +43,13 @@ static void hear(const struct dealbox_ruling *r, void *context)
 
 static void again(const char *line, size_t length)
 {
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 	struct dealbox_happening a, b;
 	char text[512];
 	int ret = dealbox_record_parse(line, length, &a, &error);
 
 	if (ret < 0)
-		CHECK(*error.text && strlen(error.text) < sizeof(error.text));
+		CHECK(*error.what && strlen(error.what) < sizeof(error.what));
 	if (ret <= 0)
 		return;
 	CHECK(dealbox_record_format(&a, text, sizeof(text)) < sizeof(text));
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		"rules duplicate-2007", "rules duplicate-2017", "rules rubber", "rules preferans",
 	};
 	struct heard heard = { 0 };
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 	struct dealbox_judgement now;
 	unsigned long deal = 0;
 	struct dealbox_judge *judge = dealbox_judge_new(hear, &heard);
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		again(at, length);
 		heard.line++;
 		if (dealbox_judge_line(judge, at, length, &error)) {
-			CHECK(error.line == heard.line && *error.text);
+			CHECK(error.line == heard.line && *error.what);
 			break;
 		}
 		dealbox_judge_result(judge, &now);

@@ -14,12 +14,12 @@ static struct dealbox_random *source;
 static int open_it(const void *data, size_t size, void **out, size_t *out_size, char *name)
 {
 	const struct dealbox_seal_secret secret = { .key = secret_key };
-	struct dealbox_fault fault = { 0 };
+	struct dealbox_error error = { 0 };
 	uint8_t *copy = memdup(data, size);
-	int err = dealbox_unseal(copy, size, &secret, out, out_size, name, &fault);
+	int err = dealbox_unseal(copy, size, &secret, out, out_size, name, &error);
 
 	free(copy);
-	CHECK(!err || *fault.what);
+	CHECK(!err || *error.what);
 	return err;
 }
 

@@ -28,17 +28,17 @@ static void sessions(const struct dealbox_square *square)
 static void description(const uint8_t *data, size_t size)
 {
 	struct dealbox_square *square, *again;
-	struct dealbox_fault fault = { 0 };
+	struct dealbox_error error = { 0 };
 	char *text, *text_again;
 
-	if (dealbox_square_parse(data, size, &square, &fault)) {
-		CHECK(*fault.what && memchr(fault.what, 0, sizeof(fault.what)));
+	if (dealbox_square_parse(data, size, &square, &error)) {
+		CHECK(*error.what && memchr(error.what, 0, sizeof(error.what)));
 		return;
 	}
 	sessions(square);
 	text = dealbox_square_print(square);
 	CHECK(text);
-	CHECK(!dealbox_square_parse(text, strlen(text), &again, &fault));
+	CHECK(!dealbox_square_parse(text, strlen(text), &again, &error));
 	text_again = dealbox_square_print(again);
 	CHECK(!strcmp(text, text_again));
 	free(text);

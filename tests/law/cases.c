@@ -128,7 +128,7 @@ static void case_begin(struct run *run, const char *title)
 
 static void case_line(struct run *run, const char *line)
 {
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 	char text[600];
 
 	if (!strncmp(line, "#> ", 3)) {
@@ -141,7 +141,7 @@ static void case_line(struct run *run, const char *line)
 	/* comments and empty lines count as lines for a judge: number them alike */
 	run->record_line++;
 	if (!run->broken && dealbox_judge_line(run->judge, line, strlen(line), &error)) {
-		snprintf(text, sizeof(text), "%lu: error: %s", error.line, error.text);
+		snprintf(text, sizeof(text), "%u: error: %s", error.line, error.what);
 		add(&run->given, text);
 		run->broken = strncmp(run->title, "error", 5);
 	}

@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 	unsigned long long number = 0;
 	struct dealbox_dealing_news news;
 	struct dealbox_dealing *dealing;
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 	char line[64], word[16] = "";
 	unsigned int board, copy;
 	bool hold = false;

@@ -27,16 +27,16 @@ struct rig {
 static int rig_make(void **state)
 {
 	struct rig *rig = test_calloc(1, sizeof(*rig));
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 
 	assert_int_equal(dealbox_random_new(&rig->random), 0);
 	assert_int_equal(dealbox_signer_new(rig->random, &rig->organiser), 0);
 	assert_int_equal(dealbox_signer_new(rig->random, &rig->machine), 0);
 	dealbox_random_bytes(rig->random, rig->opening, sizeof(rig->opening));
-	assert_int_equal(dealbox_square_parse(description, strlen(description), &rig->square, &fault), 0);
-	rig->text = dealbox_manifest_make(rig->square, rig->organiser, 1763640000, &fault);
+	assert_int_equal(dealbox_square_parse(description, strlen(description), &rig->square, &error), 0);
+	rig->text = dealbox_manifest_make(rig->square, rig->organiser, 1763640000, &error);
 	assert_non_null(rig->text);
-	assert_int_equal(dealbox_manifest_parse(rig->text, strlen(rig->text), &rig->manifest, &fault), 0);
+	assert_int_equal(dealbox_manifest_parse(rig->text, strlen(rig->text), &rig->manifest, &error), 0);
 	*state = rig;
 	return 0;
 }
@@ -59,16 +59,16 @@ static void test_signing_keys(void **state)
 {
 	struct rig *rig = *state;
 	struct dealbox_signer *again;
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	char *text = dealbox_signer_print(rig->machine);
 
-	assert_int_equal(dealbox_signer_parse(text, strlen(text), &again, &fault), 0);
+	assert_int_equal(dealbox_signer_parse(text, strlen(text), &again, &error), 0);
 	assert_memory_equal(dealbox_signer_public(again), dealbox_signer_public(rig->machine),
 			    DEALBOX_SIGNER_KEY);
 	dealbox_signer_free(again);
 	text[30] = 'x';
-	assert_int_equal(dealbox_signer_parse(text, strlen(text), &again, &fault), -EINVAL);
-	assert_int_equal(dealbox_signer_parse(text, 20, &again, &fault), -EINVAL);
+	assert_int_equal(dealbox_signer_parse(text, strlen(text), &again, &error), -EINVAL);
+	assert_int_equal(dealbox_signer_parse(text, 20, &again, &error), -EINVAL);
 	free(text);
 }
 
@@ -95,15 +95,15 @@ static void test_manifest_promises_everything(void **state)
 
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		const char *at = strstr(description, changes[i].from);
-		struct dealbox_fault fault;
+		struct dealbox_error error;
 		struct dealbox_square *other;
 		char text[1024];
 
 		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - description), description, changes[i].to,
 			 at + strlen(changes[i].from));
-		assert_int_equal(dealbox_square_parse(text, strlen(text), &other, &fault), 0);
-		assert_int_equal(dealbox_manifest_compare(rig->manifest, other, &fault), -EBADMSG);
-		assert_non_null(strstr(fault.what, changes[i].differs));
+		assert_int_equal(dealbox_square_parse(text, strlen(text), &other, &error), 0);
+		assert_int_equal(dealbox_manifest_compare(rig->manifest, other, &error), -EBADMSG);
+		assert_non_null(strstr(error.what, changes[i].differs));
 		dealbox_square_free(other);
 	}
 }
@@ -113,11 +113,11 @@ static void test_unpublished_has_no_manifest(void **state)
 	static const char draft[] = "TN a\nDI b\nSN 1:8:c:d\n";
 	struct rig *rig = *state;
 	struct dealbox_square *square;
-	struct dealbox_fault fault = { 0 };
+	struct dealbox_error error = { 0 };
 
-	assert_int_equal(dealbox_square_parse(draft, strlen(draft), &square, &fault), 0);
-	assert_null(dealbox_manifest_make(square, rig->organiser, 0, &fault));
-	assert_true(*fault.what);
+	assert_int_equal(dealbox_square_parse(draft, strlen(draft), &square, &error), 0);
+	assert_null(dealbox_manifest_make(square, rig->organiser, 0, &error));
+	assert_true(*error.what);
 	dealbox_square_free(square);
 }
 
@@ -307,11 +307,11 @@ static void test_trace_is_committed_to_elsewhere(void **state)
 static int file_try(struct rig *rig, const char *file, size_t size)
 {
 	struct dealbox_certificates *certificates = NULL;
-	struct dealbox_fault fault = { 0 };
-	int err = dealbox_certificates_parse(file, size, rig->manifest, &certificates, &fault);
+	struct dealbox_error error = { 0 };
+	int err = dealbox_certificates_parse(file, size, rig->manifest, &certificates, &error);
 
 	if (err)
-		assert_true(*fault.what && !certificates);
+		assert_true(*error.what && !certificates);
 	else
 		dealbox_certificates_free(certificates);
 	return err;
@@ -366,18 +366,18 @@ static void test_other_manifest_other_signer(void **state)
 	struct dealbox_manifest *later;
 	struct dealbox_deal deals[2];
 	char *file = file_make(rig, 1, false, deals), *text;
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 
 	/* the same promise signed a second later is another manifest */
-	text = dealbox_manifest_make(rig->square, rig->organiser, 1763640001, &fault);
-	assert_int_equal(dealbox_manifest_parse(text, strlen(text), &later, &fault), 0);
-	assert_int_equal(dealbox_certificates_parse(file, strlen(file), later, &certificates, &fault),
+	text = dealbox_manifest_make(rig->square, rig->organiser, 1763640001, &error);
+	assert_int_equal(dealbox_manifest_parse(text, strlen(text), &later, &error), 0);
+	assert_int_equal(dealbox_certificates_parse(file, strlen(file), later, &certificates, &error),
 			 -EBADMSG);
 	dealbox_manifest_free(later);
 	free(text);
 
 	/* an opening that somebody else signs */
-	assert_int_equal(dealbox_certificates_parse(file, strlen(file), rig->manifest, &certificates, &fault), 0);
+	assert_int_equal(dealbox_certificates_parse(file, strlen(file), rig->manifest, &certificates, &error), 0);
 	text = dealbox_certificates_open(certificates, rig->organiser, rig->opening);
 	dealbox_certificates_free(certificates);
 	file = realloc(file, 8192);

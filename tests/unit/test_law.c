@@ -57,7 +57,7 @@ static void hear(const struct dealbox_ruling *ruling, void *context)
 }
 
 /* Judges text; the error's line, or 0. */
-static unsigned long judge(const char *text, struct heard *heard, struct dealbox_record_error *error)
+static unsigned long judge(const char *text, struct heard *heard, struct dealbox_error *error)
 {
 	struct dealbox_judge *j = dealbox_judge_new(hear, heard);
 	unsigned long bad = 0;
@@ -151,15 +151,15 @@ static void test_wrong_lines(void **state)
 		{ "rules preferans\nturn N\ninterests conflict\ninterests no-conflict\n",
 		  "line 3 says other interests", 4 },
 	};
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 	struct heard heard;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		unsigned long line = judge(cases[i].record, &heard, &error);
 
-		if (line != cases[i].line || !strstr(error.text, cases[i].says))
-			fail_msg("%s: line %lu, \"%s\"", cases[i].record, line, line ? error.text : "");
+		if (line != cases[i].line || !strstr(error.what, cases[i].says))
+			fail_msg("%s: line %lu, \"%s\"", cases[i].record, line, line ? error.what : "");
 	}
 }
 
@@ -179,19 +179,19 @@ static void test_right_lines(void **state)
 		"rules preferans\nturn N\nintent none\nN deal rest\nturn E\nintent possible\n",
 		"rules preferans\nturn N\nE call pass\ngame all-pass closed\n",
 	};
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 	struct heard heard;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 		if (judge(records[i], &heard, &error))
-			fail_msg("%s: %s", records[i], error.text);
+			fail_msg("%s: %s", records[i], error.what);
 }
 
 /* After an error the judge takes nothing more, and says the same. */
 static void test_error_stays(void **state)
 {
-	struct dealbox_record_error first, again;
+	struct dealbox_error first, again;
 	struct heard heard = { 0 };
 	struct dealbox_judge *j = dealbox_judge_new(hear, &heard);
 
@@ -199,7 +199,7 @@ static void test_error_stays(void **state)
 	assert_int_equal(dealbox_judge_line(j, "nonsense", 8, &first), -EINVAL);
 	assert_int_equal(dealbox_judge_line(j, "rules rubber", 12, &again), -EINVAL);
 	assert_int_equal(again.line, 1);
-	assert_string_equal(first.text, again.text);
+	assert_string_equal(first.what, again.what);
 	assert_int_equal(heard.rulings, 0);
 	dealbox_judge_free(j);
 
@@ -233,7 +233,7 @@ static void test_format_is_the_inverse(void **state)
 		"director instruct copies 3", "machine copy exact 2", "game all-pass closed",
 	};
 	struct dealbox_happening a, b;
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 	char text[512];
 
 	(void)state;
@@ -260,7 +260,7 @@ static void test_a_million_lines(void **state)
 	static const char *const round[] = { "S deal W", "S deal N", "S deal E", "S deal S" };
 	struct heard heard = { 0 };
 	struct dealbox_judge *j = dealbox_judge_new(hear, &heard);
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 	unsigned long lines = 0, deals = 0, before;
 
 	(void)state;
@@ -350,7 +350,7 @@ static struct dealbox_trace *deal(const struct dealbox_plan *plan, uint8_t fault
 static void heard_of_trace(enum dealbox_rules rules, uint8_t faulty, uint8_t wrong, const char *before,
 			   struct heard *heard)
 {
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 	struct dealbox_judge *j = dealbox_judge_new(hear, heard);
 	struct dealbox_trace *trace;
 	struct dealbox_plan plan;
@@ -374,7 +374,7 @@ static void heard_of_trace(enum dealbox_rules rules, uint8_t faulty, uint8_t wro
 
 static void test_trace(void **state)
 {
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 	struct dealbox_judge *j;
 	struct dealbox_plan plan;
 	struct heard heard;
@@ -468,7 +468,7 @@ static void test_sentences(void **state)
 		{ TALON "\n", "ru", "первые две взятки" },
 		{ TALON " closed\n", "ru", "все десять взяток" },
 	};
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

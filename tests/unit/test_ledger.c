@@ -99,7 +99,7 @@ static struct dealbox_ledger *open_ledger(const char *path, unsigned int flags)
 	int err = dealbox_ledger_open(l, path, flags);
 
 	if (err)
-		fail_msg("%d: %s", err, dealbox_ledger_error(l));
+		fail_msg("%d: %s", err, dealbox_ledger_error(l)->what);
 	return l;
 }
 
@@ -109,7 +109,7 @@ static int try_open(const char *path, unsigned int flags, char *error)
 	int err = dealbox_ledger_open(l, path, flags);
 
 	if (error)
-		snprintf(error, 512, "%s", dealbox_ledger_error(l));
+		snprintf(error, 512, "%s", dealbox_ledger_error(l)->what);
 	dealbox_ledger_free(l);
 	return err;
 }
@@ -463,7 +463,7 @@ static void test_set_repeats(void **state)
 	make_boards(boards, 6, 1);
 	boards[5].number = 2;
 	assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 6, &set, NULL), -EINVAL);
-	assert_non_null(strstr(dealbox_ledger_error(l), "board 2"));
+	assert_non_null(strstr(dealbox_ledger_error(l)->what, "board 2"));
 	assert_int_equal(dealbox_ledger_get_head(l, &head), 0);
 	assert_int_equal(head.record, 0);
 	dealbox_ledger_free(l);
@@ -534,7 +534,7 @@ static void test_other_session(void **state)
 	assert_int_equal(ADD_JOB(l, &job, &repeat, .set = set, .boards = &two, .count = 1,
 				 .copies = 1), -EEXIST);
 	assert_int_equal(repeat.board, 2);
-	assert_non_null(strstr(dealbox_ledger_error(l), "6D2"));
+	assert_non_null(strstr(dealbox_ledger_error(l)->what, "6D2"));
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &two, .count = 1, .copies = 1,
 				 .options = DEALBOX_JOB_REPLAY), 0);
 	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 3, 1, &insertion), 0);
@@ -889,7 +889,7 @@ static void test_insertion_once(void **state)
 	assert_int_equal(copy_state(l, job, 1, 1), DEALBOX_LEDGER_COPY_DEALING);
 	/* the same insertion, for another copy */
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN1", 7, 1, &other), -EALREADY);
-	assert_non_null(strstr(dealbox_ledger_error(l), "empty it"));
+	assert_non_null(strstr(dealbox_ledger_error(l)->what, "empty it"));
 	/* the same copy, on another machine */
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN2", 7, 1, &other), -EINPROGRESS);
 	/* another copy, on another machine, whose numbers are its own */
@@ -1751,13 +1751,13 @@ static void test_read_only_folder(void **state)
 		become_ordinary();
 		l = dealbox_ledger_new();
 		if (!dealbox_ledger_open(l, f->db, WRITE) ||
-		    !strstr(dealbox_ledger_error(l), f->db) ||
-		    !strstr(dealbox_ledger_error(l), "may not be "))
+		    !strstr(dealbox_ledger_error(l)->what, f->db) ||
+		    !strstr(dealbox_ledger_error(l)->what, "may not be "))
 			_exit(1);
 		dealbox_ledger_free(l);
 		l = dealbox_ledger_new();
 		if (dealbox_ledger_open(l, f->db, 0) != -EACCES ||
-		    !strstr(dealbox_ledger_error(l), "the file, or its folder, is closed to this user"))
+		    !strstr(dealbox_ledger_error(l)->what, "the file, or its folder, is closed to this user"))
 			_exit(2);
 		_exit(0);
 	}
@@ -1807,7 +1807,7 @@ static void test_full_disk(void **state)
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
 		if (err) {
 			full++;
-			assert_non_null(strstr(dealbox_ledger_error(l), f->db));
+			assert_non_null(strstr(dealbox_ledger_error(l)->what, f->db));
 			/* not half of it */
 			assert_int_not_equal(copy_state(l, job, 1, copy), DEALBOX_LEDGER_COPY_RECORDED);
 		}

@@ -23,7 +23,7 @@ static void what_is_no_address(void **state)
 	static const char *const uris[] = { "", "local", "loca:/dev/dealbox0", "localx:/dev/dealbox0",
 					    "/dev/dealbox0", ":", "LOCAL:/dev/dealbox0" };
 	struct dealbox_machine *machine;
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 	size_t n;
 
 	(void)state;
@@ -77,13 +77,13 @@ static void emulators_are_listed_where_one_listens(void **state)
 
 static void reasons(void **state)
 {
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 
 	(void)state;
-	assert_int_equal(reason_set(&reason, -EIO, NULL, "%s %d", "what", 7), -EIO);
+	assert_int_equal(error_set(&reason, -EIO, 0, NULL, "%s %d", "what", 7), -EIO);
 	assert_string_equal(reason.what, "what 7");
 	assert_string_equal(reason.next, "");
-	assert_int_equal(reason_set(NULL, -EIO, "next", "what"), -EIO);
+	assert_int_equal(error_set(NULL, -EIO, 0, "next", "what"), -EIO);
 	assert_int_equal(reason_permission(&reason, "/nowhere/at/all", "next"), -EACCES);
 	assert_non_null(strstr(reason.what, "no permission to look at /nowhere/at/all"));
 }

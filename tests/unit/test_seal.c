@@ -45,15 +45,15 @@ static void seal_for_key(struct rig *rig, const char *data, size_t size, uint8_t
 static int open_with_key(struct rig *rig, const void *sealed, size_t size, size_t want)
 {
 	const struct dealbox_seal_secret secret = { .key = rig->secret_key };
-	struct dealbox_fault fault = { 0 };
+	struct dealbox_error error = { 0 };
 	char name[DEALBOX_SEAL_NAME];
 	size_t out_size;
 	void *out = NULL;
-	int err = dealbox_unseal(sealed, size, &secret, &out, &out_size, name, &fault);
+	int err = dealbox_unseal(sealed, size, &secret, &out, &out_size, name, &error);
 
 	if (err) {
 		assert_null(out);
-		assert_true(*fault.what);
+		assert_true(*error.what);
 		return err;
 	}
 	assert_int_equal(out_size, want);
@@ -99,26 +99,26 @@ static void test_passphrase(void **state)
 	const struct dealbox_seal_secret empty = { .passphrase = "" };
 	struct rig *rig = *state;
 	const struct dealbox_seal_secret key = { .key = rig->secret_key };
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	char name[DEALBOX_SEAL_NAME];
 	void *sealed, *out = NULL;
 	size_t size, out_size;
 
-	assert_int_equal(dealbox_seal("x", 1, "a.pbn", &empty, rig->random, &sealed, &size, &fault), -EINVAL);
-	assert_int_equal(dealbox_seal("x", 1, "../a", &right, rig->random, &sealed, &size, &fault), -EINVAL);
-	assert_int_equal(dealbox_seal("deals", 5, "a.pbn", &right, rig->random, &sealed, &size, &fault), 0);
+	assert_int_equal(dealbox_seal("x", 1, "a.pbn", &empty, rig->random, &sealed, &size, &error), -EINVAL);
+	assert_int_equal(dealbox_seal("x", 1, "../a", &right, rig->random, &sealed, &size, &error), -EINVAL);
+	assert_int_equal(dealbox_seal("deals", 5, "a.pbn", &right, rig->random, &sealed, &size, &error), 0);
 	assert_int_equal(dealbox_seal_recognise(sealed, size), DEALBOX_SEAL_PASSPHRASE);
-	assert_int_equal(dealbox_unseal(sealed, size, &wrong, &out, &out_size, name, &fault), -EKEYREJECTED);
-	assert_non_null(strstr(fault.what, "passphrase is wrong"));
-	assert_int_equal(dealbox_unseal(sealed, size, &key, &out, &out_size, name, &fault), -EINVAL);
+	assert_int_equal(dealbox_unseal(sealed, size, &wrong, &out, &out_size, name, &error), -EKEYREJECTED);
+	assert_non_null(strstr(error.what, "passphrase is wrong"));
+	assert_int_equal(dealbox_unseal(sealed, size, &key, &out, &out_size, name, &error), -EINVAL);
 	assert_null(out);
-	assert_int_equal(dealbox_unseal(sealed, size, &right, &out, &out_size, name, &fault), 0);
+	assert_int_equal(dealbox_unseal(sealed, size, &right, &out, &out_size, name, &error), 0);
 	assert_int_equal(out_size, 5);
 	assert_string_equal(name, "a.pbn");
 	free(out);
 	/* who asks for a terabyte of memory is not obeyed: bytes of the cost */
 	((uint8_t *)sealed)[8 + 1 + 16 + 8 + 5] = 1;
-	assert_int_equal(dealbox_unseal(sealed, size, &right, &out, &out_size, name, &fault), -EBADMSG);
+	assert_int_equal(dealbox_unseal(sealed, size, &right, &out, &out_size, name, &error), -EBADMSG);
 	free(sealed);
 }
 

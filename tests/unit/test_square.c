@@ -34,11 +34,11 @@ static char *data_read(const char *name, size_t *size)
 
 static struct dealbox_square *square_of(const char *text)
 {
-	struct dealbox_fault fault = { 0 };
+	struct dealbox_error error = { 0 };
 	struct dealbox_square *square;
 
-	if (dealbox_square_parse(text, strlen(text), &square, &fault))
-		fail_msg("line %u: %s", fault.line, fault.what);
+	if (dealbox_square_parse(text, strlen(text), &square, &error))
+		fail_msg("line %u: %s", error.line, error.what);
 	return square;
 }
 
@@ -241,16 +241,16 @@ static void test_ranges(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct dealbox_square_session session;
-		struct dealbox_fault fault = { 0 };
+		struct dealbox_error error = { 0 };
 		struct dealbox_square *square;
 		char text[256];
 		int err;
 
 		snprintf(text, sizeof(text), "TN x\nSN 9:%s:a#:b #\n", cases[i].boards);
-		err = dealbox_square_parse(text, strlen(text), &square, &fault);
+		err = dealbox_square_parse(text, strlen(text), &square, &error);
 		if (!cases[i].low) {
 			assert_int_equal(err, -EINVAL);
-			assert_int_equal(fault.line, 2);
+			assert_int_equal(error.line, 2);
 			continue;
 		}
 		assert_int_equal(err, 0);
@@ -269,7 +269,7 @@ static void test_ranges(void **state)
 /* The keys of the example with another text for a string in them */
 static int keys_with(const struct dealbox_square *square, const char *from, const char *to, bool *mended)
 {
-	struct dealbox_fault fault = { 0 };
+	struct dealbox_error error = { 0 };
 	struct dealbox_square_keys *keys;
 	size_t size, used = 0;
 	char *text = data_read("example.sqk", &size), out[2048], *at = text, *found;
@@ -281,11 +281,11 @@ static int keys_with(const struct dealbox_square *square, const char *from, cons
 	}
 	used += (size_t)snprintf(out + used, sizeof(out) - used, "%s", at);
 	test_free(text);
-	err = dealbox_square_keys_parse(out, used, square, &keys, mended, &fault);
+	err = dealbox_square_keys_parse(out, used, square, &keys, mended, &error);
 	if (!err)
 		dealbox_square_keys_free(keys);
 	else
-		assert_true(*fault.what && *fault.next);
+		assert_true(*error.what && *error.next);
 	return err;
 }
 
@@ -319,7 +319,7 @@ static void test_no_deals_before_the_value(void **state)
 {
 	struct dealbox_set *set = dealbox_set_new(NULL);
 	struct dealbox_square_session session;
-	struct dealbox_fault fault = { 0 };
+	struct dealbox_error error = { 0 };
 	struct dealbox_square *square;
 	struct dealbox_square_keys *keys;
 	size_t size;
@@ -331,11 +331,11 @@ static void test_no_deals_before_the_value(void **state)
 	square = square_of(text);
 	keys = example_keys(square);
 	assert_int_equal(dealbox_square_session(square, 1, 1, false, NULL, &session, NULL), 0);
-	assert_int_equal(dealbox_square_deal(square, keys, &session, set, &fault), -ENODATA);
-	assert_non_null(strstr(fault.what, "delayed value is missing"));
+	assert_int_equal(dealbox_square_deal(square, keys, &session, set, &error), -ENODATA);
+	assert_non_null(strstr(error.what, "delayed value is missing"));
 	assert_int_equal(dealbox_set_count(set), 0);
 	assert_int_equal(dealbox_square_set_value(square, "44123.6", NULL), 0);
-	assert_int_equal(dealbox_square_deal(square, keys, &session, set, &fault), 0);
+	assert_int_equal(dealbox_square_deal(square, keys, &session, set, &error), 0);
 	test_free(text);
 	dealbox_set_free(set);
 	dealbox_square_keys_free(keys);
@@ -373,7 +373,7 @@ static void test_new_tournament(void **state)
 	struct dealbox_square_keys *keys, *keys_again;
 	struct dealbox_square_session session;
 	struct dealbox_square_phase phase;
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	struct dealbox_random *random;
 	char *text, *key_text;
 	size_t size, lines = 0;
@@ -381,16 +381,16 @@ static void test_new_tournament(void **state)
 
 	(void)state;
 	assert_int_equal(dealbox_random_new(&random), 0);
-	assert_int_equal(dealbox_square_publish(square, random, &keys, &fault), -EINVAL);
-	assert_int_equal(dealbox_square_set_name(square, "  Club \t evening ", &fault), 0);
-	assert_int_equal(dealbox_square_set_info(square, "two\nlines", &fault), -EINVAL);
-	assert_int_equal(dealbox_square_set_info(square, "Lottery of 1 May", &fault), 0);
-	assert_int_equal(dealbox_square_set_value(square, "1", &fault), -EPERM);
+	assert_int_equal(dealbox_square_publish(square, random, &keys, &error), -EINVAL);
+	assert_int_equal(dealbox_square_set_name(square, "  Club \t evening ", &error), 0);
+	assert_int_equal(dealbox_square_set_info(square, "two\nlines", &error), -EINVAL);
+	assert_int_equal(dealbox_square_set_info(square, "Lottery of 1 May", &error), 0);
+	assert_int_equal(dealbox_square_set_value(square, "1", &error), -EPERM);
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(dealbox_square_add_phase(square, &phases[i], &fault), 0);
-	assert_int_equal(dealbox_square_publish(square, random, &keys, &fault), 0);
-	assert_int_equal(dealbox_square_set_name(square, "x", &fault), -EPERM);
-	assert_int_equal(dealbox_square_add_phase(square, &phases[2], &fault), -EPERM);
+		assert_int_equal(dealbox_square_add_phase(square, &phases[i], &error), 0);
+	assert_int_equal(dealbox_square_publish(square, random, &keys, &error), 0);
+	assert_int_equal(dealbox_square_set_name(square, "x", &error), -EPERM);
+	assert_int_equal(dealbox_square_add_phase(square, &phases[2], &error), -EPERM);
 
 	text = dealbox_square_print(square);
 	assert_non_null(strstr(text, "\nTN Club evening\nDI Lottery of 1 May\n"));
@@ -419,7 +419,7 @@ static void test_new_tournament(void **state)
 					key[4], key[5], key[6], key[7], 0 }));
 	}
 	assert_int_equal(lines, 12 + 1 + 1);
-	assert_int_equal(dealbox_square_keys_parse(key_text, size, again, &keys_again, &mended, &fault), 0);
+	assert_int_equal(dealbox_square_keys_parse(key_text, size, again, &keys_again, &mended, &error), 0);
 	assert_false(mended);
 
 	free(key_text);
@@ -471,13 +471,13 @@ static void test_descriptions_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct dealbox_square *square = NULL;
-		struct dealbox_fault fault = { 0 };
+		struct dealbox_error error = { 0 };
 
-		assert_int_equal(dealbox_square_parse(cases[i].text, strlen(cases[i].text), &square, &fault),
+		assert_int_equal(dealbox_square_parse(cases[i].text, strlen(cases[i].text), &square, &error),
 				 -EINVAL);
 		assert_null(square);
-		assert_int_equal(fault.line, cases[i].line);
-		assert_true(*fault.what);
+		assert_int_equal(error.line, cases[i].line);
+		assert_true(*error.what);
 	}
 }
 

@@ -68,7 +68,7 @@ static struct {
 
 #define OPAQUE	((void *)&bus)
 
-int __wrap_usb_place_find(const char *place, struct usb_place *out, struct dealbox_reason *reason);
+int __wrap_usb_place_find(const char *place, struct usb_place *out, struct dealbox_error *reason);
 int __wrap_libusb_init(libusb_context **context);
 void __wrap_libusb_exit(libusb_context *context);
 int __wrap_libusb_wrap_sys_device(libusb_context *context, intptr_t fd, libusb_device_handle **handle);
@@ -98,7 +98,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *now);
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old);
 int __real_timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old);
 
-int __wrap_usb_place_find(const char *place, struct usb_place *out, struct dealbox_reason *reason)
+int __wrap_usb_place_find(const char *place, struct usb_place *out, struct dealbox_error *reason)
 {
 	(void)reason;
 	assert_string_equal(place, "A17");
@@ -450,7 +450,7 @@ static int unmake(void **state)
 static struct dealbox_machine *open_it(void)
 {
 	struct dealbox_machine *machine;
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 
 	assert_int_equal(dealbox_machine_open("usb:A17", false, &machine, &reason), 0);
 	return machine;
@@ -459,7 +459,7 @@ static struct dealbox_machine *open_it(void)
 static void fails(int error, const char *what, const char *next)
 {
 	struct dealbox_machine *machine;
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 
 	assert_int_equal(dealbox_machine_open("usb:A17", false, &machine, &reason), error);
 	assert_null(machine);
@@ -677,7 +677,7 @@ static void unplugged(void **state)
 	assert_int_equal(wait_read(machine, events, 4), 1);
 	arrives(LIBUSB_TRANSFER_NO_DEVICE, 0);
 	assert_int_equal(wait_read(machine, events, 4), -ENODEV);
-	assert_non_null(strstr(dealbox_machine_reason(machine)->what, "unplugged"));
+	assert_non_null(strstr(dealbox_machine_error(machine)->what, "unplugged"));
 	dealbox_machine_close(machine);
 }
 

@@ -92,7 +92,7 @@ struct dealbox_certificates;
 DEALBOX_API int dealbox_certificates_parse(const void *data, size_t size,
 					   const struct dealbox_manifest *manifest,
 					   struct dealbox_certificates **certificates,
-					   struct dealbox_fault *fault);
+					   struct dealbox_error *error);
 
 /* Frees the certificates. NULL is allowed. */
 DEALBOX_API void dealbox_certificates_free(struct dealbox_certificates *certificates);

@@ -12,7 +12,7 @@
 #include <dealbox/dealing.h>
 #include <dealbox/diagnosis.h>
 #include <dealbox/event.h>
-#include <dealbox/fault.h>
+#include <dealbox/error.h>
 #include <dealbox/format.h>
 #include <dealbox/law.h>
 #include <dealbox/ledger.h>

@@ -54,7 +54,7 @@ struct dealbox_dealing_news {
 	uint32_t insertion;	/* of the board that is there, or that was judged; 0 = none */
 	uint32_t landed;	/* cards of this deal that have fallen */
 	bool exact;
-	char text[255];		/* English, and without a card */
+	char text[512];		/* English, and without a card */
 	uint32_t reserved[8];	/* 0 */
 };
 
@@ -71,7 +71,7 @@ struct dealbox_dealing_news {
  * dealbox_machine_open(), of dealbox_machine_claim() and of the ledger.
  */
 DEALBOX_API int dealbox_dealing_new(struct dealbox_ledger *ledger, const char *uri, uint64_t job,
-				    struct dealbox_dealing **dealing, struct dealbox_reason *reason);
+				    struct dealbox_dealing **dealing, struct dealbox_error *error);
 
 /**
  * dealbox_dealing_free - end, and let go of the machine. NULL is allowed

@@ -17,6 +17,7 @@
 #include <dealbox/api.h>
 #include <dealbox/card.h>
 #include <dealbox/deal.h>
+#include <dealbox/error.h>
 #include <dealbox/pack.h>
 #include <dealbox/plan.h>
 #include <dealbox/trace.h>
@@ -120,20 +121,14 @@ struct dealbox_happening {
 	char pack[DEALBOX_PACK_NAME];	/* "" = not named */
 };
 
-/* The error of a record. NULL is allowed for it, here and below. */
-struct dealbox_record_error {
-	unsigned long line;	/* from 1 */
-	char text[240];		/* what is wrong and what is allowed there; no line number */
-};
-
 /*
  * Parses one line, length bytes without the line end, into *out. Returns 1, or 0 for an empty line
- * or a comment, or -EINVAL with error->text set (error->line is left to the caller). Keeps no
+ * or a comment, or -EINVAL with error->what set (error->line is left to the caller). Keeps no
  * state, allocates nothing.
  */
 DEALBOX_API int dealbox_record_parse(const char *line, size_t length,
 				     struct dealbox_happening *out,
-				     struct dealbox_record_error *error);
+				     struct dealbox_error *error);
 
 /*
  * Writes the line for a happening, without line end: the inverse of dealbox_record_parse(). Returns
@@ -273,7 +268,7 @@ DEALBOX_API struct dealbox_judge *dealbox_judge_new(dealbox_ruling_fn report, vo
 DEALBOX_API void dealbox_judge_free(struct dealbox_judge *judge);
 
 /*
- * Sets the language of dealbox_record_error.text: "nb", "el", "fr", "ru" or "en" (NULL is English,
+ * Sets the language of dealbox_error.what: "nb", "el", "fr", "ru" or "en" (NULL is English,
  * the default). The words of a record are the same in every language. Returns 0, or -EINVAL: there
  * is no such language.
  */
@@ -285,12 +280,12 @@ DEALBOX_API int dealbox_judge_language(struct dealbox_judge *judge, const char *
  * every further line with the same error.
  */
 DEALBOX_API int dealbox_judge_line(struct dealbox_judge *judge, const char *line, size_t length,
-				   struct dealbox_record_error *error);
+				   struct dealbox_error *error);
 
 /* The same for a happening; it counts as a line. */
 DEALBOX_API int dealbox_judge_happening(struct dealbox_judge *judge,
 					const struct dealbox_happening *happening,
-					struct dealbox_record_error *error);
+					struct dealbox_error *error);
 
 /* The outcome of a deal by all rulings on it, gravest last. */
 enum dealbox_law_verdict {
@@ -350,7 +345,7 @@ typedef void (*dealbox_happening_fn)(const struct dealbox_happening *happening, 
  */
 DEALBOX_API int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *plan,
 				    const struct dealbox_trace *trace, dealbox_happening_fn take,
-				    void *context, struct dealbox_record_error *error);
+				    void *context, struct dealbox_error *error);
 
 /*
  * Gets the cards of one pocket, from its last capture. Returns 0, or -EINVAL: the capture is

@@ -26,6 +26,7 @@
 
 #include <dealbox/api.h>
 #include <dealbox/deal.h>
+#include <dealbox/error.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -98,7 +99,7 @@ DEALBOX_API void dealbox_ledger_user(struct dealbox_ledger *ledger, uint32_t uid
  *
  * Returns a sentence that is valid until the next call with this object.
  */
-DEALBOX_API const char *dealbox_ledger_error(const struct dealbox_ledger *ledger);
+DEALBOX_API const struct dealbox_error *dealbox_ledger_error(const struct dealbox_ledger *ledger);
 
 /* ---- sets --------------------------------------------------------------- */
 

@@ -25,7 +25,7 @@
  *	-EOPNOTSUPP	the machine lacks the capability
  *	-EINVAL		the call is invalid, for instance a plan with a pocket that
  *			the machine does not have
- * dealbox_machine_reason() has the sentence.
+ * dealbox_machine_error() has the sentence.
  */
 #ifndef DEALBOX_MACHINE_H
 #define DEALBOX_MACHINE_H
@@ -38,6 +38,7 @@
 #include <linux/dealbox.h>
 
 #include <dealbox/api.h>
+#include <dealbox/error.h>
 #include <dealbox/event.h>
 
 #ifdef __cplusplus
@@ -47,21 +48,15 @@ extern "C" {
 struct dealbox_machine;
 struct dealbox_machine_list;
 
-/* The reason of a failed call, for a person. Never contains the value of a card. */
-struct dealbox_reason {
-	char what[320];	/* what is wrong, and where */
-	char next[320];	/* what to do next; empty if nothing can be done */
-};
-
 /*
  * Lists the machines of this computer: those with the kernel module, those on USB that the module
  * does not drive, and emulators[], paths of sockets (NULL, or terminated by NULL; sockets that
  * nobody listens on are left out). A new machine is listed when udev has finished with it, because
- * its node belongs to root before that. Returns 0, or -errno and *reason (may be NULL); *out is
+ * its node belongs to root before that. Returns 0, or -errno and *error (may be NULL); *out is
  * then NULL. Pass *out to dealbox_machine_list_free().
  */
 DEALBOX_API int dealbox_machine_list(const char *const *emulators,
-				    struct dealbox_machine_list **out, struct dealbox_reason *reason);
+				    struct dealbox_machine_list **out, struct dealbox_error *error);
 /* Frees the list and all its strings. NULL is allowed. */
 DEALBOX_API void dealbox_machine_list_free(struct dealbox_machine_list *list);
 /* Returns the number of machines in the list. */
@@ -93,10 +88,10 @@ enum dealbox_plug {
 /*
  * Monitors hotplug of machines from now on; emulators' sockets are not covered. Create it before
  * dealbox_machine_list(), so that no machine is missed in between. A new machine is reported when
- * udev has finished with it. Returns 0, or -errno and *reason (may be NULL); *out is then NULL.
+ * udev has finished with it. Returns 0, or -errno and *error (may be NULL); *out is then NULL.
  * Pass *out to dealbox_monitor_free().
  */
-DEALBOX_API int dealbox_monitor_new(struct dealbox_monitor **out, struct dealbox_reason *reason);
+DEALBOX_API int dealbox_monitor_new(struct dealbox_monitor **out, struct dealbox_error *error);
 /* Frees the monitor; NULL is allowed. */
 DEALBOX_API void dealbox_monitor_free(struct dealbox_monitor *monitor);
 /*
@@ -115,16 +110,16 @@ DEALBOX_API int dealbox_monitor_next(struct dealbox_monitor *monitor, char port[
 /*
  * Opens the machine at uri; NULL opens the only one that dealbox_machine_list() finds. With observe
  * the machine cannot be claimed, only watched. local: allows several programs, usb: and emu: one
- * program at a time. Returns 0, or -errno and *reason (may be NULL); *out is then NULL.
+ * program at a time. Returns 0, or -errno and *error (may be NULL); *out is then NULL.
  */
 DEALBOX_API int dealbox_machine_open(const char *uri, bool observe,
-				    struct dealbox_machine **out, struct dealbox_reason *reason);
+				    struct dealbox_machine **out, struct dealbox_error *error);
 /* Releases the claim (a running deal is paused) and frees the machine; NULL is allowed. */
 DEALBOX_API void dealbox_machine_close(struct dealbox_machine *machine);
 /* Returns the URI that opens the machine again; valid as long as the machine. */
 DEALBOX_API const char *dealbox_machine_uri(const struct dealbox_machine *machine);
 /* Returns the reason of the last call that failed; valid until the next call. */
-DEALBOX_API const struct dealbox_reason *dealbox_machine_reason(const struct dealbox_machine *machine);
+DEALBOX_API const struct dealbox_error *dealbox_machine_error(const struct dealbox_machine *machine);
 
 /*
  * Returns a descriptor for poll(2): readable when dealbox_machine_read() has something to do. It

@@ -33,7 +33,7 @@ DEALBOX_API char *dealbox_signer_print(const struct dealbox_signer *signer);
 
 /* Parses the text of a secret key. -EINVAL, -ENOMEM. */
 DEALBOX_API int dealbox_signer_parse(const void *data, size_t size, struct dealbox_signer **signer,
-				     struct dealbox_fault *fault);
+				     struct dealbox_error *error);
 
 /* Returns the public key: DEALBOX_SIGNER_KEY bytes, valid as long as the signer. */
 DEALBOX_API const uint8_t *dealbox_signer_public(const struct dealbox_signer *signer);
@@ -47,7 +47,7 @@ struct dealbox_manifest;
  */
 DEALBOX_API char *dealbox_manifest_make(const struct dealbox_square *square,
 					const struct dealbox_signer *signer, int64_t time,
-					struct dealbox_fault *fault);
+					struct dealbox_error *error);
 
 /*
  * Parses a manifest and checks its form and signature. The caller checks who the signer is.
@@ -56,7 +56,7 @@ DEALBOX_API char *dealbox_manifest_make(const struct dealbox_square *square,
  */
 DEALBOX_API int dealbox_manifest_parse(const void *data, size_t size,
 				       struct dealbox_manifest **manifest,
-				       struct dealbox_fault *fault);
+				       struct dealbox_error *error);
 
 /* Frees the manifest. NULL is allowed. */
 DEALBOX_API void dealbox_manifest_free(struct dealbox_manifest *manifest);
@@ -83,7 +83,7 @@ DEALBOX_API int64_t dealbox_manifest_time(const struct dealbox_manifest *manifes
  */
 DEALBOX_API int dealbox_manifest_compare(const struct dealbox_manifest *manifest,
 					 const struct dealbox_square *square,
-					 struct dealbox_fault *fault);
+					 struct dealbox_error *error);
 
 #ifdef __cplusplus
 }

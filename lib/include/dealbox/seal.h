@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-#include <dealbox/fault.h>
+#include <dealbox/error.h>
 #include <dealbox/random.h>
 
 #ifdef __cplusplus
@@ -53,7 +53,7 @@ DEALBOX_API enum dealbox_seal_kind dealbox_seal_recognise(const void *data, size
 DEALBOX_API int dealbox_seal(const void *data, size_t size, const char *name,
 			     const struct dealbox_seal_secret *secret,
 			     struct dealbox_random *random, void **out, size_t *out_size,
-			     struct dealbox_fault *fault);
+			     struct dealbox_error *error);
 
 /*
  * Opens a sealed file: gets its name and its contents, terminated by a zero; the caller wipes and
@@ -64,7 +64,7 @@ DEALBOX_API int dealbox_seal(const void *data, size_t size, const char *name,
 DEALBOX_API int dealbox_unseal(const void *data, size_t size,
 			       const struct dealbox_seal_secret *secret, void **out,
 			       size_t *out_size, char name[DEALBOX_SEAL_NAME],
-			       struct dealbox_fault *fault);
+			       struct dealbox_error *error);
 
 #ifdef __cplusplus
 }

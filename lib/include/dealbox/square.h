@@ -12,7 +12,7 @@
 #ifndef DEALBOX_SQUARE_H
 #define DEALBOX_SQUARE_H
 
-#include <dealbox/fault.h>
+#include <dealbox/error.h>
 #include <dealbox/random.h>
 #include <dealbox/set.h>
 
@@ -50,7 +50,7 @@ DEALBOX_API void dealbox_square_free(struct dealbox_square *square);
  */
 DEALBOX_API int dealbox_square_parse(const void *data, size_t size,
 				     struct dealbox_square **square,
-				     struct dealbox_fault *fault);
+				     struct dealbox_error *error);
 
 /* Returns the text of a description, terminated, or NULL if out of memory; free(3) it. */
 DEALBOX_API char *dealbox_square_print(const struct dealbox_square *square);
@@ -84,9 +84,9 @@ DEALBOX_API int dealbox_square_phase(const struct dealbox_square *square,
  * published, so it must not change; -ENOMEM.
  */
 DEALBOX_API int dealbox_square_set_name(struct dealbox_square *square, const char *name,
-					struct dealbox_fault *fault);
+					struct dealbox_error *error);
 DEALBOX_API int dealbox_square_set_info(struct dealbox_square *square, const char *info,
-					struct dealbox_fault *fault);
+					struct dealbox_error *error);
 
 /*
  * Sets the value, once it is known. As in the original (2.7), runs of spaces become one, and points
@@ -94,7 +94,7 @@ DEALBOX_API int dealbox_square_set_info(struct dealbox_square *square, const cha
  * counts. -EPERM: not yet published, or the value is already set to another one; -EINVAL, -ENOMEM.
  */
 DEALBOX_API int dealbox_square_set_value(struct dealbox_square *square, const char *value,
-					 struct dealbox_fault *fault);
+					 struct dealbox_error *error);
 
 /*
  * Adds a phase. If it has more than one session and prefix or description have no #, it is added,
@@ -102,7 +102,7 @@ DEALBOX_API int dealbox_square_set_value(struct dealbox_square *square, const ch
  */
 DEALBOX_API int dealbox_square_add_phase(struct dealbox_square *square,
 					 const struct dealbox_square_phase *phase,
-					 struct dealbox_fault *fault);
+					 struct dealbox_error *error);
 
 /*
  * Makes the keys and puts their hash into the description; afterwards only the value can be set.
@@ -112,7 +112,7 @@ DEALBOX_API int dealbox_square_add_phase(struct dealbox_square *square,
 DEALBOX_API int dealbox_square_publish(struct dealbox_square *square,
 				       struct dealbox_random *random,
 				       struct dealbox_square_keys **keys,
-				       struct dealbox_fault *fault);
+				       struct dealbox_error *error);
 
 /*
  * The same with existing keys for this description, after an interruption before their hash was
@@ -120,7 +120,7 @@ DEALBOX_API int dealbox_square_publish(struct dealbox_square *square,
  */
 DEALBOX_API int dealbox_square_adopt(struct dealbox_square *square,
 				     const struct dealbox_square_keys *keys,
-				     struct dealbox_fault *fault);
+				     struct dealbox_error *error);
 
 /*
  * Parses keys. Without square, only their syntax is checked. With it: -EBADMSG: their hash is not
@@ -131,7 +131,7 @@ DEALBOX_API int dealbox_square_adopt(struct dealbox_square *square,
 DEALBOX_API int dealbox_square_keys_parse(const void *data, size_t size,
 					  const struct dealbox_square *square,
 					  struct dealbox_square_keys **keys,
-					  bool *mended, struct dealbox_fault *fault);
+					  bool *mended, struct dealbox_error *error);
 
 /*
  * Returns the text of the keys, with CRLF as the hash requires: *size bytes, terminated, or NULL if
@@ -163,7 +163,7 @@ DEALBOX_API int dealbox_square_session(const struct dealbox_square *square,
 				       unsigned int phase, unsigned int session,
 				       bool reserve, const char *boards,
 				       struct dealbox_square_session *out,
-				       struct dealbox_fault *fault);
+				       struct dealbox_error *error);
 
 /*
  * Makes the deals of a session and adds them to the set. -ENODATA: the value is not known
@@ -172,7 +172,7 @@ DEALBOX_API int dealbox_square_session(const struct dealbox_square *square,
 DEALBOX_API int dealbox_square_deal(const struct dealbox_square *square,
 				    const struct dealbox_square_keys *keys,
 				    const struct dealbox_square_session *session,
-				    struct dealbox_set *set, struct dealbox_fault *fault);
+				    struct dealbox_set *set, struct dealbox_error *error);
 
 #ifdef __cplusplus
 }

@@ -45,7 +45,7 @@ static bool key_seal(const char *ledger, const char *to, const char *for_path)
 	struct dealbox_random *random = NULL;
 	uint8_t public_key[DEALBOX_SEAL_KEY];
 	struct blob key = { 0 };
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	char *passphrase = NULL, from[4096];
 	void *sealed = NULL;
 	size_t size = 0;
@@ -64,8 +64,8 @@ static bool key_seal(const char *ledger, const char *to, const char *for_path)
 	if (good)
 		random = random_start();
 	good = good && random;
-	if (good && dealbox_seal(key.data, key.size, "ledger.key", &secret, random, &sealed, &size, &fault)) {
-		fault_say(to, &fault);
+	if (good && dealbox_seal(key.data, key.size, "ledger.key", &secret, random, &sealed, &size, &error)) {
+		fault_say(to, &error);
 		good = false;
 	}
 	good = good && file_write(to, sealed, size, FILE_SECRET, false);
@@ -100,14 +100,14 @@ static enum status backup_run(struct args *args)
 	ledger = dealbox_ledger_new();
 	good = ledger && !dealbox_ledger_open(ledger, path, 0);
 	if (!good) {
-		complain("nothing was written; root may read the ledger, --ledger names another one", "%s", ledger ? dealbox_ledger_error(ledger) : "no memory");
+		complain("nothing was written; root may read the ledger, --ledger names another one", "%s", ledger ? dealbox_ledger_error(ledger)->what : "no memory");
 	} else if (mkdir(folder, 0700)) {
 		complain("give the name of a new folder", "%s: %s", folder, strerror(errno));
 		good = false;
 	} else {
 		good = !dealbox_ledger_backup(ledger, ledger_to);
 		if (!good)
-			complain("nothing was written", "%s", dealbox_ledger_error(ledger));
+			complain("nothing was written", "%s", dealbox_ledger_error(ledger)->what);
 		good = good && key_seal(path, key_to, for_path);
 		if (!good) {
 			unlink(ledger_to);
@@ -206,7 +206,7 @@ static bool take_up(const char *path)
 		    !dealbox_ledger_accept_restore(ledger, user_logged_in(), &boards);
 
 	if (!good)
-		complain("nothing was restored", "%s", ledger ? dealbox_ledger_error(ledger) : "no memory");
+		complain("nothing was restored", "%s", ledger ? dealbox_ledger_error(ledger)->what : "no memory");
 	dealbox_ledger_free(ledger);
 	if (good)
 		restored_say(boards);

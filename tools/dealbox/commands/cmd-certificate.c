@@ -82,7 +82,7 @@ static enum status new_key_run(struct call *call)
 static enum status manifest_run(struct call *call)
 {
 	struct dealbox_signer *signer = NULL;
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	struct blob key = { 0 };
 	char *text = NULL, *path = NULL;
 	bool good = false;
@@ -92,13 +92,13 @@ static enum status manifest_run(struct call *call)
 	if (!tournament_name(&call->tournament, call->args->argv[1]) ||
 	    !tournament_read(&call->tournament) || !file_read_secret(call->key_path, &key))
 		goto out;
-	if (dealbox_signer_parse(key.data, key.size, &signer, &fault)) {
-		fault_say(call->key_path, &fault);
+	if (dealbox_signer_parse(key.data, key.size, &signer, &error)) {
+		fault_say(call->key_path, &error);
 		goto out;
 	}
-	text = dealbox_manifest_make(call->tournament.square, signer, time(NULL), &fault);
+	text = dealbox_manifest_make(call->tournament.square, signer, time(NULL), &error);
 	if (!text) {
-		fault_say(call->tournament.sqd, &fault);
+		fault_say(call->tournament.sqd, &error);
 		goto out;
 	}
 	if (asprintf(&path, "%.*s.manifest", (int)strlen(call->tournament.sqd) - 4,
@@ -181,7 +181,7 @@ static bool is_description(const char *path)
 static bool deals_read(struct call *call, char *const *path)
 {
 	struct dealbox_square_session session;
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	struct dealbox_set *set;
 
 	if (is_description(*path)) {
@@ -189,8 +189,8 @@ static bool deals_read(struct call *call, char *const *path)
 			return args_wrong(call->args, "one .sqd is enough"), false;
 		if (!tournament_name(&call->tournament, *path) || !tournament_read(&call->tournament))
 			return false;
-		if (dealbox_manifest_compare(call->manifest, call->tournament.square, &fault)) {
-			fault_say(*path, &fault);
+		if (dealbox_manifest_compare(call->manifest, call->tournament.square, &error)) {
+			fault_say(*path, &error);
 			return false;
 		}
 		return tournament_keys_read(&call->tournament, true, true);
@@ -363,13 +363,13 @@ static void missing_say(struct call *call)
 
 static bool certificates_read(struct call *call, const char *path)
 {
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	struct blob blob;
 	bool good = file_read(path, &blob);
 
 	if (good && dealbox_certificates_parse(blob.data, blob.size, call->manifest, &call->certificates,
-					       &fault)) {
-		fault_say(path, &fault);
+					       &error)) {
+		fault_say(path, &error);
 		good = false;
 	}
 	if (good && !dealbox_certificates_opening(call->certificates)) {

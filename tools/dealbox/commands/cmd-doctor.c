@@ -199,7 +199,7 @@ static void look_machine(struct finding *f)
 {
 	struct dealbox_machine_list *list;
 	struct dealbox_machine *machine = NULL;
-	struct dealbox_reason reason = { 0 };
+	struct dealbox_error reason = { 0 };
 	int count = service_machines();
 
 	if (count > 0) {

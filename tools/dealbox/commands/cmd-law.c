@@ -18,7 +18,7 @@ static enum status record_judge(struct lawsay *law, FILE *file)
 {
 	struct dealbox_judge *judge = dealbox_judge_new(lawsay_ruling, law);
 	struct dealbox_judgement before = { 0 }, now;
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 	enum status status = STATUS_DONE;
 	unsigned long lines = 0;
 	char *line = NULL;

@@ -99,7 +99,7 @@ static enum status refused(struct call *call, int err)
 	if (ledger_closed(call))
 		next = "`dealbox jobs JOB` prints what was dealt, by the service, for members of the group dealbox; the "
 		       "ledger itself is for root";
-	complain(next, "%s", dealbox_ledger_error(call->ledger));
+	complain(next, "%s", dealbox_ledger_error(call->ledger)->what);
 	return err == -EUCLEAN ? STATUS_NO : STATUS_INPUT;
 }
 
@@ -322,7 +322,7 @@ static enum status accept_run(struct call *call)
 	}
 	if (err != -ESTALE)
 		return refused(call, err);
-	complain(NULL, "%s", dealbox_ledger_error(call->ledger));
+	complain(NULL, "%s", dealbox_ledger_error(call->ledger)->what);
 	dealbox_ledger_free(call->ledger);
 	call->ledger = dealbox_ledger_new();
 	if (!call->ledger)

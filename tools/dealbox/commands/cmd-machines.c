@@ -56,7 +56,7 @@ struct found {
 	struct dealbox_info info;
 	struct dealbox_status status;
 	struct dealbox_counters counters;
-	struct dealbox_reason reason;	/* what: empty when it could be asked */
+	struct dealbox_error reason;	/* what: empty when it could be asked */
 };
 
 static void ask(struct found *found)
@@ -68,7 +68,7 @@ static void ask(struct found *found)
 	if (dealbox_machine_get_info(machine, &found->info) ||
 	    dealbox_machine_get_status(machine, &found->status) ||
 	    dealbox_machine_get_counters(machine, &found->counters))
-		found->reason = *dealbox_machine_reason(machine);
+		found->reason = *dealbox_machine_error(machine);
 	dealbox_machine_close(machine);
 }
 
@@ -218,7 +218,7 @@ static enum status show_all(bool json)
 {
 	struct dealbox_machine_list *list;
 	struct dealbox_machine *none;
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 	size_t count, n;
 
 	if (dealbox_machine_list(NULL, &list, &reason)) {

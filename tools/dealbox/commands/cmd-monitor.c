@@ -26,8 +26,8 @@ static enum status monitor(struct dealbox_machine *machine, bool json, bool reve
 			continue;
 		}
 		if (count < 0) {
-			complain(dealbox_machine_reason(machine)->next, "%s",
-				 dealbox_machine_reason(machine)->what);
+			complain(dealbox_machine_error(machine)->next, "%s",
+				 dealbox_machine_error(machine)->what);
 			return STATUS_MACHINE;
 		}
 		for (n = 0; n < count; n++) {
@@ -48,7 +48,7 @@ static enum status monitor(struct dealbox_machine *machine, bool json, bool reve
 static enum status monitor_run(struct args *args)
 {
 	struct dealbox_machine *machine;
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 	bool json = false, reveal = false;
 	const char *value, *uri = NULL;
 	enum status status;

@@ -51,7 +51,7 @@ static bool seal_file(const char *path, const struct dealbox_seal_secret *secret
 		      struct dealbox_random *random, bool delete)
 {
 	const char *slash = strrchr(path, '/');
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	struct blob blob;
 	char to[4096];
 	void *sealed = NULL;
@@ -64,8 +64,8 @@ static bool seal_file(const char *path, const struct dealbox_seal_secret *secret
 		good = false;
 	}
 	if (good && dealbox_seal(blob.data, blob.size, slash ? slash + 1 : path, secret, random, &sealed,
-				 &size, &fault)) {
-		fault_say(path, &fault);
+				 &size, &error)) {
+		fault_say(path, &error);
 		good = false;
 	}
 	good = good && file_write(to, sealed, size, FILE_SECRET, false);

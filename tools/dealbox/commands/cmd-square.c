@@ -61,7 +61,7 @@ static bool phase_add(struct call *call, const char *text)
 {
 	char *copy = strdup(text), *rest = copy, *field[4], *end;
 	struct dealbox_square_phase phase;
-	struct dealbox_fault fault = { 0 };
+	struct dealbox_error error = { 0 };
 	bool good = copy != NULL;
 	unsigned long sessions = 0;
 
@@ -81,9 +81,9 @@ static bool phase_add(struct call *call, const char *text)
 			.sessions = (unsigned int)sessions, .boards = field[1], .prefix = field[2],
 			.description = field[3],
 		};
-		good = !dealbox_square_add_phase(call->t.square, &phase, &fault);
+		good = !dealbox_square_add_phase(call->t.square, &phase, &error);
 		if (!good)
-			fault_say(text, &fault);
+			fault_say(text, &error);
 	}
 	free(copy);
 	return good;
@@ -125,15 +125,15 @@ static bool phases_ask(struct call *call)
 }
 
 static bool text_set(struct call *call, const char *given, const char *question,
-		     int (*set)(struct dealbox_square *, const char *, struct dealbox_fault *))
+		     int (*set)(struct dealbox_square *, const char *, struct dealbox_error *))
 {
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	char *answer = given ? NULL : ask(question);
 	const char *text = given ? given : answer;
-	bool good = text && !set(call->t.square, text, &fault);
+	bool good = text && !set(call->t.square, text, &error);
 
 	if (text && !good)
-		fault_say(call->t.sqd, &fault);
+		fault_say(call->t.sqd, &error);
 	free(answer);
 	return good;
 }
@@ -145,7 +145,7 @@ static bool text_set(struct call *call, const char *given, const char *question,
 static enum status publish(struct call *call, bool replace)
 {
 	struct dealbox_random *random = NULL;
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	char *text = NULL;
 	size_t size = 0;
 	bool good = false;
@@ -154,9 +154,9 @@ static enum status publish(struct call *call, bool replace)
 	if (file_exists(call->t.sqk)) {
 		if (!tournament_keys_read(&call->t, false, false))
 			goto out;
-		if (dealbox_square_adopt(call->t.square, call->t.keys, &fault)) {
+		if (dealbox_square_adopt(call->t.square, call->t.keys, &error)) {
 			complain("move it away if no published tournament needs it",
-				 "%s is there already, and is not for this tournament: %s", call->t.sqk, fault.what);
+				 "%s is there already, and is not for this tournament: %s", call->t.sqk, error.what);
 			goto out;
 		}
 		say("%s: taken up; an earlier call was interrupted after writing it", call->t.sqk);
@@ -167,8 +167,8 @@ static enum status publish(struct call *call, bool replace)
 				 "the kernel gives no random bits: %s", strerror(-err));
 			goto out;
 		}
-		if (dealbox_square_publish(call->t.square, random, &call->t.keys, &fault)) {
-			fault_say(call->t.sqd, &fault);
+		if (dealbox_square_publish(call->t.square, random, &call->t.keys, &error)) {
+			fault_say(call->t.sqd, &error);
 			goto out;
 		}
 		text = dealbox_square_keys_print(call->t.keys, &size);
@@ -223,12 +223,12 @@ static enum status publish_run(struct call *call)
 
 static enum status value_run(struct call *call)
 {
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 
 	if (!tournament_read(&call->t))
 		return STATUS_INPUT;
-	if (dealbox_square_set_value(call->t.square, call->args->argv[2], &fault))
-		return fault_say(call->t.sqd, &fault);
+	if (dealbox_square_set_value(call->t.square, call->args->argv[2], &error))
+		return fault_say(call->t.sqd, &error);
 	if (!square_write(call, true))
 		return STATUS_INPUT;
 	say("%s: the delayed value is '%s'", call->t.sqd, dealbox_square_value(call->t.square));
@@ -302,7 +302,7 @@ static bool phase_deal(struct call *call, unsigned int number)
 {
 	struct dealbox_square_phase phase;
 	struct dealbox_square_session session;
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	unsigned long first = call->first ? call->first : 1;
 	unsigned long last = call->last;
 
@@ -319,8 +319,8 @@ static bool phase_deal(struct call *call, unsigned int number)
 	}
 	for (; first <= last; first++) {
 		if (dealbox_square_session(call->t.square, number, (unsigned int)first, call->reserve,
-					   call->boards, &session, &fault)) {
-			fault_say(call->t.sqd, &fault);
+					   call->boards, &session, &error)) {
+			fault_say(call->t.sqd, &error);
 			return false;
 		}
 		if (!session_write(call, &session))

@@ -320,7 +320,7 @@ enum status deal_alone(struct args *args, const struct deal_options *options)
 {
 	struct run *run = calloc(1, sizeof(*run));
 	struct dealbox_set *set = NULL;
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 	enum status status = STATUS_INPUT;
 
 	if (!run)

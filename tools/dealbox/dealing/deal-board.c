@@ -27,7 +27,7 @@ static enum end deal_abandon(struct run *run, const struct dealbox_status *statu
  */
 static enum end fault_clear(struct run *run, const struct dealbox_status *status)
 {
-	const struct dealbox_reason *reason = dealbox_machine_reason(run->machine);
+	const struct dealbox_error *reason = dealbox_machine_error(run->machine);
 
 	/*
 	 * What the machine answers overtakes its events. Those that are still to come are older than

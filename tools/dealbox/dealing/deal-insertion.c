@@ -196,8 +196,8 @@ static enum end insertion_go(struct run *run)
 		return END_READY;
 	if (ret != -EREMOTEIO)
 		return machine_failed(run);
-	tell(run, "%s: %s", dealbox_machine_reason(run->machine)->what,
-	     dealbox_machine_reason(run->machine)->next);
+	tell(run, "%s: %s", dealbox_machine_error(run->machine)->what,
+	     dealbox_machine_error(run->machine)->next);
 	return END_READY;
 }
 

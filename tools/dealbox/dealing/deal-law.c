@@ -37,7 +37,7 @@ static void lines_default(const struct run *run, uint8_t dealer, char text[256])
 
 static bool line_take(struct run *run, const char *line, size_t length)
 {
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 
 	if (run->record)
 		fprintf(run->record, "%.*s\n", (int)length, line);
@@ -106,7 +106,7 @@ static void verdict_say(const struct run *run, const char *verdict, const char *
 static enum status trace_judge(struct run *run, const struct dealbox_plan *plan,
 			       const struct dealbox_trace *trace)
 {
-	struct dealbox_record_error error;
+	struct dealbox_error error;
 	struct dealbox_judgement law;
 	struct dealbox_verdict *verdict;
 	bool exact;
@@ -120,7 +120,7 @@ static enum status trace_judge(struct run *run, const struct dealbox_plan *plan,
 	dealbox_verdict_message(verdict, why, sizeof(why));
 	dealbox_verdict_free(verdict);
 	if (dealbox_judge_trace(run->judge, plan, trace, record_take, run, &error)) {
-		complain(NULL, "%s:%lu: %s", run->say.source, error.line, error.text);
+		complain(NULL, "%s:%u: %s", run->say.source, error.line, error.what);
 		return STATUS_INPUT;
 	}
 	dealbox_judge_result(run->judge, &law);

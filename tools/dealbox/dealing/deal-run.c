@@ -68,7 +68,7 @@ void tell(struct run *run, const char *format, ...)
 
 enum end machine_failed(const struct run *run)
 {
-	const struct dealbox_reason *reason = dealbox_machine_reason(run->machine);
+	const struct dealbox_error *reason = dealbox_machine_error(run->machine);
 
 	complain(reason->next, "%s", reason->what);
 	return END_MACHINE;
@@ -190,7 +190,7 @@ enum end plan_load(struct run *run)
 		return machine_failed(run);
 	run->plan_failures = 0;
 	tell(run, "the plan does not reach the machine (%s): check the cable, and press the start key or Enter",
-	     dealbox_machine_reason(run->machine)->what);
+	     dealbox_machine_error(run->machine)->what);
 	return END_AGAIN;
 }
 

@@ -20,7 +20,7 @@
 
 static enum status failed(const struct feed *feed)
 {
-	const struct dealbox_reason *reason = dealbox_machine_reason(feed->machine);
+	const struct dealbox_error *reason = dealbox_machine_error(feed->machine);
 
 	complain(*reason->next ? reason->next : NULL, "%s", reason->what);
 	return STATUS_MACHINE;
@@ -28,7 +28,7 @@ static enum status failed(const struct feed *feed)
 
 enum status feed_open(struct feed *feed, const char *uri, uint32_t capability, const char *lacks)
 {
-	struct dealbox_reason reason;
+	struct dealbox_error reason;
 	struct dealbox_info info;
 
 	feed->signal_fd = signals_take();

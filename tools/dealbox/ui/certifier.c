@@ -15,12 +15,12 @@
 struct dealbox_manifest *manifest_read(const char *path)
 {
 	struct dealbox_manifest *manifest = NULL;
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	struct blob blob;
 
 	if (file_read(path, &blob) &&
-	    dealbox_manifest_parse(blob.data, blob.size, &manifest, &fault))
-		fault_say(path, &fault);
+	    dealbox_manifest_parse(blob.data, blob.size, &manifest, &error))
+		fault_say(path, &error);
 	blob_wipe(&blob);
 	return manifest;
 }
@@ -58,11 +58,11 @@ void certifier_close(struct certifier *c)
 static bool certificates_load(struct certifier *c)
 {
 	struct dealbox_certificates *certificates;
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 
 	if (dealbox_certificates_parse(c->file.data ? c->file.data : "", c->file.size, c->manifest,
-				       &certificates, &fault)) {
-		fault_say(c->certificates_path, &fault);
+				       &certificates, &error)) {
+		fault_say(c->certificates_path, &error);
 		return false;
 	}
 	dealbox_certificates_free(c->certificates);
@@ -111,7 +111,7 @@ out:
 
 bool certifier_open(struct certifier *c, const char *folder)
 {
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	struct blob key = { 0 }, opening = { 0 };
 	bool good;
 
@@ -120,8 +120,8 @@ bool certifier_open(struct certifier *c, const char *folder)
 	c->manifest = manifest_read(c->manifest_path);
 	good = c->manifest && file_read_secret(c->key_path, &key) &&
 	       file_read_secret(c->opening_path, &opening) && file_read(c->certificates_path, &c->file);
-	if (good && dealbox_signer_parse(key.data, key.size, &c->signer, &fault)) {
-		fault_say(c->key_path, &fault);
+	if (good && dealbox_signer_parse(key.data, key.size, &c->signer, &error)) {
+		fault_say(c->key_path, &error);
 		good = false;
 	}
 	if (good && opening.size != DEALBOX_OPENING) {

@@ -170,13 +170,13 @@ bool file_exists(const char *path)
 	return !access(path, F_OK) || errno != ENOENT;
 }
 
-enum status fault_say(const char *path, const struct dealbox_fault *fault)
+enum status fault_say(const char *path, const struct dealbox_error *error)
 {
-	const char *next = *fault->next ? fault->next : NULL;
+	const char *next = *error->next ? error->next : NULL;
 
-	if (fault->line)
-		complain(next, "%s:%u: %s", path, fault->line, fault->what);
+	if (error->line)
+		complain(next, "%s:%u: %s", path, error->line, error->what);
 	else
-		complain(next, "%s: %s", path, fault->what);
+		complain(next, "%s: %s", path, error->what);
 	return STATUS_INPUT;
 }

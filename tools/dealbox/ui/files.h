@@ -6,7 +6,7 @@
 #ifndef FILES_H
 #define FILES_H
 
-#include <dealbox/fault.h>
+#include <dealbox/error.h>
 
 #include "tool.h"
 
@@ -41,6 +41,6 @@ bool file_write(const char *path, const void *data, size_t size, enum file_kind 
 bool file_exists(const char *path);
 
 /* Reports a fault of the library, with its file. Returns STATUS_INPUT. */
-enum status fault_say(const char *path, const struct dealbox_fault *fault);
+enum status fault_say(const char *path, const struct dealbox_error *error);
 
 #endif

@@ -11,10 +11,10 @@ const char *lawsay_text(const struct lawsay *law, const char *message)
 	return dealbox_law_translate(law->language, message);
 }
 
-void lawsay_wrong(const struct lawsay *law, const struct dealbox_record_error *error)
+void lawsay_wrong(const struct lawsay *law, const struct dealbox_error *error)
 {
 	complain(lawsay_text(law, N_("law-record.md has the words of a record; see dealbox-law(1)")),
-		 "%s:%lu: %s", law->source, error->line, error->text);
+		 "%s:%u: %s", law->source, error->line, error->what);
 }
 
 const char *lawsay_language(const char *name)

@@ -23,7 +23,7 @@ struct lawsay {
 const char *lawsay_text(const struct lawsay *law, const char *message) __attribute__((format_arg(2)));
 
 /* Reports an error of a line of the record. */
-void lawsay_wrong(const struct lawsay *law, const struct dealbox_record_error *error);
+void lawsay_wrong(const struct lawsay *law, const struct dealbox_error *error);
 
 /* The language of that name, as struct lawsay wants it. NULL, and said, if there is none. */
 const char *lawsay_language(const char *name);

@@ -131,11 +131,11 @@ static bool key_read(uint8_t key[DEALBOX_SEAL_KEY])
 static bool open_with(const char *path, const struct blob *sealed, const struct dealbox_seal_secret *secret,
 		      struct blob *out, char name[DEALBOX_SEAL_NAME])
 {
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	void *data;
 
-	if (dealbox_unseal(sealed->data, sealed->size, secret, &data, &out->size, name, &fault)) {
-		fault_say(path, &fault);
+	if (dealbox_unseal(sealed->data, sealed->size, secret, &data, &out->size, name, &error)) {
+		fault_say(path, &error);
 		return false;
 	}
 	out->data = data;

@@ -34,12 +34,12 @@ void tournament_free(struct tournament *t)
 
 bool tournament_read(struct tournament *t)
 {
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	struct blob blob;
 	bool good = file_read(t->sqd, &blob);
 
-	if (good && dealbox_square_parse(blob.data, blob.size, &t->square, &fault)) {
-		fault_say(t->sqd, &fault);
+	if (good && dealbox_square_parse(blob.data, blob.size, &t->square, &error)) {
+		fault_say(t->sqd, &error);
 		good = false;
 	}
 	blob_wipe(&blob);
@@ -48,14 +48,14 @@ bool tournament_read(struct tournament *t)
 
 bool tournament_keys_read(struct tournament *t, bool checked, bool published)
 {
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 	struct blob blob;
 	bool mended = false;
 	bool good = published ? file_read(t->sqk, &blob) : file_read_secret(t->sqk, &blob);
 
 	if (good && dealbox_square_keys_parse(blob.data, blob.size, checked ? t->square : NULL, &t->keys,
-					      &mended, &fault)) {
-		fault_say(t->sqk, &fault);
+					      &mended, &error)) {
+		fault_say(t->sqk, &error);
 		good = false;
 	}
 	if (good && mended)
@@ -71,14 +71,14 @@ bool tournament_keys_read(struct tournament *t, bool checked, bool published)
 struct dealbox_set *tournament_deal(struct tournament *t, const struct dealbox_square_session *session)
 {
 	struct dealbox_set *set = dealbox_set_new(NULL);
-	struct dealbox_fault fault;
+	struct dealbox_error error;
 
 	if (!set) {
 		complain(NULL, "out of memory");
 		return NULL;
 	}
-	if (dealbox_square_deal(t->square, t->keys, session, set, &fault)) {
-		fault_say(t->sqd, &fault);
+	if (dealbox_square_deal(t->square, t->keys, session, set, &error)) {
+		fault_say(t->sqd, &error);
 		dealbox_set_free(set);
 		return NULL;
 	}
