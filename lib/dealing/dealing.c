@@ -375,6 +375,17 @@ static void *run(void *context)
 
 static void wipe(struct dealbox_dealing *d)
 {
+	struct command *c;
+	struct news *n;
+
+	while ((c = d->commands)) {
+		d->commands = c->next;
+		free(c);
+	}
+	while ((n = d->news)) {
+		d->news = n->next;
+		free(n);
+	}
 	jobs_free(&d->jobs);
 	if (d->wake >= 0)
 		close(d->wake);
@@ -475,9 +486,6 @@ static void leave(struct dealing *dealing)
 
 void dealbox_dealing_free(struct dealbox_dealing *d)
 {
-	struct command *c;
-	struct news *n;
-
 	if (!d)
 		return;
 	pthread_mutex_lock(&d->lock);
@@ -487,14 +495,6 @@ void dealbox_dealing_free(struct dealbox_dealing *d)
 	pthread_join(d->thread, NULL);
 	leave(&d->dealing);
 	dealing_end(&d->dealing);
-	while ((c = d->commands)) {
-		d->commands = c->next;
-		free(c);
-	}
-	while ((n = d->news)) {
-		d->news = n->next;
-		free(n);
-	}
 	wipe(d);
 }
 
