@@ -372,7 +372,7 @@ static void assert_refused(struct kunit *test, struct wire_plan *in,
 static void test_plan_limits(struct kunit *test)
 {
 	struct wire_descriptor m = machine;
-	struct wire_plan in;
+	struct wire_plan in, uncounted;
 	u8 buf[WIRE_PLAN_MAX];
 	size_t size;
 	u32 detail;
@@ -384,6 +384,13 @@ static void test_plan_limits(struct kunit *test)
 	assert_refused(test, &in, &m, 32 + 3);
 	in.pocket[0] = DEALBOX_MAX_POCKETS;
 	assert_refused(test, &in, &m, 32);
+
+	bridge_plan(&in);		/* ... and is counted nowhere */
+	in.pocket[0] = DEALBOX_MAX_POCKETS;
+	uncounted = in;
+	dealbox_count_plan(&in);
+	uncounted.counts[0]--;
+	KUNIT_ASSERT_MEMEQ(test, &in, &uncounted, sizeof(in));
 
 	bridge_plan(&in);		/* one card more than fits into a pocket */
 	for (int i = 0; i < 52; i++)
