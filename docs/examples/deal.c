@@ -21,8 +21,10 @@ static uint64_t job_of(struct dealbox_ledger *ledger, const char *file, const ch
 	unsigned int numbers[100];
 	uint64_t job = 0;
 
-	if (!set || dealbox_format_read_file(NULL, file, set, NULL, NULL))
+	if (!set || dealbox_format_read_file(NULL, file, set, NULL, NULL)) {
+		dealbox_set_free(set);
 		return 0;
+	}
 	for (; new_job.count < 100 && !dealbox_set_get(set, new_job.count, &board); new_job.count++) {
 		boards[new_job.count] = (struct dealbox_ledger_board){ board.number, board.deal };
 		numbers[new_job.count] = board.number;
@@ -52,6 +54,7 @@ int main(int argc, char **argv)
 	      job_of(ledger, argv[1], argv[2]);
 	if (!job || dealbox_dealing_new(ledger, argv[4], job, &dealing, &reason)) {
 		fprintf(stderr, "%s %s %s\n", reason.what, reason.next, dealbox_ledger_error(ledger)->what);
+		dealbox_ledger_free(ledger);
 		return 2;
 	}
 	for (news.kind = DEALBOX_DEALING_KINDS; news.kind != DEALBOX_DEALING_DONE;) {
