@@ -5,6 +5,7 @@ Whatever they ask, the service stays on the bus, nobody keeps the others out, an
 bus of this world has no policy: what an installed one keeps from the service comes through.
 """
 import os
+import shutil
 import signal
 import sys
 
@@ -201,7 +202,9 @@ def test_the_stop_does_not_wait_for_the_disk(w):
     slow, waits = w.dir + '/slow', w.dir + '/slow.waits'
     w.add_emulator('DEALS', '--speed', '1', '--manual')
     w.stop()
-    w.start(LD_PRELOAD=os.path.abspath(slow_disk), SLOW_DISK=slow, ASAN_OPTIONS='verify_asan_link_order=0')
+    # LD_PRELOAD takes no path with a space
+    preloaded = shutil.copy(slow_disk, w.dir)
+    w.start(LD_PRELOAD=preloaded, SLOW_DISK=slow, ASAN_OPTIONS='verify_asan_link_order=0')
     wait('the machines', lambda: sum(m['Present'] for m in w.machines().values()) == 2)
     paths = {m['Id']: path for path, m in w.machines().items()}
     number, _ = w.add_set('disk')
