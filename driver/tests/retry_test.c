@@ -67,14 +67,15 @@ static void test_every_second_one_fails(struct kunit *test)
 static void test_good_ones_between_do_not_make_it_alone(struct kunit *test)
 {
 	struct retry retry = { 0 };
+	u64 late = BEGIN + RETRY_ALONE_MS * MS;
+	u64 soon = late + RETRY_ALONE_MS * MS - 1;
 	bool reset;
 
 	KUNIT_ASSERT_EQ(test, dealbox_retry_failed(&retry, BEGIN, &reset), 0);
 	dealbox_retry_good(&retry);
-	KUNIT_ASSERT_EQ(test, dealbox_retry_failed(&retry, BEGIN + RETRY_ALONE_MS * MS, &reset), 0);
+	KUNIT_ASSERT_EQ(test, dealbox_retry_failed(&retry, late, &reset), 0);
 	dealbox_retry_good(&retry);
-	KUNIT_ASSERT_EQ(test, dealbox_retry_failed(&retry, BEGIN + 2 * RETRY_ALONE_MS * MS - 1, &reset),
-			RETRY_FIRST_MS);
+	KUNIT_ASSERT_EQ(test, dealbox_retry_failed(&retry, soon, &reset), RETRY_FIRST_MS);
 	KUNIT_ASSERT_FALSE(test, reset);
 }
 
