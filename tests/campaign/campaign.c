@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <json-c/json.h>
 #include <poll.h>
 #include <signal.h>
@@ -1286,10 +1287,24 @@ static void folder_make(void)
 	}
 }
 
+/* LD_PRELOAD takes no path with a space, and the folder's has none. */
+static void lockstep_link(const char *library)
+{
+	static char link[sizeof(folder) + sizeof("/lockstep.so")];
+	char path[PATH_MAX];
+
+	snprintf(link, sizeof(link), "%s/lockstep.so", folder);
+	if (!realpath(library, path) || symlink(path, link)) {
+		perror(library);
+		exit(2);
+	}
+	lockstep = link;
+}
+
 static void folder_remove(void)
 {
 	static const char *const names[] = {
-		"machine", "set.pbn", "dealbox/job-CAMPAIGN.json", "dealbox/job-CAMPAIGN.json.new",
+		"lockstep.so", "machine", "set.pbn", "dealbox/job-CAMPAIGN.json", "dealbox/job-CAMPAIGN.json.new",
 		"dealbox/job-CAMPAIGN.json.lock", "dealbox/job-INTEROP-R.json",
 		"dealbox/job-INTEROP-R.json.lock", "dealbox/job-INTEROP-S.json",
 		"dealbox/job-INTEROP-S.json.lock", "dealbox", "",
@@ -1391,9 +1406,10 @@ int main(int argc, char **argv)
 		kind_off[F_KILLED_ANEW] = true;
 	}
 	real_time = uri || service;
-	lockstep = real_time ? NULL : argv[optind + 1];
 	signal(SIGPIPE, SIG_IGN);
 	folder_make();
+	if (!real_time)
+		lockstep_link(argv[optind + 1]);
 	job.listener = listen_at();
 	job.host = -1;
 	first = (first - 1) / BOARDS * BOARDS + 1;
