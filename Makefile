@@ -37,33 +37,33 @@ help:
 
 # Debian's kernel in a throw-away machine, an emulated dealing machine, a real set
 demo:
-	@tests/setup/run user-space vm '$(KERNEL)'
-	@tests/demo/run -k '$(KERNEL)' -b '$(BOARDS)' -c '$(COPIES)' '$(SET)'
+	@tests/infra/setup/run user-space vm '$(KERNEL)'
+	@tests/system/demo/run -k '$(KERNEL)' -b '$(BOARDS)' -c '$(COPIES)' '$(SET)'
 
 # the inner loop: from an edit to the result
 unit:
-	@test -r build/user/build.ninja || { tests/setup/run user-space && tests/build user; }
+	@test -r build/user/build.ninja || { tests/infra/setup/run user-space && tests/build user; }
 	@ninja -C build/user --quiet
 	@meson test -C build/user --no-rebuild --print-errorlogs $(if $(TEST),$(TEST),--suite unit)
 
 check:
-	@tests/setup/run $$(tests/run -n)
+	@tests/infra/setup/run $$(tests/run -n)
 	@tests/run
 
 check-all:
-	@tests/setup/run $$(tests/run -n $(or $(PART),-a))
+	@tests/infra/setup/run $$(tests/run -n $(or $(PART),-a))
 	@tests/run $(or $(PART),-a)
 
 soak:
-	@tests/soak/run '$(PART)' -s '$(SEED)' -t '$(SECONDS)' $(if $(ROUNDS),-n '$(ROUNDS)')
+	@tests/infra/soak/run '$(PART)' -s '$(SEED)' -t '$(SECONDS)' $(if $(ROUNDS),-n '$(ROUNDS)')
 
 bench:
-	@tests/setup/run user-space bench
+	@tests/infra/setup/run user-space bench
 	@tests/build bench >/dev/null
 	@meson test -C build/bench --no-rebuild --benchmark --num-processes 1 --verbose
 
 bench-route:
-	@tests/setup/run user-space vm '$(KERNEL)'
+	@tests/infra/setup/run user-space vm '$(KERNEL)'
 	@tests/bench/route/run -k '$(KERNEL)' -n '$(CARDS)' -s '$(SVG)'
 
 # `sudo make install` builds in somebody's checkout: what it builds is his, as it is without sudo
@@ -73,7 +73,7 @@ BUILDER = $(if $(filter $(SUDO_USER),$(shell stat -c %U .)),sudo -u '$(SUDO_USER
 # A warning of a compiler that we have not met shall not keep anybody from installing.
 install:
 ifeq ($(DESTDIR),)
-	@tests/setup/run user-space
+	@tests/infra/setup/run user-space
 endif
 	@test -r build/install/build.ninja || $(BUILDER) meson setup build/install --buildtype release
 	$(BUILDER) meson configure build/install --prefix '$(PREFIX)' --libdir '$(LIBDIR)' -Dwerror=false

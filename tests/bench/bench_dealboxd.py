@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(__file__) + '/../daemon')
+sys.path.insert(0, os.path.dirname(__file__) + '/../system/daemon')
 from harness import World, wait  # noqa: E402
 from raw import Raw  # noqa: E402
 

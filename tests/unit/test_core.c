@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The host's side of the protocol, step by step: what it asks for, and what it makes of each
- * result. No machine: the results are made up here. With machines: tests/conformance.
+ * result. No machine: the results are made up here. With machines: tests/unit/conformance.
  */
 #include "unit.h"
 

@@ -404,7 +404,7 @@ static void parameters(void **state)
 	assert_int_equal(fake->command[0].b, 600);
 }
 
-/* The module refuses the same: see dealbox_test.c of tests/kselftest. */
+/* The module refuses the same: see dealbox_test.c of tests/kernel/kselftest. */
 static void parameters_with_fields_that_are_not_used(void **state)
 {
 	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED, .reserved = { 1 } };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Records, the judge's limits, plans and traces. What is ruled: tests/law/cases. */
+/* Records, the judge's limits, plans and traces. What is ruled: tests/unit/law/cases. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -128,7 +128,7 @@ static void test_facts(void **state)
 static void test_docs(void **state)
 {
 	static const struct dealbox_operator_facts facts = { .board = 9, .copy = 9 };
-	FILE *file = fopen(TEST_DATA "/../../docs/daemon.md", "re");
+	FILE *file = fopen(TEST_DATA "/../../../docs/daemon.md", "re");
 	char line[1024], expected[1024], text[512], *at;
 	unsigned int row = 0;
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../kselftest/usbmon.h"
+#include "../../kernel/kselftest/usbmon.h"
 #include "edge.h"
 #include "machine_wire.h"
 

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A computer with Debian, systemd and dealbox, and machines beside it.
+
+The computer is a virtual machine; the machines are emulators here, plugged into it over a
+network. So its power can be cut, and what lies in the boards goes on to be known.
+"""
+import base64
+import glob
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+sys.path.insert(0, TOP + '/tests/system/daemon')
+
+import harness  # noqa: E402
+from harness import PATIENCE, Tap, wait  # noqa: E402
+
+BUILD = TOP + '/build/user'
+EMULATOR = BUILD + '/tools/emulator/dealbox-emulator'
+DEALBOX = BUILD + '/tools/dealbox/dealbox'
+LEDGER = '/var/lib/dealbox/ledger'
+HERE = '10.0.2.2'       # this computer, in that network
+QUIET = 2               # seconds in which nothing was told, after which it is asked for
+
+
+class Failed(Exception):
+    """A command in the computer failed."""
+
+
+class Emulator:
+    """A machine; its account outlives the computer."""
+    def __init__(self, folder, serial, *options):
+        self.serial, self.path = serial, '%s/%s' % (folder, serial)
+        self.process = subprocess.Popen(
+            [EMULATOR, '--serve', '0', '--serial', serial, '--account', self.path + '.account',
+             '--control', self.path + '.control', '--state', self.path + '.state', *options],
+            stdout=subprocess.PIPE, stderr=open(self.path + '.log', 'w'), text=True)
+        # "usbip --tcp-port PORT attach ..."
+        self.port = self.process.stdout.readline().split()[3]
+        assert 'is ready' in self.process.stdout.readline()
+
+    def tell(self, command):
+        return subprocess.run([EMULATOR, '--tell', self.path + '.control', command],
+                              check=False, capture_output=True, text=True).stdout
+
+    def boards(self):
+        """Return the contents of the boards that were taken out: insertion -> record."""
+        if not os.path.exists(self.path + '.account'):
+            return {}
+        with open(self.path + '.account') as file:
+            return {board['insertion']: board for board in map(json.loads, file)}
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+class Machines(dict):
+    """Where one is missing, what the command said is wanted."""
+    def __init__(self, text, machines):
+        super().__init__(machines)
+        self.text = text
+
+    def __missing__(self, key):
+        raise Failed('dealbox status does not know %s: %s' % (key, self.text or 'nothing was said'))
+
+
+class Computer:
+    """
+    The kernel is of that series; more of its own modules are named. Whenever the power goes, its
+    log is judged.
+    """
+    def __init__(self, set_file, series='6.12', *modules):
+        self.series = series
+        self.deals = harness.read_pbn(set_file)
+        self.dir = tempfile.mkdtemp(prefix='dealbox-computer-')
+        self.machines = {}
+        self.vm = self.agent = self.events = None
+        self.said = b''
+        self.states = {}        # of each machine, as it was told last
+        self.asked = 0
+        # whoever ends this test ends what it has started, too
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        subprocess.run([TOP + '/tests/system/club/root', self.dir, series, *modules], check=True)
+
+    def add_emulator(self, serial, *options):
+        self.machines[serial] = Emulator(self.dir, serial, *options)
+
+    # -- power --
+
+    def power_on(self):
+        # whatever is left of it when its power is cut goes with the folder
+        self.vm = subprocess.Popen(
+            [TOP + '/tests/infra/vm/run', '-k', self.series, '-t', '100000',
+             '-l', self.dir + '/kernel.log',
+             # warnings are for the judge; the allocator's checks are a third of what it takes to
+             # start, and the module has suites with better ones
+             '-a', 'net.ifnames=0 loglevel=5 systemd.show_status=false slub_debug=- mitigations=off',
+             '-d', self.dir],
+            env=dict(os.environ, TMPDIR=self.dir), start_new_session=True,
+            stdout=open(self.dir + '/console', 'w'), stderr=subprocess.STDOUT)
+        self.events = wait('the computer', lambda: self.connect('events'))
+        self.agent = wait('the computer', lambda: self.connect('agent'))
+        self.agent.settimeout(PATIENCE)
+        self.run('true')
+
+    def connect(self, name):
+        if self.vm.poll() is not None:
+            raise Failed('the computer does not start: ' + self.console())
+        port = socket.socket(socket.AF_UNIX)
+        try:
+            port.connect('%s/%s' % (self.dir, name))
+        except OSError:
+            port.close()
+            return None
+        return port
+
+    def console(self):
+        with open(self.dir + '/console', errors='replace') as file:
+            return file.read()
+
+    def power_off(self):
+        """Raises what the kernel has complained of."""
+        self.say('systemctl poweroff')
+        if self.vm.wait(PATIENCE):
+            raise Failed(self.console())
+
+    def power_cut(self):
+        """
+        Nothing that the computer has not written to its disk is there afterwards.
+        Raises what the kernel has complained of.
+        """
+        os.killpg(self.vm.pid, signal.SIGKILL)
+        self.vm.wait()
+        for name in ('agent', 'events'):
+            getattr(self, name).close()
+            os.unlink('%s/%s' % (self.dir, name))
+        self.said = b''
+        self.states = {}
+        judge = subprocess.run([TOP + '/tests/infra/vm/judge', self.dir + '/kernel.log'],
+                               check=False, stderr=subprocess.PIPE, text=True, errors='replace')
+        if judge.returncode:
+            raise Failed(judge.stderr)
+
+    # -- what is done in it --
+
+    def ask(self, command):
+        """The exit status and what the command printed; the command is one line of the shell."""
+        self.say(command)
+        return self.hear()
+
+    def say(self, command):
+        try:
+            self.agent.sendall(command.encode() + b'\n')
+        except ConnectionError:
+            raise Failed(self.is_off()) from None
+
+    def hear(self):
+        answer = b''
+        while b'\n' not in answer:
+            answer += self.receive()
+        head, answer = answer.split(b'\n', 1)
+        status, length = map(int, head.split())
+        while len(answer) < length:
+            answer += self.receive()
+        return status, answer.decode(errors='replace')
+
+    def receive(self):
+        try:
+            data = self.agent.recv(1 << 16)
+        except ConnectionError:
+            data = b''
+        if not data:
+            raise Failed(self.is_off())
+        return data
+
+    def is_off(self):
+        """Whatever vm/run says to it, and the end of what the kernel said."""
+        return 'the computer is off: %s\n%s' % (self.console()[-2000:], self.kernel_log()[-4000:])
+
+    def run(self, command, status=0):
+        return self.expect(command, status, *self.ask(command))
+
+    def expect(self, command, status, got, text):
+        if got != status:
+            raise Failed('%s: status %d: %s' % (command, got, text))
+        return text
+
+    def put(self, path, data):
+        self.run('base64 -d <<<%s >%s' % (base64.b64encode(data).decode(), shlex.quote(path)))
+
+    def get(self, path):
+        """Over the network: a ledger grows."""
+        with socket.create_server(('127.0.0.1', 0)) as server:
+            command = 'cat %s >/dev/tcp/%s/%d' % (shlex.quote(path), HERE, server.getsockname()[1])
+            self.say(command)
+            server.settimeout(PATIENCE)
+            with server.accept()[0] as connection, connection.makefile('rb') as file:
+                data = file.read()
+        self.expect(command, 0, *self.hear())
+        return data
+
+    def kernel_log(self):
+        with open(self.dir + '/kernel.log', errors='replace') as file:
+            return file.read()
+
+    def plug(self, serial):
+        """Into the first port that is free."""
+        self.machines[serial].tell('plug')
+        self.attach(serial)
+
+    def attach(self, serial):
+        """Who asks for a machine that is off, or unplugged, waits for it."""
+        def attached():
+            got, text = self.ask('usbip --tcp-port %s attach -r %s -b 1-1' % (self.machines[serial].port, HERE))
+            # it looks at all ports first, and gives up when a device is just coming or going
+            if got and 'open vhci_driver' not in text:
+                raise Failed(text)
+            return not got
+        wait('a port for ' + serial, attached)
+
+    def unplug(self, serial):
+        self.machines[serial].tell('unplug')
+
+    # -- what its machines say, and what the operator does --
+
+    def status(self):
+        """Return each machine that the service knows, by its id."""
+        text = self.ask('dealbox status --json 2>&1')[1]
+        return Machines(text, {m['id']: m for m in map(json.loads, re.findall(r'^{.*', text, re.M))})
+
+    def changes(self, seconds):
+        """What the machines have told since: waits so long for the first of it, at most."""
+        self.events.settimeout(seconds)
+        try:
+            self.said += self.events.recv(1 << 16)
+        except (TimeoutError, BlockingIOError):
+            pass
+        *lines, self.said = self.said.split(b'\n')
+        told = []
+        for line in lines:
+            try:
+                told.append(json.loads(line))
+            except ValueError:
+                pass    # a kill has left half a line
+        self.states.update((m['id'], m['state']) for m in told)
+        return told
+
+    def answer(self, machine):
+        """Follow the operator's instructions. New boards of the emulator are empty."""
+        if machine['state'] in harness.World.PRESS:
+            self.ask('busctl call io.dealbox1 %s io.dealbox1.Machine Start' % machine['path'])
+        elif machine['state'] in harness.World.TAKE_OUT:
+            self.machines[machine['id']].tell('remove')
+
+    def work(self, seconds=0.5):
+        """The operator sees to it that the work goes on; what the machines have told meanwhile."""
+        told = self.changes(seconds)
+        latest = {m['id']: m for m in told}
+        # an answer may have come too late for what it answered
+        if not told and time.monotonic() > self.asked + QUIET:
+            latest = self.status()
+        if latest:
+            self.asked = time.monotonic()
+        for machine in latest.values():
+            self.answer(machine)
+        return told
+
+    # -- the truth --
+
+    def records(self, dead=False):
+        """
+        All records of the ledger. It is copied while it is in use; or, when it is dead, after a
+        power cut and before anybody has opened it, as it lies on the disk.
+        """
+        copy = self.dir + '/ledger'
+        for name in glob.glob(copy + '*'):
+            os.unlink(name)
+        paths = [LEDGER, LEDGER + '-wal']
+        if not dead:
+            self.run('rm -f /var/tmp/ledger*; dealbox ledger backup /var/tmp/ledger')
+            paths = ['/var/tmp/ledger']
+        for path in self.ask('ls %s %s.key 2>/dev/null' % (' '.join(paths), LEDGER))[1].split():
+            name = '%s/%s' % (self.dir, os.path.basename(path))
+            with open(os.open(name, os.O_WRONLY | os.O_CREAT, 0o600), 'wb') as file:
+                file.write(self.get(path))
+        subprocess.run([DEALBOX, 'ledger', 'verify', '-l', copy], check=True, stdout=subprocess.DEVNULL)
+        text = subprocess.run([DEALBOX, 'ledger', 'export', '-l', copy], check=True,
+                              capture_output=True, text=True).stdout
+        return [json.loads(line) for line in text.splitlines()]
+
+    def account(self):
+        """Return the contents of the boards of all machines: (machine, insertion) -> record."""
+        return {(serial, insertion): board for serial, machine in self.machines.items()
+                for insertion, board in machine.boards().items()}
+
+    def log(self):
+        try:
+            return self.ask('cat /tmp/dealt; dealbox status; journalctl -u dealboxd --no-pager -n 60; '
+                            'dmesg | tail -n 20')[1]
+        except Failed as problem:
+            return str(problem)
+
+    def close(self):
+        if self.vm and self.vm.poll() is None:
+            os.killpg(self.vm.pid, signal.SIGKILL)
+            self.vm.wait()
+        for machine in self.machines.values():
+            machine.close()
+        shutil.rmtree(self.dir)
+
+
+def run_tests(computer, tests):
+    """Each continues where the previous one ended. The kernel is judged whatever their results."""
+    tap = Tap()
+    try:
+        computer.power_on()
+        for test in tests:
+            if not tap.failed:
+                tap.run(test, computer)
+        if tap.failed:
+            print('# ' + computer.log().replace('\n', '\n# '))
+        tap.run(computer.power_off, name='the kernel has complained of nothing')
+    finally:
+        computer.close()
+    sys.exit(tap.end())

@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Packs dealt by position and judged, for each ruleset, and an original captured and copied (Law 6F)."""
+
+import json
+import os
+import random
+import re
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.environ["DEALBOX_SOURCE"], "tests/system/tool"))
+from tool import assert_exact, assert_secret, main, test  # noqa: E402
+
+SUITS, RANKS = "SHDC", "AKQJT98765432"
+CAN = "by-card,by-position,capture,exit-sensors,face-sensor,double-feed-sensor,keys"
+
+
+def machine(box, rules, *options, scenario=None):
+    pack = "preferans" if rules == "preferans" else "bridge"
+    return box.machine("--pack", pack, "--capabilities", CAN, *options, scenario=scenario)
+
+
+def deal(box, rules, *options, scenario=None, emulator=()):
+    """One deal; what the machine did, and what the laws say."""
+    where = machine(box, rules, *emulator, scenario=scenario)
+    result = box.dealbox("deal", "--law", rules, "-m", where.uri, *options)
+    assert_secret(result.out + result.err)
+    return where, result
+
+
+def sizes(where):
+    done = [board for board in where.account() if board["end"] == "done"]
+    return [len(pocket) for pocket in done[-1]["pockets"][:4]]
+
+
+def stands(box, rules, reference, counts):
+    where, result = deal(box, rules, "--law-record", "made.law")
+    result.expect(0, r"stands, %s %s" % (rules, re.escape(reference)), r"^stands: dealt as|\nstands: dealt as")
+    assert sizes(where) == counts, sizes(where)
+    # the record that it wrote says the same when it is judged again, and names no card
+    with open(os.path.join(box.folder, "made.law")) as file:
+        assert_secret(file.read())
+    box.dealbox("law", "judge", "made.law").expect(0, r"stands, %s %s" % (rules, re.escape(reference)))
+
+
+@test
+def duplicate_2007_stands(box):
+    stands(box, "duplicate-2007", "6E3", [13] * 4)
+
+
+@test
+def duplicate_2017_stands(box):
+    stands(box, "duplicate-2017", "6E3", [13] * 4)
+
+
+@test
+def rubber_stands(box):
+    stands(box, "rubber", "8", [13] * 4)
+
+
+@test
+def preferans_stands(box):
+    stands(box, "preferans", "3.2.13", [10, 10, 10, 2])
+
+
+def irregular(box, rules, scenario, pattern, *options, emulator=()):
+    where, result = deal(box, rules, *options, scenario=scenario, emulator=emulator)
+    result.expect(1, pattern, r"\nredeal: |\"verdict\":\"redeal\"")
+    return result
+
+
+@test
+def a_card_face_up(box):
+    irregular(box, "duplicate-2007", "position 7: face-up", r"redeal, duplicate-2007 6D1")
+
+
+@test
+def a_card_face_up_in_the_edition_of_2017(box):
+    irregular(box, "duplicate-2017", "position 7: face-up", r"redeal, duplicate-2017 6D1")
+
+
+@test
+def a_card_face_up_in_rubber(box):
+    irregular(box, "rubber", "position 50: face-up", r"redeal, rubber 10\(a\)\(i\).*\n.*East deals",
+              "--turn", "E")
+
+
+@test
+def a_card_face_up_in_preferans(box):
+    irregular(box, "preferans", "position 31: face-up", r"redeal, preferans 3\.2\.15\(1\)")
+
+
+@test
+def a_card_in_the_wrong_hand(box):
+    irregular(box, "rubber", "position 7: wrong-pocket 1",
+              r"may-rectify, rubber 8[^$]*redeal, rubber 10\(a\)\(ii\)")
+
+
+@test
+def two_adjacent_cards_to_one_hand(box):
+    """The second card falls where the first did: 2017 forbids it."""
+    result = irregular(box, "duplicate-2017", "position 1: wrong-pocket 1",
+                       r'"ruling":"redeal".*"reference":"6D1"', r"-j", "--law-record", "made.law")
+    rulings = [r for r in result.json() if r.get("ruling") == "redeal"]
+    assert "adjacent" in rulings[0]["text"], rulings
+    # the same cards in the same hands: 2007 has nothing against it
+    with open(os.path.join(box.folder, "made.law")) as file:
+        record = file.read().replace("2017", "2007")
+    box.write("old.law", record)
+    box.dealbox("law", "judge", "old.law").expect(0, r"stands, duplicate-2007 6D1")
+
+
+@test
+def two_cards_at_once(box):
+    irregular(box, "rubber", "position 20: double-feed", r"redeal, rubber 10\(a\)\(ii\)")
+
+
+@test
+def two_cards_at_once_in_preferans(box):
+    result = irregular(box, "preferans", "position 9: double-feed", r"redeal, preferans 3\.2\.13", "--lang", "en")
+    assert "3.2.17" not in result.out, "a machine's fault is not the dealer's: " + result.out
+
+
+@test
+def two_cards_at_once_are_a_packet_of_preferans(box):
+    """The law has nothing against it, but the machine is in doubt: void."""
+    where, result = deal(box, "preferans", scenario="position 8: double-feed")
+    result.expect(1, r"^void: ")
+
+
+@test
+def the_talon_in_the_wrong_place(box):
+    irregular(box, "preferans", "position 6: wrong-pocket 0", r"redeal, preferans 3\.2\.13")
+
+
+@test
+def a_pack_that_lacks_a_card(box):
+    deck = [suit + rank for suit in SUITS for rank in "AKQJT987"]
+    random.Random(7).shuffle(deck)
+    irregular(box, "preferans", None, r"redeal, preferans 3\.2\.15\(2\)",
+              emulator=("--deck", box.write("deck", " ".join(deck[1:]) + "\n")))
+
+
+@test
+def a_pack_with_a_card_of_another(box):
+    deck = [suit + rank for suit in SUITS for rank in RANKS]
+    random.Random(7).shuffle(deck)
+    deck[9] = "joker1"
+    irregular(box, "rubber", None, r"redeal, rubber 10\(c\)\(i\)",
+              emulator=("--deck", box.write("deck", " ".join(deck) + "\n")))
+
+
+@test
+def a_stop_that_the_operator_helps_over(box):
+    where, result = deal(box, "rubber", scenario="position 10: feed-timeout")
+    result.expect(0, "No card came. .* press start. This was at card 11 of 52.", r"\nstands: ")
+    assert sizes(where) == [13] * 4
+
+
+@test
+def a_stop_behind_the_last_card(box):
+    _, result = deal(box, "rubber", scenario="on event DEAL_DONE: hardware 5")
+    result.expect(1, r"void: not an exact duplicate: 1 difference")
+
+
+@test
+def a_board_that_is_told_of_anew_clears_no_fault(box):
+    """Behind STATE_LOST the machine tells of the board that is there: nobody did anything."""
+    where = box.machine("--manual", scenario="on event COVER_OPEN: set 0 01\non event COVER_CLOSED: set 0 04")
+    where.tell("hopper empty")
+    where.tell("insert")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    assert "put the cards into the hopper" in running.line()
+    where.tell("break 5")
+    assert "empty the board, put all cards into the hopper" in running.line()
+    where.tell("cover open")
+    where.tell("cover close")
+    where.tell("wait fetched")
+    # the machine is asked once a second
+    asked = int(where.status("transfers"))
+    while where.status("state") == "FAULT" and int(where.status("transfers")) < asked + 2:
+        time.sleep(0.01)
+    assert where.status("state") == "FAULT"
+    where.tell("key start")
+    assert "put the cards into the hopper" in running.line()
+    where.tell("hopper fill")
+    running.finish().expect(0, r"\nstands: ")
+
+
+@test
+def a_fault_stays_until_somebody_has_moved_the_board(box):
+    where = machine(box, "rubber", "--manual")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    assert "put in an empty board" in running.line()
+    where.tell("break 5")
+    assert "empty the board" in running.line()
+    assert where.status("state") == "FAULT"
+    where.tell("insert")
+    running.finish().expect(0, "stands")
+
+
+@test
+def the_next_deal_after_one_in_doubt(box):
+    """The board in doubt is emptied, and dealt again."""
+    where, result = deal(box, "preferans", scenario="deal 1 position 20: jam gate")
+    result.expect(1, r"^void: ")
+    box.dealbox("deal", "--law", "preferans", "-m", where.uri).expect(0, r"\nstands: ")
+    assert sizes(where) == [10, 10, 10, 2]
+
+
+@test
+def dealt_without_a_cut(box):
+    """The record before the machine's part comes from a file; nobody notices, so nothing is ruled."""
+    before = box.write("before.law", "rules preferans\nturn E\nN shuffle\nE pickup\n")
+    where, result = deal(box, "preferans", "--turn", "E", "--before", before)
+    result.expect(0)
+    assert "redeal" not in result.out
+
+
+@test
+def dealt_out_of_turn(box):
+    before = box.write("before.law", "rules rubber\nturn S\nN shuffle\nW pickup\nW shuffle\nS cut 26/26\n"
+                                     "E notes turn\n")
+    where, result = deal(box, "rubber", "--turn", "W", "--before", before)
+    result.expect(1, r"players-choose, rubber 10\(a\)\(iii\)", r"\nopen: ")
+
+
+@test
+def a_wrong_line_before_is_said_and_nothing_is_dealt(box):
+    before = box.write("before.law", "rules rubber\nturn S\nN shufle\n")
+    where, result = deal(box, "rubber", "--before", before)
+    result.expect(2, r"before\.law:3: \"shufle\" is no word")
+    assert not [board for board in where.account() if board["end"] == "done"]
+
+
+@test
+def a_machine_that_jams_is_no_matter_of_law(box):
+    where, result = deal(box, "rubber", scenario="position 30: jam gate")
+    result.expect(1, r"^void: ")
+
+
+def feed(where, cards):
+    """A pocket's cards, put in together: the machine does not feed while the cover is open."""
+    where.tell("cover open")
+    for n in range(0, len(cards), 5):
+        where.tell("hopper top " + " ".join(cards[n:n + 5]))
+    where.tell("cover close")
+
+
+@test
+def an_original_is_captured_and_copied(box):
+    cards = [suit + rank for suit in SUITS for rank in RANKS]
+    random.Random(6).shuffle(cards)
+    hands = [cards[13 * n:13 * n + 13] for n in range(4)]
+    where = box.machine("--capabilities", CAN, "--manual")
+    where.tell("hopper empty")
+    where.tell("insert 4")
+    capture = box.begin("capture", "-m", where.uri, "--board", "4", "original.pbn")
+    for seat, hand in zip("NESW", hands):
+        while True:
+            line = capture.line()
+            assert line, capture.finish()
+            if "pocket %s of the original: put the cards" % seat in line:
+                break
+        feed(where, hand)
+    result = capture.finish().expect(0, r"board 4 is in original\.pbn")
+    assert_secret(result.out + result.err)
+    where.process.kill()
+    where.process.wait()
+
+    # what was read is the original, card by card
+    shown = open(os.path.join(box.folder, "original.pbn")).read()
+    want = ["".join(sorted(h[1] for h in hand if h[0] == suit), ) for hand in hands for suit in SUITS]
+    got = re.search(r'\[Deal "(.):([^"]*)"\]', shown)
+    order = "NESW"[("NESW".index(got[1])):] + "NESW"[:"NESW".index(got[1])]
+    read = dict(zip(order, got[2].split()))
+    assert ["".join(sorted(suit)) for seat in "NESW" for suit in read[seat].split(".")] == want, shown
+
+    # and its copies are exact, by the machine's account too
+    copier = box.machine(name="copier")
+    box.dealbox("deal", "-m", copier.uri, "--copies", "3", "original.pbn").expect(
+        0, r"3 of 3 boards are exact duplicates")
+    for lay in copier.account():
+        if lay["end"] == "done":
+            assert_exact(lay, 4, os.path.join(box.folder, "original.pbn"))
+    box.write("copies.law", "rules duplicate-2017\ndirector instruct copies 3\nboard 4\n"
+              + "".join("machine copy exact %d\n" % n for n in (1, 2, 3)))
+    result = box.dealbox("law", "judge", "--json", "copies.law").expect(0)
+    assert [r["ruling"] + r["reference"] for r in result.json() if "ruling" in r] == ["stands6F"] * 3
+
+
+def capture_begin(box):
+    where = box.machine("--capabilities", CAN, "--manual")
+    where.tell("hopper empty")
+    where.tell("insert 4")
+    return where, box.begin("capture", "-m", where.uri, "original.pbn")
+
+
+def asked(capture, text):
+    """Return the output up to that question."""
+    said = ""
+    while text not in said:
+        line = capture.line()
+        assert line, (said, capture.finish())
+        said += line
+    return said
+
+
+@test
+def a_pocket_with_a_card_missing_is_asked_for_again(box):
+    """At once, and not after the fourth pocket: the card lies beside the board now."""
+    cards = [suit + rank for suit in SUITS for rank in RANKS]
+    random.Random(7).shuffle(cards)
+    where, capture = capture_begin(box)
+    asked(capture, "pocket N of the original: put the cards")
+    feed(where, cards[:12])
+    asked(capture, "pocket N of the original: put the cards")
+    feed(where, cards[:13])
+    for n, seat in enumerate("ESW", 1):
+        asked(capture, "pocket %s of the original: put the cards" % seat)
+        feed(where, cards[13 * n:13 * n + 13])
+    result = capture.finish().expect(0, r"board 1 is in original\.pbn", r"pocket N has 12 cards, and not 13")
+    assert_secret(result.out + result.err)
+    box.dealbox("check", "original.pbn").expect(0, "complete deals: 1,")
+
+
+@test
+def a_card_that_two_pockets_have_writes_nothing(box):
+    cards = [suit + rank for suit in SUITS for rank in RANKS]
+    where, capture = capture_begin(box)
+    for seat, hand in zip("NESW", (cards[:13], cards[13:26], cards[26:39], cards[:1] + cards[39:51])):
+        asked(capture, "pocket %s of the original: put the cards" % seat)
+        feed(where, hand)
+    result = capture.finish().expect(1, r"1 cards? (is|are) missing, 1 (is|are) there twice", r"nothing was written")
+    assert_secret(result.out + result.err)
+    assert not os.path.exists(os.path.join(box.folder, "original.pbn"))
+
+
+@test
+def a_board_sorted_by_suits_is_no_original(box):
+    """Its file would be refused as a placeholder; and memory has nothing to do with it."""
+    cards = [suit + rank for suit in SUITS for rank in RANKS]
+    where, capture = capture_begin(box)
+    for n, seat in enumerate("NESW"):
+        asked(capture, "pocket %s of the original: put the cards" % seat)
+        feed(where, cards[13 * n:13 * n + 13])
+    result = capture.finish().expect(1, r"nothing was written: the board is sorted, nobody dealt it",
+                                     r"deal the board, and capture it")
+    assert "memory" not in result.err, result
+    assert_secret(result.out + result.err)
+    assert not os.path.exists(os.path.join(box.folder, "original.pbn"))
+
+
+if __name__ == "__main__":
+    main()

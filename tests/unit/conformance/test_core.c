@@ -1,0 +1,767 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The cases on the pure core, against the emulator's pure machine, in virtual time. */
+#include <stdio.h>
+
+#include "../emulator_rig.h"
+
+#include "cases.h"
+#include "core.h"
+#include "device.h"
+
+#define IN_TAG		1
+#define OUT_TAG		2
+#define GATE_TAG	3
+#define IN_SIZE		64
+
+struct world {
+	struct dealbox_core core;	/* first: the ops find the world by it */
+	struct rig *rig;
+	struct device *device;
+	bool asked;			/* for a transfer of events */
+	bool ended;			/* the other transfer has */
+	struct completion done;		/* ... so */
+	char sent[200];
+	struct dealbox_event last;	/* event */
+	unsigned int events, gates, arrivals;
+};
+
+/* The pipe of gate commands has its own endpoint, or is that of plans. */
+static void send_gate(struct dealbox_core *core, const struct wire_gate *gate)
+{
+	struct world *w = (struct world *)core;
+	struct transfer transfer = {
+		.tag = GATE_TAG,
+		.endpoint = core->dialect == &dealbox_serial ? DEVICE_EP_BULK_OUT :
+							       DEVICE_EP_INT_OUT,
+	};
+
+	transfer.length = core->dialect->encode_gate(transfer.data, gate);
+	device_submit(w->device, w->rig->now, &transfer);
+	w->gates++;
+}
+
+static void keep_event(struct dealbox_core *core, const struct dealbox_event *event)
+{
+	struct world *w = (struct world *)core;
+
+	w->last = *event;
+	w->events++;
+}
+
+static void note_arrival(struct dealbox_core *core)
+{
+	((struct world *)core)->arrivals++;
+}
+
+static const struct dealbox_core_ops ops = {
+	.send_gate = send_gate, .event = keep_event, .awaited = note_arrival,
+};
+
+static void note_sent(struct world *w, const char *what)
+{
+	snprintf(w->sent + strlen(w->sent), sizeof(w->sent) - strlen(w->sent), "%s%s",
+		 *w->sent ? " " : "", what);
+}
+
+static void note_request(struct world *w, uint8_t request)
+{
+	char code[3];
+
+	snprintf(code, sizeof(code), "%02x", request);
+	note_sent(w, code);
+}
+
+/* Everything that has ended by now. */
+static void reap(struct world *w)
+{
+	static struct completion done;
+	static const struct transfer in = { .tag = IN_TAG, .endpoint = DEVICE_EP_INT_IN,
+					    .length = IN_SIZE };
+
+	do {
+		if (!w->asked)
+			device_submit(w->device, w->rig->now, &in);
+		w->asked = true;
+		while (device_reap(w->device, w->rig->now, &done)) {
+			if (done.tag == OUT_TAG) {
+				w->done = done;
+				w->ended = true;
+				continue;
+			}
+			if (done.tag == GATE_TAG)
+				continue;
+			w->asked = false;
+			if (!done.status)
+				dealbox_core_receive(&w->core, done.data, done.length,
+						     w->rig->now * 1000);
+		}
+	} while (!w->asked);
+}
+
+/* Lets time go by until that is true, at most ms. */
+static int run_until(struct world *w, bool (*over)(struct world *w), unsigned int ms)
+{
+	uint64_t end = w->rig->now + ms * 1000ULL;
+	uint64_t next, other;
+
+	for (;;) {
+		reap(w);
+		if (over(w))
+			return 0;
+		next = device_next(w->device);
+		other = machine_next(w->rig->m);
+		if (other < next)
+			next = other;
+		if (next > end) {
+			w->rig->now = end;
+			machine_run(w->rig->m, end);
+			return -ETIMEDOUT;
+		}
+		if (next > w->rig->now)
+			w->rig->now = next;
+		machine_run(w->rig->m, w->rig->now);
+	}
+}
+
+static bool has_ended(struct world *w)
+{
+	return w->ended;
+}
+
+static bool has_arrived(struct world *w)
+{
+	return w->core.awaited == DEALBOX_AWAIT_NOTHING;
+}
+
+static int make_transfer(struct world *w, struct transfer *transfer, unsigned int ms)
+{
+	int error;
+
+	transfer->tag = OUT_TAG;
+	w->ended = false;
+	device_submit(w->device, w->rig->now, transfer);
+	error = run_until(w, has_ended, ms);
+	if (error) {
+		device_cancel(w->device, OUT_TAG);
+		return error;
+	}
+	return w->done.status;
+}
+
+static int make_control(struct world *w, const struct dealbox_call *call)
+{
+	struct transfer transfer = {
+		.setup = { call->type, call->request, call->value & 0xff, call->value >> 8, 0, 0,
+			   call->length & 0xff, call->length >> 8 },
+		.length = call->length,
+	};
+	int error;
+
+	note_request(w, call->request);
+	if (call->type == WIRE_REQ_OUT)
+		memcpy(transfer.data, call->data, call->length);
+	error = make_transfer(w, &transfer, call->ms);
+	if (error)
+		return error;
+	if (call->type == WIRE_REQ_IN)
+		memcpy(call->data, w->done.data, w->done.length);
+	return (int)w->done.length;
+}
+
+static int send_bytes(struct world *w, const struct dealbox_call *call)
+{
+	static struct transfer clear = {
+		.setup = { 0x02, 1, 0, 0, DEVICE_EP_BULK_OUT, 0, 0, 0 },
+	};
+	struct transfer transfer = { .endpoint = DEVICE_EP_BULK_OUT, .length = call->size };
+	int error;
+
+	if (w->core.dialect == &dealbox_serial && call->bytes[1] == FRAME_REQUEST)
+		note_request(w, call->bytes[FRAME_HEADER]);
+	else
+		note_sent(w, "*");
+	memcpy(transfer.data, call->bytes, call->size);
+	error = make_transfer(w, &transfer, call->ms);
+	if (error == -EPIPE)
+		make_transfer(w, &clear, WIRE_CONTROL_HOST_MS);
+	return error;
+}
+
+static int run_call(struct world *w, struct dealbox_call *call)
+{
+	uint8_t data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
+	enum dealbox_action action;
+	int result = 0;
+
+	call->data = data;
+	call->bytes = bytes;
+	for (;;) {
+		action = dealbox_call_next(&w->core, call, result, w->rig->now * 1000);
+		switch (action) {
+		case DEALBOX_CONTROL:
+			result = make_control(w, call);
+			break;
+		case DEALBOX_SEND:
+			result = send_bytes(w, call);
+			break;
+		case DEALBOX_AWAIT:
+			result = run_until(w, has_arrived, call->ms);
+			break;
+		case DEALBOX_DONE:
+			return call->error;
+		}
+	}
+}
+
+static struct world *world_before_greeting(uint32_t kind, bool serial)
+{
+	const struct device_config config = {
+		.serial = "C1", .product = "conformance", .int_in_size = IN_SIZE,
+		.serial_dialect = serial,
+	};
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	w->rig = rig_new(kind);
+	w->device = device_new(w->rig->m, &config);
+	w->core.ops = &ops;
+	w->core.dialect = serial ? &dealbox_serial : &dealbox_native;
+	if (!serial)
+		w->core.machine = *machine_view(w->rig->m).desc;
+	w->core.transfer_size = IN_SIZE;
+	assert_int_equal(make_transfer(w, &(struct transfer){ .setup = { 0, 9, 1 } }, 1000), 0);
+	return w;
+}
+
+static int greet(struct world *w)
+{
+	struct dealbox_call call = { 0 };
+
+	*w->sent = '\0';
+	dealbox_call_greet(&call);
+	return run_call(w, &call);
+}
+
+static struct world *world_new(uint32_t kind, bool serial)
+{
+	struct world *w = world_before_greeting(kind, serial);
+
+	assert_int_equal(greet(w), 0);
+	assert_string_equal(w->sent, serial ? "00 01 03" : "01 03");
+	*w->sent = '\0';
+	return w;
+}
+
+static void world_free(struct world *w)
+{
+	device_free(w->device);
+	rig_free(w->rig);
+	free(w);
+}
+
+static int make_call(struct world *w, const struct conformance_case *c, uint32_t *result,
+		     uint32_t *detail)
+{
+	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED, .value = 600 };
+	struct dealbox_control locate = { .op = DEALBOX_OP_LOCATE, .arg = 1 };
+	struct dealbox_plan plan = { .plan_id = CONFORMANCE_PLAN, .entries = 52,
+				     .mode = DEALBOX_PLAN_BY_CARD };
+	struct dealbox_counters counters;
+	struct dealbox_status status;
+	struct dealbox_call call = { 0 };
+	int card, error;
+
+	if (c->call == ASK_PARAM)
+		param.value = 0;
+	for (card = 0; card < 52; card++)
+		plan.pocket[card] = card % 4;
+	switch (c->call) {
+	case ASK_STATUS:
+		dealbox_call_status(&call, &status);
+		break;
+	case ASK_COUNTERS:
+		dealbox_call_counters(&call, &counters);
+		break;
+	case ASK_PARAM:
+		dealbox_call_get_param(&call, &param);
+		break;
+	case SET_PARAM:
+		dealbox_call_set_param(&call, &param);
+		break;
+	case LOCATE:
+		dealbox_call_control(&call, &locate);
+		break;
+	default:
+		dealbox_call_set_plan(&call, &plan, true);
+		break;
+	}
+	error = run_call(w, &call);
+	*result = call.result;
+	*detail = call.detail;
+	return error;
+}
+
+static void check(const struct conformance_case *c, uint32_t kind, bool serial)
+{
+	struct world *w = world_new(kind, serial);
+	uint32_t result, detail;
+	int error, expected = serial ? c->serial : c->native;
+
+	if (c->rules)
+		rig_rule(w->rig, c->rules);
+	error = make_call(w, c, &result, &detail);
+	if (error != expected || (error == -EREMOTEIO &&
+				  (result != c->result || detail != c->detail)))
+		fail_msg("%s, %s: error %d (%u, %u), not %d (%u, %u)", c->name,
+			 serial ? "serial" : "native", error, result, detail, expected, c->result,
+			 c->detail);
+	if (strcmp(w->sent, c->sent))
+		fail_msg("%s, %s: sent %s, not %s", c->name, serial ? "serial" : "native", w->sent,
+			 c->sent);
+	/* and the next call is answered: nothing that came late is taken for it */
+	error = make_call(w, &(struct conformance_case){ .call = ASK_STATUS }, &result, &detail);
+	if (error)
+		fail_msg("%s, %s: %d afterwards", c->name, serial ? "serial" : "native", error);
+	world_free(w);
+}
+
+static void check_all(bool serial)
+{
+	size_t n;
+
+	for (n = 0; n < conformance_count; n++) {
+		if (conformance_cases[n].kinds & STORED)
+			check(&conformance_cases[n], DEALBOX_CAP_STORED_PLAN, serial);
+		if (conformance_cases[n].kinds & ROUTED)
+			check(&conformance_cases[n], DEALBOX_CAP_HOST_ROUTED, serial);
+	}
+}
+
+/* -- what no fault of a machine leads to, in both dialects ---------------------- */
+
+static struct world *routed_world(bool serial)
+{
+	return world_new(DEALBOX_CAP_HOST_ROUTED, serial);
+}
+
+static struct dealbox_plan bridge_plan(uint32_t id)
+{
+	struct dealbox_plan plan = { .plan_id = id, .entries = 52, .mode = DEALBOX_PLAN_BY_CARD };
+	int card;
+
+	for (card = 0; card < 52; card++)
+		plan.pocket[card] = card % 4;
+	return plan;
+}
+
+static int set_plan(struct world *w, struct dealbox_plan *plan)
+{
+	struct dealbox_call call = { 0 };
+
+	dealbox_call_set_plan(&call, plan, true);
+	return run_call(w, &call);
+}
+
+static int start(struct world *w, struct dealbox_control *control, uint32_t plan)
+{
+	struct dealbox_call call = { 0 };
+
+	*control = (struct dealbox_control){ .op = DEALBOX_OP_START, .plan_id = plan,
+					     .insertion = 9 };
+	dealbox_call_control(&call, control);
+	return run_call(w, &call);
+}
+
+/* On a host-routed machine the host says what a machine with a stored plan would say. */
+static void a_plan_that_the_host_keeps(void **state)
+{
+	struct dealbox_plan plan = bridge_plan(5), none = { 0 };
+	struct dealbox_control control;
+	struct dealbox_status status;
+	struct dealbox_call call;
+	struct world *w;
+	int serial;
+
+	(void)state;
+	for (serial = 0; serial < 2; serial++) {
+		w = routed_world(serial);
+		assert_int_equal(start(w, &control, 5), -EREMOTEIO);
+		assert_int_equal(control.result, DEALBOX_ERR_NO_PLAN);
+		assert_int_equal(control.detail, 0);
+		assert_int_equal(set_plan(w, &plan), 0);
+		assert_int_equal(start(w, &control, 6), -EREMOTEIO);
+		assert_int_equal(control.result, DEALBOX_ERR_WRONG_PLAN);
+		assert_int_equal(control.detail, 5);
+		assert_string_equal(w->sent, "02");
+		call = (struct dealbox_call){ 0 };
+		dealbox_call_status(&call, &status);
+		assert_int_equal(run_call(w, &call), 0);
+		assert_int_equal(status.plan_id, 5);
+		/* there is no board: the machine is asked, and says so */
+		assert_int_equal(start(w, &control, 5), -EREMOTEIO);
+		assert_int_equal(control.result, DEALBOX_ERR_NO_BOARD);
+		assert_int_equal(set_plan(w, &none), 0);
+		assert_int_equal(start(w, &control, 5), -EREMOTEIO);
+		assert_int_equal(control.result, DEALBOX_ERR_NO_PLAN);
+		/* the bus was reset */
+		assert_int_equal(set_plan(w, &plan), 0);
+		dealbox_core_restart(&w->core);
+		assert_int_equal(start(w, &control, 5), -EREMOTEIO);
+		assert_int_equal(control.result, DEALBOX_ERR_NO_PLAN);
+		world_free(w);
+	}
+}
+
+static void a_plan_is_forgotten(void **state)
+{
+	struct dealbox_plan none = { 0 }, bad = bridge_plan(5);
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+
+	(void)state;
+	assert_int_equal(set_plan(w, &none), 0);
+	assert_string_equal(w->sent, "11");
+	bad.pocket[0] = 4;
+	assert_int_equal(set_plan(w, &bad), -EINVAL);
+	assert_string_equal(w->sent, "11");
+	world_free(w);
+}
+
+/* O_NONBLOCK: it has been sent, and the event tells what became of it. */
+static void a_plan_that_nobody_waits_for(void **state)
+{
+	struct dealbox_plan plan = bridge_plan(5);
+	struct dealbox_call call = { 0 };
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+
+	(void)state;
+	rig_rule(w->rig, "on event PLAN_LOADED: drop");
+	dealbox_call_set_plan(&call, &plan, false);
+	assert_int_equal(run_call(w, &call), 0);
+	assert_int_equal(w->core.awaited, DEALBOX_AWAIT_NOTHING);
+	world_free(w);
+}
+
+/* The owner ends a wait: a reset, an unplug. */
+static void a_wait_that_is_ended(void **state)
+{
+	struct dealbox_plan plan = bridge_plan(5);
+	uint8_t data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
+	struct dealbox_call call = { .data = data, .bytes = bytes };
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+
+	(void)state;
+	dealbox_call_set_plan(&call, &plan, true);
+	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_CONTROL);
+	assert_int_equal(dealbox_call_next(&w->core, &call, 16, 0), DEALBOX_SEND);
+	assert_int_equal(call.ms, 2000);
+	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_AWAIT);
+	assert_int_equal(call.ms, 3000);
+	dealbox_core_fail_call(&w->core, -ENODEV);
+	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_DONE);
+	assert_int_equal(call.error, -ENODEV);
+	/* nobody waits: nothing happens */
+	dealbox_core_fail_call(&w->core, -EIO);
+	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_DONE);
+	world_free(w);
+}
+
+static int pause_deal(struct world *w)
+{
+	struct dealbox_call call = { 0 };
+
+	*w->sent = '\0';
+	dealbox_call_pause(&call);
+	return run_call(w, &call);
+}
+
+static void the_pause_at_the_end_of_a_claim(void **state)
+{
+	static const struct {
+		const char *rules, *sent;
+		int error;
+	} cases[] = {
+		{ "", "02", 0 },
+		/* it deals; it refuses, since it does not really */
+		{ "on request GET_STATUS: set 0 01", "02 13 03", 0 },
+		/* it may deal */
+		{ "on request GET_STATUS: stall", "02 13 03", 0 },
+		{ "on request GET_STATUS: no-answer", "02 13 03", 0 },
+		{ "on request GET_STATUS: no-answer\non request PAUSE times 2: ignore",
+		  "02 13 03 13 03", -ETIMEDOUT },
+	};
+	struct world *w;
+	size_t n;
+	int serial;
+
+	(void)state;
+	for (n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
+		for (serial = 0; serial < 2; serial++) {
+			w = world_new(DEALBOX_CAP_STORED_PLAN, serial);
+			rig_rule(w->rig, cases[n].rules);
+			assert_int_equal(pause_deal(w), cases[n].error);
+			assert_string_equal(w->sent, cases[n].sent);
+			world_free(w);
+		}
+	}
+}
+
+static void a_machine_that_goes(void **state)
+{
+	uint8_t data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
+	struct dealbox_call call = { .data = data, .bytes = bytes };
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+
+	(void)state;
+	dealbox_call_pause(&call);
+	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_CONTROL);
+	assert_int_equal(call.request, WIRE_GET_STATUS);
+	assert_int_equal(dealbox_call_next(&w->core, &call, -ESHUTDOWN, 0), DEALBOX_DONE);
+	assert_int_equal(call.error, -ENODEV);
+	/* in mid-command, and when it is asked what became of that */
+	call = (struct dealbox_call){ .data = data, .bytes = bytes };
+	dealbox_call_set_param(&call, &(struct dealbox_param){ .id = 1 });
+	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_CONTROL);
+	assert_int_equal(dealbox_call_next(&w->core, &call, -ETIMEDOUT, 0), DEALBOX_CONTROL);
+	assert_int_equal(call.request, WIRE_GET_RESULT);
+	assert_int_equal(dealbox_call_next(&w->core, &call, -ENODEV, 0), DEALBOX_DONE);
+	assert_int_equal(call.error, -ENODEV);
+	world_free(w);
+}
+
+static void parameters_that_nobody_has(void **state)
+{
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+	struct dealbox_param param = { .id = 0x10001 };
+	struct dealbox_call call = { 0 };
+
+	(void)state;
+	dealbox_call_get_param(&call, &param);
+	assert_int_equal(run_call(w, &call), -EREMOTEIO);
+	assert_int_equal(param.result, DEALBOX_ERR_BAD_VALUE);
+	assert_int_equal(param.detail, 4);
+	param = (struct dealbox_param){ .id = DEALBOX_PARAM_SPEED, .min = 1, .result = 7 };
+	call = (struct dealbox_call){ 0 };
+	dealbox_call_set_param(&call, &param);
+	assert_int_equal(run_call(w, &call), -EINVAL);
+	assert_int_equal(param.result, 0);
+	assert_string_equal(w->sent, "");
+	world_free(w);
+}
+
+/* Numbers go on from those of the host before, and 0 is none. */
+static void numbers_of_commands(void **state)
+{
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+	struct conformance_case c = { .call = LOCATE };
+	struct dealbox_call call = { 0 };
+	uint32_t unused;
+
+	(void)state;
+	assert_int_equal(make_call(w, &c, &unused, &unused), 0);
+	assert_int_equal(w->core.sequence, 1);
+	w->core.sequence = 0;
+	dealbox_call_greet(&call);
+	assert_int_equal(run_call(w, &call), 0);
+	assert_int_equal(w->core.sequence, 1);
+	w->core.sequence = UINT32_MAX;
+	assert_int_equal(make_call(w, &c, &unused, &unused), 0);
+	assert_int_equal(w->core.sequence, 1);
+	world_free(w);
+}
+
+/* What is told of a transfer that fails, as an URB or libusb has it. */
+static void errors_of_transfers(void **state)
+{
+	static const struct {
+		int transfer, told;
+	} errors[] = {
+		{ -ENOENT, -ENODEV }, { -ESHUTDOWN, -ENODEV }, { -ENODEV, -ENODEV },
+		{ -EREMOTEIO, -EPROTO }, { -EOVERFLOW, -EPROTO }, { -EPIPE, -EPROTO },
+		{ -ENOMEM, -ENOMEM }, { -ETIMEDOUT, -ETIMEDOUT }, { -EPROTO, -EIO },
+		{ -EILSEQ, -EIO }, { -EIO, -EIO }, { 0, -EPROTO }, { 31, -EPROTO },
+	};
+	uint8_t data[WIRE_INFO_SIZE] = { 0 }, bytes[FRAME_MAX];
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+	struct dealbox_status status;
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < sizeof(errors) / sizeof(*errors); n++) {
+		struct dealbox_call call = { .data = data, .bytes = bytes };
+
+		dealbox_call_status(&call, &status);
+		assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_CONTROL);
+		assert_int_equal(call.ms, 1000);
+		assert_int_equal(dealbox_call_next(&w->core, &call, errors[n].transfer, 0),
+				 DEALBOX_DONE);
+		assert_int_equal(call.error, errors[n].told);
+	}
+	world_free(w);
+}
+
+static void what_a_machine_says_of_itself(void **state)
+{
+	static const struct {
+		const char *rules;
+		bool serial;
+		int error;
+	} cases[] = {
+		{ "on request 0x00: set 5 02", true, -EPROTO },	/* protocol 2.0 */
+		{ "on request 0x00: stall", true, -EPROTO },
+		{ "on request 0x00: no-answer", true, -ETIMEDOUT },
+		{ "on request GET_INFO: stall", false, -EPROTO },
+		{ "on request GET_INFO: no-answer", false, -ETIMEDOUT },
+		{ "on request GET_RESULT: stall", false, -EPROTO },
+		{ "on request GET_RESULT: short 15", false, -EPROTO },
+	};
+	struct world *w;
+	int serial;
+	size_t n;
+
+	(void)state;
+	for (serial = 0; serial < 2; serial++) {
+		w = world_new(DEALBOX_CAP_HOST_ROUTED, serial);
+		assert_string_equal(w->core.info.name, "bench");
+		assert_int_equal(w->core.machine.pockets, 4);
+		assert_int_equal(w->core.source.pockets, 4);
+		assert_true(w->core.routed);
+		world_free(w);
+	}
+	for (n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
+		w = world_before_greeting(DEALBOX_CAP_STORED_PLAN, cases[n].serial);
+		rig_rule(w->rig, cases[n].rules);
+		assert_int_equal(greet(w), cases[n].error);
+		world_free(w);
+	}
+}
+
+static bool deal_is_over(struct world *w)
+{
+	return w->last.type == DEALBOX_EV_DEAL_DONE;
+}
+
+static bool board_is_in(struct world *w)
+{
+	return w->last.type == DEALBOX_EV_BOARD_INSERTED;
+}
+
+/* A whole board, each card answered by the host; then what status, counters and parameters say. */
+static void a_board_is_dealt(void **state)
+{
+	struct dealbox_plan plan = bridge_plan(5);
+	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED };
+	struct dealbox_counters counters = { 0 };
+	struct dealbox_status status;
+	struct dealbox_control control;
+	struct dealbox_call call;
+	uint32_t kind = DEALBOX_CAP_STORED_PLAN;
+	struct world *w;
+	int way;
+
+	(void)state;
+	for (way = 0; way < 4; way++) {
+		if (way == 2)
+			kind = DEALBOX_CAP_HOST_ROUTED;
+		w = world_new(kind, way & 1);
+		rig_cards(w->rig, 52);
+		assert_int_equal(machine_insert(w->rig->m, 3), 0);
+		assert_int_equal(run_until(w, board_is_in, 5000), 0);
+		assert_int_equal(set_plan(w, &plan), 0);
+		assert_int_equal(w->arrivals > 0, kind == DEALBOX_CAP_STORED_PLAN || way & 1);
+		call = (struct dealbox_call){ 0 };
+		control = (struct dealbox_control){ .op = DEALBOX_OP_START, .plan_id = 5,
+						    .insertion = w->last.insertion };
+		dealbox_call_control(&call, &control);
+		assert_int_equal(run_call(w, &call), 0);
+		assert_int_equal(call.command, DEALBOX_OP_START);
+		assert_int_equal(call.command_error, 0);
+		assert_int_equal(run_until(w, deal_is_over, 120000), 0);
+		assert_int_equal(w->last.counts[0], 13);
+		assert_int_equal(w->last.counts[3], 13);
+		assert_int_equal(w->gates, kind == DEALBOX_CAP_HOST_ROUTED ? 52 : 0);
+		assert_int_equal(w->core.source.seqno, w->events);
+		assert_int_equal(w->last.seqno, w->events - 1);
+
+		call = (struct dealbox_call){ 0 };
+		dealbox_call_status(&call, &status);
+		assert_int_equal(run_call(w, &call), 0);
+		assert_int_equal(status.state, DEALBOX_STATE_DONE);
+		assert_int_equal(status.plan_id, 5);
+		assert_int_equal(status.seqno, w->events);
+		call = (struct dealbox_call){ 0 };
+		dealbox_call_counters(&call, &counters);
+		assert_int_equal(run_call(w, &call), 0);
+		assert_int_equal(counters.boards_dealt, 1);
+		call = (struct dealbox_call){ 0 };
+		dealbox_call_get_param(&call, &param);
+		assert_int_equal(run_call(w, &call), 0);
+		assert_true(param.min && param.min <= param.value && param.value <= param.max);
+		param = (struct dealbox_param){ .id = DEALBOX_PARAM_SPEED };
+		world_free(w);
+	}
+}
+
+/* Bad transfers are slowed down; a pipe that fails for a second leads to a reset. */
+static void how_soon_events_are_asked_for(void **state)
+{
+	static const uint32_t pauses[] = { 0, 13, 26, 52, 104, 104 };
+	static const uint8_t bytes[WIRE_EVENT_SIZE] = { DEALBOX_EV_KEY };
+	static const uint8_t card[WIRE_EVENT_SIZE] = { DEALBOX_EV_CARD_READ, [17] = 54 };
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
+	uint64_t now = 1000000000000;
+	bool reset = false;
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 6; n++, now += 1000000)
+		assert_int_equal(dealbox_core_receive(&w->core, n % 2 ? card : bytes,
+						      n % 2 ? 32 : 31, now), pauses[n]);
+	assert_int_equal(dealbox_core_receive(&w->core, bytes, 32, now), 0);
+	now += 600000000;
+	assert_int_equal(dealbox_core_failed(&w->core, now, &reset), 0);
+	assert_false(reset);
+	now += 400000000;
+	assert_int_equal(dealbox_core_failed(&w->core, now, &reset), 13);
+	assert_false(reset);
+	now += 400000000;
+	dealbox_core_failed(&w->core, now, &reset);
+	assert_false(reset);
+	now += 200000000;
+	dealbox_core_failed(&w->core, now, &reset);
+	assert_true(reset);
+	world_free(w);
+}
+
+static void native(void **state)
+{
+	(void)state;
+	check_all(false);
+}
+
+static void serial(void **state)
+{
+	(void)state;
+	check_all(true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(native),
+		cmocka_unit_test(serial),
+		cmocka_unit_test(a_plan_that_the_host_keeps),
+		cmocka_unit_test(a_plan_is_forgotten),
+		cmocka_unit_test(a_plan_that_nobody_waits_for),
+		cmocka_unit_test(a_wait_that_is_ended),
+		cmocka_unit_test(the_pause_at_the_end_of_a_claim),
+		cmocka_unit_test(a_machine_that_goes),
+		cmocka_unit_test(parameters_that_nobody_has),
+		cmocka_unit_test(numbers_of_commands),
+		cmocka_unit_test(errors_of_transfers),
+		cmocka_unit_test(what_a_machine_says_of_itself),
+		cmocka_unit_test(a_board_is_dealt),
+		cmocka_unit_test(how_soon_events_are_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
