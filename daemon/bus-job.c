@@ -12,7 +12,7 @@
 #include "bus-reply.h"
 #include "call-queue.h"
 #include "station.h"
-#include "dealing/texts.h"
+#include "dealing/strv.h"
 #include "work.h"
 
 void job_path(uint64_t id, char path[JOB_PATH])
@@ -328,7 +328,7 @@ int list_jobs(sd_bus *bus, const char *prefix, void *context, char ***nodes,
 	(void)error;
 	for (job = s->jobs.first; job && !err; job = job->next) {
 		job_path(job->id, path);
-		err = texts_add(nodes, path);
+		err = strv_add(nodes, path);
 	}
 	return err;
 }

@@ -8,7 +8,7 @@
 #include "call-queue.h"
 #include "log.h"
 #include "stations.h"
-#include "dealing/texts.h"
+#include "dealing/strv.h"
 
 /* The name of its object; freed by the caller. NULL: no memory. */
 static char *path_of(const struct station *st)
@@ -52,7 +52,7 @@ static int push(sd_bus_message *m, struct service *s, enum push what, sd_bus_err
 	if (!st)
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
 	st->dealing.starter = sender_uid(m);
-	desk_push(&st->dealing.desk, what);
+	engine_push(&st->dealing.engine, what);
 	return sd_bus_reply_method_return(m, "");
 }
 
@@ -206,12 +206,12 @@ static int machine_test_deal(sd_bus_message *m, struct service *s, sd_bus_error 
 
 	if (err < 0 || !st)
 		return err < 0 ? err : 0;
-	if (!desk_may_test(&st->dealing.desk))
+	if (!engine_may_test(&st->dealing.engine))
 		return sd_bus_error_set(error, ERROR("Busy"), "a test deal wants an empty board that has just "
 					"been put in, and a machine that does nothing else");
-	st->dealing.desk.test = true;
-	if (dealbox_machine_test_deal(st->dealing.machine, st->dealing.desk.insertion, cards)) {
-		st->dealing.desk.test = false;
+	st->dealing.engine.test = true;
+	if (dealbox_machine_test_deal(st->dealing.machine, st->dealing.engine.insertion, cards)) {
+		st->dealing.engine.test = false;
 		return machine_error(st, error);
 	}
 	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u makes a test deal of %u cards", sender_uid(m),
@@ -239,8 +239,8 @@ static int get_machine(sd_bus *bus, const char *path, const char *interface, con
 		       sd_bus_message *reply, void *context, sd_bus_error *error)
 {
 	const struct station *st = machine_at(context, path);
-	const struct desk *d = st ? &st->dealing.desk : NULL;
-	enum dealbox_operator_state trouble = st ? desk_trouble(d) : DEALBOX_OPERATOR_ABSENT;
+	const struct engine *d = st ? &st->dealing.engine : NULL;
+	enum dealbox_operator_state state = st ? engine_state(d) : DEALBOX_OPERATOR_ABSENT;
 	struct dealbox_operator_facts facts;
 	char text[2048] = "";
 	const struct {
@@ -250,7 +250,7 @@ static int get_machine(sd_bus *bus, const char *path, const char *interface, con
 		{ "Serial", st ? st->serial : "" },
 		{ "Port", st ? st->port : "" },
 		{ "Model", st ? st->model : "" },
-		{ "State", dealbox_operator_name(trouble) },
+		{ "State", dealbox_operator_name(state) },
 		{ "Instruction", text },
 		{ "Diagnosis", st ? st->dealing.diagnosis : "" },
 	};
@@ -275,7 +275,7 @@ static int get_machine(sd_bus *bus, const char *path, const char *interface, con
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
 	if (!strcmp(property, "Instruction")) {
 		dealing_facts(&st->dealing, &facts);
-		dealbox_operator_text(trouble, &facts, st->service->config.language, text, sizeof(text));
+		dealbox_operator_text(state, &facts, st->service->config.language, text, sizeof(text));
 	}
 	for (n = 0; n < sizeof(texts) / sizeof(texts[0]); n++)
 		if (!strcmp(property, texts[n].name))
@@ -336,7 +336,7 @@ int list_stations(sd_bus *bus, const char *prefix, void *context, char ***nodes,
 	(void)error;
 	for (st = s->stations->first; st && !err; st = st->next) {
 		path = path_of(st);
-		err = path ? texts_add(nodes, path) : -ENOMEM;
+		err = path ? strv_add(nodes, path) : -ENOMEM;
 		free(path);
 	}
 	return err;

@@ -19,7 +19,7 @@
 #include "log.h"
 #include "panel.h"
 #include "stations.h"
-#include "dealing/texts.h"
+#include "dealing/strv.h"
 #include "work.h"
 
 #define MACHINES_MAX	64		/* that a job can name */
@@ -177,7 +177,7 @@ static int read_wishes(sd_bus_message *m, struct wishes *wishes, sd_bus_error *e
 		} else if (!strcmp(name, "priority")) {
 			err = sd_bus_message_read(m, "v", "i", &wishes->priority);
 		} else if (!strcmp(name, "machines")) {
-			texts_free(wishes->machines);
+			strv_free(wishes->machines);
 			wishes->machines = NULL;
 			err = sd_bus_message_enter_container(m, 'v', "as");
 			if (err >= 0)
@@ -310,7 +310,7 @@ static int add_job(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		err = read_wishes(m, &wishes, error);
 	if (err >= 0)
 		err = begin_job(m, s, set, boards, size, copies, &wishes, error);
-	texts_free(wishes.machines);
+	strv_free(wishes.machines);
 	return err;
 }
 METHOD(add_job, "deal")
@@ -331,7 +331,7 @@ static int add_capture(sd_bus_message *m, struct service *s, sd_bus_error *error
 	wishes.options |= DEALBOX_JOB_CAPTURE;
 	if (err >= 0)
 		err = begin_job(m, s, 0, boards, size, DEALBOX_HANDS, &wishes, error);
-	texts_free(wishes.machines);
+	strv_free(wishes.machines);
 	return err;
 }
 METHOD(add_capture, "deal")

@@ -18,8 +18,8 @@ enum notice_kind {
 	NOTICE_MACHINE_ADDED,	/* station: a machine that was never seen before has come */
 	NOTICE_MACHINE_STATE,	/* station: its state, and all that goes with it, may have changed */
 	NOTICE_MACHINE_CARDS,	/* station: the number of its cards has changed */
-	NOTICE_MACHINE_TROUBLE,	/* station: desk_trouble() gives another one; station->told is the last */
-	NOTICE_MACHINE_TURN,	/* station: its next steps are chosen now; to forbid dealing, desk_bar() */
+	NOTICE_MACHINE_OPERATOR,	/* station: what the operator sees; station->told is the last */
+	NOTICE_MACHINE_TURN,	/* station: its steps are chosen now; to forbid dealing, engine_bar() */
 	NOTICE_MACHINES_RUN,	/* all stations have done what they can */
 	NOTICE_JUDGED,		/* station, copy, insertion, exact, text: the verdict is recorded */
 	NOTICE_JOB_CHANGED,	/* job: its state or its counts may have changed */

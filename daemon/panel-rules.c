@@ -81,7 +81,7 @@ enum dealbox_operator_state panel_bars(unsigned int lines, unsigned int active)
 	static const struct {
 		enum panel_line line;
 		bool active;
-		enum dealbox_operator_state trouble;
+		enum dealbox_operator_state state;
 	} rows[] = {
 		{ PANEL_EMERGENCY, true, DEALBOX_OPERATOR_STOPPED },
 		{ PANEL_COVER, true, DEALBOX_OPERATOR_COVER },
@@ -91,7 +91,7 @@ enum dealbox_operator_state panel_bars(unsigned int lines, unsigned int active)
 
 	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++)
 		if (lines >> rows[n].line & 1 && (active >> rows[n].line & 1) == rows[n].active)
-			return rows[n].trouble;
+			return rows[n].state;
 	return DEALBOX_OPERATOR_NONE;
 }
 

@@ -48,7 +48,7 @@ struct panel_setting {
  */
 int panel_setting_read(struct panel_setting *setting, enum panel_line line, const char *value);
 
-/* What these lines, of which some are active, bar: see desk_bar(). The gravest is told. */
+/* What these lines, of which some are active, bar: see engine_bar(). The gravest is told. */
 enum dealbox_operator_state panel_bars(unsigned int lines, unsigned int active);
 /* What a line that has become active presses: false if nothing. */
 bool panel_pushes(enum panel_line line, enum push *push);

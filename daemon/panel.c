@@ -45,23 +45,26 @@ static struct station *the_machine(const struct service *s)
 static void press_start(struct service *s)
 {
 	unsigned int machines = 0, asking = 0;
+	enum dealbox_operator_state state;
 	struct station *st;
 	bool taken = false;
 
 	for (st = s->stations->first; st; st = st->next) {
+		state = engine_state(&st->dealing.engine);
 		machines += at_panel(s, st);
-		asking += at_panel(s, st) && dealbox_operator_ways(desk_trouble(&st->dealing.desk)) & DEALBOX_WAY_START;
+		asking += at_panel(s, st) && dealbox_operator_ways(state) & DEALBOX_WAY_START;
 	}
 	for (st = s->stations->first; st; st = st->next) {
-		if (!at_panel(s, st) || !panel_starts(desk_trouble(&st->dealing.desk), machines, asking))
+		state = engine_state(&st->dealing.engine);
+		if (!at_panel(s, st) || !panel_starts(state, machines, asking))
 			continue;
 		st->dealing.starter = DEALBOX_UID_NONE;
-		desk_push(&st->dealing.desk, PUSH_START);
+		engine_push(&st->dealing.engine, PUSH_START);
 		taken = true;
 	}
 	if (asking && !taken)
-		log_message(MESSAGE_TROUBLE, NULL, NULL, "start was pressed, and several machines wait for an "
-			    "answer of their own: press start at each machine, or in a program");
+		log_message(MESSAGE_OPERATOR, NULL, NULL, "start was pressed, and several machines wait "
+			    "for an answer of their own: press start at each machine, or in a program");
 }
 
 static void press(struct service *s, enum push push)
@@ -81,7 +84,7 @@ static void press(struct service *s, enum push push)
 	default:
 		for (st = s->stations->first; st; st = st->next)
 			if (at_panel(s, st))
-				desk_push(&st->dealing.desk, push);
+				engine_push(&st->dealing.engine, push);
 	}
 }
 
@@ -276,9 +279,10 @@ static bool beeps(const struct panel *p)
 /* A machine shows something else. */
 static void beep_for(struct service *s, const struct station *st)
 {
+	enum dealbox_operator_state state = engine_state(&st->dealing.engine);
 	struct panel *p = s->panel;
 
-	if (p->beep && at_panel(s, st) && panel_lamps(desk_trouble(&st->dealing.desk)) >> PANEL_RED & 1) {
+	if (p->beep && at_panel(s, st) && panel_lamps(state) >> PANEL_RED & 1) {
 		sd_event_source_set_time_relative(p->beep, BEEP_US);
 		sd_event_source_set_enabled(p->beep, SD_EVENT_ONESHOT);
 	}
@@ -295,7 +299,7 @@ static void show_lamps(struct service *s)
 		return;
 	for (st = s->stations->first; st; st = st->next)
 		if (at_panel(s, st))
-			on |= panel_lamps(desk_trouble(&st->dealing.desk));
+			on |= panel_lamps(engine_state(&st->dealing.engine));
 	if (*s->config.machine && !the_machine(s))
 		on = panel_lamps(DEALBOX_OPERATOR_ABSENT);
 	on |= (unsigned int)beeps(p) << PANEL_BUZZER;
@@ -307,9 +311,9 @@ void panel_notice(struct service *s, const struct notice *notice)
 {
 	switch (notice->kind) {
 	case NOTICE_MACHINE_TURN:
-		desk_bar(&notice->station->dealing.desk, bar_of(s, notice->station));
+		engine_bar(&notice->station->dealing.engine, bar_of(s, notice->station));
 		break;
-	case NOTICE_MACHINE_TROUBLE:
+	case NOTICE_MACHINE_OPERATOR:
 		beep_for(s, notice->station);
 		break;
 	case NOTICE_MACHINES_RUN:

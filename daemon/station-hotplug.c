@@ -124,7 +124,7 @@ static struct station *station_get(struct service *s, const char *id)
 	st->service = s;
 	st->told = DEALBOX_OPERATOR_STATES;
 	dealing_init(&st->dealing, st->id, s->ledger, &s->jobs,
-		     s->stations->first ? &s->stations->first->dealing.desk : NULL);
+		     s->stations->first ? &s->stations->first->dealing.engine : NULL);
 	st->dealing.listener = &station_listener;
 	st->dealing.context = st;
 	st->known = dealbox_ledger_knows(s->ledger, id) > 0;

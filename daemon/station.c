@@ -12,10 +12,10 @@ static void say(struct dealing *d, enum dealing_message message, const struct co
 	static const enum message messages[DEALING_MESSAGES] = {
 		[DEALING_RECORDED] = MESSAGE_RECORDED, [DEALING_VOID] = MESSAGE_VOID,
 		[DEALING_REFUSED] = MESSAGE_REFUSED, [DEALING_LEDGER] = MESSAGE_LEDGER,
-		[DEALING_DOUBT] = MESSAGE_TROUBLE,
+		[DEALING_DOUBT] = MESSAGE_OPERATOR,
 	};
 
-	log_message(messages[message], d->desk.id, copy, "%s", text);
+	log_message(messages[message], d->engine.id, copy, "%s", text);
 }
 
 static void judged(struct dealing *d, const struct copy *copy, uint32_t insertion, bool exact, const char *text)
@@ -31,26 +31,27 @@ const struct dealing_listener station_listener = { .say = say, .judged = judged 
 
 void station_notify(struct station *st)
 {
-	enum dealbox_operator_state trouble = desk_trouble(&st->dealing.desk);
-	bool state = trouble != st->told || memcmp(&st->told_copy, &st->dealing.desk.copy, sizeof(struct copy));
+	const struct engine *engine = &st->dealing.engine;
+	enum dealbox_operator_state state = engine_state(engine);
+	bool news = state != st->told || memcmp(&st->told_copy, &engine->copy, sizeof(struct copy));
 	struct dealbox_operator_facts facts;
 	char text[1024];
 
-	if (!state && (st->dealing.cards == st->told_cards || monotonic_us() - st->told_at < CARDS_US))
+	if (!news && (st->dealing.cards == st->told_cards || monotonic_us() - st->told_at < CARDS_US))
 		return;
-	if (trouble != st->told && dealbox_operator_ways(trouble) != DEALBOX_WAY_SELF) {
+	if (state != st->told && dealbox_operator_ways(state) != DEALBOX_WAY_SELF) {
 		dealing_facts(&st->dealing, &facts);
-		dealbox_operator_text(trouble, &facts, NULL, text, sizeof(text));
-		log_message(MESSAGE_TROUBLE, st->id, &st->dealing.desk.copy, "%s: %s", dealbox_operator_name(trouble),
-			    text);
+		dealbox_operator_text(state, &facts, NULL, text, sizeof(text));
+		log_message(MESSAGE_OPERATOR, st->id, &engine->copy, "%s: %s",
+			    dealbox_operator_name(state), text);
 	}
 	service_notify(st->service, &(struct notice){
-		.kind = state ? NOTICE_MACHINE_STATE : NOTICE_MACHINE_CARDS, .station = st });
-	if (trouble != st->told)
+		.kind = news ? NOTICE_MACHINE_STATE : NOTICE_MACHINE_CARDS, .station = st });
+	if (state != st->told)
 		service_notify(st->service, &(struct notice){
-			.kind = NOTICE_MACHINE_TROUBLE, .station = st });
-	st->told = trouble;
-	st->told_copy = st->dealing.desk.copy;
+			.kind = NOTICE_MACHINE_OPERATOR, .station = st });
+	st->told = state;
+	st->told_copy = engine->copy;
 	st->told_cards = st->dealing.cards;
 	st->told_at = monotonic_us();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One machine as the service has it, there or not, with its desk; and the list of all.
+ * One machine as the service has it, there or not, with its engine; and the list of all.
  */
 #ifndef DAEMON_STATION_H
 #define DAEMON_STATION_H
@@ -30,7 +30,7 @@ struct station {
 	sd_event_source *source;	/* of a machine that is read at once; NULL: of the others */
 	bool known;			/* it may have deals, as the ledger has it */
 	uint64_t settled;		/* us: when a deal that is done may be judged; 0 = there is none */
-	bool stepping;			/* a step of its desk is being done */
+	bool stepping;			/* a step of its engine is being done */
 	bool stop_after;		/* .. and a stop came meanwhile */
 	/* what was announced last */
 	enum dealbox_operator_state told;

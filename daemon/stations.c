@@ -30,7 +30,7 @@
 
 /* ---- reading ------------------------------------------------------------------ */
 
-/* True: its desk heeds some of what it told, so that stations_run() is due. */
+/* True: its engine heeds some of what it told, so that stations_run() is due. */
 static bool read_machine(struct station *st)
 {
 	bool news = false;
@@ -101,7 +101,7 @@ static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *con
 
 /* ---- running ---------------------------------------------------------------- */
 
-/* Does one step, and tells the desk and the bus what became of it. */
+/* Does one step, and tells the engine and the bus what became of it. */
 static void do_step(struct station *st, const struct step *step)
 {
 	struct service *s = st->service;
@@ -115,9 +115,9 @@ static void do_step(struct station *st, const struct step *step)
 	st->stepping = false;
 	if (st->dealing.suspect)
 		s->stations->quiet = monotonic_us() + QUIET * (monotonic_us() - begun);
-	desk_did(&st->dealing.desk, &s->jobs, step, did);
+	engine_did(&st->dealing.engine, &s->jobs, step, did);
 	if (st->stop_after)
-		desk_push(&st->dealing.desk, PUSH_STOP);
+		engine_push(&st->dealing.engine, PUSH_STOP);
 	st->stop_after = false;
 	/* a job that is done says so when the copy counts */
 	if (step->kind == STEP_JUDGE || step->kind == STEP_VOID || step->kind == STEP_UNDO ||
@@ -133,14 +133,14 @@ static bool run_one(struct station *st)
 	bool quiet = true;
 	struct step step;
 
-	st->dealing.desk.unknown = !st->known && !s->config.accept;
+	st->dealing.engine.unknown = !st->known && !s->config.accept;
 	service_notify(s, &(struct notice){ .kind = NOTICE_MACHINE_TURN, .station = st });
 	while ((!st->dealing.suspect || monotonic_us() >= s->stations->quiet) &&
-	       desk_next(&st->dealing.desk, &s->jobs, &s->stations->first->dealing.desk, &step)) {
+	       engine_next(&st->dealing.engine, &s->jobs, &s->stations->first->dealing.engine, &step)) {
 		quiet = false;
 		do_step(st, &step);
 	}
-	if (!st->dealing.desk.plugged && st->dealing.machine) {
+	if (!st->dealing.engine.plugged && st->dealing.machine) {
 		station_give_up(st);
 		quiet = false;
 	}
@@ -160,7 +160,7 @@ static void run_all(struct service *s)
 	for (st = s->stations->turn, left = all; left; left--) {
 		if (!st)
 			st = s->stations->first;
-		/* a step may change what another desk does: once more all of them */
+		/* a step may change what another engine does: once more all of them */
 		if (!run_one(st))
 			left = all + 1;
 		st = st->next;
@@ -183,17 +183,18 @@ static void alarm_set(struct service *s)
 	struct station *st;
 
 	for (st = s->stations->first; st; st = st->next) {
-		if (st->dealing.desk.phase != PHASE_SETTLE)
+		if (st->dealing.engine.phase != PHASE_SETTLE)
 			st->settled = 0;
 		else if (!st->settled)
 			st->settled = monotonic_us() + DEALBOX_SETTLED_MS * 1000;
-		if (st->settled && !st->dealing.desk.settled && st->settled < next)
+		if (st->settled && !st->dealing.engine.settled && st->settled < next)
 			next = st->settled;
-		if (desk_watched(&st->dealing.desk, &s->jobs) && s->stations->look < next)
+		if (engine_watched(&st->dealing.engine, &s->jobs) && s->stations->look < next)
 			next = s->stations->look;
-		if (st->dealing.suspect && st->dealing.desk.plugged && s->stations->quiet < next)
+		if (st->dealing.suspect && st->dealing.engine.plugged && s->stations->quiet < next)
 			next = s->stations->quiet;
-		if (desk_moves(&st->dealing.desk) && !st->dealing.desk.silent && st->dealing.heard + DEALING_CARD_US < next)
+		if (engine_moves(&st->dealing.engine) && !st->dealing.engine.silent &&
+		    st->dealing.heard + DEALING_CARD_US < next)
 			next = st->dealing.heard + DEALING_CARD_US;
 	}
 	/* asked last: it compares all emulators with all machines */
@@ -233,17 +234,17 @@ bool stations_stop(struct service *s, const struct station *only)
 
 	for (st = s->stations->first; st; st = st->next)
 		if (!only || only == st) {
-			news |= !st->dealing.desk.stop && !st->stop_after;
-			/* it may come while the ledger waits for the disk: a desk is told after its step */
+			news |= !st->dealing.engine.stop && !st->stop_after;
+			/* while the ledger waits for the disk, an engine is told after its step */
 			if (st->stepping)
 				st->stop_after = true;
 			else
-				desk_push(&st->dealing.desk, PUSH_STOP);
+				engine_push(&st->dealing.engine, PUSH_STOP);
 		}
 	/* what deals is aborted, and no more: no machine waits for what is written of another, .. */
 	for (st = s->stations->first; st && monotonic_us() - begun < ROUND_US; st = st->next)
-		if (!st->dealing.suspect && !st->stepping && desk_must_abort(&st->dealing.desk) &&
-		    desk_next(&st->dealing.desk, &s->jobs, &s->stations->first->dealing.desk, &step))
+		if (!st->dealing.suspect && !st->stepping && engine_must_abort(&st->dealing.engine) &&
+		    engine_next(&st->dealing.engine, &s->jobs, &s->stations->first->dealing.engine, &step))
 			do_step(st, &step);
 	/* .. or for one that hangs; that one is asked next, whatever it did before */
 	for (st = s->stations->first; st; st = st->next)
@@ -289,16 +290,16 @@ static int on_alarm(sd_event_source *source, uint64_t at, void *context)
 	machines_retry(s, now, end);
 	for (st = s->stations->first; st; st = st->next) {
 		if (st->settled && now >= st->settled)
-			desk_settled(&st->dealing.desk);
-		if (desk_moves(&st->dealing.desk) && now >= st->dealing.heard + DEALING_CARD_US)
-			desk_silent(&st->dealing.desk);
+			engine_settled(&st->dealing.engine);
+		if (engine_moves(&st->dealing.engine) && now >= st->dealing.heard + DEALING_CARD_US)
+			engine_silent(&st->dealing.engine);
 	}
 	if (now >= s->stations->look) {
 		s->stations->look = now + DEALING_LOOK_US;
 		emulators_look(s, end);
 		for (st = s->stations->first; st; st = st->next)
-			if (desk_watched(&st->dealing.desk, &s->jobs))
-				desk_look(&st->dealing.desk);
+			if (engine_watched(&st->dealing.engine, &s->jobs))
+				engine_look(&st->dealing.engine);
 	}
 	stations_run(s);
 	return 0;

@@ -17,7 +17,7 @@ int stations_open(struct service *service);
  * machine there is tried again, however often it was refused.
  */
 void stations_seek(struct service *service, const char *port);
-/* Lets every desk do what it can; called whenever something has changed. */
+/* Lets every engine do what it can; called whenever something has changed. */
 void stations_run(struct service *service);
 /* The same, from the loop, when the caller has returned. */
 void stations_run_later(struct service *service);

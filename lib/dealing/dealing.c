@@ -110,9 +110,9 @@ static void tell_state(struct dealbox_dealing *d)
 	struct dealbox_dealing_news now = { .kind = DEALBOX_DEALING_STATE };
 	bool same;
 
-	now.state = desk_trouble(&d->dealing.desk);
+	now.state = engine_state(&d->dealing.engine);
 	dealing_facts(&d->dealing, &now.facts);
-	now.insertion = d->dealing.desk.insertion;
+	now.insertion = d->dealing.engine.insertion;
 	same = now.state == d->last.state && now.insertion == d->last.insertion &&
 	       !memcmp(&now.facts, &d->last.facts, sizeof(now.facts));
 	now.landed = d->dealing.cards;
@@ -186,7 +186,7 @@ static void do_command(struct dealbox_dealing *d, const struct command *c, uint6
 		[DEALBOX_DEALING_REDEAL] = { false, 0, DEALBOX_ACT_REDEAL },
 		[DEALBOX_DEALING_CANCEL] = { false, 0, DEALBOX_ACT_CANCEL },
 	};
-	enum dealbox_operator_state shown = desk_trouble(&d->dealing.desk);
+	enum dealbox_operator_state shown = engine_state(&d->dealing.engine);
 
 	if (rows[c->what].answer && c->answers != serial)
 		return;
@@ -199,7 +199,7 @@ static void do_command(struct dealbox_dealing *d, const struct command *c, uint6
 	}
 	if (rows[c->what].answer)
 		d->dealing.starter = getuid();
-	desk_push(&d->dealing.desk, rows[c->what].push);
+	engine_push(&d->dealing.engine, rows[c->what].push);
 }
 
 /* False: the program wants to end. */
@@ -274,42 +274,42 @@ static void machine_gone(struct dealbox_dealing *d)
 /* What time tells: that nothing came. */
 static void pass_time(struct dealbox_dealing *d)
 {
-	struct desk *desk = &d->dealing.desk;
+	struct engine *engine = &d->dealing.engine;
 	uint64_t now = monotonic_us();
 	struct dealbox_error reason;
 
 	if (d->retry && now >= d->retry && machine_open(d, &reason))
 		d->retry = now + RETRY_US;
-	if (desk->phase != PHASE_SETTLE)
+	if (engine->phase != PHASE_SETTLE)
 		d->settled = 0;
 	else if (!d->settled)
 		d->settled = now + DEALBOX_SETTLED_MS * 1000;
-	if (d->settled && now >= d->settled && !desk->settled)
-		desk_settled(desk);
-	if (desk_moves(desk) && now >= d->dealing.heard + DEALING_CARD_US)
-		desk_silent(desk);
+	if (d->settled && now >= d->settled && !engine->settled)
+		engine_settled(engine);
+	if (engine_moves(engine) && now >= d->dealing.heard + DEALING_CARD_US)
+		engine_silent(engine);
 	if (now < d->look)
 		return;
 	d->look = now + DEALING_LOOK_US;
-	if (desk_watched(desk, &d->jobs))
-		desk_look(desk);
+	if (engine_watched(engine, &d->jobs))
+		engine_look(engine);
 }
 
 /* When pass_time() is due next. */
 static int due_ms(const struct dealbox_dealing *d)
 {
-	const struct desk *desk = &d->dealing.desk;
+	const struct engine *engine = &d->dealing.engine;
 	uint64_t next = UINT64_MAX, now = monotonic_us();
 
 	if (d->retry)
 		next = d->retry;
-	if (desk->phase == PHASE_SETTLE && !desk->settled)
+	if (engine->phase == PHASE_SETTLE && !engine->settled)
 		next = d->settled ? d->settled : now;
-	if (desk_watched(desk, &d->jobs) && d->look < next)
+	if (engine_watched(engine, &d->jobs) && d->look < next)
 		next = d->look;
-	if (d->dealing.suspect && desk->plugged && d->quiet < next)
+	if (d->dealing.suspect && engine->plugged && d->quiet < next)
 		next = d->quiet;
-	if (desk_moves(desk) && !desk->silent && d->dealing.heard + DEALING_CARD_US < next)
+	if (engine_moves(engine) && !engine->silent && d->dealing.heard + DEALING_CARD_US < next)
 		next = d->dealing.heard + DEALING_CARD_US;
 	if (next == UINT64_MAX)
 		return -1;
@@ -319,28 +319,28 @@ static int due_ms(const struct dealbox_dealing *d)
 /* Does what there is to do now. */
 static void work(struct dealbox_dealing *d)
 {
-	struct desk *desk = &d->dealing.desk;
+	struct engine *engine = &d->dealing.engine;
 	uint64_t begun;
 	struct step step;
 	enum did did;
 
 	while ((!d->dealing.suspect || monotonic_us() >= d->quiet) &&
-	       desk_next(desk, &d->jobs, desk, &step)) {
+	       engine_next(engine, &d->jobs, engine, &step)) {
 		begun = monotonic_us();
 		did = dealing_do(&d->dealing, &step);
 		if (d->dealing.suspect)
 			d->quiet = monotonic_us() + QUIET * (monotonic_us() - begun);
-		desk_did(desk, &d->jobs, &step, did);
+		engine_did(engine, &d->jobs, &step, did);
 	}
-	if (!desk->plugged && d->dealing.machine) {
+	if (!engine->plugged && d->dealing.machine) {
 		machine_gone(d);
-		desk_next(desk, &d->jobs, desk, &step);
+		engine_next(engine, &d->jobs, engine, &step);
 	}
 }
 
 static bool is_done(const struct dealbox_dealing *d)
 {
-	return d->dealing.desk.phase == PHASE_NONE && !d->dealing.desk.undo &&
+	return d->dealing.engine.phase == PHASE_NONE && !d->dealing.engine.undo &&
 	       (d->job->state == DEALBOX_LEDGER_JOB_CANCELLED || job_done(d->job));
 }
 
@@ -477,9 +477,9 @@ static void leave(struct dealing *dealing)
 {
 	struct dealbox_plan none = { 0 };
 
-	if (!dealing->machine || dealing->desk.deals)
+	if (!dealing->machine || dealing->engine.deals)
 		return;
-	if (dealing->desk.capabilities & DEALBOX_CAP_BOARD_LOCK)
+	if (dealing->engine.capabilities & DEALBOX_CAP_BOARD_LOCK)
 		dealbox_machine_release_board(dealing->machine);
 	dealbox_machine_set_plan(dealing->machine, &none);
 }

@@ -52,11 +52,11 @@ struct dealing {
 	const struct dealing_listener *listener;
 	void *context;			/* the listener's */
 	struct dealbox_machine *machine;	/* NULL: not there */
-	struct desk desk;
+	struct engine engine;
 	bool suspect;			/* its last answer did not come */
 	bool fresh;			/* no board has come since it was opened */
 	uint64_t heard;			/* us: its last event, or the start of its deal */
-	struct dealbox_plan plan;	/* of desk.copy; wiped after the deal */
+	struct dealbox_plan plan;	/* of engine.copy; wiped after the deal */
 	uint32_t plan_id;
 	struct dealbox_trace *trace;	/* of the insertion that is there */
 	struct dealbox_trace *kept;	/* of a deal whose board is out, and not recorded yet */
@@ -89,10 +89,10 @@ void dealing_sanitize(struct dealbox_info *info);
 void dealing_id(const struct dealbox_info *info, const char *port, char id[DEALING_ID]);
 /*
  * A machine of that id, which lives as long; it is not there yet. It is in doubt when the ledger
- * says that its last insertion did not end well. others: as desk_init().
+ * says that its last insertion did not end well. others: as engine_init().
  */
 void dealing_init(struct dealing *dealing, const char *id, struct dealbox_ledger *ledger,
-		  struct jobs *jobs, const struct desk *others);
+		  struct jobs *jobs, const struct engine *others);
 /* The machine is there, and claimed; from now on it is the dealing's. */
 void dealing_attach(struct dealing *dealing, struct dealbox_machine *machine,
 		    const struct dealbox_info *info);
@@ -114,9 +114,9 @@ struct dealbox_trace *dealing_trace(const struct dealing *dealing, uint32_t inse
 void dealing_reset_progress(struct dealing *dealing);
 
 /*
- * Does the step of a machine that is there, and gives what became of it, for desk_did(). It may take
- * as long as the machine takes to answer, or the ledger to write. dealing->suspect says then whether
- * the machine failed to answer in time.
+ * Does the step of a machine that is there, and gives what became of it, for engine_did(). It may
+ * take as long as the machine takes to answer, or the ledger to write. dealing->suspect says then
+ * whether the machine failed to answer in time.
  */
 enum did dealing_do(struct dealing *dealing, const struct step *step);
 

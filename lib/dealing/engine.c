@@ -8,33 +8,33 @@
 
 /* ---- what has happened --------------------------------------------------- */
 
-void desk_init(struct desk *d, const char *id, const struct desk *next)
+void engine_init(struct engine *d, const char *id, const struct engine *next)
 {
 	memset(d, 0, sizeof(*d));
 	d->id = id;
 	d->next = next;
 }
 
-static bool dealing(const struct desk *d)
+static bool dealing(const struct engine *d)
 {
 	return d->phase == PHASE_RUNNING || d->phase == PHASE_PAUSED || d->phase == PHASE_HELD;
 }
 
 /* The deal has begun, and what lies in the board is not judged yet: whatever comes counts. */
-static bool undecided(const struct desk *d)
+static bool undecided(const struct engine *d)
 {
 	return dealing(d) || d->phase == PHASE_SETTLE;
 }
 
 /* From here on the ledger has the insertion, and wants to know what became of it. */
-static bool in_ledger(const struct desk *d)
+static bool in_ledger(const struct engine *d)
 {
 	return d->phase >= PHASE_START;
 }
 
 /* The deal is over, and not well. */
-static void make_void(struct desk *d, enum dealbox_ledger_outcome outcome, unsigned int reason,
-		      enum dealbox_operator_state trouble)
+static void make_void(struct engine *d, enum dealbox_ledger_outcome outcome, unsigned int reason,
+		      enum dealbox_operator_state state)
 {
 	d->confirm = true;
 	if (d->insertion == d->dealt)
@@ -43,46 +43,46 @@ static void make_void(struct desk *d, enum dealbox_ledger_outcome outcome, unsig
 	d->phase = PHASE_VOID;
 	d->outcome = outcome;
 	d->reason = reason;
-	d->trouble = trouble;
+	d->cause = state;
 }
 
 /* The plan was chosen or loaded, and nothing was recorded: as if it had not been. */
-static void forget_plan(struct desk *d)
+static void forget_plan(struct engine *d)
 {
 	if (d->phase == PHASE_PLAN || d->phase == PHASE_BEGIN)
 		d->phase = PHASE_NONE;
 }
 
 /* The machine is in a fault: of the board that is there, or was until now. */
-static void fault_is(struct desk *d, enum dealbox_ledger_outcome outcome, unsigned int reason,
-		     enum dealbox_operator_state trouble)
+static void fault_is(struct engine *d, enum dealbox_ledger_outcome outcome, unsigned int reason,
+		     enum dealbox_operator_state state)
 {
 	d->fault = true;
 	d->moved = false;
 	d->start = false;
 	d->asked = false;
 	if (undecided(d) || (d->phase == PHASE_JUDGE && d->insertion == d->dealt)) {
-		make_void(d, outcome, reason, trouble);
+		make_void(d, outcome, reason, state);
 	} else if (d->recorded) {
 		d->recorded = false;
 		d->undo = true;
 		d->confirm = true;
 		d->reason = reason;
-		d->trouble = trouble;
+		d->cause = state;
 	} else if (!in_ledger(d)) {
-		d->trouble = trouble;
+		d->cause = state;
 	}
 	forget_plan(d);
 }
 
 /* A start that was pressed for the fault answers nothing else. */
-static void fault_over(struct desk *d)
+static void fault_over(struct engine *d)
 {
 	d->start &= !d->fault;
 	d->fault = false;
 }
 
-void desk_plugged(struct desk *d, const struct dealbox_info *info)
+void engine_plugged(struct engine *d, const struct dealbox_info *info)
 {
 	d->plugged = true;
 	d->stale = true;
@@ -90,7 +90,7 @@ void desk_plugged(struct desk *d, const struct dealbox_info *info)
 	d->capabilities = info->capabilities;
 }
 
-static void insertion_is(struct desk *d, uint32_t insertion, unsigned int number, bool automatic)
+static void insertion_is(struct engine *d, uint32_t insertion, unsigned int number, bool automatic)
 {
 	if (d->insertion != insertion) {
 		/*
@@ -101,7 +101,7 @@ static void insertion_is(struct desk *d, uint32_t insertion, unsigned int number
 				    (d->phase != PHASE_JUDGE &&
 				     (d->doubt || (d->used && !d->recorded))))) {
 			d->confirm = true;
-			d->trouble = DEALBOX_OPERATOR_USED;
+			d->cause = DEALBOX_OPERATOR_USED;
 		}
 		d->doubt = false;
 		forget_plan(d);
@@ -119,7 +119,7 @@ static void insertion_is(struct desk *d, uint32_t insertion, unsigned int number
 	d->number = number;
 }
 
-void desk_unplugged(struct desk *d)
+void engine_unplugged(struct engine *d)
 {
 	/* a verdict that needs no machine is still given */
 	if (in_ledger(d) && d->phase != PHASE_JUDGE && d->phase != PHASE_VOID)
@@ -144,7 +144,7 @@ enum effect {
 
 struct event_row {
 	enum effect effect;
-	enum dealbox_operator_state trouble;
+	enum dealbox_operator_state state;
 };
 
 static const struct event_row event_rows[0x40] = {
@@ -193,24 +193,24 @@ static struct event_row event_row(uint32_t type)
 	return type < 0x28 ? held : fault;
 }
 
-bool desk_watched(const struct desk *d, const struct jobs *jobs)
+bool engine_watched(const struct engine *d, const struct jobs *jobs)
 {
 	return d->plugged && (d->phase != PHASE_NONE || d->deals || d->fault || jobs_open(jobs));
 }
 
-void desk_look(struct desk *d)
+void engine_look(struct engine *d)
 {
 	d->stale = d->plugged;
 	if (d->fault)
 		d->asked = false;
 }
 
-bool desk_moves(const struct desk *d)
+bool engine_moves(const struct engine *d)
 {
 	return d->plugged && d->phase == PHASE_RUNNING;
 }
 
-void desk_silent(struct desk *d)
+void engine_silent(struct engine *d)
 {
 	d->silent = true;
 }
@@ -226,14 +226,14 @@ static uint32_t status_insertion(const struct dealbox_status *status)
 	return status->flags & DEALBOX_STATUS_BOARD ? status->insertion : 0;
 }
 
-bool desk_news(const struct desk *d, const struct dealbox_status *status)
+bool engine_news(const struct engine *d, const struct dealbox_status *status)
 {
 	return !d->lost && (status_insertion(status) != d->insertion ||
 			    (dealing(d) && !status_deals(status)) ||
 			    (status->state == DEALBOX_STATE_FAULT && !d->fault));
 }
 
-void desk_status(struct desk *d, const struct dealbox_status *status)
+void engine_status(struct engine *d, const struct dealbox_status *status)
 {
 	bool deals = status_deals(status);
 	enum phase phase = status->state == DEALBOX_STATE_DEALING ? PHASE_RUNNING :
@@ -255,7 +255,7 @@ void desk_status(struct desk *d, const struct dealbox_status *status)
 		fault_over(d);
 	else if (!d->fault)
 		fault_is(d, DEALBOX_LEDGER_UNKNOWN, status->fault, dealing(d) ? DEALBOX_OPERATOR_DOUBT :
-			 event_row(status->fault).trouble);
+			 event_row(status->fault).state);
 	/* a fault that could not be cleared waits until something changes */
 	if (!d->fault)
 		d->asked = under_way;
@@ -275,19 +275,19 @@ void desk_status(struct desk *d, const struct dealbox_status *status)
 		d->phase = phase;
 		if (d->phase == PHASE_HELD && d->held != status->fault) {
 			d->held = status->fault;
-			d->holds = event_row(status->fault).trouble;
+			d->holds = event_row(status->fault).state;
 		}
 	}
 }
 
-static const struct job *job_of(const struct desk *d, const struct jobs *jobs)
+static const struct job *job_of(const struct engine *d, const struct jobs *jobs)
 {
 	return d->copy.job ? jobs_find(jobs, d->copy.job) : NULL;
 }
 
-/* Held at a card: which of its troubles, and is it the stop card between two decks? */
-static void hold(struct desk *d, const struct jobs *jobs, const struct dealbox_event *e,
-		 enum dealbox_operator_state trouble)
+/* Held at a card: why, and is it the stop card between two decks? */
+static void hold(struct engine *d, const struct jobs *jobs, const struct dealbox_event *e,
+		 enum dealbox_operator_state state)
 {
 	const struct job *job = job_of(d, jobs);
 	bool joker = e->type == DEALBOX_EV_NOT_IN_PLAN && e->card >= DEALBOX_CARD_JOKER1;
@@ -296,11 +296,11 @@ static void hold(struct desk *d, const struct jobs *jobs, const struct dealbox_e
 
 	d->phase = PHASE_HELD;
 	d->held = e->type;
-	d->holds = trouble;
+	d->holds = state;
 	d->start = false;
 	/* what is missing may lie in the board, and no card that is put in now says where */
 	if (e->type == DEALBOX_EV_DECK_SHORT)
-		make_void(d, DEALBOX_LEDGER_VOID, e->type, trouble);
+		make_void(d, DEALBOX_LEDGER_VOID, e->type, state);
 	if (card && job && job->options & DEALBOX_JOB_STOP_CARD) {
 		if (!e->position)
 			d->holds = DEALBOX_OPERATOR_STOP_CARD;
@@ -317,7 +317,7 @@ static void hold(struct desk *d, const struct jobs *jobs, const struct dealbox_e
 	}
 }
 
-static void measure(struct desk *d, uint64_t now)
+static void measure(struct engine *d, uint64_t now)
 {
 	uint64_t took = now - d->begun;
 
@@ -330,12 +330,12 @@ static void measure(struct desk *d, uint64_t now)
 		d->best = d->pace;
 }
 
-bool desk_slow(const struct desk *d)
+bool engine_slow(const struct engine *d)
 {
 	return d->best && d->pace > d->best + d->best / 2;
 }
 
-static void deal_event(struct desk *d, const struct jobs *jobs, const struct dealbox_event *e,
+static void deal_event(struct engine *d, const struct jobs *jobs, const struct dealbox_event *e,
 		       struct event_row row)
 {
 	/* a deal event of an insertion that is not ours, or behind the end: somebody else deals here */
@@ -385,16 +385,16 @@ static void deal_event(struct desk *d, const struct jobs *jobs, const struct dea
 		d->test = false;
 		d->asked = false;
 		if (dealing(d))
-			make_void(d, DEALBOX_LEDGER_VOID, e->type, row.trouble);
+			make_void(d, DEALBOX_LEDGER_VOID, e->type, row.state);
 		break;
 	default:	/* EFFECT_HELD */
 		if (dealing(d))
-			hold(d, jobs, e, row.trouble);
+			hold(d, jobs, e, row.state);
 	}
 }
 
 /* Keeps where it stopped, until it is about another place: the operator is told. */
-static void stopped_at(struct desk *d, const struct dealbox_event *e, enum effect effect)
+static void stopped_at(struct engine *d, const struct dealbox_event *e, enum effect effect)
 {
 	bool stop = effect == EFFECT_HELD || effect == EFFECT_FAULT;
 
@@ -410,7 +410,7 @@ static void stopped_at(struct desk *d, const struct dealbox_event *e, enum effec
 		d->stop_code = e->code;
 }
 
-bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_event *e)
+bool engine_event(struct engine *d, const struct jobs *jobs, const struct dealbox_event *e)
 {
 	struct event_row row = event_row(e->type);
 	bool gap = e->flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP);
@@ -430,7 +430,7 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 		break;
 	case EFFECT_LOST:
 		if (in_ledger(d) && d->phase != PHASE_JUDGE && d->phase != PHASE_VOID)
-			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, row.trouble);
+			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, row.state);
 		forget_plan(d);
 		d->deals = false;
 		d->test = false;
@@ -459,7 +459,7 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 		if (d->phase == PHASE_SETTLE && e->insertion == d->dealt)
 			d->phase = PHASE_JUDGE;
 		else if (in_ledger(d) && d->phase != PHASE_JUDGE && d->phase != PHASE_VOID)
-			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, row.trouble);
+			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, row.state);
 		d->moved |= e->insertion == d->insertion;
 		insertion_is(d, 0, 0, false);
 		if (d->fault)
@@ -476,9 +476,9 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 		if (!e->arg[0])
 			break;
 		if (e->code == DEALBOX_KEY_START)
-			desk_push(d, PUSH_START);
+			engine_push(d, PUSH_START);
 		else if (e->code == DEALBOX_KEY_RELEASE)
-			desk_push(d, PUSH_RELEASE);
+			engine_push(d, PUSH_RELEASE);
 		/* the stop key pauses the machine by itself, and PAUSED says so */
 		break;
 	case EFFECT_CLEARED:
@@ -488,12 +488,12 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 	case EFFECT_FAULT:
 		d->deals = false;
 		d->test = false;
-		fault_is(d, DEALBOX_LEDGER_VOID, e->type, row.trouble);
+		fault_is(d, DEALBOX_LEDGER_VOID, e->type, row.state);
 		break;
 	case EFFECT_PROTOCOL:
 		d->stale = true;
 		if (undecided(d))
-			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, row.trouble);
+			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, row.state);
 		break;
 	default:
 		deal_event(d, jobs, e, row);
@@ -501,7 +501,7 @@ bool desk_event(struct desk *d, const struct jobs *jobs, const struct dealbox_ev
 	return gap || was_silent || row.effect != EFFECT_NONE;
 }
 
-void desk_push(struct desk *d, enum push push)
+void engine_push(struct engine *d, enum push push)
 {
 	switch (push) {
 	case PUSH_START:
@@ -543,7 +543,7 @@ void desk_push(struct desk *d, enum push push)
 	}
 }
 
-void desk_settled(struct desk *d)
+void engine_settled(struct engine *d)
 {
 	if (d->phase != PHASE_SETTLE)
 		return;
@@ -551,7 +551,7 @@ void desk_settled(struct desk *d)
 	d->stale = d->plugged;
 }
 
-void desk_bar(struct desk *d, enum dealbox_operator_state why)
+void engine_bar(struct engine *d, enum dealbox_operator_state why)
 {
 	d->barred = why;
 	if (!why)
@@ -568,14 +568,14 @@ void desk_bar(struct desk *d, enum dealbox_operator_state why)
 /* ---- what comes next ------------------------------------------------------ */
 
 struct others {
-	const struct desk *all;
-	const struct desk *self;
+	const struct engine *all;
+	const struct engine *self;
 };
 
 static bool elsewhere(const struct copy *copy, const void *context)
 {
 	const struct others *others = context;
-	const struct desk *d;
+	const struct engine *d;
 
 	for (d = others->all; d; d = d->next)
 		if (d != others->self && d->copy.job == copy->job && d->copy.board == copy->board &&
@@ -588,7 +588,7 @@ static bool elsewhere(const struct copy *copy, const void *context)
 static bool original_elsewhere(const struct copy *copy, const void *context)
 {
 	const struct others *others = context;
-	const struct desk *d;
+	const struct engine *d;
 
 	for (d = others->all; d; d = d->next)
 		if (d != others->self && d->copy.job == copy->job && d->copy.board == copy->board)
@@ -597,7 +597,7 @@ static bool original_elsewhere(const struct copy *copy, const void *context)
 }
 
 /* Can the machine do what the job wants? */
-static bool suits(const struct desk *d, const struct job *job)
+static bool suits(const struct engine *d, const struct job *job)
 {
 	uint32_t needs = job->options & DEALBOX_JOB_CAPTURE ? DEALBOX_CAP_CAPTURE :
 			 job->options & DEALBOX_JOB_BY_POSITION ? DEALBOX_CAP_BY_POSITION :
@@ -606,14 +606,14 @@ static bool suits(const struct desk *d, const struct job *job)
 	return d->capabilities & needs;
 }
 
-static bool by_reader(const struct desk *d, const struct job *job)
+static bool by_reader(const struct engine *d, const struct job *job)
 {
 	return job->options & DEALBOX_JOB_BY_READER &&
 	       d->capabilities & DEALBOX_CAP_BOARD_READER;
 }
 
 /* The copy that was told to the operator stays, while nothing speaks against it. */
-static bool keep_copy(const struct desk *d, const struct jobs *jobs, const struct others *others)
+static bool keep_copy(const struct engine *d, const struct jobs *jobs, const struct others *others)
 {
 	const struct job *job = job_of(d, jobs);
 
@@ -623,7 +623,7 @@ static bool keep_copy(const struct desk *d, const struct jobs *jobs, const struc
 }
 
 /* Finds the job and the copy for the place that is free. What is shown when there is none. */
-static enum dealbox_operator_state choose(struct desk *d, const struct jobs *jobs,
+static enum dealbox_operator_state choose(struct engine *d, const struct jobs *jobs,
 					  const struct others *others)
 {
 	enum dealbox_operator_state none = DEALBOX_OPERATOR_NO_WORK;
@@ -652,7 +652,7 @@ static enum dealbox_operator_state choose(struct desk *d, const struct jobs *job
 }
 
 /* The board that is there has a number: does it fit? */
-static enum dealbox_operator_state check_number(struct desk *d, const struct job *job,
+static enum dealbox_operator_state check_number(struct engine *d, const struct job *job,
 				 const struct others *others)
 {
 	struct copy copy;
@@ -676,13 +676,13 @@ static enum dealbox_operator_state check_number(struct desk *d, const struct job
 	return DEALBOX_OPERATOR_NONE;
 }
 
-static bool shows(struct desk *d, enum dealbox_operator_state trouble)
+static bool shows(struct engine *d, enum dealbox_operator_state state)
 {
-	d->shows = trouble;
+	d->shows = state;
 	return false;
 }
 
-static bool does(struct desk *d, struct step *step, enum step_kind kind)
+static bool does(struct engine *d, struct step *step, enum step_kind kind)
 {
 	*step = (struct step){
 		.kind = kind, .copy = d->copy, .insertion = d->dealt,
@@ -693,13 +693,13 @@ static bool does(struct desk *d, struct step *step, enum step_kind kind)
 }
 
 /* The same for what the machine answers with an event. */
-static bool asks(struct desk *d, struct step *step, enum step_kind kind)
+static bool asks(struct engine *d, struct step *step, enum step_kind kind)
 {
 	d->asked = true;
 	return does(d, step, kind);
 }
 
-static bool begins(struct desk *d, struct step *step, bool capture)
+static bool begins(struct engine *d, struct step *step, bool capture)
 {
 	d->start = false;
 	d->automatic = false;
@@ -715,10 +715,10 @@ static bool begins(struct desk *d, struct step *step, bool capture)
  * An original is read pocket by pocket, each when the operator has put its cards into the
  * hopper and says so. The board is not dealt into: it may hold what was read before.
  */
-static bool next_original(struct desk *d, const struct job *job, const struct others *others,
+static bool next_original(struct engine *d, const struct job *job, const struct others *others,
 			  struct step *step)
 {
-	enum dealbox_operator_state trouble;
+	enum dealbox_operator_state state;
 
 	if (d->original && d->original != d->copy.board)
 		return shows(d, DEALBOX_OPERATOR_CAPTURED);
@@ -726,26 +726,26 @@ static bool next_original(struct desk *d, const struct job *job, const struct ot
 		d->start = false;
 		return shows(d, DEALBOX_OPERATOR_CAPTURE);
 	}
-	trouble = check_number(d, job, others);
-	if (!trouble && d->cover)
-		trouble = DEALBOX_OPERATOR_COVER;
-	if (!trouble)
-		trouble = d->barred;
-	if (!trouble && d->refused)
-		trouble = DEALBOX_OPERATOR_MACHINE;
-	if (trouble || !d->start || d->pause)
-		return shows(d, trouble ? trouble : d->pause ? DEALBOX_OPERATOR_PAUSED :
+	state = check_number(d, job, others);
+	if (!state && d->cover)
+		state = DEALBOX_OPERATOR_COVER;
+	if (!state)
+		state = d->barred;
+	if (!state && d->refused)
+		state = DEALBOX_OPERATOR_MACHINE;
+	if (state || !d->start || d->pause)
+		return shows(d, state ? state : d->pause ? DEALBOX_OPERATOR_PAUSED :
 			     DEALBOX_OPERATOR_CAPTURE);
 	return begins(d, step, true);
 }
 
 /* No deal is under way. */
-static bool next_free(struct desk *d, struct jobs *jobs, const struct others *others,
+static bool next_free(struct engine *d, struct jobs *jobs, const struct others *others,
 		      struct step *step)
 {
 	bool locked = d->barred && d->barred != DEALBOX_OPERATOR_SEATED;
 	const struct job *job;
-	enum dealbox_operator_state trouble;
+	enum dealbox_operator_state state;
 	bool automatic;
 
 	if (d->fault) {
@@ -754,11 +754,11 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 			d->start = false;
 			return asks(d, step, STEP_CLEAR);
 		}
-		if (locked && d->trouble != DEALBOX_OPERATOR_JAM)
+		if (locked && d->cause != DEALBOX_OPERATOR_JAM)
 			return shows(d, d->barred);
-		if (d->cover && d->trouble != DEALBOX_OPERATOR_JAM)
+		if (d->cover && d->cause != DEALBOX_OPERATOR_JAM)
 			return shows(d, DEALBOX_OPERATOR_COVER);
-		return shows(d, d->trouble ? d->trouble : DEALBOX_OPERATOR_HARDWARE);
+		return shows(d, d->cause ? d->cause : DEALBOX_OPERATOR_HARDWARE);
 	}
 	if (d->used || d->doubt)
 		d->release |= !d->released;
@@ -774,7 +774,7 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 			return shows(d, DEALBOX_OPERATOR_TAKE_OUT);
 		if (d->doubt)
 			return shows(d, DEALBOX_OPERATOR_DOUBT);
-		return shows(d, d->confirm && d->trouble ? d->trouble : DEALBOX_OPERATOR_USED);
+		return shows(d, d->confirm && d->cause ? d->cause : DEALBOX_OPERATOR_USED);
 	}
 	if (d->stop || locked)
 		return shows(d, locked ? d->barred : DEALBOX_OPERATOR_STOPPED);
@@ -784,7 +784,7 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 		d->copy = (struct copy){ 0 };
 		return shows(d, DEALBOX_OPERATOR_NEW);
 	}
-	trouble = choose(d, jobs, others);
+	state = choose(d, jobs, others);
 	job = job_of(d, jobs);
 	/* locked when it was put in, and nobody is to deal it */
 	if (!job && d->insertion && !d->released && d->capabilities & DEALBOX_CAP_BOARD_LOCK) {
@@ -793,7 +793,7 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 	}
 	if (!job || (d->original && !(job->options & DEALBOX_JOB_CAPTURE))) {
 		d->start = false;
-		return shows(d, d->original ? DEALBOX_OPERATOR_CAPTURED : trouble);
+		return shows(d, d->original ? DEALBOX_OPERATOR_CAPTURED : state);
 	}
 	if (d->ledger)
 		return shows(d, DEALBOX_OPERATOR_LEDGER);
@@ -801,21 +801,21 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 		return next_original(d, job, others, step);
 	if (!d->insertion) {
 		d->start = false;
-		if (d->confirm && d->trouble && d->trouble != DEALBOX_OPERATOR_USED)
-			return shows(d, d->trouble);
+		if (d->confirm && d->cause && d->cause != DEALBOX_OPERATOR_USED)
+			return shows(d, d->cause);
 		return shows(d, by_reader(d, job) ? DEALBOX_OPERATOR_INSERT_ANY : DEALBOX_OPERATOR_INSERT);
 	}
-	trouble = check_number(d, job, others);
-	if (!trouble && d->cover)
-		trouble = DEALBOX_OPERATOR_COVER;
-	if (!trouble)
-		trouble = d->barred;
-	if (!trouble && !d->hopper)
-		trouble = DEALBOX_OPERATOR_HOPPER;
-	if (!trouble && d->refused)
-		trouble = DEALBOX_OPERATOR_MACHINE;
-	if (trouble)
-		return shows(d, trouble);
+	state = check_number(d, job, others);
+	if (!state && d->cover)
+		state = DEALBOX_OPERATOR_COVER;
+	if (!state)
+		state = d->barred;
+	if (!state && !d->hopper)
+		state = DEALBOX_OPERATOR_HOPPER;
+	if (!state && d->refused)
+		state = DEALBOX_OPERATOR_MACHINE;
+	if (state)
+		return shows(d, state);
 	if (d->pause)
 		return shows(d, DEALBOX_OPERATOR_PAUSED);
 	if (!d->start && d->confirm)
@@ -828,7 +828,7 @@ static bool next_free(struct desk *d, struct jobs *jobs, const struct others *ot
 }
 
 /* A deal is under way at the machine. */
-static bool next_dealing(struct desk *d, const struct jobs *jobs, struct step *step)
+static bool next_dealing(struct engine *d, const struct jobs *jobs, struct step *step)
 {
 	const struct job *job = job_of(d, jobs);
 	bool cancelled = !job || job->state == DEALBOX_LEDGER_JOB_CANCELLED;
@@ -843,7 +843,7 @@ static bool next_dealing(struct desk *d, const struct jobs *jobs, struct step *s
 	if (d->phase == PHASE_RUNNING)
 		return pause ? asks(d, step, STEP_PAUSE) :
 		       shows(d, d->silent ? DEALBOX_OPERATOR_SILENT :
-			     desk_slow(d) ? DEALBOX_OPERATOR_SLOW : DEALBOX_OPERATOR_NONE);
+			     engine_slow(d) ? DEALBOX_OPERATOR_SLOW : DEALBOX_OPERATOR_NONE);
 	if (d->phase == PHASE_PAUSED) {
 		d->start = false;
 		return pause ? shows(d, paused) : asks(d, step, STEP_RESUME);
@@ -855,23 +855,23 @@ static bool next_dealing(struct desk *d, const struct jobs *jobs, struct step *s
 	return does(d, step, STEP_REREAD);
 }
 
-bool desk_may_test(const struct desk *d)
+bool engine_may_test(const struct engine *d)
 {
 	return d->plugged && d->phase == PHASE_NONE && !d->deals && !d->fault && !d->stop &&
 	       !d->barred && !d->pause && d->insertion && !d->used && !d->doubt && !d->confirm && !d->original;
 }
 
-bool desk_must_abort(const struct desk *d)
+bool engine_must_abort(const struct engine *d)
 {
 	return d->plugged && (d->stop || (d->barred && d->test)) && d->deals && !d->asked;
 }
 
-bool desk_next(struct desk *d, struct jobs *jobs, const struct desk *all, struct step *step)
+bool engine_next(struct engine *d, struct jobs *jobs, const struct engine *all, struct step *step)
 {
 	const struct others others = { all, d };
 
 	/* the stop comes before everything; a test is not worth waiting for */
-	if (desk_must_abort(d))
+	if (engine_must_abort(d))
 		return asks(d, step, STEP_ABORT);
 	if (d->plugged && d->stale)
 		return does(d, step, STEP_STATUS);
@@ -908,12 +908,12 @@ bool desk_next(struct desk *d, struct jobs *jobs, const struct desk *all, struct
 	}
 }
 
-enum dealbox_operator_state desk_trouble(const struct desk *d)
+enum dealbox_operator_state engine_state(const struct engine *d)
 {
 	return d->shows;
 }
 
-void desk_facts(const struct desk *d, struct dealbox_operator_facts *facts)
+void engine_facts(const struct engine *d, struct dealbox_operator_facts *facts)
 {
 	*facts = (struct dealbox_operator_facts){
 		.board = d->copy.board, .copy = d->copy.copy,
@@ -933,7 +933,7 @@ static void mark(struct jobs *jobs, const struct copy *copy, enum dealbox_ledger
 		job_set_state(job, copy->board, copy->copy, state);
 }
 
-static void did_begin(struct desk *d, struct jobs *jobs, const struct step *step, enum did did)
+static void did_begin(struct engine *d, struct jobs *jobs, const struct step *step, enum did did)
 {
 	struct job *job = jobs_find(jobs, step->copy.job);
 
@@ -945,7 +945,7 @@ static void did_begin(struct desk *d, struct jobs *jobs, const struct step *step
 	case DID_USED:
 		d->used = true;
 		d->confirm = true;
-		d->trouble = d->seen ? DEALBOX_OPERATOR_REUSED : DEALBOX_OPERATOR_USED;
+		d->cause = d->seen ? DEALBOX_OPERATOR_REUSED : DEALBOX_OPERATOR_USED;
 		break;
 	case DID_REPEAT:
 		if (job)
@@ -959,7 +959,7 @@ static void did_begin(struct desk *d, struct jobs *jobs, const struct step *step
 	}
 }
 
-static void did_start(struct desk *d, enum did did)
+static void did_start(struct engine *d, enum did did)
 {
 	/* the insertion is in the ledger: whatever the machine says, it is used up */
 	d->used |= !d->capture;
@@ -969,7 +969,7 @@ static void did_start(struct desk *d, enum did did)
 		d->silent = false;
 		/* that the board is empty was not asked for an original */
 		d->confirm &= d->capture;
-		d->trouble = DEALBOX_OPERATOR_NONE;
+		d->cause = DEALBOX_OPERATOR_NONE;
 		d->asked = false;
 		if (d->capture)
 			d->original = d->copy.board;
@@ -981,7 +981,7 @@ static void did_start(struct desk *d, enum did did)
 }
 
 /* Recorded, or not: the phase ends only when the ledger has it. */
-static void did_record(struct desk *d, struct jobs *jobs, const struct step *step, enum did did)
+static void did_record(struct engine *d, struct jobs *jobs, const struct step *step, enum did did)
 {
 	if (did == DID_LEDGER) {
 		d->ledger = true;
@@ -997,10 +997,10 @@ static void did_record(struct desk *d, struct jobs *jobs, const struct step *ste
 	mark(jobs, &step->copy, DEALBOX_LEDGER_COPY_OPEN);
 	d->confirm = true;
 	if (did == DID_DIFFERS)
-		d->trouble = DEALBOX_OPERATOR_DIFFERS;
+		d->cause = DEALBOX_OPERATOR_DIFFERS;
 }
 
-void desk_did(struct desk *d, struct jobs *jobs, const struct step *step, enum did did)
+void engine_did(struct engine *d, struct jobs *jobs, const struct step *step, enum did did)
 {
 	static const bool command[STEPS] = {
 		[STEP_STATUS] = true, [STEP_PAUSE] = true, [STEP_RESUME] = true,
@@ -1016,7 +1016,7 @@ void desk_did(struct desk *d, struct jobs *jobs, const struct step *step, enum d
 		d->asked = false;
 		if (++d->failures == FAILURES) {
 			d->failures = 0;
-			desk_unplugged(d);
+			engine_unplugged(d);
 			return;
 		}
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A desk: one machine, and what to do with it next. No I/O, no clock: whoever
+ * The engine: one machine, and what to do with it next. No I/O, no clock: whoever
  * runs it tells what has happened (events, what the operator pressed, what became
  * of the last step), asks for the next step until there is none, and does it.
  *
@@ -11,7 +11,7 @@
  *     there, undoes what was recorded.
  *  3. What is void or unknown is recorded as such, and its board must be taken out;
  *     the next one is not started before somebody has said that it is empty.
- *  4. The same copy is never at two desks.
+ *  4. The same copy is never at two machines.
  *  5. A fault is cleared only after somebody has moved the board, or has pressed start.
  */
 #ifndef DEALING_ENGINE_H
@@ -23,7 +23,7 @@
 
 /* What is to be done now. */
 enum step_kind {
-	STEP_STATUS,	/* ask the machine how it stands: desk_status() */
+	STEP_STATUS,	/* ask the machine how it stands: engine_status() */
 	STEP_PLAN,	/* give the machine the plan of copy */
 	STEP_BEGIN,	/* record the insertion in the ledger */
 	STEP_START,
@@ -83,8 +83,8 @@ enum phase {
 	PHASE_VOID,	/* to be recorded as void */
 };
 
-struct desk {
-	const char *id;		/* of the machine, as jobs name it; lives as long as the desk */
+struct engine {
+	const char *id;		/* of the machine, as jobs name it; lives as long as the engine */
 	/* the machine, as far as is known */
 	bool plugged;
 	bool stale;		/* ask for its status */
@@ -135,71 +135,73 @@ struct desk {
 	bool ledger;		/* could not be written */
 	bool refused;		/* the machine refused the plan or the start */
 	enum dealbox_operator_state holds;	/* why the card is held */
-	enum dealbox_operator_state trouble;	/* why the board must be emptied, or the fault */
+	enum dealbox_operator_state cause;	/* why the board must be emptied, or the fault */
 	enum dealbox_operator_state shows;	/* what the operator sees */
 
 	/* how long deals take, ns: the best of the averages, and the average */
 	uint64_t begun, pace, best;
 	unsigned int paced;
 
-	const struct desk *next;
+	const struct engine *next;
 };
 
-/* next: a list of the other desks, or NULL; it lives as long as this one. */
-void desk_init(struct desk *desk, const char *id, const struct desk *next);
+/* next: a list of the other engines, or NULL; it lives as long as this one. */
+void engine_init(struct engine *engine, const char *id, const struct engine *next);
 /* The machine is there; its status follows. */
-void desk_plugged(struct desk *desk, const struct dealbox_info *info);
-void desk_unplugged(struct desk *desk);
+void engine_plugged(struct engine *engine, const struct dealbox_info *info);
+void engine_unplugged(struct engine *engine);
 /*
  * Is there anything that a lost event, or a machine that hangs, would hold up? Then it is looked at
  * now and then; a machine that has nothing to do is left in peace.
  */
-bool desk_watched(const struct desk *desk, const struct jobs *jobs);
+bool engine_watched(const struct engine *engine, const struct jobs *jobs);
 /* Look at the machine again. */
-void desk_look(struct desk *desk);
+void engine_look(struct engine *engine);
 /* Does it deal, so that an event is due? */
-bool desk_moves(const struct desk *desk);
+bool engine_moves(const struct engine *engine);
 /* It has told nothing for longer than it may; the next event ends that. */
-void desk_silent(struct desk *desk);
+void engine_silent(struct engine *engine);
 /*
  * Does the status tell of a board that came or went, of a deal that is over, or of a fault, of which
  * no event has told? That is on its way then: a status overtakes events.
  */
-bool desk_news(const struct desk *desk, const struct dealbox_status *status);
+bool engine_news(const struct engine *engine, const struct dealbox_status *status);
 /* What stands in the status, and no event has told, was not seen by us. */
-void desk_status(struct desk *desk, const struct dealbox_status *status);
+void engine_status(struct engine *engine, const struct dealbox_status *status);
 /* Every event of the machine, in order. False: it changed nothing here, as those of single cards. */
-bool desk_event(struct desk *desk, const struct jobs *jobs, const struct dealbox_event *event);
-void desk_push(struct desk *desk, enum push push);
+bool engine_event(struct engine *engine, const struct jobs *jobs,
+		  const struct dealbox_event *event);
+void engine_push(struct engine *engine, enum push push);
 /* In PHASE_SETTLE: so long as a stop may take to come, none has. The machine is asked once more. */
-void desk_settled(struct desk *desk);
+void engine_settled(struct engine *engine);
 /*
  * What lies outside of the machine lets nothing be dealt: DEALBOX_OPERATOR_STOPPED,
  * DEALBOX_OPERATOR_PANEL, DEALBOX_OPERATOR_COVER, DEALBOX_OPERATOR_SEATED; or
  * DEALBOX_OPERATOR_NONE. A deal that runs is paused, and goes on when somebody has pressed start
  * after the bar is gone. DEALBOX_OPERATOR_SEATED bars no more than the board that is there.
  */
-void desk_bar(struct desk *desk, enum dealbox_operator_state why);
+void engine_bar(struct engine *engine, enum dealbox_operator_state why);
 /*
- * May a test deal be made now? Then desk->test is to be set before it is started, and
+ * May a test deal be made now? Then engine->test is to be set before it is started, and
  * taken back if it is refused.
  */
-bool desk_may_test(const struct desk *desk);
+bool engine_may_test(const struct engine *engine);
 /* Was it stopped while it deals? Then the next step is STEP_ABORT. */
-bool desk_must_abort(const struct desk *desk);
+bool engine_must_abort(const struct engine *engine);
 /*
- * The next step, or false: then desk_trouble() says what the operator does. The step must be
- * done, and desk_did() be told, before anything else is told. What is at another of the desks
- * that begin with all is not dealt here.
+ * The next step, or false: then engine_state() says what the operator does. The step must be
+ * done, and engine_did() be told, before anything else is told. What another of the engines that
+ * begin with all deals is not dealt here.
  */
-bool desk_next(struct desk *desk, struct jobs *jobs, const struct desk *all, struct step *step);
+bool engine_next(struct engine *engine, struct jobs *jobs, const struct engine *all,
+		 struct step *step);
 /* A machine that fails three commands in a row is out of order, and unplugged for us. */
-void desk_did(struct desk *desk, struct jobs *jobs, const struct step *step, enum did did);
-/* What the operator sees now. Valid after desk_next(). */
-enum dealbox_operator_state desk_trouble(const struct desk *desk);
+void engine_did(struct engine *engine, struct jobs *jobs, const struct step *step, enum did did);
+/* What the operator sees now. Valid after engine_next(). */
+enum dealbox_operator_state engine_state(const struct engine *engine);
 /* .. and what that is about, but for what only a trace tells: seat and depth. */
-void desk_facts(const struct desk *desk, struct dealbox_operator_facts *facts);
+void engine_facts(const struct engine *engine, struct dealbox_operator_facts *facts);
 /* Has the machine become slower, by half of its best? */
-bool desk_slow(const struct desk *desk);
+bool engine_slow(const struct engine *engine);
 
 #endif

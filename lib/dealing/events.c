@@ -43,15 +43,15 @@ void dealing_id(const struct dealbox_info *info, const char *port, char id[DEALI
 }
 
 void dealing_init(struct dealing *d, const char *id, struct dealbox_ledger *ledger, struct jobs *jobs,
-		  const struct desk *others)
+		  const struct engine *others)
 {
 	d->ledger = ledger;
 	d->jobs = jobs;
 	d->starter = DEALBOX_UID_NONE;
 	d->plan_id = randombytes_uniform(0x7fffffff);
-	desk_init(&d->desk, id, others);
-	d->desk.confirm = ledger_doubts(ledger, id);
-	d->desk.trouble = DEALBOX_OPERATOR_USED;
+	engine_init(&d->engine, id, others);
+	d->engine.confirm = ledger_doubts(ledger, id);
+	d->engine.cause = DEALBOX_OPERATOR_USED;
 }
 
 void dealing_attach(struct dealing *d, struct dealbox_machine *machine, const struct dealbox_info *info)
@@ -60,14 +60,14 @@ void dealing_attach(struct dealing *d, struct dealbox_machine *machine, const st
 	d->suspect = false;
 	d->fresh = true;
 	dealbox_confusion_reader(&d->confusion, info->reader);
-	desk_plugged(&d->desk, info);
+	engine_plugged(&d->engine, info);
 }
 
 void dealing_detach(struct dealing *d)
 {
 	dealbox_machine_close(d->machine);
 	d->machine = NULL;
-	desk_unplugged(&d->desk);
+	engine_unplugged(&d->engine);
 }
 
 void dealing_end(struct dealing *d)
@@ -81,7 +81,7 @@ void dealing_end(struct dealing *d)
 
 void dealing_facts(const struct dealing *d, struct dealbox_operator_facts *facts)
 {
-	desk_facts(&d->desk, facts);
+	engine_facts(&d->engine, facts);
 	facts->seat = d->seat;
 	facts->depth = d->depth;
 }
@@ -122,7 +122,7 @@ static void diagnose_short(struct dealing *d)
 /* Says which of two cards with the same face was misread. */
 static void diagnose_repeat(struct dealing *d)
 {
-	const struct job *job = jobs_find(d->jobs, d->desk.copy.job);
+	const struct job *job = jobs_find(d->jobs, d->engine.copy.job);
 	struct dealbox_diagnosis diagnosis;
 
 	if (!dealbox_diagnose_repeat(d->trace, dealbox_pack_bridge(), &d->confusion,
@@ -142,13 +142,13 @@ static void check_first_board(struct dealing *d, uint32_t insertion)
 	char text[256];
 
 	d->fresh = false;
-	if (!ledger_missed(d->ledger, d->desk.id, insertion, &known))
+	if (!ledger_missed(d->ledger, d->engine.id, insertion, &known))
 		return;
 	snprintf(text, sizeof(text), "insertion %u has come, and the last one that the ledger knows is %u: if another "
 		 "computer has dealt with this machine, look what it has dealt", insertion, known);
 	d->listener->say(d, DEALING_DOUBT, NULL, text);
-	d->desk.confirm = true;
-	d->desk.trouble = DEALBOX_OPERATOR_USED;
+	d->engine.confirm = true;
+	d->engine.cause = DEALBOX_OPERATOR_USED;
 }
 
 void dealing_reset_progress(struct dealing *d)
@@ -163,8 +163,9 @@ static void add_to_trace(struct dealing *d, const struct dealbox_event *e)
 {
 	if (e->insertion && (!d->trace || dealbox_trace_insertion(d->trace) != e->insertion ||
 			     /* .. and each pocket of an original has its own */
-			     (e->type == DEALBOX_EV_DEAL_STARTED && d->desk.capture))) {
-		if (dealing_trace(d, d->desk.dealt) == d->trace && d->desk.phase >= PHASE_START) {
+			     (e->type == DEALBOX_EV_DEAL_STARTED && d->engine.capture))) {
+		if (dealing_trace(d, d->engine.dealt) == d->trace &&
+	    d->engine.phase >= PHASE_START) {
 			dealbox_trace_free(d->kept);
 			d->kept = d->trace;
 		} else {
@@ -226,7 +227,7 @@ int dealing_read(struct dealing *d, bool *news)
 		count = dealbox_machine_read(d->machine, events, EVENTS_AT_ONCE);
 		for (n = 0; n < count; n++) {
 			keep_event(d, &events[n]);
-			if (desk_event(&d->desk, d->jobs, &events[n]) && news)
+			if (engine_event(&d->engine, d->jobs, &events[n]) && news)
 				*news = true;
 		}
 		all += count > 0 ? count : 0;

@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 #include "job.h"
-#include "texts.h"
+#include "strv.h"
 
 #define COPY_MAX	9999	/* as in the ledger */
 
@@ -42,7 +42,7 @@ static void job_free(struct job *job)
 
 	for (n = 0; job->states && n < job->count; n++)
 		free(job->states[n].state);
-	texts_free(job->machines);
+	strv_free(job->machines);
 	free(job->states);
 	free(job->boards);
 	free(job);
@@ -75,7 +75,7 @@ struct job *jobs_add(struct jobs *jobs, uint64_t id, uint64_t set, const unsigne
 
 int job_add_machine(struct job *job, const char *machine)
 {
-	return texts_add(&job->machines, machine);
+	return strv_add(&job->machines, machine);
 }
 
 bool job_for(const struct job *job, const char *machine)

@@ -39,7 +39,7 @@ static enum did answer(struct dealing *d, int err)
 	d->suspect = err == -ETIMEDOUT;
 	if (!err)
 		return DID_OK;
-	say(d, DEALING_REFUSED, &d->desk.copy, "%s",
+	say(d, DEALING_REFUSED, &d->engine.copy, "%s",
 		    dealbox_machine_error(d->machine)->what);
 	return err == -EREMOTEIO || err == -EOPNOTSUPP || err == -EINVAL ? DID_REFUSED :
 	       DID_NO_ANSWER;
@@ -66,15 +66,15 @@ static enum did do_status(struct dealing *d, const struct step *step)
 			return DID_NO_ANSWER;
 		if (events)
 			continue;
-		if (!desk_news(&d->desk, &status))
+		if (!engine_news(&d->engine, &status))
 			break;
 		poll(&wait, 1, SETTLE_MS);
 	}
 	/* events without end, and each is newer than the status: then it is asked another time */
 	if (events)
-		d->desk.stale = false;
+		d->engine.stale = false;
 	else
-		desk_status(&d->desk, &status);
+		engine_status(&d->engine, &status);
 	return answer(d, 0);
 }
 
@@ -93,7 +93,7 @@ static enum did load_plan(struct dealing *d)
 	struct dealbox_plan given = d->plan;
 	int err = dealbox_machine_set_plan(d->machine, &given);
 
-	d->desk.cards = plan_cards(&d->plan);
+	d->engine.cards = plan_cards(&d->plan);
 	dealbox_plan_wipe(&given);
 	return answer(d, err);
 }
@@ -123,15 +123,15 @@ static enum did do_begin(struct dealing *d, const struct step *step)
 	/* who starts a board of which there was doubt says that it is empty */
 	const struct dealbox_ledger_act emptied = {
 		.act = DEALBOX_ACT_EMPTIED, .uid = d->starter, .job = step->copy.job,
-		.board = step->copy.board, .copy = step->copy.copy, .machine = d->desk.id,
+		.board = step->copy.board, .copy = step->copy.copy, .machine = d->engine.id,
 	};
 	int err = 0;
 
-	if (d->desk.confirm && !d->desk.capture)
+	if (d->engine.confirm && !d->engine.capture)
 		err = dealbox_ledger_add_act(d->ledger, &emptied);
 	if (!err)
 		err = dealbox_ledger_begin(d->ledger, step->copy.job, step->copy.board,
-					   step->copy.copy, d->desk.id, step->insertion, d->plan_id,
+					   step->copy.copy, d->engine.id, step->insertion, d->plan_id,
 					   &d->insertion);
 	d->starter = DEALBOX_UID_NONE;
 	if (!err)
@@ -250,7 +250,7 @@ static enum did do_judge(struct dealing *d, const struct step *step)
 		exact = dealbox_verdict_exact(verdict);
 		differences = dealbox_verdict_count(verdict);
 		dealbox_verdict_message(verdict, text, sizeof(text));
-		if (!d->desk.capture)
+		if (!d->engine.capture)
 			outcome = exact ? DEALBOX_LEDGER_EXACT : DEALBOX_LEDGER_DIFFERS;
 		else
 			outcome = exact ? judge_pocket(trace, step->copy.copy - 1, text, sizeof(text)) :
@@ -281,7 +281,7 @@ static enum did do_undo(struct dealing *d, const struct step *step)
 {
 	const struct dealbox_ledger_act redeal = {
 		.act = DEALBOX_ACT_REDEAL, .uid = DEALBOX_UID_NONE, .job = step->copy.job,
-		.board = step->copy.board, .copy = step->copy.copy, .machine = d->desk.id,
+		.board = step->copy.board, .copy = step->copy.copy, .machine = d->engine.id,
 	};
 	struct job *job = jobs_find(d->jobs, step->copy.job);
 	char text[128];

@@ -31,11 +31,11 @@ struct entry {
 
 struct table;
 
-/* A machine, the board in it, and its desk. */
+/* A machine, the board in it, and its engine. */
 struct place {
 	struct table *table;
 	unsigned int index;
-	struct desk desk;
+	struct engine engine;
 	struct dealbox_info info;
 
 	bool plugged;
@@ -66,7 +66,7 @@ struct table {
 	bool seen[DEALBOX_OPERATOR_STATES];
 };
 
-static bool troubles_seen[DEALBOX_OPERATOR_STATES];
+static bool states_seen[DEALBOX_OPERATOR_STATES];
 static const char *const ids[MACHINES] = { "SN0", "SN1" };
 
 static uint32_t draw(struct table *t, uint32_t limit)
@@ -156,8 +156,8 @@ static void emit(struct place *p, struct dealbox_event e)
 	if (p->lost)
 		e.flags |= DEALBOX_EVF_MACHINE_GAP;
 	p->lost = false;
-	if (p->desk.plugged)
-		desk_event(&p->desk, &p->table->jobs, &e);
+	if (p->engine.plugged)
+		engine_event(&p->engine, &p->table->jobs, &e);
 }
 
 static void emit_type(struct place *p, uint32_t type)
@@ -171,7 +171,7 @@ static void plug(struct place *p)
 	if (p->plugged)
 		return;
 	p->plugged = true;
-	desk_plugged(&p->desk, &p->info);
+	engine_plugged(&p->engine, &p->info);
 	emit_type(p, DEALBOX_EV_STATE_LOST);
 	if (p->present)
 		emit(p, (struct dealbox_event){ .type = DEALBOX_EV_BOARD_INSERTED,
@@ -182,7 +182,7 @@ static void plug(struct place *p)
 static void unplug(struct place *p, bool power)
 {
 	p->plugged = false;
-	desk_unplugged(&p->desk);
+	engine_unplugged(&p->engine);
 	p->state = DEALBOX_STATE_IDLE;
 	p->lost = false;
 	if (power && p->present) {
@@ -258,7 +258,7 @@ static void advance(struct place *p)
 	/* behind the end: something that fell late, or beside */
 	if (p->state == DEALBOX_STATE_DONE && percent(p->table, 10)) {
 		/* what comes while the ledger cannot be written may be lost for good */
-		p->spoiled = p->desk.phase != PHASE_JUDGE;
+		p->spoiled = p->engine.phase != PHASE_JUDGE;
 		stop(p, DEALBOX_EV_REPEATED_CARD + draw(p->table, 7));
 		return;
 	}
@@ -308,10 +308,10 @@ static enum did start(struct place *p, const struct step *step)
 static void check_bar(const struct place *p, enum step_kind kind)
 {
 	bool moves = kind == STEP_START || kind == STEP_RESUME || kind == STEP_REREAD;
-	bool clears = kind == STEP_CLEAR && p->desk.barred != DEALBOX_OPERATOR_SEATED;
+	bool clears = kind == STEP_CLEAR && p->engine.barred != DEALBOX_OPERATOR_SEATED;
 
-	if (p->desk.barred && (moves || clears))
-		fail_msg("step %d while barred by %s", kind, dealbox_operator_name(p->desk.barred));
+	if (p->engine.barred && (moves || clears))
+		fail_msg("step %d while barred by %s", kind, dealbox_operator_name(p->engine.barred));
 }
 
 static enum did command(struct place *p, const struct step *step)
@@ -421,7 +421,7 @@ static enum did perform(struct place *p, const struct step *step)
 				 (p->present && p->spent && !percent(p->table, 10) ? DEALBOX_STATUS_SPENT : 0) |
 				 (p->present && p->doubt ? DEALBOX_STATUS_IN_DOUBT : 0),
 		};
-		desk_status(&p->desk, &status);
+		engine_status(&p->engine, &status);
 		return DID_OK;
 	case STEP_PLAN:
 		return deals(p) || percent(p->table, 2) ? DID_REFUSED : DID_OK;
@@ -442,22 +442,22 @@ static void settle(struct table *t)
 
 		/* the clock */
 		if (!t->chaos || !draw(t, 4))
-			desk_settled(&p->desk);
-		for (steps = 0; desk_next(&p->desk, &t->jobs, &t->places[0].desk, &step); steps++) {
+			engine_settled(&p->engine);
+		for (steps = 0; engine_next(&p->engine, &t->jobs, &t->places[0].engine, &step); steps++) {
 			if (steps == STEPS_MAX)
-				fail_msg("step %d for ever, phase %d", step.kind, p->desk.phase);
-			desk_did(&p->desk, &t->jobs, &step, perform(p, &step));
+				fail_msg("step %d for ever, phase %d", step.kind, p->engine.phase);
+			engine_did(&p->engine, &t->jobs, &step, perform(p, &step));
 		}
 		/* out of order: the cable is pulled and put back later */
-		if (!p->desk.plugged && p->plugged)
+		if (!p->engine.plugged && p->plugged)
 			unplug(p, true);
-		troubles_seen[desk_trouble(&p->desk)] = true;
+		states_seen[engine_state(&p->engine)] = true;
 	}
 	/* no two operators are told to put in the same board, nor one that is being dealt */
-	if (t->places[0].desk.copy.board && t->places[1].desk.copy.job)
-		assert_false(same(&t->places[0].desk.copy, &t->places[1].desk.copy) &&
-			     (desk_trouble(&t->places[0].desk) == DEALBOX_OPERATOR_INSERT ||
-			      desk_trouble(&t->places[1].desk) == DEALBOX_OPERATOR_INSERT));
+	if (t->places[0].engine.copy.board && t->places[1].engine.copy.job)
+		assert_false(same(&t->places[0].engine.copy, &t->places[1].engine.copy) &&
+			     (engine_state(&t->places[0].engine) == DEALBOX_OPERATOR_INSERT ||
+			      engine_state(&t->places[1].engine) == DEALBOX_OPERATOR_INSERT));
 }
 
 /* ---- the operator --------------------------------------------------------- */
@@ -472,8 +472,8 @@ static void empty_and_pull(struct place *p)
 static void obey(struct place *p)
 {
 	struct table *t = p->table;
-	enum dealbox_operator_state trouble = desk_trouble(&p->desk);
-	unsigned int ways = dealbox_operator_ways(trouble);
+	enum dealbox_operator_state state = engine_state(&p->engine);
+	unsigned int ways = dealbox_operator_ways(state);
 	struct job *job;
 
 	/* where there are two ways, he tries the one and the other */
@@ -481,11 +481,11 @@ static void obey(struct place *p)
 		ways &= ~DEALBOX_WAY_START;
 
 	/* closes, seats and lets go what stands around the machine */
-	desk_bar(&p->desk, DEALBOX_OPERATOR_NONE);
+	engine_bar(&p->engine, DEALBOX_OPERATOR_NONE);
 	if (ways & DEALBOX_WAY_PLUG)
 		plug(p);
-	if (ways & DEALBOX_WAY_COVER || trouble == DEALBOX_OPERATOR_JAM ||
-	    trouble == DEALBOX_OPERATOR_COVER_OPENED)
+	if (ways & DEALBOX_WAY_COVER || state == DEALBOX_OPERATOR_JAM ||
+	    state == DEALBOX_OPERATOR_COVER_OPENED)
 		close_cover(p);
 	if (ways & DEALBOX_WAY_HOPPER) {
 		p->hopper = true;
@@ -496,14 +496,14 @@ static void obey(struct place *p)
 			if (job->state == DEALBOX_LEDGER_JOB_PAUSED)
 				job->state = DEALBOX_LEDGER_JOB_OPEN;
 	if (ways & DEALBOX_WAY_INSERT && !p->present)
-		insert(p, percent(t, 10) ? 9 * draw(t, 2) : trouble == DEALBOX_OPERATOR_INSERT ? p->desk.copy.board :
+		insert(p, percent(t, 10) ? 9 * draw(t, 2) : state == DEALBOX_OPERATOR_INSERT ? p->engine.copy.board :
 		       1 + draw(t, BOARDS));
-	else if (trouble == DEALBOX_OPERATOR_CONFIRM && p->in_board)
+	else if (state == DEALBOX_OPERATOR_CONFIRM && p->in_board)
 		/* he looks, as he is asked to */
 		empty_and_pull(p);
 	else if (ways & DEALBOX_WAY_REMOVE && p->present && !(ways & DEALBOX_WAY_START)) {
 		/* forgetful: told to empty it, he puts it back as it is */
-		if (percent(t, 15) && trouble != DEALBOX_OPERATOR_TAKE_OUT) {
+		if (percent(t, 15) && state != DEALBOX_OPERATOR_TAKE_OUT) {
 			pull(p);
 			insert(p, p->label);
 		} else {
@@ -511,11 +511,11 @@ static void obey(struct place *p)
 		}
 	} else if (ways & (DEALBOX_WAY_REMOVE | DEALBOX_WAY_INSERT) && !p->present &&
 		   !(ways & DEALBOX_WAY_START)) {
-		insert(p, p->desk.copy.board ? p->desk.copy.board : 1 + draw(t, BOARDS));
+		insert(p, p->engine.copy.board ? p->engine.copy.board : 1 + draw(t, BOARDS));
 	} else if (ways & DEALBOX_WAY_START) {
 		/* without looking */
 		p->acted = true;
-		desk_push(&p->desk, PUSH_START);
+		engine_push(&p->engine, PUSH_START);
 	}
 }
 
@@ -538,15 +538,15 @@ static void crash(struct table *t)
 	for (n = 0; n < MACHINES; n++) {
 		struct place *p = &t->places[n];
 
-		desk_init(&p->desk, ids[n], n + 1 < MACHINES ? &p[1].desk : NULL);
+		engine_init(&p->engine, ids[n], n + 1 < MACHINES ? &p[1].engine : NULL);
 		if (p->plugged)
-			desk_plugged(&p->desk, &p->info);
+			engine_plugged(&p->engine, &p->info);
 	}
 	for (n = 0; n < t->count; n++) {
 		const struct entry *e = &t->entries[n];
 
 		/* whose last board was not exact, must hear that the next is empty */
-		t->places[e->machine].desk.confirm = e->outcome != DEALBOX_LEDGER_EXACT || e->undone;
+		t->places[e->machine].engine.confirm = e->outcome != DEALBOX_LEDGER_EXACT || e->undone;
 		if (e->outcome == DEALBOX_LEDGER_EXACT && !e->undone)
 			job_set_state(jobs_find(&t->jobs, e->copy.job), e->copy.board,
 				      e->copy.copy, DEALBOX_LEDGER_COPY_RECORDED);
@@ -564,13 +564,13 @@ static void meddle(struct table *t, struct place *p)
 
 	switch (draw(t, 15)) {
 	case 0:
-		desk_push(&p->desk, PUSH_PAUSE);
+		engine_push(&p->engine, PUSH_PAUSE);
 		break;
 	case 1:
-		desk_push(&p->desk, PUSH_STOP);
+		engine_push(&p->engine, PUSH_STOP);
 		break;
 	case 2:
-		desk_push(&p->desk, PUSH_RELEASE);
+		engine_push(&p->engine, PUSH_RELEASE);
 		break;
 	case 3:
 		unplug(p, draw(t, 2));
@@ -614,12 +614,12 @@ static void meddle(struct table *t, struct place *p)
 		emit_type(p, 0x16 + draw(t, 0x40));
 		break;
 	case 13:
-		desk_bar(&p->desk, bars[draw(t, 5)]);
+		engine_bar(&p->engine, bars[draw(t, 5)]);
 		break;
 	default:
 		if (!p->in_board) {
 			p->acted = true;
-			desk_push(&p->desk, PUSH_START);
+			engine_push(&p->engine, PUSH_START);
 		}
 	}
 }
@@ -648,7 +648,7 @@ static void table_make(struct table *t, uint32_t seed)
 		p->info.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD |
 			(draw(t, 2) ? DEALBOX_CAP_BOARD_LOCK : 0) |
 			(draw(t, 2) ? DEALBOX_CAP_BOARD_READER : 0);
-		desk_init(&p->desk, ids[n], n + 1 < MACHINES ? &p[1].desk : NULL);
+		engine_init(&p->engine, ids[n], n + 1 < MACHINES ? &p[1].engine : NULL);
 		plug(p);
 	}
 }
@@ -691,7 +691,7 @@ static void run(uint32_t seed, unsigned int chaos)
 	t->chaos = false;
 	for (n = 0; n < 2000 && !table_done(t); n++) {
 		for (k = 0; k < MACHINES; k++) {
-			desk_look(&t->places[k].desk);
+			engine_look(&t->places[k].engine);
 			settle(t);
 			advance(&t->places[k]);
 			settle(t);
@@ -705,10 +705,10 @@ static void run(uint32_t seed, unsigned int chaos)
 		if (!table_done(t))
 			print_message("# %s: phase %d, plugged %d%d, cover %d%d, fault %d state %u, "
 				      "insertion %u %u, asked %d, start %d\n",
-				      dealbox_operator_name(desk_trouble(&p->desk)), p->desk.phase,
-				      p->plugged, p->desk.plugged, p->cover, p->desk.cover,
-				      p->desk.fault, p->state, p->insertion, p->desk.insertion,
-				      p->desk.asked, p->desk.start);
+				      dealbox_operator_name(engine_state(&p->engine)), p->engine.phase,
+				      p->plugged, p->engine.plugged, p->cover, p->engine.cover,
+				      p->engine.fault, p->state, p->insertion, p->engine.insertion,
+				      p->engine.asked, p->engine.start);
 	}
 	if (!table_done(t))
 		fail_msg("seed %u: stuck", seed);
@@ -749,7 +749,7 @@ static void test_chaos_reaches(void **state)
 		for (n = 0; n < sizeof(elsewhere) / sizeof(elsewhere[0]); n++)
 			if (elsewhere[n] == k)
 				break;
-		if (n == sizeof(elsewhere) / sizeof(elsewhere[0]) && !troubles_seen[k])
+		if (n == sizeof(elsewhere) / sizeof(elsewhere[0]) && !states_seen[k])
 			fail_msg("nobody met %s", dealbox_operator_name(k));
 	}
 }
@@ -770,12 +770,12 @@ static struct place *running(struct table *t, unsigned int options)
 	unplug(p, false);
 	plug(p);
 	settle(t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_INSERT);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_INSERT);
 	insert(p, 0);
 	settle(t);
 	if (!(options & DEALBOX_JOB_AUTO_START)) {
-		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_START);
-		desk_push(&p->desk, PUSH_START);
+		assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_START);
+		engine_push(&p->engine, PUSH_START);
 		settle(t);
 	}
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
@@ -802,14 +802,14 @@ static void test_unreadable(void **state)
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	held(p, e);
 	assert_int_equal(p->state, DEALBOX_STATE_HELD);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_UNREADABLE);
-	desk_push(&p->desk, PUSH_START);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_UNREADABLE);
+	engine_push(&p->engine, PUSH_START);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	/* face up: nothing to be read again before somebody turns it */
 	held(p, (struct dealbox_event){ .type = DEALBOX_EV_CARD_UNREADABLE, .position = 3,
 					.flags = DEALBOX_EVF_FACE_UP });
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_FACE_UP);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_FACE_UP);
 	jobs_free(&t.jobs);
 }
 
@@ -820,13 +820,13 @@ static void test_stop_card(void **state)
 
 	(void)state;
 	held(p, (struct dealbox_event){ .type = DEALBOX_EV_CARD_UNREADABLE, .position = 0 });
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_STOP_CARD);
-	desk_push(&p->desk, PUSH_START);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_STOP_CARD);
+	engine_push(&p->engine, PUSH_START);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	/* in the middle: the decks are not whole, and the board is void */
 	held(p, (struct dealbox_event){ .type = DEALBOX_EV_NOT_IN_PLAN, .position = 3, .card = 52 });
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_DECK_WRONG);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_DECK_WRONG);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
 	jobs_free(&t.jobs);
@@ -840,35 +840,35 @@ static void test_facts(void **state)
 	struct dealbox_operator_facts facts;
 
 	(void)state;
-	p->desk.cards = 4;
+	p->engine.cards = 4;
 	held(p, (struct dealbox_event){ .type = DEALBOX_EV_FEED_TIMEOUT, .position = 2 });
-	desk_facts(&p->desk, &facts);
+	engine_facts(&p->engine, &facts);
 	assert_int_equal(facts.card, 3);
 	assert_int_equal(facts.cards, 4);
 	assert_int_equal(facts.board, 1);
 	assert_int_equal(facts.copy, 1);
 	assert_int_equal(facts.there, 0);
-	desk_push(&p->desk, PUSH_START);
+	engine_push(&p->engine, PUSH_START);
 	settle(&t);
 	emit(p, (struct dealbox_event){ .type = DEALBOX_EV_JAM, .position = 3, .code = 2 });
 	p->state = DEALBOX_STATE_FAULT;
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_JAM);
-	desk_facts(&p->desk, &facts);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_JAM);
+	engine_facts(&p->engine, &facts);
 	assert_int_equal(facts.card, 4);
 	assert_int_equal(facts.place, 2);
 	/* still told when the board is out; the next fault is between two deals, and of no card */
 	pull(p);
 	settle(&t);
-	desk_facts(&p->desk, &facts);
+	engine_facts(&p->engine, &facts);
 	assert_int_equal(facts.place, 2);
 	emit(p, (struct dealbox_event){ .type = DEALBOX_EV_HARDWARE, .position = DEALBOX_NONE, .code = 77 });
-	desk_facts(&p->desk, &facts);
+	engine_facts(&p->engine, &facts);
 	assert_int_equal(facts.card, 0);
 	assert_int_equal(facts.place, 0);
 	assert_int_equal(facts.code, 77);
-	p->desk.number = 9;
-	desk_facts(&p->desk, &facts);
+	p->engine.number = 9;
+	engine_facts(&p->engine, &facts);
 	assert_int_equal(facts.there, 9);
 	jobs_free(&t.jobs);
 }
@@ -885,9 +885,9 @@ static void test_deck_short(void **state)
 	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	emit_type(p, DEALBOX_EV_HOPPER_LOADED);
-	desk_push(&p->desk, PUSH_START);
+	engine_push(&p->engine, PUSH_START);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_DECK_SHORT);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_DECK_SHORT);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	jobs_free(&t.jobs);
 }
@@ -902,18 +902,18 @@ static void test_repeated(void **state)
 	advance(p);
 	stop(p, DEALBOX_EV_REPEATED_CARD);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_REPEATED);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_REPEATED);
 	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
 	pull(p);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_REPEATED);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_REPEATED);
 	p->in_board = 0;
 	insert(p, 0);
 	settle(&t);
 	/* also where boards start by themselves */
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
-	desk_push(&p->desk, PUSH_START);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CONFIRM);
+	engine_push(&p->engine, PUSH_START);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	assert_int_equal(t.entries[1].copy.board, 1);
@@ -935,21 +935,21 @@ static void test_start_that_clears(void **state)
 	settle(&t);
 	insert(p, 0);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CONFIRM);
 	stop(p, DEALBOX_EV_HARDWARE);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_HARDWARE);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_HARDWARE);
 	p->acted = true;
-	desk_push(&p->desk, PUSH_START);
-	assert_true(desk_next(&p->desk, &t.jobs, NULL, &step));
+	engine_push(&p->engine, PUSH_START);
+	assert_true(engine_next(&p->engine, &t.jobs, NULL, &step));
 	assert_int_equal(step.kind, STEP_CLEAR);
-	desk_did(&p->desk, &t.jobs, &step, DID_OK);
-	desk_push(&p->desk, PUSH_START);
+	engine_did(&p->engine, &t.jobs, &step, DID_OK);
+	engine_push(&p->engine, PUSH_START);
 	p->state = DEALBOX_STATE_IDLE;
 	emit_type(p, DEALBOX_EV_FAULT_CLEARED);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CONFIRM);
 	jobs_free(&t.jobs);
 }
 
@@ -972,7 +972,7 @@ static void test_news_that_is_old(void **state)
 		settle(&t);
 		emit_type(p, DEALBOX_EV_STATE_LOST);
 		settle(&t);
-		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_HARDWARE);
+		assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_HARDWARE);
 		/* perform() asserts that the fault is not cleared */
 		emit(p, *old[n]);
 		settle(&t);
@@ -996,17 +996,17 @@ static void test_stop_behind_the_end(void **state)
 			advance(p);
 		if (recorded) {
 			settle(&t);
-			assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_TAKE_OUT);
+			assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_TAKE_OUT);
 			assert_int_equal(t.recorded, 1);
 		}
 		p->spoiled = true;
 		stop(p, DEALBOX_EV_WRONG_POCKET);
 		settle(&t);
-		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_WRONG_POCKET);
+		assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_WRONG_POCKET);
 		assert_int_equal(t.recorded, 0);
 		assert_int_equal(t.entries[0].outcome, recorded ? DEALBOX_LEDGER_EXACT : DEALBOX_LEDGER_VOID);
 		assert_int_equal(t.entries[0].undone, recorded);
-		desk_look(&p->desk);
+		engine_look(&p->engine);
 		settle(&t);
 		assert_int_equal(p->state, DEALBOX_STATE_FAULT);
 		empty_and_pull(p);
@@ -1014,8 +1014,8 @@ static void test_stop_behind_the_end(void **state)
 		assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 		insert(p, 0);
 		settle(&t);
-		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
-		assert_int_equal(p->desk.copy.board, 1);
+		assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CONFIRM);
+		assert_int_equal(p->engine.copy.board, 1);
 		jobs_free(&t.jobs);
 	}
 }
@@ -1030,9 +1030,9 @@ static void test_out_before_it_is_judged(void **state)
 	(void)state;
 	while (p->state == DEALBOX_STATE_DEALING)
 		advance(p);
-	assert_false(desk_next(&p->desk, &t.jobs, NULL, &step));
+	assert_false(engine_next(&p->engine, &t.jobs, NULL, &step));
 	empty_and_pull(p);
-	assert_true(desk_next(&p->desk, &t.jobs, NULL, &step));
+	assert_true(engine_next(&p->engine, &t.jobs, NULL, &step));
 	assert_int_equal(step.kind, STEP_JUDGE);
 	jobs_free(&t.jobs);
 }
@@ -1052,7 +1052,7 @@ static void test_stop_that_was_lost(void **state)
 	settle(&t);
 	assert_int_equal(t.recorded, 0);
 	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_UNKNOWN);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_WRONG_POCKET);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_WRONG_POCKET);
 	jobs_free(&t.jobs);
 }
 
@@ -1066,10 +1066,10 @@ static void test_look_is_no_doubt(void **state)
 	while (p->state == DEALBOX_STATE_DEALING)
 		advance(p);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_TAKE_OUT);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_TAKE_OUT);
 	empty_and_pull(p);
 	settle(&t);
-	desk_look(&p->desk);
+	engine_look(&p->engine);
 	insert(p, 0);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
@@ -1089,15 +1089,15 @@ static void test_look_while_it_pauses(void **state)
 	(void)state;
 	for (n = 0; n < 2; n++) {
 		p = running(&t, DEALBOX_JOB_AUTO_START);
-		desk_push(&p->desk, pushes[n]);
-		assert_true(desk_next(&p->desk, &t.jobs, NULL, &step));
+		engine_push(&p->engine, pushes[n]);
+		assert_true(engine_next(&p->engine, &t.jobs, NULL, &step));
 		assert_int_equal(step.kind, kinds[n]);
-		desk_did(&p->desk, &t.jobs, &step, DID_OK);
-		desk_look(&p->desk);
-		assert_true(desk_next(&p->desk, &t.jobs, NULL, &step));
+		engine_did(&p->engine, &t.jobs, &step, DID_OK);
+		engine_look(&p->engine);
+		assert_true(engine_next(&p->engine, &t.jobs, NULL, &step));
 		assert_int_equal(step.kind, STEP_STATUS);
-		desk_did(&p->desk, &t.jobs, &step, perform(p, &step));
-		assert_false(desk_next(&p->desk, &t.jobs, NULL, &step));
+		engine_did(&p->engine, &t.jobs, &step, perform(p, &step));
+		assert_false(engine_next(&p->engine, &t.jobs, NULL, &step));
 		jobs_free(&t.jobs);
 	}
 }
@@ -1110,25 +1110,25 @@ static void test_status_overtakes_events(void **state)
 	const struct dealbox_event gap = { .type = DEALBOX_EV_CARD_ROUTED, .flags = DEALBOX_EVF_GAP };
 	const struct dealbox_event card = { .type = DEALBOX_EV_CARD_ROUTED };
 	struct dealbox_status status = {
-		.state = DEALBOX_STATE_DEALING, .insertion = p->desk.dealt, .flags = DEALBOX_STATUS_BOARD,
+		.state = DEALBOX_STATE_DEALING, .insertion = p->engine.dealt, .flags = DEALBOX_STATUS_BOARD,
 	};
 
 	(void)state;
-	assert_false(desk_news(&p->desk, &status));
+	assert_false(engine_news(&p->engine, &status));
 	status.state = DEALBOX_STATE_DONE;
-	assert_true(desk_news(&p->desk, &status));
+	assert_true(engine_news(&p->engine, &status));
 	status.state = DEALBOX_STATE_FAULT;
-	assert_true(desk_news(&p->desk, &status));
+	assert_true(engine_news(&p->engine, &status));
 	status.state = DEALBOX_STATE_DEALING;
 	status.insertion++;
-	assert_true(desk_news(&p->desk, &status));
+	assert_true(engine_news(&p->engine, &status));
 	status.flags = 0;
-	assert_true(desk_news(&p->desk, &status));
+	assert_true(engine_news(&p->engine, &status));
 	/* a card that falls changes nothing, events that were lost do */
-	assert_false(desk_event(&p->desk, &t.jobs, &card));
-	assert_true(desk_news(&p->desk, &status));
-	assert_true(desk_event(&p->desk, &t.jobs, &gap));
-	assert_false(desk_news(&p->desk, &status));
+	assert_false(engine_event(&p->engine, &t.jobs, &card));
+	assert_true(engine_news(&p->engine, &status));
+	assert_true(engine_event(&p->engine, &t.jobs, &gap));
+	assert_false(engine_news(&p->engine, &status));
 	jobs_free(&t.jobs);
 	/* a fault without a deal, too: older information must not appear newer */
 	p = running(&t, DEALBOX_JOB_AUTO_START);
@@ -1138,10 +1138,10 @@ static void test_status_overtakes_events(void **state)
 	status = (struct dealbox_status){
 		.state = DEALBOX_STATE_FAULT, .insertion = p->insertion, .flags = DEALBOX_STATUS_BOARD,
 	};
-	assert_true(desk_news(&p->desk, &status));
+	assert_true(engine_news(&p->engine, &status));
 	p->spoiled = true;
 	stop(p, DEALBOX_EV_HARDWARE);
-	assert_false(desk_news(&p->desk, &status));
+	assert_false(engine_news(&p->engine, &status));
 	jobs_free(&t.jobs);
 }
 
@@ -1160,9 +1160,9 @@ static void test_no_answer(void **state)
 	(void)state;
 	for (n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++) {
 		p = running(&t, DEALBOX_JOB_AUTO_START);
-		step = (struct step){ .kind = kinds[n], .copy = p->desk.copy, .insertion = p->insertion };
-		desk_did(&p->desk, &t.jobs, &step, DID_NO_ANSWER);
-		assert_true(desk_next(&p->desk, &t.jobs, NULL, &step));
+		step = (struct step){ .kind = kinds[n], .copy = p->engine.copy, .insertion = p->insertion };
+		engine_did(&p->engine, &t.jobs, &step, DID_NO_ANSWER);
+		assert_true(engine_next(&p->engine, &t.jobs, NULL, &step));
 		assert_int_equal(step.kind, STEP_STATUS);
 		jobs_free(&t.jobs);
 	}
@@ -1184,22 +1184,22 @@ static void test_machine_that_is_new(void **state)
 	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
 
 	(void)state;
-	desk_push(&p->desk, PUSH_STOP);
+	engine_push(&p->engine, PUSH_STOP);
 	settle_void(p);
-	p->desk.unknown = true;
-	desk_push(&p->desk, PUSH_START);
+	p->engine.unknown = true;
+	engine_push(&p->engine, PUSH_START);
 	insert(p, 0);
 	settle(&t);
-	desk_push(&p->desk, PUSH_START);
+	engine_push(&p->engine, PUSH_START);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NEW);
-	assert_int_equal(p->desk.copy.job, 0);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NEW);
+	assert_int_equal(p->engine.copy.job, 0);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
-	p->desk.unknown = false;
+	p->engine.unknown = false;
 	settle(&t);
 	/* an earlier key press does not answer the current question */
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
-	desk_push(&p->desk, PUSH_START);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CONFIRM);
+	engine_push(&p->engine, PUSH_START);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	jobs_free(&t.jobs);
@@ -1211,15 +1211,15 @@ static void test_emergency_stop(void **state)
 	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
 
 	(void)state;
-	desk_push(&p->desk, PUSH_STOP);
+	engine_push(&p->engine, PUSH_STOP);
 	settle_void(p);
 	insert(p, 0);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_STOPPED);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_STOPPED);
 	/* one press lets it go, another deals */
-	desk_push(&p->desk, PUSH_START);
+	engine_push(&p->engine, PUSH_START);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CONFIRM);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	jobs_free(&t.jobs);
 }
@@ -1237,18 +1237,18 @@ static void test_bars(void **state)
 	(void)state;
 	for (n = 0; n < 4; n++) {
 		advance(p);
-		desk_bar(&p->desk, bars[n]);
+		engine_bar(&p->engine, bars[n]);
 		settle(&t);
 		assert_int_equal(p->state, DEALBOX_STATE_PAUSED);
-		assert_int_equal(desk_trouble(&p->desk), bars[n]);
-		desk_push(&p->desk, PUSH_START);
+		assert_int_equal(engine_state(&p->engine), bars[n]);
+		engine_push(&p->engine, PUSH_START);
 		settle(&t);
 		assert_int_equal(p->state, DEALBOX_STATE_PAUSED);
-		desk_bar(&p->desk, DEALBOX_OPERATOR_NONE);
+		engine_bar(&p->engine, DEALBOX_OPERATOR_NONE);
 		settle(&t);
 		assert_int_equal(p->state, DEALBOX_STATE_PAUSED);
-		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_PAUSED);
-		desk_push(&p->desk, PUSH_START);
+		assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_PAUSED);
+		engine_push(&p->engine, PUSH_START);
 		settle(&t);
 		assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	}
@@ -1257,17 +1257,17 @@ static void test_bars(void **state)
 	settle(&t);
 	empty_and_pull(p);
 	/* the next board is not dealt before it sits, and is then dealt by itself */
-	desk_bar(&p->desk, DEALBOX_OPERATOR_SEATED);
+	engine_bar(&p->engine, DEALBOX_OPERATOR_SEATED);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_INSERT);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_INSERT);
 	insert(p, 0);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_SEATED);
-	desk_bar(&p->desk, DEALBOX_OPERATOR_COVER);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_SEATED);
+	engine_bar(&p->engine, DEALBOX_OPERATOR_COVER);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_COVER);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_COVER);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
-	desk_bar(&p->desk, DEALBOX_OPERATOR_NONE);
+	engine_bar(&p->engine, DEALBOX_OPERATOR_NONE);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	jobs_free(&t.jobs);
@@ -1280,18 +1280,18 @@ static void test_stop_held(void **state)
 	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
 
 	(void)state;
-	desk_push(&p->desk, PUSH_STOP);
-	desk_bar(&p->desk, DEALBOX_OPERATOR_STOPPED);
+	engine_push(&p->engine, PUSH_STOP);
+	engine_bar(&p->engine, DEALBOX_OPERATOR_STOPPED);
 	settle_void(p);
 	insert(p, 0);
-	desk_push(&p->desk, PUSH_START);
-	desk_bar(&p->desk, DEALBOX_OPERATOR_NONE);
+	engine_push(&p->engine, PUSH_START);
+	engine_bar(&p->engine, DEALBOX_OPERATOR_NONE);
 	settle(&t);
 	/* start was pressed too early */
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_STOPPED);
-	desk_push(&p->desk, PUSH_START);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_STOPPED);
+	engine_push(&p->engine, PUSH_START);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CONFIRM);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CONFIRM);
 	jobs_free(&t.jobs);
 }
 
@@ -1310,7 +1310,7 @@ static void test_cancelled_job(void **state)
 	t.jobs.first->state = DEALBOX_LEDGER_JOB_CANCELLED;
 	settle_void(p);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NO_WORK);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NO_WORK);
 	jobs_free(&t.jobs);
 }
 
@@ -1332,20 +1332,20 @@ static void test_kept_to_machines(void **state)
 	assert_int_equal(job_add_machine(job, "SN1"), 0);
 	plug(first);
 	settle(&t);
-	assert_int_equal(desk_trouble(&first->desk), DEALBOX_OPERATOR_NO_WORK);
+	assert_int_equal(engine_state(&first->engine), DEALBOX_OPERATOR_NO_WORK);
 	jobs_add(&t.jobs, 2, 1, boards, 2, 1, 0, 0);
 	plug(second);
 	settle(&t);
 	/* each has its own, whatever comes first */
-	assert_int_equal(first->desk.copy.job, 2);
-	assert_int_equal(second->desk.copy.job, 1);
+	assert_int_equal(first->engine.copy.job, 2);
+	assert_int_equal(second->engine.copy.job, 1);
 	/* one more machine is named: then it goes there too */
 	assert_int_equal(job_add_machine(job, "SN0"), 0);
 	settle(&t);
-	assert_int_equal(first->desk.copy.job, 1);
-	assert_int_equal(first->desk.copy.board, 2);
-	assert_int_equal(second->desk.copy.job, 1);
-	assert_int_equal(second->desk.copy.board, 1);
+	assert_int_equal(first->engine.copy.job, 1);
+	assert_int_equal(first->engine.copy.board, 2);
+	assert_int_equal(second->engine.copy.job, 1);
+	assert_int_equal(second->engine.copy.board, 1);
 	jobs_free(&t.jobs);
 }
 
@@ -1368,18 +1368,18 @@ static void test_capture(void **state)
 	plug(p);
 	settle(&t);
 	/* without a reader that can capture it goes to the next job */
-	assert_int_equal(p->desk.copy.job, 2);
+	assert_int_equal(p->engine.copy.job, 2);
 	unplug(p, false);
 	p->info.capabilities |= DEALBOX_CAP_CAPTURE;
 	plug(p);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CAPTURE);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CAPTURE);
 	insert(p, 0);
 	for (pocket = 1; pocket <= 4; pocket++) {
 		settle(&t);
-		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CAPTURE);
-		assert_int_equal(p->desk.copy.copy, pocket);
-		desk_push(&p->desk, PUSH_START);
+		assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CAPTURE);
+		assert_int_equal(p->engine.copy.copy, pocket);
+		engine_push(&p->engine, PUSH_START);
 		/* as a machine does: a capture does not spend the insertion */
 		settle(&t);
 		assert_int_equal(p->state, DEALBOX_STATE_DEALING);
@@ -1392,14 +1392,14 @@ static void test_capture(void **state)
 		/* the ledger has captures of an insertion as often as there are */
 		t.entries[t.count - 1].number = 1000 + pocket;
 	}
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CAPTURED);
-	desk_push(&p->desk, PUSH_START);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CAPTURED);
+	engine_push(&p->engine, PUSH_START);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CAPTURED);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CAPTURED);
 	empty_and_pull(p);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_CAPTURE);
-	assert_int_equal(p->desk.copy.board, 8);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CAPTURE);
+	assert_int_equal(p->engine.copy.board, 8);
 	jobs_free(&t.jobs);
 }
 
@@ -1417,24 +1417,24 @@ static void test_test_deal(void **state)
 	t.jobs.first->state = DEALBOX_LEDGER_JOB_PAUSED;
 	unplug(&t.places[1], false);
 	settle(&t);
-	assert_false(desk_may_test(&p->desk));
+	assert_false(engine_may_test(&p->engine));
 	insert(p, 0);
 	settle(&t);
-	assert_true(desk_may_test(&p->desk));
-	p->desk.test = true;
+	assert_true(engine_may_test(&p->engine));
+	p->engine.test = true;
 	p->spent = true;
 	p->state = DEALBOX_STATE_DEALING;
 	emit_type(p, DEALBOX_EV_DEAL_STARTED);
 	t.jobs.first->state = DEALBOX_LEDGER_JOB_OPEN;
 	while (p->state == DEALBOX_STATE_DEALING) {
 		settle(&t);
-		assert_false(desk_may_test(&p->desk));
+		assert_false(engine_may_test(&p->engine));
 		advance(p);
 	}
 	assert_int_equal(p->state, DEALBOX_STATE_DONE);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_USED);
-	assert_false(desk_may_test(&p->desk));
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_USED);
+	assert_false(engine_may_test(&p->engine));
 	jobs_free(&t.jobs);
 }
 
@@ -1454,17 +1454,17 @@ static void test_by_position(void **state)
 	p->info.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_POSITION;
 	plug(p);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_UNSUITED);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_UNSUITED);
 	jobs_add(&t.jobs, 2, 1, boards, 1, 1, DEALBOX_JOB_BY_POSITION | DEALBOX_JOB_AUTO_START, 0);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_INSERT);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_INSERT);
 	insert(p, 0);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_START);
-	desk_push(&p->desk, PUSH_START);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_START);
+	engine_push(&p->engine, PUSH_START);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
-	assert_int_equal(p->desk.copy.job, 2);
+	assert_int_equal(p->engine.copy.job, 2);
 	jobs_free(&t.jobs);
 }
 
@@ -1476,21 +1476,21 @@ static void test_silent(void **state)
 	struct step step;
 
 	(void)state;
-	assert_true(desk_moves(&p->desk));
-	desk_silent(&p->desk);
+	assert_true(engine_moves(&p->engine));
+	engine_silent(&p->engine);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_SILENT);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_SILENT);
 	emit_type(p, DEALBOX_EV_CARD_LANDED);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NONE);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NONE);
 
-	desk_look(&p->desk);
-	assert_true(desk_next(&p->desk, &t.jobs, &t.places[0].desk, &step));
+	engine_look(&p->engine);
+	assert_true(engine_next(&p->engine, &t.jobs, &t.places[0].engine, &step));
 	assert_int_equal(step.kind, STEP_STATUS);
-	desk_did(&p->desk, &t.jobs, &step, DID_NO_ANSWER);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_SILENT);
+	engine_did(&p->engine, &t.jobs, &step, DID_NO_ANSWER);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_SILENT);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NONE);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NONE);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	jobs_free(&t.jobs);
 }
@@ -1502,11 +1502,11 @@ static void test_never_began(void **state)
 	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
 
 	(void)state;
-	p->desk.begun = 0;
+	p->engine.begun = 0;
 	held(p, (struct dealbox_event){ .type = DEALBOX_EV_GATE_LATE, .position = 0 });
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_UNKNOWN);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_DOUBT);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_DOUBT);
 	jobs_free(&t.jobs);
 }
 
@@ -1526,13 +1526,13 @@ static void test_reused_number(void **state)
 		emit_type(p, DEALBOX_EV_DEAL_DONE);
 	}
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_TAKE_OUT);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_TAKE_OUT);
 	empty_and_pull(p);
 	settle(&t);
 	p->last_insertion--;
 	insert(p, 0);
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_REUSED);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_REUSED);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	jobs_free(&t.jobs);
 }
@@ -1556,8 +1556,8 @@ static struct place *unread(struct table *t, unsigned int options)
 	insert(p, 0);
 	settle(t);
 	/* the one before was void: that this one is empty is asked, too, and comes second */
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NUMBER_UNREAD);
-	assert_int_equal(p->desk.copy.board, 1);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NUMBER_UNREAD);
+	assert_int_equal(p->engine.copy.board, 1);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	return p;
 }
@@ -1573,33 +1573,33 @@ static void test_number_unread(void **state)
 	(void)state;
 	for (n = 0; n < 2; n++) {
 		p = unread(&t, options[n]);
-		desk_push(&p->desk, PUSH_START);
+		engine_push(&p->engine, PUSH_START);
 		settle(&t);
-		if (desk_trouble(&p->desk) == DEALBOX_OPERATOR_CONFIRM) {
-			desk_push(&p->desk, PUSH_START);
+		if (engine_state(&p->engine) == DEALBOX_OPERATOR_CONFIRM) {
+			engine_push(&p->engine, PUSH_START);
 			settle(&t);
 		}
 		assert_int_equal(p->state, DEALBOX_STATE_DEALING);
-		assert_int_equal(p->desk.copy.board, 1);
+		assert_int_equal(p->engine.copy.board, 1);
 		jobs_free(&t.jobs);
 
 		/* the operator confirmed board 1, not the board that is expected now */
 		p = unread(&t, options[n]);
-		desk_push(&p->desk, PUSH_START);
+		engine_push(&p->engine, PUSH_START);
 		job_set_state(t.jobs.first, 1, 1, DEALBOX_LEDGER_COPY_RECORDED);
 		settle(&t);
-		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NUMBER_UNREAD);
-		assert_int_equal(p->desk.copy.board, 2);
+		assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NUMBER_UNREAD);
+		assert_int_equal(p->engine.copy.board, 2);
 		assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 		jobs_free(&t.jobs);
 
 		/* nor of another board */
 		p = unread(&t, options[n]);
-		desk_push(&p->desk, PUSH_START);
+		engine_push(&p->engine, PUSH_START);
 		pull(p);
 		insert(p, 0);
 		settle(&t);
-		assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NUMBER_UNREAD);
+		assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NUMBER_UNREAD);
 		jobs_free(&t.jobs);
 	}
 }
@@ -1614,41 +1614,41 @@ static void test_lock(void **state)
 	t.jobs.first->state = DEALBOX_LEDGER_JOB_PAUSED;
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_PAUSED);
-	assert_false(p->desk.released);
+	assert_false(p->engine.released);
 	jobs_free(&t.jobs);
 
 	p = unread(&t, DEALBOX_JOB_AUTO_START);
-	p->desk.capabilities |= DEALBOX_CAP_BOARD_LOCK;
-	assert_false(p->desk.released);
+	p->engine.capabilities |= DEALBOX_CAP_BOARD_LOCK;
+	assert_false(p->engine.released);
 	t.jobs.first->state = DEALBOX_LEDGER_JOB_PAUSED;
 	settle(&t);
-	assert_int_equal(desk_trouble(&p->desk), DEALBOX_OPERATOR_NO_WORK);
-	assert_true(p->desk.released);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NO_WORK);
+	assert_true(p->engine.released);
 	jobs_free(&t.jobs);
 }
 
 static void test_slow(void **state)
 {
-	struct desk desk;
+	struct engine engine;
 	struct jobs jobs = { 0 };
 	struct dealbox_event e = { .insertion = 1 };
 	unsigned int n;
 
 	(void)state;
-	desk_init(&desk, "SN1", NULL);
+	engine_init(&engine, "SN1", NULL);
 	for (n = 0; n < 60; n++) {
-		desk.phase = PHASE_RUNNING;
-		desk.dealt = 1;
+		engine.phase = PHASE_RUNNING;
+		engine.dealt = 1;
 		e.type = DEALBOX_EV_DEAL_STARTED;
 		e.timestamp_ns += 1000000;
-		desk_event(&desk, &jobs, &e);
+		engine_event(&engine, &jobs, &e);
 		e.type = DEALBOX_EV_DEAL_DONE;
 		e.timestamp_ns += n < 30 ? 6000000000ULL : 10000000000ULL;
-		desk_event(&desk, &jobs, &e);
+		engine_event(&engine, &jobs, &e);
 		if (n == 29)
-			assert_false(desk_slow(&desk));
+			assert_false(engine_slow(&engine));
 	}
-	assert_true(desk_slow(&desk));
+	assert_true(engine_slow(&engine));
 }
 
 /* A machine with nothing to do is left in peace; whatever it does, or is to do, is watched. */
@@ -1657,25 +1657,25 @@ static void test_watched(void **state)
 	const struct dealbox_info info = { .capabilities = DEALBOX_CAP_BY_CARD };
 	struct jobs none = { 0 }, jobs = { 0 };
 	unsigned int board = 1;
-	struct desk desk;
+	struct engine engine;
 
 	(void)state;
 	assert_non_null(jobs_add(&jobs, 1, 1, &board, 1, 1, 0, 0));
-	desk_init(&desk, "SN1", NULL);
-	assert_false(desk_watched(&desk, &jobs));
-	desk_plugged(&desk, &info);
-	assert_true(desk_watched(&desk, &jobs));
-	assert_false(desk_watched(&desk, &none));
-	desk.phase = PHASE_RUNNING;
-	assert_true(desk_watched(&desk, &none));
-	desk.phase = PHASE_NONE;
-	desk.deals = true;
-	assert_true(desk_watched(&desk, &none));
-	desk.deals = false;
-	desk.fault = true;
-	assert_true(desk_watched(&desk, &none));
-	desk_unplugged(&desk);
-	assert_false(desk_watched(&desk, &jobs));
+	engine_init(&engine, "SN1", NULL);
+	assert_false(engine_watched(&engine, &jobs));
+	engine_plugged(&engine, &info);
+	assert_true(engine_watched(&engine, &jobs));
+	assert_false(engine_watched(&engine, &none));
+	engine.phase = PHASE_RUNNING;
+	assert_true(engine_watched(&engine, &none));
+	engine.phase = PHASE_NONE;
+	engine.deals = true;
+	assert_true(engine_watched(&engine, &none));
+	engine.deals = false;
+	engine.fault = true;
+	assert_true(engine_watched(&engine, &none));
+	engine_unplugged(&engine);
+	assert_false(engine_watched(&engine, &jobs));
 	jobs_free(&jobs);
 }
 

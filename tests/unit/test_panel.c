@@ -106,20 +106,20 @@ static void test_starts(void **state)
 static void test_lamps(void **state)
 {
 	static const struct dealbox_operator_facts nothing;
-	enum dealbox_operator_state trouble;
+	enum dealbox_operator_state shown;
 	char text[1024];
 
 	(void)state;
-	for (trouble = 0; trouble < DEALBOX_OPERATOR_STATES; trouble++) {
-		unsigned int lamps = panel_lamps(trouble);
+	for (shown = 0; shown < DEALBOX_OPERATOR_STATES; shown++) {
+		unsigned int lamps = panel_lamps(shown);
 
 		assert_int_equal(lamps & ~(RED | AMBER | GREEN), 0);
 		/* dark: there is nothing to do */
-		assert_int_equal(!lamps, trouble == DEALBOX_OPERATOR_NO_WORK);
+		assert_int_equal(!lamps, shown == DEALBOX_OPERATOR_NO_WORK);
 		/* green: cards move */
-		assert_int_equal(!!(lamps & GREEN), trouble == DEALBOX_OPERATOR_NONE || trouble == DEALBOX_OPERATOR_SLOW);
+		assert_int_equal(!!(lamps & GREEN), shown == DEALBOX_OPERATOR_NONE || shown == DEALBOX_OPERATOR_SLOW);
 		/* a board that is void is red */
-		dealbox_operator_text(trouble, &nothing, NULL, text, sizeof(text));
+		dealbox_operator_text(shown, &nothing, NULL, text, sizeof(text));
 		if (strstr(text, "is void"))
 			assert_int_equal(lamps, RED);
 	}

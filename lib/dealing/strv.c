@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "texts.h"
+#include "strv.h"
 
-int texts_add(char ***list, const char *text)
+int strv_add(char ***list, const char *string)
 {
-	char **grown, *copy = strdup(text);
+	char **grown, *copy = strdup(string);
 	size_t count;
 
 	for (count = 0; *list && (*list)[count]; count++)
@@ -23,7 +23,7 @@ int texts_add(char ***list, const char *text)
 	return 0;
 }
 
-void texts_free(char **list)
+void strv_free(char **list)
 {
 	size_t n;
 
