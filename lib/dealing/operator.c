@@ -224,8 +224,8 @@ static void put(struct sentence *sentence, const char *name, size_t size, const 
 		{ "board", f->board, NULL }, { "copy", f->copy, NULL }, { "there", f->there, NULL },
 		{ "card", f->card, NULL }, { "cards", f->cards, NULL }, { "depth", f->depth, NULL },
 		{ "code", f->code, NULL },
-		{ "seat", 0, f->seat < SEATS ? seats[f->seat] : NULL },
-		{ "place", 0, f->place < PLACES ? places[f->place] : NULL },
+		{ "seat", .text = f->seat < SEATS ? seats[f->seat] : NULL },
+		{ "place", .text = f->place < PLACES ? places[f->place] : NULL },
 	};
 	size_t n;
 

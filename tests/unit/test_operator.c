@@ -107,6 +107,10 @@ static void test_facts(void **state)
 		  "Board 3 was expected, and another is here. Take it out and put in board 3, or skip it. The label "
 		  "says board 4.", "code" },
 		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3 }, "Board 3 was expected", "label" },
+		/* the first place and the first seat without a name */
+		{ DEALBOX_OPERATOR_JAM, { .place = 5, .code = 5 }, "The machine gives code 5.", "stuck at" },
+		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3, .place = 5, .seat = 5, .depth = 1 },
+		  "Board 3 was expected", "pocket of" },
 		/* of the machine, not of a deal that was before */
 		{ DEALBOX_OPERATOR_INSERT, { .board = 3, .copy = 1, .card = 8, .cards = 52, .place = 3, .code = 9,
 		  .seat = 1, .depth = 1, .there = 7 }, "Put in the empty board 3, copy 1.", " card " },
