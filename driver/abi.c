@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* Between the machine protocol and the ABI. */
+/* Conversion between the machine protocol and the ABI. */
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/nospec.h>
@@ -7,7 +7,7 @@
 
 #include "abi.h"
 
-/* The same layout for 32- and 64-bit callers, for ever. */
+/* The layout must be the same for 32- and 64-bit callers, and never changes. */
 static_assert(sizeof(struct dealbox_event) == 64, "event");
 static_assert(sizeof(struct dealbox_info) == 128, "info");
 static_assert(sizeof(struct dealbox_status) == 64, "status");
@@ -49,7 +49,10 @@ static bool at_most(u8 value, u8 max)
 	return value <= max || value == DEALBOX_NONE;
 }
 
-/* A later minor version may do with new types what it likes. */
+/*
+ * The fields of unknown types are not checked: later minor versions define
+ * them.
+ */
 static bool fields_ok(const struct event_source *source, const struct wire_event *in)
 {
 	return !known_type(in->type) ||
@@ -59,11 +62,11 @@ static bool fields_ok(const struct event_source *source, const struct wire_event
 		at_most(in->quality, 100));
 }
 
-/* True if events of the machine itself are missing before this one. */
+/* Return true if events of the machine are missing before this one. */
 static bool machine_gap(struct event_source *source, const struct wire_event *in)
 {
 	bool gap = source->machine_known && in->number != source->machine_next &&
-		   in->type != DEALBOX_EV_STATE_LOST;	/* begins anew */
+		   in->type != DEALBOX_EV_STATE_LOST;	/* numbering restarts */
 
 	source->machine_known = true;
 	source->machine_next = in->number + 1;
@@ -118,8 +121,11 @@ void dealbox_abi_printable(char *text)
 			*text = '?';
 }
 
-/* How many bytes of text fit into max without half a character (UTF-8) at the end. */
-static size_t fitting(const char *text, size_t max)
+/*
+ * Return the longest prefix of text in bytes, at most max, of whole UTF-8
+ * characters.
+ */
+static size_t utf8_prefix(const char *text, size_t max)
 {
 	size_t length = strnlen(text, max);
 
@@ -146,7 +152,7 @@ void dealbox_abi_info(const struct wire_descriptor *machine, const struct wire_i
 	memcpy(out->name, in->name, sizeof(in->name));
 	dealbox_abi_printable(out->name);
 	if (serial)
-		memcpy(out->serial, serial, fitting(serial, sizeof(out->serial) - 1));
+		memcpy(out->serial, serial, utf8_prefix(serial, sizeof(out->serial) - 1));
 	dealbox_abi_printable(out->serial);
 }
 
@@ -194,7 +200,9 @@ int dealbox_abi_plan(const struct dealbox_plan *in, const struct wire_descriptor
 	memzero_explicit(block, sizeof(block));
 	if (error == DEALBOX_ERR_OK)
 		return 0;
-	/* Known modes fail at offset 6 for want of a capability only. */
+	/*
+	 * The mode, at offset 6, is valid: only its capability can be missing.
+	 */
 	return detail == 6 ? -EOPNOTSUPP : -EINVAL;
 }
 
@@ -203,7 +211,7 @@ int dealbox_abi_plan(const struct dealbox_plan *in, const struct wire_descriptor
 
 static const struct {
 	u8 uses;
-	u8 arg_max;		/* DEALBOX_MAX_ENTRIES: also at most the longest plan */
+	u8 arg_max;
 	u8 arg_min;
 	u32 capability;
 } ops[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /dev/dealboxN: docs/userspace-api/dealbox.rst */
+/* The character device /dev/dealboxN, see docs/userspace-api/dealbox.rst. */
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
@@ -18,7 +18,9 @@ static int dealbox_open(struct inode *inode, struct file *file)
 	struct dealbox_file *f;
 	int error;
 
-	/* a little over 64 KiB, for which kmalloc() would take 128 in one piece */
+	/*
+	 * Just over 64 KiB: kmalloc() would need 128 KiB of contiguous memory.
+	 */
 	f = __vmalloc(sizeof(*f), GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!f)
 		return -ENOMEM;
@@ -54,7 +56,10 @@ fail:
 	return error;
 }
 
-/* A machine that nobody controls does not deal: the next owner goes on or aborts. */
+/*
+ * Pause the machine when its owner gives up the claim, so that no deal runs
+ * unattended. The next owner resumes or aborts the deal.
+ */
 static void drop_claim(struct dealbox *db)
 {
 	struct pid *pid;
@@ -62,7 +67,7 @@ static void drop_claim(struct dealbox *db)
 	lockdep_assert_held(&db->ctl);
 	if (!READ_ONCE(db->gone) && dealbox_pause(db))
 		dev_warn_ratelimited(&db->intf->dev,
-				     "claim dropped, but the machine did not answer a pause\n");
+				     "the machine did not answer PAUSE when its claim was dropped\n");
 	spin_lock_irq(&db->lock);
 	WRITE_ONCE(db->owner, NULL);
 	pid = db->owner_pid;
@@ -76,7 +81,7 @@ static int dealbox_release(struct inode *inode, struct file *file)
 	struct dealbox_file *f = file->private_data;
 	struct dealbox *db = f->db;
 
-	/* nobody but the file itself makes it the owner */
+	/* Without a lock: only the file's own calls make it the owner. */
 	if (READ_ONCE(db->owner) == f) {
 		mutex_lock(&db->ctl);
 		drop_claim(db);
@@ -88,12 +93,12 @@ static int dealbox_release(struct inode *inode, struct file *file)
 	list_del(&f->node);
 	spin_unlock_irq(&db->lock);
 	usb_autopm_put_interface(db->intf);
-	kvfree_sensitive(f, sizeof(*f));	/* events tell the deal */
+	kvfree_sensitive(f, sizeof(*f));	/* the queue reveals the deal */
 	put_device(&db->dev);
 	return 0;
 }
 
-/* Takes the oldest event; *gone is as of the same moment. */
+/* Remove the oldest event, and read gone under the same lock. */
 static bool pop_event(struct dealbox_file *f, struct dealbox_event *event, bool *gone)
 {
 	bool got;
@@ -124,7 +129,7 @@ static ssize_t copy_events(struct dealbox_file *f, char __user *buf, size_t coun
 	return copied;
 }
 
-static bool readable(const struct dealbox_file *f)
+static bool has_events_or_gone(const struct dealbox_file *f)
 {
 	bool yes;
 
@@ -153,7 +158,7 @@ static ssize_t dealbox_read(struct file *file, char __user *buf, size_t count, l
 			return -ENODEV;
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		error = wait_event_interruptible(f->wait, readable(f));
+		error = wait_event_interruptible(f->wait, has_events_or_gone(f));
 		if (error)
 			return error;
 	}
@@ -207,8 +212,8 @@ static int get_status(struct dealbox_file *f, union call_arg *arg, bool wait)
 	return 0;
 }
 
-/* Does not wait for whoever has ctl: he may be loading a plan. */
-static int claim(struct dealbox_file *f)
+/* Never block on ctl: its holder may be in SET_PLAN. */
+static int claim_machine(struct dealbox_file *f)
 {
 	struct dealbox *db = f->db;
 	int error = 0;
@@ -259,7 +264,7 @@ static int get_counters(struct dealbox_file *f, union call_arg *arg, bool wait)
 
 static const struct {
 	unsigned int cmd;
-	bool owner;		/* only who holds the claim may */
+	bool owner;		/* needs the claim */
 	int (*call)(struct dealbox_file *f, union call_arg *arg, bool wait);
 } calls[] = {
 	[0x00] = { DEALBOX_IOC_GET_INFO, false, get_info },
@@ -273,7 +278,7 @@ static const struct {
 	[0x08] = { DEALBOX_IOC_GET_COUNTERS, false, get_counters },
 };
 
-/* With ctl held, which keeps the claim from being dropped meanwhile. */
+/* The caller holds ctl, so the claim cannot be dropped meanwhile. */
 static int call_locked(struct dealbox_file *f, unsigned int nr, union call_arg *arg, bool wait)
 {
 	struct dealbox *db = f->db;
@@ -292,7 +297,10 @@ static int lock_call(struct mutex *mutex, bool wait)
 	return mutex_trylock(mutex) ? 0 : -EAGAIN;
 }
 
-/* The owner waits for one call at most: whoever does not hold the claim waits in turn. */
+/*
+ * Files without the claim take turns, so that the owner waits for one call at
+ * most.
+ */
 static long call_in_turn(struct dealbox_file *f, unsigned int nr, union call_arg *arg, bool wait)
 {
 	struct dealbox *db = f->db;
@@ -328,7 +336,7 @@ static long dealbox_ioctl(struct file *file, unsigned int cmd, unsigned long use
 	if (calls[nr].owner && !(file->f_mode & FMODE_WRITE))
 		return -EBADF;
 	if (cmd == DEALBOX_IOC_CLAIM)
-		return claim(f);
+		return claim_machine(f);
 	if (_IOC_DIR(cmd) & _IOC_WRITE &&
 	    copy_from_user(&arg, (void __user *)user, _IOC_SIZE(cmd)))
 		error = -EFAULT;
@@ -338,7 +346,7 @@ static long dealbox_ioctl(struct file *file, unsigned int cmd, unsigned long use
 	if ((!error || error == -EREMOTEIO) && _IOC_DIR(cmd) & _IOC_READ &&
 	    copy_to_user((void __user *)user, &arg, _IOC_SIZE(cmd)))
 		error = -EFAULT;
-	memzero_explicit(&arg, sizeof(arg));	/* may have been a plan */
+	memzero_explicit(&arg, sizeof(arg));	/* may be a plan */
 	return error;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The transfers of a call: what is sent, says core.c. */
+/* Transfers of the calls; core.c decides what is sent. */
 #include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/jiffies.h>
@@ -51,7 +51,7 @@ void dealbox_control_free(struct dealbox *db)
 	kfree_sensitive(db->plan_buf);
 }
 
-static int submit(struct dealbox *db, struct urb *urb)
+static int submit_unless_blocked(struct dealbox *db, struct urb *urb)
 {
 	int error;
 
@@ -67,17 +67,20 @@ static int submit(struct dealbox *db, struct urb *urb)
 	return error;
 }
 
-/* How long to wait for what may take ms, in jiffies: less when there is a deadline. */
+/*
+ * Return the time limit in jiffies, shortened by the deadline of
+ * dealbox_hurry().
+ */
 static unsigned long wait_limit(struct dealbox *db, unsigned int ms)
 {
-	unsigned long patience = msecs_to_jiffies(ms), now = jiffies;
+	unsigned long limit = msecs_to_jiffies(ms), now = jiffies;
 
 	spin_lock_irq(&db->lock);
 	if (db->hurried)
-		patience = time_before(now, db->deadline) ?
-			   min(patience, db->deadline - now) : 0;
+		limit = time_before(now, db->deadline) ?
+			min(limit, db->deadline - now) : 0;
 	spin_unlock_irq(&db->lock);
-	return patience;
+	return limit;
 }
 
 void dealbox_hurry(struct dealbox *db, unsigned int ms)
@@ -96,25 +99,25 @@ void dealbox_take_time(struct dealbox *db)
 }
 
 /*
- * The driver of the host controller may want memory for it, and cannot wait for that
- * under the lock. A moment later there may be some: a machine must not go on dealing
- * because it could not be paused.
+ * Retry if the host controller's driver gets no memory, since it cannot sleep
+ * for it under the lock: a shortage must not leave a machine dealing that is to
+ * be paused.
  */
-static int submit_patiently(struct dealbox *db, struct urb *urb)
+static int submit_with_retries(struct dealbox *db, struct urb *urb)
 {
 	int tries = SUBMIT_TRIES;
-	int error = submit(db, urb);
+	int error = submit_unless_blocked(db, urb);
 
 	while (error == -ENOMEM && --tries) {
 		msleep(SUBMIT_PAUSE_MS);
-		error = submit(db, urb);
+		error = submit_unless_blocked(db, urb);
 	}
 	return error;
 }
 
 /*
- * Bounded by ms, and by disconnect and reset. Not by signals: a command whose end
- * nobody has seen would have to be asked for afterwards.
+ * Run a transfer. It ends after ms, or at a disconnect or reset. It ignores
+ * signals, which would leave the outcome of a command unknown.
  */
 static int make_transfer(struct dealbox *db, struct urb *urb, unsigned int ms)
 {
@@ -122,7 +125,7 @@ static int make_transfer(struct dealbox *db, struct urb *urb, unsigned int ms)
 	int error;
 
 	urb->context = &done;
-	error = submit_patiently(db, urb);
+	error = submit_with_retries(db, urb);
 	if (error)
 		return error;
 	if (!wait_for_completion_timeout(&done, wait_limit(db, ms))) {
@@ -130,15 +133,15 @@ static int make_transfer(struct dealbox *db, struct urb *urb, unsigned int ms)
 		if (urb->status == -ENOENT)
 			return -ETIMEDOUT;
 	}
-	/* killed: by whom, says blocked */
+	/* The URB was killed; db->blocked holds the reason. */
 	if (urb->status == -ENOENT)
 		return READ_ONCE(db->blocked) ?: -EIO;
 	return urb->status;
 }
 
 /*
- * As usb_clear_halt(), which nobody could stop: a machine that does not answer
- * would keep a disconnect waiting.
+ * Like usb_clear_halt(), but disconnect can kill the transfer. Otherwise a
+ * machine that does not answer would delay it.
  */
 static int clear_halt(struct dealbox *db, struct urb *urb, struct usb_ctrlrequest *setup,
 		      unsigned int pipe)
@@ -165,8 +168,8 @@ void dealbox_clear_in(struct dealbox *db)
 }
 
 /*
- * No transfer may wait at an endpoint that is reset: EHCI and xHCI refuse that. In the
- * serial dialect plans, requests and gate commands have the same one.
+ * EHCI and xHCI refuse to reset an endpoint with transfers in flight. In the
+ * serial dialect, gate commands share the endpoint with plans and requests.
  */
 static void clear_out(struct dealbox *db, struct urb *urb, struct usb_ctrlrequest *setup,
 		      unsigned int pipe)
@@ -177,7 +180,6 @@ static void clear_out(struct dealbox *db, struct urb *urb, struct usb_ctrlreques
 	dealbox_gates_allow(db);
 }
 
-/* Gate commands have met a halt that nobody has cleared yet. */
 static bool gates_halted(struct dealbox *db)
 {
 	bool halted;
@@ -196,16 +198,17 @@ void dealbox_clear_gates(struct dealbox *db)
 	mutex_unlock(&db->out);
 }
 
-/* Sends the first size bytes of plan_buf in at most ms, then wipes it. */
+/* Send size bytes of plan_buf in at most ms, and wipe it. */
 static int send_bytes(struct dealbox *db, size_t size, unsigned int ms)
 {
 	int error;
 
 	mutex_lock(&db->out);
-	/* else it would fail for a gate command that shares its pipe */
+	/*
+	 * A gate command may have halted an endpoint that it shares with plans.
+	 */
 	if (gates_halted(db))
 		clear_out(db, db->ctl_urb, db->setup, db->gates[0].urb->pipe);
-	/* the endpoint and the completion handler were filled in at probe */
 	db->plan_urb->transfer_buffer_length = size;
 	error = make_transfer(db, db->plan_urb, ms);
 	memzero_explicit(db->plan_buf, FRAME_MAX);
@@ -213,13 +216,13 @@ static int send_bytes(struct dealbox *db, size_t size, unsigned int ms)
 		clear_out(db, db->ctl_urb, db->setup, db->plan_urb->pipe);
 	mutex_unlock(&db->out);
 	if (error == -EPIPE) {
-		/* gone or reset meanwhile: that is what counts */
+		/* A disconnect or reset meanwhile takes precedence. */
 		return READ_ONCE(db->blocked) ?: -EPIPE;
 	}
 	return error;
 }
 
-/* The result: bytes moved, or -errno. */
+/* Return the number of bytes transferred, or -errno. */
 static int make_control(struct dealbox *db, const struct dealbox_call *call)
 {
 	unsigned int pipe = call->type & USB_DIR_IN ? usb_rcvctrlpipe(db->udev, 0) :
@@ -242,7 +245,10 @@ static bool has_arrived(struct dealbox *db)
 	return READ_ONCE(db->core.awaited) == DEALBOX_AWAIT_NOTHING;
 }
 
-/* An answer is waited for as a transfer is; the verdict on a plan until a signal comes. */
+/*
+ * Only the wait for the verdict on a plan can be interrupted by a signal; an
+ * answer is part of a transfer.
+ */
 static int await_arrival(struct dealbox *db, const struct dealbox_call *call)
 {
 	unsigned long limit = wait_limit(db, call->ms);
@@ -252,7 +258,10 @@ static int await_arrival(struct dealbox *db, const struct dealbox_call *call)
 		left = wait_event_timeout(db->arrived, has_arrived(db), limit);
 	else
 		left = wait_event_interruptible_timeout(db->arrived, has_arrived(db), limit);
-	/* restarted only if no handler ran, as when the system sleeps: it is sent again */
+	/*
+	 * Restart the call, and send the plan again, only if no handler ran
+	 * (suspend).
+	 */
 	if (left < 0)
 		return -ERESTARTNOHAND;
 	return left ? 0 : -ETIMEDOUT;

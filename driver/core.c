@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* The host's side of the protocol: see core.h. Section numbers are those of docs/protocol.md. */
+/*
+ * The host's side of the protocol. Section numbers refer to docs/protocol.md.
+ */
 #include <linux/errno.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
@@ -24,23 +26,26 @@ static void report_to(struct dealbox_call *call, u32 *result, u32 *detail)
 	call->detail_to = detail;
 }
 
-/* What a caller is told of a transfer that failed. -EPIPE is for the rules below. */
+/*
+ * Map the error of a transfer to that of the ABI. -EPIPE, a stall, is left to
+ * the caller: its meaning depends on the request.
+ */
 static int transfer_error(int error)
 {
 	switch (error) {
-	case -ENOENT:		/* refused: unbound, and disconnect is on its way */
+	case -ENOENT:		/* unbound, disconnect() is about to run */
 	case -ESHUTDOWN:
 		return -ENODEV;
 	case -EREMOTEIO:
 	case -EOVERFLOW:
-		return -EPROTO;	/* an answer of the wrong size */
+		return -EPROTO;	/* wrong size of the answer */
 	case 0:
 	case -ENODEV:
 	case -ENOMEM:
 	case -EPIPE:
 	case -ETIMEDOUT:
 		return error;
-	default:		/* -EPROTO is an error of the bus */
+	default:		/* including -EPROTO, an error of the bus */
 		return -EIO;
 	}
 }
@@ -61,7 +66,7 @@ enum dealbox_action dealbox_call_answered(struct dealbox_core *core, struct deal
 	return call->answered(core, call, error);
 }
 
-/* -- requests (section 2) ----------------------------------------------------- */
+/* -- requests (section 2) -------------------------------------------------- */
 
 static enum dealbox_action send_query(struct dealbox_core *core, struct dealbox_call *call,
 				      u8 request, u16 value, u16 length)
@@ -73,7 +78,7 @@ static enum dealbox_action send_query(struct dealbox_core *core, struct dealbox_
 	return core->dialect->exchange(core, call);
 }
 
-/* The end of a query that every machine must answer. */
+/* Every machine supports this query, so a stall violates the protocol. */
 static int must_answer(int error)
 {
 	return error == -EPIPE ? -EPROTO : error;
@@ -88,7 +93,7 @@ static enum dealbox_action end_command(struct dealbox_core *core, struct dealbox
 
 static enum dealbox_action transmit_command(struct dealbox_core *core, struct dealbox_call *call);
 
-/* The answer to GET_RESULT: what became of a command whose transfer failed. */
+/* GET_RESULT says whether a command whose transfer failed was executed. */
 static enum dealbox_action judge_lost_command(struct dealbox_core *core,
 					      struct dealbox_call *call, int error)
 {
@@ -106,12 +111,15 @@ static enum dealbox_action judge_lost_command(struct dealbox_core *core,
 			call->detail = last.detail;
 			return end_command(core, call, -EREMOTEIO);
 		}
-		/* stalled, and yet carried out */
+		/* The machine both stalled the command and executed it. */
 		return end_command(core, call, lost == -EPIPE ? -EPROTO : 0);
 	}
 	if (lost == -EPIPE)
 		return end_command(core, call, -EPROTO);
-	/* It never arrived. Repeated once, with the same number, it does no harm. */
+	/*
+	 * The command never arrived. Repeat it once: with the same sequence
+	 * number, the machine cannot execute it twice.
+	 */
 	if (call->attempt++)
 		return end_command(core, call, lost);
 	return transmit_command(core, call);
@@ -138,7 +146,7 @@ static enum dealbox_action transmit_command(struct dealbox_core *core, struct de
 	return core->dialect->exchange(core, call);
 }
 
-/* Sends call->fields as this command, and finds out what became of it. */
+/* Send call->fields as a command; call->commanded() gets its outcome. */
 static enum dealbox_action send_command(struct dealbox_core *core, struct dealbox_call *call,
 					u8 request)
 {
@@ -149,7 +157,7 @@ static enum dealbox_action send_command(struct dealbox_core *core, struct dealbo
 	return transmit_command(core, call);
 }
 
-/* -- the first call ----------------------------------------------------------- */
+/* -- the first call -------------------------------------------------------- */
 
 static enum dealbox_action greet_with_result(struct dealbox_core *core, struct dealbox_call *call,
 					     int error)
@@ -159,8 +167,9 @@ static enum dealbox_action greet_with_result(struct dealbox_core *core, struct d
 	error = must_answer(error);
 	if (!error) {
 		/*
-		 * Another host may have used the machine since it was configured. A
-		 * command that bore its last number would be taken for a repetition.
+		 * Another host may have used the machine since it was
+		 * configured. Continue its sequence numbers, since a command
+		 * with the last one counts as a repetition.
 		 */
 		dealbox_decode_result(call->data, &last);
 		core->sequence = last.sequence;
@@ -181,7 +190,9 @@ static enum dealbox_action greet_with_info(struct dealbox_core *core, struct dea
 
 static enum dealbox_action greet_described(struct dealbox_core *core, struct dealbox_call *call)
 {
-	/* events flow already, but there is no plan yet to route by */
+	/*
+	 * Events may already arrive, but none is routed before a plan is set.
+	 */
 	core->routed = core->machine.capabilities & DEALBOX_CAP_HOST_ROUTED;
 	core->source.pockets = core->machine.pockets;
 	call->answered = greet_with_info;
@@ -211,7 +222,7 @@ void dealbox_call_greet(struct dealbox_call *call)
 	call->step = begin_greeting;
 }
 
-/* -- queries ------------------------------------------------------------------ */
+/* -- queries --------------------------------------------------------------- */
 
 static int decode_status(const struct dealbox_call *call, int error, struct wire_status *status)
 {
@@ -240,7 +251,10 @@ static enum dealbox_action status_answered(struct dealbox_core *core, struct dea
 static enum dealbox_action begin_status(struct dealbox_core *core, struct dealbox_call *call,
 					int unused)
 {
-	/* before it is asked: what came until now is in the answer, what comes may be */
+	/*
+	 * Read seqno before the query: the answer includes all earlier events.
+	 * Whether it includes later ones is unknown.
+	 */
 	call->seqno = core->source.seqno;
 	call->answered = status_answered;
 	return send_query(core, call, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
@@ -274,7 +288,7 @@ void dealbox_call_counters(struct dealbox_call *call, struct dealbox_counters *o
 	call->step = begin_counters;
 }
 
-/* -- parameters --------------------------------------------------------------- */
+/* -- parameters ------------------------------------------------------------ */
 
 static enum dealbox_action param_answered(struct dealbox_core *core, struct dealbox_call *call,
 					  int error)
@@ -306,7 +320,7 @@ static enum dealbox_action begin_get_param(struct dealbox_core *core, struct dea
 
 	if (error)
 		return end_call(call, error);
-	/* A number that does not fit into wValue is a parameter that nobody has. */
+	/* An id that does not fit into wValue is an unknown parameter. */
 	if (param->id > U16_MAX)
 		return param_answered(core, call, -EPIPE);
 	call->answered = param_answered;
@@ -340,9 +354,9 @@ void dealbox_call_set_param(struct dealbox_call *call, struct dealbox_param *par
 	call->step = begin_set_param;
 }
 
-/* -- plans (section 3) -------------------------------------------------------- */
+/* -- plans (section 3) ----------------------------------------------------- */
 
-/* What the machine says of the block, in an event. */
+/* The wait for PLAN_LOADED has ended. */
 static enum dealbox_action plan_judged(struct dealbox_core *core, struct dealbox_call *call,
 				       int error)
 {
@@ -378,7 +392,9 @@ static enum dealbox_action plan_announced(struct dealbox_core *core, struct deal
 {
 	if (error || !call->plan.entries)
 		return end_call(call, error);
-	/* Only now: what an earlier LOAD led to cannot be taken for this one's. */
+	/*
+	 * Not before LOAD: the verdict on an earlier plan could still arrive.
+	 */
 	core->awaited = DEALBOX_AWAIT_VERDICT;
 	core->await_error = 0;
 	core->plan_id = call->plan.plan_id;
@@ -388,7 +404,9 @@ static enum dealbox_action plan_announced(struct dealbox_core *core, struct deal
 	return DEALBOX_SEND;
 }
 
-/* The plan of a host-routed machine is the host's; the rule of LOAD holds for it too. */
+/*
+ * A host-routed machine has no LOAD, so the host enforces LOAD's rule itself.
+ */
 static enum dealbox_action keep_plan(struct dealbox_core *core, struct dealbox_call *call,
 				     int error)
 {
@@ -431,9 +449,11 @@ void dealbox_call_set_plan(struct dealbox_call *call, struct dealbox_plan *plan,
 	call->step = begin_set_plan;
 }
 
-/* -- control ------------------------------------------------------------------ */
+/* -- control --------------------------------------------------------------- */
 
-/* START on a host-routed machine: the refusals that a stored plan would meet. */
+/*
+ * A host-routed machine has no plan, so the host checks START's plan_id itself.
+ */
 static int check_routed_start(const struct dealbox_core *core, struct dealbox_call *call,
 			      const struct dealbox_control *in)
 {
@@ -468,7 +488,10 @@ void dealbox_call_control(struct dealbox_call *call, struct dealbox_control *in)
 static enum dealbox_action pause_commanded(struct dealbox_core *core, struct dealbox_call *call,
 					   int error)
 {
-	/* refused: it stopped by itself since, or a pause is under way */
+	/*
+	 * A refusal is fine: the deal has stopped meanwhile, or is being
+	 * paused.
+	 */
 	return end_call(call, error == -EREMOTEIO ? 0 : error);
 }
 
@@ -496,7 +519,7 @@ void dealbox_call_pause(struct dealbox_call *call)
 	call->step = begin_pause;
 }
 
-/* -- what comes --------------------------------------------------------------- */
+/* -- receiving ------------------------------------------------------------- */
 
 void dealbox_core_end_await(struct dealbox_core *core)
 {
@@ -568,7 +591,7 @@ u32 dealbox_core_receive(struct dealbox_core *core, const u8 *bytes, size_t leng
 		dealbox_retry_good(&core->pace);
 		return 0;
 	}
-	/* the pipe works: a reset would not help */
+	/* The pipe works, so a reset would not help. */
 	return dealbox_retry_failed(&core->pace, now_ns, &unused);
 }
 

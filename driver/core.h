@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * The host's side of the protocol: what to send, what to wait for, when to repeat, to
- * ask, and to give up; which gate command answers a card; when a pipe of events is
- * tried again. The module and the library's host in user space move the bytes and
- * keep the time, and do as they are told here, so that both behave alike.
+ * The host's side of the protocol.
  *
- * No clock, no transfer, no lock: one caller at a time has the core.
+ * The core decides what to send, what to wait for, when to repeat, query or
+ * give up, which gate command answers a card, and when to retry the event pipe.
+ * Its owner runs the transfers and supplies the time. The module and the
+ * library are both such owners, so that they behave alike.
+ *
+ * The core has no clock, no transfers and no lock. The owner serialises all
+ * calls.
  */
 #ifndef DEALBOX_CORE_H
 #define DEALBOX_CORE_H
@@ -19,52 +22,52 @@
 struct dealbox_core;
 struct dealbox_call;
 
-/* What the owner of a call does next; then it tells dealbox_call_next() the result. */
+/* The owner's next action. Its result goes to dealbox_call_next(). */
 enum dealbox_action {
-	/* the call has ended: call->error */
+	/* Nothing: the call has ended, with call->error. */
 	DEALBOX_DONE,
 	/*
-	 * A control transfer to the interface: call->type, request, value, and length
-	 * bytes at call->data. The result: bytes moved, or -errno; -EPIPE for a stall.
+	 * Make a control transfer to the interface: call->type, request, value
+	 * and length bytes at call->data. Result: number of bytes transferred,
+	 * or -errno; -EPIPE is a stall.
 	 */
 	DEALBOX_CONTROL,
 	/*
-	 * Sends call->size bytes at call->bytes on the pipe for plans, wipes them, and
-	 * clears a halt. The result: 0, or -errno; -EPIPE for a halt.
+	 * Send call->size bytes at call->bytes on the plan pipe, wipe them, and
+	 * clear a halt. Result: 0 or -errno; -EPIPE is a halt.
 	 */
 	DEALBOX_SEND,
 	/*
-	 * Receives until core->awaited is DEALBOX_AWAIT_NOTHING. The result: 0,
-	 * -ETIMEDOUT, or the -errno that ended it.
+	 * Wait, at most call->ms, until core->awaited is DEALBOX_AWAIT_NOTHING.
+	 * Result: 0, -ETIMEDOUT, or the -errno that ended the wait.
 	 */
 	DEALBOX_AWAIT,
 };
 
-/* What a call waits for in the stream of events. */
+/* The message on the event pipe that a call waits for. */
 enum dealbox_awaited {
 	DEALBOX_AWAIT_NOTHING,
-	DEALBOX_AWAIT_ANSWER,	/* of a dialect, to a request */
+	DEALBOX_AWAIT_ANSWER,	/* a dialect's answer to a request */
 	DEALBOX_AWAIT_VERDICT,	/* PLAN_LOADED */
 };
 
 /**
  * struct dealbox_call - one call of the ABI, from its first step to its result
- * @data: the owner's, WIRE_INFO_SIZE bytes: data of a request and of its answer
- * @bytes: the owner's, FRAME_MAX bytes: what DEALBOX_SEND sends
+ * @data: buffer of WIRE_INFO_SIZE bytes for the data of a request and of its
+ *	answer; set by the owner
+ * @bytes: buffer of FRAME_MAX bytes for DEALBOX_SEND; set by the owner
  * @type: bmRequestType
  * @request: bRequest
  * @value: wValue
  * @length: wLength
- * @size: bytes to send
- * @ms: how long the step may take
- * @error: how the call ended, once it has: 0 or -errno
- * @result: with -EREMOTEIO the machine's error code, else 0
- * @detail: its detail
- * @command: the command that was sent, to be traced; 0 = none
- * @command_error: what became of it
- * @patient: wait for the verdict on a plan
- *
- * The rest is the core's.
+ * @size: number of bytes for DEALBOX_SEND
+ * @ms: time limit of the current step
+ * @error: 0 or -errno, once the call has ended
+ * @result: the machine's error code if @error is -EREMOTEIO, else 0
+ * @detail: detail of @result
+ * @command: request code of the command that was sent, for tracing; 0 = none
+ * @command_error: 0 or -errno of that command
+ * @patient: SET_PLAN waits for the machine's verdict on the plan
  */
 struct dealbox_call {
 	u8 *data;
@@ -105,20 +108,23 @@ struct dealbox_call {
 };
 
 /**
- * struct dealbox_dialect - how a kind of machine says on USB what the protocol means
- * @describe: the machine must be asked for its descriptor by this request
- * @described: it must be asked; else the descriptors of USB tell
- * @exchange: begins a request; ends in dealbox_call_answered(), with the answer in
- *	call->data
- * @encode_plan: encodes a plan into FRAME_MAX bytes, gives the size
- * @encode_gate: encodes a gate command into DEALBOX_GATE_MAX bytes, gives the size
- * @receive: takes a transfer, calling dealbox_core_event() for each event. False: not
- *	all of it was of use. What may have been an event is told by
- *	dealbox_core_malformed().
- * @restart: the bus was reset: forgets what has come of something that is not
- *	complete; may be NULL. Not after a sleep: the rest of it comes then.
+ * struct dealbox_dialect - encoding of the protocol on USB
+ * @described: the machine is queried for its descriptor; otherwise the
+ *	owner has read it from the USB descriptors
+ * @describe: the request for the descriptor, if @described
+ * @exchange: start a request. Ends in dealbox_call_answered(), with the
+ *	answer in call->data.
+ * @encode_plan: encode a plan into FRAME_MAX bytes and return its size
+ * @encode_gate: encode a gate command into DEALBOX_GATE_MAX bytes and
+ *	return its size
+ * @receive: decode a transfer and call dealbox_core_event() for each event, and
+ *	dealbox_core_malformed() if an event may have been lost in it. Return
+ *	false if some of the bytes were of no use.
+ * @restart: discard a partly received message after a bus reset; may be
+ *	NULL. Not called after a suspend, since the machine sends the rest on
+ *	resume.
  *
- * docs/porting.md tells how to add one.
+ * docs/porting.md explains how to add a dialect.
  */
 struct dealbox_dialect {
 	bool described;
@@ -132,15 +138,18 @@ struct dealbox_dialect {
 
 #define DEALBOX_GATE_MAX	FRAME_BYTES(WIRE_GATE_SIZE)
 
-extern const struct dealbox_dialect dealbox_native;	/* docs/protocol.md */
-extern const struct dealbox_dialect dealbox_serial;	/* docs/protocol-serial.md */
+/* docs/protocol.md */
+extern const struct dealbox_dialect dealbox_native;
+/* docs/protocol-serial.md */
+extern const struct dealbox_dialect dealbox_serial;
 
 /**
- * struct dealbox_core_ops - what a core tells its owner from within
- *	dealbox_core_receive(); none of them may call the core
- * @send_gate: a gate command to send at once: the card waits
- * @event: an event for whoever reads
- * @awaited: what a call waits for has come; may be NULL
+ * struct dealbox_core_ops - callbacks to the owner of a core
+ * @send_gate: send a gate command at once: a card is waiting at the gate
+ * @event: queue an event for the readers
+ * @awaited: wake the call that waits for core->awaited; may be NULL
+ *
+ * They run within the core's functions and must not call the core.
  */
 struct dealbox_core_ops {
 	void (*send_gate)(struct dealbox_core *core, const struct wire_gate *gate);
@@ -149,28 +158,28 @@ struct dealbox_core_ops {
 };
 
 /**
- * struct dealbox_core - the host of one machine; zeroed to begin
+ * struct dealbox_core - the host of one machine; initialised with zeroes
  * @ops: set by the owner
  * @dialect: set by the owner
- * @transfer_size: the longest transfer of events; set by the owner
- * @machine: what the machine can do; set by the owner, unless the dialect asks for it
- * @info: what it says of itself, after the first call
- * @routed: the host answers each card
- * @sequence: number of the last command
- * @source: numbers of events
- * @router: the plan and the deal of a host-routed machine
- * @pace: of the pipe of events
- * @awaited: what a call waits for
- * @await_error: -errno: it will not come
- * @plan_id: of the plan whose verdict is awaited
+ * @transfer_size: maximum size of a transfer of events; set by the owner
+ * @machine: capabilities; set by the owner unless the dialect queries them
+ * @info: versions and name, valid after dealbox_call_greet()
+ * @routed: the machine is host-routed
+ * @sequence: sequence number of the last command
+ * @source: numbering of the events
+ * @router: plan and deal of a host-routed machine
+ * @pace: back-off of the event pipe
+ * @awaited: the message that a call waits for
+ * @await_error: -errno if that message cannot arrive any more
+ * @plan_id: the plan whose verdict is awaited
  * @verdict: error code of PLAN_LOADED
- * @verdict_detail: its detail
- * @frames: serial dialect: what has come of a frame
- * @full: ... the last transfer was as long as can be
- * @tag: ... of the last request
- * @status: ... of its answer
- * @length: ... of its answer
- * @answer: ... its data
+ * @verdict_detail: detail of @verdict
+ * @frames: serial dialect: the partly received frame
+ * @full: serial dialect: the last transfer had the maximum size
+ * @tag: serial dialect: tag of the last request
+ * @status: serial dialect: status of the last answer
+ * @length: serial dialect: length of the data of the last answer
+ * @answer: serial dialect: data of the last answer
  */
 struct dealbox_core {
 	const struct dealbox_core_ops *ops;
@@ -197,56 +206,142 @@ struct dealbox_core {
 };
 
 /*
- * Each begins a call whose data and bytes are set, everything else zero. What it
- * points to must live until the call has ended, and is filled by then.
+ * The functions below start a call. Its data and bytes are set, everything else
+ * is zero. The arguments must live until the call has ended; results are stored
+ * in them.
  */
-/* The first one: the machine's descriptor and info, and where its numbers go on. */
+
+/**
+ * dealbox_call_greet() - start the first call to a machine
+ * @call: the call
+ *
+ * Queries descriptor and info, and the sequence number of the last command that
+ * the machine has seen.
+ */
 void dealbox_call_greet(struct dealbox_call *call);
-/* All but lost, claimed and owner_pid. */
+
+/**
+ * dealbox_call_status() - start GET_STATUS
+ * @call: the call
+ * @out: the status; lost, claimed and owner_pid are left to the owner
+ */
 void dealbox_call_status(struct dealbox_call *call, struct dealbox_status *out);
-void dealbox_call_counters(struct dealbox_call *call, struct dealbox_counters *out);
-void dealbox_call_get_param(struct dealbox_call *call, struct dealbox_param *param);
-void dealbox_call_set_param(struct dealbox_call *call, struct dealbox_param *param);
-/* patient: until the machine has judged the plan, not only until it is sent */
-void dealbox_call_set_plan(struct dealbox_call *call, struct dealbox_plan *plan, bool patient);
-void dealbox_call_control(struct dealbox_call *call, struct dealbox_control *control);
-/*
- * Pauses a deal that runs; 0 also if none does. A machine that does not say how it
- * stands may deal, so it is sent PAUSE, which does no harm if it does not.
+void dealbox_call_counters(struct dealbox_call *call,
+			   struct dealbox_counters *out);
+void dealbox_call_get_param(struct dealbox_call *call,
+			    struct dealbox_param *param);
+void dealbox_call_set_param(struct dealbox_call *call,
+			    struct dealbox_param *param);
+
+/**
+ * dealbox_call_set_plan() - start SET_PLAN
+ * @call: the call
+ * @plan: the plan; receives result and detail
+ * @patient: end with the machine's verdict, not as soon as the plan is sent
+ */
+void dealbox_call_set_plan(struct dealbox_call *call, struct dealbox_plan *plan,
+			   bool patient);
+void dealbox_call_control(struct dealbox_call *call,
+			  struct dealbox_control *control);
+
+/**
+ * dealbox_call_pause() - start the pause of a running deal
+ * @call: the call
+ *
+ * Succeeds too if no deal is running. If the machine does not report its state,
+ * it may be dealing, so PAUSE is sent all the same: it is harmless otherwise.
  */
 void dealbox_call_pause(struct dealbox_call *call);
 
-/*
- * The next step of a call. result is that of the last step, 0 at first; now_ns is of
- * a clock that only goes forward.
+/**
+ * dealbox_call_next() - advance a call to its next step
+ * @core: the machine's core
+ * @call: the call
+ * @result: result of the last step, 0 for the first
+ * @now_ns: time of a monotonic clock
+ *
+ * Return: the owner's next action.
  */
-enum dealbox_action dealbox_call_next(struct dealbox_core *core, struct dealbox_call *call,
-				      int result, u64 now_ns);
-/* For dialects: the request has ended. */
-enum dealbox_action dealbox_call_answered(struct dealbox_core *core, struct dealbox_call *call,
-					  int error);
+enum dealbox_action dealbox_call_next(struct dealbox_core *core,
+				      struct dealbox_call *call, int result,
+				      u64 now_ns);
 
-/* What a call waits for will not come: it ends with this error. */
+/**
+ * dealbox_call_answered() - end a request; for dialects
+ * @core: the machine's core
+ * @call: the call that made the request
+ * @error: 0, or -errno; -EPIPE if the machine refused the request
+ *
+ * Return: the owner's next action.
+ */
+enum dealbox_action dealbox_call_answered(struct dealbox_core *core,
+					  struct dealbox_call *call, int error);
+
+/**
+ * dealbox_core_fail_call() - end the wait of a call
+ * @core: the machine's core
+ * @error: -errno with which the call ends
+ *
+ * For an awaited message that cannot arrive any more.
+ */
 void dealbox_core_fail_call(struct dealbox_core *core, int error);
-/* The bus was reset: plan and deal are lost, and what came half will not go on. */
+
+/**
+ * dealbox_core_restart() - forget plan, deal and partial messages
+ * @core: the machine's core
+ *
+ * For use after a bus reset.
+ */
 void dealbox_core_restart(struct dealbox_core *core);
 
-/*
- * A transfer of events has come. Returns how many ms to wait before the next is
- * asked for: no flood of bad ones owns a CPU.
+/**
+ * dealbox_core_receive() - process a transfer of events
+ * @core: the machine's core
+ * @bytes: the data
+ * @length: bytes in @bytes
+ * @now_ns: time of arrival, of a monotonic clock
+ *
+ * Return: pause in ms before the next transfer is submitted. It is not 0 for a
+ * series of bad transfers, which must not occupy a CPU.
  */
-u32 dealbox_core_receive(struct dealbox_core *core, const u8 *bytes, size_t length, u64 now_ns);
-/*
- * A transfer of events has failed, or could not be asked for. As above; *reset says
- * that the machine is to be reset first.
+u32 dealbox_core_receive(struct dealbox_core *core, const u8 *bytes,
+			 size_t length, u64 now_ns);
+
+/**
+ * dealbox_core_failed() - note the failure of a transfer of events
+ * @core: the machine's core
+ * @now_ns: time of a monotonic clock
+ * @reset: set to true if the machine is to be reset
+ *
+ * The transfer failed or could not be submitted.
+ *
+ * Return: pause in ms before the next transfer is submitted.
  */
 u32 dealbox_core_failed(struct dealbox_core *core, u64 now_ns, bool *reset);
 
-/* For dialects: an event, WIRE_EVENT_SIZE bytes. False: something in it cannot be. */
+/**
+ * dealbox_core_event() - process one event; for dialects
+ * @core: the machine's core
+ * @bytes: WIRE_EVENT_SIZE bytes
+ * @now_ns: time of arrival
+ *
+ * Return: false if a field is out of range.
+ */
 bool dealbox_core_event(struct dealbox_core *core, const u8 *bytes, u64 now_ns);
-/* ... and a transfer of length bytes, some of which are of no use. */
-void dealbox_core_malformed(struct dealbox_core *core, size_t length, u64 now_ns);
-/* ... and what a call waits for has come. */
+
+/**
+ * dealbox_core_malformed() - report a malformed transfer; for dialects
+ * @core: the machine's core
+ * @length: size of the transfer in bytes
+ * @now_ns: time of arrival
+ */
+void dealbox_core_malformed(struct dealbox_core *core, size_t length,
+			    u64 now_ns);
+
+/**
+ * dealbox_core_end_await() - report the awaited message; for dialects
+ * @core: the machine's core
+ */
 void dealbox_core_end_await(struct dealbox_core *core);
 
 #endif

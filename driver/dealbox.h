@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One machine, and how the parts of the module share it.
+ * State of one machine, shared by the files of the module.
  *
  * Locks, outermost first:
- *   turn   mutex; calls of files without the claim, so that one of them at most is ahead
- *          of the owner's.
- *   ctl    mutex; one command or query at a time. Its holders wait for transfers,
- *          each bounded, and all dead at once after a disconnect or a reset.
- *   out    mutex; a plan or a request on its way, or the clearing of a halt that it or a
- *          gate command met. Each is bounded in the same way.
- *   lock   spinlock, taken in completion handlers; all that is said to be under it.
- * read() and poll() sleep without a lock, and open() takes no mutex.
+ *   turn   mutex; serialises the calls of files that do not hold the claim, so
+ *          that the owner waits for one of them at most.
+ *   ctl    mutex; serialises commands and queries. Its holder waits for
+ *          transfers, each with a time limit. Disconnect and reset kill them.
+ *   out    mutex; serialises the transfers of plans and requests, and the
+ *          clearing of halts of their endpoint. They are limited like those
+ *          under ctl.
+ *   lock   spinlock, also taken in completion handlers; see struct dealbox.
+ *
+ * read() and poll() sleep without a lock. open() takes no mutex.
  */
 #ifndef DEALBOX_H
 #define DEALBOX_H
@@ -29,19 +31,23 @@
 
 struct dealbox;
 
-/* The endpoints that a machine is driven by. */
+/* The endpoints of a machine. */
 struct dealbox_pipes {
-	const struct usb_endpoint_descriptor *in;	/* events: interrupt or bulk */
-	const struct usb_endpoint_descriptor *out;	/* plans: bulk */
-	const struct usb_endpoint_descriptor *gate;	/* interrupt or bulk; NULL = not routed */
+	/* events, interrupt or bulk */
+	const struct usb_endpoint_descriptor *in;
+	/* plans, bulk */
+	const struct usb_endpoint_descriptor *out;
+	/* gate commands, interrupt or bulk; NULL on a stored-plan machine */
+	const struct usb_endpoint_descriptor *gate;
 };
 
 /**
- * struct dealbox_kind - a kind of machine: how its bytes are meant, and where they go
- * @dialect: see core.h
- * @bind: finds the pipes, and tells @db->core.machine if the descriptors do; no transfers
+ * struct dealbox_kind - a kind of machine, the driver_info in main.c's id table
+ * @dialect: encoding of the protocol, see core.h
+ * @bind: find the endpoints, and set db->core.machine if the USB descriptors
+ *	contain it. Makes no transfers. Return 0 or -errno.
  *
- * One for each driver_info in main.c's table. docs/porting.md tells how to add one.
+ * docs/porting.md explains how to add one.
  */
 struct dealbox_kind {
 	const struct dealbox_dialect *dialect;
@@ -51,7 +57,7 @@ struct dealbox_kind {
 extern const struct dealbox_kind dealbox_native_kind;
 extern const struct dealbox_kind dealbox_serial_kind;
 
-/* What went over the pipes, for debugfs; under lock. */
+/* Statistics for debugfs; under lock. */
 struct dealbox_stats {
 	u64 transfers;
 	u64 events;
@@ -61,25 +67,29 @@ struct dealbox_stats {
 	u64 resets;
 	u64 gates;
 	u64 gates_failed;
-	u64 gates_short;	/* none was free: the machine asked too fast */
+	u64 gates_short;	/* no free URB: the machine asked too fast */
 	u64 commands;
 	u64 commands_failed;
 	int last_error;
 };
 
 /*
- * Gate commands wait in URBs made beforehand. A machine waits for one answer at a
- * time; the second URB is for a card that it reads again meanwhile.
+ * Preallocated URBs for gate commands. A machine waits for one answer at a
+ * time; the second URB is for a card that it rereads while the first is in
+ * flight.
  */
 #define DEALBOX_GATES	2
 
 /*
- * Files that may be open for reading only, and as many for writing: each costs time in
- * the completion handler, and observers shall not keep the owner out.
+ * Limit of files open for reading only, and of files open for writing. Each
+ * file costs time in the completion handler. There are two limits so that
+ * observers cannot lock out the owner.
  */
 #define DEALBOX_FILES	64
 
-/* What one transfer of 1024 bytes can bring, and a word on the rest of it. */
+/*
+ * Events of a transfer of 1024 bytes, and a protocol error for the rest of it.
+ */
 #define DEALBOX_FRESH	(1024 / WIRE_EVENT_SIZE + 1)
 
 struct dealbox_gate {
@@ -90,48 +100,50 @@ struct dealbox_gate {
 };
 
 struct dealbox {
-	struct device dev;		/* holds the memory; /sys/class/dealbox */
+	struct device dev;		/* refcount; /sys/class/dealbox */
 	struct cdev cdev;
 	int minor;
-	struct usb_interface *intf;	/* a reference, until the memory goes */
+	struct usb_interface *intf;	/* a reference, put in dealbox_free() */
 	struct usb_device *udev;
 	struct dentry *debugfs;
 
-	struct dealbox_info info;	/* these two do not change behind probe */
-	char *serial;			/* whole, printable; NULL = none */
+	/* constant after probe: */
+	struct dealbox_info info;
+	char *serial;			/* full and printable; NULL = none */
 
-	struct mutex turn;		/* who does not own it waits here first */
-	struct mutex ctl;		/* the fields of a command: */
+	struct mutex turn;		/* order of files without the claim */
+
+	struct mutex ctl;		/* protects the fields of a command: */
 	struct urb *ctl_urb;
 	struct usb_ctrlrequest *setup;
 	u8 *ctl_buf;
 	struct urb *plan_urb;
 	u8 *plan_buf;
-	struct urb *clear_urb;		/* these two are retry's */
+	struct urb *clear_urb;		/* these two are used by retry only */
 	struct usb_ctrlrequest *clear_setup;
 	struct usb_anchor submitted;	/* all but int_in */
 	struct mutex out;
 
-	spinlock_t lock;		/* everything below: */
+	spinlock_t lock;		/* protects everything below: */
 	bool gone;
-	bool hurried;			/* no transfer lasts beyond the deadline */
+	bool hurried;			/* transfers end at the deadline */
 	unsigned long deadline;		/* in jiffies */
-	int blocked;			/* -errno: no transfer may begin, 0: it may */
-	bool running;			/* int_in shall be submitted */
-	bool waiting;			/* ... by retry, after its pause */
-	bool halted;			/* int_in stalled: clear it in retry */
-	bool gate_halted;		/* no gate command until retry has cleared it */
+	int blocked;			/* -errno for transfers, 0 = allowed */
+	bool running;			/* int_in is to be kept submitted */
+	bool waiting;			/* retry submits int_in after a pause */
+	bool halted;			/* int_in stalled, retry clears it */
+	bool gate_halted;		/* no gate commands; retry clears it */
 	struct urb *int_in;
 	u8 *int_buf;
 	struct delayed_work retry;
 	struct dealbox_gate gates[DEALBOX_GATES];
-	struct dealbox_core core;	/* its calls: under ctl as well */
-	wait_queue_head_t arrived;	/* what a call waits for */
+	struct dealbox_core core;	/* calls also need ctl */
+	wait_queue_head_t arrived;	/* core.awaited has ended */
 	struct dealbox_stats stats;
-	struct dealbox_event fresh[DEALBOX_FRESH];	/* not in the queues yet */
+	struct dealbox_event fresh[DEALBOX_FRESH];	/* not yet queued */
 	unsigned int fresh_count;
 	struct list_head files;
-	unsigned int opened[2];		/* how many of them are to read only, to write */
+	unsigned int opened[2];		/* files: read-only, writable */
 	struct dealbox_file *owner;	/* cleared under ctl and lock */
 	struct pid *owner_pid;
 };
@@ -148,58 +160,88 @@ struct dealbox_file {
 /* chardev.c */
 extern const struct file_operations dealbox_fops;
 
-/* core's owner: control.c answers calls, stream.c has the rest */
+/* stream.c; control.c runs the calls of the core */
 extern const struct dealbox_core_ops dealbox_core_ops;
 
 /*
- * control.c. Callers hold ctl; what can fail gives -errno as
- * docs/userspace-api/dealbox.rst has it.
+ * control.c. The calls below return 0, or -errno as documented in
+ * docs/userspace-api/dealbox.rst. Unless noted, the caller holds ctl.
  */
-int dealbox_control_alloc(struct dealbox *db, const struct usb_endpoint_descriptor *out);
+
+/*
+ * Allocate the URBs of calls. Call dealbox_control_free() also after an error.
+ */
+int dealbox_control_alloc(struct dealbox *db,
+			  const struct usb_endpoint_descriptor *out);
 void dealbox_control_free(struct dealbox *db);
-/* Queries at probe: fills info. */
+
+/* Query the machine at probe and set info and serial. */
 int dealbox_control_greet(struct dealbox *db);
-/* Makes the steps of a call that dealbox_call_*() has begun; returns its error. */
+
+/* Run a call that a dealbox_call_*() function has started. */
 int dealbox_exchange(struct dealbox *db, struct dealbox_call *call);
 int dealbox_get_status(struct dealbox *db, struct dealbox_status *status);
 int dealbox_get_counters(struct dealbox *db, struct dealbox_counters *counters);
 int dealbox_get_param(struct dealbox *db, struct dealbox_param *param);
 int dealbox_set_param(struct dealbox *db, struct dealbox_param *param);
-/* wait: until the machine has judged the plan, or a signal comes (-ERESTARTNOHAND) */
+
+/* wait: return after the machine's verdict, or -ERESTARTNOHAND on a signal. */
 int dealbox_set_plan(struct dealbox *db, struct dealbox_plan *plan, bool wait);
 int dealbox_control(struct dealbox *db, struct dealbox_control *control);
+
+/* Pause a running deal. Returns 0 also if none is running. */
 int dealbox_pause(struct dealbox *db);
+
 /*
- * Ends every transfer, with error for whoever waits, and lets none begin until
- * dealbox_control_allow(). No completion handler runs when it returns.
+ * Kill all transfers of calls and gate commands, and let new ones fail with
+ * this error until dealbox_control_allow(). None of their completion handlers
+ * runs any more on return. ctl need not be held.
  */
 void dealbox_control_block(struct dealbox *db, int error);
 void dealbox_control_allow(struct dealbox *db);
-/* Ends whatever is under way after ms in all, until dealbox_take_time(). */
+
+/*
+ * Limit all transfers together to ms from now on, until dealbox_take_time().
+ * ctl need not be held.
+ */
 void dealbox_hurry(struct dealbox *db, unsigned int ms);
 void dealbox_take_time(struct dealbox *db);
-/* Without ctl, for retry alone: clears the halt of the pipe of events, of gate commands. */
+
+/*
+ * Clear a halt of the event pipe or of the gate pipe. For retry only, without
+ * ctl.
+ */
 void dealbox_clear_in(struct dealbox *db);
 void dealbox_clear_gates(struct dealbox *db);
 
-/* stream.c: events, and routing */
-int dealbox_stream_alloc(struct dealbox *db, const struct usb_endpoint_descriptor *in,
+/*
+ * stream.c: events and gate commands. The functions that can fail return 0 or
+ * -errno.
+ */
+
+/* out may be NULL. Call dealbox_stream_free() also after an error. */
+int dealbox_stream_alloc(struct dealbox *db,
+			 const struct usb_endpoint_descriptor *in,
 			 const struct usb_endpoint_descriptor *out);
 void dealbox_stream_free(struct dealbox *db);
 int dealbox_stream_start(struct dealbox *db, gfp_t gfp);
+
+/* Start after a suspend or a reset. A failed submission is retried. */
+void dealbox_stream_restart(struct dealbox *db);
+
 /*
- * May sleep. No gate command is under way when hold returns, and none begins before
- * allow: a card meanwhile is kept by the machine (GATE_LATE).
+ * Stop events and gate commands, and block calls with this error. May sleep. No
+ * completion handler and no work runs any more on return.
+ */
+void dealbox_stream_stop(struct dealbox *db, int error);
+
+/*
+ * Kill the gate commands in flight and suspend new ones until
+ * dealbox_gates_allow(). May sleep. The machine holds a card that it reads
+ * meanwhile (GATE_LATE).
  */
 void dealbox_gates_hold(struct dealbox *db);
 void dealbox_gates_allow(struct dealbox *db);
-/* After a sleep or a reset: what cannot be submitted now is tried again. */
-void dealbox_stream_restart(struct dealbox *db);
-/*
- * May sleep. Blocks the control pipe, too, with this error. No completion handler
- * or work runs when it returns.
- */
-void dealbox_stream_stop(struct dealbox *db, int error);
 
 /* sysfs.c */
 extern const struct attribute_group *dealbox_groups[];

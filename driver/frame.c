@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* Frames of the serial dialect: see frame.h, and docs/protocol-serial.md. */
+/* Frames of the serial dialect, docs/protocol-serial.md. */
 #include <linux/crc32.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -25,7 +25,7 @@ static void discard_bytes(struct frame_reader *reader, size_t count)
 	memmove(reader->buf, reader->buf + count, reader->have);
 }
 
-/* To the next byte behind the first with which a frame could begin. */
+/* Drop bytes up to the next one after the first that could start a frame. */
 static void resume_search(struct frame_reader *reader)
 {
 	size_t i = 1;
@@ -36,7 +36,7 @@ static void resume_search(struct frame_reader *reader)
 	discard_bytes(reader, i);
 }
 
-/* True: a whole frame is at the beginning of the buffer. */
+/* Return true if a complete frame is at the start of the buffer. */
 static bool find_frame(struct frame_reader *reader, struct frame *frame)
 {
 	const u8 *buf = reader->buf;
@@ -69,7 +69,7 @@ bool dealbox_frame_read(struct frame_reader *reader, const u8 **bytes, size_t *l
 
 	discard_bytes(reader, reader->taken);
 	reader->taken = 0;
-	/* what lies here was searched in vain, but for what a broken frame hid */
+	/* The buffer may still hold frames that followed a bad one. */
 	while (!find_frame(reader, frame)) {
 		if (!*length)
 			return false;

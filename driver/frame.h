@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * The frames of the serial dialect (docs/protocol-serial.md): encode, and find in
- * a stream of bytes. Pure; for the driver and the emulator.
+ * Frames of the serial dialect (docs/protocol-serial.md): encoding, and
+ * detection in a stream of bytes. No I/O. The emulator uses these functions
+ * too.
  */
 #ifndef DEALBOX_FRAME_H
 #define DEALBOX_FRAME_H
@@ -15,16 +16,16 @@
 #define FRAME_BYTES(n)		(FRAME_HEADER + (n) + 4)
 #define FRAME_MAX		FRAME_BYTES(FRAME_PAYLOAD_MAX)
 
-/* kinds; the upper bit says: from the machine */
+/* kinds; the top bit is set in frames of the machine */
 #define FRAME_REQUEST		0x01
 #define FRAME_PLAN		0x02
 #define FRAME_GATE		0x03
 #define FRAME_ANSWER		0x81
 #define FRAME_EVENT		0x82
 
-/* FRAME_REQUEST: request, wValue, then what a command says */
+/* FRAME_REQUEST: request, wValue, then the data of a command */
 #define FRAME_REQUEST_HEADER	3
-#define FRAME_DESCRIBE		0x00	/* the request that only this dialect has */
+#define FRAME_DESCRIBE		0x00	/* only in this dialect */
 /* FRAME_ANSWER: a status, then the data */
 #define FRAME_ANSWER_HEADER	1
 #define FRAME_DONE		0x00
@@ -33,9 +34,9 @@
 /**
  * struct frame - one frame
  * @kind: FRAME_*
- * @tag: the host's number of a request, and of its answer; else 0
- * @length: bytes of the payload, 0..FRAME_PAYLOAD_MAX
- * @payload: in the buffer that was read, until the next call
+ * @tag: the host's number of a request, repeated in its answer; else 0
+ * @length: bytes in @payload, 0..FRAME_PAYLOAD_MAX
+ * @payload: points into the reader, valid until the next dealbox_frame_read()
  */
 struct frame {
 	u8 kind;
@@ -45,11 +46,11 @@ struct frame {
 };
 
 /**
- * struct frame_reader - what has come of a frame; zeroed memory is a new one
+ * struct frame_reader - partly received frame; initialised with zeroes
  * @have: bytes in @buf
- * @taken: how many of these were given away as the last frame
- * @dropped: bytes that belonged to no frame, since somebody set it to 0
- * @buf: from the byte on with which the next frame may begin
+ * @taken: bytes of the last frame, still at the start of @buf
+ * @dropped: number of bytes that belonged to no frame; the caller may reset it
+ * @buf: received bytes; the first one may start a frame
  */
 struct frame_reader {
 	u16 have;
@@ -58,16 +59,28 @@ struct frame_reader {
 	u8 buf[FRAME_MAX];
 };
 
-/*
- * Writes a frame with the payload that lies at buf + FRAME_HEADER already, of
- * length 0..FRAME_PAYLOAD_MAX. Returns its size.
+/**
+ * dealbox_frame_seal() - add header and checksum to a payload
+ * @buf: room for FRAME_BYTES(@length) bytes, with the payload at FRAME_HEADER
+ * @kind: FRAME_*
+ * @tag: tag of a request or answer, else 0
+ * @length: size of the payload, 0..FRAME_PAYLOAD_MAX
+ *
+ * Return: the size of the frame in bytes.
  */
 size_t dealbox_frame_seal(u8 *buf, u8 kind, u8 tag, size_t length);
 
-/*
- * Takes bytes from *bytes, *length until a frame is whole; false when there are no
- * more bytes. After a byte that is wrong it looks for the next frame behind the
- * start byte that misled it, so that a broken frame costs itself alone.
+/**
+ * dealbox_frame_read() - find the next frame in a stream
+ * @reader: the partly received frame
+ * @bytes: input, advanced past the bytes read
+ * @length: bytes left at *@bytes
+ * @frame: the frame
+ *
+ * If a frame is bad, the search continues right after its start byte, so that
+ * the frames behind it are not lost.
+ *
+ * Return: false if the input ended before a frame was complete.
  */
 bool dealbox_frame_read(struct frame_reader *reader, const u8 **bytes, size_t *length,
 			struct frame *frame);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Dealing machines on USB: probe, disconnect, power, and the module.
+ * Driver for dealing machines on USB: probe, disconnect and power management.
  *
- * docs/protocol.md says what a machine is, docs/userspace-api/dealbox.rst what a program sees.
+ * docs/protocol.md specifies the machine, docs/userspace-api/dealbox.rst the
+ * interface for programs.
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -17,18 +18,17 @@
 #include "dealbox.h"
 
 #define DEALBOX_MINORS	256
-/* For the pause of an unbind, in all: what a machine may take for one answer. */
+/* Time to pause the machine at unbind: a machine's limit for one answer */
 #define UNBIND_MS	500
-/* For the pause before the system sleeps, in all. */
+/* Time to stop the machine before the system sleeps */
 #define SLEEP_MS	2000
-/* How often the machine is asked whether it has stopped. */
-#define SLEEP_ASK_MS	20
+/* Polling interval while it stops */
+#define SLEEP_POLL_MS	20
 
 static dev_t dealbox_region;
 static DEFINE_IDA(dealbox_ida);
 static struct class dealbox_class = { .name = "dealbox" };
 
-/* Last reference: nobody has it open, and it is unplugged. */
 static void dealbox_free(struct device *dev)
 {
 	struct dealbox *db = container_of(dev, struct dealbox, dev);
@@ -70,11 +70,10 @@ static int greet_machine(struct dealbox *db)
 	error = dealbox_control_greet(db);
 	mutex_unlock(&db->ctl);
 	if (error)
-		dev_err(&db->intf->dev, "the machine does not answer as it should: %d\n", error);
+		dev_err(&db->intf->dev, "invalid or no answer to the first queries: %d\n", error);
 	return error;
 }
 
-/* Gives it a node; from here on programs may open it. */
 static int add_node(struct dealbox *db)
 {
 	int error;
@@ -103,7 +102,7 @@ static int dealbox_probe(struct usb_interface *intf, const struct usb_device_id 
 		error = dealbox_stream_alloc(db, pipes.in, pipes.gate);
 	if (error)
 		goto put;
-	/* before its first event, which is traced */
+	/* The tracepoints of the first event need the minor. */
 	db->minor = ida_alloc_max(&dealbox_ida, DEALBOX_MINORS - 1, GFP_KERNEL);
 	if (db->minor < 0) {
 		error = db->minor;
@@ -112,7 +111,7 @@ static int dealbox_probe(struct usb_interface *intf, const struct usb_device_id 
 
 	usb_set_intfdata(intf, db);
 	intf->needs_remote_wakeup = 1;
-	/* a dialect may have its answers on the pipe of events */
+	/* Some dialects receive answers on the event pipe. */
 	error = dealbox_stream_start(db, GFP_KERNEL);
 	if (!error)
 		error = greet_machine(db);
@@ -132,20 +131,25 @@ put:
 }
 
 /*
- * Unbound from a machine that is there still: whoever controlled it does so no more. Nor
- * is it known that nobody did: the pause of a claim that was being dropped ends here.
- * A dialect may need the pipe of events for the answer, so it is not stopped yet.
+ * Pause the machine if the driver is unbound while the machine is still plugged
+ * in, so that no deal runs without an owner. Do so even if nobody has the
+ * claim: this may have interrupted the pause of a claim that was being dropped.
+ * The event pipe must still be running, since some dialects receive answers on
+ * it.
  */
 static void pause_for_unbind(struct dealbox *db)
 {
 	if (db->udev->state == USB_STATE_NOTATTACHED)
 		return;
-	/* Ends what is under way; whoever waits for ctl finds that all is gone. */
+	/*
+	 * End the call in progress. Those that wait for ctl find the machine
+	 * gone.
+	 */
 	dealbox_control_block(db, -ENODEV);
 	mutex_lock(&db->ctl);
 	dealbox_control_allow(db);
 	if (dealbox_pause(db))
-		dev_warn(&db->intf->dev, "unbound, and the machine did not answer a pause\n");
+		dev_warn(&db->intf->dev, "the machine did not answer PAUSE at unbind\n");
 	mutex_unlock(&db->ctl);
 }
 
@@ -154,7 +158,9 @@ static void dealbox_disconnect(struct usb_interface *intf)
 	struct dealbox *db = usb_get_intfdata(intf);
 	struct dealbox_file *file;
 
-	/* First, so that whoever learns of it by the uevent below finds it so. */
+	/*
+	 * Before the uevent below, so that its listeners see the machine gone.
+	 */
 	spin_lock_irq(&db->lock);
 	WRITE_ONCE(db->gone, true);
 	list_for_each_entry(file, &db->files, node)
@@ -164,12 +170,12 @@ static void dealbox_disconnect(struct usb_interface *intf)
 	pause_for_unbind(db);
 	dealbox_stream_stop(db, -ENODEV);
 
-	/* No lock is held here. An open() that is under way sees gone. */
+	/* Without a lock. A concurrent open() sees gone. */
 	debugfs_remove(db->debugfs);
 	cdev_device_del(&db->cdev, &db->dev);
 	ida_free(&dealbox_ida, db->minor);
 
-	/* Whoever has ctl has no transfer left to wait for. */
+	/* The holder of ctl has no transfer left to wait for. */
 	mutex_lock(&db->ctl);
 	spin_lock_irq(&db->lock);
 	dealbox_router_load(&db->core.router, NULL);
@@ -196,7 +202,7 @@ static bool has_deal(const struct dealbox_status *status)
 	       status->state == DEALBOX_STATE_HELD;
 }
 
-/* Pauses a deal that runs, and waits until the cards past the gate have fallen. */
+/* Pause a running deal and wait until the cards past the gate have landed. */
 static void pause_for_sleep(struct dealbox *db)
 {
 	struct dealbox_status status;
@@ -207,14 +213,14 @@ static void pause_for_sleep(struct dealbox *db)
 	error = dealbox_pause(db);
 	mutex_unlock(&db->ctl);
 
-	/* the deadline ends it with an error */
+	/* After the deadline, status_now() fails. */
 	while (!error) {
 		error = status_now(db, &status);
 		if (!error && status.state != DEALBOX_STATE_DEALING)
 			return;
-		msleep(SLEEP_ASK_MS);
+		msleep(SLEEP_POLL_MS);
 	}
-	dev_warn(&db->intf->dev, "going to sleep, but the machine did not pause\n");
+	dev_warn(&db->intf->dev, "the machine did not pause before suspend\n");
 }
 
 static int dealbox_suspend(struct usb_interface *intf, pm_message_t message)
@@ -223,11 +229,11 @@ static int dealbox_suspend(struct usb_interface *intf, pm_message_t message)
 	struct dealbox_status status;
 
 	if (PMSG_IS_AUTO(message)) {
-		/* Nobody has it open; but a deal may wait for its next owner. */
+		/* No file is open, but a paused deal may wait for an owner. */
 		if (status_now(db, &status) || has_deal(&status))
 			return -EBUSY;
 	} else {
-		/* The system sleeps whatever we say, so the cards must stop first. */
+		/* A system sleep cannot be refused, so stop the cards first. */
 		pause_for_sleep(db);
 	}
 	dealbox_stream_stop(db, -EIO);
@@ -240,14 +246,14 @@ static int dealbox_resume(struct usb_interface *intf)
 	struct dealbox *db = usb_get_intfdata(intf);
 
 	dealbox_control_allow(db);
-	/* nobody would try again for us: the USB core has no use for an error */
+	/* Retry here: the USB core ignores errors of resume. */
 	dealbox_stream_restart(db);
 	return 0;
 }
 
 /*
- * The bus was reset: the machine was configured anew, has lost its plan, and says
- * STATE_LOST in its first event. Our plan goes with it.
+ * The machine has been reconfigured and has lost its plan; its first event is
+ * STATE_LOST. Forget the host's plan as well.
  */
 static int dealbox_reset_resume(struct usb_interface *intf)
 {
@@ -260,9 +266,9 @@ static int dealbox_reset_resume(struct usb_interface *intf)
 }
 
 /*
- * Waits for the holder of ctl, whose transfers have ended. No lock is kept until
- * post_reset, which may be a long time coming, or never come: the usb core gives up
- * on a machine only after many seconds. Nobody begins a transfer before it.
+ * Wait for the holder of ctl, whose transfers have been killed. Do not hold ctl
+ * until post_reset: that may take many seconds, or never happen if the USB core
+ * gives up on the machine. Transfers stay blocked until then.
  */
 static int dealbox_pre_reset(struct usb_interface *intf)
 {
@@ -279,7 +285,7 @@ static int dealbox_post_reset(struct usb_interface *intf)
 	struct dealbox *db = usb_get_intfdata(intf);
 	int error;
 
-	/* what began before the reset does not go on behind it */
+	/* A call that started before the reset must not continue after it. */
 	mutex_lock(&db->ctl);
 	error = dealbox_reset_resume(intf);
 	mutex_unlock(&db->ctl);
@@ -290,8 +296,9 @@ static const struct usb_device_id dealbox_ids[] = {
 	{ USB_INTERFACE_INFO(WIRE_CLASS, WIRE_SUBCLASS, WIRE_PROTOCOL),
 	  .driver_info = (kernel_ulong_t)&dealbox_native_kind },
 	/*
-	 * No descriptor tells a machine of this dialect, it must be asked. So its maker must
-	 * be known: nothing is written to whatever another vendor's class means.
+	 * This dialect has no USB descriptor to recognise it by; it must be
+	 * queried. Match vendor and product too, so that nothing is sent to
+	 * another vendor's device of the same interface class.
 	 */
 	{ USB_DEVICE_AND_INTERFACE_INFO(0x1209, 0x0001, WIRE_CLASS, WIRE_SUBCLASS, FRAME_PROTOCOL),
 	  .driver_info = (kernel_ulong_t)&dealbox_serial_kind },
@@ -310,9 +317,9 @@ static struct usb_driver dealbox_driver = {
 	.pre_reset = dealbox_pre_reset,
 	.post_reset = dealbox_post_reset,
 	.supports_autosuspend = 1,
-	/* an identity that is added at run time would name no dialect */
+	/* An id added at run time would have no driver_info. */
 	.no_dynamic_id = 1,
-	.soft_unbind = 1,	/* a deal is paused then */
+	.soft_unbind = 1,	/* disconnect() pauses a deal */
 };
 
 static int __init dealbox_init(void)

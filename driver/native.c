@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * The dialect of docs/protocol.md: requests on the control pipe, plans on a bulk
- * pipe, events and gate commands on interrupt pipes.
+ * The dialect of docs/protocol.md: requests on the control pipe, plans on a
+ * bulk pipe, events and gate commands on interrupt pipes. One transfer is one
+ * message, except that a transfer may hold several events.
  */
 #include <linux/errno.h>
 
@@ -28,7 +29,7 @@ static size_t native_encode_gate(u8 *buf, const struct wire_gate *gate)
 	return WIRE_GATE_SIZE;
 }
 
-/* A transfer that is not a whole number of events is dropped as a whole. */
+/* Drop the whole transfer if its size is not a multiple of the event size. */
 static bool native_receive(struct dealbox_core *core, const u8 *bytes, size_t length, u64 now_ns)
 {
 	bool good = true;

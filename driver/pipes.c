@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which pipes a machine of each kind is driven by. */
+/* Endpoints of each kind of machine. */
 #include <linux/errno.h>
 
 #include "dealbox.h"
 
-/* Section 1.1 of the protocol. */
+/* docs/protocol.md, section 1.1 */
 static int read_descriptor(struct usb_interface *intf, struct wire_descriptor *machine)
 {
 	struct usb_host_interface *alt = intf->cur_altsetting;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* The events that wait for one reader: a ring that drops its oldest record. */
+/* Event queue of one reader. */
 #include "queue.h"
 
 void dealbox_queue_push(struct event_queue *queue, const struct dealbox_event *event)
@@ -21,7 +21,7 @@ bool dealbox_queue_pop(struct event_queue *queue, struct dealbox_event *event)
 	*event = queue->ring[queue->first];
 	queue->first = (queue->first + 1) % QUEUE_EVENTS;
 	queue->count--;
-	/* What is lost is always the oldest, so a gap is always in front. */
+	/* Only the oldest events are lost, so a gap is always at the head. */
 	if (queue->gap)
 		event->flags |= DEALBOX_EVF_GAP;
 	queue->gap = false;

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * The events that wait for one reader: a ring that drops its oldest record.
+ * Event queue of one reader: a ring that drops its oldest record when it is
+ * full.
  *
- * No lock: the owner has one, since a push into a full ring also takes from it.
+ * The caller locks it for push and pop alike: a push into a full ring moves the
+ * head as well.
  */
 #ifndef DEALBOX_QUEUE_H
 #define DEALBOX_QUEUE_H
 
 #include "wire.h"
 
-/* 64 KiB; a machine that deals ten cards a second needs half a minute to fill it */
+/* 64 KiB: about 30 s of events of a machine that deals 10 cards/s */
 #define QUEUE_EVENTS	1024
 
 /**
- * struct event_queue - zeroed memory is an empty queue
+ * struct event_queue - queue of events; initialised with zeroes
  * @first: index of the oldest record
- * @count: records in the ring
- * @gap: events were lost in front of the oldest record
- * @lost: how many events were lost since the queue began
+ * @count: number of records
+ * @gap: events were lost before the oldest record
+ * @lost: total number of lost events
  * @ring: the records
  */
 struct event_queue {
@@ -28,16 +30,30 @@ struct event_queue {
 	struct dealbox_event ring[QUEUE_EVENTS];
 };
 
-/* Appends *event; when the ring is full, the oldest record is lost. */
+/**
+ * dealbox_queue_push() - append an event
+ * @queue: the queue
+ * @event: the event
+ *
+ * Drops the oldest event if the ring is full.
+ */
 void dealbox_queue_push(struct event_queue *queue, const struct dealbox_event *event);
 
-/*
- * Takes the oldest record into *event; false if there is none. The first record
- * behind a loss has DEALBOX_EVF_GAP set.
+/**
+ * dealbox_queue_pop() - remove the oldest event
+ * @queue: the queue
+ * @event: the event; DEALBOX_EVF_GAP is set if events before it were lost
+ *
+ * Return: false if the queue is empty.
  */
 bool dealbox_queue_pop(struct event_queue *queue, struct dealbox_event *event);
 
-/* Says that the record popped last did not reach the reader. */
+/**
+ * dealbox_queue_lose() - count the last popped event as lost
+ * @queue: the queue
+ *
+ * For an event that could not be copied to the reader.
+ */
 void dealbox_queue_lose(struct event_queue *queue);
 
 #endif

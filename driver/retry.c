@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* When to try again after a failure of the event pipe. */
+/* Back-off of the event pipe. */
 #include "retry.h"
 
 #define NS_PER_MS	1000000ULL

@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * When to try again after a failure of the event pipe: a transfer that failed, or
- * whose content cannot be.
+ * Back-off of the event pipe. A failure is a transfer that fails or whose
+ * contents are malformed.
  *
- * One alone costs nothing, since a card may wait for its gate command. One that has
- * another shortly before it costs a pause, and in a row the pauses grow, as those of
- * usbhid do: no flood of failures owns a CPU, whatever comes between them. When
- * failing goes on, the machine is to be reset; if that does not help, again after
- * twice the time, so that the log does not fill up either.
+ * Retry an isolated failure at once, since a card may be waiting for its gate
+ * command. Pause after one that closely follows another, and double the pause
+ * while failures continue, as usbhid does, so that they cannot occupy a CPU. If
+ * they go on, reset the machine. Double the time to the next reset each time,
+ * so that the log does not fill up.
  */
 #ifndef DEALBOX_RETRY_H
 #define DEALBOX_RETRY_H
 
 #include "wire.h"
 
-/* A failure this long after the last one is alone. */
+/* A failure so long after the previous one is isolated. */
 #define RETRY_ALONE_MS		500
 #define RETRY_FIRST_MS		13
 #define RETRY_MAX_MS		104
-/* Failing for so long in a row leads to a reset. */
+/* Reset the machine when it has been failing for so long. */
 #define RETRY_RESET_MS		1000
 #define RETRY_RESET_MAX_MS	64000
 
 /**
- * struct retry - zeroed memory is a pipe that never failed
+ * struct retry - back-off state of a pipe; initialised with zeroes
  * @failing: no good transfer since the last failure
- * @pause_ms: pause behind the last failure
- * @reset_ms: how long failing may go on now; 0 = RETRY_RESET_MS
- * @last_ns: time of the last failure, or of the try behind it; 0 = never
- * @reset_ns: time from which a failure leads to a reset
+ * @pause_ms: pause after the last failure
+ * @reset_ms: time of failing before the next reset; 0 = RETRY_RESET_MS
+ * @last_ns: time of the last failure or of the retry after it; 0 = never
+ * @reset_ns: time from which on a failure causes a reset
+ *
+ * Times are of any monotonic clock.
  */
 struct retry {
 	bool failing;
@@ -38,15 +40,30 @@ struct retry {
 	u64 reset_ns;
 };
 
-/* Times are of any clock that only goes forward. */
-
-/* A failure: how many ms to pause before the next try. Sets *reset: time for one. */
+/**
+ * dealbox_retry_failed() - note a failure
+ * @retry: the back-off state
+ * @now_ns: time of the failure
+ * @reset: set to whether the machine is to be reset
+ *
+ * Return: pause in ms before the next attempt.
+ */
 u32 dealbox_retry_failed(struct retry *retry, u64 now_ns, bool *reset);
 
-/* The next try begins. Clearing a halt before it was no time without failures. */
+/**
+ * dealbox_retry_begins() - note the start of the next attempt
+ * @retry: the back-off state
+ * @now_ns: time of the attempt
+ *
+ * Without it, a halt that takes long to clear would make the next failure look
+ * isolated.
+ */
 void dealbox_retry_begins(struct retry *retry, u64 now_ns);
 
-/* A transfer as it should be. */
+/**
+ * dealbox_retry_good() - note a good transfer
+ * @retry: the back-off state
+ */
 void dealbox_retry_good(struct retry *retry);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* Which pocket the card at the gate of a host-routed machine goes into. */
+/* Routing on a host-routed machine. */
 #include <linux/string.h>
 
 #include "router.h"
@@ -26,15 +26,15 @@ static u8 planned_pocket(const struct wire_plan *plan, u8 position, u8 card)
 		return card < plan->entries ? plan->pocket[card] : DEALBOX_NONE;
 	case DEALBOX_PLAN_BY_POSITION:
 		return position < plan->entries ? plan->pocket[position] : DEALBOX_NONE;
-	default:	/* capture; a card must have been read to count */
+	default:	/* capture: only cards that were read */
 		return card != DEALBOX_NONE ? plan->pocket[0] : DEALBOX_NONE;
 	}
 }
 
 /*
- * Position at which the card was routed before, or DEALBOX_NONE. The position
- * itself does not count: after a late gate command or a second reading the
- * machine asks again for the card that is still at the reader.
+ * Return the other position at which this card was routed, or DEALBOX_NONE.
+ * Ignore the position itself: after a late gate command or a reread, the
+ * machine asks again for the card at the reader.
  */
 static u8 first_reading(const struct router *router, u8 position, u8 card)
 {
@@ -48,7 +48,7 @@ static u8 first_reading(const struct router *router, u8 position, u8 card)
 	return DEALBOX_NONE;
 }
 
-static bool route(struct router *router, const struct wire_event *read, struct wire_gate *gate)
+static bool route_card(struct router *router, const struct wire_event *read, struct wire_gate *gate)
 {
 	u8 first;
 
@@ -84,7 +84,7 @@ bool dealbox_router_event(struct router *router, const struct wire_event *event,
 {
 	switch (event->type) {
 	case DEALBOX_EV_CARD_READ:
-		return route(router, event, gate);
+		return route_card(router, event, gate);
 	case DEALBOX_EV_DEAL_STARTED:
 		end_deal(router);
 		if (router->plan.entries && event->code == router->plan.plan_id)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * Which pocket the card at the gate of a host-routed machine goes into: a pure
- * decision from the plan and from what was routed before (docs/protocol.md §6).
+ * Routing on a host-routed machine (docs/protocol.md, section 6): choose the
+ * pocket of the card at the gate from the plan and from the cards routed
+ * before. No I/O.
  *
- * A deal begins and ends by the machine's own events. They come in the order in
- * which things happened, so that no card is ever judged by another deal's plan.
- * When in doubt the router is silent: the machine then keeps the card.
+ * Only the machine's events start and end a deal. They arrive in order, so that
+ * no card is routed by the plan of another deal. When in doubt, send no gate
+ * command: the machine then holds the card.
  */
 #ifndef DEALBOX_ROUTER_H
 #define DEALBOX_ROUTER_H
@@ -13,10 +14,10 @@
 #include "wire.h"
 
 /**
- * struct router - zeroed memory has no plan and no deal
- * @plan: what is dealt; no entries = there is no plan
- * @insertion: the board that is being dealt, 0 = no deal runs
- * @card_at: card routed at each position of this deal, DEALBOX_NONE = none
+ * struct router - routing state; initialised with zeroes: no plan, no deal
+ * @plan: the loaded plan; none if it has no entries
+ * @insertion: insertion number of the board being dealt, 0 = no deal
+ * @card_at: card routed at each position of this deal, or DEALBOX_NONE
  */
 struct router {
 	struct wire_plan plan;
@@ -24,12 +25,24 @@ struct router {
 	u8 card_at[DEALBOX_MAX_ENTRIES];
 };
 
-/* Makes *plan the plan, wiping the old one; NULL = forget it. Ends a deal. */
+/**
+ * dealbox_router_load() - replace the plan
+ * @router: the routing state
+ * @plan: the new plan; NULL = none
+ *
+ * Ends a deal and overwrites the old plan.
+ */
 void dealbox_router_load(struct router *router, const struct wire_plan *plan);
 
-/*
- * Takes every event of the machine in order. True: *gate is the command that
- * answers it. Costs at most one walk through 64 bytes, takes no lock.
+/**
+ * dealbox_router_event() - process an event
+ * @router: the routing state
+ * @event: the machine's event; all must be passed, in order
+ * @gate: the gate command that answers the event
+ *
+ * Runs in a completion handler: it searches at most DEALBOX_MAX_ENTRIES bytes.
+ *
+ * Return: true if @gate is to be sent.
  */
 bool dealbox_router_event(struct router *router, const struct wire_event *event,
 			  struct wire_gate *gate);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * The serial dialect (docs/protocol-serial.md): everything in frames, over one pair
- * of bulk pipes, as a machine behind a serial bridge has it. Transfers and frames
- * have nothing to do with each other on the way in; on the way out, one is one.
+ * The serial dialect (docs/protocol-serial.md), for machines behind a serial
+ * bridge: all messages are frames on one pair of bulk pipes. An outgoing
+ * transfer is one frame. Incoming transfers have no relation to frame
+ * boundaries.
  */
 #include <linux/errno.h>
 #include <linux/string.h>
@@ -38,7 +39,9 @@ static enum dealbox_action serial_sent(struct dealbox_core *core, struct dealbox
 {
 	if (error) {
 		core->awaited = DEALBOX_AWAIT_NOTHING;
-		/* a halt of the pipe is no refusal: that would be an answer */
+		/*
+		 * -EPIPE would mean a refusal, but a halt of the pipe is none.
+		 */
 		return dealbox_call_answered(core, call, error == -EPIPE ? -EPROTO : error);
 	}
 	call->step = serial_answered;
@@ -61,7 +64,7 @@ static enum dealbox_action serial_exchange(struct dealbox_core *core, struct dea
 	call->size = dealbox_frame_seal(call->bytes, FRAME_REQUEST, core->tag,
 					FRAME_REQUEST_HEADER + said);
 	call->step = serial_sent;
-	/* for both ways, as on a control pipe */
+	/* One time limit for request and answer, as on a control pipe. */
 	call->ms = WIRE_CONTROL_HOST_MS;
 	call->end_ns = call->now_ns + (u64)WIRE_CONTROL_HOST_MS * NS_PER_MS;
 	return DEALBOX_SEND;
@@ -79,8 +82,8 @@ static size_t serial_encode_gate(u8 *buf, const struct wire_gate *gate)
 	return dealbox_frame_seal(buf, FRAME_GATE, 0, WIRE_GATE_SIZE);
 }
 
-/* False: nobody waits for it. One may come too late, but not one after the other. */
-static bool take_answer(struct dealbox_core *core, const struct frame *frame)
+/* Return false if no call waits for the answer. A single late one is normal. */
+static bool receive_answer(struct dealbox_core *core, const struct frame *frame)
 {
 	if (core->awaited != DEALBOX_AWAIT_ANSWER || frame->tag != core->tag)
 		return false;
@@ -95,7 +98,9 @@ static bool serial_receive(struct dealbox_core *core, const u8 *bytes, size_t le
 {
 	struct frame frame;
 	size_t left = length;
-	/* an empty packet is of use behind a full one only: there is no more */
+	/*
+	 * An empty packet is valid only to end a transfer of the maximum size.
+	 */
 	bool known = true, good = length || core->full;
 
 	core->full = length == core->transfer_size;
@@ -104,7 +109,7 @@ static bool serial_receive(struct dealbox_core *core, const u8 *bytes, size_t le
 		if (frame.kind == FRAME_EVENT && frame.length == WIRE_EVENT_SIZE)
 			good &= dealbox_core_event(core, frame.payload, now_ns);
 		else if (frame.kind == FRAME_ANSWER && frame.length >= FRAME_ANSWER_HEADER)
-			good &= take_answer(core, &frame);
+			good &= receive_answer(core, &frame);
 		else
 			known = false;
 	}

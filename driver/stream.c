@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pipe of events. On a host-routed machine the answer to a
- * card leaves from the same completion handler, with nothing scheduled in between.
+ * The event pipe. On a host-routed machine, the completion handler of an event
+ * also submits the gate command, without scheduling in between.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -15,7 +15,7 @@ static void gate_done(struct urb *urb)
 {
 	struct dealbox_gate *gate = urb->context;
 	struct dealbox *db = gate->db;
-	int status = urb->status;	/* when it is not busy any more, it may be sent again */
+	int status = urb->status;	/* read before the URB is reused */
 	unsigned long flags;
 
 	spin_lock_irqsave(&db->lock, flags);
@@ -26,8 +26,8 @@ static void gate_done(struct urb *urb)
 	}
 	if (status == -EPIPE && db->running) {
 		/*
-		 * No hurry, this gate command is lost. If retry waits already, it
-		 * does both: a pause is not cut short.
+		 * This gate command is lost, so there is no hurry. A pending
+		 * retry clears this halt too, and keeps its pause.
 		 */
 		db->gate_halted = true;
 		queue_delayed_work(system_long_wq, &db->retry,
@@ -35,7 +35,9 @@ static void gate_done(struct urb *urb)
 	}
 	spin_unlock_irqrestore(&db->lock, flags);
 
-	/* The machine keeps the card and says so (GATE_LATE): nothing to repeat here. */
+	/*
+	 * Do not repeat it: the machine holds the card and reports GATE_LATE.
+	 */
 	if (status == -EPROTO || status == -EILSEQ || status == -ETIME || status == -EPIPE)
 		dev_warn_ratelimited(&db->intf->dev, "gate command failed: %d\n", status);
 }
@@ -109,7 +111,6 @@ static void deliver_to(struct dealbox *db, struct dealbox_file *file)
 		wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM);
 }
 
-/* Into the queues of all files. */
 static void deliver_events(struct dealbox *db)
 {
 	struct dealbox_file *file;
@@ -122,14 +123,16 @@ static void deliver_events(struct dealbox *db)
 		trace_dealbox_event(db->minor, event->seqno, event->machine_seq, event->type,
 				    event->position);
 	}
-	/* who has been told that the machine is gone gets nothing more */
+	/* No events after a reader has seen the machine gone. */
 	if (!db->gone && db->fresh_count)
 		list_for_each_entry(file, &db->files, node)
 			deliver_to(db, file);
 	db->fresh_count = 0;
 }
 
-/* For deliver_events(), once the gate commands of the transfer have left. */
+/*
+ * Deliver events only after the gate commands of the transfer have been sent.
+ */
 static void queue_event(struct dealbox_core *core, const struct dealbox_event *event)
 {
 	struct dealbox *db = container_of(core, struct dealbox, core);
@@ -154,7 +157,7 @@ const struct dealbox_core_ops dealbox_core_ops = {
 	.awaited = wake_call,
 };
 
-/* One more failure: how long to pause, in ms. */
+/* Return the pause in ms before int_in is submitted again. */
 static unsigned int note_failure(struct dealbox *db)
 {
 	bool reset;
@@ -172,19 +175,18 @@ static void submit_later(struct dealbox *db, unsigned int ms)
 {
 	lockdep_assert_held(&db->lock);
 	db->waiting = true;
-	/* long: a machine has a second to clear a halt */
+	/* system_long_wq: clearing a halt may take a second. */
 	mod_delayed_work(system_long_wq, &db->retry, msecs_to_jiffies(ms));
 }
 
-/* What became of submitting int_in. */
-static void submitted_in(struct dealbox *db, int error)
+static void handle_submit_error(struct dealbox *db, int error)
 {
 	lockdep_assert_held(&db->lock);
 	switch (error) {
 	case 0:
 	case -EPERM:		/* killed */
 	case -ENODEV:
-	case -EHOSTUNREACH:	/* suspended: resume starts it again */
+	case -EHOSTUNREACH:	/* suspended; resume submits it again */
 		break;
 	default:
 		db->stats.last_error = error;
@@ -196,23 +198,23 @@ static void submit_in(struct dealbox *db)
 {
 	lockdep_assert_held(&db->lock);
 	dealbox_retry_begins(&db->core.pace, ktime_get_ns());
-	submitted_in(db, usb_submit_urb(db->int_in, GFP_ATOMIC));
+	handle_submit_error(db, usb_submit_urb(db->int_in, GFP_ATOMIC));
 }
 
-/* Taken back: by us, or by who takes the bus away. It says nothing of the data. */
+/* The URB was killed or the bus is going away; data may still have arrived. */
 static bool is_killed(int status)
 {
 	return status == -ECONNRESET || status == -ENOENT || status == -ESHUTDOWN ||
 	       status == -EPERM;
 }
 
-/* A transfer of events that has not come: how long to pause, in ms. */
-static unsigned int failed_transfer(struct dealbox *db, int status)
+/* Return the pause in ms before int_in is submitted again. */
+static unsigned int note_transfer_error(struct dealbox *db, int status)
 {
 	if (status == -EPIPE) {
 		db->stats.halts++;
 		db->halted = true;
-	} else {	/* may be the first sign of an unplug: no message */
+	} else {	/* no message: often the first sign of an unplug */
 		db->stats.errors++;
 		db->stats.last_error = status;
 	}
@@ -230,12 +232,14 @@ static void in_done(struct urb *urb)
 	spin_lock_irqsave(&db->lock, flags);
 	trace_dealbox_transfer(db->minor, urb->status, urb->actual_length);
 	more = db->running && !is_killed(urb->status);
-	/* also what has come while we stop: the machine does not say it again */
+	/*
+	 * Process data of a killed URB too: the machine does not repeat events.
+	 */
 	if (!urb->status || (is_killed(urb->status) && urb->actual_length)) {
 		db->stats.transfers++;
 		pause = dealbox_core_receive(&db->core, db->int_buf, urb->actual_length, now);
 	} else if (more) {
-		pause = failed_transfer(db, urb->status);
+		pause = note_transfer_error(db, urb->status);
 	}
 	if (more && (pause || db->halted))
 		submit_later(db, pause);
@@ -264,15 +268,16 @@ static void retry_work(struct work_struct *work)
 		dealbox_clear_in(db);
 	spin_lock_irq(&db->lock);
 	/*
-	 * A halted gate brings us here while int_in is under way, or while it waits for
-	 * a pause that has begun since: then we come again.
+	 * A halt of the gate pipe also schedules this work. int_in may then be
+	 * in flight, or a pause may have started meanwhile and scheduled it
+	 * again.
 	 */
 	if (db->running && db->waiting && !delayed_work_pending(&db->retry)) {
 		db->waiting = false;
 		submit_in(db);
 	}
 	spin_unlock_irq(&db->lock);
-	/* last: it may wait for a plan that is on its way */
+	/* Last, since it may wait for the transfer of a plan. */
 	dealbox_clear_gates(db);
 }
 
@@ -301,7 +306,7 @@ void dealbox_stream_restart(struct dealbox *db)
 
 	spin_lock_irq(&db->lock);
 	if (db->running)
-		submitted_in(db, error);
+		handle_submit_error(db, error);
 	spin_unlock_irq(&db->lock);
 }
 
@@ -311,12 +316,15 @@ void dealbox_stream_stop(struct dealbox *db, int error)
 	db->running = false;
 	spin_unlock_irq(&db->lock);
 	usb_kill_urb(db->int_in);
-	/* between the two: nothing submits a gate command now, and retry may wait for a transfer */
+	/*
+	 * After int_in, whose handler submits gate commands, and before retry,
+	 * which may be waiting for a transfer.
+	 */
 	dealbox_control_block(db, error);
 	cancel_delayed_work_sync(&db->retry);
 }
 
-/* An URB for an endpoint of either kind; interrupt endpoints have an interval. */
+/* Fill an URB for an interrupt or bulk endpoint. */
 static void fill_urb(struct dealbox *db, struct urb *urb,
 		     const struct usb_endpoint_descriptor *endpoint, void *buf, int size,
 		     usb_complete_t complete, void *context)

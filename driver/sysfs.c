@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Attributes (docs/ABI/testing/sysfs-class-dealbox), and a look inside in debugfs. */
+/*
+ * sysfs attributes (docs/ABI/testing/sysfs-class-dealbox) and the debugfs file.
+ */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
@@ -33,7 +35,10 @@ DEALBOX_ATTR(pockets, "%u", info->pockets);
 DEALBOX_ATTR(pocket_capacity, "%u", info->pocket_capacity);
 DEALBOX_ATTR(model, "%s", info->name);
 
-/* The whole of it: what GET_INFO has room for may not tell two machines apart. */
+/*
+ * The full serial number: GET_INFO may cut it, and two machines then look the
+ * same.
+ */
 static ssize_t serial_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%s\n", container_of(dev, struct dealbox, dev)->serial ?: "");

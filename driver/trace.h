@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints. They tell when things happened and how they ended, never a card
- * or a pocket: the deal is a secret.
+ * Tracepoints record times and results, never a card or a pocket: the deal is
+ * secret.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM dealbox

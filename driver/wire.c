@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * The dealing machine protocol in bytes: encode and decode, no I/O.
+ * Encoding and decoding of the dealing machine protocol, docs/protocol.md.
  *
- * Section numbers are those of docs/protocol.md. Fields are little-endian, and
- * buffers have no alignment.
+ * Fields are little-endian and unaligned.
  */
 #include <linux/build_bug.h>
 #include <linux/crc32.h>
@@ -86,7 +85,7 @@ void dealbox_decode_result(const u8 *buf, struct wire_result *out)
 	out->detail = get_unaligned_le32(buf + 8);
 }
 
-/* struct dealbox_counters has the counters in the order of the protocol */
+/* struct dealbox_counters keeps the order of the protocol. */
 #define COUNTERS	(WIRE_COUNTERS_SIZE / 4)
 static_assert(sizeof(struct dealbox_counters) == WIRE_COUNTERS_SIZE, "counters");
 
@@ -172,7 +171,10 @@ static u8 entries_max(u8 mode, u16 plan_entries)
 	return plan_entries;
 }
 
-/* Offset of the first field at fault, or -1. The length has been checked. */
+/*
+ * Return the offset of the first bad field, or -1. The caller checked the
+ * length.
+ */
 static int plan_fault(const u8 *buf, const struct wire_descriptor *machine,
 		      u32 plan_id, struct wire_plan *out)
 {

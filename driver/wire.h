@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * The dealing machine protocol in bytes: encode and decode, no I/O.
+ * Encoding and decoding of the dealing machine protocol. No I/O.
  *
- * docs/protocol.md is the specification; section numbers below are its. User
- * space builds this file too (library and emulator), with the headers of lib/kernel.
+ * docs/protocol.md is the specification; section numbers refer to it. The
+ * library and the emulator build this file too, with the headers of lib/kernel.
  */
 #ifndef DEALBOX_WIRE_H
 #define DEALBOX_WIRE_H
@@ -40,7 +40,7 @@
 #define WIRE_PARAM_SIZE		16
 #define WIRE_COMMAND_SIZE	16
 #define WIRE_NAME_SIZE		32
-#define WIRE_START_CAPTURE	(1u << 8)	/* START c, host-routed */
+#define WIRE_START_CAPTURE	(1u << 8)	/* in c of START, host-routed */
 
 /* section 3 */
 #define WIRE_PLAN_MAGIC		0x50584244u
@@ -55,7 +55,10 @@
 #define WIRE_GATE_SIZE		16
 #define WIRE_GATE_TYPE		0x01
 
-/* time limits in ms, sections 2, 3 and 5.1 */
+/*
+ * Time limits in ms: sections 2, 3 and 5.1. The machine keeps to the first of
+ * each pair; the host gives up after the second.
+ */
 #define WIRE_CONTROL_MS		500
 #define WIRE_CONTROL_HOST_MS	1000
 #define WIRE_PLAN_COMPLETE_MS	2000
@@ -126,7 +129,7 @@ struct wire_event {
 	u32 insertion;
 	u8 position, card, pocket, quality;
 	u32 code;
-	u32 arg[2];	/* DEAL_DONE: counts, as little-endian bytes */
+	u32 arg[2];	/* DEAL_DONE: cards per pocket, one byte each */
 };
 
 struct wire_gate {
@@ -135,17 +138,29 @@ struct wire_gate {
 	u8 position;
 	u32 number;
 	u32 insertion;
-	u32 first;	/* position of the first reading, for REPEATED_CARD */
+	u32 first;	/* REPEATED_CARD: position of the first reading */
 };
 
 /*
- * Decoding reads exactly the size above, which the caller has checked, and needs
- * no alignment. A decoder that returns bool is false when the bytes break the
- * protocol; *out is then undefined. What only a machine needs, the way back, is
- * in tools/emulator/machine_wire.c.
+ * Decoders read exactly the size defined above, at any alignment; the caller
+ * has checked that so many bytes are there. A decoder of type bool returns
+ * false if the bytes violate the protocol, and *out is then undefined. Encoders
+ * write exactly the size defined above and zero the reserved bytes. The
+ * opposite directions, which only a machine needs, are in
+ * tools/emulator/machine_wire.c.
  */
-/* len may be larger than WIRE_DESC_SIZE; checks every range of section 1.1 */
-bool dealbox_decode_descriptor(const u8 *buf, size_t len, struct wire_descriptor *out);
+
+/**
+ * dealbox_decode_descriptor() - decode the machine descriptor (section 1.1)
+ * @buf: extra descriptors of the interface
+ * @len: bytes in @buf, any number
+ * @out: what the machine can do
+ *
+ * Return: false if the descriptor is missing, too short, or has a field out of
+ * range.
+ */
+bool dealbox_decode_descriptor(const u8 *buf, size_t len,
+			       struct wire_descriptor *out);
 void dealbox_decode_info(const u8 *buf, struct wire_info *out);
 bool dealbox_decode_status(const u8 *buf, struct wire_status *out);
 void dealbox_decode_result(const u8 *buf, struct wire_result *out);
@@ -153,20 +168,42 @@ void dealbox_decode_counters(const u8 *buf, struct dealbox_counters *out);
 void dealbox_decode_param(const u8 *buf, struct wire_param *out);
 void dealbox_decode_event(const u8 *buf, struct wire_event *out);
 
-/* Encoding writes exactly the size above, and zeroes what is reserved. */
 void dealbox_encode_command(u8 *buf, const struct wire_command *in);
 void dealbox_encode_gate(u8 *buf, const struct wire_gate *in);
-/* Writes WIRE_PLAN_SIZE(entries) bytes, returns that size. */
+
+/**
+ * dealbox_encode_plan() - encode a plan block (section 3)
+ * @buf: room for WIRE_PLAN_SIZE(@in->entries) bytes
+ * @in: the plan, with its sums from dealbox_count_plan()
+ *
+ * Return: the size of the block in bytes.
+ */
 size_t dealbox_encode_plan(u8 *buf, const struct wire_plan *in);
 
-/* Counts feed and counts of *plan from mode, entries and pocket. */
-void dealbox_count_plan(struct wire_plan *plan);
-/*
- * The checks of section 3, in its order: those of a machine, and of the host before
- * it sends a plan. Returns DEALBOX_ERR_OK, DEALBOX_ERR_CRC or DEALBOX_ERR_PLAN,
- * with the detail in *detail.
+/**
+ * dealbox_count_plan() - set the sums of a plan
+ * @plan: @plan->feed and @plan->counts are set from its mode, entries and
+ *	pocket
  */
-u8 dealbox_decode_plan(const u8 *buf, size_t len, const struct wire_descriptor *machine,
-		       u32 plan_id, struct wire_plan *out, u32 *detail);
+void dealbox_count_plan(struct wire_plan *plan);
+
+/**
+ * dealbox_decode_plan() - check and decode a plan block (section 3)
+ * @buf: the block
+ * @len: bytes in @buf
+ * @machine: the machine that shall deal it
+ * @plan_id: the plan_id that LOAD announced
+ * @out: the plan
+ * @detail: detail of the error: the computed CRC or the offset of the first bad
+ *	field, 0 if there is none
+ *
+ * The order of the checks is that of the specification. A machine runs them on
+ * what it receives, and the host before it sends.
+ *
+ * Return: DEALBOX_ERR_OK, DEALBOX_ERR_CRC or DEALBOX_ERR_PLAN.
+ */
+u8 dealbox_decode_plan(const u8 *buf, size_t len,
+		       const struct wire_descriptor *machine, u32 plan_id,
+		       struct wire_plan *out, u32 *detail);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Included before everything else where <linux/crc32.h> has no crc32c(). Those
- * kernels have one in a module of its own, which may not be loaded; the function
- * that does the same is built in.
+ * Included first for kernels whose <linux/crc32.h> has no crc32c(). The
+ * crc32c() of these kernels is in a separate module, which may not be loaded;
+ * the equivalent __crc32c_le() is built in.
  */
 #ifndef DEALBOX_COMPAT_CRC32C_H
 #define DEALBOX_COMPAT_CRC32C_H

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* Between protocol and ABI: events, snapshots, and what a caller may not ask. */
+/*
+ * abi.c: conversion of events and status, and checks of a caller's arguments.
+ */
 #include <kunit/test.h>
 
 #include "abi.h"
@@ -89,7 +91,7 @@ static void test_machine_gap(struct kunit *test)
 	}
 }
 
-/* Impossible fields: no part of the event comes through but its numbers. */
+/* Of an event with a field out of range, only its numbers are passed on. */
 static void test_event_fields(struct kunit *test)
 {
 	static const struct {
@@ -125,7 +127,7 @@ static void test_event_fields(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, out.quality, DEALBOX_NONE);
 		}
 	}
-	/* of an unknown type nothing is known, so nothing is refused */
+	/* Fields of unknown types are not checked. */
 	for (int type = 0; type < 256; type++) {
 		struct event_source source = { .pockets = 4 };
 		bool known = (type >= 1 && type <= 8) || (type >= 0x10 && type <= 0x19) ||
@@ -183,17 +185,17 @@ static void test_info_and_status(struct kunit *test)
 	dealbox_abi_info(&machine, &info, NULL, 1024, &iout);
 	KUNIT_ASSERT_STREQ(test, iout.serial, "");
 	KUNIT_ASSERT_EQ(test, iout.gate_deadline_us, machine.gate_deadline_us);
-	/* what would move the cursor is not printed; a space and letters of UTF-8 are */
+	/* Control characters are replaced, space and UTF-8 letters are kept. */
 	memcpy(info.name, "a \x1f\x7f~\xce\x94", 8);
 	dealbox_abi_info(&machine, &info, "\x01 \x7f!\n", 1024, &iout);
 	KUNIT_ASSERT_STREQ(test, iout.name, "a ??~\xce\x94");
 	KUNIT_ASSERT_STREQ(test, iout.serial, "? ?!?");
-	/* a character of two bytes does not fit: none of it is there */
+	/* A two-byte character that does not fit is dropped whole. */
 	serial[42] = '\xce';
 	serial[43] = '\x94';
 	dealbox_abi_info(&machine, &info, serial, 1024, &iout);
 	KUNIT_ASSERT_EQ(test, strlen(iout.serial), 42);
-	/* it fits to its end */
+	/* One position earlier, it fits. */
 	serial[41] = '\xce';
 	serial[42] = '\x94';
 	serial[43] = 's';
@@ -230,7 +232,7 @@ static void test_plan(struct kunit *test)
 	struct wire_descriptor m = machine;
 	struct wire_plan out;
 
-	in.result = 7;		/* out only: what is there does not count */
+	in.result = 7;		/* output only, ignored as input */
 	in.detail = 7;
 	KUNIT_ASSERT_EQ(test, dealbox_abi_plan(&in, &m, &out), 0);
 	KUNIT_ASSERT_EQ(test, out.plan_id, 5);
@@ -259,7 +261,8 @@ static void test_plan(struct kunit *test)
 	REFUSED(-EINVAL, in.pocket[63] = 1);
 	REFUSED(-EINVAL, in.pocket[7] = 4);
 	REFUSED(-EINVAL, in.pocket[7] = 254);
-	REFUSED(-EINVAL, in.pocket[7] = 0);	/* 14 cards into a pocket of 13 */
+	/* 14 cards into a pocket of 13 */
+	REFUSED(-EINVAL, in.pocket[7] = 0);
 	REFUSED(-EINVAL, memset(in.pocket, 0, 52));
 	REFUSED(-EINVAL, memset(in.pocket, DEALBOX_NONE, 52));
 	REFUSED(-EINVAL, (in.entries = 55, memset(in.pocket + 52, DEALBOX_NONE, 3)));
@@ -376,7 +379,10 @@ static void test_param(struct kunit *test)
 	for (int set = 0; set < 2; set++) {
 		in = plain_param;
 		KUNIT_ASSERT_EQ(test, dealbox_abi_param(&in, set), 0);
-		/* what comes back in GET_PARAM is of no interest there, and zero in SET_PARAM */
+		/*
+		 * min and max are ignored by GET_PARAM, and must be 0 for
+		 * SET_PARAM.
+		 */
 		in.min = 1;
 		KUNIT_ASSERT_EQ(test, dealbox_abi_param(&in, set), set ? -EINVAL : 0);
 		in = plain_param;

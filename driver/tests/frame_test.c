@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* Frames of the serial dialect: whole, in pieces, and behind what is none. */
+/* frame.c: frames that are complete, in pieces, damaged, and after noise. */
 #include <kunit/test.h>
 
 #include "frame.h"
@@ -15,7 +15,7 @@ static int empty(struct kunit *test)
 	return 0;
 }
 
-/* A frame behind what is in the stream; its payload counts up from tag. */
+/* Append a frame to the stream; its payload counts up from tag. */
 static void add_frame(u8 kind, u8 tag, size_t size)
 {
 	u8 *at = stream + length;
@@ -31,7 +31,6 @@ static void add_byte(u8 byte)
 	stream[length++] = byte;
 }
 
-/* The frame that comes next when the stream is read in pieces of this size. */
 static size_t at;
 
 static bool next_frame(size_t piece, struct frame *frame)
@@ -49,7 +48,7 @@ static bool next_frame(size_t piece, struct frame *frame)
 		if (came)
 			return true;
 	}
-	/* what is still in the reader */
+	/* frames still in the reader */
 	return dealbox_frame_read(&reader, &(const u8 *){ stream }, &(size_t){ 0 }, frame);
 }
 
@@ -74,7 +73,7 @@ static void assert_end(struct kunit *test, size_t piece, u32 dropped)
 	KUNIT_ASSERT_EQ(test, reader.dropped, dropped);
 }
 
-/* docs/protocol-serial.md, the example */
+/* the example in docs/protocol-serial.md */
 static void test_example(struct kunit *test)
 {
 	static const u8 request[] = { 0xdb, 0x01, 0x07, 0x03, 0x03, 0x00, 0x00,
@@ -92,7 +91,9 @@ static void test_example(struct kunit *test)
 	KUNIT_ASSERT_MEMEQ(test, buf + FRAME_HEADER + 17, sum, sizeof(sum));
 }
 
-/* Frames of every length, in pieces of every size: each comes once, in order. */
+/*
+ * Frames of every length, in pieces of every size, arrive once each, in order.
+ */
 static void test_pieces(struct kunit *test)
 {
 	static const u8 sizes[] = { 0, 1, 16, 32, FRAME_PAYLOAD_MAX - 1, FRAME_PAYLOAD_MAX };
@@ -109,7 +110,10 @@ static void test_pieces(struct kunit *test)
 	}
 }
 
-/* Noise of every length before a frame, also noise that looks like the start of one. */
+/*
+ * Noise of every length before a frame, including bytes that look like its
+ * start.
+ */
 static void test_noise(struct kunit *test)
 {
 	static const u8 noise[] = { 0x00, FRAME_START, 0x55 };
@@ -123,7 +127,10 @@ static void test_noise(struct kunit *test)
 					add_byte(noise[kind]);
 				add_frame(FRAME_ANSWER, 9, 20);
 				add_frame(FRAME_EVENT, 0, 32);
-				/* room enough for every length that noise may name */
+				/*
+				 * enough frames to complete any length in the
+				 * noise
+				 */
 				for (i = 0; i < 4; i++)
 					add_frame(FRAME_EVENT, 0, FRAME_PAYLOAD_MAX);
 				at = 0;
@@ -135,7 +142,7 @@ static void test_noise(struct kunit *test)
 	}
 }
 
-/* Whichever byte of a frame is wrong, it alone is lost, and nothing false comes. */
+/* A wrong byte loses its own frame only, and creates no false one. */
 static void test_one_byte_wrong(struct kunit *test)
 {
 	size_t wrong, size = FRAME_BYTES(32), i;
@@ -153,7 +160,7 @@ static void test_one_byte_wrong(struct kunit *test)
 	}
 }
 
-/* The rest of a frame never comes: it is lost, the next one is not. */
+/* A truncated frame is lost, the next one is not. */
 static void test_cut_off(struct kunit *test)
 {
 	size_t cut;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* The event queue of an open file: order, what overflow loses, and how it shows. */
+/* queue.c: order, and the loss of events on overflow. */
 #include <kunit/test.h>
 
 #include "queue.h"
@@ -34,7 +34,7 @@ static void test_order(struct kunit *test)
 	struct dealbox_event event;
 
 	KUNIT_ASSERT_FALSE(test, dealbox_queue_pop(&queue, &event));
-	/* several times round the ring, never full */
+	/* Wrap around several times without filling the ring. */
 	for (u64 n = 0; n < 5 * QUEUE_EVENTS; n += 3) {
 		push(n);
 		push(n + 1);
@@ -69,7 +69,10 @@ static void test_overflow_drops_the_oldest(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, dealbox_queue_pop(&queue, &event));
 }
 
-/* An overflow while the reader is half-way flags the record that is then first. */
+/*
+ * An overflow while the reader is half-way flags the record that is then
+ * oldest.
+ */
 static void test_overflow_after_reading(struct kunit *test)
 {
 	for (u64 n = 0; n < QUEUE_EVENTS; n++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* How soon the driver goes on after a failure of the event pipe, and when it resets. */
+/* retry.c: the pause after a failure of the event pipe, and resets. */
 #include <kunit/test.h>
 
 #include "retry.h"
@@ -7,7 +7,7 @@
 #define MS	1000000ULL
 #define BEGIN	(77 * MS)
 
-/* Fails at *now, which moves on by the pause. */
+/* Fail at *now and advance it by the pause. */
 static u32 fail_once(struct retry *retry, u64 *now, bool *reset)
 {
 	u32 pause = dealbox_retry_failed(retry, *now, reset);
@@ -45,7 +45,10 @@ static void test_pauses_grow(struct kunit *test)
 	}
 }
 
-/* Good transfers between them end a row, but do not make a flood of failures free. */
+/*
+ * Good transfers in between end a series, but frequent failures still cost a
+ * pause.
+ */
 static void test_every_second_one_fails(struct kunit *test)
 {
 	struct retry retry = { 0 };
@@ -63,7 +66,7 @@ static void test_every_second_one_fails(struct kunit *test)
 	KUNIT_ASSERT_LE(test, failures, 1 + 1000 / RETRY_FIRST_MS + 1);
 }
 
-/* A try that begins without a pause is one of the failure that was just before. */
+/* An attempt without a pause belongs to the failure just before it. */
 static void test_good_ones_between_do_not_make_it_alone(struct kunit *test)
 {
 	struct retry retry = { 0 };
@@ -79,7 +82,7 @@ static void test_good_ones_between_do_not_make_it_alone(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, reset);
 }
 
-/* A halt that takes longer to clear than RETRY_ALONE_MS does not hide the row. */
+/* Halts that take longer to clear than RETRY_ALONE_MS are still a series. */
 static void test_slow_tries_are_a_row(struct kunit *test)
 {
 	struct retry retry = { 0 };
@@ -95,7 +98,9 @@ static void test_slow_tries_are_a_row(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, i, 2);
 }
 
-/* Seconds between two resets: 1, 2, 4 ... 64, 64; and 1 again after a good transfer. */
+/*
+ * Resets are 1, 2, 4 ... 64, 64 s apart, and 1 s again after a good transfer.
+ */
 static void test_resets_become_rare(struct kunit *test)
 {
 	static const u32 seconds[] = { 1, 2, 4, 8, 16, 32, 64, 64, 64 };

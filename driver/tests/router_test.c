@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* Where the card at the gate goes: every card, every repetition, every doubt. */
+/*
+ * router.c: the pocket of each card, repeated cards, and events without an
+ * answer.
+ */
 #include <kunit/test.h>
 
 #include "router.h"
@@ -82,7 +85,7 @@ static void test_by_card(struct kunit *test)
 
 	load(&r, DEALBOX_PLAN_BY_CARD, 52);
 	start(test, &r);
-	for (int i = 0; i < 52; i++)	/* the deck in any order */
+	for (int i = 0; i < 52; i++)	/* a deck in another order */
 		assert_pocket(test, &r, i, i * 5 % 52, (i * 5 % 52 + 1) % 4);
 }
 
@@ -92,7 +95,7 @@ static void test_by_position(struct kunit *test)
 
 	load(&r, DEALBOX_PLAN_BY_POSITION, 52);
 	start(test, &r);
-	for (int i = 0; i < 52; i++)	/* read, unread, and jokers alike */
+	for (int i = 0; i < 52; i++)	/* with jokers and unread cards */
 		assert_pocket(test, &r, i, i % 2 ? DEALBOX_NONE : 53 - i, (i + 1) % 4);
 	assert_hold(test, &r, 52, DEALBOX_NONE, DEALBOX_EV_NOT_IN_PLAN, 0);
 }
@@ -109,7 +112,7 @@ static void test_capture(struct kunit *test)
 	assert_hold(test, &r, 2, 52, DEALBOX_EV_REPEATED_CARD, 0);
 }
 
-/* For every card and every pair of positions, the second one is held. */
+/* For every card and every pair of positions, the second reading is held. */
 static void test_repeated(struct kunit *test)
 {
 	static const u8 modes[] = { DEALBOX_PLAN_BY_CARD, DEALBOX_PLAN_BY_POSITION };
@@ -122,7 +125,7 @@ static void test_repeated(struct kunit *test)
 				start(test, &r);
 				assert_pocket(test, &r, p, p, (p + 1) % 4);
 				assert_hold(test, &r, q, p, DEALBOX_EV_REPEATED_CARD, p);
-				/* asked again: still held */
+				/* still held when the machine asks again */
 				assert_hold(test, &r, q, p, DEALBOX_EV_REPEATED_CARD, p);
 			}
 		}
@@ -140,12 +143,12 @@ static void test_not_in_plan(struct kunit *test)
 	assert_hold(test, &r, 0, 52, DEALBOX_EV_NOT_IN_PLAN, 0);
 	assert_hold(test, &r, 0, 54, DEALBOX_EV_NOT_IN_PLAN, 0);
 	assert_hold(test, &r, 0, DEALBOX_NONE, DEALBOX_EV_NOT_IN_PLAN, 0);
-	/* a card that was held is not routed, so it does not repeat */
+	/* A held card was not routed, so its next reading is no repetition. */
 	assert_hold(test, &r, 1, 20, DEALBOX_EV_NOT_IN_PLAN, 0);
 	assert_pocket(test, &r, 1, 21, 2);
 }
 
-/* After GATE_LATE the machine reads the card again, at the same position. */
+/* After GATE_LATE, the machine rereads the card at the same position. */
 static void test_read_again(struct kunit *test)
 {
 	struct router r;
@@ -155,11 +158,14 @@ static void test_read_again(struct kunit *test)
 	assert_pocket(test, &r, 0, 8, 1);
 	assert_pocket(test, &r, 1, 9, 2);
 	assert_pocket(test, &r, 1, 9, 2);
-	/* the operator put another card there: the one before was never routed */
+	/* The operator exchanged the card: the one before was never routed. */
 	assert_pocket(test, &r, 1, 10, 3);
 	assert_pocket(test, &r, 2, 9, 2);
 	assert_hold(test, &r, 3, 10, DEALBOX_EV_REPEATED_CARD, 1);
-	/* read again as a card that was routed before: it is held, and was nothing else */
+	/*
+	 * Reread as a card that was routed before: hold it, forget the first
+	 * reading.
+	 */
 	assert_pocket(test, &r, 3, 11, 0);
 	assert_hold(test, &r, 3, 10, DEALBOX_EV_REPEATED_CARD, 1);
 	assert_pocket(test, &r, 4, 11, 0);
@@ -184,11 +190,11 @@ static void test_silent_in_doubt(struct kunit *test)
 	}
 	event.insertion = INSERTION + 1;
 	send(&r, DEALBOX_EV_DEAL_STARTED, INSERTION, PLAN + 1);
-	assert_silent(test, &r, 0, 1);	/* another plan's */
+	assert_silent(test, &r, 0, 1);	/* deal of another plan */
 	send(&r, DEALBOX_EV_DEAL_STARTED, INSERTION, DEALBOX_PLAN_TEST);
 	assert_silent(test, &r, 0, 1);
 	start(test, &r);
-	/* another insertion's */
+	/* another insertion */
 	KUNIT_ASSERT_FALSE(test, dealbox_router_event(&r, &event, &gate));
 	assert_silent(test, &r, DEALBOX_MAX_ENTRIES, 1);
 	assert_silent(test, &r, DEALBOX_NONE, 1);
@@ -197,7 +203,8 @@ static void test_silent_in_doubt(struct kunit *test)
 	assert_silent(test, &r, 1, 2);
 	start(test, &r);
 	assert_pocket(test, &r, 0, 1, 2);
-	send(&r, DEALBOX_EV_DEAL_STARTED, INSERTION, PLAN + 1);	/* so does another deal */
+	/* so does another deal */
+	send(&r, DEALBOX_EV_DEAL_STARTED, INSERTION, PLAN + 1);
 	assert_silent(test, &r, 1, 2);
 }
 
@@ -224,7 +231,10 @@ static void test_end_of_deal(struct kunit *test)
 		assert_silent(test, &r, 1, 2);
 		for (int i = 0; i < DEALBOX_MAX_ENTRIES; i++)
 			KUNIT_ASSERT_EQ(test, r.card_at[i], DEALBOX_NONE);
-		/* the plan stays for the next copy, and knows nothing of the first */
+		/*
+		 * The plan stays for the next copy, without the cards of this
+		 * one.
+		 */
 		start(test, &r);
 		assert_pocket(test, &r, 0, 1, 2);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* The protocol in bytes: layouts, and every byte that is refused. */
+/* wire.c: layout of every message, and every byte that must be refused. */
 #include <kunit/test.h>
 #include <linux/crc32.h>
 #include <linux/unaligned.h>
@@ -17,7 +17,7 @@ static const struct wire_descriptor machine = {
 			DEALBOX_CAP_BY_POSITION | DEALBOX_CAP_CAPTURE,
 };
 
-/* Bytes that differ everywhere, so that a field in the wrong place shows. */
+/* All bytes differ, so that a field in the wrong place is found. */
 static void fill(void *p, size_t size, u8 start)
 {
 	u8 *bytes = p;
@@ -26,7 +26,7 @@ static void fill(void *p, size_t size, u8 start)
 		*bytes++ = start++;
 }
 
-/* dealbox_decode_<name>() gives this of these bytes. */
+/* dealbox_decode_<name>() of bytes is expected. */
 #define DECODES(name)								\
 static void assert_##name(struct kunit *test, const u8 *bytes,			\
 			  const struct wire_##name *expected)			\
@@ -69,18 +69,18 @@ static void test_descriptor(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, out.capabilities, machine.capabilities);
 	KUNIT_ASSERT_EQ(test, out.gate_deadline_us, 0);
 
-	/* a later minor version is longer, and says so */
+	/* The descriptor of a later minor version may be longer. */
 	buf[0] = sizeof(buf);
 	buf[4] = 7;
 	buf[20] = 1;
 	KUNIT_ASSERT_TRUE(test, dealbox_decode_descriptor(buf, sizeof(buf), &out));
-	/* another descriptor may follow it */
+	/* Another descriptor may follow. */
 	buf[0] = WIRE_DESC_SIZE;
 	KUNIT_ASSERT_TRUE(test, dealbox_decode_descriptor(buf, sizeof(buf), &out));
 	buf[0] = WIRE_DESC_SIZE - 1;
 	KUNIT_ASSERT_FALSE(test, dealbox_decode_descriptor(buf, sizeof(buf), &out));
 	buf[0] = sizeof(buf);
-	/* longer than what is there */
+	/* bLength beyond the end of the buffer */
 	KUNIT_ASSERT_FALSE(test, dealbox_decode_descriptor(buf, WIRE_DESC_SIZE, &out));
 }
 
@@ -124,7 +124,7 @@ static void test_descriptor_refused(struct kunit *test)
 	for (size_t len = 0; len < WIRE_DESC_SIZE; len++)
 		KUNIT_ASSERT_FALSE(test, dealbox_decode_descriptor(good, len, &out));
 
-	/* what must not be refused */
+	/* the limits of each range */
 	for (size_t i = 0; i < ARRAY_SIZE(last); i++) {
 		memcpy(buf, good, sizeof(buf));
 		buf[last[i].offset] = last[i].value;
@@ -156,7 +156,7 @@ static void test_info(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, out.hardware, 0x0a0b0c0d);
 	KUNIT_ASSERT_STREQ(test, out.name, "Ruter");
 
-	/* a name of all 32 bytes has no terminator in the bytes, but one in memory */
+	/* A name of 32 bytes has no terminator in the message. */
 	memset(buf + 16, 'x', 48);
 	dealbox_decode_info(buf, &out);
 	KUNIT_ASSERT_EQ(test, strlen(out.name), WIRE_NAME_SIZE);
@@ -179,7 +179,7 @@ static void test_status(struct kunit *test)
 
 	assert_status(test, bytes, &status);
 
-	/* state and fault must fit together, for all 65536 pairs */
+	/* State and fault must be consistent: all 65536 pairs. */
 	memcpy(buf, bytes, sizeof(buf));
 	for (int s = 0; s < 256; s++) {
 		for (int f = 0; f < 256; f++) {
@@ -264,7 +264,7 @@ static void test_plan_round_trip(struct kunit *test)
 		} else if (in.mode == DEALBOX_PLAN_BY_CARD) {
 			in.pocket[51] = DEALBOX_NONE;
 		}
-		/* what was there before does not count */
+		/* Earlier contents are overwritten. */
 		memset(in.counts, 7, sizeof(in.counts));
 		in.feed = 7;
 		dealbox_count_plan(&in);
@@ -286,7 +286,7 @@ static void test_plan_round_trip(struct kunit *test)
 	}
 }
 
-/* Any single byte that changes is found by the checksum (or by the length). */
+/* Any single changed byte is found by the checksum or the length. */
 static void test_plan_every_byte(struct kunit *test)
 {
 	struct wire_plan in, out;
@@ -315,7 +315,7 @@ static void test_plan_every_byte(struct kunit *test)
 	}
 }
 
-/* With a good checksum, each field that is wrong is named by its offset. */
+/* With a correct checksum, detail is the offset of each bad field. */
 static void test_plan_refused(struct kunit *test)
 {
 	static const struct {
@@ -352,7 +352,7 @@ static void test_plan_refused(struct kunit *test)
 	}
 }
 
-/* The plan agrees with itself, but is refused at this offset. */
+/* The consistent plan is refused at this offset. */
 static void assert_refused(struct kunit *test, struct wire_plan *in,
 			   const struct wire_descriptor *m, u32 at)
 {
@@ -368,7 +368,7 @@ static void assert_refused(struct kunit *test, struct wire_plan *in,
 	KUNIT_ASSERT_EQ(test, detail, at);
 }
 
-/* What the header cannot show: plans that agree with themselves, but are wrong. */
+/* Consistent plans that exceed a limit. */
 static void test_plan_limits(struct kunit *test)
 {
 	struct wire_descriptor m = machine;
@@ -378,21 +378,21 @@ static void test_plan_limits(struct kunit *test)
 	u32 detail;
 
 	bridge_plan(&in);
-	in.pocket[51] = 4;		/* a pocket that the machine does not have */
+	in.pocket[51] = 4;		/* no such pocket */
 	assert_refused(test, &in, &m, 32 + 51);
-	in.pocket[3] = 200;		/* the lowest offset is named */
+	in.pocket[3] = 200;		/* the lowest offset is reported */
 	assert_refused(test, &in, &m, 32 + 3);
 	in.pocket[0] = DEALBOX_MAX_POCKETS;
 	assert_refused(test, &in, &m, 32);
 
-	bridge_plan(&in);		/* ... and is counted nowhere */
+	bridge_plan(&in);		/* ... and counted nowhere */
 	in.pocket[0] = DEALBOX_MAX_POCKETS;
 	uncounted = in;
 	dealbox_count_plan(&in);
 	uncounted.counts[0]--;
 	KUNIT_ASSERT_MEMEQ(test, &in, &uncounted, sizeof(in));
 
-	bridge_plan(&in);		/* one card more than fits into a pocket */
+	bridge_plan(&in);		/* one card more than a pocket holds */
 	for (int i = 0; i < 52; i++)
 		if (in.pocket[i] == 1) {
 			in.pocket[i] = 2;
@@ -416,7 +416,7 @@ static void test_plan_limits(struct kunit *test)
 	bridge_plan(&in);
 	in.entries = 0;
 	assert_refused(test, &in, &m, 12);
-	/* so short, it still has a checksum */
+	/* The shortest block that still has a checksum. */
 	size = dealbox_encode_plan(buf, &in);
 	buf[size - 1] ^= 1;
 	KUNIT_ASSERT_EQ(test, dealbox_decode_plan(buf, size, &m, in.plan_id, &in, &detail),
@@ -427,7 +427,7 @@ static void test_plan_limits(struct kunit *test)
 	bridge_plan(&in);
 	assert_refused(test, &in, &m, 12);
 
-	m.plan_entries = 64;		/* by card there are 54 cards */
+	m.plan_entries = 64;		/* by card, the limit is 54 cards */
 	in.entries = 55;
 	memset(in.pocket + 52, DEALBOX_NONE, 3);
 	assert_refused(test, &in, &m, 12);
@@ -437,7 +437,7 @@ static void test_plan_limits(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, dealbox_decode_plan(buf, size, &m, in.plan_id, &in, &detail),
 			DEALBOX_ERR_OK);
 
-	bridge_plan(&in);		/* the longest of all */
+	bridge_plan(&in);		/* the longest plan */
 	in.mode = DEALBOX_PLAN_BY_POSITION;
 	in.entries = DEALBOX_MAX_ENTRIES;
 	m.pocket_capacity = DEALBOX_MAX_ENTRIES;
@@ -447,7 +447,7 @@ static void test_plan_limits(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, dealbox_decode_plan(buf, size, &m, in.plan_id, &in, &detail),
 			DEALBOX_ERR_OK);
 
-	m = machine;			/* a mode without its capability */
+	m = machine;			/* missing capability of the mode */
 	bridge_plan(&in);
 	m.capabilities &= ~DEALBOX_CAP_BY_CARD;
 	assert_refused(test, &in, &m, 6);
@@ -467,7 +467,7 @@ static void test_event(struct kunit *test)
 		.card = 6, .pocket = 7, .quality = 8, .code = 0x31323334,
 		.arg = { 0x41424344, 0x51525354 },
 	};
-	/* a host ignores what is reserved */
+	/* A host ignores reserved fields. */
 	static const u8 bytes[WIRE_EVENT_SIZE] = {
 		0x12, 1, 0xff, 0xff, 4, 3, 2, 1, 0x14, 0x13, 0x12, 0x11, 0x24, 0x23, 0x22, 0x21,
 		5, 6, 7, 8, 0x34, 0x33, 0x32, 0x31, 0x44, 0x43, 0x42, 0x41, 0x54, 0x53, 0x52, 0x51,

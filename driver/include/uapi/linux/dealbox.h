@@ -3,8 +3,8 @@
  * dealbox: machines that deal cards into the pockets of bridge boards
  *
  * The numbers of states, events, faults, errors, commands, parameters and
- * capabilities are those of the dealing machine protocol 1.0; the driver
- * passes them on unchanged. docs/userspace-api/dealbox.rst describes every call.
+ * capabilities are those of the dealing machine protocol 1.0; the driver passes
+ * them on unchanged. docs/userspace-api/dealbox.rst describes every call.
  */
 #ifndef _UAPI_LINUX_DEALBOX_H
 #define _UAPI_LINUX_DEALBOX_H
@@ -18,7 +18,7 @@
 
 #define DEALBOX_NONE		255	/* no card, no pocket, no position */
 
-/* Numbers that no plan of a caller can have. */
+/* reserved values of plan_id: no plan, and a test deal */
 #define DEALBOX_PLAN_NONE	0U
 #define DEALBOX_PLAN_TEST	0xffffffffU
 
@@ -53,9 +53,9 @@
 /* struct dealbox_status: flags */
 #define DEALBOX_STATUS_BOARD		(1U << 0)	/* a board is present */
 #define DEALBOX_STATUS_COVER_OPEN	(1U << 1)
-#define DEALBOX_STATUS_HOPPER		(1U << 2)	/* the hopper has cards */
-#define DEALBOX_STATUS_SPENT		(1U << 3)	/* this insertion was dealt */
-#define DEALBOX_STATUS_IN_DOUBT		(1U << 4)	/* there at switch-on */
+#define DEALBOX_STATUS_HOPPER		(1U << 2)	/* not empty */
+#define DEALBOX_STATUS_SPENT		(1U << 3)	/* already dealt */
+#define DEALBOX_STATUS_IN_DOUBT		(1U << 4)	/* since switch-on */
 #define DEALBOX_STATUS_CARD_AT_READER	(1U << 5)
 
 /* struct dealbox_plan: mode */
@@ -74,7 +74,7 @@
 #define DEALBOX_OP_TEST_DEAL		0x19
 #define DEALBOX_OP_LOCATE		0x1a
 
-/* result: what the machine said when a call fails with EREMOTEIO */
+/* result: the machine's error code, if a call fails with EREMOTEIO */
 #define DEALBOX_ERR_OK			0
 #define DEALBOX_ERR_BAD_REQUEST		1
 #define DEALBOX_ERR_BAD_LENGTH		2
@@ -101,7 +101,7 @@
 #define DEALBOX_PARAM_FEED_TIMEOUT	3	/* ms */
 #define DEALBOX_PARAM_VOLUME		4	/* percent */
 
-/* struct dealbox_event: type, as the machine numbers them */
+/* struct dealbox_event: type; numbers of the machine protocol */
 #define DEALBOX_EV_STATE_LOST		0x01
 #define DEALBOX_EV_HOPPER_LOADED	0x02
 #define DEALBOX_EV_HOPPER_EMPTY		0x03
@@ -134,7 +134,7 @@
 #define DEALBOX_EV_BOARD_PULLED		0x2c
 #define DEALBOX_EV_COVER_OPENED		0x2d
 #define DEALBOX_EV_HARDWARE		0x2e
-/* from the driver itself: code says what (DEALBOX_PROTO_*) */
+/* from the driver itself; code is DEALBOX_PROTO_* */
 #define DEALBOX_EV_PROTOCOL_ERROR	0x100
 
 /* code of DEALBOX_EV_STATE_LOST */
@@ -163,28 +163,31 @@
 
 /* struct dealbox_event: flags */
 #define DEALBOX_EVF_FACE_UP	(1U << 0)	/* the card lay face up */
-#define DEALBOX_EVF_AT_POWER_ON	(1U << 1)	/* board there at switch-on */
-#define DEALBOX_EVF_GAP		(1U << 16)	/* events before it are lost to this file */
-#define DEALBOX_EVF_MACHINE_GAP	(1U << 17)	/* the machine's own numbers jumped */
+#define DEALBOX_EVF_AT_POWER_ON	(1U << 1)	/* board present at switch-on */
+#define DEALBOX_EVF_GAP		(1U << 16)	/* events were lost */
+#define DEALBOX_EVF_MACHINE_GAP	(1U << 17)	/* gap in machine_seq */
 
 /**
- * struct dealbox_event - what read(2) returns, whole records only
- * @timestamp_ns: CLOCK_MONOTONIC when the transfer was completed
- * @seqno: number since the machine was plugged in, one more for each event; a
- *	jump is exactly the number of events that this file lost
- * @type: DEALBOX_EV_*; unknown types must be ignored
+ * struct dealbox_event - one event of the machine
+ * @timestamp_ns: CLOCK_MONOTONIC at the completion of the transfer
+ * @seqno: number of the event since the machine was plugged in, in steps
+ *	of one; a larger step is the number of events that this file lost, plus
+ *	one
+ * @type: DEALBOX_EV_*; ignore unknown types
  * @flags: DEALBOX_EVF_*
  * @machine_seq: the machine's own number of the event
- * @machine_time_us: the machine's own clock, wraps
+ * @machine_time_us: the machine's clock in us, wraps
  * @insertion: insertion number of the board that was present, 0 if none
  * @position: position of the card in the deal, or DEALBOX_NONE
  * @card: card number, or DEALBOX_NONE
  * @pocket: pocket, or DEALBOX_NONE
  * @quality: quality of the reading 0..100, or DEALBOX_NONE
- * @code: by type
- * @arg: by type
- * @counts: cards per pocket (DEALBOX_EV_DEAL_DONE), in the place of @arg
+ * @code: depends on @type
+ * @arg: depends on @type
+ * @counts: DEALBOX_EV_DEAL_DONE: cards per pocket, in place of @arg
  * @reserved: zero
+ *
+ * read(2) returns whole records only.
  */
 struct dealbox_event {
 	__aligned_u64 timestamp_ns;
@@ -207,21 +210,22 @@ struct dealbox_event {
 };
 
 /**
- * struct dealbox_info - what does not change while the machine is plugged in
+ * struct dealbox_info - constant properties of a machine
  * @capabilities: DEALBOX_CAP_*
  * @protocol: bcdProtocol, 0x0100
  * @firmware: major << 24 | minor << 16 | patch
  * @hardware: revision
- * @gate_deadline_us: host-routed machines; else 0
- * @hopper: cards that fit into the hopper
- * @plan_entries: longest plan, at most DEALBOX_MAX_ENTRIES
- * @pockets: 1..DEALBOX_MAX_POCKETS
- * @pocket_capacity: cards that fit into a pocket
+ * @gate_deadline_us: host-routed machines: time for a gate command in us;
+ *	else 0
+ * @hopper: capacity of the hopper in cards
+ * @plan_entries: maximum entries of a plan, at most DEALBOX_MAX_ENTRIES
+ * @pockets: number of pockets, 1..DEALBOX_MAX_POCKETS
+ * @pocket_capacity: capacity of a pocket in cards
  * @reader: DEALBOX_READER_*
  * @reserved1: zero
  * @name: model, UTF-8, always terminated
  * @serial: serial number, always terminated, empty if there is none
- * @queue_events: length of the event queue of an open file
+ * @queue_events: capacity of the event queue of an open file
  * @reserved: zero
  */
 struct dealbox_info {
@@ -243,24 +247,26 @@ struct dealbox_info {
 };
 
 /**
- * struct dealbox_status - snapshot: asked from the machine at each call
- * @seqno: number that the next event had when the machine was asked: what events
- *	before it told is in the snapshot, and some of what later ones tell may be
- * @lost: events that this file has lost since it was opened
- * @plan_id: plan that is loaded, DEALBOX_PLAN_NONE if none
- * @insertion: of the board that is present, 0 if none
+ * struct dealbox_status - snapshot of the machine's state
+ * @seqno: number of the next event when the machine was queried; the snapshot
+ *	includes all events before it, and may include some after it
+ * @lost: number of events that this file has lost since it was opened
+ * @plan_id: the loaded plan, DEALBOX_PLAN_NONE if none
+ * @insertion: insertion number of the board that is present, 0 if none
  * @state: DEALBOX_STATE_*
  * @fault: DEALBOX_EV_* of the stop in STATE_HELD and STATE_FAULT, else 0
  * @flags: DEALBOX_STATUS_*
- * @cards_total: cards to deal in the deal that runs or ran last
+ * @cards_total: cards to deal in the current or last deal
  * @board: number read from the board, 0 if none
- * @cards_done: cards that have landed in the deal that runs or ran last
+ * @cards_done: cards that have landed in the current or last deal
  * @reserved1: zero
- * @counts: the same for each pocket
+ * @counts: @cards_done per pocket
  * @owner_pid: process that holds the claim, in the caller's pid namespace; 0 if
  *	none, or if not visible there
- * @claimed: 0 nobody, 1 another file, 2 this file
+ * @claimed: holder of the claim: 0 nobody, 1 another file, 2 this file
  * @reserved: zero
+ *
+ * Each call queries the machine.
  */
 struct dealbox_status {
 	__aligned_u64 seqno;
@@ -281,17 +287,17 @@ struct dealbox_status {
 };
 
 /**
- * struct dealbox_plan - where the machine shall put each card
+ * struct dealbox_plan - the pocket for each card
  * @plan_id: chosen by the caller; not DEALBOX_PLAN_NONE or DEALBOX_PLAN_TEST
  * @mode: DEALBOX_PLAN_*
- * @entries: how many of @pocket are used; 0 = the machine shall forget its plan
- *	(then all else must be 0)
+ * @entries: used entries of @pocket; 0 = forget the loaded plan (all other
+ *	fields must be 0)
  * @reserved1: zero
  * @pocket: by card: the pocket for each card number, DEALBOX_NONE = not part of
  *	the deal; by position: the pocket for each position; capture: one entry.
- *	What is not used is zero
+ *	Unused entries are zero.
  * @result: out: DEALBOX_ERR_*
- * @detail: out: see the protocol
+ * @detail: out: detail of @result, see the protocol
  * @reserved: zero
  */
 struct dealbox_plan {
@@ -308,14 +314,14 @@ struct dealbox_plan {
 /**
  * struct dealbox_control - a command
  * @op: DEALBOX_OP_*
- * @plan_id: START
- * @insertion: START, TEST_DEAL
- * @arg: TEST_DEAL: cards; LOCATE: seconds
+ * @plan_id: START: the plan to deal
+ * @insertion: START, TEST_DEAL: insertion number of the board
+ * @arg: TEST_DEAL: number of cards; LOCATE: duration in s, 0..60
  * @result: out: DEALBOX_ERR_*
- * @detail: out: see the protocol
+ * @detail: out: detail of @result, see the protocol
  * @reserved: zero
  *
- * What a command does not use must be zero.
+ * Fields that a command does not use must be zero.
  */
 struct dealbox_control {
 	__u32 op;
@@ -331,10 +337,10 @@ struct dealbox_control {
  * struct dealbox_param - a parameter of the machine
  * @id: DEALBOX_PARAM_*
  * @value: in for SET_PARAM, out for GET_PARAM
- * @min: out, GET_PARAM; zero for SET_PARAM
- * @max: out, GET_PARAM; zero for SET_PARAM
+ * @min: out: lowest value, GET_PARAM; zero for SET_PARAM
+ * @max: out: highest value, GET_PARAM; zero for SET_PARAM
  * @result: out: DEALBOX_ERR_*
- * @detail: out
+ * @detail: out: detail of @result, see the protocol
  * @reserved: zero
  */
 struct dealbox_param {
@@ -348,22 +354,22 @@ struct dealbox_param {
 };
 
 /**
- * struct dealbox_counters - over the machine's life
- * @boards_dealt: ended in DEAL_DONE
- * @boards_voided: started, and did not
- * @cards_fed: cards
- * @cards_read: cards
- * @unreadable: cards
- * @repeated: cards
- * @not_in_plan: cards
- * @double_feeds: events
- * @feed_timeouts: events
- * @jams: events
- * @wrong_pockets: cards
- * @gates_late: gate commands that came too late
- * @gates_ignored: gate commands that answered nothing
- * @power_ons: events
- * @seconds: of running
+ * struct dealbox_counters - counters over the life of the machine
+ * @boards_dealt: deals that ended in DEAL_DONE
+ * @boards_voided: deals that started and did not
+ * @cards_fed: cards taken from the hopper
+ * @cards_read: cards read
+ * @unreadable: cards that could not be read
+ * @repeated: cards read twice in a deal
+ * @not_in_plan: cards that the plan did not contain
+ * @double_feeds: double feeds
+ * @feed_timeouts: feed timeouts
+ * @jams: jams
+ * @wrong_pockets: cards that landed in a wrong pocket
+ * @gates_late: gate commands that arrived too late
+ * @gates_ignored: gate commands that matched no waiting card
+ * @power_ons: times the machine was switched on
+ * @seconds: running time in s
  * @reserved: zero
  */
 struct dealbox_counters {
