@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * emu: a machine that is a process, behind a unix socket (emu.h).
- */
+/* emu: the backend for dealbox-emulator, reached through a Unix socket (emu.h). */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -17,13 +15,14 @@
 #include "host.h"
 
 #define ATTACH_MS	3000
-#define TURN_PACKETS	512	/* more than a socket holds; a machine may never stop to send */
+/* Limit of late packets, more than a socket holds: a machine may never stop sending. */
+#define TURN_PACKETS	512
 
 struct emu {
 	int fd;
 	struct host *host;
-	bool serial;		/* the dialect: gate commands go where plans go */
-	uint32_t id;		/* of the last frame sent */
+	bool serial;		/* serial dialect: gate commands use the endpoint of plans */
+	uint32_t id;		/* id of the last frame sent */
 };
 
 struct packet {
@@ -53,15 +52,15 @@ static int send_packet(struct emu *emu, enum emu_kind kind, uint32_t id, const v
 
 	if (sendmsg(emu->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
 		return 0;
-	/* it has not read what was sent before */
+	/* the machine does not empty its socket */
 	if (errno == EAGAIN)
 		return -ETIMEDOUT;
 	return errno == EPIPE || errno == ECONNRESET ? -ENODEV : -errno;
 }
 
 /*
- * recv(2) of a packet that is there. ECONNRESET is told once, before what the
- * other end sent until it closed without reading all of ours.
+ * If the peer closes its socket with unread packets, recv(2) fails once with ECONNRESET. The
+ * packets that it sent before can still be read.
  */
 static ssize_t receive_now(struct emu *emu, struct packet *packet)
 {
@@ -72,7 +71,7 @@ static ssize_t receive_now(struct emu *emu, struct packet *packet)
 	return size;
 }
 
-/* The next packet, within so many ms: 0, -EAGAIN, -EPROTO, or -ENODEV. */
+/* Receive a packet within timeout_ms. Returns 0, -EAGAIN, -EPROTO or -ENODEV. */
 static int receive(struct emu *emu, struct packet *packet, int64_t timeout_ms)
 {
 	struct pollfd wait = { .fd = emu->fd, .events = POLLIN };
@@ -95,8 +94,8 @@ static int receive(struct emu *emu, struct packet *packet, int64_t timeout_ms)
 }
 
 /*
- * Waits for the answer to frame id, giving events to the host meanwhile. Its
- * status, or -errno.
+ * Wait for the answer to frame id and pass events to the host meanwhile. Returns the status in the
+ * answer, or -errno.
  */
 static int answer_wait(struct emu *emu, enum emu_kind kind, uint32_t id, struct packet *packet,
 		       int timeout_ms)
@@ -104,7 +103,7 @@ static int answer_wait(struct emu *emu, enum emu_kind kind, uint32_t id, struct 
 	int64_t end = now_ms() + timeout_ms;
 	int ret, late;
 
-	/* what came in time counts, even if we are late to read it */
+	/* Accept packets that arrived in time, even if this process is late to read them. */
 	for (late = 0; late < TURN_PACKETS; late += now_ms() >= end) {
 		ret = receive(emu, packet, end - now_ms());
 		if (ret == -EAGAIN && now_ms() >= end)
@@ -126,7 +125,7 @@ static int answer_wait(struct emu *emu, enum emu_kind kind, uint32_t id, struct 
 static int transfer_control(struct emu *emu, uint8_t type, uint8_t request, uint16_t value,
 			    uint8_t index, void *data, uint16_t length)
 {
-	/* setup packet of USB 2.0 9.3 */
+	/* setup packet, USB 2.0, 9.3 */
 	const uint8_t setup[8] = { type, request, value & 0xff, (uint8_t)(value >> 8), index, 0,
 				   length & 0xff, (uint8_t)(length >> 8) };
 	bool in = type & 0x80;
@@ -150,7 +149,7 @@ static int transfer_control(struct emu *emu, uint8_t type, uint8_t request, uint
 static int emu_control(void *bus, uint8_t type, uint8_t request, uint16_t value, void *data,
 		       uint16_t length)
 {
-	/* the interface has the number 0 */
+	/* the interface number is 0 */
 	return transfer_control(bus, type, request, value, 0, data, length);
 }
 
@@ -164,7 +163,7 @@ static int emu_bulk_out(void *bus, const void *data, size_t length, unsigned int
 	ret = send_packet(emu, EMU_BULK_OUT, id, NULL, 0, data, length);
 	if (!ret)
 		ret = answer_wait(emu, EMU_BULK_DONE, id, &packet, (int)ms);
-	/* CLEAR_FEATURE of the endpoint, ENDPOINT_HALT: USB 2.0 9.4.1 */
+	/* CLEAR_FEATURE(ENDPOINT_HALT), USB 2.0, 9.4.1 */
 	if (ret == -EPIPE)
 		transfer_control(emu, 0x02, 1, 0, EMU_EP_BULK_OUT, NULL, 0);
 	return ret > 0 ? -EPROTO : ret;
@@ -220,7 +219,7 @@ static int attach(struct dealbox_machine *machine, struct emu *emu, const char *
 	int ret;
 
 	ret = send_packet(emu, EMU_ATTACH, EMU_VERSION, NULL, 0, NULL, 0);
-	/* a machine that has another host answers before it is asked, and hangs up */
+	/* A machine in use answers and closes the socket before it reads ATTACH. */
 	if (!ret || ret == -ENODEV)
 		ret = receive(emu, &packet, ATTACH_MS);
 	if (!ret && packet.frame.kind != EMU_ATTACHED)
@@ -237,12 +236,13 @@ static int attach(struct dealbox_machine *machine, struct emu *emu, const char *
 	if (!ret && packet.frame.length != sizeof(*attached))
 		ret = -EPROTO;
 	if (ret == -EAGAIN || ret == -ETIMEDOUT)
-		return error_set(reason, -ETIMEDOUT, 0, "has it been stopped?",
+		return error_set(reason, -ETIMEDOUT, 0, "check whether its process is stopped",
 				 "emu:%s: the machine does not answer", path);
 	if (ret)
 		return error_set(reason, ret < 0 ? ret : -EPROTO, 0,
-				 "is it dealbox-emulator, of the same version?",
-				 "emu:%s: what listens there does not answer as a machine", path);
+				 "the socket must be that of dealbox-emulator, in the same version",
+				 "emu:%s: the program at this socket does not answer as a machine",
+				 path);
 	memcpy(attached, packet.data, sizeof(*attached));
 	attached->serial[sizeof(attached->serial) - 1] = '\0';
 	kind->transfer_size = attached->int_in_size;
@@ -252,7 +252,7 @@ static int attach(struct dealbox_machine *machine, struct emu *emu, const char *
 	    !dealbox_decode_descriptor(attached->machine_descriptor,
 				       sizeof(attached->machine_descriptor), &kind->machine))
 		return error_set(reason, -EPROTO, 0, NULL,
-				 "emu:%s: the machine's descriptor is not one of protocol %x.%02x",
+				 "emu:%s: the machine's descriptor does not match protocol %x.%02x",
 				 path, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
 	return 0;
 }
@@ -264,19 +264,19 @@ static int connect_to(struct dealbox_machine *machine, const char *path)
 	int fd, error;
 
 	if (!*path || strlen(path) >= sizeof(address.sun_path))
-		return error_set(reason, -EINVAL, 0, "give a shorter path",
-				 "'%s' cannot be the path of a socket", path);
+		return error_set(reason, -EINVAL, 0, "use a path of 1 to 107 bytes",
+				 "'%s' is too long or too short for the path of a socket", path);
 	strcpy(address.sun_path, path);
-	/* one that has stopped must not hold us: nothing on this socket waits without an end */
+	/* Non-blocking, so that a stopped process cannot block this one. */
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return error_set(reason, -errno, 0, NULL, "cannot make a socket: %m");
+		return error_set(reason, -errno, 0, NULL, "cannot create a socket: %m");
 	if (!connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		return fd;
 	error = -errno;
 	close(fd);
 	if (error == -EAGAIN)
-		return error_set(reason, -ETIMEDOUT, 0, "has it been stopped?",
+		return error_set(reason, -ETIMEDOUT, 0, "check whether its process is stopped",
 				 "emu:%s: the machine does not answer", path);
 	if (error == -EACCES)
 		return reason_permission(reason, path, "start the emulator as the user that deals");
@@ -313,7 +313,8 @@ static int emu_open(struct dealbox_machine *machine, const char *place, bool obs
 	if (!ret)
 		ret = host_start(emu->host);
 	if (ret) {
-		error_fill(&machine->reason, 0, "is it dealbox-emulator, of the same version?",
+		error_fill(&machine->reason, 0,
+			   "the socket must be that of dealbox-emulator, in the same version",
 			   "emu:%s: the machine does not answer: %s", place, strerror(-ret));
 		host_close(emu->host);
 		return ret;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * local: a machine that the kernel module drives.
- */
+/* local: the backend for machines that the kernel module drives. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,14 +15,14 @@ static int local_call(void *self, unsigned long request, void *arg)
 {
 	int ret;
 
-	/* a signal ends the wait for the machine's verdict; a plan that is sent again is the same */
+	/* A signal interrupts the wait for the verdict. Sending the same plan again is harmless. */
 	do {
 		ret = ioctl((int)(intptr_t)self, request, arg);
 	} while (ret && errno == EINTR && request == DEALBOX_IOC_SET_PLAN);
 	return ret ? -errno : 0;
 }
 
-/* Not O_NONBLOCK for the node: a call must wait for its turn, and for the verdict on a plan. */
+/* The node is not O_NONBLOCK, since calls must block. So poll before reading. */
 static ssize_t local_read(void *self, struct dealbox_event *events, size_t max)
 {
 	struct pollfd pollfd = { .fd = (int)(intptr_t)self, .events = POLLIN };
@@ -62,7 +60,7 @@ static int local_open(struct dealbox_machine *machine, const char *place, bool o
 			return error_set(reason, -errno, 0, NULL, "cannot open %s: %m", place);
 		}
 	}
-	/* a file or a terminal would make nonsense of every call */
+	/* Make sure that this is not some other file or device. */
 	if (ioctl(fd, DEALBOX_IOC_GET_INFO, &info)) {
 		if (errno == ENODEV) {
 			close(fd);
@@ -70,7 +68,7 @@ static int local_open(struct dealbox_machine *machine, const char *place, bool o
 		}
 		close(fd);
 		return error_set(reason, -ENOTTY, 0, "`dealbox machines` lists the machines",
-				 "%s is no dealing machine", place);
+				 "%s is not a dealing machine", place);
 	}
 	machine->self = (void *)(intptr_t)fd;
 	machine->fd = fd;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * usb: a machine by libusb, where the kernel module is not there or not wanted.
- */
+/* usb: the backend that uses libusb, for machines without the kernel module. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,8 +37,8 @@ struct usb {
 	struct libusb_transfer *in;
 	bool in_flight;
 	bool in_halted;
-	bool in_reset;		/* before it is tried again */
-	int retry_fd;		/* runs out when the transfer shall be tried again */
+	bool in_reset;		/* reset the machine before the retry */
+	int retry_fd;		/* timer: expires when the transfer is to be retried */
 	struct libusb_transfer *gate;
 	bool gate_flight;
 	bool gate_halted;
@@ -71,7 +69,7 @@ static int usb_errno(int error)
 	return -EIO;
 }
 
-/* 0 ms is as soon as may be: not within the callback. */
+/* With 0 ms, retry at once, but after the callback. */
 static void retry_arm(struct usb *usb, uint32_t ms)
 {
 	const struct itimerspec timer = { .it_value = { .tv_nsec = ms ? ms * 1000000L : 1 } };
@@ -115,15 +113,15 @@ static void LIBUSB_CALL in_done(struct libusb_transfer *transfer)
 	case LIBUSB_TRANSFER_NO_DEVICE:
 		usb->gone = true;
 		break;
-	default:	/* an error may be a bad cable, or the first sign of an unplug */
+	default:	/* a bad cable, or the first sign of an unplug */
 		usb->in_halted = transfer->status == LIBUSB_TRANSFER_STALL;
 		in_submit_after(usb, host_receive_failed(usb->host, &usb->in_reset));
 		break;
 	}
 }
 
-/* What may not be done within a callback: reset the machine, clear the halt, submit again. */
-static void in_mend(struct usb *usb)
+/* Reset the machine, clear halts and resubmit, none of which a callback may do. */
+static void retry_run(struct usb *usb)
 {
 	uint64_t count;
 	int ret;
@@ -136,7 +134,7 @@ static void in_mend(struct usb *usb)
 	if (usb->in_flight)
 		return;
 	if (usb->in_reset) {
-		/* what becomes of its deal, the machine says (STATE_LOST) */
+		/* The machine reports the loss of its deal (STATE_LOST). */
 		ret = libusb_reset_device(usb->handle);
 		usb->gone = ret == LIBUSB_ERROR_NOT_FOUND || ret == LIBUSB_ERROR_NO_DEVICE;
 		if (usb->gone)
@@ -156,11 +154,11 @@ static int usb_pump(void *bus, int timeout_ms)
 	struct timeval wait;
 
 	if (!usb->in_flight && timeout_ms > RETRY_FIRST_MS)
-		timeout_ms = RETRY_FIRST_MS;	/* it may have to be tried again meanwhile */
+		timeout_ms = RETRY_FIRST_MS;	/* a retry may become due */
 	wait.tv_sec = timeout_ms / 1000;
 	wait.tv_usec = timeout_ms % 1000 * 1000;
 	libusb_handle_events_timeout_completed(usb->context, &wait, NULL);
-	in_mend(usb);
+	retry_run(usb);
 	return usb->gone ? -ENODEV : 0;
 }
 
@@ -196,7 +194,7 @@ static void LIBUSB_CALL gate_done(struct libusb_transfer *transfer)
 	usb->gate_flight = false;
 	if (transfer->status != LIBUSB_TRANSFER_STALL)
 		return;
-	/* that command is lost; if events wait to be tried again, both are mended then */
+	/* The command is lost. A pending retry of the event pipe clears this halt too. */
 	usb->gate_halted = true;
 	if (usb->in_flight)
 		retry_arm(usb, RETRY_FIRST_MS);
@@ -207,7 +205,7 @@ static int usb_gate_out(void *bus, const void *data, size_t length)
 	struct usb *usb = bus;
 	int ret;
 
-	/* the last one has not left yet, or never will: this one would come too late anyway */
+	/* The previous command is still in flight, so this one would be too late anyway. */
 	if (usb->gate_flight || usb->gate_halted || !usb->ep.gate)
 		return -EAGAIN;
 	memcpy(usb->gate_data, data, length);
@@ -224,7 +222,7 @@ static void LIBUSB_CALL pollfd_added(int fd, short events, void *user_data)
 {
 	struct usb *usb = user_data;
 
-	/* the bits of poll(2) and epoll(7) are the same */
+	/* poll(2) and epoll(7) have the same event bits. */
 	host_watch(usb->host, fd, (uint32_t)events);
 }
 
@@ -291,7 +289,10 @@ static const struct host_bus usb_bus = {
 	.close = usb_close,
 };
 
-/* The process that has the node open, of those that we may look into; 0 if none. */
+/*
+ * Return the process that has the node open, 0 if none. Finds only processes that this user may
+ * inspect.
+ */
 static uint32_t node_holder(const char *node)
 {
 	char path[64], target[sizeof(((struct usb_place *)0)->node) + 1];
@@ -327,11 +328,11 @@ static int reason_claim(struct dealbox_error *reason, const struct usb_place *pl
 
 	if (error != LIBUSB_ERROR_BUSY)
 		return error_set(reason, usb_errno(error), 0, "plug it in again, or try another port",
-				 "usb:%s: cannot take the machine: %s", place->port,
+				 "usb:%s: cannot claim the machine: %s", place->port,
 				 libusb_strerror(error));
 	if (!strcmp(place->driver, "dealbox"))
 		return error_set(reason, -EBUSY, 0,
-				 "use it by local:, as `dealbox machines` shows it",
+				 "use its local: address; `dealbox machines` shows it",
 				 "usb:%s: the kernel module drives this machine", place->port);
 	return error_set(reason, -EBUSY, 0, "wait until it has finished, or end it",
 			 "usb:%s: the machine is in use by %s", place->port,
@@ -355,7 +356,7 @@ static uint8_t endpoint_find(const struct libusb_interface_descriptor *interface
 	return 0;
 }
 
-/* Section 1.1: the descriptors of a machine of the native dialect. */
+/* Machines of the native dialect have a descriptor: docs/protocol.md, section 1.1. */
 static bool native_describe(struct usb *usb, const struct libusb_interface_descriptor *interface,
 			    struct host_kind *kind)
 {
@@ -375,7 +376,7 @@ static bool native_describe(struct usb *usb, const struct libusb_interface_descr
 	       (ep->gate || !(kind->machine.capabilities & DEALBOX_CAP_HOST_ROUTED));
 }
 
-/* One of the serial dialect is asked what it is; its pipes carry all. */
+/* Machines of the serial dialect are queried later. All messages use one pair of bulk pipes. */
 static bool serial_describe(struct usb *usb, const struct libusb_interface_descriptor *interface,
 			    struct host_kind *kind)
 {
@@ -415,7 +416,7 @@ static bool interface_describe(struct usb *usb, const struct libusb_interface_de
 	return false;
 }
 
-/* Are the descriptors those of a machine? Then its dialect, and what they tell. */
+/* Return false if the descriptors are not those of a machine. Sets *kind. */
 static bool machine_describe(struct usb *usb, struct host_kind *kind)
 {
 	struct libusb_config_descriptor *config;
@@ -433,10 +434,10 @@ static bool machine_describe(struct usb *usb, struct host_kind *kind)
 }
 
 /*
- * Begins with libusb, whose threads get no signal: those are the program's, which may want to pause
- * the machine first, and a thread that got one would end the program.
+ * Block all signals in the threads of libusb: the program must handle them, for instance to pause
+ * the machine before it exits.
  */
-static int libusb_begin(libusb_context **context)
+static int libusb_init_without_signals(libusb_context **context)
 {
 	sigset_t all, before;
 	int ret;
@@ -459,7 +460,7 @@ static int node_open(struct usb *usb, const struct usb_place *place, struct deal
 		return error_set(reason, -errno, 0, "plug it in again", "cannot open %s: %m",
 				 place->node);
 	}
-	ret = libusb_begin(&usb->context);
+	ret = libusb_init_without_signals(&usb->context);
 	if (!ret)
 		ret = libusb_wrap_sys_device(usb->context, usb->node_fd, &usb->handle);
 	if (ret)

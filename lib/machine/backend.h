@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inside of a machine: the ways that lead to one, behind one table.
+ * Backends: the ways to reach a machine.
  *
- * The calls are the kernel's, by number and structure, so that local: passes
- * them on and host.c answers them for the others.
+ * The calls have the numbers and structures of the kernel's ABI. local: passes them on; host.c
+ * implements them for the other backends.
  */
 #ifndef DEALBOX_BACKEND_H
 #define DEALBOX_BACKEND_H
@@ -15,14 +15,14 @@
 struct backend {
 	const char *scheme;
 	/*
-	 * Opens what stands behind the colon: fills in machine->self and
-	 * machine->fd, and writes the address that opens it again to
-	 * machine->uri. On failure -errno and machine->reason, and nothing is left.
+	 * Open the machine at place, the part of the address after the colon. Sets machine->self,
+	 * machine->fd, and machine->uri, an address that opens the same machine again. On failure,
+	 * frees everything, sets machine->reason and returns -errno.
 	 */
 	int (*open)(struct dealbox_machine *machine, const char *place, bool observe);
-	/* One of DEALBOX_IOC_*; 0 or -errno. */
+	/* request is DEALBOX_IOC_*. Returns 0 or -errno. */
 	int (*call)(void *self, unsigned long request, void *arg);
-	/* As dealbox_machine_read(). */
+	/* Like dealbox_machine_read(). */
 	ssize_t (*read)(void *self, struct dealbox_event *events, size_t max);
 	void (*close)(void *self);
 };
@@ -40,23 +40,22 @@ struct dealbox_machine {
 };
 
 /*
- * No permission for the node at path: says its owner, group and mode, and what
- * mends it: to join the group, or next when the group may not use it either.
- * Returns -EACCES.
+ * Report that the user may not open path, with its owner, group and mode. The advice is to join the
+ * group, or next if that would not help. Returns -EACCES.
  */
 int reason_permission(struct dealbox_error *reason, const char *path, const char *next);
 #define NO_RULE	"install the udev rule of dealbox, then run `sudo udevadm trigger`"
 
 /*
- * Nothing to open: says why (nothing plugged in, module not loaded, Secure Boot)
- * and what to do. Returns -ENODEV.
+ * Report why there is no machine to open (not plugged in, module not loaded, Secure Boot), and what
+ * to do. Returns -ENODEV.
  */
 int reason_no_machine(struct dealbox_error *reason);
 
-/* A process in words, "dealbox (1234)", in text; "another process" for 0. */
+/* Write "dealbox (process 1234)" to text, or "another process" for 0. Returns text. */
 const char *process_name(uint32_t pid, char *text, size_t size);
 
-/* A machine on USB, as sysfs has it. */
+/* A machine in sysfs */
 struct usb_place {
 	char node[64];		/* /dev/bus/usb/001/004 */
 	char serial[64];
@@ -66,8 +65,8 @@ struct usb_place {
 };
 
 /*
- * The machine with that serial number or at that port; place "" is the only one.
- * 0, or -errno and *reason.
+ * Find a machine by serial number or port; "" finds the only one. Returns 0, or -errno with *reason
+ * set.
  */
 int usb_place_find(const char *place, struct usb_place *out, struct dealbox_error *reason);
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How the library's emu: backend and dealbox-emulator talk: one machine per
- * unix socket (SOCK_SEQPACKET), one frame per packet, host byte order (both
- * ends run on one computer). The frames carry what a USB bus would.
+ * Protocol between the emu: backend and dealbox-emulator: USB transfers over a Unix socket
+ * (SOCK_SEQPACKET). One machine per socket, one frame per packet, in the computer's byte order.
  *
- * The host sends ATTACH first; the machine answers ATTACHED and is then
- * configured (STATE_LOST is its first event). One host at a time: a second
- * connection is answered with status -EBUSY in ATTACHED, with the process id of the
- * first as id (0 = not known), and closed; -ENODEV means unplugged. Closing the
- * socket is pulling the cable, on either side. An answer bears the id of what it
- * answers; answers may come in another order.
+ * The host sends ATTACH. The machine answers ATTACHED and is then configured: its first event is
+ * STATE_LOST. A machine has one host at a time: further connections get ATTACHED with status
+ * -EBUSY, with the first host's process id as id (0 = unknown), and are closed. Status -ENODEV
+ * means that the machine is unplugged. Either side closes the socket to unplug the cable. An answer
+ * has the id of its request; answers may arrive in any order.
  */
 #ifndef DEALBOX_EMU_H
 #define DEALBOX_EMU_H
@@ -18,7 +16,7 @@
 
 #define EMU_VERSION		2
 #define EMU_DATA_MAX		4096
-#define EMU_EP_BULK_OUT		0x01	/* its address, in control requests */
+#define EMU_EP_BULK_OUT		0x01	/* endpoint address in control requests */
 
 enum emu_kind {
 	/* host to machine */
@@ -34,21 +32,21 @@ enum emu_kind {
 	EMU_INT_IN = 0x85,	/* status, data = one transfer; id 0 */
 };
 
-/* status is 0 or a negative errno as an URB would have it: -EPIPE = stall */
+/* status is that of an URB: 0 or -errno, -EPIPE = stall */
 struct emu_frame {
 	uint32_t kind;
 	uint32_t id;
 	int32_t status;
-	uint32_t length;	/* of the data that follow */
+	uint32_t length;	/* bytes of data after the frame */
 };
 
 struct emu_attached {
 	char serial[64];	/* zero-terminated */
 	char product[64];
-	uint8_t machine_descriptor[64];	/* section 1.1 of the protocol, bLength bytes, if native */
+	uint8_t machine_descriptor[64];	/* native dialect: docs/protocol.md, section 1.1 */
 	uint16_t int_in_size;	/* wMaxPacketSize */
 	uint16_t int_out_size;	/* 0 = no such endpoint */
-	uint16_t serial_dialect;/* 1: docs/protocol-serial.md: EMU_INT_IN brings the bulk IN stream */
+	uint16_t serial_dialect;/* 1: docs/protocol-serial.md; EMU_INT_IN carries bulk IN */
 };
 
 #endif

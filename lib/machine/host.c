@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * A host in user space: moves the bytes and keeps the time for driver/core.c.
- */
+/* A host in user space: transfers, time and event queue for driver/core.c. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -19,14 +17,14 @@ struct host {
 	const struct host_bus *ops;
 	void *bus;
 	char serial[64];
-	bool observe;		/* opened to watch only */
+	bool observe;		/* opened read-only, cannot claim */
 	bool claimed;
 	bool gone;
-	bool reading;		/* what comes now is read at once */
+	bool reading;		/* events are read as soon as they arrive */
 	bool awake;		/* wake_fd is readable */
 	int wake_fd;		/* readable while the queue has events */
 	int epoll_fd;
-	/* of the call that is under way */
+	/* buffers of the current call */
 	uint8_t data[WIRE_INFO_SIZE];
 	uint8_t bytes[FRAME_MAX];
 	struct event_queue queue;
@@ -94,13 +92,13 @@ struct host *host_new(const struct host_bus *ops, void *bus, const struct host_k
 	return host;
 }
 
-/* wake_fd is readable exactly while the queue has events, or the machine is gone. */
+/* Keep wake_fd readable while the queue has events or the machine is gone. */
 static void wake_update(struct host *host)
 {
 	bool awake = host->queue.count || host->gone;
 	uint64_t count = 1;
 
-	/* two system calls for each event would be a third of all that a service makes */
+	/* Save two system calls per event, which were a third of all that a service makes. */
 	if (host->reading || awake == host->awake)
 		return;
 	host->awake = awake;
@@ -110,7 +108,7 @@ static void wake_update(struct host *host)
 		(void)!read(host->wake_fd, &count, sizeof(count));
 }
 
-/* An errno of the bus on its way to the caller. */
+/* Note if the error means that the machine is gone. Returns the error for the caller. */
 static int bus_error(struct host *host, int error)
 {
 	if (error == -ENODEV || error == -ESHUTDOWN) {
@@ -131,7 +129,7 @@ static void send_gate(struct dealbox_core *core, const struct wire_gate *gate)
 	struct host *host = host_of(core);
 	uint8_t data[DEALBOX_GATE_MAX];
 
-	/* if it does not arrive, the machine holds the card and says GATE_LATE */
+	/* If it is lost, the machine holds the card and reports GATE_LATE. */
 	bus_error(host, host->ops->gate_out(host->bus, data, core->dialect->encode_gate(data, gate)));
 }
 
@@ -164,7 +162,7 @@ void host_was_reset(struct host *host)
 	dealbox_core_restart(&host->core);
 }
 
-/* Receives until what the call waits for has come, or ms have passed. */
+/* Receive until core.awaited has ended, at most ms. */
 static int await(struct host *host, unsigned int ms)
 {
 	uint64_t now = now_ns(), end = now + ms * 1000000ull;
@@ -181,7 +179,7 @@ static int await(struct host *host, unsigned int ms)
 	return 0;
 }
 
-/* Makes the steps of a call, and gives its error. */
+/* Run all steps of a call. Returns 0 or -errno. */
 static int run_call(struct host *host, struct dealbox_call *call)
 {
 	enum dealbox_action action;
@@ -250,7 +248,7 @@ static int claim(struct host *host, void *arg)
 	return 0;
 }
 
-/* What the end of a claim does to a deal that runs. */
+/* A claim has ended: pause the machine, so that no deal runs unattended. */
 static void pause_deal(struct host *host)
 {
 	struct dealbox_call call = { 0 };
@@ -309,7 +307,7 @@ static int get_counters(struct host *host, void *arg)
 
 static const struct {
 	unsigned long request;
-	bool owner;		/* only who holds the claim may */
+	bool owner;		/* needs the claim */
 	int (*answer)(struct host *host, void *arg);
 } calls[] = {
 	{ DEALBOX_IOC_GET_INFO, false, get_info },
@@ -323,7 +321,7 @@ static const struct {
 	{ DEALBOX_IOC_GET_COUNTERS, false, get_counters },
 };
 
-/* The order of the checks is the module's. */
+/* The checks have the same order as in driver/chardev.c. */
 int host_call(void *self, unsigned long request, void *arg)
 {
 	struct host *host = self;

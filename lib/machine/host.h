@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A host in user space: what the kernel module does for local:, done for a
- * machine that is reached by libusb or by the emulator's socket. It speaks the
- * machine protocol over a bus, which only moves bytes, and answers the calls of
- * the kernel's ABI with the same pure files as the module (driver/).
+ * A host in user space. It does for usb: and emu: what the kernel module does for local:. It
+ * answers the calls of the kernel's ABI with the same core as the module, driver/core.c, and makes
+ * the transfers through struct host_bus.
  */
 #ifndef DEALBOX_HOST_H
 #define DEALBOX_HOST_H
@@ -13,65 +12,67 @@
 
 struct host;
 
-/* A bus: each function takes the pointer that host_new() was given. */
+/* The transfers of a bus. bus is the pointer given to host_new(). */
 struct host_bus {
 	/*
-	 * A control transfer to the machine's interface, with WIRE_CONTROL_HOST_MS
-	 * to finish. Bytes moved, or -errno: -EPIPE = the machine stalled it.
+	 * Make a control transfer to the machine's interface within WIRE_CONTROL_HOST_MS. Returns
+	 * the number of bytes transferred, or -errno; -EPIPE is a stall.
 	 */
 	int (*control)(void *bus, uint8_t type, uint8_t request, uint16_t value, void *data,
 		       uint16_t length);
 	/*
-	 * A bulk transfer, with so many ms to finish; 0 or -errno. A halt is cleared before it
-	 * returns.
+	 * Make a bulk transfer within ms, and clear a halt. Returns 0 or -errno; -EPIPE is a halt.
 	 */
 	int (*bulk_out)(void *bus, const void *data, size_t length, unsigned int ms);
-	/* Sends a gate command and does not wait for its end. 0 or -errno. */
+	/* Submit a gate command without waiting for its completion. Returns 0 or -errno. */
 	int (*gate_out)(void *bus, const void *data, size_t length);
 	/*
-	 * Gives what the machine sent to host_receive(), after waiting for it at
-	 * most so long. 0; -ENODEV when the machine is gone.
+	 * Wait at most timeout_ms for transfers of events, and pass them to host_receive(). Returns
+	 * 0, or -ENODEV if the machine is gone.
 	 */
 	int (*pump)(void *bus, int timeout_ms);
 	void (*close)(void *bus);
 };
 
-/* How a machine is spoken to. */
+/* How to communicate with a machine */
 struct host_kind {
 	const struct dealbox_dialect *dialect;
-	struct wire_descriptor machine;		/* unless the dialect asks for it */
-	size_t transfer_size;			/* the longest transfer of events */
+	struct wire_descriptor machine;		/* unless the dialect queries it */
+	size_t transfer_size;			/* maximum size of a transfer of events, in bytes */
 };
 
 /*
- * A host for a machine of that kind; serial may be NULL; with observe it cannot be claimed.
- * NULL when there is no memory or no descriptor left. Free it with host_close(), which closes
- * the bus too.
+ * Create a host for a machine. serial may be NULL. With observe, the machine cannot be claimed.
+ * Returns NULL if memory or file descriptors run out. Free it with host_close(), which closes the
+ * bus too.
  */
 struct host *host_new(const struct host_bus *ops, void *bus, const struct host_kind *kind,
 		      const char *serial, bool observe);
 
-/* First talk with the machine, when the bus is ready. 0 or -errno. */
+/* Make the first queries, once the bus is ready. Returns 0 or -errno. */
 int host_start(struct host *host);
 
 /*
- * A transfer of events has come. Returns how many ms to wait before the next one is asked
- * for: 0 unless what came was bad.
+ * Process a transfer of events. Returns the pause in ms before the next one is submitted: 0 unless
+ * this one was malformed.
  */
 uint32_t host_receive(struct host *host, const void *data, size_t length);
-/* The next one is asked for. */
+/* Note that the next transfer is about to be submitted. */
 void host_try_receive(struct host *host);
-/* ... it failed: returns ms as above; *reset: and the machine is to be reset before. */
+/*
+ * Note that a transfer of events failed. Returns the pause in ms before the next one; if *reset,
+ * reset the machine first.
+ */
 uint32_t host_receive_failed(struct host *host, bool *reset);
-/* The machine was reset. */
+/* Forget plan and deal after a reset of the machine. */
 void host_was_reset(struct host *host);
 
-/* What poll(2) waits for, and descriptors of the bus that wake it. */
+/* host_fd() is for poll(2). It becomes readable also by the descriptors that host_watch() adds. */
 int host_fd(const struct host *host);
 int host_watch(struct host *host, int fd, uint32_t epoll_events);
 void host_unwatch(struct host *host, int fd);
 
-/* call, read and close of struct backend; self is the host. */
+/* For struct backend; self is the host. */
 int host_call(void *self, unsigned long request, void *arg);
 ssize_t host_read(void *self, struct dealbox_event *events, size_t max);
 void host_close(void *self);

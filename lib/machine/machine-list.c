@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Which machines there are, and if there is none, why: what udev and sysfs know.
- */
+/* The list of machines, from udev and sysfs, and the reason if there are none. */
 #include <errno.h>
 #include <libudev.h>
 #include <stdio.h>
@@ -33,7 +31,7 @@ static void text_copy(char *to, size_t size, const char *from)
 	snprintf(to, size, "%s", from ? from : "");
 }
 
-/* A new entry with that address; NULL when memory or MACHINES_MAX is at its end. */
+/* Append an entry with the address scheme:place. Returns NULL without memory or at MACHINES_MAX. */
 static struct entry *entry_add(struct dealbox_machine_list *list, const char *scheme,
 			       const char *place)
 {
@@ -52,7 +50,7 @@ static struct entry *entry_add(struct dealbox_machine_list *list, const char *sc
 
 typedef int (*visit_fn)(struct udev_device *device, void *state);
 
-/* Calls visit for every device of what *scan matches, until it returns not 0. */
+/* Call visit for each device that matches, until it returns a value other than 0. */
 static int devices_visit(struct udev *udev, struct udev_enumerate *scan, visit_fn visit,
 			 void *state)
 {
@@ -65,7 +63,7 @@ static int devices_visit(struct udev *udev, struct udev_enumerate *scan, visit_f
 	udev_list_entry_foreach(item, udev_enumerate_get_list_entry(scan)) {
 		device = udev_device_new_from_syspath(udev, udev_list_entry_get_name(item));
 		if (!device)
-			continue;	/* went while we looked */
+			continue;	/* unplugged meanwhile */
 		ret = visit(device, state);
 		udev_device_unref(device);
 		if (ret)
@@ -74,7 +72,6 @@ static int devices_visit(struct udev *udev, struct udev_enumerate *scan, visit_f
 	return ret;
 }
 
-/* Visits the devices of class dealbox. */
 static int local_visit(visit_fn visit, void *state)
 {
 	struct udev *udev = udev_new();
@@ -106,8 +103,8 @@ static bool attribute_is(struct udev_device *device, const char *name, const cha
 }
 
 /*
- * By the dialect. No descriptor tells a machine of the serial one: its maker must be known,
- * as in driver/main.c.
+ * The serial dialect has no descriptor to recognise a machine by, so match vendor and product too,
+ * as driver/main.c does.
  */
 static int interface_visit(struct udev_device *interface, void *state)
 {
@@ -121,7 +118,6 @@ static int interface_visit(struct udev_device *interface, void *state)
 	return 0;
 }
 
-/* Visits the USB interfaces of machines. */
 static int usb_visit(visit_fn visit, void *state)
 {
 	struct usb_visit machines = { visit, state };
@@ -139,10 +135,10 @@ static int usb_visit(visit_fn visit, void *state)
 }
 
 /*
- * Has udev given the node its group and its names? Before that whoever opens it is refused, for
- * no reason that lasts. Where no udev runs, nobody waits for it.
+ * Return false until udev has set the group and the names of the node. Before that, open(2) may
+ * fail for lack of permission. Without a running udev, do not wait.
  */
-static bool ready(struct udev_device *device)
+static bool is_ready(struct udev_device *device)
 {
 	return access("/run/udev/control", F_OK) || udev_device_get_is_initialized(device);
 }
@@ -161,7 +157,7 @@ static int local_add(struct udev_device *device, void *state)
 	const char *node = udev_device_get_devnode(device);
 	struct entry *entry;
 
-	if (!node || !ready(device))
+	if (!node || !is_ready(device))
 		return 0;
 	entry = entry_add(state, "local", node);
 	if (!entry)
@@ -183,7 +179,7 @@ static int usb_add(struct udev_device *interface, void *state)
 	const char *serial;
 	struct entry *entry;
 
-	if (!usb || !ready(usb) || module_drives(interface))
+	if (!usb || !is_ready(usb) || module_drives(interface))
 		return 0;
 	serial = udev_device_get_sysattr_value(usb, "serial");
 	entry = entry_add(state, "usb", serial && *serial ? serial : udev_device_get_sysname(usb));
@@ -193,7 +189,7 @@ static int usb_add(struct udev_device *interface, void *state)
 	return 0;
 }
 
-/* Two machines with one serial number can only be told apart by their ports. */
+/* Use the ports as addresses of machines that have the same serial number. */
 static void twins_by_port(struct dealbox_machine_list *list)
 {
 	size_t a, b;
@@ -213,7 +209,7 @@ static void twins_by_port(struct dealbox_machine_list *list)
 	}
 }
 
-/* Whether somebody listens at the socket. */
+/* Return true if a process listens at the socket. */
 static bool emulator_there(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -259,7 +255,7 @@ int dealbox_machine_list(const char *const *emulators, struct dealbox_machine_li
 	}
 	if (ret) {
 		dealbox_machine_list_free(list);
-		return error_set(reason, ret, 0, "look whether /sys and /run/udev are there",
+		return error_set(reason, ret, 0, "check that /sys is mounted and /run/udev exists",
 				 "cannot look for machines: %s", strerror(-ret));
 	}
 	twins_by_port(list);
@@ -338,7 +334,7 @@ int usb_place_find(const char *place, struct usb_place *out, struct dealbox_erro
 	int ret = usb_visit(usb_match, &search);
 
 	if (ret)
-		return error_set(reason, ret, 0, "look whether /sys is there",
+		return error_set(reason, ret, 0, "check that /sys is mounted",
 				 "cannot look for machines: %s", strerror(-ret));
 	if (search.count == 1)
 		return 0;
@@ -347,11 +343,11 @@ int usb_place_find(const char *place, struct usb_place *out, struct dealbox_erro
 				 "%u machines are '%s'", search.count, place);
 	if (!*place)
 		return reason_no_machine(reason);
-	return error_set(reason, -ENODEV, 0, "`dealbox machines` lists those that are there",
+	return error_set(reason, -ENODEV, 0, "`dealbox machines` lists the machines",
 			 "there is no machine '%s' on USB", place);
 }
 
-/* UEFI: the last byte of the variable is 1 when Secure Boot is on. */
+/* The last byte of the UEFI variable is 1 if Secure Boot is on. */
 static bool secure_boot(void)
 {
 	FILE *file = fopen("/sys/firmware/efi/efivars/"
@@ -368,7 +364,7 @@ static bool secure_boot(void)
 
 static int unready_match(struct udev_device *device, void *state)
 {
-	*(bool *)state |= !ready(device);
+	*(bool *)state |= !is_ready(device);
 	return 0;
 }
 
@@ -395,14 +391,15 @@ int reason_no_machine(struct dealbox_error *reason)
 	usb_visit(unready_usb_match, &unready);
 	local_visit(unready_match, &unready);
 	if (unready)
-		return error_set(reason, -ENODEV, 0, "`udevadm settle` waits for it; then try again",
-				 "a machine is at port %s, and udev is not done with it yet",
+		return error_set(reason, -ENODEV, 0,
+				 "run `udevadm settle`, which waits for udev, and try again",
+				 "a machine is at port %s, but udev has not set it up yet",
 				 place.port);
 	if (!loaded && secure_boot()) {
 		snprintf(next, sizeof(next), "use usb:%s, which needs no module; or sign the module",
 			 place.port);
 		return error_set(reason, -ENODEV, 0, next,
-				 "a machine is at port %s, but its kernel module is not loaded: Secure Boot refuses modules that are not signed",
+				 "a machine is at port %s, but its kernel module is not loaded: Secure Boot refuses unsigned modules",
 				 place.port);
 	}
 	if (!loaded) {
@@ -413,7 +410,8 @@ int reason_no_machine(struct dealbox_error *reason)
 				 "a machine is at port %s, but its kernel module is not loaded",
 				 place.port);
 	}
-	snprintf(next, sizeof(next), "`sudo dmesg` says why; or use usb:%s, which needs no module",
+	snprintf(next, sizeof(next),
+		 "run `sudo dmesg` for the reason; or use usb:%s, which needs no module",
 		 place.port);
 	return error_set(reason, -ENODEV, 0, next,
 			 "a machine is at port %s, but the kernel module does not drive it",

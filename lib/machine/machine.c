@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * A machine: the calls that every backend has, and the words for what goes
- * wrong with them.
- */
+/* The calls of a machine, and the error messages for their failures. */
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -27,7 +24,8 @@ int reason_permission(struct dealbox_error *reason, const char *path, const char
 	struct stat st;
 
 	if (stat(path, &st))
-		return error_set(reason, -EACCES, 0, "look at the rights of the folders that lead to it",
+		return error_set(reason, -EACCES, 0,
+				 "check the permissions of its parent directories",
 				 "no permission to look at %s", path);
 	entry = getpwuid(geteuid());
 	snprintf(user, sizeof(user), "%s", entry ? entry->pw_name : "USER");
@@ -68,7 +66,7 @@ const char *process_name(uint32_t pid, char *text, size_t size)
 	return text;
 }
 
-/* The address of the only machine there is. */
+/* Find the address of the only machine. */
 static int only_machine(char *uri, size_t size, struct dealbox_error *reason)
 {
 	struct dealbox_machine_list *list;
@@ -82,7 +80,7 @@ static int only_machine(char *uri, size_t size, struct dealbox_error *reason)
 	if (count == 1)
 		snprintf(uri, size, "%s", dealbox_machine_list_uri(list, 0));
 	else if (count)
-		ret = error_set(reason, -EINVAL, 0, "`dealbox machines` lists them: name one",
+		ret = error_set(reason, -EINVAL, 0, "name one; `dealbox machines` lists them",
 				"there are %zu machines, and none was named", count);
 	else
 		ret = reason_no_machine(reason);
@@ -165,61 +163,64 @@ uint32_t dealbox_machine_result(const struct dealbox_machine *machine, uint32_t 
 	return machine->result;
 }
 
-/* What the machine means by an error code (section 2.3), and what helps. */
+/* The machine's error codes (docs/protocol.md, section 2.3), with cause and advice */
 static const struct {
 	const char *what;
 	const char *next;
 } results[] = {
 	[DEALBOX_ERR_OK] = { "it gave no reason", NULL },
 	[DEALBOX_ERR_BAD_REQUEST] = { "it does not know the command", "its firmware may be too old" },
-	[DEALBOX_ERR_BAD_LENGTH] = { "the command came damaged", "check the cable" },
+	[DEALBOX_ERR_BAD_LENGTH] = { "the command arrived damaged", "check the cable" },
 	[DEALBOX_ERR_BAD_VALUE] = { "a value is out of range", NULL },
-	[DEALBOX_ERR_UNSUPPORTED] = { "it cannot do that", "`dealbox machines` shows what it can" },
-	[DEALBOX_ERR_STATE] = { "not in this state", "finish or abort the deal that runs" },
-	[DEALBOX_ERR_FAULT] = { "there is a fault, or its cause is still there",
-		"look into the machine, take out stuck cards, close the cover" },
+	[DEALBOX_ERR_UNSUPPORTED] = { "it cannot do that", "`dealbox machines` shows what it can do" },
+	[DEALBOX_ERR_STATE] = { "not possible in its present state",
+		"finish or abort the current deal" },
+	[DEALBOX_ERR_FAULT] = { "there is a fault, or its cause remains",
+		"open the machine, remove stuck cards, and close the cover" },
 	[DEALBOX_ERR_NO_PLAN] = { "it has no plan", "it was reset: deal again" },
-	[DEALBOX_ERR_WRONG_PLAN] = { "it has another plan", "another program uses it: deal again" },
+	[DEALBOX_ERR_WRONG_PLAN] = { "it has a different plan", "another program used it: deal again" },
 	[DEALBOX_ERR_NO_BOARD] = { "there is no board in it", "put in an empty board" },
 	[DEALBOX_ERR_WRONG_INSERTION] = { "the board was taken out and put in again",
 		"empty the board and put it in again" },
 	[DEALBOX_ERR_SPENT] = { "this board was already dealt into",
 		"take the board out, empty it, and put it in again" },
-	[DEALBOX_ERR_IN_DOUBT] = { "the board was there when the machine was switched on, and may have cards in it",
+	[DEALBOX_ERR_IN_DOUBT] = { "the board was in place when the machine was switched on, and may have cards in it",
 		"take the board out, empty it, and put it in again" },
 	[DEALBOX_ERR_COVER_OPEN] = { "its cover is open", "close the cover" },
 	[DEALBOX_ERR_HOPPER_EMPTY] = { "its hopper is empty", "put a pack into the hopper" },
-	[DEALBOX_ERR_CRC] = { "the plan came damaged", "check the cable, and deal again" },
-	[DEALBOX_ERR_PLAN] = { "it does not accept the plan", "`dealbox machines` shows what it can" },
-	[DEALBOX_ERR_INCOMPLETE] = { "the plan did not come in time", "check the cable, and deal again" },
-	[DEALBOX_ERR_HARDWARE] = { "it cannot: hardware", "switch it off and on; if that does not help, have it serviced" },
+	[DEALBOX_ERR_CRC] = { "the plan arrived damaged", "check the cable, and deal again" },
+	[DEALBOX_ERR_PLAN] = { "it does not accept the plan", "`dealbox machines` shows what it can do" },
+	[DEALBOX_ERR_INCOMPLETE] = { "the plan did not arrive in time", "check the cable, and deal again" },
+	[DEALBOX_ERR_HARDWARE] = { "its hardware failed",
+		"switch it off and on; if that does not help, have it serviced" },
 };
 
-/* What each errno means for a machine, and what helps. */
+/* errno values of calls, with cause and advice */
 static const struct {
 	int error;
 	const char *what;
 	const char *next;
 } errors[] = {
 	{ ENODEV, "the machine is gone: unplugged or switched off",
-	  "plug it in and switch it on; a board that it was dealing must be emptied" },
+	  "plug it in and switch it on; empty the board that it was dealing" },
 	{ EPERM, "this program has not claimed the machine", NULL },
-	{ EBADF, "the machine was opened to watch it only", NULL },
+	{ EBADF, "the machine was opened for watching only", NULL },
 	{ ETIMEDOUT, "the machine did not answer in time",
 	  "check the cable; switch the machine off and on" },
-	{ EPROTO, "the machine answered something that the protocol does not know",
+	{ EPROTO, "the machine's answer violates the protocol",
 	  "its firmware may be too new or broken; `dealbox machines` shows both versions" },
 	{ EIO, "the transfer to the machine failed", "check the cable, try another port" },
-	{ EPIPE, "the machine refused a request that every machine must answer",
+	{ EPIPE, "the machine refused a request that every machine must support",
 	  "its firmware may be broken" },
-	{ EOPNOTSUPP, "the machine cannot do that", "`dealbox machines` shows what it can" },
-	{ EINVAL, "the request makes no sense for this machine",
-	  "`dealbox machines` shows what it can" },
-	{ ENOTTY, "this is no dealing machine, or the kernel module is too old", NULL },
+	{ EOPNOTSUPP, "the machine cannot do that", "`dealbox machines` shows what it can do" },
+	{ EINVAL, "the request is not valid for this machine",
+	  "`dealbox machines` shows what it can do" },
+	{ ENOTTY, "this is not a dealing machine, or the kernel module is too old",
+	  "update the kernel module" },
 	{ EINTR, "interrupted", NULL },
 };
 
-/* Who holds the claim that we did not get. */
+/* Report which process holds the claim. */
 static void reason_busy(struct dealbox_machine *machine, const char *verb)
 {
 	struct dealbox_status status = { 0 };
@@ -232,8 +233,8 @@ static void reason_busy(struct dealbox_machine *machine, const char *verb)
 }
 
 /*
- * A call of the backend; verb says what was tried. result and detail are those
- * of the structure, if it has them.
+ * Make a call of the backend and set machine->reason if it fails. verb completes "cannot ..." in
+ * the message. result and detail point into arg; NULL if the structure has none.
  */
 static int call(struct dealbox_machine *machine, const char *verb, unsigned long request, void *arg,
 		const uint32_t *result, const uint32_t *detail)
@@ -259,7 +260,7 @@ static int call(struct dealbox_machine *machine, const char *verb, unsigned long
 		if (n >= sizeof(results) / sizeof(*results))
 			n = DEALBOX_ERR_HARDWARE;
 		return error_set(&machine->reason, ret, 0, results[n].next,
-				 "%s: the machine refuses to %s: %s", machine->uri, verb,
+				 "%s: the machine refused to %s: %s", machine->uri, verb,
 				 results[n].what);
 	}
 	for (n = 0; n < sizeof(errors) / sizeof(*errors); n++)
@@ -286,22 +287,22 @@ ssize_t dealbox_machine_read(struct dealbox_machine *machine, struct dealbox_eve
 
 int dealbox_machine_get_info(struct dealbox_machine *machine, struct dealbox_info *out)
 {
-	return call(machine, "ask what it is", DEALBOX_IOC_GET_INFO, out, NULL, NULL);
+	return call(machine, "read its properties", DEALBOX_IOC_GET_INFO, out, NULL, NULL);
 }
 
 int dealbox_machine_get_status(struct dealbox_machine *machine, struct dealbox_status *out)
 {
-	return call(machine, "ask for its status", DEALBOX_IOC_GET_STATUS, out, NULL, NULL);
+	return call(machine, "read its status", DEALBOX_IOC_GET_STATUS, out, NULL, NULL);
 }
 
 int dealbox_machine_get_counters(struct dealbox_machine *machine, struct dealbox_counters *out)
 {
-	return call(machine, "ask for its counters", DEALBOX_IOC_GET_COUNTERS, out, NULL, NULL);
+	return call(machine, "read its counters", DEALBOX_IOC_GET_COUNTERS, out, NULL, NULL);
 }
 
 int dealbox_machine_get_param(struct dealbox_machine *machine, struct dealbox_param *param)
 {
-	return call(machine, "ask for a parameter", DEALBOX_IOC_GET_PARAM, param, &param->result,
+	return call(machine, "read a parameter", DEALBOX_IOC_GET_PARAM, param, &param->result,
 		    &param->detail);
 }
 
@@ -315,17 +316,17 @@ int dealbox_machine_set_param(struct dealbox_machine *machine, uint32_t id, uint
 
 int dealbox_machine_claim(struct dealbox_machine *machine)
 {
-	return call(machine, "take control of it", DEALBOX_IOC_CLAIM, NULL, NULL, NULL);
+	return call(machine, "take control", DEALBOX_IOC_CLAIM, NULL, NULL, NULL);
 }
 
 int dealbox_machine_release(struct dealbox_machine *machine)
 {
-	return call(machine, "give up control of it", DEALBOX_IOC_RELEASE, NULL, NULL, NULL);
+	return call(machine, "give up control", DEALBOX_IOC_RELEASE, NULL, NULL, NULL);
 }
 
 int dealbox_machine_set_plan(struct dealbox_machine *machine, struct dealbox_plan *plan)
 {
-	return call(machine, "take the plan", DEALBOX_IOC_SET_PLAN, plan, &plan->result,
+	return call(machine, "load the plan", DEALBOX_IOC_SET_PLAN, plan, &plan->result,
 		    &plan->detail);
 }
 
@@ -370,7 +371,7 @@ int dealbox_machine_clear_fault(struct dealbox_machine *machine)
 
 int dealbox_machine_release_board(struct dealbox_machine *machine)
 {
-	return control(machine, "let go of the board",
+	return control(machine, "release the board",
 		       (struct dealbox_control){ .op = DEALBOX_OP_RELEASE_BOARD });
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Machines that come and go, as udev tells.
- */
+/* Watch for machines that are plugged in and unplugged, through udev. */
 #include <errno.h>
 #include <libudev.h>
 #include <stdio.h>
@@ -10,10 +8,10 @@
 
 #include "backend.h"
 
-/* class, subclass and protocol, as the kernel writes them */
+/* class, subclass and protocol in the kernel's notation */
 #define NATIVE_INTERFACE "255/68/1"
 #define SERIAL_INTERFACE "255/68/2"
-#define SERIAL_PRODUCT "1209/1/"	/* no descriptor tells such a machine: its maker is known */
+#define SERIAL_PRODUCT "1209/1/"	/* see interface_visit() in machine-list.c */
 
 struct dealbox_monitor {
 	struct udev *udev;
@@ -27,7 +25,7 @@ static int open_udev(struct dealbox_monitor *monitor)
 	monitor->udev = udev_new();
 	if (!monitor->udev)
 		return -ENOMEM;
-	/* "udev": the rules have been applied, and the group of the node is right */
+	/* "udev" events follow the rules, so the node already has its group. */
 	monitor->monitor = udev_monitor_new_from_netlink(monitor->udev, "udev");
 	if (!monitor->monitor)
 		return -EIO;
@@ -48,8 +46,8 @@ int dealbox_monitor_new(struct dealbox_monitor **out, struct dealbox_error *reas
 	*out = NULL;
 	if (err) {
 		dealbox_monitor_free(monitor);
-		return error_set(reason, err, 0, "look whether systemd-udevd runs",
-				 "cannot hear of machines that come and go: %s", strerror(-err));
+		return error_set(reason, err, 0, "check that systemd-udevd is running",
+				 "cannot watch for machines: %s", strerror(-err));
 	}
 	*out = monitor;
 	return 0;

@@ -220,7 +220,7 @@ def no_emulator(box):
 
 @test
 def not_a_machine(box):
-    everywhere(box, "local:/dev/null", "/dev/null is no dealing machine", "dealbox machines` lists")
+    everywhere(box, "local:/dev/null", "/dev/null is not a dealing machine", "dealbox machines` lists")
 
 
 @test
