@@ -13,7 +13,7 @@
 #include "call-queue.h"
 #include "station.h"
 #include "dealing/strv.h"
-#include "work.h"
+#include "service-ledger.h"
 
 void job_path(uint64_t id, char path[JOB_PATH])
 {
@@ -82,7 +82,7 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 		return err;
 	if (kind == DEALBOX_ACT_RESUME)
 		job->repeat = false;
-	if (work_refresh(s, job))
+	if (service_ledger_refresh(s, job))
 		return sd_bus_error_set(error, ERROR("Ledger"), dealbox_ledger_error(s->ledger)->what);
 	/* an open copy is not in the ledger's list of copies */
 	if (kind == DEALBOX_ACT_REDEAL)
@@ -97,7 +97,7 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	struct job *job = job_at(s, sd_bus_message_get_path(m));
 	struct dealbox_ledger_board *boards;
 	const char *session;
-	char why[WORK_WHY];
+	char why[LEDGER_WHY];
 	uint64_t number;
 	size_t n;
 	int err = sd_bus_message_read(m, "s", &session);
@@ -113,7 +113,7 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		return -ENOMEM;
 	for (n = 0, err = 0; !err && n < job->count; n++) {
 		boards[n].number = job->boards[n];
-		err = work_original(s, job, job->boards[n], &boards[n].deal, why);
+		err = service_ledger_original(s, job, job->boards[n], &boards[n].deal, why);
 	}
 	if (err == -EINVAL || err == -EBADMSG || err == -EDOM)
 		err = sd_bus_error_setf(error, ERROR("BadSet"), "board %u: %s", boards[n - 1].number, why);
@@ -198,7 +198,7 @@ static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	if (size != DEALBOX_HASH)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "a salt has %d bytes",
 					 DEALBOX_HASH);
-	err = job ? work_judge(s, job, machine, number, &trace, &verdict) : -ENOENT;
+	err = job ? service_ledger_judge(s, job, machine, number, &trace, &verdict) : -ENOENT;
 	if (err == -ENOENT)
 		return sd_bus_error_setf(error, ERROR("NotFound"), "the job has no insertion %u of the "
 					 "machine %s that was dealt to its end", number, machine);

@@ -20,7 +20,7 @@
 #include "panel.h"
 #include "stations.h"
 #include "dealing/strv.h"
-#include "work.h"
+#include "service-ledger.h"
 
 #define MACHINES_MAX	64		/* that a job can name */
 #define ABSENT_MAX	8		/* of them that are said not to be there */
@@ -100,7 +100,7 @@ static int set_boards(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	err = sd_bus_message_read(m, "t", &number);
 	if (err < 0)
 		return err;
-	err = work_boards(s, number, &numbers, &count);
+	err = service_ledger_boards(s, number, &numbers, &count);
 	if (err == -ENOENT)
 		return sd_bus_error_setf(error, ERROR("NotFound"), "there is no set %llu",
 					 (unsigned long long)number);
@@ -280,7 +280,7 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 	free(numbers);
 	if (err)
 		return ledger_error(s, err, error);
-	job = work_load(s, id);
+	job = service_ledger_load(s, id);
 	if (!job)
 		return sd_bus_error_set(error, ERROR("Ledger"), "the job is recorded, and will be dealt "
 					"after a restart of the service");

@@ -13,7 +13,7 @@
 #include "bus-reply.h"
 #include "bus-reveal.h"
 #include "call-queue.h"
-#include "work.h"
+#include "service-ledger.h"
 
 static int reply_error(struct service *s, int err, sd_bus_error *error)
 {
@@ -54,7 +54,7 @@ int reveal_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	err = record_act(s, m, &act, error);
 	if (err < 0)
 		return err;
-	err = work_set(s, number, &set);
+	err = service_ledger_set(s, number, &set);
 	if (err)
 		return reply_error(s, err, error);
 	fd = err = memory_open("set.pbn");
@@ -110,7 +110,7 @@ int reveal_traces(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	err = record_act(s, m, &act, error);
 	if (err < 0)
 		return err;
-	err = work_traced(s, act.job, act.board, &options, &insertions, &count);
+	err = service_ledger_traced(s, act.job, act.board, &options, &insertions, &count);
 	if (err)
 		return reply_error(s, err, error);
 	if (count > INSERTIONS_MAX) {

@@ -20,7 +20,7 @@
 #include "panel.h"
 #include "service.h"
 #include "stations.h"
-#include "work.h"
+#include "service-ledger.h"
 
 /* All that runs; what knows nothing of the others is put together here. */
 struct dealboxd {
@@ -155,7 +155,7 @@ static int serve(struct dealboxd *d)
 	if (!err)
 		err = open_event(s);
 	if (err >= 0)
-		err = work_open(s);
+		err = service_ledger_open(s);
 	log_ledger(s->ledger);
 	if (err >= 0)
 		err = bus_open(s);

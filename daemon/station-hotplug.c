@@ -12,7 +12,7 @@
 #include "log.h"
 #include "service.h"
 #include "station-hotplug.h"
-#include "work.h"
+#include "service-ledger.h"
 
 /* What could not be opened, or was given up, is tried again ever less often. */
 #define BACKOFF_US	4000000

@@ -41,7 +41,7 @@ enum status capture_write(const struct dealbox_set *set, const char *file)
 {
 	struct dealbox_board board;
 
-	if (!setfile_write(set, file, NULL) || dealbox_set_get(set, 0, &board))
+	if (!set_to_deal_write(set, file, NULL) || dealbox_set_get(set, 0, &board))
 		return STATUS_INPUT;
 	dealbox_deal_wipe(&board.deal);
 	say("board %u is in %s; `dealbox deal --copies N %s` makes exact copies", board.number, file, file);
@@ -203,7 +203,7 @@ static enum status capture_run(struct args *args)
 		return STATUS_INPUT;
 	options.file = args->argv[0];
 	/* do not read four pockets for a file that cannot be written */
-	return setfile_can_be(options.file, NULL) ? capture(&options) : STATUS_INPUT;
+	return set_to_deal_can_be(options.file, NULL) ? capture(&options) : STATUS_INPUT;
 }
 
 static const struct option_row capture_options[] = {

@@ -197,7 +197,7 @@ static bool deals_read(struct call *call, char *const *path)
 	}
 	if (!session_find(dealbox_manifest_square(call->manifest), *path, call->boards, &session))
 		return false;
-	return setfile_read(path, 1, false, "it was not compared", &set) == STATUS_DONE &&
+	return set_to_deal_read(path, 1, false, "it was not compared", &set) == STATUS_DONE &&
 	       session_keep(call, session.file, set);
 }
 

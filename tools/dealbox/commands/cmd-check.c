@@ -45,13 +45,13 @@ static void say_boards(const struct dealbox_set *set)
 
 static enum status check_run(struct args *args)
 {
-	struct setinput input;
+	struct set_as_read input;
 	enum status status;
 	struct look look;
 
 	if (!look_parse(&look, args))
 		return args->status;
-	status = setinput_read(&input, &look.reading, args->argv, args->argc);
+	status = set_as_read_files(&input, &look.reading, args->argv, args->argc);
 	if (!status) {
 		size_t problems = dealbox_report_found(input.report, DEALBOX_PROBLEM);
 		size_t notes = dealbox_report_found(input.report, DEALBOX_NOTE);
@@ -59,12 +59,12 @@ static enum status check_run(struct args *args)
 
 		if (look.json) {
 			printf("{\"complete\":%zu,\"problems\":", deals);
-			setinput_problems_json(input.report, look.reveal);
+			set_as_read_problems_json(input.report, look.reveal);
 			fputs(",\"counts\":", stdout);
-			setinput_counts_json(input.report);
+			set_as_read_counts_json(input.report);
 			puts("}");
 		} else {
-			setinput_complain(input.report, look.reveal);
+			set_as_read_complain(input.report, look.reveal);
 			say_boards(input.set);
 			say("complete deals: %zu, problems: %zu, notes: %zu", deals, problems,
 			    notes);
@@ -74,7 +74,7 @@ static enum status check_run(struct args *args)
 	}
 	if (input.unread)
 		status = STATUS_INPUT;
-	setinput_free(&input);
+	set_as_read_free(&input);
 	return status;
 }
 

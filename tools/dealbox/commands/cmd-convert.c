@@ -64,7 +64,7 @@ static bool is_wanted(void *context, const struct dealbox_board *board)
 }
 
 /* The boards that were asked for, each of which must be there. */
-static enum status choose(const struct call *call, struct setinput *input)
+static enum status choose(const struct call *call, struct set_as_read *input)
 {
 	struct choice choice = { .wanted = &call->boards };
 
@@ -103,7 +103,7 @@ static bool lacks_numbers(const struct dealbox_set *set)
 	return lacks;
 }
 
-static enum status write_out(const struct call *call, const struct setinput *input)
+static enum status write_out(const struct call *call, const struct set_as_read *input)
 {
 	struct dealbox_report *report = dealbox_report_new();
 	int err = -ENOMEM;
@@ -114,7 +114,7 @@ static enum status write_out(const struct call *call, const struct setinput *inp
 		err = dealbox_format_write_fd(call->to, input->set, STDOUT_FILENO,
 					      "standard output", report);
 	if (report)
-		setinput_complain(report, false);
+		set_as_read_complain(report, false);
 	dealbox_report_free(report);
 	if (err)
 		complain(lacks_numbers(input->set) ?
@@ -125,13 +125,13 @@ static enum status write_out(const struct call *call, const struct setinput *inp
 
 static enum status convert(struct call *call)
 {
-	struct setinput input;
+	struct set_as_read input;
 	enum status status;
 
-	status = setinput_read(&input, &call->reading, call->args->argv, call->args->argc - 1);
+	status = set_as_read_files(&input, &call->reading, call->args->argv, call->args->argc - 1);
 	if (status)
 		goto out;
-	setinput_complain(input.report, false);
+	set_as_read_complain(input.report, false);
 	if (input.unread) {
 		complain("give the names of files with deals", "nothing was written");
 		status = STATUS_INPUT;
@@ -145,7 +145,7 @@ static enum status convert(struct call *call)
 	if (!status)
 		status = write_out(call, &input);
 out:
-	setinput_free(&input);
+	set_as_read_free(&input);
 	return status;
 }
 
@@ -163,14 +163,14 @@ static enum status convert_run(struct args *args)
 		} else if (key == KEY_FORCE) {
 			call.force = true;
 		} else if (key == 'f') {
-			call.reading.from = setinput_format(args, "from", value);
+			call.reading.from = set_as_read_format(args, "from", value);
 			if (!call.reading.from)
 				return STATUS_INPUT;
 		} else if (key == KEY_FIRST) {
 			if (!args_number(args, "first", value, 1, DEALBOX_BOARD_DEALT_MAX, &call.reading.first))
 				return STATUS_INPUT;
 		} else {
-			call.to = setinput_format(args, "to", value);
+			call.to = set_as_read_format(args, "to", value);
 			if (!call.to)
 				return STATUS_INPUT;
 		}
@@ -201,7 +201,7 @@ const struct command cmd_convert = {
 	.name = "convert",
 	.operands = "IN... OUT",
 	.summary = "Convert files of deals",
-	.about = "Reads " SETINPUT_FORMATS "\n"
+	.about = "Reads " SET_AS_READ_FORMATS "\n"
 		 "and writes all of them but rbn and zrd. All files that are read are one set; -\n"
 		 "is standard input or output. It is all or nothing: OUT is written when every\n"
 		 "deal, or every one of --boards, is complete, and when the format can hold them.\n"

@@ -114,7 +114,7 @@ static enum status deal_run(struct args *args)
 		case KEY_FIRST:
 			if (!args_number(args, "first", value, 1, DEALBOX_BOARD_DEALT_MAX, &first))
 				return STATUS_INPUT;
-			setfile_number_from(first);
+			set_to_deal_number_from(first);
 			break;
 		case KEY_PRACTICE:
 			options.practice = true;

@@ -191,7 +191,7 @@ static enum status generate(struct call *call, const char *path)
 		goto out;
 	set = set_make(call);
 	if (!set || !(dealbox_set_pack(set) == dealbox_pack_bridge() ?
-		      setfile_write(set, path, NULL) : preferans_write(set, path)))
+		      set_to_deal_write(set, path, NULL) : preferans_write(set, path)))
 		goto out;
 	say("%s: %zu boards%s", path, dealbox_set_count(set),
 	    call->fixed_path ? ", restricted: not for play under the Laws" : "");

@@ -14,9 +14,9 @@
 #include "ui/ruling-text.h"
 #include "ui/tool.h"
 
-static enum status record_judge(struct lawsay *law, FILE *file)
+static enum status record_judge(struct ruling_text *law, FILE *file)
 {
-	struct dealbox_judge *judge = dealbox_judge_new(lawsay_ruling, law);
+	struct dealbox_judge *judge = dealbox_judge_new(ruling_text_print, law);
 	struct dealbox_judgement before = { 0 }, now;
 	struct dealbox_error error;
 	enum status status = STATUS_DONE;
@@ -37,37 +37,37 @@ static enum status record_judge(struct lawsay *law, FILE *file)
 		if (!dealbox_judge_line(judge, line, (size_t)length, &error)) {
 			dealbox_judge_result(judge, &now);
 			if (before.deal != now.deal)
-				lawsay_judgement(law, &before);
+				ruling_text_judgement(law, &before);
 			before = now;
 			continue;
 		}
-		lawsay_wrong(law, &error);
+		ruling_text_error(law, &error);
 		status = STATUS_INPUT;
 	}
 	if (status == STATUS_DONE && ferror(file)) {
-		complain(NULL, lawsay_text(law, N_("cannot read %s: %m")), law->source);
+		complain(NULL, translated(law, N_("cannot read %s: %m")), law->source);
 		status = STATUS_INPUT;
 	} else if (status == STATUS_DONE && !lines) {
-		complain(lawsay_text(law, N_("law-record.md has the words of a record; see dealbox-law(1)")),
-			 lawsay_text(law, N_("%s is empty")), law->source);
+		complain(translated(law, N_("law-record.md has the words of a record; see dealbox-law(1)")),
+			 translated(law, N_("%s is empty")), law->source);
 		status = STATUS_INPUT;
 	}
 	if (status == STATUS_DONE)
-		lawsay_judgement(law, &before);
+		ruling_text_judgement(law, &before);
 	free(line);
 	dealbox_judge_free(judge);
 	return status;
 }
 
-static enum status law_judge(struct lawsay *law, const char *path)
+static enum status law_judge(struct ruling_text *law, const char *path)
 {
 	const bool named = strcmp(path, "-");
 	FILE *file = named ? fopen(path, "re") : stdin;
 	enum status status;
 
-	law->source = named ? path : lawsay_text(law, N_("standard input"));
+	law->source = named ? path : translated(law, N_("standard input"));
 	if (!file) {
-		complain(NULL, lawsay_text(law, N_("cannot read %s: %m")), path);
+		complain(NULL, translated(law, N_("cannot read %s: %m")), path);
 		return STATUS_INPUT;
 	}
 	status = record_judge(law, file);
@@ -76,11 +76,11 @@ static enum status law_judge(struct lawsay *law, const char *path)
 	if (status != STATUS_DONE)
 		return status;
 	if (!law->rulings && !law->deals && !law->json)
-		say(lawsay_text(law, N_("%s: no ruling")), law->source);
+		say(translated(law, N_("%s: no ruling")), law->source);
 	return (law->deals ? law->other : law->no) ? STATUS_NO : STATUS_DONE;
 }
 
-static enum status law_rules(struct lawsay *law, const char *name)
+static enum status law_rules(struct ruling_text *law, const char *name)
 {
 	const struct dealbox_ruleset *r = dealbox_ruleset_find(name);
 	const struct dealbox_paragraph *p;
@@ -88,8 +88,8 @@ static enum status law_rules(struct lawsay *law, const char *name)
 	size_t n;
 
 	if (!r) {
-		complain(lawsay_text(law, N_("there are: duplicate-2007, duplicate-2017, rubber, preferans")),
-			 lawsay_text(law, N_("there is no ruleset '%s'")), name);
+		complain(translated(law, N_("there are: duplicate-2007, duplicate-2017, rubber, preferans")),
+			 translated(law, N_("there is no ruleset '%s'")), name);
 		return STATUS_INPUT;
 	}
 	if (law->json) {
@@ -110,28 +110,28 @@ static enum status law_rules(struct lawsay *law, const char *name)
 		json_say(object);
 		return STATUS_DONE;
 	}
-	say("%s: %s", r->name, lawsay_text(law, r->edition));
-	say(lawsay_text(law, N_("  pack: %u cards")), r->cards);
-	say(lawsay_text(law, N_("  hands: %u, cards in each: %u")), r->hands, r->hand_cards);
+	say("%s: %s", r->name, translated(law, r->edition));
+	say(translated(law, N_("  pack: %u cards")), r->cards);
+	say(translated(law, N_("  hands: %u, cards in each: %u")), r->hands, r->hand_cards);
 	if (r->talon_cards)
-		say(lawsay_text(law, N_("  talon: %u cards, packet number %u")), r->talon_cards,
+		say(translated(law, N_("  talon: %u cards, packet number %u")), r->talon_cards,
 		    r->talon_packet + 1);
-	say(lawsay_text(law, N_("  cards at a time: %u")), r->packet);
-	say("  %s", lawsay_text(law, r->rotation ? N_("rotation: clockwise, required") :
+	say(translated(law, N_("  cards at a time: %u")), r->packet);
+	say("  %s", translated(law, r->rotation ? N_("rotation: clockwise, required") :
 			       N_("rotation: clockwise, recommended")));
-	say("  %s", lawsay_text(law, r->adjacent ? N_("two adjacent cards to one hand: not forbidden") :
+	say("  %s", translated(law, r->adjacent ? N_("two adjacent cards to one hand: not forbidden") :
 			       N_("two adjacent cards to one hand: forbidden")));
-	say("  %s", lawsay_text(law, r->cut_always ? N_("cut: always") :
+	say("  %s", translated(law, r->cut_always ? N_("cut: always") :
 			       N_("cut: if an opponent asks for it")));
 	if (r->cut_least)
-		say(lawsay_text(law, N_("  cards in a portion of the cut: at least %u")), r->cut_least);
+		say(translated(law, N_("  cards in a portion of the cut: at least %u")), r->cut_least);
 	if (r->shuffles_advised)
-		say(lawsay_text(law, N_("  shuffles recommended: at least %u")), r->shuffles_advised);
-	say("  %s", lawsay_text(law, r->director ? N_("who decides: the Director") :
+		say(translated(law, N_("  shuffles recommended: at least %u")), r->shuffles_advised);
+	say("  %s", translated(law, r->director ? N_("who decides: the Director") :
 			       N_("who decides: the players")));
 	for (n = 0; (p = dealbox_paragraph(n)); n++)
 		if (p->rules & 1u << r->rules)
-			say("%-12s%s", p->reference, lawsay_text(law, p->text));
+			say("%-12s%s", p->reference, translated(law, p->text));
 	return STATUS_DONE;
 }
 
@@ -144,7 +144,7 @@ static bool paragraph_fits(const struct dealbox_paragraph *p, unsigned int rules
 	       (!p->reference[length] || p->reference[length] == '(');
 }
 
-static enum status law_explain(struct lawsay *law, const char *reference)
+static enum status law_explain(struct ruling_text *law, const char *reference)
 {
 	const char *colon = strchr(reference, ':');
 	const char *wanted = colon ? colon + 1 : reference;
@@ -164,7 +164,7 @@ static enum status law_explain(struct lawsay *law, const char *reference)
 			if (!paragraph_fits(p, (unsigned int)rules, wanted))
 				continue;
 			found++;
-			text = lawsay_text(law, p->text);
+			text = translated(law, p->text);
 			if (!law->json) {
 				say("%s %s: %s", r->name, p->reference, text);
 				continue;
@@ -179,8 +179,8 @@ static enum status law_explain(struct lawsay *law, const char *reference)
 	}
 	if (found)
 		return STATUS_DONE;
-	complain(lawsay_text(law, N_("`dealbox law rules RULESET` lists the paragraphs; write rubber:10(b), 6D1, 3.2.15")),
-		 lawsay_text(law, N_("there is no paragraph '%s'")), reference);
+	complain(translated(law, N_("`dealbox law rules RULESET` lists the paragraphs; write rubber:10(b), 6D1, 3.2.15")),
+		 translated(law, N_("there is no paragraph '%s'")), reference);
 	return STATUS_INPUT;
 }
 
@@ -188,11 +188,11 @@ static enum status law_run(struct args *args)
 {
 	static const struct {
 		const char *name;
-		enum status (*run)(struct lawsay *law, const char *operand);
+		enum status (*run)(struct ruling_text *law, const char *operand);
 	} acts[] = {
 		{ "judge", law_judge }, { "rules", law_rules }, { "explain", law_explain },
 	};
-	struct lawsay law = { .language = "en" };
+	struct ruling_text law = { .language = "en" };
 	const char *value;
 	size_t n;
 	int key;
@@ -200,7 +200,7 @@ static enum status law_run(struct args *args)
 	while ((key = args_next(args, &value)) >= 0) {
 		law.json |= key == 'j';
 		if (key == 'l') {
-			law.language = lawsay_language(value);
+			law.language = ruling_text_language(value);
 			if (!law.language)
 				return STATUS_INPUT;
 		}

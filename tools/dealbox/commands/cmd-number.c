@@ -62,7 +62,7 @@ static enum status rank(const struct call *call, char *const *files, int count)
 {
 	struct dealbox_board board;
 	struct dealbox_set *set;
-	enum status status = setfile_read(files, count, true, "no number was made", &set);
+	enum status status = set_to_deal_read(files, count, true, "no number was made", &set);
 	dealbox_number number;
 	char name[16];
 

@@ -27,7 +27,7 @@ static void board_json(const struct dealbox_board *board)
 	if (board->number)
 		printf("\"%u\"", board->number);
 	else if (board->label)
-		setinput_text_json(board->label);
+		set_as_read_text_json(board->label);
 	else
 		fputs("null", stdout);
 	fputs(",\"dealer\":", stdout);
@@ -45,7 +45,7 @@ static void board_json(const struct dealbox_board *board)
 	explicit_bzero(deal, sizeof(deal));
 }
 
-static void show_json(const struct setinput *input, bool reveal)
+static void show_json(const struct set_as_read *input, bool reveal)
 {
 	struct dealbox_board board;
 
@@ -56,9 +56,9 @@ static void show_json(const struct setinput *input, bool reveal)
 	}
 	dealbox_deal_wipe(&board.deal);
 	fputs("],\n\"problems\":", stdout);
-	setinput_problems_json(input->report, reveal);
+	set_as_read_problems_json(input->report, reveal);
 	fputs(",\n\"counts\":", stdout);
-	setinput_counts_json(input->report);
+	set_as_read_counts_json(input->report);
 	puts("}");
 }
 
@@ -103,13 +103,13 @@ static void show_board(const struct dealbox_board *board)
 
 static enum status show_run(struct args *args)
 {
-	struct setinput input;
+	struct set_as_read input;
 	enum status status;
 	struct look look;
 
 	if (!look_parse(&look, args))
 		return args->status;
-	status = setinput_read(&input, &look.reading, args->argv, args->argc);
+	status = set_as_read_files(&input, &look.reading, args->argv, args->argc);
 	if (!status && look.json) {
 		show_json(&input, look.reveal);
 	} else if (!status) {
@@ -118,11 +118,11 @@ static enum status show_run(struct args *args)
 		for (size_t i = 0; !dealbox_set_get(input.set, i, &board); i++)
 			show_board(&board);
 		dealbox_deal_wipe(&board.deal);
-		setinput_complain(input.report, look.reveal);
+		set_as_read_complain(input.report, look.reveal);
 	}
 	if (input.unread)
 		status = STATUS_INPUT;
-	setinput_free(&input);
+	set_as_read_free(&input);
 	return status;
 }
 

@@ -291,7 +291,7 @@ static bool session_write(struct call *call, const struct dealbox_square_session
 		return false;
 	snprintf(path, sizeof(path), "%s/%s.%s", folder, session->file, call->format);
 	dealbox_set_mark(set, DEALBOX_MARK_UNPLAYED);
-	good = setfile_write(set, path, call->format);
+	good = set_to_deal_write(set, path, call->format);
 	if (good)
 		say("%s: %s, boards %u-%u", path, session->title, session->low, session->high);
 	dealbox_set_free(set);
@@ -400,7 +400,7 @@ static bool file_verify(struct call *call, char *const *path, struct tally *tall
 	if (good && session.reserve)
 		complain("the organiser must have announced that the original leaked",
 			 "%s: this is the reserve set of %s", *path, session.title);
-	good = good && setfile_read(path, 1, false, "nothing was compared", &got) == STATUS_DONE;
+	good = good && set_to_deal_read(path, 1, false, "nothing was compared", &got) == STATUS_DONE;
 	if (good) {
 		want = tournament_deal(&call->t, &session);
 		good = want != NULL;

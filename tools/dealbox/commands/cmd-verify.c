@@ -123,7 +123,7 @@ static enum status verify_run(struct args *args)
 		return args->status;
 	if (args->argc < 2)
 		return args_wrong(args, "it wants a deal file and at least one trace");
-	status = setfile_read(args->argv, 1, judge.reveal, "nothing was judged", &set);
+	status = set_to_deal_read(args->argv, 1, judge.reveal, "nothing was judged", &set);
 	if (status != STATUS_DONE)
 		return status;
 	judge.set = set;

@@ -184,7 +184,7 @@ no_memory:
 /* The journal of the job to go on with, and its set. */
 static enum status job_resume(struct run *run, struct args *args, struct dealbox_set **set)
 {
-	char digest[SETFILE_DIGEST];
+	char digest[SET_TO_DEAL_DIGEST];
 	enum status status;
 	int ret;
 
@@ -194,15 +194,15 @@ static enum status job_resume(struct run *run, struct args *args, struct dealbox
 			complain("deal without --resume", "there is no job to resume on this machine");
 		return STATUS_INPUT;
 	}
-	status = setfile_read(args->argc ? args->argv : run->journal.files,
-			      args->argc ? args->argc : (int)run->journal.file_count,
-			      run->options->reveal, NOTHING_DEALT, set);
+	status = set_to_deal_read(args->argc ? args->argv : run->journal.files,
+				  args->argc ? args->argc : (int)run->journal.file_count,
+				  run->options->reveal, NOTHING_DEALT, set);
 	if (status != STATUS_DONE)
 		return status;
 	if (!set_allowed(run->options, *set, args->argc ? args->argv : run->journal.files,
 			 args->argc ? args->argc : (int)run->journal.file_count))
 		return STATUS_INPUT;
-	setfile_digest(*set, digest);
+	set_to_deal_digest(*set, digest);
 	if (!strcmp(digest, run->journal.digest))
 		return STATUS_DONE;
 	complain("give the files of that job, unchanged; or deal without --resume",
@@ -217,7 +217,7 @@ static enum status job_begin(struct run *run, struct args *args)
 	struct journal old = { 0 };
 	const struct item *item;
 
-	setfile_digest(run->set, run->journal.digest);
+	set_to_deal_digest(run->set, run->journal.digest);
 	memcpy(old.path, run->journal.path, sizeof(old.path));
 	if (!access(old.path, F_OK) && !journal_load(&old)) {
 		item = journal_next(&old);
@@ -330,7 +330,7 @@ enum status deal_alone(struct args *args, const struct deal_options *options)
 	run->stdin_open = true;
 	/* input first: nobody shall fetch a machine for a file that cannot be dealt */
 	if (!options->resume) {
-		status = setfile_read(args->argv, args->argc, options->reveal, NOTHING_DEALT, &set);
+		status = set_to_deal_read(args->argv, args->argc, options->reveal, NOTHING_DEALT, &set);
 		if (status != STATUS_DONE || !boards_there(options, set) ||
 		    !set_allowed(options, set, args->argv, args->argc)) {
 			status = STATUS_INPUT;

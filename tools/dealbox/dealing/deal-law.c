@@ -14,7 +14,7 @@
 struct run {
 	const struct deal_law *options;
 	const struct dealbox_ruleset *rules;
-	struct lawsay say;
+	struct ruling_text say;
 	struct dealbox_judge *judge;
 	FILE *record;
 };
@@ -43,7 +43,7 @@ static bool line_take(struct run *run, const char *line, size_t length)
 		fprintf(run->record, "%.*s\n", (int)length, line);
 	if (!dealbox_judge_line(run->judge, line, length, &error))
 		return true;
-	lawsay_wrong(&run->say, &error);
+	ruling_text_error(&run->say, &error);
 	return false;
 }
 
@@ -63,7 +63,7 @@ static bool before_take(struct run *run, uint8_t dealer)
 		file = fmemopen(text, strlen(text), "r");
 	}
 	if (!file) {
-		complain(NULL, lawsay_text(&run->say, N_("cannot read %s: %m")), run->say.source);
+		complain(NULL, translated(&run->say, N_("cannot read %s: %m")), run->say.source);
 		return false;
 	}
 	while (good && (length = getline(&line, &size, file)) >= 0) {
@@ -93,7 +93,7 @@ static void verdict_say(const struct run *run, const char *verdict, const char *
 	struct json_object *object;
 
 	if (!run->options->json) {
-		say("%s: %s", lawsay_text(&run->say, verdict), why);
+		say("%s: %s", translated(&run->say, verdict), why);
 		return;
 	}
 	object = json_object_new_object();
@@ -125,15 +125,15 @@ static enum status trace_judge(struct run *run, const struct dealbox_plan *plan,
 	}
 	dealbox_judge_result(run->judge, &law);
 	if (law.verdict > DEALBOX_LAW_OPEN)
-		verdict_say(run, "redeal", lawsay_text(&run->say,
+		verdict_say(run, "redeal", translated(&run->say,
 			    N_("by the rulings above; take the cards out of the board")));
 	else if (!exact)
 		verdict_say(run, N_("void"), why);
 	else if (law.verdict == DEALBOX_LAW_OPEN)
-		verdict_say(run, "open", lawsay_text(&run->say,
+		verdict_say(run, "open", translated(&run->say,
 			    N_("by the rulings above it is for people to decide")));
 	else
-		verdict_say(run, "stands", lawsay_text(&run->say, N_("dealt as the laws have it")));
+		verdict_say(run, "stands", translated(&run->say, N_("dealt as the laws have it")));
 	return exact && law.verdict == DEALBOX_LAW_STANDS ? STATUS_DONE : STATUS_NO;
 }
 
@@ -180,7 +180,7 @@ static enum status options_take(struct run *run, uint8_t *dealer)
 		return STATUS_INPUT;
 	}
 	*dealer = (uint8_t)n;
-	run->say.language = lawsay_language(options->language ? options->language : "en");
+	run->say.language = ruling_text_language(options->language ? options->language : "en");
 	if (!run->say.language)
 		return STATUS_INPUT;
 	run->say.json = options->json;
@@ -196,7 +196,7 @@ enum status deal_by_law(const struct deal_law *options)
 
 	if (status != STATUS_DONE)
 		return status;
-	run.judge = dealbox_judge_new(lawsay_ruling, &run.say);
+	run.judge = dealbox_judge_new(ruling_text_print, &run.say);
 	if (options->record) {
 		run.record = fopen(options->record, "wxe");
 		if (!run.record) {

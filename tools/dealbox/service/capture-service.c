@@ -14,9 +14,9 @@
 #include "dealing/capture.h"
 #include "job-watch.h"
 
-static const struct follow_kind capturing = { .again = "`dealbox capture --resume FILE` goes on" };
+static const struct job_watch_kind capturing = { .again = "`dealbox capture --resume FILE` goes on" };
 
-static enum status capture_add(struct follow *f, const struct capture_options *options)
+static enum status capture_add(struct job_watch *f, const struct capture_options *options)
 {
 	enum status status = STATUS_DONE;
 	struct request r;
@@ -31,7 +31,7 @@ static enum status capture_add(struct follow *f, const struct capture_options *o
 	if (err >= 0)
 		err = sd_bus_message_close_container(r.call);
 	if (err >= 0)
-		err = follow_new(f, &r);
+		err = job_watch_new(f, &r);
 	if (err < 0)
 		status = service_error(&r, err);
 	request_end(&r);
@@ -39,7 +39,7 @@ static enum status capture_add(struct follow *f, const struct capture_options *o
 }
 
 /* The last capture: it was stopped, or is done and its file was not written. */
-static enum status capture_find(struct follow *f)
+static enum status capture_find(struct job_watch *f)
 {
 	struct json_object *job, *last = NULL;
 	size_t n;
@@ -60,7 +60,7 @@ static enum status capture_find(struct follow *f)
 }
 
 /* What was read, as a set of the ledger. */
-static enum status set_make(struct follow *f, uint64_t *number)
+static enum status set_make(struct job_watch *f, uint64_t *number)
 {
 	enum status status = STATUS_DONE;
 	char session[SESSION_TODAY];
@@ -99,7 +99,7 @@ static enum status set_read(int fd, struct dealbox_set **set)
 }
 
 /* The set's deals, for who may see them; whoever may not can still have copies dealt. */
-static enum status set_get(struct follow *f, uint64_t number, const char *file, struct dealbox_set **set)
+static enum status set_get(struct job_watch *f, uint64_t number, const char *file, struct dealbox_set **set)
 {
 	enum status status;
 	struct request r;
@@ -127,19 +127,19 @@ static enum status set_get(struct follow *f, uint64_t number, const char *file, 
 	return status;
 }
 
-static enum status capture_follow(struct follow *f, const struct capture_options *options)
+static enum status capture_follow(struct job_watch *f, const struct capture_options *options)
 {
 	struct dealbox_set *set = NULL;
 	enum status status;
 	uint64_t number = 0;
 
-	status = follow_open(f);
+	status = job_watch_open(f);
 	if (status == STATUS_DONE && !options->resume && !wanted_there(&options->wanted, f->machines))
 		status = STATUS_MACHINE;
 	if (status == STATUS_DONE)
 		status = options->resume ? capture_find(f) : capture_add(f, options);
 	if (status == STATUS_DONE)
-		status = follow_run(f);
+		status = job_watch_run(f);
 	if (status == STATUS_DONE)
 		status = set_make(f, &number);
 	if (status == STATUS_DONE)
@@ -152,9 +152,9 @@ static enum status capture_follow(struct follow *f, const struct capture_options
 
 enum status capture_by_service(sd_bus *bus, const struct capture_options *options)
 {
-	struct follow f = { .kind = &capturing, .bus = bus };
+	struct job_watch f = { .kind = &capturing, .bus = bus };
 	enum status status = capture_follow(&f, options);
 
-	follow_close(&f);
+	job_watch_close(&f);
 	return status;
 }

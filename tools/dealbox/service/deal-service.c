@@ -28,7 +28,7 @@ struct deal_follow {
 	struct job_certifier *certifier;	/* NULL: nothing is certified */
 };
 
-static const struct deal_options *options_of(const struct follow *f)
+static const struct deal_options *options_of(const struct job_watch *f)
 {
 	return ((const struct deal_follow *)f->context)->options;
 }
@@ -71,7 +71,7 @@ static int set_seal(const struct dealbox_set *set)
 	return -1;
 }
 
-static enum status set_add(struct follow *f, const struct dealbox_set *set, const char *session,
+static enum status set_add(struct job_watch *f, const struct dealbox_set *set, const char *session,
 			   uint64_t *number)
 {
 	enum status status = STATUS_DONE;
@@ -102,7 +102,7 @@ struct alike {
 };
 
 /* The sets that the service has of these deals; the caller frees them. */
-static enum status sets_find(struct follow *f, const struct dealbox_set *set, struct alike *alike)
+static enum status sets_find(struct job_watch *f, const struct dealbox_set *set, struct alike *alike)
 {
 	enum status status = STATUS_DONE;
 	const void *sets = NULL;
@@ -204,7 +204,7 @@ static int append_boards_of(struct request *job, const struct deal_options *opti
 }
 
 /* A job of the set of that number, which is that of the files; NULL: there are none. */
-static enum status job_add(struct follow *f, const struct dealbox_set *set, uint64_t number)
+static enum status job_add(struct job_watch *f, const struct dealbox_set *set, uint64_t number)
 {
 	const struct deal_options *options = options_of(f);
 	enum status status = STATUS_DONE;
@@ -232,7 +232,7 @@ static enum status job_add(struct follow *f, const struct dealbox_set *set, uint
 	if (err >= 0)
 		err = sd_bus_message_close_container(r.call);
 	if (err >= 0)
-		err = follow_new(f, &r);
+		err = job_watch_new(f, &r);
 	if (sd_bus_error_has_name(&r.error, "io.dealbox1.Error.Repeat")) {
 		complain("the same session: --session NAME; a replay: --how replay", "%s", r.error.message);
 		status = STATUS_INPUT;
@@ -244,7 +244,7 @@ static enum status job_add(struct follow *f, const struct dealbox_set *set, uint
 }
 
 /* The only job that is paused and deals, for --resume. */
-static enum status job_find(struct follow *f, struct json_object **job)
+static enum status job_find(struct job_watch *f, struct json_object **job)
 {
 	unsigned int found = 0;
 	size_t n;
@@ -271,9 +271,9 @@ static enum status job_find(struct follow *f, struct json_object **job)
 
 /* ---- the whole ------------------------------------------------------------ */
 
-static void summary_say(const struct follow *f)
+static void summary_say(const struct job_watch *f)
 {
-	struct json_object *job = follow_job(f), *object;
+	struct json_object *job = job_watch_job(f), *object;
 	int64_t recorded = service_number(job, "recorded");
 	int64_t all = service_number(job, "boards") * service_number(job, "copies");
 	struct timespec now;
@@ -304,14 +304,14 @@ static void summary_say(const struct follow *f)
 	json_say(object);
 }
 
-static bool certify(struct follow *f)
+static bool certify(struct job_watch *f)
 {
 	const struct deal_follow *deal = f->context;
 
 	return !deal->certifier || job_certify(deal->certifier, f->bus, f->path);
 }
 
-static const struct follow_kind dealing = {
+static const struct job_watch_kind dealing = {
 	.again = "`dealbox deal --resume` goes on", .judged = certify, .over = summary_say,
 };
 
@@ -322,7 +322,7 @@ static const char *not_by_service(const struct deal_options *options)
 }
 
 /* A job for the set, or the one that is paused. */
-static enum status job_begin(struct follow *f, const struct dealbox_set *set)
+static enum status job_begin(struct job_watch *f, const struct dealbox_set *set)
 {
 	const struct deal_options *options = options_of(f);
 	struct json_object *job = NULL;
@@ -352,7 +352,7 @@ static bool is_over(struct json_object *job)
 	return !strcmp(service_text(job, "state"), "done") || !strcmp(service_text(job, "state"), "cancelled");
 }
 
-static enum status certify_job(struct follow *f, struct json_object *job)
+static enum status certify_job(struct job_watch *f, struct json_object *job)
 {
 	struct job_certifier *c = ((const struct deal_follow *)f->context)->certifier;
 	struct json_object *object;
@@ -378,7 +378,7 @@ static enum status certify_job(struct follow *f, struct json_object *job)
  * Nothing is left to be dealt of these deals, and what was is certified from the record. True: that
  * was so, and *status says how it ended; false: a job of them is paused, and goes on.
  */
-static bool certify_over(struct follow *f, const struct dealbox_set *set, enum status *status)
+static bool certify_over(struct job_watch *f, const struct dealbox_set *set, enum status *status)
 {
 	struct alike alike = { 0 };
 	struct json_object *job;
@@ -407,10 +407,10 @@ static bool certify_over(struct follow *f, const struct dealbox_set *set, enum s
 	return *status != STATUS_DONE || !paused;
 }
 
-static enum status follow(struct follow *f, const struct dealbox_set *set)
+static enum status follow(struct job_watch *f, const struct dealbox_set *set)
 {
 	const struct deal_options *options = options_of(f);
-	enum status status = follow_open(f);
+	enum status status = job_watch_open(f);
 
 	if (status == STATUS_DONE && options->resume && options->certify && certify_over(f, set, &status))
 		return status;
@@ -421,13 +421,13 @@ static enum status follow(struct follow *f, const struct dealbox_set *set)
 	if (status == STATUS_DONE && options->resume &&
 	    !service_call(f->bus, f->path, "Job", "Resume", ""))
 		status = STATUS_INPUT;
-	return status == STATUS_DONE ? follow_run(f) : status;
+	return status == STATUS_DONE ? job_watch_run(f) : status;
 }
 
 enum status deal_by_service(sd_bus *bus, struct args *args, const struct deal_options *options)
 {
 	struct deal_follow deal = { .options = options };
-	struct follow f = { .kind = &dealing, .context = &deal, .bus = bus, .json = options->json };
+	struct job_watch f = { .kind = &dealing, .context = &deal, .bus = bus, .json = options->json };
 	struct job_certifier certifier = { 0 };
 	struct dealbox_set *set = NULL;
 	enum status status = STATUS_DONE;
@@ -437,7 +437,7 @@ enum status deal_by_service(sd_bus *bus, struct args *args, const struct deal_op
 		return STATUS_INPUT;
 	}
 	if (args->argc)
-		status = setfile_read(args->argv, args->argc, false, NOTHING_DEALT, &set);
+		status = set_to_deal_read(args->argv, args->argc, false, NOTHING_DEALT, &set);
 	if (status == STATUS_DONE && set &&
 	    (!boards_there(options, set) || !set_allowed(options, set, args->argv, args->argc)))
 		status = STATUS_INPUT;
@@ -450,7 +450,7 @@ enum status deal_by_service(sd_bus *bus, struct args *args, const struct deal_op
 		status = follow(&f, set);
 	if (deal.certifier)
 		job_certifier_close(deal.certifier);
-	follow_close(&f);
+	job_watch_close(&f);
 	dealbox_set_free(set);
 	return status;
 }

@@ -13,7 +13,7 @@
 
 /* ---- what is told --------------------------------------------------------- */
 
-int follow_new(struct follow *f, struct request *r)
+int job_watch_new(struct job_watch *f, struct request *r)
 {
 	const char *path;
 	int err = request_send(r);
@@ -25,7 +25,7 @@ int follow_new(struct follow *f, struct request *r)
 	return err;
 }
 
-struct json_object *follow_job(const struct follow *f)
+struct json_object *job_watch_job(const struct job_watch *f)
 {
 	size_t n;
 
@@ -36,13 +36,13 @@ struct json_object *follow_job(const struct follow *f)
 }
 
 /* "board 3", or "board 3, copy 2" when there are copies, of an original "board 3, pocket E"; "" without a board. */
-static const char *copy_name(const struct follow *f, int64_t board, int64_t copy, char text[64])
+static const char *copy_name(const struct job_watch *f, int64_t board, int64_t copy, char text[64])
 {
 	*text = '\0';
-	if (board && service_captures(follow_job(f)))
+	if (board && service_captures(job_watch_job(f)))
 		snprintf(text, 64, "board %lld, pocket %s: ", (long long)board,
 			 dealbox_actor_name((unsigned int)copy - 1));
-	else if (board && service_number(follow_job(f), "copies") != 1)
+	else if (board && service_number(job_watch_job(f), "copies") != 1)
 		snprintf(text, 64, "board %lld, copy %lld: ", (long long)board, (long long)copy);
 	else if (board)
 		snprintf(text, 64, "board %lld: ", (long long)board);
@@ -50,17 +50,17 @@ static const char *copy_name(const struct follow *f, int64_t board, int64_t copy
 }
 
 /* Is the machine one that may deal the job? */
-static bool machine_serves(const struct follow *f, struct json_object *m)
+static bool machine_serves(const struct job_watch *f, struct json_object *m)
 {
 	struct json_object *names;
 
-	return !json_object_object_get_ex(follow_job(f), "machines", &names) ||
+	return !json_object_object_get_ex(job_watch_job(f), "machines", &names) ||
 	       !json_object_array_length(names) ||
-	       service_has(follow_job(f), "machines", service_text(m, "id"));
+	       service_has(job_watch_job(f), "machines", service_text(m, "id"));
 }
 
 /* What the operator does at a machine, when that is something new. */
-static void machine_tell(const struct follow *f, struct json_object *m)
+static void machine_tell(const struct job_watch *f, struct json_object *m)
 {
 	const char *state = service_text(m, "state"), *text = service_text(m, "instruction");
 	bool several = json_object_array_length(f->machines) > 1;
@@ -69,7 +69,7 @@ static void machine_tell(const struct follow *f, struct json_object *m)
 	struct json_object *object;
 	char name[64];
 
-	if (job == service_number(follow_job(f), "id") && service_number(m, "dealing") &&
+	if (job == service_number(job_watch_job(f), "id") && service_number(m, "dealing") &&
 	    !f->json)
 		progress("%s%s%scard %lld", several ? service_text(m, "id") : "", several ? ": " : "",
 			 copy_name(f, board, copy, name), (long long)service_number(m, "cards"));
@@ -77,7 +77,7 @@ static void machine_tell(const struct follow *f, struct json_object *m)
 		return;
 	json_object_object_add(m, "told", json_object_new_string(text));
 	if (!strcmp(state, "none") || !strcmp(state, "no-work") || !machine_serves(f, m) ||
-	    (job && job != service_number(follow_job(f), "id")))
+	    (job && job != service_number(job_watch_job(f), "id")))
 		return;
 	if (!f->json) {
 		say("%s%s%s%s", several ? service_text(m, "id") : "", several ? ": " : "",
@@ -96,7 +96,7 @@ static void machine_tell(const struct follow *f, struct json_object *m)
 
 static int on_judged(sd_bus_message *m, void *context, sd_bus_error *unused)
 {
-	struct follow *f = context;
+	struct job_watch *f = context;
 	uint32_t board, copy, insertion;
 	const char *machine, *text;
 	struct json_object *object;
@@ -128,7 +128,7 @@ static int on_judged(sd_bus_message *m, void *context, sd_bus_error *unused)
 	return 0;
 }
 
-static void over(const struct follow *f)
+static void over(const struct job_watch *f)
 {
 	if (f->kind->over)
 		f->kind->over(f);
@@ -145,7 +145,7 @@ static bool is_machine(const char *path)
 
 static int on_properties(sd_bus_message *m, void *context, sd_bus_error *unused)
 {
-	struct follow *f = context;
+	struct job_watch *f = context;
 	struct json_object *machine;
 
 	(void)unused;
@@ -164,7 +164,7 @@ static int on_properties(sd_bus_message *m, void *context, sd_bus_error *unused)
 
 static int on_added(sd_bus_message *m, void *context, sd_bus_error *unused)
 {
-	struct follow *f = context;
+	struct job_watch *f = context;
 	const char *path;
 
 	(void)unused;
@@ -175,7 +175,7 @@ static int on_added(sd_bus_message *m, void *context, sd_bus_error *unused)
 
 static int on_owner(sd_bus_message *m, void *context, sd_bus_error *unused)
 {
-	struct follow *f = context;
+	struct job_watch *f = context;
 	const char *name, *before, *after;
 
 	(void)unused;
@@ -190,7 +190,7 @@ static int on_owner(sd_bus_message *m, void *context, sd_bus_error *unused)
 /* Enter is the start key, where it is clear of which machine. */
 static int on_enter(sd_event_source *source, int fd, uint32_t revents, void *context)
 {
-	struct follow *f = context;
+	struct job_watch *f = context;
 	struct json_object *m, *wants = NULL;
 	unsigned int count = 0;
 	char keys[64];
@@ -203,7 +203,7 @@ static int on_enter(sd_event_source *source, int fd, uint32_t revents, void *con
 	}
 	for (n = 0; n < json_object_array_length(f->machines); n++) {
 		m = json_object_array_get_idx(f->machines, n);
-		if (service_number(m, "job") != service_number(follow_job(f), "id") ||
+		if (service_number(m, "job") != service_number(job_watch_job(f), "id") ||
 		    !strcmp(service_text(m, "state"), "none"))
 			continue;
 		wants = m;
@@ -219,7 +219,7 @@ static int on_enter(sd_event_source *source, int fd, uint32_t revents, void *con
 /* Ctrl-C: the job is held, and we leave it to the service. */
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *context)
 {
-	struct follow *f = context;
+	struct job_watch *f = context;
 	struct json_object *m;
 	size_t n;
 
@@ -235,19 +235,19 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	f->machines = service_objects(f->bus, "Machine");
 	for (n = 0; f->machines && n < json_object_array_length(f->machines); n++) {
 		m = json_object_array_get_idx(f->machines, n);
-		if (service_number(m, "dealing") && service_number(m, "job") == service_number(follow_job(f), "id"))
+		if (service_number(m, "dealing") && service_number(m, "job") == service_number(job_watch_job(f), "id"))
 			complain(NULL, "%s: paused in board %lld; until it goes on, a machine that locks its board keeps it",
 				 service_text(m, "id"), (long long)service_number(m, "board"));
 	}
 	complain(f->kind->again, "job %lld of the service is paused",
-		 (long long)service_number(follow_job(f), "id"));
+		 (long long)service_number(job_watch_job(f), "id"));
 	return sd_event_exit(f->event, STATUS_NO);
 }
 
 /* After whatever has happened: what is new is told. */
 static int on_change(sd_event_source *source, void *context)
 {
-	struct follow *f = context;
+	struct job_watch *f = context;
 	char before[sizeof(f->state)];
 	struct json_object *job;
 	uint64_t queued = 0;
@@ -275,7 +275,7 @@ static int on_change(sd_event_source *source, void *context)
 	f->judged = false;
 	for (n = 0; n < json_object_array_length(f->machines); n++)
 		machine_tell(f, json_object_array_get_idx(f->machines, n));
-	job = follow_job(f);
+	job = job_watch_job(f);
 	memcpy(before, f->state, sizeof(before));
 	snprintf(f->state, sizeof(f->state), "%s", service_text(job, "state"));
 	if (!strcmp(f->state, before) || !strcmp(f->state, "open"))
@@ -301,7 +301,7 @@ static int on_change(sd_event_source *source, void *context)
 	return sd_event_exit(f->event, STATUS_NO);
 }
 
-static int watch(struct follow *f)
+static int watch(struct job_watch *f)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	sigset_t set;
@@ -342,7 +342,7 @@ static int watch(struct follow *f)
 	return err;
 }
 
-enum status follow_open(struct follow *f)
+enum status job_watch_open(struct job_watch *f)
 {
 	int err = watch(f);
 
@@ -356,7 +356,7 @@ enum status follow_open(struct follow *f)
 	return f->jobs ? STATUS_DONE : STATUS_MACHINE;
 }
 
-enum status follow_run(struct follow *f)
+enum status job_watch_run(struct job_watch *f)
 {
 	json_object_put(f->jobs);
 	f->jobs = service_objects(f->bus, "Job");
@@ -369,7 +369,7 @@ enum status follow_run(struct follow *f)
 	return sd_event_loop(f->event);
 }
 
-void follow_close(struct follow *f)
+void job_watch_close(struct job_watch *f)
 {
 	progress(NULL);
 	json_object_put(f->machines);

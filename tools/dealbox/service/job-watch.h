@@ -3,8 +3,8 @@
  * A job of the service, followed to its end: the operator is told what to do, Enter is the start
  * key, Ctrl-C holds the job and leaves. The rules of dealing are the service's (lib/dealing/engine.c).
  */
-#ifndef FOLLOW_H
-#define FOLLOW_H
+#ifndef JOB_WATCH_H
+#define JOB_WATCH_H
 
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
@@ -12,25 +12,25 @@
 
 #include "service.h"
 
-struct follow;
+struct job_watch;
 
 /* What is otherwise in each kind of job. */
-struct follow_kind {
+struct job_watch_kind {
 	const char *again;			/* how to go on after Ctrl-C */
 	/* Insertions were judged, perhaps in an earlier run. False: the job is held; that was said. NULL: nothing. */
-	bool (*judged)(struct follow *f);
+	bool (*judged)(struct job_watch *f);
 	/* It is over, for now or for good. NULL: nothing. */
-	void (*over)(const struct follow *f);
+	void (*over)(const struct job_watch *f);
 };
 
 /* Zeros, and what the caller sets. */
-struct follow {
+struct job_watch {
 	/* the caller's */
-	const struct follow_kind *kind;
+	const struct job_watch_kind *kind;
 	void *context;
 	sd_bus *bus;
 	bool json;
-	char path[64];				/* of the job, before follow_run() */
+	char path[64];				/* of the job, before job_watch_run() */
 	/* to be read */
 	struct json_object *machines;		/* as service_objects() gives them */
 	struct json_object *jobs;
@@ -47,21 +47,21 @@ struct follow {
 
 /*
  * Listens to the service, and gets its machines and jobs. What is wrong has been said.
- * follow_close() in any case.
+ * job_watch_close() in any case.
  */
-enum status follow_open(struct follow *f);
+enum status job_watch_open(struct job_watch *f);
 
 /* Sends a request that makes a job: that is the one to follow. As request_send(). */
-int follow_new(struct follow *f, struct request *r);
+int job_watch_new(struct job_watch *f, struct request *r);
 
 /* The job, from jobs; NULL: there is none. */
-struct json_object *follow_job(const struct follow *f);
+struct json_object *job_watch_job(const struct job_watch *f);
 
 /*
  * Follows the job at path. STATUS_DONE: all of it is recorded; STATUS_NO: it is done and not all is,
  * was cancelled, or is held by Ctrl-C; else what was wrong has been said.
  */
-enum status follow_run(struct follow *f);
-void follow_close(struct follow *f);
+enum status job_watch_run(struct job_watch *f);
+void job_watch_close(struct job_watch *f);
 
 #endif

@@ -6,18 +6,18 @@
 #include "ruling-text.h"
 #include "tool.h"
 
-const char *lawsay_text(const struct lawsay *law, const char *message)
+const char *translated(const struct ruling_text *law, const char *message)
 {
 	return dealbox_law_translate(law->language, message);
 }
 
-void lawsay_wrong(const struct lawsay *law, const struct dealbox_error *error)
+void ruling_text_error(const struct ruling_text *law, const struct dealbox_error *error)
 {
-	complain(lawsay_text(law, N_("law-record.md has the words of a record; see dealbox-law(1)")),
+	complain(translated(law, N_("law-record.md has the words of a record; see dealbox-law(1)")),
 		 "%s:%u: %s", law->source, error->line, error->what);
 }
 
-const char *lawsay_language(const char *name)
+const char *ruling_text_language(const char *name)
 {
 	const char *language;
 	size_t n;
@@ -36,7 +36,7 @@ static bool ruling_good(const struct dealbox_ruling *ruling)
 	       ruling->kind == DEALBOX_ENTITLED;
 }
 
-static void ruling_json(const struct lawsay *law, const struct dealbox_ruling *r, const char *text)
+static void ruling_json(const struct ruling_text *law, const struct dealbox_ruling *r, const char *text)
 {
 	struct json_object *object = json_object_new_object();
 	struct json_object *facts = json_object_new_array();
@@ -80,9 +80,9 @@ static void ruling_json(const struct lawsay *law, const struct dealbox_ruling *r
 	json_say(object);
 }
 
-void lawsay_judgement(struct lawsay *law, const struct dealbox_judgement *j)
+void ruling_text_judgement(struct ruling_text *law, const struct dealbox_judgement *j)
 {
-	const char *text = lawsay_text(law, j->text);
+	const char *text = translated(law, j->text);
 	struct json_object *object;
 
 	if (!j->known)
@@ -91,11 +91,11 @@ void lawsay_judgement(struct lawsay *law, const struct dealbox_judgement *j)
 	law->other |= j->verdict != DEALBOX_LAW_STANDS;
 	if (!law->json) {
 		if (j->board >= 0)
-			say("%s: %s %d: %s. %s", law->source, lawsay_text(law, N_("board")), j->board,
-			    lawsay_text(law, j->name), text);
+			say("%s: %s %d: %s. %s", law->source, translated(law, N_("board")), j->board,
+			    translated(law, j->name), text);
 		else
-			say("%s: %s %lu: %s. %s", law->source, lawsay_text(law, N_("deal")), j->deal,
-			    lawsay_text(law, j->name), text);
+			say("%s: %s %lu: %s. %s", law->source, translated(law, N_("deal")), j->deal,
+			    translated(law, j->name), text);
 		return;
 	}
 	object = json_object_new_object();
@@ -111,9 +111,9 @@ void lawsay_judgement(struct lawsay *law, const struct dealbox_judgement *j)
 	json_say(object);
 }
 
-void lawsay_ruling(const struct dealbox_ruling *r, void *context)
+void ruling_text_print(const struct dealbox_ruling *r, void *context)
 {
-	struct lawsay *law = context;
+	struct ruling_text *law = context;
 	char text[1024], facts[128] = "";
 	size_t used = 0;
 	int n;
@@ -129,6 +129,6 @@ void lawsay_ruling(const struct dealbox_ruling *r, void *context)
 		used += (size_t)snprintf(facts + used, sizeof(facts) - used, "%s%lu",
 					 n ? ", " : "", r->facts[n]);
 	say("%s:%lu: %s, %s %s [%s]", law->source, r->line,
-	    lawsay_text(law, dealbox_ruling_kind_name(r->kind)), dealbox_ruleset(r->rules)->name, r->reference, facts);
+	    translated(law, dealbox_ruling_kind_name(r->kind)), dealbox_ruleset(r->rules)->name, r->reference, facts);
 	say("    %s", text);
 }

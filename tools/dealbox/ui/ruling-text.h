@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Rulings as a command shows them: to people, or as JSON. */
-#ifndef LAWSAY_H
-#define LAWSAY_H
+#ifndef RULING_TEXT_H
+#define RULING_TEXT_H
 
 #include <stdbool.h>
 
@@ -9,7 +9,7 @@
 
 #define N_(message)	message		/* is in po/ */
 
-struct lawsay {
+struct ruling_text {
 	bool json;
 	const char *language;	/* of dealbox_law_language() */
 	const char *source;	/* of the record: the name of a file, or what there is instead */
@@ -20,18 +20,18 @@ struct lawsay {
 };
 
 /* A message in the language of law: those of the library, and what stands in N_(). */
-const char *lawsay_text(const struct lawsay *law, const char *message) __attribute__((format_arg(2)));
+const char *translated(const struct ruling_text *law, const char *message) __attribute__((format_arg(2)));
 
 /* Reports an error of a line of the record. */
-void lawsay_wrong(const struct lawsay *law, const struct dealbox_error *error);
+void ruling_text_error(const struct ruling_text *law, const struct dealbox_error *error);
 
-/* The language of that name, as struct lawsay wants it. NULL, and said, if there is none. */
-const char *lawsay_language(const char *name);
+/* The language of that name, as struct ruling_text wants it. NULL, and said, if there is none. */
+const char *ruling_text_language(const char *name);
 
 /* Writes what finally becomes of a deal; nothing while that is not known. */
-void lawsay_judgement(struct lawsay *law, const struct dealbox_judgement *judgement);
+void ruling_text_judgement(struct ruling_text *law, const struct dealbox_judgement *judgement);
 
-/* For dealbox_judge_new(); context is a struct lawsay. */
-void lawsay_ruling(const struct dealbox_ruling *ruling, void *context);
+/* For dealbox_judge_new(); context is a struct ruling_text. */
+void ruling_text_print(const struct dealbox_ruling *ruling, void *context);
 
 #endif

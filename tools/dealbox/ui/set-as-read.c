@@ -14,12 +14,12 @@ static int numbered_already(void)
 	return -EINVAL;
 }
 
-enum status setinput_read(struct setinput *input, const struct reading *reading,
-			  char *const *files, int count)
+enum status set_as_read_files(struct set_as_read *input, const struct reading *reading,
+			      char *const *files, int count)
 {
 	int err = 0;
 
-	*input = (struct setinput) {
+	*input = (struct set_as_read) {
 		.set = dealbox_set_new(NULL), .report = dealbox_report_new(),
 	};
 	if (!input->set || !input->report)
@@ -47,19 +47,19 @@ enum status setinput_read(struct setinput *input, const struct reading *reading,
 	return err ? STATUS_INPUT : STATUS_DONE;
 }
 
-void setinput_free(struct setinput *input)
+void set_as_read_free(struct set_as_read *input)
 {
 	dealbox_set_free(input->set);
 	dealbox_report_free(input->report);
 }
 
-const struct dealbox_format *setinput_format(const struct args *args, const char *option,
-					     const char *name)
+const struct dealbox_format *set_as_read_format(const struct args *args, const char *option,
+						const char *name)
 {
 	const struct dealbox_format *format = dealbox_format_find(name);
 
 	if (!format)
-		args_wrong(args, "--%s: there is no format '%s', only " SETINPUT_FORMATS,
+		args_wrong(args, "--%s: there is no format '%s', only " SET_AS_READ_FORMATS,
 			   option, name);
 	return format;
 }
@@ -85,7 +85,7 @@ bool look_parse(struct look *look, struct args *args)
 			if (!args_number(args, "first", value, 1, DEALBOX_BOARD_DEALT_MAX, &look->reading.first))
 				return input_wrong(args);
 		} else {
-			look->reading.from = setinput_format(args, "from", value);
+			look->reading.from = set_as_read_format(args, "from", value);
 			if (!look->reading.from)
 				return input_wrong(args);
 		}
@@ -138,8 +138,8 @@ static void complain_kind(const struct dealbox_report *report, size_t first, boo
 			 dealbox_code_name(kind->code));
 }
 
-void setinput_complain_of(const struct dealbox_report *report, enum dealbox_severity severity,
-			  bool reveal)
+void set_as_read_complain_of(const struct dealbox_report *report, enum dealbox_severity severity,
+			     bool reveal)
 {
 	const struct dealbox_problem *problem;
 	bool said[DEALBOX_CODES] = { false };
@@ -152,10 +152,10 @@ void setinput_complain_of(const struct dealbox_report *report, enum dealbox_seve
 	}
 }
 
-void setinput_complain(const struct dealbox_report *report, bool reveal)
+void set_as_read_complain(const struct dealbox_report *report, bool reveal)
 {
-	setinput_complain_of(report, DEALBOX_PROBLEM, reveal);
-	setinput_complain_of(report, DEALBOX_NOTE, reveal);
+	set_as_read_complain_of(report, DEALBOX_PROBLEM, reveal);
+	set_as_read_complain_of(report, DEALBOX_NOTE, reveal);
 }
 
 /* Length of the UTF-8 character at text, 0 when it is none. */
@@ -171,7 +171,7 @@ static size_t utf8_size(const unsigned char *text)
 	return size;
 }
 
-void setinput_text_json(const char *text)
+void set_as_read_text_json(const char *text)
 {
 	putchar('"');
 	while (*text) {
@@ -189,7 +189,7 @@ void setinput_text_json(const char *text)
 	putchar('"');
 }
 
-void setinput_counts_json(const struct dealbox_report *report)
+void set_as_read_counts_json(const struct dealbox_report *report)
 {
 	const char *comma = "";
 
@@ -204,7 +204,7 @@ void setinput_counts_json(const struct dealbox_report *report)
 	putchar('}');
 }
 
-void setinput_problems_json(const struct dealbox_report *report, bool reveal)
+void set_as_read_problems_json(const struct dealbox_report *report, bool reveal)
 {
 	const struct dealbox_problem *problem;
 
@@ -214,7 +214,7 @@ void setinput_problems_json(const struct dealbox_report *report, bool reveal)
 
 		printf("%s{\"file\":", i ? ",\n" : "");
 		if (problem->file)
-			setinput_text_json(problem->file);
+			set_as_read_text_json(problem->file);
 		else
 			fputs("null", stdout);
 		if (problem->line)
@@ -223,13 +223,13 @@ void setinput_problems_json(const struct dealbox_report *report, bool reveal)
 			printf(",\"line\":null,\"byte\":%" PRIu64, problem->byte);
 		fputs(",\"board\":", stdout);
 		if (problem->board[0])
-			setinput_text_json(problem->board);
+			set_as_read_text_json(problem->board);
 		else
 			fputs("null", stdout);
 		printf(",\"severity\":\"%s\",\"code\":\"%s\",\"message\":",
 		       problem->severity == DEALBOX_NOTE ? "note" : "problem",
 		       dealbox_code_name(problem->code));
-		setinput_text_json(text ? text : "");
+		set_as_read_text_json(text ? text : "");
 		putchar('}');
 		free(text);
 	}

@@ -3,8 +3,8 @@
  * Deal files as they are, good or bad: for the commands that show, judge and
  * convert them.
  */
-#ifndef SETINPUT_H
-#define SETINPUT_H
+#ifndef SET_AS_READ_H
+#define SET_AS_READ_H
 
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 
 #include "tool.h"
 
-struct setinput {
+struct set_as_read {
 	struct dealbox_set *set;
 	struct dealbox_report *report;
 	int unread;		/* files that could not be read at all */
@@ -28,15 +28,15 @@ struct reading {
 /*
  * Reads files ("-" is standard input) into one set, and checks it as a whole.
  * STATUS_DONE, also when files are unread; or STATUS_INPUT (out of memory, or numbers for
- * files that have their own; said). Call setinput_free() in any case.
+ * files that have their own; said). Call set_as_read_free() in any case.
  */
-enum status setinput_read(struct setinput *input, const struct reading *reading,
-			  char *const *files, int count);
-void setinput_free(struct setinput *input);
+enum status set_as_read_files(struct set_as_read *input, const struct reading *reading,
+			      char *const *files, int count);
+void set_as_read_free(struct set_as_read *input);
 
 /* The format of that name; NULL, and said, when there is none. */
-const struct dealbox_format *setinput_format(const struct args *args, const char *option,
-					     const char *name);
+const struct dealbox_format *set_as_read_format(const struct args *args, const char *option,
+						const char *name);
 
 /* The options of commands that only read files. */
 struct look {
@@ -51,22 +51,22 @@ bool look_parse(struct look *look, struct args *args);
  * Prints problems and then notes to standard error, grouped by code and at most 20 of each; cards
  * only with reveal.
  */
-void setinput_complain(const struct dealbox_report *report, bool reveal);
+void set_as_read_complain(const struct dealbox_report *report, bool reveal);
 
 /* The same, of problems only or of notes only. */
-void setinput_complain_of(const struct dealbox_report *report, enum dealbox_severity severity,
-			  bool reveal);
+void set_as_read_complain_of(const struct dealbox_report *report, enum dealbox_severity severity,
+			     bool reveal);
 
 /* The problems as a JSON array, on standard output. */
-void setinput_problems_json(const struct dealbox_report *report, bool reveal);
+void set_as_read_problems_json(const struct dealbox_report *report, bool reveal);
 
 /* Prints the number of problems by code, as a JSON object. */
-void setinput_counts_json(const struct dealbox_report *report);
+void set_as_read_counts_json(const struct dealbox_report *report);
 
 /* Converts text of a file to JSON text: bytes that are not UTF-8 are read as Latin-1. */
-void setinput_text_json(const char *text);
+void set_as_read_text_json(const char *text);
 
 /* The values of --from and --to, for their help. */
-#define SETINPUT_FORMATS "pbn, dup, dlm, lin, bri, dge, csv, ber, bhg, rzd, cds, rbn, zrd"
+#define SET_AS_READ_FORMATS "pbn, dup, dlm, lin, bri, dge, csv, ber, bhg, rzd, cds, rbn, zrd"
 
 #endif

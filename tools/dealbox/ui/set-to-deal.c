@@ -17,14 +17,14 @@
 /* Prints the problems of a report; returns their number. */
 static size_t problems_say(const struct dealbox_report *report, bool reveal)
 {
-	setinput_complain_of(report, DEALBOX_PROBLEM, reveal);
+	set_as_read_complain_of(report, DEALBOX_PROBLEM, reveal);
 	return dealbox_report_found(report, DEALBOX_PROBLEM);
 }
 
 /* Number of the first board without one, 0 = it has none. */
 static unsigned long number_from;
 
-void setfile_number_from(unsigned long first)
+void set_to_deal_number_from(unsigned long first)
 {
 	number_from = first;
 }
@@ -72,8 +72,8 @@ static int file_add(const char *path, struct dealbox_set *set, struct dealbox_re
 	return ret;
 }
 
-enum status setfile_read(char *const *files, int count, bool reveal, const char *follows,
-			 struct dealbox_set **out)
+enum status set_to_deal_read(char *const *files, int count, bool reveal, const char *follows,
+			     struct dealbox_set **out)
 {
 	struct dealbox_report *report = dealbox_report_new();
 	struct dealbox_set *set = dealbox_set_new(NULL);
@@ -123,7 +123,7 @@ static const struct dealbox_format *format_of(const char *path, const char *name
 	return name ? dealbox_format_find(name) : dealbox_format_by_suffix(path);
 }
 
-bool setfile_can_be(const char *path, const char *name)
+bool set_to_deal_can_be(const char *path, const char *name)
 {
 	const struct dealbox_format *format = format_of(path, name);
 
@@ -138,13 +138,13 @@ bool setfile_can_be(const char *path, const char *name)
 	return false;
 }
 
-bool setfile_write(const struct dealbox_set *set, const char *path, const char *name)
+bool set_to_deal_write(const struct dealbox_set *set, const char *path, const char *name)
 {
 	const struct dealbox_format *format = format_of(path, name);
 	struct dealbox_report *report;
 	bool good = false;
 
-	if (!setfile_can_be(path, name))
+	if (!set_to_deal_can_be(path, name))
 		return false;
 	report = dealbox_report_new();
 	if (dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED &&
@@ -158,10 +158,10 @@ bool setfile_write(const struct dealbox_set *set, const char *path, const char *
 	return good;
 }
 
-void setfile_digest(const struct dealbox_set *set, char digest[SETFILE_DIGEST])
+void set_to_deal_digest(const struct dealbox_set *set, char digest[SET_TO_DEAL_DIGEST])
 {
 	crypto_generichash_state state;
-	unsigned char hash[(SETFILE_DIGEST - 1) / 2];
+	unsigned char hash[(SET_TO_DEAL_DIGEST - 1) / 2];
 	struct dealbox_board board;
 	uint64_t number;
 	size_t n;
@@ -174,6 +174,6 @@ void setfile_digest(const struct dealbox_set *set, char digest[SETFILE_DIGEST])
 					  sizeof(board.deal));
 	}
 	crypto_generichash_final(&state, hash, sizeof(hash));
-	sodium_bin2hex(digest, SETFILE_DIGEST, hash, sizeof(hash));
+	sodium_bin2hex(digest, SET_TO_DEAL_DIGEST, hash, sizeof(hash));
 	dealbox_deal_wipe(&board.deal);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Jobs as the ledger has them: read at the start, and again when the ledger says
+ * Jobs as the service's ledger has them: read at the start, and again when the ledger says
  * otherwise than we thought.
  */
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "dealing/job-ledger.h"
 #include "log.h"
 #include "service.h"
-#include "work.h"
+#include "service-ledger.h"
 
 #define JOBS_KEPT	64	/* that are over, after a start */
 
@@ -63,7 +63,7 @@ static int complain(struct service *s, int err)
 	return err;
 }
 
-int work_refresh(struct service *s, struct job *job)
+int service_ledger_refresh(struct service *s, struct job *job)
 {
 	return complain(s, job_refresh(s->ledger, &s->jobs, job));
 }
@@ -81,7 +81,7 @@ static int take_up(struct service *s, const struct dealbox_ledger_job *record, s
 	return err;
 }
 
-struct job *work_load(struct service *s, uint64_t id)
+struct job *service_ledger_load(struct service *s, uint64_t id)
 {
 	struct dealbox_ledger_job record = { 0 };
 	struct job *job = NULL;
@@ -139,7 +139,7 @@ static int take_up_jobs(struct service *s)
 	return err;
 }
 
-int work_open(struct service *s)
+int service_ledger_open(struct service *s)
 {
 	unsigned int settled = 0;
 	int err;
@@ -161,7 +161,7 @@ int work_open(struct service *s)
 
 /* ---- plans and verdicts -------------------------------------------------------- */
 
-int work_boards(struct service *s, uint64_t set, unsigned int **numbers, size_t *count)
+int service_ledger_boards(struct service *s, uint64_t set, unsigned int **numbers, size_t *count)
 {
 	struct numbers found = { 0 };
 	int err = dealbox_ledger_set_boards(s->ledger, set, collect_board, &found);
@@ -174,12 +174,12 @@ int work_boards(struct service *s, uint64_t set, unsigned int **numbers, size_t 
 	return err || *numbers ? err : -ENOMEM;
 }
 
-int work_set(struct service *s, uint64_t number, struct dealbox_set **set)
+int service_ledger_set(struct service *s, uint64_t number, struct dealbox_set **set)
 {
 	struct dealbox_board board = DEALBOX_BOARD_INIT;
 	unsigned int *numbers;
 	size_t count, n;
-	int err = work_boards(s, number, &numbers, &count);
+	int err = service_ledger_boards(s, number, &numbers, &count);
 
 	*set = NULL;
 	for (n = 0; !err && n < count; n++) {
@@ -220,8 +220,9 @@ static int collect_traced(const struct dealbox_ledger_insertion *insertion, void
 	return 0;
 }
 
-int work_traced(struct service *s, uint64_t job, unsigned int board, unsigned int *options,
-		struct dealbox_ledger_insertion **insertions, size_t *count)
+int service_ledger_traced(struct service *s, uint64_t job, unsigned int board,
+			  unsigned int *options, struct dealbox_ledger_insertion **insertions,
+			  size_t *count)
 {
 	struct traced traced = { .board = board };
 	struct dealbox_ledger_job record = { 0 };
@@ -277,8 +278,9 @@ static int find_dealt(const struct dealbox_ledger_insertion *insertion, void *co
 	return 0;
 }
 
-int work_judge(struct service *s, const struct job *job, const char *machine, uint32_t insertion,
-	       struct dealbox_trace **trace, struct dealbox_verdict **verdict)
+int service_ledger_judge(struct service *s, const struct job *job, const char *machine,
+			 uint32_t insertion, struct dealbox_trace **trace,
+			 struct dealbox_verdict **verdict)
 {
 	struct dealt dealt = { .machine = machine, .number = insertion };
 	struct dealbox_plan plan;
@@ -323,7 +325,7 @@ static int find_captured(const struct dealbox_ledger_insertion *insertion, void 
 }
 
 /* Says which pockets of the deal that was read are wrong; no card, but how many there are. */
-static void tell_pockets(const struct dealbox_deal *deal, const struct dealbox_pack *pack, char why[WORK_WHY])
+static void tell_pockets(const struct dealbox_deal *deal, const struct dealbox_pack *pack, char why[LEDGER_WHY])
 {
 	struct dealbox_defect defects[DEALBOX_DEFECTS_MAX], worst = { 0 };
 	size_t count = dealbox_deal_check(deal, pack, defects, DEALBOX_DEFECTS_MAX), n, used = 0;
@@ -336,19 +338,19 @@ static void tell_pockets(const struct dealbox_deal *deal, const struct dealbox_p
 	explicit_bzero(defects, sizeof(defects));
 	for (pocket = 0; pocket < DEALBOX_HANDS && worst.kind != DEALBOX_DEFECT_SIZE; pocket++)
 		if (worst.hands >> pocket & 1)
-			used += (size_t)snprintf(why + used, WORK_WHY - used, "%s%s", used ? " and " : "pockets ",
+			used += (size_t)snprintf(why + used, LEDGER_WHY - used, "%s%s", used ? " and " : "pockets ",
 						 dealbox_actor_name(pocket));
 	if (worst.kind == DEALBOX_DEFECT_SIZE)
-		snprintf(why, WORK_WHY, "pocket %s has %u cards, and not %u; redeal it",
+		snprintf(why, LEDGER_WHY, "pocket %s has %u cards, and not %u; redeal it",
 			 dealbox_actor_name(worst.hand), worst.count, worst.expected);
 	else
-		snprintf(why + used, WORK_WHY - used, worst.kind == DEALBOX_DEFECT_REPEATED ?
+		snprintf(why + used, LEDGER_WHY - used, worst.kind == DEALBOX_DEFECT_REPEATED ?
 			 " have the same card; redeal them" : " have a card of another pack; redeal them");
 	explicit_bzero(&worst, sizeof(worst));
 }
 
-int work_original(struct service *s, const struct job *job, unsigned int board,
-		  struct dealbox_deal *deal, char why[WORK_WHY])
+int service_ledger_original(struct service *s, const struct job *job, unsigned int board,
+			    struct dealbox_deal *deal, char why[LEDGER_WHY])
 {
 	const struct dealbox_trace *traces[DEALBOX_HANDS];
 	struct original original = { .board = board };
@@ -363,12 +365,12 @@ int work_original(struct service *s, const struct job *job, unsigned int board,
 	if (!err)
 		err = dealbox_law_capture(traces, dealbox_pack_bridge(), deal, &pocket);
 	if (err == -EINVAL)
-		snprintf(why, WORK_WHY, "pocket %s %s", dealbox_actor_name(pocket), traces[pocket] ?
+		snprintf(why, LEDGER_WHY, "pocket %s %s", dealbox_actor_name(pocket), traces[pocket] ?
 			 "was not read whole; redeal it" : "has not been read yet");
 	else if (err == -EBADMSG)
 		tell_pockets(deal, dealbox_pack_bridge(), why);
 	else if (err == -EDOM)
-		snprintf(why, WORK_WHY, "it is sorted, nobody dealt it");
+		snprintf(why, LEDGER_WHY, "it is sorted, nobody dealt it");
 	for (n = 0; n < DEALBOX_HANDS; n++)
 		dealbox_trace_free((struct dealbox_trace *)traces[n]);
 	return err;
