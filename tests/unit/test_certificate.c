@@ -15,7 +15,7 @@ static const char description[] =
 	"TN Club evening\nDI Lottery of 1 May\nSN 2:1-8,9-16:rr#:Round robin #\nSN 1:17-32:f:Final\n"
 	"KH 180420a5efc19f034fa60fabb0c8de9627bebaba1ccbc2491120e9e644689943\n";
 
-struct rig {
+struct fixture {
 	struct dealbox_random *random;
 	struct dealbox_signer *organiser, *machine;
 	struct dealbox_square *square;
@@ -24,46 +24,51 @@ struct rig {
 	uint8_t opening[DEALBOX_OPENING];
 };
 
-static int rig_make(void **state)
+static int fixture_make(void **state)
 {
-	struct rig *rig = test_calloc(1, sizeof(*rig));
+	struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 	struct dealbox_error error;
 
-	assert_int_equal(dealbox_random_new(&rig->random), 0);
-	assert_int_equal(dealbox_signer_new(rig->random, &rig->organiser), 0);
-	assert_int_equal(dealbox_signer_new(rig->random, &rig->machine), 0);
-	dealbox_random_bytes(rig->random, rig->opening, sizeof(rig->opening));
-	assert_int_equal(dealbox_square_parse(description, strlen(description), &rig->square, &error), 0);
-	rig->text = dealbox_manifest_make(rig->square, rig->organiser, 1763640000, &error);
-	assert_non_null(rig->text);
-	assert_int_equal(dealbox_manifest_parse(rig->text, strlen(rig->text), &rig->manifest, &error), 0);
-	*state = rig;
+	assert_int_equal(dealbox_random_new(&fixture->random), 0);
+	assert_int_equal(dealbox_signer_new(fixture->random, &fixture->organiser), 0);
+	assert_int_equal(dealbox_signer_new(fixture->random, &fixture->machine), 0);
+	dealbox_random_bytes(fixture->random, fixture->opening, sizeof(fixture->opening));
+	assert_int_equal(
+		dealbox_square_parse(description, strlen(description), &fixture->square, &error),
+		0);
+	fixture->text =
+		dealbox_manifest_make(fixture->square, fixture->organiser, 1763640000, &error);
+	assert_non_null(fixture->text);
+	assert_int_equal(dealbox_manifest_parse(fixture->text, strlen(fixture->text),
+						&fixture->manifest, &error),
+			 0);
+	*state = fixture;
 	return 0;
 }
 
-static int rig_free(void **state)
+static int fixture_free(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 
-	dealbox_manifest_free(rig->manifest);
-	free(rig->text);
-	dealbox_square_free(rig->square);
-	dealbox_signer_free(rig->organiser);
-	dealbox_signer_free(rig->machine);
-	dealbox_random_free(rig->random);
-	test_free(rig);
+	dealbox_manifest_free(fixture->manifest);
+	free(fixture->text);
+	dealbox_square_free(fixture->square);
+	dealbox_signer_free(fixture->organiser);
+	dealbox_signer_free(fixture->machine);
+	dealbox_random_free(fixture->random);
+	test_free(fixture);
 	return 0;
 }
 
 static void test_signing_keys(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	struct dealbox_signer *again;
 	struct dealbox_error error;
-	char *text = dealbox_signer_print(rig->machine);
+	char *text = dealbox_signer_print(fixture->machine);
 
 	assert_int_equal(dealbox_signer_parse(text, strlen(text), &again, &error), 0);
-	assert_memory_equal(dealbox_signer_public(again), dealbox_signer_public(rig->machine),
+	assert_memory_equal(dealbox_signer_public(again), dealbox_signer_public(fixture->machine),
 			    DEALBOX_SIGNER_KEY);
 	dealbox_signer_free(again);
 	text[30] = 'x';
@@ -74,7 +79,7 @@ static void test_signing_keys(void **state)
 
 static void test_manifest_promises_everything(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	static const struct {
 		const char *from, *to, *differs;
 	} changes[] = {
@@ -84,14 +89,14 @@ static void test_manifest_promises_everything(void **state)
 		{ "KH 18", "KH 19", "hash of the keys" },
 	};
 
-	assert_int_equal(dealbox_manifest_time(rig->manifest), 1763640000);
-	assert_memory_equal(dealbox_manifest_signer(rig->manifest), dealbox_signer_public(rig->organiser),
-			    DEALBOX_SIGNER_KEY);
-	assert_int_equal(dealbox_manifest_compare(rig->manifest, rig->square, NULL), 0);
-	assert_non_null(strstr(rig->text, "time 2025-11-20T12:00:00.000000Z\n"));
+	assert_int_equal(dealbox_manifest_time(fixture->manifest), 1763640000);
+	assert_memory_equal(dealbox_manifest_signer(fixture->manifest),
+			    dealbox_signer_public(fixture->organiser), DEALBOX_SIGNER_KEY);
+	assert_int_equal(dealbox_manifest_compare(fixture->manifest, fixture->square, NULL), 0);
+	assert_non_null(strstr(fixture->text, "time 2025-11-20T12:00:00.000000Z\n"));
 	/* the value is not promised, because it is unknown */
-	assert_int_equal(dealbox_square_set_value(rig->square, "7", NULL), 0);
-	assert_int_equal(dealbox_manifest_compare(rig->manifest, rig->square, NULL), 0);
+	assert_int_equal(dealbox_square_set_value(fixture->square, "7", NULL), 0);
+	assert_int_equal(dealbox_manifest_compare(fixture->manifest, fixture->square, NULL), 0);
 
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		const char *at = strstr(description, changes[i].from);
@@ -102,7 +107,8 @@ static void test_manifest_promises_everything(void **state)
 		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - description), description, changes[i].to,
 			 at + strlen(changes[i].from));
 		assert_int_equal(dealbox_square_parse(text, strlen(text), &other, &error), 0);
-		assert_int_equal(dealbox_manifest_compare(rig->manifest, other, &error), -EBADMSG);
+		assert_int_equal(dealbox_manifest_compare(fixture->manifest, other, &error),
+				 -EBADMSG);
 		assert_non_null(strstr(error.what, changes[i].differs));
 		dealbox_square_free(other);
 	}
@@ -111,12 +117,12 @@ static void test_manifest_promises_everything(void **state)
 static void test_unpublished_has_no_manifest(void **state)
 {
 	static const char draft[] = "TN a\nDI b\nSN 1:8:c:d\n";
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	struct dealbox_square *square;
 	struct dealbox_error error = { 0 };
 
 	assert_int_equal(dealbox_square_parse(draft, strlen(draft), &square, &error), 0);
-	assert_null(dealbox_manifest_make(square, rig->organiser, 0, &error));
+	assert_null(dealbox_manifest_make(square, fixture->organiser, 0, &error));
 	assert_true(*error.what);
 	dealbox_square_free(square);
 }
@@ -124,10 +130,10 @@ static void test_unpublished_has_no_manifest(void **state)
 /* Every single byte of a manifest matters. */
 static void test_manifest_cannot_be_changed(void **state)
 {
-	struct rig *rig = *state;
-	const size_t size = strlen(rig->text);
+	struct fixture *fixture = *state;
+	const size_t size = strlen(fixture->text);
 	struct dealbox_manifest *manifest = NULL;
-	char *text = strdup(rig->text);
+	char *text = strdup(fixture->text);
 
 	for (size_t i = 0; i < size; i++) {
 		text[i] ^= 1;
@@ -143,7 +149,7 @@ static void test_manifest_cannot_be_changed(void **state)
 /* Signed, but not in the one form: another text must not pass as the same promise. */
 static void test_only_one_form(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	static const char *const changes[][2] = {
 		{ "\nTN ", "\nTN  " }, { "\nSN 2", "\n# x\nSN 2" }, { "\nKH ", "\nDV 7\nKH " },
 		{ ".000000Z", ".0000000Z" }, { "manifest 1", "manifest  1" },
@@ -151,14 +157,16 @@ static void test_only_one_form(void **state)
 
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		/* a signer of bad will writes it: make body and signature anew */
-		const char *at = strstr(rig->text, changes[i][0]), *end = strstr(rig->text, "signer ");
+		const char *at = strstr(fixture->text, changes[i][0]),
+			   *end = strstr(fixture->text, "signer ");
 		struct dealbox_manifest *manifest = NULL;
 		char body[2048], *text;
 
 		assert_non_null(at);
-		snprintf(body, sizeof(body), "%.*s%s%.*s", (int)(at - rig->text), rig->text, changes[i][1],
-			 (int)(end - at - (int)strlen(changes[i][0])), at + strlen(changes[i][0]));
-		text = text_sign(body, rig->organiser);
+		snprintf(body, sizeof(body), "%.*s%s%.*s", (int)(at - fixture->text), fixture->text,
+			 changes[i][1], (int)(end - at - (int)strlen(changes[i][0])),
+			 at + strlen(changes[i][0]));
+		text = text_sign(body, fixture->organiser);
 		assert_int_equal(dealbox_manifest_parse(text, strlen(text), &manifest, NULL), -EINVAL);
 		free(text);
 	}
@@ -173,11 +181,11 @@ static struct dealbox_trace *trace_of(uint32_t insertion)
 	return trace;
 }
 
-static struct dealbox_deal deal_of(struct rig *rig)
+static struct dealbox_deal deal_of(struct fixture *fixture)
 {
 	struct dealbox_deal deal;
 
-	assert_int_equal(dealbox_random_deal(rig->random, NULL, NULL, &deal), 0);
+	assert_int_equal(dealbox_random_deal(fixture->random, NULL, NULL, &deal), 0);
 	return deal;
 }
 
@@ -186,13 +194,14 @@ static const struct dealbox_certificate of_board_1 = {
 };
 
 /* Returns a file of certificates for that many boards; free it. deals gets the deals. */
-static char *file_make(struct rig *rig, unsigned int boards, bool open, struct dealbox_deal *deals)
+static char *file_make(struct fixture *fixture, unsigned int boards, bool open,
+		       struct dealbox_deal *deals)
 {
 	struct dealbox_certificates *certificates;
 	uint8_t previous[DEALBOX_HASH];
 	char *file = calloc(1, (boards + 1) * 2048), *text;
 
-	memcpy(previous, dealbox_manifest_hash(rig->manifest), DEALBOX_HASH);
+	memcpy(previous, dealbox_manifest_hash(fixture->manifest), DEALBOX_HASH);
 	for (unsigned int i = 0; i < boards; i++) {
 		struct dealbox_trace *trace = trace_of(100 + i);
 		struct dealbox_certificate c = {
@@ -201,11 +210,12 @@ static char *file_make(struct rig *rig, unsigned int boards, bool open, struct d
 			.insertion = 100 + i, .time = 1763640000123456 + i,
 		};
 
-		memcpy(c.manifest, dealbox_manifest_hash(rig->manifest), DEALBOX_HASH);
+		memcpy(c.manifest, dealbox_manifest_hash(fixture->manifest), DEALBOX_HASH);
 		memcpy(c.previous, previous, DEALBOX_HASH);
-		deals[i] = deal_of(rig);
-		assert_int_equal(dealbox_certificate_commit(&c, rig->opening, &deals[i], trace), 0);
-		text = dealbox_certificate_sign(&c, rig->machine);
+		deals[i] = deal_of(fixture);
+		assert_int_equal(dealbox_certificate_commit(&c, fixture->opening, &deals[i], trace),
+				 0);
+		text = dealbox_certificate_sign(&c, fixture->machine);
 		assert_non_null(text);
 		strcat(file, text);
 		memcpy(previous, c.hash, DEALBOX_HASH);
@@ -213,9 +223,10 @@ static char *file_make(struct rig *rig, unsigned int boards, bool open, struct d
 		dealbox_trace_free(trace);
 	}
 	if (open) {
-		assert_int_equal(dealbox_certificates_parse(file, strlen(file), rig->manifest, &certificates,
-							    NULL), 0);
-		text = dealbox_certificates_open(certificates, rig->machine, rig->opening);
+		assert_int_equal(dealbox_certificates_parse(file, strlen(file), fixture->manifest,
+							    &certificates, NULL),
+				 0);
+		text = dealbox_certificates_open(certificates, fixture->machine, fixture->opening);
 		strcat(file, text);
 		free(text);
 		dealbox_certificates_free(certificates);
@@ -225,14 +236,16 @@ static char *file_make(struct rig *rig, unsigned int boards, bool open, struct d
 
 static void test_certificates_prove_the_deal(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	struct dealbox_certificates *certificates;
 	struct dealbox_deal deals[3], other;
-	char *file = file_make(rig, 3, true, deals);
+	char *file = file_make(fixture, 3, true, deals);
 	struct dealbox_trace *trace = trace_of(101), *another = trace_of(102);
 	const uint8_t *opening;
 
-	assert_int_equal(dealbox_certificates_parse(file, strlen(file), rig->manifest, &certificates, NULL), 0);
+	assert_int_equal(dealbox_certificates_parse(file, strlen(file), fixture->manifest,
+						    &certificates, NULL),
+			 0);
 	assert_int_equal(dealbox_certificates_count(certificates), 3);
 	opening = dealbox_certificates_opening(certificates);
 	assert_non_null(opening);
@@ -265,19 +278,19 @@ static void test_certificates_prove_the_deal(void **state)
 /* Without the opening a digest tells nothing: the same deal never has the same twice. */
 static void test_certificates_hide_the_cards(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	struct dealbox_certificate c = of_board_1, d = of_board_1;
-	const struct dealbox_deal deal = deal_of(rig);
+	const struct dealbox_deal deal = deal_of(fixture);
 	struct dealbox_trace *trace = trace_of(1);
 	uint8_t other[DEALBOX_OPENING];
 
-	assert_int_equal(dealbox_certificate_commit(&c, rig->opening, &deal, trace), 0);
+	assert_int_equal(dealbox_certificate_commit(&c, fixture->opening, &deal, trace), 0);
 	d.copy = 2;
-	assert_int_equal(dealbox_certificate_commit(&d, rig->opening, &deal, trace), 0);
+	assert_int_equal(dealbox_certificate_commit(&d, fixture->opening, &deal, trace), 0);
 	assert_memory_not_equal(c.plan, d.plan, DEALBOX_HASH);
 	assert_memory_not_equal(c.trace, d.trace, DEALBOX_HASH);
 	d.copy = 1;
-	memcpy(other, rig->opening, sizeof(other));
+	memcpy(other, fixture->opening, sizeof(other));
 	other[31] ^= 1;
 	assert_int_equal(dealbox_certificate_commit(&d, other, &deal, trace), 0);
 	assert_memory_not_equal(c.plan, d.plan, DEALBOX_HASH);
@@ -288,27 +301,27 @@ static void test_certificates_hide_the_cards(void **state)
 /* The owner of the trace does not need the opening, and vice versa: the result is the same. */
 static void test_trace_is_committed_to_elsewhere(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	struct dealbox_certificate whole = of_board_1, parts = of_board_1;
-	const struct dealbox_deal deal = deal_of(rig);
+	const struct dealbox_deal deal = deal_of(fixture);
 	struct dealbox_trace *trace = trace_of(1);
 	uint8_t salt[DEALBOX_HASH];
 
-	assert_int_equal(dealbox_certificate_commit(&whole, rig->opening, &deal, trace), 0);
-	dealbox_certificate_salt(&parts, rig->opening, salt);
+	assert_int_equal(dealbox_certificate_commit(&whole, fixture->opening, &deal, trace), 0);
+	dealbox_certificate_salt(&parts, fixture->opening, salt);
 	dealbox_trace_commit(trace, salt, parts.trace);
-	assert_int_equal(dealbox_certificate_commit(&parts, rig->opening, &deal, NULL), 0);
+	assert_int_equal(dealbox_certificate_commit(&parts, fixture->opening, &deal, NULL), 0);
 	assert_memory_equal(parts.plan, whole.plan, DEALBOX_HASH);
 	assert_memory_equal(parts.trace, whole.trace, DEALBOX_HASH);
-	assert_true(dealbox_certificate_opens(&parts, rig->opening, &deal, trace));
+	assert_true(dealbox_certificate_opens(&parts, fixture->opening, &deal, trace));
 	dealbox_trace_free(trace);
 }
 
-static int file_try(struct rig *rig, const char *file, size_t size)
+static int file_try(struct fixture *fixture, const char *file, size_t size)
 {
 	struct dealbox_certificates *certificates = NULL;
 	struct dealbox_error error = { 0 };
-	int err = dealbox_certificates_parse(file, size, rig->manifest, &certificates, &error);
+	int err = dealbox_certificates_parse(file, size, fixture->manifest, &certificates, &error);
 
 	if (err)
 		assert_true(*error.what && !certificates);
@@ -319,18 +332,18 @@ static int file_try(struct rig *rig, const char *file, size_t size)
 
 static void test_chain_cannot_be_changed(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	struct dealbox_deal deals[4];
-	char *file = file_make(rig, 4, true, deals);
+	char *file = file_make(fixture, 4, true, deals);
 	static char cut[5 * 2048];
 	const size_t size = strlen(file);
 	char *starts[6];
 	size_t parts = 0;
 
-	assert_int_equal(file_try(rig, file, size), 0);
+	assert_int_equal(file_try(fixture, file, size), 0);
 	for (size_t i = 0; i < size; i++) {
 		file[i] ^= 1;
-		assert_true(file_try(rig, file, size) < 0);
+		assert_true(file_try(fixture, file, size) < 0);
 		file[i] ^= 1;
 	}
 	for (char *at = file; at && parts < 5; parts++) {
@@ -342,34 +355,34 @@ static void test_chain_cannot_be_changed(void **state)
 	assert_int_equal(parts, 5);
 	/* one left out; two exchanged; one twice; the last cut off, but opened */
 	snprintf(cut, sizeof(cut), "%.*s%s", (int)(starts[1] - file), file, starts[2]);
-	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
+	assert_int_equal(file_try(fixture, cut, strlen(cut)), -EBADMSG);
 	snprintf(cut, sizeof(cut), "%.*s%.*s%.*s%s", (int)(starts[1] - file), file,
 		 (int)(starts[3] - starts[2]), starts[2], (int)(starts[2] - starts[1]), starts[1], starts[3]);
-	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
+	assert_int_equal(file_try(fixture, cut, strlen(cut)), -EBADMSG);
 	snprintf(cut, sizeof(cut), "%.*s%s", (int)(starts[2] - file), file, starts[1]);
-	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
+	assert_int_equal(file_try(fixture, cut, strlen(cut)), -EBADMSG);
 	snprintf(cut, sizeof(cut), "%.*s%s", (int)(starts[3] - file), file, starts[4]);
-	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
+	assert_int_equal(file_try(fixture, cut, strlen(cut)), -EBADMSG);
 	/* behind the opening comes nothing */
 	snprintf(cut, sizeof(cut), "%s%s", file, starts[4]);
-	assert_int_equal(file_try(rig, cut, strlen(cut)), -EBADMSG);
+	assert_int_equal(file_try(fixture, cut, strlen(cut)), -EBADMSG);
 	/* cut off at the end and not opened: that alone cannot be seen, it is only not open */
-	assert_int_equal(file_try(rig, file, (size_t)(starts[3] - file)), 0);
-	assert_int_equal(file_try(rig, file, 0), 0);
+	assert_int_equal(file_try(fixture, file, (size_t)(starts[3] - file)), 0);
+	assert_int_equal(file_try(fixture, file, 0), 0);
 	free(file);
 }
 
 static void test_other_manifest_other_signer(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	struct dealbox_certificates *certificates;
 	struct dealbox_manifest *later;
 	struct dealbox_deal deals[2];
-	char *file = file_make(rig, 1, false, deals), *text;
+	char *file = file_make(fixture, 1, false, deals), *text;
 	struct dealbox_error error;
 
 	/* the same promise signed a second later is another manifest */
-	text = dealbox_manifest_make(rig->square, rig->organiser, 1763640001, &error);
+	text = dealbox_manifest_make(fixture->square, fixture->organiser, 1763640001, &error);
 	assert_int_equal(dealbox_manifest_parse(text, strlen(text), &later, &error), 0);
 	assert_int_equal(dealbox_certificates_parse(file, strlen(file), later, &certificates, &error),
 			 -EBADMSG);
@@ -377,22 +390,24 @@ static void test_other_manifest_other_signer(void **state)
 	free(text);
 
 	/* an opening that somebody else signs */
-	assert_int_equal(dealbox_certificates_parse(file, strlen(file), rig->manifest, &certificates, &error), 0);
-	text = dealbox_certificates_open(certificates, rig->organiser, rig->opening);
+	assert_int_equal(dealbox_certificates_parse(file, strlen(file), fixture->manifest,
+						    &certificates, &error),
+			 0);
+	text = dealbox_certificates_open(certificates, fixture->organiser, fixture->opening);
 	dealbox_certificates_free(certificates);
 	file = realloc(file, 8192);
 	strcat(file, text);
-	assert_int_equal(file_try(rig, file, strlen(file)), -EKEYREJECTED);
+	assert_int_equal(file_try(fixture, file, strlen(file)), -EKEYREJECTED);
 	free(text);
 	free(file);
 }
 
 static void test_what_cannot_be_said(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	struct dealbox_certificate bad[5] = { of_board_1, of_board_1, of_board_1, of_board_1, of_board_1 };
 	struct dealbox_certificate fine = of_board_1;
-	char *text = dealbox_certificate_sign(&fine, rig->machine);
+	char *text = dealbox_certificate_sign(&fine, fixture->machine);
 
 	assert_non_null(text);
 	free(text);
@@ -402,10 +417,10 @@ static void test_what_cannot_be_said(void **state)
 	strcpy(bad[3].pockets, "NNSW");
 	bad[4].time = -1;
 	for (size_t i = 0; i < 5; i++)
-		assert_null(dealbox_certificate_sign(&bad[i], rig->machine));
+		assert_null(dealbox_certificate_sign(&bad[i], fixture->machine));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_make, rig_free)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_make, fixture_free)
 
 int main(void)
 {

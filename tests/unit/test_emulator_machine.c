@@ -2,7 +2,7 @@
 /* The emulator's machine against docs/protocol.md, section by section. */
 #include <linux/crc32.h>
 
-#include "emulator_rig.h"
+#include "emulator_fixture.h"
 
 #define STORED	DEALBOX_CAP_STORED_PLAN
 #define ROUTED	DEALBOX_CAP_HOST_ROUTED
@@ -11,10 +11,10 @@
 
 /* --- deals --------------------------------------------------------------------------- */
 
-static void check_done(struct rig *rig, uint32_t plan)
+static void check_done(struct fixture *fixture, uint32_t plan)
 {
-	const struct wire_event *done = rig_until(rig, DEALBOX_EV_DEAL_DONE);
-	const struct machine_board *board = machine_view(rig->m).board;
+	const struct wire_event *done = fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	const struct machine_board *board = machine_view(fixture->m).board;
 	uint8_t counts[8];
 	unsigned int i;
 
@@ -25,23 +25,24 @@ static void check_done(struct rig *rig, uint32_t plan)
 		assert_int_equal(counts[i], i < 4 ? 13 : 0);
 		assert_int_equal(board->pocket[i].count, counts[i]);
 	}
-	assert_int_equal(rig_status(rig).state, DEALBOX_STATE_DONE);
+	assert_int_equal(fixture_status(fixture).state, DEALBOX_STATE_DONE);
 }
 
 static void deals_by_card(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, BY_CARD, "");
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "");
 	unsigned int pocket, i, place[DEALBOX_MAX_CARDS] = { 0 };
 
 	(void)state;
-	check_done(rig, 0x101);
+	check_done(fixture, 0x101);
 	for (pocket = 0; pocket < 4; pocket++)
 		for (i = 0; i < 13; i++)
-			assert_int_equal(machine_view(rig->m).board->pocket[pocket].card[i].number % 4,
-					 pocket);
+			assert_int_equal(
+				machine_view(fixture->m).board->pocket[pocket].card[i].number % 4,
+				pocket);
 	/* CARD_READ before CARD_ROUTED before CARD_LANDED, with the same position */
-	for (i = 0; i < rig->count; i++) {
-		const struct wire_event *event = &rig->events[i];
+	for (i = 0; i < fixture->count; i++) {
+		const struct wire_event *event = &fixture->events[i];
 
 		if (event->type >= DEALBOX_EV_CARD_READ && event->type <= DEALBOX_EV_CARD_LANDED) {
 			assert_int_equal(place[event->position],
@@ -50,91 +51,92 @@ static void deals_by_card(void **state)
 		}
 		assert_int_equal(event->number, i + 1);
 	}
-	assert_int_equal(rig_counters(rig).boards_dealt, 1);
-	assert_int_equal(rig_counters(rig).cards_fed, 52);
-	rig_free(rig);
+	assert_int_equal(fixture_counters(fixture).boards_dealt, 1);
+	assert_int_equal(fixture_counters(fixture).cards_fed, 52);
+	fixture_free(fixture);
 }
 
 static void deals_by_position(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, DEALBOX_PLAN_BY_POSITION,
-				      "position 5: unreadable\n");
+	struct fixture *fixture = fixture_dealing(STORED, DEALBOX_PLAN_BY_POSITION,
+						  "position 5: unreadable\n");
 	unsigned int i;
 
 	(void)state;
-	check_done(rig, 0x102);
+	check_done(fixture, 0x102);
 	/* the deal continues with an unreadable card as not read */
-	for (i = 0; i < rig->count; i++)
-		if (rig->events[i].type == DEALBOX_EV_CARD_READ && rig->events[i].position == 5)
-			assert_int_equal(rig->events[i].card, DEALBOX_NONE);
-	rig_free(rig);
+	for (i = 0; i < fixture->count; i++)
+		if (fixture->events[i].type == DEALBOX_EV_CARD_READ &&
+		    fixture->events[i].position == 5)
+			assert_int_equal(fixture->events[i].card, DEALBOX_NONE);
+	fixture_free(fixture);
 }
 
 static void by_position_stops_at_a_repeated_card(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, DEALBOX_PLAN_BY_POSITION,
-				      "position 9: misread S8\n");
-	const struct wire_event *stop = rig_until(rig, DEALBOX_EV_REPEATED_CARD);
+	struct fixture *fixture = fixture_dealing(STORED, DEALBOX_PLAN_BY_POSITION,
+						  "position 9: misread S8\n");
+	const struct wire_event *stop = fixture_until(fixture, DEALBOX_EV_REPEATED_CARD);
 
 	(void)state;
 	assert_int_equal(stop->position, 9);
 	assert_int_equal(stop->card, card_parse("S8"));
 	assert_int_equal(stop->arg[0], card_parse("S8"));
-	rig_free(rig);
+	fixture_free(fixture);
 }
 
 static void captures_until_the_hopper_is_empty(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, DEALBOX_PLAN_CAPTURE, "");
-	const struct wire_event *done = rig_until(rig, DEALBOX_EV_DEAL_DONE);
+	struct fixture *fixture = fixture_dealing(STORED, DEALBOX_PLAN_CAPTURE, "");
+	const struct wire_event *done = fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
 	uint32_t detail;
 
 	(void)state;
 	assert_int_equal(done->position, 52);
-	assert_int_equal(machine_view(rig->m).board->pocket[0].count, 52);
+	assert_int_equal(machine_view(fixture->m).board->pocket[0].count, 52);
 	/* §5.2: not spent, but good for captures only */
-	assert_int_equal(rig_status(rig).flags & DEALBOX_STATUS_SPENT, 0);
-	rig_cards(rig, 4);
-	assert_int_equal(rig_command(rig, DEALBOX_OP_START, 0x103, 1, 0, &detail), 0);
-	rig_until(rig, DEALBOX_EV_DEAL_DONE);
-	rig_cards(rig, 4);
-	assert_int_equal(rig_command(rig, DEALBOX_OP_TEST_DEAL, 0, 1, 4, &detail),
+	assert_int_equal(fixture_status(fixture).flags & DEALBOX_STATUS_SPENT, 0);
+	fixture_cards(fixture, 4);
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_START, 0x103, 1, 0, &detail), 0);
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	fixture_cards(fixture, 4);
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_TEST_DEAL, 0, 1, 4, &detail),
 			 DEALBOX_ERR_SPENT);
 	assert_int_equal(detail, 1);
-	rig_load_mode(rig, BY_CARD);
-	assert_int_equal(rig_start(rig, BY_CARD), DEALBOX_ERR_SPENT);
-	rig_free(rig);
+	fixture_load_mode(fixture, BY_CARD);
+	assert_int_equal(fixture_start(fixture, BY_CARD), DEALBOX_ERR_SPENT);
+	fixture_free(fixture);
 }
 
 static void capture_is_refused_for_a_spent_insertion(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, BY_CARD, "");
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "");
 
 	(void)state;
-	check_done(rig, 0x101);
-	rig_cards(rig, 52);
-	rig_load_mode(rig, DEALBOX_PLAN_CAPTURE);
-	assert_int_equal(rig_start(rig, DEALBOX_PLAN_CAPTURE), DEALBOX_ERR_SPENT);
-	rig_free(rig);
+	check_done(fixture, 0x101);
+	fixture_cards(fixture, 52);
+	fixture_load_mode(fixture, DEALBOX_PLAN_CAPTURE);
+	assert_int_equal(fixture_start(fixture, DEALBOX_PLAN_CAPTURE), DEALBOX_ERR_SPENT);
+	fixture_free(fixture);
 }
 
 static void deals_what_the_host_routes(void **state)
 {
-	struct rig *rig = rig_dealing(ROUTED, BY_CARD, "");
+	struct fixture *fixture = fixture_dealing(ROUTED, BY_CARD, "");
 
 	(void)state;
-	check_done(rig, 0x101);
-	rig_free(rig);
+	check_done(fixture, 0x101);
+	fixture_free(fixture);
 }
 
 static void routed_capture_ends_with_the_hopper(void **state)
 {
-	struct rig *rig = rig_dealing(ROUTED, DEALBOX_PLAN_CAPTURE, "");
+	struct fixture *fixture = fixture_dealing(ROUTED, DEALBOX_PLAN_CAPTURE, "");
 
 	(void)state;
-	assert_int_equal(rig_until(rig, DEALBOX_EV_DEAL_STARTED)->arg[0], 0);
-	assert_int_equal(rig_until(rig, DEALBOX_EV_DEAL_DONE)->position, 52);
-	rig_free(rig);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_DEAL_STARTED)->arg[0], 0);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_DEAL_DONE)->position, 52);
+	fixture_free(fixture);
 }
 
 static void test_deal_needs_no_host(void **state)
@@ -144,69 +146,69 @@ static void test_deal_needs_no_host(void **state)
 
 	(void)state;
 	for (i = 0; i < 2; i++) {
-		struct rig *rig = rig_new(kinds[i]);
+		struct fixture *fixture = fixture_new(kinds[i]);
 
-		rig_rule(rig, "position 3: unreadable\nposition 4: misread SA\n");
-		rig_cards(rig, 52);
-		rig_insert(rig);
-		assert_int_equal(rig_command(rig, DEALBOX_OP_TEST_DEAL, 0, 1, 52, NULL), 0);
-		rig_until(rig, DEALBOX_EV_DEAL_STARTED);
-		assert_int_equal(rig_status(rig).plan_id, DEALBOX_PLAN_TEST);
-		check_done(rig, DEALBOX_PLAN_TEST);
-		assert_int_equal(rig_start(rig, BY_CARD),
+		fixture_rule(fixture, "position 3: unreadable\nposition 4: misread SA\n");
+		fixture_cards(fixture, 52);
+		fixture_insert(fixture);
+		assert_int_equal(fixture_command(fixture, DEALBOX_OP_TEST_DEAL, 0, 1, 52, NULL), 0);
+		fixture_until(fixture, DEALBOX_EV_DEAL_STARTED);
+		assert_int_equal(fixture_status(fixture).plan_id, DEALBOX_PLAN_TEST);
+		check_done(fixture, DEALBOX_PLAN_TEST);
+		assert_int_equal(fixture_start(fixture, BY_CARD),
 				 kinds[i] == STORED ? DEALBOX_ERR_NO_PLAN : DEALBOX_ERR_SPENT);
-		rig_free(rig);
+		fixture_free(fixture);
 	}
 }
 
 static void without_exit_sensors_routed_is_done(void **state)
 {
-	struct machine_config config = rig_config(STORED);
-	struct rig *rig;
+	struct machine_config config = fixture_config(STORED);
+	struct fixture *fixture;
 
 	(void)state;
 	config.desc.capabilities &= ~DEALBOX_CAP_EXIT_SENSORS;
-	rig = rig_new_config(config);
-	rig_cards(rig, 52);
-	rig_insert(rig);
-	rig_load_mode(rig, BY_CARD);
-	assert_int_equal(rig_start(rig, BY_CARD), 0);
-	check_done(rig, 0x101);
-	assert_int_equal(rig_count(rig, DEALBOX_EV_CARD_LANDED), 0);
-	assert_int_equal(rig_status(rig).cards_done, 52);
-	rig_free(rig);
+	fixture = fixture_new_config(config);
+	fixture_cards(fixture, 52);
+	fixture_insert(fixture);
+	fixture_load_mode(fixture, BY_CARD);
+	assert_int_equal(fixture_start(fixture, BY_CARD), 0);
+	check_done(fixture, 0x101);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_CARD_LANDED), 0);
+	assert_int_equal(fixture_status(fixture).cards_done, 52);
+	fixture_free(fixture);
 }
 
 static void without_reader_cards_are_only_counted(void **state)
 {
-	struct machine_config config = rig_config(STORED);
+	struct machine_config config = fixture_config(STORED);
 	const struct wire_event *read;
-	struct rig *rig;
+	struct fixture *fixture;
 
 	(void)state;
 	config.desc.reader = DEALBOX_READER_NONE;
 	config.desc.capabilities &= ~(DEALBOX_CAP_BY_CARD | DEALBOX_CAP_CAPTURE);
-	rig = rig_new_config(config);
-	rig_cards(rig, 52);
-	rig_insert(rig);
-	rig_load_mode(rig, DEALBOX_PLAN_BY_POSITION);
-	assert_int_equal(rig_start(rig, DEALBOX_PLAN_BY_POSITION), 0);
-	read = rig_until(rig, DEALBOX_EV_CARD_READ);
+	fixture = fixture_new_config(config);
+	fixture_cards(fixture, 52);
+	fixture_insert(fixture);
+	fixture_load_mode(fixture, DEALBOX_PLAN_BY_POSITION);
+	assert_int_equal(fixture_start(fixture, DEALBOX_PLAN_BY_POSITION), 0);
+	read = fixture_until(fixture, DEALBOX_EV_CARD_READ);
 	assert_int_equal(read->card, DEALBOX_NONE);
 	assert_int_equal(read->quality, DEALBOX_NONE);
-	check_done(rig, 0x102);
-	rig_free(rig);
+	check_done(fixture, 0x102);
+	fixture_free(fixture);
 }
 
 /* --- §6: gate commands -------------------------------------------------------------- */
 
-static struct rig *routed_at_first_card(const struct wire_event **read)
+static struct fixture *routed_at_first_card(const struct wire_event **read)
 {
-	struct rig *rig = rig_dealing(ROUTED, BY_CARD, "");
+	struct fixture *fixture = fixture_dealing(ROUTED, BY_CARD, "");
 
-	rig->route = false;
-	*read = rig_until(rig, DEALBOX_EV_CARD_READ);
-	return rig;
+	fixture->route = false;
+	*read = fixture_until(fixture, DEALBOX_EV_CARD_READ);
+	return fixture;
 }
 
 static void hold_stops_with_the_reason(void **state)
@@ -217,49 +219,49 @@ static void hold_stops_with_the_reason(void **state)
 
 	(void)state;
 	for (i = 0; i < 2; i++) {
-		struct rig *rig = routed_at_first_card(&read);
+		struct fixture *fixture = routed_at_first_card(&read);
 
-		rig_gate(rig, read, DEALBOX_NONE, reasons[i], i ? 0 : 17);
-		stop = rig_until(rig, reasons[i]);
+		fixture_gate(fixture, read, DEALBOX_NONE, reasons[i], i ? 0 : 17);
+		stop = fixture_until(fixture, reasons[i]);
 		assert_int_equal(stop->card, read->card);
 		assert_int_equal(stop->quality, read->quality);
 		assert_int_equal(stop->code, read->code);
 		assert_int_equal(stop->arg[0], i ? 0 : 17);
-		assert_int_equal(rig_status(rig).state,
+		assert_int_equal(fixture_status(fixture).state,
 				 i ? DEALBOX_STATE_HELD : DEALBOX_STATE_FAULT);
-		assert_true(rig_status(rig).flags & DEALBOX_STATUS_CARD_AT_READER);
-		rig_free(rig);
+		assert_true(fixture_status(fixture).flags & DEALBOX_STATUS_CARD_AT_READER);
+		fixture_free(fixture);
 	}
 }
 
 static void late_gate_holds_the_card(void **state)
 {
 	const struct wire_event *read, *again;
-	struct rig *rig = routed_at_first_card(&read);
+	struct fixture *fixture = routed_at_first_card(&read);
 	struct wire_event first = *read;
 
 	(void)state;
-	rig_pass(rig, 19000);
-	assert_int_equal(rig_count(rig, DEALBOX_EV_GATE_LATE), 0);
-	assert_int_equal(rig_until(rig, DEALBOX_EV_GATE_LATE)->card, first.card);
-	assert_int_equal(rig_status(rig).state, DEALBOX_STATE_HELD);
-	rig_gate(rig, &first, 0, 0, 0);
-	assert_int_equal(rig_counters(rig).gates_late, 1);
-	assert_int_equal(rig_counters(rig).gates_ignored, 0);
-	rig->route = true;
-	assert_int_equal(rig_do(rig, DEALBOX_OP_REREAD), 0);
-	again = rig_until(rig, DEALBOX_EV_CARD_READ);
+	fixture_pass(fixture, 19000);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_GATE_LATE), 0);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_GATE_LATE)->card, first.card);
+	assert_int_equal(fixture_status(fixture).state, DEALBOX_STATE_HELD);
+	fixture_gate(fixture, &first, 0, 0, 0);
+	assert_int_equal(fixture_counters(fixture).gates_late, 1);
+	assert_int_equal(fixture_counters(fixture).gates_ignored, 0);
+	fixture->route = true;
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_REREAD), 0);
+	again = fixture_until(fixture, DEALBOX_EV_CARD_READ);
 	assert_int_equal(again->position, first.position);
 	assert_int_equal(again->card, first.card);
 	assert_int_not_equal(again->number, first.number);
-	check_done(rig, 0x101);
-	rig_free(rig);
+	check_done(fixture, 0x101);
+	fixture_free(fixture);
 }
 
 static void gate_commands_that_answer_nothing_are_ignored(void **state)
 {
 	const struct wire_event *read;
-	struct rig *rig = routed_at_first_card(&read);
+	struct fixture *fixture = routed_at_first_card(&read);
 	uint8_t good[WIRE_GATE_SIZE], bad[WIRE_GATE_SIZE + 1];
 	/* offset and value that make the command wrong */
 	static const uint8_t wrong[][2] = {
@@ -274,47 +276,47 @@ static void gate_commands_that_answer_nothing_are_ignored(void **state)
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		memcpy(bad, good, sizeof(good));
 		bad[wrong[i][0]] = wrong[i][1];
-		machine_gate(rig->m, bad, WIRE_GATE_SIZE);
-		assert_int_equal(rig_counters(rig).gates_ignored, i + 1);
+		machine_gate(fixture->m, bad, WIRE_GATE_SIZE);
+		assert_int_equal(fixture_counters(fixture).gates_ignored, i + 1);
 	}
 	memcpy(bad, good, sizeof(good));
 	bad[1] = DEALBOX_NONE;	/* hold needs a reason */
-	machine_gate(rig->m, bad, WIRE_GATE_SIZE);
-	machine_gate(rig->m, good, WIRE_GATE_SIZE - 1);
+	machine_gate(fixture->m, bad, WIRE_GATE_SIZE);
+	machine_gate(fixture->m, good, WIRE_GATE_SIZE - 1);
 	memcpy(bad, good, sizeof(good));
 	bad[WIRE_GATE_SIZE] = 0;
-	machine_gate(rig->m, bad, WIRE_GATE_SIZE + 1);
-	assert_int_equal(rig_counters(rig).gates_ignored, i + 3);
-	assert_int_equal(rig_status(rig).state, DEALBOX_STATE_DEALING);
-	machine_gate(rig->m, good, WIRE_GATE_SIZE);
-	assert_int_equal(rig_until(rig, DEALBOX_EV_CARD_ROUTED)->pocket, 0);
-	rig_free(rig);
+	machine_gate(fixture->m, bad, WIRE_GATE_SIZE + 1);
+	assert_int_equal(fixture_counters(fixture).gates_ignored, i + 3);
+	assert_int_equal(fixture_status(fixture).state, DEALBOX_STATE_DEALING);
+	machine_gate(fixture->m, good, WIRE_GATE_SIZE);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_CARD_ROUTED)->pocket, 0);
+	fixture_free(fixture);
 }
 
 static void a_full_pocket_is_a_fault(void **state)
 {
-	struct machine_config config = rig_config(ROUTED);
+	struct machine_config config = fixture_config(ROUTED);
 	unsigned int i;
-	struct rig *rig;
+	struct fixture *fixture;
 
 	(void)state;
 	config.desc.pocket_capacity = 3;
-	rig = rig_new_config(config);
-	rig_cards(rig, 52);
-	rig_insert(rig);
-	assert_int_equal(rig_start(rig, BY_CARD), 0);
+	fixture = fixture_new_config(config);
+	fixture_cards(fixture, 52);
+	fixture_insert(fixture);
+	assert_int_equal(fixture_start(fixture, BY_CARD), 0);
 	for (i = 0; i < 4; i++)
-		rig_gate(rig, rig_until(rig, DEALBOX_EV_CARD_READ), 2, 0, 0);
-	assert_int_equal(rig_until(rig, DEALBOX_EV_HARDWARE)->position, 3);
-	rig_pass(rig, 1000000);
-	assert_int_equal(machine_view(rig->m).board->pocket[2].count, 3);
-	rig_free(rig);
+		fixture_gate(fixture, fixture_until(fixture, DEALBOX_EV_CARD_READ), 2, 0, 0);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_HARDWARE)->position, 3);
+	fixture_pass(fixture, 1000000);
+	assert_int_equal(machine_view(fixture->m).board->pocket[2].count, 3);
+	fixture_free(fixture);
 }
 
 /* --- §5: the table of states ---------------------------------------------------------- */
 
 /* A machine in the state; by pressing on with what leads there. */
-static struct rig *in_state(uint32_t kind, uint8_t wanted)
+static struct fixture *in_state(uint32_t kind, uint8_t wanted)
 {
 	static const char *const rules[] = {
 		[DEALBOX_STATE_IDLE] = "", [DEALBOX_STATE_DEALING] = "",
@@ -323,36 +325,36 @@ static struct rig *in_state(uint32_t kind, uint8_t wanted)
 		[DEALBOX_STATE_FAULT] = "position 2: jam reader",
 		[DEALBOX_STATE_DONE] = "",
 	};
-	struct rig *rig;
+	struct fixture *fixture;
 
 	if (wanted == DEALBOX_STATE_IDLE) {
-		rig = rig_new(kind);
-		rig_cards(rig, 52);
-		rig_insert(rig);
+		fixture = fixture_new(kind);
+		fixture_cards(fixture, 52);
+		fixture_insert(fixture);
 		if (kind == STORED)
-			rig_load_mode(rig, BY_CARD);
-		return rig;
+			fixture_load_mode(fixture, BY_CARD);
+		return fixture;
 	}
-	rig = rig_dealing(kind, BY_CARD, rules[wanted]);
+	fixture = fixture_dealing(kind, BY_CARD, rules[wanted]);
 	switch (wanted) {
 	case DEALBOX_STATE_PAUSED:
-		rig_until(rig, DEALBOX_EV_CARD_LANDED);
-		assert_int_equal(rig_do(rig, DEALBOX_OP_PAUSE), 0);
-		rig_until(rig, DEALBOX_EV_PAUSED);
+		fixture_until(fixture, DEALBOX_EV_CARD_LANDED);
+		assert_int_equal(fixture_do(fixture, DEALBOX_OP_PAUSE), 0);
+		fixture_until(fixture, DEALBOX_EV_PAUSED);
 		break;
 	case DEALBOX_STATE_HELD:
-		rig_until(rig, DEALBOX_EV_CARD_UNREADABLE);
+		fixture_until(fixture, DEALBOX_EV_CARD_UNREADABLE);
 		break;
 	case DEALBOX_STATE_FAULT:
-		rig_until(rig, DEALBOX_EV_JAM);
+		fixture_until(fixture, DEALBOX_EV_JAM);
 		break;
 	case DEALBOX_STATE_DONE:
-		rig_until(rig, DEALBOX_EV_DEAL_DONE);
-		rig_cards(rig, 52);
+		fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+		fixture_cards(fixture, 52);
 		break;
 	}
-	assert_int_equal(rig_status(rig).state, wanted);
-	return rig;
+	assert_int_equal(fixture_status(fixture).state, wanted);
+	return fixture;
 }
 
 #define OK	DEALBOX_ERR_OK
@@ -400,7 +402,7 @@ static void every_command_in_every_state(void **state)
 	for (k = 0; k < 2; k++) {
 		for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 			for (s = 0; s < 6; s++) {
-				struct rig *rig = in_state(kinds[k], s);
+				struct fixture *fixture = in_state(kinds[k], s);
 				const struct row *row = &rows[i];
 				uint8_t expected = row->error[s], got, after;
 				uint32_t detail, c = row->c;
@@ -413,9 +415,10 @@ static void every_command_in_every_state(void **state)
 					expected = NO_CAP;
 				/* the cause of the jam is taken away for CLEAR_FAULT */
 				if (row->request == DEALBOX_OP_CLEAR_FAULT)
-					machine_clear_path(rig->m);
-				got = rig_command(rig, row->request, row->a, row->b, c, &detail);
-				after = rig_status(rig).state;
+					machine_clear_path(fixture->m);
+				got = fixture_command(fixture, row->request, row->a, row->b, c,
+						      &detail);
+				after = fixture_status(fixture).state;
 				if (got != expected)
 					fail_msg("kind %u request %02x in state %u: error %u, not %u",
 						 k, row->request, s, got, expected);
@@ -428,7 +431,7 @@ static void every_command_in_every_state(void **state)
 						 s, after);
 				if (expected != OK)
 					assert_int_equal(after, s);
-				rig_free(rig);
+				fixture_free(fixture);
 			}
 		}
 	}
@@ -436,119 +439,120 @@ static void every_command_in_every_state(void **state)
 
 static void board_lock_holds_the_board(void **state)
 {
-	struct machine_config config = rig_config(STORED);
-	struct rig *rig;
+	struct machine_config config = fixture_config(STORED);
+	struct fixture *fixture;
 
 	(void)state;
 	config.desc.capabilities |= DEALBOX_CAP_BOARD_LOCK;
-	rig = rig_new_config(config);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_RELEASE_BOARD), DEALBOX_ERR_NO_BOARD);
-	rig_insert(rig);
-	assert_int_equal(machine_remove(rig->m, false), -EPERM);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_RELEASE_BOARD), OK);
+	fixture = fixture_new_config(config);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_RELEASE_BOARD), DEALBOX_ERR_NO_BOARD);
+	fixture_insert(fixture);
+	assert_int_equal(machine_remove(fixture->m, false), -EPERM);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_RELEASE_BOARD), OK);
 	/* a deal locks it again */
-	rig_cards(rig, 4);
-	assert_int_equal(rig_command(rig, DEALBOX_OP_TEST_DEAL, 0, 1, 4, NULL), OK);
-	rig_until(rig, DEALBOX_EV_DEAL_DONE);
-	assert_int_equal(machine_remove(rig->m, false), -EPERM);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_RELEASE_BOARD), OK);
-	assert_int_equal(machine_remove(rig->m, false), 0);
-	rig_free(rig);
+	fixture_cards(fixture, 4);
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_TEST_DEAL, 0, 1, 4, NULL), OK);
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	assert_int_equal(machine_remove(fixture->m, false), -EPERM);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_RELEASE_BOARD), OK);
+	assert_int_equal(machine_remove(fixture->m, false), 0);
+	fixture_free(fixture);
 }
 
 static void pause_waits_for_the_cards_that_fall(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, BY_CARD, "");
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "");
 	const struct wire_event *paused;
 	unsigned int routed;
 
 	(void)state;
-	while (rig_until(rig, DEALBOX_EV_CARD_ROUTED)->position < 10)
+	while (fixture_until(fixture, DEALBOX_EV_CARD_ROUTED)->position < 10)
 		;
-	assert_int_equal(rig_do(rig, DEALBOX_OP_PAUSE), OK);
-	assert_int_equal(rig_status(rig).state, DEALBOX_STATE_DEALING);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_PAUSE), STATE);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_RESUME), STATE);
-	paused = rig_until(rig, DEALBOX_EV_PAUSED);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_PAUSE), OK);
+	assert_int_equal(fixture_status(fixture).state, DEALBOX_STATE_DEALING);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_PAUSE), STATE);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_RESUME), STATE);
+	paused = fixture_until(fixture, DEALBOX_EV_PAUSED);
 	assert_int_equal(paused->code, DEALBOX_PAUSED_BY_HOST);
 	assert_int_equal(paused->position, 11);
-	routed = rig_count(rig, DEALBOX_EV_CARD_ROUTED);
-	assert_int_equal(rig_count(rig, DEALBOX_EV_CARD_LANDED), routed);
-	rig_pass(rig, 5000000);
-	assert_int_equal(rig_count(rig, DEALBOX_EV_CARD_ROUTED), routed);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_RESUME), OK);
-	assert_int_equal(rig_until(rig, DEALBOX_EV_RESUMED)->position, 11);
-	check_done(rig, 0x101);
-	rig_free(rig);
+	routed = fixture_count(fixture, DEALBOX_EV_CARD_ROUTED);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_CARD_LANDED), routed);
+	fixture_pass(fixture, 5000000);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_CARD_ROUTED), routed);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_RESUME), OK);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_RESUMED)->position, 11);
+	check_done(fixture, 0x101);
+	fixture_free(fixture);
 }
 
 static void abort_overrides_a_pause(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, BY_CARD, "");
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "");
 	const struct wire_event *aborted;
 
 	(void)state;
-	while (rig_until(rig, DEALBOX_EV_CARD_ROUTED)->position < 10)
+	while (fixture_until(fixture, DEALBOX_EV_CARD_ROUTED)->position < 10)
 		;
-	assert_int_equal(rig_do(rig, DEALBOX_OP_PAUSE), OK);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_ABORT), OK);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_ABORT), STATE);
-	aborted = rig_until(rig, DEALBOX_EV_ABORTED);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_PAUSE), OK);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_ABORT), OK);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_ABORT), STATE);
+	aborted = fixture_until(fixture, DEALBOX_EV_ABORTED);
 	assert_int_equal(aborted->code, 0x101);
 	assert_true(aborted->position >= 11);
-	assert_int_equal(rig_count(rig, DEALBOX_EV_PAUSED), 0);
-	assert_int_equal(rig_status(rig).state, DEALBOX_STATE_IDLE);
-	assert_int_equal(rig_start(rig, BY_CARD), SPENT);
-	assert_int_equal(rig_counters(rig).boards_voided, 1);
-	rig_free(rig);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_PAUSED), 0);
+	assert_int_equal(fixture_status(fixture).state, DEALBOX_STATE_IDLE);
+	assert_int_equal(fixture_start(fixture, BY_CARD), SPENT);
+	assert_int_equal(fixture_counters(fixture).boards_voided, 1);
+	fixture_free(fixture);
 }
 
 static void the_stop_key_pauses(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, BY_CARD, "position 7: key stop");
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "position 7: key stop");
 
 	(void)state;
-	assert_int_equal(rig_until(rig, DEALBOX_EV_KEY)->code, DEALBOX_KEY_STOP);
-	assert_int_equal(rig_until(rig, DEALBOX_EV_PAUSED)->code, DEALBOX_PAUSED_BY_KEY);
-	rig_free(rig);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_KEY)->code, DEALBOX_KEY_STOP);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_PAUSED)->code, DEALBOX_PAUSED_BY_KEY);
+	fixture_free(fixture);
 }
 
 static void removing_the_board_leaves_done_and_fault(void **state)
 {
-	struct rig *rig = in_state(STORED, DEALBOX_STATE_DONE);
+	struct fixture *fixture = in_state(STORED, DEALBOX_STATE_DONE);
 
 	(void)state;
-	assert_int_equal(machine_remove(rig->m, false), 0);
-	assert_int_equal(rig_status(rig).state, DEALBOX_STATE_IDLE);
-	assert_int_equal(rig_status(rig).cards_done, 0);
-	assert_int_equal(rig->account.end, MACHINE_DONE);
-	rig_free(rig);
+	assert_int_equal(machine_remove(fixture->m, false), 0);
+	assert_int_equal(fixture_status(fixture).state, DEALBOX_STATE_IDLE);
+	assert_int_equal(fixture_status(fixture).cards_done, 0);
+	assert_int_equal(fixture->account.end, MACHINE_DONE);
+	fixture_free(fixture);
 
-	rig = in_state(STORED, DEALBOX_STATE_FAULT);
-	assert_int_equal(machine_remove(rig->m, false), 0);
-	assert_int_equal(rig_status(rig).state, DEALBOX_STATE_FAULT);
-	assert_int_equal(rig->account.end, MACHINE_VOID);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_CLEAR_FAULT), FAULT);
-	machine_clear_path(rig->m);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_CLEAR_FAULT), OK);
-	assert_int_equal(rig_until(rig, DEALBOX_EV_FAULT_CLEARED)->code, DEALBOX_EV_JAM);
-	rig_free(rig);
+	fixture = in_state(STORED, DEALBOX_STATE_FAULT);
+	assert_int_equal(machine_remove(fixture->m, false), 0);
+	assert_int_equal(fixture_status(fixture).state, DEALBOX_STATE_FAULT);
+	assert_int_equal(fixture->account.end, MACHINE_VOID);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_CLEAR_FAULT), FAULT);
+	machine_clear_path(fixture->m);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_CLEAR_FAULT), OK);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_FAULT_CLEARED)->code, DEALBOX_EV_JAM);
+	fixture_free(fixture);
 }
 
 /* --- §2.3: error codes -------------------------------------------------------------------- */
 
-static bool raw(struct rig *rig, uint8_t request, uint16_t value, uint32_t sequence, size_t length)
+static bool raw(struct fixture *fixture, uint8_t request, uint16_t value, uint32_t sequence,
+		size_t length)
 {
 	uint8_t buf[64] = { 0 };
 	struct wire_command cmd = { .sequence = sequence };
 
 	dealbox_encode_command(buf, &cmd);
-	return machine_command(rig->m, request, value, buf, length);
+	return machine_command(fixture->m, request, value, buf, length);
 }
 
 static void bad_requests_and_lengths(void **state)
 {
-	struct rig *rig = rig_new(STORED);
+	struct fixture *fixture = fixture_new(STORED);
 	static const size_t lengths[] = { 0, 3, 4, 15, 17, 64 };
 	unsigned int i, request;
 
@@ -556,29 +560,29 @@ static void bad_requests_and_lengths(void **state)
 	for (request = 0; request < 256; request++) {
 		if (request >= WIRE_SET_PARAM && request <= DEALBOX_OP_LOCATE)
 			continue;
-		assert_false(raw(rig, request, 0, 1000 + request, 16));
-		assert_int_equal(rig_result(rig).error, DEALBOX_ERR_BAD_REQUEST);
-		assert_int_equal(rig_result(rig).sequence, 1000 + request);
-		assert_int_equal(rig_result(rig).request, request);
+		assert_false(raw(fixture, request, 0, 1000 + request, 16));
+		assert_int_equal(fixture_result(fixture).error, DEALBOX_ERR_BAD_REQUEST);
+		assert_int_equal(fixture_result(fixture).sequence, 1000 + request);
+		assert_int_equal(fixture_result(fixture).request, request);
 	}
 	for (i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
-		assert_false(raw(rig, DEALBOX_OP_LOCATE, 0, 2000 + i, lengths[i]));
-		assert_int_equal(rig_result(rig).error, DEALBOX_ERR_BAD_LENGTH);
-		assert_int_equal(rig_result(rig).detail, lengths[i]);
-		assert_int_equal(rig_result(rig).sequence, lengths[i] < 4 ? 0 : 2000 + i);
+		assert_false(raw(fixture, DEALBOX_OP_LOCATE, 0, 2000 + i, lengths[i]));
+		assert_int_equal(fixture_result(fixture).error, DEALBOX_ERR_BAD_LENGTH);
+		assert_int_equal(fixture_result(fixture).detail, lengths[i]);
+		assert_int_equal(fixture_result(fixture).sequence, lengths[i] < 4 ? 0 : 2000 + i);
 	}
-	assert_false(raw(rig, DEALBOX_OP_LOCATE, 0, 0, 16));
-	assert_int_equal(rig_result(rig).error, DEALBOX_ERR_BAD_LENGTH);
-	assert_int_equal(rig_result(rig).detail, 16);
+	assert_false(raw(fixture, DEALBOX_OP_LOCATE, 0, 0, 16));
+	assert_int_equal(fixture_result(fixture).error, DEALBOX_ERR_BAD_LENGTH);
+	assert_int_equal(fixture_result(fixture).detail, 16);
 	/* an unknown request is found before a wrong length, a wrong length before wValue */
-	assert_false(raw(rig, 0x30, 1, 3000, 2));
-	assert_int_equal(rig_result(rig).error, DEALBOX_ERR_BAD_REQUEST);
-	assert_false(raw(rig, DEALBOX_OP_LOCATE, 1, 3001, 15));
-	assert_int_equal(rig_result(rig).error, DEALBOX_ERR_BAD_LENGTH);
-	assert_false(raw(rig, DEALBOX_OP_LOCATE, 1, 3002, 16));
-	assert_int_equal(rig_result(rig).error, DEALBOX_ERR_BAD_VALUE);
-	assert_int_equal(rig_result(rig).detail, 4);
-	rig_free(rig);
+	assert_false(raw(fixture, 0x30, 1, 3000, 2));
+	assert_int_equal(fixture_result(fixture).error, DEALBOX_ERR_BAD_REQUEST);
+	assert_false(raw(fixture, DEALBOX_OP_LOCATE, 1, 3001, 15));
+	assert_int_equal(fixture_result(fixture).error, DEALBOX_ERR_BAD_LENGTH);
+	assert_false(raw(fixture, DEALBOX_OP_LOCATE, 1, 3002, 16));
+	assert_int_equal(fixture_result(fixture).error, DEALBOX_ERR_BAD_VALUE);
+	assert_int_equal(fixture_result(fixture).detail, 4);
+	fixture_free(fixture);
 }
 
 static void bad_values(void **state)
@@ -617,104 +621,104 @@ static void bad_values(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct rig *rig = rig_new(cases[i].kind);
+		struct fixture *fixture = fixture_new(cases[i].kind);
 		uint32_t detail;
 
-		assert_int_equal(rig_command(rig, cases[i].request, cases[i].a, cases[i].b,
-					     cases[i].c, &detail), DEALBOX_ERR_BAD_VALUE);
+		assert_int_equal(fixture_command(fixture, cases[i].request, cases[i].a, cases[i].b,
+						 cases[i].c, &detail), DEALBOX_ERR_BAD_VALUE);
 		if (detail != cases[i].detail)
 			fail_msg("case %u: detail %u", i, detail);
-		rig_free(rig);
+		fixture_free(fixture);
 	}
 }
 
 static void unsupported_without_the_capability(void **state)
 {
-	struct machine_config config = rig_config(ROUTED);
-	struct rig *rig;
+	struct machine_config config = fixture_config(ROUTED);
+	struct fixture *fixture;
 
 	(void)state;
 	config.desc.capabilities &= ~(DEALBOX_CAP_TEST_DEAL | DEALBOX_CAP_CAPTURE);
-	rig = rig_new_config(config);
-	assert_int_equal(rig_command(rig, WIRE_LOAD, 1, 88, 0, NULL), NO_CAP);
-	assert_int_equal(rig_command(rig, DEALBOX_OP_TEST_DEAL, 0, 1, 4, NULL), NO_CAP);
-	assert_int_equal(rig_command(rig, DEALBOX_OP_START, 1, 1, 0x100, NULL), NO_CAP);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_RELEASE_BOARD), NO_CAP);
-	rig_free(rig);
+	fixture = fixture_new_config(config);
+	assert_int_equal(fixture_command(fixture, WIRE_LOAD, 1, 88, 0, NULL), NO_CAP);
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_TEST_DEAL, 0, 1, 4, NULL), NO_CAP);
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_START, 1, 1, 0x100, NULL), NO_CAP);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_RELEASE_BOARD), NO_CAP);
+	fixture_free(fixture);
 }
 
 /* Each check of START, from the last to the first: the more is wrong, the earlier the code. */
 static void start_is_checked_in_the_order_of_the_codes(void **state)
 {
-	struct rig *rig = rig_new(STORED);
+	struct fixture *fixture = fixture_new(STORED);
 	uint32_t detail;
 
 	(void)state;
-	rig_cards(rig, 52);
-	rig_insert(rig);
-	rig_load_mode(rig, BY_CARD);
+	fixture_cards(fixture, 52);
+	fixture_insert(fixture);
+	fixture_load_mode(fixture, BY_CARD);
 
-	pile_move_all(machine_table(rig->m), machine_hopper(rig->m));
-	machine_hopper_changed(rig->m);
-	assert_int_equal(rig_command(rig, DEALBOX_OP_START, 0x101, 1, 0, NULL),
+	pile_move_all(machine_table(fixture->m), machine_hopper(fixture->m));
+	machine_hopper_changed(fixture->m);
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_START, 0x101, 1, 0, NULL),
 			 DEALBOX_ERR_HOPPER_EMPTY);
-	machine_cover(rig->m, true);
-	assert_int_equal(rig_command(rig, DEALBOX_OP_START, 0x101, 1, 0, NULL),
+	machine_cover(fixture->m, true);
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_START, 0x101, 1, 0, NULL),
 			 DEALBOX_ERR_COVER_OPEN);
-	machine_power_cycle(rig->m, 0);
-	machine_run(rig->m, rig->now);
-	machine_configure(rig->m);
-	rig_load_mode(rig, BY_CARD);
-	assert_int_equal(rig_command(rig, DEALBOX_OP_START, 0x101, 2, 0, &detail),
+	machine_power_cycle(fixture->m, 0);
+	machine_run(fixture->m, fixture->now);
+	machine_configure(fixture->m);
+	fixture_load_mode(fixture, BY_CARD);
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_START, 0x101, 2, 0, &detail),
 			 DEALBOX_ERR_IN_DOUBT);
 	assert_int_equal(detail, 2);
-	assert_int_equal(rig_command(rig, DEALBOX_OP_START, 0x101, 1, 0, &detail),
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_START, 0x101, 1, 0, &detail),
 			 DEALBOX_ERR_WRONG_INSERTION);
 	assert_int_equal(detail, 2);
-	machine_remove(rig->m, false);
-	assert_int_equal(rig_command(rig, DEALBOX_OP_START, 0x101, 2, 0, NULL),
+	machine_remove(fixture->m, false);
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_START, 0x101, 2, 0, NULL),
 			 DEALBOX_ERR_NO_BOARD);
-	assert_int_equal(rig_command(rig, DEALBOX_OP_START, 0x999, 2, 0, &detail),
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_START, 0x999, 2, 0, &detail),
 			 DEALBOX_ERR_WRONG_PLAN);
 	assert_int_equal(detail, 0x101);
-	assert_int_equal(rig_command(rig, WIRE_LOAD, 0, 0, 0, NULL), OK);
-	assert_int_equal(rig_command(rig, DEALBOX_OP_START, 0x999, 2, 0, NULL),
+	assert_int_equal(fixture_command(fixture, WIRE_LOAD, 0, 0, 0, NULL), OK);
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_START, 0x999, 2, 0, NULL),
 			 DEALBOX_ERR_NO_PLAN);
-	machine_break(rig->m, 77, true);
-	assert_int_equal(rig_command(rig, DEALBOX_OP_START, 0x999, 2, 0, &detail), FAULT);
+	machine_break(fixture->m, 77, true);
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_START, 0x999, 2, 0, &detail), FAULT);
 	assert_int_equal(detail, DEALBOX_EV_HARDWARE);
 	/* the cause is still there; then the cover is still open */
-	assert_int_equal(rig_do(rig, DEALBOX_OP_CLEAR_FAULT), FAULT);
-	machine_repair(rig->m);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_CLEAR_FAULT), DEALBOX_ERR_COVER_OPEN);
-	machine_cover(rig->m, false);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_CLEAR_FAULT), OK);
-	rig_free(rig);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_CLEAR_FAULT), FAULT);
+	machine_repair(fixture->m);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_CLEAR_FAULT), DEALBOX_ERR_COVER_OPEN);
+	machine_cover(fixture->m, false);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_CLEAR_FAULT), OK);
+	fixture_free(fixture);
 }
 
 static void a_repeated_command_does_no_harm(void **state)
 {
-	struct rig *rig = in_state(STORED, DEALBOX_STATE_IDLE);
+	struct fixture *fixture = in_state(STORED, DEALBOX_STATE_IDLE);
 	struct wire_command cmd = { .sequence = 900, .a = 0x101, .b = 1 };
 	uint8_t buf[WIRE_COMMAND_SIZE];
 
 	(void)state;
 	dealbox_encode_command(buf, &cmd);
-	assert_true(machine_command(rig->m, DEALBOX_OP_START, 0, buf, sizeof(buf)));
-	assert_true(machine_command(rig->m, DEALBOX_OP_START, 0, buf, sizeof(buf)));
-	assert_int_equal(rig_result(rig).error, OK);
-	rig_until(rig, DEALBOX_EV_DEAL_STARTED);
-	assert_int_equal(machine_view(rig->m).deals, 1);
+	assert_true(machine_command(fixture->m, DEALBOX_OP_START, 0, buf, sizeof(buf)));
+	assert_true(machine_command(fixture->m, DEALBOX_OP_START, 0, buf, sizeof(buf)));
+	assert_int_equal(fixture_result(fixture).error, OK);
+	fixture_until(fixture, DEALBOX_EV_DEAL_STARTED);
+	assert_int_equal(machine_view(fixture->m).deals, 1);
 	/* refused ones are refused again, and the result stays */
-	assert_int_equal(rig_start(rig, BY_CARD), STATE);
-	cmd.sequence = rig->sequence;
+	assert_int_equal(fixture_start(fixture, BY_CARD), STATE);
+	cmd.sequence = fixture->sequence;
 	dealbox_encode_command(buf, &cmd);
-	check_done(rig, 0x101);
-	assert_false(machine_command(rig->m, DEALBOX_OP_LOCATE, 0, buf, sizeof(buf)));
-	assert_int_equal(rig_result(rig).error, STATE);
-	machine_configure(rig->m);
-	assert_int_equal(rig_result(rig).sequence, 0);
-	rig_free(rig);
+	check_done(fixture, 0x101);
+	assert_false(machine_command(fixture->m, DEALBOX_OP_LOCATE, 0, buf, sizeof(buf)));
+	assert_int_equal(fixture_result(fixture).error, STATE);
+	machine_configure(fixture->m);
+	assert_int_equal(fixture_result(fixture).sequence, 0);
+	fixture_free(fixture);
 }
 
 /* --- §2.1: queries -------------------------------------------------------------------------- */
@@ -722,7 +726,7 @@ static void a_repeated_command_does_no_harm(void **state)
 static void queries_answer_only_what_there_is(void **state)
 {
 	static const size_t sizes[] = { 0, 64, 32, 16, 64 };
-	struct rig *rig = rig_new(STORED);
+	struct fixture *fixture = fixture_new(STORED);
 	uint8_t buf[64];
 	unsigned int request;
 
@@ -730,26 +734,26 @@ static void queries_answer_only_what_there_is(void **state)
 	for (request = 0; request < 256; request++) {
 		if (request == WIRE_GET_PARAM)
 			continue;
-		assert_int_equal(machine_query(rig->m, request, 0, buf),
+		assert_int_equal(machine_query(fixture->m, request, 0, buf),
 				 request < 5 ? sizes[request] : 0);
-		assert_int_equal(machine_query(rig->m, request, 1, buf), 0);
+		assert_int_equal(machine_query(fixture->m, request, 1, buf), 0);
 	}
 	for (request = 0; request < 8; request++)
-		assert_int_equal(machine_query(rig->m, WIRE_GET_PARAM, request, buf),
+		assert_int_equal(machine_query(fixture->m, WIRE_GET_PARAM, request, buf),
 				 request >= 1 && request <= 4 ? 16 : 0);
-	assert_int_equal(machine_query(rig->m, WIRE_GET_PARAM, 0x8000, buf), 0);
-	rig_free(rig);
+	assert_int_equal(machine_query(fixture->m, WIRE_GET_PARAM, 0x8000, buf), 0);
+	fixture_free(fixture);
 }
 
 static void status_tells_where_the_deal_stands(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, BY_CARD, "");
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "");
 	struct wire_status status;
 
 	(void)state;
-	while (rig_until(rig, DEALBOX_EV_CARD_LANDED)->position < 20)
+	while (fixture_until(fixture, DEALBOX_EV_CARD_LANDED)->position < 20)
 		;
-	status = rig_status(rig);
+	status = fixture_status(fixture);
 	assert_int_equal(status.state, DEALBOX_STATE_DEALING);
 	assert_int_equal(status.plan_id, 0x101);
 	assert_int_equal(status.insertion, 1);
@@ -758,34 +762,35 @@ static void status_tells_where_the_deal_stands(void **state)
 	assert_int_equal(status.cards_done, 21);
 	assert_int_equal(status.counts[0], 6);
 	assert_int_equal(status.counts[3], 5);
-	assert_int_equal(status.next_event, rig->count + 1);
+	assert_int_equal(status.next_event, fixture->count + 1);
 	assert_true(status.flags & DEALBOX_STATUS_SPENT);
 	assert_true(status.flags & DEALBOX_STATUS_BOARD);
 	assert_true(status.flags & DEALBOX_STATUS_HOPPER);
-	rig_free(rig);
+	fixture_free(fixture);
 }
 
 static void parameters_are_set_within_their_range(void **state)
 {
-	struct rig *rig = rig_new(STORED);
+	struct fixture *fixture = fixture_new(STORED);
 	struct wire_param param;
 	uint8_t buf[64];
 
 	(void)state;
-	assert_int_equal(rig_command(rig, WIRE_SET_PARAM, DEALBOX_PARAM_SPEED, 1200, 0, NULL), OK);
-	machine_query(rig->m, WIRE_GET_PARAM, DEALBOX_PARAM_SPEED, buf);
+	assert_int_equal(
+		fixture_command(fixture, WIRE_SET_PARAM, DEALBOX_PARAM_SPEED, 1200, 0, NULL), OK);
+	machine_query(fixture->m, WIRE_GET_PARAM, DEALBOX_PARAM_SPEED, buf);
 	dealbox_decode_param(buf, &param);
 	assert_int_equal(param.value, 1200);
 	assert_true(param.min < param.value && param.value <= param.max);
-	rig_free(rig);
+	fixture_free(fixture);
 }
 
 /* --- §3: plans -------------------------------------------------------------------------------- */
 
 static void plans_are_refused_whole(void **state)
 {
-	struct rig *rig = rig_new(STORED);
-	struct wire_plan plan = rig_plan(BY_CARD, 52);
+	struct fixture *fixture = fixture_new(STORED);
+	struct wire_plan plan = fixture_plan(BY_CARD, 52);
 	uint8_t buf[WIRE_PLAN_MAX];
 	const struct wire_event *loaded;
 	uint32_t crc;
@@ -794,18 +799,18 @@ static void plans_are_refused_whole(void **state)
 	dealbox_count_plan(&plan);
 	dealbox_encode_plan(buf, &plan);
 	buf[40] ^= 1;
-	assert_int_equal(rig_command(rig, WIRE_LOAD, plan.plan_id, 88, 0, NULL), OK);
-	assert_true(machine_bulk(rig->m, buf, 88));
-	loaded = rig_until(rig, DEALBOX_EV_PLAN_LOADED);
+	assert_int_equal(fixture_command(fixture, WIRE_LOAD, plan.plan_id, 88, 0, NULL), OK);
+	assert_true(machine_bulk(fixture->m, buf, 88));
+	loaded = fixture_until(fixture, DEALBOX_EV_PLAN_LOADED);
 	assert_int_equal(loaded->code, plan.plan_id);
 	assert_int_equal(loaded->arg[0], DEALBOX_ERR_CRC);
 	assert_int_equal(loaded->arg[1], ~crc32c(~0, buf, 84));
-	assert_int_equal(rig_status(rig).plan_id, 0);
+	assert_int_equal(fixture_status(fixture).plan_id, 0);
 	/* the number of the block is not that of LOAD: offset 8 */
 	buf[40] ^= 1;
-	assert_int_equal(rig_command(rig, WIRE_LOAD, 77, 88, 0, NULL), OK);
-	assert_true(machine_bulk(rig->m, buf, 88));
-	loaded = rig_until(rig, DEALBOX_EV_PLAN_LOADED);
+	assert_int_equal(fixture_command(fixture, WIRE_LOAD, 77, 88, 0, NULL), OK);
+	assert_true(machine_bulk(fixture->m, buf, 88));
+	loaded = fixture_until(fixture, DEALBOX_EV_PLAN_LOADED);
 	assert_int_equal(loaded->arg[0], DEALBOX_ERR_PLAN);
 	assert_int_equal(loaded->arg[1], 8);
 	/* a pocket that is not there: offset of the entry */
@@ -814,79 +819,79 @@ static void plans_are_refused_whole(void **state)
 	dealbox_encode_plan(buf, &plan);
 	crc = ~crc32c(~0, buf, 84);
 	memcpy(buf + 84, &crc, 4);
-	assert_int_equal(rig_command(rig, WIRE_LOAD, plan.plan_id, 88, 0, NULL), OK);
-	assert_true(machine_bulk(rig->m, buf, 88));
-	loaded = rig_until(rig, DEALBOX_EV_PLAN_LOADED);
+	assert_int_equal(fixture_command(fixture, WIRE_LOAD, plan.plan_id, 88, 0, NULL), OK);
+	assert_true(machine_bulk(fixture->m, buf, 88));
+	loaded = fixture_until(fixture, DEALBOX_EV_PLAN_LOADED);
 	assert_int_equal(loaded->arg[0], DEALBOX_ERR_PLAN);
-	rig_free(rig);
+	fixture_free(fixture);
 }
 
 static void a_plan_may_come_in_pieces(void **state)
 {
-	struct rig *rig = rig_new(STORED);
-	struct wire_plan plan = rig_plan(BY_CARD, 52);
+	struct fixture *fixture = fixture_new(STORED);
+	struct wire_plan plan = fixture_plan(BY_CARD, 52);
 	uint8_t buf[WIRE_PLAN_MAX];
 
 	(void)state;
 	dealbox_count_plan(&plan);
 	dealbox_encode_plan(buf, &plan);
-	assert_int_equal(rig_command(rig, WIRE_LOAD, plan.plan_id, 88, 0, NULL), OK);
-	assert_true(machine_bulk(rig->m, buf, 64));
-	rig_pass(rig, 1900000);
-	assert_int_equal(rig_count(rig, DEALBOX_EV_PLAN_LOADED), 0);
-	assert_true(machine_bulk(rig->m, buf + 64, 24));
-	assert_int_equal(rig_until(rig, DEALBOX_EV_PLAN_LOADED)->arg[0], OK);
-	assert_int_equal(rig_status(rig).plan_id, plan.plan_id);
-	rig_free(rig);
+	assert_int_equal(fixture_command(fixture, WIRE_LOAD, plan.plan_id, 88, 0, NULL), OK);
+	assert_true(machine_bulk(fixture->m, buf, 64));
+	fixture_pass(fixture, 1900000);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_PLAN_LOADED), 0);
+	assert_true(machine_bulk(fixture->m, buf + 64, 24));
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_PLAN_LOADED)->arg[0], OK);
+	assert_int_equal(fixture_status(fixture).plan_id, plan.plan_id);
+	fixture_free(fixture);
 }
 
 static void a_plan_that_does_not_come_is_incomplete(void **state)
 {
-	struct rig *rig = rig_new(STORED);
+	struct fixture *fixture = fixture_new(STORED);
 	const struct wire_event *loaded;
 	uint8_t buf[100] = { 0 };
-	uint64_t from = rig->now;
+	uint64_t from = fixture->now;
 
 	(void)state;
-	assert_int_equal(rig_command(rig, WIRE_LOAD, 5, 88, 0, NULL), OK);
-	assert_true(machine_bulk(rig->m, buf, 50));
-	loaded = rig_until(rig, DEALBOX_EV_PLAN_LOADED);
+	assert_int_equal(fixture_command(fixture, WIRE_LOAD, 5, 88, 0, NULL), OK);
+	assert_true(machine_bulk(fixture->m, buf, 50));
+	loaded = fixture_until(fixture, DEALBOX_EV_PLAN_LOADED);
 	assert_int_equal(loaded->arg[0], DEALBOX_ERR_INCOMPLETE);
 	assert_int_equal(loaded->arg[1], 50);
-	assert_int_equal(rig->now - from, 2000000);
-	assert_false(machine_bulk(rig->m, buf, 38));
-	rig_free(rig);
+	assert_int_equal(fixture->now - from, 2000000);
+	assert_false(machine_bulk(fixture->m, buf, 38));
+	fixture_free(fixture);
 }
 
 static void bulk_data_without_load_or_too_much_stall(void **state)
 {
-	struct rig *rig = rig_new(STORED);
+	struct fixture *fixture = fixture_new(STORED);
 	const struct wire_event *loaded;
 	uint8_t buf[100] = { 0 };
 
 	(void)state;
-	assert_false(machine_bulk(rig->m, buf, 88));
-	assert_int_equal(rig_command(rig, WIRE_LOAD, 5, 88, 0, NULL), OK);
-	assert_false(machine_bulk(rig->m, buf, 89));
-	loaded = rig_until(rig, DEALBOX_EV_PLAN_LOADED);
+	assert_false(machine_bulk(fixture->m, buf, 88));
+	assert_int_equal(fixture_command(fixture, WIRE_LOAD, 5, 88, 0, NULL), OK);
+	assert_false(machine_bulk(fixture->m, buf, 89));
+	loaded = fixture_until(fixture, DEALBOX_EV_PLAN_LOADED);
 	assert_int_equal(loaded->arg[0], DEALBOX_ERR_PLAN);
 	assert_int_equal(loaded->arg[1], 12);
-	rig_free(rig);
+	fixture_free(fixture);
 }
 
 static void load_zero_forgets_without_an_event(void **state)
 {
-	struct rig *rig = rig_new(STORED);
+	struct fixture *fixture = fixture_new(STORED);
 	unsigned int before;
 
 	(void)state;
-	rig_load_mode(rig, BY_CARD);
-	before = rig->count;
-	assert_int_equal(rig_command(rig, WIRE_LOAD, 0, 0, 0, NULL), OK);
-	rig_pass(rig, 5000000);
-	assert_int_equal(rig->count, before);
-	assert_int_equal(rig_status(rig).plan_id, 0);
-	rig_free(rig);
+	fixture_load_mode(fixture, BY_CARD);
+	before = fixture->count;
+	assert_int_equal(fixture_command(fixture, WIRE_LOAD, 0, 0, 0, NULL), OK);
+	fixture_pass(fixture, 5000000);
+	assert_int_equal(fixture->count, before);
+	assert_int_equal(fixture_status(fixture).plan_id, 0);
+	fixture_free(fixture);
 }
 
 /* --- §1.2, §5.2: configuration and insertions ----------------------------------------------------- */
@@ -897,33 +902,33 @@ static void configuration_tells_what_is_there(void **state)
 		DEALBOX_EV_STATE_LOST, DEALBOX_EV_BOARD_INSERTED, DEALBOX_EV_COVER_OPEN,
 		DEALBOX_EV_HOPPER_LOADED,
 	};
-	struct rig *rig = rig_new(STORED);
+	struct fixture *fixture = fixture_new(STORED);
 	unsigned int i, start;
 
 	(void)state;
-	rig_collect(rig);
-	assert_int_equal(rig->count, 1);
-	assert_int_equal(rig->events[0].code, DEALBOX_LOST_POWER_ON);
-	rig_cards(rig, 3);
-	rig_insert(rig);
-	machine_cover(rig->m, true);
-	rig_collect(rig);
-	start = rig->count;
+	fixture_collect(fixture);
+	assert_int_equal(fixture->count, 1);
+	assert_int_equal(fixture->events[0].code, DEALBOX_LOST_POWER_ON);
+	fixture_cards(fixture, 3);
+	fixture_insert(fixture);
+	machine_cover(fixture->m, true);
+	fixture_collect(fixture);
+	start = fixture->count;
 	/* events that were not fetched are forgotten */
-	machine_cover(rig->m, false);
-	machine_cover(rig->m, true);
-	machine_configure(rig->m);
-	rig_collect(rig);
-	assert_int_equal(rig->count, start + 4);
+	machine_cover(fixture->m, false);
+	machine_cover(fixture->m, true);
+	machine_configure(fixture->m);
+	fixture_collect(fixture);
+	assert_int_equal(fixture->count, start + 4);
 	for (i = 0; i < 4; i++) {
-		assert_int_equal(rig->events[start + i].type, types[i]);
-		assert_int_equal(rig->events[start + i].number, i + 1);
-		assert_int_equal(rig->events[start + i].insertion, 1);
+		assert_int_equal(fixture->events[start + i].type, types[i]);
+		assert_int_equal(fixture->events[start + i].number, i + 1);
+		assert_int_equal(fixture->events[start + i].insertion, 1);
 	}
-	assert_int_equal(rig->events[start].code, DEALBOX_LOST_RESET);
-	assert_int_equal(rig->events[start + 1].arg[0], 3);
-	assert_int_equal(rig->events[start + 1].flags, 0);
-	rig_free(rig);
+	assert_int_equal(fixture->events[start].code, DEALBOX_LOST_RESET);
+	assert_int_equal(fixture->events[start + 1].arg[0], 3);
+	assert_int_equal(fixture->events[start + 1].flags, 0);
+	fixture_free(fixture);
 }
 
 static void a_deal_is_spent_when_the_bus_is_lost(void **state)
@@ -937,146 +942,147 @@ static void a_deal_is_spent_when_the_bus_is_lost(void **state)
 
 	(void)state;
 	for (i = 0; i < 3; i++) {
-		struct rig *rig = rig_dealing(STORED, BY_CARD, "");
+		struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "");
 		unsigned int routed, landed;
 
-		while (rig_until(rig, DEALBOX_EV_CARD_ROUTED)->position < 10)
+		while (fixture_until(fixture, DEALBOX_EV_CARD_ROUTED)->position < 10)
 			;
-		routed = rig_count(rig, DEALBOX_EV_CARD_ROUTED);
-		landed = rig_count(rig, DEALBOX_EV_CARD_LANDED);
-		ways[i](rig->m);
+		routed = fixture_count(fixture, DEALBOX_EV_CARD_ROUTED);
+		landed = fixture_count(fixture, DEALBOX_EV_CARD_LANDED);
+		ways[i](fixture->m);
 		if (ways[i] == machine_disconnect)
-			machine_configure(rig->m);
-		assert_int_equal(rig_until(rig, DEALBOX_EV_STATE_LOST)->number, 1);
+			machine_configure(fixture->m);
+		assert_int_equal(fixture_until(fixture, DEALBOX_EV_STATE_LOST)->number, 1);
 		/* the first STATE_LOST of the machine was before that */
-		assert_int_equal(rig->events[rig->seen - 1].code, reasons[i]);
-		assert_int_equal(rig_status(rig).state, DEALBOX_STATE_IDLE);
-		assert_true(rig_status(rig).flags & DEALBOX_STATUS_SPENT);
-		assert_int_equal(rig_status(rig).cards_total, 0);
-		rig_pass(rig, 5000000);
-		assert_int_equal(rig_count(rig, DEALBOX_EV_CARD_LANDED), landed);
+		assert_int_equal(fixture->events[fixture->seen - 1].code, reasons[i]);
+		assert_int_equal(fixture_status(fixture).state, DEALBOX_STATE_IDLE);
+		assert_true(fixture_status(fixture).flags & DEALBOX_STATUS_SPENT);
+		assert_int_equal(fixture_status(fixture).cards_total, 0);
+		fixture_pass(fixture, 5000000);
+		assert_int_equal(fixture_count(fixture, DEALBOX_EV_CARD_LANDED), landed);
 		for (cards = 0, pocket = 0; pocket < 4; pocket++)
-			cards += machine_view(rig->m).board->pocket[pocket].count;
+			cards += machine_view(fixture->m).board->pocket[pocket].count;
 		/* cards past the gate are in their pocket, and no others */
 		assert_int_equal(cards, routed);
-		rig_load_mode(rig, BY_CARD);
-		assert_int_equal(rig_start(rig, BY_CARD), SPENT);
-		assert_int_equal(rig_counters(rig).boards_voided, 1);
-		rig_free(rig);
+		fixture_load_mode(fixture, BY_CARD);
+		assert_int_equal(fixture_start(fixture, BY_CARD), SPENT);
+		assert_int_equal(fixture_counters(fixture).boards_voided, 1);
+		fixture_free(fixture);
 	}
 }
 
 static void an_unspent_insertion_stays_unspent(void **state)
 {
-	struct rig *rig = in_state(STORED, DEALBOX_STATE_IDLE);
+	struct fixture *fixture = in_state(STORED, DEALBOX_STATE_IDLE);
 
 	(void)state;
-	machine_configure(rig->m);
-	assert_int_equal(rig_start(rig, BY_CARD), DEALBOX_ERR_NO_PLAN);
-	rig_load_mode(rig, BY_CARD);
-	assert_int_equal(rig_start(rig, BY_CARD), OK);
-	check_done(rig, 0x101);
-	rig_free(rig);
+	machine_configure(fixture->m);
+	assert_int_equal(fixture_start(fixture, BY_CARD), DEALBOX_ERR_NO_PLAN);
+	fixture_load_mode(fixture, BY_CARD);
+	assert_int_equal(fixture_start(fixture, BY_CARD), OK);
+	check_done(fixture, 0x101);
+	fixture_free(fixture);
 }
 
 static void insertion_numbers_are_never_used_again(void **state)
 {
 	struct machine_memory memory = { .insertion = UINT32_MAX - 1 };
-	struct machine_config config = rig_config(STORED);
-	struct rig *rig = rig_new(STORED);
+	struct machine_config config = fixture_config(STORED);
+	struct fixture *fixture = fixture_new(STORED);
 
 	(void)state;
-	assert_int_equal(rig_insert(rig), 1);
-	assert_int_equal(machine_insert(rig->m, 0), -EBUSY);
-	machine_remove(rig->m, false);
-	assert_int_equal(rig_insert(rig), 2);
+	assert_int_equal(fixture_insert(fixture), 1);
+	assert_int_equal(machine_insert(fixture->m, 0), -EBUSY);
+	machine_remove(fixture->m, false);
+	assert_int_equal(fixture_insert(fixture), 2);
 	/* saved before it is used */
-	assert_int_equal(rig->saved_insertion, 2);
-	machine_free(rig->m);
-	config.context = rig;
-	rig->m = machine_new(&config, &memory, rig->now);
-	assert_int_equal(rig_insert(rig), UINT32_MAX);
-	machine_remove(rig->m, false);
-	assert_int_not_equal(rig_insert(rig), 0);
-	rig_free(rig);
+	assert_int_equal(fixture->saved_insertion, 2);
+	machine_free(fixture->m);
+	config.context = fixture;
+	fixture->m = machine_new(&config, &memory, fixture->now);
+	assert_int_equal(fixture_insert(fixture), UINT32_MAX);
+	machine_remove(fixture->m, false);
+	assert_int_not_equal(fixture_insert(fixture), 0);
+	fixture_free(fixture);
 }
 
 static void a_board_at_power_on_is_in_doubt(void **state)
 {
-	struct rig *rig = in_state(STORED, DEALBOX_STATE_IDLE);
+	struct fixture *fixture = in_state(STORED, DEALBOX_STATE_IDLE);
 	const struct wire_event *inserted;
 
 	(void)state;
-	machine_power_cycle(rig->m, 300000);
-	assert_false(machine_view(rig->m).plugged);
-	assert_int_equal(machine_insert(rig->m, 1), -ENXIO);
-	rig_pass(rig, 300000);
-	assert_true(machine_view(rig->m).plugged);
-	assert_int_equal(rig->accounts, 1);
-	machine_configure(rig->m);
-	rig->seen = rig->count;
-	assert_int_equal(rig_until(rig, DEALBOX_EV_STATE_LOST)->code, DEALBOX_LOST_POWER_ON);
-	inserted = rig_until(rig, DEALBOX_EV_BOARD_INSERTED);
+	machine_power_cycle(fixture->m, 300000);
+	assert_false(machine_view(fixture->m).plugged);
+	assert_int_equal(machine_insert(fixture->m, 1), -ENXIO);
+	fixture_pass(fixture, 300000);
+	assert_true(machine_view(fixture->m).plugged);
+	assert_int_equal(fixture->accounts, 1);
+	machine_configure(fixture->m);
+	fixture->seen = fixture->count;
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_STATE_LOST)->code,
+			 DEALBOX_LOST_POWER_ON);
+	inserted = fixture_until(fixture, DEALBOX_EV_BOARD_INSERTED);
 	assert_int_equal(inserted->insertion, 2);
-	assert_int_equal(rig->saved_insertion, 2);
+	assert_int_equal(fixture->saved_insertion, 2);
 	assert_int_equal(inserted->flags, DEALBOX_EVF_AT_POWER_ON);
-	assert_true(rig_status(rig).flags & DEALBOX_STATUS_IN_DOUBT);
-	rig_load_mode(rig, BY_CARD);
-	assert_int_equal(rig_start(rig, BY_CARD), DEALBOX_ERR_IN_DOUBT);
-	machine_remove(rig->m, false);
-	rig_insert(rig);
-	assert_int_equal(rig_start(rig, BY_CARD), OK);
-	assert_int_equal(rig_counters(rig).power_ons, 2);
-	rig_free(rig);
+	assert_true(fixture_status(fixture).flags & DEALBOX_STATUS_IN_DOUBT);
+	fixture_load_mode(fixture, BY_CARD);
+	assert_int_equal(fixture_start(fixture, BY_CARD), DEALBOX_ERR_IN_DOUBT);
+	machine_remove(fixture->m, false);
+	fixture_insert(fixture);
+	assert_int_equal(fixture_start(fixture, BY_CARD), OK);
+	assert_int_equal(fixture_counters(fixture).power_ons, 2);
+	fixture_free(fixture);
 }
 
 /* --- §4: the event queue ------------------------------------------------------------------------- */
 
 static void the_oldest_events_are_dropped(void **state)
 {
-	struct rig *rig = rig_new(STORED);
+	struct fixture *fixture = fixture_new(STORED);
 	unsigned int i;
 
 	(void)state;
-	rig_collect(rig);
-	rig->deaf = true;
+	fixture_collect(fixture);
+	fixture->deaf = true;
 	for (i = 0; i < 300; i++)
-		machine_cover(rig->m, i % 2 == 0);
-	rig->deaf = false;
-	rig_collect(rig);
-	assert_int_equal(rig->count, 1 + MACHINE_QUEUE);
+		machine_cover(fixture->m, i % 2 == 0);
+	fixture->deaf = false;
+	fixture_collect(fixture);
+	assert_int_equal(fixture->count, 1 + MACHINE_QUEUE);
 	assert_true(MACHINE_QUEUE >= 64);
-	for (i = 1; i < rig->count; i++)
-		assert_int_equal(rig->events[i].number, 301 - MACHINE_QUEUE + i);
-	rig_free(rig);
+	for (i = 1; i < fixture->count; i++)
+		assert_int_equal(fixture->events[i].number, 301 - MACHINE_QUEUE + i);
+	fixture_free(fixture);
 }
 
 static void one_transfer_has_whole_events(void **state)
 {
-	struct rig *rig = rig_new(STORED);
+	struct fixture *fixture = fixture_new(STORED);
 	uint8_t buf[256];
 
 	(void)state;
-	machine_cover(rig->m, true);
-	machine_cover(rig->m, false);
-	machine_cover(rig->m, true);
-	assert_int_equal(machine_fetch(rig->m, buf, 31), 0);
-	assert_int_equal(machine_fetch(rig->m, buf, 95), 64);
-	assert_int_equal(machine_fetch(rig->m, buf, 256), 64);
-	assert_int_equal(machine_fetch(rig->m, buf, 256), 0);
-	rig_free(rig);
+	machine_cover(fixture->m, true);
+	machine_cover(fixture->m, false);
+	machine_cover(fixture->m, true);
+	assert_int_equal(machine_fetch(fixture->m, buf, 31), 0);
+	assert_int_equal(machine_fetch(fixture->m, buf, 95), 64);
+	assert_int_equal(machine_fetch(fixture->m, buf, 256), 64);
+	assert_int_equal(machine_fetch(fixture->m, buf, 256), 0);
+	fixture_free(fixture);
 }
 
 static void hopper_events_come_when_it_becomes_so(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, BY_CARD, "");
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "");
 
 	(void)state;
-	rig_until(rig, DEALBOX_EV_HOPPER_EMPTY);
-	check_done(rig, 0x101);
-	assert_int_equal(rig_count(rig, DEALBOX_EV_HOPPER_LOADED), 1);
-	assert_int_equal(rig_count(rig, DEALBOX_EV_HOPPER_EMPTY), 1);
-	rig_free(rig);
+	fixture_until(fixture, DEALBOX_EV_HOPPER_EMPTY);
+	check_done(fixture, 0x101);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_HOPPER_LOADED), 1);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_HOPPER_EMPTY), 1);
+	fixture_free(fixture);
 }
 
 /* --- §5.1: time limits ------------------------------------------------------------------------------ */
@@ -1088,43 +1094,45 @@ static void time_limits_hold_at_every_speed(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(speeds) / sizeof(*speeds); i++) {
-		struct machine_config config = rig_config(STORED);
-		struct rig *rig;
+		struct machine_config config = fixture_config(STORED);
+		struct fixture *fixture;
 		uint64_t from;
 
 		config.speed = speeds[i];
-		rig = rig_new_config(config);
-		rig_rule(rig, "position 5: feed-timeout");
-		rig_cards(rig, 52);
-		rig_insert(rig);
-		rig_load_mode(rig, BY_CARD);
-		assert_int_equal(rig_command(rig, WIRE_SET_PARAM, DEALBOX_PARAM_SPEED, 60, 0, NULL),
+		fixture = fixture_new_config(config);
+		fixture_rule(fixture, "position 5: feed-timeout");
+		fixture_cards(fixture, 52);
+		fixture_insert(fixture);
+		fixture_load_mode(fixture, BY_CARD);
+		assert_int_equal(
+			fixture_command(fixture, WIRE_SET_PARAM, DEALBOX_PARAM_SPEED, 60, 0, NULL),
+			OK);
+		assert_int_equal(fixture_command(fixture, WIRE_SET_PARAM,
+						 DEALBOX_PARAM_FEED_TIMEOUT, 4000, 0, NULL),
 				 OK);
-		assert_int_equal(rig_command(rig, WIRE_SET_PARAM, DEALBOX_PARAM_FEED_TIMEOUT, 4000,
-					     0, NULL), OK);
-		from = rig->now;
-		assert_int_equal(rig_start(rig, BY_CARD), OK);
-		rig_until(rig, DEALBOX_EV_DEAL_STARTED);
-		assert_true(rig->now - from <= 1000000);
+		from = fixture->now;
+		assert_int_equal(fixture_start(fixture, BY_CARD), OK);
+		fixture_until(fixture, DEALBOX_EV_DEAL_STARTED);
+		assert_true(fixture->now - from <= 1000000);
 		for (card = 0; card < 5; card++) {
-			from = rig->now;
-			rig_until(rig, DEALBOX_EV_CARD_READ);
-			assert_true(rig->now - from <= 5000000);
+			from = fixture->now;
+			fixture_until(fixture, DEALBOX_EV_CARD_READ);
+			assert_true(fixture->now - from <= 5000000);
 			/* the next is fed when this one is past the gate */
-			rig_until(rig, DEALBOX_EV_CARD_ROUTED);
+			fixture_until(fixture, DEALBOX_EV_CARD_ROUTED);
 		}
-		from = rig->now;
-		rig_until(rig, DEALBOX_EV_FEED_TIMEOUT);
-		assert_true(rig->now - from <= 5000000);
-		from = rig->now;
-		assert_int_equal(rig_do(rig, DEALBOX_OP_REREAD), OK);
-		rig_until(rig, DEALBOX_EV_CARD_READ);
-		assert_true(rig->now - from <= 5000000);
-		from = rig->now;
-		assert_int_equal(rig_do(rig, DEALBOX_OP_PAUSE), OK);
-		rig_until(rig, DEALBOX_EV_PAUSED);
-		assert_true(rig->now - from <= 2000000);
-		rig_free(rig);
+		from = fixture->now;
+		fixture_until(fixture, DEALBOX_EV_FEED_TIMEOUT);
+		assert_true(fixture->now - from <= 5000000);
+		from = fixture->now;
+		assert_int_equal(fixture_do(fixture, DEALBOX_OP_REREAD), OK);
+		fixture_until(fixture, DEALBOX_EV_CARD_READ);
+		assert_true(fixture->now - from <= 5000000);
+		from = fixture->now;
+		assert_int_equal(fixture_do(fixture, DEALBOX_OP_PAUSE), OK);
+		fixture_until(fixture, DEALBOX_EV_PAUSED);
+		assert_true(fixture->now - from <= 2000000);
+		fixture_free(fixture);
 	}
 }
 
@@ -1132,25 +1140,25 @@ static void time_limits_hold_at_every_speed(void **state)
 
 static void without_a_speed_no_event_is_lost(void **state)
 {
-	struct machine_config config = rig_config(STORED);
-	struct rig *rig;
+	struct machine_config config = fixture_config(STORED);
+	struct fixture *fixture;
 	unsigned int i;
 
 	(void)state;
 	config.speed = 0;
-	rig = rig_new_config(config);
-	rig_cards(rig, 52);
-	rig_insert(rig);
-	rig_load_mode(rig, BY_CARD);
-	assert_int_equal(rig_start(rig, BY_CARD), OK);
-	rig->deaf = true;
-	rig_pass(rig, 10000000);
-	assert_true(machine_view(rig->m).queued < 64);
-	rig->deaf = false;
-	check_done(rig, 0x101);
-	for (i = 0; i < rig->count; i++)
-		assert_int_equal(rig->events[i].number, i + 1);
-	rig_free(rig);
+	fixture = fixture_new_config(config);
+	fixture_cards(fixture, 52);
+	fixture_insert(fixture);
+	fixture_load_mode(fixture, BY_CARD);
+	assert_int_equal(fixture_start(fixture, BY_CARD), OK);
+	fixture->deaf = true;
+	fixture_pass(fixture, 10000000);
+	assert_true(machine_view(fixture->m).queued < 64);
+	fixture->deaf = false;
+	check_done(fixture, 0x101);
+	for (i = 0; i < fixture->count; i++)
+		assert_int_equal(fixture->events[i].number, i + 1);
+	fixture_free(fixture);
 }
 
 int main(void)

@@ -1,57 +1,57 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The person at the emulated machine: no card is ever lost, and every stop finds its way on. */
 #include "control.h"
-#include "emulator_rig.h"
+#include "emulator_fixture.h"
 #include "operator.h"
 
 #define STORED	DEALBOX_CAP_STORED_PLAN
 #define BRIDGE	0x000fffffffffffffULL
 
 struct table {
-	struct rig *rig;
+	struct fixture *fixture;
 	struct operator operator;
 };
 
 static struct table table_new(const char *rules, unsigned int packs)
 {
-	struct table table = { .rig = rig_new(STORED) };
+	struct table table = { .fixture = fixture_new(STORED) };
 
-	rig_rule(table.rig, rules);
-	operator_init(&table.operator, table.rig->m, 3);
+	fixture_rule(table.fixture, rules);
+	operator_init(&table.operator, table.fixture->m, 3);
 	operator_fill(&table.operator, BRIDGE, packs);
 	return table;
 }
 
-/* As rig_until(), with somebody at the machine. */
+/* As fixture_until(), with somebody at the machine. */
 static const struct wire_event *until(struct table *table, const uint8_t *types)
 {
-	struct rig *rig = table->rig;
-	uint64_t end = rig->now + RIG_PATIENCE;
+	struct fixture *fixture = table->fixture;
+	uint64_t end = fixture->now + FIXTURE_PATIENCE;
 
 	for (;;) {
 		uint64_t next;
 
-		rig_collect(rig);
-		while (operator_run(&table->operator, rig->now))
-			rig_collect(rig);
-		while (rig->seen < rig->count)
-			if (strchr((const char *)types, rig->events[rig->seen++].type))
-				return &rig->events[rig->seen - 1];
+		fixture_collect(fixture);
+		while (operator_run(&table->operator, fixture->now))
+			fixture_collect(fixture);
+		while (fixture->seen < fixture->count)
+			if (strchr((const char *)types, fixture->events[fixture->seen++].type))
+				return &fixture->events[fixture->seen - 1];
 		next = operator_next(&table->operator);
-		if (machine_next(rig->m) < next)
-			next = machine_next(rig->m);
+		if (machine_next(fixture->m) < next)
+			next = machine_next(fixture->m);
 		if (next > end)
 			fail_msg("none of the events %02x... came", types[0]);
-		if (next > rig->now)
-			rig->now = next;
-		machine_run(rig->m, rig->now);
+		if (next > fixture->now)
+			fixture->now = next;
+		machine_run(fixture->m, fixture->now);
 	}
 }
 
 /* Every card of the packs is somewhere, exactly once. */
 static void check_cards(struct table *table, unsigned int packs)
 {
-	struct machine *m = table->rig->m;
+	struct machine *m = table->fixture->m;
 	const struct machine_board *board = machine_view(m).board;
 	uint8_t count[4][52] = { 0 };
 	const struct pile *piles[11] = { machine_hopper(m), machine_path(m), machine_table(m) };
@@ -76,30 +76,30 @@ static unsigned int deal_boards(struct table *table, unsigned int boards)
 		DEALBOX_EV_CARD_UNREADABLE, DEALBOX_EV_NOT_IN_PLAN, DEALBOX_EV_FEED_TIMEOUT,
 		DEALBOX_EV_DECK_SHORT, 0,
 	};
-	struct rig *rig = table->rig;
+	struct fixture *fixture = table->fixture;
 	unsigned int done = 0, starts = 0;
 
 	while (done < boards) {
 		const struct wire_event *event = until(table, types);
-		struct wire_status status = rig_status(rig);
+		struct wire_status status = fixture_status(fixture);
 
 		if (event->type == DEALBOX_EV_DEAL_DONE) {
 			done++;
 			check_cards(table, 1);
 		} else if (event->type == DEALBOX_EV_KEY && event->arg[0] &&
 			   status.state == DEALBOX_STATE_HELD) {
-			assert_int_equal(rig_do(rig, DEALBOX_OP_REREAD), 0);
+			assert_int_equal(fixture_do(fixture, DEALBOX_OP_REREAD), 0);
 		} else if (event->type == DEALBOX_EV_KEY && event->arg[0] &&
 			   status.state == DEALBOX_STATE_FAULT) {
-			assert_int_equal(rig_do(rig, DEALBOX_OP_CLEAR_FAULT), 0);
+			assert_int_equal(fixture_do(fixture, DEALBOX_OP_CLEAR_FAULT), 0);
 		} else {
 			continue;
 		}
-		status = rig_status(rig);
+		status = fixture_status(fixture);
 		if (status.state != DEALBOX_STATE_IDLE || !status.insertion)
 			continue;
-		rig_load_mode(rig, DEALBOX_PLAN_BY_CARD);
-		assert_int_equal(rig_start(rig, DEALBOX_PLAN_BY_CARD), 0);
+		fixture_load_mode(fixture, DEALBOX_PLAN_BY_CARD);
+		assert_int_equal(fixture_start(fixture, DEALBOX_PLAN_BY_CARD), 0);
 		starts++;
 	}
 	return starts;
@@ -110,14 +110,14 @@ static void first_board(struct table *table)
 	static const uint8_t inserted[] = { DEALBOX_EV_BOARD_INSERTED, 0 };
 
 	until(table, inserted);
-	rig_load_mode(table->rig, DEALBOX_PLAN_BY_CARD);
-	assert_int_equal(rig_start(table->rig, DEALBOX_PLAN_BY_CARD), 0);
+	fixture_load_mode(table->fixture, DEALBOX_PLAN_BY_CARD);
+	assert_int_equal(fixture_start(table->fixture, DEALBOX_PLAN_BY_CARD), 0);
 }
 
 static void packs_are_whole_and_mixed(void **state)
 {
 	struct table table = table_new("", 4);
-	struct pile *hopper = machine_hopper(table.rig->m);
+	struct pile *hopper = machine_hopper(table.fixture->m);
 	unsigned int pack, i, sorted = 0;
 
 	(void)state;
@@ -132,7 +132,7 @@ static void packs_are_whole_and_mixed(void **state)
 	/* a fifth does not fit */
 	operator_fill(&table.operator, BRIDGE, 1);
 	assert_int_equal(hopper->count, 208);
-	rig_free(table.rig);
+	fixture_free(table.fixture);
 }
 
 static void every_fault_finds_its_way_on(void **state)
@@ -159,15 +159,16 @@ static void every_fault_finds_its_way_on(void **state)
 			check_cards(&table, packs);
 			/* the dealt board goes out and its cards go back */
 			until(&table, inserted);
-			assert_int_equal(table.rig->account.end, MACHINE_DONE);
-			assert_int_equal(table.rig->account.pocket[0].count, 13);
-			assert_int_equal(machine_hopper(table.rig->m)->count, 52 * packs);
+			assert_int_equal(table.fixture->account.end, MACHINE_DONE);
+			assert_int_equal(table.fixture->account.pocket[0].count, 13);
+			assert_int_equal(machine_hopper(table.fixture->m)->count, 52 * packs);
 			/* a card that lay face up in a jam is put back as it belongs */
 			if (strstr(rules[i], "jam"))
-				assert_int_equal(rig_count(table.rig, DEALBOX_EV_CARD_UNREADABLE),
-						 0);
+				assert_int_equal(
+					fixture_count(table.fixture, DEALBOX_EV_CARD_UNREADABLE),
+					0);
 			check_cards(&table, packs);
-			rig_free(table.rig);
+			fixture_free(table.fixture);
 		}
 	}
 }
@@ -189,15 +190,15 @@ static void numbered_boards_come_in_their_order(void **state)
 			static const uint8_t inserted[] = { DEALBOX_EV_BOARD_INSERTED, 0 };
 
 			until(&table, inserted);
-			rig_load_mode(table.rig, DEALBOX_PLAN_BY_CARD);
-			assert_int_equal(rig_start(table.rig, DEALBOX_PLAN_BY_CARD), 0);
+			fixture_load_mode(table.fixture, DEALBOX_PLAN_BY_CARD);
+			assert_int_equal(fixture_start(table.fixture, DEALBOX_PLAN_BY_CARD), 0);
 		}
 	}
-	for (i = 0; i < table.rig->count; i++)
-		if (table.rig->events[i].type == DEALBOX_EV_BOARD_INSERTED && seen < 4)
-			assert_int_equal(table.rig->events[i].arg[0], expected[seen++]);
+	for (i = 0; i < table.fixture->count; i++)
+		if (table.fixture->events[i].type == DEALBOX_EV_BOARD_INSERTED && seen < 4)
+			assert_int_equal(table.fixture->events[i].arg[0], expected[seen++]);
 	assert_int_equal(seen, 4);
-	rig_free(table.rig);
+	fixture_free(table.fixture);
 }
 
 static void an_aborted_board_comes_again(void **state)
@@ -212,12 +213,12 @@ static void an_aborted_board_comes_again(void **state)
 	table.operator.board_count = 2;
 	first_board(&table);
 	until(&table, routed);
-	assert_int_equal(rig_do(table.rig, DEALBOX_OP_ABORT), 0);
+	assert_int_equal(fixture_do(table.fixture, DEALBOX_OP_ABORT), 0);
 	assert_int_equal(until(&table, inserted)->arg[0], 5);
-	assert_int_equal(table.rig->account.end, MACHINE_VOID);
-	assert_int_equal(machine_hopper(table.rig->m)->count, 52);
+	assert_int_equal(table.fixture->account.end, MACHINE_VOID);
+	assert_int_equal(machine_hopper(table.fixture->m)->count, 52);
 	check_cards(&table, 1);
-	rig_free(table.rig);
+	fixture_free(table.fixture);
 }
 
 /* Everything but misreadings, again and again, at intervals that have nothing in common. */
@@ -248,7 +249,7 @@ struct knowledge {
 
 static void learn(struct table *table, struct knowledge *k, const struct wire_event *event)
 {
-	const struct machine_board *board = machine_view(table->rig->m).board;
+	const struct machine_board *board = machine_view(table->fixture->m).board;
 	unsigned int pocket, i;
 
 	switch (event->type) {
@@ -276,27 +277,27 @@ static void learn(struct table *table, struct knowledge *k, const struct wire_ev
 
 static void act(struct table *table, const struct wire_event *event, uint32_t kind)
 {
-	struct rig *rig = table->rig;
-	struct wire_status status = rig_status(rig);
+	struct fixture *fixture = table->fixture;
+	struct wire_status status = fixture_status(fixture);
 	bool key = event->type == DEALBOX_EV_KEY && event->code == DEALBOX_KEY_START &&
 		event->arg[0];
 
 	if (event->type == DEALBOX_EV_PAUSED && status.state == DEALBOX_STATE_PAUSED)
-		assert_int_equal(rig_do(rig, DEALBOX_OP_RESUME), 0);
+		assert_int_equal(fixture_do(fixture, DEALBOX_OP_RESUME), 0);
 	else if (key && status.state == DEALBOX_STATE_HELD)
-		assert_int_equal(rig_do(rig, DEALBOX_OP_REREAD), 0);
+		assert_int_equal(fixture_do(fixture, DEALBOX_OP_REREAD), 0);
 	else if (key && status.state == DEALBOX_STATE_FAULT)
-		assert_int_equal(rig_do(rig, DEALBOX_OP_CLEAR_FAULT), 0);
-	status = rig_status(rig);
+		assert_int_equal(fixture_do(fixture, DEALBOX_OP_CLEAR_FAULT), 0);
+	status = fixture_status(fixture);
 	if (status.state != DEALBOX_STATE_IDLE || !status.insertion ||
 	    status.flags & (DEALBOX_STATUS_SPENT | DEALBOX_STATUS_IN_DOUBT |
 			    DEALBOX_STATUS_COVER_OPEN))
 		return;
 	if (kind == STORED && !status.plan_id)
-		rig_load_mode(rig, DEALBOX_PLAN_BY_CARD);
+		fixture_load_mode(fixture, DEALBOX_PLAN_BY_CARD);
 	/* loading the plan took time, so the state may have changed */
-	if (rig_status(rig).insertion == status.insertion)
-		rig_start(rig, DEALBOX_PLAN_BY_CARD);
+	if (fixture_status(fixture).insertion == status.insertion)
+		fixture_start(fixture, DEALBOX_PLAN_BY_CARD);
 }
 
 static void a_long_evening(void **state)
@@ -306,60 +307,61 @@ static void a_long_evening(void **state)
 
 	(void)state;
 	for (k = 0; k < 2; k++) {
-		struct table table = { .rig = rig_new(kinds[k]) };
+		struct table table = { .fixture = fixture_new(kinds[k]) };
 		struct knowledge *knowledge = calloc(1, sizeof(*knowledge));
-		struct rig *rig = table.rig;
-		uint64_t patience = rig->now + RIG_PATIENCE;
+		struct fixture *fixture = table.fixture;
+		uint64_t patience = fixture->now + FIXTURE_PATIENCE;
 
 		assert_non_null(knowledge);
-		rig_rule(rig, evening_rules);
-		rig->route = true;
-		operator_init(&table.operator, rig->m, 3);
+		fixture_rule(fixture, evening_rules);
+		fixture->route = true;
+		operator_init(&table.operator, fixture->m, 3);
 		operator_fill(&table.operator, BRIDGE, 2);
 		while (knowledge->done < 200) {
 			uint64_t next;
 			unsigned int before = knowledge->done;
 
-			if (machine_view(rig->m).plugged && !machine_view(rig->m).configured)
-				machine_configure(rig->m);
-			rig_collect(rig);
-			while (rig->seen < rig->count) {
-				const struct wire_event *event = &rig->events[rig->seen++];
+			if (machine_view(fixture->m).plugged &&
+			    !machine_view(fixture->m).configured)
+				machine_configure(fixture->m);
+			fixture_collect(fixture);
+			while (fixture->seen < fixture->count) {
+				const struct wire_event *event = &fixture->events[fixture->seen++];
 
 				learn(&table, knowledge, event);
 				act(&table, event, kinds[k]);
 			}
 			/* the bench keeps only so many events */
-			rig->count = rig->seen = 0;
-			if (operator_run(&table.operator, rig->now))
+			fixture->count = fixture->seen = 0;
+			if (operator_run(&table.operator, fixture->now))
 				continue;
 			/* no card is in the air */
-			if (machine_view(rig->m).state == DEALBOX_STATE_IDLE ||
-			    machine_view(rig->m).state == DEALBOX_STATE_DONE)
+			if (machine_view(fixture->m).state == DEALBOX_STATE_IDLE ||
+			    machine_view(fixture->m).state == DEALBOX_STATE_DONE)
 				check_cards(&table, 2);
 			if (knowledge->done > before)
-				patience = rig->now + 10 * RIG_PATIENCE;
+				patience = fixture->now + 10 * FIXTURE_PATIENCE;
 			next = operator_next(&table.operator);
-			if (machine_next(rig->m) < next)
-				next = machine_next(rig->m);
+			if (machine_next(fixture->m) < next)
+				next = machine_next(fixture->m);
 			if (next > patience)
 				fail_msg("kind %u: stuck in state %u after %u boards", k,
-					 machine_view(rig->m).state, knowledge->done);
-			if (next > rig->now)
-				rig->now = next;
-			machine_run(rig->m, rig->now);
+					 machine_view(fixture->m).state, knowledge->done);
+			if (next > fixture->now)
+				fixture->now = next;
+			machine_run(fixture->m, fixture->now);
 		}
 		/* all of it has happened */
-		assert_true(rig_counters(rig).boards_voided > 20);
-		assert_true(rig_counters(rig).jams > 1);
-		assert_true(rig_counters(rig).double_feeds > 1);
-		assert_true(rig_counters(rig).wrong_pockets > 1);
-		assert_true(rig_counters(rig).repeated > 1);
-		assert_true(rig_counters(rig).not_in_plan > 1);
-		assert_true(rig_counters(rig).feed_timeouts > 1);
-		assert_true(rig_counters(rig).power_ons > 1);
+		assert_true(fixture_counters(fixture).boards_voided > 20);
+		assert_true(fixture_counters(fixture).jams > 1);
+		assert_true(fixture_counters(fixture).double_feeds > 1);
+		assert_true(fixture_counters(fixture).wrong_pockets > 1);
+		assert_true(fixture_counters(fixture).repeated > 1);
+		assert_true(fixture_counters(fixture).not_in_plan > 1);
+		assert_true(fixture_counters(fixture).feed_timeouts > 1);
+		assert_true(fixture_counters(fixture).power_ons > 1);
 		free(knowledge);
-		rig_free(rig);
+		fixture_free(fixture);
 	}
 }
 
@@ -386,9 +388,9 @@ static const char *say(struct table *table, const char *line)
 {
 	static const struct device_config config = { .serial = "B1", .int_in_size = 64 };
 	static char reply[CONTROL_REPLY_MAX];
-	struct device *device = device_new(table->rig->m, &config);
+	struct device *device = device_new(table->fixture->m, &config);
 	struct control control = {
-		table->rig->m, &table->operator, table->rig->scenario, device,
+		table->fixture->m, &table->operator, table->fixture->scenario, device,
 	};
 	bool answered = control_line(&control, line, reply, sizeof(reply));
 
@@ -400,7 +402,7 @@ static const char *say(struct table *table, const char *line)
 static void a_hand_is_put_on_top(void **state)
 {
 	struct table table = table_new("", 1);
-	struct pile *hopper = machine_hopper(table.rig->m);
+	struct pile *hopper = machine_hopper(table.fixture->m);
 	char line[PILE_MAX * 3 + 16] = "hopper top";
 	unsigned int before, i;
 
@@ -416,7 +418,7 @@ static void a_hand_is_put_on_top(void **state)
 		strcat(line, " SA");
 	assert_string_equal(say(&table, line), "error: so many cards do not fit into the hopper");
 	assert_int_equal(hopper->count, before);
-	rig_free(table.rig);
+	fixture_free(table.fixture);
 }
 
 static void commands_are_answered_by_one_line(void **state)
@@ -460,7 +462,7 @@ static void commands_are_answered_by_one_line(void **state)
 			fail_msg("\"%s\": %s", lines[i].line, reply);
 		assert_null(strchr(reply, '\n'));
 	}
-	rig_free(table.rig);
+	fixture_free(table.fixture);
 }
 
 int main(void)

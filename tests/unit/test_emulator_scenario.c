@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Scenarios and the emulator's machine, and the parser's messages about bad scenarios. */
 #include "device.h"
-#include "emulator_rig.h"
+#include "emulator_fixture.h"
 #include "frame.h"
 
 #define STORED	DEALBOX_CAP_STORED_PLAN
@@ -204,200 +204,201 @@ static void every_stop_can_be_made(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(stops) / sizeof(*stops); i++) {
-		struct rig *rig = rig_dealing(STORED, BY_CARD, stops[i].rule);
+		struct fixture *fixture = fixture_dealing(STORED, BY_CARD, stops[i].rule);
 		const struct wire_event *stop;
 
-		stop = rig_until(rig, stops[i].stop);
+		stop = fixture_until(fixture, stops[i].stop);
 		if (stops[i].position != UINT8_MAX && stop->position != stops[i].position)
 			fail_msg("\"%s\": position %u", stops[i].rule, stop->position);
 		if (stops[i].code != UINT32_MAX)
 			assert_int_equal(stop->code, stops[i].code);
-		assert_int_equal(rig_status(rig).state, stops[i].stop < 0x28 ?
+		assert_int_equal(fixture_status(fixture).state, stops[i].stop < 0x28 ?
 				 DEALBOX_STATE_HELD : DEALBOX_STATE_FAULT);
-		assert_int_equal(rig_status(rig).fault, stops[i].stop);
+		assert_int_equal(fixture_status(fixture).fault, stops[i].stop);
 		if (stops[i].goes_on) {
-			assert_int_equal(rig_do(rig, DEALBOX_OP_REREAD), 0);
-			assert_int_equal(rig_until(rig, DEALBOX_EV_DEAL_DONE)->position, 52);
+			assert_int_equal(fixture_do(fixture, DEALBOX_OP_REREAD), 0);
+			assert_int_equal(fixture_until(fixture, DEALBOX_EV_DEAL_DONE)->position,
+					 52);
 		}
-		rig_free(rig);
+		fixture_free(fixture);
 	}
 }
 
 static void wrong_pocket_names_both(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, BY_CARD, "position 5: wrong-pocket 3");
-	const struct wire_event *stop = rig_until(rig, DEALBOX_EV_WRONG_POCKET);
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "position 5: wrong-pocket 3");
+	const struct wire_event *stop = fixture_until(fixture, DEALBOX_EV_WRONG_POCKET);
 
 	(void)state;
 	assert_int_equal(stop->pocket, 3);
 	assert_int_equal(stop->arg[0], 1);
 	assert_int_equal(stop->card, 5);
-	assert_int_equal(rig_counters(rig).wrong_pockets, 1);
-	rig_free(rig);
+	assert_int_equal(fixture_counters(fixture).wrong_pockets, 1);
+	fixture_free(fixture);
 }
 
 static void without_sensors_nobody_notices(void **state)
 {
-	struct machine_config config = rig_config(STORED);
-	struct rig *rig;
+	struct machine_config config = fixture_config(STORED);
+	struct fixture *fixture;
 
 	(void)state;
 	config.desc.capabilities &= ~(DEALBOX_CAP_EXIT_SENSORS | DEALBOX_CAP_DOUBLE_FEED_SENSOR);
-	rig = rig_new_config(config);
-	rig_rule(rig, "position 5: wrong-pocket 3\nposition 50: double-feed");
-	rig_cards(rig, 52);
-	rig_insert(rig);
-	rig_load_mode(rig, DEALBOX_PLAN_BY_POSITION);
-	assert_int_equal(rig_start(rig, DEALBOX_PLAN_BY_POSITION), 0);
+	fixture = fixture_new_config(config);
+	fixture_rule(fixture, "position 5: wrong-pocket 3\nposition 50: double-feed");
+	fixture_cards(fixture, 52);
+	fixture_insert(fixture);
+	fixture_load_mode(fixture, DEALBOX_PLAN_BY_POSITION);
+	assert_int_equal(fixture_start(fixture, DEALBOX_PLAN_BY_POSITION), 0);
 	/* the hopper ends one card early: two fell at once */
-	assert_int_equal(rig_until(rig, DEALBOX_EV_DECK_SHORT)->position, 51);
-	rig_pass(rig, 1000000);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_DECK_SHORT)->position, 51);
+	fixture_pass(fixture, 1000000);
 	/* 12 by plan, for the 52nd card never came, and the one that fell wrong */
-	assert_int_equal(machine_view(rig->m).board->pocket[3].count, 13);
-	assert_int_equal(machine_view(rig->m).board->pocket[1].count, 12);
-	rig_free(rig);
+	assert_int_equal(machine_view(fixture->m).board->pocket[3].count, 13);
+	assert_int_equal(machine_view(fixture->m).board->pocket[1].count, 12);
+	fixture_free(fixture);
 }
 
 static void face_up_cards_are_flagged_and_can_be_turned(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, BY_CARD, "position 5: face-up");
-	const struct wire_event *stop = rig_until(rig, DEALBOX_EV_CARD_UNREADABLE);
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "position 5: face-up");
+	const struct wire_event *stop = fixture_until(fixture, DEALBOX_EV_CARD_UNREADABLE);
 
 	(void)state;
 	assert_int_equal(stop->flags, DEALBOX_EVF_FACE_UP);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_REREAD), 0);
-	rig_until(rig, DEALBOX_EV_CARD_UNREADABLE);
-	machine_clean_card(rig->m);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_REREAD), 0);
-	rig_until(rig, DEALBOX_EV_DEAL_DONE);
-	rig_free(rig);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_REREAD), 0);
+	fixture_until(fixture, DEALBOX_EV_CARD_UNREADABLE);
+	machine_clean_card(fixture->m);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_REREAD), 0);
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	fixture_free(fixture);
 }
 
 static void pulling_the_board_is_told_twice(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, BY_CARD, "position 5: pull");
-	const struct wire_event *event = rig_until(rig, DEALBOX_EV_BOARD_PULLED);
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "position 5: pull");
+	const struct wire_event *event = fixture_until(fixture, DEALBOX_EV_BOARD_PULLED);
 
 	(void)state;
 	assert_int_equal(event->insertion, 1);
-	event = rig_until(rig, DEALBOX_EV_BOARD_REMOVED);
+	event = fixture_until(fixture, DEALBOX_EV_BOARD_REMOVED);
 	assert_int_equal(event->insertion, 1);
-	assert_int_equal(rig->account.end, MACHINE_VOID);
-	assert_int_equal(rig_status(rig).insertion, 0);
-	rig_free(rig);
+	assert_int_equal(fixture->account.end, MACHINE_VOID);
+	assert_int_equal(fixture_status(fixture).insertion, 0);
+	fixture_free(fixture);
 }
 
 static void cover_events_come_in_their_order(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, BY_CARD, "position 5: cover open");
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "position 5: cover open");
 
 	(void)state;
-	rig_until(rig, DEALBOX_EV_COVER_OPEN);
-	rig_until(rig, DEALBOX_EV_COVER_OPENED);
-	assert_int_equal(rig_do(rig, DEALBOX_OP_CLEAR_FAULT), DEALBOX_ERR_COVER_OPEN);
-	rig_free(rig);
+	fixture_until(fixture, DEALBOX_EV_COVER_OPEN);
+	fixture_until(fixture, DEALBOX_EV_COVER_OPENED);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_CLEAR_FAULT), DEALBOX_ERR_COVER_OPEN);
+	fixture_free(fixture);
 }
 
 static void the_cable_and_the_power(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, BY_CARD,
-				      "deal 1 position 5: unplug 50\n"
-				      "on event DEAL_STARTED nth 2: power-cycle 50\n");
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD,
+						  "deal 1 position 5: unplug 50\n"
+						  "on event DEAL_STARTED nth 2: power-cycle 50\n");
 
 	(void)state;
-	while (machine_view(rig->m).plugged)
-		assert_true(rig_step(rig, UINT64_MAX - 1));
-	assert_false(machine_view(rig->m).configured);
-	rig_pass(rig, 50000);
-	assert_true(machine_view(rig->m).plugged);
-	machine_configure(rig->m);
-	machine_remove(rig->m, false);
-	rig_insert(rig);
-	rig_cards(rig, 52);
-	rig_load_mode(rig, BY_CARD);
-	assert_int_equal(rig_start(rig, BY_CARD), 0);
-	while (machine_view(rig->m).powered)
-		assert_true(rig_step(rig, UINT64_MAX - 1));
-	rig_pass(rig, 50000);
-	assert_true(machine_view(rig->m).board->in_doubt);
-	rig_free(rig);
+	while (machine_view(fixture->m).plugged)
+		assert_true(fixture_step(fixture, UINT64_MAX - 1));
+	assert_false(machine_view(fixture->m).configured);
+	fixture_pass(fixture, 50000);
+	assert_true(machine_view(fixture->m).plugged);
+	machine_configure(fixture->m);
+	machine_remove(fixture->m, false);
+	fixture_insert(fixture);
+	fixture_cards(fixture, 52);
+	fixture_load_mode(fixture, BY_CARD);
+	assert_int_equal(fixture_start(fixture, BY_CARD), 0);
+	while (machine_view(fixture->m).powered)
+		assert_true(fixture_step(fixture, UINT64_MAX - 1));
+	fixture_pass(fixture, 50000);
+	assert_true(machine_view(fixture->m).board->in_doubt);
+	fixture_free(fixture);
 }
 
 static void a_frozen_machine_answers_but_moves_no_card(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, BY_CARD, "position 5: freeze");
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "position 5: freeze");
 	unsigned int before;
 
 	(void)state;
-	while (!machine_view(rig->m).frozen)
-		assert_true(rig_step(rig, UINT64_MAX - 1));
-	before = rig->count;
-	rig_pass(rig, 10000000);
-	assert_int_equal(rig->count, before);
-	assert_int_equal(rig_status(rig).state, DEALBOX_STATE_DEALING);
-	machine_freeze(rig->m, false);
-	rig_until(rig, DEALBOX_EV_DEAL_DONE);
-	rig_free(rig);
+	while (!machine_view(fixture->m).frozen)
+		assert_true(fixture_step(fixture, UINT64_MAX - 1));
+	before = fixture->count;
+	fixture_pass(fixture, 10000000);
+	assert_int_equal(fixture->count, before);
+	assert_int_equal(fixture_status(fixture).state, DEALBOX_STATE_DEALING);
+	machine_freeze(fixture->m, false);
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	fixture_free(fixture);
 }
 
 /* --- events ------------------------------------------------------------------------------ */
 
 static void events_can_be_spoilt(void **state)
 {
-	struct rig *rig = rig_dealing(STORED, BY_CARD,
-				      "on event CARD_LANDED nth 3: drop\n"
-				      "on event CARD_LANDED nth 7: duplicate\n"
-				      "on event CARD_READ nth 9: unknown\n"
-				      "on event CARD_READ nth 11: flood 100\n"
-				      "on event DEAL_DONE: set 16 33\n");
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD,
+						  "on event CARD_LANDED nth 3: drop\n"
+						  "on event CARD_LANDED nth 7: duplicate\n"
+						  "on event CARD_READ nth 9: unknown\n"
+						  "on event CARD_READ nth 11: flood 100\n"
+						  "on event DEAL_DONE: set 16 33\n");
 	unsigned int i, gaps = 0, twice = 0, unknown = 0;
 
 	(void)state;
-	assert_int_equal(rig_until(rig, DEALBOX_EV_DEAL_DONE)->position, 0x33);
-	for (i = 1; i < rig->count; i++) {
-		gaps += rig->events[i].number == rig->events[i - 1].number + 2;
-		twice += rig->events[i].number == rig->events[i - 1].number;
-		unknown += rig->events[i].type == 0xf0;
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_DEAL_DONE)->position, 0x33);
+	for (i = 1; i < fixture->count; i++) {
+		gaps += fixture->events[i].number == fixture->events[i - 1].number + 2;
+		twice += fixture->events[i].number == fixture->events[i - 1].number;
+		unknown += fixture->events[i].type == 0xf0;
 	}
 	assert_int_equal(gaps, 1);
 	assert_int_equal(twice, 1);
 	assert_int_equal(unknown, 101);
-	rig_free(rig);
+	fixture_free(fixture);
 }
 
 static void events_can_be_late(void **state)
 {
-	struct rig *rig = rig_new(STORED);
-	uint64_t from = rig->now;
+	struct fixture *fixture = fixture_new(STORED);
+	uint64_t from = fixture->now;
 
 	(void)state;
-	rig_collect(rig);
-	rig_rule(rig, "on event COVER_OPEN: delay 400");
-	machine_cover(rig->m, true);
-	rig_until(rig, DEALBOX_EV_COVER_OPEN);
-	assert_int_equal(rig->now - from, 400000);
-	rig_free(rig);
+	fixture_collect(fixture);
+	fixture_rule(fixture, "on event COVER_OPEN: delay 400");
+	machine_cover(fixture->m, true);
+	fixture_until(fixture, DEALBOX_EV_COVER_OPEN);
+	assert_int_equal(fixture->now - from, 400000);
+	fixture_free(fixture);
 }
 
 static void that_state_is_lost_can_be_kept_back(void **state)
 {
-	struct rig *rig = rig_new(STORED);
+	struct fixture *fixture = fixture_new(STORED);
 
 	(void)state;
-	rig_rule(rig, "on event STATE_LOST nth 2: drop");
-	machine_reset_firmware(rig->m);
-	assert_int_equal(rig_count(rig, DEALBOX_EV_STATE_LOST), 1);
-	machine_reset_firmware(rig->m);
-	assert_int_equal(rig_count(rig, DEALBOX_EV_STATE_LOST), 1);
-	machine_reset_firmware(rig->m);
-	assert_int_equal(rig_count(rig, DEALBOX_EV_STATE_LOST), 2);
-	rig_free(rig);
+	fixture_rule(fixture, "on event STATE_LOST nth 2: drop");
+	machine_reset_firmware(fixture->m);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_STATE_LOST), 1);
+	machine_reset_firmware(fixture->m);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_STATE_LOST), 1);
+	machine_reset_firmware(fixture->m);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_STATE_LOST), 2);
+	fixture_free(fixture);
 }
 
 /* --- transfers ------------------------------------------------------------------------------- */
 
 struct bench {
-	struct rig *rig;
+	struct fixture *fixture;
 	struct device *device;
 	struct completion done;
 	uint64_t tag;
@@ -406,12 +407,12 @@ struct bench {
 static struct bench bench_of(uint32_t kind, const char *rules, const struct device_config *config)
 {
 	static const struct transfer configure = { .setup = { 0, 9, 1 } };
-	struct bench bench = { .rig = rig_new(kind) };
+	struct bench bench = { .fixture = fixture_new(kind) };
 
-	rig_rule(bench.rig, rules);
-	bench.device = device_new(bench.rig->m, config);
-	device_submit(bench.device, bench.rig->now, &configure);
-	assert_true(device_reap(bench.device, bench.rig->now, &bench.done));
+	fixture_rule(bench.fixture, rules);
+	bench.device = device_new(bench.fixture->m, config);
+	device_submit(bench.device, bench.fixture->now, &configure);
+	assert_true(device_reap(bench.device, bench.fixture->now, &bench.done));
 	assert_int_equal(bench.done.status, 0);
 	return bench;
 }
@@ -428,7 +429,7 @@ static struct bench bench_new(uint32_t kind, const char *rules)
 static void bench_free(struct bench *bench)
 {
 	device_free(bench->device);
-	rig_free(bench->rig);
+	fixture_free(bench->fixture);
 }
 
 static void submit(struct bench *bench, uint8_t endpoint, const uint8_t *setup, const void *data,
@@ -440,33 +441,33 @@ static void submit(struct bench *bench, uint8_t endpoint, const uint8_t *setup, 
 		memcpy(transfer.setup, setup, 8);
 	if (data)
 		memcpy(transfer.data, data, length);
-	device_submit(bench->device, bench->rig->now, &transfer);
+	device_submit(bench->device, bench->fixture->now, &transfer);
 }
 
 static bool reap(struct bench *bench)
 {
-	return device_reap(bench->device, bench->rig->now, &bench->done);
+	return device_reap(bench->device, bench->fixture->now, &bench->done);
 }
 
 /* Advances time until a transfer ends, up to a limit. */
 static bool reap_within(struct bench *bench, uint64_t us)
 {
-	uint64_t until = bench->rig->now + us;
+	uint64_t until = bench->fixture->now + us;
 
 	while (!reap(bench)) {
 		uint64_t next = device_next(bench->device);
-		uint64_t other = machine_next(bench->rig->m);
+		uint64_t other = machine_next(bench->fixture->m);
 
 		if (other < next)
 			next = other;
 		if (next > until) {
-			bench->rig->now = until;
-			machine_run(bench->rig->m, until);
+			bench->fixture->now = until;
+			machine_run(bench->fixture->m, until);
 			return false;
 		}
-		if (next > bench->rig->now)
-			bench->rig->now = next;
-		machine_run(bench->rig->m, bench->rig->now);
+		if (next > bench->fixture->now)
+			bench->fixture->now = next;
+		machine_run(bench->fixture->m, bench->fixture->now);
 	}
 	return true;
 }
@@ -481,7 +482,7 @@ static void query(struct bench *bench, uint8_t request, uint16_t length)
 static void locate(struct bench *bench)
 {
 	static const uint8_t setup[8] = { 0x41, DEALBOX_OP_LOCATE, 0, 0, 0, 0, 16, 0 };
-	uint8_t data[16] = { ++bench->rig->sequence };
+	uint8_t data[16] = { ++bench->fixture->sequence };
 
 	submit(bench, 0, setup, data, sizeof(data));
 }
@@ -491,14 +492,14 @@ static void a_request_can_thaw_it(void **state)
 	struct bench bench = bench_new(STORED, "on request LOCATE: thaw");
 
 	(void)state;
-	machine_freeze(bench.rig->m, true);
+	machine_freeze(bench.fixture->m, true);
 	query(&bench, WIRE_GET_STATUS, 32);
 	assert_true(reap(&bench));
-	assert_true(machine_view(bench.rig->m).frozen);
+	assert_true(machine_view(bench.fixture->m).frozen);
 	locate(&bench);
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.status, 0);
-	assert_false(machine_view(bench.rig->m).frozen);
+	assert_false(machine_view(bench.fixture->m).frozen);
 	bench_free(&bench);
 }
 
@@ -549,18 +550,18 @@ static void requests_can_be_spoilt(void **state)
 	locate(&bench);
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.status, -EPIPE);
-	assert_int_equal(rig_result(bench.rig).error, DEALBOX_ERR_HARDWARE);
-	assert_int_equal(rig_result(bench.rig).detail, 9);
+	assert_int_equal(fixture_result(bench.fixture).error, DEALBOX_ERR_HARDWARE);
+	assert_int_equal(fixture_result(bench.fixture).detail, 9);
 	/* carried out, and the answer is lost */
 	locate(&bench);
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.status, -EPROTO);
-	assert_int_equal(rig_result(bench.rig).sequence, bench.rig->sequence);
-	assert_int_equal(rig_result(bench.rig).error, 0);
+	assert_int_equal(fixture_result(bench.fixture).sequence, bench.fixture->sequence);
+	assert_int_equal(fixture_result(bench.fixture).error, 0);
 	/* never came to the machine */
 	locate(&bench);
 	assert_false(reap_within(&bench, 60000000));
-	assert_int_equal(rig_result(bench.rig).sequence, bench.rig->sequence - 1);
+	assert_int_equal(fixture_result(bench.fixture).sequence, bench.fixture->sequence - 1);
 	bench_free(&bench);
 }
 
@@ -621,9 +622,9 @@ static void standard_requests_can_be_spoilt(void **state)
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.length, 2);
 	assert_int_equal(bench.done.data[1], 0x55);
-	assert_true(machine_view(bench.rig->m).plugged);
+	assert_true(machine_view(bench.fixture->m).plugged);
 	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
-	assert_false(machine_view(bench.rig->m).plugged);
+	assert_false(machine_view(bench.fixture->m).plugged);
 	bench_free(&bench);
 }
 
@@ -645,7 +646,7 @@ static void event_transfers_can_be_spoilt(void **state)
 	/* nothing waits: the transfer is held */
 	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
 	assert_false(reap_within(&bench, 60000000));
-	machine_cover(bench.rig->m, true);
+	machine_cover(bench.fixture->m, true);
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.status, -EOVERFLOW);
 	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
@@ -665,11 +666,11 @@ static void event_transfers_can_be_spoilt(void **state)
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.length, 32);
 	assert_int_equal(bench.done.data[0], DEALBOX_EV_COVER_OPEN);
-	machine_cover(bench.rig->m, false);
+	machine_cover(bench.fixture->m, false);
 	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.length, 60);
-	machine_cover(bench.rig->m, true);
+	machine_cover(bench.fixture->m, true);
 	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
 	assert_false(reap_within(&bench, 60000000));
 	bench_free(&bench);
@@ -679,14 +680,14 @@ static void plans_can_be_spoilt(void **state)
 {
 	static const uint8_t clear_halt[8] = { 2, 1, 0, 0, DEVICE_EP_BULK_OUT, 0, 0, 0 };
 	struct bench bench = bench_new(STORED, "on plan nth 1: stall\non plan nth 2: refuse CRC 77\n");
-	struct wire_plan plan = rig_plan(BY_CARD, 52);
+	struct wire_plan plan = fixture_plan(BY_CARD, 52);
 	const struct wire_event *loaded;
 	uint8_t buf[WIRE_PLAN_MAX];
 
 	(void)state;
 	dealbox_count_plan(&plan);
 	dealbox_encode_plan(buf, &plan);
-	assert_int_equal(rig_command(bench.rig, WIRE_LOAD, plan.plan_id, 88, 0, NULL), 0);
+	assert_int_equal(fixture_command(bench.fixture, WIRE_LOAD, plan.plan_id, 88, 0, NULL), 0);
 	submit(&bench, DEVICE_EP_BULK_OUT, NULL, buf, 88);
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.status, -EPIPE);
@@ -696,7 +697,7 @@ static void plans_can_be_spoilt(void **state)
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.status, 0);
 	assert_int_equal(bench.done.length, 88);
-	loaded = rig_until(bench.rig, DEALBOX_EV_PLAN_LOADED);
+	loaded = fixture_until(bench.fixture, DEALBOX_EV_PLAN_LOADED);
 	assert_int_equal(loaded->arg[0], DEALBOX_ERR_CRC);
 	assert_int_equal(loaded->arg[1], 77);
 	/* no LOAD: the machine itself stalls */
@@ -714,26 +715,26 @@ static void gate_commands_can_be_spoilt(void **state)
 	(void)state;
 	submit(&bench, DEVICE_EP_INT_OUT, NULL, buf, sizeof(buf));
 	assert_false(reap_within(&bench, 1000000));
-	assert_int_equal(rig_counters(bench.rig).gates_ignored, 0);
+	assert_int_equal(fixture_counters(bench.fixture).gates_ignored, 0);
 	submit(&bench, DEVICE_EP_INT_OUT, NULL, buf, sizeof(buf));
 	assert_true(reap(&bench));
-	assert_int_equal(rig_counters(bench.rig).gates_ignored, 1);
+	assert_int_equal(fixture_counters(bench.fixture).gates_ignored, 1);
 	bench_free(&bench);
 }
 
 static void gate_commands_can_come_too_late(void **state)
 {
 	struct bench bench = bench_new(ROUTED, "on route: delay 30\n");
-	struct rig *rig = bench.rig;
+	struct fixture *fixture = bench.fixture;
 	uint8_t buf[WIRE_GATE_SIZE];
 	const struct wire_event *read;
 	struct wire_gate gate = { 0 };
 
 	(void)state;
-	rig_cards(rig, 52);
-	rig_insert(rig);
-	assert_int_equal(rig_start(rig, BY_CARD), 0);
-	read = rig_until(rig, DEALBOX_EV_CARD_READ);
+	fixture_cards(fixture, 52);
+	fixture_insert(fixture);
+	assert_int_equal(fixture_start(fixture, BY_CARD), 0);
+	read = fixture_until(fixture, DEALBOX_EV_CARD_READ);
 	gate.number = read->number;
 	gate.insertion = 1;
 	dealbox_encode_gate(buf, &gate);
@@ -741,8 +742,8 @@ static void gate_commands_can_come_too_late(void **state)
 	/* the deadline is 20 ms */
 	assert_true(reap_within(&bench, 30000));
 	assert_int_equal(bench.done.status, 0);
-	assert_int_equal(rig_counters(rig).gates_late, 1);
-	assert_int_equal(rig_status(rig).fault, DEALBOX_EV_GATE_LATE);
+	assert_int_equal(fixture_counters(fixture).gates_late, 1);
+	assert_int_equal(fixture_status(fixture).fault, DEALBOX_EV_GATE_LATE);
 	bench_free(&bench);
 }
 
@@ -751,7 +752,7 @@ static void a_transfer_waits_for_the_one_before(void **state)
 {
 	struct bench bench = bench_new(ROUTED, "on route nth 1: delay 30\n");
 	uint8_t buf[WIRE_GATE_SIZE] = { 1 };
-	uint64_t first, begun = bench.rig->now;
+	uint64_t first, begun = bench.fixture->now;
 
 	(void)state;
 	submit(&bench, DEVICE_EP_INT_OUT, NULL, buf, sizeof(buf));
@@ -759,7 +760,7 @@ static void a_transfer_waits_for_the_one_before(void **state)
 	submit(&bench, DEVICE_EP_INT_OUT, NULL, buf, sizeof(buf));
 	assert_true(reap_within(&bench, 30000));
 	assert_int_equal(bench.done.tag, first);
-	assert_int_equal(bench.rig->now, begun + 30000);
+	assert_int_equal(bench.fixture->now, begun + 30000);
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.tag, first + 1);
 	bench_free(&bench);
@@ -780,7 +781,7 @@ static struct bench serial_bench(const char *rules)
 	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 512);
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.length, FRAME_BYTES(WIRE_EVENT_SIZE));
-	rig_rule(bench.rig, rules);
+	fixture_rule(bench.fixture, rules);
 	return bench;
 }
 
@@ -842,11 +843,11 @@ static void frames_can_be_spoilt(void **state)
 	assert_int_equal(frames(&bench, &reader, &frame), 2);
 	assert_int_equal(frame.tag, 6);
 	assert_int_equal(exchange(&bench, 7), 0);
-	assert_true(machine_view(bench.rig->m).plugged);
-	machine_key(bench.rig->m, 9, true);
+	assert_true(machine_view(bench.fixture->m).plugged);
+	machine_key(bench.fixture->m, 9, true);
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.length, FRAME_BYTES(WIRE_EVENT_SIZE));
-	assert_false(machine_view(bench.rig->m).plugged);
+	assert_false(machine_view(bench.fixture->m).plugged);
 	bench_free(&bench);
 }
 
@@ -858,7 +859,7 @@ static void frames_can_change_places(void **state)
 
 	(void)state;
 	assert_int_equal(exchange(&bench, 1), 0);
-	machine_key(bench.rig->m, 9, true);
+	machine_key(bench.fixture->m, 9, true);
 	assert_true(reap(&bench));
 	assert_int_equal(frames(&bench, &reader, &frame), 2);
 	assert_int_equal(frame.kind, FRAME_ANSWER);

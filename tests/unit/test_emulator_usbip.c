@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "device.h"
-#include "emulator_rig.h"
+#include "emulator_fixture.h"
 #include "usbip.h"
 
 static void be32(uint8_t *buf, uint32_t value)
@@ -152,19 +152,19 @@ static void another_computer_asks_for_the_machine(void **state)
 
 /* --- the device ---------------------------------------------------------------------- */
 
-static struct device *device_of(struct rig *rig)
+static struct device *device_of(struct fixture *fixture)
 {
 	static const struct device_config config = {
 		.serial = "S17", .product = "bench", .int_in_size = 64,
 	};
-	struct device *device = device_new(rig->m, &config);
+	struct device *device = device_new(fixture->m, &config);
 
 	assert_non_null(device);
 	return device;
 }
 
 /* Status, or the bytes read. */
-static int control(struct device *device, struct rig *rig, uint8_t type, uint8_t request,
+static int control(struct device *device, struct fixture *fixture, uint8_t type, uint8_t request,
 		   uint16_t value, uint16_t index, uint16_t length, uint8_t *data)
 {
 	struct transfer transfer = {
@@ -174,8 +174,8 @@ static int control(struct device *device, struct rig *rig, uint8_t type, uint8_t
 	};
 	struct completion done;
 
-	device_submit(device, rig->now, &transfer);
-	assert_true(device_reap(device, rig->now, &done));
+	device_submit(device, fixture->now, &transfer);
+	assert_true(device_reap(device, fixture->now, &done));
 	if (done.status)
 		return done.status;
 	if (data)
@@ -190,18 +190,18 @@ static void descriptors_follow_section_1(void **state)
 
 	(void)state;
 	for (k = 0; k < 2; k++) {
-		struct rig *rig = rig_new(kinds[k]);
-		struct device *device = device_of(rig);
+		struct fixture *fixture = fixture_new(kinds[k]);
+		struct device *device = device_of(fixture);
 		struct wire_descriptor desc;
 		uint8_t data[512];
 		int length;
 
-		assert_int_equal(control(device, rig, 0x80, 6, 0x100, 0, 64, data), 18);
+		assert_int_equal(control(device, fixture, 0x80, 6, 0x100, 0, 64, data), 18);
 		assert_memory_equal(data + 8, "\x09\x12\x01\x00", 4);
 		assert_true(data[16] != 0);
 		/* the first bytes only */
-		assert_int_equal(control(device, rig, 0x80, 6, 0x200, 0, 9, data), 9);
-		length = control(device, rig, 0x80, 6, 0x200, 0, 512, data);
+		assert_int_equal(control(device, fixture, 0x80, 6, 0x200, 0, 9, data), 9);
+		length = control(device, fixture, 0x80, 6, 0x200, 0, 512, data);
 		assert_int_equal(length, data[2] | data[3] << 8);
 		assert_int_equal(length, 9 + 9 + 24 + 7 * (2 + k));
 		/* interface: ff/44/01, setting 0 */
@@ -217,79 +217,79 @@ static void descriptors_follow_section_1(void **state)
 		assert_memory_equal(data + 49, "\x07\x05\x82\x03\x40\x00\x01", 7);
 		if (k)
 			assert_memory_equal(data + 56, "\x07\x05\x03\x03\x10\x00\x01", 7);
-		assert_int_equal(control(device, rig, 0x80, 6, 0x303, 0x409, 255, data), 8);
+		assert_int_equal(control(device, fixture, 0x80, 6, 0x303, 0x409, 255, data), 8);
 		assert_memory_equal(data, "\x08\x03S\0001\0007\0", 8);
-		assert_int_equal(control(device, rig, 0x80, 6, 0x300, 0, 255, data), 4);
-		assert_int_equal(control(device, rig, 0x80, 6, 0x304, 0, 255, data), -EPIPE);
-		assert_int_equal(control(device, rig, 0x80, 6, 0x600, 0, 10, data), -EPIPE);
+		assert_int_equal(control(device, fixture, 0x80, 6, 0x300, 0, 255, data), 4);
+		assert_int_equal(control(device, fixture, 0x80, 6, 0x304, 0, 255, data), -EPIPE);
+		assert_int_equal(control(device, fixture, 0x80, 6, 0x600, 0, 10, data), -EPIPE);
 		device_free(device);
-		rig_free(rig);
+		fixture_free(fixture);
 	}
 }
 
 static void standard_requests(void **state)
 {
-	struct rig *rig = rig_new(DEALBOX_CAP_STORED_PLAN);
-	struct device *device = device_of(rig);
+	struct fixture *fixture = fixture_new(DEALBOX_CAP_STORED_PLAN);
+	struct device *device = device_of(fixture);
 	uint8_t data[64];
 
 	(void)state;
 	/* not configured yet */
-	assert_int_equal(control(device, rig, 0xc1, 1, 0, 0, 64, data), -EPIPE);
-	assert_int_equal(control(device, rig, 0x81, 10, 0, 0, 1, data), -EPIPE);
-	assert_int_equal(control(device, rig, 0, 9, 2, 0, 0, NULL), -EPIPE);
-	assert_int_equal(control(device, rig, 0, 9, 1, 0, 0, NULL), 0);
-	assert_int_equal(control(device, rig, 0x80, 8, 0, 0, 1, data), 1);
+	assert_int_equal(control(device, fixture, 0xc1, 1, 0, 0, 64, data), -EPIPE);
+	assert_int_equal(control(device, fixture, 0x81, 10, 0, 0, 1, data), -EPIPE);
+	assert_int_equal(control(device, fixture, 0, 9, 2, 0, 0, NULL), -EPIPE);
+	assert_int_equal(control(device, fixture, 0, 9, 1, 0, 0, NULL), 0);
+	assert_int_equal(control(device, fixture, 0x80, 8, 0, 0, 1, data), 1);
 	assert_int_equal(data[0], 1);
-	assert_int_equal(control(device, rig, 0x81, 10, 0, 0, 1, data), 1);
-	assert_int_equal(control(device, rig, 1, 11, 0, 0, 0, NULL), 0);
-	assert_int_equal(control(device, rig, 1, 11, 1, 0, 0, NULL), -EPIPE);
+	assert_int_equal(control(device, fixture, 0x81, 10, 0, 0, 1, data), 1);
+	assert_int_equal(control(device, fixture, 1, 11, 0, 0, 0, NULL), 0);
+	assert_int_equal(control(device, fixture, 1, 11, 1, 0, 0, NULL), -EPIPE);
 	/* self-powered; remote wakeup on and off */
-	assert_int_equal(control(device, rig, 0x80, 0, 0, 0, 2, data), 2);
+	assert_int_equal(control(device, fixture, 0x80, 0, 0, 0, 2, data), 2);
 	assert_memory_equal(data, "\1\0", 2);
-	assert_int_equal(control(device, rig, 0, 3, 1, 0, 0, NULL), 0);
-	control(device, rig, 0x80, 0, 0, 0, 2, data);
+	assert_int_equal(control(device, fixture, 0, 3, 1, 0, 0, NULL), 0);
+	control(device, fixture, 0x80, 0, 0, 0, 2, data);
 	assert_memory_equal(data, "\3\0", 2);
-	assert_int_equal(control(device, rig, 0, 1, 1, 0, 0, NULL), 0);
-	control(device, rig, 0x80, 0, 0, 0, 2, data);
+	assert_int_equal(control(device, fixture, 0, 1, 1, 0, 0, NULL), 0);
+	control(device, fixture, 0x80, 0, 0, 0, 2, data);
 	assert_memory_equal(data, "\1\0", 2);
 	/* halt */
-	assert_int_equal(control(device, rig, 2, 3, 0, 0x82, 0, NULL), 0);
-	assert_int_equal(control(device, rig, 0x82, 0, 0, 0x82, 2, data), 2);
+	assert_int_equal(control(device, fixture, 2, 3, 0, 0x82, 0, NULL), 0);
+	assert_int_equal(control(device, fixture, 0x82, 0, 0, 0x82, 2, data), 2);
 	assert_int_equal(data[0], 1);
-	assert_int_equal(control(device, rig, 2, 1, 0, 0x82, 0, NULL), 0);
-	control(device, rig, 0x82, 0, 0, 0x82, 2, data);
+	assert_int_equal(control(device, fixture, 2, 1, 0, 0x82, 0, NULL), 0);
+	control(device, fixture, 0x82, 0, 0, 0x82, 2, data);
 	assert_int_equal(data[0], 0);
 	/* a stored-plan machine has no interrupt OUT */
-	assert_int_equal(control(device, rig, 2, 3, 0, 0x03, 0, NULL), -EPIPE);
+	assert_int_equal(control(device, fixture, 2, 3, 0, 0x03, 0, NULL), -EPIPE);
 	/* interface 1 is not there */
-	assert_int_equal(control(device, rig, 0xc1, 1, 0, 1, 64, data), -EPIPE);
-	assert_int_equal(control(device, rig, 0xc1, 1, 0, 0, 64, data), 64);
-	assert_int_equal(control(device, rig, 0xc1, 1, 0, 0, 10, data), 10);
+	assert_int_equal(control(device, fixture, 0xc1, 1, 0, 1, 64, data), -EPIPE);
+	assert_int_equal(control(device, fixture, 0xc1, 1, 0, 0, 64, data), 64);
+	assert_int_equal(control(device, fixture, 0xc1, 1, 0, 0, 10, data), 10);
 	/* recipients and types that mean nothing here */
-	assert_int_equal(control(device, rig, 0xc0, 1, 0, 0, 64, data), -EPIPE);
-	assert_int_equal(control(device, rig, 0xa1, 1, 0, 0, 64, data), -EPIPE);
+	assert_int_equal(control(device, fixture, 0xc0, 1, 0, 0, 64, data), -EPIPE);
+	assert_int_equal(control(device, fixture, 0xa1, 1, 0, 0, 64, data), -EPIPE);
 	device_free(device);
-	rig_free(rig);
+	fixture_free(fixture);
 }
 
 static void detaching_forgets_all_transfers(void **state)
 {
-	struct rig *rig = rig_new(DEALBOX_CAP_STORED_PLAN);
-	struct device *device = device_of(rig);
+	struct fixture *fixture = fixture_new(DEALBOX_CAP_STORED_PLAN);
+	struct device *device = device_of(fixture);
 	struct transfer transfer = { .tag = 5, .endpoint = DEVICE_EP_INT_IN, .length = 64 };
 	struct completion done;
 
 	(void)state;
-	assert_int_equal(control(device, rig, 0, 9, 1, 0, 0, NULL), 0);
-	rig_collect(rig);
-	device_submit(device, rig->now, &transfer);
-	assert_false(device_reap(device, rig->now, &done));
+	assert_int_equal(control(device, fixture, 0, 9, 1, 0, 0, NULL), 0);
+	fixture_collect(fixture);
+	device_submit(device, fixture->now, &transfer);
+	assert_false(device_reap(device, fixture->now, &done));
 	device_detach(device);
-	assert_false(machine_view(rig->m).configured);
+	assert_false(machine_view(fixture->m).configured);
 	assert_false(device_cancel(device, 5));
 	device_free(device);
-	rig_free(rig);
+	fixture_free(fixture);
 }
 
 int main(void)

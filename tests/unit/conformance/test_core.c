@@ -2,7 +2,7 @@
 /* The cases on the pure core, against the emulator's pure machine, in virtual time. */
 #include <stdio.h>
 
-#include "../emulator_rig.h"
+#include "../emulator_fixture.h"
 
 #include "cases.h"
 #include "core.h"
@@ -15,7 +15,7 @@
 
 struct world {
 	struct dealbox_core core;	/* first: the ops find the world by it */
-	struct rig *rig;
+	struct fixture *fixture;
 	struct device *device;
 	bool asked;			/* for a transfer of events */
 	bool ended;			/* the other transfer has */
@@ -36,7 +36,7 @@ static void send_gate(struct dealbox_core *core, const struct wire_gate *gate)
 	};
 
 	transfer.length = core->dialect->encode_gate(transfer.data, gate);
-	device_submit(w->device, w->rig->now, &transfer);
+	device_submit(w->device, w->fixture->now, &transfer);
 	w->gates++;
 }
 
@@ -80,9 +80,9 @@ static void reap(struct world *w)
 
 	do {
 		if (!w->asked)
-			device_submit(w->device, w->rig->now, &in);
+			device_submit(w->device, w->fixture->now, &in);
 		w->asked = true;
-		while (device_reap(w->device, w->rig->now, &done)) {
+		while (device_reap(w->device, w->fixture->now, &done)) {
 			if (done.tag == OUT_TAG) {
 				w->done = done;
 				w->ended = true;
@@ -93,7 +93,7 @@ static void reap(struct world *w)
 			w->asked = false;
 			if (!done.status)
 				dealbox_core_receive(&w->core, done.data, done.length,
-						     w->rig->now * 1000);
+						     w->fixture->now * 1000);
 		}
 	} while (!w->asked);
 }
@@ -101,7 +101,7 @@ static void reap(struct world *w)
 /* Lets time go by until that is true, at most ms. */
 static int run_until(struct world *w, bool (*over)(struct world *w), unsigned int ms)
 {
-	uint64_t end = w->rig->now + ms * 1000ULL;
+	uint64_t end = w->fixture->now + ms * 1000ULL;
 	uint64_t next, other;
 
 	for (;;) {
@@ -109,17 +109,17 @@ static int run_until(struct world *w, bool (*over)(struct world *w), unsigned in
 		if (over(w))
 			return 0;
 		next = device_next(w->device);
-		other = machine_next(w->rig->m);
+		other = machine_next(w->fixture->m);
 		if (other < next)
 			next = other;
 		if (next > end) {
-			w->rig->now = end;
-			machine_run(w->rig->m, end);
+			w->fixture->now = end;
+			machine_run(w->fixture->m, end);
 			return -ETIMEDOUT;
 		}
-		if (next > w->rig->now)
-			w->rig->now = next;
-		machine_run(w->rig->m, w->rig->now);
+		if (next > w->fixture->now)
+			w->fixture->now = next;
+		machine_run(w->fixture->m, w->fixture->now);
 	}
 }
 
@@ -139,7 +139,7 @@ static int make_transfer(struct world *w, struct transfer *transfer, unsigned in
 
 	transfer->tag = OUT_TAG;
 	w->ended = false;
-	device_submit(w->device, w->rig->now, transfer);
+	device_submit(w->device, w->fixture->now, transfer);
 	error = run_until(w, has_ended, ms);
 	if (error) {
 		device_cancel(w->device, OUT_TAG);
@@ -196,7 +196,7 @@ static int run_call(struct world *w, struct dealbox_call *call)
 	call->data = data;
 	call->bytes = bytes;
 	for (;;) {
-		action = dealbox_call_next(&w->core, call, result, w->rig->now * 1000);
+		action = dealbox_call_next(&w->core, call, result, w->fixture->now * 1000);
 		switch (action) {
 		case DEALBOX_CONTROL:
 			result = make_control(w, call);
@@ -222,12 +222,12 @@ static struct world *world_before_greeting(uint32_t kind, bool serial)
 	struct world *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
-	w->rig = rig_new(kind);
-	w->device = device_new(w->rig->m, &config);
+	w->fixture = fixture_new(kind);
+	w->device = device_new(w->fixture->m, &config);
 	w->core.ops = &ops;
 	w->core.dialect = serial ? &dealbox_serial : &dealbox_native;
 	if (!serial)
-		w->core.machine = *machine_view(w->rig->m).desc;
+		w->core.machine = *machine_view(w->fixture->m).desc;
 	w->core.transfer_size = IN_SIZE;
 	assert_int_equal(make_transfer(w, &(struct transfer){ .setup = { 0, 9, 1 } }, 1000), 0);
 	return w;
@@ -255,7 +255,7 @@ static struct world *world_new(uint32_t kind, bool serial)
 static void world_free(struct world *w)
 {
 	device_free(w->device);
-	rig_free(w->rig);
+	fixture_free(w->fixture);
 	free(w);
 }
 
@@ -308,7 +308,7 @@ static void check(const struct conformance_case *c, uint32_t kind, bool serial)
 	int error, expected = serial ? c->serial : c->native;
 
 	if (c->rules)
-		rig_rule(w->rig, c->rules);
+		fixture_rule(w->fixture, c->rules);
 	error = make_call(w, c, &result, &detail);
 	if (error != expected || (error == -EREMOTEIO &&
 				  (result != c->result || detail != c->detail)))
@@ -434,7 +434,7 @@ static void a_plan_that_nobody_waits_for(void **state)
 	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
 
 	(void)state;
-	rig_rule(w->rig, "on event PLAN_LOADED: drop");
+	fixture_rule(w->fixture, "on event PLAN_LOADED: drop");
 	dealbox_call_set_plan(&call, &plan, false);
 	assert_int_equal(run_call(w, &call), 0);
 	assert_int_equal(w->core.awaited, DEALBOX_AWAIT_NOTHING);
@@ -497,7 +497,7 @@ static void the_pause_at_the_end_of_a_claim(void **state)
 	for (n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
 		for (serial = 0; serial < 2; serial++) {
 			w = world_new(DEALBOX_CAP_STORED_PLAN, serial);
-			rig_rule(w->rig, cases[n].rules);
+			fixture_rule(w->fixture, cases[n].rules);
 			assert_int_equal(pause_deal(w), cases[n].error);
 			assert_string_equal(w->sent, cases[n].sent);
 			world_free(w);
@@ -629,7 +629,7 @@ static void what_a_machine_says_of_itself(void **state)
 	}
 	for (n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
 		w = world_before_greeting(DEALBOX_CAP_STORED_PLAN, cases[n].serial);
-		rig_rule(w->rig, cases[n].rules);
+		fixture_rule(w->fixture, cases[n].rules);
 		assert_int_equal(greet(w), cases[n].error);
 		world_free(w);
 	}
@@ -663,8 +663,8 @@ static void a_board_is_dealt(void **state)
 		if (way == 2)
 			kind = DEALBOX_CAP_HOST_ROUTED;
 		w = world_new(kind, way & 1);
-		rig_cards(w->rig, 52);
-		assert_int_equal(machine_insert(w->rig->m, 3), 0);
+		fixture_cards(w->fixture, 52);
+		assert_int_equal(machine_insert(w->fixture->m, 3), 0);
 		assert_int_equal(run_until(w, board_is_in, 5000), 0);
 		assert_int_equal(set_plan(w, &plan), 0);
 		assert_int_equal(w->arrivals > 0, kind == DEALBOX_CAP_STORED_PLAN || way & 1);
