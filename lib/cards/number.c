@@ -18,7 +18,7 @@
 
 #include "number.h"
 #include "number-tables.h"
-#include "planes.h"
+#include "seat-bits.h"
 
 #define HAND_SIZE	13
 #define EACH_BYTE	0x0101010101010101ULL
@@ -386,8 +386,8 @@ static void pavlicek_unrank(dealbox_number number, struct dealbox_deal *deal)
 		narrow = narrow_step(&owners, narrow, --left);
 	/* times one: the fraction itself */
 	tail_give(&owners, narrow_step(&owners, narrow, 1));
-	deal_from_planes(deal, DEALBOX_PACK_BRIDGE, owners.low >> (64 - DEALBOX_CARDS),
-			 owners.high >> (64 - DEALBOX_CARDS));
+	deal_from_seat_bits(deal, DEALBOX_PACK_BRIDGE, owners.low >> (64 - DEALBOX_CARDS),
+			    owners.high >> (64 - DEALBOX_CARDS));
 }
 
 /*

@@ -7,23 +7,23 @@
 #include <string.h>
 
 #include "pack.h"
-#include "planes.h"
+#include "seat-bits.h"
 #include "set-internal.h"
 
 /*
  * 24 bytes a deal: the densest format has 13, and a set shall not take many times the
- * memory of its file. The owner of card n (0..3) is bit n of the two planes; their
+ * memory of its file. The owner of card n (0..3) is bit n of the two masks; their
  * upper 12 bits hold what is small.
  */
 struct record {
-	uint64_t plane[2];
+	uint64_t seat_bits[2];
 	uint32_t id;		/* board number, or place of the label */
 	uint32_t where;		/* line; binary formats: byte */
 };
 
 #define FILES_MAX	4095	/* 12 bits, 0 = no file */
 
-/* plane[0] >> 52 */
+/* seat_bits[0] >> 52 */
 #define SMALL_DEALER	0	/* 3 bits: seat + 1 */
 #define SMALL_VULNERABLE 3	/* 3 bits: + 1 */
 #define SMALL_ID	6	/* 2 bits */
@@ -279,8 +279,8 @@ int set_append(struct dealbox_set *set, const struct set_entry *entry)
 		 (uint64_t)(entry->vulnerable + 1) << SMALL_VULNERABLE;
 
 	record = record_place(set, set->count);
-	record->plane[0] = (hand[1] | hand[3]) | small << 52;
-	record->plane[1] = (hand[2] | hand[3]) | (uint64_t)entry->file << 52;
+	record->seat_bits[0] = (hand[1] | hand[3]) | small << 52;
+	record->seat_bits[1] = (hand[2] | hand[3]) | (uint64_t)entry->file << 52;
 	record->id = id;
 	record->where = entry->where;
 	set->count++;
@@ -316,13 +316,13 @@ int dealbox_set_add(struct dealbox_set *set, const struct dealbox_board *board)
 static void record_deal(const struct dealbox_set *set, const struct record *record,
 			struct dealbox_deal *deal)
 {
-	deal_from_planes(deal, set->pack->cards, record->plane[0], record->plane[1]);
+	deal_from_seat_bits(deal, set->pack->cards, record->seat_bits[0], record->seat_bits[1]);
 }
 
 static unsigned int record_small(const struct record *record, unsigned int field,
 				 unsigned int mask)
 {
-	return (unsigned int)(record->plane[0] >> (52 + field)) & mask;
+	return (unsigned int)(record->seat_bits[0] >> (52 + field)) & mask;
 }
 
 static const char *record_label(const struct dealbox_set *set,
@@ -352,7 +352,7 @@ int dealbox_set_get(const struct dealbox_set *set, size_t index,
 		board->label = record_label(set, record);
 		break;
 	}
-	file = (unsigned int)(record->plane[1] >> 52);
+	file = (unsigned int)(record->seat_bits[1] >> 52);
 	board->line = record->where;
 	if (file) {
 		const struct file *from = &set->files[file - 1];

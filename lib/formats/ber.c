@@ -86,7 +86,7 @@ static bool quick_ber(struct found *found, const uint8_t *text, size_t index)
 		low |= gather_bits(owners) << card;
 		high |= gather_bits(owners >> 1) << card;
 	}
-	deal_from_planes(&found->deal, DEALBOX_PACK_BRIDGE, low, high);
+	deal_from_seat_bits(&found->deal, DEALBOX_PACK_BRIDGE, low, high);
 	return !strange;
 }
 

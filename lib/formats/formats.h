@@ -12,7 +12,7 @@
 #include <dealbox/format.h>
 
 #include "cards/deal.h"
-#include "cards/planes.h"
+#include "cards/seat-bits.h"
 #include "cards/set-internal.h"
 
 /* -- readers --------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 /* Owners count from West: one less is the seat, and borrows where the lower bit is 0. */
 static void deal_from_west(struct dealbox_deal *deal, dealbox_cards low, dealbox_cards high)
 {
-	deal_from_planes(deal, DEALBOX_PACK_BRIDGE, ~low, high ^ ~low);
+	deal_from_seat_bits(deal, DEALBOX_PACK_BRIDGE, ~low, high ^ ~low);
 }
 
 /*
@@ -35,7 +35,7 @@ static void unpack_ranks(struct dealbox_deal *deal, const uint8_t *bytes, unsign
 	if (turn)
 		deal_from_west(deal, low, high);
 	else
-		deal_from_planes(deal, DEALBOX_PACK_BRIDGE, low, high);
+		deal_from_seat_bits(deal, DEALBOX_PACK_BRIDGE, low, high);
 }
 
 static void pack_ranks(const struct dealbox_deal *deal, uint8_t *bytes, unsigned int turn)

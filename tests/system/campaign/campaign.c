@@ -86,7 +86,7 @@ static struct {
 	bool service_done;	/* it is, also where nobody looked on */
 	bool keeps;		/* its power and state, when the program is gone */
 	enum wrong wrong;	/* the first that was seen */
-	char trouble[256];
+	char finding[256];
 	/* the program */
 	pid_t pid;
 	uint64_t begin_us;
@@ -117,9 +117,9 @@ void note(const char *format, ...)
 	fflush(stdout);
 }
 
-static void trouble(enum wrong wrong, const char *format, ...)
+static void found(enum wrong wrong, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-static void trouble(enum wrong wrong, const char *format, ...)
+static void found(enum wrong wrong, const char *format, ...)
 {
 	va_list list;
 
@@ -127,9 +127,9 @@ static void trouble(enum wrong wrong, const char *format, ...)
 		return;
 	job.wrong = wrong;
 	va_start(list, format);
-	vsnprintf(job.trouble, sizeof(job.trouble), format, list);
+	vsnprintf(job.finding, sizeof(job.finding), format, list);
 	va_end(list);
-	note("WRONG: %s", job.trouble);
+	note("WRONG: %s", job.finding);
 }
 
 static bool any_struck(void)
@@ -185,12 +185,12 @@ void claims_judge(const struct board *only)
 		job.claims[i].judged = true;
 		for (j = 0; j < i; j++)
 			if (job.claims[j].number == number && job.claims[j].begun == job.claims[i].begun)
-				trouble(TWICE, "board %d was called exact twice", number);
+				found(TWICE, "board %d was called exact twice", number);
 		id = board_judge(board, number);
 		total.exact += id == F_NONE;
 		if (id == FAULTS) {
-			trouble(NOT_EXACT, "board %d, insertion %u, is not what was called exact", number,
-				job.claims[i].insertion);
+			found(NOT_EXACT, "board %d, insertion %u, is not what was called exact", number,
+			      job.claims[i].insertion);
 			pockets_text(board->cards, text[0]);
 			pockets_text(job.plans[number - 1], text[1]);
 			note("lies there: %s", text[0]);
@@ -213,7 +213,7 @@ static void claim(uint32_t insertion, int number)
 	for (i = job.deal_count - 1; i >= 0 && job.deals[i].insertion != insertion; i--)
 		;
 	if (i < 0 || number < 1 || number > BOARDS) {
-		trouble(UNDEALT, "board %d is called exact, and insertion %u was never dealt", number, insertion);
+		found(UNDEALT, "board %d is called exact, and insertion %u was never dealt", number, insertion);
 		return;
 	}
 	note("board %d, insertion %u, is called exact", number, insertion);
@@ -281,7 +281,7 @@ void deal_begins(void)
 	if (service)
 		people_told("");
 	if (!same(m.board->told, none))
-		trouble(AGAIN, "insertion %u is dealt into, and there are cards in the board", m.insertion);
+		found(AGAIN, "insertion %u is dealt into, and there are cards in the board", m.insertion);
 	if (job.deal_count < 256) {
 		job.deals[job.deal_count].insertion = m.insertion;
 		job.deals[job.deal_count++].board = m.board;
@@ -497,7 +497,7 @@ static void clear_judge(const uint8_t *setup)
 {
 	if (setup[0] == 0x41 && setup[1] == 0x17 && m.state == FAULT &&
 	    people.deeds == job.deeds)
-		trouble(CLEARED, "fault %02x is cleared, and nobody did anything", m.fault);
+		found(CLEARED, "fault %02x is cleared, and nobody did anything", m.fault);
 }
 
 static void control_transfer(uint32_t id, const uint8_t *frame, uint32_t length)
@@ -1137,7 +1137,7 @@ static int program_run(bool resume)
 	note("it ends: %s %d", WIFEXITED(status) ? "status" : "signal",
 	     WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
-		trouble(DIED, "the program died of signal %d", WTERMSIG(status));
+		found(DIED, "the program died of signal %d", WTERMSIG(status));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -1197,7 +1197,7 @@ static void job_count(int status)
 	total.voids += job.voids;
 	total.given_up += status != 0;
 	if (!any_struck() && (status || job.voids))
-		trouble(UNSOUND, "nothing went wrong, and yet not all boards are exact");
+		found(UNSOUND, "nothing went wrong, and yet not all boards are exact");
 	for (i = 0; i < fault_count; i++) {
 		total.struck[faults[i].id] += faults[i].struck;
 		total.wrong_by[faults[i].id] += faults[i].struck && job.wrong;
@@ -1207,7 +1207,7 @@ static void job_count(int status)
 		return;
 	total.wrong += job.wrong != RIGHT;
 	printf("# board %d: %s;", (job.number - 1) * BOARDS + 1,
-	       job.wrong ? job.trouble : "the job was not finished");
+	       job.wrong ? job.finding : "the job was not finished");
 	for (i = 0; i < fault_count; i++)
 		if (faults[i].struck)
 			printf(" %s", kinds[faults[i].id].name);

@@ -112,8 +112,8 @@ struct people {
 	uint64_t next_us;	/* when they act again */
 	int acts, helps, idle;
 	int deeds;		/* whatever they did at the machine */
-	uint8_t aside[60];	/* cards that lie beside the machine */
-	int aside_count;
+	uint8_t set_aside[60];	/* cards that lie beside the machine */
+	int set_aside_count;
 	bool empty_again;	/* the board that they hold goes in again */
 };
 

@@ -43,10 +43,10 @@ static bool told(const char *words)
 
 /* -- cards ----------------------------------------------------------- */
 
-static void aside(int card)
+static void set_aside(int card)
 {
-	if (people.aside_count < (int)sizeof(people.aside))
-		people.aside[people.aside_count++] = (uint8_t)card;
+	if (people.set_aside_count < (int)sizeof(people.set_aside))
+		people.set_aside[people.set_aside_count++] = (uint8_t)card;
 }
 
 static void reader_take_out(void)
@@ -54,7 +54,7 @@ static void reader_take_out(void)
 	int i;
 
 	for (i = 0; i < m.readers; i++)
-		aside(m.reader[i]);
+		set_aside(m.reader[i]);
 	reader_clear();
 }
 
@@ -83,7 +83,7 @@ static int pack_take(uint8_t cards[HOPPER_CARDS])
 	if (fault_due(SITE_HOPPER, F_TWICE))
 		cards[0] = cards[1];
 	if (fault_due(SITE_HOPPER, F_SHORT))
-		aside(cards[--count]);
+		set_aside(cards[--count]);
 	shuffle(cards, count);
 	return count;
 }
@@ -94,7 +94,7 @@ static void hopper_fill(void)
 	int count = pack_take(cards);
 
 	reader_clear();
-	people.aside_count = people.aside_count && people.aside[0] < 52 && count < 52 ? 1 : 0;
+	people.set_aside_count = people.set_aside_count && people.set_aside[0] < 52 && count < 52 ? 1 : 0;
 	hopper_load(cards, count);
 }
 
@@ -197,8 +197,8 @@ static void cards_find(void)
 	uint8_t cards[52];
 	int card, i;
 
-	if (people.aside_count && chance(2)) {
-		card = people.aside[--people.aside_count];
+	if (people.set_aside_count && chance(2)) {
+		card = people.set_aside[--people.set_aside_count];
 		note("people: a card that lay beside the machine is put in");
 		hopper_add(card);
 	} else if (fault_due(SITE_HELP, F_SPARE)) {
