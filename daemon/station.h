@@ -10,7 +10,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "dealing/dealing.h"
+#include "dealing/dealing-internal.h"
 
 struct backoff;
 struct service;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "error.h"
+#include "error-internal.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #ifndef BLOCKS_H
 #define BLOCKS_H
 
-#include "number.h"
+#include "number-internal.h"
 
 #define BLOCK_DRAWS	680	/* numbers that are drawn for a block; some are beyond the last deal */
 #define BLOCK_STATE	40	/* bytes that a block is made from */

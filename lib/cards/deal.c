@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "card-text.h"
-#include "deal.h"
-#include "pack.h"
+#include "deal-internal.h"
+#include "pack-internal.h"
 
 bool dealbox_deal_complete(const struct dealbox_deal *deal,
 			   const struct dealbox_pack *pack)

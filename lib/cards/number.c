@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "number.h"
+#include "number-internal.h"
 #include "number-tables.h"
 #include "seat-bits.h"
 

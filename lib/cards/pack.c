@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "pack.h"
+#include "pack-internal.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 #include <sys/random.h>
 
 #include "blocks.h"
-#include "pack.h"
-#include "random.h"
+#include "pack-internal.h"
+#include "random-internal.h"
 
 /* A refill makes the next key and then the output. */
 #define REFILL_SIZE	8192

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pack.h"
+#include "pack-internal.h"
 #include "seat-bits.h"
 #include "set-internal.h"
 

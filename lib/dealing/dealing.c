@@ -16,7 +16,7 @@
 
 #include <dealbox/dealing.h>
 
-#include "dealing/dealing.h"
+#include "dealing/dealing-internal.h"
 #include "dealing/job-ledger.h"
 #include "machine/backend.h"
 

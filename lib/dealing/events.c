@@ -11,7 +11,7 @@
 #include <dealbox/pack.h>
 #include <dealbox/report.h>
 
-#include "dealing/dealing.h"
+#include "dealing/dealing-internal.h"
 #include "dealing/job-ledger.h"
 
 #define EVENTS_AT_ONCE	64

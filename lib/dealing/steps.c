@@ -10,7 +10,7 @@
 #include <dealbox/law.h>
 #include <dealbox/pack.h>
 
-#include "dealing/dealing.h"
+#include "dealing/dealing-internal.h"
 #include "dealing/job-ledger.h"
 
 /* An event that is on its way when a status was asked comes within so many times so long. */

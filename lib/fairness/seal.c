@@ -10,7 +10,7 @@
 
 #include <dealbox/seal.h>
 
-#include "error.h"
+#include "error-internal.h"
 
 #define MAGIC		"DBSEAL1\n"
 #define MAGIC_SIZE	8

@@ -8,7 +8,7 @@
 
 #include <dealbox/manifest.h>
 
-#include "error.h"
+#include "error-internal.h"
 
 #define HEX(bytes)	(2 * (bytes) + 1)	/* size of a buffer for bytes in hexadecimal */
 #define SIGNATURE	64			/* bytes of one */

@@ -11,7 +11,7 @@
 #include <dealbox/set.h>
 #include <dealbox/square.h>
 
-#include "error.h"
+#include "error-internal.h"
 
 #define KEY_SHORT	40	/* the original warns about shorter keys */
 

@@ -11,7 +11,7 @@
 
 #include <dealbox/format.h>
 
-#include "cards/deal.h"
+#include "cards/deal-internal.h"
 #include "cards/seat-bits.h"
 #include "cards/set-internal.h"
 

@@ -7,7 +7,7 @@
 #include <dealbox/event.h>
 #include <dealbox/law.h>
 
-#include "cards/deal.h"
+#include "cards/deal-internal.h"
 #include "judge.h"
 #include "messages.h"
 #include "record.h"

@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "ledger.h"
+#include "ledger-internal.h"
 
 /* A file, followed by the file of SQLite's VFS. */
 struct file {

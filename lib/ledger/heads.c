@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ledger.h"
+#include "ledger-internal.h"
 
 #define TAIL	65536	/* bytes of the file that are read, and kept */
 

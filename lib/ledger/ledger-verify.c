@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ledger.h"
+#include "ledger-internal.h"
 
 struct report {
 	void (*damage)(const char *sentence, void *context);

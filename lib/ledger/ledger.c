@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ledger.h"
+#include "ledger-internal.h"
 #include "sql.h"
 
 #define KEY_SIZE	crypto_kdf_KEYBYTES

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ledger.h"
+#include "ledger-internal.h"
 #include "sql.h"
 
 /* enum dealbox_ledger_copy_state, in the view copies */

@@ -10,7 +10,7 @@
 
 #include <dealbox/machine.h>
 
-#include "error.h"
+#include "error-internal.h"
 
 struct backend {
 	const char *scheme;

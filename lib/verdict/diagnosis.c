@@ -5,7 +5,7 @@
 
 #include <dealbox/diagnosis.h>
 
-#include "cards/pack.h"
+#include "cards/pack-internal.h"
 
 _Static_assert(DEALBOX_CULPRITS <= sizeof(((struct dealbox_diagnosis *)NULL)->chance),
 	       "a chance for each culprit");

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cards/pack.h"
+#include "cards/pack-internal.h"
 
 static const uint8_t in_order[DEALBOX_HANDS] = { 0, 1, 2, 3 };
 

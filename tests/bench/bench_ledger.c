@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ledger/ledger.h"
+#include "ledger/ledger-internal.h"
 
 #define ROUNDS	10
 #define CHECKS	19944		/* of each kind in a round */

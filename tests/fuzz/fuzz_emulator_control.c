@@ -3,7 +3,7 @@
  * Whatever lines come to the control socket: each is answered by one line that starts with "ok" or
  * "error:", or is a "wait"; and no card gets lost.
  */
-#include "control.h"
+#include "command.h"
 #include "fuzz_machine.h"
 
 static unsigned int cards(struct machine *m)

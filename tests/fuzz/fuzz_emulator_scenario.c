@@ -4,7 +4,7 @@
  * is dealt with under its rules neither crashes nor loses a card.
  */
 #include "fuzz.h"
-#include "machine.h"
+#include "emulated_machine.h"
 
 #define NOW	1000000
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "machine.h"
+#include "emulated_machine.h"
 
 #define FIXTURE_EVENTS_MAX	8192
 /* µs of virtual time until something must have happened */

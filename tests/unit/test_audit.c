@@ -14,8 +14,8 @@
 #include <dealbox/format.h>
 
 #include "fairness/audit-stats.h"
-#include "cards/number.h"
-#include "cards/random.h"
+#include "cards/number-internal.h"
+#include "cards/random-internal.h"
 
 static int fixed_origin(uint8_t key[RANDOM_KEY_SIZE])
 {

@@ -12,7 +12,7 @@
 
 #include <dealbox/diagnosis.h>
 
-#include "memory.h"
+#include "freed_memory.h"
 
 static uint32_t seed;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The person at the emulated machine: no card is ever lost, and every stop finds its way on. */
-#include "control.h"
+#include "command.h"
 #include "emulator_fixture.h"
-#include "operator.h"
+#include "emulated_operator.h"
 
 #define STORED	DEALBOX_CAP_STORED_PLAN
 #define BRIDGE	0x000fffffffffffffULL

@@ -10,7 +10,7 @@
 
 #include "dealing/job.h"
 
-#include "memory.h"
+#include "freed_memory.h"
 
 static bool nobody(const struct copy *copy, const void *context)
 {

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 #include <linux/capability.h>
 
-#include "ledger/ledger.h"
+#include "ledger/ledger-internal.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

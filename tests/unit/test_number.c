@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "cards/number.h"
+#include "cards/number-internal.h"
 
 /* a simple generator for test numbers: SplitMix64 (S. Vigna, public domain algorithm) */
 static uint64_t mix(uint64_t *state)

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "cards/random.h"
+#include "cards/random-internal.h"
 
 static int broken_origin(uint8_t key[RANDOM_KEY_SIZE])
 {

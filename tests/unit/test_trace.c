@@ -5,7 +5,7 @@
 
 #include <dealbox/trace.h>
 
-#include "memory.h"
+#include "freed_memory.h"
 
 static struct dealbox_event event(uint32_t n, uint32_t type, uint32_t insertion)
 {

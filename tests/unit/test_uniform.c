@@ -14,8 +14,8 @@
 #include <dealbox/bigdeal.h>
 
 #include "fairness/audit-stats.h"
-#include "cards/number.h"
-#include "cards/random.h"
+#include "cards/number-internal.h"
+#include "cards/random-internal.h"
 
 #define DEALS	10000000
 #define SET	32

@@ -12,7 +12,7 @@
 
 #include <dealbox/verify.h>
 
-#include "memory.h"
+#include "freed_memory.h"
 
 #define PLAN_ID		0x1234
 #define INSERTION	77

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A machine as a USB device: descriptors, standard requests, endpoints that halt, and
- * transfers that a scenario spoils. Pure, like machine.h: both fronts carry the
+ * transfers that a scenario spoils. Pure, like emulated_machine.h: both fronts carry the
  * transfers of one of these.
  */
 #ifndef EMULATOR_DEVICE_H
 #define EMULATOR_DEVICE_H
 
-#include "machine.h"
+#include "emulated_machine.h"
 
 #define DEVICE_VENDOR		0x1209
 #define DEVICE_PRODUCT		0x0001

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inside of a machine: what machine.c (protocol and states) and mechanics.c (cards that
+ * Inside of a machine: what emulated_machine.c (protocol and states) and mechanics.c (cards that
  * move, and who touches them) share.
  */
 #ifndef EMULATOR_MACHINE_PRIV_H
 #define EMULATOR_MACHINE_PRIV_H
 
-#include "machine.h"
+#include "emulated_machine.h"
 
 #define FALLING_MAX	8
 #define PARAM_COUNT	4
@@ -115,7 +115,7 @@ struct machine {
 	unsigned int deferred_count;
 };
 
-/* machine.c */
+/* emulated_machine.c */
 struct wire_event event_of(uint8_t type);
 void event_send(struct machine *m, struct wire_event *event);
 /* An effect of the world, to be carried out when the present step is over. */

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "control.h"
+#include "command.h"
 #include "front.h"
 #include "memory.h"
 #include "options.h"

@@ -3,7 +3,7 @@
 #ifndef EMULATOR_MEMORY_H
 #define EMULATOR_MEMORY_H
 
-#include "machine.h"
+#include "emulated_machine.h"
 
 /* 0, or -1 and errno. The file is whole at any time, also after a power cut. */
 int memory_save(const char *path, const struct machine_memory *memory);

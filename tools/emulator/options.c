@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control.h"
+#include "command.h"
 #include "dealbox/card.h"
 #include "machine_wire.h"
 #include "options.h"

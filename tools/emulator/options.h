@@ -4,7 +4,7 @@
 #define EMULATOR_OPTIONS_H
 
 #include "device.h"
-#include "operator.h"
+#include "emulated_operator.h"
 
 #define EXIT_USAGE	2	/* usage or input */
 #define EXIT_MACHINE	3	/* a front or a file failed */

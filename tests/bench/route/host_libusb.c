@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "device.h"
-#include "host.h"
+#include "route_host.h"
 #include "router.h"
 
 #define IN_FLIGHT	8

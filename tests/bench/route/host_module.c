@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "host.h"
+#include "route_host.h"
 
 #define NODE	"/dev/dealbox0"
 

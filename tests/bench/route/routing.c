@@ -18,7 +18,7 @@
 
 #include "device.h"
 #include "edge.h"
-#include "host.h"
+#include "route_host.h"
 #include "load.h"
 
 #define DEVICES		"/sys/bus/usb/devices"

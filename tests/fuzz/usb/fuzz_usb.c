@@ -38,7 +38,7 @@
 #include "chance.h"
 #include "frame.h"
 #include "machine_wire.h"
-#include "machine.h"
+#include "emulated.h"
 
 #define JOBS_MAX	6	/* ports for high speed that one vhci_hcd has: 8 */
 #define HANGS		120000	/* ms after which something does; the usb core has patience, too */

@@ -13,7 +13,7 @@
 #include <linux/dealbox.h>
 
 #include "kselftest_harness.h"
-#include "machine.h"
+#include "emulated.h"
 #include "program.h"
 
 /* A software-emulated computer may be slow; only a hang takes this long. */

@@ -19,7 +19,7 @@
 
 #include "kselftest_harness.h"
 #include "chance.h"
-#include "machine.h"
+#include "emulated.h"
 #include "program.h"
 
 /* A software-emulated computer may be slow; only a hang takes this long. */

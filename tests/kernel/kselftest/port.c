@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "machine.h"
+#include "emulated.h"
 #include "port.h"
 #include "usbip.h"
 #include "vhci.h"

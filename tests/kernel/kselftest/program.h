@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <linux/dealbox.h>
 
-#include "machine.h"
+#include "emulated.h"
 
 #define PLAN	4711
 #define CARDS	52

@@ -22,7 +22,7 @@
 #include <linux/dealbox.h>
 
 #include "kselftest.h"
-#include "machine.h"
+#include "emulated.h"
 
 #define THREADS	4
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))

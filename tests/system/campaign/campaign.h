@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "machine.h"
+#include "page_machine.h"
 
 /* -- faults.c: what goes wrong ------------------------------------------------------ */
 

@@ -18,7 +18,7 @@ def deals(w, *command):
         text = file.read()
     other = w.dir + '/' + session + '.pbn'
     hands = re.findall(r'\[Deal "(.*)"\]', text)
-    turn = {'deal.py': 'ESWN', 'deal.sh': 'SWNE'}.get(session, 'NESW')
+    turn = {'deal_command.py': 'ESWN', 'deal.sh': 'SWNE'}.get(session, 'NESW')
     for hand in hands:
         parts = hand[2:].split()
         mirrored = [''.join({'S': 'H', 'H': 'S'}.get(c, c) for c in part) for part in parts]

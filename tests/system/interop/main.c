@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "machine.h"
+#include "page_machine.h"
 
 static int misread;	/* deal, counted from 1 */
 

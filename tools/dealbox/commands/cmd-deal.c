@@ -6,7 +6,7 @@
 
 #include "dealing/deal-law.h"
 #include "dealing/deal.h"
-#include "service/service.h"
+#include "service/service-objects.h"
 #include "ui/sealed.h"
 #include "ui/set-to-deal.h"
 

@@ -16,7 +16,7 @@
 #include <dealbox/machine.h>
 #include <dealbox/version.h>
 
-#include "service/service.h"
+#include "service/service-objects.h"
 
 #define SECURE_BOOT	"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 

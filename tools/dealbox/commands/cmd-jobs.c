@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "service/service.h"
+#include "service/service-objects.h"
 
 static const struct option_row json_options[] = {
 	OPT_JSON,

@@ -13,7 +13,7 @@
 #include <dealbox/machine.h>
 
 #include "service/restore.h"
-#include "service/service.h"
+#include "service/service-objects.h"
 #include "ui/tracefile.h"
 
 struct call {

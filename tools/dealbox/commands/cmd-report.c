@@ -16,7 +16,7 @@
 
 #include <linux/dealbox.h>
 
-#include "service/service.h"
+#include "service/service-objects.h"
 #include "ui/files.h"
 
 #define SELF	"/proc/self/exe"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/service.h"
+#include "service/service-objects.h"
 
 static const struct option_row status_options[] = {
 	OPT_JSON,

@@ -7,7 +7,7 @@
 
 #include <dealbox/set.h>
 
-#include "service/service.h"
+#include "service/service-objects.h"
 
 struct capture_options {
 	struct wanted wanted;

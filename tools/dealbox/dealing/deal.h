@@ -9,7 +9,7 @@
 
 #include <dealbox/set.h>
 
-#include "service/service.h"
+#include "service/service-objects.h"
 
 #define NOTHING_DEALT	"nothing was dealt"
 

@@ -9,7 +9,7 @@
 #include <dealbox/set.h>
 #include <dealbox/square.h>
 
-#include "service.h"
+#include "service-objects.h"
 #include "ui/certifier.h"
 
 struct job_certifier {

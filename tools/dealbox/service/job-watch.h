@@ -10,7 +10,7 @@
 #include <systemd/sd-event.h>
 #include <time.h>
 
-#include "service.h"
+#include "service-objects.h"
 
 struct job_watch;
 

@@ -4,8 +4,8 @@
  * no constant with dealbox: that is its use. This is the machine with its cards;
  * who uses it carries the transfers, is its operator, and says what goes wrong.
  */
-#ifndef INTEROP_MACHINE_H
-#define INTEROP_MACHINE_H
+#ifndef INTEROP_PAGE_MACHINE_H
+#define INTEROP_PAGE_MACHINE_H
 
 #include <stdint.h>
 

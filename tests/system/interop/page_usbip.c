@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "machine.h"
+#include "page_machine.h"
 
 #define MAX_URBS	16
 

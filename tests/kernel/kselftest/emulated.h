@@ -4,8 +4,8 @@
  * operator. And the checks of the kernel. Functions that return bool print the reason to stderr
  * before they return false.
  */
-#ifndef TEST_MACHINE_H
-#define TEST_MACHINE_H
+#ifndef TEST_EMULATED_H
+#define TEST_EMULATED_H
 
 #include <stdbool.h>
 #include <stddef.h>

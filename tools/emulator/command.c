@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control.h"
+#include "command.h"
 
 static const char *const state_names[] = { "IDLE", "DEALING", "PAUSED", "HELD", "FAULT", "DONE" };
 

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "machine.h"
+#include "emulated.h"
 #include "port.h"
 #include "usbmon.h"
 

@@ -2,11 +2,11 @@
 /*
  * Commands of one line, each answered by one line: "ok ..." or "error ...".
  */
-#ifndef EMULATOR_CONTROL_H
-#define EMULATOR_CONTROL_H
+#ifndef EMULATOR_COMMAND_H
+#define EMULATOR_COMMAND_H
 
 #include "device.h"
-#include "operator.h"
+#include "emulated_operator.h"
 
 #define CONTROL_LINE_MAX	9000
 #define CONTROL_REPLY_MAX	16384

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "operator.h"
+#include "emulated_operator.h"
 
 #define OPERATOR_US	1500000	/* what a hand needs for one thing, at speed 1 */
 

@@ -6,8 +6,8 @@
  * executes everything that is due; every other call acts at that time. machine_next() returns when
  * it must be run again. Times are µs from an arbitrary start.
  */
-#ifndef EMULATOR_MACHINE_H
-#define EMULATOR_MACHINE_H
+#ifndef EMULATED_MACHINE_H
+#define EMULATED_MACHINE_H
 
 #include "pile.h"
 #include "scenario.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "service.h"
+#include "service-objects.h"
 
 #define ALONE	"`dealbox machines`, `dealbox monitor` and `dealbox deal` do without it"
 

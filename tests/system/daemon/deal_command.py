@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""deal.py DEALBOXD EMULATOR DEALBOX SET: `dealbox deal` with the service (TAP)."""
+"""deal_command.py DEALBOXD EMULATOR DEALBOX SET: `dealbox deal` with the service (TAP)."""
 import json
 import os
 import re

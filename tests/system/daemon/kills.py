@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""crash.py DEALBOXD EMULATOR DEALBOX SET KILLS [SEED]: what a crash can break (TAP).
+"""kills.py DEALBOXD EMULATOR DEALBOX SET KILLS [SEED]: what a crash can break (TAP).
 
 Two machines deal a long job. At KILLS seeded random instants the daemon is killed,
 a cable is pulled, or a machine loses its power; each time the ledger is compared

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The person at the machine: takes dealt boards out and puts empty ones in, gives the
- * cards back to the hopper, helps after a stop. Pure, like machine.h. Does nothing for which
- * the host is needed: CLEAR_FAULT and REREAD come from there.
+ * cards back to the hopper, helps after a stop. Pure, like emulated_machine.h. Does nothing for
+ * which the host is needed: CLEAR_FAULT and REREAD come from there.
  */
-#ifndef EMULATOR_OPERATOR_H
-#define EMULATOR_OPERATOR_H
+#ifndef EMULATED_OPERATOR_H
+#define EMULATED_OPERATOR_H
 
-#include "machine.h"
+#include "emulated_machine.h"
 
 #define OPERATOR_BOARDS_MAX	512
 

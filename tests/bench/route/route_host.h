@@ -4,8 +4,8 @@
  * same plan, start the next deal as soon as a board is there, and end with status 3 when
  * anything but good deals happens.
  */
-#ifndef BENCH_HOST_H
-#define BENCH_HOST_H
+#ifndef BENCH_ROUTE_HOST_H
+#define BENCH_ROUTE_HOST_H
 
 #include <stdbool.h>
 

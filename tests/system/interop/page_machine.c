@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The machine: machine.h says what it is. */
+/* The machine: page_machine.h says what it is. */
 #include <stdio.h>
 #include <string.h>
 
-#include "machine.h"
+#include "page_machine.h"
 
 enum {
 	OK, BAD_REQUEST, BAD_LENGTH, BAD_VALUE, UNSUPPORTED, STATE, IN_FAULT, NO_PLAN,
