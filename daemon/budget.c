@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "budget.h"
 
-#define BOARD_US	(3600 * 1000000ULL / BUDGET_HOUR)	/* until one more may come */
+#define BOARD_US	(3600 * 1000000ULL / BUDGET_HOUR)	/* refill interval of one board */
 
 bool budget_take(struct budgets *budgets, uint32_t uid, size_t boards, uint64_t now)
 {

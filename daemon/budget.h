@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How many deals a user may give us. Who knows some of the cards of a board could make all deals
- * that fit, and ask which of them was dealt. No I/O, no clock.
+ * Limit of the deals that a user may submit. Someone who knows some cards of a board could
+ * otherwise generate all deals that fit, and look for the one in the ledger. No I/O, no clock.
  */
 #ifndef DAEMON_BUDGET_H
 #define DAEMON_BUDGET_H
@@ -10,20 +10,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BUDGET_BOARDS	2400	/* at once: a festival of 32 sessions, looked for and added */
-#define BUDGET_HOUR	100	/* so many more in an hour */
+#define BUDGET_BOARDS	2400	/* maximum: a festival of 32 sessions, searched and added */
+#define BUDGET_HOUR	100	/* refill per hour */
 #define BUDGET_USERS	64
 
 struct budgets {
 	struct budget {
 		uint32_t uid;
-		uint64_t full;	/* us: when all of it is there again; 0: nobody's */
+		uint64_t full;	/* us: when the budget is full again; 0 = unused entry */
 	} users[BUDGET_USERS];
 };
 
 /*
- * May the user give so many boards now (us of a clock that goes on)? Then they are counted. When
- * more users come than there are places, whose budget is nearly whole has it whole.
+ * Take boards from the user's budget. now is the time of a monotonic clock in us. Returns false,
+ * and takes nothing, if the budget is too small. If there are more users than entries, the one
+ * whose budget is nearest to full is forgotten, and so gets a full one.
  */
 bool budget_take(struct budgets *budgets, uint32_t uid, size_t boards, uint64_t now);
 

@@ -54,7 +54,7 @@ void job_changed(struct service *s, uint64_t id)
 		sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Finished", "");
 }
 
-/* What an operator does with a job, or with one copy of it. */
+/* Record an operator's act on a job or on one of its copies, and apply it. */
 static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act_kind kind,
 		   sd_bus_error *error)
 {
@@ -84,14 +84,14 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 		job->repeat = false;
 	if (service_ledger_refresh(s, job))
 		return sd_bus_error_set(error, ERROR("Ledger"), dealbox_ledger_error(s->ledger)->what);
-	/* an open copy is not in the ledger's list of copies */
+	/* The ledger's list of copies does not contain open ones. */
 	if (kind == DEALBOX_ACT_REDEAL)
 		job_set_state(job, act.board, act.copy, DEALBOX_LEDGER_COPY_OPEN);
 	job_changed(s, job->id);
 	return sd_bus_reply_method_return(m, "");
 }
 
-/* What a capture has read becomes a set, to be copied (Law 6F). Nobody sees a card. */
+/* Make a set of the captured boards, to be copied (Law 6F). No card is shown. */
 static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	struct job *job = job_at(s, sd_bus_message_get_path(m));
@@ -105,9 +105,9 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	if (err < 0)
 		return err;
 	if (!is_name(session))
-		return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "that is no name of a session");
+		return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "this is not a valid name of a session");
 	if (!job || !(job->options & DEALBOX_JOB_CAPTURE))
-		return sd_bus_error_set(error, ERROR("NotFound"), "this job captures nothing");
+		return sd_bus_error_set(error, ERROR("NotFound"), "this job is not a capture");
 	boards = calloc(job->count, sizeof(*boards));
 	if (!boards)
 		return -ENOMEM;
@@ -130,7 +130,6 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 }
 METHOD(make_set, "deal")
 
-/* Insertions that are put into a reply. */
 struct listed {
 	sd_bus_message *reply;
 	unsigned int count;
@@ -149,7 +148,7 @@ static int append_insertion(const struct dealbox_ledger_insertion *i, void *cont
 	return err < 0 ? err : 0;
 }
 
-/* Every insertion that was begun for the job, and what became of it. */
+/* List all insertions of the job, with their outcomes. */
 static int job_insertions(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	const struct job *job = job_at(s, sd_bus_message_get_path(m));
@@ -173,8 +172,8 @@ static int job_insertions(sd_bus_message *m, struct service *s, sd_bus_error *er
 METHOD(job_insertions, "deal")
 
 /*
- * For a certificate: commits to the trace of an insertion, with a salt of the caller's, and
- * tells the verdict. The trace stays here, and a digest is not a card.
+ * Return the verdict on an insertion and a commitment to its trace, made with the caller's salt,
+ * for a certificate. The digest reveals no card.
  */
 static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
@@ -196,14 +195,14 @@ static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	if (err < 0)
 		return err;
 	if (size != DEALBOX_HASH)
-		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "a salt has %d bytes",
+		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "a salt must have %d bytes",
 					 DEALBOX_HASH);
 	err = job ? service_ledger_judge(s, job, machine, number, &trace, &verdict) : -ENOENT;
 	if (err == -ENOENT)
 		return sd_bus_error_setf(error, ERROR("NotFound"), "the job has no insertion %u of the "
 					 "machine %s that was dealt to its end", number, machine);
 	if (err)
-		return sd_bus_error_set(error, ERROR("Ledger"), "what is recorded of it cannot be read");
+		return sd_bus_error_set(error, ERROR("Ledger"), "the record of the insertion cannot be read");
 	dealbox_trace_commit(trace, salt, digest);
 	err = sd_bus_message_new_method_return(m, &reply);
 	if (err >= 0)
@@ -219,7 +218,7 @@ static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 }
 METHOD(job_commit, "deal")
 
-/* Who has added a job may also end it; to skip all that is left of it is to end it. */
+/* Users who may add jobs may also end them. Skipping all that is left ends a job. */
 static const char *to_end_job(sd_bus_message *m, struct service *s)
 {
 	const struct job *job = job_at(s, sd_bus_message_get_path(m));
@@ -241,7 +240,7 @@ JOB_METHOD(job_skip, DEALBOX_ACT_SKIP, to_end_job(m, context))
 JOB_METHOD(job_redeal, DEALBOX_ACT_REDEAL, "manage")
 JOB_METHOD(job_priority, DEALBOX_ACT_PRIORITY, "manage")
 
-/* What is told comes from memory: a client that asks often does not make the ledger work. */
+/* Answer from memory, so that clients that poll cause no I/O on the ledger. */
 static int get_job(sd_bus *bus, const char *path, const char *interface, const char *property,
 		   sd_bus_message *reply, void *context, sd_bus_error *error)
 {

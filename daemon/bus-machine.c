@@ -10,7 +10,7 @@
 #include "stations.h"
 #include "dealing/strv.h"
 
-/* The name of its object; freed by the caller. NULL: no memory. */
+/* Return the object path of a machine, for the caller to free. NULL without memory. */
 static char *path_of(const struct station *st)
 {
 	char *path;
@@ -18,7 +18,7 @@ static char *path_of(const struct station *st)
 	return sd_bus_path_encode(MACHINES, st->id, &path) < 0 ? NULL : path;
 }
 
-/* The machine that this object is; NULL: none, as the manager's is. */
+/* Return the machine at an object path; NULL if there is none, as for the manager's path. */
 static struct station *machine_at(const struct service *s, const char *path)
 {
 	struct station *st = NULL;
@@ -26,7 +26,7 @@ static struct station *machine_at(const struct service *s, const char *path)
 
 	if (sd_bus_path_decode(path, MACHINES, &id) > 0)
 		st = stations_find(s, id);
-	/* an id can be written in several ways, and an object has one name */
+	/* Several encodings of an id are possible, but an object has only one path. */
 	own = st ? path_of(st) : NULL;
 	if (!own || strcmp(own, path))
 		st = NULL;
@@ -69,7 +69,7 @@ METHOD(machine_pause, "deal")
 MACHINE_METHOD(machine_release, PUSH_RELEASE)
 METHOD(machine_release, "deal")
 
-/* A machine that is new here may have deals from now on; remembered by its id. */
+/* Allow a new machine to deal from now on. The ledger remembers its id. */
 static int machine_accept(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	struct station *st = machine_at(s, sd_bus_message_get_path(m));
@@ -99,20 +99,20 @@ int stop_all(sd_bus_message *m, void *context, sd_bus_error *error)
 	int err = sd_bus_reply_method_return(m, "");
 
 	(void)error;
-	/* whoever calls it ten thousand times does not fill the disk */
+	/* Repeated calls must not fill the disk. */
 	if (news)
 		calls_record(s, m, record_stop);
 	return err;
 }
 
-/* A machine that is there, or *error. */
+/* Return the machine if it is connected; otherwise set *error. */
 static struct station *present(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	struct station *st = machine_at(s, sd_bus_message_get_path(m));
 
 	if (st && st->dealing.machine)
 		return st;
-	sd_bus_error_set(error, ERROR("NotFound"), "the machine is not there");
+	sd_bus_error_set(error, ERROR("NotFound"), "the machine is not connected");
 	return NULL;
 }
 
@@ -135,7 +135,6 @@ static int machine_locate(sd_bus_message *m, struct service *s, sd_bus_error *er
 }
 METHOD(machine_locate, "deal")
 
-/* What the machine did in its life. */
 static int machine_counters(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	static const char *const names[] = {
@@ -180,7 +179,7 @@ static int machine_get_parameter(sd_bus_message *m, struct service *s, sd_bus_er
 }
 METHOD(machine_get_parameter, "status")
 
-/* For who has the machine in repair: not by a group, and not while it deals. */
+/* Service technicians only; group membership is not enough. Refused during a deal. */
 static int machine_set_parameter(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	struct station *st = present(m, s, error);
@@ -191,13 +190,13 @@ static int machine_set_parameter(sd_bus_message *m, struct service *s, sd_bus_er
 		return err < 0 ? err : 0;
 	if (dealbox_machine_set_param(st->dealing.machine, id, value))
 		return machine_error(st, error);
-	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u has set parameter %u to %u", sender_uid(m), id,
+	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u set parameter %u to %u", sender_uid(m), id,
 		    value);
 	return sd_bus_reply_method_return(m, "");
 }
 METHOD(machine_set_parameter, "service")
 
-/* Deals cards without a plan, to see whether they fall. The board is spent by it. */
+/* Deal cards without a plan, to check the mechanics. This uses up the insertion of the board. */
 static int machine_test_deal(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	struct station *st = present(m, s, error);
@@ -207,20 +206,20 @@ static int machine_test_deal(sd_bus_message *m, struct service *s, sd_bus_error 
 	if (err < 0 || !st)
 		return err < 0 ? err : 0;
 	if (!engine_may_test(&st->dealing.engine))
-		return sd_bus_error_set(error, ERROR("Busy"), "a test deal wants an empty board that has just "
-					"been put in, and a machine that does nothing else");
+		return sd_bus_error_set(error, ERROR("Busy"), "a test deal needs an empty board that has just "
+					"been put in, and an idle machine");
 	st->dealing.engine.test = true;
 	if (dealbox_machine_test_deal(st->dealing.machine, st->dealing.engine.insertion, cards)) {
 		st->dealing.engine.test = false;
 		return machine_error(st, error);
 	}
-	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u makes a test deal of %u cards", sender_uid(m),
+	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u started a test deal of %u cards", sender_uid(m),
 		    cards);
 	return sd_bus_reply_method_return(m, "");
 }
 METHOD(machine_test_deal, "service")
 
-/* Shows cards: allowed to few, and written down before it is done. */
+/* Show cards. Few users may do so, and it is recorded first. */
 static int machine_reveal(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	struct station *st = machine_at(s, sd_bus_message_get_path(m));

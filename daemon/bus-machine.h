@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Machines on the bus: io.dealbox1.Machine.
- */
+/* The D-Bus objects of machines: io.dealbox1.Machine. */
 #ifndef DAEMON_BUS_MACHINE_H
 #define DAEMON_BUS_MACHINE_H
 
@@ -13,15 +11,16 @@
 #include "station.h"
 
 extern const sd_bus_vtable machine_vtable[];
-/* As sd_bus_add_fallback_vtable() and sd_bus_add_node_enumerator() want them. */
+/* Callbacks for sd_bus_add_fallback_vtable() and sd_bus_add_node_enumerator() */
 int find_station(sd_bus *bus, const char *path, const char *interface, void *context, void **found,
 		 sd_bus_error *error);
 int list_stations(sd_bus *bus, const char *prefix, void *context, char ***nodes,
 		  sd_bus_error *error);
-/* The emergency stop, of one machine or of all: a method of Machine and of Manager. Nobody is asked. */
+/* The method Stop of Machine and Manager: stops one machine or all. Needs no authorization. */
 int stop_all(sd_bus_message *m, void *context, sd_bus_error *error);
-/* Signals: its object was added; its properties (or only Cards) may have changed. */
+/* Emit InterfacesAdded. */
 void machine_added(struct station *station);
+/* Emit PropertiesChanged for all properties that change (state), or for Cards only. */
 void machine_changed(struct station *station, bool state);
 
 #endif

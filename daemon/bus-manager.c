@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sets come as files, and no card leaves by a signal, a property or an error.
+ * Sets are passed as files. Signals, properties and errors never contain a card.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@
 #include "dealing/strv.h"
 #include "service-ledger.h"
 
-#define MACHINES_MAX	64		/* that a job can name */
-#define ABSENT_MAX	8		/* of them that are said not to be there */
+#define MACHINES_MAX	64		/* machines that a job can name */
+#define ABSENT_MAX	8		/* log messages about missing ones */
 
 /* ---- sets -------------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ static int add_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 
 	err = sd_bus_message_read(m, "hss", &fd, &session, &pack);
 	if (err >= 0 && !is_name(session))
-		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "the name of a session has 1 to "
+		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "the name of a session must have 1 to "
 				       "127 bytes, and no control characters");
 	if (err >= 0)
 		err = read_boards(fd, pack, &boards, &count, error);
@@ -61,7 +61,7 @@ static int append_set(uint64_t set, void *context)
 	return err < 0 ? err : 0;
 }
 
-/* Which sets of the ledger are these deals, for whatever session? Nothing is added. */
+/* Find the sets of the ledger with these deals, for any session. Adds nothing. */
 static int find_sets(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	struct dealbox_ledger_board *boards = NULL;
@@ -88,7 +88,7 @@ static int find_sets(sd_bus_message *m, struct service *s, sd_bus_error *error)
 }
 METHOD(find_sets, "deal")
 
-/* Which boards has a set of the ledger? */
+/* List the boards of a set of the ledger. */
 static int set_boards(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	sd_bus_message *reply = NULL;
@@ -134,11 +134,11 @@ static const struct {
 	{ "by-position", DEALBOX_JOB_BY_POSITION },
 };
 
-/* How a job wants to be dealt: what a call may say of it beside boards and copies. */
+/* Options of a job */
 struct wishes {
 	unsigned int options;
 	int priority;
-	char **machines;	/* NULL: none is named */
+	char **machines;	/* NULL = any machine */
 };
 
 static int check_machines(char *const *machines, sd_bus_error *error)
@@ -147,15 +147,15 @@ static int check_machines(char *const *machines, sd_bus_error *error)
 
 	for (n = 0; machines && machines[n]; n++)
 		if (!is_name(machines[n]))
-			return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "the id of a machine has "
-						"1 to 127 bytes, and no control characters");
+			return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "the id of a machine must "
+						"have 1 to 127 bytes, and no control characters");
 	if (n > MACHINES_MAX)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
 					 "a job can name %d machines", MACHINES_MAX);
 	return 0;
 }
 
-/* 0, or *error is set; machines are to be freed in any case. */
+/* Returns 0, or a negative value with *error set. The caller frees machines in any case. */
 static int read_wishes(sd_bus_message *m, struct wishes *wishes, sd_bus_error *error)
 {
 	const char *name;
@@ -192,11 +192,11 @@ static int read_wishes(sd_bus_message *m, struct wishes *wishes, sd_bus_error *e
 			err = sd_bus_message_exit_container(m);
 	}
 	return err < 0 ? sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
-					  "an option has another type") :
+					  "an option has the wrong type") :
 	       check_machines(wishes->machines, error);
 }
 
-/* The oldest job that is done or cancelled, or NULL. */
+/* Return the oldest job that is done or cancelled, or NULL. */
 static struct job *oldest_over(const struct service *s)
 {
 	struct job *job, *over = NULL;
@@ -208,7 +208,7 @@ static struct job *oldest_over(const struct service *s)
 	return over;
 }
 
-/* Room for a job more, or for copies: jobs that are over are forgotten for it. False: there is none. */
+/* Make room for another job or more copies by dropping jobs that are over. False if that fails. */
 static bool make_room(struct service *s, unsigned int more, size_t boards, size_t names)
 {
 	char path[JOB_PATH];
@@ -225,7 +225,7 @@ static bool make_room(struct service *s, unsigned int more, size_t boards, size_
 	return true;
 }
 
-/* A machine that is not there may still come: the job waits, and it is said for what. */
+/* Log which machines of the job are missing. The job waits for them. */
 static void tell_absent(const struct service *s, const struct job *job)
 {
 	const struct station *st;
@@ -237,13 +237,13 @@ static void tell_absent(const struct service *s, const struct job *job)
 		if (st && st->dealing.machine)
 			continue;
 		log_message(MESSAGE_JOB, st ? st->id : NULL, &(struct copy){ job->id, 0, 0 }, "job %llu is for "
-			    "the machine %s, which is not there now",
+			    "the machine %s, which is not connected now",
 			    (unsigned long long)job->id, job->machines[n]);
 		said++;
 	}
 }
 
-/* Records the job, takes it up, and replies with its object. */
+/* Record the job, start it, and reply with its object path. */
 static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const uint32_t *boards,
 		     size_t size, uint32_t copies, const struct wishes *wishes,
 		     sd_bus_error *error)
@@ -259,7 +259,7 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 	size /= sizeof(*boards);
 	if (!size || size > DEALBOX_BOARD_DEALT_MAX)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
-					 "a job has 1 to %d boards", DEALBOX_BOARD_DEALT_MAX);
+					 "a job must have 1 to %d boards", DEALBOX_BOARD_DEALT_MAX);
 	for (n = 0; wishes->machines && wishes->machines[n]; n++)
 		names += strlen(wishes->machines[n]) + 1;
 	if (!make_room(s, 1, size, names))
@@ -315,7 +315,7 @@ static int add_job(sd_bus_message *m, struct service *s, sd_bus_error *error)
 }
 METHOD(add_job, "deal")
 
-/* Boards that were dealt by hand are read, pocket by pocket. */
+/* A capture reads boards that were dealt by hand, pocket by pocket. */
 static int add_capture(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	struct wishes wishes = { 0 };
@@ -326,8 +326,8 @@ static int add_capture(sd_bus_message *m, struct service *s, sd_bus_error *error
 	if (err >= 0)
 		err = read_wishes(m, &wishes, error);
 	if (err >= 0 && wishes.options)
-		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "a capture has the options "
-				       "machines and priority only");
+		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "a capture accepts only the "
+				       "options machines and priority");
 	wishes.options |= DEALBOX_JOB_CAPTURE;
 	if (err >= 0)
 		err = begin_job(m, s, 0, boards, size, DEALBOX_HANDS, &wishes, error);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The service on the bus: io.dealbox1.Manager.
- */
+/* The D-Bus object of the service: io.dealbox1.Manager. */
 #ifndef DAEMON_BUS_MANAGER_H
 #define DAEMON_BUS_MANAGER_H
 
@@ -10,7 +8,7 @@
 #include "service.h"
 
 extern const sd_bus_vtable manager_vtable[];
-/* A signal: panel_state() may have changed. */
+/* Emit PropertiesChanged for Panel: panel_state() may have changed. */
 void manager_panel_changed(struct service *s);
 
 #endif

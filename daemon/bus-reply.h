@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What the objects on the bus share: their names, replies and errors, and what a name may be.
- */
+/* Names, replies and errors shared by the D-Bus objects. */
 #ifndef DAEMON_BUS_REPLY_H
 #define DAEMON_BUS_REPLY_H
 
@@ -16,17 +14,17 @@
 #define MACHINES	ROOT "/machine"
 #define JOBS		ROOT "/job"
 
-#define INSERTIONS_MAX	100000	/* in a reply: dbus-daemon hangs up on one above 32 MiB */
+#define INSERTIONS_MAX	100000	/* per reply: dbus-daemon disconnects senders of more than 32 MiB */
 
 #define ERROR(name)	"io.dealbox1.Error." name
 
-/* Appends a number of any type that D-Bus has. */
+/* Append a number as the D-Bus type given. Returns >= 0 or -errno. */
 int append_number(sd_bus_message *reply, char type, uint64_t number);
-/* Sends and frees a reply that was made without err (>= 0); gives err, or what sending gives. */
+/* If err >= 0, send the reply. Frees it in any case. Returns err, or the result of sending. */
 int send_reply(sd_bus_message *reply, int err);
-/* Sets *error to what the ledger says of its last error, which is err; gives what a method returns. */
+/* Set *error from the ledger's last error, err. Returns a value for the method to return. */
 int ledger_error(struct service *s, int err, sd_bus_error *error);
-/* Is it fit to stand on terminals, as the name of a session or a machine? */
+/* Return true for a valid name of a session or machine, which is safe to print on a terminal. */
 bool is_name(const char *text);
 
 #endif

@@ -29,7 +29,7 @@ static int memory_open(const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What is in it does not change any more, and is read from its begin. */
+/* Rewind the memfd and make it immutable. */
 static int memory_seal(int fd)
 {
 	if (lseek(fd, 0, SEEK_SET) ||

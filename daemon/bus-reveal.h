@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * GetSet and GetTraces of io.dealbox1.Manager, which tell deals: sets and traces, as files, to the few
- * who may see them. It is recorded before it is done. Nothing of it is in a message, which others
- * could listen to.
+ * GetSet and GetTraces of io.dealbox1.Manager, which reveal deals to the few users who may see
+ * them. The act is recorded in the ledger first. Sets and traces are passed as files, since others
+ * may monitor the messages.
  */
 #ifndef DAEMON_BUS_REVEAL_H
 #define DAEMON_BUS_REVEAL_H

@@ -19,12 +19,12 @@
 #include "call-queue.h"
 #include "log.h"
 
-#define SET_MAX		(4 << 20)	/* bytes of a file with deals */
+#define SET_MAX		(4 << 20)	/* maximum size of a deal file in bytes */
 
-/* Does what lies there come without waiting for another computer, or for a program? */
+/* Return true if reading cannot block on another computer or a program (NFS, FUSE). */
 static bool is_local(int fd)
 {
-	/* memory (and memfd), disks, sticks, images */
+	/* memory (including memfd), disks, USB sticks, images */
 	static const unsigned long local[] = {
 		TMPFS_MAGIC, RAMFS_MAGIC, EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
 		F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, EXFAT_SUPER_MAGIC,
@@ -43,8 +43,8 @@ static bool is_local(int fd)
 }
 
 /*
- * The whole file, or an error: *data is wiped and freed by the caller. It is read once: what
- * becomes of the file meanwhile does not matter.
+ * Read the whole file. The caller wipes and frees *data. The file is read only once, so that it
+ * cannot change between check and use.
  */
 static int read_file(int fd, uint8_t **data, size_t *size, sd_bus_error *error)
 {
@@ -56,7 +56,7 @@ static int read_file(int fd, uint8_t **data, size_t *size, sd_bus_error *error)
 					"disk of this computer");
 	if (st.st_size > SET_MAX)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "a set has at most %d bytes", SET_MAX);
+					 "a set can have at most %d bytes", SET_MAX);
 	*data = malloc(st.st_size + 1);
 	if (!*data)
 		return -ENOMEM;
@@ -68,7 +68,7 @@ static int read_file(int fd, uint8_t **data, size_t *size, sd_bus_error *error)
 	return 0;
 }
 
-/* Says the first problem of the report, without a card. */
+/* Set *error from the first problem of the report, without a card. */
 static int bad_set(const struct dealbox_report *report, sd_bus_error *error)
 {
 	const struct dealbox_problem *problem;
@@ -84,7 +84,7 @@ static int bad_set(const struct dealbox_report *report, sd_bus_error *error)
 	return sd_bus_error_set(error, ERROR("BadSet"), text);
 }
 
-/* The boards of a set, as the ledger wants them: wiped and freed by boards_free(). */
+/* Convert a set to boards of the ledger. Free them with boards_free(). */
 static int copy_boards(const struct dealbox_set *set, struct dealbox_ledger_board **boards, sd_bus_error *error)
 {
 	size_t count = dealbox_set_count(set), n;
@@ -138,7 +138,7 @@ int read_boards(int fd, const char *pack, struct dealbox_ledger_board **boards, 
 	     dealbox_set_check(set, report) || dealbox_report_found(report, DEALBOX_PROBLEM) ||
 	     !dealbox_set_count(set)))
 		err = bad_set(report, error);
-	/* a program that asks its user first, as `dealbox deal --practice` does, takes the mark off */
+	/* Programs that have asked the user, like `dealbox deal --practice`, remove the mark. */
 	if (err >= 0 && dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED)
 		err = sd_bus_error_set(error, ERROR("BadSet"), "the deals are restricted: they are not wholly "
 				       "random (Law 6E4); for practice, `dealbox deal --practice` deals them");
@@ -154,13 +154,11 @@ int read_boards(int fd, const char *pack, struct dealbox_ledger_board **boards, 
 	return err;
 }
 
-static struct budgets budgets;	/* of deals that users give us */
-
-static struct budgets budgets;	/* of deals that users give us */
+static struct budgets budgets;
 
 /*
- * Whether a deal is in the ledger is asked by sets: nobody asks for all that he can think of. Root
- * reads the ledger anyway.
+ * Sets can be used to test whether a deal is in the ledger, so limit how many a user can submit.
+ * Root can read the ledger anyway.
  */
 int may_ask(sd_bus_message *m, struct service *s, size_t boards, sd_bus_error *error)
 {
@@ -170,8 +168,8 @@ int may_ask(sd_bus_message *m, struct service *s, size_t boards, sd_bus_error *e
 	sd_event_now(s->event, CLOCK_BOOTTIME, &now);
 	if (!uid || budget_take(&budgets, uid, boards, now))
 		return 0;
-	log_message(MESSAGE_REFUSED, NULL, NULL, "user %u gives more boards than a user may: are deals tried "
-		    "out, until one was dealt?", uid);
-	return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "a user may give %d boards, and %d more "
-				 "each hour; root may give as many as he likes", BUDGET_BOARDS, BUDGET_HOUR);
+	log_message(MESSAGE_REFUSED, NULL, NULL, "user %u exceeded the limit of boards; somebody may be testing "
+		    "which deals were dealt", uid);
+	return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "a user may submit %d boards at once, and "
+				 "%d per hour; root may submit any number", BUDGET_BOARDS, BUDGET_HOUR);
 }

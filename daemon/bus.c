@@ -53,14 +53,14 @@ int bus_open(struct service *s)
 	if (err >= 0)
 		err = sd_bus_add_node_enumerator(s->bus, NULL, JOBS, list_jobs, s);
 	/*
-	 * As machines and what else there is: what has waited longest comes next, one message or one
-	 * queue of events at a time. Nobody who asks without end keeps the others out.
+	 * The same priority as for machines, so that the source that has waited longest is next,
+	 * and a client that sends calls without end cannot starve the others.
 	 */
 	if (err >= 0)
 		err = sd_bus_attach_event(s->bus, s->event, SD_EVENT_PRIORITY_NORMAL);
 	if (err >= 0)
 		err = calls_open(s);
-	/* without the bus nobody can stop what is dealt: the loop ends, and the machines are paused */
+	/* Without the bus nobody can stop a deal, so exit, which pauses the machines. */
 	if (err >= 0)
 		err = sd_bus_set_exit_on_disconnect(s->bus, true);
 	if (err >= 0)

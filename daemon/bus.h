@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The service on the bus: io.dealbox1. Who may do what is asked of polkit, without waiting for it;
- * the emergency stop is asked of nobody. No card leaves by a signal, a property or an error.
+ * The D-Bus interface of the service, io.dealbox1. polkit authorizes the methods, without blocking
+ * the service; the emergency stop needs no authorization. Signals, properties and errors never
+ * contain a card.
  */
 #ifndef DAEMON_BUS_H
 #define DAEMON_BUS_H
@@ -10,9 +11,11 @@
 
 struct service;
 
-/* Connects, adds the objects, and takes the name. 0 or -errno, logged. */
+/*
+ * Connect to the bus, add the objects, and acquire the name. Returns 0, or -errno, which is logged.
+ */
 int bus_open(struct service *service);
-/* A subscriber: sends what has changed as D-Bus signals. */
+/* Subscriber of notices: emits D-Bus signals. */
 void bus_notice(struct service *service, const struct notice *notice);
 void bus_close(struct service *service);
 

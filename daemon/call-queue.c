@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The queue of method calls. Stop is answered when it is read; every other call is queued.
- * Everything that the bus holds is read before the next call is carried out, so Stop never waits
- * for an earlier call. A queued call waits for the credentials of its sender, for the turn of its
- * user, and for polkit. Limits are per user, however many connections he opens.
+ * The queue of method calls. Stop is executed when it is read; every other call is queued. All
+ * messages on the bus are read before the next call is executed, so that Stop never waits for an
+ * earlier call. A queued call waits for the credentials of its sender, for the turn of its user,
+ * and for polkit. Limits are per user, over all of the user's connections.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,13 +18,13 @@
 #include "polkit.h"
 #include "stations.h"
 
-#define CALLS_MAX	1024		/* queued; twice as many for clients that have none queued */
+#define CALLS_MAX	1024		/* queued; twice as many if a client has none */
 #define CALLS_USER	128		/* queued per user; per client until its user is known */
 #define ASKED_MAX	96		/* waiting for polkit; dbus-daemon allows 128 replies */
 #define ASKED_USER	16		/* waiting for polkit, per user */
 #define CALL_BYTES	(128 << 10)	/* size of one call */
 #define VALUE_BYTES	32		/* added to CALL_BYTES for each value */
-/* A bus whose queue to us is full drops its answers to us, too: time out. */
+/* If our queue on the bus is full, the bus drops its answers to us, so requests need timeouts. */
 #define PING_US		1000000
 #define CREDENTIALS_US	5000000
 #define PING_WAIT_US	2000		/* wait in place for the answer to a ping */
@@ -32,16 +32,16 @@
 #define CLIENTS_KEPT	256		/* idle clients whose credentials are cached */
 #define READ_MAX	256		/* messages read before other event sources run */
 
-/* A user with queued calls, over all his connections. */
+/* A user with queued calls, over all of the user's connections */
 struct user {
 	struct user *next;
 	uint32_t uid;
 	unsigned int calls;
 	unsigned int asked;		/* calls that wait for polkit */
-	uint64_t turn;			/* number of his last turn */
+	uint64_t turn;			/* number of the user's last turn */
 };
 
-/* A connection to the bus. The bus never uses its name again. */
+/* A connection to the bus. The bus never reuses its name. */
 struct client {
 	struct client *next;
 	struct service *service;
@@ -49,7 +49,7 @@ struct client {
 	char name[256];			/* D-Bus allows 255 bytes */
 	uint32_t uid;
 	bool known;			/* uid and member are valid */
-	bool gone;			/* the bus could not tell its credentials */
+	bool gone;			/* the bus has no credentials of it */
 	bool member;			/* in the group that the service runs as */
 	unsigned int calls;
 };
@@ -58,7 +58,7 @@ struct call {
 	struct call *next;
 	struct service *service;
 	struct client *client;
-	struct user *user;		/* NULL: not known yet */
+	struct user *user;		/* NULL = not known yet */
 	sd_bus_slot *slot;		/* CALL_ASKED */
 	sd_bus_message *message;
 	enum {
@@ -66,7 +66,7 @@ struct call {
 		CALL_DONE,		/* dispatched */
 		CALL_ASKED,		/* waits for polkit */
 		CALL_GRANTED,		/* allowed by polkit, waits for a turn */
-		CALL_STOPPED,		/* an answered Stop that is not recorded yet */
+		CALL_STOPPED,		/* a Stop that was answered but not recorded */
 	} stage;
 	const char *action;		/* CALL_ASKED */
 	method_fn method;		/* CALL_ASKED, CALL_GRANTED */
@@ -77,11 +77,11 @@ static struct {
 	struct client *clients;		/* newest first */
 	struct user *users;
 	struct call *first;		/* oldest first */
-	struct call *current;		/* being carried out */
+	struct call *current;		/* being executed */
 	uint64_t turns;
-	sd_bus_slot *ping;		/* a ping that is not answered yet */
+	sd_bus_slot *ping;		/* a pending ping */
 	bool held;			/* a call was queued since the last on_turn() */
-	bool read;			/* the bus has nothing older than the last call for us */
+	bool read;			/* all messages older than the last call were read */
 	sd_event_source *turn;
 	sd_event_source *post;
 } queue;
@@ -169,7 +169,7 @@ static void call_free(struct call *call)
 	free(call);
 }
 
-/* NULL: no memory. */
+/* Returns NULL without memory. */
 static struct call *call_add(struct client *client, sd_bus_message *m)
 {
 	struct call *call = calloc(1, sizeof(*call)), **at = &queue.first;
@@ -186,7 +186,7 @@ static struct call *call_add(struct client *client, sd_bus_message *m)
 	return call;
 }
 
-/* The client's user is known, and counts the call. False: it has too many. */
+/* Count the call for its user, who is known now. Returns false if there are too many. */
 static bool call_count(struct call *call)
 {
 	call->user = user_get(call->client->uid);
@@ -216,9 +216,9 @@ int record_act(struct service *s, sd_bus_message *m, struct dealbox_ledger_act *
 	return err ? ledger_error(s, err, error) : 0;
 }
 
-/* ---- whose it is ------------------------------------------------------------- */
+/* ---- senders ----------------------------------------------------------------- */
 
-/* A stop of which can be said who it was. */
+/* Return an unrecorded Stop whose sender is known. */
 static struct call *next_stop(void)
 {
 	struct call *call;
@@ -283,7 +283,7 @@ static int on_credentials(sd_bus_message *reply, void *context, sd_bus_error *un
 	(void)unused;
 	if (!sd_bus_message_is_method_error(reply, NULL))
 		read_credentials(reply, client);
-	/* a client that has hung up waits for no answer */
+	/* A client that has disconnected needs no answer. */
 	hung_up = sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NAME_HAS_NO_OWNER);
 	for (call = queue.first; call; call = next) {
 		next = call->next;
@@ -291,14 +291,14 @@ static int on_credentials(sd_bus_message *reply, void *context, sd_bus_error *un
 		    (client->known && call_count(call)))
 			continue;
 		if (!hung_up)
-			too_many(call->message, "too many calls wait");
+			too_many(call->message, "too many calls are queued");
 		call_free(call);
 	}
 	client->gone = !client->known;
 	return 0;
 }
 
-/* Asks the bus itself. 0 or -errno. */
+/* Send a request to the bus daemon. Returns 0 or -errno. */
 static int ask_bus(struct service *s, sd_bus_slot **slot, uint64_t timeout, const char *interface,
 		   const char *member, const char *argument, sd_bus_message_handler_t callback,
 		   void *context)
@@ -315,7 +315,7 @@ static int ask_bus(struct service *s, sd_bus_slot **slot, uint64_t timeout, cons
 	return err < 0 ? err : 0;
 }
 
-/* The client that sent it; if it is new, the bus is asked whose it is. NULL: no memory. */
+/* Return the sender of a message. Requests the credentials of a new one. NULL without memory. */
 static struct client *client_of(struct service *s, sd_bus_message *m)
 {
 	const char *name = sd_bus_message_get_sender(m);
@@ -352,9 +352,9 @@ void calls_record(struct service *s, sd_bus_message *m, record_fn record)
 	call->record = record;
 }
 
-/* ---- whose turn it is -------------------------------------------------------- */
+/* ---- turns ------------------------------------------------------------------- */
 
-/* Add the size of a call to *bytes; stops above CALL_BYTES. -errno: the message is malformed. */
+/* Add the size of a call to *bytes, up to CALL_BYTES. Returns -errno for a malformed message. */
 static int add_size(sd_bus_message *m, size_t *bytes)
 {
 	const char *contents, *text;
@@ -387,7 +387,7 @@ static int add_size(sd_bus_message *m, size_t *bytes)
 	return err;
 }
 
-/* Puts a call into the queue, or refuses it. */
+/* Queue a call or refuse it. */
 static int enqueue(struct service *s, sd_bus_message *m)
 {
 	unsigned int all = 0;
@@ -396,8 +396,8 @@ static int enqueue(struct service *s, sd_bus_message *m)
 	size_t bytes = 0;
 
 	if (add_size(m, &bytes) < 0) {
-		sd_bus_reply_method_errorf(m, SD_BUS_ERROR_INVALID_ARGS, "the call does not have what it "
-					   "says that it has");
+		sd_bus_reply_method_errorf(m, SD_BUS_ERROR_INVALID_ARGS, "the contents of the call do not "
+					   "match its signature");
 		return 1;
 	}
 	if (bytes > CALL_BYTES)
@@ -407,15 +407,15 @@ static int enqueue(struct service *s, sd_bus_message *m)
 	client = client_of(s, m);
 	if (!client)
 		return too_many(m, "no memory");
-	/* a client that is gone is kept until its Stop has been recorded */
+	/* A client that has disconnected is kept until its Stop has been recorded. */
 	if (client->gone || all >= (client->calls ? CALLS_MAX : 2 * CALLS_MAX) ||
 	    (!client->known && client->calls >= CALLS_USER))
-		return too_many(m, "too many calls wait");
+		return too_many(m, "too many calls are queued");
 	call = call_add(client, m);
 	if (!call)
 		return too_many(m, "no memory");
 	if (client->known && !call_count(call)) {
-		too_many(m, "too many calls of this user wait");
+		too_many(m, "this user has too many queued calls");
 		call_free(call);
 	}
 	return 1;
@@ -437,7 +437,7 @@ static int on_message(sd_bus_message *m, void *context, sd_bus_error *error)
 	return enqueue(context, m);
 }
 
-/* The oldest call of the user whose last turn is longest ago. */
+/* Return the oldest call of the user who has waited longest for a turn. */
 static struct call *next_call(void)
 {
 	struct call *call, *next = NULL;
@@ -449,7 +449,9 @@ static struct call *next_call(void)
 	return next;
 }
 
-/* Has the bus taken all our replies? The next is not made before, so that replies do not pile up. */
+/*
+ * Return true if the bus has taken all replies. Otherwise execute no call: replies would pile up.
+ */
 static bool bus_listens(struct service *s)
 {
 	uint64_t queued = 0;
@@ -472,19 +474,19 @@ static void run_method(struct service *s, sd_bus_message *m, method_fn method)
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	int err = method(m, s, &error);
 
-	/* what cannot be sent as it is (it never should be so) is answered all the same */
+	/* A reply that cannot be sent must still be answered. This should never happen. */
 	if (sd_bus_error_is_set(&error))
 		err = sd_bus_reply_method_error(m, &error) < 0 ? -EIO : 0;
 	if (err == -EBADMSG || err == -ENXIO)
-		sd_bus_reply_method_errorf(m, SD_BUS_ERROR_INVALID_ARGS, "the call does not have what it "
-					   "says that it has");
+		sd_bus_reply_method_errorf(m, SD_BUS_ERROR_INVALID_ARGS, "the contents of the call do not "
+					   "match its signature");
 	else if (err < 0)
 		sd_bus_reply_method_errno(m, err, NULL);
 	sd_bus_error_free(&error);
 	stations_run(s);
 }
 
-/* Does the call whose turn it is. */
+/* Execute the current call. */
 static void do_call(struct service *s)
 {
 	queue.current->user->turn = ++queue.turns;
@@ -500,7 +502,7 @@ static void do_call(struct service *s)
 	queue.read = false;
 }
 
-/* Reads what has come; true: all of it. */
+/* Read messages. Returns true if none is left. */
 static bool read_calls(struct service *s)
 {
 	unsigned int n;
@@ -511,8 +513,8 @@ static bool read_calls(struct service *s)
 }
 
 /*
- * Carry out one call. Before it, read all that the bus holds for us, for a Stop may be among it.
- * The bus keeps the order of messages, so its answer to a ping comes behind them.
+ * Execute one call. First read all messages on the bus, since a Stop may be among them. The bus
+ * keeps messages in order, so its answer to a ping follows them.
  */
 static int on_turn(sd_event_source *source, void *context)
 {
@@ -529,7 +531,7 @@ static int on_turn(sd_event_source *source, void *context)
 				     NULL, on_ping, s) < 0;
 	while (all && queue.ping && sd_bus_wait(s->bus, PING_WAIT_US) > 0)
 		all = read_calls(s);
-	/* a client that calls Stop and then reads the state must see that it has stopped */
+	/* A client that calls Stop and then reads the state must see the stop. */
 	if (s->stations->stopped)
 		stations_run(s);
 	queue.current = queue.read ? next_call() : NULL;
@@ -539,7 +541,7 @@ static int on_turn(sd_event_source *source, void *context)
 	return 0;
 }
 
-/* Runs after every event: schedule on_turn() if a call can be carried out. */
+/* Runs after every event. Schedules on_turn() if a call can be executed. */
 static int on_post(sd_event_source *source, void *context)
 {
 	struct service *s = context;
@@ -566,7 +568,7 @@ static int on_authorized(sd_bus_message *reply, void *context, sd_bus_error *unu
 	sd_bus_reply_method_errorf(call->message, SD_BUS_ERROR_ACCESS_DENIED,
 				   sd_bus_message_is_method_error(reply, NULL) ?
 				   "this user may not do that (polkit does not answer, or is not installed)" :
-				   "this user may not do that (polkit says no)");
+				   "this user may not do that (polkit denied it)");
 	call_free(call);
 	return 0;
 }
@@ -581,7 +583,7 @@ int authorize(sd_bus_message *m, struct service *s, const char *action, method_f
 	for (user = queue.users; user; user = user->next)
 		asked += user->asked;
 	if (asked >= ASKED_MAX || call->user->asked >= ASKED_USER)
-		return too_many(m, "too many calls of this user wait for polkit");
+		return too_many(m, "this user has too many calls that wait for polkit");
 	err = polkit_ask(s->bus, &call->slot, m, call->client->name, action, on_authorized, call);
 	if (err < 0)
 		return err;
@@ -595,8 +597,8 @@ int authorize(sd_bus_message *m, struct service *s, const char *action, method_f
 /* ---- the queue --------------------------------------------------------------- */
 
 /*
- * Called while the ledger waits for the disk; returns when fd is readable. Reads the bus meanwhile:
- * calls are queued, and Stop is carried out, also that of the panel.
+ * Called while the ledger waits for the disk; returns when fd is readable. Meanwhile queues calls
+ * from the bus, and executes Stop and the emergency stop of the panel.
  */
 static void wait_for_disk(int fd, void *context)
 {
@@ -607,13 +609,13 @@ static void wait_for_disk(int fd, void *context)
 	int err = 0;
 
 	do {
-		/* the bus is gone, or sd_bus_process() is a caller of ours: do not read it */
+		/* Do not read the bus if it is gone, or if sd_bus_process() called us. */
 		polls[1].fd = err < 0 ? -1 : sd_bus_get_fd(s->bus);
 		polls[1].events = sd_bus_get_events(s->bus);
 		polls[2].fd = gone ? -1 : panel_fd(s);
 		if (poll(polls, 3, fd < 0 ? LOCK_MS : -1) <= 0)
 			return;
-		/* a chip that goes is for panel.c when the loop goes on */
+		/* panel.c handles the loss of the chip when the event loop runs again. */
 		gone |= polls[2].revents & ~POLLIN;
 		if (polls[2].revents == POLLIN)
 			panel_read_early(s);
@@ -640,7 +642,7 @@ int calls_open(struct service *s)
 
 void calls_close(struct service *s)
 {
-	/* a service that could not start may have no ledger */
+	/* No ledger is open if the service failed to start. */
 	if (s->ledger)
 		dealbox_ledger_wait(s->ledger, NULL, NULL);
 	sd_event_source_disable_unref(queue.turn);

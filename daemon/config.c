@@ -54,7 +54,6 @@ static int set_machine(struct config *config, const char *value)
 	       (int)sizeof(config->machine);
 }
 
-/* A line of the panel. */
 static int set_line(struct config *config, const char *name, const char *value)
 {
 	enum panel_line line;
@@ -66,7 +65,7 @@ static int set_line(struct config *config, const char *name, const char *value)
 	return 0;
 }
 
-/* All that the file can say, but for the lines of the panel. */
+/* All settings except the lines of the panel. */
 static const struct {
 	const char *section, *name;
 	int (*set)(struct config *config, const char *value);
@@ -107,17 +106,17 @@ int config_read(struct config *config, const char *path)
 	memset(config, 0, sizeof(*config));
 	set_ledger(config, "/var/lib/dealbox/ledger");
 	line = ini_parse(path, handle, config);
-	/* no file: the defaults are good for machines on USB */
+	/* Without a file, the defaults suit machines on USB. */
 	if (line == -1 && errno == ENOENT)
 		return 0;
 	if (!line && !*config->chip == !has_lines(config))
 		return 0;
 	if (!line)
-		log_message(MESSAGE_CONFIG, NULL, NULL, "%s: [panel] wants chip, and one line of it at least; "
+		log_message(MESSAGE_CONFIG, NULL, NULL, "%s: [panel] needs chip and at least one line; "
 			    "dealboxd.conf(5) lists them", path);
 	else if (line > 0)
-		log_message(MESSAGE_CONFIG, NULL, NULL, "%s:%d: not a setting that dealboxd knows, or not "
-			    "one that it can have; dealboxd.conf(5) lists them", path, line);
+		log_message(MESSAGE_CONFIG, NULL, NULL, "%s:%d: unknown setting or invalid value; "
+			    "dealboxd.conf(5) lists the settings", path, line);
 	else
 		log_message(MESSAGE_CONFIG, NULL, NULL, "%s: cannot be read: %s", path,
 			    line == -1 ? strerror(errno) : "no memory");

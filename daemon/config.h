@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Settings of the service: dealboxd.conf(5).
- */
+/* Settings of the service, see dealboxd.conf(5). */
 #ifndef DAEMON_CONFIG_H
 #define DAEMON_CONFIG_H
 
@@ -14,16 +12,16 @@
 
 struct config {
 	char ledger[256];
-	char *emulators[EMULATORS_MAX + 1];	/* paths, ends with NULL */
+	char *emulators[EMULATORS_MAX + 1];	/* socket paths, terminated by NULL */
 	size_t emulator_count;
-	bool accept;				/* machines that are new here may deal */
-	char language[8];			/* of what operators are told, "": English */
-	char chip[256];				/* of the panel, "": there is none */
-	char machine[128];			/* whose panel it is, "": that of all */
+	bool accept;				/* new machines may deal */
+	char language[8];			/* for operators, "" = English */
+	char chip[256];				/* GPIO chip of the panel, "" = no panel */
+	char machine[128];			/* machine of the panel, "" = all machines */
 	struct panel_setting panel[PANEL_LINES];
 };
 
-/* Reads the file into *config; what it does not name has its default. 0 or -errno, logged. */
+/* Read the settings. Missing ones get defaults. Returns 0, or -errno, which is logged. */
 int config_read(struct config *config, const char *path);
 void config_free(struct config *config);
 

@@ -12,7 +12,7 @@
 #include "dealing/job.h"
 #include "log.h"
 
-/* Message ids: never changed; dealbox.catalog explains each. */
+/* Message ids must never change. dealbox.catalog explains them. */
 static const struct {
 	const char *id;
 	int priority;
@@ -51,11 +51,11 @@ void log_message(enum message message, const char *machine, const struct copy *c
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	/* a witness of what the ledger was: `dealbox ledger verify --head` */
+	/* The head in the journal is a witness for `dealbox ledger verify --head`. */
 	if (machine && witnessed && (message == MESSAGE_RECORDED || message == MESSAGE_VOID) &&
 	    !dealbox_ledger_get_head(witnessed, &now))
 		dealbox_ledger_head_format(&now, head);
-	/* standard error is the journal, or is nobody's: then sd-journal has it */
+	/* With JOURNAL_STREAM, standard error is the journal too: do not log twice. */
 	if (!getenv("JOURNAL_STREAM"))
 		fprintf(stderr, "dealboxd: %s%s%s\n", machine ? machine : "", machine ? ": " : "", text);
 	sd_journal_send("MESSAGE=%s", text, "PRIORITY=%d", rows[message].priority,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Messages to the journal; to standard error where there is none. Never a card.
- */
+/* Messages to the journal, and to standard error outside of it. They never contain a card. */
 #ifndef DAEMON_LOG_H
 #define DAEMON_LOG_H
 
@@ -14,11 +12,11 @@ enum message {
 	MESSAGE_CONFIG, MESSAGE_SERVICE, MESSAGE_PANEL, MESSAGE_PANEL_LOST, MESSAGE_STOP, MESSAGES
 };
 /*
- * The messages about recorded and void boards that name a machine carry the head of this ledger,
- * too; NULL: none does. It must live until another is named.
+ * Add the head of this ledger to messages about recorded and void boards of a machine. NULL adds
+ * none. The ledger must live until the next call.
  */
 void log_ledger(struct dealbox_ledger *ledger);
-/* machine (its id) and copy may be NULL. */
+/* machine, an id, and copy may be NULL. */
 void log_message(enum message message, const char *machine, const struct copy *copy,
 		 const char *format, ...) __attribute__((format(printf, 4, 5)));
 

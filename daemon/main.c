@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dealboxd: boards dealt once, exactly, whatever happens.
+ * dealboxd: event loop, signals and udev.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -22,18 +22,18 @@
 #include "stations.h"
 #include "service-ledger.h"
 
-/* All that runs; what knows nothing of the others is put together here. */
+/* The whole service: the parts that do not know each other are connected here. */
 struct dealboxd {
 	struct service service;
 	struct stations stations;
 	struct panel panel;
-	struct dealbox_monitor *monitor;	/* machines that come and go */
-	struct udev_monitor *chips;		/* GPIO chips that do, for the panel */
+	struct dealbox_monitor *monitor;	/* hotplug of machines */
+	struct udev_monitor *chips;		/* hotplug of GPIO chips for the panel */
 };
 
 static const notice_fn subscribers[] = { bus_notice, panel_notice, NULL };
 
-/* A machine came or went, and udev has done what it had to do. */
+/* A machine came or went, and udev has applied its rules. */
 static int on_machines(sd_event_source *source, int fd, uint32_t revents, void *context)
 {
 	struct dealboxd *d = context;
@@ -45,7 +45,7 @@ static int on_machines(sd_event_source *source, int fd, uint32_t revents, void *
 	(void)revents;
 	while ((plug = dealbox_monitor_next(d->monitor, port)) >= 0)
 		stations_seek(&d->service, port);
-	/* more came at once than the kernel keeps */
+	/* The queue overflowed, so events were lost. */
 	if (plug == -ENOBUFS)
 		stations_seek(&d->service, NULL);
 	return 0;
@@ -66,7 +66,7 @@ static int on_chips(sd_event_source *source, int fd, uint32_t revents, void *con
 		look = true;
 		errno = 0;
 	}
-	/* or more came at once than the kernel keeps */
+	/* ENOBUFS: the queue overflowed, so events were lost. */
 	if (look || errno == ENOBUFS)
 		panel_look(&d->service);
 	return 0;
@@ -80,7 +80,7 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	(void)source;
 	(void)info;
 	sd_notify(0, "RELOADING=1");
-	/* a file with a mistake changes nothing; another ledger needs a restart */
+	/* A file with an error changes nothing. A new ledger path needs a restart. */
 	if (!config_read(&config, s->config_path)) {
 		memcpy(config.ledger, s->config.ledger, sizeof(config.ledger));
 		panel_close(s);
@@ -110,7 +110,7 @@ static int open_chips(struct dealboxd *d, struct udev *udev)
 {
 	int err;
 
-	/* "udev": the rules have been applied, and the group of the node is right */
+	/* "udev" events follow the rules, so the node already has its group. */
 	d->chips = udev_monitor_new_from_netlink(udev, "udev");
 	if (!d->chips)
 		return -EIO;
@@ -159,7 +159,7 @@ static int serve(struct dealboxd *d)
 	log_ledger(s->ledger);
 	if (err >= 0)
 		err = bus_open(s);
-	/* what comes after the first look is told */
+	/* Before the first scan, so that no machine is missed. */
 	if (err >= 0)
 		err = open_monitor(d);
 	if (err >= 0)
@@ -173,7 +173,7 @@ static int serve(struct dealboxd *d)
 		err = sd_event_loop(s->event);
 		sd_notify(0, "STOPPING=1");
 		if (err)
-			log_message(MESSAGE_STOPPED, NULL, NULL, "stopped: the bus has hung up");
+			log_message(MESSAGE_STOPPED, NULL, NULL, "stopped: the bus closed the connection");
 		else
 			log_message(MESSAGE_STOPPED, NULL, NULL, "stopped");
 	}
@@ -208,7 +208,7 @@ int main(int argc, char **argv)
 	};
 	int key;
 
-	/* no core dump, and no debugger of the same user, sees a card */
+	/* No core dump and no debugger of the same user may see a card. */
 	prctl(PR_SET_DUMPABLE, 0);
 	while ((key = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
 		switch (key) {

@@ -6,7 +6,7 @@
 
 #include "panel-rules.h"
 
-#define DEBOUNCE_US	10000	/* longer than contacts bounce, shorter than anybody notices */
+#define DEBOUNCE_US	10000	/* default: longer than contacts bounce, too short to notice */
 #define DEBOUNCE_MAX	1000	/* ms */
 
 const struct panel_row panel_rows[PANEL_LINES] = {
@@ -21,7 +21,7 @@ const struct panel_row panel_rows[PANEL_LINES] = {
 	[PANEL_BUZZER] = { "buzzer", true },
 };
 
-/* Is this word an option? 1, 0, or -EINVAL. */
+/* Returns 1 if the word is an option, 0 if it is none, or -EINVAL. */
 static int read_option(struct panel_setting *setting, bool output, const char *word)
 {
 	static const char debounce[] = "debounce=";
@@ -60,7 +60,7 @@ int panel_setting_read(struct panel_setting *setting, enum panel_line line, cons
 	};
 	if (snprintf(text, sizeof(text), "%s", value) >= (int)sizeof(text))
 		return -EINVAL;
-	/* from behind: a name may have spaces in it */
+	/* Parse from the end, since a name may contain spaces. */
 	while ((word = strrchr(text, ' '))) {
 		option = *word && word[1] ? read_option(setting, panel_rows[line].output, word + 1) : 1;
 		if (option < 0)
@@ -77,7 +77,7 @@ int panel_setting_read(struct panel_setting *setting, enum panel_line line, cons
 
 enum dealbox_operator_state panel_bars(unsigned int lines, unsigned int active)
 {
-	/* the gravest first */
+	/* gravest first */
 	static const struct {
 		enum panel_line line;
 		bool active;
@@ -121,7 +121,9 @@ bool panel_starts(enum dealbox_operator_state shows, unsigned int machines, unsi
 
 unsigned int panel_lamps(enum dealbox_operator_state shows)
 {
-	/* red: something is wrong; amber: it is your turn; green: it deals. Red where it is not said. */
+	/*
+	 * red: something is wrong; amber: waiting for the operator; green: dealing. Default: red.
+	 */
 	static const unsigned char lamps[DEALBOX_OPERATOR_STATES] = {
 		[DEALBOX_OPERATOR_NONE] = GREEN,
 		[DEALBOX_OPERATOR_INSERT ... DEALBOX_OPERATOR_CAPTURED] = AMBER,

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The panel, what it means: which line does what, which lamp shows what. No I/O;
- * panel.c has the lines.
- */
+/* Rules of the panel: the meaning of its lines and lamps. No I/O; panel.c drives the lines. */
 #ifndef DAEMON_PANEL_RULES_H
 #define DAEMON_PANEL_RULES_H
 
 #include "dealing/engine.h"
 
-#define PANEL_NAME_MAX	32	/* of a line: GPIO_MAX_NAME_SIZE */
+#define PANEL_NAME_MAX	32	/* GPIO_MAX_NAME_SIZE */
 
-/* The lines of a panel; a set of them is bits, 1 << line. */
+/* Lines of a panel. A set of lines has the bits 1 << line. */
 enum panel_line {
 	PANEL_START,
 	PANEL_STOP,
 	PANEL_EMERGENCY,
 	PANEL_COVER,	/* active = open */
-	PANEL_BOARD,	/* active = it sits */
+	PANEL_BOARD,	/* active = seated */
 	PANEL_RED,
 	PANEL_AMBER,
 	PANEL_GREEN,
@@ -25,7 +22,7 @@ enum panel_line {
 };
 
 struct panel_row {
-	const char *key;	/* in dealboxd.conf */
+	const char *key;	/* name in dealboxd.conf */
 	bool output;
 };
 
@@ -33,7 +30,7 @@ extern const struct panel_row panel_rows[PANEL_LINES];
 
 enum panel_bias { PANEL_AS_IS, PANEL_PULL_UP, PANEL_PULL_DOWN };
 
-/* What dealboxd.conf says of a line; an empty name: there is none. */
+/* Settings of a line. An empty name means that the panel does not have it. */
 struct panel_setting {
 	char name[PANEL_NAME_MAX];
 	bool active_low;
@@ -42,23 +39,23 @@ struct panel_setting {
 };
 
 /*
- * Reads "NAME [active-low] [pull-up | pull-down] [debounce=MS]"; what is no option belongs to
- * the name. Outputs have no option but active-low. 0, or -EINVAL: no name, one that is too
- * long, or a debounce time that is not 0..1000.
+ * Parse "NAME [active-low] [pull-up | pull-down] [debounce=MS]". Words that are not options are
+ * part of the name. Outputs only have the option active-low. Returns 0, or -EINVAL if the name is
+ * missing or too long, or if MS is not 0..1000.
  */
 int panel_setting_read(struct panel_setting *setting, enum panel_line line, const char *value);
 
-/* What these lines, of which some are active, bar: see engine_bar(). The gravest is told. */
+/* Return the gravest reason why these lines forbid dealing, for engine_bar(). */
 enum dealbox_operator_state panel_bars(unsigned int lines, unsigned int active);
-/* What a line that has become active presses: false if nothing. */
+/* Set *push to the function of a line that became active. Returns false if it has none. */
 bool panel_pushes(enum panel_line line, enum push *push);
 /*
- * Does the start button mean this machine, which shows that? machines: how many there are at
- * the panel; asking: how many of them wait for start. A question that is answered by looking
- * into one machine is not answered for several by one press.
+ * Return true if the start button applies to a machine in this state. machines is the number of
+ * machines at the panel, asking the number of those that wait for start. If the operator must look
+ * into a machine first, one press cannot answer for several machines.
  */
 bool panel_starts(enum dealbox_operator_state shows, unsigned int machines, unsigned int asking);
-/* The lamps for a machine that shows that. What is red beeps when it comes. */
+/* Return the lamps for a state. The buzzer sounds when a red state begins. */
 unsigned int panel_lamps(enum dealbox_operator_state shows);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The panel: buttons, switches, lamps and a buzzer on the lines of a GPIO chip. All its lines are
- * one request of libgpiod; the kernel debounces them and tells of each edge. With the chip goes
- * the emergency stop: nothing is dealt then.
+ * The panel: buttons, switches, lamps and a buzzer on the lines of a GPIO chip. One libgpiod
+ * request holds all lines. The kernel debounces them and reports edges. If the chip is removed, its
+ * emergency stop is gone too, so dealing is forbidden.
  */
 #include <errno.h>
 #include <glob.h>
@@ -17,7 +17,7 @@
 #include "stations.h"
 
 #define BEEP_US		500000
-#define APART_US	1000000	/* in which the kernel has taken apart a chip that is gone */
+#define APART_US	1000000	/* time for the kernel to clean up after a removed chip */
 #define EMERGENCY	(1 << PANEL_EMERGENCY)
 #define OUTPUTS		(1 << PANEL_RED | 1 << PANEL_AMBER | 1 << PANEL_GREEN | 1 << PANEL_BUZZER)
 
@@ -30,7 +30,7 @@ static bool at_panel(const struct service *s, const struct station *st)
 	return !*s->config.machine || !strcmp(s->config.machine, st->id);
 }
 
-/* The one machine of this panel; NULL = all, or it was never there. */
+/* Return the machine of this panel; NULL if it serves all, or the machine was never seen. */
 static struct station *the_machine(const struct service *s)
 {
 	struct station *st;
@@ -63,8 +63,8 @@ static void press_start(struct service *s)
 		taken = true;
 	}
 	if (asking && !taken)
-		log_message(MESSAGE_OPERATOR, NULL, NULL, "start was pressed, and several machines wait "
-			    "for an answer of their own: press start at each machine, or in a program");
+		log_message(MESSAGE_OPERATOR, NULL, NULL, "start was pressed, but several machines wait "
+			    "for their own answer: press start at each machine, or in a program");
 }
 
 static void press(struct service *s, enum push push)
@@ -105,7 +105,7 @@ static bool read_lines(struct panel *p)
 	return true;
 }
 
-/* The line at that offset; PANEL_LINES: none of ours. */
+/* Return the line at an offset, PANEL_LINES if there is none. */
 static enum panel_line line_at(const struct panel *p, unsigned int offset)
 {
 	enum panel_line line;
@@ -116,7 +116,10 @@ static enum panel_line line_at(const struct panel *p, unsigned int offset)
 	return line;
 }
 
-/* stopped: a stop was carried out already; whatever else was pressed then is to be pressed again. */
+/*
+ * Handle an edge. stopped: it was read early, and a stop was executed then. Ignore other buttons in
+ * that case; the operator must press them again.
+ */
 static void handle(struct service *s, const struct panel_edge *edge, bool stopped)
 {
 	struct panel *p = s->panel;
@@ -126,7 +129,7 @@ static void handle(struct service *s, const struct panel_edge *edge, bool stoppe
 	if (line == PANEL_LINES)
 		return;
 	p->active = (p->active & ~(1u << line)) | (unsigned int)edge->active << line;
-	/* what was missed may have been the stop */
+	/* A lost edge may have been the emergency stop. */
 	if (edge->seqno != p->seqno + 1 && p->lines & EMERGENCY) {
 		read_lines(p);
 		if (!stopped)
@@ -137,7 +140,7 @@ static void handle(struct service *s, const struct panel_edge *edge, bool stoppe
 		press(s, push);
 }
 
-/* Reads up to count edges that are there. How many, or -1. */
+/* Read up to count available edges. Returns their number, or -1. */
 static int read_edges(struct panel *p, struct panel_edge *edges, unsigned int count)
 {
 	struct gpiod_edge_event_buffer *buffer = gpiod_edge_event_buffer_new(count);
@@ -161,7 +164,9 @@ int panel_fd(const struct service *s)
 {
 	const struct panel *p = s->panel;
 
-	/* more are kept by the kernel, and one of those that are full is a stop anyway */
+	/*
+	 * Once the array is full, leave edges in the kernel: a full array counts as a stop anyway.
+	 */
 	return p->request && p->source && p->late_count < PANEL_EDGES ?
 	       gpiod_line_request_get_fd(p->request) : -1;
 }
@@ -177,7 +182,7 @@ void panel_read_early(struct service *s)
 	got = read_edges(p, p->late + n, PANEL_EDGES - n);
 	if (got > 0)
 		p->late_count += (unsigned int)got;
-	/* what cannot be read, or is too much, may be the stop */
+	/* If reading fails or the array is full, assume a stop. */
 	stop = p->lines & EMERGENCY && (got <= 0 || p->late_count == PANEL_EDGES);
 	for (; n < p->late_count; n++)
 		stop |= p->late[n].active && line_at(p, p->late[n].offset) == PANEL_EMERGENCY;
@@ -232,7 +237,7 @@ static int on_panel(sd_event_source *source, int fd, uint32_t revents, void *con
 	return 0;
 }
 
-/* What the panel bars at this machine. */
+/* Return why the panel forbids this machine to deal, for engine_bar(). */
 static enum dealbox_operator_state bar_of(const struct service *s, const struct station *st)
 {
 	if (!*s->config.chip || !at_panel(s, st))
@@ -242,7 +247,7 @@ static enum dealbox_operator_state bar_of(const struct service *s, const struct 
 
 /* ---- lamps and buzzer ------------------------------------------------------------ */
 
-/* Switches these outputs on and the others off. */
+/* Switch these outputs on and the others off. */
 static bool switch_outputs(struct panel *p, unsigned int on)
 {
 	enum panel_line line;
@@ -276,7 +281,7 @@ static bool beeps(const struct panel *p)
 	return p->beep && sd_event_source_get_enabled(p->beep, &enabled) >= 0 && enabled;
 }
 
-/* A machine shows something else. */
+/* The state of a machine has changed. */
 static void beep_for(struct service *s, const struct station *st)
 {
 	enum dealbox_operator_state state = engine_state(&st->dealing.engine);
@@ -288,7 +293,6 @@ static void beep_for(struct service *s, const struct station *st)
 	}
 }
 
-/* Switches the lamps as the machines are now. */
 static void show_lamps(struct service *s)
 {
 	struct panel *p = s->panel;
@@ -324,7 +328,7 @@ void panel_notice(struct service *s, const struct notice *notice)
 	}
 }
 
-/* ---- coming and going ------------------------------------------------------------- */
+/* ---- hotplug ---------------------------------------------------------------------- */
 
 static void release_gone(struct panel *p)
 {
@@ -339,16 +343,16 @@ static int on_apart(sd_event_source *source, uint64_t now, void *context)
 	(void)source;
 	(void)now;
 	release_gone(s->panel);
-	/* what has come meanwhile, or was asked for by a reload, waited for this */
+	/* A new chip, or a reload of the settings, has been waiting for this. */
 	panel_open(s);
 	return 0;
 }
 
 /*
- * The kernel tells that a chip is gone while it takes it apart. Lines that are released just then
- * have their interrupts freed a second time, by way of memory that is free already (seen on 7.2,
- * with gpio-sim): a warning, or the end of whoever did it. It tells nobody when it is done. Until
- * they are released no others are requested: their interrupts may have the same numbers.
+ * The kernel reports the removal of a chip before it has finished. Lines released at that moment
+ * have their interrupts freed twice, a use after free (seen on 7.2 with gpio-sim) that causes a
+ * warning or an oops. There is no event for the end of the removal, so release the lines after a
+ * delay. Request no others before, since their interrupts may have the same numbers.
  */
 static void release_later(struct panel *p)
 {
@@ -360,7 +364,7 @@ static void release_later(struct panel *p)
 	sd_event_source_set_enabled(p->apart, SD_EVENT_ONESHOT);
 }
 
-/* A clock that does not run yet. */
+/* Add a timer, disarmed. */
 static int add_clock(struct service *s, sd_event_source **clock, sd_event_time_handler_t ring)
 {
 	int err = *clock ? 0 : sd_event_add_time_relative(s->event, clock, CLOCK_MONOTONIC, 0, 1000, ring, s);
@@ -388,18 +392,18 @@ static void panel_lost(struct service *s, const char *format, ...)
 	va_end(ap);
 	forget(s->panel);
 	release_later(s->panel);
-	/* a chip that comes may be another one: the same is not said again */
+	/* Other chips may come and go: do not log the same reason again. */
 	if (strcmp(wrong, s->panel->wrong)) {
 		memcpy(s->panel->wrong, wrong, sizeof(wrong));
-		log_message(MESSAGE_PANEL_LOST, NULL, NULL, "the panel: %s. Nothing is dealt without it",
+		log_message(MESSAGE_PANEL_LOST, NULL, NULL, "the panel: %s. Dealing is stopped until it works",
 			    wrong);
 		service_notify(s, &(struct notice){ .kind = NOTICE_PANEL_CHANGED });
 	}
-	/* who called us may be in the middle of the stations */
+	/* The caller may be iterating over the stations. */
 	stations_run_later(s);
 }
 
-/* The chip of that path or label. NULL: panel_lost() was told. */
+/* Open the chip by path or label. On failure, calls panel_lost() and returns NULL. */
 static struct gpiod_chip *open_chip(struct service *s)
 {
 	struct gpiod_chip *found = NULL, *chip;
@@ -431,12 +435,12 @@ static struct gpiod_chip *open_chip(struct service *s)
 		return found;
 	gpiod_chip_close(found);
 	if (count)
-		panel_lost(s, "%s: [panel] chip: there are %u of '%s'; name one by its path", s->config_path,
+		panel_lost(s, "%s: [panel] chip: %u chips are labelled '%s'; name one by its path", s->config_path,
 			   count, name);
 	else if (closed)
-		panel_lost(s, "%s: [panel] chip: %s'%s' may not be opened; docs/install.md has the udev rule "
-			   "that lets dealboxd do so", s->config_path,
-			   *name == '/' ? "" : "there are chips, and ", name);
+		panel_lost(s, "%s: [panel] chip: no permission to open %s'%s'; docs/install.md has the udev "
+			   "rule for dealboxd", s->config_path,
+			   *name == '/' ? "" : "the GPIO chips and find ", name);
 	else if (*name == '/')
 		panel_lost(s, "%s: [panel] chip: %s: %s", s->config_path, name, strerror(err));
 	else
@@ -445,7 +449,7 @@ static struct gpiod_chip *open_chip(struct service *s)
 	return NULL;
 }
 
-/* Finds a line by its name. False: panel_lost() was told. */
+/* Find a line by name. On failure, calls panel_lost() and returns false. */
 static bool find_line(struct service *s, struct gpiod_chip *chip, enum panel_line line)
 {
 	struct gpiod_chip_info *chip_info = gpiod_chip_get_info(chip);
@@ -473,13 +477,13 @@ static bool find_line(struct service *s, struct gpiod_chip *chip, enum panel_lin
 		panel_lost(s, "%s: [panel] %s: the chip '%s' has no line '%s'; `gpioinfo` lists them",
 			   s->config_path, key, s->config.chip, name);
 	else if (found > 1)
-		panel_lost(s, "%s: [panel] %s: the chip '%s' has %u lines '%s'", s->config_path, key,
+		panel_lost(s, "%s: [panel] %s: the chip '%s' has %u lines named '%s'", s->config_path, key,
 			   s->config.chip, found, name);
 	else if (used)
 		panel_lost(s, "%s: [panel] %s: the line '%s' is used by '%s'", s->config_path, key, name, user);
 	for (n = 0; found == 1 && !used && n < line; n++)
 		if (s->panel->lines >> n & 1 && s->panel->offsets[n] == s->panel->offsets[line]) {
-			panel_lost(s, "%s: [panel] %s: the line '%s' is that of %s already", s->config_path, key,
+			panel_lost(s, "%s: [panel] %s: the line '%s' is already used for %s", s->config_path, key,
 				   name, panel_rows[n].key);
 			return false;
 		}
@@ -514,7 +518,7 @@ static int add_line(struct gpiod_line_config *config, const struct panel_setting
 	return err;
 }
 
-/* All lines at once: from here on nobody else has them. False: panel_lost() was told. */
+/* Request all lines for exclusive use. On failure, calls panel_lost() and returns false. */
 static bool request_lines(struct service *s, struct gpiod_chip *chip)
 {
 	struct gpiod_request_config *request = gpiod_request_config_new();
@@ -532,7 +536,7 @@ static bool request_lines(struct service *s, struct gpiod_chip *chip)
 		good = s->panel->request && read_lines(s->panel);
 	}
 	if (!good)
-		panel_lost(s, "%s: [panel] chip: '%s' does not give its lines with these options: %s",
+		panel_lost(s, "%s: [panel] chip: '%s' refuses its lines with these options: %s",
 			   s->config_path, s->config.chip, strerror(errno));
 	gpiod_line_config_free(config);
 	gpiod_request_config_free(request);
@@ -551,7 +555,7 @@ void panel_open(struct service *s)
 		return;
 	err = add_clock(s, &p->apart, on_apart);
 	if (err < 0) {
-		panel_lost(s, "it has no clock: %s", strerror(-err));
+		panel_lost(s, "cannot set a timer: %s", strerror(-err));
 		return;
 	}
 	chip = open_chip(s);
@@ -566,10 +570,10 @@ void panel_open(struct service *s)
 		return;
 	err = sd_event_add_io(s->event, &p->source, gpiod_line_request_get_fd(p->request), EPOLLIN,
 			      on_panel, s);
-	/* the stop comes before machines and clients */
+	/* The emergency stop has priority over machines and clients. */
 	if (err >= 0)
 		err = sd_event_source_set_priority(p->source, SD_EVENT_PRIORITY_IMPORTANT);
-	/* .. also what was read before them */
+	/* So do edges that were read early. */
 	if (err >= 0)
 		err = sd_event_add_defer(s->event, &p->later, on_later, s);
 	if (err >= 0)
@@ -579,7 +583,7 @@ void panel_open(struct service *s)
 	if (err >= 0)
 		err = add_clock(s, &p->beep, on_silence);
 	if (err < 0) {
-		panel_lost(s, "it cannot be listened to: %s", strerror(-err));
+		panel_lost(s, "cannot watch its lines: %s", strerror(-err));
 		return;
 	}
 	*p->wrong = 0;
@@ -608,7 +612,7 @@ void panel_close(struct service *s)
 {
 	struct panel *p = s->panel;
 
-	/* it may have gone, and nobody has told yet */
+	/* The chip may be gone before udev has reported it. */
 	if (p->request && (!switch_outputs(p, 0) || !read_lines(p)))
 		release_later(p);
 	forget(p);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The panel: buttons, switches, lamps and a buzzer on the lines of a GPIO chip.
- */
+/* The panel: buttons, switches, lamps and a buzzer on the lines of a GPIO chip. */
 #ifndef DAEMON_PANEL_H
 #define DAEMON_PANEL_H
 
@@ -13,47 +11,50 @@
 struct gpiod_line_request;
 struct service;
 
-#define PANEL_EDGES	32	/* read at once */
+#define PANEL_EDGES	32	/* edges per read */
 
 /* The buttons, switches and lamps around the machines. */
 struct panel {
-	struct gpiod_line_request *request;	/* NULL: it is not there */
-	struct gpiod_line_request *gone;	/* of a chip that is being taken apart */
-	sd_event_source *apart;			/* rings when it has been */
+	struct gpiod_line_request *request;	/* NULL = not available */
+	struct gpiod_line_request *gone;	/* of a removed chip, to be released later */
+	sd_event_source *apart;			/* timer: release it */
 	sd_event_source *source;
-	sd_event_source *beep;			/* switches the buzzer off */
-	unsigned int offsets[PANEL_LINES];	/* on the chip */
-	unsigned int lines;			/* that there are */
+	sd_event_source *beep;			/* timer: switch the buzzer off */
+	unsigned int offsets[PANEL_LINES];	/* offsets of the lines on the chip */
+	unsigned int lines;			/* set of existing lines */
 	unsigned int active;
-	unsigned long seqno;			/* of the last event */
-	/* what was pressed while the ledger waited for the disk */
+	unsigned long seqno;			/* sequence number of the last event */
+	/* edges read while the ledger waited for the disk */
 	struct panel_edge {
 		unsigned int offset;
 		bool active;
 		unsigned long seqno;
 	} late[PANEL_EDGES];
 	unsigned int late_count;
-	bool stopped;				/* .. and the stop was carried out .. */
-	bool stop_news;				/* .. which is to be recorded */
-	sd_event_source *later;			/* does all that is left of it */
-	char wrong[512];			/* why it is not there */
+	bool stopped;				/* a stop among them was executed */
+	bool stop_news;				/* that stop is to be recorded */
+	sd_event_source *later;			/* handles them */
+	char wrong[512];			/* why the panel is not available */
 };
 
-/* Takes the lines that the settings name; where it cannot, says why, and nothing is dealt. */
+/* Request the lines of the settings. On failure, logs the reason, and dealing is forbidden. */
 void panel_open(struct service *service);
-/* A GPIO chip came or went. */
+/* A GPIO chip was added or removed. */
 void panel_look(struct service *service);
-/* A subscriber: bars what the panel forbids, beeps for what is wrong, and switches the lamps. */
+/* Subscriber of notices: forbids dealing, sounds the buzzer, and switches the lamps. */
 void panel_notice(struct service *service, const struct notice *notice);
-/* To be polled while the ledger waits for the disk, when the event loop stands still; -1: nothing. */
+/* Return the descriptor to poll while the ledger waits for the disk, or -1. */
 int panel_fd(const struct service *service);
-/* It can be read: a stop is carried out, and all else when the loop goes on. Does not use the ledger. */
+/*
+ * Read that descriptor. Executes an emergency stop; other edges are handled by the event loop
+ * later. Does not use the ledger.
+ */
 void panel_read_early(struct service *service);
-/* "" no panel, "ready", or what is wrong. */
+/* Return "" without a panel, "ready", or what is wrong. */
 const char *panel_state(const struct service *service);
-/* Dark, and the lines are let go; those of a chip that has just gone a second later. */
+/* Switch the lamps off and release the lines; those of a removed chip are released 1 s later. */
 void panel_close(struct service *service);
-/* Waits for that, once the loop has ended. */
+/* Wait for that release, once the event loop has ended. */
 void panel_end(struct service *service);
 
 #endif

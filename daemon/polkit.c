@@ -4,7 +4,7 @@
 
 #include "polkit.h"
 
-#define ANSWER_US	(120 * 1000000ULL)	/* a person may have to type a password */
+#define ANSWER_US	(120 * 1000000ULL)	/* the user may have to type a password */
 
 int polkit_ask(sd_bus *bus, sd_bus_slot **slot, sd_bus_message *call, const char *sender,
 	       const char *action, sd_bus_message_handler_t callback, void *context)
@@ -30,8 +30,8 @@ int polkit_ask(sd_bus *bus, sd_bus_slot **slot, sd_bus_message *call, const char
 }
 
 /*
- * Where polkit is not installed, members of the service's group may do what 50-dealbox.rules
- * allows them. Where it is installed and fails, only root may.
+ * If polkit is not installed, allow members of the service's group what 50-dealbox.rules allows
+ * them. If it is installed and fails, allow root only.
  */
 static bool may_without_polkit(sd_bus_message *reply, const char *action, uint32_t uid, bool member)
 {

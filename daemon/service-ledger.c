@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Jobs as the service's ledger has them: read at the start, and again when the ledger says
- * otherwise than we thought.
+ * Jobs from the service's ledger. They are read at the start, and again when the ledger turns out to differ.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 #include "service.h"
 #include "service-ledger.h"
 
-#define JOBS_KEPT	64	/* that are over, after a start */
+#define JOBS_KEPT	64	/* finished jobs that are read at the start */
 
 struct numbers {
 	uint64_t *list;
@@ -39,7 +38,7 @@ static int collect_board(unsigned int board, void *context)
 	return add_number(context, board);
 }
 
-/* The numbers that were collected, as boards; NULL without memory. */
+/* Return the collected numbers as boards. NULL without memory. */
 static unsigned int *boards_of(const struct numbers *numbers)
 {
 	unsigned int *boards = calloc(numbers->count + 1, sizeof(*boards));
@@ -68,15 +67,17 @@ int service_ledger_refresh(struct service *s, struct job *job)
 	return complain(s, job_refresh(s->ledger, &s->jobs, job));
 }
 
-/* *taken is NULL unless 0 is returned; an error is logged. -E2BIG: there is no room for the job. */
+/*
+ * Add a job. *taken is NULL on failure, which is logged. Returns -E2BIG if there is no room for it.
+ */
 static int take_up(struct service *s, const struct dealbox_ledger_job *record, struct job **taken)
 {
 	int err = job_take(s->ledger, &s->jobs, record, taken);
 
 	if (err != -E2BIG)
 		return complain(s, err);
-	log_message(MESSAGE_REFUSED, NULL, NULL, "job %llu is not dealt: there are too many jobs, or too "
-		    "large ones; finish or cancel some, and restart the service",
+	log_message(MESSAGE_REFUSED, NULL, NULL, "job %llu is not dealt: there are too many jobs, or they are "
+		    "too large; finish or cancel some, and restart the service",
 		    (unsigned long long)record->job);
 	return err;
 }
@@ -91,7 +92,7 @@ struct job *service_ledger_load(struct service *s, uint64_t id)
 	return job;
 }
 
-/* The jobs of the ledger, oldest first; over: how many of them are done or cancelled. */
+/* Jobs of the ledger, oldest first; over counts those that are done or cancelled. */
 struct records {
 	struct dealbox_ledger_job *list;
 	size_t count, over;
@@ -116,8 +117,8 @@ static int collect_job(const struct dealbox_ledger_job *record, void *context)
 }
 
 /*
- * Those that are to be dealt; and the last that are over, for what was captured may still be
- * wanted as a set, a board again, or a certificate.
+ * Read the jobs that are to be dealt, and the last ones that are over: users may still make a set
+ * of a capture, redeal a board, or ask for a certificate.
  */
 static int take_up_jobs(struct service *s)
 {
@@ -131,7 +132,7 @@ static int take_up_jobs(struct service *s)
 		if (is_over(&records.list[n]) && left-- > JOBS_KEPT)
 			continue;
 		err = take_up(s, &records.list[n], &job);
-		/* the others are dealt */
+		/* Deal the other jobs. */
 		if (err == -E2BIG)
 			err = 0;
 	}
@@ -152,8 +153,8 @@ int service_ledger_open(struct service *s)
 	if (!err)
 		err = ledger_settle(s->ledger, &settled);
 	for (; settled; settled--)
-		log_message(MESSAGE_VOID, NULL, NULL, "the service ended while a board was dealt: what "
-			    "lies in it is unknown");
+		log_message(MESSAGE_VOID, NULL, NULL, "the service ended during a deal: the contents "
+			    "of the board are unknown");
 	if (!err)
 		err = take_up_jobs(s);
 	return complain(s, err);
@@ -240,7 +241,7 @@ int service_ledger_traced(struct service *s, uint64_t job, unsigned int board,
 	return err;
 }
 
-/* The trace of an insertion, as it was recorded; NULL: there is none. */
+/* Read the recorded trace of an insertion. Returns NULL if there is none. */
 static struct dealbox_trace *read_trace(struct service *s,
 					const struct dealbox_ledger_insertion *insertion)
 {
@@ -260,7 +261,6 @@ static struct dealbox_trace *read_trace(struct service *s,
 	return trace;
 }
 
-/* The insertion of that number that went into that machine. */
 struct dealt {
 	const char *machine;
 	uint32_t number;
@@ -308,7 +308,7 @@ int service_ledger_judge(struct service *s, const struct job *job, const char *m
 
 /* ---- originals ----------------------------------------------------------------- */
 
-/* The last captures of the pockets of one board. */
+/* The latest capture of each pocket of a board */
 struct original {
 	unsigned int board;
 	struct dealbox_ledger_insertion pockets[DEALBOX_HANDS];
@@ -324,14 +324,14 @@ static int find_captured(const struct dealbox_ledger_insertion *insertion, void 
 	return 0;
 }
 
-/* Says which pockets of the deal that was read are wrong; no card, but how many there are. */
+/* Describe the wrong pockets of a captured deal, with the number of cards, but without a card. */
 static void tell_pockets(const struct dealbox_deal *deal, const struct dealbox_pack *pack, char why[LEDGER_WHY])
 {
 	struct dealbox_defect defects[DEALBOX_DEFECTS_MAX], worst = { 0 };
 	size_t count = dealbox_deal_check(deal, pack, defects, DEALBOX_DEFECTS_MAX), n, used = 0;
 	unsigned int pocket;
 
-	/* a card that is missing is one too few in a pocket, or stands for one that is there twice */
+	/* A missing card also shows as a short pocket or as another card that is there twice. */
 	for (n = 0; n < count; n++)
 		if (worst.kind != DEALBOX_DEFECT_SIZE && defects[n].kind != DEALBOX_DEFECT_MISSING)
 			worst = defects[n];
@@ -341,7 +341,7 @@ static void tell_pockets(const struct dealbox_deal *deal, const struct dealbox_p
 			used += (size_t)snprintf(why + used, LEDGER_WHY - used, "%s%s", used ? " and " : "pockets ",
 						 dealbox_actor_name(pocket));
 	if (worst.kind == DEALBOX_DEFECT_SIZE)
-		snprintf(why, LEDGER_WHY, "pocket %s has %u cards, and not %u; redeal it",
+		snprintf(why, LEDGER_WHY, "pocket %s has %u cards, not %u; redeal it",
 			 dealbox_actor_name(worst.hand), worst.count, worst.expected);
 	else
 		snprintf(why + used, LEDGER_WHY - used, worst.kind == DEALBOX_DEFECT_REPEATED ?
@@ -366,7 +366,7 @@ int service_ledger_original(struct service *s, const struct job *job, unsigned i
 		err = dealbox_law_capture(traces, dealbox_pack_bridge(), deal, &pocket);
 	if (err == -EINVAL)
 		snprintf(why, LEDGER_WHY, "pocket %s %s", dealbox_actor_name(pocket), traces[pocket] ?
-			 "was not read whole; redeal it" : "has not been read yet");
+			 "was not read completely; redeal it" : "has not been read yet");
 	else if (err == -EBADMSG)
 		tell_pockets(deal, dealbox_pack_bridge(), why);
 	else if (err == -EDOM)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Jobs, sets and verdicts as the service's ledger has them.
- */
+/* Jobs, sets and verdicts, read from the ledger. */
 #ifndef DAEMON_SERVICE_LEDGER_H
 #define DAEMON_SERVICE_LEDGER_H
 
@@ -19,33 +17,34 @@
 
 struct service;
 
-/* Opens the ledger, settles what a crash left behind, and reads the jobs. */
+/*
+ * Open the ledger, recover from a crash, and read the jobs. Returns 0, or -errno, which is logged.
+ */
 int service_ledger_open(struct service *service);
-/* Reads the copies of a job again. */
+/* Reread the copies of a job. Returns 0 or -errno. */
 int service_ledger_refresh(struct service *service, struct job *job);
-/* Adds the job of that number from the ledger. NULL: logged. */
+/* Add a job from the ledger. Returns NULL on failure, which is logged. */
 struct job *service_ledger_load(struct service *service, uint64_t id);
 /*
- * What a machine reported of an insertion that was dealt to its end for the job, and the
- * verdict on it, made again from the record; both are freed by the caller. -ENOENT: there is
- * none; another error is the ledger's.
+ * Read the trace of a finished insertion of the job, and verify it again. The caller frees both.
+ * Returns 0, -ENOENT if there is no such insertion, or an error of the ledger.
  */
 int service_ledger_judge(struct service *service, const struct job *job, const char *machine,
 			 uint32_t insertion, struct dealbox_trace **trace,
 			 struct dealbox_verdict **verdict);
 
 /*
- * The numbers of the boards of a set in the ledger; the caller frees them. -ENOENT: there is no
- * such set; -ENOMEM; another error is the ledger's.
+ * Read the board numbers of a set in the ledger. The caller frees them. Returns 0, -ENOENT if there
+ * is no such set, -ENOMEM, or an error of the ledger.
  */
 int service_ledger_boards(struct service *service, uint64_t set, unsigned int **numbers,
 			  size_t *count);
-/* The set itself; the caller frees it. Errors as above. */
+/* Read the set. The caller frees it. Errors as above. */
 int service_ledger_set(struct service *service, uint64_t number, struct dealbox_set **set);
 /*
- * The insertions of a job (of one board of it, or with 0 of all) of which there is a trace, oldest
- * first; the caller frees them; and its options, DEALBOX_JOB_*. 0, also when there are none; -ENOMEM;
- * another error is the ledger's.
+ * List the insertions of a job that have a trace, oldest first, of one board or of all (0). The
+ * caller frees them. *options is set to the job's DEALBOX_JOB_*. Returns 0, also if there are none,
+ * -ENOMEM, or an error of the ledger.
  */
 int service_ledger_traced(struct service *service, uint64_t job, unsigned int board,
 			  unsigned int *options, struct dealbox_ledger_insertion **insertions,
@@ -54,8 +53,9 @@ int service_ledger_traced(struct service *service, uint64_t job, unsigned int bo
 #define LEDGER_WHY	96
 
 /*
- * The deal of a board that a job has captured; the caller wipes it, in any case. -EINVAL: not all its
- * pockets were read whole; -EBADMSG: they are no deal. why then says of which pocket, without a card.
+ * Read the deal of a board that a job has captured. The caller wipes it in any case. Returns 0,
+ * -EINVAL if a pocket has not been read completely, or -EBADMSG if the pockets do not make a deal.
+ * In both cases why names the pocket, without a card.
  */
 int service_ledger_original(struct service *service, const struct job *job, unsigned int board,
 			    struct dealbox_deal *deal, char why[LEDGER_WHY]);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What the parts of dealboxd share. One thread; everything hangs on struct service.
- */
+/* State shared by the files of dealboxd, which runs in a single thread. */
 #ifndef DAEMON_SERVICE_H
 #define DAEMON_SERVICE_H
 
@@ -26,7 +24,7 @@ struct service {
 	struct jobs jobs;
 	struct stations *stations;
 	struct panel *panel;
-	const notice_fn *subscribers;	/* of notices; ends with NULL */
+	const notice_fn *subscribers;	/* of notices; terminated by NULL */
 };
 
 static inline void service_notify(struct service *service, const struct notice *notice)

@@ -14,10 +14,10 @@
 #include "station-hotplug.h"
 #include "service-ledger.h"
 
-/* What could not be opened, or was given up, is tried again ever less often. */
+/* The back-off doubles with each failure. */
 #define BACKOFF_US	4000000
 #define BACKOFF_MAX_US	256000000
-#define WHY		1024	/* bytes of the reason why a machine cannot be used */
+#define WHY		1024	/* size of the reason why a machine cannot be used */
 
 struct backoff {
 	struct backoff *next;
@@ -46,7 +46,7 @@ void station_close(struct station *st, const char *why)
 	dealing_detach(&st->dealing);
 }
 
-/* The machine that is open by this address, or at this port ("": none). */
+/* Return the machine that is open at this address or port; port may be "". */
 static struct station *stations_find_open(const struct service *s, const char *uri, const char *port)
 {
 	struct station *st;
@@ -57,7 +57,6 @@ static struct station *stations_find_open(const struct service *s, const char *u
 	return NULL;
 }
 
-/* The address of an emulator of the settings. */
 static void emulator_uri(const struct service *s, size_t n, char uri[URI_SIZE])
 {
 	snprintf(uri, URI_SIZE, "emu:%s", s->config.emulators[n]);
@@ -73,7 +72,7 @@ static struct backoff *backoff_find(const struct service *s, const char *uri)
 	return backoff;
 }
 
-/* One that is in use may be free at any moment. */
+/* The back-off of a machine in use does not grow: it may become free at any moment. */
 static void backoff_add(struct service *s, const char *uri, const char *port, const char *why, int err)
 {
 	struct backoff *backoff = backoff_find(s, uri);
@@ -87,7 +86,7 @@ static void backoff_add(struct service *s, const char *uri, const char *port, co
 		backoff->next = s->stations->backoffs;
 		s->stations->backoffs = backoff;
 	}
-	/* the same is not said again */
+	/* Do not log the same reason again. */
 	if (*why && strcmp(backoff->said, why))
 		log_message(MESSAGE_REFUSED, NULL, NULL, "%s", why);
 	snprintf(backoff->said, sizeof(backoff->said), "%s", why);
@@ -135,16 +134,16 @@ static struct station *station_get(struct service *s, const char *id)
 }
 
 /*
- * A machine of the same serial number has come. Unplugged here and plugged in elsewhere, a machine
- * can be there for the second time before we hear that it has gone; then it is closed here. 0 when
- * that is known for sure, whether it is open still or not; otherwise nobody knows which is which.
+ * A machine with the same serial number was plugged in. If the open one was moved to another port,
+ * it may appear there before its removal is noticed; close it in that case. Returns 0 if it is
+ * certain whether the open machine is still connected. Otherwise the two cannot be told apart.
  */
 static int still_there(struct station *st)
 {
 	struct dealbox_status status;
 	int err = dealbox_machine_get_status(st->dealing.machine, &status);
 
-	/* what it has told until it went counts */
+	/* Read its last events first. */
 	if (dealing_read(&st->dealing, NULL) >= 0 && err != -ENODEV)
 		return err;
 	station_close(st, "the machine is gone");
@@ -153,7 +152,7 @@ static int still_there(struct station *st)
 
 /* ---- opening ----------------------------------------------------------------- */
 
-/* Wait for events of a machine that has been opened by that address. 0 or -errno. */
+/* Watch for events of a machine opened at uri. Returns 0 or -errno. */
 static int watch(struct station *st, const char *uri, struct dealbox_machine *machine,
 		 const struct dealbox_info *info)
 {
@@ -162,8 +161,8 @@ static int watch(struct station *st, const char *uri, struct dealbox_machine *ma
 	int fd = dealbox_machine_fd(machine);
 
 	/*
-	 * The module fetches events, and decides, by itself. On usb: the machine's next events are
-	 * fetched only when we have read these; and where the library decides, a card waits for us.
+	 * For local:, the module reads events and routes cards. For usb:, the next events are
+	 * transferred only once these are read. If the library routes, cards wait for this process.
 	 */
 	if (strncmp(uri, "local:", 6) && (routed || strncmp(uri, "emu:", 4)))
 		return sd_event_add_io(st->service->event, &st->source, fd, EPOLLIN,
@@ -173,8 +172,8 @@ static int watch(struct station *st, const char *uri, struct dealbox_machine *ma
 }
 
 /*
- * The station of a machine that has come. NULL: *err says why, and so does why, if there is something
- * to say.
+ * Return the station of a machine that was plugged in. On failure, returns NULL with *err set, and
+ * the reason in why if it is to be logged.
  */
 static struct station *station_for(struct service *s, const struct dealbox_info *info, const char *uri,
 				   const char *port, char why[WHY], int *err)
@@ -191,7 +190,7 @@ static struct station *station_for(struct service *s, const struct dealbox_info 
 		*err = -EBUSY;
 		return NULL;
 	}
-	/* two machines of the same serial number: the second is told apart by its port */
+	/* Of two machines with the same serial number, identify the second by its port. */
 	if (st && st->dealing.machine) {
 		snprintf(id, sizeof(id), "%.60s@%.60s", info->serial, *port ? port : uri);
 		st = station_get(s, id);
@@ -199,7 +198,7 @@ static struct station *station_for(struct service *s, const struct dealbox_info 
 	return st && !st->dealing.machine ? st : NULL;
 }
 
-/* Claims a machine that has been opened, and makes it that of its station. 0 or -errno, and why. */
+/* Claim an opened machine for its station. Returns 0, or -errno with the reason in why. */
 static int attach(struct service *s, struct dealbox_machine *machine, const char *uri, const char *port,
 		  char why[WHY])
 {
@@ -223,12 +222,12 @@ static int attach(struct service *s, struct dealbox_machine *machine, const char
 	snprintf(st->serial, sizeof(st->serial), "%s", info.serial);
 	snprintf(st->port, sizeof(st->port), "%s", port);
 	snprintf(st->model, sizeof(st->model), "%s", info.name);
-	log_message(MESSAGE_MACHINE, st->id, NULL, "%s is there, as %s", info.name, uri);
+	log_message(MESSAGE_MACHINE, st->id, NULL, "%s connected, as %s", info.name, uri);
 	dealing_attach(&st->dealing, machine, &info);
 	return 0;
 }
 
-/* Opens a machine that is not open yet; quietly nothing when it is not there. */
+/* Open a machine that is not open yet. Logs nothing if it is not connected. */
 static void station_open(struct service *s, const char *uri, const char *port)
 {
 	const struct backoff *backoff = backoff_find(s, uri);
@@ -316,7 +315,7 @@ bool machines_look(struct service *s, uint64_t end)
 	bool all = true;
 	size_t n;
 
-	/* a machine that is open is in the list too; station_open() knows it */
+	/* The list includes open machines, which station_open() skips. */
 	if (!dealbox_machine_list(NULL, &list, &reason)) {
 		backoffs_forget(s, list);
 		for (n = 0; n < dealbox_machine_list_count(list) && monotonic_us() < end; n++)
@@ -335,7 +334,7 @@ void machines_retry(struct service *s, uint64_t now, uint64_t end)
 	struct backoff *backoff, *next;
 	char uri[sizeof(backoff->uri)], port[sizeof(backoff->port)];
 
-	/* a try may take its own entry away, and no other */
+	/* A retry may remove its own entry, but no other. */
 	for (backoff = s->stations->backoffs; backoff && monotonic_us() < end; backoff = next) {
 		next = backoff->next;
 		if (backoff->until > now)

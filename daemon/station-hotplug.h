@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Machines that come and go: opening them, closing them, and backing off from those that cannot be
- * opened, are in use, or are out of order. Times are microseconds of monotonic_us().
+ * Hotplug of machines: open and close them, and back off from those that cannot be opened, are in
+ * use, or are out of order. Times are in us of monotonic_us().
  */
 #ifndef DAEMON_STATION_HOTPLUG_H
 #define DAEMON_STATION_HOTPLUG_H
@@ -12,27 +12,27 @@
 #include "station.h"
 
 /*
- * Opens the machines that are there and not open yet, the emulators of the settings among them.
- * False: not all were tried, end has come.
+ * Open the connected machines that are not open yet, including the emulators of the settings.
+ * Returns false if end was reached before all were tried.
  */
 bool machines_look(struct service *service, uint64_t end);
-/* The same of emulators only, which no event tells of. */
+/* The same for emulators only: no event announces them. */
 bool emulators_look(struct service *service, uint64_t end);
-/* Is an emulator of the settings neither open nor backed off from? */
+/* Return true if an emulator of the settings is neither open nor has a back-off entry. */
 bool emulator_missing(const struct service *service);
-/* Tries those machines again whose time has come by now. */
+/* Retry the machines whose back-off has expired, until end. */
 void machines_retry(struct service *service, uint64_t now, uint64_t end);
-/* When to call machines_retry() next; UINT64_MAX: never. */
+/* Return when to call machines_retry() next, UINT64_MAX for never. */
 uint64_t machines_next_retry(const struct service *service);
-/* Machines at this port are tried again at once, however often they were refused. */
+/* End the back-off of machines at this port, so that they are retried at once. */
 void machines_retry_port(struct service *service, const char *port);
-/* The machine at this address is in order, or is not there: drop its back-off entry. */
+/* Drop the back-off entry of an address: the machine works, or is unplugged. */
 void station_answered(struct service *service, const char *uri);
-/* Closes the machine, if it is open; why goes to the journal. */
+/* Close the machine if it is open, and log the reason. */
 void station_close(struct station *station, const char *why);
-/* Closes a machine that is out of order, and backs off from it. */
+/* Close a machine that is out of order, and back off from it. */
 void station_give_up(struct station *station);
-/* Drops all back-off entries. */
+/* Drop all back-off entries. */
 void machines_forget(struct service *service);
 
 #endif

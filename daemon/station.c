@@ -5,7 +5,7 @@
 #include "service.h"
 #include "station.h"
 
-#define CARDS_US	250000	/* between two numbers of cards that are told of a machine */
+#define CARDS_US	250000	/* minimum interval of NOTICE_MACHINE_CARDS of a machine */
 
 static void say(struct dealing *d, enum dealing_message message, const struct copy *copy, const char *text)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * One machine as the service has it, there or not, with its engine; and the list of all.
- */
+/* A machine known to the service, connected or not, with its dealing; and the list of all. */
 #ifndef DAEMON_STATION_H
 #define DAEMON_STATION_H
 
@@ -15,24 +13,24 @@
 struct backoff;
 struct service;
 
-#define URI_SIZE	300	/* bytes of the address of a machine */
+#define URI_SIZE	300	/* size of a machine's address in bytes */
 
-/* A machine, there or not: known by its serial number, or by its port without one. */
+/* A machine, connected or not, identified by serial number, or by port if it has none */
 struct station {
 	struct station *next;
 	struct service *service;
 	struct dealing dealing;
-	char id[DEALING_ID];			/* "SN1", "port:1-2.3": as in the ledger */
-	char uri[URI_SIZE];		/* by which it was opened */
+	char id[DEALING_ID];			/* as in the ledger: "SN1", "port:1-2.3" */
+	char uri[URI_SIZE];		/* address that it was opened at */
 	char serial[64];
 	char port[32];
 	char model[64];
-	sd_event_source *source;	/* of a machine that is read at once; NULL: of the others */
-	bool known;			/* it may have deals, as the ledger has it */
-	uint64_t settled;		/* us: when a deal that is done may be judged; 0 = there is none */
-	bool stepping;			/* a step of its engine is being done */
-	bool stop_after;		/* .. and a stop came meanwhile */
-	/* what was announced last */
+	sd_event_source *source;	/* for a machine that is read at once; NULL = by the tick */
+	bool known;			/* the ledger allows it to deal */
+	uint64_t settled;		/* us: when the finished deal may be judged; 0 = none */
+	bool stepping;			/* a step of its engine is in progress */
+	bool stop_after;		/* an emergency stop came during the step */
+	/* last announced values: */
 	enum dealbox_operator_state told;
 	struct copy told_copy;
 	unsigned int told_cards;
@@ -42,27 +40,28 @@ struct station {
 /* All machines. */
 struct stations {
 	struct station *first;
-	struct station *turn;		/* whose turn it is in stations_run(), NULL = the first */
+	struct station *turn;		/* next one in stations_run(), NULL = the first */
 	struct backoff *backoffs;	/* station-hotplug.c */
-	uint64_t quiet;			/* us: until then no machine is asked that is suspect */
-	bool stopped;			/* stations_run() has yet to follow a stop */
-	uint64_t look;			/* us: when machines that work are looked at next */
-	sd_event_source *ready;		/* an epoll of the machines that are read together */
-	sd_event_source *tick;		/* reads them, while they have events */
-	sd_event_source *alarm;		/* for what no event tells */
-	sd_event_source *seek;		/* looks what there is */
-	sd_event_source *run;		/* goes on with stations_run() */
-	sd_event_io_handler_t on_events;	/* of a machine that is read at once */
+	uint64_t quiet;			/* us: suspect machines are not queried before */
+	bool stopped;			/* stations_run() is due after a stop */
+	uint64_t look;			/* us: next check of busy machines */
+	sd_event_source *ready;		/* epoll of the machines that the tick reads */
+	sd_event_source *tick;		/* timer: reads them while they have events */
+	sd_event_source *alarm;		/* timer for changes without an event */
+	sd_event_source *seek;		/* looks for machines */
+	sd_event_source *run;		/* continues stations_run() */
+	sd_event_io_handler_t on_events;	/* for machines that are read at once */
 };
 
 /*
- * Emits notices of what has changed: at once, but for cards that fall; their last number is told
- * when the state changes, as at the end of a deal, or else when the machines are looked at.
+ * Emit notices of changes. Changes of the number of cards are limited in rate; the final number is
+ * announced with the next change of state, as at the end of a deal, or at the next check of
+ * machines.
  */
 void station_notify(struct station *station);
-/* What a dealing tells goes to the log, and is a notice. */
+/* Logs what a dealing reports, and emits notices of it. */
 extern const struct dealing_listener station_listener;
-/* The machine with that id; NULL: there never was one. */
+/* Find a machine by id. Returns NULL if it was never connected. */
 struct station *stations_find(const struct service *service, const char *id);
 
 #endif

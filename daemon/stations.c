@@ -14,40 +14,40 @@
 #include "stations.h"
 
 /*
- * Most of what an event costs is to be woken for it. So all machines are read at a time, at most
- * once in so long: no operator sees the difference, and no card waits for it. At most so many at
- * once; the others are next.
+ * Most of the cost of an event is the wake-up. So read all machines together, at most once per
+ * READ_US: operators do not notice the delay, and no card waits for it. Read at most
+ * MACHINES_AT_ONCE per round.
  */
 #define READ_US		20000
 #define MACHINES_AT_ONCE	64
 /*
- * A call waits for its machine, up to a second or a few. So that one that hangs takes neither
- * the others' time nor the watchdog's, no round of calls goes on for longer than this, ..
+ * A call can block for seconds if its machine hangs. Limit each round of calls to ROUND_US, so that
+ * other machines and the watchdog are not delayed.
  */
 #define ROUND_US	100000
-/* .. and one that did not answer is asked again only when three times as long has passed. */
+/* After a call that got no answer, wait QUIET times as long before the next one. */
 #define QUIET		3
 
 /* ---- reading ------------------------------------------------------------------ */
 
-/* True: its engine heeds some of what it told, so that stations_run() is due. */
+/* Read events of a machine. Returns true if its engine needs stations_run(). */
 static bool read_machine(struct station *st)
 {
 	bool news = false;
 
 	if (dealing_read(&st->dealing, &news) < 0) {
 		station_close(st, "the machine is gone");
-		/* it may have come back before we saw that it went */
+		/* It may be back before its removal was noticed. */
 		stations_seek(st->service, NULL);
 		return true;
 	}
-	/* a card that falls is all that most events tell */
+	/* Most events only report a card. */
 	if (!news)
 		station_notify(st);
 	return news;
 }
 
-/* Events of a machine that is read at once. */
+/* A machine that is read at once has events. */
 static int on_events(sd_event_source *source, int fd, uint32_t revents, void *context)
 {
 	struct station *st = context;
@@ -60,7 +60,7 @@ static int on_events(sd_event_source *source, int fd, uint32_t revents, void *co
 	return 0;
 }
 
-/* Read those of the others that have events. False: none has. */
+/* Read the other machines that have events. Returns false if none has. */
 static bool read_machines(struct service *s)
 {
 	struct epoll_event ready[MACHINES_AT_ONCE];
@@ -75,7 +75,7 @@ static bool read_machines(struct service *s)
 	return count > 0;
 }
 
-/* While machines deal, the clock says when they are read; else their next event does. */
+/* While machines are dealing, read them by timer; otherwise wait for the next event. */
 static int on_tick(sd_event_source *source, uint64_t at, void *context)
 {
 	struct service *s = context;
@@ -94,14 +94,14 @@ static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *con
 
 	(void)fd;
 	(void)revents;
-	/* to take it out of the loop and in again would cost more: the kernel looks at all machines */
+	/* Disabling the source would cost more, as the kernel then polls all machines again. */
 	sd_event_source_set_io_events(source, 0);
 	return on_tick(s->stations->tick, 0, s);
 }
 
 /* ---- running ---------------------------------------------------------------- */
 
-/* Does one step, and tells the engine and the bus what became of it. */
+/* Do one step, and report its outcome to the engine and to subscribers. */
 static void do_step(struct station *st, const struct step *step)
 {
 	struct service *s = st->service;
@@ -119,14 +119,14 @@ static void do_step(struct station *st, const struct step *step)
 	if (st->stop_after)
 		engine_push(&st->dealing.engine, PUSH_STOP);
 	st->stop_after = false;
-	/* a job that is done says so when the copy counts */
+	/* The last copy of a job also changes the state of the job. */
 	if (step->kind == STEP_JUDGE || step->kind == STEP_VOID || step->kind == STEP_UNDO ||
 	    did == DID_REPEAT)
 		service_notify(s, &(struct notice){
 			.kind = NOTICE_JOB_CHANGED, .job = step->copy.job });
 }
 
-/* False: there was something to do. */
+/* Run a step of the machine whose turn it is. Returns false if it had one. */
 static bool run_one(struct station *st)
 {
 	struct service *s = st->service;
@@ -148,7 +148,7 @@ static bool run_one(struct station *st)
 	return quiet;
 }
 
-/* Each in its turn, until their time is over; the rest when others have had theirs. */
+/* Run all machines in turn, at most ROUND_US; the rest in the next round. */
 static void run_all(struct service *s)
 {
 	uint64_t begun = monotonic_us();
@@ -160,7 +160,7 @@ static void run_all(struct service *s)
 	for (st = s->stations->turn, left = all; left; left--) {
 		if (!st)
 			st = s->stations->first;
-		/* a step may change what another engine does: once more all of them */
+		/* A step may affect other engines, so check all of them again. */
 		if (!run_one(st))
 			left = all + 1;
 		st = st->next;
@@ -174,8 +174,8 @@ static void run_all(struct service *s)
 }
 
 /*
- * Sets the alarm for what no event will tell: machines that are looked at, asked or tried
- * again. Mostly there is none, and the service sleeps until something happens.
+ * Set the timer for changes that no event reports: machines to check, query or retry. Usually there
+ * are none, and the service sleeps until the next event.
  */
 static void alarm_set(struct service *s)
 {
@@ -197,7 +197,7 @@ static void alarm_set(struct service *s)
 		    st->dealing.heard + DEALING_CARD_US < next)
 			next = st->dealing.heard + DEALING_CARD_US;
 	}
-	/* asked last: it compares all emulators with all machines */
+	/* Check this last: it compares all emulators with all machines. */
 	if (s->stations->look < next && emulator_missing(s))
 		next = s->stations->look;
 	if (next != UINT64_MAX)
@@ -235,18 +235,21 @@ bool stations_stop(struct service *s, const struct station *only)
 	for (st = s->stations->first; st; st = st->next)
 		if (!only || only == st) {
 			news |= !st->dealing.engine.stop && !st->stop_after;
-			/* while the ledger waits for the disk, an engine is told after its step */
+			/*
+			 * During a step, which may wait for the disk, tell the engine after the
+			 * step.
+			 */
 			if (st->stepping)
 				st->stop_after = true;
 			else
 				engine_push(&st->dealing.engine, PUSH_STOP);
 		}
-	/* what deals is aborted, and no more: no machine waits for what is written of another, .. */
+	/* Only abort deals here: no machine may wait for records of another. */
 	for (st = s->stations->first; st && monotonic_us() - begun < ROUND_US; st = st->next)
 		if (!st->dealing.suspect && !st->stepping && engine_must_abort(&st->dealing.engine) &&
 		    engine_next(&st->dealing.engine, &s->jobs, &s->stations->first->dealing.engine, &step))
 			do_step(st, &step);
-	/* .. or for one that hangs; that one is asked next, whatever it did before */
+	/* Stop machines that hang next, even if they were suspect before. */
 	for (st = s->stations->first; st; st = st->next)
 		if (!only || only == st)
 			st->dealing.suspect = false;
@@ -268,7 +271,7 @@ void stations_stopped(struct service *s, const struct station *only, uint32_t ui
 
 /* ---- the event sources -------------------------------------------------------- */
 
-/* Something came or went: what there is now is looked up, so that no event can mislead. */
+/* Something was plugged in or unplugged. Scan for machines rather than trust the event. */
 static int on_seek(sd_event_source *source, void *context)
 {
 	struct service *s = context;
@@ -351,7 +354,7 @@ void stations_free(struct service *s)
 	while ((st = s->stations->first)) {
 		s->stations->first = st->next;
 		sd_event_source_disable_unref(st->source);
-		/* closing pauses a deal that runs; the next daemon finds it, and says so */
+		/* Closing pauses a running deal, and the next daemon reports it. */
 		dealing_end(&st->dealing);
 		free(st);
 	}

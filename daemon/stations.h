@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * All machines: when each is read, whose turn it is to do its next steps, and the emergency stop.
- */
+/* All machines: reading their events, scheduling their steps, and the emergency stop. */
 #ifndef DAEMON_STATIONS_H
 #define DAEMON_STATIONS_H
 
@@ -10,21 +8,21 @@
 
 #include "station.h"
 
-/* Begins to look for machines. 0 or -errno. */
+/* Start looking for machines. Returns 0 or -errno. */
 int stations_open(struct service *service);
 /*
- * Looks soon which machines there are. udev has news of that port (NULL: of none, or any): a
- * machine there is tried again, however often it was refused.
+ * Schedule a look for machines. If port is not NULL, udev reported a change there, so end the
+ * back-off of machines at that port.
  */
 void stations_seek(struct service *service, const char *port);
-/* Lets every engine do what it can; called whenever something has changed. */
+/* Run the next steps of all engines. Call it whenever something has changed. */
 void stations_run(struct service *service);
-/* The same, from the loop, when the caller has returned. */
+/* Schedule stations_run() for when the caller has returned to the event loop. */
 void stations_run_later(struct service *service);
 /*
- * The emergency stop of one machine or (NULL) of all. It only acts; stations_run() follows, by
- * itself. If true, something was stopped by it, and stations_stopped() writes down who did it:
- * the user, DEALBOX_UID_NONE (a button) or DEALBOX_UID_UNKNOWN.
+ * Emergency stop of one machine, or of all (NULL). It only stops; stations_run() is scheduled. If
+ * it returns true, something was stopped; record that by stations_stopped(), with the user,
+ * DEALBOX_UID_NONE (a button) or DEALBOX_UID_UNKNOWN.
  */
 bool stations_stop(struct service *service, const struct station *only);
 void stations_stopped(struct service *service, const struct station *only, uint32_t uid);

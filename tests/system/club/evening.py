@@ -156,7 +156,7 @@ def test_a_machine_unplugged_in_mid_board_is_the_same_elsewhere(c):
 def test_settings_are_read_again_while_boards_are_dealt(c):
     pid = unit(c, 'MainPID')['MainPID']
     c.run('echo "colour = green" >>/etc/dealbox/dealboxd.conf && systemctl reload dealboxd')
-    wait('the complaint', lambda: 'not a setting that dealboxd knows' in c.run('journalctl -u dealboxd --no-pager'))
+    wait('the complaint', lambda: 'unknown setting or invalid value' in c.run('journalctl -u dealboxd --no-pager'))
     c.run('sed -i "/colour/d" /etc/dealbox/dealboxd.conf && systemctl reload dealboxd')
     assert unit(c, 'MainPID')['MainPID'] == pid
     assert unit(c, 'ActiveState')['ActiveState'] == 'active'

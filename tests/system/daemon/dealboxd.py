@@ -363,7 +363,7 @@ def test_survives_a_restart_in_the_middle(w):
 def test_config_with_a_mistake_changes_nothing(w):
     w.write_config('colour = green\n')
     w.daemon.send_signal(1)
-    wait('the message', lambda: 'not a setting that dealboxd knows' in w.log())
+    wait('the message', lambda: 'unknown setting or invalid value' in w.log())
     assert w.machines()
     w.write_config()
 
@@ -374,7 +374,7 @@ def test_config_with_a_mistake_starts_nothing(w):
                            stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     w.write_config()
     assert ended.returncode == 1, ended.returncode
-    assert 'not a setting that dealboxd knows' in ended.stderr, ended.stderr
+    assert 'unknown setting or invalid value' in ended.stderr, ended.stderr
 
 
 def test_board_reader_chooses(w):
@@ -452,7 +452,7 @@ def test_a_job_is_kept_to_its_machines(w):
     number, _ = w.add_set('kept')
     kept = w.add_job(number, BOARDS, automatic_start=True, replay=True, priority=5,
                      machines=dbus.Array(['FIRST', 'NOBODY'], signature='s'))
-    assert 'is for the machine NOBODY, which is not there now' in w.log()
+    assert 'is for the machine NOBODY, which is not connected now' in w.log()
     after = w.add_job(number, BOARDS[:2], automatic_start=True, replay=True)
     w.deal(after)
     wait('the end', lambda: w.answer() or w.machines()[routed]['State'] in ('no-work', 'take-out'))

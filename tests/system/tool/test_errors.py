@@ -362,7 +362,7 @@ def machines_on_usb(box):
 def which_of_several_machines(box):
     prefix = plugged(box, device(2, "TWIN"), device(3, "TWIN"))
     box.dealbox("deal", SET, prefix=prefix).expect(
-        3, "there are 2 machines, and none was named", "dealbox machines` lists them: name one")
+        3, "there are 2 machines, and none was named", "name one; `dealbox machines` lists them")
     box.dealbox("deal", "-m", "usb:TWIN", SET, prefix=prefix).expect(
         3, "2 machines are 'TWIN'", "name one by its port")
 
