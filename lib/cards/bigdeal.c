@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Big Deal's generator. Deal numbers are the first 96 bits, most significant first, of
- * RIPEMD-160(sequence number || hash of the entropy || hash of the owner); what is beyond the
- * last deal is passed over, and the sequence number goes on.
+ * Big Deal's generator. A deal number is the first 96 bits, most significant first, of
+ * RIPEMD-160(sequence number || hash of the entropy || hash of the owner). Numbers beyond the last
+ * deal are skipped, and use up a sequence number.
  *
- * nettle has the hash without state for the whole process. libgcrypt hashes 1.8 times as
- * fast, but refuses RIPEMD-160 in FIPS mode and must be set up by the program.
+ * nettle has no process-wide state. libgcrypt is 1.8 times as fast, but refuses RIPEMD-160 in FIPS
+ * mode and must be initialised by the program.
  */
 #include <errno.h>
 #include <nettle/ripemd160.h>
@@ -17,7 +17,7 @@
 
 #include <dealbox/bigdeal.h>
 
-#define NUMBER_SIZE	12	/* bytes of a hash that make a deal number */
+#define NUMBER_SIZE	12	/* bytes of the hash used for a deal number */
 
 _Static_assert(DEALBOX_BIGDEAL_HASH == RIPEMD160_DIGEST_SIZE, "size of RIPEMD-160");
 
@@ -72,7 +72,7 @@ void dealbox_bigdeal_free(struct dealbox_bigdeal *bigdeal)
 	free(bigdeal);
 }
 
-/* The deal number of that hash, which may be beyond the last deal. */
+/* Return the number for a sequence number. It may be beyond the last deal. */
 static dealbox_number sequence_number(const struct dealbox_bigdeal *bigdeal, uint32_t sequence)
 {
 	const uint8_t little_endian[4] = {
@@ -123,7 +123,9 @@ static size_t block_numbers(const void *context, const void *state,
 
 	memcpy(&before, state, sizeof(before));
 	for (uint32_t i = 1; i <= BLOCK_DRAWS; i++) {
-		/* `context` changes while others take their blocks, but for what is read here */
+		/*
+		 * Other threads change *context meanwhile, but not the fields that are read here.
+		 */
 		numbers[count] = sequence_number(context, before + i);
 		count += numbers[count] < DEALBOX_NUMBER_DEALS;
 	}
@@ -139,7 +141,7 @@ int dealbox_bigdeal_deals(struct dealbox_bigdeal *bigdeal, struct dealbox_deal *
 	size_t blocks, made;
 	int err;
 
-	/* blocks that are used up whole, however many of their draws are deals */
+	/* Draw whole blocks, some of whose numbers may not be deals. */
 	while ((blocks = count / BLOCK_DRAWS) &&
 	       blocks <= (UINT32_MAX - bigdeal->sequence) / BLOCK_DRAWS) {
 		made = blocks_make(&source, bigdeal, blocks, threads, deals);

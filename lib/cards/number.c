@@ -2,14 +2,13 @@
 /*
  * Numbers of deals.
  *
- * Andrews' numbering and Big Deal's give each hand the rank of its set of cards among all
- * sets of that size from the cards still left, and put the three ranks together as digits;
- * the fourth hand is the rest. The rank is that of the combinatorial number system: with
- * the cards left numbered 0.., a set p1 < p2 < .. < pk has rank C(p1,1) + .. + C(pk,k)
- * (D. Knuth, TAOCP 4A, 7.2.1.3). Big Deal's lexicographic order is the same system with the
- * cards numbered from the other end, counted downwards.
+ * Andrews' and Big Deal's numberings rank each hand among all sets of its size from the cards that
+ * are left, and combine the three ranks as digits; the fourth hand is the rest. The rank is that of
+ * the combinatorial number system: with the cards left numbered from 0, a set p1 < p2 < .. < pk has
+ * rank C(p1,1) + .. + C(pk,k) (D. Knuth, TAOCP 4A, 7.2.1.3). Big Deal's lexicographic order is the
+ * same system with the cards numbered from the other end, counted downwards.
  *
- * Pavlicek's is another: the rank of the sequence of owners, card by card.
+ * Pavlicek's numbering ranks the sequence of owners, card by card.
  */
 #include <endian.h>
 #include <errno.h>
@@ -22,13 +21,13 @@
 
 #define HAND_SIZE	13
 #define EACH_BYTE	0x0101010101010101ULL
-#define PACK_BYTES	7	/* that hold 52 bits */
+#define PACK_BYTES	7	/* bytes for 52 bits */
 
-/* Hands of 13 from the 39 and the 26 cards left. */
+/* Numbers of hands of 13 from 39 and from 26 cards. */
 #define WAYS1		8122425444ULL
 #define WAYS2		10400600ULL
 
-/* list[n] = the card number n of a set, lowest first */
+/* Set list[n] to card n of a set, lowest first. */
 static inline void members_list(dealbox_cards cards, uint8_t list[DEALBOX_CARDS + 8])
 {
 	unsigned int count = 0;
@@ -42,7 +41,7 @@ static inline void members_list(dealbox_cards cards, uint8_t list[DEALBOX_CARDS 
 	}
 }
 
-/* below[card] = how many cards of a set are below that card */
+/* Set below[card] to the number of cards of a set below that card. */
 static inline void members_below(dealbox_cards cards, uint8_t below[8 * PACK_BYTES])
 {
 	unsigned int count = 0;
@@ -57,10 +56,10 @@ static inline void members_below(dealbox_cards cards, uint8_t below[8 * PACK_BYT
 }
 
 /*
- * Takes the highest member off the rank of a set of k: its position, the rest in *rank. The
- * bucket is the exponent and the five highest bits of the fraction of rank + 32 as a
- * double, which is exact up to 2^53: one conversion instead of a search for the highest bit
- * and a shift by it.
+ * Remove the highest member from the rank of a set of k. Returns its position; the rest stays in
+ * *rank. The bucket consists of the exponent and the five top bits of the fraction of rank + 32 as
+ * a double, which is exact up to 2^53. One conversion replaces the search for the highest bit and a
+ * shift.
  */
 static inline unsigned int highest_take(uint64_t *rank, unsigned int k)
 {
@@ -80,7 +79,7 @@ static inline unsigned int highest_take(uint64_t *rank, unsigned int k)
 	return position;
 }
 
-/* The cards at those positions among the cards left */
+/* Return the cards at these positions among the cards left. */
 static inline dealbox_cards positions_cards(const uint8_t position[HAND_SIZE],
 					    dealbox_cards left)
 {
@@ -94,12 +93,12 @@ static inline dealbox_cards positions_cards(const uint8_t position[HAND_SIZE],
 	return cards;
 }
 
-/* Deals that are made together, see below */
+/* Deals unranked together, see below */
 #define TOGETHER	4
 
 /*
- * Each of the three hands of each deal is a chain of dependent steps. All of them go side by
- * side: while one waits, the others have something to do.
+ * Each of the three hands of a deal is a chain of dependent steps. Interleave the chains of several
+ * deals, so that the processor can execute them in parallel.
  */
 static inline __attribute__((always_inline)) void unrank_together(const dealbox_number *numbers,
 								  struct dealbox_deal *deals,
@@ -180,7 +179,7 @@ static dealbox_number andrews_rank(const struct dealbox_deal *deal)
 	return (dealbox_number)rank[0] * (WAYS1 * WAYS2) + (rank[1] * WAYS2 + rank[2]);
 }
 
-/* Card n becomes card 51 - n. */
+/* Replace each card n by card 51 - n. */
 static inline dealbox_cards cards_reversed(dealbox_cards cards)
 {
 	cards = (cards >> 1 & 0x5555555555555555ULL) | (cards & 0x5555555555555555ULL) << 1;
@@ -200,7 +199,7 @@ static dealbox_number bigdeal_rank(const struct dealbox_deal *deal)
 	struct dealbox_deal reversed = *deal;
 
 	deal_reverse(&reversed);
-	/* every digit counted downwards is the whole number counted downwards */
+	/* Counting every digit downwards counts the whole number downwards. */
 	return DEALBOX_NUMBER_DEALS - 1 - andrews_rank(&reversed);
 }
 
@@ -220,30 +219,31 @@ void number_bigdeal_unrank_all(dealbox_number *numbers, size_t count, struct dea
 }
 
 /*
- * Pavlicek, from a number to a deal. A table of where each way to give out the first cards starts
- * says who has them. What the number lies above that start is the middle of its share,
- * (rest + 1/2) / ways, and that fraction times the cards left says who has the next card: below
- * the cards wanted by North it is North, and so on. What it lies above the start of that seat,
- * divided by what the seat wants, is the fraction among the deals that remain. The last cards
- * are a table again: all ways to give out so many.
+ * Pavlicek: from a number to a deal.
  *
- * `place` is the fraction times the cards left, with 7 bits before the point. It is rounded
- * down, and that does no harm while it is less than half a deal too low. Counted in deals an
- * error does not grow from card to card. A wide step (121 bits behind the point) adds less than
- * 2^9 units, all of them together far less than a thousandth of a deal; a narrow one (57 bits)
- * less than 15 units, or 15 * ways / cards left / 2^57 deals: less than 0.2 for all of them,
- * as the test adds up.
+ * A table gives the owners of the first cards, and the start of their range of numbers. The rest of
+ * the number becomes a fraction, (rest + 1/2) / ways. That fraction times the number of cards left
+ * selects the owner of the next card: North if it is below the number of cards that North needs,
+ * and so on. The part above the start of that seat, divided by the cards that the seat needs, is
+ * the fraction for the remaining deals. The last cards come from a table of all their
+ * distributions.
  *
- * Nothing branches, because a branch predictor would have to guess the deal. The loops are
- * not unrolled: what is decoded once stays in the cache of the decoder, and 41 steps would not.
- * A step multiplies before it does what the next one does not wait for. docs/generation.md has
- * what else was tried.
+ * `place` is the fraction times the cards left, with 7 bits before the point. It is rounded down,
+ * which is harmless as long as the error is less than half a deal. Measured in deals, an error does
+ * not grow from card to card. A wide step (121 bits after the point) adds less than 2^9 units; all
+ * of them together add far less than a thousandth of a deal. A narrow step (57 bits) adds less than
+ * 15 units, or 15 * ways / cards left / 2^57 deals: less than 0.2 in all, as the test computes.
+ *
+ * The code has no branches, since a branch predictor would have to guess the deal. The loops are
+ * not unrolled, so that they fit into the cache of decoded instructions. Each step multiplies
+ * before it does the work that the next step does not depend on. docs/generation.md lists what else
+ * was tried.
  */
-#define PLACE_NARROW	32	/* cards left from which on 64 bits are enough */
+#define PLACE_NARROW	32	/* from so many cards left on, 64 bits suffice */
 #define POINT		57
 #define PLACE_ONE	((int64_t)1 << POINT)
 
-/* a * ratio for a place a and a ratio with 121 bits behind the point */
+/* Return a * ratio for a place a and a ratio with 121 bits after the point. */
 static inline dealbox_number ratio_multiply(dealbox_number a, uint64_t high, uint64_t low)
 {
 	const uint64_t a_high = (uint64_t)(a >> 64), a_low = (uint64_t)a;
@@ -254,16 +254,16 @@ static inline dealbox_number ratio_multiply(dealbox_number a, uint64_t high, uin
 }
 
 /*
- * Signed throughout: the compiler must leave the sums below as they stand, in pairs, and the
- * step is as short as its longest chain of dependent operations.
+ * Signed, so that the compiler keeps the sums below in pairs: the longest chain of dependent
+ * operations determines the time of a step.
  */
 struct owners {
-	int64_t end_n, end_e, end_s;	/* wanted by N; N and E; N, E and S: as places */
+	int64_t end_n, end_e, end_s;	/* cards needed by N; N and E; N, E and S: as places */
 	int64_t want_n, want_e, want_s, want_w;
-	dealbox_cards low, high;	/* bits of the seat of each card, the last card's highest */
+	dealbox_cards low, high;	/* bits of each card's seat; the last card is the top bit */
 };
 
-/* Whose is the next card? All ones if it goes to that seat, or to one before it */
+/* The owner of the next card: all ones if it goes to that seat or to one before it */
 struct given {
 	int64_t n, e, s;
 };
@@ -277,7 +277,7 @@ static inline struct given place_seat(const struct owners *owners, int64_t place
 	};
 }
 
-/* The entry of a table for what that seat wants */
+/* Return the table entry for the number of cards that this seat needs. */
 static inline int64_t seat_entry(const struct owners *owners, struct given given,
 				 const int64_t table[HAND_SIZE + 1])
 {
@@ -287,7 +287,7 @@ static inline int64_t seat_entry(const struct owners *owners, struct given given
 	return (w + (given.s & (s - w))) + ((given.e & (e - s)) + (given.n & (n - e)));
 }
 
-/* How far the place is above the start of that seat */
+/* Return how far the place is above the start of this seat. */
 static inline int64_t seat_rest(const struct owners *owners, struct given given, int64_t place)
 {
 	return (place - owners->end_s + (given.s & (owners->end_s - owners->end_e))) +
@@ -307,7 +307,7 @@ static inline void card_give(struct owners *owners, struct given given)
 	owners->high = owners->high >> 1 | (dealbox_cards)~given.e << 63;
 }
 
-/* One card, from a place of 64 bits to the next: the fraction that remains, times left */
+/* Give out one card with 64 bits. Returns the next place: the remaining fraction times left. */
 static inline int64_t narrow_step(struct owners *owners, int64_t place, unsigned int left)
 {
 	const struct given given = place_seat(owners, place);
@@ -338,7 +338,7 @@ static inline dealbox_number head_start(const struct head *head)
 	return (dealbox_number)head->start_high << 64 | head->start_low;
 }
 
-/* The first cards: what is left of the number then, as a place */
+/* Give out the first cards. Returns the rest of the number as a place. */
 static inline dealbox_number head_take(struct owners *owners, dealbox_number number)
 {
 	const unsigned int before = head_guess[number >> HEAD_BUCKET];
@@ -358,7 +358,7 @@ static inline dealbox_number head_take(struct owners *owners, dealbox_number num
 	return ratio_multiply((number * 2 + 1) << HEAD_SHIFT, head->ratio_high, head->ratio_low);
 }
 
-/* The last cards, from the fraction of the number among their ways */
+/* Give out the last cards, by the fraction of the number among their ways. */
 static inline void tail_give(struct owners *owners, int64_t fraction)
 {
 	const struct tail *tail = &tails[owners->want_n][owners->want_e][owners->want_s];
@@ -384,21 +384,21 @@ static void pavlicek_unrank(dealbox_number number, struct dealbox_deal *deal)
 #pragma GCC unroll 1
 	while (left > TAIL_CARDS + 1)
 		narrow = narrow_step(&owners, narrow, --left);
-	/* times one: the fraction itself */
+	/* A factor of 1 yields the fraction itself. */
 	tail_give(&owners, narrow_step(&owners, narrow, 1));
 	deal_from_seat_bits(deal, DEALBOX_PACK_BRIDGE, owners.low >> (64 - DEALBOX_CARDS),
 			    owners.high >> (64 - DEALBOX_CARDS));
 }
 
 /*
- * And back: of the `ways` in which the cards left can lie, ways * n / cards give the next card
- * to a hand that still wants n. These divisions have no remainder, so each is a shift and
- * a multiplication by the inverse of the odd part (exact_divisor[], by cards left). Two
- * loops, because the second one fits 64 bits.
+ * Pavlicek: from a deal to its number. Of the `ways` to distribute the cards left, ways * n / cards
+ * give the next card to a hand that still needs n. These divisions are exact, so each is a shift
+ * and a multiplication by the inverse of the odd part (exact_divisor[], by cards left). There are
+ * two loops because the second one fits into 64 bits.
  */
 #define PAVLICEK_WIDE	19	/* cards until ways * cards left is below 2^64 */
 
-/* One byte a seat: what it still wants, and what the seats before it still want. */
+/* One byte per seat: the cards that it still needs, and those that the seats before it need. */
 #define WANTED_START	(HAND_SIZE * 0x01010101U)
 #define BEFORE_START	(HAND_SIZE * 0x03020100U)
 
@@ -549,7 +549,7 @@ int dealbox_number_parse(const char *text, dealbox_number *number)
 	if (!length)
 		return -EINVAL;
 	for (size_t i = 0; i < length; i++) {
-		/* commas stand before every third digit from the end, or nowhere */
+		/* Commas must separate all groups of three digits, or none. */
 		if (grouped && (length - i) % 4 == 0) {
 			if (text[i] != ',' || !i)
 				return -EINVAL;

@@ -21,7 +21,7 @@ static const struct dealbox_format *const formats[] = {
 	&format_zrd,
 };
 
-#define HEAD	16384	/* bytes that a format is recognised by */
+#define HEAD	16384	/* bytes used to recognise a format */
 #define FORMATS	(sizeof(formats) / sizeof(*formats))
 
 const struct dealbox_format *dealbox_format_get(size_t index)
@@ -59,7 +59,7 @@ bool dealbox_format_writable(const struct dealbox_format *format)
 	return format->write;
 }
 
-/* Text of two bytes a character: with a mark, or ASCII with zeros between, in either order. */
+/* Return true for UTF-16 text: with a byte order mark, or with zeroes between ASCII characters. */
 static bool is_utf16(const uint8_t *data, size_t size)
 {
 	unsigned int even = 0, odd = 0;
@@ -75,13 +75,13 @@ static bool is_utf16(const uint8_t *data, size_t size)
 	return even == 8 || odd == 8;
 }
 
-/* A byte order mark says nothing about a text in UTF-8: it is not part of it. */
+/* Return the size of a byte order mark in UTF-8, which is not part of the text. */
 static size_t mark_size(const uint8_t *data, size_t size)
 {
 	return size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;
 }
 
-/* The same for a name that may end in .gz. */
+/* The same, ignoring a suffix .gz. */
 static const struct dealbox_format *by_packed_suffix(const char *path)
 {
 	const struct dealbox_format *format = NULL;
@@ -135,7 +135,7 @@ static int refuse(struct dealbox_report *report, const char *name, uint16_t code
 	return err;
 }
 
-/* data is followed by READER_PADDING zero bytes. */
+/* READER_PADDING zero bytes follow data. */
 static int read_padded(const struct dealbox_format *format, const uint8_t *data,
 		       size_t size, const char *name, struct dealbox_set *set,
 		       struct dealbox_report *report, struct dealbox_format_tally *tally)
@@ -175,8 +175,8 @@ static int read_padded(const struct dealbox_format *format, const uint8_t *data,
 }
 
 /*
- * Memory of its own for what is read, given back to the kernel at once when it is done with: nobody
- * sees the cards in it later.
+ * A separate mapping for input. It is unmapped after use, so that no cards remain in the process's
+ * memory.
  */
 struct input {
 	uint8_t *data;
@@ -196,7 +196,7 @@ static int input_grow(struct input *input, size_t room)
 		return -ENOMEM;
 	input->data = data;
 	input->room = room;
-	madvise(data, room, MADV_HUGEPAGE);	/* where it can be had */
+	madvise(data, room, MADV_HUGEPAGE);	/* only a hint */
 	return 0;
 }
 
@@ -251,7 +251,7 @@ static bool is_gzip(const uint8_t *data, size_t size)
 	return size > 2 && data[0] == 0x1f && data[1] == 0x8b && data[2] == 8;
 }
 
-/* zlib's memory holds what it unpacks: it is wiped. In front of it is its size. */
+/* zlib's memory contains unpacked cards, so wipe it on free. The size is stored in front of it. */
 static void *wiped_alloc(void *context, unsigned int count, unsigned int size)
 {
 	size_t *memory = calloc(1, 2 * sizeof(max_align_t) + (size_t)count * size);
@@ -272,9 +272,9 @@ static void wiped_free(void *context, void *memory)
 	free(begin);
 }
 
-#define UNPACK_STEP	((size_t)1 << 20)	/* so much more than is allowed is unpacked at most */
+#define UNPACK_STEP	((size_t)1 << 20)	/* unpacks at most so much beyond the limit */
 
-/* All members of a gzip file, one behind the other (RFC 1952, 2.2). */
+/* Unpack all members of a gzip file in sequence (RFC 1952, 2.2). */
 static int unpack_members(struct input *out, z_stream *stream)
 {
 	int ret = Z_OK;
@@ -287,7 +287,7 @@ static int unpack_members(struct input *out, z_stream *stream)
 				return -ENOMEM;
 			continue;
 		}
-		/* zeros fill up the last block of a tape */
+		/* Ignore trailing zeroes, which fill the last block of a tape. */
 		if (ret == Z_STREAM_END && !*stream->next_in) {
 			stream->next_in++;
 			stream->avail_in--;
@@ -321,14 +321,14 @@ static int unpack(struct input *out, const uint8_t *data, size_t size)
 
 	if (err)
 		return err;
-	if (inflateInit2(&stream, 15 + 16) != Z_OK)	/* a window of 32 KiB, gzip */
+	if (inflateInit2(&stream, 15 + 16) != Z_OK)	/* gzip, 32 KiB window */
 		return -ENOMEM;
 	err = unpack_members(out, &stream);
 	inflateEnd(&stream);
 	return err;
 }
 
-/* data is followed by READER_PADDING zero bytes. Its size is at most DEALBOX_FILE_MAX. */
+/* READER_PADDING zero bytes follow data, whose size is at most DEALBOX_FILE_MAX. */
 static int read_packed(const struct dealbox_format *format, const uint8_t *data, size_t size,
 		       const char *name, struct dealbox_set *set, struct dealbox_report *report,
 		       struct dealbox_format_tally *tally)
@@ -403,7 +403,7 @@ int dealbox_format_read_memory(const struct dealbox_format *format, const void *
 
 /* -- writing ----------------------------------------------------------------- */
 
-/* What only PBN can hold. */
+/* Report data of the set that only PBN can store. */
 static void say_not_written(const struct dealbox_set *set, struct dealbox_report *report)
 {
 	struct dealbox_problem note = SAY(.code = DEALBOX_NOT_WRITTEN,
@@ -467,8 +467,8 @@ static char *folder_of(const char *path)
 }
 
 /*
- * A file in the folder of path that has no name: a process that is killed while it writes leaves
- * nothing behind. -1 = that cannot be had here.
+ * Create an unnamed file in the folder of path, so that a process that is killed leaves nothing
+ * behind. Returns -1 if the file system does not support that.
  */
 static int unnamed_file(const char *path)
 {
@@ -481,7 +481,7 @@ static int unnamed_file(const char *path)
 	return fd;
 }
 
-/* Gives it a name of the pattern, which is of mkstemp()'s kind. 0 or -errno. */
+/* Give the file a name made from pattern, as for mkstemp(). Returns 0 or -errno. */
 static int name_give(int fd, char *pattern)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
@@ -511,14 +511,16 @@ static int sync_folder(const char *path)
 	free(folder);
 	if (fd < 0)
 		return -errno;
-	/* some file systems cannot, and say so with EINVAL */
+	/* EINVAL: the file system does not support fsync(). */
 	if (fsync(fd) && errno != EINVAL)
 		err = -errno;
 	close(fd);
 	return err;
 }
 
-/* Without a name or to a temporary one, synced, renamed. mode 0 = that of a new file. */
+/*
+ * Write atomically: an unnamed or temporary file, synced and renamed. mode 0 = mode of a new file.
+ */
 static int write_whole(const struct dealbox_format *format, const struct dealbox_set *set,
 		       const char *path, mode_t mode)
 {
@@ -573,7 +575,7 @@ int dealbox_format_write_file(const struct dealbox_format *format,
 		return failed(report, path, errno == ENOENT ?
 			      write_whole(format, set, path, 0) : -errno);
 	if (!S_ISREG(st.st_mode)) {
-		/* a device or a pipe: there is nothing that could be half-written */
+		/* Write directly to a device or pipe. */
 		int fd = open(path, O_WRONLY | O_CLOEXEC);
 
 		if (fd < 0)
@@ -583,7 +585,7 @@ int dealbox_format_write_file(const struct dealbox_format *format,
 			err = -errno;
 		return failed(report, path, err);
 	}
-	/* what a symbolic link points to is replaced, not the link */
+	/* Replace the target of a symbolic link, not the link. */
 	real = realpath(path, NULL);
 	if (!real)
 		return failed(report, path, -errno);

@@ -18,29 +18,29 @@ struct dealbox_verdict {
 	size_t count, room;
 };
 
-/* How far one card came. */
+/* How far a card has come */
 enum stage { STAGE_NONE, STAGE_READ, STAGE_ROUTED, STAGE_LANDED };
 
 struct card {
 	uint8_t stage;		/* enum stage */
-	uint8_t card;		/* as read last, DEALBOX_NONE = not read */
-	uint8_t pocket;		/* as routed, then as landed */
+	uint8_t card;		/* of the last reading, DEALBOX_NONE = not read */
+	uint8_t pocket;		/* where it was routed, then where it landed */
 	bool face_up;
-	bool stopped;		/* held since it was read: it may be read again */
-	bool guessed;		/* read so badly that it does not count */
+	bool stopped;		/* the deal was held after the reading: it may be reread */
+	bool guessed;		/* the quality of the reading was too low to count */
 };
 
-/* What is known of the deal while the trace is gone through. */
+/* The state of the deal while the trace is replayed */
 struct view {
 	const struct dealbox_plan *plan;
-	const uint8_t *deck;		/* by position: the card of each; NULL: not known */
+	const uint8_t *deck;		/* card at each position; NULL = unknown */
 	struct dealbox_verdict *verdict;
 	uint32_t insertion;
 	bool started, done, removed;
-	bool empty;			/* the hopper */
-	bool filled;			/* .. was, in mid-deal, and cards came into it */
-	unsigned int foreign;		/* position + 1 of a card that had no pocket, 0 = none */
-	unsigned int next;		/* position that is read next */
+	bool empty;			/* the hopper is empty */
+	bool filled;			/* the hopper ran empty during the deal and was refilled */
+	unsigned int foreign;		/* position + 1 of a card without a pocket, 0 = none */
+	unsigned int next;		/* position of the next card to be read */
 	bool landed_any;
 	struct card cards[POSITIONS];
 	uint8_t done_counts[DEALBOX_MAX_POCKETS];
@@ -86,8 +86,8 @@ static void differ_at(struct view *view, struct dealbox_difference difference,
 }
 
 /*
- * The hopper was empty, and cards were missing. They may lie in the board, having come unseen with
- * others. So cards that came into the hopper, or to the reader, afterwards prove nothing.
+ * The hopper ran empty before all cards were dealt. The missing cards may be in the board, after
+ * unseen double feeds. So cards that are added to the hopper afterwards prove nothing.
  */
 static void deck_short(struct view *view, const struct dealbox_event *event)
 {
@@ -97,12 +97,12 @@ static void deck_short(struct view *view, const struct dealbox_event *event)
 	differ_at(view, difference, event);
 }
 
-/* Where the plan wants a card, DEALBOX_NONE = nowhere. */
+/* Return the pocket that the plan has for a card, or DEALBOX_NONE. */
 static uint8_t planned(const struct view *view, uint8_t position, uint8_t card)
 {
 	const struct dealbox_plan *plan = view->plan;
 
-	/* that it was read says more than where it lay */
+	/* A reading is stronger evidence than the position in the deck. */
 	if (view->deck && card != DEALBOX_NONE) {
 		for (position = 0; position < plan->entries; position++)
 			if (view->deck[position] == card)
@@ -118,7 +118,7 @@ static uint8_t planned(const struct view *view, uint8_t position, uint8_t card)
 	}
 }
 
-/* How many cards the plan wants in a pocket; capture: not known beforehand. */
+/* Return the planned number of cards of a pocket. For captures, it is unknown in advance. */
 static unsigned int planned_count(const struct dealbox_plan *plan, unsigned int pocket)
 {
 	unsigned int count = 0;
@@ -175,7 +175,7 @@ static void on_read(struct view *view, const struct dealbox_event *event)
 	};
 }
 
-/* A card that is routed or lands must be the one that was read. */
+/* The card that is routed or lands must be the card that was read. */
 static void same_card(struct view *view, const struct dealbox_event *event,
 		      const struct card *card)
 {
@@ -240,7 +240,7 @@ static void on_fault(struct view *view, const struct dealbox_event *event)
 	differ_at(view, difference, event);
 }
 
-/* The card at the reader waits, and may be read again. */
+/* The card at the reader is held, and may be reread. */
 static void on_held(struct view *view, const struct dealbox_event *event)
 {
 	struct card *card = &view->cards[event->position];
@@ -297,7 +297,10 @@ static void on_loaded(struct view *view, const struct dealbox_event *event)
 	view->empty = false;
 }
 
-/* The protocol says that COVER_OPENED follows; if it does not, somebody had a hand in it. */
+/*
+ * During a deal, the protocol requires COVER_OPENED to follow. Count this as a fault too, in case
+ * it does not: somebody may have reached into the machine.
+ */
 static void on_cover(struct view *view, const struct dealbox_event *event)
 {
 	if (view->started && !view->done)
@@ -307,14 +310,14 @@ static void on_cover(struct view *view, const struct dealbox_event *event)
 static void on_protocol_error(struct view *view, const struct dealbox_event *event)
 {
 	(void)event;
-	/* it may have been a stop */
+	/* The bad event may have been a stop. */
 	if (!view->removed)
 		differ(view, NOTHING(GAP));
 }
 
 /*
- * What a type does, and when it may come: cards are dealt only between start and
- * done, and with the board in the machine.
+ * Handlers by type of event. dealing: valid only between DEAL_STARTED and DEAL_DONE, with the board
+ * in the machine.
  */
 static const struct {
 	void (*on)(struct view *view, const struct dealbox_event *event);
@@ -351,7 +354,7 @@ static void take(struct view *view, const struct dealbox_event *event)
 		differ_at(view, difference, event);
 		return;
 	}
-	/* the stops, those of later versions too */
+	/* Handle stops by class, so that unknown ones of later versions are included. */
 	if (class == DEALBOX_EVENT_VOID) {
 		if (!view->removed)
 			on_fault(view, event);
@@ -366,9 +369,9 @@ static void take(struct view *view, const struct dealbox_event *event)
 	}
 }
 
-/* -- the whole -------------------------------------------------------------- */
+/* -- judgement -------------------------------------------------------------- */
 
-/* What the cards that were dealt say, each by itself. */
+/* Judge each card by itself. */
 static void judge_cards(struct view *view)
 {
 	enum stage wanted = view->landed_any ? STAGE_LANDED : STAGE_ROUTED;
@@ -448,7 +451,7 @@ static void differ_count(struct view *view, unsigned int pocket, unsigned int co
 	differ(view, difference);
 }
 
-/* What the machine counted against the plan, and against the cards that were seen. */
+/* Compare the machine's counts with the plan and with the cards in the trace. */
 static void judge_counts(struct view *view)
 {
 	const struct dealbox_plan *plan = view->plan;
@@ -466,7 +469,7 @@ static void judge_counts(struct view *view)
 			wanted = pocket == plan->pocket[0] ? view->next : 0;
 		if (view->done)
 			differ_count(view, pocket, view->done_counts[pocket], wanted);
-		/* where each card is right by itself, these cannot differ */
+		/* If each card is correct by itself, these are equal. */
 		if (seen[pocket] != wanted && !view->verdict->count)
 			differ_count(view, pocket, seen[pocket], wanted);
 	}
@@ -561,7 +564,7 @@ const struct dealbox_difference *dealbox_verdict_get(const struct dealbox_verdic
 	return index < verdict->count ? &verdict->differences[index] : NULL;
 }
 
-/* -- words ------------------------------------------------------------------ */
+/* -- text ------------------------------------------------------------------- */
 
 static const struct {
 	const char *name, *pattern;
