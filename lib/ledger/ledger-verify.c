@@ -161,7 +161,7 @@ int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *he
 	sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
 	if (r.count)
 		return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged; nothing was written to it. "
-				   "Keep the file, and go on with a backup", l->path);
+				   "Keep the file, and continue with a backup", l->path);
 	return 0;
 }
 

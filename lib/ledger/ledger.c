@@ -197,7 +197,7 @@ int ledger_fail_sql(struct dealbox_ledger *l, const char *doing)
 	case SQLITE_NOTADB:
 		l->damaged = true;
 		return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged (%s); nothing was written "
-				   "to it. Keep the file, and go on with a backup", l->path,
+				   "to it. Keep the file, and continue with a backup", l->path,
 				   sqlite3_errmsg(l->db));
 	case SQLITE_FULL:
 		return ledger_fail(l, -ENOSPC, "%s: no room on the disk, while %s", l->path, doing);
@@ -897,7 +897,7 @@ static int check_tail(struct dealbox_ledger *l)
 	err = ledger_walk(l, &from, NULL, first_damage, first, NULL);
 	if (err == -EUCLEAN)
 		return ledger_fail(l, err, "%s: the ledger is damaged (%s); nothing was written to it. "
-				   "Keep the file, and go on with a backup", l->path, first);
+				   "Keep the file, and continue with a backup", l->path, first);
 	return err;
 }
 
@@ -912,7 +912,7 @@ static int check_whole(struct dealbox_ledger *l)
 
 	if (err == -EUCLEAN)
 		return ledger_fail(l, err, "%s: the ledger is damaged (%s); nothing was written to it. "
-				   "Keep the file, and go on with a backup", l->path, first);
+				   "Keep the file, and continue with a backup", l->path, first);
 	return err;
 }
 

@@ -109,7 +109,7 @@ static enum status help_run(struct args *args)
 		return args->status;
 	if (args->argc > !man)
 		return args_wrong(args, man ? "--man is about all commands" :
-				  "it wants one command, not %d", args->argc);
+				  "it needs one command, not %d", args->argc);
 	if (args->argc) {
 		about = command_find(args->argv[0]);
 		if (!about)

@@ -78,7 +78,7 @@ def test_ctrl_c_pauses_and_resume_goes_on(w):
     deal = w.begin('deal', '--boards', '5-6', '--session', 'stopped', set_file)
     until(deal, 'board 5: Put in the empty board 5')
     deal.send_signal(signal.SIGINT)
-    ends(deal, 1, r'job \d+ of the service is paused', '`dealbox deal --resume` goes on')
+    ends(deal, 1, r'job \d+ of the service is paused', '`dealbox deal --resume` continues it')
     job = max(w.objects('Job').values(), key=lambda job: job['Id'])
     assert job['State'] == 'paused' and job['Session'] == 'stopped', job
     # with other deals than those it was made of, it does not
@@ -86,7 +86,7 @@ def test_ctrl_c_pauses_and_resume_goes_on(w):
     with open(set_file) as file, open(other, 'w') as out:
         out.write(file.read().replace('[Board "6"]', '[Board "70"]'))
     result = w.command('deal', '--resume', other)
-    assert result.returncode == 2 and 'has other deals' in result.stderr, result
+    assert result.returncode == 2 and 'not those of the job' in result.stderr, result
     deal = w.begin('deal', '--resume', set_file)
     until(deal, 'board 5: Put in the empty board 5')
     w.tell('FIRST', 'operator on')
@@ -106,7 +106,7 @@ def test_ctrl_c_in_a_deal_says_where_it_stands(w):
     w.tell('FIRST', 'insert')
     w.tell('FIRST', 'wait frozen')
     deal.send_signal(signal.SIGINT)
-    ends(deal, 1, 'FIRST: paused in board 5; until it goes on, a machine that locks its board keeps it',
+    ends(deal, 1, 'FIRST: paused in board 5; a machine that locks its board keeps it until the job continues',
          r'job \d+ of the service is paused')
     ends(w.begin('deal', '--resume'), 0, 'board 5: exact duplicate')
     w.tell('FIRST', 'operator on')
@@ -164,7 +164,7 @@ def test_without_limit_until_it_is_stopped(w):
     until(deal, 'board 12, copy 3: exact duplicate')
     w.tell('FIRST', 'operator off')
     deal.send_signal(signal.SIGINT)
-    ends(deal, 1, r'(?m)^\d+ boards are exact duplicates', 'goes on')
+    ends(deal, 1, r'(?m)^\d+ boards are exact duplicates', 'continues it')
 
 
 def test_a_board_can_wait_for_start(w):
@@ -193,7 +193,7 @@ def test_input_is_refused_before_anything_is_dealt(w):
     for options, status, text in [
             ([bad], 2, 'nothing was dealt'),
             (['--boards', '99', set_file], 2, 'board 99 is not in the set'),
-            (['--record', w.dir + '/trace', set_file], 2, '--record is not for the service'),
+            (['--record', w.dir + '/trace', set_file], 2, '--record works only without the service'),
             (['--reveal', set_file], 2, '--machine ADDRESS deals without it')]:
         result = w.command('deal', *options)
         assert result.returncode == status and text in result.stderr, result
@@ -219,7 +219,7 @@ def test_service_that_ends_is_status_3_and_it_goes_on_later(w):
     deal = w.begin('deal', '--boards', '9', set_file)
     until(deal, 'board 9: Put in', True)
     assert w.stop() == 0
-    ends(deal, 3, 'the service dealboxd has ended', 'the job goes on when the service does')
+    ends(deal, 3, 'the service dealboxd has ended', 'the job continues when the service runs again')
     w.tell('FIRST', 'operator on')
     w.start()
     path = newest(w)
@@ -284,7 +284,7 @@ def test_certificates_are_made_of_the_record(w):
     other = w.dir + '/tournament/rr2.pbn'
     assert w.command('square', 'deal', club, '-P', '1', '-s', '2', '-d', os.path.dirname(rr1)).returncode == 0
     result = w.command('deal', '--resume', '--certify', pc, other)
-    assert result.returncode == 2 and 'has no such job of these deals' in result.stderr, result
+    assert result.returncode == 2 and 'has no such job with these deals' in result.stderr, result
     assert len([r for r in w.records() if r['record'] == 'set']) == sets
     w.tell('FIRST', 'plug')
     wait('the cable', lambda: FIRST in w.machines() and w.machines()[FIRST]['Present'])

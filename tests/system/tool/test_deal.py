@@ -512,7 +512,7 @@ def traces_are_recorded_and_judged(box):
         assert verdict["verdict"] == "void" and verdict["differences"], verdict
     # a job that goes on records behind what is there
     box.dealbox("deal", "-m", machine.uri, "--boards", "1", "--record", "trace", SET).expect(
-        2, "cannot record to trace: File exists", "give another name")
+        2, "cannot record to trace: File exists", "choose another name")
 
 
 @test
@@ -520,11 +520,11 @@ def verify_wants_traces(box):
     box.write("text", "hello\n")
     box.write("empty", "")
     box.write("event", '{"name":"key","type":8}\n')
-    box.dealbox("verify", SET, "text").expect(2, "text:1: this is no line of a trace")
-    box.dealbox("verify", SET, "event").expect(2, "event:1: this is no line of a trace")
+    box.dealbox("verify", SET, "text").expect(2, "text:1: this is not a line of a trace")
+    box.dealbox("verify", SET, "event").expect(2, "event:1: this is not a line of a trace")
     box.dealbox("verify", SET, "empty").expect(2, "empty is empty")
     box.dealbox("verify", SET, "none").expect(2, "cannot read none: No such file")
-    box.dealbox("verify", SET).expect(2, "it wants a deal file and at least one trace")
+    box.dealbox("verify", SET).expect(2, "it needs a deal file and at least one trace")
 
 
 main()

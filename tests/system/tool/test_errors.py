@@ -169,13 +169,13 @@ def a_board_that_is_not_in_the_set(box):
 @test
 def usage(box):
     for args, what in (
-            (["deal"], "it wants a deal file"),
-            (["deal", "--boards", "0", SET], "--boards wants board numbers such as 1-8,11, not '0'"),
-            (["deal", "--boards", "3-1", SET], "--boards wants"),
-            (["deal", "--boards", "1,", SET], "--boards wants"),
-            (["deal", "--copies", "0", SET], "--copies wants a number from 1 to 99, not '0'"),
-            (["deal", "--copies", "-1", SET], "--copies wants a number from 1 to 99, not '-1'"),
-            (["deal", "--copies", "1x", SET], "--copies wants"),
+            (["deal"], "it needs a deal file"),
+            (["deal", "--boards", "0", SET], "--boards needs board numbers such as 1-8,11, not '0'"),
+            (["deal", "--boards", "3-1", SET], "--boards needs"),
+            (["deal", "--boards", "1,", SET], "--boards needs"),
+            (["deal", "--copies", "0", SET], "--copies needs a number from 1 to 99, not '0'"),
+            (["deal", "--copies", "-1", SET], "--copies needs a number from 1 to 99, not '-1'"),
+            (["deal", "--copies", "1x", SET], "--copies needs"),
             (["deal", "--copies"], "--copies needs an argument"),
             (["deal", "-c"], "-c needs an argument"),
             (["deal", "--nonsense"], "there is no option --nonsense"),

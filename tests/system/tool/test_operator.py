@@ -19,7 +19,7 @@ def stopped_while_a_card_is_held(box):
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
     assert "This was at card 8 of 52." in running.line()
     result = running.stop().expect(1, "stopped in the middle of board 1, copy 1, after card 7 of 52: "
-                                      "the machine waits at a card")
+                                      "the machine is waiting at a card")
     assert "paused" not in result.err, result
 
 
@@ -29,7 +29,7 @@ def a_machine_that_refuses_to_pause(box):
     machine.tell("insert")
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
     machine.tell("wait frozen")
-    result = running.stop().expect(1, "stopped in the middle of board 1", "the machine deals on",
+    result = running.stop().expect(1, "stopped in the middle of board 1", "the machine continues to deal",
                                    "press its stop key")
     assert "is paused" not in result.err, result
 

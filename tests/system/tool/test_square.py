@@ -284,7 +284,7 @@ def nothing_is_dealt_without_entropy(box):
     for command in (("generate", "a.pbn"), ("square", "new", "club", *NEW),
                     ("seal", "--new-key", "director"), ("certificate", "new-key", "organiser")):
         box.dealbox(*command, preexec_fn=without_entropy).expect(
-            2, "the kernel gives no random bits: Function not implemented", "until that is mended")
+            2, "the kernel gives no random bits: Function not implemented", "until that is repaired")
     assert [name for name in os.listdir(".") if name != "state"] == []
 
 
@@ -389,7 +389,7 @@ def traces_bear_out_the_verdicts(box):
     box.write("traces", re.sub(rb'(?<="machine_time_us":)\d+', lambda time: b"%d" % (int(time[0]) ^ 1), traces))
     box.dealbox(*opened).expect(1, "NOT PROVEN: the machine reported something else than this trace")
     box.write("traces", b"hello\n")
-    box.dealbox(*opened).expect(2, "traces:1: this is no line of a trace")
+    box.dealbox(*opened).expect(2, "traces:1: this is not a line of a trace")
     # the operator calls a good board void, with the right key
     box.write("traces", traces)
     at = certificates.rindex(b"verdict exact")

@@ -162,7 +162,7 @@ static enum status audit_run(struct args *args)
 		call.json = true;
 	}
 	if (!args->argc)
-		return args_wrong(args, "it wants files of played deals");
+		return args_wrong(args, "it needs files of played deals");
 	fprintf(stderr, "%s\n\n", warning);
 	audit = dealbox_audit_new();
 	if (!audit) {
@@ -243,7 +243,7 @@ static enum status played_run(struct args *args)
 	if (args_next(args, &value) != ARGS_END)
 		return args->status;
 	if (!args->argc)
-		return args_wrong(args, "it wants files that `dealbox generate` or `dealbox square` wrote");
+		return args_wrong(args, "it needs files that `dealbox generate` or `dealbox square` wrote");
 	for (int i = 0; i < args->argc; i++)
 		if (!played(args->argv[i]))
 			status = STATUS_INPUT;

@@ -93,7 +93,7 @@ static enum status backup_run(struct args *args)
 	if (key == ARGS_STOP)
 		return args->status;
 	if (args->argc != 1)
-		return args_wrong(args, "it wants the name of a new folder");
+		return args_wrong(args, "it needs the name of a new folder");
 	folder = args->argv[0];
 	snprintf(ledger_to, sizeof(ledger_to), "%s/" BACKUP_LEDGER, folder);
 	snprintf(key_to, sizeof(key_to), "%s/" BACKUP_KEY, folder);
@@ -256,7 +256,7 @@ static enum status restore_run(struct args *args)
 	if (key == ARGS_STOP)
 		return args->status;
 	if (args->argc != 1)
-		return args_wrong(args, "it wants the folder that `dealbox backup` made");
+		return args_wrong(args, "it needs the folder that `dealbox backup` made");
 	return restore(args->argv[0], path) ? STATUS_DONE : STATUS_INPUT;
 }
 

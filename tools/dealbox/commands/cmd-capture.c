@@ -195,7 +195,7 @@ static enum status capture_run(struct args *args)
 	if (key == ARGS_STOP)
 		return args->status;
 	if (args->argc != 1)
-		return args_wrong(args, "it wants the name of a new deal file");
+		return args_wrong(args, "it needs the name of a new deal file");
 	if (options.resume && (options.board_text || *options.wanted.ids))
 		return args_wrong(args, "--resume takes board and machines from the capture that it resumes");
 	if (options.board_text &&
@@ -209,7 +209,7 @@ static enum status capture_run(struct args *args)
 static const struct option_row capture_options[] = {
 	OPT_MACHINES,
 	{ 'b', "board", "N", "number of the board (default: 1)" },
-	{ 'r', "resume", NULL, "by the service: go on with the last capture, or write what it has read" },
+	{ 'r', "resume", NULL, "with the service: continue the last capture, or write its file" },
 	{ 0 }
 };
 
@@ -221,7 +221,7 @@ const struct command cmd_capture = {
 		 "asks for them. What was read becomes a deal file, from which `dealbox deal\n"
 		 "--copies` makes exact copies (Law 6F). The cards are not shown.\n"
 		 "Where the service dealboxd runs it captures, unless --machine gives the address of\n"
-		 "a machine; Ctrl-C holds it, --resume goes on. The file is written if the user may\n"
+		 "a machine; Ctrl-C holds it, --resume continues it. The file is written if the user may\n"
 		 "see cards; who may not deals the copies by `dealbox deal --set`.",
 	.options = capture_options,
 	.run = capture_run,

@@ -60,7 +60,7 @@ static enum status new_key_run(struct call *call)
 	int err = dealbox_random_new(&random);
 
 	if (err)
-		complain("do not make keys on this machine until that is mended",
+		complain("do not make keys on this computer until that is repaired",
 			 "the kernel gives no random bits: %s", strerror(-err));
 	else if (!dealbox_signer_new(random, &signer))
 		text = dealbox_signer_print(signer);
@@ -88,7 +88,7 @@ static enum status manifest_run(struct call *call)
 	bool good = false;
 
 	if (!call->key_path)
-		return args_wrong(call->args, "manifest wants --key, of the organiser");
+		return args_wrong(call->args, "manifest needs --key with the organiser's key");
 	if (!tournament_name(&call->tournament, call->args->argv[1]) ||
 	    !tournament_read(&call->tournament) || !file_read_secret(call->key_path, &key))
 		goto out;
@@ -490,12 +490,12 @@ static enum status certificate_run(struct args *args)
 		if (!args->argc || strcmp(args->argv[0], actions[i].name))
 			continue;
 		if (args->argc < actions[i].least || args->argc > actions[i].most)
-			return args_wrong(args, "%s wants %s", actions[i].name, actions[i].wants);
+			return args_wrong(args, "%s needs %s", actions[i].name, actions[i].wants);
 		status = actions[i].run(&call);
 		tournament_free(&call.tournament);
 		return status;
 	}
-	return args_wrong(args, "it wants new-key, manifest, begin, open or verify");
+	return args_wrong(args, "it needs new-key, manifest, begin, open or verify");
 }
 
 static const struct option_row certificate_options[] = {

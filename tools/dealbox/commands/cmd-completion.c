@@ -111,7 +111,7 @@ static enum status completion_run(struct args *args)
 	else if (args->argc == 1 && !strcmp(args->argv[0], "zsh"))
 		zsh_print();
 	else
-		return args_wrong(args, "it wants the name of the shell, bash or zsh");
+		return args_wrong(args, "it needs the name of the shell, bash or zsh");
 	return STATUS_DONE;
 }
 

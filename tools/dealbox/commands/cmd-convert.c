@@ -72,7 +72,7 @@ static enum status choose(const struct call *call, struct set_as_read *input)
 	for (unsigned int number = 1; number <= DEALBOX_BOARD_DEALT_MAX; number++) {
 		if (!boards_has(&call->boards, number) || boards_has(&choice.found, number))
 			continue;
-		complain("give --boards without it, or mend the file",
+		complain("give --boards without it, or correct the file",
 			 "board %u is not among the complete deals; nothing was written", number);
 		return STATUS_INPUT;
 	}
@@ -138,7 +138,7 @@ static enum status convert(struct call *call)
 	} else if (call->boards_text) {
 		status = choose(call, &input);
 	} else if (loses_any(input.report)) {
-		complain("mend the file, or say with --boards which ones to convert",
+		complain("correct the file, or name the boards to convert with --boards",
 			 "not every deal could be used; nothing was written");
 		status = STATUS_INPUT;
 	}
@@ -178,7 +178,7 @@ static enum status convert_run(struct args *args)
 	if (key == ARGS_STOP)
 		return args->status;
 	if (args->argc < 2)
-		return args_wrong(args, "it wants files to read and a file to write");
+		return args_wrong(args, "it needs files to read and a file to write");
 	call.out = args->argv[args->argc - 1];
 	if (!call.to)
 		call.to = dealbox_format_by_suffix(call.out);

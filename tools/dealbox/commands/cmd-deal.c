@@ -184,7 +184,7 @@ static enum status deal_run(struct args *args)
 		return args_wrong(args, "--set deals a set of the service, which has its session: no file, --resume, "
 				  "--session or --certify");
 	if (!options.resume && !options.set && !args->argc)
-		return args_wrong(args, "it wants a deal file");
+		return args_wrong(args, "it needs a deal file");
 	if (options.copies_text && !strcmp(options.copies_text, "unlimited"))
 		options.copies = 0;
 	else if (options.copies_text &&
@@ -200,7 +200,7 @@ static const struct option_row deal_options[] = {
 	OPT_MACHINES,
 	{ 'b', "boards", "LIST", "only these boards, such as 1-8,11 (default: all)" },
 	{ 'c', "copies", "N", "so many boards with each deal, 1 to 99, or by the service unlimited (default: 1)" },
-	{ 'r', "resume", NULL, "go on with the job that was stopped" },
+	{ 'r', "resume", NULL, "continue the job that was stopped" },
 	{ KEY_SESSION, "session", "NAME", "by the service: the session that it is dealt for (default: the date)" },
 	{ KEY_SET, "set", "N", "by the service: no file but a set that it has, such as of `dealbox capture`" },
 	{ KEY_HOW, "how", "WORDS", "sets-in-a-row, descending, by-reader, by-position, wait-for-start, stop-card, reversed-pockets, replay" },
@@ -229,7 +229,7 @@ const struct command cmd_deal = {
 		 "says, and judges every one by what the machine reported. A board that is not\n"
 		 "proven exact is void: empty it, put it in again, and it is dealt again.\n"
 		 "When the machine waits for help, press its start key or Enter.\n"
-		 "Ctrl-C pauses and leaves; --resume goes on, with the same files. Before a job that\n"
+		 "Ctrl-C pauses and exits; --resume continues with the same files. Before a job that\n"
 		 "was stopped is given up for another one, it is asked.\n"
 		 "Where the service dealboxd runs it deals, on all its machines or on those that\n"
 		 "--machine names by their ids, unless --machine gives the address of one.\n"

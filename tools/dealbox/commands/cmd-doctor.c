@@ -170,7 +170,7 @@ static void look_service(struct finding *f)
 	else if (sd_bus_get_name_creds(bus, "io.dealbox1", 0, NULL) >= 0)
 		find(f, FOUND_GOOD, "", "dealboxd is running");
 	else if (service_failed(bus))
-		find(f, FOUND_BAD, "sudo journalctl -u dealboxd -n 20    # says why; mend it, then: sudo "
+		find(f, FOUND_BAD, "sudo journalctl -u dealboxd -n 20    # shows why; correct it, then: sudo "
 		     "systemctl restart dealboxd", "dealboxd has failed");
 	else
 		find(f, FOUND_NOTE, "sudo systemctl enable --now dealboxd",
@@ -231,7 +231,7 @@ static void look_panel(struct finding *f)
 		find(f, FOUND_NOTE, "sudo systemctl enable --now dealboxd",
 		     "nobody looks after a panel, if there is one");
 	else if (!*panel)
-		find(f, FOUND_GOOD, "", "dealboxd has no panel, and wants none");
+		find(f, FOUND_GOOD, "", "dealboxd has no panel, and needs none");
 	else if (!strcmp(panel, "ready"))
 		find(f, FOUND_GOOD, "", "the panel is ready");
 	else

@@ -73,7 +73,7 @@ static bool random_start(struct call *call)
 	int err = dealbox_random_new(&call->random);
 
 	if (err)
-		complain("do not deal on this machine until that is mended; nothing may be used in its place",
+		complain("do not deal on this computer until that is repaired; there is no substitute for it",
 			 "the kernel gives no random bits: %s", strerror(-err));
 	return !err;
 }
@@ -249,7 +249,7 @@ static enum status generate_run(struct args *args)
 	if (all && !args_boards(args, "boards", "1-36", &call.boards))
 		return STATUS_INPUT;
 	if (args->argc != 1)
-		return args_wrong(args, "it wants the name of one file to write");
+		return args_wrong(args, "it needs the name of one file to write");
 	if (!call.owner != !call.seed_path)
 		return args_wrong(args, "--bigdeal and --seed go together");
 	if (call.owner && (call.fixed_path || (call.pack && call.pack != dealbox_pack_bridge())))

@@ -117,7 +117,7 @@ static enum status jobs_run(struct args *args)
 	if (key == ARGS_STOP)
 		return args->status;
 	if (args->argc > 1)
-		return args_wrong(args, "it wants the number of one job, or nothing");
+		return args_wrong(args, "it needs the number of one job, or nothing");
 	if (args->argc && !args_number(args, "job", args->argv[0], 1, UINT32_MAX, &number))
 		return STATUS_INPUT;
 	bus = service_open();
@@ -249,7 +249,7 @@ static enum status cancel_run(struct args *args)
 {
 	/* an empty list does not mean all jobs */
 	if (args->argc < 2)
-		return args_wrong(args, "it wants the number of a job");
+		return args_wrong(args, "it needs the number of a job");
 	return change_run(args, "Cancel", "");
 }
 
@@ -268,7 +268,7 @@ static enum status priority_run(struct args *args)
 	if (!operands_only(args))
 		return args->status;
 	if (args->argc != 2)
-		return args_wrong(args, "it wants the number of a job, and its priority");
+		return args_wrong(args, "it needs the number of a job, and its priority");
 	if (!args_number(args, "job", args->argv[0], 1, UINT32_MAX, &job) ||
 	    !args_number(args, "priority", args->argv[1], 0, PRIORITY_MAX, &priority))
 		return STATUS_INPUT;
@@ -297,7 +297,7 @@ static enum status copy_run(struct args *args, const char *method, const char *w
 	if (key == ARGS_STOP)
 		return args->status;
 	if (args->argc < 2 || args->argc > 3)
-		return args_wrong(args, "it wants a job and a board, and may have a copy");
+		return args_wrong(args, "it needs a job and a board, and may have a copy");
 	if (!args_number(args, "job", args->argv[0], 1, UINT32_MAX, &job) ||
 	    !args_number(args, "board", args->argv[1], 1, DEALBOX_BOARD_DEALT_MAX, &board) ||
 	    (args->argc == 3 &&

@@ -208,7 +208,7 @@ static enum status law_run(struct args *args)
 	if (key == ARGS_STOP)
 		return args->status;
 	if (args->argc != 2)
-		return args_wrong(args, "it wants judge, rules or explain, and one operand");
+		return args_wrong(args, "it needs judge, rules or explain, and one operand");
 	for (n = 0; n < sizeof(acts) / sizeof(acts[0]); n++)
 		if (!strcmp(args->argv[0], acts[n].name))
 			return acts[n].run(&law, args->argv[1]);

@@ -270,7 +270,7 @@ static enum status verify_run(struct call *call)
 	int err;
 
 	if (call->head && dealbox_ledger_head_parse(call->head, &wanted))
-		return args_wrong(call->args, "--head wants what an earlier verify printed, "
+		return args_wrong(call->args, "--head needs what an earlier verify printed, "
 				  "NUMBER:HASH");
 	err = dealbox_ledger_verify(call->ledger, call->head ? &wanted : NULL, damage_print, call,
 				    &records);
@@ -472,7 +472,7 @@ static enum status ledger_run(struct args *args)
 	if (key == ARGS_STOP)
 		return args->status;
 	if (!args->argc)
-		return args_wrong(args, "it wants list, show, traces, verify, export, backup or "
+		return args_wrong(args, "it needs list, show, traces, verify, export, backup or "
 				  "accept-restore");
 	for (deed = deeds; deed->name && strcmp(deed->name, args->argv[0]); deed++)
 		;
@@ -481,7 +481,7 @@ static enum status ledger_run(struct args *args)
 				  "accept-restore, not '%s'",
 				  args->argv[0]);
 	if (args->argc != deed->operands)
-		return args_wrong(args, "%s wants %s", deed->name, deed->wants);
+		return args_wrong(args, "%s needs %s", deed->name, deed->wants);
 	if (call.head && deed->run != verify_run)
 		return args_wrong(args, "--head is for verify");
 	if (call.board && deed->run != traces_run)

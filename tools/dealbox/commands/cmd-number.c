@@ -105,7 +105,7 @@ static enum status number_run(struct args *args)
 		}
 	}
 	if (!args->argc)
-		return args_wrong(args, "it wants numbers, or files");
+		return args_wrong(args, "it needs numbers, or files");
 	if (!reveal)
 		return args_wrong(args, "a number tells all cards of its deal: say --reveal if that is wanted");
 	if (file_exists(args->argv[0]))

@@ -161,7 +161,7 @@ static enum status report_run(struct args *args)
 	if (key == ARGS_STOP)
 		return args->status;
 	if (args->argc > 1)
-		return args_wrong(args, "it wants one file");
+		return args_wrong(args, "it needs one file");
 	strftime(name, sizeof(name), "dealbox-report-%Y%m%d-%H%M%S.txt", localtime(&now));
 	path = args->argc ? args->argv[0] : name;
 	out = open_memstream(&text, &size);

@@ -111,7 +111,7 @@ static enum status seal_run(struct args *args)
 	if (new_path)
 		return args->argc ? args_wrong(args, "--new-key goes alone") : keys_make(new_path);
 	if (!args->argc)
-		return args_wrong(args, "it wants files to seal");
+		return args_wrong(args, "it needs files to seal");
 	if (for_path) {
 		if (!public_key_read(for_path, key))
 			return STATUS_INPUT;
@@ -174,7 +174,7 @@ static enum status unseal_run(struct args *args)
 		}
 	}
 	if (args->argc != 1)
-		return args_wrong(args, "it wants one sealed file");
+		return args_wrong(args, "it needs one sealed file");
 	if (!to)
 		return args_wrong(args, "say with --output where the open file shall go");
 	good = sealed_open(args->argv[0], &blob, name) &&

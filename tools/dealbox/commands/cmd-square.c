@@ -163,7 +163,7 @@ static enum status publish(struct call *call, bool replace)
 	} else {
 		err = dealbox_random_new(&random);
 		if (err) {
-			complain("do not make keys on this machine until that is mended",
+			complain("do not make keys on this computer until that is repaired",
 				 "the kernel gives no random bits: %s", strerror(-err));
 			goto out;
 		}
@@ -201,7 +201,7 @@ static enum status new_run(struct call *call)
 		return STATUS_INPUT;
 	}
 	if (!isatty(STDIN_FILENO) && (!call->title || !call->info || !call->phase_count))
-		return args_wrong(call->args, "new wants --title, --info and --phase, or a terminal to ask at");
+		return args_wrong(call->args, "new needs --title, --info and --phase, or a terminal to ask for them");
 	if (!text_set(call, call->title, "Name of the tournament", dealbox_square_set_name) ||
 	    !text_set(call, call->info, "Which value, known only later, will be mixed in (say it so that "
 		      "it leaves no doubt)", dealbox_square_set_info))
@@ -334,7 +334,7 @@ static enum status deal_run(struct call *call)
 	if (!call->format)
 		call->format = "pbn";
 	if (!call->phase && call->last) {
-		return args_wrong(call->args, "--session wants --phase");
+		return args_wrong(call->args, "--session needs --phase");
 	}
 	if (!tournament_read(&call->t) || !tournament_keys_read(&call->t, true, false))
 		return STATUS_INPUT;
@@ -505,7 +505,7 @@ static enum status square_run(struct args *args)
 		if (!args->argc || strcmp(args->argv[0], actions[i].name))
 			continue;
 		if (args->argc < actions[i].least || args->argc > actions[i].most)
-			return args_wrong(args, "%s wants %s", actions[i].name, actions[i].least == 2 ?
+			return args_wrong(args, "%s needs %s", actions[i].name, actions[i].least == 2 ?
 					  "one tournament" : "a tournament and what to do with it");
 		/* to deal, --phase is the number of one; the text of it is for new */
 		if (actions[i].run == deal_run && call.phase_count &&
@@ -515,7 +515,7 @@ static enum status square_run(struct args *args)
 		tournament_free(&call.t);
 		return status;
 	}
-	return args_wrong(args, "it wants new, publish, show, value, deal or verify");
+	return args_wrong(args, "it needs new, publish, show, value, deal or verify");
 }
 
 static const struct option_row square_options[] = {

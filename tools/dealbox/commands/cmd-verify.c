@@ -122,7 +122,7 @@ static enum status verify_run(struct args *args)
 	if (key == ARGS_STOP)
 		return args->status;
 	if (args->argc < 2)
-		return args_wrong(args, "it wants a deal file and at least one trace");
+		return args_wrong(args, "it needs a deal file and at least one trace");
 	status = set_to_deal_read(args->argv, 1, judge.reveal, "nothing was judged", &set);
 	if (status != STATUS_DONE)
 		return status;

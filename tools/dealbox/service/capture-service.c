@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dealbox capture with the service: a job reads the board, pocket by pocket, and what was read is
- * a set of the ledger. Its cards come here, into the file, only if this user may see them; copies
- * can be dealt without (`dealbox deal --set`).
+ * dealbox capture with the service. A job reads the board, pocket by pocket, and makes a set of the
+ * ledger. The file is written only if this user may see the cards. Copies can be dealt without it
+ * (`dealbox deal --set`).
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -14,7 +14,7 @@
 #include "dealing/capture.h"
 #include "job-watch.h"
 
-static const struct job_watch_kind capturing = { .again = "`dealbox capture --resume FILE` goes on" };
+static const struct job_watch_kind capturing = { .again = "`dealbox capture --resume FILE` continues it" };
 
 static enum status capture_add(struct job_watch *f, const struct capture_options *options)
 {
@@ -38,7 +38,7 @@ static enum status capture_add(struct job_watch *f, const struct capture_options
 	return status;
 }
 
-/* The last capture: it was stopped, or is done and its file was not written. */
+/* Find the last capture, which was interrupted, or has not written its file yet. */
 static enum status capture_find(struct job_watch *f)
 {
 	struct json_object *job, *last = NULL;
@@ -51,7 +51,7 @@ static enum status capture_find(struct job_watch *f)
 			last = job;
 	}
 	if (!last) {
-		complain("capture without --resume", "the service has no capture to go on with");
+		complain("capture without --resume", "the service has no capture to resume");
 		return STATUS_INPUT;
 	}
 	snprintf(f->path, sizeof(f->path), "%s", service_text(last, "path"));
@@ -59,7 +59,7 @@ static enum status capture_find(struct job_watch *f)
 	       service_call(f->bus, f->path, "Job", "Resume", "") ? STATUS_DONE : STATUS_INPUT;
 }
 
-/* What was read, as a set of the ledger. */
+/* Make a set of the ledger of the captured board. */
 static enum status set_make(struct job_watch *f, uint64_t *number)
 {
 	enum status status = STATUS_DONE;
@@ -75,7 +75,7 @@ static enum status set_make(struct job_watch *f, uint64_t *number)
 	if (err >= 0)
 		err = sd_bus_message_read(r.reply, "tu", number, &boards);
 	if (err < 0 && sd_bus_error_has_name(&r.error, "io.dealbox1.Error.BadSet")) {
-		complain("see that each pocket has its thirteen cards, and capture the board again",
+		complain("put 13 cards into each pocket, and capture the board again",
 			 "nothing was written: %s", r.error.message);
 		status = STATUS_NO;
 	} else if (err < 0) {
@@ -94,11 +94,11 @@ static enum status set_read(int fd, struct dealbox_set **set)
 	if (!err && dealbox_set_count(*set))
 		return STATUS_DONE;
 	complain(err == -ENOMEM ? "free some memory" : "capture the board again",
-		 "what the service has read is no deal that can be read here");
+		 "the service has returned a deal that cannot be read");
 	return STATUS_INPUT;
 }
 
-/* The set's deals, for who may see them; whoever may not can still have copies dealt. */
+/* Get the deals of the set, if this user may see them. Otherwise copies can still be dealt. */
 static enum status set_get(struct job_watch *f, uint64_t number, const char *file, struct dealbox_set **set)
 {
 	enum status status;

@@ -11,7 +11,7 @@ bool job_certifier_open(struct job_certifier *c, const char *folder, char *const
 {
 	c->set = set;
 	if (count != 1) {
-		complain("deal one session at a time", "--certify wants one deal file");
+		complain("deal one session at a time", "--certify needs exactly one deal file");
 		return false;
 	}
 	return certifier_open(&c->certifier, folder) &&
@@ -40,7 +40,7 @@ static bool basis_read(const char *word, enum dealbox_basis *basis)
 	return false;
 }
 
-/* What the service says of the insertion: the verdict, and the commitment to its trace. */
+/* Ask the service for the verdict on the insertion and the commitment to its trace. */
 static bool commit_ask(struct job_certifier *c, sd_bus *bus, const char *job,
 		       struct dealbox_certificate *certificate)
 {
@@ -96,7 +96,7 @@ static bool certify_one(struct job_certifier *c, sd_bus *bus, const char *job,
 	dealbox_deal_wipe(&board.deal);
 	c->added += good;
 	if (!good)
-		complain("mend that, and go on with --resume and --certify",
+		complain("correct that, and continue with --resume and --certify",
 			 "%s: board %u, copy %u could not be certified", c->certifier.folder,
 			 certificate->board, certificate->copy);
 	return good;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * dealbox deal --certify with the service. The service keeps what the machine reported and
- * gives the verdict; the key, the opening and the deals stay here.
+ * dealbox deal --certify with the service. The service keeps the traces and gives the verdicts. The
+ * key, the opening and the deals stay in this process.
  */
 #ifndef DEAL_CERTIFY_H
 #define DEAL_CERTIFY_H
@@ -15,21 +15,21 @@
 struct job_certifier {
 	struct certifier certifier;
 	struct dealbox_square_session session;
-	const struct dealbox_set *set;		/* the caller's */
-	unsigned int added, had;		/* insertions: certified now, and before */
+	const struct dealbox_set *set;		/* owned by the caller */
+	unsigned int added, had;		/* insertions certified in this run, and before */
 };
 
 /*
- * Opens the folder for the only file that is dealt, which has the deals in set.
- * job_certifier_close() in any case. False: it has been said why.
+ * Open the folder of certificates. files must name the only file that is dealt, with the deals of
+ * set. Returns false after reporting an error. Call job_certifier_close() in any case.
  */
 bool job_certifier_open(struct job_certifier *c, const char *folder, char *const *files, int count,
 			const struct dealbox_set *set);
 void job_certifier_close(struct job_certifier *c);
 
 /*
- * Certifies each insertion of that job that was dealt to its end and has no certificate yet,
- * oldest first. False: it has been said why.
+ * Certify all finished insertions of the job that have no certificate yet, oldest first. Returns
+ * false after reporting an error.
  */
 bool job_certify(struct job_certifier *c, sd_bus *bus, const char *job);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dealbox deal with the service: it gets the set and makes a job of it, and here is told how
- * that goes. The rules of dealing are the service's (lib/dealing/engine.c).
+ * dealbox deal with the service: submits the set, adds a job, and reports its progress. The service
+ * deals (lib/dealing/engine.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,13 +19,12 @@
 #include "job-watch.h"
 #include "ui/set-to-deal.h"
 
-#define WITHOUT		"--machine ADDRESS deals without it, once `sudo systemctl stop dealboxd` has let " \
-			"go of the machines"
+#define WITHOUT		"run `sudo systemctl stop dealboxd` to release the machines; then --machine ADDRESS " \
+			"deals without it"
 
-/* What is dealt, beside the job that is followed. */
 struct deal_follow {
 	const struct deal_options *options;
-	struct job_certifier *certifier;	/* NULL: nothing is certified */
+	struct job_certifier *certifier;	/* NULL without --certify */
 };
 
 static const struct deal_options *options_of(const struct job_watch *f)
@@ -35,7 +34,7 @@ static const struct deal_options *options_of(const struct job_watch *f)
 
 /* ---- the set -------------------------------------------------------------- */
 
-/* The boards of the set, each number once: files of results have a board for each table. */
+/* Copy the set with each board once: files of results have a board for each table. */
 static struct dealbox_set *set_once(const struct dealbox_set *set)
 {
 	struct dealbox_set *once = dealbox_set_new(dealbox_set_pack(set));
@@ -53,7 +52,7 @@ static struct dealbox_set *set_once(const struct dealbox_set *set)
 	return NULL;
 }
 
-/* The set in memory that nobody can change any more; -1, and said, when that cannot be. */
+/* Write the set to a sealed memfd. Returns -1 after reporting an error. */
 static int set_seal(const struct dealbox_set *set)
 {
 	struct dealbox_set *once = set_once(set);
@@ -65,7 +64,7 @@ static int set_seal(const struct dealbox_set *set)
 	dealbox_set_free(once);
 	if (good)
 		return fd;
-	complain("free some memory", "the set cannot be given to the service: %m");
+	complain("free some memory", "cannot pass the set to the service: %m");
 	if (fd >= 0)
 		close(fd);
 	return -1;
@@ -95,13 +94,12 @@ static enum status set_add(struct job_watch *f, const struct dealbox_set *set, c
 	return status;
 }
 
-/* Sets of the service. */
 struct alike {
 	uint64_t *sets;
 	size_t count;
 };
 
-/* The sets that the service has of these deals; the caller frees them. */
+/* Find the sets of the service with these deals. The caller frees them. */
 static enum status sets_find(struct job_watch *f, const struct dealbox_set *set, struct alike *alike)
 {
 	enum status status = STATUS_DONE;
@@ -134,7 +132,7 @@ static enum status sets_find(struct job_watch *f, const struct dealbox_set *set,
 	return status;
 }
 
-/* Is the job made of one of them? */
+/* Return true if the job deals one of these sets. */
 static bool is_alike(const struct alike *alike, struct json_object *job)
 {
 	size_t n;
@@ -145,7 +143,7 @@ static bool is_alike(const struct alike *alike, struct json_object *job)
 	return false;
 }
 
-/* The words of --how, as options of AddJob. Boards start by themselves, as without the service. */
+/* Append the words of --how as options of AddJob. Boards start automatically by default. */
 static int append_how(sd_bus_message *m, const char *how)
 {
 	char *words = strdup(how ? how : ""), *word, *rest = words;
@@ -161,7 +159,7 @@ static int append_how(sd_bus_message *m, const char *how)
 	return err < 0 ? err : sd_bus_message_append(m, "{sv}", "automatic-start", "b", automatic);
 }
 
-/* The boards that are to be dealt, of the files. */
+/* Append the boards to deal from the files. */
 static int append_boards(sd_bus_message *m, const struct deal_options *options, const struct dealbox_set *set)
 {
 	struct dealbox_board board = DEALBOX_BOARD_INIT;
@@ -176,14 +174,14 @@ static int append_boards(sd_bus_message *m, const struct deal_options *options, 
 	return err;
 }
 
-/* Those of a set that the service has: as they were asked for, or all. */
+/* Append the boards to deal from a set of the service: those of --boards, or all. */
 static int append_boards_of(struct request *job, const struct deal_options *options, uint64_t number)
 {
 	struct request r;
 	uint32_t board;
 	int err = 0;
 
-	/* whether it has them is the service's to say */
+	/* The service checks whether the set has them. */
 	for (board = 1; options->boards_text && err >= 0 && board <= DEALBOX_BOARD_DEALT_MAX; board++)
 		if (boards_has(&options->boards, board))
 			err = sd_bus_message_append(job->call, "u", board);
@@ -203,7 +201,7 @@ static int append_boards_of(struct request *job, const struct deal_options *opti
 	return err;
 }
 
-/* A job of the set of that number, which is that of the files; NULL: there are none. */
+/* Add a job for a set of the service. set has the deals of the files; NULL without files. */
 static enum status job_add(struct job_watch *f, const struct dealbox_set *set, uint64_t number)
 {
 	const struct deal_options *options = options_of(f);
@@ -234,7 +232,7 @@ static enum status job_add(struct job_watch *f, const struct dealbox_set *set, u
 	if (err >= 0)
 		err = job_watch_new(f, &r);
 	if (sd_bus_error_has_name(&r.error, "io.dealbox1.Error.Repeat")) {
-		complain("the same session: --session NAME; a replay: --how replay", "%s", r.error.message);
+		complain("for the same session, use --session NAME; for a replay, --how replay", "%s", r.error.message);
 		status = STATUS_INPUT;
 	} else if (err < 0) {
 		status = service_error(&r, err);
@@ -243,7 +241,7 @@ static enum status job_add(struct job_watch *f, const struct dealbox_set *set, u
 	return status;
 }
 
-/* The only job that is paused and deals, for --resume. */
+/* Find the only paused job that deals, for --resume. */
 static enum status job_find(struct job_watch *f, struct json_object **job)
 {
 	unsigned int found = 0;
@@ -262,14 +260,14 @@ static enum status job_find(struct job_watch *f, struct json_object **job)
 		return STATUS_DONE;
 	}
 	if (found)
-		complain("`dealbox jobs` lists them, `dealbox resume JOB` goes on with one",
+		complain("`dealbox jobs` lists them, `dealbox resume JOB` resumes one",
 			 "%u jobs of the service are paused", found);
 	else
 		complain("deal without --resume", "no job of the service is paused");
 	return STATUS_INPUT;
 }
 
-/* ---- the whole ------------------------------------------------------------ */
+/* ---- the command ---------------------------------------------------------- */
 
 static void summary_say(const struct job_watch *f)
 {
@@ -284,7 +282,7 @@ static void summary_say(const struct job_watch *f)
 	seconds = (double)(now.tv_sec - f->begin.tv_sec) +
 		  (double)(now.tv_nsec - f->begin.tv_nsec) / 1e9;
 	if (!f->json) {
-		/* a job without limit has no number of all */
+		/* a job without a limit of copies has no total */
 		if (all)
 			snprintf(of, sizeof(of), " of %lld", (long long)all);
 		say("%lld%s boards are exact duplicates; %u void and dealt again; %.0f s, %.0f boards per hour",
@@ -312,16 +310,16 @@ static bool certify(struct job_watch *f)
 }
 
 static const struct job_watch_kind dealing = {
-	.again = "`dealbox deal --resume` goes on", .judged = certify, .over = summary_say,
+	.again = "`dealbox deal --resume` continues it", .judged = certify, .over = summary_say,
 };
 
-/* What only a machine of our own can do. */
+/* Return an option that works only without the service, or NULL. */
 static const char *not_by_service(const struct deal_options *options)
 {
 	return options->record ? "--record" : options->reveal ? "--reveal" : NULL;
 }
 
-/* A job for the set, or the one that is paused. */
+/* Add a job for the set, or resume the paused one. */
 static enum status job_begin(struct job_watch *f, const struct dealbox_set *set)
 {
 	const struct deal_options *options = options_of(f);
@@ -337,8 +335,8 @@ static enum status job_begin(struct job_watch *f, const struct dealbox_set *set)
 		status = set_add(f, set, service_text(job, "session"), &number);
 		if (status != STATUS_DONE || (int64_t)number == service_number(job, "set"))
 			return status;
-		complain("give the files of that job, unchanged; or deal without --resume",
-			 "the job to resume has other deals than these files");
+		complain("give the unchanged files of that job; or deal without --resume",
+			 "the deals of these files are not those of the job");
 		return STATUS_INPUT;
 	}
 	if (!set)
@@ -375,8 +373,8 @@ static enum status certify_job(struct job_watch *f, struct json_object *job)
 }
 
 /*
- * Nothing is left to be dealt of these deals, and what was is certified from the record. True: that
- * was so, and *status says how it ended; false: a job of them is paused, and goes on.
+ * If no board of these deals is left to be dealt, certify those that were, from the record. Returns
+ * true with *status set in that case; false if a job of them is paused and is to be resumed.
  */
 static bool certify_over(struct job_watch *f, const struct dealbox_set *set, enum status *status)
 {
@@ -394,8 +392,8 @@ static bool certify_over(struct job_watch *f, const struct dealbox_set *set, enu
 		paused |= !strcmp(service_text(job, "state"), "paused");
 	}
 	if (*status == STATUS_DONE && !paused && !found) {
-		complain("`dealbox jobs` lists those that it has: give the file of one that is done, cancelled or "
-			 "paused", "the service has no such job of these deals");
+		complain("`dealbox jobs` lists its jobs: give the file of one that is done, cancelled or "
+			 "paused", "the service has no such job with these deals");
 		*status = STATUS_INPUT;
 	}
 	for (n = 0; *status == STATUS_DONE && !paused && n < json_object_array_length(f->jobs); n++) {
@@ -433,7 +431,8 @@ enum status deal_by_service(sd_bus *bus, struct args *args, const struct deal_op
 	enum status status = STATUS_DONE;
 
 	if (not_by_service(options)) {
-		complain(WITHOUT, "%s is not for the service, which runs", not_by_service(options));
+		complain(WITHOUT, "%s works only without the service, which is running",
+			 not_by_service(options));
 		return STATUS_INPUT;
 	}
 	if (args->argc)

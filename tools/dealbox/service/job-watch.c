@@ -11,7 +11,7 @@
 
 #include "job-watch.h"
 
-/* ---- what is told --------------------------------------------------------- */
+/* ---- output --------------------------------------------------------------- */
 
 int job_watch_new(struct job_watch *f, struct request *r)
 {
@@ -35,7 +35,10 @@ struct json_object *job_watch_job(const struct job_watch *f)
 	return NULL;
 }
 
-/* "board 3", or "board 3, copy 2" when there are copies, of an original "board 3, pocket E"; "" without a board. */
+/*
+ * Write "board 3: ", "board 3, copy 2: " with several copies, or "board 3, pocket E: " for a
+ * capture.
+ */
 static const char *copy_name(const struct job_watch *f, int64_t board, int64_t copy, char text[64])
 {
 	*text = '\0';
@@ -49,7 +52,7 @@ static const char *copy_name(const struct job_watch *f, int64_t board, int64_t c
 	return text;
 }
 
-/* Is the machine one that may deal the job? */
+/* Return true if the machine may deal the job. */
 static bool machine_serves(const struct job_watch *f, struct json_object *m)
 {
 	struct json_object *names;
@@ -59,7 +62,7 @@ static bool machine_serves(const struct job_watch *f, struct json_object *m)
 	       service_has(job_watch_job(f), "machines", service_text(m, "id"));
 }
 
-/* What the operator does at a machine, when that is something new. */
+/* Tell the operator what to do at a machine, if that has changed. */
 static void machine_tell(const struct job_watch *f, struct json_object *m)
 {
 	const char *state = service_text(m, "state"), *text = service_text(m, "instruction");
@@ -122,7 +125,7 @@ static int on_judged(sd_bus_message *m, void *context, sd_bus_error *unused)
 	json_add_number(object, "insertion", insertion);
 	json_add_text(object, "verdict", exact ? "exact" : "void");
 	json_add_text(object, "text", text);
-	/* without --reveal there is none to show */
+	/* The service does not report differences, which contain cards. */
 	json_object_object_add(object, "differences", json_object_new_array());
 	json_say(object);
 	return 0;
@@ -182,12 +185,12 @@ static int on_owner(sd_bus_message *m, void *context, sd_bus_error *unused)
 	if (sd_bus_message_read(m, "sss", &name, &before, &after) < 0 || strcmp(name, "io.dealbox1"))
 		return 0;
 	progress(NULL);
-	complain("`journalctl -u dealboxd` says why; the job goes on when the service does",
+	complain("`journalctl -u dealboxd` shows why; the job continues when the service runs again",
 		 "the service dealboxd has ended");
 	return sd_event_exit(f->event, STATUS_MACHINE);
 }
 
-/* Enter is the start key, where it is clear of which machine. */
+/* Enter is the start key if only one machine waits. */
 static int on_enter(sd_event_source *source, int fd, uint32_t revents, void *context)
 {
 	struct job_watch *f = context;
@@ -212,11 +215,11 @@ static int on_enter(sd_event_source *source, int fd, uint32_t revents, void *con
 	if (count == 1)
 		service_call(f->bus, service_text(wants, "path"), "Machine", "Start", "");
 	else if (count)
-		complain(NULL, "press start at the machine: %u of them wait", count);
+		complain(NULL, "press start at the machine itself: %u machines are waiting", count);
 	return 0;
 }
 
-/* Ctrl-C: the job is held, and we leave it to the service. */
+/* Ctrl-C pauses the job, which stays with the service, and ends this command. */
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *context)
 {
 	struct job_watch *f = context;
@@ -230,13 +233,13 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	if (!service_call(f->bus, f->path, "Job", "Pause", ""))
 		return sd_event_exit(f->event, STATUS_MACHINE);
 	over(f);
-	/* as they are now, whatever has been told */
+	/* Get the present state: signals may still be queued. */
 	json_object_put(f->machines);
 	f->machines = service_objects(f->bus, "Machine");
 	for (n = 0; f->machines && n < json_object_array_length(f->machines); n++) {
 		m = json_object_array_get_idx(f->machines, n);
 		if (service_number(m, "dealing") && service_number(m, "job") == service_number(job_watch_job(f), "id"))
-			complain(NULL, "%s: paused in board %lld; until it goes on, a machine that locks its board keeps it",
+			complain(NULL, "%s: paused in board %lld; a machine that locks its board keeps it until the job continues",
 				 service_text(m, "id"), (long long)service_number(m, "board"));
 	}
 	complain(f->kind->again, "job %lld of the service is paused",
@@ -244,7 +247,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	return sd_event_exit(f->event, STATUS_NO);
 }
 
-/* After whatever has happened: what is new is told. */
+/* Runs after every event, and reports changes. */
 static int on_change(sd_event_source *source, void *context)
 {
 	struct job_watch *f = context;
@@ -255,7 +258,7 @@ static int on_change(sd_event_source *source, void *context)
 	size_t n;
 
 	(void)source;
-	/* what came before this state was told comes first: the verdict of the last board */
+	/* Handle queued messages first: they may include the verdict on the last board. */
 	sd_bus_get_n_queued_read(f->bus, &queued);
 	if (!f->changed || f->stopped || queued)
 		return 0;
@@ -268,7 +271,7 @@ static int on_change(sd_event_source *source, void *context)
 		f->renew = false;
 	}
 	if (f->judged && f->kind->judged && !f->kind->judged(f)) {
-		/* no board more than need be is dealt on top of what is wrong */
+		/* Deal no further boards after an error. */
 		service_call(f->bus, f->path, "Job", "Pause", "");
 		return sd_event_exit(f->event, STATUS_INPUT);
 	}
@@ -283,7 +286,7 @@ static int on_change(sd_event_source *source, void *context)
 	progress(NULL);
 	all = service_number(job, "boards") * service_number(job, "copies");
 	if (!strcmp(f->state, "paused")) {
-		complain("`dealbox resume` goes on", "job %lld is paused",
+		complain("`dealbox resume` continues it", "job %lld is paused",
 			 (long long)service_number(job, "id"));
 		return 0;
 	}
@@ -292,7 +295,7 @@ static int on_change(sd_event_source *source, void *context)
 		return sd_event_exit(f->event, service_number(job, "recorded") == all ? STATUS_DONE :
 				     STATUS_NO);
 	if (!strcmp(f->state, "repeat")) {
-		complain("`dealbox resume` asks again; a replay: --how replay",
+		complain("`dealbox resume` asks again; for a replay, use --how replay",
 			 "a deal of job %lld was dealt for another session meanwhile (Law 6D2)",
 			 (long long)service_number(job, "id"));
 		return sd_event_exit(f->event, STATUS_INPUT);
@@ -319,7 +322,7 @@ static int watch(struct job_watch *f)
 		err = sd_event_add_post(f->event, NULL, on_change, f);
 	if (err >= 0)
 		err = sd_bus_attach_event(f->bus, f->event, SD_EVENT_PRIORITY_NORMAL);
-	/* the caller may have more to ask when the job is done */
+	/* The caller may use the bus after the end of the job. */
 	if (err >= 0)
 		err = sd_bus_set_close_on_exit(f->bus, 0);
 	if (err >= 0)
@@ -336,7 +339,7 @@ static int watch(struct job_watch *f)
 	if (err >= 0)
 		err = sd_bus_match_signal(f->bus, NULL, "org.freedesktop.DBus", NULL,
 					  "org.freedesktop.DBus", "NameOwnerChanged", on_owner, f);
-	/* a file on standard input cannot be waited for, and is nobody's Enter */
+	/* This fails for a file, which cannot be watched and has no Enter. */
 	if (err >= 0)
 		sd_event_add_io(f->event, NULL, STDIN_FILENO, EPOLLIN, on_enter, f);
 	return err;
@@ -346,7 +349,7 @@ enum status job_watch_open(struct job_watch *f)
 {
 	int err = watch(f);
 
-	/* listening comes first, so that nothing is missed */
+	/* Subscribe before reading the state, so that no change is missed. */
 	if (err < 0) {
 		complain(NULL, "the service cannot be watched: %s", strerror(-err));
 		return STATUS_MACHINE;
@@ -363,7 +366,7 @@ enum status job_watch_run(struct job_watch *f)
 	if (!f->jobs)
 		return STATUS_MACHINE;
 	f->changed = true;
-	/* those of an earlier run too */
+	/* Include the insertions of earlier runs. */
 	f->judged = true;
 	clock_gettime(CLOCK_MONOTONIC, &f->begin);
 	return sd_event_loop(f->event);

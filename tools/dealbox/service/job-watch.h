@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A job of the service, followed to its end: the operator is told what to do, Enter is the start
- * key, Ctrl-C holds the job and leaves. The rules of dealing are the service's (lib/dealing/engine.c).
+ * Follow a job of the service to its end and tell the operator what to do. Enter is the start key.
+ * Ctrl-C pauses the job and ends the command. The service deals (lib/dealing/engine.c).
  */
 #ifndef JOB_WATCH_H
 #define JOB_WATCH_H
@@ -14,52 +14,55 @@
 
 struct job_watch;
 
-/* What is otherwise in each kind of job. */
+/* Differences between kinds of jobs */
 struct job_watch_kind {
-	const char *again;			/* how to go on after Ctrl-C */
-	/* Insertions were judged, perhaps in an earlier run. False: the job is held; that was said. NULL: nothing. */
+	const char *again;			/* how to continue after Ctrl-C */
+	/*
+	 * Called when insertions were judged, perhaps in an earlier run. Returns false, after
+	 * reporting an error, to pause the job. May be NULL.
+	 */
 	bool (*judged)(struct job_watch *f);
-	/* It is over, for now or for good. NULL: nothing. */
+	/* Called at the end, also if the job is only paused. May be NULL. */
 	void (*over)(const struct job_watch *f);
 };
 
-/* Zeros, and what the caller sets. */
+/* Initialised with zeroes, except for the fields of the caller */
 struct job_watch {
-	/* the caller's */
+	/* set by the caller: */
 	const struct job_watch_kind *kind;
 	void *context;
 	sd_bus *bus;
 	bool json;
-	char path[64];				/* of the job, before job_watch_run() */
-	/* to be read */
-	struct json_object *machines;		/* as service_objects() gives them */
+	char path[64];				/* object path of the job, before job_watch_run() */
+	/* for the caller to read: */
+	struct json_object *machines;		/* from service_objects() */
 	struct json_object *jobs;
 	unsigned int exact, voids;		/* in this run */
 	struct timespec begin;
-	/* its own */
+	/* private: */
 	sd_event *event;
-	char state[16];				/* of the job, as it was told last */
-	bool changed;				/* .. and not looked at yet */
-	bool renew;				/* a machine came: ask for all of them */
+	char state[16];				/* last reported state of the job */
+	bool changed;				/* changes are to be handled */
+	bool renew;				/* a machine was added: read all again */
 	bool stopped;				/* by Ctrl-C */
-	bool judged;				/* what was judged is not looked at yet */
+	bool judged;				/* kind->judged() is to be called */
 };
 
 /*
- * Listens to the service, and gets its machines and jobs. What is wrong has been said.
- * job_watch_close() in any case.
+ * Subscribe to the service and read its machines and jobs. Reports errors. Call job_watch_close() in
+ * any case.
  */
 enum status job_watch_open(struct job_watch *f);
 
-/* Sends a request that makes a job: that is the one to follow. As request_send(). */
+/* Send a request that adds a job, and follow that job. Returns like request_send(). */
 int job_watch_new(struct job_watch *f, struct request *r);
 
-/* The job, from jobs; NULL: there is none. */
+/* Return the job in jobs, NULL if there is none. */
 struct json_object *job_watch_job(const struct job_watch *f);
 
 /*
- * Follows the job at path. STATUS_DONE: all of it is recorded; STATUS_NO: it is done and not all is,
- * was cancelled, or is held by Ctrl-C; else what was wrong has been said.
+ * Follow the job at path. Returns STATUS_DONE if all of it is recorded; STATUS_NO if it ended
+ * without that, was cancelled, or was paused by Ctrl-C; other values after reporting an error.
  */
 enum status job_watch_run(struct job_watch *f);
 void job_watch_close(struct job_watch *f);

@@ -3,7 +3,7 @@
 
 #include "request.h"
 
-/* as long as the service waits for polkit */
+/* the time that the service waits for polkit */
 #define ASK_USEC	(120 * 1000000ULL)
 
 int request_new(struct request *r, sd_bus *bus, const char *path, const char *interface,
@@ -21,7 +21,7 @@ int request_manager(struct request *r, sd_bus *bus, const char *method)
 	return request_new(r, bus, MANAGER_PATH, "Manager", method);
 }
 
-/* in microseconds; 0: as sd-bus has it */
+/* usec is the time limit; 0 = default of sd-bus. */
 static int send_within(struct request *r, uint64_t usec)
 {
 	int err = sd_bus_call(sd_bus_message_get_bus(r->call), r->call, usec, &r->error, &r->reply);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The ledger carried to another PC: what dealbox backup, restore and ledger accept-restore share.
- */
+/* Moving the ledger to another PC: shared by dealbox backup, restore and ledger accept-restore. */
 #ifndef RESTORE_H
 #define RESTORE_H
 
@@ -9,14 +7,14 @@
 
 #define LEDGER_PATH	"/var/lib/dealbox/ledger"
 
-/* What lies in the folder of a backup. */
+/* Files of a backup */
 #define BACKUP_LEDGER	"ledger"
 #define BACKUP_KEY	"ledger.key.sealed"
 
-/* Who sits at the keyboard, also behind sudo. */
+/* Return the user who is logged in, also with sudo. */
 uint32_t user_logged_in(void);
 
-/* Says what is to be done now, with so many boards of open jobs in doubt. */
+/* Print what to do next. boards is the number of boards of open jobs in doubt. */
 void restored_say(unsigned int boards);
 
 #endif

@@ -8,13 +8,13 @@
 
 #include "service-objects.h"
 
-#define ALONE	"`dealbox machines`, `dealbox monitor` and `dealbox deal` do without it"
+#define ALONE	"`dealbox machines`, `dealbox monitor` and `dealbox deal` work without it"
 
 sd_bus *service_find(void)
 {
 	sd_bus *bus = NULL;
 
-	/* sd-bus would start it, and wait */
+	/* A call would make the bus start the service, and wait for it. */
 	if (sd_bus_open_system(&bus) < 0 || sd_bus_get_name_creds(bus, SERVICE_NAME, 0, NULL) < 0)
 		return sd_bus_flush_close_unref(bus);
 	return bus;
@@ -26,11 +26,11 @@ sd_bus *service_open(void)
 	int err = sd_bus_open_system(&bus);
 
 	if (err < 0) {
-		complain("is D-Bus running? " ALONE, "the system bus cannot be reached: %s",
+		complain("check that D-Bus is running; " ALONE, "cannot reach the system bus: %s",
 			 strerror(-err));
 		return NULL;
 	}
-	/* sd-bus would start it, and wait */
+	/* A call would make the bus start the service, and wait for it. */
 	if (sd_bus_get_name_creds(bus, SERVICE_NAME, 0, NULL) < 0) {
 		complain("run `sudo systemctl enable --now dealboxd`; " ALONE,
 			 "the service dealboxd is not running");
@@ -78,7 +78,6 @@ bool service_call(sd_bus *bus, const char *path, const char *interface, const ch
 	return err >= 0;
 }
 
-/* The strings of a variant. */
 static struct json_object *read_strings(sd_bus_message *m)
 {
 	struct json_object *out = json_object_new_array();
@@ -93,7 +92,7 @@ static struct json_object *read_strings(sd_bus_message *m)
 	return out;
 }
 
-/* The value of a variant of a basic type, or of strings. */
+/* Read the value of a variant: a basic type or strings. */
 static struct json_object *read_value(sd_bus_message *m)
 {
 	union {
@@ -134,7 +133,7 @@ static struct json_object *read_value(sd_bus_message *m)
 	return out;
 }
 
-/* a{sv} into the object. */
+/* Read a{sv} into the object. */
 static int read_properties(sd_bus_message *m, struct json_object *object)
 {
 	const char *name;
@@ -156,7 +155,7 @@ static int read_properties(sd_bus_message *m, struct json_object *object)
 	return err < 0 ? err : sd_bus_message_exit_container(m);
 }
 
-/* a{sa{sv}} of one path: added to the array if it has the interface. */
+/* Read a{sa{sv}} of one path, and add it to the array if it has the interface. */
 static int read_object(sd_bus_message *m, const char *path, const char *wanted,
 		       struct json_object *array)
 {
@@ -243,7 +242,7 @@ const char *service_text(struct json_object *object, const char *name)
 	struct json_object *value;
 	const char *text = NULL;
 
-	/* without memory json-c has none for what is no string */
+	/* json-c returns NULL without memory if the value is not a string. */
 	if (json_object_object_get_ex(object, name, &value))
 		text = json_object_get_string(value);
 	return text ? text : "";
@@ -271,7 +270,7 @@ bool service_has(struct json_object *object, const char *name, const char *text)
 
 bool service_captures(struct json_object *job)
 {
-	/* it is not made of a set */
+	/* A capture has no set. */
 	return !service_number(job, "set");
 }
 
@@ -283,7 +282,7 @@ const char *session_today(char today[SESSION_TODAY])
 	return today;
 }
 
-/* ---- machines that are wanted ------------------------------------------------ */
+/* ---- --machine --------------------------------------------------------------- */
 
 static bool is_address(const char *text)
 {
@@ -303,11 +302,11 @@ bool wanted_add(const struct args *args, struct wanted *wanted, const char *valu
 	for (count = 0; wanted->ids[count]; count++)
 		;
 	if (wanted->uri || (count && is_address(value))) {
-		args_wrong(args, "--machine names one address, or ids of machines of the service");
+		args_wrong(args, "--machine takes one address, or ids of machines of the service");
 		return false;
 	}
 	if (count == WANTED_MAX) {
-		args_wrong(args, "--machine names %d machines at most", WANTED_MAX);
+		args_wrong(args, "--machine takes at most %d machines", WANTED_MAX);
 		return false;
 	}
 	if (is_address(value))
@@ -345,7 +344,7 @@ bool wanted_there(const struct wanted *wanted, struct json_object *machines)
 	if (!*wanted->ids) {
 		there = service_present(machines, NULL);
 		if (!there)
-			complain("plug one in, and look for its power switch; `dealbox doctor` looks further",
+			complain("plug one in and switch it on; `dealbox doctor` finds out more",
 				 "the service has no machine");
 		return there;
 	}
@@ -354,7 +353,7 @@ bool wanted_there(const struct wanted *wanted, struct json_object *machines)
 	for (n = 0; wanted->ids[n]; n++)
 		if (!service_present(machines, wanted->ids[n]))
 			complain(there ? "the others deal; it joins them when it is plugged in" :
-				 "`dealbox status` names those that it has",
+				 "`dealbox status` lists its machines",
 				 "the service has no machine %s now", wanted->ids[n]);
 	return there;
 }

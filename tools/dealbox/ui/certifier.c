@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A folder of certificates. The file of certificates is written as a whole each time, so
- * that there is never half of one at its end.
+ * A folder of certificates. The file of certificates is replaced as a whole each time, so that it
+ * never ends in half a certificate.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ void certifier_close(struct certifier *c)
 	explicit_bzero(c, sizeof(*c));
 }
 
-/* Reads the certificates again, and checks them like foreign ones. */
+/* Reread the certificates, and check them like those of others. */
 static bool certificates_load(struct certifier *c)
 {
 	struct dealbox_certificates *certificates;
@@ -85,7 +85,7 @@ bool certifier_begin(struct certifier *c, const char *folder, const char *manife
 		goto out;
 	err = dealbox_random_new(&random);
 	if (err) {
-		complain("do not make keys on this machine until that is mended",
+		complain("do not make keys on this computer until that is repaired",
 			 "the kernel gives no random bits: %s", strerror(-err));
 		goto out;
 	}
@@ -125,7 +125,7 @@ bool certifier_open(struct certifier *c, const char *folder)
 		good = false;
 	}
 	if (good && opening.size != DEALBOX_OPENING) {
-		complain("put it back from a copy", "%s: it is damaged", c->opening_path);
+		complain("restore it from a copy", "%s: it is damaged", c->opening_path);
 		good = false;
 	}
 	if (good)
@@ -136,7 +136,7 @@ bool certifier_open(struct certifier *c, const char *folder)
 	return good;
 }
 
-/* Puts a text behind the certificates, in the file and here. */
+/* Append text to the certificates, in the file and in memory. */
 static bool text_append(struct certifier *c, const char *text)
 {
 	const size_t size = strlen(text);
@@ -152,7 +152,7 @@ static bool text_append(struct certifier *c, const char *text)
 	if (certificates_load(c) &&
 	    file_write(c->certificates_path, c->file.data, c->file.size, FILE_PUBLIC, true))
 		return true;
-	/* the file has it not: what is here must not go on from it */
+	/* Writing failed: return to the contents of the file. */
 	c->file.size -= size;
 	certificates_load(c);
 	return false;
@@ -166,8 +166,8 @@ bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
 	bool good = false;
 
 	if (dealbox_certificates_opening(c->certificates)) {
-		complain("begin another folder: `dealbox certificate begin`",
-			 "%s: the opening is published, nothing can be certified any more", c->folder);
+		complain("start a new folder with `dealbox certificate begin`",
+			 "%s: the opening is published, so nothing more can be certified", c->folder);
 		return false;
 	}
 	clock_gettime(CLOCK_REALTIME, &now);

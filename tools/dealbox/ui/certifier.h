@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A certifier: a folder with the manifest of the tournament, the key of this PC, the opening, and
- * the certificates so far.
+ * the certificates so far. Functions of type bool return false after reporting an error.
  */
 #ifndef CERTIFIER_H
 #define CERTIFIER_H
@@ -15,21 +15,21 @@ struct certifier {
 	struct dealbox_manifest *manifest;
 	struct dealbox_signer *signer;
 	uint8_t opening[DEALBOX_OPENING];
-	struct blob file;			/* the certificates as they stand */
+	struct blob file;			/* contents of the file of certificates */
 	struct dealbox_certificates *certificates;
 };
 
-/* Begins a folder, which must not exist, with a manifest that is read from a file. */
+/* Create a folder, which must not exist, with the manifest in a file. */
 bool certifier_begin(struct certifier *c, const char *folder, const char *manifest_path);
 
-/* Opens a folder. certifier_close() in any case, after begin too. */
+/* Open a folder. Call certifier_close() in any case, also after certifier_begin(). */
 bool certifier_open(struct certifier *c, const char *folder);
 void certifier_close(struct certifier *c);
 
 /*
- * Certifies what was dealt: of the certificate, board, copy, session, pockets, exact, basis,
- * identified, machine and insertion must be set; trace NULL: also its field trace, with the
- * salt from certifier_salt(). It is on disk when this returns true.
+ * Add a certificate. Its board, copy, session, pockets, exact, basis, identified, machine and
+ * insertion must be set. If trace is NULL, so must be its field trace, made with the salt of
+ * certifier_salt(). The certificate is on disk when this returns true.
  */
 bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
 		   const struct dealbox_deal *deal, const struct dealbox_trace *trace);
@@ -39,14 +39,14 @@ bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
  */
 bool certifier_has(const struct certifier *c, const struct dealbox_certificate *certificate);
 
-/* The salt for the same fields; the caller wipes it. */
+/* Compute the salt for the same fields. The caller wipes it. */
 void certifier_salt(const struct certifier *c, struct dealbox_certificate *certificate,
 		    uint8_t salt[DEALBOX_HASH]);
 
-/* Publishes the opening: the file of certificates is complete, and tells the deals. */
+/* Publish the opening. It completes the file of certificates and reveals the deals. */
 bool certifier_publish(struct certifier *c);
 
-/* Reads and checks a manifest. NULL, and said, if it is none. */
+/* Read and check a manifest. Returns NULL after reporting an error. */
 struct dealbox_manifest *manifest_read(const char *path);
 
 #endif

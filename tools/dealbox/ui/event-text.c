@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Events of a machine as text and as JSON.
- */
+/* Events of a machine as text and as JSON. */
 #include <json-c/json.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,9 +27,9 @@ const char *machine_stands(struct dealbox_machine *machine)
 {
 	static const char *const texts[] = {
 		[DEALBOX_STATE_IDLE] = "the deal has ended",
-		[DEALBOX_STATE_DEALING] = "the machine deals on; press its stop key",
+		[DEALBOX_STATE_DEALING] = "the machine continues to deal; press its stop key",
 		[DEALBOX_STATE_PAUSED] = "the machine is paused",
-		[DEALBOX_STATE_HELD] = "the machine waits at a card",
+		[DEALBOX_STATE_HELD] = "the machine is waiting at a card",
 		[DEALBOX_STATE_FAULT] = "the machine has stopped with a fault",
 		[DEALBOX_STATE_DONE] = "the deal has ended",
 	};
@@ -43,13 +41,13 @@ const char *machine_stands(struct dealbox_machine *machine)
 	return texts[status.state];
 }
 
-/* Arguments of events that a later protocol may bring: nobody knows what they tell. */
+/* Hide the arguments of unknown events: in a later protocol, they might be cards. */
 static bool args_are_open(uint32_t type)
 {
 	return strcmp(dealbox_event_name(type), dealbox_event_name(UINT32_MAX));
 }
 
-/* The numbers of an event that JSON and a trace have by name. */
+/* Numbers of an event, with their names in JSON and traces */
 #define FIELD(f)	{ #f, offsetof(struct dealbox_event, f), \
 			  sizeof(((struct dealbox_event *)0)->f) }
 static const struct field {
@@ -81,7 +79,7 @@ static uint64_t field_get(const struct dealbox_event *event, const struct field 
 	}
 }
 
-/* False when the value does not fit. */
+/* Returns false if the value does not fit. */
 static bool field_set(struct dealbox_event *event, const struct field *field, uint64_t value)
 {
 	char *at = (char *)event + field->offset;
@@ -108,7 +106,7 @@ static bool field_hidden(const struct dealbox_event *event, const struct field *
 	       (!strcmp(field->name, "code") && !dealbox_event_code_open(event->type));
 }
 
-/* Positions, cards .. that are not there are left out, and so are arguments of 0. */
+/* Omit absent positions, cards etc., and arguments of 0. */
 static bool field_empty(const struct dealbox_event *event, const struct field *field)
 {
 	return field->size == 1 && field_get(event, field) == DEALBOX_NONE;
@@ -187,7 +185,7 @@ bool event_from_json(struct json_object *object, struct dealbox_event *out)
 	return true;
 }
 
-/* Appends to text, which has room for size bytes with its zero. */
+/* Append to text, which has room for size bytes. */
 static void append(char *text, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Events and verdicts as JSON and as text. dealbox(1) describes it. */
+/* Events and verdicts as JSON and as text, see dealbox(1). */
 #ifndef EVENTS_H
 #define EVENTS_H
 
@@ -12,18 +12,18 @@
 struct json_object;
 
 /*
- * An event as a new JSON object. What tells a card (its number, and what the
- * reader saw of it) is left out unless reveal. NULL = out of memory.
+ * Convert an event to a new JSON object. Without reveal, omits the card and other data of the
+ * reader. Returns NULL without memory.
  */
 struct json_object *event_to_json(const struct dealbox_event *event, bool reveal);
 
-/* An event that was written with reveal. False: it is none. */
+/* Parse an event that was written with reveal. Returns false if it is not valid. */
 bool event_from_json(struct json_object *object, struct dealbox_event *out);
 
-/* A difference of a verdict as a new JSON object; its card only with reveal. */
+/* Convert a difference of a verdict to a new JSON object, with its card only if reveal. */
 struct json_object *difference_to_json(const struct dealbox_difference *difference, bool reveal);
 
-/* One line for a person, without its end; same secrecy. */
+/* Write an event as a line for people, without line end. Shows cards only if reveal. */
 void event_to_text(const struct dealbox_event *event, bool reveal, char *text, size_t size);
 
 /* Returns true for a stop that puts the board in doubt. */
@@ -38,12 +38,12 @@ const char *machine_stands(struct dealbox_machine *machine);
 #define HELD_TEXT	512
 
 /*
- * What the operator does about a stop after which the deal goes on, in the words of the library; cards
- * is how many the deal has, 0 = not known. It never names a card.
+ * Write the library's instruction for a stop after which the deal can continue. cards is the number
+ * of cards of the deal, 0 = unknown. Names no card.
  */
 void held_text(const struct dealbox_event *event, unsigned int cards, char text[HELD_TEXT]);
 
-/* What he does when no card has moved for as long as one may take. */
+/* Write the instruction for a machine that has moved no card for too long. */
 void silent_text(char text[HELD_TEXT]);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Small files, whole.
- */
+/* Reading and replacing small files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -47,13 +45,13 @@ static bool read_checked(const char *path, bool secret, struct blob *out)
 	if (fd < 0 || fstat(fd, &stat) < 0)
 		complain(NULL, "%s: %s", path, strerror(errno));
 	else if (!S_ISREG(stat.st_mode))
-		complain("give the name of a file", "%s: this is no file", path);
+		complain("give the name of a file", "%s: this is not a regular file", path);
 	else if (secret && stat.st_mode & 077)
-		complain("chmod 600 it; if somebody may have read it, what it protects is no secret any more",
+		complain("run `chmod 600` on it; if somebody may have read it, what it protects is no longer secret",
 			 "%s: others than its owner may read it (mode %04o)", path,
 			 stat.st_mode & 07777);
 	else if ((size_t)stat.st_size > FILE_SIZE_MAX)
-		complain("give the right file", "%s: it is too large", path);
+		complain("check that this is the right file", "%s: it is too large", path);
 	else
 		good = blob_fill(path, fd, (size_t)stat.st_size, out);
 	if (fd >= 0)
@@ -94,7 +92,7 @@ static bool write_all(int fd, const char *data, size_t size)
 	return !fsync(fd);
 }
 
-/* The folder of a path, open. */
+/* Open the folder of a path. */
 static int folder_open(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -106,8 +104,8 @@ static int folder_open(const char *path)
 }
 
 /*
- * A new file in the folder of path. It has no name until it is whole, so that nothing is left
- * of one that is not; where the file system cannot do that it is *name.
+ * Create a file in the folder of path, unnamed if possible, so that an incomplete file leaves
+ * nothing behind. If the file system does not support that, *name is its temporary name.
  */
 static int new_file(int folder, const char *path, mode_t mode, bool unnamed, char **name)
 {
@@ -121,7 +119,7 @@ static int new_file(int folder, const char *path, mode_t mode, bool unnamed, cha
 	return open(*name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 }
 
-/* Gives the file its name: rename() replaces one that is there, link() does not. */
+/* Give the file its final name. rename() replaces an existing file, link() does not. */
 static bool name_give(int fd, const char *name, const char *path, bool replace)
 {
 	char self[32];
@@ -145,7 +143,7 @@ bool file_write(const char *path, const void *data, size_t size, enum file_kind 
 
 	if (folder >= 0)
 		fd = new_file(folder, path, mode, !replace, &name);
-	/* a file that is replaced keeps its mode; a name is on disk only when its folder is */
+	/* Keep the mode of a replaced file. Sync the folder too, or the name may be lost. */
 	if (fd >= 0)
 		good = (!replace || stat(path, &old) || !fchmod(fd, old.st_mode & 0777)) &&
 		       write_all(fd, data, size) && name_give(fd, name, path, replace) && !fsync(folder);

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The commands in mdoc(7), for the manual page: the same words as the help.
- */
+/* The help texts of the commands in mdoc(7), for dealbox(1). */
 #include <stdio.h>
 #include <string.h>
 
 #include "tool.h"
 
 /*
- * Text of a line, with what mdoc(7) would take for its own made harmless; a new
- * sentence begins a line.
+ * Print text, escaped for mdoc(7). Each sentence starts on a new line.
  */
 static void text_put(const char *text, size_t length)
 {
@@ -35,7 +32,7 @@ static void text_put(const char *text, size_t length)
 	putchar('\n');
 }
 
-/* A word as an argument of a macro. */
+/* Print a word as an argument of a macro. */
 static void argument_put(const char *text)
 {
 	putchar('"');
@@ -50,7 +47,7 @@ static void argument_put(const char *text)
 	putchar('"');
 }
 
-/* Paragraphs; lines that begin with a space stand as they are. */
+/* Print paragraphs. Lines that start with a space are literal. */
 static void about_put(const char *about)
 {
 	bool literal = false;

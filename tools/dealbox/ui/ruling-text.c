@@ -29,7 +29,7 @@ const char *ruling_text_language(const char *name)
 	return NULL;
 }
 
-/* Rulings with which all is well. */
+/* Return true for rulings that require no action. */
 static bool ruling_good(const struct dealbox_ruling *ruling)
 {
 	return ruling->kind == DEALBOX_STANDS || ruling->kind == DEALBOX_NEXT_DEALER ||

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Sealed files.
- */
+/* Sealed files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
@@ -63,7 +61,7 @@ static char *passphrase_line(const char *question)
 	if (length > 0)
 		return line;
 	free(line);
-	complain("type it, or give it as a line of the standard input", "no passphrase was given");
+	complain("type it, or pass it as a line on standard input", "no passphrase was given");
 	return NULL;
 }
 
@@ -73,9 +71,9 @@ char *passphrase_ask(bool new)
 
 	if (!first || !new || !isatty(STDIN_FILENO))
 		return first;
-	second = passphrase_line("The same again");
+	second = passphrase_line("Repeat the passphrase");
 	if (second && strcmp(first, second)) {
-		complain("try again", "the two are not the same");
+		complain("try again", "the passphrases differ");
 		passphrase_free(first);
 		first = NULL;
 	} else if (!second) {
@@ -92,7 +90,7 @@ struct dealbox_random *random_start(void)
 	int err = dealbox_random_new(&random);
 
 	if (err)
-		complain("do not make keys on this machine until that is mended",
+		complain("do not make keys on this computer until that is repaired",
 			 "the kernel gives no random bits: %s", strerror(-err));
 	return random;
 }
@@ -105,7 +103,7 @@ bool public_key_read(const char *path, uint8_t key[DEALBOX_SEAL_KEY])
 
 	if (good && (sodium_hex2bin(key, DEALBOX_SEAL_KEY, blob.data, blob.size, " \r\n", &length, NULL) ||
 		     length != DEALBOX_SEAL_KEY)) {
-		complain("give the .pub file that `dealbox seal --new-key` made", "%s: this is no public key",
+		complain("give the .pub file that `dealbox seal --new-key` made", "%s: this is not a public key",
 			 path);
 		good = false;
 	}
@@ -121,7 +119,7 @@ static bool key_read(uint8_t key[DEALBOX_SEAL_KEY])
 
 	if (good && (sodium_hex2bin(key, DEALBOX_SEAL_KEY, blob.data, blob.size, " \r\n", &length, NULL) ||
 		     length != DEALBOX_SEAL_KEY)) {
-		complain("give the file that `dealbox seal --new-key` made", "%s: this is no key", key_path);
+		complain("give the file that `dealbox seal --new-key` made", "%s: this is not a key", key_path);
 		good = false;
 	}
 	blob_wipe(&blob);
@@ -155,7 +153,7 @@ bool sealed_open(const char *path, struct blob *out, char name[DEALBOX_SEAL_NAME
 		good = key_read(key);
 		secret.key = key;
 	} else if (good && dealbox_seal_recognise(sealed.data, sealed.size) == DEALBOX_SEAL_FOR_KEY) {
-		complain("--key FILE names it", "%s: it is sealed for a director's key", path);
+		complain("name the key with --key FILE", "%s: it is sealed for a director's key", path);
 		good = false;
 	} else if (good) {
 		passphrase = passphrase_ask(false);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sealed files as commands meet them: opened in memory, with a director's key or with a
- * passphrase that is asked for.
+ * Opening of sealed files in memory, with a director's key or a passphrase that the user types.
  */
 #ifndef SEALED_H
 #define SEALED_H
@@ -10,31 +9,30 @@
 
 #include "files.h"
 
-/* Returns true for a sealed file. */
+/* Return true for a sealed file. */
 bool sealed_is(const char *path);
 
-/* The option of commands that open sealed files; give its argument to sealed_use_key(). */
+/* Option of commands that open sealed files; pass its argument to sealed_use_key(). */
 #define OPT_KEY		{ 'k', "key", "FILE", "the director's key, for files sealed for it" }
 void sealed_use_key(const char *path);
 
 /*
- * Opens a sealed file. False, and said, if that cannot be; blob_wipe() in either case. name
- * gets the name that the file had.
+ * Open a sealed file. name is set to the original name of the file. Returns false after reporting
+ * an error. Call blob_wipe() in any case.
  */
 bool sealed_open(const char *path, struct blob *out, char name[DEALBOX_SEAL_NAME]);
 
 /*
- * Asks for a passphrase, without showing it; twice when it is a new one. Without a
- * terminal it is the next line of the standard input. NULL, and said, when there is none;
- * passphrase_free() it.
+ * Prompt for a passphrase without echo, twice for a new one. Without a terminal, read a line from
+ * standard input. Returns NULL after reporting an error. Free it with passphrase_free().
  */
 char *passphrase_ask(bool new);
 void passphrase_free(char *passphrase);
 
-/* A director's public key, from its file. False, and said, if that cannot be. */
+/* Read a director's public key from its file. Returns false after reporting an error. */
 bool public_key_read(const char *path, uint8_t key[DEALBOX_SEAL_KEY]);
 
-/* The kernel's random bits; NULL, and said, when it has none. */
+/* Open the kernel's random number generator. Returns NULL after reporting an error. */
 struct dealbox_random *random_start(void);
 
 #endif

@@ -10,7 +10,7 @@
 
 static int numbered_already(void)
 {
-	complain("leave it out", "--first: the boards have numbers in their files already");
+	complain("omit it", "--first: the boards have numbers in their files already");
 	return -EINVAL;
 }
 
@@ -93,11 +93,11 @@ bool look_parse(struct look *look, struct args *args)
 	if (key == ARGS_STOP)
 		return false;
 	if (!args->argc)
-		args->status = args_wrong(args, "it wants the name of a file");
+		args->status = args_wrong(args, "it needs the name of a file");
 	return args->argc;
 }
 
-/* A sentence may be longer than any buffer: file names are. */
+/* Allocate the sentence: with a file name in it, its length is unlimited. */
 static char *sentence(size_t (*make)(const struct dealbox_problem *, bool, char *, size_t),
 		      const struct dealbox_problem *problem, bool reveal)
 {
@@ -109,9 +109,9 @@ static char *sentence(size_t (*make)(const struct dealbox_problem *, bool, char 
 	return text;
 }
 
-#define KIND_SAID	20	/* of each kind; the rest is counted */
+#define KIND_SAID	20	/* problems printed per kind; the rest is counted */
 
-/* Says those that are like the one with that index, which is the first of them. */
+/* Print the problems of the same kind as the one at index first. */
 static void complain_kind(const struct dealbox_report *report, size_t first, bool reveal)
 {
 	const struct dealbox_problem *kind = dealbox_report_get(report, first), *problem;
@@ -122,7 +122,7 @@ static void complain_kind(const struct dealbox_report *report, size_t first, boo
 
 		if (problem->code != kind->code)
 			continue;
-		/* one code may be a note here and a problem there */
+		/* The same code may be a note or a problem. */
 		if (problem->severity != kind->severity)
 			found--;
 		if (problem->severity != kind->severity || said == KIND_SAID)
@@ -158,7 +158,7 @@ void set_as_read_complain(const struct dealbox_report *report, bool reveal)
 	set_as_read_complain_of(report, DEALBOX_NOTE, reveal);
 }
 
-/* Length of the UTF-8 character at text, 0 when it is none. */
+/* Return the length of the UTF-8 character at text, 0 if it is not valid. */
 static size_t utf8_size(const unsigned char *text)
 {
 	size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2 :

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Deal files as a command wants them.
- */
+/* Reading and writing sets for the commands that deal. */
 #include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -14,14 +12,14 @@
 #include "set-as-read.h"
 #include "set-to-deal.h"
 
-/* Prints the problems of a report; returns their number. */
+/* Print the problems of a report. Returns their number. */
 static size_t problems_say(const struct dealbox_report *report, bool reveal)
 {
 	set_as_read_complain_of(report, DEALBOX_PROBLEM, reveal);
 	return dealbox_report_found(report, DEALBOX_PROBLEM);
 }
 
-/* Number of the first board without one, 0 = it has none. */
+/* Number for the first unnumbered board, 0 = none */
 static unsigned long number_from;
 
 void set_to_deal_number_from(unsigned long first)
@@ -29,7 +27,7 @@ void set_to_deal_number_from(unsigned long first)
 	number_from = first;
 }
 
-/* Returns true if a board has no number. It could not be identified, so it cannot be dealt. */
+/* Return true if a board has no number. Without one, it cannot be dealt. */
 static bool numbers_check(const struct dealbox_set *set, struct dealbox_report *report)
 {
 	struct dealbox_board board;
@@ -57,7 +55,7 @@ static bool numbers_check(const struct dealbox_set *set, struct dealbox_report *
 	return lacks;
 }
 
-/* One file, sealed or not. -EACCES: it is sealed and does not open; that has been said. */
+/* Read a file, sealed or not. Returns -EACCES, after reporting it, if it cannot be unsealed. */
 static int file_add(const char *path, struct dealbox_set *set, struct dealbox_report *report)
 {
 	char name[DEALBOX_SEAL_NAME];
@@ -89,7 +87,7 @@ enum status set_to_deal_read(char *const *files, int count, bool reveal, const c
 		ret = file_add(files[n], set, report);
 		unread = unread || ret;
 		if (ret != -ENOMEM && ret != -EACCES)
-			ret = 0;	/* it is in the report; look at the other files too */
+			ret = 0;	/* it is in the report; read the other files too */
 	}
 	if (!ret) {
 		lacks = numbers_check(set, report);
@@ -106,7 +104,7 @@ enum status set_to_deal_read(char *const *files, int count, bool reveal, const c
 		if (problems)
 			complain(unread ? "give the names of files with deals" :
 				 lacks ? "`dealbox convert --first N` numbers the boards of a file that does not" :
-				 "mend the file; `dealbox check` shows everything that is wrong in it",
+				 "correct the file; `dealbox check` shows all its problems",
 				 "%s", follows);
 	}
 	dealbox_report_free(report);
@@ -128,7 +126,7 @@ bool set_to_deal_can_be(const char *path, const char *name)
 	const struct dealbox_format *format = format_of(path, name);
 
 	if (!format || !dealbox_format_writable(format))
-		complain("name it .pbn, for example", "%s: there is no format to write by that name",
+		complain("name it .pbn, for example", "%s: no format that can be written has this suffix",
 			 name ? name : path);
 	else if (file_exists(path))
 		complain("move it away first, or choose another name",

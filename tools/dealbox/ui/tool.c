@@ -31,7 +31,7 @@ const struct option_row *command_option(const struct command *command, size_t n)
 	return n == own ? &help_row : NULL;
 }
 
-/* The arguments of getopt_long(3), made from the rows. */
+/* Arguments of getopt_long(3), made from the rows */
 struct getopt_tables {
 	char letters[2 * OPTIONS_MAX + 2];
 	struct option longs[OPTIONS_MAX + 1];
@@ -82,7 +82,7 @@ int args_next(struct args *args, const char **value)
 		args->status = args_wrong(args, "%s needs an argument", args->argv[optind - 1]);
 		return ARGS_STOP;
 	case '?':
-		/* a letter is in optopt, and so is a long option with an argument too many */
+		/* optopt is set for a letter, and for a long option with an unexpected argument. */
 		word = args->argv[optind - 1];
 		if (optopt && !strchr(word, '='))
 			args->status = args_wrong(args, "there is no option -%c", optopt);
@@ -103,17 +103,17 @@ enum status args_wrong(const struct args *args, const char *format, ...)
 	va_start(list, format);
 	vsnprintf(what, sizeof(what), format, list);
 	va_end(list);
-	snprintf(next, sizeof(next), "`dealbox help %s` shows how it is called", args->command->name);
+	snprintf(next, sizeof(next), "see `dealbox help %s`", args->command->name);
 	complain(next, "%s: %s", args->command->name, what);
 	return STATUS_INPUT;
 }
 
-/* The number at the start of *text, and *text behind it. False if none is there. */
+/* Parse a number at *text and advance *text. Returns false if there is none. */
 static bool number_take(const char **text, unsigned long *out)
 {
 	char *end;
 
-	/* strtoul() would take a sign and spaces */
+	/* strtoul() accepts a sign and spaces. */
 	if (**text < '0' || **text > '9')
 		return false;
 	errno = 0;
@@ -143,7 +143,7 @@ bool args_number(const struct args *args, const char *option, const char *text,
 
 	if (number_take(&rest, out) && !*rest && *out >= min && *out <= max)
 		return true;
-	args_wrong(args, "--%s wants a number from %lu to %lu, not '%s'", option, min, max, text);
+	args_wrong(args, "--%s needs a number from %lu to %lu, not '%s'", option, min, max, text);
 	return false;
 }
 
@@ -175,7 +175,7 @@ bool args_boards(const struct args *args, const char *option, const char *text,
 	if (!rest[-1])
 		return true;
 wrong:
-	args_wrong(args, "--%s wants board numbers such as 1-8,11, not '%s'", option, text);
+	args_wrong(args, "--%s needs board numbers such as 1-8,11, not '%s'", option, text);
 	return false;
 }
 
@@ -208,7 +208,7 @@ void help_print(const struct command *command)
 		printf("usage: dealbox COMMAND [OPTION...] [OPERAND...]\n\nCommands:\n");
 		for (n = 0; commands[n]; n++)
 			printf("  %-12s %s\n", commands[n]->name, commands[n]->summary);
-		printf("\n`dealbox help COMMAND` or `dealbox COMMAND --help` tells about one of them.\n");
+		printf("\n`dealbox help COMMAND` or `dealbox COMMAND --help` describes a command.\n");
 	}
 	printf("\nExit status: 0 done, 1 the answer is no, 2 usage or input, 3 machine.\n");
 }
@@ -223,8 +223,8 @@ static void progress_clear(void)
 }
 
 /*
- * External text (names of files, machines, sessions) is part of our output, and a terminal must not
- * interpret it: line ends are kept, other control characters are not.
+ * The output contains external text (names of files, machines, sessions) that must not control the
+ * terminal. Replace control characters other than line ends.
  */
 static void safe_put(FILE *out, const char *format, va_list list)
 {
@@ -233,7 +233,7 @@ static void safe_put(FILE *out, const char *format, va_list list)
 
 	if (vasprintf(&text, format, list) < 0)
 		return;
-	/* a byte of Latin-1 becomes two */
+	/* A byte of Latin-1 becomes two in UTF-8. */
 	safe = malloc(2 * strlen(text) + 1);
 	for (at = text; safe; at += length + 1) {
 		length = strcspn(at, "\n\t");
@@ -361,7 +361,7 @@ bool confirm(bool yes, const char *format, ...)
 	vfprintf(stderr, format, list);
 	va_end(list);
 	fputs(" [y/N] ", stderr);
-	/* byte by byte: the input after this line is for another reader */
+	/* Read byte by byte, to leave the input after this line to other readers. */
 	for (n = 0; read(STDIN_FILENO, &key, 1) == 1 && key != '\n'; n++)
 		if (!n)
 			first = key;
@@ -385,6 +385,6 @@ int signals_take(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
-		complain("end other programs", "cannot wait for signals: %m");
+		complain("close other programs", "cannot wait for signals: %m");
 	return fd;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the commands of dealbox share: the shape of a command, its options, and
- * how it speaks to people (stderr), to programs (--json) and to the shell (exit
- * status).
+ * Shared by the commands of dealbox: struct command, options, and output for people (stderr),
+ * programs (--json) and the shell (exit status).
  *
- * A command is one file, cmd-NAME.c, which defines `const struct command
- * cmd_NAME`; commands[] in main.c names it. Help, completion and the list of
- * commands are made from these structures and from nothing else.
+ * Each command is a file, cmd-NAME.c, which defines `const struct command cmd_NAME`, listed in
+ * commands[] of main.c. Help, completion and the man page are made from these structures alone.
  */
 #ifndef TOOL_H
 #define TOOL_H
@@ -20,18 +18,17 @@
 
 struct json_object;
 
-/* Exit status of every command. */
+/* Exit status of all commands */
 enum status {
 	STATUS_DONE = 0,	/* done, and the answer is yes */
 	STATUS_NO = 1,		/* done, and the answer is no */
-	STATUS_INPUT = 2,	/* usage, or input that cannot be used */
-	STATUS_MACHINE = 3,	/* the machine, or the way to it */
+	STATUS_INPUT = 2,	/* wrong usage or input */
+	STATUS_MACHINE = 3,	/* failure of the machine or of the connection to it */
 };
 
 /*
- * An option: key is its letter, or a number from OPT_LONG on when it has none.
- * arg is the word that stands for its argument in the help, NULL when it takes
- * none. A table of options ends with a row of zeros.
+ * An option. key is its letter, or a number >= OPT_LONG if it has none. arg is the name of its
+ * argument in the help, NULL if it takes none. A table of options ends with a row of zeroes.
  */
 #define OPT_LONG	256
 struct option_row {
@@ -41,7 +38,7 @@ struct option_row {
 	const char *help;
 };
 
-/* Rows that mean the same in every command that has them. */
+/* Options shared by several commands */
 #define OPT_FROM	{ 'f', "from", "FORMAT", \
 	"read as this format (default: recognised): pbn, dup, dlm, lin, ..." }
 #define OPT_FIRST	{ KEY_FIRST, "first", "N", \
@@ -60,61 +57,60 @@ struct args;
 
 struct command {
 	const char *name;
-	const char *operands;	/* as in the usage line, "" if none */
+	const char *operands;	/* for the usage line, "" if none */
 	const char *summary;	/* one line, no full stop */
-	const char *about;	/* a paragraph or more; lines of at most 78 */
-	const struct option_row *options;	/* NULL if none but --help */
+	const char *about;	/* paragraphs, in lines of at most 78 columns */
+	const struct option_row *options;	/* NULL if there is only --help */
 	enum status (*run)(struct args *args);
 };
 
-extern const struct command *const commands[];	/* by name; ends with NULL */
+extern const struct command *const commands[];	/* sorted by name, terminated by NULL */
 
-/* Row n of the options of a command, --help behind its own; NULL beyond the last. */
+/* Return option n of a command; --help is the last. NULL beyond it. */
 const struct option_row *command_option(const struct command *command, size_t n);
 
 /*
- * The arguments of one call. args_next() walks the options; when it has
- * returned -1, argv[0..argc-1] are the operands.
+ * The arguments of a command. args_next() iterates over the options; once it returns ARGS_END,
+ * argv[0..argc-1] are the operands.
  */
 struct args {
 	const struct command *command;
 	int argc;
 	char **argv;
-	enum status status;	/* when args_next() returned ARGS_STOP */
+	enum status status;	/* exit status, if args_next() returned ARGS_STOP */
 };
 
 #define ARGS_END	(-1)
 #define ARGS_STOP	(-2)
 
 /*
- * The next option: its key, with its argument in *value (NULL when it takes
- * none; it lives as long as argv). ARGS_END after the last. ARGS_STOP when the
- * command has nothing more to do: help was asked for, or the options are wrong
- * and that has been said; the command then returns args->status.
+ * Return the key of the next option, with its argument in *value, which points into argv; NULL if
+ * it takes none. Returns ARGS_END after the last. Returns ARGS_STOP if the command should exit with
+ * args->status, after printing the help or an error.
  */
 int args_next(struct args *args, const char **value);
 
-/* Says that the operands are wrong, and how to get help. Returns STATUS_INPUT. */
+/* Report wrong operands, with a hint at the help. Returns STATUS_INPUT. */
 enum status args_wrong(const struct args *args, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * The options of a command that has --json only, and no operand. False when it
- * has nothing more to do: it then returns args->status.
+ * Parse the arguments of a command that has no option but --json and no operand. Returns false if
+ * the command should exit with args->status.
  */
 bool args_only_json(struct args *args, bool *json);
 
 /*
- * Reads the decimal number in text. False when it is none, or not within
- * min..max: then it has been said, naming the option.
+ * Parse a decimal number. Returns false, after reporting an error with the name of the option, if
+ * it is not valid or not within min..max.
  */
 bool args_number(const struct args *args, const char *option, const char *text,
 		 unsigned long min, unsigned long max, unsigned long *out);
 
 /*
- * A set of board numbers, "1-8,11": bit n of word n / 64. Board 0 does not
- * exist. Adds those of text to out, since the option may be given more than once.
- * False, and said, when text is not such a list.
+ * A set of board numbers: bit n % 64 of word n / 64. Board 0 does not exist. args_boards() adds
+ * those of text, such as "1-8,11", since the option may be repeated. It returns false after
+ * reporting an error.
  */
 struct boards {
 	uint64_t bits[DEALBOX_BOARD_DEALT_MAX / 64 + 1];
@@ -123,65 +119,64 @@ bool args_boards(const struct args *args, const char *option, const char *text,
 		 struct boards *out);
 bool boards_has(const struct boards *boards, unsigned int board);
 
-/* Writes the help of a command, or without one of dealbox, to standard output. */
+/* Print the help of a command, or of dealbox (NULL), to standard output. */
 void help_print(const struct command *command);
 
-/* Writes what dealbox(1) has about the commands, in mdoc(7), to standard output. */
+/* Print the commands for dealbox(1), in mdoc(7), to standard output. */
 void manual_print(void);
 
 /*
- * Says on standard error what is wrong and where, and in a second line what to
- * do next (NULL or empty: nothing can be done). Never with the value of a card, unless
- * the caller asked to reveal. Clears the progress line first. As in all that people read here,
- * what a terminal would obey is taken out: names of files and machines come from others.
+ * Report an error on standard error: what is wrong and where, and in a second line what to do next
+ * (NULL or empty for none). It contains no card unless the user asked to reveal. Clears the
+ * progress line. Here and in say() and put(), control characters are replaced, since names of files
+ * and machines are external text.
  */
 void complain(const char *next, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Writes a line for people to standard output, after clearing the progress
- * line. With --json a command writes JSON instead, and does not call this.
+ * Print a line for people to standard output, after clearing the progress line. With --json,
+ * commands print JSON instead.
  */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same for a part of a line, or several lines: printf() of what people read. */
+/* The same for part of a line, or several lines. */
 void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Writes object in one line to standard output, and drops the caller's
- * reference to it. For a stream of objects: call it once for each.
+ * Print object as one line to standard output, and put it. For a stream of objects, call it for
+ * each.
  */
 void json_say(struct json_object *object);
 
 void json_add_text(struct json_object *object, const char *name, const char *text);
 void json_add_number(struct json_object *object, const char *name, int64_t number);
 
-/* A member that is a whole number of 32 bits. False when there is none. */
+/* Get a member that is an integer of 32 bits. Returns false if there is none. */
 bool json_get_number(struct json_object *object, const char *name, uint32_t *out);
 
-/* A member that is text; it lives as long as object. NULL when there is none. */
+/* Get a member that is text; it lives as long as object. Returns NULL if there is none. */
 const char *json_get_text(struct json_object *object, const char *name);
 
-/* The longest that a machine may take for a card (docs/protocol.md, 5.1). */
+/* Time limit of a machine for a card (docs/protocol.md, section 5.1) */
 #define CARD_MS		5000
 
 /*
- * Asks a question on standard error; true when the line that comes on standard input begins with y, or
- * with yes, when nobody is asked. False otherwise, as at the end of input: then it has been said that
- * nothing was done.
+ * Ask a question on standard error. Returns true if the answer on standard input starts with y, or
+ * without asking if yes. Otherwise, also at the end of input, reports that nothing was done and
+ * returns false.
  */
 bool confirm(bool yes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * SIGINT, SIGTERM and SIGHUP become readable at a descriptor, a struct signalfd_siginfo for each,
- * and end the program no more: a machine may have to be paused first. The caller closes it; -1, and
- * said, when that cannot be.
+ * Create a signalfd for SIGINT, SIGTERM and SIGHUP, which no longer end the program, so that it can
+ * pause a machine first. The caller closes it. Returns -1 after reporting an error.
  */
 int signals_take(void);
 
 /*
- * The progress line: shown on standard error when that is a terminal, else
- * nothing is written. The text replaces that of the last call; NULL clears it.
+ * Show a progress line on standard error, if that is a terminal. The text replaces that of the last
+ * call; NULL clears it.
  */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * A Square Deal tournament: its files and its sessions.
- */
+/* Files and sessions of a Square Deal tournament. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,10 +57,10 @@ bool tournament_keys_read(struct tournament *t, bool checked, bool published)
 		good = false;
 	}
 	if (good && mended)
-		complain(NULL, "%s: line ends or spaces were changed on the way (by mail?); they were read "
-			 "as they must have been, and the hash is right", t->sqk);
+		complain(NULL, "%s: line ends or spaces were changed on the way (by mail?); they were "
+			 "restored, and the hash is correct", t->sqk);
 	if (good && dealbox_square_keys_short(t->keys))
-		complain("Square Deal makes keys of 60", "%s: %u keys have less than 40 characters: they "
+		complain("Square Deal makes keys of 60", "%s: %u keys have fewer than 40 characters and "
 			 "may be guessed", t->sqk, dealbox_square_keys_short(t->keys));
 	blob_wipe(&blob);
 	return good;
@@ -94,7 +92,7 @@ bool session_find(const struct dealbox_square *square, const char *path, const c
 	struct dealbox_square_phase phase;
 
 	for (unsigned int p = 1; !dealbox_square_phase(square, p, &phase); p++) {
-		/* of a phase without an end, any number of sessions may have been */
+		/* A phase may have an unlimited number of sessions. */
 		const unsigned int last = phase.sessions ? phase.sessions : DEALBOX_SQUARE_SESSIONS;
 		const bool open = !strcmp(phase.boards, "?");
 
@@ -105,7 +103,7 @@ bool session_find(const struct dealbox_square *square, const char *path, const c
 			if (strlen(out->file) != length || strncmp(out->file, name, length))
 				continue;
 			if (open && !boards)
-				complain("say which: --boards 1-16",
+				complain("name them: --boards 1-16",
 					 "%s: the boards of phase %u were left open", path, p);
 			return !open || boards;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A Square Deal tournament as commands meet it: two files, and sessions by the names of
- * theirs.
+ * A Square Deal tournament: its two files, and its sessions by the names of their files. Functions
+ * of type bool return false after reporting an error.
  */
 #ifndef TOURNAMENT_H
 #define TOURNAMENT_H
@@ -16,25 +16,25 @@ struct tournament {
 	struct dealbox_square_keys *keys;
 };
 
-/* The two files of NAME, NAME.sqd or NAME.sqk. tournament_free() it in any case. */
+/* Find the two files of NAME, NAME.sqd or NAME.sqk. Call tournament_free() in any case. */
 bool tournament_name(struct tournament *t, const char *name);
 void tournament_free(struct tournament *t);
 
-/* Reads the description. */
+/* Read the description. */
 bool tournament_read(struct tournament *t);
 
 /*
- * Reads the keys; with checked, they must have the hash of the description. Once they are
- * published anybody may read them: who only verifies says so.
+ * Read the keys. With checked, they must match the hash of the description. With published, the
+ * file may be readable by others.
  */
 bool tournament_keys_read(struct tournament *t, bool checked, bool published);
 
-/* Makes the deals of a session. NULL, and said, if that cannot be. */
+/* Generate the deals of a session. Returns NULL after reporting an error. */
 struct dealbox_set *tournament_deal(struct tournament *t, const struct dealbox_square_session *session);
 
 /*
- * Which session has files of that name (folder and suffix do not count)? boards for a phase
- * that left them open, else NULL. False, and said, if none has.
+ * Find the session whose files have the name of path, without folder and suffix. boards is for a
+ * phase that left them open, otherwise NULL.
  */
 bool session_find(const struct dealbox_square *square, const char *path, const char *boards,
 		  struct dealbox_square_session *out);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Recorded traces.
- */
+/* Recorded traces. */
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
@@ -19,7 +17,7 @@ FILE *tracefile_create(const char *path, bool append)
 
 	if (file)
 		return file;
-	complain(errno == EEXIST ? "remove it, or give another name" : NULL,
+	complain(errno == EEXIST ? "remove it, or choose another name" : NULL,
 		 "cannot record to %s: %m", path);
 	if (fd >= 0)
 		close(fd);
@@ -81,11 +79,11 @@ bool tracefile_end(FILE *file)
 {
 	if (!file || (!fflush(file) && !ferror(file)))
 		return true;
-	complain("make room there, then go on with --resume", "cannot record the trace: %m");
+	complain("free some disk space, then continue with --resume", "cannot record the trace: %m");
 	return false;
 }
 
-/* Takes a line apart. 1: it begins an insertion, *head; 0: *event; -1: neither. */
+/* Parse a line. Returns 1 for the head of an insertion, 0 for an event, -1 if it is neither. */
 static int line_parse(const char *line, struct tracefile_head *head, struct dealbox_event *event)
 {
 	struct json_object *object = json_tokener_parse(line);
@@ -112,10 +110,10 @@ struct reading {
 	tracefile_fn *take;
 	void *context;
 	struct tracefile_head head;
-	struct dealbox_trace *trace;	/* of head; NULL before the first */
+	struct dealbox_trace *trace;	/* current insertion; NULL before the first */
 };
 
-/* The trace that was read, if any, is whole. */
+/* The current trace, if any, is complete. */
 static bool trace_end(struct reading *reading)
 {
 	struct dealbox_trace *trace = reading->trace;
@@ -139,8 +137,8 @@ static bool line_take(struct reading *reading, const char *line)
 		if (!reading->trace)
 			complain("free some memory", "out of memory");
 	} else if (kind < 0 || !reading->trace) {
-		complain("traces are made by `dealbox deal --record FILE`",
-			 "%s:%lu: this is no line of a trace", reading->path, reading->line);
+		complain("`dealbox deal --record FILE` makes traces",
+			 "%s:%lu: this is not a line of a trace", reading->path, reading->line);
 		return false;
 	} else {
 		dealbox_trace_add(reading->trace, &event);
@@ -168,7 +166,7 @@ bool tracefile_read(const char *path, tracefile_fn *take, void *context)
 		complain(NULL, "cannot read %s: %m", path);
 		good = false;
 	} else if (good && !reading.line) {
-		complain("traces are made by `dealbox deal --record FILE`", "%s is empty", path);
+		complain("`dealbox deal --record FILE` makes traces", "%s is empty", path);
 		good = false;
 	}
 	good = good && trace_end(&reading);
@@ -178,7 +176,7 @@ bool tracefile_read(const char *path, tracefile_fn *take, void *context)
 	return good;
 }
 
-/* Returns true if the machine dealt without reading a single card. */
+/* Return true if the machine dealt without reading any card. */
 static bool is_counted(const struct dealbox_trace *trace)
 {
 	const struct dealbox_event *event;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Recorded traces: JSON lines. Each insertion begins with a line that describes the deal, and has a
- * line for each event; dealbox(1) describes both. They reveal the deals, so the file is readable by
- * its owner only.
+ * Recorded traces: JSON lines. Each insertion has a head that describes the deal, and a line for
+ * each event, see dealbox(1). They reveal the deals, so the file is readable by its owner only.
  */
 #ifndef TRACEFILE_H
 #define TRACEFILE_H
@@ -16,57 +15,60 @@
 #include <dealbox/verify.h>
 
 /*
- * A new file; with append, one that may exist. NULL, and said, when it cannot be.
- * Close it with fclose().
+ * Create a file. With append, it may exist. Returns NULL after reporting an error. Close it with
+ * fclose().
  */
 FILE *tracefile_create(const char *path, bool append);
 
-/* How the cards were dealt. */
+/* How the cards were dealt */
 enum tracefile_how {
-	TRACEFILE_BY_CARD,	/* each was read */
-	TRACEFILE_BY_POSITION,	/* they were counted; the deck should have lain sorted */
-	TRACEFILE_CAPTURE,	/* nothing was dealt: an original was read */
+	TRACEFILE_BY_CARD,	/* by reading each card */
+	TRACEFILE_BY_POSITION,	/* by counting, from a sorted deck */
+	TRACEFILE_CAPTURE,	/* not at all: an original was read */
 	TRACEFILE_HOWS
 };
 
-/* The word for it, "by-card"; and the way back: false when there is no such word. */
+/* Convert to and from the name, such as "by-card". Returns false for an unknown name. */
 const char *tracefile_how_name(enum tracefile_how how);
 bool tracefile_how_parse(const char *word, enum tracefile_how *how);
 
-/* Each takes NULL for "nothing is recorded". pockets: the seats whose hands pockets 0 to 3 get, "NESW". */
+/*
+ * Write the head of an insertion. Here and below, NULL as file means no recording. pockets has the
+ * seats whose hands pockets 0 to 3 get, such as "NESW".
+ */
 void tracefile_begin(FILE *file, uint32_t board, uint32_t copy, uint32_t insertion,
 		     uint32_t plan_id, enum tracefile_how how, const char *pockets);
 void tracefile_event(FILE *file, const struct dealbox_event *event);
-/* What was written is in the file. False, and said, when it is not. */
+/* Flush the file. Returns false after reporting an error. */
 bool tracefile_end(FILE *file);
 
-/* The line that begins an insertion. */
+/* The head of an insertion */
 struct tracefile_head {
 	uint32_t board;
 	uint32_t copy;
 	uint32_t insertion;
 	uint32_t plan_id;
 	enum tracefile_how how;
-	uint8_t pockets[DEALBOX_HANDS];	/* as dealbox_plan_by_card() wants them */
+	uint8_t pockets[DEALBOX_HANDS];	/* as for dealbox_plan_by_card() */
 };
 
 /*
- * Judges a trace by its planned deal. Returns 0, and the caller frees the verdict; -ENODATA: the
- * cards were counted, and head does not name the deck; -ENOTSUP: it is a capture; -EINVAL: not a
- * deal of the pack, or impossible pockets; -ENOMEM.
+ * Compare a trace with its planned deal. Returns 0 with a verdict that the caller frees; -ENODATA
+ * if the cards were counted and the head does not name the deck; -ENOTSUP for a capture; -EINVAL
+ * for a deal that is not of the pack, or invalid pockets; -ENOMEM.
  */
 int tracefile_judge(const struct tracefile_head *head, const uint8_t pockets[DEALBOX_HANDS],
 		    const struct dealbox_trace *trace, const struct dealbox_deal *deal,
 		    const struct dealbox_pack *pack, struct dealbox_verdict **verdict);
 
 /*
- * Takes a trace that was read: it is the function's, to keep or to dealbox_trace_free(). line is
- * its last one. False, and said: no more are wanted.
+ * Callback for a trace that was read. It owns the trace and must free it with dealbox_trace_free().
+ * line is the last line of the trace. Returns false, after reporting an error, to stop.
  */
 typedef bool tracefile_fn(void *context, const struct tracefile_head *head,
 			  struct dealbox_trace *trace, const char *path, unsigned long line);
 
-/* Gives each trace of a file to the function. False, and said, when the file is no such one. */
+/* Call take for each trace of a file. Returns false after reporting an error. */
 bool tracefile_read(const char *path, tracefile_fn *take, void *context);
 
 #endif
