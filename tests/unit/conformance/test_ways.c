@@ -24,6 +24,8 @@
 #include <dealbox/machine.h>
 
 #include "cases.h"
+#include "frame.h"
+#include "wire.h"
 
 #define PATIENCE_MS	60000	/* something that must come has not */
 #define SETTLE_MS	20	/* between looks whether the machine is there */
@@ -39,13 +41,14 @@ struct way {
 	char number[32];	/* serial number */
 	pid_t emulator;
 	int control;
+	FILE *trace;		/* of the emulator: what was sent */
 };
 
 /* -- the emulator ------------------------------------------------------------- */
 
 static void start_emulator(struct way *way, unsigned int job)
 {
-	char control[128], socket_path[128], port[12];
+	char control[128], socket_path[128], trace[128], port[12];
 	int out[2];
 	char text[4096] = "";
 	size_t length = 0;
@@ -55,6 +58,7 @@ static void start_emulator(struct way *way, unsigned int job)
 		 way->serial ? "serial" : "", job);
 	snprintf(control, sizeof(control), "%s/c", way->folder);
 	snprintf(socket_path, sizeof(socket_path), "%s/m", way->folder);
+	snprintf(trace, sizeof(trace), "%s/t", way->folder);
 	snprintf(port, sizeof(port), "%u", job);	/* two would find the same one free */
 	if (pipe(out))
 		err(3, "pipe");
@@ -64,15 +68,16 @@ static void start_emulator(struct way *way, unsigned int job)
 	if (!way->emulator) {
 		const char *args[] = { "dealbox-emulator", "--control", control, "--serial",
 			way->number, "--kind", kind_names[way->kind], "--dialect",
-			way->serial ? "serial" : "native", NULL, NULL, NULL, NULL };
+			way->serial ? "serial" : "native", "--manual", "--trace", trace,
+			NULL, NULL, NULL, NULL };
 
 		if (!strcmp(way->name, "emu")) {
-			args[9] = "--socket";
-			args[10] = socket_path;
+			args[12] = "--socket";
+			args[13] = socket_path;
 		} else {
-			args[9] = "--usbip";
-			args[10] = "--port";
-			args[11] = port;
+			args[12] = "--usbip";
+			args[13] = "--port";
+			args[14] = port;
 		}
 		dup2(out[1], 1);
 		close(out[0]);
@@ -89,6 +94,9 @@ static void start_emulator(struct way *way, unsigned int job)
 		text[length] = '\0';
 	}
 	/* out[0] stays open: the emulator shall not die of a line that nobody reads */
+	way->trace = fopen(trace, "r");
+	if (!way->trace)
+		err(3, "%s", trace);
 }
 
 static void connect_control(struct way *way)
@@ -190,11 +198,53 @@ static struct dealbox_machine *open_machine(struct way *way)
 	errx(3, "%s: %s", way->uri, reason.what);
 }
 
+/* -- what was sent -------------------------------------------------------------- */
+
+/*
+ * The first bytes of a line of the trace: true if the host sent a request there, or a plan, and
+ * *request is which: -1 for a plan.
+ */
+static bool is_sent(const struct way *way, const char *line, int *request)
+{
+	unsigned int bytes[5] = { 0 }, endpoint = 0;
+	char label[16];
+	int count = sscanf(line, "%*u %15s %u %2x%2x%2x%2x%2x", label, &endpoint, &bytes[0],
+			   &bytes[1], &bytes[2], &bytes[3], &bytes[4]) - 2;
+
+	/* emu: has the setup packet before the data */
+	if (!strcmp(label, strcmp(way->name, "emu") ? "setup" : "submit") && !endpoint) {
+		*request = (int)bytes[1];
+		return count > 1 && (bytes[0] == WIRE_REQ_OUT || bytes[0] == WIRE_REQ_IN);
+	}
+	if (strcmp(label, "submit") || endpoint != 1)
+		return false;
+	*request = way->serial && bytes[1] == FRAME_REQUEST ? (int)bytes[4] : -1;
+	return true;
+}
+
+/* What was sent since the last time, as conformance_case has it. */
+static void read_sent(struct way *way, char *sent, size_t size)
+{
+	char line[4096];
+	size_t used = 0;
+	int request;
+
+	*sent = '\0';
+	clearerr(way->trace);
+	while (fgets(line, sizeof(line), way->trace) && used < size)
+		if (is_sent(way, line, &request))
+			used += (size_t)snprintf(sent + used, size - used,
+						 request < 0 ? "%s*" : "%s%02x", used ? " " : "",
+						 (unsigned int)request);
+}
+
 /* -- a case ------------------------------------------------------------------- */
 
 static int make_call(struct dealbox_machine *machine, const struct conformance_case *c)
 {
-	struct dealbox_plan plan = { .plan_id = CONFORMANCE_PLAN, .entries = 52,
+	/* a verdict may come as late as in the next case: that one has another plan */
+	const uint32_t plan_id = CONFORMANCE_PLAN + 256 * (uint32_t)(c - conformance_cases);
+	struct dealbox_plan plan = { .plan_id = plan_id, .entries = 52,
 				     .mode = DEALBOX_PLAN_BY_CARD };
 	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED };
 	struct dealbox_counters counters;
@@ -220,28 +270,28 @@ static int make_call(struct dealbox_machine *machine, const struct conformance_c
 }
 
 /* 0, or 1 and the reason on stdout. */
-static int check(struct way *way, const struct conformance_case *c)
+static int check(struct way *way, struct dealbox_machine *machine, const struct conformance_case *c)
 {
 	static const struct conformance_case afterwards = { .call = ASK_STATUS };
-	struct dealbox_machine *machine = open_machine(way);
 	int expected = way->serial ? c->serial : c->native;
 	uint32_t detail = 0;
 	uint32_t result = 0;
+	char sent[200];
 	int error, after;
 
-	if (dealbox_machine_claim(machine))
-		errx(3, "%s: cannot be claimed", way->uri);
 	inject(way, c->rules);
+	read_sent(way, sent, sizeof(sent));
 	error = make_call(machine, c);
 	if (error == -EREMOTEIO)
 		result = dealbox_machine_result(machine, &detail);
+	read_sent(way, sent, sizeof(sent));
 	after = make_call(machine, &afterwards);
-	dealbox_machine_close(machine);
-	if (error == expected && result == c->result && detail == c->detail && !after)
+	if (error == expected && result == c->result && detail == c->detail && !after &&
+	    !strcmp(sent, c->sent))
 		return 0;
-	printf("# %s, %s %s: %d (%u, %u), not %d (%u, %u); then %d\n", c->name, kind_names[way->kind],
-	       way->serial ? "serial" : "native", error, result, detail, expected, c->result,
-	       c->detail, after);
+	printf("# %s, %s %s: %d (%u, %u), not %d (%u, %u); sent %s, not %s; then %d\n", c->name,
+	       kind_names[way->kind], way->serial ? "serial" : "native", error, result, detail,
+	       expected, c->result, c->detail, sent, c->sent, after);
 	return 1;
 }
 
@@ -249,6 +299,9 @@ static int check(struct way *way, const struct conformance_case *c)
 static int check_some(struct way *way, unsigned int job, unsigned int jobs)
 {
 	char template[] = "/tmp/conformance-XXXXXX";
+	struct dealbox_machine *machine;
+	static const char files[] = "cmt";
+	const char *file;
 	int failed = 0;
 	char path[128];
 	size_t n;
@@ -258,15 +311,20 @@ static int check_some(struct way *way, unsigned int job, unsigned int jobs)
 	strcpy(way->folder, template);
 	start_emulator(way, job);
 	connect_control(way);
+	machine = open_machine(way);
+	if (dealbox_machine_claim(machine))
+		errx(3, "%s: cannot be claimed", way->uri);
 	for (n = job; n < conformance_count; n += jobs)
 		if (conformance_cases[n].kinds & way->kind)
-			failed += check(way, &conformance_cases[n]);
+			failed += check(way, machine, &conformance_cases[n]);
+	dealbox_machine_close(machine);
 	kill(way->emulator, SIGTERM);
 	waitpid(way->emulator, NULL, 0);
-	snprintf(path, sizeof(path), "%s/c", template);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/m", template);
-	unlink(path);
+	fclose(way->trace);
+	for (file = files; *file; file++) {
+		snprintf(path, sizeof(path), "%s/%c", template, *file);
+		unlink(path);
+	}
 	rmdir(template);
 	fflush(stdout);
 	return failed;
