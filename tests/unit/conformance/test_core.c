@@ -213,6 +213,15 @@ static int run_call(struct world *w, struct dealbox_call *call)
 	}
 }
 
+static void host_begin(struct world *w, bool serial)
+{
+	w->core.ops = &ops;
+	w->core.dialect = serial ? &dealbox_serial : &dealbox_native;
+	if (!serial)
+		w->core.machine = *machine_view(w->fixture->m).desc;
+	w->core.transfer_size = IN_SIZE;
+}
+
 static struct world *world_before_greeting(uint32_t kind, bool serial)
 {
 	const struct device_config config = {
@@ -224,11 +233,7 @@ static struct world *world_before_greeting(uint32_t kind, bool serial)
 	assert_non_null(w);
 	w->fixture = fixture_new(kind);
 	w->device = device_new(w->fixture->m, &config);
-	w->core.ops = &ops;
-	w->core.dialect = serial ? &dealbox_serial : &dealbox_native;
-	if (!serial)
-		w->core.machine = *machine_view(w->fixture->m).desc;
-	w->core.transfer_size = IN_SIZE;
+	host_begin(w, serial);
 	assert_int_equal(make_transfer(w, &(struct transfer){ .setup = { 0, 9, 1 } }, 1000), 0);
 	return w;
 }
@@ -410,6 +415,26 @@ static void a_plan_that_the_host_keeps(void **state)
 		assert_int_equal(control.result, DEALBOX_ERR_NO_PLAN);
 		world_free(w);
 	}
+}
+
+/* A program ended while a machine was slow: its late answer is none to the next program. */
+static void an_answer_to_the_host_before(void **state)
+{
+	const struct conformance_case c = { .call = LOCATE };
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, true);
+	uint32_t result, detail;
+
+	(void)state;
+	fixture_rule(w->fixture, "on request LOCATE: delay 1300");
+	assert_int_equal(make_call(w, &c, &result, &detail), 0);
+	memset(&w->core, 0, sizeof(w->core));
+	host_begin(w, true);
+	assert_int_equal(greet(w), 0);
+	*w->sent = '\0';
+	fixture_rule(w->fixture, "on request LOCATE times 2: ignore");
+	assert_int_equal(make_call(w, &c, &result, &detail), -ETIMEDOUT);
+	assert_string_equal(w->sent, "1a 03 1a 03");
+	world_free(w);
 }
 
 static void a_plan_is_forgotten(void **state)
@@ -750,6 +775,7 @@ int main(void)
 		cmocka_unit_test(native),
 		cmocka_unit_test(serial),
 		cmocka_unit_test(a_plan_that_the_host_keeps),
+		cmocka_unit_test(an_answer_to_the_host_before),
 		cmocka_unit_test(a_plan_is_forgotten),
 		cmocka_unit_test(a_plan_that_nobody_waits_for),
 		cmocka_unit_test(a_wait_that_is_ended),
