@@ -1,0 +1,1019 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/*
+ * The host's side of the protocol, step by step: what it asks for, and what it makes of each
+ * result. No machine: the results are made up here. With machines: tests/unit/conformance.
+ */
+#include <kunit/test.h>
+
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <linux/unaligned.h>
+
+#include "core.h"
+
+#define PLAN	5
+
+struct host {
+	struct dealbox_core core;	/* first: the ops find the host by it */
+	struct kunit *test;
+	struct dealbox_call call;
+	u8 data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
+	int result;			/* of the last step */
+	unsigned int events, gates, awaited, restarts;
+	struct dealbox_event event;
+	struct wire_gate gate;
+};
+
+static void send_gate(struct dealbox_core *core, const struct wire_gate *gate)
+{
+	struct host *h = (struct host *)core;
+
+	h->gates++;
+	h->gate = *gate;
+}
+
+static void event(struct dealbox_core *core, const struct dealbox_event *event)
+{
+	struct host *h = (struct host *)core;
+
+	h->events++;
+	h->event = *event;
+}
+
+static void awaited(struct dealbox_core *core)
+{
+	((struct host *)core)->awaited++;
+}
+
+static void restart(struct dealbox_core *core)
+{
+	((struct host *)core)->restarts++;
+}
+
+static const struct dealbox_core_ops ops = {
+	.send_gate = send_gate, .event = event, .awaited = awaited,
+};
+
+/* Too large for a stack of the kernel. A test has one at a time. */
+static struct host *host(struct kunit *test, u32 kind)
+{
+	static struct host host;
+
+	host = (struct host) {
+		.test = test,
+		.core = {
+			.ops = &ops, .dialect = &dealbox_native, .sequence = 100,
+			.routed = kind == DEALBOX_CAP_HOST_ROUTED,
+			.source.pockets = 4,
+			.machine = {
+				.reader = DEALBOX_READER_BARCODE, .version = WIRE_VERSION,
+				.pockets = 4, .pocket_capacity = 13, .hopper = 60,
+				.plan_entries = 54,
+				.capabilities = kind | DEALBOX_CAP_BY_CARD |
+						DEALBOX_CAP_BY_POSITION | DEALBOX_CAP_CAPTURE,
+			},
+		},
+	};
+	return &host;
+}
+
+static void fresh(struct host *h)
+{
+	memset(&h->call, 0, sizeof(h->call));
+	h->call.data = h->data;
+	h->call.bytes = h->bytes;
+	h->result = 0;
+	memset(h->data, 0, sizeof(h->data));
+}
+
+static enum dealbox_action next(struct host *h)
+{
+	return dealbox_call_next(&h->core, &h->call, h->result, 1000);
+}
+
+/* The next step is a request for so many bytes; until told otherwise, they came. */
+static void asks(struct host *h, u8 request, u16 value, u16 length)
+{
+	KUNIT_ASSERT_EQ(h->test, next(h), DEALBOX_CONTROL);
+	KUNIT_ASSERT_EQ(h->test, h->call.type, WIRE_REQ_IN);
+	KUNIT_ASSERT_EQ(h->test, h->call.request, request);
+	KUNIT_ASSERT_EQ(h->test, h->call.value, value);
+	KUNIT_ASSERT_EQ(h->test, h->call.length, length);
+	KUNIT_ASSERT_EQ(h->test, h->call.ms, WIRE_CONTROL_HOST_MS);
+	memset(h->data, 0, sizeof(h->data));
+	h->result = length;
+}
+
+static void commands(struct host *h, u8 request, u32 sequence, u32 a, u32 b, u32 c)
+{
+	KUNIT_ASSERT_EQ(h->test, next(h), DEALBOX_CONTROL);
+	KUNIT_ASSERT_EQ(h->test, h->call.type, WIRE_REQ_OUT);
+	KUNIT_ASSERT_EQ(h->test, h->call.request, request);
+	KUNIT_ASSERT_EQ(h->test, h->call.value, 0);
+	KUNIT_ASSERT_EQ(h->test, h->call.length, WIRE_COMMAND_SIZE);
+	KUNIT_ASSERT_EQ(h->test, get_unaligned_le32(h->data), sequence);
+	KUNIT_ASSERT_EQ(h->test, get_unaligned_le32(h->data + 4), a);
+	KUNIT_ASSERT_EQ(h->test, get_unaligned_le32(h->data + 8), b);
+	KUNIT_ASSERT_EQ(h->test, get_unaligned_le32(h->data + 12), c);
+	KUNIT_ASSERT_EQ(h->test, h->call.command, request);
+	h->result = WIRE_COMMAND_SIZE;
+}
+
+static void ends(struct host *h, int error)
+{
+	static const struct wire_plan none;
+
+	KUNIT_ASSERT_EQ(h->test, next(h), DEALBOX_DONE);
+	KUNIT_ASSERT_EQ(h->test, h->call.error, error);
+	/* no pocket stays in memory */
+	KUNIT_ASSERT_MEMEQ(h->test, &h->call.plan, &none, sizeof(none));
+}
+
+/* Answers to GET_RESULT and GET_STATUS */
+static void result_is(struct host *h, u32 sequence, u8 request, u8 error, u32 detail)
+{
+	put_unaligned_le32(sequence, h->data);
+	h->data[4] = request;
+	h->data[5] = error;
+	put_unaligned_le32(detail, h->data + 8);
+}
+
+static void status_is(struct host *h, u8 state)
+{
+	h->data[0] = state;
+	put_unaligned_le32(77, h->data + 4);
+	put_unaligned_le32(9, h->data + 8);
+}
+
+/* -- queries ------------------------------------------------------------------ */
+
+static void greet_is_asked(struct host *h)
+{
+	fresh(h);
+	dealbox_call_greet(&h->call);
+	asks(h, WIRE_GET_INFO, 0, WIRE_INFO_SIZE);
+	put_unaligned_le32(0x01020304, h->data + 4);
+}
+
+static void test_the_first_call(struct kunit *test)
+{
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+	h->core.source.pockets = 0;
+	greet_is_asked(h);
+	asks(h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+	result_is(h, 42, 0, 0, 0);
+	ends(h, 0);
+	KUNIT_ASSERT_EQ(test, h->core.sequence, 42);
+	KUNIT_ASSERT_EQ(test, h->core.info.firmware, 0x01020304);
+	KUNIT_ASSERT_EQ(test, h->core.source.pockets, 4);
+	KUNIT_ASSERT_FALSE(test, h->core.routed);
+
+	h = host(test, DEALBOX_CAP_HOST_ROUTED);
+	h->core.routed = false;
+	greet_is_asked(h);
+	KUNIT_ASSERT_TRUE(test, h->core.routed);
+	h->result = -EPIPE;
+	ends(h, -EPROTO);
+	KUNIT_ASSERT_EQ(test, h->core.info.firmware, 0);
+	greet_is_asked(h);
+	asks(h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+	result_is(h, 42, 0, 0, 0);
+	h->result = -EPIPE;
+	ends(h, -EPROTO);
+	KUNIT_ASSERT_EQ(test, h->core.sequence, 100);
+}
+
+static void test_a_machine_that_must_be_asked_what_it_is(struct kunit *test)
+{
+	static const u8 descriptor[WIRE_DESC_SIZE] = {
+		24, 0x24, 1, 1, 0x00, 0x01, 3, 13, 60, 0, 54, 0, 0x01, 0x0e, 0, 0,
+	};
+	struct dealbox_dialect dialect = dealbox_native;
+
+	dialect.described = true;
+	dialect.describe = 0x66;
+	for (int bad = 0; bad < 3; bad++) {
+		struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+		h->core.dialect = &dialect;
+		memset(&h->core.machine, 0, sizeof(h->core.machine));
+		fresh(h);
+		dealbox_call_greet(&h->call);
+		asks(h, 0x66, 0, WIRE_DESC_SIZE);
+		memcpy(h->data, descriptor, sizeof(descriptor));
+		if (bad == 1)
+			h->data[0] = 0;
+		if (bad == 2)
+			h->result = -EPIPE;
+		if (bad) {
+			ends(h, -EPROTO);
+			continue;
+		}
+		asks(h, WIRE_GET_INFO, 0, WIRE_INFO_SIZE);
+		KUNIT_ASSERT_EQ(test, h->core.machine.plan_entries, 54);
+		KUNIT_ASSERT_EQ(test, h->core.source.pockets, 3);
+	}
+}
+
+/* An answer to the host before this one is not taken for one to this host. */
+static void test_each_host_has_its_tags(struct kunit *test)
+{
+	static const u64 times[] = { 0, 0xfffff, 0x100000, 0x7700000, 0xffffffffff };
+	static const u8 tags[] = { 0, 0, 1, 0x77, 0xff };
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+	for (size_t n = 0; n < ARRAY_SIZE(times); n++) {
+		fresh(h);
+		dealbox_call_greet(&h->call);
+		dealbox_call_next(&h->core, &h->call, 0, times[n]);
+		KUNIT_ASSERT_EQ(test, h->core.tag, tags[n]);
+	}
+}
+
+/* What a caller is told of a transfer that failed. */
+static void test_errors_of_a_transfer(struct kunit *test)
+{
+	static const struct { int result, error; } rows[] = {
+		{ -ENOENT, -ENODEV }, { -ESHUTDOWN, -ENODEV }, { -ENODEV, -ENODEV },
+		{ -EREMOTEIO, -EPROTO }, { -EOVERFLOW, -EPROTO }, { -EPIPE, -EPROTO },
+		{ -ENOMEM, -ENOMEM }, { -ETIMEDOUT, -ETIMEDOUT }, { -EPROTO, -EIO },
+		{ -EINVAL, -EIO }, { -EIO, -EIO }, { 0, -EPROTO },
+		{ WIRE_COUNTERS_SIZE - 1, -EPROTO },
+		{ WIRE_COUNTERS_SIZE + 1, -EPROTO }, { WIRE_COUNTERS_SIZE, 0 },
+	};
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+	for (size_t n = 0; n < ARRAY_SIZE(rows); n++) {
+		struct dealbox_counters counters = { 0 };
+
+		fresh(h);
+		dealbox_call_counters(&h->call, &counters);
+		asks(h, WIRE_GET_COUNTERS, 0, WIRE_COUNTERS_SIZE);
+		h->data[0] = 9;
+		h->result = rows[n].result;
+		ends(h, rows[n].error);
+		KUNIT_ASSERT_EQ(test, counters.boards_dealt, rows[n].error ? 0 : 9);
+	}
+}
+
+static void test_status(struct kunit *test)
+{
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+	struct dealbox_status out;
+
+	for (int routed = 0; routed < 2; routed++) {
+		h->core.routed = routed;
+		h->core.router.plan.plan_id = PLAN;
+		h->core.source.seqno = 30;
+		fresh(h);
+		memset(&out, 0xff, sizeof(out));
+		dealbox_call_status(&h->call, &out);
+		asks(h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+		h->core.source.seqno = 31;	/* an event comes before the answer */
+		status_is(h, DEALBOX_STATE_DONE);
+		ends(h, 0);
+		KUNIT_ASSERT_EQ(test, out.state, DEALBOX_STATE_DONE);
+		KUNIT_ASSERT_EQ(test, out.insertion, 9);
+		KUNIT_ASSERT_EQ(test, out.plan_id, routed ? PLAN : 77);
+		KUNIT_ASSERT_EQ(test, out.seqno, 30);
+	}
+	fresh(h);
+	dealbox_call_status(&h->call, &out);
+	asks(h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+	status_is(h, 9);
+	ends(h, -EPROTO);
+	fresh(h);
+	dealbox_call_status(&h->call, &out);
+	asks(h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+	h->result = -EPIPE;
+	ends(h, -EPROTO);
+}
+
+/* -- parameters --------------------------------------------------------------- */
+
+static void test_parameters(struct kunit *test)
+{
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+	/* what comes back does not count */
+	struct dealbox_param param = { .id = 0xffff, .min = 7, .max = 7, .result = 7, .detail = 7 };
+
+	fresh(h);
+	dealbox_call_get_param(&h->call, &param);
+	asks(h, WIRE_GET_PARAM, 0xffff, WIRE_PARAM_SIZE);
+	put_unaligned_le32(0xffff, h->data);
+	put_unaligned_le32(600, h->data + 4);
+	put_unaligned_le32(1, h->data + 8);
+	put_unaligned_le32(900, h->data + 12);
+	ends(h, 0);
+	KUNIT_ASSERT_EQ(test, param.value, 600);
+	KUNIT_ASSERT_EQ(test, param.min, 1);
+	KUNIT_ASSERT_EQ(test, param.max, 900);
+	KUNIT_ASSERT_EQ(test, param.result | param.detail, 0);
+
+	/* another one, none that there is, and one that there cannot be */
+	param = (struct dealbox_param){ .id = 3, .value = 8 };
+	fresh(h);
+	dealbox_call_get_param(&h->call, &param);
+	asks(h, WIRE_GET_PARAM, 3, WIRE_PARAM_SIZE);
+	put_unaligned_le32(4, h->data);
+	ends(h, -EPROTO);
+	KUNIT_ASSERT_EQ(test, param.value, 8);
+	fresh(h);
+	dealbox_call_get_param(&h->call, &param);
+	asks(h, WIRE_GET_PARAM, 3, WIRE_PARAM_SIZE);
+	h->result = -EPIPE;
+	ends(h, -EREMOTEIO);
+	KUNIT_ASSERT_EQ(test, param.result, DEALBOX_ERR_BAD_VALUE);
+	KUNIT_ASSERT_EQ(test, param.detail, 4);
+	fresh(h);
+	dealbox_call_get_param(&h->call, &param);
+	asks(h, WIRE_GET_PARAM, 3, WIRE_PARAM_SIZE);
+	put_unaligned_le32(3, h->data);
+	h->result = -ETIMEDOUT;
+	ends(h, -ETIMEDOUT);
+	KUNIT_ASSERT_EQ(test, param.value, 8);
+	KUNIT_ASSERT_EQ(test, param.result, 0);
+	param = (struct dealbox_param){ .id = 0x10000 };
+	fresh(h);
+	dealbox_call_get_param(&h->call, &param);
+	ends(h, -EREMOTEIO);
+	KUNIT_ASSERT_EQ(test, param.result, DEALBOX_ERR_BAD_VALUE);
+	param.reserved[0] = 1;
+	fresh(h);
+	dealbox_call_get_param(&h->call, &param);
+	ends(h, -EINVAL);
+
+	param = (struct dealbox_param){ .id = 3, .value = 8, .result = 7, .detail = 7 };
+	fresh(h);
+	dealbox_call_set_param(&h->call, &param);
+	commands(h, WIRE_SET_PARAM, 101, 3, 8, 0);
+	ends(h, 0);
+	KUNIT_ASSERT_EQ(test, param.result | param.detail, 0);
+	param.min = 1;
+	fresh(h);
+	dealbox_call_set_param(&h->call, &param);
+	ends(h, -EINVAL);
+}
+
+/* -- commands ------------------------------------------------------------------- */
+
+static struct dealbox_control locate;
+
+static void locates(struct host *h, u32 sequence)
+{
+	locate = (struct dealbox_control){ .op = DEALBOX_OP_LOCATE, .arg = 7 };
+	fresh(h);
+	dealbox_call_control(&h->call, &locate);
+	commands(h, DEALBOX_OP_LOCATE, sequence, 7, 0, 0);
+}
+
+/* What a command led to when its transfer failed so, and GET_RESULT says that, or fails so. */
+static void test_a_command_whose_transfer_failed(struct kunit *test)
+{
+	static const struct {
+		int lost;
+		u32 sequence;
+		u8 request, error;
+		int asked, ended;
+	} rows[] = {
+		{ -ETIMEDOUT, 101, DEALBOX_OP_LOCATE, 0, 0, 0 },
+		{ -ETIMEDOUT, 101, DEALBOX_OP_LOCATE, 18, 0, -EREMOTEIO },
+		{ -EPIPE, 101, DEALBOX_OP_LOCATE, 18, 0, -EREMOTEIO },
+		{ -EPIPE, 101, DEALBOX_OP_LOCATE, 0, 0, -EPROTO },
+		{ -EPIPE, 100, DEALBOX_OP_LOCATE, 18, 0, -EPROTO },
+		{ -EPIPE, 101, DEALBOX_OP_ABORT, 18, 0, -EPROTO },
+		{ -ETIMEDOUT, 101, DEALBOX_OP_LOCATE, 0, -EIO, -ETIMEDOUT },
+		{ -ETIMEDOUT, 101, DEALBOX_OP_LOCATE, 0, -EPIPE, -ETIMEDOUT },
+		{ -EPIPE, 101, DEALBOX_OP_LOCATE, 0, -ETIMEDOUT, -ETIMEDOUT },
+		{ -EPIPE, 101, DEALBOX_OP_LOCATE, 0, -EPIPE, -EPROTO },
+		{ -ETIMEDOUT, 101, DEALBOX_OP_LOCATE, 0, -ENODEV, -ENODEV },
+	};
+	struct host *h;
+
+	for (size_t n = 0; n < ARRAY_SIZE(rows); n++) {
+		h = host(test, DEALBOX_CAP_STORED_PLAN);
+		locates(h, 101);
+		h->result = rows[n].lost;
+		asks(h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+		result_is(h, rows[n].sequence, rows[n].request, rows[n].error, 77);
+		if (rows[n].asked)
+			h->result = rows[n].asked;
+		ends(h, rows[n].ended);
+		KUNIT_ASSERT_EQ(test, h->call.command_error, rows[n].ended);
+		KUNIT_ASSERT_EQ(test, locate.result, rows[n].ended == -EREMOTEIO ? 18 : 0);
+		KUNIT_ASSERT_EQ(test, locate.detail, rows[n].ended == -EREMOTEIO ? 77 : 0);
+	}
+	/* it has gone: nothing is asked any more */
+	h = host(test, DEALBOX_CAP_STORED_PLAN);
+	locates(h, 101);
+	h->result = -ESHUTDOWN;
+	ends(h, -ENODEV);
+	KUNIT_ASSERT_EQ(test, h->call.command_error, -ENODEV);
+}
+
+/* It never arrived: it is repeated once, with its number. */
+static void test_a_command_that_never_arrived(struct kunit *test)
+{
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+	for (int again = 0; again < 3; again++) {
+		u32 sequence = 101 + again;
+
+		locates(h, sequence);
+		h->result = -ETIMEDOUT;
+		asks(h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+		result_is(h, again == 2 ? sequence : sequence - 1,
+			  again == 2 ? DEALBOX_OP_ABORT : DEALBOX_OP_LOCATE, 18, 77);
+		commands(h, DEALBOX_OP_LOCATE, sequence, 7, 0, 0);
+		if (again) {
+			h->result = -EIO;
+			asks(h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+			result_is(h, sequence - 1, DEALBOX_OP_LOCATE, 18, 77);
+		}
+		ends(h, again ? -EIO : 0);
+		KUNIT_ASSERT_EQ(test, locate.result, 0);
+	}
+	/* the number is never 0 */
+	h->core.sequence = 0xffffffff;
+	locates(h, 1);
+	ends(h, 0);
+	locates(h, 2);
+}
+
+static void test_what_may_be_started(struct kunit *test)
+{
+	struct dealbox_control start = { .op = DEALBOX_OP_START, .plan_id = PLAN, .insertion = 9 };
+	struct dealbox_control pause = { .op = DEALBOX_OP_PAUSE };
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+	/* the machine knows its plan */
+	fresh(h);
+	dealbox_call_control(&h->call, &start);
+	commands(h, DEALBOX_OP_START, 101, PLAN, 9, 0);
+	/* the host does */
+	h = host(test, DEALBOX_CAP_HOST_ROUTED);
+	fresh(h);
+	dealbox_call_control(&h->call, &start);
+	ends(h, -EREMOTEIO);
+	KUNIT_ASSERT_EQ(test, start.result, DEALBOX_ERR_NO_PLAN);
+	KUNIT_ASSERT_EQ(test, start.detail, 0);
+	h->core.router.plan.plan_id = PLAN + 1;
+	fresh(h);
+	dealbox_call_control(&h->call, &start);
+	ends(h, -EREMOTEIO);
+	KUNIT_ASSERT_EQ(test, start.result, DEALBOX_ERR_WRONG_PLAN);
+	KUNIT_ASSERT_EQ(test, start.detail, PLAN + 1);
+	fresh(h);
+	dealbox_call_control(&h->call, &pause);
+	commands(h, DEALBOX_OP_PAUSE, 101, 0, 0, 0);
+	h->core.router.plan.plan_id = PLAN;
+	h->core.router.plan.feed = 52;
+	fresh(h);
+	dealbox_call_control(&h->call, &start);
+	commands(h, DEALBOX_OP_START, 102, PLAN, 9, 52);
+	ends(h, 0);
+	start.reserved[0] = 1;
+	fresh(h);
+	dealbox_call_control(&h->call, &start);
+	ends(h, -EINVAL);
+}
+
+/* Pausing what deals, and what may. */
+static void test_a_pause(struct kunit *test)
+{
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+#define PAUSES() do { \
+	fresh(h); \
+	dealbox_call_pause(&h->call); \
+	asks(h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE); \
+} while (0)
+	PAUSES();
+	status_is(h, DEALBOX_STATE_IDLE);
+	ends(h, 0);
+	PAUSES();
+	h->result = -ENODEV;
+	ends(h, -ENODEV);
+	PAUSES();
+	status_is(h, DEALBOX_STATE_DEALING);
+	commands(h, DEALBOX_OP_PAUSE, 101, 0, 0, 0);
+	ends(h, 0);
+	/* it does not say how it stands */
+	PAUSES();
+	status_is(h, DEALBOX_STATE_IDLE);
+	h->result = -ETIMEDOUT;
+	commands(h, DEALBOX_OP_PAUSE, 102, 0, 0, 0);
+	h->result = -EPIPE;
+	asks(h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+	result_is(h, 102, DEALBOX_OP_PAUSE, 1, 0);
+	ends(h, 0);
+	PAUSES();
+	status_is(h, DEALBOX_STATE_DEALING);
+	commands(h, DEALBOX_OP_PAUSE, 103, 0, 0, 0);
+	h->result = -ENODEV;
+	ends(h, -ENODEV);
+#undef PAUSES
+}
+
+/* -- plans ---------------------------------------------------------------------- */
+
+static struct dealbox_plan plan;
+
+static void makes_plan(struct host *h, unsigned int entries, bool patient)
+{
+	plan = (struct dealbox_plan){ 0 };
+	if (entries)
+		plan = (struct dealbox_plan){ .plan_id = PLAN, .mode = DEALBOX_PLAN_BY_CARD,
+					      .entries = (u8)entries };
+	for (unsigned int i = 0; i < entries; i++)
+		plan.pocket[i] = i % 4;
+	fresh(h);
+	dealbox_call_set_plan(&h->call, &plan, patient);
+}
+
+/* Up to the point where the block is sent. */
+static void sends_plan(struct host *h, u32 sequence, bool patient)
+{
+	makes_plan(h, 52, patient);
+	commands(h, WIRE_LOAD, sequence, PLAN, WIRE_PLAN_SIZE(52), 0);
+	KUNIT_ASSERT_EQ(h->test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
+	h->core.await_error = -E2BIG;	/* of an earlier one */
+	KUNIT_ASSERT_EQ(h->test, next(h), DEALBOX_SEND);
+	KUNIT_ASSERT_EQ(h->test, h->call.size, WIRE_PLAN_SIZE(52));
+	KUNIT_ASSERT_EQ(h->test, h->call.ms, WIRE_PLAN_COMPLETE_MS);
+	KUNIT_ASSERT_EQ(h->test, get_unaligned_le32(h->bytes), WIRE_PLAN_MAGIC);
+	KUNIT_ASSERT_EQ(h->test, h->core.awaited, DEALBOX_AWAIT_VERDICT);
+	h->result = 0;
+}
+
+static void awaits_plan(struct host *h, u32 sequence)
+{
+	sends_plan(h, sequence, true);
+	KUNIT_ASSERT_EQ(h->test, next(h), DEALBOX_AWAIT);
+	KUNIT_ASSERT_EQ(h->test, h->call.ms, WIRE_PLAN_HOST_MS);
+	h->result = 0;
+	h->awaited = 0;
+}
+
+static void comes(struct host *h, u8 type, u32 code, u32 arg0, u32 arg1)
+{
+	u8 bytes[WIRE_EVENT_SIZE] = { type };
+
+	put_unaligned_le32(code, bytes + 20);
+	put_unaligned_le32(arg0, bytes + 24);
+	put_unaligned_le32(arg1, bytes + 28);
+	dealbox_core_receive(&h->core, bytes, sizeof(bytes), 0);
+}
+
+static void test_a_plan_is_loaded(struct kunit *test)
+{
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, 3, 4);	/* nobody waits */
+	KUNIT_ASSERT_EQ(test, h->awaited, 0);
+	awaits_plan(h, 101);
+	/* of another plan, and something else */
+	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN + 1, 3, 4);
+	comes(h, DEALBOX_EV_KEY, PLAN, 3, 4);
+	KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_VERDICT);
+	KUNIT_ASSERT_EQ(test, h->awaited, 0);
+	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, 0, 0);
+	KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
+	KUNIT_ASSERT_EQ(test, h->awaited, 1);
+	ends(h, 0);
+	KUNIT_ASSERT_EQ(test, plan.result | plan.detail, 0);
+	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, 3, 4);	/* twice */
+	KUNIT_ASSERT_EQ(test, h->awaited, 1);
+
+	/* the caller does not wait */
+	sends_plan(h, 102, false);
+	ends(h, 0);
+	KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
+	/* none at all */
+	makes_plan(h, 0, true);
+	commands(h, WIRE_LOAD, 103, 0, 0, 0);
+	ends(h, 0);
+	makes_plan(h, 52, true);
+	plan.mode = 9;
+	ends(h, -EINVAL);
+	KUNIT_ASSERT_EQ(test, h->core.sequence, 103);
+}
+
+static void test_a_plan_is_not_loaded(struct kunit *test)
+{
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+	/* LOAD is refused: nothing is sent */
+	makes_plan(h, 52, true);
+	commands(h, WIRE_LOAD, 101, PLAN, WIRE_PLAN_SIZE(52), 0);
+	h->result = -EPIPE;
+	asks(h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+	result_is(h, 101, WIRE_LOAD, 5, 1);
+	ends(h, -EREMOTEIO);
+	KUNIT_ASSERT_EQ(test, plan.result, 5);
+	KUNIT_ASSERT_EQ(test, plan.detail, 1);
+	/* sending fails */
+	sends_plan(h, 102, true);
+	h->result = -EPIPE;
+	ends(h, -EPROTO);
+	KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
+	sends_plan(h, 103, true);
+	h->result = -EOVERFLOW;
+	ends(h, -EPROTO);
+	h->core.sequence = 102;
+	/* the machine refuses it */
+	awaits_plan(h, 103);
+	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, DEALBOX_ERR_CRC, 7);
+	ends(h, -EREMOTEIO);
+	KUNIT_ASSERT_EQ(test, plan.result, DEALBOX_ERR_CRC);
+	KUNIT_ASSERT_EQ(test, plan.detail, 7);
+	awaits_plan(h, 104);
+	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, 0x100, 7);
+	ends(h, -EREMOTEIO);
+	KUNIT_ASSERT_EQ(test, plan.result, 0xff);
+	/* it forgets all */
+	awaits_plan(h, 105);
+	comes(h, DEALBOX_EV_STATE_LOST, 0, 0, 0);
+	KUNIT_ASSERT_EQ(test, h->awaited, 1);
+	ends(h, -EIO);
+	/* the verdict does not come in time, or the waiting ends otherwise */
+	awaits_plan(h, 106);
+	h->result = -ETIMEDOUT;
+	ends(h, -ETIMEDOUT);
+	KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
+	awaits_plan(h, 107);
+	h->result = -EINTR;
+	ends(h, -EINTR);
+	awaits_plan(h, 108);
+	ends(h, -ETIMEDOUT);
+	/* it will never come */
+	awaits_plan(h, 109);
+	dealbox_core_fail_call(&h->core, -ENODEV);
+	KUNIT_ASSERT_EQ(test, h->awaited, 1);
+	ends(h, -ENODEV);
+	h->core.await_error = 0;
+	dealbox_core_fail_call(&h->core, -ENODEV);
+	KUNIT_ASSERT_EQ(test, h->core.await_error, 0);
+	KUNIT_ASSERT_EQ(test, h->awaited, 1);
+	/* nobody wants to be told */
+	h->core.ops = &(const struct dealbox_core_ops){ .event = event };
+	awaits_plan(h, 110);
+	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, 0, 0);
+	ends(h, 0);
+}
+
+static void test_a_plan_that_the_host_keeps(struct kunit *test)
+{
+	static const struct { u8 state; bool kept; } rows[] = {
+		{ DEALBOX_STATE_IDLE, true }, { DEALBOX_STATE_DONE, true },
+		{ DEALBOX_STATE_DEALING, false }, { DEALBOX_STATE_PAUSED, false },
+	};
+	struct host *h;
+
+	for (size_t n = 0; n < ARRAY_SIZE(rows); n++) {
+		h = host(test, DEALBOX_CAP_HOST_ROUTED);
+		makes_plan(h, 52, true);
+		asks(h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+		status_is(h, rows[n].state);
+		ends(h, rows[n].kept ? 0 : -EREMOTEIO);
+		KUNIT_ASSERT_EQ(test, plan.result, rows[n].kept ? 0 : DEALBOX_ERR_STATE);
+		KUNIT_ASSERT_EQ(test, plan.detail, rows[n].kept ? 0 : rows[n].state);
+		KUNIT_ASSERT_EQ(test, h->core.router.plan.entries, rows[n].kept ? 52 : 0);
+	}
+	h->core.router.plan.entries = 52;
+	makes_plan(h, 0, true);
+	asks(h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+	h->result = -EIO;
+	ends(h, -EIO);
+	KUNIT_ASSERT_EQ(test, h->core.router.plan.entries, 52);
+	makes_plan(h, 0, true);
+	asks(h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+	ends(h, 0);
+	KUNIT_ASSERT_EQ(test, h->core.router.plan.entries, 0);
+}
+
+/* -- what comes ------------------------------------------------------------------- */
+
+static void test_events_and_gates(struct kunit *test)
+{
+	u8 bytes[2 * WIRE_EVENT_SIZE] = { DEALBOX_EV_DEAL_STARTED };
+	u8 *read = bytes + WIRE_EVENT_SIZE;
+	struct host *h;
+
+	put_unaligned_le32(9, bytes + 12);
+	put_unaligned_le32(PLAN, bytes + 20);
+	*read = DEALBOX_EV_CARD_READ;
+	put_unaligned_le32(9, read + 12);
+	read[17] = 3;
+	for (unsigned int routed = 0; routed < 2; routed++) {
+		h = host(test, routed ? DEALBOX_CAP_HOST_ROUTED : DEALBOX_CAP_STORED_PLAN);
+		h->core.router.plan = (struct wire_plan){ .plan_id = PLAN, .entries = 4,
+			.mode = DEALBOX_PLAN_BY_CARD, .pocket = { 0, 0, 0, 2 } };
+		KUNIT_ASSERT_EQ(test, dealbox_core_receive(&h->core, bytes, sizeof(bytes), 55), 0);
+		KUNIT_ASSERT_EQ(test, h->events, 2);
+		KUNIT_ASSERT_EQ(test, h->event.type, DEALBOX_EV_CARD_READ);
+		KUNIT_ASSERT_EQ(test, h->event.timestamp_ns, 55);
+		KUNIT_ASSERT_EQ(test, h->gates, routed);
+		KUNIT_ASSERT_EQ(test, h->gate.pocket, routed ? 2 : 0);
+	}
+	/* a card that cannot be is not routed */
+	read[17] = 60;
+	KUNIT_ASSERT_FALSE(test, dealbox_core_event(&h->core, read, 55));
+	KUNIT_ASSERT_EQ(test, h->gates, 1);
+	KUNIT_ASSERT_EQ(test, h->events, 3);
+	KUNIT_ASSERT_EQ(test, h->event.type, DEALBOX_EV_PROTOCOL_ERROR);
+	/* one bad event among good ones, and one that is no event */
+	h = host(test, DEALBOX_CAP_STORED_PLAN);
+	*bytes = DEALBOX_EV_KEY;
+	read[17] = 3;
+	bytes[17] = 60;
+	KUNIT_ASSERT_EQ(test, dealbox_core_receive(&h->core, bytes, sizeof(bytes), 1000), 0);
+	KUNIT_ASSERT_EQ(test, h->events, 2);
+	KUNIT_ASSERT_EQ(test, dealbox_core_receive(&h->core, bytes, sizeof(bytes), 1001),
+			RETRY_FIRST_MS);
+	KUNIT_ASSERT_EQ(test, dealbox_core_receive(&h->core, bytes, 31, 1002), 2 * RETRY_FIRST_MS);
+	KUNIT_ASSERT_EQ(test, h->event.type, DEALBOX_EV_PROTOCOL_ERROR);
+	KUNIT_ASSERT_EQ(test, h->event.code, DEALBOX_PROTO_EVENT_SIZE);
+	KUNIT_ASSERT_EQ(test, h->event.arg[0], 31);
+	KUNIT_ASSERT_EQ(test, h->events, 5);
+	KUNIT_ASSERT_EQ(test, dealbox_core_receive(&h->core, bytes, 0, 1003), 4 * RETRY_FIRST_MS);
+	KUNIT_ASSERT_EQ(test, h->event.arg[0], 0);
+	/* a good one ends the row */
+	KUNIT_ASSERT_EQ(test, dealbox_core_receive(&h->core, read, WIRE_EVENT_SIZE, 1004), 0);
+	KUNIT_ASSERT_EQ(test, dealbox_core_receive(&h->core, bytes, 31, 1005), RETRY_FIRST_MS);
+}
+
+static void test_failures_and_resets(struct kunit *test)
+{
+	struct dealbox_dialect dialect = dealbox_native;
+	struct host *h = host(test, DEALBOX_CAP_HOST_ROUTED);
+	bool reset = true;
+
+	KUNIT_ASSERT_EQ(test, dealbox_core_failed(&h->core, 1000, &reset), 0);
+	KUNIT_ASSERT_FALSE(test, reset);
+	KUNIT_ASSERT_EQ(test, dealbox_core_failed(&h->core, 1001, &reset), RETRY_FIRST_MS);
+	KUNIT_ASSERT_FALSE(test, reset);
+	dealbox_core_failed(&h->core, 1000 + RETRY_RESET_MS * 1000000ULL, &reset);
+
+	h->core.router.plan.entries = 52;
+	dealbox_core_restart(&h->core);
+	KUNIT_ASSERT_EQ(test, h->core.router.plan.entries, 0);
+	dialect.restart = restart;
+	h->core.dialect = &dialect;
+	dealbox_core_restart(&h->core);
+	KUNIT_ASSERT_EQ(test, h->restarts, 1);
+}
+
+static void test_gates_in_bytes(struct kunit *test)
+{
+	const struct wire_gate gate = { .pocket = 3, .position = 9, .number = 1, .insertion = 2 };
+	u8 bytes[DEALBOX_GATE_MAX], expected[WIRE_GATE_SIZE];
+
+	memset(bytes, 0xa5, sizeof(bytes));
+	dealbox_encode_gate(expected, &gate);
+	KUNIT_ASSERT_EQ(test, dealbox_native.encode_gate(bytes, &gate), WIRE_GATE_SIZE);
+	KUNIT_ASSERT_MEMEQ(test, bytes, expected, sizeof(expected));
+}
+
+/* -- the serial dialect ------------------------------------------------------------ */
+
+#define MS	1000000ULL
+
+static struct host *serial_host(struct kunit *test)
+{
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+	h->core.dialect = &dealbox_serial;
+	h->core.transfer_size = 64;
+	h->core.tag = 7;
+	return h;
+}
+
+/* What is to be sent next is this request. */
+static void serial_asks(struct host *h, u8 tag, u8 request, u16 value, const void *said, u8 size)
+{
+	u8 expected[FRAME_MAX];
+
+	KUNIT_ASSERT_EQ(h->test, dealbox_call_next(&h->core, &h->call, h->result, 5000 * MS),
+			DEALBOX_SEND);
+	expected[FRAME_HEADER] = request;
+	expected[FRAME_HEADER + 1] = value & 0xff;
+	expected[FRAME_HEADER + 2] = value >> 8;
+	memcpy(expected + FRAME_HEADER + FRAME_REQUEST_HEADER, said, size);
+	KUNIT_ASSERT_EQ(h->test, dealbox_frame_seal(expected, FRAME_REQUEST, tag,
+						    FRAME_REQUEST_HEADER + size), h->call.size);
+	KUNIT_ASSERT_MEMEQ(h->test, h->bytes, expected, h->call.size);
+	KUNIT_ASSERT_EQ(h->test, h->call.ms, WIRE_CONTROL_HOST_MS);
+	KUNIT_ASSERT_EQ(h->test, h->core.awaited, DEALBOX_AWAIT_ANSWER);
+	h->result = 0;
+}
+
+static size_t answer_of(u8 *buf, u8 tag, u8 status, size_t length)
+{
+	memset(buf + FRAME_HEADER, 9, FRAME_ANSWER_HEADER + length);
+	buf[FRAME_HEADER] = status;
+	return dealbox_frame_seal(buf, FRAME_ANSWER, tag, FRAME_ANSWER_HEADER + length);
+}
+
+static void counters_are_asked(struct host *h, struct dealbox_counters *counters)
+{
+	memset(counters, 0, sizeof(*counters));
+	fresh(h);
+	dealbox_call_counters(&h->call, counters);
+	serial_asks(h, h->core.tag + 1, WIRE_GET_COUNTERS, 0, "", 0);
+	h->awaited = 0;
+}
+
+static void test_serial_requests(struct kunit *test)
+{
+	static const struct { u64 ms; u32 left; } times[] = {
+		{ 0, 1000 }, { 400, 600 }, { 999, 1 }, { 1000, 0 }, { 1001, 0 },
+	};
+	static const struct { u8 status; size_t length; int error; } answers[] = {
+		{ FRAME_DONE, WIRE_COUNTERS_SIZE, 0 },
+		{ FRAME_DONE, WIRE_COUNTERS_SIZE - 1, -EPROTO },
+		{ FRAME_DONE, 0, -EPROTO }, { FRAME_STALL, 0, -EPROTO }, { 77, 0, -EPROTO },
+	};
+	struct dealbox_param param = { .id = 3, .value = 8 };
+	struct host *h = serial_host(test);
+	struct dealbox_counters counters;
+	u8 buf[FRAME_MAX], said[16] = { 101, 0, 0, 0, 3, 0, 0, 0, 8 };
+	size_t size;
+
+	/* what sending took is gone from the time of the answer */
+	for (size_t n = 0; n < ARRAY_SIZE(times); n++) {
+		counters_are_asked(h, &counters);
+		KUNIT_ASSERT_EQ(test, dealbox_call_next(&h->core, &h->call, 0,
+							(5000 + times[n].ms) * MS), DEALBOX_AWAIT);
+		KUNIT_ASSERT_EQ(test, h->call.ms, times[n].left);
+		h->result = -ETIMEDOUT;
+		ends(h, -ETIMEDOUT);
+		KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
+	}
+	for (size_t n = 0; n < ARRAY_SIZE(answers); n++) {
+		counters_are_asked(h, &counters);
+		h->core.await_error = n ? 0 : h->core.await_error;
+		KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
+		/* of an earlier request */
+		size = answer_of(buf, h->core.tag - 1, FRAME_DONE, WIRE_COUNTERS_SIZE);
+		dealbox_core_receive(&h->core, buf, size, 0);
+		KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_ANSWER);
+		size = answer_of(buf, h->core.tag, answers[n].status, answers[n].length);
+		dealbox_core_receive(&h->core, buf, size, 0);
+		KUNIT_ASSERT_EQ(test, h->awaited, 1);
+		/* it came at the last moment */
+		h->result = n ? 0 : -ETIMEDOUT;
+		ends(h, answers[n].error);
+		KUNIT_ASSERT_EQ(test, counters.boards_dealt, answers[n].error ? 0 : 0x09090909);
+	}
+	/* a stall is told from an error where that matters */
+	param = (struct dealbox_param){ .id = 0x0103 };
+	fresh(h);
+	dealbox_call_get_param(&h->call, &param);
+	serial_asks(h, h->core.tag + 1, WIRE_GET_PARAM, 0x0103, "", 0);
+	KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
+	dealbox_core_receive(&h->core, buf, answer_of(buf, h->core.tag, FRAME_STALL, 0), 0);
+	ends(h, -EREMOTEIO);
+	/* a halt of the pipe is none */
+	fresh(h);
+	dealbox_call_get_param(&h->call, &param);
+	serial_asks(h, h->core.tag + 1, WIRE_GET_PARAM, 0x0103, "", 0);
+	h->result = -EPIPE;
+	ends(h, -EPROTO);
+	KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
+	counters_are_asked(h, &counters);
+	h->result = -ENOMEM;
+	ends(h, -ENOMEM);
+	/* nothing will come; and nothing came, and nobody says why */
+	counters_are_asked(h, &counters);
+	KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
+	dealbox_core_fail_call(&h->core, -ENODEV);
+	ends(h, -ENODEV);
+	counters_are_asked(h, &counters);
+	KUNIT_ASSERT_EQ(test, h->core.await_error, 0);
+	KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
+	ends(h, -ETIMEDOUT);
+	/* a command says more, and its answer less */
+	param = (struct dealbox_param){ .id = 3, .value = 8 };
+	fresh(h);
+	dealbox_call_set_param(&h->call, &param);
+	serial_asks(h, h->core.tag + 1, WIRE_SET_PARAM, 0, said, sizeof(said));
+	KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
+	KUNIT_ASSERT_TRUE(test, dealbox_serial.receive(&h->core, buf, answer_of(buf, h->core.tag,
+										FRAME_DONE, 0), 0));
+	ends(h, 0);
+	/* one that comes when nobody waits is of no use */
+	KUNIT_ASSERT_EQ(test, dealbox_core_receive(&h->core, buf, answer_of(buf, h->core.tag,
+									    FRAME_DONE, 0),
+						   9000 * MS), 0);
+	KUNIT_ASSERT_EQ(test, dealbox_core_receive(&h->core, buf, answer_of(buf, h->core.tag,
+									    FRAME_DONE, 0),
+						   9000 * MS), RETRY_FIRST_MS);
+}
+
+/* True: all of it was of use. */
+static bool serial_takes(struct host *h, const u8 *bytes, size_t length)
+{
+	return dealbox_serial.receive(&h->core, bytes, length, 0);
+}
+
+static void test_serial_events(struct kunit *test)
+{
+	struct host *h = serial_host(test);
+	const struct wire_plan block = {
+		.plan_id = PLAN, .mode = DEALBOX_PLAN_CAPTURE, .entries = 1,
+	};
+	const struct wire_gate gate = { .pocket = 3, .position = 9 };
+	static const u8 kinds[] = { FRAME_REQUEST, FRAME_PLAN, FRAME_GATE, 0x80, FRAME_ANSWER,
+				    FRAME_EVENT, 0x83 };
+	u8 buf[2 * FRAME_MAX] = { 0 }, expected[FRAME_MAX];
+	size_t size, one = FRAME_BYTES(WIRE_EVENT_SIZE);
+
+	buf[FRAME_HEADER] = DEALBOX_EV_KEY;
+	dealbox_frame_seal(buf, FRAME_EVENT, 0, WIRE_EVENT_SIZE);
+	memcpy(buf + one, buf, one);
+	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf, 2 * one));
+	KUNIT_ASSERT_EQ(test, h->events, 2);
+	/* in two transfers, the second of which begins in the middle */
+	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf, 10));
+	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf + 10, one - 10));
+	KUNIT_ASSERT_EQ(test, h->events, 3);
+	/* an empty packet ends a full transfer, and nothing else */
+	KUNIT_ASSERT_FALSE(test, serial_takes(h, buf, 0));
+	KUNIT_ASSERT_EQ(test, h->events, 3);
+	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf, 64));
+	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf, 0));
+	KUNIT_ASSERT_FALSE(test, serial_takes(h, buf, 0));
+	/* the rest of that frame comes no more after a reset of the bus */
+	dealbox_core_restart(&h->core);
+	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf, one));
+	KUNIT_ASSERT_EQ(test, h->events, 5);
+	/* full, and then a reset: the next transfer is the first */
+	h->core.full = true;
+	dealbox_core_restart(&h->core);
+	KUNIT_ASSERT_FALSE(test, serial_takes(h, buf, 0));
+	/* one bad event among good ones, bytes of no frame, a frame of no kind or length */
+	buf[FRAME_HEADER + 17] = 60;
+	dealbox_frame_seal(buf, FRAME_EVENT, 0, WIRE_EVENT_SIZE);
+	KUNIT_ASSERT_FALSE(test, serial_takes(h, buf, 2 * one));
+	KUNIT_ASSERT_EQ(test, h->events, 7);
+	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf + one, one));
+	buf[one - 1] = 0;
+	KUNIT_ASSERT_FALSE(test, serial_takes(h, buf + one - 1, one + 1));
+	KUNIT_ASSERT_EQ(test, h->event.type, DEALBOX_EV_PROTOCOL_ERROR);
+	KUNIT_ASSERT_EQ(test, h->event.arg[0], one + 1);
+	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf + one, 10));
+	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf + one + 10, one - 10));
+	for (size_t n = 0; n < sizeof(kinds); n++) {
+		size_t length = kinds[n] == FRAME_ANSWER ? 0 : kinds[n] == FRAME_EVENT ?
+				WIRE_EVENT_SIZE - 1 : WIRE_EVENT_SIZE;
+
+		h->events = 0;
+		dealbox_frame_seal(buf, kinds[n], 0, length);
+		KUNIT_ASSERT_FALSE(test, serial_takes(h, buf, FRAME_BYTES(length)));
+		KUNIT_ASSERT_EQ(test, h->events, 1);
+		KUNIT_ASSERT_EQ(test, h->event.type, DEALBOX_EV_PROTOCOL_ERROR);
+	}
+	/* what goes out */
+	memset(buf, 0xa5, sizeof(buf));
+	dealbox_encode_gate(expected + FRAME_HEADER, &gate);
+	size = dealbox_frame_seal(expected, FRAME_GATE, 0, WIRE_GATE_SIZE);
+	KUNIT_ASSERT_EQ(test, dealbox_serial.encode_gate(buf, &gate), size);
+	KUNIT_ASSERT_MEMEQ(test, buf, expected, size);
+	size = dealbox_frame_seal(expected, FRAME_PLAN, 0,
+				  dealbox_encode_plan(expected + FRAME_HEADER, &block));
+	KUNIT_ASSERT_EQ(test, dealbox_serial.encode_plan(buf, &block), size);
+	KUNIT_ASSERT_MEMEQ(test, buf, expected, size);
+	KUNIT_ASSERT_TRUE(test, dealbox_serial.described);
+	KUNIT_ASSERT_EQ(test, dealbox_serial.describe, FRAME_DESCRIBE);
+}
+
+static struct kunit_case core_cases[] = {
+	KUNIT_CASE(test_the_first_call),
+	KUNIT_CASE(test_a_machine_that_must_be_asked_what_it_is),
+	KUNIT_CASE(test_each_host_has_its_tags),
+	KUNIT_CASE(test_errors_of_a_transfer),
+	KUNIT_CASE(test_status),
+	KUNIT_CASE(test_parameters),
+	KUNIT_CASE(test_a_command_whose_transfer_failed),
+	KUNIT_CASE(test_a_command_that_never_arrived),
+	KUNIT_CASE(test_what_may_be_started),
+	KUNIT_CASE(test_a_pause),
+	KUNIT_CASE(test_a_plan_is_loaded),
+	KUNIT_CASE(test_a_plan_is_not_loaded),
+	KUNIT_CASE(test_a_plan_that_the_host_keeps),
+	KUNIT_CASE(test_events_and_gates),
+	KUNIT_CASE(test_failures_and_resets),
+	KUNIT_CASE(test_gates_in_bytes),
+	KUNIT_CASE(test_serial_requests),
+	KUNIT_CASE(test_serial_events),
+	{ }
+};
+
+static struct kunit_suite core_suite = {
+	.name = "dealbox_core",
+	.test_cases = core_cases,
+};
+
+kunit_test_suite(core_suite);
