@@ -96,10 +96,11 @@ bool dealbox_router_event(struct router *router, const struct wire_event *event,
 	case DEALBOX_EV_BOARD_REMOVED:
 	case DEALBOX_EV_DEAL_DONE:
 	case DEALBOX_EV_ABORTED:
-	case 0x28 ... 0x3f:	/* stops that make the board void */
 		end_deal(router);
 		return false;
 	default:
+		if (dealbox_wire_class(event->type) == WIRE_EVENT_VOID)
+			end_deal(router);
 		return false;
 	}
 }

@@ -6,10 +6,37 @@
  */
 #include <linux/build_bug.h>
 #include <linux/crc32.h>
+#include <linux/limits.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
 #include "wire.h"
+
+#define LAST_STOP		0x3f
+#define LAST_OF_MACHINE		0xff	/* those above are the driver's own */
+
+/* The last type of each class, ascending. */
+static const struct {
+	u32 last;
+	enum wire_event_class class;
+} classes[] = {
+	{ 0, WIRE_EVENT_UNKNOWN },
+	{ DEALBOX_EV_DEAL_STARTED - 1, WIRE_EVENT_MACHINE },
+	{ DEALBOX_EV_CARD_UNREADABLE - 1, WIRE_EVENT_DEAL },
+	{ DEALBOX_EV_REPEATED_CARD - 1, WIRE_EVENT_HELD },
+	{ LAST_STOP, WIRE_EVENT_VOID },
+	{ LAST_OF_MACHINE, WIRE_EVENT_UNKNOWN },
+	{ U32_MAX, WIRE_EVENT_DRIVER },
+};
+
+enum wire_event_class dealbox_wire_class(u32 type)
+{
+	unsigned int n = 0;
+
+	while (type > classes[n].last)
+		n++;
+	return classes[n].class;
+}
 
 bool dealbox_decode_descriptor(const u8 *buf, size_t len, struct wire_descriptor *out)
 {
@@ -69,9 +96,9 @@ bool dealbox_decode_status(const u8 *buf, struct wire_status *out)
 
 	switch (out->state) {
 	case DEALBOX_STATE_HELD:
-		return out->fault >= 0x20 && out->fault <= 0x27;
+		return dealbox_wire_class(out->fault) == WIRE_EVENT_HELD;
 	case DEALBOX_STATE_FAULT:
-		return out->fault >= 0x28 && out->fault <= 0x3f;
+		return dealbox_wire_class(out->fault) == WIRE_EVENT_VOID;
 	default:
 		return out->state <= DEALBOX_STATE_DONE && !out->fault;
 	}

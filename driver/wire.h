@@ -51,6 +51,16 @@
 /* section 4 */
 #define WIRE_EVENT_SIZE		32
 
+/* Classes of events; a type that a later version adds within a class has it, too */
+enum wire_event_class {
+	WIRE_EVENT_UNKNOWN,	/* of no known class */
+	WIRE_EVENT_MACHINE,	/* the machine and its board */
+	WIRE_EVENT_DEAL,	/* the deal and its cards */
+	WIRE_EVENT_HELD,	/* a stop: the machine holds a card, and the deal can go on */
+	WIRE_EVENT_VOID,	/* a stop: the board is void */
+	WIRE_EVENT_DRIVER,	/* of the driver, not of the machine */
+};
+
 /* section 6 */
 #define WIRE_GATE_SIZE		16
 #define WIRE_GATE_TYPE		0x01
@@ -149,6 +159,14 @@ struct wire_gate {
  * opposite directions, which only a machine needs, are in
  * tools/emulator/machine_wire.c.
  */
+
+/**
+ * dealbox_wire_class() - the class of a type of events (section 4)
+ * @type: type of an event, of the machine or of the driver; any number
+ *
+ * Return: the class, also of a type that nobody knows yet.
+ */
+enum wire_event_class dealbox_wire_class(u32 type);
 
 /**
  * dealbox_decode_descriptor() - decode the machine descriptor (section 1.1)

@@ -162,6 +162,24 @@ static void test_info(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, strlen(out.name), WIRE_NAME_SIZE);
 }
 
+/* The ranges of section 4, with the types that nobody knows yet. */
+static void test_classes(struct kunit *test)
+{
+	static const struct {
+		u32 first, last;
+		enum wire_event_class class;
+	} rows[] = {
+		{ 0, 0, WIRE_EVENT_UNKNOWN }, { 1, 0x10, WIRE_EVENT_MACHINE },
+		{ 0x11, 0x1f, WIRE_EVENT_DEAL }, { 0x20, 0x27, WIRE_EVENT_HELD },
+		{ 0x28, 0x3f, WIRE_EVENT_VOID }, { 0x40, 0xff, WIRE_EVENT_UNKNOWN },
+		{ 0x100, 0x200, WIRE_EVENT_DRIVER }, { U32_MAX, U32_MAX, WIRE_EVENT_DRIVER },
+	};
+
+	for (size_t n = 0; n < ARRAY_SIZE(rows); n++)
+		for (u64 type = rows[n].first; type <= rows[n].last; type++)
+			KUNIT_ASSERT_EQ(test, dealbox_wire_class(type), rows[n].class);
+}
+
 static void test_status(struct kunit *test)
 {
 	static const struct wire_status status = {
@@ -503,6 +521,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(test_descriptor),
 	KUNIT_CASE(test_descriptor_refused),
 	KUNIT_CASE(test_info),
+	KUNIT_CASE(test_classes),
 	KUNIT_CASE(test_status),
 	KUNIT_CASE(test_result),
 	KUNIT_CASE(test_counters),

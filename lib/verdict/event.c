@@ -3,8 +3,7 @@
 
 #include <dealbox/event.h>
 
-#define LAST_STOP	0x3f
-#define LAST_OF_MACHINE	0xff	/* those above are the driver's own */
+#include "wire.h"
 
 /* Every type that is known: its name, and whether its code may be shown. */
 static const struct {
@@ -44,27 +43,18 @@ static const struct {
 	[DEALBOX_EV_PROTOCOL_ERROR] = { "protocol error", true },
 };
 
-/* The last type of each class, ascending. */
-static const struct {
-	uint32_t last;
-	enum dealbox_event_class class;
-} classes[] = {
-	{ 0, DEALBOX_EVENT_UNKNOWN },
-	{ DEALBOX_EV_DEAL_STARTED - 1, DEALBOX_EVENT_MACHINE },
-	{ DEALBOX_EV_CARD_UNREADABLE - 1, DEALBOX_EVENT_DEAL },
-	{ DEALBOX_EV_REPEATED_CARD - 1, DEALBOX_EVENT_HELD },
-	{ LAST_STOP, DEALBOX_EVENT_VOID },
-	{ LAST_OF_MACHINE, DEALBOX_EVENT_UNKNOWN },
-	{ UINT32_MAX, DEALBOX_EVENT_DRIVER },
-};
-
 enum dealbox_event_class dealbox_event_class(uint32_t type)
 {
-	size_t n = 0;
+	static const enum dealbox_event_class classes[] = {
+		[WIRE_EVENT_UNKNOWN] = DEALBOX_EVENT_UNKNOWN,
+		[WIRE_EVENT_MACHINE] = DEALBOX_EVENT_MACHINE,
+		[WIRE_EVENT_DEAL] = DEALBOX_EVENT_DEAL,
+		[WIRE_EVENT_HELD] = DEALBOX_EVENT_HELD,
+		[WIRE_EVENT_VOID] = DEALBOX_EVENT_VOID,
+		[WIRE_EVENT_DRIVER] = DEALBOX_EVENT_DRIVER,
+	};
 
-	while (type > classes[n].last)
-		n++;
-	return classes[n].class;
+	return classes[dealbox_wire_class(type)];
 }
 
 bool dealbox_event_stops(uint32_t type)
