@@ -185,7 +185,7 @@ static bool gates_halted(struct dealbox *db)
 	bool halted;
 
 	spin_lock_irq(&db->lock);
-	halted = db->gate_halted && db->running;
+	halted = db->core.gates_held && db->running;
 	spin_unlock_irq(&db->lock);
 	return halted;
 }

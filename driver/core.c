@@ -538,8 +538,28 @@ void dealbox_core_fail_call(struct dealbox_core *core, int error)
 	dealbox_core_end_await(core);
 }
 
+bool dealbox_core_gate_done(struct dealbox_core *core, int status)
+{
+	core->gates--;
+	if (status != -EPIPE)
+		return false;
+	core->gates_held = true;
+	return true;
+}
+
+void dealbox_core_hold_gates(struct dealbox_core *core)
+{
+	core->gates_held = true;
+}
+
+void dealbox_core_allow_gates(struct dealbox_core *core)
+{
+	core->gates_held = false;
+}
+
 void dealbox_core_restart(struct dealbox_core *core)
 {
+	core->gates_held = false;
 	dealbox_router_load(&core->router, NULL);
 	if (core->dialect->restart)
 		core->dialect->restart(core);
@@ -558,6 +578,23 @@ static void note_verdict(struct dealbox_core *core, const struct wire_event *eve
 	}
 }
 
+/* If it cannot be sent, the machine holds the card and says so (GATE_LATE). */
+static void answer_card(struct dealbox_core *core, const struct wire_gate *gate)
+{
+	int error;
+
+	if (core->gates_held)
+		error = -EPIPE;
+	else if (core->gates == DEALBOX_GATES)
+		error = -EBUSY;
+	else
+		error = core->ops->send_gate(core, gate);
+	if (!error)
+		core->gates++;
+	if (core->ops->note_gate)
+		core->ops->note_gate(core, gate, error);
+}
+
 bool dealbox_core_event(struct dealbox_core *core, const u8 *bytes, u64 now_ns)
 {
 	struct dealbox_event event;
@@ -569,7 +606,7 @@ bool dealbox_core_event(struct dealbox_core *core, const u8 *bytes, u64 now_ns)
 	ok = dealbox_abi_event(&core->source, &wire, now_ns, &event);
 	if (ok) {
 		if (core->routed && dealbox_router_event(&core->router, &wire, &gate))
-			core->ops->send_gate(core, &gate);
+			answer_card(core, &gate);
 		note_verdict(core, &wire);
 	}
 	core->ops->event(core, &event);

@@ -138,6 +138,12 @@ struct dealbox_dialect {
 
 #define DEALBOX_GATE_MAX	FRAME_BYTES(WIRE_GATE_SIZE)
 
+/*
+ * Limit of gate commands in flight. A machine waits for one answer at a time;
+ * the second is for a card that it rereads while the first is in flight.
+ */
+#define DEALBOX_GATES		2
+
 /* docs/protocol.md */
 extern const struct dealbox_dialect dealbox_native;
 /* docs/protocol-serial.md */
@@ -145,14 +151,19 @@ extern const struct dealbox_dialect dealbox_serial;
 
 /**
  * struct dealbox_core_ops - callbacks to the owner of a core
- * @send_gate: send a gate command at once: a card is waiting at the gate
+ * @send_gate: send a gate command at once: a card is waiting at the gate; 0 if it is
+ *	in flight, so that dealbox_core_gate_done() will be called, or -errno
+ * @note_gate: note what became of the answer to a card: 0 if it is in flight, -EBUSY
+ *	if DEALBOX_GATES others are, -EPIPE while gate commands are held, or the error
+ *	of @send_gate; may be NULL
  * @event: queue an event for the readers
  * @awaited: wake the call that waits for core->awaited; may be NULL
  *
  * They run within the core's functions and must not call the core.
  */
 struct dealbox_core_ops {
-	void (*send_gate)(struct dealbox_core *core, const struct wire_gate *gate);
+	int (*send_gate)(struct dealbox_core *core, const struct wire_gate *gate);
+	void (*note_gate)(struct dealbox_core *core, const struct wire_gate *gate, int error);
 	void (*event)(struct dealbox_core *core, const struct dealbox_event *event);
 	void (*awaited)(struct dealbox_core *core);
 };
@@ -168,6 +179,8 @@ struct dealbox_core_ops {
  * @sequence: sequence number of the last command
  * @source: numbering of the events
  * @router: plan and deal of a host-routed machine
+ * @gates: gate commands in flight
+ * @gates_held: send none, because their pipe has halted or is being cleared
  * @pace: back-off of the event pipe
  * @awaited: the message that a call waits for
  * @await_error: -errno if that message cannot arrive any more
@@ -191,6 +204,8 @@ struct dealbox_core {
 	u32 sequence;
 	struct event_source source;
 	struct router router;
+	u8 gates;
+	bool gates_held;
 	struct retry pace;
 	enum dealbox_awaited awaited;
 	int await_error;
@@ -285,6 +300,35 @@ enum dealbox_action dealbox_call_answered(struct dealbox_core *core,
  * For an awaited message that cannot arrive any more.
  */
 void dealbox_core_fail_call(struct dealbox_core *core, int error);
+
+/**
+ * dealbox_core_gate_done() - note the completion of a gate command
+ * @core: the machine's core
+ * @status: 0 or -errno
+ *
+ * If the pipe has halted, gate commands are held. The owner cancels those that are
+ * in flight, clears the halt when none is left, and calls
+ * dealbox_core_allow_gates().
+ *
+ * Return: true if the pipe has halted.
+ */
+bool dealbox_core_gate_done(struct dealbox_core *core, int status);
+
+/**
+ * dealbox_core_hold_gates() - send no gate command
+ * @core: the machine's core
+ *
+ * For use before a halt is cleared, whichever transfer met it: no gate command may
+ * be in flight at an endpoint that is cleared. The machine holds a card that is
+ * read meanwhile.
+ */
+void dealbox_core_hold_gates(struct dealbox_core *core);
+
+/**
+ * dealbox_core_allow_gates() - send gate commands again
+ * @core: the machine's core
+ */
+void dealbox_core_allow_gates(struct dealbox_core *core);
 
 /**
  * dealbox_core_restart() - forget plan, deal and partial messages

@@ -74,13 +74,6 @@ struct dealbox_stats {
 };
 
 /*
- * Preallocated URBs for gate commands. A machine waits for one answer at a
- * time; the second URB is for a card that it rereads while the first is in
- * flight.
- */
-#define DEALBOX_GATES	2
-
-/*
  * Limit of files open for reading only, and of files open for writing. Each
  * file costs time in the completion handler. There are two limits so that
  * observers cannot lock out the owner.
@@ -92,6 +85,7 @@ struct dealbox_stats {
  */
 #define DEALBOX_FRESH	(1024 / WIRE_EVENT_SIZE + 1)
 
+/* A preallocated URB for a gate command. */
 struct dealbox_gate {
 	struct dealbox *db;
 	struct urb *urb;
@@ -132,7 +126,6 @@ struct dealbox {
 	bool running;			/* int_in is to be kept submitted */
 	bool waiting;			/* retry submits int_in after a pause */
 	bool halted;			/* int_in stalled, retry clears it */
-	bool gate_halted;		/* no gate commands; retry clears it */
 	struct urb *int_in;
 	u8 *int_buf;
 	struct delayed_work retry;

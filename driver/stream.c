@@ -17,22 +17,22 @@ static void gate_done(struct urb *urb)
 	struct dealbox *db = gate->db;
 	int status = urb->status;	/* read before the URB is reused */
 	unsigned long flags;
+	bool halted;
 
 	spin_lock_irqsave(&db->lock, flags);
 	gate->busy = false;
+	halted = dealbox_core_gate_done(&db->core, status);
 	if (status) {
 		db->stats.gates_failed++;
 		db->stats.last_error = status;
 	}
-	if (status == -EPIPE && db->running) {
-		/*
-		 * This gate command is lost, so there is no hurry. A pending
-		 * retry clears this halt too, and keeps its pause.
-		 */
-		db->gate_halted = true;
+	/*
+	 * This gate command is lost, so there is no hurry. A pending retry clears
+	 * this halt too, and keeps its pause.
+	 */
+	if (halted && db->running)
 		queue_delayed_work(system_long_wq, &db->retry,
 				   msecs_to_jiffies(RETRY_FIRST_MS));
-	}
 	spin_unlock_irqrestore(&db->lock, flags);
 
 	/*
@@ -52,32 +52,38 @@ static struct dealbox_gate *free_gate(struct dealbox *db)
 	return NULL;
 }
 
-static void send_gate(struct dealbox_core *core, const struct wire_gate *answer)
+static int send_gate(struct dealbox_core *core, const struct wire_gate *answer)
 {
 	struct dealbox *db = container_of(core, struct dealbox, core);
 	struct dealbox_gate *gate = free_gate(db);
-	int error = -EPIPE;
+	int error;
 
 	lockdep_assert_held(&db->lock);
-	if (!gate) {
-		db->stats.gates_short++;
-		return;
-	}
+	/* The core counts them. */
+	if (WARN_ON_ONCE(!gate))
+		return -EBUSY;
+	gate->urb->transfer_buffer_length =
+		core->dialect->encode_gate(gate->buf, answer);
+	usb_anchor_urb(gate->urb, &db->submitted);
+	error = usb_submit_urb(gate->urb, GFP_ATOMIC);
+	if (error)
+		usb_unanchor_urb(gate->urb);
+	else
+		gate->busy = true;
+	return error;
+}
 
-	if (!db->gate_halted) {
-		gate->urb->transfer_buffer_length =
-			core->dialect->encode_gate(gate->buf, answer);
-		usb_anchor_urb(gate->urb, &db->submitted);
-		error = usb_submit_urb(gate->urb, GFP_ATOMIC);
-		if (error)
-			usb_unanchor_urb(gate->urb);
-	}
-	if (error) {
+static void note_gate(struct dealbox_core *core, const struct wire_gate *answer, int error)
+{
+	struct dealbox *db = container_of(core, struct dealbox, core);
+
+	if (!error) {
+		db->stats.gates++;
+	} else if (error == -EBUSY) {
+		db->stats.gates_short++;
+	} else {
 		db->stats.gates_failed++;
 		db->stats.last_error = error;
-	} else {
-		gate->busy = true;
-		db->stats.gates++;
 	}
 	trace_dealbox_gate(db->minor, answer->number, answer->position,
 			   answer->pocket == DEALBOX_NONE, error);
@@ -88,7 +94,7 @@ void dealbox_gates_hold(struct dealbox *db)
 	int i;
 
 	spin_lock_irq(&db->lock);
-	db->gate_halted = true;
+	dealbox_core_hold_gates(&db->core);
 	spin_unlock_irq(&db->lock);
 	for (i = 0; i < DEALBOX_GATES; i++)
 		usb_kill_urb(db->gates[i].urb);
@@ -97,7 +103,7 @@ void dealbox_gates_hold(struct dealbox *db)
 void dealbox_gates_allow(struct dealbox *db)
 {
 	spin_lock_irq(&db->lock);
-	db->gate_halted = false;
+	dealbox_core_allow_gates(&db->core);
 	spin_unlock_irq(&db->lock);
 }
 
@@ -153,6 +159,7 @@ static void wake_call(struct dealbox_core *core)
 
 const struct dealbox_core_ops dealbox_core_ops = {
 	.send_gate = send_gate,
+	.note_gate = note_gate,
 	.event = queue_event,
 	.awaited = wake_call,
 };
@@ -292,7 +299,7 @@ int dealbox_stream_start(struct dealbox *db, gfp_t gfp)
 		db->running = true;
 		db->waiting = false;
 		db->halted = false;
-		db->gate_halted = false;
+		dealbox_core_allow_gates(&db->core);
 	}
 	spin_unlock_irq(&db->lock);
 	if (start)

@@ -19,17 +19,31 @@ struct host {
 	struct dealbox_call call;
 	u8 data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
 	int result;			/* of the last step */
-	unsigned int events, gates, awaited, restarts;
+	unsigned int events, gates, noted, awaited, restarts;
+	int gate_error, noted_error;
+	u32 noted_number;
 	struct dealbox_event event;
 	struct wire_gate gate;
 };
 
-static void send_gate(struct dealbox_core *core, const struct wire_gate *gate)
+static int send_gate(struct dealbox_core *core, const struct wire_gate *gate)
 {
 	struct host *h = (struct host *)core;
 
+	if (h->gate_error)
+		return h->gate_error;
 	h->gates++;
 	h->gate = *gate;
+	return 0;
+}
+
+static void note_gate(struct dealbox_core *core, const struct wire_gate *gate, int error)
+{
+	struct host *h = (struct host *)core;
+
+	h->noted++;
+	h->noted_number = gate->number;
+	h->noted_error = error;
 }
 
 static void event(struct dealbox_core *core, const struct dealbox_event *event)
@@ -51,7 +65,7 @@ static void restart(struct dealbox_core *core)
 }
 
 static const struct dealbox_core_ops ops = {
-	.send_gate = send_gate, .event = event, .awaited = awaited,
+	.send_gate = send_gate, .note_gate = note_gate, .event = event, .awaited = awaited,
 };
 
 /* Too large for a stack of the kernel. A test has one at a time. */
@@ -744,6 +758,68 @@ static void test_events_and_gates(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, dealbox_core_receive(&h->core, bytes, 31, 1005), RETRY_FIRST_MS);
 }
 
+/* A card is read. Its answer must end so; 0: it is under way. */
+static void card_is_read(struct host *h, int error)
+{
+	u8 read[WIRE_EVENT_SIZE] = { DEALBOX_EV_CARD_READ, [4] = ++h->noted_number, [12] = 9,
+				     [17] = 3, [18] = DEALBOX_NONE, [19] = DEALBOX_NONE };
+	u32 number = h->noted_number;
+
+	h->noted_number = 0;
+	h->noted = 0;
+	dealbox_core_receive(&h->core, read, sizeof(read), 0);
+	KUNIT_ASSERT_EQ(h->test, h->noted, 1);
+	KUNIT_ASSERT_EQ(h->test, h->noted_number, number);
+	KUNIT_ASSERT_EQ(h->test, h->noted_error, error);
+}
+
+/* Two may be under way, and none while a halt is being cleared. */
+static void test_gates_under_way(struct kunit *test)
+{
+	static const struct dealbox_core_ops quiet = { .send_gate = send_gate, .event = event };
+	static const u8 read[WIRE_EVENT_SIZE] = { DEALBOX_EV_CARD_READ, [12] = 9, [17] = 3 };
+	struct host *h = host(test, DEALBOX_CAP_HOST_ROUTED);
+
+	h->core.router.plan = (struct wire_plan){ .plan_id = PLAN, .entries = 4,
+		.mode = DEALBOX_PLAN_BY_CARD, .pocket = { 0, 0, 0, 2 } };
+	h->core.router.insertion = 9;
+	card_is_read(h, 0);
+	card_is_read(h, 0);
+	card_is_read(h, -EBUSY);
+	KUNIT_ASSERT_EQ(test, h->gates, 2);
+	KUNIT_ASSERT_FALSE(test, dealbox_core_gate_done(&h->core, 0));
+	card_is_read(h, 0);
+	card_is_read(h, -EBUSY);
+	/* one that could not be sent is not under way */
+	KUNIT_ASSERT_FALSE(test, dealbox_core_gate_done(&h->core, -EPROTO));
+	h->gate_error = -ENOMEM;
+	card_is_read(h, -ENOMEM);
+	h->gate_error = 0;
+	card_is_read(h, 0);
+	/* the pipe has halted: the other one is taken back, and then it is cleared */
+	KUNIT_ASSERT_TRUE(test, dealbox_core_gate_done(&h->core, -EPIPE));
+	card_is_read(h, -EPIPE);
+	KUNIT_ASSERT_FALSE(test, dealbox_core_gate_done(&h->core, -ENOENT));
+	card_is_read(h, -EPIPE);
+	KUNIT_ASSERT_EQ(test, h->core.gates, 0);
+	dealbox_core_allow_gates(&h->core);
+	card_is_read(h, 0);
+	dealbox_core_hold_gates(&h->core);
+	card_is_read(h, -EPIPE);
+	KUNIT_ASSERT_EQ(test, h->gates, 5);
+	/* a reset of the bus clears what halts */
+	dealbox_core_restart(&h->core);
+	KUNIT_ASSERT_FALSE(test, h->core.gates_held);
+	/* nobody wants to be told */
+	h->core.router.plan.entries = 4;
+	h->core.router.plan.mode = DEALBOX_PLAN_BY_CARD;
+	h->core.router.insertion = 9;
+	h->core.ops = &quiet;
+	comes(h, DEALBOX_EV_KEY, 0, 0, 0);
+	dealbox_core_event(&h->core, read, 0);
+	KUNIT_ASSERT_EQ(test, h->gates, 6);
+}
+
 static void test_failures_and_resets(struct kunit *test)
 {
 	struct dealbox_dialect dialect = dealbox_native;
@@ -989,6 +1065,292 @@ static void test_serial_events(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, dealbox_serial.describe, FRAME_DESCRIBE);
 }
 
+/* -- in every order -------------------------------------------------------------- */
+
+/* The next order of length letters, each below letters; false behind the last. */
+static bool next_order(u8 *order, unsigned int length, unsigned int letters)
+{
+	for (unsigned int i = 0; i < length; i++) {
+		if (++order[i] < letters)
+			return true;
+		order[i] = 0;
+	}
+	return false;
+}
+
+/* What may come while a call is under way. The first that ends the call has an error. */
+enum { NOT_AN_END = 1 };
+
+#define ORDER	3
+#define PARAM	4
+
+static void key_comes(struct host *h)
+{
+	comes(h, DEALBOX_EV_KEY, 3, 0, 0);
+}
+
+static void verdict_comes(struct host *h)
+{
+	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, DEALBOX_ERR_OK, 0);
+}
+
+static void refusal_comes(struct host *h)
+{
+	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, DEALBOX_ERR_CRC, 7);
+}
+
+static void other_verdict_comes(struct host *h)
+{
+	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN + 1, DEALBOX_ERR_CRC, 7);
+}
+
+static void state_is_lost(struct host *h)
+{
+	comes(h, DEALBOX_EV_STATE_LOST, 3, 0, 0);
+}
+
+static void bad_verdict_comes(struct host *h)
+{
+	u8 bytes[WIRE_EVENT_SIZE] = { DEALBOX_EV_PLAN_LOADED, [17] = 60, [20] = PLAN };
+
+	dealbox_core_receive(&h->core, bytes, sizeof(bytes), 0);
+}
+
+static void short_transfer_comes(struct host *h)
+{
+	dealbox_core_receive(&h->core, h->bytes, WIRE_EVENT_SIZE - 1, 0);
+}
+
+static void pipe_fails(struct host *h)
+{
+	bool reset;
+
+	dealbox_core_failed(&h->core, 0, &reset);
+}
+
+static void bus_is_reset(struct host *h)
+{
+	dealbox_core_fail_call(&h->core, -EIO);
+	dealbox_core_restart(&h->core);
+}
+
+static void machine_goes(struct host *h)
+{
+	dealbox_core_fail_call(&h->core, -ENODEV);
+}
+
+struct arrival {
+	void (*come)(struct host *h);
+	int end;
+	bool event;		/* programs read one */
+};
+
+/* Lets some of an order come. Returns how the call ends by it; NOT_AN_END: it does not. */
+static int some_come(struct host *h, const struct arrival *arrivals, const u8 *order,
+		     unsigned int from, unsigned int to)
+{
+	int end = NOT_AN_END;
+
+	for (; from < to; from++) {
+		arrivals[order[from]].come(h);
+		if (end == NOT_AN_END)
+			end = arrivals[order[from]].end;
+	}
+	return end;
+}
+
+static const struct arrival plan_arrivals[] = {
+	{ key_comes, NOT_AN_END, true }, { verdict_comes, 0, true },
+	{ refusal_comes, -EREMOTEIO, true }, { other_verdict_comes, NOT_AN_END, true },
+	{ state_is_lost, -EIO, true }, { bad_verdict_comes, NOT_AN_END, true },
+	{ short_transfer_comes, NOT_AN_END, true }, { pipe_fails, NOT_AN_END, false },
+	{ bus_is_reset, -EIO, false }, { machine_goes, -ENODEV, false },
+};
+
+/* The first so many come before LOAD is answered, up to the second while the block is sent. */
+static void load_plan_in_order(struct kunit *test, const u8 *order, unsigned int first,
+			       unsigned int second)
+{
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+	unsigned int events = 0;
+	int end, later;
+
+	makes_plan(h, 52, true);
+	commands(h, WIRE_LOAD, 101, PLAN, WIRE_PLAN_SIZE(52), 0);
+	some_come(h, plan_arrivals, order, 0, first);
+	KUNIT_ASSERT_EQ(test, h->awaited, 0);
+	KUNIT_ASSERT_EQ(test, next(h), DEALBOX_SEND);
+	end = some_come(h, plan_arrivals, order, first, second);
+	h->result = 0;
+	KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
+	later = some_come(h, plan_arrivals, order, second, ORDER);
+	if (end == NOT_AN_END)
+		end = later;
+	KUNIT_ASSERT_EQ(test, h->awaited, end != NOT_AN_END);
+	KUNIT_ASSERT_EQ(test, h->core.awaited == DEALBOX_AWAIT_NOTHING, end != NOT_AN_END);
+	h->result = end == NOT_AN_END ? -ETIMEDOUT : 0;
+	ends(h, end == NOT_AN_END ? -ETIMEDOUT : end);
+	KUNIT_ASSERT_EQ(test, plan.result, end == -EREMOTEIO ? DEALBOX_ERR_CRC : 0);
+	KUNIT_ASSERT_EQ(test, plan.detail, end == -EREMOTEIO ? 7 : 0);
+	for (unsigned int i = 0; i < ORDER; i++)
+		events += plan_arrivals[order[i]].event;
+	KUNIT_ASSERT_EQ(test, h->events, events);
+}
+
+/*
+ * What comes before LOAD is answered is of the plan before. From then on the first word on
+ * this plan counts, whether it comes while the block is on its way, or later.
+ */
+static void test_a_plan_in_every_order(struct kunit *test)
+{
+	u8 order[ORDER] = { 0 };
+
+	do {
+		for (unsigned int first = 0; first <= ORDER; first++)
+			for (unsigned int second = first; second <= ORDER; second++)
+				load_plan_in_order(test, order, first, second);
+	} while (next_order(order, ORDER, ARRAY_SIZE(plan_arrivals)));
+}
+
+static void frame_comes(struct host *h, u8 tag, u8 status, size_t length)
+{
+	u8 buf[FRAME_MAX];
+
+	dealbox_core_receive(&h->core, buf, answer_of(buf, tag, status, length), 0);
+}
+
+static void answer_comes(struct host *h)
+{
+	u8 buf[FRAME_MAX] = { [FRAME_HEADER] = FRAME_DONE, [FRAME_HEADER + 1] = PARAM };
+	size_t size = dealbox_frame_seal(buf, FRAME_ANSWER, h->core.tag,
+					 FRAME_ANSWER_HEADER + WIRE_PARAM_SIZE);
+
+	dealbox_core_receive(&h->core, buf, size, 0);
+}
+
+static void stall_comes(struct host *h)
+{
+	frame_comes(h, h->core.tag, FRAME_STALL, 0);
+}
+
+static void long_answer_comes(struct host *h)
+{
+	frame_comes(h, h->core.tag, FRAME_DONE, WIRE_PARAM_SIZE + 1);
+}
+
+static void short_answer_comes(struct host *h)
+{
+	frame_comes(h, h->core.tag, FRAME_DONE, WIRE_PARAM_SIZE - 1);
+}
+
+static void unknown_answer_comes(struct host *h)
+{
+	frame_comes(h, h->core.tag, 2, WIRE_PARAM_SIZE);
+}
+
+static void late_answer_comes(struct host *h)
+{
+	frame_comes(h, h->core.tag - 1, FRAME_DONE, WIRE_PARAM_SIZE);
+}
+
+static void framed_event_comes(struct host *h)
+{
+	u8 buf[FRAME_MAX] = { [FRAME_HEADER] = DEALBOX_EV_STATE_LOST };
+	size_t size = dealbox_frame_seal(buf, FRAME_EVENT, 0, WIRE_EVENT_SIZE);
+
+	dealbox_core_receive(&h->core, buf, size, 0);
+}
+
+static void broken_answer_comes(struct host *h)
+{
+	u8 buf[FRAME_MAX];
+	size_t size = answer_of(buf, h->core.tag, FRAME_DONE, WIRE_PARAM_SIZE);
+
+	buf[size - 1] ^= 1;
+	dealbox_core_receive(&h->core, buf, size, 0);
+}
+
+/* The first answer to a request counts, while it is being sent, too, and nothing else does. */
+static void test_an_answer_in_every_order(struct kunit *test)
+{
+	static const struct arrival arrivals[] = {
+		{ answer_comes, 0, false }, { stall_comes, -EREMOTEIO, false },
+		{ long_answer_comes, -EPROTO, false }, { short_answer_comes, -EPROTO, false },
+		{ unknown_answer_comes, -EPROTO, false }, { late_answer_comes, NOT_AN_END, false },
+		{ framed_event_comes, NOT_AN_END, true }, { broken_answer_comes, NOT_AN_END, true },
+		{ bus_is_reset, -EIO, false }, { machine_goes, -ENODEV, false },
+	};
+	u8 order[ORDER] = { 0 };
+
+	do {
+		for (unsigned int sent = 0; sent <= ORDER; sent++) {
+			struct dealbox_param param = { .id = PARAM };
+			struct host *h = serial_host(test);
+			unsigned int events = 0;
+			int end, later;
+
+			fresh(h);
+			dealbox_call_get_param(&h->call, &param);
+			serial_asks(h, 8, WIRE_GET_PARAM, PARAM, "", 0);
+			end = some_come(h, arrivals, order, 0, sent);
+			KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
+			later = some_come(h, arrivals, order, sent, ORDER);
+			if (end == NOT_AN_END)
+				end = later;
+			KUNIT_ASSERT_EQ(test, h->awaited, end != NOT_AN_END);
+			h->result = end == NOT_AN_END ? -ETIMEDOUT : 0;
+			ends(h, end == NOT_AN_END ? -ETIMEDOUT : end);
+			KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
+			for (unsigned int i = 0; i < ORDER; i++)
+				events += arrivals[order[i]].event;
+			KUNIT_ASSERT_EQ(test, h->events, events);
+		}
+	} while (next_order(order, ORDER, ARRAY_SIZE(arrivals)));
+}
+
+/* Cards and the ends of gate commands: never more than two, and none behind a halt. */
+static void test_gates_in_every_order(struct kunit *test)
+{
+	enum { CARD, SENT, HALT, CLEARED, RESET, LETTERS };
+	u8 order[6] = { 0 };
+
+	do {
+		struct host *h = host(test, DEALBOX_CAP_HOST_ROUTED);
+		unsigned int under_way = 0;
+		bool held = false;
+
+		for (unsigned int i = 0; i < ARRAY_SIZE(order); i++) {
+			switch (order[i]) {
+			case CARD:
+				h->core.router.insertion = 9;
+				card_is_read(h, held ? -EPIPE : under_way == 2 ? -EBUSY : 0);
+				under_way += !h->noted_error;
+				break;
+			case SENT:
+			case HALT:
+				if (!under_way)
+					break;
+				under_way--;
+				held |= order[i] == HALT;
+				KUNIT_ASSERT_EQ(test, dealbox_core_gate_done(&h->core,
+									     order[i] == HALT ?
+									     -EPIPE : 0),
+						order[i] == HALT);
+				break;
+			case CLEARED:
+				held = false;
+				dealbox_core_allow_gates(&h->core);
+				break;
+			case RESET:
+				held = false;
+				dealbox_core_restart(&h->core);
+				break;
+			}
+			KUNIT_ASSERT_EQ(test, h->core.gates, under_way);
+		}
+	} while (next_order(order, ARRAY_SIZE(order), LETTERS));
+}
+
 static struct kunit_case core_cases[] = {
 	KUNIT_CASE(test_the_first_call),
 	KUNIT_CASE(test_a_machine_that_must_be_asked_what_it_is),
@@ -1004,10 +1366,14 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(test_a_plan_is_not_loaded),
 	KUNIT_CASE(test_a_plan_that_the_host_keeps),
 	KUNIT_CASE(test_events_and_gates),
+	KUNIT_CASE(test_gates_under_way),
 	KUNIT_CASE(test_failures_and_resets),
 	KUNIT_CASE(test_gates_in_bytes),
 	KUNIT_CASE(test_serial_requests),
 	KUNIT_CASE(test_serial_events),
+	KUNIT_CASE(test_a_plan_in_every_order),
+	KUNIT_CASE(test_an_answer_in_every_order),
+	KUNIT_CASE(test_gates_in_every_order),
 	{ }
 };
 

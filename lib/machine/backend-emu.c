@@ -18,11 +18,19 @@
 /* Limit of late packets, more than a socket holds: a machine may never stop sending. */
 #define TURN_PACKETS	512
 
+/* A gate command in flight; id 0 = none */
+struct gate {
+	uint32_t id;
+	int64_t end_ms;		/* give it up then */
+};
+
 struct emu {
 	int fd;
 	struct host *host;
 	bool serial;		/* serial dialect: gate commands use the endpoint of plans */
 	uint32_t id;		/* id of the last frame sent */
+	struct gate gates[DEALBOX_GATES];
+	bool gate_halted;	/* gates_clear() clears it */
 };
 
 struct packet {
@@ -93,6 +101,42 @@ static int receive(struct emu *emu, struct packet *packet, int64_t timeout_ms)
 	return 0;
 }
 
+static void gate_ended(struct emu *emu, struct gate *gate, int status)
+{
+	gate->id = 0;
+	emu->gate_halted |= host_gate_done(emu->host, status);
+}
+
+/* Give up gate commands that were not completed in time. */
+static void gates_expire(struct emu *emu)
+{
+	size_t n;
+
+	for (n = 0; n < DEALBOX_GATES; n++)
+		if (emu->gates[n].id && now_ms() >= emu->gates[n].end_ms)
+			gate_ended(emu, &emu->gates[n], -ETIMEDOUT);
+}
+
+/* Process what nobody waits for: events, and completions of gate commands. */
+static void take_packet(struct emu *emu, const struct packet *packet)
+{
+	size_t n;
+
+	switch (packet->frame.kind) {
+	case EMU_INT_IN:
+		gates_expire(emu);
+		if (!packet->frame.status)
+			host_receive(emu->host, packet->data, packet->frame.length);
+		break;
+	case EMU_BULK_DONE:
+	case EMU_INT_DONE:
+		for (n = 0; n < DEALBOX_GATES; n++)
+			if (emu->gates[n].id && emu->gates[n].id == packet->frame.id)
+				gate_ended(emu, &emu->gates[n], packet->frame.status);
+		break;
+	}
+}
+
 /*
  * Wait for the answer to frame id and pass events to the host meanwhile. Returns the status in the
  * answer, or -errno.
@@ -112,12 +156,9 @@ static int answer_wait(struct emu *emu, enum emu_kind kind, uint32_t id, struct 
 			continue;
 		if (ret)
 			return ret;
-		if (packet->frame.kind == EMU_INT_IN) {
-			if (!packet->frame.status)
-				host_receive(emu->host, packet->data, packet->frame.length);
-		} else if (packet->frame.kind == kind && packet->frame.id == id) {
+		if (packet->frame.kind == kind && packet->frame.id == id)
 			return packet->frame.status;
-		}
+		take_packet(emu, packet);
 	}
 	return -ETIMEDOUT;
 }
@@ -153,27 +194,57 @@ static int emu_control(void *bus, uint8_t type, uint8_t request, uint16_t value,
 	return transfer_control(bus, type, request, value, 0, data, length);
 }
 
+/* CLEAR_FEATURE(ENDPOINT_HALT), USB 2.0, 9.4.1. No gate command may be in flight then. */
+static void out_clear(struct emu *emu, uint8_t endpoint)
+{
+	size_t n;
+
+	host_hold_gates(emu->host);
+	for (n = 0; n < DEALBOX_GATES; n++)
+		if (emu->gates[n].id)
+			gate_ended(emu, &emu->gates[n], -ECANCELED);
+	emu->gate_halted = false;
+	transfer_control(emu, 0x02, 1, 0, endpoint, NULL, 0);
+	host_allow_gates(emu->host);
+}
+
+static void gates_clear(struct emu *emu)
+{
+	if (emu->gate_halted)
+		out_clear(emu, emu->serial ? EMU_EP_BULK_OUT : EMU_EP_INT_OUT);
+}
+
 static int emu_bulk_out(void *bus, const void *data, size_t length, unsigned int ms)
 {
 	struct emu *emu = bus;
 	struct packet packet;
-	uint32_t id = ++emu->id;
+	uint32_t id;
 	int ret;
 
+	/* A halt by a gate command would fail this transfer where they share the endpoint. */
+	gates_clear(emu);
+	id = ++emu->id;
 	ret = send_packet(emu, EMU_BULK_OUT, id, NULL, 0, data, length);
 	if (!ret)
 		ret = answer_wait(emu, EMU_BULK_DONE, id, &packet, (int)ms);
-	/* CLEAR_FEATURE(ENDPOINT_HALT), USB 2.0, 9.4.1 */
 	if (ret == -EPIPE)
-		transfer_control(emu, 0x02, 1, 0, EMU_EP_BULK_OUT, NULL, 0);
+		out_clear(emu, EMU_EP_BULK_OUT);
 	return ret > 0 ? -EPROTO : ret;
 }
 
 static int emu_gate_out(void *bus, const void *data, size_t length)
 {
 	struct emu *emu = bus;
+	struct gate *gate = emu->gates;
+	int ret;
 
-	return send_packet(emu, emu->serial ? EMU_BULK_OUT : EMU_INT_OUT, ++emu->id, NULL, 0, data, length);
+	while (gate->id)		/* one is free */
+		gate++;
+	ret = send_packet(emu, emu->serial ? EMU_BULK_OUT : EMU_INT_OUT, ++emu->id, NULL, 0, data,
+			  length);
+	if (!ret)
+		*gate = (struct gate){ emu->id, now_ms() + WIRE_CONTROL_HOST_MS };
+	return ret;
 }
 
 static int emu_pump(void *bus, int timeout_ms)
@@ -188,9 +259,9 @@ static int emu_pump(void *bus, int timeout_ms)
 			break;
 		if (ret)
 			return -ENODEV;
-		if (packet.frame.kind == EMU_INT_IN && !packet.frame.status)
-			host_receive(emu->host, packet.data, packet.frame.length);
+		take_packet(emu, &packet);
 	}
+	gates_clear(emu);
 	return 0;
 }
 

@@ -25,6 +25,13 @@ struct endpoints {
 	bool bulk;		/* these two are bulk */
 };
 
+struct gate {
+	struct usb *usb;
+	struct libusb_transfer *transfer;
+	bool in_flight;
+	uint8_t data[DEALBOX_GATE_MAX];
+};
+
 struct usb {
 	struct host *host;
 	libusb_context *context;
@@ -39,10 +46,8 @@ struct usb {
 	bool in_halted;
 	bool in_reset;		/* reset the machine before the retry */
 	int retry_fd;		/* timer: expires when the transfer is to be retried */
-	struct libusb_transfer *gate;
-	bool gate_flight;
-	bool gate_halted;
-	uint8_t gate_data[DEALBOX_GATE_MAX];
+	struct gate gates[DEALBOX_GATES];
+	bool gate_halted;	/* retry_run() or the next bulk transfer clears it */
 };
 
 static int usb_errno(int error)
@@ -120,6 +125,40 @@ static void LIBUSB_CALL in_done(struct libusb_transfer *transfer)
 	}
 }
 
+static void gates_cancel(struct usb *usb)
+{
+	size_t n;
+
+	for (n = 0; n < DEALBOX_GATES; n++)
+		if (usb->gates[n].in_flight)
+			libusb_cancel_transfer(usb->gates[n].transfer);
+}
+
+static bool gates_in_flight(const struct usb *usb)
+{
+	bool any = false;
+	size_t n;
+
+	for (n = 0; n < DEALBOX_GATES; n++)
+		any |= usb->gates[n].in_flight;
+	return any;
+}
+
+/* Clear the halt of an OUT endpoint. No gate command may be in flight there meanwhile. */
+static void out_clear(struct usb *usb, uint8_t endpoint)
+{
+	struct timeval second = { .tv_sec = 1 };
+
+	host_hold_gates(usb->host);
+	gates_cancel(usb);
+	while (gates_in_flight(usb))
+		if (libusb_handle_events_timeout_completed(usb->context, &second, NULL))
+			break;
+	libusb_clear_halt(usb->handle, endpoint);
+	usb->gate_halted = false;
+	host_allow_gates(usb->host);
+}
+
 /* Reset the machine, clear halts and resubmit, none of which a callback may do. */
 static void retry_run(struct usb *usb)
 {
@@ -129,8 +168,7 @@ static void retry_run(struct usb *usb)
 	if (usb->gone || read(usb->retry_fd, &count, sizeof(count)) != sizeof(count))
 		return;
 	if (usb->gate_halted)
-		libusb_clear_halt(usb->handle, usb->ep.gate);
-	usb->gate_halted = false;
+		out_clear(usb, usb->ep.gate);
 	if (usb->in_flight)
 		return;
 	if (usb->in_reset) {
@@ -177,22 +215,39 @@ static int usb_bulk_out(void *bus, const void *data, size_t length, unsigned int
 {
 	struct usb *usb = bus;
 	int done = 0;
-	int ret = libusb_bulk_transfer(usb->handle, usb->ep.bulk_out, (unsigned char *)data,
-				       (int)length, &done, ms);
+	int ret;
 
+	/* A halt by a gate command would fail this transfer where they share the endpoint. */
+	if (usb->gate_halted)
+		out_clear(usb, usb->ep.gate);
+	ret = libusb_bulk_transfer(usb->handle, usb->ep.bulk_out, (unsigned char *)data,
+				   (int)length, &done, ms);
 	if (ret == LIBUSB_ERROR_PIPE)
-		libusb_clear_halt(usb->handle, usb->ep.bulk_out);
+		out_clear(usb, usb->ep.bulk_out);
 	if (ret)
 		return usb_errno(ret);
 	return (size_t)done == length ? 0 : -EIO;
 }
 
+static int gate_status(enum libusb_transfer_status status)
+{
+	switch (status) {
+	case LIBUSB_TRANSFER_COMPLETED:
+		return 0;
+	case LIBUSB_TRANSFER_STALL:
+		return -EPIPE;
+	default:
+		return -EIO;
+	}
+}
+
 static void LIBUSB_CALL gate_done(struct libusb_transfer *transfer)
 {
-	struct usb *usb = transfer->user_data;
+	struct gate *gate = transfer->user_data;
+	struct usb *usb = gate->usb;
 
-	usb->gate_flight = false;
-	if (transfer->status != LIBUSB_TRANSFER_STALL)
+	gate->in_flight = false;
+	if (!host_gate_done(usb->host, gate_status(transfer->status)))
 		return;
 	/* The command is lost. A pending retry of the event pipe clears this halt too. */
 	usb->gate_halted = true;
@@ -203,18 +258,20 @@ static void LIBUSB_CALL gate_done(struct libusb_transfer *transfer)
 static int usb_gate_out(void *bus, const void *data, size_t length)
 {
 	struct usb *usb = bus;
+	struct gate *gate = usb->gates;
 	int ret;
 
-	/* The previous command is still in flight, so this one would be too late anyway. */
-	if (usb->gate_flight || usb->gate_halted || !usb->ep.gate)
-		return -EAGAIN;
-	memcpy(usb->gate_data, data, length);
-	libusb_fill_interrupt_transfer(usb->gate, usb->handle, usb->ep.gate, usb->gate_data,
-				       (int)length, gate_done, usb, WIRE_CONTROL_HOST_MS);
+	if (!usb->ep.gate)
+		return -ENXIO;
+	while (gate->in_flight)		/* one is free */
+		gate++;
+	memcpy(gate->data, data, length);
+	libusb_fill_interrupt_transfer(gate->transfer, usb->handle, usb->ep.gate, gate->data,
+				       (int)length, gate_done, gate, WIRE_CONTROL_HOST_MS);
 	if (usb->ep.bulk)
-		usb->gate->type = LIBUSB_TRANSFER_TYPE_BULK;
-	ret = libusb_submit_transfer(usb->gate);
-	usb->gate_flight = !ret;
+		gate->transfer->type = LIBUSB_TRANSFER_TYPE_BULK;
+	ret = libusb_submit_transfer(gate->transfer);
+	gate->in_flight = !ret;
 	return ret ? usb_errno(ret) : 0;
 }
 
@@ -253,12 +310,12 @@ static void usb_close(void *bus)
 {
 	struct timeval second = { .tv_sec = 1 };
 	struct usb *usb = bus;
+	size_t n;
 
 	if (usb->in_flight)
 		libusb_cancel_transfer(usb->in);
-	if (usb->gate_flight)
-		libusb_cancel_transfer(usb->gate);
-	while (usb->in_flight || usb->gate_flight)
+	gates_cancel(usb);
+	while (usb->in_flight || gates_in_flight(usb))
 		if (libusb_handle_events_timeout_completed(usb->context, &second, NULL))
 			break;
 	if (usb->context)
@@ -268,7 +325,8 @@ static void usb_close(void *bus)
 	if (usb->in)
 		free(usb->in->buffer);
 	libusb_free_transfer(usb->in);
-	libusb_free_transfer(usb->gate);
+	for (n = 0; n < DEALBOX_GATES; n++)
+		libusb_free_transfer(usb->gates[n].transfer);
 	if (usb->handle)
 		libusb_close(usb->handle);
 	if (usb->context)
@@ -477,11 +535,17 @@ static int node_open(struct usb *usb, const struct usb_place *place, struct deal
 static int in_prepare(struct usb *usb)
 {
 	uint8_t *buffer = malloc(usb->ep.in_size);
+	bool gates = true;
+	size_t n;
 
 	usb->in = libusb_alloc_transfer(0);
-	usb->gate = libusb_alloc_transfer(0);
+	for (n = 0; n < DEALBOX_GATES; n++) {
+		usb->gates[n].usb = usb;
+		usb->gates[n].transfer = libusb_alloc_transfer(0);
+		gates &= usb->gates[n].transfer != NULL;
+	}
 	usb->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (!buffer || !usb->in || !usb->gate || usb->retry_fd < 0) {
+	if (!buffer || !usb->in || !gates || usb->retry_fd < 0) {
 		free(buffer);
 		return -ENOMEM;
 	}

@@ -16,7 +16,9 @@
 
 #define EMU_VERSION		2
 #define EMU_DATA_MAX		4096
-#define EMU_EP_BULK_OUT		0x01	/* endpoint address in control requests */
+/* addresses of endpoints, in control requests */
+#define EMU_EP_BULK_OUT		0x01
+#define EMU_EP_INT_OUT		0x03
 
 enum emu_kind {
 	/* host to machine */

@@ -55,7 +55,7 @@ int host_fd(const struct host *host)
 	return host->epoll_fd;
 }
 
-static void send_gate(struct dealbox_core *core, const struct wire_gate *gate);
+static int send_gate(struct dealbox_core *core, const struct wire_gate *gate);
 static void queue_event(struct dealbox_core *core, const struct dealbox_event *event);
 
 static const struct dealbox_core_ops core_ops = {
@@ -124,13 +124,14 @@ static struct host *host_of(struct dealbox_core *core)
 	return (struct host *)((char *)core - offsetof(struct host, core));
 }
 
-static void send_gate(struct dealbox_core *core, const struct wire_gate *gate)
+static int send_gate(struct dealbox_core *core, const struct wire_gate *gate)
 {
 	struct host *host = host_of(core);
 	uint8_t data[DEALBOX_GATE_MAX];
 
 	/* If it is lost, the machine holds the card and reports GATE_LATE. */
-	bus_error(host, host->ops->gate_out(host->bus, data, core->dialect->encode_gate(data, gate)));
+	return bus_error(host, host->ops->gate_out(host->bus, data,
+						   core->dialect->encode_gate(data, gate)));
 }
 
 static void queue_event(struct dealbox_core *core, const struct dealbox_event *event)
@@ -154,6 +155,21 @@ void host_try_receive(struct host *host)
 uint32_t host_receive_failed(struct host *host, bool *reset)
 {
 	return dealbox_core_failed(&host->core, now_ns(), reset);
+}
+
+bool host_gate_done(struct host *host, int status)
+{
+	return dealbox_core_gate_done(&host->core, status);
+}
+
+void host_hold_gates(struct host *host)
+{
+	dealbox_core_hold_gates(&host->core);
+}
+
+void host_allow_gates(struct host *host)
+{
+	dealbox_core_allow_gates(&host->core);
 }
 
 void host_was_reset(struct host *host)

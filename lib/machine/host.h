@@ -24,7 +24,10 @@ struct host_bus {
 	 * Make a bulk transfer within ms, and clear a halt. Returns 0 or -errno; -EPIPE is a halt.
 	 */
 	int (*bulk_out)(void *bus, const void *data, size_t length, unsigned int ms);
-	/* Submit a gate command without waiting for its completion. Returns 0 or -errno. */
+	/*
+	 * Submit a gate command without waiting for its completion, which is passed to
+	 * host_gate_done(). At most DEALBOX_GATES are in flight. Returns 0 or -errno.
+	 */
 	int (*gate_out)(void *bus, const void *data, size_t length);
 	/*
 	 * Wait at most timeout_ms for transfers of events, and pass them to host_receive(). Returns
@@ -64,6 +67,14 @@ void host_try_receive(struct host *host);
  * reset the machine first.
  */
 uint32_t host_receive_failed(struct host *host, bool *reset);
+/*
+ * Note that a gate command was completed: status is 0 or -errno. Returns true if its pipe has halted:
+ * the bus then cancels the others, clears the halt, and calls host_allow_gates().
+ */
+bool host_gate_done(struct host *host, int status);
+/* Hold gate commands while a halt is cleared, whichever transfer met it; send them again. */
+void host_hold_gates(struct host *host);
+void host_allow_gates(struct host *host);
 /* Forget plan and deal after a reset of the machine. */
 void host_was_reset(struct host *host);
 

@@ -19,6 +19,7 @@ struct bus {
 	size_t size;
 	struct host *host;
 	bool routed;
+	unsigned int gates;	/* under way */
 };
 
 static uint8_t next(struct bus *bus)
@@ -83,13 +84,31 @@ static int gate_out(void *context, const void *data, size_t length)
 	CHECK(bus->routed && length == WIRE_GATE_SIZE);
 	CHECK(wire_gate_get(data, length, &gate));
 	CHECK(gate.pocket == DEALBOX_NONE || gate.pocket < POCKETS);
-	return error < 0 ? error : 0;
+	if (error < 0)
+		return error;
+	CHECK(++bus->gates <= DEALBOX_GATES);
+	return 0;
+}
+
+/* Some of the gate commands under way end, one in four by a halt. */
+static void end_gates(struct bus *bus)
+{
+	bool halted = false;
+
+	while (bus->gates && next(bus) & 3) {
+		bus->gates--;
+		halted |= host_gate_done(bus->host, next(bus) & 3 ? 0 : -EPIPE);
+	}
+	if (halted)
+		host_allow_gates(bus->host);
 }
 
 static void receive(struct bus *bus)
 {
 	uint8_t events[8 * WIRE_EVENT_SIZE];
 	size_t length = next(bus) % (sizeof(events) + 1);
+
+	end_gates(bus);
 
 	if (length & 1)
 		length -= length % WIRE_EVENT_SIZE;

@@ -602,9 +602,20 @@ static void each_card_is_answered(void **state)
 	card_read(fake, 1, 17);
 	assert_int_equal(gate_of(fake).pocket, DEALBOX_NONE);
 	assert_int_equal(gate_of(fake).reason, DEALBOX_EV_REPEATED_CARD);
+	/* two are under way: a third has to wait for the end of one */
+	card_read(fake, 1, 53);
+	assert_int_equal(fake->gates, 2);
+	assert_false(host_gate_done(fake->host, 0));
 	card_read(fake, 1, 53);
 	assert_int_equal(gate_of(fake).reason, DEALBOX_EV_NOT_IN_PLAN);
 	assert_int_equal(fake->gates, 3);
+	/* none while the pipe is halted */
+	assert_true(host_gate_done(fake->host, -EPIPE));
+	card_read(fake, 1, 53);
+	assert_int_equal(fake->gates, 3);
+	host_allow_gates(fake->host);
+	card_read(fake, 1, 53);
+	assert_int_equal(fake->gates, 4);
 }
 
 static void an_event_that_cannot_be_is_not_answered(void **state)

@@ -43,7 +43,7 @@ static struct {
 	struct wire_result result;
 	int pipe[2];			/* what poll(2) sees of the bus */
 
-	struct libusb_transfer *in, *out;	/* in flight */
+	struct libusb_transfer *in, *out, *out2;	/* in flight; out2 behind out */
 	unsigned int submitted_in, submitted_out;
 	/* the next completion of the event endpoint */
 	bool completes;
@@ -141,6 +141,7 @@ void __wrap_libusb_close(libusb_device_handle *handle)
 	assert_ptr_equal(handle, OPAQUE);
 	assert_null(bus.in);
 	assert_null(bus.out);
+	assert_null(bus.out2);
 	assert_int_equal(bus.claims, 0);
 	bus.handles--;
 }
@@ -214,6 +215,7 @@ int __wrap_libusb_control_transfer(libusb_device_handle *handle, uint8_t type, u
 static void answer_frame(const uint8_t *data, size_t length)
 {
 	struct wire_result result = { 0 };
+	struct wire_status status = { 0 };
 	struct wire_info info = { .version = WIRE_VERSION, .name = "Tables" };
 	struct frame_reader reader = { 0 };
 	uint8_t *payload = bus.data + FRAME_HEADER;
@@ -236,6 +238,10 @@ static void answer_frame(const uint8_t *data, size_t length)
 		wire_result_put(payload + FRAME_ANSWER_HEADER, &result);
 		size = WIRE_RESULT_SIZE;
 		break;
+	case WIRE_GET_STATUS:
+		wire_status_put(payload + FRAME_ANSWER_HEADER, &status);
+		size = WIRE_STATUS_SIZE;
+		break;
 	}
 	bus.length = (int)dealbox_frame_seal(bus.data, FRAME_ANSWER, frame.tag,
 					     FRAME_ANSWER_HEADER + size);
@@ -250,9 +256,9 @@ int __wrap_libusb_bulk_transfer(libusb_device_handle *handle, unsigned char endp
 {
 	assert_ptr_equal(handle, OPAQUE);
 	assert_int_equal(endpoint, EP_BULK_OUT);
-	if (bus.serial)
+	if (bus.serial && !bus.bulk_end)
 		answer_frame(data, (size_t)length);
-	else
+	else if (!bus.serial)
 		assert_int_equal(timeout, 2000);
 	*done = length;
 	return bus.bulk_end;
@@ -262,6 +268,11 @@ int __wrap_libusb_clear_halt(libusb_device_handle *handle, unsigned char endpoin
 {
 	assert_ptr_equal(handle, OPAQUE);
 	assert_in_range(bus.halt_count, 0, 3);
+	/* an endpoint with a transfer is not cleared: EHCI and xHCI refuse that */
+	if (endpoint != EP_INT_IN) {
+		assert_null(bus.out);
+		assert_null(bus.out2);
+	}
 	bus.halts[bus.halt_count++] = endpoint;
 	return 0;
 }
@@ -276,9 +287,10 @@ int __wrap_libusb_submit_transfer(struct libusb_transfer *transfer)
 		bus.in = transfer;
 		bus.submitted_in++;
 	} else {
-		assert_int_equal(transfer->endpoint, EP_INT_OUT);
-		assert_null(bus.out);
-		bus.out = transfer;
+		assert_int_equal(transfer->endpoint, bus.serial ? EP_BULK_OUT : EP_INT_OUT);
+		assert_null(bus.out2);
+		*(bus.out ? &bus.out2 : &bus.out) = transfer;
+		transfer->status = LIBUSB_TRANSFER_COMPLETED;
 		bus.submitted_out++;
 	}
 	return 0;
@@ -327,6 +339,8 @@ int __wrap_libusb_handle_events_timeout_completed(libusb_context *context, struc
 		complete(&bus.in, LIBUSB_TRANSFER_CANCELLED);
 	} else if (bus.out && bus.out->status == LIBUSB_TRANSFER_CANCELLED) {
 		complete(&bus.out, LIBUSB_TRANSFER_CANCELLED);
+	} else if (bus.out2 && bus.out2->status == LIBUSB_TRANSFER_CANCELLED) {
+		complete(&bus.out2, LIBUSB_TRANSFER_CANCELLED);
 	}
 	return 0;
 }
@@ -762,26 +776,33 @@ static void cards_are_answered(void **state)
 	assert_int_equal(gate.pocket, 1);
 	assert_int_equal(gate.number, 2);
 
-	/* the answer is still on its way: another would not come in time */
-	read.number = 3;
-	wire_arrives(read);
-	assert_int_equal(wait_read(machine, events, 4), 1);
-	assert_int_equal(bus.submitted_out, 1);
+	/* the answer is still on its way; the card is read again, and no third time */
+	for (read.number = 3; read.number <= 4; read.number++) {
+		wire_arrives(read);
+		assert_int_equal(wait_read(machine, events, 4), 1);
+		assert_int_equal(bus.submitted_out, 2);
+	}
 	complete(&bus.out, LIBUSB_TRANSFER_COMPLETED);
-	read.number = 4;
+	complete(&bus.out2, LIBUSB_TRANSFER_COMPLETED);
+	for (read.number = 5; read.number <= 6; read.number++) {
+		wire_arrives(read);
+		assert_int_equal(wait_read(machine, events, 4), 1);
+	}
+	assert_int_equal(bus.submitted_out, 4);
+
+	/* a halt is cleared when nothing waits there any more, and the next card is answered */
+	complete(&bus.out, LIBUSB_TRANSFER_STALL);
+	read.number = 7;
 	wire_arrives(read);
 	assert_int_equal(wait_read(machine, events, 4), 1);
-	assert_int_equal(bus.submitted_out, 2);
-
-	/* a halt is cleared, and the next card is answered */
-	complete(&bus.out, LIBUSB_TRANSFER_STALL);
+	assert_int_equal(bus.submitted_out, 4);
 	while (!bus.halt_count)
 		assert_int_equal(wait_read(machine, events, 4), -EAGAIN);
 	assert_int_equal(bus.halts[0], EP_INT_OUT);
-	read.number = 5;
+	read.number = 8;
 	wire_arrives(read);
 	assert_int_equal(wait_read(machine, events, 4), 1);
-	assert_int_equal(bus.submitted_out, 3);
+	assert_int_equal(bus.submitted_out, 5);
 	dealbox_machine_close(machine);
 }
 
@@ -829,24 +850,76 @@ static void libusb_does_not_begin(void **state)
 	fails(-EIO, "cannot use the device", "");
 }
 
-/* The serial dialect: the machine is asked what it is, in frames over two bulk pipes. */
-static void a_machine_of_the_serial_dialect(void **state)
+static struct dealbox_machine *open_serial(void)
 {
-	struct dealbox_machine *machine;
-	struct dealbox_info info;
-
-	(void)state;
 	bus.serial = true;
 	bus.setting.bInterfaceProtocol = 2;
 	bus.setting.bNumEndpoints = 2;
 	bus.setting.extra_length = 0;
 	bus.endpoints[1].bmAttributes = LIBUSB_TRANSFER_TYPE_BULK;
-	machine = open_it();
+	return open_it();
+}
+
+/* The serial dialect: the machine is asked what it is, in frames over two bulk pipes. */
+static void a_machine_of_the_serial_dialect(void **state)
+{
+	struct dealbox_machine *machine = open_serial();
+	struct dealbox_info info;
+
+	(void)state;
 	assert_int_equal(dealbox_machine_get_info(machine, &info), 0);
 	assert_string_equal(info.name, "Tables");
 	assert_int_equal(info.pockets, 4);
 	assert_int_equal(bus.in->type, LIBUSB_TRANSFER_TYPE_BULK);
 	assert_int_equal(bus.control_request, 0);	/* none on endpoint 0 */
+	dealbox_machine_close(machine);
+}
+
+static void frame_arrives(struct wire_event event)
+{
+	wire_event_put(bus.data + FRAME_HEADER, &event);
+	bus.left = dealbox_frame_seal(bus.data, FRAME_EVENT, 0, WIRE_EVENT_SIZE);
+	arrives(LIBUSB_TRANSFER_COMPLETED, (int)bus.left);
+}
+
+/* A request halts the pipe that it shares with a gate command, which may not stay there. */
+static void a_halt_where_a_gate_command_waits(void **state)
+{
+	struct dealbox_machine *machine = open_serial();
+	struct wire_event event = { .type = DEALBOX_EV_DEAL_STARTED, .number = 1, .code = 5,
+		.insertion = 9, .position = DEALBOX_NONE, .card = DEALBOX_NONE,
+		.pocket = DEALBOX_NONE, .quality = DEALBOX_NONE };
+	struct dealbox_plan plan = by_card();
+	struct dealbox_counters counters;
+	struct dealbox_event events[4];
+	int card;
+
+	(void)state;
+	for (card = 0; card < 52; card++)
+		plan.pocket[card] = card % 4;
+	assert_int_equal(dealbox_machine_claim(machine), 0);
+	assert_int_equal(dealbox_machine_set_plan(machine, &plan), 0);
+	frame_arrives(event);
+	assert_int_equal(wait_read(machine, events, 4), 1);
+	event = (struct wire_event){ .type = DEALBOX_EV_CARD_READ, .insertion = 9, .number = 2,
+		.card = 17, .pocket = DEALBOX_NONE, .quality = 100 };
+	frame_arrives(event);
+	assert_int_equal(wait_read(machine, events, 4), 1);
+	assert_non_null(bus.out);
+	assert_int_equal(bus.out->type, LIBUSB_TRANSFER_TYPE_BULK);
+	bus.bulk_end = LIBUSB_ERROR_PIPE;
+	assert_int_equal(dealbox_machine_get_counters(machine, &counters), -EPROTO);
+	assert_null(bus.out);
+	assert_int_equal(bus.halt_count, 1);
+	assert_int_equal(bus.halts[0], EP_BULK_OUT);
+	/* a gate command that halts it is cleared before the next request */
+	bus.bulk_end = 0;
+	event.number = 3;
+	frame_arrives(event);
+	assert_int_equal(wait_read(machine, events, 4), 1);
+	complete(&bus.out, LIBUSB_TRANSFER_STALL);
+	dealbox_machine_get_counters(machine, &counters);
+	assert_int_equal(bus.halt_count, 2);
 	dealbox_machine_close(machine);
 }
 
@@ -901,6 +974,7 @@ int main(void)
 		STORED(no_permission),
 		STORED(libusb_does_not_begin),
 		STORED(a_machine_of_the_serial_dialect),
+		ROUTED(a_halt_where_a_gate_command_waits),
 		STORED(descriptors_of_no_machine),
 		ROUTED(a_host_routed_machine_without_a_way_to_answer),
 	};

@@ -26,7 +26,7 @@ struct world {
 };
 
 /* The pipe of gate commands has its own endpoint, or is that of plans. */
-static void send_gate(struct dealbox_core *core, const struct wire_gate *gate)
+static int send_gate(struct dealbox_core *core, const struct wire_gate *gate)
 {
 	struct world *w = (struct world *)core;
 	struct transfer transfer = {
@@ -38,6 +38,7 @@ static void send_gate(struct dealbox_core *core, const struct wire_gate *gate)
 	transfer.length = core->dialect->encode_gate(transfer.data, gate);
 	device_submit(w->device, w->fixture->now, &transfer);
 	w->gates++;
+	return 0;
 }
 
 static void keep_event(struct dealbox_core *core, const struct dealbox_event *event)
@@ -88,8 +89,10 @@ static void reap(struct world *w)
 				w->ended = true;
 				continue;
 			}
-			if (done.tag == GATE_TAG)
+			if (done.tag == GATE_TAG) {
+				dealbox_core_gate_done(&w->core, done.status);
 				continue;
+			}
 			w->asked = false;
 			if (!done.status)
 				dealbox_core_receive(&w->core, done.data, done.length,
