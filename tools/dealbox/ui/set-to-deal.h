@@ -28,7 +28,7 @@ bool set_to_deal_write(const struct dealbox_set *set, const char *path, const ch
 bool set_to_deal_can_be(const char *path, const char *format);
 
 /* Compute a digest of boards and deals, in hex. File names do not matter. */
-#define SETFILE_DIGEST	65
-void set_to_deal_digest(const struct dealbox_set *set, char digest[SETFILE_DIGEST]);
+#define SET_TO_DEAL_DIGEST	65
+void set_to_deal_digest(const struct dealbox_set *set, char digest[SET_TO_DEAL_DIGEST]);
 
 #endif
