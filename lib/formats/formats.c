@@ -135,6 +135,58 @@ static int refuse(struct dealbox_report *report, const char *name, uint16_t code
 	return err;
 }
 
+/* Returns true if the text has exactly one game, with that deal, and was understood completely. */
+static bool is_game(const struct dealbox_format *format, const char *text, size_t size,
+		    const struct dealbox_board *board)
+{
+	/* these are of the board, not of its text */
+	const uint64_t allowed = 1ULL << DEALBOX_BOARD_MISSING |
+				 1ULL << DEALBOX_DEALER_CONTRADICTS |
+				 1ULL << DEALBOX_VULNERABLE_CONTRADICTS;
+	struct dealbox_report *report = dealbox_report_new();
+	struct dealbox_set *set = dealbox_set_new(NULL);
+	const struct dealbox_problem *problem;
+	struct dealbox_board read;
+	bool good;
+
+	good = report && set &&
+	       !dealbox_format_read_memory(format, text, size, "", set, report, NULL) &&
+	       dealbox_set_count(set) == 1 && !dealbox_set_get(set, 0, &read) &&
+	       !memcmp(&read.deal, &board->deal, sizeof(read.deal)) &&
+	       read.number == board->number;
+	for (size_t i = 0; good && (problem = dealbox_report_get(report, i)); i++)
+		good = problem->severity != DEALBOX_PROBLEM || allowed >> problem->code & 1;
+	dealbox_set_free(set);
+	dealbox_report_free(report);
+	return good;
+}
+
+/* A text that would be read as anything else than its game is not kept. */
+static void check_text(const struct dealbox_format *format, struct reader *reader, size_t index)
+{
+	struct set_text *kept = set_text(reader->set, index);
+	struct found found = FOUND_INIT;
+	struct dealbox_board board;
+	char *text;
+	size_t size = 0;
+
+	dealbox_set_get(reader->set, index, &board);
+	text = format->kept_game(kept, &board, &size);
+	if (!text) {
+		reader->error = -ENOMEM;
+	} else if (!is_game(format, text, size, &board)) {
+		found.number = board.number;
+		found.where = board.line;
+		reader_say(reader, &found, 0, SAY(.code = DEALBOX_NOT_CARRIED));
+		set_text_free(kept);
+		reader->error = set_text_put(reader->set, index, NULL);
+	}
+	if (text)
+		explicit_bzero(text, size);
+	free(text);
+	dealbox_deal_wipe(&board.deal);
+}
+
 /* READER_PADDING zero bytes follow data. */
 static int read_padded(const struct dealbox_format *format, const uint8_t *data,
 		       size_t size, const char *name, struct dealbox_set *set,
@@ -143,6 +195,7 @@ static int read_padded(const struct dealbox_format *format, const uint8_t *data,
 	struct reader reader = {
 		.data = data, .size = size, .name = name, .set = set, .report = report,
 	};
+	size_t index = dealbox_set_count(set);
 
 	if (!size)
 		return refuse(report, name, DEALBOX_FILE_EMPTY, -ENODATA);
@@ -163,6 +216,9 @@ static int read_padded(const struct dealbox_format *format, const uint8_t *data,
 		reader.size -= mark_size(data, size);
 	}
 	format->read(&reader);
+	if (format->kept_game && set_keeps_text(set))
+		for (; index < dealbox_set_count(set) && !reader.error; index++)
+			check_text(format, &reader, index);
 	if (reader.error)
 		return reader.error;
 	if (reader.more && set_keeps_text(set))

@@ -265,6 +265,14 @@ struct dealbox_format {
 	/* NULL = no writer. can_write may be NULL: everything can be written. */
 	int (*can_write)(const struct dealbox_set *set, struct dealbox_report *report);
 	void (*write)(struct writer *writer, const struct dealbox_set *set);
+
+	/*
+	 * Returns the game of a board as it is written, with the text that its file had besides;
+	 * the caller wipes and frees it. Returns NULL if out of memory. It is NULL itself if the
+	 * format keeps no text; else a text that is not read back as its game is not kept.
+	 */
+	char *(*kept_game)(const struct set_text *kept, const struct dealbox_board *board,
+			   size_t *size);
 };
 
 extern const struct dealbox_format format_pbn, format_dup, format_bri, format_dge,

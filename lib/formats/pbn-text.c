@@ -9,6 +9,27 @@
 
 #include "pbn.h"
 
+/* The low bytes of a word that count, of so many. */
+#define LOW_BYTES(size)	((size) >= 8 ? ~(uint64_t)0 : ((uint64_t)1 << 8 * ((size) & 7)) - 1)
+#define PLAIN_SIZE(text) (sizeof(text) - 1 + 3)
+#define WORD(text) { \
+	.name = text, .size = sizeof(text) - 1, \
+	.plain = "[" text " \"", .plain_size = PLAIN_SIZE(text), \
+	.mask = { LOW_BYTES(PLAIN_SIZE(text)), \
+		  PLAIN_SIZE(text) < 8 ? 0 : LOW_BYTES(PLAIN_SIZE(text) - 8) }, \
+}
+const struct tag_name pbn_tags[TAGS_KNOWN] = {
+	[TAG_EVENT] = WORD("Event"), [TAG_SITE] = WORD("Site"), [TAG_DATE] = WORD("Date"),
+	[TAG_BOARD] = WORD("Board"), [TAG_WEST] = WORD("West"),
+	[TAG_NORTH] = WORD("North"), [TAG_EAST] = WORD("East"),
+	[TAG_SOUTH] = WORD("South"), [TAG_DEALER] = WORD("Dealer"),
+	[TAG_VULNERABLE] = WORD("Vulnerable"), [TAG_DEAL] = WORD("Deal"),
+	[TAG_SCORING] = WORD("Scoring"), [TAG_DECLARER] = WORD("Declarer"),
+	[TAG_CONTRACT] = WORD("Contract"), [TAG_RESULT] = WORD("Result"),
+	[TAG_NOTE] = WORD("Note"), [TAG_AUCTION] = WORD("Auction"),
+	[TAG_PLAY] = WORD("Play"),
+};
+
 /* Tags of which values are inherited; what a file has beyond so many is left as it is. */
 #define INHERITED_MAX	256
 

@@ -18,27 +18,6 @@
 
 #define MANDATORY	((1u << TAGS_MANDATORY) - 1)
 
-/* The low bytes of a word that count, of so many. */
-#define LOW_BYTES(size)	((size) >= 8 ? ~(uint64_t)0 : ((uint64_t)1 << 8 * ((size) & 7)) - 1)
-#define PLAIN_SIZE(text) (sizeof(text) - 1 + 3)
-#define WORD(text) { \
-	.name = text, .size = sizeof(text) - 1, \
-	.plain = "[" text " \"", .plain_size = PLAIN_SIZE(text), \
-	.mask = { LOW_BYTES(PLAIN_SIZE(text)), \
-		  PLAIN_SIZE(text) < 8 ? 0 : LOW_BYTES(PLAIN_SIZE(text) - 8) }, \
-}
-const struct tag_name pbn_tags[TAGS_KNOWN] = {
-	[TAG_EVENT] = WORD("Event"), [TAG_SITE] = WORD("Site"), [TAG_DATE] = WORD("Date"),
-	[TAG_BOARD] = WORD("Board"), [TAG_WEST] = WORD("West"),
-	[TAG_NORTH] = WORD("North"), [TAG_EAST] = WORD("East"),
-	[TAG_SOUTH] = WORD("South"), [TAG_DEALER] = WORD("Dealer"),
-	[TAG_VULNERABLE] = WORD("Vulnerable"), [TAG_DEAL] = WORD("Deal"),
-	[TAG_SCORING] = WORD("Scoring"), [TAG_DECLARER] = WORD("Declarer"),
-	[TAG_CONTRACT] = WORD("Contract"), [TAG_RESULT] = WORD("Result"),
-	[TAG_NOTE] = WORD("Note"), [TAG_AUCTION] = WORD("Auction"),
-	[TAG_PLAY] = WORD("Play"),
-};
-
 /* The tags of each length of name. */
 static const uint8_t tags_by_size[11][7] = {
 	[4] = { TAG_DEAL, TAG_SITE, TAG_DATE, TAG_WEST, TAG_EAST, TAG_NOTE, TAG_PLAY },
@@ -1199,56 +1178,7 @@ static void kept_free(char *text, size_t size)
 	free(text);
 }
 
-/* Returns true if the text has exactly one game, with that deal, and was understood completely. */
-static bool is_game(const char *text, size_t size, const struct dealbox_board *board)
-{
-	/* these are of the board, not of its text */
-	const uint64_t allowed = 1ULL << DEALBOX_BOARD_MISSING |
-				 1ULL << DEALBOX_DEALER_CONTRADICTS |
-				 1ULL << DEALBOX_VULNERABLE_CONTRADICTS;
-	struct dealbox_report *report = dealbox_report_new();
-	struct dealbox_set *set = dealbox_set_new(NULL);
-	const struct dealbox_problem *problem;
-	struct dealbox_board read;
-	bool good;
-
-	good = report && set && !dealbox_format_read_memory(&format_pbn, text, size, "", set,
-							    report, NULL) &&
-	       dealbox_set_count(set) == 1 && !dealbox_set_get(set, 0, &read) &&
-	       !memcmp(&read.deal, &board->deal, sizeof(read.deal)) &&
-	       read.number == board->number;
-	for (size_t i = 0; good && (problem = dealbox_report_get(report, i)); i++)
-		good = problem->severity != DEALBOX_PROBLEM || allowed >> problem->code & 1;
-	dealbox_set_free(set);
-	dealbox_report_free(report);
-	return good;
-}
-
-/* A text that would be read as anything else than its game is not kept. */
-static void check_text(struct reader *reader, size_t index)
-{
-	struct set_text *kept = set_text(reader->set, index);
-	struct found found = FOUND_INIT;
-	struct dealbox_board board;
-	char *text;
-	size_t size = 0;
-
-	dealbox_set_get(reader->set, index, &board);
-	text = kept_game(kept, &board, &size);
-	if (!text) {
-		reader->error = -ENOMEM;
-	} else if (!is_game(text, size, &board)) {
-		found.number = board.number;
-		found.where = board.line;
-		reader_say(reader, &found, 0, SAY(.code = DEALBOX_NOT_CARRIED));
-		set_text_free(kept);
-		reader->error = set_text_put(reader->set, index, NULL);
-	}
-	kept_free(text, size);
-	dealbox_deal_wipe(&board.deal);
-}
-
-/* Text after the last game belongs to it. Every text must equal what it was made from. */
+/* Text after the last game belongs to it. */
 static void end_texts(struct pbn *pbn)
 {
 	struct reader *reader = pbn->reader;
@@ -1260,8 +1190,6 @@ static void end_texts(struct pbn *pbn)
 		if (!text || set_text_put(reader->set, count - 1, text))
 			reader->error = -ENOMEM;
 	}
-	for (size_t i = pbn->before; i < count && !reader->error; i++)
-		check_text(reader, i);
 }
 
 static int can_write_pbn(const struct dealbox_set *set, struct dealbox_report *report)
@@ -1334,4 +1262,5 @@ const struct dealbox_format format_pbn = {
 	.read = read_pbn,
 	.can_write = can_write_pbn,
 	.write = write_pbn,
+	.kept_game = kept_game,
 };

@@ -151,7 +151,7 @@ static inline bool law_seat(uint8_t who)
 	return who < SEATS;
 }
 
-/* judge.c */
+/* deal-state.c */
 /* Reports an error of the line. Returns -EINVAL. */
 __attribute__((format(printf, 2, 3)))
 int law_fail(struct dealbox_judge *j, const char *format, ...);

@@ -6,6 +6,8 @@
 #ifndef LEDGER_H
 #define LEDGER_H
 
+#include <stdarg.h>
+
 #include <sodium.h>
 #include <sqlite3.h>
 
@@ -50,7 +52,7 @@ struct ledger_keys {
 	uint8_t id[16];
 };
 
-/* A VFS of SQLite's for one ledger: see ledger-disk.c. */
+/* A VFS of SQLite's for one ledger: see disk.c. */
 struct ledger_disk {
 	sqlite3_vfs vfs;		/* not registered while its name is NULL */
 	sqlite3_vfs *below;
@@ -82,7 +84,7 @@ struct dealbox_ledger {
 
 #define LEDGER_WAIT_MS	10
 
-/* ---- ledger-disk.c ---- */
+/* ---- disk.c ---- */
 /*
  * Registers the VFS; returns its name, or NULL if out of memory. Close the database before
  * unregistering it.
@@ -92,12 +94,18 @@ void ledger_disk_unregister(struct ledger_disk *disk);
 /* Waits until fd can be read; -1: for LEDGER_WAIT_MS. */
 void ledger_disk_wait(const struct ledger_disk *disk, int fd);
 
+/* ---- statements.c ---- */
 /* Keeps the sentence of an error, and returns error. */
 int ledger_fail(struct dealbox_ledger *l, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The same for SQLite's error of the last call: -EUCLEAN, -ENOSPC, -EBUSY, -EIO .. */
 int ledger_fail_sql(struct dealbox_ledger *l, const char *doing);
 
+/* Prepares a statement that lives until ledger_forget(). NULL and a kept sentence on failure. */
+sqlite3_stmt *ledger_prepare(struct dealbox_ledger *l, const char *sql);
+/* Binds arguments from number first on, by format as below. */
+int ledger_bind(struct dealbox_ledger *l, sqlite3_stmt *stmt, int first, const char *format,
+		va_list ap);
 /*
  * A statement with its arguments bound, by format: i = int64_t, u = uint64_t (below 2^63), o = the
  * same or 0 for NULL, t = text or NULL, b = const void * and size_t; pointers must be valid until
@@ -112,6 +120,12 @@ void ledger_forget(struct dealbox_ledger *l);
 int ledger_number(struct dealbox_ledger *l, int64_t *out, const char *sql,
 		  const char *format, ...);
 
+/* Runs SQL without a result; doing is for the sentence of an error. */
+int ledger_run(struct dealbox_ledger *l, const char *sql, const char *doing);
+
+int64_t ledger_now(void);
+
+/* ---- chain.c ---- */
 /* Begins a write transaction; end it with commit, which rolls back if error is not 0. */
 int ledger_begin(struct dealbox_ledger *l);
 int ledger_commit(struct dealbox_ledger *l, int error);
@@ -129,35 +143,6 @@ int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq
  */
 int ledger_hash(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t seq,
 		const uint8_t before[DEALBOX_LEDGER_HASH], uint8_t hash[DEALBOX_LEDGER_HASH]);
-
-/*
- * Makes the check of Law 6D2 that a job needs for each board: dealbox_ledger_find_repeat() of a
- * board in the ledger. -ENOENT and a kept sentence if the set has no such board.
- */
-int ledger_find_board_repeat(struct dealbox_ledger *l, const char *session, uint64_t set,
-			     unsigned int number, struct dealbox_ledger_repeat *repeat);
-
-/*
- * Checks the chain from the record after `from` (which is trusted) and reports damage. Returns 0,
- * or -EUCLEAN; *records is the number of records.
- */
-int ledger_walk(struct dealbox_ledger *l, const struct dealbox_ledger_head *from,
-		const struct dealbox_ledger_head *wanted,
-		void (*damage)(const char *sentence, void *context), void *context,
-		uint64_t *records);
-
-/* Implements dealbox_ledger_verify(), with the given heads only (may be NULL). */
-int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *wanted,
-		  void (*damage)(const char *sentence, void *context), void *context,
-		  uint64_t *records);
-
-/* Gets the last head of the file beside the ledger. -ENOENT: there is none. */
-int ledger_heads_last(const struct dealbox_ledger *l, struct dealbox_ledger_head *head);
-/* Checks that the head is in this ledger. -ESTALE and a sentence if not. */
-int ledger_heads_check(struct dealbox_ledger *l, const struct dealbox_ledger_head *known);
-/* Begins the file of heads with the current one; each commit is noted from then on. */
-int ledger_heads_open(struct dealbox_ledger *l);
-void ledger_heads_note(struct dealbox_ledger *l);
 
 /* Sealing: nonce, then cipher text; bound to the number of the record that holds it. */
 #define LEDGER_SEAL_EXTRA	(crypto_aead_xchacha20poly1305_ietf_NPUBBYTES + \
@@ -181,6 +166,36 @@ static inline uint64_t ledger_next(const struct dealbox_ledger *l)
  */
 int64_t ledger_fingerprint(const struct ledger_keys *keys, const struct dealbox_deal *deal);
 
-int64_t ledger_now(void);
+/* ---- records.c ---- */
+/*
+ * Makes the check of Law 6D2 that a job needs for each board: dealbox_ledger_find_repeat() of a
+ * board in the ledger. -ENOENT and a kept sentence if the set has no such board.
+ */
+int ledger_find_board_repeat(struct dealbox_ledger *l, const char *session, uint64_t set,
+			     unsigned int number, struct dealbox_ledger_repeat *repeat);
+
+/* ---- ledger-verify.c ---- */
+/*
+ * Checks the chain from the record after `from` (which is trusted) and reports damage. Returns 0,
+ * or -EUCLEAN; *records is the number of records.
+ */
+int ledger_walk(struct dealbox_ledger *l, const struct dealbox_ledger_head *from,
+		const struct dealbox_ledger_head *wanted,
+		void (*damage)(const char *sentence, void *context), void *context,
+		uint64_t *records);
+
+/* Implements dealbox_ledger_verify(), with the given heads only (may be NULL). */
+int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *wanted,
+		  void (*damage)(const char *sentence, void *context), void *context,
+		  uint64_t *records);
+
+/* ---- heads.c ---- */
+/* Gets the last head of the file beside the ledger. -ENOENT: there is none. */
+int ledger_heads_last(const struct dealbox_ledger *l, struct dealbox_ledger_head *head);
+/* Checks that the head is in this ledger. -ESTALE and a sentence if not. */
+int ledger_heads_check(struct dealbox_ledger *l, const struct dealbox_ledger_head *known);
+/* Begins the file of heads with the current one; each commit is noted from then on. */
+int ledger_heads_open(struct dealbox_ledger *l);
+void ledger_heads_note(struct dealbox_ledger *l);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The ledger's file: opening it without ever overwriting a damaged one, its keys, its schema, and
- * the chain of records.
+ * The ledger's file: opening it without ever overwriting a damaged one, its keys and its schema.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,56 +20,6 @@
 #define READ_WAIT_MS	5000	/* to wait for a lock of another program */
 #define WRITE_WAIT_MS	100
 #define TAIL_RECORDS	64	/* checked whenever the ledger is opened */
-
-const struct ledger_table ledger_tables[LEDGER_KINDS] = {
-	[LEDGER_SET] = {
-		"sets", "at, session, boards, digest", 4,
-		"'record', 'set', 'at', at, 'session', session, 'boards', boards"
-	},
-	[LEDGER_BOARD] = {
-		"boards", "set_seq, number, fingerprint, sealed", 4,
-		"'record', 'board', 'set', set_seq, 'board', number, "
-		"'fingerprint', printf('%016llx', fingerprint)"
-	},
-	[LEDGER_JOB] = {
-		"jobs", "at, set_seq, copies, options, priority", 5,
-		"'record', 'job', 'at', at, 'set', set_seq, 'copies', copies, "
-		"'options', options, 'priority', priority"
-	},
-	[LEDGER_JOB_BOARD] = {
-		"job_boards", "job, number", 2,
-		"'record', 'job board', 'job', job, 'board', number"
-	},
-	[LEDGER_INSERTION] = {
-		"insertions", "at, job, number, copy, machine, insertion, plan, capture", 8,
-		"'record', 'insertion', 'at', at, 'job', job, 'board', number, 'copy', copy, "
-		"'machine', machine, 'insertion', insertion, 'plan', plan, "
-		"'capture', json(iif(capture, 'true', 'false'))"
-	},
-	[LEDGER_TRACE] = {
-		"traces", "insertion, events, sealed", 3,
-		"'record', 'trace', 'of', insertion, 'events', events"
-	},
-	[LEDGER_VERDICT] = {
-		"verdicts", "at, insertion, outcome, reason, differences, trace", 6,
-		"'record', 'verdict', 'at', at, 'of', insertion, 'outcome', "
-		"json_extract('[\"exact\",\"differs\",\"void\",\"unknown\",\"captured\"]', "
-		"'$[' || (outcome - 1) || ']'), 'reason', reason, 'differences', differences, "
-		"'trace', trace"
-	},
-	[LEDGER_ACT] = {
-		"acts", "at, uid, act, job, board, copy, value, machine", 8,
-		"'record', 'act', 'at', at, 'uid', uid, 'act', "
-		"json_extract('[\"pause\",\"resume\",\"cancel\",\"skip\",\"redeal\",\"priority\","
-		"\"emptied\",\"reveal\",\"stop\",\"add\",\"restore\",\"accept\"]', '$[' || (act - 1) || ']'), "
-		"'job', job, "
-		"'board', board, 'copy', copy, 'value', value, 'machine', machine"
-	},
-	[LEDGER_JOB_MACHINE] = {
-		"job_machines", "job, machine", 2,
-		"'record', 'job machine', 'job', job, 'machine', machine"
-	},
-};
 
 #define CHAINED "seq INTEGER PRIMARY KEY REFERENCES chain DEFERRABLE INITIALLY DEFERRED, "
 #define FIXED(table) \
@@ -170,420 +119,6 @@ static const char *const migrations[] = {
 
 #define VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))
 
-int64_t ledger_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
-}
-
-int ledger_fail(struct dealbox_ledger *l, int error, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(l->error.what, sizeof(l->error.what), format, ap);
-	va_end(ap);
-	return error;
-}
-
-int ledger_fail_sql(struct dealbox_ledger *l, const char *doing)
-{
-	int code = l->db ? sqlite3_errcode(l->db) & 0xff : SQLITE_NOMEM;
-
-	switch (code) {
-	case SQLITE_CORRUPT:
-	case SQLITE_NOTADB:
-		l->damaged = true;
-		return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged (%s); nothing was written "
-				   "to it. Keep the file, and continue with a backup", l->path,
-				   sqlite3_errmsg(l->db));
-	case SQLITE_FULL:
-		return ledger_fail(l, -ENOSPC, "%s: no room on the disk, while %s", l->path, doing);
-	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
-		return ledger_fail(l, -EBUSY, "%s: in use by another program, while %s", l->path,
-				   doing);
-	case SQLITE_READONLY:
-		if (l->write)
-			return ledger_fail(l, -EROFS, "%s: may not be written, while %s", l->path, doing);
-		/* SQLite keeps a file beside it for readers, too */
-		__attribute__((fallthrough));
-	case SQLITE_CANTOPEN:
-	case SQLITE_PERM:
-	case SQLITE_AUTH:
-		return ledger_fail(l, -EACCES, "%s: may not be opened: the file, or its folder, is "
-				   "closed to this user", l->path);
-	case SQLITE_NOMEM:
-		return ledger_fail(l, -ENOMEM, "%s: no memory, while %s", l->path, doing);
-	default:
-		return ledger_fail(l, -EIO, "%s: %s, while %s", l->path, sqlite3_errmsg(l->db),
-				   doing);
-	}
-}
-
-/* ---- statements ---------------------------------------------------------- */
-
-static int bind(struct dealbox_ledger *l, sqlite3_stmt *stmt, int first, const char *format,
-		va_list ap)
-{
-	int n = first, rc = SQLITE_OK;
-	const void *data;
-	uint64_t number;
-
-	for (; *format && rc == SQLITE_OK; format++, n++) {
-		switch (*format) {
-		case 'i':
-			rc = sqlite3_bind_int64(stmt, n, va_arg(ap, int64_t));
-			break;
-		case 'u':
-			rc = sqlite3_bind_int64(stmt, n, (int64_t)va_arg(ap, uint64_t));
-			break;
-		case 't':
-			rc = sqlite3_bind_text(stmt, n, va_arg(ap, const char *), -1, SQLITE_STATIC);
-			break;
-		case 'b':
-			data = va_arg(ap, const void *);
-			rc = sqlite3_bind_blob64(stmt, n, data, va_arg(ap, size_t), SQLITE_STATIC);
-			break;
-		default:
-			number = va_arg(ap, uint64_t);
-			rc = number ? sqlite3_bind_int64(stmt, n, number) :
-			     sqlite3_bind_null(stmt, n);
-		}
-	}
-	return rc == SQLITE_OK ? 0 : ledger_fail_sql(l, "preparing a query");
-}
-
-static sqlite3_stmt *prepare(struct dealbox_ledger *l, const char *sql)
-{
-	sqlite3_stmt *stmt;
-
-	if (sqlite3_prepare_v3(l->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL) == SQLITE_OK)
-		return stmt;
-	ledger_fail_sql(l, "preparing a query");
-	return NULL;
-}
-
-/*
- * Preparing a statement takes longer than running it, so it is kept. A statement that is needed
- * again while its rows are being read is prepared once more.
- */
-static sqlite3_stmt *statement(struct dealbox_ledger *l, const char *sql)
-{
-	sqlite3_stmt *stmt;
-	size_t n;
-
-	for (n = 0; n < l->kept_count && strcmp(sqlite3_sql(l->kept[n]), sql); n++)
-		;
-	if (n < l->kept_count && !sqlite3_stmt_busy(l->kept[n]))
-		return l->kept[n];
-	stmt = prepare(l, sql);
-	if (stmt && n == l->kept_count && n < LEDGER_KEPT)
-		l->kept[l->kept_count++] = stmt;
-	return stmt;
-}
-
-void ledger_done(struct dealbox_ledger *l, sqlite3_stmt *stmt)
-{
-	size_t n;
-
-	for (n = 0; n < l->kept_count && l->kept[n] != stmt; n++)
-		;
-	if (n == l->kept_count) {
-		sqlite3_finalize(stmt);
-		return;
-	}
-	sqlite3_reset(stmt);
-	sqlite3_clear_bindings(stmt);
-}
-
-void ledger_forget(struct dealbox_ledger *l)
-{
-	int n;
-
-	for (n = 0; n < LEDGER_KINDS; n++) {
-		sqlite3_finalize(l->insert[n]);
-		sqlite3_finalize(l->select[n]);
-		l->insert[n] = l->select[n] = NULL;
-	}
-	while (l->kept_count)
-		sqlite3_finalize(l->kept[--l->kept_count]);
-}
-
-static sqlite3_stmt *query(struct dealbox_ledger *l, const char *sql, const char *format,
-			   va_list ap)
-{
-	sqlite3_stmt *stmt = statement(l, sql);
-
-	if (stmt && bind(l, stmt, 1, format, ap)) {
-		ledger_done(l, stmt);
-		stmt = NULL;
-	}
-	return stmt;
-}
-
-sqlite3_stmt *ledger_query(struct dealbox_ledger *l, const char *sql, const char *format, ...)
-{
-	sqlite3_stmt *stmt;
-	va_list ap;
-
-	va_start(ap, format);
-	stmt = query(l, sql, format, ap);
-	va_end(ap);
-	return stmt;
-}
-
-int ledger_number(struct dealbox_ledger *l, int64_t *out, const char *sql,
-		  const char *format, ...)
-{
-	sqlite3_stmt *stmt;
-	va_list ap;
-	int rc;
-
-	va_start(ap, format);
-	stmt = query(l, sql, format, ap);
-	va_end(ap);
-	if (!stmt)
-		return l->damaged ? -EUCLEAN : -EIO;
-	rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW) {
-		*out = sqlite3_column_int64(stmt, 0);
-		rc = 0;
-	} else {
-		rc = rc == SQLITE_DONE ? -ENOENT : ledger_fail_sql(l, "reading");
-	}
-	ledger_done(l, stmt);
-	return rc;
-}
-
-static int run(struct dealbox_ledger *l, const char *sql, const char *doing)
-{
-	if (sqlite3_exec(l->db, sql, NULL, NULL, NULL) == SQLITE_OK)
-		return 0;
-	return ledger_fail_sql(l, doing);
-}
-
-/* ---- transactions and the chain ------------------------------------------ */
-
-static int read_head(struct dealbox_ledger *l, struct dealbox_ledger_head *head)
-{
-	sqlite3_stmt *stmt = ledger_query(l, "SELECT seq, hash FROM chain ORDER BY seq DESC LIMIT 1",
-					  "");
-	int rc;
-
-	memset(head, 0, sizeof(*head));
-	if (!stmt)
-		return l->damaged ? -EUCLEAN : -EIO;
-	rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW && sqlite3_column_bytes(stmt, 1) == sizeof(head->hash)) {
-		head->record = sqlite3_column_int64(stmt, 0);
-		memcpy(head->hash, sqlite3_column_blob(stmt, 1), sizeof(head->hash));
-		rc = SQLITE_DONE;
-	}
-	rc = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "reading the last record");
-	ledger_done(l, stmt);
-	return rc;
-}
-
-int dealbox_ledger_get_head(struct dealbox_ledger *l, struct dealbox_ledger_head *head)
-{
-	return read_head(l, head);
-}
-
-int ledger_begin(struct dealbox_ledger *l)
-{
-	int err;
-
-	if (!l->write)
-		return ledger_fail(l, -EROFS, "%s: opened for reading only", l->path);
-	if (l->damaged)
-		return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged: nothing more is written "
-				   "to it", l->path);
-	err = run(l, "BEGIN IMMEDIATE", "beginning to write");
-	if (err)
-		return err;
-	err = read_head(l, &l->head);
-	return err ? ledger_commit(l, err) : 0;
-}
-
-int ledger_commit(struct dealbox_ledger *l, int error)
-{
-	if (!error) {
-		error = run(l, "COMMIT", "writing");
-		if (!error)
-			ledger_heads_note(l);
-	}
-	/* also after a COMMIT that failed: then the transaction may still be open */
-	if (error && !sqlite3_get_autocommit(l->db))
-		sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
-	return error;
-}
-
-int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq,
-		  const char *format, ...)
-{
-	const struct ledger_table *table = &ledger_tables[kind];
-	uint64_t next = ledger_next(l);
-	sqlite3_stmt *stmt = l->insert[kind];
-	uint8_t hash[DEALBOX_LEDGER_HASH];
-	char sql[256];
-	va_list ap;
-	int err, rc;
-
-	if (!stmt) {
-		snprintf(sql, sizeof(sql), "INSERT INTO %s (seq, %s) VALUES (?%.*s)", table->name,
-			 table->columns, (int)(2 * table->count), ",?,?,?,?,?,?,?,?");
-		stmt = l->insert[kind] = prepare(l, sql);
-		if (!stmt)
-			return -EIO;
-	}
-	sqlite3_bind_int64(stmt, 1, next);
-	va_start(ap, format);
-	err = bind(l, stmt, 2, format, ap);
-	va_end(ap);
-	if (!err) {
-		rc = sqlite3_step(stmt);
-		err = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "writing a record");
-	}
-	sqlite3_reset(stmt);
-	sqlite3_clear_bindings(stmt);
-	if (!err)
-		err = ledger_hash(l, kind, next, l->head.hash, hash);
-	if (err)
-		return err;
-
-	stmt = ledger_query(l, "INSERT INTO chain (seq, kind, hash) VALUES (?, ?, ?)", "uib", next,
-			    (int64_t)kind, hash, sizeof(hash));
-	if (!stmt)
-		return -EIO;
-	rc = sqlite3_step(stmt);
-	err = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "writing a record");
-	ledger_done(l, stmt);
-	if (err)
-		return err;
-	l->head.record = next;
-	memcpy(l->head.hash, hash, sizeof(hash));
-	if (seq)
-		*seq = next;
-	return 0;
-}
-
-static void hash_number(crypto_generichash_state *state, uint64_t value)
-{
-	uint8_t bytes[8];
-	int n;
-
-	for (n = 0; n < 8; n++)
-		bytes[n] = value >> (8 * n);
-	crypto_generichash_update(state, bytes, sizeof(bytes));
-}
-
-int ledger_hash(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t seq,
-		const uint8_t before[DEALBOX_LEDGER_HASH], uint8_t hash[DEALBOX_LEDGER_HASH])
-{
-	const struct ledger_table *table = &ledger_tables[kind];
-	sqlite3_stmt *stmt = l->select[kind];
-	crypto_generichash_state state;
-	char sql[256];
-	int n, rc;
-
-	if (!stmt) {
-		snprintf(sql, sizeof(sql), "SELECT %s FROM %s WHERE seq = ?", table->columns,
-			 table->name);
-		stmt = l->select[kind] = prepare(l, sql);
-		if (!stmt)
-			return -EIO;
-	}
-	sqlite3_bind_int64(stmt, 1, seq);
-	rc = sqlite3_step(stmt);
-	if (rc != SQLITE_ROW) {
-		rc = rc == SQLITE_DONE ? -ENOENT : ledger_fail_sql(l, "reading a record");
-		sqlite3_reset(stmt);
-		return rc;
-	}
-	crypto_generichash_init(&state, l->keys.chain, sizeof(l->keys.chain), DEALBOX_LEDGER_HASH);
-	crypto_generichash_update(&state, before, DEALBOX_LEDGER_HASH);
-	hash_number(&state, seq);
-	hash_number(&state, kind);
-	for (n = 0; n < sqlite3_column_count(stmt); n++) {
-		int type = sqlite3_column_type(stmt, n);
-
-		hash_number(&state, type);
-		if (type == SQLITE_INTEGER) {
-			hash_number(&state, sqlite3_column_int64(stmt, n));
-		} else if (type != SQLITE_NULL) {
-			const void *data = sqlite3_column_blob(stmt, n);
-			int size = sqlite3_column_bytes(stmt, n);
-
-			hash_number(&state, size);
-			crypto_generichash_update(&state, data, size);
-		}
-	}
-	crypto_generichash_final(&state, hash, DEALBOX_LEDGER_HASH);
-	sqlite3_reset(stmt);
-	return 0;
-}
-
-/* ---- sealing and fingerprints -------------------------------------------- */
-
-void ledger_seal(const struct dealbox_ledger *l, uint64_t seq, const void *plain, size_t size,
-		 uint8_t *sealed)
-{
-	uint8_t *text = sealed + crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
-
-	randombytes_buf(sealed, crypto_aead_xchacha20poly1305_ietf_NPUBBYTES);
-	crypto_aead_xchacha20poly1305_ietf_encrypt(text, NULL, plain, size,
-						   (const uint8_t *)&seq, sizeof(seq), NULL,
-						   sealed, l->keys.seal);
-}
-
-int ledger_unseal(const struct dealbox_ledger *l, uint64_t seq, const uint8_t *sealed,
-		  size_t size, void *plain)
-{
-	const uint8_t *text = sealed + crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
-
-	if (size < LEDGER_SEAL_EXTRA ||
-	    crypto_aead_xchacha20poly1305_ietf_decrypt(plain, NULL, NULL, text,
-						       size - (text - sealed),
-						       (const uint8_t *)&seq, sizeof(seq), sealed,
-						       l->keys.seal))
-		return -EBADMSG;
-	return 0;
-}
-
-int64_t ledger_fingerprint(const struct ledger_keys *keys, const struct dealbox_deal *deal)
-{
-	bool talon = __builtin_popcountll(deal->hand[DEALBOX_HANDS - 1]) !=
-		     __builtin_popcountll(deal->hand[0]);
-	int hands = DEALBOX_HANDS - talon, first = 0, n;
-	struct dealbox_deal turned = *deal;
-	crypto_generichash_state state;
-	dealbox_cards lowest, all = 0;
-	uint8_t hash[16];
-	int64_t out;
-
-	for (n = 0; n < hands; n++)
-		all |= deal->hand[n];
-	lowest = all & -all;
-	for (n = 0; n < hands; n++)
-		if (deal->hand[n] & lowest)
-			first = n;
-	for (n = 0; n < hands; n++)
-		turned.hand[n] = deal->hand[(first + n) % hands];
-
-	crypto_generichash_init(&state, keys->fingerprint, sizeof(keys->fingerprint),
-				sizeof(hash));
-	for (n = 0; n < DEALBOX_HANDS; n++)
-		hash_number(&state, turned.hand[n]);
-	crypto_generichash_final(&state, hash, sizeof(hash));
-	memcpy(&out, hash, sizeof(out));
-	sodium_memzero(&turned, sizeof(turned));
-	sodium_memzero(&state, sizeof(state));
-	return out;
-}
-
 /* ---- the key file -------------------------------------------------------- */
 
 static void derive(const uint8_t key[KEY_SIZE], struct ledger_keys *keys)
@@ -658,13 +193,13 @@ static int migrate(struct dealbox_ledger *l, int version)
 	int err = 0;
 
 	for (; !err && version < VERSION; version++) {
-		err = run(l, "BEGIN IMMEDIATE", "beginning to write");
+		err = ledger_run(l, "BEGIN IMMEDIATE", "beginning to write");
 		if (err)
 			return err;
-		err = run(l, migrations[version], "bringing it up to date");
+		err = ledger_run(l, migrations[version], "bringing it up to date");
 		snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", version + 1);
 		if (!err)
-			err = run(l, sql, "bringing it up to date");
+			err = ledger_run(l, sql, "bringing it up to date");
 		err = ledger_commit(l, err);
 	}
 	return err;
@@ -707,8 +242,8 @@ static int open_database(struct dealbox_ledger *l, const char *path, int flags)
 	sqlite3_db_config(l->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	/* nor is a WAL left by a crash checkpointed into it */
 	sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	return run(l, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; "
-		   "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", "opening it");
+	return ledger_run(l, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; "
+			  "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", "opening it");
 }
 
 /* The ledger is sound: closing it checkpoints the WAL. */
@@ -773,8 +308,8 @@ static int create(struct dealbox_ledger *l, const char *new_path, const char *ne
 	}
 	err = open_database(l, new_path, SQLITE_OPEN_READWRITE);
 	if (!err)
-		err = run(l, "PRAGMA journal_mode = WAL; PRAGMA application_id = 1145195591",
-			  "making it");
+		err = ledger_run(l, "PRAGMA journal_mode = WAL; PRAGMA application_id = 1145195591",
+				 "making it");
 	if (!err)
 		err = migrate(l, 0);
 	if (!err) {
@@ -1000,7 +535,7 @@ int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int
 		err = bring_up_to_date(l);
 	/* a restored backup is not in this mode */
 	if (!err && l->write)
-		err = run(l, "PRAGMA journal_mode = WAL", "opening it");
+		err = ledger_run(l, "PRAGMA journal_mode = WAL", "opening it");
 	if (!err)
 		trust_database(l);
 	/* once accepted, a restored ledger defines the state */

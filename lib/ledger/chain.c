@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Transactions, the chain of records, sealing and fingerprints. */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "ledger-internal.h"
+
+const struct ledger_table ledger_tables[LEDGER_KINDS] = {
+	[LEDGER_SET] = {
+		"sets", "at, session, boards, digest", 4,
+		"'record', 'set', 'at', at, 'session', session, 'boards', boards"
+	},
+	[LEDGER_BOARD] = {
+		"boards", "set_seq, number, fingerprint, sealed", 4,
+		"'record', 'board', 'set', set_seq, 'board', number, "
+		"'fingerprint', printf('%016llx', fingerprint)"
+	},
+	[LEDGER_JOB] = {
+		"jobs", "at, set_seq, copies, options, priority", 5,
+		"'record', 'job', 'at', at, 'set', set_seq, 'copies', copies, "
+		"'options', options, 'priority', priority"
+	},
+	[LEDGER_JOB_BOARD] = {
+		"job_boards", "job, number", 2,
+		"'record', 'job board', 'job', job, 'board', number"
+	},
+	[LEDGER_INSERTION] = {
+		"insertions", "at, job, number, copy, machine, insertion, plan, capture", 8,
+		"'record', 'insertion', 'at', at, 'job', job, 'board', number, 'copy', copy, "
+		"'machine', machine, 'insertion', insertion, 'plan', plan, "
+		"'capture', json(iif(capture, 'true', 'false'))"
+	},
+	[LEDGER_TRACE] = {
+		"traces", "insertion, events, sealed", 3,
+		"'record', 'trace', 'of', insertion, 'events', events"
+	},
+	[LEDGER_VERDICT] = {
+		"verdicts", "at, insertion, outcome, reason, differences, trace", 6,
+		"'record', 'verdict', 'at', at, 'of', insertion, 'outcome', "
+		"json_extract('[\"exact\",\"differs\",\"void\",\"unknown\",\"captured\"]', "
+		"'$[' || (outcome - 1) || ']'), 'reason', reason, 'differences', differences, "
+		"'trace', trace"
+	},
+	[LEDGER_ACT] = {
+		"acts", "at, uid, act, job, board, copy, value, machine", 8,
+		"'record', 'act', 'at', at, 'uid', uid, 'act', "
+		"json_extract('[\"pause\",\"resume\",\"cancel\",\"skip\",\"redeal\",\"priority\","
+		"\"emptied\",\"reveal\",\"stop\",\"add\",\"restore\",\"accept\"]', '$[' || (act - 1) || ']'), "
+		"'job', job, "
+		"'board', board, 'copy', copy, 'value', value, 'machine', machine"
+	},
+	[LEDGER_JOB_MACHINE] = {
+		"job_machines", "job, machine", 2,
+		"'record', 'job machine', 'job', job, 'machine', machine"
+	},
+};
+
+int ledger_begin(struct dealbox_ledger *l)
+{
+	int err;
+
+	if (!l->write)
+		return ledger_fail(l, -EROFS, "%s: opened for reading only", l->path);
+	if (l->damaged)
+		return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged: nothing more is written "
+				   "to it", l->path);
+	err = ledger_run(l, "BEGIN IMMEDIATE", "beginning to write");
+	if (err)
+		return err;
+	err = dealbox_ledger_get_head(l, &l->head);
+	return err ? ledger_commit(l, err) : 0;
+}
+
+int ledger_commit(struct dealbox_ledger *l, int error)
+{
+	if (!error) {
+		error = ledger_run(l, "COMMIT", "writing");
+		if (!error)
+			ledger_heads_note(l);
+	}
+	/* also after a COMMIT that failed: then the transaction may still be open */
+	if (error && !sqlite3_get_autocommit(l->db))
+		sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
+	return error;
+}
+
+int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq,
+		  const char *format, ...)
+{
+	const struct ledger_table *table = &ledger_tables[kind];
+	uint64_t next = ledger_next(l);
+	sqlite3_stmt *stmt = l->insert[kind];
+	uint8_t hash[DEALBOX_LEDGER_HASH];
+	char sql[256];
+	va_list ap;
+	int err, rc;
+
+	if (!stmt) {
+		snprintf(sql, sizeof(sql), "INSERT INTO %s (seq, %s) VALUES (?%.*s)", table->name,
+			 table->columns, (int)(2 * table->count), ",?,?,?,?,?,?,?,?");
+		stmt = l->insert[kind] = ledger_prepare(l, sql);
+		if (!stmt)
+			return -EIO;
+	}
+	sqlite3_bind_int64(stmt, 1, next);
+	va_start(ap, format);
+	err = ledger_bind(l, stmt, 2, format, ap);
+	va_end(ap);
+	if (!err) {
+		rc = sqlite3_step(stmt);
+		err = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "writing a record");
+	}
+	sqlite3_reset(stmt);
+	sqlite3_clear_bindings(stmt);
+	if (!err)
+		err = ledger_hash(l, kind, next, l->head.hash, hash);
+	if (err)
+		return err;
+
+	stmt = ledger_query(l, "INSERT INTO chain (seq, kind, hash) VALUES (?, ?, ?)", "uib", next,
+			    (int64_t)kind, hash, sizeof(hash));
+	if (!stmt)
+		return -EIO;
+	rc = sqlite3_step(stmt);
+	err = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "writing a record");
+	ledger_done(l, stmt);
+	if (err)
+		return err;
+	l->head.record = next;
+	memcpy(l->head.hash, hash, sizeof(hash));
+	if (seq)
+		*seq = next;
+	return 0;
+}
+
+static void hash_number(crypto_generichash_state *state, uint64_t value)
+{
+	uint8_t bytes[8];
+	int n;
+
+	for (n = 0; n < 8; n++)
+		bytes[n] = value >> (8 * n);
+	crypto_generichash_update(state, bytes, sizeof(bytes));
+}
+
+int ledger_hash(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t seq,
+		const uint8_t before[DEALBOX_LEDGER_HASH], uint8_t hash[DEALBOX_LEDGER_HASH])
+{
+	const struct ledger_table *table = &ledger_tables[kind];
+	sqlite3_stmt *stmt = l->select[kind];
+	crypto_generichash_state state;
+	char sql[256];
+	int n, rc;
+
+	if (!stmt) {
+		snprintf(sql, sizeof(sql), "SELECT %s FROM %s WHERE seq = ?", table->columns,
+			 table->name);
+		stmt = l->select[kind] = ledger_prepare(l, sql);
+		if (!stmt)
+			return -EIO;
+	}
+	sqlite3_bind_int64(stmt, 1, seq);
+	rc = sqlite3_step(stmt);
+	if (rc != SQLITE_ROW) {
+		rc = rc == SQLITE_DONE ? -ENOENT : ledger_fail_sql(l, "reading a record");
+		sqlite3_reset(stmt);
+		return rc;
+	}
+	crypto_generichash_init(&state, l->keys.chain, sizeof(l->keys.chain), DEALBOX_LEDGER_HASH);
+	crypto_generichash_update(&state, before, DEALBOX_LEDGER_HASH);
+	hash_number(&state, seq);
+	hash_number(&state, kind);
+	for (n = 0; n < sqlite3_column_count(stmt); n++) {
+		int type = sqlite3_column_type(stmt, n);
+
+		hash_number(&state, type);
+		if (type == SQLITE_INTEGER) {
+			hash_number(&state, sqlite3_column_int64(stmt, n));
+		} else if (type != SQLITE_NULL) {
+			const void *data = sqlite3_column_blob(stmt, n);
+			int size = sqlite3_column_bytes(stmt, n);
+
+			hash_number(&state, size);
+			crypto_generichash_update(&state, data, size);
+		}
+	}
+	crypto_generichash_final(&state, hash, DEALBOX_LEDGER_HASH);
+	sqlite3_reset(stmt);
+	return 0;
+}
+
+/* ---- sealing and fingerprints -------------------------------------------- */
+
+void ledger_seal(const struct dealbox_ledger *l, uint64_t seq, const void *plain, size_t size,
+		 uint8_t *sealed)
+{
+	uint8_t *text = sealed + crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
+
+	randombytes_buf(sealed, crypto_aead_xchacha20poly1305_ietf_NPUBBYTES);
+	crypto_aead_xchacha20poly1305_ietf_encrypt(text, NULL, plain, size,
+						   (const uint8_t *)&seq, sizeof(seq), NULL,
+						   sealed, l->keys.seal);
+}
+
+int ledger_unseal(const struct dealbox_ledger *l, uint64_t seq, const uint8_t *sealed,
+		  size_t size, void *plain)
+{
+	const uint8_t *text = sealed + crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
+
+	if (size < LEDGER_SEAL_EXTRA ||
+	    crypto_aead_xchacha20poly1305_ietf_decrypt(plain, NULL, NULL, text,
+						       size - (text - sealed),
+						       (const uint8_t *)&seq, sizeof(seq), sealed,
+						       l->keys.seal))
+		return -EBADMSG;
+	return 0;
+}
+
+int64_t ledger_fingerprint(const struct ledger_keys *keys, const struct dealbox_deal *deal)
+{
+	bool talon = __builtin_popcountll(deal->hand[DEALBOX_HANDS - 1]) !=
+		     __builtin_popcountll(deal->hand[0]);
+	int hands = DEALBOX_HANDS - talon, first = 0, n;
+	struct dealbox_deal turned = *deal;
+	crypto_generichash_state state;
+	dealbox_cards lowest, all = 0;
+	uint8_t hash[16];
+	int64_t out;
+
+	for (n = 0; n < hands; n++)
+		all |= deal->hand[n];
+	lowest = all & -all;
+	for (n = 0; n < hands; n++)
+		if (deal->hand[n] & lowest)
+			first = n;
+	for (n = 0; n < hands; n++)
+		turned.hand[n] = deal->hand[(first + n) % hands];
+
+	crypto_generichash_init(&state, keys->fingerprint, sizeof(keys->fingerprint),
+				sizeof(hash));
+	for (n = 0; n < DEALBOX_HANDS; n++)
+		hash_number(&state, turned.hand[n]);
+	crypto_generichash_final(&state, hash, sizeof(hash));
+	memcpy(&out, hash, sizeof(out));
+	sodium_memzero(&turned, sizeof(turned));
+	sodium_memzero(&state, sizeof(state));
+	return out;
+}
