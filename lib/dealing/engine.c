@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <string.h>
 
+#include <dealbox/event.h>
+
 #include "engine.h"
 
 #define PACE_DEALS	20	/* before which nobody calls a machine slow */
@@ -147,7 +149,7 @@ struct event_row {
 	enum dealbox_operator_state state;
 };
 
-static const struct event_row event_rows[0x40] = {
+static const struct event_row event_rows[] = {
 	[DEALBOX_EV_STATE_LOST] = { EFFECT_LOST, DEALBOX_OPERATOR_DOUBT },
 	[DEALBOX_EV_HOPPER_LOADED] = { EFFECT_HOPPER, 0 },
 	[DEALBOX_EV_HOPPER_EMPTY] = { EFFECT_EMPTY, 0 },
@@ -174,23 +176,21 @@ static const struct event_row event_rows[0x40] = {
 	[DEALBOX_EV_BOARD_PULLED] = { EFFECT_FAULT, DEALBOX_OPERATOR_PULLED },
 	[DEALBOX_EV_COVER_OPENED] = { EFFECT_FAULT, DEALBOX_OPERATOR_COVER_OPENED },
 	[DEALBOX_EV_HARDWARE] = { EFFECT_FAULT, DEALBOX_OPERATOR_HARDWARE },
+	[DEALBOX_EV_PROTOCOL_ERROR] = { EFFECT_PROTOCOL, DEALBOX_OPERATOR_DOUBT },
 };
 
+/* What a stop means that a later minor version adds, by its class; nothing else of it is known. */
 static struct event_row event_row(uint32_t type)
 {
-	static const struct event_row protocol = { EFFECT_PROTOCOL, DEALBOX_OPERATOR_DOUBT };
-	static const struct event_row none;
-	/* stops that a later minor version may add */
-	static const struct event_row held = { EFFECT_HELD, DEALBOX_OPERATOR_UNREADABLE };
-	static const struct event_row fault = { EFFECT_FAULT, DEALBOX_OPERATOR_HARDWARE };
+	static const struct event_row of_class[] = {
+		[DEALBOX_EVENT_HELD] = { EFFECT_HELD, DEALBOX_OPERATOR_UNREADABLE },
+		[DEALBOX_EVENT_VOID] = { EFFECT_FAULT, DEALBOX_OPERATOR_HARDWARE },
+		[DEALBOX_EVENT_DRIVER] = { 0 },
+	};
 
-	if (type == DEALBOX_EV_PROTOCOL_ERROR)
-		return protocol;
-	if (type >= sizeof(event_rows) / sizeof(event_rows[0]))
-		return none;
-	if (event_rows[type].effect || type < 0x20)
+	if (type < sizeof(event_rows) / sizeof(event_rows[0]) && event_rows[type].effect)
 		return event_rows[type];
-	return type < 0x28 ? held : fault;
+	return of_class[dealbox_event_class(type)];
 }
 
 bool engine_watched(const struct engine *d, const struct jobs *jobs)

@@ -154,7 +154,7 @@ uint64_t machine_fetch_at(const struct machine *m)
 
 void machine_stop(struct machine *m, struct wire_event *event)
 {
-	bool fault = event->type >= DEALBOX_EV_REPEATED_CARD;
+	bool fault = dealbox_wire_class(event->type) == WIRE_EVENT_VOID;
 
 	m->stops++;
 	m->step = STEP_NONE;
