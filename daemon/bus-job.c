@@ -138,12 +138,9 @@ struct listed {
 static int append_insertion(const struct dealbox_ledger_insertion *i, void *context)
 {
 	struct listed *listed = context;
-	static const char *const outcomes[] = {
-		"", "exact", "differs", "void", "unknown", "captured"
-	};
 	int err = ++listed->count > INSERTIONS_MAX ? -E2BIG :
 		  sd_bus_message_append(listed->reply, "(uusus)", i->board, i->copy, i->machine, i->number,
-					outcomes[i->outcome]);
+					dealbox_ledger_outcome_name(i->outcome));
 
 	return err < 0 ? err : 0;
 }

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include <dealbox/set.h>
+
 #include "job.h"
 #include "strv.h"
-
-#define COPY_MAX	9999	/* as in the ledger */
 
 static int by_number(const void *a, const void *b)
 {
@@ -143,7 +143,8 @@ static ssize_t find(const struct job *job, unsigned int board)
 
 bool job_has(const struct job *job, unsigned int board, unsigned int copy)
 {
-	return copy && copy <= (job->copies ? job->copies : COPY_MAX) && find(job, board) >= 0;
+	return copy && copy <= (job->copies ? job->copies : DEALBOX_BOARD_DEALT_MAX) &&
+	       find(job, board) >= 0;
 }
 
 static enum dealbox_ledger_copy_state state_at(const struct job *job, size_t n, unsigned int copy)
@@ -238,7 +239,7 @@ bool job_pick(const struct job *job, unsigned int board,
 	      bool (*taken)(const struct copy *copy, const void *context), const void *context,
 	      struct copy *out)
 {
-	unsigned int copies = job->copies ? job->copies : COPY_MAX, copy;
+	unsigned int copies = job->copies ? job->copies : DEALBOX_BOARD_DEALT_MAX, copy;
 	size_t n;
 
 	if (board && find(job, board) < 0)

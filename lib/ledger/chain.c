@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ledger-internal.h"
+#include "sql.h"
 
 const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 	[LEDGER_SET] = {
@@ -37,18 +38,14 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 	},
 	[LEDGER_VERDICT] = {
 		"verdicts", "at, insertion, outcome, reason, differences, trace", 6,
-		"'record', 'verdict', 'at', at, 'of', insertion, 'outcome', "
-		"json_extract('[\"exact\",\"differs\",\"void\",\"unknown\",\"captured\"]', "
-		"'$[' || (outcome - 1) || ']'), 'reason', reason, 'differences', differences, "
-		"'trace', trace"
+		"'record', 'verdict', 'at', at, 'of', insertion, "
+		"'outcome', " SQL_NAME(OUTCOME_NAMES, "outcome") ", 'reason', reason, "
+		"'differences', differences, 'trace', trace"
 	},
 	[LEDGER_ACT] = {
 		"acts", "at, uid, act, job, board, copy, value, machine", 8,
-		"'record', 'act', 'at', at, 'uid', uid, 'act', "
-		"json_extract('[\"pause\",\"resume\",\"cancel\",\"skip\",\"redeal\",\"priority\","
-		"\"emptied\",\"reveal\",\"stop\",\"add\",\"restore\",\"accept\"]', '$[' || (act - 1) || ']'), "
-		"'job', job, "
-		"'board', board, 'copy', copy, 'value', value, 'machine', machine"
+		"'record', 'act', 'at', at, 'uid', uid, 'act', " SQL_NAME(ACT_NAMES, "act") ", "
+		"'job', job, 'board', board, 'copy', copy, 'value', value, 'machine', machine"
 	},
 	[LEDGER_JOB_MACHINE] = {
 		"job_machines", "job, machine", 2,

@@ -603,6 +603,15 @@ static int add_trace(struct dealbox_ledger *l, uint64_t insertion,
 	return err;
 }
 
+const char *dealbox_ledger_outcome_name(enum dealbox_ledger_outcome outcome)
+{
+#define TEXT(text)	text,
+	static const char *const names[] = { "", OUTCOME_NAMES(TEXT) };
+#undef TEXT
+
+	return outcome < sizeof(names) / sizeof(names[0]) ? names[outcome] : "?";
+}
+
 int dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 		       enum dealbox_ledger_outcome outcome, unsigned int reason,
 		       unsigned int differences, const struct dealbox_event *events, size_t count)

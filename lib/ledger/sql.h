@@ -2,7 +2,7 @@
 /*
  * Numbers that stand in SQL, by name: "WHERE outcome = " SQL(OUTCOME_EXACT). Ledgers hold these
  * numbers, so none of them ever changes; the assertions compare them with the public enums, which a
- * preprocessor does not know.
+ * preprocessor does not know. The names are those of exports and programs, in order of the numbers.
  */
 #ifndef LEDGER_SQL_H
 #define LEDGER_SQL_H
@@ -13,11 +13,18 @@
 #define SQL_TEXT(number)	#number
 #define SQL(name)		SQL_TEXT(name)
 
+/* The name of the number in a column, by OUTCOME_NAMES or ACT_NAMES: an SQL expression. */
+#define SQL_JSON_NAME(text)	",\"" text "\""
+#define SQL_NAME(names, column) \
+	"json_extract('[null" names(SQL_JSON_NAME) "]', '$[' || " column " || ']')"
+
 #define OUTCOME_EXACT		1
 #define OUTCOME_DIFFERS		2
 #define OUTCOME_VOID		3
 #define OUTCOME_UNKNOWN		4
 #define OUTCOME_CAPTURED	5
+#define OUTCOME_NAMES(name) \
+	name("exact") name("differs") name("void") name("unknown") name("captured")
 
 #define ACT_PAUSE		1
 #define ACT_RESUME		2
@@ -26,6 +33,9 @@
 #define ACT_REDEAL		5
 #define ACT_PRIORITY		6
 #define ACT_ADD			10
+#define ACT_NAMES(name) \
+	name("pause") name("resume") name("cancel") name("skip") name("redeal") name("priority") \
+	name("emptied") name("reveal") name("stop") name("add") name("restore") name("accept")
 
 #define COPY_OPEN		0
 #define COPY_DEALING		1
@@ -34,6 +44,10 @@
 
 #define SQL_IS(name, value)	_Static_assert((name) == (int)(value), #value)
 
+#define SQL_COUNT(text)		+ 1
+
+SQL_IS(OUTCOME_NAMES(SQL_COUNT), DEALBOX_LEDGER_CAPTURED);
+SQL_IS(ACT_NAMES(SQL_COUNT), DEALBOX_ACT_KINDS - 1);
 SQL_IS(OUTCOME_EXACT, DEALBOX_LEDGER_EXACT);
 SQL_IS(OUTCOME_DIFFERS, DEALBOX_LEDGER_DIFFERS);
 SQL_IS(OUTCOME_VOID, DEALBOX_LEDGER_VOID);

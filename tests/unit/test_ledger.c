@@ -1855,6 +1855,20 @@ static void test_export(void **state)
 	dealbox_ledger_free(l);
 }
 
+static void test_names_of_outcomes(void **state)
+{
+	static const char *const names[] = {
+		[DEALBOX_LEDGER_NONE] = "", [DEALBOX_LEDGER_EXACT] = "exact",
+		[DEALBOX_LEDGER_DIFFERS] = "differs", [DEALBOX_LEDGER_VOID] = "void",
+		[DEALBOX_LEDGER_UNKNOWN] = "unknown", [DEALBOX_LEDGER_CAPTURED] = "captured", "?",
+	};
+	enum dealbox_ledger_outcome n;
+
+	(void)state;
+	for (n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+		assert_string_equal(dealbox_ledger_outcome_name(n), names[n]);
+}
+
 static void test_backup(void **state)
 {
 	struct folder *f = *state;
@@ -2025,6 +2039,7 @@ int main(void)
 		TEST(test_read_only_folder),
 		TEST(test_full_disk),
 		TEST(test_export),
+		cmocka_unit_test(test_names_of_outcomes),
 		TEST(test_backup),
 		TEST(test_backup_of_damage),
 		TEST(test_sealed),

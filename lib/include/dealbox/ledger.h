@@ -321,6 +321,12 @@ enum dealbox_ledger_outcome {
 	DEALBOX_LEDGER_CAPTURED,	/* read by a capture */
 };
 
+/*
+ * Returns the name for programs, "exact"; "" for DEALBOX_LEDGER_NONE, "?" out of range. Names are
+ * static and never change.
+ */
+DEALBOX_API const char *dealbox_ledger_outcome_name(enum dealbox_ledger_outcome outcome);
+
 struct dealbox_ledger_insertion {
 	uint64_t id;
 	uint64_t job;

@@ -28,9 +28,6 @@ struct call {
 
 static const char *const job_states[] = { "open", "paused", "cancelled", "done" };
 static const char *const copy_states[] = { "open", "being dealt", "recorded", "skipped" };
-static const char *const outcomes[] = {
-	"no verdict", "exact", "differs", "void", "unknown", "captured"
-};
 
 static const struct {
 	unsigned int bit;
@@ -47,6 +44,11 @@ static const struct {
 	{ DEALBOX_JOB_BY_POSITION, "by position" },
 	{ 0 }
 };
+
+static const char *outcome_text(enum dealbox_ledger_outcome outcome)
+{
+	return outcome ? dealbox_ledger_outcome_name(outcome) : "no verdict";
+}
 
 static void time_text(int64_t at, char text[32])
 {
@@ -202,7 +204,7 @@ static int insertion_print(const struct dealbox_ledger_insertion *i, void *conte
 	if (!call->json) {
 		time_text(i->begun, at);
 		put("  %s  board %u, copy %u: insertion %u of machine %s: %s", at, i->board,
-		    i->copy, i->number, i->machine, outcomes[i->outcome]);
+		    i->copy, i->number, i->machine, outcome_text(i->outcome));
 		if (i->reason)
 			put(" (%s)", dealbox_event_name(i->reason));
 		if (i->differences)
@@ -218,7 +220,7 @@ static int insertion_print(const struct dealbox_ledger_insertion *i, void *conte
 	add(object, "insertion", i->number);
 	add(object, "begun", i->begun);
 	add(object, "ended", i->ended);
-	add_text(object, "outcome", outcomes[i->outcome]);
+	add_text(object, "outcome", outcome_text(i->outcome));
 	add_text(object, "reason", i->reason ? dealbox_event_name(i->reason) : "");
 	add(object, "differences", i->differences);
 	add(object, "events", i->events);
