@@ -5,53 +5,6 @@
 #include <string.h>
 
 #include "ledger-internal.h"
-#include "sql.h"
-
-const struct ledger_table ledger_tables[LEDGER_KINDS] = {
-	[LEDGER_SET] = {
-		"sets", "at, session, boards, digest", 4,
-		"'record', 'set', 'at', at, 'session', session, 'boards', boards"
-	},
-	[LEDGER_BOARD] = {
-		"boards", "set_seq, number, fingerprint, sealed", 4,
-		"'record', 'board', 'set', set_seq, 'board', number, "
-		"'fingerprint', printf('%016llx', fingerprint)"
-	},
-	[LEDGER_JOB] = {
-		"jobs", "at, set_seq, copies, options, priority", 5,
-		"'record', 'job', 'at', at, 'set', set_seq, 'copies', copies, "
-		"'options', options, 'priority', priority"
-	},
-	[LEDGER_JOB_BOARD] = {
-		"job_boards", "job, number", 2,
-		"'record', 'job board', 'job', job, 'board', number"
-	},
-	[LEDGER_INSERTION] = {
-		"insertions", "at, job, number, copy, machine, insertion, plan, capture", 8,
-		"'record', 'insertion', 'at', at, 'job', job, 'board', number, 'copy', copy, "
-		"'machine', machine, 'insertion', insertion, 'plan', plan, "
-		"'capture', json(iif(capture, 'true', 'false'))"
-	},
-	[LEDGER_TRACE] = {
-		"traces", "insertion, events, sealed", 3,
-		"'record', 'trace', 'of', insertion, 'events', events"
-	},
-	[LEDGER_VERDICT] = {
-		"verdicts", "at, insertion, outcome, reason, differences, trace", 6,
-		"'record', 'verdict', 'at', at, 'of', insertion, "
-		"'outcome', " SQL_NAME(OUTCOME_NAMES, "outcome") ", 'reason', reason, "
-		"'differences', differences, 'trace', trace"
-	},
-	[LEDGER_ACT] = {
-		"acts", "at, uid, act, job, board, copy, value, machine", 8,
-		"'record', 'act', 'at', at, 'uid', uid, 'act', " SQL_NAME(ACT_NAMES, "act") ", "
-		"'job', job, 'board', board, 'copy', copy, 'value', value, 'machine', machine"
-	},
-	[LEDGER_JOB_MACHINE] = {
-		"job_machines", "job, machine", 2,
-		"'record', 'job machine', 'job', job, 'machine', machine"
-	},
-};
 
 int ledger_begin(struct dealbox_ledger *l)
 {

@@ -43,6 +43,9 @@ struct ledger_table {
 };
 
 extern const struct ledger_table ledger_tables[LEDGER_KINDS];
+/* Step n brings a ledger from version n to n + 1; so many steps make the present version. */
+extern const char *const ledger_migrations[];
+extern const int ledger_version;
 
 /* Keys, each for one purpose, derived from the key file. */
 struct ledger_keys {
