@@ -60,14 +60,14 @@ int account_json(const struct machine_board *board, char *buf, size_t size)
 
 /* --- commands --------------------------------------------------------------------- */
 
-/* more than any command has; `hopper top` names as many cards as fit */
+/* limit of words: `hopper top` can name as many cards as fit into the hopper */
 #define WORDS_MAX	(PILE_MAX + 8)
 
 struct call {
 	const struct control *control;
 	char *words[WORDS_MAX];
 	int count;
-	const char *rest;	/* the line behind the first word */
+	const char *rest;	/* the line after the first word */
 	char *reply;
 	size_t size;
 };

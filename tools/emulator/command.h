@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Commands of one line, each answered by one line: "ok ..." or "error ...".
- */
+/* Commands, one line each, answered by one line: "ok ..." or "error ...". */
 #ifndef EMULATOR_COMMAND_H
 #define EMULATOR_COMMAND_H
 
@@ -19,17 +17,17 @@ struct control {
 };
 
 /*
- * Carries out a line (without its end; it is changed). False: it is a "wait" that does not hold
- * yet, to be given again, unchanged, after the machine was run. The machine must
- * have been run to the present.
+ * Execute a line, which has no line end. Returns false for a "wait" whose condition is not met yet:
+ * run the machine and call this again with the same line. The machine must have been run to the
+ * present.
  */
 bool control_line(const struct control *control, const char *line, char *reply, size_t size);
-/* A line about every command, for --help. */
+/* Return a line about each command, for --help. */
 const char *control_help(void);
 
 /*
- * An insertion as a JSON object on one line: {"insertion":7,"board":3,...}. What lies in the
- * pockets is in it. Returns the length, or -1 if size is too small.
+ * Write an insertion, with the cards in its pockets, as a JSON object on one line:
+ * {"insertion":7,"board":3,...}. Returns the length, or -1 if size is too small.
  */
 int account_json(const struct machine_board *board, char *buf, size_t size);
 

@@ -9,7 +9,7 @@
 #include "frame.h"
 #include "machine_wire.h"
 
-/* pid.codes' number for tests: a product needs its own */
+/* The USB ids are pid.codes' test ids. A product needs its own. */
 #define DESC_DEVICE		1
 #define DESC_CONFIG		2
 #define DESC_STRING		3
@@ -32,23 +32,23 @@
 #define BULK_SIZE	512
 #define INT_OUT_SIZE	16
 
-/* Of one frame that a scenario has spoilt */
+/* Maximum size of a frame that a scenario has corrupted */
 #define FRAME_SPOILT_MAX	EFFECT_BYTES_MAX
-/* It may go out twice, with one behind it that was kept back */
+/* It may be sent twice, followed by a frame that was held back. */
 #define STREAM_ROOM		(3 * FRAME_SPOILT_MAX)
 #define STREAM_MAX		(2 * STREAM_ROOM)
 
-/* A transfer that is not answered yet. */
+/* A pending transfer */
 struct pending {
 	uint64_t tag;
 	uint8_t endpoint;
 	bool in;
-	uint64_t at;		/* when it ends; MACHINE_NEVER = by an event, or never */
+	uint64_t at;		/* time of completion; MACHINE_NEVER = by an event, or never */
 	int32_t status;
 	uint32_t length, room;
-	bool framed;		/* serial dialect: came in a frame, with this tag */
+	bool framed;		/* serial dialect: received in a frame with this tag */
 	uint8_t tag_in_frame;
-	bool late;		/* OUT data that the machine takes only when the transfer ends */
+	bool late;		/* pass OUT data to the machine when the transfer completes */
 	uint8_t *data;		/* IN data, or late OUT data; owned */
 };
 
@@ -57,14 +57,14 @@ struct device {
 	struct device_config config;
 	uint8_t configuration;
 	bool remote_wakeup;
-	bool halted[16];	/* by endpoint number */
+	bool halted[16];	/* index: endpoint number */
 	struct pending pending[DEVICE_PENDING_MAX];
 	unsigned int count;
 	uint32_t submitted;	/* transfers so far */
-	struct frame_reader frames;	/* serial dialect, from the host */
-	uint8_t stream[STREAM_MAX];	/* ... and to it */
+	struct frame_reader frames;	/* serial dialect: from the host */
+	uint8_t stream[STREAM_MAX];	/* serial dialect: to the host */
 	size_t stream_length;
-	uint8_t kept[FRAME_SPOILT_MAX];	/* a frame that goes behind the next */
+	uint8_t kept[FRAME_SPOILT_MAX];	/* a frame to be sent after the next one */
 	size_t kept_length;
 };
 
@@ -120,7 +120,7 @@ const struct device_config *device_config(const struct device *d)
 	return &d->config;
 }
 
-/* It has an endpoint for gate commands. */
+/* Return true if the device has an endpoint for gate commands. */
 static bool routed(const struct device *d)
 {
 	return !d->config.serial_dialect &&
@@ -158,7 +158,7 @@ static size_t device_descriptor(uint8_t *buf)
 
 static size_t endpoint(uint8_t *buf, uint8_t address, uint8_t type, uint16_t size)
 {
-	/* 125 µs for interrupt endpoints at high speed */
+	/* bInterval 1: 125 µs for interrupt endpoints at high speed */
 	const uint8_t descriptor[] = { 7, DESC_ENDPOINT, address, type, size & 0xff, size >> 8,
 				       type == 3 };
 
@@ -203,7 +203,7 @@ static size_t string_descriptor(const struct device *d, uint8_t index, uint8_t *
 	}
 	if (index >= sizeof(strings) / sizeof(*strings))
 		return 0;
-	/* names and serial numbers of the emulator are ASCII */
+	/* The strings of the emulator are ASCII. */
 	for (i = 0; strings[index][i]; i++) {
 		buf[length++] = strings[index][i];
 		buf[length++] = 0;
@@ -260,7 +260,7 @@ static int endpoint_feature(struct device *d, uint16_t feature, uint16_t address
 	return 0;
 }
 
-/* Bytes of the answer, 0 for a request without one, or -EPIPE. */
+/* Returns the size of the answer, 0 for a request without one, or -EPIPE. */
 static int standard_request(struct device *d, const uint8_t *setup, uint8_t *buf)
 {
 	uint16_t value = setup[2] | setup[3] << 8, index = setup[4] | setup[5] << 8;
@@ -332,15 +332,15 @@ static int vendor_request(struct device *d, const struct transfer *transfer, boo
 
 /* --- transfers ---------------------------------------------------------------------------- */
 
-/* The effects of a scenario on one transfer. */
+/* Effects of a scenario on a transfer */
 struct spoil {
 	uint64_t delay;		/* µs */
-	bool stall;		/* not carried out */
-	bool ignore;		/* not carried out, never answered */
-	bool no_answer;		/* carried out, never answered */
-	bool drop, duplicate, bad_sum, swap;	/* a frame */
-	int32_t status;		/* 0 = as it is */
-	uint32_t short_to, long_to;	/* EFFECT_NONE = as it is */
+	bool stall;		/* not executed, stalled */
+	bool ignore;		/* not executed, not answered */
+	bool no_answer;		/* executed, not answered */
+	bool drop, duplicate, bad_sum, swap;	/* for frames */
+	int32_t status;		/* 0 = unchanged */
+	uint32_t short_to, long_to;	/* EFFECT_NONE = unchanged */
 	const struct effect *bytes, *set, *refuse;
 	struct { enum action action; uint32_t value[2]; } world[4];	/* afterwards */
 	unsigned int world_count;
@@ -417,7 +417,7 @@ static void spoil_world(struct device *d, const struct spoil *spoil)
 		machine_act(d->machine, spoil->world[i].action, spoil->world[i].value);
 }
 
-/* The answer is there: data of length bytes, which may become more or fewer. */
+/* Complete a transfer with data, whose length a scenario may change. */
 static void answer(struct pending *p, uint64_t now, const struct spoil *spoil, int32_t status,
 		   const uint8_t *data, uint32_t length)
 {
@@ -436,7 +436,7 @@ static void answer(struct pending *p, uint64_t now, const struct spoil *spoil, i
 	if (spoil->long_to != EFFECT_NONE && spoil->long_to > length)
 		length = spoil->long_to;
 	if (length > p->room) {
-		/* a host controller takes what it has room for, and calls it babble */
+		/* A host controller stores what fits, and reports babble. */
 		length = p->room;
 		if (spoil->bytes || spoil->long_to != EFFECT_NONE)
 			status = -EOVERFLOW;
@@ -457,14 +457,14 @@ static void answer(struct pending *p, uint64_t now, const struct spoil *spoil, i
 
 static void stall(struct device *d, struct pending *p, uint64_t now, uint64_t delay)
 {
-	/* a frame is refused, not an endpoint halted */
+	/* In the serial dialect, only the frame is refused: the endpoint is not halted. */
 	if ((p->endpoint & 15) && !p->framed)
 		d->halted[p->endpoint & 15] = true;
 	p->status = -EPIPE;
 	p->at = now + delay;
 }
 
-/* True: what came is ignored or stalled, and the machine does not see it. */
+/* Return true if a transfer is ignored or stalled, so that the machine does not see it. */
 static bool unanswered(struct device *d, struct pending *p, uint64_t now, const struct spoil *spoil)
 {
 	if (spoil->stall && !spoil->ignore) {
@@ -517,7 +517,7 @@ static bool take(struct device *d, const struct pending *p, const uint8_t *data)
 {
 	if (p->endpoint == DEVICE_EP_BULK_OUT)
 		return machine_bulk(d->machine, data, p->room);
-	/* one that ended with an error never came */
+	/* The data of a failed transfer never arrived. */
 	if (!p->status)
 		machine_gate(d->machine, data, p->room);
 	return true;
@@ -542,7 +542,7 @@ static void out(struct device *d, uint64_t now, const struct transfer *transfer,
 				    spoil.refuse->value[1]);
 	answer(p, now, &spoil, 0, NULL, p->room);
 	if (spoil.delay && !spoil.no_answer) {
-		/* the endpoint is not ready before */
+		/* The endpoint is busy until then. */
 		p->data = malloc(p->room ? p->room : 1);
 		p->late = p->data;
 		if (p->late)
@@ -568,7 +568,7 @@ static struct pending *begin(struct device *d, const struct transfer *transfer)
 	return p;
 }
 
-/* --- the serial dialect: frames that stand for transfers of the other --------------------- */
+/* --- serial dialect: frames are handled as transfers of the native one -------------------- */
 
 static void framed_request(struct device *d, uint64_t now, const struct frame *frame)
 {
@@ -601,8 +601,8 @@ static void framed_out(struct device *d, uint64_t now, const struct frame *frame
 	out(d, now, &transfer, p);
 }
 
-/* A frame of another kind, or one that is broken, is as if it had not come. */
-static void take_frames(struct device *d, uint64_t now, const uint8_t *data, size_t length)
+/* Ignores damaged frames, and those of other kinds. */
+static void receive_frames(struct device *d, uint64_t now, const uint8_t *data, size_t length)
 {
 	struct frame frame;
 
@@ -616,7 +616,7 @@ static void take_frames(struct device *d, uint64_t now, const uint8_t *data, siz
 	}
 }
 
-/* What a scenario makes of a frame, its sum included; how long it is then. */
+/* Apply a scenario to a frame and its checksum. Returns the new size. */
 static size_t spoil_frame(const struct spoil *spoil, uint8_t *frame, size_t size)
 {
 	size_t payload = size - FRAME_BYTES(0), i;
@@ -649,7 +649,7 @@ static void put_frame(struct device *d, const uint8_t *frame, size_t size)
 	d->stream_length += size;
 }
 
-/* The payload lies at frame + FRAME_HEADER; frame is FRAME_SPOILT_MAX bytes long. */
+/* The payload is at frame + FRAME_HEADER; frame has room for FRAME_SPOILT_MAX bytes. */
 static void send_frame(struct device *d, uint8_t kind, uint8_t tag, uint8_t *frame, size_t length)
 {
 	struct spoil spoil = spoil_of(d, HOOK_FRAME, kind);
@@ -673,7 +673,7 @@ static bool stream_has_room(const struct device *d)
 	return d->stream_length + STREAM_ROOM <= sizeof(d->stream);
 }
 
-/* A transfer that ends with an error has brought its frames all the same. */
+/* The frames of a transfer are processed even if it ends with an error. */
 static void stream_out(struct device *d, uint64_t now, const struct transfer *transfer,
 		       struct pending *p)
 {
@@ -688,7 +688,7 @@ static void stream_out(struct device *d, uint64_t now, const struct transfer *tr
 		stall(d, p, now, spoil.delay);
 	} else if (!spoil.ignore) {
 		answer(p, now, &spoil, 0, NULL, p->room);
-		take_frames(d, now, transfer->data, transfer->length);
+		receive_frames(d, now, transfer->data, transfer->length);
 	}
 	spoil_world(d, &spoil);
 }
@@ -704,7 +704,7 @@ static void send_answer(struct device *d, const struct pending *p)
 	send_frame(d, FRAME_ANSWER, p->tag_in_frame, frame, FRAME_ANSWER_HEADER + length);
 }
 
-/* Ends what came in frames and is due; answers go into the stream. */
+/* Complete requests from frames that are due. Their answers go into the stream. */
 static void reap_framed(struct device *d, uint64_t now)
 {
 	unsigned int i = 0;
@@ -718,19 +718,19 @@ static void reap_framed(struct device *d, uint64_t now)
 		}
 		if (p->late)
 			take(d, p, p->data);
-		/* what a transfer would have failed with is an answer that gets lost */
+		/* Instead of failing like a transfer, the answer is lost. */
 		if (!p->endpoint && (!p->status || p->status == -EPIPE))
 			send_answer(d, p);
 		drop(d, i);
 	}
 }
 
-/* What waits for the host, events behind answers; at most size bytes. */
+/* Fetch at most size bytes of waiting answers and events. */
 static size_t fetch_stream(struct device *d, uint8_t *buf, size_t size)
 {
 	uint8_t frame[FRAME_SPOILT_MAX];
 
-	/* no more than this transfer takes: the machine shall not run ahead of the host */
+	/* Take only what fits: the machine must not run ahead of the host. */
 	while (d->stream_length < size && stream_has_room(d) &&
 	       machine_fetch(d->machine, frame + FRAME_HEADER, WIRE_EVENT_SIZE))
 		send_frame(d, FRAME_EVENT, 0, frame, WIRE_EVENT_SIZE);
@@ -753,17 +753,17 @@ static uint64_t stream_at(const struct device *d)
 	return at;
 }
 
-/* When there is something for a transfer of events. */
+/* Return when a transfer of events can complete. */
 static uint64_t fetch_at(const struct device *d)
 {
 	return d->config.serial_dialect ? stream_at(d) : machine_fetch_at(d->machine);
 }
 
-/* --- */
+/* --- queueing ----------------------------------------------------------------------------- */
 
 /*
- * A real endpoint takes one transfer after the other, so this one ends no earlier than those
- * before it. QEMU gives up when a host controller sees them end in another order.
+ * An endpoint completes transfers in order, so this one must not complete before earlier ones. QEMU
+ * gives up if they complete in a different order.
  */
 static void keep_order(struct device *d, struct pending *p)
 {
@@ -792,7 +792,7 @@ void device_submit(struct device *d, uint64_t now, const struct transfer *transf
 	}
 	if (transfer->endpoint && !p->in)
 		keep_order(d, p);
-	/* a transfer of events is held until there is one: device_reap() */
+	/* A transfer of events stays pending until there is one, see device_reap(). */
 	spoil_world(d, &spoil);
 }
 
@@ -829,7 +829,7 @@ static bool waits_for_event(const struct pending *p)
 		!p->status;
 }
 
-/* Gives waiting events to the transfers that are held for them. */
+/* Complete pending transfers of events. */
 static void pump(struct device *d, uint64_t now)
 {
 	unsigned int i;
@@ -851,20 +851,20 @@ static void pump(struct device *d, uint64_t now)
 			return;
 		spoil = spoil_of(d, HOOK_TRANSFER, 0);
 		if (spoil.ignore) {
-			p->status = -ETIMEDOUT;	/* never answered: only unlinked */
+			p->status = -ETIMEDOUT;	/* never answered, can only be unlinked */
 		} else if (spoil.stall) {
 			stall(d, p, now, spoil.delay);
 		} else if (spoil.status || spoil.bytes) {
-			/* the events stay in the queue, as after a transfer that failed */
+			/* The events stay queued, as after a failed transfer. */
 			answer(p, now, &spoil, 0, NULL, 0);
 		} else {
 			length = d->config.int_in_size < p->room ? d->config.int_in_size : p->room;
 			if (d->config.serial_dialect) {
-				/* a stream loses nothing of what a transfer does not bring */
+				/* In a stream, the rest stays for the next transfer. */
 				if (spoil.short_to < length)
 					length = spoil.short_to;
 				length = fetch_stream(d, buf, length);
-				/* a frame that was dropped or is kept back ends no transfer */
+				/* A frame that was dropped or held back completes no transfer. */
 				if (!length && spoil.short_to)
 					continue;
 			} else {

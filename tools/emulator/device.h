@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A machine as a USB device: descriptors, standard requests, endpoints that halt, and
- * transfers that a scenario spoils. Pure, like emulated_machine.h: both fronts carry the
- * transfers of one of these.
+ * A machine as a USB device: descriptors, standard requests, halts, and transfers that a scenario
+ * corrupts. Pure, like emulated_machine.h. The fronts connect it to a host.
  */
 #ifndef EMULATOR_DEVICE_H
 #define EMULATOR_DEVICE_H
@@ -24,12 +23,12 @@ struct device_config {
 	bool serial_dialect;	/* docs/protocol-serial.md instead of docs/protocol.md */
 };
 
-/* One transfer that the host asks for. */
+/* A transfer submitted by the host */
 struct transfer {
-	uint64_t tag;		/* the host's own number of it */
-	uint8_t endpoint;	/* 0, or an address of a descriptor */
+	uint64_t tag;		/* the host's number of the transfer */
+	uint8_t endpoint;	/* 0, or bEndpointAddress */
 	uint8_t setup[8];	/* endpoint 0 */
-	uint32_t length;	/* of data for OUT, of the buffer for IN */
+	uint32_t length;	/* OUT: size of data; IN: size of the buffer */
 	uint8_t data[DEVICE_DATA_MAX];
 };
 
@@ -45,31 +44,31 @@ struct completion {
 
 struct device;
 
-/* The machine is not owned. NULL without memory. */
+/* Create a device for a machine, which the caller keeps. Returns NULL without memory. */
 struct device *device_new(struct machine *machine, const struct device_config *config);
 void device_free(struct device *device);
 
 /*
- * The machine must have been run to the present before each call. A transfer is copied.
- * It is answered by device_reap(), at once or later or never.
+ * Submit a transfer, which is copied. device_reap() returns its result, at once, later or never.
+ * The machine must have been run to the present before all calls.
  */
 void device_submit(struct device *device, uint64_t now, const struct transfer *transfer);
 /*
- * The host wants to take this transfer back: what a scenario has happen at that moment. The
- * transfer may end by it, so reap before device_cancel().
+ * The host is about to cancel a transfer: run the scenario's rules for that. They may end the
+ * transfer, so call device_reap() before device_cancel().
  */
 void device_before_cancel(struct device *device, uint64_t tag);
-/* Takes a transfer back. True: it had not been reaped, and never will be. */
+/* Cancel a transfer. Returns true if it had not been reaped; then it never will be. */
 bool device_cancel(struct device *device, uint64_t tag);
-/* The next transfer that has ended. False = none at this time. */
+/* Get the next completed transfer. Returns false if there is none. */
 bool device_reap(struct device *device, uint64_t now, struct completion *completion);
-/* When device_reap() may have something, MACHINE_NEVER if nothing is known. */
+/* Return when device_reap() may have a result, MACHINE_NEVER if that is unknown. */
 uint64_t device_next(const struct device *device);
-/* The cable is pulled: all transfers are forgotten, the machine is not configured any more. */
+/* Unplug the cable: drop all transfers and unconfigure the machine. */
 void device_detach(struct device *device);
-/* Returns the number of transfers so far. */
+/* Return the number of transfers so far. */
 uint32_t device_submitted(const struct device *device);
-/* 0 = there is no interrupt OUT endpoint */
+/* Return wMaxPacketSize of the interrupt OUT endpoint, 0 if there is none. */
 uint16_t device_int_out_size(const struct device *device);
 const struct device_config *device_config(const struct device *device);
 

@@ -43,7 +43,7 @@ static void event_queue(struct machine *m, const struct wire_event *event)
 	wire_event_put(m->queue[slot], event);
 }
 
-/* An event that no host knows, with the next number. */
+/* Queue an event of an unknown type. */
 static void event_unknown(struct machine *m)
 {
 	struct wire_event event = event_of(0xf0);
@@ -61,7 +61,7 @@ static void event_number(struct machine *m, struct wire_event *event)
 		event->insertion = m->board.insertion;
 }
 
-/* Events are kept back for so long (µs). */
+/* Hold back events for us. */
 static void delay_events(struct machine *m, uint64_t us)
 {
 	if (m->events_at < m->now + us)
@@ -193,7 +193,7 @@ void plan_forget(struct machine *m)
 	m->load_overrun = false;
 }
 
-/* Forgets all that configuration forgets, and tells it with STATE_LOST. */
+/* Reset the state that configuration resets, and send STATE_LOST. */
 static void machine_forget(struct machine *m, uint32_t reason)
 {
 	struct wire_event event = event_of(DEALBOX_EV_STATE_LOST);
@@ -353,7 +353,7 @@ static bool is_count(const struct machine *m, uint32_t cards)
 	return cards >= 1 && cards <= m->config.desc.plan_entries;
 }
 
-/* BAD_VALUE: 1, 2, 3 for a, b, c; 0 = all are good */
+/* Returns the detail of BAD_VALUE: 1, 2, 3 for a, b, c; 0 if all are valid. */
 static int values_none(const struct machine *m, const struct wire_command *cmd)
 {
 	(void)m;
@@ -515,7 +515,7 @@ static void run_release(struct machine *m, const struct wire_command *cmd)
 
 static void run_locate(struct machine *m, const struct wire_command *cmd)
 {
-	/* there is no lamp */
+	/* The emulator has no lamp. */
 	(void)m;
 	(void)cmd;
 }
@@ -523,14 +523,14 @@ static void run_locate(struct machine *m, const struct wire_command *cmd)
 #define IN(state)	(1u << DEALBOX_STATE_##state)
 #define ANY		(IN(IDLE) | IN(DEALING) | IN(PAUSED) | IN(HELD) | IN(FAULT) | IN(DONE))
 
-/* The table of §5, and which checks of §2.3 concern the command. */
+/* The table of §5, and the checks of §2.3 that apply to each command */
 static const struct command {
 	int (*values)(const struct machine *m, const struct wire_command *cmd);
 	void (*run)(struct machine *m, const struct wire_command *cmd);
-	unsigned int states;	/* not STATE there */
-	uint32_t capability;	/* UNSUPPORTED without it */
-	bool deals;		/* START, TEST_DEAL: the checks from FAULT to HOPPER_EMPTY */
-	bool cover;		/* COVER_OPEN */
+	unsigned int states;	/* allowed states, otherwise STATE */
+	uint32_t capability;	/* otherwise UNSUPPORTED */
+	bool deals;		/* check FAULT to HOPPER_EMPTY: START, TEST_DEAL */
+	bool cover;		/* check COVER_OPEN */
 } commands[] = {
 	[WIRE_SET_PARAM - WIRE_SET_PARAM] = { values_set_param, run_set_param,
 		IN(IDLE) | IN(FAULT) | IN(DONE) },
@@ -570,7 +570,7 @@ static bool cause_is_there(const struct machine *m)
 	}
 }
 
-/* The checks from FAULT to HARDWARE for a command that starts a deal. */
+/* Checks from FAULT to HARDWARE for a command that starts a deal. */
 static uint8_t check_deal(const struct machine *m, const struct wire_command *cmd, bool test,
 			  uint32_t *detail)
 {
@@ -622,7 +622,7 @@ static uint8_t check(const struct machine *m, uint8_t request, uint16_t value,
 	if (request == DEALBOX_OP_START && has(m, DEALBOX_CAP_HOST_ROUTED) &&
 	    start_is_capture(m, cmd) && !has(m, DEALBOX_CAP_CAPTURE))
 		return DEALBOX_ERR_UNSUPPORTED;
-	/* once PAUSE or ABORT is accepted, nothing but ABORT after PAUSE is */
+	/* After PAUSE or ABORT, accept nothing but ABORT after PAUSE. */
 	if (!(command->states & 1u << m->state) ||
 	    (m->pending != PENDING_NONE && command->states != ANY &&
 	     (m->pending == PENDING_ABORT || request != DEALBOX_OP_ABORT))) {
@@ -701,7 +701,7 @@ static void plan_answer(struct machine *m, uint8_t error, uint32_t detail)
 	event_send(m, &event);
 }
 
-/* The block is complete, or too long, or did not come in time. */
+/* The block is complete or too long, or its time limit has passed. */
 static void load_finish(struct machine *m)
 {
 	uint32_t received = m->load_received, detail = 0;
@@ -787,7 +787,7 @@ static void power_on(struct machine *m)
 	for (i = 0; i < PARAM_COUNT; i++)
 		m->param[i] = params[i].start;
 	if (m->board.present) {
-		/* the same board, with what lies in it: nobody knows what */
+		/* The same board, with unknown contents. */
 		m->board.insertion = ++m->memory.insertion;
 		m->board.ordinal = ++m->boards;
 		m->board.in_doubt = true;
@@ -916,7 +916,7 @@ void machine_run(struct machine *m, uint64_t now)
 	seconds_count(m);
 }
 
-/* --- what one sees ------------------------------------------------------------------------ */
+/* --- observation -------------------------------------------------------------------------- */
 
 struct happening machine_happening(const struct machine *m, enum hook hook, uint8_t name)
 {

@@ -3,13 +3,13 @@
 
 #include "emulated_operator.h"
 
-#define OPERATOR_US	1500000	/* what a hand needs for one thing, at speed 1 */
+#define OPERATOR_US	1500000	/* time for one action at speed 1 */
 
 void operator_init(struct operator *op, struct machine *machine, uint64_t seed)
 {
 	memset(op, 0, sizeof(*op));
 	op->machine = machine;
-	/* another sequence than the machine's own */
+	/* a random sequence different from the machine's */
 	op->random = seed ^ 0x6f70657261746f72ULL;
 	op->at = MACHINE_NEVER;
 }
@@ -40,15 +40,15 @@ void operator_fill_order(struct operator *op, const uint8_t *cards, unsigned int
 	uint8_t seen[DEALBOX_MAX_CARDS] = { 0 };
 	unsigned int i;
 
-	/* the second card of a kind belongs to the second pack, and so on */
+	/* The nth copy of a card belongs to pack n. */
 	for (i = 0; i < count; i++)
 		pile_put_bottom(hopper, (struct card){ .number = cards[i],
 						       .pack = seen[cards[i]]++ });
 	machine_hopper_changed(op->machine);
 }
 
-/* Moves the cards of a pack from one pile to another; strays are put away for good. */
-static void take_pack(struct pile *to, struct pile *from, uint8_t pack)
+/* Move the cards of a pack from one pile to another, and discard strays. */
+static void move_pack(struct pile *to, struct pile *from, uint8_t pack)
 {
 	unsigned int i = 0;
 
@@ -83,11 +83,11 @@ void operator_collect(struct operator *op)
 		bool rest;
 
 		pile.count = 0;
-		take_pack(&pile, table, pack);
+		move_pack(&pile, table, pack);
 		if (!pile.count)
 			continue;
 		rest = holds_pack(hopper, pack);
-		take_pack(&pile, hopper, pack);
+		move_pack(&pile, hopper, pack);
 		pile_shuffle(&pile, &op->random);
 		while (pile.count) {
 			struct card card = pile_take(&pile, 0);
@@ -128,7 +128,7 @@ static void press_start(struct operator *op)
 	machine_key(op->machine, DEALBOX_KEY_START, false);
 }
 
-/* The cards of the pack in the board that lie on the table go back to the hopper. */
+/* Return cards on the table that belong to the pack in the board to the hopper. */
 static bool find_missing(struct operator *op)
 {
 	const struct machine_board *board = machine_view(op->machine).board;
@@ -137,20 +137,20 @@ static bool find_missing(struct operator *op)
 
 	for (i = 0; i < DEALBOX_MAX_POCKETS; i++)
 		if (board->pocket[i].count)
-			take_pack(hopper, machine_table(op->machine),
+			move_pack(hopper, machine_table(op->machine),
 				  board->pocket[i].card[0].pack);
 	machine_hopper_changed(op->machine);
 	return hopper->count > before;
 }
 
-/* Helps a machine that is HELD. False: there is nothing that a person could do. */
+/* Help a machine that is HELD. Returns false if a person can do nothing. */
 static bool help(struct operator *op, const struct machine_view *view)
 {
 	struct pile *path = machine_path(op->machine);
 
 	switch (view->fault) {
 	case DEALBOX_EV_NOT_IN_PLAN:
-		/* a card that was only misread is left where it is */
+		/* A card that was only misread stays where it is. */
 		if (path->count && (path->card[0].stray || path->card[0].number >= 52)) {
 			path->card[0].stray = true;
 			machine_clear_path(op->machine);
@@ -176,14 +176,14 @@ static enum task next_task(const struct operator *op, const struct machine_view 
 {
 	if (op->absent || !view->powered)
 		return TASK_NONE;
-	/* without a speed, a hand is as slow as the host */
+	/* Without delays, wait until the host has fetched all events. */
 	if (view->speed <= 0 && view->configured && view->queued)
 		return TASK_NONE;
 	switch (view->state) {
 	case DEALBOX_STATE_HELD:
 		return view->stops != op->seen_stops ? TASK_HELP : TASK_NONE;
 	case DEALBOX_STATE_FAULT:
-		/* a machine that holds the board fast waits for the host to release it */
+		/* The host must release a locked board. */
 		if (view->board->present && view->board->locked)
 			return TASK_NONE;
 		return view->stops != op->seen_stops ? TASK_FAULT : TASK_NONE;

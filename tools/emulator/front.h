@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fronts connect the device to a host: a unix socket (lib/machine/emu.h), the kernel's vhci_hcd
- * (USB/IP), a USB/IP server for another computer's, QEMU's usb-redir, or a USB device controller. A
- * front carries transfers, and knows nothing of the machine.
+ * Fronts connect the device to a host: through a Unix socket (lib/machine/emu.h), this computer's
+ * vhci_hcd (USB/IP), a USB/IP server for another computer, QEMU's usb-redir, or a USB device
+ * controller. They pass on transfers and do not interpret them.
  */
 #ifndef EMULATOR_FRONT_H
 #define EMULATOR_FRONT_H
@@ -17,14 +17,14 @@
 struct front;
 
 struct front_ops {
-	/* Fills what to poll for, returns how many. */
+	/* Fill fds for poll(2). Returns their number. */
 	unsigned int (*poll)(struct front *front, struct pollfd *fds);
-	/* Takes in what came; fds as filled by poll. */
+	/* Process input, after poll(2) on fds. */
 	void (*serve)(struct front *front, const struct pollfd *fds, uint64_t now);
-	/* Sends what the device has ready; the cable goes in or out as the machine says. */
+	/* Send completed transfers, and plug or unplug the device as the machine requires. */
 	void (*flush)(struct front *front, uint64_t now);
 	uint64_t (*next)(const struct front *front);
-	/* Ends and frees. */
+	/* Close and free the front. */
 	void (*close)(struct front *front);
 };
 
@@ -32,25 +32,25 @@ struct front {
 	const struct front_ops *ops;
 	struct device *device;
 	struct machine *machine;
-	FILE *trace;		/* transfers in hex, NULL = none */
+	FILE *trace;		/* log of transfers in hex, may be NULL */
 };
 
-/* On an error, each prints the reason to stderr and returns NULL. */
+/* These return NULL after printing an error to stderr. */
 struct front *front_socket_open(const char *path, struct device *device,
 				struct machine *machine, FILE *trace);
 /* port -1 = the first free high-speed port */
 struct front *front_usbip_open(int port, struct device *device, struct machine *machine,
 			       FILE *trace);
-/* Listens at that TCP port of this computer's 127.0.0.1, 0 = any; says on stdout at which. */
+/* Listen at a TCP port of 127.0.0.1, 0 = any. Prints the port to stdout. */
 struct front *front_usbip_serve(unsigned int port, struct device *device, struct machine *machine,
 				FILE *trace);
-/* For QEMU's usb-redir, which connects to path */
+/* path is the socket for QEMU's usb-redir */
 struct front *front_usbredir_open(const char *path, struct device *device,
 				  struct machine *machine, FILE *trace);
 /* udc: a name in /sys/class/udc */
 struct front *front_gadget_open(const char *udc, struct device *device, struct machine *machine,
 				FILE *trace);
-/* Writes one line of a trace; label e.g. "control". */
+/* Write a line of the trace; label is e.g. "control". */
 void front_trace(FILE *trace, uint64_t now, const char *label, int status, const uint8_t *data,
 		 size_t length);
 

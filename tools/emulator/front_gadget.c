@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The front that makes this computer the machine: the kernel's raw_gadget on a USB device
- * controller, one of a small board (its cable goes to the host), or dummy_udc.
+ * Front for a USB device controller, with the kernel's raw_gadget: this computer is the machine.
+ * The controller may be that of a small board, whose cable goes to the host, or dummy_udc.
  *
- * FunctionFS would not do: it refuses descriptors of the type of the machine descriptor.
- * gadgetfs would not either: it refuses a configuration with remote wakeup.
+ * FunctionFS refuses descriptors of the type of the machine descriptor, and gadgetfs refuses a
+ * configuration with remote wakeup.
  *
- * raw_gadget knows only calls that block. So each endpoint has a thread that does one of
- * them at a time, and all that is decided is decided by who calls the front.
+ * All calls of raw_gadget block, so each endpoint has a thread that makes one call at a time. All
+ * decisions are made in the main thread.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,33 +23,33 @@
 
 #include "front.h"
 
-#define RETRY_US	10000	/* a broken endpoint is not asked more often */
+#define RETRY_US	10000	/* minimum interval of attempts at a failing endpoint */
 #define REPLUG_US	100000
 
-/* Types of events; those after CONTROL came with Linux 6.8, and are not in older headers. */
+/* Types of events. Those after CONTROL are missing in headers before Linux 6.8. */
 enum { EVENT_CONTROL = 2, EVENT_SUSPEND, EVENT_RESUME, EVENT_RESET, EVENT_DISCONNECT };
 
 enum line_index { LINE_EVENTS, LINE_CONTROL, LINE_BULK_OUT, LINE_INT_IN, LINE_INT_OUT, LINES };
 
-#define TAG_LINE	0x7	/* a transfer's tag: its line, and above that the number of the setup */
+#define TAG_LINE	0x7	/* low bits of a tag: the line; high bits: number of the setup */
 #define TAG_SETUP_SHIFT	3
 
-/* The arguments and results of a call; its data follow. */
+/* Arguments and results of a call, followed by its data */
 union io {
 	struct usb_raw_ep_io transfer;
 	struct usb_raw_event event;
 	uint8_t room[sizeof(struct usb_raw_ep_io) + DEVICE_DATA_MAX];
 };
 
-/* A thread, the one call that it is to do, and then how it ended. */
+/* A thread with its current call, and the result */
 struct line {
 	struct gadget_front *f;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	bool busy, quit;
-	bool interrupted;	/* the call is to end, by a signal */
-	bool done;		/* ... and result is not taken yet */
+	bool interrupted;	/* a signal is to end the call */
+	bool done;		/* the result is to be collected */
 	int result;
 	unsigned long request;	/* ioctl */
 	union io io;
@@ -59,16 +59,16 @@ struct gadget_front {
 	struct front front;
 	char udc[UDC_NAME_LENGTH_MAX], driver[UDC_NAME_LENGTH_MAX];
 	int fd;				/* -1 = not plugged in */
-	int ended;			/* eventfd: a thread is out of its call */
+	int ended;			/* eventfd: a call has ended */
 	struct line lines[LINES];
 	int endpoint[LINES];		/* raw_gadget's number, -1 = not enabled */
 	uint64_t plug_at;
-	uint8_t setup[8];		/* of the control transfer that is under way */
-	uint64_t setups;		/* ... and which one that is */
-	bool data_due;			/* ... its data have not been taken from the thread yet */
-	bool asked;			/* ... it is with the device, or its data are due */
+	uint8_t setup[8];		/* current control transfer */
+	uint64_t setups;		/* its number */
+	bool data_due;			/* its data are still with the thread */
+	bool asked;			/* it is pending in the device, or its data are due */
 	bool configured, suspended;
-	bool int_in;			/* a transfer for events is with the device */
+	bool int_in;			/* a transfer of events is pending in the device */
 	uint64_t int_in_at;
 };
 
@@ -100,7 +100,7 @@ static void *work(void *context)
 		if (result < 0)
 			result = -errno;
 		pthread_mutex_lock(&line->lock);
-		/* not our signal, but that of who stopped us, or let the computer sleep */
+		/* not our signal, but a stop of the process or a suspend */
 		if (result == -EINTR && !line->interrupted)
 			continue;
 		line->result = result;
@@ -113,7 +113,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* The host may ask anew before the thread is out of the call that has answered it. */
+/* Wait for the thread: the next request may arrive before it has returned from its last call. */
 static void lock_idle(struct line *line)
 {
 	pthread_mutex_lock(&line->lock);
@@ -155,8 +155,8 @@ static bool busy(struct gadget_front *f, enum line_index index)
 	return is;
 }
 
-/* True once for each call that has ended: it came to *result, and the data are in io. */
-static bool take_result(struct gadget_front *f, enum line_index index, int *result)
+/* Collect the result of a call once, with the data in io. Returns false if there is none. */
+static bool collect_result(struct gadget_front *f, enum line_index index, int *result)
 {
 	struct line *line = &f->lines[index];
 	bool done;
@@ -169,8 +169,8 @@ static bool take_result(struct gadget_front *f, enum line_index index, int *resu
 	return done;
 }
 
-/* Ends the call that the thread is in, and forgets what came of it. */
-static void interrupt(struct gadget_front *f, enum line_index index)
+/* Interrupt the current call of the thread and discard its result. */
+static void interrupt_call(struct gadget_front *f, enum line_index index)
 {
 	struct line *line = &f->lines[index];
 
@@ -179,7 +179,7 @@ static void interrupt(struct gadget_front *f, enum line_index index)
 	while (line->busy) {
 		struct timespec soon;
 
-		/* again and again: it may just be on its way into the call */
+		/* Repeat it, since the thread may not have entered the call yet. */
 		pthread_kill(line->thread, SIGUSR1);
 		clock_gettime(CLOCK_REALTIME, &soon);
 		soon.tv_nsec += 5000000;
@@ -208,7 +208,7 @@ static void stop_endpoints(struct gadget_front *f)
 	int i;
 
 	for (i = LINE_BULK_OUT; i < LINES; i++) {
-		interrupt(f, i);
+		interrupt_call(f, i);
 		if (f->endpoint[i] >= 0)
 			ioctl(f->fd, USB_RAW_IOCTL_EP_DISABLE, f->endpoint[i]);
 		f->endpoint[i] = -1;
@@ -221,11 +221,11 @@ static void stop_endpoints(struct gadget_front *f)
 
 static void listen_out(struct gadget_front *f, enum line_index index)
 {
-	/* a packet at a time: where a plan ends, the machine knows */
+	/* Read single packets: the machine detects the end of a plan. */
 	give(f, index, USB_RAW_IOCTL_EP_READ, NULL, index == LINE_BULK_OUT ? 512 : 16);
 }
 
-/* False: the controller has no such endpoint. */
+/* Returns false if the controller lacks an endpoint. */
 static bool start_endpoints(struct gadget_front *f)
 {
 	uint16_t int_out = device_int_out_size(f->front.device);
@@ -261,8 +261,7 @@ static bool start_endpoints(struct gadget_front *f)
 }
 
 /*
- * The device says that the endpoint is halted. From now on the controller knows, and
- * does not tell us when the host clears it.
+ * Halt the endpoint in the controller, which does not report when the host clears the halt.
  */
 static void halt(struct gadget_front *f, enum line_index index, uint64_t now)
 {
@@ -310,8 +309,8 @@ static void unplug(struct gadget_front *f)
 	if (f->fd < 0)
 		return;
 	stop_endpoints(f);
-	interrupt(f, LINE_EVENTS);
-	interrupt(f, LINE_CONTROL);
+	interrupt_call(f, LINE_EVENTS);
+	interrupt_call(f, LINE_CONTROL);
 	for (i = 0; i < LINES; i++) {
 		pthread_mutex_lock(&f->lines[i].lock);
 		f->lines[i].quit = true;
@@ -324,7 +323,7 @@ static void unplug(struct gadget_front *f)
 	device_detach(f->front.device);
 }
 
-/* Wakes the host, if it has allowed that. */
+/* Wake the host if it has enabled remote wakeup. */
 static void wake(const struct gadget_front *f)
 {
 	char path[UDC_NAME_LENGTH_MAX + 32];
@@ -339,7 +338,7 @@ static void wake(const struct gadget_front *f)
 	close(fd);
 }
 
-/* --- what the host does --------------------------------------------------------------- */
+/* --- the host ------------------------------------------------------------------------- */
 
 static void submit(struct gadget_front *f, enum line_index index, const uint8_t *data,
 		   uint32_t length, uint64_t now)
@@ -362,10 +361,10 @@ static void submit(struct gadget_front *f, enum line_index index, const uint8_t 
 
 static void forget(struct gadget_front *f)
 {
-	interrupt(f, LINE_CONTROL);
+	interrupt_call(f, LINE_CONTROL);
 	/*
-	 * raw_gadget lets no request in before the last one has its end, and what was answered
-	 * while the port was in reset has none
+	 * raw_gadget admits no request before the last one has ended. One that was answered during
+	 * a port reset never ends by itself.
 	 */
 	if (f->asked || f->lines[LINE_CONTROL].result == -ESHUTDOWN)
 		stall_control(f);
@@ -376,14 +375,13 @@ static void forget(struct gadget_front *f)
 }
 
 /*
- * The data of a command have come: the device carries it out. That the host was told so
- * before is raw_gadget's doing.
+ * Execute a command, whose data have arrived. raw_gadget has already acknowledged it to the host.
  */
-static void take_data(struct gadget_front *f, uint64_t now)
+static void receive_data(struct gadget_front *f, uint64_t now)
 {
 	int result;
 
-	if (!f->data_due || !take_result(f, LINE_CONTROL, &result))
+	if (!f->data_due || !collect_result(f, LINE_CONTROL, &result))
 		return;
 	f->data_due = false;
 	if (result >= 0)
@@ -396,10 +394,10 @@ static void take_setup(struct gadget_front *f, const uint8_t *setup, uint64_t no
 {
 	uint32_t length = setup[6] | setup[7] << 8;
 
-	/* raw_gadget lets no second one in before the first is over: this does not wait long */
+	/* This does not wait long: raw_gadget admits only one request at a time. */
 	lock_idle(&f->lines[LINE_CONTROL]);
 	pthread_mutex_unlock(&f->lines[LINE_CONTROL].lock);
-	take_data(f, now);
+	receive_data(f, now);
 	memcpy(f->setup, setup, sizeof(f->setup));
 	f->setups++;
 	f->asked = true;
@@ -416,7 +414,7 @@ static void take_event(struct gadget_front *f, uint64_t now)
 	const struct usb_raw_event *event = &f->lines[LINE_EVENTS].io.event;
 	int result;
 
-	if (!take_result(f, LINE_EVENTS, &result) || result)
+	if (!collect_result(f, LINE_EVENTS, &result) || result)
 		return;
 	switch (event->type) {
 	case EVENT_CONTROL:
@@ -424,7 +422,7 @@ static void take_event(struct gadget_front *f, uint64_t now)
 		break;
 	case EVENT_SUSPEND:
 		f->suspended = true;
-		/* an event that the host has not fetched any more */
+		/* An event is waiting that the host has not fetched. */
 		if (f->configured && busy(f, LINE_INT_IN))
 			wake(f);
 		break;
@@ -440,18 +438,18 @@ static void take_event(struct gadget_front *f, uint64_t now)
 }
 
 /*
- * A plan may be here before the LOAD that the host sent first: each came to a thread of its
- * own. So it waits for a command whose data are due.
+ * Process OUT data, but not before a command whose data are due. Different threads receive LOAD and
+ * the plan, so the plan may arrive first.
  */
-static void take_out(struct gadget_front *f, enum line_index index, uint64_t now)
+static void receive_out(struct gadget_front *f, enum line_index index, uint64_t now)
 {
 	int result;
 
-	if (!f->data_due && take_result(f, index, &result) && result >= 0)
+	if (!f->data_due && collect_result(f, index, &result) && result >= 0)
 		submit(f, index, f->lines[index].io.transfer.data, result, now);
 }
 
-/* The device has answered a control transfer. */
+/* Return the device's answer to a control transfer. */
 static void answer(struct gadget_front *f, const struct completion *done)
 {
 	bool given_up = done->tag >> TAG_SETUP_SHIFT != f->setups;
@@ -460,10 +458,10 @@ static void answer(struct gadget_front *f, const struct completion *done)
 	bool good = !done->status;
 
 	if (given_up)
-		return;		/* the host asks for something else already */
+		return;		/* the host has sent another request meanwhile */
 	f->asked = false;
 	if (!in && data)
-		return;		/* its end went with the data, before the machine saw them */
+		return;		/* raw_gadget acknowledged it with the data */
 	if (good && !in && f->setup[1] == 9 && !(f->setup[0] & 0x60)) {
 		stop_endpoints(f);
 		if (f->setup[2])
@@ -495,7 +493,7 @@ static void complete(struct gadget_front *f, const struct completion *done, uint
 	}
 	f->int_in = false;
 	if (done->status) {
-		/* errors of a bus cannot be made here; the events are in the queue still */
+		/* Bus errors cannot be emulated here. The events are still queued. */
 		f->int_in_at = now + RETRY_US;
 		return;
 	}
@@ -522,13 +520,13 @@ static void gadget_serve(struct front *front, const struct pollfd *fds, uint64_t
 	(void)fds;
 	if (eventfd_read(f->ended, &count) || f->fd < 0)
 		return;
-	take_data(f, now);
-	take_out(f, LINE_BULK_OUT, now);
-	take_out(f, LINE_INT_OUT, now);
+	receive_data(f, now);
+	receive_out(f, LINE_BULK_OUT, now);
+	receive_out(f, LINE_INT_OUT, now);
 	take_event(f, now);
-	/* what waited for data that the event brought to an end */
-	take_out(f, LINE_BULK_OUT, now);
-	take_out(f, LINE_INT_OUT, now);
+	/* OUT data may have waited for the command that the event completed. */
+	receive_out(f, LINE_BULK_OUT, now);
+	receive_out(f, LINE_INT_OUT, now);
 }
 
 static void gadget_flush(struct front *front, uint64_t now)
@@ -550,7 +548,7 @@ static void gadget_flush(struct front *front, uint64_t now)
 		if (!device_reap(front->device, now, &done))
 			break;
 		complete(f, &done, now);
-		/* room in the queue may let the mechanics go on */
+		/* Space in the event queue may let the mechanics continue. */
 		machine_run(front->machine, now);
 	}
 }
@@ -581,7 +579,7 @@ static const struct front_ops gadget_ops = {
 	.close = gadget_close,
 };
 
-/* The name of the controller's driver, which raw_gadget wants to know, too. */
+/* Find the driver of the controller, which raw_gadget requires too. */
 static bool find_driver(struct gadget_front *f, const char *udc)
 {
 	char path[UDC_NAME_LENGTH_MAX + 32], line[200];
@@ -616,7 +614,7 @@ static void explain(const char *udc, int error)
 struct front *front_gadget_open(const char *udc, struct device *device, struct machine *machine,
 				FILE *trace)
 {
-	struct sigaction action = { .sa_handler = nothing };	/* ends a call, no SA_RESTART */
+	struct sigaction action = { .sa_handler = nothing };	/* no SA_RESTART: ends calls */
 	struct gadget_front *f = calloc(1, sizeof(*f));
 	int i, error;
 

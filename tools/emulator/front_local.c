@@ -6,7 +6,7 @@
 #include "front_local.h"
 #include "socket.h"
 
-#define RETRY_US	10000	/* a host controller does not poll a broken endpoint faster */
+#define RETRY_US	10000	/* minimum interval of attempts at a failing endpoint */
 
 struct local_front *local_front_open(size_t size, const struct front_ops *ops, const char *path,
 				     int type, struct device *device, struct machine *machine,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The front for the library's emu: backend. lib/machine/emu.h has the frames. */
+/* Front for the library's emu: backend. lib/machine/emu.h defines the frames. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct frame {
 struct socket_front {
 	struct local_front local;
 	bool attached;
-	bool blocked;		/* out could not be sent yet */
+	bool blocked;		/* out is still to be sent */
 	struct frame out;
 };
 
@@ -54,12 +54,12 @@ static void answer_attach(int fd, uint32_t id, int32_t status, const struct emu_
 	if (attached)
 		memcpy(frame.data, attached, sizeof(*attached));
 	if (send(fd, &frame, sizeof(frame.head) + frame.head.length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		return;	/* the host is gone: seen at the next poll */
+		return;	/* the host is gone, which the next poll notices */
 }
 
-#define MACHINE_DESCRIPTOR	18	/* behind those of configuration and interface */
+#define MACHINE_DESCRIPTOR	18	/* offset: after those of configuration and interface */
 
-/* The machine descriptor, as a host gets it over USB: a scenario may have spoilt it. */
+/* Get the machine descriptor as over USB, so that a scenario can corrupt it. */
 static void get_machine_descriptor(struct socket_front *f, uint64_t now, uint8_t *buf, size_t size)
 {
 	static const struct transfer get = { .setup = { 0x80, 6, 0, 2, 0, 0, 0, 1 }, .length = 256 };
@@ -67,7 +67,7 @@ static void get_machine_descriptor(struct socket_front *f, uint64_t now, uint8_t
 
 	device_submit(f->local.front.device, now, &get);
 	if (!device_reap(f->local.front.device, now, &done)) {
-		device_cancel(f->local.front.device, get.tag);	/* nobody waits for it here */
+		device_cancel(f->local.front.device, get.tag);	/* do not wait for it */
 		return;
 	}
 	if (done.length <= MACHINE_DESCRIPTOR)
@@ -86,7 +86,7 @@ static void attach(struct socket_front *f, uint32_t version, uint64_t now)
 		.int_out_size = device_int_out_size(f->local.front.device),
 		.serial_dialect = config->serial_dialect,
 	};
-	/* what the USB core of a host does at once */
+	/* SET_CONFIGURATION, which a host's USB core sends at once */
 	static const struct transfer configure = { .setup = { 0, 9, 1 } };
 	struct completion completion;
 
@@ -97,7 +97,7 @@ static void attach(struct socket_front *f, uint32_t version, uint64_t now)
 	}
 	memcpy(attached.serial, config->serial, sizeof(attached.serial) - 1);
 	memcpy(attached.product, config->product, sizeof(attached.product) - 1);
-	if (!config->serial_dialect)	/* else the host asks for it */
+	if (!config->serial_dialect)	/* otherwise the host queries it */
 		get_machine_descriptor(f, now, attached.machine_descriptor,
 				       sizeof(attached.machine_descriptor));
 	answer_attach(f->local.host, EMU_VERSION, 0, &attached);
@@ -151,7 +151,7 @@ static void receive(struct socket_front *f, uint64_t now)
 
 	if (length < 0 && errno == EAGAIN)
 		return;
-	/* a frame that is not whole is not from a host that speaks this language */
+	/* An incomplete frame is a protocol error. */
 	if (length < (ssize_t)sizeof(in.head) || length > (ssize_t)sizeof(in) ||
 	    in.head.length != length - sizeof(in.head)) {
 		hang_up(f);
@@ -165,7 +165,7 @@ static void receive(struct socket_front *f, uint64_t now)
 		hang_up(f);
 }
 
-/* The process at the other end, 0 if it is not known. */
+/* Return the process id of the peer, 0 if it is unknown. */
 static uint32_t socket_peer(int fd)
 {
 	struct ucred peer;
@@ -238,7 +238,7 @@ static void socket_flush(struct front *front, uint64_t now)
 	struct socket_front *f = (struct socket_front *)front;
 	struct completion done;
 
-	/* without a clock the cable may be back before we look: but it has been pulled */
+	/* The cable may be plugged in again already: detect that it was unplugged. */
 	if (f->local.host >= 0 && (!machine_view(front->machine).plugged ||
 			     (f->attached && !machine_view(front->machine).configured)))
 		hang_up(f);
@@ -247,7 +247,7 @@ static void socket_flush(struct front *front, uint64_t now)
 		if (!device_reap(front->device, now, &done))
 			break;
 		send_completion(f, now, &done);
-		/* room in the queue may let the mechanics go on */
+		/* Space in the event queue may let the mechanics continue. */
 		machine_run(front->machine, now);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The front that speaks USB/IP: it plugs the machine into this computer with the kernel's
- * vhci_hcd, or waits for another computer that does so with `usbip attach`.
+ * Front for USB/IP: attaches the machine to this computer with the kernel's vhci_hcd, or waits for
+ * another computer to do so with `usbip attach`.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "usbip.h"
 #include "vhci.h"
 
-#define RETRY_US	100000	/* a port needs a moment to become free */
+#define RETRY_US	100000	/* a port takes a moment to become free */
 #define OUT_MAX		(2 * (USBIP_HEADER + DEVICE_DATA_MAX))
 
 struct usbip_front {
@@ -24,8 +24,8 @@ struct usbip_front {
 	int wanted_port;	/* -1 = any */
 	int listener;		/* -1 = this computer's vhci_hcd */
 	int fd;			/* -1 = not plugged in */
-	bool greeted;		/* the other computer has asked for the device */
-	uint64_t plug_at;	/* when the next attempt is made */
+	bool greeted;		/* the other computer has imported the device */
+	uint64_t plug_at;	/* time of the next attempt */
 	uint8_t in[USBIP_MESSAGE_MAX];
 	size_t in_length;
 	uint8_t out[OUT_MAX];
@@ -40,7 +40,7 @@ static void connected(struct usbip_front *f, int fd, bool greeted)
 	f->out_length = 0;
 }
 
-/* 0, or what vhci_plug() says */
+/* Returns 0, or the error of vhci_plug(). */
 static int plug(struct usbip_front *f)
 {
 	int fd = vhci_plug(f->wanted_port);
@@ -61,8 +61,8 @@ static void unplug(struct usbip_front *f)
 }
 
 /*
- * The computer let the machine go: as if somebody had pulled the cable. Another computer
- * puts it back by asking again.
+ * The computer has detached the machine, as if the cable had been unplugged. Another computer
+ * attaches it with a new import.
  */
 static void lost(struct usbip_front *f)
 {
@@ -105,7 +105,7 @@ static void submit(struct usbip_front *f, const struct usbip_message *message, u
 	device_submit(f->front.device, now, &transfer);
 }
 
-/* Returns true if there is space for the result of a transfer, and that many bytes after it. */
+/* Return true if there is space for the result of a transfer and behind more bytes. */
 static bool has_room(const struct usbip_front *f, size_t behind)
 {
 	return f->out_length + USBIP_HEADER + DEVICE_DATA_MAX + behind <= sizeof(f->out);
@@ -123,7 +123,7 @@ static void send_completion(struct usbip_front *f, uint64_t now, const struct co
 		    done->in ? done->length : 0);
 }
 
-/* What has ended by now, this transfer perhaps, is told before the answer. */
+/* Send completed transfers, perhaps including this one, before the answer. */
 static void unlink_transfer(struct usbip_front *f, const struct usbip_message *message,
 			    uint64_t now)
 {
@@ -139,7 +139,7 @@ static void unlink_transfer(struct usbip_front *f, const struct usbip_message *m
 	f->out_length += USBIP_HEADER;
 }
 
-/* The answer to `usbip attach`; from here on it is as with our own vhci_hcd. */
+/* Answer `usbip attach`. After that, the protocol is that of vhci_hcd. */
 static bool greet(struct usbip_front *f)
 {
 	bool granted = usbip_is_import(f->in);
@@ -150,8 +150,8 @@ static bool greet(struct usbip_front *f)
 	return granted && f->fd >= 0;
 }
 
-/* Takes messages while there is room for an answer. */
-static void take_messages(struct usbip_front *f, uint64_t now)
+/* Receive messages while there is space for an answer. */
+static void receive_messages(struct usbip_front *f, uint64_t now)
 {
 	struct usbip_message message;
 	size_t used = 0;
@@ -186,7 +186,7 @@ static unsigned int usbip_poll(struct front *front, struct pollfd *fds)
 	struct usbip_front *f = (struct usbip_front *)front;
 
 	fds[0] = (struct pollfd){ .fd = f->fd, .events = POLLIN | (f->out_length ? POLLOUT : 0) };
-	/* who asks while the cable is out, or is in another computer, waits */
+	/* Let clients wait while the cable is unplugged or the machine is in use. */
 	fds[1] = (struct pollfd){ .fd = -1, .events = POLLIN };
 	if (f->fd < 0 && machine_view(front->machine).plugged)
 		fds[1].fd = f->listener;
@@ -215,7 +215,7 @@ static void usbip_serve(struct front *front, const struct pollfd *fds, uint64_t 
 	got = recv(f->fd, f->in + f->in_length, sizeof(f->in) - f->in_length, MSG_DONTWAIT);
 	if (got > 0) {
 		f->in_length += got;
-		take_messages(f, now);
+		receive_messages(f, now);
 	} else if (got == 0 || errno != EAGAIN) {
 		lost(f);
 	}
@@ -233,7 +233,7 @@ static void usbip_flush(struct front *front, uint64_t now)
 		f->plug_at = now + RETRY_US;
 	while (f->fd >= 0 && has_room(f, 0) && device_reap(front->device, now, &done)) {
 		send_completion(f, now, &done);
-		/* room in the queue may let the mechanics go on */
+		/* Space in the event queue may let the mechanics continue. */
 		machine_run(front->machine, now);
 		transmit(f);
 	}

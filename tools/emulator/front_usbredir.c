@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The front that plugs the machine into a virtual machine: QEMU's usb-redir, which speaks the
- * protocol of libusbredirparser over a unix socket. The guest sees it behind a host
- * controller like any other, and may sleep and wake while this program runs on.
+ * Front for a virtual machine: QEMU's usb-redir, with the protocol of libusbredirparser on a Unix
+ * socket. The guest sees the machine behind an ordinary host controller, and can suspend and resume
+ * while this program continues.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "front_local.h"
 
-/* The pending answer. Tags are the host's numbers, each for one packet only. */
+/* A pending answer. Ids are the host's numbers of packets. */
 struct asked {
 	uint64_t id;
 	uint8_t endpoint;
@@ -24,12 +24,12 @@ struct asked {
 
 struct redir_front {
 	struct local_front local;
-	struct usbredirparser *parser;	/* while host is there */
+	struct usbredirparser *parser;	/* while a host is connected */
 	bool greeted, connected;
 	bool receiving;			/* the host wants events */
 	uint64_t events;		/* transfers of events so far */
-	bool broken;			/* the connection cannot go on */
-	uint64_t now;			/* in callbacks of the parser */
+	bool broken;			/* the connection must be closed */
+	uint64_t now;			/* time, for callbacks of the parser */
 	struct asked asked[DEVICE_PENDING_MAX];
 };
 
@@ -48,7 +48,7 @@ static void hang_up(struct redir_front *f)
 	memset(f->asked, 0, sizeof(f->asked));
 }
 
-/* --- what the parser asks for --------------------------------------------------------- */
+/* --- callbacks for the parser --------------------------------------------------------- */
 
 static void on_log(void *context, int level, const char *text)
 {
@@ -95,7 +95,7 @@ static struct asked *ask(struct redir_front *f, uint64_t id, uint8_t endpoint)
 			return &f->asked[i];
 		}
 	}
-	f->broken = true;	/* no host has so many at a time */
+	f->broken = true;	/* too many: no host does that */
 	return NULL;
 }
 
@@ -148,7 +148,7 @@ static void on_control(void *context, uint64_t id, struct usb_redir_control_pack
 	usbredirparser_free_packet_data(f->parser, data);
 }
 
-/* What goes through a pipe: with data to the machine, or for so many bytes from it. */
+/* A transfer on a pipe: data for the machine, or a request for length bytes. */
 static void on_bulk(void *context, uint64_t id, struct usb_redir_bulk_packet_header *header,
 		    uint8_t *data, int length)
 {
@@ -177,7 +177,7 @@ static void on_interrupt(void *context, uint64_t id,
 	usbredirparser_free_packet_data(f->parser, data);
 }
 
-/* The kernel's names for how a transfer ended, in those of the protocol. */
+/* Convert the kernel's status of a transfer to that of the protocol. */
 static uint8_t redir_status(int32_t status)
 {
 	switch (-status) {
@@ -272,7 +272,7 @@ static void on_stop_interrupt(void *context, uint64_t id,
 
 /* --- the device ----------------------------------------------------------------------- */
 
-/* A standard request without data from the host, answered at once; its length, or -1. */
+/* Make a standard request without OUT data. Returns the length of the answer, or -1. */
 static int standard(struct redir_front *f, const uint8_t *setup, uint8_t *data)
 {
 	struct transfer transfer = { .tag = INT_IN_TAG - 1, .length = setup[6] | setup[7] << 8 };
@@ -290,7 +290,7 @@ static int standard(struct redir_front *f, const uint8_t *setup, uint8_t *data)
 	return done.length;
 }
 
-/* The host must know interface and endpoints before the device is announced. */
+/* Describe interface and endpoints, which must precede the announcement of the device. */
 static void describe(struct redir_front *f)
 {
 	static const uint8_t get_config[] = { 0x80, 6, 0, 2, 0, 0, 0, 1 };
@@ -354,7 +354,7 @@ static void on_hello(void *context, struct usb_redir_hello_header *header)
 	f->greeted = true;
 }
 
-/* A bus reset: pending transfers are dropped, and SET_CONFIGURATION follows. */
+/* Bus reset: drop pending transfers. SET_CONFIGURATION follows. */
 static void on_reset(void *context)
 {
 	struct redir_front *f = context;
@@ -418,7 +418,7 @@ static void on_get_alt(void *context, uint64_t id, struct usb_redir_get_alt_sett
 	usbredirparser_send_alt_setting_status(f->parser, id, &status);
 }
 
-/* --- what no endpoint of a machine has: the parser calls these whatever was announced ---- */
+/* --- unsupported transfers: the parser requires callbacks for them ----------------------- */
 
 static void refuse_iso(struct redir_front *f, uint64_t id, uint8_t endpoint)
 {
@@ -516,7 +516,7 @@ static bool welcome(struct redir_front *f)
 	usbredirparser_caps_set_cap(caps, usb_redir_cap_connect_device_version);
 	usbredirparser_caps_set_cap(caps, usb_redir_cap_ep_info_max_packet_size);
 	usbredirparser_caps_set_cap(caps, usb_redir_cap_64bits_ids);
-	/* no transfer is that long; QEMU takes no device without it behind xHCI */
+	/* Not needed, but QEMU refuses devices without it behind xHCI. */
 	usbredirparser_caps_set_cap(caps, usb_redir_cap_32bits_bulk_length);
 	usbredirparser_init(p, "dealbox-emulator", caps, USB_REDIR_CAPS_SIZE,
 			    usbredirparser_fl_usb_host);
@@ -591,14 +591,14 @@ static void redir_flush(struct front *front, uint64_t now)
 		connect_device(f);
 	else if (!plugged && f->connected)
 		disconnect_device(f);
-	/* what the host has not taken yet is enough for it */
+	/* Send no more before the host has read all. */
 	while (f->connected && !f->broken && !usbredirparser_has_data_to_write(f->parser)) {
 		if (f->receiving)
 			local_front_give(&f->local, now);
 		if (!device_reap(front->device, now, &done))
 			break;
 		complete(f, now, &done);
-		/* room in the queue may let the mechanics go on */
+		/* Space in the event queue may let the mechanics continue. */
 		machine_run(front->machine, now);
 		usbredirparser_do_write(f->parser);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inside of a machine: what emulated_machine.c (protocol and states) and mechanics.c (cards that
- * move, and who touches them) share.
+ * Internals of a machine, shared by emulated_machine.c (protocol and states) and mechanics.c
+ * (movement of cards, and the operator's hands).
  */
 #ifndef EMULATOR_MACHINE_PRIV_H
 #define EMULATOR_MACHINE_PRIV_H
@@ -12,49 +12,49 @@
 #define PARAM_COUNT	4
 #define DEFERRED_MAX	16
 
-/* The next step of the mechanics, at step_at. */
+/* The next step of the mechanics, at step_at */
 enum step {
 	STEP_NONE,	/* nothing moves */
 	STEP_START,	/* the deal is being prepared */
 	STEP_FEED,	/* a card is on its way from the hopper to the reader */
 	STEP_TIMEOUT,	/* no card comes from the hopper */
 	STEP_READ,	/* the card at the reader is being read */
-	STEP_WAIT,	/* host-routed: for the gate command */
+	STEP_WAIT,	/* host-routed: waiting for the gate command */
 	STEP_GATE,	/* the gate is being set */
 };
 
-/* A command that waits until the cards past the gate have fallen. */
+/* A command that waits until the cards past the gate have landed */
 enum pending {
 	PENDING_NONE,
 	PENDING_PAUSE,
 	PENDING_ABORT,
 };
 
-/* The reading of the card at the reader. */
+/* The reading of the card at the reader */
 struct reading {
 	uint8_t card, quality, flags;
 	uint32_t code;
 };
 
-/* A card past the gate. */
+/* A card past the gate */
 struct falling {
 	uint64_t at;
-	struct pile cards;	/* one, or two that stick together */
+	struct pile cards;	/* one card, or two that stick together */
 	uint8_t position;
 	uint8_t card;		/* as read */
-	uint8_t pocket;		/* where the gate pointed */
-	uint8_t real;		/* where it falls */
+	uint8_t pocket;		/* intended pocket */
+	uint8_t real;		/* pocket where it will land */
 };
 
 struct deal {
 	bool running;		/* DEALING, PAUSED or HELD */
 	bool test, capture, by_card;
 	uint32_t plan;
-	uint8_t total;		/* 0 = until the hopper is empty */
-	uint8_t position;	/* of the next card to pass the gate */
-	uint8_t done;		/* cards done, and for each pocket */
+	uint8_t total;		/* number of cards, 0 = until the hopper is empty */
+	uint8_t position;	/* position of the next card to pass the gate */
+	uint8_t done;		/* cards that have landed, in total and per pocket */
 	uint8_t counts[DEALBOX_MAX_POCKETS];
-	uint8_t first[DEALBOX_MAX_CARDS];	/* position of the reading, 255 = not yet dealt */
+	uint8_t first[DEALBOX_MAX_CARDS];	/* position of each card, 255 = not yet dealt */
 };
 
 struct machine {
@@ -64,10 +64,10 @@ struct machine {
 
 	/* power and bus */
 	bool powered, plugged, configured, configured_before, frozen;
-	uint64_t power_on;	/* the clock counts from here */
+	uint64_t power_on;	/* start of the machine's clock */
 	uint64_t replug_at;
 	bool power_at_replug;
-	uint64_t seconds_from;	/* not yet in the counter of seconds */
+	uint64_t seconds_from;	/* the counter of seconds includes the time before */
 
 	/* the world */
 	struct pile hopper, path, table;
@@ -83,7 +83,7 @@ struct machine {
 	uint8_t queue[MACHINE_QUEUE][WIRE_EVENT_SIZE];
 	unsigned int queue_head, queue_count;
 	uint32_t next_event;
-	uint64_t events_at;	/* not fetched before */
+	uint64_t events_at;	/* events cannot be fetched before */
 	uint32_t param[PARAM_COUNT];
 
 	/* plans */
@@ -91,13 +91,13 @@ struct machine {
 	bool plan_loaded;
 	uint8_t load[WIRE_PLAN_MAX];
 	uint32_t load_number, load_length, load_received;
-	uint64_t load_deadline;	/* MACHINE_NEVER = no block is awaited */
+	uint64_t load_deadline;	/* MACHINE_NEVER = no block is expected */
 	uint64_t load_check_at;
 	bool load_overrun;
 	uint8_t refuse_plan;
 	uint32_t refuse_detail;
 
-	/* the deal that runs or ran last */
+	/* the current or last deal */
 	struct deal deal;
 	uint32_t deals, stops;
 	enum pending pending;
@@ -106,11 +106,11 @@ struct machine {
 	uint64_t step_at;
 	struct reading reading;
 	uint8_t gate_pocket;
-	uint32_t gate_event, late_event;	/* number of the CARD_READ; 0 = none */
+	uint32_t gate_event, late_event;	/* number of the CARD_READ, 0 = none */
 	struct falling falling[FALLING_MAX];
 	unsigned int falling_count;
 
-	/* what a scenario does to the world, carried out when the step is over */
+	/* actions of a scenario on the world, executed at the end of the step */
 	struct { enum action action; uint32_t value[2]; } deferred[DEFERRED_MAX];
 	unsigned int deferred_count;
 };
@@ -118,11 +118,11 @@ struct machine {
 /* emulated_machine.c */
 struct wire_event event_of(uint8_t type);
 void event_send(struct machine *m, struct wire_event *event);
-/* An effect of the world, to be carried out when the present step is over. */
+/* Defer an action on the world to the end of the current step. */
 void machine_defer(struct machine *m, const struct effect *effect);
-/* A stop of §4.3: sends it, and changes the state. */
+/* Stop (§4.3): send the event and change the state. */
 void machine_stop(struct machine *m, struct wire_event *event);
-/* The deal is over; account says how. */
+/* End the deal with this outcome. */
 void deal_end(struct machine *m, enum machine_end end);
 bool has(const struct machine *m, uint32_t capability);
 void plan_forget(struct machine *m);
@@ -131,7 +131,7 @@ void plan_forget(struct machine *m);
 void mechanics_start(struct machine *m);	/* START or TEST_DEAL was accepted */
 void mechanics_go_on(struct machine *m);	/* RESUME, REREAD */
 void mechanics_pending(struct machine *m);	/* PAUSE or ABORT was accepted */
-/* The deal is stopped from outside: cards past the gate fall at once, unseen. */
+/* Cut off the deal: cards past the gate land at once, undetected. */
 void mechanics_cut(struct machine *m);
 void mechanics_run(struct machine *m);
 uint64_t mechanics_next(const struct machine *m);

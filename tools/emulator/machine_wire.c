@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The protocol in bytes, from the machine's side. Section numbers are those of docs/protocol.md. */
+/* Encoding and decoding of the protocol by a machine, docs/protocol.md. */
 #include <linux/unaligned.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* dealbox-emulator: files, sockets, and the loop that waits. */
+/* dealbox-emulator: files, sockets and the event loop. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,10 +22,10 @@
 /* --- one machine ---------------------------------------------------------------------- */
 
 struct client {
-	int fd;			/* -1 = nobody */
+	int fd;			/* -1 = not connected */
 	size_t length;
 	char line[CONTROL_LINE_MAX];
-	bool waits;		/* line is a "wait" that does not hold yet */
+	bool waits;		/* line is a "wait" whose condition is not met */
 };
 
 struct instance {
@@ -70,7 +70,7 @@ static void account(void *context, const struct machine_board *board)
 		die(EXIT_MACHINE, "the account cannot be written: %s", strerror(errno));
 }
 
-/* "path", or "path.N" when there are several machines; owned by the caller */
+/* Return path, or path.N with several machines. The caller frees it. */
 static char *path_of(const struct options *o, const char *path, unsigned int index)
 {
 	char *name = NULL;
@@ -90,7 +90,7 @@ static FILE *open_output(const struct options *o, const char *path, unsigned int
 
 	if (!name)
 		return NULL;
-	/* cards are in it: for nobody else's eyes */
+	/* It contains cards, so only the owner may read it. */
 	fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	file = fd < 0 ? NULL : fdopen(fd, "a");
 	if (!file)
@@ -212,7 +212,7 @@ static void client_close(struct client *client)
 	client->waits = false;
 }
 
-/* Carries out the whole lines that have come; a "wait" holds up those behind it. */
+/* Execute complete lines. A "wait" delays the lines after it. */
 static void client_lines(struct instance *in, struct client *client)
 {
 	static char reply[CONTROL_REPLY_MAX];
@@ -237,7 +237,7 @@ static void client_lines(struct instance *in, struct client *client)
 			client_close(client);
 	}
 	if (client->fd >= 0 && client->length == sizeof(client->line))
-		client_close(client);	/* no line is so long */
+		client_close(client);	/* the line is too long */
 }
 
 static void client_read(struct client *client)
@@ -284,7 +284,7 @@ static unsigned int instance_poll(struct instance *in, struct pollfd *fds)
 	return count;
 }
 
-/* Brings machine, operator, front and clients to the present. */
+/* Run machine, operator, front and clients up to now. */
 static void instance_run(struct instance *in, uint64_t now)
 {
 	bool again;
@@ -365,7 +365,7 @@ static void loop(struct instance *instances, unsigned int machines, int signals)
 	}
 }
 
-/* Gives one command to another emulator. The exit status says what it answered. */
+/* Send a command to another emulator. Returns the exit status for its answer. */
 static int tell(const char *path, char **words)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -398,7 +398,7 @@ static int tell(const char *path, char **words)
 	return good ? 0 : 1;
 }
 
-/* SIGINT and SIGTERM end the emulator, in order. */
+/* SIGINT and SIGTERM end the emulator cleanly. */
 static int open_signals(void)
 {
 	sigset_t set;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cards that move: hopper, feeder, reader, gate, pockets; and the operator's hands. */
+/* Movement of cards: hopper, feeder, reader, gate, pockets, and the operator's hands. */
 #include <errno.h>
 #include <string.h>
 
 #include "machine_priv.h"
 
-/* At speed 1 and 600 cards a minute: one card each 100 ms. */
+/* At speed 1 and 600 cards/min: a card per 100 ms. */
 #define START_US	200000
 #define FEED_US		60000
 #define READ_US		20000
@@ -14,16 +14,16 @@
 #define PARAM_SPEED_NORMAL	600
 
 /*
- * However slow the machine, no step takes longer: gate and fall together stay below the
- * 2000 ms of PAUSE, a feed timeout and a reading below the 5000 ms of a card (§5.1).
+ * Limits of each step, even on a slow machine: gate and fall together stay below the 2000 ms for
+ * PAUSE, a feed timeout and a reading below the 5000 ms for a card (§5.1).
  */
 #define STEP_LIMIT_US		900000
 #define TIMEOUT_LIMIT_US	4000000
 
-/* code of HARDWARE when a card would be one too many for its pocket */
+/* code of HARDWARE if a pocket is full */
 #define HARDWARE_POCKET_FULL	1
 
-/* When something ends that takes so long at speed 1 and may take limit at most. */
+/* Return the end of a step that takes us at speed 1, and at most limit. */
 static uint64_t after_limited(const struct machine *m, double us, uint64_t limit)
 {
 	if (m->config.speed <= 0)
@@ -32,7 +32,7 @@ static uint64_t after_limited(const struct machine *m, double us, uint64_t limit
 	return m->now + (us < limit ? (uint64_t)us : limit);
 }
 
-/* The same for a step of a card, which the parameter SPEED concerns. */
+/* The same for a step of a card, which depends on the parameter SPEED. */
 static uint64_t after(const struct machine *m, uint64_t us)
 {
 	return after_limited(m, (double)us * PARAM_SPEED_NORMAL /
@@ -45,7 +45,7 @@ static void step_to(struct machine *m, enum step step, uint64_t at)
 	m->step_at = at;
 }
 
-/* The next effect at a place of the mechanics; what concerns the world is put aside. */
+/* Return the next effect at a place of the mechanics. Defers actions on the world. */
 static const struct effect *next_effect(struct machine *m, const struct happening *happening,
 					unsigned int *cursor)
 {
@@ -82,7 +82,7 @@ static void jam(struct machine *m, uint32_t where)
 	stop_at_position(m, DEALBOX_EV_JAM, where);
 }
 
-/* HOPPER_LOADED and HOPPER_EMPTY, when it has just become so. */
+/* Send HOPPER_LOADED or HOPPER_EMPTY if the hopper's state has changed. */
 void machine_hopper_changed(struct machine *m)
 {
 	bool cards = m->hopper.count;
@@ -95,7 +95,7 @@ void machine_hopper_changed(struct machine *m)
 	event_send(m, &event);
 }
 
-/* --- the way of a card ----------------------------------------------------------- */
+/* --- the path of a card ---------------------------------------------------------- */
 
 static bool deal_complete(const struct machine *m)
 {
@@ -104,7 +104,7 @@ static bool deal_complete(const struct machine *m)
 	return !m->hopper.count && !m->path.count;
 }
 
-/* Nothing moves and nothing falls: what was waited for happens now. */
+/* All cards are at rest: execute the pending command, or end the deal. */
 static void settle(struct machine *m)
 {
 	struct wire_event event;
@@ -137,7 +137,7 @@ static void settle(struct machine *m)
 	}
 }
 
-/* The card before is past the gate (or there was none): on to the next one. */
+/* The previous card, if any, is past the gate: feed the next one. */
 static void next_card(struct machine *m)
 {
 	m->step = STEP_NONE;
@@ -163,7 +163,7 @@ void mechanics_go_on(struct machine *m)
 
 void mechanics_pending(struct machine *m)
 {
-	/* a card that waits at the gate stays at the reader; one that moves comes to rest first */
+	/* A card that waits for the gate stays at the reader; a moving card comes to rest first. */
 	if (m->pending == PENDING_ABORT && (m->step == STEP_WAIT || m->step == STEP_GATE))
 		m->step = STEP_NONE;
 	settle(m);
@@ -179,7 +179,7 @@ static void start(struct machine *m)
 	next_card(m);
 }
 
-/* A card that is a second copy of one which was dealt; -1 if none was. */
+/* Return a card that was already dealt, for a repetition; -1 if there is none. */
 static int dealt_card(const struct machine *m)
 {
 	unsigned int i;
@@ -260,14 +260,14 @@ static void feed(struct machine *m)
 	}
 }
 
-/* No card came, though the feeder tried for so long. */
+/* The feeder has not delivered a card in time. */
 static void feed_timeout(struct machine *m)
 {
 	m->memory.counters.feed_timeouts++;
 	stop_at_position(m, DEALBOX_EV_FEED_TIMEOUT, 0);
 }
 
-/* What the reader of this machine makes of a card that it sees well. */
+/* Set the reading of a card that is clearly visible. */
 static void see(struct machine *m, uint8_t number)
 {
 	m->reading.card = number;
@@ -282,7 +282,7 @@ static void see_nothing(struct machine *m)
 	m->reading.code = 0;
 }
 
-/* The card for which this one is taken most easily: same rank, other suit of the colour. */
+/* Return the most similar card: same rank, other suit of the same colour. */
 static uint8_t confusable(uint8_t number)
 {
 	static const uint8_t other_suit[] = { 3, 2, 1, 0 };
@@ -292,7 +292,7 @@ static uint8_t confusable(uint8_t number)
 	return other_suit[number / 13] * 13 + number % 13;
 }
 
-/* Reads the card at the reader; false = it jammed there. */
+/* Read the card at the reader. Returns false if it jammed there. */
 static bool look(struct machine *m)
 {
 	struct happening happening = machine_happening(m, HOOK_READ, 0);
@@ -359,8 +359,8 @@ static uint8_t planned_pocket(const struct machine *m)
 }
 
 /*
- * The stop that the reading asks for, 0 if none: unreadable and repeated cards and
- * cards without a pocket (§4.3). On a host-routed machine the host finds the latter two.
+ * Return the stop that the reading requires, 0 for none: unreadable and repeated cards, and cards
+ * without a pocket (§4.3). On a host-routed machine, the host detects the latter two.
  */
 static uint8_t reading_stop(struct machine *m, bool routed)
 {
@@ -422,7 +422,7 @@ static void read_card(struct machine *m)
 	}
 }
 
-/* Host-routed: no gate command came in time. */
+/* Host-routed: no gate command arrived in time. */
 static void late(struct machine *m)
 {
 	struct wire_event event = card_event(m, DEALBOX_EV_GATE_LATE);
@@ -506,7 +506,7 @@ static void open_gate(struct machine *m)
 	next_card(m);
 }
 
-/* A card past the gate arrives; seen = by a sensor that can say so. */
+/* A card lands; seen if a sensor reports it. */
 static void land(struct machine *m, bool seen)
 {
 	struct falling falling = m->falling[0];
@@ -569,7 +569,7 @@ void mechanics_cut(struct machine *m)
 		m->fault = 0;
 }
 
-/* At speed 0 no card moves while the host has not fetched what happened before. */
+/* At speed 0, hold the cards until the host has fetched the events so far. */
 static bool held_back(const struct machine *m)
 {
 	return m->frozen || (m->config.speed <= 0 && m->queue_count >= MACHINE_THROTTLE);
@@ -601,7 +601,7 @@ void mechanics_run(struct machine *m)
 		[STEP_GATE] = open_gate,
 	};
 
-	/* what is due at the same time falls before the next card moves */
+	/* Cards that are due at the same time land before the next one moves. */
 	if (!held_back(m) && m->falling_count &&
 	    (m->step == STEP_NONE || m->falling[0].at <= m->step_at))
 		land(m, true);
@@ -660,7 +660,7 @@ int machine_remove(struct machine *m, bool force)
 		m->config.account(m->config.context, &m->board);
 	for (i = 0; i < DEALBOX_MAX_POCKETS; i++)
 		pile_move_all(&m->table, &m->board.pocket[i]);
-	/* what still fell misses the board */
+	/* Falling cards miss the board. */
 	for (i = 0; i < m->falling_count; i++)
 		pile_move_all(&m->table, &m->falling[i].cards);
 	m->falling_count = 0;

@@ -25,7 +25,7 @@ static const struct options defaults = {
 				DEALBOX_CAP_TEST_DEAL | DEALBOX_CAP_KEYS |
 				DEALBOX_CAP_BY_CARD | DEALBOX_CAP_BY_POSITION |
 				DEALBOX_CAP_CAPTURE,
-			/* an emulated computer under load meets this, too */
+			/* long enough for a virtual machine under load */
 			.gate_deadline_us = 500000,
 		},
 		.info = { .version = WIRE_VERSION, .firmware = 1 << 24, .hardware = 1 },
@@ -189,7 +189,7 @@ static void set_capabilities(struct options *o, const char *text)
 	}
 }
 
-/* Numbers and ranges with commas between them: 1-16,5,20-17 */
+/* Parse numbers and ranges such as 1-16,5,20-17. */
 static void set_boards(struct options *o, const char *text)
 {
 	while (*text) {
@@ -213,7 +213,7 @@ static void set_boards(struct options *o, const char *text)
 	}
 }
 
-/* Reads a whole file; on an error prints the reason and exits. */
+/* Read a whole file. Exits with a message on errors. */
 static char *read_file(const char *option, const char *path, size_t max, size_t *length)
 {
 	FILE *file = fopen(path, "re");
@@ -234,7 +234,7 @@ static char *read_file(const char *option, const char *path, size_t max, size_t 
 	return text;
 }
 
-/* Words, each a card, the first on top of the hopper; # starts a comment. */
+/* Read cards, separated by blanks, the first on top of the hopper. # starts a comment. */
 static void set_deck(struct options *o, const char *path)
 {
 	size_t length;
@@ -393,7 +393,7 @@ static void take_option(struct options *o, const char *name, char letter, const 
 	}
 }
 
-/* Checks combinations of options. */
+/* Check combinations of options. */
 static void check_options(struct options *o, const char *deck, const char *list)
 {
 	struct wire_descriptor *desc = &o->machine.desc;

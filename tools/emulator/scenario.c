@@ -18,8 +18,8 @@
 
 struct rule {
 	enum hook hook;
-	uint32_t name, insertion, deal, position, card, pocket;	/* ANY = whatever it is */
-	uint32_t nth, times, every;	/* times ANY = without end; every 0 = one after another */
+	uint32_t name, insertion, deal, position, card, pocket;	/* ANY matches all */
+	uint32_t nth, times, every;	/* times ANY = no limit; every 0 = each match */
 	uint32_t seen;
 	struct effect effect;
 };
@@ -89,7 +89,7 @@ static const struct name errors[] = {
 	{ NULL }
 };
 
-/* what a host controller reports */
+/* status that a host controller reports */
 static const struct name statuses[] = {
 	{ "EPROTO", EPROTO }, { "EILSEQ", EILSEQ }, { "ETIME", ETIME },
 	{ "EOVERFLOW", EOVERFLOW }, { "EPIPE", EPIPE }, { "ECOMM", ECOMM },
@@ -115,14 +115,14 @@ static const struct name lasting[] = { { "lasting", 1 }, { NULL } };
 #define AT_ANY		((1u << HOOK_COUNT) - 1)
 
 /*
- * args: one letter for each word behind the action; capitals may be left out.
+ * args: a letter for each word after the action; words with capital letters are optional.
  * c card, p pocket, q quality, n number, t ms, j place of a jam, s status, k key, o open or close,
  * e error, x hex bytes, f offset, l "lasting".
  */
 static const struct verb {
 	const char *name;
 	enum action action;
-	unsigned int at;	/* the lowest is meant when the rule does not say */
+	unsigned int at;	/* possible hooks; the lowest is the default */
 	const char *args;
 } verbs[] = {
 	{ "feed-timeout", ACTION_FEED_TIMEOUT, AT(FEED), "" },
@@ -214,7 +214,7 @@ static bool number_of(const char *word, uint32_t *value)
 	return true;
 }
 
-/* A name of the table, or a number up to max. */
+/* Parse a name of the table, or a number up to max. */
 static bool name_of(const struct name *names, const char *word, uint32_t max, uint32_t *value)
 {
 	for (; names->name; names++) {
@@ -244,7 +244,7 @@ static bool hex_of(const char *word, struct effect *effect)
 	return true;
 }
 
-/* One word behind an action, by the letter of its kind. */
+/* Parse a word after an action by the letter of its kind. */
 static bool argument(char kind, const char *word, struct effect *effect, uint32_t *value)
 {
 	static const struct name none[] = { { NULL } };
@@ -304,7 +304,7 @@ static const char *argument_text(char kind)
 	return "nothing";
 }
 
-/* Splits at blanks; returns the number of words, or -1 if there are too many. */
+/* Split at blanks. Returns the number of words, or -1 if there are too many. */
 static int split(char *text, char **words)
 {
 	char *state = NULL, *word;
@@ -336,7 +336,7 @@ static bool parse_hook(struct parser *p, char **words, int count, int *used, uin
 		names = standards;
 	else if (*hook == HOOK_FRAME)
 		names = frames;
-	/* the name may be left out: any of them */
+	/* The name is optional: without it, any matches. */
 	if (names && count > 2 && name_of(names, words[2], 255, name))
 		*used = 3;
 	return true;
@@ -463,7 +463,7 @@ static bool parse_action(struct parser *p, char **words, int count, struct rule 
 	return true;
 }
 
-/* A line without its comment. *empty: there is nothing in it. */
+/* Parse a line, ignoring its comment. Sets *empty if there is nothing else. */
 static bool parse_line(struct parser *p, char *line, struct rule *rule, bool *empty)
 {
 	char *words[WORDS_MAX], *action, *comment = strchr(line, '#');
@@ -578,8 +578,8 @@ static bool matches(const struct rule *rule, const struct happening *h)
 		fits(rule->pocket, h->pocket);
 }
 
-/* Counts one more match; whether it is one of those that the rule means. */
-static bool is_meant(struct rule *rule)
+/* Count a match. Returns true if the rule applies to this one. */
+static bool count_match(struct rule *rule)
 {
 	uint32_t since, turn;
 
@@ -599,7 +599,7 @@ const struct effect *scenario_next(struct scenario *scenario, const struct happe
 	while (scenario && *cursor < scenario->count) {
 		struct rule *rule = &scenario->rules[(*cursor)++];
 
-		if (matches(rule, happening) && is_meant(rule))
+		if (matches(rule, happening) && count_match(rule))
 			return &rule->effect;
 	}
 	return NULL;

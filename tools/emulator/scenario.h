@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The faults and their times: rules from a scenario file or the control socket. The machine and its
- * USB device call a hook at each step, and query the effects of the rules there. docs/emulator.md
- * has the grammar.
+ * Scenarios: rules from a file or the control socket that cause faults at given times. At each
+ * hook, the machine and its USB device query the effects of the rules. docs/emulator.md defines the
+ * grammar.
  */
 #ifndef EMULATOR_SCENARIO_H
 #define EMULATOR_SCENARIO_H
@@ -17,16 +17,16 @@ enum hook {
 	HOOK_GATE,	/* the gate is about to be set */
 	HOOK_LAND,	/* a card is about to fall into its pocket */
 	HOOK_EVENT,	/* an event is about to be queued; name = its type */
-	HOOK_REQUEST,	/* a vendor request came; name = bRequest */
-	HOOK_DESCRIPTOR,	/* GET_DESCRIPTOR came; name = 1 device, 2 config, 3 string... */
-	HOOK_STANDARD,	/* another standard request came; name = bRequest */
-	HOOK_PLAN,	/* a bulk OUT transfer came */
-	HOOK_ROUTE,	/* an interrupt OUT transfer came */
+	HOOK_REQUEST,	/* a vendor request arrived; name = bRequest */
+	HOOK_DESCRIPTOR,	/* GET_DESCRIPTOR arrived; name = 1 device, 2 config, 3 string... */
+	HOOK_STANDARD,	/* another standard request arrived; name = bRequest */
+	HOOK_PLAN,	/* a bulk OUT transfer arrived */
+	HOOK_ROUTE,	/* an interrupt OUT transfer arrived */
 	HOOK_TRANSFER,	/* an interrupt IN transfer is about to be answered */
-	HOOK_STREAM,	/* serial dialect: a transfer with frames to the machine came */
+	HOOK_STREAM,	/* serial dialect: a transfer with frames for the machine arrived */
 	HOOK_FRAME,	/* serial dialect: a frame is about to be sent; name = its kind */
-	HOOK_SUBMIT,	/* any transfer came, on whatever endpoint */
-	HOOK_CANCEL,	/* the host is about to take a transfer of events back */
+	HOOK_SUBMIT,	/* a transfer was submitted, on any endpoint */
+	HOOK_CANCEL,	/* the host is about to cancel a transfer of events */
 	HOOK_COUNT
 };
 
@@ -38,11 +38,11 @@ enum action {
 	ACTION_MISREAD, ACTION_UNREADABLE, ACTION_QUALITY,
 	/* gate and pockets */
 	ACTION_WRONG_POCKET,
-	/* any place of the way; value[0] = where, as code of JAM */
+	/* anywhere on the path; value[0] = code of JAM */
 	ACTION_JAM,
 	/* events */
 	ACTION_DROP, ACTION_DUPLICATE, ACTION_UNKNOWN, ACTION_FLOOD,
-	ACTION_SET,	/* also of what a transfer brings; value[0] = offset */
+	ACTION_SET,	/* also for data of a transfer; value[0] = offset */
 	/* transfers */
 	ACTION_DELAY, ACTION_STALL, ACTION_IGNORE, ACTION_NO_ANSWER, ACTION_STATUS, ACTION_SHORT,
 	ACTION_LONG, ACTION_BYTES, ACTION_REFUSE,
@@ -64,10 +64,10 @@ struct effect {
 	uint8_t bytes[EFFECT_BYTES_MAX];
 };
 
-/* One thing that happens. Ordinals count from 1 since the emulator started. */
+/* A happening at a hook. Ordinals count from 1 since the start of the emulator. */
 struct happening {
 	enum hook hook;
-	uint32_t insertion;	/* ordinal of the board that is present, 0 = none */
+	uint32_t insertion;	/* ordinal of the insertion, 0 = no board */
 	uint32_t deal;		/* ordinal of the deal, 0 = none yet */
 	uint8_t position, card, pocket;	/* 255 = none */
 	uint8_t name;		/* event type or bRequest */
@@ -76,23 +76,23 @@ struct happening {
 struct scenario;
 
 struct scenario *scenario_new(void);
-/* NULL is allowed. */
+/* scenario may be NULL. */
 void scenario_free(struct scenario *scenario);
 /*
- * Adds the rules of a text of several lines. On an error nothing is added, and
- * error has "NAME:LINE: what is wrong".
+ * Add the rules of a text of several lines. On an error, adds nothing, sets error to "NAME:LINE:
+ * reason" and returns false.
  */
 bool scenario_parse(struct scenario *scenario, const char *name, const char *text, size_t length,
 		    char *error, size_t error_size);
 /*
- * The next effect for what happens, or NULL. *cursor is 0 at first. Counts: each
- * happening is to be walked to its end once. The effect lives as long as the scenario,
- * and until the next scenario_parse(). A NULL scenario has no rules.
+ * Return the next effect for a happening, or NULL. *cursor is 0 at first. Rules count matches, so
+ * iterate over each happening exactly once, to its end. The effect is valid until the next
+ * scenario_parse() or scenario_free(). A NULL scenario has no rules.
  */
 const struct effect *scenario_next(struct scenario *scenario, const struct happening *happening,
 				   unsigned int *cursor);
 
-/* The actions and what they take, a line each, for --help. Static. */
+/* Return the actions with their arguments, a line each, for --help. Static. */
 const char *scenario_help(void);
 
 #endif

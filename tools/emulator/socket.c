@@ -9,14 +9,14 @@
 
 #include "socket.h"
 
-/* 0 = the path is free now */
-static int make_way(const struct sockaddr_un *address, int type)
+/* Remove a stale socket. Returns 0 if the path can be used. */
+static int remove_stale(const struct sockaddr_un *address, int type)
 {
 	struct stat status;
 	int fd, error;
 
 	if (lstat(address->sun_path, &status))
-		return 0;	/* whatever is wrong, bind() says it */
+		return 0;	/* bind() will report the error */
 	if (!S_ISSOCK(status.st_mode)) {
 		fprintf(stderr, "dealbox-emulator: %s: is there and is not a socket; name another path\n",
 			address->sun_path);
@@ -45,7 +45,7 @@ int socket_listen(const char *path, int type)
 		return -1;
 	}
 	strcpy(address.sun_path, path);
-	if (make_way(&address, type))
+	if (remove_stale(&address, type))
 		return -1;
 	fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, 8)) {

@@ -3,8 +3,8 @@
 #define EMULATOR_SOCKET_H
 
 /*
- * Makes a listening unix socket of this type at path, replacing a stale one of a dead process.
- * Returns the descriptor, or -1 after printing the reason to stderr.
+ * Create a listening Unix socket of this type at path, replacing a stale one of a dead process.
+ * Returns the descriptor, or -1 after printing an error to stderr.
  */
 int socket_listen(const char *path, int type);
 

@@ -27,7 +27,7 @@ static int decode_submit(const uint8_t *buf, size_t length, struct usbip_message
 
 	message->length = get(buf + 24);
 	memcpy(message->setup, buf + 40, sizeof(message->setup));
-	/* -1 and 0 both say: not isochronous. A length is signed */
+	/* -1 and 0 both mean not isochronous. The length is signed. */
 	if ((packets && packets != UINT32_MAX) || message->length > INT32_MAX)
 		return -1;
 	if (message->in)
@@ -110,14 +110,14 @@ size_t usbip_rep_import(uint8_t *buf, bool granted, uint16_t vendor, uint16_t pr
 	put(buf + 4, !granted);
 	if (!granted)
 		return 8;
-	/* path and name, each with zeros behind it */
+	/* path and name, each padded with zeroes */
 	strcpy((char *)buf + 8, "dealbox-emulator");
 	strcpy((char *)buf + 264, USBIP_BUSID);
 	put(buf + 296, USBIP_DEVID >> 16);
 	put(buf + 300, USBIP_DEVID & 0xffff);
 	put(buf + 304, USBIP_SPEED_HIGH);
 	put(buf + 308, (uint32_t)vendor << 16 | product);
-	/* one configuration, of one interface */
+	/* one configuration with one interface */
 	buf[318] = 1;
 	buf[319] = 1;
 	return USBIP_IMPORT_REPLY;

@@ -11,7 +11,7 @@
 #define VHCI		"/sys/devices/platform/vhci_hcd.0/"
 #define PORT_FREE	4	/* VDEV_ST_NULL */
 
-/* The first free high-speed port, -1 if there is none, -2 if vhci_hcd is not there. */
+/* Return the first free high-speed port, -1 if there is none, -2 if vhci_hcd is not available. */
 static int free_port(void)
 {
 	char path[80] = VHCI "status", line[200];
@@ -35,7 +35,7 @@ static int free_port(void)
 	return found;
 }
 
-/* 0, or a negative errno: what the kernel said */
+/* Returns 0, or -errno of the kernel. */
 static int attach(int port, int socket)
 {
 	char text[80];
