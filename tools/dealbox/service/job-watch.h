@@ -49,8 +49,8 @@ struct job_watch {
 };
 
 /*
- * Subscribe to the service and read its machines and jobs. Reports errors. Call job_watch_close() in
- * any case.
+ * Subscribe to the service and read its machines and jobs. Reports errors. Call job_watch_close()
+ * in any case.
  */
 enum status job_watch_open(struct job_watch *f);
 
