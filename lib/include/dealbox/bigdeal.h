@@ -39,8 +39,8 @@ DEALBOX_API int dealbox_bigdeal_deal(struct dealbox_bigdeal *bigdeal,
 				     struct dealbox_deal *deal);
 
 /*
- * The next deals, so many of them, as that many calls of dealbox_bigdeal_deal() make them; threads
- * as in dealbox_random_deals(). -EOVERFLOW: the sequence ended before there were so many.
+ * Makes the next count deals, the same as count calls of dealbox_bigdeal_deal(). threads is as in
+ * dealbox_random_deals(). Returns 0. -EOVERFLOW: the sequence ended before.
  */
 DEALBOX_API int dealbox_bigdeal_deals(struct dealbox_bigdeal *bigdeal, struct dealbox_deal *deals,
 				      size_t count, unsigned int threads);

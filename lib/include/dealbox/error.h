@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Why a call failed, for people. Deal files have a report instead: a file may have many faults,
- * and still give deals.
+ * The reason why a call failed, as text for people. Deal files have a report instead, since a file
+ * can have many problems and still contain deals.
  */
 #ifndef DEALBOX_ERROR_H
 #define DEALBOX_ERROR_H
@@ -14,14 +14,14 @@ extern "C" {
 
 /**
  * struct dealbox_error - what is wrong, where, and what to do next
- * @line: the line of the file or record, from 1; 0 if it is about none in particular
+ * @line: line of the file or record, from 1; 0 if the error is not about a line
  * @what: what is wrong, without the line: "the keys are not those of this tournament"
- * @next: what to do: "ask the organiser for the .sqk again"; "" if there is nothing to advise
+ * @next: what to do: "ask the organiser for the .sqk again"; "" if there is no advice
  *
- * A function that takes a pointer to one fills it when it fails, and leaves it alone otherwise;
- * the pointer may be NULL. The sentences are English but for the laws of dealing, which have a
- * language. They may change, and no program should read them: it has the errno.
- * They never name a card.
+ * Functions that take a pointer to one set it if they fail, and leave it unchanged otherwise. The
+ * pointer may be NULL. The text is in English, except for the laws of dealing, which have a
+ * language. It may change between versions, so programs should use the errno. It never names a
+ * card.
  */
 struct dealbox_error {
 	uint32_t line;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Types of events: the name and class of each, and whether its code may be shown. The types are those
- * of <linux/dealbox.h>; docs/protocol.md, section 4, describes them.
+ * Types of events: the name and class of each, and whether its code may be shown. The types are
+ * those of <linux/dealbox.h>; docs/protocol.md, section 4, describes them.
  */
 #ifndef DEALBOX_EVENT_H
 #define DEALBOX_EVENT_H
@@ -18,12 +18,12 @@
 extern "C" {
 #endif
 
-/* What an event is about. */
+/* The subject of an event. */
 enum dealbox_event_class {
-	DEALBOX_EVENT_UNKNOWN,	/* of no known class: to be ignored */
+	DEALBOX_EVENT_UNKNOWN,	/* no known class: ignore it */
 	DEALBOX_EVENT_MACHINE,	/* the machine and its board: hopper, cover, keys .. */
 	DEALBOX_EVENT_DEAL,	/* the deal and its cards */
-	DEALBOX_EVENT_HELD,	/* a stop: the machine holds a card, and the deal can go on */
+	DEALBOX_EVENT_HELD,	/* a stop: the machine holds a card, and the deal can continue */
 	DEALBOX_EVENT_VOID,	/* a stop: the board is void */
 	DEALBOX_EVENT_DRIVER	/* from the driver, not the machine: it has no machine_seq */
 };
@@ -34,12 +34,12 @@ DEALBOX_API enum dealbox_event_class dealbox_event_class(uint32_t type);
 /* Returns true for the stops: the types that hold a card, and those that make a board void. */
 DEALBOX_API bool dealbox_event_stops(uint32_t type);
 
-/* Returns the name of an event in English: "board inserted", "paused" .. */
+/* Returns the name of an event in English, "board inserted", "paused" .. Static. */
 DEALBOX_API const char *dealbox_event_name(uint32_t type);
 
 /*
- * Returns true if the code of such an event may be shown to everybody. Other codes tell what the
- * reader saw of a card, or belong to unknown types.
+ * Returns true if the code of such an event may be shown to everybody. Other codes reveal something
+ * about a card, or belong to unknown types.
  */
 DEALBOX_API bool dealbox_event_code_open(uint32_t type);
 

@@ -75,8 +75,8 @@ DEALBOX_API int dealbox_ledger_open(struct dealbox_ledger *ledger, const char *p
  * @wait: returns when fd can be read, or 10 ms later if fd is -1; NULL, the default: no callback
  * @context: passed to wait
  *
- * A disk can take seconds to write. wait() is called in the thread that called the ledger; it may do
- * anything but use the ledger.
+ * A disk can take seconds to write. wait() is called in the thread that called the ledger; it may
+ * do anything but use the ledger.
  */
 DEALBOX_API void dealbox_ledger_wait(struct dealbox_ledger *ledger,
 				     void (*wait)(int fd, void *context), void *context);
@@ -509,7 +509,8 @@ DEALBOX_API int dealbox_ledger_get_head(struct dealbox_ledger *ledger,
 /**
  * dealbox_ledger_verify - read and check everything
  * @ledger: open, or one that dealbox_ledger_open() found damaged
- * @head: an earlier head that must still be there; NULL: the last of the file of heads, if there is one
+ * @head: an earlier head that must still be there; NULL: the last of the file of heads, if
+ *	there is one
  * @damage: called for each damage with a sentence, which is valid during the call; may be NULL
  * @context: for @damage
  * @records: out, may be NULL: number of records that were read

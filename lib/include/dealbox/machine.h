@@ -118,7 +118,7 @@ DEALBOX_API int dealbox_machine_open(const char *uri, bool observe,
 DEALBOX_API void dealbox_machine_close(struct dealbox_machine *machine);
 /* Returns the URI that opens the machine again; valid as long as the machine. */
 DEALBOX_API const char *dealbox_machine_uri(const struct dealbox_machine *machine);
-/* Returns the reason of the last call that failed; valid until the next call. */
+/* Returns the error of the last call that failed; valid until the next call. */
 DEALBOX_API const struct dealbox_error *dealbox_machine_error(const struct dealbox_machine *machine);
 
 /*
@@ -146,42 +146,62 @@ DEALBOX_API int dealbox_machine_get_status(struct dealbox_machine *machine,
 				    struct dealbox_status *out);
 DEALBOX_API int dealbox_machine_get_counters(struct dealbox_machine *machine,
 				    struct dealbox_counters *out);
-/* Gets the parameter with the number param->id, and fills in the rest. */
+/*
+ * Gets the parameter param->id (DEALBOX_PARAM_*): value, min and max. Returns 0, or -errno.
+ * -EREMOTEIO: the machine does not have it.
+ */
 DEALBOX_API int dealbox_machine_get_param(struct dealbox_machine *machine,
 				    struct dealbox_param *param);
+/* Sets a parameter. Requires the claim. -EREMOTEIO: unknown id, or value out of range. */
 DEALBOX_API int dealbox_machine_set_param(struct dealbox_machine *machine, uint32_t id,
 				    uint32_t value);
 
-/* All calls below require the claim. Releasing it pauses a running deal. */
+/*
+ * Claims the machine, which the calls below require. Claiming it again has no effect. Returns 0, or
+ * -errno. -EBUSY: another file or program has the claim; -EBADF: opened with observe.
+ */
 DEALBOX_API int dealbox_machine_claim(struct dealbox_machine *machine);
+/* Releases the claim, and pauses a running deal. Returns 0, or -errno. -EPERM: not claimed. */
 DEALBOX_API int dealbox_machine_release(struct dealbox_machine *machine);
 
 /*
  * Sends a plan to the machine, waits until it has accepted or refused it (at most 3 s), and writes
- * result and detail. The caller wipes *plan afterwards.
+ * result and detail. The caller wipes *plan afterwards. Returns 0, or -errno: -EINVAL: not a plan
+ * for this machine; -EOPNOTSUPP: it lacks the mode; -EREMOTEIO: refused, as during a deal.
+ *
+ * The commands below return 0, or -errno with the same meaning. -EREMOTEIO: the machine refused,
+ * and dealbox_machine_result() has the code (docs/protocol.md, section 2.3).
  */
 DEALBOX_API int dealbox_machine_set_plan(struct dealbox_machine *machine,
 				    struct dealbox_plan *plan);
-/* Deals the plan into the present insertion. */
+/* Starts dealing the plan into the board. insertion must be that of the board in the machine. */
 DEALBOX_API int dealbox_machine_start(struct dealbox_machine *machine, uint32_t plan_id,
 				    uint32_t insertion);
+/* Pauses a deal: the cards past the gate still land. DEALBOX_EV_PAUSED reports that it is done. */
 DEALBOX_API int dealbox_machine_pause(struct dealbox_machine *machine);
+/* Continues a paused deal. */
 DEALBOX_API int dealbox_machine_resume(struct dealbox_machine *machine);
-/* In state HELD: reads the card at the reader again, or feeds the next one. */
+/* In state HELD, rereads the card at the reader, or feeds the next one. */
 DEALBOX_API int dealbox_machine_reread(struct dealbox_machine *machine);
+/* Aborts a deal. The board is then void. */
 DEALBOX_API int dealbox_machine_abort(struct dealbox_machine *machine);
+/* Leaves state FAULT, once the cause has been removed. */
 DEALBOX_API int dealbox_machine_clear_fault(struct dealbox_machine *machine);
+/* Unlocks the board. -EOPNOTSUPP: the machine has no lock. */
 DEALBOX_API int dealbox_machine_release_board(struct dealbox_machine *machine);
-/* Deals cards without a plan, card i into pocket i modulo pockets, for service. */
+/*
+ * Deals cards without a plan, card i into pocket i modulo pockets, for service. It uses up the
+ * insertion. -EOPNOTSUPP: the machine has no test deal.
+ */
 DEALBOX_API int dealbox_machine_test_deal(struct dealbox_machine *machine,
 				    uint32_t insertion, uint32_t cards);
-/* Blinks for the given number of seconds, at most 60; 0 stops it. */
+/* Blinks for this time in s, at most 60; 0 stops it. */
 DEALBOX_API int dealbox_machine_locate(struct dealbox_machine *machine, uint32_t seconds);
 /* Returns the machine's answer to the last command: DEALBOX_ERR_*, and its detail. */
 DEALBOX_API uint32_t dealbox_machine_result(const struct dealbox_machine *machine,
 				    uint32_t *detail);
 
-/* The word of the protocol for DEALBOX_STATE_*, in English: "held". */
+/* Returns the name of DEALBOX_STATE_* in English, "held"; "unknown state" for others. Static. */
 DEALBOX_API const char *dealbox_state_name(uint32_t state);
 
 #ifdef __cplusplus

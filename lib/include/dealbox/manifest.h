@@ -43,7 +43,7 @@ struct dealbox_manifest;
 /*
  * Signs the promise of a published tournament, at a time (UTC, seconds since 1970). Returns the
  * text, terminated; free(3) it. Returns NULL if the tournament is not published, or if out of
- * memory; see the fault.
+ * memory; *error has the reason.
  */
 DEALBOX_API char *dealbox_manifest_make(const struct dealbox_square *square,
 					const struct dealbox_signer *signer, int64_t time,
@@ -79,7 +79,7 @@ DEALBOX_API int64_t dealbox_manifest_time(const struct dealbox_manifest *manifes
 
 /*
  * Checks that a description, apart from its value, is the one that the manifest promises. -EBADMSG:
- * it is not; the fault says what differs.
+ * it is not; *error says what differs.
  */
 DEALBOX_API int dealbox_manifest_compare(const struct dealbox_manifest *manifest,
 					 const struct dealbox_square *square,

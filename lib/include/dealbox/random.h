@@ -50,10 +50,10 @@ DEALBOX_API int dealbox_random_deal(struct dealbox_random *random,
 				    struct dealbox_deal *deal);
 
 /*
- * So many deals of bridge, the same as that many calls of dealbox_random_deal(random, NULL, NULL, ...)
- * make, and faster: several at a time, and with threads above 1 by so many threads (64 at most), of which
- * the caller's is one. The others end before it returns; where the system has none to give, fewer
- * do it. The number of threads changes neither the deals nor their order.
+ * Makes count deals of bridge, the same as count calls of dealbox_random_deal(random, NULL, NULL,
+ * ...), but faster. threads is the number of threads, at most 64, including the caller's; the
+ * others end before the function returns. If the system cannot create them, it uses fewer. The
+ * number of threads affects neither the deals nor their order.
  */
 DEALBOX_API void dealbox_random_deals(struct dealbox_random *random, struct dealbox_deal *deals,
 				      size_t count, unsigned int threads);

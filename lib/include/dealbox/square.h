@@ -45,8 +45,8 @@ DEALBOX_API struct dealbox_square *dealbox_square_new(void);
 DEALBOX_API void dealbox_square_free(struct dealbox_square *square);
 
 /*
- * Parses a description. Line ends may be LF or CRLF. -EINVAL: a line is wrong, the fault says which
- * and why; -ENOMEM. fault may be NULL, here and below.
+ * Parses a description. Line ends may be LF or CRLF. -EINVAL: a line is wrong, *error says which
+ * and why; -ENOMEM. error may be NULL, here and below.
  */
 DEALBOX_API int dealbox_square_parse(const void *data, size_t size,
 				     struct dealbox_square **square,
