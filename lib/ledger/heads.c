@@ -124,7 +124,8 @@ static void put_line(struct dealbox_ledger *l)
 
 int ledger_heads_open(struct dealbox_ledger *l)
 {
-	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
+	/* root may do this in the service's folder, and gives the file away: never follow a link */
+	const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
 	struct stat file, ledger;
 	char *new_path = NULL;
 	int err;
@@ -146,7 +147,8 @@ int ledger_heads_open(struct dealbox_ledger *l)
 	close(l->heads);
 	if (asprintf(&new_path, "%s.new", l->heads_path) < 0)
 		return ledger_fail(l, -ENOMEM, "no memory");
-	l->heads = open(new_path, flags | O_TRUNC, 0600);
+	unlink(new_path);
+	l->heads = open(new_path, flags | O_EXCL, 0600);
 	if (l->heads >= 0) {
 		put_line(l);
 		if (fsync(l->heads) || fchown(l->heads, ledger.st_uid, ledger.st_gid) ||

@@ -115,7 +115,8 @@ static void close_to_others(const char *path)
 
 	for (n = 0; n < sizeof(files) / sizeof(files[0]); n++)
 		if (asprintf(&file, "%s%s", path, files[n]) >= 0) {
-			chmod(file, 0600);
+			/* root may do this in the service's folder: never follow a link */
+			fchmodat(AT_FDCWD, file, 0600, AT_SYMLINK_NOFOLLOW);
 			free(file);
 		}
 }

@@ -1641,6 +1641,43 @@ static void test_heads(void **state)
 	assert_non_null(strstr(error, "move that away, too"));
 }
 
+/* A link in the place of a file beside the ledger, which root may open for the service. */
+static void test_links(void **state)
+{
+	static const char *const sides[] = { "-wal", "-shm", ".heads", ".heads.new" };
+	static const char other[] = "a file of somebody else\n";
+	char path[80], error[512], *data;
+	struct folder *f = *state;
+	struct stat file;
+	size_t size, n;
+
+	make_history(f->db);
+	for (n = 0; n < COUNT(sides); n++) {
+		spit(f->other, other, strlen(other));
+		chmod(f->other, 0644);
+		snprintf(path, sizeof(path), "%s%s", f->db, sides[n]);
+		if (!strcmp(sides[n], ".heads.new")) {
+			/* one that is rewritten because it has grown */
+			unlink(f->heads);
+			data = calloc(1, 1 << 20);
+			memset(data, '\n', 1 << 20);
+			spit(f->heads, data, 1 << 20);
+			free(data);
+		}
+		unlink(path);
+		assert_int_equal(symlink(f->other, path), 0);
+		try_open(f->db, WRITE, error);
+		data = slurp(f->other, &size);
+		assert_string_equal(data, other);
+		free(data);
+		assert_int_equal(stat(f->other, &file), 0);
+		assert_int_equal(file.st_mode & 0777, 0644);
+		unlink(path);
+	}
+	spit(f->heads, "", 0);
+	dealbox_ledger_free(open_ledger(f->db, WRITE));
+}
+
 /* `cp` of the file while it is written to: a copy is sound up to some board, or it is refused. */
 static void test_copied_while_open(void **state)
 {
@@ -2034,6 +2071,7 @@ int main(void)
 		TEST(test_cut_wal),
 		TEST(test_restored),
 		TEST(test_heads),
+		TEST(test_links),
 		TEST(test_copied_while_open),
 		TEST(test_copied_while_written),
 		TEST(test_read_only_folder),

@@ -169,7 +169,8 @@ static bool hand_over(const struct place *place, const char *path)
 {
 	struct stat folder;
 
-	return geteuid() || (!stat(place->folder, &folder) && !chown(path, folder.st_uid, folder.st_gid));
+	/* the folder is the service's: what lies there now may be a link */
+	return geteuid() || (!stat(place->folder, &folder) && !lchown(path, folder.st_uid, folder.st_gid));
 }
 
 static bool file_copy(const char *from, const char *to)
