@@ -235,6 +235,18 @@ static int create(struct dealbox_ledger *l, const char *new_path, const char *ne
 	return err;
 }
 
+static bool has_wal(const struct dealbox_ledger *l)
+{
+	char *path;
+	bool has;
+
+	if (asprintf(&path, "%s-wal", l->path) < 0)
+		return true;
+	has = !access(path, F_OK);
+	free(path);
+	return has;
+}
+
 static int settle_files(struct dealbox_ledger *l, unsigned int flags)
 {
 	bool database = !access(l->path, F_OK), key = !access(l->key_path, F_OK);
@@ -252,6 +264,11 @@ static int settle_files(struct dealbox_ledger *l, unsigned int flags)
 		return ledger_fail(l, -EUCLEAN, "%s: the ledger and its key are gone, but %s is there. Put "
 				   "backups in their place; to begin anew, move that away, too", l->path,
 				   l->heads_path);
+	/* SQLite would put its pages into the new ledger */
+	if (!database && flags & DEALBOX_LEDGER_CREATE && has_wal(l))
+		return ledger_fail(l, -EUCLEAN, "%s: the ledger and its key are gone, but %s-wal is there, with "
+				   "its last records. Put backups in their place; to begin anew, move that away, too",
+				   l->path, l->path);
 	if (!database && !(flags & DEALBOX_LEDGER_CREATE))
 		return ledger_fail(l, -ENOENT, "%s: there is no ledger", l->path);
 	if (asprintf(&new_path, "%s.new", l->path) < 0 ||

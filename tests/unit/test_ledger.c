@@ -1678,6 +1678,46 @@ static void test_links(void **state)
 	dealbox_ledger_free(open_ledger(f->db, WRITE));
 }
 
+/* A crash leaves a WAL. It is not taken for that of another ledger, and not lost for it. */
+static void test_wal_of_another(void **state)
+{
+	char wal[80], kept[80], error[512], *data, *after;
+	struct folder *f = *state;
+	size_t size, after_size;
+	pid_t pid;
+	int status;
+
+	pid = fork();
+	if (!pid) {
+		struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+
+		deal_exact(l, make_job(l, "monday", 1, 1, 0), 1, 1, 1);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	snprintf(wal, sizeof(wal), "%s-wal", f->db);
+	data = slurp(wal, &size);
+	assert_true(size > 0);
+
+	/* what begins anew moves all but that away */
+	snprintf(kept, sizeof(kept), "%s.old", f->db);
+	assert_int_equal(rename(f->db, kept), 0);
+	assert_int_equal(unlink(f->key), 0);
+	assert_int_equal(unlink(f->heads), 0);
+	assert_int_equal(try_open(f->db, CREATE, error), -EUCLEAN);
+	assert_non_null(strstr(error, "ledger-wal is there"));
+	assert_int_equal(access(f->db, F_OK), -1);
+	after = slurp(wal, &after_size);
+	assert_int_equal(after_size, size);
+	assert_memory_equal(after, data, size);
+	free(after);
+	free(data);
+
+	unlink(wal);
+	dealbox_ledger_free(open_ledger(f->db, CREATE));
+}
+
 /* `cp` of the file while it is written to: a copy is sound up to some board, or it is refused. */
 static void test_copied_while_open(void **state)
 {
@@ -2072,6 +2112,7 @@ int main(void)
 		TEST(test_restored),
 		TEST(test_heads),
 		TEST(test_links),
+		TEST(test_wal_of_another),
 		TEST(test_copied_while_open),
 		TEST(test_copied_while_written),
 		TEST(test_read_only_folder),

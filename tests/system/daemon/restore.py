@@ -190,6 +190,19 @@ def test_a_backup_that_is_damaged_restores_nothing(w):
     assert not os.listdir(w.dir + '/third')
 
 
+def test_the_wal_of_a_crash_is_not_lost_for_a_backup(w):
+    """SQLite would put its pages into the ledger that is restored, and the last records would be gone."""
+    os.mkdir(w.dir + '/crashed')
+    wal = w.dir + '/crashed/ledger-wal'
+    with open(wal, 'wb') as file:
+        file.write(b'the last records')
+    result = w.command('restore', w.dir + '/stick', '--key', w.dir + '/director', '-l', w.dir + '/crashed/ledger')
+    assert result.returncode == 2 and 'ledger-wal' in result.stderr, result
+    assert os.listdir(w.dir + '/crashed') == ['ledger-wal']
+    with open(wal, 'rb') as file:
+        assert file.read() == b'the last records'
+
+
 world = World(dealboxd, emulator, dealbox, set_file)
 with tests_in(world) as tap:
     world.start_with('FIRST', '--speed', '0')

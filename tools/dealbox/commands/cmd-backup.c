@@ -143,7 +143,8 @@ const struct command cmd_backup = {
 
 /* The files of a ledger, and what they are called until they are whole. */
 struct place {
-	char ledger[4096], key[4096], heads[4096], new_ledger[4096], new_key[4096], folder[4096];
+	char ledger[4096], key[4096], heads[4096], wal[4096];
+	char new_ledger[4096], new_key[4096], folder[4096];
 };
 
 static bool place_make(struct place *place, const char *path)
@@ -153,14 +154,16 @@ static bool place_make(struct place *place, const char *path)
 	snprintf(place->ledger, sizeof(place->ledger), "%s", path);
 	snprintf(place->key, sizeof(place->key), "%s.key", path);
 	snprintf(place->heads, sizeof(place->heads), "%s.heads", path);
+	snprintf(place->wal, sizeof(place->wal), "%s-wal", path);
 	snprintf(place->new_ledger, sizeof(place->new_ledger), "%s.new", path);
 	snprintf(place->new_key, sizeof(place->new_key), "%s.key.new", path);
 	snprintf(place->folder, sizeof(place->folder), "%.*s", slash ? (int)(slash - path) + 1 : 1,
 		 slash ? path : ".");
-	if (!file_exists(place->ledger) && !file_exists(place->key) && !file_exists(place->heads))
+	if (!file_exists(place->ledger) && !file_exists(place->key) && !file_exists(place->heads) &&
+	    !file_exists(place->wal))
 		return true;
-	complain("stop the service, and move ledger, ledger.key and ledger.heads away if they are not wanted",
-		 "%s: there is a ledger already", path);
+	complain("stop the service, and move ledger, ledger-wal, ledger.key and ledger.heads away if they\n"
+		 "are not wanted", "%s: there is a ledger already, or a part of one", path);
 	return false;
 }
 
