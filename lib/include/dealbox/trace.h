@@ -53,7 +53,7 @@ dealbox_trace_get(const struct dealbox_trace *trace, size_t index);
 
 /*
  * Returns true if events are missing: a jump of either number, an event flagged with a gap (unless
- * the insertion began with that event), or an event that could not be kept.
+ * the insertion began with that event, or had ended before it), or an event that could not be kept.
  */
 DEALBOX_API bool dealbox_trace_gap(const struct dealbox_trace *trace);
 
