@@ -166,7 +166,7 @@ size_t dealbox_encode_plan(u8 *buf, const struct wire_plan *in)
 {
 	memset(buf, 0, WIRE_PLAN_HEADER);
 	put_unaligned_le32(WIRE_PLAN_MAGIC, buf);
-	put_unaligned_le16(WIRE_VERSION, buf + 4);
+	put_unaligned_le16(WIRE_PLAN_VERSION, buf + 4);
 	buf[6] = in->mode;
 	put_unaligned_le32(in->plan_id, buf + 8);
 	buf[12] = in->entries;
@@ -210,7 +210,7 @@ static int plan_fault(const u8 *buf, const struct wire_descriptor *machine,
 
 	if (get_unaligned_le32(buf) != WIRE_PLAN_MAGIC)
 		return 0;
-	if (get_unaligned_le16(buf + 4) >> 8 != WIRE_VERSION >> 8)
+	if (get_unaligned_le16(buf + 4) >> 8 != WIRE_PLAN_VERSION >> 8)
 		return 4;
 	out->mode = buf[6];
 	if (!mode_ok(out->mode, machine->capabilities))

@@ -15,7 +15,7 @@
 #define WIRE_CLASS		0xff
 #define WIRE_SUBCLASS		0x44
 #define WIRE_PROTOCOL		0x01
-#define WIRE_VERSION		0x0100
+#define WIRE_VERSION		0x0101
 #define WIRE_DESC_TYPE		0x24
 #define WIRE_DESC_SUBTYPE	0x01
 #define WIRE_DESC_SIZE		24
@@ -44,6 +44,7 @@
 
 /* section 3 */
 #define WIRE_PLAN_MAGIC		0x50584244u
+#define WIRE_PLAN_VERSION	0x0100
 #define WIRE_PLAN_HEADER	32
 #define WIRE_PLAN_SIZE(n)	(36u + (n))
 #define WIRE_PLAN_MAX		WIRE_PLAN_SIZE(DEALBOX_MAX_ENTRIES)

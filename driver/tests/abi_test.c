@@ -172,7 +172,7 @@ static void test_info_and_status(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, strlen(iout.name), WIRE_NAME_SIZE);
 	KUNIT_ASSERT_EQ(test, strlen(iout.serial), sizeof(iout.serial) - 1);
 	KUNIT_ASSERT_EQ(test, iout.capabilities, machine.capabilities);
-	KUNIT_ASSERT_EQ(test, iout.protocol, 0x0100);
+	KUNIT_ASSERT_EQ(test, iout.protocol, WIRE_VERSION);
 	KUNIT_ASSERT_EQ(test, iout.firmware, 1);
 	KUNIT_ASSERT_EQ(test, iout.hardware, 2);
 	KUNIT_ASSERT_EQ(test, iout.queue_events, 1024);

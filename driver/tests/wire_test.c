@@ -44,7 +44,7 @@ DECODES(param)
 DECODES(event)
 
 static const u8 machine_bytes[WIRE_DESC_SIZE] = {
-	24, 0x24, 1, 1, 0x00, 0x01, 4, 13, 60, 0, 54, 0, 0x01, 0x0e, 0, 0,
+	24, 0x24, 1, 1, 0x01, 0x01, 4, 13, 60, 0, 54, 0, 0x01, 0x0e, 0, 0,
 };
 
 static void test_crc_known_answer(struct kunit *test)
@@ -104,7 +104,8 @@ static void test_descriptor_refused(struct kunit *test)
 		{ "no mode", 13, 0x08 },
 		{ "stored plan with deadline", 16, 1 },
 	}, last[] = {
-		{ "another reader", 3, DEALBOX_READER_OTHER }, { "minor version", 4, 0xff },
+		{ "another reader", 3, DEALBOX_READER_OTHER },
+		{ "minor version", 4, 0xff }, { "version 1.0", 4, 0 },
 		{ "one pocket", 6, 1 }, { "eight pockets", 6, 8 },
 		{ "capacity 1", 7, 1 }, { "capacity 64", 7, 64 },
 		{ "hopper 1", 8, 1 }, { "hopper 300", 9, 1 },

@@ -1161,6 +1161,277 @@ static void without_a_speed_no_event_is_lost(void **state)
 	fixture_free(fixture);
 }
 
+/* --- what 1.1 says of the cases that 1.0 left open ----------------------------------------------- */
+
+/* A stored-plan machine that has just read the card at that position. */
+static struct fixture *at_card(uint8_t position, const char *rules)
+{
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, rules);
+
+	while (fixture_until(fixture, DEALBOX_EV_CARD_READ)->position < position)
+		;
+	return fixture;
+}
+
+/* R-4-15 */
+static void a_card_that_was_read_is_the_next_card(void **state)
+{
+	struct fixture *fixture = at_card(5, "");
+
+	(void)state;
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_CARD_ROUTED), 5);
+	machine_cover(fixture->m, true);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_COVER_OPENED)->position, 5);
+	fixture_free(fixture);
+
+	fixture = at_card(5, "");
+	machine_remove(fixture->m, true);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_BOARD_PULLED)->position, 5);
+	fixture_free(fixture);
+
+	/* one that was fed, and waits for RESUME */
+	fixture = at_card(5, "");
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_PAUSE), OK);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_PAUSED)->position, 6);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_RESUME), OK);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_RESUMED)->position, 6);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_CARD_READ)->position, 6);
+	fixture_free(fixture);
+}
+
+static void pull_board(struct machine *m)
+{
+	machine_remove(m, true);
+}
+
+static void open_cover(struct machine *m)
+{
+	machine_cover(m, true);
+	machine_cover(m, false);
+}
+
+static void break_down(struct machine *m)
+{
+	machine_break(m, 9, false);
+}
+
+/* R-4.3-9 */
+static void a_card_left_at_the_reader_begins_the_next_deal(void **state)
+{
+	static const struct {
+		const char *rules;
+		void (*happen)(struct machine *m);
+		uint8_t fault;
+	} ways[] = {
+		/* the card before falls wrongly while the next one lies at the reader */
+		{ "on gate position 5: wrong-pocket 3\non read position 6: unreadable", NULL,
+		  DEALBOX_EV_WRONG_POCKET },
+		{ "", pull_board, DEALBOX_EV_BOARD_PULLED },
+		{ "", open_cover, DEALBOX_EV_COVER_OPENED },
+		{ "", break_down, DEALBOX_EV_HARDWARE },
+	};
+	const struct wire_event *read;
+	unsigned int i;
+	uint8_t card;
+
+	(void)state;
+	for (i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		struct fixture *fixture = at_card(5, ways[i].rules);
+
+		if (ways[i].happen)
+			ways[i].happen(fixture->m);
+		fixture_until(fixture, ways[i].fault);
+		assert_true(fixture_status(fixture).flags & DEALBOX_STATUS_CARD_AT_READER);
+		card = machine_path(fixture->m)->card[0].number;
+		assert_int_equal(fixture_do(fixture, DEALBOX_OP_CLEAR_FAULT), OK);
+		fixture_pass(fixture, 1000000);
+		if (machine_view(fixture->m).board->present)
+			machine_remove(fixture->m, true);
+		fixture_insert(fixture);
+		assert_int_equal(fixture_start(fixture, BY_CARD), OK);
+		read = fixture_until(fixture, DEALBOX_EV_CARD_READ);
+		assert_int_equal(read->position, 0);
+		assert_int_equal(read->card, card);
+		fixture_free(fixture);
+	}
+}
+
+/* R-4.3-6 */
+static void no_deal_overfills_a_pocket(void **state)
+{
+	static const uint8_t modes[] = { DEALBOX_PLAN_CAPTURE, 0 };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct machine_config config = fixture_config(STORED);
+		struct fixture *fixture;
+
+		config.desc.pocket_capacity = 5;
+		fixture = fixture_new_config(config);
+		fixture_cards(fixture, 52);
+		fixture_insert(fixture);
+		if (modes[i]) {
+			fixture_load_mode(fixture, modes[i]);
+			assert_int_equal(fixture_start(fixture, modes[i]), OK);
+		} else {
+			assert_int_equal(fixture_command(fixture, DEALBOX_OP_TEST_DEAL, 0, 1, 52,
+							 NULL), OK);
+		}
+		assert_int_equal(fixture_until(fixture, DEALBOX_EV_HARDWARE)->position,
+				 modes[i] ? 5 : 20);
+		fixture_pass(fixture, 1000000);
+		assert_int_equal(machine_view(fixture->m).board->pocket[0].count, 5);
+		assert_int_equal(machine_path(fixture->m)->count, 1);
+		fixture_free(fixture);
+	}
+}
+
+/* R-4.2-5 */
+static void a_card_falls_into_no_later_insertion(void **state)
+{
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "");
+	uint32_t insertion;
+	unsigned int i, landed;
+
+	(void)state;
+	while (fixture_until(fixture, DEALBOX_EV_CARD_ROUTED)->position < 5)
+		;
+	machine_remove(fixture->m, true);
+	insertion = fixture_insert(fixture);
+	landed = fixture_count(fixture, DEALBOX_EV_CARD_LANDED);
+	assert_true(landed < 6);
+	fixture_pass(fixture, 5000000);
+	for (i = 0; i < fixture->count; i++)
+		if (fixture->events[i].type == DEALBOX_EV_CARD_LANDED)
+			assert_int_not_equal(fixture->events[i].insertion, insertion);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(machine_view(fixture->m).board->pocket[i].count, 0);
+	fixture_free(fixture);
+}
+
+/* §2.1, counter 12 */
+static void a_gate_command_after_abort_is_ignored(void **state)
+{
+	const struct wire_event *read;
+	struct fixture *fixture = routed_at_first_card(&read);
+
+	(void)state;
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_ABORT), OK);
+	fixture_gate(fixture, read, 0, 0, 0);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_ABORTED)->position, 1);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_CARD_ROUTED), 0);
+	assert_int_equal(fixture_counters(fixture).gates_ignored, 1);
+	assert_int_equal(fixture_counters(fixture).gates_late, 0);
+	fixture_free(fixture);
+}
+
+/* R-4-13 */
+static void a_card_is_named_by_a_good_reading_only(void **state)
+{
+	struct fixture *fixture = fixture_dealing(STORED, DEALBOX_PLAN_BY_POSITION,
+				      "on read every 3: unreadable");
+	unsigned int i, unread = 0;
+
+	(void)state;
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	for (i = 0; i < fixture->count; i++) {
+		if (fixture->events[i].type != DEALBOX_EV_CARD_READ)
+			continue;
+		unread += fixture->events[i].card == DEALBOX_NONE;
+		assert_true(fixture->events[i].card == DEALBOX_NONE ||
+			    fixture->events[i].quality >= 50);
+	}
+	assert_true(unread > 0);
+	fixture_free(fixture);
+}
+
+/* R-4.3-8 */
+static void a_stop_behind_the_end_is_a_fault(void **state)
+{
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "");
+	const struct wire_event *stop;
+
+	(void)state;
+	check_done(fixture, 0x101);
+	machine_break(fixture->m, 9, false);
+	stop = fixture_until(fixture, DEALBOX_EV_HARDWARE);
+	assert_int_equal(stop->insertion, 1);
+	assert_int_equal(fixture_status(fixture).state, DEALBOX_STATE_FAULT);
+	assert_int_equal(fixture_start(fixture, BY_CARD), DEALBOX_ERR_FAULT);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_CLEAR_FAULT), OK);
+	assert_int_equal(fixture_start(fixture, BY_CARD), SPENT);
+	fixture_free(fixture);
+}
+
+/* R-2.2-4 */
+static void the_sequence_number_alone_makes_a_repetition(void **state)
+{
+	static const struct { uint8_t request; uint16_t value; size_t length; } other[] = {
+		{ DEALBOX_OP_LOCATE, 0, WIRE_COMMAND_SIZE }, { 0x7f, 0, WIRE_COMMAND_SIZE },
+		{ DEALBOX_OP_START, 1, WIRE_COMMAND_SIZE }, { DEALBOX_OP_START, 0, 4 },
+		{ DEALBOX_OP_START, 0, WIRE_COMMAND_SIZE + 1 },
+	};
+	struct fixture *fixture = in_state(STORED, DEALBOX_STATE_IDLE);
+	struct wire_command cmd = { .sequence = 900, .a = 0x101, .b = 1 };
+	uint8_t buf[WIRE_COMMAND_SIZE + 1] = { 0 };
+	unsigned int i;
+
+	(void)state;
+	dealbox_encode_command(buf, &cmd);
+	assert_true(machine_command(fixture->m, DEALBOX_OP_START, 0, buf, WIRE_COMMAND_SIZE));
+	for (i = 0; i < sizeof(other) / sizeof(*other); i++) {
+		assert_true(machine_command(fixture->m, other[i].request, other[i].value, buf,
+					    other[i].length));
+		assert_int_equal(fixture_result(fixture).request, DEALBOX_OP_START);
+		assert_int_equal(fixture_result(fixture).error, OK);
+	}
+	/* a number that cannot be read is none */
+	assert_false(machine_command(fixture->m, DEALBOX_OP_START, 0, buf, 3));
+	assert_int_equal(fixture_result(fixture).error, DEALBOX_ERR_BAD_LENGTH);
+	assert_int_equal(fixture_result(fixture).sequence, 0);
+	fixture_free(fixture);
+}
+
+/* R-5.2-7 */
+static void a_spent_board_at_power_on_is_in_doubt(void **state)
+{
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "");
+
+	(void)state;
+	check_done(fixture, 0x101);
+	assert_true(fixture_status(fixture).flags & DEALBOX_STATUS_SPENT);
+	machine_power_cycle(fixture->m, 300000);
+	fixture_pass(fixture, 300000);
+	machine_configure(fixture->m);
+	fixture->seen = fixture->count;
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_BOARD_INSERTED)->insertion, 2);
+	assert_int_equal(fixture_status(fixture).flags &
+			 (DEALBOX_STATUS_SPENT | DEALBOX_STATUS_IN_DOUBT),
+			 DEALBOX_STATUS_IN_DOUBT);
+	fixture_cards(fixture, 52);
+	fixture_load_mode(fixture, BY_CARD);
+	assert_int_equal(fixture_start(fixture, BY_CARD), DEALBOX_ERR_IN_DOUBT);
+	fixture_free(fixture);
+}
+
+/* R-1.2-10 */
+static void an_unconfigured_machine_queues_nothing(void **state)
+{
+	struct fixture *fixture = fixture_new(STORED);
+
+	(void)state;
+	fixture_collect(fixture);
+	machine_disconnect(fixture->m);
+	fixture_cards(fixture, 52);
+	fixture_insert(fixture);
+	machine_cover(fixture->m, true);
+	assert_int_equal(machine_view(fixture->m).queued, 0);
+	machine_configure(fixture->m);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_BOARD_INSERTED)->insertion, 1);
+	fixture_free(fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1207,6 +1478,16 @@ int main(void)
 		cmocka_unit_test(hopper_events_come_when_it_becomes_so),
 		cmocka_unit_test(time_limits_hold_at_every_speed),
 		cmocka_unit_test(without_a_speed_no_event_is_lost),
+		cmocka_unit_test(a_card_that_was_read_is_the_next_card),
+		cmocka_unit_test(a_card_left_at_the_reader_begins_the_next_deal),
+		cmocka_unit_test(no_deal_overfills_a_pocket),
+		cmocka_unit_test(a_card_falls_into_no_later_insertion),
+		cmocka_unit_test(a_gate_command_after_abort_is_ignored),
+		cmocka_unit_test(a_card_is_named_by_a_good_reading_only),
+		cmocka_unit_test(a_stop_behind_the_end_is_a_fault),
+		cmocka_unit_test(the_sequence_number_alone_makes_a_repetition),
+		cmocka_unit_test(a_spent_board_at_power_on_is_in_doubt),
+		cmocka_unit_test(an_unconfigured_machine_queues_nothing),
 	};
 
 	return cmocka_run_group_tests_name("emulator machine", tests, NULL, NULL);

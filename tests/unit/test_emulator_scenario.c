@@ -487,6 +487,25 @@ static void locate(struct bench *bench)
 	submit(bench, 0, setup, data, sizeof(data));
 }
 
+/* R-1-1, R-1-8: systems find the interface, which they do not look for under device class ff. */
+static void the_interface_makes_the_machine(void **state)
+{
+	static const uint8_t get_device[] = { 0x80, 6, 0, 1, 0, 0, 18, 0 };
+	static const uint8_t get_config[] = { 0x80, 6, 0, 2, 0, 0, 255, 0 };
+	struct bench bench = bench_new(DEALBOX_CAP_STORED_PLAN, "");
+
+	(void)state;
+	submit(&bench, 0, get_device, NULL, 18);
+	assert_true(reap(&bench));
+	assert_int_equal(bench.done.length, 18);
+	assert_int_equal(bench.done.data[4], 0);
+	submit(&bench, 0, get_config, NULL, 255);
+	assert_true(reap(&bench));
+	/* the interface descriptor, behind that of the configuration */
+	assert_memory_equal(bench.done.data + 9 + 5, ((uint8_t[]){ 0xff, 0x44, 0x01 }), 3);
+	bench_free(&bench);
+}
+
 static void a_request_can_thaw_it(void **state)
 {
 	struct bench bench = bench_new(STORED, "on request LOCATE: thaw");
@@ -924,6 +943,7 @@ static void streams_can_be_spoilt(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_interface_makes_the_machine),
 		cmocka_unit_test(good_rules_are_taken),
 		cmocka_unit_test(bad_rules_are_named),
 		cmocka_unit_test(a_bad_file_changes_nothing),

@@ -40,7 +40,7 @@ static void descriptor(void **state)
 		.gate_deadline_us = 20000,
 	};
 	static const u8 expected[WIRE_DESC_SIZE] = {
-		24, 0x24, 1, 1, 0x00, 0x01, 4, 13, 60, 0, 54, 0, 0x02, 0x02, 0, 0, 0x20, 0x4e,
+		24, 0x24, 1, 1, 0x01, 0x01, 4, 13, 60, 0, 54, 0, 0x02, 0x02, 0, 0, 0x20, 0x4e,
 	};
 	struct wire_descriptor out = { 0 };
 	u8 buf[WIRE_DESC_SIZE];

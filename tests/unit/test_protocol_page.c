@@ -18,6 +18,7 @@
 #include "router.h"
 #include "machine_wire.h"
 
+#define VERSION		0x0100	/* nothing in these deals differs in 1.1 */
 #define PLAN		7
 #define INSERTION	1001
 #define CLOCK		1000000		/* µs; the machine's clock when the story begins */
@@ -143,14 +144,14 @@ static struct wire_plan four_cards(void)
 static void begin(struct story *s)
 {
 	struct wire_descriptor machine = {
-		.reader = DEALBOX_READER_BARCODE, .version = WIRE_VERSION, .pockets = 4,
+		.reader = DEALBOX_READER_BARCODE, .version = VERSION, .pockets = 4,
 		.pocket_capacity = 20, .hopper = 60, .plan_entries = 54,
 		.capabilities = DEALBOX_CAP_EXIT_SENSORS | DEALBOX_CAP_BOARD_READER |
 				DEALBOX_CAP_KEYS | DEALBOX_CAP_BY_CARD | DEALBOX_CAP_BY_POSITION |
 				(s->routed ? DEALBOX_CAP_HOST_ROUTED : DEALBOX_CAP_STORED_PLAN),
 		.gate_deadline_us = s->routed ? 20000 : 0,
 	};
-	struct wire_info info = { .version = WIRE_VERSION, .firmware = 0x01020003, .hardware = 2,
+	struct wire_info info = { .version = VERSION, .firmware = 0x01020003, .hardware = 2,
 				  .name = "Example" };
 	struct wire_result none = { 0 };
 	struct wire_event e;

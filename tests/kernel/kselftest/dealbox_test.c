@@ -159,7 +159,7 @@ TEST_F(machine, info)
 
 	memset(&info, 0xff, sizeof(info));
 	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_GET_INFO, &info));
-	EXPECT_EQ(0x0100, info.protocol);
+	EXPECT_EQ(0x0101, info.protocol);
 	EXPECT_EQ(variant->routed, !!(info.capabilities & DEALBOX_CAP_HOST_ROUTED));
 	EXPECT_EQ(!variant->routed, !!(info.capabilities & DEALBOX_CAP_STORED_PLAN));
 	EXPECT_EQ(variant->routed ? 10000000 : 0, info.gate_deadline_us);

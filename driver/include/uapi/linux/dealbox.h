@@ -3,7 +3,7 @@
  * dealbox: machines that deal cards into the pockets of bridge boards
  *
  * The numbers of states, events, faults, errors, commands, parameters and
- * capabilities are those of the dealing machine protocol 1.0; the driver passes
+ * capabilities are those of the dealing machine protocol 1.1; the driver passes
  * them on unchanged. docs/userspace-api/dealbox.rst describes every call.
  */
 #ifndef _UAPI_LINUX_DEALBOX_H
@@ -212,7 +212,7 @@ struct dealbox_event {
 /**
  * struct dealbox_info - constant properties of a machine
  * @capabilities: DEALBOX_CAP_*
- * @protocol: bcdProtocol, 0x0100
+ * @protocol: bcdProtocol, such as 0x0101
  * @firmware: major << 24 | minor << 16 | patch
  * @hardware: revision
  * @gate_deadline_us: host-routed machines: time for a gate command in us;
