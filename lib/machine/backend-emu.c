@@ -31,6 +31,7 @@ struct emu {
 	uint32_t id;		/* id of the last frame sent */
 	struct gate gates[DEALBOX_GATES];
 	bool gate_halted;	/* gates_clear() clears it */
+	bool in_halted;		/* halts_clear() clears it */
 };
 
 struct packet {
@@ -117,7 +118,10 @@ static void gates_expire(struct emu *emu)
 			gate_ended(emu, &emu->gates[n], -ETIMEDOUT);
 }
 
-/* Process what nobody waits for: events, and completions of gate commands. */
+/*
+ * Process what nobody waits for: events, and completions of gate commands. The emulator submits
+ * transfers of events by itself, with a pause after a failure.
+ */
 static void take_packet(struct emu *emu, const struct packet *packet)
 {
 	size_t n;
@@ -127,6 +131,8 @@ static void take_packet(struct emu *emu, const struct packet *packet)
 		gates_expire(emu);
 		if (!packet->frame.status)
 			host_receive(emu->host, packet->data, packet->frame.length);
+		else
+			emu->in_halted |= packet->frame.status == -EPIPE;
 		break;
 	case EMU_BULK_DONE:
 	case EMU_INT_DONE:
@@ -214,6 +220,15 @@ static void gates_clear(struct emu *emu)
 		out_clear(emu, emu->serial ? EMU_EP_BULK_OUT : EMU_EP_INT_OUT);
 }
 
+static void halts_clear(struct emu *emu)
+{
+	gates_clear(emu);
+	if (emu->in_halted) {
+		emu->in_halted = false;
+		transfer_control(emu, 0x02, 1, 0, EMU_EP_INT_IN, NULL, 0);
+	}
+}
+
 static int emu_bulk_out(void *bus, const void *data, size_t length, unsigned int ms)
 {
 	struct emu *emu = bus;
@@ -261,7 +276,7 @@ static int emu_pump(void *bus, int timeout_ms)
 			return -ENODEV;
 		take_packet(emu, &packet);
 	}
-	gates_clear(emu);
+	halts_clear(emu);
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 #define EMU_DATA_MAX		4096
 /* addresses of endpoints, in control requests */
 #define EMU_EP_BULK_OUT		0x01
+#define EMU_EP_INT_IN		0x82
 #define EMU_EP_INT_OUT		0x03
 
 enum emu_kind {

@@ -25,7 +25,7 @@
 	{ request ": error of the bus", call, BOTH, "on request " request ": status EPROTO", \
 	  -EIO, -ETIMEDOUT, .sent = code }, \
 	{ request ": the firmware restarts", call, BOTH, "on request " request ": reset", \
-	  0, 0, .sent = code }
+	  0, 0, .sent = code, .events = "01 02" }
 
 /* A command: when its answer is lost, the machine is asked what became of it. */
 #define COMMAND(call, request, code) \
@@ -66,7 +66,46 @@
 	  -ETIMEDOUT, -ETIMEDOUT, .sent = code " 03" }, \
 	{ request ": not answered, and the firmware restarts", call, BOTH, \
 	  "on request " request ": no-answer\non request " request ": reset", \
-	  0, 0, .sent = code " 03 " code }
+	  0, 0, .sent = code " 03 " code, .events = "01 02" }
+
+/*
+ * Events that come while a call waits, and what the pipe of events does with them. In the serial
+ * dialect the answer comes by the same pipe. A key is pressed and let go.
+ */
+#define EVENTS(name, call, kinds, request, sent_, rest) \
+	{ name ": a key meanwhile", call, kinds, "on request " request ": key 3", \
+	  0, 0, .sent = sent_, .events = "08 08" rest }, \
+	{ name ": the key is lost", call, kinds, \
+	  "on request " request ": key 3\non event KEY: drop", \
+	  0, 0, .sent = sent_, .events = "08" rest }, \
+	{ name ": the key comes twice", call, kinds, \
+	  "on request " request ": key 3\non event KEY: duplicate", \
+	  0, 0, .sent = sent_, .events = "08 08 08" rest }, \
+	{ name ": an event that cannot be", call, kinds, \
+	  "on request " request ": key 3\non event KEY: set 17 36", \
+	  0, 0, .sent = sent_, .events = "100 08" rest }, \
+	{ name ": events of no known type", call, kinds, \
+	  "on request " request ": key 3\non event KEY: flood 3", \
+	  0, 0, .sent = sent_, .events = "f0 f0 f0 08 08" rest }, \
+	{ name ": the pipe of events fails", call, kinds, \
+	  "on request " request ": key 3\non transfer: status EPROTO", \
+	  0, 0, .sent = sent_, .events = "08 08" rest }, \
+	{ name ": the pipe of events fails three times", call, kinds, \
+	  "on request " request ": key 3\non transfer times 3: status EILSEQ", \
+	  0, 0, .sent = sent_, .events = "08 08" rest }, \
+	{ name ": the pipe of events halts", call, kinds, \
+	  "on request " request ": key 3\non transfer: stall", \
+	  0, 0, .sent = sent_, .events = "08 08" rest }, \
+	{ name ": babble in the pipe of events", call, kinds, \
+	  "on request " request ": key 3\non transfer: status EOVERFLOW", \
+	  0, 0, .sent = sent_, .events = "08 08" rest }, \
+	{ name ": a transfer that is no event", call, kinds, \
+	  "on request " request ": key 3\non transfer: bytes 08", \
+	  0, 0, .sent = sent_, .events = "100 08 08" rest }, \
+	/* behind a transfer that was not full, an empty one is of no use, and no event */ \
+	{ name ": an empty transfer", call, kinds, \
+	  "on request " request ": key 3\non transfer: bytes", \
+	  0, 0, .sent = sent_, .events = "100 08 08" rest, .serial_events = "08 08" rest }
 
 const struct conformance_case conformance_cases[] = {
 	QUERY(ASK_STATUS, "GET_STATUS", "02"),
@@ -85,38 +124,45 @@ const struct conformance_case conformance_cases[] = {
 	COMMAND(SET_PARAM, "SET_PARAM", "10"),
 	COMMAND(LOCATE, "LOCATE", "1a"),
 
-	{ "plan: accepted", SET_PLAN, STORED, NULL, 0, 0, .sent = "11 *" },
+	EVENTS("GET_STATUS", ASK_STATUS, BOTH, "GET_STATUS", "02", ""),
+	EVENTS("SET_PARAM", SET_PARAM, BOTH, "SET_PARAM", "10", ""),
+	EVENTS("plan", SET_PLAN, STORED, "LOAD", "11 *", " 10"),
+	EVENTS("host-routed plan", SET_PLAN, ROUTED, "GET_STATUS", "02", ""),
+
+	{ "plan: accepted", SET_PLAN, STORED, NULL, 0, 0, .sent = "11 *", .events = "10" },
 	{ "plan: LOAD not answered", SET_PLAN, STORED, "on request LOAD: no-answer",
-	  0, 0, .sent = "11 03 *" },
+	  0, 0, .sent = "11 03 *", .events = "10" },
 	{ "plan: LOAD lost", SET_PLAN, STORED, "on request LOAD: ignore",
-	  0, 0, .sent = "11 03 11 *" },
+	  0, 0, .sent = "11 03 11 *", .events = "10" },
 	{ "plan: LOAD refused", SET_PLAN, STORED, "on request LOAD: refuse 5 1",
 	  -EREMOTEIO, -EREMOTEIO, 5, 1, "11 03" },
 	{ "plan: refused", SET_PLAN, STORED, "on plan: refuse CRC 7",
-	  -EREMOTEIO, -EREMOTEIO, DEALBOX_ERR_CRC, 7, "11 *" },
+	  -EREMOTEIO, -EREMOTEIO, DEALBOX_ERR_CRC, 7, "11 *", .events = "10" },
 	{ "plan: error of the bus", SET_PLAN, STORED, "on plan: status EPROTO",
-	  -EIO, 0, .sent = "11 *" },
-	{ "plan: taken late", SET_PLAN, STORED, "on plan: delay 700", 0, 0, .sent = "11 *" },
+	  -EIO, 0, .sent = "11 *", .serial_events = "10" },
+	{ "plan: taken late", SET_PLAN, STORED, "on plan: delay 700",
+	  0, 0, .sent = "11 *", .events = "10" },
 	{ "plan: verdict late", SET_PLAN, STORED, "on event PLAN_LOADED: delay 2000",
-	  0, 0, .sent = "11 *" },
+	  0, 0, .sent = "11 *", .events = "10" },
 	{ "plan: verdict too late", SET_PLAN, STORED, "on event PLAN_LOADED: delay 4000",
-	  -ETIMEDOUT, -ETIMEDOUT, .sent = "11 *" },
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = "11 *", .events = "10" },
 	{ "plan: no verdict", SET_PLAN, STORED, "on event PLAN_LOADED: drop",
 	  -ETIMEDOUT, -ETIMEDOUT, .sent = "11 *" },
 	{ "plan: verdict twice", SET_PLAN, STORED, "on event PLAN_LOADED: duplicate",
-	  0, 0, .sent = "11 *" },
+	  0, 0, .sent = "11 *", .events = "10 10" },
 	{ "plan: verdict on another", SET_PLAN, STORED, "on event PLAN_LOADED: set 20 06",
-	  -ETIMEDOUT, -ETIMEDOUT, .sent = "11 *" },
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = "11 *", .events = "10" },
 	{ "plan: verdict of an unknown code", SET_PLAN, STORED,
 	  "on event PLAN_LOADED: set 24 00010000",
-	  -EREMOTEIO, -EREMOTEIO, UINT8_MAX, 0, "11 *" },
+	  -EREMOTEIO, -EREMOTEIO, UINT8_MAX, 0, "11 *", .events = "10" },
 	{ "plan: verdict that cannot be", SET_PLAN, STORED, "on event PLAN_LOADED: set 17 36",
-	  -ETIMEDOUT, -ETIMEDOUT, .sent = "11 *" },
+	  -ETIMEDOUT, -ETIMEDOUT, .sent = "11 *", .events = "100" },
 	{ "plan: state lost", SET_PLAN, STORED,
-	  "on event PLAN_LOADED: drop\non event PLAN_LOADED: reset", -EIO, -EIO, .sent = "11 *" },
+	  "on event PLAN_LOADED: drop\non event PLAN_LOADED: reset",
+	  -EIO, -EIO, .sent = "11 *", .events = "01 02" },
 	/* it forgets the verdict with the rest */
 	{ "plan: state lost behind the verdict", SET_PLAN, STORED, "on event PLAN_LOADED: reset",
-	  -EIO, -EIO, .sent = "11 *" },
+	  -EIO, -EIO, .sent = "11 *", .events = "01 02" },
 
 	{ "host-routed plan: kept", SET_PLAN, ROUTED, NULL, 0, 0, .sent = "02" },
 	{ "host-routed plan: state not told", SET_PLAN, ROUTED, "on request GET_STATUS: no-answer",

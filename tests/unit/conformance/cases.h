@@ -35,7 +35,13 @@ struct conformance_case {
 	uint32_t result, detail;/* with -EREMOTEIO */
 	/* the requests of the call, in order, "*" for the plan block: test_core.c */
 	const char *sent;
+	/* the types of the events that programs read, in order; NULL = none */
+	const char *events;
+	const char *serial_events;	/* in the serial dialect, if these are others */
 };
+
+/* The key that is pressed behind a case: what came before it came by the case. */
+#define CONFORMANCE_KEY		99
 
 extern const struct conformance_case conformance_cases[];
 extern const size_t conformance_count;

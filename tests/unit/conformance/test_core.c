@@ -11,6 +11,7 @@
 #define IN_TAG		1
 #define OUT_TAG		2
 #define GATE_TAG	3
+#define CLEAR_TAG	4
 #define IN_SIZE		64
 
 struct world {
@@ -20,7 +21,10 @@ struct world {
 	bool asked;			/* for a transfer of events */
 	bool ended;			/* the other transfer has */
 	struct completion done;		/* ... so */
+	bool clearing;			/* the halt of the pipe of events */
+	uint64_t ask_at;		/* ... not before */
 	char sent[200];
+	char seen[200];			/* types of events */
 	struct dealbox_event last;	/* event */
 	unsigned int events, gates, arrivals;
 };
@@ -47,6 +51,9 @@ static void keep_event(struct dealbox_core *core, const struct dealbox_event *ev
 
 	w->last = *event;
 	w->events++;
+	if (event->type != DEALBOX_EV_KEY || event->code != CONFORMANCE_KEY)
+		snprintf(w->seen + strlen(w->seen), sizeof(w->seen) - strlen(w->seen), "%s%02x",
+			 *w->seen ? " " : "", event->type);
 }
 
 static void note_arrival(struct dealbox_core *core)
@@ -72,6 +79,35 @@ static void note_request(struct world *w, uint8_t request)
 	note_sent(w, code);
 }
 
+/* A transfer of events has ended: what the core makes of it, and when the next begins. */
+static void take_transfer(struct world *w, const struct completion *done)
+{
+	static const struct transfer clear = {
+		.tag = CLEAR_TAG, .setup = { 0x02, 1, 0, 0, DEVICE_EP_INT_IN, 0, 0, 0 },
+	};
+	uint64_t now = w->fixture->now;
+	uint32_t pause;
+	bool reset;
+
+	w->asked = false;
+	if (!done->status) {
+		pause = dealbox_core_receive(&w->core, done->data, done->length, now * 1000);
+	} else {
+		pause = dealbox_core_failed(&w->core, now * 1000, &reset);
+		assert_false(reset);
+	}
+	if (done->status == -EPIPE) {
+		w->clearing = true;
+		device_submit(w->device, now, &clear);
+	}
+	w->ask_at = now + pause * 1000;
+}
+
+static bool may_ask(const struct world *w)
+{
+	return !w->asked && !w->clearing && w->fixture->now >= w->ask_at;
+}
+
 /* Everything that has ended by now. */
 static void reap(struct world *w)
 {
@@ -80,9 +116,11 @@ static void reap(struct world *w)
 					    .length = IN_SIZE };
 
 	do {
-		if (!w->asked)
+		if (may_ask(w)) {
+			dealbox_retry_begins(&w->core.pace, w->fixture->now * 1000);
 			device_submit(w->device, w->fixture->now, &in);
-		w->asked = true;
+			w->asked = true;
+		}
 		while (device_reap(w->device, w->fixture->now, &done)) {
 			if (done.tag == OUT_TAG) {
 				w->done = done;
@@ -93,12 +131,13 @@ static void reap(struct world *w)
 				dealbox_core_gate_done(&w->core, done.status);
 				continue;
 			}
-			w->asked = false;
-			if (!done.status)
-				dealbox_core_receive(&w->core, done.data, done.length,
-						     w->fixture->now * 1000);
+			if (done.tag == CLEAR_TAG) {
+				w->clearing = false;
+				continue;
+			}
+			take_transfer(w, &done);
 		}
-	} while (!w->asked);
+	} while (may_ask(w));
 }
 
 /* Lets time go by until that is true, at most ms. */
@@ -115,6 +154,8 @@ static int run_until(struct world *w, bool (*over)(struct world *w), unsigned in
 		other = machine_next(w->fixture->m);
 		if (other < next)
 			next = other;
+		if (!w->asked && !w->clearing && w->ask_at < next)
+			next = w->ask_at;
 		if (next > end) {
 			w->fixture->now = end;
 			machine_run(w->fixture->m, end);
@@ -309,12 +350,29 @@ static int make_call(struct world *w, const struct conformance_case *c, uint32_t
 	return error;
 }
 
+static bool key_is_pressed(struct world *w)
+{
+	return w->last.type == DEALBOX_EV_KEY && w->last.code == CONFORMANCE_KEY;
+}
+
+/* All events that were on their way have come. */
+static void await_key(struct world *w)
+{
+	machine_key(w->fixture->m, CONFORMANCE_KEY, true);
+	assert_int_equal(run_until(w, key_is_pressed, 20000), 0);
+}
+
 static void check(const struct conformance_case *c, uint32_t kind, bool serial)
 {
+	const char *events = serial && c->serial_events ? c->serial_events : c->events;
 	struct world *w = world_new(kind, serial);
 	uint32_t result, detail;
 	int error, expected = serial ? c->serial : c->native;
 
+	fixture_cards(w->fixture, 52);
+	await_key(w);
+	w->last.type = 0;
+	*w->seen = '\0';
 	if (c->rules)
 		fixture_rule(w->fixture, c->rules);
 	error = make_call(w, c, &result, &detail);
@@ -330,6 +388,10 @@ static void check(const struct conformance_case *c, uint32_t kind, bool serial)
 	error = make_call(w, &(struct conformance_case){ .call = ASK_STATUS }, &result, &detail);
 	if (error)
 		fail_msg("%s, %s: %d afterwards", c->name, serial ? "serial" : "native", error);
+	await_key(w);
+	if (strcmp(w->seen, events ? events : ""))
+		fail_msg("%s, %s: events %s, not %s", c->name, serial ? "serial" : "native", w->seen,
+			 events ? events : "none");
 	world_free(w);
 }
 

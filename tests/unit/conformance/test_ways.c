@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -79,6 +80,7 @@ static void start_emulator(struct way *way, unsigned int job)
 			args[13] = "--port";
 			args[14] = port;
 		}
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		dup2(out[1], 1);
 		close(out[0]);
 		close(out[1]);
@@ -238,6 +240,35 @@ static void read_sent(struct way *way, char *sent, size_t size)
 						 (unsigned int)request);
 }
 
+/* -- what came ------------------------------------------------------------------ */
+
+/* The types of all events up to a key that is pressed now, as conformance_case has them. */
+static void read_events(struct way *way, struct dealbox_machine *machine, char *seen, size_t size)
+{
+	struct pollfd pollfd = { .fd = dealbox_machine_fd(machine), .events = POLLIN };
+	struct dealbox_event event;
+	size_t used = 0;
+	ssize_t count;
+
+	*seen = '\0';
+	tell(way, "key %.*s press\n", "99", 2);
+	for (;;) {
+		count = dealbox_machine_read(machine, &event, 1);
+		if (count == -EAGAIN) {
+			if (poll(&pollfd, 1, PATIENCE_MS) != 1)
+				errx(3, "%s: the key is not pressed", way->uri);
+			continue;
+		}
+		if (count != 1)
+			errx(3, "%s: cannot read: %d", way->uri, (int)count);
+		if (event.type == DEALBOX_EV_KEY && event.code == CONFORMANCE_KEY)
+			return;
+		if (used < size)
+			used += (size_t)snprintf(seen + used, size - used, "%s%02x",
+						 used ? " " : "", event.type);
+	}
+}
+
 /* -- a case ------------------------------------------------------------------- */
 
 static int make_call(struct dealbox_machine *machine, const struct conformance_case *c)
@@ -274,9 +305,10 @@ static int check(struct way *way, struct dealbox_machine *machine, const struct 
 {
 	static const struct conformance_case afterwards = { .call = ASK_STATUS };
 	int expected = way->serial ? c->serial : c->native;
+	const char *events = way->serial && c->serial_events ? c->serial_events : c->events;
 	uint32_t detail = 0;
 	uint32_t result = 0;
-	char sent[200];
+	char sent[200], seen[200];
 	int error, after;
 
 	inject(way, c->rules);
@@ -286,12 +318,15 @@ static int check(struct way *way, struct dealbox_machine *machine, const struct 
 		result = dealbox_machine_result(machine, &detail);
 	read_sent(way, sent, sizeof(sent));
 	after = make_call(machine, &afterwards);
+	read_events(way, machine, seen, sizeof(seen));
+	if (!events)
+		events = "";
 	if (error == expected && result == c->result && detail == c->detail && !after &&
-	    !strcmp(sent, c->sent))
+	    !strcmp(sent, c->sent) && !strcmp(seen, events))
 		return 0;
-	printf("# %s, %s %s: %d (%u, %u), not %d (%u, %u); sent %s, not %s; then %d\n", c->name,
-	       kind_names[way->kind], way->serial ? "serial" : "native", error, result, detail,
-	       expected, c->result, c->detail, sent, c->sent, after);
+	printf("# %s, %s %s: %d (%u, %u), not %d (%u, %u); sent %s, not %s; events %s, not %s; then %d\n",
+	       c->name, kind_names[way->kind], way->serial ? "serial" : "native", error, result,
+	       detail, expected, c->result, c->detail, sent, c->sent, seen, events, after);
 	return 1;
 }
 
@@ -314,6 +349,7 @@ static int check_some(struct way *way, unsigned int job, unsigned int jobs)
 	machine = open_machine(way);
 	if (dealbox_machine_claim(machine))
 		errx(3, "%s: cannot be claimed", way->uri);
+	read_events(way, machine, path, sizeof(path));
 	for (n = job; n < conformance_count; n += jobs)
 		if (conformance_cases[n].kinds & way->kind)
 			failed += check(way, machine, &conformance_cases[n]);
