@@ -748,6 +748,15 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 	enum dealbox_operator_state state;
 	bool automatic;
 
+	/* before a fault, too, which may end when the board is out */
+	if (d->used || d->doubt)
+		d->release |= !d->released;
+	if (d->release && d->insertion && d->capabilities & DEALBOX_CAP_BOARD_LOCK) {
+		d->release = false;
+		d->released = true;
+		return does(d, step, STEP_RELEASE);
+	}
+	d->release = false;
 	if (d->fault) {
 		/* somebody has taken the board out, or says that it is mended */
 		if (!d->asked && !d->cover && !locked && (d->moved || d->start)) {
@@ -760,14 +769,6 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 			return shows(d, DEALBOX_OPERATOR_COVER);
 		return shows(d, d->cause ? d->cause : DEALBOX_OPERATOR_HARDWARE);
 	}
-	if (d->used || d->doubt)
-		d->release |= !d->released;
-	if (d->release && d->insertion && d->capabilities & DEALBOX_CAP_BOARD_LOCK) {
-		d->release = false;
-		d->released = true;
-		return does(d, step, STEP_RELEASE);
-	}
-	d->release = false;
 	if (d->insertion && (d->used || d->doubt)) {
 		d->start = false;
 		if (d->recorded)

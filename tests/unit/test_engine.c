@@ -1625,6 +1625,17 @@ static void test_lock(void **state)
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NO_WORK);
 	assert_true(p->engine.released);
 	jobs_free(&t.jobs);
+
+	/* a void one is to be taken out, which ends the fault: it cannot wait for that */
+	p = running(&t, DEALBOX_JOB_AUTO_START);
+	p->engine.capabilities |= DEALBOX_CAP_BOARD_LOCK;
+	p->spoiled = true;
+	stop(p, DEALBOX_EV_REPEATED_CARD);
+	settle(&t);
+	assert_true(p->engine.fault);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_REPEATED);
+	assert_true(p->engine.released);
+	jobs_free(&t.jobs);
 }
 
 static void test_slow(void **state)
