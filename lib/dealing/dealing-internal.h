@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include <dealbox/dealing.h>
 #include <dealbox/diagnosis.h>
 #include <dealbox/ledger.h>
 #include <dealbox/machine.h>
@@ -21,7 +22,7 @@
 
 #include "dealing/engine.h"
 
-#define DEALING_ID	128	/* bytes of the name of a machine */
+#define DEALING_ID	DEALBOX_DEALING_ID
 #define DEALING_LOOK_US	2000000	/* between two looks at a machine that works */
 #define DEALING_CARD_US	5000000	/* the longest that a machine takes for a card (docs/protocol.md, 5.1) */
 

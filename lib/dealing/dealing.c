@@ -226,6 +226,18 @@ static bool do_commands(struct dealbox_dealing *d)
 
 /* ---- the machine ---- */
 
+int dealbox_dealing_id(struct dealbox_machine *machine, char id[DEALBOX_DEALING_ID])
+{
+	struct dealbox_info info;
+	int err = dealbox_machine_get_info(machine, &info);
+
+	if (err)
+		return err;
+	dealing_sanitize(&info);
+	dealing_id(&info, dealbox_machine_uri(machine), id);
+	return 0;
+}
+
 /* Opens and claims it. When it was here before, it must be the same. 0, or -errno and why. */
 static int machine_open(struct dealbox_dealing *d, struct dealbox_error *reason)
 {

@@ -58,6 +58,18 @@ struct dealbox_dealing_news {
 	uint32_t reserved[8];	/* 0 */
 };
 
+#define DEALBOX_DEALING_ID	128	/* bytes of the name of a machine, with the zero */
+
+/**
+ * dealbox_dealing_id - get the name of a machine in the ledger
+ * @machine: open
+ * @id: out: its serial number; if it has none, its port or address
+ *
+ * Insertions are recorded under this name, and a job may be restricted to it. Returns 0 or the error
+ * of dealbox_machine_get_info().
+ */
+DEALBOX_API int dealbox_dealing_id(struct dealbox_machine *machine, char id[DEALBOX_DEALING_ID]);
+
 /**
  * dealbox_dealing_new - begin to deal a job
  * @ledger: open for writing; until dealbox_dealing_free() nobody else may use it
