@@ -443,17 +443,13 @@ out:
 
 /* -- the command -------------------------------------------------------------- */
 
-static const struct {
-	const char *name;
-	int least, most;	/* operands, with the name */
-	const char *wants;
-	enum status (*run)(struct call *call);
-} actions[] = {
+static const struct action_row actions[] = {
 	{ "new-key", 2, 2, "the name of a file", new_key_run },
 	{ "manifest", 2, 2, "a tournament", manifest_run },
 	{ "begin", 3, 3, "a new folder and a manifest", begin_run },
 	{ "open", 2, 2, "a folder", open_run },
 	{ "verify", 4, INT32_MAX, "a manifest, certificates and deals", verify_run },
+	{ NULL }
 };
 
 enum { KEY_SIGNER = OPT_LONG };
@@ -461,6 +457,7 @@ enum { KEY_SIGNER = OPT_LONG };
 static enum status certificate_run(struct args *args)
 {
 	struct call call = { .args = args };
+	const struct action_row *action;
 	enum status status;
 	const char *value;
 	int key;
@@ -486,16 +483,12 @@ static enum status certificate_run(struct args *args)
 			break;
 		}
 	}
-	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-		if (!args->argc || strcmp(args->argv[0], actions[i].name))
-			continue;
-		if (args->argc < actions[i].least || args->argc > actions[i].most)
-			return args_wrong(args, "%s needs %s", actions[i].name, actions[i].wants);
-		status = actions[i].run(&call);
-		tournament_free(&call.tournament);
-		return status;
-	}
-	return args_wrong(args, "it needs new-key, manifest, begin, open or verify");
+	action = args_action(args, actions);
+	if (!action)
+		return STATUS_INPUT;
+	status = action->run(&call);
+	tournament_free(&call.tournament);
+	return status;
 }
 
 static const struct option_row certificate_options[] = {

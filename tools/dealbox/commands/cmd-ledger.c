@@ -60,16 +60,6 @@ static void time_text(int64_t at, char text[32])
 		strcpy(text, "-");
 }
 
-static void add(struct json_object *object, const char *name, int64_t number)
-{
-	json_object_object_add(object, name, json_object_new_int64(number));
-}
-
-static void add_text(struct json_object *object, const char *name, const char *text)
-{
-	json_object_object_add(object, name, json_object_new_string(text));
-}
-
 /* Returns true if this user may not read the ledger. Its key is for the service alone. */
 static bool ledger_closed(const struct call *call)
 {
@@ -145,16 +135,16 @@ static int job_print(const struct dealbox_ledger_job *job, void *context)
 		return 0;
 	}
 	object = json_object_new_object();
-	add(object, "job", job->job);
-	add(object, "set", job->set);
-	add(object, "at", job->at);
-	add_text(object, "session", job->session);
-	add_text(object, "state", job_states[job->state]);
-	add(object, "boards", job->boards);
-	add(object, "copies", job->copies);
-	add(object, "priority", job->priority);
-	add(object, "recorded", job->recorded);
-	add(object, "void", job->voided);
+	json_add_number(object, "job", job->job);
+	json_add_number(object, "set", job->set);
+	json_add_number(object, "at", job->at);
+	json_add_text(object, "session", job->session);
+	json_add_text(object, "state", job_states[job->state]);
+	json_add_number(object, "boards", job->boards);
+	json_add_number(object, "copies", job->copies);
+	json_add_number(object, "priority", job->priority);
+	json_add_number(object, "recorded", job->recorded);
+	json_add_number(object, "void", job->voided);
 	list = json_object_new_array();
 	for (n = 0; options[n].bit; n++)
 		if (job->options & options[n].bit)
@@ -187,10 +177,10 @@ static int copy_print(const struct dealbox_ledger_copy *copy, void *context)
 		return 0;
 	}
 	object = json_object_new_object();
-	add(object, "board", copy->board);
-	add(object, "copy", copy->copy);
-	add_text(object, "state", copy_states[copy->state]);
-	add(object, "insertions", copy->tries);
+	json_add_number(object, "board", copy->board);
+	json_add_number(object, "copy", copy->copy);
+	json_add_text(object, "state", copy_states[copy->state]);
+	json_add_number(object, "insertions", copy->tries);
 	json_say(object);
 	return 0;
 }
@@ -213,17 +203,17 @@ static int insertion_print(const struct dealbox_ledger_insertion *i, void *conte
 		return 0;
 	}
 	object = json_object_new_object();
-	add(object, "record", i->id);
-	add(object, "board", i->board);
-	add(object, "copy", i->copy);
-	add_text(object, "machine", i->machine);
-	add(object, "insertion", i->number);
-	add(object, "begun", i->begun);
-	add(object, "ended", i->ended);
-	add_text(object, "outcome", outcome_text(i->outcome));
-	add_text(object, "reason", i->reason ? dealbox_event_name(i->reason) : "");
-	add(object, "differences", i->differences);
-	add(object, "events", i->events);
+	json_add_number(object, "record", i->id);
+	json_add_number(object, "board", i->board);
+	json_add_number(object, "copy", i->copy);
+	json_add_text(object, "machine", i->machine);
+	json_add_number(object, "insertion", i->number);
+	json_add_number(object, "begun", i->begun);
+	json_add_number(object, "ended", i->ended);
+	json_add_text(object, "outcome", outcome_text(i->outcome));
+	json_add_text(object, "reason", i->reason ? dealbox_event_name(i->reason) : "");
+	json_add_number(object, "differences", i->differences);
+	json_add_number(object, "events", i->events);
 	json_say(object);
 	return 0;
 }
@@ -259,7 +249,7 @@ static void damage_print(const char *sentence, void *context)
 		return;
 	}
 	object = json_object_new_object();
-	add_text(object, "damage", sentence);
+	json_add_text(object, "damage", sentence);
 	json_say(object);
 }
 
@@ -282,8 +272,8 @@ static enum status verify_run(struct call *call)
 		dealbox_ledger_head_format(&head, text);
 	if (call->json) {
 		object = json_object_new_object();
-		add(object, "records", records);
-		add_text(object, "head", text);
+		json_add_number(object, "records", records);
+		json_add_text(object, "head", text);
 		json_say(object);
 	} else {
 		say("the ledger is sound: %llu records, head %s", (unsigned long long)records, text);
@@ -436,27 +426,21 @@ static enum status traces_run(struct call *call)
 	return status;
 }
 
-static const struct deed {
-	const char *name;
-	int operands;		/* with its own name */
-	bool damaged;		/* also on a ledger that does not open as sound */
-	enum status (*run)(struct call *call);
-	const char *wants;
-} deeds[] = {
-	{ "list", 1, false, list_run, "nothing more" },
-	{ "show", 2, false, show_run, "the number of a job" },
-	{ "traces", 3, false, traces_run, "the number of a job and the name of a new file" },
-	{ "verify", 1, true, verify_run, "nothing more" },
-	{ "export", 1, false, export_run, "nothing more" },
-	{ "backup", 2, false, backup_run, "the name of a new file" },
-	{ "accept-restore", 1, false, accept_run, "nothing more" },
+static const struct action_row actions[] = {
+	{ "list", 1, 1, "nothing more", list_run },
+	{ "show", 2, 2, "the number of a job", show_run },
+	{ "traces", 3, 3, "the number of a job and the name of a new file", traces_run },
+	{ "verify", 1, 1, "nothing more", verify_run },
+	{ "export", 1, 1, "nothing more", export_run },
+	{ "backup", 2, 2, "the name of a new file", backup_run },
+	{ "accept-restore", 1, 1, "nothing more", accept_run },
 	{ NULL }
 };
 
 static enum status ledger_run(struct args *args)
 {
 	struct call call = { .args = args, .path = LEDGER_PATH };
-	const struct deed *deed;
+	const struct action_row *action;
 	const char *value;
 	enum status status;
 	int key, err;
@@ -473,22 +457,14 @@ static enum status ledger_run(struct args *args)
 	}
 	if (key == ARGS_STOP)
 		return args->status;
-	if (!args->argc)
-		return args_wrong(args, "it needs list, show, traces, verify, export, backup or "
-				  "accept-restore");
-	for (deed = deeds; deed->name && strcmp(deed->name, args->argv[0]); deed++)
-		;
-	if (!deed->name)
-		return args_wrong(args, "it can list, show, traces, verify, export, backup and "
-				  "accept-restore, not '%s'",
-				  args->argv[0]);
-	if (args->argc != deed->operands)
-		return args_wrong(args, "%s needs %s", deed->name, deed->wants);
-	if (call.head && deed->run != verify_run)
+	action = args_action(args, actions);
+	if (!action)
+		return STATUS_INPUT;
+	if (call.head && action->run != verify_run)
 		return args_wrong(args, "--head is for verify");
-	if (call.board && deed->run != traces_run)
+	if (call.board && action->run != traces_run)
 		return args_wrong(args, "--board is for traces");
-	if (deed->run == traces_run)
+	if (action->run == traces_run)
 		return traces_run(&call);
 
 	call.ledger = dealbox_ledger_new();
@@ -496,10 +472,10 @@ static enum status ledger_run(struct args *args)
 		complain(NULL, "no memory");
 		return STATUS_INPUT;
 	}
-	/* the one that writes opens it by itself */
-	err = deed->run == accept_run ? 0 : dealbox_ledger_open(call.ledger, call.path, 0);
-	status = err && !(err == -EUCLEAN && deed->damaged) ? refused(&call, err) :
-		 deed->run(&call);
+	/* the one that writes opens it by itself; a damaged one can still be verified */
+	err = action->run == accept_run ? 0 : dealbox_ledger_open(call.ledger, call.path, 0);
+	status = err && !(err == -EUCLEAN && action->run == verify_run) ? refused(&call, err) :
+		 action->run(&call);
 	dealbox_ledger_free(call.ledger);
 	return status;
 }

@@ -433,17 +433,17 @@ static enum status verify_run(struct call *call)
 
 /* -- the command -------------------------------------------------------------- */
 
-static const struct {
-	const char *name;
-	int least, most;	/* operands, with the name and the file */
-	enum status (*run)(struct call *call);
-} actions[] = {
-	{ "new", 2, 2, new_run },
-	{ "publish", 2, 2, publish_run },
-	{ "show", 2, 2, show_run },
-	{ "value", 3, 3, value_run },
-	{ "deal", 2, 2, deal_run },
-	{ "verify", 3, INT32_MAX, verify_run },
+#define ONE	"one tournament"
+#define MORE	"a tournament and what to do with it"
+
+static const struct action_row actions[] = {
+	{ "new", 2, 2, ONE, new_run },
+	{ "publish", 2, 2, ONE, publish_run },
+	{ "show", 2, 2, ONE, show_run },
+	{ "value", 3, 3, MORE, value_run },
+	{ "deal", 2, 2, ONE, deal_run },
+	{ "verify", 3, INT32_MAX, MORE, verify_run },
+	{ NULL }
 };
 
 enum { KEY_TITLE = OPT_LONG, KEY_INFO, KEY_RESERVE };
@@ -461,6 +461,7 @@ static bool sessions_parse(struct call *call, const char *text)
 static enum status square_run(struct args *args)
 {
 	struct call call = { .args = args };
+	const struct action_row *action;
 	enum status status;
 	const char *value;
 	int key;
@@ -501,21 +502,14 @@ static enum status square_run(struct args *args)
 			break;
 		}
 	}
-	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-		if (!args->argc || strcmp(args->argv[0], actions[i].name))
-			continue;
-		if (args->argc < actions[i].least || args->argc > actions[i].most)
-			return args_wrong(args, "%s needs %s", actions[i].name, actions[i].least == 2 ?
-					  "one tournament" : "a tournament and what to do with it");
-		/* to deal, --phase is the number of one; the text of it is for new */
-		if (actions[i].run == deal_run && call.phase_count &&
-		    !args_number(args, "phase", call.phases[0], 1, UINT16_MAX, &call.phase))
-			return STATUS_INPUT;
-		status = tournament_name(&call.t, args->argv[1]) ? actions[i].run(&call) : STATUS_INPUT;
-		tournament_free(&call.t);
-		return status;
-	}
-	return args_wrong(args, "it needs new, publish, show, value, deal or verify");
+	action = args_action(args, actions);
+	/* to deal, --phase is the number of one; the text of it is for new */
+	if (!action || (action->run == deal_run && call.phase_count &&
+			!args_number(args, "phase", call.phases[0], 1, UINT16_MAX, &call.phase)))
+		return STATUS_INPUT;
+	status = tournament_name(&call.t, args->argv[1]) ? action->run(&call) : STATUS_INPUT;
+	tournament_free(&call.t);
+	return status;
 }
 
 static const struct option_row square_options[] = {

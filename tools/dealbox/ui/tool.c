@@ -108,6 +108,38 @@ enum status args_wrong(const struct args *args, const char *format, ...)
 	return STATUS_INPUT;
 }
 
+/* "list, show or verify" */
+static void names_join(const struct action_row *rows, char *text, size_t size)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t n = 0; rows[n].name && used < size; n++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s", !n ? "" :
+					 rows[n + 1].name ? ", " : " or ", rows[n].name);
+}
+
+const struct action_row *args_action(const struct args *args, const struct action_row *rows)
+{
+	const struct action_row *row;
+	char names[128];
+
+	names_join(rows, names, sizeof(names));
+	if (!args->argc) {
+		args_wrong(args, "it needs %s", names);
+		return NULL;
+	}
+	for (row = rows; row->name && strcmp(row->name, args->argv[0]); row++)
+		;
+	if (!row->name)
+		args_wrong(args, "it needs %s, not '%s'", names, args->argv[0]);
+	else if (args->argc < row->least || args->argc > row->most)
+		args_wrong(args, "%s needs %s", row->name, row->wants);
+	else
+		return row;
+	return NULL;
+}
+
 /* Parse a number at *text and advance *text. Returns false if there is none. */
 static bool number_take(const char **text, unsigned long *out)
 {

@@ -94,6 +94,21 @@ int args_next(struct args *args, const char **value);
 enum status args_wrong(const struct args *args, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* One of the things that a command can do, named by its first operand. */
+struct call;	/* each command has its own */
+struct action_row {
+	const char *name;
+	int least, most;	/* operands, with the name */
+	const char *wants;	/* these operands, in words */
+	enum status (*run)(struct call *call);
+};
+
+/*
+ * Find the action that was asked for in a table that ends with a row without a name. Returns NULL
+ * if there is none, or if its operands are too few or too many, after reporting so: STATUS_INPUT.
+ */
+const struct action_row *args_action(const struct args *args, const struct action_row *rows);
+
 /*
  * Parse the arguments of a command that has no option but --json and no operand. Returns false if
  * the command should exit with args->status.
