@@ -45,6 +45,15 @@ def outcomes(box):
     return [record["outcome"] for record in records(box) if record["record"] == "verdict"]
 
 
+def board_in(box, **settings):
+    """A machine and a program that deals on it; the operator has put the first board in."""
+    machine = box.machine("--manual", **settings)
+    drive = Drive(box, machine)
+    drive.see("insert-board")
+    machine.tell("insert")
+    return machine, drive
+
+
 @test
 def a_job_is_dealt_and_each_board_once(box):
     machine = box.machine("--manual")
@@ -109,10 +118,7 @@ def an_answer_is_not_taken_for_another_question(box):
 
 @test
 def accept_answers_no_other_question(box):
-    machine = box.machine("--manual", scenario="position 7: feed-timeout")
-    drive = Drive(box, machine)
-    drive.see("insert-board")
-    machine.tell("insert")
+    machine, drive = board_in(box, scenario="position 7: feed-timeout")
     drive.see("feed-timeout: .* This was at card 8 of 52.")
     drive.tell("accept")
     for _ in range(2):
@@ -127,10 +133,7 @@ def accept_answers_no_other_question(box):
 
 @test
 def a_deal_is_paused_and_goes_on(box):
-    machine = box.machine("--manual", scenario="position 20: freeze\non request PAUSE: thaw")
-    drive = Drive(box, machine)
-    drive.see("insert-board")
-    machine.tell("insert")
+    machine, drive = board_in(box, scenario="position 20: freeze\non request PAUSE: thaw")
     machine.tell("wait frozen")
     drive.tell("pause")
     drive.see("paused: Paused in board 1, copy 1")
@@ -141,10 +144,7 @@ def a_deal_is_paused_and_goes_on(box):
 
 @test
 def a_stop_voids_the_board(box):
-    machine = box.machine("--manual", scenario="deal 1 position 20: freeze\non request ABORT: thaw")
-    drive = Drive(box, machine)
-    drive.see("insert-board")
-    machine.tell("insert")
+    machine, drive = board_in(box, scenario="deal 1 position 20: freeze\non request ABORT: thaw")
     machine.tell("wait frozen")
     drive.tell("stop")
     drive.see("board 1, copy 1, insertion 1, void: void: aborted")
@@ -164,10 +164,7 @@ def a_stop_voids_the_board(box):
 
 @test
 def a_jam_says_where(box):
-    machine = box.machine("--manual", scenario="position 7: jam gate")
-    drive = Drive(box, machine)
-    drive.see("insert-board")
-    machine.tell("insert")
+    machine, drive = board_in(box, scenario="position 7: jam gate")
     drive.see("board 1, copy 1, insertion 1, void: void: jam at card 8, at the gate")
     drive.see("jam: .* This was at card 8 of 52. It is stuck at the gate. The board is void")
     drive.end()
@@ -237,10 +234,7 @@ def ended_in_a_deal_the_next_one_is_told(box):
 
 @test
 def unplugged_in_a_deal(box):
-    machine = box.machine("--manual", scenario="deal 1 position 20: unplug")
-    drive = Drive(box, machine)
-    drive.see("insert-board")
-    machine.tell("insert")
+    machine, drive = board_in(box, scenario="deal 1 position 20: unplug")
     drive.see("board 1, copy 1, insertion 1, void")
     drive.see("machine-absent: The machine is not there.")
     machine.tell("plug")
@@ -270,10 +264,7 @@ def what_cannot_be_dealt_is_said(box):
 
 @test
 def the_deal_does_not_stay_in_the_machine(box):
-    machine = box.machine("--manual")
-    drive = Drive(box, machine)
-    drive.see("insert-board")
-    machine.tell("insert")
+    machine, drive = board_in(box)
     drive.see("board 1, copy 1, insertion 1, exact")
     drive.end()
     assert machine.status("plan") == "0", machine.tell("status")
