@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which of two readings was wrong. */
+/* The diagnosis of a repeated card. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,13 +39,13 @@ static void test_confusable(void **state)
 	for (a = 0; a < DEALBOX_CARDS; a++) {
 		assert_false(dealbox_card_confusable(a) >> a & 1);
 		for (b = 0; b < a; b++) {
-			/* who may be taken for whom, may be taken for him */
+			/* confusion is symmetric */
 			assert_int_equal(dealbox_card_confusable(a) >> b & 1,
 					 dealbox_card_confusable(b) >> a & 1);
 			pairs += dealbox_card_confusable(a) >> b & 1;
 		}
 	}
-	/* 47 pairs one module away, 18 pairs turned round, none of them both */
+	/* 47 pairs one module apart, 18 pairs turned round, no pair both */
 	assert_int_equal(pairs, 47 + 18);
 	assert_true(dealbox_card_confusable(card("SA")) >> card("D3") & 1);
 	assert_true(dealbox_card_confusable(card("SA")) >> card("DT") & 1);
@@ -54,7 +54,7 @@ static void test_confusable(void **state)
 	assert_true(dealbox_card_confusable(255) == 0);
 }
 
-/* The table against the list of codes from which it was made. */
+/* Compare the table with the list of codes that it was made from. */
 static void test_code_list(void **state)
 {
 	const char *shared = getenv("DEALBOX_SHARED");
@@ -110,8 +110,8 @@ static void add(struct dealbox_trace *trace, struct dealbox_event e)
 }
 
 /*
- * Deals cards as they are read, card n into pocket n % 4, until one comes twice; with the
- * machine's own sensors at the exit, or without.
+ * Make the trace of a deal, card n into pocket n % 4, up to the first repeated card, with or
+ * without exit sensors.
  */
 static struct dealbox_trace *deal(const struct reading *readings, unsigned int count, bool sensors)
 {
@@ -162,18 +162,18 @@ static void shuffle(struct reading *readings)
 /* ---- random misreads ------------------------------------------------------ */
 
 #define ROUNDS		10000
-#define OWN_FAULTS	2	/* cards that the machine of test_own takes each card for */
+#define OWN_FAULTS	2	/* cards that the machine of test_own reads each card as */
 
 /*
- * How readers misread, as this test has it; the library knows less: a part of the misreads is of
- * no kind that it knows.
+ * A model of a reader's misreads. The library knows less: some misreads are of no kind that it
+ * models.
  */
 struct reader {
 	const char *name;
 	unsigned int kind;
-	unsigned int known;	/* of 100 misreads, how many are of a kind that belongs to the reader */
+	unsigned int known;	/* percentage of misreads typical for the reader */
 	dealbox_cards (*kinds)(unsigned int card);
-	enum { NONE, POOR, CLEAR } quality;	/* what it says of how well it read */
+	enum { NONE, POOR, CLEAR } quality;	/* how well the reported quality separates misreads */
 };
 
 static dealbox_cards bars(unsigned int card)
@@ -181,7 +181,7 @@ static dealbox_cards bars(unsigned int card)
 	return dealbox_card_confusable(card);
 }
 
-/* The same rank in the other suit of the colour; ranks that look alike. */
+/* Return similar cards: same rank and colour, or ranks of similar shape. */
 static dealbox_cards looks(unsigned int card)
 {
 	static const char *const alike[] = { "38", "68", "89", "56", "JT", "4A", "27", "Q9" };
@@ -205,7 +205,7 @@ static dealbox_cards nothing(unsigned int card)
 	return 0;
 }
 
-/* A worn lens that makes each card another two. */
+/* Return the cards that a worn lens confuses with a card. */
 static dealbox_cards worn(unsigned int card)
 {
 	dealbox_cards out = 0;
@@ -239,8 +239,8 @@ static unsigned int misread(const struct reader *reader, unsigned int card)
 }
 
 /*
- * Of 100, roughly a bell: good readings are 84 to 100, misread ones 52 to 98; where it tells them apart
- * poorly 70 to 100 and 62 to 98.
+ * Return a quality of roughly normal distribution: 84 to 100 for correct readings and 52 to 98 for
+ * misreads; with POOR, 70 to 100 and 62 to 98.
  */
 static uint8_t quality(const struct reader *reader, bool good)
 {
@@ -250,7 +250,7 @@ static uint8_t quality(const struct reader *reader, bool good)
 	return reader->quality == CLEAR ? clear : reader->quality == POOR ? poor : DEALBOX_NONE;
 }
 
-/* A machine that reads each card wrong now and then, and right when it reads it again. */
+/* Learn from a machine that sometimes misreads a card and rereads it correctly. */
 static void learn(struct dealbox_confusion *confusion, const struct reader *reader)
 {
 	unsigned int n, learned = 0;
@@ -273,9 +273,9 @@ static void learn(struct dealbox_confusion *confusion, const struct reader *read
 }
 
 /*
- * 10,000 decks with one card misread, for each kind of reader: how often the right card is blamed, and
- * how often it would be if the earlier one were blamed each time. A machine reads a repeated card again
- * before it reports it, which puts half of the later ones right.
+ * Deal 10,000 decks with one misread card for each kind of reader. Count how often the right card
+ * is blamed, compared with blaming the earlier one each time. Machines reread a repeated card
+ * before they report it, which corrects half of the later misreads.
  */
 static void test_rates(void **state)
 {
@@ -315,7 +315,7 @@ static void test_rates(void **state)
 			assert_int_equal(dealbox_diagnose_repeat(trace, dealbox_pack_bridge(), confusion,
 								 NULL, &d), 0);
 			stops++;
-			/* it is one of the two, and what it really is stands among the candidates */
+			/* One of the two is the misread card, and its identity is a candidate. */
 			assert_true(d.earlier.position == at || d.later.position == at);
 			assert_true(d.candidates >> really & 1);
 			assert_true((d.easily & ~d.candidates) == 0);
@@ -330,7 +330,7 @@ static void test_rates(void **state)
 		print_message("# %s: right %.1f %%, always the earlier %.1f %%; among %.1f cards named %.1f %%\n",
 			      reader->name, right * 100.0 / stops, earlier * 100.0 / stops,
 			      named * 1.0 / stops, easily * 100.0 / stops);
-		/* with nothing else to go by it blames the earlier one */
+		/* Without other evidence, the earlier one is blamed. */
 		if (reader->quality == NONE)
 			assert_true(right >= earlier - ROUNDS / 200);
 		else
@@ -350,10 +350,10 @@ static int diagnose(const struct dealbox_trace *trace, unsigned int kind, const 
 	return dealbox_diagnose_repeat(trace, dealbox_pack_bridge(), &confusion, pockets, d);
 }
 
-/* Quality alike: the earlier one, as with machines in the field. */
+/* With equal quality, blame the earlier one, as observed in the field. */
 static void test_earlier_first(void **state)
 {
-	/* SA twice, and two others */
+	/* SA twice, and two other cards */
 	const struct reading readings[] = { { 38, 90 }, { 0, 90 }, { 5, 90 }, { 0, 90 } };
 	struct dealbox_trace *trace = deal(readings, 4, true);
 	struct dealbox_diagnosis d;
@@ -367,7 +367,7 @@ static void test_earlier_first(void **state)
 	dealbox_trace_free(trace);
 }
 
-/* Every card of the pack has been read: one is in the deck twice. */
+/* Every card of the pack has been read, so the deck contains a card twice. */
 static void test_deck(void **state)
 {
 	struct reading readings[DEALBOX_CARDS + 1];
@@ -384,7 +384,7 @@ static void test_deck(void **state)
 	assert_int_equal(d.chance[DEALBOX_CULPRIT_DECK], 100);
 	assert_true(d.candidates == 0);
 	dealbox_trace_free(trace);
-	/* that its bar code is like no other is no reason to blame the deck at the third card */
+	/* An unusual bar code is no reason to blame the deck as early as the third card. */
 	readings[1].card = readings[2].card = card("D5");
 	readings[0].card = card("S2");
 	trace = deal(readings, 3, true);
@@ -393,7 +393,7 @@ static void test_deck(void **state)
 	assert_int_equal(dealbox_cards_count(d.candidates), DEALBOX_CARDS - 2);
 	assert_true(d.easily == 0);
 	dealbox_trace_free(trace);
-	/* and none came twice */
+	/* no repeated card */
 	trace = deal(readings, 2, true);
 	assert_int_equal(diagnose(trace, DEALBOX_READER_BARCODE, NULL, &d), -ENOENT);
 	dealbox_trace_free(trace);
@@ -413,7 +413,7 @@ static void says(const struct dealbox_diagnosis *d, bool reveal, const char *tex
 		assert_null(strstr(said, dealbox_card_name(n)));
 }
 
-/* Seats and "top card", which a person sees; no pockets, which are numbers of the machine. */
+/* The message names seats and "top card", which a person can see, and no pocket numbers. */
 static void test_message(void **state)
 {
 	const struct reading readings[] = { { 38, 90 }, { 0, 50 }, { 5, 90 }, { 7, 90 }, { 0, 90 } };
@@ -432,11 +432,11 @@ static void test_message(void **state)
 	says(&d, true, "read both as SA; not seen yet, and easily misread so: DT, D3, C4; or another of 45 cards not seen yet.");
 	assert_true(dealbox_diagnosis_message(&d, false, cut, sizeof(cut)) > sizeof(cut));
 	assert_int_equal(strlen(cut), sizeof(cut) - 1);
-	/* the hands lie in other pockets: pocket 1 is South's */
+	/* other order of pockets: pocket 1 is South's */
 	assert_int_equal(diagnose(trace, DEALBOX_READER_BARCODE, turned, &d), 0);
 	says(&d, false, "the top card of South's hand");
 	dealbox_trace_free(trace);
-	/* without sensors nobody knows how many lie on it */
+	/* Without sensors, the number of cards on top is unknown. */
 	trace = deal(readings, 5, false);
 	assert_int_equal(diagnose(trace, DEALBOX_READER_CAMERA, NULL, &d), 0);
 	says(&d, false, "the card in East's hand that was dealt as card 2");
@@ -448,9 +448,9 @@ static void test_message(void **state)
 	dealbox_trace_free(trace);
 }
 
-/* ---- to the number ---------------------------------------------------------- */
+/* ---- exact values ----------------------------------------------------------- */
 
-/* Every pair of cards, against the kinds of misreading as this test has them. */
+/* Compare the weights of every pair of cards with this test's model of misreads. */
 static void test_weights(void **state)
 {
 	struct dealbox_confusion confusion;
@@ -491,7 +491,7 @@ static void add_fall(struct dealbox_trace *trace, uint32_t type, uint8_t positio
 		.card = 33, .pocket = pocket });
 }
 
-/* A card that is read again at the same place, as another, was misread before; and nothing else. */
+/* Only a reread at the same position with another result counts as a misread. */
 static void test_learn(void **state)
 {
 	struct dealbox_trace *trace = dealbox_trace_new(1);
@@ -499,7 +499,7 @@ static void test_learn(void **state)
 
 	(void)state;
 	dealbox_confusion_reader(&confusion, DEALBOX_READER_OTHER);
-	/* the numbers have an end */
+	/* the weights saturate */
 	confusion.weight[3][2] = UINT16_MAX - 51;
 	confusion.weight[4][3] = UINT16_MAX - 50;
 	confusion.weight[5][4] = UINT16_MAX - 49;
@@ -516,7 +516,7 @@ static void test_learn(void **state)
 	add_read(trace, 7, 1, 90);
 	add_read(trace, 7, 51, 90);
 	add_read(trace, 7, 0, 90);
-	add_read(trace, 7, 0, 90);	/* the same again */
+	add_read(trace, 7, 0, 90);	/* reread with the same result */
 	add_read(trace, 8, 1, 90);	/* the next card */
 	add_read(trace, 9, 2, 90);
 	add_read(trace, 9, 3, 90);
@@ -525,7 +525,7 @@ static void test_learn(void **state)
 	add_read(trace, 9, DEALBOX_CARD_JOKER1, 90);
 	add_read(trace, 9, 6, 90);
 	add(trace, (struct dealbox_event){ .type = DEALBOX_EV_DEAL_STARTED });
-	add_read(trace, 9, 7, 90);	/* of another deal */
+	add_read(trace, 9, 7, 90);	/* another deal */
 	assert_int_equal(dealbox_confusion_learn(&confusion, trace), 6);
 	assert_memory_equal(&confusion, &expected, sizeof(confusion));
 	dealbox_trace_free(trace);
@@ -542,7 +542,7 @@ static void assert_reading(const struct dealbox_reading *reading, uint8_t positi
 	assert_int_equal(reading->above, above);
 }
 
-/* Where the earlier one lies, and under how many. */
+/* The place of the earlier card, and the number of cards on top of it. */
 static void test_where_it_lies(void **state)
 {
 	static const uint8_t elsewhere[DEALBOX_HANDS] = { 4, 5, 6, 7 };
@@ -557,7 +557,7 @@ static void test_where_it_lies(void **state)
 	add_read(trace, 1, 0, 80);
 	add_fall(trace, DEALBOX_EV_CARD_ROUTED, 1, 2);
 	add_read(trace, 2, 1, 70);
-	/* a reading of no card says nothing */
+	/* A failed reading is ignored. */
 	add_read(trace, 1, DEALBOX_NONE, 10);
 	add_read(trace, 1, DEALBOX_MAX_CARDS, 10);
 	add_repeat(trace, 3, 0, 60, 1);
@@ -566,7 +566,7 @@ static void test_where_it_lies(void **state)
 	assert_int_equal(dealbox_cards_count(d.candidates), DEALBOX_CARDS - 3);
 	assert_reading(&d.earlier, 1, 80, 2, DEALBOX_SOUTH, 0, 0);
 	assert_reading(&d.later, 3, 60, DEALBOX_NONE, DEALBOX_NONE, 0, 0);
-	/* what the sensors say counts more than the gates */
+	/* Sensors take precedence over gates. */
 	add_fall(trace, DEALBOX_EV_CARD_LANDED, 1, 1);
 	add_fall(trace, DEALBOX_EV_CARD_LANDED, 2, 1);
 	add_fall(trace, DEALBOX_EV_CARD_LANDED, 4, 1);
@@ -578,7 +578,7 @@ static void test_where_it_lies(void **state)
 	assert_reading(&d.earlier, 1, 80, 1, DEALBOX_NONE, 2, 2);
 	dealbox_trace_free(trace);
 
-	/* the first event of all, of a position that was not seen */
+	/* the first event, at an unseen position */
 	trace = dealbox_trace_new(1);
 	add_repeat(trace, 3, DEALBOX_CARD_JOKER2, 60, 1);
 	assert_int_equal(diagnose(trace, DEALBOX_READER_OTHER, NULL, &d), 0);
@@ -590,7 +590,7 @@ static void test_where_it_lies(void **state)
 	dealbox_trace_free(trace);
 }
 
-/* 63 other readings, some of them worse and some as good: what the quality says. */
+/* The effect of quality, among 63 other readings, some worse and some equal. */
 static void test_suspicion(void **state)
 {
 	static const struct { uint8_t worse, same, quality; unsigned int later; } rows[] = {
@@ -609,7 +609,7 @@ static void test_suspicion(void **state)
 		for (uint8_t n = 0; n < 63; n++)
 			add_read(trace, 10 + n, 1, n < rows[r].worse ? 40 :
 				 n < rows[r].worse + rows[r].same ? 50 : 100);
-		/* what is not one of them: itself, no reading, and those of no quality */
+		/* Not counted: the reading itself, failed readings, and those without quality. */
 		add_read(trace, 0, 0, DEALBOX_NONE);
 		add_read(trace, 1, 1, 101);
 		add_read(trace, 3, 1, 0);
@@ -627,7 +627,7 @@ static void test_suspicion(void **state)
 	}
 }
 
-/* Of a joker nobody knows how it is misread: one card in 52 is as good as another. */
+/* Misreads of jokers are unknown, so all 52 cards are equally likely. */
 static void test_joker_twice(void **state)
 {
 	struct dealbox_trace *trace = dealbox_trace_new(1);
@@ -639,7 +639,7 @@ static void test_joker_twice(void **state)
 	add_repeat(trace, 3, DEALBOX_CARD_JOKER1, 50, 0);
 	assert_int_equal(diagnose(trace, DEALBOX_READER_OTHER, NULL, &d), 0);
 	assert_true(d.candidates == 1ULL << 51);
-	/* 19 of 1000, twice and by 10, and once by 8; a card of another deck 30 */
+	/* weights: 19 of 1000, twice by 10 and once by 8; a card of another deck 30 */
 	assert_int_equal(d.chance[DEALBOX_CULPRIT_EARLIER], 67);
 	assert_int_equal(d.chance[DEALBOX_CULPRIT_LATER], 27);
 	assert_int_equal(d.chance[DEALBOX_CULPRIT_DECK], 6);
@@ -649,7 +649,7 @@ static void test_joker_twice(void **state)
 	dealbox_trace_free(trace);
 }
 
-/* Of 100000 misreads of that card, so many as the one that came twice. */
+/* Set how many of 100,000 misreads of a card are read as the repeated one. */
 static void row_is(struct dealbox_confusion *confusion, unsigned int card, unsigned int read,
 		   unsigned int weight)
 {
@@ -659,7 +659,7 @@ static void row_is(struct dealbox_confusion *confusion, unsigned int card, unsig
 	confusion->weight[card][read] = weight;
 }
 
-/* Which cards are easily read so: three times as often as any, and a fifth of the likeliest. */
+/* Easily misread: three times the average, and at least a fifth of the most likely. */
 static void test_easily(void **state)
 {
 	static const struct { unsigned int first, last; dealbox_cards easily; } rows[] = {
@@ -675,7 +675,7 @@ static void test_easily(void **state)
 	assert_non_null(confusion);
 	add_read(trace, 0, 25, 90);
 	add_repeat(trace, 1, 25, 90, 0);
-	/* a reader of which nothing is known, not even that it misreads */
+	/* a reader without any known misreads */
 	assert_int_equal(dealbox_diagnose_repeat(trace, NULL, confusion, NULL, &d), 0);
 	assert_int_equal(d.chance[DEALBOX_CULPRIT_DECK], 100);
 	assert_int_equal(d.likely, DEALBOX_CULPRIT_DECK);
@@ -688,13 +688,13 @@ static void test_easily(void **state)
 	}
 	assert_int_equal(d.earlier.quality, 90);	/* the first event of the trace */
 	assert_false(d.candidates >> 25 & 1);
-	/* of 52, not of 53 */
+	/* among 52 cards, not 53 */
 	memset(confusion, 0, sizeof(*confusion));
 	confusion->weight[0][25] = 3;
 	confusion->weight[0][1] = 49;
 	assert_int_equal(dealbox_diagnose_repeat(trace, NULL, confusion, NULL, &d), 0);
 	assert_true(d.easily == 1);
-	/* and one that has been seen is not it */
+	/* A card that has been seen is no candidate. */
 	row_is(confusion, 51, 25, 50000);
 	add_read(trace, 2, 0, 90);
 	assert_int_equal(dealbox_diagnose_repeat(trace, NULL, confusion, NULL, &d), 0);
@@ -703,7 +703,7 @@ static void test_easily(void **state)
 	free(confusion);
 }
 
-/* Every sentence, as a whole. */
+/* The full text of every sentence. */
 static void test_sentences(void **state)
 {
 #define BOTH	"Two cards are to be looked at: the card at the reader, and "
@@ -759,7 +759,7 @@ static void test_sentences(void **state)
 
 		assert_string_equal(text, rows[r].text);
 		assert_int_equal(length, strlen(text));
-		/* what does not fit is left out, and what lies behind is left alone */
+		/* The text is truncated, and memory after the buffer is not written. */
 		for (size_t size = 0; size < sizeof(cut) - 1; size++) {
 			memset(cut, '#', sizeof(cut));
 			assert_int_equal(dealbox_diagnosis_message(&rows[r].d, rows[r].reveal, cut, size), length);

@@ -8,7 +8,7 @@
 
 #include "page_machine.h"
 
-/* -- faults.c: what goes wrong ------------------------------------------------------ */
+/* -- faults.c: faults --------------------------------------------------------------- */
 
 enum group { MECHANICS, READER, FIRMWARE, BUS, PEOPLE };
 
@@ -55,9 +55,9 @@ struct kind {
 	enum group group;
 	enum site site;
 	enum strike strike;	/* SITE_STRIKE */
-	bool unseen;		/* no host can see it, or not always */
-	enum fault_id with;	/* often comes with it */
-	bool open;		/* dealbox does not withstand it yet: only with -a */
+	bool unseen;		/* no host can always detect it */
+	enum fault_id with;	/* often occurs with this one */
+	bool open;		/* not handled by dealbox yet: only with -a */
 };
 
 extern const struct kind kinds[FAULTS];
@@ -67,63 +67,63 @@ enum fault_id kind_find(const char *name);
 /* One of a job's faults. */
 struct fault {
 	enum fault_id id;
-	int deal;		/* of the job, counted from 1 */
-	int position;		/* not before */
-	int skip;		/* events or transfers that are spared */
-	uint32_t arg;		/* chance: what the fault is about */
+	int deal;		/* deal of the job, from 1 */
+	int position;		/* earliest position */
+	int skip;		/* events or transfers to skip first */
+	uint32_t arg;		/* random parameter */
 	bool struck;
 };
 
-/* Chooses the faults of a job, with its own chance. */
+/* Choose the faults of a job, with its own random numbers. */
 void faults_choose(void);
 #define FAULTS_MAX	12
 extern struct fault faults[FAULTS_MAX];
 extern int fault_count;
 /*
- * A fault that is due at this site (id: this one, F_NONE = any of the site), which has
- * struck then; NULL: none.
+ * Return a fault that is due at this site and mark it as occurred; NULL if there is none. id is a
+ * fault, F_NONE = any of the site.
  */
 struct fault *fault_due(enum site site, enum fault_id id);
-/* Returns the kind of a fault that occurred and that no host can see, or F_NONE */
+/* Return a fault that occurred and that no host can detect, or F_NONE */
 enum fault_id fault_unseen(void);
 
-/* -- chance: the same from the same seed ---------------------------------------------- */
+/* -- random numbers, reproducible from the seed --------------------------------------- */
 
 void chance_seed(uint64_t seed, uint64_t job);
 uint32_t chance(uint32_t below);
 
 /* -- the rest ----------------------------------------------------------- */
 
-#define BOARDS		2	/* of a job */
+#define BOARDS		2	/* boards of a job */
 #define EMPTY_BOARDS	96
 
 extern bool verbose;
-/* The claims for this board, or for all (NULL), are judged by what lies there now. */
+/* Judge the claims for this board, or for all (NULL), by its contents now. */
 void claims_judge(const struct board *board);
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* people.c */
 struct people {
-	char text[512];		/* what they were told last */
-	int wanted;		/* board that it names, 0 = none */
+	char text[512];		/* last instruction */
+	int wanted;		/* board named in it, 0 = none */
 	struct board boards[EMPTY_BOARDS];
 	bool exact[EMPTY_BOARDS];	/* was called so */
 	int boards_used;
-	uint64_t next_us;	/* when they act again */
+	uint64_t next_us;	/* time of their next act */
 	int acts, helps, idle;
-	int deeds;		/* whatever they did at the machine */
-	uint8_t set_aside[60];	/* cards that lie beside the machine */
+	int deeds;		/* number of acts at the machine */
+	uint8_t set_aside[60];	/* cards beside the machine */
 	int set_aside_count;
-	bool empty_again;	/* the board that they hold goes in again */
+	bool empty_again;	/* put the board in their hands in again */
 };
 
 extern struct people people;
 void people_begin(void);
-/* They have been told something */
+/* Process an instruction to the people */
 void people_told(const char *text);
-/* They look at the machine. 'e': Enter, 'i': Ctrl-C, 0: nothing for the program */
+/* The people look at the machine and act. Returns 'e' for Enter, 'i' for Ctrl-C, 0 for no key */
 int people_act(void);
-/* A deal is under way, and something happens to it that people do */
+/* People disturb a running deal */
 int people_moment(enum fault_id id);
 /* The program has ended */
 void people_alone(void);

@@ -7,10 +7,10 @@
 
 const struct kind kinds[FAULTS] = {
 	[F_DOUBLE] = { "double-feed", MECHANICS, STRIKE(DOUBLE) },
-	/* over a card that the deck does not need, nothing comes short afterwards */
+	/* If the deck has a spare card, it does not run short afterwards. */
 	[F_DOUBLE_UNSEEN] = { "double-feed-unseen", MECHANICS, STRIKE(DOUBLE_UNSEEN),
 			      .unseen = true, .with = F_JOKER },
-	/* without exit sensors no host can see these two either */
+	/* Without exit sensors, no host can detect these two either. */
 	[F_WRONG_POCKET] = { "wrong-pocket", MECHANICS, STRIKE(WRONG_POCKET), true },
 	[F_WRONG_POCKET_LATE] = { "wrong-pocket-late", MECHANICS, STRIKE(WRONG_POCKET_LATE),
 				  .unseen = true },
@@ -46,7 +46,7 @@ const struct kind kinds[FAULTS] = {
 	[F_REUSED] = { "insertion-reused", FIRMWARE, SITE_INSERT },
 	[F_RESTARTED] = { "firmware-restarted", FIRMWARE, SITE_MOMENT },
 	[F_OLD_PLAN] = { "old-plan", FIRMWARE, SITE_BEGIN },
-	/* a board that is there when it is switched on is a new insertion, and not in doubt */
+	/* A board present at switch-on gets a new insertion that is not marked as in doubt. */
 	[F_DOUBT_FORGOTTEN] = { "doubt-forgotten", FIRMWARE, SITE_MOMENT },
 
 	[F_STALLED] = { "control-stalled", BUS, SITE_CONTROL },
@@ -66,7 +66,7 @@ const struct kind kinds[FAULTS] = {
 	[F_ENTER] = { "enter", PEOPLE, SITE_MOMENT },
 	[F_COVER] = { "cover", PEOPLE, SITE_MOMENT },
 	[F_PULLED] = { "board-pulled", PEOPLE, SITE_MOMENT },
-	/* in again before anybody was told to empty it */
+	/* put in again before the instruction to empty it */
 	[F_PUSHED_BACK] = { "board-pulled-and-back", PEOPLE, SITE_MOMENT },
 	[F_KILLED] = { "killed", PEOPLE, SITE_MOMENT },
 	[F_KILLED_ANEW] = { "killed-and-anew", PEOPLE, SITE_MOMENT },
@@ -78,7 +78,7 @@ const struct kind kinds[FAULTS] = {
 	[F_UNHELPED] = { "unhelped", PEOPLE, SITE_HELP, .with = F_UNREADABLE },
 	[F_SPARE] = { "spare-card", PEOPLE, SITE_HELP, .with = F_SHORT },
 	[F_PACK_ADDED] = { "pack-added", PEOPLE, SITE_MOMENT },
-	/* out and in again while no program runs; after a deal it is one that was not emptied */
+	/* Out and in again without a running program: after a deal, it is not empty. */
 	[F_MEANWHILE] = { "board-out-and-in", PEOPLE, SITE_BETWEEN, .unseen = true,
 			  .with = F_KILLED },
 	[F_VOUCHED] = { "called-empty", PEOPLE, SITE_EMPTY, .unseen = true, .with = F_MEANWHILE },
@@ -105,25 +105,25 @@ static void fault_add(enum fault_id id, int deal, int position)
 		.arg = chance(UINT32_MAX),
 	};
 
-	/* one that is off has its chance all the same: the others stay as they are */
+	/* Draw for disabled faults too, so that the others stay the same. */
 	if (!kind_off[id] && fault_count < FAULTS_MAX)
 		faults[fault_count++] = fault;
 }
 
 void faults_choose(void)
 {
-	/* one job in eight is sound; two faults may meet */
+	/* One job in eight has no fault; some have two. */
 	static const int counts[] = { 0, 1, 1, 1, 2, 2, 3, 5 };
 	int wanted = counts[chance(8)], i, first_deal = 0, first_position = 0;
 
 	fault_count = 0;
 	for (i = 0; i < wanted; i++) {
 		enum fault_id id = 1 + chance(FAULTS - 1);
-		/* the ends of a deal are where most goes wrong */
+		/* Prefer the start and end of a deal, where most errors are. */
 		int deal = 1 + (int)chance(2);
 		int position = chance(4) ? (int)chance(52) : chance(2) ? 51 + (int)chance(2) : 0;
 
-		/* two that come one right after the other may hide each other */
+		/* Two consecutive faults may hide each other. */
 		if (i && chance(2)) {
 			deal = first_deal;
 			position = first_position + (int)chance(2);
@@ -138,10 +138,12 @@ void faults_choose(void)
 	}
 }
 
-/* Returns true if there is a deal: some faults occur between two deals */
+/* Return true during a deal: some faults occur between deals */
 static bool reached(const struct fault *fault)
 {
-	/* a board that is good, and put in again instead of the next one, was not empty: no host sees that */
+	/*
+	 * A finished board put in instead of the next one is not empty, which no host can detect.
+	 */
 	if (fault->id == F_PUSHED_BACK && !running())
 		return false;
 	switch (kinds[fault->id].site) {
@@ -155,7 +157,7 @@ static bool reached(const struct fault *fault)
 	case SITE_BETWEEN:
 		return m.deals >= fault->deal;
 	case SITE_EVENT:
-		/* before the first card is before the deal */
+		/* Position 0 means before the deal. */
 		if (!fault->position)
 			return m.deals >= fault->deal - 1;
 		/* fall through */
@@ -165,7 +167,7 @@ static bool reached(const struct fault *fault)
 	}
 }
 
-/* Of events and transfers it may be a later one. */
+/* Skip events and transfers as requested. */
 static bool skipped(struct fault *fault)
 {
 	enum site site = kinds[fault->id].site;
@@ -198,7 +200,7 @@ enum fault_id fault_unseen(void)
 	return F_NONE;
 }
 
-/* -- chance: splitmix64 ----------------------------------------------------------- */
+/* -- random numbers: splitmix64 --------------------------------------------------- */
 
 static uint64_t chance_state;
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The people at the machine. They do what they are told, as a person would understand it
- * who sees the machine, the board and the cards; where they err, a fault says so.
+ * The people at the machine. They follow the instructions as a person would who sees the machine,
+ * the board and the cards. Their mistakes are faults of the campaign.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "campaign.h"
 
-/* so often they look before they do something untold: longer than the program waits */
+/* looks before they act without an instruction: longer than the program waits */
 #define PATIENCE	40
 
 struct people people;
@@ -30,7 +30,7 @@ void people_told(const char *text)
 
 	snprintf(people.text, sizeof(people.text), "%s", text);
 	people.helps = people.idle = 0;
-	/* the last board that is named is the one that they shall put in */
+	/* The last board named is the one to put in. */
 	for (p = strstr(text, "board "); p; p = strstr(p + 1, "board "))
 		if (sscanf(p, "board %d", &wanted) == 1)
 			people.wanted = wanted;
@@ -117,10 +117,10 @@ static void hopper_add(int card)
 
 /* -- boards ----------------------------------------------------------- */
 
-/* A board that people believe to be empty is empty for every host, too */
+/* No host can know better than the people that a board is not empty */
 static void believe_empty(struct board *board)
 {
-	/* what it was called until now counts */
+	/* The claims so far refer to its old contents. */
 	if (people.exact[board_index(board)])
 		claims_judge(board);
 	people.exact[board_index(board)] = false;
@@ -129,7 +129,7 @@ static void believe_empty(struct board *board)
 	board->ran_short = 0;
 }
 
-/* As far as they can see: one card that was forgotten is not seen */
+/* As far as they can see: they overlook a single card */
 static bool board_is_empty(const struct board *board)
 {
 	static const pockets_t none;
@@ -182,7 +182,7 @@ static int go(void)
 	return 'e';
 }
 
-/* An unread card: the one that they look for in a spare pack */
+/* Replace an unread card from a spare pack */
 static int missing_card(void)
 {
 	int card;
@@ -228,7 +228,9 @@ static int help(void)
 	case CARD_UNREADABLE:
 		if (chance(4))
 			break;
-		/* put to the others, or aside; two that stick together are seen then */
+		/*
+		 * Return it to the others or set it aside; this reveals cards that stick together.
+		 */
 		if (chance(2)) {
 			while (m.readers)
 				hopper_add(m.reader[--m.readers]);
@@ -253,7 +255,7 @@ static int help(void)
 	return go();
 }
 
-/* The board that is there is taken out; again: it will be emptied, and put in again */
+/* Take the board out; again: it will be emptied and put in again */
 static void board_change(bool again)
 {
 	struct board *board = m.board;
@@ -305,7 +307,7 @@ int people_act(void)
 		}
 		return 0;
 	}
-	/* they look into it, or do not */
+	/* They may or may not look into it. */
 	if (told("is empty") && (board_is_empty(m.board) || fault_due(SITE_EMPTY, F_VOUCHED))) {
 		believe_empty(m.board);
 		*people.text = '\0';
