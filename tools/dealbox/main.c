@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 	}
 	/* an answer that did not reach its reader was not given */
 	if (fflush(stdout) || ferror(stdout)) {
-		complain("make room, or close nothing, and run it again",
+		complain("free some disk space and run it again",
 			 "cannot write the output: %s", strerror(errno));
 		return STATUS_INPUT;
 	}

@@ -131,7 +131,7 @@ def test_a_job_is_kept_to_machines(w):
     deal = w.begin('deal', '-m', 'FIRST', '-m', 'NOBODY', '--priority', '7', '--boards', '10', set_file)
     ends(deal, 0, 'has no machine NOBODY now', 'board 10: exact duplicate')
     out = w.command('jobs').stdout
-    assert re.search(r', priority 7, on FIRST, NOBODY \(not there\)$', out, re.M), out
+    assert re.search(r', priority 7, on FIRST, NOBODY \(not connected\)$', out, re.M), out
     assert ['FIRST', 'NOBODY'] in [json.loads(line)['machines']
                                    for line in w.command('jobs', '--json').stdout.splitlines()]
     out = w.dealbox_ledger('list').stdout
@@ -151,7 +151,7 @@ def test_a_job_is_put_before_another(w):
     result = w.command('priority', job, '1')
     w.deny('')
     assert result.returncode == 2 and 'group dealbox' in result.stderr and w.job(first)['Priority'] == 9, result
-    for words, error in [([job], 'and its priority'), ([job, '100'], '100'), (['999999', '1'], 'Unknown object')]:
+    for words, error in [([job], 'and a priority'), ([job, '100'], '100'), (['999999', '1'], 'Unknown object')]:
         result = w.command('priority', *words)
         assert result.returncode == 2 and error in result.stderr, (words, result)
     w.tell('FIRST', 'plug')
@@ -341,7 +341,7 @@ def test_without_the_service_it_deals_by_itself(w):
     assert result.returncode == 3 and "'FIRST' is not the address" in result.stderr and \
         'systemctl enable --now dealboxd' in result.stderr, result
     result = w.command('capture', '--resume', w.dir + '/new.pbn')
-    assert result.returncode == 3 and '--resume is for the service' in result.stderr, result
+    assert result.returncode == 3 and '--resume needs the service' in result.stderr, result
     result = w.command('capture', '-m', 'FIRST', w.dir + '/new.pbn')
     assert result.returncode == 3 and "'FIRST' is not the address" in result.stderr, result
     ends(w.begin('deal', '-m', 'emu:%s/FIRST' % w.dir, '--boards', '1', set_file), 0,

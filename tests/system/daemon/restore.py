@@ -125,7 +125,7 @@ def test_another_computer_goes_on_and_the_old_one_asks(w):
     w.stop()
     # not over a ledger that is there
     result = w.command('restore', backup, *key, '-l', w.ledger)
-    assert result.returncode == 2 and 'there is a ledger already' in result.stderr, result
+    assert result.returncode == 2 and 'a ledger exists already' in result.stderr, result
     old, w.ledger = w.ledger, w.dir + '/other/ledger'
     os.mkdir(w.dir + '/other')
     result = w.command('restore', backup, '-l', w.ledger)

@@ -320,7 +320,7 @@ def a_pocket_with_a_card_missing_is_asked_for_again(box):
     for n, seat in enumerate("ESW", 1):
         asked(capture, "pocket %s of the original: put the cards" % seat)
         feed(where, cards[13 * n:13 * n + 13])
-    result = capture.finish().expect(0, r"board 1 is in original\.pbn", r"pocket N has 12 cards, and not 13")
+    result = capture.finish().expect(0, r"board 1 is in original\.pbn", r"pocket N has 12 cards, not 13")
     assert_secret(result.out + result.err)
     box.dealbox("check", "original.pbn").expect(0, "complete deals: 1,")
 

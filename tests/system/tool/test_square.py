@@ -167,7 +167,7 @@ def published_deals_are_those_of_the_keys(box):
             assert deals(name + ".pbn")[int(board)] == [numbers(hand) for hand in hands]
     files = ["rr1.pbn", "rr2.pbn", "qf1.pbn", "qf2.pbn", "qf3.pbn", "f.pbn"]
     box.dealbox("square", "verify", "example", *files).expect(
-        0, "the keys are those that were promised", "72 boards are as committed, 0 are not")
+        0, "the keys match the published hash", "72 boards are as committed, 0 are not")
     # the reserve set is another one, and says so
     box.dealbox("square", "deal", "example", "-P", "3", "--reserve").expect(0, "freserve.pbn")
     box.dealbox("square", "verify", "example", "freserve.pbn").expect(0, "this is the reserve set",
@@ -209,7 +209,7 @@ def what_can_be_wrong_with_the_two_files(box):
     box.dealbox("square", "deal", "example", "-P", "1").expect(
         2, "the delayed value is missing \\(Closing value", "dealbox square value")
     assert not os.path.exists("rr1.pbn")
-    box.dealbox("square", "value", "example", "44123.5").expect(0, "'441235'", "are left out")
+    box.dealbox("square", "value", "example", "44123.5").expect(0, "'441235'", "are removed")
     box.dealbox("square", "value", "example", "44124").expect(2, "already set, to '441235'")
     box.write("example.sqd", text.replace(b"qf#", b"../qf#"))
     box.dealbox("square", "deal", "example").expect(2, "example.sqd:6: '../qf#' cannot be a file prefix")
@@ -294,7 +294,7 @@ def interrupted_between_the_two_files(box):
     box.dealbox("square", "new", "club", *NEW).expect(0)
     keys, text = content("club.sqk"), content("club.sqd")
     os.unlink("club.sqd")
-    box.dealbox("square", "new", "club", *NEW).expect(0, "taken up")
+    box.dealbox("square", "new", "club", *NEW).expect(0, "continued")
     assert content("club.sqk") == keys and content("club.sqd") == text
     # those of another tournament are not
     os.unlink("club.sqd")
@@ -380,11 +380,11 @@ def traces_bear_out_the_verdicts(box):
     box.dealbox("certificate", "open", "opened").expect(0)
     opened = ("certificate", "verify", "-t", "traces", "club.manifest", "opened/certificates", "rr1.pbn")
     box.dealbox(*opened).expect(0, "4 boards are proven, 0 are not, 0 have no certificate",
-                                f"of {count} certificates, {count} were judged again")
+                                f"{count} certificates, of which {count} were checked again")
     # one trace is not there: nothing is said against its certificate
     traces = content("traces")
     box.write("traces", traces[:traces.rindex(b'{"name":"trace"')])
-    box.dealbox(*opened).expect(0, f"of {count} certificates, {count - 1} were judged again")
+    box.dealbox(*opened).expect(0, f"{count} certificates, of which {count - 1} were checked again")
     # every time is another, by a microsecond
     box.write("traces", re.sub(rb'(?<="machine_time_us":)\d+', lambda time: b"%d" % (int(time[0]) ^ 1), traces))
     box.dealbox(*opened).expect(1, "NOT PROVEN: the machine reported something else than this trace")
@@ -458,7 +458,7 @@ def a_sealed_set_is_dealt_and_never_open(box):
                 path = os.path.join(folder, name)
                 if stat.S_ISREG(os.stat(path).st_mode) and "machine" not in name:
                     assert hand not in content(path), path
-        box.dealbox("unseal", "-k", "director", "-o", "open.pbn", "monday.pbn.sealed").expect(0, "in the clear")
+        box.dealbox("unseal", "-k", "director", "-o", "open.pbn", "monday.pbn.sealed").expect(0, "readable here")
         assert content("open.pbn") == content(kept)
     finally:
         os.unlink(kept)
@@ -483,7 +483,7 @@ def a_passphrase_opens_what_it_sealed(box):
         return running.finish(line)
 
     with_line("", "seal", "a.pbn").expect(2, "no passphrase")
-    with_line("correct horse\n", "seal", "a.pbn").expect(0, "still there")
+    with_line("correct horse\n", "seal", "a.pbn").expect(0, "still exists")
     with_line("correct hors\n", "unseal", "-o", "b.pbn", "a.pbn.sealed").expect(2, "passphrase is wrong")
     assert not os.path.exists("b.pbn")
     with_line("correct horse\n", "unseal", "-o", "b.pbn", "a.pbn.sealed").expect(0)

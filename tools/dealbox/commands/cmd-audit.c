@@ -65,7 +65,7 @@ static int finding_say(const struct dealbox_audit_finding *finding, void *contex
 	} else if (finding->kind == DEALBOX_AUDIT_SORTED) {
 		say("FOUND %s: the cards lie as from a deck that was not shuffled (Law 6D2)", here);
 	} else if (finding->kind == DEALBOX_AUDIT_REPEATED) {
-		say("FOUND %s: the deal is that of %s%s (Law 6D2)", here, there,
+		say("FOUND %s: the same deal as %s%s (Law 6D2)", here, there,
 		    finding->turned ? ", turned to other seats" : "");
 	} else {
 		say("FOUND %s and the next %zu: the deals are those from %s on: the file was used "
@@ -133,13 +133,13 @@ static bool set_add(struct dealbox_audit *audit, const char *path)
 			dealbox_problem_describe(problem, false, text, sizeof(text));
 		complain(NULL, "%s", problem ? text : "out of memory");
 	} else if (!dealbox_set_count(set)) {
-		complain("`dealbox check` says why", "%s: there is not one whole deal in it", path);
+		complain("`dealbox check` shows why", "%s: it contains no complete deal", path);
 		err = -ENODATA;
 	} else {
 		err = dealbox_audit_add(audit, set, path);
 		if (err == -EPERM)
-			complain("after the session say so: `dealbox played FILE`",
-				 "%s: this set is marked as not yet played: it is not looked at", path);
+			complain("after the session, run `dealbox played FILE`",
+				 "%s: this set is marked as not yet played, so it was not audited", path);
 		else if (err)
 			complain(NULL, "%s: %s", path, strerror(-err));
 	}
@@ -191,11 +191,11 @@ static const struct option_row audit_options[] = {
 const struct command cmd_audit = {
 	.name = "audit",
 	.operands = "FILE...",
-	.summary = "Test many deals, after play, against what chance does",
-	.about = "Compares played deals with exact expectations, and finds sorted decks, deals\n"
-		 "that came before (also turned), and sequences that repeat. NEVER use it to\n"
-		 "choose which set to play: that breaks Law 6. Sets marked as not yet played are\n"
-		 "refused. Status 1: there is something to ask about.",
+	.summary = "Compare many deals, after play, with what chance produces",
+	.about = "Compares played deals with exact expectations, and finds sorted decks,\n"
+		 "repeated deals (also turned), and repeated sequences. NEVER use it to choose\n"
+		 "which set to play: that breaks Law 6. Sets marked as not yet played are\n"
+		 "refused. The exit status is 1 if there is a reason to ask questions.",
 	.options = audit_options,
 	.run = audit_run,
 };
@@ -253,8 +253,8 @@ static enum status played_run(struct args *args)
 const struct command cmd_played = {
 	.name = "played",
 	.operands = "FILE...",
-	.summary = "Say that sets have been played, so that they may be audited",
-	.about = "Takes the mark \"unplayed\" off sets that dealbox made. Do it when the session is\n"
-		 "over: there is no way to put it on again.",
+	.summary = "Mark sets as played, so that they may be audited",
+	.about = "Removes the mark \"unplayed\" from sets that dealbox made. Do so when the\n"
+		 "session is over: the mark cannot be restored.",
 	.run = played_run,
 };

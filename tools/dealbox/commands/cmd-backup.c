@@ -28,10 +28,10 @@ uint32_t user_logged_in(void)
 
 void restored_say(unsigned int boards)
 {
-	say("the ledger is in use again; what was dealt since its last record is not known");
+	say("the ledger is in use again; deals after its last record are unknown");
 	if (boards)
-		say("%u boards of open jobs are in doubt: look which of them lie dealt in their boards,\n"
-		    "`dealbox skip` those, and let the jobs go on by `dealbox resume`", boards);
+		say("%u boards of open jobs are in doubt: check which of them have been dealt,\n"
+		    "`dealbox skip` those, and continue the jobs with `dealbox resume`", boards);
 }
 
 /* ---- backup ---------------------------------------------------------------- */
@@ -117,7 +117,7 @@ static enum status backup_run(struct args *args)
 	}
 	dealbox_ledger_free(ledger);
 	if (good)
-		say("%s has the ledger with its jobs, and its key, sealed; `dealbox restore` takes it up elsewhere",
+		say("%s has the ledger with its jobs, and its sealed key; `dealbox restore` installs it elsewhere",
 		    folder);
 	return good ? STATUS_DONE : STATUS_INPUT;
 }
@@ -131,10 +131,10 @@ static const struct option_row backup_options[] = {
 const struct command cmd_backup = {
 	.name = "backup",
 	.operands = "FOLDER",
-	.summary = "Copy all that the service knows, for another PC",
-	.about = "Makes the folder, and in it a verified copy of the ledger, with the jobs that are open\n"
-		 "and the machines that may deal, and of its key, sealed for a director's key or by a\n"
-		 "passphrase. The service may run.",
+	.summary = "Back up the ledger and its key, for another PC",
+	.about = "Creates the folder, with a verified copy of the ledger (including open jobs\n"
+		 "and accepted machines), and of its key, sealed for a director's key or with a\n"
+		 "passphrase. The service may be running.",
 	.options = backup_options,
 	.run = backup_run,
 };
@@ -162,8 +162,8 @@ static bool place_make(struct place *place, const char *path)
 	if (!file_exists(place->ledger) && !file_exists(place->key) && !file_exists(place->heads) &&
 	    !file_exists(place->wal))
 		return true;
-	complain("stop the service, and move ledger, ledger-wal, ledger.key and ledger.heads away if they\n"
-		 "are not wanted", "%s: there is a ledger already, or a part of one", path);
+	complain("stop the service, and move ledger, ledger-wal, ledger.key and ledger.heads away if they are "
+		 "not needed", "%s: a ledger exists already, or a part of one", path);
 	return false;
 }
 
@@ -273,11 +273,11 @@ static const struct option_row restore_options[] = {
 const struct command cmd_restore = {
 	.name = "restore",
 	.operands = "FOLDER",
-	.summary = "Go on with a backup of another PC",
-	.about = "Puts the ledger and the key of a backup in their place, where there is none; the\n"
-		 "service must not run. What was dealt after the backup is not known: open jobs are\n"
-		 "paused, their boards are in doubt, and each machine asks whether its board is empty.\n"
-		 "It is recorded who did it.",
+	.summary = "Restore a backup from another PC",
+	.about = "Installs the ledger and the key of a backup where there is none. The service\n"
+		 "must not be running. Deals after the backup are unknown: open jobs are paused,\n"
+		 "their boards are in doubt, and each machine asks whether its board is empty.\n"
+		 "The ledger records who did it.",
 	.options = restore_options,
 	.run = restore_run,
 };

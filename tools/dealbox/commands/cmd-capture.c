@@ -27,7 +27,7 @@ static void defects_say(const struct dealbox_deal *deal, const struct dealbox_pa
 		missing += defects[n].kind == DEALBOX_DEFECT_MISSING;
 		repeated += defects[n].kind == DEALBOX_DEFECT_REPEATED;
 		if (defects[n].kind == DEALBOX_DEFECT_SIZE)
-			complain(NULL, "pocket %s has %u cards and not %u",
+			complain(NULL, "pocket %s has %u cards, not %u",
 				 dealbox_actor_name(defects[n].hand), defects[n].count,
 				 defects[n].expected);
 	}
@@ -65,10 +65,10 @@ static bool pocket_good(const struct dealbox_trace *capture, unsigned int pocket
 		return true;
 	if (err)
 		complain("take its cards out of the board, and put them into the hopper again, face down",
-			 "pocket %s was not read whole", seat);
+			 "pocket %s was not read completely", seat);
 	else
 		complain("take its cards out of the board, and put the right ones into the hopper",
-			 "pocket %s has %u cards, and not %u", seat, count, want);
+			 "pocket %s has %u cards, not %u", seat, count, want);
 	return false;
 }
 
@@ -115,14 +115,14 @@ static enum status capture_save(struct dealbox_trace *const captures[DEALBOX_HAN
 
 	if (ret == -EBADMSG) {
 		defects_say(&original.deal, dealbox_pack_bridge());
-		complain("see that each pocket has its thirteen cards, and capture the board again",
-			 "nothing was written: what was read is no deal");
+		complain("put 13 cards into each pocket, and capture the board again",
+			 "nothing was written: the cards that were read do not make a deal");
 	} else if (ret == -EDOM) {
 		complain("deal the board, and capture it then",
 			 "nothing was written: the board is sorted, nobody dealt it");
 	} else if (ret) {
 		complain("put that pocket's cards back, face down, and capture the board again",
-			 "nothing was written: pocket %s was not read whole",
+			 "nothing was written: pocket %s was not read completely",
 			 dealbox_actor_name(pocket));
 	}
 	if (ret) {
@@ -170,7 +170,7 @@ static enum status capture(const struct capture_options *options)
 		status = wanted_refuse(&options->wanted);
 	} else if (options->resume) {
 		complain("run `sudo systemctl enable --now dealboxd`; or capture the board again without --resume",
-			 "--resume is for the service dealboxd, which keeps the record");
+			 "--resume needs the service dealboxd, which keeps the record");
 		status = STATUS_MACHINE;
 	} else {
 		status = capture_alone(options);
@@ -217,12 +217,13 @@ const struct command cmd_capture = {
 	.name = "capture",
 	.operands = "FILE",
 	.summary = "Read a board that was dealt by hand into a deal file",
-	.about = "Put the cards of pocket N into the hopper, then those of E, S and W, each when it\n"
-		 "asks for them. What was read becomes a deal file, from which `dealbox deal\n"
+	.about = "Put the cards of pocket N into the hopper, then those of E, S and W, each\n"
+		 "when asked. The deal is written to a deal file, from which `dealbox deal\n"
 		 "--copies` makes exact copies (Law 6F). The cards are not shown.\n"
-		 "Where the service dealboxd runs it captures, unless --machine gives the address of\n"
-		 "a machine; Ctrl-C holds it, --resume continues it. The file is written if the user may\n"
-		 "see cards; who may not deals the copies by `dealbox deal --set`.",
+		 "If the service dealboxd is running, it captures, unless --machine gives the\n"
+		 "address of a machine. Ctrl-C pauses the capture, --resume continues it. The\n"
+		 "file is written only if the user may see cards; others can deal the copies\n"
+		 "with `dealbox deal --set`.",
 	.options = capture_options,
 	.run = capture_run,
 };

@@ -70,7 +70,7 @@ static enum status new_key_run(struct call *call)
 	}
 	if (good) {
 		key_hex(dealbox_signer_public(signer), hex);
-		say("%s: keep it secret. The public key, to be told to everybody:", path);
+		say("%s: keep it secret. The public key, to be published:", path);
 		say("%s", hex);
 	}
 	free(text);
@@ -123,7 +123,7 @@ static enum status begin_run(struct call *call)
 
 	if (good) {
 		key_hex(dealbox_signer_public(certifier.signer), hex);
-		say("%s: deal with --certify %s. The public key of this PC, to be told to everybody:",
+		say("%s: deal with --certify %s. The public key of this PC, to be published:",
 		    call->args->argv[1], call->args->argv[1]);
 		say("%s", hex);
 	}
@@ -374,7 +374,7 @@ static bool certificates_read(struct call *call, const char *path)
 	}
 	if (good && !dealbox_certificates_opening(call->certificates)) {
 		complain("`dealbox certificate open FOLDER`, after play, where they were made",
-			 "%s: %zu certificates, in order; but they are not open yet, and tell no card", path,
+			 "%s: %zu certificates, in order; but they are not open yet, so no card can be checked", path,
 			 dealbox_certificates_count(call->certificates));
 		good = false;
 	}
@@ -394,20 +394,20 @@ static enum status verify_run(struct call *call)
 		return STATUS_INPUT;
 	key_hex(dealbox_manifest_signer(call->manifest), hex);
 	if (call->signer && strcmp(call->signer, hex)) {
-		complain("get the manifest again from the organiser",
+		complain("get the manifest from the organiser again",
 			 "%s: it is signed by another key, %s", operand[1], hex);
 		status = STATUS_NO;
 		goto out;
 	}
 	if (!call->signer)
-		complain("compare it with the key that the organiser has told; --signer KEY does that",
+		complain("compare that with the organiser's published key; --signer KEY does so",
 			 "the manifest is signed by %s", hex);
 	if (!certificates_read(call, operand[2]))
 		goto out;
 	c = dealbox_certificates_get(call->certificates, 0);
 	if (c) {
 		key_hex(c->signer, hex);
-		complain("compare it with what was told when that PC was set up",
+		complain("compare that with the key that was published when that PC was set up",
 			 "the certificates are signed by %s", hex);
 	}
 	for (int i = 3; i < call->args->argc; i++)
@@ -423,11 +423,11 @@ static enum status verify_run(struct call *call)
 		say("%zu boards are proven, %zu are not, %zu have no certificate", call->right, call->wrong,
 		    call->missing);
 	if (call->traces_path && !call->json)
-		say("of %zu certificates, %zu were judged again by their traces",
+		say("%zu certificates, of which %zu were checked again with their traces",
 		    dealbox_certificates_count(call->certificates), call->judged);
 	if (!call->tournament.square)
-		complain("`dealbox square verify` does that, or give the .sqd",
-			 "whether the published deals are those of the keys was not asked");
+		complain("`dealbox square verify` does so, or give the .sqd",
+			 "the published deals were not compared with the keys");
 	status = call->wrong || call->missing ? STATUS_NO : STATUS_DONE;
 out:
 	dealbox_certificates_free(call->certificates);
@@ -504,15 +504,16 @@ const struct command cmd_certificate = {
 	.name = "certificate",
 	.operands = "new-key|manifest|begin|open|verify OPERAND...",
 	.summary = "Prove that the cards in the boards are the deals committed to",
-	.about = "new-key FILE: make a signing key. manifest TOURNAMENT: sign all that a published\n"
-		 "tournament promises. begin FOLDER MANIFEST: a folder for the certificates of this\n"
-		 "PC; `dealbox deal --certify FOLDER` adds one for each board. open FOLDER: publish,\n"
-		 "after play, what opens them. verify MANIFEST CERTIFICATES DEALS...: say for every\n"
-		 "board whether its cards are the deal that was committed to; DEALS are files of\n"
-		 "sessions, or the .sqd with its .sqk beside it. Status 1: a board is not proven.\n"
-		 "With the traces of `dealbox deal --record`, or of `dealbox ledger traces`, each\n"
-		 "verdict is judged again.\n"
-		 "What this proves, and what not: docs/certificate.md.",
+	.about = "new-key FILE: make a signing key. manifest TOURNAMENT: sign everything that a\n"
+		 "published tournament promises. begin FOLDER MANIFEST: create a folder for the\n"
+		 "certificates of this PC; `dealbox deal --certify FOLDER` adds one for each\n"
+		 "board. open FOLDER: after play, publish the secret that opens them. verify\n"
+		 "MANIFEST CERTIFICATES DEALS...: report for each board whether its cards are the\n"
+		 "deal that was committed to; DEALS are files of sessions, or the .sqd with its\n"
+		 ".sqk next to it. The exit status is 1 if a board is not proven.\n"
+		 "With the traces of `dealbox deal --record` or `dealbox ledger traces`, each\n"
+		 "verdict is checked again.\n"
+		 "What this proves and what it does not: docs/certificate.md.",
 	.options = certificate_options,
 	.run = certificate_run,
 };

@@ -90,10 +90,11 @@ const struct command cmd_check = {
 	.name = "check",
 	.operands = "FILE...",
 	.summary = "Judge files of deals without showing a card",
-	.about = "Names everything that is wrong: a card held twice, a card missing, a hand of\n"
-		 "12, a board twice, the same deal on two boards, a checksum, and more; and says\n"
-		 "which boards are there. All files together are one set; - is standard input. Exit status 0: nothing is wrong;\n"
-		 "1: there are problems; 2: a file could not be read.",
+	.about = "Reports all problems: a card held twice, a missing card, a hand of 12, a\n"
+		 "repeated board, the same deal on two boards, a wrong checksum, and more; and\n"
+		 "the boards that the files contain. All files together are one set; - is\n"
+		 "standard input. The exit status is 0 if there are no problems, 1 if there are,\n"
+		 "and 2 if a file could not be read.",
 	.options = check_options,
 	.run = check_run,
 };

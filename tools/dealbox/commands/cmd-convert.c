@@ -202,11 +202,11 @@ const struct command cmd_convert = {
 	.operands = "IN... OUT",
 	.summary = "Convert files of deals",
 	.about = "Reads " SET_AS_READ_FORMATS "\n"
-		 "and writes all of them but rbn and zrd. All files that are read are one set; -\n"
-		 "is standard input or output. It is all or nothing: OUT is written when every\n"
-		 "deal, or every one of --boards, is complete, and when the format can hold them.\n"
-		 "From PBN to PBN all tags, sections and comments of a board are kept; what a\n"
-		 "format has no place for is said.",
+		 "and writes all of them except rbn and zrd. All files together are one set; -\n"
+		 "is standard input or output. OUT is written only if every deal, or every one\n"
+		 "of --boards, is complete, and if the format can express them.\n"
+		 "From PBN to PBN, all tags, sections and comments of a board are preserved.\n"
+		 "Contents that a format cannot express are reported.",
 	.options = convert_options,
 	.run = convert_run,
 };

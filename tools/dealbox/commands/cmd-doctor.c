@@ -78,11 +78,11 @@ static void look_module(struct finding *f)
 		find(f, FOUND_GOOD, "", "the module is loaded");
 	else if (module_built(name.release))
 		find(f, FOUND_NOTE, "sudo modprobe dealbox",
-		     "the module is there and not loaded; a machine that is plugged in loads it");
+		     "the module is installed but not loaded; plugging in a machine loads it");
 	else
 		find(f, FOUND_NOTE, "sudo apt install dkms linux-headers-amd64 && sudo dkms install "
 		     "dealbox/" DEALBOX_VERSION,
-		     "there is no module for the kernel %s; machines are reached by libusb", name.release);
+		     "there is no module for kernel %s; libusb is used instead", name.release);
 }
 
 static void look_secure_boot(struct finding *f)
@@ -97,11 +97,11 @@ static void look_secure_boot(struct finding *f)
 	if (!on)
 		find(f, FOUND_GOOD, "", "Secure Boot is off");
 	else if (module_loaded())
-		find(f, FOUND_GOOD, "", "Secure Boot is on, and lets the module in");
+		find(f, FOUND_GOOD, "", "Secure Boot is on, and accepts the module");
 	else
 		find(f, FOUND_NOTE, "sudo modprobe dealbox || sudo mokutil --import /var/lib/dkms/mok.pub    "
 		     "# then restart, \"Enroll MOK\"",
-		     "Secure Boot is on, and lets only modules in whose key it knows");
+		     "Secure Boot is on, and accepts only modules signed with a known key");
 }
 
 /*
@@ -128,7 +128,7 @@ static void look_permission(struct finding *f)
 	int count = getgroups(256, groups);
 
 	if (!geteuid()) {
-		find(f, FOUND_GOOD, "", "root may use every machine");
+		find(f, FOUND_GOOD, "", "root may use all machines");
 		return;
 	}
 	if (!group) {
@@ -142,7 +142,7 @@ static void look_permission(struct finding *f)
 		find(f, FOUND_GOOD, "", "you are in the group dealbox");
 	else if (member(group->gr_gid))
 		find(f, FOUND_BAD, "log out and in again",
-		     "you were added to the group dealbox, and this session began before that");
+		     "you were added to the group dealbox after this session began");
 	else
 		find(f, FOUND_BAD, "sudo adduser \"$USER\" dealbox    # then log out and in again",
 		     "you are not in the group dealbox");
@@ -166,7 +166,7 @@ static void look_service(struct finding *f)
 	sd_bus *bus = NULL;
 
 	if (sd_bus_open_system(&bus) < 0)
-		find(f, FOUND_NOTE, "sudo systemctl start dbus", "the system bus cannot be reached");
+		find(f, FOUND_NOTE, "sudo systemctl start dbus", "cannot reach the system bus");
 	else if (sd_bus_get_name_creds(bus, "io.dealbox1", 0, NULL) >= 0)
 		find(f, FOUND_GOOD, "", "dealboxd is running");
 	else if (service_failed(bus))
@@ -174,7 +174,7 @@ static void look_service(struct finding *f)
 		     "systemctl restart dealboxd", "dealboxd has failed");
 	else
 		find(f, FOUND_NOTE, "sudo systemctl enable --now dealboxd",
-		     "dealboxd is not running; `dealbox deal` does without it");
+		     "dealboxd is not running; `dealbox deal` works without it");
 	sd_bus_flush_close_unref(bus);
 }
 
@@ -229,13 +229,13 @@ static void look_panel(struct finding *f)
 	if (!bus || sd_bus_get_property_string(bus, "io.dealbox1", "/io/dealbox1",
 					       "io.dealbox1.Manager", "Panel", NULL, &panel) < 0)
 		find(f, FOUND_NOTE, "sudo systemctl enable --now dealboxd",
-		     "nobody looks after a panel, if there is one");
+		     "dealboxd is not running, so a panel would have no effect");
 	else if (!*panel)
 		find(f, FOUND_GOOD, "", "dealboxd has no panel, and needs none");
 	else if (!strcmp(panel, "ready"))
 		find(f, FOUND_GOOD, "", "the panel is ready");
 	else
-		find(f, FOUND_BAD, "mend what it says; then: sudo systemctl reload dealboxd", "%s", panel);
+		find(f, FOUND_BAD, "correct that, then: sudo systemctl reload dealboxd", "%s", panel);
 	free(panel);
 	sd_bus_flush_close_unref(bus);
 }
@@ -298,10 +298,10 @@ static const struct option_row doctor_options[] = {
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.operands = "",
-	.summary = "Explain why nothing works, and what mends it",
-	.about = "Looks at the module, Secure Boot, permissions, the service, and the machine, in\n"
-		 "that order, and shows the command that mends what is found. It changes nothing.\n"
-		 "The exit status is 1 when something keeps you from dealing.",
+	.summary = "Find out why dealing does not work, and how to correct it",
+	.about = "Checks the module, Secure Boot, permissions, the service and the machine, in\n"
+		 "that order, and shows the command that corrects each problem. It changes\n"
+		 "nothing. The exit status is 1 if something prevents you from dealing.",
 	.options = doctor_options,
 	.run = doctor_run,
 };

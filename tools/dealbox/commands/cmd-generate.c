@@ -37,7 +37,7 @@ static bool fixed_read(struct call *call)
 		good = !dealbox_deal_parse(blob.data, &call->fixed);
 		if (!good)
 			complain("write one line such as N:AKQ.2.- - - - (the Deal tag of PBN; missing cards "
-				 "are dealt)", "%s: this is no deal", call->fixed_path);
+				 "are dealt)", "%s: this is not a deal", call->fixed_path);
 	}
 	blob_wipe(&blob);
 	return good;
@@ -56,7 +56,7 @@ static bool bigdeal_start(struct call *call)
 	if (sodium_hex2bin(hash, sizeof(hash), blob.data, blob.size, " \r\n", &length, NULL) ||
 	    length != sizeof(hash)) {
 		complain("it is in Big Deal's log of seeds, dealentr.txt",
-			 "%s: this is no seed of 40 hexadecimal digits", call->seed_path);
+			 "%s: this is not a seed of 40 hexadecimal digits", call->seed_path);
 		goto out;
 	}
 	good = !dealbox_bigdeal_new_hashed(call->owner, strlen(call->owner), hash, &call->bigdeal);
@@ -141,7 +141,7 @@ static struct dealbox_set *set_make(struct call *call)
 		explicit_bzero(deals, MADE_AT_ONCE * sizeof(*deals));
 	free(deals);
 	if (err == -EINVAL)
-		complain("a card stands once, and in a hand that has room for it",
+		complain("give each card once, and at most 13 per hand",
 			 "%s: no deal has these cards", call->fixed_path);
 	else if (err)
 		complain(NULL, "cannot make the deals: %s", strerror(-err));
@@ -251,7 +251,7 @@ static enum status generate_run(struct args *args)
 	if (args->argc != 1)
 		return args_wrong(args, "it needs the name of one file to write");
 	if (!call.owner != !call.seed_path)
-		return args_wrong(args, "--bigdeal and --seed go together");
+		return args_wrong(args, "--bigdeal and --seed require each other");
 	if (call.owner && (call.fixed_path || (call.pack && call.pack != dealbox_pack_bridge())))
 		return args_wrong(args, "Big Deal makes whole bridge deals only");
 	return generate(&call, args->argv[0]);
@@ -271,14 +271,14 @@ const struct command cmd_generate = {
 	.name = "generate",
 	.operands = "FILE",
 	.summary = "Deal a set at random",
-	.about = "Writes a set of deals to FILE, in the format that its name says. Every deal is\n"
-		 "possible, each equally likely; the bits come from the kernel. There is no\n"
-		 "choice by shape or strength. Preferans is written as text, a line for each deal:\n"
-		 "its number, three hands, the talon. The set is marked as not yet played. With --fixed\n"
-		 "it is marked as restricted, and `dealbox deal` refuses it for sanctioned play.\n"
-		 "All processors deal; how many there are does not change the deals. Sets of more than\n"
-		 "9999 boards are for studies: no machine deals them.\n"
-		 "To show others that nobody chose the deals, use `dealbox square`.",
+	.about = "Writes a set of deals to FILE, in the format of its suffix. All deals are\n"
+		 "possible and equally likely; the random bits come from the kernel. There is no\n"
+		 "selection by shape or strength. Preferans is written as text, a line for each\n"
+		 "deal: its number, three hands, the talon. The set is marked as not yet played.\n"
+		 "With --fixed it is marked as restricted, and `dealbox deal` refuses it for\n"
+		 "sanctioned play. All processors are used; their number does not affect the\n"
+		 "deals. Sets of more than 9999 boards are for studies and cannot be dealt.\n"
+		 "To prove to others that nobody chose the deals, use `dealbox square`.",
 	.options = generate_options,
 	.run = generate_run,
 };

@@ -26,7 +26,7 @@ static void machines_print(struct json_object *job, struct json_object *machines
 	for (n = 0; n < json_object_array_length(names); n++) {
 		id = json_object_get_string(json_object_array_get_idx(names, n));
 		put("%s%s%s", n ? ", " : ", on ", id,
-		    service_present(machines, id) ? "" : " (not there)");
+		    service_present(machines, id) ? "" : " (not connected)");
 	}
 }
 
@@ -96,7 +96,7 @@ static bool jobs_only(struct json_object *jobs, unsigned long number)
 			json_object_array_del_idx(jobs, n, 1);
 	if (json_object_array_length(jobs))
 		return true;
-	complain("`dealbox jobs` lists them, `dealbox ledger list` also those of earlier",
+	complain("`dealbox jobs` lists them, `dealbox ledger list` also earlier ones",
 		 "the service has no job %lu", number);
 	return false;
 }
@@ -117,7 +117,7 @@ static enum status jobs_run(struct args *args)
 	if (key == ARGS_STOP)
 		return args->status;
 	if (args->argc > 1)
-		return args_wrong(args, "it needs the number of one job, or nothing");
+		return args_wrong(args, "it takes at most one job number");
 	if (args->argc && !args_number(args, "job", args->argv[0], 1, UINT32_MAX, &number))
 		return STATUS_INPUT;
 	bus = service_open();
@@ -145,12 +145,12 @@ static enum status jobs_run(struct args *args)
 const struct command cmd_jobs = {
 	.name = "jobs",
 	.operands = "[JOB]",
-	.summary = "List what the service deals",
-	.about = "One line for each job that dealboxd has: number, state, copies recorded,\n"
-		 "insertions that were void, session; its priority, and the machines that it is\n"
-		 "kept to, if it has such. Of those that are over it has the last 64 after a\n"
-		 "start; `dealbox ledger list` has all. With JOB: that one, and what became of each\n"
-		 "board of it, which need not be root's to print.",
+	.summary = "List the jobs of the service",
+	.about = "One line for each job of dealboxd: number, state, recorded copies, void\n"
+		 "insertions, session, and its priority and machines if set. After a start, the\n"
+		 "service keeps the last 64 finished jobs; `dealbox ledger list` has them all.\n"
+		 "With JOB: that job, with the outcome of each of its boards. Unlike `dealbox\n"
+		 "ledger`, this does not require root.",
 	.options = json_options,
 	.run = jobs_run,
 };
@@ -232,16 +232,16 @@ const struct command cmd_pause = {
 	.name = "pause",
 	.operands = "[JOB...]",
 	.summary = "Pause jobs of the service",
-	.about = "Without JOB: all that are open. A board that is being dealt stops after the next\n"
-		 "card, and goes on with `dealbox resume`. This is no emergency stop.",
+	.about = "Without JOB: all open jobs. A board that is being dealt stops after the next\n"
+		 "card and continues with `dealbox resume`. This is not an emergency stop.",
 	.run = pause_run,
 };
 
 const struct command cmd_resume = {
 	.name = "resume",
 	.operands = "[JOB...]",
-	.summary = "Go on with paused jobs of the service",
-	.about = "Without JOB: all that are paused.",
+	.summary = "Resume paused jobs of the service",
+	.about = "Without JOB: all paused jobs.",
 	.run = resume_run,
 };
 
@@ -257,7 +257,8 @@ const struct command cmd_cancel = {
 	.name = "cancel",
 	.operands = "JOB...",
 	.summary = "Cancel jobs of the service",
-	.about = "A board that is being dealt is void: empty it. What is recorded stays recorded.",
+	.about = "A board that is being dealt becomes void: empty it. Recorded boards stay\n"
+		 "recorded.",
 	.run = cancel_run,
 };
 
@@ -268,7 +269,7 @@ static enum status priority_run(struct args *args)
 	if (!operands_only(args))
 		return args->status;
 	if (args->argc != 2)
-		return args_wrong(args, "it needs the number of a job, and its priority");
+		return args_wrong(args, "it needs the number of a job and a priority");
 	if (!args_number(args, "job", args->argv[0], 1, UINT32_MAX, &job) ||
 	    !args_number(args, "priority", args->argv[1], 0, PRIORITY_MAX, &priority))
 		return STATUS_INPUT;
@@ -278,9 +279,9 @@ static enum status priority_run(struct args *args)
 const struct command cmd_priority = {
 	.name = "priority",
 	.operands = "JOB N",
-	.summary = "Put a job of the service before others",
-	.about = "Of two jobs that a machine may deal the one with the higher N, 0 to 99, goes first;\n"
-		 "of equal ones the older. A board that an operator has been asked for stays.",
+	.summary = "Set the priority of a job of the service",
+	.about = "A machine deals the job with the highest N first, 0 to 99; of equal ones, the\n"
+		 "oldest. A board that an operator has already been asked for is not changed.",
 	.run = priority_run,
 };
 
@@ -297,7 +298,7 @@ static enum status copy_run(struct args *args, const char *method, const char *w
 	if (key == ARGS_STOP)
 		return args->status;
 	if (args->argc < 2 || args->argc > 3)
-		return args_wrong(args, "it needs a job and a board, and may have a copy");
+		return args_wrong(args, "it needs a job and a board, and optionally a copy");
 	if (!args_number(args, "job", args->argv[0], 1, UINT32_MAX, &job) ||
 	    !args_number(args, "board", args->argv[1], 1, DEALBOX_BOARD_DEALT_MAX, &board) ||
 	    (args->argc == 3 &&
@@ -327,9 +328,9 @@ static const struct option_row yes_options[] = {
 const struct command cmd_skip = {
 	.name = "skip",
 	.operands = "JOB BOARD [COPY]",
-	.summary = "Leave out a board of a job",
-	.about = "The job goes on with the next board. Without COPY: copy 1. `dealbox redeal` takes\n"
-		 "it back. It asks first.",
+	.summary = "Skip a board of a job",
+	.about = "The job continues with the next board. Without COPY: copy 1. `dealbox redeal`\n"
+		 "reverses it. The command asks first.",
 	.options = yes_options,
 	.run = skip_run,
 };
@@ -338,8 +339,8 @@ const struct command cmd_redeal = {
 	.name = "redeal",
 	.operands = "JOB BOARD [COPY]",
 	.summary = "Deal a board of a job again",
-	.about = "What was recorded of that copy does not count any more; the record of it stays.\n"
-		 "Without COPY: copy 1. It asks first.",
+	.about = "The earlier result of that copy no longer counts, but stays in the ledger.\n"
+		 "Without COPY: copy 1. The command asks first.",
 	.options = yes_options,
 	.run = redeal_run,
 };
@@ -397,9 +398,9 @@ static enum status accept_run(struct args *args)
 const struct command cmd_accept = {
 	.name = "accept",
 	.operands = "[MACHINE...]",
-	.summary = "Let a machine deal that is new to the service",
-	.about = "A machine that the service has not seen before gets no deal until somebody says\n"
-		 "that it is the club's. Without MACHINE: the only one that is new. It is remembered\n"
-		 "by its serial number, or, if it has none, by its port.",
+	.summary = "Allow a new machine to deal",
+	.about = "A machine that the service has not seen before does not deal until somebody\n"
+		 "confirms that it belongs to the club. Without MACHINE: the only new one. It is\n"
+		 "remembered by its serial number, or by its port if it has none.",
 	.run = accept_run,
 };

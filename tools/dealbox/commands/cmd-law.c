@@ -224,14 +224,14 @@ static const struct option_row law_options[] = {
 const struct command cmd_law = {
 	.name = "law",
 	.operands = "judge FILE | rules RULESET | explain REFERENCE",
-	.summary = "Judge a record of dealing by the laws, and show what they say",
-	.about = "judge reads a record of what happened (- is standard input) and writes what\n"
-		 "the laws rule, each with its paragraph, the lines it rests on and a sentence;\n"
-		 "and after each board, what finally becomes of it.\n"
-		 "The exit status is 0 when all boards stand, otherwise 1.\n"
+	.summary = "Judge a record of dealing by the laws, and explain them",
+	.about = "judge reads a record of what happened (- is standard input) and prints the\n"
+		 "rulings of the laws, each with its paragraph, the lines it is based on and a\n"
+		 "sentence; and after each board, its final status.\n"
+		 "The exit status is 0 if all boards stand, otherwise 1.\n"
 		 "\n"
 		 "rules shows a ruleset: duplicate-2007, duplicate-2017, rubber or preferans.\n"
-		 "explain says what a paragraph lays down: 6D1, rubber:10(a)(i), 3.2.15.",
+		 "explain summarises a paragraph: 6D1, rubber:10(a)(i), 3.2.15.",
 	.options = law_options,
 	.run = law_run,
 };

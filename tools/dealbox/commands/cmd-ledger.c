@@ -295,7 +295,7 @@ static enum status backup_run(struct call *call)
 	if (err)
 		return refused(call, err);
 	if (!call->json)
-		say("%s is a copy of the ledger; keep %s.key elsewhere, without it the copy is of no use",
+		say("%s is a copy of the ledger; keep %s.key elsewhere: without it the copy is useless",
 		    call->args->argv[1], call->path);
 	return STATUS_DONE;
 }
@@ -309,7 +309,7 @@ static enum status accept_run(struct call *call)
 
 	err = dealbox_ledger_open(call->ledger, call->path, DEALBOX_LEDGER_WRITE);
 	if (!err) {
-		complain("nothing was changed", "%s is not older than it was: there is nothing to accept", call->path);
+		complain("nothing was changed", "%s is not older than its last known state: there is nothing to accept", call->path);
 		return STATUS_NO;
 	}
 	if (err != -ESTALE)
@@ -377,7 +377,7 @@ static enum status traces_save(struct call *call, sd_bus_message *reply)
 	if (err >= 0)
 		err = sd_bus_message_enter_container(reply, 'a', "(uusuuu)");
 	if (err >= 0 && sd_bus_message_at_end(reply, 0) > 0) {
-		complain("`dealbox ledger show` tells what became of each insertion", "nothing of it was dealt");
+		complain("`dealbox ledger show` lists the insertions and their outcomes", "nothing of it was dealt");
 		return STATUS_INPUT;
 	}
 	file = err < 0 ? NULL : tracefile_create(path, false);
@@ -386,7 +386,7 @@ static enum status traces_save(struct call *call, sd_bus_message *reply)
 	while (err >= 0 && (err = trace_write(reply, fd, how, pockets, file)) > 0)
 		insertions++;
 	if (err < 0)
-		complain(NULL, "the answer of the service cannot be read: %s", strerror(-err));
+		complain(NULL, "cannot read the answer of the service: %s", strerror(-err));
 	good = err >= 0 && tracefile_end(file);
 	if (file && fclose(file) && good) {
 		complain(NULL, "cannot write %s: %m", path);
@@ -396,7 +396,7 @@ static enum status traces_save(struct call *call, sd_bus_message *reply)
 	if (file && !good)
 		unlink(path);
 	if (good)
-		say("%s has what was reported of %u insertions; it tells their deals", path, insertions);
+		say("%s has the traces of %u insertions, which reveal their deals", path, insertions);
 	return good ? STATUS_DONE : STATUS_INPUT;
 }
 
@@ -492,15 +492,16 @@ const struct command cmd_ledger = {
 	.name = "ledger",
 	.operands = "list | show JOB | traces JOB FILE | verify | export | backup FILE | accept-restore",
 	.summary = "Show, check and copy the record of what was dealt",
-	.about = "list lists the jobs; show tells of each copy and each insertion of one; verify\n"
-		 "reads everything and names what is damaged (exit status 1); export writes every\n"
-		 "record as a line of JSON; backup makes a verified copy while the service runs.\n"
-		 "None of these shows a card, and none of them changes the ledger.\n"
-		 "accept-restore, with the service stopped, goes on with a ledger that is older than it\n"
-		 "was: its open jobs are paused, and their boards are in doubt. It is recorded who did it.\n"
-		 "traces asks the service for what the machines reported, for `dealbox verify` and\n"
-		 "`dealbox certificate verify`: it tells the deals, so only who may see cards gets it,\n"
-		 "and that is recorded.",
+	.about = "list lists the jobs; show lists the copies and insertions of a job; verify\n"
+		 "checks everything and reports damage (exit status 1); export writes each record\n"
+		 "as a line of JSON; backup makes a verified copy while the service is running.\n"
+		 "None of these shows a card or changes the ledger.\n"
+		 "accept-restore, with the service stopped, continues with a ledger that is older\n"
+		 "than its last known state: its open jobs are paused, and their boards are in\n"
+		 "doubt. The ledger records who did it.\n"
+		 "traces gets what the machines reported from the service, for `dealbox verify`\n"
+		 "and `dealbox certificate verify`. It reveals the deals, so it is only for users\n"
+		 "who may see cards, and is recorded.",
 	.options = ledger_options,
 	.run = ledger_run,
 };

@@ -268,10 +268,10 @@ static const struct option_row machines_options[] = {
 const struct command cmd_machines = {
 	.name = "machines",
 	.operands = "[URI...]",
-	.summary = "List the machines, what they can, and how they stand",
-	.about = "Without URI: all that are plugged in, with the kernel module or without. An\n"
-		 "emulator's socket is only looked at when it is named (emu:PATH).\n"
-		 "The exit status is 1 when there is no machine.",
+	.summary = "List the machines, their capabilities and their state",
+	.about = "Without URI: all that are plugged in, with or without the kernel module. The\n"
+		 "socket of an emulator must be named (emu:PATH).\n"
+		 "The exit status is 1 if there is no machine.",
 	.options = machines_options,
 	.run = machines_run,
 };

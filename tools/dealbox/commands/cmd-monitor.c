@@ -83,9 +83,9 @@ static const struct option_row monitor_options[] = {
 const struct command cmd_monitor = {
 	.name = "monitor",
 	.operands = "",
-	.summary = "Print what a machine says, until it is unplugged",
-	.about = "One line for each event: time, number, what happened, and where. It only\n"
-		 "watches, and can run beside `dealbox deal` on a local: machine. Ctrl-C ends it.",
+	.summary = "Print the events of a machine, until it is unplugged",
+	.about = "One line for each event: time, number, name and place. It only watches, and\n"
+		 "can run during `dealbox deal` on a local: machine. Ctrl-C ends it.",
 	.options = monitor_options,
 	.run = monitor_run,
 };

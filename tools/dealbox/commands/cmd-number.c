@@ -50,7 +50,7 @@ static enum status unrank(const struct call *call, const char *text)
 		dealbox_number_print(first, low, sizeof(low));
 		dealbox_number_print(first + DEALBOX_NUMBER_DEALS - 1, high, sizeof(high));
 		complain("--numbering NAME chooses another numbering",
-			 "'%s' is no number of a deal; those of %s are %s to %s", text,
+			 "'%s' is not the number of a deal; the numbers of %s are %s to %s", text,
 			 dealbox_numbering_name(call->numbering), low, high);
 		return STATUS_INPUT;
 	}
@@ -107,7 +107,7 @@ static enum status number_run(struct args *args)
 	if (!args->argc)
 		return args_wrong(args, "it needs numbers, or files");
 	if (!reveal)
-		return args_wrong(args, "a number tells all cards of its deal: say --reveal if that is wanted");
+		return args_wrong(args, "a number reveals all cards of its deal: confirm with --reveal");
 	if (file_exists(args->argv[0]))
 		return rank(&call, args->argv, args->argc);
 	for (int i = 0; !status && i < args->argc; i++)
@@ -125,9 +125,9 @@ static const struct option_row number_options[] = {
 const struct command cmd_number = {
 	.name = "number",
 	.operands = "FILE...|NUMBER...",
-	.summary = "Give deals their numbers, and numbers their deals",
-	.about = "For files: the number of each deal. For numbers: the deal that has it. A number\n"
-		 "tells every card, so that --reveal must be given. The three numberings differ.",
+	.summary = "Convert deals to numbers, and numbers to deals",
+	.about = "For files: the number of each deal. For numbers: the deal. A number reveals\n"
+		 "every card, so --reveal is required. The three numberings differ.",
 	.options = number_options,
 	.run = number_run,
 };

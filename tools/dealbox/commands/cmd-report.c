@@ -178,7 +178,7 @@ static enum status report_run(struct args *args)
 	} else {
 		good = file_write(path, text, size, FILE_SECRET, false);
 		if (good)
-			say("%s is written; look through it, and send it with a word on what went wrong", path);
+			say("%s is written; look through it, and send it with a description of the problem", path);
 	}
 	free(text);
 	return good ? STATUS_DONE : STATUS_INPUT;
@@ -192,11 +192,12 @@ static const struct option_row report_options[] = {
 const struct command cmd_report = {
 	.name = "report",
 	.operands = "[FILE]",
-	.summary = "Write down what a helper wants to know of this computer",
-	.about = "Versions, kernel, module, what `dealbox doctor` finds, settings, machines with\n"
-		 "their counters and parameters, jobs, whether the ledger is sound, and the last\n"
-		 "lines of the journal: one text file, dealbox-report-DATE.txt without FILE, \"-\" for\n"
-		 "standard output. No card is in it. Run it by sudo, so that it may read all.",
+	.summary = "Collect information about this computer for support",
+	.about = "Versions, kernel, module, the results of `dealbox doctor`, settings, machines\n"
+		 "with their counters and parameters, jobs, the state of the ledger, and the last\n"
+		 "lines of the journal, as a text file: dealbox-report-DATE.txt without FILE, \"-\"\n"
+		 "is standard output. It contains no card. Run it with sudo, so that it can read\n"
+		 "everything.",
 	.options = report_options,
 	.run = report_run,
 };

@@ -39,7 +39,7 @@ static enum status keys_make(const char *path)
 		good = key_write(path, secret_key, FILE_SECRET) &&
 		       key_write(public_path, public_key, FILE_PUBLIC);
 		if (good)
-			say("%s opens what is sealed with %s; keep a copy where only the director gets it",
+			say("%s opens what is sealed with %s; keep a copy where only the director can get it",
 			    path, public_path);
 	}
 	explicit_bzero(secret_key, sizeof(secret_key));
@@ -74,7 +74,7 @@ static bool seal_file(const char *path, const struct dealbox_seal_secret *secret
 		good = false;
 	}
 	if (good)
-		say("%s%s", to, delete ? "" : ": the open file is still there too");
+		say("%s%s", to, delete ? "" : "; the original file still exists");
 	free(sealed);
 	blob_wipe(&blob);
 	return good;
@@ -144,9 +144,9 @@ const struct command cmd_seal = {
 	.name = "seal",
 	.operands = "FILE...",
 	.summary = "Encrypt deal files for a director's key or a passphrase",
-	.about = "Writes FILE" SUFFIX ", which tells nothing without the key or passphrase. `dealbox deal`\n"
-		 "takes sealed files as they are, and never writes them in the clear. --delete\n"
-		 "removes the name of the open file; what a disk keeps of it is another matter.",
+	.about = "Writes FILE" SUFFIX ", which reveals nothing without the key or passphrase.\n"
+		 "`dealbox deal` reads sealed files directly, and never writes them in the clear.\n"
+		 "--delete removes the original file; the disk may still contain its data.",
 	.options = seal_options,
 	.run = seal_run,
 };
@@ -176,11 +176,11 @@ static enum status unseal_run(struct args *args)
 	if (args->argc != 1)
 		return args_wrong(args, "it needs one sealed file");
 	if (!to)
-		return args_wrong(args, "say with --output where the open file shall go");
+		return args_wrong(args, "give the name of the file to write with --output");
 	good = sealed_open(args->argv[0], &blob, name) &&
 	       file_write(to, blob.data, blob.size, FILE_SECRET, false);
 	if (good)
-		say("%s: the deals are in the clear here (it was %s)", to, name);
+		say("%s: the deals are readable here (its name was %s)", to, name);
 	blob_wipe(&blob);
 	return good ? STATUS_DONE : STATUS_INPUT;
 }
@@ -194,9 +194,9 @@ static const struct option_row unseal_options[] = {
 const struct command cmd_unseal = {
 	.name = "unseal",
 	.operands = "FILE" SUFFIX,
-	.summary = "Write a sealed file in the clear",
-	.about = "Opens a sealed file with --key, or with the passphrase that it asks for, and writes\n"
-		 "what was in it. To deal from a sealed file this is not needed.",
+	.summary = "Open a sealed file",
+	.about = "Opens a sealed file with --key, or with a passphrase that it asks for, and\n"
+		 "writes its contents. This is not needed to deal a sealed file.",
 	.options = unseal_options,
 	.run = unseal_run,
 };

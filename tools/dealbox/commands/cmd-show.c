@@ -138,10 +138,10 @@ const struct command cmd_show = {
 	.name = "show",
 	.operands = "FILE...",
 	.summary = "Show the deals of files",
-	.about = "Shows every complete deal, and tells what is wrong with the others. All files\n"
+	.about = "Shows every complete deal, and reports the problems of the others. All files\n"
 		 "together are one set; - is standard input. Do not show deals that you will\n"
-		 "play: `dealbox check` judges them blind. --reveal names cards in what it tells\n"
-		 "of problems, too.",
+		 "play: `dealbox check` checks them without showing cards. With --reveal, reports\n"
+		 "of problems name cards too.",
 	.options = show_options,
 	.run = show_run,
 };

@@ -156,10 +156,10 @@ static enum status publish(struct call *call, bool replace)
 			goto out;
 		if (dealbox_square_adopt(call->t.square, call->t.keys, &error)) {
 			complain("move it away if no published tournament needs it",
-				 "%s is there already, and is not for this tournament: %s", call->t.sqk, error.what);
+				 "%s exists already, and is not for this tournament: %s", call->t.sqk, error.what);
 			goto out;
 		}
-		say("%s: taken up; an earlier call was interrupted after writing it", call->t.sqk);
+		say("%s: continued; an earlier call was interrupted after writing it", call->t.sqk);
 	} else {
 		err = dealbox_random_new(&random);
 		if (err) {
@@ -233,7 +233,7 @@ static enum status value_run(struct call *call)
 		return STATUS_INPUT;
 	say("%s: the delayed value is '%s'", call->t.sqd, dealbox_square_value(call->t.square));
 	if (strcmp(call->args->argv[2], dealbox_square_value(call->t.square)))
-		say("(points and commas between digits are left out, and spaces squeezed, as Square Deal does)");
+		say("(points and commas between digits are removed, and runs of spaces become one, as in Square Deal)");
 	return STATUS_DONE;
 }
 
@@ -423,7 +423,7 @@ static enum status verify_run(struct call *call)
 		if (!file_verify(call, &call->args->argv[i], &tally))
 			status = STATUS_INPUT;
 	if (!call->json) {
-		say("%s: the keys are those that were promised", call->t.sqk);
+		say("%s: the keys match the published hash", call->t.sqk);
 		say("%zu boards are as committed, %zu are not", tally.right, tally.wrong);
 	}
 	if (!status && tally.wrong)
@@ -530,10 +530,10 @@ const struct command cmd_square = {
 	.operands = "new|publish|show|deal TOURNAMENT, value TOURNAMENT VALUE, verify TOURNAMENT FILE...",
 	.summary = "Make deals that everybody can check (Square Deal)",
 	.about = "new: make the description TOURNAMENT.sqd, to be published, and the secret keys\n"
-		 "TOURNAMENT.sqk; asks for what is not given. publish: the same for a draft .sqd.\n"
-		 "value: put the delayed value in, when it is known. deal: write the sets, one file\n"
-		 "a session. verify: prove published files against .sqd and .sqk; status 1 when a\n"
-		 "board differs. The files are those of the original program.",
+		 "TOURNAMENT.sqk; asks for missing options. publish: the same for a draft .sqd.\n"
+		 "value: enter the delayed value, once it is known. deal: write the sets, a file\n"
+		 "per session. verify: compare published files with .sqd and .sqk; the exit\n"
+		 "status is 1 if a board differs. The files are those of the original program.",
 	.options = square_options,
 	.run = square_run,
 };

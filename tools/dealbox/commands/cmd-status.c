@@ -53,7 +53,7 @@ static enum status status_run(struct args *args)
 	}
 	if (count)
 		return STATUS_DONE;
-	complain("plug one in; `dealbox machines` shows those that the service cannot use",
+	complain("plug one in; `dealbox machines` also shows machines that the service cannot use",
 		 "the service has seen no machine");
 	return STATUS_NO;
 }
@@ -62,8 +62,8 @@ const struct command cmd_status = {
 	.name = "status",
 	.operands = "",
 	.summary = "Show what to do at each machine of the service",
-	.about = "For each machine: its state, what the operator does now, and what is dealt. The\n"
-		 "exit status is 1 when the service has seen no machine.",
+	.about = "For each machine: its state, what the operator is to do, and what is being\n"
+		 "dealt. The exit status is 1 if the service has seen no machine.",
 	.options = status_options,
 	.run = status_run,
 };
@@ -169,7 +169,7 @@ static enum status watch_run(struct args *args)
 		if (err == -EINTR)
 			err = 0;
 	}
-	complain("`journalctl -u dealboxd` says why", "the service dealboxd has ended");
+	complain("`journalctl -u dealboxd` shows why", "the service dealboxd has ended");
 	free(watch.shown);
 	sd_bus_flush_close_unref(bus);
 	return STATUS_MACHINE;
@@ -179,8 +179,8 @@ const struct command cmd_watch = {
 	.name = "watch",
 	.operands = "",
 	.summary = "Show each change at the machines of the service",
-	.about = "A line whenever there is something else to do at a machine, until it is\n"
-		 "interrupted or the service ends. On a terminal the last line counts the cards.",
+	.about = "A line whenever the instruction at a machine changes, until the command is\n"
+		 "interrupted or the service ends. On a terminal, the last line counts the cards.",
 	.options = status_options,
 	.run = watch_run,
 };

@@ -95,9 +95,9 @@ static bool trace_take(void *context, const struct tracefile_head *head,
 		complain("give the deal file that was dealt", "%s:%lu: board %u is not in the set",
 			 path, line, head->board);
 	else if (ret == -ENODATA)
-		complain("`dealbox ledger traces` writes it again, with how the deck should have lain",
-			 "%s:%lu: the machine counted the cards of board %u and did not read them, and the trace "
-			 "does not say that their deck was sorted", path, line, head->board);
+		complain("`dealbox ledger traces` writes it with the order of the deck",
+			 "%s:%lu: the machine counted the cards of board %u without reading them, and the "
+			 "trace does not say that the deck was sorted", path, line, head->board);
 	else if (ret == -ENOTSUP)
 		complain("give the traces of the job that dealt its copies",
 			 "%s:%lu: this was a capture: board %u was read there, and not dealt", path, line,
@@ -145,12 +145,12 @@ static const struct option_row verify_options[] = {
 const struct command cmd_verify = {
 	.name = "verify",
 	.operands = "FILE TRACE...",
-	.summary = "Judge recorded traces by the deals that they were to be",
-	.about = "FILE is a deal file, each TRACE what `dealbox deal --record` or, of what the service\n"
-		 "dealt, `dealbox ledger traces` wrote. For each insertion it says whether what lies\n"
-		 "in the board is an exact duplicate, or what differs. Where cards were counted and\n"
-		 "not read (`--how by-position`), it is one if the deck was sorted. The exit status\n"
-		 "is 0 when all are exact, 1 when one is not.",
+	.summary = "Compare recorded traces with their planned deals",
+	.about = "FILE is a deal file; each TRACE was written by `dealbox deal --record`, or, for\n"
+		 "deals of the service, by `dealbox ledger traces`. For each insertion, reports\n"
+		 "whether the board is an exact duplicate, or the differences. If cards were\n"
+		 "counted and not read (`--how by-position`), that holds only if the deck was\n"
+		 "sorted. The exit status is 0 if all are exact, otherwise 1.",
 	.options = verify_options,
 	.run = verify_run,
 };
