@@ -366,6 +366,14 @@ int dealbox_pause(struct dealbox *db)
 	return dealbox_exchange(db, &call);
 }
 
+int dealbox_control_describe(struct dealbox *db)
+{
+	struct dealbox_call call = { 0 };
+
+	dealbox_call_describe(&call);
+	return dealbox_exchange(db, &call);
+}
+
 int dealbox_control_greet(struct dealbox *db)
 {
 	struct dealbox_call call = { 0 };

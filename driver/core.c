@@ -199,12 +199,19 @@ static enum dealbox_action greet_described(struct dealbox_core *core, struct dea
 	return send_query(core, call, WIRE_GET_INFO, 0, WIRE_INFO_SIZE);
 }
 
+static int read_answer(struct dealbox_core *core, const struct dealbox_call *call)
+{
+	int error = dealbox_read_descriptor(call->data, WIRE_DESC_SIZE, &core->machine);
+
+	return error == -ENOENT ? -EPROTO : error;
+}
+
 static enum dealbox_action greet_with_machine(struct dealbox_core *core, struct dealbox_call *call,
 					      int error)
 {
 	error = must_answer(error);
-	if (!error && !dealbox_decode_descriptor(call->data, WIRE_DESC_SIZE, &core->machine))
-		error = -EPROTO;
+	if (!error)
+		error = read_answer(core, call);
 	return error ? end_call(call, error) : greet_described(core, call);
 }
 
@@ -213,7 +220,7 @@ static enum dealbox_action begin_greeting(struct dealbox_core *core, struct deal
 {
 	/* An answer to the host before this one may still come: begin at another tag. */
 	core->tag = call->now_ns >> 20;
-	if (!core->dialect->described)
+	if (!core->dialect->described || core->machine.pockets)
 		return greet_described(core, call);
 	call->answered = greet_with_machine;
 	return send_query(core, call, core->dialect->describe, 0, WIRE_DESC_SIZE);
@@ -222,6 +229,35 @@ static enum dealbox_action begin_greeting(struct dealbox_core *core, struct deal
 void dealbox_call_greet(struct dealbox_call *call)
 {
 	call->step = begin_greeting;
+}
+
+/* -- the machine descriptor by request (section 1.1) ----------------------- */
+
+static enum dealbox_action machine_described(struct dealbox_core *core, struct dealbox_call *call,
+					     int moved)
+{
+	int error = must_answer(min(moved, 0));
+
+	if (!error)
+		error = moved == WIRE_DESC_SIZE ? read_answer(core, call) : -EPROTO;
+	return end_call(call, error);
+}
+
+static enum dealbox_action begin_describe(struct dealbox_core *core, struct dealbox_call *call,
+					  int unused)
+{
+	call->type = WIRE_REQ_IN;
+	call->request = WIRE_DESCRIBE;
+	call->value = 0;
+	call->length = WIRE_DESC_SIZE;
+	call->ms = WIRE_CONTROL_HOST_MS;
+	call->step = machine_described;
+	return DEALBOX_CONTROL;
+}
+
+void dealbox_call_describe(struct dealbox_call *call)
+{
+	call->step = begin_describe;
 }
 
 /* -- queries --------------------------------------------------------------- */

@@ -109,8 +109,8 @@ struct dealbox_call {
 
 /**
  * struct dealbox_dialect - encoding of the protocol on USB
- * @described: the machine is queried for its descriptor; otherwise the
- *	owner has read it from the USB descriptors
+ * @described: dealbox_call_greet() queries the machine for its descriptor
+ *	unless core->machine is known
  * @describe: the request for the descriptor, if @described
  * @exchange: start a request. Ends in dealbox_call_answered(), with the
  *	answer in call->data.
@@ -173,7 +173,8 @@ struct dealbox_core_ops {
  * @ops: set by the owner
  * @dialect: set by the owner
  * @transfer_size: maximum size of a transfer of events; set by the owner
- * @machine: capabilities; set by the owner unless the dialect queries them
+ * @machine: capabilities; set by the owner or by dealbox_call_describe(),
+ *	unless the dialect queries them
  * @info: versions and name, valid after dealbox_call_greet()
  * @routed: the machine is host-routed
  * @sequence: sequence number of the last command
@@ -225,6 +226,16 @@ struct dealbox_core {
  * is zero. The arguments must live until the call has ended; results are stored
  * in them.
  */
+
+/**
+ * dealbox_call_describe() - ask whether a device is a machine
+ * @call: the call
+ *
+ * For a device whose descriptors do not say it. Reads the machine descriptor by
+ * a control request, in every dialect, and sets core->machine. Nothing is
+ * written to the device, and nothing must be before this call has succeeded.
+ */
+void dealbox_call_describe(struct dealbox_call *call);
 
 /**
  * dealbox_call_greet() - start the first call to a machine

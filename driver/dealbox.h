@@ -44,6 +44,8 @@ struct dealbox_pipes {
 /**
  * struct dealbox_kind - a kind of machine, the driver_info in main.c's id table
  * @dialect: encoding of the protocol, see core.h
+ * @listed: known by vendor and product, so that it may be queried in its
+ *	dialect
  * @bind: find the endpoints, and set db->core.machine if the USB descriptors
  *	contain it. Makes no transfers. Return 0 or -errno.
  *
@@ -51,11 +53,13 @@ struct dealbox_pipes {
  */
 struct dealbox_kind {
 	const struct dealbox_dialect *dialect;
+	bool listed;
 	int (*bind)(struct dealbox *db, struct dealbox_pipes *pipes);
 };
 
 extern const struct dealbox_kind dealbox_native_kind;
 extern const struct dealbox_kind dealbox_serial_kind;
+extern const struct dealbox_kind dealbox_unlisted_serial_kind;
 
 /* Statistics for debugfs; under lock. */
 struct dealbox_stats {
@@ -150,6 +154,17 @@ struct dealbox_file {
 	struct event_queue queue;
 };
 
+/* pipes.c */
+
+/* Say why the descriptor refuses the machine. Returns error. */
+int dealbox_refuse_descriptor(struct dealbox *db, int error);
+
+/*
+ * Compare the endpoints with what the machine says that it is. Returns 0 or
+ * -errno.
+ */
+int dealbox_check_pipes(struct dealbox *db, struct dealbox_pipes *pipes);
+
 /* chardev.c */
 extern const struct file_operations dealbox_fops;
 
@@ -167,6 +182,9 @@ extern const struct dealbox_core_ops dealbox_core_ops;
 int dealbox_control_alloc(struct dealbox *db,
 			  const struct usb_endpoint_descriptor *out);
 void dealbox_control_free(struct dealbox *db);
+
+/* Ask a device whose descriptors do not say it whether it is a machine. */
+int dealbox_control_describe(struct dealbox *db);
 
 /* Query the machine at probe and set info and serial. */
 int dealbox_control_greet(struct dealbox *db);

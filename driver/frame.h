@@ -25,7 +25,6 @@
 
 /* FRAME_REQUEST: request, wValue, then the data of a command */
 #define FRAME_REQUEST_HEADER	3
-#define FRAME_DESCRIBE		0x00	/* only in this dialect */
 /* FRAME_ANSWER: a status, then the data */
 #define FRAME_ANSWER_HEADER	1
 #define FRAME_DONE		0x00

@@ -74,6 +74,27 @@ static int greet_machine(struct dealbox *db)
 	return error;
 }
 
+/*
+ * The descriptors of some machines cannot say what they are. Ask before anything
+ * is written, since this may be another vendor's device of the same class.
+ */
+static int describe_machine(struct dealbox *db, const struct dealbox_kind *kind,
+			    struct dealbox_pipes *pipes)
+{
+	int error;
+
+	if (kind->listed)
+		return 0;
+	if (!db->core.machine.pockets) {
+		mutex_lock(&db->ctl);
+		error = dealbox_control_describe(db);
+		mutex_unlock(&db->ctl);
+		if (error)
+			return dealbox_refuse_descriptor(db, error);
+	}
+	return dealbox_check_pipes(db, pipes);
+}
+
 static int add_node(struct dealbox *db)
 {
 	int error;
@@ -98,6 +119,8 @@ static int dealbox_probe(struct usb_interface *intf, const struct usb_device_id 
 	error = kind->bind(db, &pipes);
 	if (!error)
 		error = dealbox_control_alloc(db, pipes.out);
+	if (!error)
+		error = describe_machine(db, kind, &pipes);
 	if (!error)
 		error = dealbox_stream_alloc(db, pipes.in, pipes.gate);
 	if (error)
@@ -296,12 +319,14 @@ static const struct usb_device_id dealbox_ids[] = {
 	{ USB_INTERFACE_INFO(WIRE_CLASS, WIRE_SUBCLASS, WIRE_PROTOCOL),
 	  .driver_info = (kernel_ulong_t)&dealbox_native_kind },
 	/*
-	 * This dialect has no USB descriptor to recognise it by; it must be
-	 * queried. Match vendor and product too, so that nothing is sent to
-	 * another vendor's device of the same interface class.
+	 * This dialect has no USB descriptor to recognise it by. A machine of a
+	 * known vendor and product is queried by frames, any other one on
+	 * endpoint 0 before a frame is written.
 	 */
 	{ USB_DEVICE_AND_INTERFACE_INFO(0x1209, 0x0001, WIRE_CLASS, WIRE_SUBCLASS, FRAME_PROTOCOL),
 	  .driver_info = (kernel_ulong_t)&dealbox_serial_kind },
+	{ USB_INTERFACE_INFO(WIRE_CLASS, WIRE_SUBCLASS, FRAME_PROTOCOL),
+	  .driver_info = (kernel_ulong_t)&dealbox_unlisted_serial_kind },
 	{ }
 };
 MODULE_DEVICE_TABLE(usb, dealbox_ids);

@@ -127,7 +127,7 @@ static void serial_restart(struct dealbox_core *core)
 
 const struct dealbox_dialect dealbox_serial = {
 	.described = true,
-	.describe = FRAME_DESCRIBE,
+	.describe = WIRE_DESCRIBE,
 	.exchange = serial_exchange,
 	.encode_plan = serial_encode_plan,
 	.encode_gate = serial_encode_gate,

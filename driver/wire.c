@@ -6,6 +6,7 @@
  */
 #include <linux/build_bug.h>
 #include <linux/crc32.h>
+#include <linux/errno.h>
 #include <linux/limits.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
@@ -69,6 +70,20 @@ bool dealbox_decode_descriptor(const u8 *buf, size_t len, struct wire_descriptor
 	       (out->capabilities & modes) &&
 	       (out->reader || !(out->capabilities & readers)) &&
 	       routed == !!out->gate_deadline_us;
+}
+
+int dealbox_read_descriptor(const u8 *buf, size_t len, struct wire_descriptor *out)
+{
+	int error = -EPROTO;
+
+	if (dealbox_decode_descriptor(buf, len, out))
+		return 0;
+	if (len < 3 || buf[1] != WIRE_DESC_TYPE || buf[2] != WIRE_DESC_SUBTYPE)
+		error = -ENOENT;
+	else if (len >= WIRE_DESC_SIZE && buf[5] > WIRE_VERSION >> 8)
+		error = -EPROTONOSUPPORT;
+	memset(out, 0, sizeof(*out));
+	return error;
 }
 
 void dealbox_decode_info(const u8 *buf, struct wire_info *out)

@@ -25,6 +25,7 @@
 /* section 2 */
 #define WIRE_REQ_OUT		0x41
 #define WIRE_REQ_IN		0xc1
+#define WIRE_DESCRIBE		0x00
 #define WIRE_GET_INFO		0x01
 #define WIRE_GET_STATUS		0x02
 #define WIRE_GET_RESULT		0x03
@@ -180,6 +181,19 @@ enum wire_event_class dealbox_wire_class(u32 type);
  */
 bool dealbox_decode_descriptor(const u8 *buf, size_t len,
 			       struct wire_descriptor *out);
+
+/**
+ * dealbox_read_descriptor() - look for the machine descriptor and decode it
+ * @buf: what follows the interface descriptor, or the answer to DESCRIBE
+ * @len: bytes in @buf, any number
+ * @out: what the machine can do; zero after an error
+ *
+ * Return: 0, -ENOENT if there is no machine descriptor, so that the machine
+ * must be asked for it, -EPROTONOSUPPORT if the machine speaks a later major
+ * version, -EPROTO if the descriptor is too short or has a field out of range.
+ */
+int dealbox_read_descriptor(const u8 *buf, size_t len,
+			    struct wire_descriptor *out);
 void dealbox_decode_info(const u8 *buf, struct wire_info *out);
 bool dealbox_decode_status(const u8 *buf, struct wire_status *out);
 void dealbox_decode_result(const u8 *buf, struct wire_result *out);

@@ -1062,7 +1062,7 @@ static void test_serial_events(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, dealbox_serial.encode_plan(buf, &block), size);
 	KUNIT_ASSERT_MEMEQ(test, buf, expected, size);
 	KUNIT_ASSERT_TRUE(test, dealbox_serial.described);
-	KUNIT_ASSERT_EQ(test, dealbox_serial.describe, FRAME_DESCRIBE);
+	KUNIT_ASSERT_EQ(test, dealbox_serial.describe, WIRE_DESCRIBE);
 }
 
 /* -- in every order -------------------------------------------------------------- */

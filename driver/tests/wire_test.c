@@ -144,6 +144,38 @@ static void test_descriptor_refused(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, out.gate_deadline_us, 20000);
 }
 
+static void test_descriptor_looked_for(struct kunit *test)
+{
+	static const struct { size_t length; u8 offset, value; int error; } rows[] = {
+		{ WIRE_DESC_SIZE, 0, 24, 0 },
+		{ WIRE_DESC_SIZE + 4, 0, 28, 0 },	/* longer */
+		{ 0, 0, 24, -ENOENT },	/* nothing */
+		{ 2, 0, 24, -ENOENT },	/* two bytes */
+		{ WIRE_DESC_SIZE, 1, 5, -ENOENT },	/* an endpoint */
+		{ WIRE_DESC_SIZE, 2, 2, -ENOENT },	/* another one of a class */
+		{ WIRE_DESC_SIZE - 1, 0, 24, -EPROTO },	/* cut */
+		{ WIRE_DESC_SIZE, 0, 23, -EPROTO },	/* too short */
+		{ WIRE_DESC_SIZE, 6, 0, -EPROTO },	/* no pockets */
+		{ WIRE_DESC_SIZE, 5, 2, -EPROTONOSUPPORT },	/* version 2 */
+		{ WIRE_DESC_SIZE, 5, 0, -EPROTO },	/* version 0 */
+	};
+	struct wire_descriptor out, none = { 0 };
+	u8 buf[WIRE_DESC_SIZE + 4];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		memset(buf, 0, sizeof(buf));
+		memcpy(buf, machine_bytes, sizeof(machine_bytes));
+		buf[rows[i].offset] = rows[i].value;
+		memset(&out, 0xff, sizeof(out));
+		KUNIT_ASSERT_EQ(test, dealbox_read_descriptor(buf, rows[i].length, &out),
+				rows[i].error);
+		if (rows[i].error)
+			KUNIT_ASSERT_MEMEQ(test, &out, &none, sizeof(out));
+		else
+			KUNIT_ASSERT_EQ(test, out.pockets, 4);
+	}
+}
+
 static void test_info(struct kunit *test)
 {
 	u8 buf[WIRE_INFO_SIZE] = "\x00\x01\x00\x00\x04\x03\x02\x01\x0d\x0c\x0b\x0a"
@@ -521,6 +553,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(test_crc_known_answer),
 	KUNIT_CASE(test_descriptor),
 	KUNIT_CASE(test_descriptor_refused),
+	KUNIT_CASE(test_descriptor_looked_for),
 	KUNIT_CASE(test_info),
 	KUNIT_CASE(test_classes),
 	KUNIT_CASE(test_status),

@@ -296,6 +296,13 @@ static const struct host_bus emu_bus = {
 	.close = emu_close,
 };
 
+static int refuse_descriptor(struct dealbox_error *reason, const char *path)
+{
+	return error_set(reason, -EPROTO, 0, NULL,
+			 "emu:%s: the machine's descriptor does not match protocol %x.%02x",
+			 path, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
+}
+
 static int attach(struct dealbox_machine *machine, struct emu *emu, const char *path,
 		  struct emu_attached *attached, struct host_kind *kind)
 {
@@ -334,13 +341,11 @@ static int attach(struct dealbox_machine *machine, struct emu *emu, const char *
 	kind->transfer_size = attached->int_in_size;
 	kind->dialect = attached->serial_dialect ? &dealbox_serial : &dealbox_native;
 	emu->serial = attached->serial_dialect;
-	if (!emu->serial &&
-	    !dealbox_decode_descriptor(attached->machine_descriptor,
-				       sizeof(attached->machine_descriptor), &kind->machine))
-		return error_set(reason, -EPROTO, 0, NULL,
-				 "emu:%s: the machine's descriptor does not match protocol %x.%02x",
-				 path, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
-	return 0;
+	if (emu->serial)
+		return 0;
+	ret = dealbox_read_descriptor(attached->machine_descriptor,
+				      sizeof(attached->machine_descriptor), &kind->machine);
+	return ret && ret != -ENOENT ? refuse_descriptor(reason, path) : 0;
 }
 
 static int connect_to(struct dealbox_machine *machine, const char *path)
@@ -394,6 +399,11 @@ static int emu_open(struct dealbox_machine *machine, const char *place, bool obs
 	if (!emu->host) {
 		ret = error_set(&machine->reason, -ENOMEM, 0, NULL, "out of memory");
 		goto close_bus;
+	}
+	if (!emu->serial && !kind.machine.pockets && host_describe(emu->host, &kind.machine)) {
+		ret = refuse_descriptor(&machine->reason, place);
+		host_close(emu->host);
+		return ret;
 	}
 	ret = host_watch(emu->host, fd, EPOLLIN);
 	if (!ret)

@@ -414,12 +414,14 @@ static uint8_t endpoint_find(const struct libusb_interface_descriptor *interface
 	return 0;
 }
 
-/* Machines of the native dialect have a descriptor: docs/protocol.md, section 1.1. */
+/* Machines of the native dialect have a descriptor, or give it by request: docs/protocol.md, 1.1. */
 static bool native_describe(struct usb *usb, const struct libusb_interface_descriptor *interface,
 			    struct host_kind *kind)
 {
 	struct endpoints *ep = &usb->ep;
 	uint16_t unused;
+	int error = dealbox_read_descriptor(interface->extra, (size_t)interface->extra_length,
+					    &kind->machine);
 
 	kind->dialect = &dealbox_native;
 	ep->bulk_out = endpoint_find(interface, LIBUSB_TRANSFER_TYPE_BULK, LIBUSB_ENDPOINT_OUT,
@@ -428,10 +430,8 @@ static bool native_describe(struct usb *usb, const struct libusb_interface_descr
 			       &ep->in_size);
 	ep->gate = endpoint_find(interface, LIBUSB_TRANSFER_TYPE_INTERRUPT, LIBUSB_ENDPOINT_OUT,
 				 &unused);
-	return dealbox_decode_descriptor(interface->extra, (size_t)interface->extra_length,
-					 &kind->machine) &&
-	       ep->bulk_out && ep->in && ep->in_size >= WIRE_INT_IN_MIN &&
-	       (ep->gate || !(kind->machine.capabilities & DEALBOX_CAP_HOST_ROUTED));
+	return (!error || error == -ENOENT) && ep->bulk_out && ep->in &&
+	       ep->in_size >= WIRE_INT_IN_MIN;
 }
 
 /* Machines of the serial dialect are queried later. All messages use one pair of bulk pipes. */
@@ -556,6 +556,25 @@ static int in_prepare(struct usb *usb)
 	return 0;
 }
 
+/*
+ * Ask for a descriptor that is not among those of USB, before anything is sent. Returns false if
+ * the device is not a machine.
+ */
+static bool machine_complete(struct usb *usb, struct host_kind *kind)
+{
+	if (!kind->machine.pockets && !kind->dialect->described &&
+	    host_describe(usb->host, &kind->machine))
+		return false;
+	return usb->ep.gate || !(kind->machine.capabilities & DEALBOX_CAP_HOST_ROUTED);
+}
+
+static int refuse_descriptor(struct dealbox_error *reason, const struct usb_place *place)
+{
+	return error_set(reason, -EPROTO, 0, "its firmware may be too new or broken",
+			 "usb:%s: the machine's descriptors are not those of protocol %x.%02x",
+			 place->port, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
+}
+
 static int usb_open(struct dealbox_machine *machine, const char *where, bool observe)
 {
 	struct dealbox_error *reason = &machine->reason;
@@ -576,9 +595,7 @@ static int usb_open(struct dealbox_machine *machine, const char *where, bool obs
 	if (ret)
 		goto close_bus;
 	if (!machine_describe(usb, &kind)) {
-		ret = error_set(reason, -EPROTO, 0, "its firmware may be too new or broken",
-				"usb:%s: the machine's descriptors are not those of protocol %x.%02x",
-				place.port, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
+		ret = refuse_descriptor(reason, &place);
 		goto close_bus;
 	}
 	ret = in_prepare(usb);
@@ -590,6 +607,11 @@ static int usb_open(struct dealbox_machine *machine, const char *where, bool obs
 	if (ret) {
 		error_fill(reason, 0, NULL, "out of memory");
 		goto close_bus;
+	}
+	if (!machine_complete(usb, &kind)) {
+		ret = refuse_descriptor(reason, &place);
+		host_close(usb->host);
+		return ret;
 	}
 	ret = pollfds_watch(usb);
 	if (!ret) {

@@ -227,6 +227,17 @@ static int run_call(struct host *host, struct dealbox_call *call)
 	return call->error;
 }
 
+int host_describe(struct host *host, struct wire_descriptor *machine)
+{
+	struct dealbox_call call = { 0 };
+	int error;
+
+	dealbox_call_describe(&call);
+	error = run_call(host, &call);
+	*machine = host->core.machine;
+	return error;
+}
+
 int host_start(struct host *host)
 {
 	struct dealbox_call call = { 0 };

@@ -40,7 +40,7 @@ struct host_bus {
 /* How to communicate with a machine */
 struct host_kind {
 	const struct dealbox_dialect *dialect;
-	struct wire_descriptor machine;		/* unless the dialect queries it */
+	struct wire_descriptor machine;		/* if its descriptors contain it */
 	size_t transfer_size;			/* maximum size of a transfer of events, in bytes */
 };
 
@@ -51,6 +51,12 @@ struct host_kind {
  */
 struct host *host_new(const struct host_bus *ops, void *bus, const struct host_kind *kind,
 		      const char *serial, bool observe);
+
+/*
+ * Ask a device whose descriptors do not say it whether it is a machine, before anything else is
+ * sent. Sets *machine. Returns 0 or -errno.
+ */
+int host_describe(struct host *host, struct wire_descriptor *machine);
 
 /* Make the first queries, once the bus is ready. Returns 0 or -errno. */
 int host_start(struct host *host);

@@ -39,6 +39,7 @@ static struct {
 	bool serial;			/* requests come in frames on the bulk pipe */
 	int init_end, claim_end, control_end, bulk_end, submit_end;
 	uint8_t control_type, control_request;
+	unsigned int controls;
 	uint16_t control_index;
 	struct wire_result result;
 	int pipe[2];			/* what poll(2) sees of the bus */
@@ -197,7 +198,18 @@ int __wrap_libusb_control_transfer(libusb_device_handle *handle, uint8_t type, u
 	bus.control_type = type;
 	bus.control_request = request;
 	bus.control_index = index;
+	bus.controls++;
 	switch (request) {
+	case WIRE_DESCRIBE:
+		/* of a device that may be no machine: nothing was written to it before */
+		assert_int_equal(type, WIRE_REQ_IN);
+		assert_int_equal(bus.controls, 1);
+		assert_int_equal(bus.submitted_in, 0);
+		assert_int_equal(bus.halt_count, 0);
+		if (bus.control_end)
+			return bus.control_end;
+		wire_descriptor_put(data, &bus.descriptor);
+		return length;
 	case WIRE_GET_INFO:
 		wire_info_put(data, &info);
 		return length;
@@ -226,7 +238,7 @@ static void answer_frame(const uint8_t *data, size_t length)
 	assert_int_equal(frame.kind, FRAME_REQUEST);
 	payload[0] = FRAME_DONE;
 	switch (frame.payload[0]) {
-	case FRAME_DESCRIBE:
+	case WIRE_DESCRIBE:
 		wire_descriptor_put(payload + FRAME_ANSWER_HEADER, &bus.descriptor);
 		size = WIRE_DESC_SIZE;
 		break;
@@ -944,10 +956,45 @@ static void descriptors_of_no_machine(void **state)
 	fails(-EPROTO, "descriptors", "");
 }
 
+/* It cannot carry the descriptor, and gives it by request. */
+static void a_machine_is_asked_for_its_descriptor(void **state)
+{
+	struct dealbox_machine *machine;
+	struct dealbox_info info;
+
+	(void)state;
+	bus.setting.extra_length = 0;
+	machine = open_it();
+	assert_int_equal(dealbox_machine_get_info(machine, &info), 0);
+	assert_int_equal(info.pockets, 4);
+	assert_int_equal(info.plan_entries, 64);
+	dealbox_machine_close(machine);
+}
+
+static void a_device_that_does_not_answer_is_left_alone(void **state)
+{
+	static const int ends[] = { LIBUSB_ERROR_PIPE, LIBUSB_ERROR_TIMEOUT, 7 };
+	size_t n;
+
+	(void)state;
+	bus.setting.extra_length = 0;
+	for (n = 0; n < sizeof(ends) / sizeof(*ends); n++) {
+		bus.controls = 0;
+		bus.control_end = ends[n];
+		fails(-EPROTO, "descriptors", "");
+		assert_int_equal(bus.controls, 1);
+		assert_int_equal(bus.submitted_in, 0);
+		assert_int_equal(bus.halt_count, 0);
+	}
+}
+
 static void a_host_routed_machine_without_a_way_to_answer(void **state)
 {
 	(void)state;
 	bus.setting.bNumEndpoints = 2;
+	fails(-EPROTO, "descriptors", "");
+	bus.controls = 0;
+	bus.setting.extra_length = 0;
 	fails(-EPROTO, "descriptors", "");
 }
 
@@ -976,6 +1023,8 @@ int main(void)
 		STORED(a_machine_of_the_serial_dialect),
 		ROUTED(a_halt_where_a_gate_command_waits),
 		STORED(descriptors_of_no_machine),
+		ROUTED(a_machine_is_asked_for_its_descriptor),
+		STORED(a_device_that_does_not_answer_is_left_alone),
 		ROUTED(a_host_routed_machine_without_a_way_to_answer),
 	};
 

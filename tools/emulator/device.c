@@ -175,7 +175,7 @@ static size_t config_descriptor(const struct device *d, uint8_t *buf)
 	size_t length = put(buf, config, sizeof(config));
 
 	length += put(buf + length, interface, sizeof(interface));
-	if (!serial) {
+	if (!serial && !d->config.by_request) {
 		wire_descriptor_put(buf + length, machine_view(d->machine).desc);
 		length += WIRE_DESC_SIZE;
 	}
@@ -314,12 +314,15 @@ static int vendor_request(struct device *d, const struct transfer *transfer, boo
 	uint16_t value = setup[2] | setup[3] << 8, index = setup[4] | setup[5] << 8;
 	size_t length;
 
-	if (!d->configuration || index != 0 || framed != d->config.serial_dialect)
+	if (!d->configuration || index != 0)
 		return -EPIPE;
-	if (framed && setup[0] == WIRE_REQ_IN && setup[1] == FRAME_DESCRIBE) {
+	/* in frames, and in each dialect on endpoint 0 */
+	if (setup[0] == WIRE_REQ_IN && setup[1] == WIRE_DESCRIBE) {
 		wire_descriptor_put(buf, machine_view(d->machine).desc);
-		return WIRE_DESC_SIZE;
+		return value ? -EPIPE : WIRE_DESC_SIZE;
 	}
+	if (framed != d->config.serial_dialect)
+		return -EPIPE;
 	if (setup[0] == WIRE_REQ_IN) {
 		length = machine_query(d->machine, setup[1], value, buf);
 		return length ? (int)length : -EPIPE;

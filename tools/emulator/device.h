@@ -21,6 +21,7 @@ struct device_config {
 	char serial[64], product[64];
 	uint16_t int_in_size;	/* wMaxPacketSize, 32..1024 */
 	bool serial_dialect;	/* docs/protocol-serial.md instead of docs/protocol.md */
+	bool by_request;	/* the machine descriptor is none of USB's: the host asks for it */
 };
 
 /* A transfer submitted by the host */

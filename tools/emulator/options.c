@@ -71,6 +71,7 @@ static const struct option_text {
 	{ "machines", "N", "so many machines; .1, .2... is put behind paths, -1, -2... behind serials", 'n' },
 	{ "kind", "stored|routed", "who holds the plan: the machine, or the host routes each card", 'k' },
 	{ "dialect", "native|serial", "what it speaks on USB: docs/protocol.md, or docs/protocol-serial.md", 'D' },
+	{ "descriptor", "usb|request", "where it says what it can do: among USB's descriptors, or only when asked", 'Q' },
 	{ "speed", "FACTOR", "1 = about 10 cards a second, 0 = as fast as the host fetches events", 'x' },
 	{ "seed", "N", "order of the cards, and all else that is left to chance", 'r' },
 	{ "pack", "bridge|preferans|jokers", "which cards a pack has: 52, 32 or 54", 'c' },
@@ -316,6 +317,9 @@ static void take_option(struct options *o, const char *name, char letter, const 
 		break;
 	case 'D':
 		o->device.serial_dialect = choice(name, arg, "native|serial");
+		break;
+	case 'Q':
+		o->device.by_request = choice(name, arg, "usb|request");
 		break;
 	case 'x':
 		o->machine.speed = strtod(arg, &end);

@@ -1433,11 +1433,18 @@ static int is_taken(struct machine *m, const char *change)
 }
 
 /*
- * The meaning of class ff is up to the vendor. A machine of the native dialect identifies itself
- * before anything is written to it; one of the serial dialect must be of a known vendor.
+ * The meaning of class ff is up to the vendor. A machine identifies itself before anything is
+ * written to it: by its USB descriptors, or on endpoint 0 when it is asked.
  */
 TEST_F(machine, unknown_vendor)
 {
+	EXPECT_EQ(1, is_taken(&self->machine, "set 8 4242"));
+}
+
+/* One of the serial dialect that does not answer must be of a known vendor. */
+TEST_F(machine, unknown_vendor_without_an_answer)
+{
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request 0x00 always: stall"));
 	EXPECT_EQ(!variant->dialect, is_taken(&self->machine, "set 8 4242"));
 }
 

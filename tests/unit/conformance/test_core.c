@@ -696,7 +696,7 @@ static void what_a_machine_says_of_itself(void **state)
 		bool serial;
 		int error;
 	} cases[] = {
-		{ "on request 0x00: set 5 02", true, -EPROTO },	/* protocol 2.0 */
+		{ "on request 0x00: set 5 02", true, -EPROTONOSUPPORT },	/* protocol 2.0 */
 		{ "on request 0x00: stall", true, -EPROTO },
 		{ "on request 0x00: no-answer", true, -ETIMEDOUT },
 		{ "on request GET_INFO: stall", false, -EPROTO },
@@ -722,6 +722,46 @@ static void what_a_machine_says_of_itself(void **state)
 		fixture_rule(w->fixture, cases[n].rules);
 		assert_int_equal(greet(w), cases[n].error);
 		world_free(w);
+	}
+}
+
+/* A device whose descriptors do not say what it is: it is asked, and nothing else before. */
+static void a_machine_that_is_known_by_its_answer(void **state)
+{
+	static const struct { const char *rules; int error; } cases[] = {
+		{ "", 0 },
+		{ "on request 0x00: stall", -EPROTO },
+		{ "on request 0x00: short 23", -EPROTO },
+		{ "on request 0x00: set 1 25", -EPROTO },
+		{ "on request 0x00: set 6 00", -EPROTO },
+		{ "on request 0x00: set 5 02", -EPROTONOSUPPORT },
+		{ "on request 0x00: no-answer", -ETIMEDOUT },
+	};
+	struct wire_descriptor none = { 0 };
+	struct world *w;
+	int serial;
+	size_t n;
+
+	(void)state;
+	for (serial = 0; serial < 2; serial++) {
+		for (n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
+			struct dealbox_call call = { 0 };
+
+			w = world_before_greeting(DEALBOX_CAP_STORED_PLAN, serial);
+			w->core.machine = none;
+			fixture_rule(w->fixture, cases[n].rules);
+			dealbox_call_describe(&call);
+			assert_int_equal(run_call(w, &call), cases[n].error);
+			assert_string_equal(w->sent, "00");
+			assert_int_equal(call.type, WIRE_REQ_IN);
+			assert_int_equal(w->core.machine.pockets, cases[n].error ? 0 : 4);
+			/* not asked again, in frames */
+			if (!cases[n].error) {
+				assert_int_equal(greet(w), 0);
+				assert_string_equal(w->sent, "01 03");
+			}
+			world_free(w);
+		}
 	}
 }
 
@@ -850,6 +890,7 @@ int main(void)
 		cmocka_unit_test(numbers_of_commands),
 		cmocka_unit_test(errors_of_transfers),
 		cmocka_unit_test(what_a_machine_says_of_itself),
+		cmocka_unit_test(a_machine_that_is_known_by_its_answer),
 		cmocka_unit_test(a_board_is_dealt),
 		cmocka_unit_test(how_soon_events_are_asked_for),
 	};

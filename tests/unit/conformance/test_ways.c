@@ -70,15 +70,18 @@ static void start_emulator(struct way *way, unsigned int job)
 		const char *args[] = { "dealbox-emulator", "--control", control, "--serial",
 			way->number, "--kind", kind_names[way->kind], "--dialect",
 			way->serial ? "serial" : "native", "--manual", "--trace", trace,
+			/* one kind cannot say by USB's descriptors what it is */
+			"--descriptor", way->kind == ROUTED ? "request" : "usb",
 			NULL, NULL, NULL, NULL };
+		const char **way_args = args + 14;
 
 		if (!strcmp(way->name, "emu")) {
-			args[12] = "--socket";
-			args[13] = socket_path;
+			way_args[0] = "--socket";
+			way_args[1] = socket_path;
 		} else {
-			args[12] = "--usbip";
-			args[13] = "--port";
-			args[14] = port;
+			way_args[0] = "--usbip";
+			way_args[1] = "--port";
+			way_args[2] = port;
 		}
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		dup2(out[1], 1);
