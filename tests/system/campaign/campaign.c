@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <dealbox/ledger.h>
+
 #include "campaign.h"
 #include "machine/emu.h"
 #include "lockstep.h"
@@ -598,7 +600,7 @@ static int number_of(struct json_object *object, const char *name)
 	return json_object_object_get_ex(object, name, &member) ? json_object_get_int(member) : 0;
 }
 
-/* The service's output, in the words that the simulated people understand. */
+/* A state of the machine, in the words that the simulated people understand. */
 static const char *state_text(const char *state)
 {
 	static const struct { const char *state, *text; } texts[] = {
@@ -630,9 +632,8 @@ static void line_take(const char *line)
 	event = text_of(object, "event");
 	if (!strcmp(event, "operator")) {
 		note("told: board %d: %s", number_of(object, "board"), text_of(object, "text"));
-		people_told(service ? state_text(text_of(object, "state")) : text_of(object, "text"));
-		if (!people.wanted || service)
-			people.wanted = number_of(object, "board");
+		people_told(state_text(text_of(object, "state")));
+		people.wanted = number_of(object, "board");
 	} else if (!strcmp(event, "board")) {
 		note("says: board %d, insertion %d: %s", number_of(object, "board"),
 		     number_of(object, "insertion"), text_of(object, "text"));
@@ -668,30 +669,69 @@ static void lines_take(void)
 	}
 }
 
-static const char *journal_path(void)
-{
-	static char path[128];
+/* -- its ledger ----------------------------------------------------------- */
 
-	snprintf(path, sizeof(path), "%s/dealbox/job-%s.json", folder,
-		 !uri ? "CAMPAIGN" : m.routed ? "INTEROP-R" : "INTEROP-S");
-	return path;
+static void ledger_remove(void)
+{
+	static const char *const suffixes[] = { "", "-wal", "-shm", ".key", ".heads", ".new", ".key.new" };
+	char path[128];
+	size_t i;
+
+	for (i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		snprintf(path, sizeof(path), "%s/dealbox/ledger%s", folder, suffixes[i]);
+		unlink(path);
+	}
+}
+
+struct looked {
+	struct dealbox_ledger *ledger;
+	uint64_t job;			/* the last */
+	bool open;
+	uint32_t exact[BOARDS + 1];	/* insertion of each board */
+};
+
+static int look_at_job(const struct dealbox_ledger_job *one, void *context)
+{
+	struct looked *looked = context;
+
+	looked->job = one->job;
+	looked->open = one->state == DEALBOX_LEDGER_JOB_OPEN || one->state == DEALBOX_LEDGER_JOB_PAUSED;
+	return 0;
+}
+
+static int look_at_insertion(const struct dealbox_ledger_insertion *one, void *context)
+{
+	struct looked *looked = context;
+
+	if (one->outcome == DEALBOX_LEDGER_EXACT && one->board <= BOARDS)
+		looked->exact[one->board] = one->number;
+	return 0;
+}
+
+/* What was exact at first, and is not after all, is not recorded any more. */
+static int look_at_copy(const struct dealbox_ledger_copy *one, void *context)
+{
+	struct looked *looked = context;
+
+	if (one->state == DEALBOX_LEDGER_COPY_RECORDED && one->board <= BOARDS && looked->exact[one->board])
+		claim(looked->exact[one->board], (int)one->board);
+	return 0;
 }
 
 /* What it wrote down as exact counts, told or not. Is there a job to resume? */
-static bool journal_look(void)
+static bool ledger_look(void)
 {
-	struct json_object *root, *items, *one;
-	size_t i;
+	struct looked looked = { .ledger = dealbox_ledger_new() };
+	char path[128];
 
-	root = json_object_from_file(journal_path());
-	if (root && json_object_object_get_ex(root, "items", &items))
-		for (i = 0; i < json_object_array_length(items); i++) {
-			one = json_object_array_get_idx(items, i);
-			if (!strcmp(text_of(one, "state"), "exact"))
-				claim((uint32_t)number_of(one, "insertion"), number_of(one, "board"));
-		}
-	json_object_put(root);
-	return root;
+	snprintf(path, sizeof(path), "%s/dealbox/ledger", folder);
+	if (!dealbox_ledger_open(looked.ledger, path, 0) &&
+	    (dealbox_ledger_jobs(looked.ledger, 0, look_at_job, &looked) ||
+	     (looked.job && (dealbox_ledger_insertions(looked.ledger, looked.job, false, look_at_insertion, &looked) ||
+			     dealbox_ledger_copies(looked.ledger, looked.job, look_at_copy, &looked)))))
+		found(DIED, "the ledger cannot be read: %s", dealbox_ledger_error(looked.ledger)->what);
+	dealbox_ledger_free(looked.ledger);
+	return looked.open;
 }
 
 /* -- time ----------------------------------------------------------- */
@@ -1234,7 +1274,7 @@ static void job_run(int number)
 		bus_plug();
 	machine_make();
 	set_make();
-	unlink(journal_path());
+	ledger_remove();
 	faults_choose();
 	note("job %d: %s%s, capabilities %x", number, m.routed ? "routed" : "stored",
 	     job.keeps ? ", keeps its state" : "", m.capabilities);
@@ -1246,7 +1286,7 @@ static void job_run(int number)
 		alarm(120);
 	for (job.runs = 0; job.runs < RUNS && status; job.runs++) {
 		status = program_run(resume);
-		resume = (service ? service_look(false) : journal_look()) && !job.anew;
+		resume = (service ? service_look(false) : ledger_look()) && !job.anew;
 		job.begun += !resume;
 		if (job.service_done)
 			status = 0;

@@ -5,10 +5,16 @@
  * how long, and the campaign lets the machine and the people act until something has
  * come, or until that time has passed: on the campaign's clock, which is the program's, too.
  * Nothing is written to a disk in earnest.
+ *
+ * The program has a second thread, which deals. One of the two runs at a time: it hands over when it
+ * waits, and the campaign is told when both of them do.
  */
 #undef _FORTIFY_SOURCE		/* it would define poll() itself */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -28,27 +34,117 @@ static int poll_now(struct pollfd *fds, nfds_t count)
 	return (int)syscall(SYS_ppoll, fds, count, &at_once, NULL, 0);
 }
 
+/* -- two threads --------------------------------------------------- */
+
+#define FOREVER	UINT64_MAX
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t handed_over = PTHREAD_COND_INITIALIZER;
+static __thread unsigned int me;	/* 0: the first one */
+static unsigned int turn;		/* who runs */
+
+static struct side {
+	bool there;
+	bool waits;		/* and nothing has happened since it looked last */
+	uint64_t until;		/* us */
+} sides[2] = { { .there = true } };
+
+/* With the lock: the other one runs, until it hands over. */
+static void hand_over(void)
+{
+	turn = !me;
+	pthread_cond_broadcast(&handed_over);
+	while (turn != me)
+		pthread_cond_wait(&handed_over, &lock);
+}
+
+/* The campaign lets time pass, as long as neither of the two has to do something. */
+static void pass_time(void)
+{
+	uint64_t until = sides[me].until;
+	struct lockstep_answer answer;
+	int32_t left = -1;
+
+	if (sides[!me].there && sides[!me].until < until)
+		until = sides[!me].until;
+	if (until != FOREVER)
+		left = until > now_us ? (int32_t)((until - now_us + 999) / 1000) : 0;
+	if (write(LOCKSTEP_FD, &left, sizeof(left)) != sizeof(left) ||
+	    read(LOCKSTEP_FD, &answer, sizeof(answer)) != sizeof(answer))
+		_exit(99);
+	now_us = answer.now_us;
+	sides[0].waits = sides[1].waits = false;
+}
+
 int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
-	struct lockstep_answer answer;
-	int32_t left = timeout_ms;
-	uint64_t begin = now_us;
-	int ret;
+	int ret = poll_now(fds, count);
 
-	for (;;) {
-		ret = poll_now(fds, count);
-		if (ret || !timeout_ms)
-			return ret;
-		if (write(LOCKSTEP_FD, &left, sizeof(left)) != sizeof(left) ||
-		    read(LOCKSTEP_FD, &answer, sizeof(answer)) != sizeof(answer))
-			_exit(99);
-		now_us = answer.now_us;
-		if (timeout_ms < 0)
-			continue;
-		left = timeout_ms - (int32_t)((now_us - begin) / 1000);
-		if (left <= 0)
-			return poll_now(fds, count);
+	if (ret || !timeout_ms)
+		return ret;
+	pthread_mutex_lock(&lock);
+	sides[me].until = timeout_ms < 0 ? FOREVER : now_us + (uint64_t)timeout_ms * 1000;
+	while (!(ret = poll_now(fds, count)) && now_us < sides[me].until) {
+		sides[me].waits = true;
+		if (sides[!me].there && !sides[!me].waits)
+			hand_over();
+		else
+			pass_time();
 	}
+	/* what is done now may be what the other one waits for */
+	sides[0].waits = sides[1].waits = false;
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
+struct beginning {
+	void *(*run)(void *context);
+	void *context;
+};
+
+static void *begin(void *context)
+{
+	struct beginning beginning = *(struct beginning *)context;
+	void *result;
+
+	free(context);
+	me = 1;
+	pthread_mutex_lock(&lock);
+	while (turn != me)
+		pthread_cond_wait(&handed_over, &lock);
+	pthread_mutex_unlock(&lock);
+	result = beginning.run(beginning.context);
+	pthread_mutex_lock(&lock);
+	sides[me].there = false;
+	turn = 0;
+	pthread_cond_broadcast(&handed_over);
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *context), void *context)
+{
+	int (*create)(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *context), void *context) =
+		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create");
+	struct beginning *beginning = malloc(sizeof(*beginning));
+
+	*beginning = (struct beginning){ run, context };
+	sides[1] = (struct side){ .there = true };
+	return create(thread, attr, begin, beginning);
+}
+
+int pthread_join(pthread_t thread, void **result)
+{
+	int (*join)(pthread_t thread, void **result) = (int (*)(pthread_t, void **))dlsym(RTLD_NEXT, "pthread_join");
+
+	pthread_mutex_lock(&lock);
+	sides[me].until = FOREVER;
+	while (sides[!me].there) {
+		sides[me].waits = true;
+		hand_over();
+	}
+	pthread_mutex_unlock(&lock);
+	return join(thread, result);
 }
 
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout_ms, size_t size);
@@ -87,4 +183,9 @@ ssize_t getrandom(void *buf, size_t size, unsigned int flags)
 int fsync(int fd)
 {
 	return fcntl(fd, F_GETFD) < 0 ? -1 : 0;
+}
+
+int fdatasync(int fd)
+{
+	return fsync(fd);
 }

@@ -46,14 +46,13 @@ static uint32_t chance(uint32_t below)
 static void operator(void)
 {
 	static struct board board;
-	static int deals_done, emptied;
+	static int deals_done;
 	uint8_t cards[52];
 
 	if (!m.configured || running())
 		return;
 	if (m.spent) {
 		deals_done += m.state == DONE;
-		emptied = m.state != DONE;
 		reader_clear();
 		board_remove();
 	} else if (!m.insertion) {
@@ -61,8 +60,8 @@ static void operator(void)
 		hopper_load(cards, 52);
 		memset(&board, 0, sizeof(board));
 		board_insert(&board, deals_done + 1);
-	} else if (emptied) {
-		key_press(KEY_START);	/* the host asks whether it is */
+	} else {
+		key_press(KEY_START);	/* the host asks whether it is empty */
 	}
 }
 

@@ -279,7 +279,7 @@ def an_original_is_captured_and_copied(box):
 
     # and its copies are exact, by the machine's account too
     copier = box.machine(name="copier")
-    box.dealbox("deal", "-m", copier.uri, "--copies", "3", "original.pbn").expect(
+    box.deal("-m", copier.uri, "--copies", "3", "original.pbn").expect(
         0, r"3 of 3 boards are exact duplicates")
     for lay in copier.account():
         if lay["end"] == "done":

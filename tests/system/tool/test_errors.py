@@ -250,7 +250,7 @@ def no_permission(box):
 def a_machine_that_is_in_use(box):
     machine = box.machine("--manual")
     running = box.begin("deal", "-m", machine.uri, SET)
-    assert "put in an empty board 1" in running.line()
+    running.see("Put in the empty board 1")
     everywhere(box, machine.uri, r"the machine is in use by dealbox \(process %d\)" %
                running.process.pid, "wait until it has finished, or end it")
     running.stop()
@@ -367,41 +367,40 @@ def which_of_several_machines(box):
         3, "2 machines are 'TWIN'", "name one by its port")
 
 
-# ---- the journal --------------------------------------------------------------------
+# ---- the ledger ---------------------------------------------------------------------
 
 @test
-def a_damaged_journal(box):
+def a_damaged_ledger(box):
     machine = box.machine("--manual")
     running = box.begin("deal", "-m", machine.uri, SET)
-    running.line()
+    running.see("Put in")
     running.stop()
-    folder = os.path.join(box.folder, "state/dealbox")
-    path, = glob.glob(folder + "/*.json")
-    with open(path) as file:
+    path = os.path.join(box.folder, "state/dealbox/ledger")
+    with open(path, "rb") as file:
         good = file.read()
-    for bad in ("", "{}", good[:len(good) // 2], good.replace('"todo"', '"done"'),
-                good.replace('"version":1', '"version":2')):
+    for bad in (b"", good[:len(good) // 2], good.replace(b"2", b"3")):
         box.write(path, bad)
-        box.dealbox("deal", "-m", machine.uri, "--resume").expect(
-            2, "is damaged: nobody knows how far the job came", "deal without --resume")
+        box.dealbox("deal", "-m", machine.uri, "--resume").expect(2, "ledger", "says what is damaged")
+    os.unlink(path)
+    box.dealbox("deal", "-m", machine.uri, SET).expect(2, "the ledger is gone, but its key is there")
 
 
 @test
-def two_machines_with_one_serial_number(box):
+def one_program_at_a_time(box):
     one, two = box.machine("--manual", name="one"), box.machine("--manual", name="two")
     running = box.begin("deal", "-m", one.uri, SET)
-    running.line()
+    running.see("Put in")
     box.dealbox("deal", "-m", two.uri, SET).expect(
-        2, "another job is dealt on a machine with the serial number 'EMU1'", "wait until it has")
+        2, "another program writes to this ledger", "wait until it has")
     running.stop()
 
 
 @test
-def a_journal_that_cannot_be_kept(box):
+def a_ledger_that_cannot_be_kept(box):
     machine = box.machine("--manual")
     box.env["XDG_STATE_HOME"] = "/proc/nowhere"
     box.dealbox("deal", "-m", machine.uri, SET).expect(
-        2, "cannot make the folder of /proc/nowhere/dealbox/job-", "set XDG_STATE_HOME")
+        2, "cannot make the folder /proc/nowhere/dealbox", "set XDG_STATE_HOME")
     assert machine.status("deals") == "0"
 
 

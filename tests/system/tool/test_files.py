@@ -198,7 +198,7 @@ def boards_without_numbers_are_dealt_by_those_that_are_given(box):
     box.dealbox("convert", SET, "a.bri", "-b", "1-2").expect(0)
     box.dealbox("deal", "-m", machine.uri, "a.bri").expect(2, "no board number", "dealbox convert --first N")
     assert machine.status("deals") == "0"
-    box.dealbox("deal", "-m", machine.uri, "--first", "17", "a.bri").expect(0, "board 18")
+    box.deal("-m", machine.uri, "--first", "17", "a.bri").expect(0, "board 18")
     assert machine.status("deals") == "2"
 
 
@@ -294,7 +294,7 @@ def convert_does_not_lose_that_deals_are_restricted(box):
 def a_board_that_is_there_for_each_table_is_dealt_once(box):
     machine = box.machine()
     box.write("results.pbn", game(1, HANDS) + game(2, OTHER) + game(1, HANDS) + game(2, OTHER))
-    box.dealbox("deal", "-m", machine.uri, "results.pbn").expect(0)
+    box.deal("-m", machine.uri, "results.pbn").expect(0)
     assert machine.status("deals") == "2"
 
 
@@ -348,7 +348,7 @@ def compressed_files_are_read(box):
     with open("a.cds", "rb") as file:
         box.write("a.cds.gz", gzip.compress(file.read()))
     assert len(cards(show(box, "a.cds.gz"))) == 2
-    box.dealbox("deal", "-m", box.machine().uri, "-b", "1", "a.pbn.gz").expect(0, "board 1")
+    box.deal("-m", box.machine().uri, "-b", "1", "a.pbn.gz").expect(0, "board 1")
     for damaged in (packed[:700], packed[:700] + b"\1" + packed[701:], packed + b"x"):
         box.write("b.pbn.gz", damaged)
         result = box.dealbox("check", "b.pbn.gz").expect(2, "compressed file is damaged", "complete deals: 0")

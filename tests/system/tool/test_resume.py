@@ -46,26 +46,23 @@ def resume(box, machine):
 @test
 def ctrl_c_pauses_the_machine_and_says_where_it_stands(box):
     machine = box.machine("--manual", speed="1")
-    machine.tell("insert")
     running = box.begin("deal", "-m", machine.uri, "--boards", "7", "--copies", "2", SET)
+    running.put_in(machine)
     machine.tell("wait position 5")
     result = running.stop()
     result.expect(1, r"stopped in the middle of board 7, copy 1, after card \d+ of 52: the machine is paused",
                   "empty that board; `dealbox deal --resume` goes on")
-    journal = box.journal()
-    assert [item["state"] for item in journal["items"]] == ["started", "todo"], journal
-    assert journal["copies"] == 2 and journal["files"] == [SET], journal
+    assert len(box.records("insertion")) == 1 and not box.outcomes(), box.records()
 
 
 @test
 def ctrl_c_while_it_waits_for_a_board(box):
     machine = box.machine("--manual")
     running = box.begin("deal", "-m", machine.uri, "--boards", "7", SET)
-    running.line()
+    running.see("Put in the empty board 7")
     running.stop().expect(1, "stopped before board 7, copy 1")
     running = box.begin("deal", "-m", machine.uri, "--resume")
-    running.line()
-    machine.tell("insert")
+    running.put_in(machine)
     running.finish().expect(0, "1 of 1 boards are exact duplicates; 0 void")
 
 
@@ -73,6 +70,7 @@ def ctrl_c_while_it_waits_for_a_board(box):
 def ctrl_c_and_resume(box):
     machine = box.machine(speed="4")
     running = box.begin("deal", "-m", machine.uri, "--boards", "1-3", SET)
+    running.under_way(machine)
     machine.tell("wait deals 2")
     machine.tell("wait position 10")
     first = running.stop().expect(1, "stopped in the middle of board 2")
@@ -87,6 +85,7 @@ def ctrl_c_and_resume(box):
 def terminated_like_ctrl_c(box):
     machine = box.machine(speed="4")
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    running.under_way(machine)
     machine.tell("wait position 3")
     running.stop(signal.SIGTERM).expect(1, "stopped in the middle of board 1")
 
@@ -98,6 +97,7 @@ def killed_at_any_moment(box):
     machine = box.machine("--kind", "routed", speed="20")
     text = ""
     running = box.begin("deal", "-m", machine.uri, "--boards", "1-5", "--copies", "2", SET)
+    running.under_way(machine)
     for _ in range(10):
         machine.tell("wait deals %d" % (int(machine.status("deals")) + 1))
         machine.tell("wait position %d" % chance.randint(0, 51))
@@ -114,80 +114,134 @@ def killed_at_any_moment(box):
 @test
 def started_is_on_disk_before_the_machine_is_told(box):
     machine = box.machine("--manual", scenario="on request START: freeze")
-    machine.tell("insert")
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    running.put_in(machine)
     machine.tell("wait frozen")
     running.stop(signal.SIGKILL)
-    item = box.journal()["items"][0]
-    assert item["state"] == "started" and item["insertion"] == int(machine.status("insertion")), item
+    begun, = box.records("insertion")
+    assert begun["insertion"] == int(machine.status("insertion")) and not box.outcomes(), begun
     machine.tell("thaw")
     running = box.begin("deal", "-m", machine.uri, "--resume")
+    assert "recorded in" in running.line()
     assert "board 1: void: the last run ended in the middle of it" in running.line()
 
 
-def stopped_with_a_board(box, machine, boards="1,2", **changed):
-    """
-    Board 1 is exact, and the job stopped before board 2. Then the journal has it that items were
-    dealt into the insertion that is there now, of which the machine knows nothing.
-    """
-    machine.tell("insert")
-    running = box.begin("deal", "-m", machine.uri, "--boards", boards, SET)
-    assert "board 1: exact" in running.line()
-    running.line()
-    running.stop()
-    path, = glob.glob(os.path.join(box.folder, "state/dealbox/*.json"))
-    machine.tell("remove")
-    machine.tell("insert")
-    with open(path) as file:
-        journal = json.load(file)
-    journal["items"][changed.pop("item")].update(insertion=int(machine.status("insertion")), **changed)
-    box.write(path, json.dumps(journal))
+# ---- jobs that were interrupted under an earlier version, which kept a journal --------------
+
+DIGEST = "899ca50536175e1ab6c30c6eb336178b139eec2f7aead88b8618bbc3d8d20714"
 
 
-def not_into_this_one(box, machine, *said, args=("--resume",), last=2):
+def journal(box, *items, name="EMU1", digest=DIGEST, **changed):
+    """As the version before wrote it: each item is (board, copy, insertion, voids, state)."""
+    os.makedirs("state/dealbox", mode=0o700, exist_ok=True)
+    return box.write("state/dealbox/job-%s.json" % name, json.dumps({
+        "version": 1, "set": digest, "copies": 1, "doubt": False, "files": [SET], "items": [
+            dict(zip(("board", "copy", "insertion", "voids", "state"), item)) for item in items],
+        **changed}, separators=(",", ":")))
+
+
+def not_into_this_one(box, machine, *args, last=2):
     """The board that is there is not dealt into, whatever the operator presses, and the next one is."""
     running = box.begin("deal", "-m", machine.uri, *args, stdin=subprocess.PIPE)
-    for pattern in said:
-        line = running.line()
-        assert re.search(pattern, line), line
+    running.see("is empty|has been in the machine|gives this board the number")
+    machine.tell("key start")
+    running.see("gives this board the number|has been in the machine")
     machine.tell("key start")
     machine.tell("remove")
-    assert "in again" in (line := running.line()) or "put in an empty board" in line, line
     machine.tell("insert")
-    running.answer("is empty").expect(0, "board %d: exact duplicate" % last)
+    result = running.answer("is empty").expect(0, "board %d: exact duplicate" % last)
     *_, before, _ = machine.account()
     assert before["deals"] == 0, before
+    assert not glob.glob("state/dealbox/*.json")
+    return result
 
 
 @test
 def an_insertion_that_was_begun_is_not_dealt_into_again(box):
     """The machine says that nothing was dealt into it; the journal says that it may have been."""
     machine = box.machine("--manual", "--packs", "4")
-    stopped_with_a_board(box, machine, item=1, state="started")
-    not_into_this_one(box, machine, "board 2: void: the last run ended in the middle of it",
-                      "take the board out, empty it, put all the cards into the hopper, and put the board in again$")
+    machine.tell("insert")
+    journal(box, (1, 1, 0, 0, "exact"), (2, 1, 1, 0, "started"))
+    not_into_this_one(box, machine, "--resume").expect(0, "is job 2|is job \\d+ of the ledger",
+                                                       "1 of 2 boards are exact duplicates; 1 are left out")
+    assert box.outcomes() == ["unknown", "exact"], box.records()
 
 
 @test
 def an_insertion_that_is_exact_is_not_dealt_into_again(box):
+    """Nor is its copy."""
     machine = box.machine("--manual", "--packs", "4")
-    stopped_with_a_board(box, machine, item=0, state="exact")
-    not_into_this_one(box, machine, "take the dealt board out, and put in an empty board 2")
+    machine.tell("insert")
+    journal(box, (1, 1, 1, 0, "exact"), (2, 1, 0, 0, "todo"))
+    result = not_into_this_one(box, machine, "--resume")
+    assert "board 1: exact" not in result.out, result
 
 
 @test
 def an_insertion_that_was_void_is_not_dealt_into_again(box):
     machine = box.machine("--manual", "--packs", "4")
-    stopped_with_a_board(box, machine, item=1, state="todo", voids=1)
-    not_into_this_one(box, machine, "take the dealt board out, and put in an empty board 2")
+    machine.tell("insert")
+    journal(box, (2, 1, 1, 1, "todo"), doubt=True)
+    not_into_this_one(box, machine, "--resume")
 
 
 @test
 def a_new_job_does_not_deal_into_the_board_of_the_old_one(box):
     machine = box.machine("--manual", "--packs", "4")
-    stopped_with_a_board(box, machine, item=0, state="exact")
-    not_into_this_one(box, machine, "take the dealt board out, and put in an empty board 9",
-                      args=("--yes", "--boards", "9", SET), last=9)
+    machine.tell("insert")
+    journal(box, (1, 1, 1, 0, "exact"), (2, 1, 0, 0, "todo"))
+    not_into_this_one(box, machine, "--yes", "--boards", "9", SET, last=9).expect(
+        0, "the job that stood at board 2, copy 1 is given up")
+
+
+@test
+def a_journal_of_other_files_stays(box):
+    machine = box.machine("--manual")
+    path = journal(box, (1, 1, 1, 0, "started"), digest="0" * 64)
+    for args in ("--resume",), ("--yes", SET):
+        box.dealbox("deal", "-m", machine.uri, *args).expect(2, "has other deals than its files", "put its files back")
+    os.unlink(path)
+    box.write("state/dealbox/job-EMU1.json", open(journal(box, (1, 1, 1, 0, "started"))).read()[:90])
+    box.dealbox("deal", "-m", machine.uri, "--resume").expect(2, "is damaged: nobody knows how far the job", "move that file")
+    assert os.path.exists(path) and not box.outcomes()
+
+
+@test
+def a_journal_is_taken_over_once(box):
+    """However often that is interrupted: what is in the ledger already stays as it is."""
+    machine = box.machine("--manual", "--packs", "4")
+    items = (1, 1, 3, 0, "exact"), (2, 1, 7, 0, "started"), (3, 1, 0, 0, "todo")
+    for _ in range(3):
+        journal(box, *items)
+        running = box.begin("deal", "-m", machine.uri, "--resume")
+        running.see("Put in the empty board 2")
+        running.stop().expect(1, "stopped before board 2, copy 1")
+    assert box.outcomes() == ["unknown", "unknown"], box.records()
+    assert len(box.records("job")) == 1, box.records("job")
+
+
+# ---- one job after the other ----------------------------------------------------------------
+
+def stopped_with_a_board(box, machine):
+    """Board 1 is exact, and the job stopped before board 2, with board 1 still in the machine."""
+    running = box.begin("deal", "-m", machine.uri, "--yes", "--boards", "1,2", SET)
+    running.put_in(machine)
+    running.see("board 1: exact")
+    running.see("Take it out")
+    running.stop()
+
+
+@test
+def the_board_of_the_last_run_is_not_dealt_into_again(box):
+    for name, args in ("one", ("--resume",)), ("two", ("--yes", "--boards", "9", SET)):
+        machine = box.machine("--manual", "--packs", "4", name=name)
+        stopped_with_a_board(box, machine)
+        running = box.begin("deal", "-m", machine.uri, *args)
+        running.see("Take it out|take it out")
+        machine.tell("key start")
+        machine.tell("wait fetched")
+        assert machine.status("deals") == "1"
+        running.stop()
 
 
 @test
@@ -197,29 +251,28 @@ def the_same_files_unchanged(box):
         whole = file.read()
     box.write("set.pbn", whole)
     running = box.begin("deal", "-m", machine.uri, "set.pbn")
-    running.line()
+    running.see("Put in the empty board 1")
     running.stop()
     box.dealbox("deal", "-m", machine.uri, "--resume", SET, "nothing.pbn").expect(2, "nothing.pbn")
     first, second = re.findall(r'\[Deal ".*?"\]', whole)[:2]
     box.write("set.pbn", whole.replace(first, "?").replace(second, first).replace("?", second))
-    box.dealbox("deal", "-m", machine.uri, "--resume").expect(
+    box.dealbox("deal", "-m", machine.uri, "--resume", "set.pbn").expect(
         2, "the job to resume has other deals than these files", "give the files of that job")
     running = box.begin("deal", "-m", machine.uri, "--resume", SET)
-    assert "put in an empty board 1" in running.line()
+    running.see("Put in the empty board 1")
     running.stop().expect(1)
 
 
 @test
 def a_new_job_gives_up_the_old_one_but_not_its_board(box):
     machine = box.machine("--manual", speed="4")
-    machine.tell("insert")
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+    running.put_in(machine)
     machine.tell("wait position 3")
     running.stop()
     running = box.begin("deal", "-m", machine.uri, "--yes", "--boards", "9", SET)
-    assert "take the board out, empty it" in running.line()
+    running.see("has been in the machine|Nobody knows|was stopped")
     machine.tell("remove")
-    assert "put the emptied board 9 in again" in running.line()
     machine.tell("hopper fill")
     machine.tell("insert")
     running.empty(machine)

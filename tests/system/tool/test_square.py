@@ -112,7 +112,7 @@ def cards_that_are_fixed_make_a_set_restricted(box):
     machine = box.machine()
     box.dealbox("deal", "-m", machine.uri, "a.pbn").expect(2, "not wholly random", "--practice")
     assert dealt(machine) == []
-    box.dealbox("deal", "-m", machine.uri, "--practice", "-b", "1", "a.pbn").expect(0, "exact")
+    box.deal("-m", machine.uri, "--practice", "-b", "1", "a.pbn").expect(0, "exact")
     # other formats could not say that
     box.dealbox("generate", "--fixed", "fixed", "a.dup").expect(2, "only PBN")
     assert not os.path.exists("a.dup")
@@ -413,7 +413,7 @@ def nothing_is_dealt_that_cannot_be_certified(box):
     certified(box)
     box.dealbox("certificate", "open", "pc").expect(0)
     machine = box.machine(name="second")
-    box.dealbox("deal", "-m", machine.uri, "--certify", "pc", "rr1.pbn").expect(
+    box.deal("-m", machine.uri, "--certify", "pc", "rr1.pbn").expect(
         2, "the opening is published", "could not be certified")
     box.dealbox("deal", "-m", machine.uri, "--certify", "pc", os.path.join(SOURCE, "docs/examples/club-evening.pbn")
                 ).expect(2, "no session of the tournament has this name")
@@ -448,7 +448,7 @@ def a_sealed_set_is_dealt_and_never_open(box):
     os.rename("kept.pbn", os.path.join(os.path.dirname(box.folder), os.path.basename(box.folder) + ".kept"))
     kept = os.path.join(os.path.dirname(box.folder), os.path.basename(box.folder) + ".kept")
     try:
-        box.dealbox("deal", "-m", machine.uri, "-k", "director", "monday.pbn.sealed").expect(
+        box.deal("-m", machine.uri, "-k", "director", "monday.pbn.sealed").expect(
             0, "2 of 2 boards are exact duplicates")
         assert_exact(dealt(machine)[-1], 2, kept)
         # no file of the deal has a hand in it, as text; the machine's own account aside

@@ -92,15 +92,28 @@ class Running:
         self.read += text
         return self.finish()
 
+    def see(self, pattern):
+        """The next line that fits; states that come on the way are left out, but nothing is decided there."""
+        while not re.search(pattern, line := self.line()):
+            assert not re.search("exact duplicate|: void: |^(void|stands): ", line), "%r, not %r" % (line, pattern)
+        return line
+
+    def put_in(self, machine, number=""):
+        """It asks for an empty board, and somebody puts one in."""
+        self.see("Put in (the|any) empty board")
+        machine.tell(("insert %s" % number).strip())
+
     def empty(self, machine):
         """It is asked whether the board is empty, and somebody presses start."""
-        assert "is empty" in (line := self.asked()), line
+        self.see("is empty")
         machine.tell("key start")
 
-    def asked(self):
-        """The next line, but for one that a busy computer had the time to write before the board was in."""
-        line = self.line()
-        return self.line() if "put the emptied board" in line else line
+    def under_way(self, machine):
+        """The first deal has begun; who is asked whether the board is empty has looked."""
+        while int(machine.status("deals")) == 0:
+            if "\n" in self.read or select.select([self.process.stdout], [], [], 0.05)[0]:
+                if "is empty" in self.line():
+                    machine.tell("key start")
 
     def finish(self, keys=None):
         try:
@@ -185,6 +198,9 @@ class Box:
     def machine(self, *options, name="machine", speed="0", scenario=None):
         if scenario:
             options += ("--scenario", self.write(name + ".scenario", scenario + "\n"))
+        # the ledger knows machines by their serial numbers
+        if name != "machine":
+            options += ("--serial", name)
         return Machine(self, name, ["--seed", "1", "--speed", speed, *options])
 
     def write(self, name, content):
@@ -204,12 +220,13 @@ class Box:
         """Deal to the end, with an operator who confirms that a board is empty."""
         return self.begin("deal", *args, stdin=subprocess.PIPE).answer("is empty")
 
-    def journal(self):
-        folder = os.path.join(self.folder, "state/dealbox")
-        names = [name for name in os.listdir(folder) if name.endswith(".json")]
-        assert len(names) == 1, names
-        with open(os.path.join(folder, names[0])) as file:
-            return json.load(file)
+    def records(self, kind=None):
+        """The records of the ledger, or those of a kind."""
+        out = self.dealbox("ledger", "export", "-l", os.path.join(self.folder, "state/dealbox/ledger")).expect(0).out
+        return [record for record in map(json.loads, out.splitlines()) if kind in (None, record["record"])]
+
+    def outcomes(self):
+        return [record["outcome"] for record in self.records("verdict")]
 
 
 def deals(path):

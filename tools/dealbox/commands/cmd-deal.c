@@ -7,6 +7,7 @@
 #include "dealing/deal-law.h"
 #include "dealing/deal.h"
 #include "service/service-objects.h"
+#include "ui/ruling-text.h"
 #include "ui/sealed.h"
 #include "ui/set-to-deal.h"
 
@@ -48,9 +49,7 @@ bool set_allowed(const struct deal_options *options, const struct dealbox_set *s
 /* What a machine of our own cannot do; NULL: nothing of it was asked for. */
 static const char *only_by_service(const struct deal_options *options)
 {
-	return options->set ? "--set" : options->session ? "--session" : options->how ? "--how" :
-	       options->priority_text ? "--priority" : !options->copies ? "--copies unlimited" :
-	       NULL;
+	return options->set ? "--set" : options->priority_text ? "--priority" : NULL;
 }
 
 /* By the service if it runs, and no machine is named by its address. */
@@ -65,8 +64,7 @@ static enum status deal(struct args *args, const struct deal_options *options)
 		status = wanted_refuse(&options->wanted);
 	} else if (only_by_service(options)) {
 		complain("run `sudo systemctl enable --now dealboxd`, and name no address of a machine",
-			 "%s is for the service dealboxd, which keeps the record",
-			 only_by_service(options));
+			 "%s is for the service dealboxd", only_by_service(options));
 		status = STATUS_MACHINE;
 	} else {
 		status = deal_alone(args, options);
@@ -77,7 +75,7 @@ static enum status deal(struct args *args, const struct deal_options *options)
 
 enum {
 	KEY_PRACTICE = OPT_LONG, KEY_CERTIFY, KEY_SESSION, KEY_SET, KEY_HOW, KEY_PRIORITY,
-	KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG
+	KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG, KEY_LEDGER
 };
 
 static enum status deal_run(struct args *args)
@@ -154,7 +152,12 @@ static enum status deal_run(struct args *args)
 			law.record = value;
 			break;
 		case KEY_LANG:
-			law.language = value;
+			options.language = ruling_text_language(value);
+			if (!options.language)
+				return STATUS_INPUT;
+			break;
+		case KEY_LEDGER:
+			options.ledger = value;
 			break;
 		case KEY_REVEAL:
 			options.reveal = true;
@@ -169,17 +172,21 @@ static enum status deal_run(struct args *args)
 		    *options.wanted.ids)
 			return args_wrong(args, "--law deals a shuffled pack, and no deal file");
 		law.uri = options.wanted.uri;
+		law.language = options.language;
 		law.json = options.json;
 		return deal_by_law(&law);
 	}
-	if (law.turn || law.before || law.record || law.language)
-		return args_wrong(args, "--turn, --before, --law-record and --lang go with --law");
+	if (law.turn || law.before || law.record)
+		return args_wrong(args, "--turn, --before and --law-record go with --law");
 	if (options.resume && (options.boards_text || options.copies_text))
 		return args_wrong(args, "--resume takes boards and copies from the job that it resumes");
 	if (options.resume && (options.session || options.how || options.priority_text ||
 			       *options.wanted.ids))
 		return args_wrong(args, "--resume takes session, how, priority and machines from the job "
 				  "that it resumes");
+	/* a sealed file is not told by a record, and the ledger does not know which was */
+	if (options.resume && options.record && !args->argc)
+		return args_wrong(args, "--resume with --record wants the files of the job");
 	if (options.set && (args->argc || options.resume || options.session || options.certify))
 		return args_wrong(args, "--set deals a set of the service, which has its session: no file, --resume, "
 				  "--session or --certify");
@@ -199,9 +206,10 @@ static enum status deal_run(struct args *args)
 static const struct option_row deal_options[] = {
 	OPT_MACHINES,
 	{ 'b', "boards", "LIST", "only these boards, such as 1-8,11 (default: all)" },
-	{ 'c', "copies", "N", "so many boards with each deal, 1 to 99, or by the service unlimited (default: 1)" },
+	{ 'c', "copies", "N", "so many boards with each deal, 1 to 99, or unlimited (default: 1)" },
 	{ 'r', "resume", NULL, "continue the job that was stopped" },
-	{ KEY_SESSION, "session", "NAME", "by the service: the session that it is dealt for (default: the date)" },
+	{ KEY_SESSION, "session", "NAME", "the session that it is dealt for (default: the date)" },
+	{ KEY_LEDGER, "ledger", "FILE", "without the service: the record (default: ~/.local/state/dealbox/ledger)" },
 	{ KEY_SET, "set", "N", "by the service: no file but a set that it has, such as of `dealbox capture`" },
 	{ KEY_HOW, "how", "WORDS", "sets-in-a-row, descending, by-reader, by-position, wait-for-start, stop-card, reversed-pockets, replay" },
 	{ KEY_PRIORITY, "priority", "N", "by the service: before jobs of a lower one, 0 to 99 (default: 0)" },
@@ -214,7 +222,7 @@ static const struct option_row deal_options[] = {
 	{ KEY_TURN, "turn", "SEAT", "with --law: whose turn it is to deal (default: N)" },
 	{ KEY_BEFORE, "before", "FILE", "with --law: record of shuffle and cut (default: as they should be)" },
 	{ KEY_LAW_RECORD, "law-record", "FILE", "with --law: write the record that was judged to FILE" },
-	{ KEY_LANG, "lang", "LANGUAGE", "with --law: sentences in nb, el, fr, ru or en (default: en)" },
+	{ KEY_LANG, "lang", "LANGUAGE", "without the service: sentences in nb, el, fr, ru or en (default: en)" },
 	OPT_YES,
 	OPT_JSON,
 	OPT_REVEAL,
@@ -231,6 +239,7 @@ const struct command cmd_deal = {
 		 "When the machine waits for help, press its start key or Enter.\n"
 		 "Ctrl-C pauses and exits; --resume continues with the same files. Before a job that\n"
 		 "was stopped is given up for another one, it is asked.\n"
+		 "Without the service, a ledger of your own is the record: it says which.\n"
 		 "Where the service dealboxd runs it deals, on all its machines or on those that\n"
 		 "--machine names by their ids, unless --machine gives the address of one.\n"
 		 "\n"

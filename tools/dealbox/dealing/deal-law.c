@@ -180,7 +180,7 @@ static enum status options_take(struct run *run, uint8_t *dealer)
 		return STATUS_INPUT;
 	}
 	*dealer = (uint8_t)n;
-	run->say.language = ruling_text_language(options->language ? options->language : "en");
+	run->say.language = options->language ? options->language : ruling_text_language("en");
 	if (!run->say.language)
 		return STATUS_INPUT;
 	run->say.json = options->json;

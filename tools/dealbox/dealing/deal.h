@@ -19,8 +19,10 @@ struct deal_options {
 	const char *copies_text;
 	const char *record;
 	const char *certify;
-	const char *session;		/* only by the service */
-	unsigned long set;		/* of the ledger; 0: of files */
+	const char *session;
+	const char *ledger;		/* without the service; NULL: the user's own */
+	const char *language;		/* of what the operator reads, without the service */
+	unsigned long set;		/* of the service's ledger; 0: of files */
 	const char *how;
 	const char *priority_text;
 	bool resume;
@@ -29,7 +31,7 @@ struct deal_options {
 	bool json;
 	bool reveal;
 	struct boards boards;
-	unsigned long copies;		/* 0: without limit, only by the service */
+	unsigned long copies;		/* 0: without limit */
 	unsigned long priority;
 };
 
@@ -41,7 +43,7 @@ bool set_allowed(const struct deal_options *options, const struct dealbox_set *s
 /* With the service, on that bus: makes a job of the files and follows it to its end. */
 enum status deal_by_service(sd_bus *bus, struct args *args, const struct deal_options *options);
 
-/* With a machine of its own: deals the files, or goes on with the job that was stopped. */
+/* With a machine of its own, and a ledger: deals the files, or goes on with the job that was stopped. */
 enum status deal_alone(struct args *args, const struct deal_options *options);
 
 #endif

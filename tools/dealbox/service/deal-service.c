@@ -316,7 +316,8 @@ static const struct job_watch_kind dealing = {
 /* Return an option that works only without the service, or NULL. */
 static const char *not_by_service(const struct deal_options *options)
 {
-	return options->record ? "--record" : options->reveal ? "--reveal" : NULL;
+	return options->record ? "--record" : options->reveal ? "--reveal" : options->ledger ? "--ledger" :
+	       options->language ? "--lang" : NULL;
 }
 
 /* Add a job for the set, or resume the paused one. */

@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "deal.h"
+#include "front.h"
+#include "old-journal.h"
+#include "own-ledger.h"
+#include "ui/certifier.h"
+#include "ui/event-text.h"
+#include "ui/set-to-deal.h"
+#include "ui/tournament.h"
+#include "ui/tracefile.h"
+
+/* A job of the own ledger that is dealt, or certified. */
+struct own_deal {
+	const struct deal_options *options;
+	struct own_ledger own;
+	struct front front;
+	struct dealbox_set *set;	/* of the files; NULL: none were given */
+	unsigned int how;		/* DEALBOX_JOB_* */
+	struct dealbox_ledger_job job;
+	FILE *record;
+	struct certifier certifier;
+	struct dealbox_square_session session;	/* that the certificates are for */
+	unsigned int certified, had;	/* insertions: certified now, and before */
+};
+
+/* ---- what is said --------------------------------------------------------- */
+
+/* A verdict, and where it differs from the plan. verdict: NULL when there is no more to say. */
+static void board_say(const struct front *f, uint32_t board, uint32_t copy, uint32_t insertion, bool exact,
+		      const char *reason, const struct dealbox_verdict *verdict)
+{
+	bool reveal = ((const struct own_deal *)f->context)->options->reveal;
+	const struct dealbox_difference *difference;
+	struct json_object *object, *list;
+	char text[256], name[64];
+	size_t n;
+
+	if (f->json) {
+		object = json_object_new_object();
+		list = json_object_new_array();
+		json_add_text(object, "event", "board");
+		json_add_number(object, "board", board);
+		json_add_number(object, "copy", copy);
+		json_add_number(object, "insertion", insertion);
+		json_add_text(object, "verdict", exact ? "exact" : "void");
+		json_add_text(object, "text", reason);
+		for (n = 0; verdict && (difference = dealbox_verdict_get(verdict, n)); n++)
+			json_object_array_add(list, difference_to_json(difference, reveal));
+		json_object_object_add(object, "differences", list);
+		json_say(object);
+		return;
+	}
+	say("%s%s", front_name(f, board, copy, name), reason);
+	for (n = 0; verdict && (difference = dealbox_verdict_get(verdict, n)); n++) {
+		dealbox_difference_message(difference, reveal, text, sizeof(text));
+		say("    %s", text);
+	}
+}
+
+/* What was under way when the last run ended. */
+static int interrupted_say(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	struct front *f = context;
+	char text[80];
+
+	snprintf(text, sizeof(text), "void: the last run ended in the middle of it (insertion %u)", insertion->number);
+	board_say(f, insertion->board, insertion->copy, insertion->number, false, text, NULL);
+	f->voids++;
+	return 0;
+}
+
+/* dealt: how many boards became exact in this run */
+static void summary_say(const struct front *f, const struct own_stand *stand, unsigned int dealt)
+{
+	unsigned int all = stand->job.boards * stand->job.copies;
+	double seconds = front_seconds(f);
+	struct json_object *object;
+	char of[32] = "", before[64] = "";
+
+	if (f->json) {
+		object = json_object_new_object();
+		json_add_text(object, "event", "summary");
+		json_add_number(object, "job", (int64_t)stand->job.job);
+		json_add_number(object, "boards", all);
+		json_add_number(object, "exact", stand->job.recorded);
+		json_add_number(object, "dealt", dealt);
+		json_add_number(object, "voids", f->voids);
+		json_object_object_add(object, "seconds", json_object_new_double(seconds));
+		json_object_object_add(object, "done", json_object_new_boolean(!stand->board));
+		json_say(object);
+		return;
+	}
+	/* a job without limit has no number of all */
+	if (all)
+		snprintf(of, sizeof(of), " of %u", all);
+	if (stand->skipped)
+		snprintf(before, sizeof(before), "; %u are left out", stand->skipped);
+	say("%u%s boards are exact duplicates%s; %u void and dealt again; %.0f s, %.0f boards per hour",
+	    stand->job.recorded, of, before, f->voids, seconds, seconds > 0 ? dealt * 3600 / seconds : 0);
+}
+
+static void stop_say(const struct front *f, const struct own_stand *stand,
+		     const struct dealbox_ledger_insertion *open)
+{
+	const char *colon = f->stands ? ": " : "", *stands = f->stands ? f->stands : "";
+
+	if (open)
+		complain(f->capabilities & DEALBOX_CAP_BOARD_LOCK ?
+			 "`dealbox deal --resume` lets go of that board, to be emptied, and goes on" :
+			 "empty that board; `dealbox deal --resume` goes on",
+			 "stopped in the middle of board %u, copy %u, after card %u of %u%s%s", open->board,
+			 open->copy, f->landed, f->cards, colon, stands);
+	else if (stand->board)
+		complain("`dealbox deal --resume` goes on", "stopped before board %u, copy %u%s%s", stand->board,
+			 stand->copy, colon, stands);
+}
+
+/* ---- certificates --------------------------------------------------------- */
+
+static int certify_one(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	struct own_deal *d = context;
+	struct dealbox_certificate certificate = {
+		.board = insertion->board, .copy = insertion->copy, .insertion = insertion->number,
+	};
+	struct dealbox_verdict *verdict = NULL;
+	struct dealbox_trace *trace;
+	struct dealbox_deal deal;
+	bool good;
+
+	if (insertion->outcome != DEALBOX_LEDGER_EXACT && insertion->outcome != DEALBOX_LEDGER_DIFFERS)
+		return 0;
+	snprintf(certificate.session, sizeof(certificate.session), "%s", d->session.file);
+	snprintf(certificate.machine, sizeof(certificate.machine), "%s", insertion->machine);
+	memcpy(certificate.pockets, own_pockets(&d->job), DEALBOX_HANDS);
+	if (certifier_has(&d->certifier, &certificate)) {
+		d->had++;
+		return 0;
+	}
+	trace = own_trace(d->own.reader, insertion);
+	verdict = own_judge(d->own.reader, &d->job, insertion, trace);
+	good = verdict && !dealbox_ledger_get_deal(d->own.reader, d->job.set, insertion->board, &deal);
+	if (good) {
+		certificate.exact = dealbox_verdict_exact(verdict);
+		certificate.basis = dealbox_verdict_basis(verdict);
+		certificate.identified = dealbox_verdict_identified(verdict);
+		good = certifier_add(&d->certifier, &certificate, &deal, trace);
+		dealbox_deal_wipe(&deal);
+	}
+	dealbox_verdict_free(verdict);
+	dealbox_trace_free(trace);
+	d->certified += good;
+	if (good)
+		return 0;
+	complain("mend that, and go on with --resume and --certify",
+		 "%s: board %u, copy %u could not be certified", d->certifier.folder, insertion->board,
+		 insertion->copy);
+	return -EIO;
+}
+
+/* Each insertion of the job that was dealt to its end and has no certificate yet, oldest first. */
+static bool certify(struct own_deal *d)
+{
+	return !d->options->certify ||
+	       !dealbox_ledger_insertions(d->own.reader, d->job.job, false, certify_one, d);
+}
+
+/* One file, and it is of a session of the tournament that the certificates are for. */
+static bool certify_begin(struct own_deal *d, const struct args *args)
+{
+	if (args->argc != 1) {
+		complain("deal one session at a time", "--certify wants one deal file");
+		return false;
+	}
+	return certifier_open(&d->certifier, d->options->certify) &&
+	       session_find(dealbox_manifest_square(d->certifier.manifest), args->argv[0], "1", &d->session);
+}
+
+/* ---- a verdict is recorded ------------------------------------------------ */
+
+static bool judged(struct front *f, const struct dealbox_dealing_news *news)
+{
+	struct own_deal *d = f->context;
+	struct dealbox_ledger_insertion insertion;
+	struct dealbox_verdict *verdict = NULL;
+	struct dealbox_trace *trace = NULL;
+	bool good = true;
+
+	if (!own_insertion(d->own.reader, f->job, news->insertion, news->facts.board, news->facts.copy, &insertion)) {
+		trace = own_trace(d->own.reader, &insertion);
+		if (insertion.outcome == DEALBOX_LEDGER_DIFFERS)
+			verdict = own_judge(d->own.reader, &d->job, &insertion, trace);
+		/* what was called exact and is not after all is written already */
+		if (d->record && (news->exact || insertion.outcome != DEALBOX_LEDGER_EXACT))
+			good = own_record(d->record, &d->job, &insertion, trace);
+	}
+	board_say(f, news->facts.board, news->facts.copy, news->insertion, news->exact, news->text, verdict);
+	dealbox_verdict_free(verdict);
+	dealbox_trace_free(trace);
+	return good && certify(d);
+}
+
+/* ---- the job -------------------------------------------------------------- */
+
+/* The words of --how. */
+static bool read_how(const struct args *args, const char *how, unsigned int *options)
+{
+	static const struct {
+		const char *word;
+		unsigned int option;
+	} rows[] = {
+		{ "sets-in-a-row", DEALBOX_JOB_SETS }, { "descending", DEALBOX_JOB_DESCENDING },
+		{ "by-reader", DEALBOX_JOB_BY_READER }, { "by-position", DEALBOX_JOB_BY_POSITION },
+		{ "stop-card", DEALBOX_JOB_STOP_CARD }, { "reversed-pockets", DEALBOX_JOB_REVERSED },
+		{ "replay", DEALBOX_JOB_REPLAY }, { "wait-for-start", 0 }, { "", 0 },
+	};
+	const char *rest = how ? how : "", *comma;
+	size_t n, length;
+
+	*options = DEALBOX_JOB_AUTO_START;
+	for (;; rest = comma + 1) {
+		comma = strchrnul(rest, ',');
+		length = (size_t)(comma - rest);
+		for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++)
+			if (strlen(rows[n].word) == length && !memcmp(rows[n].word, rest, length))
+				break;
+		if (n == sizeof(rows) / sizeof(rows[0])) {
+			args_wrong(args, "--how knows no '%.*s'", (int)length, rest);
+			return false;
+		}
+		*options |= rows[n].option;
+		if (length && !rows[n].option)
+			*options &= ~DEALBOX_JOB_AUTO_START;
+		if (!*comma)
+			return true;
+	}
+}
+
+static int is_set(uint64_t set, void *context)
+{
+	const struct own_deal *d = context;
+
+	return set == d->job.set;
+}
+
+/* Are the files, if any were given, those of the job? */
+static enum status same_set(struct own_deal *d)
+{
+	struct dealbox_ledger_board *boards;
+	size_t count;
+	int same;
+
+	if (!d->set)
+		return STATUS_DONE;
+	boards = own_boards(d->set, &count);
+	if (!boards)
+		return STATUS_INPUT;
+	same = dealbox_ledger_find_sets(d->own.reader, boards, count, is_set, d);
+	own_boards_free(boards, count);
+	if (same < 0)
+		return own_refused(d->own.reader);
+	if (same)
+		return STATUS_DONE;
+	complain("give the files of that job, unchanged; or deal without --resume",
+		 "the job to resume has other deals than these files");
+	return STATUS_INPUT;
+}
+
+static enum status resume_job(struct own_deal *d)
+{
+	if (own_last(d->own.reader, d->front.id, false, &d->job))
+		return own_refused(d->own.reader);
+	if (d->job.job)
+		return same_set(d);
+	complain("deal without --resume", "there is no job to resume in %s", d->own.path);
+	return STATUS_INPUT;
+}
+
+/* A job that is not done does not stay behind: it is given up, when somebody says so. */
+static enum status give_up(struct own_deal *d)
+{
+	struct dealbox_ledger_act cancel = { .act = DEALBOX_ACT_CANCEL, .uid = getuid() };
+	struct dealbox_ledger_job last;
+	struct own_stand stand;
+
+	if (own_last(d->own.reader, d->front.id, false, &last))
+		return own_refused(d->own.reader);
+	if (!last.job)
+		return STATUS_DONE;
+	if (own_stand(d->own.reader, last.job, &stand))
+		return own_refused(d->own.reader);
+	if (stand.begun && !confirm(d->options->yes, "The last job stands at board %u, copy %u; `dealbox deal "
+				    "--resume` goes on with it. Give it up?", stand.board, stand.copy))
+		return STATUS_NO;
+	if (stand.begun)
+		complain(NULL, "the job that stood at board %u, copy %u is given up", stand.board, stand.copy);
+	cancel.job = last.job;
+	return dealbox_ledger_add_act(d->own.ledger, &cancel) ? own_refused(d->own.ledger) : STATUS_DONE;
+}
+
+/* The set of the files, and a job of the boards that are asked for. */
+static enum status add_job(struct own_deal *d)
+{
+	const struct deal_options *options = d->options;
+	struct dealbox_ledger_new_job new_job = { .copies = (unsigned int)options->copies, .options = d->how };
+	struct dealbox_ledger_board *boards;
+	unsigned int *numbers;
+	char today[SESSION_TODAY];
+	size_t count, n;
+	int err;
+
+	boards = own_boards(d->set, &count);
+	if (!boards)
+		return STATUS_INPUT;
+	numbers = calloc(count + 1, sizeof(*numbers));
+	for (n = 0; numbers && n < count; n++)
+		if (!options->boards_text || boards_has(&options->boards, boards[n].number))
+			numbers[new_job.count++] = boards[n].number;
+	new_job.boards = numbers;
+	err = !numbers ? -ENOMEM :
+	      dealbox_ledger_add_set(d->own.ledger, options->session ? options->session : session_today(today), boards,
+				     count, &new_job.set, NULL);
+	own_boards_free(boards, count);
+	if (!err) {
+		err = dealbox_ledger_add_job(d->own.ledger, &new_job, &d->job.job, NULL);
+		if (err == -EEXIST) {
+			complain("the same session: --session NAME; a replay: --how replay", "%s",
+				 dealbox_ledger_error(d->own.ledger)->what);
+			free(numbers);
+			return STATUS_INPUT;
+		}
+	}
+	free(numbers);
+	if (err)
+		return own_refused(d->own.ledger);
+	return STATUS_DONE;
+}
+
+static enum status begin_job(struct own_deal *d)
+{
+	enum status status = d->options->resume ? resume_job(d) : give_up(d);
+	struct own_stand stand;
+
+	if (status == STATUS_DONE && !d->options->resume)
+		status = add_job(d);
+	if (status != STATUS_DONE)
+		return status;
+	if (own_stand(d->own.reader, d->job.job, &stand))
+		return own_refused(d->own.reader);
+	d->job = stand.job;
+	return STATUS_DONE;
+}
+
+/* Nothing is left to be dealt of these deals: what was is certified from the record. */
+static enum status certify_over(struct own_deal *d)
+{
+	struct json_object *object;
+	enum status status;
+
+	if (own_last(d->own.reader, d->front.id, true, &d->job))
+		return own_refused(d->own.reader);
+	if (!d->job.job) {
+		complain("deal without --resume", "there is no job to resume in %s", d->own.path);
+		return STATUS_INPUT;
+	}
+	status = same_set(d);
+	if (status != STATUS_DONE)
+		return status;
+	if (!certify(d))
+		return STATUS_INPUT;
+	if (!d->front.json) {
+		say("job %llu is over: %u boards are certified now, %u were already", (unsigned long long)d->job.job,
+		    d->certified, d->had);
+		return STATUS_DONE;
+	}
+	object = json_object_new_object();
+	json_add_text(object, "event", "certified");
+	json_add_number(object, "job", (int64_t)d->job.job);
+	json_add_number(object, "now", d->certified);
+	json_add_number(object, "before", d->had);
+	json_say(object);
+	return STATUS_DONE;
+}
+
+/* Is there a job that certificates only are wanted of? */
+static bool is_over(struct own_deal *d)
+{
+	struct dealbox_ledger_job open;
+
+	return d->options->resume && d->options->certify &&
+	       !own_last(d->own.reader, d->front.id, false, &open) && !open.job;
+}
+
+static enum status run_job(struct own_deal *d)
+{
+	static const enum status statuses[] = {
+		[FRONT_DONE] = STATUS_DONE, [FRONT_STOPPED] = STATUS_NO, [FRONT_FAILED] = STATUS_INPUT,
+		[FRONT_MACHINE] = STATUS_MACHINE,
+	};
+	struct dealbox_ledger_insertion open;
+	unsigned int before = d->job.recorded;
+	struct own_stand stand;
+	enum front_end end;
+	int left;
+
+	d->front.ledger = d->own.ledger;
+	d->front.reader = d->own.reader;
+	d->front.job = d->job.job;
+	d->front.several = d->job.copies != 1;
+	d->front.judged = judged;
+	d->front.context = d;
+	if (dealbox_ledger_insertions(d->own.reader, d->job.job, true, interrupted_say, &d->front))
+		return own_refused(d->own.reader);
+	/* what an earlier run did not come to */
+	if (!certify(d))
+		return STATUS_INPUT;
+	end = front_run(&d->front);
+	left = own_open_insertions(d->own.reader, d->job.job, &open);
+	if (left < 0 || own_stand(d->own.reader, d->job.job, &stand))
+		return own_refused(d->own.reader);
+	summary_say(&d->front, &stand, stand.job.recorded > before ? stand.job.recorded - before : 0);
+	stop_say(&d->front, &stand, left ? &open : NULL);
+	return end == FRONT_STOPPED && !stand.board ? STATUS_DONE : statuses[end];
+}
+
+/* With all that was given read and found good. */
+static enum status deal_with(struct own_deal *d)
+{
+	bool counts = d->how & DEALBOX_JOB_BY_POSITION;
+	enum status status;
+
+	if (!front_machine(&d->front, d->options->resume ? UINT32_MAX : counts ? DEALBOX_CAP_BY_POSITION :
+			   DEALBOX_CAP_BY_CARD, counts ? "cannot deal by position" :
+			   "cannot read cards: it would have to trust the order of the pack",
+			   counts ? "use another machine" : "use a machine with a card reader"))
+		return STATUS_MACHINE;
+	if (!own_open(&d->own, d->options->ledger, d->options->json))
+		return STATUS_INPUT;
+	if (!old_journal_take(&d->own, d->front.id, d->set))
+		return STATUS_INPUT;
+	if (is_over(d))
+		return certify_over(d);
+	/* before a job that stands is given up */
+	if (d->options->record) {
+		d->record = tracefile_create(d->options->record, d->options->resume);
+		if (!d->record)
+			return STATUS_INPUT;
+	}
+	status = begin_job(d);
+	if (status == STATUS_DONE)
+		return run_job(d);
+	/* it is empty */
+	if (d->record && !d->options->resume)
+		unlink(d->options->record);
+	return status;
+}
+
+enum status deal_alone(struct args *args, const struct deal_options *options)
+{
+	struct own_deal d = {
+		.options = options,
+		.front = { .uri = options->wanted.uri, .json = options->json, .language = options->language },
+	};
+	enum status status = STATUS_DONE;
+
+	if (!read_how(args, options->how, &d.how))
+		return STATUS_INPUT;
+	/* input first: nobody shall fetch a machine for a file that cannot be dealt */
+	if (args->argc)
+		status = set_to_deal_read(args->argv, args->argc, options->reveal, NOTHING_DEALT, &d.set);
+	if (status == STATUS_DONE && d.set &&
+	    (!boards_there(options, d.set) || !set_allowed(options, d.set, args->argv, args->argc)))
+		status = STATUS_INPUT;
+	if (status == STATUS_DONE && options->certify && !certify_begin(&d, args))
+		status = STATUS_INPUT;
+	if (status == STATUS_DONE)
+		status = deal_with(&d);
+	if (d.record && fclose(d.record) && status == STATUS_DONE) {
+		complain(NULL, "cannot write %s: %m", options->record);
+		status = STATUS_INPUT;
+	}
+	if (options->certify)
+		certifier_close(&d.certifier);
+	own_close(&d.own);
+	dealbox_set_free(d.set);
+	return status;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <json-c/json.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <dealbox/law.h>
+
+#include "front.h"
+#include "own-ledger.h"
+
+#define PAUSE_MS	5000	/* from Ctrl-C to the end of the card that falls, or of the deal */
+
+bool front_machine(struct front *f, uint32_t capability, const char *lacks, const char *next)
+{
+	const struct dealbox_error *error;
+	struct dealbox_machine *machine;
+	struct dealbox_error reason;
+	struct dealbox_info info = { 0 };
+	bool good;
+
+	if (dealbox_machine_open(f->uri, false, &machine, &reason)) {
+		complain(reason.next, "%s", reason.what);
+		return false;
+	}
+	error = dealbox_machine_error(machine);
+	good = !dealbox_machine_get_info(machine, &info) && !dealbox_machine_claim(machine) &&
+	       !dealbox_dealing_id(machine, f->id);
+	f->capabilities = info.capabilities;
+	if (!good) {
+		complain(error->next, "%s", error->what);
+	} else if (!(info.capabilities & capability)) {
+		complain(next, "%s %s", dealbox_machine_uri(machine), lacks);
+		good = false;
+	}
+	dealbox_machine_close(machine);
+	return good;
+}
+
+const char *front_name(const struct front *f, uint32_t board, uint32_t copy, char text[64])
+{
+	*text = '\0';
+	if (board && f->capture)
+		snprintf(text, 64, "board %u, pocket %s: ", board, dealbox_actor_name(copy - 1));
+	else if (board && f->several)
+		snprintf(text, 64, "board %u, copy %u: ", board, copy);
+	else if (board)
+		snprintf(text, 64, "board %u: ", board);
+	return text;
+}
+
+double front_seconds(const struct front *f)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - f->begin.tv_sec) + (double)(now.tv_nsec - f->begin.tv_nsec) / 1e9;
+}
+
+static void show_progress(const struct front *f, const struct dealbox_dealing_news *news)
+{
+	double seconds = front_seconds(f);
+	char name[64], of[16] = "", rate[48] = "";
+
+	if (f->json)
+		return;
+	if (news->facts.cards)
+		snprintf(of, sizeof(of), "/%u", news->facts.cards);
+	/* of the first board nobody knows yet how long one takes */
+	if (f->exact && seconds > 0)
+		snprintf(rate, sizeof(rate), ", %.0f boards per hour", f->exact * 3600 / seconds);
+	progress("%scard %u%s%s", front_name(f, news->facts.board, news->facts.copy, name), news->landed, of,
+		 rate);
+}
+
+/* What the operator does, when that is something new. */
+static void tell(struct front *f, const struct dealbox_dealing_news *news)
+{
+	struct json_object *object;
+	char text[sizeof(f->told)];
+	char name[64];
+
+	f->state = news->state;
+	dealbox_operator_text(news->state, &news->facts, f->language, text, sizeof(text));
+	if (!strcmp(text, f->told))
+		return;
+	strcpy(f->told, text);
+	if (news->state == DEALBOX_OPERATOR_NONE || news->state == DEALBOX_OPERATOR_NO_WORK)
+		return;
+	if (!f->json) {
+		say("%s%s", front_name(f, news->facts.board, news->facts.copy, name), text);
+		return;
+	}
+	object = json_object_new_object();
+	json_add_text(object, "event", "operator");
+	json_add_number(object, "board", news->facts.board);
+	json_add_number(object, "copy", news->facts.copy);
+	json_add_text(object, "state", dealbox_operator_name(news->state));
+	json_add_text(object, "text", text);
+	json_say(object);
+}
+
+static void say_more(const struct front *f, const char *text)
+{
+	struct json_object *object;
+
+	if (!f->json) {
+		complain(NULL, "%s", text);
+		return;
+	}
+	object = json_object_new_object();
+	json_add_text(object, "event", "said");
+	json_add_text(object, "text", text);
+	json_say(object);
+}
+
+/* Does the machine move? Then it must be paused before it is left. */
+static bool moves(const struct front *f)
+{
+	return f->state == DEALBOX_OPERATOR_NONE || f->state == DEALBOX_OPERATOR_SLOW ||
+	       f->state == DEALBOX_OPERATOR_SILENT;
+}
+
+/* Has it come to a stop in the middle of a deal, or is it gone? */
+static bool stands_still(const struct front *f)
+{
+	return f->state == DEALBOX_OPERATOR_PAUSED || f->state == DEALBOX_OPERATOR_STOP_CARD ||
+	       f->state == DEALBOX_OPERATOR_ABSENT ||
+	       (f->state >= DEALBOX_OPERATOR_UNREADABLE && f->state <= DEALBOX_OPERATOR_FEED);
+}
+
+/* Is a deal under way, whether or not that has been told yet? */
+static bool under_way(const struct front *f)
+{
+	struct dealbox_ledger_insertion open;
+
+	return own_open_insertions(f->reader, f->job, &open) > 0;
+}
+
+/* What an operator must know of a machine that is left in the middle of a deal; NULL: it is in none. */
+static const char *stands(const struct front *f, bool moved)
+{
+	if (moves(f))
+		return "the machine continues to deal; press its stop key";
+	if (f->state == DEALBOX_OPERATOR_PAUSED)
+		return "the machine is paused";
+	if (f->state == DEALBOX_OPERATOR_ABSENT)
+		return moved ? "the machine does not answer; press its stop key, or switch it off" : NULL;
+	return stands_still(f) ? "the machine is waiting at a card" : NULL;
+}
+
+/* Takes the news there are. False: it is over, and *end says how. */
+static bool take_news(struct front *f, enum front_end *end)
+{
+	struct dealbox_dealing_news news;
+
+	while (dealbox_dealing_step(f->dealing, &news)) {
+		switch (news.kind) {
+		case DEALBOX_DEALING_STATE:
+			tell(f, &news);
+			/* fall through */
+		case DEALBOX_DEALING_CARDS:
+			f->landed = news.landed;
+			f->cards = news.facts.cards;
+			if (moves(f) && news.landed)
+				show_progress(f, &news);
+			break;
+		case DEALBOX_DEALING_BOARD:
+			f->exact += news.exact;
+			f->voids += !news.exact;
+			if (f->judged(f, &news))
+				break;
+			dealbox_dealing_command(f->dealing, DEALBOX_DEALING_PAUSE, 0, 0);
+			*end = FRONT_FAILED;
+			return false;
+		case DEALBOX_DEALING_SAID:
+			say_more(f, news.text);
+			break;
+		default:
+			*end = FRONT_DONE;
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool stop_asked(int signals)
+{
+	struct signalfd_siginfo info;
+
+	return read(signals, &info, sizeof(info)) > 0;
+}
+
+/*
+ * Ctrl-C: the card that falls comes to its end, and what is decided then is still taken. A second one
+ * leaves at once.
+ */
+static enum front_end stop(struct front *f, int signals)
+{
+	enum front_end end = FRONT_STOPPED;
+	struct timespec begin, now;
+	bool moved = moves(f) || under_way(f);
+	int left = PAUSE_MS;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	dealbox_dealing_command(f->dealing, f->give_up ? DEALBOX_DEALING_CANCEL : DEALBOX_DEALING_PAUSE, 0, 0);
+	while ((f->give_up || ((moves(f) || under_way(f)) && !stands_still(f))) && left > 0 && !stop_asked(signals)) {
+		struct pollfd wait[] = {
+			{ .fd = dealbox_dealing_fd(f->dealing), .events = POLLIN },
+			{ .fd = signals, .events = POLLIN },
+		};
+
+		poll(wait, 2, left);
+		if (!take_news(f, &end))
+			return f->give_up && end == FRONT_DONE ? FRONT_STOPPED : end;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		left = PAUSE_MS - (int)((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000);
+	}
+	f->stands = stands(f, moved);
+	return end;
+}
+
+static enum front_end loop(struct front *f, int signals)
+{
+	enum front_end end;
+	bool listen = true;
+	char keys[64];
+
+	for (;;) {
+		struct pollfd wait[] = {
+			{ .fd = dealbox_dealing_fd(f->dealing), .events = POLLIN },
+			{ .fd = signals, .events = POLLIN },
+			/* at its end there is nobody who presses Enter */
+			{ .fd = listen ? STDIN_FILENO : -1, .events = POLLIN },
+		};
+
+		poll(wait, 3, -1);
+		if (!take_news(f, &end))
+			return end;
+		if (stop_asked(signals))
+			return stop(f, signals);
+		if (!wait[2].revents)
+			continue;
+		listen = read(STDIN_FILENO, keys, sizeof(keys)) > 0;
+		if (listen)
+			dealbox_dealing_command(f->dealing, DEALBOX_DEALING_START, 0, 0);
+	}
+}
+
+enum front_end front_run(struct front *f)
+{
+	int signals = signals_take();
+	struct dealbox_error reason;
+	enum front_end end;
+
+	if (signals < 0)
+		return FRONT_FAILED;
+	/* nothing is told yet */
+	f->state = DEALBOX_OPERATOR_NO_WORK;
+	clock_gettime(CLOCK_MONOTONIC, &f->begin);
+	if (dealbox_dealing_new(f->ledger, f->uri, f->job, &f->dealing, &reason)) {
+		complain(reason.next, "%s", reason.what);
+		close(signals);
+		return FRONT_MACHINE;
+	}
+	end = loop(f, signals);
+	progress(NULL);
+	dealbox_dealing_free(f->dealing);
+	close(signals);
+	return end;
+}
