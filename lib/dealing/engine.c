@@ -41,17 +41,16 @@ static void make_void(struct engine *d, enum dealbox_ledger_outcome outcome, uns
 	d->confirm = true;
 	if (d->insertion == d->dealt)
 		d->used = true;
-	d->original = 0;
 	d->phase = PHASE_VOID;
 	d->outcome = outcome;
 	d->reason = reason;
 	d->cause = state;
 }
 
-/* The plan was chosen or loaded, and nothing was recorded: as if it had not been. */
+/* The plan was loaded, and nothing was recorded: as if it had not been. */
 static void forget_plan(struct engine *d)
 {
-	if (d->phase == PHASE_PLAN || d->phase == PHASE_BEGIN)
+	if (d->phase == PHASE_BEGIN)
 		d->phase = PHASE_NONE;
 }
 
@@ -63,7 +62,8 @@ static void fault_is(struct engine *d, enum dealbox_ledger_outcome outcome, unsi
 	d->moved = false;
 	d->start = false;
 	d->asked = false;
-	if (undecided(d) || (d->phase == PHASE_JUDGE && d->insertion == d->dealt)) {
+	if (undecided(d) || d->phase == PHASE_START ||
+	    (d->phase == PHASE_JUDGE && d->insertion == d->dealt)) {
 		make_void(d, outcome, reason, state);
 	} else if (d->recorded) {
 		d->recorded = false;
@@ -71,7 +71,7 @@ static void fault_is(struct engine *d, enum dealbox_ledger_outcome outcome, unsi
 		d->confirm = true;
 		d->reason = reason;
 		d->cause = state;
-	} else if (!in_ledger(d)) {
+	} else if (d->phase != PHASE_VOID) {
 		d->cause = state;
 	}
 	forget_plan(d);
@@ -105,7 +105,6 @@ static void insertion_is(struct engine *d, uint32_t insertion, unsigned int numb
 			d->confirm = true;
 			d->cause = DEALBOX_OPERATOR_USED;
 		}
-		d->doubt = false;
 		forget_plan(d);
 		d->used = false;
 		d->recorded = false;
@@ -126,13 +125,10 @@ void engine_unplugged(struct engine *d)
 	/* a verdict that needs no machine is still given */
 	if (in_ledger(d) && d->phase != PHASE_JUDGE && d->phase != PHASE_VOID)
 		make_void(d, DEALBOX_LEDGER_UNKNOWN, DEALBOX_EV_STATE_LOST, DEALBOX_OPERATOR_DOUBT);
-	forget_plan(d);
 	d->plugged = false;
-	d->stale = false;
 	d->deals = false;
 	d->test = false;
 	d->fault = false;
-	d->asked = false;
 	insertion_is(d, 0, 0, false);
 }
 
@@ -151,19 +147,19 @@ struct event_row {
 
 static const struct event_row event_rows[] = {
 	[DEALBOX_EV_STATE_LOST] = { EFFECT_LOST, DEALBOX_OPERATOR_DOUBT },
-	[DEALBOX_EV_HOPPER_LOADED] = { EFFECT_HOPPER, 0 },
-	[DEALBOX_EV_HOPPER_EMPTY] = { EFFECT_EMPTY, 0 },
-	[DEALBOX_EV_BOARD_INSERTED] = { EFFECT_INSERTED, 0 },
+	[DEALBOX_EV_HOPPER_LOADED] = { EFFECT_HOPPER },
+	[DEALBOX_EV_HOPPER_EMPTY] = { EFFECT_EMPTY },
+	[DEALBOX_EV_BOARD_INSERTED] = { EFFECT_INSERTED },
 	[DEALBOX_EV_BOARD_REMOVED] = { EFFECT_REMOVED, DEALBOX_OPERATOR_PULLED },
-	[DEALBOX_EV_COVER_OPEN] = { EFFECT_COVER, 0 },
-	[DEALBOX_EV_COVER_CLOSED] = { EFFECT_CLOSED, 0 },
-	[DEALBOX_EV_KEY] = { EFFECT_KEY, 0 },
+	[DEALBOX_EV_COVER_OPEN] = { EFFECT_COVER },
+	[DEALBOX_EV_COVER_CLOSED] = { EFFECT_CLOSED },
+	[DEALBOX_EV_KEY] = { EFFECT_KEY },
 	[DEALBOX_EV_DEAL_STARTED] = { EFFECT_STARTED, DEALBOX_OPERATOR_DOUBT },
 	[DEALBOX_EV_DEAL_DONE] = { EFFECT_DONE, DEALBOX_OPERATOR_DOUBT },
-	[DEALBOX_EV_PAUSED] = { EFFECT_PAUSED, 0 },
-	[DEALBOX_EV_RESUMED] = { EFFECT_RESUMED, 0 },
+	[DEALBOX_EV_PAUSED] = { EFFECT_PAUSED },
+	[DEALBOX_EV_RESUMED] = { EFFECT_RESUMED },
 	[DEALBOX_EV_ABORTED] = { EFFECT_ABORTED, DEALBOX_OPERATOR_ABORTED },
-	[DEALBOX_EV_FAULT_CLEARED] = { EFFECT_CLEARED, 0 },
+	[DEALBOX_EV_FAULT_CLEARED] = { EFFECT_CLEARED },
 	[DEALBOX_EV_CARD_UNREADABLE] = { EFFECT_HELD, DEALBOX_OPERATOR_UNREADABLE },
 	[DEALBOX_EV_NOT_IN_PLAN] = { EFFECT_HELD, DEALBOX_OPERATOR_NOT_IN_PLAN },
 	[DEALBOX_EV_GATE_LATE] = { EFFECT_HELD, DEALBOX_OPERATOR_GATE_LATE },
@@ -272,6 +268,9 @@ void engine_status(struct engine *d, const struct dealbox_status *status)
 		d->asked = false;
 		make_void(d, DEALBOX_LEDGER_UNKNOWN, status->fault, DEALBOX_OPERATOR_DOUBT);
 	} else {
+		/* a start that was pressed before it was held is no answer to that */
+		if (d->phase != phase)
+			d->start = false;
 		d->phase = phase;
 		if (d->phase == PHASE_HELD && d->held != status->fault) {
 			d->held = status->fault;
@@ -321,7 +320,7 @@ static void measure(struct engine *d, uint64_t now)
 {
 	uint64_t took = now - d->begun;
 
-	if (!d->begun || now < d->begun)
+	if (now <= d->begun)
 		return;
 	d->pace = d->paced ? d->pace + (took >> 3) - (d->pace >> 3) : took;
 	if (d->paced < PACE_DEALS)
@@ -435,7 +434,6 @@ bool engine_event(struct engine *d, const struct jobs *jobs, const struct dealbo
 		d->deals = false;
 		d->test = false;
 		fault_over(d);
-		d->asked = false;
 		d->stale = true;
 		d->lost = true;
 		break;
@@ -688,7 +686,6 @@ static bool does(struct engine *d, struct step *step, enum step_kind kind)
 		.kind = kind, .copy = d->copy, .insertion = d->dealt,
 		.outcome = d->outcome, .reason = d->reason,
 	};
-	d->shows = DEALBOX_OPERATOR_NONE;
 	return true;
 }
 
@@ -703,7 +700,6 @@ static bool begins(struct engine *d, struct step *step, bool capture)
 {
 	d->start = false;
 	d->automatic = false;
-	d->phase = PHASE_PLAN;
 	d->dealt = d->insertion;
 	d->capture = capture;
 	d->reread = 0;
@@ -770,7 +766,6 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 		return shows(d, d->cause ? d->cause : DEALBOX_OPERATOR_HARDWARE);
 	}
 	if (d->insertion && (d->used || d->doubt)) {
-		d->start = false;
 		if (d->recorded)
 			return shows(d, DEALBOX_OPERATOR_TAKE_OUT);
 		if (d->doubt)
@@ -801,7 +796,6 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 	if (job->options & DEALBOX_JOB_CAPTURE)
 		return next_original(d, job, others, step);
 	if (!d->insertion) {
-		d->start = false;
 		if (d->confirm && d->cause && d->cause != DEALBOX_OPERATOR_USED)
 			return shows(d, d->cause);
 		return shows(d, by_reader(d, job) ? DEALBOX_OPERATOR_INSERT_ANY : DEALBOX_OPERATOR_INSERT);
@@ -845,10 +839,8 @@ static bool next_dealing(struct engine *d, const struct jobs *jobs, struct step 
 		return pause ? asks(d, step, STEP_PAUSE) :
 		       shows(d, d->silent ? DEALBOX_OPERATOR_SILENT :
 			     engine_slow(d) ? DEALBOX_OPERATOR_SLOW : DEALBOX_OPERATOR_NONE);
-	if (d->phase == PHASE_PAUSED) {
-		d->start = false;
+	if (d->phase == PHASE_PAUSED)
 		return pause ? shows(d, paused) : asks(d, step, STEP_RESUME);
-	}
 	/* held */
 	if (!d->start || pause)
 		return shows(d, pause ? paused : d->holds);
@@ -896,8 +888,6 @@ bool engine_next(struct engine *d, struct jobs *jobs, const struct engine *all, 
 	switch (d->phase) {
 	case PHASE_NONE:
 		return next_free(d, jobs, &others, step);
-	case PHASE_PLAN:
-		return does(d, step, STEP_PLAN);
 	case PHASE_BEGIN:
 		return does(d, step, STEP_BEGIN);
 	case PHASE_START:
@@ -962,8 +952,6 @@ static void did_begin(struct engine *d, struct jobs *jobs, const struct step *st
 
 static void did_start(struct engine *d, enum did did)
 {
-	/* the insertion is in the ledger: whatever the machine says, it is used up */
-	d->used |= !d->capture;
 	if (did == DID_OK) {
 		d->phase = PHASE_RUNNING;
 		d->deals = true;

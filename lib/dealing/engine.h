@@ -72,8 +72,7 @@ enum push {
 
 enum phase {
 	PHASE_NONE,
-	PHASE_PLAN,	/* chosen; the plan is to be loaded */
-	PHASE_BEGIN,	/* loaded; to be recorded */
+	PHASE_BEGIN,	/* the plan is loaded; to be recorded */
 	PHASE_START,	/* recorded; to be started */
 	PHASE_RUNNING,
 	PHASE_PAUSED,

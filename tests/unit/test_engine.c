@@ -1638,28 +1638,62 @@ static void test_lock(void **state)
 	jobs_free(&t.jobs);
 }
 
-static void test_slow(void **state)
+/* So many deals that take so long, ns. */
+static void deal_for(struct engine *engine, uint64_t *now, unsigned int deals, int64_t takes)
 {
-	struct engine engine;
 	struct jobs jobs = { 0 };
 	struct dealbox_event e = { .insertion = 1 };
-	unsigned int n;
+
+	while (deals--) {
+		engine->phase = PHASE_RUNNING;
+		engine->dealt = 1;
+		e.type = DEALBOX_EV_DEAL_STARTED;
+		e.timestamp_ns = *now += 1000000;
+		engine_event(engine, &jobs, &e);
+		e.type = DEALBOX_EV_DEAL_DONE;
+		e.timestamp_ns = *now += takes;
+		engine_event(engine, &jobs, &e);
+	}
+}
+
+/* An average of deals that is half longer than the best average of twenty. */
+static void test_slow(void **state)
+{
+	static const int64_t second = 1000000000;
+	static const struct {
+		struct {
+			unsigned int count;
+			int64_t takes;
+		} deals[3];
+		bool slow;
+	} rows[] = {
+		{ { { 30, 6 * second }, { 30, 10 * second } }, true },
+		/* nobody knows yet how long it takes */
+		{ { { 18, 6 * second }, { 1, 60 * second } }, false },
+		{ { { 1, second }, { 60, 6 * second } }, false },
+		/* one that takes 24 s more makes the average 3 s longer */
+		{ { { 20, 6 * second }, { 1, 30 * second } }, false },
+		{ { { 20, 6 * second }, { 1, 30 * second + 8 } }, true },
+		/* it was slow at first, and has been faster since */
+		{ { { 20, 12 * second }, { 100, 6 * second }, { 40, 10 * second } }, true },
+		{ { { 20, 6 * second }, { 30, 8 * second }, { 60, 11 * second } }, true },
+		/* time does not go back, and does not stand */
+		{ { { 20, 6 * second }, { 1, -second } }, false },
+		{ { { 20, 6 * second }, { 10, 0 }, { 3, 6 * second } }, false },
+	};
+	struct engine engine;
+	uint64_t now;
+	size_t n, k;
 
 	(void)state;
-	engine_init(&engine, "SN1", NULL);
-	for (n = 0; n < 60; n++) {
-		engine.phase = PHASE_RUNNING;
-		engine.dealt = 1;
-		e.type = DEALBOX_EV_DEAL_STARTED;
-		e.timestamp_ns += 1000000;
-		engine_event(&engine, &jobs, &e);
-		e.type = DEALBOX_EV_DEAL_DONE;
-		e.timestamp_ns += n < 30 ? 6000000000ULL : 10000000000ULL;
-		engine_event(&engine, &jobs, &e);
-		if (n == 29)
-			assert_false(engine_slow(&engine));
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		engine_init(&engine, "SN1", NULL);
+		now = second;
+		for (k = 0; k < 3; k++)
+			deal_for(&engine, &now, rows[n].deals[k].count, rows[n].deals[k].takes);
+		if (engine_slow(&engine) != rows[n].slow)
+			fail_msg("row %zu", n);
 	}
-	assert_true(engine_slow(&engine));
 }
 
 /* A machine with nothing to do is left in peace; whatever it does, or is to do, is watched. */
