@@ -113,7 +113,7 @@ static void diagnose_short(struct dealing *d)
 	snprintf(d->diagnosis, sizeof(d->diagnosis), count == 1 ? "%u card of the deal has not come" :
 		 "%u cards of the deal have not come", count);
 	length = snprintf(d->revealed, sizeof(d->revealed), "%s:", d->diagnosis);
-	for (card = 0; card < 64 && length < sizeof(d->revealed); card++)
+	for (card = 0; card < 64; card++)
 		if (missing >> card & 1)
 			length += snprintf(d->revealed + length, sizeof(d->revealed) - length, " %s",
 					   dealbox_card_name(card));
@@ -129,7 +129,7 @@ static void diagnose_repeat(struct dealing *d)
 				     job ? job_pockets(job) : NULL, &diagnosis)) {
 		dealbox_diagnosis_message(&diagnosis, false, d->diagnosis, sizeof(d->diagnosis));
 		dealbox_diagnosis_message(&diagnosis, true, d->revealed, sizeof(d->revealed));
-		d->seat = diagnosis.earlier.hand < DEALBOX_HANDS ? diagnosis.earlier.hand + 1u : 0;
+		d->seat = diagnosis.earlier.hand == DEALBOX_NONE ? 0 : diagnosis.earlier.hand + 1u;
 		d->depth = diagnosis.earlier.place ? diagnosis.earlier.above + 1u : 0;
 	}
 	sodium_memzero(&diagnosis, sizeof(diagnosis));
@@ -230,9 +230,10 @@ int dealing_read(struct dealing *d, bool *news)
 			if (engine_event(&d->engine, d->jobs, &events[n]) && news)
 				*news = true;
 		}
-		all += count > 0 ? count : 0;
-		if (count > 0)
+		if (count > 0) {
+			all += count;
 			d->heard = monotonic_us();
+		}
 	} while (count == EVENTS_AT_ONCE && ++reads < READS_AT_ONCE);
 	sodium_memzero(events, sizeof(events));
 	return count == -EAGAIN || count >= 0 ? all : (int)count;

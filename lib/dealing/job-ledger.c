@@ -71,14 +71,11 @@ static int add_board(unsigned int board, void *context)
 int job_take(struct dealbox_ledger *ledger, struct jobs *jobs, const struct dealbox_ledger_job *record,
 	     struct job **taken)
 {
-	struct board_list list = { calloc(record->boards + 1, sizeof(*list.boards)), 0, record->boards };
+	struct board_list list = { calloc(record->boards, sizeof(*list.boards)), 0, record->boards };
 	struct job *job = NULL;
 	int err = list.boards ? dealbox_ledger_boards(ledger, record->job, add_board, &list) : -ENOMEM;
 
 	*taken = NULL;
-	/* the ledger may have more than can be held, of a time when nobody counted */
-	if (!err && list.count && !jobs_room(jobs, 1, list.count, 0))
-		err = -E2BIG;
 	if (!err && !list.count)
 		err = -EIO;
 	if (!err) {
@@ -89,6 +86,7 @@ int job_take(struct dealbox_ledger *ledger, struct jobs *jobs, const struct deal
 	free(list.boards);
 	if (!err)
 		err = renew(ledger, jobs, job, record);
+	/* the ledger may have more than can be held, of a time when nobody counted */
 	if (!err && !jobs_room(jobs, 0, 0, 0))
 		err = -E2BIG;
 	if (job && err)

@@ -53,7 +53,7 @@ static enum did do_status(struct dealing *d, const struct step *step)
 {
 	struct pollfd wait = { .fd = dealbox_machine_fd(d->machine), .events = POLLIN };
 	struct dealbox_status status;
-	int err, events = 0;
+	int err, events;
 	unsigned int n;
 
 	(void)step;
@@ -225,7 +225,7 @@ static enum dealbox_ledger_outcome judge_pocket(const struct dealbox_trace *trac
 	dealbox_cards cards;
 
 	if (dealbox_law_capture_pocket(trace, &cards))
-		return DEALBOX_LEDGER_CAPTURED;
+		return DEALBOX_LEDGER_UNKNOWN;
 	count = dealbox_cards_count(cards);
 	sodium_memzero(&cards, sizeof(cards));
 	if (count == want) {

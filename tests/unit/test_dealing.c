@@ -1,0 +1,1737 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * One machine at work: what is done for each step of the engine, and what becomes of the machine's
+ * events. The machine answers as the test wants; the ledger is a real one, which can be made to fail.
+ */
+#include "unit.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dealbox/verify.h>
+
+#include "dealing/dealing-internal.h"
+#include "dealing/job-ledger.h"
+
+#include "freed_memory.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define WRITE (DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE)
+
+/* ---- the machine ---- */
+
+#define EVENTS 3000
+
+static struct {
+	struct dealbox_status status;
+	struct dealbox_event events[EVENTS];	/* to be read, */
+	size_t count, at, now;			/* so many, of which these were read, and those are there */
+	bool endless;
+	int read_error, status_error, error;	/* of what is asked next */
+	bool nothing;				/* that is no error, and no event */
+	struct dealbox_error what;
+	struct dealbox_plan plan;		/* that it was given */
+	unsigned int polls;			/* how often events were waited for, */
+	size_t more;				/* and how many come each time */
+	uint64_t time_us;
+	char calls[1024];
+} machine;
+
+static void called(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void called(const char *format, ...)
+{
+	size_t length = strlen(machine.calls);
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(machine.calls + length, sizeof(machine.calls) - length, format, list);
+	va_end(list);
+}
+
+#define COMMAND(name) \
+	int __wrap_dealbox_machine_##name(struct dealbox_machine *m); \
+	int __wrap_dealbox_machine_##name(struct dealbox_machine *m) \
+	{ \
+		(void)m; \
+		called(#name ";"); \
+		return machine.error; \
+	}
+
+COMMAND(pause)
+COMMAND(resume)
+COMMAND(reread)
+COMMAND(abort)
+COMMAND(clear_fault)
+COMMAND(release_board)
+
+int __wrap_dealbox_machine_fd(const struct dealbox_machine *m);
+ssize_t __wrap_dealbox_machine_read(struct dealbox_machine *m, struct dealbox_event *events, size_t count);
+int __wrap_dealbox_machine_get_status(struct dealbox_machine *m, struct dealbox_status *status);
+int __wrap_dealbox_machine_set_plan(struct dealbox_machine *m, struct dealbox_plan *plan);
+int __wrap_dealbox_machine_start(struct dealbox_machine *m, uint32_t plan, uint32_t insertion);
+void __wrap_dealbox_machine_close(struct dealbox_machine *m);
+const struct dealbox_error *__wrap_dealbox_machine_error(const struct dealbox_machine *m);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout);
+int __wrap_clock_gettime(clockid_t id, struct timespec *now);
+
+int __wrap_dealbox_machine_fd(const struct dealbox_machine *m)
+{
+	(void)m;
+	return 77;
+}
+
+ssize_t __wrap_dealbox_machine_read(struct dealbox_machine *m, struct dealbox_event *events, size_t count)
+{
+	size_t n;
+
+	(void)m;
+	if (machine.endless) {
+		memset(events, 0, count * sizeof(*events));
+		called("read;");
+		return (ssize_t)count;
+	}
+	if (machine.at == machine.now && machine.nothing)
+		return 0;
+	if (machine.at == machine.now)
+		return machine.read_error ? machine.read_error : -EAGAIN;
+	for (n = 0; n < count && machine.at < machine.now; n++)
+		events[n] = machine.events[machine.at++];
+	return (ssize_t)n;
+}
+
+int __wrap_dealbox_machine_get_status(struct dealbox_machine *m, struct dealbox_status *status)
+{
+	(void)m;
+	called("status;");
+	*status = machine.status;
+	return machine.status_error;
+}
+
+int __wrap_dealbox_machine_set_plan(struct dealbox_machine *m, struct dealbox_plan *plan)
+{
+	(void)m;
+	machine.plan = *plan;
+	called("plan;");
+	return machine.error;
+}
+
+int __wrap_dealbox_machine_start(struct dealbox_machine *m, uint32_t plan, uint32_t insertion)
+{
+	(void)m;
+	called("start %u %u;", (unsigned int)plan, (unsigned int)insertion);
+	return machine.error;
+}
+
+void __wrap_dealbox_machine_close(struct dealbox_machine *m)
+{
+	called(m ? "close;" : "close none;");
+}
+
+const struct dealbox_error *__wrap_dealbox_machine_error(const struct dealbox_machine *m)
+{
+	(void)m;
+	return &machine.what;
+}
+
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	assert_int_equal(count, 1);
+	assert_int_equal(fds[0].fd, 77);
+	assert_int_equal(fds[0].events, POLLIN);
+	assert_true(timeout > 0);
+	machine.polls++;
+	machine.now += machine.more;
+	return 0;
+}
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *now)
+{
+	assert_int_equal(id, CLOCK_MONOTONIC);
+	now->tv_sec = machine.time_us / 1000000;
+	now->tv_nsec = machine.time_us % 1000000 * 1000;
+	return 0;
+}
+
+/* The next event, with a number; it is there at once. */
+static struct dealbox_event *event(uint32_t type, uint32_t insertion)
+{
+	struct dealbox_event *e = &machine.events[machine.count++];
+
+	assert_in_range(machine.count, 1, EVENTS);
+	*e = (struct dealbox_event){
+		.type = type, .insertion = insertion, .seqno = machine.count, .machine_seq = machine.count,
+		.timestamp_ns = machine.count * 1000, .position = DEALBOX_NONE, .card = DEALBOX_NONE,
+		.pocket = DEALBOX_NONE, .quality = DEALBOX_NONE,
+	};
+	machine.now = machine.count;
+	return e;
+}
+
+/* ---- the ledger ---- */
+
+static uint64_t the_job;	/* its number in the ledger */
+
+static struct {
+	/* errors of the next call */
+	int add_act, begin, end, get_deal, jobs, boards, machines, copies, insertions, last, restored;
+	bool lacks_card;			/* the next deal does */
+	unsigned int after;			/* so many calls of end */
+	uint64_t restored_at;			/* number of a record; 0 = as it is */
+} fails;
+
+/* What was wiped since it was asked last: plans and deals, and how many bytes else. */
+static struct {
+	unsigned int plans, deals;
+	const void *plan;
+	size_t sizes[256];
+	unsigned int count;
+} wiped;
+
+static int taken(int *error)
+{
+	int err = *error;
+
+	*error = 0;
+	return err;
+}
+
+int __real_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act);
+int __wrap_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act);
+int __real_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board, unsigned int copy,
+				const char *machine_id, uint32_t number, uint32_t plan, uint64_t *insertion);
+int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board, unsigned int copy,
+				const char *machine_id, uint32_t number, uint32_t plan, uint64_t *insertion);
+int __real_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion, enum dealbox_ledger_outcome outcome,
+			      unsigned int reason, unsigned int differences, const struct dealbox_event *events,
+			      size_t count);
+int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion, enum dealbox_ledger_outcome outcome,
+			      unsigned int reason, unsigned int differences, const struct dealbox_event *events,
+			      size_t count);
+int __real_dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int number,
+				   struct dealbox_deal *deal);
+int __wrap_dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int number,
+				   struct dealbox_deal *deal);
+
+int __wrap_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act)
+{
+	int err = taken(&fails.add_act);
+
+	called("act %u user %u job %u %u.%u %s;", act->act, (unsigned int)act->uid, (unsigned int)(act->job - the_job + 1),
+	       act->board, act->copy, act->machine);
+	return err ? err : __real_dealbox_ledger_add_act(l, act);
+}
+
+int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board, unsigned int copy,
+				const char *machine_id, uint32_t number, uint32_t plan, uint64_t *insertion)
+{
+	int err = taken(&fails.begin);
+
+	called("begin %u %u.%u %s %u %u;", (unsigned int)(job - the_job + 1), board, copy, machine_id, (unsigned int)number,
+	       (unsigned int)plan);
+	return err ? err : __real_dealbox_ledger_begin(l, job, board, copy, machine_id, number, plan, insertion);
+}
+
+int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion, enum dealbox_ledger_outcome outcome,
+			      unsigned int reason, unsigned int differences, const struct dealbox_event *events,
+			      size_t count)
+{
+	int err = fails.after ? 0 : taken(&fails.end);
+
+	fails.after -= fails.after > 0;
+	called("end %d 0x%x %u %zu;", outcome, reason, differences, count);
+	return err ? err : __real_dealbox_ledger_end(l, insertion, outcome, reason, differences, events, count);
+}
+
+int __wrap_dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int number,
+				   struct dealbox_deal *deal)
+{
+	int err = taken(&fails.get_deal);
+
+	if (!err)
+		err = __real_dealbox_ledger_get_deal(l, set, number, deal);
+	if (fails.lacks_card)
+		deal->hand[0] &= deal->hand[0] - 1;
+	fails.lacks_card = false;
+	return err;
+}
+
+#define READS(name, value, each) \
+	int __real_dealbox_ledger_##name(struct dealbox_ledger *l, uint64_t of, each, void *context); \
+	int __wrap_dealbox_ledger_##name(struct dealbox_ledger *l, uint64_t of, each, void *context); \
+	int __wrap_dealbox_ledger_##name(struct dealbox_ledger *l, uint64_t of, each, void *context) \
+	{ \
+		int err = taken(&fails.name); \
+		\
+		return err ? err : __real_dealbox_ledger_##name(l, of, value, context); \
+	}
+
+READS(jobs, f, int (*f)(const struct dealbox_ledger_job *, void *))
+READS(boards, f, int (*f)(unsigned int, void *))
+READS(machines, f, int (*f)(const char *, void *))
+READS(copies, f, int (*f)(const struct dealbox_ledger_copy *, void *))
+
+typedef int each_insertion(const struct dealbox_ledger_insertion *insertion, void *context);
+
+int __real_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open, each_insertion *each,
+				     void *context);
+int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open, each_insertion *each,
+				     void *context);
+int __real_dealbox_ledger_last(struct dealbox_ledger *l, const char *id, struct dealbox_ledger_insertion *last);
+int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *id, struct dealbox_ledger_insertion *last);
+int __real_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record);
+int __wrap_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record);
+void __real_dealbox_plan_wipe(struct dealbox_plan *plan);
+void __wrap_dealbox_plan_wipe(struct dealbox_plan *plan);
+void __real_dealbox_deal_wipe(struct dealbox_deal *deal);
+void __wrap_dealbox_deal_wipe(struct dealbox_deal *deal);
+void __real_sodium_memzero(void *start, size_t size);
+/* the library calls it as well, which the linker does not keep apart */
+void __wrap_sodium_memzero(void *start, size_t size) __attribute__((visibility("default")));
+
+int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open, each_insertion *each,
+				     void *context)
+{
+	int err = taken(&fails.insertions);
+
+	return err ? err : __real_dealbox_ledger_insertions(l, job, open, each, context);
+}
+
+int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *id, struct dealbox_ledger_insertion *last)
+{
+	int err = taken(&fails.last);
+
+	return err ? err : __real_dealbox_ledger_last(l, id, last);
+}
+
+int __wrap_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record)
+{
+	int err = taken(&fails.restored);
+
+	if (!err)
+		err = __real_dealbox_ledger_restored(l, record);
+	if (fails.restored_at)
+		*record = fails.restored_at;
+	return err;
+}
+
+void __wrap_dealbox_plan_wipe(struct dealbox_plan *plan)
+{
+	wiped.plans++;
+	wiped.plan = plan;
+	__real_dealbox_plan_wipe(plan);
+}
+
+void __wrap_dealbox_deal_wipe(struct dealbox_deal *deal)
+{
+	wiped.deals++;
+	__real_dealbox_deal_wipe(deal);
+}
+
+void __wrap_sodium_memzero(void *start, size_t size)
+{
+	if (wiped.count < COUNT(wiped.sizes))
+		wiped.sizes[wiped.count++] = size;
+	__real_sodium_memzero(start, size);
+}
+
+/* So much was wiped at once, since this was asked last. */
+static bool was_wiped(size_t size)
+{
+	bool was = false;
+
+	while (wiped.count)
+		was |= wiped.sizes[--wiped.count] == size;
+	return was;
+}
+
+/* ---- a world of one machine and one job ---- */
+
+struct world {
+	char folder[64];
+	struct dealbox_ledger *ledger;
+	struct jobs jobs;
+	struct job *job;
+	struct dealing d;
+	char said[2048];
+};
+
+static void on_say(struct dealing *d, enum dealing_message message, const struct copy *copy, const char *text)
+{
+	static const char *const kinds[DEALING_MESSAGES] = { "recorded", "void", "refused", "ledger", "doubt" };
+	struct world *w = d->context;
+	size_t length = strlen(w->said);
+
+	snprintf(w->said + length, sizeof(w->said) - length, "%s %u.%u: %s|", kinds[message],
+		 copy ? copy->board : 0, copy ? copy->copy : 0, text);
+}
+
+static void on_judged(struct dealing *d, const struct copy *copy, uint32_t insertion, bool exact, const char *text)
+{
+	struct world *w = d->context;
+	size_t length = strlen(w->said);
+
+	snprintf(w->said + length, sizeof(w->said) - length, "judged %u.%u #%u %d: %s|", copy->board, copy->copy,
+		 (unsigned int)insertion, exact, text);
+}
+
+static const struct dealing_listener listener = { .say = on_say, .judged = on_judged };
+
+/* What was said since the last time. */
+static const char *said(struct world *w)
+{
+	static char text[2048];
+
+	strcpy(text, w->said);
+	*w->said = '\0';
+	return text;
+}
+
+static const char *calls(void)
+{
+	static char text[1024];
+
+	strcpy(text, machine.calls);
+	*machine.calls = '\0';
+	return text;
+}
+
+/* North has the spades, and so on; board 2 another deal, board 3 one of preferans. */
+static void make_deal(struct dealbox_deal *deal, unsigned int board)
+{
+	unsigned int card;
+
+	*deal = (struct dealbox_deal){ 0 };
+	for (card = 0; card < DEALBOX_CARDS; card++)
+		deal->hand[(board == 2 ? card % 4 : card / 13)] |= (dealbox_cards)1 << card;
+}
+
+static const struct dealbox_info info = {
+	.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD, .serial = "SN1",
+	.reader = DEALBOX_READER_BARCODE,
+};
+
+static void world_begin(struct world *w, unsigned int options)
+{
+	static const unsigned int numbers[] = { 1, 2 };
+	struct dealbox_ledger_board boards[2] = { { .number = 1 }, { .number = 2 } };
+	uint64_t set = 0;
+
+	memset(w, 0, sizeof(*w));
+	memset(&machine, 0, sizeof(machine));
+	machine.time_us = 5000000;
+	machine.status.flags = DEALBOX_STATUS_HOPPER;
+	snprintf(machine.what.what, sizeof(machine.what.what), "it will not");
+	memset(&fails, 0, sizeof(fails));
+	/* where no disk is waited for */
+	strcpy(w->folder, access("/dev/shm", W_OK) ? "/tmp/dealbox-XXXXXX" : "/dev/shm/dealbox-XXXXXX");
+	assert_non_null(mkdtemp(w->folder));
+	strcat(w->folder, "/ledger");
+	w->ledger = dealbox_ledger_new();
+	assert_int_equal(dealbox_ledger_open(w->ledger, w->folder, WRITE), 0);
+	make_deal(&boards[0].deal, 1);
+	make_deal(&boards[1].deal, 2);
+	if (!(options & DEALBOX_JOB_CAPTURE))
+		assert_int_equal(dealbox_ledger_add_set(w->ledger, "monday", boards, 2, &set, NULL), 0);
+	assert_int_equal(dealbox_ledger_add_job(w->ledger, &(struct dealbox_ledger_new_job){
+		.set = set, .boards = numbers, .count = 2, .copies = options & DEALBOX_JOB_CAPTURE ? 4 : 1,
+		.options = options }, &the_job, NULL), 0);
+	assert_int_equal(job_load(w->ledger, &w->jobs, the_job, &w->job), 0);
+	w->d.listener = &listener;
+	w->d.context = w;
+	dealing_init(&w->d, "SN1", w->ledger, &w->jobs, NULL);
+	dealing_attach(&w->d, (struct dealbox_machine *)w, &info);
+}
+
+static void world_end(struct world *w)
+{
+	char command[128];
+
+	dealing_end(&w->d);
+	/* nothing is left that tells cards */
+	assert_int_equal(w->d.plan.entries, 0);
+	assert_int_equal(*w->d.revealed, 0);
+	jobs_free(&w->jobs);
+	dealbox_ledger_free(w->ledger);
+	*strrchr(w->folder, '/') = '\0';
+	snprintf(command, sizeof(command), "rm -rf %s", w->folder);
+	assert_int_equal(system(command), 0);
+}
+
+static struct step step_of(enum step_kind kind)
+{
+	return (struct step){ .kind = kind, .copy = { the_job, 1, 1 }, .insertion = 1 };
+}
+
+static enum did does(struct world *w, enum step_kind kind)
+{
+	struct step step = step_of(kind);
+
+	return dealing_do(&w->d, &step);
+}
+
+/* Everything up to where the ledger knows that board 1 is about to be dealt. */
+static void begun(struct world *w)
+{
+	struct dealbox_event *e;
+
+	event(DEALBOX_EV_BOARD_INSERTED, 1);
+	assert_int_equal(dealing_read(&w->d, NULL), 1);
+	w->d.engine.copy = (struct copy){ the_job, 1, 1 };
+	w->d.engine.dealt = 1;
+	w->d.plan_id = 6;
+	assert_int_equal(does(w, STEP_PLAN), DID_OK);
+	assert_int_equal(does(w, STEP_BEGIN), DID_OK);
+	assert_int_equal(does(w, STEP_START), DID_OK);
+	w->d.engine.phase = PHASE_RUNNING;
+	e = event(DEALBOX_EV_DEAL_STARTED, 1);
+	e->code = 7;
+	e->arg[0] = 52;
+}
+
+/* A card is read, routed and lands. */
+static void card(unsigned int position, unsigned int face, unsigned int pocket)
+{
+	static const uint32_t types[] = { DEALBOX_EV_CARD_READ, DEALBOX_EV_CARD_ROUTED, DEALBOX_EV_CARD_LANDED };
+	size_t n;
+
+	for (n = 0; n < COUNT(types); n++) {
+		struct dealbox_event *e = event(types[n], 1);
+
+		e->position = position;
+		e->card = face;
+		e->pocket = n ? pocket : DEALBOX_NONE;
+		e->quality = n ? DEALBOX_NONE : 90;
+	}
+}
+
+/* All cards as planned, but for those of a position that go to another pocket. */
+static void cards(unsigned int wrong, unsigned int pocket)
+{
+	unsigned int n;
+
+	for (n = 0; n < DEALBOX_CARDS; n++)
+		card(n, n, n == wrong ? pocket : n / 13);
+}
+
+static void done(const unsigned int counts[4])
+{
+	struct dealbox_event *e = event(DEALBOX_EV_DEAL_DONE, 1);
+	unsigned int n;
+
+	e->position = 0;
+	for (n = 0; n < 4; n++) {
+		e->counts[n] = counts[n];
+		e->position += counts[n];
+	}
+	e->code = 7;
+}
+
+/* ---- steps ---- */
+
+/* What the machine answers to a command, and that it is the right command. */
+static void test_commands(void **state)
+{
+	static const struct {
+		enum step_kind kind;
+		const char *call;
+		bool moves;		/* cards are due from then on */
+	} rows[] = {
+		{ STEP_START, "start 9 1;", true },
+		{ STEP_PAUSE, "pause;", false },
+		{ STEP_RESUME, "resume;", true },
+		{ STEP_REREAD, "reread;", true },
+		{ STEP_ABORT, "abort;", false },
+		{ STEP_CLEAR, "clear_fault;", false },
+		{ STEP_RELEASE, "release_board;", false },
+	};
+	static const struct {
+		int error;
+		enum did did;
+		bool suspect;
+	} answers[] = {
+		{ 0, DID_OK, false },
+		{ -EREMOTEIO, DID_REFUSED, false },
+		{ -EOPNOTSUPP, DID_REFUSED, false },
+		{ -EINVAL, DID_REFUSED, false },
+		{ -EIO, DID_NO_ANSWER, false },
+		{ -ENODEV, DID_NO_ANSWER, false },
+		{ -ETIMEDOUT, DID_NO_ANSWER, true },
+	};
+	struct world w;
+	size_t n, k;
+
+	(void)state;
+	world_begin(&w, 0);
+	w.d.plan_id = 9;
+	w.d.engine.copy = (struct copy){ the_job, 2, 1 };
+	for (n = 0; n < COUNT(rows); n++) {
+		for (k = 0; k < COUNT(answers); k++) {
+			machine.error = answers[k].error;
+			w.d.heard = 1;
+			machine.time_us = 7000001;
+			w.d.suspect = !answers[k].suspect;
+			assert_int_equal(does(&w, rows[n].kind), answers[k].did);
+			assert_string_equal(calls(), rows[n].call);
+			assert_int_equal(w.d.suspect, answers[k].suspect);
+			assert_int_equal(w.d.heard, rows[n].moves ? 7000001 : 1);
+			assert_string_equal(said(&w), answers[k].error ? "refused 2.1: it will not|" : "");
+		}
+	}
+	/* a deal that starts has no stop yet */
+	machine.error = 0;
+	w.d.cards = w.d.stopped_at = w.d.seat = w.d.depth = 3;
+	strcpy(w.d.detail, "code 5");
+	does(&w, STEP_START);
+	assert_int_equal(w.d.cards, 0);
+	assert_int_equal(w.d.stopped_at, 0);
+	assert_int_equal(w.d.seat, 0);
+	assert_int_equal(w.d.depth, 0);
+	assert_string_equal(w.d.detail, "");
+	world_end(&w);
+}
+
+/* A status is good with all events before it. */
+static void test_status(void **state)
+{
+	struct world w;
+	unsigned int n;
+
+	(void)state;
+	world_begin(&w, 0);
+	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
+	assert_string_equal(calls(), "status;");
+	/* what has come is read before */
+	event(DEALBOX_EV_BOARD_INSERTED, 4);
+	machine.status.insertion = 4;
+	machine.status.flags |= DEALBOX_STATUS_BOARD;
+	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
+	assert_string_equal(calls(), "status;status;");
+	assert_int_equal(machine.polls, 0);
+	assert_int_equal(w.d.engine.insertion, 4);
+	assert_true(w.d.engine.seen);
+	assert_false(w.d.engine.stale);
+
+	/* what the status tells, and no event has told yet, is waited for: it was seen to come */
+	event(DEALBOX_EV_BOARD_REMOVED, 4);
+	event(DEALBOX_EV_BOARD_INSERTED, 5);
+	machine.now -= 2;
+	machine.more = 1;
+	machine.status.insertion = 5;
+	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
+	assert_int_equal(machine.polls, 2);
+	assert_int_equal(w.d.engine.insertion, 5);
+	assert_true(w.d.engine.seen);
+
+	/* .. for a second: then nobody has seen it */
+	machine.polls = machine.more = 0;
+	machine.status.insertion = 6;
+	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
+	assert_int_equal(machine.polls, 20);
+	assert_int_equal(w.d.engine.insertion, 6);
+	assert_false(w.d.engine.seen);
+
+	/* events without end: asked another time, and nothing is taken from this status */
+	calls();
+	machine.endless = true;
+	machine.status.insertion = 7;
+	w.d.engine.stale = true;
+	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
+	assert_false(w.d.engine.stale);
+	assert_int_equal(w.d.engine.insertion, 6);
+	machine.endless = false;
+
+	/* it does not answer; or answers, and its events cannot be read */
+	machine.status_error = -ETIMEDOUT;
+	w.d.engine.stale = true;
+	assert_int_equal(does(&w, STEP_STATUS), DID_NO_ANSWER);
+	assert_true(w.d.suspect);
+	machine.status_error = 0;
+	machine.read_error = -EIO;
+	assert_int_equal(does(&w, STEP_STATUS), DID_NO_ANSWER);
+	assert_true(w.d.engine.stale);
+	assert_int_equal(w.d.engine.insertion, 6);
+	machine.read_error = 0;
+	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
+	assert_false(w.d.suspect);
+	for (n = 0; n < 3; n++)
+		said(&w);
+	world_end(&w);
+}
+
+/* All events that are there are read, and so many at most that others have their turn. */
+static void test_read(void **state)
+{
+	struct world w;
+	bool news = false;
+	unsigned int n;
+
+	(void)state;
+	world_begin(&w, 0);
+	w.d.heard = 3;
+	assert_int_equal(dealing_read(&w.d, &news), 0);
+	assert_int_equal(w.d.heard, 3);
+	for (n = 0; n < 130; n++)
+		event(DEALBOX_EV_CARD_READ, 1);
+	assert_int_equal(dealing_read(&w.d, &news), 130);
+	assert_false(news);
+	assert_int_equal(w.d.heard, machine.time_us);
+	was_wiped(0);
+	w.d.heard = 3;
+	event(DEALBOX_EV_COVER_OPEN, 1);
+	assert_int_equal(dealing_read(&w.d, &news), 1);
+	assert_true(news);
+	assert_int_equal(w.d.heard, machine.time_us);
+	assert_true(was_wiped(64 * sizeof(struct dealbox_event)));
+	for (n = 0; n < 65; n++)
+		event(DEALBOX_EV_CARD_READ, 1);
+	assert_int_equal(dealing_read(&w.d, NULL), 65);
+	machine.nothing = true;
+	for (n = 0; n < 64; n++)
+		event(DEALBOX_EV_CARD_READ, 1);
+	assert_int_equal(dealing_read(&w.d, NULL), 64);
+	w.d.heard = 3;
+	assert_int_equal(dealing_read(&w.d, NULL), 0);
+	assert_int_equal(w.d.heard, 3);
+	machine.nothing = false;
+	event(DEALBOX_EV_COVER_CLOSED, 1);
+	assert_int_equal(dealing_read(&w.d, NULL), 1);
+	calls();
+	machine.endless = true;
+	assert_int_equal(dealing_read(&w.d, &news), 20 * 64);
+	machine.endless = false;
+	calls();
+	machine.read_error = -ENODEV;
+	assert_int_equal(dealing_read(&w.d, &news), -ENODEV);
+	/* the error comes the next time, what has come is kept */
+	event(DEALBOX_EV_COVER_OPEN, 1);
+	assert_int_equal(dealing_read(&w.d, &news), 1);
+	world_end(&w);
+}
+
+static void test_plan(void **state)
+{
+	struct dealbox_plan expected;
+	struct dealbox_deal deal;
+	struct step step = step_of(STEP_PLAN);
+	struct world w;
+
+	(void)state;
+	world_begin(&w, 0);
+	memset(&wiped, 0, sizeof(wiped));
+	w.d.plan_id = 41;
+	assert_int_equal(dealing_do(&w.d, &step), DID_OK);
+	make_deal(&deal, 1);
+	assert_int_equal(dealbox_plan_by_card(&expected, 42, &deal, dealbox_pack_bridge(), NULL), 0);
+	assert_memory_equal(&machine.plan, &expected, sizeof(expected));
+	assert_memory_equal(&w.d.plan, &expected, sizeof(expected));
+	assert_int_equal(wiped.plans, 1);
+	assert_ptr_not_equal(wiped.plan, &w.d.plan);
+	assert_int_equal(wiped.deals, 1);
+	assert_int_equal(w.d.engine.cards, 52);
+	/* never 0, and never the number of a test deal */
+	w.d.plan_id = 0x7fffffff;
+	assert_int_equal(dealing_do(&w.d, &step), DID_OK);
+	assert_int_equal(machine.plan.plan_id, 1);
+	w.d.plan_id = 0x7ffffffe;
+	assert_int_equal(dealing_do(&w.d, &step), DID_OK);
+	assert_int_equal(machine.plan.plan_id, 0x7fffffff);
+	machine.error = -EINVAL;
+	assert_int_equal(dealing_do(&w.d, &step), DID_REFUSED);
+	assert_string_equal(said(&w), "refused 0.0: it will not|");
+	machine.error = 0;
+	/* a board that is not of the set, and one that cannot be planned */
+	step.copy.board = 3;
+	calls();
+	assert_int_equal(dealing_do(&w.d, &step), DID_LEDGER);
+	assert_non_null(strstr(said(&w), "ledger 3.1: "));
+	step.copy.board = 1;
+	fails.get_deal = -EINVAL;
+	assert_int_equal(dealing_do(&w.d, &step), DID_LEDGER);
+	said(&w);
+	fails.lacks_card = true;
+	assert_int_equal(dealing_do(&w.d, &step), DID_REFUSED);
+	assert_string_equal(said(&w), "refused 1.1: board 1 cannot be planned|");
+	assert_string_equal(calls(), "");
+	world_end(&w);
+
+	world_begin(&w, DEALBOX_JOB_CAPTURE);
+	step = step_of(STEP_PLAN);
+	step.copy.copy = 3;
+	assert_int_equal(dealing_do(&w.d, &step), DID_OK);
+	assert_int_equal(machine.plan.mode, DEALBOX_PLAN_CAPTURE);
+	assert_int_equal(machine.plan.pocket[0], 2);
+	assert_int_equal(w.d.engine.cards, 0);
+	calls();
+	said(&w);
+	step.copy.copy = 99;
+	assert_int_equal(dealing_do(&w.d, &step), DID_REFUSED);
+	assert_string_equal(said(&w), "refused 1.99: board 1 cannot be planned|");
+	assert_string_equal(calls(), "");
+	world_end(&w);
+}
+
+static void test_begin(void **state)
+{
+	static const struct {
+		int error;
+		enum did did;
+	} rows[] = {
+		{ -EALREADY, DID_USED }, { -EEXIST, DID_REPEAT }, { -EINPROGRESS, DID_TAKEN },
+		{ -ECANCELED, DID_TAKEN }, { -ENOENT, DID_TAKEN }, { -EIO, DID_LEDGER },
+		{ -ENOSPC, DID_LEDGER },
+	};
+	struct dealbox_ledger_insertion last;
+	struct step step = step_of(STEP_BEGIN);
+	struct world w;
+	size_t n;
+
+	(void)state;
+	world_begin(&w, 0);
+	w.d.plan_id = 6;
+	w.d.starter = 1000;
+	for (n = 0; n < COUNT(rows); n++) {
+		fails.begin = rows[n].error;
+		assert_int_equal(does(&w, STEP_BEGIN), rows[n].did);
+		assert_string_equal(calls(), "begin 1 1.1 SN1 1 6;");
+		assert_non_null(strstr(said(&w), "refused 1.1: "));
+		assert_int_equal(w.d.starter, DEALBOX_UID_NONE);
+	}
+	/* the copy is not open any more, whatever was thought: then it is no deal of another session */
+	assert_int_equal(job_set_state(w.job, 1, 1, DEALBOX_LEDGER_COPY_RECORDED), 0);
+	fails.begin = -EEXIST;
+	assert_int_equal(does(&w, STEP_BEGIN), DID_TAKEN);
+	calls();
+	/* the job is gone */
+	step.copy.job = the_job + 9;
+	fails.begin = -EEXIST;
+	assert_int_equal(dealing_do(&w.d, &step), DID_TAKEN);
+	calls();
+	said(&w);
+	job_set_state(w.job, 1, 1, DEALBOX_LEDGER_COPY_OPEN);
+
+	/* who starts a board of which there was doubt says that it is empty, and that is on record first */
+	w.d.engine.confirm = true;
+	w.d.starter = 1000;
+	fails.add_act = -EIO;
+	assert_int_equal(does(&w, STEP_BEGIN), DID_LEDGER);
+	assert_string_equal(calls(), "act 7 user 1000 job 1 1.1 SN1;");
+	said(&w);
+	w.d.starter = 1000;
+	assert_int_equal(does(&w, STEP_BEGIN), DID_OK);
+	assert_string_equal(calls(), "act 7 user 1000 job 1 1.1 SN1;begin 1 1.1 SN1 1 6;");
+	assert_string_equal(said(&w), "");
+	assert_int_equal(dealbox_ledger_last(w.ledger, "SN1", &last), 0);
+	assert_int_equal(last.id, w.d.insertion);
+	assert_int_equal(last.plan, 6);
+	assert_int_equal(w.d.starter, DEALBOX_UID_NONE);
+	world_end(&w);
+
+	/* an original is not empty */
+	world_begin(&w, DEALBOX_JOB_CAPTURE);
+	w.d.engine.confirm = w.d.engine.capture = true;
+	w.d.plan_id = 6;
+	assert_int_equal(does(&w, STEP_BEGIN), DID_OK);
+	assert_string_equal(calls(), "begin 1 1.1 SN1 1 6;");
+	world_end(&w);
+}
+
+/* What is recorded, and said, of a board that was dealt. */
+static void test_judge(void **state)
+{
+	static const unsigned int counts[] = { 13, 13, 13, 13 }, differ[] = { 13, 12, 14, 13 };
+	struct dealbox_ledger_insertion last;
+	struct dealbox_event *events;
+	struct world w;
+	size_t count;
+
+	(void)state;
+	world_begin(&w, 0);
+	begun(&w);
+	calls();
+	cards(DEALBOX_NONE, 0);
+	done(counts);
+	dealing_read(&w.d, NULL);
+	memory_seen.unwiped = 0;
+	fails.end = -EIO;
+	assert_int_equal(does(&w, STEP_JUDGE), DID_LEDGER);
+	assert_non_null(strstr(said(&w), "ledger 1.1: "));
+	assert_int_equal(memory_seen.unwiped, 0);
+	calls();
+	memory_seen.fails_at = 1;
+	assert_int_equal(does(&w, STEP_JUDGE), DID_LEDGER);
+	memory_seen.fails_at = 0;
+	assert_string_equal(calls(), "");
+	said(&w);
+	/* the trace is still there, and is now kept with the verdict */
+	assert_int_equal(does(&w, STEP_JUDGE), DID_EXACT);
+	assert_int_equal(memory_seen.unwiped, 0);
+	assert_string_equal(calls(), "end 1 0x0 0 159;");
+	assert_string_equal(said(&w), "recorded 1.1: board 1, copy 1: exact duplicate (by exit sensors), recorded|"
+			    "judged 1.1 #1 1: exact duplicate (by exit sensors)|");
+	assert_int_equal(w.d.plan.entries, 0);
+	assert_int_equal(w.job->voided, 0);
+	assert_int_equal(dealbox_ledger_last(w.ledger, "SN1", &last), 0);
+	assert_int_equal(last.outcome, DEALBOX_LEDGER_EXACT);
+	assert_int_equal(dealbox_ledger_get_trace(w.ledger, last.id, &events, &count), 0);
+	assert_int_equal(count, 159);
+	assert_int_equal(events[0].type, DEALBOX_EV_BOARD_INSERTED);
+	assert_int_equal(events[158].type, DEALBOX_EV_DEAL_DONE);
+	assert_int_equal(events[4].card, machine.events[4].card);
+	free(events);
+	world_end(&w);
+
+	/* a card lies elsewhere */
+	world_begin(&w, 0);
+	begun(&w);
+	calls();
+	cards(20, 2);
+	done(differ);
+	dealing_read(&w.d, NULL);
+	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
+	assert_non_null(strstr(calls(), "end 2 0x0 "));
+	assert_non_null(strstr(said(&w), "judged 1.1 #1 0: "));
+	assert_int_equal(w.job->voided, 1);
+	world_end(&w);
+
+	/* nothing is known of it */
+	world_begin(&w, 0);
+	begun(&w);
+	calls();
+	dealbox_trace_free(w.d.trace);
+	w.d.trace = NULL;
+	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
+	assert_string_equal(calls(), "end 4 0x0 1 0;");
+	assert_string_equal(said(&w), "void 1.1: board 1, copy 1: void: what was dealt is not known|"
+			    "judged 1.1 #1 0: void: what was dealt is not known|");
+	world_end(&w);
+}
+
+/* A pocket of an original: as many cards as its hand has. */
+static void test_capture(void **state)
+{
+	struct world w;
+	unsigned int cards_read, n;
+
+	(void)state;
+	for (cards_read = 12; cards_read <= 14; cards_read++) {
+		unsigned int counts[4] = { cards_read, 0, 0, 0 };
+		bool right = cards_read == 13;
+
+		world_begin(&w, DEALBOX_JOB_CAPTURE);
+		w.d.engine.capture = true;
+		begun(&w);
+		calls();
+		for (n = 0; n < cards_read; n++)
+			card(n, n, 0);
+		done(counts);
+		dealing_read(&w.d, NULL);
+		was_wiped(0);
+		assert_int_equal(does(&w, STEP_JUDGE), right ? DID_EXACT : DID_DIFFERS);
+		assert_true(was_wiped(sizeof(dealbox_cards)));
+		assert_memory_equal(calls(), right ? "end 5 " : "end 3 ", 6);
+		if (right)
+			assert_non_null(strstr(said(&w), "board 1, copy 1: read: 13 cards, recorded|"));
+		else
+			assert_non_null(strstr(said(&w), "put the right ones into the hopper|judged 1.1 #1 0"));
+		world_end(&w);
+	}
+	/* the pocket that it is about is named */
+	world_begin(&w, DEALBOX_JOB_CAPTURE);
+	w.d.engine.capture = true;
+	begun(&w);
+	card(0, 0, 0);
+	done((const unsigned int[4]){ 1, 0, 0, 0 });
+	dealing_read(&w.d, NULL);
+	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
+	assert_non_null(strstr(said(&w), "pocket N has 1 cards, and not 13: "));
+	world_end(&w);
+	/* thirteen cards, and one of them a second time or face up: nobody knows what they are */
+	for (n = 0; n < 2; n++) {
+		world_begin(&w, DEALBOX_JOB_CAPTURE);
+		w.d.engine.capture = true;
+		begun(&w);
+		calls();
+		for (cards_read = 0; cards_read < 13; cards_read++)
+			card(cards_read, n || cards_read < 12 ? cards_read : 5, 0);
+		machine.events[machine.count - 3].flags = n ? DEALBOX_EVF_FACE_UP : 0;
+		done((const unsigned int[4]){ 13, 0, 0, 0 });
+		dealing_read(&w.d, NULL);
+		assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
+		assert_memory_equal(calls(), "end 3 ", 6);
+		world_end(&w);
+	}
+	/* void before the cards are counted */
+	world_begin(&w, DEALBOX_JOB_CAPTURE);
+	w.d.engine.capture = true;
+	begun(&w);
+	calls();
+	event(DEALBOX_EV_JAM, 1);
+	dealing_read(&w.d, NULL);
+	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
+	assert_memory_equal(calls(), "end 3 ", 6);
+	world_end(&w);
+}
+
+static void test_void(void **state)
+{
+	static const struct {
+		unsigned int reason, stopped_at;
+		const char *detail, *text;
+	} rows[] = {
+		{ 0, 0, "", "void" },
+		{ 0, 7, "code 3", "void" },
+		{ DEALBOX_EV_JAM, 0, "", "void: jam" },
+		{ DEALBOX_EV_JAM, 0, "at the gate", "void: jam, at the gate" },
+		{ DEALBOX_EV_JAM, 7, "at the gate", "void: jam at card 7, at the gate" },
+		{ DEALBOX_EV_REPEATED_CARD, 7, "", "void: repeated card at card 7" },
+	};
+	char expected[256];
+	struct step step;
+	struct world w;
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < COUNT(rows); n++) {
+		world_begin(&w, 0);
+		begun(&w);
+		calls();
+		step = step_of(STEP_VOID);
+		step.outcome = DEALBOX_LEDGER_VOID;
+		step.reason = rows[n].reason;
+		w.d.stopped_at = rows[n].stopped_at;
+		strcpy(w.d.detail, rows[n].detail);
+		fails.end = -EIO;
+		assert_int_equal(dealing_do(&w.d, &step), DID_LEDGER);
+		assert_int_equal(w.job->voided, 0);
+		said(&w);
+		calls();
+		assert_int_equal(dealing_do(&w.d, &step), DID_OK);
+		snprintf(expected, sizeof(expected), "end 3 0x%x 0 1;", rows[n].reason);
+		assert_string_equal(calls(), expected);
+		snprintf(expected, sizeof(expected), "void 1.1: board 1, copy 1: %s|judged 1.1 #1 0: %s|",
+			 rows[n].text, rows[n].text);
+		assert_string_equal(said(&w), expected);
+		assert_int_equal(w.job->voided, 1);
+		jobs_free(&w.jobs);
+		world_end(&w);
+	}
+}
+
+/* What was exact is not exact after all; also when the job is not in memory any more. */
+static void test_undo(void **state)
+{
+	static const char sentence[] = "void: wrong pocket behind its end, so it is not exact after all";
+	struct step step = step_of(STEP_UNDO);
+	char expected[256];
+	struct world w;
+
+	(void)state;
+	step.reason = DEALBOX_EV_WRONG_POCKET;
+	world_begin(&w, 0);
+	fails.add_act = -EIO;
+	assert_int_equal(dealing_do(&w.d, &step), DID_LEDGER);
+	assert_int_equal(w.job->voided, 0);
+	assert_non_null(strstr(said(&w), "ledger 1.1: "));
+	calls();
+	assert_int_equal(dealing_do(&w.d, &step), DID_OK);
+	assert_int_equal(w.job->voided, 1);
+	assert_string_equal(calls(), "act 5 user 4294967295 job 1 1.1 SN1;");
+	snprintf(expected, sizeof(expected), "void 1.1: board 1, copy 1: %s|judged 1.1 #1 0: %s|", sentence, sentence);
+	assert_string_equal(said(&w), expected);
+	jobs_free(&w.jobs);
+	assert_int_equal(dealing_do(&w.d, &step), DID_OK);
+	step.kind = STEP_VOID;
+	world_end(&w);
+}
+
+/* ---- events ---- */
+
+static void test_names(void **state)
+{
+	static const struct {
+		const char *serial, *port, *id;
+	} rows[] = {
+		{ "SN1", "1-2", "SN1" },
+		{ "", "1-2", "port:1-2" },
+		{ "SN\x1b[2J", "1-2", "SN?[2J" },
+		/* as we call others, or as D-Bus and the ledger do */
+		{ "port:1-3", "1-2", "port:1-2" },
+		{ "port", "1-2", "port" },
+		{ "a@b", "1-2", "port:1-2" },
+		{ "@", "1-2", "port:1-2" },
+	};
+	struct dealbox_info wide = { 0 };
+	char id[DEALING_ID];
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < COUNT(rows); n++) {
+		struct dealbox_info named = { .name = "Dealer\n4" };
+
+		strcpy(named.serial, rows[n].serial);
+		dealing_sanitize(&named);
+		assert_string_equal(named.name, "Dealer?4");
+		dealing_id(&named, rows[n].port, id);
+		assert_string_equal(id, rows[n].id);
+	}
+	/* a letter that does not fit any more is left out, whole */
+	memset(wide.name, 'a', sizeof(wide.name) - 2);
+	wide.name[sizeof(wide.name) - 2] = '\xe9';
+	dealing_sanitize(&wide);
+	assert_int_equal(strlen(wide.name), sizeof(wide.name) - 2);
+}
+
+/* Whether the last board of a machine ended well: the ledger says so. */
+static void test_doubts(void **state)
+{
+	struct dealing other = { 0 };
+	uint32_t plan;
+	struct step step = step_of(STEP_VOID);
+	struct world w;
+
+	(void)state;
+	world_begin(&w, 0);
+	assert_false(w.d.engine.confirm);
+	assert_int_equal(w.d.starter, DEALBOX_UID_NONE);
+	assert_true(w.d.fresh);
+	begun(&w);
+	step.outcome = DEALBOX_LEDGER_VOID;
+	assert_int_equal(dealing_do(&w.d, &step), DID_OK);
+	dealing_init(&other, "SN1", w.ledger, &w.jobs, NULL);
+	assert_true(other.engine.confirm);
+	assert_int_equal(other.engine.cause, DEALBOX_OPERATOR_USED);
+	dealing_init(&other, "SN2", w.ledger, &w.jobs, NULL);
+	assert_false(other.engine.confirm);
+	/* each begins with another number of plans */
+	plan = other.plan_id;
+	dealing_init(&other, "SN2", w.ledger, &w.jobs, NULL);
+	assert_int_not_equal(other.plan_id, plan);
+
+	/* going and coming */
+	calls();
+	w.d.suspect = true;
+	dealing_detach(&w.d);
+	assert_string_equal(calls(), "close;");
+	assert_null(w.d.machine);
+	assert_false(w.d.engine.plugged);
+	w.d.fresh = false;
+	memset(&w.d.confusion, 0, sizeof(w.d.confusion));
+	dealing_attach(&w.d, (struct dealbox_machine *)&w, &info);
+	assert_int_not_equal(w.d.confusion.weight[0][1], 0);
+	assert_false(w.d.suspect);
+	assert_true(w.d.fresh);
+	assert_true(w.d.engine.plugged);
+	assert_ptr_equal(w.d.machine, &w);
+	world_end(&w);
+	assert_string_equal(calls(), "close;");
+}
+
+/* The first board must be the next one that the ledger knows of, or the same again. */
+static void test_first_board(void **state)
+{
+	static const struct {
+		uint32_t number;
+		bool missed;
+	} rows[] = { { 1, false }, { 2, false }, { 3, true }, { 900, true } };
+	struct step step = step_of(STEP_VOID);
+	struct world w;
+	size_t n;
+
+	(void)state;
+	world_begin(&w, 0);
+	/* a ledger that knows nothing of the machine says nothing */
+	event(DEALBOX_EV_BOARD_INSERTED, 77);
+	dealing_read(&w.d, NULL);
+	assert_string_equal(said(&w), "");
+	begun(&w);
+	step.outcome = DEALBOX_LEDGER_VOID;
+	dealing_do(&w.d, &step);
+	said(&w);
+	for (n = 0; n < COUNT(rows); n++) {
+		w.d.fresh = true;
+		w.d.engine.lost = w.d.engine.used = w.d.engine.doubt = false;
+		w.d.engine.phase = PHASE_NONE;
+		w.d.engine.confirm = false;
+		w.d.engine.cause = DEALBOX_OPERATOR_NONE;
+		event(DEALBOX_EV_COVER_CLOSED, 900);
+		event(DEALBOX_EV_BOARD_INSERTED, rows[n].number);
+		event(DEALBOX_EV_BOARD_INSERTED, rows[n].number);
+		dealing_read(&w.d, NULL);
+		assert_false(w.d.fresh);
+		if (!rows[n].missed) {
+			assert_string_equal(said(&w), "");
+			assert_false(w.d.engine.confirm);
+			continue;
+		}
+		assert_true(w.d.engine.confirm);
+		assert_int_equal(w.d.engine.cause, DEALBOX_OPERATOR_USED);
+		assert_non_null(strstr(w.said, "the last one that the ledger knows is 1: if another computer"));
+		assert_null(strstr(strstr(w.said, "doubt 0.0: insertion") + 1, "doubt"));
+		said(&w);
+	}
+	world_end(&w);
+}
+
+/* Each insertion has its trace; that of a deal is kept until it is judged. */
+static void test_traces(void **state)
+{
+	struct world w;
+	unsigned int pocket;
+
+	(void)state;
+	world_begin(&w, 0);
+	event(DEALBOX_EV_HOPPER_LOADED, 0);
+	dealing_read(&w.d, NULL);
+	assert_null(w.d.trace);
+	begun(&w);
+	card(0, 0, 0);
+	dealing_read(&w.d, NULL);
+	assert_int_equal(dealbox_trace_count(dealing_trace(&w.d, 1)), 5);
+	assert_null(dealing_trace(&w.d, 2));
+	/* the next board is in, and the deal is not judged yet */
+	w.d.engine.phase = PHASE_JUDGE;
+	event(DEALBOX_EV_BOARD_REMOVED, 1);
+	event(DEALBOX_EV_HOPPER_LOADED, 0);
+	event(DEALBOX_EV_BOARD_INSERTED, 2);
+	dealing_read(&w.d, NULL);
+	assert_int_equal(dealbox_trace_count(dealing_trace(&w.d, 1)), 6);
+	assert_int_equal(dealbox_trace_count(dealing_trace(&w.d, 2)), 1);
+	/* .. and one more */
+	event(DEALBOX_EV_BOARD_REMOVED, 2);
+	event(DEALBOX_EV_BOARD_INSERTED, 3);
+	dealing_read(&w.d, NULL);
+	assert_int_equal(dealbox_trace_count(dealing_trace(&w.d, 1)), 6);
+	assert_null(dealing_trace(&w.d, 2));
+	assert_non_null(dealing_trace(&w.d, 3));
+	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
+	assert_null(dealing_trace(&w.d, 1));
+	/* recorded, and not started yet: what became of it is recorded, too */
+	w.d.engine.phase = PHASE_START;
+	w.d.engine.dealt = 3;
+	event(DEALBOX_EV_BOARD_INSERTED, 5);
+	dealing_read(&w.d, NULL);
+	assert_non_null(dealing_trace(&w.d, 3));
+	dealbox_trace_free(w.d.kept);
+	w.d.kept = NULL;
+	event(DEALBOX_EV_BOARD_INSERTED, 3);
+	dealing_read(&w.d, NULL);
+	/* nothing to be kept of a board that was not dealt */
+	w.d.engine.phase = PHASE_NONE;
+	w.d.engine.dealt = 3;
+	event(DEALBOX_EV_BOARD_INSERTED, 4);
+	dealing_read(&w.d, NULL);
+	assert_null(dealing_trace(&w.d, 3));
+	assert_null(w.d.kept);
+	world_end(&w);
+
+	/* an original is read in several goes of one insertion, and each is judged by itself */
+	world_begin(&w, DEALBOX_JOB_CAPTURE);
+	w.d.engine.capture = true;
+	event(DEALBOX_EV_BOARD_INSERTED, 1);
+	for (pocket = 1; pocket <= 2; pocket++) {
+		event(DEALBOX_EV_DEAL_STARTED, 1);
+		card(0, 0, 0);
+		dealing_read(&w.d, NULL);
+		assert_int_equal(dealbox_trace_count(dealing_trace(&w.d, 1)), 4);
+	}
+	world_end(&w);
+}
+
+static void test_progress(void **state)
+{
+	struct dealbox_operator_facts facts;
+	struct dealbox_event *e;
+	struct world w;
+
+	(void)state;
+	world_begin(&w, 0);
+	begun(&w);
+	card(0, 0, 0);
+	card(1, 1, 0);
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.cards, 2);
+	event(DEALBOX_EV_CARD_ROUTED, 1);
+	event(DEALBOX_EV_HARDWARE, 1)->code = 7;
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.cards, 2);
+	assert_int_equal(w.d.stopped_at, 0);
+	assert_string_equal(w.d.detail, "code 7");
+	e = event(DEALBOX_EV_JAM, 1);
+	e->position = 2;
+	e->code = 3;
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.stopped_at, 3);
+	assert_string_equal(w.d.detail, "at the gate");
+	/* what is no stop changes nothing of it */
+	event(DEALBOX_EV_CARD_LANDED, 1)->position = 40;
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.stopped_at, 3);
+	assert_int_equal(w.d.cards, 2);
+	w.d.seat = 2;
+	w.d.depth = 3;
+	dealing_facts(&w.d, &facts);
+	assert_int_equal(facts.seat, 2);
+	assert_int_equal(facts.depth, 3);
+	assert_int_equal(facts.board, 1);
+	event(DEALBOX_EV_DEAL_STARTED, 1);
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.stopped_at, 0);
+	assert_int_equal(w.d.cards, 0);
+	world_end(&w);
+}
+
+/* Why it stopped; and cards only in the text for those who may see them. */
+static void test_diagnosis(void **state)
+{
+	struct dealbox_event *e;
+	struct world w;
+	unsigned int n;
+
+	(void)state;
+	world_begin(&w, 0);
+	begun(&w);
+	for (n = 0; n < 51; n++)
+		card(n, n, n / 13);
+	/* what was not read has not come, wherever it has landed; and an unread card is no card */
+	event(DEALBOX_EV_CARD_LANDED, 1)->card = 51;
+	event(DEALBOX_EV_CARD_READ, 1)->card = 64;
+	event(DEALBOX_EV_DECK_SHORT, 1);
+	dealing_read(&w.d, NULL);
+	assert_string_equal(w.d.diagnosis, "1 card of the deal has not come");
+	assert_string_equal(w.d.revealed, "1 card of the deal has not come: C2");
+	world_end(&w);
+
+	world_begin(&w, 0);
+	begun(&w);
+	for (n = 1; n < 51; n++)
+		card(n, n, n / 13);
+	event(DEALBOX_EV_DECK_SHORT, 1);
+	dealing_read(&w.d, NULL);
+	assert_string_equal(w.d.diagnosis, "2 cards of the deal have not come");
+	assert_string_equal(w.d.revealed, "2 cards of the deal have not come: SA C2");
+	/* nobody saw that board come, and its first card counts */
+	event(DEALBOX_EV_CARD_READ, 8)->card = 3;
+	event(DEALBOX_EV_DECK_SHORT, 8);
+	dealing_read(&w.d, NULL);
+	assert_string_equal(w.d.diagnosis, "51 cards of the deal have not come");
+	/* a deck that is counted has no cards by name */
+	w.d.plan.mode = DEALBOX_PLAN_BY_POSITION;
+	event(DEALBOX_EV_DECK_SHORT, 1);
+	dealing_read(&w.d, NULL);
+	assert_string_equal(w.d.diagnosis, "0 cards of the deal have not come");
+	/* no card has come at all: as many as can be named */
+	w.d.plan.mode = DEALBOX_PLAN_BY_CARD;
+	w.d.plan.entries = 64;
+	memset(w.d.plan.pocket, 0, 64);
+	w.d.plan.pocket[5] = DEALBOX_NONE;
+	event(DEALBOX_EV_BOARD_INSERTED, 2);
+	event(DEALBOX_EV_DECK_SHORT, 2);
+	dealing_read(&w.d, NULL);
+	assert_string_equal(w.d.diagnosis, "63 cards of the deal have not come");
+	assert_non_null(strstr(w.d.revealed, " SA "));
+	/* a card of another pack */
+	e = event(DEALBOX_EV_NOT_IN_PLAN, 2);
+	e->position = 4;
+	e->card = 52;
+	dealing_read(&w.d, NULL);
+	assert_string_equal(w.d.diagnosis, "card 5 does not belong to the deal");
+	assert_string_equal(w.d.revealed, "card 5 was read as joker 1");
+	event(DEALBOX_EV_NOT_IN_PLAN, 2);
+	dealing_read(&w.d, NULL);
+	assert_string_equal(w.d.diagnosis, "card 5 does not belong to the deal");
+	world_end(&w);
+
+	/* a stop before any board has come */
+	world_begin(&w, 0);
+	event(DEALBOX_EV_DECK_SHORT, 0);
+	event(DEALBOX_EV_REPEATED_CARD, 0);
+	event(DEALBOX_EV_DEAL_DONE, 0);
+	dealing_read(&w.d, NULL);
+	assert_string_equal(w.d.diagnosis, "");
+	world_end(&w);
+}
+
+/* The earlier of two same cards lies in that pocket, so deep; in a job whose pockets are reversed, too. */
+static void test_repeat(void **state)
+{
+	struct dealbox_event *e;
+	struct world w;
+	unsigned int reversed, n;
+
+	(void)state;
+	for (reversed = 0; reversed < 3; reversed++) {
+		world_begin(&w, reversed == 1 ? DEALBOX_JOB_REVERSED : 0);
+		begun(&w);
+		for (n = 0; n < 30; n++)
+			card(n, n, n / 13);
+		e = event(DEALBOX_EV_CARD_READ, 1);
+		e->position = 30;
+		e->card = 16;
+		e->quality = 90;
+		e = event(DEALBOX_EV_REPEATED_CARD, 1);
+		e->position = 30;
+		e->card = 16;
+		e->arg[0] = 16;
+		if (reversed == 2)
+			jobs_free(&w.jobs);
+		was_wiped(0);
+		dealing_read(&w.d, NULL);
+		assert_true(was_wiped(sizeof(struct dealbox_diagnosis)));
+		assert_non_null(strstr(w.d.diagnosis, reversed == 1 ? "10 from the top of South" : "10 from the top of East"));
+		assert_null(strstr(w.d.diagnosis, "HJ"));
+		assert_non_null(strstr(w.d.revealed, "HJ"));
+		assert_int_equal(w.d.seat, reversed == 1 ? 3 : 2);
+		assert_int_equal(w.d.depth, 10);
+		world_end(&w);
+	}
+	/* without the earlier one nothing is known of it */
+	world_begin(&w, 0);
+	begun(&w);
+	e = event(DEALBOX_EV_REPEATED_CARD, 1);
+	e->position = 0;
+	e->card = 16;
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.seat, 0);
+	assert_int_equal(w.d.depth, 0);
+	world_end(&w);
+}
+
+/* From a deal that is done it learns how the reader errs. */
+static void test_learns(void **state)
+{
+	struct dealbox_event *e;
+	struct world w;
+	uint16_t before;
+
+	(void)state;
+	world_begin(&w, 0);
+	begun(&w);
+	dealing_read(&w.d, NULL);
+	before = w.d.confusion.weight[3][20];
+	e = event(DEALBOX_EV_CARD_READ, 1);
+	e->position = 0;
+	e->card = 20;
+	card(0, 3, 0);
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.confusion.weight[3][20], before);
+	event(DEALBOX_EV_DEAL_DONE, 1);
+	dealing_read(&w.d, NULL);
+	assert_true(w.d.confusion.weight[3][20] > before);
+	world_end(&w);
+}
+
+/* ---- jobs as the ledger has them ---- */
+
+static uint64_t add_job(struct world *w, const char *session, unsigned int copies, unsigned int options,
+			int priority, const char *const *machines)
+{
+	static const unsigned int numbers[] = { 2, 1 };
+	struct dealbox_ledger_board boards[2] = { { .number = 1 }, { .number = 2 } };
+	uint64_t set, job;
+
+	make_deal(&boards[0].deal, 1);
+	make_deal(&boards[1].deal, 2);
+	dealbox_ledger_user(w->ledger, 1000);
+	assert_int_equal(dealbox_ledger_add_set(w->ledger, session, boards, 2, &set, NULL), 0);
+	assert_int_equal(dealbox_ledger_add_job(w->ledger, &(struct dealbox_ledger_new_job){
+		.set = set, .boards = numbers, .count = 2, .copies = copies, .options = options,
+		.priority = priority, .machines = machines }, &job, NULL), 0);
+	return job;
+}
+
+static void act(struct world *w, enum dealbox_ledger_act_kind kind, uint64_t job, unsigned int board, int value)
+{
+	const struct dealbox_ledger_act a = {
+		.act = kind, .uid = 1, .job = job, .board = board, .copy = board ? 1 : 0, .value = value,
+	};
+
+	assert_int_equal(__real_dealbox_ledger_add_act(w->ledger, &a), 0);
+}
+
+static void record_of(struct world *w, uint64_t job, unsigned int board, uint32_t number,
+		      enum dealbox_ledger_outcome outcome)
+{
+	uint64_t insertion;
+
+	assert_int_equal(__real_dealbox_ledger_begin(w->ledger, job, board, 1, "SN1", number, 3, &insertion), 0);
+	if (outcome)
+		assert_int_equal(__real_dealbox_ledger_end(w->ledger, insertion, outcome, 0,
+			outcome == DEALBOX_LEDGER_DIFFERS, machine.events, 1), 0);
+}
+
+static void test_job(void **state)
+{
+	static const char *const machines[] = { "SN1", "SN2", NULL };
+	struct world w;
+	struct job *job;
+	uint64_t id;
+
+	(void)state;
+	world_begin(&w, 0);
+	id = add_job(&w, "monday", 1, DEALBOX_JOB_SETS, 7, machines);
+	assert_int_equal(job_load(w.ledger, &w.jobs, id, &job), 0);
+	assert_ptr_equal(w.jobs.first, job);
+	assert_int_equal(job->id, id);
+	assert_int_equal(job->count, 2);
+	assert_int_equal(job->copies, 1);
+	assert_int_equal(job->options, DEALBOX_JOB_SETS);
+	assert_int_equal(job->priority, 7);
+	assert_int_equal(job->uid, 1000);
+	assert_string_equal(job->session, "monday");
+	assert_int_equal(job->state, DEALBOX_LEDGER_JOB_OPEN);
+	assert_true(job_for(job, "SN2"));
+	assert_false(job_for(job, "SN3"));
+
+	/* what has become of it meanwhile */
+	record_of(&w, id, 1, 1, DEALBOX_LEDGER_VOID);
+	record_of(&w, id, 1, 2, DEALBOX_LEDGER_EXACT);
+	act(&w, DEALBOX_ACT_PAUSE, id, 0, 0);
+	act(&w, DEALBOX_ACT_PRIORITY, id, 0, -7);
+	assert_int_equal(job_refresh(w.ledger, &w.jobs, job), 0);
+	assert_int_equal(job->state, DEALBOX_LEDGER_JOB_PAUSED);
+	assert_int_equal(job->voided, 1);
+	assert_int_equal(job->priority, -7);
+	assert_ptr_equal(w.jobs.first, w.job);
+	assert_int_equal(job_state(job, 1, 1), DEALBOX_LEDGER_COPY_RECORDED);
+	assert_int_equal(job_state(job, 2, 1), DEALBOX_LEDGER_COPY_OPEN);
+	/* what is done is known by its copies */
+	act(&w, DEALBOX_ACT_RESUME, id, 0, 0);
+	act(&w, DEALBOX_ACT_SKIP, id, 2, 0);
+	assert_int_equal(job_refresh(w.ledger, &w.jobs, job), 0);
+	assert_int_equal(job->state, DEALBOX_LEDGER_JOB_OPEN);
+	assert_true(job_done(job));
+	/* errors of the ledger */
+	job->voided = 9;
+	fails.jobs = -EIO;
+	assert_int_equal(job_refresh(w.ledger, &w.jobs, job), -EIO);
+	fails.copies = -ENOMEM;
+	assert_int_equal(job_refresh(w.ledger, &w.jobs, job), -ENOMEM);
+	assert_int_equal(job->voided, 9);
+	/* copies that cannot be kept */
+	id = add_job(&w, "monday", 9, 0, 0, NULL);
+	assert_int_equal(job_load(w.ledger, &w.jobs, id, &job), 0);
+	act(&w, DEALBOX_ACT_SKIP, id, 2, 0);
+	memory_seen.fails_at = 1;
+	assert_int_equal(job_refresh(w.ledger, &w.jobs, job), -ENOMEM);
+	memory_seen.fails_at = 0;
+	world_end(&w);
+}
+
+/* A job that cannot be loaded leaves nothing behind. */
+static void test_job_not_loaded(void **state)
+{
+	static const char *const machines[] = { "SN1", NULL };
+	static int *const errors[] = { &fails.jobs, &fails.boards, &fails.machines, &fails.copies };
+	struct world w;
+	struct job *job;
+	uint64_t id;
+	unsigned int n;
+	int err;
+
+	(void)state;
+	world_begin(&w, 0);
+	id = add_job(&w, "monday", 1, 0, 0, machines);
+	job = w.job;
+	assert_int_equal(job_load(w.ledger, &w.jobs, id + 99, &job), -ENOENT);
+	assert_null(job);
+	for (n = 0; n < COUNT(errors); n++) {
+		*errors[n] = -EUCLEAN;
+		job = w.job;
+		assert_int_equal(job_load(w.ledger, &w.jobs, id, &job), -EUCLEAN);
+		assert_null(job);
+		assert_ptr_equal(w.jobs.first, w.job);
+		assert_null(w.job->next);
+	}
+	for (n = 1, err = -ENOMEM; err; n++) {
+		memory_seen.fails_at = n;
+		err = job_load(w.ledger, &w.jobs, id, &job);
+		memory_seen.fails_at = 0;
+		if (!err)
+			break;
+		assert_int_equal(err, -ENOMEM);
+		assert_null(job);
+		assert_null(w.job->next);
+	}
+	assert_in_range(n, 4, 20);
+	jobs_remove(&w.jobs, job);
+	/* as many as may be held */
+	for (n = 0; n < JOBS_MAX - 2; n++)
+		assert_non_null(jobs_add(&w.jobs, 5000 + n, 1, &n, 1, 1, 0, 0));
+	assert_int_equal(job_load(w.ledger, &w.jobs, id, &job), 0);
+	job = w.job;
+	assert_int_equal(job_load(w.ledger, &w.jobs, the_job, &job), -E2BIG);
+	assert_null(job);
+	assert_true(jobs_room(&w.jobs, 0, 0, 0));
+	world_end(&w);
+}
+
+/* A ledger that gives more boards than it has said, or none. */
+static void test_job_of_a_strange_ledger(void **state)
+{
+	struct dealbox_ledger_job record = { .copies = 1 };
+	struct world w;
+	struct job *job;
+
+	(void)state;
+	world_begin(&w, 0);
+	record.job = the_job;
+	record.boards = 1;
+	assert_int_equal(job_take(w.ledger, &w.jobs, &record, &job), -EIO);
+	record.job = the_job + 77;
+	record.boards = 2;
+	assert_int_equal(job_take(w.ledger, &w.jobs, &record, &job), -EIO);
+	assert_null(job);
+	assert_null(w.job->next);
+	world_end(&w);
+}
+
+/* What was under way when the last program ended is unknown, and only that. */
+static void test_settle(void **state)
+{
+	struct dealbox_ledger_insertion last;
+	struct world w;
+	unsigned int settled = 9;
+
+	(void)state;
+	world_begin(&w, 0);
+	event(DEALBOX_EV_BOARD_INSERTED, 1);
+	assert_int_equal(ledger_settle(w.ledger, &settled), 0);
+	assert_int_equal(settled, 0);
+	record_of(&w, the_job, 1, 1, DEALBOX_LEDGER_VOID);
+	record_of(&w, the_job, 1, 2, DEALBOX_LEDGER_NONE);
+	record_of(&w, the_job, 2, 3, DEALBOX_LEDGER_NONE);
+	fails.insertions = -EIO;
+	assert_int_equal(ledger_settle(w.ledger, &settled), -EIO);
+	assert_int_equal(settled, 0);
+	memory_seen.fails_at = 1;
+	assert_int_equal(ledger_settle(w.ledger, &settled), -ENOMEM);
+	memory_seen.fails_at = 0;
+	fails.end = -EIO;
+	calls();
+	assert_int_equal(ledger_settle(w.ledger, &settled), -EIO);
+	assert_string_equal(calls(), "end 4 0x0 0 0;");
+	assert_int_equal(ledger_settle(w.ledger, &settled), 0);
+	assert_string_equal(calls(), "end 4 0x0 0 0;end 4 0x0 0 0;");
+	assert_int_equal(settled, 2);
+	assert_int_equal(dealbox_ledger_last(w.ledger, "SN1", &last), 0);
+	assert_int_equal(last.outcome, DEALBOX_LEDGER_UNKNOWN);
+	assert_int_equal(ledger_settle(w.ledger, &settled), 0);
+	assert_int_equal(settled, 0);
+	world_end(&w);
+}
+
+static void test_ledger_doubts(void **state)
+{
+	static const struct {
+		enum dealbox_ledger_outcome outcome;
+		bool doubts;
+	} rows[] = {
+		{ DEALBOX_LEDGER_EXACT, false }, { DEALBOX_LEDGER_VOID, true },
+		{ DEALBOX_LEDGER_DIFFERS, true }, { DEALBOX_LEDGER_UNKNOWN, true },
+		{ DEALBOX_LEDGER_CAPTURED, false },
+	};
+	struct dealbox_ledger_insertion last;
+	struct world w;
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < COUNT(rows); n++) {
+		world_begin(&w, rows[n].outcome == DEALBOX_LEDGER_CAPTURED ? DEALBOX_JOB_CAPTURE : 0);
+		event(DEALBOX_EV_BOARD_INSERTED, 1);
+		assert_false(ledger_doubts(w.ledger, "SN1"));
+		/* restored before anything was dealt with it: it may have dealt since */
+		fails.restored_at = 1;
+		assert_true(ledger_doubts(w.ledger, "SN1"));
+		fails.restored_at = 0;
+		record_of(&w, the_job, 1, 1, rows[n].outcome);
+		assert_int_equal(ledger_doubts(w.ledger, "SN1"), rows[n].doubts);
+		assert_int_equal(dealbox_ledger_last(w.ledger, "SN1", &last), 0);
+		fails.restored_at = last.id;
+		assert_int_equal(ledger_doubts(w.ledger, "SN1"), rows[n].doubts);
+		fails.restored_at = last.id + 1;
+		assert_true(ledger_doubts(w.ledger, "SN1"));
+		fails.restored_at = 0;
+		fails.restored = -EIO;
+		assert_true(ledger_doubts(w.ledger, "SN1"));
+		fails.last = -EIO;
+		assert_true(ledger_doubts(w.ledger, "SN1"));
+		world_end(&w);
+	}
+}
+
+/* Decks that are counted: bridge and preferans, each lies sorted. */
+static void test_by_position(void **state)
+{
+	struct dealbox_verdict *verdict;
+	struct dealbox_trace *trace = dealbox_trace_new(1);
+	struct dealbox_plan plan, expected;
+	const struct dealbox_pack *pack;
+	struct dealbox_deal deal;
+	struct world w;
+	uint8_t deck[64];
+	unsigned int n, card, preferans;
+	size_t count;
+
+	(void)state;
+	world_begin(&w, DEALBOX_JOB_BY_POSITION);
+	assert_int_equal(job_plan(w.ledger, w.job, &(struct copy){ the_job, 2, 1 }, 6, &plan), 0);
+	make_deal(&deal, 2);
+	count = dealbox_pack_sorted(dealbox_pack_bridge(), deck);
+	assert_int_equal(dealbox_plan_by_position(&expected, 6, &deal, dealbox_pack_bridge(), NULL, deck, count), 0);
+	assert_memory_equal(&plan, &expected, sizeof(plan));
+	world_end(&w);
+
+	for (preferans = 0; preferans < 2; preferans++) {
+		pack = preferans ? dealbox_pack_preferans() : dealbox_pack_bridge();
+		count = dealbox_pack_sorted(pack, deck);
+		deal = (struct dealbox_deal){ 0 };
+		for (n = 0, card = 0; n < 4; n++)
+			for (unsigned int k = 0; k < pack->size[n]; k++)
+				deal.hand[n] |= (dealbox_cards)1 << deck[card++];
+		assert_ptr_equal(job_pack(&deal), pack);
+		assert_int_equal(dealbox_plan_by_position(&plan, 6, &deal, pack, NULL, deck, count), 0);
+		verdict = NULL;
+		assert_int_equal(job_verify(&plan, trace, &verdict), 0);
+		assert_non_null(verdict);
+		assert_false(dealbox_verdict_exact(verdict));
+		dealbox_verdict_free(verdict);
+	}
+	dealbox_trace_free(trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_plan),
+		cmocka_unit_test(test_begin),
+		cmocka_unit_test(test_judge),
+		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_void),
+		cmocka_unit_test(test_undo),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_doubts),
+		cmocka_unit_test(test_first_board),
+		cmocka_unit_test(test_traces),
+		cmocka_unit_test(test_progress),
+		cmocka_unit_test(test_diagnosis),
+		cmocka_unit_test(test_repeat),
+		cmocka_unit_test(test_learns),
+		cmocka_unit_test(test_job),
+		cmocka_unit_test(test_job_not_loaded),
+		cmocka_unit_test(test_job_of_a_strange_ledger),
+		cmocka_unit_test(test_settle),
+		cmocka_unit_test(test_ledger_doubts),
+		cmocka_unit_test(test_by_position),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
