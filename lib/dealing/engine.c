@@ -92,6 +92,13 @@ void engine_plugged(struct engine *d, const struct dealbox_info *info)
 	d->capabilities = info->capabilities;
 }
 
+void engine_recall(struct engine *d, uint32_t insertion, const struct copy *copy)
+{
+	d->insertion = d->dealt = insertion;
+	d->copy = *copy;
+	d->used = d->recorded = true;
+}
+
 static void insertion_is(struct engine *d, uint32_t insertion, unsigned int number, bool automatic)
 {
 	if (d->insertion != insertion) {
@@ -256,7 +263,8 @@ void engine_status(struct engine *d, const struct dealbox_status *status)
 	if (!d->fault)
 		d->asked = under_way;
 	if (d->phase == PHASE_SETTLE) {
-		if (deals || d->insertion != d->dealt)
+		/* a machine that has lost its state cannot say any more whether it had stopped */
+		if (status->state != DEALBOX_STATE_DONE || d->insertion != d->dealt)
 			make_void(d, DEALBOX_LEDGER_UNKNOWN, 0, DEALBOX_OPERATOR_DOUBT);
 		else if (d->settled)
 			d->phase = PHASE_JUDGE;

@@ -148,6 +148,11 @@ struct engine {
 void engine_init(struct engine *engine, const char *id, const struct engine *next);
 /* The machine is there; its status follows. */
 void engine_plugged(struct engine *engine, const struct dealbox_info *info);
+/*
+ * Recall the last insertion of the ledger, which is exact. If its board is still there, a stop
+ * undoes that, as it does for the program that recorded it. Call it after engine_plugged().
+ */
+void engine_recall(struct engine *engine, uint32_t insertion, const struct copy *copy);
 void engine_unplugged(struct engine *engine);
 /*
  * Is there anything that a lost event, or a machine that hangs, would hold up? Then it is looked at

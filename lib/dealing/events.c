@@ -56,11 +56,16 @@ void dealing_init(struct dealing *d, const char *id, struct dealbox_ledger *ledg
 
 void dealing_attach(struct dealing *d, struct dealbox_machine *machine, const struct dealbox_info *info)
 {
+	uint32_t insertion;
+	struct copy copy;
+
 	d->machine = machine;
 	d->suspect = false;
 	d->fresh = true;
 	dealbox_confusion_reader(&d->confusion, info->reader);
 	engine_plugged(&d->engine, info);
+	if (d->engine.phase == PHASE_NONE && ledger_recorded(d->ledger, d->engine.id, &insertion, &copy))
+		engine_recall(&d->engine, insertion, &copy);
 }
 
 void dealing_detach(struct dealing *d)

@@ -136,6 +136,37 @@ int ledger_settle(struct dealbox_ledger *ledger, unsigned int *settled)
 	return err;
 }
 
+/* One copy, and whether it counts. */
+struct counted {
+	struct copy copy;
+	bool recorded;
+};
+
+static int find_copy(const struct dealbox_ledger_copy *copy, void *context)
+{
+	struct counted *counted = context;
+
+	if (copy->board == counted->copy.board && copy->copy == counted->copy.copy)
+		counted->recorded = copy->state == DEALBOX_LEDGER_COPY_RECORDED;
+	return 0;
+}
+
+bool ledger_recorded(struct dealbox_ledger *ledger, const char *machine, uint32_t *insertion,
+		     struct copy *copy)
+{
+	struct dealbox_ledger_insertion last;
+	struct counted counted;
+
+	if (dealbox_ledger_last(ledger, machine, &last) || last.outcome != DEALBOX_LEDGER_EXACT)
+		return false;
+	counted = (struct counted){ { last.job, last.board, last.copy }, false };
+	if (dealbox_ledger_copies(ledger, last.job, find_copy, &counted))
+		return false;
+	*insertion = last.number;
+	*copy = counted.copy;
+	return counted.recorded;
+}
+
 bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine)
 {
 	struct dealbox_ledger_insertion last;

@@ -28,6 +28,12 @@ int job_refresh(struct dealbox_ledger *ledger, struct jobs *jobs, struct job *jo
  * of it. *settled: how many there were. 0 or the ledger's error.
  */
 int ledger_settle(struct dealbox_ledger *ledger, unsigned int *settled);
+/*
+ * Returns true if the last insertion of this machine is exact and counts, with its number and the
+ * copy that was dealt into it.
+ */
+bool ledger_recorded(struct dealbox_ledger *ledger, const char *machine, uint32_t *insertion,
+		     struct copy *copy);
 /* Was the last insertion of this machine other than exact, or is it not known which was the last? */
 bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine);
 /*

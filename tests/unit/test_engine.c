@@ -519,6 +519,19 @@ static void obey(struct place *p)
 	}
 }
 
+/* The board that is there may be the last one of the ledger. */
+static void recall(struct place *p)
+{
+	const struct entry *last = NULL;
+	unsigned int n;
+
+	for (n = 0; n < p->table->count; n++)
+		if (p->table->entries[n].machine == p->index)
+			last = &p->table->entries[n];
+	if (p->plugged && last && last->outcome == DEALBOX_LEDGER_EXACT && !last->undone)
+		engine_recall(&p->engine, last->number, &last->copy);
+}
+
 /* The daemon dies, and another one reads the ledger. */
 static void crash(struct table *t)
 {
@@ -551,6 +564,8 @@ static void crash(struct table *t)
 			job_set_state(jobs_find(&t->jobs, e->copy.job), e->copy.board,
 				      e->copy.copy, DEALBOX_LEDGER_COPY_RECORDED);
 	}
+	for (n = 0; n < MACHINES; n++)
+		recall(&t->places[n]);
 }
 
 static void meddle(struct table *t, struct place *p)
@@ -1053,6 +1068,55 @@ static void test_stop_that_was_lost(void **state)
 	assert_int_equal(t.recorded, 0);
 	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_UNKNOWN);
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_WRONG_POCKET);
+	jobs_free(&t.jobs);
+}
+
+/* What a machine saw before it lost its state, it does not tell any more: nobody knows the board. */
+static void test_lost_state_before_the_verdict(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+
+	(void)state;
+	while (p->state == DEALBOX_STATE_DEALING)
+		advance(p);
+	/* its STATE_LOST is on its way */
+	p->state = DEALBOX_STATE_IDLE;
+	p->spoiled = true;
+	settle(&t);
+	assert_int_equal(t.recorded, 0);
+	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_UNKNOWN);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_DOUBT);
+	jobs_free(&t.jobs);
+}
+
+/* A stop behind the end, and the program that recorded the board has died meanwhile. */
+static void test_stop_for_another_program(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
+
+	(void)state;
+	while (p->state == DEALBOX_STATE_DEALING)
+		advance(p);
+	settle(&t);
+	assert_int_equal(t.recorded, 1);
+	crash(&t);
+	stop(p, DEALBOX_EV_WRONG_POCKET);
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_WRONG_POCKET);
+	assert_int_equal(t.recorded, 0);
+	assert_true(t.entries[0].undone);
+	/* without a stop, it is still the board that counts */
+	jobs_free(&t.jobs);
+	p = running(&t, DEALBOX_JOB_AUTO_START);
+	while (p->state == DEALBOX_STATE_DEALING)
+		advance(p);
+	settle(&t);
+	crash(&t);
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_TAKE_OUT);
+	assert_int_equal(t.recorded, 1);
 	jobs_free(&t.jobs);
 }
 
@@ -1737,6 +1801,8 @@ int main(void)
 		cmocka_unit_test(test_stop_behind_the_end),
 		cmocka_unit_test(test_out_before_it_is_judged),
 		cmocka_unit_test(test_stop_that_was_lost),
+		cmocka_unit_test(test_lost_state_before_the_verdict),
+		cmocka_unit_test(test_stop_for_another_program),
 		cmocka_unit_test(test_look_is_no_doubt),
 		cmocka_unit_test(test_look_while_it_pauses),
 		cmocka_unit_test(test_status_overtakes_events),
