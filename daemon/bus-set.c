@@ -24,10 +24,13 @@
 /* Return true if reading cannot block on another computer or a program (NFS, FUSE). */
 static bool is_local(int fd)
 {
-	/* memory (including memfd), disks, USB sticks, images */
+	/*
+	 * Memory (including memfd), disks, USB sticks, images. Not overlayfs: any user can mount one
+	 * above a file system that one of his programs serves.
+	 */
 	static const unsigned long local[] = {
 		TMPFS_MAGIC, RAMFS_MAGIC, EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
-		F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, EXFAT_SUPER_MAGIC,
+		F2FS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, EXFAT_SUPER_MAGIC,
 		ISOFS_SUPER_MAGIC, UDF_SUPER_MAGIC, SQUASHFS_MAGIC, HUGETLBFS_MAGIC,
 		0x2fc12fc1 /* ZFS */, 0x7366746e /* NTFS */,
 	};

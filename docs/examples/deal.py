@@ -4,6 +4,7 @@
 
 Ends when the last board is dealt; says each verdict. Debian's python3-dbus and python3-gi.
 """
+import os
 import sys
 
 import dbus
@@ -35,8 +36,10 @@ for signal, function in (("Judged", on_judged), ("Finished", on_finished)):
 
 manager = dbus.Interface(bus.get_object("io.dealbox1", "/io/dealbox1"), "io.dealbox1.Manager")
 try:
-    with open(sys.argv[1]) as file:             # the deals cross as a file; "" is bridge
-        number, boards = manager.AddSet(dbus.types.UnixFd(file), sys.argv[2], "")
+    with open(sys.argv[1], "rb") as file, os.fdopen(os.memfd_create("set"), "wb") as memory:
+        memory.write(file.read())               # the deals cross in memory; "" is bridge
+        memory.flush()
+        number, boards = manager.AddSet(dbus.types.UnixFd(memory), sys.argv[2], "")
     print("set %d: %d boards" % (number, boards))
     job = manager.AddJob(number, dbus.Array(range(1, boards + 1), "u"), dbus.UInt32(1),
                          {"automatic-start": True})

@@ -11,7 +11,7 @@ import sys
 
 import dbus
 
-from harness import World, somebody_else, tests_in, tests_of, wait
+from harness import World, memory, somebody_else, tests_in, tests_of, wait
 from raw import Raw
 
 dealboxd, emulator, dealbox, set_file, slow_disk = sys.argv[1:6]
@@ -78,7 +78,7 @@ def test_descriptors_do_not_take_it_off_the_bus(w):
     """30 connections, each with 16 sets of 16 files, while polkit thinks about it."""
     w.deny('hang')
     clients = others(30)
-    files = [os.open(set_file, os.O_RDONLY) for _ in range(DESCRIPTORS)]
+    files = [memory(set_file) for _ in range(DESCRIPTORS)]
     try:
         for _ in range(16):
             for client in clients:
@@ -144,7 +144,7 @@ def first_answer(w, client, attack):
 def test_the_stop_is_answered_before_all_that_waits(w):
     """However much was asked before it, and of what kind."""
     machine, job = next(iter(w.machines())), w.add_job(w.add_set()[0], [1], replay=True)
-    with open(set_file, 'rb') as file:
+    with open(memory(set_file), 'rb') as file:
         def many(count, *call, **more):
             return lambda client: {client.send(*call, **more) for _ in range(count)}
         attacks = {

@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 
 import dbus
 
-from harness import RANKS, SUITS, World, somebody_else, tests_in, tests_of, wait
+from harness import RANKS, SUITS, World, memory, somebody_else, tests_in, tests_of, wait
 from raw import Raw
 
 dealboxd, emulator, dealbox, set_file, interfaces = sys.argv[1:6]
@@ -146,7 +146,7 @@ def test_files_that_no_call_has_stay_outside(w):
     machine = next(iter(w.machines()))
     w.deny('hang')
     client = Raw()
-    with open(set_file) as file:
+    with open(memory(set_file)) as file:
         def call(path, interface, member, signature, values, count):
             return client.call(path, 'io.dealbox1.' + interface, member, signature, values, fds=[file.fileno()] * count)
         try:
@@ -176,7 +176,7 @@ def test_it_is_recorded_who_did_it(w):
     assert client.call('/io/dealbox1', 'org.freedesktop.DBus.Peer', 'Ping') is None
     w.deny('hang')
     try:
-        with open(set_file) as file:
+        with open(memory(set_file)) as file:
             client.send('/io/dealbox1', 'io.dealbox1.Manager', 'AddSet', 'hss', [0, 'hung up', ''], fds=[file.fileno()])
         client.send('/io/dealbox1', 'io.dealbox1.Manager', 'Stop')
         client.close()

@@ -98,6 +98,15 @@ def read_pbn(path):
     return deals
 
 
+def memory(path):
+    """A descriptor of memory with what the file has: the service takes that from any file system."""
+    with open(path, 'rb') as file:
+        data = file.read()
+    fd = os.memfd_create('set')
+    assert os.write(fd, data) == len(data)
+    return fd
+
+
 def swap_deals(path, other, boards):
     """Writes the file once more, where these two boards have each other's deal."""
     with open(path) as file, open(other, 'w') as out:
@@ -297,7 +306,7 @@ class World:
         return self.objects('Job').get(path)
 
     def add_set(self, session='tonight', path=None, pack=''):
-        with open(path or self.set_file) as file:
+        with open(memory(path or self.set_file)) as file:
             return self.manager().AddSet(dbus.types.UnixFd(file), session, pack)
 
     def add_job(self, number, boards, copies=1, **options):

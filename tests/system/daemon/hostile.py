@@ -8,6 +8,7 @@ import random
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import threading
@@ -15,7 +16,7 @@ import xml.etree.ElementTree
 
 import dbus
 
-from harness import World, somebody_else, tests_in, tests_of, wait
+from harness import World, memory, somebody_else, tests_in, tests_of, wait
 from raw import Raw
 
 dealboxd, emulator, dealbox, set_file, interfaces = sys.argv[1:6]
@@ -62,11 +63,29 @@ def test_descriptors_that_are_no_set(w):
     job_goes_on(w)
 
 
+def test_overlays_of_users(w):
+    """
+    Any user can mount one, in a namespace of his own, over a file system that a program of his serves:
+    its answer may never come, and Stop would wait with it.
+    """
+    script = ('cd "$0" && mkdir low up work all && cp "$1" low/set && '
+              'mount -t overlay overlay -o lowerdir=low,upperdir=up,workdir=work all && echo "$PWD/all/set" && read word')
+    with tempfile.TemporaryDirectory() as folder:
+        user = subprocess.Popen(['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c', script, folder,
+                                 os.path.abspath(set_file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        path = user.stdout.readline().strip()
+        # else nobody can mount anything here
+        if path:
+            fd = os.open('/proc/%d/root%s' % (user.pid, path), os.O_RDONLY)
+            assert add_set(fd) == BAD_SET
+        user.communicate('done\n')
+
+
 def test_descriptors_that_are_not_there(w):
     """A message that refers to a descriptor that it does not carry."""
     client = Raw()
     assert client.call(ROOT, MANAGER, 'AddSet', 'hss', [7, 'x', ''],
-                       fds=[os.open(set_file, os.O_RDONLY)]) == INVALID
+                       fds=[memory(set_file)]) == INVALID
     client.close()
     client = Raw()
     assert client.call(ROOT, MANAGER, 'AddSet', 'hss', [0, 'x', '']) == INVALID
@@ -101,7 +120,7 @@ def test_memory_that_changes_while_it_is_read(w):
 
 def test_names_that_terminals_obey(w):
     for session in ['', 'a\33[2J', 'two\nlines', 'c1 \x9b2J', 'x' * 128]:
-        assert add_set(os.open(set_file, os.O_RDONLY), session=session) == INVALID, repr(session)
+        assert add_set(memory(set_file), session=session) == INVALID, repr(session)
 
 
 def test_labels_that_are_no_utf8(w):
@@ -228,7 +247,7 @@ def test_clients_that_vanish_in_a_call(w):
     for n in range(200):
         client = Raw()
         client.send(ROOT, MANAGER, 'AddSet', 'hss', [0, 'vanished %d' % (n % 3), ''],
-                    fds=[os.open(set_file, os.O_RDONLY)])
+                    fds=[memory(set_file)])
         client.send(machine, 'io.dealbox1.Machine', 'Pause')
         client.close()
     w.object(machine, 'Machine').Start()
