@@ -76,6 +76,14 @@ def without_value(page):
     return [name for kind, name in prototypes if kind.strip() != 'void' and name not in told]
 
 
+def strangers(header):
+    """Parameters that a comment describes and the prototype below it does not have."""
+    text = header.read_text(encoding='utf-8')
+    for comment, function, rest in re.findall(r'^/\*\*\n(.*?)\*/\n[^;]*?\b(dealbox_\w+)(\([^;]*\));', text, re.S | re.M):
+        yield from (f'{header.name}: {function}: @{name}' for name in re.findall(r'^ \* @(\w+):', comment, re.M)
+                    if not re.search(rf'\b{name}\b', rest))
+
+
 symbols = subprocess.run(['nm', '-D', '--defined-only', library], check=True,
                          capture_output=True, text=True).stdout
 exported = set(re.findall(r' T (\w+)', symbols))
@@ -96,6 +104,8 @@ check('every page that leads elsewhere leads to a page', sorted(
     if page.startswith('.so ') and page.split('/')[1].strip()[:-2] not in whole))
 check('each page says all that the comments of its header say', [
     fault for header in headers for fault in unsaid(header)])
+check('each comment describes the parameters of its function', [
+    fault for header in headers for fault in strangers(header)])
 check('each page says what its functions return', sorted(
     name for page in whole.values() for name in without_value(page)))
 check('each page has an example', [name for name, page in whole.items()

@@ -76,7 +76,7 @@ DEALBOX_API int dealbox_dealing_id(struct dealbox_machine *machine, char id[DEAL
  * @uri: address of the machine, as in dealbox_machine_open(); NULL is the only one there is
  * @job: number of the job in that ledger
  * @dealing: out
- * @reason: out, may be NULL: with an error, why
+ * @error: out, may be NULL: with an error, why
  *
  * Opens and claims the machine, for which it waits. What was under way in the ledger when the last
  * program ended is recorded as unknown. -ENOENT: there is no such job; other errors are those of

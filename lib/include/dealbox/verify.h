@@ -138,8 +138,8 @@ DEALBOX_API size_t dealbox_difference_message(const struct dealbox_difference *d
 					      bool reveal, char *text, size_t size);
 
 /*
- * Writes the sentence for the whole verdict: "exact duplicate (exit sensors)", "void: 3
- * differences". Same return value.
+ * Writes the sentence for the whole verdict: "exact duplicate (by exit sensors)", "not an exact
+ * duplicate: 3 differences". Same return value.
  */
 DEALBOX_API size_t dealbox_verdict_message(const struct dealbox_verdict *verdict,
 					   char *text, size_t size);
