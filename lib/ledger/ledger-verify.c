@@ -286,8 +286,9 @@ int dealbox_ledger_backup(struct dealbox_ledger *l, const char *path)
 	if (!err && fsync(fd))
 		err = ledger_fail(l, -errno, "%s: %s", part, strerror(errno));
 	close(fd);
-	/* link, unlike rename, never replaces a file */
-	if (!err && link(part, path))
+	/* unlike rename, these never replace a file; FAT has no links, NFS no renameat2() */
+	if (!err && renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) &&
+	    ((errno != EINVAL && errno != ENOSYS) || link(part, path)))
 		err = ledger_fail(l, -errno, "%s: %s", path, strerror(errno));
 	unlink(part);
 	folder = strdup(path);

@@ -119,7 +119,16 @@ static int new_file(int folder, const char *path, mode_t mode, bool unnamed, cha
 	return open(*name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 }
 
-/* Give the file its final name. rename() replaces an existing file, link() does not. */
+/*
+ * Rename the file, unless path exists. FAT has no hard links, and NFS does not support renameat2().
+ */
+static bool rename_new(const char *name, const char *path)
+{
+	return !renameat2(AT_FDCWD, name, AT_FDCWD, path, RENAME_NOREPLACE) ||
+	       ((errno == EINVAL || errno == ENOSYS) && !link(name, path));
+}
+
+/* Give the file its final name. rename() replaces an existing file. */
 static bool name_give(int fd, const char *name, const char *path, bool replace)
 {
 	char self[32];
@@ -127,7 +136,7 @@ static bool name_give(int fd, const char *name, const char *path, bool replace)
 	if (replace)
 		return !rename(name, path);
 	if (name)
-		return !link(name, path);
+		return rename_new(name, path);
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	return !linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
