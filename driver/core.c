@@ -93,17 +93,21 @@ static enum dealbox_action end_command(struct dealbox_core *core, struct dealbox
 
 static enum dealbox_action transmit_command(struct dealbox_core *core, struct dealbox_call *call);
 
-/* GET_RESULT says whether a command whose transfer failed was executed. */
-static enum dealbox_action judge_lost_command(struct dealbox_core *core,
-					      struct dealbox_call *call, int error)
+/*
+ * GET_RESULT says whether a command was executed whose transfer failed, or whose
+ * transfer says nothing (call->lost is 0).
+ */
+static enum dealbox_action judge_command(struct dealbox_core *core, struct dealbox_call *call,
+					 int error)
 {
 	struct wire_result last;
 	int lost = call->lost;
 
 	error = must_answer(error);
+	if (error && lost && lost != -EPIPE && error != -ENODEV)
+		return end_command(core, call, lost);
 	if (error)
-		return end_command(core, call,
-				   lost == -EPIPE || error == -ENODEV ? error : lost);
+		return end_command(core, call, error);
 	dealbox_decode_result(call->data, &last);
 	if (last.sequence == call->fields.sequence && last.request == call->command) {
 		call->result = last.error;
@@ -121,17 +125,19 @@ static enum dealbox_action judge_lost_command(struct dealbox_core *core,
 	 * number, the machine cannot execute it twice.
 	 */
 	if (call->attempt++)
-		return end_command(core, call, lost);
+		return end_command(core, call, lost ?: -EPROTO);
 	return transmit_command(core, call);
 }
 
 static enum dealbox_action command_transmitted(struct dealbox_core *core,
 					       struct dealbox_call *call, int error)
 {
-	if (!error || error == -ENODEV)
+	bool by_result = core->machine.capabilities & DEALBOX_CAP_REFUSES_BY_RESULT;
+
+	if ((!error && !by_result) || error == -ENODEV)
 		return end_command(core, call, error);
 	call->lost = error;
-	call->answered = judge_lost_command;
+	call->answered = judge_command;
 	return send_query(core, call, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
 }
 

@@ -66,7 +66,7 @@ static inline struct machine_config fixture_config(uint32_t kind)
 			.reader = DEALBOX_READER_CAMERA, .version = WIRE_VERSION, .pockets = 4,
 			.pocket_capacity = 64, .hopper = 220, .plan_entries = 64,
 			.capabilities = kind | FIXTURE_ALL_CAPS,
-			.gate_deadline_us = kind == DEALBOX_CAP_HOST_ROUTED ? 20000 : 0,
+			.gate_deadline_us = kind & DEALBOX_CAP_HOST_ROUTED ? 20000 : 0,
 		},
 		.info = { .version = WIRE_VERSION, .firmware = 1 << 24, .hardware = 1,
 			  .name = "bench" },

@@ -307,6 +307,13 @@ static int standard_request(struct device *d, const uint8_t *setup, uint8_t *buf
 	}
 }
 
+/* How the transfer of a command ends that the machine refuses. */
+static int refusal(const struct device *d)
+{
+	return machine_view(d->machine).desc->capabilities & DEALBOX_CAP_REFUSES_BY_RESULT ?
+		0 : -EPIPE;
+}
+
 static int vendor_request(struct device *d, const struct transfer *transfer, bool framed,
 			  uint8_t *buf)
 {
@@ -330,7 +337,7 @@ static int vendor_request(struct device *d, const struct transfer *transfer, boo
 	if (setup[0] != WIRE_REQ_OUT)
 		return -EPIPE;
 	return machine_command(d->machine, setup[1], value, transfer->data, transfer->length) ?
-		0 : -EPIPE;
+		0 : refusal(d);
 }
 
 /* --- transfers ---------------------------------------------------------------------------- */
@@ -501,7 +508,7 @@ static void control(struct device *d, uint64_t now, const struct transfer *trans
 		machine_refuse(d->machine, setup[1], transfer->data, transfer->length,
 			       spoil.refuse->value[0],
 			       spoil.refuse->value[1] == EFFECT_NONE ? 0 : spoil.refuse->value[1]);
-		length = -EPIPE;
+		length = refusal(d);
 	} else if ((setup[0] & 0x60) == 0x40) {
 		length = vendor_request(d, transfer, p->framed, buf);
 	} else {

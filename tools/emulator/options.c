@@ -56,6 +56,7 @@ static const struct { const char *name; uint32_t bit; } capabilities[] = {
 	{ "by-card", DEALBOX_CAP_BY_CARD },
 	{ "by-position", DEALBOX_CAP_BY_POSITION },
 	{ "capture", DEALBOX_CAP_CAPTURE },
+	{ "refuses-by-result", DEALBOX_CAP_REFUSES_BY_RESULT },
 };
 
 static const struct option_text {
@@ -420,6 +421,14 @@ static void check_options(struct options *o, const char *deck, const char *list)
 	} else if (desc->reader == DEALBOX_READER_NONE) {
 		desc->capabilities &= ~(DEALBOX_CAP_BY_CARD | DEALBOX_CAP_CAPTURE);
 	}
+	if (o->gadget) {
+		/* raw_gadget tells the host that a command has come before the machine sees it */
+		desc->capabilities |= DEALBOX_CAP_REFUSES_BY_RESULT;
+		o->device.by_request = true;
+	}
+	if (desc->capabilities & DEALBOX_CAP_REFUSES_BY_RESULT &&
+	    (o->device.serial_dialect || !o->device.by_request))
+		die(EXIT_USAGE, "--capabilities refuses-by-result needs --descriptor request, and the native dialect");
 	if (o->board_count && !list)
 		desc->capabilities |= DEALBOX_CAP_BOARD_READER;
 	if (kind == DEALBOX_CAP_STORED_PLAN)

@@ -777,10 +777,7 @@ static bool goes_on(struct subject *s, int error)
 	       status.claimed == 2 && !do_op(s->fd, DEALBOX_OP_RESUME) && is_dealt(s);
 }
 
-/*
- * PAUSED may be among what the reset lost. That a START is refused cannot be seen here: on
- * raw_gadget a command has ended before the machine sees its data.
- */
+/* PAUSED may be among what the reset lost. */
 static bool board_is_spent(struct subject *s, int error)
 {
 	return lost_its_plan(s, error) && status_of(s->fd).flags & DEALBOX_STATUS_SPENT;

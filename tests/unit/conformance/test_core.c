@@ -362,12 +362,32 @@ static void await_key(struct world *w)
 	assert_int_equal(run_until(w, key_is_pressed, 20000), 0);
 }
 
+/* What is sent to a machine that refuses by result: each command is followed by GET_RESULT. */
+static void sent_by_result(char *text, size_t size, const char *sent)
+{
+	const char *code;
+
+	*text = '\0';
+	for (code = sent; *code; code += strcspn(code, " "), code += *code == ' ') {
+		bool command = strchr("1", *code), asked = !strncmp(code + 2, " 03", 3);
+
+		snprintf(text + strlen(text), size - strlen(text), "%s%.*s%s", *text ? " " : "",
+			 (int)strcspn(code, " "), code, command && !asked ? " 03" : "");
+	}
+}
+
 static void check(const struct conformance_case *c, uint32_t kind, bool serial)
 {
 	const char *events = serial && c->serial_events ? c->serial_events : c->events;
 	struct world *w = world_new(kind, serial);
 	uint32_t result, detail;
 	int error, expected = serial ? c->serial : c->native;
+	char sent[200];
+
+	if (kind & DEALBOX_CAP_REFUSES_BY_RESULT)
+		sent_by_result(sent, sizeof(sent), c->sent);
+	else
+		strcpy(sent, c->sent);
 
 	fixture_cards(w->fixture, 52);
 	await_key(w);
@@ -381,9 +401,9 @@ static void check(const struct conformance_case *c, uint32_t kind, bool serial)
 		fail_msg("%s, %s: error %d (%u, %u), not %d (%u, %u)", c->name,
 			 serial ? "serial" : "native", error, result, detail, expected, c->result,
 			 c->detail);
-	if (strcmp(w->sent, c->sent))
+	if (strcmp(w->sent, sent))
 		fail_msg("%s, %s: sent %s, not %s", c->name, serial ? "serial" : "native", w->sent,
-			 c->sent);
+			 sent);
 	/* and the next call is answered: nothing that came late is taken for it */
 	error = make_call(w, &(struct conformance_case){ .call = ASK_STATUS }, &result, &detail);
 	if (error)
@@ -395,15 +415,15 @@ static void check(const struct conformance_case *c, uint32_t kind, bool serial)
 	world_free(w);
 }
 
-static void check_all(bool serial)
+static void check_all(bool serial, uint32_t capabilities)
 {
 	size_t n;
 
 	for (n = 0; n < conformance_count; n++) {
 		if (conformance_cases[n].kinds & STORED)
-			check(&conformance_cases[n], DEALBOX_CAP_STORED_PLAN, serial);
+			check(&conformance_cases[n], DEALBOX_CAP_STORED_PLAN | capabilities, serial);
 		if (conformance_cases[n].kinds & ROUTED)
-			check(&conformance_cases[n], DEALBOX_CAP_HOST_ROUTED, serial);
+			check(&conformance_cases[n], DEALBOX_CAP_HOST_ROUTED | capabilities, serial);
 	}
 }
 
@@ -865,18 +885,51 @@ static void how_soon_events_are_asked_for(void **state)
 static void native(void **state)
 {
 	(void)state;
-	check_all(false);
+	check_all(false, 0);
 }
 
 static void serial(void **state)
 {
 	(void)state;
-	check_all(true);
+	check_all(true, 0);
+}
+
+/* Whoever refuses by result comes to the same end, with one more question. */
+static void the_cases_on_a_machine_that_refuses_by_result(void **state)
+{
+	(void)state;
+	check_all(false, DEALBOX_CAP_REFUSES_BY_RESULT);
+}
+
+/* It has carried nothing out, and says that nothing came: the command is repeated once. */
+static void a_command_that_no_result_tells_of(void **state)
+{
+	struct dealbox_control locate = { .op = DEALBOX_OP_LOCATE, .arg = 1 };
+	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_REFUSES_BY_RESULT, false);
+	struct dealbox_call call = { 0 };
+
+	(void)state;
+	fixture_rule(w->fixture, "on request GET_RESULT always: set 0 00000000");
+	dealbox_call_control(&call, &locate);
+	assert_int_equal(run_call(w, &call), -EPROTO);
+	assert_string_equal(w->sent, "1a 03 1a 03");
+	world_free(w);
+
+	/* what became of it is not told: the call fails, too */
+	w = world_new(DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_REFUSES_BY_RESULT, false);
+	fixture_rule(w->fixture, "on request GET_RESULT: stall");
+	memset(&call, 0, sizeof(call));
+	dealbox_call_control(&call, &locate);
+	assert_int_equal(run_call(w, &call), -EPROTO);
+	assert_string_equal(w->sent, "1a 03");
+	world_free(w);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_cases_on_a_machine_that_refuses_by_result),
+		cmocka_unit_test(a_command_that_no_result_tells_of),
 		cmocka_unit_test(native),
 		cmocka_unit_test(serial),
 		cmocka_unit_test(a_plan_that_the_host_keeps),

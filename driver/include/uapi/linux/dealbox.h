@@ -35,6 +35,7 @@
 #define DEALBOX_CAP_BY_CARD		(1U << 9)
 #define DEALBOX_CAP_BY_POSITION		(1U << 10)
 #define DEALBOX_CAP_CAPTURE		(1U << 11)
+#define DEALBOX_CAP_REFUSES_BY_RESULT	(1U << 12)
 
 /* struct dealbox_info: reader */
 #define DEALBOX_READER_NONE	0
