@@ -161,7 +161,7 @@ def test_what_was_counted_is_judged_again(w):
     with open(file) as text, open(w.dir + '/mute.trace', 'w') as out:
         out.write(text.read().replace('"how":"by-position",', ''))
     result = w.command('verify', rr1, w.dir + '/mute.trace')
-    assert result.returncode == 2 and 'does not say that their deck was sorted' in result.stderr and \
+    assert result.returncode == 2 and 'does not say that the deck was sorted' in result.stderr and \
         'dealbox ledger traces' in result.stderr and not result.stdout, result
     result = w.command(*prove, w.dir + '/mute.trace')
     assert result.returncode == 1 and 'does not say that their deck was sorted' in result.stdout, result
