@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One machine at work, with the jobs and the ledger that it works for. engine.h decides; here its
- * steps are done, and the machine's events are kept in the trace of their insertion.
+ * A machine with its jobs and its ledger. The engine decides (engine.h); the functions here execute
+ * its steps, and collect the machine's events in traces.
  *
- * Whoever runs it waits for the machine's events and for time to pass, and asks for step after step:
- * dealboxd for all its machines, dealbox_dealing for one.
+ * Whoever runs it waits for the machine's events and for time to pass, and asks for step after
+ * step: dealboxd for all its machines, dealbox_dealing for one.
  */
 #ifndef DEALING_DEALING_H
 #define DEALING_DEALING_H
@@ -23,26 +23,26 @@
 #include "dealing/engine.h"
 
 #define DEALING_ID	DEALBOX_DEALING_ID
-#define DEALING_LOOK_US	2000000	/* between two looks at a machine that works */
-#define DEALING_CARD_US	5000000	/* the longest that a machine takes for a card (docs/protocol.md, 5.1) */
+#define DEALING_LOOK_US	2000000	/* interval of checks of a busy machine */
+#define DEALING_CARD_US	5000000	/* time limit for a card (docs/protocol.md, section 5.1) */
 
 enum dealing_message {
-	DEALING_RECORDED,	/* an insertion that is exact, or was read */
-	DEALING_VOID,		/* one that is not */
-	DEALING_REFUSED,	/* by the machine, or by the ledger with a reason */
-	DEALING_LEDGER,		/* it could not be written or read */
-	DEALING_DOUBT,		/* what the operator should know of the board that has come */
+	DEALING_RECORDED,	/* an insertion is exact, or was captured */
+	DEALING_VOID,		/* an insertion has another outcome */
+	DEALING_REFUSED,	/* refusal by the machine or the ledger, with the reason */
+	DEALING_LEDGER,		/* the ledger could not be written or read */
+	DEALING_DOUBT,		/* doubt about the board that was put in */
 	DEALING_MESSAGES
 };
 
 struct dealing;
 
-/* What is told of it; neither is told a card. */
+/* Callbacks. Their text never contains a card. */
 struct dealing_listener {
 	/* for a log */
 	void (*say)(struct dealing *dealing, enum dealing_message message, const struct copy *copy,
 		    const char *text);
-	/* an insertion has its verdict, and that is recorded */
+	/* a verdict was recorded */
 	void (*judged)(struct dealing *dealing, const struct copy *copy, uint32_t insertion, bool exact,
 		       const char *text);
 };
@@ -51,28 +51,28 @@ struct dealing {
 	struct dealbox_ledger *ledger;
 	struct jobs *jobs;
 	const struct dealing_listener *listener;
-	void *context;			/* the listener's */
-	struct dealbox_machine *machine;	/* NULL: not there */
+	void *context;			/* for the listener */
+	struct dealbox_machine *machine;	/* NULL = not connected */
 	struct engine engine;
-	bool suspect;			/* its last answer did not come */
-	bool fresh;			/* no board has come since it was opened */
-	uint64_t heard;			/* us: its last event, or the start of its deal */
-	struct dealbox_plan plan;	/* of engine.copy; wiped after the deal */
+	bool suspect;			/* it did not answer the last call */
+	bool fresh;			/* no board was put in since it was opened */
+	uint64_t heard;			/* us: time of the last event, or of the start of the deal */
+	struct dealbox_plan plan;	/* plan of engine.copy; wiped after the deal */
 	uint32_t plan_id;
-	struct dealbox_trace *trace;	/* of the insertion that is there */
-	struct dealbox_trace *kept;	/* of a deal whose board is out, and not recorded yet */
-	uint64_t insertion;		/* record in the ledger of the deal */
-	uint32_t starter;		/* who pressed start last; DEALBOX_UID_NONE = a key */
-	unsigned int cards;		/* that have landed */
-	unsigned int stopped_at;	/* card at which the last stop came, from 1; 0 = none */
-	unsigned int seat, depth;	/* where the earlier of two same cards lies; 0 = not known */
-	struct dealbox_confusion confusion;	/* how its reader misreads, as far as is known */
-	char detail[48];		/* of what stopped the deal: where, or a code */
+	struct dealbox_trace *trace;	/* trace of the present insertion */
+	struct dealbox_trace *kept;	/* trace of a removed board that is not recorded yet */
+	uint64_t insertion;		/* number of the deal's record in the ledger */
+	uint32_t starter;		/* user who last pressed start; DEALBOX_UID_NONE = a key */
+	unsigned int cards;		/* number of cards that have landed */
+	unsigned int stopped_at;	/* card of the last stop, from 1; 0 = none */
+	unsigned int seat, depth;	/* place of the earlier of two same cards; 0 = unknown */
+	struct dealbox_confusion confusion;	/* known misreads of its reader */
+	char detail[48];		/* place or code of the last stop */
 	char diagnosis[512];		/* of the last repeated card, without its name */
-	char revealed[512];		/* and with it */
+	char revealed[512];		/* the same with its name */
 };
 
-/* Microseconds of a clock that goes on, for what lasts. */
+/* Return the time of the monotonic clock in us. */
 static inline uint64_t monotonic_us(void)
 {
 	struct timespec now;
@@ -82,42 +82,42 @@ static inline uint64_t monotonic_us(void)
 }
 
 /*
- * Makes what the machine says of itself fit to stand in names, in records and on terminals: it may
- * send anything. One that calls itself as we call others, by their ports, is known by its own.
+ * Make strings of the machine safe for names, records and terminals, since it may send anything.
+ * Drops a serial number that looks like the id of a machine without one, "port:...".
  */
 void dealing_sanitize(struct dealbox_info *info);
-/* What it is called in the ledger: by its serial number, without one by its port (or address). */
+/* Write the machine's id in the ledger: its serial number, otherwise its port or address. */
 void dealing_id(const struct dealbox_info *info, const char *port, char id[DEALING_ID]);
 /*
- * A machine of that id, which lives as long; it is not there yet. It is in doubt when the ledger
- * says that its last insertion did not end well. others: as engine_init().
+ * Initialise a machine that is not connected yet. id must live as long. Its board is in doubt if
+ * its last insertion in the ledger was not exact. others is as for engine_init().
  */
 void dealing_init(struct dealing *dealing, const char *id, struct dealbox_ledger *ledger,
 		  struct jobs *jobs, const struct engine *others);
-/* The machine is there, and claimed; from now on it is the dealing's. */
+/* Attach a claimed machine, which the dealing owns from now on. */
 void dealing_attach(struct dealing *dealing, struct dealbox_machine *machine,
 		    const struct dealbox_info *info);
-/* It has gone, or is given up. Closing pauses a deal that runs. */
+/* Close the machine, which pauses a running deal. */
 void dealing_detach(struct dealing *dealing);
-/* Frees all that it has, and wipes what tells cards. */
+/* Free everything, and wipe data with cards. */
 void dealing_end(struct dealing *dealing);
-/* What the operator is told is about that. */
+/* Get the facts of the operator's state. */
 void dealing_facts(const struct dealing *dealing, struct dealbox_operator_facts *facts);
 
 /*
- * Reads all events that were there when it began. How many, or -errno. *news (may be NULL): there
- * is one that the engine heeds.
+ * Read the events that are queued. Returns their number, or -errno. *news (may be NULL) is set to
+ * true if the engine's state has changed.
  */
 int dealing_read(struct dealing *dealing, bool *news);
-/* The trace of that insertion; NULL: there is none. It lives until the next events are read. */
+/* Return the trace of an insertion, or NULL. It is valid until the next dealing_read(). */
 struct dealbox_trace *dealing_trace(const struct dealing *dealing, uint32_t insertion);
-/* A deal begins: the number of cards and the reason of the last stop begin anew. */
+/* A deal begins: reset the number of cards and the last stop. */
 void dealing_reset_progress(struct dealing *dealing);
 
 /*
- * Does the step of a machine that is there, and gives what became of it, for engine_did(). It may
- * take as long as the machine takes to answer, or the ledger to write. dealing->suspect says then
- * whether the machine failed to answer in time.
+ * Execute a step of a connected machine. Returns the result for engine_did(). It may block until
+ * the machine has answered or the ledger is written. Sets dealing->suspect if the machine did not
+ * answer in time.
  */
 enum did dealing_do(struct dealing *dealing, const struct step *step);
 

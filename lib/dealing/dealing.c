@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * One machine and one job, for a program without the service. Calls to a machine and writes of the
- * ledger take their time, so a thread makes them; the program's calls only touch the two queues
- * between them, of commands and of news.
+ * One machine and one job, for a program without the service. Calls to the machine and writes to
+ * the ledger block, so a thread makes them. The program's calls only access the two queues of
+ * commands and news.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,45 +20,45 @@
 #include "dealing/job-ledger.h"
 #include "machine/backend.h"
 
-#define RETRY_US	2000000	/* between two tries to open a machine that has gone */
-#define QUIET		3	/* times as long as it did not answer, a machine is left alone */
+#define RETRY_US	2000000	/* interval of attempts to reopen the machine */
+#define QUIET		3	/* after a timeout, wait so many times as long */
 
 struct command {
 	struct command *next;
 	enum dealbox_dealing_command what;
 	unsigned int board, copy;
-	uint64_t answers;	/* serial of the state that the program had seen */
+	uint64_t answers;	/* serial of the last state that the program had read */
 };
 
 struct news {
 	struct news *next;
 	struct dealbox_dealing_news news;
-	uint64_t serial;	/* of the state */
+	uint64_t serial;	/* number of the state */
 };
 
 struct dealbox_dealing {
-	/* the thread's, once it runs */
+	/* used by the thread only, once it runs: */
 	struct dealing dealing;
 	struct jobs jobs;
 	struct job *job;
-	char uri[256];		/* "": the only machine there is */
+	char uri[256];		/* "" = the only machine */
 	char id[DEALING_ID];
-	uint64_t retry;		/* us: when it is tried again; 0 = it is there */
-	uint64_t quiet;		/* us: until then it is not asked if it is suspect */
-	uint64_t look;		/* us: when it is looked at next */
-	uint64_t settled;	/* us: when a deal that is done may be judged; 0 = there is none */
-	bool done;		/* that was told */
-	struct dealbox_dealing_news last;	/* state that was told */
+	uint64_t retry;		/* us: next attempt to open it; 0 = connected */
+	uint64_t quiet;		/* us: a suspect machine is not queried before */
+	uint64_t look;		/* us: next check */
+	uint64_t settled;	/* us: when a finished deal may be judged; 0 = none */
+	bool done;		/* DEALBOX_DEALING_DONE was queued */
+	struct dealbox_dealing_news last;	/* last queued state */
 
 	pthread_t thread;
-	int wake;		/* eventfd: a command, or the end, for the thread */
-	int told;		/* eventfd: news for the program */
+	int wake;		/* eventfd for the thread: a command, or the end */
+	int told;		/* eventfd for the program: news */
 
-	pthread_mutex_t lock;	/* of what follows */
+	pthread_mutex_t lock;	/* protects everything below: */
 	struct command *commands, **command_end;
 	struct news *news, **news_end;
-	uint64_t serial;	/* of the last state that was told */
-	uint64_t seen;		/* .. and of the last one that was taken */
+	uint64_t serial;	/* number of the last queued state */
+	uint64_t seen;		/* number of the last state that was read */
 	bool end;
 };
 
@@ -67,9 +67,9 @@ static void ring(int fd)
 	eventfd_write(fd, 1);
 }
 
-/* ---- news, for the program ---- */
+/* ---- news for the program ---- */
 
-/* The last of the news, if it is of that kind and nobody has taken it yet. */
+/* Return the last of the queued news if it is of this kind, otherwise NULL. */
 static struct news *last_news(struct dealbox_dealing *d, enum dealbox_dealing_kind kind)
 {
 	struct news *n;
@@ -86,10 +86,10 @@ static void tell(struct dealbox_dealing *d, const struct dealbox_dealing_news *n
 
 	pthread_mutex_lock(&d->lock);
 	d->serial += state;
-	/* only the newest of these matters */
+	/* Only the latest of these matters. */
 	n = state || news->kind == DEALBOX_DEALING_CARDS ? last_news(d, news->kind) : NULL;
 	if (!n) {
-		/* without memory the ledger still has it, and the next state is told */
+		/* Without memory it is dropped: the ledger has verdicts, and states repeat. */
 		n = calloc(1, sizeof(*n));
 		if (n) {
 			*d->news_end = n;
@@ -104,7 +104,7 @@ static void tell(struct dealbox_dealing *d, const struct dealbox_dealing_news *n
 	ring(d->told);
 }
 
-/* Tells how it stands, when that has changed. */
+/* Queue the state if it has changed. */
 static void tell_state(struct dealbox_dealing *d)
 {
 	struct dealbox_dealing_news now = { .kind = DEALBOX_DEALING_STATE };
@@ -130,7 +130,7 @@ static void say(struct dealing *dealing, enum dealing_message message, const str
 	struct dealbox_dealing_news news = { .kind = DEALBOX_DEALING_SAID };
 
 	(void)copy;
-	/* a verdict is told as such */
+	/* Verdicts are reported as DEALBOX_DEALING_BOARD. */
 	if (message == DEALING_RECORDED || message == DEALING_VOID)
 		return;
 	snprintf(news.text, sizeof(news.text), "%s", text);
@@ -151,9 +151,9 @@ static void judged(struct dealing *dealing, const struct copy *copy, uint32_t in
 
 static const struct dealing_listener listener = { .say = say, .judged = judged };
 
-/* ---- commands, of the program ---- */
+/* ---- commands of the program ---- */
 
-/* What is recorded of a job, or of a copy. */
+/* Record an act on the job or a copy. */
 static void do_act(struct dealbox_dealing *d, enum dealbox_ledger_act_kind kind, const struct command *c)
 {
 	const struct dealbox_ledger_act act = {
@@ -163,7 +163,7 @@ static void do_act(struct dealbox_dealing *d, enum dealbox_ledger_act_kind kind,
 
 	if (!err)
 		err = job_refresh(d->dealing.ledger, &d->jobs, d->job);
-	/* an open copy is not in the ledger's list of copies */
+	/* The ledger's list of copies does not contain open ones. */
 	if (!err && kind == DEALBOX_ACT_REDEAL)
 		err = job_set_state(d->job, c->board, c->copy, DEALBOX_LEDGER_COPY_OPEN);
 	if (err)
@@ -173,9 +173,9 @@ static void do_act(struct dealbox_dealing *d, enum dealbox_ledger_act_kind kind,
 static void do_command(struct dealbox_dealing *d, const struct command *c, uint64_t serial)
 {
 	static const struct {
-		bool answer;	/* of what is shown */
+		bool answer;	/* to the state that is shown */
 		int push;
-		enum dealbox_ledger_act_kind act;	/* 0: it is a push */
+		enum dealbox_ledger_act_kind act;	/* 0 = a key */
 	} rows[DEALBOX_DEALING_COMMANDS] = {
 		[DEALBOX_DEALING_START] = { true, PUSH_START, 0 },
 		[DEALBOX_DEALING_ACCEPT] = { true, PUSH_START, 0 },
@@ -202,7 +202,7 @@ static void do_command(struct dealbox_dealing *d, const struct command *c, uint6
 	engine_push(&d->dealing.engine, rows[c->what].push);
 }
 
-/* False: the program wants to end. */
+/* Returns false if the thread is to end. */
 static bool do_commands(struct dealbox_dealing *d)
 {
 	struct command *c, *next;
@@ -238,7 +238,7 @@ int dealbox_dealing_id(struct dealbox_machine *machine, char id[DEALBOX_DEALING_
 	return 0;
 }
 
-/* Opens and claims it. When it was here before, it must be the same. 0, or -errno and why. */
+/* Open and claim the machine; after an unplug, it must be the same one. Returns 0 or -errno. */
 static int machine_open(struct dealbox_dealing *d, struct dealbox_error *reason)
 {
 	struct dealbox_machine *machine;
@@ -283,7 +283,7 @@ static void machine_gone(struct dealbox_dealing *d)
 	d->retry = monotonic_us() + RETRY_US;
 }
 
-/* What time tells: that nothing came. */
+/* Handle timeouts. */
 static void pass_time(struct dealbox_dealing *d)
 {
 	struct engine *engine = &d->dealing.engine;
@@ -307,7 +307,7 @@ static void pass_time(struct dealbox_dealing *d)
 		engine_look(engine);
 }
 
-/* When pass_time() is due next. */
+/* Return the time in ms until the next pass_time(). */
 static int due_ms(const struct dealbox_dealing *d)
 {
 	const struct engine *engine = &d->dealing.engine;
@@ -328,8 +328,8 @@ static int due_ms(const struct dealbox_dealing *d)
 	return next > now ? (int)((next - now) / 1000 + 1) : 0;
 }
 
-/* Does what there is to do now. */
-static void work(struct dealbox_dealing *d)
+/* Execute all steps that are due. */
+static void run_steps(struct dealbox_dealing *d)
 {
 	struct engine *engine = &d->dealing.engine;
 	uint64_t begun;
@@ -366,7 +366,7 @@ static void *run(void *context)
 		pass_time(d);
 		if (d->dealing.machine && dealing_read(&d->dealing, NULL) < 0)
 			machine_gone(d);
-		work(d);
+		run_steps(d);
 		tell_state(d);
 		if (is_done(d) && !d->done)
 			tell(d, &done);
@@ -383,7 +383,7 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* ---- coming and going ---- */
+/* ---- start and end ---- */
 
 static void wipe(struct dealbox_dealing *d)
 {
@@ -408,8 +408,8 @@ static void wipe(struct dealbox_dealing *d)
 	free(d);
 }
 
-/* Signals are the program's. */
-static int begin(struct dealbox_dealing *d)
+/* Block signals in the thread: the program must handle them. */
+static int start_thread(struct dealbox_dealing *d)
 {
 	sigset_t all, before;
 	int err;
@@ -421,7 +421,7 @@ static int begin(struct dealbox_dealing *d)
 	return err;
 }
 
-/* The job as the ledger has it, and nothing under way. A job that was paused goes on. */
+/* Read the job, and resume it if it was paused. */
 static int job_open_again(struct dealbox_dealing *d, uint64_t job, struct dealbox_error *reason)
 {
 	struct dealbox_ledger_act resume = { .act = DEALBOX_ACT_RESUME, .uid = getuid(), .job = job };
@@ -470,7 +470,7 @@ int dealbox_dealing_new(struct dealbox_ledger *ledger, const char *uri, uint64_t
 		err = machine_open(d, &why);
 	if (err)
 		goto fail;
-	err = begin(d);
+	err = start_thread(d);
 	if (!err) {
 		*out = d;
 		return 0;
@@ -484,8 +484,8 @@ fail:
 	return err;
 }
 
-/* Nothing runs: the board may be taken out, and the machine forgets the deal. */
-static void leave(struct dealing *dealing)
+/* If no deal is running, unlock the board and clear the plan. */
+static void leave_machine(struct dealing *dealing)
 {
 	struct dealbox_plan none = { 0 };
 
@@ -505,12 +505,12 @@ void dealbox_dealing_free(struct dealbox_dealing *d)
 	pthread_mutex_unlock(&d->lock);
 	ring(d->wake);
 	pthread_join(d->thread, NULL);
-	leave(&d->dealing);
+	leave_machine(&d->dealing);
 	dealing_end(&d->dealing);
 	wipe(d);
 }
 
-/* ---- what the program calls ---- */
+/* ---- calls of the program ---- */
 
 int dealbox_dealing_fd(const struct dealbox_dealing *d)
 {
@@ -547,7 +547,7 @@ int dealbox_dealing_command(struct dealbox_dealing *d, enum dealbox_dealing_comm
 	bool of_copy = command == DEALBOX_DEALING_SKIP || command == DEALBOX_DEALING_REDEAL;
 	struct command *c;
 
-	/* the boards of a job do not change: they may be looked at here */
+	/* The boards of a job never change, so no lock is needed. */
 	if ((unsigned int)command >= DEALBOX_DEALING_COMMANDS ||
 	    (of_copy && (!board || !job_has(d->job, board, copy))))
 		return -EINVAL;

@@ -5,10 +5,10 @@
 
 #include "engine.h"
 
-#define PACE_DEALS	20	/* before which nobody calls a machine slow */
-#define FAILURES	3	/* commands in a row that did not work: out of order */
+#define PACE_DEALS	20	/* deals before a machine can count as slow */
+#define FAILURES	3	/* consecutive failures after which it is out of order */
 
-/* ---- what has happened --------------------------------------------------- */
+/* ---- input --------------------------------------------------------------- */
 
 void engine_init(struct engine *d, const char *id, const struct engine *next)
 {
@@ -22,19 +22,19 @@ static bool dealing(const struct engine *d)
 	return d->phase == PHASE_RUNNING || d->phase == PHASE_PAUSED || d->phase == PHASE_HELD;
 }
 
-/* The deal has begun, and what lies in the board is not judged yet: whatever comes counts. */
+/* The deal has begun and is not judged yet, so events affect the verdict. */
 static bool undecided(const struct engine *d)
 {
 	return dealing(d) || d->phase == PHASE_SETTLE;
 }
 
-/* From here on the ledger has the insertion, and wants to know what became of it. */
+/* The insertion is in the ledger, so its outcome must be recorded. */
 static bool in_ledger(const struct engine *d)
 {
 	return d->phase >= PHASE_START;
 }
 
-/* The deal is over, and not well. */
+/* End the deal with another outcome than exact. */
 static void make_void(struct engine *d, enum dealbox_ledger_outcome outcome, unsigned int reason,
 		      enum dealbox_operator_state state)
 {
@@ -47,14 +47,14 @@ static void make_void(struct engine *d, enum dealbox_ledger_outcome outcome, uns
 	d->cause = state;
 }
 
-/* The plan was loaded, and nothing was recorded: as if it had not been. */
+/* Drop a copy whose plan was loaded, but that was not recorded. */
 static void forget_plan(struct engine *d)
 {
 	if (d->phase == PHASE_BEGIN)
 		d->phase = PHASE_NONE;
 }
 
-/* The machine is in a fault: of the board that is there, or was until now. */
+/* The machine reports a fault, which concerns the present board or the last one. */
 static void fault_is(struct engine *d, enum dealbox_ledger_outcome outcome, unsigned int reason,
 		     enum dealbox_operator_state state)
 {
@@ -77,7 +77,7 @@ static void fault_is(struct engine *d, enum dealbox_ledger_outcome outcome, unsi
 	forget_plan(d);
 }
 
-/* A start that was pressed for the fault answers nothing else. */
+/* Start, if pressed for the fault, must not count as another answer. */
 static void fault_over(struct engine *d)
 {
 	d->start &= !d->fault;
@@ -103,8 +103,8 @@ static void insertion_is(struct engine *d, uint32_t insertion, unsigned int numb
 {
 	if (d->insertion != insertion) {
 		/*
-		 * What left may come back with its cards, and nobody has seen what came
-		 * while we did not look.
+		 * The removed board may come back with its cards, and boards put in
+		 * unobserved may have cards.
 		 */
 		if (!d->confirm && ((insertion && !automatic) ||
 				    (d->phase != PHASE_JUDGE &&
@@ -129,7 +129,7 @@ static void insertion_is(struct engine *d, uint32_t insertion, unsigned int numb
 
 void engine_unplugged(struct engine *d)
 {
-	/* a verdict that needs no machine is still given */
+	/* A deal that can be judged without the machine is still judged. */
 	if (in_ledger(d) && d->phase != PHASE_JUDGE && d->phase != PHASE_VOID)
 		make_void(d, DEALBOX_LEDGER_UNKNOWN, DEALBOX_EV_STATE_LOST, DEALBOX_OPERATOR_DOUBT);
 	d->plugged = false;
@@ -139,7 +139,7 @@ void engine_unplugged(struct engine *d)
 	insertion_is(d, 0, 0, false);
 }
 
-/* What an event of a type does. */
+/* The effect of an event type. */
 enum effect {
 	EFFECT_NONE,
 	EFFECT_LOST, EFFECT_HOPPER, EFFECT_EMPTY, EFFECT_INSERTED, EFFECT_REMOVED, EFFECT_COVER,
@@ -182,7 +182,7 @@ static const struct event_row event_rows[] = {
 	[DEALBOX_EV_PROTOCOL_ERROR] = { EFFECT_PROTOCOL, DEALBOX_OPERATOR_DOUBT },
 };
 
-/* What a stop means that a later minor version adds, by its class; nothing else of it is known. */
+/* Handle stops that a later minor version adds by their class. */
 static struct event_row event_row(uint32_t type)
 {
 	static const struct event_row of_class[] = {
@@ -241,7 +241,7 @@ void engine_status(struct engine *d, const struct dealbox_status *status)
 	bool deals = status_deals(status);
 	enum phase phase = status->state == DEALBOX_STATE_DEALING ? PHASE_RUNNING :
 			   status->state == DEALBOX_STATE_PAUSED ? PHASE_PAUSED : PHASE_HELD;
-	/* a pause or an abort that was accepted ends with an event, when its card has fallen */
+	/* An accepted PAUSE or ABORT ends with an event, once the cards have landed. */
 	bool under_way = d->asked && !d->lost && dealing(d) && deals && d->phase == phase;
 
 	d->stale = false;
@@ -259,7 +259,7 @@ void engine_status(struct engine *d, const struct dealbox_status *status)
 	else if (!d->fault)
 		fault_is(d, DEALBOX_LEDGER_UNKNOWN, status->fault, dealing(d) ? DEALBOX_OPERATOR_DOUBT :
 			 event_row(status->fault).state);
-	/* a fault that could not be cleared waits until something changes */
+	/* Retry CLEAR only after another change. */
 	if (!d->fault)
 		d->asked = under_way;
 	if (d->phase == PHASE_SETTLE) {
@@ -269,7 +269,7 @@ void engine_status(struct engine *d, const struct dealbox_status *status)
 		else if (d->settled)
 			d->phase = PHASE_JUDGE;
 	}
-	/* whatever ended our deal was not seen */
+	/* The end of our deal was not observed. */
 	if (!dealing(d))
 		return;
 	if (!deals || d->insertion != d->dealt) {
@@ -292,7 +292,7 @@ static const struct job *job_of(const struct engine *d, const struct jobs *jobs)
 	return d->copy.job ? jobs_find(jobs, d->copy.job) : NULL;
 }
 
-/* Held at a card: why, and is it the stop card between two decks? */
+/* The machine is held at a card, which may be the stop card between two decks. */
 static void hold(struct engine *d, const struct jobs *jobs, const struct dealbox_event *e,
 		 enum dealbox_operator_state state)
 {
@@ -305,7 +305,7 @@ static void hold(struct engine *d, const struct jobs *jobs, const struct dealbox
 	d->held = e->type;
 	d->holds = state;
 	d->start = false;
-	/* what is missing may lie in the board, and no card that is put in now says where */
+	/* The missing cards may be in the board; adding cards to the hopper proves nothing. */
 	if (e->type == DEALBOX_EV_DECK_SHORT)
 		make_void(d, DEALBOX_LEDGER_VOID, e->type, state);
 	if (card && job && job->options & DEALBOX_JOB_STOP_CARD) {
@@ -316,7 +316,7 @@ static void hold(struct engine *d, const struct jobs *jobs, const struct dealbox
 	} else if (card && face_up) {
 		d->holds = DEALBOX_OPERATOR_FACE_UP;
 	}
-	/* these may go away by themselves: once for each card */
+	/* Retry these automatically, once per card. */
 	if ((d->holds == DEALBOX_OPERATOR_UNREADABLE || d->holds == DEALBOX_OPERATOR_GATE_LATE) &&
 	    d->reread != e->position + 1u) {
 		d->reread = e->position + 1u;
@@ -345,13 +345,13 @@ bool engine_slow(const struct engine *d)
 static void deal_event(struct engine *d, const struct jobs *jobs, const struct dealbox_event *e,
 		       struct event_row row)
 {
-	/* a deal event of an insertion that is not ours, or behind the end: somebody else deals here */
+	/* An event of another insertion, or after the end, means that somebody else deals. */
 	if ((dealing(d) && e->insertion != d->dealt) || d->phase == PHASE_SETTLE) {
 		make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, DEALBOX_OPERATOR_DOUBT);
 		d->stale = true;
 		return;
 	}
-	/* nor can it be ours when the machine never said that it began */
+	/* Nor is it our deal if its start was never reported. */
 	if (dealing(d) && !d->begun && (row.effect == EFFECT_HELD || row.effect == EFFECT_DONE)) {
 		make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, DEALBOX_OPERATOR_DOUBT);
 		d->stale = true;
@@ -377,7 +377,7 @@ static void deal_event(struct engine *d, const struct jobs *jobs, const struct d
 		d->asked = false;
 		if (dealing(d)) {
 			d->phase = PHASE_PAUSED;
-			/* the stop key holds it until somebody starts */
+			/* After the stop key, wait for start. */
 			if (e->code == DEALBOX_PAUSED_BY_KEY)
 				d->pause = true;
 		}
@@ -400,7 +400,7 @@ static void deal_event(struct engine *d, const struct jobs *jobs, const struct d
 	}
 }
 
-/* Keeps where it stopped, until it is about another place: the operator is told. */
+/* Store the place of a stop for the operator, until the next stop. */
 static void stopped_at(struct engine *d, const struct dealbox_event *e, enum effect effect)
 {
 	bool stop = effect == EFFECT_HELD || effect == EFFECT_FAULT;
@@ -454,14 +454,14 @@ bool engine_event(struct engine *d, const struct jobs *jobs, const struct dealbo
 	case EFFECT_INSERTED:
 		if (undecided(d) && e->insertion != d->dealt)
 			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, DEALBOX_OPERATOR_DOUBT);
-		/* one that the status has told of already may have come before the fault */
+		/* A board known from the status may have been put in before the fault. */
 		d->moved |= e->insertion != d->insertion;
-		/* after a loss it is told of a board that has been there */
+		/* After a loss, the event may be of a board that was already present. */
 		insertion_is(d, e->insertion, e->arg[0], !d->lost);
 		d->doubt = e->flags & DEALBOX_EVF_AT_POWER_ON;
 		break;
 	case EFFECT_REMOVED:
-		/* nothing of it can come any more */
+		/* No more events of it can follow. */
 		if (d->phase == PHASE_SETTLE && e->insertion == d->dealt)
 			d->phase = PHASE_JUDGE;
 		else if (in_ledger(d) && d->phase != PHASE_JUDGE && d->phase != PHASE_VOID)
@@ -485,7 +485,7 @@ bool engine_event(struct engine *d, const struct jobs *jobs, const struct dealbo
 			engine_push(d, PUSH_START);
 		else if (e->code == DEALBOX_KEY_RELEASE)
 			engine_push(d, PUSH_RELEASE);
-		/* the stop key pauses the machine by itself, and PAUSED says so */
+		/* The machine handles its stop key itself and sends PAUSED. */
 		break;
 	case EFFECT_CLEARED:
 		fault_over(d);
@@ -511,20 +511,20 @@ void engine_push(struct engine *d, enum push push)
 {
 	switch (push) {
 	case PUSH_START:
-		/* first what bars it goes, then somebody presses start */
+		/* Start counts only when dealing is not forbidden. */
 		if (d->barred && (d->barred != DEALBOX_OPERATOR_SEATED || dealing(d)))
 			break;
 		d->pause = false;
-		/* the emergency stop is let go by one press, and dealing begins by another */
+		/* The first press ends the emergency stop, a second one starts dealing. */
 		if (d->stop) {
 			d->stop = false;
 			break;
 		}
-		/* a start is an answer to what was asked, not to what comes next */
+		/* Start answers the present question only, not the next one. */
 		d->start = (d->phase != PHASE_NONE && d->phase != PHASE_SETTLE) || d->fault ||
 			   d->shows == DEALBOX_OPERATOR_START || d->shows == DEALBOX_OPERATOR_CONFIRM ||
 			   d->shows == DEALBOX_OPERATOR_CAPTURE;
-		/* while nothing could be recorded, the machine may have stopped */
+		/* The machine may have stopped while the ledger could not be written. */
 		d->stale |= d->ledger && d->plugged;
 		if (d->shows == DEALBOX_OPERATOR_NUMBER_UNREAD)
 			d->vouched = d->copy.board;
@@ -566,12 +566,12 @@ void engine_bar(struct engine *d, enum dealbox_operator_state why)
 	if (d->phase == PHASE_START)
 		make_void(d, DEALBOX_LEDGER_VOID, 0, DEALBOX_OPERATOR_ABORTED);
 	d->pause |= dealing(d);
-	/* what was pressed before does not count behind it; a fault is cleared without a board */
+	/* Discard an earlier start, except for a fault, which can be cleared without a board. */
 	if (why != DEALBOX_OPERATOR_SEATED || !d->fault)
 		d->start = false;
 }
 
-/* ---- what comes next ------------------------------------------------------ */
+/* ---- the next step -------------------------------------------------------- */
 
 struct others {
 	const struct engine *all;
@@ -590,7 +590,7 @@ static bool elsewhere(const struct copy *copy, const void *context)
 	return false;
 }
 
-/* The pockets of an original are read at one machine. */
+/* All pockets of an original must be read at one machine. */
 static bool original_elsewhere(const struct copy *copy, const void *context)
 {
 	const struct others *others = context;
@@ -602,7 +602,7 @@ static bool original_elsewhere(const struct copy *copy, const void *context)
 	return false;
 }
 
-/* Can the machine do what the job wants? */
+/* Return true if the machine has the capabilities that the job needs. */
 static bool suits(const struct engine *d, const struct job *job)
 {
 	uint32_t needs = job->options & DEALBOX_JOB_CAPTURE ? DEALBOX_CAP_CAPTURE :
@@ -618,7 +618,7 @@ static bool by_reader(const struct engine *d, const struct job *job)
 	       d->capabilities & DEALBOX_CAP_BOARD_READER;
 }
 
-/* The copy that was told to the operator stays, while nothing speaks against it. */
+/* Keep the copy that the operator was asked for, if possible. */
 static bool keep_copy(const struct engine *d, const struct jobs *jobs, const struct others *others)
 {
 	const struct job *job = job_of(d, jobs);
@@ -628,7 +628,7 @@ static bool keep_copy(const struct engine *d, const struct jobs *jobs, const str
 	       !elsewhere(&d->copy, others);
 }
 
-/* Finds the job and the copy for the place that is free. What is shown when there is none. */
+/* Choose a job and a copy. Returns the operator's state if there is none. */
 static enum dealbox_operator_state choose(struct engine *d, const struct jobs *jobs,
 					  const struct others *others)
 {
@@ -636,7 +636,7 @@ static enum dealbox_operator_state choose(struct engine *d, const struct jobs *j
 	const struct job *job;
 	struct copy copy;
 
-	/* with a board in the machine, the operator has acted on what he was told */
+	/* The operator has already put in the board that was asked for. */
 	if (d->insertion && keep_copy(d, jobs, others))
 		return DEALBOX_OPERATOR_NONE;
 	d->copy = (struct copy){ 0 };
@@ -657,14 +657,14 @@ static enum dealbox_operator_state choose(struct engine *d, const struct jobs *j
 	return none;
 }
 
-/* The board that is there has a number: does it fit? */
+/* Check the number of the present board. */
 static enum dealbox_operator_state check_number(struct engine *d, const struct job *job,
 				 const struct others *others)
 {
 	struct copy copy;
 
 	if (!d->number && d->capabilities & DEALBOX_CAP_BOARD_READER) {
-		/* the next one, if somebody says that it is */
+		/* Assume the next board, if an operator confirms it. */
 		if (by_reader(d, job) && job_pick(job, 0, elsewhere, others, &copy))
 			d->copy = copy;
 		return d->vouched && d->vouched == d->copy.board ? DEALBOX_OPERATOR_NONE :
@@ -697,7 +697,7 @@ static bool does(struct engine *d, struct step *step, enum step_kind kind)
 	return true;
 }
 
-/* The same for what the machine answers with an event. */
+/* The same for a command that completes with an event. */
 static bool asks(struct engine *d, struct step *step, enum step_kind kind)
 {
 	d->asked = true;
@@ -716,8 +716,8 @@ static bool begins(struct engine *d, struct step *step, bool capture)
 }
 
 /*
- * An original is read pocket by pocket, each when the operator has put its cards into the
- * hopper and says so. The board is not dealt into: it may hold what was read before.
+ * Read an original pocket by pocket. The operator puts the cards of each pocket into the hopper and
+ * presses start. The board is not dealt into, so it need not be empty.
  */
 static bool next_original(struct engine *d, const struct job *job, const struct others *others,
 			  struct step *step)
@@ -743,7 +743,7 @@ static bool next_original(struct engine *d, const struct job *job, const struct 
 	return begins(d, step, true);
 }
 
-/* No deal is under way. */
+/* No deal is running. */
 static bool next_free(struct engine *d, struct jobs *jobs, const struct others *others,
 		      struct step *step)
 {
@@ -823,14 +823,14 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 		return shows(d, DEALBOX_OPERATOR_PAUSED);
 	if (!d->start && d->confirm)
 		return shows(d, DEALBOX_OPERATOR_CONFIRM);
-	/* only he knows that the deck is sorted */
+	/* By position, the operator must confirm that the deck is sorted. */
 	automatic = job->options & DEALBOX_JOB_AUTO_START && !(job->options & DEALBOX_JOB_BY_POSITION);
 	if (!d->start && !(d->automatic && automatic))
 		return shows(d, DEALBOX_OPERATOR_START);
 	return begins(d, step, false);
 }
 
-/* A deal is under way at the machine. */
+/* A deal is running. */
 static bool next_dealing(struct engine *d, const struct jobs *jobs, struct step *step)
 {
 	const struct job *job = job_of(d, jobs);
@@ -871,12 +871,12 @@ bool engine_next(struct engine *d, struct jobs *jobs, const struct engine *all, 
 {
 	const struct others others = { all, d };
 
-	/* the stop comes before everything; a test is not worth waiting for */
+	/* The emergency stop comes first. A test deal is aborted too. */
 	if (engine_must_abort(d))
 		return asks(d, step, STEP_ABORT);
 	if (d->plugged && d->stale)
 		return does(d, step, STEP_STATUS);
-	/* a deal that is nobody's, or void, is not left to go on */
+	/* Abort a deal that is void or not ours. */
 	if (d->plugged && d->deals && !d->asked && !dealing(d) && !d->test)
 		return asks(d, step, STEP_ABORT);
 	if (d->plugged && d->deals && d->test)
@@ -921,13 +921,13 @@ void engine_facts(const struct engine *d, struct dealbox_operator_facts *facts)
 	};
 }
 
-/* ---- what became of it ---------------------------------------------------- */
+/* ---- results of steps ----------------------------------------------------- */
 
 static void mark(struct jobs *jobs, const struct copy *copy, enum dealbox_ledger_copy_state state)
 {
 	struct job *job = jobs_find(jobs, copy->job);
 
-	/* without memory the ledger still knows, and refuses the copy */
+	/* If this fails for lack of memory, the ledger refuses the copy. */
 	if (job)
 		job_set_state(job, copy->board, copy->copy, state);
 }
@@ -964,7 +964,7 @@ static void did_start(struct engine *d, enum did did)
 		d->phase = PHASE_RUNNING;
 		d->deals = true;
 		d->silent = false;
-		/* that the board is empty was not asked for an original */
+		/* For an original, nobody confirmed that the board is empty. */
 		d->confirm &= d->capture;
 		d->cause = DEALBOX_OPERATOR_NONE;
 		d->asked = false;
@@ -977,7 +977,7 @@ static void did_start(struct engine *d, enum did did)
 	d->stale = true;
 }
 
-/* Recorded, or not: the phase ends only when the ledger has it. */
+/* The phase ends only when the ledger has the record. */
 static void did_record(struct engine *d, struct jobs *jobs, const struct step *step, enum did did)
 {
 	if (did == DID_LEDGER) {
@@ -1008,7 +1008,7 @@ void engine_did(struct engine *d, struct jobs *jobs, const struct step *step, en
 		if (step->kind != STEP_STATUS)
 			d->failures = 0;
 	} else if (command[step->kind]) {
-		/* it may stand otherwise than we thought */
+		/* Its state may differ from what was assumed. */
 		d->stale = true;
 		d->asked = false;
 		if (++d->failures == FAILURES) {
@@ -1017,10 +1017,10 @@ void engine_did(struct engine *d, struct jobs *jobs, const struct step *step, en
 			return;
 		}
 	}
-	/* whatever it was, the next thing is whether it answers at all */
+	/* First find out whether the machine answers at all. */
 	if (did == DID_NO_ANSWER) {
 		d->stale = true;
-		/* seen when it is not asked again at once */
+		/* Shown unless the machine is queried again at once. */
 		d->shows = DEALBOX_OPERATOR_SILENT;
 	}
 	switch (step->kind) {
@@ -1039,7 +1039,7 @@ void engine_did(struct engine *d, struct jobs *jobs, const struct step *step, en
 			d->phase = PHASE_RUNNING;
 		break;
 	case STEP_CLEAR:
-		/* is it a fault at all? */
+		/* There may be no fault any more. */
 		d->stale = did != DID_OK;
 		break;
 	case STEP_JUDGE:

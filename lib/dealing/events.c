@@ -15,7 +15,7 @@
 #include "dealing/job-ledger.h"
 
 #define EVENTS_AT_ONCE	64
-/* .. and so often, which is more than a queue holds: then others have their turn. */
+/* Limit of reads in a row, more than a queue holds, so that other machines have their turn. */
 #define READS_AT_ONCE	20
 
 static void make_safe(char *text, size_t size)
@@ -100,7 +100,7 @@ struct dealbox_trace *dealing_trace(const struct dealing *d, uint32_t insertion)
 	return NULL;
 }
 
-/* Says how many cards of the deal have not come; and, for those who may see cards, which. */
+/* Report the number of missing cards; and which, for users who may see cards. */
 static void diagnose_short(struct dealing *d)
 {
 	const struct dealbox_event *e;
@@ -124,7 +124,7 @@ static void diagnose_short(struct dealing *d)
 					   dealbox_card_name(card));
 }
 
-/* Says which of two cards with the same face was misread. */
+/* Diagnose which of two equal readings was wrong. */
 static void diagnose_repeat(struct dealing *d)
 {
 	const struct job *job = jobs_find(d->jobs, d->engine.copy.job);
@@ -140,7 +140,7 @@ static void diagnose_repeat(struct dealing *d)
 	sodium_memzero(&diagnosis, sizeof(diagnosis));
 }
 
-/* Compare the first board that comes with the last one of this machine in the ledger. */
+/* Compare the first board put in with the last one of this machine in the ledger. */
 static void check_first_board(struct dealing *d, uint32_t insertion)
 {
 	uint32_t known;
@@ -163,11 +163,13 @@ void dealing_reset_progress(struct dealing *d)
 	d->detail[0] = '\0';
 }
 
-/* Keep the event in the trace of its insertion, which begins when the board comes, or when we do. */
+/*
+ * Add the event to the trace of its insertion. A trace begins with the board, or with the program.
+ */
 static void add_to_trace(struct dealing *d, const struct dealbox_event *e)
 {
 	if (e->insertion && (!d->trace || dealbox_trace_insertion(d->trace) != e->insertion ||
-			     /* .. and each pocket of an original has its own */
+			     /* each pocket of an original has its own trace */
 			     (e->type == DEALBOX_EV_DEAL_STARTED && d->engine.capture))) {
 		if (dealing_trace(d, d->engine.dealt) == d->trace &&
 	    d->engine.phase >= PHASE_START) {
@@ -182,7 +184,7 @@ static void add_to_trace(struct dealing *d, const struct dealbox_event *e)
 		dealbox_trace_add(d->trace, e);
 }
 
-/* How far the deal is, and what holds or ends it. */
+/* Track the progress of the deal, and its stops. */
 static void follow_progress(struct dealing *d, const struct dealbox_event *e)
 {
 	if (e->type == DEALBOX_EV_DEAL_STARTED)
@@ -195,7 +197,7 @@ static void follow_progress(struct dealing *d, const struct dealbox_event *e)
 		d->cards = e->position + 1;
 }
 
-/* Finds out why the deal has stopped, and learns how the reader errs from one that has not. */
+/* Diagnose a stop. Learn the reader's misreads from a deal that has ended. */
 static void diagnose(struct dealing *d, const struct dealbox_event *e)
 {
 	if (e->type == DEALBOX_EV_DECK_SHORT && d->trace)

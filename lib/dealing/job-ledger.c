@@ -16,7 +16,7 @@ static int set_copy(const struct dealbox_ledger_copy *copy, void *context)
 {
 	int err = job_set_state(context, copy->board, copy->copy, copy->state);
 
-	/* an act about a copy that there is not does no harm */
+	/* Ignore acts about copies that do not exist. */
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -26,7 +26,7 @@ static int keep_job(const struct dealbox_ledger_job *job, void *context)
 	return 0;
 }
 
-/* The job becomes what the ledger has of it. */
+/* Update the job from the ledger. */
 static int renew(struct dealbox_ledger *ledger, struct jobs *jobs, struct job *job,
 		 const struct dealbox_ledger_job *record)
 {
@@ -34,7 +34,7 @@ static int renew(struct dealbox_ledger *ledger, struct jobs *jobs, struct job *j
 
 	if (err)
 		return err;
-	/* what is done is known by its copies */
+	/* DONE is computed from the copies. */
 	job->state = record->state == DEALBOX_LEDGER_JOB_DONE ? DEALBOX_LEDGER_JOB_OPEN : record->state;
 	job->uid = record->uid;
 	job->voided = record->voided;
@@ -52,7 +52,7 @@ int job_refresh(struct dealbox_ledger *ledger, struct jobs *jobs, struct job *jo
 	return err ? err : renew(ledger, jobs, job, &record);
 }
 
-/* Boards of a job, in an array that is as long as they are many. */
+/* The boards of a job */
 struct board_list {
 	unsigned int *boards;
 	size_t count, room;
@@ -107,7 +107,7 @@ int job_load(struct dealbox_ledger *ledger, struct jobs *jobs, uint64_t id, stru
 	return job_take(ledger, jobs, &record, taken);
 }
 
-/* Insertions without a verdict. */
+/* Insertions without a verdict */
 struct open_list {
 	uint64_t *list;
 	size_t count;
@@ -173,7 +173,7 @@ bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine)
 	uint64_t restored;
 	int err = dealbox_ledger_last(ledger, machine, &last);
 
-	/* what it dealt between the backup and the restore is not known */
+	/* Insertions between a backup and its restore are unknown. */
 	if ((!err || err == -ENOENT) && (dealbox_ledger_restored(ledger, &restored) || last.id < restored))
 		return true;
 	if (err == -ENOENT)
@@ -190,7 +190,7 @@ bool ledger_missed(struct dealbox_ledger *ledger, const char *machine, uint32_t 
 	if (dealbox_ledger_last(ledger, machine, &last))
 		return false;
 	*known = last.number;
-	/* an original is read in several goes of one insertion */
+	/* The pockets of an original are read in one insertion. */
 	return insertion != last.number + 1 && insertion != last.number;
 }
 
@@ -202,7 +202,7 @@ const struct dealbox_pack *job_pack(const struct dealbox_deal *deal)
 	       dealbox_pack_bridge();
 }
 
-/* Each deck lies sorted. */
+/* Make a plan for sorted decks. */
 static int plan_sorted(struct dealbox_plan *plan, uint32_t id, const struct dealbox_deal *deal,
 		       const uint8_t *pockets)
 {

@@ -132,7 +132,7 @@ void jobs_free(struct jobs *jobs)
 		jobs_remove(jobs, jobs->first);
 }
 
-/* Where the board stands in the job, -1 if it does not. */
+/* Return the index of the board in the job, -1 if it is not there. */
 static ssize_t find(const struct job *job, unsigned int board)
 {
 	const unsigned int *at = bsearch(&board, job->boards, job->count, sizeof(*job->boards),
@@ -221,7 +221,7 @@ bool jobs_open(const struct jobs *jobs)
 	return job;
 }
 
-/* One place in the order: is it wanted, and free? */
+/* Return true if this copy is to be dealt and not taken. */
 static bool try_pick(const struct job *job, size_t n, unsigned int copy, unsigned int board,
 		     bool (*taken)(const struct copy *copy, const void *context),
 		     const void *context, struct copy *out)

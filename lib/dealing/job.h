@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Jobs: which copy of which board is next. No I/O, no clock; the ledger is the
- * memory of all this, and what is here is what was read from it.
+ * Jobs: choose the next copy of the next board. No I/O, no clock. All data here was read from the
+ * ledger, which is the only record.
  */
 #ifndef DEALING_JOB_H
 #define DEALING_JOB_H
@@ -12,11 +12,11 @@
 
 #include <dealbox/ledger.h>
 
-#define JOBS_MAX	1000		/* that are kept in memory */
-#define JOBS_BYTES	(16 << 20)	/* that they take there, all together */
-#define JOBS_NAMES	(1 << 20)	/* bytes of the names of machines in them */
+#define JOBS_MAX	1000		/* jobs in memory */
+#define JOBS_BYTES	(16 << 20)	/* memory of all jobs */
+#define JOBS_NAMES	(1 << 20)	/* bytes of all names of machines */
 
-/* One copy of one board of one job. job 0 = none. */
+/* A copy of a board of a job; job 0 = none. */
 struct copy {
 	uint64_t job;
 	unsigned int board;
@@ -32,62 +32,62 @@ struct job {
 	int priority;
 	enum dealbox_ledger_job_state state;	/* never DONE: that is computed */
 	bool repeat;			/* a deal of it was dealt for another session */
-	uint32_t uid;			/* of who added it, or DEALBOX_UID_* */
+	uint32_t uid;			/* user who added it, or DEALBOX_UID_* */
 	char session[128];
-	unsigned int voided;		/* insertions that did not end exact */
-	char **machines;		/* that may deal it, ends with NULL; NULL: any may */
-	size_t count;			/* of boards; a capture's copies are the pockets */
+	unsigned int voided;		/* insertions with another outcome than exact */
+	char **machines;		/* ids of machines, terminated by NULL; NULL = any */
+	size_t count;			/* number of boards; copies of a capture are pockets */
 	unsigned int *boards;		/* ascending */
-	/* for each board the state of copies 1..; those beyond the array are open */
+	/* per board, the states of copies from 1; copies beyond the array are open */
 	struct copies {
 		uint8_t *state;		/* enum dealbox_ledger_copy_state */
 		unsigned int count;
 	} *states;
 };
 
-/* All jobs, the one to be dealt first in front. */
+/* All jobs, the first to be dealt at the head. */
 struct jobs {
 	struct job *first;
 };
 
 /*
- * Adds a job: boards is copied, in any order, without repeats. Sorted in by priority,
- * then by number. NULL = out of memory. It belongs to jobs.
+ * Add a job, sorted by priority, then by number. boards is copied; it has no repeats and any order.
+ * Returns NULL without memory. jobs owns the job.
  */
 struct job *jobs_add(struct jobs *jobs, uint64_t id, uint64_t set, const unsigned int *boards,
 		     size_t count, unsigned int copies, unsigned int options, int priority);
-/* From now on only the machines that were so named may deal it. 0; -ENOMEM. */
+/* Restrict the job to this machine and others added so. Returns 0 or -ENOMEM. */
 int job_add_machine(struct job *job, const char *machine);
-/* May this machine deal it? */
+/* Return true if the machine may deal the job. */
 bool job_for(const struct job *job, const char *machine);
 struct job *jobs_find(const struct jobs *jobs, uint64_t id);
-/* Is there room for so many jobs more, with so many boards and bytes of names of machines? */
+/* Return true if there is room for more jobs with so many boards and bytes of names. */
 bool jobs_room(const struct jobs *jobs, unsigned int more, size_t boards, size_t names);
 void jobs_set_priority(struct jobs *jobs, struct job *job, int priority);
 void jobs_remove(struct jobs *jobs, struct job *job);
 void jobs_free(struct jobs *jobs);
 
-/* Has the job this board, and may it have this copy? */
+/* Return true if the job has this copy of the board. */
 bool job_has(const struct job *job, unsigned int board, unsigned int copy);
 enum dealbox_ledger_copy_state job_state(const struct job *job, unsigned int board,
 					 unsigned int copy);
-/* 0; -ENOENT: no such copy; -ENOMEM. */
+/* Returns 0, -ENOENT if there is no such copy, or -ENOMEM. */
 int job_set_state(struct job *job, unsigned int board, unsigned int copy,
 		  enum dealbox_ledger_copy_state state);
-/* How many copies are recorded. */
+/* Return the number of recorded copies. */
 unsigned int job_recorded(const struct job *job);
-/* Is nothing left to be dealt? A job without limit is never done. */
+/* Return true if no copy is left to be dealt. A job without a limit of copies is never done. */
 bool job_done(const struct job *job);
-/* May boards of it be dealt: is it neither paused nor cancelled, nor a repeat? */
+/* Return true if the job is not paused, cancelled or a repeat. */
 bool job_open(const struct job *job);
-/* Is any job open, and not done? */
+/* Return true if any job is open and not done. */
 bool jobs_open(const struct jobs *jobs);
 
 /*
- * The copy that is to be dealt next, in the order that the job wants: copies in a row
- * (all copies of a board, then the next board) or sets in a row (all boards, then
- * again); a job without limit goes by sets. Those for which taken() is true are left
- * to others. With board not 0 only that board. False when there is none.
+ * Choose the next copy in the order of the job: all copies of a board and then the next board; or,
+ * with DEALBOX_JOB_SETS or without a limit of copies, all boards and then the next copy of each.
+ * Skips copies for which taken() is true. board restricts it to that board unless 0. Returns false
+ * if there is none.
  */
 bool job_pick(const struct job *job, unsigned int board,
 	      bool (*taken)(const struct copy *copy, const void *context), const void *context,

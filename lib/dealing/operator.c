@@ -8,10 +8,10 @@
 #include "law/messages.h"
 #include "cards/sentence.h"
 
-/* What is so and what to do; then, of what is void, what VOID_BOARD says, and what comes behind it. */
+/* The sentences of a state: situation and instruction; for a void board, VOID_BOARD and more. */
 struct state {
 	const char *name;
-	const char *rows;	/* of the field's list of errors */
+	const char *rows;	/* rows of the field's list of errors */
 	unsigned int ways;
 	bool empties;		/* the board is void */
 	const char *says;
@@ -152,7 +152,7 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		   "ledger verify`; then press start."), NULL },
 };
 
-/* What is said besides, of states from first to last, when it is known. */
+/* Additional sentences for states from first to last, if the facts are known. */
 enum { CARD = 1, CELL = 2, PLACE = 4, CODE = 8, THERE = 16, CARD_ALONE = 32 };
 
 static const struct {
@@ -211,7 +211,7 @@ static unsigned int known(const struct dealbox_operator_facts *f)
 	       (place ? PLACE : 0) | (f->code && !place ? CODE : 0) | (f->there ? THERE : 0);
 }
 
-/* The value of {name}. */
+/* Insert the value of {name}. */
 static void put(struct sentence *sentence, const char *name, size_t size, const void *context)
 {
 	const struct told *told = context;
@@ -219,7 +219,7 @@ static void put(struct sentence *sentence, const char *name, size_t size, const 
 	const struct {
 		const char *name;
 		uint32_t number;
-		const char *text;	/* of the number, or NULL */
+		const char *text;	/* text for the number, or NULL */
 	} fields[] = {
 		{ "board", f->board, NULL }, { "copy", f->copy, NULL }, { "there", f->there, NULL },
 		{ "card", f->card, NULL }, { "cards", f->cards, NULL }, { "depth", f->depth, NULL },
@@ -239,7 +239,7 @@ static void put(struct sentence *sentence, const char *name, size_t size, const 
 	}
 }
 
-/* Adds a sentence, behind those that are there; NULL is none. */
+/* Append a sentence; NULL is none. */
 static void say(struct sentence *sentence, const struct told *told, const char *message)
 {
 	if (!message)

@@ -13,7 +13,7 @@
 #include "dealing/dealing-internal.h"
 #include "dealing/job-ledger.h"
 
-/* An event that is on its way when a status was asked comes within so many times so long. */
+/* Poll up to SETTLES times, SETTLE_MS apart, for events still in flight after a status. */
 #define SETTLE_MS	50
 #define SETTLES		20
 
@@ -33,7 +33,7 @@ static void say(struct dealing *d, enum dealing_message message, const struct co
 	d->listener->say(d, message, copy, text);
 }
 
-/* What the answer of a machine to a command means. */
+/* Convert the result of a command. */
 static enum did answer(struct dealing *d, int err)
 {
 	d->suspect = err == -ETIMEDOUT;
@@ -46,8 +46,8 @@ static enum did answer(struct dealing *d, int err)
 }
 
 /*
- * A status is only good together with all events before it: those that are still on
- * their way are waited for.
+ * A status is only valid together with all events before it, so wait for those that are still in
+ * flight.
  */
 static enum did do_status(struct dealing *d, const struct step *step)
 {
@@ -70,7 +70,7 @@ static enum did do_status(struct dealing *d, const struct step *step)
 			break;
 		poll(&wait, 1, SETTLE_MS);
 	}
-	/* events without end, and each is newer than the status: then it is asked another time */
+	/* If newer events keep arriving, give up; the status will be queried again later. */
 	if (events)
 		d->engine.stale = false;
 	else
@@ -78,7 +78,7 @@ static enum did do_status(struct dealing *d, const struct step *step)
 	return answer(d, 0);
 }
 
-/* How many cards the plan says that there are; 0: it does not, of an original. */
+/* Return the number of cards of the plan, 0 for a capture. */
 static unsigned int plan_cards(const struct dealbox_plan *plan)
 {
 	unsigned int n, cards = 0;
@@ -103,7 +103,7 @@ static enum did do_plan(struct dealing *d, const struct step *step)
 	const struct job *job = jobs_find(d->jobs, step->copy.job);
 	int err;
 
-	/* never 0 and never that of a test deal */
+	/* neither 0 nor DEALBOX_PLAN_TEST */
 	d->plan_id = d->plan_id % 0x7fffffff + 1;
 	err = job_plan(d->ledger, job, &step->copy, d->plan_id, &d->plan);
 	if (!err)
@@ -120,7 +120,7 @@ static enum did do_plan(struct dealing *d, const struct step *step)
 static enum did do_begin(struct dealing *d, const struct step *step)
 {
 	struct job *job = jobs_find(d->jobs, step->copy.job);
-	/* who starts a board of which there was doubt says that it is empty */
+	/* Starting a board in doubt confirms that it is empty. */
 	const struct dealbox_ledger_act emptied = {
 		.act = DEALBOX_ACT_EMPTIED, .uid = d->starter, .job = step->copy.job,
 		.board = step->copy.board, .copy = step->copy.copy, .machine = d->engine.id,
@@ -166,7 +166,7 @@ static void notify_judged(struct dealing *d, const struct step *step, bool exact
 	d->listener->judged(d, &step->copy, step->insertion, exact, text);
 }
 
-/* The end of an insertion in the ledger, with its trace. 0, or an error that was logged. */
+/* Record the end of an insertion, with its trace. Returns 0, or an error, which is logged. */
 static int record_end(struct dealing *d, const struct step *step, enum dealbox_ledger_outcome outcome,
 		      unsigned int reason, unsigned int differences)
 {
@@ -193,7 +193,7 @@ static int record_end(struct dealing *d, const struct step *step, enum dealbox_l
 	return err;
 }
 
-/* Records what became of the insertion, and emits a notice. 0 or -errno. */
+/* Record the outcome of an insertion and call the listener. Returns 0 or -errno. */
 static int record(struct dealing *d, const struct step *step, enum dealbox_ledger_outcome outcome,
 		  unsigned int reason, unsigned int differences, const char *text)
 {
@@ -215,8 +215,8 @@ static int record(struct dealing *d, const struct step *step, enum dealbox_ledge
 }
 
 /*
- * A pocket of an original that was read without a fault counts only if it has as many cards as its
- * hand must have.
+ * A pocket of an original that was read without a fault counts only if it has the right number of
+ * cards.
  */
 static enum dealbox_ledger_outcome judge_pocket(const struct dealbox_trace *trace, unsigned int pocket,
 						char *text, size_t size)
@@ -232,7 +232,7 @@ static enum dealbox_ledger_outcome judge_pocket(const struct dealbox_trace *trac
 		snprintf(text, size, "read: %u cards", count);
 		return DEALBOX_LEDGER_CAPTURED;
 	}
-	snprintf(text, size, "pocket %s has %u cards, and not %u: put the right ones into the hopper",
+	snprintf(text, size, "pocket %s has %u cards, not %u: put the right ones into the hopper",
 		 dealbox_actor_name(pocket), count, want);
 	return DEALBOX_LEDGER_VOID;
 }
@@ -276,7 +276,7 @@ static enum did do_void(struct dealing *d, const struct step *step)
 	return record(d, step, step->outcome, step->reason, 0, text) ? DID_LEDGER : DID_OK;
 }
 
-/* What was recorded as exact does not count: the machine stopped behind the end of that deal. */
+/* Revoke an exact record: the machine stopped after the end of that deal. */
 static enum did do_undo(struct dealing *d, const struct step *step)
 {
 	const struct dealbox_ledger_act redeal = {

@@ -272,7 +272,7 @@ def test_says_which_pocket_is_no_part_of_a_deal(w):
     # a card too few is said at once, and the pocket is asked for again
     wait('the question', lambda: state(w, 'CARDS') == 'capture')
     feed(w, hands[1][1:])
-    wait('the verdict', lambda: 'board 19, copy 2: pocket E has 12 cards, and not 13' in w.log() or start(w, 'CARDS'))
+    wait('the verdict', lambda: 'board 19, copy 2: pocket E has 12 cards, not 13' in w.log() or start(w, 'CARDS'))
     assert w.job(path)['Recorded'] == 1
     refuses(job, 'board 19: pocket E has not been read yet')
     for n, hand in enumerate([hands[1], hands[2], hands[0][:1] + hands[3][1:]], 2):
