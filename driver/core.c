@@ -224,7 +224,9 @@ static enum dealbox_action greet_with_machine(struct dealbox_core *core, struct 
 static enum dealbox_action begin_greeting(struct dealbox_core *core, struct dealbox_call *call,
 					  int unused)
 {
-	/* An answer to the host before this one may still come: begin at another tag. */
+	/*
+	 * An answer to a previous host may still arrive: start at another tag.
+	 */
 	core->tag = call->now_ns >> 20;
 	if (!core->dialect->described || core->machine.pockets)
 		return greet_described(core, call);

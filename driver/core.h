@@ -151,11 +151,12 @@ extern const struct dealbox_dialect dealbox_serial;
 
 /**
  * struct dealbox_core_ops - callbacks to the owner of a core
- * @send_gate: send a gate command at once: a card is waiting at the gate; 0 if it is
- *	in flight, so that dealbox_core_gate_done() will be called, or -errno
- * @note_gate: note what became of the answer to a card: 0 if it is in flight, -EBUSY
- *	if DEALBOX_GATES others are, -EPIPE while gate commands are held, or the error
- *	of @send_gate; may be NULL
+ * @send_gate: send a gate command at once: a card is waiting at the gate.
+ *	Return -errno, or 0 if it is in flight; dealbox_core_gate_done() follows
+ *	then.
+ * @note_gate: note the result of answering a card: 0 if the command is in
+ *	flight, -EBUSY if DEALBOX_GATES others are, -EPIPE while gate commands
+ *	are held, or the error of @send_gate; may be NULL
  * @event: queue an event for the readers
  * @awaited: wake the call that waits for core->awaited; may be NULL
  *
@@ -317,8 +318,8 @@ void dealbox_core_fail_call(struct dealbox_core *core, int error);
  * @core: the machine's core
  * @status: 0 or -errno
  *
- * If the pipe has halted, gate commands are held. The owner cancels those that are
- * in flight, clears the halt when none is left, and calls
+ * If the pipe has halted, gate commands are held. The owner cancels those in
+ * flight, clears the halt when none is left, and calls
  * dealbox_core_allow_gates().
  *
  * Return: true if the pipe has halted.
@@ -329,9 +330,8 @@ bool dealbox_core_gate_done(struct dealbox_core *core, int status);
  * dealbox_core_hold_gates() - send no gate command
  * @core: the machine's core
  *
- * For use before a halt is cleared, whichever transfer met it: no gate command may
- * be in flight at an endpoint that is cleared. The machine holds a card that is
- * read meanwhile.
+ * For use before any halt is cleared: no gate command may be in flight at an
+ * endpoint that is cleared. The machine holds a card that it reads meanwhile.
  */
 void dealbox_core_hold_gates(struct dealbox_core *core);
 

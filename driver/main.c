@@ -75,8 +75,9 @@ static int greet_machine(struct dealbox *db)
 }
 
 /*
- * The descriptors of some machines cannot say what they are. Ask before anything
- * is written, since this may be another vendor's device of the same class.
+ * Some machines cannot be recognised by their descriptors. Query them before
+ * anything is sent, since this may be another vendor's device of the same
+ * class.
  */
 static int describe_machine(struct dealbox *db, const struct dealbox_kind *kind,
 			    struct dealbox_pipes *pipes)

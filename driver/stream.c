@@ -27,8 +27,8 @@ static void gate_done(struct urb *urb)
 		db->stats.last_error = status;
 	}
 	/*
-	 * This gate command is lost, so there is no hurry. A pending retry clears
-	 * this halt too, and keeps its pause.
+	 * This gate command is lost, so there is no hurry. A pending retry
+	 * clears this halt too, and keeps its pause.
 	 */
 	if (halted && db->running)
 		queue_delayed_work(system_long_wq, &db->retry,

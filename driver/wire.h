@@ -53,14 +53,14 @@
 /* section 4 */
 #define WIRE_EVENT_SIZE		32
 
-/* Classes of events; a type that a later version adds within a class has it, too */
+/* Classes of events. Types that later versions add are within these classes. */
 enum wire_event_class {
-	WIRE_EVENT_UNKNOWN,	/* of no known class */
+	WIRE_EVENT_UNKNOWN,	/* no known class */
 	WIRE_EVENT_MACHINE,	/* the machine and its board */
 	WIRE_EVENT_DEAL,	/* the deal and its cards */
-	WIRE_EVENT_HELD,	/* a stop: the machine holds a card, and the deal can go on */
+	WIRE_EVENT_HELD,	/* a stop: the deal can continue */
 	WIRE_EVENT_VOID,	/* a stop: the board is void */
-	WIRE_EVENT_DRIVER,	/* of the driver, not of the machine */
+	WIRE_EVENT_DRIVER,	/* from the driver, not the machine */
 };
 
 /* section 6 */

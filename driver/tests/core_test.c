@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * The host's side of the protocol, step by step: what it asks for, and what it makes of each
- * result. No machine: the results are made up here. With machines: tests/unit/conformance.
+ * core.c: the requests of the host, step by step, and its reactions to each
+ * result. The results are made up here; tests/unit/conformance uses machines.
  */
 #include <kunit/test.h>
 
@@ -14,11 +14,11 @@
 #define PLAN	5
 
 struct host {
-	struct dealbox_core core;	/* first: the ops find the host by it */
+	struct dealbox_core core;	/* first member: the ops cast it */
 	struct kunit *test;
 	struct dealbox_call call;
 	u8 data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
-	int result;			/* of the last step */
+	int result;			/* result of the last step */
 	unsigned int events, gates, noted, awaited, restarts;
 	int gate_error, noted_error;
 	u32 noted_number;
@@ -68,7 +68,9 @@ static const struct dealbox_core_ops ops = {
 	.send_gate = send_gate, .note_gate = note_gate, .event = event, .awaited = awaited,
 };
 
-/* Too large for a stack of the kernel. A test has one at a time. */
+/*
+ * Static, since it is too large for a kernel stack. A test has one at a time.
+ */
 static struct host *host(struct kunit *test, u32 kind)
 {
 	static struct host host;
@@ -105,7 +107,9 @@ static enum dealbox_action next(struct host *h)
 	return dealbox_call_next(&h->core, &h->call, h->result, 1000);
 }
 
-/* The next step is a request for so many bytes; until told otherwise, they came. */
+/*
+ * Expect a request for length bytes as the next step; it succeeds by default.
+ */
 static void asks(struct host *h, u8 request, u16 value, u16 length)
 {
 	KUNIT_ASSERT_EQ(h->test, next(h), DEALBOX_CONTROL);
@@ -139,7 +143,7 @@ static void ends(struct host *h, int error)
 
 	KUNIT_ASSERT_EQ(h->test, next(h), DEALBOX_DONE);
 	KUNIT_ASSERT_EQ(h->test, h->call.error, error);
-	/* no pocket stays in memory */
+	/* The plan is wiped. */
 	KUNIT_ASSERT_MEMEQ(h->test, &h->call.plan, &none, sizeof(none));
 }
 
@@ -159,7 +163,7 @@ static void status_is(struct host *h, u8 state)
 	put_unaligned_le32(9, h->data + 8);
 }
 
-/* -- queries ------------------------------------------------------------------ */
+/* -- queries --------------------------------------------------------------- */
 
 static void greet_is_asked(struct host *h)
 {
@@ -230,7 +234,7 @@ static void test_a_machine_that_must_be_asked_what_it_is(struct kunit *test)
 	}
 }
 
-/* An answer to the host before this one is not taken for one to this host. */
+/* An answer to a previous host is ignored. */
 static void test_each_host_has_its_tags(struct kunit *test)
 {
 	static const u64 times[] = { 0, 0xfffff, 0x100000, 0x7700000, 0xffffffffff };
@@ -245,7 +249,7 @@ static void test_each_host_has_its_tags(struct kunit *test)
 	}
 }
 
-/* What a caller is told of a transfer that failed. */
+/* The error that a caller gets for a failed transfer. */
 static void test_errors_of_a_transfer(struct kunit *test)
 {
 	static const struct { int result, error; } rows[] = {
@@ -284,7 +288,7 @@ static void test_status(struct kunit *test)
 		memset(&out, 0xff, sizeof(out));
 		dealbox_call_status(&h->call, &out);
 		asks(h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
-		h->core.source.seqno = 31;	/* an event comes before the answer */
+		h->core.source.seqno = 31;	/* an event precedes the answer */
 		status_is(h, DEALBOX_STATE_DONE);
 		ends(h, 0);
 		KUNIT_ASSERT_EQ(test, out.state, DEALBOX_STATE_DONE);
@@ -304,12 +308,12 @@ static void test_status(struct kunit *test)
 	ends(h, -EPROTO);
 }
 
-/* -- parameters --------------------------------------------------------------- */
+/* -- parameters ------------------------------------------------------------ */
 
 static void test_parameters(struct kunit *test)
 {
 	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
-	/* what comes back does not count */
+	/* Output fields are ignored as input. */
 	struct dealbox_param param = { .id = 0xffff, .min = 7, .max = 7, .result = 7, .detail = 7 };
 
 	fresh(h);
@@ -325,7 +329,7 @@ static void test_parameters(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, param.max, 900);
 	KUNIT_ASSERT_EQ(test, param.result | param.detail, 0);
 
-	/* another one, none that there is, and one that there cannot be */
+	/* another id, an unknown one, and an impossible one */
 	param = (struct dealbox_param){ .id = 3, .value = 8 };
 	fresh(h);
 	dealbox_call_get_param(&h->call, &param);
@@ -370,7 +374,7 @@ static void test_parameters(struct kunit *test)
 	ends(h, -EINVAL);
 }
 
-/* -- commands ------------------------------------------------------------------- */
+/* -- commands -------------------------------------------------------------- */
 
 static struct dealbox_control locate;
 
@@ -382,7 +386,7 @@ static void locates(struct host *h, u32 sequence)
 	commands(h, DEALBOX_OP_LOCATE, sequence, 7, 0, 0);
 }
 
-/* What a command led to when its transfer failed so, and GET_RESULT says that, or fails so. */
+/* The outcome of a command by the error of its transfer and by GET_RESULT. */
 static void test_a_command_whose_transfer_failed(struct kunit *test)
 {
 	static const struct {
@@ -418,7 +422,7 @@ static void test_a_command_whose_transfer_failed(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, locate.result, rows[n].ended == -EREMOTEIO ? 18 : 0);
 		KUNIT_ASSERT_EQ(test, locate.detail, rows[n].ended == -EREMOTEIO ? 77 : 0);
 	}
-	/* it has gone: nothing is asked any more */
+	/* The machine is gone, so no query follows. */
 	h = host(test, DEALBOX_CAP_STORED_PLAN);
 	locates(h, 101);
 	h->result = -ESHUTDOWN;
@@ -426,7 +430,7 @@ static void test_a_command_whose_transfer_failed(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, h->call.command_error, -ENODEV);
 }
 
-/* It never arrived: it is repeated once, with its number. */
+/* A command that never arrived is repeated once, with the same number. */
 static void test_a_command_that_never_arrived(struct kunit *test)
 {
 	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
@@ -448,7 +452,7 @@ static void test_a_command_that_never_arrived(struct kunit *test)
 		ends(h, again ? -EIO : 0);
 		KUNIT_ASSERT_EQ(test, locate.result, 0);
 	}
-	/* the number is never 0 */
+	/* The sequence number is never 0. */
 	h->core.sequence = 0xffffffff;
 	locates(h, 1);
 	ends(h, 0);
@@ -461,11 +465,11 @@ static void test_what_may_be_started(struct kunit *test)
 	struct dealbox_control pause = { .op = DEALBOX_OP_PAUSE };
 	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
 
-	/* the machine knows its plan */
+	/* The machine checks its plan. */
 	fresh(h);
 	dealbox_call_control(&h->call, &start);
 	commands(h, DEALBOX_OP_START, 101, PLAN, 9, 0);
-	/* the host does */
+	/* The host checks it. */
 	h = host(test, DEALBOX_CAP_HOST_ROUTED);
 	fresh(h);
 	dealbox_call_control(&h->call, &start);
@@ -493,7 +497,7 @@ static void test_what_may_be_started(struct kunit *test)
 	ends(h, -EINVAL);
 }
 
-/* Pausing what deals, and what may. */
+/* Pause a machine that deals, or that may be dealing. */
 static void test_a_pause(struct kunit *test)
 {
 	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
@@ -513,7 +517,7 @@ static void test_a_pause(struct kunit *test)
 	status_is(h, DEALBOX_STATE_DEALING);
 	commands(h, DEALBOX_OP_PAUSE, 101, 0, 0, 0);
 	ends(h, 0);
-	/* it does not say how it stands */
+	/* The machine does not report its state. */
 	PAUSES();
 	status_is(h, DEALBOX_STATE_IDLE);
 	h->result = -ETIMEDOUT;
@@ -530,7 +534,7 @@ static void test_a_pause(struct kunit *test)
 #undef PAUSES
 }
 
-/* -- plans ---------------------------------------------------------------------- */
+/* -- plans ----------------------------------------------------------------- */
 
 static struct dealbox_plan plan;
 
@@ -546,13 +550,13 @@ static void makes_plan(struct host *h, unsigned int entries, bool patient)
 	dealbox_call_set_plan(&h->call, &plan, patient);
 }
 
-/* Up to the point where the block is sent. */
+/* Run SET_PLAN up to the transfer of the block. */
 static void sends_plan(struct host *h, u32 sequence, bool patient)
 {
 	makes_plan(h, 52, patient);
 	commands(h, WIRE_LOAD, sequence, PLAN, WIRE_PLAN_SIZE(52), 0);
 	KUNIT_ASSERT_EQ(h->test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
-	h->core.await_error = -E2BIG;	/* of an earlier one */
+	h->core.await_error = -E2BIG;	/* from an earlier wait */
 	KUNIT_ASSERT_EQ(h->test, next(h), DEALBOX_SEND);
 	KUNIT_ASSERT_EQ(h->test, h->call.size, WIRE_PLAN_SIZE(52));
 	KUNIT_ASSERT_EQ(h->test, h->call.ms, WIRE_PLAN_COMPLETE_MS);
@@ -584,10 +588,10 @@ static void test_a_plan_is_loaded(struct kunit *test)
 {
 	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
 
-	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, 3, 4);	/* nobody waits */
+	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, 3, 4);	/* not awaited */
 	KUNIT_ASSERT_EQ(test, h->awaited, 0);
 	awaits_plan(h, 101);
-	/* of another plan, and something else */
+	/* another plan, and another event */
 	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN + 1, 3, 4);
 	comes(h, DEALBOX_EV_KEY, PLAN, 3, 4);
 	KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_VERDICT);
@@ -600,11 +604,11 @@ static void test_a_plan_is_loaded(struct kunit *test)
 	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, 3, 4);	/* twice */
 	KUNIT_ASSERT_EQ(test, h->awaited, 1);
 
-	/* the caller does not wait */
+	/* The caller does not wait. */
 	sends_plan(h, 102, false);
 	ends(h, 0);
 	KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
-	/* none at all */
+	/* no plan */
 	makes_plan(h, 0, true);
 	commands(h, WIRE_LOAD, 103, 0, 0, 0);
 	ends(h, 0);
@@ -618,7 +622,7 @@ static void test_a_plan_is_not_loaded(struct kunit *test)
 {
 	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
 
-	/* LOAD is refused: nothing is sent */
+	/* LOAD is refused, so the block is not sent. */
 	makes_plan(h, 52, true);
 	commands(h, WIRE_LOAD, 101, PLAN, WIRE_PLAN_SIZE(52), 0);
 	h->result = -EPIPE;
@@ -646,12 +650,12 @@ static void test_a_plan_is_not_loaded(struct kunit *test)
 	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, 0x100, 7);
 	ends(h, -EREMOTEIO);
 	KUNIT_ASSERT_EQ(test, plan.result, 0xff);
-	/* it forgets all */
+	/* The machine loses its state. */
 	awaits_plan(h, 105);
 	comes(h, DEALBOX_EV_STATE_LOST, 0, 0, 0);
 	KUNIT_ASSERT_EQ(test, h->awaited, 1);
 	ends(h, -EIO);
-	/* the verdict does not come in time, or the waiting ends otherwise */
+	/* The wait times out, or ends with another error. */
 	awaits_plan(h, 106);
 	h->result = -ETIMEDOUT;
 	ends(h, -ETIMEDOUT);
@@ -661,7 +665,7 @@ static void test_a_plan_is_not_loaded(struct kunit *test)
 	ends(h, -EINTR);
 	awaits_plan(h, 108);
 	ends(h, -ETIMEDOUT);
-	/* it will never come */
+	/* The verdict cannot arrive any more. */
 	awaits_plan(h, 109);
 	dealbox_core_fail_call(&h->core, -ENODEV);
 	KUNIT_ASSERT_EQ(test, h->awaited, 1);
@@ -670,7 +674,7 @@ static void test_a_plan_is_not_loaded(struct kunit *test)
 	dealbox_core_fail_call(&h->core, -ENODEV);
 	KUNIT_ASSERT_EQ(test, h->core.await_error, 0);
 	KUNIT_ASSERT_EQ(test, h->awaited, 1);
-	/* nobody wants to be told */
+	/* without the optional callback */
 	h->core.ops = &(const struct dealbox_core_ops){ .event = event };
 	awaits_plan(h, 110);
 	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, 0, 0);
@@ -707,7 +711,7 @@ static void test_a_plan_that_the_host_keeps(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, h->core.router.plan.entries, 0);
 }
 
-/* -- what comes ------------------------------------------------------------------- */
+/* -- receiving ------------------------------------------------------------- */
 
 static void test_events_and_gates(struct kunit *test)
 {
@@ -731,13 +735,13 @@ static void test_events_and_gates(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, h->gates, routed);
 		KUNIT_ASSERT_EQ(test, h->gate.pocket, routed ? 2 : 0);
 	}
-	/* a card that cannot be is not routed */
+	/* An impossible card is not routed. */
 	read[17] = 60;
 	KUNIT_ASSERT_FALSE(test, dealbox_core_event(&h->core, read, 55));
 	KUNIT_ASSERT_EQ(test, h->gates, 1);
 	KUNIT_ASSERT_EQ(test, h->events, 3);
 	KUNIT_ASSERT_EQ(test, h->event.type, DEALBOX_EV_PROTOCOL_ERROR);
-	/* one bad event among good ones, and one that is no event */
+	/* a bad event among good ones, and a transfer that is not an event */
 	h = host(test, DEALBOX_CAP_STORED_PLAN);
 	*bytes = DEALBOX_EV_KEY;
 	read[17] = 3;
@@ -753,12 +757,12 @@ static void test_events_and_gates(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, h->events, 5);
 	KUNIT_ASSERT_EQ(test, dealbox_core_receive(&h->core, bytes, 0, 1003), 4 * RETRY_FIRST_MS);
 	KUNIT_ASSERT_EQ(test, h->event.arg[0], 0);
-	/* a good one ends the row */
+	/* A good transfer ends the series. */
 	KUNIT_ASSERT_EQ(test, dealbox_core_receive(&h->core, read, WIRE_EVENT_SIZE, 1004), 0);
 	KUNIT_ASSERT_EQ(test, dealbox_core_receive(&h->core, bytes, 31, 1005), RETRY_FIRST_MS);
 }
 
-/* A card is read. Its answer must end so; 0: it is under way. */
+/* Read a card, and expect this result of its answer; 0 = in flight. */
 static void card_is_read(struct host *h, int error)
 {
 	u8 read[WIRE_EVENT_SIZE] = { DEALBOX_EV_CARD_READ, [4] = ++h->noted_number, [12] = 9,
@@ -773,7 +777,7 @@ static void card_is_read(struct host *h, int error)
 	KUNIT_ASSERT_EQ(h->test, h->noted_error, error);
 }
 
-/* Two may be under way, and none while a halt is being cleared. */
+/* Two commands may be in flight, and none while a halt is being cleared. */
 static void test_gates_under_way(struct kunit *test)
 {
 	static const struct dealbox_core_ops quiet = { .send_gate = send_gate, .event = event };
@@ -790,13 +794,16 @@ static void test_gates_under_way(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, dealbox_core_gate_done(&h->core, 0));
 	card_is_read(h, 0);
 	card_is_read(h, -EBUSY);
-	/* one that could not be sent is not under way */
+	/* A command that could not be sent is not in flight. */
 	KUNIT_ASSERT_FALSE(test, dealbox_core_gate_done(&h->core, -EPROTO));
 	h->gate_error = -ENOMEM;
 	card_is_read(h, -ENOMEM);
 	h->gate_error = 0;
 	card_is_read(h, 0);
-	/* the pipe has halted: the other one is taken back, and then it is cleared */
+	/*
+	 * After a halt, the other command is cancelled before the halt is
+	 * cleared.
+	 */
 	KUNIT_ASSERT_TRUE(test, dealbox_core_gate_done(&h->core, -EPIPE));
 	card_is_read(h, -EPIPE);
 	KUNIT_ASSERT_FALSE(test, dealbox_core_gate_done(&h->core, -ENOENT));
@@ -807,10 +814,10 @@ static void test_gates_under_way(struct kunit *test)
 	dealbox_core_hold_gates(&h->core);
 	card_is_read(h, -EPIPE);
 	KUNIT_ASSERT_EQ(test, h->gates, 5);
-	/* a reset of the bus clears what halts */
+	/* A bus reset clears a halt. */
 	dealbox_core_restart(&h->core);
 	KUNIT_ASSERT_FALSE(test, h->core.gates_held);
-	/* nobody wants to be told */
+	/* without the optional callback */
 	h->core.router.plan.entries = 4;
 	h->core.router.plan.mode = DEALBOX_PLAN_BY_CARD;
 	h->core.router.insertion = 9;
@@ -852,7 +859,7 @@ static void test_gates_in_bytes(struct kunit *test)
 	KUNIT_ASSERT_MEMEQ(test, bytes, expected, sizeof(expected));
 }
 
-/* -- the serial dialect ------------------------------------------------------------ */
+/* -- the serial dialect ---------------------------------------------------- */
 
 #define MS	1000000ULL
 
@@ -866,7 +873,7 @@ static struct host *serial_host(struct kunit *test)
 	return h;
 }
 
-/* What is to be sent next is this request. */
+/* Expect this request as the next frame. */
 static void serial_asks(struct host *h, u8 tag, u8 request, u16 value, const void *said, u8 size)
 {
 	u8 expected[FRAME_MAX];
@@ -917,7 +924,7 @@ static void test_serial_requests(struct kunit *test)
 	u8 buf[FRAME_MAX], said[16] = { 101, 0, 0, 0, 3, 0, 0, 0, 8 };
 	size_t size;
 
-	/* what sending took is gone from the time of the answer */
+	/* The time for sending counts towards the limit of the answer. */
 	for (size_t n = 0; n < ARRAY_SIZE(times); n++) {
 		counters_are_asked(h, &counters);
 		KUNIT_ASSERT_EQ(test, dealbox_call_next(&h->core, &h->call, 0,
@@ -931,19 +938,19 @@ static void test_serial_requests(struct kunit *test)
 		counters_are_asked(h, &counters);
 		h->core.await_error = n ? 0 : h->core.await_error;
 		KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
-		/* of an earlier request */
+		/* answer to an earlier request */
 		size = answer_of(buf, h->core.tag - 1, FRAME_DONE, WIRE_COUNTERS_SIZE);
 		dealbox_core_receive(&h->core, buf, size, 0);
 		KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_ANSWER);
 		size = answer_of(buf, h->core.tag, answers[n].status, answers[n].length);
 		dealbox_core_receive(&h->core, buf, size, 0);
 		KUNIT_ASSERT_EQ(test, h->awaited, 1);
-		/* it came at the last moment */
+		/* The answer arrived at the last moment. */
 		h->result = n ? 0 : -ETIMEDOUT;
 		ends(h, answers[n].error);
 		KUNIT_ASSERT_EQ(test, counters.boards_dealt, answers[n].error ? 0 : 0x09090909);
 	}
-	/* a stall is told from an error where that matters */
+	/* A refusal differs from an error of the bus. */
 	param = (struct dealbox_param){ .id = 0x0103 };
 	fresh(h);
 	dealbox_call_get_param(&h->call, &param);
@@ -951,7 +958,7 @@ static void test_serial_requests(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
 	dealbox_core_receive(&h->core, buf, answer_of(buf, h->core.tag, FRAME_STALL, 0), 0);
 	ends(h, -EREMOTEIO);
-	/* a halt of the pipe is none */
+	/* A halt of the pipe is not a refusal. */
 	fresh(h);
 	dealbox_call_get_param(&h->call, &param);
 	serial_asks(h, h->core.tag + 1, WIRE_GET_PARAM, 0x0103, "", 0);
@@ -961,7 +968,7 @@ static void test_serial_requests(struct kunit *test)
 	counters_are_asked(h, &counters);
 	h->result = -ENOMEM;
 	ends(h, -ENOMEM);
-	/* nothing will come; and nothing came, and nobody says why */
+	/* The answer cannot arrive; and a timeout without an error. */
 	counters_are_asked(h, &counters);
 	KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
 	dealbox_core_fail_call(&h->core, -ENODEV);
@@ -970,7 +977,7 @@ static void test_serial_requests(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, h->core.await_error, 0);
 	KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
 	ends(h, -ETIMEDOUT);
-	/* a command says more, and its answer less */
+	/* A command has data, its answer has none. */
 	param = (struct dealbox_param){ .id = 3, .value = 8 };
 	fresh(h);
 	dealbox_call_set_param(&h->call, &param);
@@ -979,7 +986,7 @@ static void test_serial_requests(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, dealbox_serial.receive(&h->core, buf, answer_of(buf, h->core.tag,
 										FRAME_DONE, 0), 0));
 	ends(h, 0);
-	/* one that comes when nobody waits is of no use */
+	/* An unexpected answer is of no use. */
 	KUNIT_ASSERT_EQ(test, dealbox_core_receive(&h->core, buf, answer_of(buf, h->core.tag,
 									    FRAME_DONE, 0),
 						   9000 * MS), 0);
@@ -988,7 +995,7 @@ static void test_serial_requests(struct kunit *test)
 						   9000 * MS), RETRY_FIRST_MS);
 }
 
-/* True: all of it was of use. */
+/* Return true if all bytes were of use. */
 static bool serial_takes(struct host *h, const u8 *bytes, size_t length)
 {
 	return dealbox_serial.receive(&h->core, bytes, length, 0);
@@ -1011,25 +1018,28 @@ static void test_serial_events(struct kunit *test)
 	memcpy(buf + one, buf, one);
 	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf, 2 * one));
 	KUNIT_ASSERT_EQ(test, h->events, 2);
-	/* in two transfers, the second of which begins in the middle */
+	/* a frame split over two transfers */
 	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf, 10));
 	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf + 10, one - 10));
 	KUNIT_ASSERT_EQ(test, h->events, 3);
-	/* an empty packet ends a full transfer, and nothing else */
+	/* An empty packet is valid only after a full transfer. */
 	KUNIT_ASSERT_FALSE(test, serial_takes(h, buf, 0));
 	KUNIT_ASSERT_EQ(test, h->events, 3);
 	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf, 64));
 	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf, 0));
 	KUNIT_ASSERT_FALSE(test, serial_takes(h, buf, 0));
-	/* the rest of that frame comes no more after a reset of the bus */
+	/* After a bus reset, the rest of that frame does not arrive. */
 	dealbox_core_restart(&h->core);
 	KUNIT_ASSERT_TRUE(test, serial_takes(h, buf, one));
 	KUNIT_ASSERT_EQ(test, h->events, 5);
-	/* full, and then a reset: the next transfer is the first */
+	/* After a reset, a previous full transfer does not count. */
 	h->core.full = true;
 	dealbox_core_restart(&h->core);
 	KUNIT_ASSERT_FALSE(test, serial_takes(h, buf, 0));
-	/* one bad event among good ones, bytes of no frame, a frame of no kind or length */
+	/*
+	 * a bad event among good ones, noise, frames of unknown kind or wrong
+	 * length
+	 */
 	buf[FRAME_HEADER + 17] = 60;
 	dealbox_frame_seal(buf, FRAME_EVENT, 0, WIRE_EVENT_SIZE);
 	KUNIT_ASSERT_FALSE(test, serial_takes(h, buf, 2 * one));
@@ -1051,7 +1061,7 @@ static void test_serial_events(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, h->events, 1);
 		KUNIT_ASSERT_EQ(test, h->event.type, DEALBOX_EV_PROTOCOL_ERROR);
 	}
-	/* what goes out */
+	/* outgoing frames */
 	memset(buf, 0xa5, sizeof(buf));
 	dealbox_encode_gate(expected + FRAME_HEADER, &gate);
 	size = dealbox_frame_seal(expected, FRAME_GATE, 0, WIRE_GATE_SIZE);
@@ -1065,9 +1075,9 @@ static void test_serial_events(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, dealbox_serial.describe, WIRE_DESCRIBE);
 }
 
-/* -- in every order -------------------------------------------------------------- */
+/* -- every order ----------------------------------------------------------- */
 
-/* The next order of length letters, each below letters; false behind the last. */
+/* Step to the next sequence of letters. Returns false after the last. */
 static bool next_order(u8 *order, unsigned int length, unsigned int letters)
 {
 	for (unsigned int i = 0; i < length; i++) {
@@ -1078,7 +1088,7 @@ static bool next_order(u8 *order, unsigned int length, unsigned int letters)
 	return false;
 }
 
-/* What may come while a call is under way. The first that ends the call has an error. */
+/* Events during a call, with the error with which they end it. */
 enum { NOT_AN_END = 1 };
 
 #define ORDER	3
@@ -1142,10 +1152,10 @@ static void machine_goes(struct host *h)
 struct arrival {
 	void (*come)(struct host *h);
 	int end;
-	bool event;		/* programs read one */
+	bool event;		/* programs get an event */
 };
 
-/* Lets some of an order come. Returns how the call ends by it; NOT_AN_END: it does not. */
+/* Deliver part of a sequence. Returns the result of the call, or NOT_AN_END. */
 static int some_come(struct host *h, const struct arrival *arrivals, const u8 *order,
 		     unsigned int from, unsigned int to)
 {
@@ -1167,7 +1177,10 @@ static const struct arrival plan_arrivals[] = {
 	{ bus_is_reset, -EIO, false }, { machine_goes, -ENODEV, false },
 };
 
-/* The first so many come before LOAD is answered, up to the second while the block is sent. */
+/*
+ * Deliver some before the answer to LOAD, and some while the block is being
+ * sent.
+ */
 static void load_plan_in_order(struct kunit *test, const u8 *order, unsigned int first,
 			       unsigned int second)
 {
@@ -1198,8 +1211,8 @@ static void load_plan_in_order(struct kunit *test, const u8 *order, unsigned int
 }
 
 /*
- * What comes before LOAD is answered is of the plan before. From then on the first word on
- * this plan counts, whether it comes while the block is on its way, or later.
+ * Verdicts before the answer to LOAD belong to the previous plan. After it, the
+ * first verdict on this plan counts, even while the block is being sent.
  */
 static void test_a_plan_in_every_order(struct kunit *test)
 {
@@ -1270,7 +1283,10 @@ static void broken_answer_comes(struct host *h)
 	dealbox_core_receive(&h->core, buf, size, 0);
 }
 
-/* The first answer to a request counts, while it is being sent, too, and nothing else does. */
+/*
+ * Only the first answer to a request counts, even while the request is being
+ * sent.
+ */
 static void test_an_answer_in_every_order(struct kunit *test)
 {
 	static const struct arrival arrivals[] = {
@@ -1308,7 +1324,7 @@ static void test_an_answer_in_every_order(struct kunit *test)
 	} while (next_order(order, ORDER, ARRAY_SIZE(arrivals)));
 }
 
-/* Cards and the ends of gate commands: never more than two, and none behind a halt. */
+/* Never more than two gate commands are in flight, and none after a halt. */
 static void test_gates_in_every_order(struct kunit *test)
 {
 	enum { CARD, SENT, HALT, CLEARED, RESET, LETTERS };

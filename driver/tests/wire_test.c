@@ -152,7 +152,7 @@ static void test_descriptor_looked_for(struct kunit *test)
 		{ 0, 0, 24, -ENOENT },	/* nothing */
 		{ 2, 0, 24, -ENOENT },	/* two bytes */
 		{ WIRE_DESC_SIZE, 1, 5, -ENOENT },	/* an endpoint */
-		{ WIRE_DESC_SIZE, 2, 2, -ENOENT },	/* another one of a class */
+		{ WIRE_DESC_SIZE, 2, 2, -ENOENT },	/* another type */
 		{ WIRE_DESC_SIZE - 1, 0, 24, -EPROTO },	/* cut */
 		{ WIRE_DESC_SIZE, 0, 23, -EPROTO },	/* too short */
 		{ WIRE_DESC_SIZE, 6, 0, -EPROTO },	/* no pockets */
