@@ -122,10 +122,14 @@ static void *begin(void *context)
 	return result;
 }
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *context), void *context)
+typedef int create_fn(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *context),
+		      void *context);
+typedef int join_fn(pthread_t thread, void **result);
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *context),
+		   void *context)
 {
-	int (*create)(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *context), void *context) =
-		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create");
+	create_fn *create = (create_fn *)dlsym(RTLD_NEXT, "pthread_create");
 	struct beginning *beginning = malloc(sizeof(*beginning));
 
 	*beginning = (struct beginning){ run, context };
@@ -135,7 +139,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
 
 int pthread_join(pthread_t thread, void **result)
 {
-	int (*join)(pthread_t thread, void **result) = (int (*)(pthread_t, void **))dlsym(RTLD_NEXT, "pthread_join");
+	join_fn *join = (join_fn *)dlsym(RTLD_NEXT, "pthread_join");
 
 	pthread_mutex_lock(&lock);
 	sides[me].until = FOREVER;

@@ -69,7 +69,8 @@ static int interrupted_say(const struct dealbox_ledger_insertion *insertion, voi
 	struct front *f = context;
 	char text[80];
 
-	snprintf(text, sizeof(text), "void: the last run ended in the middle of it (insertion %u)", insertion->number);
+	snprintf(text, sizeof(text), "void: the last run ended in the middle of it (insertion %u)",
+		 insertion->number);
 	board_say(f, insertion->board, insertion->copy, insertion->number, false, text, NULL);
 	f->voids++;
 	return 0;
@@ -324,8 +325,9 @@ static enum status add_job(struct own_deal *d)
 			numbers[new_job.count++] = boards[n].number;
 	new_job.boards = numbers;
 	err = !numbers ? -ENOMEM :
-	      dealbox_ledger_add_set(d->own.ledger, options->session ? options->session : session_today(today), boards,
-				     count, &new_job.set, NULL);
+	      dealbox_ledger_add_set(d->own.ledger,
+				     options->session ? options->session : session_today(today), boards, count,
+				     &new_job.set, NULL);
 	own_boards_free(boards, count);
 	if (!err) {
 		err = dealbox_ledger_add_job(d->own.ledger, &new_job, &d->job.job, NULL);

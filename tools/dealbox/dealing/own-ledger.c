@@ -70,8 +70,8 @@ static bool open_failed(const struct own_ledger *own, const struct dealbox_ledge
 		int err;
 		const char *next;
 	} advice[] = {
-		{ -EBUSY, "wait until it has finished, or end it; the service dealboxd deals on several machines at a "
-			  "time" },
+		{ -EBUSY, "wait until it has finished, or end it; the service dealboxd deals on several "
+			  "machines at a time" },
 		{ -ENOKEY, "put the key file back from where it is kept" },
 		{ -EUCLEAN, "`dealbox ledger verify -l FILE` says what is damaged; docs/ledger.md how to go on" },
 		{ -ESTALE, "`dealbox ledger accept-restore -l FILE` goes on with it all the same" },
