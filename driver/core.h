@@ -144,6 +144,12 @@ struct dealbox_dialect {
  */
 #define DEALBOX_GATES		2
 
+/*
+ * How long a gate command may be in flight, in ms. The machine gave up waiting for
+ * it long ago; its owner cancels it, so that later cards are answered.
+ */
+#define DEALBOX_GATE_MS		1000
+
 /* docs/protocol.md */
 extern const struct dealbox_dialect dealbox_native;
 /* docs/protocol-serial.md */

@@ -95,6 +95,7 @@ struct dealbox_gate {
 	struct urb *urb;
 	u8 *buf;
 	bool busy;
+	unsigned long deadline;		/* in jiffies, while busy */
 };
 
 struct dealbox {
@@ -133,6 +134,7 @@ struct dealbox {
 	struct urb *int_in;
 	u8 *int_buf;
 	struct delayed_work retry;
+	struct delayed_work expire;	/* of gate commands */
 	struct dealbox_gate gates[DEALBOX_GATES];
 	struct dealbox_core core;	/* calls also need ctl */
 	wait_queue_head_t arrived;	/* core.awaited has ended */

@@ -66,11 +66,42 @@ static int send_gate(struct dealbox_core *core, const struct wire_gate *answer)
 		core->dialect->encode_gate(gate->buf, answer);
 	usb_anchor_urb(gate->urb, &db->submitted);
 	error = usb_submit_urb(gate->urb, GFP_ATOMIC);
-	if (error)
+	if (error) {
 		usb_unanchor_urb(gate->urb);
-	else
-		gate->busy = true;
-	return error;
+		return error;
+	}
+	gate->busy = true;
+	gate->deadline = jiffies + msecs_to_jiffies(DEALBOX_GATE_MS);
+	queue_delayed_work(system_wq, &db->expire, msecs_to_jiffies(DEALBOX_GATE_MS));
+	return 0;
+}
+
+/*
+ * Cancel gate commands that the machine does not fetch, or no later card would be
+ * answered. One that has just been submitted anew may be met instead; the machine
+ * then holds its card.
+ */
+static void expire_gates(struct work_struct *work)
+{
+	struct dealbox *db = container_of(work, struct dealbox, expire.work);
+	unsigned long now = jiffies;
+	bool expired[DEALBOX_GATES];
+	int i;
+
+	spin_lock_irq(&db->lock);
+	for (i = 0; i < DEALBOX_GATES; i++) {
+		struct dealbox_gate *gate = &db->gates[i];
+
+		expired[i] = gate->busy && time_after_eq(now, gate->deadline);
+		if (gate->busy && !expired[i] && db->running)
+			queue_delayed_work(system_wq, &db->expire,
+					   gate->deadline - now);
+	}
+	spin_unlock_irq(&db->lock);
+	/* Not under the lock, which the completion handler takes. */
+	for (i = 0; i < DEALBOX_GATES; i++)
+		if (expired[i])
+			usb_unlink_urb(db->gates[i].urb);
 }
 
 static void note_gate(struct dealbox_core *core, const struct wire_gate *answer, int error)
@@ -329,6 +360,7 @@ void dealbox_stream_stop(struct dealbox *db, int error)
 	 */
 	dealbox_control_block(db, error);
 	cancel_delayed_work_sync(&db->retry);
+	cancel_delayed_work_sync(&db->expire);
 }
 
 /* Fill an URB for an interrupt or bulk endpoint. */
@@ -357,6 +389,7 @@ int dealbox_stream_alloc(struct dealbox *db, const struct usb_endpoint_descripto
 	int i, size = usb_endpoint_maxp(in);
 
 	INIT_DELAYED_WORK(&db->retry, retry_work);
+	INIT_DELAYED_WORK(&db->expire, expire_gates);
 	db->int_in = usb_alloc_urb(0, GFP_KERNEL);
 	db->int_buf = kzalloc(size, GFP_KERNEL);
 	if (!db->int_in || !db->int_buf)

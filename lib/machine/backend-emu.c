@@ -258,7 +258,7 @@ static int emu_gate_out(void *bus, const void *data, size_t length)
 	ret = send_packet(emu, emu->serial ? EMU_BULK_OUT : EMU_INT_OUT, ++emu->id, NULL, 0, data,
 			  length);
 	if (!ret)
-		*gate = (struct gate){ emu->id, now_ms() + WIRE_CONTROL_HOST_MS };
+		*gate = (struct gate){ emu->id, now_ms() + DEALBOX_GATE_MS };
 	return ret;
 }
 

@@ -267,7 +267,7 @@ static int usb_gate_out(void *bus, const void *data, size_t length)
 		gate++;
 	memcpy(gate->data, data, length);
 	libusb_fill_interrupt_transfer(gate->transfer, usb->handle, usb->ep.gate, gate->data,
-				       (int)length, gate_done, gate, WIRE_CONTROL_HOST_MS);
+				       (int)length, gate_done, gate, DEALBOX_GATE_MS);
 	if (usb->ep.bulk)
 		gate->transfer->type = LIBUSB_TRANSFER_TYPE_BULK;
 	ret = libusb_submit_transfer(gate->transfer);

@@ -1204,6 +1204,27 @@ TEST_F(machine, gate_fails)
 	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
 }
 
+/*
+ * The machine fetches as many gate commands as may be in flight not at all. They are given up
+ * after a second, and the deal goes on.
+ */
+TEST_F(machine, gates_that_nobody_fetches)
+{
+	struct dealbox_plan plan = bridge_plan();
+	struct dealbox_event event;
+
+	ASSERT_TRUE(ready(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on route nth 3 times 2: ignore"));
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	do {
+		event = next_event(self->fd);
+		ASSERT_NE(0, event.type);
+		if (event.type == DEALBOX_EV_GATE_LATE)
+			ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_REREAD));
+	} while (event.type != DEALBOX_EV_DEAL_DONE);
+	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
+}
+
 /* --- the machine goes ------------------------------------------------------------------ */
 
 /* Everything but a close fails with ENODEV. */
