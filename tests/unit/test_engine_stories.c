@@ -95,6 +95,7 @@ static const struct {
 	{ "unknown-1f", 0x1f, -1 },
 	{ "unknown-40", 0x40, -1 },
 	{ "protocol", DEALBOX_EV_PROTOCOL_ERROR, -1 },
+	{ "driver-101", 0x101, -1 },
 };
 
 static unsigned int word_in(const char *const *words, size_t count, const char *word)
