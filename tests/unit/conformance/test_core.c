@@ -369,10 +369,10 @@ static void sent_by_result(char *text, size_t size, const char *sent)
 
 	*text = '\0';
 	for (code = sent; *code; code += strcspn(code, " "), code += *code == ' ') {
-		bool command = strchr("1", *code), asked = !strncmp(code + 2, " 03", 3);
+		bool asks = *code == '1' && strncmp(code + 2, " 03", 3);
 
 		snprintf(text + strlen(text), size - strlen(text), "%s%.*s%s", *text ? " " : "",
-			 (int)strcspn(code, " "), code, command && !asked ? " 03" : "");
+			 (int)strcspn(code, " "), code, asks ? " 03" : "");
 	}
 }
 
