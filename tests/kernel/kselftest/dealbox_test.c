@@ -178,7 +178,7 @@ TEST_F(machine, info)
 	ASSERT_TRUE(read_file(self->machine.sysfs, "pocket_capacity", text, sizeof(text)));
 	EXPECT_STREQ("20", text);
 	ASSERT_TRUE(read_file(self->machine.sysfs, "protocol", text, sizeof(text)));
-	EXPECT_STREQ("1.0", text);
+	EXPECT_STREQ("1.1", text);
 	ASSERT_TRUE(read_file(self->machine.sysfs, "hopper", text, sizeof(text)));
 	EXPECT_EQ(info.hopper, atoi(text));
 	ASSERT_TRUE(read_file(self->machine.sysfs, "plan_entries", text, sizeof(text)));
