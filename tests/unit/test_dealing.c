@@ -949,7 +949,7 @@ static void test_capture(void **state)
 	done((const unsigned int[4]){ 1, 0, 0, 0 });
 	dealing_read(&w.d, NULL);
 	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
-	assert_non_null(strstr(said(&w), "pocket N has 1 cards, and not 13: "));
+	assert_non_null(strstr(said(&w), "pocket N has 1 cards, not 13: "));
 	world_end(&w);
 	/* thirteen cards, and one of them a second time or face up: nobody knows what they are */
 	for (n = 0; n < 2; n++) {
