@@ -1,0 +1,1073 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Walk every order in which a machine, its operator, its computer and some faults can act, breadth
+ * first, so that the first failure is the shortest. README.md says what is asserted.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <dealbox/event.h>
+#include <dealbox/operator.h>
+
+#include "host.h"
+
+#define OLD		6	/* insertions ago: what was then is forgotten */
+#define LAG		4	/* events that the computer may be behind the machine */
+#define PATH		300	/* steps in which an operator must get the job done */
+
+/* ---- actions ----------------------------------------------------------------------- */
+
+enum action {
+	ACT_STEP,		/* of the program; argument: enum transfers, or FULL_DISK, LATE */
+	ACT_ARRIVE,		/* events reach the program */
+	ACT_ADVANCE,		/* the machine; argument: enum mishap */
+	ACT_REPORT,
+	ACT_SETTLED,		/* a deal is over for long enough */
+	ACT_LOOK,		/* the program looks at the machine */
+	ACT_INSERT,		/* argument: 1 = the board that was taken out, as it is */
+	ACT_REMOVE,
+	ACT_FILL,		/* argument: enum filling */
+	ACT_ADD,		/* the missing card is put into the hopper */
+	ACT_TAKE,		/* the card at the reader is taken out */
+	ACT_PUSH,		/* argument: enum push */
+	ACT_SWAP,
+	ACT_UNSPENT,		/* the machine forgets that the insertion is spent */
+	ACT_DROP,
+	ACT_DOUBLE,
+	ACT_EXCHANGE,		/* two events */
+	ACT_KILL,
+	ACT_BOOT,
+	ACT_OFF,
+	ACT_ON,
+	ACT_RESET,
+	ACT_OPEN,		/* the program opens the machine again */
+	ACTIONS
+};
+
+#define FULL_DISK	TRANSFERS
+#define LATE		(TRANSFERS + 1)
+#define STEP_WAYS	(TRANSFERS + 2)
+
+static const unsigned int arguments[ACTIONS] = {
+	[ACT_STEP] = STEP_WAYS, [ACT_ADVANCE] = MISHAPS, [ACT_INSERT] = 2, [ACT_FILL] = FILLINGS,
+	[ACT_PUSH] = PUSH_STOP + 1,
+};
+
+static bool records(enum step_kind kind)
+{
+	return kind == STEP_BEGIN || kind == STEP_JUDGE || kind == STEP_VOID || kind == STEP_UNDO;
+}
+
+static bool idle(const struct state *s)
+{
+	return s->runs && !s->stepping;
+}
+
+static unsigned int ways(const struct state *s)
+{
+	return idle(s) ? dealbox_operator_ways(s->engine.shows) : 0;
+}
+
+/*
+ * What an action costs: 0 = it belongs to dealing, or is what the operator is told; 'f' a fault or
+ * a mistake, 'k' a kill, 'c' a loss of power or state; 'n' it cannot be done now.
+ */
+static char cost(const struct state *s, enum action action, unsigned int arg)
+{
+	const struct world *w = &s->world;
+	enum dealbox_operator_state shown = s->engine.shows;
+
+	switch (action) {
+	case ACT_STEP:
+		if (!s->runs || !s->stepping)
+			return 'n';
+		if (arg == TRANSFERS_GOOD)
+			return 0;
+		if (arg == FULL_DISK)
+			return records(s->step.kind) ? 'f' : 'n';
+		if (arg == LATE)
+			return s->step.kind == STEP_STATUS && w->on_wire ? 'f' : 'n';
+		if (records(s->step.kind))
+			return 'n';
+		return arg == TRANSFERS_NONE || s->step.kind != STEP_STATUS ? 'f' : 'n';
+	case ACT_ARRIVE:
+		return idle(s) && s->attached && (w->on_wire || s->arrivals || s->dead) ? 0 : 'n';
+	case ACT_ADVANCE:
+		if (!w->on || w->on_wire > LAG || !world_may(w, arg))
+			return 'n';
+		return arg ? 'f' : 0;
+	case ACT_REPORT:
+		return w->on && w->wrong && w->state == DEALBOX_STATE_DONE ? 0 : 'n';
+	case ACT_SETTLED:
+		/* the machine tells what it saw within that time */
+		return idle(s) && s->engine.phase == PHASE_SETTLE && !s->engine.settled &&
+		       !(w->wrong && !w->wrong_later) ? 0 : 'n';
+	case ACT_LOOK:
+		return idle(s) && s->attached && !s->dead && s->engine.plugged ? 0 : 'n';
+	case ACT_INSERT:
+		if (w->present || (arg && !w->aside_full) || w->on_wire > 1)
+			return 'n';
+		return arg || !(ways(s) & (DEALBOX_WAY_INSERT | DEALBOX_WAY_REMOVE)) ? 'f' : 0;
+	case ACT_REMOVE:
+		if (!w->present || w->on_wire > LAG)
+			return 'n';
+		return ways(s) & DEALBOX_WAY_REMOVE || (w->state == DEALBOX_STATE_DONE && s->runs) ? 0 : 'f';
+	case ACT_FILL:
+		if (world_deals(w) || world_deck_whole(w) > !!arg || w->on_wire > 1)
+			return 'n';
+		return arg ? 'f' : 0;
+	case ACT_ADD:
+		if (w->state != DEALBOX_STATE_HELD || w->in_hopper || w->position == CARDS)
+			return 'n';
+		/* is he told to go on? */
+		return shown == DEALBOX_OPERATOR_DECK_SHORT && ways(s) & DEALBOX_WAY_START ? 0 : 'f';
+	case ACT_TAKE:
+		if (w->reader == NOBODY || !(w->state == DEALBOX_STATE_HELD || w->state == DEALBOX_STATE_FAULT))
+			return 'n';
+		return w->state == DEALBOX_STATE_FAULT || shown == DEALBOX_OPERATOR_NOT_IN_PLAN ? 0 : 'f';
+	case ACT_PUSH:
+		if (!idle(s))
+			return 'n';
+		if (arg != PUSH_START)
+			return 'f';
+		if (shown == DEALBOX_OPERATOR_CONFIRM && !contents_empty(&w->board))
+			return 'f';
+		return ways(s) & DEALBOX_WAY_START ? 0 : 'f';
+	case ACT_SWAP:
+		return w->present && !contents_empty(&w->board) && w->on ? 'f' : 'n';
+	case ACT_UNSPENT:
+		return w->present && w->spent && !w->says_unspent && w->on ? 'f' : 'n';
+	case ACT_DROP:
+	case ACT_DOUBLE:
+		return w->on_wire ? 'f' : 'n';
+	case ACT_EXCHANGE:
+		return w->on_wire > 1 ? 'f' : 'n';
+	case ACT_KILL:
+		return s->runs ? 'k' : 'n';
+	case ACT_BOOT:
+		return s->runs ? 'n' : 0;
+	case ACT_OFF:
+		return w->on ? 'c' : 'n';
+	case ACT_ON:
+		return w->on ? 'n' : 0;
+	case ACT_RESET:
+		return w->on ? 'c' : 'n';
+	case ACT_OPEN:
+		return idle(s) && !s->attached && w->on ? 0 : 'n';
+	default:
+		return 'n';
+	}
+}
+
+static void push(unsigned int arg)
+{
+	struct world *w = &now.world;
+
+	if (arg == PUSH_START) {
+		w->touched = true;
+		if (host_shows() == DEALBOX_OPERATOR_CONFIRM && !contents_empty(&w->board))
+			w->vouched = true;
+	}
+	host_push(arg);
+}
+
+static void turn_on(void)
+{
+	world_on(&now.world);
+	/* the driver begins with it, too */
+	now.source = (struct event_source){ 0 };
+}
+
+/* Of what the machine has reported and nobody has heard, nobody will hear any more. */
+static void lose_reports(void)
+{
+	unsigned int board;
+
+	for (board = 1; board <= BOARDS; board++)
+		if (now.record.exact[board].excuses & EXCUSE_REPORTED)
+			now.record.exact[board].excuses ^= EXCUSE_LATER | EXCUSE_REPORTED;
+	if (now.world.excuses & EXCUSE_REPORTED)
+		now.world.excuses ^= EXCUSE_LATER | EXCUSE_REPORTED;
+}
+
+/* What needs the program's own state does not come before host_restore(), and the rest does no harm. */
+static void act(enum action action, unsigned int arg)
+{
+	struct world *w = &now.world;
+	struct told told;
+
+	switch (action) {
+	case ACT_STEP:
+		if (arg == FULL_DISK)
+			now.full = true;
+		else if (arg == LATE)
+			now.late = true;
+		else
+			w->transfers = arg;
+		host_step();
+		break;
+	case ACT_ARRIVE:
+		if (!now.arrivals)
+			host_arrive();
+		host_read();
+		break;
+	case ACT_ADVANCE:
+		world_advance(w, arg);
+		break;
+	case ACT_REPORT:
+		world_report(w);
+		/* nobody hears it */
+		if (w->excuses & EXCUSE_REPORTED && (!now.attached || now.dead))
+			w->excuses ^= EXCUSE_LATER | EXCUSE_REPORTED;
+		break;
+	case ACT_SETTLED:
+		host_settled();
+		break;
+	case ACT_LOOK:
+		host_look();
+		break;
+	case ACT_INSERT:
+		world_insert(w, arg);
+		break;
+	case ACT_REMOVE:
+		/* a verdict is taken back while the board is still there */
+		lose_reports();
+		world_remove(w);
+		break;
+	case ACT_FILL:
+		world_fill(w, arg);
+		break;
+	case ACT_ADD:
+		world_add_missing(w);
+		break;
+	case ACT_TAKE:
+		world_take_card(w);
+		break;
+	case ACT_PUSH:
+		push(arg);
+		break;
+	case ACT_SWAP:
+		world_swap(w);
+		break;
+	case ACT_UNSPENT:
+		w->says_unspent = true;
+		break;
+	case ACT_DROP:
+		if (dealbox_event_stops(w->wire[0].type))
+			lose_reports();
+		memmove(w->wire, w->wire + 1, (WIRE - 1) * sizeof(*w->wire));
+		memset(&w->wire[--w->on_wire], 0, sizeof(*w->wire));
+		break;
+	case ACT_DOUBLE:
+		if (w->on_wire == WIRE)
+			break;
+		memmove(w->wire + 1, w->wire, w->on_wire++ * sizeof(*w->wire));
+		break;
+	case ACT_EXCHANGE:
+		if (dealbox_event_stops(w->wire[0].type))
+			lose_reports();
+		told = w->wire[0];
+		w->wire[0] = w->wire[1];
+		w->wire[1] = told;
+		break;
+	case ACT_KILL:
+		host_kill();
+		break;
+	case ACT_BOOT:
+		if (!now.module)
+			lose_reports();
+		host_boot();
+		break;
+	case ACT_OFF:
+		now.dead = now.attached;
+		lose_reports();
+		world_off(w);
+		break;
+	case ACT_ON:
+		turn_on();
+		break;
+	case ACT_RESET:
+		lose_reports();
+		world_configure(w, DEALBOX_LOST_FIRMWARE);
+		break;
+	case ACT_OPEN:
+		host_attach();
+		break;
+	default:
+		break;
+	}
+}
+
+/* Does it need the program, or only the world? */
+static bool of_program(enum action action)
+{
+	return action == ACT_STEP || action == ACT_ARRIVE || action == ACT_SETTLED || action == ACT_LOOK ||
+	       action == ACT_PUSH || action == ACT_KILL || action == ACT_BOOT || action == ACT_OPEN;
+}
+
+static void account(struct entry *entry)
+{
+	const struct world *w = &now.world;
+
+	if (!entry->id || !w->present || entry->number != w->insertion)
+		return;
+	entry->right = contents_right(&w->board, entry->board);
+	entry->excuses = w->excuses;
+}
+
+/* Keeps the account of what lies in the board that is there. */
+static void keep_account(void)
+{
+	unsigned int board;
+
+	account(&now.record.last);
+	for (board = 1; board <= BOARDS; board++)
+		account(&now.record.exact[board]);
+}
+
+/* acted_upon: what the machine has reported has been acted upon */
+static void check_exact(bool acted_upon)
+{
+	unsigned int board, unseen = acted_upon ? (uint8_t)~EXCUSE_REPORTED : 0xff;
+
+	for (board = 1; board <= BOARDS && !forbidden; board++)
+		if (now.record.exact[board].id && !now.record.exact[board].right &&
+		    !(now.record.exact[board].excuses & unseen))
+			forbidden = "a board is called exact, and is not";
+}
+
+/* Changes `now`; the program's state is restored and saved if the action concerns it. */
+static void apply(enum action action, unsigned int arg)
+{
+	uint64_t before[BOARDS + 1];
+	unsigned int board;
+	char price = cost(&now, action, arg);
+
+	now.faults -= price == 'f';
+	now.kills -= price == 'k';
+	now.cuts -= price == 'c';
+	for (board = 1; board <= BOARDS; board++)
+		before[board] = now.record.exact[board].id;
+	/* what is there before it is taken out */
+	keep_account();
+	for (now.world.refilled = false, board = 1; board <= BOARDS; board++)
+		now.world.refilled |= now.world.from && now.record.exact[board].id &&
+				      now.record.exact[board].number == now.world.from;
+	if (of_program(action)) {
+		host_restore();
+		act(action, arg);
+		host_save();
+	} else {
+		act(action, arg);
+	}
+	keep_account();
+	for (board = 1; board <= BOARDS; board++)
+		if (now.record.exact[board].id != before[board])
+			check_exact(false);
+}
+
+static bool payable(const struct state *s, char price)
+{
+	return price == 0 || (price == 'f' && s->faults) || (price == 'k' && s->kills) ||
+	       (price == 'c' && s->cuts);
+}
+
+/* ---- states that are the same -------------------------------------------------------- */
+
+static uint64_t hash_bytes(const void *bytes, size_t size)
+{
+	const uint64_t *word = bytes;
+	uint64_t hash = 0x243f6a8885a308d3u;
+	size_t n;
+
+	for (n = 0; n < size / 8; n++) {
+		hash = (hash ^ word[n]) * 0x9fb21c651e98df25u;
+		hash ^= hash >> 29;
+	}
+	return hash ^ hash >> 32;
+}
+
+static void rename_plan(uint32_t *id, const struct state *s)
+{
+	if (*id)
+		*id = s->record.plan_id + 1 - *id;
+}
+
+/* Old ones are all alike: no board comes back with its number. */
+static uint32_t age(uint32_t insertion, const struct state *s)
+{
+	uint32_t back = s->world.insertions + 1 - insertion;
+
+	return !insertion ? 0 : back < OLD ? back : OLD;
+}
+
+static void rename_insertion(uint32_t *insertion, const struct state *s)
+{
+	*insertion = age(*insertion, s);
+}
+
+/* Cards that were in the board before: only whether that insertion counts tells anything. */
+static uint8_t origin(uint8_t from, const struct state *s)
+{
+	unsigned int board, same = 1;
+
+	if (!from)
+		return 0;
+	if (s->record.last.id && s->record.last.number == from)
+		same |= 2;
+	for (board = 1; board <= BOARDS; board++)
+		if (s->record.exact[board].id && s->record.exact[board].number == from)
+			same |= 2 << board;
+	return same;
+}
+
+static void rename_event(struct told *e, const struct state *s)
+{
+	e->number = s->world.next - e->number;
+	e->insertion = age(e->insertion, s);
+	if (e->type == DEALBOX_EV_DEAL_STARTED || e->type == DEALBOX_EV_DEAL_DONE ||
+	    e->type == DEALBOX_EV_ABORTED || e->type == DEALBOX_EV_PLAN_LOADED)
+		e->code = s->record.plan_id + 1 - e->code;
+}
+
+static void rename_trace(struct kept_trace *trace, const struct state *s, bool old)
+{
+	rename_insertion(&trace->insertion, s);
+	if (old) {
+		/* nothing is added to it */
+		trace->seqno = trace->number = trace->seen = trace->lost = 0;
+		return;
+	}
+	trace->seqno = s->source.seqno - trace->seqno;
+	trace->number = s->world.next - trace->number;
+}
+
+static void rename_entry(struct entry *entry, const struct state *s)
+{
+	entry->id = entry->id ? 1 + (s->record.count - entry->id == 0) : 0;
+	rename_insertion(&entry->number, s);
+}
+
+/*
+ * A hash of all that decides what can come. Numbers that only rise count from the last one: two
+ * states that differ in them alone are the same.
+ */
+static uint64_t fingerprint(const struct state *s)
+{
+	union {
+		struct state state;
+		uint64_t words[(sizeof(struct state) + 7) / 8];
+	} u = { .words = { 0 } };
+	struct state *c = &u.state;
+	unsigned int n;
+
+	*c = *s;
+	for (n = 0; n < c->world.on_wire; n++)
+		rename_event(&c->world.wire[n], s);
+	for (n = c->world.on_wire; n < WIRE; n++)
+		memset(&c->world.wire[n], 0, sizeof(*c->world.wire));
+	for (n = 0; n < c->arrivals; n++)
+		rename_event(&c->arrived[n], s);
+	c->world.insertion = age(s->world.insertion, s);
+	c->world.from = origin(s->world.from, s);
+	c->world.aside_from = origin(s->world.aside_from, s);
+	c->world.insertions = 0;
+	rename_plan(&c->world.plan_id, s);
+	rename_plan(&c->world.deal_plan, s);
+	rename_plan(&c->world.load_id, s);
+	rename_plan(&c->plan_id, s);
+	rename_plan(&c->plan.plan_id, s);
+	c->world.sequence = s->world.sequence ? s->sequence - s->world.sequence + 1 : 0;
+	c->sequence = 0;
+	c->world.next = 0;
+	c->source.seqno = 0;
+	c->source.machine_next = s->world.next - s->source.machine_next;
+	rename_trace(&c->trace, s, false);
+	rename_trace(&c->kept, s, true);
+	c->insertion = s->record.count - s->insertion;
+	rename_entry(&c->record.last, s);
+	for (n = 1; n <= BOARDS; n++)
+		rename_entry(&c->record.exact[n], s);
+	c->record.count = 0;
+	c->record.plan_id = 0;
+	rename_insertion(&c->step.insertion, s);
+	rename_insertion(&c->engine.insertion, s);
+	rename_insertion(&c->engine.dealt, s);
+	/* only what is said of it */
+	c->engine.id = NULL;
+	c->engine.cards = c->engine.stop_card = c->engine.stop_place = c->engine.stop_code = 0;
+	if (!s->runs) {
+		/* nothing of it is there */
+		memset(&c->engine, 0, sizeof(c->engine));
+		memset(&c->trace, 0, sizeof(c->trace));
+		memset(&c->kept, 0, sizeof(c->kept));
+		memset(&c->plan, 0, sizeof(c->plan));
+		memset(c->copies, 0, sizeof(c->copies));
+		c->insertion = c->plan_id = c->fresh = c->by_repeat = 0;
+	}
+	return hash_bytes(u.words, sizeof(u.words));
+}
+
+/* A set of hashes, with a number of each. */
+struct set {
+	uint64_t *hashes;
+	uint32_t *numbers;
+	size_t slots, count;
+};
+
+static void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+
+	if (!memory) {
+		fprintf(stderr, "explore: out of memory\n");
+		exit(2);
+	}
+	return memory;
+}
+
+/* The number that came with the hash; 0 and it is added if it is new. */
+static uint32_t set_add(struct set *set, uint64_t hash, uint32_t number)
+{
+	struct set old = *set;
+	size_t n, at;
+
+	hash += !hash;
+	if (2 * set->count >= set->slots) {
+		set->slots = old.slots ? 2 * old.slots : 1 << 16;
+		set->hashes = allocate(set->slots, sizeof(*set->hashes));
+		set->numbers = allocate(set->slots, sizeof(*set->numbers));
+		for (n = 0; n < old.slots; n++) {
+			if (!old.hashes[n])
+				continue;
+			for (at = old.hashes[n] % set->slots; set->hashes[at]; at = (at + 1) % set->slots)
+				;
+			set->hashes[at] = old.hashes[n];
+			set->numbers[at] = old.numbers[n];
+		}
+		free(old.hashes);
+		free(old.numbers);
+	}
+	for (at = hash % set->slots; set->hashes[at]; at = (at + 1) % set->slots)
+		if (set->hashes[at] == hash)
+			return set->numbers[at];
+	set->hashes[at] = hash;
+	set->numbers[at] = number;
+	set->count++;
+	return 0;
+}
+
+/* ---- what the operator does who follows what he is told ----------------------------------- */
+
+static bool job_is_done(void)
+{
+	const struct world *w = &now.world;
+	unsigned int board;
+
+	for (board = 1; board <= BOARDS; board++)
+		if (!now.record.exact[board].id)
+			return false;
+	return idle(&now) && !w->on_wire && !now.arrivals && now.engine.phase == PHASE_NONE && !now.engine.undo &&
+	       (!w->present || now.engine.shows == DEALBOX_OPERATOR_NO_WORK);
+}
+
+struct choice {
+	enum action action;
+	unsigned int arg;
+};
+
+/* The next thing that such a world does without a fault. False: there is none. */
+static bool follow(bool *looked, struct choice *choice)
+{
+	const struct world *w = &now.world;
+	enum dealbox_operator_state shown = now.engine.shows;
+	unsigned int way = dealbox_operator_ways(shown);
+	bool was_looked = *looked;
+
+	*looked = false;
+	*choice = (struct choice){ ACT_BOOT, 0 };
+	if (!now.runs)
+		return true;
+	if (now.stepping) {
+		*choice = (struct choice){ ACT_STEP, TRANSFERS_GOOD };
+		*looked = was_looked;
+	} else if (now.attached && (w->on_wire || now.arrivals || now.dead)) {
+		*choice = (struct choice){ ACT_ARRIVE, 0 };
+	} else if (!w->on && way & DEALBOX_WAY_PLUG) {
+		*choice = (struct choice){ ACT_ON, 0 };
+	} else if (!now.attached && w->on) {
+		*choice = (struct choice){ ACT_OPEN, 0 };
+	} else if (w->on && w->wrong && w->state == DEALBOX_STATE_DONE) {
+		*choice = (struct choice){ ACT_REPORT, 0 };
+	} else if (w->on && w->state == DEALBOX_STATE_DEALING) {
+		*choice = (struct choice){ ACT_ADVANCE, MISHAP_NONE };
+	} else if (now.engine.phase == PHASE_SETTLE && !now.engine.settled) {
+		*choice = (struct choice){ ACT_SETTLED, 0 };
+	} else if (!was_looked && now.attached) {
+		*choice = (struct choice){ ACT_LOOK, 0 };
+		*looked = true;
+	} else if (way & DEALBOX_WAY_REMOVE && w->present &&
+		   (!(way & DEALBOX_WAY_START) || !contents_empty(&w->board))) {
+		*choice = (struct choice){ ACT_REMOVE, 0 };
+	} else if (w->state == DEALBOX_STATE_FAULT && w->reader != NOBODY) {
+		*choice = (struct choice){ ACT_TAKE, 0 };
+	} else if (!cost(&now, ACT_ADD, 0)) {
+		*choice = (struct choice){ ACT_ADD, 0 };
+	} else if (shown == DEALBOX_OPERATOR_NOT_IN_PLAN && w->reader != NOBODY) {
+		*choice = (struct choice){ ACT_TAKE, 0 };
+	} else if (!world_deck_whole(w) && !world_deals(w)) {
+		*choice = (struct choice){ ACT_FILL, FILL_DECK };
+	} else if (way & DEALBOX_WAY_START && (w->present || w->state == DEALBOX_STATE_FAULT ||
+					       shown == DEALBOX_OPERATOR_STOPPED ||
+					       shown == DEALBOX_OPERATOR_LEDGER ||
+					       shown == DEALBOX_OPERATOR_PAUSED)) {
+		*choice = (struct choice){ ACT_PUSH, PUSH_START };
+	} else if (way & (DEALBOX_WAY_INSERT | DEALBOX_WAY_REMOVE) && !w->present) {
+		*choice = (struct choice){ ACT_INSERT, 0 };
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* From these there is a way on; the number says in which walk that was found. */
+static struct set good;
+static uint32_t walks;
+/* The way on of the last state, to be told. */
+static struct choice path[PATH];
+static unsigned int path_length;
+
+/* Asserts that there is a way on from `now`, which an operator is told. */
+static void check_way_on(void)
+{
+	bool looked = false;
+	uint32_t walk;
+
+	now.faults = now.kills = now.cuts = 0;
+	walks++;
+	for (path_length = 0; path_length < PATH; path_length++) {
+		if (job_is_done()) {
+			check_exact(true);
+			return;
+		}
+		walk = looked ? 0 : set_add(&good, fingerprint(&now), walks);
+		if (walk && walk != walks)
+			return;
+		if (walk == walks) {
+			forbidden = "an operator who does what he is told goes round in a circle";
+			return;
+		}
+		if (!follow(&looked, &path[path_length])) {
+			forbidden = now.engine.shows ? "what the operator is told leads nowhere" :
+				    "nothing moves, and the operator is told nothing";
+			return;
+		}
+		if (looked && !now.stepping && path[path_length].action != ACT_LOOK)
+			check_exact(true);
+		if (!forbidden)
+			apply(path[path_length].action, path[path_length].arg);
+		if (forbidden) {
+			path_length++;
+			return;
+		}
+	}
+	forbidden = "an operator who does what he is told does not come to an end";
+}
+
+/* ---- the walk ---------------------------------------------------------------------------- */
+
+struct visit {
+	uint32_t parent;
+	uint8_t action, arg;
+};
+
+struct list {
+	struct state *states;
+	uint32_t *visits;
+	size_t count, room;
+};
+
+static struct visit *visits;
+static size_t visit_count, visit_room;
+static struct set seen;
+
+/* What was met; a walk that does not meet it proves nothing of it. */
+enum meeting {
+	MET_EXACT, MET_VOID, MET_DOUBT, MET_UNDONE, MET_BOTH, MET_RESUMED, MET_CONFIRM, MET_READ,
+	MET_SPARE, MET_SENSOR, MET_FULL, MET_SWAPPED, MET_LATER, MEETINGS
+};
+
+static const char *const meetings[MEETINGS] = {
+	"an exact board", "a void one", "one of which nobody knows", "an exact one that was taken back",
+	"the whole set dealt", "a deal found by a new program", "a board that must be said to be empty",
+	"exact but wrong: cards read as each other", "exact but wrong: a double feed with a card to spare",
+	"exact but wrong: a lying sensor", "exact but wrong: a board that was not empty",
+	"exact but wrong: a board exchanged unseen", "exact until the machine reported late",
+};
+
+static unsigned long met[MEETINGS], acted[ACTIONS][16];
+static unsigned long transitions;
+
+static void note(void)
+{
+	const struct record *r = &now.record;
+	unsigned int board, excuse;
+
+	met[MET_VOID] += r->last.outcome == DEALBOX_LEDGER_VOID || r->last.outcome == DEALBOX_LEDGER_DIFFERS;
+	met[MET_DOUBT] += r->last.outcome == DEALBOX_LEDGER_UNKNOWN;
+	met[MET_UNDONE] += r->last.undone;
+	met[MET_BOTH] += r->exact[1].id && r->exact[2].id;
+	met[MET_CONFIRM] += idle(&now) && now.engine.shows == DEALBOX_OPERATOR_CONFIRM;
+	met[MET_RESUMED] += now.runs && world_deals(&now.world) && now.engine.deals &&
+			    now.engine.phase == PHASE_NONE;
+	for (board = 1; board <= BOARDS; board++) {
+		met[MET_EXACT] += r->exact[board].id && r->exact[board].right;
+		for (excuse = 0; excuse < 6; excuse++)
+			met[MET_READ + excuse] += r->exact[board].id && !r->exact[board].right &&
+						  r->exact[board].excuses & 1 << excuse;
+	}
+}
+
+static uint32_t add_visit(uint32_t parent, unsigned int action, unsigned int arg)
+{
+	if (visit_count == visit_room) {
+		visit_room = visit_room ? 2 * visit_room : 1 << 16;
+		visits = realloc(visits, visit_room * sizeof(*visits));
+		if (!visits)
+			exit(2);
+	}
+	visits[visit_count] = (struct visit){ parent, action, arg };
+	return visit_count++;
+}
+
+static void add_state(struct list *list, uint32_t visit)
+{
+	if (list->count == list->room) {
+		list->room = list->room ? 2 * list->room : 1 << 10;
+		list->states = realloc(list->states, list->room * sizeof(*list->states));
+		list->visits = realloc(list->visits, list->room * sizeof(*list->visits));
+		if (!list->states || !list->visits) {
+			fprintf(stderr, "explore: out of memory\n");
+			exit(2);
+		}
+	}
+	list->states[list->count] = now;
+	list->visits[list->count++] = visit;
+}
+
+/* ---- a story ------------------------------------------------------------------------------ */
+
+static const char *const mishaps[MISHAPS] = {
+	"", "is misread as another", "is misread as another", "is misread, with quality 1",
+	"cannot be read", "comes with the one behind it, and nobody sees that",
+	"comes with the one behind it, and a sensor sees that", "falls on the floor",
+	"is stuck at the gate", "falls into another pocket",
+	"falls into another pocket, which the machine is about to report",
+	"falls into another pocket, which the machine reports too late",
+	"falls into another pocket, which no sensor sees", "does not come",
+};
+
+/* The same in the language of the emulator's scenarios (docs/emulator.md). */
+static const char *const rules[MISHAPS] = {
+	"", "misread", "misread", "quality 1", "unreadable", "double-feed", "double-feed", "missing",
+	"jam gate", "wrong-pocket", "wrong-pocket", "wrong-pocket", "wrong-pocket", "feed-timeout",
+};
+
+static const char *const fillings[FILLINGS] = {
+	"a deck", "a deck with a joker on top", "a deck with a joker at its end",
+	"a deck and a card of the next", "a deck without its last card", "a deck with a card twice",
+};
+
+static const char *const steps[STEPS] = {
+	"asks the machine how it stands", "loads the plan", "records that the insertion is dealt",
+	"starts the deal", "pauses", "resumes", "has the card read again", "aborts", "clears the fault",
+	"releases the board", "judges the board, and records it", "records that the board is void",
+	"records that the board does not count",
+};
+
+static const char *const transfers[STEP_WAYS] = {
+	"", "; the answer is lost", "; the command is lost", "; the machine does not answer",
+	"; the disk is full", "; an event takes longer",
+};
+
+/* Says in words what comes next, before it is done. */
+static void tell_next(enum action action, unsigned int arg)
+{
+	static const char *const sentences[ACTIONS] = {
+		[ACT_ARRIVE] = "the program reads what the machine has told",
+		[ACT_REPORT] = "the machine reports the card in the wrong pocket",
+		[ACT_SETTLED] = "0.3 s have passed since the end of the deal",
+		[ACT_LOOK] = "the program looks at the machine, as it does now and then",
+		[ACT_REMOVE] = "the operator takes the board out",
+		[ACT_ADD] = "the operator puts the missing card into the hopper, from another deck",
+		[ACT_TAKE] = "the operator takes the card out of the reader",
+		[ACT_SWAP] = "the board is exchanged for an empty one, and the machine does not see it",
+		[ACT_UNSPENT] = "the machine forgets that this insertion was dealt",
+		[ACT_DROP] = "the event that is on its way is lost",
+		[ACT_DOUBLE] = "the event that is on its way comes twice",
+		[ACT_EXCHANGE] = "the two events that are on their way come in the wrong order",
+		[ACT_KILL] = "the program dies", [ACT_BOOT] = "the program is started again",
+		[ACT_OFF] = "the machine loses its power", [ACT_ON] = "the machine is switched on",
+		[ACT_RESET] = "the machine's firmware starts again",
+		[ACT_OPEN] = "the program opens the machine again",
+	};
+	static const char *const pushes[PUSHES] = { "start", "pause", "stop" };
+
+	switch (action) {
+	case ACT_STEP:
+		printf("the program %s%s", steps[now.step.kind], transfers[arg]);
+		break;
+	case ACT_ADVANCE:
+		if (now.world.position == CARDS)
+			printf("the machine is done");
+		else
+			printf("card %u %s", now.world.position + 1, arg ? mishaps[arg] : "is dealt");
+		break;
+	case ACT_INSERT:
+		printf(arg ? "the operator puts in the board that he took out, with its cards" :
+		       "the operator puts in an empty board");
+		break;
+	case ACT_FILL:
+		printf("the operator fills the hopper with %s", fillings[arg]);
+		break;
+	case ACT_PUSH:
+		printf("the operator presses %s", pushes[arg]);
+		break;
+	default:
+		printf("%s", sentences[action]);
+	}
+}
+
+static struct state first;
+
+/* The same for the emulator, whose deals have 52 cards: a rule of a scenario, or what is done by hand. */
+static void tell_emulator(struct choice choice)
+{
+	static const unsigned int positions[CARDS] = { 0, 25, 51 };
+	static const char *const commands[ACTIONS] = {
+		[ACT_INSERT] = "insert", [ACT_REMOVE] = "remove", [ACT_OFF] = "power-cycle",
+		[ACT_RESET] = "reset", [ACT_KILL] = "kill -9 of dealbox deal",
+		[ACT_BOOT] = "dealbox deal --resume",
+	};
+	unsigned int deal = now.record.count;
+
+	if (choice.action == ACT_ADVANCE && choice.arg && now.world.position < CARDS)
+		printf("#        scenario: deal %u position %u: %s\n", deal,
+		       positions[now.world.position], rules[choice.arg]);
+	else if (choice.action == ACT_DROP || choice.action == ACT_DOUBLE)
+		printf("#        scenario: on event 0x%02x deal %u: %s\n", now.world.wire[0].type, deal,
+		       choice.action == ACT_DROP ? "drop" : "duplicate");
+	else if (choice.action == ACT_STEP && choice.arg == TRANSFERS_ANSWER_LOST &&
+		 now.step.kind == STEP_START)
+		printf("#        scenario: on request START: status EPROTO\n");
+	else if (choice.action == ACT_PUSH && choice.arg != PUSH_PAUSE)
+		printf("#        by hand: key %s\n", choice.arg == PUSH_START ? "start" : "stop");
+	else if (commands[choice.action])
+		printf("#        by hand: %s\n", commands[choice.action]);
+}
+
+/* Tells one thing that is done, and what the operator is told then; does it. */
+static void tell_one(unsigned int number, struct choice choice, enum dealbox_operator_state *told)
+{
+	tell_emulator(choice);
+	printf("# %3u. ", number);
+	tell_next(choice.action, choice.arg);
+	apply(choice.action, choice.arg);
+	if (idle(&now) && now.engine.shows != *told) {
+		*told = now.engine.shows;
+		printf(" [%s]", dealbox_operator_name(*told));
+	}
+	printf("\n");
+}
+
+/* Tells how it came to what is forbidden, from the beginning. */
+static void tell_story(uint32_t visit, bool and_path)
+{
+	enum dealbox_operator_state told = DEALBOX_OPERATOR_STATES;
+	const char *what = forbidden;
+	unsigned int count = 0, n;
+	struct choice *way;
+	uint32_t at;
+
+	printf("# %s:\n", what);
+	for (at = visit; at; at = visits[at].parent)
+		count++;
+	way = allocate(count + PATH, sizeof(*way));
+	for (at = visit, n = count; at; at = visits[at].parent)
+		way[--n] = (struct choice){ visits[at].action, visits[at].arg };
+	if (and_path) {
+		memcpy(way + count, path, path_length * sizeof(*path));
+		count += path_length;
+	}
+	forbidden = NULL;
+	now = first;
+	for (n = 0; n < count; n++)
+		tell_one(n + 1, way[n], &told);
+	free(way);
+	forbidden = what;
+}
+
+/* All that can come of one state. False: something forbidden. */
+static bool expand(const struct state *state, uint32_t visit, struct list *next)
+{
+	unsigned int action, arg;
+	uint32_t child;
+
+	for (action = 0; action < ACTIONS; action++) {
+		for (arg = 0; arg < (arguments[action] ? arguments[action] : 1); arg++) {
+			if (!payable(state, cost(state, action, arg)))
+				continue;
+			now = *state;
+			apply(action, arg);
+			transitions++;
+			acted[action][arg]++;
+			if (!forbidden && set_add(&seen, fingerprint(&now), 1))
+				continue;
+			child = add_visit(visit, action, arg);
+			if (forbidden) {
+				tell_story(child, false);
+				return false;
+			}
+			note();
+			add_state(next, child);
+			check_way_on();
+			if (forbidden) {
+				tell_story(child, true);
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static struct state begin(bool module, unsigned int options, unsigned int faults, unsigned int kills,
+			  unsigned int cuts)
+{
+	memset(&now, 0, sizeof(now));
+	world_begin(&now.world);
+	now.module = module;
+	now.options = options;
+	now.faults = faults;
+	now.kills = kills;
+	now.cuts = cuts;
+	host_restore();
+	host_boot();
+	host_save();
+	return now;
+}
+
+/* Walks up to a depth. False: something forbidden was met. */
+static bool walk(unsigned int depth)
+{
+	struct list levels[2] = { 0 };
+	unsigned int level, n;
+	bool good_so_far = true;
+
+	free(seen.hashes);
+	free(seen.numbers);
+	free(good.hashes);
+	free(good.numbers);
+	seen = good = (struct set){ 0 };
+	visit_count = walks = transitions = 0;
+	/* visit 0 ends a path */
+	add_visit(0, 0, 0);
+	set_add(&seen, fingerprint(&now), 1);
+	add_state(&levels[0], 0);
+	for (level = 0; level < depth && levels[level & 1].count && good_so_far; level++) {
+		struct list *from = &levels[level & 1], *to = &levels[!(level & 1)];
+
+		to->count = 0;
+		for (n = 0; n < from->count && good_so_far; n++)
+			good_so_far = expand(&from->states[n], from->visits[n], to);
+	}
+	for (n = 0; n < 2; n++) {
+		free(levels[n].states);
+		free(levels[n].visits);
+	}
+	return good_so_far;
+}
+
+/* What may go wrong in a walk, and how far it goes: in `make check`, in `make check-all`. */
+static const struct {
+	const char *name;
+	bool module;
+	unsigned int options, faults, kills, cuts, depth, deep;
+} walks_to_do[] = {
+	{ "two faults", true, DEALBOX_JOB_AUTO_START, 2, 0, 0, 25, 31 },
+	{ "a fault, and a program that dies", true, DEALBOX_JOB_AUTO_START, 1, 1, 0, 35, 56 },
+	{ "the same without a driver", false, DEALBOX_JOB_AUTO_START, 1, 1, 0, 35, 60 },
+	{ "a fault, and a loss of power", true, DEALBOX_JOB_AUTO_START, 1, 0, 1, 28, 41 },
+	{ "two faults, a loss of power, a program that dies", true, DEALBOX_JOB_AUTO_START, 2, 1, 1, 15, 20 },
+	{ "a fault, and each board is started by hand", true, 0, 1, 0, 0, 44, 68 },
+	{ "a program that dies, and a loss of power", true, DEALBOX_JOB_AUTO_START, 0, 1, 1, 42, 70 },
+};
+
+#define WALKS	(sizeof(walks_to_do) / sizeof(walks_to_do[0]))
+
+/* Asserts that what was to be met was met, and that everything was done that can be. */
+static bool complete(void)
+{
+	unsigned int n, arg;
+	bool all = true;
+
+	for (n = 0; n < MEETINGS; n++) {
+		printf("# %lu states with %s\n", met[n], meetings[n]);
+		all &= met[n] > 0;
+	}
+	for (n = 0; n < ACTIONS; n++) {
+		for (arg = 0; arg < (arguments[n] ? arguments[n] : 1); arg++) {
+			if (!acted[n][arg])
+				printf("# action %u, %u was never taken\n", n, arg);
+			all &= acted[n][arg] > 0;
+		}
+	}
+	return all;
+}
+
+/*
+ * usage: explore [quick|deep|WALK]; quick: so far that it runs under a sanitizer; WALK: the number of
+ * one walk
+ */
+int main(int argc, char **argv)
+{
+	unsigned int only = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+	bool quick = argc > 1 && !strcmp(argv[1], "quick"), deep = argc > 1 && !strcmp(argv[1], "deep");
+	unsigned int depth, n;
+	bool all_good = true, whole;
+	double begun;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("1..%zu\n", only ? 1 : WALKS + 1);
+	host_init();
+	for (n = 0; n < WALKS; n++) {
+		if (only && only != n + 1)
+			continue;
+		depth = quick ? 14 : deep ? walks_to_do[n].deep : walks_to_do[n].depth;
+		begun = seconds();
+		forbidden = NULL;
+		first = begin(walks_to_do[n].module, walks_to_do[n].options, walks_to_do[n].faults,
+			      walks_to_do[n].kills, walks_to_do[n].cuts);
+		whole = walk(depth);
+		all_good &= whole;
+		printf("# %zu states, %lu transitions, %.1f s\n", seen.count, transitions, seconds() - begun);
+		printf("%sok %u - %s, %u steps\n", whole ? "" : "not ", only ? 1 : n + 1, walks_to_do[n].name, depth);
+		if (!whole)
+			break;
+	}
+	if (!all_good || only)
+		return !all_good;
+	whole = quick || complete();
+	printf("%sok %zu - all was met that can be\n", whole ? "" : "not ", WALKS + 1);
+	return !whole;
+}

@@ -1,0 +1,662 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <string.h>
+
+#include <dealbox/card.h>
+
+#include "machine_wire.h"
+#include "world.h"
+
+const char *forbidden;
+
+const uint8_t planned[BOARDS + 1][CARDS] = { { 0 }, { 0, 1, 0 }, { 1, 0, 0 } };
+
+const struct wire_descriptor world_machine = {
+	.reader = DEALBOX_READER_CAMERA, .version = WIRE_VERSION, .pockets = POCKETS,
+	.pocket_capacity = 20, .hopper = 60, .plan_entries = DEALBOX_MAX_CARDS,
+	.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_EXIT_SENSORS |
+			DEALBOX_CAP_DOUBLE_FEED_SENSOR | DEALBOX_CAP_BY_CARD,
+};
+
+static void forbid(const char *what)
+{
+	if (!forbidden)
+		forbidden = what;
+}
+
+/* ---- contents of boards ------------------------------------------------------ */
+
+bool contents_right(const struct contents *contents, unsigned int board)
+{
+	struct contents wanted = { 0 };
+	unsigned int card;
+
+	for (card = 0; card < CARDS; card++)
+		wanted.count[planned[board][card]][card]++;
+	return !memcmp(contents, &wanted, sizeof(wanted));
+}
+
+bool contents_empty(const struct contents *contents)
+{
+	static const struct contents empty;
+
+	return !memcmp(contents, &empty, sizeof(empty));
+}
+
+bool world_deals(const struct world *w)
+{
+	return w->state == DEALBOX_STATE_DEALING || w->state == DEALBOX_STATE_PAUSED ||
+	       w->state == DEALBOX_STATE_HELD;
+}
+
+bool world_deck_whole(const struct world *w)
+{
+	unsigned int card;
+
+	for (card = 0; card < CARDS && w->hopper[card] == card; card++)
+		;
+	return w->in_hopper == CARDS && card == CARDS && w->reader == NOBODY;
+}
+
+/* ---- events ------------------------------------------------------------------ */
+
+static struct told *emit(struct world *w, unsigned int type)
+{
+	static struct told nowhere;
+	struct told *e = &nowhere;
+
+	if (w->on && w->on_wire == WIRE) {
+		memmove(w->wire, w->wire + 1, (WIRE - 1) * sizeof(*w->wire));
+		w->on_wire--;
+	}
+	if (w->on)
+		e = &w->wire[w->on_wire++];
+	*e = (struct told){
+		.number = w->next++, .type = type, .insertion = w->insertion,
+		.position = DEALBOX_NONE, .card = DEALBOX_NONE, .pocket = DEALBOX_NONE,
+		.quality = DEALBOX_NONE,
+	};
+	return e;
+}
+
+static uint8_t face(uint8_t card)
+{
+	return card == JOKER ? DEALBOX_CARD_JOKER1 : card;
+}
+
+static struct told *stop(struct world *w, unsigned int type)
+{
+	struct told *e = emit(w, type);
+
+	w->state = type < DEALBOX_EV_REPEATED_CARD ? DEALBOX_STATE_HELD : DEALBOX_STATE_FAULT;
+	w->fault = type;
+	if (w->state == DEALBOX_STATE_FAULT)
+		w->touched = false;
+	e->position = w->position;
+	return e;
+}
+
+/* ---- cards ------------------------------------------------------------------- */
+
+static uint8_t feed(struct world *w)
+{
+	uint8_t card = w->hopper[0];
+
+	memmove(w->hopper, w->hopper + 1, DECK - 1);
+	w->hopper[DECK - 1] = NOBODY;
+	if (!--w->in_hopper)
+		emit(w, DEALBOX_EV_HOPPER_EMPTY);
+	return card;
+}
+
+static void put_in(struct world *w, const uint8_t *cards, unsigned int count)
+{
+	bool was_empty = !w->in_hopper;
+	unsigned int n;
+
+	for (n = 0; n < DECK; n++)
+		w->hopper[n] = n < count ? cards[n] : NOBODY;
+	w->in_hopper = count;
+	if (was_empty && w->on)
+		emit(w, DEALBOX_EV_HOPPER_LOADED);
+}
+
+void world_fill(struct world *w, enum filling filling)
+{
+	static const struct {
+		uint8_t cards[DECK], count;
+	} decks[FILLINGS] = {
+		[FILL_DECK] = { { 0, 1, 2 }, 3 },
+		[FILL_JOKER_FIRST] = { { JOKER, 0, 1, 2 }, 4 },
+		[FILL_JOKER_LAST] = { { 0, 1, 2, JOKER }, 4 },
+		[FILL_SPARE] = { { 0, 1, 2, 0 }, 4 },
+		[FILL_SHORT] = { { 0, 1 }, 2 },
+		[FILL_TWICE] = { { 0, 1, 1 }, 3 },
+	};
+
+	put_in(w, decks[filling].cards, decks[filling].count);
+	w->reader = NOBODY;
+	w->stuck = false;
+	w->irregular = filling != FILL_DECK;
+}
+
+void world_add_missing(struct world *w)
+{
+	uint8_t card = __builtin_ctz(~w->seen);
+
+	put_in(w, &card, 1);
+	w->irregular = true;
+}
+
+void world_take_card(struct world *w)
+{
+	w->reader = NOBODY;
+	w->stuck = false;
+}
+
+void world_clean(struct world *w)
+{
+	world_take_card(w);
+}
+
+/* A card that was let through falls. */
+static void fall(struct world *w, uint8_t card, uint8_t pocket)
+{
+	w->board.count[pocket][card]++;
+}
+
+bool world_may(const struct world *w, enum mishap mishap)
+{
+	bool last = w->position == CARDS - 1;
+	bool fed = w->reader == NOBODY && w->in_hopper;
+
+	if (w->state != DEALBOX_STATE_DEALING)
+		return false;
+	if (mishap == MISHAP_NONE)
+		return true;
+	if (w->position == CARDS || (w->reader == NOBODY && !w->in_hopper))
+		return false;
+	switch (mishap) {
+	case MISHAP_DOUBLE:
+	case MISHAP_DOUBLE_SEEN:
+		return fed && w->in_hopper > 1;
+	case MISHAP_FLOOR:
+	case MISHAP_FEED:
+	case MISHAP_JAM:
+		return fed;
+	case MISHAP_WRONG_BEHIND:
+	case MISHAP_WRONG_LATER:
+		return last;
+	default:
+		return true;
+	}
+}
+
+static void deal_done(struct world *w)
+{
+	struct told *e = emit(w, DEALBOX_EV_DEAL_DONE);
+
+	e->code = w->deal_plan;
+	e->position = w->position;
+	e->arg[0] = w->counts[0] | w->counts[1] << 8;
+	w->state = DEALBOX_STATE_DONE;
+}
+
+/* The card has been read as that: it stops the deal, or goes where the plan wants it. */
+static void let_through(struct world *w, uint8_t card, uint8_t second, uint8_t as, uint8_t quality,
+			enum mishap mishap)
+{
+	uint8_t pocket, fell;
+	struct told *e;
+
+	w->reader = card;
+	if (as != JOKER && w->seen >> as & 1) {
+		e = stop(w, DEALBOX_EV_REPEATED_CARD);
+		e->card = face(as);
+		e->quality = quality;
+		w->stuck = true;
+		return;
+	}
+	if (as == JOKER) {
+		e = stop(w, DEALBOX_EV_NOT_IN_PLAN);
+		e->card = face(as);
+		e->quality = quality;
+		return;
+	}
+	w->reader = NOBODY;
+	w->seen |= 1 << as;
+	if (as != card && quality > 1)
+		w->misreads++;
+	if (w->misreads > 1 || (w->misreads && w->irregular))
+		w->excuses |= EXCUSE_READ;
+	pocket = w->plan[as];
+	fell = mishap >= MISHAP_WRONG && mishap <= MISHAP_WRONG_UNSEEN ? !pocket : pocket;
+
+	e = emit(w, DEALBOX_EV_CARD_READ);
+	e->position = w->position;
+	e->card = as;
+	e->quality = quality;
+	e = emit(w, DEALBOX_EV_CARD_ROUTED);
+	e->position = w->position;
+	e->card = as;
+	e->pocket = pocket;
+	fall(w, card, fell);
+	if (second != NOBODY)
+		fall(w, second, fell);
+	if (mishap == MISHAP_WRONG) {
+		e = stop(w, DEALBOX_EV_WRONG_POCKET);
+		e->card = as;
+		e->pocket = fell;
+		e->arg[0] = pocket;
+		return;
+	}
+	if (mishap == MISHAP_WRONG_BEHIND || mishap == MISHAP_WRONG_LATER) {
+		w->wrong = fell + 1;
+		w->wrong_later = mishap == MISHAP_WRONG_LATER;
+		if (w->wrong_later)
+			w->excuses |= EXCUSE_LATER;
+	}
+	if (mishap == MISHAP_WRONG_UNSEEN)
+		w->excuses |= EXCUSE_SENSOR;
+	e = emit(w, DEALBOX_EV_CARD_LANDED);
+	e->position = w->position;
+	e->card = as;
+	e->pocket = pocket;
+	w->position++;
+	w->counts[pocket]++;
+}
+
+void world_advance(struct world *w, enum mishap mishap)
+{
+	uint8_t card = w->reader, second = NOBODY, as, quality = 98;
+	/* more than the deal needs */
+	bool spare = w->in_hopper > CARDS - w->position;
+
+	if (w->position == CARDS) {
+		deal_done(w);
+		return;
+	}
+	if (card == NOBODY && !w->in_hopper) {
+		stop(w, DEALBOX_EV_DECK_SHORT);
+		return;
+	}
+	if (mishap == MISHAP_FEED) {
+		stop(w, DEALBOX_EV_FEED_TIMEOUT);
+		return;
+	}
+	if (card == NOBODY)
+		card = feed(w);
+	if (mishap == MISHAP_FLOOR)
+		return;
+	if (mishap == MISHAP_DOUBLE || mishap == MISHAP_DOUBLE_SEEN)
+		second = feed(w);
+	if (mishap == MISHAP_DOUBLE && spare)
+		w->excuses |= EXCUSE_SPARE;
+	as = card;
+	if (mishap == MISHAP_MISREAD || mishap == MISHAP_POOR)
+		as = (card + 1) % CARDS;
+	if (mishap == MISHAP_MISREAD_OTHER)
+		as = (card + 2) % CARDS;
+	if (mishap == MISHAP_POOR)
+		quality = 1;
+	switch (mishap) {
+	case MISHAP_UNREADABLE:
+		w->reader = card;
+		stop(w, DEALBOX_EV_CARD_UNREADABLE);
+		break;
+	case MISHAP_DOUBLE_SEEN:
+		w->reader = card;
+		w->stuck = true;
+		stop(w, DEALBOX_EV_DOUBLE_FEED);
+		break;
+	case MISHAP_JAM:
+		w->reader = card;
+		w->stuck = true;
+		stop(w, DEALBOX_EV_JAM)->code = DEALBOX_JAM_GATE;
+		break;
+	default:
+		let_through(w, card, second, as, quality, mishap);
+	}
+}
+
+void world_report(struct world *w)
+{
+	struct told *e = stop(w, DEALBOX_EV_WRONG_POCKET);
+
+	e->position = CARDS - 1;
+	e->pocket = w->wrong - 1;
+	e->arg[0] = !e->pocket;
+	w->wrong = 0;
+	if (w->excuses & EXCUSE_LATER)
+		w->excuses ^= EXCUSE_LATER | EXCUSE_REPORTED;
+}
+
+/* ---- boards ------------------------------------------------------------------ */
+
+static void new_insertion(struct world *w, bool doubt)
+{
+	w->insertion = ++w->insertions;
+	w->doubt = doubt;
+	w->spent = w->says_unspent = false;
+	w->deals = w->excuses = w->misreads = 0;
+	w->vouched = false;
+	w->wrong = 0;
+}
+
+void world_insert(struct world *w, bool full)
+{
+	w->present = true;
+	w->touched = true;
+	w->board = full ? w->aside : (struct contents){ 0 };
+	new_insertion(w, !w->on);
+	w->from = full ? w->aside_from : 0;
+	/* else he has emptied it */
+	w->aside_full = false;
+	w->aside_from = 0;
+	w->aside = (struct contents){ 0 };
+	if (w->on)
+		emit(w, DEALBOX_EV_BOARD_INSERTED);
+}
+
+void world_remove(struct world *w)
+{
+	if (w->wrong && !w->wrong_later && w->on)
+		world_report(w);
+	if (w->on && world_deals(w))
+		stop(w, DEALBOX_EV_BOARD_PULLED);
+	if (w->on)
+		emit(w, DEALBOX_EV_BOARD_REMOVED);
+	w->aside = w->board;
+	w->aside_full = !contents_empty(&w->board);
+	w->aside_from = !w->aside_full ? 0 : w->deals ? w->insertion : w->from;
+	w->board = (struct contents){ 0 };
+	w->present = false;
+	w->touched = true;
+	w->insertion = 0;
+	w->spent = w->says_unspent = w->doubt = false;
+	w->deals = w->excuses = w->misreads = w->wrong = 0;
+	w->vouched = false;
+	w->from = 0;
+	w->position = w->seen = 0;
+	memset(w->counts, 0, sizeof(w->counts));
+	if (w->state == DEALBOX_STATE_DONE)
+		w->state = DEALBOX_STATE_IDLE;
+}
+
+/* Another one lies there, an empty one, and the machine has noticed nothing. */
+void world_swap(struct world *w)
+{
+	w->aside = w->board;
+	w->aside_full = !contents_empty(&w->board);
+	w->aside_from = w->deals ? w->insertion : w->from;
+	w->board = (struct contents){ 0 };
+	w->excuses |= EXCUSE_SWAPPED;
+}
+
+/* ---- power and bus ----------------------------------------------------------- */
+
+static void end_deal(struct world *w)
+{
+	if (world_deals(w))
+		w->spent = true;
+	w->state = DEALBOX_STATE_IDLE;
+	w->fault = 0;
+}
+
+void world_configure(struct world *w, unsigned int reason)
+{
+	end_deal(w);
+	w->plan_id = w->load_id = w->deal_plan = 0;
+	memset(w->plan, 0, sizeof(w->plan));
+	w->position = w->seen = 0;
+	memset(w->counts, 0, sizeof(w->counts));
+	w->sequence = w->request = w->error = 0;
+	w->on_wire = 0;
+	w->next = 1;
+	/* it does not tell any more what it has not told */
+	w->wrong = 0;
+	emit(w, DEALBOX_EV_STATE_LOST)->code = reason;
+	if (w->present)
+		emit(w, DEALBOX_EV_BOARD_INSERTED)->flags = w->doubt ? DEALBOX_EVF_AT_POWER_ON : 0;
+	if (w->in_hopper)
+		emit(w, DEALBOX_EV_HOPPER_LOADED);
+}
+
+void world_off(struct world *w)
+{
+	end_deal(w);
+	w->wrong = 0;
+	w->on = false;
+	w->on_wire = 0;
+}
+
+void world_on(struct world *w)
+{
+	w->on = true;
+	if (w->present)
+		new_insertion(w, true);
+	world_configure(w, DEALBOX_LOST_POWER_ON);
+}
+
+void world_pause(struct world *w)
+{
+	struct told *e;
+
+	w->state = DEALBOX_STATE_PAUSED;
+	e = emit(w, DEALBOX_EV_PAUSED);
+	e->position = w->position;
+	e->code = DEALBOX_PAUSED_BY_HOST;
+}
+
+void world_begin(struct world *w)
+{
+	memset(w, 0, sizeof(*w));
+	memset(w->hopper, NOBODY, sizeof(w->hopper));
+	w->reader = NOBODY;
+	world_fill(w, FILL_DECK);
+	world_on(w);
+}
+
+/* ---- commands ---------------------------------------------------------------- */
+
+static uint8_t start(struct world *w, const struct wire_command *command)
+{
+	if (w->state == DEALBOX_STATE_FAULT)
+		return DEALBOX_ERR_FAULT;
+	if (world_deals(w))
+		return DEALBOX_ERR_STATE;
+	if (!w->plan_id)
+		return DEALBOX_ERR_NO_PLAN;
+	if (w->plan_id != command->a)
+		return DEALBOX_ERR_WRONG_PLAN;
+	if (!w->present)
+		return DEALBOX_ERR_NO_BOARD;
+	if (w->insertion != command->b)
+		return DEALBOX_ERR_WRONG_INSERTION;
+	if (w->spent && !w->says_unspent)
+		return DEALBOX_ERR_SPENT;
+	if (w->doubt)
+		return DEALBOX_ERR_IN_DOUBT;
+	if (!w->in_hopper)
+		return DEALBOX_ERR_HOPPER_EMPTY;
+
+	if (w->deals++)
+		forbid("an insertion is dealt into twice");
+	if (!contents_empty(&w->board)) {
+		if (!w->vouched && !w->refilled)
+			forbid("a board that has cards is dealt, and nobody was asked whether it is empty");
+		w->excuses |= EXCUSE_FULL;
+	}
+	w->spent = true;
+	w->says_unspent = false;
+	w->state = DEALBOX_STATE_DEALING;
+	w->fault = 0;
+	w->position = w->seen = w->misreads = 0;
+	memset(w->counts, 0, sizeof(w->counts));
+	w->deal_plan = w->plan_id;
+	*emit(w, DEALBOX_EV_DEAL_STARTED)->arg = CARDS;
+	w->wire[w->on_wire - 1].code = w->plan_id;
+	return DEALBOX_ERR_OK;
+}
+
+static uint8_t load(struct world *w, const struct wire_command *command)
+{
+	if (w->state != DEALBOX_STATE_IDLE && w->state != DEALBOX_STATE_DONE)
+		return DEALBOX_ERR_STATE;
+	w->plan_id = 0;
+	memset(w->plan, 0, sizeof(w->plan));
+	w->load_id = command->b ? command->a : 0;
+	return DEALBOX_ERR_OK;
+}
+
+static uint8_t pause(struct world *w, const struct wire_command *unused)
+{
+	(void)unused;
+	if (w->state != DEALBOX_STATE_DEALING)
+		return DEALBOX_ERR_STATE;
+	world_pause(w);
+	return DEALBOX_ERR_OK;
+}
+
+static uint8_t resume(struct world *w, const struct wire_command *unused)
+{
+	(void)unused;
+	if (w->state != DEALBOX_STATE_PAUSED)
+		return DEALBOX_ERR_STATE;
+	w->state = DEALBOX_STATE_DEALING;
+	emit(w, DEALBOX_EV_RESUMED)->position = w->position;
+	return DEALBOX_ERR_OK;
+}
+
+static uint8_t reread(struct world *w, const struct wire_command *unused)
+{
+	(void)unused;
+	if (w->state != DEALBOX_STATE_HELD)
+		return DEALBOX_ERR_STATE;
+	w->state = DEALBOX_STATE_DEALING;
+	w->fault = 0;
+	return DEALBOX_ERR_OK;
+}
+
+static uint8_t abort_deal(struct world *w, const struct wire_command *unused)
+{
+	struct told *e;
+
+	(void)unused;
+	if (!world_deals(w))
+		return DEALBOX_ERR_STATE;
+	w->state = DEALBOX_STATE_IDLE;
+	w->fault = 0;
+	e = emit(w, DEALBOX_EV_ABORTED);
+	e->code = w->deal_plan;
+	e->position = w->position;
+	return DEALBOX_ERR_OK;
+}
+
+static uint8_t clear(struct world *w, const struct wire_command *unused)
+{
+	(void)unused;
+	if (w->state != DEALBOX_STATE_FAULT)
+		return DEALBOX_ERR_STATE;
+	if (!w->touched)
+		forbid("a fault is cleared before anybody did something about it");
+	if (w->stuck)
+		return DEALBOX_ERR_FAULT;
+	emit(w, DEALBOX_EV_FAULT_CLEARED)->code = w->fault;
+	w->state = DEALBOX_STATE_IDLE;
+	w->fault = 0;
+	return DEALBOX_ERR_OK;
+}
+
+static int do_command(struct world *w, uint8_t request, const uint8_t *data, size_t length)
+{
+	static uint8_t (*const commands[])(struct world *w, const struct wire_command *command) = {
+		[WIRE_LOAD] = load, [DEALBOX_OP_START] = start, [DEALBOX_OP_PAUSE] = pause,
+		[DEALBOX_OP_RESUME] = resume, [DEALBOX_OP_REREAD] = reread,
+		[DEALBOX_OP_ABORT] = abort_deal, [DEALBOX_OP_CLEAR_FAULT] = clear,
+	};
+	struct wire_command command;
+
+	wire_command_get(data, &command);
+	if (command.sequence != w->sequence) {
+		w->sequence = command.sequence;
+		w->request = request;
+		w->error = request < sizeof(commands) / sizeof(*commands) && commands[request] ?
+			   commands[request](w, &command) : DEALBOX_ERR_UNSUPPORTED;
+	}
+	return w->error ? -EPIPE : (int)length;
+}
+
+static void put_status(const struct world *w, uint8_t *data)
+{
+	struct wire_status status = {
+		.state = w->state,
+		.fault = w->state == DEALBOX_STATE_HELD || w->state == DEALBOX_STATE_FAULT ? w->fault : 0,
+		.flags = (w->present ? DEALBOX_STATUS_BOARD : 0) |
+			 (w->in_hopper ? DEALBOX_STATUS_HOPPER : 0) |
+			 (w->spent && !w->says_unspent ? DEALBOX_STATUS_SPENT : 0) |
+			 (w->doubt ? DEALBOX_STATUS_IN_DOUBT : 0) |
+			 (w->reader != NOBODY ? DEALBOX_STATUS_CARD_AT_READER : 0),
+		.cards_total = CARDS, .cards_done = w->position, .plan_id = w->plan_id,
+		.insertion = w->insertion, .next_event = w->next,
+		.counts = { w->counts[0], w->counts[1] },
+	};
+
+	wire_status_put(data, &status);
+}
+
+int world_control(struct world *w, uint8_t type, uint8_t request, uint8_t *data, size_t length)
+{
+	const struct wire_result result = { w->sequence, w->request, w->error, 0 };
+	const struct wire_info info = { .version = WIRE_VERSION, .name = "Small" };
+	enum transfers transfers = w->transfers;
+	int moved;
+
+	if (!w->on)
+		return -ENODEV;
+	if (transfers == TRANSFERS_NONE)
+		return -ETIMEDOUT;
+	if (type == WIRE_REQ_OUT) {
+		w->transfers = TRANSFERS_GOOD;
+		if (transfers == TRANSFERS_LOST)
+			return -EPROTO;
+		moved = do_command(w, request, data, length);
+		return transfers == TRANSFERS_ANSWER_LOST ? -EPROTO : moved;
+	}
+	switch (request) {
+	case WIRE_GET_INFO:
+		wire_info_put(data, &info);
+		return length;
+	case WIRE_GET_STATUS:
+		put_status(w, data);
+		return length;
+	case WIRE_GET_RESULT:
+		wire_result_put(data, &result);
+		return length;
+	default:
+		return -EPIPE;
+	}
+}
+
+int world_bulk(struct world *w, const uint8_t *bytes, size_t size)
+{
+	struct wire_plan plan;
+	struct told *e;
+	uint32_t detail;
+	uint8_t error;
+
+	if (!w->on)
+		return -ENODEV;
+	if (!w->load_id)
+		return -EPIPE;
+	error = dealbox_decode_plan(bytes, size, &world_machine, w->load_id, &plan, &detail);
+	e = emit(w, DEALBOX_EV_PLAN_LOADED);
+	e->code = w->load_id;
+	e->arg[0] = error;
+	if (!error) {
+		w->plan_id = w->load_id;
+		memcpy(w->plan, plan.pocket, sizeof(w->plan));
+	}
+	w->load_id = 0;
+	return 0;
+}
