@@ -21,7 +21,7 @@ bool boards_there(const struct deal_options *options, const struct dealbox_set *
 	for (board = 1; options->boards_text && board <= DEALBOX_BOARD_DEALT_MAX; board++) {
 		if (!boards_has(&options->boards, board) || dealbox_set_find(set, board) >= 0)
 			continue;
-		complain("`dealbox check` says which boards a file has", "board %u is not in the set",
+		complain("`dealbox check` lists the boards of a file", "board %u is not in the set",
 			 board);
 		return false;
 	}
@@ -33,7 +33,7 @@ bool set_allowed(const struct deal_options *options, const struct dealbox_set *s
 		 char *const *files, int count)
 {
 	if (dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED && !options->practice) {
-		complain("--practice deals them all the same; no result of theirs may stand",
+		complain("--practice deals them anyway; their results do not count",
 			 "the deals are restricted: they are not wholly random (Law 6E4)");
 		return false;
 	}
@@ -186,7 +186,7 @@ static enum status deal_run(struct args *args)
 				  "that it resumes");
 	/* a sealed file is not told by a record, and the ledger does not know which was */
 	if (options.resume && options.record && !args->argc)
-		return args_wrong(args, "--resume with --record wants the files of the job");
+		return args_wrong(args, "--resume with --record needs the files of the job");
 	if (options.set && (args->argc || options.resume || options.session || options.certify))
 		return args_wrong(args, "--set deals a set of the service, which has its session: no file, --resume, "
 				  "--session or --certify");
@@ -233,18 +233,19 @@ const struct command cmd_deal = {
 	.name = "deal",
 	.operands = "FILE... | --set N | --law RULESET",
 	.summary = "Deal a set of boards, and prove that each is an exact duplicate",
-	.about = "Deals the boards of the deal files one after the other, each as often as --copies\n"
-		 "says, and judges every one by what the machine reported. A board that is not\n"
-		 "proven exact is void: empty it, put it in again, and it is dealt again.\n"
+	.about = "Deals each board of the deal files, as many times as --copies says, and checks\n"
+		 "each one against what the machine reported. A board that is not proven exact is\n"
+		 "void: empty it and put it in again, and it is dealt again.\n"
 		 "When the machine waits for help, press its start key or Enter.\n"
-		 "Ctrl-C pauses and exits; --resume continues with the same files. Before a job that\n"
-		 "was stopped is given up for another one, it is asked.\n"
-		 "Without the service, a ledger of your own is the record: it says which.\n"
-		 "Where the service dealboxd runs it deals, on all its machines or on those that\n"
-		 "--machine names by their ids, unless --machine gives the address of one.\n"
+		 "Ctrl-C pauses and exits; --resume continues with the same files. Before an\n"
+		 "interrupted job is dropped for another one, the command asks.\n"
+		 "If the service dealboxd is running, it deals, on all its machines or on those\n"
+		 "that --machine names by their ids, unless --machine gives an address.\n"
+		 "Without the service, the record is your own ledger, whose name is printed.\n"
 		 "\n"
-		 "With --law no file is dealt but a shuffled pack, one card or packet after the\n"
-		 "other as the ruleset has it, and the laws judge it: stands, redeal or open, and why.",
+		 "With --law, a shuffled pack is dealt instead of a file, by single cards or by\n"
+		 "packets as the ruleset requires, and judged by the laws: it stands, is to be\n"
+		 "dealt again, or is open, with the reason.",
 	.options = deal_options,
 	.run = deal_run,
 };

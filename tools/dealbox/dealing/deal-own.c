@@ -176,7 +176,7 @@ static bool certify(struct own_deal *d)
 static bool certify_begin(struct own_deal *d, const struct args *args)
 {
 	if (args->argc != 1) {
-		complain("deal one session at a time", "--certify wants one deal file");
+		complain("deal one session at a time", "--certify needs exactly one deal file");
 		return false;
 	}
 	return certifier_open(&d->certifier, d->options->certify) &&
