@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * usage: campaign [-s SEED] [-b BOARD] [-n BOARDS] [-t SECONDS] [-a] [-x KIND]...
- *                 [-o KIND]... [-v] PROGRAM LOCKSTEP
- *        campaign ... -u ADDRESS PROGRAM	the machine is plugged into vhci_hcd
- *        campaign ... -d FOLDER PROGRAM SERVICE	the service deals, by FOLDER/dealboxd.conf, on
- *					the machine at FOLDER/machine
+ * usage: campaign [-s SEED] [-b BOARD] [-n BOARDS] [-t SECONDS] [-a] [-x KIND]... [-o KIND]... [-v]
+ * PROGRAM LOCKSTEP campaign ... -u ADDRESS PROGRAM      the machine is plugged into vhci_hcd
+ * campaign ... -d FOLDER PROGRAM SERVICE     the service deals, by FOLDER/dealboxd.conf, on the
+ * machine at FOLDER/machine
  *
- * Deals boards with PROGRAM (dealbox) on a machine that keeps its own account of where
- * each real card lies, while much goes wrong. README.md has the rest.
+ * Deals boards with PROGRAM (dealbox) on a machine that tracks every real card, while faults
+ * occur. See README.md.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,28 +30,28 @@
 #include "machine/emu.h"
 #include "lockstep.h"
 
-#define STEP_US		5000		/* of the machine */
-#define PEOPLE_US	400000		/* how often people look */
-#define BUS_STEP_US	2000		/* .. where there is one time for all */
-#define SERVICE_STEP_US	1000		/* .. and where the service deals .. */
-#define SERVICE_STEPS	4		/* .. so many at once */
+#define STEP_US		5000		/* step of the machine */
+#define PEOPLE_US	400000		/* interval at which people look */
+#define BUS_STEP_US	2000		/* step of the machine in real time */
+#define SERVICE_STEP_US	1000		/* step of the machine with the service */
+#define SERVICE_STEPS	4		/* steps at once with the service */
 #define SERVICE_PEOPLE_US	100000
-#define JOB_US		3600000000ull	/* a job that takes longer is given up */
+#define JOB_US		3600000000ull	/* time limit of a job */
 #define SERVICE_JOB_US	120000000
-#define RUNS		6		/* .. or that is begun so often */
+#define RUNS		6		/* limit of starts of a job */
 #define ACTS		150
-#define PATIENCE_US	30000000	/* with a program that was told to end */
+#define PATIENCE_US	30000000	/* time for a program to exit */
 
 static uint64_t seed = 1;
 static const char *program, *lockstep;
-static const char *uri;		/* of a machine on a real bus, NULL: on the socket */
-static const char *service;	/* the program that deals, NULL: that of the people does */
-static bool real_time;		/* one time for all: on a bus, and where the service deals */
+static const char *uri;		/* machine on a real bus; NULL = on the socket */
+static const char *service;	/* the service; NULL = the program deals */
+static bool real_time;		/* all parts run in real time: on a bus, or with the service */
 static uint64_t people_us = PEOPLE_US;
 static char folder[64];
 bool verbose;
 
-/* What a job may do wrong. */
+/* Errors of a job */
 enum wrong { RIGHT, NOT_EXACT, AGAIN, TWICE, UNDEALT, UNSOUND, DIED, CLEARED, WRONGS };
 
 static const char *const rules[WRONGS] = {
@@ -65,7 +64,7 @@ static const char *const rules[WRONGS] = {
 	[CLEARED] = "no fault is cleared before people did something",
 };
 
-/* -- what is counted ----------------------------------------------------------- */
+/* -- counters ------------------------------------------------------------------ */
 
 static struct {
 	int jobs, deals, exact, voids, unseen, given_up, wrong;
@@ -77,17 +76,17 @@ static struct {
 static struct {
 	int number;
 	pockets_t plans[BOARDS];
-	/* which board each insertion was, as the program has it */
+	/* the program's board of each insertion */
 	struct { uint32_t insertion; struct board *board; } deals[256];
 	int deal_count;
 	struct { uint32_t insertion; int number; int begun; bool judged; struct board *board; } claims[32];
 	int claim_count, voids, runs;
-	int deeds;		/* of people, when the machine came to its last fault */
-	int begun;		/* how often, not counting where it was resumed */
-	int service_before;	/* the newest job, when this one began */
-	bool service_done;	/* it is, also where nobody looked on */
-	bool keeps;		/* its power and state, when the program is gone */
-	enum wrong wrong;	/* the first that was seen */
+	int deeds;		/* acts of people at the time of the last fault */
+	int begun;		/* number of starts, without resumes */
+	int service_before;	/* the service's newest job before this one */
+	bool service_done;	/* the service has finished, even if nobody watched */
+	bool keeps;		/* the machine keeps power and state without the program */
+	enum wrong wrong;	/* first error */
 	char finding[256];
 	/* the program */
 	pid_t pid;
@@ -97,8 +96,8 @@ static struct {
 	uint64_t now_us, plug_us;
 	char line[65536];
 	size_t line_length;
-	/* events on their way */
-	uint32_t shift;		/* of their numbers */
+	/* events in flight */
+	uint32_t shift;		/* offset of their numbers */
 	uint8_t late[32];
 	int late_for;
 	bool late_quietly;
@@ -151,7 +150,10 @@ static bool same(const pockets_t a, const pockets_t b)
 	return !memcmp(a, b, sizeof(pockets_t));
 }
 
-/* 0: it is; F_NONE + 1..: that is why no host can see that it is not; FAULTS: wrong */
+/*
+ * Returns 0 if the board is exact; the fault (F_NONE + 1..) that explains why no host can see that
+ * it is not; or FAULTS if the claim is wrong.
+ */
 static enum fault_id board_judge(const struct board *board, int number)
 {
 	const uint8_t (*plan)[54] = (const uint8_t (*)[54])job.plans[number - 1];
@@ -162,10 +164,10 @@ static enum fault_id board_judge(const struct board *board, int number)
 		return F_NONE;
 	if (!fault_unseen())
 		return FAULTS;
-	/* one card read as another shows, unless the deck has the wrong cards and none too few */
+	/* A misread card is noticed, unless the deck has wrong cards and enough of them. */
 	if (same(board->told, plan))
 		return fault_unseen() == F_MISREAD && board->ran_short ? FAULTS : fault_unseen();
-	/* had the deck come short of them, somebody would know */
+	/* A short deck would have been noticed. */
 	for (pocket = 0; pocket < POCKETS; pocket++)
 		for (card = 0; card < 54; card++)
 			told[pocket][card] = board->told[pocket][card] - board->under[pocket][card];
@@ -226,7 +228,7 @@ static void claim(uint32_t insertion, int number)
 	people.exact[board_index(job.deals[i].board)] = true;
 }
 
-/* It is not exact after all: the machine stopped behind the end */
+/* Withdraw the claim: the machine stopped after the end of the deal */
 static void claim_taken_back(uint32_t insertion)
 {
 	int i;
@@ -239,7 +241,7 @@ static void claim_taken_back(uint32_t insertion)
 		}
 }
 
-/* -- what the machine asks ----------------------------------------------------------- */
+/* -- requests of the machine --------------------------------------------------------- */
 
 static const enum fault_id by_strike[STRIKES] = {
 	[STRIKE_MISREAD] = F_MISREAD, [STRIKE_UNREADABLE] = F_UNREADABLE,
@@ -279,7 +281,7 @@ void deal_begins(void)
 
 	total.deals++;
 	note("machine: deal %d into insertion %u, board %d", m.deals, m.insertion, m.board->number);
-	/* what the service has told before is done; it does not say that it deals */
+	/* The service does not report the start of a deal. */
 	if (service)
 		people_told("");
 	if (!same(m.board->told, none))
@@ -351,7 +353,7 @@ static void frame_send(uint32_t kind, uint32_t id, int status, const void *data,
 	job.sent = true;
 }
 
-/* -- events, and what firmware may do to them --------------------------------- */
+/* -- events, and faults of the firmware --------------------------------------- */
 
 static uint8_t passing[16][32];
 static int passing_count;
@@ -444,7 +446,7 @@ static void event_pass(uint8_t *event)
 	}
 }
 
-/* status 0, or an errno with which the transfer ends: on a real bus it just gets lost. */
+/* status is 0, or an errno for the transfer; on a real bus, the transfer is lost instead. */
 static void transfer_give(const uint8_t *events, int length, int status)
 {
 	if (!uri)
@@ -494,7 +496,7 @@ static void attach(void)
 	job.attached = true;
 }
 
-/* CLEAR_FAULT: somebody has seen to it */
+/* CLEAR_FAULT: somebody has removed the cause */
 static void clear_judge(const uint8_t *setup)
 {
 	if (setup[0] == 0x41 && setup[1] == 0x17 && m.state == FAULT &&
@@ -568,7 +570,7 @@ static void frames_take(void)
 	if (job.host < 0) {
 		job.host = accept4(job.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (job.host >= 0 && job.unplugged) {
-			/* the cable is back when he tries again */
+			/* The cable is back at the next attempt. */
 			job.unplugged = false;
 		}
 	}
@@ -584,7 +586,7 @@ static void frames_take(void)
 	}
 }
 
-/* -- what it says ----------------------------------------------------------- */
+/* -- output of the program -------------------------------------------------- */
 
 static const char *text_of(struct json_object *object, const char *name)
 {
@@ -609,7 +611,7 @@ static const char *state_text(const char *state)
 		{ "take-out", "put in an empty board" }, { "number-other", "put in an empty board" },
 		{ "press-start", "press start now" }, { "machine-refuses", "press start now" },
 		{ "ledger", "press start now" }, { "hopper-empty", "the hopper" },
-		/* of these the machine tells as well */
+		/* The machine reports these as well. */
 		{ "card-unreadable", "" }, { "card-face-up", "" }, { "card-not-in-plan", "" },
 		{ "feed-timeout", "" }, { "gate-late", "" }, { "paused", "" }, { "slow", "" },
 		{ "machine-absent", "" }, { "machine-silent", "" }, { "cover-open", "" },
@@ -718,7 +720,9 @@ static int look_at_copy(const struct dealbox_ledger_copy *one, void *context)
 	return 0;
 }
 
-/* What it wrote down as exact counts, told or not. Is there a job to resume? */
+/*
+ * Check what the journal records as exact, announced or not. Returns true if a job can be resumed.
+ */
 static bool ledger_look(void)
 {
 	struct looked looked = { .ledger = dealbox_ledger_new() };
@@ -759,7 +763,7 @@ static void send_signal(int sig)
 
 	note("signal %d", sig);
 	job.sent = true;
-	/* a program that only looks on may die */
+	/* A program that only watches may be killed. */
 	if (service && sig == SIGKILL) {
 		kill(service_pid, SIGKILL);
 		return;
@@ -769,7 +773,7 @@ static void send_signal(int sig)
 		return;
 	job.killed = true;
 	if (uri)
-		return;		/* it ends when its transfers have been given back */
+		return;		/* it ends once its transfers have been returned */
 	waitid(P_PID, (id_t)job.pid, &info, WEXITED | WNOWAIT);
 	hang_up();
 }
@@ -821,7 +825,7 @@ static void moment(const struct fault *fault)
 		if (people_moment(fault->id) == 'e')
 			press_enter();
 	}
-	/* who exchanges a board leaves its name to the other */
+	/* After an exchange, the label goes to the other board. */
 	if (fault->id == F_EXCHANGED)
 		for (i = 0; i < job.deal_count; i++)
 			if (job.deals[i].board == before)
@@ -851,18 +855,18 @@ static void step(void)
 
 	job.now_us = real_time ? clock_us() : job.now_us + STEP_US;
 	m.clock = (uint32_t)job.now_us;
-	/* without a bus it has no power, or keeps what it had */
+	/* Without a bus, it loses power, or keeps its state. */
 	if (job.attached || (job.keeps && m.configured))
 		tick();
 	fault = job.killed ? NULL : fault_due(SITE_MOMENT, F_NONE);
 	if (fault)
 		moment(fault);
-	/* what the host fetches may be some steps old */
+	/* Events may be some steps old when the host fetches them. */
 	if (m.queued > 1 || !chance(3))
 		events_give();
 }
 
-/* One step of the machine, and what the people do meanwhile: when nothing moves they look. */
+/* Run one step of the machine, and let the people look if nothing moves. */
 static void turn(void)
 {
 	bool moves = m.state == DEALING || m.queued;
@@ -876,7 +880,7 @@ static void turn(void)
 	}
 }
 
-/* The program waits, for so many ms at most. */
+/* The program waits, at most ms. */
 static void wait_for(int32_t timeout_ms)
 {
 	uint64_t end = timeout_ms < 0 ? UINT64_MAX : job.now_us + (uint64_t)timeout_ms * 1000;
@@ -889,7 +893,7 @@ static void wait_for(int32_t timeout_ms)
 		turn();
 }
 
-/* Runs the program until it waits; and again, until it ends. */
+/* Run the program from wait to wait, until it ends. */
 static void go_in_turns(void)
 {
 	struct lockstep_answer answer;
@@ -906,14 +910,14 @@ static void go_in_turns(void)
 	frames_take();
 }
 
-/* -- on a real bus there is one time for all ---------------------------------- */
+/* -- real time ---------------------------------------------------------------- */
 
-/* For a millisecond, or until the host has asked something. */
+/* Run for 1 ms, or until a request of the host. */
 static void bus_serve(void)
 {
 	struct pollfd wait = { .fd = job.host, .events = POLLIN };
 
-	/* the port is free again some time after the cable was pulled */
+	/* The port becomes free some time after the unplug. */
 	if (job.host < 0 && clock_us() > job.plug_us) {
 		job.host = usbip_attach();
 		job.plug_us = clock_us() + PEOPLE_US;
@@ -941,7 +945,7 @@ static bool bus_ready(void)
 	return m.configured && (!module || !access(uri + 6, F_OK));
 }
 
-/* Another machine is plugged in. */
+/* Plug in another machine. */
 static void bus_plug(void)
 {
 	hang_up();
@@ -975,7 +979,7 @@ static void go_on_the_bus(void)
 
 /* -- the service ----------------------------------------------------------- */
 
-/* Nobody is at the machine, and what it does it does. */
+/* Run the machine without people. */
 static void machine_alone(void)
 {
 	socket_serve();
@@ -985,7 +989,7 @@ static void machine_alone(void)
 	events_give();
 }
 
-/* Runs the program while the machine is there, which the service may be asking. Its exit status, and what it wrote */
+/* Run the program, and the machine, which the service may query. Returns exit status and output. */
 static int ask(char *text, size_t size, const char *word, const char *word2, const char *word3)
 {
 	const char *argv[] = { program, word, word2, word3, NULL };
@@ -1038,7 +1042,7 @@ static void service_start(void)
 	}
 }
 
-/* Who deals needs a service, and a machine there. */
+/* Dealing needs the service, and a connected machine. */
 static void service_wait(void)
 {
 	char text[4096];
@@ -1062,7 +1066,10 @@ static void service_end(void)
 	waitpid(service_pid, NULL, 0);
 }
 
-/* What it recorded as exact counts, told or not: of each board the last. Is there a job to resume? */
+/*
+ * Check the last result of each board in the ledger, announced or not. Returns true if a job can be
+ * resumed.
+ */
 static bool service_look(bool last)
 {
 	static char text[1 << 20];
@@ -1082,7 +1089,7 @@ static bool service_look(bool last)
 	if (newest == job.service_before)
 		return false;
 	snprintf(number, sizeof(number), "%d", newest);
-	/* it may go on while nobody looks */
+	/* It may continue while nobody watches. */
 	ask(text, sizeof(text), "pause", number, NULL);
 	ask(text, sizeof(text), "jobs", "--json", number);
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
@@ -1108,7 +1115,7 @@ static bool service_look(bool last)
 static void program_start(bool resume, int pair[2], int in[2], int out[2], int err[2])
 {
 	char place[128], set[128], value[32];
-	/* a new start abandons what was begun */
+	/* A new start abandons the old job. */
 	const char *argv[] = { program, "deal", "--json", "--yes", "--machine", place,
 			       resume ? "--resume" : set, NULL };
 
@@ -1134,7 +1141,7 @@ static void program_start(bool resume, int pair[2], int in[2], int out[2], int e
 	_exit(98);
 }
 
-/* Runs it to its end. Its exit status, or -1: killed */
+/* Run the program to its end. Returns its exit status, or -1 if it was killed */
 static int program_run(bool resume)
 {
 	int pair[2], in[2], out[2], err[2], status;
@@ -1214,7 +1221,7 @@ static void machine_make(void)
 	uint32_t insertions = m.insertions;
 
 	m = fresh;
-	/* to the service it is one and the same */
+	/* For the service, it is the same machine. */
 	if (service && insertions)
 		m.insertions = insertions;
 	m.routed = (int)chance(2);
@@ -1327,7 +1334,7 @@ static void folder_make(void)
 	}
 }
 
-/* LD_PRELOAD takes no path with a space, and the folder's has none. */
+/* LD_PRELOAD does not support spaces in paths; the folder's path has none. */
 static void lockstep_link(const char *library)
 {
 	static char link[sizeof(folder) + sizeof("/lockstep.so")];
@@ -1442,7 +1449,7 @@ int main(int argc, char **argv)
 	if (*folder) {
 		service = argv[optind + 1];
 		people_us = SERVICE_PEOPLE_US;
-		/* there is nothing that could be begun anew unasked */
+		/* No job that could be restarted without a question. */
 		kind_off[F_KILLED_ANEW] = true;
 	}
 	real_time = uri || service;

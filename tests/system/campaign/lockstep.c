@@ -6,8 +6,8 @@
  * come, or until that time has passed: on the campaign's clock, which is the program's, too.
  * Nothing is written to a disk in earnest.
  *
- * The program has a second thread, which deals. One of the two runs at a time: it hands over when it
- * waits, and the campaign is told when both of them do.
+ * The program has a second thread, which deals. One of the two runs at a time: it hands over when
+ * it waits, and the campaign is told when both of them do.
  */
 #undef _FORTIFY_SOURCE		/* it would define poll() itself */
 #include <dlfcn.h>
@@ -161,13 +161,13 @@ int __poll_chk(struct pollfd *fds, nfds_t count, int timeout_ms, size_t size)
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
 	(void)clock;
-	now_us++;	/* so that a wait for it without poll() ends */
+	now_us++;	/* lets busy waits on the clock end */
 	now->tv_sec = (time_t)(now_us / 1000000);
 	now->tv_nsec = (long)(now_us % 1000000 * 1000);
 	return 0;
 }
 
-/* Plan numbers: seeded, so that a transfer that is altered is altered the same way again. */
+/* Plan numbers are seeded, so that transfers are corrupted in a reproducible way. */
 ssize_t getrandom(void *buf, size_t size, unsigned int flags)
 {
 	const char *seed = getenv(LOCKSTEP_SEED);

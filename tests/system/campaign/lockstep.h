@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Between the program that deals and the campaign: lockstep.c says how. */
+/* Protocol between the program that deals and the campaign, see lockstep.c. */
 #ifndef CAMPAIGN_LOCKSTEP_H
 #define CAMPAIGN_LOCKSTEP_H
 
 #include <stdint.h>
 
-#define LOCKSTEP_FD	3			/* a packet socket; the program sends int32_t ms, -1: for ever */
+#define LOCKSTEP_FD	3			/* packet socket; the program sends int32_t ms, -1 = no limit */
 #define LOCKSTEP_BEGIN	1000000000ull
 #define LOCKSTEP_SEED	"CAMPAIGN_RANDOM"	/* in the environment */
 
