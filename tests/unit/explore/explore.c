@@ -1048,12 +1048,12 @@ int main(int argc, char **argv)
 	double begun;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	printf("1..%zu\n", only ? 1 : WALKS + 1);
+	printf("1..%zu\n", only ? 1 : quick ? WALKS : WALKS + 1);
 	host_init();
 	for (n = 0; n < WALKS; n++) {
 		if (only && only != n + 1)
 			continue;
-		depth = quick ? 14 : deep ? walks_to_do[n].deep : walks_to_do[n].depth;
+		depth = quick ? 12 : deep ? walks_to_do[n].deep : walks_to_do[n].depth;
 		begun = seconds();
 		forbidden = NULL;
 		first = begin(walks_to_do[n].module, walks_to_do[n].options, walks_to_do[n].faults,
@@ -1065,9 +1065,9 @@ int main(int argc, char **argv)
 		if (!whole)
 			break;
 	}
-	if (!all_good || only)
+	if (!all_good || only || quick)
 		return !all_good;
-	whole = quick || complete();
+	whole = complete();
 	printf("%sok %zu - all was met that can be\n", whole ? "" : "not ", WALKS + 1);
 	return !whole;
 }
