@@ -346,6 +346,12 @@ class World:
         return subprocess.run([self.dealbox, *command], check=False, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=PATIENCE)
 
+    def command_with_enter(self, *command):
+        """The same, with an operator who presses Enter now and then; the ledger is in the folder."""
+        return subprocess.run(['sh', '-c', 'while sleep 0.2; do echo; done | "$@"', 'sh', self.dealbox, *command],
+                              check=False, capture_output=True, text=True, timeout=PATIENCE,
+                              env=dict(os.environ, XDG_STATE_HOME=self.dir + '/own'))
+
     def begin(self, *command):
         """A running dealbox: its output can be read line by line, and keys can be pressed."""
         return self.spawn([self.dealbox, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
