@@ -737,9 +737,12 @@ static bool next_original(struct engine *d, const struct job *job, const struct 
 		state = d->barred;
 	if (!state && d->refused)
 		state = DEALBOX_OPERATOR_MACHINE;
-	if (state || !d->start || d->pause)
-		return shows(d, state ? state : d->pause ? DEALBOX_OPERATOR_PAUSED :
-			     DEALBOX_OPERATOR_CAPTURE);
+	if (state) {
+		d->start = false;
+		return shows(d, state);
+	}
+	if (!d->start || d->pause)
+		return shows(d, d->pause ? DEALBOX_OPERATOR_PAUSED : DEALBOX_OPERATOR_CAPTURE);
 	return begins(d, step, true);
 }
 
@@ -817,8 +820,11 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 		state = DEALBOX_OPERATOR_HOPPER;
 	if (!state && d->refused)
 		state = DEALBOX_OPERATOR_MACHINE;
-	if (state)
+	if (state) {
+		/* A start that came too late must not move the machine when this is over. */
+		d->start = false;
 		return shows(d, state);
+	}
 	if (d->pause)
 		return shows(d, DEALBOX_OPERATOR_PAUSED);
 	if (!d->start && d->confirm)
