@@ -72,7 +72,7 @@ static int send_gate(struct dealbox_core *core, const struct wire_gate *answer)
 	}
 	gate->busy = true;
 	gate->deadline = jiffies + msecs_to_jiffies(DEALBOX_GATE_MS);
-	queue_delayed_work(system_wq, &db->expire, msecs_to_jiffies(DEALBOX_GATE_MS));
+	schedule_delayed_work(&db->expire, msecs_to_jiffies(DEALBOX_GATE_MS));
 	return 0;
 }
 
@@ -94,8 +94,7 @@ static void expire_gates(struct work_struct *work)
 
 		expired[i] = gate->busy && time_after_eq(now, gate->deadline);
 		if (gate->busy && !expired[i] && db->running)
-			queue_delayed_work(system_wq, &db->expire,
-					   gate->deadline - now);
+			schedule_delayed_work(&db->expire, gate->deadline - now);
 	}
 	spin_unlock_irq(&db->lock);
 	/* Not under the lock, which the completion handler takes. */
