@@ -241,11 +241,21 @@ def a_machine_that_jams_is_no_matter_of_law(box):
 
 
 def feed(where, cards):
-    """A pocket's cards, put in together: the machine does not feed while the cover is open."""
-    where.tell("cover open")
+    """A pocket's cards; the machine feeds them when the operator presses start."""
     for n in range(0, len(cards), 5):
         where.tell("hopper top " + " ".join(cards[n:n + 5]))
-    where.tell("cover close")
+    where.tell("key start")
+
+
+def asked(capture, seat, board=1):
+    """Return the output up to the question for that pocket."""
+    question = "board %d, pocket %s: Reading board %d" % (board, seat, board)
+    said = ""
+    while question not in said:
+        line = capture.line()
+        assert line, (said, capture.finish())
+        said += line
+    return said
 
 
 @test
@@ -257,15 +267,14 @@ def an_original_is_captured_and_copied(box):
     where.tell("hopper empty")
     where.tell("insert 4")
     capture = box.begin("capture", "-m", where.uri, "--board", "4", "original.pbn")
+    said = ""
     for seat, hand in zip("NESW", hands):
-        while True:
-            line = capture.line()
-            assert line, capture.finish()
-            if "pocket %s of the original: put the cards" % seat in line:
-                break
+        said += asked(capture, seat, 4)
         feed(where, hand)
     result = capture.finish().expect(0, r"board 4 is in original\.pbn")
-    assert_secret(result.out + result.err)
+    assert_secret(said + result.out + result.err)
+    assert "recorded in %s/state/dealbox/ledger" % box.folder in said, said
+    assert box.outcomes() == ["captured"] * 4, box.outcomes()
     where.process.kill()
     where.process.wait()
 
@@ -297,31 +306,22 @@ def capture_begin(box):
     return where, box.begin("capture", "-m", where.uri, "original.pbn")
 
 
-def asked(capture, text):
-    """Return the output up to that question."""
-    said = ""
-    while text not in said:
-        line = capture.line()
-        assert line, (said, capture.finish())
-        said += line
-    return said
-
-
 @test
 def a_pocket_with_a_card_missing_is_asked_for_again(box):
     """At once, and not after the fourth pocket: the card lies beside the board now."""
     cards = [suit + rank for suit in SUITS for rank in RANKS]
     random.Random(7).shuffle(cards)
     where, capture = capture_begin(box)
-    asked(capture, "pocket N of the original: put the cards")
+    asked(capture, "N")
     feed(where, cards[:12])
-    asked(capture, "pocket N of the original: put the cards")
+    said = asked(capture, "N")
     feed(where, cards[:13])
     for n, seat in enumerate("ESW", 1):
-        asked(capture, "pocket %s of the original: put the cards" % seat)
+        asked(capture, seat)
         feed(where, cards[13 * n:13 * n + 13])
     result = capture.finish().expect(0, r"board 1 is in original\.pbn", r"pocket N has 12 cards, not 13")
-    assert_secret(result.out + result.err)
+    assert_secret(said + result.out + result.err)
+    assert box.outcomes() == ["void"] + ["captured"] * 4, box.outcomes()
     box.dealbox("check", "original.pbn").expect(0, "complete deals: 1,")
 
 
@@ -330,7 +330,7 @@ def a_card_that_two_pockets_have_writes_nothing(box):
     cards = [suit + rank for suit in SUITS for rank in RANKS]
     where, capture = capture_begin(box)
     for seat, hand in zip("NESW", (cards[:13], cards[13:26], cards[26:39], cards[:1] + cards[39:51])):
-        asked(capture, "pocket %s of the original: put the cards" % seat)
+        asked(capture, seat)
         feed(where, hand)
     result = capture.finish().expect(1, r"1 cards? (is|are) missing, 1 (is|are) there twice", r"nothing was written")
     assert_secret(result.out + result.err)
@@ -343,13 +343,57 @@ def a_board_sorted_by_suits_is_no_original(box):
     cards = [suit + rank for suit in SUITS for rank in RANKS]
     where, capture = capture_begin(box)
     for n, seat in enumerate("NESW"):
-        asked(capture, "pocket %s of the original: put the cards" % seat)
+        asked(capture, seat)
         feed(where, cards[13 * n:13 * n + 13])
     result = capture.finish().expect(1, r"nothing was written: the board is sorted, nobody dealt it",
                                      r"deal the board, and capture it")
     assert "memory" not in result.err, result
     assert_secret(result.out + result.err)
     assert not os.path.exists(os.path.join(box.folder, "original.pbn"))
+
+
+@test
+def a_copy_is_not_dealt_into_the_original(box):
+    """It is in the machine when the next program begins, and full of cards."""
+    cards = [suit + rank for suit in SUITS for rank in RANKS]
+    random.Random(8).shuffle(cards)
+    where, capture = capture_begin(box)
+    for n, seat in enumerate("NESW"):
+        asked(capture, seat)
+        feed(where, cards[13 * n:13 * n + 13])
+    capture.finish().expect(0, r"board 1 is in original\.pbn")
+    where.tell("hopper fill")
+    dealing = box.begin("deal", "-m", where.uri, "original.pbn")
+    dealing.see("is empty")
+    # and even who says that it is empty gets no copy into it
+    where.tell("key start")
+    dealing.see("[Tt]ake (it|the board|that board) out")
+    dealing.stop().expect(1)
+    assert box.outcomes()[:4] == ["captured"] * 4 and "exact" not in box.outcomes(), box.outcomes()
+    assert sum(map(len, where.account()[-1]["pockets"][:4])) == 52
+
+
+@test
+def a_capture_that_was_killed_is_begun_again(box):
+    """What was read before counts no more: nobody knows what the operator did with it."""
+    cards = [suit + rank for suit in SUITS for rank in RANKS]
+    random.Random(9).shuffle(cards)
+    where, capture = capture_begin(box)
+    asked(capture, "N")
+    feed(where, cards[13:26])
+    asked(capture, "E")
+    capture.process.kill()
+    capture.finish()
+    where.tell("remove")
+    where.tell("insert 4")
+    capture = box.begin("capture", "-m", where.uri, "original.pbn")
+    for n, seat in enumerate("NESW"):
+        asked(capture, seat)
+        feed(where, cards[13 * n:13 * n + 13])
+    capture.finish().expect(0, r"board 1 is in original\.pbn")
+    box.dealbox("check", "original.pbn").expect(0, "complete deals: 1,")
+    # the job that nobody can go on with does not stay open
+    assert [(act["act"], act["job"]) for act in box.records("act") if act["act"] == "cancel"] == [("cancel", 1)]
 
 
 if __name__ == "__main__":

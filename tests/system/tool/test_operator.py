@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Messages and questions to the operator of a machine after faults."""
 
+import os
 import re
 import signal
 import subprocess
@@ -46,12 +47,18 @@ def a_pause_that_is_lost_is_sent_again(box):
     running.stop().expect(1, "the machine is paused")
 
 
-def stopped_for_good(box, *command):
+def frozen(box):
+    """A machine that locks its board, and stands still at the sixth card until it is told to end."""
+    return box.machine("--manual", "--capabilities", "by-card,by-position,capture,keys,board-lock",
+                       scenario="position 5: freeze\non request ABORT: thaw")
+
+
+@test
+def a_pack_that_is_dealt_by_the_laws_is_ended(box):
     """No other run goes on with it, so it is ended, and the board can be taken out."""
-    machine = box.machine("--manual", "--capabilities", "by-card,by-position,capture,keys,board-lock",
-                          scenario="position 5: freeze\non request ABORT: thaw")
+    machine = frozen(box)
     machine.tell("insert")
-    running = box.begin(*command[:1], "-m", machine.uri, *command[1:])
+    running = box.begin("deal", "--law", "rubber", "-m", machine.uri)
     machine.tell("wait frozen")
     running.stop(signal.SIGTERM).expect(1, "stopped in mid-deal: the deal has ended", "empty the board")
     machine.tell("wait state IDLE")
@@ -59,22 +66,30 @@ def stopped_for_good(box, *command):
 
 
 @test
-def a_pack_that_is_dealt_by_the_laws_is_ended(box):
-    stopped_for_good(box, "deal", "--law", "rubber")
-
-
-@test
 def a_capture_is_ended(box):
-    stopped_for_good(box, "capture", "new.pbn")
+    """So is an original that is read; and nothing of it is written."""
+    machine = frozen(box)
+    machine.tell("insert")
+    running = box.begin("capture", "-m", machine.uri, "new.pbn")
+    running.see("pocket N: Reading board 1")
+    machine.tell("key start")
+    machine.tell("wait frozen")
+    running.stop(signal.SIGTERM).expect(1, "stopped: nothing was written", "capture the board again")
+    machine.tell("wait state IDLE")
+    machine.tell("remove")
+    assert [act["act"] for act in box.records("act")].count("cancel") == 1
+    assert len(box.outcomes()) == 1 and box.outcomes()[0] in ("void", "unknown"), box.outcomes()
+    assert not os.path.exists("new.pbn")
 
 
 @test
 def a_capture_that_waits_for_a_board_ends(box):
     machine = box.machine("--manual")
     running = box.begin("capture", "-m", machine.uri, "new.pbn")
-    assert "put in" in running.line()
-    result = running.stop().expect(1, "stopped")
+    running.see("with the board in the machine")
+    result = running.stop().expect(1, "stopped: nothing was written")
     assert "paused" not in result.err, result
+    assert [act["act"] for act in box.records("act")].count("cancel") == 1
 
 
 LOCK = ("--manual", "--capabilities", "by-card,exit-sensors,keys,board-lock")

@@ -20,6 +20,9 @@ struct capture_options {
 /* Writes what was captured, and says so; or says why not. */
 enum status capture_write(const struct dealbox_set *set, const char *file);
 
+/* With a machine of its own, and the user's own ledger. */
+enum status capture_alone(const struct capture_options *options);
+
 /* With the service, on that bus: makes a job of it, follows it to its end, and gets what was read. */
 enum status capture_by_service(sd_bus *bus, const struct capture_options *options);
 

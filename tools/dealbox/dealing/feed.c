@@ -90,13 +90,13 @@ static void tell(struct feed *feed, const char *format, ...)
 }
 
 /* What the operator must do first; NULL = nothing. */
-static const char *need(const struct dealbox_status *status, bool capture)
+static const char *need(const struct dealbox_status *status)
 {
 	if (!(status->flags & DEALBOX_STATUS_BOARD))
 		return "put in an empty board";
-	if (!capture && status->flags & DEALBOX_STATUS_IN_DOUBT)
+	if (status->flags & DEALBOX_STATUS_IN_DOUBT)
 		return "the board was there when the machine was switched on: take it out, empty it, and put it in again";
-	if (!capture && status->flags & DEALBOX_STATUS_SPENT)
+	if (status->flags & DEALBOX_STATUS_SPENT)
 		return "take the board out, and put in an empty one";
 	if (status->flags & DEALBOX_STATUS_COVER_OPEN)
 		return "close the cover";
@@ -165,10 +165,8 @@ static enum status stopped_before(void)
 	return STATUS_NO;
 }
 
-static enum status board_wait(struct feed *feed, const struct dealbox_plan *plan, const char *what,
-			      uint32_t *insertion)
+static enum status board_wait(struct feed *feed, const char *what, uint32_t *insertion)
 {
-	bool capture = plan->mode == DEALBOX_PLAN_CAPTURE;
 	struct dealbox_event events[EVENTS_MAX];
 	struct dealbox_status status;
 	const char *text;
@@ -194,7 +192,7 @@ static enum status board_wait(struct feed *feed, const struct dealbox_plan *plan
 			dealbox_machine_abort(feed->machine);
 			text = "the machine was in the middle of a deal: take the board out and empty it";
 		} else {
-			text = need(&status, capture);
+			text = need(&status);
 		}
 		if (!text)
 			return STATUS_DONE;
@@ -314,8 +312,8 @@ enum status feed_run(struct feed *feed, struct dealbox_plan *plan, const char *w
 	uint32_t insertion;
 
 	*out = NULL;
-	feed->cards = plan->mode == DEALBOX_PLAN_CAPTURE ? 0 : plan->entries;
-	status = board_wait(feed, plan, what, &insertion);
+	feed->cards = plan->entries;
+	status = board_wait(feed, what, &insertion);
 	if (status != STATUS_DONE)
 		return status;
 	*out = dealbox_trace_new(insertion);

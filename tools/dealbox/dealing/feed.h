@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One feeding: a plan that is not a deal of a set, carried out once. For packs
- * dealt by position, and for capturing what lies in a pocket.
+ * One feeding: a plan that is not a deal of a set, carried out once. For packs dealt by position.
  */
 #ifndef FEED_H
 #define FEED_H
@@ -20,7 +19,7 @@ struct feed {
 	bool fault_told;	/* .. and an event has told of it, or none came that could */
 	bool acted;		/* .. and somebody has done something since then */
 	bool lost;		/* STATE_LOST: next the machine tells of the board that is there */
-	unsigned int cards;	/* of the plan; 0 = not known */
+	unsigned int cards;	/* of the plan */
 	char told[512];		/* to the operator, last */
 };
 
@@ -32,7 +31,7 @@ enum status feed_open(struct feed *feed, const char *uri, uint32_t capability, c
 void feed_close(struct feed *feed);
 
 /*
- * Waits until a board and cards are there (fresh: a board that was not dealt into), deals by the plan, and gives the
+ * Waits until a board and cards are there (a board that was not dealt into), deals by the plan, and gives the
  * trace of it, whatever became of it: free it with dealbox_trace_free(). What the operator must do is told, beginning
  * with what. Cards that are missing from the hopper end it. STATUS_DONE; or STATUS_MACHINE, or STATUS_NO after
  * Ctrl-C, and said.
