@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Packs dealt by position and judged, for each ruleset, and an original captured and copied (Law 6F)."""
 
+import fcntl
 import json
 import os
 import random
 import re
+import subprocess
 import sys
+import termios
 import time
 
 sys.path.insert(0, os.path.join(os.environ["DEALBOX_SOURCE"], "tests/system/tool"))
@@ -21,10 +24,15 @@ def machine(box, rules, *options, scenario=None):
     return box.machine("--pack", pack, "--capabilities", CAN, *options, scenario=scenario)
 
 
+def deal_by_law(box, where, rules, *options):
+    """To the end, with an operator who confirms that a board is empty."""
+    return box.begin("deal", "--law", rules, "-m", where.uri, *options, stdin=subprocess.PIPE).answer("is empty")
+
+
 def deal(box, rules, *options, scenario=None, emulator=()):
     """One deal; what the machine did, and what the laws say."""
     where = machine(box, rules, *emulator, scenario=scenario)
-    result = box.dealbox("deal", "--law", rules, "-m", where.uri, *options)
+    result = deal_by_law(box, where, rules, *options)
     assert_secret(result.out + result.err)
     return where, result
 
@@ -126,7 +134,7 @@ def two_cards_at_once_in_preferans(box):
 def two_cards_at_once_are_a_packet_of_preferans(box):
     """The law has nothing against it, but the machine is in doubt: void."""
     where, result = deal(box, "preferans", scenario="position 8: double-feed")
-    result.expect(1, r"^void: ")
+    result.expect(1, r"(^|\n)void: ")
 
 
 @test
@@ -185,7 +193,8 @@ def a_board_that_is_told_of_anew_clears_no_fault(box):
     where.tell("key start")
     assert "put the cards into the hopper" in running.line()
     where.tell("hopper fill")
-    running.finish().expect(0, r"\nstands: ")
+    running.empty(where)
+    running.finish().expect(0, r"stands: ")
 
 
 @test
@@ -197,6 +206,7 @@ def a_fault_stays_until_somebody_has_moved_the_board(box):
     assert "empty the board" in running.line()
     assert where.status("state") == "FAULT"
     where.tell("insert")
+    running.empty(where)
     running.finish().expect(0, "stands")
 
 
@@ -204,9 +214,66 @@ def a_fault_stays_until_somebody_has_moved_the_board(box):
 def the_next_deal_after_one_in_doubt(box):
     """The board in doubt is emptied, and dealt again."""
     where, result = deal(box, "preferans", scenario="deal 1 position 20: jam gate")
-    result.expect(1, r"^void: ")
-    box.dealbox("deal", "--law", "preferans", "-m", where.uri).expect(0, r"\nstands: ")
+    result.expect(1, r"(^|\n)void: ")
+    deal_by_law(box, where, "preferans").expect(0, "is empty", r"\nstands: ")
     assert sizes(where) == [10, 10, 10, 2]
+
+
+@test
+def a_board_that_may_have_cards_is_asked_about(box):
+    """After a void one, and when nobody has seen it come; the answer is for that board only."""
+    where = machine(box, "rubber", "--manual", scenario="deal 1 position 20: jam gate")
+    where.tell("insert")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    running.see("is empty")
+    assert where.status("deals") == "0"
+    where.tell("key start")
+    running.finish().expect(1, r"void: ")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    running.see("take the board out|empty the board")
+    where.tell("remove")
+    where.tell("hopper fill")
+    where.tell("insert")
+    running.see("is empty")
+    where.tell("remove")
+    running.see("put in an empty board")
+    # no answer, because nothing is asked
+    where.tell("key start")
+    where.tell("insert")
+    running.see("is empty")
+    assert where.status("deals") == "1"
+    where.tell("key start")
+    running.finish().expect(0, r"stands: ")
+    assert sizes(where) == [13] * 4
+
+
+@test
+def an_answer_before_the_question_is_none(box):
+    where = machine(box, "rubber", "--manual")
+    where.tell("hopper empty")
+    where.tell("insert")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri, stdin=subprocess.PIPE)
+    running.see("put the cards into the hopper")
+    running.process.stdin.write("\n")
+    running.process.stdin.flush()
+    where.tell("key start")
+    while fcntl.ioctl(running.process.stdin.fileno(), termios.FIONREAD, b"\0" * 4) != b"\0" * 4:
+        time.sleep(0.01)
+    where.tell("hopper fill")
+    running.see("is empty")
+    assert where.status("deals") == "0"
+    where.tell("key start")
+    running.finish().expect(0, r"stands: ")
+
+
+@test
+def a_board_that_was_seen_to_come_is_not_asked_about(box):
+    where = machine(box, "rubber", "--manual")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    running.see("put in an empty board")
+    where.tell("insert")
+    result = running.finish().expect(0, r"stands: ")
+    assert "is empty" not in result.out, result
 
 
 @test
@@ -237,7 +304,7 @@ def a_wrong_line_before_is_said_and_nothing_is_dealt(box):
 @test
 def a_machine_that_jams_is_no_matter_of_law(box):
     where, result = deal(box, "rubber", scenario="position 30: jam gate")
-    result.expect(1, r"^void: ")
+    result.expect(1, r"(^|\n)void: ")
 
 
 def feed(where, cards):

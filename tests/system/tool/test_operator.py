@@ -59,6 +59,7 @@ def a_pack_that_is_dealt_by_the_laws_is_ended(box):
     machine = frozen(box)
     machine.tell("insert")
     running = box.begin("deal", "--law", "rubber", "-m", machine.uri)
+    running.empty(machine)
     machine.tell("wait frozen")
     running.stop(signal.SIGTERM).expect(1, "stopped in mid-deal: the deal has ended", "empty the board")
     machine.tell("wait state IDLE")

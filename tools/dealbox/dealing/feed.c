@@ -115,6 +115,8 @@ static void fault_seen(struct feed *feed)
 	feed->fault = true;
 	feed->fault_told = true;
 	feed->acted = false;
+	feed->doubt = true;
+	feed->empty = 0;
 }
 
 /* Did somebody do something? What comes before the fault's own event is older than the fault. */
@@ -123,11 +125,29 @@ static void heed(struct feed *feed, const struct dealbox_event *event)
 	bool anew = feed->lost;
 
 	feed->lost = event->type == DEALBOX_EV_STATE_LOST;
+	if (event->type == DEALBOX_EV_BOARD_INSERTED && !anew)
+		feed->seen = event->insertion;
+	if (event->type == DEALBOX_EV_BOARD_INSERTED || event->type == DEALBOX_EV_BOARD_REMOVED)
+		feed->asked = false;
+	if (feed->asked && start_key(event))
+		feed->empty = feed->offered;
 	if (event_voids(event))
 		fault_seen(feed);
 	else
 		feed->acted |= (event->type == DEALBOX_EV_BOARD_INSERTED && !anew) ||
 			       event->type == DEALBOX_EV_BOARD_REMOVED || start_key(event);
+}
+
+/* Enter answers the question that is asked. True: it has. What was pressed before is no answer. */
+static bool enter_pressed(struct feed *feed)
+{
+	char keys[64];
+
+	feed->deaf = read(STDIN_FILENO, keys, sizeof(keys)) <= 0;
+	if (feed->deaf || !feed->asked)
+		return false;
+	feed->empty = feed->offered;
+	return true;
 }
 
 /* The next events, waiting for them; their number, or -errno: -EINTR after Ctrl-C. */
@@ -136,6 +156,7 @@ static ssize_t events_wait(struct feed *feed, struct dealbox_event *events, int 
 	struct pollfd wait[] = {
 		{ .fd = dealbox_machine_fd(feed->machine), .events = POLLIN },
 		{ .fd = feed->signal_fd, .events = POLLIN },
+		{ .fd = feed->deaf ? -1 : STDIN_FILENO, .events = POLLIN },
 	};
 	struct signalfd_siginfo info;
 	ssize_t count, n;
@@ -143,8 +164,12 @@ static ssize_t events_wait(struct feed *feed, struct dealbox_event *events, int 
 	while ((count = dealbox_machine_read(feed->machine, events, EVENTS_MAX)) == -EAGAIN) {
 		if (read(feed->signal_fd, &info, sizeof(info)) > 0)
 			return -EINTR;
-		if (!poll(wait, 2, timeout_ms))
+		if (!poll(wait, 3, timeout_ms))
 			return 0;
+		if (wait[2].revents && enter_pressed(feed))
+			return 0;
+		if (feed->deaf)
+			wait[2].fd = -1;
 	}
 	for (n = 0; n < count; n++)
 		heed(feed, &events[n]);
@@ -165,12 +190,24 @@ static enum status stopped_before(void)
 	return STATUS_NO;
 }
 
+/* May the board have cards, and nobody has said that it is empty? */
+static bool doubted(struct feed *feed, const struct dealbox_status *status)
+{
+	if (status->flags & (DEALBOX_STATUS_SPENT | DEALBOX_STATUS_IN_DOUBT) ||
+	    (status->state != DEALBOX_STATE_IDLE && status->state != DEALBOX_STATE_DONE)) {
+		feed->doubt = true;
+		feed->empty = 0;
+	}
+	return (feed->doubt || feed->seen != status->insertion) && feed->empty != status->insertion;
+}
+
 static enum status board_wait(struct feed *feed, const char *what, uint32_t *insertion)
 {
 	struct dealbox_event events[EVENTS_MAX];
 	struct dealbox_status status;
 	const char *text;
 	ssize_t count;
+	bool ask;
 
 	for (;;) {
 		/* first all that has come already: the status is newer */
@@ -182,6 +219,7 @@ static enum status board_wait(struct feed *feed, const char *what, uint32_t *ins
 		if (dealbox_machine_get_status(feed->machine, &status))
 			return failed(feed);
 		*insertion = status.insertion;
+		ask = doubted(feed, &status);
 		feed->fault &= status.state == DEALBOX_STATE_FAULT;
 		feed->fault_told &= feed->fault;
 		if (status.state == DEALBOX_STATE_FAULT) {
@@ -194,6 +232,11 @@ static enum status board_wait(struct feed *feed, const char *what, uint32_t *ins
 		} else {
 			text = need(&status);
 		}
+		feed->asked = !text && ask;
+		feed->offered = status.insertion;
+		if (feed->asked)
+			text = "the board before it was void, or nobody watched when this one came: if it is empty, "
+			       "press start";
 		if (!text)
 			return STATUS_DONE;
 		tell(feed, "%s: %s", what, text);

@@ -18,6 +18,12 @@ struct feed {
 	bool fault;		/* the machine stopped for good .. */
 	bool fault_told;	/* .. and an event has told of it, or none came that could */
 	bool acted;		/* .. and somebody has done something since then */
+	bool doubt;		/* a board was void or spent, and it may come back with its cards */
+	uint32_t seen;		/* insertion of the last board that was seen to come */
+	bool asked;		/* whether the board is empty .. */
+	uint32_t offered;	/* .. of this insertion */
+	uint32_t empty;		/* insertion of the board that is empty, as somebody has said */
+	bool deaf;		/* standard input has ended: nobody presses Enter */
 	bool lost;		/* STATE_LOST: next the machine tells of the board that is there */
 	unsigned int cards;	/* of the plan */
 	char told[512];		/* to the operator, last */
@@ -31,10 +37,11 @@ enum status feed_open(struct feed *feed, const char *uri, uint32_t capability, c
 void feed_close(struct feed *feed);
 
 /*
- * Waits until a board and cards are there (a board that was not dealt into), deals by the plan, and gives the
- * trace of it, whatever became of it: free it with dealbox_trace_free(). What the operator must do is told, beginning
- * with what. Cards that are missing from the hopper end it. STATUS_DONE; or STATUS_MACHINE, or STATUS_NO after
- * Ctrl-C, and said.
+ * Waits until a board and cards are there (a board that was not dealt into; if it may have cards,
+ * until somebody has said that it is empty), deals by the plan, and gives the trace of it, whatever
+ * became of it: free it with dealbox_trace_free(). What the operator must do is told, beginning with
+ * what. Cards that are missing from the hopper end it. STATUS_DONE; or STATUS_MACHINE, or STATUS_NO
+ * after Ctrl-C, and said.
  */
 enum status feed_run(struct feed *feed, struct dealbox_plan *plan, const char *what,
 		     struct dealbox_trace **out);
