@@ -201,6 +201,10 @@ static void test_info_and_status(struct kunit *test)
 	serial[43] = 's';
 	dealbox_abi_info(&machine, &info, serial, 1024, &iout);
 	KUNIT_ASSERT_EQ(test, strlen(iout.serial), 43);
+	/* No character begins anywhere. */
+	memset(serial, '\x80', sizeof(serial) - 1);
+	dealbox_abi_info(&machine, &info, serial, 1024, &iout);
+	KUNIT_ASSERT_STREQ(test, iout.serial, "");
 
 	memset(&sout, 0xa5, sizeof(sout));
 	dealbox_abi_status(&status, &sout);

@@ -664,8 +664,12 @@ static enum dealbox_operator_state check_number(struct engine *d, const struct j
 	struct copy copy;
 
 	if (!d->number && d->capabilities & DEALBOX_CAP_BOARD_READER) {
-		/* Assume the next board, if an operator confirms it. */
-		if (by_reader(d, job) && job_pick(job, 0, elsewhere, others, &copy))
+		/*
+		 * Assume the next board, if an operator confirms it. There is one, or choose()
+		 * would not have chosen the job.
+		 */
+		if (by_reader(d, job) &&	/* GCOVR_EXCL_BR_LINE */
+		    job_pick(job, 0, elsewhere, others, &copy))
 			d->copy = copy;
 		return d->vouched && d->vouched == d->copy.board ? DEALBOX_OPERATOR_NONE :
 		       DEALBOX_OPERATOR_NUMBER_UNREAD;

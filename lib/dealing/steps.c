@@ -224,8 +224,10 @@ static enum dealbox_ledger_outcome judge_pocket(const struct dealbox_trace *trac
 	unsigned int want = dealbox_pack_bridge()->size[pocket], count;
 	dealbox_cards cards;
 
-	if (dealbox_law_capture_pocket(trace, &cards))
+	if (dealbox_law_capture_pocket(trace, &cards)) {
+		snprintf(text, size, "void: what was read is not known");
 		return DEALBOX_LEDGER_UNKNOWN;
+	}
 	count = dealbox_cards_count(cards);
 	sodium_memzero(&cards, sizeof(cards));
 	if (count == want) {

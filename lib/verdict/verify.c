@@ -651,35 +651,38 @@ static void put_pocket(struct sentence *sentence, unsigned int pocket)
 		sentence_add(sentence, "pocket %u", pocket);
 }
 
+static bool is(const char *name, size_t size, const char *word)
+{
+	return size == strlen(word) && !memcmp(name, word, size);
+}
+
 static void put(struct sentence *sentence, const char *name, size_t size,
 		const void *data)
 {
 	const struct facts *facts = data;
 	const struct dealbox_difference *difference = facts->difference;
 
-#define IS(word) (size == sizeof(word) - 1 && !memcmp(name, word, size))
-	if (IS("card"))
+	if (is(name, size, "card"))
 		sentence_add(sentence, "%s", facts->reveal &&
 			     difference->card != DEALBOX_NONE ?
 			     dealbox_card_name(difference->card) : "a card");
-	else if (IS("position"))
+	else if (is(name, size, "position"))
 		put_ordinal(sentence, difference->position);
-	else if (IS("other"))
+	else if (is(name, size, "other"))
 		put_ordinal(sentence, difference->other);
-	else if (IS("pocket") && difference->kind == DEALBOX_DIFFERENCE_COUNT &&
+	else if (is(name, size, "pocket") && difference->kind == DEALBOX_DIFFERENCE_COUNT &&
 		 difference->pocket == DEALBOX_NONE)
 		sentence_add(sentence, "the deal");
-	else if (IS("pocket"))
+	else if (is(name, size, "pocket"))
 		put_pocket(sentence, difference->pocket);
-	else if (IS("expected"))
+	else if (is(name, size, "expected"))
 		put_pocket(sentence, difference->expected);
-	else if (IS("fault"))
+	else if (is(name, size, "fault"))
 		sentence_add(sentence, "%s", fault_name(difference->code));
-	else if (IS("count"))
+	else if (is(name, size, "count"))
 		sentence_add(sentence, "%u", difference->count);
-	else if (IS("count_expected"))
+	else	/* count_expected */
 		sentence_add(sentence, "%u", difference->count_expected);
-#undef IS
 }
 
 const char *dealbox_difference_name(unsigned int kind)

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <dealbox/law.h>
 #include <dealbox/verify.h>
 
 #include "dealing/dealing-internal.h"
@@ -180,6 +181,7 @@ static uint64_t the_job;	/* its number in the ledger */
 static struct {
 	/* errors of the next call */
 	int add_act, begin, end, get_deal, jobs, boards, machines, copies, insertions, last, restored;
+	int verify, capture_pocket;		/* of the library */
 	bool lacks_card;			/* the next deal does */
 	unsigned int after;			/* so many calls of end */
 	uint64_t restored_at;			/* number of a record; 0 = as it is */
@@ -286,6 +288,12 @@ int __real_dealbox_ledger_last(struct dealbox_ledger *l, const char *id, struct 
 int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *id, struct dealbox_ledger_insertion *last);
 int __real_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record);
 int __wrap_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record);
+int __real_dealbox_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
+			  struct dealbox_verdict **out);
+int __wrap_dealbox_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
+			  struct dealbox_verdict **out);
+int __real_dealbox_law_capture_pocket(const struct dealbox_trace *capture, dealbox_cards *out);
+int __wrap_dealbox_law_capture_pocket(const struct dealbox_trace *capture, dealbox_cards *out);
 void __real_dealbox_plan_wipe(struct dealbox_plan *plan);
 void __wrap_dealbox_plan_wipe(struct dealbox_plan *plan);
 void __real_dealbox_deal_wipe(struct dealbox_deal *deal);
@@ -318,6 +326,22 @@ int __wrap_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record)
 	if (fails.restored_at)
 		*record = fails.restored_at;
 	return err;
+}
+
+int __wrap_dealbox_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
+			  struct dealbox_verdict **out)
+{
+	int err = taken(&fails.verify);
+
+	*out = NULL;
+	return err ? err : __real_dealbox_verify(plan, trace, out);
+}
+
+int __wrap_dealbox_law_capture_pocket(const struct dealbox_trace *capture, dealbox_cards *out)
+{
+	int err = taken(&fails.capture_pocket);
+
+	return err ? err : __real_dealbox_law_capture_pocket(capture, out);
 }
 
 void __wrap_dealbox_plan_wipe(struct dealbox_plan *plan)
@@ -807,6 +831,12 @@ static void test_begin(void **state)
 	fails.begin = -EEXIST;
 	assert_int_equal(does(&w, STEP_BEGIN), DID_TAKEN);
 	calls();
+	/* nor if nobody knows */
+	job_set_state(w.job, 1, 1, DEALBOX_LEDGER_COPY_OPEN);
+	fails.begin = -EEXIST;
+	fails.jobs = -EIO;
+	assert_int_equal(does(&w, STEP_BEGIN), DID_TAKEN);
+	calls();
 	/* the job is gone */
 	step.copy.job = the_job + 9;
 	fails.begin = -EEXIST;
@@ -899,6 +929,22 @@ static void test_judge(void **state)
 	assert_int_equal(w.job->voided, 1);
 	world_end(&w);
 
+	/* exact, but there is no memory to find that out; and the job is not in memory any more */
+	world_begin(&w, 0);
+	begun(&w);
+	calls();
+	cards(DEALBOX_NONE, 0);
+	done(counts);
+	dealing_read(&w.d, NULL);
+	said(&w);
+	jobs_free(&w.jobs);
+	fails.verify = -ENOMEM;
+	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
+	assert_string_equal(calls(), "end 4 0x0 1 159;");
+	assert_string_equal(said(&w), "void 1.1: board 1, copy 1: void: what was dealt is not known|"
+			    "judged 1.1 #1 0: void: what was dealt is not known|");
+	world_end(&w);
+
 	/* nothing is known of it */
 	world_begin(&w, 0);
 	begun(&w);
@@ -966,6 +1012,21 @@ static void test_capture(void **state)
 		assert_memory_equal(calls(), "end 3 ", 6);
 		world_end(&w);
 	}
+	/* nothing differs, and yet nobody knows what the cards are */
+	world_begin(&w, DEALBOX_JOB_CAPTURE);
+	w.d.engine.capture = true;
+	begun(&w);
+	calls();
+	for (n = 0; n < 13; n++)
+		card(n, n, 0);
+	done((const unsigned int[4]){ 13, 0, 0, 0 });
+	dealing_read(&w.d, NULL);
+	said(&w);
+	fails.capture_pocket = -EINVAL;
+	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
+	assert_memory_equal(calls(), "end 4 ", 6);
+	assert_null(strstr(said(&w), "exact"));
+	world_end(&w);
 	/* void before the cards are counted */
 	world_begin(&w, DEALBOX_JOB_CAPTURE);
 	w.d.engine.capture = true;
@@ -1626,6 +1687,39 @@ static void test_settle(void **state)
 	world_end(&w);
 }
 
+/* Whether the last board of a machine counts: that copy, and none beside it. */
+static void test_last_is_recorded(void **state)
+{
+	struct dealbox_ledger_act redeal = {
+		.act = DEALBOX_ACT_REDEAL, .uid = 1, .board = 1, .copy = 2, .machine = "SN1",
+	};
+	uint64_t insertion, id;
+	uint32_t number = 0;
+	struct copy copy = { 0 };
+	struct world w;
+
+	(void)state;
+	world_begin(&w, 0);
+	event(DEALBOX_EV_BOARD_INSERTED, 1);
+	id = add_job(&w, "monday", 2, 0, 0, NULL);
+	record_of(&w, id, 1, 1, DEALBOX_LEDGER_EXACT);
+	assert_int_equal(__real_dealbox_ledger_begin(w.ledger, id, 1, 2, "SN1", 2, 3, &insertion), 0);
+	assert_int_equal(__real_dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_EXACT, 0, 0,
+						   machine.events, 1), 0);
+	fails.copies = -EIO;
+	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy));
+	assert_int_equal(copy.job, 0);
+	assert_true(ledger_recorded(w.ledger, "SN1", &number, &copy));
+	assert_int_equal(number, 2);
+	assert_int_equal(copy.job, id);
+	assert_int_equal(copy.board, 1);
+	assert_int_equal(copy.copy, 2);
+	redeal.job = id;
+	assert_int_equal(__real_dealbox_ledger_add_act(w.ledger, &redeal), 0);
+	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy));
+	world_end(&w);
+}
+
 static void test_ledger_doubts(void **state)
 {
 	static const struct {
@@ -1729,6 +1823,7 @@ int main(void)
 		cmocka_unit_test(test_job_not_loaded),
 		cmocka_unit_test(test_job_of_a_strange_ledger),
 		cmocka_unit_test(test_settle),
+		cmocka_unit_test(test_last_is_recorded),
 		cmocka_unit_test(test_ledger_doubts),
 		cmocka_unit_test(test_by_position),
 	};

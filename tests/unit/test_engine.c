@@ -1337,6 +1337,37 @@ static void test_bars(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* An obstacle that comes while start is being asked: the deal that begins is paused. */
+static void test_barred_while_it_starts(void **state)
+{
+	static struct table t;
+	struct place *p = running(&t, 0);
+	struct step step;
+	enum did did;
+
+	(void)state;
+	while (p->state == DEALBOX_STATE_DEALING)
+		advance(p);
+	settle(&t);
+	empty_and_pull(p);
+	settle(&t);
+	insert(p, 0);
+	settle(&t);
+	engine_push(&p->engine, PUSH_START);
+	do {
+		assert_true(engine_next(&p->engine, &t.jobs, &p->engine, &step));
+		did = perform(p, &step);
+		if (step.kind == STEP_START)
+			engine_bar(&p->engine, DEALBOX_OPERATOR_COVER);
+		engine_did(&p->engine, &t.jobs, &step, did);
+	} while (step.kind != STEP_START);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_PAUSED);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_COVER);
+	jobs_free(&t.jobs);
+}
+
 /* The emergency stop whose button stays in. */
 static void test_stop_held(void **state)
 {
@@ -1376,6 +1407,36 @@ static void test_cancelled_job(void **state)
 	settle(&t);
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NO_WORK);
 	jobs_free(&t.jobs);
+}
+
+/* A job that is not in memory any more ends its deal, even at a card that is held. */
+static void test_job_that_is_gone(void **state)
+{
+	const struct step begin = { .kind = STEP_BEGIN, .copy = { 1, 1, 1 }, .insertion = 1 };
+	static struct table t;
+	struct place *p = running(&t, DEALBOX_JOB_STOP_CARD);
+	struct engine engine;
+	struct step step;
+
+	(void)state;
+	jobs_free(&t.jobs);
+	held(p, (struct dealbox_event){ .type = DEALBOX_EV_NOT_IN_PLAN, .position = 3, .card = 52,
+					.flags = DEALBOX_EVF_FACE_UP });
+	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	empty_and_pull(p);
+	settle(&t);
+	insert(p, 0);
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NO_WORK);
+
+	/* nor does anything come of what the ledger says of it */
+	engine_init(&engine, "SN0", NULL);
+	engine_plugged(&engine, &p->info);
+	engine_did(&engine, &t.jobs, &begin, DID_REPEAT);
+	engine_status(&engine, &(struct dealbox_status){ .state = DEALBOX_STATE_IDLE });
+	assert_false(engine_next(&engine, &t.jobs, &engine, &step));
+	assert_int_equal(engine_state(&engine), DEALBOX_OPERATOR_NO_WORK);
 }
 
 /* A job that names machines waits for them; others go on with what comes after it. */
@@ -1460,10 +1521,38 @@ static void test_capture(void **state)
 	engine_push(&p->engine, PUSH_START);
 	settle(&t);
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CAPTURED);
+	/* it has cards: the next job, whose boards start by themselves, is not dealt into it */
+	t.jobs.first->state = DEALBOX_LEDGER_JOB_PAUSED;
+	settle(&t);
+	assert_int_equal(p->engine.copy.job, 2);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CAPTURED);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	t.jobs.first->state = DEALBOX_LEDGER_JOB_OPEN;
 	empty_and_pull(p);
 	settle(&t);
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CAPTURE);
 	assert_int_equal(p->engine.copy.board, 8);
+	/* pause is pressed right behind start: start is to be pressed again */
+	insert(p, 0);
+	settle(&t);
+	engine_push(&p->engine, PUSH_START);
+	engine_push(&p->engine, PUSH_PAUSE);
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_PAUSED);
+	engine_push(&p->engine, PUSH_START);
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CAPTURE);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	/* a test deal, other than reading an original, uses the board; the machine may forget that */
+	assert_true(engine_may_test(&p->engine));
+	p->engine.test = true;
+	p->state = DEALBOX_STATE_DEALING;
+	p->position = 0;
+	emit_type(p, DEALBOX_EV_DEAL_STARTED);
+	while (p->state == DEALBOX_STATE_DEALING)
+		advance(p);
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_USED);
 	jobs_free(&t.jobs);
 }
 
@@ -1745,6 +1834,8 @@ static void test_slow(void **state)
 		{ { { 20, 6 * second }, { 1, -second } }, false },
 		{ { { 20, 6 * second }, { 10, 0 }, { 3, 6 * second } }, false },
 	};
+	static struct table t;
+	struct place *p = running(&t, 0);
 	struct engine engine;
 	uint64_t now;
 	size_t n, k;
@@ -1757,7 +1848,14 @@ static void test_slow(void **state)
 			deal_for(&engine, &now, rows[n].deals[k].count, rows[n].deals[k].takes);
 		if (engine_slow(&engine) != rows[n].slow)
 			fail_msg("row %zu", n);
+		/* the operator sees it during the next deal */
+		p->engine.best = engine.best;
+		p->engine.pace = engine.pace;
+		settle(&t);
+		assert_int_equal(engine_state(&p->engine),
+				 rows[n].slow ? DEALBOX_OPERATOR_SLOW : DEALBOX_OPERATOR_NONE);
 	}
+	jobs_free(&t.jobs);
 }
 
 /* A machine with nothing to do is left in peace; whatever it does, or is to do, is watched. */
@@ -1810,8 +1908,10 @@ int main(void)
 		cmocka_unit_test(test_machine_that_is_new),
 		cmocka_unit_test(test_emergency_stop),
 		cmocka_unit_test(test_bars),
+		cmocka_unit_test(test_barred_while_it_starts),
 		cmocka_unit_test(test_stop_held),
 		cmocka_unit_test(test_cancelled_job),
+		cmocka_unit_test(test_job_that_is_gone),
 		cmocka_unit_test(test_kept_to_machines),
 		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_by_position),

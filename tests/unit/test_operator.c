@@ -103,6 +103,7 @@ static void test_facts(void **state)
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 2, .depth = 5 },
 		  "The earlier one lies in the pocket of East, number 5 from the top.", "This was" },
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 5, .depth = 5 }, "came twice", "pocket of" },
+		{ DEALBOX_OPERATOR_REPEATED, { .seat = 2 }, "came twice", "pocket of" },
 		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3, .there = 4 },
 		  "Board 3 was expected, and another is here. Take it out and put in board 3, or skip it. The label "
 		  "says board 4.", "code" },

@@ -58,7 +58,7 @@ static void by_position(void **state)
 {
 	struct dealbox_deal deal;
 	struct dealbox_plan plan;
-	uint8_t deck[53];
+	uint8_t deck[53], pockets[4];
 
 	(void)state;
 	dealbox_deal_parse(text, &deal);
@@ -72,6 +72,12 @@ static void by_position(void **state)
 	assert_int_equal(plan.pocket[0], 2);
 	assert_int_equal(plan.pocket[51], 1);
 	assert_int_equal(plan.pocket[52], 0);
+	/* the first card, the club two, is South's; the last one, the spade ace, is East's */
+	assert_int_equal(dealbox_pockets_parse("SWEN", pockets), 0);
+	assert_int_equal(dealbox_plan_by_position(&plan, 7, &deal, dealbox_pack_bridge(),
+						  pockets, deck, 52), 0);
+	assert_int_equal(plan.pocket[0], 0);
+	assert_int_equal(plan.pocket[51], 2);
 	/* without a pack it is bridge */
 	memset(&plan, 0xff, sizeof(plan));
 	assert_int_equal(dealbox_plan_by_position(&plan, 7, &deal, NULL, NULL, deck, 52), 0);
@@ -160,6 +166,8 @@ static void what_cannot_be_dealt_is_refused(void **state)
 	assert_int_equal(dealbox_plan_by_card(&plan, 7, &deal, pack, first_far), -EINVAL);
 	assert_int_equal(dealbox_plan_by_card(&plan, 7, &deal, NULL, NULL), 0);
 	assert_int_equal(dealbox_plan_capture(&plan, 7, 8), -EINVAL);
+	assert_int_equal(dealbox_plan_capture(&plan, DEALBOX_PLAN_NONE, 5), -EINVAL);
+	assert_int_equal(dealbox_plan_capture(&plan, DEALBOX_PLAN_TEST, 5), -EINVAL);
 	assert_int_equal(dealbox_plan_capture(&plan, 7, 5), 0);
 	assert_int_equal(plan.entries, 1);
 	assert_int_equal(plan.pocket[0], 5);

@@ -50,6 +50,7 @@ static void gaps_before_the_board_do_not_matter(void **state)
 	(void)state;
 	add(trace, 1, DEALBOX_EV_BOARD_REMOVED, 8);
 	add(trace, 30, DEALBOX_EV_HOPPER_LOADED, 0);
+	assert_false(dealbox_trace_gap(trace));
 	add(trace, 40, DEALBOX_EV_BOARD_INSERTED, 9);
 	assert_false(dealbox_trace_gap(trace));
 	add(trace, 41, DEALBOX_EV_DEAL_STARTED, 9);

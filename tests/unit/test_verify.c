@@ -1012,6 +1012,11 @@ static void the_way_of_a_card(void **state)
 	       IN, START, READ(0, 2), STOP(GATE_LATE, 0), ROUTE(0, 2, 1), LAND(0, 2, 1), SECOND,
 	       THIRD, DONE);
 	JUDGED("", IN, START, READ(0, 2), STOP(GATE_LATE, 0), FIRST, SECOND, THIRD, DONE);
+	/* nor is one that has passed the reader, once the next one is read */
+	JUDGED("order card 2 position 0 pocket 1; order card 2 position 0 pocket 1; "
+	       "not-routed card 2 position 0 expected 1; card-missing card 2 expected 1",
+	       IN, START, READ(0, 2), READ(1, 0), ROUTE(0, 2, 1), LAND(0, 2, 1), ROUTE(1, 0, 0),
+	       LAND(1, 0, 0), THIRD, DONE);
 	JUDGED("card-changed card 1 position 0 pocket 1", IN, START, READ(0, 2), ROUTE(0, 1, 1),
 	       LAND(0, 2, 1), SECOND, THIRD, DONE);
 	JUDGED("card-changed card 1 position 0 pocket 1", IN, START, READ(0, 2), ROUTE(0, 2, 1),
@@ -1030,6 +1035,72 @@ static void the_way_of_a_card(void **state)
 	       IN, START, FIRST, READ(1, 0), THIRD, DONE);
 	JUDGED("", IN, START, READ(0, 2), ROUTE(0, 2, 1), READ(1, 0), ROUTE(1, 0, 0), READ(2, 1),
 	       ROUTE(2, 1, 1), DONE);
+}
+
+/* The number that means "no position" is none, however many cards there were. */
+static void more_cards_than_positions(void **state)
+{
+	struct run run = { .plan = short_plan() };
+	struct dealbox_verdict *verdict;
+	size_t orders = 0;
+
+	(void)state;
+	emit(&run, DEALBOX_EV_DEAL_STARTED, NO, NO, NO)->code = PLAN_ID;
+	for (unsigned int i = 0; i <= NO; i++)
+		emit(&run, DEALBOX_EV_CARD_READ, (uint8_t)i, 2, NO);
+	number(&run);
+	verdict = judge(&run);
+	assert_int_equal(find(verdict, DEALBOX_DIFFERENCE_ORDER)->position, NO);
+	for (size_t i = 0; i < dealbox_verdict_count(verdict); i++)
+		orders += dealbox_verdict_get(verdict, i)->kind == DEALBOX_DIFFERENCE_ORDER;
+	assert_int_equal(orders, 1);
+	dealbox_verdict_free(verdict);
+}
+
+/* The driver of a later version may say more. */
+static void a_word_of_the_driver_that_is_new(void **state)
+{
+	struct dealbox_plan plan = short_plan();
+
+	(void)state;
+	JUDGED("", IN, START, FIRST, { .type = DEALBOX_EV_PROTOCOL_ERROR + 1, .position = NO,
+				       .card = NO, .pocket = NO }, SECOND, THIRD, DONE);
+}
+
+/* No card is no proof, even if there is nothing that differs. */
+static void a_capture_without_a_card(void **state)
+{
+	const struct dealbox_event events[] = {
+		IN, EVENT(DEAL_STARTED, NO, NO, NO, .code = PLAN_ID),
+		EVENT(DEAL_DONE, 0, NO, NO, .code = PLAN_ID),
+	};
+	struct run run = { .count = sizeof(events) / sizeof(*events) };
+	struct dealbox_verdict *verdict;
+
+	(void)state;
+	assert_int_equal(dealbox_plan_capture(&run.plan, PLAN_ID, 2), 0);
+	memcpy(run.events, events, sizeof(events));
+	for (size_t i = 0; i < run.count; i++)
+		run.events[i].insertion = INSERTION;
+	number(&run);
+	verdict = judge(&run);
+	assert_int_equal(dealbox_verdict_count(verdict), 0);
+	assert_int_equal(dealbox_verdict_basis(verdict), DEALBOX_BASIS_NONE);
+	assert_false(dealbox_verdict_exact(verdict));
+	dealbox_verdict_free(verdict);
+}
+
+/* Where the position tells the card, a reading that is no card is still no proof. */
+static void by_position_with_a_strange_reading(void **state)
+{
+	struct dealbox_plan plan = {
+		.plan_id = PLAN_ID, .mode = DEALBOX_PLAN_BY_POSITION, .entries = 3, .pocket = { 1, 0, 1 },
+	};
+
+	(void)state;
+	JUDGED("", IN, START, CARD(0, NO, 1), SECOND, THIRD, DONE);
+	JUDGED("card-unread card 60 position 0 pocket 1 expected 1",
+	       IN, START, CARD(0, 60, 1), SECOND, THIRD, DONE);
 }
 
 static void cards_that_are_not_the_right_ones(void **state)
@@ -1457,6 +1528,10 @@ int main(void)
 		cmocka_unit_test(the_frame_of_a_deal),
 		cmocka_unit_test(cards_dealt_when_none_can_be),
 		cmocka_unit_test(the_way_of_a_card),
+		cmocka_unit_test(more_cards_than_positions),
+		cmocka_unit_test(a_word_of_the_driver_that_is_new),
+		cmocka_unit_test(a_capture_without_a_card),
+		cmocka_unit_test(by_position_with_a_strange_reading),
 		cmocka_unit_test(cards_that_are_not_the_right_ones),
 		cmocka_unit_test(what_the_machine_counted),
 		cmocka_unit_test(stops_and_faults),
