@@ -434,7 +434,7 @@ def a_copy_is_not_dealt_into_the_original(box):
     dealing.see("is empty")
     # and even who says that it is empty gets no copy into it
     where.tell("key start")
-    dealing.see("(T|t)ake (it|the board|that board) out")
+    dealing.see("(Take|take) (it|the board|that board) out")
     dealing.stop().expect(1)
     assert box.outcomes()[:4] == ["captured"] * 4 and "exact" not in box.outcomes(), box.outcomes()
     assert sum(map(len, where.account()[-1]["pockets"][:4])) == 52
