@@ -580,6 +580,17 @@ int dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int bo
 				  "the board out, empty it, and put it in again", number, machine);
 	else if (err == -ENOENT)
 		err = check_begin(l, job, board, copy, &terms);
+	/* A machine may refuse this, too; but our own record is the one that counts. */
+	if (!err && !(terms.options & DEALBOX_JOB_CAPTURE)) {
+		err = ledger_number(l, &other, "SELECT insertion FROM insertions WHERE machine = ? "
+				    "ORDER BY seq DESC LIMIT 1", "t", machine);
+		if (!err && other == number)
+			err = ledger_fail(l, -EALREADY, "insertion %u of the machine %s is an original "
+					  "that was read: take the board out, and put an empty one in",
+					  number, machine);
+		else if (err == -ENOENT)
+			err = 0;
+	}
 	if (!err)
 		err = ledger_append(l, LEDGER_INSERTION, insertion, "iuiitiii", ledger_now(), job,
 				    (int64_t)board, (int64_t)copy, machine, (int64_t)number,

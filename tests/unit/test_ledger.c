@@ -985,6 +985,10 @@ static void test_capture(void **state)
 	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
 					    make_trace(), 52), 0);
 	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_DONE);
+	/* but no deal may: the cards of the original lie in the board, whatever a machine says */
+	job = make_job(l, "s", 1, 1, 0);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), -EALREADY);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN2", 4, 1, &insertion), 0);
 	dealbox_ledger_free(l);
 }
 

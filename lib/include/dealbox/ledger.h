@@ -356,10 +356,10 @@ struct dealbox_ledger_insertion {
  *
  * When it returns 0 the record is on disk, and START may be sent; otherwise START
  * must not be sent.
- * -EALREADY: this insertion has been dealt. -EINPROGRESS: another insertion of this
- * copy has no verdict yet. -EEXIST: the copy is recorded, or skipped, or the deal
- * has meanwhile been dealt for another session. -ENOENT: not a copy of the job.
- * -ECANCELED: the job is paused or cancelled.
+ * -EALREADY: this insertion has been dealt, or captured and the job is no capture.
+ * -EINPROGRESS: another insertion of this copy has no verdict yet. -EEXIST: the copy
+ * is recorded, or skipped, or the deal has meanwhile been dealt for another session.
+ * -ENOENT: not a copy of the job. -ECANCELED: the job is paused or cancelled.
  */
 DEALBOX_API int dealbox_ledger_begin(struct dealbox_ledger *ledger, uint64_t job,
 				     unsigned int board, unsigned int copy, const char *machine,
