@@ -209,7 +209,7 @@ def test_a_machine_is_not_tried_before_udev_is_done(w):
     w.udev.done('1-2')
     before = scans(w)
     w.udev.tell('1-2', node=True)
-    wait('the other', lambda: said(w, '/dev/dealbox2 is no dealing machine'))
+    wait('the other', lambda: said(w, '/dev/dealbox2 is not a dealing machine'))
     assert scans(w) > before
     assert not said(w, 'dealbox1'), w.log()
 
@@ -231,7 +231,7 @@ def test_then_a_refusal_is_told_once(w):
 def test_a_rule_that_comes_later_counts_at_once(w):
     os.chmod(w.udev.node('1-1'), 0o660)
     w.udev.tell('1-1', 'change', node=True)
-    wait('the machine', lambda: said(w, '/dev/dealbox1 is no dealing machine'))
+    wait('the machine', lambda: said(w, '/dev/dealbox1 is not a dealing machine'))
 
 
 def test_machines_that_went_are_forgotten(w):
