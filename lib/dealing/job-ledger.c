@@ -170,7 +170,9 @@ bool ledger_recorded(struct dealbox_ledger *ledger, const char *machine, uint32_
 bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine)
 {
 	struct dealbox_ledger_insertion last;
+	struct copy copy;
 	uint64_t restored;
+	uint32_t number;
 	int err = dealbox_ledger_last(ledger, machine, &last);
 
 	/* Insertions between a backup and its restore are unknown. */
@@ -178,8 +180,9 @@ bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine)
 		return true;
 	if (err == -ENOENT)
 		return false;
-	return err || (last.outcome != DEALBOX_LEDGER_EXACT &&
-				    last.outcome != DEALBOX_LEDGER_CAPTURED);
+	/* An exact board that no longer counts may come back with its cards. */
+	return err || (last.outcome != DEALBOX_LEDGER_CAPTURED &&
+		       !ledger_recorded(ledger, machine, &number, &copy));
 }
 
 bool ledger_missed(struct dealbox_ledger *ledger, const char *machine, uint32_t insertion,

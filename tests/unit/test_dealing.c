@@ -1714,9 +1714,12 @@ static void test_last_is_recorded(void **state)
 	assert_int_equal(copy.job, id);
 	assert_int_equal(copy.board, 1);
 	assert_int_equal(copy.copy, 2);
+	assert_false(ledger_doubts(w.ledger, "SN1"));
 	redeal.job = id;
 	assert_int_equal(__real_dealbox_ledger_add_act(w.ledger, &redeal), 0);
 	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy));
+	/* a stop that was reported late: it was to be emptied, and may come back with its cards */
+	assert_true(ledger_doubts(w.ledger, "SN1"));
 	world_end(&w);
 }
 
