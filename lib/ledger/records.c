@@ -259,7 +259,7 @@ static int add_job_board(struct dealbox_ledger *l, uint64_t job,
 	int64_t fingerprint;
 	int err = 0;
 
-	if (!(new_job->options & DEALBOX_JOB_CAPTURE))
+	if (new_job->set)
 		err = new_job->options & DEALBOX_JOB_REPLAY ?
 		      board_fingerprint(l, new_job->set, number, &fingerprint) :
 		      ledger_find_board_repeat(l, session, new_job->set, number, &before);
@@ -313,7 +313,8 @@ static int get_session(struct dealbox_ledger *l, uint64_t set, char session[128]
 int dealbox_ledger_add_job(struct dealbox_ledger *l, const struct dealbox_ledger_new_job *new_job,
 			   uint64_t *job, struct dealbox_ledger_repeat *repeat)
 {
-	bool capture = new_job->options & DEALBOX_JOB_CAPTURE;
+	unsigned int deals = !!new_job->set + !!(new_job->options & DEALBOX_JOB_CAPTURE) +
+			     !!(new_job->options & DEALBOX_JOB_LAWS);
 	char session[128] = "";
 	size_t n;
 	int err;
@@ -322,12 +323,12 @@ int dealbox_ledger_add_job(struct dealbox_ledger *l, const struct dealbox_ledger
 	    new_job->options & ~DEALBOX_JOB_OPTIONS)
 		return ledger_fail(l, -EINVAL, "a job has boards, at most %d copies, and known options",
 				   DEALBOX_BOARD_DEALT_MAX);
-	if (capture != !new_job->set)
-		return ledger_fail(l, -EINVAL, "a job deals a set, or captures without one");
+	if (deals != 1)
+		return ledger_fail(l, -EINVAL, "a job deals a set, or without one captures or deals by a law");
 	err = ledger_begin(l);
 	if (err)
 		return err;
-	if (!capture)
+	if (new_job->set)
 		err = get_session(l, new_job->set, session);
 	if (!err)
 		err = ledger_append(l, LEDGER_JOB, job, "ioiii", ledger_now(), new_job->set,
@@ -549,7 +550,7 @@ static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int boar
 	if (terms->last == DEALBOX_ACT_PAUSE || terms->last == DEALBOX_ACT_CANCEL)
 		return ledger_fail(l, -ECANCELED, "job %llu is %s", (unsigned long long)job,
 				   terms->last == DEALBOX_ACT_PAUSE ? "paused" : "cancelled");
-	if (terms->options & (DEALBOX_JOB_CAPTURE | DEALBOX_JOB_REPLAY))
+	if (!terms->set || terms->options & DEALBOX_JOB_REPLAY)
 		return 0;
 
 	/* it may have been dealt for another session since the job was made */

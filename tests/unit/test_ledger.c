@@ -16,6 +16,8 @@
 #include <cmocka.h>
 #include <linux/capability.h>
 
+#include <dealbox/law.h>
+
 #include "ledger/ledger-internal.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -989,6 +991,36 @@ static void test_capture(void **state)
 	job = make_job(l, "s", 1, 1, 0);
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), -EALREADY);
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN2", 4, 1, &insertion), 0);
+	dealbox_ledger_free(l);
+}
+
+/* A shuffled pack has no set, and its insertion is spent as that of any deal. */
+static void test_law(void **state)
+{
+	static const unsigned int number = 1;
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	const unsigned int law = DEALBOX_JOB_LAW(DEALBOX_RULES_PREFERANS, DEALBOX_ACTOR_SOUTH);
+	uint64_t job, insertion, set;
+
+	assert_int_equal(DEALBOX_JOB_LAW_RULES(law), DEALBOX_RULES_PREFERANS);
+	assert_int_equal(DEALBOX_JOB_LAW_DEALER(law), DEALBOX_ACTOR_SOUTH);
+	assert_int_equal(law & ~DEALBOX_JOB_LAWS, 0);
+	make_job(l, "s", 1, 1, 0);
+	set = last_job(l).set;
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1, .copies = 1,
+				 .options = law), -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1,
+				 .options = law | DEALBOX_JOB_CAPTURE), -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1, .options = law), 0);
+	assert_int_equal(last_job(l).options, law);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0, make_trace(), 52),
+			 -EINVAL);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(), 52), 0);
+	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_DONE);
+	job = make_job(l, "s", 1, 1, 0);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), -EALREADY);
 	dealbox_ledger_free(l);
 }
 
@@ -2108,6 +2140,7 @@ int main(void)
 		TEST(test_insertion_once),
 		TEST(test_trace),
 		TEST(test_capture),
+		TEST(test_law),
 		TEST(test_closed_to_others),
 		TEST(test_user),
 		TEST(test_acts),

@@ -184,7 +184,12 @@ DEALBOX_API int dealbox_ledger_get_deal(struct dealbox_ledger *ledger, uint64_t 
 #define DEALBOX_JOB_REVERSED	(1u << 6)	/* pockets in reversed order */
 #define DEALBOX_JOB_CAPTURE	(1u << 7)	/* read originals; copy n is pocket n - 1 */
 #define DEALBOX_JOB_BY_POSITION	(1u << 8)	/* sorted decks, whose cards are counted */
-#define DEALBOX_JOB_OPTIONS	0x1ffu		/* all of them */
+/* Deal a shuffled pack by position, by enum dealbox_rules, after that seat (enum dealbox_actor). */
+#define DEALBOX_JOB_LAW(rules, dealer)	(((rules) + 1u) << 9 | (unsigned int)(dealer) << 12)
+#define DEALBOX_JOB_LAWS	0x3e00u		/* options & this: the job has a law, and no set */
+#define DEALBOX_JOB_LAW_RULES(options)	(((options) >> 9 & 7) - 1)
+#define DEALBOX_JOB_LAW_DEALER(options)	((options) >> 12 & 3)
+#define DEALBOX_JOB_OPTIONS	0x3fffu		/* all of them */
 
 enum dealbox_ledger_job_state {
 	DEALBOX_LEDGER_JOB_OPEN,	/* to be dealt */
@@ -210,7 +215,7 @@ struct dealbox_ledger_job {
 
 /* A job that is not recorded yet. Start from zeros: 0 and NULL are the defaults. */
 struct dealbox_ledger_new_job {
-	uint64_t set;			/* number of the set; 0 with DEALBOX_JOB_CAPTURE only */
+	uint64_t set;			/* number of the set; 0 with DEALBOX_JOB_CAPTURE or a law */
 	const unsigned int *boards;	/* numbers of the boards of the set to deal */
 	size_t count;			/* number of boards */
 	unsigned int copies;		/* of each, at most DEALBOX_BOARD_DEALT_MAX; 0 = without limit */
@@ -232,7 +237,8 @@ struct dealbox_ledger_new_job {
  *
  * -EEXIST: a deal was dealt for another session, and the job does not have
  * DEALBOX_JOB_REPLAY (Law 6D2). -ENOENT: no such set, or no such board in it.
- * -EINVAL: no boards, a board or a machine named twice, an unknown option.
+ * -EINVAL: no boards, a board or a machine named twice, an unknown option, a set with
+ * DEALBOX_JOB_CAPTURE or a law, or neither.
  */
 DEALBOX_API int dealbox_ledger_add_job(struct dealbox_ledger *ledger,
 				       const struct dealbox_ledger_new_job *new_job, uint64_t *job,
