@@ -297,7 +297,7 @@ int service_ledger_judge(struct service *s, const struct job *job, const char *m
 		return -EIO;
 	err = job_plan(s->ledger, job, &copy, dealt.found.plan, &plan);
 	if (!err)
-		err = job_verify(&plan, *trace, verdict);
+		err = job_verify(job, &plan, *trace, verdict);
 	dealbox_plan_wipe(&plan);
 	if (err) {
 		dealbox_trace_free(*trace);

@@ -352,7 +352,10 @@ static void run_steps(struct dealbox_dealing *d)
 
 static bool is_done(const struct dealbox_dealing *d)
 {
-	return d->dealing.engine.phase == PHASE_NONE && !d->dealing.engine.undo &&
+	const struct engine *engine = &d->dealing.engine;
+
+	/* A deal that is void may still be ending. */
+	return engine->phase == PHASE_NONE && !engine->undo && !engine->deals &&
 	       (d->job->state == DEALBOX_LEDGER_JOB_CANCELLED || job_done(d->job));
 }
 

@@ -606,7 +606,7 @@ static bool original_elsewhere(const struct copy *copy, const void *context)
 static bool suits(const struct engine *d, const struct job *job)
 {
 	uint32_t needs = job->options & DEALBOX_JOB_CAPTURE ? DEALBOX_CAP_CAPTURE :
-			 job->options & DEALBOX_JOB_BY_POSITION ? DEALBOX_CAP_BY_POSITION :
+			 job->options & (DEALBOX_JOB_BY_POSITION | DEALBOX_JOB_LAWS) ? DEALBOX_CAP_BY_POSITION :
 			 DEALBOX_CAP_BY_CARD;
 
 	return d->capabilities & needs;
@@ -640,6 +640,7 @@ static enum dealbox_operator_state choose(struct engine *d, const struct jobs *j
 	if (d->insertion && keep_copy(d, jobs, others))
 		return DEALBOX_OPERATOR_NONE;
 	d->copy = (struct copy){ 0 };
+	d->shuffled = false;
 	for (job = jobs->first; job; job = job->next) {
 		if (!job_open(job) || !job_for(job, d->id) ||
 		    !job_pick(job, 0, job->options & DEALBOX_JOB_CAPTURE ? original_elsewhere : elsewhere,
@@ -652,6 +653,7 @@ static enum dealbox_operator_state choose(struct engine *d, const struct jobs *j
 		if (by_reader(d, job))
 			copy = (struct copy){ job->id, 0, 0 };
 		d->copy = copy;
+		d->shuffled = job->options & DEALBOX_JOB_LAWS;
 		return DEALBOX_OPERATOR_NONE;
 	}
 	return none;
@@ -663,6 +665,8 @@ static enum dealbox_operator_state check_number(struct engine *d, const struct j
 {
 	struct copy copy;
 
+	if (d->shuffled)
+		return DEALBOX_OPERATOR_NONE;
 	if (!d->number && d->capabilities & DEALBOX_CAP_BOARD_READER) {
 		/*
 		 * Assume the next board, if an operator confirms it. There is one, or choose()
@@ -928,7 +932,10 @@ void engine_facts(const struct engine *d, struct dealbox_operator_facts *facts)
 		.board = d->copy.board, .copy = d->copy.copy,
 		.there = d->number != d->copy.board ? d->number : 0,
 		.card = d->stop_card, .cards = d->cards, .place = d->stop_place, .code = d->stop_code,
+		.shuffled = d->shuffled,
 	};
+	if (d->shuffled)
+		facts->board = facts->copy = facts->there = 0;
 }
 
 /* ---- results of steps ----------------------------------------------------- */

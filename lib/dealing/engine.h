@@ -106,6 +106,7 @@ struct engine {
 	/* the deal */
 	enum phase phase;
 	struct copy copy;	/* being dealt, or next */
+	bool shuffled;		/* copy is dealt by a law: a shuffled pack, and no numbered board */
 	uint32_t dealt;		/* insertion of the deal */
 	enum dealbox_ledger_outcome outcome;
 	unsigned int reason;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dealbox/law.h>
 #include <dealbox/pack.h>
 
 #include "dealing/job-ledger.h"
@@ -216,12 +217,12 @@ static int plan_sorted(struct dealbox_plan *plan, uint32_t id, const struct deal
 	return dealbox_plan_by_position(plan, id, deal, pack, pockets, deck, count);
 }
 
-int job_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
-		struct dealbox_verdict **verdict)
+int job_verify(const struct job *job, const struct dealbox_plan *plan,
+	       const struct dealbox_trace *trace, struct dealbox_verdict **verdict)
 {
 	uint8_t deck[64];
 
-	if (plan->mode != DEALBOX_PLAN_BY_POSITION)
+	if (plan->mode != DEALBOX_PLAN_BY_POSITION || (job && job->options & DEALBOX_JOB_LAWS))
 		return dealbox_verify(plan, trace, verdict);
 	if (dealbox_pack_sorted(dealbox_pack_preferans(), deck) != plan->entries)
 		dealbox_pack_sorted(dealbox_pack_bridge(), deck);
@@ -244,6 +245,9 @@ int job_plan(struct dealbox_ledger *ledger, const struct job *job, const struct 
 
 	if (job->options & DEALBOX_JOB_CAPTURE)
 		return dealbox_plan_capture(plan, id, copy->copy - 1) ? -EINVAL : 0;
+	if (job->options & DEALBOX_JOB_LAWS)
+		return dealbox_law_plan(DEALBOX_JOB_LAW_RULES(job->options),
+					DEALBOX_JOB_LAW_DEALER(job->options), id, plan);
 	err = dealbox_ledger_get_deal(ledger, job->set, copy->board, &deal);
 	if (err)
 		return err == -EINVAL ? -EIO : err;

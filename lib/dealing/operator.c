@@ -16,26 +16,30 @@ struct state {
 	bool empties;		/* the board is void */
 	const char *says;
 	const char *behind;
+	const char *shuffled;		/* instead of says, for a shuffled pack; NULL = says */
 };
 
 #define VOID_BOARD	N_("The board is void: take it out, empty it, put all cards back into the hopper, and " \
 			   "put the board in again.")
+#define VOID_SHUFFLED	N_("The board is void: take it out and empty it.")
 
 static const struct state states[DEALBOX_OPERATOR_STATES] = {
 	[DEALBOX_OPERATOR_NONE] = { "none", "", DEALBOX_WAY_SELF, false, N_("The machine deals."), NULL },
 	[DEALBOX_OPERATOR_NO_WORK] = { "no-work", "", DEALBOX_WAY_JOB, false,
 		N_("There is nothing to deal."), NULL },
 	[DEALBOX_OPERATOR_INSERT] = { "insert-board", "E10", DEALBOX_WAY_INSERT, false,
-		N_("Put in the empty board {board}, copy {copy}."), NULL },
+		N_("Put in the empty board {board}, copy {copy}."), NULL, N_("Put in an empty board.") },
 	[DEALBOX_OPERATOR_INSERT_ANY] = { "insert-any", "E10", DEALBOX_WAY_INSERT, false,
 		N_("Put in any empty board of the set."), NULL },
 	[DEALBOX_OPERATOR_START] = { "press-start", "", DEALBOX_WAY_START | DEALBOX_WAY_REMOVE, false,
-		N_("Press start to deal board {board}, copy {copy}."), NULL },
+		N_("Press start to deal board {board}, copy {copy}."), NULL, N_("Press start to deal.") },
 	[DEALBOX_OPERATOR_TAKE_OUT] = { "take-out", "E10", DEALBOX_WAY_REMOVE, false,
-		N_("Board {board}, copy {copy} is dealt and recorded. Take it out."), NULL },
+		N_("Board {board}, copy {copy} is dealt and recorded. Take it out."), NULL,
+		N_("The board is dealt and recorded. Take it out.") },
 	[DEALBOX_OPERATOR_PAUSED] = { "paused", "", DEALBOX_WAY_START | DEALBOX_WAY_JOB, false,
 		N_("Paused in board {board}, copy {copy}. Resume, or press start; until then a machine that "
-		   "locks its board keeps it."), NULL },
+		   "locks its board keeps it."), NULL,
+		N_("Paused. Resume, or press start; until then a machine that locks its board keeps it.") },
 	[DEALBOX_OPERATOR_STOP_CARD] = { "stop-card", "E6", DEALBOX_WAY_START, false,
 		N_("Here is the stop card. Take it out of the reader and press start."), NULL },
 	[DEALBOX_OPERATOR_CAPTURE] = { "capture", "",
@@ -51,7 +55,8 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 	[DEALBOX_OPERATOR_COVER] = { "cover-open", "", DEALBOX_WAY_COVER, false,
 		N_("The cover is open. Close it."), NULL },
 	[DEALBOX_OPERATOR_HOPPER] = { "hopper-empty", "E5", DEALBOX_WAY_HOPPER, false,
-		N_("The hopper is empty. Put in two decks, so that their weight feeds the cards."), NULL },
+		N_("The hopper is empty. Put in two decks, so that their weight feeds the cards."), NULL,
+		N_("The hopper is empty. Put in the shuffled pack.") },
 	[DEALBOX_OPERATOR_MACHINE] = { "machine-refuses", "E1 E17",
 		DEALBOX_WAY_START | DEALBOX_WAY_REMOVE | DEALBOX_WAY_PLUG, false,
 		N_("The machine refuses the plan or the start. Press start to try again; if it stays so, switch "
@@ -126,7 +131,9 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		   "it in again; if it comes again, switch the machine off and on."), NULL },
 	[DEALBOX_OPERATOR_CONFIRM] = { "confirm-empty", "E12 E15", DEALBOX_WAY_START | DEALBOX_WAY_REMOVE, false,
 		N_("The last board was void, or nobody watched when this one came. If it is empty, and the deck "
-		   "is whole, press start to deal board {board}, copy {copy}."), NULL },
+		   "is whole, press start to deal board {board}, copy {copy}."), NULL,
+		N_("The last board was void, or nobody watched when this one came. If it is empty, and the pack "
+		   "is whole and shuffled, press start to deal.") },
 
 	[DEALBOX_OPERATOR_NUMBER_UNREAD] = { "number-unread", "E11", DEALBOX_WAY_REMOVE | DEALBOX_WAY_START,
 		false, N_("The number of the board cannot be read. Clean the label and put the board in again; "
@@ -260,12 +267,13 @@ size_t dealbox_operator_text(enum dealbox_operator_state state,
 	sentence_begin(&sentence, text, size);
 	if ((unsigned int)state >= DEALBOX_OPERATOR_STATES)
 		return 0;
-	say(&sentence, &told, states[state].says);
+	say(&sentence, &told, facts->shuffled && states[state].shuffled ? states[state].shuffled :
+	    states[state].says);
 	for (n = 0; n < sizeof(details) / sizeof(details[0]); n++)
 		if (state >= details[n].first && state <= details[n].last && !(details[n].needs & ~known(facts)))
 			say(&sentence, &told, details[n].text);
 	if (states[state].empties)
-		say(&sentence, &told, VOID_BOARD);
+		say(&sentence, &told, facts->shuffled ? VOID_SHUFFLED : VOID_BOARD);
 	say(&sentence, &told, states[state].behind);
 	return sentence.length;
 }

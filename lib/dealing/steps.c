@@ -248,7 +248,7 @@ static enum did do_judge(struct dealing *d, const struct step *step)
 	unsigned int differences = 1;
 	bool exact;
 
-	if (trace && !job_verify(&d->plan, trace, &verdict)) {
+	if (trace && !job_verify(jobs_find(d->jobs, step->copy.job), &d->plan, trace, &verdict)) {
 		exact = dealbox_verdict_exact(verdict);
 		differences = dealbox_verdict_count(verdict);
 		dealbox_verdict_message(verdict, text, sizeof(text));

@@ -1006,6 +1006,19 @@
 { "a machine that reads, and a job by position", DEALBOX_JOB_BY_POSITION, 0, 0, LINES(
 	"plug | status, > machine-unsuited",
 	"in; press start | > machine-unsuited") },
+{ "a shuffled pack is dealt by a law, into a board with any number",
+	DEALBOX_JOB_LAW(2, 1) | DEALBOX_JOB_AUTO_START,
+	DEALBOX_CAP_BY_POSITION | DEALBOX_CAP_BOARD_READER, 0, LINES(
+	"plug | status, > insert-board shuffled",
+	"in number7 | plan 1.1, begin 1.1 #1, start #1, > none shuffled",
+	"started; done; out | judge 1.1 #1, > insert-board shuffled",
+	"in | plan 2.1, begin 2.1 #2, start #2, > none shuffled",
+	"started; jam card3 | void 2.1 #2 void 0x2a, > jam shuffled card 3",
+	"out; cleared | > jam shuffled card 3",
+	"job cancelled | > no-work card 3") },
+{ "a machine that reads, and a shuffled pack", DEALBOX_JOB_LAW(2, 1), 0, 0, LINES(
+	"plug | status, > machine-unsuited",
+	"in; press start | > machine-unsuited") },
 { "a status that comes between two events", 0, 0, 0, LINES(DEALS,
 	"is #2; ask | [watched, moves, news] > none 1.1",
 	"is #1 done; ask | [watched, moves, news] > none 1.1",

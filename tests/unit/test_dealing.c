@@ -460,7 +460,7 @@ static void world_begin(struct world *w, unsigned int options)
 	assert_int_equal(dealbox_ledger_open(w->ledger, w->folder, WRITE), 0);
 	make_deal(&boards[0].deal, 1);
 	make_deal(&boards[1].deal, 2);
-	if (!(options & DEALBOX_JOB_CAPTURE))
+	if (!(options & (DEALBOX_JOB_CAPTURE | DEALBOX_JOB_LAWS)))
 		assert_int_equal(dealbox_ledger_add_set(w->ledger, "monday", boards, 2, &set, NULL), 0);
 	assert_int_equal(dealbox_ledger_add_job(w->ledger, &(struct dealbox_ledger_new_job){
 		.set = set, .boards = numbers, .count = 2, .copies = options & DEALBOX_JOB_CAPTURE ? 4 : 1,
@@ -1794,12 +1794,40 @@ static void test_by_position(void **state)
 		assert_ptr_equal(job_pack(&deal), pack);
 		assert_int_equal(dealbox_plan_by_position(&plan, 6, &deal, pack, NULL, deck, count), 0);
 		verdict = NULL;
-		assert_int_equal(job_verify(&plan, trace, &verdict), 0);
+		assert_int_equal(job_verify(NULL, &plan, trace, &verdict), 0);
 		assert_non_null(verdict);
 		assert_false(dealbox_verdict_exact(verdict));
 		dealbox_verdict_free(verdict);
 	}
 	dealbox_trace_free(trace);
+}
+
+/* A shuffled pack is exact when each position fell where the law has it, whatever card it was. */
+static void test_law(void **state)
+{
+	static const unsigned int counts[] = { 13, 13, 13, 13 };
+	struct dealbox_plan plan;
+	struct world w;
+	unsigned int n, wrong;
+
+	(void)state;
+	for (wrong = 0; wrong < 2; wrong++) {
+		world_begin(&w, DEALBOX_JOB_LAW(DEALBOX_RULES_RUBBER, DEALBOX_ACTOR_EAST));
+		begun(&w);
+		assert_int_equal(dealbox_law_plan(DEALBOX_RULES_RUBBER, DEALBOX_ACTOR_EAST, 7, &plan), 0);
+		assert_memory_equal(&w.d.plan, &plan, sizeof(plan));
+		for (n = 0; n < DEALBOX_CARDS; n++)
+			card(n, (5 * n + 3) % DEALBOX_CARDS, plan.pocket[wrong && (n == 8 || n == 9) ? 17 - n : n]);
+		done(counts);
+		dealing_read(&w.d, NULL);
+		assert_int_equal(does(&w, STEP_JUDGE), wrong ? DID_DIFFERS : DID_EXACT);
+		world_end(&w);
+	}
+	/* West does not play */
+	world_begin(&w, DEALBOX_JOB_LAW(DEALBOX_RULES_PREFERANS, DEALBOX_ACTOR_WEST));
+	assert_int_equal(does(&w, STEP_PLAN), DID_REFUSED);
+	assert_non_null(strstr(said(&w), "board 1 cannot be planned"));
+	world_end(&w);
 }
 
 int main(void)
@@ -1812,6 +1840,7 @@ int main(void)
 		cmocka_unit_test(test_begin),
 		cmocka_unit_test(test_judge),
 		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_law),
 		cmocka_unit_test(test_void),
 		cmocka_unit_test(test_undo),
 		cmocka_unit_test(test_names),

@@ -393,7 +393,9 @@ static void sees(struct world *w)
 	}
 	engine_facts(&w->engine, &facts);
 	add(w, "> %s", dealbox_operator_name(engine_state(&w->engine)));
-	if (w->engine.copy.job)
+	if (facts.shuffled)
+		add(w, " shuffled");
+	if (w->engine.copy.job && (facts.board || !facts.shuffled))
 		add(w, " %u.%u", facts.board, facts.copy);
 	if (facts.card)
 		add(w, " card %u", facts.card);

@@ -62,8 +62,9 @@ static void test_states(void **state)
 static void test_languages(void **state)
 {
 	static const struct dealbox_operator_facts none, all[] = {
-		{ 9999, 9999, 9999, 52, 52, 4, 13, 4, 0, { 0 } },
-		{ 9999, 9999, 9999, 52, 52, 4, 13, 0, 9999, { 0 } },
+		{ 9999, 9999, 9999, 52, 52, 4, 13, 4, 0, 0, { 0 } },
+		{ 9999, 9999, 9999, 52, 52, 4, 13, 0, 9999, 0, { 0 } },
+		{ .shuffled = 1 },
 	};
 	const char *language;
 	char english[2048];
@@ -77,6 +78,10 @@ static void test_languages(void **state)
 		for (n = 0; (language = dealbox_law_language(n)); n++) {
 			assert_null(strpbrk(text_of(k, &all[0], language), "{}%"));
 			assert_null(strpbrk(text_of(k, &all[1], language), "{}%"));
+			snprintf(english, sizeof(english), "%s", text_of(k, &all[2], "en"));
+			if (n)
+				assert_string_not_equal(text_of(k, &all[2], language), english);
+			snprintf(english, sizeof(english), "%s", text_of(k, &all[0], "en"));
 			assert_true(*text_of(k, &none, language));
 			if (n)
 				assert_string_not_equal(text_of(k, &all[0], language), english);
@@ -115,6 +120,15 @@ static void test_facts(void **state)
 		/* of the machine, not of a deal that was before */
 		{ DEALBOX_OPERATOR_INSERT, { .board = 3, .copy = 1, .card = 8, .cards = 52, .place = 3, .code = 9,
 		  .seat = 1, .depth = 1, .there = 7 }, "Put in the empty board 3, copy 1.", " card " },
+		/* a shuffled pack is dealt once, and into a board without a number */
+		{ DEALBOX_OPERATOR_INSERT, { .shuffled = 1 }, "Put in an empty board.", "copy" },
+		{ DEALBOX_OPERATOR_START, { .shuffled = 1 }, "Press start to deal.", "copy" },
+		{ DEALBOX_OPERATOR_TAKE_OUT, { .shuffled = 1 }, "The board is dealt and recorded. Take it out.", "copy" },
+		{ DEALBOX_OPERATOR_PAUSED, { .shuffled = 1 }, "Paused. Resume, or press start;", "copy" },
+		{ DEALBOX_OPERATOR_HOPPER, { .shuffled = 1 }, "Put in the shuffled pack.", "deck" },
+		{ DEALBOX_OPERATOR_CONFIRM, { .shuffled = 1 }, "If it is empty, and the pack is whole and shuffled", "copy" },
+		{ DEALBOX_OPERATOR_JAM, { .shuffled = 1 }, "The board is void: take it out and empty it.", "again" },
+		{ DEALBOX_OPERATOR_CAPTURED, { .shuffled = 1 }, "The board is read.", "void" },
 	};
 	size_t n;
 

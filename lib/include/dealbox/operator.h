@@ -98,7 +98,8 @@ struct dealbox_operator_facts {
 	uint32_t depth;		/* .. counted from the top, 1 = the top card */
 	uint32_t place;		/* of a jam: the code of DEALBOX_EV_JAM */
 	uint32_t code;		/* of a fault, as the maker counts */
-	uint32_t reserved[7];	/* 0 */
+	uint32_t shuffled;	/* 1 = a shuffled pack is dealt by a law, and the board has no number */
+	uint32_t reserved[6];	/* 0 */
 };
 
 /* Returns the name of a state for programs: "insert-board". NULL beyond the last. Static. */
