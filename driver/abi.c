@@ -7,14 +7,8 @@
 
 #include "abi.h"
 
-/* The layout must be the same for 32- and 64-bit callers, and never changes. */
+/* The layout must be the same for 32- and 64-bit readers, and never changes. */
 static_assert(sizeof(struct dealbox_event) == 64, "event");
-static_assert(sizeof(struct dealbox_info) == 128, "info");
-static_assert(sizeof(struct dealbox_status) == 64, "status");
-static_assert(sizeof(struct dealbox_plan) == 96, "plan");
-static_assert(sizeof(struct dealbox_control) == 32, "control");
-static_assert(sizeof(struct dealbox_param) == 32, "param");
-static_assert(sizeof(struct dealbox_counters) == 64, "counters");
 
 static void begin_event(struct event_source *source, u64 timestamp_ns, struct dealbox_event *out)
 {

@@ -2,7 +2,6 @@
 /* The character device /dev/dealboxN, see docs/userspace-api/dealbox.rst. */
 #include <linux/fs.h>
 #include <linux/mm.h>
-#include <linux/nospec.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
@@ -179,39 +178,6 @@ static __poll_t dealbox_poll(struct file *file, poll_table *wait)
 	return mask;
 }
 
-union call_arg {
-	struct dealbox_info info;
-	struct dealbox_status status;
-	struct dealbox_plan plan;
-	struct dealbox_control control;
-	struct dealbox_param param;
-	struct dealbox_counters counters;
-};
-
-static int get_info(struct dealbox_file *f, union call_arg *arg, bool wait)
-{
-	arg->info = f->db->info;
-	return 0;
-}
-
-static int get_status(struct dealbox_file *f, union call_arg *arg, bool wait)
-{
-	struct dealbox_status *out = &arg->status;
-	struct dealbox *db = f->db;
-	int error = dealbox_get_status(db, out);
-
-	if (error)
-		return error;
-	spin_lock_irq(&db->lock);
-	out->lost = f->queue.lost;
-	if (db->owner) {
-		out->claimed = db->owner == f ? 2 : 1;
-		out->owner_pid = pid_vnr(db->owner_pid);
-	}
-	spin_unlock_irq(&db->lock);
-	return 0;
-}
-
 /* Never block on ctl: its holder may be in SET_PLAN. */
 static int claim_machine(struct dealbox_file *f)
 {
@@ -231,63 +197,51 @@ static int claim_machine(struct dealbox_file *f)
 	return error;
 }
 
-static int release_claim(struct dealbox_file *f, union call_arg *arg, bool wait)
+/* What only the file knows of the machine's status. */
+static void add_claim(struct dealbox_file *f, struct dealbox_status *out)
 {
-	drop_claim(f->db);
-	return 0;
+	struct dealbox *db = f->db;
+
+	spin_lock_irq(&db->lock);
+	out->lost = f->queue.lost;
+	if (db->owner) {
+		out->claimed = db->owner == f ? 2 : 1;
+		out->owner_pid = pid_vnr(db->owner_pid);
+	}
+	spin_unlock_irq(&db->lock);
 }
 
-static int set_plan(struct dealbox_file *f, union call_arg *arg, bool wait)
+static int make_call(struct dealbox_file *f, unsigned int cmd, void *arg, bool wait)
 {
-	return dealbox_set_plan(f->db, &arg->plan, wait);
-}
+	struct dealbox_call call = { .patient = wait };
+	int error;
 
-static int control(struct dealbox_file *f, union call_arg *arg, bool wait)
-{
-	return dealbox_control(f->db, &arg->control);
+	switch (cmd) {
+	case DEALBOX_IOC_GET_INFO:
+		memcpy(arg, &f->db->info, sizeof(f->db->info));
+		return 0;
+	case DEALBOX_IOC_RELEASE:
+		drop_claim(f->db);
+		return 0;
+	}
+	dealbox_call_ioctl(&call, cmd, arg);
+	error = dealbox_exchange(f->db, &call);
+	if (!error && cmd == DEALBOX_IOC_GET_STATUS)
+		add_claim(f, arg);
+	return error;
 }
-
-static int get_param(struct dealbox_file *f, union call_arg *arg, bool wait)
-{
-	return dealbox_get_param(f->db, &arg->param);
-}
-
-static int set_param(struct dealbox_file *f, union call_arg *arg, bool wait)
-{
-	return dealbox_set_param(f->db, &arg->param);
-}
-
-static int get_counters(struct dealbox_file *f, union call_arg *arg, bool wait)
-{
-	return dealbox_get_counters(f->db, &arg->counters);
-}
-
-static const struct {
-	unsigned int cmd;
-	bool owner;		/* needs the claim */
-	int (*call)(struct dealbox_file *f, union call_arg *arg, bool wait);
-} calls[] = {
-	[0x00] = { DEALBOX_IOC_GET_INFO, false, get_info },
-	[0x01] = { DEALBOX_IOC_GET_STATUS, false, get_status },
-	[0x02] = { DEALBOX_IOC_CLAIM, true },
-	[0x03] = { DEALBOX_IOC_RELEASE, true, release_claim },
-	[0x04] = { DEALBOX_IOC_SET_PLAN, true, set_plan },
-	[0x05] = { DEALBOX_IOC_CONTROL, true, control },
-	[0x06] = { DEALBOX_IOC_GET_PARAM, false, get_param },
-	[0x07] = { DEALBOX_IOC_SET_PARAM, true, set_param },
-	[0x08] = { DEALBOX_IOC_GET_COUNTERS, false, get_counters },
-};
 
 /* The caller holds ctl, so the claim cannot be dropped meanwhile. */
-static int call_locked(struct dealbox_file *f, unsigned int nr, union call_arg *arg, bool wait)
+static int call_locked(struct dealbox_file *f, const struct dealbox_ioctl *ioctl, void *arg,
+		       bool wait)
 {
 	struct dealbox *db = f->db;
 
 	if (READ_ONCE(db->gone))
 		return -ENODEV;
-	if (calls[nr].owner && READ_ONCE(db->owner) != f)
+	if (ioctl->owner && READ_ONCE(db->owner) != f)
 		return READ_ONCE(db->owner) ? -EBUSY : -EPERM;
-	return calls[nr].call(f, arg, wait);
+	return make_call(f, ioctl->cmd, arg, wait);
 }
 
 static int lock_call(struct mutex *mutex, bool wait)
@@ -301,7 +255,8 @@ static int lock_call(struct mutex *mutex, bool wait)
  * Files without the claim take turns, so that the owner waits for one call at
  * most.
  */
-static long call_in_turn(struct dealbox_file *f, unsigned int nr, union call_arg *arg, bool wait)
+static long call_in_turn(struct dealbox_file *f, const struct dealbox_ioctl *ioctl, void *arg,
+			 bool wait)
 {
 	struct dealbox *db = f->db;
 	bool owns = READ_ONCE(db->owner) == f;
@@ -313,7 +268,7 @@ static long call_in_turn(struct dealbox_file *f, unsigned int nr, union call_arg
 		return error;
 	error = lock_call(&db->ctl, wait);
 	if (!error) {
-		error = call_locked(f, nr, arg, wait);
+		error = call_locked(f, ioctl, arg, wait);
 		mutex_unlock(&db->ctl);
 	}
 	if (!owns)
@@ -323,30 +278,27 @@ static long call_in_turn(struct dealbox_file *f, unsigned int nr, union call_arg
 
 static long dealbox_ioctl(struct file *file, unsigned int cmd, unsigned long user)
 {
+	const struct dealbox_ioctl *ioctl = dealbox_ioctl_find(cmd);
 	struct dealbox_file *f = file->private_data;
-	unsigned int nr = _IOC_NR(cmd);
-	union call_arg arg;
+	u64 arg[DEALBOX_ARG_MAX / sizeof(u64)];
 	long error;
 
-	if (nr >= ARRAY_SIZE(calls))
+	if (!ioctl)
 		return -ENOTTY;
-	nr = array_index_nospec(nr, ARRAY_SIZE(calls));
-	if (calls[nr].cmd != cmd)
-		return -ENOTTY;
-	if (calls[nr].owner && !(file->f_mode & FMODE_WRITE))
+	if (ioctl->owner && !(file->f_mode & FMODE_WRITE))
 		return -EBADF;
 	if (cmd == DEALBOX_IOC_CLAIM)
 		return claim_machine(f);
 	if (_IOC_DIR(cmd) & _IOC_WRITE &&
-	    copy_from_user(&arg, (void __user *)user, _IOC_SIZE(cmd)))
+	    copy_from_user(arg, (void __user *)user, _IOC_SIZE(cmd)))
 		error = -EFAULT;
 	else
-		error = call_in_turn(f, nr, &arg, !(file->f_flags & O_NONBLOCK));
+		error = call_in_turn(f, ioctl, arg, !(file->f_flags & O_NONBLOCK));
 
 	if ((!error || error == -EREMOTEIO) && _IOC_DIR(cmd) & _IOC_READ &&
-	    copy_to_user((void __user *)user, &arg, _IOC_SIZE(cmd)))
+	    copy_to_user((void __user *)user, arg, _IOC_SIZE(cmd)))
 		error = -EFAULT;
-	memzero_explicit(&arg, sizeof(arg));	/* may be a plan */
+	memzero_explicit(arg, sizeof(arg));	/* may be a plan */
 	return error;
 }
 

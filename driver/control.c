@@ -310,54 +310,6 @@ int dealbox_exchange(struct dealbox *db, struct dealbox_call *call)
 	return call->error;
 }
 
-int dealbox_get_status(struct dealbox *db, struct dealbox_status *status)
-{
-	struct dealbox_call call = { 0 };
-
-	dealbox_call_status(&call, status);
-	return dealbox_exchange(db, &call);
-}
-
-int dealbox_get_counters(struct dealbox *db, struct dealbox_counters *counters)
-{
-	struct dealbox_call call = { 0 };
-
-	dealbox_call_counters(&call, counters);
-	return dealbox_exchange(db, &call);
-}
-
-int dealbox_get_param(struct dealbox *db, struct dealbox_param *param)
-{
-	struct dealbox_call call = { 0 };
-
-	dealbox_call_get_param(&call, param);
-	return dealbox_exchange(db, &call);
-}
-
-int dealbox_set_param(struct dealbox *db, struct dealbox_param *param)
-{
-	struct dealbox_call call = { 0 };
-
-	dealbox_call_set_param(&call, param);
-	return dealbox_exchange(db, &call);
-}
-
-int dealbox_set_plan(struct dealbox *db, struct dealbox_plan *plan, bool wait)
-{
-	struct dealbox_call call = { 0 };
-
-	dealbox_call_set_plan(&call, plan, wait);
-	return dealbox_exchange(db, &call);
-}
-
-int dealbox_control(struct dealbox *db, struct dealbox_control *control)
-{
-	struct dealbox_call call = { 0 };
-
-	dealbox_call_control(&call, control);
-	return dealbox_exchange(db, &call);
-}
-
 int dealbox_pause(struct dealbox *db)
 {
 	struct dealbox_call call = { 0 };

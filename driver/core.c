@@ -2,6 +2,7 @@
 /*
  * The host's side of the protocol. Section numbers refer to docs/protocol.md.
  */
+#include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
@@ -306,12 +307,6 @@ static enum dealbox_action begin_status(struct dealbox_core *core, struct dealbo
 	return send_query(core, call, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
 }
 
-void dealbox_call_status(struct dealbox_call *call, struct dealbox_status *out)
-{
-	call->arg = out;
-	call->step = begin_status;
-}
-
 static enum dealbox_action counters_answered(struct dealbox_core *core,
 					     struct dealbox_call *call, int error)
 {
@@ -326,12 +321,6 @@ static enum dealbox_action begin_counters(struct dealbox_core *core, struct deal
 {
 	call->answered = counters_answered;
 	return send_query(core, call, WIRE_GET_COUNTERS, 0, WIRE_COUNTERS_SIZE);
-}
-
-void dealbox_call_counters(struct dealbox_call *call, struct dealbox_counters *out)
-{
-	call->arg = out;
-	call->step = begin_counters;
 }
 
 /* -- parameters ------------------------------------------------------------ */
@@ -364,6 +353,7 @@ static enum dealbox_action begin_get_param(struct dealbox_core *core, struct dea
 	struct dealbox_param *param = call->arg;
 	int error = dealbox_abi_param(param, false);
 
+	report_to(call, &param->result, &param->detail);
 	if (error)
 		return end_call(call, error);
 	/* An id that does not fit into wValue is an unknown parameter. */
@@ -373,31 +363,18 @@ static enum dealbox_action begin_get_param(struct dealbox_core *core, struct dea
 	return send_query(core, call, WIRE_GET_PARAM, param->id, WIRE_PARAM_SIZE);
 }
 
-void dealbox_call_get_param(struct dealbox_call *call, struct dealbox_param *param)
-{
-	report_to(call, &param->result, &param->detail);
-	call->arg = param;
-	call->step = begin_get_param;
-}
-
 static enum dealbox_action begin_set_param(struct dealbox_core *core, struct dealbox_call *call,
 					   int unused)
 {
 	struct dealbox_param *param = call->arg;
 	int error = dealbox_abi_param(param, true);
 
+	report_to(call, &param->result, &param->detail);
 	if (error)
 		return end_call(call, error);
 	call->fields.a = param->id;
 	call->fields.b = param->value;
 	return send_command(core, call, WIRE_SET_PARAM);
-}
-
-void dealbox_call_set_param(struct dealbox_call *call, struct dealbox_param *param)
-{
-	report_to(call, &param->result, &param->detail);
-	call->arg = param;
-	call->step = begin_set_param;
 }
 
 /* -- plans (section 3) ----------------------------------------------------- */
@@ -473,8 +450,10 @@ static enum dealbox_action keep_plan(struct dealbox_core *core, struct dealbox_c
 static enum dealbox_action begin_set_plan(struct dealbox_core *core, struct dealbox_call *call,
 					  int unused)
 {
-	int error = dealbox_abi_plan(call->arg, &core->machine, &call->plan);
+	struct dealbox_plan *plan = call->arg;
+	int error = dealbox_abi_plan(plan, &core->machine, &call->plan);
 
+	report_to(call, &plan->result, &plan->detail);
 	if (error)
 		return end_call(call, error);
 	if (core->routed) {
@@ -485,14 +464,6 @@ static enum dealbox_action begin_set_plan(struct dealbox_core *core, struct deal
 	call->fields.b = call->plan.entries ? WIRE_PLAN_SIZE(call->plan.entries) : 0;
 	call->commanded = plan_announced;
 	return send_command(core, call, WIRE_LOAD);
-}
-
-void dealbox_call_set_plan(struct dealbox_call *call, struct dealbox_plan *plan, bool patient)
-{
-	report_to(call, &plan->result, &plan->detail);
-	call->arg = plan;
-	call->patient = patient;
-	call->step = begin_set_plan;
 }
 
 /* -- control --------------------------------------------------------------- */
@@ -515,20 +486,14 @@ static int check_routed_start(const struct dealbox_core *core, struct dealbox_ca
 static enum dealbox_action begin_control(struct dealbox_core *core, struct dealbox_call *call,
 					 int unused)
 {
-	const struct dealbox_control *in = call->arg;
+	struct dealbox_control *in = call->arg;
 	int error = dealbox_abi_control(in, &core->machine,
 					core->routed ? &core->router.plan : NULL, &call->fields);
 
+	report_to(call, &in->result, &in->detail);
 	if (!error)
 		error = check_routed_start(core, call, in);
 	return error ? end_call(call, error) : send_command(core, call, in->op);
-}
-
-void dealbox_call_control(struct dealbox_call *call, struct dealbox_control *in)
-{
-	report_to(call, &in->result, &in->detail);
-	call->arg = in;
-	call->step = begin_control;
 }
 
 static enum dealbox_action pause_commanded(struct dealbox_core *core, struct dealbox_call *call,
@@ -563,6 +528,45 @@ static enum dealbox_action begin_pause(struct dealbox_core *core, struct dealbox
 void dealbox_call_pause(struct dealbox_call *call)
 {
 	call->step = begin_pause;
+}
+
+/* -- the ioctls ------------------------------------------------------------ */
+
+/* The layout must be the same for 32- and 64-bit callers, and never changes. */
+static_assert(sizeof(struct dealbox_info) == DEALBOX_ARG_MAX, "info");
+static_assert(sizeof(struct dealbox_status) == 64, "status");
+static_assert(sizeof(struct dealbox_plan) == 96, "plan");
+static_assert(sizeof(struct dealbox_control) == 32, "control");
+static_assert(sizeof(struct dealbox_param) == 32, "param");
+static_assert(sizeof(struct dealbox_counters) == 64, "counters");
+
+static const struct dealbox_ioctl ioctls[] = {
+	{ DEALBOX_IOC_GET_INFO },
+	{ DEALBOX_IOC_GET_STATUS, false, begin_status },
+	{ DEALBOX_IOC_CLAIM, true },
+	{ DEALBOX_IOC_RELEASE, true },
+	{ DEALBOX_IOC_SET_PLAN, true, begin_set_plan },
+	{ DEALBOX_IOC_CONTROL, true, begin_control },
+	{ DEALBOX_IOC_GET_PARAM, false, begin_get_param },
+	{ DEALBOX_IOC_SET_PARAM, true, begin_set_param },
+	{ DEALBOX_IOC_GET_COUNTERS, false, begin_counters },
+	{ }
+};
+
+const struct dealbox_ioctl *dealbox_ioctl_find(unsigned int cmd)
+{
+	const struct dealbox_ioctl *row;
+
+	for (row = ioctls; row->cmd; row++)
+		if (row->cmd == cmd)
+			return row;
+	return NULL;
+}
+
+void dealbox_call_ioctl(struct dealbox_call *call, unsigned int cmd, void *arg)
+{
+	call->arg = arg;
+	call->step = dealbox_ioctl_find(cmd)->begin;
 }
 
 /* -- receiving ------------------------------------------------------------- */

@@ -67,7 +67,8 @@ enum dealbox_awaited {
  * @detail: detail of @result
  * @command: request code of the command that was sent, for tracing; 0 = none
  * @command_error: 0 or -errno of that command
- * @patient: SET_PLAN waits for the machine's verdict on the plan
+ * @patient: SET_PLAN ends with the machine's verdict, not as soon as the plan is
+ *	sent; set by the owner
  */
 struct dealbox_call {
 	u8 *data;
@@ -229,8 +230,8 @@ struct dealbox_core {
 };
 
 /*
- * The functions below start a call. Its data and bytes are set, everything else
- * is zero. The arguments must live until the call has ended; results are stored
+ * The functions below start a call. Its data, bytes and patient are set,
+ * everything else is zero. The arguments must live until the call has ended; results are stored
  * in them.
  */
 
@@ -253,29 +254,38 @@ void dealbox_call_describe(struct dealbox_call *call);
  */
 void dealbox_call_greet(struct dealbox_call *call);
 
-/**
- * dealbox_call_status() - start GET_STATUS
- * @call: the call
- * @out: the status; lost, claimed and owner_pid are left to the owner
- */
-void dealbox_call_status(struct dealbox_call *call, struct dealbox_status *out);
-void dealbox_call_counters(struct dealbox_call *call,
-			   struct dealbox_counters *out);
-void dealbox_call_get_param(struct dealbox_call *call,
-			    struct dealbox_param *param);
-void dealbox_call_set_param(struct dealbox_call *call,
-			    struct dealbox_param *param);
+/* Size of the longest argument of an ioctl, in bytes. */
+#define DEALBOX_ARG_MAX		128
 
 /**
- * dealbox_call_set_plan() - start SET_PLAN
- * @call: the call
- * @plan: the plan; receives result and detail
- * @patient: end with the machine's verdict, not as soon as the plan is sent
+ * struct dealbox_ioctl - an ioctl, as the module and the library answer it
+ * @cmd: DEALBOX_IOC_*
+ * @owner: only for who has the claim
+ * @begin: first step of the call; NULL if the core's owner answers alone
  */
-void dealbox_call_set_plan(struct dealbox_call *call, struct dealbox_plan *plan,
-			   bool patient);
-void dealbox_call_control(struct dealbox_call *call,
-			  struct dealbox_control *control);
+struct dealbox_ioctl {
+	unsigned int cmd;
+	bool owner;
+	enum dealbox_action (*begin)(struct dealbox_core *core,
+				     struct dealbox_call *call, int unused);
+};
+
+/**
+ * dealbox_ioctl_find() - look up an ioctl
+ * @cmd: any number
+ *
+ * Return: the ioctl, or NULL if there is none with this number.
+ */
+const struct dealbox_ioctl *dealbox_ioctl_find(unsigned int cmd);
+
+/**
+ * dealbox_call_ioctl() - start the call of an ioctl
+ * @call: the call; @call->patient is set
+ * @cmd: DEALBOX_IOC_*, of an ioctl that has a first step
+ * @arg: its argument. Of struct dealbox_status, lost, claimed and owner_pid are
+ *	left to the owner.
+ */
+void dealbox_call_ioctl(struct dealbox_call *call, unsigned int cmd, void *arg);
 
 /**
  * dealbox_call_pause() - start the pause of a running deal

@@ -191,16 +191,11 @@ int dealbox_control_describe(struct dealbox *db);
 /* Query the machine at probe and set info and serial. */
 int dealbox_control_greet(struct dealbox *db);
 
-/* Run a call that a dealbox_call_*() function has started. */
+/*
+ * Run a call that a dealbox_call_*() function has started. A patient SET_PLAN
+ * may end with -ERESTARTNOHAND, on a signal.
+ */
 int dealbox_exchange(struct dealbox *db, struct dealbox_call *call);
-int dealbox_get_status(struct dealbox *db, struct dealbox_status *status);
-int dealbox_get_counters(struct dealbox *db, struct dealbox_counters *counters);
-int dealbox_get_param(struct dealbox *db, struct dealbox_param *param);
-int dealbox_set_param(struct dealbox *db, struct dealbox_param *param);
-
-/* wait: return after the machine's verdict, or -ERESTARTNOHAND on a signal. */
-int dealbox_set_plan(struct dealbox *db, struct dealbox_plan *plan, bool wait);
-int dealbox_control(struct dealbox *db, struct dealbox_control *control);
 
 /* Pause a running deal. Returns 0 also if none is running. */
 int dealbox_pause(struct dealbox *db);

@@ -211,10 +211,12 @@ static void dealbox_disconnect(struct usb_interface *intf)
 
 static int status_now(struct dealbox *db, struct dealbox_status *status)
 {
+	struct dealbox_call call = { 0 };
 	int error;
 
+	dealbox_call_ioctl(&call, DEALBOX_IOC_GET_STATUS, status);
 	mutex_lock(&db->ctl);
-	error = dealbox_get_status(db, status);
+	error = dealbox_exchange(db, &call);
 	mutex_unlock(&db->ctl);
 	return error;
 }

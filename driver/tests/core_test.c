@@ -266,7 +266,7 @@ static void test_errors_of_a_transfer(struct kunit *test)
 		struct dealbox_counters counters = { 0 };
 
 		fresh(h);
-		dealbox_call_counters(&h->call, &counters);
+		dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_COUNTERS, &counters);
 		asks(h, WIRE_GET_COUNTERS, 0, WIRE_COUNTERS_SIZE);
 		h->data[0] = 9;
 		h->result = rows[n].result;
@@ -286,7 +286,7 @@ static void test_status(struct kunit *test)
 		h->core.source.seqno = 30;
 		fresh(h);
 		memset(&out, 0xff, sizeof(out));
-		dealbox_call_status(&h->call, &out);
+		dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_STATUS, &out);
 		asks(h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
 		h->core.source.seqno = 31;	/* an event precedes the answer */
 		status_is(h, DEALBOX_STATE_DONE);
@@ -297,12 +297,12 @@ static void test_status(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, out.seqno, 30);
 	}
 	fresh(h);
-	dealbox_call_status(&h->call, &out);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_STATUS, &out);
 	asks(h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
 	status_is(h, 9);
 	ends(h, -EPROTO);
 	fresh(h);
-	dealbox_call_status(&h->call, &out);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_STATUS, &out);
 	asks(h, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
 	h->result = -EPIPE;
 	ends(h, -EPROTO);
@@ -317,7 +317,7 @@ static void test_parameters(struct kunit *test)
 	struct dealbox_param param = { .id = 0xffff, .min = 7, .max = 7, .result = 7, .detail = 7 };
 
 	fresh(h);
-	dealbox_call_get_param(&h->call, &param);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_PARAM, &param);
 	asks(h, WIRE_GET_PARAM, 0xffff, WIRE_PARAM_SIZE);
 	put_unaligned_le32(0xffff, h->data);
 	put_unaligned_le32(600, h->data + 4);
@@ -332,20 +332,20 @@ static void test_parameters(struct kunit *test)
 	/* another id, an unknown one, and an impossible one */
 	param = (struct dealbox_param){ .id = 3, .value = 8 };
 	fresh(h);
-	dealbox_call_get_param(&h->call, &param);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_PARAM, &param);
 	asks(h, WIRE_GET_PARAM, 3, WIRE_PARAM_SIZE);
 	put_unaligned_le32(4, h->data);
 	ends(h, -EPROTO);
 	KUNIT_ASSERT_EQ(test, param.value, 8);
 	fresh(h);
-	dealbox_call_get_param(&h->call, &param);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_PARAM, &param);
 	asks(h, WIRE_GET_PARAM, 3, WIRE_PARAM_SIZE);
 	h->result = -EPIPE;
 	ends(h, -EREMOTEIO);
 	KUNIT_ASSERT_EQ(test, param.result, DEALBOX_ERR_BAD_VALUE);
 	KUNIT_ASSERT_EQ(test, param.detail, 4);
 	fresh(h);
-	dealbox_call_get_param(&h->call, &param);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_PARAM, &param);
 	asks(h, WIRE_GET_PARAM, 3, WIRE_PARAM_SIZE);
 	put_unaligned_le32(3, h->data);
 	h->result = -ETIMEDOUT;
@@ -354,23 +354,23 @@ static void test_parameters(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, param.result, 0);
 	param = (struct dealbox_param){ .id = 0x10000 };
 	fresh(h);
-	dealbox_call_get_param(&h->call, &param);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_PARAM, &param);
 	ends(h, -EREMOTEIO);
 	KUNIT_ASSERT_EQ(test, param.result, DEALBOX_ERR_BAD_VALUE);
 	param.reserved[0] = 1;
 	fresh(h);
-	dealbox_call_get_param(&h->call, &param);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_PARAM, &param);
 	ends(h, -EINVAL);
 
 	param = (struct dealbox_param){ .id = 3, .value = 8, .result = 7, .detail = 7 };
 	fresh(h);
-	dealbox_call_set_param(&h->call, &param);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_SET_PARAM, &param);
 	commands(h, WIRE_SET_PARAM, 101, 3, 8, 0);
 	ends(h, 0);
 	KUNIT_ASSERT_EQ(test, param.result | param.detail, 0);
 	param.min = 1;
 	fresh(h);
-	dealbox_call_set_param(&h->call, &param);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_SET_PARAM, &param);
 	ends(h, -EINVAL);
 }
 
@@ -382,7 +382,7 @@ static void locates(struct host *h, u32 sequence)
 {
 	locate = (struct dealbox_control){ .op = DEALBOX_OP_LOCATE, .arg = 7 };
 	fresh(h);
-	dealbox_call_control(&h->call, &locate);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_CONTROL, &locate);
 	commands(h, DEALBOX_OP_LOCATE, sequence, 7, 0, 0);
 }
 
@@ -467,33 +467,33 @@ static void test_what_may_be_started(struct kunit *test)
 
 	/* The machine checks its plan. */
 	fresh(h);
-	dealbox_call_control(&h->call, &start);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_CONTROL, &start);
 	commands(h, DEALBOX_OP_START, 101, PLAN, 9, 0);
 	/* The host checks it. */
 	h = host(test, DEALBOX_CAP_HOST_ROUTED);
 	fresh(h);
-	dealbox_call_control(&h->call, &start);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_CONTROL, &start);
 	ends(h, -EREMOTEIO);
 	KUNIT_ASSERT_EQ(test, start.result, DEALBOX_ERR_NO_PLAN);
 	KUNIT_ASSERT_EQ(test, start.detail, 0);
 	h->core.router.plan.plan_id = PLAN + 1;
 	fresh(h);
-	dealbox_call_control(&h->call, &start);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_CONTROL, &start);
 	ends(h, -EREMOTEIO);
 	KUNIT_ASSERT_EQ(test, start.result, DEALBOX_ERR_WRONG_PLAN);
 	KUNIT_ASSERT_EQ(test, start.detail, PLAN + 1);
 	fresh(h);
-	dealbox_call_control(&h->call, &pause);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_CONTROL, &pause);
 	commands(h, DEALBOX_OP_PAUSE, 101, 0, 0, 0);
 	h->core.router.plan.plan_id = PLAN;
 	h->core.router.plan.feed = 52;
 	fresh(h);
-	dealbox_call_control(&h->call, &start);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_CONTROL, &start);
 	commands(h, DEALBOX_OP_START, 102, PLAN, 9, 52);
 	ends(h, 0);
 	start.reserved[0] = 1;
 	fresh(h);
-	dealbox_call_control(&h->call, &start);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_CONTROL, &start);
 	ends(h, -EINVAL);
 }
 
@@ -547,7 +547,8 @@ static void makes_plan(struct host *h, unsigned int entries, bool patient)
 	for (unsigned int i = 0; i < entries; i++)
 		plan.pocket[i] = i % 4;
 	fresh(h);
-	dealbox_call_set_plan(&h->call, &plan, patient);
+	h->call.patient = patient;
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_SET_PLAN, &plan);
 }
 
 /* Run SET_PLAN up to the transfer of the block. */
@@ -903,7 +904,7 @@ static void counters_are_asked(struct host *h, struct dealbox_counters *counters
 {
 	memset(counters, 0, sizeof(*counters));
 	fresh(h);
-	dealbox_call_counters(&h->call, counters);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_COUNTERS, counters);
 	serial_asks(h, h->core.tag + 1, WIRE_GET_COUNTERS, 0, "", 0);
 	h->awaited = 0;
 }
@@ -953,14 +954,14 @@ static void test_serial_requests(struct kunit *test)
 	/* A refusal differs from an error of the bus. */
 	param = (struct dealbox_param){ .id = 0x0103 };
 	fresh(h);
-	dealbox_call_get_param(&h->call, &param);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_PARAM, &param);
 	serial_asks(h, h->core.tag + 1, WIRE_GET_PARAM, 0x0103, "", 0);
 	KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
 	dealbox_core_receive(&h->core, buf, answer_of(buf, h->core.tag, FRAME_STALL, 0), 0);
 	ends(h, -EREMOTEIO);
 	/* A halt of the pipe is not a refusal. */
 	fresh(h);
-	dealbox_call_get_param(&h->call, &param);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_PARAM, &param);
 	serial_asks(h, h->core.tag + 1, WIRE_GET_PARAM, 0x0103, "", 0);
 	h->result = -EPIPE;
 	ends(h, -EPROTO);
@@ -980,7 +981,7 @@ static void test_serial_requests(struct kunit *test)
 	/* A command has data, its answer has none. */
 	param = (struct dealbox_param){ .id = 3, .value = 8 };
 	fresh(h);
-	dealbox_call_set_param(&h->call, &param);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_SET_PARAM, &param);
 	serial_asks(h, h->core.tag + 1, WIRE_SET_PARAM, 0, said, sizeof(said));
 	KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
 	KUNIT_ASSERT_TRUE(test, dealbox_serial.receive(&h->core, buf, answer_of(buf, h->core.tag,
@@ -1306,7 +1307,7 @@ static void test_an_answer_in_every_order(struct kunit *test)
 			int end, later;
 
 			fresh(h);
-			dealbox_call_get_param(&h->call, &param);
+			dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_PARAM, &param);
 			serial_asks(h, 8, WIRE_GET_PARAM, PARAM, "", 0);
 			end = some_come(h, arrivals, order, 0, sent);
 			KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
@@ -1367,6 +1368,30 @@ static void test_gates_in_every_order(struct kunit *test)
 	} while (next_order(order, ARRAY_SIZE(order), LETTERS));
 }
 
+/* Each number is used once, and every argument fits. */
+static void test_ioctls(struct kunit *test)
+{
+	unsigned int numbers = 0, found = 0;
+
+	for (unsigned int nr = 0; nr < 16; nr++)
+		for (unsigned int cmd = 0; cmd < 1U << (_IOC_SIZEBITS + _IOC_DIRBITS); cmd++) {
+			unsigned int size = cmd & _IOC_SIZEMASK, dir = cmd >> _IOC_SIZEBITS;
+			const struct dealbox_ioctl *ioctl =
+				dealbox_ioctl_find(_IOC(dir, DEALBOX_IOC_MAGIC, nr, size));
+
+			if (!ioctl)
+				continue;
+			KUNIT_ASSERT_EQ(test, _IOC_NR(ioctl->cmd), nr);
+			KUNIT_ASSERT_EQ(test, dir != _IOC_NONE, size != 0);
+			KUNIT_ASSERT_TRUE(test, size <= DEALBOX_ARG_MAX);
+			found++;
+			numbers = nr + 1;
+		}
+	KUNIT_ASSERT_EQ(test, found, numbers);
+	KUNIT_ASSERT_TRUE(test, numbers > 8);
+	KUNIT_ASSERT_TRUE(test, !dealbox_ioctl_find(0));
+}
+
 static struct kunit_case core_cases[] = {
 	KUNIT_CASE(test_the_first_call),
 	KUNIT_CASE(test_a_machine_that_must_be_asked_what_it_is),
@@ -1387,6 +1412,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(test_gates_in_bytes),
 	KUNIT_CASE(test_serial_requests),
 	KUNIT_CASE(test_serial_events),
+	KUNIT_CASE(test_ioctls),
 	KUNIT_CASE(test_a_plan_in_every_order),
 	KUNIT_CASE(test_an_answer_in_every_order),
 	KUNIT_CASE(test_gates_in_every_order),

@@ -246,35 +246,6 @@ int host_start(struct host *host)
 	return run_call(host, &call);
 }
 
-static int get_info(struct host *host, void *arg)
-{
-	dealbox_abi_info(&host->core.machine, &host->core.info, host->serial, QUEUE_EVENTS, arg);
-	return 0;
-}
-
-static int get_status(struct host *host, void *arg)
-{
-	struct dealbox_status *out = arg;
-	struct dealbox_call call = { 0 };
-	int error;
-
-	dealbox_call_status(&call, out);
-	error = run_call(host, &call);
-	if (error)
-		return error;
-	out->lost = host->queue.lost;
-	out->claimed = host->claimed ? 2 : 0;
-	out->owner_pid = host->claimed ? (uint32_t)getpid() : 0;
-	return 0;
-}
-
-static int claim(struct host *host, void *arg)
-{
-	(void)arg;
-	host->claimed = true;
-	return 0;
-}
-
 /* A claim has ended: pause the machine, so that no deal runs unattended. */
 static void pause_deal(struct host *host)
 {
@@ -284,88 +255,54 @@ static void pause_deal(struct host *host)
 	run_call(host, &call);
 }
 
-static int release(struct host *host, void *arg)
+/* What the host knows of the machine's status. */
+static void add_claim(const struct host *host, struct dealbox_status *out)
 {
-	(void)arg;
-	host->claimed = false;
-	pause_deal(host);
-	return 0;
+	out->lost = host->queue.lost;
+	out->claimed = host->claimed ? 2 : 0;
+	out->owner_pid = host->claimed ? (uint32_t)getpid() : 0;
 }
 
-static int set_plan(struct host *host, void *arg)
+static int make_call(struct host *host, unsigned int cmd, void *arg)
 {
-	struct dealbox_call call = { 0 };
+	struct dealbox_call call = { .patient = true };
+	int error;
 
-	dealbox_call_set_plan(&call, arg, true);
-	return run_call(host, &call);
+	switch (cmd) {
+	case DEALBOX_IOC_GET_INFO:
+		dealbox_abi_info(&host->core.machine, &host->core.info, host->serial, QUEUE_EVENTS,
+				 arg);
+		return 0;
+	case DEALBOX_IOC_CLAIM:
+		host->claimed = true;
+		return 0;
+	case DEALBOX_IOC_RELEASE:
+		host->claimed = false;
+		pause_deal(host);
+		return 0;
+	}
+	dealbox_call_ioctl(&call, cmd, arg);
+	error = run_call(host, &call);
+	if (!error && cmd == DEALBOX_IOC_GET_STATUS)
+		add_claim(host, arg);
+	return error;
 }
-
-static int control(struct host *host, void *arg)
-{
-	struct dealbox_call call = { 0 };
-
-	dealbox_call_control(&call, arg);
-	return run_call(host, &call);
-}
-
-static int get_param(struct host *host, void *arg)
-{
-	struct dealbox_call call = { 0 };
-
-	dealbox_call_get_param(&call, arg);
-	return run_call(host, &call);
-}
-
-static int set_param(struct host *host, void *arg)
-{
-	struct dealbox_call call = { 0 };
-
-	dealbox_call_set_param(&call, arg);
-	return run_call(host, &call);
-}
-
-static int get_counters(struct host *host, void *arg)
-{
-	struct dealbox_call call = { 0 };
-
-	dealbox_call_counters(&call, arg);
-	return run_call(host, &call);
-}
-
-static const struct {
-	unsigned long request;
-	bool owner;		/* needs the claim */
-	int (*answer)(struct host *host, void *arg);
-} calls[] = {
-	{ DEALBOX_IOC_GET_INFO, false, get_info },
-	{ DEALBOX_IOC_GET_STATUS, false, get_status },
-	{ DEALBOX_IOC_CLAIM, true, claim },
-	{ DEALBOX_IOC_RELEASE, true, release },
-	{ DEALBOX_IOC_SET_PLAN, true, set_plan },
-	{ DEALBOX_IOC_CONTROL, true, control },
-	{ DEALBOX_IOC_GET_PARAM, false, get_param },
-	{ DEALBOX_IOC_SET_PARAM, true, set_param },
-	{ DEALBOX_IOC_GET_COUNTERS, false, get_counters },
-};
 
 /* The checks have the same order as in driver/chardev.c. */
 int host_call(void *self, unsigned long request, void *arg)
 {
+	const struct dealbox_ioctl *ioctl = dealbox_ioctl_find((unsigned int)request);
 	struct host *host = self;
-	size_t n;
 
-	for (n = 0; n < sizeof(calls) / sizeof(*calls); n++) {
-		if (calls[n].request != request)
-			continue;
-		if (calls[n].owner && host->observe)
-			return -EBADF;
-		if (host->gone)
-			return -ENODEV;
-		if (calls[n].owner && !host->claimed && request != DEALBOX_IOC_CLAIM)
-			return -EPERM;
-		return calls[n].answer(host, arg);
-	}
-	return -ENOTTY;
+	if (!ioctl)
+		return -ENOTTY;
+	if (ioctl->owner && host->observe)
+		return -EBADF;
+	if (host->gone)
+		return -ENODEV;
+	if (ioctl->owner && !host->claimed && request != DEALBOX_IOC_CLAIM)
+		return -EPERM;
+	return make_call(host, ioctl->cmd, arg);
 }
 
 ssize_t host_read(void *self, struct dealbox_event *events, size_t max)

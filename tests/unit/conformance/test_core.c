@@ -326,22 +326,23 @@ static int make_call(struct world *w, const struct conformance_case *c, uint32_t
 		plan.pocket[card] = card % 4;
 	switch (c->call) {
 	case ASK_STATUS:
-		dealbox_call_status(&call, &status);
+		dealbox_call_ioctl(&call, DEALBOX_IOC_GET_STATUS, &status);
 		break;
 	case ASK_COUNTERS:
-		dealbox_call_counters(&call, &counters);
+		dealbox_call_ioctl(&call, DEALBOX_IOC_GET_COUNTERS, &counters);
 		break;
 	case ASK_PARAM:
-		dealbox_call_get_param(&call, &param);
+		dealbox_call_ioctl(&call, DEALBOX_IOC_GET_PARAM, &param);
 		break;
 	case SET_PARAM:
-		dealbox_call_set_param(&call, &param);
+		dealbox_call_ioctl(&call, DEALBOX_IOC_SET_PARAM, &param);
 		break;
 	case LOCATE:
-		dealbox_call_control(&call, &locate);
+		dealbox_call_ioctl(&call, DEALBOX_IOC_CONTROL, &locate);
 		break;
 	default:
-		dealbox_call_set_plan(&call, &plan, true);
+		call.patient = true;
+		dealbox_call_ioctl(&call, DEALBOX_IOC_SET_PLAN, &plan);
 		break;
 	}
 	error = run_call(w, &call);
@@ -446,9 +447,9 @@ static struct dealbox_plan bridge_plan(uint32_t id)
 
 static int set_plan(struct world *w, struct dealbox_plan *plan)
 {
-	struct dealbox_call call = { 0 };
+	struct dealbox_call call = { .patient = true };
 
-	dealbox_call_set_plan(&call, plan, true);
+	dealbox_call_ioctl(&call, DEALBOX_IOC_SET_PLAN, plan);
 	return run_call(w, &call);
 }
 
@@ -458,7 +459,7 @@ static int start(struct world *w, struct dealbox_control *control, uint32_t plan
 
 	*control = (struct dealbox_control){ .op = DEALBOX_OP_START, .plan_id = plan,
 					     .insertion = 9 };
-	dealbox_call_control(&call, control);
+	dealbox_call_ioctl(&call, DEALBOX_IOC_CONTROL, control);
 	return run_call(w, &call);
 }
 
@@ -484,7 +485,7 @@ static void a_plan_that_the_host_keeps(void **state)
 		assert_int_equal(control.detail, 5);
 		assert_string_equal(w->sent, "02");
 		call = (struct dealbox_call){ 0 };
-		dealbox_call_status(&call, &status);
+		dealbox_call_ioctl(&call, DEALBOX_IOC_GET_STATUS, &status);
 		assert_int_equal(run_call(w, &call), 0);
 		assert_int_equal(status.plan_id, 5);
 		/* there is no board: the machine is asked, and says so */
@@ -545,7 +546,7 @@ static void a_plan_that_nobody_waits_for(void **state)
 
 	(void)state;
 	fixture_rule(w->fixture, "on event PLAN_LOADED: drop");
-	dealbox_call_set_plan(&call, &plan, false);
+	dealbox_call_ioctl(&call, DEALBOX_IOC_SET_PLAN, &plan);
 	assert_int_equal(run_call(w, &call), 0);
 	assert_int_equal(w->core.awaited, DEALBOX_AWAIT_NOTHING);
 	world_free(w);
@@ -556,11 +557,11 @@ static void a_wait_that_is_ended(void **state)
 {
 	struct dealbox_plan plan = bridge_plan(5);
 	uint8_t data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
-	struct dealbox_call call = { .data = data, .bytes = bytes };
+	struct dealbox_call call = { .data = data, .bytes = bytes, .patient = true };
 	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
 
 	(void)state;
-	dealbox_call_set_plan(&call, &plan, true);
+	dealbox_call_ioctl(&call, DEALBOX_IOC_SET_PLAN, &plan);
 	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_CONTROL);
 	assert_int_equal(dealbox_call_next(&w->core, &call, 16, 0), DEALBOX_SEND);
 	assert_int_equal(call.ms, 2000);
@@ -629,7 +630,7 @@ static void a_machine_that_goes(void **state)
 	assert_int_equal(call.error, -ENODEV);
 	/* in mid-command, and when it is asked what became of that */
 	call = (struct dealbox_call){ .data = data, .bytes = bytes };
-	dealbox_call_set_param(&call, &(struct dealbox_param){ .id = 1 });
+	dealbox_call_ioctl(&call, DEALBOX_IOC_SET_PARAM, &(struct dealbox_param){ .id = 1 });
 	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_CONTROL);
 	assert_int_equal(dealbox_call_next(&w->core, &call, -ETIMEDOUT, 0), DEALBOX_CONTROL);
 	assert_int_equal(call.request, WIRE_GET_RESULT);
@@ -645,13 +646,13 @@ static void parameters_that_nobody_has(void **state)
 	struct dealbox_call call = { 0 };
 
 	(void)state;
-	dealbox_call_get_param(&call, &param);
+	dealbox_call_ioctl(&call, DEALBOX_IOC_GET_PARAM, &param);
 	assert_int_equal(run_call(w, &call), -EREMOTEIO);
 	assert_int_equal(param.result, DEALBOX_ERR_BAD_VALUE);
 	assert_int_equal(param.detail, 4);
 	param = (struct dealbox_param){ .id = DEALBOX_PARAM_SPEED, .min = 1, .result = 7 };
 	call = (struct dealbox_call){ 0 };
-	dealbox_call_set_param(&call, &param);
+	dealbox_call_ioctl(&call, DEALBOX_IOC_SET_PARAM, &param);
 	assert_int_equal(run_call(w, &call), -EINVAL);
 	assert_int_equal(param.result, 0);
 	assert_string_equal(w->sent, "");
@@ -699,7 +700,7 @@ static void errors_of_transfers(void **state)
 	for (n = 0; n < sizeof(errors) / sizeof(*errors); n++) {
 		struct dealbox_call call = { .data = data, .bytes = bytes };
 
-		dealbox_call_status(&call, &status);
+		dealbox_call_ioctl(&call, DEALBOX_IOC_GET_STATUS, &status);
 		assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_CONTROL);
 		assert_int_equal(call.ms, 1000);
 		assert_int_equal(dealbox_call_next(&w->core, &call, errors[n].transfer, 0),
@@ -821,7 +822,7 @@ static void a_board_is_dealt(void **state)
 		call = (struct dealbox_call){ 0 };
 		control = (struct dealbox_control){ .op = DEALBOX_OP_START, .plan_id = 5,
 						    .insertion = w->last.insertion };
-		dealbox_call_control(&call, &control);
+		dealbox_call_ioctl(&call, DEALBOX_IOC_CONTROL, &control);
 		assert_int_equal(run_call(w, &call), 0);
 		assert_int_equal(call.command, DEALBOX_OP_START);
 		assert_int_equal(call.command_error, 0);
@@ -833,17 +834,17 @@ static void a_board_is_dealt(void **state)
 		assert_int_equal(w->last.seqno, w->events - 1);
 
 		call = (struct dealbox_call){ 0 };
-		dealbox_call_status(&call, &status);
+		dealbox_call_ioctl(&call, DEALBOX_IOC_GET_STATUS, &status);
 		assert_int_equal(run_call(w, &call), 0);
 		assert_int_equal(status.state, DEALBOX_STATE_DONE);
 		assert_int_equal(status.plan_id, 5);
 		assert_int_equal(status.seqno, w->events);
 		call = (struct dealbox_call){ 0 };
-		dealbox_call_counters(&call, &counters);
+		dealbox_call_ioctl(&call, DEALBOX_IOC_GET_COUNTERS, &counters);
 		assert_int_equal(run_call(w, &call), 0);
 		assert_int_equal(counters.boards_dealt, 1);
 		call = (struct dealbox_call){ 0 };
-		dealbox_call_get_param(&call, &param);
+		dealbox_call_ioctl(&call, DEALBOX_IOC_GET_PARAM, &param);
 		assert_int_equal(run_call(w, &call), 0);
 		assert_true(param.min && param.min <= param.value && param.value <= param.max);
 		param = (struct dealbox_param){ .id = DEALBOX_PARAM_SPEED };
@@ -910,7 +911,7 @@ static void a_command_that_no_result_tells_of(void **state)
 
 	(void)state;
 	fixture_rule(w->fixture, "on request GET_RESULT always: set 0 00000000");
-	dealbox_call_control(&call, &locate);
+	dealbox_call_ioctl(&call, DEALBOX_IOC_CONTROL, &locate);
 	assert_int_equal(run_call(w, &call), -EPROTO);
 	assert_string_equal(w->sent, "1a 03 1a 03");
 	world_free(w);
@@ -919,7 +920,7 @@ static void a_command_that_no_result_tells_of(void **state)
 	w = world_new(DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_REFUSES_BY_RESULT, false);
 	fixture_rule(w->fixture, "on request GET_RESULT: stall");
 	memset(&call, 0, sizeof(call));
-	dealbox_call_control(&call, &locate);
+	dealbox_call_ioctl(&call, DEALBOX_IOC_CONTROL, &locate);
 	assert_int_equal(run_call(w, &call), -EPROTO);
 	assert_string_equal(w->sent, "1a 03");
 	world_free(w);

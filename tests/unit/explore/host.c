@@ -141,7 +141,7 @@ static int control(uint32_t op, uint32_t plan_id, uint32_t insertion)
 	struct dealbox_control arg = { .op = op, .plan_id = plan_id, .insertion = insertion };
 	struct dealbox_call call = { 0 };
 
-	dealbox_call_control(&call, &arg);
+	dealbox_call_ioctl(&call, DEALBOX_IOC_CONTROL, &arg);
 	return run_call(&call);
 }
 
@@ -167,17 +167,17 @@ int __wrap_dealbox_machine_get_status(struct dealbox_machine *m, struct dealbox_
 	struct dealbox_call call = { 0 };
 
 	(void)m;
-	dealbox_call_status(&call, out);
+	dealbox_call_ioctl(&call, DEALBOX_IOC_GET_STATUS, out);
 	return run_call(&call);
 }
 
 int __wrap_dealbox_machine_set_plan(struct dealbox_machine *m, struct dealbox_plan *plan)
 {
-	struct dealbox_call call = { 0 };
+	struct dealbox_call call = { .patient = true };
 
 	(void)m;
 	now.record.plan_id = plan->plan_id;
-	dealbox_call_set_plan(&call, plan, true);
+	dealbox_call_ioctl(&call, DEALBOX_IOC_SET_PLAN, plan);
 	return run_call(&call);
 }
 
