@@ -30,14 +30,6 @@ void dealbox_abi_protocol_error(struct event_source *source, u32 code, u32 arg,
 	out->arg[0] = arg;
 }
 
-static bool known_type(u8 type)
-{
-	return (type >= DEALBOX_EV_STATE_LOST && type <= DEALBOX_EV_KEY) ||
-	       (type >= DEALBOX_EV_PLAN_LOADED && type <= DEALBOX_EV_FAULT_CLEARED) ||
-	       (type >= DEALBOX_EV_CARD_UNREADABLE && type <= DEALBOX_EV_DECK_SHORT) ||
-	       (type >= DEALBOX_EV_REPEATED_CARD && type <= DEALBOX_EV_HARDWARE);
-}
-
 static bool at_most(u8 value, u8 max)
 {
 	return value <= max || value == DEALBOX_NONE;
@@ -49,7 +41,7 @@ static bool at_most(u8 value, u8 max)
  */
 static bool fields_ok(const struct event_source *source, const struct wire_event *in)
 {
-	return !known_type(in->type) ||
+	return !dealbox_wire_known(in->type) ||
 	       (at_most(in->position, DEALBOX_MAX_ENTRIES) &&
 		at_most(in->card, DEALBOX_MAX_CARDS - 1) &&
 		at_most(in->pocket, source->pockets - 1) &&

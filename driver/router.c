@@ -99,7 +99,7 @@ bool dealbox_router_event(struct router *router, const struct wire_event *event,
 		end_deal(router);
 		return false;
 	default:
-		if (dealbox_wire_class(event->type) == WIRE_EVENT_VOID)
+		if (DEALBOX_EV_IS_VOID(event->type))
 			end_deal(router);
 		return false;
 	}

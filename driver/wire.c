@@ -7,36 +7,30 @@
 #include <linux/build_bug.h>
 #include <linux/crc32.h>
 #include <linux/errno.h>
-#include <linux/limits.h>
+#include <linux/kernel.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
 #include "wire.h"
 
-#define LAST_STOP		0x3f
-#define LAST_OF_MACHINE		0xff	/* those above are the driver's own */
-
-/* The last type of each class, ascending. */
+/* The types of this version of the protocol, ascending. */
 static const struct {
-	u32 last;
-	enum wire_event_class class;
-} classes[] = {
-	{ 0, WIRE_EVENT_UNKNOWN },
-	{ DEALBOX_EV_DEAL_STARTED - 1, WIRE_EVENT_MACHINE },
-	{ DEALBOX_EV_CARD_UNREADABLE - 1, WIRE_EVENT_DEAL },
-	{ DEALBOX_EV_REPEATED_CARD - 1, WIRE_EVENT_HELD },
-	{ LAST_STOP, WIRE_EVENT_VOID },
-	{ LAST_OF_MACHINE, WIRE_EVENT_UNKNOWN },
-	{ U32_MAX, WIRE_EVENT_DRIVER },
+	u32 first, last;
+} known[] = {
+	{ DEALBOX_EV_STATE_LOST, DEALBOX_EV_KEY },
+	{ DEALBOX_EV_PLAN_LOADED, DEALBOX_EV_FAULT_CLEARED },
+	{ DEALBOX_EV_CARD_UNREADABLE, DEALBOX_EV_DECK_SHORT },
+	{ DEALBOX_EV_REPEATED_CARD, DEALBOX_EV_HARDWARE },
 };
 
-enum wire_event_class dealbox_wire_class(u32 type)
+bool dealbox_wire_known(u32 type)
 {
-	unsigned int n = 0;
+	unsigned int n;
 
-	while (type > classes[n].last)
-		n++;
-	return classes[n].class;
+	for (n = 0; n < ARRAY_SIZE(known); n++)
+		if (type >= known[n].first && type <= known[n].last)
+			return true;
+	return false;
 }
 
 bool dealbox_decode_descriptor(const u8 *buf, size_t len, struct wire_descriptor *out)
@@ -111,9 +105,9 @@ bool dealbox_decode_status(const u8 *buf, struct wire_status *out)
 
 	switch (out->state) {
 	case DEALBOX_STATE_HELD:
-		return dealbox_wire_class(out->fault) == WIRE_EVENT_HELD;
+		return DEALBOX_EV_IS_HELD(out->fault);
 	case DEALBOX_STATE_FAULT:
-		return dealbox_wire_class(out->fault) == WIRE_EVENT_VOID;
+		return DEALBOX_EV_IS_VOID(out->fault);
 	default:
 		return out->state <= DEALBOX_STATE_DONE && !out->fault;
 	}

@@ -53,16 +53,6 @@
 /* section 4 */
 #define WIRE_EVENT_SIZE		32
 
-/* Classes of events. Types that later versions add are within these classes. */
-enum wire_event_class {
-	WIRE_EVENT_UNKNOWN,	/* no known class */
-	WIRE_EVENT_MACHINE,	/* the machine and its board */
-	WIRE_EVENT_DEAL,	/* the deal and its cards */
-	WIRE_EVENT_HELD,	/* a stop: the deal can continue */
-	WIRE_EVENT_VOID,	/* a stop: the board is void */
-	WIRE_EVENT_DRIVER,	/* from the driver, not the machine */
-};
-
 /* section 6 */
 #define WIRE_GATE_SIZE		16
 #define WIRE_GATE_TYPE		0x01
@@ -163,12 +153,12 @@ struct wire_gate {
  */
 
 /**
- * dealbox_wire_class() - the class of a type of events (section 4)
- * @type: type of an event, of the machine or of the driver; any number
+ * dealbox_wire_known() - tell whether this version knows an event (section 4)
+ * @type: type of an event; any number
  *
- * Return: the class, also of a type that nobody knows yet.
+ * Return: true for the machine's events whose fields the protocol defines.
  */
-enum wire_event_class dealbox_wire_class(u32 type);
+bool dealbox_wire_known(u32 type);
 
 /**
  * dealbox_decode_descriptor() - decode the machine descriptor (section 1.1)

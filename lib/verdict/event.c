@@ -3,8 +3,6 @@
 
 #include <dealbox/event.h>
 
-#include "wire.h"
-
 /* Every type that is known: its name, and whether its code may be shown. */
 static const struct {
 	const char *name;
@@ -45,23 +43,16 @@ static const struct {
 
 enum dealbox_event_class dealbox_event_class(uint32_t type)
 {
-	static const enum dealbox_event_class classes[] = {
-		[WIRE_EVENT_UNKNOWN] = DEALBOX_EVENT_UNKNOWN,
-		[WIRE_EVENT_MACHINE] = DEALBOX_EVENT_MACHINE,
-		[WIRE_EVENT_DEAL] = DEALBOX_EVENT_DEAL,
-		[WIRE_EVENT_HELD] = DEALBOX_EVENT_HELD,
-		[WIRE_EVENT_VOID] = DEALBOX_EVENT_VOID,
-		[WIRE_EVENT_DRIVER] = DEALBOX_EVENT_DRIVER,
-	};
-
-	return classes[dealbox_wire_class(type)];
+	return DEALBOX_EV_IS_MACHINE(type) ? DEALBOX_EVENT_MACHINE :
+	       DEALBOX_EV_IS_DEAL(type) ? DEALBOX_EVENT_DEAL :
+	       DEALBOX_EV_IS_HELD(type) ? DEALBOX_EVENT_HELD :
+	       DEALBOX_EV_IS_VOID(type) ? DEALBOX_EVENT_VOID :
+	       DEALBOX_EV_IS_DRIVER(type) ? DEALBOX_EVENT_DRIVER : DEALBOX_EVENT_UNKNOWN;
 }
 
 bool dealbox_event_stops(uint32_t type)
 {
-	enum dealbox_event_class class = dealbox_event_class(type);
-
-	return class == DEALBOX_EVENT_HELD || class == DEALBOX_EVENT_VOID;
+	return DEALBOX_EV_IS_STOP(type);
 }
 
 const char *dealbox_event_name(uint32_t type)

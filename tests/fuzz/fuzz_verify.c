@@ -114,7 +114,7 @@ static void check_exact(const struct tape *tape, const struct dealbox_plan *plan
 			CHECK(event->seqno == tape->event[i - 1].seqno + 1);
 		if (event->insertion != INSERTION)
 			continue;
-		CHECK(event->type < DEALBOX_EV_REPEATED_CARD || event->type > DEALBOX_EV_HARDWARE);
+		CHECK(!DEALBOX_EV_IS_VOID(event->type));
 		switch (event->type) {
 		case DEALBOX_EV_DEAL_STARTED:
 			started++;

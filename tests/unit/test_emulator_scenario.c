@@ -212,7 +212,7 @@ static void every_stop_can_be_made(void **state)
 			fail_msg("\"%s\": position %u", stops[i].rule, stop->position);
 		if (stops[i].code != UINT32_MAX)
 			assert_int_equal(stop->code, stops[i].code);
-		assert_int_equal(fixture_status(fixture).state, stops[i].stop < 0x28 ?
+		assert_int_equal(fixture_status(fixture).state, DEALBOX_EV_IS_HELD(stops[i].stop) ?
 				 DEALBOX_STATE_HELD : DEALBOX_STATE_FAULT);
 		assert_int_equal(fixture_status(fixture).fault, stops[i].stop);
 		if (stops[i].goes_on) {

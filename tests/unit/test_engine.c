@@ -194,9 +194,9 @@ static void unplug(struct place *p, bool power)
 
 static void stop(struct place *p, unsigned int fault)
 {
-	p->state = fault < 0x28 ? DEALBOX_STATE_HELD : DEALBOX_STATE_FAULT;
+	p->state = DEALBOX_EV_IS_HELD(fault) ? DEALBOX_STATE_HELD : DEALBOX_STATE_FAULT;
 	p->fault = fault;
-	p->acted &= fault < 0x28;
+	p->acted &= DEALBOX_EV_IS_HELD(fault);
 	emit_type(p, fault);
 }
 

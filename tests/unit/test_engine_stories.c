@@ -230,7 +230,7 @@ static void event(struct world *w, size_t row, char *word)
 		w->status.flags &= ~DEALBOX_STATUS_HOPPER;
 	if (event_words[row].state >= 0) {
 		w->status.state = event_words[row].state;
-		w->status.fault = e.type >= 0x20 ? e.type : 0;
+		w->status.fault = DEALBOX_EV_IS_STOP(e.type) ? e.type : 0;
 	}
 	if (!engine_event(&w->engine, &w->jobs, &e))
 		add(w, "nothing ");

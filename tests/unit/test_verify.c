@@ -76,7 +76,8 @@ static void number(struct run *run)
 	for (size_t i = 0; i < run->count; i++) {
 		run->events[i].seqno = 1000 + i;
 		/* the driver's own have none */
-		run->events[i].machine_seq = run->events[i].type < 0x100 ? machine_seq++ : 0;
+		if (!DEALBOX_EV_IS_DRIVER(run->events[i].type))
+			run->events[i].machine_seq = machine_seq++;
 	}
 }
 

@@ -154,7 +154,7 @@ uint64_t machine_fetch_at(const struct machine *m)
 
 void machine_stop(struct machine *m, struct wire_event *event)
 {
-	bool fault = dealbox_wire_class(event->type) == WIRE_EVENT_VOID;
+	bool fault = DEALBOX_EV_IS_VOID(event->type);
 
 	m->stops++;
 	m->step = STEP_NONE;

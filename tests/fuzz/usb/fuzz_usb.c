@@ -571,15 +571,6 @@ static bool zero(const void *data, size_t size)
 	return true;
 }
 
-static bool known(uint32_t type)
-{
-	return (type >= DEALBOX_EV_STATE_LOST && type <= DEALBOX_EV_KEY) ||
-	       (type >= DEALBOX_EV_PLAN_LOADED && type <= DEALBOX_EV_FAULT_CLEARED) ||
-	       (type >= DEALBOX_EV_CARD_UNREADABLE && type <= DEALBOX_EV_DECK_SHORT) ||
-	       (type >= DEALBOX_EV_REPEATED_CARD && type <= DEALBOX_EV_HARDWARE) ||
-	       type == DEALBOX_EV_PROTOCOL_ERROR;
-}
-
 static bool within(uint8_t value, uint8_t max)
 {
 	return value <= max || value == DEALBOX_NONE;
@@ -597,7 +588,7 @@ static void check_event(struct user *u, const struct dealbox_event *e)
 		wrong("event %llu: reserved bytes are not zero", (unsigned long long)e->seqno);
 	if (e->flags & ~flags)
 		wrong("event %llu: flags %#x", (unsigned long long)e->seqno, e->flags);
-	if (e->type > 0xff && e->type != DEALBOX_EV_PROTOCOL_ERROR)
+	if (DEALBOX_EV_IS_DRIVER(e->type) && e->type != DEALBOX_EV_PROTOCOL_ERROR)
 		wrong("event %llu: type %#x", (unsigned long long)e->seqno, e->type);
 	if (u->begun && (e->seqno <= u->seqno || e->timestamp_ns < u->timestamp))
 		wrong("event %llu comes behind %llu", (unsigned long long)e->seqno,
@@ -605,7 +596,7 @@ static void check_event(struct user *u, const struct dealbox_event *e)
 	if (u->begun && (e->seqno != u->seqno + 1) != !!(e->flags & DEALBOX_EVF_GAP))
 		wrong("event %llu comes behind %llu, flags %#x", (unsigned long long)e->seqno,
 		      (unsigned long long)u->seqno, e->flags);
-	if (known(e->type) &&
+	if ((dealbox_wire_known(e->type) || e->type == DEALBOX_EV_PROTOCOL_ERROR) &&
 	    !(within(e->position, DEALBOX_MAX_ENTRIES) && within(e->pocket, 7) &&
 	      within(e->card, DEALBOX_MAX_CARDS - 1) && within(e->quality, 100)))
 		wrong("event %llu: type %#x, a field cannot be", (unsigned long long)e->seqno,
@@ -668,7 +659,7 @@ static bool is_stop(uint32_t type)
 {
 	return type == DEALBOX_EV_DEAL_DONE || type == DEALBOX_EV_PAUSED ||
 	       type == DEALBOX_EV_ABORTED || type == DEALBOX_EV_STATE_LOST ||
-	       (type >= 0x20 && type <= 0x3f);
+	       DEALBOX_EV_IS_STOP(type);
 }
 
 static int command(int fd, uint32_t op, uint32_t plan, uint32_t insertion, uint32_t arg)
@@ -759,9 +750,9 @@ static int deal_on(struct user *u, int fd)
 		tries++;
 		if (type == DEALBOX_EV_PAUSED)
 			command(fd, DEALBOX_OP_RESUME, 0, 0, 0);
-		else if (type >= 0x20 && type < 0x28)
+		else if (DEALBOX_EV_IS_HELD(type))
 			command(fd, DEALBOX_OP_REREAD, 0, 0, 0);
-		else if (type >= 0x28)
+		else if (DEALBOX_EV_IS_VOID(type))
 			command(fd, DEALBOX_OP_CLEAR_FAULT, 0, 0, 0);
 		else if (ASK(fd, GET_STATUS, &status) == ENODEV)
 			break;

@@ -88,7 +88,7 @@ static struct told *stop(struct world *w, unsigned int type)
 {
 	struct told *e = emit(w, type);
 
-	w->state = type < DEALBOX_EV_REPEATED_CARD ? DEALBOX_STATE_HELD : DEALBOX_STATE_FAULT;
+	w->state = DEALBOX_EV_IS_HELD(type) ? DEALBOX_STATE_HELD : DEALBOX_STATE_FAULT;
 	w->fault = type;
 	if (w->state == DEALBOX_STATE_FAULT)
 		w->touched = false;

@@ -7,11 +7,10 @@
 #define KUNIT_ON_CMOCKA_H
 
 #include <errno.h>
+#include <linux/kernel.h>
 #include <stdbool.h>
 #include <string.h>
 #include "../unit.h"
-
-#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
 struct kunit {
 	char unused;

@@ -121,13 +121,13 @@
 #define DEALBOX_EV_RESUMED		0x17
 #define DEALBOX_EV_ABORTED		0x18
 #define DEALBOX_EV_FAULT_CLEARED	0x19
-/* stops that end in STATE_HELD: 0x20..0x27 */
+/* stops that end in STATE_HELD */
 #define DEALBOX_EV_CARD_UNREADABLE	0x20
 #define DEALBOX_EV_NOT_IN_PLAN		0x21
 #define DEALBOX_EV_GATE_LATE		0x22
 #define DEALBOX_EV_FEED_TIMEOUT		0x23
 #define DEALBOX_EV_DECK_SHORT		0x24
-/* stops that end in STATE_FAULT, the board is void: 0x28..0x3f */
+/* stops that end in STATE_FAULT, the board is void */
 #define DEALBOX_EV_REPEATED_CARD	0x28
 #define DEALBOX_EV_DOUBLE_FEED		0x29
 #define DEALBOX_EV_JAM			0x2a
@@ -137,6 +137,17 @@
 #define DEALBOX_EV_HARDWARE		0x2e
 /* from the driver itself; code is DEALBOX_PROTO_* */
 #define DEALBOX_EV_PROTOCOL_ERROR	0x100
+
+/*
+ * Classes of types. Types that later versions add have the class of their
+ * number; ignore types without a class.
+ */
+#define DEALBOX_EV_IS_MACHINE(type)	((__u32)(type) - 0x01U < 0x10U)
+#define DEALBOX_EV_IS_DEAL(type)	((__u32)(type) - 0x11U < 0x0fU)
+#define DEALBOX_EV_IS_HELD(type)	((__u32)(type) - 0x20U < 0x08U)
+#define DEALBOX_EV_IS_VOID(type)	((__u32)(type) - 0x28U < 0x18U)
+#define DEALBOX_EV_IS_STOP(type)	((__u32)(type) - 0x20U < 0x20U)
+#define DEALBOX_EV_IS_DRIVER(type)	((__u32)(type) >= 0x100U)
 
 /* code of DEALBOX_EV_STATE_LOST */
 #define DEALBOX_LOST_POWER_ON		1
