@@ -110,6 +110,8 @@ struct dealbox_call {
 
 /**
  * struct dealbox_dialect - encoding of the protocol on USB
+ * @bulk: one pair of bulk pipes carries everything; otherwise events and gate
+ *	commands have interrupt pipes
  * @described: dealbox_call_greet() queries the machine for its descriptor
  *	unless core->machine is known
  * @describe: the request for the descriptor, if @described
@@ -128,6 +130,7 @@ struct dealbox_call {
  * docs/porting.md explains how to add a dialect.
  */
 struct dealbox_dialect {
+	bool bulk;
 	bool described;
 	u8 describe;
 	enum dealbox_action (*exchange)(struct dealbox_core *core, struct dealbox_call *call);
@@ -151,10 +154,7 @@ struct dealbox_dialect {
  */
 #define DEALBOX_GATE_MS		1000
 
-/* docs/protocol.md */
-extern const struct dealbox_dialect dealbox_native;
-/* docs/protocol-serial.md */
-extern const struct dealbox_dialect dealbox_serial;
+#include "dialects.h"
 
 /**
  * struct dealbox_core_ops - callbacks to the owner of a core

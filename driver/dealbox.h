@@ -41,26 +41,6 @@ struct dealbox_pipes {
 	const struct usb_endpoint_descriptor *gate;
 };
 
-/**
- * struct dealbox_kind - a kind of machine, the driver_info in main.c's id table
- * @dialect: encoding of the protocol, see core.h
- * @listed: known by vendor and product, so that it may be queried in its
- *	dialect
- * @bind: find the endpoints, and set db->core.machine if the USB descriptors
- *	contain it. Makes no transfers. Return 0 or -errno.
- *
- * docs/porting.md explains how to add one.
- */
-struct dealbox_kind {
-	const struct dealbox_dialect *dialect;
-	bool listed;
-	int (*bind)(struct dealbox *db, struct dealbox_pipes *pipes);
-};
-
-extern const struct dealbox_kind dealbox_native_kind;
-extern const struct dealbox_kind dealbox_serial_kind;
-extern const struct dealbox_kind dealbox_unlisted_serial_kind;
-
 /* Statistics for debugfs; under lock. */
 struct dealbox_stats {
 	u64 transfers;
@@ -160,6 +140,12 @@ struct dealbox_file {
 
 /* Say why the descriptor refuses the machine. Returns error. */
 int dealbox_refuse_descriptor(struct dealbox *db, int error);
+
+/*
+ * Find the endpoints of db->core.dialect, and set db->core.machine if the USB
+ * descriptors contain it. Makes no transfers. Returns 0 or -errno.
+ */
+int dealbox_find_pipes(struct dealbox *db, struct dealbox_pipes *pipes);
 
 /*
  * Compare the endpoints with what the machine says that it is. Returns 0 or

@@ -79,12 +79,12 @@ static int greet_machine(struct dealbox *db)
  * anything is sent, since this may be another vendor's device of the same
  * class.
  */
-static int describe_machine(struct dealbox *db, const struct dealbox_kind *kind,
+static int describe_machine(struct dealbox *db, const struct usb_device_id *id,
 			    struct dealbox_pipes *pipes)
 {
 	int error;
 
-	if (kind->listed)
+	if (id->match_flags & USB_DEVICE_ID_MATCH_VENDOR)
 		return 0;
 	if (!db->core.machine.pockets) {
 		mutex_lock(&db->ctl);
@@ -108,20 +108,18 @@ static int add_node(struct dealbox *db)
 static int dealbox_probe(struct usb_interface *intf, const struct usb_device_id *id)
 {
 	struct dealbox *db = dealbox_alloc(intf);
-	const struct dealbox_kind *kind;
 	struct dealbox_pipes pipes;
 	int error;
 
 	if (!db)
 		return -ENOMEM;
-	kind = (const struct dealbox_kind *)id->driver_info;
 	db->core.ops = &dealbox_core_ops;
-	db->core.dialect = kind->dialect;
-	error = kind->bind(db, &pipes);
+	db->core.dialect = (const struct dealbox_dialect *)id->driver_info;
+	error = dealbox_find_pipes(db, &pipes);
 	if (!error)
 		error = dealbox_control_alloc(db, pipes.out);
 	if (!error)
-		error = describe_machine(db, kind, &pipes);
+		error = describe_machine(db, id, &pipes);
 	if (!error)
 		error = dealbox_stream_alloc(db, pipes.in, pipes.gate);
 	if (error)
@@ -319,17 +317,13 @@ static int dealbox_post_reset(struct usb_interface *intf)
 }
 
 static const struct usb_device_id dealbox_ids[] = {
-	{ USB_INTERFACE_INFO(WIRE_CLASS, WIRE_SUBCLASS, WIRE_PROTOCOL),
-	  .driver_info = (kernel_ulong_t)&dealbox_native_kind },
-	/*
-	 * This dialect has no USB descriptor to recognise it by. A machine of a
-	 * known vendor and product is queried by frames, any other one on
-	 * endpoint 0 before a frame is written.
-	 */
-	{ USB_DEVICE_AND_INTERFACE_INFO(0x1209, 0x0001, WIRE_CLASS, WIRE_SUBCLASS, FRAME_PROTOCOL),
-	  .driver_info = (kernel_ulong_t)&dealbox_serial_kind },
-	{ USB_INTERFACE_INFO(WIRE_CLASS, WIRE_SUBCLASS, FRAME_PROTOCOL),
-	  .driver_info = (kernel_ulong_t)&dealbox_unlisted_serial_kind },
+#define DEALBOX_PRODUCT(vendor, product, protocol, dialect) { \
+	USB_DEVICE_AND_INTERFACE_INFO(vendor, product, WIRE_CLASS, WIRE_SUBCLASS, protocol), \
+	.driver_info = (kernel_ulong_t)&dealbox_##dialect },
+#define DEALBOX_INTERFACE(protocol, dialect) { \
+	USB_INTERFACE_INFO(WIRE_CLASS, WIRE_SUBCLASS, protocol), \
+	.driver_info = (kernel_ulong_t)&dealbox_##dialect },
+#include "dialects.h"
 	{ }
 };
 MODULE_DEVICE_TABLE(usb, dealbox_ids);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Endpoints of each kind of machine. */
+/* The endpoints of a machine. */
 #include <linux/errno.h>
 
 #include "dealbox.h"
@@ -31,14 +31,11 @@ static int read_descriptor(struct dealbox *db)
 	return error && error != -ENOENT ? dealbox_refuse_descriptor(db, error) : 0;
 }
 
-static int native_bind(struct dealbox *db, struct dealbox_pipes *pipes)
+static int interrupt_pipes(struct dealbox *db, struct dealbox_pipes *pipes)
 {
 	struct usb_host_interface *alt = db->intf->cur_altsetting;
 	struct usb_endpoint_descriptor *in, *out, *gate = NULL;
-	int error = read_descriptor(db);
 
-	if (error)
-		return error;
 	if (usb_find_common_endpoints(alt, NULL, &out, &in, NULL) ||
 	    usb_endpoint_maxp(out) < 8 || usb_endpoint_maxp(in) < WIRE_INT_IN_MIN)
 		return no_endpoint(db);
@@ -49,21 +46,7 @@ static int native_bind(struct dealbox *db, struct dealbox_pipes *pipes)
 	return 0;
 }
 
-int dealbox_check_pipes(struct dealbox *db, struct dealbox_pipes *pipes)
-{
-	if (!(db->core.machine.capabilities & DEALBOX_CAP_HOST_ROUTED))
-		pipes->gate = NULL;
-	else if (!pipes->gate)
-		return no_endpoint(db);
-	return 0;
-}
-
-const struct dealbox_kind dealbox_native_kind = {
-	.dialect = &dealbox_native,
-	.bind = native_bind,
-};
-
-static int serial_bind(struct dealbox *db, struct dealbox_pipes *pipes)
+static int bulk_pipes(struct dealbox *db, struct dealbox_pipes *pipes)
 {
 	struct usb_endpoint_descriptor *in, *out;
 
@@ -74,13 +57,21 @@ static int serial_bind(struct dealbox *db, struct dealbox_pipes *pipes)
 	return 0;
 }
 
-const struct dealbox_kind dealbox_serial_kind = {
-	.dialect = &dealbox_serial,
-	.listed = true,
-	.bind = serial_bind,
-};
+int dealbox_find_pipes(struct dealbox *db, struct dealbox_pipes *pipes)
+{
+	const struct dealbox_dialect *dialect = db->core.dialect;
+	int error = dialect->described ? 0 : read_descriptor(db);
 
-const struct dealbox_kind dealbox_unlisted_serial_kind = {
-	.dialect = &dealbox_serial,
-	.bind = serial_bind,
-};
+	if (error)
+		return error;
+	return dialect->bulk ? bulk_pipes(db, pipes) : interrupt_pipes(db, pipes);
+}
+
+int dealbox_check_pipes(struct dealbox *db, struct dealbox_pipes *pipes)
+{
+	if (!(db->core.machine.capabilities & DEALBOX_CAP_HOST_ROUTED))
+		pipes->gate = NULL;
+	else if (!pipes->gate)
+		return no_endpoint(db);
+	return 0;
+}

@@ -126,6 +126,7 @@ static void serial_restart(struct dealbox_core *core)
 }
 
 const struct dealbox_dialect dealbox_serial = {
+	.bulk = true,
 	.described = true,
 	.describe = WIRE_DESCRIBE,
 	.exchange = serial_exchange,

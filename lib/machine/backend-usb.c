@@ -414,34 +414,26 @@ static uint8_t endpoint_find(const struct libusb_interface_descriptor *interface
 	return 0;
 }
 
-/* Machines of the native dialect have a descriptor, or give it by request: docs/protocol.md, 1.1. */
-static bool native_describe(struct usb *usb, const struct libusb_interface_descriptor *interface,
-			    struct host_kind *kind)
+/* Events and gate commands have interrupt pipes. */
+static bool interrupt_pipes(struct endpoints *ep,
+			    const struct libusb_interface_descriptor *interface)
 {
-	struct endpoints *ep = &usb->ep;
 	uint16_t unused;
-	int error = dealbox_read_descriptor(interface->extra, (size_t)interface->extra_length,
-					    &kind->machine);
 
-	kind->dialect = &dealbox_native;
 	ep->bulk_out = endpoint_find(interface, LIBUSB_TRANSFER_TYPE_BULK, LIBUSB_ENDPOINT_OUT,
 				     &unused);
 	ep->in = endpoint_find(interface, LIBUSB_TRANSFER_TYPE_INTERRUPT, LIBUSB_ENDPOINT_IN,
 			       &ep->in_size);
 	ep->gate = endpoint_find(interface, LIBUSB_TRANSFER_TYPE_INTERRUPT, LIBUSB_ENDPOINT_OUT,
 				 &unused);
-	return (!error || error == -ENOENT) && ep->bulk_out && ep->in &&
-	       ep->in_size >= WIRE_INT_IN_MIN;
+	return ep->bulk_out && ep->in && ep->in_size >= WIRE_INT_IN_MIN;
 }
 
-/* Machines of the serial dialect are queried later. All messages use one pair of bulk pipes. */
-static bool serial_describe(struct usb *usb, const struct libusb_interface_descriptor *interface,
-			    struct host_kind *kind)
+/* All messages use one pair of bulk pipes. */
+static bool bulk_pipes(struct endpoints *ep, const struct libusb_interface_descriptor *interface)
 {
-	struct endpoints *ep = &usb->ep;
 	uint16_t out_size = 0;
 
-	kind->dialect = &dealbox_serial;
 	ep->bulk_out = endpoint_find(interface, LIBUSB_TRANSFER_TYPE_BULK, LIBUSB_ENDPOINT_OUT,
 				     &out_size);
 	ep->in = endpoint_find(interface, LIBUSB_TRANSFER_TYPE_BULK, LIBUSB_ENDPOINT_IN,
@@ -451,27 +443,25 @@ static bool serial_describe(struct usb *usb, const struct libusb_interface_descr
 	return ep->bulk_out && ep->in && out_size >= 8 && ep->in_size >= 8;
 }
 
-static const struct {
-	uint8_t protocol;
-	bool (*describe)(struct usb *usb, const struct libusb_interface_descriptor *interface,
-			 struct host_kind *kind);
-} dialects[] = {
-	{ WIRE_PROTOCOL, native_describe },
-	{ FRAME_PROTOCOL, serial_describe },
-};
-
 static bool interface_describe(struct usb *usb, const struct libusb_interface_descriptor *alt,
 			       struct host_kind *kind)
 {
-	size_t n;
+	int error;
 
 	if (alt->bInterfaceNumber != usb->interface || alt->bInterfaceClass != WIRE_CLASS ||
 	    alt->bInterfaceSubClass != WIRE_SUBCLASS)
 		return false;
-	for (n = 0; n < sizeof(dialects) / sizeof(*dialects); n++)
-		if (dialects[n].protocol == alt->bInterfaceProtocol)
-			return dialects[n].describe(usb, alt, kind);
-	return false;
+	kind->dialect = usb_dialect(alt->bInterfaceProtocol);
+	if (!kind->dialect)
+		return false;
+	/* The others are queried later, and so is who has no descriptor: docs/protocol.md, 1.1. */
+	if (!kind->dialect->described) {
+		error = dealbox_read_descriptor(alt->extra, (size_t)alt->extra_length,
+						&kind->machine);
+		if (error && error != -ENOENT)
+			return false;
+	}
+	return kind->dialect->bulk ? bulk_pipes(&usb->ep, alt) : interrupt_pipes(&usb->ep, alt);
 }
 
 /* Return false if the descriptors are not those of a machine. Sets *kind. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What all backends say of their failures. */
+/* What backends share: the machines that are known on USB, and what they say of failures. */
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -34,6 +34,36 @@ int reason_permission(struct dealbox_error *reason, const char *path, const char
 	return error_set(reason, -EACCES, 0, next,
 			 "no permission for %s: it belongs to %s:%s, mode %04o", path, owner,
 			 group ? group->gr_name : "?", (unsigned int)st.st_mode & 07777);
+}
+
+/* vendor and product 0: any */
+static const struct {
+	uint16_t vendor, product;
+	uint8_t protocol;
+	const struct dealbox_dialect *dialect;
+} machines[] = {
+#define DEALBOX_PRODUCT(vendor, product, protocol, dialect) \
+	{ vendor, product, protocol, &dealbox_##dialect },
+#define DEALBOX_INTERFACE(protocol, dialect) { 0, 0, protocol, &dealbox_##dialect },
+#include "dialects.h"
+};
+
+const struct dealbox_dialect *usb_dialect(uint8_t protocol)
+{
+	for (size_t n = 0; n < sizeof(machines) / sizeof(*machines); n++)
+		if (machines[n].protocol == protocol)
+			return machines[n].dialect;
+	return NULL;
+}
+
+bool usb_is_machine(uint16_t vendor, uint16_t product, uint8_t protocol)
+{
+	for (size_t n = 0; n < sizeof(machines) / sizeof(*machines); n++)
+		if (machines[n].protocol == protocol &&
+		    (machines[n].vendor ? machines[n].vendor == vendor && machines[n].product == product :
+					  !machines[n].dialect->described))
+			return true;
+	return false;
 }
 
 const char *process_name(uint32_t pid, char *text, size_t size)

@@ -10,6 +10,7 @@
 
 #include <dealbox/machine.h>
 
+#include "core.h"
 #include "error-internal.h"
 
 struct backend {
@@ -54,6 +55,15 @@ int reason_no_machine(struct dealbox_error *reason);
 
 /* Write "dealbox (process 1234)" to text, or "another process" for 0. Returns text. */
 const char *process_name(uint32_t pid, char *text, size_t size);
+
+/* Return the dialect of an interface of class WIRE_CLASS with this protocol, NULL if it is none's. */
+const struct dealbox_dialect *usb_dialect(uint8_t protocol);
+
+/*
+ * Return true if such an interface is a machine's: if its descriptors can say so, or if vendor and
+ * product are known.
+ */
+bool usb_is_machine(uint16_t vendor, uint16_t product, uint8_t protocol);
 
 /* A machine in sysfs */
 struct usb_place {

@@ -95,25 +95,22 @@ struct usb_visit {
 	void *state;
 };
 
-static bool attribute_is(struct udev_device *device, const char *name, const char *value)
+/* Return a hexadecimal attribute, 0 if there is none. */
+static unsigned long attribute(struct udev_device *device, const char *name)
 {
-	const char *is = device ? udev_device_get_sysattr_value(device, name) : NULL;
+	const char *text = device ? udev_device_get_sysattr_value(device, name) : NULL;
 
-	return is && !strcmp(is, value);
+	return text ? strtoul(text, NULL, 16) : 0;
 }
 
-/*
- * The serial dialect has no descriptor to recognise a machine by, so match vendor and product too,
- * as driver/main.c does.
- */
 static int interface_visit(struct udev_device *interface, void *state)
 {
 	struct udev_device *usb = usb_parent(interface);
 	const struct usb_visit *visit = state;
 
-	if (attribute_is(interface, "bInterfaceProtocol", "01") ||
-	    (attribute_is(interface, "bInterfaceProtocol", "02") &&
-	     attribute_is(usb, "idVendor", "1209") && attribute_is(usb, "idProduct", "0001")))
+	if (usb_is_machine((uint16_t)attribute(usb, "idVendor"),
+			   (uint16_t)attribute(usb, "idProduct"),
+			   (uint8_t)attribute(interface, "bInterfaceProtocol")))
 		return visit->visit(interface, visit->state);
 	return 0;
 }

@@ -8,11 +8,6 @@
 
 #include "backend.h"
 
-/* class, subclass and protocol in the kernel's notation */
-#define NATIVE_INTERFACE "255/68/1"
-#define SERIAL_INTERFACE "255/68/2"
-#define SERIAL_PRODUCT "1209/1/"	/* see interface_visit() in machine-list.c */
-
 struct dealbox_monitor {
 	struct udev *udev;
 	struct udev_monitor *monitor;
@@ -67,16 +62,22 @@ int dealbox_monitor_fd(const struct dealbox_monitor *monitor)
 	return udev_monitor_get_fd(monitor->monitor);
 }
 
+/* Attributes are gone with the device, so go by the properties of the event. */
 static bool is_machine(struct udev_device *device)
 {
 	const char *subsystem = udev_device_get_subsystem(device);
 	const char *interface = udev_device_get_property_value(device, "INTERFACE");
 	const char *product = udev_device_get_property_value(device, "PRODUCT");
+	unsigned int class, subclass, protocol, vendor = 0, id = 0;
 
-	return (subsystem && !strcmp(subsystem, "dealbox")) ||
-	       (interface && !strcmp(interface, NATIVE_INTERFACE)) ||
-	       (interface && !strcmp(interface, SERIAL_INTERFACE) &&
-		product && !strncmp(product, SERIAL_PRODUCT, strlen(SERIAL_PRODUCT)));
+	if (subsystem && !strcmp(subsystem, "dealbox"))
+		return true;
+	if (!interface || sscanf(interface, "%u/%u/%u", &class, &subclass, &protocol) != 3 ||
+	    class != WIRE_CLASS || subclass != WIRE_SUBCLASS)
+		return false;
+	if (product)
+		sscanf(product, "%x/%x/", &vendor, &id);
+	return usb_is_machine((uint16_t)vendor, (uint16_t)id, (uint8_t)protocol);
 }
 
 static enum dealbox_plug what_happened(struct udev_device *device)

@@ -99,6 +99,20 @@ static void processes_by_name(void **state)
 	assert_string_equal(process_name(UINT32_MAX, text, sizeof(text)), "process 4294967295");
 }
 
+static void what_is_a_machine_on_usb(void **state)
+{
+	(void)state;
+	assert_true(usb_is_machine(0x4242, 7, WIRE_PROTOCOL));
+	assert_ptr_equal(usb_dialect(WIRE_PROTOCOL), &dealbox_native);
+	/* no descriptor tells it: another device of this class may be anything */
+	assert_true(usb_is_machine(0x1209, 1, FRAME_PROTOCOL));
+	assert_false(usb_is_machine(0x1209, 2, FRAME_PROTOCOL));
+	assert_false(usb_is_machine(0x120a, 1, FRAME_PROTOCOL));
+	assert_ptr_equal(usb_dialect(FRAME_PROTOCOL), &dealbox_serial);
+	assert_false(usb_is_machine(0x1209, 1, 0));
+	assert_null(usb_dialect(0));
+}
+
 static void words(void **state)
 {
 	(void)state;
@@ -113,6 +127,7 @@ int main(void)
 		cmocka_unit_test(emulators_are_listed_where_one_listens),
 		cmocka_unit_test(reasons),
 		cmocka_unit_test(processes_by_name),
+		cmocka_unit_test(what_is_a_machine_on_usb),
 		cmocka_unit_test(words),
 	};
 
