@@ -27,7 +27,7 @@ struct gate {
 struct emu {
 	int fd;
 	struct host *host;
-	bool serial;		/* serial dialect: gate commands use the endpoint of plans */
+	const struct dealbox_dialect *dialect;
 	uint32_t id;		/* id of the last frame sent */
 	struct gate gates[DEALBOX_GATES];
 	bool gate_halted;	/* gates_clear() clears it */
@@ -217,7 +217,7 @@ static void out_clear(struct emu *emu, uint8_t endpoint)
 static void gates_clear(struct emu *emu)
 {
 	if (emu->gate_halted)
-		out_clear(emu, emu->serial ? EMU_EP_BULK_OUT : EMU_EP_INT_OUT);
+		out_clear(emu, emu->dialect->bulk ? EMU_EP_BULK_OUT : EMU_EP_INT_OUT);
 }
 
 static void halts_clear(struct emu *emu)
@@ -255,8 +255,8 @@ static int emu_gate_out(void *bus, const void *data, size_t length)
 
 	while (gate->id)		/* one is free */
 		gate++;
-	ret = send_packet(emu, emu->serial ? EMU_BULK_OUT : EMU_INT_OUT, ++emu->id, NULL, 0, data,
-			  length);
+	ret = send_packet(emu, emu->dialect->bulk ? EMU_BULK_OUT : EMU_INT_OUT, ++emu->id, NULL, 0,
+			  data, length);
 	if (!ret)
 		*gate = (struct gate){ emu->id, now_ms() + DEALBOX_GATE_MS };
 	return ret;
@@ -331,17 +331,19 @@ static int attach(struct dealbox_machine *machine, struct emu *emu, const char *
 	if (ret == -EAGAIN || ret == -ETIMEDOUT)
 		return error_set(reason, -ETIMEDOUT, 0, "check whether its process is stopped",
 				 "emu:%s: the machine does not answer", path);
-	if (ret)
+	if (!ret) {
+		memcpy(attached, packet.data, sizeof(*attached));
+		emu->dialect = usb_dialect((uint8_t)attached->protocol);
+	}
+	if (!emu->dialect)
 		return error_set(reason, ret < 0 ? ret : -EPROTO, 0,
 				 "the socket must be that of dealbox-emulator, in the same version",
 				 "emu:%s: the program at this socket does not answer as a machine",
 				 path);
-	memcpy(attached, packet.data, sizeof(*attached));
 	attached->serial[sizeof(attached->serial) - 1] = '\0';
 	kind->transfer_size = attached->int_in_size;
-	kind->dialect = attached->serial_dialect ? &dealbox_serial : &dealbox_native;
-	emu->serial = attached->serial_dialect;
-	if (emu->serial)
+	kind->dialect = emu->dialect;
+	if (emu->dialect->described)
 		return 0;
 	ret = dealbox_read_descriptor(attached->machine_descriptor,
 				      sizeof(attached->machine_descriptor), &kind->machine);
@@ -400,7 +402,8 @@ static int emu_open(struct dealbox_machine *machine, const char *place, bool obs
 		ret = error_set(&machine->reason, -ENOMEM, 0, NULL, "out of memory");
 		goto close_bus;
 	}
-	if (!emu->serial && !kind.machine.pockets && host_describe(emu->host, &kind.machine)) {
+	if (!emu->dialect->described && !kind.machine.pockets &&
+	    host_describe(emu->host, &kind.machine)) {
 		ret = refuse_descriptor(&machine->reason, place);
 		host_close(emu->host);
 		return ret;

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#define EMU_VERSION		2
+#define EMU_VERSION		3
 #define EMU_DATA_MAX		4096
 /* addresses of endpoints, in control requests */
 #define EMU_EP_BULK_OUT		0x01
@@ -49,7 +49,7 @@ struct emu_attached {
 	uint8_t machine_descriptor[64];	/* native dialect: docs/protocol.md, section 1.1 */
 	uint16_t int_in_size;	/* wMaxPacketSize */
 	uint16_t int_out_size;	/* 0 = no such endpoint */
-	uint16_t serial_dialect;/* 1: docs/protocol-serial.md; EMU_INT_IN carries bulk IN */
+	uint16_t protocol;	/* of the interface: driver/dialects.h. EMU_INT_IN carries bulk IN, too */
 };
 
 #endif

@@ -18,7 +18,8 @@ struct fuzz_machine {
 static inline struct fuzz_machine fuzz_machine_new(uint8_t choice)
 {
 	struct device_config names = {
-		.serial = "1", .product = "1", .int_in_size = 64, .serial_dialect = choice & 2,
+		.serial = "1", .product = "1", .int_in_size = 64, 
+		.protocol = choice & 2 ? FRAME_PROTOCOL : WIRE_PROTOCOL,
 	};
 	struct machine_config config = {
 		.desc = {

@@ -63,6 +63,7 @@ static void describe(struct emu_attached *attached)
 
 	wire_descriptor_put(attached->machine_descriptor, &descriptor);
 	strcpy(attached->serial, "A17");
+	attached->protocol = WIRE_PROTOCOL;
 }
 
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)

@@ -386,7 +386,8 @@ static void the_account_tells_what_lies_there(void **state)
 
 static const char *say(struct table *table, const char *line)
 {
-	static const struct device_config config = { .serial = "B1", .int_in_size = 64 };
+	static const struct device_config config = { .serial = "B1", .int_in_size = 64,
+						       .protocol = WIRE_PROTOCOL };
 	static char reply[CONTROL_REPLY_MAX];
 	struct device *device = device_new(table->fixture->m, &config);
 	struct control control = {

@@ -420,7 +420,7 @@ static struct bench bench_of(uint32_t kind, const char *rules, const struct devi
 static struct bench bench_new(uint32_t kind, const char *rules)
 {
 	static const struct device_config config = {
-		.serial = "B1", .product = "bench", .int_in_size = 64,
+		.serial = "B1", .product = "bench", .int_in_size = 64, .protocol = WIRE_PROTOCOL,
 	};
 
 	return bench_of(kind, rules, &config);
@@ -793,7 +793,7 @@ static void a_transfer_waits_for_the_one_before(void **state)
 static struct bench serial_bench(const char *rules)
 {
 	static const struct device_config config = {
-		.serial = "B1", .product = "bench", .int_in_size = 512, .serial_dialect = true,
+		.serial = "B1", .product = "bench", .int_in_size = 512, .protocol = FRAME_PROTOCOL,
 	};
 	struct bench bench = bench_of(STORED, "", &config);
 

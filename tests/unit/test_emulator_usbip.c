@@ -155,7 +155,7 @@ static void another_computer_asks_for_the_machine(void **state)
 static struct device *device_of(struct fixture *fixture)
 {
 	static const struct device_config config = {
-		.serial = "S17", .product = "bench", .int_in_size = 64,
+		.serial = "S17", .product = "bench", .int_in_size = 64, .protocol = WIRE_PROTOCOL,
 	};
 	struct device *device = device_new(fixture->m, &config);
 

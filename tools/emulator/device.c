@@ -120,10 +120,15 @@ const struct device_config *device_config(const struct device *d)
 	return &d->config;
 }
 
+static bool is_serial(const struct device *d)
+{
+	return d->config.protocol == FRAME_PROTOCOL;
+}
+
 /* Return true if the device has an endpoint for gate commands. */
 static bool routed(const struct device *d)
 {
-	return !d->config.serial_dialect &&
+	return !is_serial(d) &&
 		machine_view(d->machine).desc->capabilities & DEALBOX_CAP_HOST_ROUTED;
 }
 
@@ -169,9 +174,9 @@ static size_t config_descriptor(const struct device *d, uint8_t *buf)
 {
 	/* self-powered, with remote wakeup, 2 mA from the bus */
 	static const uint8_t config[] = { 9, DESC_CONFIG, 0, 0, 1, 1, 0, 0xe0, 1 };
-	bool serial = d->config.serial_dialect;
+	const bool serial = is_serial(d);
 	const uint8_t interface[] = { 9, DESC_INTERFACE, 0, 0, routed(d) ? 3 : 2, WIRE_CLASS,
-				      WIRE_SUBCLASS, serial ? FRAME_PROTOCOL : WIRE_PROTOCOL, 0 };
+				      WIRE_SUBCLASS, d->config.protocol, 0 };
 	size_t length = put(buf, config, sizeof(config));
 
 	length += put(buf + length, interface, sizeof(interface));
@@ -328,7 +333,7 @@ static int vendor_request(struct device *d, const struct transfer *transfer, boo
 		wire_descriptor_put(buf, machine_view(d->machine).desc);
 		return value ? -EPIPE : WIRE_DESC_SIZE;
 	}
-	if (framed != d->config.serial_dialect)
+	if (framed != is_serial(d))
 		return -EPIPE;
 	if (setup[0] == WIRE_REQ_IN) {
 		length = machine_query(d->machine, setup[1], value, buf);
@@ -766,7 +771,7 @@ static uint64_t stream_at(const struct device *d)
 /* Return when a transfer of events can complete. */
 static uint64_t fetch_at(const struct device *d)
 {
-	return d->config.serial_dialect ? stream_at(d) : machine_fetch_at(d->machine);
+	return is_serial(d) ? stream_at(d) : machine_fetch_at(d->machine);
 }
 
 /* --- queueing ----------------------------------------------------------------------------- */
@@ -795,7 +800,7 @@ void device_submit(struct device *d, uint64_t now, const struct transfer *transf
 		control(d, now, transfer, p);
 	} else if (!d->configuration || !has_endpoint(d, transfer->endpoint)) {
 		stall(d, p, now, 0);
-	} else if (!p->in && d->config.serial_dialect) {
+	} else if (!p->in && is_serial(d)) {
 		stream_out(d, now, transfer, p);
 	} else if (!p->in) {
 		out(d, now, transfer, p);
@@ -869,7 +874,7 @@ static void pump(struct device *d, uint64_t now)
 			answer(p, now, &spoil, 0, NULL, 0);
 		} else {
 			length = d->config.int_in_size < p->room ? d->config.int_in_size : p->room;
-			if (d->config.serial_dialect) {
+			if (is_serial(d)) {
 				/* In a stream, the rest stays for the next transfer. */
 				if (spoil.short_to < length)
 					length = spoil.short_to;

@@ -20,7 +20,7 @@
 struct device_config {
 	char serial[64], product[64];
 	uint16_t int_in_size;	/* wMaxPacketSize, 32..1024 */
-	bool serial_dialect;	/* docs/protocol-serial.md instead of docs/protocol.md */
+	uint8_t protocol;	/* of the interface, which tells the dialect: driver/dialects.h */
 	bool by_request;	/* the machine descriptor is none of USB's: the host asks for it */
 };
 

@@ -84,7 +84,7 @@ static void attach(struct socket_front *f, uint32_t version, uint64_t now)
 	struct emu_attached attached = {
 		.int_in_size = config->int_in_size,
 		.int_out_size = device_int_out_size(f->local.front.device),
-		.serial_dialect = config->serial_dialect,
+		.protocol = config->protocol,
 	};
 	/* SET_CONFIGURATION, which a host's USB core sends at once */
 	static const struct transfer configure = { .setup = { 0, 9, 1 } };
@@ -97,9 +97,9 @@ static void attach(struct socket_front *f, uint32_t version, uint64_t now)
 	}
 	memcpy(attached.serial, config->serial, sizeof(attached.serial) - 1);
 	memcpy(attached.product, config->product, sizeof(attached.product) - 1);
-	if (!config->serial_dialect)	/* otherwise the host queries it */
-		get_machine_descriptor(f, now, attached.machine_descriptor,
-				       sizeof(attached.machine_descriptor));
+	/* none, if the host has to ask for it */
+	get_machine_descriptor(f, now, attached.machine_descriptor,
+			       sizeof(attached.machine_descriptor));
 	answer_attach(f->local.host, EMU_VERSION, 0, &attached);
 	f->attached = true;
 	f->local.int_in_at = now;

@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "dealbox/card.h"
+#include "frame.h"
 #include "machine_wire.h"
 #include "options.h"
 
@@ -30,7 +31,8 @@ static const struct options defaults = {
 		},
 		.info = { .version = WIRE_VERSION, .firmware = 1 << 24, .hardware = 1 },
 	},
-	.device = { .serial = "EMU1", .product = "dealbox emulator", .int_in_size = 256 },
+	.device = { .serial = "EMU1", .product = "dealbox emulator", .int_in_size = 256,
+		    .protocol = WIRE_PROTOCOL },
 };
 
 void die(int status, const char *format, ...)
@@ -317,7 +319,8 @@ static void take_option(struct options *o, const char *name, char letter, const 
 			DEALBOX_CAP_HOST_ROUTED : DEALBOX_CAP_STORED_PLAN;
 		break;
 	case 'D':
-		o->device.serial_dialect = choice(name, arg, "native|serial");
+		o->device.protocol = choice(name, arg, "native|serial") ? FRAME_PROTOCOL :
+									  WIRE_PROTOCOL;
 		break;
 	case 'Q':
 		o->device.by_request = choice(name, arg, "usb|request");
@@ -409,7 +412,7 @@ static void check_options(struct options *o, const char *deck, const char *list)
 	if (o->usbip + (o->socket != NULL) + (o->usbredir != NULL) + (o->gadget != NULL) +
 	    (o->serve >= 0) != 1)
 		die(EXIT_USAGE, "exactly one of --socket PATH, --usbip, --usbredir PATH, --gadget UDC and --serve TCP-PORT is needed; see --help");
-	if (o->device.serial_dialect && o->gadget)
+	if (o->device.protocol == FRAME_PROTOCOL && o->gadget)
 		die(EXIT_USAGE, "--dialect serial does not go with --gadget, which knows the endpoints of the native dialect only");
 	if (o->gadget && o->machines > 1)
 		die(EXIT_USAGE, "--gadget goes with one machine");
@@ -427,7 +430,7 @@ static void check_options(struct options *o, const char *deck, const char *list)
 		o->device.by_request = true;
 	}
 	if (desc->capabilities & DEALBOX_CAP_REFUSES_BY_RESULT &&
-	    (o->device.serial_dialect || !o->device.by_request))
+	    (o->device.protocol == FRAME_PROTOCOL || !o->device.by_request))
 		die(EXIT_USAGE, "--capabilities refuses-by-result needs --descriptor request, and the native dialect");
 	if (o->board_count && !list)
 		desc->capabilities |= DEALBOX_CAP_BOARD_READER;

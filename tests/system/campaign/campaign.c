@@ -484,7 +484,8 @@ static void events_give(void)
 static void attach(void)
 {
 	struct emu_attached attached = { .serial = "CAMPAIGN", .product = "campaign",
-					 .int_in_size = PACKET, .int_out_size = m.routed ? 16 : 0 };
+					 .int_in_size = PACKET, .int_out_size = m.routed ? 16 : 0,
+					 .protocol = 1 };
 
 	memcpy(attached.machine_descriptor, machine_descriptor, 24);
 	frame_send(EMU_ATTACHED, EMU_VERSION, 0, &attached, sizeof(attached));

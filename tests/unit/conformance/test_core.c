@@ -270,7 +270,7 @@ static struct world *world_before_greeting(uint32_t kind, bool serial)
 {
 	const struct device_config config = {
 		.serial = "C1", .product = "conformance", .int_in_size = IN_SIZE,
-		.serial_dialect = serial,
+		.protocol = serial ? FRAME_PROTOCOL : WIRE_PROTOCOL,
 	};
 	struct world *w = calloc(1, sizeof(*w));
 
