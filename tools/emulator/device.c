@@ -482,11 +482,12 @@ static void stall(struct device *d, struct pending *p, uint64_t now, uint64_t de
 /* Return true if a transfer is ignored or stalled, so that the machine does not see it. */
 static bool unanswered(struct device *d, struct pending *p, uint64_t now, const struct spoil *spoil)
 {
-	if (spoil->stall && !spoil->ignore) {
+	if (!spoil->stall && !spoil->ignore)
+		return false;
+	if (!spoil->ignore)
 		stall(d, p, now, spoil->delay);
-		spoil_world(d, spoil);
-	}
-	return spoil->stall || spoil->ignore;
+	spoil_world(d, spoil);
+	return true;
 }
 
 static void control(struct device *d, uint64_t now, const struct transfer *transfer,
