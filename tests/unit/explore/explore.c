@@ -12,44 +12,13 @@
 #include <dealbox/event.h>
 #include <dealbox/operator.h>
 
-#include "host.h"
+#include "story.h"
 
 #define OLD		6	/* insertions ago: what was then is forgotten */
 #define LAG		4	/* events that the computer may be behind the machine */
 #define PATH		300	/* steps in which an operator must get the job done */
 
 /* ---- actions ----------------------------------------------------------------------- */
-
-enum action {
-	ACT_STEP,		/* of the program; argument: enum transfers, or FULL_DISK, LATE */
-	ACT_ARRIVE,		/* events reach the program */
-	ACT_ADVANCE,		/* the machine; argument: enum mishap */
-	ACT_REPORT,
-	ACT_SETTLED,		/* a deal is over for long enough */
-	ACT_LOOK,		/* the program looks at the machine */
-	ACT_INSERT,		/* argument: 1 = the board that was taken out, as it is */
-	ACT_REMOVE,
-	ACT_FILL,		/* argument: enum filling */
-	ACT_ADD,		/* the missing card is put into the hopper */
-	ACT_TAKE,		/* the card at the reader is taken out */
-	ACT_PUSH,		/* argument: enum push */
-	ACT_SWAP,
-	ACT_UNSPENT,		/* the machine forgets that the insertion is spent */
-	ACT_DROP,
-	ACT_DOUBLE,
-	ACT_EXCHANGE,		/* two events */
-	ACT_KILL,
-	ACT_BOOT,
-	ACT_OFF,
-	ACT_ON,
-	ACT_RESET,
-	ACT_OPEN,		/* the program opens the machine again */
-	ACTIONS
-};
-
-#define FULL_DISK	TRANSFERS
-#define LATE		(TRANSFERS + 1)
-#define STEP_WAYS	(TRANSFERS + 2)
 
 static const unsigned int arguments[ACTIONS] = {
 	[ACT_STEP] = STEP_WAYS, [ACT_ADVANCE] = MISHAPS, [ACT_INSERT] = 2, [ACT_FILL] = FILLINGS,
@@ -61,14 +30,9 @@ static bool records(enum step_kind kind)
 	return kind == STEP_BEGIN || kind == STEP_JUDGE || kind == STEP_VOID || kind == STEP_UNDO;
 }
 
-static bool idle(const struct state *s)
-{
-	return s->runs && !s->stepping;
-}
-
 static unsigned int ways(const struct state *s)
 {
-	return idle(s) ? dealbox_operator_ways(s->engine.shows) : 0;
+	return host_idle(s) ? dealbox_operator_ways(s->engine.shows) : 0;
 }
 
 /*
@@ -94,7 +58,7 @@ static char cost(const struct state *s, enum action action, unsigned int arg)
 			return 'n';
 		return arg == TRANSFERS_NONE || s->step.kind != STEP_STATUS ? 'f' : 'n';
 	case ACT_ARRIVE:
-		return idle(s) && s->attached && (w->on_wire || s->arrivals || s->dead) ? 0 : 'n';
+		return host_idle(s) && s->attached && (w->on_wire || s->arrivals || s->dead) ? 0 : 'n';
 	case ACT_ADVANCE:
 		if (!w->on || w->on_wire > LAG || !world_may(w, arg))
 			return 'n';
@@ -103,10 +67,10 @@ static char cost(const struct state *s, enum action action, unsigned int arg)
 		return w->on && w->wrong && w->state == DEALBOX_STATE_DONE ? 0 : 'n';
 	case ACT_SETTLED:
 		/* the machine tells what it saw within that time */
-		return idle(s) && s->engine.phase == PHASE_SETTLE && !s->engine.settled &&
+		return host_idle(s) && s->engine.phase == PHASE_SETTLE && !s->engine.settled &&
 		       !(w->wrong && !w->wrong_later) ? 0 : 'n';
 	case ACT_LOOK:
-		return idle(s) && s->attached && !s->dead && s->engine.plugged ? 0 : 'n';
+		return host_idle(s) && s->attached && !s->dead && s->engine.plugged ? 0 : 'n';
 	case ACT_INSERT:
 		if (w->present || (arg && !w->aside_full) || w->on_wire > 1)
 			return 'n';
@@ -129,7 +93,7 @@ static char cost(const struct state *s, enum action action, unsigned int arg)
 			return 'n';
 		return w->state == DEALBOX_STATE_FAULT || shown == DEALBOX_OPERATOR_NOT_IN_PLAN ? 0 : 'f';
 	case ACT_PUSH:
-		if (!idle(s))
+		if (!host_idle(s))
 			return 'n';
 		if (arg != PUSH_START)
 			return 'f';
@@ -156,7 +120,7 @@ static char cost(const struct state *s, enum action action, unsigned int arg)
 	case ACT_RESET:
 		return w->on ? 'c' : 'n';
 	case ACT_OPEN:
-		return idle(s) && !s->attached && w->on ? 0 : 'n';
+		return host_idle(s) && !s->attached && w->on ? 0 : 'n';
 	default:
 		return 'n';
 	}
@@ -570,14 +534,9 @@ static bool job_is_done(void)
 	for (board = 1; board <= BOARDS; board++)
 		if (!now.record.exact[board].id)
 			return false;
-	return idle(&now) && !w->on_wire && !now.arrivals && now.engine.phase == PHASE_NONE && !now.engine.undo &&
+	return host_idle(&now) && !w->on_wire && !now.arrivals && now.engine.phase == PHASE_NONE && !now.engine.undo &&
 	       (!w->present || now.engine.shows == DEALBOX_OPERATOR_NO_WORK);
 }
-
-struct choice {
-	enum action action;
-	unsigned int arg;
-};
 
 /* The next thing that such a world does without a fault. False: there is none. */
 static bool follow(bool *looked, struct choice *choice)
@@ -720,7 +679,7 @@ static void note(void)
 	met[MET_DOUBT] += r->last.outcome == DEALBOX_LEDGER_UNKNOWN;
 	met[MET_UNDONE] += r->last.undone;
 	met[MET_BOTH] += r->exact[1].id && r->exact[2].id;
-	met[MET_CONFIRM] += idle(&now) && now.engine.shows == DEALBOX_OPERATOR_CONFIRM;
+	met[MET_CONFIRM] += host_idle(&now) && now.engine.shows == DEALBOX_OPERATOR_CONFIRM;
 	met[MET_RESUMED] += now.runs && world_deals(&now.world) && now.engine.deals &&
 			    now.engine.phase == PHASE_NONE;
 	for (board = 1; board <= BOARDS; board++) {
@@ -760,139 +719,24 @@ static void add_state(struct list *list, uint32_t visit)
 
 /* ---- a story ------------------------------------------------------------------------------ */
 
-static const char *const mishaps[MISHAPS] = {
-	"", "is misread as another", "is misread as another", "is misread, with quality 1",
-	"cannot be read", "comes with the one behind it, and nobody sees that",
-	"comes with the one behind it, and a sensor sees that", "falls on the floor",
-	"is stuck at the gate", "falls into another pocket",
-	"falls into another pocket, which the machine is about to report",
-	"falls into another pocket, which the machine reports too late",
-	"falls into another pocket, which no sensor sees", "does not come",
-};
-
-/* The same in the language of the emulator's scenarios (docs/emulator.md). */
-static const char *const rules[MISHAPS] = {
-	"", "misread", "misread", "quality 1", "unreadable", "double-feed", "double-feed", "missing",
-	"jam gate", "wrong-pocket", "wrong-pocket", "wrong-pocket", "wrong-pocket", "feed-timeout",
-};
-
-static const char *const fillings[FILLINGS] = {
-	"a deck", "a deck with a joker on top", "a deck with a joker at its end",
-	"a deck and a card of the next", "a deck without its last card", "a deck with a card twice",
-};
-
-static const char *const steps[STEPS] = {
-	"asks the machine how it stands", "loads the plan", "records that the insertion is dealt",
-	"starts the deal", "pauses", "resumes", "has the card read again", "aborts", "clears the fault",
-	"releases the board", "judges the board, and records it", "records that the board is void",
-	"records that the board does not count",
-};
-
-static const char *const transfers[STEP_WAYS] = {
-	"", "; the answer is lost", "; the command is lost", "; the machine does not answer",
-	"; the disk is full", "; an event takes longer",
-};
-
-/* Says in words what comes next, before it is done. */
-static void tell_next(enum action action, unsigned int arg)
-{
-	static const char *const sentences[ACTIONS] = {
-		[ACT_ARRIVE] = "the program reads what the machine has told",
-		[ACT_REPORT] = "the machine reports the card in the wrong pocket",
-		[ACT_SETTLED] = "0.3 s have passed since the end of the deal",
-		[ACT_LOOK] = "the program looks at the machine, as it does now and then",
-		[ACT_REMOVE] = "the operator takes the board out",
-		[ACT_ADD] = "the operator puts the missing card into the hopper, from another deck",
-		[ACT_TAKE] = "the operator takes the card out of the reader",
-		[ACT_SWAP] = "the board is exchanged for an empty one, and the machine does not see it",
-		[ACT_UNSPENT] = "the machine forgets that this insertion was dealt",
-		[ACT_DROP] = "the event that is on its way is lost",
-		[ACT_DOUBLE] = "the event that is on its way comes twice",
-		[ACT_EXCHANGE] = "the two events that are on their way come in the wrong order",
-		[ACT_KILL] = "the program dies", [ACT_BOOT] = "the program is started again",
-		[ACT_OFF] = "the machine loses its power", [ACT_ON] = "the machine is switched on",
-		[ACT_RESET] = "the machine's firmware starts again",
-		[ACT_OPEN] = "the program opens the machine again",
-	};
-	static const char *const pushes[PUSHES] = { "start", "pause", "stop" };
-
-	switch (action) {
-	case ACT_STEP:
-		printf("the program %s%s", steps[now.step.kind], transfers[arg]);
-		break;
-	case ACT_ADVANCE:
-		if (now.world.position == CARDS)
-			printf("the machine is done");
-		else
-			printf("card %u %s", now.world.position + 1, arg ? mishaps[arg] : "is dealt");
-		break;
-	case ACT_INSERT:
-		printf(arg ? "the operator puts in the board that he took out, with its cards" :
-		       "the operator puts in an empty board");
-		break;
-	case ACT_FILL:
-		printf("the operator fills the hopper with %s", fillings[arg]);
-		break;
-	case ACT_PUSH:
-		printf("the operator presses %s", pushes[arg]);
-		break;
-	default:
-		printf("%s", sentences[action]);
-	}
-}
-
 static struct state first;
 
-/* The same for the emulator, whose deals have 52 cards: a rule of a scenario, or what is done by hand. */
-static void tell_emulator(struct choice choice)
+/* Tells one thing that is done; does it. */
+static void tell_one(struct choice choice)
 {
-	static const unsigned int positions[CARDS] = { 0, 25, 51 };
-	static const char *const commands[ACTIONS] = {
-		[ACT_INSERT] = "insert", [ACT_REMOVE] = "remove", [ACT_OFF] = "power-cycle",
-		[ACT_RESET] = "reset", [ACT_KILL] = "kill -9 of dealbox deal",
-		[ACT_BOOT] = "dealbox deal --resume",
-	};
-	unsigned int deal = now.record.count;
-
-	if (choice.action == ACT_ADVANCE && choice.arg && now.world.position < CARDS)
-		printf("#        scenario: deal %u position %u: %s\n", deal,
-		       positions[now.world.position], rules[choice.arg]);
-	else if (choice.action == ACT_DROP || choice.action == ACT_DOUBLE)
-		printf("#        scenario: on event 0x%02x deal %u: %s\n", now.world.wire[0].type, deal,
-		       choice.action == ACT_DROP ? "drop" : "duplicate");
-	else if (choice.action == ACT_STEP && choice.arg == TRANSFERS_ANSWER_LOST &&
-		 now.step.kind == STEP_START)
-		printf("#        scenario: on request START: status EPROTO\n");
-	else if (choice.action == ACT_PUSH && choice.arg != PUSH_PAUSE)
-		printf("#        by hand: key %s\n", choice.arg == PUSH_START ? "start" : "stop");
-	else if (commands[choice.action])
-		printf("#        by hand: %s\n", commands[choice.action]);
-}
-
-/* Tells one thing that is done, and what the operator is told then; does it. */
-static void tell_one(unsigned int number, struct choice choice, enum dealbox_operator_state *told)
-{
-	tell_emulator(choice);
-	printf("# %3u. ", number);
-	tell_next(choice.action, choice.arg);
+	story_next(&choice);
 	apply(choice.action, choice.arg);
-	if (idle(&now) && now.engine.shows != *told) {
-		*told = now.engine.shows;
-		printf(" [%s]", dealbox_operator_name(*told));
-	}
-	printf("\n");
+	story_shows();
 }
 
 /* Tells how it came to what is forbidden, from the beginning. */
 static void tell_story(uint32_t visit, bool and_path)
 {
-	enum dealbox_operator_state told = DEALBOX_OPERATOR_STATES;
 	const char *what = forbidden;
 	unsigned int count = 0, n;
 	struct choice *way;
 	uint32_t at;
 
-	printf("# %s:\n", what);
 	for (at = visit; at; at = visits[at].parent)
 		count++;
 	way = allocate(count + PATH, sizeof(*way));
@@ -902,10 +746,18 @@ static void tell_story(uint32_t visit, bool and_path)
 		memcpy(way + count, path, path_length * sizeof(*path));
 		count += path_length;
 	}
+	printf("# %s:\n", what);
 	forbidden = NULL;
 	now = first;
+	story_begin();
 	for (n = 0; n < count; n++)
-		tell_one(n + 1, way[n], &told);
+		tell_one(way[n]);
+	story_end(what);
+	/* for `explore replay` */
+	printf("# choices:");
+	for (n = 0; n < count; n++)
+		printf(" %u.%u", way[n].action, way[n].arg);
+	printf("\n");
 	free(way);
 	forbidden = what;
 }
@@ -1035,9 +887,43 @@ static bool complete(void)
 	return all;
 }
 
+static void begin_walk(unsigned int walk)
+{
+	forbidden = NULL;
+	first = begin(walks_to_do[walk].module, walks_to_do[walk].options, walks_to_do[walk].faults,
+		      walks_to_do[walk].kills, walks_to_do[walk].cuts);
+}
+
 /*
- * usage: explore [quick|deep|WALK]; quick: so far that it runs under a sanitizer; WALK: the number of
- * one walk
+ * Tells the story of choices that another build has printed, as far as they can be taken, and how an
+ * operator who does what he is told comes to the end of the job then. Nothing forbidden may happen.
+ */
+static int replay(unsigned int walk, char **words)
+{
+	struct choice choice;
+	bool looked = false;
+	unsigned int n;
+
+	begin_walk(walk);
+	story_begin();
+	for (; *words && !forbidden; words++)
+		if (sscanf(*words, "%u.%u", (unsigned int *)&choice.action, &choice.arg) == 2 &&
+		    payable(&now, cost(&now, choice.action, choice.arg)))
+			tell_one(choice);
+	for (n = 0; n < PATH && !forbidden && !job_is_done() && follow(&looked, &choice); n++)
+		tell_one(choice);
+	check_exact(true);
+	if (!forbidden && !job_is_done())
+		forbidden = "there is no way on";
+	if (forbidden)
+		printf("# %s\n", forbidden);
+	story_end(forbidden);
+	return !!forbidden;
+}
+
+/*
+ * usage: explore [quick|deep|WALK|replay WALK CHOICE...]; quick: so far that it runs under a sanitizer;
+ * WALK: the number of one walk
  */
 int main(int argc, char **argv)
 {
@@ -1048,6 +934,11 @@ int main(int argc, char **argv)
 	double begun;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 2 && !strcmp(argv[1], "replay")) {
+		host_init();
+		only = strtoul(argv[2], NULL, 10);
+		return only && only <= WALKS ? replay(only - 1, argv + 3) : 2;
+	}
 	printf("1..%zu\n", only ? 1 : quick ? WALKS : WALKS + 1);
 	host_init();
 	for (n = 0; n < WALKS; n++) {
@@ -1055,9 +946,7 @@ int main(int argc, char **argv)
 			continue;
 		depth = quick ? 12 : deep ? walks_to_do[n].deep : walks_to_do[n].depth;
 		begun = seconds();
-		forbidden = NULL;
-		first = begin(walks_to_do[n].module, walks_to_do[n].options, walks_to_do[n].faults,
-			      walks_to_do[n].kills, walks_to_do[n].cuts);
+		begin_walk(n);
 		whole = walk(depth);
 		all_good &= whole;
 		printf("# %zu states, %lu transitions, %.1f s\n", seen.count, transitions, seconds() - begun);

@@ -73,6 +73,12 @@ struct state {
 /* The world and its computer, as code works on them: */
 extern struct state now;
 
+/* The program waits for events or the operator. */
+static inline bool host_idle(const struct state *s)
+{
+	return s->runs && !s->stepping;
+}
+
 /* Once. */
 void host_init(void);
 /* What `now` says becomes what the code works on, and the other way round. */
