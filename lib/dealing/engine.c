@@ -520,10 +520,13 @@ void engine_push(struct engine *d, enum push push)
 			d->stop = false;
 			break;
 		}
-		/* Start answers the present question only, not the next one. */
-		d->start = (d->phase != PHASE_NONE && d->phase != PHASE_SETTLE) || d->fault ||
+		/*
+		 * Start answers the present question only, not the next one. To have the
+		 * ledger tried again says nothing of a fault, or of the next board.
+		 */
+		d->start = !d->ledger && (dealing(d) || d->fault ||
 			   d->shows == DEALBOX_OPERATOR_START || d->shows == DEALBOX_OPERATOR_CONFIRM ||
-			   d->shows == DEALBOX_OPERATOR_CAPTURE;
+			   d->shows == DEALBOX_OPERATOR_CAPTURE);
 		/* The machine may have stopped while the ledger could not be written. */
 		d->stale |= d->ledger && d->plugged;
 		if (d->shows == DEALBOX_OPERATOR_NUMBER_UNREAD)
