@@ -205,7 +205,8 @@ static void add_claim(struct dealbox_file *f, struct dealbox_status *out)
 	spin_lock_irq(&db->lock);
 	out->lost = f->queue.lost;
 	if (db->owner) {
-		out->claimed = db->owner == f ? 2 : 1;
+		out->claimed = db->owner == f ? DEALBOX_CLAIMED_BY_THIS :
+						  DEALBOX_CLAIMED_BY_OTHER;
 		out->owner_pid = pid_vnr(db->owner_pid);
 	}
 	spin_unlock_irq(&db->lock);

@@ -218,7 +218,7 @@ static void test_info_and_status(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, sout.cards_done, 9);
 	KUNIT_ASSERT_MEMEQ(test, sout.counts, status.counts, 8);
 	KUNIT_ASSERT_EQ(test, sout.owner_pid, 0);
-	KUNIT_ASSERT_EQ(test, sout.claimed, 0);
+	KUNIT_ASSERT_EQ(test, sout.claimed, DEALBOX_CLAIMED_NOT);
 }
 
 static struct dealbox_plan bridge(void)

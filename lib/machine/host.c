@@ -259,7 +259,7 @@ static void pause_deal(struct host *host)
 static void add_claim(const struct host *host, struct dealbox_status *out)
 {
 	out->lost = host->queue.lost;
-	out->claimed = host->claimed ? 2 : 0;
+	out->claimed = host->claimed ? DEALBOX_CLAIMED_BY_THIS : DEALBOX_CLAIMED_NOT;
 	out->owner_pid = host->claimed ? (uint32_t)getpid() : 0;
 }
 

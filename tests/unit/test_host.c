@@ -432,7 +432,7 @@ static void who_may_command(void **state)
 	assert_int_equal(host_call(fake->host, 0xffff, NULL), -ENOTTY);
 	claim(fake);
 	assert_int_equal(host_call(fake->host, DEALBOX_IOC_GET_STATUS, &status), 0);
-	assert_int_equal(status.claimed, 2);
+	assert_int_equal(status.claimed, DEALBOX_CLAIMED_BY_THIS);
 	assert_int_equal(status.owner_pid, getpid());
 	assert_int_equal(fake->commands, 0);
 }

@@ -199,7 +199,7 @@ TEST_F(machine, status)
 	EXPECT_EQ(DEALBOX_PLAN_NONE, status.plan_id);
 	EXPECT_EQ(0, status.insertion);
 	EXPECT_EQ(DEALBOX_STATUS_HOPPER, status.flags);
-	EXPECT_EQ(0, status.claimed);
+	EXPECT_EQ(DEALBOX_CLAIMED_NOT, status.claimed);
 	EXPECT_EQ(0, status.owner_pid);
 
 	ASSERT_TRUE(ready(self));
@@ -207,7 +207,7 @@ TEST_F(machine, status)
 	EXPECT_EQ(PLAN, status.plan_id);
 	EXPECT_EQ(self->insertion, status.insertion);
 	EXPECT_EQ(DEALBOX_STATUS_HOPPER | DEALBOX_STATUS_BOARD, status.flags);
-	EXPECT_EQ(2, status.claimed);
+	EXPECT_EQ(DEALBOX_CLAIMED_BY_THIS, status.claimed);
 	EXPECT_EQ(getpid(), status.owner_pid);
 	EXPECT_EQ(0, status.lost);
 	EXPECT_EQ(0, status.reserved1);
@@ -229,11 +229,11 @@ TEST_F(machine, claim)
 	EXPECT_EQ(-EBUSY, call(other, DEALBOX_IOC_CLAIM, NULL));
 	EXPECT_EQ(-EBUSY, call(other, DEALBOX_IOC_RELEASE, NULL));
 	status = status_of(observer);
-	EXPECT_EQ(1, status.claimed);
+	EXPECT_EQ(DEALBOX_CLAIMED_BY_OTHER, status.claimed);
 	EXPECT_EQ(getpid(), status.owner_pid);
 
 	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_RELEASE, NULL));
-	EXPECT_EQ(0, status_of(observer).claimed);
+	EXPECT_EQ(DEALBOX_CLAIMED_NOT, status_of(observer).claimed);
 	EXPECT_EQ(0, call(other, DEALBOX_IOC_CLAIM, NULL));
 	EXPECT_EQ(-EBUSY, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
 	EXPECT_EQ(0, close(other));
@@ -917,7 +917,7 @@ TEST_F(machine, close_pauses)
 	EXPECT_EQ(DEALBOX_STATE_PAUSED, status.state);
 	EXPECT_EQ(PLAN, status.plan_id);
 	EXPECT_EQ(self->insertion, status.insertion);
-	EXPECT_EQ(0, status.claimed);
+	EXPECT_EQ(DEALBOX_CLAIMED_NOT, status.claimed);
 	EXPECT_LT(0, status.cards_done);
 
 	ASSERT_EQ(0, call(next, DEALBOX_IOC_CLAIM, NULL));
@@ -957,7 +957,7 @@ TEST_F(machine, death_pauses)
 	waitpid(child, NULL, 0);
 	ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
 	EXPECT_EQ(DEALBOX_EV_PAUSED, await_event(self->fd, DEALBOX_EV_PAUSED).type);
-	EXPECT_EQ(0, status_of(self->fd).claimed);
+	EXPECT_EQ(DEALBOX_CLAIMED_NOT, status_of(self->fd).claimed);
 	EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
 }
 
@@ -1543,7 +1543,7 @@ TEST_F(machine, reset_mid_deal)
 	EXPECT_EQ(DEALBOX_EV_STATE_LOST,
 		  await_event(self->fd, DEALBOX_EV_STATE_LOST).type);
 	EXPECT_EQ(DEALBOX_STATE_IDLE, status_of(self->fd).state);
-	EXPECT_EQ(2, status_of(self->fd).claimed);
+	EXPECT_EQ(DEALBOX_CLAIMED_BY_THIS, status_of(self->fd).claimed);
 	ASSERT_EQ(0, load(self->fd));
 	c.insertion = self->insertion;
 	EXPECT_EQ(-EREMOTEIO, control(self->fd, &c));

@@ -746,7 +746,7 @@ static bool kept_its_plan(struct subject *s, int error)
 	struct dealbox_status status = status_of(s->fd);
 
 	return status.state == DEALBOX_STATE_IDLE && status.plan_id == PLAN &&
-	       status.claimed == 2;
+	       status.claimed == DEALBOX_CLAIMED_BY_THIS;
 }
 
 static bool lost_its_plan(struct subject *s, int error)
@@ -757,7 +757,7 @@ static bool lost_its_plan(struct subject *s, int error)
 		return false;
 	status = status_of(s->fd);
 	return status.state == DEALBOX_STATE_IDLE && status.plan_id == DEALBOX_PLAN_NONE &&
-	       status.claimed == 2;
+	       status.claimed == DEALBOX_CLAIMED_BY_THIS;
 }
 
 /* Stops between two cards, and continues as soon as it gets PAUSE. */
@@ -774,7 +774,8 @@ static bool goes_on(struct subject *s, int error)
 		return false;
 	status = status_of(s->fd);
 	return status.state == DEALBOX_STATE_PAUSED && status.plan_id == PLAN &&
-	       status.claimed == 2 && !do_op(s->fd, DEALBOX_OP_RESUME) && is_dealt(s);
+	       status.claimed == DEALBOX_CLAIMED_BY_THIS &&
+	       !do_op(s->fd, DEALBOX_OP_RESUME) && is_dealt(s);
 }
 
 /* PAUSED may be among what the reset lost. */

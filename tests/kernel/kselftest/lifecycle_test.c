@@ -408,7 +408,7 @@ TEST_F(lifecycle, mid_deal)
 	status = status_of(self->fd);
 	EXPECT_EQ(variant->error ? DEALBOX_STATE_IDLE : DEALBOX_STATE_DEALING, status.state);
 	EXPECT_EQ(variant->error ? DEALBOX_PLAN_NONE : PLAN, status.plan_id);
-	EXPECT_EQ(2, status.claimed);
+	EXPECT_EQ(DEALBOX_CLAIMED_BY_THIS, status.claimed);
 	ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
 	EXPECT_EQ(variant->error ? DEALBOX_EV_STATE_LOST : DEALBOX_EV_DEAL_DONE, ending(&d));
 }

@@ -230,7 +230,7 @@ TEST_F(power, open_and_idle)
 		EXPECT_EQ(0, poll(&pollfd, 1, 0));
 		EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
 	}
-	EXPECT_EQ(2, status_of(self->fd).claimed);
+	EXPECT_EQ(DEALBOX_CLAIMED_BY_THIS, status_of(self->fd).claimed);
 	/* a board that was not dealt is as good as before */
 	ASSERT_EQ(0, start(self->fd, self->insertion));
 	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
@@ -294,7 +294,7 @@ TEST_F(power, mid_deal)
 		EXPECT_EQ(DEALBOX_STATE_PAUSED, status.state);
 		EXPECT_EQ(PLAN, status.plan_id);
 		EXPECT_EQ(landed, status.cards_done);
-		EXPECT_EQ(2, status.claimed);
+		EXPECT_EQ(DEALBOX_CLAIMED_BY_THIS, status.claimed);
 		ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_RESUME));
 		EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
 		EXPECT_TRUE(board_is(&self->machine, plan.pocket));
@@ -306,7 +306,7 @@ TEST_F(power, mid_deal)
 	status = status_of(self->fd);
 	EXPECT_EQ(DEALBOX_STATE_IDLE, status.state);
 	EXPECT_EQ(DEALBOX_PLAN_NONE, status.plan_id);
-	EXPECT_EQ(2, status.claimed);
+	EXPECT_EQ(DEALBOX_CLAIMED_BY_THIS, status.claimed);
 	EXPECT_EQ(DEALBOX_ERR_NO_PLAN, start_without_plan(self));
 	ASSERT_EQ(0, load(self->fd));
 	EXPECT_EQ(-EREMOTEIO, start(self->fd, self->insertion));

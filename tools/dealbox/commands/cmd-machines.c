@@ -179,7 +179,7 @@ static void found_print(const struct found *found)
 		put(", insertion %u", status->insertion);
 	if (status->board)
 		put(", board %u", status->board);
-	if (status->claimed == 1)
+	if (status->claimed == DEALBOX_CLAIMED_BY_OTHER)
 		put(", in use by process %u", status->owner_pid);
 	putchar('\n');
 	words_print("", status_flags, status->flags);

@@ -59,6 +59,11 @@
 #define DEALBOX_STATUS_IN_DOUBT		(1U << 4)	/* since switch-on */
 #define DEALBOX_STATUS_CARD_AT_READER	(1U << 5)
 
+/* struct dealbox_status: claimed */
+#define DEALBOX_CLAIMED_NOT		0
+#define DEALBOX_CLAIMED_BY_OTHER	1	/* another file */
+#define DEALBOX_CLAIMED_BY_THIS		2	/* this file */
+
 /* struct dealbox_plan: mode */
 #define DEALBOX_PLAN_BY_CARD		1
 #define DEALBOX_PLAN_BY_POSITION	2
@@ -275,7 +280,7 @@ struct dealbox_info {
  * @counts: @cards_done per pocket
  * @owner_pid: process that holds the claim, in the caller's pid namespace; 0 if
  *	none, or if not visible there
- * @claimed: holder of the claim: 0 nobody, 1 another file, 2 this file
+ * @claimed: DEALBOX_CLAIMED_*: who holds the claim
  * @reserved: zero
  *
  * Each call queries the machine.
