@@ -153,6 +153,7 @@ void dealbox_abi_status(const struct wire_status *in, struct dealbox_status *out
 	out->cards_total = in->cards_total;
 	out->board = in->board;
 	out->cards_done = in->cards_done;
+	out->machine_seq = in->next_event;
 	memcpy(out->counts, in->counts, sizeof(out->counts));
 }
 

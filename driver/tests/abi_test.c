@@ -159,7 +159,7 @@ static void test_info_and_status(struct kunit *test)
 	struct wire_info info = { .firmware = 1, .hardware = 2 };
 	struct wire_status status = { .state = 3, .fault = 0x21, .flags = 5, .cards_total = 52,
 				      .plan_id = 6, .insertion = 7, .board = 8, .cards_done = 9,
-				      .counts = { 1, 2, 3, 3 } };
+				      .next_event = 0x31323334, .counts = { 1, 2, 3, 3 } };
 	struct dealbox_status sout;
 	struct dealbox_info iout;
 	char serial[100];
@@ -217,6 +217,7 @@ static void test_info_and_status(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, sout.board, 8);
 	KUNIT_ASSERT_EQ(test, sout.cards_done, 9);
 	KUNIT_ASSERT_MEMEQ(test, sout.counts, status.counts, 8);
+	KUNIT_ASSERT_EQ(test, sout.machine_seq, 0x31323334);
 	KUNIT_ASSERT_EQ(test, sout.owner_pid, 0);
 	KUNIT_ASSERT_EQ(test, sout.claimed, DEALBOX_CLAIMED_NOT);
 }

@@ -769,6 +769,45 @@ static void status_tells_where_the_deal_stands(void **state)
 	fixture_free(fixture);
 }
 
+/* R-2.1-9, at every step of a deal, and when the board is taken out and put in again */
+static void status_is_of_one_moment(void **state)
+{
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "");
+	const struct wire_event *e;
+	struct wire_status status;
+	unsigned int insertion = 0, landed = 0, i;
+	bool out = false, in = false;
+
+	(void)state;
+	for (i = 0; !in; ) {
+		fixture_step(fixture, fixture->now + FIXTURE_PATIENCE);
+		status = fixture_status(fixture);
+		/* what is still in the machine is fetched now, and has lower numbers */
+		fixture_collect(fixture);
+		for (; i < fixture->count && fixture->events[i].number < status.next_event; i++) {
+			e = &fixture->events[i];
+			if (e->type == DEALBOX_EV_BOARD_INSERTED)
+				insertion = e->insertion;
+			if (e->type == DEALBOX_EV_BOARD_REMOVED)
+				insertion = landed = 0;
+			landed += e->type == DEALBOX_EV_CARD_LANDED;
+		}
+		assert_int_equal(i + 1, status.next_event);
+		assert_int_equal(i, fixture->count);
+		assert_int_equal(status.insertion, insertion);
+		assert_int_equal(status.cards_done, landed);
+		in = out && insertion;
+		if (!out && fixture_count(fixture, DEALBOX_EV_DEAL_DONE)) {
+			assert_int_equal(landed, 52);
+			machine_remove(fixture->m, false);
+			assert_int_equal(machine_insert(fixture->m, 4), 0);
+			out = true;
+		}
+	}
+	assert_int_equal(insertion, 2);
+	fixture_free(fixture);
+}
+
 static void parameters_are_set_within_their_range(void **state)
 {
 	struct fixture *fixture = fixture_new(STORED);
@@ -1462,6 +1501,7 @@ int main(void)
 		cmocka_unit_test(a_repeated_command_does_no_harm),
 		cmocka_unit_test(queries_answer_only_what_there_is),
 		cmocka_unit_test(status_tells_where_the_deal_stands),
+		cmocka_unit_test(status_is_of_one_moment),
 		cmocka_unit_test(parameters_are_set_within_their_range),
 		cmocka_unit_test(plans_are_refused_whole),
 		cmocka_unit_test(a_plan_may_come_in_pieces),

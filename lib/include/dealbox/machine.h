@@ -137,8 +137,11 @@ DEALBOX_API ssize_t dealbox_machine_read(struct dealbox_machine *machine,
 				    struct dealbox_event *events, size_t max);
 
 /*
- * Get the constant properties, the current state, or the lifetime counters of a machine. Returns 0,
- * or -errno: -ENODEV: the machine is gone, -EPROTO: its answer violates the protocol.
+ * Get the constant properties, the current state, or the lifetime counters of a machine. The state
+ * includes the events of the machine whose machine_seq comes before that of the status, and none
+ * after it: (int32_t)(event.machine_seq - status.machine_seq) < 0, as long as neither is 0 and the
+ * machine has not lost its state in between. Returns 0, or -errno: -ENODEV: the machine is gone,
+ * -EPROTO: its answer violates the protocol.
  */
 DEALBOX_API int dealbox_machine_get_info(struct dealbox_machine *machine,
 				    struct dealbox_info *out);

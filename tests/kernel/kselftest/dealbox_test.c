@@ -851,6 +851,10 @@ TEST_F(machine, status_and_events)
 		TH_LOG("seqno %llu, the board is event %llu",
 		       (unsigned long long)answered.seqno, (unsigned long long)inserted.seqno);
 	}
+	/* the machine's numbers tell whether it was */
+	ASSERT_NE(0, answered.machine_seq);
+	EXPECT_EQ((__s32)(inserted.machine_seq - answered.machine_seq) < 0, !!answered.insertion);
+	EXPECT_EQ(inserted.machine_seq + 1, status_of(self->fd).machine_seq);
 }
 
 /* So many may watch, and who controls it has room besides. */

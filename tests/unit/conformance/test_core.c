@@ -839,6 +839,7 @@ static void a_board_is_dealt(void **state)
 		assert_int_equal(status.state, DEALBOX_STATE_DONE);
 		assert_int_equal(status.plan_id, 5);
 		assert_int_equal(status.seqno, w->events);
+		assert_int_equal(status.machine_seq, w->last.machine_seq + 1);
 		call = (struct dealbox_call){ 0 };
 		dealbox_call_ioctl(&call, DEALBOX_IOC_GET_COUNTERS, &counters);
 		assert_int_equal(run_call(w, &call), 0);

@@ -245,8 +245,12 @@ static void read_sent(struct way *way, char *sent, size_t size)
 
 /* -- what came ------------------------------------------------------------------ */
 
-/* The types of all events up to a key that is pressed now, as conformance_case has them. */
-static void read_events(struct way *way, struct dealbox_machine *machine, char *seen, size_t size)
+/*
+ * The types of all events up to a key that is pressed now, as conformance_case has them. Returns
+ * the machine's number of the key.
+ */
+static uint32_t read_events(struct way *way, struct dealbox_machine *machine, char *seen,
+			    size_t size)
 {
 	struct pollfd pollfd = { .fd = dealbox_machine_fd(machine), .events = POLLIN };
 	struct dealbox_event event;
@@ -265,7 +269,7 @@ static void read_events(struct way *way, struct dealbox_machine *machine, char *
 		if (count != 1)
 			errx(3, "%s: cannot read: %d", way->uri, (int)count);
 		if (event.type == DEALBOX_EV_KEY && event.code == CONFORMANCE_KEY)
-			return;
+			return event.machine_seq;
 		if (used < size)
 			used += (size_t)snprintf(seen + used, size - used, "%s%02x",
 						 used ? " " : "", event.type);
@@ -274,7 +278,8 @@ static void read_events(struct way *way, struct dealbox_machine *machine, char *
 
 /* -- a case ------------------------------------------------------------------- */
 
-static int make_call(struct dealbox_machine *machine, const struct conformance_case *c)
+static int make_call(struct dealbox_machine *machine, const struct conformance_case *c,
+		     struct dealbox_status *status)
 {
 	/* a verdict may come as late as in the next case: that one has another plan */
 	const uint32_t plan_id = CONFORMANCE_PLAN + 256 * (uint32_t)(c - conformance_cases);
@@ -282,14 +287,13 @@ static int make_call(struct dealbox_machine *machine, const struct conformance_c
 				     .mode = DEALBOX_PLAN_BY_CARD };
 	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED };
 	struct dealbox_counters counters;
-	struct dealbox_status status;
 	int card;
 
 	for (card = 0; card < 52; card++)
 		plan.pocket[card] = card % 4;
 	switch (c->call) {
 	case ASK_STATUS:
-		return dealbox_machine_get_status(machine, &status);
+		return dealbox_machine_get_status(machine, status);
 	case ASK_COUNTERS:
 		return dealbox_machine_get_counters(machine, &counters);
 	case ASK_PARAM:
@@ -310,18 +314,22 @@ static int check(struct way *way, struct dealbox_machine *machine, const struct 
 	int expected = way->serial ? c->serial : c->native;
 	const char *events = way->serial && c->serial_events ? c->serial_events : c->events;
 	uint32_t detail = 0;
-	uint32_t result = 0;
+	uint32_t result = 0, key;
+	struct dealbox_status status;
 	char sent[200], seen[200];
 	int error, after;
 
 	inject(way, c->rules);
 	read_sent(way, sent, sizeof(sent));
-	error = make_call(machine, c);
+	error = make_call(machine, c, &status);
 	if (error == -EREMOTEIO)
 		result = dealbox_machine_result(machine, &detail);
 	read_sent(way, sent, sizeof(sent));
-	after = make_call(machine, &afterwards);
-	read_events(way, machine, seen, sizeof(seen));
+	after = make_call(machine, &afterwards, &status);
+	key = read_events(way, machine, seen, sizeof(seen));
+	/* the key is pressed behind the snapshot */
+	if (!after && (!status.machine_seq || (int32_t)(key - status.machine_seq) < 0))
+		after = -ERANGE;
 	if (!events)
 		events = "";
 	if (error == expected && result == c->result && detail == c->detail && !after &&

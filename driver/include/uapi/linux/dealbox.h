@@ -281,6 +281,9 @@ struct dealbox_info {
  * @owner_pid: process that holds the claim, in the caller's pid namespace; 0 if
  *	none, or if not visible there
  * @claimed: DEALBOX_CLAIMED_*: who holds the claim
+ * @machine_seq: the machine's own number of its next event; the snapshot
+ *	includes the events of the machine before it, and none after it. 0 = not
+ *	known
  * @reserved: zero
  *
  * Each call queries the machine.
@@ -300,7 +303,8 @@ struct dealbox_status {
 	__u8 counts[DEALBOX_MAX_POCKETS];
 	__u32 owner_pid;
 	__u32 claimed;
-	__u32 reserved[4];
+	__u32 machine_seq;
+	__u32 reserved[3];
 };
 
 /**
