@@ -5,6 +5,9 @@
  * The numbers of states, events, faults, errors, commands, parameters and
  * capabilities are those of the dealing machine protocol 1.1; the driver passes
  * them on unchanged. docs/userspace-api/dealbox.rst describes every call.
+ *
+ * This header is frozen: programs that were built with it must run on. It can
+ * only grow; tests/infra/abi compares it with a table.
  */
 #ifndef _UAPI_LINUX_DEALBOX_H
 #define _UAPI_LINUX_DEALBOX_H
