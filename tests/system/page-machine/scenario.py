@@ -1,0 +1,165 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The machine of machine.py at vhci_hcd, with an operator who works through a list of boards.
+
+usage: scenario.py run OPTION=VALUE...
+         kind=stored|routed boards=1,2,3 account=FILE log=FILE memory=FILE seed=N
+         lock=yes by_request=yes fault=DEAL:POSITION:NAME (again for more)
+       scenario.py compare SET.pbn ACCOUNT BOARDS
+
+run writes a line for each board that is taken out: its number, insertion, how it ended, and the
+cards in its pockets, as they really lie there. compare reads the deals from the file by itself.
+Faults are misread, unreadable, foreign, timeout, jam, double, hardware, gate, pull, cover, late,
+power and restart.
+"""
+import random
+import sys
+import time
+
+import machine as page
+
+LOOK = 0.05     # the operator looks at the machine so often, s
+
+
+class Operator:
+    def __init__(self, loop, world, boards, account, rng):
+        self.loop, self.world, self.account, self.rng = loop, world, account, rng
+        self.boards, self.board = boards, None
+        self.machine, self.seen, self.since = None, None, 0
+        self.look()
+
+    def deck(self):
+        cards = list(range(52))
+        self.rng.shuffle(cards)
+        return cards
+
+    def take_out(self, end):
+        world = self.world
+        insertion = self.machine.insertion.number
+        board = self.machine.take_board()
+        print(board.number, insertion, end,
+              '/'.join(','.join(map(str, pocket)) for pocket in board.pockets[:page.POCKETS]),
+              file=self.account, flush=True)
+        self.machine.take_reader()
+        world.floor.clear()
+        self.machine.fill([])
+
+    def put_in(self):
+        self.machine.fill(self.deck())
+        self.machine.put_board(page.Board(self.board))
+
+    def look(self):
+        self.loop.after(LOOK, self.look)
+        machine = self.machine
+        if not machine or not machine.on or not machine.configured:
+            return
+        now = (machine.state, machine.fault, machine.insertion, bool(machine.deal), machine.locked)
+        if now != self.seen:
+            self.seen, self.since = now, time.monotonic()
+            return
+        waited = time.monotonic() - self.since
+        here, state = machine.insertion, machine.state
+        if not here:
+            if self.board is None and self.boards:
+                self.board = self.boards.pop(0)
+            if self.board is not None:
+                self.put_in()
+        elif state == page.DONE and waited > 0.5 and not machine.locked:
+            self.take_out('done')
+            self.board = None
+        elif waited > 0.3 and (state == page.FAULT and machine.deal or
+                               state == page.IDLE and (here.spent or here.doubt)):
+            self.take_out('void')
+        elif state == page.HELD and machine.fault == page.NOT_IN_PLAN and self.world.reader:
+            machine.take_reader()
+        elif waited > 1 and state in (page.IDLE, page.FAULT, page.HELD, page.PAUSED):
+            machine.key(1)
+            self.since = time.monotonic()
+
+
+def run(options):
+    loop, world = page.Loop(), page.World()
+    rng = random.Random(int(options['seed'][0]))
+    account = open(options['account'][0], 'a', encoding='ascii')
+    log = open(options['log'][0], 'a', encoding='ascii')
+    boards = [int(n) for n in options['boards'][0].split(',')]
+    faults = [(int(d), int(p), name) for d, p, name in (f.split(':') for f in options.get('fault', []))]
+    operator = Operator(loop, world, boards, account, rng)
+
+    def switch_on(deals):
+        machine = page.Machine(loop, world, page.Memory(options['memory'][0]),
+                               options['kind'][0] == 'routed', 'by_request' in options, 'lock' in options,
+                               faults=faults)
+        machine.deals = deals
+        usb = page.Usb(loop, machine, 'PAGE1', log)
+        connection = page.UsbIp(loop, usb)
+
+        def power_loss():
+            machine.power_off()
+            connection.close()
+            faults[:] = machine.faults
+            again(machine.deals)
+
+        usb.power_loss = power_loss
+        operator.machine = machine
+
+    def again(deals):
+        def attempt():
+            try:
+                switch_on(deals)
+            except OSError:     # the port is not free yet
+                again(deals)
+        loop.after(0.5, attempt)
+
+    switch_on(0)
+    loop.run()
+
+
+def deals(path):
+    """Board number -> the cards of North, East, South and West."""
+    found, board = {}, None
+    with open(path, encoding='latin-1') as file:
+        for line in file:
+            if line.startswith('[Board "'):
+                board = int(line.split('"')[1])
+            if line.startswith('[Deal "'):
+                first, hands = line.split('"')[1].split(':')
+                owner = 'NESW'.index(first)
+                found[board] = [None] * 4
+                for i, hand in enumerate(hands.split()):
+                    found[board][(owner + i) % 4] = sorted(
+                        suit * 13 + 'AKQJT98765432'.index(rank)
+                        for suit, ranks in enumerate(hand.split('.')) for rank in ranks)
+    return found
+
+
+def compare(path, account, boards):
+    due, good, bad = deals(path), [], 0
+    with open(account, encoding='ascii') as file:
+        for line in file:
+            number, insertion, end, pockets = line.rstrip('\n').split(' ')
+            if end != 'done':
+                continue
+            lie = [sorted(map(int, filter(None, p.split(',')))) for p in pockets.split('/')]
+            if lie != due[int(number)]:
+                print(f'board {number}, insertion {insertion}: another deal lies in it')
+                bad += 1
+            good.append(int(number))
+    if good != [int(n) for n in boards.split(',')]:
+        print('dealt boards:', *good)
+        bad += 1
+    return 1 if bad else 0
+
+
+def main(what, *words):
+    if what == 'compare':
+        return compare(*words)
+    options = {}
+    for word in words:
+        name, value = word.split('=')
+        options.setdefault(name, []).append(value)
+    return run(options)
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
