@@ -542,8 +542,7 @@ class Machine:
 
     def end_deal(self, good):
         self.deal.running = False
-        if not self.deal.capture or good:
-            self.count(C_DEALT if good else C_VOID)
+        self.count(C_DEALT if good else C_VOID)
 
     def stop(self, kind, **fields):
         """A stop of §4.3."""

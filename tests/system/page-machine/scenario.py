@@ -45,6 +45,7 @@ class Operator:
         self.machine.fill([])
 
     def put_in(self):
+        self.machine.take_reader()
         self.machine.fill(self.deck())
         self.machine.put_board(page.Board(self.board))
 
@@ -64,6 +65,9 @@ class Operator:
                 self.board = self.boards.pop(0)
             if self.board is not None:
                 self.put_in()
+        elif self.world.cover:
+            if waited > 0.3:
+                machine.cover(False)
         elif state == page.DONE and waited > 0.5 and not machine.locked:
             self.take_out('done')
             self.board = None
