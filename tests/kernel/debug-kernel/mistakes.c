@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Everything that a driver must not do, done once: for the test that the debug
- * kernel, and whoever reads its log, notice.
+ * Makes every mistake that the debug kernel can detect, once each. `test` checks that
+ * the kernel reports them, and that tests/infra/vm/run finds the reports.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -74,8 +74,8 @@ static noinline void leak(void)
 	int n;
 
 	/*
-	 * Found while the module is there; and one that goes with the module. Some old
-	 * stack may still hold the address of one, so several are lost.
+	 * Eight leaks for the scan while the module is loaded: stale stacks may still hold
+	 * some of the addresses. One more is leaked when the module is unloaded.
 	 */
 	for (n = 0; n < 8; n++)
 		lost = kmalloc(300, GFP_KERNEL);
@@ -97,7 +97,7 @@ static noinline void invert_locks(void)
 
 static int __init faults_init(void)
 {
-	/* the first, since lockdep is off after a report of whatever kind */
+	/* first, because any report switches lockdep off */
 	invert_locks();
 	use_after_free();
 	shift_too_far();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two threads, which count: the race kernel must tell where they race, and nothing of where they
- * do not.
+ * Two threads that count, with and without races: the race kernel must report each race, and
+ * nothing else.
  */
 #include <linux/compiler.h>
 #include <linux/err.h>
@@ -32,7 +32,7 @@ static noinline void add_marked(void)
 	WRITE_ONCE(marked, READ_ONCE(marked) + 1);
 }
 
-/* The other's turn comes without a barrier: on a weaker processor it may come before the count. */
+/* Passes the turn on without a barrier: a weaker processor may reorder it before the count. */
 static noinline void add_in_turn(int me)
 {
 	int i;

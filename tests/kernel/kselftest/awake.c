@@ -20,7 +20,7 @@
 
 static struct device *udc, *controller;
 
-/* It must be stopped: its threads' flags are their own. */
+/* The process must be stopped, because only a thread itself may change its flags. */
 static int set_process(const char *text, const struct kernel_param *parameter)
 {
 	struct task_struct *leader, *thread;

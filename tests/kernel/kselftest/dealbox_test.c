@@ -2,7 +2,7 @@
 /*
  * /dev/dealboxN as a program sees it, on both kinds of machine; see README.md.
  *
- * What must happen is waited for, and counts as missing after PATIENCE.
+ * Tests wait for each expected event, and fail after PATIENCE.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -91,7 +91,7 @@ static bool ready(FIXTURE_DATA(machine) *self)
 	return !ioctl(self->fd, DEALBOX_IOC_CLAIM) && !load(self->fd) && insert(self);
 }
 
-/* A deal that has begun, and stands still behind the first cards. */
+/* Begins a deal, and freezes the machine after the first cards. */
 static bool deal_frozen(FIXTURE_DATA(machine) *self)
 {
 	return ready(self) &&
@@ -120,7 +120,7 @@ static void *read_blocking(void *arg)
 	return NULL;
 }
 
-/* Starts the thread, and waits until it sleeps in the driver. */
+/* Start the thread, and wait until it sleeps in the driver. */
 static bool block_reader(struct blocked *b, int fd)
 {
 	char folder[64], where[64] = "";
@@ -170,7 +170,6 @@ TEST_F(machine, info)
 	EXPECT_EQ(0, info.reserved1);
 	EXPECT_EQ(0, info.reserved[0] | info.reserved[1] | info.reserved[2] | info.reserved[3]);
 
-	/* sysfs says the same */
 	ASSERT_TRUE(read_file(self->machine.sysfs, "model", text, sizeof(text)));
 	EXPECT_STREQ(info.name, text);
 	ASSERT_TRUE(read_file(self->machine.sysfs, "capabilities", text, sizeof(text)));
@@ -312,12 +311,12 @@ TEST_F(machine, bad_address)
 	ASSERT_EQ(1, poll(&pollfd, 1, PATIENCE));
 	EXPECT_EQ(-1, read(self->fd, nowhere, sizeof(struct dealbox_event)));
 	EXPECT_EQ(EFAULT, errno);
-	/* what could not be delivered is lost, and said to be lost */
+	/* events that could not be delivered are lost, and the gap is reported */
 	EXPECT_EQ(DEALBOX_EVF_GAP, next_event(self->fd).flags & DEALBOX_EVF_GAP);
 	EXPECT_EQ(1, status_of(self->fd).lost);
 }
 
-/* Everything that a plan can be refused for is in driver/tests/abi_test.c. */
+/* driver/tests/abi_test.c has every reason to refuse a plan. */
 TEST_F(machine, plan_refused)
 {
 	struct dealbox_plan plan;
@@ -336,13 +335,13 @@ TEST_F(machine, plan_refused)
 	REFUSED(0, plan.pocket[51] = DEALBOX_NONE);
 	EXPECT_EQ(DEALBOX_ERR_OK, plan.result);
 	EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
-	/* none: the machine forgets it */
+	/* no plan: the machine drops the one that it has */
 	REFUSED(0, memset(&plan, 0, sizeof(plan)));
 	EXPECT_EQ(DEALBOX_PLAN_NONE, status_of(self->fd).plan_id);
 #undef REFUSED
 }
 
-/* ... and for each command. */
+/* driver/tests/abi_test.c has every reason to refuse a command. */
 TEST_F(machine, control_refused)
 {
 	__u32 op;
@@ -403,7 +402,7 @@ TEST_F(machine, param)
 	EXPECT_EQ(DEALBOX_ERR_BAD_VALUE, param.result);
 }
 
-/* The machine says no: EREMOTEIO, and why. */
+/* The machine refuses: EREMOTEIO, with the reason. */
 TEST_F(machine, machine_refuses)
 {
 	struct dealbox_control c = { .op = DEALBOX_OP_START, .plan_id = PLAN, .insertion = 1 };
@@ -437,7 +436,7 @@ TEST_F(machine, machine_refuses)
 	EXPECT_EQ(DEALBOX_ERR_SPENT, c.result);
 }
 
-/* No plan may change while a deal runs by it. */
+/* The plan of a running deal cannot be replaced. */
 TEST_F(machine, plan_while_dealing)
 {
 	struct dealbox_plan plan = bridge_plan();
@@ -453,7 +452,7 @@ TEST_F(machine, plan_while_dealing)
 
 /* --- deals ------------------------------------------------------------------------- */
 
-/* Every event of a deal in its order, and in the board what the plan says. */
+/* Every event of a deal comes in order, and the board matches the plan. */
 TEST_F(machine, deal_by_card)
 {
 	struct dealbox_plan plan = bridge_plan();
@@ -509,7 +508,7 @@ TEST_F(machine, deal_by_card)
 	EXPECT_EQ(CARDS, status_of(self->fd).cards_done);
 }
 
-/* A plan is good for as many copies as one likes. */
+/* One plan deals any number of copies. */
 TEST_F(machine, two_copies)
 {
 	struct dealbox_plan plan = bridge_plan();
@@ -744,8 +743,7 @@ TEST_F(machine, two_observers)
 	close(two);
 }
 
-/* A slow reader loses the oldest events, and learns how many. */
-/* The owner waits for one of those who ask, not for all. */
+/* A call of the owner waits for at most one query of an observer, not for all. */
 TEST_F(machine, owner_before_observers)
 {
 	struct doing asking[10];
@@ -780,7 +778,7 @@ TEST_F(machine, owner_before_observers)
 	}
 }
 
-/* With O_NONBLOCK a call waits neither for its turn nor for what the machine says of a plan. */
+/* With O_NONBLOCK a call waits neither for its turn nor for the machine's verdict on a plan. */
 TEST_F(machine, nonblocking_calls)
 {
 	int other = open_again(&self->machine, O_RDONLY);
@@ -795,7 +793,7 @@ TEST_F(machine, nonblocking_calls)
 	EXPECT_EQ(-EAGAIN, load(self->fd));
 	EXPECT_EQ(0, end(&d));
 	close(other);
-	/* such a file learns of it by the event; a plan that is sent again is the same */
+	/* the verdict comes as an event; the plan can be sent again */
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED: drop"));
 	EXPECT_EQ(0, load(self->fd));
 	EXPECT_EQ(0, load(self->fd));
@@ -809,7 +807,7 @@ static void nothing(int signal)
 	(void)signal;
 }
 
-/* A signal ends the wait for the machine's verdict, but not what has been sent. */
+/* A signal ends the wait for the machine's verdict, but does not undo the upload. */
 TEST_F(machine, plan_interrupted)
 {
 	struct itimerval often = { { 0, 200000 }, { 0, 200000 } }, never = { 0 };
@@ -846,7 +844,7 @@ TEST_F(machine, status_and_events)
 	inserted = await_event(self->fd, DEALBOX_EV_BOARD_INSERTED);
 	ASSERT_EQ(DEALBOX_EV_BOARD_INSERTED, inserted.type);
 	ASSERT_EQ(0, end(&d));
-	/* the board may have been there when the machine was asked */
+	/* the machine may have had the board when it was asked */
 	EXPECT_TRUE(answered.insertion || answered.seqno <= inserted.seqno) {
 		TH_LOG("seqno %llu, the board is event %llu",
 		       (unsigned long long)answered.seqno, (unsigned long long)inserted.seqno);
@@ -857,7 +855,7 @@ TEST_F(machine, status_and_events)
 	EXPECT_EQ(inserted.machine_seq + 1, status_of(self->fd).machine_seq);
 }
 
-/* So many may watch, and who controls it has room besides. */
+/* The number of observers is limited; there is always room for a program with control. */
 TEST_F(machine, too_many_files)
 {
 	int fds[64], fd, i;
@@ -878,6 +876,7 @@ TEST_F(machine, too_many_files)
 		close(fds[i]);
 }
 
+/* A slow reader loses the oldest events, and learns how many. */
 TEST_F(machine, overflow)
 {
 	int slow = open_again(&self->machine, O_RDONLY);
@@ -903,7 +902,7 @@ TEST_F(machine, overflow)
 	close(slow);
 }
 
-/* --- nobody controls the machine any more --------------------------------------------- */
+/* --- the owner goes away -------------------------------------------------------------- */
 
 TEST_F(machine, close_pauses)
 {
@@ -967,7 +966,7 @@ TEST_F(machine, death_pauses)
 
 /* --- lost and broken answers ------------------------------------------------------------- */
 
-/* The machine started, and its answer was lost: it is asked, not started again. */
+/* The answer to START is lost: the driver asks what became of it, and does not repeat it. */
 TEST_F(machine, lost_answer)
 {
 	struct dealbox_plan plan = bridge_plan();
@@ -979,7 +978,7 @@ TEST_F(machine, lost_answer)
 	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
 }
 
-/* The same, when nothing at all comes back. */
+/* The same, when the machine does not answer at all. */
 TEST_F(machine, no_answer_to_start)
 {
 	struct dealbox_plan plan = bridge_plan();
@@ -1026,7 +1025,7 @@ TEST_F(machine, broken_answers)
 				 "00000000000000000000000000000000000000000000000000000000000000"));
 	EXPECT_EQ(-EPROTO, call(self->fd, DEALBOX_IOC_GET_STATUS, &status));
 	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_GET_STATUS, &status));
-	/* another parameter than was asked for */
+	/* an answer with another parameter's number */
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_PARAM: set 0 02"));
 	EXPECT_EQ(-EPROTO, call(self->fd, DEALBOX_IOC_GET_PARAM, &param));
 	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_GET_PARAM, &param));
@@ -1039,7 +1038,7 @@ TEST_F(machine, broken_plan_transfer)
 	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: stall"));
 	if (variant->routed) {
-		/* the driver keeps it, and sends none */
+		/* the driver keeps the plan, and sends nothing */
 		EXPECT_EQ(0, load(self->fd));
 		EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
 		return;
@@ -1055,7 +1054,7 @@ TEST_F(machine, broken_plan_transfer)
 	EXPECT_EQ(7, plan.detail);
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED: drop"));
 	EXPECT_EQ(-ETIMEDOUT, load(self->fd));
-	/* its firmware begins anew: it will never say so */
+	/* the firmware restarts, so the verdict will never come */
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED: drop"));
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED: reset"));
 	EXPECT_EQ(-EIO, load(self->fd));
@@ -1063,7 +1062,7 @@ TEST_F(machine, broken_plan_transfer)
 	EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
 }
 
-/* A transfer of half an event is dropped and told; the next one is read. */
+/* A transfer of half an event is dropped and reported; the next one is read. */
 static void broken_transfers(struct __test_metadata *_metadata, FIXTURE_DATA(machine) *self)
 {
 	struct dealbox_event event;
@@ -1079,7 +1078,7 @@ static void broken_transfers(struct __test_metadata *_metadata, FIXTURE_DATA(mac
 	EXPECT_EQ(DEALBOX_EV_KEY, event.type);
 	EXPECT_EQ(DEALBOX_EVF_MACHINE_GAP, event.flags);
 
-	/* a card that cannot be */
+	/* a card number out of range */
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on event KEY: set 17 36"));
 	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
 	event = next_event(self->fd);
@@ -1087,7 +1086,7 @@ static void broken_transfers(struct __test_metadata *_metadata, FIXTURE_DATA(mac
 	EXPECT_EQ(DEALBOX_PROTO_EVENT_FIELD, event.code);
 	EXPECT_EQ(DEALBOX_EV_KEY, event.arg[0]);
 
-	/* of an unknown type: passed on to programs that may know it */
+	/* an unknown type is passed on to programs that may know it */
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on event KEY: set 0 7e"));
 	ASSERT_TRUE(machine_tell(&self->machine, "key start let-go"));
 	EXPECT_EQ(0x7e, next_event(self->fd).type);
@@ -1102,8 +1101,8 @@ static void broken_frames(struct __test_metadata *_metadata, FIXTURE_DATA(machin
 	struct dealbox_event event;
 
 	/*
-	 * The rest of a frame does not come: known when the next one has, here an answer. It would
-	 * overtake the event if no transfer had come for that yet.
+	 * The rest of a frame never comes; the driver notices at the next frame, here an answer.
+	 * Wait until the event's transfer was fetched, or the answer would overtake it.
 	 */
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on frame EVENT: short 31"));
 	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
@@ -1117,7 +1116,7 @@ static void broken_frames(struct __test_metadata *_metadata, FIXTURE_DATA(machin
 	EXPECT_EQ(DEALBOX_EV_KEY, event.type);
 	EXPECT_EQ(DEALBOX_EVF_MACHINE_GAP, event.flags);
 
-	/* bytes that are not a frame, the last of which could begin one; no event is lost */
+	/* stray bytes, the last of which could begin a frame; no event is lost */
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: bytes 00db8200"));
 	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
 	EXPECT_EQ(DEALBOX_EV_PROTOCOL_ERROR, next_event(self->fd).type);
@@ -1134,7 +1133,7 @@ TEST_F(machine, broken_events)
 		broken_transfers(_metadata, self);
 }
 
-/* Errors of the pipe are tried again; a stall is cleared; nothing is lost. */
+/* The driver retries after transfer errors, and clears a halt; no event is lost. */
 TEST_F(machine, event_pipe_errors)
 {
 	struct dealbox_event event;
@@ -1149,7 +1148,7 @@ TEST_F(machine, event_pipe_errors)
 	EXPECT_EQ(DEALBOX_EV_KEY, event.type);
 }
 
-/* A pipe that does not recover within a second has the machine reset. */
+/* The driver resets the machine if the pipe does not recover within a second. */
 TEST_F(machine, event_pipe_dead)
 {
 	struct dealbox_event event;
@@ -1170,7 +1169,7 @@ TEST_F(machine, gate_fails)
 	ASSERT_TRUE(ready(self));
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on route nth 3: ignore"));
 	ASSERT_EQ(0, start(self->fd, self->insertion));
-	/* who keeps the plan is sent none */
+	/* a stored-plan machine gets no gate commands */
 	if (variant->routed) {
 		EXPECT_EQ(2, await_event(self->fd, DEALBOX_EV_GATE_LATE).position);
 		ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_REREAD));
@@ -1180,7 +1179,7 @@ TEST_F(machine, gate_fails)
 	if (!variant->routed || variant->dialect)
 		return;
 
-	/* the pipe of gate commands halts: the next deal finds it cleared */
+	/* the gate endpoint halts: the halt is cleared before the next deal */
 	ASSERT_TRUE(machine_tell(&self->machine, "remove"));
 	ASSERT_TRUE(machine_tell(&self->machine, "empty"));
 	ASSERT_TRUE(insert(self));
@@ -1201,7 +1200,7 @@ TEST_F(machine, gate_fails)
 		ASSERT_NE(0, event.type);
 		if (event.type != DEALBOX_EV_GATE_LATE)
 			continue;
-		/* one that was too soon for the halt to be cleared */
+		/* a card that came before the halt was cleared */
 		ASSERT_EQ(1, ++late);
 		ASSERT_EQ(0, do_op(self->fd, DEALBOX_OP_REREAD));
 	} while (event.type != DEALBOX_EV_DEAL_DONE);
@@ -1209,7 +1208,7 @@ TEST_F(machine, gate_fails)
 }
 
 /*
- * The machine fetches as many gate commands as may be in flight not at all. They are given up
+ * The machine does not fetch as many gate commands as may be in flight. The driver cancels them
  * after a second, and the deal goes on.
  */
 TEST_F(machine, gates_that_nobody_fetches)
@@ -1229,7 +1228,7 @@ TEST_F(machine, gates_that_nobody_fetches)
 	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
 }
 
-/* --- the machine goes ------------------------------------------------------------------ */
+/* --- the machine goes away -------------------------------------------------------------- */
 
 /* Everything but a close fails with ENODEV. */
 #define EXPECT_GONE(file_) do {								\
@@ -1325,7 +1324,7 @@ TEST_F(machine, unbind_and_bind)
 	ASSERT_LE(0, fd);
 	close(self->fd);
 	self->fd = fd;
-	/* sequence numbers go on: the machine takes nothing for a repetition */
+	/* sequence numbers continue, so the machine takes no command for a repetition */
 	ASSERT_TRUE(ready(self));
 	ASSERT_EQ(0, start(self->fd, self->insertion));
 	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
@@ -1336,7 +1335,7 @@ static int do_close(int fd)
 	return close(fd) ? -errno : 0;
 }
 
-/* The pause of a close that is under way is cut short by the unbind: then that pauses it. */
+/* Unbind while a close() waits to pause the machine: the unbind pauses it instead. */
 TEST_F(machine, unbind_while_dropped)
 {
 	struct doing d;
@@ -1347,7 +1346,7 @@ TEST_F(machine, unbind_while_dropped)
 	self->fd = -1;
 	ASSERT_TRUE(bind_driver(&self->machine, "unbind"));
 	EXPECT_EQ(0, end(&d));
-	/* a host-routed one has nobody to ask anyway */
+	/* without a host, a host-routed machine cannot deal anyway */
 	if (!variant->routed) {
 		ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
 		EXPECT_TRUE(machine_tell(&self->machine, "wait state PAUSED"));
@@ -1356,7 +1355,7 @@ TEST_F(machine, unbind_while_dropped)
 	ASSERT_TRUE(bind_driver(&self->machine, "bind"));
 }
 
-/* Unbound in mid-deal; the next who controls the machine finds the deal, and ends it. */
+/* After an unbind in mid-deal the next owner finds the deal, and can abort it. */
 TEST_F(machine, unbind_mid_deal)
 {
 	struct dealbox_event event;
@@ -1367,7 +1366,7 @@ TEST_F(machine, unbind_mid_deal)
 	while (read(self->fd, &event, sizeof(event)) == sizeof(event))
 		;
 	EXPECT_GONE(self->fd);
-	/* nobody controls it, so it does not deal; a host-routed one has nobody to ask anyway */
+	/* the unbind paused it; without a host, a host-routed machine cannot deal anyway */
 	if (!variant->routed) {
 		ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
 		ASSERT_TRUE(machine_tell(&self->machine, "wait state PAUSED"));
@@ -1391,10 +1390,10 @@ TEST_F(machine, unbind_is_the_end)
 {
 	ASSERT_TRUE(deal_frozen(self));
 	ASSERT_TRUE(machine_tell(&self->machine, "wait fetched"));
-	/* this answer comes behind them */
+	/* this answer comes after all events so far */
 	ASSERT_EQ(DEALBOX_STATE_DEALING, status_of(self->fd).state);
 	ASSERT_EQ(0, drain(self->fd));
-	/* while the driver waits to hear that the deal is paused */
+	/* an event while the unbind waits for the answer to PAUSE */
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on request PAUSE: key start"));
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on request PAUSE: delay 200"));
 	ASSERT_TRUE(bind_driver(&self->machine, "unbind"));
@@ -1421,7 +1420,7 @@ TEST_F(machine, no_new_id)
 	ASSERT_TRUE(machine_await(&self->machine, "add"));
 }
 
-/* The kernel has a device and its interfaces: where it is, "" if it does not come. */
+/* Waits for the USB device and its interfaces. folder: its sysfs folder, "" if it does not come. */
 static void await_usb_device(struct machine *m, char *folder, size_t size)
 {
 	struct pollfd pollfd = { .fd = m->uevents, .events = POLLIN };
@@ -1441,7 +1440,10 @@ static void await_usb_device(struct machine *m, char *folder, size_t size)
 	}
 }
 
-/* Plugged in again with another device descriptor: whether the driver takes it; -1 on errors. */
+/*
+ * Plugs the machine in again with another device descriptor. Returns 1 if the driver binds to
+ * it, 0 if not, -1 on errors.
+ */
 static int is_taken(struct machine *m, const char *change)
 {
 	char folder[256], driver[300];
@@ -1466,7 +1468,7 @@ TEST_F(machine, unknown_vendor)
 	EXPECT_EQ(1, is_taken(&self->machine, "set 8 4242"));
 }
 
-/* One of the serial dialect that does not answer must be of a known vendor. */
+/* A serial machine that does not answer is accepted only from a known vendor. */
 TEST_F(machine, unknown_vendor_without_an_answer)
 {
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on request 0x00 always: stall"));
@@ -1479,13 +1481,13 @@ TEST_F(machine, class_of_vendor)
 	EXPECT_EQ(!!variant->dialect, is_taken(&self->machine, "set 4 ff"));
 }
 
-/* ... and ef, with what the interfaces say */
+/* bDeviceClass ef: the classes of the interfaces count. */
 TEST_F(machine, class_of_interfaces)
 {
 	EXPECT_EQ(1, is_taken(&self->machine, "set 4 ef0201"));
 }
 
-/* Two machines whose serial numbers begin alike are told apart by them. */
+/* Serial numbers with a long common beginning still tell two machines apart. */
 TEST_F(machine, long_serial)
 {
 	static const char tail[] = "-0123456789-0123456789-0123456789-0123456789-0123456789";
@@ -1498,7 +1500,7 @@ TEST_F(machine, long_serial)
 		at += snprintf(rule + at, sizeof(rule) - at, "%02x00", tail[i]);
 	ASSERT_TRUE(machine_tell(&self->machine, "unplug"));
 	ASSERT_TRUE(machine_await(&self->machine, "remove"));
-	/* behind the languages, the maker and the model */
+	/* the string descriptor after languages, manufacturer and product */
 	ASSERT_TRUE(machine_tell(&self->machine, "%s", rule));
 	strcpy(name, self->machine.serial);
 	strcpy(self->machine.serial, tail);
@@ -1517,7 +1519,7 @@ TEST_F(machine, deauthorize)
 	EXPECT_GONE(self->fd);
 }
 
-/* The file lives on; the plan does not. */
+/* An open file survives a reset; the plan does not. */
 TEST_F(machine, reset)
 {
 	struct dealbox_control c = { .op = DEALBOX_OP_START, .plan_id = PLAN };
@@ -1554,7 +1556,7 @@ TEST_F(machine, reset_mid_deal)
 	EXPECT_EQ(DEALBOX_ERR_SPENT, c.result);
 }
 
-/* The plan that the driver holds goes with the reset, also when no STATE_LOST comes. */
+/* A reset drops the plan that the driver holds, even if the machine sends no STATE_LOST. */
 TEST_F(machine, reset_untold)
 {
 	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
@@ -1586,9 +1588,9 @@ TEST_F(machine, event_while_reset)
 	if (!variant->dialect)
 		return;
 
-	/* half of it, in a stream: the other half never comes, and costs nothing that does */
+	/* half an event in the stream: the other half never comes; later events are not lost */
 	ASSERT_TRUE(machine_tell(&self->machine, "cover close"));
-	/* which a machine that has lost its state says once more is open */
+	/* closed again, since STATE_LOST would report an open cover once more */
 	EXPECT_EQ(DEALBOX_EV_COVER_CLOSED, await_event(self->fd, DEALBOX_EV_COVER_CLOSED).type);
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on cancel: cover open"));
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: short 20"));
@@ -1614,7 +1616,7 @@ TEST_F(machine, module_in_use)
 
 /* --- power, signals, secrecy ---------------------------------------------------------- */
 
-/* Idle and closed it sleeps; an event wakes it, and so does an open. */
+/* An idle machine that nobody has open is suspended; an event or an open() resumes it. */
 TEST_F(machine, autosuspend)
 {
 	ASSERT_TRUE(write_file(self->machine.device, "power/autosuspend_delay_ms", "0"));
@@ -1631,8 +1633,8 @@ TEST_F(machine, autosuspend)
 }
 
 /*
- * Something happens while it falls asleep, and comes in the transfer that is taken back: on
- * a serial machine half of it, and the other half when it is awake.
+ * An event comes in the transfer that a suspend cancels. On a serial machine half of it comes
+ * then, and the other half after the resume.
  */
 TEST_F(machine, event_while_falling_asleep)
 {
@@ -1642,7 +1644,7 @@ TEST_F(machine, event_while_falling_asleep)
 	ASSERT_EQ(0, close(self->fd));
 	self->fd = -1;
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on cancel: cover open"));
-	/* the first is the answer to the question that comes before it sleeps */
+	/* the first frame is the answer to the query that precedes a suspend */
 	if (variant->dialect)
 		ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer nth 2: short 20"));
 	ASSERT_TRUE(write_file(self->machine.device, "power/autosuspend_delay_ms", "0"));
@@ -1660,7 +1662,7 @@ TEST_F(machine, event_while_falling_asleep)
 	EXPECT_EQ(cover + 1, event.seqno);
 }
 
-/* A thousand signals a second: no command is done twice, none is left half done. */
+/* Under a thousand signals a second no command is executed twice or left half done. */
 TEST_F(machine, signal_storm)
 {
 	struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { 0 };
@@ -1670,14 +1672,14 @@ TEST_F(machine, signal_storm)
 
 	sigaction(SIGALRM, &action, NULL);
 	ASSERT_TRUE(insert(self));
-	/* long enough for signals to come while SET_PLAN waits */
+	/* so that signals arrive while SET_PLAN waits */
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED always: delay 20"));
 	setitimer(ITIMER_REAL, &often, NULL);
 	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
 	for (i = 0; i < 10; i++) {
 		int err = load(self->fd);
 
-		/* the wait may end, but not the plan: the event tells what became of it */
+		/* a signal may end the wait, but not the upload: the verdict comes as an event */
 		EXPECT_TRUE(!err || err == -EINTR);
 		if (variant->routed)
 			continue;
@@ -1721,7 +1723,7 @@ TEST_F(machine, gates_first)
 	EXPECT_EQ(2, events);
 }
 
-/* Tracepoints say when, never what: no word for a card or a pocket is in them. */
+/* Tracepoints show when a card moved, but no card and no pocket. */
 TEST_F(machine, trace_keeps_the_secret)
 {
 	static const char tracing[] = "/sys/kernel/tracing";
@@ -1729,7 +1731,7 @@ TEST_F(machine, trace_keeps_the_secret)
 	int events = 0, gates = 0;
 	FILE *trace;
 
-	/* opening it so empties it of what other tests left */
+	/* O_TRUNC drops what other tests left in it */
 	close(open("/sys/kernel/tracing/trace", O_WRONLY | O_TRUNC | O_CLOEXEC));
 	ASSERT_TRUE(write_file(tracing, "events/dealbox/enable", "1"));
 	ASSERT_TRUE(ready(self));

@@ -73,7 +73,7 @@ bool usb_quirks(const char *quirks)
 {
 	char line[64];
 
-	/* of a write of nothing the kernel learns nothing */
+	/* a write of 0 bytes would not reach the kernel, so end with a newline */
 	snprintf(line, sizeof(line), "%s\n", quirks);
 	return write_file("/sys/module/usbcore/parameters", "quirks", line);
 }
@@ -137,7 +137,7 @@ static void stack_of(const char *pid, char *stack, size_t size)
 	fclose(file);
 }
 
-/* Why a device may not come or go: what USB's own tasks wait for. */
+/* Print where USB's own tasks wait, which may be why a device does not come or go. */
 static void tell_usb(void)
 {
 	static const char *const where[] = { "usb", "hub_", "vhci", "usbip", "rpm_", "dealbox" };
@@ -161,7 +161,7 @@ static void tell_usb(void)
 		closedir(proc);
 }
 
-/* The same of a machine, and who is asleep */
+/* The same, with the power state of the machine and its bus. */
 static void tell_machine(const struct machine *m)
 {
 	char asleep[32] = "gone", hub[300], bus[32] = "gone";
@@ -387,7 +387,7 @@ void machine_keep_awake(const struct machine *m)
 
 	snprintf(path, sizeof(path), "%s/power/control", m->device);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
-	/* it may be going */
+	/* the device may just be going away */
 	if (fd < 0 || write(fd, "on", 2) < 0)
 		printf("# nobody is kept awake\n");
 	if (fd >= 0)
@@ -519,7 +519,7 @@ const char *kernel_report(const char *record)
 	return found ? word : NULL;
 }
 
-/* The next record. 0: no more now; -1: some were lost. */
+/* Returns the length of the next record, 0 if there is none now, -1 if some were lost. */
 static int next_record(int log, char *record, size_t size)
 {
 	ssize_t length = read(log, record, size - 1);
@@ -596,7 +596,7 @@ bool kernel_has_no_transfer(struct kernel *k)
 	return !k->count || fail("%zu transfers do not end", k->count);
 }
 
-/* The task that is in the module or in a disconnect now, or 0; its stack. */
+/* Returns a task that is in the module or in a disconnect now, with its stack, or 0. */
 static int who_is_there(char *stack, size_t size)
 {
 	DIR *proc = opendir("/proc");
@@ -621,7 +621,7 @@ static bool nobody_hangs(void)
 	char stack[4096];
 	int pid;
 
-	/* one that is on its way out is no hang */
+	/* a task that is just leaving does not hang */
 	while ((pid = who_is_there(stack, sizeof(stack)))) {
 		if (time(NULL) > end)
 			return fail("task %d hangs:\n%s", pid, stack);
@@ -630,7 +630,7 @@ static bool nobody_hangs(void)
 	return true;
 }
 
-/* The worker of the hubs is free. */
+/* Returns true if the hubs' worker is free: it enumerates a device on another port. */
 static bool another_port_works(void)
 {
 	int uevents = open_uevents(), plug;
@@ -658,7 +658,7 @@ bool kernel_is_well(struct kernel *k)
 	bool ok = no_machine_is_left();
 	char text[32];
 
-	/* before who still hangs may have come free */
+	/* first, because nobody_hangs() gives a blocked worker the time to end */
 	ok = another_port_works() && ok;
 	ok = nobody_hangs() && ok;
 	ok = kernel_has_no_transfer(k) && ok;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A machine for one test: dealbox-emulator, plugged in through vhci_hcd, without a simulated
- * operator. And the checks of the kernel. Functions that return bool print the reason to stderr
+ * A machine for one test (dealbox-emulator, plugged in through vhci_hcd, without a simulated
+ * operator), and the checks of the kernel. Functions that return bool print the reason to stderr
  * before they return false.
  */
 #ifndef TEST_EMULATED_H
@@ -20,8 +20,8 @@
 long long now_ms(void);
 
 /*
- * For who looks again and again: leaves the processors to those whom he waits for, who need
- * them all where the kernel is slow.
+ * Sleeps between two looks of a polling loop, so that the tasks it waits for get the processors,
+ * which a kernel with checkers keeps busy.
  */
 void a_moment(void);
 
@@ -39,8 +39,8 @@ struct machine {
 
 /*
  * Starts the emulator with these options (NULL at the end) and waits until the node is there.
- * False, too, if the first machine of a test has not the first number: so each test shows that
- * the one before left no number taken.
+ * Also returns false if the first machine of a test does not get the first number: so each test
+ * shows that the one before it leaked none.
  */
 bool machine_plug(struct machine *m, const char *const options[]);
 /* The same behind dummy_hcd, through raw_gadget: a bus with remote wakeup. */
@@ -51,23 +51,23 @@ bool machine_plug_gadget(struct machine *m, const char *const options[]);
  */
 bool machine_plug_outside(struct machine *m);
 /*
- * The first half of it, for who does not know what will come: starts the emulator, and
- * listens to the kernel. front: how it is plugged in.
+ * The first half of machine_plug(), for tests that expect no node: starts the emulator, and
+ * opens a socket for uevents. front: the options that say how it is plugged in.
  */
 bool machine_start(struct machine *m, const char *const front[], const char *const options[]);
-/* Makes machine_ask() possible; false, and nothing said, as long as the emulator is not ready. */
+/* Connects for machine_ask(). Returns false silently as long as the emulator is not ready. */
 bool machine_connect(struct machine *m);
-/* Closes what machine_start() and machine_connect() opened. The emulator has ended. */
+/* Closes what machine_start() and machine_connect() opened, after the emulator has ended. */
 void machine_close(struct machine *m);
 /* Returns the value of a key such as DEVPATH in a kernel message, or "". */
 const char *uevent_value(const char *message, size_t length, const char *key);
 /*
- * It may not sleep any more. Before the last file is closed on a bus of vhci_hcd, where a cable
- * that is pulled while the device falls asleep may stop everything (docs/testing.md). It may have
- * gone already.
+ * Switches autosuspend off. Call it before the last file is closed on a bus of vhci_hcd, which may
+ * hang when a cable is pulled while the device is being suspended (docs/testing.md). The device
+ * may have gone already.
  */
 void machine_keep_awake(const struct machine *m);
-/* Ends the emulator (outside: pulls its cable) and waits until the node has gone; fine if it has already. */
+/* Ends the emulator (outside: pulls its cable), and waits until the node has gone. */
 bool machine_unplug(struct machine *m);
 /* One command to the emulator; its answer, without "ok ", goes to reply. */
 bool machine_ask(struct machine *m, char *reply, size_t size, const char *format, ...)
@@ -82,7 +82,7 @@ bool machine_usb_reset(const struct machine *m);
 
 /* Writes to, or reads a line from, a file in folder. */
 bool write_file(const char *folder, const char *name, const char *text);
-/* Which devices usbcore treats otherwise from now on, instead of those before: "1209:0001:b", "": none. */
+/* Sets usbcore's list of device quirks, for example "1209:0001:b"; "" clears it. */
 bool usb_quirks(const char *quirks);
 bool read_file(const char *folder, const char *name, char *text, size_t size);
 
@@ -91,11 +91,11 @@ bool read_file(const char *folder, const char *name, char *text, size_t size);
  * something wrong; NULL if it is none. Valid until the next call.
  */
 const char *kernel_report(const char *record);
-/* The kernel's log from now on; -1, and it has been said why. For the caller to close. */
+/* Opens the kernel log at its end. Returns a descriptor to close, or -1 after printing why. */
 int kernel_log_open(void);
-/* Reads on: whether nothing in it is a report, and nothing was lost. */
+/* Reads on. Returns true if no record is a report and no record was lost. */
 bool kernel_log_is_clean(int log);
-/* Reads on: how many records contain this. */
+/* Reads on. Returns the number of records that contain this. */
 unsigned int kernel_log_count(int log, const char *what);
 
 struct kernel {
@@ -107,9 +107,9 @@ struct kernel {
 
 /* Before a test plugs its first machine in. */
 bool kernel_begin(struct kernel *k);
-/* Takes what usbmon has told so far: a long test calls this before it is too much. */
+/* Reads what usbmon has reported so far; a long test must call it before the buffer overflows. */
 bool kernel_follow_transfers(struct kernel *k);
-/* Waits until no transfer is under way that began since kernel_begin(), but of root hubs. */
+/* Waits until every transfer since kernel_begin() has ended, except those of root hubs. */
 bool kernel_has_no_transfer(struct kernel *k);
 /*
  * Call it when no machine is open or plugged in. Returns false, after printing the reason: a node

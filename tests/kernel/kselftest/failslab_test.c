@@ -4,14 +4,14 @@
  * then all of them: in probe, open, each ioctl, a deal, autosuspend, resume, reset,
  * disconnect, and when the computer sleeps and wakes. The call ends with the errno of
  * docs/userspace-api/dealbox.rst, the kernel is well, and the machine deals as before.
- * Whether anything has leaked, tests/infra/vm/run asks at the end.
+ * tests/infra/vm/run looks for leaks at the end.
  *
  * Needs a kernel with FAILSLAB, FAIL_PAGE_ALLOC and FAULT_INJECTION_STACKTRACE_FILTER, as
  * the debug kernel is: /proc/thread-self/fail-nth counts allocations of either kind, and
- * those with the module in their call chain only. What the USB core and the driver of the
- * host controller allocate for a transfer is among them: dummy_hcd has to for each one, as
- * xhci_hcd has. (vhci_hcd, too, but a transfer that it has no memory for never ends, not
- * even when it is killed: 6.12, vhci_tx_urb().)
+ * those with the module in their call chain only. This includes what the USB core and the host
+ * controller driver allocate for a transfer: dummy_hcd does so for each one, as xhci_hcd does.
+ * (So does vhci_hcd, but a transfer that it has no memory for never ends, not even when it is
+ * killed: 6.12, vhci_tx_urb().)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -86,7 +86,7 @@ static bool set_range(const char *module, const char *begin_name, const char *en
 	return set(begin_name, first) && set(end_name, last);
 }
 
-/* Nothing fails yet, and never the machine's own end of the cable. */
+/* Lets nothing fail yet. Allocations of the emulated machine's own driver will never fail. */
 static bool set_up_faults(void)
 {
 	return set("probability", "0") && set("verbose", "0") && set("space", "0") &&
@@ -165,15 +165,16 @@ struct shortage {
 };
 
 /*
- * fail-nth counts both kinds. But the kernel has ways around a page that it cannot have:
- * __vmalloc() asks for many, then for one by one. Nothing helps where there are no more.
+ * fail-nth counts both kinds. But the kernel gets around a single failed page allocation:
+ * __vmalloc() asks for many pages at once, then one by one. So the second way lets all later
+ * page allocations fail, too.
  */
 static const struct shortage one_fails = { "allocations", arm, disarm };
 static const struct shortage no_more_pages = { "pages", run_out, restock };
 
 /* --- what programs do ---------------------------------------------------------------- */
 
-/* To the driver's bind or unbind. */
+/* Writes to the driver's bind or unbind. */
 static int bind_driver(struct subject *s, const char *verb)
 {
 	const char *interface = strrchr(s->machine.interface, '/') + 1;
@@ -222,7 +223,7 @@ static int use(struct subject *s)
 	return error ?: call(s->fd, DEALBOX_IOC_CLAIM, NULL);
 }
 
-/* A key that is pressed now is heard of. */
+/* Returns true if the event of a key press arrives. */
 static bool tells(struct subject *s)
 {
 	return !drain(s->fd) && machine_tell(&s->machine, "key start press") &&
@@ -231,7 +232,7 @@ static bool tells(struct subject *s)
 	       await_event(s->fd, DEALBOX_EV_KEY).type;
 }
 
-/* Bound, awake, open, claimed, it answers, and it tells what happens. */
+/* Binds, wakes, opens and claims the machine; true if it answers and sends events. */
 static bool works(struct subject *s)
 {
 	int error;
@@ -243,7 +244,7 @@ static bool works(struct subject *s)
 	return !error && tells(s);
 }
 
-/* Ends what runs, and takes the board out. */
+/* Aborts a running deal, and takes the board out. */
 static bool board_out(struct subject *s)
 {
 	struct dealbox_status status = status_of(s->fd);
@@ -255,7 +256,7 @@ static bool board_out(struct subject *s)
 	       machine_tell(&s->machine, "empty");
 }
 
-/* From what works() leaves to a board that waits for START. */
+/* After works(): inserts a board that waits for START. */
 static bool board_in(struct subject *s)
 {
 	char reply[64];
@@ -267,7 +268,7 @@ static bool board_in(struct subject *s)
 	return await_event(s->fd, DEALBOX_EV_BOARD_INSERTED).insertion == s->insertion;
 }
 
-/* From START to the end; a card that was held is read again. */
+/* Deals from START to the end; rereads a card that was held. */
 static bool is_dealt(struct subject *s)
 {
 	struct dealbox_plan plan = bridge_plan();
@@ -294,20 +295,20 @@ static bool deals(struct subject *s)
 
 struct entry {
 	const char *name;
-	/* from what works() leaves to where do_it begins; NULL: nothing to do */
+	/* from the state after works() to the one before do_it(); NULL: nothing to do */
 	bool (*prepare)(struct subject *s);
 	int (*do_it)(struct subject *s);
-	int error;		/* that it may end with when one allocation fails */
-	/* what must be so afterwards, and before works(); NULL: nothing */
+	int error;		/* that do_it() may return when one allocation fails */
+	/* a check after do_it() and before works(); NULL: none */
 	bool (*then)(struct subject *s, int error);
-	int starved;		/* what it ends with when all fail */
+	int starved;		/* what do_it() returns when all allocations fail */
 	bool allocates;
 };
 
-/* Each allocation has failed once. */
+/* The result of letting each allocation fail once. */
 struct walked {
-	int allocations;	/* how many there are; -1: not well */
-	int refused;		/* without how many of them it is refused */
+	int allocations;	/* their number; -1: a check failed */
+	int refused;		/* how many of them the call cannot do without */
 };
 
 static struct walked walk_by(const struct shortage *shortage, struct subject *s,
@@ -348,7 +349,7 @@ static struct walked walk(struct subject *s, const struct entry *entry)
 	return walk_by(&one_fails, s, entry);
 }
 
-/* What it ends with when there is no memory at all; 1: not well afterwards. */
+/* Returns the result of do_it() when every allocation fails; 1 if a check failed. */
 static int starved(struct subject *s, const struct entry *entry)
 {
 	int error;
@@ -373,7 +374,7 @@ static bool begin_subject(struct subject *s, const char *kind)
 	       machine_plug_gadget(&s->machine, options) && works(s);
 }
 
-/* Whatever has failed, a board can be dealt. */
+/* Checks that a board can still be dealt. */
 static bool end_subject(struct subject *s)
 {
 	bool ok = arm(s, 0) && feed() && works(s) && deals(s);
@@ -436,7 +437,7 @@ static int disconnect(struct subject *s)
 	return bind_driver(s, "unbind");
 }
 
-/* The machine alone has fourteen buffers and URBs. */
+/* The struct of a machine alone needs fourteen buffers and URBs. */
 TEST_F(failslab, probe)
 {
 	static const struct entry entry = { "probe", unbound, probe, -ENOMEM,
@@ -466,7 +467,7 @@ TEST_F(failslab_any, open)
 					      .starved = -ENOMEM };
 
 	EXPECT_LT(0, walk(&self->s, &entry).refused);
-	/* what it allocates lies in pages */
+	/* its allocations need pages */
 	EXPECT_LT(0, walk_by(&no_more_pages, &self->s, &entry).refused);
 	EXPECT_EQ(entry.starved, starved(&self->s, &entry));
 }
@@ -540,7 +541,7 @@ static const struct entry calls[] = {
 	{ "GET_INFO", NULL, get_info },
 	{ "GET_STATUS", NULL, get_status, .starved = -ENOMEM, .allocates = true },
 	{ "CLAIM", unclaimed, claim },
-	/* dropped all the same */
+	/* the claim is dropped all the same */
 	{ "RELEASE", NULL, release, .allocates = true },
 	{ "SET_PLAN", NULL, set_plan, .starved = -ENOMEM, .allocates = true },
 	{ "CONTROL", NULL, locate, .starved = -ENOMEM, .allocates = true },
@@ -559,7 +560,7 @@ TEST_F(failslab, calls_allocate_nothing)
 		EXPECT_EQ(0, walk(&self->s, &calls[i]).allocations);
 }
 
-/* The driver of the host controller has not. */
+/* The host controller driver allocates during calls. */
 TEST_F(failslab, calls)
 {
 	size_t i;
@@ -601,7 +602,7 @@ TEST_F(failslab, dropped_in_mid_deal)
 		EXPECT_LT(0, walk(&self->s, &entries[i]).allocations);
 }
 
-/* Nobody waits for the pipes of events and of gate commands, but they continue. */
+/* No caller waits for events and gate commands, but they continue. */
 TEST_F(failslab, deal)
 {
 	ASSERT_TRUE(mid_deal(&self->s));
@@ -622,7 +623,10 @@ static bool await_starved(int until)
 	return left() <= until;
 }
 
-/* It may sleep, with the hub awake: the USB core does not survive the hub's own want of memory. */
+/*
+ * Allows autosuspend of the machine, but not of the hub: the USB core does not survive a failed
+ * allocation in the hub's resume.
+ */
 static bool may_sleep(struct subject *s)
 {
 	char hub[300];
@@ -633,7 +637,7 @@ static bool may_sleep(struct subject *s)
 	       write_file(s->machine.device, "power/control", "auto") && !shut(s);
 }
 
-/* Not asked whether a deal runs, it does not sleep. */
+/* A machine that cannot be asked whether a deal runs is not suspended. */
 TEST_F(failslab_any, autosuspend)
 {
 	ASSERT_TRUE(starve("1000"));
@@ -649,14 +653,14 @@ static bool asleep(struct subject *s)
 	return may_sleep(s) && await_power(&s->machine, "suspended");
 }
 
-/* A device that does not wake is taken off the bus, and found anew, by the USB core. */
+/* The USB core disconnects a device that does not resume, and enumerates it again. */
 static bool found_anew(struct subject *s, int error)
 {
 	return !error || (machine_await(&s->machine, "remove") &&
 			  machine_await(&s->machine, "add"));
 }
 
-/* EIO: it does not wake, or ENODEV if its disconnect is there first. ENOMEM: as awake. */
+/* A failed resume is EIO, or ENODEV after the disconnect. ENOMEM comes from open() itself. */
 static int wake(struct subject *s)
 {
 	int error = open_node(s);
@@ -666,7 +670,7 @@ static int wake(struct subject *s)
 	return error == -ENODEV ? -EIO : error;
 }
 
-/* Resume, and reset_resume where the USB core could not ask the device how it is. */
+/* Resume, and reset_resume if the USB core could not read the device's status. */
 TEST_F(failslab_any, wake)
 {
 	static const struct entry entry = { "wake", asleep, wake, -EIO, found_anew };
@@ -716,7 +720,7 @@ struct depth {
 static const struct depth light = { "devices", "freeze" };
 static const struct depth deep = { "core", "mem" };
 
-/* All devices, one after the other, in the task that says so: the one whose allocations fail. */
+/* Suspends all devices one after the other, in this task, whose allocations fail. */
 static bool lies_down(struct subject *s, const struct depth *depth)
 {
 	s->depth = depth;
@@ -725,7 +729,7 @@ static bool lies_down(struct subject *s, const struct depth *depth)
 	       write_file("/sys/module/suspend/parameters", "pm_test_delay", "0");
 }
 
-/* A driver cannot keep the computer awake, and need not: 0. */
+/* Returns 0: the driver neither can nor need prevent system suspend. */
 static int sleep_and_wake(struct subject *s)
 {
 	int error = 0, fd = open(POWER "/state", O_WRONLY | O_CLOEXEC);
@@ -760,7 +764,7 @@ static bool lost_its_plan(struct subject *s, int error)
 	       status.claimed == DEALBOX_CLAIMED_BY_THIS;
 }
 
-/* Stops between two cards, and continues as soon as it gets PAUSE. */
+/* Freezes the machine between two cards, until it gets PAUSE. */
 static bool pausing(struct subject *s)
 {
 	return machine_tell(&s->machine, "inject on request PAUSE: thaw") && mid_deal(s);
@@ -778,7 +782,7 @@ static bool goes_on(struct subject *s, int error)
 	       !do_op(s->fd, DEALBOX_OP_RESUME) && is_dealt(s);
 }
 
-/* PAUSED may be among what the reset lost. */
+/* The reset may have lost the event PAUSED. */
 static bool board_is_spent(struct subject *s, int error)
 {
 	return lost_its_plan(s, error) && status_of(s->fd).flags & DEALBOX_STATUS_SPENT;
@@ -825,7 +829,7 @@ FIXTURE_TEARDOWN(failslab_sleep)
 	EXPECT_TRUE(end_subject(&self->s));
 }
 
-/* A question before it sleeps, and the pipe of events when it wakes. */
+/* A query before the suspend; the event pipe is started on resume. */
 TEST_F(failslab_sleep, idle)
 {
 	const struct entry entry = { "sleep", planned, sleep_and_wake, .then = variant->idle };
@@ -834,7 +838,7 @@ TEST_F(failslab_sleep, idle)
 	EXPECT_EQ(entry.starved, starved(&self->s, &entry));
 }
 
-/* No want of memory keeps a deal from being paused before the computer sleeps. */
+/* A deal is paused before the computer sleeps, whichever allocation fails. */
 TEST_F(failslab_sleep, in_mid_deal)
 {
 	const struct entry entry = {
@@ -844,7 +848,7 @@ TEST_F(failslab_sleep, in_mid_deal)
 	EXPECT_LT(3, walk(&self->s, &entry).allocations);
 }
 
-/* The plan that the driver holds goes with the bus, also when no STATE_LOST comes. */
+/* A reset bus drops the plan that the driver holds, even if no STATE_LOST comes. */
 TEST_F(failslab_sleep, untold)
 {
 	if (variant->idle != lost_its_plan)
@@ -859,7 +863,7 @@ TEST_F(failslab_sleep, untold)
 		  await_event(self->s.fd, DEALBOX_EV_STATE_LOST).type);
 }
 
-/* It sleeps already, and is woken to be told that it need not wake the computer. */
+/* A suspended machine is resumed first, because its wakeup setting must change. */
 TEST_F(failslab_any, sleep_of_both)
 {
 	static const struct entry entry = { "sleep when asleep", asleep, sleep_and_wake };

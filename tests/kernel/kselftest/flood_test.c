@@ -21,7 +21,7 @@
 #define TEST_TIMEOUT_DEFAULT	(5 * PATIENCE / 1000)
 
 #define FLOOD_MS	4000
-#define PAUSE_MS	13	/* the shortest between two bad transfers; the first is free */
+#define PAUSE_MS	13	/* the shortest pause between bad transfers; none after the first */
 #define MESSAGES_MAX	20	/* lines in the log of the kernel */
 #define IDLE_PERCENT	90	/* of the time, with the emulator, the test and all else */
 
@@ -95,7 +95,7 @@ FIXTURE_VARIANT_ADD(flood, serial_unasked_among_keys) {
 FIXTURE_VARIANT_ADD(flood, serial_unknown) {
 	.dialect = "serial", .rules = { "on transfer always: bytes " HEX_8(HEX_KIND_83) },
 	.bad = " done 0 db83" };
-/* of every six bytes three may begin the longest frame, and its sum must be made */
+/* three of every six bytes may begin a frame of full length, each with a checksum to compute */
 FIXTURE_VARIANT_ADD(flood, serial_many_sums) {
 	.dialect = "serial",
 	.rules = { "on transfer always: bytes " HEX_8(HEX_8("dbdbdb808080")) },
@@ -157,7 +157,7 @@ static struct ticks ticks(void)
 	return ticks;
 }
 
-/* A reader, as there always is one. */
+/* Reads, as some program always does. */
 static void read_until(int fd, long long end)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
@@ -170,8 +170,8 @@ static void read_until(int fd, long long end)
 }
 
 /*
- * The number of transfers follows from the pauses. What it takes to be woken, look,
- * and ask for the next one is little beside them.
+ * The number of transfers follows from the pauses; the time to handle a transfer and submit
+ * the next is small beside them.
  */
 TEST_F(flood, owns_no_processor)
 {
@@ -199,7 +199,7 @@ TEST_F(flood, owns_no_processor)
 	EXPECT_GE(ms / PAUSE_MS + 3, count);
 	EXPECT_GE(MESSAGES_MAX, messages);
 	ASSERT_LE(FLOOD_MS / 10 / 2, (long long)after.all);
-	/* what a transfer costs, a kernel without checkers tells */
+	/* only a kernel without checkers shows what a transfer costs */
 	if (!getenv("CHECKERS"))
 		EXPECT_LE(IDLE_PERCENT * after.all, 100 * after.idle);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A halt of the pipe of gate commands, behind a host controller that checks how it is cleared: EHCI
+ * A halted gate endpoint, behind a host controller that checks how the halt is cleared: EHCI
  * warns when an endpoint with transfers is reset. The machine is outside of the virtual machine,
  * and speaks the serial dialect, because QEMU does not report a stalled interrupt OUT transfer.
  */
@@ -27,7 +27,7 @@ FIXTURE(halt) {
 };
 
 FIXTURE_VARIANT(halt) {
-	const char *transfer;	/* with gate commands, as the emulator names it */
+	const char *transfer;	/* the emulator's name for transfers with gate commands */
 };
 
 FIXTURE_VARIANT_ADD(halt, serial_routed) { .transfer = "stream" };

@@ -102,7 +102,7 @@ static bool documented(int error)
 	return false;
 }
 
-/* A structure that is good, or nearly, or not at all. */
+/* Fills arg with a valid structure, one with an error, or noise. */
 static void fill(uint64_t *state, unsigned long request, __u8 *arg, size_t size)
 {
 	struct dealbox_control control = {
@@ -136,7 +136,7 @@ static void fill(uint64_t *state, unsigned long request, __u8 *arg, size_t size)
 
 #define PAGE	4096
 
-/* Three pages: one to write, one to read only, none. */
+/* Maps three pages: a writable one, a read-only one, and one without access. */
 static __u8 *arena(void)
 {
 	__u8 *pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -151,7 +151,7 @@ static __u8 *arena(void)
 /* The kernel's; a 32-bit program of a 64-bit kernel has nothing there. */
 #define KERNEL_BASE	(sizeof(long) == 8 ? (unsigned long)0xffff888000000000ULL : 0xc0000000UL)
 
-/* An address for size bytes; *good: they can be read and written there. */
+/* Returns an address for size bytes. *good is true if they can be read and written there. */
 static void *address(uint64_t *state, __u8 *pages, size_t size, bool *good)
 {
 	size_t part = size ? below(state, size) : 0;
@@ -187,7 +187,7 @@ static bool is_address_good(void *at, __u8 *pages, size_t size, bool good)
 	return good || (unsigned long)at - (unsigned long)pages <= PAGE - size;
 }
 
-/* Everything that an ioctl can be asked; the machine goes through all its states. */
+/* Random ioctls with random arguments, while the machine goes through all its states. */
 TEST_F(hostile, ioctls)
 {
 	__u8 *pages = arena();
@@ -219,7 +219,7 @@ TEST_F(hostile, ioctls)
 		EXPECT_TRUE(unknown ? error == -ENOTTY : documented(error)) {
 			TH_LOG("request %#lx: %d", request, error);
 		}
-		/* those that only write do so whenever the machine answers */
+		/* a query that the machine answers cannot succeed with a bad address */
 		if (!unknown && !good && size && _IOC_DIR(request) == _IOC_READ)
 			EXPECT_EQ(-EFAULT, error) {
 				TH_LOG("request %#lx at %p", request, at);
@@ -230,7 +230,7 @@ TEST_F(hostile, ioctls)
 	munmap(pages, 3 * PAGE);
 }
 
-/* Counts and addresses that a read can have. */
+/* read() with every kind of count and address. */
 TEST_F(hostile, reads)
 {
 	static const size_t counts[] = {
@@ -266,7 +266,7 @@ TEST_F(hostile, reads)
 	munmap(pages, 3 * PAGE);
 }
 
-/* Calls that such a file cannot make. */
+/* System calls that the device does not support. */
 TEST_F(hostile, other_calls)
 {
 	char bytes[64] = { 0 };
@@ -403,7 +403,7 @@ static int race_in_threads(const char *node, uint64_t start)
 	return bad;
 }
 
-/* Brings the machine back to where a deal can begin, whatever was done to it. */
+/* Brings the machine to a state in which a deal can begin, whatever was done to it. */
 static bool recover(FIXTURE_DATA(hostile) *self)
 {
 	static const __u32 way_out[] = {
@@ -435,7 +435,7 @@ static bool recover(FIXTURE_DATA(hostile) *self)
 	return true;
 }
 
-/* One board, by the book; what landed where is as planned. */
+/* Deals one board in the normal way, and compares it with the plan. */
 static bool deals(FIXTURE_DATA(hostile) *self)
 {
 	struct dealbox_control start = { .op = DEALBOX_OP_START, .plan_id = PLAN };
@@ -460,8 +460,8 @@ static bool deals(FIXTURE_DATA(hostile) *self)
 }
 
 /*
- * Threads of several processes open, share, use and close whatever files there are,
- * while somebody deals. The machine is none the worse for it.
+ * Threads of several processes open, share, use and close files at random during a deal.
+ * The machine can deal afterwards.
  */
 TEST_F(hostile, everybody_at_once)
 {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever a program is doing, and whatever happens to the machine meanwhile: the
- * call ends, in a second, with the errno of docs/userspace-api/dealbox.rst, and the
- * kernel is well.
+ * Every activity of a program, combined with every disturbance of the machine: the call ends
+ * within a second with the errno of docs/userspace-api/dealbox.rst, and the kernel is well.
  *
- * Each variant is one thing that happens; each test one thing that is being done.
+ * A variant is a disturbance; a test is an activity.
  *
- * With SERIAL defined (serial_test.c), on machines of the serial dialect.
- * With STORM defined (storm_test.c), a thousand signals a second come to the thread
- * that does it: calls that are restarted go on, calls that are not end with EINTR and
- * are made again, and what they end with at last is the same.
+ * With SERIAL defined (serial_test.c), the machines speak the serial dialect. With STORM defined
+ * (storm_test.c), the calling thread gets a thousand signals a second: restartable calls are
+ * restarted, others end with EINTR and are repeated, and the final result is the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +43,7 @@ FIXTURE(lifecycle) {
 FIXTURE_VARIANT(lifecycle) {
 	const char *kind;	/* stored or routed */
 	bool (*happen)(struct machine *m);
-	int error;		/* that the calls end with */
+	int error;		/* of the calls */
 	bool gone;		/* the machine has gone afterwards */
 	enum storm storm;
 };
@@ -130,7 +128,7 @@ FIXTURE_SETUP(lifecycle)
 
 FIXTURE_TEARDOWN(lifecycle)
 {
-	/* not even the cable needs to be pulled */
+	/* transfers must have ended while the cable is still plugged in */
 	if (variant->gone)
 		EXPECT_TRUE(kernel_has_no_transfer(&self->kernel));
 	machine_keep_awake(&self->machine);
@@ -140,13 +138,13 @@ FIXTURE_TEARDOWN(lifecycle)
 	EXPECT_TRUE(kernel_is_well(&self->kernel));
 }
 
-/* --- something that is being done, in a thread ------------------------------------- */
+/* --- activities, in a thread ------------------------------------------------------- */
 
 static unsigned int followed;		/* seqno of the event that follow() read last */
 
 /*
- * Reads until something comes but keys and cards. No event may get lost, or come
- * in part, whatever interrupts the calls.
+ * Reads until STATE_LOST, DEAL_DONE or COVER_OPEN. No event may be lost or truncated,
+ * whatever interrupts the calls.
  */
 static int follow(int fd)
 {
@@ -202,7 +200,7 @@ static bool happen(bool (*what)(struct machine *m), struct machine *m)
 	return what(m);
 }
 
-/* Too late is a hang. */
+/* Ends the call; one that takes longer than PROMPT counts as hanging. */
 static int ending(struct doing *d)
 {
 	int error = end(d);
@@ -229,11 +227,11 @@ TEST_F(lifecycle, blocked_read)
 		ASSERT_TRUE(nudge(&self->machine));
 	EXPECT_EQ(variant->gone ? -ENODEV :
 		  variant->error ? DEALBOX_EV_STATE_LOST : DEALBOX_EV_KEY, ending(&d));
-	/* restartable calls are restarted, and no others */
+	/* EINTR only without SA_RESTART */
 	EXPECT_EQ(variant->storm == INTERRUPTED, d.interrupted > 0);
 }
 
-/* Keys arrive in order, and whole, until the end. */
+/* Key events arrive in order and complete, until the disturbance. */
 TEST_F(lifecycle, reading)
 {
 	struct doing d;
@@ -247,7 +245,7 @@ TEST_F(lifecycle, reading)
 		ASSERT_TRUE(machine_tell(&self->machine, "cover open"));
 	EXPECT_EQ(variant->gone ? -ENODEV :
 		  variant->error ? DEALBOX_EV_STATE_LOST : DEALBOX_EV_COVER_OPEN, ending(&d));
-	/* else it may have happened before the last ones */
+	/* otherwise the disturbance may have come before the last keys */
 	if (!variant->error)
 		EXPECT_EQ(1 + KEYS + 1, followed);
 }
@@ -315,7 +313,7 @@ TEST_F(lifecycle, epoll)
 	EXPECT_EQ(variant->gone ? EPOLLHUP | EPOLLERR : EPOLLIN, ending(&d));
 }
 
-/* The machine never says that it has the plan. */
+/* The machine never confirms the plan. */
 TEST_F(lifecycle, plan_in_flight)
 {
 	bool routed = !strcmp(variant->kind, "routed");
@@ -325,18 +323,19 @@ TEST_F(lifecycle, plan_in_flight)
 	ASSERT_TRUE(machine_tell(&self->machine, routed ?
 				 "inject on request GET_STATUS: no-answer" :
 				 "inject on event PLAN_LOADED always: drop"));
-	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, load, routed ? "_exchange" : "dealbox_set_plan"));
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, load,
+			     routed ? "_exchange" : "dealbox_set_plan"));
 	/* a call in progress on a routed machine cannot be interrupted */
 	ASSERT_TRUE(routed || stormed(&d));
 	ASSERT_TRUE(happen(variant->happen, &self->machine));
 	if (!variant->error)
 		ASSERT_TRUE(unplug(&self->machine));	/* it still waits */
 	EXPECT_EQ(variant->error ?: -ENODEV, ending(&d));
-	/* the wait for the machine's verdict is, and nothing that goes before it */
+	/* only the wait for the machine's verdict is interrupted, not the upload before it */
 	EXPECT_EQ(!routed && variant->storm, d.interrupted > 0);
 }
 
-/* Neither the command is answered, nor the question what became of it. */
+/* The machine answers neither the command nor the query for its result. */
 TEST_F(lifecycle, control_in_flight)
 {
 	struct doing d;
@@ -347,7 +346,7 @@ TEST_F(lifecycle, control_in_flight)
 	if (!variant->error)
 		ASSERT_TRUE(unplug(&self->machine));	/* it still waits */
 	EXPECT_EQ(variant->error ?: -ENODEV, ending(&d));
-	/* what has begun to talk to the machine is not left half done */
+	/* a command that was sent is not interrupted */
 	EXPECT_EQ(0, d.interrupted);
 }
 
@@ -372,7 +371,7 @@ TEST_F(lifecycle, in_line)
 	EXPECT_EQ(variant->storm == INTERRUPTED, e.interrupted > 0);
 }
 
-/* The machine answers nothing any more, not even the pause that an unbind asks for. */
+/* The machine answers nothing any more, not even the PAUSE of an unbind. */
 TEST_F(lifecycle, silent)
 {
 	struct doing d;

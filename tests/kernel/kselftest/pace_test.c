@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver's back-off when the event pipe fails, and the reset when that does not help: on the
- * wire, as usbmon sees it. Time must be counted, as tests/kernel/kselftest/run does for it.
+ * The driver's back-off when the event pipe fails, and the reset if that does not help, as usbmon
+ * sees them. Needs counted time, which tests/kernel/kselftest/run provides.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,8 @@
 #define TEST_TIMEOUT_DEFAULT	(3 * PATIENCE / 1000)
 
 /*
- * The lateness of a kernel timer, with HZ 250, and a margin for the rest. With checkers, a worker
- * of the kernel's waits up to 10 ms for the one processor, which all others need, too.
+ * The lateness of a kernel timer with HZ 250, and a margin. With checkers, a kernel worker waits
+ * up to 10 ms for the only processor.
  */
 #define LATE_MS		(getenv("CHECKERS") ? 30 : 12)
 
@@ -63,7 +63,7 @@ static double ms_of(const struct mon_packet *packet)
 	return packet->seconds * 1e3 + packet->us / 1e3;
 }
 
-/* Waits for the next one on the machine's pipes; type 0 when it does not come. */
+/* Waits for the next packet on the machine's pipes; type 0 if none comes. */
 static struct mon_packet next_packet(int usb)
 {
 	struct pollfd pollfd = { .fd = usb, .events = POLLIN };
@@ -95,8 +95,9 @@ static bool is_clear_halt(const struct mon_packet *packet)
 }
 
 /*
- * As usbhid: at once, after 13, 26, 52, 104 ms, then each 104 ms; a reset after one
- * second of that, and the next after two more. The bus needs some 200 ms for one.
+ * The retries are those of usbhid: at once, after 13, 26, 52, 104 ms, then every 104 ms.
+ * The first reset comes after one second, the next after two more. The bus needs some
+ * 200 ms for a reset.
  */
 TEST_F(pace, errors)
 {
@@ -130,7 +131,7 @@ TEST_F(pace, errors)
 	EXPECT_EQ(ARRAY_SIZE(pauses), retries);
 }
 
-/* One that halts is cleared before it is tried again, and nothing is lost. */
+/* A halt is cleared before the next try, and no event is lost. */
 TEST_F(pace, halt)
 {
 	double halted = 0, asked = 0, cleared = 0, again;
@@ -160,7 +161,7 @@ TEST_F(pace, halt)
 	EXPECT_EQ(DEALBOX_EV_KEY, next_event(self->fd).type);
 }
 
-/* One that halts again each time it is cleared: pauses, and a reset after a second. */
+/* The endpoint halts again after each clear: back-off, and a reset after a second. */
 TEST_F(pace, halts)
 {
 	struct mon_packet packet;
@@ -182,7 +183,6 @@ TEST_F(pace, halts)
 	TH_LOG("reset after %.1f ms, and %d halts", since, clears);
 	EXPECT_LE(1000, since);
 	EXPECT_GE(1500, since);
-	/* at once, after 13, 26, 52, then each 104 ms */
 	EXPECT_LE(10, clears);
 	EXPECT_GE(15, clears);
 }
@@ -198,12 +198,13 @@ static bool await_clear_halt(int usb)
 	return packet.type;
 }
 
-/* A machine that does not answer that holds nobody up: usb_clear_halt() would, for 5 s. */
+/* An unanswered CLEAR_FEATURE does not delay an unbind; usb_clear_halt() would, for 5 s. */
 TEST_F(pace, halt_stays)
 {
 	struct timespec since;
 
-	ASSERT_TRUE(machine_tell(&self->machine, "inject on standard CLEAR_FEATURE always: ignore"));
+	ASSERT_TRUE(machine_tell(&self->machine,
+				 "inject on standard CLEAR_FEATURE always: ignore"));
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer: stall"));
 	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
 	ASSERT_TRUE(await_clear_halt(self->usb));
@@ -219,7 +220,8 @@ TEST_F(pace, halt_of_plan_stays)
 	struct doing d;
 
 	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
-	ASSERT_TRUE(machine_tell(&self->machine, "inject on standard CLEAR_FEATURE always: ignore"));
+	ASSERT_TRUE(machine_tell(&self->machine,
+				 "inject on standard CLEAR_FEATURE always: ignore"));
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: stall"));
 	ASSERT_TRUE(begin(&d, self->fd, load, "dealbox_set_plan"));
 	ASSERT_TRUE(await_clear_halt(self->usb));
@@ -229,7 +231,7 @@ TEST_F(pace, halt_of_plan_stays)
 	EXPECT_TRUE(took_at_most(1000, &since, "ended"));
 }
 
-/* A serial machine that does not even take a question is waited for as long as any other. */
+/* The time limit of a query also holds if a serial machine does not fetch the query. */
 TEST(question_is_not_taken)
 {
 	static const char *const options[] = {
@@ -299,9 +301,9 @@ static void heard(int signal)
 }
 
 /*
- * No signal ends a command that is under way, since nobody would know what became of it; so it
- * is the driver that must end it. The longest there can be: it does not arrive, the machine takes
- * its time to say so, and the second one meets nothing but silence.
+ * A signal cannot end a command that was sent, because its outcome would stay unknown; so the
+ * driver must. The worst case: the command is lost, the machine answers late that it never
+ * came, and then answers nothing any more.
  */
 TEST_F(command, ends_by_itself)
 {

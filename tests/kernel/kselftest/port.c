@@ -14,7 +14,7 @@
 
 /* Each controller has eight or more of high speed; the machines of a test are in the first. */
 #define PORT	7
-#define PRODUCT	"1209/10/100"		/* as a uevent names what follows */
+#define PRODUCT	"1209/10/100"		/* in uevents of the device below */
 
 static const struct usb_device_descriptor device = {
 	.bLength = USB_DT_DEVICE_SIZE,
@@ -47,7 +47,7 @@ static const struct {
 	},
 };
 
-/* Request and descriptor, and what it says to them. Everything else stalls. */
+/* The requests and descriptors that the device answers; it stalls all others. */
 static const struct {
 	uint8_t request[2];
 	uint8_t descriptor;
@@ -55,7 +55,8 @@ static const struct {
 	size_t length;
 } answers[] = {
 	{ { USB_DIR_IN, USB_REQ_GET_DESCRIPTOR }, USB_DT_DEVICE, &device, sizeof(device) },
-	{ { USB_DIR_IN, USB_REQ_GET_DESCRIPTOR }, USB_DT_CONFIG, &configuration, sizeof(configuration) },
+	{ { USB_DIR_IN, USB_REQ_GET_DESCRIPTOR }, USB_DT_CONFIG, &configuration,
+	  sizeof(configuration) },
 	{ { USB_DIR_OUT, USB_REQ_SET_CONFIGURATION }, 0, NULL, 0 },
 };
 
@@ -64,7 +65,7 @@ static size_t answer(const struct usbip_message *message, uint8_t *reply)
 	size_t i, length;
 
 	if (message->command == USBIP_CMD_UNLINK) {
-		/* what it takes back has been answered */
+		/* the URB to unlink has already been answered */
 		usbip_ret_unlink(reply, message->seqnum, 0);
 		return USBIP_HEADER;
 	}
@@ -82,7 +83,7 @@ static size_t answer(const struct usbip_message *message, uint8_t *reply)
 	return USBIP_HEADER;
 }
 
-/* Answers what the kernel has asked. It asks nothing that has data with it. */
+/* Answers the kernel's requests, none of which carries data. */
 static bool serve(int plug)
 {
 	uint8_t question[USBIP_HEADER], reply[USBIP_HEADER + sizeof(configuration)];
@@ -137,7 +138,7 @@ const char *port_plug(int uevents, int *plug)
 			return strerror(-*plug);
 		a_moment();
 	}
-	/* of the device, when it has a configuration */
+	/* the device is bound once it has a configuration */
 	if (await(uevents, "bind", *plug))
 		return NULL;
 	close(*plug);

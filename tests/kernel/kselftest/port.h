@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A port of vhci_hcd that no machine of a test is in, and a device that can be found
- * there and nothing else. What the kernel asks it this program answers meanwhile.
+ * A port of vhci_hcd that no test uses for a machine, and a device that can only be
+ * enumerated there. This program answers the kernel's requests to it.
  */
 #ifndef TEST_PORT_H
 #define TEST_PORT_H

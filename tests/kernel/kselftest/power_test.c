@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The computer sleeps and wakes, whatever a program is doing with the machine.
+ * The computer sleeps and wakes during various activities of a program.
  *
- * The machine is outside of the virtual machine, behind an emulated EHCI or xHCI: a
- * process of the computer that sleeps would be frozen before the drivers are asked.
+ * The machine is outside of the virtual machine, behind an emulated EHCI or xHCI: a process
+ * inside would be frozen before the drivers are suspended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,8 +31,8 @@ static bool sleep_light(void)
 }
 
 /*
- * Suspend to RAM, as a lid that is closed does. The clock wakes us: who is not asleep yet when it
- * does, sleeps for ever. A plan in flight alone takes three seconds, and the checkers are slow.
+ * Suspend to RAM, as when a lid is closed. The RTC wakes the computer; it must be asleep by then,
+ * or it sleeps for ever. A plan in flight alone takes three seconds, and the checkers are slow.
  */
 static bool sleep_to_ram(void)
 {
@@ -43,9 +43,9 @@ static bool sleep_to_ram(void)
 }
 
 /*
- * QEMU's q35 wakes with a bridge that was reset, and its firmware does not say again where the
- * registers of ACPI are (PMBASE and ACPI_CNTL of ICH9's LPC bridge). Who sleeps once more then
- * reads that he has woken, and was never asleep. So what stood there is put back.
+ * QEMU's q35 wakes with a reset LPC bridge, and its firmware does not restore the address of the
+ * ACPI registers (PMBASE and ACPI_CNTL of ICH9). The next suspend would return at once, without
+ * sleeping. So restore both registers.
  */
 static bool sleep_deep(void)
 {
@@ -54,7 +54,7 @@ static bool sleep_deep(void)
 	char registers[8];
 	bool good;
 
-	/* the other board has none */
+	/* the other kind of virtual machine has no such bridge */
 	if (bridge < 0)
 		return sleep_to_ram();
 	good = pread(bridge, registers, sizeof(registers), pmbase) == sizeof(registers) &&
@@ -75,7 +75,7 @@ FIXTURE(power) {
 	struct machine machine;
 	struct kernel kernel;
 	int fd;
-	int slept;		/* how often the computer did before */
+	int slept;		/* how often the computer had slept before */
 	__u32 insertion;
 	__u64 seqno;		/* of the last event that was read */
 };
@@ -87,7 +87,7 @@ FIXTURE_VARIANT(power) {
 };
 
 FIXTURE_VARIANT_ADD(power, resume) { .sleep = sleep_light, .quirks = "" };
-/* a machine of the serial dialect; b: a device that must be reset on resume */
+/* a serial machine; quirk b: the device must be reset on resume */
 FIXTURE_VARIANT_ADD(power, serial_reset_resume) {
 	.sleep = sleep_light, .quirks = "1209:0001:b", .lost = true };
 /* the host controller loses its power, and with it the bus */
@@ -315,7 +315,7 @@ TEST_F(power, mid_deal)
 	EXPECT_TRUE(deals(self));
 }
 
-/* A machine that does not answer cannot be paused; it does not keep us awake either. */
+/* A machine that does not answer cannot be paused, but does not prevent sleep either. */
 TEST_F(power, silent_machine)
 {
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS: no-answer"));
@@ -325,7 +325,7 @@ TEST_F(power, silent_machine)
 	EXPECT_EQ(0, load(self->fd));
 }
 
-/* Returns true if a key event has been read so far. */
+/* Reads all queued events. Returns true if a key was among them. */
 static bool key_came(int fd)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
@@ -356,13 +356,13 @@ TEST_F(power, slow_machine)
 				 "inject on request GET_STATUS nth 12: key start"));
 	ASSERT_TRUE(sleep_and_wake(self, variant));
 	EXPECT_FALSE(key_came(self->fd));
-	/* for the next test: the injected fault is over */
+	/* use up the injected fault, for the next test */
 	for (i = 0; i < 12; i++)
 		status_of(self->fd);
 	EXPECT_TRUE(machine_tell(&self->machine, "thaw"));
 }
 
-/* A plan that is on its way: the call is restarted when the computer wakes. */
+/* SET_PLAN in flight: the call is restarted when the computer wakes. */
 TEST_F(power, plan_in_flight)
 {
 	__u64 seqno = status_of(self->fd).seqno;
@@ -373,7 +373,7 @@ TEST_F(power, plan_in_flight)
 	ASSERT_TRUE(begin(&d, self->fd, load, "dealbox_set_plan"));
 	ASSERT_TRUE(sleep_and_wake(self, variant));
 	error = end(&d);
-	/* it may come before STATE_LOST */
+	/* the restarted call may come before STATE_LOST */
 	if (!variant->lost || error != -EIO)
 		EXPECT_EQ(0, error);
 	if (variant->lost)
@@ -381,7 +381,7 @@ TEST_F(power, plan_in_flight)
 	EXPECT_EQ(0, load(self->fd));
 }
 
-/* Somebody pulls the cable when the computer is about to sleep, and puts it back afterwards. */
+/* The cable is pulled when the computer is about to sleep, and plugged in afterwards. */
 TEST_F(power, gone_while_asleep)
 {
 	struct doing d;
@@ -402,7 +402,7 @@ TEST_F(power, gone_while_asleep)
 	EXPECT_EQ(0, load(self->fd));
 }
 
-/* It was unplugged, and plugged in again, before the computer woke: it is taken for the same. */
+/* A machine that is replugged while the computer sleeps is taken for the same one. */
 TEST_F(power, replugged_while_asleep)
 {
 	struct doing d;

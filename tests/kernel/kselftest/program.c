@@ -67,7 +67,7 @@ struct dealbox_status status_of(int fd)
 	return status;
 }
 
-/* STATE_LOST and HOPPER_LOADED: they may have come before the file was open. */
+/* Reads STATE_LOST and HOPPER_LOADED, unless they came before the file was open. */
 bool greeted(int fd)
 {
 	time_t limit = time(NULL) + PATIENCE / 1000;
@@ -199,7 +199,7 @@ bool stormed(struct doing *d)
 	return !d->storm || heard(d, __atomic_load_n(&d->heard, __ATOMIC_RELAXED) + 10);
 }
 
-/* To the thread that calls this. */
+/* Starts the timer that sends signals to the calling thread. */
 static bool begin_storm(struct doing *d, timer_t *timer)
 {
 	struct itimerspec often = { { 0, 1000000 }, { 0, 1000000 } };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Four threads that look at, open, use and close whatever machine is there, while it is
- * unplugged, unbound, reset and its driver unloaded. Nothing is expected of a single
- * call: that all of them end, and that the kernel is well afterwards. Not on Debian's
- * kernels, whose vhci_hcd does not stand it (docs/testing.md).
+ * Four threads look at, open, use and close whatever machine is there, while it is unplugged,
+ * unbound and reset, and its driver is unloaded. Any result of a single call is accepted, but
+ * all calls must end, and the kernel must be well afterwards. Not for Debian's kernels, whose
+ * vhci_hcd has bugs that this finds (docs/testing.md).
  *
  * usage: race_test [SECONDS]
  */
@@ -69,13 +69,13 @@ static void use(int fd, unsigned int how)
 		poll(&pollfd, 1, 10);
 		break;
 	case 4:
-		/* one that blocks is ended by an unplug, which comes in every lap */
+		/* an unplug, which comes in every lap, ends a read that blocks */
 		if (read(fd, events, sizeof(events)) < 0)
 			break;
 	}
 }
 
-/* Disturbs a machine from outside, whoever has it open. */
+/* Reads the machine's files in sysfs and debugfs, whoever has it open. */
 static void look(int number)
 {
 	static const char *const files[] = {
@@ -108,7 +108,7 @@ static void *race(void *arg)
 		snprintf(path, sizeof(path), "/dev/dealbox%d", number);
 		fd = open(path, O_RDWR | O_CLOEXEC | (rand_r(&r->seed) % 16 ? O_NONBLOCK : 0));
 		if (fd < 0) {
-			/* nothing would be plugged in if we had every CPU */
+			/* leave the emulator some processor time */
 			a_moment();
 			continue;
 		}
@@ -122,7 +122,7 @@ static void *race(void *arg)
 
 /* --- what happens meanwhile ------------------------------------------------------- */
 
-/* The machine is there again after each of these, */
+/* Disturbances after which the node exists again. */
 
 static bool rebind(struct machine *m)
 {
@@ -139,7 +139,7 @@ static bool reauthorize(struct machine *m)
 	       write_file(m->device, "authorized", "1") && machine_await(m, "add");
 }
 
-/* Refused if somebody has it open. */
+/* The kernel refuses to unload the module while a file is open. */
 static bool reload(struct machine *m)
 {
 	int fd, error;
@@ -157,7 +157,7 @@ static bool reset(struct machine *m)
 	return machine_usb_reset(m);
 }
 
-/* ... and not after these. */
+/* Disturbances after which the node is gone. */
 
 static bool unplug(struct machine *m)
 {
@@ -203,7 +203,7 @@ static bool lap(struct kernel *kernel, unsigned int *seed)
 	return machine_unplug(&machine) && kernel_has_no_transfer(kernel) && ok;
 }
 
-/* Nothing is left of it that would keep it. */
+/* Returns true if the module can be unloaded. */
 static bool unloads(void)
 {
 	char count[16];
@@ -216,7 +216,7 @@ static bool unloads(void)
 	return false;
 }
 
-/* As the next test would find it, if there were one. */
+/* Returns true if a machine that is plugged in now works. */
 static bool is_found_again(void)
 {
 	static const char *const options[] = { "--manual", NULL };
@@ -267,7 +267,7 @@ int main(int argc, char **argv)
 		if (pthread_create(&racers[i].thread, NULL, race, &racers[i]))
 			ksft_exit_fail_msg("no thread\n");
 	}
-	/* some, however slow the computer */
+	/* at least six laps, however slow the computer is */
 	while (ok && (laps < 6 || time(NULL) < end)) {
 		ok = lap(&kernel, &seed);
 		laps++;

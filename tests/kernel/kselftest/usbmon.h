@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 
 struct mon_packet {
-	uint64_t id;			/* of the URB, as long as it is under way */
-	uint8_t type;			/* S began, C has ended, E could not begin */
+	uint64_t id;			/* of the URB, while it is in flight */
+	uint8_t type;			/* S submitted, C completed, E could not be submitted */
 	uint8_t transfer, endpoint, device;
 	uint16_t bus;
 	uint8_t flag_setup, flag_data;
@@ -46,11 +46,11 @@ struct mon_stats {
 
 #define MON_INTERRUPT	1		/* transfer */
 #define MON_ROOT_HUB	1		/* device */
-#define MON_RING	(1 << 20)	/* about the largest that it gives */
+#define MON_RING	(1 << 20)	/* about the largest that usbmon allows */
 
-/* All buses, from now on; -1 and errno. For the caller to close. */
+/* Starts to monitor all buses. Returns a descriptor to close, or -1 and errno. */
 int usbmon_open(void);
-/* The next one. 0: no more now; -1 and errno: some were lost (ENOBUFS), or as of an ioctl. */
+/* Returns 1 with the next packet, 0 if there is none, -1 and errno (ENOBUFS: some were lost). */
 int usbmon_next(int fd, struct mon_packet *packet);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine is suspended when nobody uses it, and wakes the bus by itself: on dummy_hcd, where a
- * device may do that. It is also the second bus that the driver deals on.
+ * The machine is suspended when nobody uses it, and wakes the bus by itself. On dummy_hcd, which
+ * supports remote wakeup, and is a second bus to deal on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -88,11 +88,11 @@ TEST_F(wakeup, closed_and_idle)
 	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->fd);
 	EXPECT_TRUE(await_power(&self->machine, "active"));
-	/* it kept its power: nothing was lost, and nothing is said */
+	/* the machine kept its power: no STATE_LOST, no new events */
 	EXPECT_EQ(2, status_of(self->fd).seqno);
 }
 
-/* Somebody presses a key: the driver takes the event, and the machine sleeps again. */
+/* A key wakes the machine: the driver reads the event, and the machine is suspended again. */
 TEST_F(wakeup, key_press)
 {
 	struct dealbox_event event;
@@ -105,7 +105,7 @@ TEST_F(wakeup, key_press)
 	ASSERT_TRUE(machine_tell(&self->machine, "wait fetched"));
 	EXPECT_TRUE(took_at_most(1000, &pressed, "awake, and the key told,"));
 	EXPECT_TRUE(await_power(&self->machine, "suspended"));
-	/* nobody had it open: the event has no reader, but is counted */
+	/* no file was open: the event had no reader, but is counted */
 	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->fd);
 	EXPECT_EQ(3, status_of(self->fd).seqno);
@@ -116,7 +116,7 @@ TEST_F(wakeup, key_press)
 	EXPECT_FALSE(event.flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP));
 }
 
-/* A deal that waits for its next owner keeps the machine awake, until somebody takes the board. */
+/* A paused deal without an owner keeps the machine awake until the board is taken out. */
 TEST_F(wakeup, paused_deal)
 {
 	struct dealbox_event event;
@@ -139,7 +139,7 @@ TEST_F(wakeup, paused_deal)
 	EXPECT_TRUE(await_power(&self->machine, "suspended"));
 }
 
-/* It deals as well as on vhci_hcd, also after it has slept. */
+/* A deal on dummy_hcd, also after a suspend. */
 TEST_F(wakeup, deal)
 {
 	struct dealbox_plan plan = bridge_plan();

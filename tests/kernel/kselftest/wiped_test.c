@@ -25,7 +25,7 @@
 /* The address of the kernel's text on x86; all memory is mapped below */
 #define KERNEL_TEXT	0xffffffff80000000
 
-/* Where the card goes: here nobody must have all of them in a row, or they would be found here */
+/* The pocket of a card; computed, because an array of all pockets would be found in memory. */
 static __u8 pocket_of(unsigned int card)
 {
 	static const char order[] = "3021132023103210231001233120103213023120013232101203";
@@ -54,7 +54,7 @@ static int count_in(int core, const Elf64_Phdr *part)
 	Elf64_Xword at;
 	ssize_t got;
 
-	/* each begins with the end of the one before */
+	/* the parts overlap, so that a plan across a boundary is found */
 	for (at = 0; at + CARDS <= part->p_filesz; at += got - CARDS + 1) {
 		size_t want = part->p_filesz - at;
 
@@ -85,7 +85,7 @@ static int plans_in_memory(void)
 		return -1;
 	}
 	for (part = 0; part < head.e_phnum && found >= 0; part++) {
-		/* the other parts are the same memory, mapped once more: the kernel's text, vmalloc */
+		/* other segments map the same memory again: the kernel's text, vmalloc */
 		if (parts[part].p_type != PT_LOAD || parts[part].p_paddr == (Elf64_Addr)-1 ||
 		    parts[part].p_vaddr >= KERNEL_TEXT)
 			continue;
@@ -115,7 +115,7 @@ static int load_and_wipe(int fd)
 	return error;
 }
 
-/* Then it does not call the kernel, which would use its stack there for something else. */
+/* Loads a plan, then makes no system call, which would overwrite its kernel stack. */
 static void *owner(void *fd)
 {
 	atomic_store(&loaded, load_and_wipe(*(int *)fd));
@@ -155,7 +155,7 @@ TEST_F(wiped, plan)
 	while (atomic_load(&loaded) > 0)
 		a_moment();
 	ASSERT_EQ(0, atomic_load(&loaded));
-	/* the driver has it, and nobody else */
+	/* only the driver has the plan */
 	EXPECT_EQ(1, plans_in_memory());
 	close(self->fd);
 	EXPECT_TRUE(machine_unplug(&self->machine));
