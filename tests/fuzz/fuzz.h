@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
-/* What the fuzz targets share. */
+/* Declarations for all fuzz targets. */
 #ifndef DEALBOX_FUZZ_H
 #define DEALBOX_FUZZ_H
 

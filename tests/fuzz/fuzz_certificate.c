@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Arbitrary manifests and certificates, unchanged and with a valid signature added: accepted ones
- * have the only valid form of their content.
+ * Arbitrary manifests and certificates, as they are and with a valid signature added: a text that
+ * is accepted is the only valid form of its content.
  */
 #include <dealbox/certificate.h>
 
@@ -39,7 +39,8 @@ static void read_manifest(const char *text, size_t size)
 		CHECK(*error.what);
 		return;
 	}
-	if (!memcmp(dealbox_manifest_signer(other), dealbox_signer_public(signer), DEALBOX_SIGNER_KEY)) {
+	if (!memcmp(dealbox_manifest_signer(other), dealbox_signer_public(signer),
+		    DEALBOX_SIGNER_KEY)) {
 		again = dealbox_manifest_make(dealbox_manifest_square(other), signer,
 					      dealbox_manifest_time(other), NULL);
 		CHECK(again && strlen(again) == size && !memcmp(again, text, size));

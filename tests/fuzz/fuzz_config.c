@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Whatever dealboxd.conf holds: it is refused with a message, or each setting can be. */
+/* Arbitrary dealboxd.conf: refused with a message, or every setting is within its range. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

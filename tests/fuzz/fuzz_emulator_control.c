@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whatever lines come to the control socket: each is answered by one line that starts with "ok" or
- * "error:", or is a "wait"; and no card gets lost.
+ * Arbitrary lines on the control socket: each but "wait" is answered by one line that starts with
+ * "ok" or "error:"; and no card gets lost.
  */
 #include "command.h"
 #include "fuzz_machine.h"
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (i = 0; i < 100 && operator_run(&operator, now); i++)
 			machine_run(f.m, now);
 	}
-	/* "hopper top" and "extra" bring foreign cards */
+	/* "hopper top" and "extra" add cards */
 	CHECK(cards(f.m) >= before || !machine_view(f.m).powered);
 	free(text);
 	fuzz_machine_free(&f);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Whatever is in the file that the emulator keeps: refused with its line, or kept as it is. */
+/* Arbitrary state files of the emulator: refused with the line, or kept by writing and reading. */
 #include <sys/mman.h>
 #include <unistd.h>
 

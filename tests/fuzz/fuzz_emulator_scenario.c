@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whatever is in a scenario file: it is taken or refused with file and line, and a machine that
- * is dealt with under its rules neither crashes nor loses a card.
+ * Arbitrary scenario files: refused with file and line, or accepted. A machine that deals under
+ * the rules neither crashes nor loses a card.
  */
 #include "fuzz.h"
 #include "emulated_machine.h"

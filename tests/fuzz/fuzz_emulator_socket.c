@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Packets of the emulator's own socket (lib/machine/emu.h): a length, then so many bytes of one. */
+/* Packets of the emulator's own socket (lib/machine/emu.h): a length, then as many bytes. */
 #include "machine/emu.h"
 #include "fuzz_front.h"
 
@@ -8,7 +8,7 @@ static void say(struct fuzz_machine *f, struct front *front, int host, uint64_t 
 {
 	static const struct emu_frame attach = { .kind = EMU_ATTACH, .id = EMU_VERSION };
 
-	/* who does not greet is hung up at once: that is one byte's choice, not every input's */
+	/* One bit decides whether the host greets, because the emulator hangs up otherwise. */
 	if (size && data[0] & 1)
 		send(host, &attach, sizeof(attach), MSG_NOSIGNAL);
 	serve_on(f, front, host, now);

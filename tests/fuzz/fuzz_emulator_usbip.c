@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whatever a host sends to the emulated device, in either dialect: the decoder stays within the
- * bytes, every transfer ends within its room.
+ * Arbitrary transfers to the emulated device, in either dialect: the decoder stays within the
+ * input, and no answer exceeds its buffer.
  */
 #include "fuzz_machine.h"
 #include "usbip.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The stream that QEMU's usb-redir would send, in pieces whose size the second byte says. */
+/* The stream of QEMU's usb-redir, in pieces of a size that the second byte gives. */
 #include "fuzz_front.h"
 
 static void say(struct fuzz_machine *f, struct front *front, int host, uint64_t *now,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * Whatever events a machine sends: the driver's path from the wire to the reader's queue
- * and to the gate. No card is let through twice in one deal, none that is not planned,
- * and the numbers that the reader sees have no unmarked gap.
+ * Arbitrary events of a machine, on the driver's path from the wire to the reader's queue and to
+ * the gate. No card passes the gate twice in one deal, or without a plan, and the numbers that the
+ * reader sees have no unmarked gap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct dealbox_event out;
 	struct wire_plan plan;
 	uint64_t pushed = 0, seen = 0;
-	/* where each card of this deal was let through, by position */
+	/* the pocket of each card that passed the gate in this deal, by position */
 	uint8_t through[DEALBOX_MAX_ENTRIES];
 
 	if (size < 8)
@@ -52,7 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (dealbox_abi_event(&source, &event, pushed, &out)) {
 			if (event.type == DEALBOX_EV_DEAL_STARTED)
 				memset(through, DEALBOX_NONE, sizeof(through));
-			if (dealbox_router_event(&router, &event, &gate) && gate.pocket != DEALBOX_NONE) {
+			if (dealbox_router_event(&router, &event, &gate) &&
+			    gate.pocket != DEALBOX_NONE) {
 				CHECK(event.type == DEALBOX_EV_CARD_READ);
 				CHECK(event.card < DEALBOX_MAX_CARDS);
 				CHECK(gate.pocket == plan.pocket[event.card]);
@@ -62,10 +63,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				through[event.position] = event.card;
 			} else if (event.type == DEALBOX_EV_CARD_READ &&
 				   event.position < DEALBOX_MAX_ENTRIES) {
-				/* read again, and held this time */
+				/* the card was read again, and held this time */
 				through[event.position] = DEALBOX_NONE;
 			}
-			/* what a host does then */
+			/* a host loads its plan again then */
 			if (event.type == DEALBOX_EV_STATE_LOST)
 				dealbox_router_load(&router, &plan);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A reader of deal files: whatever it is given, the set holds complete deals only, sentences do
- * not tell cards, and what can be written is read back as it was.
+ * A reader of deal files with arbitrary input: the set has complete deals only, no sentence reveals
+ * a card, and a set that can be written is the same after reading it back.
  */
 #ifndef DEALBOX_FUZZ_FORMAT_H
 #define DEALBOX_FUZZ_FORMAT_H
@@ -25,7 +25,7 @@ static void check_report(const struct dealbox_report *report)
 		CHECK(problem->code > DEALBOX_CODE_NONE && problem->code < DEALBOX_CODES);
 		length = dealbox_problem_message(problem, false, text, sizeof(text));
 		CHECK(length > 0 && length < sizeof(text));
-		/* every field is filled in; only a label of the file's may have one itself */
+		/* every field is filled in; a brace can only come from a label in the file */
 		CHECK(!strchr(text, '{') || strchr(problem->text, '{'));
 		other.card = problem->card ? 0 : 51;
 		dealbox_problem_message(&other, false, again, sizeof(again));
@@ -45,7 +45,7 @@ static void check_set(const struct dealbox_set *set)
 	}
 }
 
-/* Is every deal of one set in the other, with its number? Boards may be put in order. */
+/* Checks that the other set has every deal of one, with its number. The order may differ. */
 static void check_same(const struct dealbox_set *one, const struct dealbox_set *other)
 {
 	struct dealbox_board a, b;
@@ -80,7 +80,7 @@ static void check_round_trip(const struct dealbox_format *format,
 	dealbox_set_free(again);
 }
 
-/* format NULL = recognise it. */
+/* format: NULL to recognise it. */
 static int fuzz_format(const struct dealbox_format *format, const uint8_t *data,
 		       size_t size)
 {

@@ -9,7 +9,7 @@
 #include "frame.h"
 #include "fuzz.h"
 
-/* Adds the frames of the stream to out; gives how many bytes were in frames. */
+/* Appends the frames of the stream to out. Returns the number of bytes in frames. */
 static size_t read_all(struct frame_reader *reader, const uint8_t *data, size_t size,
 		       uint8_t *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A front of the emulator, and a host on its unix socket that says whatever it likes: it is
- * answered or hung up, and the next host is served.
+ * A front of the emulator, and a host on its unix socket that sends arbitrary bytes: the front
+ * answers or hangs up, and serves the next host.
  */
 #ifndef DEALBOX_FUZZ_FRONT_H
 #define DEALBOX_FUZZ_FRONT_H
@@ -13,8 +13,8 @@
 #include "front.h"
 #include "fuzz_machine.h"
 
-#define ROUNDS	20	/* of the loop that a machine may need until it has no more to say */
-#define PIECES	64	/* that a host says at the most */
+#define ROUNDS	20	/* of the emulator's loop, after which a machine has nothing more to send */
+#define PIECES	64	/* the most that a host sends */
 
 static inline int connect_to(const char *path, int type)
 {
@@ -26,7 +26,7 @@ static inline int connect_to(const char *path, int type)
 	return fd;
 }
 
-/* What the emulator's loop does; true: something came or went. */
+/* Runs the emulator's loop once. Returns true if something was sent or received. */
 static inline bool serve(struct fuzz_machine *f, struct front *front, int host, uint64_t *now)
 {
 	struct pollfd fds[FRONT_POLL_MAX];
@@ -57,7 +57,7 @@ static inline void serve_on(struct fuzz_machine *f, struct front *front, int hos
 		;
 }
 
-/* Everything is new for each input. say: sends the host's part, piece by piece. */
+/* Creates everything anew for each input. say: sends the host's part, piece by piece. */
 static inline void fuzz_front(uint8_t choice, int type,
 			      struct front *(*open_front)(const char *path, struct device *device,
 							  struct machine *machine, FILE *trace),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whatever a machine on a bus answers, and sends unasked: the host in user space gives documented
- * errors only, well-formed events without an unmarked gap, and no gate command that
- * cannot be.
+ * Arbitrary answers and events of a machine on a bus: the host in user space returns documented
+ * errors only, passes on well-formed events without an unmarked gap, and sends no invalid gate
+ * command.
  *
- * The input is a list of calls, and of what the machine makes of each transfer.
+ * The input is a list of calls, and of the outcome of each transfer.
  */
 #include <errno.h>
 
@@ -19,7 +19,7 @@ struct bus {
 	size_t size;
 	struct host *host;
 	bool routed;
-	unsigned int gates;	/* under way */
+	unsigned int gates;	/* in flight */
 };
 
 static uint8_t next(struct bus *bus)
@@ -30,7 +30,7 @@ static uint8_t next(struct bus *bus)
 	return *bus->data++;
 }
 
-/* Bytes of an answer: as many as there are, zeros behind them. */
+/* Fills an answer with the rest of the input, then with zeros. */
 static void fill(struct bus *bus, void *data, size_t length)
 {
 	size_t there = length < bus->size ? length : bus->size;
@@ -41,7 +41,7 @@ static void fill(struct bus *bus, void *data, size_t length)
 	bus->size -= there;
 }
 
-/* How a transfer of length bytes ends. */
+/* Returns the outcome of a transfer of length bytes: bytes moved, or an error. */
 static int fate(struct bus *bus, int length)
 {
 	static const int errors[] = { -EPIPE, -ETIMEDOUT, -EIO, -EPROTO, -EOVERFLOW, -ENODEV };
@@ -90,7 +90,7 @@ static int gate_out(void *context, const void *data, size_t length)
 	return 0;
 }
 
-/* Some of the gate commands under way end, one in four by a halt. */
+/* Ends some of the gate commands in flight, one in four by a halt. */
 static void end_gates(struct bus *bus)
 {
 	bool halted = false;
@@ -116,7 +116,7 @@ static void receive(struct bus *bus)
 	host_receive(bus->host, events, length);
 }
 
-/* Never waits: a machine that has nothing more to say is gone. */
+/* Never waits: at the end of the input the machine is gone. */
 static int pump(void *context, int timeout_ms)
 {
 	struct bus *bus = context;
@@ -138,7 +138,7 @@ static void check_error(int error)
 {
 	static const int errors[] = {
 		0, EBUSY, EINVAL, EIO, ENODEV, EOPNOTSUPP, EPERM, EPROTO, EREMOTEIO, ETIMEDOUT,
-		/* of libusb alone: babble */
+		/* only from libusb: babble */
 		EOVERFLOW, ENOTTY,
 	};
 	size_t i;

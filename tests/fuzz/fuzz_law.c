@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A record, judged. Every line that is accepted must survive being written and read
- * again; every ruling must have its paragraph, a sentence in each language, what it cites, and rest
- * on lines of the record in ascending order, the last of them its own. No deal's verdict rests on a
- * line to come, and the number of the deal does not go back.
+ * Judges arbitrary records. Every accepted line is the same after writing and reading. Every
+ * ruling has its paragraph, a sentence in each language and its citation, and rests on lines of the
+ * record in ascending order, of which the last is its own. No verdict rests on a later line, and
+ * the number of the deal never decreases.
  */
 #include <dealbox/law.h>
 

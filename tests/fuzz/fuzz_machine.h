@@ -8,7 +8,7 @@
 
 #define NOW	1000000
 
-/* Bits of the first byte: host routed, serial dialect. NULL members never. */
+/* Bits of the first byte: host-routed, serial dialect. No member is NULL. */
 struct fuzz_machine {
 	struct scenario *scenario;
 	struct machine *m;
@@ -25,7 +25,8 @@ static inline struct fuzz_machine fuzz_machine_new(uint8_t choice)
 		.desc = {
 			.reader = DEALBOX_READER_CAMERA, .version = WIRE_VERSION, .pockets = 4,
 			.pocket_capacity = 64, .hopper = 220, .plan_entries = 64,
-			.capabilities = DEALBOX_CAP_BY_CARD | DEALBOX_CAP_TEST_DEAL | DEALBOX_CAP_KEYS,
+			.capabilities = DEALBOX_CAP_BY_CARD | DEALBOX_CAP_TEST_DEAL |
+					DEALBOX_CAP_KEYS,
 			.gate_deadline_us = 1000,
 		},
 	};

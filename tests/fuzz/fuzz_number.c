@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Numbers of deals, and deals, as typed by people: writing what was read gives the same. */
+/* Numbers of deals, and deals, as people type them: written and read again, they are the same. */
 #include <dealbox/deal.h>
 #include <dealbox/number.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The detector, and then the reader that it chose. */
+/* The detector of formats, then the reader that it chose. */
 #include "fuzz_format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	format = dealbox_format_recognise(data, size, size, NULL);
 	CHECK(dealbox_format_recognise(data, size, size, "x.unknown") == format);
-	/* the name helps where the content says nothing */
+	/* some formats can only be recognised by the file's name */
 	if (!format)
 		CHECK(dealbox_format_recognise(data, size, size, "x.ZRD") ==
 		      dealbox_format_find("zrd"));

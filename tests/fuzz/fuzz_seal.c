@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		CHECK(!dealbox_random_new(&source));
 		dealbox_seal_keys(source, public_key, secret_key);
 	}
-	/* nobody can guess what this key opens */
+	/* arbitrary bytes cannot have a valid tag for this key */
 	CHECK(open_it(data, size, &out, &out_size, name));
 	if (size < 4)
 		return 0;

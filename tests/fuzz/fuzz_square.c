@@ -20,7 +20,8 @@ static void sessions(const struct dealbox_square *square)
 				CHECK(phase.sessions && s > phase.sessions);
 				continue;
 			}
-			CHECK(session.low >= 1 && session.high >= session.low && session.high <= 9999);
+			CHECK(session.low >= 1 && session.high >= session.low &&
+			      session.high <= 9999);
 			CHECK(*session.file && !strpbrk(session.file, "/.#"));
 		}
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A good deal whose events are then changed as the input says. A verdict of "exact" is
- * checked against a second, simpler reading of the trace; and no sentence may tell a card
- * that was not to be revealed.
+ * A correct deal whose events are changed by the input. A verdict of "exact" is checked by a
+ * second, simpler reading of the trace; and no sentence may reveal a card unless asked to.
  */
 #include <errno.h>
 
@@ -56,7 +55,7 @@ static void good_deal(struct tape *tape, const struct dealbox_plan *plan, bool s
 	memcpy(tape->event[tape->count - 1].counts, counts, sizeof(counts));
 }
 
-/* Changes the tape as four bytes say: what, where, and with which value. */
+/* Changes the tape. The four bytes of op are the kind of change, the place and the value. */
 static void change(struct tape *tape, const uint8_t *op)
 {
 	size_t at = tape->count ? op[1] % tape->count : 0;
@@ -75,7 +74,7 @@ static void change(struct tape *tape, const uint8_t *op)
 	case 6: event->counts[op[3] % DEALBOX_MAX_POCKETS] = op[2]; break;
 	case 7: event->flags ^= 1u << op[2] % 20; break;
 	case 8: event->seqno += (int8_t)op[2]; break;
-	case 9:	/* lost without a trace: the numbers are consecutive */
+	case 9:	/* lost, and not noticed: the numbers are consecutive */
 		memmove(event, event + 1, (tape->count - at - 1) * sizeof(*event));
 		tape->count--;
 		for (size_t i = 0; i < tape->count; i++) {
@@ -83,7 +82,7 @@ static void change(struct tape *tape, const uint8_t *op)
 			tape->event[i].machine_seq = i + 1;
 		}
 		break;
-	case 10: /* exchanged with another, each with the number of its place */
+	case 10: /* replaced by another event, with the number of its place */
 		*event = tape->event[op[2] % tape->count];
 		event->seqno = keep.seqno;
 		event->machine_seq = keep.machine_seq;
@@ -91,7 +90,7 @@ static void change(struct tape *tape, const uint8_t *op)
 		keep.machine_seq = tape->event[op[2] % tape->count].machine_seq;
 		tape->event[op[2] % tape->count] = keep;
 		break;
-	case 11: /* once more, at the end */
+	case 11: /* repeated at the end */
 		if (tape->count < EVENTS_MAX) {
 			keep.seqno = tape->count;
 			keep.machine_seq = tape->count + 1;
@@ -101,7 +100,7 @@ static void change(struct tape *tape, const uint8_t *op)
 	}
 }
 
-/* Checks every condition of an exact duplicate, independently from the tape. */
+/* Checks every condition of an exact duplicate on the tape, independently of lib/verdict. */
 static void check_exact(const struct tape *tape, const struct dealbox_plan *plan, bool sensors)
 {
 	unsigned int read[256] = {}, there[256] = {}, started = 0, done = 0;

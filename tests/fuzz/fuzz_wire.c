@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * Whatever a machine or a host sends: no decoder reads outside the bytes that it was
- * given, and what it accepts is encoded again to the same bytes.
+ * Arbitrary bytes of a machine or a host: no decoder reads outside its input, and accepted input
+ * is encoded to the same bytes again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void plan(const uint8_t *data, size_t size)
 
 	if (size < 12 || size > sizeof(block))
 		return;
-	/* with the right checksum, or nothing behind it would ever be reached */
+	/* with the right checksum, to reach the checks after it */
 	memcpy(block, data, size);
 	crc = ~crc32c(~0, block, size - 4);
 	for (int i = 0; i < 4; i++)
@@ -57,7 +57,7 @@ static void plan(const uint8_t *data, size_t size)
 		CHECK(!memcmp(again, block, size - 4));
 		break;
 	case DEALBOX_ERR_PLAN:
-		/* the length itself stands at offset 12 */
+		/* offset 12 is that of the length itself */
 		CHECK(detail < size || detail == 12);
 		break;
 	default:
@@ -81,7 +81,7 @@ static void gate(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* of its exact size on the heap, so that ASan sees every byte too many */
+	/* a heap block of the exact size, so that ASan sees a read beyond the end */
 	uint8_t *copy = memdup(data, size);
 	struct dealbox_counters counters;
 	struct wire_result result;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Machines that do everything wrong, one after another, while a program uses them in
- * the normal way. Runs in the virtual machine; see README.md.
+ * Plugs in one faulty machine after another, and uses each in the normal way. Runs in the
+ * virtual machine; see README.md.
  *
  * A case is a scenario of dealbox-emulator, with comments that are for this program:
  *
- *	# options: --kind stored	more for the emulator's command line
- *	# tour				the program does everything there is, in order
- *	# at PHASE: RULE		a rule from there on; PHASE is one of phase_names
+ *	# options: --kind stored	options of the emulator
+ *	# tour				the program goes through all phases, in order
+ *	# at PHASE: RULE		a rule from that phase on; PHASE is one of phase_names
  *
  * It comes from a file, or is made from a number; the same number makes the same case.
  */
@@ -41,15 +41,16 @@
 #include "emulated.h"
 
 #define JOBS_MAX	6	/* ports for high speed that one vhci_hcd has: 8 */
-#define HANGS		120000	/* ms after which something does; the usb core has patience, too */
-#define ENUMERATION	20000	/* ms that a machine gets to be found, */
+/* in ms: */
+#define HANGS		120000	/* counts as a hang; the time limits of USB core are long, too */
+#define ENUMERATION	20000	/* limit for a machine to be found, */
 #define USE		5000	/* and to be used, before its cable is pulled; */
-#define TOUR		15000	/* on a tour, */
-#define WHOLE_TOUR	180000	/* and for both when nothing is wrong but the cable */
+#define TOUR		15000	/* the same on a tour, */
+#define WHOLE_TOUR	180000	/* and for both if only the cable is at fault */
 #define MESSAGES_MAX	60	/* lines of the driver in one case */
 #define CASE_MAX	16384
 
-static const char *out = ".";	/* folder where a case that failed is left */
+static const char *out = ".";	/* folder for failed cases */
 
 /* The machines, by the options that make them. */
 static const char *const kinds[] = {
@@ -69,11 +70,11 @@ static const char *const phase_names[PHASES] = {
 /* Data shared by the jobs. */
 static struct board {
 	_Atomic bool failed;
-	_Atomic unsigned int next;			/* the case that is begun next */
+	_Atomic unsigned int next;			/* index of the next case */
 	_Atomic unsigned int cases, found, events, protocol_errors, done, errors;
-	_Atomic unsigned int transfers[KINDS][PHASES];	/* of a tour on which all goes well */
-	_Atomic unsigned int pulls[KINDS][PHASES];	/* at so many the cable was to be pulled, */
-	_Atomic unsigned int pulled[KINDS][PHASES];	/* and was, as the emulator says */
+	_Atomic unsigned int transfers[KINDS][PHASES];	/* of a tour without faults */
+	_Atomic unsigned int pulls[KINDS][PHASES];	/* planned pulls of the cable */
+	_Atomic unsigned int pulled[KINDS][PHASES];	/* pulls that the emulator confirms */
 	char now[JOBS_MAX][CASE_MAX];
 } *board;
 
@@ -140,7 +141,7 @@ static void say_bytes(struct text *t, const uint8_t *bytes, size_t length)
 		say(t, "%02x", *bytes++);
 }
 
-/* An event that may be, or nearly: WIRE_EVENT_SIZE bytes */
+/* Makes a valid or nearly valid event of WIRE_EVENT_SIZE bytes. */
 static void make_event(uint8_t *bytes, uint64_t *state)
 {
 	static const uint8_t types[] = {
@@ -165,7 +166,7 @@ static void make_event(uint8_t *bytes, uint64_t *state)
 	bytes[2] = below(state, 2);	/* reserved */
 }
 
-/* A frame that may be, or nearly; its size */
+/* Makes a valid or nearly valid frame. Returns its size. */
 static size_t make_frame(uint8_t *bytes, uint64_t *state)
 {
 	static const uint8_t sizes[] = { 0, 1, 16, 17, 24, 25, 31, 32, 33, 64, 65, 127, 128 };
@@ -253,7 +254,7 @@ static void say_answer(struct text *t, uint64_t *state, unsigned int size)
 	}
 }
 
-/* Frames that were never sent, in pieces or not */
+/* Inserts unsolicited frames, whole or in pieces. */
 static void say_stream(struct text *t, uint64_t *state)
 {
 	unsigned int n = 1 + below(state, below(state, 4) ? 2 : 6);
@@ -272,7 +273,7 @@ static void say_stream(struct text *t, uint64_t *state)
 	say(t, "\n");
 }
 
-/* Faults of frames, and of the transfers that carry them */
+/* Chooses a fault of a frame, or of the transfers that carry it. */
 static void say_serial(struct text *t, uint64_t *state)
 {
 	static const char *const names[] = { "ANSWER", "ANSWER", "EVENT", "", NULL };
@@ -284,7 +285,7 @@ static void say_serial(struct text *t, uint64_t *state)
 	};
 
 	switch (below(state, 8)) {
-	case 0:		/* cut over transfers, or merged in one */
+	case 0:		/* split over transfers, or merged into one */
 		say(t, "on transfer");
 		say_when(t, state);
 		say(t, ": short %u\n", below(state, below(state, 2) ? 9 : 50));
@@ -312,7 +313,7 @@ static void say_serial(struct text *t, uint64_t *state)
 		else
 			say(t, ": long %u\n", 8 + below(state, 400));
 		break;
-	case 5:		/* kind, tag, length, payload; with a right sum */
+	case 5:		/* wrong kind, tag, length or payload, with a valid checksum */
 		say(t, "on frame %s", one_of(state, names));
 		say_when(t, state);
 		say(t, ": set %u ", below(state, 2) ? 1 + below(state, 4) : below(state, 40));
@@ -432,7 +433,7 @@ static void say_rule(struct text *t, uint64_t *state)
 }
 
 static const char *const packets[] = { "32", "64", "64", "256", "1024", NULL };
-/* those of a stream cut frames at each of their bytes, or not at all */
+/* packet sizes; on a stream they cut frames at every byte, or not at all */
 static const char *const pieces[] = { "33", "37", "64", "101", "512", NULL };
 
 static void make_case(char *text, uint64_t state)
@@ -469,9 +470,9 @@ static bool is_pull(const char *text)
 
 /*
  * vhci_hcd has one flag for all its ports that one of them is resuming, and reading the status of
- * any port clears it (GetPortStatus in its vhci_hub_control()): a machine fails to wake when
- * another is plugged in, unplugged or reset. So it sleeps only on a tour that need not reach a later
- * phase, and those of the corpus and the pulls run alone.
+ * any port clears it (GetPortStatus in its vhci_hub_control()): a machine fails to resume when
+ * another is plugged in, unplugged or reset. So a machine is suspended only on a tour that need
+ * not reach a later phase, and such tours of the corpus and of the pulls run alone.
  */
 static bool sleeps(const char *text)
 {
@@ -484,7 +485,7 @@ static void make_tour(char *text, unsigned int kind)
 	snprintf(text, CASE_MAX, "# options: %s\n# tour\n", kinds[kind]);
 }
 
-/* A tour that ends at the nth transfer of a phase. */
+/* Makes a tour whose cable is pulled at the nth transfer of a phase. */
 static void make_pull(char *text, unsigned int kind, enum phase phase, unsigned int nth)
 {
 	char at[32] = "";
@@ -495,7 +496,7 @@ static void make_pull(char *text, unsigned int kind, enum phase phase, unsigned 
 		 kinds[kind], at, nth);
 }
 
-/* Empty when it cannot be read. */
+/* Reads a case; text is empty if the file cannot be read. */
 static void load_case(char *text, const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -512,8 +513,8 @@ struct user {
 	const char *node;
 	const char *text;	/* the case */
 	struct machine *machine;
-	unsigned int kind;	/* whose transfers are counted; KINDS: they are not */
-	bool patient;		/* nothing is wrong with the machine, but that its cable is pulled */
+	unsigned int kind;	/* index for the counts of transfers; KINDS: not counted */
+	bool patient;		/* the machine has no fault, except for a pulled cable */
 	uint64_t state;
 	long long end;
 	uint64_t seqno;
@@ -534,7 +535,7 @@ static void wrong(const char *format, ...)
 	_exit(1);
 }
 
-/* The table of errors in docs/userspace-api/dealbox.rst: what a good caller may see. */
+/* The errors that a correct program may get, by the table in docs/userspace-api/dealbox.rst. */
 static void check_errno(const char *what, int error)
 {
 	static const int errors[] = {
@@ -614,8 +615,8 @@ static void check_event(struct user *u, const struct dealbox_event *e)
 #define SOME	0x10000		/* no type of an event */
 
 /*
- * Reads what there is, and waits for up to ms. The type of the first that stops
- * something, else SOME, 0 = there was none, negative = the end.
+ * Waits up to ms for events, and reads some. Returns the type of the first for which stop() is
+ * true, SOME if there is none, 0 if no event came, -ENODEV at the end.
  */
 static int take_events(struct user *u, int fd, int ms, bool (*stop)(uint32_t type))
 {
@@ -642,7 +643,7 @@ static int take_events(struct user *u, int fd, int ms, bool (*stop)(uint32_t typ
 	return SOME;
 }
 
-/* Blocked in read all the time, until the machine goes. */
+/* Blocks in read() until the machine is gone. */
 static void *watch(void *arg)
 {
 	struct user *u = arg;
@@ -699,7 +700,7 @@ static void look_around(int fd)
 	ASK(fd, SET_PARAM, &param);
 }
 
-/* The number of the plan. */
+/* Loads a plan. Returns its number. */
 static uint32_t load(struct user *u, int fd)
 {
 	struct dealbox_plan plan = { .plan_id = 1 + below(&u->state, 9),
@@ -708,7 +709,7 @@ static uint32_t load(struct user *u, int fd)
 
 	for (i = 0; i < 52; i++)
 		plan.pocket[i] = i % 4;
-	/* a plan must have been accepted, or refused, before it is dealt */
+	/* wait for the machine's verdict, because the plan is to be dealt */
 	fcntl(fd, F_SETFL, 0);
 	if (ASK(fd, SET_PLAN, &plan) && plan.entries != 52)
 		wrong("SET_PLAN has changed the plan");
@@ -716,7 +717,7 @@ static uint32_t load(struct user *u, int fd)
 	return plan.plan_id;
 }
 
-/* An errno, or 0: a deal has begun. */
+/* Returns 0 if a deal has begun, or an errno. */
 static int start(struct user *u, int fd, uint32_t plan)
 {
 	struct dealbox_status status = { 0 };
@@ -728,13 +729,13 @@ static int start(struct user *u, int fd, uint32_t plan)
 		if (!status.insertion)
 			take_events(u, fd, 20, NULL);
 	}
-	/* STATE_LOST of the beginning ends no deal */
+	/* drop an early STATE_LOST, which does not end this deal */
 	while (take_events(u, fd, 0, NULL) > 0)
 		;
 	return command(fd, DEALBOX_OP_START, plan, status.insertion ?: 1, 0);
 }
 
-/* Deals on, as well as it goes. What it ended with: the type of an event, or as take_events(). */
+/* Deals to the end, if possible. Returns the last result of take_events(). */
 static int deal_on(struct user *u, int fd)
 {
 	struct dealbox_status status;
@@ -842,7 +843,7 @@ static void wander(struct user *u)
 	close(fd);
 }
 
-/* The next phase: counts what came in the last, gives the emulator the rules of this one. */
+/* Begins a phase: counts the transfers of the last, and sets the emulator's rules of this one. */
 static void enter(struct user *u, enum phase phase)
 {
 	static unsigned int before;
@@ -865,14 +866,14 @@ static void enter(struct user *u, enum phase phase)
 			continue;
 		line += length;
 		length = strcspn(line, "\n");
-		/* it may have come to its end, but not refuse */
+		/* the emulator may have ended, but must not refuse the rule */
 		if (!machine_tell(u->machine, "inject %.*s", length, line) &&
 		    machine_tell(u->machine, "status"))
 			wrong("the emulator does not take the rule: %.*s", length, line);
 	}
 }
 
-/* False: it does not fall asleep, or is gone. */
+/* Returns false if the machine is not suspended in time, or is gone. */
 static bool await_sleep(const struct user *u)
 {
 	long long end = u->patient ? u->end : now_ms() + USE;
@@ -884,7 +885,7 @@ static bool await_sleep(const struct user *u)
 	return !strcmp(status, "suspended");
 }
 
-/* The next board may take a moment. An errno, or 0: a deal has begun. */
+/* Retries, because the next board may take a moment. Returns 0 if a deal has begun, or an errno. */
 static int start_again(struct user *u, int fd)
 {
 	int error, tries = 0;
@@ -896,8 +897,8 @@ static int start_again(struct user *u, int fd)
 }
 
 /*
- * Everything that there is, always in the same order. Begins to watch when the node is open.
- * False: it never was.
+ * Goes through all phases, always in the same order. Starts the watcher once the node is open.
+ * Returns false if it could not be opened.
  */
 static bool tour(struct user *u, pthread_t *thread, struct user *watcher)
 {
@@ -931,7 +932,7 @@ static bool tour(struct user *u, pthread_t *thread, struct user *watcher)
 		wrong("the deal ends with %#x", end);
 	enter(u, RESET);
 	machine_usb_reset(m);
-	/* a deal that stands still in the middle */
+	/* the close comes in mid-deal */
 	machine_tell(m, "inject position 5: freeze");
 	if (!start_again(u, fd))
 		machine_tell(m, "wait frozen");
@@ -950,7 +951,7 @@ static bool tour(struct user *u, pthread_t *thread, struct user *watcher)
 	return true;
 }
 
-/* Never returns. Writes to done when it is through. kind, patient: see struct user */
+/* Never returns. Writes to done at its end. kind, patient: see struct user. */
 static void use(struct machine *m, const char *text, unsigned int kind, bool patient,
 		long long end, int done)
 {
@@ -960,7 +961,7 @@ static void use(struct machine *m, const char *text, unsigned int kind, bool pat
 	bool watched = true;
 	pthread_t thread;
 
-	/* that a machine is gone is expected, and errors go to stdout */
+	/* complaints about a machine that is gone are expected; errors go to stdout */
 	if (kind == KINDS && !freopen("/dev/null", "w", stderr))
 		wrong("/dev/null: %s", strerror(errno));
 	/* a connection of its own: the job's waits for the cable to be pulled */
@@ -983,14 +984,14 @@ static void use(struct machine *m, const char *text, unsigned int kind, bool pat
 	_exit(0);
 }
 
-/* --- one case ----------------------------------------------------------------------------------- */
+/* --- one case ------------------------------------------------------------------------ */
 
 struct job {
 	unsigned int port;
 	int log;
 	struct machine machine;
 	int emulator;		/* pidfd */
-	bool pulled;		/* the cable is, by a rule of the case, or the emulator has ended */
+	bool pulled;		/* a rule has pulled the cable, or the emulator has ended */
 	char bus_id[16];	/* 1-3 */
 	const char *name;
 };
@@ -1033,12 +1034,13 @@ static bool start_emulator(struct job *j, const char *scenario)
 
 	snprintf(port, sizeof(port), "%u", j->port);
 	sscanf(board->now[j->port], "# options: %255[^\n]", options);
-	for (word = strtok_r(options, " ", &state); word && n < 31; word = strtok_r(NULL, " ", &state))
+	for (word = strtok_r(options, " ", &state); word && n < 31;
+	     word = strtok_r(NULL, " ", &state))
 		argv[n++] = word;
 	return machine_start(&j->machine, front, argv);
 }
 
-/* Takes one uevent. True: what our port has is known now, node or no node. */
+/* Handles one uevent. Returns true once it is known whether our port has a node. */
 static bool take_uevent(struct job *j)
 {
 	struct machine *m = &j->machine;
@@ -1076,9 +1078,9 @@ static int ms_until(long long end)
 }
 
 /*
- * Waits until fd has something, or the machine is no more: its emulator has ended, or the cable is
- * pulled for good, of which there is no other sign before there is a device. One that is put back
- * may still be found. False: it is no more, or the end has come.
+ * Waits until fd is readable (true), or until the time end or the end of the machine (false): its
+ * emulator has ended, or a rule has pulled the cable for good. Before the device exists, only the
+ * emulator can tell that. A machine whose cable is plugged in again may still be found.
  */
 static bool await(struct job *j, int fd, long long end)
 {
@@ -1096,7 +1098,7 @@ static bool await(struct job *j, int fd, long long end)
 		    send(j->machine.control, line, strlen(line), MSG_NOSIGNAL) < 0)
 			j->pulled = true;
 		fds[2].fd = j->machine.control;
-		/* it may not listen yet */
+		/* the emulator may not listen yet */
 		poll(fds, 3, pull && fds[2].fd < 0 && ms > 100 ? 100 : ms);
 		if (fds[1].revents || fds[2].revents)
 			j->pulled = true;
@@ -1104,7 +1106,7 @@ static bool await(struct job *j, int fd, long long end)
 	return fds[0].revents;
 }
 
-/* Asks the emulator whether the cable is pulled, which nobody may have noticed yet. */
+/* Asks the emulator whether the cable is pulled, which the kernel may not have noticed yet. */
 static bool is_unplugged(const struct job *j)
 {
 	struct machine asked = j->machine;
@@ -1127,7 +1129,7 @@ static void await_machine(struct job *j, bool patient)
 			return;
 }
 
-/* Nothing of the machine is left: neither its device, nor its place at the port. */
+/* Returns true if the device is gone and its port is free. */
 static bool is_clean(struct job *j)
 {
 	char path[64], line[200];
@@ -1159,7 +1161,7 @@ static void tell_stack(pid_t pid)
 		fclose(file);
 }
 
-/* done is closed by its end. False: it is still there. */
+/* Waits until the process has closed done and ended. Returns false if it has not. */
 static bool await_exit(pid_t pid, int done, int *status, long long end)
 {
 	struct pollfd pollfd = { .fd = done, .events = POLLIN };
@@ -1172,7 +1174,7 @@ static bool await_exit(pid_t pid, int done, int *status, long long end)
 	return waitpid(pid, status, 0) == pid;
 }
 
-/* Until the kernel says that something has changed, or for a moment: not all is said. */
+/* Waits for a uevent, or 50 ms, because not every change has one. */
 static void await_change(struct job *j)
 {
 	struct pollfd pollfd = { .fd = j->machine.uevents, .events = POLLIN };
@@ -1183,7 +1185,7 @@ static void await_change(struct job *j)
 		;
 }
 
-/* The case in board->now[port]. How: see struct user. */
+/* Runs the case in board->now[port]. kind, patient: see struct user. */
 static bool run_case(struct job *j, unsigned int kind, bool patient)
 {
 	const char *text = board->now[j->port];
@@ -1250,28 +1252,28 @@ static bool run_case(struct job *j, unsigned int kind, bool patient)
 	return ok;
 }
 
-/* --- all cases ----------------------------------------------------------------------------------- */
+/* --- all cases ----------------------------------------------------------------------- */
 
 struct work {
 	unsigned int jobs;
-	bool alone;		/* tours and those that sleep, one at a time; or else the others: */
-	char *const *files;	/* these, */
+	bool alone;		/* tours and cases that suspend, one at a time; or all others: */
+	char *const *files;	/* these files, */
 	unsigned int file_count;
-	unsigned int pulls;	/* then the cable is pulled at so many transfers of each phase, */
+	unsigned int pulls;	/* then a pulled cable at this many transfers of each phase, */
 	uint64_t seed;
-	unsigned int cases;	/* then so many by chance, */
-	long long end;		/* or until now_ms() says so */
+	unsigned int cases;	/* then this many random cases, */
+	long long end;		/* or random cases until this time */
 };
 
-/* A tour on which all goes well, or one pull of the cable: at the nth transfer of a phase. */
+/* A tour without faults, or one with the cable pulled at the nth transfer of a phase. */
 struct trip {
-	unsigned int kind;	/* KINDS: it is none of these */
+	unsigned int kind;	/* KINDS: neither */
 	enum phase phase;
 	unsigned int nth;	/* 0: the cable is not pulled */
 	bool alone;
 };
 
-/* The pull of this index; those of a phase are spread over it. False: there are fewer. */
+/* Finds the pull of this index; those of a phase are spread over it. False if there are fewer. */
 static bool pull_of(const struct work *w, unsigned int index, struct trip *pull)
 {
 	uint64_t state = w->seed + index, first;
@@ -1283,7 +1285,8 @@ static bool pull_of(const struct work *w, unsigned int index, struct trip *pull)
 
 			if (index < count) {
 				first = (uint64_t)index * all / count;
-				pull->nth = 1 + first + below(&state, (index + 1ULL) * all / count - first);
+				pull->nth = 1 + first +
+					    below(&state, (index + 1ULL) * all / count - first);
 				return true;
 			}
 			index -= count;
@@ -1292,7 +1295,7 @@ static bool pull_of(const struct work *w, unsigned int index, struct trip *pull)
 	return false;
 }
 
-/* The case of this index, and its name. False: there are no more. */
+/* Makes the case of this index, and its name. Returns false if there are no more. */
 static bool take_case(const struct work *w, unsigned int index, char *text, char *name,
 		      size_t name_size, struct trip *trip)
 {
@@ -1317,7 +1320,7 @@ static bool take_case(const struct work *w, unsigned int index, char *text, char
 		return true;
 	}
 	index -= w->file_count;
-	/* the tours, whose transfers these are, come first */
+	/* the tours have counted the transfers before */
 	if (pull_of(w, index, trip)) {
 		snprintf(name, name_size, "pull-%u-%s-%u", trip->kind, phase_names[trip->phase],
 			 trip->nth);
@@ -1366,7 +1369,7 @@ static void run_job(const struct work *w, unsigned int port)
 	_exit(0);
 }
 
-/* Runs all cases of w, with an eye on the kernel's log. */
+/* Runs all cases of w, and checks the kernel log. */
 static void run_jobs(const struct work *w, int log)
 {
 	unsigned int i, left;
@@ -1425,7 +1428,7 @@ static bool tell_pulls(void)
 	printf("# transfers: %u; pulls: %u; %u of them came\n", all, pulls, pulled);
 	if (!whole)
 		puts("# a tour lacks a phase");
-	/* how many events come in one transfer is a matter of time */
+	/* the number of events in one transfer depends on timing */
 	if (pulled * 4 < pulls * 3)
 		puts("# too many pulls did not come");
 	return whole && pulled * 4 >= pulls * 3;
@@ -1474,7 +1477,8 @@ int main(int argc, char *argv[])
 	}
 	w.files = argv + optind;
 	w.file_count = argc - optind;
-	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		     -1, 0);
 	if (board == MAP_FAILED || !w.jobs || w.jobs > JOBS_MAX)
 		usage();
 	if (print >= 0) {
@@ -1489,7 +1493,7 @@ int main(int argc, char *argv[])
 	printf("# seed %llu\n", (unsigned long long)w.seed);
 	alone = w;
 	alone.alone = true;
-	alone.jobs = 1;		/* nor shall what the tours count depend on each other */
+	alone.jobs = 1;		/* so that the tours' counts do not depend on each other, either */
 	run_jobs(&alone, log);
 	if (!board->failed)
 		run_jobs(&w, log);
@@ -1499,7 +1503,7 @@ int main(int argc, char *argv[])
 	printf("# %u cases, %u with a node, %u events: %u PROTOCOL_ERROR, %u DEAL_DONE; %u calls failed, %lld s\n",
 	       board->cases, board->found, board->events, board->protocol_errors, board->done,
 	       board->errors, (now_ms() - begin) / 1000);
-	/* a fuzzer whose machines are hardly ever found, or never deal, tests the usb core */
+	/* if machines are hardly ever found, or never deal, this tests USB core instead */
 	if (board->found < board->cases / 8 || (board->cases >= 50 && !board->done)) {
 		puts("# too few machines were found or dealt");
 		ok = false;
