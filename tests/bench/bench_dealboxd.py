@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""bench_dealboxd.py DEALBOXD EMULATOR DEALBOX SET [MACHINES...]: memory and processor of the service.
+"""bench_dealboxd.py DEALBOXD EMULATOR DEALBOX SET [MACHINES...]: memory and CPU of the service.
 
-1, 8 and 64 emulated machines, or as many as are named, deal at 10 cards a second each, at the same time, from an empty place to the
-next. Wanted: with 64 machines no event lost (its board would be void), under 16 MiB resident, under 10 % of
-one core. That share is the processor time for a card, times the cards of a second: a computer that has
-other work to do deals more slowly, and the figure is the same. Then Stop is called while eight clients wait for 100 answers
-each, 20 times: the longest time until it was answered is to be under 100 ms.
+1, 8 and 64 emulated machines, or MACHINES, deal at the same time, each at 10 cards a second. The
+goals for 64 machines are no lost event (its board would be void), less than 16 MiB resident, and
+less than 10 % of one core. That share is the CPU time per card times the cards per second, so it
+is the same on a busy computer, which deals more slowly.
+
+Then Stop is called 20 times while eight clients wait for 100 answers each. The goal for the longest
+time until it is answered is less than 100 ms.
 """
 import os
 import sys
@@ -32,7 +34,7 @@ def resident(pid):
 
 
 def stop_ms():
-    """The first one aborts all deals."""
+    """Return the longest time of a Stop in ms. The first one aborts all deals."""
     longest = 0
     for _ in range(20):
         crowd, client = [Raw() for _ in range(8)], Raw()
@@ -66,7 +68,7 @@ def measure(machines):
             return lambda: world.job(job)['Recorded'] >= boards
         wait('a board of each', lambda: world.answer() or recorded(machines)())
         begun, before = world.job(job)['Recorded'], seconds_of(world.daemon.pid)
-        # who asks all the time would be measured
+        # once a second, because the answers take CPU time of the service
         while not recorded(begun + ROUNDS * machines)():
             time.sleep(1)
         cards = CARDS * (world.job(job)['Recorded'] - begun)

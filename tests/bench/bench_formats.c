@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Deal files: how fast they are read with full validation, and written, on 300,000 boards and one
- * core. Beside them in the same run, on the same file: a plain read of it as the floor of reading,
- * and grep for PBN; and the dealing programs of Debian as peers of writing. CPU time: of
- * several processes the best, and the worst; each is the best of its runs.
+ * Reading deal files with full validation, and writing them: 300,000 boards on one core. The
+ * references in the same run, on the same file: a plain read, grep for PBN, and for writing the
+ * dealing programs of Debian. The figure is CPU time, of the best and the worst of several
+ * processes; each process reports the best of its runs.
  *
- * Formats that cannot hold so many boards in one file are read and written as often as it takes.
+ * A format that cannot hold that many boards in one file is read and written several times.
  *
  * usage: bench_formats [BOARDS [FORMAT [ROUNDS]]]
- *	with a format only that one; with rounds it is written once and then only read, so many
- *	times, for a profile
+ *	with FORMAT only that one; with ROUNDS it is written once and read ROUNDS times, for a
+ *	profile
  *
  *	bench_formats BOARDS FORMAT read|plain|write FILE
- *	one measure in this process: its seconds
+ *	one measurement in this process; prints seconds
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,8 +36,8 @@ static const struct {
 	const char *name;
 	size_t most;	/* boards in a file, 0 = any */
 } formats[] = {
-	{ "pbn", 0 }, { "lin", 0 }, { "csv", 0 }, { "bri", 0 }, { "dge", 0 }, { "ber", 0 }, { "bhg", 0 },
-	{ "rzd", UINT16_MAX }, { "cds", UINT8_MAX }, { "dup", 99 }, { "dlm", 99 },
+	{ "pbn", 0 }, { "lin", 0 }, { "csv", 0 }, { "bri", 0 }, { "dge", 0 }, { "ber", 0 },
+	{ "bhg", 0 }, { "rzd", UINT16_MAX }, { "cds", UINT8_MAX }, { "dup", 99 }, { "dlm", 99 },
 };
 #define FORMATS	(sizeof(formats) / sizeof(*formats))
 
@@ -95,7 +95,7 @@ static double size_of(const char *path)
 	return (double)st.st_size;
 }
 
-/* To a file that is there already, without waiting for the disk: what writing itself costs. */
+/* Writes to a file that exists, without waiting for the disk, to measure the writer alone. */
 static double write_set(const char *format, const struct dealbox_set *set, const char *path,
 			size_t times)
 {
@@ -118,7 +118,7 @@ static double write_set(const char *format, const struct dealbox_set *set, const
 	return best;
 }
 
-/* From the file to the verdict on the whole set. */
+/* Reads the file, with all checks of the set. */
 static double read_set(const char *path, struct share share, size_t runs)
 {
 	double best = 1e9;
@@ -132,7 +132,8 @@ static double read_set(const char *path, struct share share, size_t runs)
 			double start = now();
 
 			if (dealbox_format_read_file(NULL, path, set, report, NULL) ||
-			    dealbox_set_check(set, report) || dealbox_set_count(set) != share.boards)
+			    dealbox_set_check(set, report) ||
+			    dealbox_set_count(set) != share.boards)
 				die(path);
 			took += now() - start;
 			dealbox_set_free(set);
@@ -144,9 +145,8 @@ static double read_set(const char *path, struct share share, size_t runs)
 }
 
 /*
- * From the file into memory of its own, and every byte looked at once: no reader can do with less. The
- * memory is new from the kernel, as it is for a program that reads one file, and not what
- * malloc() has kept from the run before.
+ * Copies the file to memory and reads every byte once: the least that any reader must do. The
+ * memory is new from the kernel, as for a program that reads one file, not recycled by malloc().
  */
 static double read_plain(const char *path, size_t times)
 {
@@ -175,7 +175,7 @@ static double read_plain(const char *path, size_t times)
 	return best;
 }
 
-/* CPU time of a command in the shell; 0 = it failed. */
+/* Returns the CPU time of a shell command in seconds, 0 if it failed. */
 static double run_command(const char *command)
 {
 	double best = 1e9;
@@ -208,7 +208,7 @@ static void peer(const char *what, const char *make, const char *command, size_t
 {
 	double took;
 
-	/* once into a file, to know how much it writes */
+	/* once to a file, to get the size of its output */
 	if (run_command(make) <= 0) {
 		printf("  %-44s does not run here\n", what);
 		return;
@@ -226,8 +226,8 @@ static void bench_peers(size_t boards, const char *peers)
 	snprintf(make, sizeof(make), "%s >%s", command, peers);
 	snprintf(command + strlen(command), sizeof(command) - strlen(command), " >/dev/null");
 	peer("dealer (makes the deals, too), pbn", make, command, boards, peers);
-	snprintf(command, sizeof(command), "cd /usr/share/deal && /usr/games/deal -i format/pbn %zu",
-		 boards);
+	snprintf(command, sizeof(command),
+		 "cd /usr/share/deal && /usr/games/deal -i format/pbn %zu", boards);
 	snprintf(make, sizeof(make), "%s >%s", command, peers);
 	snprintf(command + strlen(command), sizeof(command) - strlen(command), " >/dev/null");
 	peer("deal (makes the deals, too), pbn, tag Deal", make, command, boards, peers);
@@ -257,7 +257,7 @@ static double time_plain(size_t format, struct share share, const char *path)
 
 static const struct measure {
 	const char *name;
-	const char *text;	/* with the name of the format */
+	const char *text;	/* contains the name of the format */
 	double (*time)(size_t format, struct share share, const char *path);
 } measures[] = {
 	{ "write", "dealbox, %s", time_write },
@@ -293,7 +293,7 @@ static void bench(const struct measure *measure, size_t format, size_t boards, c
 	row_spread(text, size_of(path) * (double)share.times, share.boards * share.times, took);
 }
 
-/* Written once, read over and over: little else is in a profile of it. */
+/* Writes once, then reads again and again, so that a profile shows little but reading. */
 static void loop_read(size_t format, size_t boards, size_t rounds, const char *path)
 {
 	const struct share share = share_of(format, boards);
@@ -304,7 +304,8 @@ static void loop_read(size_t format, size_t boards, size_t rounds, const char *p
 	write_set(formats[format].name, set, path, 1);
 	dealbox_set_free(set);
 	took = read_set(path, share, rounds);
-	row(formats[format].name, size_of(path) * (double)share.times, share.boards * share.times, took);
+	row(formats[format].name, size_of(path) * (double)share.times, share.boards * share.times,
+	    took);
 }
 
 int main(int argc, char **argv)
@@ -343,9 +344,10 @@ int main(int argc, char **argv)
 			bench(&measures[2], i, boards, paths[i]);
 		}
 	if (!only || !strcmp(only, "pbn")) {
-		/* not to /dev/null: then it would stop at the first one */
+		/* not to /dev/null: grep would stop at the first match */
 		snprintf(command, sizeof(command), "grep -c Deal %s >%s", paths[0], peers);
-		row("grep -c Deal, pbn: the floor", size_of(paths[0]), boards, run_command(command));
+		row("grep -c Deal, pbn: the floor", size_of(paths[0]), boards,
+		    run_command(command));
 	}
 
 clean:

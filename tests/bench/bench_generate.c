@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How many deals a second on one thread: ours, Big Deal's, and in the same run those of Debian's
- * dealer and deal, which are not cryptographic. How many numbers a second are made into deals
- * and back. How long it takes to verify a championship of 1,186 boards.
+ * Deals per second on one thread: ours, Big Deal's, and in the same run those of Debian's dealer
+ * and deal, which are not cryptographic. Numbers converted to deals and back per second. The time
+ * to verify a championship of 1,186 boards.
  *
- * CPU time, in several processes: the best, and what the worst process makes. Wanted:
- * 5 million deals, 1 million of Big Deal's, 5 million ranks or unranks, 10 ms.
+ * All by CPU time, of the best and the worst of several processes. The goals are 5 million deals,
+ * 1 million of Big Deal's, 5 million ranks or unranks, and 10 ms.
  *
  * usage: bench_generate [MEASURE]
- *	with the name of a measure only that one, in this process: its seconds
+ *	with the name of a measurement only that one, in this process; prints seconds
  */
 #include <errno.h>
 #include <math.h>
@@ -29,10 +29,10 @@
 #include "processes.h"
 
 #define BATCH	50000	/* deals or numbers in a run */
-#define RUNS	10	/* in each process, of which the best counts, where others use the machine, too */
-#define NUMBERS	4096	/* numbers or deals that are gone through again and again */
+#define RUNS	10	/* in each process; the best counts, because the computer may be busy */
+#define NUMBERS	4096	/* numbers or deals, used again and again */
 
-static uint64_t sink;	/* so that nothing is left out as unused */
+static uint64_t sink;	/* so that the compiler drops no result as unused */
 
 static void die(const char *what)
 {
@@ -57,7 +57,7 @@ static double rate_print(const char *what, double count, double seconds, double 
 	return count / seconds;
 }
 
-/* CPU seconds of a command in that folder, 0 when it cannot be run. */
+/* Returns the CPU time in seconds of a command in that folder, 0 if it cannot be run. */
 static double command_seconds(const char *folder, const char *const argv[], const char *input)
 {
 	struct rusage usage;
@@ -78,7 +78,7 @@ static double command_seconds(const char *folder, const char *const argv[], cons
 		_exit(127);
 	}
 	close(pipe_fd[0]);
-	/* a program that is not there reads nothing: its exit status says so */
+	/* a missing program reads no input; its exit status tells */
 	signal(SIGPIPE, SIG_IGN);
 	if (write(pipe_fd[1], input, strlen(input)) < 0 && errno != EPIPE)
 		die("cannot write to a program");
@@ -91,10 +91,12 @@ static double command_seconds(const char *folder, const char *const argv[], cons
 	       (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
 }
 
-/* The two that everybody has; the honour points of all hands are asked for, so that they deal */
+/* The two usual programs. They must compute the honour points of all hands, so that they deal. */
 static double bench_others(void)
 {
-	const char *const dealer[] = { "/usr/games/dealer", "-p", "2000000", "-g", "2000000", "-s", "1", NULL };
+	const char *const dealer[] = {
+		"/usr/games/dealer", "-p", "2000000", "-g", "2000000", "-s", "1", NULL
+	};
 	const char *const deal[] = {
 		"/usr/games/deal", "-i", "format/none", "-e",
 		"main { hcp north; hcp east; hcp south; hcp west; accept }", "400000", NULL
@@ -123,7 +125,7 @@ static struct dealbox_random *new_random(void)
 	return random;
 }
 
-/* Seconds for BATCH deals or numbers. */
+/* Returns seconds for BATCH deals or numbers. */
 static double time_deals(int unused)
 {
 	struct dealbox_random *random = new_random();
@@ -144,7 +146,7 @@ static double time_deals(int unused)
 	return best;
 }
 
-/* The same, many at a time; on one thread, or by processor time on all. */
+/* The same, many deals in one call; with several threads, their total CPU time. */
 static double time_many(int threads)
 {
 	static struct dealbox_deal deals[BATCH];
@@ -222,8 +224,8 @@ static double time_unrank(int numbering)
 		const double begin = cpu_seconds();
 
 		for (int i = 0; i < BATCH; i++) {
-			dealbox_number_unrank(numbers[i % NUMBERS], (enum dealbox_numbering)numbering,
-					      &deal);
+			dealbox_number_unrank(numbers[i % NUMBERS],
+					      (enum dealbox_numbering)numbering, &deal);
 			sink += deal.hand[1];
 		}
 		best = fmin(best, cpu_seconds() - begin);
@@ -232,9 +234,9 @@ static double time_unrank(int numbering)
 	return best;
 }
 
-/* Every session of a tournament goes into the set. */
-static void sessions_deal(const struct dealbox_square *square, const struct dealbox_square_keys *keys,
-			  struct dealbox_set *set)
+/* Adds every session of a tournament to the set. */
+static void sessions_deal(const struct dealbox_square *square,
+			  const struct dealbox_square_keys *keys, struct dealbox_set *set)
 {
 	struct dealbox_square_phase phase;
 	struct dealbox_square_session session;
@@ -309,7 +311,7 @@ static double time_verify(int unused)
 }
 
 static const struct measure {
-	const char *name;	/* the argument of the process that takes it */
+	const char *name;	/* the argument of the process that measures it */
 	const char *text;
 	double (*time)(int number);
 	int number;

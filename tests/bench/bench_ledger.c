@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How long the ledger takes to say whether a deal was dealt before (Law 6D2), with so many deals
- * in it, and with none: in turn, on the same computer, in the same run. Wanted: 99 of 100 answers
- * under 20 us with 10 million deals.
+ * The time that the ledger takes to find out whether a deal was dealt before (Law 6D2): with DEALS
+ * deals in it and with none, in turns in the same run. The goal is that 99 of 100 answers take
+ * less than 20 us with 10 million deals.
  *
  *	bench_ledger [DEALS] [FOLDER]
  *
- * What is measured is what a job does for each board that it deals: the board is in the ledger, and
- * its transaction has begun. It was fingerprinted when its set was added. "By itself" is
- * dealbox_ledger_find_repeat(), which takes its own fingerprint, and has its own transaction. The
- * file lies in the memory of the computer, and is read before each round so that it does; what was
- * read from the disk in a round all the same, because the kernel wanted that memory, is told. "From
- * the disk" is the first evening after a start: nothing of it is in memory.
+ * It measures the check that a job makes for each board: the board is in the ledger, with its
+ * fingerprint, and a transaction has begun. "By itself" is dealbox_ledger_find_repeat(), which
+ * computes the fingerprint and begins a transaction of its own. The file is read before each round,
+ * so that it is in the page cache; pages that were read from the disk nevertheless are reported.
+ * "From the disk" is a check with an empty page cache, as on the first evening after a start.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +25,7 @@
 #define ROUNDS	10
 #define CHECKS	19944		/* of each kind in a round */
 #define JOB	36		/* boards that are checked in one transaction */
-#define SET	9972		/* boards of a set that is to be dealt; a multiple of JOB */
+#define SET	9972		/* boards of a set to deal; a multiple of JOB */
 #define SETS	4
 
 struct subject {
@@ -41,7 +40,7 @@ struct figures {
 	uint32_t took[ROUNDS * CHECKS];	/* ns */
 	size_t count;
 	double p99[ROUNDS];		/* us */
-	long disk;			/* pages read from it */
+	long disk;			/* pages read from the disk */
 };
 
 static uint64_t now_ns(void)
@@ -60,7 +59,7 @@ static long disk_pages(void)
 	return usage.ru_inblock / 8;	/* of 512 bytes */
 }
 
-/* The folder of the ledgers; it is removed when the program ends, also by die(). */
+/* The folder of the ledgers; removed when the program ends, also by die(). */
 static char folder[256];
 
 static void remove_folder(void)
@@ -95,9 +94,9 @@ static void random_deal(struct dealbox_deal *deal)
 }
 
 /*
- * Deals as dealbox_ledger_add_set() stores them, but for the chain: what a check reads is the
- * table and its indexes, and those are full size. Their numbers leave room for those that are
- * added with it.
+ * Inserts deals as dealbox_ledger_add_set() would, but without the chain: a check reads only the
+ * table and its indexes, which have their full size. Their numbers do not collide with those of
+ * sets that are added later.
  */
 static void fill(const char *path, long deals)
 {
@@ -110,14 +109,14 @@ static void fill(const char *path, long deals)
 		 "PRAGMA synchronous = OFF; PRAGMA cache_size = -600000; BEGIN; "
 		 "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < %ld) "
 		 "INSERT INTO boards (seq, set_seq, number, fingerprint, sealed) "
-		 "SELECT 1000000 + n, 1000000 + n / 36, n %% 36 + 1, random(), zeroblob(72) FROM c; "
-		 "COMMIT; PRAGMA wal_checkpoint(TRUNCATE)", deals);
+		 "SELECT 1000000 + n, 1000000 + n / 36, n %% 36 + 1, random(), zeroblob(72) "
+		 "FROM c; COMMIT; PRAGMA wal_checkpoint(TRUNCATE)", deals);
 	if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		die(sqlite3_errmsg(db));
 	sqlite3_close(db);
 }
 
-/* A ledger with the sets whose boards are to be checked. */
+/* Creates a ledger with the sets whose boards will be checked. */
 static void make(struct subject *s)
 {
 	struct dealbox_ledger_board *boards = calloc(s->boards, sizeof(*boards));
@@ -140,7 +139,7 @@ static void make(struct subject *s)
 	free(boards);
 }
 
-/* To read: who opens it to write reads all of it first, and would find no chain of those deals. */
+/* Opens it for reading: opening for writing checks the chain, which the filled-in deals lack. */
 static void reopen(struct subject *s)
 {
 	dealbox_ledger_free(s->ledger);
@@ -149,7 +148,7 @@ static void reopen(struct subject *s)
 		die(s->ledger ? dealbox_ledger_error(s->ledger)->what : "no memory");
 }
 
-/* Reads the whole file, so that it is in memory, or has the kernel forget it. */
+/* Reads the whole file into the page cache, or drops it from there. */
 static void in_memory(const char *path, bool wanted)
 {
 	static char buffer[1 << 20];
@@ -169,7 +168,7 @@ static void keep(struct figures *f, uint64_t start)
 	f->took[f->count++] = now_ns() - start;
 }
 
-/* One job's boards, from the n-th board of its sets on. */
+/* Checks the boards of one job, from the nth board of the sets on. */
 static void check_job(struct subject *s, size_t n, struct figures *f)
 {
 	uint64_t set = s->sets[n / s->boards % s->count], start;
@@ -209,7 +208,7 @@ static int by_size(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* That many of 100 took at most so long; sorts. */
+/* Returns the time that percent of the answers did not exceed. Sorts took. */
 static double percentile(uint32_t *took, size_t count, unsigned int percent)
 {
 	qsort(took, count, sizeof(*took), by_size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A measure, taken in several processes. What the stack holds, and where it lies in its cache
- * lines, is the same for as long as a process runs: one process, however often it repeats
- * a measure, can miss what makes another one slow.
+ * A measurement in several processes. The contents and the cache alignment of the stack stay the
+ * same while a process runs, so a slow case may occur in some processes only, however often each
+ * repeats the measurement.
  */
 #ifndef BENCH_PROCESSES_H
 #define BENCH_PROCESSES_H
@@ -45,7 +45,7 @@ static inline struct spread spread_measure(const char *const arguments[])
 		if (!child) {
 			memset(padding, 'x', 16 * (size_t)n);
 			setenv("BENCH_PADDING", padding, 1);
-			/* so that the padding alone decides; where it is refused, chance does */
+			/* so that only the padding moves the stack; otherwise chance does */
 			personality(ADDR_NO_RANDOMIZE);
 			dup2(fds[1], STDOUT_FILENO);
 			close(fds[0]);
@@ -58,7 +58,8 @@ static inline struct spread spread_measure(const char *const arguments[])
 		close(fds[0]);
 		if (waitpid(child, &status, 0) < 0 || status || size <= 0 ||
 		    sscanf(line, "%lf", &took) != 1) {
-			fprintf(stderr, "bench: %s %s does not measure\n", arguments[0], arguments[1]);
+			fprintf(stderr, "bench: %s %s does not measure\n", arguments[0],
+				arguments[1]);
 			exit(EXIT_FAILURE);
 		}
 		spread.best = took < spread.best ? took : spread.best;

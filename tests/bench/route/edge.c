@@ -62,7 +62,8 @@ static void answer_goes(struct edge *edge, const struct mon_packet *packet, int6
 {
 	struct wire_gate gate;
 
-	if (!edge->waits || !wire_gate_get((const uint8_t *)(packet + 1), packet->captured, &gate) ||
+	if (!edge->waits ||
+	    !wire_gate_get((const uint8_t *)(packet + 1), packet->captured, &gate) ||
 	    gate.number != edge->number || gate.position != edge->position ||
 	    gate.insertion != edge->insertion) {
 		edge->strays++;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * stream SECONDS FILE: what it costs to read a machine's events, and how many can be read.
+ * stream SECONDS FILE: the cost of reading a machine's events, and the highest rate.
  *
- * The same packets by the module, by libusb and by hidraw. One line in FILE for each:
- * name, processor time of the reader and of the kernel's threads in ns an event at
- * COMPARED_RATE, and the most events a second that came through without a gap. SECONDS is
- * how long each try takes.
+ * The module, libusb and hidraw read the same packets. FILE gets one line for each: its name, the
+ * processor time of the reader and of the kernel's threads in ns per event at COMPARED_RATE, and
+ * the highest rate in events per second without a gap. Each try takes SECONDS.
  */
 #include <dirent.h>
 #include <err.h>
@@ -30,14 +29,14 @@
 #define COMPARED_RATE	1000	/* events a second */
 #define SLOWEST_RATE	1000
 #define FASTEST_RATE	1000000
-#define STEPS		12	/* of halving what lies between them, in the logarithm */
+#define STEPS		12	/* of a binary search on a logarithmic scale */
 #define IN_FLIGHT	8
-#define QUIET_MS	200	/* so long after the last packet nothing more comes */
+#define QUIET_MS	200	/* silence after which no more packets are expected */
 #define PATIENCE_MS	60000
 
-/* The events of one order that a reader has seen. */
+/* The events of one order that a reader got. */
 struct tally {
-	uint32_t read, last;	/* how many events; number of the last */
+	uint32_t read, last;	/* count of events; number of the last */
 	uint64_t first_ns, last_ns;
 };
 
@@ -75,9 +74,9 @@ static void tally_packet(struct tally *tally, const uint8_t *bytes, size_t lengt
 	tally_time(tally);
 }
 
-/* --- readers: until the machine has reported and nothing more comes ----------------------- */
+/* --- readers: each reads until the machine has reported and no more events come ---------- */
 
-/* Takes the machine's report when it is there. */
+/* Reads the machine's report, if there is one. */
 static bool take_report(const struct stream_machine *machine, struct stream_report *report)
 {
 	return recv(machine->orders, report, sizeof(*report), MSG_DONTWAIT) == sizeof(*report);
@@ -251,7 +250,7 @@ static uint64_t run_ns(const char *process)
 	return ns;
 }
 
-/* The threads of vhci_hcd do for the kernel what interrupts do on a real port. */
+/* The threads of vhci_hcd do the work of interrupts on a real port. */
 static uint64_t kernel_ns(void)
 {
 	DIR *proc = opendir("/proc");
@@ -277,12 +276,12 @@ static uint64_t kernel_ns(void)
 	return ns;
 }
 
-/* --- figures ------------------------------------------------------------------------------------- */
+/* --- figures ----------------------------------------------------------------------- */
 
 struct figures {
 	uint32_t lost;
-	double reader_ns, kernel_ns;	/* an event */
-	double rate;			/* events a second, as they came */
+	double reader_ns, kernel_ns;	/* per event */
+	double rate;			/* events a second, measured */
 };
 
 static struct figures try(const struct reader *reader, int fd, const struct stream_machine *machine,
@@ -318,7 +317,7 @@ static void progress(const struct reader *reader, double rate)
 	fflush(stdout);
 }
 
-/* The most that comes through without a gap. */
+/* Returns the highest rate without a gap, in events per second. */
 static double most(const struct reader *reader, int fd, const struct stream_machine *machine,
 		   double seconds)
 {
@@ -368,7 +367,8 @@ int main(int argc, char **argv)
 		progress(reader, COMPARED_RATE);
 		figures = try(reader, fd, &machine, COMPARED_RATE, seconds);
 		if (figures.lost)
-			errx(3, "%s loses events already at %d a second", reader->name, COMPARED_RATE);
+			errx(3, "%s loses events already at %d a second", reader->name,
+			     COMPARED_RATE);
 		rate = most(reader, fd, &machine, seconds);
 		fprintf(file, "%s %.0f %.0f %.0f\n", reader->name, figures.reader_ns,
 			figures.kernel_ns, rate);

@@ -39,7 +39,7 @@ static void need(int result, const char *what)
 		errx(3, "%s: %s", what, libusb_strerror(result));
 }
 
-/* --- answers: nothing is allocated and nothing is waited for --------------------- */
+/* --- answers: no allocation, no waiting ------------------------------------------ */
 
 static void LIBUSB_CALL gate_done(struct libusb_transfer *transfer)
 {
@@ -168,7 +168,7 @@ static void prepare(struct host *host)
 		struct gate *gate = &host->gates[i];
 
 		gate->transfer = transfer_or_end(libusb_alloc_transfer(0));
-		/* no time limit: it would be a timer more for each card */
+		/* no time limit, which would cost a timer for each card */
 		libusb_fill_interrupt_transfer(gate->transfer, host->handle, host->out_endpoint,
 					       gate->bytes, WIRE_GATE_SIZE, gate_done, gate, 0);
 	}

@@ -13,13 +13,13 @@ MACHINES = (
     ('real', 'Two processors, real time'),
     ('counted', 'One processor, 2 ns an instruction'),
 )
-# name, what it is, colour (of Okabe and Ito, told apart by colour-blind people too)
+# name, description, colour (Okabe and Ito's, which colour-blind people can distinguish)
 HOSTS = (
     ('module', 'module', '#0072b2'),
     ('libusb-fifo', 'libusb, SCHED_FIFO', '#009e73'),
     ('libusb', 'libusb', '#d55e00'),
 )
-# name, strokes of its line
+# name, dash pattern of its line
 COMPUTERS = (('idle', '5 4'), ('busy', ''))
 DEADLINES = (1000, 2000, 5000, 20000)
 READERS = {
@@ -61,7 +61,7 @@ def routing_table(cells):
                                   [str(figure) for figure in figures(times)]), '|')
     print()
     for computer, _ in COMPUTERS:
-        # usbmon counts whole microseconds: what is below one counts as one
+        # usbmon counts whole microseconds, so a time below one counts as one
         ours = max(1, percentile(cells['module', computer], 999))
         ratios = ['%s %.0f' % (text, percentile(cells[host, computer], 999) / ours)
                   for host, text, _ in HOSTS if host != 'module']
@@ -138,7 +138,7 @@ class Panel:
         count, points = len(times), []
 
         def point(x, y):
-            # what no eye can tell apart need not be in the file
+            # leave out points that no eye can distinguish
             if not points or abs(x - points[-1][0]) + abs(y - points[-1][1]) > 0.8:
                 points.append((x, y))
         for at, time in enumerate(times):

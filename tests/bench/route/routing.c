@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * routing CARDS ROUNDS FOLDER: how long a card waits for its gate command.
+ * routing CARDS ROUNDS FOLDER: measures gate latency.
  *
- * On one host-routed machine, in turns: the module; libusb; libusb with a real-time
- * priority; each on an idle and on a busy computer. What each took is left in
- * FOLDER/<host>-<computer>, in µs, one card a line.
+ * On one host-routed machine the module, libusb, and libusb with a real-time priority deal in
+ * turns, each on an idle and on a busy computer. FOLDER/<host>-<computer> gets the times in µs,
+ * one card a line.
  */
 #include <dirent.h>
 #include <err.h>
@@ -97,7 +97,7 @@ static void find_machine(int *bus, int *device)
 	errx(3, "there is no machine");
 }
 
-/* Lets a host deal, in a separate process, and reads usbmon meanwhile. */
+/* Runs a host in a separate process, and reads usbmon meanwhile. */
 static void deal(void (*work)(unsigned int deals), unsigned int deals, struct edge *edge,
 		 const char *progress)
 {
@@ -132,7 +132,8 @@ static void deal(void (*work)(unsigned int deals), unsigned int deals, struct ed
 	edge_close(edge);
 }
 
-static void save(const char *folder, const char *host, const char *computer, const struct edge *edge)
+static void save(const char *folder, const char *host, const char *computer,
+		 const struct edge *edge)
 {
 	char path[400];
 	FILE *file;
@@ -166,8 +167,9 @@ int main(int argc, char **argv)
 			if (c)
 				load_start();
 			for (h = 0; h < HOSTS; h++) {
-				snprintf(progress, sizeof(progress), "round %u of %u, %s computer, %s",
-					 round, rounds, computers[c], hosts[h].name);
+				snprintf(progress, sizeof(progress),
+					 "round %u of %u, %s computer, %s", round, rounds,
+					 computers[c], hosts[h].name);
 				deal(hosts[h].deal, deals, &edges[c][h], progress);
 			}
 			if (c)
@@ -183,8 +185,8 @@ int main(int argc, char **argv)
 			save(argv[3], hosts[h].name, computers[c], edge);
 			if (edge->unanswered || edge->strays || edge->dropped) {
 				printf("%s, %s computer: %u cards without answer, %u answers without card, %u lost by usbmon\n",
-				       hosts[h].name, computers[c], edge->unanswered,
-				       edge->strays, edge->dropped);
+				       hosts[h].name, computers[c], edge->unanswered, edge->strays,
+				       edge->dropped);
 				bad = 1;
 			}
 		}

@@ -25,7 +25,7 @@ struct machine {
 	int usb, orders;
 	uint8_t in[2 * USBIP_MESSAGE_MAX];
 	size_t in_length;
-	uint32_t pending[PENDING_MAX];	/* transfers that wait for a packet, the oldest first */
+	uint32_t pending[PENDING_MAX];	/* transfers that wait for a packet, oldest first */
 	unsigned int pending_count;
 	struct stream_order order;
 	uint64_t due_ns;
@@ -46,7 +46,7 @@ static uint64_t now_ns(void)
 static void send_all(int fd, const void *data, size_t length)
 {
 	if (send(fd, data, length, MSG_NOSIGNAL) != (ssize_t)length)
-		_exit(0);	/* the other side has gone: that is how it ends */
+		_exit(0);	/* the cable was pulled */
 }
 
 /* --- descriptors and requests ------------------------------------------------------- */
@@ -55,14 +55,16 @@ static const uint8_t hid_report[] = {
 	0x06, 0x00, 0xff,	/* usage page: the vendor's */
 	0x09, 0x01, 0xa1, 0x01,	/* collection */
 	0x15, 0x00, 0x26, 0xff, 0x00, 0x75, 0x08, 0x95, STREAM_PACKET,
-	0x09, 0x01, 0x81, 0x02,	/* so many bytes of input */
+	0x09, 0x01, 0x81, 0x02,	/* STREAM_PACKET bytes of input */
 	0xc0,
 };
 
 static size_t descriptors(enum stream_kind kind, uint8_t *buf)
 {
 	static const uint8_t config[] = { 9, 2, 0, 0, 1, 1, 0, 0xc0, 50 };
-	static const uint8_t dealing[] = { 9, 4, 0, 0, 2, WIRE_CLASS, WIRE_SUBCLASS, WIRE_PROTOCOL, 0 };
+	static const uint8_t dealing[] = {
+		9, 4, 0, 0, 2, WIRE_CLASS, WIRE_SUBCLASS, WIRE_PROTOCOL, 0
+	};
 	static const uint8_t hid[] = {
 		9, 4, 0, 0, 1, 3, 0, 0, 0,
 		9, 0x21, 0x11, 0x01, 0, 1, 0x22, sizeof(hid_report), 0,
@@ -73,7 +75,8 @@ static size_t descriptors(enum stream_kind kind, uint8_t *buf)
 	static const struct wire_descriptor machine = {
 		.version = WIRE_VERSION, .pockets = 4, .pocket_capacity = 64, .hopper = 52,
 		.plan_entries = 52,
-		.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_POSITION | DEALBOX_CAP_KEYS,
+		.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_POSITION |
+				DEALBOX_CAP_KEYS,
 	};
 	uint8_t *end = mempcpy(buf, config, sizeof(config));
 
@@ -89,7 +92,7 @@ static size_t descriptors(enum stream_kind kind, uint8_t *buf)
 	return end - buf;
 }
 
-/* Bytes of the answer, or -EPIPE. */
+/* Returns the length of the answer, or -EPIPE. */
 static int request(enum stream_kind kind, const uint8_t *setup, uint8_t *buf)
 {
 	static const uint8_t device[] = {
@@ -114,7 +117,7 @@ static int request(enum stream_kind kind, const uint8_t *setup, uint8_t *buf)
 	case SETUP(0x00, 9):
 	case SETUP(0x01, 11):
 	case SETUP(0x02, 1):
-	case SETUP(0x21, 10):	/* how often a report is repeated */
+	case SETUP(0x21, 10):	/* SET_IDLE */
 		return 0;
 	case SETUP(WIRE_REQ_IN, WIRE_GET_INFO):
 		wire_info_put(buf, &info);
@@ -150,7 +153,7 @@ static void produce(struct machine *m)
 	m->order.packets--;
 	m->queued++;
 	if (m->queued > STREAM_QUEUE_PACKETS) {
-		/* the host did not fetch it: the oldest is lost */
+		/* the host is too slow: drop the oldest packet */
 		m->queued--;
 		m->next += STREAM_EVENTS;
 	}
@@ -177,7 +180,7 @@ static void send_packet(struct machine *m)
 	send_all(m->usb, buf, sizeof(buf));
 }
 
-/* No faster than it was told, also after a time in which it could not run. */
+/* Sends packets at the ordered rate; does not catch up after a time in which it could not run. */
 static void run(struct machine *m, uint64_t now)
 {
 	if (m->order.packets && now >= m->due_ns) {
@@ -195,7 +198,7 @@ static void run(struct machine *m, uint64_t now)
 	}
 }
 
-/* --- what comes ------------------------------------------------------------------------------ */
+/* --- messages of the kernel ------------------------------------------------------------------- */
 
 static void cancel(struct machine *m, const struct usbip_message *message)
 {
@@ -219,7 +222,8 @@ static void cancel(struct machine *m, const struct usbip_message *message)
 static void take_messages(struct machine *m)
 {
 	struct usbip_message message;
-	ssize_t got = recv(m->usb, m->in + m->in_length, sizeof(m->in) - m->in_length, MSG_DONTWAIT);
+	ssize_t got = recv(m->usb, m->in + m->in_length, sizeof(m->in) - m->in_length,
+			   MSG_DONTWAIT);
 	size_t used = 0;
 	int size;
 
@@ -254,7 +258,7 @@ static void serve(struct machine *m)
 		{ .fd = m->usb, .events = POLLIN }, { .fd = m->orders, .events = POLLIN },
 	};
 
-	/* the kernel may be late by this much: by default 50 µs */
+	/* timers may be late by this many ns; the default is 50 µs */
 	prctl(PR_SET_TIMERSLACK, 1);
 	for (;;) {
 		uint64_t now = now_ns(), wait = m->due_ns > now ? m->due_ns - now : 0;

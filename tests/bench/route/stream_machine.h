@@ -12,29 +12,29 @@
 
 #define STREAM_PACKET		64
 #define STREAM_EVENTS		2	/* in a packet */
-/* as many events as the protocol asks every machine to keep (section 4) */
+/* the number of events that the protocol requires a machine to keep (section 4) */
 #define STREAM_QUEUE_PACKETS	(64 / STREAM_EVENTS)
 
 enum stream_kind { STREAM_DEALING, STREAM_HID };
 
 struct stream_machine {
 	pid_t pid;
-	int orders;	/* readable when the packets of an order are out: struct stream_report */
+	int orders;	/* gives a struct stream_report when all packets of an order were sent */
 };
 
-/* Packets of one order, and the time from one to the next. */
+/* The number of packets of an order, and the time between two of them. */
 struct stream_order {
 	uint32_t packets, period_ns;
 };
 
 struct stream_report {
-	uint32_t first, end;	/* numbers of the first event, and behind the last */
+	uint32_t first, end;	/* number of the first event, and one past the last */
 };
 
-/* Plugs it in, a process of its own. Ends the program if that fails. */
+/* Plugs the machine in, as a separate process. Ends the program if that fails. */
 void stream_plug(struct stream_machine *machine, enum stream_kind kind);
 void stream_go(const struct stream_machine *machine, const struct stream_order *order);
-/* Pulls it out; the kernel may need a moment more. */
+/* Unplugs it; the kernel may still need a moment. */
 void stream_unplug(struct stream_machine *machine);
 
 #endif
