@@ -161,15 +161,20 @@ def a_pack_with_a_card_of_another(box):
 
 @test
 def a_stop_that_the_operator_helps_over(box):
-    where, result = deal(box, "rubber", scenario="position 10: feed-timeout")
-    result.expect(0, "No card came. .* press start. This was at card 11 of 52.", r"\nstands: ")
+    where = machine(box, "rubber", "--manual", scenario="position 10: feed-timeout")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    running.see("Put in an empty board")
+    where.tell("insert")
+    running.see("No card came. .* press start. This was at card 11 of 52.")
+    where.tell("key start")
+    running.finish().expect(0, r"\nstands: ")
     assert sizes(where) == [13] * 4
 
 
 @test
 def a_stop_behind_the_last_card(box):
     _, result = deal(box, "rubber", scenario="on event DEAL_DONE: hardware 5")
-    result.expect(1, r"void: not an exact duplicate: 1 difference")
+    result.expect(1, r"\nvoid: hardware fault, code 5")
 
 
 @test
@@ -179,9 +184,9 @@ def a_board_that_is_told_of_anew_clears_no_fault(box):
     where.tell("hopper empty")
     where.tell("insert")
     running = box.begin("deal", "--law", "rubber", "-m", where.uri)
-    assert "put the cards into the hopper" in running.line()
+    running.see("Put in the shuffled pack")
     where.tell("break 5")
-    assert "empty the board, put all cards into the hopper" in running.line()
+    running.see("reports a fault of its own")
     where.tell("cover open")
     where.tell("cover close")
     where.tell("wait fetched")
@@ -191,8 +196,10 @@ def a_board_that_is_told_of_anew_clears_no_fault(box):
         time.sleep(0.01)
     assert where.status("state") == "FAULT"
     where.tell("key start")
-    assert "put the cards into the hopper" in running.line()
+    running.see("Put in the shuffled pack")
+    where.tell("remove")
     where.tell("hopper fill")
+    where.tell("insert")
     running.empty(where)
     running.finish().expect(0, r"stands: ")
 
@@ -201,12 +208,11 @@ def a_board_that_is_told_of_anew_clears_no_fault(box):
 def a_fault_stays_until_somebody_has_moved_the_board(box):
     where = machine(box, "rubber", "--manual")
     running = box.begin("deal", "--law", "rubber", "-m", where.uri)
-    assert "put in an empty board" in running.line()
+    running.see("Put in an empty board")
     where.tell("break 5")
-    assert "empty the board" in running.line()
+    running.see("reports a fault of its own")
     assert where.status("state") == "FAULT"
     where.tell("insert")
-    running.empty(where)
     running.finish().expect(0, "stands")
 
 
@@ -230,13 +236,13 @@ def a_board_that_may_have_cards_is_asked_about(box):
     where.tell("key start")
     running.finish().expect(1, r"void: ")
     running = box.begin("deal", "--law", "rubber", "-m", where.uri)
-    running.see("take the board out|empty the board")
+    running.see("Take it out|take it out")
     where.tell("remove")
     where.tell("hopper fill")
     where.tell("insert")
     running.see("is empty")
     where.tell("remove")
-    running.see("put in an empty board")
+    running.see("Put in an empty board")
     # no answer, because nothing is asked
     where.tell("key start")
     where.tell("insert")
@@ -253,7 +259,7 @@ def an_answer_before_the_question_is_none(box):
     where.tell("hopper empty")
     where.tell("insert")
     running = box.begin("deal", "--law", "rubber", "-m", where.uri, stdin=subprocess.PIPE)
-    running.see("put the cards into the hopper")
+    running.see("Put in the shuffled pack")
     running.process.stdin.write("\n")
     running.process.stdin.flush()
     where.tell("key start")
@@ -270,10 +276,74 @@ def an_answer_before_the_question_is_none(box):
 def a_board_that_was_seen_to_come_is_not_asked_about(box):
     where = machine(box, "rubber", "--manual")
     running = box.begin("deal", "--law", "rubber", "-m", where.uri)
-    running.see("put in an empty board")
+    running.see("Put in an empty board")
     where.tell("insert")
     result = running.finish().expect(0, r"stands: ")
     assert "is empty" not in result.out, result
+
+
+@test
+def the_record_is_in_the_ledger(box):
+    """The deal, its trace, and who dealt; no card stands there unsealed. It is dealt once."""
+    where = machine(box, "rubber", "--manual")
+    running = box.begin("deal", "--law", "rubber", "--turn", "E", "--ledger", "table", "-m", where.uri)
+    running.see("recorded in table")
+    running.see("Put in an empty board")
+    where.tell("insert")
+    running.finish().expect(0, r"stands: ")
+    exported = box.dealbox("ledger", "export", "-l", "table").expect(0)
+    assert_secret(exported.out)
+    records = exported.json()
+    assert [r["outcome"] for r in records if r["record"] == "verdict"] == ["exact"], exported
+    assert [r["events"] > 52 for r in records if r["record"] == "trace"] == [True], exported
+    assert not [r for r in records if r["record"] in ("set", "board")], exported
+    box.dealbox("ledger", "list", "-l", "table").expect(0, "done +1 of 1 recorded, 0 void.*, rubber, E deals")
+    # the same board, and another run
+    running = box.begin("deal", "--law", "rubber", "--ledger", "table", "-m", where.uri)
+    running.see("is dealt and recorded. Take it out.")
+    running.stop().expect(1, "stopped: nothing was dealt into this board")
+    assert where.status("deals") == "1"
+    box.dealbox("ledger", "list", "-l", "table").expect(0, "cancelled +0 of 1 recorded")
+
+
+@test
+def a_deal_that_does_not_stand_does_not_count(box):
+    """It was dealt as planned, but a card lay face up: the board is asked about when it is back."""
+    where = machine(box, "rubber", "--manual", scenario="deal 1 position 7: face-up")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    running.see("Put in an empty board")
+    where.tell("insert")
+    running.finish().expect(1, r"\nredeal: ")
+    assert [act["act"] for act in box.records("act")].count("cancel") == 1
+    assert box.records("job")[-1]["copies"] == 1
+    where.tell("remove")
+    where.tell("hopper fill")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    running.see("Put in an empty board")
+    where.tell("insert")
+    running.empty(where)
+    running.finish().expect(0, r"stands: ")
+
+
+@test
+def a_run_that_was_killed_leaves_doubt(box):
+    where = machine(box, "rubber", "--manual", scenario="deal 1 position 20: freeze")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    running.see("Put in an empty board")
+    where.tell("insert")
+    where.tell("wait frozen")
+    running.process.kill()
+    running.process.wait()
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    running.see("take it out|Take it out")
+    where.tell("thaw")
+    where.tell("remove")
+    where.tell("hopper fill")
+    where.tell("insert")
+    running.empty(where)
+    running.finish().expect(0, r"stands: ")
+    assert box.outcomes() == ["unknown", "exact"], box.outcomes()
+    assert [act["act"] for act in box.records("act")].count("cancel") == 1
 
 
 @test

@@ -172,6 +172,7 @@ static enum status deal_run(struct args *args)
 		    *options.wanted.ids)
 			return args_wrong(args, "--law deals a shuffled pack, and no deal file");
 		law.uri = options.wanted.uri;
+		law.ledger = options.ledger;
 		law.language = options.language;
 		law.json = options.json;
 		return deal_by_law(&law);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <dealbox/law.h>
 #include <dealbox/ledger.h>
 #include <dealbox/machine.h>
 
@@ -44,6 +45,20 @@ static const struct {
 	{ DEALBOX_JOB_BY_POSITION, "by position" },
 	{ 0 }
 };
+
+#define LAW_TEXT	64
+
+/* Writes the law of a job that has one: "rubber, E deals"; else "". */
+static const char *law_text(const struct dealbox_ledger_job *job, char text[LAW_TEXT])
+{
+	const struct dealbox_ruleset *rules = dealbox_ruleset(DEALBOX_JOB_LAW_RULES(job->options));
+
+	*text = '\0';
+	if (job->options & DEALBOX_JOB_LAWS)
+		snprintf(text, LAW_TEXT, "%s, %s deals", rules ? rules->name : "unknown law",
+			 dealbox_actor_name(DEALBOX_JOB_LAW_DEALER(job->options)));
+	return text;
+}
 
 static const char *outcome_text(enum dealbox_ledger_outcome outcome)
 {
@@ -108,7 +123,7 @@ static int job_print(const struct dealbox_ledger_job *job, void *context)
 	struct call *call = context;
 	unsigned int wanted = job->copies * job->boards, n;
 	struct json_object *object, *list, *machines;
-	char at[32], of[16] = "";
+	char at[32], of[16] = "", law[LAW_TEXT];
 	int err;
 
 	call->found = true;
@@ -127,6 +142,8 @@ static int job_print(const struct dealbox_ledger_job *job, void *context)
 		for (n = 0; options[n].bit; n++)
 			if (job->options & options[n].bit)
 				put(", %s", options[n].word);
+		if (*law_text(job, law))
+			put(", %s", law);
 		for (n = 0; n < json_object_array_length(machines); n++)
 			put("%s%s", n ? ", " : ", on ",
 			    json_object_get_string(json_object_array_get_idx(machines, n)));
@@ -149,6 +166,8 @@ static int job_print(const struct dealbox_ledger_job *job, void *context)
 	for (n = 0; options[n].bit; n++)
 		if (job->options & options[n].bit)
 			json_object_array_add(list, json_object_new_string(options[n].word));
+	if (*law_text(job, law))
+		json_object_array_add(list, json_object_new_string(law));
 	json_object_object_add(object, "options", list);
 	json_object_object_add(object, "machines", machines);
 	json_say(object);

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <dealbox/law.h>
 
@@ -48,35 +47,12 @@ static bool pocket_read(struct front *f, const struct dealbox_dealing_news *news
 	return true;
 }
 
-static int find_unfinished(const struct dealbox_ledger_job *job, void *context)
-{
-	if (!job->set && job->state < DEALBOX_LEDGER_JOB_CANCELLED)
-		*(uint64_t *)context = job->job;
-	return 0;
-}
-
-/* A capture whose program was killed: nobody continues it. */
-static enum status cancel_unfinished(struct own_ledger *own)
-{
-	struct dealbox_ledger_act cancel = { .act = DEALBOX_ACT_CANCEL, .uid = getuid() };
-
-	for (;;) {
-		cancel.job = 0;
-		if (dealbox_ledger_jobs(own->reader, 0, find_unfinished, &cancel.job))
-			return own_refused(own->reader);
-		if (!cancel.job)
-			return STATUS_DONE;
-		if (dealbox_ledger_add_act(own->ledger, &cancel))
-			return own_refused(own->ledger);
-	}
-}
-
 static enum status add_job(struct own_ledger *own, unsigned int board, uint64_t *job)
 {
 	const struct dealbox_ledger_new_job new_job = {
 		.boards = &board, .count = 1, .copies = DEALBOX_HANDS, .options = DEALBOX_JOB_CAPTURE,
 	};
-	enum status status = cancel_unfinished(own);
+	enum status status = own_cancel_unfinished(own);
 
 	if (status == STATUS_DONE && dealbox_ledger_add_job(own->ledger, &new_job, job, NULL))
 		return own_refused(own->ledger);

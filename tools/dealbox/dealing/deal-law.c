@@ -3,12 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <unistd.h>
 
-#include <dealbox/verify.h>
+#include <dealbox/law.h>
 
 #include "deal-law.h"
-#include "feed.h"
+#include "front.h"
+#include "own-ledger.h"
 #include "ui/ruling-text.h"
 
 struct run {
@@ -17,15 +18,21 @@ struct run {
 	struct ruling_text say;
 	struct dealbox_judge *judge;
 	FILE *record;
+	uint8_t dealer;
+	struct front front;
+	struct own_ledger own;
+	bool exact;		/* the last verdict that was recorded .. */
+	char why[512];		/* .. in words */
+	bool redeal;		/* the laws want it */
 };
 
 /* The pack was prepared as it should be: who does that in each ruleset. */
-static void lines_default(const struct run *run, uint8_t dealer, char text[256])
+static void lines_default(const struct run *run, char text[256])
 {
 	unsigned int players = run->rules->hands;
-	const char *left = dealbox_actor_name((dealer + 1) % players);
-	const char *right = dealbox_actor_name((dealer + players - 1) % players);
-	const char *name = dealbox_actor_name(dealer);
+	const char *left = dealbox_actor_name((run->dealer + 1) % players);
+	const char *right = dealbox_actor_name((run->dealer + players - 1) % players);
+	const char *name = dealbox_actor_name(run->dealer);
 
 	if (run->rules->director)
 		snprintf(text, 256, "rules %s\ndirector instruct agents\nboard\nmachine shuffle\n",
@@ -48,7 +55,7 @@ static bool line_take(struct run *run, const char *line, size_t length)
 }
 
 /* What was before the machine deals. */
-static bool before_take(struct run *run, uint8_t dealer)
+static bool before_take(struct run *run)
 {
 	char text[256], *line = NULL;
 	FILE *file;
@@ -59,7 +66,7 @@ static bool before_take(struct run *run, uint8_t dealer)
 	if (run->options->before) {
 		file = fopen(run->options->before, "re");
 	} else {
-		lines_default(run, dealer, text);
+		lines_default(run, text);
 		file = fmemopen(text, strlen(text), "r");
 	}
 	if (!file) {
@@ -103,64 +110,136 @@ static void verdict_say(const struct run *run, const char *verdict, const char *
 	json_say(object);
 }
 
-static enum status trace_judge(struct run *run, const struct dealbox_plan *plan,
-			       const struct dealbox_trace *trace)
+/* What the laws say of the deal; with the verdict of the record, whether it stands. */
+static enum status trace_judge(struct run *run, const struct dealbox_trace *trace, uint32_t plan_id)
 {
 	struct dealbox_error error;
 	struct dealbox_judgement law;
-	struct dealbox_verdict *verdict;
-	bool exact;
-	char why[256];
+	struct dealbox_plan plan;
 
-	if (dealbox_verify(plan, trace, &verdict)) {
-		complain("free some memory", "out of memory");
-		return STATUS_INPUT;
-	}
-	exact = dealbox_verdict_exact(verdict);
-	dealbox_verdict_message(verdict, why, sizeof(why));
-	dealbox_verdict_free(verdict);
-	if (dealbox_judge_trace(run->judge, plan, trace, record_take, run, &error)) {
+	if (trace && (dealbox_law_plan(run->rules->rules, run->dealer, plan_id, &plan) ||
+		      dealbox_judge_trace(run->judge, &plan, trace, record_take, run, &error))) {
 		complain(NULL, "%s:%u: %s", run->say.source, error.line, error.what);
 		return STATUS_INPUT;
 	}
 	dealbox_judge_result(run->judge, &law);
-	if (law.verdict > DEALBOX_LAW_OPEN)
+	run->redeal = law.verdict > DEALBOX_LAW_OPEN;
+	if (run->redeal)
 		verdict_say(run, "redeal", translated(&run->say,
 			    N_("by the rulings above; take the cards out of the board")));
-	else if (!exact)
-		verdict_say(run, N_("void"), why);
+	else if (!run->exact)
+		verdict_say(run, N_("void"), run->why);
 	else if (law.verdict == DEALBOX_LAW_OPEN)
 		verdict_say(run, "open", translated(&run->say,
 			    N_("by the rulings above it is for people to decide")));
 	else
 		verdict_say(run, "stands", translated(&run->say, N_("dealt as the laws have it")));
-	return exact && law.verdict == DEALBOX_LAW_STANDS ? STATUS_DONE : STATUS_NO;
+	return run->exact && law.verdict == DEALBOX_LAW_STANDS ? STATUS_DONE : STATUS_NO;
 }
 
-static enum status machine_deal(struct run *run, uint8_t dealer)
+/* A verdict is recorded. There is no second try: the pack would have to be shuffled again. */
+static bool judged(struct front *front, const struct dealbox_dealing_news *news)
 {
-	struct feed feed = { .json = run->options->json };
-	struct dealbox_trace *trace = NULL;
-	struct dealbox_plan plan;
-	enum status status;
-	uint32_t id;
+	struct run *run = front->context;
+	const char *why = news->text;
 
-	do {
-		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
-			id = DEALBOX_PLAN_NONE;
-	} while (dealbox_law_plan(run->rules->rules, dealer, id, &plan));
-	status = feed_open(&feed, run->options->uri, DEALBOX_CAP_BY_POSITION,
-			   "cannot deal by position");
-	if (status == STATUS_DONE)
-		status = feed_run(&feed, &plan, run->rules->name, &trace);
-	if (status == STATUS_DONE)
-		status = trace_judge(run, &plan, trace);
-	dealbox_trace_free(trace);
-	feed_close(&feed);
+	if (!strncmp(why, "void: ", 6))
+		why += 6;
+	else if (!strcmp(why, "void"))
+		why = "the machine did not take the deal";
+	snprintf(run->why, sizeof(run->why), "%s", why);
+	run->exact = news->exact;
+	if (!news->exact)
+		dealbox_dealing_command(front->dealing, DEALBOX_DEALING_CANCEL, 0, 0);
+	return true;
+}
+
+static enum status add_job(struct run *run)
+{
+	static const unsigned int board = 1;
+	const char *const machines[] = { run->front.id, NULL };
+	const struct dealbox_ledger_new_job new_job = {
+		.boards = &board, .count = 1, .copies = 1, .machines = machines,
+		.options = DEALBOX_JOB_LAW(run->rules->rules, run->dealer) | DEALBOX_JOB_AUTO_START,
+	};
+	enum status status = own_cancel_unfinished(&run->own);
+
+	if (status == STATUS_DONE && dealbox_ledger_add_job(run->own.ledger, &new_job, &run->front.job, NULL))
+		return own_refused(run->own.ledger);
 	return status;
 }
 
-static enum status options_take(struct run *run, uint8_t *dealer)
+static int keep_last(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	*(struct dealbox_ledger_insertion *)context = *insertion;
+	return 0;
+}
+
+/* What was dealt, from the record. */
+static enum status record_judge(struct run *run, const struct dealbox_ledger_insertion *insertion)
+{
+	struct dealbox_ledger_act redeal = {
+		.act = DEALBOX_ACT_REDEAL, .uid = getuid(), .job = run->front.job, .board = insertion->board,
+		.copy = insertion->copy, .machine = run->front.id,
+	};
+	struct dealbox_trace *trace = own_trace(run->own.reader, insertion);
+	enum status status = trace_judge(run, trace, insertion->plan);
+
+	dealbox_trace_free(trace);
+	/* the record does not count, and its board may come back with its cards */
+	if (run->redeal && run->exact && dealbox_ledger_add_act(run->own.ledger, &redeal))
+		status = own_refused(run->own.ledger);
+	return status;
+}
+
+static enum status stop_say(const struct front *front, bool begun)
+{
+	if (begun)
+		complain("empty the board, and begin again", "stopped in mid-deal: %s",
+			 front->stands ? front->stands : "the deal has ended");
+	else
+		complain("begin again", "stopped: nothing was dealt into this board");
+	return STATUS_NO;
+}
+
+/* With a job in the ledger: deals it, and judges what was dealt. */
+static enum status job_deal(struct run *run)
+{
+	struct dealbox_ledger_insertion last = { 0 };
+	enum status status;
+	enum front_end end;
+
+	run->front.ledger = run->own.ledger;
+	run->front.reader = run->own.reader;
+	end = front_run(&run->front);
+	if (dealbox_ledger_insertions(run->own.reader, run->front.job, false, keep_last, &last))
+		return own_refused(run->own.reader);
+	if (end == FRONT_DONE || (end == FRONT_STOPPED && run->exact))
+		status = record_judge(run, &last);
+	else if (end == FRONT_STOPPED)
+		status = stop_say(&run->front, last.id);
+	else
+		status = end == FRONT_MACHINE ? STATUS_MACHINE : STATUS_INPUT;
+	/* what is left of the job: nobody continues it */
+	own_cancel_unfinished(&run->own);
+	return status;
+}
+
+static enum status machine_deal(struct run *run)
+{
+	enum status status = STATUS_INPUT;
+
+	if (!front_machine(&run->front, DEALBOX_CAP_BY_POSITION, "cannot deal by position", "use another machine"))
+		return STATUS_MACHINE;
+	if (own_open(&run->own, run->options->ledger, run->options->json))
+		status = add_job(run);
+	if (status == STATUS_DONE)
+		status = job_deal(run);
+	own_close(&run->own);
+	return status;
+}
+
+static enum status options_take(struct run *run)
 {
 	const struct deal_law *options = run->options;
 	const char *turn = options->turn ? options->turn : "N";
@@ -179,7 +258,7 @@ static enum status options_take(struct run *run, uint8_t *dealer)
 			 run->rules->hands == 3 ? "N, E or S" : "N, E, S or W");
 		return STATUS_INPUT;
 	}
-	*dealer = (uint8_t)n;
+	run->dealer = (uint8_t)n;
 	run->say.language = options->language ? options->language : ruling_text_language("en");
 	if (!run->say.language)
 		return STATUS_INPUT;
@@ -190,9 +269,12 @@ static enum status options_take(struct run *run, uint8_t *dealer)
 
 enum status deal_by_law(const struct deal_law *options)
 {
-	struct run run = { .options = options };
-	uint8_t dealer = 0;
-	enum status status = options_take(&run, &dealer);
+	struct run run = {
+		.options = options,
+		.front = { .uri = options->uri, .json = options->json, .language = options->language,
+			   .give_up = true, .judged = judged, .context = &run },
+	};
+	enum status status = options_take(&run);
 
 	if (status != STATUS_DONE)
 		return status;
@@ -205,10 +287,10 @@ enum status deal_by_law(const struct deal_law *options)
 		}
 	}
 	if (status == STATUS_DONE && (!run.judge || dealbox_judge_language(run.judge, run.say.language) ||
-				      !before_take(&run, dealer)))
+				      !before_take(&run)))
 		status = STATUS_INPUT;
 	if (status == STATUS_DONE)
-		status = machine_deal(&run, dealer);
+		status = machine_deal(&run);
 	if (run.record && fclose(run.record)) {
 		complain(NULL, "cannot write %s: %m", options->record);
 		status = STATUS_INPUT;

@@ -11,6 +11,7 @@ struct deal_law {
 	const char *turn;	/* whose turn it is to deal; NULL = N */
 	const char *before;	/* record of what was before, NULL = the pack was prepared as it should be */
 	const char *record;	/* where to write the record, NULL = nowhere */
+	const char *ledger;	/* NULL = the user's own */
 	const char *language;	/* of the sentences, NULL = en */
 	bool json;
 };

@@ -286,7 +286,6 @@ static enum status resume_job(struct own_deal *d)
 /* A job that is not done does not stay behind: it is given up, when somebody says so. */
 static enum status give_up(struct own_deal *d)
 {
-	struct dealbox_ledger_act cancel = { .act = DEALBOX_ACT_CANCEL, .uid = getuid() };
 	struct dealbox_ledger_job last;
 	struct own_stand stand;
 
@@ -301,8 +300,7 @@ static enum status give_up(struct own_deal *d)
 		return STATUS_NO;
 	if (stand.begun)
 		complain(NULL, "the job that stood at board %u, copy %u is given up", stand.board, stand.copy);
-	cancel.job = last.job;
-	return dealbox_ledger_add_act(d->own.ledger, &cancel) ? own_refused(d->own.ledger) : STATUS_DONE;
+	return own_cancel(&d->own, last.job);
 }
 
 /* The set of the files, and a job of the boards that are asked for. */

@@ -95,6 +95,7 @@ bool own_open(struct own_ledger *own, const char *path, bool json)
 	struct json_object *object;
 	int err = 0;
 
+	own->named = path;
 	if (path)
 		snprintf(own->path, sizeof(own->path), "%s", path);
 	else if (!place(own))
@@ -255,6 +256,44 @@ int own_last(struct dealbox_ledger *ledger, const char *machine, bool done, stru
 
 	memset(job, 0, sizeof(*job));
 	return dealbox_ledger_jobs(ledger, 0, look_at_job, &last);
+}
+
+enum status own_cancel(struct own_ledger *own, uint64_t job)
+{
+	const struct dealbox_ledger_act cancel = { .act = DEALBOX_ACT_CANCEL, .uid = getuid(), .job = job };
+
+	return dealbox_ledger_add_act(own->ledger, &cancel) ? own_refused(own->ledger) : STATUS_DONE;
+}
+
+struct unfinished {
+	bool named;
+	uint64_t job;
+};
+
+static int find_unfinished(const struct dealbox_ledger_job *job, void *context)
+{
+	struct unfinished *unfinished = context;
+
+	if (!job->set && job->state < DEALBOX_LEDGER_JOB_CANCELLED &&
+	    (!unfinished->named || job->options & DEALBOX_JOB_LAWS))
+		unfinished->job = job->job;
+	return 0;
+}
+
+enum status own_cancel_unfinished(struct own_ledger *own)
+{
+	struct unfinished unfinished = { .named = own->named };
+	enum status status = STATUS_DONE;
+
+	while (status == STATUS_DONE) {
+		unfinished.job = 0;
+		if (dealbox_ledger_jobs(own->reader, 0, find_unfinished, &unfinished))
+			return own_refused(own->reader);
+		if (!unfinished.job)
+			break;
+		status = own_cancel(own, unfinished.job);
+	}
+	return status;
 }
 
 /* ---- insertions ----------------------------------------------------------- */

@@ -17,6 +17,7 @@
 
 struct own_ledger {
 	char path[4096];
+	bool named;			/* by the user: a service may continue its jobs */
 	struct dealbox_ledger *ledger;	/* for writing; the front has it while it deals */
 	struct dealbox_ledger *reader;
 };
@@ -54,6 +55,14 @@ int own_stand(struct dealbox_ledger *ledger, uint64_t job, struct own_stand *sta
  * done: also one that is over.
  */
 int own_last(struct dealbox_ledger *ledger, const char *machine, bool done, struct dealbox_ledger_job *job);
+
+/* Cancels a job. STATUS_DONE; or what own_refused() returns. */
+enum status own_cancel(struct own_ledger *own, uint64_t job);
+/*
+ * Cancels jobs without a set whose program was killed: nobody continues them. Captures of a named
+ * ledger are left to the service.
+ */
+enum status own_cancel_unfinished(struct own_ledger *own);
 
 /* Insertions of a job (0: of all) without a verdict: the number of them, the last in *last; or an error. */
 int own_open_insertions(struct dealbox_ledger *ledger, uint64_t job, struct dealbox_ledger_insertion *last);

@@ -7,39 +7,10 @@
 
 #include <dealbox/card.h>
 #include <dealbox/event.h>
-#include <dealbox/operator.h>
 #include <dealbox/verify.h>
 
 #include "event-text.h"
 #include "tool.h"
-
-bool event_voids(const struct dealbox_event *event)
-{
-	return dealbox_event_class(event->type) == DEALBOX_EVENT_VOID;
-}
-
-bool event_holds(const struct dealbox_event *event)
-{
-	return dealbox_event_class(event->type) == DEALBOX_EVENT_HELD;
-}
-
-const char *machine_stands(struct dealbox_machine *machine)
-{
-	static const char *const texts[] = {
-		[DEALBOX_STATE_IDLE] = "the deal has ended",
-		[DEALBOX_STATE_DEALING] = "the machine continues to deal; press its stop key",
-		[DEALBOX_STATE_PAUSED] = "the machine is paused",
-		[DEALBOX_STATE_HELD] = "the machine is waiting at a card",
-		[DEALBOX_STATE_FAULT] = "the machine has stopped with a fault",
-		[DEALBOX_STATE_DONE] = "the deal has ended",
-	};
-	struct dealbox_status status;
-
-	if (dealbox_machine_get_status(machine, &status) ||
-	    status.state >= sizeof(texts) / sizeof(*texts))
-		return "the machine does not answer; press its stop key, or switch it off";
-	return texts[status.state];
-}
 
 /* Hide the arguments of unknown events: in a later protocol, they might be cards. */
 static bool args_are_open(uint32_t type)
@@ -234,34 +205,4 @@ struct json_object *difference_to_json(const struct dealbox_difference *differen
 	dealbox_difference_message(difference, reveal, text, sizeof(text));
 	json_add_text(object, "text", text);
 	return object;
-}
-
-void held_text(const struct dealbox_event *event, unsigned int cards, char text[HELD_TEXT])
-{
-	static const struct {
-		uint32_t type;
-		enum dealbox_operator_state state;
-	} states[] = {
-		{ DEALBOX_EV_NOT_IN_PLAN, DEALBOX_OPERATOR_NOT_IN_PLAN },
-		{ DEALBOX_EV_GATE_LATE, DEALBOX_OPERATOR_GATE_LATE },
-		{ DEALBOX_EV_FEED_TIMEOUT, DEALBOX_OPERATOR_FEED },
-	};
-	const struct dealbox_operator_facts facts = { .card = event->position + 1u, .cards = cards };
-	enum dealbox_operator_state state = DEALBOX_OPERATOR_UNREADABLE;
-	size_t n;
-
-	for (n = 0; n < sizeof(states) / sizeof(*states); n++)
-		if (states[n].type == event->type)
-			state = states[n].state;
-	if (event->flags & DEALBOX_EVF_FACE_UP &&
-	    (state == DEALBOX_OPERATOR_UNREADABLE || state == DEALBOX_OPERATOR_NOT_IN_PLAN))
-		state = DEALBOX_OPERATOR_FACE_UP;
-	dealbox_operator_text(state, &facts, NULL, text, HELD_TEXT);
-}
-
-void silent_text(char text[HELD_TEXT])
-{
-	static const struct dealbox_operator_facts nothing;
-
-	dealbox_operator_text(DEALBOX_OPERATOR_SILENT, &nothing, NULL, text, HELD_TEXT);
 }

@@ -173,9 +173,6 @@ bool json_get_number(struct json_object *object, const char *name, uint32_t *out
 /* Get a member that is text; it lives as long as object. Returns NULL if there is none. */
 const char *json_get_text(struct json_object *object, const char *name);
 
-/* Time limit of a machine for a card (docs/protocol.md, section 5.1) */
-#define CARD_MS		5000
-
 /*
  * Ask a question on standard error. Returns true if the answer on standard input starts with y, or
  * without asking if yes. Otherwise, also at the end of input, reports that nothing was done and
