@@ -106,7 +106,12 @@ static bool is_over(const struct dealbox_ledger_job *record)
 static int collect_job(const struct dealbox_ledger_job *record, void *context)
 {
 	struct records *records = context;
-	struct dealbox_ledger_job *grown = realloc(records->list, (records->count + 1) * sizeof(*grown));
+	struct dealbox_ledger_job *grown;
+
+	/* `dealbox deal --law` deals these, and judges what was dealt. */
+	if (record->options & DEALBOX_JOB_LAWS)
+		return 0;
+	grown = realloc(records->list, (records->count + 1) * sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;

@@ -453,6 +453,21 @@ def test_a_board_is_dealt_again_after_a_start(w):
     assert dealt(w, path) == [(6, 1), (6, 1)]
 
 
+def test_a_shuffled_pack_is_not_dealt_by_the_service(w):
+    """It does not judge; a program that was killed leaves such a job in the ledger."""
+    assert w.stop() == 0
+    w.add_emulator('TABLE', '--manual', '--capabilities', 'by-position,exit-sensors,keys')
+    running = w.begin('deal', '--law', 'rubber', '-m', 'emu:%s/TABLE' % w.dir, '--ledger', w.ledger)
+    # where the record is, and what the operator does
+    assert running.stdout.readline() and running.stdout.readline()
+    running.kill()
+    running.wait()
+    w.start()
+    listed = w.dealbox_ledger('list').stdout.splitlines()[-1]
+    assert ', rubber, N deals' in listed and ' open ' in listed, listed
+    assert not w.job('/io/dealbox1/job/' + listed.split()[1])
+
+
 def test_ledger_is_sound(w):
     result = w.dealbox_ledger('verify')
     assert result.returncode == 0, result
