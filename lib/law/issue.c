@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Irregularities and rulings. An irregularity is first raised (it is a fact), then noticed
- * (somebody draws attention to it); rows[] has the consequence, and the time limit.
+ * (somebody draws attention to it); its row in the ruleset has the consequence, and the time limit.
  */
 #include <string.h>
 
@@ -31,93 +31,6 @@ const char *const law_issue_cause[ISSUES] = {
 	[I_SHORT_PACK] = N_("Cards are missing from the pack."),
 	[I_SHUFFLE] = N_("The pack was shuffled after the cut."),
 	[I_MANNER] = N_("The dealer broke the rules of dealing."),
-};
-
-struct row {
-	uint8_t rules;
-	uint8_t issue;
-	uint16_t closes;	/* marks at which the claim becomes too late */
-	bool starred;		/* a player who looked at a card too early loses the right */
-	bool demanded;		/* attention alone is not enough */
-	uint8_t kind;		/* in time */
-	const char *reference, *see;
-	uint8_t late;		/* too late */
-	const char *late_reference, *late_see;
-};
-
-static const struct row rows[] = {
-#define CLOSED DEALBOX_CLAIM_TOO_LATE
-	/* Duplicate: until the auction begins */
-#define INCORRECT(i) \
-	{ D07, i, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "6D1", NULL, \
-	  DEALBOX_RESULT_CANCELLED, "6D1", NULL }, \
-	{ D17, i, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "6D1", NULL, CLOSED, "6D1", NULL }
-	INCORRECT(I_FACEUP), INCORRECT(I_FACEUP_OTHER), INCORRECT(I_COUNT), INCORRECT(I_PACKET),
-	INCORRECT(I_ADJACENT), INCORRECT(I_POCKET), INCORRECT(I_MISDEAL),
-	INCORRECT(I_FACEUP_PACK),
-#undef INCORRECT
-	{ D07, I_SEEN, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "6D1", NULL,
-	  DEALBOX_OTHER_LAW, "6D1", "16C, 24" },
-	{ D17, I_SEEN, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "6D1", NULL,
-	  DEALBOX_OTHER_LAW, "6D1", "16D, 24" },
-	/* .. but the director's power has no time limit */
-	{ D07, I_UNSHUFFLED, 0, 0, 0, DEALBOX_DIRECTOR_DECIDES, "6D3", "6A" },
-	/* the footnote of 2017: a pack that was not shuffled is a sorted deck */
-	{ D17, I_UNSHUFFLED, 0, 0, 0, DEALBOX_RESULT_CANCELLED, "6D2", "6A, 6D3" },
-	{ DUP, I_UNCUT, 0, 0, 0, DEALBOX_DIRECTOR_DECIDES, "6D3", "6A" },
-
-	/* Rubber: Law 10, and its asterisks */
-#define UNTIL_LAST(i, ref) \
-	{ RUB, i, MARK(LAST_CARD), 0, 0, DEALBOX_REDEAL, ref, "6(e)", CLOSED, ref, NULL }
-	UNTIL_LAST(I_FACEUP, "10(a)(i)"), UNTIL_LAST(I_FACEUP_OTHER, "10(a)(i)"),
-	UNTIL_LAST(I_FACEUP_PACK, "10(a)(i)"),
-#undef UNTIL_LAST
-#define MISDEALT(i) \
-	{ RUB, i, MARK(LAST_CARD), 1, 0, DEALBOX_REDEAL, "10(a)(ii)", "6(e)", \
-	  CLOSED, "10(a)(ii)", NULL }
-	MISDEALT(I_COUNT), MISDEALT(I_PACKET), MISDEALT(I_ORDER), MISDEALT(I_MISDEAL),
-#undef MISDEALT
-	{ RUB, I_TURN, MARK(LAST_CARD), 1, 1, DEALBOX_REDEAL, "10(a)(iii)", "6(e)",
-	  CLOSED, "9", "10(a)(iii)" },
-	{ RUB, I_UNSHUFFLED, MARK(LAST_CARD), 1, 1, DEALBOX_REDEAL, "10(a)(iii)", "6(e)",
-	  CLOSED, "10(a)(iii)", NULL },
-	{ RUB, I_UNCUT, MARK(LAST_CARD), 1, 1, DEALBOX_REDEAL, "10(a)(iii)", "6(e)",
-	  CLOSED, "10(a)(iii)", NULL },
-	{ RUB, I_WRONG_HAND, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "10(b)", "6(e)",
-	  CLOSED, "10(b)", NULL },
-	{ RUB, I_NONCONFORMING, MARK(OVER), 0, 0, DEALBOX_REDEAL, "10(c)(i)", "6(e), 1",
-	  CLOSED, "10(c)(i)", NULL },
-	{ RUB, I_DAMAGED, MARK(LAST_CARD), 1, 0, DEALBOX_CHANGE_OF_PACK, "7", NULL,
-	  CLOSED, "7", NULL },
-
-	/* Preferans */
-	{ PRE, I_FACEUP, 0, 0, 0, DEALBOX_REDEAL, "3.2.12", "3.2.15(1)" },
-	{ PRE, I_FACEUP_OTHER, 0, 0, 0, DEALBOX_REDEAL, "3.2.15(1)", NULL },
-	{ PRE, I_FACEUP_CUT, 0, 0, 0, DEALBOX_REDEAL, "3.2.15(1)", NULL },
-	{ PRE, I_FACEUP_PACK, 0, 0, 0, DEALBOX_REDEAL, "3.2.15(1)", NULL },
-	{ PRE, I_SHORT_PACK, 0, 0, 0, DEALBOX_REDEAL, "3.2.15(2)", NULL },
-	{ PRE, I_UNCUT, MARK(LAST_CARD) | MARK(LOOK), 0, 0, DEALBOX_REDEAL, "3.2.15(3)", "3.2.18",
-	  CLOSED, "3.2.15(3)", "3.2.18" },
-	{ PRE, I_TURN, MARK(LOOK), 0, 0, DEALBOX_REDEAL, "3.2.14", "3.2.15(4), 3.2.18",
-	  CLOSED, "3.2.18", "3.2.14" },
-	{ PRE, I_COUNT, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "3.2.13", "3.2.15(6)",
-	  CLOSED, "3.2.13", "3.2.16, 3.2.23" },
-	{ PRE, I_PACKET, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "3.2.13", "3.2.15(5)",
-	  CLOSED, "3.2.13", NULL },
-	{ PRE, I_ORDER, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "3.2.13", "3.2.15(5)",
-	  CLOSED, "3.2.13", NULL },
-	{ PRE, I_TALON, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "3.2.15(5)", "3.2.13",
-	  CLOSED, "3.2.13", NULL },
-	{ PRE, I_TALON_PLACE, MARK(AUCTION), 0, 0, DEALBOX_PLAYERS_CHOOSE, "3.2.15(5)", "3.2.13",
-	  CLOSED, "3.2.13", NULL },
-	{ PRE, I_MISDEAL, MARK(AUCTION), 0, 0, DEALBOX_REDEAL, "3.2.13", NULL,
-	  CLOSED, "3.2.13", NULL },
-	/* the consequence is the warning or the penalty of 3.2.17 */
-	{ PRE, I_SHUFFLE, MARK(LAST_CARD), 0, 0, DEALBOX_WARNING, "3.2.17", "3.2.18",
-	  CLOSED, "3.2.18", NULL },
-	{ PRE, I_MANNER, MARK(LAST_CARD), 0, 0, DEALBOX_WARNING, "3.2.17", "3.2.18",
-	  CLOSED, "3.2.18", NULL },
-#undef CLOSED
 };
 
 /*
@@ -243,12 +156,9 @@ void law_redeal(struct dealbox_judge *j, const char *reference, const char *see,
 }
 /* ---- irregularities ---- */
 
-static const struct row *row_find(const struct dealbox_judge *j, enum issue issue)
+static const struct law_row *row_find(const struct dealbox_judge *j, enum issue issue)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].issue == issue && law_is(j, rows[i].rules))
-			return &rows[i];
-	return NULL;
+	return law_row_find(j->rules->rules, issue);
 }
 
 const char *law_main_paragraph(const struct dealbox_judge *j)
@@ -365,7 +275,7 @@ static void dealer_fault(struct dealbox_judge *j, uint32_t mask, bool only)
 }
 
 /* Returns the line at which the window of a row closed; 0 = still open. */
-static unsigned long closed(const struct dealbox_judge *j, const struct row *row)
+static unsigned long closed(const struct dealbox_judge *j, const struct law_row *row)
 {
 	unsigned long line = 0;
 
@@ -388,7 +298,7 @@ bool law_dealt_right(const struct dealbox_judge *j)
 void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand)
 {
 	enum issue issue = __builtin_ctz(mask);
-	const struct row *row = row_find(j, issue);
+	const struct law_row *row = row_find(j, issue);
 	struct dealbox_ruling r;
 	bool starred;
 

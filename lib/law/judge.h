@@ -189,6 +189,23 @@ int law_hand_check(struct dealbox_judge *j, uint8_t place);
 /* Returns the named hand, by default the actor's own. */
 uint8_t law_hand_of(const struct dealbox_happening *h);
 
+/* ruleset.c */
+/* The consequence of an irregularity in a ruleset. */
+struct law_row {
+	uint8_t rules;
+	uint8_t issue;
+	uint16_t closes;	/* marks at which the claim becomes too late */
+	bool starred;		/* a player who looked at a card too early loses the right */
+	bool demanded;		/* attention alone is not enough */
+	uint8_t kind;		/* in time */
+	const char *reference, *see;
+	uint8_t late;		/* too late */
+	const char *late_reference, *late_see;
+};
+
+/* Returns the row of an irregularity, NULL if the ruleset has none. */
+const struct law_row *law_row_find(enum dealbox_rules rules, enum issue issue);
+
 /* issue.c */
 /* Returns a ruling to be filled in and given. */
 struct dealbox_ruling law_ruling(enum dealbox_ruling_kind kind, const char *reference,
