@@ -143,40 +143,12 @@ static void test_facts(void **state)
 			       "i lommen til \303\230st, nummer 5 ovenfra"));
 }
 
-/* docs/daemon.md has the same table, row by row, with N for a number. */
-static void test_docs(void **state)
-{
-	static const struct dealbox_operator_facts facts = { .board = 9, .copy = 9 };
-	FILE *file = fopen(TEST_DATA "/../../../docs/daemon.md", "re");
-	char line[1024], expected[1024], text[512], *at;
-	unsigned int row = 0;
-
-	(void)state;
-	assert_non_null(file);
-	while (fgets(line, sizeof(line), file) && strcmp(line, "| state | row | way on |\n"))
-		;
-	assert_non_null(fgets(line, sizeof(line), file));
-	for (; fgets(line, sizeof(line), file) && *line == '|'; row++) {
-		assert_in_range(row, 0, DEALBOX_OPERATOR_STATES - 1);
-		/* no text has these numbers but for board and copy */
-		dealbox_operator_text(row, &facts, NULL, text, sizeof(text));
-		for (at = text; (at = strchr(at, '9')); at++)
-			*at = 'N';
-		snprintf(expected, sizeof(expected), "| %s | %s | %s |\n", dealbox_operator_name(row),
-			 dealbox_operator_rows(row), text);
-		assert_string_equal(line, expected);
-	}
-	assert_int_equal(row, DEALBOX_OPERATOR_STATES);
-	fclose(file);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_languages),
 		cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_docs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 /*
  * Instructions for the operator of a machine: the state, and what to do next. One table serves
  * every program that deals; the sentence is made from the state and from numbers. No sentence names
- * a card. docs/daemon.md has the table.
+ * a card. docs/operator-states.md, which is made of the table, has all sentences.
  */
 #ifndef DEALBOX_OPERATOR_H
 #define DEALBOX_OPERATOR_H
