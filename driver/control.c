@@ -9,7 +9,7 @@
 #include <linux/wait.h>
 
 #include "dealbox.h"
-#include "trace.h"
+#include "tracepoints.h"
 
 #define SUBMIT_TRIES	5
 #define SUBMIT_PAUSE_MS	20

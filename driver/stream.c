@@ -9,7 +9,7 @@
 #include <linux/slab.h>
 
 #include "dealbox.h"
-#include "trace.h"
+#include "tracepoints.h"
 
 static void gate_done(struct urb *urb)
 {

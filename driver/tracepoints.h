@@ -6,8 +6,8 @@
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM dealbox
 
-#if !defined(DEALBOX_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
-#define DEALBOX_TRACE_H
+#if !defined(DEALBOX_TRACEPOINTS_H) || defined(TRACE_HEADER_MULTI_READ)
+#define DEALBOX_TRACEPOINTS_H
 
 #include <linux/tracepoint.h>
 #include <linux/types.h>
@@ -100,5 +100,5 @@ TRACE_EVENT(dealbox_command,
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE trace
+#define TRACE_INCLUDE_FILE tracepoints
 #include <trace/define_trace.h>
