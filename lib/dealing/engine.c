@@ -89,6 +89,7 @@ void engine_plugged(struct engine *d, const struct dealbox_info *info)
 	d->plugged = true;
 	d->stale = true;
 	d->lost = true;
+	d->numbered = false;
 	d->capabilities = info->capabilities;
 }
 
@@ -229,8 +230,16 @@ static uint32_t status_insertion(const struct dealbox_status *status)
 	return status->flags & DEALBOX_STATUS_BOARD ? status->insertion : 0;
 }
 
+/* The machine has sent other events than those that were passed. */
+static bool event_missing(const struct engine *d, const struct dealbox_status *status)
+{
+	return d->numbered && status->machine_seq && status->machine_seq != d->machine_next;
+}
+
 bool engine_news(const struct engine *d, const struct dealbox_status *status)
 {
+	if (event_missing(d, status))
+		return true;
 	return !d->lost && (status_insertion(status) != d->insertion ||
 			    (dealing(d) && !status_deals(status)) ||
 			    (status->state == DEALBOX_STATE_FAULT && !d->fault));
@@ -244,6 +253,13 @@ void engine_status(struct engine *d, const struct dealbox_status *status)
 	/* An accepted PAUSE or ABORT ends with an event, once the cards have landed. */
 	bool under_way = d->asked && !d->lost && dealing(d) && deals && d->phase == phase;
 
+	if (event_missing(d, status) && undecided(d))
+		make_void(d, DEALBOX_LEDGER_UNKNOWN, DEALBOX_EV_PROTOCOL_ERROR,
+			  DEALBOX_OPERATOR_DOUBT);
+	if (status->machine_seq) {
+		d->numbered = true;
+		d->machine_next = status->machine_seq;
+	}
 	d->stale = false;
 	d->lost = false;
 	d->hopper = status->flags & DEALBOX_STATUS_HOPPER;
@@ -424,6 +440,11 @@ bool engine_event(struct engine *d, const struct jobs *jobs, const struct dealbo
 	bool was_silent = d->silent;
 
 	d->silent = false;
+	/* The driver's own events have no number of the machine, or that of an event it replaces. */
+	if (e->machine_seq || !DEALBOX_EV_IS_DRIVER(e->type)) {
+		d->numbered = true;
+		d->machine_next = e->machine_seq + 1;
+	}
 	stopped_at(d, e, row.effect);
 	if (gap) {
 		d->stale = true;

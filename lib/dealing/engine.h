@@ -102,6 +102,8 @@ struct engine {
 	bool silent;		/* no event of the deal for too long */
 	bool asked;		/* ABORT, CLEAR, PAUSE or RESUME is pending */
 	unsigned int failures;	/* consecutive failed commands */
+	bool numbered;		/* machine_next is known */
+	uint32_t machine_next;	/* machine_seq of its next event */
 
 	/* the deal */
 	enum phase phase;
@@ -166,10 +168,14 @@ bool engine_moves(const struct engine *engine);
 void engine_silent(struct engine *engine);
 /*
  * Return true if the status shows a change of board, the end of a deal, or a fault that no event
- * has announced. Events may still be in flight then: a status can overtake them.
+ * has announced, or counts an event that was not passed. Events may still be in flight then: a
+ * status can overtake them.
  */
 bool engine_news(const struct engine *engine, const struct dealbox_status *status);
-/* Process a status. State that no event announced changed while nobody was watching. */
+/*
+ * Process a status. State that no event announced changed while nobody was watching, and an event
+ * that the status counts is lost if it was not passed.
+ */
 void engine_status(struct engine *engine, const struct dealbox_status *status);
 /*
  * Process an event; pass all, in order. Returns false if it changed nothing, as for single cards.

@@ -13,7 +13,10 @@
 #include "dealing/dealing-internal.h"
 #include "dealing/job-ledger.h"
 
-/* Poll up to SETTLES times, SETTLE_MS apart, for events still in flight after a status. */
+/*
+ * Poll SETTLES times, SETTLE_MS apart, for events still in flight after a status; after that second
+ * they are lost (docs/protocol.md, R-8-13).
+ */
 #define SETTLE_MS	50
 #define SETTLES		20
 
@@ -53,25 +56,29 @@ static enum did do_status(struct dealing *d, const struct step *step)
 {
 	struct pollfd wait = { .fd = dealbox_machine_fd(d->machine), .events = POLLIN };
 	struct dealbox_status status;
+	unsigned int n, quiet = 0;
+	bool news = true;
 	int err, events;
-	unsigned int n;
 
 	(void)step;
-	for (n = 0; n < SETTLES; n++) {
+	for (n = 0; n < 2 * SETTLES && news && quiet < SETTLES; n++) {
 		err = dealbox_machine_get_status(d->machine, &status);
 		if (err)
 			return answer(d, err);
 		events = dealing_read(d, NULL);
 		if (events < 0)
 			return DID_NO_ANSWER;
-		if (events)
+		if (events) {
+			quiet = 0;
 			continue;
-		if (!engine_news(&d->engine, &status))
-			break;
-		poll(&wait, 1, SETTLE_MS);
+		}
+		news = engine_news(&d->engine, &status);
+		quiet++;
+		if (news)
+			poll(&wait, 1, SETTLE_MS);
 	}
 	/* If newer events keep arriving, give up; the status will be queried again later. */
-	if (events)
+	if (news && quiet < SETTLES)
 		d->engine.stale = false;
 	else
 		engine_status(&d->engine, &status);

@@ -660,6 +660,34 @@ static void test_status(void **state)
 	assert_int_equal(w.d.engine.insertion, 6);
 	assert_false(w.d.engine.seen);
 
+	/* an event that the status counts is waited for, too .. */
+	event(DEALBOX_EV_KEY, 5)->machine_seq = 9;
+	machine.now--;
+	machine.more = 1;
+	machine.status.machine_seq = 10;
+	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
+	assert_int_equal(machine.polls, 21);
+	assert_int_equal(machine.at, machine.count);
+	/* .. and is lost after a second. This is said once. */
+	machine.polls = machine.more = 0;
+	machine.status.machine_seq = 11;
+	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
+	assert_int_equal(machine.polls, 20);
+	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
+	assert_int_equal(machine.polls, 20);
+	/* one that comes each time the last one is waited for: asked another time */
+	for (n = 0; n < 39; n++)
+		event(DEALBOX_EV_KEY, 5)->machine_seq = 11 + n;
+	machine.now -= n;
+	machine.more = 1;
+	machine.status.machine_seq = 99;
+	machine.status.insertion = 8;
+	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
+	assert_int_equal(w.d.engine.insertion, 6);
+	machine.at = machine.now = machine.count;
+	machine.more = 0;
+	machine.status.machine_seq = 0;
+
 	/* events without end: asked another time, and nothing is taken from this status */
 	calls();
 	machine.endless = true;

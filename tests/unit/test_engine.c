@@ -47,6 +47,7 @@ struct place {
 	unsigned int in_board;		/* cards that lie in it */
 	unsigned int cards;		/* of the deal */
 	unsigned int position;
+	uint32_t sent;			/* number of its last event */
 	bool lost;			/* an event, before the next one */
 	bool lost_in_deal;
 	uint32_t done;			/* insertion whose DEAL_DONE was sent */
@@ -147,6 +148,7 @@ static bool deals(const struct place *p)
 static void emit(struct place *p, struct dealbox_event e)
 {
 	e.timestamp_ns = p->clock += 1000;
+	e.machine_seq = ++p->sent;
 	if (percent(p->table, 1)) {
 		p->lost = true;
 		if (deals(p) || e.type == DEALBOX_EV_DEAL_DONE)
@@ -172,6 +174,7 @@ static void plug(struct place *p)
 		return;
 	p->plugged = true;
 	engine_plugged(&p->engine, &p->info);
+	p->sent = 0;
 	emit_type(p, DEALBOX_EV_STATE_LOST);
 	if (p->present)
 		emit(p, (struct dealbox_event){ .type = DEALBOX_EV_BOARD_INSERTED,
@@ -413,6 +416,7 @@ static enum did perform(struct place *p, const struct step *step)
 	case STEP_STATUS:
 		status = (struct dealbox_status){
 			.state = p->state, .fault = p->fault, .insertion = p->insertion,
+			.machine_seq = p->sent + 1,
 			.board = p->info.capabilities & DEALBOX_CAP_BOARD_READER ? p->label : 0,
 			.flags = (p->present ? DEALBOX_STATUS_BOARD : 0) |
 				 (p->cover ? DEALBOX_STATUS_COVER_OPEN : 0) |

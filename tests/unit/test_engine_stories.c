@@ -170,6 +170,8 @@ static void is(struct world *w, char *word)
 			w->status.insertion = w->last = number;
 		else if (number_in(word, "number", &number))
 			w->status.board = number;
+		else if (number_in(word, "seq", &number))
+			w->status.machine_seq = number;
 		else if (number_in(word, "type", &number))
 			w->status.fault = number;
 		else
@@ -197,6 +199,8 @@ static void event(struct world *w, size_t row, char *word)
 			e.arg[0] = number;
 		else if (number_in(word, "ms", &number))
 			w->time_ns += (uint64_t)number * 1000000;
+		else if (number_in(word, "seq", &number))
+			e.machine_seq = number;
 		else if (!strcmp(word, "joker"))
 			e.card = DEALBOX_CARD_JOKER1;
 		else if (!strcmp(word, "face-up"))

@@ -462,6 +462,7 @@ static uint64_t fingerprint(const struct state *s)
 	rename_insertion(&c->engine.dealt, s);
 	/* only what is said of it */
 	c->engine.id = NULL;
+	c->engine.machine_next = s->engine.numbered ? s->world.next - s->engine.machine_next : 0;
 	c->engine.cards = c->engine.stop_card = c->engine.stop_place = c->engine.stop_code = 0;
 	if (!s->runs) {
 		/* nothing of it is there */
