@@ -31,15 +31,24 @@
 #define WIRE_GET_RESULT		0x03
 #define WIRE_GET_COUNTERS	0x04
 #define WIRE_GET_PARAM		0x05
+#define WIRE_GET_IDENTITY	0x06
+#define WIRE_GET_STATEMENT	0x07
+#define WIRE_GET_SIGNATURE	0x08
 #define WIRE_SET_PARAM		0x10
 #define WIRE_LOAD		0x11
 /* 0x12..0x1a are DEALBOX_OP_* */
+#define WIRE_ATTEST		0x1b
 #define WIRE_INFO_SIZE		64
 #define WIRE_STATUS_SIZE	32
 #define WIRE_RESULT_SIZE	16
 #define WIRE_COUNTERS_SIZE	64
 #define WIRE_PARAM_SIZE		16
+#define WIRE_IDENTITY_SIZE	48
+#define WIRE_STATEMENT_SIZE	96
+#define WIRE_SIGNATURE_SIZE	64
 #define WIRE_COMMAND_SIZE	16
+#define WIRE_NONCE_SIZE		32	/* behind the command ATTEST */
+#define WIRE_ATTEST_SIZE	(WIRE_COMMAND_SIZE + WIRE_NONCE_SIZE)
 #define WIRE_NAME_SIZE		32
 #define WIRE_START_CAPTURE	(1u << 8)	/* in c of START, host-routed */
 
@@ -52,6 +61,13 @@
 
 /* section 4 */
 #define WIRE_EVENT_SIZE		32
+
+/* section 5.3 */
+#define WIRE_STATEMENT_MAGIC	0x41584244u
+#define WIRE_STATEMENT_VERSION	0x0100
+#define WIRE_HASH_SIZE		32
+#define WIRE_KEY_SIZE		32
+#define WIRE_KEY_ID_SIZE	8
 
 /* section 6 */
 #define WIRE_GATE_SIZE		16

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "attest.h"
 #include "router.h"
 #include "machine_wire.h"
 
@@ -33,6 +34,7 @@ struct story {
 	u32 sequence;		/* of the last command */
 	u32 insertion;		/* 0 = no board */
 	struct router router;
+	struct attest_deal *attested;	/* NULL, or what the machine keeps of the deal */
 };
 
 static void say(const struct story *s, const char *text)
@@ -94,6 +96,8 @@ static void send_event(struct story *s, struct wire_event e, u32 after_us)
 	e.insertion = s->insertion;
 	wire_event_put(bytes, &e);
 	transfer(s, "<", "int in", bytes, sizeof(bytes));
+	if (s->attested)
+		attest_event(s->attested, bytes);
 	if (s->routed && dealbox_router_event(&s->router, &e, &gate)) {
 		dealbox_encode_gate(answer, &gate);
 		transfer(s, ">", "int out", answer, sizeof(answer));
@@ -198,13 +202,13 @@ static void done(struct story *s)
 	send_event(s, e, 1000);
 }
 
-/* --- the two deals ------------------------------------------------------------------ */
+/* --- the deals --------------------------------------------------------------- */
 
-static void stored(struct story *s)
+/* To the end of the deal. deal is NULL, or is set to what the machine keeps of it. */
+static void stored_to_done(struct story *s, struct attest_deal *deal)
 {
 	struct wire_plan plan = four_cards();
-	struct wire_result result;
-	u8 block[WIRE_PLAN_MAX], bytes[WIRE_RESULT_SIZE];
+	u8 block[WIRE_PLAN_MAX];
 	struct wire_event e;
 	size_t size;
 
@@ -219,6 +223,9 @@ static void stored(struct story *s)
 	send_event(s, e, 2000);
 	say(s, "START: plan 7, insertion 1001");
 	command(s, DEALBOX_OP_START, PLAN, INSERTION, 0, false);
+	if (deal)
+		attest_begin(deal, INSERTION, block, size);
+	s->attested = deal;
 	started(s);
 	say(s, "spade queen, then spade ace: the ace is read before the queen has landed");
 	send_card(s, DEALBOX_EV_CARD_READ, 0, 2, 0);
@@ -245,6 +252,15 @@ static void stored(struct story *s)
 	send_card(s, DEALBOX_EV_CARD_ROUTED, 3, 1, 1);
 	send_card(s, DEALBOX_EV_CARD_LANDED, 3, 1, 1);
 	done(s);
+	s->attested = NULL;
+}
+
+static void stored(struct story *s)
+{
+	struct wire_result result;
+	u8 bytes[WIRE_RESULT_SIZE];
+
+	stored_to_done(s, NULL);
 	say(s, "GET_STATUS: state DONE, four of four cards");
 	status(s, DEALBOX_STATE_DONE, PLAN,
 	       DEALBOX_STATUS_BOARD | DEALBOX_STATUS_HOPPER | DEALBOX_STATUS_SPENT, 4, 4);
@@ -307,6 +323,58 @@ static void routed(struct story *s)
 	e.quality = 98;
 	e.code = 0x5100;
 	send_event(s, e, 1000);
+}
+
+/* The deal of stored() again, without its text, and then its attestation. */
+static void attested(struct story *s)
+{
+	u8 seed[crypto_sign_SEEDBYTES], bytes[WIRE_ATTEST_SIZE], *nonce = bytes + WIRE_COMMAND_SIZE;
+	u8 hash[WIRE_HASH_SIZE], identity[WIRE_IDENTITY_SIZE];
+	FILE *out = s->out, *nothing = fopen("/dev/null", "w");
+	struct attest_deal deal;
+	struct wire_command attest;
+	struct attestation made;
+	struct attest_key key;
+	struct wire_event e;
+
+	if (!nothing)
+		abort();
+	s->out = nothing;
+	stored_to_done(s, &deal);
+	fclose(nothing);
+	s->out = out;
+
+	for (size_t i = 0; i < sizeof(seed); i++)
+		seed[i] = i;
+	for (size_t i = 0; i < WIRE_NONCE_SIZE; i++)
+		nonce[i] = 0x80 + i;
+	attest_key_make(&key, seed);
+	say(s, "GET_IDENTITY: EMULATED, counter 41, key id, public key");
+	attest_identity(identity, &key, 41);
+	query(s, WIRE_GET_IDENTITY, identity, sizeof(identity));
+	say(s, "the plan hash, of the 40 bytes of the block in 9.1");
+	transfer(s, " ", "hash", deal.plan, sizeof(deal.plan));
+	say(s, "the event hash, of the 512 bytes of the events 05 to 14 in 9.1");
+	crypto_generichash_state state = deal.hash;
+
+	crypto_generichash_final(&state, hash, sizeof(hash));
+	transfer(s, " ", "hash", hash, sizeof(hash));
+	say(s, "ATTEST: insertion 1001, and the nonce");
+	attest = (struct wire_command){ .sequence = ++s->sequence, .b = INSERTION };
+	dealbox_encode_command(bytes, &attest);
+	setup(s, WIRE_REQ_OUT, WIRE_ATTEST, 0, sizeof(bytes));
+	transfer(s, ">", "data", bytes, sizeof(bytes));
+	fprintf(s->out, "< done\n");
+	attest_make(&made, &deal, &key, 42, nonce);
+	say(s, "ATTESTED: counter 42, insertion 1001");
+	e = event(DEALBOX_EV_ATTESTED);
+	e.code = 42;
+	e.arg[1] = INSERTION;
+	send_event(s, e, 300000);
+	say(s, "GET_STATEMENT: magic, version, flags; key id; counter, insertion, events; two digests");
+	query(s, WIRE_GET_STATEMENT, made.statement, sizeof(made.statement));
+	say(s, "GET_SIGNATURE");
+	query(s, WIRE_GET_SIGNATURE, made.signature, sizeof(made.signature));
 }
 
 static char *tell(void (*deal)(struct story *s))
@@ -378,11 +446,18 @@ static void test_routed(void **state)
 	check_block("routed", routed);
 }
 
+static void test_attested(void **state)
+{
+	(void)state;
+	check_block("attest", attested);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stored),
 		cmocka_unit_test(test_routed),
+		cmocka_unit_test(test_attested),
 	};
 
 	if (argc != 2) {
@@ -390,11 +465,12 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (!strcmp(argv[1], "--print")) {
-		char *a = tell(stored), *b = tell(routed);
+		char *a = tell(stored), *b = tell(routed), *c = tell(attested);
 
-		printf("```stored\n%s```\n---\n```routed\n%s```\n", a, b);
+		printf("```stored\n%s```\n---\n```routed\n%s```\n---\n```attest\n%s```\n", a, b, c);
 		free(a);
 		free(b);
+		free(c);
 		return 0;
 	}
 	page_path = argv[1];

@@ -39,6 +39,7 @@
 #define DEALBOX_CAP_BY_POSITION		(1U << 10)
 #define DEALBOX_CAP_CAPTURE		(1U << 11)
 #define DEALBOX_CAP_REFUSES_BY_RESULT	(1U << 12)
+#define DEALBOX_CAP_ATTEST		(1U << 13)
 
 /* struct dealbox_info: reader */
 #define DEALBOX_READER_NONE	0
@@ -129,6 +130,7 @@
 #define DEALBOX_EV_RESUMED		0x17
 #define DEALBOX_EV_ABORTED		0x18
 #define DEALBOX_EV_FAULT_CLEARED	0x19
+#define DEALBOX_EV_ATTESTED		0x1a
 /* stops that end in STATE_HELD */
 #define DEALBOX_EV_CARD_UNREADABLE	0x20
 #define DEALBOX_EV_NOT_IN_PLAN		0x21
