@@ -28,7 +28,7 @@ int dealbox_control_alloc(struct dealbox *db, const struct usb_endpoint_descript
 	db->clear_urb = usb_alloc_urb(0, GFP_KERNEL);
 	db->setup = kmalloc(sizeof(*db->setup), GFP_KERNEL);
 	db->clear_setup = kmalloc(sizeof(*db->clear_setup), GFP_KERNEL);
-	db->ctl_buf = kzalloc(WIRE_INFO_SIZE, GFP_KERNEL);
+	db->ctl_buf = kzalloc(WIRE_DATA_MAX, GFP_KERNEL);
 	db->plan_buf = kzalloc(FRAME_MAX, GFP_KERNEL);
 	if (!db->ctl_urb || !db->plan_urb || !db->clear_urb || !db->setup ||
 	    !db->clear_setup || !db->ctl_buf || !db->plan_buf)

@@ -145,10 +145,12 @@ static enum dealbox_action command_transmitted(struct dealbox_core *core,
 static enum dealbox_action transmit_command(struct dealbox_core *core, struct dealbox_call *call)
 {
 	dealbox_encode_command(call->data, &call->fields);
+	if (call->nonce)
+		memcpy(call->data + WIRE_COMMAND_SIZE, call->nonce, DEALBOX_NONCE_SIZE);
 	call->type = WIRE_REQ_OUT;
 	call->request = call->command;
 	call->value = 0;
-	call->length = WIRE_COMMAND_SIZE;
+	call->length = call->nonce ? WIRE_ATTEST_SIZE : WIRE_COMMAND_SIZE;
 	call->answered = command_transmitted;
 	return core->dialect->exchange(core, call);
 }
@@ -530,15 +532,106 @@ void dealbox_call_pause(struct dealbox_call *call)
 	call->step = begin_pause;
 }
 
+/* -- attestations (section 5.3) -------------------------------------------- */
+
+static int can_attest(const struct dealbox_core *core)
+{
+	return core->machine.capabilities & DEALBOX_CAP_ATTEST ? 0 : -EOPNOTSUPP;
+}
+
+static enum dealbox_action attest_commanded(struct dealbox_core *core, struct dealbox_call *call,
+					    int error)
+{
+	memzero_explicit(call->data, WIRE_ATTEST_SIZE);
+	return end_call(call, error);
+}
+
+static enum dealbox_action begin_attest(struct dealbox_core *core, struct dealbox_call *call,
+					int unused)
+{
+	struct dealbox_attest *in = call->arg;
+	int error = can_attest(core);
+
+	report_to(call, &in->result, &in->detail);
+	if (!in->insertion || in->reserved1 ||
+	    memchr_inv(in->reserved, 0, sizeof(in->reserved)) ||
+	    !memchr_inv(in->nonce, 0, sizeof(in->nonce)))
+		error = -EINVAL;
+	if (error)
+		return end_call(call, error);
+	call->fields.b = in->insertion;
+	call->nonce = in->nonce;
+	call->commanded = attest_commanded;
+	return send_command(core, call, WIRE_ATTEST);
+}
+
+/* A machine stalls both queries while there is no attestation. */
+static enum dealbox_action signature_answered(struct dealbox_core *core,
+					      struct dealbox_call *call, int error)
+{
+	struct dealbox_attestation *out = call->arg;
+
+	if (!error)
+		memcpy(out->signature, call->data, sizeof(out->signature));
+	return end_call(call, error == -EPIPE ? -ENODATA : error);
+}
+
+static enum dealbox_action statement_answered(struct dealbox_core *core,
+					      struct dealbox_call *call, int error)
+{
+	struct dealbox_attestation *out = call->arg;
+
+	if (error)
+		return end_call(call, error == -EPIPE ? -ENODATA : error);
+	memset(out, 0, sizeof(*out));
+	memcpy(out->statement, call->data, sizeof(out->statement));
+	call->answered = signature_answered;
+	return send_query(core, call, WIRE_GET_SIGNATURE, 0, DEALBOX_SIGNATURE_SIZE);
+}
+
+static enum dealbox_action begin_attestation(struct dealbox_core *core,
+					     struct dealbox_call *call, int unused)
+{
+	int error = can_attest(core);
+
+	if (error)
+		return end_call(call, error);
+	call->answered = statement_answered;
+	return send_query(core, call, WIRE_GET_STATEMENT, 0, DEALBOX_STATEMENT_SIZE);
+}
+
+static enum dealbox_action identity_answered(struct dealbox_core *core,
+					     struct dealbox_call *call, int error)
+{
+	error = must_answer(error);
+	if (!error)
+		dealbox_decode_identity(call->data, call->arg);
+	return end_call(call, error);
+}
+
+static enum dealbox_action begin_identity(struct dealbox_core *core, struct dealbox_call *call,
+					  int unused)
+{
+	int error = can_attest(core);
+
+	if (error)
+		return end_call(call, error);
+	call->answered = identity_answered;
+	return send_query(core, call, WIRE_GET_IDENTITY, 0, WIRE_IDENTITY_SIZE);
+}
+
 /* -- the ioctls ------------------------------------------------------------ */
 
 /* The layout must be the same for 32- and 64-bit callers, and never changes. */
-static_assert(sizeof(struct dealbox_info) == DEALBOX_ARG_MAX, "info");
+static_assert(sizeof(struct dealbox_info) == 128, "info");
 static_assert(sizeof(struct dealbox_status) == 64, "status");
 static_assert(sizeof(struct dealbox_plan) == 96, "plan");
 static_assert(sizeof(struct dealbox_control) == 32, "control");
 static_assert(sizeof(struct dealbox_param) == 32, "param");
 static_assert(sizeof(struct dealbox_counters) == 64, "counters");
+static_assert(sizeof(struct dealbox_attest) == 64, "attest");
+static_assert(sizeof(struct dealbox_attestation) == DEALBOX_ARG_MAX, "attestation");
+static_assert(sizeof(struct dealbox_identity) == 64, "identity");
 
 static const struct dealbox_ioctl ioctls[] = {
 	{ DEALBOX_IOC_GET_INFO },
@@ -550,6 +643,9 @@ static const struct dealbox_ioctl ioctls[] = {
 	{ DEALBOX_IOC_GET_PARAM, false, begin_get_param },
 	{ DEALBOX_IOC_SET_PARAM, true, begin_set_param },
 	{ DEALBOX_IOC_GET_COUNTERS, false, begin_counters },
+	{ DEALBOX_IOC_ATTEST, true, begin_attest },
+	{ DEALBOX_IOC_GET_ATTESTATION, false, begin_attestation },
+	{ DEALBOX_IOC_GET_IDENTITY, false, begin_identity },
 	{ }
 };
 

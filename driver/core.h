@@ -53,7 +53,7 @@ enum dealbox_awaited {
 
 /**
  * struct dealbox_call - one call of the ABI, from its first step to its result
- * @data: buffer of WIRE_INFO_SIZE bytes for the data of a request and of its
+ * @data: buffer of WIRE_DATA_MAX bytes for the data of a request and of its
  *	answer; set by the owner
  * @bytes: buffer of FRAME_MAX bytes for DEALBOX_SEND; set by the owner
  * @type: bmRequestType
@@ -105,6 +105,7 @@ struct dealbox_call {
 	u32 *result_to;
 	u32 *detail_to;
 	struct wire_command fields;
+	const u8 *nonce;	/* ATTEST, else NULL */
 	struct wire_plan plan;
 };
 
@@ -255,7 +256,7 @@ void dealbox_call_describe(struct dealbox_call *call);
 void dealbox_call_greet(struct dealbox_call *call);
 
 /* Size of the longest argument of an ioctl, in bytes. */
-#define DEALBOX_ARG_MAX		128
+#define DEALBOX_ARG_MAX		176
 
 /**
  * struct dealbox_ioctl - an ioctl, as the module and the library answer it

@@ -18,7 +18,7 @@ static const struct {
 	u32 first, last;
 } known[] = {
 	{ DEALBOX_EV_STATE_LOST, DEALBOX_EV_KEY },
-	{ DEALBOX_EV_PLAN_LOADED, DEALBOX_EV_FAULT_CLEARED },
+	{ DEALBOX_EV_PLAN_LOADED, DEALBOX_EV_ATTESTED },
 	{ DEALBOX_EV_CARD_UNREADABLE, DEALBOX_EV_DECK_SHORT },
 	{ DEALBOX_EV_REPEATED_CARD, DEALBOX_EV_HARDWARE },
 };
@@ -142,6 +142,15 @@ void dealbox_decode_param(const u8 *buf, struct wire_param *out)
 	out->value = get_unaligned_le32(buf + 4);
 	out->min = get_unaligned_le32(buf + 8);
 	out->max = get_unaligned_le32(buf + 12);
+}
+
+void dealbox_decode_identity(const u8 *buf, struct dealbox_identity *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->flags = get_unaligned_le32(buf) & DEALBOX_IDENTITY_EMULATED;
+	out->counter = get_unaligned_le32(buf + 4);
+	memcpy(out->key_id, buf + 8, sizeof(out->key_id));
+	memcpy(out->public_key, buf + 16, sizeof(out->public_key));
 }
 
 void dealbox_encode_command(u8 *buf, const struct wire_command *in)

@@ -44,11 +44,11 @@
 #define WIRE_COUNTERS_SIZE	64
 #define WIRE_PARAM_SIZE		16
 #define WIRE_IDENTITY_SIZE	48
-#define WIRE_STATEMENT_SIZE	96
-#define WIRE_SIGNATURE_SIZE	64
 #define WIRE_COMMAND_SIZE	16
-#define WIRE_NONCE_SIZE		32	/* behind the command ATTEST */
-#define WIRE_ATTEST_SIZE	(WIRE_COMMAND_SIZE + WIRE_NONCE_SIZE)
+/* ATTEST: the nonce follows the command */
+#define WIRE_ATTEST_SIZE	(WIRE_COMMAND_SIZE + DEALBOX_NONCE_SIZE)
+/* the longest data of a request or of its answer */
+#define WIRE_DATA_MAX		DEALBOX_STATEMENT_SIZE
 #define WIRE_NAME_SIZE		32
 #define WIRE_START_CAPTURE	(1u << 8)	/* in c of START, host-routed */
 
@@ -66,8 +66,6 @@
 #define WIRE_STATEMENT_MAGIC	0x41584244u
 #define WIRE_STATEMENT_VERSION	0x0100
 #define WIRE_HASH_SIZE		32
-#define WIRE_KEY_SIZE		32
-#define WIRE_KEY_ID_SIZE	8
 
 /* section 6 */
 #define WIRE_GATE_SIZE		16
@@ -205,6 +203,7 @@ bool dealbox_decode_status(const u8 *buf, struct wire_status *out);
 void dealbox_decode_result(const u8 *buf, struct wire_result *out);
 void dealbox_decode_counters(const u8 *buf, struct dealbox_counters *out);
 void dealbox_decode_param(const u8 *buf, struct wire_param *out);
+void dealbox_decode_identity(const u8 *buf, struct dealbox_identity *out);
 void dealbox_decode_event(const u8 *buf, struct wire_event *out);
 
 void dealbox_encode_command(u8 *buf, const struct wire_command *in);

@@ -17,7 +17,7 @@ struct host {
 	struct dealbox_core core;	/* first member: the ops cast it */
 	struct kunit *test;
 	struct dealbox_call call;
-	u8 data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
+	u8 data[WIRE_DATA_MAX], bytes[FRAME_MAX];
 	int result;			/* result of the last step */
 	unsigned int events, gates, noted, awaited, restarts;
 	int gate_error, noted_error;

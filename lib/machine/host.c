@@ -25,7 +25,7 @@ struct host {
 	int wake_fd;		/* readable while the queue has events */
 	int epoll_fd;
 	/* buffers of the current call */
-	uint8_t data[WIRE_INFO_SIZE];
+	uint8_t data[WIRE_DATA_MAX];
 	uint8_t bytes[FRAME_MAX];
 	struct event_queue queue;
 };

@@ -163,6 +163,8 @@ static const struct {
 	  "`dealbox machines` shows what it can do" },
 	{ ENOTTY, "this is not a dealing machine, or the kernel module is too old",
 	  "update the kernel module" },
+	{ ENODATA, "it has attested no deal since it was connected",
+	  "ask it to attest a deal first" },
 	{ EINTR, "interrupted", NULL },
 };
 
@@ -331,6 +333,35 @@ int dealbox_machine_locate(struct dealbox_machine *machine, uint32_t seconds)
 {
 	return control(machine, "blink",
 		       (struct dealbox_control){ .op = DEALBOX_OP_LOCATE, .arg = seconds });
+}
+
+int dealbox_machine_attest(struct dealbox_machine *machine, uint32_t insertion,
+			   const uint8_t nonce[DEALBOX_NONCE_SIZE])
+{
+	struct dealbox_attest attest = { .insertion = insertion };
+	int ret;
+
+	memcpy(attest.nonce, nonce, sizeof(attest.nonce));
+	ret = call(machine, "attest the deal", DEALBOX_IOC_ATTEST, &attest, &attest.result,
+		   &attest.detail);
+	explicit_bzero(&attest, sizeof(attest));
+	/* of a START this says something else */
+	if (ret == -EREMOTEIO && machine->result == DEALBOX_ERR_WRONG_INSERTION)
+		error_fill(&machine->reason, 0, "ask right after the deal, before the next one",
+			   "%s: the machine cannot attest the deal: the deal that ended last is not one into this board",
+			   machine->uri);
+	return ret;
+}
+
+int dealbox_machine_get_attestation(struct dealbox_machine *machine,
+				    struct dealbox_attestation *out)
+{
+	return call(machine, "read its attestation", DEALBOX_IOC_GET_ATTESTATION, out, NULL, NULL);
+}
+
+int dealbox_machine_get_identity(struct dealbox_machine *machine, struct dealbox_identity *out)
+{
+	return call(machine, "read its key", DEALBOX_IOC_GET_IDENTITY, out, NULL, NULL);
 }
 
 const char *dealbox_state_name(uint32_t state)

@@ -26,6 +26,7 @@ static const struct {
 	[DEALBOX_EV_RESUMED] = { "resumed", false },
 	[DEALBOX_EV_ABORTED] = { "aborted", true },
 	[DEALBOX_EV_FAULT_CLEARED] = { "fault cleared", true },
+	[DEALBOX_EV_ATTESTED] = { "attested", true },
 	[DEALBOX_EV_CARD_UNREADABLE] = { "card unreadable", false },
 	[DEALBOX_EV_NOT_IN_PLAN] = { "card not in plan", false },
 	[DEALBOX_EV_GATE_LATE] = { "gate command late", false },

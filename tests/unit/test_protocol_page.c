@@ -208,7 +208,7 @@ static void done(struct story *s)
 static void stored_to_done(struct story *s, struct attest_deal *deal)
 {
 	struct wire_plan plan = four_cards();
-	u8 block[WIRE_PLAN_MAX];
+	u8 block[WIRE_PLAN_MAX], hash[WIRE_HASH_SIZE];
 	struct wire_event e;
 	size_t size;
 
@@ -223,8 +223,10 @@ static void stored_to_done(struct story *s, struct attest_deal *deal)
 	send_event(s, e, 2000);
 	say(s, "START: plan 7, insertion 1001");
 	command(s, DEALBOX_OP_START, PLAN, INSERTION, 0, false);
-	if (deal)
-		attest_begin(deal, INSERTION, block, size);
+	if (deal) {
+		attest_plan(hash, block, size);
+		attest_begin(deal, INSERTION, hash);
+	}
 	s->attested = deal;
 	started(s);
 	say(s, "spade queen, then spade ace: the ace is read before the queen has landed");
@@ -346,7 +348,7 @@ static void attested(struct story *s)
 
 	for (size_t i = 0; i < sizeof(seed); i++)
 		seed[i] = i;
-	for (size_t i = 0; i < WIRE_NONCE_SIZE; i++)
+	for (size_t i = 0; i < DEALBOX_NONCE_SIZE; i++)
 		nonce[i] = 0x80 + i;
 	attest_key_make(&key, seed);
 	say(s, "GET_IDENTITY: EMULATED, counter 41, key id, public key");

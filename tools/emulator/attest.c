@@ -19,12 +19,12 @@ void attest_key_make(struct attest_key *key, const uint8_t seed[crypto_sign_SEED
 	crypto_sign_seed_keypair(key->public, key->secret, seed);
 }
 
-static void key_id(uint8_t id[WIRE_KEY_ID_SIZE], const struct attest_key *key)
+static void key_id(uint8_t id[DEALBOX_KEY_ID_SIZE], const struct attest_key *key)
 {
 	uint8_t hash[WIRE_HASH_SIZE];
 
 	crypto_generichash(hash, sizeof(hash), key->public, sizeof(key->public), NULL, 0);
-	memcpy(id, hash, WIRE_KEY_ID_SIZE);
+	memcpy(id, hash, DEALBOX_KEY_ID_SIZE);
 }
 
 void attest_identity(uint8_t *buf, const struct attest_key *key, uint32_t counter)
@@ -32,16 +32,21 @@ void attest_identity(uint8_t *buf, const struct attest_key *key, uint32_t counte
 	put_unaligned_le32(FLAG_EMULATED, buf);
 	put_unaligned_le32(counter, buf + 4);
 	key_id(buf + 8, key);
-	memcpy(buf + 16, key->public, WIRE_KEY_SIZE);
+	memcpy(buf + 16, key->public, DEALBOX_PUBLIC_KEY_SIZE);
 }
 
-void attest_begin(struct attest_deal *deal, uint32_t insertion, const uint8_t *block, size_t size)
+void attest_plan(uint8_t hash[WIRE_HASH_SIZE], const uint8_t *block, size_t size)
+{
+	crypto_generichash(hash, WIRE_HASH_SIZE, block, size, NULL, 0);
+}
+
+void attest_begin(struct attest_deal *deal, uint32_t insertion, const uint8_t *plan)
 {
 	attest_forget(deal);
 	deal->insertion = insertion;
-	deal->stored = block;
-	if (block)
-		crypto_generichash(deal->plan, sizeof(deal->plan), block, size, NULL, 0);
+	deal->stored = plan;
+	if (plan)
+		memcpy(deal->plan, plan, sizeof(deal->plan));
 	crypto_generichash_init(&deal->hash, NULL, 0, WIRE_HASH_SIZE);
 }
 
@@ -64,24 +69,24 @@ void attest_forget(struct attest_deal *deal)
 }
 
 static void digest(uint8_t out[WIRE_HASH_SIZE], uint8_t of, const uint8_t hash[WIRE_HASH_SIZE],
-		   const uint8_t nonce[WIRE_NONCE_SIZE])
+		   const uint8_t nonce[DEALBOX_NONCE_SIZE])
 {
 	uint8_t text[1 + WIRE_HASH_SIZE] = { of };
 
 	memcpy(text + 1, hash, WIRE_HASH_SIZE);
-	crypto_generichash(out, WIRE_HASH_SIZE, text, sizeof(text), nonce, WIRE_NONCE_SIZE);
+	crypto_generichash(out, WIRE_HASH_SIZE, text, sizeof(text), nonce, DEALBOX_NONCE_SIZE);
 	sodium_memzero(text, sizeof(text));
 }
 
 void attest_make(struct attestation *out, const struct attest_deal *deal,
 		 const struct attest_key *key, uint32_t counter,
-		 const uint8_t nonce[WIRE_NONCE_SIZE])
+		 const uint8_t nonce[DEALBOX_NONCE_SIZE])
 {
-	uint8_t text[PURPOSE_SIZE + WIRE_STATEMENT_SIZE], *statement = out->statement;
+	uint8_t text[PURPOSE_SIZE + DEALBOX_STATEMENT_SIZE], *statement = out->statement;
 	crypto_generichash_state state = deal->hash;
 	uint8_t hash[WIRE_HASH_SIZE];
 
-	memset(statement, 0, WIRE_STATEMENT_SIZE);
+	memset(statement, 0, DEALBOX_STATEMENT_SIZE);
 	put_unaligned_le32(WIRE_STATEMENT_MAGIC, statement);
 	put_unaligned_le16(WIRE_STATEMENT_VERSION, statement + 4);
 	statement[6] = FLAG_EMULATED | (deal->stored ? FLAG_PLAN : 0);
@@ -95,7 +100,7 @@ void attest_make(struct attestation *out, const struct attest_deal *deal,
 	digest(statement + 64, OF_EVENTS, hash, nonce);
 
 	memcpy(text, PURPOSE, PURPOSE_SIZE);
-	memcpy(text + PURPOSE_SIZE, statement, WIRE_STATEMENT_SIZE);
+	memcpy(text + PURPOSE_SIZE, statement, DEALBOX_STATEMENT_SIZE);
 	crypto_sign_detached(out->signature, NULL, text, sizeof(text), key->secret);
 	sodium_memzero(&state, sizeof(state));
 	sodium_memzero(hash, sizeof(hash));

@@ -10,7 +10,7 @@
 /* A machine's key. secret is what Ed25519 signs with; it never leaves the machine. */
 struct attest_key {
 	uint8_t secret[crypto_sign_SECRETKEYBYTES];
-	uint8_t public[WIRE_KEY_SIZE];
+	uint8_t public[DEALBOX_PUBLIC_KEY_SIZE];
 };
 
 /* The hashes of a deal */
@@ -23,8 +23,8 @@ struct attest_deal {
 };
 
 struct attestation {
-	uint8_t statement[WIRE_STATEMENT_SIZE];
-	uint8_t signature[WIRE_SIGNATURE_SIZE];
+	uint8_t statement[DEALBOX_STATEMENT_SIZE];
+	uint8_t signature[DEALBOX_SIGNATURE_SIZE];
 };
 
 /* The key that a seed (RFC 8032: the private key) makes. */
@@ -33,8 +33,10 @@ void attest_key_make(struct attest_key *key, const uint8_t seed[crypto_sign_SEED
 /* Write WIRE_IDENTITY_SIZE bytes. counter is that of the last attestation. */
 void attest_identity(uint8_t *buf, const struct attest_key *key, uint32_t counter);
 
-/* Begin a deal. block is the plan block as it was received, NULL if the host holds the plan. */
-void attest_begin(struct attest_deal *deal, uint32_t insertion, const uint8_t *block, size_t size);
+/* The plan hash of a plan block as it was received. */
+void attest_plan(uint8_t hash[WIRE_HASH_SIZE], const uint8_t *block, size_t size);
+/* Begin a deal. plan is the plan hash, NULL if the host holds the plan. */
+void attest_begin(struct attest_deal *deal, uint32_t insertion, const uint8_t *plan);
 /* Add the next event, WIRE_EVENT_SIZE bytes. */
 void attest_event(struct attest_deal *deal, const uint8_t *event);
 void attest_forget(struct attest_deal *deal);
@@ -42,6 +44,6 @@ void attest_forget(struct attest_deal *deal);
 /* Attest a deal that has ended. */
 void attest_make(struct attestation *out, const struct attest_deal *deal,
 		 const struct attest_key *key, uint32_t counter,
-		 const uint8_t nonce[WIRE_NONCE_SIZE]);
+		 const uint8_t nonce[DEALBOX_NONCE_SIZE]);
 
 #endif

@@ -9,6 +9,9 @@
 
 #define US_PER_MS	1000ULL
 #define PLAN_CHECK_US	20000
+#define SIGN_US		50000
+/* A stop behind DEAL_DONE comes within this time (§4.3). */
+#define LAST_STOP_US	300000
 
 bool has(const struct machine *m, uint32_t capability)
 {
@@ -43,6 +46,21 @@ static void event_queue(struct machine *m, const struct wire_event *event)
 	wire_event_put(m->queue[slot], event);
 }
 
+/*
+ * Hash an event of a deal as the machine means it, also if a scenario loses or changes it on its
+ * way.
+ */
+static void event_hash(struct machine *m, const struct wire_event *event)
+{
+	uint8_t bytes[WIRE_EVENT_SIZE];
+
+	if (!m->attest_counts)
+		return;
+	wire_event_put(bytes, event);
+	attest_event(&m->attest, bytes);
+	explicit_bzero(bytes, sizeof(bytes));
+}
+
 /* Queue an event of an unknown type. */
 static void event_unknown(struct machine *m)
 {
@@ -50,6 +68,7 @@ static void event_unknown(struct machine *m)
 
 	event.number = m->next_event++;
 	event.clock_us = machine_clock(m);
+	event_hash(m, &event);
 	event_queue(m, &event);
 }
 
@@ -111,6 +130,7 @@ void event_send(struct machine *m, struct wire_event *event)
 		}
 	}
 	event_number(m, event);
+	event_hash(m, event);
 	while (copies--) {
 		event_queue(m, event);
 		if (patch) {
@@ -150,6 +170,70 @@ uint64_t machine_fetch_at(const struct machine *m)
 	return m->queue_count ? m->events_at : MACHINE_NEVER;
 }
 
+/* --- attestations (§5.3) --------------------------------------------------------- */
+
+void attest_started(struct machine *m)
+{
+	m->attest_counts = m->attest.insertion;
+}
+
+static void attest_done(struct machine *m)
+{
+	m->attestable = m->attest_counts;
+	m->attest_counts = false;
+	m->done_at = m->now;
+}
+
+static void attest_drop(struct machine *m)
+{
+	attest_forget(&m->attest);
+	m->attest_counts = false;
+	m->attestable = false;
+}
+
+static void attest_answer(struct machine *m, uint32_t counter, uint8_t error, uint32_t insertion)
+{
+	struct wire_event event = event_of(DEALBOX_EV_ATTESTED);
+
+	m->attest_at = MACHINE_NEVER;
+	explicit_bzero(m->nonce, sizeof(m->nonce));
+	m->attested = !error;
+	event.code = counter;
+	event.arg[0] = error;
+	event.arg[1] = insertion;
+	event_send(m, &event);
+}
+
+/* A stop came: a deal that has ended cannot be attested any more. */
+static void attest_stop(struct machine *m)
+{
+	uint32_t insertion = m->attest.insertion;
+
+	if (m->deal.running)
+		return;
+	attest_drop(m);
+	if (m->attest_at != MACHINE_NEVER)
+		attest_answer(m, 0, DEALBOX_ERR_STATE, insertion);
+}
+
+/* Forget everything about attestations but the counter. */
+static void attest_reset(struct machine *m)
+{
+	attest_drop(m);
+	m->attest_at = MACHINE_NEVER;
+	explicit_bzero(m->nonce, sizeof(m->nonce));
+	m->attested = false;
+}
+
+static void attest_finish(struct machine *m)
+{
+	m->memory.attestations++;
+	if (m->config.save)
+		m->config.save(m->config.context, &m->memory);
+	attest_make(&m->attestation, &m->attest, &m->key, m->memory.attestations, m->nonce);
+	attest_answer(m, m->memory.attestations, DEALBOX_ERR_OK, m->attest.insertion);
+}
+
 /* --- states ------------------------------------------------------------------- */
 
 void machine_stop(struct machine *m, struct wire_event *event)
@@ -160,6 +244,7 @@ void machine_stop(struct machine *m, struct wire_event *event)
 	m->step = STEP_NONE;
 	m->pending = PENDING_NONE;
 	event_send(m, event);
+	attest_stop(m);
 	if (fault)
 		deal_end(m, MACHINE_VOID);
 	m->state = fault ? DEALBOX_STATE_FAULT : DEALBOX_STATE_HELD;
@@ -176,16 +261,20 @@ void deal_end(struct machine *m, enum machine_end end)
 		return;
 	m->deal.running = false;
 	m->board.end = end;
-	if (end == MACHINE_DONE)
+	if (end == MACHINE_DONE) {
+		attest_done(m);
 		counters->boards_dealt++;
-	else
+	} else {
+		attest_drop(m);
 		counters->boards_voided++;
+	}
 }
 
 void plan_forget(struct machine *m)
 {
 	explicit_bzero(&m->plan, sizeof(m->plan));
 	explicit_bzero(m->load, sizeof(m->load));
+	explicit_bzero(m->plan_hash, sizeof(m->plan_hash));
 	m->plan_loaded = false;
 	m->load_deadline = MACHINE_NEVER;
 	m->load_check_at = MACHINE_NEVER;
@@ -200,6 +289,7 @@ static void machine_forget(struct machine *m, uint32_t reason)
 
 	mechanics_cut(m);
 	plan_forget(m);
+	attest_reset(m);
 	m->state = DEALBOX_STATE_IDLE;
 	m->fault = 0;
 	memset(&m->deal, 0, sizeof(m->deal));
@@ -239,6 +329,7 @@ void machine_configure(struct machine *m)
 void machine_disconnect(struct machine *m)
 {
 	mechanics_cut(m);
+	attest_reset(m);
 	m->configured = false;
 }
 
@@ -326,6 +417,30 @@ static size_t get_param(struct machine *m, uint16_t value, uint8_t *buf)
 	return WIRE_PARAM_SIZE;
 }
 
+static size_t get_identity(struct machine *m, uint16_t value, uint8_t *buf)
+{
+	if (value || !has(m, DEALBOX_CAP_ATTEST))
+		return 0;
+	attest_identity(buf, &m->key, m->memory.attestations);
+	return WIRE_IDENTITY_SIZE;
+}
+
+static size_t get_statement(struct machine *m, uint16_t value, uint8_t *buf)
+{
+	if (value || !m->attested)
+		return 0;
+	memcpy(buf, m->attestation.statement, DEALBOX_STATEMENT_SIZE);
+	return DEALBOX_STATEMENT_SIZE;
+}
+
+static size_t get_signature(struct machine *m, uint16_t value, uint8_t *buf)
+{
+	if (value || !m->attested)
+		return 0;
+	memcpy(buf, m->attestation.signature, DEALBOX_SIGNATURE_SIZE);
+	return DEALBOX_SIGNATURE_SIZE;
+}
+
 size_t machine_query(struct machine *m, uint8_t request, uint16_t value, uint8_t *buf)
 {
 	static size_t (*const queries[])(struct machine *, uint16_t, uint8_t *) = {
@@ -334,6 +449,9 @@ size_t machine_query(struct machine *m, uint8_t request, uint16_t value, uint8_t
 		[WIRE_GET_RESULT] = get_result,
 		[WIRE_GET_COUNTERS] = get_counters,
 		[WIRE_GET_PARAM] = get_param,
+		[WIRE_GET_IDENTITY] = get_identity,
+		[WIRE_GET_STATEMENT] = get_statement,
+		[WIRE_GET_SIGNATURE] = get_signature,
 	};
 
 	if (request >= sizeof(queries) / sizeof(*queries) || !queries[request])
@@ -404,6 +522,12 @@ static int values_locate(const struct machine *m, const struct wire_command *cmd
 	return cmd->a > 60 ? 1 : cmd->b ? 2 : cmd->c ? 3 : 0;
 }
 
+static int values_attest(const struct machine *m, const struct wire_command *cmd)
+{
+	(void)m;
+	return cmd->a ? 1 : !cmd->b ? 2 : cmd->c ? 3 : 0;
+}
+
 static bool start_is_capture(const struct machine *m, const struct wire_command *cmd)
 {
 	if (has(m, DEALBOX_CAP_HOST_ROUTED))
@@ -434,6 +558,10 @@ static void deal_begin(struct machine *m)
 	m->board.plan = m->deal.plan;
 	m->board.end = MACHINE_VOID;
 	m->board.locked = has(m, DEALBOX_CAP_BOARD_LOCK);
+	attest_drop(m);
+	if (has(m, DEALBOX_CAP_ATTEST) && !m->deal.test)
+		attest_begin(&m->attest, m->board.insertion, has(m, DEALBOX_CAP_STORED_PLAN) ?
+			     m->plan_hash : NULL);
 	if (m->deal.capture)
 		m->board.captured = true;
 	else
@@ -520,6 +648,17 @@ static void run_locate(struct machine *m, const struct wire_command *cmd)
 	(void)cmd;
 }
 
+static void run_attest(struct machine *m, const struct wire_command *cmd)
+{
+	uint64_t quiet = m->done_at + LAST_STOP_US;
+
+	(void)cmd;
+	m->attested = false;
+	m->attest_at = m->now;
+	if (m->config.speed > 0)
+		m->attest_at = (m->now < quiet ? quiet : m->now) + SIGN_US;
+}
+
 #define IN(state)	(1u << DEALBOX_STATE_##state)
 #define ANY		(IN(IDLE) | IN(DEALING) | IN(PAUSED) | IN(HELD) | IN(FAULT) | IN(DONE))
 
@@ -531,6 +670,7 @@ static const struct command {
 	uint32_t capability;	/* otherwise UNSUPPORTED */
 	bool deals;		/* check FAULT to HOPPER_EMPTY: START, TEST_DEAL */
 	bool cover;		/* check COVER_OPEN */
+	bool attests;		/* has a nonce behind it: ATTEST */
 } commands[] = {
 	[WIRE_SET_PARAM - WIRE_SET_PARAM] = { values_set_param, run_set_param,
 		IN(IDLE) | IN(FAULT) | IN(DONE) },
@@ -553,6 +693,8 @@ static const struct command {
 		IN(IDLE) | IN(FAULT) | IN(DONE), .capability = DEALBOX_CAP_TEST_DEAL,
 		.deals = true, .cover = true },
 	[DEALBOX_OP_LOCATE - WIRE_SET_PARAM] = { values_locate, run_locate, ANY },
+	[WIRE_ATTEST - WIRE_SET_PARAM] = { values_attest, run_attest, IN(IDLE) | IN(DONE),
+		.capability = DEALBOX_CAP_ATTEST, .attests = true },
 };
 
 static bool cause_is_there(const struct machine *m)
@@ -605,9 +747,25 @@ static uint8_t check_deal(const struct machine *m, const struct wire_command *cm
 	return m->broken ? DEALBOX_ERR_HARDWARE : DEALBOX_ERR_OK;
 }
 
-/* All checks but those of the request and the length, in the order of the codes. */
+/* Checks from WRONG_INSERTION to HARDWARE for ATTEST. */
+static uint8_t check_attest(const struct machine *m, const struct wire_command *cmd,
+			    uint32_t *detail)
+{
+	uint32_t insertion = m->attestable ? m->attest.insertion : 0;
+
+	if (insertion != cmd->b) {
+		*detail = insertion;
+		return DEALBOX_ERR_WRONG_INSERTION;
+	}
+	return m->memory.attestations == UINT32_MAX ? DEALBOX_ERR_HARDWARE : DEALBOX_ERR_OK;
+}
+
+/*
+ * All checks but those of the request and the length, in the order of the codes. nonce is
+ * that of ATTEST.
+ */
 static uint8_t check(const struct machine *m, uint8_t request, uint16_t value,
-		     const struct wire_command *cmd, uint32_t *detail)
+		     const struct wire_command *cmd, const uint8_t *nonce, uint32_t *detail)
 {
 	const struct command *command = &commands[request - WIRE_SET_PARAM];
 	bool test = request == DEALBOX_OP_TEST_DEAL;
@@ -615,6 +773,8 @@ static uint8_t check(const struct machine *m, uint8_t request, uint16_t value,
 	*detail = command->values(m, cmd);
 	if (!*detail && value)
 		*detail = 4;
+	if (!*detail && command->attests && sodium_is_zero(nonce, DEALBOX_NONCE_SIZE))
+		*detail = 5;
 	if (*detail)
 		return DEALBOX_ERR_BAD_VALUE;
 	if (command->capability && !has(m, command->capability))
@@ -625,12 +785,15 @@ static uint8_t check(const struct machine *m, uint8_t request, uint16_t value,
 	/* After PAUSE or ABORT, accept nothing but ABORT after PAUSE. */
 	if (!(command->states & 1u << m->state) ||
 	    (m->pending != PENDING_NONE && command->states != ANY &&
-	     (m->pending == PENDING_ABORT || request != DEALBOX_OP_ABORT))) {
+	     (m->pending == PENDING_ABORT || request != DEALBOX_OP_ABORT)) ||
+	    (m->attest_at != MACHINE_NEVER && (command->deals || command->attests))) {
 		*detail = m->state;
 		return DEALBOX_ERR_STATE;
 	}
 	if (command->deals)
 		return check_deal(m, cmd, test, detail);
+	if (command->attests)
+		return check_attest(m, cmd, detail);
 	if (request == DEALBOX_OP_CLEAR_FAULT && cause_is_there(m)) {
 		*detail = m->fault;
 		return DEALBOX_ERR_FAULT;
@@ -652,11 +815,17 @@ static void get_command(const uint8_t *data, size_t length, struct wire_command 
 		cmd->sequence = 0;
 }
 
+static size_t command_size(uint8_t request)
+{
+	return commands[request - WIRE_SET_PARAM].attests ? WIRE_ATTEST_SIZE : WIRE_COMMAND_SIZE;
+}
+
 bool machine_command(struct machine *m, uint8_t request, uint16_t value, const uint8_t *data,
 		     size_t length)
 {
-	struct wire_command cmd;
+	const uint8_t *nonce = length == WIRE_ATTEST_SIZE ? data + WIRE_COMMAND_SIZE : NULL;
 	struct wire_result result = { .request = request };
+	struct wire_command cmd;
 
 	get_command(data, length, &cmd);
 	if (cmd.sequence && cmd.sequence == m->last.sequence)
@@ -665,14 +834,16 @@ bool machine_command(struct machine *m, uint8_t request, uint16_t value, const u
 	if (request < WIRE_SET_PARAM ||
 	    request - WIRE_SET_PARAM >= (int)(sizeof(commands) / sizeof(*commands))) {
 		result.error = DEALBOX_ERR_BAD_REQUEST;
-	} else if (length != WIRE_COMMAND_SIZE || !cmd.sequence) {
+	} else if (length != command_size(request) || !cmd.sequence) {
 		result.error = DEALBOX_ERR_BAD_LENGTH;
 		result.detail = length;
 	} else {
-		result.error = check(m, request, value, &cmd, &result.detail);
+		result.error = check(m, request, value, &cmd, nonce, &result.detail);
 	}
 	m->last = result;
 	m->last_accepted = result.error == DEALBOX_ERR_OK;
+	if (m->last_accepted && commands[request - WIRE_SET_PARAM].attests)
+		memcpy(m->nonce, nonce, sizeof(m->nonce));
 	if (m->last_accepted)
 		commands[request - WIRE_SET_PARAM].run(m, &cmd);
 	return m->last_accepted;
@@ -723,10 +894,12 @@ static void load_finish(struct machine *m)
 	}
 	m->load_deadline = MACHINE_NEVER;
 	m->load_check_at = MACHINE_NEVER;
-	if (error)
+	if (error) {
 		plan_forget(m);
-	else
+	} else {
+		attest_plan(m->plan_hash, m->load, received);
 		m->plan_loaded = true;
+	}
 	explicit_bzero(m->load, sizeof(m->load));
 	plan_answer(m, error, detail);
 }
@@ -819,6 +992,9 @@ struct machine *machine_new(const struct machine_config *config,
 	m->replug_at = MACHINE_NEVER;
 	m->load_deadline = MACHINE_NEVER;
 	m->load_check_at = MACHINE_NEVER;
+	m->attest_at = MACHINE_NEVER;
+	if (has(m, DEALBOX_CAP_ATTEST))
+		attest_key_make(&m->key, m->config.key);
 	power_on(m);
 	return m;
 }
@@ -828,6 +1004,9 @@ void machine_free(struct machine *m)
 	if (!m)
 		return;
 	plan_forget(m);
+	attest_reset(m);
+	explicit_bzero(&m->key, sizeof(m->key));
+	explicit_bzero(m->config.key, sizeof(m->config.key));
 	free(m);
 }
 
@@ -851,6 +1030,7 @@ void machine_power_cycle(struct machine *m, uint64_t us)
 {
 	machine_unplug(m, us);
 	plan_forget(m);
+	attest_reset(m);
 	memset(&m->deal, 0, sizeof(m->deal));
 	memset(&m->last, 0, sizeof(m->last));
 	m->last_accepted = false;
@@ -879,7 +1059,7 @@ uint64_t machine_next(const struct machine *m)
 
 	if (m->deferred_count)
 		return m->now;
-	return earliest(next, mechanics_next(m));
+	return earliest(earliest(next, m->attest_at), mechanics_next(m));
 }
 
 static void act_deferred(struct machine *m)
@@ -907,6 +1087,8 @@ void machine_run(struct machine *m, uint64_t now)
 			machine_plug(m);
 		} else if (m->load_deadline <= m->now || m->load_check_at <= m->now) {
 			load_finish(m);
+		} else if (m->attest_at <= m->now) {
+			attest_finish(m);
 		} else {
 			mechanics_run(m);
 		}

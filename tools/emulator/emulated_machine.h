@@ -20,6 +20,7 @@
 /* State that survives without power */
 struct machine_memory {
 	uint32_t insertion;	/* last assigned insertion number */
+	uint32_t attestations;	/* made so far with the key */
 	struct dealbox_counters counters;
 };
 
@@ -44,10 +45,12 @@ struct machine_board {
 };
 
 #define MACHINE_SPEED_MAX	1e6
+#define MACHINE_KEY_SIZE	32	/* seed of an Ed25519 key */
 
 struct machine_config {
 	struct wire_descriptor desc;
 	struct wire_info info;
+	uint8_t key[MACHINE_KEY_SIZE];	/* with DEALBOX_CAP_ATTEST: the private key */
 	double speed;		/* 1 = about 10 cards/s, 0 = no delays */
 	uint64_t seed;
 	struct scenario *scenario;	/* not owned; NULL = no faults */
@@ -77,7 +80,9 @@ uint64_t machine_next(const struct machine *machine);
 void machine_configure(struct machine *machine);
 /* Bus reset, loss of bus power, or SET_CONFIGURATION 0. Stops a running deal. */
 void machine_disconnect(struct machine *machine);
-/* Answer a query (c1) in buf[64]. Returns the size of the answer, 0 for a stall. */
+/* The longest answer to a query */
+#define MACHINE_ANSWER_MAX	WIRE_DATA_MAX
+/* Answer a query (c1) in buf[MACHINE_ANSWER_MAX]. Returns the size of the answer, 0 for a stall. */
 size_t machine_query(struct machine *machine, uint8_t request, uint16_t value, uint8_t *buf);
 /* Execute a command (41). Returns false for a stall. */
 bool machine_command(struct machine *machine, uint8_t request, uint16_t value, const uint8_t *data,

@@ -6,6 +6,7 @@
 #ifndef EMULATOR_MACHINE_PRIV_H
 #define EMULATOR_MACHINE_PRIV_H
 
+#include "attest.h"
 #include "emulated_machine.h"
 
 #define FALLING_MAX	8
@@ -97,6 +98,18 @@ struct machine {
 	uint8_t refuse_plan;
 	uint32_t refuse_detail;
 
+	/* attestations (§5.3) */
+	struct attest_key key;
+	uint8_t plan_hash[WIRE_HASH_SIZE];	/* of the loaded plan */
+	struct attest_deal attest;	/* the deal that runs, or the one that can be attested */
+	bool attest_counts;	/* between DEAL_STARTED and DEAL_DONE */
+	bool attestable;	/* the deal ended in DEAL_DONE */
+	uint64_t done_at;
+	uint64_t attest_at;	/* MACHINE_NEVER = none is being made */
+	uint8_t nonce[DEALBOX_NONCE_SIZE];
+	struct attestation attestation;
+	bool attested;		/* attestation can be fetched */
+
 	/* the current or last deal */
 	struct deal deal;
 	uint32_t deals, stops;
@@ -126,6 +139,8 @@ void machine_stop(struct machine *m, struct wire_event *event);
 void deal_end(struct machine *m, enum machine_end end);
 bool has(const struct machine *m, uint32_t capability);
 void plan_forget(struct machine *m);
+/* The events from now on belong to the deal that may be attested. */
+void attest_started(struct machine *m);
 
 /* mechanics.c */
 void mechanics_start(struct machine *m);	/* START or TEST_DEAL was accepted */

@@ -133,12 +133,17 @@ static void instance_open(struct instance *in, const struct options *o, unsigned
 	in->state = path_of(o, o->state, index);
 	if (in->state && memory_load(in->state, &memory, error, sizeof(error)))
 		die(EXIT_USAGE, "%s", error);
+	if (config.desc.capabilities & DEALBOX_CAP_ATTEST &&
+	    memory_key(in->state, &memory, config.key))
+		die(EXIT_USAGE, "%s.key: %s", in->state ? in->state : "", errno == EINVAL ?
+		    "this is not the key of a machine" : strerror(errno));
 	config.seed += index;
 	config.scenario = in->scenario;
 	config.context = in;
 	config.save = save;
 	config.account = account;
 	in->machine = machine_new(&config, &memory, now_us());
+	explicit_bzero(config.key, sizeof(config.key));
 	if (o->machines > 1)
 		sprintf(device.serial + strlen(device.serial), "-%u", index + 1);
 	in->device = in->machine ? device_new(in->machine, &device) : NULL;

@@ -175,6 +175,7 @@ static void start(struct machine *m)
 
 	event.code = m->deal.plan;
 	event.arg[0] = m->deal.total;
+	attest_started(m);
 	event_send(m, &event);
 	next_card(m);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -7,11 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sodium.h>
+
 #include "memory.h"
 
 #define FIELD(name)	{ #name, offsetof(struct machine_memory, counters.name) }
 static const struct { const char *name; size_t offset; } fields[] = {
 	{ "insertion", offsetof(struct machine_memory, insertion) },
+	{ "attestations", offsetof(struct machine_memory, attestations) },
 	FIELD(boards_dealt), FIELD(boards_voided), FIELD(cards_fed), FIELD(cards_read),
 	FIELD(unreadable), FIELD(repeated), FIELD(not_in_plan), FIELD(double_feeds),
 	FIELD(feed_timeouts), FIELD(jams), FIELD(wrong_pockets), FIELD(gates_late),
@@ -88,4 +92,64 @@ bad:
 	snprintf(error, size, "%s:%u: this is not the state of a machine", path, line);
 	fclose(file);
 	return -1;
+}
+
+static int key_load(const char *path, uint8_t key[MACHINE_KEY_SIZE])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint8_t more;
+	bool good;
+
+	if (fd < 0)
+		return -1;
+	good = read(fd, key, MACHINE_KEY_SIZE) == MACHINE_KEY_SIZE && !read(fd, &more, 1);
+	close(fd);
+	errno = EINVAL;
+	return good ? 0 : -1;
+}
+
+/* Replace the file atomically. Only its owner may read it. */
+static int key_save(const char *path, const uint8_t key[MACHINE_KEY_SIZE])
+{
+	char *fresh = NULL;
+	int fd, error = 0;
+
+	if (asprintf(&fresh, "%s.new", path) < 0)
+		return -1;
+	unlink(fresh);
+	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, key, MACHINE_KEY_SIZE) != MACHINE_KEY_SIZE || fsync(fd))
+		error = errno ? errno : EIO;
+	if (fd >= 0)
+		close(fd);
+	if (!error && rename(fresh, path))
+		error = errno;
+	if (error)
+		unlink(fresh);
+	free(fresh);
+	errno = error;
+	return error ? -1 : 0;
+}
+
+int memory_key(const char *path, struct machine_memory *memory, uint8_t key[MACHINE_KEY_SIZE])
+{
+	char *file = NULL;
+	int ret = -1;
+
+	errno = EIO;
+	if (sodium_init() < 0 || (path && asprintf(&file, "%s.key", path) < 0))
+		return -1;
+	if (file && !access(path, F_OK)) {
+		ret = key_load(file, key);
+		if (!ret || errno != ENOENT)
+			goto out;
+	}
+	randombytes_buf(key, MACHINE_KEY_SIZE);
+	memory->attestations = 0;
+	ret = file ? key_save(file, key) : 0;
+	if (file && !ret)
+		ret = memory_save(path, memory);
+out:
+	free(file);
+	return ret;
 }

@@ -59,6 +59,7 @@ static const struct { const char *name; uint32_t bit; } capabilities[] = {
 	{ "by-position", DEALBOX_CAP_BY_POSITION },
 	{ "capture", DEALBOX_CAP_CAPTURE },
 	{ "refuses-by-result", DEALBOX_CAP_REFUSES_BY_RESULT },
+	{ "attest", DEALBOX_CAP_ATTEST },
 };
 
 static const struct option_text {

@@ -4,6 +4,7 @@
 #define DEALBOX_DEALBOX_H
 
 #include <dealbox/api.h>
+#include <dealbox/attestation.h>
 #include <dealbox/audit.h>
 #include <dealbox/bigdeal.h>
 #include <dealbox/card.h>

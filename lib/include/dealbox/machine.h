@@ -23,6 +23,7 @@
  *	-ETIMEDOUT	the machine did not answer in time
  *	-EPROTO		the machine violated the protocol
  *	-EOPNOTSUPP	the machine lacks the capability
+ *	-ENODATA	the machine has no attestation
  *	-EINVAL		the call is invalid, for instance a plan with a pocket that
  *			the machine does not have
  * dealbox_machine_error() has the sentence.
@@ -200,6 +201,29 @@ DEALBOX_API int dealbox_machine_test_deal(struct dealbox_machine *machine,
 				    uint32_t insertion, uint32_t cards);
 /* Blinks for this time in s, at most 60; 0 stops it. */
 DEALBOX_API int dealbox_machine_locate(struct dealbox_machine *machine, uint32_t seconds);
+/*
+ * Asks the machine to sign what it said of the deal that ended last, which must be that of the
+ * insertion. nonce is secret and used once: a random number, or the salt of a certificate. Sets
+ * nothing else: DEALBOX_EV_ATTESTED reports the end, within 10 s, with an error code in arg[0] and
+ * the insertion in arg[1]; then call dealbox_machine_get_attestation(). -EOPNOTSUPP: the machine
+ * has no key. -EREMOTEIO: refused, as after a stop.
+ */
+DEALBOX_API int dealbox_machine_attest(struct dealbox_machine *machine, uint32_t insertion,
+				    const uint8_t nonce[DEALBOX_NONCE_SIZE]);
+/*
+ * Gets the attestation that the machine made last; dealbox_attestation_verify() checks it. Does not
+ * require the claim. Returns 0, or -errno: -ENODATA: there is none; -EOPNOTSUPP: the machine has no
+ * key.
+ */
+DEALBOX_API int dealbox_machine_get_attestation(struct dealbox_machine *machine,
+				    struct dealbox_attestation *out);
+/*
+ * Gets the public key with which the machine signs. It identifies a machine only if somebody whom
+ * you trust has said before the deal that it is the key of this machine. Does not require the
+ * claim. Returns 0, or -errno: -EOPNOTSUPP: the machine has no key.
+ */
+DEALBOX_API int dealbox_machine_get_identity(struct dealbox_machine *machine,
+				    struct dealbox_identity *out);
 /* Returns the machine's answer to the last command: DEALBOX_ERR_*, and its detail. */
 DEALBOX_API uint32_t dealbox_machine_result(const struct dealbox_machine *machine,
 				    uint32_t *detail);

@@ -34,6 +34,75 @@ def a_board_that_is_not_exact_is_not_called_so(box):
     assert status == 1 and out.startswith("not an exact duplicate"), out
 
 
+CAPABILITIES = ("--capabilities", "attest,exit-sensors,by-card,by-position,capture,keys")
+
+
+def attests(box, *options, scenario=None, name="machine"):
+    """A machine with a key, a board in it, and the key."""
+    machine = box.machine("--manual", *CAPABILITIES, *options, scenario=scenario, name=name)
+    machine.tell("insert")
+    status, key = run("attest", machine.uri)
+    assert status == 0 and len(key) == 65, key
+    return machine, key.strip()
+
+
+@test
+def a_machine_signs_what_it_said(box):
+    for n, options in enumerate([(), ("--kind", "routed"), ("--dialect", "serial"),
+                                 ("--dialect", "serial", "--kind", "routed"),
+                                 ("--descriptor", "request"),
+                                 ("--descriptor", "request", "--capabilities",
+                                  CAPABILITIES[1] + ",refuses-by-result")]):
+        machine, key = attests(box, *options, name="signs%d" % n)
+        status, out = run("attest", machine.uri, SET, key)
+        assert (status, out) == (0, "proven\nattestation 1 of this key, by an emulator: a rehearsal\n"), out
+        # another machine's key
+        machine.tell("remove")
+        machine.tell("hopper fill")
+        machine.tell("insert")
+        status, out = run("attest", machine.uri, SET, "42" * 32)
+        assert status == 1 and out.startswith("differs: "), out
+        assert "attestation 2 " in out, out
+
+
+@test
+def what_was_changed_or_lost_on_its_way_is_not_proven(box):
+    for n, (rule, word) in enumerate([("on event CARD_ROUTED position 9: set 18 02", "differs: "),
+                                      ("on event CARD_ROUTED position 9: drop", "cannot compare: "),
+                                      ("on event CARD_ROUTED position 9: unknown", "cannot compare: ")]):
+        machine, key = attests(box, scenario=rule, name="lost%d" % n)
+        status, out = run("attest", machine.uri, SET, key)
+        assert status == 1 and out.startswith(word), out
+
+
+@test
+def a_machine_without_a_key_says_so(box):
+    machine = box.machine("--manual")
+    status, out = run("attest", machine.uri)
+    assert status == 3 and "the machine cannot do that" in out, out
+
+
+@test
+def the_key_outlives_the_emulator_and_is_private(box):
+    state = os.path.join(box.folder, "memory")
+    keys = []
+    for n in range(2):
+        machine, key = attests(box, "--state", state, name="life%d" % n)
+        keys.append(key)
+        assert run("attest", machine.uri, SET, key)[1].startswith("proven\nattestation %d " % (n + 1))
+        machine.process.terminate()
+        machine.process.wait(100)
+    assert keys[0] == keys[1]
+    with open(state + ".key", "rb") as file:
+        assert len(file.read()) == 32
+    assert os.stat(state + ".key").st_mode & 0o777 == 0o600
+    # the counter belongs to the key: without it, the key is not used again
+    os.unlink(state)
+    machine, key = attests(box, "--state", state, name="life2")
+    assert key not in keys
+    assert run("attest", machine.uri, SET, key)[1].startswith("proven\nattestation 1 ")
+
+
 @test
 def a_file_is_dealt_with_a_ledger_of_its_own(box):
     machine = box.machine("--manual")

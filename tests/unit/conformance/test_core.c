@@ -233,7 +233,7 @@ static int send_bytes(struct world *w, const struct dealbox_call *call)
 
 static int run_call(struct world *w, struct dealbox_call *call)
 {
-	uint8_t data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
+	uint8_t data[WIRE_DATA_MAX], bytes[FRAME_MAX];
 	enum dealbox_action action;
 	int result = 0;
 
@@ -556,7 +556,7 @@ static void a_plan_that_nobody_waits_for(void **state)
 static void a_wait_that_is_ended(void **state)
 {
 	struct dealbox_plan plan = bridge_plan(5);
-	uint8_t data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
+	uint8_t data[WIRE_DATA_MAX], bytes[FRAME_MAX];
 	struct dealbox_call call = { .data = data, .bytes = bytes, .patient = true };
 	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
 
@@ -618,7 +618,7 @@ static void the_pause_at_the_end_of_a_claim(void **state)
 
 static void a_machine_that_goes(void **state)
 {
-	uint8_t data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
+	uint8_t data[WIRE_DATA_MAX], bytes[FRAME_MAX];
 	struct dealbox_call call = { .data = data, .bytes = bytes };
 	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
 
@@ -691,7 +691,7 @@ static void errors_of_transfers(void **state)
 		{ -ENOMEM, -ENOMEM }, { -ETIMEDOUT, -ETIMEDOUT }, { -EPROTO, -EIO },
 		{ -EILSEQ, -EIO }, { -EIO, -EIO }, { 0, -EPROTO }, { 31, -EPROTO },
 	};
-	uint8_t data[WIRE_INFO_SIZE] = { 0 }, bytes[FRAME_MAX];
+	uint8_t data[WIRE_DATA_MAX] = { 0 }, bytes[FRAME_MAX];
 	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
 	struct dealbox_status status;
 	size_t n;

@@ -112,7 +112,7 @@ void host_arrive(void)
 
 static int run_call(struct dealbox_call *call)
 {
-	static uint8_t data[WIRE_INFO_SIZE], bytes[FRAME_MAX];
+	static uint8_t data[WIRE_DATA_MAX], bytes[FRAME_MAX];
 	enum dealbox_action action;
 	int result = 0;
 

@@ -31,6 +31,7 @@ static const struct word capabilities[] = {
 	{ DEALBOX_CAP_BY_POSITION, "by-position" },
 	{ DEALBOX_CAP_CAPTURE, "capture" },
 	{ DEALBOX_CAP_REFUSES_BY_RESULT, "refuses-by-result" },
+	{ DEALBOX_CAP_ATTEST, "attest" },
 	{ 0 }
 };
 

@@ -21,6 +21,13 @@
 
 #define DEALBOX_NONE		255	/* no card, no pocket, no position */
 
+/* sizes in bytes */
+#define DEALBOX_NONCE_SIZE	32
+#define DEALBOX_STATEMENT_SIZE	96
+#define DEALBOX_SIGNATURE_SIZE	64
+#define DEALBOX_PUBLIC_KEY_SIZE	32
+#define DEALBOX_KEY_ID_SIZE	8
+
 /* reserved values of plan_id: no plan, and a test deal */
 #define DEALBOX_PLAN_NONE	0U
 #define DEALBOX_PLAN_TEST	0xffffffffU
@@ -417,6 +424,57 @@ struct dealbox_counters {
 	__u32 reserved;
 };
 
+/**
+ * struct dealbox_attest - ask the machine to sign what it said of a deal
+ * @insertion: insertion of the deal that ended last
+ * @result: out: DEALBOX_ERR_*
+ * @detail: out: detail of @result, see the protocol
+ * @reserved1: zero
+ * @nonce: key of the digests, secret and new for each call; not all zero
+ * @reserved: zero
+ *
+ * DEALBOX_EV_ATTESTED reports that it is done.
+ */
+struct dealbox_attest {
+	__u32 insertion;
+	__u32 result;
+	__u32 detail;
+	__u32 reserved1;
+	__u8 nonce[DEALBOX_NONCE_SIZE];
+	__u32 reserved[4];
+};
+
+/**
+ * struct dealbox_attestation - what the machine has signed
+ * @statement: the statement, see the protocol
+ * @signature: signature of the statement
+ * @reserved: zero
+ */
+struct dealbox_attestation {
+	__u8 statement[DEALBOX_STATEMENT_SIZE];
+	__u8 signature[DEALBOX_SIGNATURE_SIZE];
+	__u32 reserved[4];
+};
+
+/* struct dealbox_identity: flags */
+#define DEALBOX_IDENTITY_EMULATED	(1U << 0)	/* no real cards */
+
+/**
+ * struct dealbox_identity - the key with which a machine signs
+ * @flags: DEALBOX_IDENTITY_*
+ * @counter: attestations made so far with this key
+ * @key_id: identifies the key in statements
+ * @public_key: Ed25519
+ * @reserved: zero
+ */
+struct dealbox_identity {
+	__u32 flags;
+	__u32 counter;
+	__u8 key_id[DEALBOX_KEY_ID_SIZE];
+	__u8 public_key[DEALBOX_PUBLIC_KEY_SIZE];
+	__u32 reserved[4];
+};
+
 #define DEALBOX_IOC_MAGIC	0xB9
 
 #define DEALBOX_IOC_GET_INFO	_IOR(DEALBOX_IOC_MAGIC, 0x00, struct dealbox_info)
@@ -428,5 +486,8 @@ struct dealbox_counters {
 #define DEALBOX_IOC_GET_PARAM	_IOWR(DEALBOX_IOC_MAGIC, 0x06, struct dealbox_param)
 #define DEALBOX_IOC_SET_PARAM	_IOWR(DEALBOX_IOC_MAGIC, 0x07, struct dealbox_param)
 #define DEALBOX_IOC_GET_COUNTERS _IOR(DEALBOX_IOC_MAGIC, 0x08, struct dealbox_counters)
+#define DEALBOX_IOC_ATTEST	_IOWR(DEALBOX_IOC_MAGIC, 0x09, struct dealbox_attest)
+#define DEALBOX_IOC_GET_ATTESTATION _IOR(DEALBOX_IOC_MAGIC, 0x0a, struct dealbox_attestation)
+#define DEALBOX_IOC_GET_IDENTITY _IOR(DEALBOX_IOC_MAGIC, 0x0b, struct dealbox_identity)
 
 #endif /* _UAPI_LINUX_DEALBOX_H */

@@ -1,0 +1,884 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Attestations, by the emulator's machine on the bench and the library: only the plan and the
+ * events that the machine had are proven. Section numbers are those of docs/protocol.md.
+ */
+#include "emulator_fixture.h"
+
+#include <sodium.h>
+#include <stdio.h>
+
+#include <dealbox/attestation.h>
+#include <dealbox/verify.h>
+
+#include "abi.h"
+#include "attest.h"
+#include "machine_wire.h"
+
+#define STORED		DEALBOX_CAP_STORED_PLAN
+#define ROUTED		DEALBOX_CAP_HOST_ROUTED
+#define BY_CARD		DEALBOX_PLAN_BY_CARD
+#define BY_POSITION	DEALBOX_PLAN_BY_POSITION
+#define CAPTURE		DEALBOX_PLAN_CAPTURE
+#define PROVEN		DEALBOX_ATTESTED_PROVEN
+#define DIFFERENT	DEALBOX_ATTESTED_DIFFERENT
+#define INCOMPARABLE	DEALBOX_ATTESTED_INCOMPARABLE
+
+static const uint8_t nonce[DEALBOX_NONCE_SIZE] = "a secret of thirty-one letters.";
+
+/* --- the bench ---------------------------------------------------------------------- */
+
+static struct fixture *bench_config(uint32_t kind, const char *rules)
+{
+	struct machine_config config = fixture_config(kind);
+	struct fixture *fixture;
+
+	config.desc.capabilities |= DEALBOX_CAP_ATTEST;
+	memset(config.key, 0x5a, sizeof(config.key));
+	fixture = fixture_new_config(config);
+	fixture_rule(fixture, rules);
+	fixture->route = kind == ROUTED;
+	return fixture;
+}
+
+/* A deal into a new board has just been accepted. */
+static void bench_deal(struct fixture *fixture, uint8_t mode)
+{
+	pile_move_all(machine_table(fixture->m), machine_hopper(fixture->m));
+	fixture_cards(fixture, 52);
+	fixture_insert(fixture);
+	if (!fixture->route)
+		fixture_load_mode(fixture, mode);
+	assert_int_equal(fixture_start(fixture, mode), DEALBOX_ERR_OK);
+}
+
+static struct fixture *bench(uint32_t kind, uint8_t mode, const char *rules)
+{
+	struct fixture *fixture = bench_config(kind, rules);
+
+	bench_deal(fixture, mode);
+	return fixture;
+}
+
+static struct fixture *bench_done(uint32_t kind, uint8_t mode, const char *rules)
+{
+	struct fixture *fixture = bench(kind, mode, rules);
+
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	return fixture;
+}
+
+/* ATTEST; the error code. */
+static uint8_t ask_with(struct fixture *fixture, uint32_t insertion, const uint8_t *secret,
+			uint32_t *detail)
+{
+	struct wire_command cmd = { .sequence = ++fixture->sequence, .b = insertion };
+	uint8_t buf[WIRE_ATTEST_SIZE];
+
+	dealbox_encode_command(buf, &cmd);
+	memcpy(buf + WIRE_COMMAND_SIZE, secret, DEALBOX_NONCE_SIZE);
+	machine_command(fixture->m, WIRE_ATTEST, 0, buf, sizeof(buf));
+	if (detail)
+		*detail = fixture_result(fixture).detail;
+	return fixture_result(fixture).error;
+}
+
+static uint8_t ask(struct fixture *fixture, uint32_t insertion)
+{
+	return ask_with(fixture, insertion, nonce, NULL);
+}
+
+static bool fetch(struct fixture *fixture, struct dealbox_attestation *out)
+{
+	memset(out, 0, sizeof(*out));
+	return machine_query(fixture->m, WIRE_GET_STATEMENT, 0, out->statement) ==
+		       DEALBOX_STATEMENT_SIZE &&
+	       machine_query(fixture->m, WIRE_GET_SIGNATURE, 0, out->signature) ==
+		       DEALBOX_SIGNATURE_SIZE;
+}
+
+static struct dealbox_identity identity(struct fixture *fixture)
+{
+	struct dealbox_identity out;
+	uint8_t buf[WIRE_IDENTITY_SIZE];
+
+	assert_int_equal(machine_query(fixture->m, WIRE_GET_IDENTITY, 0, buf), sizeof(buf));
+	dealbox_decode_identity(buf, &out);
+	return out;
+}
+
+static struct dealbox_attestation attested(struct fixture *fixture, uint32_t insertion)
+{
+	struct dealbox_attestation out;
+	const struct wire_event *event;
+
+	assert_int_equal(ask(fixture, insertion), DEALBOX_ERR_OK);
+	event = fixture_until(fixture, DEALBOX_EV_ATTESTED);
+	assert_int_equal(event->arg[0], DEALBOX_ERR_OK);
+	assert_int_equal(event->arg[1], insertion);
+	assert_true(fetch(fixture, &out));
+	return out;
+}
+
+static struct dealbox_plan plan_of(uint8_t mode)
+{
+	struct wire_plan wire = fixture_plan(mode, mode == CAPTURE ? 1 : 52);
+	struct dealbox_plan plan = { .plan_id = wire.plan_id, .mode = mode, .entries = wire.entries };
+
+	memcpy(plan.pocket, wire.pocket, sizeof(plan.pocket));
+	return plan;
+}
+
+/* A trace of all events that came, without those from lost on, count of them. */
+static struct dealbox_trace *trace_without(struct fixture *fixture, uint32_t insertion,
+					   unsigned int lost, unsigned int count)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(insertion);
+	struct event_source source = { .pockets = 4 };
+	struct dealbox_event event;
+
+	assert_non_null(trace);
+	fixture_collect(fixture);
+	for (unsigned int i = 0; i < fixture->count; i++) {
+		if (i >= lost && i < lost + count)
+			continue;
+		dealbox_abi_event(&source, &fixture->events[i], i, &event);
+		assert_true(dealbox_trace_add(trace, &event) >= 0);
+	}
+	return trace;
+}
+
+static struct dealbox_trace *trace_of(struct fixture *fixture, uint32_t insertion)
+{
+	return trace_without(fixture, insertion, 0, 0);
+}
+
+static enum dealbox_attested verify_with(struct fixture *fixture,
+					 const struct dealbox_attestation *attestation,
+					 const uint8_t *secret, const struct dealbox_plan *plan,
+					 const struct dealbox_trace *trace)
+{
+	struct dealbox_identity key = identity(fixture);
+	struct dealbox_error reason = { 0 };
+	enum dealbox_attested result = dealbox_attestation_verify(attestation, key.public_key,
+								  secret, plan, trace, &reason);
+
+	assert_int_equal(!!reason.what[0], result != PROVEN);
+	return result;
+}
+
+static enum dealbox_attested verify(struct fixture *fixture,
+				    const struct dealbox_attestation *attestation, uint8_t mode,
+				    const struct dealbox_trace *trace)
+{
+	struct dealbox_plan plan = plan_of(mode);
+
+	return verify_with(fixture, attestation, nonce, &plan, trace);
+}
+
+/* Attests the deal that was done, and compares it with the events that came. */
+static enum dealbox_attested verify_all(struct fixture *fixture, uint8_t mode)
+{
+	uint32_t insertion = machine_view(fixture->m).board->insertion;
+	struct dealbox_attestation attestation = attested(fixture, insertion);
+	struct dealbox_trace *trace = trace_of(fixture, insertion);
+	enum dealbox_attested result = verify(fixture, &attestation, mode, trace);
+
+	dealbox_trace_free(trace);
+	return result;
+}
+
+/* --- what is proven ------------------------------------------------------------------- */
+
+static void deals_of_every_mode_and_kind_are_proven(void **state)
+{
+	static const uint8_t modes[] = { BY_CARD, BY_POSITION, CAPTURE };
+	static const uint32_t kinds[] = { STORED, ROUTED };
+
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++) {
+		struct fixture *fixture = bench_done(kinds[i / 3], modes[i % 3], "");
+		struct dealbox_attestation attestation;
+		struct dealbox_statement statement;
+
+		assert_int_equal(verify_all(fixture, modes[i % 3]), PROVEN);
+		assert_true(fetch(fixture, &attestation));
+		assert_int_equal(dealbox_attestation_read(&attestation, &statement), 0);
+		assert_int_equal(statement.insertion, 1);
+		assert_int_equal(statement.counter, 1);
+		assert_int_equal(statement.planned, kinds[i / 3] == STORED);
+		assert_true(statement.emulated);
+		assert_memory_equal(statement.key_id, identity(fixture).key_id, 8);
+		fixture_free(fixture);
+	}
+}
+
+/* A stop in mid-deal that the operator mended, keys and pauses are events like others. */
+static void a_deal_with_stops_and_pauses_is_proven(void **state)
+{
+	struct fixture *fixture = bench(STORED, BY_CARD, "on read position 7 nth 1: unreadable");
+
+	(void)state;
+	fixture_until(fixture, DEALBOX_EV_CARD_UNREADABLE);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_REREAD), DEALBOX_ERR_OK);
+	fixture_until(fixture, DEALBOX_EV_CARD_LANDED);
+	machine_key(fixture->m, DEALBOX_KEY_STOP, true);
+	fixture_until(fixture, DEALBOX_EV_PAUSED);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_RESUME), DEALBOX_ERR_OK);
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	assert_int_equal(verify_all(fixture, BY_CARD), PROVEN);
+	fixture_free(fixture);
+}
+
+static void the_last_of_several_captures_is_proven(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, CAPTURE, "");
+
+	(void)state;
+	fixture_cards(fixture, 3);
+	assert_int_equal(fixture_start(fixture, CAPTURE), DEALBOX_ERR_OK);
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	assert_int_equal(verify_all(fixture, CAPTURE), PROVEN);
+	fixture_free(fixture);
+}
+
+/* The board may be out, and another one in, before the host asks. */
+static void a_board_that_was_taken_out_is_proven(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation attestation;
+	struct dealbox_trace *trace;
+
+	(void)state;
+	assert_int_equal(machine_remove(fixture->m, true), 0);
+	fixture_insert(fixture);
+	attestation = attested(fixture, 1);
+	trace = trace_of(fixture, 1);
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), PROVEN);
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+/* --- what is not --------------------------------------------------------------------------- */
+
+/* Every bit of statement and signature counts. */
+static void a_changed_attestation_is_not_proven(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation good = attested(fixture, 1);
+	struct dealbox_trace *trace = trace_of(fixture, 1);
+
+	(void)state;
+	for (size_t bit = 0; bit < 8 * (sizeof(good.statement) + sizeof(good.signature)); bit++) {
+		struct dealbox_attestation bad = good;
+		uint8_t *byte = bit / 8 < sizeof(bad.statement) ? &bad.statement[bit / 8] :
+				&bad.signature[bit / 8 - sizeof(bad.statement)];
+
+		*byte ^= 1 << bit % 8;
+		assert_int_equal(verify(fixture, &bad, BY_CARD, trace), DIFFERENT);
+	}
+	assert_int_equal(verify(fixture, &good, BY_CARD, trace), PROVEN);
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+/* A host that changes what it says of any byte of any event. Numbers and types cannot be compared. */
+static void a_changed_event_is_not_proven(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation attestation = attested(fixture, 1);
+	struct dealbox_trace *trace = trace_of(fixture, 1);
+	unsigned int changed = 0;
+
+	(void)state;
+	for (size_t i = 0; i < dealbox_trace_count(trace); i++) {
+		struct dealbox_event *event = (struct dealbox_event *)dealbox_trace_get(trace, i);
+		struct dealbox_event before = *event;
+
+		if (event->type != DEALBOX_EV_DEAL_STARTED && !changed)
+			continue;
+		/* from flags to the last byte of arg, but bits of flags that no machine sends */
+		for (size_t at = offsetof(struct dealbox_event, flags);
+		     at < offsetof(struct dealbox_event, reserved); at++) {
+			if (at > offsetof(struct dealbox_event, flags) &&
+			    at < offsetof(struct dealbox_event, machine_seq))
+				continue;
+			((uint8_t *)event)[at] ^= 1;
+			assert_int_not_equal(verify(fixture, &attestation, BY_CARD, trace), PROVEN);
+			*event = before;
+			changed++;
+		}
+		if (event->type == DEALBOX_EV_DEAL_DONE)
+			break;
+	}
+	assert_true(changed > 150 * 25);
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), PROVEN);
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+static void another_plan_key_or_nonce_differs(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation attestation = attested(fixture, 1);
+	struct dealbox_trace *trace = trace_of(fixture, 1);
+	struct dealbox_plan plan = plan_of(BY_CARD);
+	struct dealbox_identity key = identity(fixture);
+	uint8_t other[DEALBOX_NONCE_SIZE];
+
+	(void)state;
+	/* two cards in each other's pocket */
+	plan.pocket[0] = 1;
+	plan.pocket[1] = 0;
+	assert_int_equal(verify_with(fixture, &attestation, nonce, &plan, trace), DIFFERENT);
+	plan = plan_of(BY_CARD);
+	plan.mode = BY_POSITION;
+	assert_int_equal(verify_with(fixture, &attestation, nonce, &plan, trace), DIFFERENT);
+	plan = plan_of(BY_CARD);
+	plan.entries = 255;
+	assert_int_equal(verify_with(fixture, &attestation, nonce, &plan, trace), DIFFERENT);
+	plan = plan_of(BY_CARD);
+	memcpy(other, nonce, sizeof(other));
+	other[31] ^= 1;
+	assert_int_equal(verify_with(fixture, &attestation, other, &plan, trace), DIFFERENT);
+	key.public_key[0] ^= 1;
+	assert_int_equal(dealbox_attestation_verify(&attestation, key.public_key, nonce, &plan,
+						    trace, NULL), DIFFERENT);
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+/* A host-routed machine does not know the plan; the number in its events is that of the plan. */
+static void another_plan_of_a_routed_deal_differs(void **state)
+{
+	struct fixture *fixture = bench_done(ROUTED, BY_CARD, "");
+	struct dealbox_attestation attestation = attested(fixture, 1);
+	struct dealbox_trace *trace = trace_of(fixture, 1);
+	struct dealbox_plan plan = plan_of(BY_CARD);
+
+	(void)state;
+	assert_int_equal(verify_with(fixture, &attestation, nonce, &plan, trace), PROVEN);
+	plan.plan_id++;
+	assert_int_equal(verify_with(fixture, &attestation, nonce, &plan, trace), DIFFERENT);
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+/* The first board's attestation is shown for the second, which had the same plan and cards. */
+static void an_old_attestation_is_not_proven(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation first = attested(fixture, 1), second;
+	struct dealbox_trace *trace, *renamed;
+	struct dealbox_event event;
+
+	(void)state;
+	machine_remove(fixture->m, true);
+	bench_deal(fixture, BY_CARD);
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	/* the same nonce again, which a host must not do: no digest is the same */
+	second = attested(fixture, 2);
+	trace = trace_of(fixture, 2);
+	assert_int_equal(verify(fixture, &second, BY_CARD, trace), PROVEN);
+	assert_int_equal(verify(fixture, &first, BY_CARD, trace), DIFFERENT);
+	assert_memory_not_equal(first.statement + 64, second.statement + 64, 32);
+	/* the host calls its trace that of the first board */
+	renamed = dealbox_trace_new(1);
+	for (size_t i = 0; i < dealbox_trace_count(trace); i++) {
+		event = *dealbox_trace_get(trace, i);
+		if (event.insertion != 2)
+			continue;
+		event.insertion = 1;
+		dealbox_trace_add(renamed, &event);
+	}
+	assert_int_equal(verify(fixture, &first, BY_CARD, renamed), DIFFERENT);
+	dealbox_trace_free(renamed);
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+/* Whichever event of the deal is lost, and whoever lost it. */
+static void a_lost_event_cannot_be_compared(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation attestation = attested(fixture, 1);
+	unsigned int first = 0;
+
+	(void)state;
+	while (fixture->events[first].type != DEALBOX_EV_DEAL_STARTED)
+		first++;
+	for (unsigned int i = first; i < fixture->count; i++) {
+		struct dealbox_trace *trace = trace_without(fixture, 1, i, 1);
+
+		/* the last one is ATTESTED, behind the deal */
+		assert_int_equal(verify(fixture, &attestation, BY_CARD, trace),
+				 i == fixture->count - 1 ? PROVEN : INCOMPARABLE);
+		dealbox_trace_free(trace);
+	}
+	fixture_free(fixture);
+}
+
+static void what_the_machine_sends_amiss_cannot_be_compared(void **state)
+{
+	static const char *const rules[] = {
+		"on event CARD_ROUTED position 9: unknown",
+		"on event CARD_ROUTED position 9: drop",
+		"on event CARD_ROUTED position 9: duplicate",
+		/* fields that the host rejects */
+		"on event CARD_ROUTED position 9: set 17 c8",
+		"on event CARD_ROUTED position 9: set 18 07",
+		/* an event of the deal names another insertion */
+		"on event CARD_ROUTED position 9: set 12 63",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+		struct fixture *fixture = bench_done(STORED, BY_CARD, rules[i]);
+
+		assert_int_equal(verify_all(fixture, BY_CARD), INCOMPARABLE);
+		fixture_free(fixture);
+	}
+}
+
+/* An event that was changed on its way, into another one that could be. */
+static void an_event_changed_on_its_way_differs(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD,
+					     "on event CARD_ROUTED position 9: set 18 02");
+
+	(void)state;
+	assert_int_equal(verify_all(fixture, BY_CARD), DIFFERENT);
+	fixture_free(fixture);
+}
+
+/* Reserved bytes and unknown flags are not part of the digest. */
+static void reserved_bytes_of_events_do_not_matter(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD,
+					     "on event CARD_ROUTED position 9: set 1 fcffff");
+
+	(void)state;
+	assert_int_equal(verify_all(fixture, BY_CARD), PROVEN);
+	fixture_free(fixture);
+}
+
+/* The host has the attestation already when the stop comes. */
+static void a_stop_behind_the_deal_cannot_be_compared(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation attestation = attested(fixture, 1);
+	struct dealbox_trace *trace;
+
+	(void)state;
+	machine_break(fixture->m, 3, false);
+	trace = trace_of(fixture, 1);
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), INCOMPARABLE);
+	dealbox_trace_free(trace);
+	/* the machine signs nothing any more */
+	assert_int_equal(ask(fixture, 1), DEALBOX_ERR_STATE);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_CLEAR_FAULT), DEALBOX_ERR_OK);
+	assert_int_equal(ask(fixture, 1), DEALBOX_ERR_WRONG_INSERTION);
+	fixture_free(fixture);
+}
+
+/* A capture that runs behind the one that ended may put another card in. */
+static void a_deal_behind_the_deal_cannot_be_compared(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, CAPTURE, "");
+	struct dealbox_attestation attestation = attested(fixture, 1);
+	struct dealbox_trace *trace;
+
+	(void)state;
+	fixture_cards(fixture, 3);
+	assert_int_equal(fixture_start(fixture, CAPTURE), DEALBOX_ERR_OK);
+	fixture_until(fixture, DEALBOX_EV_DEAL_STARTED);
+	trace = trace_of(fixture, 1);
+	assert_int_equal(verify(fixture, &attestation, CAPTURE, trace), INCOMPARABLE);
+	dealbox_trace_free(trace);
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	trace = trace_of(fixture, 1);
+	assert_int_equal(verify(fixture, &attestation, CAPTURE, trace), DIFFERENT);
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+/* A machine that signs before its deal is done has signed something else. */
+static void a_machine_that_signs_too_early_is_not_proven(void **state)
+{
+	struct fixture *fixture = bench(STORED, BY_CARD, "");
+	struct dealbox_attestation attestation;
+	struct dealbox_trace *trace;
+	struct attest_deal deal = { 0 };
+	struct attestation made;
+	struct attest_key key;
+	uint8_t seed[MACHINE_KEY_SIZE], bytes[WIRE_EVENT_SIZE], block[WIRE_PLAN_MAX];
+	uint8_t hash[WIRE_HASH_SIZE];
+	struct wire_plan plan = fixture_plan(BY_CARD, 52);
+	const struct wire_event *event;
+	unsigned int i, first = 0;
+
+	(void)state;
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	while (fixture->events[first].type != DEALBOX_EV_DEAL_STARTED)
+		first++;
+	memset(seed, 0x5a, sizeof(seed));
+	attest_key_make(&key, seed);
+	dealbox_count_plan(&plan);
+	attest_plan(hash, block, dealbox_encode_plan(block, &plan));
+	trace = trace_of(fixture, 1);
+	/* all events but the last, and then that one as well */
+	attest_begin(&deal, 1, hash);
+	for (i = first; i < fixture->count; i++) {
+		event = &fixture->events[i];
+		memset(bytes, 0, sizeof(bytes));
+		if (event->type == DEALBOX_EV_DEAL_DONE) {
+			attest_make(&made, &deal, &key, 1, nonce);
+			memcpy(attestation.statement, made.statement, sizeof(made.statement));
+			memcpy(attestation.signature, made.signature, sizeof(made.signature));
+			assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), DIFFERENT);
+		}
+		wire_event_put(bytes, event);
+		attest_event(&deal, bytes);
+	}
+	attest_make(&made, &deal, &key, 1, nonce);
+	memcpy(attestation.statement, made.statement, sizeof(made.statement));
+	memcpy(attestation.signature, made.signature, sizeof(made.signature));
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), PROVEN);
+	dealbox_trace_free(trace);
+	/* before the end, the trace has no deal to compare */
+	trace = trace_without(fixture, 1, fixture->count - 1, 1);
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), INCOMPARABLE);
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+/* ATTESTED in mid-deal, which §5.3 forbids. */
+static void an_attestation_within_a_deal_cannot_be_compared(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation attestation = attested(fixture, 1);
+	unsigned int i;
+	struct dealbox_trace *trace;
+
+	(void)state;
+	for (i = 0; fixture->events[i].type != DEALBOX_EV_CARD_READ; i++)
+		;
+	fixture->events[i].type = DEALBOX_EV_ATTESTED;
+	trace = trace_of(fixture, 1);
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), INCOMPARABLE);
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+/* A statement of a later version is signed well, and says something that we do not know. */
+static void a_later_version_cannot_be_compared(void **state)
+{
+	static const size_t places[] = { 5, 6, 7, 28, 31 };
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation attestation = attested(fixture, 1);
+	struct dealbox_trace *trace = trace_of(fixture, 1);
+	uint8_t seed[MACHINE_KEY_SIZE], text[28 + DEALBOX_STATEMENT_SIZE];
+	struct dealbox_statement statement;
+	struct attest_key key;
+
+	(void)state;
+	memset(seed, 0x5a, sizeof(seed));
+	attest_key_make(&key, seed);
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		struct dealbox_attestation later = attestation;
+
+		later.statement[places[i]] |= 0x80;
+		memcpy(text, "dealing machine attestation\n", 28);
+		memcpy(text + 28, later.statement, sizeof(later.statement));
+		crypto_sign_detached(later.signature, NULL, text, sizeof(text), key.secret);
+		assert_int_equal(verify(fixture, &later, BY_CARD, trace), INCOMPARABLE);
+		assert_int_equal(dealbox_attestation_read(&later, &statement), -EINVAL);
+	}
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+/* The digests tell nothing without the nonce: they are not those of an unkeyed or guessed one. */
+static void digests_tell_nothing_without_the_nonce(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation first = attested(fixture, 1), second;
+	struct dealbox_plan plan = plan_of(BY_CARD);
+	struct dealbox_trace *trace = trace_of(fixture, 1);
+	uint8_t other[DEALBOX_NONCE_SIZE] = { 1 }, none[DEALBOX_NONCE_SIZE] = { 0 };
+
+	(void)state;
+	assert_int_equal(verify_with(fixture, &first, none, &plan, trace), DIFFERENT);
+	assert_int_equal(ask_with(fixture, 1, other, NULL), DEALBOX_ERR_OK);
+	fixture_until(fixture, DEALBOX_EV_ATTESTED);
+	assert_true(fetch(fixture, &second));
+	/* the same plan, the same events: nothing is equal */
+	assert_memory_not_equal(first.statement + 32, second.statement + 32, 32);
+	assert_memory_not_equal(first.statement + 64, second.statement + 64, 32);
+	assert_int_equal(verify_with(fixture, &second, other, &plan, trace), PROVEN);
+	assert_int_equal(verify_with(fixture, &second, nonce, &plan, trace), DIFFERENT);
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+/* --- what the machine refuses ---------------------------------------------------------------- */
+
+static void attest_is_refused_as_the_page_says(void **state)
+{
+	static const uint8_t none[DEALBOX_NONCE_SIZE];
+	struct fixture *fixture = bench_config(STORED, "");
+	struct dealbox_attestation attestation;
+	uint8_t buf[WIRE_ATTEST_SIZE] = { 0 };
+	struct wire_command cmd = { .sequence = 5000, .b = 1 };
+	uint32_t detail;
+
+	(void)state;
+	/* no deal yet; then in mid-deal */
+	assert_int_equal(ask_with(fixture, 1, nonce, &detail), DEALBOX_ERR_WRONG_INSERTION);
+	assert_int_equal(detail, 0);
+	assert_false(fetch(fixture, &attestation));
+	bench_deal(fixture, BY_CARD);
+	assert_int_equal(ask_with(fixture, 1, nonce, &detail), DEALBOX_ERR_STATE);
+	assert_int_equal(detail, DEALBOX_STATE_DEALING);
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	assert_int_equal(ask_with(fixture, 2, nonce, &detail), DEALBOX_ERR_WRONG_INSERTION);
+	assert_int_equal(detail, 1);
+	/* fields */
+	assert_int_equal(ask_with(fixture, 0, nonce, &detail), DEALBOX_ERR_BAD_VALUE);
+	assert_int_equal(detail, 2);
+	assert_int_equal(ask_with(fixture, 1, none, &detail), DEALBOX_ERR_BAD_VALUE);
+	assert_int_equal(detail, 5);
+	/* a data stage of 16 bytes, or a byte too few or too many */
+	dealbox_encode_command(buf, &cmd);
+	memcpy(buf + WIRE_COMMAND_SIZE, nonce, sizeof(nonce));
+	for (size_t size = WIRE_COMMAND_SIZE; size < sizeof(buf); size += 31) {
+		buf[0]++;
+		assert_false(machine_command(fixture->m, WIRE_ATTEST, 0, buf, size));
+		assert_int_equal(fixture_result(fixture).error, DEALBOX_ERR_BAD_LENGTH);
+		assert_int_equal(fixture_result(fixture).detail, size);
+	}
+	/* other commands do not become longer */
+	buf[0]++;
+	assert_false(machine_command(fixture->m, DEALBOX_OP_PAUSE, 0, buf, sizeof(buf)));
+	assert_int_equal(fixture_result(fixture).error, DEALBOX_ERR_BAD_LENGTH);
+	fixture_free(fixture);
+}
+
+static void a_machine_without_a_key_has_none_of_it(void **state)
+{
+	struct fixture *fixture = fixture_dealing(STORED, BY_CARD, "");
+	uint8_t buf[MACHINE_ANSWER_MAX];
+
+	(void)state;
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	assert_int_equal(ask(fixture, 1), DEALBOX_ERR_UNSUPPORTED);
+	for (uint8_t request = WIRE_GET_IDENTITY; request <= WIRE_GET_SIGNATURE; request++)
+		assert_int_equal(machine_query(fixture->m, request, 0, buf), 0);
+	fixture_free(fixture);
+}
+
+/* ATTESTED comes when no stop of the deal can come any more; no deal begins in between. */
+static void a_machine_waits_until_no_stop_can_come(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, CAPTURE, "");
+	uint64_t done_at = fixture->now;
+	struct dealbox_attestation attestation;
+
+	(void)state;
+	assert_int_equal(ask(fixture, 1), DEALBOX_ERR_OK);
+	assert_int_equal(ask(fixture, 1), DEALBOX_ERR_STATE);
+	fixture_cards(fixture, 3);
+	assert_int_equal(fixture_start(fixture, CAPTURE), DEALBOX_ERR_STATE);
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_TEST_DEAL, 0, 1, 3, NULL),
+			 DEALBOX_ERR_STATE);
+	assert_false(fetch(fixture, &attestation));
+	fixture_until(fixture, DEALBOX_EV_ATTESTED);
+	assert_true(fixture->now >= done_at + 300000);
+	assert_true(fixture->now <= done_at + 5000000);
+	assert_int_equal(fixture_start(fixture, CAPTURE), DEALBOX_ERR_OK);
+	/* the attestation stays; the deal that runs cannot be attested */
+	assert_true(fetch(fixture, &attestation));
+	fixture_free(fixture);
+}
+
+static void a_stop_while_it_signs_ends_without_a_statement(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation attestation;
+	const struct wire_event *event;
+
+	(void)state;
+	assert_int_equal(ask(fixture, 1), DEALBOX_ERR_OK);
+	machine_break(fixture->m, 3, false);
+	event = fixture_until(fixture, DEALBOX_EV_ATTESTED);
+	assert_int_equal(event->code, 0);
+	assert_int_equal(event->arg[0], DEALBOX_ERR_STATE);
+	assert_int_equal(event->arg[1], 1);
+	assert_false(fetch(fixture, &attestation));
+	fixture_pass(fixture, 6000000);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_ATTESTED), 1);
+	assert_int_equal(identity(fixture).counter, 0);
+	fixture_free(fixture);
+}
+
+/* No attestation of a deal that was aborted, stopped, or without a plan. */
+static void only_deals_that_ended_are_attested(void **state)
+{
+	static const char *const rules[] = {
+		"on feed position 9: double-feed", "on gate position 9: wrong-pocket", "on gate position 9: jam gate",
+	};
+	struct fixture *fixture;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+		fixture = bench(STORED, BY_CARD, rules[i]);
+		fixture_pass(fixture, 20000000);
+		assert_int_equal(fixture_status(fixture).state, DEALBOX_STATE_FAULT);
+		assert_int_equal(ask(fixture, 1), DEALBOX_ERR_STATE);
+		machine_clear_path(fixture->m);
+		assert_int_equal(fixture_do(fixture, DEALBOX_OP_CLEAR_FAULT), DEALBOX_ERR_OK);
+		assert_int_equal(ask(fixture, 1), DEALBOX_ERR_WRONG_INSERTION);
+		fixture_free(fixture);
+	}
+	fixture = bench(STORED, BY_CARD, "");
+	fixture_until(fixture, DEALBOX_EV_CARD_LANDED);
+	assert_int_equal(fixture_do(fixture, DEALBOX_OP_ABORT), DEALBOX_ERR_OK);
+	fixture_until(fixture, DEALBOX_EV_ABORTED);
+	assert_int_equal(ask(fixture, 1), DEALBOX_ERR_WRONG_INSERTION);
+	machine_remove(fixture->m, true);
+	fixture_insert(fixture);
+	assert_int_equal(fixture_command(fixture, DEALBOX_OP_TEST_DEAL, 0, 2, 3, NULL),
+			 DEALBOX_ERR_OK);
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	assert_int_equal(ask(fixture, 2), DEALBOX_ERR_WRONG_INSERTION);
+	fixture_free(fixture);
+}
+
+/* After a reset there is neither a deal nor an attestation, and none comes. */
+static void configuration_forgets_deal_and_attestation(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation attestation = attested(fixture, 1);
+
+	(void)state;
+	machine_configure(fixture->m);
+	assert_false(fetch(fixture, &attestation));
+	assert_int_equal(ask(fixture, 1), DEALBOX_ERR_WRONG_INSERTION);
+	machine_remove(fixture->m, true);
+	bench_deal(fixture, BY_CARD);
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	assert_int_equal(ask(fixture, 2), DEALBOX_ERR_OK);
+	machine_reset_firmware(fixture->m);
+	fixture_pass(fixture, 6000000);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_ATTESTED), 1);
+	assert_int_equal(identity(fixture).counter, 1);
+	fixture_free(fixture);
+}
+
+/* The counter goes on over the machine's life, and is stored before the statement is there. */
+static uint32_t counter_saved;
+static struct fixture *counter_of;
+
+static void save_counter(void *context, const struct machine_memory *memory)
+{
+	struct dealbox_attestation attestation;
+
+	(void)context;
+	counter_saved = memory->attestations;
+	if (counter_of && counter_saved)
+		assert_false(fetch(counter_of, &attestation));
+}
+
+static void the_counter_counts_over_a_life(void **state)
+{
+	struct machine_config config = fixture_config(STORED);
+	struct machine_memory memory = { .insertion = 7, .attestations = UINT32_MAX - 1 };
+	struct fixture fixture = { .now = 1 };
+	uint8_t other[DEALBOX_NONCE_SIZE] = { 9 };
+	struct dealbox_attestation attestation;
+	struct dealbox_statement statement;
+
+	(void)state;
+	config.desc.capabilities |= DEALBOX_CAP_ATTEST;
+	config.save = save_counter;
+	config.context = &fixture;
+	fixture.m = machine_new(&config, &memory, fixture.now);
+	counter_of = &fixture;
+	machine_configure(fixture.m);
+	assert_int_equal(identity(&fixture).counter, UINT32_MAX - 1);
+	bench_deal(&fixture, BY_CARD);
+	fixture_until(&fixture, DEALBOX_EV_DEAL_DONE);
+	attestation = attested(&fixture, 8);
+	counter_of = NULL;
+	assert_int_equal(counter_saved, UINT32_MAX);
+	assert_int_equal(dealbox_attestation_read(&attestation, &statement), 0);
+	assert_int_equal(statement.counter, UINT32_MAX);
+	/* it does not wrap */
+	assert_int_equal(ask_with(&fixture, 8, other, NULL), DEALBOX_ERR_HARDWARE);
+	machine_free(fixture.m);
+}
+
+/* The same command again asks for nothing new. */
+static void a_repeated_command_attests_once(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+
+	(void)state;
+	assert_int_equal(ask(fixture, 1), DEALBOX_ERR_OK);
+	fixture->sequence--;
+	assert_int_equal(ask(fixture, 1), DEALBOX_ERR_OK);
+	fixture_until(fixture, DEALBOX_EV_ATTESTED);
+	fixture->sequence--;
+	assert_int_equal(ask(fixture, 1), DEALBOX_ERR_OK);
+	fixture_pass(fixture, 6000000);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_ATTESTED), 1);
+	assert_int_equal(identity(fixture).counter, 1);
+	fixture_free(fixture);
+}
+
+static void results_have_names(void **state)
+{
+	(void)state;
+	assert_string_equal(dealbox_attested_name(PROVEN), "proven");
+	assert_string_equal(dealbox_attested_name(DIFFERENT), "differs");
+	assert_string_equal(dealbox_attested_name(INCOMPARABLE), "cannot compare");
+	assert_string_equal(dealbox_attested_name(3), "?");
+	/* a variable that nobody has set proves nothing */
+	assert_int_equal(INCOMPARABLE, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(deals_of_every_mode_and_kind_are_proven),
+		cmocka_unit_test(a_deal_with_stops_and_pauses_is_proven),
+		cmocka_unit_test(the_last_of_several_captures_is_proven),
+		cmocka_unit_test(a_board_that_was_taken_out_is_proven),
+		cmocka_unit_test(a_changed_attestation_is_not_proven),
+		cmocka_unit_test(a_changed_event_is_not_proven),
+		cmocka_unit_test(another_plan_key_or_nonce_differs),
+		cmocka_unit_test(another_plan_of_a_routed_deal_differs),
+		cmocka_unit_test(an_old_attestation_is_not_proven),
+		cmocka_unit_test(a_lost_event_cannot_be_compared),
+		cmocka_unit_test(what_the_machine_sends_amiss_cannot_be_compared),
+		cmocka_unit_test(an_event_changed_on_its_way_differs),
+		cmocka_unit_test(reserved_bytes_of_events_do_not_matter),
+		cmocka_unit_test(a_stop_behind_the_deal_cannot_be_compared),
+		cmocka_unit_test(a_deal_behind_the_deal_cannot_be_compared),
+		cmocka_unit_test(a_machine_that_signs_too_early_is_not_proven),
+		cmocka_unit_test(an_attestation_within_a_deal_cannot_be_compared),
+		cmocka_unit_test(a_later_version_cannot_be_compared),
+		cmocka_unit_test(digests_tell_nothing_without_the_nonce),
+		cmocka_unit_test(attest_is_refused_as_the_page_says),
+		cmocka_unit_test(a_machine_without_a_key_has_none_of_it),
+		cmocka_unit_test(a_machine_waits_until_no_stop_can_come),
+		cmocka_unit_test(a_stop_while_it_signs_ends_without_a_statement),
+		cmocka_unit_test(only_deals_that_ended_are_attested),
+		cmocka_unit_test(configuration_forgets_deal_and_attestation),
+		cmocka_unit_test(the_counter_counts_over_a_life),
+		cmocka_unit_test(a_repeated_command_attests_once),
+		cmocka_unit_test(results_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
