@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# For tests that are shell scripts: what they print is the Test Anything
-# Protocol. Source it, `check` each thing, and end with `done_testing`.
+# For tests that are shell scripts and print the Test Anything Protocol. Source it, `check` each
+# thing, and end with `done_testing`.
 
 tap_count=0 tap_bad=0
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Small breakages of a C source, one at a time.
 
-The source is read as tokens, not as a tree: what comes of a token that means something else here
-than usual does not compile, and is counted as such.
+The source is read as tokens, not as a syntax tree. Where a token does not have its usual meaning,
+the breakage does not compile, and is counted as such.
 """
 
 import re
@@ -33,24 +33,24 @@ class Token(NamedTuple):
 
 class Breakage(NamedTuple):
     function: str
-    line: str       # as it stands in the source, without the blanks around it
-    number: int     # .. and its number, for a person to find it
-    change: str     # in words, the same for the same change of the same text
+    line: str       # its text in the source, stripped
+    number: int     # the line number, for people
+    change: str     # in words; "no. 2" and so on if line and change occur again in the function
     start: int
     end: int
-    text: str       # what stands instead, from start to end
+    text: str       # replaces the source from start to end
 
 
 class Source:
-    """The tokens of a file, and what surrounds each."""
+    """The tokens of a file, and the brackets and the function around each."""
 
     def __init__(self, text):
         self.text = text
         self.tokens = [Token(match.lastgroup, match.group(), match.start(), match.end())
                        for match in TOKEN.finditer(text) if match.lastgroup != 'skip']
-        self.partner = {}       # of a bracket: the one that closes it
-        self.inside = []        # of a token: the innermost bracket around it
-        self.function = []      # .. and the function that it is in
+        self.partner = {}       # opening bracket: closing bracket
+        self.inside = []        # token: the innermost bracket around it
+        self.function = []      # token: the name of its function
         stack, function = [], ''
         for i, token in enumerate(self.tokens):
             if token.text in ('(', '[', '{'):
@@ -69,7 +69,7 @@ class Source:
                 function = ''
 
     def _name_before(self, brace):
-        """The name of the function whose body begins here; '' where it is something else."""
+        """Return the name of the function whose body begins here, or ''."""
         if not brace or self.tokens[brace - 1].text != ')':
             return ''
         for i, end in self.partner.items():
@@ -102,7 +102,7 @@ class Source:
         return before in (';', '{', '}', 'else')
 
     def end_of_statement(self, i):
-        """The semicolon that ends what begins here; None where it has none of its own."""
+        """Return the semicolon that ends the statement, or None if it has none of its own."""
         around = self.inside[i]
         while i < len(self.tokens):
             if self.tokens[i].text == ';' and self.inside[i] == around:
@@ -161,7 +161,7 @@ def breakages(text):
             condition = [t.text for t in source.tokens[i + 2:end]]
             turned = sum(word in ('==', '!=', '!') for word in condition)
             joined = '&&' in condition or '||' in condition
-            if joined or turned != 1:       # else it has been turned above
+            if joined or turned != 1:       # a single comparison was swapped above
                 add(i + 1, end, '(!' + text[source.tokens[i + 1].start:source.tokens[end].end] + ')',
                     'condition negated')
         if not source.begins_statement(i) or token.text in NO_STATEMENT:
@@ -176,11 +176,11 @@ def breakages(text):
         elif text[token.start:].startswith('(void)') and end <= i + 4:
             continue
         else:
-            # the lines behind it keep their numbers
+            # keep the line numbers of what follows
             add(i, end, ';' + '\n' * text.count('\n', token.start, source.tokens[end].end),
                 'taken out')
 
-    # the same change of the same text again in a function: the second has a number
+    # number repetitions of the same change of the same text in a function
     counts = {}
     for n, breakage in enumerate(found):
         key = (breakage.function, breakage.line, breakage.change)

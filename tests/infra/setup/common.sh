@@ -19,20 +19,19 @@ die()
 	exit 2
 }
 
-# checked_version <debug|race>: such a kernel is another one when its configuration is, or how it
-# is built
+# checked_version <debug|race>: changes with the configuration of the kernel and how it is built
 checked_version()
 {
 	cat "$here"/../../kernel/debug-kernel/{config,"config-$1",build,vhci.cocci} | sha256sum | cut -c 1-12
 }
 
-# image and headers of 7.2 come together: what there is with them makes it another one
+# changes with the packages that are installed beside image and headers of 7.2
 backport_version()
 {
 	packages backport | sha256sum | cut -c 1-12
 }
 
-# kernel_dir <series>: image, modules, release and version
+# kernel_dir <series>: the folder with image, modules, release and version
 kernel_dir()
 {
 	case $1 in
@@ -42,8 +41,8 @@ kernel_dir()
 	esac
 }
 
-# cross_root <series-arch>: usr/src has headers for another computer, and the name of
-# their release; for 7.2 within a Debian 13 that has the compilers
+# cross_root <series-arch>: the folder whose usr/src has headers for that architecture, and the
+# name of their release; for 7.2 it is a Debian 13 with the compilers
 cross_root()
 {
 	case $1 in
@@ -57,7 +56,7 @@ cross_release()
 	echo "$(cross_root "$1")/usr/src/release-${1#*-}"
 }
 
-# what `make -C` takes to build a module
+# the folder for `make -C` when a module is built
 kernel_headers()
 {
 	local headers
@@ -68,14 +67,14 @@ kernel_headers()
 	7.2) echo "$(kernel_dir 7.2)/debian/usr/src/linux-headers-$(<"$(kernel_dir 7.2)/release")" ;;
 	*)
 		headers=usr/src/linux-headers-$(<"$(kernel_dir "$1")/release")
-		# a cache that is older than this line has none: they were installed
+		# in an old cache there are none, because they were installed then
 		[ ! -d "$(kernel_dir "$1")/$headers" ] || headers=$(kernel_dir "$1")/$headers
 		echo "/${headers#/}"
 		;;
 	esac
 }
 
-# image, modules and headers are there
+# true if image, modules and headers are there
 kernel_ready()
 {
 	local dir release
@@ -88,7 +87,7 @@ kernel_ready()
 		[ -e "$(kernel_headers "$1")/Module.symvers" ]
 }
 
-# headers for another computer; what runs while building is of this one
+# true if the headers for another architecture are there; the build's own programs are this one's
 headers_ready()
 {
 	local headers
@@ -98,7 +97,7 @@ headers_ready()
 	[ -r "$headers/Module.symvers" ] && [ -x "$headers/scripts/mod/modpost" ]
 }
 
-# of the source package of 6.12, what the tests use
+# the files of the source package of 6.12 that the tests use
 harness_files=(
 	tools/testing/selftests/kselftest.h tools/testing/selftests/kselftest_harness.h
 	scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch
@@ -120,13 +119,13 @@ packages()
 	sed -n "/^# $1:/,/^\$/ { /^#/d; /^\$/d; s/ .*//; p }" "$here/packages"
 }
 
-# least_version <package>: 0 if every one will do
+# least_version <package>: 0 if any version will do
 least_version()
 {
 	sed -n "s/^$1 //p; \$ s/.*/0/p" "$here/packages" | head -n 1
 }
 
-# the packages that a Debian of ours has: a section
+# debian_packages <release>: the packages of such a Debian, from a section of the list
 debian_packages()
 {
 	case $1 in
@@ -136,7 +135,7 @@ debian_packages()
 	esac
 }
 
-# debian_archive <release>: named by what is in it, another list is another archive
+# debian_archive <release>: the name contains a hash of the list of packages
 debian_archive()
 {
 	echo "$cache/$1-$(debian_packages "$1" | sha256sum | cut -c 1-12).tar.zst"
