@@ -228,7 +228,7 @@ static void claim(uint32_t insertion, int number)
 	people.exact[board_index(job.deals[i].board)] = true;
 }
 
-/* Withdraw the claim: the machine stopped after the end of the deal */
+/* Withdraw the claim of an exact board, because the machine stopped after the end of the deal. */
 static void claim_taken_back(uint32_t insertion)
 {
 	int i;
@@ -446,7 +446,7 @@ static void event_pass(uint8_t *event)
 	}
 }
 
-/* status is 0, or an errno for the transfer; on a real bus, the transfer is lost instead. */
+/* status: 0, or an errno for the transfer; on a real bus the transfer is lost instead. */
 static void transfer_give(const uint8_t *events, int length, int status)
 {
 	if (!uri)
@@ -497,7 +497,7 @@ static void attach(void)
 	job.attached = true;
 }
 
-/* CLEAR_FAULT: somebody has removed the cause */
+/* CLEAR_FAULT is only right if somebody has removed the cause. */
 static void clear_judge(const uint8_t *setup)
 {
 	if (setup[0] == 0x41 && setup[1] == 0x17 && m.state == FAULT &&
@@ -711,7 +711,7 @@ static int look_at_insertion(const struct dealbox_ledger_insertion *one, void *c
 	return 0;
 }
 
-/* What was exact at first, and is not after all, is not recorded any more. */
+/* Judge the record of one copy. A board whose exact copy was revoked is not recorded any more. */
 static int look_at_copy(const struct dealbox_ledger_copy *one, void *context)
 {
 	struct looked *looked = context;
@@ -881,7 +881,7 @@ static void turn(void)
 	}
 }
 
-/* The program waits, at most ms. */
+/* Let time pass while the program waits, at most timeout_ms. */
 static void wait_for(int32_t timeout_ms)
 {
 	uint64_t end = timeout_ms < 0 ? UINT64_MAX : job.now_us + (uint64_t)timeout_ms * 1000;
@@ -1450,7 +1450,7 @@ int main(int argc, char **argv)
 	if (*folder) {
 		service = argv[optind + 1];
 		people_us = SERVICE_PEOPLE_US;
-		/* No job that could be restarted without a question. */
+		/* The service has no jobs that can be started anew. */
 		kind_off[F_KILLED_ANEW] = true;
 	}
 	real_time = uri || service;

@@ -26,7 +26,7 @@ enum site {
 	SITE_INSERT,	/* a board is put in */
 	SITE_EMPTY,	/* a board is to be emptied */
 	SITE_HELP,	/* a deal is held */
-	SITE_BETWEEN,	/* the program has ended, and will be begun again */
+	SITE_BETWEEN,	/* the program has ended, and will be started again */
 };
 
 enum fault_id {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Loaded into the program that deals (LD_PRELOAD), it makes of it and of the campaign
- * one computation that always goes the same way. When the program waits, it says for
- * how long, and the campaign lets the machine and the people act until something has
- * come, or until that time has passed: on the campaign's clock, which is the program's, too.
- * Nothing is written to a disk in earnest.
+ * Preloaded (LD_PRELOAD) into the program that deals, so that program and campaign become one
+ * reproducible computation. When the program waits, it tells the campaign for how long, and the
+ * campaign lets the machine and the people act until an event comes or the time has passed, on
+ * the campaign's clock, which is the program's, too. fsync() does nothing.
  *
- * The program has a second thread, which deals. One of the two runs at a time: it hands over when
- * it waits, and the campaign is told when both of them do.
+ * The program has a second thread, which deals. Only one of the two runs at a time: it hands over
+ * when it waits. When both wait, the campaign lets time pass.
  */
 #undef _FORTIFY_SOURCE		/* it would define poll() itself */
 #include <dlfcn.h>
@@ -41,15 +40,15 @@ static int poll_now(struct pollfd *fds, nfds_t count)
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t handed_over = PTHREAD_COND_INITIALIZER;
 static __thread unsigned int me;	/* 0: the first one */
-static unsigned int turn;		/* who runs */
+static unsigned int turn;		/* the thread that runs */
 
 static struct side {
 	bool there;
-	bool waits;		/* and nothing has happened since it looked last */
+		bool waits;		/* and nothing has happened since its last look */
 	uint64_t until;		/* us */
 } sides[2] = { { .there = true } };
 
-/* With the lock: the other one runs, until it hands over. */
+/* Let the other thread run until it hands over. The caller holds the lock. */
 static void hand_over(void)
 {
 	turn = !me;
@@ -58,7 +57,7 @@ static void hand_over(void)
 		pthread_cond_wait(&handed_over, &lock);
 }
 
-/* The campaign lets time pass, as long as neither of the two has to do something. */
+/* Let the campaign pass time, as long as neither thread has anything to do. */
 static void pass_time(void)
 {
 	uint64_t until = sides[me].until;
@@ -91,7 +90,7 @@ int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 		else
 			pass_time();
 	}
-	/* what is done now may be what the other one waits for */
+	/* the other thread may be waiting for what this one does now */
 	sides[0].waits = sides[1].waits = false;
 	pthread_mutex_unlock(&lock);
 	return ret;
@@ -161,7 +160,7 @@ int __poll_chk(struct pollfd *fds, nfds_t count, int timeout_ms, size_t size)
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
 	(void)clock;
-	now_us++;	/* lets busy waits on the clock end */
+	now_us++;	/* so that busy waits on the clock end */
 	now->tv_sec = (time_t)(now_us / 1000000);
 	now->tv_nsec = (long)(now_us % 1000000 * 1000);
 	return 0;

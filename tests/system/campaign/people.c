@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The people at the machine. They follow the instructions as a person would who sees the machine,
- * the board and the cards. Their mistakes are faults of the campaign.
+ * The people at the machine. They follow the instructions, and see the machine, the board and the
+ * cards. Their mistakes are faults of the campaign.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "campaign.h"
 
-/* looks before they act without an instruction: longer than the program waits */
+/* looks after which they act without an instruction; longer than the program waits */
 #define PATIENCE	40
 
 struct people people;
@@ -70,7 +70,7 @@ static void shuffle(uint8_t *cards, int count)
 	}
 }
 
-/* A pack, with its faults */
+/* Take a pack, with its faults. */
 static int pack_take(uint8_t cards[HOPPER_CARDS])
 {
 	int count = 52;
@@ -117,7 +117,7 @@ static void hopper_add(int card)
 
 /* -- boards ----------------------------------------------------------- */
 
-/* No host can know better than the people that a board is not empty */
+/* The people say that the board is empty, which no host can check. */
 static void believe_empty(struct board *board)
 {
 	/* The claims so far refer to its old contents. */
@@ -129,7 +129,7 @@ static void believe_empty(struct board *board)
 	board->ran_short = 0;
 }
 
-/* As far as they can see: they overlook a single card */
+/* Return true if the board looks empty: people overlook a single card. */
 static bool board_is_empty(const struct board *board)
 {
 	static const pockets_t none;
@@ -154,7 +154,7 @@ static void board_put_in(struct board *board)
 	people.deeds++;
 	board_insert(board, fault ? (int)(1 + fault->arg % 4) : board->number);
 	note("people: board %d is put in, insertion %u", board->number, m.insertion);
-	*people.text = '\0';	/* that is done */
+	*people.text = '\0';	/* the instruction has been followed */
 }
 
 static void board_put_in_new(void)
@@ -171,7 +171,7 @@ static void board_put_in_new(void)
 
 /* -- acts ----------------------------------------------------------- */
 
-/* Enter, or the start key */
+/* Press Enter or the start key. */
 static int go(void)
 {
 	people.deeds++;

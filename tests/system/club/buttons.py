@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""buttons.py SET: the panel of dealbox as it is installed, set up as docs/install.md says (TAP).
+"""buttons.py SET: the panel of an installed dealbox, set up as docs/install.md says (TAP).
 
-Buttons, switches and lamps are the lines of a simulated GPIO chip, in a kernel that has one.
-Each is looked at in what the service says, in the machine, and in the lamps.
+Buttons, switches and lamps are lines of a simulated GPIO chip, which needs a kernel with gpio-sim.
+The effect of each is checked in the states that the service reports, in the machine, and in the
+lamps.
 """
 import json
 import sys
@@ -29,7 +30,7 @@ def told(c, message, text):
 
 
 def chip(c):
-    """Its device and its name: another name, when it comes back while lines of the old one are held."""
+    """Return the chip's device and name, which changes if lines of the old chip are held."""
     return c.run('cat %s/dev_name %s/bank0/chip_name' % (CHIP, CHIP)).split()
 
 
@@ -63,16 +64,16 @@ def machine(c, name):
 
 
 def press(c, name, seen, *args):
-    """Held until that is seen."""
+    """Hold the button until the condition is true."""
     pull(c, name, 'up')
     seen(c, *args)
     pull(c, name, 'down')
 
 
 def test_the_service_waits_for_a_panel_that_it_may_not_open(c):
-    """The chip is there, and belongs to root."""
+    """The chip exists, and belongs to root."""
     c.run('sh -e /activate')
-    # slow: whatever is looked at may take long
+    # slow, because each check may take long
     c.add_emulator('ONE', '--manual', '--speed', '0.05', '--seed', '1')
     c.run('modprobe gpio-sim && systemctl start sys-kernel-config.mount')
     c.run('mkdir -p %s/bank0 && cd %s/bank0 && echo 8 >num_lines && echo "club panel" >label' % (CHIP, CHIP))
@@ -81,11 +82,11 @@ def test_the_service_waits_for_a_panel_that_it_may_not_open(c):
     c.run('echo 1 >%s/live && udevadm settle' % CHIP)
     c.node = '/dev/' + chip(c)[1]
     pull(c, 'BOARD', 'up')
-    # these buttons do not bounce, and no press is too short
+    # simulated buttons do not bounce
     c.put('/tmp/panel', ('[machines]\nnew = accept\n[panel]\nchip = club panel\n' + ''.join(
         '%s = %s%s\n' % (name.lower(), name, '' if name in LAMPS else ' debounce=0') for name in LINES)).encode())
     c.run('cat /tmp/panel >>' + CONF)
-    # nobody sees this board come: what lies in it is asked
+    # nobody sees this insertion, so the operator is asked what lies in the board
     c.machines['ONE'].tell('insert')
     c.run('modprobe vhci-hcd && udevadm settle')
     c.plug('ONE')
@@ -142,7 +143,7 @@ def test_the_emergency_stop_is_to_be_released(c):
     state(c, 'aborted')
     light(c, 'RED')
     told(c, STOP, 'emergency stop')
-    # as it is said: the board is emptied, and all cards are put back
+    # follow the instruction: empty the board, and put all cards back
     for command in ('remove', 'empty', 'insert'):
         c.machines['ONE'].tell(command)
     state(c, 'stopped')
@@ -157,7 +158,7 @@ def test_without_the_chip_nothing_is_dealt(c):
     machine(c, 'PAUSED')
     state(c, 'panel-lost')
     told(c, PANEL_LOST, 'the GPIO chip is gone')
-    # it comes up without a board on its switch, and belongs to the service by the rule
+    # the chip comes up with its board switch open, and the rule gives it to the service
     c.run('echo 1 >%s/live' % CHIP)
     state(c, 'not-seated')
     wait('the panel', lambda: len(journal(c, PANEL)) > before)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A computer with Debian, systemd and dealbox, and machines beside it.
 
-The computer is a virtual machine; the machines are emulators here, plugged into it over a
-network. So its power can be cut, and what lies in the boards goes on to be known.
+The computer is a virtual machine; the machines are emulators outside, plugged in over a network.
+So the contents of the boards stay known when its power is cut.
 """
 import base64
 import glob
@@ -28,8 +28,8 @@ BUILD = TOP + '/build/user'
 EMULATOR = BUILD + '/tools/emulator/dealbox-emulator'
 DEALBOX = BUILD + '/tools/dealbox/dealbox'
 LEDGER = '/var/lib/dealbox/ledger'
-HERE = '10.0.2.2'       # this computer, in that network
-QUIET = 2               # seconds in which nothing was told, after which it is asked for
+HERE = '10.0.2.2'       # this computer in the virtual machine's network
+QUIET = 2               # seconds without a change, after which the states are queried
 
 
 class Failed(Exception):
@@ -65,7 +65,7 @@ class Emulator:
 
 
 class Machines(dict):
-    """Where one is missing, what the command said is wanted."""
+    """The machines that the service knows. A missing one raises an error with the output."""
     def __init__(self, text, machines):
         super().__init__(machines)
         self.text = text
@@ -76,8 +76,8 @@ class Machines(dict):
 
 class Computer:
     """
-    The kernel is of that series; more of its own modules are named. Whenever the power goes, its
-    log is judged.
+    series: of the kernel. modules: further modules of that kernel. The kernel log is judged at each
+    power-off and power cut.
     """
     def __init__(self, set_file, series='6.12', *modules):
         self.series = series
@@ -86,9 +86,9 @@ class Computer:
         self.machines = {}
         self.vm = self.agent = self.events = None
         self.said = b''
-        self.states = {}        # of each machine, as it was told last
+        self.states = {}        # machine: last reported state
         self.asked = 0
-        # whoever ends this test ends what it has started, too
+        # exit in the normal way, which ends everything that the test has started
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         subprocess.run([TOP + '/tests/system/club/root', self.dir, series, *modules], check=True)
 
@@ -98,12 +98,12 @@ class Computer:
     # -- power --
 
     def power_on(self):
-        # whatever is left of it when its power is cut goes with the folder
+        # TMPDIR: what a power cut leaves behind is removed with the folder
         self.vm = subprocess.Popen(
             [TOP + '/tests/infra/vm/run', '-k', self.series, '-t', '100000',
              '-l', self.dir + '/kernel.log',
-             # warnings are for the judge; the allocator's checks are a third of what it takes to
-             # start, and the module has suites with better ones
+             # loglevel: warnings, for the judge. The allocator's checks would take a third of the
+             # boot; other tests of the module have better ones.
              '-a', 'net.ifnames=0 loglevel=5 systemd.show_status=false slub_debug=- mitigations=off',
              '-d', self.dir],
             env=dict(os.environ, TMPDIR=self.dir), start_new_session=True,
@@ -129,15 +129,15 @@ class Computer:
             return file.read()
 
     def power_off(self):
-        """Raises what the kernel has complained of."""
+        """Switch the computer off. Raise an error with the kernel's reports, if there are any."""
         self.say('systemctl poweroff')
         if self.vm.wait(PATIENCE):
             raise Failed(self.console())
 
     def power_cut(self):
         """
-        Nothing that the computer has not written to its disk is there afterwards.
-        Raises what the kernel has complained of.
+        Cut the power: only what has reached the disk survives.
+        Raise an error with the kernel's reports, if there are any.
         """
         os.killpg(self.vm.pid, signal.SIGKILL)
         self.vm.wait()
@@ -151,10 +151,10 @@ class Computer:
         if judge.returncode:
             raise Failed(judge.stderr)
 
-    # -- what is done in it --
+    # -- commands in the computer --
 
     def ask(self, command):
-        """The exit status and what the command printed; the command is one line of the shell."""
+        """Run one line of the shell. Return its exit status and its output."""
         self.say(command)
         return self.hear()
 
@@ -184,7 +184,7 @@ class Computer:
         return data
 
     def is_off(self):
-        """Whatever vm/run says to it, and the end of what the kernel said."""
+        """Return the output of vm/run, and the end of the kernel log."""
         return 'the computer is off: %s\n%s' % (self.console()[-2000:], self.kernel_log()[-4000:])
 
     def run(self, command, status=0):
@@ -199,7 +199,7 @@ class Computer:
         self.run('base64 -d <<<%s >%s' % (base64.b64encode(data).decode(), shlex.quote(path)))
 
     def get(self, path):
-        """Over the network: a ledger grows."""
+        """Copy a file from the computer, over the network, because a ledger may be large."""
         with socket.create_server(('127.0.0.1', 0)) as server:
             command = 'cat %s >/dev/tcp/%s/%d' % (shlex.quote(path), HERE, server.getsockname()[1])
             self.say(command)
@@ -214,15 +214,15 @@ class Computer:
             return file.read()
 
     def plug(self, serial):
-        """Into the first port that is free."""
+        """Plug the machine into the first free port."""
         self.machines[serial].tell('plug')
         self.attach(serial)
 
     def attach(self, serial):
-        """Who asks for a machine that is off, or unplugged, waits for it."""
+        """usbip waits for a machine that is off or unplugged."""
         def attached():
             got, text = self.ask('usbip --tcp-port %s attach -r %s -b 1-1' % (self.machines[serial].port, HERE))
-            # it looks at all ports first, and gives up when a device is just coming or going
+            # usbip reads all ports first, and gives up if a device is just coming or going
             if got and 'open vhci_driver' not in text:
                 raise Failed(text)
             return not got
@@ -231,7 +231,7 @@ class Computer:
     def unplug(self, serial):
         self.machines[serial].tell('unplug')
 
-    # -- what its machines say, and what the operator does --
+    # -- states of the machines, and the operator --
 
     def status(self):
         """Return each machine that the service knows, by its id."""
@@ -239,7 +239,7 @@ class Computer:
         return Machines(text, {m['id']: m for m in map(json.loads, re.findall(r'^{.*', text, re.M))})
 
     def changes(self, seconds):
-        """What the machines have told since: waits so long for the first of it, at most."""
+        """Return the changes of state since the last call, or wait some seconds for the first."""
         self.events.settimeout(seconds)
         try:
             self.said += self.events.recv(1 << 16)
@@ -251,7 +251,7 @@ class Computer:
             try:
                 told.append(json.loads(line))
             except ValueError:
-                pass    # a kill has left half a line
+                pass    # half a line, left by a kill
         self.states.update((m['id'], m['state']) for m in told)
         return told
 
@@ -263,10 +263,10 @@ class Computer:
             self.machines[machine['id']].tell('remove')
 
     def work(self, seconds=0.5):
-        """The operator sees to it that the work goes on; what the machines have told meanwhile."""
+        """Let the operator follow all instructions. Return the changes of state meanwhile."""
         told = self.changes(seconds)
         latest = {m['id']: m for m in told}
-        # an answer may have come too late for what it answered
+        # an operator's action may have come too late for the state that it was for
         if not told and time.monotonic() > self.asked + QUIET:
             latest = self.status()
         if latest:
@@ -275,12 +275,12 @@ class Computer:
             self.answer(machine)
         return told
 
-    # -- the truth --
+    # -- the ledger, and the boards --
 
     def records(self, dead=False):
         """
-        All records of the ledger. It is copied while it is in use; or, when it is dead, after a
-        power cut and before anybody has opened it, as it lies on the disk.
+        Return all records of the ledger, from a copy. The copy is taken while the service uses the
+        ledger or, after a power cut, from the disk before anybody has opened it.
         """
         copy = self.dir + '/ledger'
         for name in glob.glob(copy + '*'):
@@ -320,7 +320,7 @@ class Computer:
 
 
 def run_tests(computer, tests):
-    """Each continues where the previous one ended. The kernel is judged whatever their results."""
+    """Run the tests, each from where the previous one ended. The kernel is judged in any case."""
     tap = Tap()
     try:
         computer.power_on()

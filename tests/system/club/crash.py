@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""crash.py SET BLOWS [SEED]: what a power cut, and all that is less, can break (TAP).
+"""crash.py SET BLOWS [SEED]: power cuts and smaller disturbances (TAP).
 
-Two machines deal a long job, on an installed system. At seeded random instants something of the
-table below happens. The machines know what lies in each board; whenever the computer has lost its
-power, and at the end, the ledger is held against it, and against what the service had told to be
-recorded.
+Two machines deal a long job on an installed system. Disturbances from the table below happen at
+seeded random instants. The machines know what lies in each board. After each power cut, and at the
+end, the ledger is compared with the boards, and with the records that the service had announced.
 """
 import random
 import sys
@@ -17,17 +16,17 @@ set_file, blows = sys.argv[1], int(sys.argv[2])
 seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 draw = random.Random(seed)
 SERIALS = ['ONE', 'TWO']
-told = set()        # (machine, insertion) of what was told to be recorded
+told = set()        # (machine, insertion) of the records that the service has announced
 
 
 def kill(c):
-    """kill -9 of the service. systemd starts it again; the next blow does not wait for that."""
+    """kill -9 of the service. systemd restarts it; the next blow does not wait for that."""
     wait('the service', lambda: c.ask('kill -KILL $(pidof dealboxd)')[0] == 0)
     c.states.clear()
 
 
 def unplug(c):
-    """The cable is pulled, and put back; sometimes of both, and in the other order."""
+    """A cable is pulled and plugged in again; sometimes both, and in the other order."""
     serials = draw.sample(SERIALS, draw.choice([1, 1, 2]))
     for serial in serials:
         c.unplug(serial)
@@ -37,14 +36,14 @@ def unplug(c):
 
 
 def machine_off(c):
-    """The machine is switched off, and on again."""
+    """A machine is switched off and on again."""
     serial = draw.choice(SERIALS)
     c.machines[serial].tell('power-cycle %d' % draw.randrange(1, 300))
     c.attach(serial)
 
 
 def unload(c):
-    """The module goes while it deals; whoever has a cable plugs the machines in again."""
+    """The module is unloaded during a deal; then the machines are plugged in again."""
     c.run('for device in /sys/bus/usb/drivers/dealbox/*:*; do '
           '[ ! -e "$device" ] || echo "${device##*/}" >/sys/bus/usb/drivers/dealbox/unbind; done')
     wait('the module to go', lambda: c.ask('rmmod dealbox')[0] == 0)
@@ -57,7 +56,7 @@ def unload(c):
 
 
 def power_cut(c):
-    """The computer loses its power; the machines have their own."""
+    """The computer loses its power; the machines keep theirs."""
     c.power_cut()
     c.power_on()
     exact, insertions = check(c, dead=True)
@@ -65,19 +64,19 @@ def power_cut(c):
     start(c)
 
 
-# What happens, and how often
+# The disturbances, each with its share in percent
 TABLE = [(kill, 40), (unplug, 25), (machine_off, 15), (unload, 10), (power_cut, 10)]
 
 
 def sequence():
-    """The blows, in the order in which they come: each kind as often as the table says, and once."""
+    """Return the blows in random order: of each kind its share, but at least one."""
     kinds = [kind for kind, weight in TABLE for _ in range(max(1, round(blows * weight / 100)))]
     draw.shuffle(kinds)
     return kinds
 
 
 def start(c):
-    """The machines are plugged in, and with them the service starts."""
+    """The machines are plugged in, which starts the service."""
     c.run('modprobe vhci-hcd')
     for serial in SERIALS:
         c.plug(serial)
@@ -92,23 +91,23 @@ def work(c, seconds):
 
 
 def check(c, dead=False):
-    """Ledger and boards agree, and whatever was told to be recorded is."""
-    # the ledger goes on while it is copied: it knows all that came out before
+    """Ledger and boards agree, and every announced record is in the ledger."""
+    # first the boards: the ledger, which grows while it is copied, then has all of them
     account = c.account()
     records = c.records(dead)
     of = {r['number']: r for r in records if r['record'] == 'insertion'}
     exact = {(of[r['of']]['machine'], of[r['of']]['insertion'])
              for r in records if r['record'] == 'verdict' and r['outcome'] == 'exact'}
     assert told <= exact, 'told to be recorded, and is not: %s' % (told - exact)
-    told.update(exact)      # for good
+    told.update(exact)      # from now on they must stay
     return agree(records, account, c.deals), len(of)
 
 
 def test_job_begins(c):
-    """Once it is there, nobody follows it."""
+    """The operator does not follow the job until all machines are there."""
     for serial, more in [('ONE', []), ('TWO', ['--kind', 'routed'])]:
         c.add_emulator(serial, '--speed', '10', '--seed', str(seed), *more)
-    # killed as often as we like
+    # no limit of restarts
     c.run('sh -e /activate && mkdir -p /etc/systemd/system/dealboxd.service.d && '
           'printf "[Unit]\\nStartLimitIntervalSec=0\\n" >/etc/systemd/system/dealboxd.service.d/crash.conf && '
           'printf "[machines]\\nnew = accept\\n" >>/etc/dealbox/dealboxd.conf && '

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""evening.py SET: dealbox as it is installed, on a Debian with all that belongs to it (TAP).
+"""evening.py SET: an installed dealbox, on a complete Debian (TAP).
 
-systemd, udev, D-Bus, polkit, the journal, the ledger and the module; three machines, of which one
-is unplugged in the middle of a board. All that was to be seen is searched for cards.
+systemd, udev, D-Bus, polkit, the journal, the ledger and the module; three machines, of which two
+are unplugged in the middle of a board. Everything that people could see is searched for cards.
 """
 import json
 import os
@@ -14,7 +14,7 @@ from computer import TOP, Computer, run_tests
 from harness import agree, tests_of, wait
 
 set_file = sys.argv[1]
-SEEN = '/run/seen'      # what somebody may look at, is collected here
+SEEN = '/run/seen'      # everything that people could see is collected here
 
 
 def unit(c, *properties):
@@ -28,7 +28,7 @@ def test_starts_without_a_failure(c):
 
 
 def test_make_install_tells_the_system_all(c):
-    """With PREFIX=/usr/local: what it puts somewhere is found there."""
+    """PREFIX is /usr/local: systemd, udev and D-Bus find the files of dealbox there."""
     c.run('sh -e /activate')
     assert c.run('id -un dealboxd; id -gn dealboxd') == 'dealboxd\ndealbox'
     assert c.run('stat -c "%U %a" /etc/dealbox/dealboxd.conf') == 'root 644'
@@ -43,7 +43,7 @@ def test_make_install_tells_the_system_all(c):
 
 
 def test_look_at_everything_from_here_on(c):
-    """The journal, the kernel's log, all D-Bus traffic, all processes; read when all is over."""
+    """The journal, the kernel log, all D-Bus traffic and all processes; searched at the end."""
     c.run('mkdir -m 700 %s; echo everything from here on >/dev/kmsg; journalctl --sync; '
           'journalctl -n 0 --show-cursor -q | sed "s/^-- cursor: //" >%s/cursor' % (SEEN, SEEN))
     c.run('dbus-monitor --system >%s/traffic 2>&1 &' % SEEN)
@@ -53,7 +53,7 @@ def test_look_at_everything_from_here_on(c):
 
 
 def test_a_machine_that_is_plugged_in_starts_the_service(c):
-    """It was not enabled: the udev rule wants it."""
+    """The service is not enabled: the udev rule starts it."""
     c.run('modprobe vhci-hcd && udevadm settle')
     c.add_emulator('ONE', '--speed', '10', '--seed', '1')
     c.plug('ONE')
@@ -80,7 +80,7 @@ def test_state_and_settings_belong_to_the_service(c):
 
 
 def test_the_service_may_open_machines_and_no_other_device(c):
-    """The kernel locks out every process in its group, even of root."""
+    """Check the service's sandbox: the kernel refuses devices even to root in its cgroup."""
     c.run('usbip port >/dev/null')
     join = 'echo 0 >/sys/fs/cgroup/system.slice/dealboxd.service/cgroup.procs && '
     for device in ('/dev/vda', '/dev/kmsg', '/dev/mem', '/dev/virtio-ports/events'):
@@ -99,17 +99,17 @@ def test_three_machines(c):
         c.plug(serial)
     machines = wait('the machines', lambda: len(c.status()) == 3 and c.status())
     c.run('echo 0 >' + event)
-    # who traces a machine sees it by its name from its first event on, which comes before its node
+    # in a trace a machine has its name from the first event on, which precedes its node
     trace = c.run('cat /sys/kernel/tracing/trace')
     assert sorted(re.findall(r'dealbox_event: (dealbox\d+) .*machine_seq=1 ', trace)) == ['dealbox1', 'dealbox2'], trace
     assert all(m['present'] for m in machines.values()), machines
-    # none has dealt here: who is in the group says that they are the club's
+    # the machines are new here; a member of the group accepts them as the club's
     assert 'machine-new' in {m['state'] for m in machines.values()}, machines
     got, text = c.ask('runuser -u bob -- dealbox accept ONE')
     assert got == 2, (got, text)
     c.run('runuser -u alice -- dealbox accept ONE TWO THREE')
     wait('consent', lambda: 'machine-new' not in {m['state'] for m in c.status().values()})
-    # the ports of the machines that are here; each has its own
+    # the port of each machine; all differ
     c.ports = {serial: m['port'] for serial, m in machines.items()}
     assert len(set(c.ports.values())) == 3, c.ports
 
@@ -122,13 +122,13 @@ def test_who_is_in_the_group_may_deal_and_who_is_not_may_not(c):
     assert not c.run('runuser -u bob -- dealbox jobs')
     c.run('runuser -u bob -- busctl call io.dealbox1 /io/dealbox1 io.dealbox1.Manager Stop')
     stopped = wait('the stop', lambda: {m['state'] for m in c.status().values()} == {'stopped'})
-    assert stopped      # the emergency stop is asked of nobody
+    assert stopped      # the emergency stop needs no permission
     got, text = c.ask('runuser -u bob -- busctl call io.dealbox1 %s io.dealbox1.Machine Start' %
                       c.status()['ONE']['path'])
     assert got and 'Access' in text, (got, text)
     for machine in c.status().values():
         c.run('runuser -u alice -- busctl call io.dealbox1 %s io.dealbox1.Machine Start' % machine['path'])
-    # two of the three stop in the middle of their second board
+    # the cables of two machines are pulled in the middle of their second board
     for serial in ('ONE', 'TWO'):
         c.machines[serial].tell('inject deal 2 position 20: freeze')
     c.run('(runuser -u alice -- dealbox deal --boards 1-6 --copies 3 --session monday --json '
@@ -138,7 +138,7 @@ def test_who_is_in_the_group_may_deal_and_who_is_not_may_not(c):
 def test_a_machine_unplugged_in_mid_board_is_the_same_elsewhere(c):
     def frozen(serial):
         return lambda: c.work() is not None and 'frozen 1' in c.machines[serial].tell('status')
-    # the port of ONE is taken by TWO: that is another port for ONE, too
+    # TWO takes the port of ONE, so both get another port
     for serial in ('ONE', 'TWO'):
         wait(serial + ' in the middle of a board', frozen(serial))
         c.unplug(serial)
@@ -163,36 +163,36 @@ def test_settings_are_read_again_while_boards_are_dealt(c):
 
 
 def test_the_job_is_dealt_in_full(c):
-    """18 boards; what lies in each is exact, and each was recorded once."""
+    """18 boards, each exact and recorded once."""
     wait('the job', lambda: c.work() is not None and c.ask('test -s /tmp/ended')[0] == 0)
     assert c.run('cat /tmp/ended').strip() == '0', c.run('cat /tmp/dealt')
-    # the last boards come out
+    # take out the last boards
     records = c.records()
     exact = [r for r in records if r['record'] == 'verdict' and r['outcome'] == 'exact']
     assert len(exact) == 18, len(exact)
     of = {r['number']: r for r in records if r['record'] == 'insertion'}
-    # who is fast deals more; on a computer that is busy one may deal all that is left
+    # a fast machine deals more; on a busy computer, one may deal all remaining boards
     assert {i['machine'] for i in of.values()} == {'ONE', 'TWO', 'THREE'}, of
     wait('the boards to come out', lambda: agree(records, c.account(), c.deals) == 18)
-    # who added set and job, who stopped, who accepted a machine, and who said that a board was
-    # empty, is known
+    # the ledger knows who added set and job, who stopped, who accepted a machine, and who said that
+    # a board was empty
     uids = {r['uid'] for r in records if r['record'] == 'act'}
     assert uids == {0, int(c.run('id -u bob')), int(c.run('id -u alice'))}, uids
 
 
 def test_commands_agree_with_what_was_dealt(c):
-    # each of them is what somebody types
+    # commands that people type
     job = json.loads(c.run('runuser -u alice -- dealbox jobs --json').splitlines()[-1])
     assert job['state'] == 'done' and job['recorded'] == 18 and job['session'] == 'monday', job
     assert 'no-work' in c.run('runuser -u alice -- dealbox status')
     looks = {f['look']: f['found'] for f in map(json.loads, c.run('dealbox doctor --json').splitlines())}
     assert looks == dict.fromkeys(['module', 'secure-boot', 'permission', 'service', 'panel', 'machine'], 'good'), looks
-    # what the machines reported tells the deals: not for everybody in the group
+    # the traces reveal the deals, so members of the group may not read them
     traces = 'dealbox ledger traces %d /root/traces' % job['id']
     got, text = c.ask('runuser -u alice -- ' + traces)
     assert got == 2 and 'may not do that' in text, (got, text)
     c.run(traces)
-    # two boards were void, as their cables were pulled
+    # two boards were void, because the cables were pulled
     judged = c.run('dealbox verify /tmp/evening.pbn /root/traces', 1)
     assert judged.count(': exact duplicate') == 18, judged
     got, text = c.ask('timeout 5 runuser -u alice -- dealbox watch')
@@ -209,13 +209,13 @@ def test_the_journal_explains_itself(c):
     assert {e['DEALBOX_MACHINE'] for e in entries} == {'ONE', 'TWO', 'THREE'}
     assert {e['DEALBOX_BOARD'] for e in entries} == set('123456')
     assert len({e['DEALBOX_JOB'] for e in entries}) == 1
-    # .. and is a witness of what the ledger was
+    # .. and is evidence of what the ledger was
     for entry in entries[::6]:
         c.run('dealbox ledger verify --head ' + entry['DEALBOX_HEAD'])
 
 
 def test_a_service_that_hangs_is_started_again(c):
-    """The watchdog: nobody waits half a minute for it here, but systemd is asked for a shorter one."""
+    """The watchdog restarts a service that hangs. Its time is shortened, so that the test is."""
     pid = unit(c, 'MainPID')['MainPID']
     c.run('mkdir -p /run/systemd/system/dealboxd.service.d && '
           'printf "[Service]\\nWatchdogSec=5\\n" >/run/systemd/system/dealboxd.service.d/watchdog.conf && '
@@ -225,7 +225,7 @@ def test_a_service_that_hangs_is_started_again(c):
     wait('another service', lambda: unit(c, 'MainPID')['MainPID'] not in (pid, '0') and
          unit(c, 'ActiveState')['ActiveState'] == 'active')
     assert 'Watchdog timeout' in c.run('journalctl -u dealboxd --no-pager')
-    # a computer that is busy would have it hang now and then
+    # restore the time, because on a busy computer the shorter one would strike now and then
     c.run('rm -r /run/systemd/system/dealboxd.service.d && systemctl daemon-reload && systemctl restart dealboxd')
 
 
@@ -236,7 +236,7 @@ def cards(path):
 
 
 def bring(c, name, command):
-    """The output of the command, as a file here."""
+    """Save the output of the command in a file here. Return its path."""
     path = '%s/seen-%s' % (c.dir, name)
     c.run('%s >%s/out 2>&1 || true' % (command, SEEN))
     with open(path, 'wb') as file:
@@ -245,7 +245,7 @@ def bring(c, name, command):
 
 
 def test_no_card_was_to_be_seen_anywhere(c):
-    """And who looks at the set in the same way finds cards: this would have found them."""
+    """No card was visible. The same search finds the cards of the set itself, so it works."""
     c.run('journalctl --sync; kill $(pidof dbus-monitor)')
     places = {
         'journal': 'journalctl -o verbose --no-pager --after-cursor="$(cat %s/cursor)"' % SEEN,
@@ -254,7 +254,7 @@ def test_no_card_was_to_be_seen_anywhere(c):
         'processes': 'sort -u %s/processes' % SEEN,
         'printed': 'cat /tmp/dealt',
         'run': 'find /run -type f -not -path "%s/*" -not -path "/run/log/*" -exec grep -aH "" {} +' % SEEN,
-        # bytes of its own kind: only what is text is looked at
+        # a binary file: only its text is searched
         'state': 'grep -aohE "[ -~]{12,}" /var/lib/dealbox/*',
     }
     for name, command in places.items():
@@ -265,7 +265,7 @@ def test_no_card_was_to_be_seen_anywhere(c):
     traffic = open(c.dir + '/seen-traffic', errors='replace').read()
     assert traffic.count('member=Judged') >= 18 and 'member=AddJob' in traffic, 'not all was seen'
     assert cards(set_file)
-    # in a text that somebody might have written, and in the memory of the set
+    # controls: a text with cards, and the set in memory
     with open(c.dir + '/seen-control', 'w') as file:
         file.write(open(c.dir + '/seen-journal', errors='replace').read() + '\nposition 20: H10\n')
     assert cards(c.dir + '/seen-control')

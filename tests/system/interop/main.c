@@ -4,7 +4,7 @@
  *					DEAL it misreads a card
  *        machine stored|routed -r PAGE	replays the worked deal of the page
  *
- * For each deal it writes what really lies in the pockets, or "void".
+ * For each deal it prints the contents of the pockets, or "void".
  */
 #include <poll.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #include "page_machine.h"
 
-static int misread;	/* deal, counted from 1 */
+static int misread;	/* deal with a misread card, counted from 1 */
 
 int strikes(enum strike strike)
 {
@@ -42,7 +42,7 @@ static uint32_t chance(uint32_t below)
 	return rand() % below;
 }
 
-/* Changes the board when it has been dealt into, and loads the hopper; called now and then */
+/* Changes a board that was dealt, and loads the hopper. Called now and then. */
 static void operator(void)
 {
 	static struct board board;
@@ -61,7 +61,7 @@ static void operator(void)
 		memset(&board, 0, sizeof(board));
 		board_insert(&board, deals_done + 1);
 	} else {
-		key_press(KEY_START);	/* the host asks whether it is empty */
+		key_press(KEY_START);	/* confirms that the board is empty */
 	}
 }
 
@@ -113,7 +113,7 @@ static void differs(const char *what)
 	exit(1);
 }
 
-/* The order of events of two cards is the machine's, as are the clocks */
+/* A machine may order the events of two cards as it likes, and its clock may differ. */
 static int compare_events(const void *a, const void *b)
 {
 	const uint8_t *x = a, *y = b;
@@ -131,7 +131,7 @@ static void tick_until_queued(int count)
 	}
 }
 
-/* Events that the page gives one after the other */
+/* Compares a run of consecutive events of the page. */
 static void expect_events(uint8_t *due, int count)
 {
 	static struct board board;
@@ -156,10 +156,10 @@ static void expect_events(uint8_t *due, int count)
 	for (i = 0; i < count * 32; i += 32) {
 		memset(got + i + 4, 0, 8);
 		memset(due + i + 4, 0, 8);
-		if (due[i + 19] != NONE)	/* what the reader saw: the maker's own */
+		if (due[i + 19] != NONE)	/* the raw code is the maker's own */
 			memcpy(got + i + 20, due + i + 20, 4);
 		if (due[i] == NOT_IN_PLAN)
-			reader_clear();	/* the operator takes it out */
+			reader_clear();	/* the operator takes the card out */
 	}
 	for (i = 0; i < count * 32; i++)
 		if (got[i] != due[i]) {
@@ -168,7 +168,7 @@ static void expect_events(uint8_t *due, int count)
 		}
 }
 
-/* One transfer of the page, but for events */
+/* Replays one transfer of the page that carries no events. */
 static void replay_transfer(const char *kind, uint8_t *p, int length)
 {
 	static uint8_t setup[8], data[256];
@@ -181,7 +181,7 @@ static void replay_transfer(const char *kind, uint8_t *p, int length)
 		if (control(setup, data) != length)
 			differs("the length of an answer");
 		if (setup[1] == 1)
-			length = 4;		/* the rest is the maker's */
+			length = 4;		/* the maker chooses the rest */
 		if (setup[1] == 2)
 			memcpy(data + 20, p + 20, 4);
 		if (memcmp(data, p, length))
@@ -227,7 +227,7 @@ static int replay(const char *page)
 		if (line[0] == ';')
 			continue;
 		more = line[0] == ' ';
-		/* events gather until something else comes */
+		/* collect events until another kind of transfer comes */
 		if (!more && *kind && (strcmp(kind, "< int in") || strncmp(line, kind, 8))) {
 			if (strcmp(kind, "< int in"))
 				replay_transfer(kind, buf, length);

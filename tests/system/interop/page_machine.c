@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The machine: page_machine.h says what it is. */
+/* The machine, see page_machine.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ enum {
 
 #define LOAD_TIME	2000000
 
-/* where the card that moves is */
+/* where the moving card is */
 enum { BEFORE_READER, READ, GATE, FALLING };
 
 struct machine m = { .insertions = 1000, .swapped = { -1, -1 }, .late_position = -1 };
@@ -42,7 +42,7 @@ static uint32_t get32(const uint8_t *p)
 
 /* -- events ----------------------------------------------------------- */
 
-/* An event without card; the caller may fill in more. The oldest is dropped */
+/* Queues an event without a card, which the caller may complete. Drops the oldest if necessary. */
 static uint8_t *event(int type, int position, uint32_t code, uint32_t arg0)
 {
 	uint8_t *e;
@@ -72,7 +72,7 @@ static void card_event(int type, int pocket)
 	e[18] = pocket;
 }
 
-/* An event that carries the reading */
+/* Queues an event with the card that was read. */
 static void reading(int type, uint32_t arg0)
 {
 	uint8_t *e = event(type, m.position, 0x51, arg0);
@@ -108,8 +108,8 @@ int running(void)
 #define CLEAR	98	/* quality of a good reading */
 
 /*
- * The cards at the reader fell, and the machine has the pocket as told. A card that was
- * clearly read as another is that other one to any host.
+ * The cards at the reader fall into a pocket; the machine believes it to be told. To every host,
+ * a card that was clearly read as another one is that other card.
  */
 static void fall(int pocket, int told)
 {
@@ -124,7 +124,7 @@ static void fall(int pocket, int told)
 	m.readers = 0;
 }
 
-/* Two cards that the reader takes for each other, with a clear picture of each */
+/* Swaps two cards that the reader mistakes for each other, with a clear picture of each. */
 static int mistaken(int card)
 {
 	if (m.swapped[0] < 0 || (card != m.swapped[0] && card != m.swapped[1]))
@@ -132,10 +132,10 @@ static int mistaken(int card)
 	return card == m.swapped[0] ? m.swapped[1] : m.swapped[0];
 }
 
-/* After the event of a stop */
+/* Stops the deal. Call it after the event. */
 static void stop(int type)
 {
-	/* nobody sees any more where it falls */
+	/* the sensors no longer see where the card falls */
 	if (m.phase == FALLING)
 		fall(m.pocket, m.pocket);
 	m.state = type >= REPEATED_CARD ? FAULT : HELD;
@@ -148,7 +148,7 @@ static void stop(int type)
 	}
 }
 
-/* -- what people do ----------------------------------------------------------- */
+/* -- acts of people ----------------------------------------------------------- */
 
 static void forget_deal(void)
 {
@@ -167,7 +167,7 @@ void board_insert(struct board *board, int number)
 	event(BOARD_INSERTED, NONE, 0, m.board_number);
 }
 
-/* That a card fell into a wrong pocket, and was seen too late: now nobody is told any more */
+/* Forgets a card in a wrong pocket that was noticed late: it will not be reported any more. */
 static void late_forget(void)
 {
 	if (m.board && m.late_position >= 0) {
@@ -264,7 +264,7 @@ void pockets_text(const pockets_t cards, char text[80 * POCKETS])
 
 /* -- the cards ----------------------------------------------------------- */
 
-/* Gives the type of the stop, 0 = none */
+/* Returns the type of the stop, 0 if there is none. */
 static int feed(void)
 {
 	int both = m.capabilities & DOUBLE_FEED_SENSOR ? strikes(STRIKE_DOUBLE) >= 0 : 0;
@@ -297,7 +297,7 @@ static void end_deal(int type, int state)
 	m.phase = BEFORE_READER;
 }
 
-/* A stop that carries nothing but where */
+/* Stops with an event that has only a place. */
 static void halt(int type, uint32_t code)
 {
 	event(type, m.position, code, 0);
@@ -419,7 +419,7 @@ static void land(void)
 	int unseen = strikes(STRIKE_WRONG_POCKET_UNSEEN);
 
 	if (!(m.capabilities & EXIT_SENSORS)) {
-		/* nobody sees where it falls */
+		/* the sensors do not see where it falls */
 		fall(pocket >= 0 ? pocket : late >= 0 ? late : unseen >= 0 ? unseen : m.pocket,
 		     m.pocket);
 		count_card();
@@ -512,7 +512,7 @@ static uint32_t crc32c(const uint8_t *p, uint32_t length)
 	return ~crc;
 }
 
-/* Offset of the first field at fault, or -1 */
+/* Returns the offset of the first invalid field, or -1. */
 static int plan_fault(const uint8_t *p)
 {
 	int i, n = p[12], cards = 0, count[256] = { 0 };
@@ -598,13 +598,13 @@ static void forget_plan(void)
 
 /* -- requests ----------------------------------------------------------- */
 
-/* The answer, or -1 */
+/* Returns the length of the answer, or -1. */
 static int query(int request, uint32_t value, uint8_t *p)
 {
 	int i;
 
 	memset(p, 0, 64);
-	if (value)		/* no parameters either */
+		if (value)		/* this machine has no parameters */
 		return -1;
 	switch (request) {
 	case 1:
@@ -642,14 +642,14 @@ static int query(int request, uint32_t value, uint8_t *p)
 
 #define IN(state)	(1 << (state))
 
-/* Which field of a command is at fault, as the detail of BAD_VALUE; else 0 */
+/* Returns the number of the invalid field of a command, the detail of BAD_VALUE, or 0. */
 static int bad_value(int request, uint32_t a, uint32_t b, uint32_t c)
 {
 	int named = a && a != 0xffffffff;
 
 	switch (request) {
 	case SET_PARAM:
-		return 1;		/* there are none */
+		return 1;		/* this machine has none */
 	case LOAD:
 		return b && !named ? 1 : b && (b < 37 || b > 36 + PLAN_CARDS) ? 2 : c ? 3 : 0;
 	case START:
@@ -770,7 +770,7 @@ static void carry_out(int request, uint32_t a, uint32_t b, uint32_t c)
 	}
 }
 
-/* Gives false to stall */
+/* Returns false to stall. */
 static int command(int request, uint32_t value, const uint8_t *p, uint32_t length)
 {
 	uint32_t sequence = length >= 4 ? get32(p) : 0;
@@ -833,7 +833,7 @@ static const uint8_t device[] = {
 	18, 1, 0x00, 0x02, 0, 0, 0, 64, 0x09, 0x12, 0x01, 0x00, 0x00, 0x01, 0, 1, 2, 1
 };
 
-/* configuration, interface, machine, endpoints: the last is host-routed only */
+/* configuration, interface, machine, endpoints; the last endpoint is for host-routed only */
 static uint8_t configuration[] = {
 	9, 2, 0, 0, 1, 1, 0, 0xc0, 0,
 	9, 4, 0, 0, 2, 0xff, 0x44, 0x01, 0,

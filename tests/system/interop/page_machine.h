@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A dealing machine written from docs/protocol.md alone. It shares no line and
- * no constant with dealbox: that is its use. This is the machine with its cards;
- * who uses it carries the transfers, is its operator, and says what goes wrong.
+ * A dealing machine written from docs/protocol.md alone, to test that the page suffices. It shares
+ * no line and no constant with dealbox. This is the machine with its cards; its user carries the
+ * transfers, acts as the operator, and decides which faults occur.
  */
 #ifndef INTEROP_PAGE_MACHINE_H
 #define INTEROP_PAGE_MACHINE_H
@@ -41,18 +41,18 @@ enum { KEY_START = 1, KEY_STOP, KEY_RELEASE };
 
 /* The faults of a card that strikes() is called for. */
 enum strike {
-	STRIKE_MISREAD,			/* gives the card that is read */
+	STRIKE_MISREAD,			/* the value is the card that is read */
 	STRIKE_UNREADABLE,
 	STRIKE_FACE_UP,
-	STRIKE_FAINT,			/* read right, with the quality that it gives */
+	STRIKE_FAINT,			/* read correctly; the value is the quality */
 	STRIKE_DOUBLE,			/* two cards at once */
-	STRIKE_DOUBLE_UNSEEN,		/* .. and no sensor says so */
+	STRIKE_DOUBLE_UNSEEN,		/* .. not noticed by a sensor */
 	STRIKE_TIMEOUT,
-	STRIKE_JAM,			/* gives where */
+	STRIKE_JAM,			/* the value is the place */
 	STRIKE_HARDWARE,
-	STRIKE_WRONG_POCKET,		/* gives where it falls */
-	STRIKE_WRONG_POCKET_LATE,	/* .. seen behind the end of the deal */
-	STRIKE_WRONG_POCKET_UNSEEN,	/* .. the sensor lies */
+	STRIKE_WRONG_POCKET,		/* the value is the pocket */
+	STRIKE_WRONG_POCKET_LATE,	/* .. noticed after the end of the deal */
+	STRIKE_WRONG_POCKET_UNSEEN,	/* .. the sensor reports the planned pocket */
 	STRIKES
 };
 
@@ -64,13 +64,13 @@ struct board {
 	int number;
 	pockets_t cards;
 	/*
-	 * The same, as it would be had the sensors and the reader not lied, and people
-	 * done what they were thought to have done: the rest no host can see.
+	 * The contents if the sensors and the reader had told the truth, and people had done
+	 * what they were thought to have done. No host can see the difference.
 	 */
 	pockets_t told;
-	/* those that fell unseen with the card before them, in both */
+	/* cards that fell unseen with the card before them; part of both accounts */
 	pockets_t under;
-	int ran_short;		/* and the machine said so */
+	int ran_short;		/* the machine reported a short deck */
 };
 
 struct machine {
@@ -84,7 +84,7 @@ struct machine {
 	int cards;			/* in the hopper */
 	uint8_t reader[2];		/* the real cards there */
 	int readers;
-	/* the plan, or what has come of it */
+	/* the plan, and the upload of one */
 	uint8_t plan[36 + PLAN_CARDS], block[36 + PLAN_CARDS];
 	uint32_t plan_number, load_number, load_time;
 	uint32_t load_length, load_got;	/* length 0: no load */
@@ -96,8 +96,8 @@ struct machine {
 	uint8_t in_pocket[8];
 	int first[54];			/* position of the first reading, or -1 */
 	int swapped[2], swapped_quality;/* two cards that are read as each other, or -1 */
-	int late_position, late_card, late_pocket, late_planned;	/* seen too late, or -1 */
-	uint32_t late_us, done_clock;	/* so long behind the end of the deal */
+	int late_position, late_card, late_pocket, late_planned;	/* noticed late, or -1 */
+	uint32_t late_us, done_clock;	/* how late; the end of the deal */
 	uint32_t gate_event, gate_time;
 	int gate_given;
 	int deals;			/* counted from 1; 0: none */
@@ -113,65 +113,65 @@ struct machine {
 
 extern struct machine m;
 
-/* -- what its user provides ------------------------------------------------------ */
+/* -- provided by the user -------------------------------------------------------- */
 
 /* Returns -1 if the fault does not happen now, otherwise its value, or 0. */
 int strikes(enum strike strike);
 void deal_begins(void);
-/* done: all its cards lie in the pockets, as far as the machine knows. Else it is void */
+/* done: as far as the machine knows, all cards lie in the pockets. Otherwise the deal is void. */
 void deal_ends(int done);
 
 /* -- transfers -------------------------------------------------------------------- */
 
 extern uint8_t *const machine_descriptor;	/* 24 bytes */
 
-/* After m.routed and m.capabilities were set. */
+/* Makes the descriptor. Call it after setting m.routed and m.capabilities. */
 void describe(void);
 /*
- * A control transfer: data is what came, or takes the answer (256 bytes).
- * Gives the length of the answer, or -1: stall.
+ * Handles a control transfer. data holds the data of the host, or gets the answer (256 bytes).
+ * Returns the length of the answer, or -1 for a stall.
  */
 int control(const uint8_t *setup, uint8_t *data);
-/* Bulk data; false: stall */
+/* Handles bulk data. Returns false for a stall. */
 int bulk(const uint8_t *p, uint32_t length);
-/* Host-routed: the host's answer to a card */
+/* Host-routed machines only: handles a gate command. */
 void gate(const uint8_t *p, uint32_t length);
-/* Moves up to count events to buf; gives how many */
+/* Moves up to count events to buf. Returns how many. */
 int fetch(uint8_t *buf, int count);
 void configure(void);
 
-/* -- mechanics, and what people do -------------------------------------------------- */
+/* -- mechanics, and acts of people -------------------------------------------------- */
 
-/* One step of the mechanics; m.clock is what time it is */
+/* Advances the mechanics by one step. m.clock is the time. */
 void tick(void);
 int running(void);
 void board_insert(struct board *board, int number);
-/* Also in a deal */
+/* Also works during a deal. */
 void board_remove(void);
-/* Everything that the hopper holds then, and whether it is shuffled */
+/* Sets the contents of the hopper. */
 void hopper_load(const uint8_t *cards, int count);
 void cover_open(void);
 void cover_close(void);
 void key_press(int key);
-/* Off, and on again */
+/* Switches the machine off and on. */
 void power_cycle(void);
 void reader_clear(void);
-/* Puts the whole pack into cards, shuffled; next gives a random number below its argument */
+/* Puts the whole pack into cards, shuffled. next() returns a random number below its argument. */
 void pack_shuffled(uint8_t cards[52], uint32_t (*next)(uint32_t below));
-/* The four hands as in a deal tag: spades first, ace first */
+/* Writes the four hands as in PBN's deal tag: spades first, ace first. */
 void pockets_text(const pockets_t cards, char text[80 * POCKETS]);
 
 /* -- USB/IP (usbip.c) ---------------------------------------------------------------- */
 
-/* Plugs it into vhci_hcd: the socket, or -1 */
+/* Plugs the machine into vhci_hcd. Returns the socket, or -1. */
 int usbip_attach(void);
-/* Pulls the cable. m.configured is the caller's */
+/* Pulls the cable. The caller resets m.configured. */
 void usbip_detach(int fd);
 /* Serves one packet; the program ends when the cable is pulled */
 void usbip_serve(int fd);
 /* Returns true if the host waits for events. */
 int usbip_waits(void);
-/* Gives it those (whole events), as one transfer */
+/* Sends whole events as one transfer. */
 void usbip_give(int fd, const uint8_t *events, int length);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The machine behind vhci_hcd. USB/IP: all numbers are big-endian, the header has 48 bytes. */
+/* Plugs the machine into vhci_hcd. USB/IP's numbers are big-endian; its header has 48 bytes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

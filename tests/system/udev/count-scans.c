@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Preloaded: how often a program looks which devices there are, a byte for each in the file $SCANS. */
+/* Preloaded: counts how often a program enumerates devices, by a byte each in the file $SCANS. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <libudev.h>

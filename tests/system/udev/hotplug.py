@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """hotplug.py DEALBOXD EMULATOR DEALBOX SET COUNT_SCANS LIBDEALBOX: machines that come and go (TAP).
 
-The devices, and what udev tells of them, are played (umockdev); /run/udev is ours.
+The devices and udev's events are simulated (umockdev), with a /run/udev of our own.
 """
 import ctypes
 import errno
@@ -70,7 +70,7 @@ class Udev:
         assert self.lib.umockdev_testbed_add_from_string(self.bed, text.encode(), None)
 
     def add(self, port, interface, node=False):
-        """The kernel found it; udev has said nothing of it yet."""
+        """Add a device that the kernel has found, and udev has not processed yet."""
         minor = int(port[-1])
         more = {'hub': HUB, 'port': port, 'number': minor + 1, 'minor': minor, 'interface': interface,
                 'driver': DRIVER if node else '',
@@ -84,7 +84,7 @@ class Udev:
         return '%s/dev/dealbox%s' % (self.root, port[-1])
 
     def done(self, port):
-        """udev has applied its rules: they are in its records."""
+        """Write udev's record of the device, which means that the rules have been applied."""
         for name in ('c189:%s' % port[-1], 'c240:%s' % port[-1]):
             with open('/run/udev/data/' + name, 'w', encoding='ascii') as file:
                 file.write('I:1\n')
@@ -96,14 +96,14 @@ class Udev:
         self.lib.umockdev_testbed_uevent(self.bed, path.encode(), action.encode())
 
     def remove(self, ports, other):
-        """When udev tells that something went, it has gone; so the event that comes here is another's."""
+        """Remove devices, then add another: as in udev, the next event comes when they are gone."""
         for port in ports:
             self.lib.umockdev_testbed_remove_device(self.bed, ('/sys%s/%s' % (HUB, port)).encode())
         self.add(other, MACHINE)
 
 
 class Monitor:
-    """What any program has of the library."""
+    """The library's monitor, as any program uses it."""
     KINDS = ['added', 'removed', 'changed']
 
     def __init__(self):
@@ -114,7 +114,7 @@ class Monitor:
         self.poll.register(self.lib.dealbox_monitor_fd(self.monitor), select.POLLIN)
 
     def heard(self):
-        """Waits until there is something to hear, and returns all of it, what came twice once."""
+        """Wait for events, and return the set of all that have come."""
         found = set()
         port = ctypes.create_string_buffer(32)
         while not found:
@@ -143,7 +143,7 @@ def told(w):
 
 
 def alarms(w):
-    """The clocks of the service that will go off."""
+    """Return the armed timers of the service."""
     found = []
     for path in glob.glob('/proc/%d/fdinfo/*' % w.daemon.pid):
         try:
@@ -166,7 +166,7 @@ def said(w, words):
 
 
 def test_the_library_tells_who_comes_and_goes(w):
-    """Each with its port; nothing of what is no machine."""
+    """Each event has the port; other devices cause none."""
     monitor = Monitor()
     found = []
     for port, interface in ('1-5', KEYBOARD), ('1-6', MACHINE):
@@ -202,7 +202,7 @@ def test_other_devices_are_not_looked_at(w):
 
 
 def test_a_machine_is_not_tried_before_udev_is_done(w):
-    """Another comes and is tried; this one has no group yet, and nobody is told that he may not."""
+    """Another machine comes and is tried; this one has no group yet, which is not reported."""
     w.udev.add('1-1', MACHINE, node=True)
     w.udev.add('1-2', MACHINE, node=True)
     os.chmod(w.udev.node('1-2'), 0o660)
@@ -224,7 +224,7 @@ def test_then_a_refusal_is_told_once(w):
     wait('another look', lambda: scans(w) > before)
     told(w)
     assert said(w, 'no permission') == 1, w.log()
-    # it is tried again by and by, too
+    # it is also tried again after a while
     wait('the next try', lambda: alarms(w))
 
 
@@ -255,7 +255,7 @@ def test_the_same_by_libusb(w):
 
 
 def test_a_machine_that_has_nothing_to_do_is_left_in_peace(w):
-    """While there is work it is looked at now and then; before and after the service sleeps."""
+    """The service polls it now and then while there is work, and sleeps before and after."""
     w.add_emulator('FIRST', '--speed', '0', '--manual')
     w.write_config()
     w.daemon.send_signal(1)
@@ -274,9 +274,9 @@ def test_a_machine_that_has_nothing_to_do_is_left_in_peace(w):
 world = World(dealboxd, emulator, dealbox, set_file)
 with tests_in(world) as tap:
     world.udev = Udev()
-    # what root may do to files is taken from it: it is to be refused as others are
+    # without root's capabilities on files, so that the service can be refused
     world.dealboxd = world.dir + '/dealboxd'
-    # LD_PRELOAD takes no path with a space
+    # LD_PRELOAD cannot handle a path with a space
     shutil.copy(count_scans, world.dir)
     with open(world.dealboxd, 'w', encoding='ascii') as script:
         script.write('#!/bin/sh\nSCANS=%s/scans LD_PRELOAD=libumockdev-preload.so.0:%s exec '
