@@ -79,7 +79,13 @@ static struct {
 	/* the program's board of each insertion */
 	struct { uint32_t insertion; struct board *board; } deals[256];
 	int deal_count;
-	struct { uint32_t insertion; int number; int begun; bool judged; struct board *board; } claims[32];
+	struct {
+		uint32_t insertion;
+		int number;
+		int begun;
+		bool judged;
+		struct board *board;
+	} claims[32];
 	int claim_count, voids, runs;
 	int deeds;		/* acts of people at the time of the last fault */
 	int begun;		/* number of starts, without resumes */
@@ -188,13 +194,14 @@ void claims_judge(const struct board *only)
 			continue;
 		job.claims[i].judged = true;
 		for (j = 0; j < i; j++)
-			if (job.claims[j].number == number && job.claims[j].begun == job.claims[i].begun)
+			if (job.claims[j].number == number &&
+			    job.claims[j].begun == job.claims[i].begun)
 				found(TWICE, "board %d was called exact twice", number);
 		id = board_judge(board, number);
 		total.exact += id == F_NONE;
 		if (id == FAULTS) {
-			found(NOT_EXACT, "board %d, insertion %u, is not what was called exact", number,
-			      job.claims[i].insertion);
+			found(NOT_EXACT, "board %d, insertion %u, is not what was called exact",
+			      number, job.claims[i].insertion);
 			pockets_text(board->cards, text[0]);
 			pockets_text(job.plans[number - 1], text[1]);
 			note("lies there: %s", text[0]);
@@ -217,7 +224,8 @@ static void claim(uint32_t insertion, int number)
 	for (i = job.deal_count - 1; i >= 0 && job.deals[i].insertion != insertion; i--)
 		;
 	if (i < 0 || number < 1 || number > BOARDS) {
-		found(UNDEALT, "board %d is called exact, and insertion %u was never dealt", number, insertion);
+		found(UNDEALT, "board %d is called exact, and insertion %u was never dealt", number,
+		      insertion);
 		return;
 	}
 	note("board %d, insertion %u, is called exact", number, insertion);
@@ -285,7 +293,8 @@ void deal_begins(void)
 	if (service)
 		people_told("");
 	if (!same(m.board->told, none))
-		found(AGAIN, "insertion %u is dealt into, and there are cards in the board", m.insertion);
+		found(AGAIN, "insertion %u is dealt into, and there are cards in the board",
+		      m.insertion);
 	if (job.deal_count < 256) {
 		job.deals[job.deal_count].insertion = m.insertion;
 		job.deals[job.deal_count++].board = m.board;
@@ -509,7 +518,8 @@ static void control_transfer(uint32_t id, const uint8_t *frame, uint32_t length)
 {
 	uint8_t data[256] = { 0 };
 	struct fault *fault = fault_due(SITE_CONTROL, F_NONE);
-	bool acts = !fault || fault->id == F_UNANSWERED || (fault->id == F_STALLED && fault->arg % 2);
+	bool acts = !fault || fault->id == F_UNANSWERED ||
+		    (fault->id == F_STALLED && fault->arg % 2);
 	int got = -1;
 
 	if (!(frame[0] & 0x80))
@@ -593,7 +603,8 @@ static const char *text_of(struct json_object *object, const char *name)
 {
 	struct json_object *member;
 
-	return json_object_object_get_ex(object, name, &member) ? json_object_get_string(member) : "";
+	return json_object_object_get_ex(object, name, &member) ? json_object_get_string(member) :
+								  "";
 }
 
 static int number_of(struct json_object *object, const char *name)
@@ -608,8 +619,10 @@ static const char *state_text(const char *state)
 {
 	static const struct { const char *state, *text; } texts[] = {
 		{ "confirm-empty", "press start if it is empty" },
-		{ "insert-board", "put in an empty board" }, { "insert-any", "put in an empty board" },
-		{ "take-out", "put in an empty board" }, { "number-other", "put in an empty board" },
+		{ "insert-board", "put in an empty board" },
+		{ "insert-any", "put in an empty board" },
+		{ "take-out", "put in an empty board" },
+		{ "number-other", "put in an empty board" },
 		{ "press-start", "press start now" }, { "machine-refuses", "press start now" },
 		{ "ledger", "press start now" }, { "hopper-empty", "the hopper" },
 		/* The machine reports these as well. */
@@ -676,7 +689,9 @@ static void lines_take(void)
 
 static void ledger_remove(void)
 {
-	static const char *const suffixes[] = { "", "-wal", "-shm", ".key", ".heads", ".new", ".key.new" };
+	static const char *const suffixes[] = {
+		"", "-wal", "-shm", ".key", ".heads", ".new", ".key.new"
+	};
 	char path[128];
 	size_t i;
 
@@ -698,7 +713,8 @@ static int look_at_job(const struct dealbox_ledger_job *one, void *context)
 	struct looked *looked = context;
 
 	looked->job = one->job;
-	looked->open = one->state == DEALBOX_LEDGER_JOB_OPEN || one->state == DEALBOX_LEDGER_JOB_PAUSED;
+	looked->open = one->state == DEALBOX_LEDGER_JOB_OPEN ||
+		       one->state == DEALBOX_LEDGER_JOB_PAUSED;
 	return 0;
 }
 
@@ -716,13 +732,14 @@ static int look_at_copy(const struct dealbox_ledger_copy *one, void *context)
 {
 	struct looked *looked = context;
 
-	if (one->state == DEALBOX_LEDGER_COPY_RECORDED && one->board <= BOARDS && looked->exact[one->board])
+	if (one->state == DEALBOX_LEDGER_COPY_RECORDED && one->board <= BOARDS &&
+	    looked->exact[one->board])
 		claim(looked->exact[one->board], (int)one->board);
 	return 0;
 }
 
 /*
- * Check what the journal records as exact, announced or not. Returns true if a job can be resumed.
+ * Check what the ledger records as exact, announced or not. Returns true if a job can be resumed.
  */
 static bool ledger_look(void)
 {
@@ -732,9 +749,12 @@ static bool ledger_look(void)
 	snprintf(path, sizeof(path), "%s/dealbox/ledger", folder);
 	if (!dealbox_ledger_open(looked.ledger, path, 0) &&
 	    (dealbox_ledger_jobs(looked.ledger, 0, look_at_job, &looked) ||
-	     (looked.job && (dealbox_ledger_insertions(looked.ledger, looked.job, false, look_at_insertion, &looked) ||
-			     dealbox_ledger_copies(looked.ledger, looked.job, look_at_copy, &looked)))))
-		found(DIED, "the ledger cannot be read: %s", dealbox_ledger_error(looked.ledger)->what);
+	     (looked.job &&
+	      (dealbox_ledger_insertions(looked.ledger, looked.job, false, look_at_insertion,
+					 &looked) ||
+	       dealbox_ledger_copies(looked.ledger, looked.job, look_at_copy, &looked)))))
+		found(DIED, "the ledger cannot be read: %s",
+		      dealbox_ledger_error(looked.ledger)->what);
 	dealbox_ledger_free(looked.ledger);
 	return looked.open;
 }
@@ -1210,7 +1230,8 @@ static void set_make(void)
 		for (i = 0; i < 52; i++)
 			job.plans[board][i % 4][cards[i]] = 1;
 		pockets_text(job.plans[board], text);
-		fprintf(f, "[Event \"campaign\"]\n[Board \"%d\"]\n[Deal \"%s\"]\n\n", board + 1, text);
+		fprintf(f, "[Event \"campaign\"]\n[Board \"%d\"]\n[Deal \"%s\"]\n\n", board + 1,
+			text);
 	}
 	fclose(f);
 }
@@ -1259,9 +1280,9 @@ static void job_count(int status)
 	for (i = 0; i < fault_count; i++)
 		if (faults[i].struck)
 			printf(" %s", kinds[faults[i].id].name);
-	printf("; %s%s\n#   again: -s %llu -b %d -n %d -v, and -a, -x, -o as here\n", m.routed ? "routed" : "stored",
-	       job.keeps ? ", keeps its state" : "", (unsigned long long)seed,
-	       (job.number - 1) * BOARDS + 1, BOARDS);
+	printf("; %s%s\n#   again: -s %llu -b %d -n %d -v, and -a, -x, -o as here\n",
+	       m.routed ? "routed" : "stored", job.keeps ? ", keeps its state" : "",
+	       (unsigned long long)seed, (job.number - 1) * BOARDS + 1, BOARDS);
 	fflush(stdout);
 }
 
@@ -1351,12 +1372,7 @@ static void lockstep_link(const char *library)
 
 static void folder_remove(void)
 {
-	static const char *const names[] = {
-		"lockstep.so", "machine", "set.pbn", "dealbox/job-CAMPAIGN.json", "dealbox/job-CAMPAIGN.json.new",
-		"dealbox/job-CAMPAIGN.json.lock", "dealbox/job-INTEROP-R.json",
-		"dealbox/job-INTEROP-R.json.lock", "dealbox/job-INTEROP-S.json",
-		"dealbox/job-INTEROP-S.json.lock", "dealbox", "",
-	};
+	static const char *const names[] = { "lockstep.so", "machine", "set.pbn", "dealbox", "" };
 	char path[128];
 	size_t i;
 
@@ -1373,7 +1389,8 @@ static int result_say(int first, int last)
 	for (id = F_NONE + 1; id < FAULTS; id++)
 		if (total.struck[id])
 			printf("# %-26s struck in %5d jobs, %3d of them wrong; %4d boards called exact that no host can tell\n",
-			       kinds[id].name, total.struck[id], total.wrong_by[id], total.unseen_by[id]);
+			       kinds[id].name, total.struck[id], total.wrong_by[id],
+			       total.unseen_by[id]);
 	printf("1..%d\n", WRONGS - 1);
 	for (wrong = RIGHT + 1; wrong < WRONGS; wrong++)
 		printf("%sok %d - %s\n", total.broken[wrong] ? "not " : "", wrong, rules[wrong]);

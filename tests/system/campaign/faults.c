@@ -101,7 +101,8 @@ enum fault_id kind_find(const char *name)
 static void fault_add(enum fault_id id, int deal, int position)
 {
 	struct fault fault = {
-		.id = id, .deal = deal, .position = position, .skip = (int)chance(chance(3) ? 4 : 16),
+		.id = id, .deal = deal, .position = position,
+		.skip = (int)chance(chance(3) ? 4 : 16),
 		.arg = chance(UINT32_MAX),
 	};
 
@@ -184,7 +185,8 @@ struct fault *fault_due(enum site site, enum fault_id id)
 		    !reached(fault) || skipped(fault))
 			continue;
 		fault->struck = true;
-		note("fault: %s (deal %d, position %d)", kinds[fault->id].name, m.deals, m.position);
+		note("fault: %s (deal %d, position %d)", kinds[fault->id].name, m.deals,
+		     m.position);
 		return fault;
 	}
 	return NULL;

@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-#define LOCKSTEP_FD	3			/* packet socket; the program sends int32_t ms, -1 = no limit */
+/* A packet socket, to which the program sends int32_t ms; -1 means no limit. */
+#define LOCKSTEP_FD	3
 #define LOCKSTEP_BEGIN	1000000000ull
 #define LOCKSTEP_SEED	"CAMPAIGN_RANDOM"	/* in the environment */
 

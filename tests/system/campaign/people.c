@@ -94,7 +94,8 @@ static void hopper_fill(void)
 	int count = pack_take(cards);
 
 	reader_clear();
-	people.set_aside_count = people.set_aside_count && people.set_aside[0] < 52 && count < 52 ? 1 : 0;
+	people.set_aside_count =
+		people.set_aside_count && people.set_aside[0] < 52 && count < 52 ? 1 : 0;
 	hopper_load(cards, count);
 }
 

@@ -163,7 +163,8 @@ static void expect_events(uint8_t *due, int count)
 	}
 	for (i = 0; i < count * 32; i++)
 		if (got[i] != due[i]) {
-			printf("event %02x, byte %d: %02x, the page has %02x\n", due[i & ~31], i % 32, got[i], due[i]);
+			printf("event %02x, byte %d: %02x, the page has %02x\n", due[i & ~31],
+			       i % 32, got[i], due[i]);
 			differs("an event");
 		}
 }

@@ -92,7 +92,8 @@ int fetch(uint8_t *buf, int count)
 	m.queued -= count;
 	memmove(m.queue[0], m.queue[count], m.queued * 32);
 	for (i = 0; i < count; i++) {
-		if (buf[i * 32] == CARD_READ && m.phase == GATE && get32(buf + i * 32 + 4) == m.gate_event) {
+		if (buf[i * 32] == CARD_READ && m.phase == GATE &&
+		    get32(buf + i * 32 + 4) == m.gate_event) {
 			m.gate_given = 1;
 			m.gate_time = m.clock;
 		}
