@@ -97,7 +97,7 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	struct job *job = job_at(s, sd_bus_message_get_path(m));
 	struct dealbox_ledger_board *boards;
 	const char *session;
-	char why[LEDGER_WHY];
+	char why[LEDGER_WHY] = "";
 	uint64_t number;
 	size_t n;
 	int err = sd_bus_message_read(m, "s", &session);
@@ -115,7 +115,7 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		boards[n].number = job->boards[n];
 		err = service_ledger_original(s, job, job->boards[n], &boards[n].deal, why);
 	}
-	if (err == -EINVAL || err == -EBADMSG || err == -EDOM)
+	if (*why)
 		err = sd_bus_error_setf(error, ERROR("BadSet"), "board %u: %s", boards[n - 1].number, why);
 	else if (err)
 		err = ledger_error(s, err, error);

@@ -8,6 +8,7 @@
 
 #include <sodium.h>
 
+#include <dealbox/dealing.h>
 #include <dealbox/law.h>
 
 #include "dealing/job-ledger.h"
@@ -254,7 +255,7 @@ static struct dealbox_trace *read_trace(struct service *s,
 	struct dealbox_event *events = NULL;
 	size_t count = 0, n;
 
-	if (!insertion->id || !trace ||
+	if (!trace ||
 	    dealbox_ledger_get_trace(s->ledger, insertion->id, &events, &count)) {
 		dealbox_trace_free(trace);
 		return NULL;
@@ -313,22 +314,6 @@ int service_ledger_judge(struct service *s, const struct job *job, const char *m
 
 /* ---- originals ----------------------------------------------------------------- */
 
-/* The latest capture of each pocket of a board */
-struct original {
-	unsigned int board;
-	struct dealbox_ledger_insertion pockets[DEALBOX_HANDS];
-};
-
-static int find_captured(const struct dealbox_ledger_insertion *insertion, void *context)
-{
-	struct original *original = context;
-
-	if (insertion->board == original->board && insertion->copy <= DEALBOX_HANDS &&
-	    insertion->outcome == DEALBOX_LEDGER_CAPTURED)
-		original->pockets[insertion->copy - 1] = *insertion;
-	return 0;
-}
-
 /* Describe the wrong pockets of a captured deal, with the number of cards, but without a card. */
 static void tell_pockets(const struct dealbox_deal *deal, const struct dealbox_pack *pack, char why[LEDGER_WHY])
 {
@@ -357,26 +342,18 @@ static void tell_pockets(const struct dealbox_deal *deal, const struct dealbox_p
 int service_ledger_original(struct service *s, const struct job *job, unsigned int board,
 			    struct dealbox_deal *deal, char why[LEDGER_WHY])
 {
-	const struct dealbox_trace *traces[DEALBOX_HANDS];
-	struct original original = { .board = board };
 	unsigned int pocket;
-	size_t n;
-	int err;
+	int err = dealbox_dealing_original(s->ledger, job->id, board, deal, &pocket);
 
 	*why = '\0';
-	err = dealbox_ledger_insertions(s->ledger, job->id, false, find_captured, &original);
-	for (n = 0; n < DEALBOX_HANDS; n++)
-		traces[n] = err ? NULL : read_trace(s, &original.pockets[n]);
-	if (!err)
-		err = dealbox_law_capture(traces, dealbox_pack_bridge(), deal, &pocket);
-	if (err == -EINVAL)
-		snprintf(why, LEDGER_WHY, "pocket %s %s", dealbox_actor_name(pocket), traces[pocket] ?
-			 "was not read completely; redeal it" : "has not been read yet");
+	if (err == -ENODATA)
+		snprintf(why, LEDGER_WHY, "pocket %s has not been read yet", dealbox_actor_name(pocket));
+	else if (err == -EINVAL)
+		snprintf(why, LEDGER_WHY, "pocket %s was not read completely; redeal it",
+			 dealbox_actor_name(pocket));
 	else if (err == -EBADMSG)
 		tell_pockets(deal, dealbox_pack_bridge(), why);
 	else if (err == -EDOM)
 		snprintf(why, LEDGER_WHY, "it is sorted, nobody dealt it");
-	for (n = 0; n < DEALBOX_HANDS; n++)
-		dealbox_trace_free((struct dealbox_trace *)traces[n]);
 	return err;
 }

@@ -53,9 +53,8 @@ int service_ledger_traced(struct service *service, uint64_t job, unsigned int bo
 #define LEDGER_WHY	96
 
 /*
- * Read the deal of a board that a job has captured. The caller wipes it in any case. Returns 0,
- * -EINVAL if a pocket has not been read completely, or -EBADMSG if the pockets do not make a deal.
- * In both cases why names the pocket, without a card.
+ * Like dealbox_dealing_original(). With -ENODATA, -EINVAL, -EBADMSG and -EDOM, why says what is wrong
+ * with which pocket, without a card; otherwise it is empty.
  */
 int service_ledger_original(struct service *service, const struct job *job, unsigned int board,
 			    struct dealbox_deal *deal, char why[LEDGER_WHY]);

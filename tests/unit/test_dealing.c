@@ -1830,6 +1830,59 @@ static void test_by_position(void **state)
 	dealbox_trace_free(trace);
 }
 
+/* A pocket of an original is captured: that many cards, from one on. */
+static void capture_pocket(struct world *w, unsigned int pocket, unsigned int first, unsigned int count)
+{
+	struct dealbox_event events[20] = {
+		{ .type = DEALBOX_EV_DEAL_STARTED, .insertion = 1 },
+	};
+	const unsigned int end = count + 1;
+	uint64_t insertion;
+	unsigned int n;
+
+	for (n = 0; n < count; n++)
+		events[n + 1] = (struct dealbox_event){
+			.type = DEALBOX_EV_CARD_READ, .insertion = 1, .position = n,
+			.card = (5 * (first + n)) % DEALBOX_CARDS,
+		};
+	events[end] = (struct dealbox_event){ .type = DEALBOX_EV_DEAL_DONE, .insertion = 1, .position = 13 };
+	for (n = 0; n <= end; n++)
+		events[n].seqno = events[n].machine_seq = n;
+	assert_int_equal(dealbox_ledger_begin(w->ledger, the_job, 1, pocket + 1, "SN1", 1, 1, &insertion), 0);
+	assert_int_equal(dealbox_ledger_end(w->ledger, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0, events, end + 1), 0);
+}
+
+/* The deal of an original is that of the last capture of each pocket. */
+static void test_original(void **state)
+{
+	struct dealbox_ledger_act redeal = { .act = DEALBOX_ACT_REDEAL, .board = 1, .copy = 3 };
+	struct dealbox_deal deal;
+	unsigned int pocket, n;
+	struct world w;
+
+	(void)state;
+	world_begin(&w, DEALBOX_JOB_CAPTURE);
+	redeal.job = the_job;
+	for (n = 0; n < 4; n++) {
+		assert_int_equal(dealbox_dealing_original(w.ledger, the_job, 1, &deal, &pocket), -ENODATA);
+		assert_int_equal(pocket, n);
+		capture_pocket(&w, n, 13 * n, n == 2 ? 12 : 13);
+	}
+	assert_int_equal(dealbox_dealing_original(w.ledger, the_job, 1, &deal, &pocket), -EINVAL);
+	assert_int_equal(pocket, 2);
+	assert_int_equal(dealbox_ledger_add_act(w.ledger, &redeal), 0);
+	capture_pocket(&w, 2, 25, 13);
+	assert_int_equal(dealbox_dealing_original(w.ledger, the_job, 1, &deal, &pocket), -EBADMSG);
+	assert_int_equal(dealbox_ledger_add_act(w.ledger, &redeal), 0);
+	capture_pocket(&w, 2, 26, 13);
+	assert_int_equal(dealbox_dealing_original(w.ledger, the_job, 1, &deal, &pocket), 0);
+	for (n = 0; n < DEALBOX_CARDS; n++)
+		assert_true(deal.hand[n / 13] >> 5 * n % DEALBOX_CARDS & 1);
+	assert_int_equal(dealbox_dealing_original(w.ledger, the_job, 2, &deal, &pocket), -ENODATA);
+	assert_int_equal(pocket, 0);
+	world_end(&w);
+}
+
 /* A shuffled pack is exact when each position fell where the law has it, whatever card it was. */
 static void test_law(void **state)
 {
@@ -1869,6 +1922,7 @@ int main(void)
 		cmocka_unit_test(test_judge),
 		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_law),
+		cmocka_unit_test(test_original),
 		cmocka_unit_test(test_void),
 		cmocka_unit_test(test_undo),
 		cmocka_unit_test(test_names),

@@ -436,11 +436,29 @@ def an_original_is_captured_and_copied(box):
     assert [r["ruling"] + r["reference"] for r in result.json() if "ruling" in r] == ["stands6F"] * 3
 
 
-def capture_begin(box):
+def capture_begin(box, *options):
     where = box.machine("--capabilities", CAN, "--manual")
     where.tell("hopper empty")
     where.tell("insert 4")
-    return where, box.begin("capture", "-m", where.uri, "original.pbn")
+    return where, box.begin("capture", "-m", where.uri, *options, "original.pbn")
+
+
+@test
+def a_capture_is_recorded_where_it_is_wanted(box):
+    """Whoever is killed there leaves the job to the service."""
+    where, capture = capture_begin(box, "--ledger", "club")
+    asked(capture, "N")
+    capture.process.kill()
+    capture.finish()
+    where.tell("remove")
+    where.tell("insert 4")
+    capture = box.begin("capture", "-m", where.uri, "--ledger", "club", "original.pbn")
+    assert "recorded in club" in capture.line()
+    asked(capture, "N")
+    capture.stop().expect(1, "stopped: nothing was written")
+    acts = [r for r in box.dealbox("ledger", "export", "-l", "club").expect(0).json() if r["record"] == "act"]
+    assert [(act["act"], act["job"]) for act in acts if act["act"] == "cancel"] == [("cancel", 4)], acts
+    assert not os.path.exists("state"), os.listdir(".")
 
 
 @test

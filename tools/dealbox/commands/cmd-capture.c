@@ -41,6 +41,8 @@ static enum status capture(const struct capture_options *options)
 	return status;
 }
 
+enum { KEY_LEDGER = OPT_LONG };
+
 static enum status capture_run(struct args *args)
 {
 	struct capture_options options = { .board = 1 };
@@ -52,6 +54,8 @@ static enum status capture_run(struct args *args)
 			return STATUS_INPUT;
 		if (key == 'b')
 			options.board_text = value;
+		if (key == KEY_LEDGER)
+			options.ledger = value;
 		options.resume |= key == 'r';
 	}
 	if (key == ARGS_STOP)
@@ -72,6 +76,7 @@ static const struct option_row capture_options[] = {
 	OPT_MACHINES,
 	{ 'b', "board", "N", "number of the board (default: 1)" },
 	{ 'r', "resume", NULL, "with the service: continue the last capture, or write its file" },
+	{ KEY_LEDGER, "ledger", "FILE", "without the service: the record (default: ~/.local/state/dealbox/ledger)" },
 	{ 0 }
 };
 

@@ -69,7 +69,7 @@ static enum status save(struct own_ledger *own, uint64_t job, const struct captu
 	int err;
 
 	original.number = (unsigned int)options->board;
-	err = own_original(own->reader, job, original.number, &original.deal, &pocket);
+	err = dealbox_dealing_original(own->reader, job, original.number, &original.deal, &pocket);
 	if (err == -EBADMSG) {
 		defects_say(&original.deal, dealbox_pack_bridge());
 		complain("put 13 cards into each pocket, and capture the board again",
@@ -79,7 +79,7 @@ static enum status save(struct own_ledger *own, uint64_t job, const struct captu
 		complain("deal the board, and capture it then",
 			 "nothing was written: the board is sorted, nobody dealt it");
 		status = STATUS_NO;
-	} else if (err == -EINVAL) {
+	} else if (err == -EINVAL || err == -ENODATA) {
 		complain("put that pocket's cards back, face down, and capture the board again",
 			 "nothing was written: pocket %s was not read completely", dealbox_actor_name(pocket));
 		status = STATUS_NO;
@@ -107,7 +107,7 @@ enum status capture_alone(const struct capture_options *options)
 
 	if (!front_machine(&front, DEALBOX_CAP_CAPTURE, "cannot capture", "use another machine"))
 		return STATUS_MACHINE;
-	if (own_open(&own, NULL, false))
+	if (own_open(&own, options->ledger, false))
 		status = add_job(&own, (unsigned int)options->board, &front.job);
 	if (status == STATUS_DONE) {
 		front.ledger = own.ledger;

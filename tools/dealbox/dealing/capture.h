@@ -15,6 +15,7 @@ struct capture_options {
 	const char *board_text;
 	unsigned long board;
 	bool resume;			/* only by the service */
+	const char *ledger;		/* without the service; NULL: the user's own */
 };
 
 /* Writes what was captured, and says so; or says why not. */

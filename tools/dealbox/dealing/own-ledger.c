@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <dealbox/law.h>
 #include <dealbox/pack.h>
 
 #include "own-ledger.h"
@@ -355,40 +354,6 @@ struct dealbox_trace *own_trace(struct dealbox_ledger *ledger, const struct deal
 		explicit_bzero(events, count * sizeof(*events));
 	free(events);
 	return trace;
-}
-
-/* The last capture of each pocket of a board. */
-struct original {
-	unsigned int board;
-	struct dealbox_ledger_insertion pockets[DEALBOX_HANDS];
-};
-
-static int find_captured(const struct dealbox_ledger_insertion *insertion, void *context)
-{
-	struct original *original = context;
-
-	if (insertion->board == original->board && insertion->copy >= 1 && insertion->copy <= DEALBOX_HANDS &&
-	    insertion->outcome == DEALBOX_LEDGER_CAPTURED)
-		original->pockets[insertion->copy - 1] = *insertion;
-	return 0;
-}
-
-int own_original(struct dealbox_ledger *ledger, uint64_t job, unsigned int board, struct dealbox_deal *deal,
-		 unsigned int *pocket)
-{
-	const struct dealbox_trace *traces[DEALBOX_HANDS] = { 0 };
-	struct original original = { .board = board };
-	int err = dealbox_ledger_insertions(ledger, job, false, find_captured, &original);
-	size_t n;
-
-	for (n = 0; !err && n < DEALBOX_HANDS; n++)
-		if (original.pockets[n].id)
-			traces[n] = own_trace(ledger, &original.pockets[n]);
-	if (!err)
-		err = dealbox_law_capture(traces, dealbox_pack_bridge(), deal, pocket);
-	for (n = 0; n < DEALBOX_HANDS; n++)
-		dealbox_trace_free((struct dealbox_trace *)traces[n]);
-	return err;
 }
 
 /* The line that begins it in a file of traces. */

@@ -75,13 +75,6 @@ int own_insertion(struct dealbox_ledger *ledger, uint64_t job, uint32_t number, 
 struct dealbox_trace *own_trace(struct dealbox_ledger *ledger,
 				const struct dealbox_ledger_insertion *insertion);
 
-/*
- * The original that a job has read, from the last capture of each pocket. 0; -ENOMEM; the ledger's
- * error; or as in dealbox_law_capture().
- */
-int own_original(struct dealbox_ledger *ledger, uint64_t job, unsigned int board, struct dealbox_deal *deal,
-		 unsigned int *pocket);
-
 /* Judges it anew. NULL: it cannot be judged. */
 struct dealbox_verdict *own_judge(struct dealbox_ledger *ledger, const struct dealbox_ledger_job *job,
 				  const struct dealbox_ledger_insertion *insertion,
