@@ -105,9 +105,9 @@ static void insertion_is(struct engine *d, uint32_t insertion, unsigned int numb
 	if (d->insertion != insertion) {
 		/*
 		 * The removed board may come back with its cards, and boards put in
-		 * unobserved may have cards.
+		 * unobserved may have cards. An original has the cards that were read.
 		 */
-		if (!d->confirm && ((insertion && !automatic) ||
+		if (!d->confirm && ((insertion && !automatic) || d->original ||
 				    (d->phase != PHASE_JUDGE &&
 				     (d->doubt || (d->used && !d->recorded))))) {
 			d->confirm = true;

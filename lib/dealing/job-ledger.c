@@ -181,9 +181,8 @@ bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine)
 		return true;
 	if (err == -ENOENT)
 		return false;
-	/* An exact board that no longer counts may come back with its cards. */
-	return err || (last.outcome != DEALBOX_LEDGER_CAPTURED &&
-		       !ledger_recorded(ledger, machine, &number, &copy));
+	/* An original, or an exact board that no longer counts, may come back with its cards. */
+	return err || !ledger_recorded(ledger, machine, &number, &copy);
 }
 
 bool ledger_missed(struct dealbox_ledger *ledger, const char *machine, uint32_t insertion,

@@ -33,7 +33,7 @@ int ledger_settle(struct dealbox_ledger *ledger, unsigned int *settled);
  */
 bool ledger_recorded(struct dealbox_ledger *ledger, const char *machine, uint32_t *insertion,
 		     struct copy *copy);
-/* Return true if the last insertion of the machine was not exact, or is unknown. */
+/* Return true if the last insertion of the machine does not count as exact, or is unknown. */
 bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine);
 /*
  * Return true if insertions are missing between the last one of the machine in the ledger (*known)

@@ -130,9 +130,9 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		N_("The machine gives this board the number of an insertion that was dealt. Take it out and put "
 		   "it in again; if it comes again, switch the machine off and on."), NULL },
 	[DEALBOX_OPERATOR_CONFIRM] = { "confirm-empty", "E12 E15", DEALBOX_WAY_START | DEALBOX_WAY_REMOVE, false,
-		N_("The last board was void, or nobody watched when this one came. If it is empty, and the deck "
+		N_("The last board was void or an original, or nobody watched when this one came. If it is empty, and the deck "
 		   "is whole, press start to deal board {board}, copy {copy}."), NULL,
-		N_("The last board was void, or nobody watched when this one came. If it is empty, and the pack "
+		N_("The last board was void or an original, or nobody watched when this one came. If it is empty, and the pack "
 		   "is whole and shuffled, press start to deal.") },
 
 	[DEALBOX_OPERATOR_NUMBER_UNREAD] = { "number-unread", "E11", DEALBOX_WAY_REMOVE | DEALBOX_WAY_START,

@@ -1023,6 +1023,16 @@
 { "an original is read at another machine", DEALBOX_JOB_CAPTURE, DEALBOX_CAP_CAPTURE, 4, LINES(
 	"plug; elsewhere 1.3 | status, > capture 2.1",
 	"elsewhere 2.1 | > capture 1.1") },
+{ "an original was read, and is put back in for a deal",
+	DEALBOX_JOB_CAPTURE, DEALBOX_CAP_CAPTURE, 4, LINES(
+	"plug | status, > capture 1.1",
+	"in | > capture 1.1",
+	"press start | plan 1.1, begin 1.1 #1, start #1, > none 1.1",
+	"started; done; settled | status, judge 1.1 #1, > capture 1.2",
+	"more; job cancelled | > take-original 1.1",
+	"out | > insert-board 1.1",
+	"in | > confirm-empty 1.1",
+	"press start | plan 1.1, begin 1.1 #2, start #2, > none 1.1") },
 { "an original was read, and its job is cancelled",
 	DEALBOX_JOB_CAPTURE, DEALBOX_CAP_CAPTURE, 4, LINES(
 	"plug | status, > capture 1.1",

@@ -1547,6 +1547,9 @@ static void test_capture(void **state)
 	settle(&t);
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CAPTURE);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	/* it may be the original again, with its cards */
+	assert_false(engine_may_test(&p->engine));
+	p->engine.confirm = false;
 	/* a test deal, other than reading an original, uses the board; the machine may forget that */
 	assert_true(engine_may_test(&p->engine));
 	p->engine.test = true;
