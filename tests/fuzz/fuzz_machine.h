@@ -4,6 +4,7 @@
 #define DEALBOX_FUZZ_MACHINE_H
 
 #include "device.h"
+#include "frame.h"
 #include "fuzz.h"
 
 #define NOW	1000000
