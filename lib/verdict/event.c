@@ -3,17 +3,20 @@
 
 #include <dealbox/event.h>
 
-/* Every type that is known: its name, and whether its code may be shown. */
+#include "event-internal.h"
+
+/* Every type that is known: its name, whether its code may be shown, and how a stop is told. */
 static const struct {
 	const char *name;
 	bool code_open;
+	const char *fault;
 } events[] = {
 	[DEALBOX_EV_STATE_LOST] = { "state lost", true },
 	[DEALBOX_EV_HOPPER_LOADED] = { "hopper loaded", false },
 	[DEALBOX_EV_HOPPER_EMPTY] = { "hopper empty", false },
 	[DEALBOX_EV_BOARD_INSERTED] = { "board inserted", false },
 	[DEALBOX_EV_BOARD_REMOVED] = { "board removed", false },
-	[DEALBOX_EV_COVER_OPEN] = { "cover open", false },
+	[DEALBOX_EV_COVER_OPEN] = { "cover open", false, "the cover was opened" },
 	[DEALBOX_EV_COVER_CLOSED] = { "cover closed", false },
 	[DEALBOX_EV_KEY] = { "key", true },
 	[DEALBOX_EV_PLAN_LOADED] = { "plan loaded", true },
@@ -31,13 +34,14 @@ static const struct {
 	[DEALBOX_EV_NOT_IN_PLAN] = { "card not in plan", false },
 	[DEALBOX_EV_GATE_LATE] = { "gate command late", false },
 	[DEALBOX_EV_FEED_TIMEOUT] = { "feed timeout", false },
-	[DEALBOX_EV_DECK_SHORT] = { "deck short", false },
-	[DEALBOX_EV_REPEATED_CARD] = { "repeated card", false },
-	[DEALBOX_EV_DOUBLE_FEED] = { "double feed", false },
-	[DEALBOX_EV_JAM] = { "jam", true },
-	[DEALBOX_EV_WRONG_POCKET] = { "wrong pocket", false },
-	[DEALBOX_EV_BOARD_PULLED] = { "board pulled", false },
-	[DEALBOX_EV_COVER_OPENED] = { "cover opened", false },
+	[DEALBOX_EV_DECK_SHORT] = { "deck short", false,
+		"the hopper was empty and cards were missing; one may have come unseen with another" },
+	[DEALBOX_EV_REPEATED_CARD] = { "repeated card", false, "the same card came twice" },
+	[DEALBOX_EV_DOUBLE_FEED] = { "double feed", false, "two cards at once" },
+	[DEALBOX_EV_JAM] = { "jam", true, "a card is stuck" },
+	[DEALBOX_EV_WRONG_POCKET] = { "wrong pocket", false, "a card fell into the wrong pocket" },
+	[DEALBOX_EV_BOARD_PULLED] = { "board pulled", false, "the board was pulled out" },
+	[DEALBOX_EV_COVER_OPENED] = { "cover opened", false, "the cover was opened" },
 	[DEALBOX_EV_HARDWARE] = { "hardware fault", true },
 	[DEALBOX_EV_PROTOCOL_ERROR] = { "protocol error", true },
 };
@@ -61,6 +65,13 @@ const char *dealbox_event_name(uint32_t type)
 	const char *name = type < sizeof(events) / sizeof(*events) ? events[type].name : NULL;
 
 	return name ? name : "unknown event";
+}
+
+const char *event_fault(uint32_t type)
+{
+	const char *fault = type < sizeof(events) / sizeof(*events) ? events[type].fault : NULL;
+
+	return fault ? fault : "a fault of the machine";
 }
 
 bool dealbox_event_code_open(uint32_t type)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cards/sentence.h"
+#include "event-internal.h"
 
 #define POSITIONS	256
 
@@ -610,22 +611,6 @@ static const struct {
 		"a deal started or ended twice in one insertion" },
 };
 
-static const char *fault_name(uint32_t code)
-{
-	switch (code) {
-	case DEALBOX_EV_DECK_SHORT: return "the hopper was empty and cards were missing; one may have "
-		"come unseen with another";
-	case DEALBOX_EV_REPEATED_CARD: return "the same card came twice";
-	case DEALBOX_EV_DOUBLE_FEED: return "two cards at once";
-	case DEALBOX_EV_JAM: return "a card is stuck";
-	case DEALBOX_EV_WRONG_POCKET: return "a card fell into the wrong pocket";
-	case DEALBOX_EV_BOARD_PULLED: return "the board was pulled out";
-	case DEALBOX_EV_COVER_OPEN:
-	case DEALBOX_EV_COVER_OPENED: return "the cover was opened";
-	default: return "a fault of the machine";
-	}
-}
-
 struct facts {
 	const struct dealbox_difference *difference;
 	bool reveal;
@@ -678,7 +663,7 @@ static void put(struct sentence *sentence, const char *name, size_t size,
 	else if (is(name, size, "expected"))
 		put_pocket(sentence, difference->expected);
 	else if (is(name, size, "fault"))
-		sentence_add(sentence, "%s", fault_name(difference->code));
+		sentence_add(sentence, "%s", event_fault(difference->code));
 	else if (is(name, size, "count"))
 		sentence_add(sentence, "%u", difference->count);
 	else	/* count_expected */
