@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Notices: stations and the panel report changes without knowing the listeners. main.c lists the
- * subscribers. service_notify() calls them all, in that order, before it returns.
+ * Notices: stations and the panel report changes without knowing the listeners. dealboxd.c lists
+ * the subscribers. service_notify() calls them all, in that order, before it returns.
  */
 #ifndef DAEMON_NOTICE_H
 #define DAEMON_NOTICE_H

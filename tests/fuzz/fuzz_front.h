@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "front.h"
+#include "front_common.h"
 #include "fuzz_machine.h"
 
 #define ROUNDS	20	/* of the emulator's loop, after which a machine has nothing more to send */

@@ -21,7 +21,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "front.h"
+#include "front_common.h"
 
 #define RETRY_US	10000	/* minimum interval of attempts at a failing endpoint */
 #define REPLUG_US	100000

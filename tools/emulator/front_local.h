@@ -8,7 +8,7 @@
 
 #include <sys/un.h>
 
-#include "front.h"
+#include "front_common.h"
 
 #define INT_IN_TAG	UINT64_MAX	/* tag of transfers of events */
 

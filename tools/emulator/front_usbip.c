@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "front.h"
+#include "front_common.h"
 #include "usbip.h"
 #include "vhci.h"
 

@@ -4,7 +4,7 @@
  * programs (--json) and the shell (exit status).
  *
  * Each command is a file, cmd-NAME.c, which defines `const struct command cmd_NAME`, listed in
- * commands[] of main.c. Help, completion and the man page are made from these structures alone.
+ * commands[] of dealbox.c. Help, completion and the man page are made from these structures alone.
  */
 #ifndef TOOL_H
 #define TOOL_H

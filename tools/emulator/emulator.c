@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "front.h"
+#include "front_common.h"
 #include "memory.h"
 #include "options.h"
 #include "socket.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <inttypes.h>
 
-#include "front.h"
+#include "front_common.h"
 
 void front_trace(FILE *trace, uint64_t now, const char *label, int status, const uint8_t *data,
 		 size_t length)
