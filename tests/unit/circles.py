@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""circles.py LIBRARY: in no room does a file call one that calls it, even by way of others (TAP).
+"""circles.py LIBRARY: tests that in no room the calls between files form a circle (TAP).
 
 LIBRARY is a static library, with the names that meson gives to objects: ROOM_FILE.c.o. Includes are
 checked by tests/infra/style; calls and tables here, as the linker sees them.

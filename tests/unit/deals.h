@@ -7,7 +7,7 @@
 
 #include <dealbox/format.h>
 
-/* A small generator; give it a seed of your own. */
+/* A small random number generator. */
 static inline uint32_t random_below(uint64_t *state, uint32_t below)
 {
 	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -45,7 +45,7 @@ static inline struct dealbox_set *random_set(uint64_t *state, uint32_t from, siz
 	return set;
 }
 
-/* The cards of two sets, one deal after the other. */
+/* Compares the cards of two sets, deal by deal. */
 static inline bool same_deals(const struct dealbox_set *one,
 			      const struct dealbox_set *other)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A machine on the bench: virtual time, every event kept. For the tests of the emulator's
- * pure parts.
+ * A machine for tests of the emulator's pure parts, in virtual time. Every event is kept.
  */
 #ifndef EMULATOR_FIXTURE_H
 #define EMULATOR_FIXTURE_H
@@ -18,7 +17,7 @@
 #include "emulated_machine.h"
 
 #define FIXTURE_EVENTS_MAX	8192
-/* µs of virtual time until something must have happened */
+/* limit of a wait, in µs of virtual time */
 #define FIXTURE_PATIENCE	120000000ULL
 
 #define FIXTURE_ALL_CAPS	(DEALBOX_CAP_EXIT_SENSORS | DEALBOX_CAP_BOARD_READER | \
@@ -32,14 +31,14 @@ struct fixture {
 	uint64_t now;
 	uint32_t sequence;
 	struct wire_event events[FIXTURE_EVENTS_MAX];
-	unsigned int count;	/* events that came */
-	unsigned int seen;	/* number of events that the test has waited for */
+	unsigned int count;	/* of events so far */
+	unsigned int seen;	/* of events that the test has waited for */
 	struct machine_board account;	/* the last one */
 	unsigned int accounts, saves;
 	uint32_t saved_insertion;
-	bool route;		/* host-routed: each card is answered, see fixture_route() */
+	bool route;		/* host-routed: route each card by fixture_route() */
 	uint8_t at[DEALBOX_MAX_CARDS];	/* 1 + position at which the card was routed; 0 = not */
-	bool deaf;		/* does not fetch */
+	bool deaf;		/* the host does not fetch events */
 };
 
 static inline void fixture_account(void *context, const struct machine_board *board)
@@ -81,7 +80,7 @@ static inline void fixture_rule(struct fixture *fixture, const char *rule)
 		fail_msg("%s", error);
 }
 
-/* A configured machine; no board, no cards. */
+/* Returns a configured machine without a board or cards. */
 static inline struct fixture *fixture_new_config(struct machine_config config)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
@@ -111,7 +110,7 @@ static inline void fixture_free(struct fixture *fixture)
 	free(fixture);
 }
 
-/* Cards 0..count-1 in order into the hopper. */
+/* Puts cards 0..count-1 into the hopper, in order. */
 static inline void fixture_cards(struct fixture *fixture, unsigned int count)
 {
 	unsigned int i;
@@ -135,7 +134,7 @@ static inline void fixture_gate(struct fixture *fixture, const struct wire_event
 	machine_gate(fixture->m, buf, sizeof(buf));
 }
 
-/* As a host does: position % 4, but jokers and cards that were already dealt are held. */
+/* Routes a card to position % 4; holds jokers and cards that were already dealt. */
 static inline void fixture_route(struct fixture *fixture, const struct wire_event *event)
 {
 	if (event->type == DEALBOX_EV_DEAL_STARTED)
@@ -167,7 +166,7 @@ static inline void fixture_collect(struct fixture *fixture)
 	}
 }
 
-/* One thing happens, not later than until. False: nothing was to happen any more. */
+/* Advances to the next thing that happens, at most to until. Returns false if there is none. */
 static inline bool fixture_step(struct fixture *fixture, uint64_t until)
 {
 	uint64_t next = machine_next(fixture->m);
@@ -183,7 +182,7 @@ static inline bool fixture_step(struct fixture *fixture, uint64_t until)
 	return true;
 }
 
-/* So much time goes by. */
+/* Advances time. */
 static inline void fixture_pass(struct fixture *fixture, uint64_t us)
 {
 	uint64_t until = fixture->now + us;
@@ -196,7 +195,7 @@ static inline void fixture_pass(struct fixture *fixture, uint64_t us)
 	fixture_collect(fixture);
 }
 
-/* Waits for an event of the type; those before it are passed over. */
+/* Waits for an event of the type, and skips those before it. */
 static inline const struct wire_event *fixture_until(struct fixture *fixture, uint8_t type)
 {
 	uint64_t until = fixture->now + FIXTURE_PATIENCE;
@@ -252,7 +251,7 @@ static inline struct dealbox_counters fixture_counters(struct fixture *fixture)
 	return counters;
 }
 
-/* A command with the next sequence number; its error code. *detail may be NULL. */
+/* Sends a command with the next sequence number. Returns its error code. detail may be NULL. */
 static inline uint8_t fixture_command(struct fixture *fixture, uint8_t request, uint32_t a,
 				      uint32_t b, uint32_t c, uint32_t *detail)
 {
@@ -277,7 +276,7 @@ static inline uint8_t fixture_do(struct fixture *fixture, uint8_t request)
 	return fixture_command(fixture, request, 0, 0, 0, NULL);
 }
 
-/* Loads a plan; the error of PLAN_LOADED. */
+/* Loads a plan. Returns the error of PLAN_LOADED. */
 static inline uint8_t fixture_load(struct fixture *fixture, struct wire_plan *plan)
 {
 	uint8_t buf[WIRE_PLAN_MAX];
@@ -290,7 +289,7 @@ static inline uint8_t fixture_load(struct fixture *fixture, struct wire_plan *pl
 	return fixture_until(fixture, DEALBOX_EV_PLAN_LOADED)->arg[0];
 }
 
-/* By card or by position: entry k goes into pocket k % 4. Capture: pocket 0. */
+/* Makes a plan: by card or by position, entry k goes into pocket k % 4; a capture into pocket 0. */
 static inline struct wire_plan fixture_plan(uint8_t mode, uint8_t entries)
 {
 	struct wire_plan plan = { .plan_id = 0x100u + mode, .mode = mode, .entries = entries };
@@ -314,7 +313,7 @@ static inline uint32_t fixture_insert(struct fixture *fixture)
 	return machine_view(fixture->m).board->insertion;
 }
 
-/* START of the plan that fixture_load_mode() loads, for the board that is there; the error code. */
+/* Sends START for fixture_load_mode()'s plan and the present board. Returns the error code. */
 static inline uint8_t fixture_start(struct fixture *fixture, uint8_t mode)
 {
 	uint32_t insertion = machine_view(fixture->m).board->insertion;
@@ -324,7 +323,7 @@ static inline uint8_t fixture_start(struct fixture *fixture, uint8_t mode)
 	return fixture_command(fixture, DEALBOX_OP_START, 0x100u + mode, insertion, c, NULL);
 }
 
-/* A machine with a board, 52 cards, and a deal that has just been accepted. */
+/* Returns a machine with a board and 52 cards, whose START has just been accepted. */
 static inline struct fixture *fixture_dealing(uint32_t kind, uint8_t mode, const char *rules)
 {
 	struct fixture *fixture = fixture_new(kind);

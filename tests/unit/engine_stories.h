@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The stories of test_engine_stories.c, which says how a line is read. Rows of its table. */
+/* Rows of the table of test_engine_stories.c, which explains the lines. */
 
-/* A deal runs, of board 1. */
+/* A deal of board 1 runs. */
 #define DEALS \
 	"plug | status, > insert-board 1.1", \
 	"in | > press-start 1.1", \
@@ -16,7 +16,7 @@
 #define RECORDED DEALT, \
 	"settled | status, judge 1.1 #1, > take-out 1.1"
 
-/* A board that began by itself is dealt, read well but for one card, and out. */
+/* A board is dealt automatically, read well except for one card, and taken out. */
 #define DEALT_BY_ITSELF \
 	"plug | status, > insert-board 1.1", \
 	"in | plan 1.1, begin 1.1 #1, start #1, > none 1.1", \

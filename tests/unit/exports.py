@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-What the library exports, what its version map names, and what its manual pages describe are the
-same; each page has a text for each function, and all that the comments of its header say.
+Tests that the library's exports, its version map and its manual pages agree. Each page must have a
+text for each function, and every sentence of the comments in its header.
 
 usage: exports.py LIBRARY MAP FOLDER-OF-PAGES HEADER...
 """
@@ -52,7 +52,7 @@ def sentences(header):
         lines = re.sub(r'^\t-E.*(\n\t\t.*)*', r'\n\g<0>\n', '\n'.join(lines), flags=re.M)
         for paragraph in re.split(r'\n\s*\n|\n\s*[\t@]', lines):
             paragraph = ' '.join(paragraph.split())
-            # RETURN VALUES says in words of its own that 0 is success
+            # RETURN VALUES has its own words for 0
             paragraph = re.sub(r'\bReturns 0(?=, (or|else) -E)', '', paragraph)
             # errors have a section of their own
             paragraph = re.sub(r'(^|[,;]?( or| and| else)? )-(E[A-Z0-9]+)\b[:,;.]?', r'; \3; ', paragraph)
@@ -60,15 +60,15 @@ def sentences(header):
 
 
 def unsaid(header):
-    """The sentences that the page of a header does not have."""
+    """Return the sentences of a header that its page lacks."""
     page = letters(whole['dealbox_' + header.stem])
     return [f'{header.name}: {part.strip()}' for part in sentences(header)
-            # the first sentence stands in NAME and may begin with a small letter there
+            # the first sentence is in NAME, where it may begin with a small letter
             if letters(part)[1:] not in page]
 
 
 def without_value(page):
-    """Functions of a page that return something that RETURN VALUES does not tell."""
+    """Return the functions of a page whose result RETURN VALUES does not describe."""
     values = re.search(r'^\.Sh RETURN VALUES\n(.*?)^\.Sh ', page + '.Sh ', re.S | re.M)
     told = re.findall(r'\bFn (\w+)', values[1]) if values else []
     code = '\n'.join(re.findall(r'^\.Bd -literal\n(.*?)^\.Ed', page, re.S | re.M))
@@ -77,7 +77,7 @@ def without_value(page):
 
 
 def strangers(header):
-    """Parameters that a comment describes and the prototype below it does not have."""
+    """Return parameters in comments that the prototype below does not have."""
     text = header.read_text(encoding='utf-8')
     for comment, function, rest in re.findall(r'^/\*\*\n(.*?)\*/\n[^;]*?\b(dealbox_\w+)(\([^;]*\));', text, re.S | re.M):
         yield from (f'{header.name}: {function}: @{name}' for name in re.findall(r'^ \* @(\w+):', comment, re.M)

@@ -23,9 +23,9 @@ void __real_explicit_bzero(void *memory, size_t size);
 void __wrap_explicit_bzero(void *memory, size_t size);
 
 static struct {
-	unsigned int fails_at;		/* this allocation from now on fails, 1 = the next, 0 = none */
+	unsigned int fails_at;		/* the allocation to fail: 1 = the next, 0 = none */
 	long blocks;			/* allocated and not freed */
-	unsigned int unwiped;		/* arrays that were freed with something in them */
+	unsigned int unwiped;		/* arrays that were freed without being wiped */
 	size_t wiped;			/* most bytes that were wiped at once */
 	struct { void *start; size_t size; } arrays[MEMORY_ARRAYS];
 } memory_seen;

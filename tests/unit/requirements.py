@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-The requirements of the protocol pages have numbers that are unique, complete and never reused: each
-"must" stands in a list item that begins with R-<section>-<n>, one in each item, and the page's table
-of numbers accounts for every number that was ever given.
+Tests that the numbers of the requirements in the protocol pages are unique, complete and never
+reused: each "must" is in a list item that begins with R-<section>-<n>, one in each item, and the
+page's table of numbers accounts for every number that was ever assigned.
 
 usage: requirements.py PAGE...
 """
@@ -17,12 +17,12 @@ ROW = re.compile(r'\| (S?\d+(?:\.\d+)*) \| (\d+) \| ([\d, ]*)\|$')
 
 
 def without_code(text):
-    """The text, with empty lines in place of fenced blocks."""
+    """Return the text with empty lines in place of fenced blocks."""
     return re.sub(r'^```.*?^```$', lambda m: '\n' * m[0].count('\n'), text, flags=re.M | re.S)
 
 
 def blocks(text):
-    """(line number, text) of each heading, list item, paragraph or row of a table."""
+    """Yield (line number, text) of each heading, list item, paragraph or row of a table."""
     start, lines = 0, []
     for number, line in enumerate(without_code(text).split('\n') + [''], 1):
         if lines and (not line or re.match(r'[-#|]|\d+\. ', line)):
@@ -38,7 +38,7 @@ def numbers_of(text):
 
 
 def faults(text, known=frozenset()):
-    """What is wrong with a page. known: requirements of other pages, which it may cite."""
+    """Return the errors of a page. known: requirements of other pages, which it may cite."""
     found, section, given, table = [], '0', {}, {}
     for line, block in blocks(text):
         heading, item, row = HEADING.match(block), ITEM.match(block), ROW.match(block)

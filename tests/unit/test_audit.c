@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Audits: exact expectations, and what they find. */
+/* Audits: exact expectations, and detection of wrong dealing. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -89,7 +89,7 @@ static void test_expectations_are_exact(void **state)
 	for (int i = 0; i < STATS_SHAPES; i++)
 		sum += stats.shape_probability[i];
 	assert_close(sum, 1, 1e-14);
-	/* counting one deal shows which cells its hands belong to */
+	/* the counts of one deal show the cell of each hand */
 	assert_int_equal(dealbox_deal_parse("N:AKQJ.AKQ.AKQ.AKQ T987.JT98.JT9.JT 65432.765.876.98 "
 					    ".432.5432.765432", &deal), 0);
 	audit_stats_add(&stats, &deal);
@@ -135,7 +135,7 @@ static void test_every_shape_has_its_cell(void **state)
 	assert_int_equal(cells, STATS_SHAPES);
 }
 
-/* Deals one set into an audit, and gives the least corrected p. */
+/* Adds a set to an audit. Returns the least corrected p. */
 static double least_p(const struct dealbox_audit *audit)
 {
 	struct dealbox_audit_test tests[DEALBOX_AUDIT_TESTS];
@@ -171,7 +171,7 @@ static void test_good_deals_pass(void **state)
 	dealbox_random_free(random);
 }
 
-/* Ways in which dealing went wrong in the field, or might. Each changes a random deal. */
+/* Faults of dealing that occurred in the field, or might. Each changes a random deal. */
 static void wrong_ace(struct dealbox_deal *deal, unsigned int n, const struct dealbox_deal *last)
 {
 	const int at = dealbox_deal_holder(deal, 0);
@@ -189,7 +189,7 @@ static void wrong_ace(struct dealbox_deal *deal, unsigned int n, const struct de
 static void wrong_too_flat(struct dealbox_deal *deal, unsigned int n, const struct dealbox_deal *last)
 {
 	(void)n;
-	/* a deal with a long suit is thrown away: the last one comes again, turned */
+	/* a deal with a long suit is replaced by the last one, rotated */
 	for (int seat = 0; seat < DEALBOX_HANDS; seat++)
 		for (int suit = 0; suit < 4; suit++)
 			if (__builtin_popcountll(deal->hand[seat] >> 13 * suit & 0x1fff) > 6)
@@ -381,7 +381,7 @@ static void test_unplayed_sets_are_refused(void **state)
 	assert_int_equal(dealbox_audit_deals(audit), 0);
 	dealbox_set_mark(set, 0);
 	assert_int_equal(dealbox_audit_add(audit, set, "a"), 0);
-	/* four deals tell nothing, and no test says that they do */
+	/* no test draws a conclusion from four deals */
 	for (size_t i = 0; i < dealbox_audit_test(audit, tests); i++)
 		assert_false(tests[i].enough);
 	dealbox_set_free(set);

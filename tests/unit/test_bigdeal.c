@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Deals that Big Deal makes: known answers. Those of Square Deal are in test_square.c. */
+/* Known answers of Big Deal. Those of Square Deal are in test_square.c. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,7 +59,7 @@ static void test_each_input_counts(void **state)
 	}
 }
 
-/* Whatever the threads are, also where a call ends within what they share out. */
+/* The deals do not depend on threads, nor on where a call ends within their shares. */
 static void test_many_are_the_same(void **state)
 {
 	static const size_t sizes[] = { 1, 3000, 0, 679, 5000 };

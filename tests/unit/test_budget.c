@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The limit of deals that a user may give the service. */
+/* The limit of deals that a user may add to the service. */
 #include "unit.h"
 
 #include <budget.h>
@@ -24,7 +24,7 @@ static void it_is_used_up_and_comes_back(void **state)
 	assert_true(budget_take(&budgets, 1000, 1, now + HOUR / BUDGET_HOUR));
 	assert_true(budget_take(&budgets, 1000, BUDGET_HOUR - 1, now + HOUR));
 	assert_false(budget_take(&budgets, 1000, 1, now + HOUR));
-	/* it does not grow beyond what it was */
+	/* it does not grow beyond its maximum */
 	now += 1000 * HOUR;
 	assert_false(budget_take(&budgets, 1000, BUDGET_BOARDS + 1, now));
 	assert_false(budget_take(&budgets, 1000, SIZE_MAX, now));
@@ -32,7 +32,7 @@ static void it_is_used_up_and_comes_back(void **state)
 	assert_false(budget_take(&budgets, 1000, 1, now));
 }
 
-/* Over a month, in whatever portions, no user gives more than what there is and what comes. */
+/* Over a month, in whatever portions, no user adds more than the maximum and the refill. */
 static void no_portions_give_more(void **state)
 {
 	static const size_t portions[] = { 1, 7, 100, 1000, BUDGET_BOARDS };
@@ -57,7 +57,7 @@ static void more_users_than_places(void **state)
 	assert_true(budget_take(&budgets, 7, BUDGET_BOARDS, 1));
 	for (uint32_t uid = 1000; uid < 1000 + 10 * BUDGET_USERS; uid++)
 		assert_true(budget_take(&budgets, uid, 1, 1));
-	/* he who has used up most is remembered longest */
+	/* the user who has used up most is remembered longest */
 	assert_false(budget_take(&budgets, 7, 1, 1));
 }
 

@@ -146,7 +146,7 @@ static void test_manifest_cannot_be_changed(void **state)
 	free(text);
 }
 
-/* Signed, but not in the one form: another text must not pass as the same promise. */
+/* Only one form of a manifest is valid: another text must not pass for the same promise. */
 static void test_only_one_form(void **state)
 {
 	struct fixture *fixture = *state;
@@ -156,7 +156,7 @@ static void test_only_one_form(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		/* a signer of bad will writes it: make body and signature anew */
+		/* a malicious signer: make body and signature anew */
 		const char *at = strstr(fixture->text, changes[i][0]),
 			   *end = strstr(fixture->text, "signer ");
 		struct dealbox_manifest *manifest = NULL;
@@ -275,7 +275,7 @@ static void test_certificates_prove_the_deal(void **state)
 	free(file);
 }
 
-/* Without the opening a digest tells nothing: the same deal never has the same twice. */
+/* Without the opening a digest reveals nothing: the same deal never has the same digest twice. */
 static void test_certificates_hide_the_cards(void **state)
 {
 	struct fixture *fixture = *state;
@@ -298,7 +298,7 @@ static void test_certificates_hide_the_cards(void **state)
 	dealbox_trace_free(trace);
 }
 
-/* The owner of the trace does not need the opening, and vice versa: the result is the same. */
+/* The trace can be checked without the opening, and vice versa, with the same result. */
 static void test_trace_is_committed_to_elsewhere(void **state)
 {
 	struct fixture *fixture = *state;
@@ -363,10 +363,10 @@ static void test_chain_cannot_be_changed(void **state)
 	assert_int_equal(file_try(fixture, cut, strlen(cut)), -EBADMSG);
 	snprintf(cut, sizeof(cut), "%.*s%s", (int)(starts[3] - file), file, starts[4]);
 	assert_int_equal(file_try(fixture, cut, strlen(cut)), -EBADMSG);
-	/* behind the opening comes nothing */
+	/* nothing may follow the opening */
 	snprintf(cut, sizeof(cut), "%s%s", file, starts[4]);
 	assert_int_equal(file_try(fixture, cut, strlen(cut)), -EBADMSG);
-	/* cut off at the end and not opened: that alone cannot be seen, it is only not open */
+	/* without the end and the opening the file is valid, and merely not opened */
 	assert_int_equal(file_try(fixture, file, (size_t)(starts[3] - file)), 0);
 	assert_int_equal(file_try(fixture, file, 0), 0);
 	free(file);

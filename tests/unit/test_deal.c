@@ -8,7 +8,7 @@
 
 #define CARD(n) ((dealbox_cards)1 << (n))
 
-/* Every hand has a suit: easy to see what a change does. */
+/* Every hand has one suit, which makes changes obvious. */
 static const struct dealbox_deal suits = {
 	{ 0x1fffULL, 0x1fffULL << 13, 0x1fffULL << 26, 0x1fffULL << 39 }
 };
@@ -63,7 +63,7 @@ static void a_joker_is_foreign(void **state)
 
 	(void)state;
 	deal.hand[DEALBOX_SOUTH] ^= CARD(DEALBOX_CARD_JOKER1) | CARD(26);
-	/* more are found than there is room for */
+	/* more defects than fit into the array */
 	assert_int_equal(dealbox_deal_check(&deal, dealbox_pack_bridge(), &defect, 1), 2);
 	assert_int_equal(defect.kind, DEALBOX_DEFECT_MISSING);
 	assert_int_equal(defect.card, 26);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * One machine at work: what is done for each step of the engine, and what becomes of the machine's
- * events. The machine answers as the test wants; the ledger is a real one, which can be made to fail.
+ * One machine at work: the actions for each step of the engine, and the handling of the machine's
+ * events. The machine is a fake; the ledger is a real one, which can be made to fail.
  */
 #include "unit.h"
 
@@ -30,15 +30,15 @@
 
 static struct {
 	struct dealbox_status status;
-	struct dealbox_event events[EVENTS];	/* to be read, */
-	size_t count, at, now;			/* so many, of which these were read, and those are there */
+	struct dealbox_event events[EVENTS];
+	size_t count, at, now;			/* of events: all, already read, available */
 	bool endless;
-	int read_error, status_error, error;	/* of what is asked next */
-	bool nothing;				/* that is no error, and no event */
+	int read_error, status_error, error;	/* of the next call */
+	bool nothing;				/* the next read gets neither event nor error */
 	struct dealbox_error what;
-	struct dealbox_plan plan;		/* that it was given */
-	unsigned int polls;			/* how often events were waited for, */
-	size_t more;				/* and how many come each time */
+	struct dealbox_plan plan;		/* the last SET_PLAN */
+	unsigned int polls;			/* number of waits for events */
+	size_t more;				/* events that become available at each wait */
 	uint64_t time_us;
 	char calls[1024];
 } machine;
@@ -159,7 +159,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *now)
 	return 0;
 }
 
-/* The next event, with a number; it is there at once. */
+/* Add an event with the next number; it is available at once. */
 static struct dealbox_event *event(uint32_t type, uint32_t insertion)
 {
 	struct dealbox_event *e = &machine.events[machine.count++];
@@ -181,13 +181,13 @@ static uint64_t the_job;	/* its number in the ledger */
 static struct {
 	/* errors of the next call */
 	int add_act, begin, end, get_deal, jobs, boards, machines, copies, insertions, last, restored;
-	int verify, capture_pocket;		/* of the library */
-	bool lacks_card;			/* the next deal does */
-	unsigned int after;			/* so many calls of end */
-	uint64_t restored_at;			/* number of a record; 0 = as it is */
+	int verify, capture_pocket;		/* errors of the library */
+	bool lacks_card;			/* the next deal lacks a card */
+	unsigned int after;			/* this many calls of end succeed first */
+	uint64_t restored_at;			/* number of a record; 0 = the real one */
 } fails;
 
-/* What was wiped since it was asked last: plans and deals, and how many bytes else. */
+/* Memory wiped since the last call of was_wiped(): plans, deals, and other sizes in bytes. */
 static struct {
 	unsigned int plans, deals;
 	const void *plan;
@@ -364,7 +364,7 @@ void __wrap_sodium_memzero(void *start, size_t size)
 	__real_sodium_memzero(start, size);
 }
 
-/* So much was wiped at once, since this was asked last. */
+/* Return true if a block of this size was wiped since the last call. */
 static bool was_wiped(size_t size)
 {
 	bool was = false;
@@ -406,7 +406,7 @@ static void on_judged(struct dealing *d, const struct copy *copy, uint32_t inser
 
 static const struct dealing_listener listener = { .say = on_say, .judged = on_judged };
 
-/* What was said since the last time. */
+/* Return the messages since the last call. */
 static const char *said(struct world *w)
 {
 	static char text[2048];
@@ -425,7 +425,7 @@ static const char *calls(void)
 	return text;
 }
 
-/* North has the spades, and so on; board 2 another deal, board 3 one of preferans. */
+/* Board 1: North has the spades, and so on. Board 2: another deal. Board 3: one of preferans. */
 static void make_deal(struct dealbox_deal *deal, unsigned int board)
 {
 	unsigned int card;
@@ -452,7 +452,7 @@ static void world_begin(struct world *w, unsigned int options)
 	machine.status.flags = DEALBOX_STATUS_HOPPER;
 	snprintf(machine.what.what, sizeof(machine.what.what), "it will not");
 	memset(&fails, 0, sizeof(fails));
-	/* where no disk is waited for */
+	/* in memory, to avoid waiting for a disk */
 	strcpy(w->folder, access("/dev/shm", W_OK) ? "/tmp/dealbox-XXXXXX" : "/dev/shm/dealbox-XXXXXX");
 	assert_non_null(mkdtemp(w->folder));
 	strcat(w->folder, "/ledger");
@@ -477,7 +477,7 @@ static void world_end(struct world *w)
 	char command[128];
 
 	dealing_end(&w->d);
-	/* nothing is left that tells cards */
+	/* no trace of cards is left */
 	assert_int_equal(w->d.plan.entries, 0);
 	assert_int_equal(*w->d.revealed, 0);
 	jobs_free(&w->jobs);
@@ -499,7 +499,7 @@ static enum did does(struct world *w, enum step_kind kind)
 	return dealing_do(&w->d, &step);
 }
 
-/* Everything up to where the ledger knows that board 1 is about to be dealt. */
+/* Do everything up to the record that board 1 is about to be dealt. */
 static void begun(struct world *w)
 {
 	struct dealbox_event *e;
@@ -518,7 +518,7 @@ static void begun(struct world *w)
 	e->arg[0] = 52;
 }
 
-/* A card is read, routed and lands. */
+/* Add the events of a card that is read, routed and lands. */
 static void card(unsigned int position, unsigned int face, unsigned int pocket)
 {
 	static const uint32_t types[] = { DEALBOX_EV_CARD_READ, DEALBOX_EV_CARD_ROUTED, DEALBOX_EV_CARD_LANDED };
@@ -534,7 +534,7 @@ static void card(unsigned int position, unsigned int face, unsigned int pocket)
 	}
 }
 
-/* All cards as planned, but for those of a position that go to another pocket. */
+/* Add all cards as planned, except that position wrong goes to pocket. */
 static void cards(unsigned int wrong, unsigned int pocket)
 {
 	unsigned int n;
@@ -558,13 +558,13 @@ static void done(const unsigned int counts[4])
 
 /* ---- steps ---- */
 
-/* What the machine answers to a command, and that it is the right command. */
+/* Each step sends the right command, and handles every answer of the machine. */
 static void test_commands(void **state)
 {
 	static const struct {
 		enum step_kind kind;
 		const char *call;
-		bool moves;		/* cards are due from then on */
+		bool moves;		/* cards must move from then on */
 	} rows[] = {
 		{ STEP_START, "start 9 1;", true },
 		{ STEP_PAUSE, "pause;", false },
@@ -620,7 +620,7 @@ static void test_commands(void **state)
 	world_end(&w);
 }
 
-/* A status is good with all events before it. */
+/* A status counts together with all events before it. */
 static void test_status(void **state)
 {
 	struct world w;
@@ -630,7 +630,7 @@ static void test_status(void **state)
 	world_begin(&w, 0);
 	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
 	assert_string_equal(calls(), "status;");
-	/* what has come is read before */
+	/* events that have come are read first */
 	event(DEALBOX_EV_BOARD_INSERTED, 4);
 	machine.status.insertion = 4;
 	machine.status.flags |= DEALBOX_STATUS_BOARD;
@@ -641,7 +641,7 @@ static void test_status(void **state)
 	assert_true(w.d.engine.seen);
 	assert_false(w.d.engine.stale);
 
-	/* what the status tells, and no event has told yet, is waited for: it was seen to come */
+	/* events of what only the status tells are waited for: then the insertion was seen */
 	event(DEALBOX_EV_BOARD_REMOVED, 4);
 	event(DEALBOX_EV_BOARD_INSERTED, 5);
 	machine.now -= 2;
@@ -652,7 +652,7 @@ static void test_status(void **state)
 	assert_int_equal(w.d.engine.insertion, 5);
 	assert_true(w.d.engine.seen);
 
-	/* .. for a second: then nobody has seen it */
+	/* .. but only for a second: then the insertion was not seen */
 	machine.polls = machine.more = 0;
 	machine.status.insertion = 6;
 	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
@@ -660,7 +660,7 @@ static void test_status(void **state)
 	assert_int_equal(w.d.engine.insertion, 6);
 	assert_false(w.d.engine.seen);
 
-	/* an event that the status counts is waited for, too .. */
+	/* an event that the status counts is awaited, too .. */
 	event(DEALBOX_EV_KEY, 5)->machine_seq = 9;
 	machine.now--;
 	machine.more = 1;
@@ -668,14 +668,14 @@ static void test_status(void **state)
 	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
 	assert_int_equal(machine.polls, 21);
 	assert_int_equal(machine.at, machine.count);
-	/* .. and is lost after a second. This is said once. */
+	/* .. and counts as lost after a second, which is reported once */
 	machine.polls = machine.more = 0;
 	machine.status.machine_seq = 11;
 	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
 	assert_int_equal(machine.polls, 20);
 	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
 	assert_int_equal(machine.polls, 20);
-	/* one that comes each time the last one is waited for: asked another time */
+	/* another event at each wait: the status is dropped, and asked for again later */
 	for (n = 0; n < 39; n++)
 		event(DEALBOX_EV_KEY, 5)->machine_seq = 11 + n;
 	machine.now -= n;
@@ -688,7 +688,7 @@ static void test_status(void **state)
 	machine.more = 0;
 	machine.status.machine_seq = 0;
 
-	/* events without end: asked another time, and nothing is taken from this status */
+	/* with endless events the status is dropped, and asked for again later */
 	calls();
 	machine.endless = true;
 	machine.status.insertion = 7;
@@ -698,7 +698,7 @@ static void test_status(void **state)
 	assert_int_equal(w.d.engine.insertion, 6);
 	machine.endless = false;
 
-	/* it does not answer; or answers, and its events cannot be read */
+	/* the machine does not answer; or its events cannot be read */
 	machine.status_error = -ETIMEDOUT;
 	w.d.engine.stale = true;
 	assert_int_equal(does(&w, STEP_STATUS), DID_NO_ANSWER);
@@ -716,7 +716,7 @@ static void test_status(void **state)
 	world_end(&w);
 }
 
-/* All events that are there are read, and so many at most that others have their turn. */
+/* All available events are read, up to a limit, so that other machines get their turn. */
 static void test_read(void **state)
 {
 	struct world w;
@@ -760,7 +760,7 @@ static void test_read(void **state)
 	calls();
 	machine.read_error = -ENODEV;
 	assert_int_equal(dealing_read(&w.d, &news), -ENODEV);
-	/* the error comes the next time, what has come is kept */
+	/* events before an error are kept; the error comes with the next call */
 	event(DEALBOX_EV_COVER_OPEN, 1);
 	assert_int_equal(dealing_read(&w.d, &news), 1);
 	world_end(&w);
@@ -797,7 +797,7 @@ static void test_plan(void **state)
 	assert_int_equal(dealing_do(&w.d, &step), DID_REFUSED);
 	assert_string_equal(said(&w), "refused 0.0: it will not|");
 	machine.error = 0;
-	/* a board that is not of the set, and one that cannot be planned */
+	/* a board that the set does not have, and one that cannot be planned */
 	step.copy.board = 3;
 	calls();
 	assert_int_equal(dealing_do(&w.d, &step), DID_LEDGER);
@@ -854,12 +854,12 @@ static void test_begin(void **state)
 		assert_non_null(strstr(said(&w), "refused 1.1: "));
 		assert_int_equal(w.d.starter, DEALBOX_UID_NONE);
 	}
-	/* the copy is not open any more, whatever was thought: then it is no deal of another session */
+	/* the copy is no longer open in the ledger, so it is not a deal of another session */
 	assert_int_equal(job_set_state(w.job, 1, 1, DEALBOX_LEDGER_COPY_RECORDED), 0);
 	fails.begin = -EEXIST;
 	assert_int_equal(does(&w, STEP_BEGIN), DID_TAKEN);
 	calls();
-	/* nor if nobody knows */
+	/* the same if the ledger does not know */
 	job_set_state(w.job, 1, 1, DEALBOX_LEDGER_COPY_OPEN);
 	fails.begin = -EEXIST;
 	fails.jobs = -EIO;
@@ -873,7 +873,7 @@ static void test_begin(void **state)
 	said(&w);
 	job_set_state(w.job, 1, 1, DEALBOX_LEDGER_COPY_OPEN);
 
-	/* who starts a board of which there was doubt says that it is empty, and that is on record first */
+	/* starting a board in doubt confirms that it is empty, which is recorded first */
 	w.d.engine.confirm = true;
 	w.d.starter = 1000;
 	fails.add_act = -EIO;
@@ -899,7 +899,7 @@ static void test_begin(void **state)
 	world_end(&w);
 }
 
-/* What is recorded, and said, of a board that was dealt. */
+/* The record and the message of a board that was dealt. */
 static void test_judge(void **state)
 {
 	static const unsigned int counts[] = { 13, 13, 13, 13 }, differ[] = { 13, 12, 14, 13 };
@@ -926,7 +926,7 @@ static void test_judge(void **state)
 	memory_seen.fails_at = 0;
 	assert_string_equal(calls(), "");
 	said(&w);
-	/* the trace is still there, and is now kept with the verdict */
+	/* the trace was kept, and is now recorded with the verdict */
 	assert_int_equal(does(&w, STEP_JUDGE), DID_EXACT);
 	assert_int_equal(memory_seen.unwiped, 0);
 	assert_string_equal(calls(), "end 1 0x0 0 159;");
@@ -957,7 +957,7 @@ static void test_judge(void **state)
 	assert_int_equal(w.job->voided, 1);
 	world_end(&w);
 
-	/* exact, but there is no memory to find that out; and the job is not in memory any more */
+	/* exact, but verification has no memory; and the job is no longer in memory */
 	world_begin(&w, 0);
 	begun(&w);
 	calls();
@@ -973,7 +973,7 @@ static void test_judge(void **state)
 			    "judged 1.1 #1 0: void: what was dealt is not known|");
 	world_end(&w);
 
-	/* nothing is known of it */
+	/* a board without any trace */
 	world_begin(&w, 0);
 	begun(&w);
 	calls();
@@ -1015,7 +1015,7 @@ static void test_capture(void **state)
 			assert_non_null(strstr(said(&w), "put the right ones into the hopper|judged 1.1 #1 0"));
 		world_end(&w);
 	}
-	/* the pocket that it is about is named */
+	/* the message names the pocket */
 	world_begin(&w, DEALBOX_JOB_CAPTURE);
 	w.d.engine.capture = true;
 	begun(&w);
@@ -1025,7 +1025,7 @@ static void test_capture(void **state)
 	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
 	assert_non_null(strstr(said(&w), "pocket N has 1 cards, not 13: "));
 	world_end(&w);
-	/* thirteen cards, and one of them a second time or face up: nobody knows what they are */
+	/* thirteen cards, one of them repeated or face up: the hand is unknown */
 	for (n = 0; n < 2; n++) {
 		world_begin(&w, DEALBOX_JOB_CAPTURE);
 		w.d.engine.capture = true;
@@ -1040,7 +1040,7 @@ static void test_capture(void **state)
 		assert_memory_equal(calls(), "end 3 ", 6);
 		world_end(&w);
 	}
-	/* nothing differs, and yet nobody knows what the cards are */
+	/* no difference, but the hand is unknown */
 	world_begin(&w, DEALBOX_JOB_CAPTURE);
 	w.d.engine.capture = true;
 	begun(&w);
@@ -1055,7 +1055,7 @@ static void test_capture(void **state)
 	assert_memory_equal(calls(), "end 4 ", 6);
 	assert_null(strstr(said(&w), "exact"));
 	world_end(&w);
-	/* void before the cards are counted */
+	/* already void when the cards are counted */
 	world_begin(&w, DEALBOX_JOB_CAPTURE);
 	w.d.engine.capture = true;
 	begun(&w);
@@ -1112,7 +1112,7 @@ static void test_void(void **state)
 	}
 }
 
-/* What was exact is not exact after all; also when the job is not in memory any more. */
+/* An exact verdict is revoked, also when the job is no longer in memory. */
 static void test_undo(void **state)
 {
 	static const char sentence[] = "void: wrong pocket behind its end, so it is not exact after all";
@@ -1149,7 +1149,7 @@ static void test_names(void **state)
 		{ "SN1", "1-2", "SN1" },
 		{ "", "1-2", "port:1-2" },
 		{ "SN\x1b[2J", "1-2", "SN?[2J" },
-		/* as we call others, or as D-Bus and the ledger do */
+		/* reserved for other names, also in D-Bus and the ledger */
 		{ "port:1-3", "1-2", "port:1-2" },
 		{ "port", "1-2", "port" },
 		{ "a@b", "1-2", "port:1-2" },
@@ -1169,14 +1169,14 @@ static void test_names(void **state)
 		dealing_id(&named, rows[n].port, id);
 		assert_string_equal(id, rows[n].id);
 	}
-	/* a letter that does not fit any more is left out, whole */
+	/* a multi-byte letter that does not fit is left out entirely */
 	memset(wide.name, 'a', sizeof(wide.name) - 2);
 	wide.name[sizeof(wide.name) - 2] = '\xe9';
 	dealing_sanitize(&wide);
 	assert_int_equal(strlen(wide.name), sizeof(wide.name) - 2);
 }
 
-/* Whether the last board of a machine ended well: the ledger says so. */
+/* The ledger knows whether the last board of a machine ended well. */
 static void test_doubts(void **state)
 {
 	struct dealing other = { 0 };
@@ -1197,7 +1197,7 @@ static void test_doubts(void **state)
 	assert_int_equal(other.engine.cause, DEALBOX_OPERATOR_USED);
 	dealing_init(&other, "SN2", w.ledger, &w.jobs, NULL);
 	assert_false(other.engine.confirm);
-	/* each begins with another number of plans */
+	/* each begins with a different plan number */
 	plan = other.plan_id;
 	dealing_init(&other, "SN2", w.ledger, &w.jobs, NULL);
 	assert_int_not_equal(other.plan_id, plan);
@@ -1221,7 +1221,7 @@ static void test_doubts(void **state)
 	assert_string_equal(calls(), "close;");
 }
 
-/* The first board must be the next one that the ledger knows of, or the same again. */
+/* The first insertion must follow the last one in the ledger, or be the same. */
 static void test_first_board(void **state)
 {
 	static const struct {
@@ -1267,7 +1267,7 @@ static void test_first_board(void **state)
 	world_end(&w);
 }
 
-/* Each insertion has its trace; that of a deal is kept until it is judged. */
+/* Each insertion has its own trace; that of a deal is kept until the verdict. */
 static void test_traces(void **state)
 {
 	struct world w;
@@ -1283,7 +1283,7 @@ static void test_traces(void **state)
 	dealing_read(&w.d, NULL);
 	assert_int_equal(dealbox_trace_count(dealing_trace(&w.d, 1)), 5);
 	assert_null(dealing_trace(&w.d, 2));
-	/* the next board is in, and the deal is not judged yet */
+	/* the next board is inserted before the verdict */
 	w.d.engine.phase = PHASE_JUDGE;
 	event(DEALBOX_EV_BOARD_REMOVED, 1);
 	event(DEALBOX_EV_HOPPER_LOADED, 0);
@@ -1300,7 +1300,7 @@ static void test_traces(void **state)
 	assert_non_null(dealing_trace(&w.d, 3));
 	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
 	assert_null(dealing_trace(&w.d, 1));
-	/* recorded, and not started yet: what became of it is recorded, too */
+	/* begun in the ledger, but not started: the end is recorded, too */
 	w.d.engine.phase = PHASE_START;
 	w.d.engine.dealt = 3;
 	event(DEALBOX_EV_BOARD_INSERTED, 5);
@@ -1310,7 +1310,7 @@ static void test_traces(void **state)
 	w.d.kept = NULL;
 	event(DEALBOX_EV_BOARD_INSERTED, 3);
 	dealing_read(&w.d, NULL);
-	/* nothing to be kept of a board that was not dealt */
+	/* no trace is kept of a board that was not dealt */
 	w.d.engine.phase = PHASE_NONE;
 	w.d.engine.dealt = 3;
 	event(DEALBOX_EV_BOARD_INSERTED, 4);
@@ -1319,7 +1319,7 @@ static void test_traces(void **state)
 	assert_null(w.d.kept);
 	world_end(&w);
 
-	/* an original is read in several goes of one insertion, and each is judged by itself */
+	/* an original is read in several captures of one insertion, each with its own verdict */
 	world_begin(&w, DEALBOX_JOB_CAPTURE);
 	w.d.engine.capture = true;
 	event(DEALBOX_EV_BOARD_INSERTED, 1);
@@ -1357,7 +1357,7 @@ static void test_progress(void **state)
 	dealing_read(&w.d, NULL);
 	assert_int_equal(w.d.stopped_at, 3);
 	assert_string_equal(w.d.detail, "at the gate");
-	/* what is no stop changes nothing of it */
+	/* events that are no stops do not change it */
 	event(DEALBOX_EV_CARD_LANDED, 1)->position = 40;
 	dealing_read(&w.d, NULL);
 	assert_int_equal(w.d.stopped_at, 3);
@@ -1375,7 +1375,7 @@ static void test_progress(void **state)
 	world_end(&w);
 }
 
-/* Why it stopped; and cards only in the text for those who may see them. */
+/* The reason of a stop. Only the text for those who may see cards names them. */
 static void test_diagnosis(void **state)
 {
 	struct dealbox_event *e;
@@ -1387,7 +1387,7 @@ static void test_diagnosis(void **state)
 	begun(&w);
 	for (n = 0; n < 51; n++)
 		card(n, n, n / 13);
-	/* what was not read has not come, wherever it has landed; and an unread card is no card */
+	/* a card that landed without being read does not count, nor does an unreadable one */
 	event(DEALBOX_EV_CARD_LANDED, 1)->card = 51;
 	event(DEALBOX_EV_CARD_READ, 1)->card = 64;
 	event(DEALBOX_EV_DECK_SHORT, 1);
@@ -1404,17 +1404,17 @@ static void test_diagnosis(void **state)
 	dealing_read(&w.d, NULL);
 	assert_string_equal(w.d.diagnosis, "2 cards of the deal have not come");
 	assert_string_equal(w.d.revealed, "2 cards of the deal have not come: SA C2");
-	/* nobody saw that board come, and its first card counts */
+	/* the first card counts even if the insertion was not seen */
 	event(DEALBOX_EV_CARD_READ, 8)->card = 3;
 	event(DEALBOX_EV_DECK_SHORT, 8);
 	dealing_read(&w.d, NULL);
 	assert_string_equal(w.d.diagnosis, "51 cards of the deal have not come");
-	/* a deck that is counted has no cards by name */
+	/* by position, cards have no names */
 	w.d.plan.mode = DEALBOX_PLAN_BY_POSITION;
 	event(DEALBOX_EV_DECK_SHORT, 1);
 	dealing_read(&w.d, NULL);
 	assert_string_equal(w.d.diagnosis, "0 cards of the deal have not come");
-	/* no card has come at all: as many as can be named */
+	/* no card has come at all: the list is as long as fits */
 	w.d.plan.mode = DEALBOX_PLAN_BY_CARD;
 	w.d.plan.entries = 64;
 	memset(w.d.plan.pocket, 0, 64);
@@ -1446,7 +1446,7 @@ static void test_diagnosis(void **state)
 	world_end(&w);
 }
 
-/* The earlier of two same cards lies in that pocket, so deep; in a job whose pockets are reversed, too. */
+/* The pocket and the depth of the earlier of two equal cards, also with reversed pockets. */
 static void test_repeat(void **state)
 {
 	struct dealbox_event *e;
@@ -1479,7 +1479,7 @@ static void test_repeat(void **state)
 		assert_int_equal(w.d.depth, 10);
 		world_end(&w);
 	}
-	/* without the earlier one nothing is known of it */
+	/* without the earlier card, its place is unknown */
 	world_begin(&w, 0);
 	begun(&w);
 	e = event(DEALBOX_EV_REPEATED_CARD, 1);
@@ -1491,7 +1491,7 @@ static void test_repeat(void **state)
 	world_end(&w);
 }
 
-/* From a deal that is done it learns how the reader errs. */
+/* The confusion of the reader is learned from finished deals. */
 static void test_learns(void **state)
 {
 	struct dealbox_event *e;
@@ -1577,7 +1577,7 @@ static void test_job(void **state)
 	assert_true(job_for(job, "SN2"));
 	assert_false(job_for(job, "SN3"));
 
-	/* what has become of it meanwhile */
+	/* changes meanwhile */
 	record_of(&w, id, 1, 1, DEALBOX_LEDGER_VOID);
 	record_of(&w, id, 1, 2, DEALBOX_LEDGER_EXACT);
 	act(&w, DEALBOX_ACT_PAUSE, id, 0, 0);
@@ -1589,7 +1589,7 @@ static void test_job(void **state)
 	assert_ptr_equal(w.jobs.first, w.job);
 	assert_int_equal(job_state(job, 1, 1), DEALBOX_LEDGER_COPY_RECORDED);
 	assert_int_equal(job_state(job, 2, 1), DEALBOX_LEDGER_COPY_OPEN);
-	/* what is done is known by its copies */
+	/* the copies show what is done */
 	act(&w, DEALBOX_ACT_RESUME, id, 0, 0);
 	act(&w, DEALBOX_ACT_SKIP, id, 2, 0);
 	assert_int_equal(job_refresh(w.ledger, &w.jobs, job), 0);
@@ -1602,7 +1602,7 @@ static void test_job(void **state)
 	fails.copies = -ENOMEM;
 	assert_int_equal(job_refresh(w.ledger, &w.jobs, job), -ENOMEM);
 	assert_int_equal(job->voided, 9);
-	/* copies that cannot be kept */
+	/* copies that do not fit into memory */
 	id = add_job(&w, "monday", 9, 0, 0, NULL);
 	assert_int_equal(job_load(w.ledger, &w.jobs, id, &job), 0);
 	act(&w, DEALBOX_ACT_SKIP, id, 2, 0);
@@ -1649,7 +1649,7 @@ static void test_job_not_loaded(void **state)
 	}
 	assert_in_range(n, 4, 20);
 	jobs_remove(&w.jobs, job);
-	/* as many as may be held */
+	/* as many jobs as allowed */
 	for (n = 0; n < JOBS_MAX - 2; n++)
 		assert_non_null(jobs_add(&w.jobs, 5000 + n, 1, &n, 1, 1, 0, 0));
 	assert_int_equal(job_load(w.ledger, &w.jobs, id, &job), 0);
@@ -1660,7 +1660,7 @@ static void test_job_not_loaded(void **state)
 	world_end(&w);
 }
 
-/* A ledger that gives more boards than it has said, or none. */
+/* A ledger that returns more boards than announced, or none. */
 static void test_job_of_a_strange_ledger(void **state)
 {
 	struct dealbox_ledger_job record = { .copies = 1 };
@@ -1680,7 +1680,7 @@ static void test_job_of_a_strange_ledger(void **state)
 	world_end(&w);
 }
 
-/* What was under way when the last program ended is unknown, and only that. */
+/* Only deals that were in progress when the last program ended get the outcome unknown. */
 static void test_settle(void **state)
 {
 	struct dealbox_ledger_insertion last;
@@ -1715,7 +1715,7 @@ static void test_settle(void **state)
 	world_end(&w);
 }
 
-/* Whether the last board of a machine counts: that copy, and none beside it. */
+/* Only the recorded copy of the last board of a machine counts. */
 static void test_last_is_recorded(void **state)
 {
 	struct dealbox_ledger_act redeal = {
@@ -1746,7 +1746,7 @@ static void test_last_is_recorded(void **state)
 	redeal.job = id;
 	assert_int_equal(__real_dealbox_ledger_add_act(w.ledger, &redeal), 0);
 	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy));
-	/* a stop that was reported late: it was to be emptied, and may come back with its cards */
+	/* after a late stop the board was to be emptied, but may come back with its cards */
 	assert_true(ledger_doubts(w.ledger, "SN1"));
 	world_end(&w);
 }
@@ -1770,7 +1770,7 @@ static void test_ledger_doubts(void **state)
 		world_begin(&w, rows[n].outcome == DEALBOX_LEDGER_CAPTURED ? DEALBOX_JOB_CAPTURE : 0);
 		event(DEALBOX_EV_BOARD_INSERTED, 1);
 		assert_false(ledger_doubts(w.ledger, "SN1"));
-		/* restored before anything was dealt with it: it may have dealt since */
+		/* restored from before the machine's first deal: it may have dealt since */
 		fails.restored_at = 1;
 		assert_true(ledger_doubts(w.ledger, "SN1"));
 		fails.restored_at = 0;
@@ -1790,7 +1790,7 @@ static void test_ledger_doubts(void **state)
 	}
 }
 
-/* Decks that are counted: bridge and preferans, each lies sorted. */
+/* By position: sorted decks of bridge and of preferans. */
 static void test_by_position(void **state)
 {
 	struct dealbox_verdict *verdict;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The way to an emulated machine, with a socket that never runs dry, and a clock of its own. */
+/* The connection to an emulated machine, with a socket that never runs dry, and a fake clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,23 +20,23 @@
 #include "machine/emu.h"
 #include "machine_wire.h"
 
-#define FOR_EVER	1000000		/* packets: more than one call reads */
+#define FOR_EVER	1000000		/* packets, more than one call reads */
 
 static struct {
 	struct sockaddr_un address;
 	int listener;
 	uint64_t time_ns;
-	bool deaf;			/* answers nothing any more */
-	uint32_t flood;			/* so many events come now, one in a packet, */
-	bool behind;			/* ... and the answer follows them */
-	uint64_t packet_ns;		/* that pass while one is read */
+	bool deaf;			/* does not answer */
+	uint32_t flood;			/* events to come now, one in a packet, */
+	bool behind;			/* ... before the answer */
+	uint64_t packet_ns;		/* time to read one */
 	uint32_t number;		/* of the next event */
-	uint32_t read;			/* packets, since the last call was made */
+	uint32_t read;			/* packets since the last call */
 	struct {
 		struct emu_frame frame;
 		uint8_t data[sizeof(struct emu_attached)];
 	} answer;
-	bool answered;			/* answer is to be read */
+	bool answered;			/* the answer can be read */
 } peer;
 
 /* ---- the machine ------------------------------------------------------------ */
@@ -201,7 +201,7 @@ static void a_question_ends_though_the_machine_never_stops(void **state)
 			WIRE_CONTROL_HOST_MS + 100);
 }
 
-/* The computer was busy, or the program was stopped. */
+/* The computer was busy, or the program was stopped meanwhile. */
 static void an_answer_that_came_in_time_may_be_read_late(void **state)
 {
 	struct dealbox_status status;
@@ -213,7 +213,7 @@ static void an_answer_that_came_in_time_may_be_read_late(void **state)
 	assert_int_equal(peer.read, 100);
 }
 
-/* Its answer is an event, which does not come. */
+/* The verdict is an event, which does not come. */
 static void loading_ends_though_the_machine_never_stops(void **state)
 {
 	struct dealbox_plan plan = { .plan_id = 5, .mode = DEALBOX_PLAN_BY_CARD, .entries = 52 };

@@ -315,7 +315,7 @@ static void a_full_pocket_is_a_fault(void **state)
 
 /* --- §5: the table of states ---------------------------------------------------------- */
 
-/* A machine in the state; by pressing on with what leads there. */
+/* Returns a machine in that state. */
 static struct fixture *in_state(uint32_t kind, uint8_t wanted)
 {
 	static const char *const rules[] = {
@@ -363,7 +363,7 @@ static struct fixture *in_state(uint32_t kind, uint8_t wanted)
 #define SPENT	DEALBOX_ERR_SPENT
 #define NO_CAP	DEALBOX_ERR_UNSUPPORTED
 
-/* The rows of §5 for a stored-plan machine with a board lock; a of START and LOAD is the plan. */
+/* The rows of §5 for a stored-plan machine with a board lock. a of START and LOAD is the plan. */
 static const struct row {
 	uint8_t request;
 	uint32_t a, b, c;
@@ -383,7 +383,7 @@ static const struct row {
 	{ DEALBOX_OP_REREAD, 0, 0, 0, { STATE, STATE, STATE, OK, STATE, STATE },
 		{ 0, 1, 2, 1, 4, 5 } },
 	{ DEALBOX_OP_ABORT, 0, 0, 0, { STATE, OK, OK, OK, STATE, STATE },
-		/* nothing falls any more in PAUSED: ABORTED comes at once */
+		/* in PAUSED no card is falling, so ABORTED comes at once */
 		{ 0, 1, 0, 3, 4, 5 } },
 	{ DEALBOX_OP_CLEAR_FAULT, 0, 0, 0, { STATE, STATE, STATE, STATE, OK, STATE },
 		{ 0, 1, 2, 3, 0, 5 } },
@@ -647,7 +647,7 @@ static void unsupported_without_the_capability(void **state)
 	fixture_free(fixture);
 }
 
-/* Each check of START, from the last to the first: the more is wrong, the earlier the code. */
+/* Each check of START, from the last to the first: of several errors the first is reported. */
 static void start_is_checked_in_the_order_of_the_codes(void **state)
 {
 	struct fixture *fixture = fixture_new(STORED);
@@ -709,7 +709,7 @@ static void a_repeated_command_does_no_harm(void **state)
 	assert_int_equal(fixture_result(fixture).error, OK);
 	fixture_until(fixture, DEALBOX_EV_DEAL_STARTED);
 	assert_int_equal(machine_view(fixture->m).deals, 1);
-	/* refused ones are refused again, and the result stays */
+	/* a repeated command that was refused is refused again, with the same result */
 	assert_int_equal(fixture_start(fixture, BY_CARD), STATE);
 	cmd.sequence = fixture->sequence;
 	dealbox_encode_command(buf, &cmd);
@@ -852,7 +852,7 @@ static void plans_are_refused_whole(void **state)
 	loaded = fixture_until(fixture, DEALBOX_EV_PLAN_LOADED);
 	assert_int_equal(loaded->arg[0], DEALBOX_ERR_PLAN);
 	assert_int_equal(loaded->arg[1], 8);
-	/* a pocket that is not there: offset of the entry */
+	/* a pocket that does not exist: the offset of the entry */
 	plan.pocket[7] = 4;
 	dealbox_count_plan(&plan);
 	dealbox_encode_plan(buf, &plan);
@@ -1157,7 +1157,7 @@ static void time_limits_hold_at_every_speed(void **state)
 			from = fixture->now;
 			fixture_until(fixture, DEALBOX_EV_CARD_READ);
 			assert_true(fixture->now - from <= 5000000);
-			/* the next is fed when this one is past the gate */
+			/* the next card is fed when this one is past the gate */
 			fixture_until(fixture, DEALBOX_EV_CARD_ROUTED);
 		}
 		from = fixture->now;
@@ -1200,7 +1200,7 @@ static void without_a_speed_no_event_is_lost(void **state)
 	fixture_free(fixture);
 }
 
-/* --- what 1.1 says of the cases that 1.0 left open ----------------------------------------------- */
+/* --- cases that 1.0 left open, and 1.1 decides ------------------------------------------ */
 
 /* A stored-plan machine that has just read the card at that position. */
 static struct fixture *at_card(uint8_t position, const char *rules)
@@ -1228,7 +1228,7 @@ static void a_card_that_was_read_is_the_next_card(void **state)
 	assert_int_equal(fixture_until(fixture, DEALBOX_EV_BOARD_PULLED)->position, 5);
 	fixture_free(fixture);
 
-	/* one that was fed, and waits for RESUME */
+	/* a card that was fed, and waits for RESUME */
 	fixture = at_card(5, "");
 	assert_int_equal(fixture_do(fixture, DEALBOX_OP_PAUSE), OK);
 	assert_int_equal(fixture_until(fixture, DEALBOX_EV_PAUSED)->position, 6);
@@ -1262,7 +1262,7 @@ static void a_card_left_at_the_reader_begins_the_next_deal(void **state)
 		void (*happen)(struct machine *m);
 		uint8_t fault;
 	} ways[] = {
-		/* the card before falls wrongly while the next one lies at the reader */
+		/* a card falls into a wrong pocket while the next one is at the reader */
 		{ "on gate position 5: wrong-pocket 3\non read position 6: unreadable", NULL,
 		  DEALBOX_EV_WRONG_POCKET },
 		{ "", pull_board, DEALBOX_EV_BOARD_PULLED },
@@ -1425,7 +1425,7 @@ static void the_sequence_number_alone_makes_a_repetition(void **state)
 		assert_int_equal(fixture_result(fixture).request, DEALBOX_OP_START);
 		assert_int_equal(fixture_result(fixture).error, OK);
 	}
-	/* a number that cannot be read is none */
+	/* a truncated sequence number is not one */
 	assert_false(machine_command(fixture->m, DEALBOX_OP_START, 0, buf, 3));
 	assert_int_equal(fixture_result(fixture).error, DEALBOX_ERR_BAD_LENGTH);
 	assert_int_equal(fixture_result(fixture).sequence, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The person at the emulated machine: no card is ever lost, and every stop finds its way on. */
+/* The emulated operator never loses a card, and resolves every stop. */
 #include "command.h"
 #include "emulator_fixture.h"
 #include "emulated_operator.h"
@@ -22,7 +22,7 @@ static struct table table_new(const char *rules, unsigned int packs)
 	return table;
 }
 
-/* As fixture_until(), with somebody at the machine. */
+/* The same as fixture_until(), with an operator at the machine. */
 static const struct wire_event *until(struct table *table, const uint8_t *types)
 {
 	struct fixture *fixture = table->fixture;
@@ -48,7 +48,7 @@ static const struct wire_event *until(struct table *table, const uint8_t *types)
 	}
 }
 
-/* Every card of the packs is somewhere, exactly once. */
+/* Checks that every card of the packs is in exactly one place. */
 static void check_cards(struct table *table, unsigned int packs)
 {
 	struct machine *m = table->fixture->m;
@@ -68,7 +68,7 @@ static void check_cards(struct table *table, unsigned int packs)
 			assert_int_equal(count[pack][card], 1);
 }
 
-/* A host that knows no more than the events: deals until so many boards are done. */
+/* Deals a number of boards, as a host that knows only the events. */
 static unsigned int deal_boards(struct table *table, unsigned int boards)
 {
 	static const uint8_t types[] = {
@@ -129,7 +129,7 @@ static void packs_are_whole_and_mixed(void **state)
 		}
 	assert_true(sorted < 20);
 	check_cards(&table, 4);
-	/* a fifth does not fit */
+	/* a fifth pack does not fit */
 	operator_fill(&table.operator, BRIDGE, 1);
 	assert_int_equal(hopper->count, 208);
 	fixture_free(table.fixture);
@@ -162,7 +162,7 @@ static void every_fault_finds_its_way_on(void **state)
 			assert_int_equal(table.fixture->account.end, MACHINE_DONE);
 			assert_int_equal(table.fixture->account.pocket[0].count, 13);
 			assert_int_equal(machine_hopper(table.fixture->m)->count, 52 * packs);
-			/* a card that lay face up in a jam is put back as it belongs */
+			/* a card that was face up in a jam is turned over */
 			if (strstr(rules[i], "jam"))
 				assert_int_equal(
 					fixture_count(table.fixture, DEALBOX_EV_CARD_UNREADABLE),
@@ -221,7 +221,7 @@ static void an_aborted_board_comes_again(void **state)
 	fixture_free(table.fixture);
 }
 
-/* Everything but misreadings, again and again, at intervals that have nothing in common. */
+/* Every fault but misreads, repeatedly, at intervals without a common divisor. */
 static const char evening_rules[] =
 	"every 97: unreadable\n"
 	"every 131: feed-timeout\n"
@@ -240,7 +240,7 @@ static const char evening_rules[] =
 	"on land every 907: power-cycle 10\n"
 	"on read every 1009: unplug 10\n";
 
-/* The host's knowledge of the board in the machine: from events alone. */
+/* What the host knows of the board in the machine, from events alone. */
 struct knowledge {
 	struct pile pocket[4];
 	unsigned int done;
@@ -331,11 +331,11 @@ static void a_long_evening(void **state)
 				learn(&table, knowledge, event);
 				act(&table, event, kinds[k]);
 			}
-			/* the bench keeps only so many events */
+			/* make room, because the fixture keeps a limited number of events */
 			fixture->count = fixture->seen = 0;
 			if (operator_run(&table.operator, fixture->now))
 				continue;
-			/* no card is in the air */
+			/* no card is falling */
 			if (machine_view(fixture->m).state == DEALBOX_STATE_IDLE ||
 			    machine_view(fixture->m).state == DEALBOX_STATE_DONE)
 				check_cards(&table, 2);
@@ -351,7 +351,7 @@ static void a_long_evening(void **state)
 				fixture->now = next;
 			machine_run(fixture->m, fixture->now);
 		}
-		/* all of it has happened */
+		/* all faults have occurred */
 		assert_true(fixture_counters(fixture).boards_voided > 20);
 		assert_true(fixture_counters(fixture).jams > 1);
 		assert_true(fixture_counters(fixture).double_feeds > 1);
@@ -413,7 +413,7 @@ static void a_hand_is_put_on_top(void **state)
 	assert_int_equal(hopper->count, 13);
 	for (i = 0; i < 13; i++)
 		assert_int_equal(hopper->card[i].number, i);
-	/* what does not fit is refused, all of it */
+	/* a pack that does not fit is refused entirely */
 	before = hopper->count;
 	for (i = 0; i < PILE_MAX - before + 1; i++)
 		strcat(line, " SA");

@@ -167,7 +167,7 @@ static void rules_count(void **state)
 
 /* --- cards and mechanics -------------------------------------------------------------- */
 
-/* A rule, the stop it leads to, and where. */
+/* A rule, and the type and place of the stop that it causes. */
 static const struct {
 	const char *rule;
 	uint8_t stop, position;
@@ -253,7 +253,7 @@ static void without_sensors_nobody_notices(void **state)
 	/* the hopper ends one card early: two fell at once */
 	assert_int_equal(fixture_until(fixture, DEALBOX_EV_DECK_SHORT)->position, 51);
 	fixture_pass(fixture, 1000000);
-	/* 12 by plan, for the 52nd card never came, and the one that fell wrong */
+	/* 12 by plan, because the 52nd card never came, and the one in the wrong pocket */
 	assert_int_equal(machine_view(fixture->m).board->pocket[3].count, 13);
 	assert_int_equal(machine_view(fixture->m).board->pocket[1].count, 12);
 	fixture_free(fixture);
@@ -571,13 +571,13 @@ static void requests_can_be_spoilt(void **state)
 	assert_int_equal(bench.done.status, -EPIPE);
 	assert_int_equal(fixture_result(bench.fixture).error, DEALBOX_ERR_HARDWARE);
 	assert_int_equal(fixture_result(bench.fixture).detail, 9);
-	/* carried out, and the answer is lost */
+	/* the command is executed, and the answer is lost */
 	locate(&bench);
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.status, -EPROTO);
 	assert_int_equal(fixture_result(bench.fixture).sequence, bench.fixture->sequence);
 	assert_int_equal(fixture_result(bench.fixture).error, 0);
-	/* never came to the machine */
+	/* the command does not reach the machine */
 	locate(&bench);
 	assert_false(reap_within(&bench, 60000000));
 	assert_int_equal(fixture_result(bench.fixture).sequence, bench.fixture->sequence - 1);
@@ -617,7 +617,7 @@ static void answers_can_be_patched(void **state)
 	bench_free(&bench);
 }
 
-/* Requests that a host sends to every device; and the cable is pulled at a certain transfer. */
+/* Faults of standard requests, and a cable that is pulled at a certain transfer. */
 static void standard_requests_can_be_spoilt(void **state)
 {
 	static const uint8_t clear_halt[8] = { 2, 1, 0, 0, DEVICE_EP_INT_IN, 0, 0, 0 };
@@ -662,7 +662,7 @@ static void event_transfers_can_be_spoilt(void **state)
 	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
 	assert_true(reap(&bench));
 	assert_int_equal(bench.done.length, 31);
-	/* nothing waits: the transfer is held */
+	/* no event is queued, so the transfer waits */
 	submit(&bench, DEVICE_EP_INT_IN, NULL, NULL, 64);
 	assert_false(reap_within(&bench, 60000000));
 	machine_cover(bench.fixture->m, true);
@@ -806,7 +806,7 @@ static struct bench serial_bench(const char *rules)
 	return bench;
 }
 
-/* GET_RESULT with this tag, and what comes in one transfer of the stream. */
+/* Sends GET_RESULT with this tag, and reads one transfer of the stream. */
 static uint32_t exchange(struct bench *bench, uint8_t tag)
 {
 	uint8_t frame[FRAME_MAX] = { 0 };
@@ -847,7 +847,7 @@ static void frames_can_be_spoilt(void **state)
 	struct frame frame;
 
 	(void)state;
-	/* another tag; the sum is right */
+	/* another tag, with a valid checksum */
 	assert_int_equal(exchange(&bench, 1), ANSWER_SIZE);
 	assert_int_equal(frames(&bench, &reader, &frame), 1);
 	assert_int_equal(frame.kind, FRAME_ANSWER);
@@ -889,7 +889,7 @@ static void frames_can_change_places(void **state)
 	bench_free(&bench);
 }
 
-/* Nothing is lost of what a transfer does not bring. */
+/* The rest of a frame that is cut off comes with the next transfer. */
 static void frames_can_be_cut_over_transfers(void **state)
 {
 	struct bench bench = serial_bench("on transfer nth 1: short 3\n"
@@ -906,7 +906,7 @@ static void frames_can_be_cut_over_transfers(void **state)
 	bench_free(&bench);
 }
 
-/* The transfers that carry frames to the machine can fail as others do. */
+/* Transfers with frames to the machine can fail, too. */
 static void streams_can_be_spoilt(void **state)
 {
 	struct bench bench = serial_bench("on stream nth 1: stall\n"

@@ -163,7 +163,7 @@ static struct device *device_of(struct fixture *fixture)
 	return device;
 }
 
-/* Status, or the bytes read. */
+/* Returns the status, or the number of bytes read. */
 static int control(struct device *device, struct fixture *fixture, uint8_t type, uint8_t request,
 		   uint16_t value, uint16_t index, uint16_t length, uint8_t *data)
 {

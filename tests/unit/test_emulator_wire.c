@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The machine's side of the protocol in bytes: layouts, what the host makes of them, refusals. */
+/* The machine's side of the protocol in bytes: layouts, the host's decoding, refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "machine_wire.h"
 
-/* The encoding is this, and survives decoding by the host and encoding again. */
+/* Checks the encoding, and that it is the same after decoding by the host and encoding again. */
 #define ROUND_TRIP(name, size)								\
 static void assert_##name(const struct wire_##name *in, const u8 *expected)		\
 {											\

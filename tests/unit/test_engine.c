@@ -15,10 +15,10 @@
 #include "dealing/engine.h"
 
 #define MACHINES	2
-#define CARDS		5	/* of a deal here: enough for every place to go wrong */
+#define CARDS		5	/* of a deal: enough for a fault at every kind of place */
 #define INSERTIONS	4096
 #define BOARDS		4
-#define STEPS_MAX	40	/* between two things that happen */
+#define STEPS_MAX	40	/* between two events */
 
 struct entry {
 	unsigned int machine;
@@ -43,8 +43,8 @@ struct place {
 	unsigned int state, fault;
 	uint32_t insertion, last_insertion;
 	bool present, spent, doubt;
-	unsigned int label;		/* on the board that is there */
-	unsigned int in_board;		/* cards that lie in it */
+	unsigned int label;		/* on the present board */
+	unsigned int in_board;		/* number of cards in it */
 	unsigned int cards;		/* of the deal */
 	unsigned int position;
 	uint32_t sent;			/* number of its last event */
@@ -81,7 +81,7 @@ static bool percent(struct table *t, uint32_t percent)
 	return t->chaos && draw(t, 100) < percent;
 }
 
-/* ---- the ledger, as it is remembered when the daemon dies ----------------- */
+/* ---- the ledger, which outlives the daemon -------------------------------- */
 
 static struct entry *entry_find(struct table *t, unsigned int machine, uint32_t number)
 {
@@ -258,9 +258,9 @@ static void advance(struct place *p)
 		0x3f
 	};
 
-	/* behind the end: something that fell late, or beside */
+	/* after the end: a card that fell late, or beside the pocket */
 	if (p->state == DEALBOX_STATE_DONE && percent(p->table, 10)) {
-		/* what comes while the ledger cannot be written may be lost for good */
+		/* an event that comes while the ledger cannot be written may be lost for good */
 		p->spoiled = p->engine.phase != PHASE_JUDGE;
 		stop(p, DEALBOX_EV_REPEATED_CARD + draw(p->table, 7));
 		return;
@@ -307,7 +307,7 @@ static enum did start(struct place *p, const struct step *step)
 	return percent(p->table, 1) ? DID_NO_ANSWER : DID_OK;
 }
 
-/* No card moves, and no motor, while something outside bars it. */
+/* Neither a card nor a motor moves while an obstacle bars it. */
 static void check_bar(const struct place *p, enum step_kind kind)
 {
 	bool moves = kind == STEP_START || kind == STEP_RESUME || kind == STEP_REREAD;
@@ -363,7 +363,7 @@ static enum did judge(struct place *p, const struct step *step)
 	/* rule 2 */
 	assert_int_equal(p->done, step->insertion);
 	assert_false(p->lost_in_deal);
-	/* the last event that is lost shows when the machine is asked, or in the next one's number */
+	/* a lost last event shows in the status, or in the number of the next event */
 	assert_false(p->spoiled);
 	if (percent(p->table, 2))
 		return ledger_end(p, step, DEALBOX_LEDGER_DIFFERS) == DID_OK ? DID_DIFFERS :
@@ -374,7 +374,7 @@ static enum did judge(struct place *p, const struct step *step)
 	return did == DID_OK ? DID_EXACT : did;
 }
 
-/* A stop behind the end, when it was recorded. */
+/* A stop after the end of a deal that was recorded. */
 static enum did undo(struct place *p, const struct step *step)
 {
 	struct entry *e = entry_find(p->table, p->index, step->insertion);
@@ -421,7 +421,7 @@ static enum did perform(struct place *p, const struct step *step)
 			.flags = (p->present ? DEALBOX_STATUS_BOARD : 0) |
 				 (p->cover ? DEALBOX_STATUS_COVER_OPEN : 0) |
 				 (p->hopper ? DEALBOX_STATUS_HOPPER : 0) |
-				 /* it may be wrong about that, and the ledger knows better */
+				 /* the machine may be wrong; the ledger decides */
 				 (p->present && p->spent && !percent(p->table, 10) ? DEALBOX_STATUS_SPENT : 0) |
 				 (p->present && p->doubt ? DEALBOX_STATUS_IN_DOUBT : 0),
 		};
@@ -452,7 +452,7 @@ static void settle(struct table *t)
 				fail_msg("step %d for ever, phase %d", step.kind, p->engine.phase);
 			engine_did(&p->engine, &t->jobs, &step, perform(p, &step));
 		}
-		/* out of order: the cable is pulled and put back later */
+		/* against the instructions: the cable is pulled, and plugged in later */
 		if (!p->engine.plugged && p->plugged)
 			unplug(p, true);
 		states_seen[engine_state(&p->engine)] = true;
@@ -480,11 +480,11 @@ static void obey(struct place *p)
 	unsigned int ways = dealbox_operator_ways(state);
 	struct job *job;
 
-	/* where there are two ways, he tries the one and the other */
+	/* with two ways on, he takes either */
 	if (ways & DEALBOX_WAY_START && ways & DEALBOX_WAY_REMOVE && draw(t, 2))
 		ways &= ~DEALBOX_WAY_START;
 
-	/* closes, seats and lets go what stands around the machine */
+	/* removes all obstacles around the machine */
 	engine_bar(&p->engine, DEALBOX_OPERATOR_NONE);
 	if (ways & DEALBOX_WAY_PLUG)
 		plug(p);
@@ -503,7 +503,7 @@ static void obey(struct place *p)
 		insert(p, percent(t, 10) ? 9 * draw(t, 2) : state == DEALBOX_OPERATOR_INSERT ? p->engine.copy.board :
 		       1 + draw(t, BOARDS));
 	else if (state == DEALBOX_OPERATOR_CONFIRM && p->in_board)
-		/* he looks, as he is asked to */
+		/* he looks into the board, as instructed */
 		empty_and_pull(p);
 	else if (ways & DEALBOX_WAY_REMOVE && p->present && !(ways & DEALBOX_WAY_START)) {
 		/* forgetful: told to empty it, he puts it back as it is */
@@ -536,7 +536,7 @@ static void recall(struct place *p)
 		engine_recall(&p->engine, last->number, &last->copy);
 }
 
-/* The daemon dies, and another one reads the ledger. */
+/* The daemon dies, and a new one reads the ledger. */
 static void crash(struct table *t)
 {
 	unsigned int n, k;
@@ -562,7 +562,7 @@ static void crash(struct table *t)
 	for (n = 0; n < t->count; n++) {
 		const struct entry *e = &t->entries[n];
 
-		/* whose last board was not exact, must hear that the next is empty */
+		/* after a board that was not exact, somebody must confirm that the next is empty */
 		t->places[e->machine].engine.confirm = e->outcome != DEALBOX_LEDGER_EXACT || e->undone;
 		if (e->outcome == DEALBOX_LEDGER_EXACT && !e->undone)
 			job_set_state(jobs_find(&t->jobs, e->copy.job), e->copy.board,
@@ -629,7 +629,7 @@ static void meddle(struct table *t, struct place *p)
 			empty_and_pull(p);
 		break;
 	case 12:
-		/* anything, also what does not fit: but a false DEAL_DONE is for the verdict */
+		/* any event, possible or not; but no DEAL_DONE, which the verdict checks */
 		emit_type(p, 0x16 + draw(t, 0x40));
 		break;
 	case 13:
@@ -731,7 +731,7 @@ static void run(uint32_t seed, unsigned int chaos)
 	}
 	if (!table_done(t))
 		fail_msg("seed %u: stuck", seed);
-	/* every insertion that was begun has its verdict, and the ledger is the truth */
+	/* every insertion that was begun has its verdict, and the ledger agrees with the boards */
 	for (n = 0; n < t->count; n++) {
 		assert_int_not_equal(t->entries[n].outcome, DEALBOX_LEDGER_NONE);
 		exact += t->entries[n].outcome == DEALBOX_LEDGER_EXACT && !t->entries[n].undone;
@@ -750,10 +750,10 @@ static void test_anything_in_any_order(void **state)
 		run(seed, 50 + seed % 500);
 }
 
-/* The chaos must reach what an operator can meet at a machine, or it proves little. */
+/* The chaos must reach every state that an operator can meet at a machine. */
 static void test_chaos_reaches(void **state)
 {
-	/* these are about files and jobs, or time, and are tested by themselves */
+	/* states of files, jobs and time, which have their own tests */
 	static const enum dealbox_operator_state elsewhere[] = {
 		DEALBOX_OPERATOR_SLOW, DEALBOX_OPERATOR_FACE_UP, DEALBOX_OPERATOR_PLACEHOLDER,
 		DEALBOX_OPERATOR_REPEAT, DEALBOX_OPERATOR_BAD_SET, DEALBOX_OPERATOR_DECK_WRONG,
@@ -825,7 +825,7 @@ static void test_unreadable(void **state)
 	engine_push(&p->engine, PUSH_START);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
-	/* face up: nothing to be read again before somebody turns it */
+	/* face up: rereading is useless before somebody turns the card */
 	held(p, (struct dealbox_event){ .type = DEALBOX_EV_CARD_UNREADABLE, .position = 3,
 					.flags = DEALBOX_EVF_FACE_UP });
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_FACE_UP);
@@ -843,7 +843,7 @@ static void test_stop_card(void **state)
 	engine_push(&p->engine, PUSH_START);
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
-	/* in the middle: the decks are not whole, and the board is void */
+	/* in the middle of a deal: the decks are not complete, and the board is void */
 	held(p, (struct dealbox_event){ .type = DEALBOX_EV_NOT_IN_PLAN, .position = 3, .card = 52 });
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_DECK_WRONG);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
@@ -876,7 +876,7 @@ static void test_facts(void **state)
 	engine_facts(&p->engine, &facts);
 	assert_int_equal(facts.card, 4);
 	assert_int_equal(facts.place, 2);
-	/* still told when the board is out; the next fault is between two deals, and of no card */
+	/* still shown when the board is out; the next fault is between deals, and has no card */
 	pull(p);
 	settle(&t);
 	engine_facts(&p->engine, &facts);
@@ -892,7 +892,7 @@ static void test_facts(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* Cards are missing: they may lie in the board, and nothing that is put in now makes it good. */
+/* Cards are missing, and may lie in the board: adding cards does not make the deal good. */
 static void test_deck_short(void **state)
 {
 	static struct table t;
@@ -911,7 +911,7 @@ static void test_deck_short(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* A repeated card: void, empty, and not before somebody says so. */
+/* A repeated card: the board is void, and somebody must confirm that it is empty. */
 static void test_repeated(void **state)
 {
 	static struct table t;
@@ -930,7 +930,7 @@ static void test_repeated(void **state)
 	p->in_board = 0;
 	insert(p, 0);
 	settle(&t);
-	/* also where boards start by themselves */
+	/* also if boards start automatically */
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CONFIRM);
 	engine_push(&p->engine, PUSH_START);
 	settle(&t);
@@ -1039,7 +1039,7 @@ static void test_stop_behind_the_end(void **state)
 	}
 }
 
-/* No stop can come any more: a board that is out is judged at once. */
+/* A removed board is judged at once, because no stop can follow. */
 static void test_out_before_it_is_judged(void **state)
 {
 	static struct table t;
@@ -1056,7 +1056,7 @@ static void test_out_before_it_is_judged(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* The machine stopped, and no event told: it is asked before the board is judged. */
+/* The event of a stop is lost: the status is queried before the verdict. */
 static void test_stop_that_was_lost(void **state)
 {
 	static struct table t;
@@ -1075,7 +1075,7 @@ static void test_stop_that_was_lost(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* What a machine saw before it lost its state, it does not tell any more: nobody knows the board. */
+/* Events before a loss of state will never come, so the board is in doubt. */
 static void test_lost_state_before_the_verdict(void **state)
 {
 	static struct table t;
@@ -1084,7 +1084,7 @@ static void test_lost_state_before_the_verdict(void **state)
 	(void)state;
 	while (p->state == DEALBOX_STATE_DEALING)
 		advance(p);
-	/* its STATE_LOST is on its way */
+	/* its STATE_LOST has not come yet */
 	p->state = DEALBOX_STATE_IDLE;
 	p->spoiled = true;
 	settle(&t);
@@ -1094,7 +1094,7 @@ static void test_lost_state_before_the_verdict(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* A stop behind the end, and the program that recorded the board has died meanwhile. */
+/* A stop after the end, when the program that recorded the board has died. */
 static void test_stop_for_another_program(void **state)
 {
 	static struct table t;
@@ -1111,7 +1111,7 @@ static void test_stop_for_another_program(void **state)
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_WRONG_POCKET);
 	assert_int_equal(t.recorded, 0);
 	assert_true(t.entries[0].undone);
-	/* without a stop, it is still the board that counts */
+	/* without a stop, the record of the board still counts */
 	jobs_free(&t.jobs);
 	p = running(&t, DEALBOX_JOB_AUTO_START);
 	while (p->state == DEALBOX_STATE_DEALING)
@@ -1124,7 +1124,7 @@ static void test_stop_for_another_program(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* A board that comes just when the machine is looked at was seen to come. */
+/* An insertion during a query of the status counts as seen. */
 static void test_look_is_no_doubt(void **state)
 {
 	static struct table t;
@@ -1144,7 +1144,7 @@ static void test_look_is_no_doubt(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* A pause and an abort end when the card past the gate has fallen: a look meanwhile asks for no other. */
+/* Pause and abort end when the card past the gate has fallen; no status before repeats them. */
 static void test_look_while_it_pauses(void **state)
 {
 	static const enum push pushes[] = { PUSH_PAUSE, PUSH_STOP };
@@ -1170,7 +1170,7 @@ static void test_look_while_it_pauses(void **state)
 	}
 }
 
-/* A status overtakes events: what only it tells is on its way, unless events were lost. */
+/* A status may overtake events, which then follow, unless events were lost. */
 static void test_status_overtakes_events(void **state)
 {
 	static struct table t;
@@ -1192,7 +1192,7 @@ static void test_status_overtakes_events(void **state)
 	assert_true(engine_news(&p->engine, &status));
 	status.flags = 0;
 	assert_true(engine_news(&p->engine, &status));
-	/* a card that falls changes nothing, events that were lost do */
+	/* a falling card changes nothing; lost events do */
 	assert_false(engine_event(&p->engine, &t.jobs, &card));
 	assert_true(engine_news(&p->engine, &status));
 	assert_true(engine_event(&p->engine, &t.jobs, &gap));
@@ -1213,7 +1213,7 @@ static void test_status_overtakes_events(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* Whatever it was that a machine did not answer: it is asked how it stands. */
+/* After any unanswered call, the status is queried. */
 static void test_no_answer(void **state)
 {
 	static const enum step_kind kinds[] = {
@@ -1236,7 +1236,7 @@ static void test_no_answer(void **state)
 	}
 }
 
-/* The first deal is aborted, and void; its board is emptied, and taken out. */
+/* Aborts the first deal; its void board is emptied and taken out. */
 static void settle_void(struct place *p)
 {
 	settle(p->table);
@@ -1245,7 +1245,7 @@ static void settle_void(struct place *p)
 	empty_and_pull(p);
 }
 
-/* Nobody has accepted it: no plan, whatever it does; and then it deals. */
+/* A machine that nobody has accepted gets no plan; once accepted, it deals. */
 static void test_machine_that_is_new(void **state)
 {
 	static struct table t;
@@ -1284,7 +1284,7 @@ static void test_emergency_stop(void **state)
 	insert(p, 0);
 	settle(&t);
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_STOPPED);
-	/* one press lets it go, another deals */
+	/* one press accepts the machine, another deals */
 	engine_push(&p->engine, PUSH_START);
 	settle(&t);
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CONFIRM);
@@ -1324,7 +1324,7 @@ static void test_bars(void **state)
 		advance(p);
 	settle(&t);
 	empty_and_pull(p);
-	/* the next board is not dealt before it sits, and is then dealt by itself */
+	/* the next board is not dealt before it is seated, and then automatically */
 	engine_bar(&p->engine, DEALBOX_OPERATOR_SEATED);
 	settle(&t);
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_INSERT);
@@ -1341,7 +1341,7 @@ static void test_bars(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* An obstacle that comes while start is being asked: the deal that begins is paused. */
+/* An obstacle that appears during START: the deal is paused as soon as it begins. */
 static void test_barred_while_it_starts(void **state)
 {
 	static struct table t;
@@ -1413,7 +1413,7 @@ static void test_cancelled_job(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* A job that is not in memory any more ends its deal, even at a card that is held. */
+/* The deal of a job that is no longer in memory ends, even at a held card. */
 static void test_job_that_is_gone(void **state)
 {
 	const struct step begin = { .kind = STEP_BEGIN, .copy = { 1, 1, 1 }, .insertion = 1 };
@@ -1434,7 +1434,7 @@ static void test_job_that_is_gone(void **state)
 	settle(&t);
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NO_WORK);
 
-	/* nor does anything come of what the ledger says of it */
+	/* a copy that the ledger recalls has no effect, either */
 	engine_init(&engine, "SN0", NULL);
 	engine_plugged(&engine, &p->info);
 	engine_did(&engine, &t.jobs, &begin, DID_REPEAT);
@@ -1443,7 +1443,7 @@ static void test_job_that_is_gone(void **state)
 	assert_int_equal(engine_state(&engine), DEALBOX_OPERATOR_NO_WORK);
 }
 
-/* A job that names machines waits for them; others go on with what comes after it. */
+/* A job that names machines waits for them; other machines continue with the next job. */
 static void test_kept_to_machines(void **state)
 {
 	static const unsigned int boards[] = { 1, 2 };
@@ -1465,10 +1465,10 @@ static void test_kept_to_machines(void **state)
 	jobs_add(&t.jobs, 2, 1, boards, 2, 1, 0, 0);
 	plug(second);
 	settle(&t);
-	/* each has its own, whatever comes first */
+	/* each machine gets its own job, whatever the order */
 	assert_int_equal(first->engine.copy.job, 2);
 	assert_int_equal(second->engine.copy.job, 1);
-	/* one more machine is named: then it goes there too */
+	/* when one more machine is named, that machine gets the job, too */
 	assert_int_equal(job_add_machine(job, "SN0"), 0);
 	settle(&t);
 	assert_int_equal(first->engine.copy.job, 1);
@@ -1478,7 +1478,7 @@ static void test_kept_to_machines(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* Pocket by pocket, each only when start is pressed, and never into what is to be dealt. */
+/* A capture goes pocket by pocket, each after start is pressed; its board is never dealt into. */
 static void test_capture(void **state)
 {
 	static const unsigned int boards[] = { 7, 8 }, deals[] = { 1 };
@@ -1518,14 +1518,14 @@ static void test_capture(void **state)
 		settle(&t);
 		p->state = DEALBOX_STATE_IDLE;
 		p->in_board = 0;
-		/* the ledger has captures of an insertion as often as there are */
+		/* the ledger may have several captures of one insertion */
 		t.entries[t.count - 1].number = 1000 + pocket;
 	}
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CAPTURED);
 	engine_push(&p->engine, PUSH_START);
 	settle(&t);
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CAPTURED);
-	/* it has cards: the next job, whose boards start by themselves, is not dealt into it */
+	/* it has cards: the next job, whose boards start automatically, does not use it */
 	t.jobs.first->state = DEALBOX_LEDGER_JOB_PAUSED;
 	settle(&t);
 	assert_int_equal(p->engine.copy.job, 2);
@@ -1536,7 +1536,7 @@ static void test_capture(void **state)
 	settle(&t);
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_CAPTURE);
 	assert_int_equal(p->engine.copy.board, 8);
-	/* pause is pressed right behind start: start is to be pressed again */
+	/* pause right after start: start must be pressed again */
 	insert(p, 0);
 	settle(&t);
 	engine_push(&p->engine, PUSH_START);
@@ -1563,7 +1563,7 @@ static void test_capture(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* It runs to its end, and what it dealt into is not dealt into again. */
+/* A test deal runs to its end, and its insertion is not dealt into again. */
 static void test_test_deal(void **state)
 {
 	static const unsigned int boards[] = { 1 };
@@ -1655,7 +1655,7 @@ static void test_silent(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* DEAL_STARTED never came, so cards of a machine that asks for each are not answered. */
+/* Without DEAL_STARTED, no gate commands are sent to a host-routed machine. */
 static void test_never_began(void **state)
 {
 	static struct table t;
@@ -1670,7 +1670,7 @@ static void test_never_began(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* A number that the ledger has, of a board that was seen to come. */
+/* An insertion that was seen, with a number that is in the ledger. */
 static void test_reused_number(void **state)
 {
 	static struct table t;
@@ -1697,7 +1697,7 @@ static void test_reused_number(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* One machine that reads numbers, and an empty board whose number it cannot read. */
+/* A machine with a board reader, and an empty board whose number it cannot read. */
 static struct place *unread(struct table *t, unsigned int options)
 {
 	struct place *p = running(t, options & DEALBOX_JOB_AUTO_START);
@@ -1715,7 +1715,7 @@ static struct place *unread(struct table *t, unsigned int options)
 	settle(t);
 	insert(p, 0);
 	settle(t);
-	/* the one before was void: that this one is empty is asked, too, and comes second */
+	/* after a void board, confirming that this one is empty comes second */
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NUMBER_UNREAD);
 	assert_int_equal(p->engine.copy.board, 1);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
@@ -1764,7 +1764,7 @@ static void test_number_unread(void **state)
 	}
 }
 
-/* A board that is not to be dealt is let go, and one that is dealt is not. */
+/* A board is released unless it is being dealt, or is to be dealt. */
 static void test_lock(void **state)
 {
 	static struct table t;
@@ -1786,7 +1786,7 @@ static void test_lock(void **state)
 	assert_true(p->engine.released);
 	jobs_free(&t.jobs);
 
-	/* a void one is to be taken out, which ends the fault: it cannot wait for that */
+	/* a void board is released during the fault, because taking it out ends the fault */
 	p = running(&t, DEALBOX_JOB_AUTO_START);
 	p->engine.capabilities |= DEALBOX_CAP_BOARD_LOCK;
 	p->spoiled = true;
@@ -1798,7 +1798,7 @@ static void test_lock(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* So many deals that take so long, ns. */
+/* Measures deals of equal duration, in ns. */
 static void deal_for(struct engine *engine, uint64_t *now, unsigned int deals, int64_t takes)
 {
 	struct jobs jobs = { 0 };
@@ -1828,16 +1828,16 @@ static void test_slow(void **state)
 		bool slow;
 	} rows[] = {
 		{ { { 30, 6 * second }, { 30, 10 * second } }, true },
-		/* nobody knows yet how long it takes */
+		/* too few deals for an average */
 		{ { { 18, 6 * second }, { 1, 60 * second } }, false },
 		{ { { 1, second }, { 60, 6 * second } }, false },
 		/* one that takes 24 s more makes the average 3 s longer */
 		{ { { 20, 6 * second }, { 1, 30 * second } }, false },
 		{ { { 20, 6 * second }, { 1, 30 * second + 8 } }, true },
-		/* it was slow at first, and has been faster since */
+		/* slow at first, then fast: compared with the best average */
 		{ { { 20, 12 * second }, { 100, 6 * second }, { 40, 10 * second } }, true },
 		{ { { 20, 6 * second }, { 30, 8 * second }, { 60, 11 * second } }, true },
-		/* time does not go back, and does not stand */
+		/* a clock that goes back, or stands still, does not count */
 		{ { { 20, 6 * second }, { 1, -second } }, false },
 		{ { { 20, 6 * second }, { 10, 0 }, { 3, 6 * second } }, false },
 	};
@@ -1865,7 +1865,7 @@ static void test_slow(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* A machine with nothing to do is left in peace; whatever it does, or is to do, is watched. */
+/* A machine is polled while it works, or has work to do; otherwise not. */
 static void test_watched(void **state)
 {
 	const struct dealbox_info info = { .capabilities = DEALBOX_CAP_BY_CARD };

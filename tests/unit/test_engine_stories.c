@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The engine, story by story: what happens at one machine, and what the engine does then and shows
- * the operator. Every line of a story is "what happens | what comes of it".
+ * Stories of the engine: events at one machine, and then the engine's steps and the state that the
+ * operator sees. Every line of a story is "events | reaction".
  *
- * What happens, several things separated by ";":
+ * Events, separated by ";":
  *	in, out, started, jam ..		an event: event_words
- *	is ..					the machine stands so, and no event has told: is()
+ *	is ..					the machine's status, without an event: is()
  *	press start				an operator's push
  *	next begin used				the result of the next such step, if it is not "ok"
  *	after begin: out			happens when the next such step has been done
- *	ask					adds what else can be asked of the engine
- * What comes of it: the steps with copy and insertion (#), and what is void with outcome and reason;
- * then, behind ">", the state that is shown, with board, copy and the other facts of its sentence.
+ *	ask					adds the answers of the engine's other queries
+ * Reaction: the steps with copy and insertion (#), and void boards with outcome and reason; then,
+ * after ">", the state that is shown, with board, copy and the other facts of its sentence.
  */
 #include "unit.h"
 
@@ -30,7 +30,7 @@ struct world {
 	struct jobs jobs;
 	struct engine engine, other;
 	struct dealbox_info info;
-	struct dealbox_status status;	/* how the machine stands */
+	struct dealbox_status status;	/* of the machine */
 	uint32_t last;			/* insertion */
 	uint64_t time_ns;
 	enum did results[STEPS];
@@ -55,7 +55,7 @@ static const char *const state_words[] = { "idle", "dealing", "paused", "held", 
 static const char *const job_words[] = { "open", "paused", "cancelled" };
 static const char *const copy_words[] = { "open", "dealing", "recorded", "skipped" };
 
-/* Words of events, and the state of the machine from then on; -1 = as before. */
+/* Words of events, and the state of the machine afterwards; -1 = unchanged. */
 static const struct {
 	const char *word;
 	uint32_t type;
@@ -120,7 +120,7 @@ static enum dealbox_operator_state state_of(const char *word)
 	return state;
 }
 
-/* The number behind a word: "card8" is 8. */
+/* Return true if text is the word with a number after it: "card8" is 8. */
 static bool number_in(const char *text, const char *word, uint32_t *number)
 {
 	size_t size = strlen(word);
@@ -143,9 +143,9 @@ static void add(struct world *w, const char *format, ...)
 	assert_in_range(w->length, 0, sizeof(w->saw) - 1);
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
-/* The machine stands so: a state, what the board is, what is open. */
+/* Set the machine's status: state, board, cover. */
 static void is(struct world *w, char *word)
 {
 	static const struct {
@@ -240,7 +240,7 @@ static void event(struct world *w, size_t row, char *word)
 		add(w, "nothing ");
 }
 
-/* "board.copy": of the first job. */
+/* Parse "board.copy", a copy of the first job. */
 static struct copy copy_in(const struct world *w, const char *text)
 {
 	struct copy copy = { .job = w->jobs.first ? w->jobs.first->id : 0 };
@@ -321,7 +321,7 @@ static void happens(struct world *w, char *text)
 	}
 }
 
-/* Everything of one side of a line. */
+/* Perform all events of a line. */
 static void all_happens(struct world *w, const char *text)
 {
 	char buffer[512], part[256], *from, *end;
@@ -347,7 +347,7 @@ static void all_happens(struct world *w, const char *text)
 	}
 }
 
-/* ---- what comes of it ---- */
+/* ---- reaction ---- */
 
 static void perform(struct world *w, const struct step *step)
 {
@@ -373,7 +373,7 @@ static void perform(struct world *w, const struct step *step)
 		struct dealbox_status status = w->status;
 
 		if (!(status.flags & DEALBOX_STATUS_BOARD))
-			status.insertion = w->last;	/* as it was: without a board it says nothing */
+			status.insertion = w->last;	/* without a board it has no meaning */
 		engine_status(&w->engine, &status);
 	}
 	engine_did(&w->engine, &w->jobs, step, did);

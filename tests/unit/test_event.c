@@ -15,7 +15,7 @@ static void names(void **state)
 	assert_string_equal(dealbox_event_name(UINT32_MAX), "unknown event");
 }
 
-/* As docs/protocol.md, 4 has them, those that are not there yet, too. */
+/* The classes of docs/protocol.md, section 4, also of types that do not exist yet. */
 static void classes(void **state)
 {
 	uint32_t type;
@@ -37,7 +37,7 @@ static void classes(void **state)
 	assert_false(dealbox_event_stops(UINT32_MAX));
 }
 
-/* A code that the reader gives tells a card, and nobody knows what that of an unknown type tells. */
+/* A reader's code reveals a card, and the code of an unknown type might. */
 static void codes_that_may_be_shown(void **state)
 {
 	static const uint32_t open[] = {
@@ -72,7 +72,7 @@ static void what_stopped_a_deal(void **state)
 		{ { .type = DEALBOX_EV_JAM, .code = 0 }, "code 0" },
 		{ { .type = DEALBOX_EV_JAM, .code = 5 }, "code 5" },
 		{ { .type = DEALBOX_EV_HARDWARE, .code = 4000000000 }, "code 4000000000" },
-		/* a code that tells a card */
+		/* a code that reveals a card */
 		{ { .type = DEALBOX_EV_REPEATED_CARD, .code = 17 }, "" },
 	};
 	char text[32];

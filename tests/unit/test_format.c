@@ -27,7 +27,7 @@ static const struct dealbox_format *format_of(const char *name)
 	return format;
 }
 
-/* The set as a file of that format, in memory. */
+/* A file in memory. */
 struct text {
 	uint8_t data[60000];
 	size_t size;
@@ -128,7 +128,7 @@ static void every_pair_of_formats(void **state)
 				round_trip(writable[i], writable[j], 100 * i + 10 * j + seed);
 }
 
-/* Board numbers, dealers and vulnerability are kept by those that have them. */
+/* Board numbers, dealers and vulnerability survive in formats that have them. */
 static void numbers_survive(void **state)
 {
 	static const struct {
@@ -288,7 +288,7 @@ static void boards_out_of_order_and_twice(void **state)
 	dealbox_set_free(set);
 }
 
-/* Nobody guesses which board a deal belongs to: PBN can say that it is not known. */
+/* The number of a board is never guessed: PBN can say that it is unknown. */
 static void boards_without_numbers_are_not_counted(void **state)
 {
 	static const char *const numbered[] = { "dup", "dlm", "lin", "csv", "cds" };
@@ -342,7 +342,7 @@ static void numbers_that_are_given(void **state)
 	done(&read);
 	dealbox_set_free(set);
 
-	/* a deal that is none has its number all the same, and a file's own numbers stay */
+	/* an invalid deal is counted, too, and a file's own numbers are kept */
 	set = random_set(&seed, 0, 3);
 	assert_int_equal(write_text("ber", set, &text, NULL), 0);
 	text.data[52] = '5';
@@ -581,7 +581,7 @@ static void bri_defects(void **state)
 	check_codes(&read, "card-repeated");
 	assert_int_equal(dealbox_report_get(read.report, 0)->hands, 3);
 	done(&read);
-	/* numbers that are none */
+	/* invalid numbers */
 	memcpy(text.data, "0053", 4);
 	read = read_text("bri", &text);
 	check_codes(&read, "bad-card");
@@ -627,7 +627,7 @@ static void only_numbers_of_cards_are_read(void **state)
 	dealbox_set_free(set);
 }
 
-/* A byte that is wrong never makes another deal where it is of one card only. */
+/* A wrong byte that concerns a single card never makes another valid deal. */
 static void a_wrong_byte_is_no_other_deal(void **state)
 {
 	static const struct {
@@ -766,7 +766,7 @@ static void checksums_of_dlm(void **state)
 	done(&read);
 }
 
-/* The boards of a real file, posted in public: their sums are what the program wrote. */
+/* The boards of a real file, posted in public: our checksums are those of the program. */
 static void a_board_of_the_real_program(void **state)
 {
 	static const char text[] = "[DOCUMENT]\nStatus=Show\nDuplicates=1\nFrom board=1\n"
@@ -1147,7 +1147,7 @@ static void what_is_no_file_of_deals_is_refused(void **state)
 	assert_int_equal(write(fd, "hello\n", 6), 6);
 	assert_int_equal(dealbox_format_read_file(NULL, path, set, report, NULL),
 			 -EPROTONOSUPPORT);
-	/* a gigabyte of nothing takes no memory and no time */
+	/* an empty gigabyte takes neither memory nor time */
 	assert_int_equal(ftruncate(fd, (off_t)1 << 30), 0);
 	assert_int_equal(dealbox_format_read_file(NULL, path, set, report, NULL), -EFBIG);
 	assert_int_equal(dealbox_report_count(report), 5);
@@ -1236,7 +1236,7 @@ static void a_file_is_replaced_whole_or_not_at_all(void **state)
 	assert_int_equal(after.st_size, 4 * 128);
 	assert_int_equal(files_in(folder), 2);
 
-	/* no room: nothing half-written stays */
+	/* a full disk: no half-written file stays */
 	assert_int_equal(dealbox_format_write_file(format_of("dup"), set, "/dev/full",
 						   report), -ENOSPC);
 	snprintf(path, sizeof(path), "%s/none/set.dup", folder);

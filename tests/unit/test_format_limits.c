@@ -14,7 +14,7 @@
 
 #include "deals.h"
 
-/* -- memory that is in use, and the most that was --------------------------------- */
+/* -- memory in use, and its maximum ----------------------------------------------- */
 
 static size_t in_use, most;
 
@@ -56,7 +56,7 @@ void *__wrap_realloc(void *memory, size_t size)
 
 	if (!after)
 		return NULL;
-	/* while it moves, both are there */
+	/* while the block moves, both copies are in use */
 	if (after != memory && in_use + malloc_usable_size(after) > most)
 		most = in_use + malloc_usable_size(after);
 	in_use -= before;
@@ -155,7 +155,7 @@ static const struct hard hard[] = {
 };
 
 /*
- * The densest format in deals that are all different and good: 13 bytes each.
+ * Deals that are all different and valid, in the densest format: 13 bytes each.
  */
 static char *many_packed_deals(size_t size)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * No board gets lost without a word: files that are cut at any byte, and files in which any byte is
- * missing, give all their boards or a problem.
+ * No board is lost silently: a file that is cut at any byte, or in which any byte is missing, gives
+ * all its boards or a problem.
  */
 #include "unit.h"
 
@@ -169,8 +169,8 @@ static void a_file_without_one_byte(void **state)
 			long count;
 
 			/*
-			 * Without the letter of a suit its cards are those of the suit before; the
-			 * hand that is not written gets the others, and the deal is whole.
+			 * Without the letter of a suit, its cards belong to the suit before; the
+			 * hand that is not written gets the rest, and the deal is complete.
 			 */
 			if (!strcmp(sample->format, "lin") && strchr("SHDC", file.data[i]))
 				continue;

@@ -171,7 +171,7 @@ static void what_was_repaired_is_noted(void **state)
 	static const struct example examples[] = {
 		{ BOARD(1) "[Deal \"N:Q8.4.AQ103.AQ10963 " H2 " " H3 " " H4 "\"]\n",
 		  "1=A | ten-as-10@2" },
-		/* no card is meant by it */
+		/* "-" for a void */
 		{ BOARD(1) "[Deal \"N:754.JT2.K732.AJ6 QJ9832.-.A9.KQT95 6.AQ86.QJT864.82 "
 		  "AKT.K97543.5.743\"]\n", "1=B | void-as-dash@2" },
 		{ BOARD(1) "[Deal \"N:" H1 "  " H2 " " H3 " " H4 "\"]\n",
@@ -179,7 +179,7 @@ static void what_was_repaired_is_noted(void **state)
 		{ BOARD(1) "[Deal \" N:" A " \"]\n", "1=A | spacing@2" },
 		{ BOARD(1) BOARD(1) DEAL(A) DEAL(A), "1=A | tag-repeated@2 tag-repeated@4" },
 		{ "[X \"1\"]\n[X \"2\"]\n" BOARD(1) DEAL(A), "1=A | tag-repeated@2" },
-		/* an empty line was forgotten: the next deal is not lost */
+		/* a missing empty line: the next deal is not lost */
 		{ BOARD(1) DEAL(A) BOARD(2) DEAL(B),
 		  "1=A 2=B | game-not-separated@3" },
 		{ "some text\n" BOARD(1) DEAL(A), "1=A | text-stray@1" },
@@ -195,7 +195,7 @@ static void what_was_repaired_is_noted(void **state)
 static void defects_have_their_codes(void **state)
 {
 	static const struct example examples[] = {
-		/* East has the spade ace of .. nobody: twice, and one is missing */
+		/* a card of East's is wrong: one card twice, one missing */
 		{ BOARD(7) "[Deal \"N:" H1 " " H2 " T9652.T3.K72.J52 A.AKQJ8.J9865.74\"]\n",
 		  "| card-repeated@2 card-missing@2 no-deals@0" },
 		{ BOARD(7) "[Deal \"N:QQ.4.AQT3.AQT963 " H2 " " H3 " " H4 "\"]\n",
@@ -228,10 +228,10 @@ static void defects_have_their_codes(void **state)
 		{ "[Dealer \"N\"]\n[Auction \"N\"]\nDeal \"N:" A "\"]\n\n" BOARD(2) DEAL(B),
 		  "2=B | tag-broken@3 deal-not-given@1" },
 		{ BOARD(1) DEAL(A) "\n[Event \"x\"]\n", "1=A | deal-not-given@4" },
-		/* which one is meant? */
+		/* contradictory numbers */
 		{ BOARD(1) BOARD(2) DEAL(A), "1=A | tag-contradicts@2" },
 		{ BOARD(1) DEAL(A) DEAL(B) "\n" BOARD(2) DEAL(C), "2=C | tag-contradicts@3" },
-		/* nobody dealt these */
+		/* placeholders */
 		{ BOARD(7) "[Deal \"N:AKQJT98765432... .AKQJT98765432.. "
 		  "..AKQJT98765432. ...AKQJT98765432\"]\n",
 		  "| placeholder-deal@2 no-deals@0" },
@@ -272,7 +272,7 @@ static void one_bad_game_does_not_cost_the_next(void **state)
 		  "comment-unclosed@9" },
 		{ BOARD(1) DEAL(A) "{ never closed\n\n" BOARD(2) "[Event \"a } b\"]\n" DEAL(B),
 		  "1=A 2=B | comment-unclosed@3" },
-		/* a game that somebody put away is not to be dealt */
+		/* a game in a comment is not dealt */
 		{ BOARD(1) DEAL(A) "\n{ of last year\n\n" BOARD(2) DEAL(B) "}\n\n" BOARD(2)
 		  DEAL(C), "1=A 2=C | comment-holds-game@4" },
 		{ "{\n\n" BOARD(1) DEAL(A) "\n" BOARD(2) DEAL(B) "\n}\n" BOARD(2) DEAL(C)
@@ -403,7 +403,7 @@ static void what_is_written_is_export_format(void **state)
 	unlink(path);
 }
 
-/* -- what a game says beside its deal ------------------------------------------------ */
+/* -- the other contents of a game ---------------------------------------------------- */
 
 static bool pick_some(void *context, const struct dealbox_board *board)
 {
@@ -413,7 +413,7 @@ static bool pick_some(void *context, const struct dealbox_board *board)
 	return *left && (*left)--;
 }
 
-/* The text as it is written again, after only so many boards were picked. */
+/* Read text, keep its first boards, and write them. */
 static void write_again(const char *format, const char *text, size_t boards, char *out, size_t room,
 			struct dealbox_report *report)
 {
@@ -457,7 +457,7 @@ static void what_a_game_says_is_kept(void **state)
 		  "% PBN 2.1\r\n% EXPORT\r\n[Event \"\\\"x\\\"\"]\r\n" EMPTY("Site") EMPTY("Date")
 		  BEFORE(1) DEAL_A EMPTY("Scoring") EMPTY("Declarer")
 		  "[Contract \"3NT\"]\r\n" EMPTY("Result") },
-		/* other tags, sections with their notes, and what stands behind them */
+		/* other tags, sections with their notes, and lines after them */
 		{ BOARD(1) "[Room \"Open\"]\n" DEAL(A) "[Auction \"N\"]\n1NT =1= AP\n"
 		  "[Note \"1:x\"]\n[T \"A;B\"]\n1 \"{\"\n2 \"}\"\n", 9,
 		  "% PBN 2.1\r\n" HEAD BEFORE(1) DEAL_A TAIL "[Room \"Open\"]\r\n"

@@ -22,7 +22,7 @@
 #define DEAL(cards) "[Deal \"N:" cards "\"]\n"
 #define BOARD(n) "[Board \"" #n "\"]\n"
 
-/* The same text in a way that is not read the short way. Returns its size. */
+/* Write the same text in a form that the fast reader does not take. Returns its size. */
 typedef size_t other_way(const char *text, size_t size, char *out);
 
 struct read {
@@ -70,7 +70,7 @@ static void describe_all(const struct read *read, char *out, size_t room)
 						 dealbox_code_name(problem->code), problem->line,
 						 problem->board, problem->card, problem->hand,
 						 problem->hands, problem->count, problem->text);
-	/* that is how a CSV differs: a label may have some in it */
+	/* the two CSV texts differ in semicolons, also within labels: make them commas */
 	for (; used; used--)
 		out[used - 1] = out[used - 1] == ';' ? ',' : out[used - 1];
 }
@@ -89,7 +89,7 @@ static void check_both_ways(const char *format, other_way *other, const char *te
 	done(&two);
 }
 
-/* As it is; with every byte, or with those of `some`, at every place; and without each byte. */
+/* Checks the file; with every byte, or those of `some`, at every place; and without each byte. */
 static void check_file(const char *format, other_way *other, const char *file, const char *some)
 {
 	const size_t size = strlen(file);
@@ -140,12 +140,12 @@ static void pbn(void **state)
 		BOARD(2) "[Scoring \"IMP\"]\r\n[Annotator \"x\"]\r\n[Deal \"W:" H4 " " H1 " " H2 " " H3 "\"]\n",
 		DEAL(A) DEAL(B) BOARD(1) BOARD(2) "[Note \"1\"]\n[Note \"2\"]\n\n" DEAL(C) BOARD(4)
 		"[Site \"12345678901234567\"]\n",
-		/* the first deal is no tag; the second one is none */
+		/* the first tag is malformed; the second deal is invalid */
 		BOARD(2) DEAL(B) "\n" BOARD(1) "[Deal \"N:" A "\"x\n[Deal \"N:" A ".\"]\n",
-		/* what followed a tag is there already */
+		/* tags in an unusual order */
 		DEAL(A) BOARD(1) "\n" BOARD(2) DEAL(B) BOARD(3) "[Dealer \"N\"]\n",
 		"% EXPORT\n" DEAL(A) BOARD(1) "\n" DEAL(B) BOARD(2) "\n",
-		/* every card is there, but a suit of one hand too few, and one of another too many */
+		/* all cards, but one hand lacks a suit, and another has five */
 		BOARD(1) DEAL("AKQJT98765432.A. .KQJT98765432... ..AKQJT98765432. ...AKQJT98765432") "\n"
 		BOARD(2) DEAL("AKQJT98765432.A. .KQJT98765432... ..AKQJT98765432. ...AKQJT98765432"),
 	};

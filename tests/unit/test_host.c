@@ -23,14 +23,14 @@ struct fake {
 	struct host *host;
 	struct wire_descriptor descriptor;
 	struct wire_status status;
-	struct wire_result result;	/* what GET_RESULT says */
-	/* the next transfers of commands end so; 0 = well */
+	struct wire_result result;	/* the answer to GET_RESULT */
+	/* results of the next transfers of commands; 0 = success */
 	int ends[4];
 	unsigned int end;
-	bool deaf;			/* a command that fails is not noticed by the machine */
+	bool deaf;			/* the machine does not get a command that fails */
 	int query_end;
 	int query_length;		/* 0 = as asked */
-	/* what came */
+	/* received */
 	unsigned int commands;
 	uint8_t request[16];
 	struct wire_command command[16];
@@ -404,7 +404,7 @@ static void parameters(void **state)
 	assert_int_equal(fake->command[0].b, 600);
 }
 
-/* The module refuses the same: see dealbox_test.c of tests/kernel/kselftest. */
+/* The module refuses them, too, see tests/kernel/kselftest/dealbox_test.c. */
 static void parameters_with_fields_that_are_not_used(void **state)
 {
 	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED, .reserved = { 1 } };
@@ -602,14 +602,14 @@ static void each_card_is_answered(void **state)
 	card_read(fake, 1, 17);
 	assert_int_equal(gate_of(fake).pocket, DEALBOX_NONE);
 	assert_int_equal(gate_of(fake).reason, DEALBOX_EV_REPEATED_CARD);
-	/* two are under way: a third has to wait for the end of one */
+	/* two gate commands are in flight: a third must wait */
 	card_read(fake, 1, 53);
 	assert_int_equal(fake->gates, 2);
 	assert_false(host_gate_done(fake->host, 0));
 	card_read(fake, 1, 53);
 	assert_int_equal(gate_of(fake).reason, DEALBOX_EV_NOT_IN_PLAN);
 	assert_int_equal(fake->gates, 3);
-	/* none while the pipe is halted */
+	/* none while the endpoint is halted */
 	assert_true(host_gate_done(fake->host, -EPIPE));
 	card_read(fake, 1, 53);
 	assert_int_equal(fake->gates, 3);

@@ -85,10 +85,10 @@ static void test_states(void **state)
 	assert_int_equal(job_set_state(job, 3, 1, DEALBOX_LEDGER_COPY_OPEN), -ENOENT);
 	assert_int_equal(job_state(job, 3, 1), DEALBOX_LEDGER_COPY_SKIPPED);
 
-	/* the one that another has is left to him */
+	/* a copy that another machine has is not picked */
 	assert_true(job_pick(job, 0, is_that, &that, &copy));
 	assert_int_equal(copy.copy, 2);
-	/* one that is being dealt or skipped is not picked */
+	/* a copy that is being dealt, or is skipped, is not picked */
 	job_set_state(job, 1, 2, DEALBOX_LEDGER_COPY_DEALING);
 	job_set_state(job, 1, 1, DEALBOX_LEDGER_COPY_SKIPPED);
 	assert_true(job_pick(job, 0, nobody, NULL, &copy));
@@ -126,7 +126,7 @@ static void test_room(void **state)
 	assert_true(jobs_room(&jobs, JOBS_MAX - 1, 0, JOBS_NAMES - 8));
 	assert_false(jobs_room(&jobs, JOBS_MAX - 1, 0, JOBS_NAMES - 7));
 	assert_false(jobs_room(&jobs, JOBS_MAX, 0, 0));
-	/* a copy far away takes the room of those before it */
+	/* a high copy number needs room for all copies before it */
 	for (n = 0; jobs_room(&jobs, 0, 0, 0); n++)
 		assert_int_equal(job_set_state(job, n + 1, 9999, DEALBOX_LEDGER_COPY_SKIPPED), 0);
 	assert_in_range(n, 1000, JOBS_BYTES / 9999 + 1);
@@ -185,7 +185,7 @@ static void test_recorded(void **state)
 	job_set_state(job, 1, 4, DEALBOX_LEDGER_COPY_RECORDED);
 	job_set_state(job, 2, 2, DEALBOX_LEDGER_COPY_RECORDED);
 	assert_int_equal(job_recorded(job), 3);
-	/* those before it are open, whatever lay in that memory */
+	/* the copies before it are open, whatever the memory contained */
 	assert_int_equal(job_state(job, 2, 1), DEALBOX_LEDGER_COPY_OPEN);
 	job_set_state(job, 2, 4, DEALBOX_LEDGER_COPY_RECORDED);
 	assert_int_equal(job_state(job, 2, 2), DEALBOX_LEDGER_COPY_RECORDED);
@@ -214,7 +214,7 @@ static void test_no_memory(void **state)
 	assert_int_equal(job_set_state(job, 1, 3, DEALBOX_LEDGER_COPY_RECORDED), -ENOMEM);
 	assert_int_equal(job_state(job, 1, 3), DEALBOX_LEDGER_COPY_OPEN);
 	assert_int_equal(job_recorded(job), 1);
-	/* what there is room for needs no memory */
+	/* a copy within the allocated room needs no memory */
 	memory_seen.fails_at = 1;
 	assert_int_equal(job_set_state(job, 1, 2, DEALBOX_LEDGER_COPY_OPEN), 0);
 	assert_int_equal(memory_seen.fails_at, 1);
@@ -245,8 +245,7 @@ static void test_priorities(void **state)
 	assert_null(jobs.first);
 }
 
-/* Every row of the list of errors is somewhere in the table, and every row is whole. */
-/* Returns true if there is anything to deal. */
+/* jobs_open() returns true if there is anything to deal. */
 static void test_open(void **state)
 {
 	struct jobs jobs = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Records, the judge's limits, plans and traces. What is ruled: tests/unit/law/cases. */
+/* Records, the judge's limits, plans and traces. The rulings are in tests/unit/law/cases. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <dealbox/law.h>
 
-/* Allocations since the start, by the linker's --wrap. */
+/* Allocations since the start, counted by the linker's --wrap. */
 static unsigned long allocations;
 
 void *__real_malloc(size_t size);
@@ -56,7 +56,7 @@ static void hear(const struct dealbox_ruling *ruling, void *context)
 	heard->last_line = ruling->line;
 }
 
-/* Judges text; the error's line, or 0. */
+/* Judges text. Returns the line of the error, or 0. */
 static unsigned long judge(const char *text, struct heard *heard, struct dealbox_error *error)
 {
 	struct dealbox_judge *j = dealbox_judge_new(hear, heard);
@@ -75,7 +75,7 @@ static unsigned long judge(const char *text, struct heard *heard, struct dealbox
 	return bad;
 }
 
-/* A wrong line is named by its number, and the message says what may stand there. */
+/* The error of a wrong line has its number, and says what is allowed there. */
 static void test_wrong_lines(void **state)
 {
 	static const struct {
@@ -188,7 +188,7 @@ static void test_right_lines(void **state)
 			fail_msg("%s: %s", records[i], error.what);
 }
 
-/* After an error the judge takes nothing more, and says the same. */
+/* After an error the judge takes no more lines, and repeats the error. */
 static void test_error_stays(void **state)
 {
 	struct dealbox_error first, again;
@@ -212,7 +212,7 @@ static void test_error_stays(void **state)
 	assert_int_equal(dealbox_judge_trace(j, &(struct dealbox_plan){ 0 }, NULL, NULL, NULL, NULL), -EINVAL);
 	dealbox_judge_free(j);
 
-	/* a word with zero bytes is as long as it is */
+	/* a word may not contain zero bytes */
 	assert_int_equal(dealbox_record_parse("S\0\0\0\0\0\0\0 look", 13, &(struct dealbox_happening){ 0 },
 					      &first), -EINVAL);
 }
@@ -243,7 +243,7 @@ static void test_format_is_the_inverse(void **state)
 		assert_int_equal(dealbox_record_parse(text, strlen(text), &b, &error), 1);
 		if (memcmp(&a, &b, sizeof(a)))
 			fail_msg("\"%s\" became \"%s\"", lines[i], text);
-		/* cut off like snprintf() does, and never beyond */
+		/* truncated as by snprintf(), without writing beyond the end */
 		memset(text, 'x', sizeof(text));
 		assert_true(dealbox_record_format(&a, text, 4) >= 4);
 		assert_int_equal(strlen(text), 3);
@@ -252,8 +252,8 @@ static void test_format_is_the_inverse(void **state)
 }
 
 /*
- * A million lines: the judge gets each line once, keeps nothing of it (not one allocation),
- * and so does the same work for the last as for the first.
+ * A million lines: the judge reads each line once and allocates nothing for it, so the last line
+ * takes as much work as the first.
  */
 static void test_a_million_lines(void **state)
 {
@@ -283,7 +283,7 @@ static void test_a_million_lines(void **state)
 	dealbox_judge_free(j);
 }
 
-/* Each ruleset's rotation: who gets each position, and that the judge has nothing against it. */
+/* Each ruleset's rotation: the owner of each position; the judge accepts it. */
 static void test_rotation(void **state)
 {
 	static const uint8_t preferans[] = { 1, 1, 2, 2, 0, 0, 3, 3, 1, 1, 2, 2, 0, 0 };
@@ -395,7 +395,7 @@ static void test_trace(void **state)
 	assert_string_equal(heard.text[0], "stands 3.2.13");
 	/* half of the talon to a player */
 	heard_of_trace(DEALBOX_RULES_PREFERANS, 7, 1, PREFERANS, &heard);
-	/* no warning of the dealer: it is the machine's error */
+	/* the dealer is not warned, because the machine made the error */
 	assert_string_equal(heard.text[0], "redeal 3.2.13 who=N see=3.2.15(5)");
 
 	/* no ruleset, no judgement */
@@ -439,7 +439,7 @@ static void hear_sentence(const struct dealbox_ruling *ruling, void *context)
 	dealbox_ruling_text(ruling, s->language, s->text, sizeof(s->text));
 }
 
-/* Laws are cited as the text in that language cites them; and a number needs no plural. */
+/* Laws are cited as in the text of that language; numbers are worded without plural forms. */
 static void test_sentences(void **state)
 {
 #define SEEN "rules duplicate-2017\nN call 1C\nE see S\n"
@@ -520,7 +520,7 @@ static void test_capture(void **state)
 	read_pocket(traces[2], hands[2]);
 	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), 0);
 
-	/* a suit in each pocket: nobody dealt that */
+	/* one suit in each pocket is no random deal */
 	read_pocket(traces[0], 0x1fffULL);
 	read_pocket(traces[1], 0x1fffULL << 13);
 	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), -EDOM);
@@ -531,11 +531,11 @@ static void test_capture(void **state)
 	assert_int_equal(dealbox_cards_count(cards), 12);
 	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), -EBADMSG);
 
-	/* a card that two pockets have */
+	/* a card in two pockets */
 	read_pocket(traces[1], 0x1fffULL << 12);
 	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), -EBADMSG);
 
-	/* a pocket that was not read to its end */
+	/* a pocket that was not read completely */
 	event(traces[3], DEALBOX_EV_DEAL_STARTED, DEALBOX_NONE, DEALBOX_NONE, DEALBOX_NONE);
 	event(traces[3], DEALBOX_EV_CARD_READ, 0, 40, DEALBOX_NONE);
 	assert_int_equal(dealbox_law_capture(read, dealbox_pack_bridge(), &out, &pocket), -EINVAL);

@@ -129,7 +129,7 @@ static void test_rank_undoes_unrank(void **state)
 			struct dealbox_deal deal;
 
 			want = (want | mix(&seed)) % DEALBOX_NUMBER_DEALS;
-			/* every fourth near an end, where carries and borrows are */
+			/* every fourth near an end, where carries and borrows occur */
 			if (i % 4 == 0)
 				want = i % 8 ? (dealbox_number)i : DEALBOX_NUMBER_DEALS - 1 - (unsigned int)i;
 			want += first;
@@ -156,7 +156,7 @@ static void test_numberings_differ(void **state)
 	assert_string_equal(dealbox_numbering_name(DEALBOX_NUMBERINGS), "?");
 }
 
-/* Every way to divide a few cards comes exactly once. */
+/* Every way to divide a few cards occurs exactly once. */
 static void test_small_spaces_exhaustively(void **state)
 {
 	static const struct {
@@ -188,7 +188,7 @@ static void test_small_spaces_exhaustively(void **state)
 			}
 			assert_true(all == space->cards);
 		}
-		/* the ways come in an order, so that twice the same would stand together */
+		/* sorted, so that equal ones would be adjacent */
 		for (unsigned int n = 1; n < cases[i].count; n++) {
 			const dealbox_cards *a = seen[n - 1].hand, *b = seen[n].hand;
 			int hand = 0;

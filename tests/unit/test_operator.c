@@ -51,14 +51,14 @@ static void test_states(void **state)
 			    "Put in the empty board 12, copy 3.");
 	dealbox_operator_text(DEALBOX_OPERATOR_INSERT, &facts, NULL, text, 8);
 	assert_string_equal(text, "Put in ");
-	/* a state of a later library */
+	/* a state of a newer library */
 	assert_null(dealbox_operator_name(DEALBOX_OPERATOR_STATES));
 	assert_string_equal(dealbox_operator_rows(DEALBOX_OPERATOR_STATES), "");
 	assert_int_equal(dealbox_operator_ways(DEALBOX_OPERATOR_STATES), 0);
 	assert_string_equal(text_of(DEALBOX_OPERATOR_STATES, &facts, NULL), "");
 }
 
-/* Every state in every language, with all facts and with none: whole, and not in English. */
+/* Every state in every language, with all facts and with none: complete, and translated. */
 static void test_languages(void **state)
 {
 	static const struct dealbox_operator_facts none, all[] = {
@@ -117,7 +117,7 @@ static void test_facts(void **state)
 		{ DEALBOX_OPERATOR_JAM, { .place = 5, .code = 5 }, "The machine gives code 5.", "stuck at" },
 		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3, .place = 5, .seat = 5, .depth = 1 },
 		  "Board 3 was expected", "pocket of" },
-		/* of the machine, not of a deal that was before */
+		/* facts of an earlier deal do not appear */
 		{ DEALBOX_OPERATOR_INSERT, { .board = 3, .copy = 1, .card = 8, .cards = 52, .place = 3, .code = 9,
 		  .seat = 1, .depth = 1, .there = 7 }, "Put in the empty board 3, copy 1.", " card " },
 		/* a shuffled pack is dealt once, and into a board without a number */

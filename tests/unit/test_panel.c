@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The rules of a panel, without lines. */
+/* The rules of a panel, without GPIO lines. */
 #include "unit.h"
 
 #include <errno.h>
@@ -53,17 +53,17 @@ static void test_bars(void **state)
 	const unsigned int all = BIT(PANEL_LINES) - 1, board = BIT(PANEL_BOARD);
 
 	(void)state;
-	/* a line that there is not bars nothing */
+	/* a line that is not configured bars nothing */
 	assert_int_equal(panel_bars(0, 0), DEALBOX_OPERATOR_NONE);
 	assert_int_equal(panel_bars(0, all), DEALBOX_OPERATOR_NONE);
-	/* the board sits where its switch is closed */
+	/* the board is seated when its switch is closed */
 	assert_int_equal(panel_bars(board, 0), DEALBOX_OPERATOR_SEATED);
 	assert_int_equal(panel_bars(board, board), DEALBOX_OPERATOR_NONE);
-	/* the gravest state is shown */
+	/* the most serious state is shown */
 	assert_int_equal(panel_bars(all, BIT(PANEL_COVER)), DEALBOX_OPERATOR_COVER);
 	assert_int_equal(panel_bars(all, all), DEALBOX_OPERATOR_STOPPED);
 	assert_int_equal(panel_bars(all, BIT(PANEL_EMERGENCY)), DEALBOX_OPERATOR_STOPPED);
-	/* a button that is held, and lamps, bar nothing */
+	/* a pressed button and lamps bar nothing */
 	assert_int_equal(panel_bars(all, board | BIT(PANEL_START) | BIT(PANEL_STOP) | RED), DEALBOX_OPERATOR_NONE);
 }
 
@@ -87,18 +87,18 @@ static void test_pushes(void **state)
 static void test_starts(void **state)
 {
 	(void)state;
-	/* of one machine it is the start key */
+	/* with one machine it is the start key */
 	assert_true(panel_starts(DEALBOX_OPERATOR_JAM, 1, 0));
 	assert_true(panel_starts(DEALBOX_OPERATOR_CONFIRM, 1, 1));
 	/* one key answers the same question at every machine */
 	assert_true(panel_starts(DEALBOX_OPERATOR_START, 3, 3));
 	assert_true(panel_starts(DEALBOX_OPERATOR_PAUSED, 3, 3));
 	assert_true(panel_starts(DEALBOX_OPERATOR_STOPPED, 3, 3));
-	/* "is this board empty?" is asked of one machine */
+	/* "is this board empty?" is answered for one machine only */
 	assert_true(panel_starts(DEALBOX_OPERATOR_CONFIRM, 3, 1));
 	assert_false(panel_starts(DEALBOX_OPERATOR_CONFIRM, 3, 2));
 	assert_false(panel_starts(DEALBOX_OPERATOR_UNREADABLE, 2, 2));
-	/* who does not ask is not answered */
+	/* a machine that asks nothing gets no answer */
 	assert_false(panel_starts(DEALBOX_OPERATOR_JAM, 2, 1));
 	assert_false(panel_starts(DEALBOX_OPERATOR_NONE, 2, 1));
 }

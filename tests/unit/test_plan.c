@@ -26,7 +26,7 @@ static void by_card(void **state)
 	assert_int_equal(plan.pocket[2], 0);	/* SQ with North */
 	assert_int_equal(plan.pocket[7], 3);	/* S7 with West */
 	assert_int_equal(plan.pocket[51], 2);	/* C2 with South */
-	/* what the kernel wants to be zero is zero */
+	/* the kernel requires that unused entries are zero */
 	for (int i = 52; i < DEALBOX_MAX_ENTRIES; i++)
 		assert_int_equal(plan.pocket[i], 0);
 	assert_int_equal(plan.reserved[3] | plan.reserved1[0] | plan.result, 0);
@@ -64,7 +64,7 @@ static void by_position(void **state)
 	dealbox_deal_parse(text, &deal);
 	for (uint8_t i = 0; i < 52; i++)
 		deck[i] = (uint8_t)(51 - i);
-	deck[52] = 0;	/* East's, and none of the plan */
+	deck[52] = 0;	/* a card of East's, beyond the plan */
 	assert_int_equal(dealbox_plan_by_position(&plan, 7, &deal, dealbox_pack_bridge(),
 						  NULL, deck, 52), 0);
 	assert_int_equal(plan.mode, DEALBOX_PLAN_BY_POSITION);
@@ -78,7 +78,7 @@ static void by_position(void **state)
 						  pockets, deck, 52), 0);
 	assert_int_equal(plan.pocket[0], 0);
 	assert_int_equal(plan.pocket[51], 2);
-	/* without a pack it is bridge */
+	/* NULL is the bridge pack */
 	memset(&plan, 0xff, sizeof(plan));
 	assert_int_equal(dealbox_plan_by_position(&plan, 7, &deal, NULL, NULL, deck, 52), 0);
 	assert_int_equal(plan.pocket[51], 1);
@@ -173,7 +173,7 @@ static void what_cannot_be_dealt_is_refused(void **state)
 	assert_int_equal(plan.pocket[0], 5);
 }
 
-/* The pocket of a hand that gets no card is of no interest. */
+/* The pocket of a hand without cards does not matter. */
 static void a_hand_without_cards(void **state)
 {
 	static const struct dealbox_pack pack = { "three", 7, 4, { 1, 1, 0, 1 } };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * The worked deals of docs/protocol.md are what the encoder and the router make.
+ * The worked deals of docs/protocol.md must agree with the encoder and the router.
  *
  * usage: test_protocol_page docs/protocol.md     compares
  *        test_protocol_page --print              prints what the page must contain
@@ -22,7 +22,7 @@
 #define VERSION		0x0100	/* nothing in these deals differs in 1.1 */
 #define PLAN		7
 #define INSERTION	1001
-#define CLOCK		1000000		/* µs; the machine's clock when the story begins */
+#define CLOCK		1000000		/* µs; the machine's clock at the beginning */
 
 /* --- the story: text that grows ------------------------------------------------- */
 
@@ -42,7 +42,7 @@ static void say(const struct story *s, const char *text)
 	fprintf(s->out, "; %s\n", text);
 }
 
-/* Hex, 16 bytes a line; what follows the first line is indented under it. */
+/* Writes hex, 16 bytes a line; later lines are indented under the first. */
 static void transfer(const struct story *s, const char *direction, const char *pipe,
 		     const u8 *bytes, size_t size)
 {
@@ -143,7 +143,7 @@ static struct wire_plan four_cards(void)
 	return plan;
 }
 
-/* --- what both kinds have in common ------------------------------------------------ */
+/* --- the common part of both kinds ------------------------------------------------- */
 
 static void begin(struct story *s)
 {
@@ -281,7 +281,7 @@ static void routed(struct story *s)
 
 	s->routed = true;
 	begin(s);
-	/* not before: STATE_LOST makes the host forget it */
+	/* not earlier, because STATE_LOST makes the host drop it */
 	dealbox_router_load(&s->router, &plan);
 	say(s, "the host keeps the plan. START: plan 7, insertion 1001, four cards to feed");
 	command(s, DEALBOX_OP_START, PLAN, INSERTION, plan.feed, false);

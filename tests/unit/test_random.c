@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Dealing at random. How even the deals are is for test_uniform.c. */
+/* Dealing at random. test_uniform.c tests the distribution. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,7 +106,7 @@ static void test_fixed_cards_stay(void **state)
 		assert_true(deal.hand[0] == fixed.hand[0]);
 		assert_true((deal.hand[2] & fixed.hand[2]) == fixed.hand[2]);
 	}
-	/* everything fixed: nothing is left to chance */
+	/* a complete deal has only one completion */
 	fixed = deal;
 	assert_int_equal(dealbox_random_deal(random, NULL, &fixed, &deal), 0);
 	assert_memory_equal(&deal, &fixed, sizeof(deal));
@@ -165,7 +165,7 @@ static void test_rest_is_uniform(void **state)
 	dealbox_random_free(random);
 }
 
-/* The deals of many at once are those of one at a time, whatever the threads and sizes, also later. */
+/* Many deals at once are the same as one at a time, for all threads and sizes, also afterwards. */
 static void test_many_are_the_same(void **state)
 {
 	static const unsigned int threads[] = { 0, 1, 2, 3, 8, 200 };
@@ -179,7 +179,7 @@ static void test_many_are_the_same(void **state)
 	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
 		for (size_t i = 0; i < sizes[s]; i++)
 			dealbox_random_deal(random, NULL, NULL, &one[total++]);
-		/* so that a refill does not end with a draw */
+		/* so that draws are not aligned with refills */
 		dealbox_random_bytes(random, &byte, 1);
 	}
 	dealbox_random_bytes(random, bytes[0], sizeof(bytes[0]));

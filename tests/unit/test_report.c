@@ -103,7 +103,7 @@ static void a_report_keeps_the_first_of_each_kind_and_counts_all(void **state)
 		strcpy(name, i % 2 ? "odd" : "even");
 		dealbox_report_add(report, &problem);
 	}
-	/* however many of another kind there are */
+	/* even after many problems of another kind */
 	dealbox_report_add(report, &last);
 	strcpy(name, "gone");
 	assert_int_equal(dealbox_report_count(report), 1001);
@@ -124,7 +124,7 @@ static void a_report_keeps_the_first_of_each_kind_and_counts_all(void **state)
 	dealbox_report_add(NULL, &(struct dealbox_problem) { 0 });
 }
 
-/* Files and names of machines do not always contain text; our messages about them do. */
+/* Bytes that are no text, from files and machines, do not get into messages. */
 static void text_from_outside_is_made_safe(void **state)
 {
 	static const struct {
@@ -134,9 +134,9 @@ static void text_from_outside_is_made_safe(void **state)
 		{ "Gr\xfcn", "Gr\xc3\xbcn" }, { "Gr\xc3\xbcn", "Gr\xc3\xbcn" },
 		{ "\xe2\x99\xa0 \xf0\x9f\x82\xa1", "\xe2\x99\xa0 \xf0\x9f\x82\xa1" },
 		{ "a\33[2Jb\nc\x7f", "a?[2Jb?c?" },
-		/* the same of two bytes, and of one that is no UTF-8 */
+		/* the same control character in UTF-8, and as a byte that is not UTF-8 */
 		{ "a\xc2\x9b" "2J", "a?2J" }, { "a\x9b" "2J", "a?2J" },
-		/* too long for its value, half of a pair, above the last, cut off */
+		/* overlong, half of a surrogate pair, above the last code point, truncated */
 		{ "\xc0\x9b", "\xc3\x80?" }, { "\xed\xa0\x80", "\xc3\xad\xc2\xa0?" },
 		{ "\xf4\x90\x80\x80", "\xc3\xb4???" }, { "\xe2\x99", "\xc3\xa2?" },
 	};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Real files of many programs are read exactly as their index says. The files lie beside the
- * project; where they do not, that is reported as skipped (exit status 77).
+ * Real files of many programs are read exactly as their index says. The files are kept outside of
+ * the project; without them, the test is skipped (exit status 77).
  *
  * usage: test_samples FOLDER
  */
@@ -15,7 +15,7 @@
 #define COLUMNS_MAX	32
 #define SKIPPED		77
 
-/* Splits a line of CSV in place; returns how many columns. */
+/* Splits a line of CSV in place. Returns the number of columns. */
 static int split(char *line, char *columns[COLUMNS_MAX])
 {
 	int count = 0;
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 			printf("%s cannot be read\n", columns[file]);
 			bad++;
 		} else if (!strcmp(columns[format], "CSV")) {
-			/* the index did not count these: all lines must be good */
+			/* the index has no counts for these: all lines must be good */
 			bad += problems || !seen[1] || seen[1] != seen[0];
 		} else if (memcmp(seen, wanted, sizeof(seen))) {
 			printf("%s: %zu games, %zu complete, %zu partial, %zu invalid; the "

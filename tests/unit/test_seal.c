@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sealed files: what goes in comes out, and nothing else. */
+/* Sealed files open to exactly what was sealed. */
 #include "unit.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ static void test_every_size_comes_back(void **state)
 			data[n] = (char)(n * 7 + n / 256);
 		seal_for_key(fixture, data, sizes[i], &sealed, &size);
 		assert_int_equal(dealbox_seal_recognise(sealed, size), DEALBOX_SEAL_FOR_KEY);
-		/* nothing of it can be seen */
+		/* no plain text is visible */
 		if (sizes[i] > 20)
 			assert_null(memmem(sealed, size, data, 16));
 		assert_null(memmem(sealed, size, "monday", 6));
@@ -124,7 +124,7 @@ static void test_passphrase(void **state)
 	assert_int_equal(out_size, 5);
 	assert_string_equal(name, "a.pbn");
 	free(out);
-	/* who asks for a terabyte of memory is not obeyed: bytes of the cost */
+	/* a cost of a terabyte of memory is refused */
 	((uint8_t *)sealed)[8 + 1 + 16 + 8 + 5] = 1;
 	assert_int_equal(dealbox_unseal(sealed, size, &right, &out, &out_size, name, &error), -EBADMSG);
 	free(sealed);
@@ -147,7 +147,7 @@ static void test_another_director(void **state)
 	free(sealed);
 }
 
-/* Each byte is changed, and each length cut: never anything but an error. */
+/* Every changed byte and every truncation is an error. */
 static void test_changed_or_cut_off(void **state)
 {
 	struct fixture *fixture = *state;

@@ -126,7 +126,7 @@ static void a_set_is_checked_as_a_whole(void **state)
 	check_finds(set, 0, "board-again:18");
 	add(set, &c, 0, 21);
 	check_finds(set, 0, "board-gap:21 board-again:18");
-	add(set, &a, 0, 20);		/* a machine was one behind */
+	add(set, &a, 0, 20);		/* the deal of another board */
 	check_finds(set, 1, "board-gap:20 board-again:18 deal-repeated:20");
 	add(set, &a, 1, 19);
 	check_finds(set, 2, "board-again:18 deal-repeated:20 deal-rotated:19");

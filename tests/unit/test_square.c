@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Square Deal: known answers, files as the original writes them, refusals. */
+/* Square Deal: known answers, files in the original's form, refusals. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,7 +89,7 @@ static char *session_text(const struct dealbox_square *square, const struct deal
 	return text;
 }
 
-/* The line from there on that is no comment; "" at the end */
+/* Return the next line that is not a comment; "" at the end. */
 static const char *line_that_counts(const char *at)
 {
 	while (*at == '#')
@@ -97,7 +97,7 @@ static const char *line_that_counts(const char *at)
 	return at;
 }
 
-/* All lines of two descriptions but the comments, in which their programs name themselves */
+/* Compare two descriptions without comments, in which the programs name themselves. */
 static void assert_same_lines(const char *one, const char *other)
 {
 	while (*(one = line_that_counts(one)) && *(other = line_that_counts(other))) {
@@ -112,8 +112,8 @@ static void assert_same_lines(const char *one, const char *other)
 }
 
 /*
- * A folder with a tournament of the original program: its files are read, the keys have the hash
- * that was published, both are written again byte by byte, and every deal listed there comes.
+ * Check a folder with a tournament of the original program: its files are read, the keys have the
+ * published hash, both files are written identically, and every listed deal is reproduced.
  */
 static void original_folder_check(const char *folder)
 {
@@ -172,7 +172,7 @@ static void test_known_answers(void **state)
 	original_folder_check(TEST_DATA "/squaredeal");
 }
 
-/* The collection that our copy was taken from, as it is today */
+/* The collection from which our copy was taken. */
 static void test_shared_originals(void **state)
 {
 	const char *shared = getenv("DEALBOX_SHARED");
@@ -188,7 +188,7 @@ static void test_shared_originals(void **state)
 	original_folder_check(folder);
 }
 
-/* From the original: bigdealx -W .. -e .. as it is called for a phase without an end */
+/* Known answers of the original: bigdealx -W .. -e .. for a phase without an end. */
 static void test_phase_without_end(void **state)
 {
 	static const char description[] =
@@ -215,7 +215,7 @@ static void test_phase_without_end(void **state)
 	assert_int_equal(dealbox_square_session(square, 1, 12, true, "1", &session, NULL), 0);
 	assert_string_equal(session.file, "var12reserve");
 	assert_string_equal(session.title, "Session 12 (reserve)");
-	/* its boards were left open, so somebody has to say */
+	/* the description leaves the boards open, so the caller must name them */
 	assert_int_equal(dealbox_square_session(square, 1, 12, true, NULL, &session, NULL), -EINVAL);
 	dealbox_square_keys_free(keys);
 	dealbox_square_free(square);
@@ -258,7 +258,7 @@ static void test_ranges(void **state)
 							&session, NULL), 0);
 		assert_int_equal(session.low, cases[i].low);
 		assert_int_equal(session.high, cases[i].high);
-		/* published values are not asked for again */
+		/* a published value cannot be replaced */
 		assert_int_equal(dealbox_square_session(square, 1, 1, false, "4", &session, NULL), -EINVAL);
 		assert_int_equal(dealbox_square_session(square, 1, 10, false, NULL, &session, NULL), -ENOENT);
 		assert_int_equal(dealbox_square_session(square, 2, 1, false, NULL, &session, NULL), -ENOENT);
@@ -266,7 +266,7 @@ static void test_ranges(void **state)
 	}
 }
 
-/* The keys of the example with another text for a string in them */
+/* Parse the keys of the example with one string replaced. */
 static int keys_with(const struct dealbox_square *square, const char *from, const char *to, bool *mended)
 {
 	struct dealbox_error error = { 0 };
@@ -356,7 +356,7 @@ static void test_value_as_the_original_writes_it(void **state)
 
 		assert_int_equal(dealbox_square_set_value(square, cases[i][0], NULL), 0);
 		assert_string_equal(dealbox_square_value(square), cases[i][1]);
-		/* once more the same is fine, another one is not */
+		/* the same value again is accepted, another one is not */
 		assert_int_equal(dealbox_square_set_value(square, cases[i][0], NULL), 0);
 		assert_int_equal(dealbox_square_set_value(square, "99", NULL), -EPERM);
 		assert_string_equal(dealbox_square_value(square), cases[i][1]);
@@ -431,7 +431,7 @@ static void test_new_tournament(void **state)
 	dealbox_random_free(random);
 }
 
-/* Keys were written, and then the power failed: they are taken up, not made again. */
+/* Keys that were written before a power failure are used, not made again. */
 static void test_keys_are_adopted(void **state)
 {
 	static const char draft[] = "TN x\nDI y\nSN 2:16:rr#:a #\nSN 3:8:qf#:b #\nSN 1:17-32:f:c\n";

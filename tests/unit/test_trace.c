@@ -73,7 +73,7 @@ static void a_gap_between_others_counts_while_the_board_is_in(void **state)
 	dealbox_trace_free(trace);
 }
 
-/* Lost with it may be a stop behind the end of the deal. */
+/* The gap may hide a stop after the end of the deal. */
 static void a_gap_that_hides_the_removal_counts(void **state)
 {
 	struct dealbox_trace *trace = dealbox_trace_new(9);
@@ -114,7 +114,7 @@ static void numbers_wrap_and_begin_anew(void **state)
 	one.machine_seq = 0;
 	one.type = DEALBOX_EV_KEY;
 	dealbox_trace_add(trace, &one);
-	/* the driver's own event has no number of the machine */
+	/* the driver's own events have no number of the machine */
 	one.seqno = 3;
 	one.machine_seq = 0;
 	one.type = DEALBOX_EV_PROTOCOL_ERROR;
@@ -194,7 +194,7 @@ static void each_of_the_two_numbers_shows_a_gap(void **state)
 	assert_true(gap_at(502, 1, DEALBOX_EV_KEY));
 	assert_true(gap_at(501, 2, DEALBOX_EV_KEY));
 	assert_true(gap_at(501, 2, 0xff));
-	/* the machine's numbers begin anew, or there is none */
+	/* the machine's numbers restart, or the event has none */
 	assert_false(gap_at(501, 7, DEALBOX_EV_STATE_LOST));
 	assert_false(gap_at(501, 0, DEALBOX_EV_PROTOCOL_ERROR));
 	assert_true(gap_at(502, 0, DEALBOX_EV_PROTOCOL_ERROR));
@@ -217,7 +217,7 @@ static void what_the_driver_says_has_no_place_among_the_machines_numbers(void **
 	dealbox_trace_free(trace);
 }
 
-/* It grows twice, keeps what it has, and leaves no card behind. */
+/* A trace that grows twice keeps its events, and wipes the old memory. */
 static void it_grows_and_is_wiped(void **state)
 {
 	struct dealbox_trace *trace = dealbox_trace_new(9);
@@ -249,7 +249,7 @@ static void no_memory_is_a_gap(void **state)
 		assert_int_equal(add(trace, full, DEALBOX_EV_CARD_READ, 9), -ENOMEM);
 		assert_true(dealbox_trace_gap(trace));
 		assert_int_equal(dealbox_trace_count(trace), full);
-		/* and stays one */
+		/* and stays incomplete */
 		assert_int_equal(add(trace, full + 1, DEALBOX_EV_CARD_READ, 9), 1);
 		assert_true(dealbox_trace_gap(trace));
 		dealbox_trace_free(trace);

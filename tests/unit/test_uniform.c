@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Ten million deals: are they as even as they should be? The keys are fixed, and so is the
- * outcome; the bounds are those of an audit. Slow.
+ * The distribution of ten million deals. The keys are fixed, and so is the outcome; the bounds are
+ * those of an audit. Slow.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static int fixed_origin(uint8_t key[RANDOM_KEY_SIZE])
 	return 0;
 }
 
-/* The least corrected p of so many deals */
+/* Return the least corrected p of that many deals. */
 static double least_p(void (*deal_make)(void *context, struct dealbox_deal *deal), void *context,
 		      unsigned int deals)
 {
@@ -86,7 +86,7 @@ static void test_a_million_like_big_deal(void **state)
 	dealbox_bigdeal_free(bigdeal);
 }
 
-/* The usual mistake: what lies beyond the last deal is not drawn again but wrapped round. */
+/* A usual mistake: numbers beyond the last deal are wrapped round instead of drawn again. */
 static void deal_wrapped(void *context, struct dealbox_deal *deal)
 {
 	uint64_t words[2] = { 0 };
@@ -95,7 +95,7 @@ static void deal_wrapped(void *context, struct dealbox_deal *deal)
 	number_bigdeal_unrank(((dealbox_number)words[1] << 64 | words[0]) % DEALBOX_NUMBER_DEALS, deal);
 }
 
-/* A shuffle that exchanges each card with any card, and not with one of those left */
+/* A naive shuffle: exchanges each card with any card instead of one of the remaining ones. */
 static void deal_naive_shuffle(void *context, struct dealbox_deal *deal)
 {
 	uint8_t deck[DEALBOX_CARDS];

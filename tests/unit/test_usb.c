@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The way by libusb, with a libusb that is a few tables. */
+/* The connection through libusb, with a fake libusb. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,15 +42,15 @@ static struct {
 	unsigned int controls;
 	uint16_t control_index;
 	struct wire_result result;
-	int pipe[2];			/* what poll(2) sees of the bus */
+	int pipe[2];			/* readable when the bus has an event for poll(2) */
 
-	struct libusb_transfer *in, *out, *out2;	/* in flight; out2 behind out */
+	struct libusb_transfer *in, *out, *out2;	/* in flight; out2 after out */
 	unsigned int submitted_in, submitted_out;
 	/* the next completion of the event endpoint */
 	bool completes;
 	enum libusb_transfer_status status;
 	uint8_t data[FRAME_MAX];
-	size_t left;			/* of these bytes, in further transfers */
+	size_t left;			/* bytes to come in further transfers */
 	int length;
 
 	int halts[4];
@@ -60,8 +60,8 @@ static struct {
 	uint64_t clock_ns;
 	int reset_end;
 	unsigned int resets;
-	bool signals_kept;		/* from threads that libusb starts */
-	/* what is open */
+	bool signals_kept;		/* signals are blocked in libusb's threads */
+	/* open objects */
 	int contexts, handles, claims, configs;
 } bus;
 
@@ -111,7 +111,7 @@ int __wrap_libusb_init(libusb_context **context)
 {
 	sigset_t blocked;
 
-	/* a thread that is started here has these */
+	/* a thread that libusb starts here inherits these */
 	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
 	bus.signals_kept = sigismember(&blocked, SIGINT) && sigismember(&blocked, SIGTERM) &&
 			   sigismember(&blocked, SIGHUP);
@@ -201,7 +201,7 @@ int __wrap_libusb_control_transfer(libusb_device_handle *handle, uint8_t type, u
 	bus.controls++;
 	switch (request) {
 	case WIRE_DESCRIBE:
-		/* of a device that may be no machine: nothing was written to it before */
+		/* the device may not be a machine, so nothing may have been written to it before */
 		assert_int_equal(type, WIRE_REQ_IN);
 		assert_int_equal(bus.controls, 1);
 		assert_int_equal(bus.submitted_in, 0);
@@ -223,7 +223,7 @@ int __wrap_libusb_control_transfer(libusb_device_handle *handle, uint8_t type, u
 	return bus.control_end ? bus.control_end : length;
 }
 
-/* The machine answers a request of the serial dialect. */
+/* Answer a request of the serial dialect. */
 static void answer_frame(const uint8_t *data, size_t length)
 {
 	struct wire_result result = { 0 };
@@ -280,7 +280,7 @@ int __wrap_libusb_clear_halt(libusb_device_handle *handle, unsigned char endpoin
 {
 	assert_ptr_equal(handle, OPAQUE);
 	assert_in_range(bus.halt_count, 0, 3);
-	/* an endpoint with a transfer is not cleared: EHCI and xHCI refuse that */
+	/* no transfer may be in flight when a halt is cleared: EHCI and xHCI refuse that */
 	if (endpoint != EP_INT_IN) {
 		assert_null(bus.out);
 		assert_null(bus.out2);
@@ -389,7 +389,7 @@ int __wrap_libusb_reset_device(libusb_device_handle *handle)
 	return bus.reset_end;
 }
 
-/* Time is what the timers have taken, and what a test lets pass. */
+/* Time advances by the timers, and by what a test lets pass. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *now)
 {
 	assert_int_equal(id, CLOCK_MONOTONIC);
@@ -398,7 +398,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *now)
 	return 0;
 }
 
-/* Timers run out at once; how long they should have been is kept. */
+/* Timers expire at once; their durations are recorded. */
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old)
 {
 	struct itimerspec soon = { .it_value = { .tv_nsec = 1 } };
@@ -458,7 +458,7 @@ static int routed(void **state)
 	return make(DEALBOX_CAP_HOST_ROUTED);
 }
 
-/* Whatever happened, nothing is left. */
+/* Check that everything was released. */
 static int unmake(void **state)
 {
 	(void)state;
@@ -493,7 +493,7 @@ static void fails(int error, const char *what, const char *next)
 	assert_non_null(strstr(reason.next, next));
 }
 
-/* The machine sends a transfer, or it fails. */
+/* Complete a transfer of events, or let it fail. */
 static void arrives(enum libusb_transfer_status status, int length)
 {
 	bus.completes = true;
@@ -512,7 +512,7 @@ static void event_arrives(uint32_t number)
 	arrives(LIBUSB_TRANSFER_COMPLETED, WIRE_EVENT_SIZE);
 }
 
-/* Waits until poll(2) says that there is something, and reads. */
+/* Wait by poll(2), then read. */
 static ssize_t wait_read(struct dealbox_machine *machine, struct dealbox_event *events, size_t max)
 {
 	struct pollfd wait = { .fd = dealbox_machine_fd(machine), .events = POLLIN };
@@ -581,7 +581,7 @@ static void errors_are_tried_again_with_growing_pauses(void **state)
 	unsigned int n;
 
 	(void)state;
-	/* one alone costs nothing */
+	/* a single failure causes no pause */
 	arrives(LIBUSB_TRANSFER_ERROR, 0);
 	assert_int_equal(wait_read(machine, events, 4), -EAGAIN);
 	assert_int_equal(bus.submitted_in, 2);
@@ -592,7 +592,7 @@ static void errors_are_tried_again_with_growing_pauses(void **state)
 			assert_int_equal(wait_read(machine, events, 4), -EAGAIN);
 		assert_int_equal(bus.timers[n], pauses[n]);
 	}
-	/* a good one, and it begins anew, when there was none for half a second */
+	/* after half a second without a failure, a good transfer resets the back-off */
 	event_arrives(1);
 	assert_int_equal(wait_read(machine, events, 4), 1);
 	bus.clock_ns += 500000000;
@@ -604,7 +604,7 @@ static void errors_are_tried_again_with_growing_pauses(void **state)
 	dealbox_machine_close(machine);
 }
 
-/* So many transfers fail, in a row. */
+/* Let that many transfers in a row fail. */
 static void fail_often(struct dealbox_machine *machine, unsigned int times)
 {
 	struct dealbox_event events[4];
@@ -618,7 +618,7 @@ static void fail_often(struct dealbox_machine *machine, unsigned int times)
 	}
 }
 
-/* The machine is there, so it is not given up: as the module does it. */
+/* As in the module: a machine that is present is reset, not given up. */
 static void after_a_second_of_errors_it_is_reset(void **state)
 {
 	struct dealbox_machine *machine = open_it();
@@ -629,7 +629,7 @@ static void after_a_second_of_errors_it_is_reset(void **state)
 	assert_int_equal(bus.resets, 0);
 	fail_often(machine, 1);
 	assert_int_equal(bus.resets, 1);
-	/* that did not help: again after two seconds more */
+	/* without success it is reset again after two more seconds */
 	fail_often(machine, 19);
 	assert_int_equal(bus.resets, 1);
 	fail_often(machine, 1);
@@ -656,7 +656,7 @@ static void a_reset_that_finds_nothing(void **state)
 	dealbox_machine_close(machine);
 }
 
-/* A flood of bad transfers owns no CPU, and the machine is not reset for it: as in the module. */
+/* As in the module: a flood of bad transfers is slowed down, and causes no reset. */
 static void transfers_that_cannot_be_are_slowed_down(void **state)
 {
 	static const long pauses[] = { 13, 26, 52, 104 };
@@ -679,7 +679,7 @@ static void transfers_that_cannot_be_are_slowed_down(void **state)
 	dealbox_machine_close(machine);
 }
 
-/* A thread of libusb that got one would end the program, with no PAUSE for the machine. */
+/* A signal in a thread of libusb would end the program without pausing the machine. */
 static void signals_are_the_programs(void **state)
 {
 	struct dealbox_machine *machine = open_it();
@@ -716,7 +716,7 @@ static void how_commands_fail(void **state)
 		{ LIBUSB_ERROR_TIMEOUT, -ETIMEDOUT },
 		{ LIBUSB_ERROR_IO, -EIO },
 		{ LIBUSB_ERROR_OVERFLOW, -EPROTO },
-		{ LIBUSB_ERROR_PIPE, -EPROTO },		/* and no result that tells why */
+		{ LIBUSB_ERROR_PIPE, -EPROTO },		/* without a result that gives the reason */
 	};
 	struct dealbox_machine *machine = open_it();
 	size_t n;
@@ -788,7 +788,7 @@ static void cards_are_answered(void **state)
 	assert_int_equal(gate.pocket, 1);
 	assert_int_equal(gate.number, 2);
 
-	/* the answer is still on its way; the card is read again, and no third time */
+	/* the gate command is still in flight; the card is read again, but not a third time */
 	for (read.number = 3; read.number <= 4; read.number++) {
 		wire_arrives(read);
 		assert_int_equal(wait_read(machine, events, 4), 1);
@@ -802,7 +802,7 @@ static void cards_are_answered(void **state)
 	}
 	assert_int_equal(bus.submitted_out, 4);
 
-	/* a halt is cleared when nothing waits there any more, and the next card is answered */
+	/* a halt is cleared once no transfer is in flight; then the next card is answered */
 	complete(&bus.out, LIBUSB_TRANSFER_STALL);
 	read.number = 7;
 	wire_arrives(read);
@@ -818,7 +818,7 @@ static void cards_are_answered(void **state)
 	dealbox_machine_close(machine);
 }
 
-/* The machine begins anew, and so does the host that routes its cards: no START by a lost plan. */
+/* A reset drops the plan in machine and host: START with the lost plan is refused. */
 static void a_reset_forgets_the_plan(void **state)
 {
 	struct dealbox_machine *machine = open_it();
@@ -872,7 +872,7 @@ static struct dealbox_machine *open_serial(void)
 	return open_it();
 }
 
-/* The serial dialect: the machine is asked what it is, in frames over two bulk pipes. */
+/* The serial dialect: the host asks for the descriptor, in frames over two bulk pipes. */
 static void a_machine_of_the_serial_dialect(void **state)
 {
 	struct dealbox_machine *machine = open_serial();
@@ -894,7 +894,7 @@ static void frame_arrives(struct wire_event event)
 	arrives(LIBUSB_TRANSFER_COMPLETED, (int)bus.left);
 }
 
-/* A request halts the pipe that it shares with a gate command, which may not stay there. */
+/* A request halts the endpoint that it shares with a gate command, which must be cancelled. */
 static void a_halt_where_a_gate_command_waits(void **state)
 {
 	struct dealbox_machine *machine = open_serial();
@@ -924,7 +924,7 @@ static void a_halt_where_a_gate_command_waits(void **state)
 	assert_null(bus.out);
 	assert_int_equal(bus.halt_count, 1);
 	assert_int_equal(bus.halts[0], EP_BULK_OUT);
-	/* a gate command that halts it is cleared before the next request */
+	/* a halt by a gate command is cleared before the next request */
 	bus.bulk_end = 0;
 	event.number = 3;
 	frame_arrives(event);
@@ -956,7 +956,7 @@ static void descriptors_of_no_machine(void **state)
 	fails(-EPROTO, "descriptors", "");
 }
 
-/* It cannot carry the descriptor, and gives it by request. */
+/* A machine without a machine descriptor among its USB descriptors gives it by request. */
 static void a_machine_is_asked_for_its_descriptor(void **state)
 {
 	struct dealbox_machine *machine;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The verdict. An exact trace is made, then each thing that can be different in it is
- * made different: none may be "exact" any more.
+ * The verdict. Every possible difference is made in an exact trace, one at a time; the result must
+ * never be "exact".
  */
 #include "unit.h"
 
@@ -68,20 +68,20 @@ static struct dealbox_event *emit(struct run *run, uint32_t type, uint8_t positi
 	return event;
 }
 
-/* Numbers as the driver gives them; what changed the trace before may call it again. */
+/* Number the events as the driver does. Mutations may call it again. */
 static void number(struct run *run)
 {
 	uint32_t machine_seq = 0xfffffff0;	/* wraps */
 
 	for (size_t i = 0; i < run->count; i++) {
 		run->events[i].seqno = 1000 + i;
-		/* the driver's own have none */
+		/* the driver's own events have none */
 		if (!DEALBOX_EV_IS_DRIVER(run->events[i].type))
 			run->events[i].machine_seq = machine_seq++;
 	}
 }
 
-/* A deal as a machine does it that has a reader, with or without exit sensors. */
+/* Make the trace of a machine that has a reader, with or without exit sensors. */
 static void exact_run(struct run *run, bool sensors)
 {
 	struct dealbox_event *done;
@@ -141,7 +141,7 @@ static bool is_exact(const struct run *run)
 	struct dealbox_verdict *verdict = judge(run);
 	bool exact = dealbox_verdict_exact(verdict);
 
-	/* not exact always has a reason that can be shown */
+	/* a board that is not exact has at least one difference */
 	assert_int_equal(exact, dealbox_verdict_count(verdict) == 0);
 	dealbox_verdict_free(verdict);
 	return exact;
@@ -215,7 +215,7 @@ static void exact_traces_are_exact(void **state)
 	}
 }
 
-/* -- mutations: each changes one thing; false = it could not in this place -- */
+/* -- mutations: each changes one thing; false = not possible in this place --- */
 
 static bool lose_event(struct run *run, size_t i)
 {
@@ -391,7 +391,7 @@ static bool removed_within(struct run *run, size_t i)
 	return true;
 }
 
-/* The hopper is empty, and is refilled: the missing card may lie in the board unseen. */
+/* The hopper runs empty and is refilled: the missing card may lie in the board. */
 static bool short_and_filled_up(struct run *run, size_t i)
 {
 	if (i < 2)
@@ -411,7 +411,7 @@ static void hopper(struct run *run, size_t i, uint32_t type)
 	number(run);
 }
 
-/* The same before the machine has stopped for it. */
+/* The same, refilled before the machine has stopped. */
 static bool filled_up_in_time(struct run *run, size_t i)
 {
 	if (i < 2 || run->events[i].type != DEALBOX_EV_CARD_READ)
@@ -421,7 +421,7 @@ static bool filled_up_in_time(struct run *run, size_t i)
 	return true;
 }
 
-/* A joker was the last card, and another is laid in its place. */
+/* The last card was a joker, and another card replaces it. */
 static bool laid_for_a_joker(struct run *run, size_t i)
 {
 	struct dealbox_event joker = run->events[i];
@@ -532,7 +532,7 @@ static void hopper_filled_behind_the_last_card(void **state)
 	}
 }
 
-/* From where on a reading counts; and what says nothing of how good it was. */
+/* The quality from which on a reading counts; and readings without a quality. */
 static void readings_that_count(void **state)
 {
 	static const uint8_t good[] = { 0, DEALBOX_QUALITY_MIN, 100, DEALBOX_NONE };
@@ -681,7 +681,7 @@ static void an_unreadable_card_is_read_again(void **state)
 	number(&run);
 	assert_true(is_exact(&run));
 
-	/* host routed: the gate came late, and the card is read once more */
+	/* host-routed: the gate command came late, and the card is read once more */
 	exact_run(&run, true);
 	i = nth(&run, DEALBOX_EV_CARD_READ, 7);
 	stop = run.events[i];
@@ -746,7 +746,7 @@ static void cards_for_another_insertion(void **state)
 	dealbox_verdict_free(verdict);
 }
 
-/* By position: the cards may be unread, what counts is the way of each position. */
+/* By position: cards need not be read; the pocket of each position counts. */
 static void by_position_without_reader(void **state)
 {
 	struct dealbox_verdict *verdict;
@@ -780,7 +780,7 @@ static void by_position_without_reader(void **state)
 	assert_true(differs(&run, DEALBOX_DIFFERENCE_WRONG_POCKET));
 	run.events[i].pocket ^= 2;
 
-	/* a card too few, and nothing else to see */
+	/* one card too few, and no other sign */
 	for (i = run.count; i-- > 0;)
 		if (run.events[i].position == 51)
 			erase(&run, i);
@@ -788,7 +788,7 @@ static void by_position_without_reader(void **state)
 	assert_true(differs(&run, DEALBOX_DIFFERENCE_COUNT));
 }
 
-/* By position, and the cards are read all the same: they tell whether the deck lay as it should. */
+/* By position with a reader: the readings show whether the deck was in the expected order. */
 static void by_position_with_reader(void **state)
 {
 	struct dealbox_verdict *verdict;
@@ -832,7 +832,7 @@ static void by_position_with_reader(void **state)
 	verdict = judge_deck(&run, deck);
 	find(verdict, DEALBOX_DIFFERENCE_CARD_FOREIGN);
 	dealbox_verdict_free(verdict);
-	/* a deck says nothing of any other plan */
+	/* a deck does not apply to other kinds of plan */
 	run.plan.mode = DEALBOX_PLAN_BY_CARD;
 	trace = dealbox_trace_new(INSERTION);
 	assert_int_equal(dealbox_verify_deck(&run.plan, deck, trace, &verdict), -EINVAL);
@@ -956,7 +956,7 @@ static void the_frame_of_a_deal(void **state)
 	JUDGED("not-done", IN, START, FIRST, SECOND, THIRD);
 	JUDGED("not-done; card-missing card 0 expected 0; card-missing card 1 expected 1",
 	       IN, START, FIRST);
-	/* twice: what the second says counts for nothing */
+	/* a second one is a difference, and its contents are ignored */
 	JUDGED("again", IN, START, EVENT(DEAL_STARTED, NO, NO, NO, .code = 99, .arg[0] = 7),
 	       FIRST, SECOND, THIRD, DONE);
 	JUDGED("again", IN, START, FIRST, SECOND, THIRD, DONE,
@@ -979,7 +979,7 @@ static void cards_dealt_when_none_can_be(void **state)
 	(void)state;
 	/* before the start */
 	JUDGED("order card 1 position 0", IN, READ(0, 1), START, FIRST, SECOND, THIRD, DONE);
-	/* behind the end */
+	/* after the end */
 	JUDGED("order card 1 position 2; order card 1 position 2 pocket 1; "
 	       "order card 1 position 2 pocket 1; card-missing card 1 expected 1",
 	       IN, START, FIRST, SECOND, DONE, THIRD);
@@ -989,7 +989,7 @@ static void cards_dealt_when_none_can_be(void **state)
 	JUDGED("order card 1 position 2 pocket 1; "
 	       "not-landed card 1 position 2 pocket 1 expected 1",
 	       IN, START, FIRST, SECOND, READ(2, 1), ROUTE(2, 1, 1), DONE, LAND(2, 1, 1));
-	/* into no board */
+	/* without a board */
 	JUDGED("board-removed; order card 1 position 2; order card 1 position 2 pocket 1; "
 	       "order card 1 position 2 pocket 1; card-missing card 1 expected 1",
 	       IN, START, FIRST, SECOND, OUT, THIRD, DONE);
@@ -1001,7 +1001,7 @@ static void the_way_of_a_card(void **state)
 	struct dealbox_plan plan = short_plan();
 
 	(void)state;
-	/* what comes in another order changes nothing that was seen */
+	/* an event out of order does not change the earlier ones */
 	JUDGED("order card 0 position 0", IN, START, FIRST, READ(0, 0), SECOND, THIRD, DONE);
 	JUDGED("order card 2 position 0 pocket 0", IN, START, READ(0, 2), ROUTE(0, 2, 1),
 	       ROUTE(0, 2, 0), LAND(0, 2, 1), SECOND, THIRD, DONE);
@@ -1038,7 +1038,7 @@ static void the_way_of_a_card(void **state)
 	       ROUTE(2, 1, 1), DONE);
 }
 
-/* The number that means "no position" is none, however many cards there were. */
+/* 255 is never a position, however many cards there were. */
 static void more_cards_than_positions(void **state)
 {
 	struct run run = { .plan = short_plan() };
@@ -1058,7 +1058,7 @@ static void more_cards_than_positions(void **state)
 	dealbox_verdict_free(verdict);
 }
 
-/* The driver of a later version may say more. */
+/* A newer driver may have more events. */
 static void a_word_of_the_driver_that_is_new(void **state)
 {
 	struct dealbox_plan plan = short_plan();
@@ -1068,7 +1068,7 @@ static void a_word_of_the_driver_that_is_new(void **state)
 				       .card = NO, .pocket = NO }, SECOND, THIRD, DONE);
 }
 
-/* No card is no proof, even if there is nothing that differs. */
+/* Without a card nothing is proved, even without a difference. */
 static void a_capture_without_a_card(void **state)
 {
 	const struct dealbox_event events[] = {
@@ -1091,7 +1091,7 @@ static void a_capture_without_a_card(void **state)
 	dealbox_verdict_free(verdict);
 }
 
-/* Where the position tells the card, a reading that is no card is still no proof. */
+/* By position, a reading that is not a card is no proof. */
 static void by_position_with_a_strange_reading(void **state)
 {
 	struct dealbox_plan plan = {
@@ -1114,7 +1114,7 @@ static void cards_that_are_not_the_right_ones(void **state)
 	       LAND(1, 0, 0), THIRD, DONE);
 	JUDGED("card-repeated card 2 position 1 pocket 1 expected 1 other 0; "
 	       "card-missing card 0 expected 0", IN, START, FIRST, CARD(1, 2, 1), THIRD, DONE);
-	/* not in the plan, behind the plan, a joker, no card that there is, not read */
+	/* not in the plan, beyond the plan, a joker, an invalid card, not read */
 	JUDGED("card-foreign card 3 position 1 pocket 0; card-missing card 0 expected 0",
 	       IN, START, FIRST, CARD(1, 3, 0), THIRD, DONE);
 	JUDGED("card-foreign card 4 position 1 pocket 0; card-missing card 0 expected 0",
@@ -1140,7 +1140,7 @@ static void what_the_machine_counted(void **state)
 	       EVENT(DEAL_DONE, 4, NO, NO, .code = PLAN_ID, .counts = { 1, 2 }));
 	JUDGED("count pocket 7 1 of 0", IN, START, FIRST, SECOND, THIRD,
 	       EVENT(DEAL_DONE, 3, NO, NO, .code = PLAN_ID, .counts = { 1, 2, [7] = 1 }));
-	/* the machine has counted right, and a card was not seen */
+	/* the machine's counts are right, but a card was not read */
 	plan = (struct dealbox_plan) { .plan_id = PLAN_ID, .mode = DEALBOX_PLAN_BY_POSITION,
 		.entries = 3, .pocket = { 1, 0, 1 } };
 	JUDGED("", IN, START, CARD(0, NO, 1), CARD(1, NO, 0), CARD(2, NO, 1), DONE);
@@ -1164,17 +1164,17 @@ static void stops_and_faults(void **state)
 	       EVENT(REPEATED_CARD, 1, 0, NO, .arg = { 256, 7 }), SECOND, THIRD, DONE);
 	JUDGED("fault position 1 code 0x24", IN, START, FIRST, STOP(DECK_SHORT, 1), SECOND, THIRD,
 	       DONE);
-	/* a stop behind the end is one of this deal until the board is out */
+	/* a stop after the end belongs to this deal until the board is out */
 	JUDGED("fault code 0x2a", IN, START, FIRST, SECOND, THIRD, DONE, STOP(JAM, NO), OUT);
 	JUDGED("", IN, START, FIRST, SECOND, THIRD, DONE, OUT, STOP(JAM, NO));
 	JUDGED("order position 2", IN, START, FIRST, SECOND, THIRD, DONE, STOP(GATE_LATE, 2), OUT);
 	JUDGED("", IN, START, FIRST, SECOND, THIRD, DONE, OUT, STOP(GATE_LATE, 2));
-	/* an event that could not be understood may have been a stop */
+	/* an invalid event may have been a stop */
 	JUDGED("gap", IN, START, FIRST, EVENT(PROTOCOL_ERROR, NO, NO, NO), SECOND, THIRD, DONE);
 	JUDGED("gap", IN, START, FIRST, SECOND, THIRD, DONE, EVENT(PROTOCOL_ERROR, NO, NO, NO));
 	JUDGED("", IN, START, FIRST, SECOND, THIRD, DONE, OUT,
 	       EVENT(PROTOCOL_ERROR, NO, NO, NO));
-	/* types of later versions: stops count, others do not */
+	/* types of newer versions: stops count, others do not */
 	JUDGED("fault code 0x3f", IN, START, { .type = 0x3f, .position = NO, .card = NO,
 	       .pocket = NO }, FIRST, SECOND, THIRD, DONE);
 	JUDGED("", IN, START, { .type = 0x40 }, { .type = 0x41 }, { .type = 0x1f }, FIRST, SECOND,
@@ -1197,7 +1197,7 @@ static void cover_and_power(void **state)
 	       EVENT(STATE_LOST, NO, NO, NO, .code = 2));
 }
 
-/* Cards that came into a hopper that was empty say nothing of those that were missing. */
+/* Refilling an empty hopper does not explain the missing cards. */
 static void the_hopper(void **state)
 {
 	static const char doubt[] = "fault card 0 position 1 code 0x24";
@@ -1209,7 +1209,7 @@ static void the_hopper(void **state)
 	JUDGED("", IN, START, FIRST, EMPTY, SECOND, THIRD, DONE);
 	JUDGED("", IN, EMPTY, LOADED, START, FIRST, LOADED, SECOND, THIRD, DONE);
 	JUDGED(doubt, IN, START, FIRST, EMPTY, LOADED, SECOND, THIRD, DONE);
-	/* a card that had no pocket was taken out, and the hopper was empty below it */
+	/* a card without a pocket was taken out, and was the last in the hopper */
 	JUDGED("", IN, START, FIRST, STOP(NOT_IN_PLAN, 1), SECOND, THIRD, DONE);
 	JUDGED(doubt, IN, START, FIRST, STOP(NOT_IN_PLAN, 1), EMPTY, SECOND, THIRD, DONE);
 	JUDGED(doubt, IN, START, FIRST, STOP(NOT_IN_PLAN, 1), EMPTY, READ(1, 0),
@@ -1217,7 +1217,7 @@ static void the_hopper(void **state)
 	JUDGED("", IN, EMPTY, LOADED, START, FIRST, STOP(NOT_IN_PLAN, 1), SECOND, THIRD, DONE);
 	JUDGED("", IN, START, READ(0, 2), STOP(GATE_LATE, 0), EMPTY, FIRST, SECOND, THIRD, DONE);
 	JUDGED("", IN, START, FIRST, STOP(GATE_LATE, 1), EMPTY, SECOND, THIRD, DONE);
-	/* a capture deals what there is */
+	/* a capture has no fixed number of cards */
 	assert_int_equal(dealbox_plan_capture(&plan, PLAN_ID, 1), 0);
 	JUDGED("", IN, START, CARD(0, 2, 1), EMPTY, LOADED, CARD(1, 0, 1),
 	       EVENT(DEAL_DONE, 2, NO, NO, .code = PLAN_ID, .counts = { 0, 2 }));
@@ -1229,7 +1229,7 @@ static void the_hopper(void **state)
 	       EVENT(DEAL_DONE, 2, NO, NO, .code = PLAN_ID, .counts = { 0, 2 }));
 }
 
-/* The deck has no more bytes than the plan has cards: a sanitizer sees who reads more. */
+/* The deck has exactly as many bytes as the plan has cards, so a sanitizer sees a read beyond. */
 static void a_deck_and_a_card_that_is_not_in_it(void **state)
 {
 	struct dealbox_plan plan = { .plan_id = PLAN_ID, .mode = DEALBOX_PLAN_BY_POSITION,
@@ -1282,7 +1282,7 @@ static void a_verdict_on_a_single_card(void **state)
 
 /* -- memory ----------------------------------------------------------------------- */
 
-/* A deal with so many differences that there is no room for them at first. */
+/* A deal with more differences than there is room for at first. */
 static void many_differences(struct run *run)
 {
 	exact_run(run, true);
@@ -1338,7 +1338,7 @@ static void nothing_of_the_cards_stays_in_memory(void **state)
 	assert_int_equal(memory_seen.blocks, blocks);
 	assert_int_equal(memory_seen.unwiped, 0);
 	trace = dealbox_trace_new(INSERTION);
-	/* and what was seen on the way, of 256 positions */
+	/* and the state of 256 positions */
 	for (size_t i = 0; i < run.count; i++)
 		assert_int_equal(dealbox_trace_add(trace, &run.events[i]), 1);
 	memory_seen.wiped = 0;
@@ -1377,7 +1377,7 @@ static void every_difference_has_its_sentence(void **state)
 		{ KIND(FACE_UP), "face-up", "SQ, the 2nd dealt, lies face up in pocket 3" },
 		{ FIELDS(FACE_UP, NO, 3, 0), "face-up",
 		  "a card, the 2nd dealt, lies face up in pocket 3" },
-		/* only a count is of the whole deal where it has no pocket */
+		/* without a pocket, only a count concerns the whole deal */
 		{ FIELDS(FACE_UP, 2, NO, 0), "face-up",
 		  "SQ, the 2nd dealt, lies face up in no pocket" },
 		{ KIND(COUNT), "count", "pocket 3 has 12 cards, not 13" },

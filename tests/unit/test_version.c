@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The version is written in meson.build and in the header: they agree. */
+/* The versions in meson.build and in the header agree. */
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cmocka wants these headers before its own. */
+/* cmocka needs these headers before its own. */
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H
 

@@ -4,7 +4,7 @@
 
 #include "cases.h"
 
-/* A query that every machine must answer: as what comes of it does not depend on which it is. */
+/* A query that every machine must answer. The outcome does not depend on the query. */
 #define QUERY(call, request, code) \
 	{ request ": answered", call, BOTH, NULL, 0, 0, .sent = code }, \
 	{ request ": answered late", call, BOTH, "on request " request ": delay 400", \
@@ -21,13 +21,13 @@
 	  -EPROTO, -EPROTO, .sent = code }, \
 	{ request ": over-long", call, BOTH, "on request " request ": long 80", \
 	  -EPROTO, -EPROTO, .sent = code }, \
-	/* of a frame it is the answer that gets lost */ \
+	/* with frames, only the answer is lost */ \
 	{ request ": error of the bus", call, BOTH, "on request " request ": status EPROTO", \
 	  -EIO, -ETIMEDOUT, .sent = code }, \
 	{ request ": the firmware restarts", call, BOTH, "on request " request ": reset", \
 	  0, 0, .sent = code, .events = "01 02" }
 
-/* A command: when its answer is lost, the machine is asked what became of it. */
+/* A command. If its answer is lost, the host asks for the result. */
 #define COMMAND(call, request, code) \
 	{ request ": answered", call, BOTH, NULL, 0, 0, .sent = code }, \
 	{ request ": answered late", call, BOTH, "on request " request ": delay 400", \
@@ -69,8 +69,8 @@
 	  0, 0, .sent = code " 03 " code, .events = "01 02" }
 
 /*
- * Events that come while a call waits, and what the pipe of events does with them. In the serial
- * dialect the answer comes by the same pipe. A key is pressed and let go.
+ * Events that come while a call waits, and faults of the event pipe. In the serial dialect the
+ * answer comes through the same pipe. The events are a key press and its release.
  */
 #define EVENTS(name, call, kinds, request, sent_, rest) \
 	{ name ": a key meanwhile", call, kinds, "on request " request ": key 3", \
@@ -102,7 +102,7 @@
 	{ name ": a transfer that is no event", call, kinds, \
 	  "on request " request ": key 3\non transfer: bytes 08", \
 	  0, 0, .sent = sent_, .events = "100 08 08" rest }, \
-	/* behind a transfer that was not full, an empty one is of no use, and no event */ \
+	/* an empty transfer is an error in the native dialect, and harmless in a stream */ \
 	{ name ": an empty transfer", call, kinds, \
 	  "on request " request ": key 3\non transfer: bytes", \
 	  0, 0, .sent = sent_, .events = "100 08 08" rest, .serial_events = "08 08" rest }
@@ -160,7 +160,7 @@ const struct conformance_case conformance_cases[] = {
 	{ "plan: state lost", SET_PLAN, STORED,
 	  "on event PLAN_LOADED: drop\non event PLAN_LOADED: reset",
 	  -EIO, -EIO, .sent = "11 *", .events = "01 02" },
-	/* it forgets the verdict with the rest */
+	/* with its state the machine has lost the verdict */
 	{ "plan: state lost behind the verdict", SET_PLAN, STORED, "on event PLAN_LOADED: reset",
 	  -EIO, -EIO, .sent = "11 *", .events = "01 02" },
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Cases of the host's side of the protocol that have the same outcome on every way to a
+ * Cases of the host's side of the protocol. The outcome is the same on every connection to a
  * machine.
  */
 #ifndef CONFORMANCE_CASES_H
@@ -24,13 +24,13 @@ enum conformance_call {
 
 enum { STORED = 1, ROUTED = 2, BOTH = 3 };
 
-/* One call, once what is in rules has been said to the emulator. */
+/* One call, after rules have been given to the emulator. */
 struct conformance_case {
 	const char *name;
 	enum conformance_call call;
 	unsigned int kinds;	/* of machines */
 	const char *rules;	/* of a scenario, each in a line; NULL = none */
-	/* what the caller is told */
+	/* the result for the caller */
 	int native, serial;	/* by dialect: 0 or -errno */
 	uint32_t result, detail;/* with -EREMOTEIO */
 	/* the requests of the call, in order, "*" for the plan block: test_core.c */
@@ -40,7 +40,7 @@ struct conformance_case {
 	const char *serial_events;	/* in the serial dialect, if these are others */
 };
 
-/* The key that is pressed behind a case: what came before it came by the case. */
+/* A key that is pressed after each case: events before it belong to the case. */
 #define CONFORMANCE_KEY		99
 
 extern const struct conformance_case conformance_cases[];

@@ -18,18 +18,18 @@ struct world {
 	struct dealbox_core core;	/* first: the ops find the world by it */
 	struct fixture *fixture;
 	struct device *device;
-	bool asked;			/* for a transfer of events */
-	bool ended;			/* the other transfer has */
-	struct completion done;		/* ... so */
-	bool clearing;			/* the halt of the pipe of events */
-	uint64_t ask_at;		/* ... not before */
+	bool asked;			/* a transfer of events is in flight */
+	bool ended;			/* the other transfer has ended, */
+	struct completion done;		/* with this result */
+	bool clearing;			/* the halt of the event pipe */
+	uint64_t ask_at;		/* time of the next transfer of events */
 	char sent[200];
 	char seen[200];			/* types of events */
 	struct dealbox_event last;	/* event */
 	unsigned int events, gates, arrivals;
 };
 
-/* The pipe of gate commands has its own endpoint, or is that of plans. */
+/* Gate commands have their own endpoint, or share that of plans. */
 static int send_gate(struct dealbox_core *core, const struct wire_gate *gate)
 {
 	struct world *w = (struct world *)core;
@@ -79,7 +79,7 @@ static void note_request(struct world *w, uint8_t request)
 	note_sent(w, code);
 }
 
-/* A transfer of events has ended: what the core makes of it, and when the next begins. */
+/* Hand a transfer of events to the core, which says when the next begins. */
 static void take_transfer(struct world *w, const struct completion *done)
 {
 	static const struct transfer clear = {
@@ -108,7 +108,7 @@ static bool may_ask(const struct world *w)
 	return !w->asked && !w->clearing && w->fixture->now >= w->ask_at;
 }
 
-/* Everything that has ended by now. */
+/* Handle all transfers that have ended by now. */
 static void reap(struct world *w)
 {
 	static struct completion done;
@@ -140,7 +140,7 @@ static void reap(struct world *w)
 	} while (may_ask(w));
 }
 
-/* Lets time go by until that is true, at most ms. */
+/* Advance time until over() is true, at most ms. */
 static int run_until(struct world *w, bool (*over)(struct world *w), unsigned int ms)
 {
 	uint64_t end = w->fixture->now + ms * 1000ULL;
@@ -356,14 +356,14 @@ static bool key_is_pressed(struct world *w)
 	return w->last.type == DEALBOX_EV_KEY && w->last.code == CONFORMANCE_KEY;
 }
 
-/* All events that were on their way have come. */
+/* Wait until all events in flight have come, by pressing a key. */
 static void await_key(struct world *w)
 {
 	machine_key(w->fixture->m, CONFORMANCE_KEY, true);
 	assert_int_equal(run_until(w, key_is_pressed, 20000), 0);
 }
 
-/* What is sent to a machine that refuses by result: each command is followed by GET_RESULT. */
+/* A machine that refuses by result gets GET_RESULT after each command. */
 static void sent_by_result(char *text, size_t size, const char *sent)
 {
 	const char *code;
@@ -405,7 +405,7 @@ static void check(const struct conformance_case *c, uint32_t kind, bool serial)
 	if (strcmp(w->sent, sent))
 		fail_msg("%s, %s: sent %s, not %s", c->name, serial ? "serial" : "native", w->sent,
 			 sent);
-	/* and the next call is answered: nothing that came late is taken for it */
+	/* no late answer is taken for that of the next call */
 	error = make_call(w, &(struct conformance_case){ .call = ASK_STATUS }, &result, &detail);
 	if (error)
 		fail_msg("%s, %s: %d afterwards", c->name, serial ? "serial" : "native", error);
@@ -428,7 +428,7 @@ static void check_all(bool serial, uint32_t capabilities)
 	}
 }
 
-/* -- what no fault of a machine leads to, in both dialects ---------------------- */
+/* -- cases that need no fault of a machine, in both dialects -------------------- */
 
 static struct world *routed_world(bool serial)
 {
@@ -463,7 +463,7 @@ static int start(struct world *w, struct dealbox_control *control, uint32_t plan
 	return run_call(w, &call);
 }
 
-/* On a host-routed machine the host says what a machine with a stored plan would say. */
+/* For a host-routed machine, the host gives the answers of a stored-plan machine. */
 static void a_plan_that_the_host_keeps(void **state)
 {
 	struct dealbox_plan plan = bridge_plan(5), none = { 0 };
@@ -488,7 +488,7 @@ static void a_plan_that_the_host_keeps(void **state)
 		dealbox_call_ioctl(&call, DEALBOX_IOC_GET_STATUS, &status);
 		assert_int_equal(run_call(w, &call), 0);
 		assert_int_equal(status.plan_id, 5);
-		/* there is no board: the machine is asked, and says so */
+		/* START reaches the machine, which refuses it because there is no board */
 		assert_int_equal(start(w, &control, 5), -EREMOTEIO);
 		assert_int_equal(control.result, DEALBOX_ERR_NO_BOARD);
 		assert_int_equal(set_plan(w, &none), 0);
@@ -503,7 +503,7 @@ static void a_plan_that_the_host_keeps(void **state)
 	}
 }
 
-/* A program ended while a machine was slow: its late answer is none to the next program. */
+/* A late answer to a program that has ended is not taken for an answer to the next one. */
 static void an_answer_to_the_host_before(void **state)
 {
 	const struct conformance_case c = { .call = LOCATE };
@@ -537,7 +537,7 @@ static void a_plan_is_forgotten(void **state)
 	world_free(w);
 }
 
-/* O_NONBLOCK: it has been sent, and the event tells what became of it. */
+/* O_NONBLOCK: the plan is sent, and the verdict comes as an event. */
 static void a_plan_that_nobody_waits_for(void **state)
 {
 	struct dealbox_plan plan = bridge_plan(5);
@@ -552,7 +552,7 @@ static void a_plan_that_nobody_waits_for(void **state)
 	world_free(w);
 }
 
-/* The owner ends a wait: a reset, an unplug. */
+/* A reset or an unplug ends a wait. */
 static void a_wait_that_is_ended(void **state)
 {
 	struct dealbox_plan plan = bridge_plan(5);
@@ -570,7 +570,7 @@ static void a_wait_that_is_ended(void **state)
 	dealbox_core_fail_call(&w->core, -ENODEV);
 	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_DONE);
 	assert_int_equal(call.error, -ENODEV);
-	/* nobody waits: nothing happens */
+	/* no effect, because no call waits */
 	dealbox_core_fail_call(&w->core, -EIO);
 	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_DONE);
 	world_free(w);
@@ -592,7 +592,7 @@ static void the_pause_at_the_end_of_a_claim(void **state)
 		int error;
 	} cases[] = {
 		{ "", "02", 0 },
-		/* it deals; it refuses, since it does not really */
+		/* the status says that it deals; it does not, so it refuses */
 		{ "on request GET_STATUS: set 0 01", "02 13 03", 0 },
 		/* it may deal */
 		{ "on request GET_STATUS: stall", "02 13 03", 0 },
@@ -628,7 +628,7 @@ static void a_machine_that_goes(void **state)
 	assert_int_equal(call.request, WIRE_GET_STATUS);
 	assert_int_equal(dealbox_call_next(&w->core, &call, -ESHUTDOWN, 0), DEALBOX_DONE);
 	assert_int_equal(call.error, -ENODEV);
-	/* in mid-command, and when it is asked what became of that */
+	/* during a command, and during the query for its result */
 	call = (struct dealbox_call){ .data = data, .bytes = bytes };
 	dealbox_call_ioctl(&call, DEALBOX_IOC_SET_PARAM, &(struct dealbox_param){ .id = 1 });
 	assert_int_equal(dealbox_call_next(&w->core, &call, 0, 0), DEALBOX_CONTROL);
@@ -659,7 +659,7 @@ static void parameters_that_nobody_has(void **state)
 	world_free(w);
 }
 
-/* Numbers go on from those of the host before, and 0 is none. */
+/* Sequence numbers continue those of the previous host, and skip 0. */
 static void numbers_of_commands(void **state)
 {
 	struct world *w = world_new(DEALBOX_CAP_STORED_PLAN, false);
@@ -680,7 +680,7 @@ static void numbers_of_commands(void **state)
 	world_free(w);
 }
 
-/* What is told of a transfer that fails, as an URB or libusb has it. */
+/* The errno for each error of a URB or of libusb. */
 static void errors_of_transfers(void **state)
 {
 	static const struct {
@@ -746,7 +746,7 @@ static void what_a_machine_says_of_itself(void **state)
 	}
 }
 
-/* A device whose descriptors do not say what it is: it is asked, and nothing else before. */
+/* A device without a machine descriptor is asked for it before anything else. */
 static void a_machine_that_is_known_by_its_answer(void **state)
 {
 	static const struct { const char *rules; int error; } cases[] = {
@@ -776,7 +776,7 @@ static void a_machine_that_is_known_by_its_answer(void **state)
 			assert_string_equal(w->sent, "00");
 			assert_int_equal(call.type, WIRE_REQ_IN);
 			assert_int_equal(w->core.machine.pockets, cases[n].error ? 0 : 4);
-			/* not asked again, in frames */
+			/* in frames, it is not asked twice */
 			if (!cases[n].error) {
 				assert_int_equal(greet(w), 0);
 				assert_string_equal(w->sent, "01 03");
@@ -796,7 +796,7 @@ static bool board_is_in(struct world *w)
 	return w->last.type == DEALBOX_EV_BOARD_INSERTED;
 }
 
-/* A whole board, each card answered by the host; then what status, counters and parameters say. */
+/* A whole board, routed by the host; then status, counters and parameters. */
 static void a_board_is_dealt(void **state)
 {
 	struct dealbox_plan plan = bridge_plan(5);
@@ -853,7 +853,7 @@ static void a_board_is_dealt(void **state)
 	}
 }
 
-/* Bad transfers are slowed down; a pipe that fails for a second leads to a reset. */
+/* The host backs off after bad transfers, and resets after a second of errors. */
 static void how_soon_events_are_asked_for(void **state)
 {
 	static const uint32_t pauses[] = { 0, 13, 26, 52, 104, 104 };
@@ -896,14 +896,14 @@ static void serial(void **state)
 	check_all(true, 0);
 }
 
-/* Whoever refuses by result comes to the same end, with one more question. */
+/* On a machine that refuses by result, all cases have the same outcome, with one more query. */
 static void the_cases_on_a_machine_that_refuses_by_result(void **state)
 {
 	(void)state;
 	check_all(false, DEALBOX_CAP_REFUSES_BY_RESULT);
 }
 
-/* It has carried nothing out, and says that nothing came: the command is repeated once. */
+/* GET_RESULT does not know the command, so it never arrived: it is repeated once. */
 static void a_command_that_no_result_tells_of(void **state)
 {
 	struct dealbox_control locate = { .op = DEALBOX_OP_LOCATE, .arg = 1 };
@@ -917,7 +917,7 @@ static void a_command_that_no_result_tells_of(void **state)
 	assert_string_equal(w->sent, "1a 03 1a 03");
 	world_free(w);
 
-	/* what became of it is not told: the call fails, too */
+	/* GET_RESULT fails, so the call does, too */
 	w = world_new(DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_REFUSES_BY_RESULT, false);
 	fixture_rule(w->fixture, "on request GET_RESULT: stall");
 	memset(&call, 0, sizeof(call));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The cases on a way of the library to a machine.
+ * The cases on one of the library's connections to a machine.
  *
  * usage: test_conformance_ways emu|usb|local [JOBS]
  *
- * A case takes as long as the host waits, so JOBS processes go through the cases side by side,
- * each with an emulator of its own. EMULATOR in the environment is the program.
+ * A case takes as long as the host waits, so JOBS processes share the cases, each with an emulator
+ * of its own. EMULATOR in the environment is its path.
  */
 #include <dirent.h>
 #include <err.h>
@@ -28,8 +28,8 @@
 #include "frame.h"
 #include "wire.h"
 
-#define PATIENCE_MS	60000	/* something that must come has not */
-#define SETTLE_MS	20	/* between looks whether the machine is there */
+#define PATIENCE_MS	60000	/* time limit of each wait */
+#define SETTLE_MS	20	/* interval at which the machine is looked for */
 
 static const char *const kind_names[] = { [STORED] = "stored", [ROUTED] = "routed" };
 
@@ -42,7 +42,7 @@ struct way {
 	char number[32];	/* serial number */
 	pid_t emulator;
 	int control;
-	FILE *trace;		/* of the emulator: what was sent */
+	FILE *trace;		/* the emulator's: transfers of the host */
 };
 
 /* -- the emulator ------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static void start_emulator(struct way *way, unsigned int job)
 	snprintf(control, sizeof(control), "%s/c", way->folder);
 	snprintf(socket_path, sizeof(socket_path), "%s/m", way->folder);
 	snprintf(trace, sizeof(trace), "%s/t", way->folder);
-	snprintf(port, sizeof(port), "%u", job);	/* two would find the same one free */
+	snprintf(port, sizeof(port), "%u", job);	/* two jobs might find the same port free */
 	if (pipe(out))
 		err(3, "pipe");
 	way->emulator = fork();
@@ -70,7 +70,7 @@ static void start_emulator(struct way *way, unsigned int job)
 		const char *args[] = { "dealbox-emulator", "--control", control, "--serial",
 			way->number, "--kind", kind_names[way->kind], "--dialect",
 			way->serial ? "serial" : "native", "--manual", "--trace", trace,
-			/* one kind cannot say by USB's descriptors what it is */
+			/* one kind has no machine descriptor among its USB descriptors */
 			"--descriptor", way->kind == ROUTED ? "request" : "usb",
 			NULL, NULL, NULL, NULL };
 		const char **way_args = args + 14;
@@ -98,7 +98,7 @@ static void start_emulator(struct way *way, unsigned int job)
 		length += (size_t)got;
 		text[length] = '\0';
 	}
-	/* out[0] stays open: the emulator shall not die of a line that nobody reads */
+	/* out[0] stays open, or the emulator would die of SIGPIPE */
 	way->trace = fopen(trace, "r");
 	if (!way->trace)
 		err(3, "%s", trace);
@@ -163,7 +163,7 @@ static bool has_serial(const char *node, const char *number)
 	return !strcmp(text, number);
 }
 
-/* False: it is not there yet. */
+/* Returns false if the machine is not there yet. */
 static bool find_machine(struct way *way)
 {
 	struct dirent *entry;
@@ -203,11 +203,11 @@ static struct dealbox_machine *open_machine(struct way *way)
 	errx(3, "%s: %s", way->uri, reason.what);
 }
 
-/* -- what was sent -------------------------------------------------------------- */
+/* -- requests of the host ------------------------------------------------------- */
 
 /*
- * The first bytes of a line of the trace: true if the host sent a request there, or a plan, and
- * *request is which: -1 for a plan.
+ * Parses a line of the trace. Returns true if the host sent a request or a plan; *request is the
+ * request, or -1 for a plan.
  */
 static bool is_sent(const struct way *way, const char *line, int *request)
 {
@@ -227,7 +227,7 @@ static bool is_sent(const struct way *way, const char *line, int *request)
 	return true;
 }
 
-/* What was sent since the last time, as conformance_case has it. */
+/* Lists what was sent since the last call, in the form of conformance_case.sent. */
 static void read_sent(struct way *way, char *sent, size_t size)
 {
 	char line[4096];
@@ -243,10 +243,10 @@ static void read_sent(struct way *way, char *sent, size_t size)
 						 (unsigned int)request);
 }
 
-/* -- what came ------------------------------------------------------------------ */
+/* -- events --------------------------------------------------------------------- */
 
 /*
- * The types of all events up to a key that is pressed now, as conformance_case has them. Returns
+ * Lists the types of all events up to a key press, in the form of conformance_case.events. Returns
  * the machine's number of the key.
  */
 static uint32_t read_events(struct way *way, struct dealbox_machine *machine, char *seen,
@@ -281,7 +281,7 @@ static uint32_t read_events(struct way *way, struct dealbox_machine *machine, ch
 static int make_call(struct dealbox_machine *machine, const struct conformance_case *c,
 		     struct dealbox_status *status)
 {
-	/* a verdict may come as late as in the next case: that one has another plan */
+	/* another plan for each case, because a late verdict may come during the next one */
 	const uint32_t plan_id = CONFORMANCE_PLAN + 256 * (uint32_t)(c - conformance_cases);
 	struct dealbox_plan plan = { .plan_id = plan_id, .entries = 52,
 				     .mode = DEALBOX_PLAN_BY_CARD };
@@ -307,7 +307,7 @@ static int make_call(struct dealbox_machine *machine, const struct conformance_c
 	}
 }
 
-/* 0, or 1 and the reason on stdout. */
+/* Returns 0, or 1 after printing the reason. */
 static int check(struct way *way, struct dealbox_machine *machine, const struct conformance_case *c)
 {
 	static const struct conformance_case afterwards = { .call = ASK_STATUS };
@@ -341,7 +341,7 @@ static int check(struct way *way, struct dealbox_machine *machine, const struct 
 	return 1;
 }
 
-/* Every so many cases, from that one: how many failed. */
+/* Runs the share of a job. Returns the number of failed cases. */
 static int check_some(struct way *way, unsigned int job, unsigned int jobs)
 {
 	char template[] = "/tmp/conformance-XXXXXX";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * As much of the kernel's <kunit/test.h> as driver/tests needs, on cmocka: the
- * same cases run in the kernel and in user space.
+ * The part of the kernel's <kunit/test.h> that driver/tests needs, on cmocka, so that the same
+ * cases run in the kernel and in user space.
  */
 #ifndef KUNIT_ON_CMOCKA_H
 #define KUNIT_ON_CMOCKA_H
