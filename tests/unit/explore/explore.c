@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <dealbox/event.h>
@@ -476,8 +477,13 @@ static uint64_t fingerprint(const struct state *s)
 	return hash_bytes(u.words, sizeof(u.words));
 }
 
-/* A set of hashes, with a number of each. */
+/*
+ * A set of hashes, with a number of each, or without. Two states with the same hash count as one:
+ * among n of them, the chance that this has happened anywhere is below n * n / 2^65, a millionth
+ * for eight million states.
+ */
 struct set {
+	bool numbered;
 	uint64_t *hashes;
 	uint32_t *numbers;
 	size_t slots, count;
@@ -494,35 +500,50 @@ static void *allocate(size_t count, size_t size)
 	return memory;
 }
 
-/* The number that came with the hash; 0 and it is added if it is new. */
-static uint32_t set_add(struct set *set, uint64_t hash, uint32_t number)
+static void set_grow(struct set *set)
 {
 	struct set old = *set;
 	size_t n, at;
 
-	hash += !hash;
-	if (2 * set->count >= set->slots) {
-		set->slots = old.slots ? 2 * old.slots : 1 << 16;
-		set->hashes = allocate(set->slots, sizeof(*set->hashes));
-		set->numbers = allocate(set->slots, sizeof(*set->numbers));
-		for (n = 0; n < old.slots; n++) {
-			if (!old.hashes[n])
-				continue;
-			for (at = old.hashes[n] % set->slots; set->hashes[at]; at = (at + 1) % set->slots)
-				;
-			set->hashes[at] = old.hashes[n];
+	set->slots = old.slots ? 2 * old.slots : 1 << 16;
+	set->hashes = allocate(set->slots, sizeof(*set->hashes));
+	set->numbers = set->numbered ? allocate(set->slots, sizeof(*set->numbers)) : NULL;
+	for (n = 0; n < old.slots; n++) {
+		if (!old.hashes[n])
+			continue;
+		for (at = old.hashes[n] % set->slots; set->hashes[at]; at = (at + 1) % set->slots)
+			;
+		set->hashes[at] = old.hashes[n];
+		if (set->numbered)
 			set->numbers[at] = old.numbers[n];
-		}
-		free(old.hashes);
-		free(old.numbers);
 	}
+	free(old.hashes);
+	free(old.numbers);
+}
+
+/* Return the number that came with the hash, or 1 without numbers; 0: it was new, and is added. */
+static uint32_t set_add(struct set *set, uint64_t hash, uint32_t number)
+{
+	size_t at;
+
+	hash += !hash;
+	if (2 * set->count >= set->slots)
+		set_grow(set);
 	for (at = hash % set->slots; set->hashes[at]; at = (at + 1) % set->slots)
 		if (set->hashes[at] == hash)
-			return set->numbers[at];
+			return set->numbered ? set->numbers[at] : 1;
 	set->hashes[at] = hash;
-	set->numbers[at] = number;
+	if (set->numbered)
+		set->numbers[at] = number;
 	set->count++;
 	return 0;
+}
+
+static void set_clear(struct set *set, bool numbered)
+{
+	free(set->hashes);
+	free(set->numbers);
+	*set = (struct set){ .numbered = numbered };
 }
 
 /* ---- what the operator does who follows what he is told ----------------------------------- */
@@ -644,10 +665,17 @@ struct visit {
 	uint8_t action, arg;
 };
 
+/* States that are to be expanded. They need most of the memory: each block is freed after use. */
+#define BLOCK	64
+
+struct block {
+	struct state states[BLOCK];
+	uint32_t visits[BLOCK];
+};
+
 struct list {
-	struct state *states;
-	uint32_t *visits;
-	size_t count, room;
+	struct block **blocks;
+	size_t count, room;	/* states; blocks */
 };
 
 static struct visit *visits;
@@ -705,17 +733,19 @@ static uint32_t add_visit(uint32_t parent, unsigned int action, unsigned int arg
 
 static void add_state(struct list *list, uint32_t visit)
 {
-	if (list->count == list->room) {
+	size_t block = list->count / BLOCK, at = list->count % BLOCK;
+
+	if (block == list->room) {
 		list->room = list->room ? 2 * list->room : 1 << 10;
-		list->states = realloc(list->states, list->room * sizeof(*list->states));
-		list->visits = realloc(list->visits, list->room * sizeof(*list->visits));
-		if (!list->states || !list->visits) {
-			fprintf(stderr, "explore: out of memory\n");
+		list->blocks = realloc(list->blocks, list->room * sizeof(struct block *));
+		if (!list->blocks)
 			exit(2);
-		}
 	}
-	list->states[list->count] = now;
-	list->visits[list->count++] = visit;
+	if (!at)
+		list->blocks[block] = allocate(1, sizeof(struct block));
+	list->blocks[block]->states[at] = now;
+	list->blocks[block]->visits[at] = visit;
+	list->count++;
 }
 
 /* ---- a story ------------------------------------------------------------------------------ */
@@ -804,6 +834,15 @@ static double seconds(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
+/* Return the most memory that the program has had so far, in MB. */
+static long megabytes(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss / 1024;
+}
+
 static struct state begin(bool module, unsigned int options, unsigned int faults, unsigned int kills,
 			  unsigned int cuts)
 {
@@ -824,14 +863,12 @@ static struct state begin(bool module, unsigned int options, unsigned int faults
 static bool walk(unsigned int depth)
 {
 	struct list levels[2] = { 0 };
-	unsigned int level, n;
 	bool good_so_far = true;
+	unsigned int level;
+	size_t n;
 
-	free(seen.hashes);
-	free(seen.numbers);
-	free(good.hashes);
-	free(good.numbers);
-	seen = good = (struct set){ 0 };
+	set_clear(&seen, false);
+	set_clear(&good, true);
 	visit_count = walks = transitions = 0;
 	/* visit 0 ends a path */
 	add_visit(0, 0, 0);
@@ -840,13 +877,21 @@ static bool walk(unsigned int depth)
 	for (level = 0; level < depth && levels[level & 1].count && good_so_far; level++) {
 		struct list *from = &levels[level & 1], *to = &levels[!(level & 1)];
 
-		to->count = 0;
-		for (n = 0; n < from->count && good_so_far; n++)
-			good_so_far = expand(&from->states[n], from->visits[n], to);
+		for (n = 0; n < from->count; n++) {
+			struct block *block = from->blocks[n / BLOCK];
+
+			if (good_so_far)
+				good_so_far = expand(&block->states[n % BLOCK],
+						     block->visits[n % BLOCK], to);
+			if (n % BLOCK == BLOCK - 1 || n + 1 == from->count)
+				free(block);
+		}
+		from->count = 0;
 	}
-	for (n = 0; n < 2; n++) {
-		free(levels[n].states);
-		free(levels[n].visits);
+	for (level = 0; level < 2; level++) {
+		for (n = 0; n < levels[level].count; n += BLOCK)
+			free(levels[level].blocks[n / BLOCK]);
+		free(levels[level].blocks);
 	}
 	return good_so_far;
 }
@@ -923,12 +968,14 @@ static int replay(unsigned int walk, char **words)
 }
 
 /*
- * usage: explore [quick|deep|WALK|replay WALK CHOICE...]; quick: so far that it runs under a sanitizer;
- * WALK: the number of one walk
+ * usage: explore [quick|deep] [WALK]
+ *        explore replay WALK CHOICE...
+ *
+ * quick: as far as a sanitizer allows; WALK: the number of one walk
  */
 int main(int argc, char **argv)
 {
-	unsigned int only = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+	unsigned int only = argc > 1 ? strtoul(argv[argc - 1], NULL, 10) : 0;
 	bool quick = argc > 1 && !strcmp(argv[1], "quick"), deep = argc > 1 && !strcmp(argv[1], "deep");
 	unsigned int depth, n;
 	bool all_good = true, whole;
@@ -950,7 +997,8 @@ int main(int argc, char **argv)
 		begin_walk(n);
 		whole = walk(depth);
 		all_good &= whole;
-		printf("# %zu states, %lu transitions, %.1f s\n", seen.count, transitions, seconds() - begun);
+		printf("# %zu states, %lu transitions, %.1f s, at most %ld MB\n", seen.count, transitions,
+		       seconds() - begun, megabytes());
 		printf("%sok %u - %s, %u steps\n", whole ? "" : "not ", only ? 1 : n + 1, walks_to_do[n].name, depth);
 		if (!whole)
 			break;
