@@ -3,7 +3,7 @@
  * Walk every order in which a machine, its operator, its computer and some faults can act, breadth
  * first, so that the first failure is the shortest. README.md says what is asserted.
  */
-#include <getopt.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +34,12 @@ static bool records(enum step_kind kind)
 static unsigned int ways(const struct state *s)
 {
 	return host_idle(s) ? dealbox_operator_ways(s->engine.shows) : 0;
+}
+
+/* The core receives what the machine sends: in the module, or in a program that has it open. */
+static bool hears(const struct state *s)
+{
+	return !s->dead && (s->module || s->attached);
 }
 
 /*
@@ -122,6 +128,16 @@ static char cost(const struct state *s, enum action action, unsigned int arg)
 		return w->on ? 'c' : 'n';
 	case ACT_OPEN:
 		return host_idle(s) && !s->attached && w->on ? 0 : 'n';
+	case ACT_RECEIVE:
+		return w->waits && w->on_wire && hears(s) && !host_idle(s) ? 0 : 'n';
+	case ACT_GATE:
+		return w->gates ? 0 : 'n';
+	case ACT_GATE_LOST:
+		return w->gates ? 'f' : 'n';
+	case ACT_LATE:
+		if (!w->waits)
+			return 'n';
+		return w->gates || (w->on_wire && hears(s)) ? 'f' : 0;
 	default:
 		return 'n';
 	}
@@ -143,7 +159,7 @@ static void turn_on(void)
 {
 	world_on(&now.world);
 	/* the driver begins with it, too */
-	now.source = (struct event_source){ 0 };
+	host_new_core();
 }
 
 /* Of what the machine has reported and nobody has heard, nobody will hear any more. */
@@ -257,9 +273,24 @@ static void act(enum action action, unsigned int arg)
 	case ACT_RESET:
 		lose_reports();
 		world_configure(w, DEALBOX_LOST_FIRMWARE);
+		now.route.gates = 0;
 		break;
 	case ACT_OPEN:
 		host_attach();
+		break;
+	case ACT_RECEIVE:
+		host_arrive();
+		break;
+	case ACT_GATE:
+		world_take_gate(w);
+		host_gate_done(0);
+		break;
+	case ACT_GATE_LOST:
+		world_drop_gate(w);
+		host_gate_done(-EPROTO);
+		break;
+	case ACT_LATE:
+		world_late(w);
 		break;
 	default:
 		break;
@@ -270,7 +301,8 @@ static void act(enum action action, unsigned int arg)
 static bool of_program(enum action action)
 {
 	return action == ACT_STEP || action == ACT_ARRIVE || action == ACT_SETTLED || action == ACT_LOOK ||
-	       action == ACT_PUSH || action == ACT_KILL || action == ACT_BOOT || action == ACT_OPEN;
+	       action == ACT_PUSH || action == ACT_KILL || action == ACT_BOOT || action == ACT_OPEN ||
+	       action == ACT_RECEIVE || action == ACT_GATE || action == ACT_GATE_LOST;
 }
 
 static void account(struct entry *entry)
@@ -458,6 +490,16 @@ static uint64_t fingerprint(const struct state *s)
 		rename_entry(&c->record.exact[n], s);
 	c->record.count = 0;
 	c->record.plan_id = 0;
+	if (c->world.waits)
+		c->world.asked = s->world.next - s->world.asked;
+	else
+		c->world.asked = c->world.read_as = c->world.quality = c->world.mishap = 0;
+	for (n = 0; n < c->world.gates; n++) {
+		c->world.gate[n].number = s->world.next - s->world.gate[n].number;
+		c->world.gate[n].insertion = age(c->world.gate[n].insertion, s);
+	}
+	rename_plan(&c->route.plan_id, s);
+	rename_insertion(&c->route.insertion, s);
 	rename_insertion(&c->step.insertion, s);
 	rename_insertion(&c->engine.insertion, s);
 	rename_insertion(&c->engine.dealt, s);
@@ -583,6 +625,10 @@ static bool follow(bool *looked, struct choice *choice)
 		*choice = (struct choice){ ACT_OPEN, 0 };
 	} else if (w->on && w->wrong && w->state == DEALBOX_STATE_DONE) {
 		*choice = (struct choice){ ACT_REPORT, 0 };
+	} else if (w->gates) {
+		*choice = (struct choice){ ACT_GATE, 0 };
+	} else if (w->waits) {
+		*choice = (struct choice){ ACT_LATE, 0 };
 	} else if (w->on && w->state == DEALBOX_STATE_DEALING) {
 		*choice = (struct choice){ ACT_ADVANCE, MISHAP_NONE };
 	} else if (now.engine.phase == PHASE_SETTLE && !now.engine.settled) {
@@ -685,7 +731,8 @@ static struct set seen;
 /* What was met; a walk that does not meet it proves nothing of it. */
 enum meeting {
 	MET_EXACT, MET_VOID, MET_DOUBT, MET_UNDONE, MET_BOTH, MET_RESUMED, MET_CONFIRM, MET_READ,
-	MET_SPARE, MET_SENSOR, MET_FULL, MET_SWAPPED, MET_LATER, MEETINGS
+	MET_SPARE, MET_SENSOR, MET_FULL, MET_SWAPPED, MET_LATER, MET_ORDER, MET_GATE_LATE, MET_GATE_OLD,
+	MEETINGS
 };
 
 static const char *const meetings[MEETINGS] = {
@@ -694,6 +741,8 @@ static const char *const meetings[MEETINGS] = {
 	"exact but wrong: cards read as each other", "exact but wrong: a double feed with a card to spare",
 	"exact but wrong: a lying sensor", "exact but wrong: a board that was not empty",
 	"exact but wrong: a board exchanged unseen", "exact until the machine reported late",
+	"exact but wrong: a deck that was not in order", "a card held for want of a gate command",
+	"a gate command for a card that is not at the gate any more",
 };
 
 static unsigned long met[MEETINGS], acted[ACTIONS][16];
@@ -716,7 +765,12 @@ static void note(void)
 		for (excuse = 0; excuse < 6; excuse++)
 			met[MET_READ + excuse] += r->exact[board].id && !r->exact[board].right &&
 						  r->exact[board].excuses & 1 << excuse;
+		met[MET_ORDER] += r->exact[board].id && !r->exact[board].right &&
+				  r->exact[board].excuses & EXCUSE_ORDER;
 	}
+	met[MET_GATE_LATE] += now.world.state == DEALBOX_STATE_HELD &&
+			      now.world.fault == DEALBOX_EV_GATE_LATE;
+	met[MET_GATE_OLD] += now.world.gates && now.world.gate[0].number != now.world.asked;
 }
 
 static uint32_t add_visit(uint32_t parent, unsigned int action, unsigned int arg)
@@ -793,6 +847,22 @@ static void tell_story(uint32_t visit, bool and_path)
 	forbidden = what;
 }
 
+/* What may go wrong in a walk, and how far it goes: in `make check`, in `make check-all`. */
+struct plan_of_walk {
+	const char *name;
+	bool module;
+	enum kind kind;
+	unsigned int options, faults, kills, cuts, depth, deep;
+	bool (*only)(enum action action, unsigned int arg);	/* these faults; NULL: every one */
+};
+
+static bool (*allowed)(enum action action, unsigned int arg);
+
+static bool late_and_back(enum action action, unsigned int arg)
+{
+	return (action == ACT_ADVANCE && arg == MISHAP_WRONG_LATER) || (action == ACT_INSERT && arg == 1);
+}
+
 /* All that can come of one state. False: something forbidden. */
 static bool expand(const struct state *state, uint32_t visit, struct list *next)
 {
@@ -801,7 +871,8 @@ static bool expand(const struct state *state, uint32_t visit, struct list *next)
 
 	for (action = 0; action < ACTIONS; action++) {
 		for (arg = 0; arg < (arguments[action] ? arguments[action] : 1); arg++) {
-			if (!payable(state, cost(state, action, arg)))
+			if (!payable(state, cost(state, action, arg)) ||
+			    (allowed && cost(state, action, arg) == 'f' && !allowed(action, arg)))
 				continue;
 			now = *state;
 			apply(action, arg);
@@ -843,16 +914,15 @@ static long megabytes(void)
 	return usage.ru_maxrss / 1024;
 }
 
-static struct state begin(bool module, unsigned int options, unsigned int faults, unsigned int kills,
-			  unsigned int cuts)
+static struct state begin(const struct plan_of_walk *walk)
 {
 	memset(&now, 0, sizeof(now));
-	world_begin(&now.world);
-	now.module = module;
-	now.options = options;
-	now.faults = faults;
-	now.kills = kills;
-	now.cuts = cuts;
+	world_begin(&now.world, walk->kind);
+	now.module = walk->module;
+	now.options = walk->options;
+	now.faults = walk->faults;
+	now.kills = walk->kills;
+	now.cuts = walk->cuts;
 	host_restore();
 	host_boot();
 	host_save();
@@ -896,19 +966,26 @@ static bool walk(unsigned int depth)
 	return good_so_far;
 }
 
-/* What may go wrong in a walk, and how far it goes: in `make check`, in `make check-all`. */
-static const struct {
-	const char *name;
-	bool module;
-	unsigned int options, faults, kills, cuts, depth, deep;
-} walks_to_do[] = {
-	{ "two faults", true, DEALBOX_JOB_AUTO_START, 2, 0, 0, 25, 31 },
-	{ "a fault, and a program that dies", true, DEALBOX_JOB_AUTO_START, 1, 1, 0, 35, 56 },
-	{ "the same without a driver", false, DEALBOX_JOB_AUTO_START, 1, 1, 0, 35, 60 },
-	{ "a fault, and a loss of power", true, DEALBOX_JOB_AUTO_START, 1, 0, 1, 28, 41 },
-	{ "two faults, a loss of power, a program that dies", true, DEALBOX_JOB_AUTO_START, 2, 1, 1, 15, 20 },
-	{ "a fault, and each board is started by hand", true, 0, 1, 0, 0, 44, 68 },
-	{ "a program that dies, and a loss of power", true, DEALBOX_JOB_AUTO_START, 0, 1, 1, 42, 70 },
+#define AUTO	DEALBOX_JOB_AUTO_START
+
+static const struct plan_of_walk walks_to_do[] = {
+	{ "two faults", true, KIND_STORED, AUTO, 2, 0, 0, 25, 31, NULL },
+	{ "a fault, and a program that dies", true, KIND_STORED, AUTO, 1, 1, 0, 35, 56, NULL },
+	{ "the same without a driver", false, KIND_STORED, AUTO, 1, 1, 0, 35, 60, NULL },
+	{ "a fault, and a loss of power", true, KIND_STORED, AUTO, 1, 0, 1, 28, 41, NULL },
+	{ "two faults, a loss of power, a program that dies", true, KIND_STORED, AUTO, 2, 1, 1, 15, 20, NULL },
+	{ "a fault, and each board is started by hand", true, KIND_STORED, 0, 1, 0, 0, 44, 68, NULL },
+	{ "a program that dies, and a loss of power", true, KIND_STORED, AUTO, 0, 1, 1, 42, 70, NULL },
+	{ "a late report, a board that comes back, a program that dies", true, KIND_STORED, AUTO, 2, 1, 0,
+	  36, 44, late_and_back },
+	{ "host-routed: two faults", true, KIND_ROUTED, AUTO, 2, 0, 0, 23, 29, NULL },
+	{ "host-routed: a fault, and a program that dies", true, KIND_ROUTED, AUTO, 1, 1, 0, 32, 44, NULL },
+	{ "host-routed, without a driver", false, KIND_ROUTED, AUTO, 1, 1, 0, 34, 46, NULL },
+	{ "host-routed: a loss of power, and a program that dies", true, KIND_ROUTED, AUTO, 0, 1, 1,
+	  36, 60, NULL },
+	{ "by position: two faults", true, KIND_POSITION, DEALBOX_JOB_BY_POSITION, 2, 0, 0, 22, 29, NULL },
+	{ "by position: a fault, and a program that dies", true, KIND_POSITION, DEALBOX_JOB_BY_POSITION,
+	  1, 1, 0, 32, 50, NULL },
 };
 
 #define WALKS	(sizeof(walks_to_do) / sizeof(walks_to_do[0]))
@@ -936,8 +1013,8 @@ static bool complete(void)
 static void begin_walk(unsigned int walk)
 {
 	forbidden = NULL;
-	first = begin(walks_to_do[walk].module, walks_to_do[walk].options, walks_to_do[walk].faults,
-		      walks_to_do[walk].kills, walks_to_do[walk].cuts);
+	first = begin(&walks_to_do[walk]);
+	allowed = walks_to_do[walk].only;
 }
 
 /*

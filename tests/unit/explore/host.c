@@ -39,10 +39,10 @@ static void forbid(const char *what)
 
 /* ---- the host core ----------------------------------------------------------- */
 
-static int no_gate(struct dealbox_core *unused, const struct wire_gate *gate)
+static int send_gate(struct dealbox_core *unused, const struct wire_gate *gate)
 {
 	(void)unused;
-	(void)gate;
+	world_send_gate(&now.world, gate);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ static struct dealbox_event event_of(const struct told *t, uint64_t seqno)
 	};
 }
 
-static const struct dealbox_core_ops core_ops = { .send_gate = no_gate, .event = keep_event };
+static const struct dealbox_core_ops core_ops = { .send_gate = send_gate, .event = keep_event };
 
 /* One event of the wire. */
 static void receive(void)
@@ -458,7 +458,12 @@ int __wrap_job_plan(struct dealbox_ledger *l, const struct job *unused, const st
 {
 	(void)l;
 	(void)unused;
-	*plan = (struct dealbox_plan){ .plan_id = id, .mode = DEALBOX_PLAN_BY_CARD, .entries = CARDS };
+	*plan = (struct dealbox_plan){
+		.plan_id = id, .entries = CARDS,
+		.mode = now.options & DEALBOX_JOB_BY_POSITION ? DEALBOX_PLAN_BY_POSITION :
+			DEALBOX_PLAN_BY_CARD,
+	};
+	/* the deck is in the order of the cards */
 	memcpy(plan->pocket, planned[copy->board], CARDS);
 	return 0;
 }
@@ -542,6 +547,8 @@ void host_attach(void)
 	if (!now.module) {
 		world_configure(&now.world, DEALBOX_LOST_RESET);
 		core.source = (struct event_source){ 0 };
+		memset(&core.router, 0, sizeof(core.router));
+		core.gates = 0;
 	} else {
 		/* the driver has read what was told before; a new file sees what comes */
 		while (now.world.on_wire && !now.dead)
@@ -599,6 +606,19 @@ void host_kill(void)
 	memset(now.arrived, 0, sizeof(now.arrived));
 	now.late = now.full = false;
 	now.world.transfers = TRANSFERS_GOOD;
+}
+
+void host_gate_done(int status)
+{
+	/* the program may have gone without waiting for it */
+	if (core.gates)
+		dealbox_core_gate_done(&core, status);
+}
+
+void host_new_core(void)
+{
+	now.source = (struct event_source){ 0 };
+	now.route = (struct route){ 0 };
 }
 
 void host_read(void)
@@ -774,11 +794,38 @@ void host_init(void)
 		job_set_state(only, board, 1, DEALBOX_LEDGER_COPY_OPEN);
 	core.ops = &core_ops;
 	core.dialect = &dealbox_native;
-	core.machine = world_machine;
 	core.transfer_size = 64;
 	core.source.pockets = POCKETS;
 	/* node 1 is the trace without events */
 	node_child(0, &none);
+}
+
+static void restore_route(const struct route *route)
+{
+	struct router *router = &core.router;
+
+	*router = (struct router){
+		.plan = { .plan_id = route->plan_id, .mode = route->mode, .entries = route->entries },
+		.insertion = route->insertion,
+	};
+	memcpy(router->plan.pocket, route->pocket, CARDS);
+	dealbox_count_plan(&router->plan);
+	memset(router->card_at, DEALBOX_NONE, sizeof(router->card_at));
+	memcpy(router->card_at, route->card_at, CARDS);
+	core.gates = route->gates;
+}
+
+static void save_route(struct route *route)
+{
+	const struct router *router = &core.router;
+
+	*route = (struct route){
+		.plan_id = router->plan.plan_id, .mode = router->plan.mode,
+		.entries = router->plan.entries, .insertion = router->insertion,
+		.gates = core.gates,
+	};
+	memcpy(route->pocket, router->plan.pocket, CARDS);
+	memcpy(route->card_at, router->card_at, CARDS);
 }
 
 void host_restore(void)
@@ -799,8 +846,11 @@ void host_restore(void)
 	host.suspect = false;
 	host.trace = restore_trace(&now.trace);
 	host.kept = restore_trace(&now.kept);
+	core.machine = world_machines[now.world.kind];
+	core.routed = now.world.kind == KIND_ROUTED;
 	core.sequence = now.sequence;
 	core.source = now.source;
+	restore_route(&now.route);
 	core.awaited = DEALBOX_AWAIT_NOTHING;
 	for (board = 1; board <= BOARDS; board++)
 		only->states[board - 1].state[0] = now.copies[board];
@@ -825,6 +875,7 @@ void host_save(void)
 	save_trace(host.kept, &now.kept);
 	now.sequence = core.sequence;
 	now.source = core.source;
+	save_route(&now.route);
 	for (board = 1; board <= BOARDS; board++)
 		now.copies[board] = only->states[board - 1].state[0];
 	now.by_repeat = only->repeat;

@@ -38,6 +38,13 @@ struct kept_trace {
 	uint32_t number;
 };
 
+/* What the core knows of a host-routed machine. */
+struct route {
+	uint32_t plan_id, insertion;
+	uint8_t mode, entries, pocket[CARDS], card_at[CARDS];
+	uint8_t gates;			/* commands on their way */
+};
+
 /* All that there is. Plain data. */
 struct state {
 	struct world world;
@@ -57,6 +64,7 @@ struct state {
 	uint64_t insertion;
 	uint32_t sequence;		/* of the core */
 	struct event_source source;
+	struct route route;
 	struct told arrived[WIRE];
 	uint8_t arrivals;
 	uint8_t copies[BOARDS + 1];	/* enum dealbox_ledger_copy_state, as the program has them */
@@ -99,5 +107,9 @@ void host_settled(void);
 enum dealbox_operator_state host_shows(void);
 /* Events go from the wire into the computer: single cards, and one that tells more. */
 void host_arrive(void);
+/* The oldest gate command has ended. */
+void host_gate_done(int status);
+/* A new driver, or the library in its place: it knows nothing of the machine. */
+void host_new_core(void);
 
 #endif

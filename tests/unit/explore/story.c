@@ -73,6 +73,10 @@ static void tell(struct choice choice)
 		[ACT_OFF] = "the machine loses its power", [ACT_ON] = "the machine is switched on",
 		[ACT_RESET] = "the machine's firmware starts again",
 		[ACT_OPEN] = "the program opens the machine again",
+		[ACT_RECEIVE] = "the driver receives what the machine has told",
+		[ACT_GATE] = "the gate command reaches the machine",
+		[ACT_GATE_LOST] = "the gate command is lost",
+		[ACT_LATE] = "the machine has waited for a gate command, and holds the card",
 	};
 
 	switch (choice.action) {
@@ -333,6 +337,8 @@ void story_begin(void)
 {
 	memset(&story, 0, sizeof(story));
 	story.shown = DEALBOX_OPERATOR_STATES;
+	if (now.world.kind != KIND_STORED)
+		play("never this kind of machine");
 }
 
 void story_next(const struct choice *choice)

@@ -32,6 +32,11 @@ enum action {
 	ACT_ON,
 	ACT_RESET,
 	ACT_OPEN,		/* the program opens the machine again */
+	/* host-routed */
+	ACT_RECEIVE,		/* the driver receives events while the program does something else */
+	ACT_GATE,		/* a gate command reaches the machine */
+	ACT_GATE_LOST,
+	ACT_LATE,		/* the machine has waited long enough for it */
 	ACTIONS
 };
 

@@ -11,11 +11,19 @@ const char *forbidden;
 
 const uint8_t planned[BOARDS + 1][CARDS] = { { 0 }, { 0, 1, 0 }, { 1, 0, 0 } };
 
-const struct wire_descriptor world_machine = {
-	.reader = DEALBOX_READER_CAMERA, .version = WIRE_VERSION, .pockets = POCKETS,
-	.pocket_capacity = 20, .hopper = 60, .plan_entries = DEALBOX_MAX_CARDS,
-	.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_EXIT_SENSORS |
-			DEALBOX_CAP_DOUBLE_FEED_SENSOR | DEALBOX_CAP_BY_CARD,
+#define MACHINE(kind_of_reader, what_it_can) { \
+	.reader = kind_of_reader, .version = WIRE_VERSION, .pockets = POCKETS, \
+	.pocket_capacity = 20, .hopper = 60, .plan_entries = DEALBOX_MAX_CARDS, \
+	.capabilities = DEALBOX_CAP_EXIT_SENSORS | DEALBOX_CAP_DOUBLE_FEED_SENSOR | (what_it_can), \
+}
+
+const struct wire_descriptor world_machines[MACHINES] = {
+	[KIND_STORED] = MACHINE(DEALBOX_READER_CAMERA,
+				DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD),
+	[KIND_ROUTED] = MACHINE(DEALBOX_READER_CAMERA,
+				DEALBOX_CAP_HOST_ROUTED | DEALBOX_CAP_BY_CARD),
+	[KIND_POSITION] = MACHINE(DEALBOX_READER_NONE,
+				  DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_POSITION),
 };
 
 static void forbid(const char *what)
@@ -90,6 +98,7 @@ static struct told *stop(struct world *w, unsigned int type)
 
 	w->state = DEALBOX_EV_IS_HELD(type) ? DEALBOX_STATE_HELD : DEALBOX_STATE_FAULT;
 	w->fault = type;
+	w->waits = w->pausing = false;
 	if (w->state == DEALBOX_STATE_FAULT)
 		w->touched = false;
 	e->position = w->position;
@@ -135,7 +144,7 @@ void world_fill(struct world *w, enum filling filling)
 	};
 
 	put_in(w, decks[filling].cards, decks[filling].count);
-	w->reader = NOBODY;
+	w->reader = w->second = NOBODY;
 	w->stuck = false;
 	w->irregular = filling != FILL_DECK;
 }
@@ -150,7 +159,7 @@ void world_add_missing(struct world *w)
 
 void world_take_card(struct world *w)
 {
-	w->reader = NOBODY;
+	w->reader = w->second = NOBODY;
 	w->stuck = false;
 }
 
@@ -170,13 +179,18 @@ bool world_may(const struct world *w, enum mishap mishap)
 	bool last = w->position == CARDS - 1;
 	bool fed = w->reader == NOBODY && w->in_hopper;
 
-	if (w->state != DEALBOX_STATE_DEALING)
+	if (w->state != DEALBOX_STATE_DEALING || w->waits)
 		return false;
 	if (mishap == MISHAP_NONE)
 		return true;
 	if (w->position == CARDS || (w->reader == NOBODY && !w->in_hopper))
 		return false;
 	switch (mishap) {
+	case MISHAP_MISREAD:
+	case MISHAP_MISREAD_OTHER:
+	case MISHAP_POOR:
+	case MISHAP_UNREADABLE:
+		return w->kind != KIND_POSITION;
 	case MISHAP_DOUBLE:
 	case MISHAP_DOUBLE_SEEN:
 		return fed && w->in_hopper > 1;
@@ -202,47 +216,30 @@ static void deal_done(struct world *w)
 	w->state = DEALBOX_STATE_DONE;
 }
 
-/* The card has been read as that: it stops the deal, or goes where the plan wants it. */
-static void let_through(struct world *w, uint8_t card, uint8_t second, uint8_t as, uint8_t quality,
-			enum mishap mishap)
+/* The card passes the gate, and falls. */
+static void pass(struct world *w, uint8_t pocket)
 {
-	uint8_t pocket, fell;
+	enum mishap mishap = w->mishap;
+	uint8_t card = w->reader, as = w->read_as, fell;
 	struct told *e;
 
-	w->reader = card;
-	if (as != JOKER && w->seen >> as & 1) {
-		e = stop(w, DEALBOX_EV_REPEATED_CARD);
-		e->card = face(as);
-		e->quality = quality;
-		w->stuck = true;
-		return;
-	}
-	if (as == JOKER) {
-		e = stop(w, DEALBOX_EV_NOT_IN_PLAN);
-		e->card = face(as);
-		e->quality = quality;
-		return;
-	}
 	w->reader = NOBODY;
-	w->seen |= 1 << as;
-	if (as != card && quality > 1)
+	if (as != DEALBOX_NONE)
+		w->seen |= 1 << as;
+	if (as != DEALBOX_NONE && as != card && w->quality > 1)
 		w->misreads++;
 	if (w->misreads > 1 || (w->misreads && w->irregular))
 		w->excuses |= EXCUSE_READ;
-	pocket = w->plan[as];
 	fell = mishap >= MISHAP_WRONG && mishap <= MISHAP_WRONG_UNSEEN ? !pocket : pocket;
 
-	e = emit(w, DEALBOX_EV_CARD_READ);
-	e->position = w->position;
-	e->card = as;
-	e->quality = quality;
 	e = emit(w, DEALBOX_EV_CARD_ROUTED);
 	e->position = w->position;
 	e->card = as;
 	e->pocket = pocket;
 	fall(w, card, fell);
-	if (second != NOBODY)
-		fall(w, second, fell);
+	if (w->second != NOBODY)
+		fall(w, w->second, fell);
+	w->second = NOBODY;
 	if (mishap == MISHAP_WRONG) {
 		e = stop(w, DEALBOX_EV_WRONG_POCKET);
 		e->card = as;
@@ -266,9 +263,88 @@ static void let_through(struct world *w, uint8_t card, uint8_t second, uint8_t a
 	w->counts[pocket]++;
 }
 
+static void stop_card(struct world *w, unsigned int type)
+{
+	struct told *e = stop(w, type);
+
+	e->card = face(w->read_as);
+	e->quality = w->quality;
+	if (type == DEALBOX_EV_REPEATED_CARD)
+		w->stuck = true;
+}
+
+/* The card at the reader has been read. */
+static void has_read(struct world *w)
+{
+	uint8_t as = w->read_as, position = w->position;
+	struct told *e;
+
+	if (w->kind == KIND_STORED && as != JOKER && w->seen >> as & 1) {
+		stop_card(w, DEALBOX_EV_REPEATED_CARD);
+		return;
+	}
+	if (w->kind == KIND_STORED && as == JOKER) {
+		stop_card(w, DEALBOX_EV_NOT_IN_PLAN);
+		return;
+	}
+	e = emit(w, DEALBOX_EV_CARD_READ);
+	e->position = position;
+	e->card = face(as);
+	e->quality = w->quality;
+	w->asked = e->number;
+	w->waits = w->kind == KIND_ROUTED;
+	if (!w->waits)
+		pass(w, w->plan[w->kind == KIND_POSITION ? position : as]);
+}
+
+/* ---- gate commands ------------------------------------------------------------- */
+
+void world_send_gate(struct world *w, const struct wire_gate *gate)
+{
+	if (w->gates == GATES)
+		world_drop_gate(w);
+	w->gate[w->gates++] = (struct gate){
+		.number = gate->number, .insertion = gate->insertion, .position = gate->position,
+		.pocket = gate->pocket, .reason = gate->reason,
+	};
+}
+
+void world_drop_gate(struct world *w)
+{
+	memmove(w->gate, w->gate + 1, (GATES - 1) * sizeof(*w->gate));
+	memset(&w->gate[--w->gates], 0, sizeof(*w->gate));
+}
+
+void world_take_gate(struct world *w)
+{
+	struct gate gate = w->gate[0];
+	bool pausing = w->pausing;
+
+	world_drop_gate(w);
+	if (!w->waits || gate.number != w->asked || gate.position != w->position ||
+	    gate.insertion != w->insertion)
+		return;
+	w->waits = w->pausing = false;
+	if (gate.pocket != DEALBOX_NONE && w->read_as == JOKER)
+		forbid("a card that is not in the plan is let through");
+	else if (gate.pocket != DEALBOX_NONE && w->seen >> w->read_as & 1)
+		forbid("a card is let through that was dealt before");
+	if (gate.pocket == DEALBOX_NONE)
+		stop_card(w, gate.reason);
+	else
+		pass(w, gate.pocket);
+	if (pausing && w->state == DEALBOX_STATE_DEALING)
+		world_pause(w);
+}
+
+void world_late(struct world *w)
+{
+	stop(w, DEALBOX_EV_GATE_LATE)->card = face(w->read_as);
+}
+
 void world_advance(struct world *w, enum mishap mishap)
 {
-	uint8_t card = w->reader, second = NOBODY, as, quality = 98;
+	uint8_t card = w->reader;
 	/* more than the deal needs */
 	bool spare = w->in_hopper > CARDS - w->position;
 
@@ -284,38 +360,43 @@ void world_advance(struct world *w, enum mishap mishap)
 		stop(w, DEALBOX_EV_FEED_TIMEOUT);
 		return;
 	}
-	if (card == NOBODY)
+	/* a second card stays with the one at the reader */
+	if (card == NOBODY) {
+		w->second = NOBODY;
 		card = feed(w);
+	}
 	if (mishap == MISHAP_FLOOR)
 		return;
+	w->reader = card;
 	if (mishap == MISHAP_DOUBLE || mishap == MISHAP_DOUBLE_SEEN)
-		second = feed(w);
+		w->second = feed(w);
 	if (mishap == MISHAP_DOUBLE && spare)
 		w->excuses |= EXCUSE_SPARE;
-	as = card;
+	w->read_as = card;
+	w->quality = 98;
+	w->mishap = mishap;
 	if (mishap == MISHAP_MISREAD || mishap == MISHAP_POOR)
-		as = (card + 1) % CARDS;
+		w->read_as = (card + 1) % CARDS;
 	if (mishap == MISHAP_MISREAD_OTHER)
-		as = (card + 2) % CARDS;
+		w->read_as = (card + 2) % CARDS;
 	if (mishap == MISHAP_POOR)
-		quality = 1;
+		w->quality = 1;
+	if (w->kind == KIND_POSITION)
+		w->read_as = w->quality = DEALBOX_NONE;
 	switch (mishap) {
 	case MISHAP_UNREADABLE:
-		w->reader = card;
 		stop(w, DEALBOX_EV_CARD_UNREADABLE);
 		break;
 	case MISHAP_DOUBLE_SEEN:
-		w->reader = card;
 		w->stuck = true;
 		stop(w, DEALBOX_EV_DOUBLE_FEED);
 		break;
 	case MISHAP_JAM:
-		w->reader = card;
 		w->stuck = true;
 		stop(w, DEALBOX_EV_JAM)->code = DEALBOX_JAM_GATE;
 		break;
 	default:
-		let_through(w, card, second, as, quality, mishap);
+		has_read(w);
 	}
 }
 
@@ -401,6 +482,9 @@ static void end_deal(struct world *w)
 		w->spent = true;
 	w->state = DEALBOX_STATE_IDLE;
 	w->fault = 0;
+	w->waits = w->pausing = false;
+	while (w->gates)
+		world_drop_gate(w);
 }
 
 void world_configure(struct world *w, unsigned int reason)
@@ -448,11 +532,11 @@ void world_pause(struct world *w)
 	e->code = DEALBOX_PAUSED_BY_HOST;
 }
 
-void world_begin(struct world *w)
+void world_begin(struct world *w, enum kind kind)
 {
 	memset(w, 0, sizeof(*w));
+	w->kind = kind;
 	memset(w->hopper, NOBODY, sizeof(w->hopper));
-	w->reader = NOBODY;
 	world_fill(w, FILL_DECK);
 	world_on(w);
 }
@@ -465,6 +549,8 @@ static uint8_t start(struct world *w, const struct wire_command *command)
 		return DEALBOX_ERR_FAULT;
 	if (world_deals(w))
 		return DEALBOX_ERR_STATE;
+	if (w->kind == KIND_ROUTED)
+		w->plan_id = command->a;
 	if (!w->plan_id)
 		return DEALBOX_ERR_NO_PLAN;
 	if (w->plan_id != command->a)
@@ -480,6 +566,10 @@ static uint8_t start(struct world *w, const struct wire_command *command)
 	if (!w->in_hopper)
 		return DEALBOX_ERR_HOPPER_EMPTY;
 
+	if (w->kind == KIND_ROUTED && command->c != CARDS)
+		forbid("another number of cards is to be dealt");
+	if (w->kind == KIND_POSITION && !world_deck_whole(w))
+		w->excuses |= EXCUSE_ORDER;
 	if (w->deals++)
 		forbid("an insertion is dealt into twice");
 	if (!contents_empty(&w->board)) {
@@ -501,6 +591,8 @@ static uint8_t start(struct world *w, const struct wire_command *command)
 
 static uint8_t load(struct world *w, const struct wire_command *command)
 {
+	if (w->kind == KIND_ROUTED)
+		return DEALBOX_ERR_UNSUPPORTED;
 	if (w->state != DEALBOX_STATE_IDLE && w->state != DEALBOX_STATE_DONE)
 		return DEALBOX_ERR_STATE;
 	w->plan_id = 0;
@@ -512,9 +604,12 @@ static uint8_t load(struct world *w, const struct wire_command *command)
 static uint8_t pause(struct world *w, const struct wire_command *unused)
 {
 	(void)unused;
-	if (w->state != DEALBOX_STATE_DEALING)
+	if (w->state != DEALBOX_STATE_DEALING || w->pausing)
 		return DEALBOX_ERR_STATE;
-	world_pause(w);
+	/* a card that was read is let through first */
+	w->pausing = w->waits;
+	if (!w->pausing)
+		world_pause(w);
 	return DEALBOX_ERR_OK;
 }
 
@@ -547,6 +642,7 @@ static uint8_t abort_deal(struct world *w, const struct wire_command *unused)
 		return DEALBOX_ERR_STATE;
 	w->state = DEALBOX_STATE_IDLE;
 	w->fault = 0;
+	w->waits = w->pausing = false;
 	e = emit(w, DEALBOX_EV_ABORTED);
 	e->code = w->deal_plan;
 	e->position = w->position;
@@ -649,7 +745,7 @@ int world_bulk(struct world *w, const uint8_t *bytes, size_t size)
 		return -ENODEV;
 	if (!w->load_id)
 		return -EPIPE;
-	error = dealbox_decode_plan(bytes, size, &world_machine, w->load_id, &plan, &detail);
+	error = dealbox_decode_plan(bytes, size, &world_machines[w->kind], w->load_id, &plan, &detail);
 	e = emit(w, DEALBOX_EV_PLAN_LOADED);
 	e->code = w->load_id;
 	e->arg[0] = error;

@@ -20,7 +20,15 @@
 #define BOARDS	2		/* of the job; numbered from 1 */
 #define DECK	4		/* cards in the hopper, at most */
 #define WIRE	12		/* events that the machine keeps */
+#define GATES	2		/* gate commands on their way, at most */
 #define NOBODY	255		/* no card */
+
+enum kind {
+	KIND_STORED,		/* holds the plan, and deals by card */
+	KIND_ROUTED,		/* asks the host for the pocket of each card */
+	KIND_POSITION,		/* holds the plan, has no reader, and deals by position */
+	MACHINES
+};
 
 /* An event, on the wire or in the computer. */
 struct told {
@@ -50,6 +58,7 @@ enum excuse {
 	EXCUSE_SWAPPED = 16,	/* the board was exchanged, and the machine did not see it */
 	EXCUSE_LATER = 32,	/* the machine has not reported yet what it saw, though it had time */
 	EXCUSE_REPORTED = 64,	/* .. and now it has: that must be acted upon */
+	EXCUSE_ORDER = 128,	/* a deck that was only counted was not in order */
 };
 
 /* What goes wrong with the next card. */
@@ -91,7 +100,14 @@ enum transfers {
 	TRANSFERS
 };
 
+/* A gate command. */
+struct gate {
+	uint32_t number;		/* of the CARD_READ that it answers */
+	uint8_t insertion, position, pocket, reason;
+};
+
 struct world {
+	enum kind kind;
 	/* cards */
 	uint8_t hopper[DECK], in_hopper;
 	uint8_t reader;			/* card at the reader */
@@ -119,6 +135,13 @@ struct world {
 	struct told wire[WIRE];
 	uint8_t on_wire;
 	uint8_t transfers;		/* enum transfers, of the next command */
+	/* host-routed: the card at the reader waits for its gate command */
+	bool waits;
+	bool pausing;			/* PAUSE was accepted meanwhile */
+	uint8_t read_as, quality, second, mishap;
+	uint32_t asked;			/* number of its CARD_READ */
+	struct gate gate[GATES];	/* on their way to the machine, the oldest first */
+	uint8_t gates;
 	/* the account */
 	uint8_t deals;			/* that were started in this insertion */
 	uint8_t excuses;		/* of this insertion */
@@ -134,9 +157,9 @@ extern const char *forbidden;
 
 /* Which pocket of a board a card belongs to. */
 extern const uint8_t planned[BOARDS + 1][CARDS];
-extern const struct wire_descriptor world_machine;
+extern const struct wire_descriptor world_machines[MACHINES];
 
-void world_begin(struct world *w);
+void world_begin(struct world *w, enum kind kind);
 /* Is what lies there exactly that board? */
 bool contents_right(const struct contents *contents, unsigned int board);
 bool contents_empty(const struct contents *contents);
@@ -146,6 +169,12 @@ bool world_deck_whole(const struct world *w);
 /* The next card falls, or DEAL_DONE is sent. */
 void world_advance(struct world *w, enum mishap mishap);
 bool world_may(const struct world *w, enum mishap mishap);
+/* A gate command is on its way; it arrives; none has come in time. */
+void world_send_gate(struct world *w, const struct wire_gate *gate);
+void world_take_gate(struct world *w);
+void world_late(struct world *w);
+/* Forget the oldest gate command that is on its way. */
+void world_drop_gate(struct world *w);
 /* The machine reports what fell wrong before the end. */
 void world_report(struct world *w);
 void world_insert(struct world *w, bool full);
