@@ -744,6 +744,8 @@ static bool begins(struct engine *d, struct step *step, bool capture)
 	d->capture = capture;
 	d->reread = 0;
 	d->begun = 0;
+	/* the deal locks the board again */
+	d->released = false;
 	return does(d, step, STEP_PLAN);
 }
 

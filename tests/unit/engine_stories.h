@@ -836,6 +836,13 @@
 	"out; in | release, > no-work",
 	"job open | > press-start 2.1",
 	"press release | release, > press-start 2.1") },
+{ "a board that was let go, and is dealt all the same", 0, DEALBOX_CAP_BOARD_LOCK, 0, LINES(
+	"plug | status, > insert-board 1.1",
+	"in; press release | release, > press-start 1.1",
+	"press start | plan 1.1, begin 1.1 #1, start #1, > none 1.1",
+	"started; done | > none 1.1",
+	"settled | status, judge 1.1 #1, release, > take-out 1.1",
+	"look | status, > take-out 1.1") },
 { "a board in doubt is let go", 0, DEALBOX_CAP_BOARD_LOCK, 0, LINES(
 	"plug; is #1 with-board in-doubt | status, release, > in-doubt",
 	"look | status, > in-doubt",
