@@ -256,10 +256,8 @@ void engine_status(struct engine *d, const struct dealbox_status *status)
 	if (event_missing(d, status) && undecided(d))
 		make_void(d, DEALBOX_LEDGER_UNKNOWN, DEALBOX_EV_PROTOCOL_ERROR,
 			  DEALBOX_OPERATOR_DOUBT);
-	if (status->machine_seq) {
-		d->numbered = true;
-		d->machine_next = status->machine_seq;
-	}
+	d->numbered = true;
+	d->machine_next = status->machine_seq;
 	d->stale = false;
 	d->lost = false;
 	d->hopper = status->flags & DEALBOX_STATUS_HOPPER;
@@ -441,10 +439,8 @@ bool engine_event(struct engine *d, const struct jobs *jobs, const struct dealbo
 
 	d->silent = false;
 	/* The driver's own events have no number of the machine, or that of an event it replaces. */
-	if (e->machine_seq || !DEALBOX_EV_IS_DRIVER(e->type)) {
-		d->numbered = true;
+	if (e->machine_seq || !DEALBOX_EV_IS_DRIVER(e->type))
 		d->machine_next = e->machine_seq + 1;
-	}
 	stopped_at(d, e, row.effect);
 	if (gap) {
 		d->stale = true;

@@ -102,7 +102,7 @@ struct engine {
 	bool silent;		/* no event of the deal for too long */
 	bool asked;		/* ABORT, CLEAR, PAUSE or RESUME is pending */
 	unsigned int failures;	/* consecutive failed commands */
-	bool numbered;		/* machine_next is known */
+	bool numbered;		/* machine_next is known, by a status */
 	uint32_t machine_next;	/* machine_seq of its next event */
 
 	/* the deal */

@@ -125,7 +125,7 @@
 	"done seq4294967295 | > none 1.1",
 	"is seq0; look | status, > none 1.1",
 	"read seq0 | nothing > none 1.1",
-	"is seq2; settled | status, void 1.1 #1 unknown 0x100, > in-doubt 1.1") },
+	"is seq1; ask; settled | [watched] status, judge 1.1 #1, > take-out 1.1") },
 { "an event is missing in the deal", 0, 0, 0, LINES(DEALS,
 	"read seq7 | nothing > none 1.1",
 	"is seq8; look | status, > none 1.1",
@@ -136,6 +136,13 @@
 	"press start | plan 1.1, begin 1.1 #1, start #1, > none 1.1",
 	"is dealing seq5; ask; look "
 	"| [watched, moves, news] status, abort, void 1.1 #1 unknown 0x100, > in-doubt 1.1") },
+{ "no event has come, and one is missing", 0, 0, 0, LINES(
+	"plug; is #4 with-board seq3 | status, > confirm-empty 1.1",
+	"press start | plan 1.1, begin 1.1 #4, start #4, > none 1.1",
+	"is dealing seq5; look | status, abort, void 1.1 #4 unknown 0x100, > in-doubt 1.1") },
+{ "an event cannot be, and none is missing", 0, 0, 0, LINES(
+	"plug | status, > insert-board 1.1",
+	"in seq3; protocol seq4; is seq5; ask | [watched, may test] status, > press-start 1.1") },
 { "an event is missing, and no deal runs", 0, 0, 0, LINES(
 	"plug; is seq3 | status, > insert-board 1.1",
 	"in seq3; is seq5; look; ask | [watched, may test, news] status, > press-start 1.1",

@@ -683,6 +683,7 @@ static void test_status(void **state)
 	machine.status.machine_seq = 99;
 	machine.status.insertion = 8;
 	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
+	assert_int_equal(machine.polls, 40);
 	assert_int_equal(w.d.engine.insertion, 6);
 	machine.at = machine.now = machine.count;
 	machine.more = 0;
