@@ -115,7 +115,7 @@ def tell_all(path, kinds):
         kind, ident, _, _ = struct.unpack("<IIiI", (packet := host.recv(8192))[:16])
         if kind == ATTACH:
             host.send(frame(ATTACHED, 1, b"S1".ljust(64, b"\0") + b"Teller".ljust(64, b"\0") +
-                            descriptor.ljust(64, b"\0") + struct.pack("<HHH", 64, 0, 0)))
+                            descriptor.ljust(64, b"\0") + struct.pack("<HHH", 64, 0, 1)))
             continue
         request, length = packet[17], struct.unpack("<H", packet[22:24])[0]
         host.send(frame(CONTROL_DONE, ident, (b"\0\1" if request == 1 else b"").ljust(length, b"\0")))
