@@ -43,8 +43,8 @@ static const struct {
 	[DEALBOX_FILE_TRUNCATED] = { "file-truncated", DEALBOX_PROBLEM,
 		"the file ends within a deal: copy it again from its source" },
 	[DEALBOX_FORMAT_UNKNOWN] = { "format-unknown", DEALBOX_PROBLEM,
-		"not a deal file in any format known here: name its format, or export the "
-		"deals as PBN from the program that made it" },
+		"not a deal file in any format known here: export the deals as PBN from "
+		"the program that made it, or name its format to `dealbox convert --from`" },
 	[DEALBOX_NO_DEALS] = { "no-deals", DEALBOX_PROBLEM,
 		"no complete deal in this file" },
 	[DEALBOX_ENCRYPTED] = { "encrypted", DEALBOX_PROBLEM,

@@ -82,6 +82,7 @@ def what_cannot_be_read_is_status_2(box):
     box.dealbox("check", "none.pbn").expect(2, "none.pbn: cannot be read: No such file")
     box.dealbox("check", "good.pbn", "empty.pbn").expect(2, "empty.pbn: the file is empty")
     box.dealbox("check", "letter.txt").expect(2, "not a deal file in any format", "PBN")
+    box.deal("letter.txt").expect(2, "export the deals as PBN .* `dealbox convert --from`")
     with open("huge.pbn", "wb") as file:
         file.truncate(1 << 30)
     box.dealbox("check", "huge.pbn").expect(2, "huge.pbn: larger than 512 MiB")
