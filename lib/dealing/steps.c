@@ -262,7 +262,7 @@ static enum did do_judge(struct dealing *d, const struct step *step)
 		if (!d->engine.capture)
 			outcome = exact ? DEALBOX_LEDGER_EXACT : DEALBOX_LEDGER_DIFFERS;
 		else
-			outcome = exact ? judge_pocket(trace, step->copy.copy - 1, text, sizeof(text)) :
+			outcome = !differences ? judge_pocket(trace, step->copy.copy - 1, text, sizeof(text)) :
 				  DEALBOX_LEDGER_VOID;
 	}
 	dealbox_verdict_free(verdict);

@@ -693,9 +693,11 @@ size_t dealbox_verdict_message(const struct dealbox_verdict *verdict, char *text
 	struct sentence sentence;
 
 	sentence_begin(&sentence, text, size);
-	if (!dealbox_verdict_exact(verdict))
+	if (verdict->count)
 		sentence_add(&sentence, "not an exact duplicate: %zu difference%s",
 			     verdict->count, verdict->count == 1 ? "" : "s");
+	else if (verdict->basis == DEALBOX_BASIS_NONE)
+		sentence_add(&sentence, "no card came, so nothing is proved");
 	else
 		sentence_add(&sentence, "exact duplicate (by %s%s)",
 			     verdict->basis == DEALBOX_BASIS_SENSORS ? "exit sensors" :

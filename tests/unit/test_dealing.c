@@ -1026,6 +1026,15 @@ static void test_capture(void **state)
 	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
 	assert_non_null(strstr(said(&w), "pocket N has 1 cards, not 13: "));
 	world_end(&w);
+	/* also when no card came */
+	world_begin(&w, DEALBOX_JOB_CAPTURE);
+	w.d.engine.capture = true;
+	begun(&w);
+	done((const unsigned int[4]){ 0, 0, 0, 0 });
+	dealing_read(&w.d, NULL);
+	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
+	assert_non_null(strstr(said(&w), "pocket N has 0 cards, not 13: "));
+	world_end(&w);
 	/* thirteen cards, one of them repeated or face up: the hand is unknown */
 	for (n = 0; n < 2; n++) {
 		world_begin(&w, DEALBOX_JOB_CAPTURE);

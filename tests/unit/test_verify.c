@@ -1077,6 +1077,7 @@ static void a_capture_without_a_card(void **state)
 	};
 	struct run run = { .count = sizeof(events) / sizeof(*events) };
 	struct dealbox_verdict *verdict;
+	char text[64];
 
 	(void)state;
 	assert_int_equal(dealbox_plan_capture(&run.plan, PLAN_ID, 2), 0);
@@ -1088,6 +1089,8 @@ static void a_capture_without_a_card(void **state)
 	assert_int_equal(dealbox_verdict_count(verdict), 0);
 	assert_int_equal(dealbox_verdict_basis(verdict), DEALBOX_BASIS_NONE);
 	assert_false(dealbox_verdict_exact(verdict));
+	dealbox_verdict_message(verdict, text, sizeof(text));
+	assert_string_equal(text, "no card came, so nothing is proved");
 	dealbox_verdict_free(verdict);
 }
 
