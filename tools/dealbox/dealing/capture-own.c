@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * dealbox capture with a machine of its own: a job of the user's own ledger reads the board, pocket
- * by pocket.
- */
+/* dealbox capture without the service: a job of a ledger reads the board, pocket by pocket. */
 #include <errno.h>
 #include <string.h>
 
@@ -12,7 +9,7 @@
 #include "front.h"
 #include "own-ledger.h"
 
-/* Reports the errors of a capture; names cards only with reveal. */
+/* Report the errors of a captured deal, without naming a card. */
 static void defects_say(const struct dealbox_deal *deal, const struct dealbox_pack *pack)
 {
 	struct dealbox_defect defects[DEALBOX_DEFECTS_MAX];
@@ -33,7 +30,7 @@ static void defects_say(const struct dealbox_deal *deal, const struct dealbox_pa
 	explicit_bzero(defects, sizeof(defects));
 }
 
-/* Says what became of a pocket; if it was not read, it is asked for again. */
+/* Report the result of a pocket. A pocket that was not read is requested again. */
 static bool pocket_read(struct front *f, const struct dealbox_dealing_news *news)
 {
 	char name[64];
@@ -59,7 +56,7 @@ static enum status add_job(struct own_ledger *own, unsigned int board, uint64_t 
 	return status;
 }
 
-/* The deal as it was read, from the record. */
+/* Write the captured deal, from the ledger, to the file. */
 static enum status save(struct own_ledger *own, uint64_t job, const struct capture_options *options)
 {
 	struct dealbox_board original = DEALBOX_BOARD_INIT;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * dealbox capture: what was asked for, and what both ways share.
- */
+/* dealbox capture: its options, and reading with and without the service */
 #ifndef CAPTURE_H
 #define CAPTURE_H
 
@@ -11,20 +9,20 @@
 
 struct capture_options {
 	struct wanted wanted;
-	const char *file;		/* to be written */
+	const char *file;		/* deal file to write */
 	const char *board_text;
 	unsigned long board;
-	bool resume;			/* only by the service */
+	bool resume;			/* by the service only */
 	const char *ledger;		/* without the service; NULL: the user's own */
 };
 
-/* Writes what was captured, and says so; or says why not. */
+/* Write the captured set to a file. Reports success or failure. */
 enum status capture_write(const struct dealbox_set *set, const char *file);
 
-/* With a machine of its own, and the user's own ledger. */
+/* Capture with a machine and a ledger of our own. */
 enum status capture_alone(const struct capture_options *options);
 
-/* With the service, on that bus: makes a job of it, follows it to its end, and gets what was read. */
+/* Capture by the service on that bus, as a job that is followed to its end. */
 enum status capture_by_service(sd_bus *bus, const struct capture_options *options);
 
 #endif

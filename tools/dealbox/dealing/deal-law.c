@@ -21,12 +21,12 @@ struct run {
 	uint8_t dealer;
 	struct front front;
 	struct own_ledger own;
-	bool exact;		/* the last verdict that was recorded .. */
-	char why[512];		/* .. in words */
-	bool redeal;		/* the laws want it */
+	bool exact;		/* the last recorded verdict */
+	char why[512];		/* the verdict in words */
+	bool redeal;		/* required by the laws */
 };
 
-/* The pack was prepared as it should be: who does that in each ruleset. */
+/* Write the record of a pack that was prepared correctly, by the players or the director. */
 static void lines_default(const struct run *run, char text[256])
 {
 	unsigned int players = run->rules->hands;
@@ -54,7 +54,7 @@ static bool line_take(struct run *run, const char *line, size_t length)
 	return false;
 }
 
-/* What was before the machine deals. */
+/* Judge the record that precedes the machine's part. */
 static bool before_take(struct run *run)
 {
 	char text[256], *line = NULL;
@@ -94,7 +94,7 @@ static void record_take(const struct dealbox_happening *happening, void *context
 	fprintf(run->record, "%s\n", line);
 }
 
-/* The verdict, after the rulings: for people in one line. */
+/* Print the verdict after the rulings, as one line or as JSON. */
 static void verdict_say(const struct run *run, const char *verdict, const char *why)
 {
 	struct json_object *object;
@@ -110,7 +110,7 @@ static void verdict_say(const struct run *run, const char *verdict, const char *
 	json_say(object);
 }
 
-/* What the laws say of the deal; with the verdict of the record, whether it stands. */
+/* Judge the trace by the laws, and print whether the deal stands. */
 static enum status trace_judge(struct run *run, const struct dealbox_trace *trace, uint32_t plan_id)
 {
 	struct dealbox_error error;
@@ -137,7 +137,7 @@ static enum status trace_judge(struct run *run, const struct dealbox_trace *trac
 	return run->exact && law.verdict == DEALBOX_LAW_STANDS ? STATUS_DONE : STATUS_NO;
 }
 
-/* A verdict is recorded. There is no second try: the pack would have to be shuffled again. */
+/* Cancel the job after a void board: the pack must be shuffled before it is dealt again. */
 static bool judged(struct front *front, const struct dealbox_dealing_news *news)
 {
 	struct run *run = front->context;
@@ -175,7 +175,7 @@ static int keep_last(const struct dealbox_ledger_insertion *insertion, void *con
 	return 0;
 }
 
-/* What was dealt, from the record. */
+/* Judge the recorded insertion. */
 static enum status record_judge(struct run *run, const struct dealbox_ledger_insertion *insertion)
 {
 	struct dealbox_ledger_act redeal = {
@@ -186,7 +186,7 @@ static enum status record_judge(struct run *run, const struct dealbox_ledger_ins
 	enum status status = trace_judge(run, trace, insertion->plan);
 
 	dealbox_trace_free(trace);
-	/* the record does not count, and its board may come back with its cards */
+	/* An annulled deal does not count. Its board may come back with its cards. */
 	if (run->redeal && run->exact && dealbox_ledger_add_act(run->own.ledger, &redeal))
 		status = own_refused(run->own.ledger);
 	return status;
@@ -202,7 +202,7 @@ static enum status stop_say(const struct front *front, bool begun)
 	return STATUS_NO;
 }
 
-/* With a job in the ledger: deals it, and judges what was dealt. */
+/* Deal the job of the ledger, and judge the result. */
 static enum status job_deal(struct run *run)
 {
 	struct dealbox_ledger_insertion last = { 0 };
@@ -220,7 +220,7 @@ static enum status job_deal(struct run *run)
 		status = stop_say(&run->front, last.id);
 	else
 		status = end == FRONT_MACHINE ? STATUS_MACHINE : STATUS_INPUT;
-	/* what is left of the job: nobody continues it */
+	/* The job cannot be resumed. */
 	own_cancel_unfinished(&run->own);
 	return status;
 }

@@ -15,23 +15,23 @@
 #include "ui/tournament.h"
 #include "ui/tracefile.h"
 
-/* A job of the own ledger that is dealt, or certified. */
+/* A job of our own ledger that is dealt or certified */
 struct own_deal {
 	const struct deal_options *options;
 	struct own_ledger own;
 	struct front front;
-	struct dealbox_set *set;	/* of the files; NULL: none were given */
+	struct dealbox_set *set;	/* deals of the files; NULL: no files were given */
 	unsigned int how;		/* DEALBOX_JOB_* */
 	struct dealbox_ledger_job job;
 	FILE *record;
 	struct certifier certifier;
-	struct dealbox_square_session session;	/* that the certificates are for */
-	unsigned int certified, had;	/* insertions: certified now, and before */
+	struct dealbox_square_session session;	/* session of the certificates */
+	unsigned int certified, had;	/* insertions certified in this run, and before it */
 };
 
-/* ---- what is said --------------------------------------------------------- */
+/* ---- messages --------------------------------------------------------- */
 
-/* A verdict, and where it differs from the plan. verdict: NULL when there is no more to say. */
+/* Report a verdict, with its differences unless verdict is NULL. */
 static void board_say(const struct front *f, uint32_t board, uint32_t copy, uint32_t insertion, bool exact,
 		      const char *reason, const struct dealbox_verdict *verdict)
 {
@@ -63,7 +63,7 @@ static void board_say(const struct front *f, uint32_t board, uint32_t copy, uint
 	}
 }
 
-/* What was under way when the last run ended. */
+/* Report an insertion that the last run had begun and not ended. */
 static int interrupted_say(const struct dealbox_ledger_insertion *insertion, void *context)
 {
 	struct front *f = context;
@@ -76,7 +76,7 @@ static int interrupted_say(const struct dealbox_ledger_insertion *insertion, voi
 	return 0;
 }
 
-/* dealt: how many boards became exact in this run */
+/* Report the state of the job. dealt is the number of boards that became exact in this run. */
 static void summary_say(const struct front *f, const struct own_stand *stand, unsigned int dealt)
 {
 	unsigned int all = stand->job.boards * stand->job.copies;
@@ -97,7 +97,7 @@ static void summary_say(const struct front *f, const struct own_stand *stand, un
 		json_say(object);
 		return;
 	}
-	/* a job without limit has no number of all */
+	/* a job without a limit of copies has no total */
 	if (all)
 		snprintf(of, sizeof(of), " of %u", all);
 	if (stand->skipped)
@@ -165,14 +165,14 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	return -EIO;
 }
 
-/* Each insertion of the job that was dealt to its end and has no certificate yet, oldest first. */
+/* Certify each insertion that was dealt to its end and has no certificate, oldest first. */
 static bool certify(struct own_deal *d)
 {
 	return !d->options->certify ||
 	       !dealbox_ledger_insertions(d->own.reader, d->job.job, false, certify_one, d);
 }
 
-/* One file, and it is of a session of the tournament that the certificates are for. */
+/* Certificates need exactly one file, of a session of the tournament. */
 static bool certify_begin(struct own_deal *d, const struct args *args)
 {
 	if (args->argc != 1) {
@@ -197,7 +197,7 @@ static bool judged(struct front *f, const struct dealbox_dealing_news *news)
 		trace = own_trace(d->own.reader, &insertion);
 		if (insertion.outcome == DEALBOX_LEDGER_DIFFERS)
 			verdict = own_judge(d->own.reader, &d->job, &insertion, trace);
-		/* what was called exact and is not after all is written already */
+		/* An exact board that was revoked was written before. */
 		if (d->record && (news->exact || insertion.outcome != DEALBOX_LEDGER_EXACT))
 			good = own_record(d->record, &d->job, &insertion, trace);
 	}
@@ -209,7 +209,7 @@ static bool judged(struct front *f, const struct dealbox_dealing_news *news)
 
 /* ---- the job -------------------------------------------------------------- */
 
-/* The words of --how. */
+/* Parse the words of --how. */
 static bool read_how(const struct args *args, const char *how, unsigned int *options)
 {
 	static const struct {
@@ -250,7 +250,7 @@ static int is_set(uint64_t set, void *context)
 	return set == d->job.set;
 }
 
-/* Are the files, if any were given, those of the job? */
+/* Check that the files, if any, have the deals of the job. */
 static enum status same_set(struct own_deal *d)
 {
 	struct dealbox_ledger_board *boards;
@@ -283,7 +283,7 @@ static enum status resume_job(struct own_deal *d)
 	return STATUS_INPUT;
 }
 
-/* A job that is not done does not stay behind: it is given up, when somebody says so. */
+/* Cancel the last job if it is not done. Asks first if it was begun. */
 static enum status give_up(struct own_deal *d)
 {
 	struct dealbox_ledger_job last;
@@ -303,7 +303,7 @@ static enum status give_up(struct own_deal *d)
 	return own_cancel(&d->own, last.job);
 }
 
-/* The set of the files, and a job of the boards that are asked for. */
+/* Record the set of the files, and a job of the wanted boards. */
 static enum status add_job(struct own_deal *d)
 {
 	const struct deal_options *options = d->options;
@@ -357,7 +357,7 @@ static enum status begin_job(struct own_deal *d)
 	return STATUS_DONE;
 }
 
-/* Nothing is left to be dealt of these deals: what was is certified from the record. */
+/* Certify the boards of a job that is over, from the record. */
 static enum status certify_over(struct own_deal *d)
 {
 	struct json_object *object;
@@ -388,7 +388,7 @@ static enum status certify_over(struct own_deal *d)
 	return STATUS_DONE;
 }
 
-/* Is there a job that certificates only are wanted of? */
+/* Return true if the job is over, and only certificates are wanted. */
 static bool is_over(struct own_deal *d)
 {
 	struct dealbox_ledger_job open;
@@ -417,7 +417,7 @@ static enum status run_job(struct own_deal *d)
 	d->front.context = d;
 	if (dealbox_ledger_insertions(d->own.reader, d->job.job, true, interrupted_say, &d->front))
 		return own_refused(d->own.reader);
-	/* what an earlier run did not come to */
+	/* boards that an earlier run has not certified */
 	if (!certify(d))
 		return STATUS_INPUT;
 	end = front_run(&d->front);
@@ -429,7 +429,7 @@ static enum status run_job(struct own_deal *d)
 	return end == FRONT_STOPPED && !stand.board ? STATUS_DONE : statuses[end];
 }
 
-/* With all that was given read and found good. */
+/* Deal; the input was read and checked. */
 static enum status deal_with(struct own_deal *d)
 {
 	bool counts = d->how & DEALBOX_JOB_BY_POSITION;
@@ -446,7 +446,7 @@ static enum status deal_with(struct own_deal *d)
 		return STATUS_INPUT;
 	if (is_over(d))
 		return certify_over(d);
-	/* before a job that stands is given up */
+	/* first, because begin_job() may cancel a job */
 	if (d->options->record) {
 		d->record = tracefile_create(d->options->record, d->options->resume);
 		if (!d->record)
@@ -455,7 +455,7 @@ static enum status deal_with(struct own_deal *d)
 	status = begin_job(d);
 	if (status == STATUS_DONE)
 		return run_job(d);
-	/* it is empty */
+	/* remove the empty file */
 	if (d->record && !d->options->resume)
 		unlink(d->options->record);
 	return status;
@@ -471,7 +471,7 @@ enum status deal_alone(struct args *args, const struct deal_options *options)
 
 	if (!read_how(args, options->how, &d.how))
 		return STATUS_INPUT;
-	/* input first: nobody shall fetch a machine for a file that cannot be dealt */
+	/* Check the input first: it needs no machine. */
 	if (args->argc)
 		status = set_to_deal_read(args->argv, args->argc, options->reveal, NOTHING_DEALT, &d.set);
 	if (status == STATUS_DONE && d.set &&

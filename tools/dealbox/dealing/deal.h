@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * dealbox deal: what was asked for, and the ways to do it.
- */
+/* dealbox deal: its options, and dealing with and without the service */
 #ifndef DEAL_H
 #define DEAL_H
 
@@ -21,12 +19,12 @@ struct deal_options {
 	const char *certify;
 	const char *session;
 	const char *ledger;		/* without the service; NULL: the user's own */
-	const char *language;		/* of what the operator reads, without the service */
-	unsigned long set;		/* of the service's ledger; 0: of files */
+	const char *language;		/* of the operator's sentences, without the service */
+	unsigned long set;		/* number of a set of the service's ledger; 0: deal files */
 	const char *how;
 	const char *priority_text;
 	bool resume;
-	bool yes;			/* to whether an old job is given up */
+	bool yes;			/* give an old job up without asking */
 	bool practice;
 	bool json;
 	bool reveal;
@@ -35,15 +33,16 @@ struct deal_options {
 	unsigned long priority;
 };
 
-/* Are all boards that were asked for in the set? May it be dealt at all? If not, it has been said. */
+/* Return false, after reporting it, if the set lacks a wanted board. */
 bool boards_there(const struct deal_options *options, const struct dealbox_set *set);
+/* Return false, after reporting it, if the set must not be dealt with these options. */
 bool set_allowed(const struct deal_options *options, const struct dealbox_set *set,
 		 char *const *files, int count);
 
-/* With the service, on that bus: makes a job of the files and follows it to its end. */
+/* Deal the files by the service on that bus, as a job that is followed to its end. */
 enum status deal_by_service(sd_bus *bus, struct args *args, const struct deal_options *options);
 
-/* With a machine of its own, and a ledger: deals the files, or goes on with the job that was stopped. */
+/* Deal the files, or resume the interrupted job, with a machine and a ledger of our own. */
 enum status deal_alone(struct args *args, const struct deal_options *options);
 
 #endif

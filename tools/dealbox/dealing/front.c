@@ -11,7 +11,7 @@
 #include "front.h"
 #include "own-ledger.h"
 
-#define PAUSE_MS	5000	/* from Ctrl-C to the end of the card that falls, or of the deal */
+#define PAUSE_MS	5000	/* time limit for the pause, or for the end of the deal */
 
 bool front_machine(struct front *f, uint32_t capability, const char *lacks, const char *next)
 {
@@ -68,14 +68,14 @@ static void show_progress(const struct front *f, const struct dealbox_dealing_ne
 		return;
 	if (news->facts.cards)
 		snprintf(of, sizeof(of), "/%u", news->facts.cards);
-	/* of the first board nobody knows yet how long one takes */
+	/* the rate is not known before the first board is exact */
 	if (f->exact && seconds > 0)
 		snprintf(rate, sizeof(rate), ", %.0f boards per hour", f->exact * 3600 / seconds);
 	progress("%scard %u%s%s", front_name(f, news->facts.board, news->facts.copy, name), news->landed, of,
 		 rate);
 }
 
-/* What the operator does, when that is something new. */
+/* Tell the operator what to do, if that has changed. */
 static void tell(struct front *f, const struct dealbox_dealing_news *news)
 {
 	struct json_object *object;
@@ -116,14 +116,14 @@ static void say_more(const struct front *f, const char *text)
 	json_say(object);
 }
 
-/* Does the machine move? Then it must be paused before it is left. */
+/* Return true if the machine moves, so that it must be paused before the program exits. */
 static bool moves(const struct front *f)
 {
 	return f->state == DEALBOX_OPERATOR_NONE || f->state == DEALBOX_OPERATOR_SLOW ||
 	       f->state == DEALBOX_OPERATOR_SILENT;
 }
 
-/* Has it come to a stop in the middle of a deal, or is it gone? */
+/* Return true if it has stopped in the middle of a deal, or is gone. */
 static bool stands_still(const struct front *f)
 {
 	return f->state == DEALBOX_OPERATOR_PAUSED || f->state == DEALBOX_OPERATOR_STOP_CARD ||
@@ -131,7 +131,7 @@ static bool stands_still(const struct front *f)
 	       (f->state >= DEALBOX_OPERATOR_UNREADABLE && f->state <= DEALBOX_OPERATOR_FEED);
 }
 
-/* Is a deal under way, whether or not that has been told yet? */
+/* Return true if a deal is running, whether or not news has reported it yet. */
 static bool under_way(const struct front *f)
 {
 	struct dealbox_ledger_insertion open;
@@ -139,7 +139,7 @@ static bool under_way(const struct front *f)
 	return own_open_insertions(f->reader, f->job, &open) > 0;
 }
 
-/* What an operator must know of a machine that is left in the middle of a deal; NULL: it is in none. */
+/* Describe the state of a machine that is left in mid-deal. Returns NULL if no deal runs. */
 static const char *stands(const struct front *f, bool moved)
 {
 	if (moves(f))
@@ -151,7 +151,7 @@ static const char *stands(const struct front *f, bool moved)
 	return stands_still(f) ? "the machine is waiting at a card" : NULL;
 }
 
-/* Takes the news there are. False: it is over, and *end says how. */
+/* Process all news. Returns false at the end, with its reason in *end. */
 static bool take_news(struct front *f, enum front_end *end)
 {
 	struct dealbox_dealing_news news;
@@ -194,8 +194,8 @@ static bool stop_asked(int signals)
 }
 
 /*
- * Ctrl-C: the card that falls comes to its end, and what is decided then is still taken. A second one
- * leaves at once.
+ * Handle Ctrl-C: wait until the machine has paused, or the job is cancelled. Verdicts that are
+ * recorded meanwhile still count. A second Ctrl-C exits at once.
  */
 static enum front_end stop(struct front *f, int signals)
 {
@@ -232,7 +232,7 @@ static enum front_end loop(struct front *f, int signals)
 		struct pollfd wait[] = {
 			{ .fd = dealbox_dealing_fd(f->dealing), .events = POLLIN },
 			{ .fd = signals, .events = POLLIN },
-			/* at its end there is nobody who presses Enter */
+			/* after its end, nobody can press Enter */
 			{ .fd = listen ? STDIN_FILENO : -1, .events = POLLIN },
 		};
 
@@ -257,7 +257,7 @@ enum front_end front_run(struct front *f)
 
 	if (signals < 0)
 		return FRONT_FAILED;
-	/* nothing is told yet */
+	/* no state was reported yet */
 	f->state = DEALBOX_OPERATOR_NO_WORK;
 	clock_gettime(CLOCK_MONOTONIC, &f->begin);
 	if (dealbox_dealing_new(f->ledger, f->uri, f->job, &f->dealing, &reason)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A machine without the service: a job of a ledger is dealt by the library's engine, and here the
- * operator is told what to do. Enter is the start key; Ctrl-C pauses and leaves, or gives the job up.
+ * Deals a job of a ledger on one machine, without the service. The library's engine deals; the front
+ * tells the operator what to do. Enter is the start key. Ctrl-C pauses the deal and exits, or
+ * cancels the job.
  */
 #ifndef FRONT_H
 #define FRONT_H
@@ -13,52 +14,56 @@
 #include "ui/tool.h"
 
 enum front_end {
-	FRONT_DONE,	/* nothing is left to be dealt */
+	FRONT_DONE,	/* nothing is left to deal */
 	FRONT_STOPPED,	/* by Ctrl-C */
-	FRONT_FAILED,	/* our side cannot go on, which has been said */
-	FRONT_MACHINE,	/* the machine cannot be used, which has been said */
+	FRONT_FAILED,	/* an error of this computer, which was reported */
+	FRONT_MACHINE,	/* the machine cannot be used, which was reported */
 };
 
-/* Zeros, and what the caller sets. */
+/* Start from zeros. */
 struct front {
-	/* the caller's */
+	/* set by the caller: */
 	struct dealbox_ledger *ledger;	/* open for writing */
-	struct dealbox_ledger *reader;	/* .. and for reading */
-	const char *uri;		/* NULL: the only one */
+	struct dealbox_ledger *reader;	/* the same ledger, open for reading */
+	const char *uri;		/* of the machine; NULL: the only one */
 	uint64_t job;
 	bool json;
-	const char *language;		/* of what the operator reads */
-	bool several;			/* copies of a board: they are named */
-	bool capture;			/* a copy is a pocket */
-	bool give_up;			/* Ctrl-C cancels the job: nobody can go on with it */
-	/* A verdict is recorded: says it. False: no more is dealt; that was said. */
+	const char *language;		/* of the operator's sentences */
+	bool several;			/* messages name the copy of a board */
+	bool capture;			/* copy n of a board is pocket n - 1 */
+	bool give_up;			/* Ctrl-C cancels the job, which cannot be resumed */
+	/* Called when a verdict is recorded. Returns false, after reporting why, to stop dealing. */
 	bool (*judged)(struct front *front, const struct dealbox_dealing_news *news);
 	void *context;
-	/* to be read */
-	char id[DEALBOX_DEALING_ID];	/* the machine in the ledger, after front_machine() */
+	/* results: */
+	char id[DEALBOX_DEALING_ID];	/* name of the machine in the ledger, from front_machine() */
 	uint32_t capabilities;
-	unsigned int exact, voids;	/* in this run */
+	unsigned int exact, voids;	/* verdicts of this run */
 	unsigned int landed, cards;	/* of the last deal */
-	const char *stands;		/* the machine, when it was left in mid-deal, else NULL */
+	const char *stands;		/* state of a machine that was left in mid-deal, or NULL */
 	struct timespec begin;
-	/* its own */
+	/* private: */
 	struct dealbox_dealing *dealing;
 	enum dealbox_operator_state state;
 	char told[2048];
 };
 
 /*
- * Is the machine there, free, and able to do that (DEALBOX_CAP_*)? False, and said: lacks is what it
- * cannot do, next what to do then.
+ * Check that the machine is there, is free, and has one of the capabilities (DEALBOX_CAP_*). Otherwise
+ * reports that it lacks that, and the next step, and returns false.
  */
 bool front_machine(struct front *front, uint32_t capability, const char *lacks, const char *next);
 
-/* "board 3: ", or "board 3, copy 2: " where there are copies, or "board 3, pocket E: "; "" without a board. */
+/*
+ * Write the beginning of a message: "board 3: ", "board 3, copy 2: ", "board 3, pocket E: ", or ""
+ * without a board. Returns text.
+ */
 const char *front_name(const struct front *front, uint32_t board, uint32_t copy, char text[64]);
 
+/* Return the time since dealing began. */
 double front_seconds(const struct front *front);
 
-/* Deals the job to its end, or until Ctrl-C. */
+/* Deal the job to its end, or until Ctrl-C. */
 enum front_end front_run(struct front *front);
 
 #endif

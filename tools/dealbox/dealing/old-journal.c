@@ -16,26 +16,26 @@
 #define JOURNAL_VERSION	1
 #define NOT_TAKEN	"the job that was interrupted under an earlier version cannot go on"
 
-/* How one copy of one board stood. */
+/* The state of a copy of a board */
 struct item {
 	uint32_t board, copy;
-	uint32_t insertion;	/* the last one that it was or may have been dealt into, 0 = none */
+	uint32_t insertion;	/* last one, also if only begun; 0 = none */
 	enum { ITEM_TODO, ITEM_STARTED, ITEM_EXACT } state;
 };
 
 struct journal {
 	char path[4200];
-	int64_t at;		/* its last change, in seconds */
+	int64_t at;		/* time of its last change, in seconds since 1970 */
 	struct json_object *root;
-	const char *digest;	/* of the set; root's */
+	const char *digest;	/* of the set; owned by root */
 	uint32_t copies;
-	char **files;		/* root's */
+	char **files;		/* owned by root */
 	size_t file_count;
 	struct item *items;
 	size_t item_count;
 };
 
-/* Where earlier versions put it. */
+/* The path that earlier versions used */
 static bool place(struct journal *journal, const char *machine)
 {
 	bool serial = strncmp(machine, "port:", 5);
@@ -102,7 +102,7 @@ static bool get_journal(struct journal *journal)
 	return journal->item_count;
 }
 
-/* 0; -ENOENT; or another error, and said. */
+/* Read the journal. Returns 0, -ENOENT, or another error after reporting it. */
 static int read_journal(struct journal *journal)
 {
 	int fd = open(journal->path, O_RDONLY | O_CLOEXEC);
@@ -148,15 +148,15 @@ static int by_number(const void *a, const void *b)
 }
 
 /*
- * The job, for this machine alone. An interrupted take-over has left one: that is the same, for nothing
- * is dealt before the journal is gone.
+ * Record the job, for this machine only. If an interrupted take-over has recorded it, use that one:
+ * nothing is dealt before the journal is removed.
  */
 static int add_job(struct dealbox_ledger *ledger, const struct journal *journal, const char *machine,
 		   uint64_t set, uint64_t *job)
 {
 	const char *const machines[] = { machine, NULL };
 	struct dealbox_ledger_new_job new_job = {
-		/* it was begun when nobody asked for earlier sessions */
+		/* earlier versions did not check for earlier sessions */
 		.set = set, .copies = journal->copies, .machines = machines,
 		.options = DEALBOX_JOB_AUTO_START | DEALBOX_JOB_REPLAY,
 	};
@@ -186,20 +186,20 @@ static int add_job(struct dealbox_ledger *ledger, const struct journal *journal,
 	return err;
 }
 
-/* What an item was dealt into does not become exact: nobody has its trace. */
+/* Record the insertion of an item as void or unknown, since its trace does not exist. */
 static int add_insertion(struct dealbox_ledger *ledger, uint64_t job, const char *machine, const struct item *item)
 {
 	uint64_t record;
 	int err = dealbox_ledger_begin(ledger, job, item->board, item->copy, machine, item->insertion, 1, &record);
 
-	/* it is there already, of this job or of another */
+	/* already recorded, by this job or another */
 	if (err == -EALREADY)
 		return 0;
 	return err ? err : dealbox_ledger_end(ledger, record, item->state == ITEM_TODO ? DEALBOX_LEDGER_VOID :
 					      DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL, 0);
 }
 
-/* A copy that was exact is not dealt again. */
+/* Skip a copy that was exact. */
 static int skip_copy(struct dealbox_ledger *ledger, uint64_t job, const struct item *item)
 {
 	const struct dealbox_ledger_act skip = {
@@ -210,7 +210,7 @@ static int skip_copy(struct dealbox_ledger *ledger, uint64_t job, const struct i
 }
 
 /*
- * Each step may be done again: an insertion that is open from an interrupted take-over is settled first.
+ * Record all items. Can be repeated: first settles insertions left open by an interrupted take-over.
  */
 static int take_items(struct dealbox_ledger *ledger, struct journal *journal, const char *machine, uint64_t job)
 {
@@ -219,7 +219,7 @@ static int take_items(struct dealbox_ledger *ledger, struct journal *journal, co
 	size_t n;
 	int err;
 
-	/* the last one stays the last, and so is in doubt */
+	/* keep the order, so that the last insertion is in doubt */
 	qsort(journal->items, journal->item_count, sizeof(*journal->items), by_insertion);
 	while ((err = own_open_insertions(ledger, job, &open)) > 0) {
 		err = dealbox_ledger_end(ledger, open.id, DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL, 0);
@@ -228,7 +228,7 @@ static int take_items(struct dealbox_ledger *ledger, struct journal *journal, co
 	}
 	if (!err)
 		err = own_stand(ledger, job, &stand);
-	/* a copy is not begun once it is skipped: all insertions come first */
+	/* a skipped copy cannot be begun, so record all insertions first */
 	for (n = 0; !err && !stand.skipped && n < journal->item_count; n++)
 		if (journal->items[n].insertion)
 			err = add_insertion(ledger, job, machine, &journal->items[n]);
@@ -238,7 +238,7 @@ static int take_items(struct dealbox_ledger *ledger, struct journal *journal, co
 	return err;
 }
 
-/* The journal is gone for good before anything more is dealt. */
+/* Remove the journal durably, before anything more is dealt. */
 static bool remove_journal(const struct journal *journal)
 {
 	char folder[sizeof(journal->path)];

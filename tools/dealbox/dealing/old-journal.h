@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Earlier versions kept a journal of each job that was dealt without the service: a file
- * job-SERIAL.json for each machine. A job that was interrupted then goes on from the ledger: what
- * was exact is not dealt again, and nothing is dealt again into an insertion that was begun.
+ * Takes over jobs of earlier versions, which kept a journal job-SERIAL.json for each machine instead
+ * of a ledger. The interrupted job is resumed from the ledger: exact boards are not dealt again, and
+ * no insertion that was begun is dealt into again.
  */
 #ifndef OLD_JOURNAL_H
 #define OLD_JOURNAL_H
@@ -10,9 +10,9 @@
 #include "own-ledger.h"
 
 /*
- * Makes a job of the journal of that machine (its name in the ledger), if there is one, and removes
- * it. The deals are those of set, or with NULL those of the files that it names. False: it has been
- * said why not, and the journal is as it was.
+ * Record the journal of a machine, if there is one, as a job of the ledger, and remove it. machine is
+ * its name in the ledger. The deals are those of set; NULL: of the files that the journal names.
+ * Returns false after reporting an error; the journal is then unchanged.
  */
 bool old_journal_take(struct own_ledger *own, const char *machine, const struct dealbox_set *set);
 

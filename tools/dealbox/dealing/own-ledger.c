@@ -11,7 +11,7 @@
 #include "own-ledger.h"
 #include "ui/tracefile.h"
 
-/* ---- its place ------------------------------------------------------------ */
+/* ---- path ------------------------------------------------------------- */
 
 bool own_folder(char *path, size_t size)
 {
@@ -24,7 +24,7 @@ bool own_folder(char *path, size_t size)
 	       snprintf(path, size, "%s/.local/state/dealbox", home) < (int)size;
 }
 
-/* mkdir -p; 0 or -errno. */
+/* Create a folder and its parents. Returns 0 or -errno. */
 static int folder_make(const char *path)
 {
 	char folder[sizeof(((struct own_ledger *)0)->path)];
@@ -140,7 +140,7 @@ struct dealbox_ledger_board *own_boards(const struct dealbox_set *set, size_t *c
 		complain("free some memory", "out of memory");
 		return NULL;
 	}
-	/* files of results have a board for each table: it is dealt once */
+	/* files of results have each board once per table */
 	for (n = 0; !dealbox_set_get(set, n, &board); n++)
 		if (dealbox_set_find(set, board.number) == (long)n)
 			boards[(*count)++] = (struct dealbox_ledger_board){ board.number, board.deal };
@@ -161,10 +161,10 @@ static int keep_job(const struct dealbox_ledger_job *job, void *context)
 	return 0;
 }
 
-/* What is settled of each board: a bit for each copy. */
+/* The recorded and skipped copies of a board, one bit each */
 struct looking {
 	struct own_stand *stand;
-	uint8_t (*settled)[DEALBOX_BOARD_DEALT_MAX / 8 + 1];	/* one board's */
+	uint8_t (*settled)[DEALBOX_BOARD_DEALT_MAX / 8 + 1];	/* by copy */
 	unsigned int board;
 };
 
@@ -180,7 +180,7 @@ static int look_at_copy(const struct dealbox_ledger_copy *copy, void *context)
 	return 0;
 }
 
-/* The lowest copy of a board that is not settled. */
+/* Find the first copy that is neither recorded nor skipped. */
 static int look_at_board(unsigned int board, void *context)
 {
 	uint8_t settled[DEALBOX_BOARD_DEALT_MAX / 8 + 1] = { 0 };
@@ -220,7 +220,7 @@ struct last {
 	struct dealbox_ledger_job *job;
 };
 
-/* A restriction to machines: is this one of them? */
+/* Whether a job is restricted to machines, and this one is among them */
 struct named {
 	const char *machine;
 	bool some, there;
@@ -323,7 +323,7 @@ static int match_insertion(const struct dealbox_ledger_insertion *insertion, voi
 {
 	struct dealbox_ledger_insertion *wanted = context;
 
-	/* an original has several of one number: the last is meant */
+	/* several pockets of an original have the same number: take the last record */
 	if (insertion->number == wanted->number && insertion->board == wanted->board &&
 	    insertion->copy == wanted->copy)
 		*wanted = *insertion;
@@ -356,7 +356,7 @@ struct dealbox_trace *own_trace(struct dealbox_ledger *ledger, const struct deal
 	return trace;
 }
 
-/* The line that begins it in a file of traces. */
+/* Make the first line of an insertion in a trace file. */
 static struct tracefile_head head_of(const struct dealbox_ledger_job *job,
 				     const struct dealbox_ledger_insertion *insertion)
 {
