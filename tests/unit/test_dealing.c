@@ -1914,6 +1914,15 @@ static void test_law(void **state)
 		assert_int_equal(does(&w, STEP_JUDGE), wrong ? DID_DIFFERS : DID_EXACT);
 		world_end(&w);
 	}
+	/* a deck that is counted is not shuffled */
+	world_begin(&w, DEALBOX_JOB_BY_POSITION);
+	begun(&w);
+	for (n = 0; n < DEALBOX_CARDS; n++)
+		card(n, (5 * n + 3) % DEALBOX_CARDS, w.d.plan.pocket[n]);
+	done(counts);
+	dealing_read(&w.d, NULL);
+	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
+	world_end(&w);
 	/* West does not play */
 	world_begin(&w, DEALBOX_JOB_LAW(DEALBOX_RULES_PREFERANS, DEALBOX_ACTOR_WEST));
 	assert_int_equal(does(&w, STEP_PLAN), DID_REFUSED);
