@@ -114,10 +114,4 @@ static int fuzz_format(const struct dealbox_format *format, const uint8_t *data,
 	return 0;
 }
 
-#define FUZZ_FORMAT(name)							\
-	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)		\
-	{									\
-		return fuzz_format(dealbox_format_find(name), data, size);	\
-	}
-
 #endif
