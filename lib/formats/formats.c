@@ -16,22 +16,21 @@
 #include "formats.h"
 
 static const struct dealbox_format *const formats[] = {
-	&format_pbn, &format_dup, &format_dlm, &format_lin, &format_bri, &format_dge,
-	&format_csv, &format_ber, &format_bhg, &format_rzd, &format_cds, &format_rbn,
-	&format_zrd,
+#define FORMAT_ROW(name)	&format_##name,
+	FORMATS(FORMAT_ROW)
 };
 
 #define HEAD	16384	/* bytes used to recognise a format */
-#define FORMATS	(sizeof(formats) / sizeof(*formats))
+#define COUNT	(sizeof(formats) / sizeof(*formats))
 
 const struct dealbox_format *dealbox_format_get(size_t index)
 {
-	return index < FORMATS ? formats[index] : NULL;
+	return index < COUNT ? formats[index] : NULL;
 }
 
 const struct dealbox_format *dealbox_format_find(const char *name)
 {
-	for (size_t i = 0; i < FORMATS; i++)
+	for (size_t i = 0; i < COUNT; i++)
 		if (!strcasecmp(formats[i]->name, name))
 			return formats[i];
 	return NULL;
@@ -109,7 +108,7 @@ const struct dealbox_format *dealbox_format_recognise(const void *data, size_t s
 	size = size - mark < HEAD ? size - mark : HEAD;
 	memcpy(head, (const uint8_t *)data + mark, size);
 	total -= mark;
-	for (size_t i = 0; i < FORMATS && best_score < 100; i++) {
+	for (size_t i = 0; i < COUNT && best_score < 100; i++) {
 		int score = formats[i]->recognise(head, size, total);
 
 		if (score > best_score ||

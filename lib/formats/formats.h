@@ -275,8 +275,12 @@ struct dealbox_format {
 			   size_t *size);
 };
 
-extern const struct dealbox_format format_pbn, format_dup, format_bri, format_dge,
-	format_dlm, format_lin, format_rbn, format_ber, format_bhg, format_rzd, format_cds,
-	format_csv, format_zrd;
+/* Every format, in the order in which they are tried: format_pbn .. */
+#define FORMATS(format) \
+	format(pbn) format(dup) format(dlm) format(lin) format(bri) format(dge) format(csv) \
+	format(ber) format(bhg) format(rzd) format(cds) format(rbn) format(zrd)
+
+#define FORMAT_DECLARE(name)	extern const struct dealbox_format format_##name;
+FORMATS(FORMAT_DECLARE)
 
 #endif
