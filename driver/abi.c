@@ -10,7 +10,8 @@
 /* The layout must be the same for 32- and 64-bit readers, and never changes. */
 static_assert(sizeof(struct dealbox_event) == 64, "event");
 
-static void begin_event(struct event_source *source, u64 timestamp_ns, struct dealbox_event *out)
+static void begin_event(struct event_source *source, u64 timestamp_ns,
+			struct dealbox_event *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->timestamp_ns = timestamp_ns;
@@ -39,7 +40,8 @@ static bool at_most(u8 value, u8 max)
  * The fields of unknown types are not checked: later minor versions define
  * them.
  */
-static bool fields_ok(const struct event_source *source, const struct wire_event *in)
+static bool fields_ok(const struct event_source *source,
+		      const struct wire_event *in)
 {
 	return !dealbox_wire_known(in->type) ||
 	       (at_most(in->position, DEALBOX_MAX_ENTRIES) &&
@@ -49,10 +51,12 @@ static bool fields_ok(const struct event_source *source, const struct wire_event
 }
 
 /* Return true if events of the machine are missing before this one. */
-static bool machine_gap(struct event_source *source, const struct wire_event *in)
+static bool machine_gap(struct event_source *source,
+			const struct wire_event *in)
 {
-	bool gap = source->machine_known && in->number != source->machine_next &&
-		   in->type != DEALBOX_EV_STATE_LOST;	/* numbering restarts */
+	bool gap = source->machine_known &&
+		   in->number != source->machine_next &&
+		   in->type != DEALBOX_EV_STATE_LOST; /* numbering restarts */
 
 	source->machine_known = true;
 	source->machine_next = in->number + 1;
@@ -71,8 +75,8 @@ bool dealbox_abi_event(struct event_source *source, const struct wire_event *in,
 	int i;
 
 	if (!ok)
-		dealbox_abi_protocol_error(source, DEALBOX_PROTO_EVENT_FIELD, in->type,
-					   timestamp_ns, out);
+		dealbox_abi_protocol_error(source, DEALBOX_PROTO_EVENT_FIELD,
+					   in->type, timestamp_ns, out);
 	else
 		begin_event(source, timestamp_ns, out);
 	if (machine_gap(source, in))
@@ -83,7 +87,8 @@ bool dealbox_abi_event(struct event_source *source, const struct wire_event *in,
 		return false;
 
 	out->type = in->type;
-	out->flags |= in->flags & (DEALBOX_EVF_FACE_UP | DEALBOX_EVF_AT_POWER_ON);
+	out->flags |= in->flags &
+		      (DEALBOX_EVF_FACE_UP | DEALBOX_EVF_AT_POWER_ON);
 	out->insertion = in->insertion;
 	out->position = in->position;
 	out->card = in->card;
@@ -120,8 +125,9 @@ static size_t utf8_prefix(const char *text, size_t max)
 	return length;
 }
 
-void dealbox_abi_info(const struct wire_descriptor *machine, const struct wire_info *in,
-		      const char *serial, u32 queue_events, struct dealbox_info *out)
+void dealbox_abi_info(const struct wire_descriptor *machine,
+		      const struct wire_info *in, const char *serial,
+		      u32 queue_events, struct dealbox_info *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->capabilities = machine->capabilities;
@@ -138,11 +144,13 @@ void dealbox_abi_info(const struct wire_descriptor *machine, const struct wire_i
 	memcpy(out->name, in->name, sizeof(in->name));
 	dealbox_abi_printable(out->name);
 	if (serial)
-		memcpy(out->serial, serial, utf8_prefix(serial, sizeof(out->serial) - 1));
+		memcpy(out->serial, serial,
+		       utf8_prefix(serial, sizeof(out->serial) - 1));
 	dealbox_abi_printable(out->serial);
 }
 
-void dealbox_abi_status(const struct wire_status *in, struct dealbox_status *out)
+void dealbox_abi_status(const struct wire_status *in,
+			struct dealbox_status *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->plan_id = in->plan_id;
@@ -157,7 +165,8 @@ void dealbox_abi_status(const struct wire_status *in, struct dealbox_status *out
 	memcpy(out->counts, in->counts, sizeof(out->counts));
 }
 
-int dealbox_abi_plan(const struct dealbox_plan *in, const struct wire_descriptor *machine,
+int dealbox_abi_plan(const struct dealbox_plan *in,
+		     const struct wire_descriptor *machine,
 		     struct wire_plan *out)
 {
 	u8 block[WIRE_PLAN_MAX];
@@ -168,11 +177,13 @@ int dealbox_abi_plan(const struct dealbox_plan *in, const struct wire_descriptor
 	if (in->entries > DEALBOX_MAX_ENTRIES ||
 	    memchr_inv(in->reserved1, 0, sizeof(in->reserved1)) ||
 	    memchr_inv(in->reserved, 0, sizeof(in->reserved)) ||
-	    memchr_inv(in->pocket + in->entries, 0, sizeof(in->pocket) - in->entries))
+	    memchr_inv(in->pocket + in->entries, 0,
+		       sizeof(in->pocket) - in->entries))
 		return -EINVAL;
 	if (!in->entries)
 		return in->plan_id || in->mode ? -EINVAL : 0;
-	if (in->plan_id == DEALBOX_PLAN_NONE || in->plan_id == DEALBOX_PLAN_TEST ||
+	if (in->plan_id == DEALBOX_PLAN_NONE ||
+	    in->plan_id == DEALBOX_PLAN_TEST ||
 	    in->mode < DEALBOX_PLAN_BY_CARD || in->mode > DEALBOX_PLAN_CAPTURE)
 		return -EINVAL;
 
@@ -182,8 +193,8 @@ int dealbox_abi_plan(const struct dealbox_plan *in, const struct wire_descriptor
 	memcpy(out->pocket, in->pocket, in->entries);
 	dealbox_count_plan(out);
 
-	error = dealbox_decode_plan(block, dealbox_encode_plan(block, out), machine,
-				    in->plan_id, out, &detail);
+	error = dealbox_decode_plan(block, dealbox_encode_plan(block, out),
+				    machine, in->plan_id, out, &detail);
 	memzero_explicit(block, sizeof(block));
 	if (error == DEALBOX_ERR_OK)
 		return 0;
@@ -215,7 +226,8 @@ static const struct {
 	[DEALBOX_OP_LOCATE] = { .arg_max = 60 },
 };
 
-int dealbox_abi_control(const struct dealbox_control *in, const struct wire_descriptor *machine,
+int dealbox_abi_control(const struct dealbox_control *in,
+			const struct wire_descriptor *machine,
 			const struct wire_plan *plan, struct wire_command *out)
 {
 	u32 op;
@@ -227,7 +239,8 @@ int dealbox_abi_control(const struct dealbox_control *in, const struct wire_desc
 
 	op = array_index_nospec(in->op, DEALBOX_OP_LOCATE + 1);
 	uses = ops[op].uses;
-	if (!!in->plan_id != !!(uses & USES_PLAN) || in->plan_id == DEALBOX_PLAN_TEST ||
+	if (!!in->plan_id != !!(uses & USES_PLAN) ||
+	    in->plan_id == DEALBOX_PLAN_TEST ||
 	    !!in->insertion != !!(uses & USES_INSERTION) ||
 	    in->arg < ops[op].arg_min || in->arg > ops[op].arg_max)
 		return -EINVAL;
@@ -241,7 +254,8 @@ int dealbox_abi_control(const struct dealbox_control *in, const struct wire_desc
 		out->b = in->insertion;
 		if (plan)
 			out->c = plan->feed |
-				 (plan->mode == DEALBOX_PLAN_CAPTURE ? WIRE_START_CAPTURE : 0);
+				 (plan->mode == DEALBOX_PLAN_CAPTURE ?
+				  WIRE_START_CAPTURE : 0);
 		break;
 	case DEALBOX_OP_TEST_DEAL:
 		if (in->arg > machine->plan_entries)
@@ -258,7 +272,8 @@ int dealbox_abi_control(const struct dealbox_control *in, const struct wire_desc
 
 int dealbox_abi_param(const struct dealbox_param *in, bool set)
 {
-	if (memchr_inv(in->reserved, 0, sizeof(in->reserved)) || (set && (in->min || in->max)))
+	if (memchr_inv(in->reserved, 0, sizeof(in->reserved)) ||
+	    (set && (in->min || in->max)))
 		return -EINVAL;
 	return 0;
 }

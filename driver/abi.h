@@ -65,15 +65,17 @@ void dealbox_abi_printable(char *text);
  * @queue_events: capacity of the event queue of an open file
  * @out: the answer
  */
-void dealbox_abi_info(const struct wire_descriptor *machine, const struct wire_info *in,
-		      const char *serial, u32 queue_events, struct dealbox_info *out);
+void dealbox_abi_info(const struct wire_descriptor *machine,
+		      const struct wire_info *in, const char *serial,
+		      u32 queue_events, struct dealbox_info *out);
 
 /**
  * dealbox_abi_status() - convert the machine's status
  * @in: the machine's status
  * @out: the status for user space; fields that the machine does not know are 0
  */
-void dealbox_abi_status(const struct wire_status *in, struct dealbox_status *out);
+void dealbox_abi_status(const struct wire_status *in,
+			struct dealbox_status *out);
 
 /**
  * dealbox_abi_plan() - check and convert a caller's plan
@@ -86,7 +88,8 @@ void dealbox_abi_status(const struct wire_status *in, struct dealbox_status *out
  * Return: 0, -EINVAL, or -EOPNOTSUPP if the machine lacks the capability for
  * the mode.
  */
-int dealbox_abi_plan(const struct dealbox_plan *in, const struct wire_descriptor *machine,
+int dealbox_abi_plan(const struct dealbox_plan *in,
+		     const struct wire_descriptor *machine,
 		     struct wire_plan *out);
 
 /**
@@ -98,7 +101,8 @@ int dealbox_abi_plan(const struct dealbox_plan *in, const struct wire_descriptor
  *
  * Return: 0, -EINVAL, or -EOPNOTSUPP if the machine lacks the capability.
  */
-int dealbox_abi_control(const struct dealbox_control *in, const struct wire_descriptor *machine,
+int dealbox_abi_control(const struct dealbox_control *in,
+			const struct wire_descriptor *machine,
 			const struct wire_plan *plan, struct wire_command *out);
 
 /**

@@ -20,7 +20,8 @@ static int dealbox_open(struct inode *inode, struct file *file)
 	/*
 	 * Just over 64 KiB: kmalloc() would need 128 KiB of contiguous memory.
 	 */
-	f = __vmalloc(sizeof(*f), GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
+	f = __vmalloc(sizeof(*f),
+		      GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!f)
 		return -ENOMEM;
 	f->db = db;
@@ -98,7 +99,8 @@ static int dealbox_release(struct inode *inode, struct file *file)
 }
 
 /* Remove the oldest event, and read gone under the same lock. */
-static bool pop_event(struct dealbox_file *f, struct dealbox_event *event, bool *gone)
+static bool pop_event(struct dealbox_file *f, struct dealbox_event *event,
+		      bool *gone)
 {
 	bool got;
 
@@ -109,7 +111,8 @@ static bool pop_event(struct dealbox_file *f, struct dealbox_event *event, bool 
 	return got;
 }
 
-static ssize_t copy_events(struct dealbox_file *f, char __user *buf, size_t count, bool *gone)
+static ssize_t copy_events(struct dealbox_file *f, char __user *buf,
+			   size_t count, bool *gone)
 {
 	struct dealbox_event event;
 	size_t copied = 0;
@@ -138,7 +141,8 @@ static bool has_events_or_gone(const struct dealbox_file *f)
 	return yes;
 }
 
-static ssize_t dealbox_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+static ssize_t dealbox_read(struct file *file, char __user *buf, size_t count,
+			    loff_t *pos)
 {
 	struct dealbox_file *f = file->private_data;
 	bool gone = false;
@@ -157,7 +161,8 @@ static ssize_t dealbox_read(struct file *file, char __user *buf, size_t count, l
 			return -ENODEV;
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		error = wait_event_interruptible(f->wait, has_events_or_gone(f));
+		error = wait_event_interruptible(f->wait,
+						 has_events_or_gone(f));
 		if (error)
 			return error;
 	}
@@ -212,7 +217,8 @@ static void add_claim(struct dealbox_file *f, struct dealbox_status *out)
 	spin_unlock_irq(&db->lock);
 }
 
-static int make_call(struct dealbox_file *f, unsigned int cmd, void *arg, bool wait)
+static int make_call(struct dealbox_file *f, unsigned int cmd, void *arg,
+		     bool wait)
 {
 	struct dealbox_call call = { .patient = wait };
 	int error;
@@ -233,8 +239,8 @@ static int make_call(struct dealbox_file *f, unsigned int cmd, void *arg, bool w
 }
 
 /* The caller holds ctl, so the claim cannot be dropped meanwhile. */
-static int call_locked(struct dealbox_file *f, const struct dealbox_ioctl *ioctl, void *arg,
-		       bool wait)
+static int call_locked(struct dealbox_file *f,
+		       const struct dealbox_ioctl *ioctl, void *arg, bool wait)
 {
 	struct dealbox *db = f->db;
 
@@ -256,7 +262,8 @@ static int lock_call(struct mutex *mutex, bool wait)
  * Files without the claim take turns, so that the owner waits for one call at
  * most.
  */
-static long call_in_turn(struct dealbox_file *f, const struct dealbox_ioctl *ioctl, void *arg,
+static long call_in_turn(struct dealbox_file *f,
+			 const struct dealbox_ioctl *ioctl, void *arg,
 			 bool wait)
 {
 	struct dealbox *db = f->db;
@@ -277,7 +284,8 @@ static long call_in_turn(struct dealbox_file *f, const struct dealbox_ioctl *ioc
 	return error;
 }
 
-static long dealbox_ioctl(struct file *file, unsigned int cmd, unsigned long user)
+static long dealbox_ioctl(struct file *file, unsigned int cmd,
+			  unsigned long user)
 {
 	const struct dealbox_ioctl *ioctl = dealbox_ioctl_find(cmd);
 	struct dealbox_file *f = file->private_data;
@@ -294,7 +302,8 @@ static long dealbox_ioctl(struct file *file, unsigned int cmd, unsigned long use
 	    copy_from_user(arg, (void __user *)user, _IOC_SIZE(cmd)))
 		error = -EFAULT;
 	else
-		error = call_in_turn(f, ioctl, arg, !(file->f_flags & O_NONBLOCK));
+		error = call_in_turn(f, ioctl, arg,
+				     !(file->f_flags & O_NONBLOCK));
 
 	if ((!error || error == -EREMOTEIO) && _IOC_DIR(cmd) & _IOC_READ &&
 	    copy_to_user((void __user *)user, arg, _IOC_SIZE(cmd)))

@@ -19,7 +19,8 @@ static void transfer_done(struct urb *urb)
 	complete(urb->context);
 }
 
-int dealbox_control_alloc(struct dealbox *db, const struct usb_endpoint_descriptor *out)
+int dealbox_control_alloc(struct dealbox *db,
+			  const struct usb_endpoint_descriptor *out)
 {
 	init_usb_anchor(&db->submitted);
 	init_waitqueue_head(&db->arrived);
@@ -143,10 +144,11 @@ static int make_transfer(struct dealbox *db, struct urb *urb, unsigned int ms)
  * Like usb_clear_halt(), but disconnect can kill the transfer. Otherwise a
  * machine that does not answer would delay it.
  */
-static int clear_halt(struct dealbox *db, struct urb *urb, struct usb_ctrlrequest *setup,
-		      unsigned int pipe)
+static int clear_halt(struct dealbox *db, struct urb *urb,
+		      struct usb_ctrlrequest *setup, unsigned int pipe)
 {
-	unsigned int address = usb_pipeendpoint(pipe) | (usb_pipein(pipe) ? USB_DIR_IN : 0);
+	unsigned int address = usb_pipeendpoint(pipe) |
+			       (usb_pipein(pipe) ? USB_DIR_IN : 0);
 	int error;
 
 	setup->bRequestType = USB_RECIP_ENDPOINT;
@@ -155,7 +157,8 @@ static int clear_halt(struct dealbox *db, struct urb *urb, struct usb_ctrlreques
 	setup->wIndex = cpu_to_le16(address);
 	setup->wLength = 0;
 	usb_fill_control_urb(urb, db->udev, usb_sndctrlpipe(db->udev, 0),
-			     (unsigned char *)setup, NULL, 0, transfer_done, NULL);
+			     (unsigned char *)setup, NULL, 0, transfer_done,
+			     NULL);
 	error = make_transfer(db, urb, WIRE_CONTROL_HOST_MS);
 	if (!error)
 		usb_reset_endpoint(db->udev, address);
@@ -171,8 +174,8 @@ void dealbox_clear_in(struct dealbox *db)
  * EHCI and xHCI refuse to reset an endpoint with transfers in flight. In the
  * serial dialect, gate commands share the endpoint with plans and requests.
  */
-static void clear_out(struct dealbox *db, struct urb *urb, struct usb_ctrlrequest *setup,
-		      unsigned int pipe)
+static void clear_out(struct dealbox *db, struct urb *urb,
+		      struct usb_ctrlrequest *setup, unsigned int pipe)
 {
 	lockdep_assert_held(&db->out);
 	dealbox_gates_hold(db);
@@ -194,7 +197,8 @@ void dealbox_clear_gates(struct dealbox *db)
 {
 	mutex_lock(&db->out);
 	if (gates_halted(db))
-		clear_out(db, db->clear_urb, db->clear_setup, db->gates[0].urb->pipe);
+		clear_out(db, db->clear_urb, db->clear_setup,
+			  db->gates[0].urb->pipe);
 	mutex_unlock(&db->out);
 }
 
@@ -225,17 +229,20 @@ static int send_bytes(struct dealbox *db, size_t size, unsigned int ms)
 /* Return the number of bytes transferred, or -errno. */
 static int make_control(struct dealbox *db, const struct dealbox_call *call)
 {
-	unsigned int pipe = call->type & USB_DIR_IN ? usb_rcvctrlpipe(db->udev, 0) :
-						      usb_sndctrlpipe(db->udev, 0);
+	unsigned int pipe = call->type & USB_DIR_IN ?
+				    usb_rcvctrlpipe(db->udev, 0) :
+				    usb_sndctrlpipe(db->udev, 0);
 	int error;
 
 	db->setup->bRequestType = call->type;
 	db->setup->bRequest = call->request;
 	db->setup->wValue = cpu_to_le16(call->value);
-	db->setup->wIndex = cpu_to_le16(db->intf->cur_altsetting->desc.bInterfaceNumber);
+	db->setup->wIndex =
+		cpu_to_le16(db->intf->cur_altsetting->desc.bInterfaceNumber);
 	db->setup->wLength = cpu_to_le16(call->length);
-	usb_fill_control_urb(db->ctl_urb, db->udev, pipe, (unsigned char *)db->setup,
-			     db->ctl_buf, call->length, transfer_done, NULL);
+	usb_fill_control_urb(db->ctl_urb, db->udev, pipe,
+			     (unsigned char *)db->setup, db->ctl_buf,
+			     call->length, transfer_done, NULL);
 	error = make_transfer(db, db->ctl_urb, call->ms);
 	return error ? error : db->ctl_urb->actual_length;
 }
@@ -257,7 +264,8 @@ static int await_arrival(struct dealbox *db, const struct dealbox_call *call)
 	if (READ_ONCE(db->core.awaited) == DEALBOX_AWAIT_ANSWER)
 		left = wait_event_timeout(db->arrived, has_arrived(db), limit);
 	else
-		left = wait_event_interruptible_timeout(db->arrived, has_arrived(db), limit);
+		left = wait_event_interruptible_timeout(db->arrived,
+							has_arrived(db), limit);
 	/*
 	 * Restart the call, and send the plan again, only if no handler ran
 	 * (suspend).
@@ -273,7 +281,8 @@ static void note_command(struct dealbox *db, const struct dealbox_call *call)
 		return;
 	trace_dealbox_command(db->minor, call->command, call->fields.sequence,
 			      call->command_error,
-			      call->command_error == -EREMOTEIO ? call->result : 0);
+			      call->command_error == -EREMOTEIO ?
+			      call->result : 0);
 	spin_lock_irq(&db->lock);
 	db->stats.commands++;
 	db->stats.commands_failed += !!call->command_error;
@@ -290,7 +299,8 @@ int dealbox_exchange(struct dealbox *db, struct dealbox_call *call)
 	call->bytes = db->plan_buf;
 	do {
 		spin_lock_irq(&db->lock);
-		action = dealbox_call_next(&db->core, call, result, ktime_get_ns());
+		action = dealbox_call_next(&db->core, call, result,
+					   ktime_get_ns());
 		spin_unlock_irq(&db->lock);
 		switch (action) {
 		case DEALBOX_CONTROL:
@@ -335,8 +345,8 @@ int dealbox_control_greet(struct dealbox *db)
 	error = dealbox_exchange(db, &call);
 	if (error)
 		return error;
-	dealbox_abi_info(&db->core.machine, &db->core.info, db->udev->serial, QUEUE_EVENTS,
-			 &db->info);
+	dealbox_abi_info(&db->core.machine, &db->core.info, db->udev->serial,
+			 QUEUE_EVENTS, &db->info);
 	if (db->udev->serial) {
 		db->serial = kstrdup(db->udev->serial, GFP_KERNEL);
 		if (!db->serial)

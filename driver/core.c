@@ -51,8 +51,9 @@ static int transfer_error(int error)
 	}
 }
 
-enum dealbox_action dealbox_call_next(struct dealbox_core *core, struct dealbox_call *call,
-				      int result, u64 now_ns)
+enum dealbox_action dealbox_call_next(struct dealbox_core *core,
+				      struct dealbox_call *call, int result,
+				      u64 now_ns)
 {
 	call->now_ns = now_ns;
 	if (result < 0 && call->action != DEALBOX_AWAIT)
@@ -61,16 +62,17 @@ enum dealbox_action dealbox_call_next(struct dealbox_core *core, struct dealbox_
 	return call->action;
 }
 
-enum dealbox_action dealbox_call_answered(struct dealbox_core *core, struct dealbox_call *call,
-					  int error)
+enum dealbox_action dealbox_call_answered(struct dealbox_core *core,
+					  struct dealbox_call *call, int error)
 {
 	return call->answered(core, call, error);
 }
 
 /* -- requests (section 2) -------------------------------------------------- */
 
-static enum dealbox_action send_query(struct dealbox_core *core, struct dealbox_call *call,
-				      u8 request, u16 value, u16 length)
+static enum dealbox_action send_query(struct dealbox_core *core,
+				      struct dealbox_call *call, u8 request,
+				      u16 value, u16 length)
 {
 	call->type = WIRE_REQ_IN;
 	call->request = request;
@@ -85,21 +87,24 @@ static int must_answer(int error)
 	return error == -EPIPE ? -EPROTO : error;
 }
 
-static enum dealbox_action end_command(struct dealbox_core *core, struct dealbox_call *call,
-				       int error)
+static enum dealbox_action end_command(struct dealbox_core *core,
+				       struct dealbox_call *call, int error)
 {
 	call->command_error = error;
-	return call->commanded ? call->commanded(core, call, error) : end_call(call, error);
+	return call->commanded ? call->commanded(core, call, error) :
+				 end_call(call, error);
 }
 
-static enum dealbox_action transmit_command(struct dealbox_core *core, struct dealbox_call *call);
+static enum dealbox_action transmit_command(struct dealbox_core *core,
+					    struct dealbox_call *call);
 
 /*
- * GET_RESULT says whether a command was executed whose transfer failed, or whose
- * transfer says nothing (call->lost is 0).
+ * GET_RESULT has answered whether a command was executed. It is asked after a
+ * failed transfer, and always if the machine refuses commands by their result
+ * (call->lost is 0).
  */
-static enum dealbox_action judge_command(struct dealbox_core *core, struct dealbox_call *call,
-					 int error)
+static enum dealbox_action judge_command(struct dealbox_core *core,
+					 struct dealbox_call *call, int error)
 {
 	struct wire_result last;
 	int lost = call->lost;
@@ -110,7 +115,8 @@ static enum dealbox_action judge_command(struct dealbox_core *core, struct dealb
 	if (error)
 		return end_command(core, call, error);
 	dealbox_decode_result(call->data, &last);
-	if (last.sequence == call->fields.sequence && last.request == call->command) {
+	if (last.sequence == call->fields.sequence &&
+	    last.request == call->command) {
 		call->result = last.error;
 		if (last.error != DEALBOX_ERR_OK) {
 			call->detail = last.detail;
@@ -131,9 +137,11 @@ static enum dealbox_action judge_command(struct dealbox_core *core, struct dealb
 }
 
 static enum dealbox_action command_transmitted(struct dealbox_core *core,
-					       struct dealbox_call *call, int error)
+					       struct dealbox_call *call,
+					       int error)
 {
-	bool by_result = core->machine.capabilities & DEALBOX_CAP_REFUSES_BY_RESULT;
+	bool by_result = core->machine.capabilities &
+			 DEALBOX_CAP_REFUSES_BY_RESULT;
 
 	if ((!error && !by_result) || error == -ENODEV)
 		return end_command(core, call, error);
@@ -142,11 +150,13 @@ static enum dealbox_action command_transmitted(struct dealbox_core *core,
 	return send_query(core, call, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
 }
 
-static enum dealbox_action transmit_command(struct dealbox_core *core, struct dealbox_call *call)
+static enum dealbox_action transmit_command(struct dealbox_core *core,
+					    struct dealbox_call *call)
 {
 	dealbox_encode_command(call->data, &call->fields);
 	if (call->nonce)
-		memcpy(call->data + WIRE_COMMAND_SIZE, call->nonce, DEALBOX_NONCE_SIZE);
+		memcpy(call->data + WIRE_COMMAND_SIZE, call->nonce,
+		       DEALBOX_NONCE_SIZE);
 	call->type = WIRE_REQ_OUT;
 	call->request = call->command;
 	call->value = 0;
@@ -156,8 +166,8 @@ static enum dealbox_action transmit_command(struct dealbox_core *core, struct de
 }
 
 /* Send call->fields as a command; call->commanded() gets its outcome. */
-static enum dealbox_action send_command(struct dealbox_core *core, struct dealbox_call *call,
-					u8 request)
+static enum dealbox_action send_command(struct dealbox_core *core,
+					struct dealbox_call *call, u8 request)
 {
 	if (!++core->sequence)
 		core->sequence = 1;
@@ -168,7 +178,8 @@ static enum dealbox_action send_command(struct dealbox_core *core, struct dealbo
 
 /* -- the first call -------------------------------------------------------- */
 
-static enum dealbox_action greet_with_result(struct dealbox_core *core, struct dealbox_call *call,
+static enum dealbox_action greet_with_result(struct dealbox_core *core,
+					     struct dealbox_call *call,
 					     int error)
 {
 	struct wire_result last;
@@ -186,8 +197,8 @@ static enum dealbox_action greet_with_result(struct dealbox_core *core, struct d
 	return end_call(call, error);
 }
 
-static enum dealbox_action greet_with_info(struct dealbox_core *core, struct dealbox_call *call,
-					   int error)
+static enum dealbox_action greet_with_info(struct dealbox_core *core,
+					   struct dealbox_call *call, int error)
 {
 	error = must_answer(error);
 	if (error)
@@ -197,7 +208,8 @@ static enum dealbox_action greet_with_info(struct dealbox_core *core, struct dea
 	return send_query(core, call, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
 }
 
-static enum dealbox_action greet_described(struct dealbox_core *core, struct dealbox_call *call)
+static enum dealbox_action greet_described(struct dealbox_core *core,
+					   struct dealbox_call *call)
 {
 	/*
 	 * Events may already arrive, but none is routed before a plan is set.
@@ -208,14 +220,17 @@ static enum dealbox_action greet_described(struct dealbox_core *core, struct dea
 	return send_query(core, call, WIRE_GET_INFO, 0, WIRE_INFO_SIZE);
 }
 
-static int read_answer(struct dealbox_core *core, const struct dealbox_call *call)
+static int read_answer(struct dealbox_core *core,
+		       const struct dealbox_call *call)
 {
-	int error = dealbox_read_descriptor(call->data, WIRE_DESC_SIZE, &core->machine);
+	int error = dealbox_read_descriptor(call->data, WIRE_DESC_SIZE,
+					    &core->machine);
 
 	return error == -ENOENT ? -EPROTO : error;
 }
 
-static enum dealbox_action greet_with_machine(struct dealbox_core *core, struct dealbox_call *call,
+static enum dealbox_action greet_with_machine(struct dealbox_core *core,
+					      struct dealbox_call *call,
 					      int error)
 {
 	error = must_answer(error);
@@ -224,8 +239,8 @@ static enum dealbox_action greet_with_machine(struct dealbox_core *core, struct 
 	return error ? end_call(call, error) : greet_described(core, call);
 }
 
-static enum dealbox_action begin_greeting(struct dealbox_core *core, struct dealbox_call *call,
-					  int unused)
+static enum dealbox_action begin_greeting(struct dealbox_core *core,
+					  struct dealbox_call *call, int unused)
 {
 	/*
 	 * An answer to a previous host may still arrive: start at another tag.
@@ -234,7 +249,8 @@ static enum dealbox_action begin_greeting(struct dealbox_core *core, struct deal
 	if (!core->dialect->described || core->machine.pockets)
 		return greet_described(core, call);
 	call->answered = greet_with_machine;
-	return send_query(core, call, core->dialect->describe, 0, WIRE_DESC_SIZE);
+	return send_query(core, call, core->dialect->describe, 0,
+			  WIRE_DESC_SIZE);
 }
 
 void dealbox_call_greet(struct dealbox_call *call)
@@ -244,18 +260,20 @@ void dealbox_call_greet(struct dealbox_call *call)
 
 /* -- the machine descriptor by request (section 1.1) ----------------------- */
 
-static enum dealbox_action machine_described(struct dealbox_core *core, struct dealbox_call *call,
+static enum dealbox_action machine_described(struct dealbox_core *core,
+					     struct dealbox_call *call,
 					     int moved)
 {
 	int error = must_answer(min(moved, 0));
 
 	if (!error)
-		error = moved == WIRE_DESC_SIZE ? read_answer(core, call) : -EPROTO;
+		error = moved == WIRE_DESC_SIZE ? read_answer(core, call) :
+						  -EPROTO;
 	return end_call(call, error);
 }
 
-static enum dealbox_action begin_describe(struct dealbox_core *core, struct dealbox_call *call,
-					  int unused)
+static enum dealbox_action begin_describe(struct dealbox_core *core,
+					  struct dealbox_call *call, int unused)
 {
 	call->type = WIRE_REQ_IN;
 	call->request = WIRE_DESCRIBE;
@@ -273,7 +291,8 @@ void dealbox_call_describe(struct dealbox_call *call)
 
 /* -- queries --------------------------------------------------------------- */
 
-static int decode_status(const struct dealbox_call *call, int error, struct wire_status *status)
+static int decode_status(const struct dealbox_call *call, int error,
+			 struct wire_status *status)
 {
 	error = must_answer(error);
 	if (!error && !dealbox_decode_status(call->data, status))
@@ -281,8 +300,8 @@ static int decode_status(const struct dealbox_call *call, int error, struct wire
 	return error;
 }
 
-static enum dealbox_action status_answered(struct dealbox_core *core, struct dealbox_call *call,
-					   int error)
+static enum dealbox_action status_answered(struct dealbox_core *core,
+					   struct dealbox_call *call, int error)
 {
 	struct dealbox_status *out = call->arg;
 	struct wire_status status;
@@ -297,8 +316,8 @@ static enum dealbox_action status_answered(struct dealbox_core *core, struct dea
 	return end_call(call, 0);
 }
 
-static enum dealbox_action begin_status(struct dealbox_core *core, struct dealbox_call *call,
-					int unused)
+static enum dealbox_action begin_status(struct dealbox_core *core,
+					struct dealbox_call *call, int unused)
 {
 	/*
 	 * Read seqno before the query: the answer includes all earlier events.
@@ -310,7 +329,8 @@ static enum dealbox_action begin_status(struct dealbox_core *core, struct dealbo
 }
 
 static enum dealbox_action counters_answered(struct dealbox_core *core,
-					     struct dealbox_call *call, int error)
+					     struct dealbox_call *call,
+					     int error)
 {
 	error = must_answer(error);
 	if (!error)
@@ -318,8 +338,8 @@ static enum dealbox_action counters_answered(struct dealbox_core *core,
 	return end_call(call, error);
 }
 
-static enum dealbox_action begin_counters(struct dealbox_core *core, struct dealbox_call *call,
-					  int unused)
+static enum dealbox_action begin_counters(struct dealbox_core *core,
+					  struct dealbox_call *call, int unused)
 {
 	call->answered = counters_answered;
 	return send_query(core, call, WIRE_GET_COUNTERS, 0, WIRE_COUNTERS_SIZE);
@@ -327,8 +347,8 @@ static enum dealbox_action begin_counters(struct dealbox_core *core, struct deal
 
 /* -- parameters ------------------------------------------------------------ */
 
-static enum dealbox_action param_answered(struct dealbox_core *core, struct dealbox_call *call,
-					  int error)
+static enum dealbox_action param_answered(struct dealbox_core *core,
+					  struct dealbox_call *call, int error)
 {
 	struct dealbox_param *param = call->arg;
 	struct wire_param answer;
@@ -349,7 +369,8 @@ static enum dealbox_action param_answered(struct dealbox_core *core, struct deal
 	return end_call(call, 0);
 }
 
-static enum dealbox_action begin_get_param(struct dealbox_core *core, struct dealbox_call *call,
+static enum dealbox_action begin_get_param(struct dealbox_core *core,
+					   struct dealbox_call *call,
 					   int unused)
 {
 	struct dealbox_param *param = call->arg;
@@ -362,10 +383,12 @@ static enum dealbox_action begin_get_param(struct dealbox_core *core, struct dea
 	if (param->id > U16_MAX)
 		return param_answered(core, call, -EPIPE);
 	call->answered = param_answered;
-	return send_query(core, call, WIRE_GET_PARAM, param->id, WIRE_PARAM_SIZE);
+	return send_query(core, call, WIRE_GET_PARAM, param->id,
+			  WIRE_PARAM_SIZE);
 }
 
-static enum dealbox_action begin_set_param(struct dealbox_core *core, struct dealbox_call *call,
+static enum dealbox_action begin_set_param(struct dealbox_core *core,
+					   struct dealbox_call *call,
 					   int unused)
 {
 	struct dealbox_param *param = call->arg;
@@ -382,8 +405,8 @@ static enum dealbox_action begin_set_param(struct dealbox_core *core, struct dea
 /* -- plans (section 3) ----------------------------------------------------- */
 
 /* The wait for PLAN_LOADED has ended. */
-static enum dealbox_action plan_judged(struct dealbox_core *core, struct dealbox_call *call,
-				       int error)
+static enum dealbox_action plan_judged(struct dealbox_core *core,
+				       struct dealbox_call *call, int error)
 {
 	bool came = core->awaited == DEALBOX_AWAIT_NOTHING;
 
@@ -399,8 +422,8 @@ static enum dealbox_action plan_judged(struct dealbox_core *core, struct dealbox
 	return end_call(call, -EREMOTEIO);
 }
 
-static enum dealbox_action plan_sent(struct dealbox_core *core, struct dealbox_call *call,
-				     int error)
+static enum dealbox_action plan_sent(struct dealbox_core *core,
+				     struct dealbox_call *call, int error)
 {
 	error = must_answer(error);
 	if (error || !call->patient) {
@@ -412,8 +435,8 @@ static enum dealbox_action plan_sent(struct dealbox_core *core, struct dealbox_c
 	return DEALBOX_AWAIT;
 }
 
-static enum dealbox_action plan_announced(struct dealbox_core *core, struct dealbox_call *call,
-					  int error)
+static enum dealbox_action plan_announced(struct dealbox_core *core,
+					  struct dealbox_call *call, int error)
 {
 	if (error || !call->plan.entries)
 		return end_call(call, error);
@@ -432,25 +455,27 @@ static enum dealbox_action plan_announced(struct dealbox_core *core, struct deal
 /*
  * A host-routed machine has no LOAD, so the host enforces LOAD's rule itself.
  */
-static enum dealbox_action keep_plan(struct dealbox_core *core, struct dealbox_call *call,
-				     int error)
+static enum dealbox_action keep_plan(struct dealbox_core *core,
+				     struct dealbox_call *call, int error)
 {
 	struct wire_status status;
 
 	error = decode_status(call, error, &status);
 	if (error)
 		return end_call(call, error);
-	if (status.state != DEALBOX_STATE_IDLE && status.state != DEALBOX_STATE_DONE) {
+	if (status.state != DEALBOX_STATE_IDLE &&
+	    status.state != DEALBOX_STATE_DONE) {
 		call->result = DEALBOX_ERR_STATE;
 		call->detail = status.state;
 		return end_call(call, -EREMOTEIO);
 	}
-	dealbox_router_load(&core->router, call->plan.entries ? &call->plan : NULL);
+	dealbox_router_load(&core->router,
+			    call->plan.entries ? &call->plan : NULL);
 	return end_call(call, 0);
 }
 
-static enum dealbox_action begin_set_plan(struct dealbox_core *core, struct dealbox_call *call,
-					  int unused)
+static enum dealbox_action begin_set_plan(struct dealbox_core *core,
+					  struct dealbox_call *call, int unused)
 {
 	struct dealbox_plan *plan = call->arg;
 	int error = dealbox_abi_plan(plan, &core->machine, &call->plan);
@@ -460,10 +485,12 @@ static enum dealbox_action begin_set_plan(struct dealbox_core *core, struct deal
 		return end_call(call, error);
 	if (core->routed) {
 		call->answered = keep_plan;
-		return send_query(core, call, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
+		return send_query(core, call, WIRE_GET_STATUS, 0,
+				  WIRE_STATUS_SIZE);
 	}
 	call->fields.a = call->plan.plan_id;
-	call->fields.b = call->plan.entries ? WIRE_PLAN_SIZE(call->plan.entries) : 0;
+	call->fields.b =
+		call->plan.entries ? WIRE_PLAN_SIZE(call->plan.entries) : 0;
 	call->commanded = plan_announced;
 	return send_command(core, call, WIRE_LOAD);
 }
@@ -473,24 +500,27 @@ static enum dealbox_action begin_set_plan(struct dealbox_core *core, struct deal
 /*
  * A host-routed machine has no plan, so the host checks START's plan_id itself.
  */
-static int check_routed_start(const struct dealbox_core *core, struct dealbox_call *call,
+static int check_routed_start(const struct dealbox_core *core,
+			      struct dealbox_call *call,
 			      const struct dealbox_control *in)
 {
 	u32 loaded = core->router.plan.plan_id;
 
-	if (!core->routed || in->op != DEALBOX_OP_START || loaded == in->plan_id)
+	if (!core->routed || in->op != DEALBOX_OP_START ||
+	    loaded == in->plan_id)
 		return 0;
 	call->result = loaded ? DEALBOX_ERR_WRONG_PLAN : DEALBOX_ERR_NO_PLAN;
 	call->detail = loaded;
 	return -EREMOTEIO;
 }
 
-static enum dealbox_action begin_control(struct dealbox_core *core, struct dealbox_call *call,
-					 int unused)
+static enum dealbox_action begin_control(struct dealbox_core *core,
+					 struct dealbox_call *call, int unused)
 {
 	struct dealbox_control *in = call->arg;
-	int error = dealbox_abi_control(in, &core->machine,
-					core->routed ? &core->router.plan : NULL, &call->fields);
+	const struct wire_plan *plan = core->routed ? &core->router.plan : NULL;
+	int error = dealbox_abi_control(in, &core->machine, plan,
+					&call->fields);
 
 	report_to(call, &in->result, &in->detail);
 	if (!error)
@@ -498,8 +528,8 @@ static enum dealbox_action begin_control(struct dealbox_core *core, struct dealb
 	return error ? end_call(call, error) : send_command(core, call, in->op);
 }
 
-static enum dealbox_action pause_commanded(struct dealbox_core *core, struct dealbox_call *call,
-					   int error)
+static enum dealbox_action pause_commanded(struct dealbox_core *core,
+					   struct dealbox_call *call, int error)
 {
 	/*
 	 * A refusal is fine: the deal has stopped meanwhile, or is being
@@ -508,20 +538,22 @@ static enum dealbox_action pause_commanded(struct dealbox_core *core, struct dea
 	return end_call(call, error == -EREMOTEIO ? 0 : error);
 }
 
-static enum dealbox_action pause_if_dealing(struct dealbox_core *core, struct dealbox_call *call,
+static enum dealbox_action pause_if_dealing(struct dealbox_core *core,
+					    struct dealbox_call *call,
 					    int error)
 {
 	struct wire_status status;
 
 	error = decode_status(call, error, &status);
-	if (error == -ENODEV || (!error && status.state != DEALBOX_STATE_DEALING))
+	if (error == -ENODEV ||
+	    (!error && status.state != DEALBOX_STATE_DEALING))
 		return end_call(call, error);
 	call->commanded = pause_commanded;
 	return send_command(core, call, DEALBOX_OP_PAUSE);
 }
 
-static enum dealbox_action begin_pause(struct dealbox_core *core, struct dealbox_call *call,
-				       int unused)
+static enum dealbox_action begin_pause(struct dealbox_core *core,
+				       struct dealbox_call *call, int unused)
 {
 	call->answered = pause_if_dealing;
 	return send_query(core, call, WIRE_GET_STATUS, 0, WIRE_STATUS_SIZE);
@@ -536,18 +568,20 @@ void dealbox_call_pause(struct dealbox_call *call)
 
 static int can_attest(const struct dealbox_core *core)
 {
-	return core->machine.capabilities & DEALBOX_CAP_ATTEST ? 0 : -EOPNOTSUPP;
+	return core->machine.capabilities & DEALBOX_CAP_ATTEST ?
+	       0 : -EOPNOTSUPP;
 }
 
-static enum dealbox_action attest_commanded(struct dealbox_core *core, struct dealbox_call *call,
+static enum dealbox_action attest_commanded(struct dealbox_core *core,
+					    struct dealbox_call *call,
 					    int error)
 {
 	memzero_explicit(call->data, WIRE_ATTEST_SIZE);
 	return end_call(call, error);
 }
 
-static enum dealbox_action begin_attest(struct dealbox_core *core, struct dealbox_call *call,
-					int unused)
+static enum dealbox_action begin_attest(struct dealbox_core *core,
+					struct dealbox_call *call, int unused)
 {
 	struct dealbox_attest *in = call->arg;
 	int error = can_attest(core);
@@ -567,7 +601,8 @@ static enum dealbox_action begin_attest(struct dealbox_core *core, struct dealbo
 
 /* A machine stalls both queries while there is no attestation. */
 static enum dealbox_action signature_answered(struct dealbox_core *core,
-					      struct dealbox_call *call, int error)
+					      struct dealbox_call *call,
+					      int error)
 {
 	struct dealbox_attestation *out = call->arg;
 
@@ -577,7 +612,8 @@ static enum dealbox_action signature_answered(struct dealbox_core *core,
 }
 
 static enum dealbox_action statement_answered(struct dealbox_core *core,
-					      struct dealbox_call *call, int error)
+					      struct dealbox_call *call,
+					      int error)
 {
 	struct dealbox_attestation *out = call->arg;
 
@@ -586,22 +622,26 @@ static enum dealbox_action statement_answered(struct dealbox_core *core,
 	memset(out, 0, sizeof(*out));
 	memcpy(out->statement, call->data, sizeof(out->statement));
 	call->answered = signature_answered;
-	return send_query(core, call, WIRE_GET_SIGNATURE, 0, DEALBOX_SIGNATURE_SIZE);
+	return send_query(core, call, WIRE_GET_SIGNATURE, 0,
+			  DEALBOX_SIGNATURE_SIZE);
 }
 
 static enum dealbox_action begin_attestation(struct dealbox_core *core,
-					     struct dealbox_call *call, int unused)
+					     struct dealbox_call *call,
+					     int unused)
 {
 	int error = can_attest(core);
 
 	if (error)
 		return end_call(call, error);
 	call->answered = statement_answered;
-	return send_query(core, call, WIRE_GET_STATEMENT, 0, DEALBOX_STATEMENT_SIZE);
+	return send_query(core, call, WIRE_GET_STATEMENT, 0,
+			  DEALBOX_STATEMENT_SIZE);
 }
 
 static enum dealbox_action identity_answered(struct dealbox_core *core,
-					     struct dealbox_call *call, int error)
+					     struct dealbox_call *call,
+					     int error)
 {
 	error = must_answer(error);
 	if (!error)
@@ -609,8 +649,8 @@ static enum dealbox_action identity_answered(struct dealbox_core *core,
 	return end_call(call, error);
 }
 
-static enum dealbox_action begin_identity(struct dealbox_core *core, struct dealbox_call *call,
-					  int unused)
+static enum dealbox_action begin_identity(struct dealbox_core *core,
+					  struct dealbox_call *call, int unused)
 {
 	int error = can_attest(core);
 
@@ -630,7 +670,8 @@ static_assert(sizeof(struct dealbox_control) == 32, "control");
 static_assert(sizeof(struct dealbox_param) == 32, "param");
 static_assert(sizeof(struct dealbox_counters) == 64, "counters");
 static_assert(sizeof(struct dealbox_attest) == 64, "attest");
-static_assert(sizeof(struct dealbox_attestation) == DEALBOX_ARG_MAX, "attestation");
+static_assert(sizeof(struct dealbox_attestation) == DEALBOX_ARG_MAX,
+	      "attestation");
 static_assert(sizeof(struct dealbox_identity) == 64, "identity");
 
 static const struct dealbox_ioctl ioctls[] = {
@@ -709,13 +750,15 @@ void dealbox_core_restart(struct dealbox_core *core)
 		core->dialect->restart(core);
 }
 
-static void note_verdict(struct dealbox_core *core, const struct wire_event *event)
+static void note_verdict(struct dealbox_core *core,
+			 const struct wire_event *event)
 {
 	if (core->awaited != DEALBOX_AWAIT_VERDICT)
 		return;
 	if (event->type == DEALBOX_EV_STATE_LOST) {
 		dealbox_core_fail_call(core, -EIO);
-	} else if (event->type == DEALBOX_EV_PLAN_LOADED && event->code == core->plan_id) {
+	} else if (event->type == DEALBOX_EV_PLAN_LOADED &&
+		   event->code == core->plan_id) {
 		core->verdict = min_t(u32, event->arg[0], U8_MAX);
 		core->verdict_detail = event->arg[1];
 		dealbox_core_end_await(core);
@@ -749,7 +792,8 @@ bool dealbox_core_event(struct dealbox_core *core, const u8 *bytes, u64 now_ns)
 	dealbox_decode_event(bytes, &wire);
 	ok = dealbox_abi_event(&core->source, &wire, now_ns, &event);
 	if (ok) {
-		if (core->routed && dealbox_router_event(&core->router, &wire, &gate))
+		if (core->routed &&
+		    dealbox_router_event(&core->router, &wire, &gate))
 			answer_card(core, &gate);
 		note_verdict(core, &wire);
 	}
@@ -757,16 +801,18 @@ bool dealbox_core_event(struct dealbox_core *core, const u8 *bytes, u64 now_ns)
 	return ok;
 }
 
-void dealbox_core_malformed(struct dealbox_core *core, size_t length, u64 now_ns)
+void dealbox_core_malformed(struct dealbox_core *core, size_t length,
+			    u64 now_ns)
 {
 	struct dealbox_event event;
 
-	dealbox_abi_protocol_error(&core->source, DEALBOX_PROTO_EVENT_SIZE, length, now_ns,
-				   &event);
+	dealbox_abi_protocol_error(&core->source, DEALBOX_PROTO_EVENT_SIZE,
+				   length, now_ns, &event);
 	core->ops->event(core, &event);
 }
 
-u32 dealbox_core_receive(struct dealbox_core *core, const u8 *bytes, size_t length, u64 now_ns)
+u32 dealbox_core_receive(struct dealbox_core *core, const u8 *bytes,
+			 size_t length, u64 now_ns)
 {
 	bool unused;
 

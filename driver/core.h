@@ -67,8 +67,8 @@ enum dealbox_awaited {
  * @detail: detail of @result
  * @command: request code of the command that was sent, for tracing; 0 = none
  * @command_error: 0 or -errno of that command
- * @patient: SET_PLAN ends with the machine's verdict, not as soon as the plan is
- *	sent; set by the owner
+ * @patient: SET_PLAN ends with the machine's verdict, not as soon as the plan
+ *	is sent; set by the owner
  */
 struct dealbox_call {
 	u8 *data;
@@ -90,12 +90,12 @@ struct dealbox_call {
 
 	/* private: */
 	enum dealbox_action action;
-	enum dealbox_action (*step)(struct dealbox_core *core, struct dealbox_call *call,
-				    int result);
-	enum dealbox_action (*answered)(struct dealbox_core *core, struct dealbox_call *call,
-					int error);
-	enum dealbox_action (*commanded)(struct dealbox_core *core, struct dealbox_call *call,
-					 int error);
+	enum dealbox_action (*step)(struct dealbox_core *core,
+				    struct dealbox_call *call, int result);
+	enum dealbox_action (*answered)(struct dealbox_core *core,
+					struct dealbox_call *call, int error);
+	enum dealbox_action (*commanded)(struct dealbox_core *core,
+					 struct dealbox_call *call, int error);
 	u64 now_ns;
 	u64 end_ns;
 	unsigned int attempt;
@@ -134,10 +134,12 @@ struct dealbox_dialect {
 	bool bulk;
 	bool described;
 	u8 describe;
-	enum dealbox_action (*exchange)(struct dealbox_core *core, struct dealbox_call *call);
+	enum dealbox_action (*exchange)(struct dealbox_core *core,
+					struct dealbox_call *call);
 	size_t (*encode_plan)(u8 *buf, const struct wire_plan *plan);
 	size_t (*encode_gate)(u8 *buf, const struct wire_gate *gate);
-	bool (*receive)(struct dealbox_core *core, const u8 *bytes, size_t length, u64 now_ns);
+	bool (*receive)(struct dealbox_core *core, const u8 *bytes,
+			size_t length, u64 now_ns);
 	void (*restart)(struct dealbox_core *core);
 };
 
@@ -150,8 +152,9 @@ struct dealbox_dialect {
 #define DEALBOX_GATES		2
 
 /*
- * How long a gate command may be in flight, in ms. The machine gave up waiting for
- * it long ago; its owner cancels it, so that later cards are answered.
+ * How long a gate command may be in flight, in ms. By then the machine has long
+ * given up waiting for it; its owner cancels it, so that later cards are
+ * answered.
  */
 #define DEALBOX_GATE_MS		1000
 
@@ -171,9 +174,12 @@ struct dealbox_dialect {
  * They run within the core's functions and must not call the core.
  */
 struct dealbox_core_ops {
-	int (*send_gate)(struct dealbox_core *core, const struct wire_gate *gate);
-	void (*note_gate)(struct dealbox_core *core, const struct wire_gate *gate, int error);
-	void (*event)(struct dealbox_core *core, const struct dealbox_event *event);
+	int (*send_gate)(struct dealbox_core *core,
+			 const struct wire_gate *gate);
+	void (*note_gate)(struct dealbox_core *core,
+			  const struct wire_gate *gate, int error);
+	void (*event)(struct dealbox_core *core,
+		      const struct dealbox_event *event);
 	void (*awaited)(struct dealbox_core *core);
 };
 
@@ -232,8 +238,8 @@ struct dealbox_core {
 
 /*
  * The functions below start a call. Its data, bytes and patient are set,
- * everything else is zero. The arguments must live until the call has ended; results are stored
- * in them.
+ * everything else is zero. The arguments must live until the call has ended;
+ * results are stored in them.
  */
 
 /**

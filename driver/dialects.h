@@ -6,8 +6,10 @@
 #ifndef DEALBOX_DIALECTS_H
 #define DEALBOX_DIALECTS_H
 
-extern const struct dealbox_dialect dealbox_native;	/* docs/protocol.md */
-extern const struct dealbox_dialect dealbox_serial;	/* docs/protocol-serial.md */
+/* docs/protocol.md */
+extern const struct dealbox_dialect dealbox_native;
+/* docs/protocol-serial.md */
+extern const struct dealbox_dialect dealbox_serial;
 
 #endif
 

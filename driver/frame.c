@@ -50,7 +50,9 @@ static bool find_frame(struct frame_reader *reader, struct frame *frame)
 			if (~crc32c(~0, buf + 1, FRAME_HEADER - 1 + length) ==
 			    get_unaligned_le32(buf + FRAME_HEADER + length)) {
 				*frame = (struct frame){
-					.kind = buf[1], .tag = buf[2], .length = length,
+					.kind = buf[1],
+					.tag = buf[2],
+					.length = length,
 					.payload = buf + FRAME_HEADER,
 				};
 				reader->taken = FRAME_BYTES(length);
@@ -62,8 +64,8 @@ static bool find_frame(struct frame_reader *reader, struct frame *frame)
 	return false;
 }
 
-bool dealbox_frame_read(struct frame_reader *reader, const u8 **bytes, size_t *length,
-			struct frame *frame)
+bool dealbox_frame_read(struct frame_reader *reader, const u8 **bytes,
+			size_t *length, struct frame *frame)
 {
 	size_t room;
 

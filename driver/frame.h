@@ -81,7 +81,7 @@ size_t dealbox_frame_seal(u8 *buf, u8 kind, u8 tag, size_t length);
  *
  * Return: false if the input ended before a frame was complete.
  */
-bool dealbox_frame_read(struct frame_reader *reader, const u8 **bytes, size_t *length,
-			struct frame *frame);
+bool dealbox_frame_read(struct frame_reader *reader, const u8 **bytes,
+			size_t *length, struct frame *frame);
 
 #endif

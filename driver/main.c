@@ -70,7 +70,9 @@ static int greet_machine(struct dealbox *db)
 	error = dealbox_control_greet(db);
 	mutex_unlock(&db->ctl);
 	if (error)
-		dev_err(&db->intf->dev, "invalid or no answer to the first queries: %d\n", error);
+		dev_err(&db->intf->dev,
+			"invalid or no answer to the first queries: %d\n",
+			error);
 	return error;
 }
 
@@ -105,7 +107,8 @@ static int add_node(struct dealbox *db)
 	return error ? error : cdev_device_add(&db->cdev, &db->dev);
 }
 
-static int dealbox_probe(struct usb_interface *intf, const struct usb_device_id *id)
+static int dealbox_probe(struct usb_interface *intf,
+			 const struct usb_device_id *id)
 {
 	struct dealbox *db = dealbox_alloc(intf);
 	struct dealbox_pipes pipes;
@@ -171,7 +174,8 @@ static void pause_for_unbind(struct dealbox *db)
 	mutex_lock(&db->ctl);
 	dealbox_control_allow(db);
 	if (dealbox_pause(db))
-		dev_warn(&db->intf->dev, "the machine did not answer PAUSE at unbind\n");
+		dev_warn(&db->intf->dev,
+			 "the machine did not answer PAUSE at unbind\n");
 	mutex_unlock(&db->ctl);
 }
 
@@ -318,7 +322,8 @@ static int dealbox_post_reset(struct usb_interface *intf)
 
 static const struct usb_device_id dealbox_ids[] = {
 #define DEALBOX_PRODUCT(vendor, product, protocol, dialect) { \
-	USB_DEVICE_AND_INTERFACE_INFO(vendor, product, WIRE_CLASS, WIRE_SUBCLASS, protocol), \
+	USB_DEVICE_AND_INTERFACE_INFO(vendor, product, WIRE_CLASS, \
+				      WIRE_SUBCLASS, protocol), \
 	.driver_info = (kernel_ulong_t)&dealbox_##dialect },
 #define DEALBOX_INTERFACE(protocol, dialect) { \
 	USB_INTERFACE_INFO(WIRE_CLASS, WIRE_SUBCLASS, protocol), \
@@ -348,7 +353,8 @@ static int __init dealbox_init(void)
 {
 	int error;
 
-	error = alloc_chrdev_region(&dealbox_region, 0, DEALBOX_MINORS, "dealbox");
+	error = alloc_chrdev_region(&dealbox_region, 0, DEALBOX_MINORS,
+				    "dealbox");
 	if (error)
 		return error;
 	error = class_register(&dealbox_class);

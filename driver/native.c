@@ -8,15 +8,16 @@
 
 #include "core.h"
 
-static enum dealbox_action native_answered(struct dealbox_core *core, struct dealbox_call *call,
-					   int moved)
+static enum dealbox_action native_answered(struct dealbox_core *core,
+					   struct dealbox_call *call, int moved)
 {
 	int error = moved < 0 ? moved : moved == call->length ? 0 : -EPROTO;
 
 	return dealbox_call_answered(core, call, error);
 }
 
-static enum dealbox_action native_exchange(struct dealbox_core *core, struct dealbox_call *call)
+static enum dealbox_action native_exchange(struct dealbox_core *core,
+					   struct dealbox_call *call)
 {
 	call->step = native_answered;
 	call->ms = WIRE_CONTROL_HOST_MS;
@@ -30,7 +31,8 @@ static size_t native_encode_gate(u8 *buf, const struct wire_gate *gate)
 }
 
 /* Drop the whole transfer if its size is not a multiple of the event size. */
-static bool native_receive(struct dealbox_core *core, const u8 *bytes, size_t length, u64 now_ns)
+static bool native_receive(struct dealbox_core *core, const u8 *bytes,
+			   size_t length, u64 now_ns)
 {
 	bool good = true;
 	size_t i;

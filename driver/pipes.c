@@ -12,7 +12,8 @@ int dealbox_refuse_descriptor(struct dealbox *db, int error)
 			WIRE_VERSION >> 8);
 	else
 		dev_err(&db->intf->dev,
-			"machine descriptor missing, too short or out of range: %d\n", error);
+			"machine descriptor missing, too short or out of range: %d\n",
+			error);
 	return error;
 }
 
@@ -26,9 +27,12 @@ static int no_endpoint(struct dealbox *db)
 static int read_descriptor(struct dealbox *db)
 {
 	struct usb_host_interface *alt = db->intf->cur_altsetting;
-	int error = dealbox_read_descriptor(alt->extra, alt->extralen, &db->core.machine);
+	int error = dealbox_read_descriptor(alt->extra, alt->extralen,
+					    &db->core.machine);
 
-	return error && error != -ENOENT ? dealbox_refuse_descriptor(db, error) : 0;
+	if (!error || error == -ENOENT)
+		return 0;
+	return dealbox_refuse_descriptor(db, error);
 }
 
 static int interrupt_pipes(struct dealbox *db, struct dealbox_pipes *pipes)
@@ -37,10 +41,12 @@ static int interrupt_pipes(struct dealbox *db, struct dealbox_pipes *pipes)
 	struct usb_endpoint_descriptor *in, *out, *gate = NULL;
 
 	if (usb_find_common_endpoints(alt, NULL, &out, &in, NULL) ||
-	    usb_endpoint_maxp(out) < 8 || usb_endpoint_maxp(in) < WIRE_INT_IN_MIN)
+	    usb_endpoint_maxp(out) < 8 ||
+	    usb_endpoint_maxp(in) < WIRE_INT_IN_MIN)
 		return no_endpoint(db);
 	/* dealbox_check_pipes() refuses a host-routed machine without it. */
-	if (usb_find_int_out_endpoint(alt, &gate) || usb_endpoint_maxp(gate) < WIRE_INT_OUT_MIN)
+	if (usb_find_int_out_endpoint(alt, &gate) ||
+	    usb_endpoint_maxp(gate) < WIRE_INT_OUT_MIN)
 		gate = NULL;
 	*pipes = (struct dealbox_pipes){ .in = in, .out = out, .gate = gate };
 	return 0;
@@ -50,7 +56,8 @@ static int bulk_pipes(struct dealbox *db, struct dealbox_pipes *pipes)
 {
 	struct usb_endpoint_descriptor *in, *out;
 
-	if (usb_find_common_endpoints(db->intf->cur_altsetting, &in, &out, NULL, NULL) ||
+	if (usb_find_common_endpoints(db->intf->cur_altsetting, &in, &out, NULL,
+				      NULL) ||
 	    usb_endpoint_maxp(in) < 8 || usb_endpoint_maxp(out) < 8)
 		return no_endpoint(db);
 	*pipes = (struct dealbox_pipes){ .in = in, .out = out, .gate = out };
@@ -64,7 +71,8 @@ int dealbox_find_pipes(struct dealbox *db, struct dealbox_pipes *pipes)
 
 	if (error)
 		return error;
-	return dialect->bulk ? bulk_pipes(db, pipes) : interrupt_pipes(db, pipes);
+	return dialect->bulk ? bulk_pipes(db, pipes) :
+			       interrupt_pipes(db, pipes);
 }
 
 int dealbox_check_pipes(struct dealbox *db, struct dealbox_pipes *pipes)

@@ -2,7 +2,8 @@
 /* Event queue of one reader. */
 #include "queue.h"
 
-void dealbox_queue_push(struct event_queue *queue, const struct dealbox_event *event)
+void dealbox_queue_push(struct event_queue *queue,
+			const struct dealbox_event *event)
 {
 	if (queue->count == QUEUE_EVENTS) {
 		queue->first = (queue->first + 1) % QUEUE_EVENTS;

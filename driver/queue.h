@@ -37,7 +37,8 @@ struct event_queue {
  *
  * Drops the oldest event if the ring is full.
  */
-void dealbox_queue_push(struct event_queue *queue, const struct dealbox_event *event);
+void dealbox_queue_push(struct event_queue *queue,
+			const struct dealbox_event *event);
 
 /**
  * dealbox_queue_pop() - remove the oldest event

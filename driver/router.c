@@ -25,7 +25,8 @@ static u8 planned_pocket(const struct wire_plan *plan, u8 position, u8 card)
 	case DEALBOX_PLAN_BY_CARD:
 		return card < plan->entries ? plan->pocket[card] : DEALBOX_NONE;
 	case DEALBOX_PLAN_BY_POSITION:
-		return position < plan->entries ? plan->pocket[position] : DEALBOX_NONE;
+		return position < plan->entries ? plan->pocket[position] :
+						  DEALBOX_NONE;
 	default:	/* capture: only cards that were read */
 		return card != DEALBOX_NONE ? plan->pocket[0] : DEALBOX_NONE;
 	}
@@ -48,7 +49,8 @@ static u8 first_reading(const struct router *router, u8 position, u8 card)
 	return DEALBOX_NONE;
 }
 
-static bool route_card(struct router *router, const struct wire_event *read, struct wire_gate *gate)
+static bool route_card(struct router *router, const struct wire_event *read,
+		       struct wire_gate *gate)
 {
 	u8 first;
 
@@ -71,7 +73,8 @@ static bool route_card(struct router *router, const struct wire_event *read, str
 		return true;
 	}
 
-	gate->pocket = planned_pocket(&router->plan, read->position, read->card);
+	gate->pocket =
+		planned_pocket(&router->plan, read->position, read->card);
 	if (gate->pocket == DEALBOX_NONE)
 		gate->reason = DEALBOX_EV_NOT_IN_PLAN;
 	else

@@ -12,8 +12,8 @@
 
 #define NS_PER_MS	1000000U
 
-static enum dealbox_action serial_answered(struct dealbox_core *core, struct dealbox_call *call,
-					   int error)
+static enum dealbox_action serial_answered(struct dealbox_core *core,
+					   struct dealbox_call *call, int error)
 {
 	bool came = core->awaited == DEALBOX_AWAIT_NOTHING;
 	u16 length = call->type == WIRE_REQ_IN ? call->length : 0;
@@ -34,22 +34,25 @@ static enum dealbox_action serial_answered(struct dealbox_core *core, struct dea
 	return dealbox_call_answered(core, call, error);
 }
 
-static enum dealbox_action serial_sent(struct dealbox_core *core, struct dealbox_call *call,
-				       int error)
+static enum dealbox_action serial_sent(struct dealbox_core *core,
+				       struct dealbox_call *call, int error)
 {
 	if (error) {
 		core->awaited = DEALBOX_AWAIT_NOTHING;
 		/*
 		 * -EPIPE would mean a refusal, but a halt of the pipe is none.
 		 */
-		return dealbox_call_answered(core, call, error == -EPIPE ? -EPROTO : error);
+		return dealbox_call_answered(core, call,
+					     error == -EPIPE ? -EPROTO : error);
 	}
 	call->step = serial_answered;
-	call->ms = call->now_ns < call->end_ns ? (u32)(call->end_ns - call->now_ns) / NS_PER_MS : 0;
+	call->ms = call->now_ns < call->end_ns ?
+		   (u32)(call->end_ns - call->now_ns) / NS_PER_MS : 0;
 	return DEALBOX_AWAIT;
 }
 
-static enum dealbox_action serial_exchange(struct dealbox_core *core, struct dealbox_call *call)
+static enum dealbox_action serial_exchange(struct dealbox_core *core,
+					   struct dealbox_call *call)
 {
 	u16 said = call->type == WIRE_REQ_IN ? 0 : call->length;
 	u8 *payload = call->bytes + FRAME_HEADER;
@@ -73,7 +76,8 @@ static enum dealbox_action serial_exchange(struct dealbox_core *core, struct dea
 static size_t serial_encode_plan(u8 *buf, const struct wire_plan *plan)
 {
 	return dealbox_frame_seal(buf, FRAME_PLAN, 0,
-				  dealbox_encode_plan(buf + FRAME_HEADER, plan));
+				  dealbox_encode_plan(buf + FRAME_HEADER,
+						      plan));
 }
 
 static size_t serial_encode_gate(u8 *buf, const struct wire_gate *gate)
@@ -89,12 +93,14 @@ static bool receive_answer(struct dealbox_core *core, const struct frame *frame)
 		return false;
 	core->status = frame->payload[0];
 	core->length = frame->length - FRAME_ANSWER_HEADER;
-	memcpy(core->answer, frame->payload + FRAME_ANSWER_HEADER, core->length);
+	memcpy(core->answer, frame->payload + FRAME_ANSWER_HEADER,
+	       core->length);
 	dealbox_core_end_await(core);
 	return true;
 }
 
-static bool serial_receive(struct dealbox_core *core, const u8 *bytes, size_t length, u64 now_ns)
+static bool serial_receive(struct dealbox_core *core, const u8 *bytes,
+			   size_t length, u64 now_ns)
 {
 	struct frame frame;
 	size_t left = length;
@@ -106,9 +112,11 @@ static bool serial_receive(struct dealbox_core *core, const u8 *bytes, size_t le
 	core->full = length == core->transfer_size;
 	core->frames.dropped = 0;
 	while (dealbox_frame_read(&core->frames, &bytes, &left, &frame)) {
-		if (frame.kind == FRAME_EVENT && frame.length == WIRE_EVENT_SIZE)
+		if (frame.kind == FRAME_EVENT &&
+		    frame.length == WIRE_EVENT_SIZE)
 			good &= dealbox_core_event(core, frame.payload, now_ns);
-		else if (frame.kind == FRAME_ANSWER && frame.length >= FRAME_ANSWER_HEADER)
+		else if (frame.kind == FRAME_ANSWER &&
+			 frame.length >= FRAME_ANSWER_HEADER)
 			good &= receive_answer(core, &frame);
 		else
 			known = false;

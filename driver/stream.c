@@ -38,8 +38,10 @@ static void gate_done(struct urb *urb)
 	/*
 	 * Do not repeat it: the machine holds the card and reports GATE_LATE.
 	 */
-	if (status == -EPROTO || status == -EILSEQ || status == -ETIME || status == -EPIPE)
-		dev_warn_ratelimited(&db->intf->dev, "gate command failed: %d\n", status);
+	if (status == -EPROTO || status == -EILSEQ || status == -ETIME ||
+	    status == -EPIPE)
+		dev_warn_ratelimited(&db->intf->dev,
+				     "gate command failed: %d\n", status);
 }
 
 static struct dealbox_gate *free_gate(struct dealbox *db)
@@ -77,9 +79,9 @@ static int send_gate(struct dealbox_core *core, const struct wire_gate *answer)
 }
 
 /*
- * Cancel gate commands that the machine does not fetch, or no later card would be
- * answered. One that has just been submitted anew may be met instead; the machine
- * then holds its card.
+ * Cancel gate commands that the machine does not fetch, or no later card would
+ * be answered. This may cancel a command that was submitted again meanwhile;
+ * the machine then holds its card.
  */
 static void expire_gates(struct work_struct *work)
 {
@@ -94,7 +96,8 @@ static void expire_gates(struct work_struct *work)
 
 		expired[i] = gate->busy && time_after_eq(now, gate->deadline);
 		if (gate->busy && !expired[i] && db->running)
-			schedule_delayed_work(&db->expire, gate->deadline - now);
+			schedule_delayed_work(&db->expire,
+					      gate->deadline - now);
 	}
 	spin_unlock_irq(&db->lock);
 	/* Not under the lock, which the completion handler takes. */
@@ -103,7 +106,8 @@ static void expire_gates(struct work_struct *work)
 			usb_unlink_urb(db->gates[i].urb);
 }
 
-static void note_gate(struct dealbox_core *core, const struct wire_gate *answer, int error)
+static void note_gate(struct dealbox_core *core, const struct wire_gate *answer,
+		      int error)
 {
 	struct dealbox *db = container_of(core, struct dealbox, core);
 
@@ -156,8 +160,8 @@ static void deliver_events(struct dealbox *db)
 	for (i = 0; i < db->fresh_count; i++) {
 		const struct dealbox_event *event = &db->fresh[i];
 
-		trace_dealbox_event(db->minor, event->seqno, event->machine_seq, event->type,
-				    event->position);
+		trace_dealbox_event(db->minor, event->seqno, event->machine_seq,
+				    event->type, event->position);
 	}
 	/* No events after a reader has seen the machine gone. */
 	if (!db->gone && db->fresh_count)
@@ -169,13 +173,15 @@ static void deliver_events(struct dealbox *db)
 /*
  * Deliver events only after the gate commands of the transfer have been sent.
  */
-static void queue_event(struct dealbox_core *core, const struct dealbox_event *event)
+static void queue_event(struct dealbox_core *core,
+			const struct dealbox_event *event)
 {
 	struct dealbox *db = container_of(core, struct dealbox, core);
 
 	lockdep_assert_held(&db->lock);
 	db->stats.events++;
-	if (event->type == DEALBOX_EV_PROTOCOL_ERROR && event->code == DEALBOX_PROTO_EVENT_SIZE)
+	if (event->type == DEALBOX_EV_PROTOCOL_ERROR &&
+	    event->code == DEALBOX_PROTO_EVENT_SIZE)
 		db->stats.malformed++;
 	if (db->fresh_count == DEALBOX_FRESH)
 		deliver_events(db);
@@ -198,7 +204,8 @@ const struct dealbox_core_ops dealbox_core_ops = {
 static unsigned int note_failure(struct dealbox *db)
 {
 	bool reset;
-	unsigned int pause = dealbox_core_failed(&db->core, ktime_get_ns(), &reset);
+	unsigned int pause =
+		dealbox_core_failed(&db->core, ktime_get_ns(), &reset);
 
 	lockdep_assert_held(&db->lock);
 	if (reset) {
@@ -241,8 +248,8 @@ static void submit_in(struct dealbox *db)
 /* The URB was killed or the bus is going away; data may still have arrived. */
 static bool is_killed(int status)
 {
-	return status == -ECONNRESET || status == -ENOENT || status == -ESHUTDOWN ||
-	       status == -EPERM;
+	return status == -ECONNRESET || status == -ENOENT ||
+	       status == -ESHUTDOWN || status == -EPERM;
 }
 
 /* Return the pause in ms before int_in is submitted again. */
@@ -274,7 +281,8 @@ static void in_done(struct urb *urb)
 	 */
 	if (!urb->status || (is_killed(urb->status) && urb->actual_length)) {
 		db->stats.transfers++;
-		pause = dealbox_core_receive(&db->core, db->int_buf, urb->actual_length, now);
+		pause = dealbox_core_receive(&db->core, db->int_buf,
+					     urb->actual_length, now);
 	} else if (more) {
 		pause = note_transfer_error(db, urb->status);
 	}
@@ -364,8 +372,8 @@ void dealbox_stream_stop(struct dealbox *db, int error)
 
 /* Fill an URB for an interrupt or bulk endpoint. */
 static void fill_urb(struct dealbox *db, struct urb *urb,
-		     const struct usb_endpoint_descriptor *endpoint, void *buf, int size,
-		     usb_complete_t complete, void *context)
+		     const struct usb_endpoint_descriptor *endpoint, void *buf,
+		     int size, usb_complete_t complete, void *context)
 {
 	unsigned int number = usb_endpoint_num(endpoint);
 	bool in = usb_endpoint_dir_in(endpoint);
@@ -374,7 +382,8 @@ static void fill_urb(struct dealbox *db, struct urb *urb,
 		usb_fill_int_urb(urb, db->udev,
 				 in ? usb_rcvintpipe(db->udev, number) :
 				      usb_sndintpipe(db->udev, number),
-				 buf, size, complete, context, endpoint->bInterval);
+				 buf, size, complete, context,
+				 endpoint->bInterval);
 	else
 		usb_fill_bulk_urb(urb, db->udev,
 				  in ? usb_rcvbulkpipe(db->udev, number) :
@@ -382,7 +391,8 @@ static void fill_urb(struct dealbox *db, struct urb *urb,
 				  buf, size, complete, context);
 }
 
-int dealbox_stream_alloc(struct dealbox *db, const struct usb_endpoint_descriptor *in,
+int dealbox_stream_alloc(struct dealbox *db,
+			 const struct usb_endpoint_descriptor *in,
 			 const struct usb_endpoint_descriptor *out)
 {
 	int i, size = usb_endpoint_maxp(in);

@@ -14,19 +14,20 @@ static const struct dealbox_info *info_of(struct device *dev)
 	return &container_of(dev, struct dealbox, dev)->info;
 }
 
-#define DEALBOX_ATTR(name_, format_, ...)						\
-static ssize_t name_##_show(struct device *dev, struct device_attribute *attr, char *buf) \
-{											\
-	const struct dealbox_info *info = info_of(dev);					\
-											\
-	return sysfs_emit(buf, format_ "\n", __VA_ARGS__);				\
-}											\
+#define DEALBOX_ATTR(name_, format_, ...)				\
+static ssize_t name_##_show(struct device *dev,				\
+			    struct device_attribute *attr, char *buf)	\
+{									\
+	const struct dealbox_info *info = info_of(dev);			\
+									\
+	return sysfs_emit(buf, format_ "\n", __VA_ARGS__);		\
+}									\
 static DEVICE_ATTR_RO(name_)
 
 DEALBOX_ATTR(capabilities, "0x%08x", info->capabilities);
 DEALBOX_ATTR(protocol, "%u.%u", info->protocol >> 8, info->protocol & 0xff);
-DEALBOX_ATTR(firmware, "%u.%u.%u", info->firmware >> 24, info->firmware >> 16 & 0xff,
-	     info->firmware & 0xffff);
+DEALBOX_ATTR(firmware, "%u.%u.%u", info->firmware >> 24,
+	     info->firmware >> 16 & 0xff, info->firmware & 0xffff);
 DEALBOX_ATTR(hardware, "%u", info->hardware);
 DEALBOX_ATTR(gate_deadline_us, "%u", info->gate_deadline_us);
 DEALBOX_ATTR(hopper, "%u", info->hopper);
@@ -39,9 +40,11 @@ DEALBOX_ATTR(model, "%s", info->name);
  * The full serial number: GET_INFO may cut it, and two machines then look the
  * same.
  */
-static ssize_t serial_show(struct device *dev, struct device_attribute *attr, char *buf)
+static ssize_t serial_show(struct device *dev, struct device_attribute *attr,
+			   char *buf)
 {
-	return sysfs_emit(buf, "%s\n", container_of(dev, struct dealbox, dev)->serial ?: "");
+	return sysfs_emit(buf, "%s\n",
+			  container_of(dev, struct dealbox, dev)->serial ?: "");
 }
 static DEVICE_ATTR_RO(serial);
 
@@ -84,11 +87,13 @@ static int state_show(struct seq_file *seq, void *unused)
 	retry_ms = db->core.pace.pause_ms;
 	seqno = db->core.source.seqno;
 	list_for_each_entry(file, &db->files, node)
-		seq_printf(seq, "file: queued=%u lost=%llu owner=%d\n", file->queue.count,
-			   file->queue.lost, file == db->owner);
+		seq_printf(seq, "file: queued=%u lost=%llu owner=%d\n",
+			   file->queue.count, file->queue.lost,
+			   file == db->owner);
 	spin_unlock_irq(&db->lock);
 
-	seq_printf(seq, "running=%d claimed=%d routing=%d failing=%d retry_ms=%u seqno=%llu\n",
+	seq_printf(seq,
+		   "running=%d claimed=%d routing=%d failing=%d retry_ms=%u seqno=%llu\n",
 		   running, claimed, deal, failing, retry_ms, seqno);
 	seq_printf(seq, "transfers=%llu events=%llu malformed=%llu\n",
 		   stats.transfers, stats.events, stats.malformed);

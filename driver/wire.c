@@ -33,7 +33,8 @@ bool dealbox_wire_known(u32 type)
 	return false;
 }
 
-bool dealbox_decode_descriptor(const u8 *buf, size_t len, struct wire_descriptor *out)
+bool dealbox_decode_descriptor(const u8 *buf, size_t len,
+			       struct wire_descriptor *out)
 {
 	const u32 kinds = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_HOST_ROUTED;
 	const u32 modes = DEALBOX_CAP_BY_CARD | DEALBOX_CAP_BY_POSITION;
@@ -59,14 +60,17 @@ bool dealbox_decode_descriptor(const u8 *buf, size_t len, struct wire_descriptor
 	       out->pockets >= 1 && out->pockets <= DEALBOX_MAX_POCKETS &&
 	       out->pocket_capacity >= 1 && out->pocket_capacity <= 64 &&
 	       out->hopper &&
-	       out->plan_entries >= 1 && out->plan_entries <= DEALBOX_MAX_ENTRIES &&
-	       (out->capabilities & kinds) && (out->capabilities & kinds) != kinds &&
+	       out->plan_entries >= 1 &&
+	       out->plan_entries <= DEALBOX_MAX_ENTRIES &&
+	       (out->capabilities & kinds) &&
+	       (out->capabilities & kinds) != kinds &&
 	       (out->capabilities & modes) &&
 	       (out->reader || !(out->capabilities & readers)) &&
 	       routed == !!out->gate_deadline_us;
 }
 
-int dealbox_read_descriptor(const u8 *buf, size_t len, struct wire_descriptor *out)
+int dealbox_read_descriptor(const u8 *buf, size_t len,
+			    struct wire_descriptor *out)
 {
 	int error = -EPROTO;
 
@@ -123,7 +127,8 @@ void dealbox_decode_result(const u8 *buf, struct wire_result *out)
 
 /* struct dealbox_counters keeps the order of the protocol. */
 #define COUNTERS	(WIRE_COUNTERS_SIZE / 4)
-static_assert(sizeof(struct dealbox_counters) == WIRE_COUNTERS_SIZE, "counters");
+static_assert(sizeof(struct dealbox_counters) == WIRE_COUNTERS_SIZE,
+	      "counters");
 
 void dealbox_decode_counters(const u8 *buf, struct dealbox_counters *out)
 {
@@ -173,7 +178,8 @@ void dealbox_count_plan(struct wire_plan *plan)
 	for (i = 0; i < plan->entries; i++) {
 		u8 pocket = plan->pocket[i];
 
-		if (plan->mode != DEALBOX_PLAN_BY_CARD || pocket != DEALBOX_NONE)
+		if (plan->mode != DEALBOX_PLAN_BY_CARD ||
+		    pocket != DEALBOX_NONE)
 			plan->feed++;
 		if (pocket < DEALBOX_MAX_POCKETS)
 			plan->counts[pocket]++;
@@ -239,7 +245,8 @@ static int plan_fault(const u8 *buf, const struct wire_descriptor *machine,
 	if (out->plan_id != plan_id)
 		return 8;
 	out->entries = buf[12];
-	if (!out->entries || out->entries > entries_max(out->mode, machine->plan_entries))
+	if (!out->entries ||
+	    out->entries > entries_max(out->mode, machine->plan_entries))
 		return 12;
 
 	memset(out->pocket, 0, sizeof(out->pocket));
@@ -251,7 +258,8 @@ static int plan_fault(const u8 *buf, const struct wire_descriptor *machine,
 	if (get_unaligned_le16(buf + 14))
 		return 14;
 	for (i = 0; i < DEALBOX_MAX_POCKETS; i++)
-		if (buf[16 + i] != out->counts[i] || buf[16 + i] > machine->pocket_capacity)
+		if (buf[16 + i] != out->counts[i] ||
+		    buf[16 + i] > machine->pocket_capacity)
 			return 16 + i;
 	if (get_unaligned_le32(buf + 24) || get_unaligned_le32(buf + 28))
 		return 24;
@@ -266,8 +274,9 @@ static int plan_fault(const u8 *buf, const struct wire_descriptor *machine,
 	return -1;
 }
 
-u8 dealbox_decode_plan(const u8 *buf, size_t len, const struct wire_descriptor *machine,
-		       u32 plan_id, struct wire_plan *out, u32 *detail)
+u8 dealbox_decode_plan(const u8 *buf, size_t len,
+		       const struct wire_descriptor *machine, u32 plan_id,
+		       struct wire_plan *out, u32 *detail)
 {
 	u32 crc;
 	int fault;
