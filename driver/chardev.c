@@ -202,7 +202,7 @@ static int claim_machine(struct dealbox_file *f)
 	return error;
 }
 
-/* What only the file knows of the machine's status. */
+/* Fill in the fields of the status that depend on the file. */
 static void add_claim(struct dealbox_file *f, struct dealbox_status *out)
 {
 	struct dealbox *db = f->db;

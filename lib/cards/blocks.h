@@ -13,12 +13,12 @@
 #define BLOCK_STATE	40	/* bytes that a block is made from */
 
 struct block_source {
-	/* What the next block is made from; one thread at a time, in order. */
+	/* Copies the source of the next block to state; one thread at a time, in order. */
 	void (*next)(void *source, void *state);
-	/* The numbers of that block that are deals; returns how many. */
+	/* Gets the numbers of that block that are deals. Returns how many. */
 	size_t (*numbers)(const void *source, const void *state,
 			  dealbox_number numbers[BLOCK_DRAWS]);
-	/* The deals with these numbers, which may be lost. */
+	/* Makes the deals with these numbers, and may overwrite the numbers. */
 	void (*deals)(dealbox_number *numbers, size_t count, struct dealbox_deal *deals);
 };
 

@@ -202,7 +202,7 @@ static bool is_blank(const char *text, const char *end)
 	return text == end;
 }
 
-/* Is the end of this line in a comment, when its beginning is, or is not? */
+/* Returns true if the line ends within a comment. comment: it begins within one. */
 static bool in_comment(const char *text, const char *end, bool comment)
 {
 	for (; text < end; text++) {

@@ -1013,7 +1013,7 @@ static void read_lines(struct pbn *pbn)
 	end_game(pbn, pbn->end);
 }
 
-/* What is said once for the whole file. */
+/* Reports what is reported once for the whole file. */
 static void sum_up(struct pbn *pbn)
 {
 	unsigned int kinds = 0;

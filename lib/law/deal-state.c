@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the judge knows of players, packs and the current deal; for the handlers of all verbs. */
+/* The judge's knowledge of players, packs and the current deal, for the handlers of all verbs. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

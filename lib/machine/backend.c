@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What backends share: the machines that are known on USB, and what they say of failures. */
+/* The common part of all backends: known USB machines, and sentences for failures. */
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>

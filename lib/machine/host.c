@@ -255,7 +255,7 @@ static void pause_deal(struct host *host)
 	run_call(host, &call);
 }
 
-/* What the host knows of the machine's status. */
+/* Fill in the fields of the status that the machine does not know. */
 static void add_claim(const struct host *host, struct dealbox_status *out)
 {
 	out->lost = host->queue.lost;

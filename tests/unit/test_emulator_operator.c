@@ -240,7 +240,7 @@ static const char evening_rules[] =
 	"on land every 907: power-cycle 10\n"
 	"on read every 1009: unplug 10\n";
 
-/* What the host knows of the board in the machine, from events alone. */
+/* The host's knowledge of the board in the machine, from events alone. */
 struct knowledge {
 	struct pile pocket[4];
 	unsigned int done;

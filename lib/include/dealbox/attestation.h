@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/* What an attestation says besides its two digests. Nothing of it is checked. */
+/* The contents of an attestation besides its two digests. None of it is checked. */
 struct dealbox_statement {
 	uint8_t key_id[DEALBOX_KEY_ID_SIZE];	/* which key has signed it */
 	uint32_t counter;	/* attestations made with this key, this one included */

@@ -25,7 +25,7 @@ extern "C" {
 
 struct dealbox_dealing;
 
-/* What the operator, or the program, wants. */
+/* Commands of the operator, or of the program. */
 enum dealbox_dealing_command {
 	DEALBOX_DEALING_START,		/* go on: deal, resume, read again, "I have done it" */
 	DEALBOX_DEALING_ACCEPT,		/* "this board is empty", "it is the one that is wanted" */
