@@ -210,7 +210,8 @@
  * @position: position of the card in the deal, or DEALBOX_NONE
  * @card: card number, or DEALBOX_NONE
  * @pocket: pocket, or DEALBOX_NONE
- * @quality: quality of the reading 0..100, or DEALBOX_NONE
+ * @quality: quality of the reading: 1..100, and below 50 the card counts as not
+ *	read; 0 or DEALBOX_NONE if the machine does not say
  * @code: depends on @type
  * @arg: depends on @type
  * @counts: DEALBOX_EV_DEAL_DONE: cards per pocket, in place of @arg
