@@ -1040,10 +1040,12 @@ void engine_did(struct engine *d, struct jobs *jobs, const struct step *step, en
 {
 	static const bool command[STEPS] = {
 		[STEP_STATUS] = true, [STEP_PAUSE] = true, [STEP_RESUME] = true,
-		[STEP_REREAD] = true, [STEP_ABORT] = true,
+		[STEP_REREAD] = true, [STEP_ABORT] = true, [STEP_RELEASE] = true,
 	};
+	/* A refused release is an answer, and would be refused again. */
+	bool done = did == DID_OK || (step->kind == STEP_RELEASE && did == DID_REFUSED);
 
-	if (command[step->kind] && did == DID_OK) {
+	if (command[step->kind] && done) {
 		if (step->kind != STEP_STATUS)
 			d->failures = 0;
 	} else if (command[step->kind]) {
@@ -1076,6 +1078,10 @@ void engine_did(struct engine *d, struct jobs *jobs, const struct step *step, en
 	case STEP_REREAD:
 		if (did == DID_OK)
 			d->phase = PHASE_RUNNING;
+		break;
+	case STEP_RELEASE:
+		/* The board may still be locked: try again when the machine answers. */
+		d->released = done;
 		break;
 	case STEP_CLEAR:
 		/* There may be no fault any more. */

@@ -843,6 +843,10 @@
 	"out; in | release, > no-work",
 	"job open | > press-start 2.1",
 	"press release | release, > press-start 2.1") },
+{ "the release of a dealt board is not answered", 0, DEALBOX_CAP_BOARD_LOCK, 0, LINES(DEALS,
+	"done | > none 1.1",
+	"settled; next release no-answer | status, judge 1.1 #1, release, status, release, > take-out 1.1",
+	"look | status, > take-out 1.1") },
 { "a board that was let go, and is dealt all the same", 0, DEALBOX_CAP_BOARD_LOCK, 0, LINES(
 	"plug | status, > insert-board 1.1",
 	"in; press release | release, > press-start 1.1",
