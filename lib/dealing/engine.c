@@ -788,12 +788,13 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 	/* before a fault, too, which may end when the board is out */
 	if (d->used || d->doubt)
 		d->release |= !d->released;
-	if (d->release && d->insertion && d->capabilities & DEALBOX_CAP_BOARD_LOCK) {
+	/* The machine refuses it until the abort has ended. */
+	if (d->release && !d->deals && d->insertion && d->capabilities & DEALBOX_CAP_BOARD_LOCK) {
 		d->release = false;
 		d->released = true;
 		return does(d, step, STEP_RELEASE);
 	}
-	d->release = false;
+	d->release &= d->deals;
 	if (d->fault) {
 		/* somebody has taken the board out, or says that it is mended */
 		if (!d->asked && !d->cover && !locked && (d->moved || d->start)) {
