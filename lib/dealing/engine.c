@@ -297,6 +297,9 @@ void engine_status(struct engine *d, const struct dealbox_status *status)
 		if (d->phase == PHASE_HELD && d->held != status->fault) {
 			d->held = status->fault;
 			d->holds = event_row(status->fault).state;
+			/* As if its event had come: see hold(). */
+			if (d->held == DEALBOX_EV_DECK_SHORT)
+				make_void(d, DEALBOX_LEDGER_VOID, d->held, d->holds);
 		}
 	}
 }
