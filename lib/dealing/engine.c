@@ -870,6 +870,17 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 	return begins(d, step, false);
 }
 
+/* The operator is told that he may take the board out. It stays locked only until a plain start. */
+static bool lets_go(struct engine *d, struct step *step)
+{
+	if (d->released || d->deals || !d->insertion || !(d->capabilities & DEALBOX_CAP_BOARD_LOCK) ||
+	    d->shows == DEALBOX_OPERATOR_START ||
+	    !(dealbox_operator_ways(d->shows) & DEALBOX_WAY_REMOVE))
+		return false;
+	d->released = true;
+	return does(d, step, STEP_RELEASE);
+}
+
 /* A deal is running. */
 static bool next_dealing(struct engine *d, const struct jobs *jobs, struct step *step)
 {
@@ -935,7 +946,7 @@ bool engine_next(struct engine *d, struct jobs *jobs, const struct engine *all, 
 	}
 	switch (d->phase) {
 	case PHASE_NONE:
-		return next_free(d, jobs, &others, step);
+		return next_free(d, jobs, &others, step) || lets_go(d, step);
 	case PHASE_BEGIN:
 		return does(d, step, STEP_BEGIN);
 	case PHASE_START:

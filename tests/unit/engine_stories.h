@@ -850,7 +850,17 @@
 { "the deck is short, as the status says", 0, DEALBOX_CAP_BOARD_LOCK, 0, LINES(DEALS,
 	"look; is held type36 | status, abort, void 1.1 #1 void 0x24, > deck-short 1.1",
 	"aborted | release, > deck-short 1.1",
-	"out; in | > confirm-empty 1.1") },
+	"out; in | release, > confirm-empty 1.1") },
+{ "a locked board that is to be taken out", 0,
+	DEALBOX_CAP_BOARD_LOCK | DEALBOX_CAP_BOARD_READER, 0, LINES(
+	"plug; is fault type44 with-board #1 number1 | status, release, > board-pulled there 1",
+	"out; cleared; in number2 | release, > number-other 1.1 there 2",
+	"out; in number1 | release, > confirm-empty 1.1") },
+{ "a locked board that may have cards", 0, DEALBOX_CAP_BOARD_LOCK, 0, LINES(
+	"plug; is with-board #1 | status, release, > confirm-empty 1.1",
+	"press start | plan 1.1, begin 1.1 #1, start #1, > none 1.1",
+	"started; done | > none 1.1",
+	"settled | status, judge 1.1 #1, release, > take-out 1.1") },
 { "the release of a dealt board is not answered", 0, DEALBOX_CAP_BOARD_LOCK, 0, LINES(DEALS,
 	"done | > none 1.1",
 	"settled; next release no-answer | status, judge 1.1 #1, release, status, release, > take-out 1.1",
