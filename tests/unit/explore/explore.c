@@ -23,7 +23,7 @@
 
 static const unsigned int arguments[ACTIONS] = {
 	[ACT_STEP] = STEP_WAYS, [ACT_ADVANCE] = MISHAPS, [ACT_INSERT] = 2, [ACT_FILL] = FILLINGS,
-	[ACT_PUSH] = PUSH_STOP + 1,
+	[ACT_PUSH] = PUSHES, [ACT_COVER] = 2,
 };
 
 static bool records(enum step_kind kind)
@@ -85,6 +85,9 @@ static char cost(const struct state *s, enum action action, unsigned int arg)
 	case ACT_REMOVE:
 		if (!w->present || w->on_wire > LAG)
 			return 'n';
+		/* by force */
+		if (w->locked && w->on)
+			return 'f';
 		return ways(s) & DEALBOX_WAY_REMOVE || (w->state == DEALBOX_STATE_DONE && s->runs) ? 0 : 'f';
 	case ACT_FILL:
 		if (world_deals(w) || world_deck_whole(w) > !!arg || w->on_wire > 1)
@@ -101,6 +104,8 @@ static char cost(const struct state *s, enum action action, unsigned int arg)
 		return w->state == DEALBOX_STATE_FAULT || shown == DEALBOX_OPERATOR_NOT_IN_PLAN ? 0 : 'f';
 	case ACT_PUSH:
 		if (!host_idle(s))
+			return 'n';
+		if (arg == PUSH_RELEASE && w->kind != KIND_LOCKED)
 			return 'n';
 		if (arg != PUSH_START)
 			return 'f';
@@ -128,6 +133,10 @@ static char cost(const struct state *s, enum action action, unsigned int arg)
 		return w->on ? 'c' : 'n';
 	case ACT_OPEN:
 		return host_idle(s) && !s->attached && w->on ? 0 : 'n';
+	case ACT_COVER:
+		if (w->kind != KIND_LOCKED || w->cover == !!arg || w->on_wire > LAG)
+			return 'n';
+		return arg ? 'f' : 0;
 	case ACT_RECEIVE:
 		return w->waits && w->on_wire && hears(s) && !host_idle(s) ? 0 : 'n';
 	case ACT_GATE:
@@ -277,6 +286,9 @@ static void act(enum action action, unsigned int arg)
 		break;
 	case ACT_OPEN:
 		host_attach();
+		break;
+	case ACT_COVER:
+		world_cover(w, arg);
 		break;
 	case ACT_RECEIVE:
 		host_arrive();
@@ -636,7 +648,9 @@ static bool follow(bool *looked, struct choice *choice)
 	} else if (!was_looked && now.attached) {
 		*choice = (struct choice){ ACT_LOOK, 0 };
 		*looked = true;
-	} else if (way & DEALBOX_WAY_REMOVE && w->present &&
+	} else if (w->cover && (way & DEALBOX_WAY_COVER || shown == DEALBOX_OPERATOR_JAM)) {
+		*choice = (struct choice){ ACT_COVER, 0 };
+	} else if (way & DEALBOX_WAY_REMOVE && w->present && !(w->locked && w->on) &&
 		   (!(way & DEALBOX_WAY_START) || !contents_empty(&w->board))) {
 		*choice = (struct choice){ ACT_REMOVE, 0 };
 	} else if (w->state == DEALBOX_STATE_FAULT && w->reader != NOBODY) {
@@ -983,6 +997,9 @@ static const struct plan_of_walk walks_to_do[] = {
 	{ "host-routed, without a driver", false, KIND_ROUTED, AUTO, 1, 1, 0, 34, 46, NULL },
 	{ "host-routed: a loss of power, and a program that dies", true, KIND_ROUTED, AUTO, 0, 1, 1,
 	  36, 60, NULL },
+	{ "with a lock: two faults", true, KIND_LOCKED, AUTO, 2, 0, 0, 20, 28, NULL },
+	{ "with a lock: a fault, and a program that dies", true, KIND_LOCKED, AUTO, 1, 1, 0, 28, 46, NULL },
+	{ "with a lock: a fault, and a loss of power", true, KIND_LOCKED, AUTO, 1, 0, 1, 24, 40, NULL },
 	{ "by position: two faults", true, KIND_POSITION, DEALBOX_JOB_BY_POSITION, 2, 0, 0, 22, 29, NULL },
 	{ "by position: a fault, and a program that dies", true, KIND_POSITION, DEALBOX_JOB_BY_POSITION,
 	  1, 1, 0, 32, 50, NULL },

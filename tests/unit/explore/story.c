@@ -52,7 +52,7 @@ static const char *const transfers[STEP_WAYS] = {
 	"; the disk is full", "; an event takes longer",
 };
 
-static const char *const pushes[PUSHES] = { "start", "pause", "stop" };
+static const char *const pushes[PUSHES] = { "start", "pause", "stop", "release" };
 
 static void tell(struct choice choice)
 {
@@ -96,6 +96,9 @@ static void tell(struct choice choice)
 		break;
 	case ACT_FILL:
 		printf("the operator fills the hopper with %s", fillings[choice.arg]);
+		break;
+	case ACT_COVER:
+		printf("the operator %s the cover", choice.arg ? "opens" : "closes");
 		break;
 	case ACT_PUSH:
 		printf("the operator presses %s", pushes[choice.arg]);

@@ -32,6 +32,7 @@ enum action {
 	ACT_ON,
 	ACT_RESET,
 	ACT_OPEN,		/* the program opens the machine again */
+	ACT_COVER,		/* argument: 1 = it is opened */
 	/* host-routed */
 	ACT_RECEIVE,		/* the driver receives events while the program does something else */
 	ACT_GATE,		/* a gate command reaches the machine */

@@ -22,6 +22,8 @@ const struct wire_descriptor world_machines[MACHINES] = {
 				DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD),
 	[KIND_ROUTED] = MACHINE(DEALBOX_READER_CAMERA,
 				DEALBOX_CAP_HOST_ROUTED | DEALBOX_CAP_BY_CARD),
+	[KIND_LOCKED] = MACHINE(DEALBOX_READER_CAMERA, DEALBOX_CAP_STORED_PLAN |
+				DEALBOX_CAP_BY_CARD | DEALBOX_CAP_BOARD_LOCK),
 	[KIND_POSITION] = MACHINE(DEALBOX_READER_NONE,
 				  DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_POSITION),
 };
@@ -163,9 +165,15 @@ void world_take_card(struct world *w)
 	w->stuck = false;
 }
 
-void world_clean(struct world *w)
+void world_cover(struct world *w, bool open)
 {
-	world_take_card(w);
+	w->cover = open;
+	w->touched = true;
+	if (!w->on)
+		return;
+	emit(w, open ? DEALBOX_EV_COVER_OPEN : DEALBOX_EV_COVER_CLOSED);
+	if (open && world_deals(w))
+		stop(w, DEALBOX_EV_COVER_OPENED);
 }
 
 /* A card that was let through falls. */
@@ -273,17 +281,23 @@ static void stop_card(struct world *w, unsigned int type)
 		w->stuck = true;
 }
 
+/* The machine itself chooses the pocket by what it has read. */
+static bool by_card(const struct world *w)
+{
+	return w->kind == KIND_STORED || w->kind == KIND_LOCKED;
+}
+
 /* The card at the reader has been read. */
 static void has_read(struct world *w)
 {
 	uint8_t as = w->read_as, position = w->position;
 	struct told *e;
 
-	if (w->kind == KIND_STORED && as != JOKER && w->seen >> as & 1) {
+	if (by_card(w) && as != JOKER && w->seen >> as & 1) {
 		stop_card(w, DEALBOX_EV_REPEATED_CARD);
 		return;
 	}
-	if (w->kind == KIND_STORED && as == JOKER) {
+	if (by_card(w) && as == JOKER) {
 		stop_card(w, DEALBOX_EV_NOT_IN_PLAN);
 		return;
 	}
@@ -427,6 +441,7 @@ static void new_insertion(struct world *w, bool doubt)
 void world_insert(struct world *w, bool full)
 {
 	w->present = true;
+	w->locked = w->kind == KIND_LOCKED && w->on;
 	w->touched = true;
 	w->board = full ? w->aside : (struct contents){ 0 };
 	new_insertion(w, !w->on);
@@ -451,7 +466,7 @@ void world_remove(struct world *w)
 	w->aside_full = !contents_empty(&w->board);
 	w->aside_from = !w->aside_full ? 0 : w->deals ? w->insertion : w->from;
 	w->board = (struct contents){ 0 };
-	w->present = false;
+	w->present = w->locked = false;
 	w->touched = true;
 	w->insertion = 0;
 	w->spent = w->says_unspent = w->doubt = false;
@@ -502,6 +517,8 @@ void world_configure(struct world *w, unsigned int reason)
 	emit(w, DEALBOX_EV_STATE_LOST)->code = reason;
 	if (w->present)
 		emit(w, DEALBOX_EV_BOARD_INSERTED)->flags = w->doubt ? DEALBOX_EVF_AT_POWER_ON : 0;
+	if (w->cover)
+		emit(w, DEALBOX_EV_COVER_OPEN);
 	if (w->in_hopper)
 		emit(w, DEALBOX_EV_HOPPER_LOADED);
 }
@@ -563,6 +580,8 @@ static uint8_t start(struct world *w, const struct wire_command *command)
 		return DEALBOX_ERR_SPENT;
 	if (w->doubt)
 		return DEALBOX_ERR_IN_DOUBT;
+	if (w->cover)
+		return DEALBOX_ERR_COVER_OPEN;
 	if (!w->in_hopper)
 		return DEALBOX_ERR_HOPPER_EMPTY;
 
@@ -579,6 +598,7 @@ static uint8_t start(struct world *w, const struct wire_command *command)
 	}
 	w->spent = true;
 	w->says_unspent = false;
+	w->locked = w->kind == KIND_LOCKED;
 	w->state = DEALBOX_STATE_DEALING;
 	w->fault = 0;
 	w->position = w->seen = w->misreads = 0;
@@ -618,6 +638,8 @@ static uint8_t resume(struct world *w, const struct wire_command *unused)
 	(void)unused;
 	if (w->state != DEALBOX_STATE_PAUSED)
 		return DEALBOX_ERR_STATE;
+	if (w->cover)
+		return DEALBOX_ERR_COVER_OPEN;
 	w->state = DEALBOX_STATE_DEALING;
 	emit(w, DEALBOX_EV_RESUMED)->position = w->position;
 	return DEALBOX_ERR_OK;
@@ -628,6 +650,8 @@ static uint8_t reread(struct world *w, const struct wire_command *unused)
 	(void)unused;
 	if (w->state != DEALBOX_STATE_HELD)
 		return DEALBOX_ERR_STATE;
+	if (w->cover)
+		return DEALBOX_ERR_COVER_OPEN;
 	w->state = DEALBOX_STATE_DEALING;
 	w->fault = 0;
 	return DEALBOX_ERR_OK;
@@ -658,9 +682,24 @@ static uint8_t clear(struct world *w, const struct wire_command *unused)
 		forbid("a fault is cleared before anybody did something about it");
 	if (w->stuck)
 		return DEALBOX_ERR_FAULT;
+	if (w->cover)
+		return DEALBOX_ERR_COVER_OPEN;
 	emit(w, DEALBOX_EV_FAULT_CLEARED)->code = w->fault;
 	w->state = DEALBOX_STATE_IDLE;
 	w->fault = 0;
+	return DEALBOX_ERR_OK;
+}
+
+static uint8_t release(struct world *w, const struct wire_command *unused)
+{
+	(void)unused;
+	if (w->kind != KIND_LOCKED)
+		return DEALBOX_ERR_UNSUPPORTED;
+	if (world_deals(w))
+		return DEALBOX_ERR_STATE;
+	if (!w->present)
+		return DEALBOX_ERR_NO_BOARD;
+	w->locked = false;
 	return DEALBOX_ERR_OK;
 }
 
@@ -670,6 +709,7 @@ static int do_command(struct world *w, uint8_t request, const uint8_t *data, siz
 		[WIRE_LOAD] = load, [DEALBOX_OP_START] = start, [DEALBOX_OP_PAUSE] = pause,
 		[DEALBOX_OP_RESUME] = resume, [DEALBOX_OP_REREAD] = reread,
 		[DEALBOX_OP_ABORT] = abort_deal, [DEALBOX_OP_CLEAR_FAULT] = clear,
+		[DEALBOX_OP_RELEASE_BOARD] = release,
 	};
 	struct wire_command command;
 
@@ -689,6 +729,7 @@ static void put_status(const struct world *w, uint8_t *data)
 		.state = w->state,
 		.fault = w->state == DEALBOX_STATE_HELD || w->state == DEALBOX_STATE_FAULT ? w->fault : 0,
 		.flags = (w->present ? DEALBOX_STATUS_BOARD : 0) |
+			 (w->cover ? DEALBOX_STATUS_COVER_OPEN : 0) |
 			 (w->in_hopper ? DEALBOX_STATUS_HOPPER : 0) |
 			 (w->spent && !w->says_unspent ? DEALBOX_STATUS_SPENT : 0) |
 			 (w->doubt ? DEALBOX_STATUS_IN_DOUBT : 0) |

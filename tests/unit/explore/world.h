@@ -27,6 +27,7 @@ enum kind {
 	KIND_STORED,		/* holds the plan, and deals by card */
 	KIND_ROUTED,		/* asks the host for the pocket of each card */
 	KIND_POSITION,		/* holds the plan, has no reader, and deals by position */
+	KIND_LOCKED,		/* as KIND_STORED, and locks the board; its cover can be opened */
 	MACHINES
 };
 
@@ -115,6 +116,8 @@ struct world {
 	bool irregular;			/* not the cards of one deal were put in */
 	struct contents board, aside;
 	bool present;			/* a board is in the machine */
+	bool locked;			/* .. and cannot be taken out */
+	bool cover;			/* open */
 	bool aside_full;		/* one was taken out with cards, and not emptied */
 	uint8_t aside_from;		/* .. from this insertion */
 	/* the machine */
@@ -184,7 +187,7 @@ void world_fill(struct world *w, enum filling filling);
 /* A card that was not seen yet is put into the empty hopper. */
 void world_add_missing(struct world *w);
 void world_take_card(struct world *w);
-void world_clean(struct world *w);
+void world_cover(struct world *w, bool open);
 void world_off(struct world *w);
 void world_on(struct world *w);
 /* STATE_LOST, as at a configuration or a restart of the firmware. */
