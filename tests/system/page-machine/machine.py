@@ -9,6 +9,7 @@ whatever the controller believes.
 """
 import collections
 import errno
+import hashlib
 import heapq
 import os
 import select
@@ -22,14 +23,15 @@ TEST_PLAN = ALL = 0xffffffff
 IDLE, DEALING, PAUSED, HELD, FAULT, DONE = range(6)
 
 # §2.3
-(OK, BAD_REQUEST, BAD_LENGTH, BAD_VALUE, UNSUPPORTED, STATE, ERR_FAULT, NO_PLAN, WRONG_PLAN, NO_BOARD,
- WRONG_INSERTION, SPENT, IN_DOUBT, ERR_COVER, ERR_HOPPER, CRC, PLAN, INCOMPLETE, HARDWARE) = range(19)
+(OK, BAD_REQUEST, BAD_LENGTH, BAD_VALUE, UNSUPPORTED, STATE, ERR_FAULT, NO_PLAN, WRONG_PLAN,
+ NO_BOARD, WRONG_INSERTION, SPENT, IN_DOUBT, ERR_COVER, ERR_HOPPER, CRC, PLAN, INCOMPLETE,
+ HARDWARE) = range(19)
 
 # §4
-STATE_LOST, HOPPER_LOADED, HOPPER_EMPTY, BOARD_INSERTED, BOARD_REMOVED, COVER_OPEN, COVER_CLOSED, KEY = \
-    range(1, 9)
-(PLAN_LOADED, DEAL_STARTED, CARD_READ, CARD_ROUTED, CARD_LANDED, DEAL_DONE, EV_PAUSED, RESUMED, ABORTED,
- FAULT_CLEARED) = range(0x10, 0x1a)
+(STATE_LOST, HOPPER_LOADED, HOPPER_EMPTY, BOARD_INSERTED, BOARD_REMOVED, COVER_OPEN, COVER_CLOSED,
+ KEY) = range(1, 9)
+(PLAN_LOADED, DEAL_STARTED, CARD_READ, CARD_ROUTED, CARD_LANDED, DEAL_DONE, EV_PAUSED, RESUMED,
+ ABORTED, FAULT_CLEARED, ATTESTED) = range(0x10, 0x1b)
 UNREADABLE, NOT_IN_PLAN, GATE_LATE, FEED_TIMEOUT, DECK_SHORT = range(0x20, 0x25)
 REPEATED, DOUBLE_FEED, JAM, WRONG_POCKET, PULLED, COVER_OPENED, EV_HARDWARE = range(0x28, 0x2f)
 FIRST_FAULT = 0x28
@@ -37,12 +39,14 @@ QUEUE = 256
 
 # §1.1
 (STORED_PLAN, HOST_ROUTED, EXIT_SENSORS, BOARD_READER, BOARD_LOCK, FACE_SENSOR, DOUBLE_FEED_SENSOR,
- TEST_DEAL, KEYS, BY_CARD, BY_POSITION, CAPTURE, REFUSES_BY_RESULT) = (1 << bit for bit in range(13))
+ TEST_DEAL, KEYS, BY_CARD, BY_POSITION, CAPTURE, REFUSES_BY_RESULT, CAN_ATTEST) = (
+     1 << bit for bit in range(14))
 
 POCKETS, CAPACITY, HOPPER, PLAN_CARDS = 4, 20, 60, 54
-(DESCRIBE, GET_INFO, GET_STATUS, GET_RESULT, GET_COUNTERS, GET_PARAM) = range(6)
-(SET_PARAM, LOAD, START, PAUSE, RESUME, REREAD, ABORT, CLEAR_FAULT, RELEASE_BOARD, TEST, LOCATE) = \
-    range(0x10, 0x1b)
+(DESCRIBE, GET_INFO, GET_STATUS, GET_RESULT, GET_COUNTERS, GET_PARAM, GET_IDENTITY, GET_STATEMENT,
+ GET_SIGNATURE) = range(9)
+(SET_PARAM, LOAD, START, PAUSE, RESUME, REREAD, ABORT, CLEAR_FAULT, RELEASE_BOARD, TEST, LOCATE,
+ ATTEST) = range(0x10, 0x1c)
 MODE_CARD, MODE_POSITION, MODE_CAPTURE, MODE_TEST, MODE_ROUTED = range(1, 6)
 
 C_DEALT, C_VOID, C_FED, C_READ, C_UNREADABLE, C_REPEATED, C_FOREIGN, C_DOUBLE, C_TIMEOUT, C_JAM, \
@@ -58,6 +62,59 @@ def crc32c(data):
         for _ in range(8):
             crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
     return crc ^ ALL
+
+
+def blake2b(data, key=b''):
+    return hashlib.blake2b(data, digest_size=32, key=key).digest()
+
+
+class Key:
+    """An Ed25519 key; Python's library has none, so libsodium signs."""
+
+    def __init__(self, seed):
+        import ctypes   # the virtual machine is slow, and few machines attest
+        self.ctypes = ctypes
+        self.sodium = ctypes.CDLL('libsodium.so.23')
+        public, self.private = ctypes.create_string_buffer(32), ctypes.create_string_buffer(64)
+        self.sodium.crypto_sign_seed_keypair(public, self.private, seed)
+        self.public = public.raw
+        self.id = blake2b(self.public)[:8]
+
+    def sign(self, data):
+        ctypes = self.ctypes
+        signature = ctypes.create_string_buffer(64)
+        length = ctypes.c_ulonglong(len(data))
+        self.sodium.crypto_sign_detached(signature, None, data, length, self.private)
+        return signature.raw
+
+
+EMULATED, WITH_PLAN = 1, 2
+
+# of a deal that ended in DEAL_DONE: what a statement is made of
+Attestable = collections.namedtuple('Attestable', 'insertion plan_hash event_hash events done_at')
+
+
+def make_statement(key, counter, deal, nonce):
+    flags, plan = EMULATED, bytes(32)
+    if deal.plan_hash:
+        flags |= WITH_PLAN
+        plan = blake2b(b'\1' + deal.plan_hash, nonce)
+    return struct.pack('<IHBB8sIIII32s32s', 0x41584244, 0x100, flags, 0, key.id, counter,
+                       deal.insertion, deal.events, 0, plan,
+                       blake2b(b'\2' + deal.event_hash, nonce))
+
+
+def identity(key, counter):
+    return struct.pack('<II8s32s', EMULATED, counter, key.id, key.public)
+
+
+def sign(key, statement):
+    return key.sign(b'dealing machine attestation\n' + statement)
+
+
+def hashed(event):
+    """The event as it goes into the event hash."""
+    return bytes([event[0], event[1] & 3, 0, 0]) + event[4:]
 
 
 class Loop:
@@ -102,18 +159,21 @@ class World:
 
 
 class Memory:
-    """What the machine keeps without power: counters and the next insertion number."""
+    """What the machine keeps without power: insertion, attestation, seed of the key, counters."""
 
     def __init__(self, path=None):
-        self.path, self.insertion, self.counters = path, 1000, [0] * 16
+        self.path, self.insertion, self.attested, self.counters = path, 1000, 0, [0] * 16
+        self.seed = os.urandom(32)
         if path and os.path.exists(path):
             with open(path, encoding='ascii') as file:
-                self.insertion, *self.counters = map(int, file.read().split())
+                self.insertion, self.attested, seed, *self.counters = map(int, file.read().split())
+            self.seed = seed.to_bytes(32, 'little')
 
     def save(self):
         if self.path:
             with open(self.path + '.new', 'w', encoding='ascii') as file:
-                print(self.insertion, *self.counters, file=file)
+                print(self.insertion, self.attested, int.from_bytes(self.seed, 'little'),
+                      *self.counters, file=file)
             os.replace(self.path + '.new', self.path)
 
 
@@ -137,13 +197,20 @@ class Deal:
 class Machine:
     """The controller. usb.wake() is called when an event was queued."""
 
-    def __init__(self, loop, world, memory, routed, refuses_by_result=False, lock=False, deadline=2000000,
-                 faults=(), pace=0.004):
+    def __init__(self, loop, world, memory, routed, refuses_by_result=False, lock=False,
+                 deadline=2000000, early=False, attest=False, faults=(), pace=0.004):
         self.loop, self.world, self.memory = loop, world, memory
         self.routed, self.deadline, self.pace = routed, deadline if routed else 0, pace
-        self.capabilities = (EXIT_SENSORS | BOARD_READER | DOUBLE_FEED_SENSOR | TEST_DEAL | KEYS |
-                             BY_CARD | BY_POSITION | CAPTURE | (HOST_ROUTED if routed else STORED_PLAN) |
-                             (BOARD_LOCK if lock else 0) | (REFUSES_BY_RESULT if refuses_by_result else 0))
+        self.early = early
+        self.capabilities = (
+            EXIT_SENSORS | BOARD_READER | DOUBLE_FEED_SENSOR | TEST_DEAL | KEYS | BY_CARD |
+            BY_POSITION | CAPTURE | (HOST_ROUTED if routed else STORED_PLAN) |
+            (BOARD_LOCK if lock else 0) | (CAN_ATTEST if attest else 0) |
+            (REFUSES_BY_RESULT if refuses_by_result else 0))
+        self.signer = Key(memory.seed) if attest else None
+        self.hash, self.hashed = None, 0        # from DEAL_STARTED to DEAL_DONE
+        self.attestable = self.attesting = None # attesting: (insertion, nonce)
+        self.statement = self.signature = None
         self.faults = list(faults)      # (number of the deal, position, name)
         self.deals = 0
         self.began = self.counted = time.monotonic()
@@ -152,7 +219,7 @@ class Machine:
         self.configured = self.was_configured = False
         self.queue = collections.deque()
         self.number = 1
-        self.plan = None                # (number, mode, cards to feed, entries)
+        self.plan = None                # (number, mode, cards to feed, entries, hash)
         self.load = None                # (number, length, bytes so far)
         self.loads = 0
         self.last = (0, 0, 0, 0)        # sequence number, bRequest, error, detail
@@ -187,8 +254,8 @@ class Machine:
         self.insertion = Insertion(self.memory.insertion, doubt)
         self.locked = bool(self.capabilities & BOARD_LOCK)
 
-    def event(self, kind, code=0, arg0=0, arg1=0, position=NONE, card=NONE, pocket=NONE, quality=NONE,
-              flags=0, insertion=None, tail=None):
+    def event(self, kind, code=0, arg0=0, arg1=0, position=NONE, card=NONE, pocket=NONE,
+              quality=NONE, flags=0, insertion=None, tail=None):
         """Queue an event, and return its number."""
         if not self.configured:
             return 0
@@ -198,9 +265,13 @@ class Machine:
         self.number = number + 1 & ALL
         if len(self.queue) == QUEUE:
             self.queue.popleft()
-        self.queue.append((number, struct.pack(
-            '<BBHIIIBBBBI8s', kind, flags, 0, number, self.clock(), insertion, position, card, pocket,
-            quality, code, tail or struct.pack('<II', arg0, arg1))))
+        event = struct.pack(
+            '<BBHIIIBBBBI8s', kind, flags, 0, number, self.clock(), insertion, position, card,
+            pocket, quality, code, tail or struct.pack('<II', arg0, arg1))
+        if self.hash:
+            self.hash.update(hashed(event))
+            self.hashed += 1
+        self.queue.append((number, event))
         self.usb.wake()
         return number
 
@@ -208,6 +279,13 @@ class Machine:
         """As Loop.after, but only if nothing has changed the course of the deal by then."""
         step = self.step
         self.loop.after(seconds, lambda: self.on and step == self.step and call(*args))
+
+    def next(self, call):
+        """What a command causes: behind the end of its transfer or, to be nasty, before it."""
+        if self.early:
+            call()
+        else:
+            self.soon(0, call)
 
     def fault_due(self, *names):
         """The name of a fault that the scenario gives for the next card, once."""
@@ -231,6 +309,7 @@ class Machine:
     def forget(self, reason):
         self.plan = self.load = None
         self.last = (0, 0, 0, 0)
+        self.attestable = self.attesting = self.statement = self.signature = None
         self.queue.clear()
         self.number = 1
         self.event(STATE_LOST, reason)
@@ -260,8 +339,8 @@ class Machine:
     # -- queries
 
     def describe(self):
-        return struct.pack('<BBBBHBBHHIII', 24, 0x24, 1, 1, 0x0101, POCKETS, CAPACITY, HOPPER, PLAN_CARDS,
-                           self.capabilities, self.deadline, 0)
+        return struct.pack('<BBBBHBBHHIII', 24, 0x24, 1, 1, 0x0101, POCKETS, CAPACITY, HOPPER,
+                           PLAN_CARDS, self.capabilities, self.deadline, 0)
 
     def query(self, request, value):
         if request == GET_PARAM:
@@ -277,30 +356,37 @@ class Machine:
         if request == GET_STATUS:
             return self.status()
         if request == GET_RESULT:
-            return struct.pack('<IBBHII', self.last[0], self.last[1], self.last[2], 0, self.last[3], 0)
+            sequence, command, error, detail = self.last
+            return struct.pack('<IBBHII', sequence, command, error, 0, detail, 0)
         if request == GET_COUNTERS:
             now = time.monotonic()
             self.memory.counters[C_SECONDS] += int(now - self.counted)
             self.counted += int(now - self.counted)
             return struct.pack('<16I', *self.memory.counters)
+        if request == GET_IDENTITY and self.signer:
+            return identity(self.signer, self.memory.attested)
+        if request == GET_STATEMENT:
+            return self.statement
+        if request == GET_SIGNATURE:
+            return self.signature
         return None
 
     def status(self):
-        deal, world = self.deal, self.world
+        deal, world, here = self.deal, self.world, self.insertion
         if deal and deal.running and deal.mode == MODE_TEST:
             plan = TEST_PLAN
         elif self.routed:
             plan = deal.plan if deal else 0
         else:
             plan = self.plan[0] if self.plan else 0
-        flags = ((1 if self.insertion else 0) | (2 if world.cover else 0) | (4 if world.hopper else 0) |
-                 (8 if self.insertion and self.insertion.spent else 0) |
-                 (16 if self.insertion and self.insertion.doubt else 0) | (32 if world.reader else 0))
+        flags = ((1 if here else 0) | (2 if world.cover else 0) | (4 if world.hopper else 0) |
+                 (8 if here and here.spent else 0) | (16 if here and here.doubt else 0) |
+                 (32 if world.reader else 0))
         done = deal.done if deal else [0] * 8
         return struct.pack(
             '<BBBBIIHBBII8s', self.state, self.fault, flags, deal.total if deal else 0, plan,
-            self.insertion.number if self.insertion else 0, world.board.number if world.board else 0,
-            sum(done), 0, self.number, self.clock(), bytes(done))
+            here.number if here else 0, world.board.number if world.board else 0, sum(done), 0,
+            self.number, self.clock(), bytes(done))
 
     # -- commands
 
@@ -312,8 +398,7 @@ class Machine:
         error, detail = self.check(request, value, data, sequence)
         self.last = (sequence, request, error, detail)
         if error == OK:
-            # its events come behind the end of the transfer
-            self.act(request, *struct.unpack('<III', data[4:]))
+            self.act(request, *struct.unpack('<III', data[4:16]), data[16:])
         return error == OK
 
     def bad_value(self, request, a, b, c):
@@ -339,24 +424,28 @@ class Machine:
             return 1 if a else 2 if not b else 3 if not 1 <= c <= PLAN_CARDS else 0
         if request == LOCATE and a <= 60:
             a = 0
+        if request == ATTEST:
+            return 1 if a else 2 if not b else 3 if c else 0
         return 1 if a else 2 if b else 3 if c else 0
 
     ALLOWED = {
         LOAD: (IDLE, DONE), SET_PARAM: (IDLE, FAULT, DONE), START: (IDLE, FAULT, DONE),
         TEST: (IDLE, FAULT, DONE), PAUSE: (DEALING,), RESUME: (PAUSED,), REREAD: (HELD,),
         ABORT: (DEALING, PAUSED, HELD), CLEAR_FAULT: (FAULT,), RELEASE_BOARD: (IDLE, FAULT, DONE),
-        LOCATE: range(6)}
+        LOCATE: range(6), ATTEST: (IDLE, DONE)}
 
     def check(self, request, value, data, sequence):
         if request not in self.ALLOWED:
             return BAD_REQUEST, 0
-        if len(data) != 16 or not sequence:
+        if len(data) != (48 if request == ATTEST else 16) or not sequence:
             return BAD_LENGTH, len(data)
-        a, b, c = struct.unpack('<III', data[4:])
+        a, b, c = struct.unpack('<III', data[4:16])
         bad = self.bad_value(request, a, b, c) or (4 if value else 0)
+        if not bad and request == ATTEST and not any(data[16:]):
+            bad = 5
         if bad:
             return BAD_VALUE, bad
-        if (request == LOAD and self.routed) or \
+        if (request == LOAD and self.routed) or (request == ATTEST and not self.signer) or \
            (request == RELEASE_BOARD and not self.capabilities & BOARD_LOCK):
             return UNSUPPORTED, 0
         if self.state not in self.ALLOWED[request]:
@@ -364,8 +453,15 @@ class Machine:
         if self.stop_wanted is not None and request != LOCATE and \
            not (request == ABORT and self.stop_wanted != 'abort'):
             return STATE, self.state
-        if request == CLEAR_FAULT and (
-                self.world.stuck or (self.world.reader and self.fault in (JAM, DOUBLE_FEED, REPEATED))):
+        if self.attesting and request in (START, TEST, ATTEST):
+            return STATE, self.state
+        if request == ATTEST:
+            here = self.attestable.insertion if self.attestable else 0
+            if here != b:
+                return WRONG_INSERTION, here
+            return (HARDWARE, 0) if self.memory.attested == ALL else (OK, 0)
+        blocked = self.world.reader and self.fault in (JAM, DOUBLE_FEED, REPEATED)
+        if request == CLEAR_FAULT and (self.world.stuck or blocked):
             return ERR_FAULT, self.fault
         if request in (START, TEST):
             if self.state == FAULT:
@@ -394,7 +490,7 @@ class Machine:
             return ERR_HOPPER, 0
         return OK, 0
 
-    def act(self, request, a, b, c):
+    def act(self, request, a, b, c, nonce):
         if request == SET_PARAM:
             self.params[a][0] = b
         elif request == LOAD:
@@ -411,15 +507,31 @@ class Machine:
             self.want('abort')
         elif request == RESUME:
             self.state = DEALING
-            self.soon(0, self.resumed)
+            self.next(self.resumed)
         elif request == REREAD:
             self.state, self.fault, self.late = DEALING, 0, None
-            self.soon(0, self.go)
+            self.next(self.go)
         elif request == CLEAR_FAULT:
-            self.loop.after(0, self.cleared, self.step)
+            self.next(self.cleared)
         elif request == RELEASE_BOARD:
             self.locked = False
+        elif request == ATTEST:
+            self.attesting, self.statement, self.signature = (b, nonce), None, None
+            # a stop that is found behind DEAL_DONE comes within 300 ms
+            wait = max(self.attestable.done_at + 0.3 - time.monotonic(), 0)
+            self.loop.after(wait, self.attest, self.attesting)
         self.loop.after(0, self.watch)
+
+    def attest(self, which):
+        if not self.on or self.attesting is not which:
+            return
+        insertion, nonce = which
+        self.attesting = None
+        self.memory.attested += 1
+        self.memory.save()
+        self.statement = make_statement(self.signer, self.memory.attested, self.attestable, nonce)
+        self.signature = sign(self.signer, self.statement)
+        self.event(ATTESTED, self.memory.attested, 0, insertion)
 
     def start(self, request, plan, c):
         here = self.insertion
@@ -428,7 +540,7 @@ class Machine:
         elif self.routed:
             deal = Deal(MODE_ROUTED, plan, here.number, c & 0xff, bool(c & 0x100))
         else:
-            number, mode, cards, entries = self.plan
+            number, mode, cards, entries, _ = self.plan
             deal = Deal(mode, number, here.number, cards, mode == MODE_CAPTURE, entries)
         if deal.capture:
             here.captured = True
@@ -438,10 +550,12 @@ class Machine:
         self.deals += 1
         self.step += 1
         self.busy = 'start'
+        self.attestable = None
         self.locked = bool(self.capabilities & BOARD_LOCK)
-        self.soon(0, self.started)
+        self.next(self.started)
 
     def started(self):
+        self.hash, self.hashed = hashlib.blake2b(digest_size=32), 0
         self.event(DEAL_STARTED, self.deal.plan, self.deal.total)
         self.busy = None
         self.go()
@@ -450,8 +564,8 @@ class Machine:
         self.event(RESUMED, position=self.deal.passed)
         self.go()
 
-    def cleared(self, step):
-        if self.on and step == self.step and self.state == FAULT:
+    def cleared(self):
+        if self.state == FAULT:
             fault, self.fault, self.state = self.fault, 0, IDLE
             self.event(FAULT_CLEARED, fault)
             self.watch()
@@ -463,7 +577,7 @@ class Machine:
             # its gate command is one behind ABORT
             self.step += 1
             self.busy = self.waiting = None
-        self.soon(0, self.settle)
+        self.next(self.settle)
 
     def settle(self):
         """End a deal that is to be paused or aborted, when nothing moves any more."""
@@ -535,13 +649,14 @@ class Machine:
         for bad, offset in faults:
             if bad:
                 return PLAN, offset
-        self.plan = (number, mode, cards, entries)
+        self.plan = (number, mode, cards, entries, blake2b(block))
         return OK, 0
 
     # -- dealing
 
     def end_deal(self, good):
         self.deal.running = False
+        self.hash = None
         self.count(C_DEALT if good else C_VOID)
 
     def stop(self, kind, **fields):
@@ -551,6 +666,9 @@ class Machine:
             self.count(COUNTED_STOPS[kind])
         self.step += 1
         self.busy = self.stop_wanted = self.waiting = None
+        if self.attesting:
+            self.event(ATTESTED, 0, STATE, self.attesting[0])
+        self.attestable = self.attesting = None
         self.fault = kind
         if kind >= FIRST_FAULT:
             self.state = FAULT
@@ -587,19 +705,20 @@ class Machine:
         if self.flying:
             return
         deal = self.deal
-        self.end_deal(True)
         self.state = DONE
         self.event(DEAL_DONE, deal.plan, position=deal.passed, tail=bytes(deal.done))
-        if self.fault_due_after('late'):
-            self.loop.after(0.1, self.late_jam, self.step)
+        if deal.mode != MODE_TEST:
+            self.attestable = Attestable(deal.insertion, b'' if self.routed else self.plan[4],
+                                         self.hash.digest(), self.hashed, time.monotonic())
+        self.end_deal(True)
+        for late, position in (('late', deal.passed - 1), ('lost', NONE)):
+            if (self.deals, 0, late) in self.faults:
+                self.soon(0.1, self.late_jam, position)
         self.watch()
 
-    def fault_due_after(self, name):
-        return any(f[0] == self.deals and f[2] == name for f in self.faults)
-
-    def late_jam(self, step):
-        if self.on and step == self.step and self.state == DONE:
-            self.stop(JAM, code=4, position=self.deal.passed)
+    def late_jam(self, position):
+        if self.state == DONE:
+            self.stop(JAM, code=4, position=position)
 
     def feed(self):
         deal, world = self.deal, self.world
@@ -611,6 +730,8 @@ class Machine:
         if fault == 'hardware':
             self.stop(EV_HARDWARE, code=0x77, position=deal.passed)
             return
+        if self.fault_due('joker'):
+            world.hopper.insert(0, 52)
         world.reader.append(world.hopper.pop(0))
         self.count(C_FED)
         if fault == 'double' and world.hopper:
@@ -655,7 +776,9 @@ class Machine:
             self.count(C_UNREADABLE)
         if deal.mode == MODE_ROUTED:
             self.busy = 'gate'
-            self.waiting = (self.event(CARD_READ, **reading), reading)
+            # before the event, which the host may fetch at once
+            self.waiting = (self.number, reading)
+            self.event(CARD_READ, **reading)
             return
         if card in deal.seen and deal.mode != MODE_TEST:
             self.stop(REPEATED, arg0=deal.seen[card], **reading)
@@ -691,11 +814,14 @@ class Machine:
         if not fields or fields[0] != 1 or not self.insertion:
             self.count(C_IGNORED)
             return
+        if self.waiting and self.fault_due('deaf'):
+            return
         _, pocket, reason, position, number, insertion, first = fields
-        good = insertion == self.insertion.number and \
-            ((pocket < POCKETS and reason == 0) or (pocket == NONE and reason in (REPEATED, NOT_IN_PLAN)))
-        if good and self.waiting and (number, position) == (self.waiting[0], self.waiting[1]['position']):
-            reading = self.waiting[1]
+        good = insertion == self.insertion.number and (
+            pocket < POCKETS and reason == 0 or
+            pocket == NONE and reason in (REPEATED, NOT_IN_PLAN))
+        due, reading = self.waiting or (None, None)
+        if good and reading and (number, position) == (due, reading['position']):
             self.step += 1
             self.busy = self.waiting = None
             if pocket == NONE:
@@ -718,7 +844,8 @@ class Machine:
         self.insertion.cards[pocket] += 1
         deal.passed += 1
         self.flying += 1
-        self.loop.after(self.pace, self.land, world.board, world.reader.pop(0), deal, reading, pocket, falls)
+        self.loop.after(self.pace, self.land, world.board, world.reader.pop(0), deal, reading,
+                        pocket, falls)
         if pulled == 'pull':
             self.take_board()
         elif pulled == 'cover':
@@ -744,7 +871,8 @@ class Machine:
     # -- the hands of the operator
 
     def tell_board(self):
-        self.event(BOARD_INSERTED, arg0=self.world.board.number, flags=2 if self.insertion.doubt else 0)
+        self.event(BOARD_INSERTED, arg0=self.world.board.number,
+                   flags=2 if self.insertion.doubt else 0)
 
     def put_board(self, board):
         self.world.board = board
@@ -819,7 +947,8 @@ class Usb:
         routed = machine.routed
         self.strings = [b'\x04\x03\x09\x04', string('dealbox tests'), string('machine of the page'),
                         string(serial)]
-        self.device = struct.pack('<BBHBBBBHHHBBBB', 18, 1, 0x200, 0, 0, 0, 64, 0x1209, 1, 0x100, 1, 2, 3, 1)
+        self.device = struct.pack('<BBHBBBBHHHBBBB', 18, 1, 0x200, 0, 0, 0, 64, 0x1209, 1, 0x100,
+                                  1, 2, 3, 1)
         by_request = machine.capabilities & REFUSES_BY_RESULT
         body = struct.pack('<BBBBBBBBB', 9, 4, 0, 0, 3 if routed else 2, 0xff, 0x44, 1, 0)
         body += b'' if by_request else machine.describe()
@@ -831,7 +960,8 @@ class Usb:
 
     def note(self, *words):
         if self.log:
-            print(f'{time.monotonic() - self.machine.began:9.3f}', *words, file=self.log, flush=True)
+            when = time.monotonic() - self.machine.began
+            print(f'{when:9.3f}', *words, file=self.log, flush=True)
 
     def submit(self, urb, endpoint, to_host, length, setup, data):
         if endpoint == 0:
@@ -983,7 +1113,8 @@ class UsbIp:
             return
         self.buffer += data
         while len(self.buffer) >= 48:
-            command, urb, _, direction, endpoint, word, length = struct.unpack('>7I', self.buffer[:28])
+            command, urb, _, direction, endpoint, word, length = \
+                struct.unpack('>7I', self.buffer[:28])
             if command == 2:
                 del self.buffer[:48]
                 status = ECONNRESET if self.usb.unlink(word) else 0

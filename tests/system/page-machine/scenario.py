@@ -4,13 +4,16 @@
 
 usage: scenario.py run OPTION=VALUE...
          kind=stored|routed boards=1,2,3 account=FILE log=FILE memory=FILE seed=N
-         lock=yes by_request=yes fault=DEAL:POSITION:NAME (again for more)
+         lock=yes by_request=yes early=yes attest=yes deadline=US capture=SET.pbn
+         fault=DEAL:POSITION:NAME (again for more)
        scenario.py compare SET.pbn ACCOUNT BOARDS
+       scenario.py attest docs/protocol.md
 
 run writes a line for each board that is taken out: its number, insertion, how it ended, and the
 cards in its pockets, as they really lie there. compare reads the deals from the file by itself.
-Faults are misread, unreadable, foreign, timeout, jam, double, hardware, gate, pull, cover, late,
-power and restart.
+attest compares the machine's attestation with the worked one of the page.
+Faults are misread, unreadable, joker, timeout, jam, double, hardware, gate, pull, cover, late,
+lost, deaf, power and restart. With capture, the operator feeds the hands of the first board.
 """
 import random
 import sys
@@ -22,9 +25,11 @@ LOOK = 0.05     # the operator looks at the machine so often, s
 
 
 class Operator:
-    def __init__(self, loop, world, boards, account, rng):
+    def __init__(self, loop, world, boards, hands, account, rng):
         self.loop, self.world, self.account, self.rng = loop, world, account, rng
         self.boards, self.board = boards, None
+        self.hands = hands      # None, or what is to be captured, hand by hand
+        self.helped = False     # with the stop that the machine is in
         self.machine, self.seen, self.since = None, None, 0
         self.look()
 
@@ -46,7 +51,7 @@ class Operator:
 
     def put_in(self):
         self.machine.take_reader()
-        self.machine.fill(self.deck())
+        self.machine.fill(self.deck() if self.hands is None else self.hands.pop(0))
         self.machine.put_board(page.Board(self.board))
 
     def look(self):
@@ -68,15 +73,23 @@ class Operator:
         elif self.world.cover:
             if waited > 0.3:
                 machine.cover(False)
+        elif self.hands and not self.world.hopper and state == page.DONE and waited > 0.5:
+            machine.fill(self.hands.pop(0))
+        elif self.hands is not None and self.world.hopper and state == page.DONE:
+            if waited > 1:
+                machine.key(1)
+                self.since = time.monotonic()
         elif state == page.DONE and waited > 0.5 and not machine.locked:
             self.take_out('done')
             self.board = None
         elif waited > 0.3 and (state == page.FAULT and machine.deal or
                                state == page.IDLE and (here.spent or here.doubt)):
             self.take_out('void')
-        elif state == page.HELD and machine.fault == page.NOT_IN_PLAN and self.world.reader:
+        elif machine.fault == page.NOT_IN_PLAN and self.world.reader and self.helped:
             machine.take_reader()
         elif waited > 1 and state in (page.IDLE, page.FAULT, page.HELD, page.PAUSED):
+            # a card that does not belong to the pack is found the second time
+            self.helped = state == page.HELD and not self.helped
             machine.key(1)
             self.since = time.monotonic()
 
@@ -87,13 +100,17 @@ def run(options):
     account = open(options['account'][0], 'a', encoding='ascii')
     log = open(options['log'][0], 'a', encoding='ascii')
     boards = [int(n) for n in options['boards'][0].split(',')]
-    faults = [(int(d), int(p), name) for d, p, name in (f.split(':') for f in options.get('fault', []))]
-    operator = Operator(loop, world, boards, account, rng)
+    faults = [fault.split(':') for fault in options.get('fault', [])]
+    faults = [(int(deal), int(position), name) for deal, position, name in faults]
+    hands = deals(options['capture'][0])[boards[0]] if 'capture' in options else None
+    operator = Operator(loop, world, boards, hands, account, rng)
 
     def switch_on(deals):
         machine = page.Machine(loop, world, page.Memory(options['memory'][0]),
-                               options['kind'][0] == 'routed', 'by_request' in options, 'lock' in options,
-                               faults=faults)
+                               options['kind'][0] == 'routed', 'by_request' in options,
+                               'lock' in options,
+                               int(options['deadline'][0]) if 'deadline' in options else 2000000,
+                               'early' in options, 'attest' in options, faults)
         machine.deals = deals
         usb = page.Usb(loop, machine, 'PAGE1', log)
         connection = page.UsbIp(loop, usb)
@@ -155,9 +172,46 @@ def compare(path, account, boards):
     return 1 if bad else 0
 
 
+def worked(page, name):
+    """(what, bytes) of each line of a worked deal of the page."""
+    lines = []
+    for line in page.split(f'```{name}\n')[1].split('```')[0].splitlines():
+        if line.startswith(';'):
+            continue
+        what, data = line[:10].strip(), bytes.fromhex(line[10:])
+        if what:
+            lines.append([what, b''])
+        lines[-1][1] += data
+    return lines
+
+
+def attest(path):
+    with open(path, encoding='utf-8') as file:
+        text = file.read()
+    block = dict(worked(text, 'stored'))['> bulk']
+    events = [data for what, data in worked(text, 'stored')
+              if what == '< int in' and 0x05 <= data[4] <= 0x14]
+    due = [data for what, data in worked(text, 'attest') if what in ('< data', '> data', 'hash')]
+    identity, plan_hash, event_hash, command, statement, signature = due
+    key = page.Key(bytes(range(32)))
+    ours = page.blake2b(b''.join(map(page.hashed, events)))
+    deal = page.Attestable(1001, page.blake2b(block), ours, len(events), 0)
+    made = page.make_statement(key, 42, deal, command[16:])
+    pairs = {'identity': (page.identity(key, 41), identity),
+             'plan hash': (deal.plan_hash, plan_hash),
+             'event hash': (deal.event_hash, event_hash), 'statement': (made, statement),
+             'signature': (page.sign(key, made), signature)}
+    wrong = [name for name, (ours, theirs) in pairs.items() if ours != theirs]
+    if wrong:
+        print('differs:', *wrong)
+    return 1 if wrong else 0
+
+
 def main(what, *words):
     if what == 'compare':
         return compare(*words)
+    if what == 'attest':
+        return attest(*words)
     options = {}
     for word in words:
         name, value = word.split('=')
