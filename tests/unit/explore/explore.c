@@ -43,8 +43,8 @@ static bool hears(const struct state *s)
 }
 
 /*
- * What an action costs: 0 = it belongs to dealing, or is what the operator is told; 'f' a fault or
- * a mistake, 'k' a kill, 'c' a loss of power or state; 'n' it cannot be done now.
+ * Return the cost of an action: 0 = part of dealing, or the operator was told to do it; 'f' = a
+ * fault or a mistake, 'k' = a kill, 'c' = a loss of power or state, 'n' = impossible now.
  */
 static char cost(const struct state *s, enum action action, unsigned int arg)
 {
@@ -65,7 +65,9 @@ static char cost(const struct state *s, enum action action, unsigned int arg)
 			return 'n';
 		return arg == TRANSFERS_NONE || s->step.kind != STEP_STATUS ? 'f' : 'n';
 	case ACT_ARRIVE:
-		return host_idle(s) && s->attached && (w->on_wire || s->arrivals || s->dead) ? 0 : 'n';
+		if (!host_idle(s) || !s->attached)
+			return 'n';
+		return w->on_wire || s->arrivals || s->dead ? 0 : 'n';
 	case ACT_ADVANCE:
 		if (!w->on || w->on_wire > LAG || !world_may(w, arg))
 			return 'n';
@@ -88,7 +90,9 @@ static char cost(const struct state *s, enum action action, unsigned int arg)
 		/* by force */
 		if (w->locked && w->on)
 			return 'f';
-		return ways(s) & DEALBOX_WAY_REMOVE || (w->state == DEALBOX_STATE_DONE && s->runs) ? 0 : 'f';
+		if (w->state == DEALBOX_STATE_DONE && s->runs)
+			return 0;
+		return ways(s) & DEALBOX_WAY_REMOVE ? 0 : 'f';
 	case ACT_FILL:
 		if (world_deals(w) || world_deck_whole(w) > !!arg || w->on_wire > 1)
 			return 'n';
@@ -97,11 +101,17 @@ static char cost(const struct state *s, enum action action, unsigned int arg)
 		if (w->state != DEALBOX_STATE_HELD || w->in_hopper || w->position == CARDS)
 			return 'n';
 		/* is he told to go on? */
-		return shown == DEALBOX_OPERATOR_DECK_SHORT && ways(s) & DEALBOX_WAY_START ? 0 : 'f';
+		if (shown != DEALBOX_OPERATOR_DECK_SHORT)
+			return 'f';
+		return ways(s) & DEALBOX_WAY_START ? 0 : 'f';
 	case ACT_TAKE:
-		if (w->reader == NOBODY || !(w->state == DEALBOX_STATE_HELD || w->state == DEALBOX_STATE_FAULT))
+		if (w->reader == NOBODY)
 			return 'n';
-		return w->state == DEALBOX_STATE_FAULT || shown == DEALBOX_OPERATOR_NOT_IN_PLAN ? 0 : 'f';
+		if (w->state == DEALBOX_STATE_FAULT)
+			return 0;
+		if (w->state != DEALBOX_STATE_HELD)
+			return 'n';
+		return shown == DEALBOX_OPERATOR_NOT_IN_PLAN ? 0 : 'f';
 	case ACT_PUSH:
 		if (!host_idle(s))
 			return 'n';
@@ -171,7 +181,7 @@ static void turn_on(void)
 	host_new_core();
 }
 
-/* Of what the machine has reported and nobody has heard, nobody will hear any more. */
+/* Reports of the machine that are not read yet are lost. */
 static void lose_reports(void)
 {
 	unsigned int board;
@@ -183,7 +193,7 @@ static void lose_reports(void)
 		now.world.excuses ^= EXCUSE_LATER | EXCUSE_REPORTED;
 }
 
-/* What needs the program's own state does not come before host_restore(), and the rest does no harm. */
+/* Actions of the program need its restored state: see of_program(). */
 static void act(enum action action, unsigned int arg)
 {
 	struct world *w = &now.world;
@@ -309,12 +319,13 @@ static void act(enum action action, unsigned int arg)
 	}
 }
 
-/* Does it need the program, or only the world? */
+/* Return true if the action needs the program, false if it only needs the world. */
 static bool of_program(enum action action)
 {
-	return action == ACT_STEP || action == ACT_ARRIVE || action == ACT_SETTLED || action == ACT_LOOK ||
-	       action == ACT_PUSH || action == ACT_KILL || action == ACT_BOOT || action == ACT_OPEN ||
-	       action == ACT_RECEIVE || action == ACT_GATE || action == ACT_GATE_LOST;
+	return action == ACT_STEP || action == ACT_ARRIVE || action == ACT_SETTLED ||
+	       action == ACT_LOOK || action == ACT_PUSH || action == ACT_KILL ||
+	       action == ACT_BOOT || action == ACT_OPEN || action == ACT_RECEIVE ||
+	       action == ACT_GATE || action == ACT_GATE_LOST;
 }
 
 static void account(struct entry *entry)
@@ -327,7 +338,7 @@ static void account(struct entry *entry)
 	entry->excuses = w->excuses;
 }
 
-/* Keeps the account of what lies in the board that is there. */
+/* Update the true contents of the present board in the record. */
 static void keep_account(void)
 {
 	unsigned int board;
@@ -348,7 +359,7 @@ static void check_exact(bool acted_upon)
 			forbidden = "a board is called exact, and is not";
 }
 
-/* Changes `now`; the program's state is restored and saved if the action concerns it. */
+/* Apply an action to `now`; restore and save the program's state if the action needs it. */
 static void apply(enum action action, unsigned int arg)
 {
 	uint64_t before[BOARDS + 1];
@@ -405,7 +416,7 @@ static void rename_plan(uint32_t *id, const struct state *s)
 		*id = s->record.plan_id + 1 - *id;
 }
 
-/* Old ones are all alike: no board comes back with its number. */
+/* Old insertions are all alike, since no number comes back. */
 static uint32_t age(uint32_t insertion, const struct state *s)
 {
 	uint32_t back = s->world.insertions + 1 - insertion;
@@ -418,7 +429,7 @@ static void rename_insertion(uint32_t *insertion, const struct state *s)
 	*insertion = age(*insertion, s);
 }
 
-/* Cards that were in the board before: only whether that insertion counts tells anything. */
+/* Of cards from an earlier insertion, only whether that one counts makes a difference. */
 static uint8_t origin(uint8_t from, const struct state *s)
 {
 	unsigned int board, same = 1;
@@ -461,8 +472,8 @@ static void rename_entry(struct entry *entry, const struct state *s)
 }
 
 /*
- * A hash of all that decides what can come. Numbers that only rise count from the last one: two
- * states that differ in them alone are the same.
+ * Return a hash of everything that affects the future. Numbers that only rise count from the last
+ * one: states that differ in them alone are the same.
  */
 static uint64_t fingerprint(const struct state *s)
 {
@@ -610,11 +621,11 @@ static bool job_is_done(void)
 	for (board = 1; board <= BOARDS; board++)
 		if (!now.record.exact[board].id)
 			return false;
-	return host_idle(&now) && !w->on_wire && !now.arrivals && now.engine.phase == PHASE_NONE && !now.engine.undo &&
-	       (!w->present || now.engine.shows == DEALBOX_OPERATOR_NO_WORK);
+	return host_idle(&now) && !w->on_wire && !now.arrivals && now.engine.phase == PHASE_NONE &&
+	       !now.engine.undo && (!w->present || now.engine.shows == DEALBOX_OPERATOR_NO_WORK);
 }
 
-/* The next thing that such a world does without a fault. False: there is none. */
+/* Choose the next action without a fault or a mistake. Return false if there is none. */
 static bool follow(bool *looked, struct choice *choice)
 {
 	const struct world *w = &now.world;
@@ -674,14 +685,14 @@ static bool follow(bool *looked, struct choice *choice)
 	return true;
 }
 
-/* From these there is a way on; the number says in which walk that was found. */
+/* States from which there is a way on, with the number of the check that found it. */
 static struct set good;
 static uint32_t walks;
 /* The way on of the last state, to be told. */
 static struct choice path[PATH];
 static unsigned int path_length;
 
-/* Asserts that there is a way on from `now`, which an operator is told. */
+/* Assert that an operator who follows his instructions gets from `now` to the end of the job. */
 static void check_way_on(void)
 {
 	bool looked = false;
@@ -742,17 +753,19 @@ static struct visit *visits;
 static size_t visit_count, visit_room;
 static struct set seen;
 
-/* What was met; a walk that does not meet it proves nothing of it. */
+/* Situations that the walks must meet: else they prove nothing about them. */
 enum meeting {
 	MET_EXACT, MET_VOID, MET_DOUBT, MET_UNDONE, MET_BOTH, MET_RESUMED, MET_CONFIRM, MET_READ,
-	MET_SPARE, MET_SENSOR, MET_FULL, MET_SWAPPED, MET_LATER, MET_ORDER, MET_GATE_LATE, MET_GATE_OLD,
-	MEETINGS
+	MET_SPARE, MET_SENSOR, MET_FULL, MET_SWAPPED, MET_LATER, MET_ORDER, MET_GATE_LATE,
+	MET_GATE_OLD, MEETINGS
 };
 
 static const char *const meetings[MEETINGS] = {
-	"an exact board", "a void one", "one of which nobody knows", "an exact one that was taken back",
-	"the whole set dealt", "a deal found by a new program", "a board that must be said to be empty",
-	"exact but wrong: cards read as each other", "exact but wrong: a double feed with a card to spare",
+	"an exact board", "a void one", "one of which nobody knows",
+	"an exact one that was taken back", "the whole set dealt",
+	"a deal found by a new program", "a board that must be said to be empty",
+	"exact but wrong: cards read as each other",
+	"exact but wrong: a double feed with a card to spare",
 	"exact but wrong: a lying sensor", "exact but wrong: a board that was not empty",
 	"exact but wrong: a board exchanged unseen", "exact until the machine reported late",
 	"exact but wrong: a deck that was not in order", "a card held for want of a gate command",
@@ -767,7 +780,8 @@ static void note(void)
 	const struct record *r = &now.record;
 	unsigned int board, excuse;
 
-	met[MET_VOID] += r->last.outcome == DEALBOX_LEDGER_VOID || r->last.outcome == DEALBOX_LEDGER_DIFFERS;
+	met[MET_VOID] +=
+		r->last.outcome == DEALBOX_LEDGER_VOID || r->last.outcome == DEALBOX_LEDGER_DIFFERS;
 	met[MET_DOUBT] += r->last.outcome == DEALBOX_LEDGER_UNKNOWN;
 	met[MET_UNDONE] += r->last.undone;
 	met[MET_BOTH] += r->exact[1].id && r->exact[2].id;
@@ -820,7 +834,7 @@ static void add_state(struct list *list, uint32_t visit)
 
 static struct state first;
 
-/* Tells one thing that is done; does it. */
+/* Tell one action, and apply it. */
 static void tell_one(struct choice choice)
 {
 	story_next(&choice);
@@ -828,7 +842,7 @@ static void tell_one(struct choice choice)
 	story_shows();
 }
 
-/* Tells how it came to what is forbidden, from the beginning. */
+/* Tell the story of what is forbidden, from the beginning. */
 static void tell_story(uint32_t visit, bool and_path)
 {
 	const char *what = forbidden;
@@ -861,7 +875,7 @@ static void tell_story(uint32_t visit, bool and_path)
 	forbidden = what;
 }
 
-/* What may go wrong in a walk, and how far it goes: in `make check`, in `make check-all`. */
+/* The limits of a walk; depth in `make check`, deep in `make check-all`. */
 struct plan_of_walk {
 	const char *name;
 	bool module;
@@ -874,10 +888,11 @@ static bool (*allowed)(enum action action, unsigned int arg);
 
 static bool late_and_back(enum action action, unsigned int arg)
 {
-	return (action == ACT_ADVANCE && arg == MISHAP_WRONG_LATER) || (action == ACT_INSERT && arg == 1);
+	return (action == ACT_ADVANCE && arg == MISHAP_WRONG_LATER) ||
+	       (action == ACT_INSERT && arg == 1);
 }
 
-/* All that can come of one state. False: something forbidden. */
+/* Take every action in one state. Return false if something forbidden happened. */
 static bool expand(const struct state *state, uint32_t visit, struct list *next)
 {
 	unsigned int action, arg;
@@ -943,7 +958,7 @@ static struct state begin(const struct plan_of_walk *walk)
 	return now;
 }
 
-/* Walks up to a depth. False: something forbidden was met. */
+/* Walk up to a depth. Return false if something forbidden happened. */
 static bool walk(unsigned int depth)
 {
 	struct list levels[2] = { 0 };
@@ -987,27 +1002,34 @@ static const struct plan_of_walk walks_to_do[] = {
 	{ "a fault, and a program that dies", true, KIND_STORED, AUTO, 1, 1, 0, 35, 56, NULL },
 	{ "the same without a driver", false, KIND_STORED, AUTO, 1, 1, 0, 35, 60, NULL },
 	{ "a fault, and a loss of power", true, KIND_STORED, AUTO, 1, 0, 1, 28, 41, NULL },
-	{ "two faults, a loss of power, a program that dies", true, KIND_STORED, AUTO, 2, 1, 1, 15, 20, NULL },
-	{ "a fault, and each board is started by hand", true, KIND_STORED, 0, 1, 0, 0, 44, 68, NULL },
-	{ "a program that dies, and a loss of power", true, KIND_STORED, AUTO, 0, 1, 1, 42, 70, NULL },
-	{ "a late report, a board that comes back, a program that dies", true, KIND_STORED, AUTO, 2, 1, 0,
-	  36, 44, late_and_back },
+	{ "two faults, a loss of power, a program that dies", true, KIND_STORED, AUTO, 2, 1, 1, 15,
+	  20, NULL },
+	{ "a fault, and each board is started by hand", true, KIND_STORED, 0, 1, 0, 0, 44, 68,
+	  NULL },
+	{ "a program that dies, and a loss of power", true, KIND_STORED, AUTO, 0, 1, 1, 42, 70,
+	  NULL },
+	{ "a late report, a board that comes back, a program that dies", true, KIND_STORED, AUTO, 2,
+	  1, 0, 36, 44, late_and_back },
 	{ "host-routed: two faults", true, KIND_ROUTED, AUTO, 2, 0, 0, 23, 29, NULL },
-	{ "host-routed: a fault, and a program that dies", true, KIND_ROUTED, AUTO, 1, 1, 0, 32, 44, NULL },
+	{ "host-routed: a fault, and a program that dies", true, KIND_ROUTED, AUTO, 1, 1, 0, 32, 44,
+	  NULL },
 	{ "host-routed, without a driver", false, KIND_ROUTED, AUTO, 1, 1, 0, 34, 46, NULL },
 	{ "host-routed: a loss of power, and a program that dies", true, KIND_ROUTED, AUTO, 0, 1, 1,
 	  36, 60, NULL },
 	{ "with a lock: two faults", true, KIND_LOCKED, AUTO, 2, 0, 0, 20, 28, NULL },
-	{ "with a lock: a fault, and a program that dies", true, KIND_LOCKED, AUTO, 1, 1, 0, 28, 46, NULL },
-	{ "with a lock: a fault, and a loss of power", true, KIND_LOCKED, AUTO, 1, 0, 1, 24, 40, NULL },
-	{ "by position: two faults", true, KIND_POSITION, DEALBOX_JOB_BY_POSITION, 2, 0, 0, 22, 29, NULL },
-	{ "by position: a fault, and a program that dies", true, KIND_POSITION, DEALBOX_JOB_BY_POSITION,
-	  1, 1, 0, 32, 50, NULL },
+	{ "with a lock: a fault, and a program that dies", true, KIND_LOCKED, AUTO, 1, 1, 0, 28, 46,
+	  NULL },
+	{ "with a lock: a fault, and a loss of power", true, KIND_LOCKED, AUTO, 1, 0, 1, 24, 40,
+	  NULL },
+	{ "by position: two faults", true, KIND_POSITION, DEALBOX_JOB_BY_POSITION, 2, 0, 0, 22, 29,
+	  NULL },
+	{ "by position: a fault, and a program that dies", true, KIND_POSITION,
+	  DEALBOX_JOB_BY_POSITION, 1, 1, 0, 32, 50, NULL },
 };
 
 #define WALKS	(sizeof(walks_to_do) / sizeof(walks_to_do[0]))
 
-/* Asserts that what was to be met was met, and that everything was done that can be. */
+/* Assert that every situation was met, and every action taken. */
 static bool complete(void)
 {
 	unsigned int n, arg;
@@ -1035,8 +1057,9 @@ static void begin_walk(unsigned int walk)
 }
 
 /*
- * Tells the story of choices that another build has printed, as far as they can be taken, and how an
- * operator who does what he is told comes to the end of the job then. Nothing forbidden may happen.
+ * Tells the story of choices that another build has printed, as far as they can be taken, and how
+ * an operator who does what he is told comes to the end of the job then. Nothing forbidden may
+ * happen.
  */
 static int replay(unsigned int walk, char **words)
 {
@@ -1070,7 +1093,8 @@ static int replay(unsigned int walk, char **words)
 int main(int argc, char **argv)
 {
 	unsigned int only = argc > 1 ? strtoul(argv[argc - 1], NULL, 10) : 0;
-	bool quick = argc > 1 && !strcmp(argv[1], "quick"), deep = argc > 1 && !strcmp(argv[1], "deep");
+	bool quick = argc > 1 && !strcmp(argv[1], "quick");
+	bool deep = argc > 1 && !strcmp(argv[1], "deep");
 	unsigned int depth, n;
 	bool all_good = true, whole;
 	double begun;
@@ -1091,9 +1115,10 @@ int main(int argc, char **argv)
 		begin_walk(n);
 		whole = walk(depth);
 		all_good &= whole;
-		printf("# %zu states, %lu transitions, %.1f s, at most %ld MB\n", seen.count, transitions,
-		       seconds() - begun, megabytes());
-		printf("%sok %u - %s, %u steps\n", whole ? "" : "not ", only ? 1 : n + 1, walks_to_do[n].name, depth);
+		printf("# %zu states, %lu transitions, %.1f s, at most %ld MB\n", seen.count,
+		       transitions, seconds() - begun, megabytes());
+		printf("%sok %u - %s, %u steps\n", whole ? "" : "not ", only ? 1 : n + 1,
+		       walks_to_do[n].name, depth);
 		if (!whole)
 			break;
 	}

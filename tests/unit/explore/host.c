@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The library's calls of a machine and of a ledger end here (meson.build has the list): those of the
- * machine go through the real host core to the small world, those of the ledger into the record.
+ * The library's calls of a machine and of a ledger end here (meson.build has the list): those of
+ * the machine go through the real host core to the small world, those of the ledger into the
+ * record.
  */
 #include <errno.h>
 #include <poll.h>
@@ -59,8 +60,8 @@ static void keep_event(struct dealbox_core *unused, const struct dealbox_event *
 	}
 	now.arrived[now.arrivals++] = (struct told){
 		.number = e->machine_seq, .code = e->code, .arg = { e->arg[0], e->arg[1] },
-		.type = e->type, .insertion = e->insertion, .position = e->position, .card = e->card,
-		.pocket = e->pocket, .quality = e->quality,
+		.type = e->type, .insertion = e->insertion, .position = e->position,
+		.card = e->card, .pocket = e->pocket, .quality = e->quality,
 		.flags = (e->flags & 3) | (e->flags & DEALBOX_EVF_MACHINE_GAP ? 4 : 0),
 	};
 }
@@ -70,7 +71,8 @@ static struct dealbox_event event_of(const struct told *t, uint64_t seqno)
 	return (struct dealbox_event){
 		.timestamp_ns = 1, .seqno = seqno, .machine_seq = t->number, .code = t->code,
 		.arg = { t->arg[0], t->arg[1] }, .type = t->type, .insertion = t->insertion,
-		.position = t->position, .card = t->card, .pocket = t->pocket, .quality = t->quality,
+		.position = t->position, .card = t->card, .pocket = t->pocket,
+		.quality = t->quality,
 		.flags = (t->flags & 3) | (t->flags & 4 ? DEALBOX_EVF_MACHINE_GAP : 0) |
 			 (t->flags & 8 ? DEALBOX_EVF_GAP : 0),
 	};
@@ -84,8 +86,10 @@ static void receive(void)
 	struct world *w = &now.world;
 	const struct told *t = &w->wire[0];
 	const struct wire_event wire = {
-		.type = t->type, .flags = t->flags, .number = t->number, .insertion = t->insertion,
-		.position = t->position, .card = t->card, .pocket = t->pocket, .quality = t->quality,
+		.type = t->type, .flags = t->flags, .number = t->number,
+		.insertion = t->insertion,
+		.position = t->position, .card = t->card, .pocket = t->pocket,
+		.quality = t->quality,
 		.code = t->code, .arg = { t->arg[0], t->arg[1] },
 	};
 	uint8_t bytes[WIRE_EVENT_SIZE];
@@ -122,10 +126,12 @@ static int run_call(struct dealbox_call *call)
 	call->bytes = bytes;
 	while ((action = dealbox_call_next(&core, call, result, 1)) != DEALBOX_DONE) {
 		if (action == DEALBOX_CONTROL)
-			result = world_control(&now.world, call->type, call->request, data, call->length);
+			result = world_control(&now.world, call->type, call->request, data,
+					       call->length);
 		else if (action == DEALBOX_SEND)
 			result = world_bulk(&now.world, bytes, call->size);
-		for (; action == DEALBOX_AWAIT && core.awaited != DEALBOX_AWAIT_NOTHING; result = 0) {
+		for (; action == DEALBOX_AWAIT && core.awaited != DEALBOX_AWAIT_NOTHING;
+		     result = 0) {
 			if (!now.world.on_wire) {
 				result = -ETIMEDOUT;
 				break;
@@ -158,7 +164,8 @@ int __wrap_dealbox_machine_clear_fault(struct dealbox_machine *m);
 int __wrap_dealbox_machine_release_board(struct dealbox_machine *m);
 int __wrap_dealbox_machine_fd(const struct dealbox_machine *m);
 void __wrap_dealbox_machine_close(struct dealbox_machine *m);
-ssize_t __wrap_dealbox_machine_read(struct dealbox_machine *m, struct dealbox_event *events, size_t max);
+ssize_t __wrap_dealbox_machine_read(struct dealbox_machine *m, struct dealbox_event *events,
+				    size_t max);
 const struct dealbox_error *__wrap_dealbox_machine_error(const struct dealbox_machine *m);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int ms);
 
@@ -244,7 +251,8 @@ void __wrap_dealbox_machine_close(struct dealbox_machine *m)
 	memset(now.arrived, 0, sizeof(now.arrived));
 }
 
-ssize_t __wrap_dealbox_machine_read(struct dealbox_machine *m, struct dealbox_event *events, size_t max)
+ssize_t __wrap_dealbox_machine_read(struct dealbox_machine *m, struct dealbox_event *events,
+				    size_t max)
 {
 	unsigned int n, count = now.arrivals;
 
@@ -265,7 +273,7 @@ const struct dealbox_error *__wrap_dealbox_machine_error(const struct dealbox_ma
 	return &no_words;
 }
 
-/* What is on its way comes within the time that a status waits, or later. */
+/* Events in flight arrive while a status waits for them, or later. */
 int __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
 {
 	(void)fds;
@@ -279,11 +287,12 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
 /* ---- a ledger -------------------------------------------------------------------- */
 
 int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board,
-				unsigned int copy, const char *machine, uint32_t number, uint32_t plan,
-				uint64_t *insertion);
+				unsigned int copy, const char *machine, uint32_t number,
+				uint32_t plan, uint64_t *insertion);
 int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 			      enum dealbox_ledger_outcome outcome, unsigned int reason,
-			      unsigned int differences, const struct dealbox_event *events, size_t count);
+			      unsigned int differences, const struct dealbox_event *events,
+			      size_t count);
 int __wrap_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act);
 int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *machine,
 			       struct dealbox_ledger_insertion *last);
@@ -298,8 +307,8 @@ int __wrap_dealbox_ledger_copies(struct dealbox_ledger *l, uint64_t job,
 				 int (*each)(const struct dealbox_ledger_copy *copy, void *context),
 				 void *context);
 const struct dealbox_error *__wrap_dealbox_ledger_error(const struct dealbox_ledger *l);
-int __wrap_job_plan(struct dealbox_ledger *l, const struct job *job, const struct copy *copy, uint32_t id,
-		    struct dealbox_plan *plan);
+int __wrap_job_plan(struct dealbox_ledger *l, const struct job *job, const struct copy *copy,
+		    uint32_t id, struct dealbox_plan *plan);
 
 static bool disk_full(void)
 {
@@ -318,10 +327,10 @@ static enum dealbox_ledger_copy_state recorded_state(unsigned int board)
 	return now.record.exact[board].id ? DEALBOX_LEDGER_COPY_RECORDED : DEALBOX_LEDGER_COPY_OPEN;
 }
 
-/* As lib/ledger/records.c refuses it; numbers of insertions only rise, so that the last one tells. */
+/* As lib/ledger/records.c refuses it. Numbers of insertions only rise, so the last one tells. */
 int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board,
-				unsigned int copy, const char *machine, uint32_t number, uint32_t plan,
-				uint64_t *insertion)
+				unsigned int copy, const char *machine, uint32_t number,
+				uint32_t plan, uint64_t *insertion)
 {
 	struct entry *last = &now.record.last;
 
@@ -347,7 +356,8 @@ int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned
 
 int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 			      enum dealbox_ledger_outcome outcome, unsigned int reason,
-			      unsigned int differences, const struct dealbox_event *events, size_t count)
+			      unsigned int differences, const struct dealbox_event *events,
+			      size_t count)
 {
 	struct entry *last = &now.record.last;
 
@@ -385,7 +395,8 @@ int __wrap_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox
 static struct dealbox_ledger_insertion insertion_of(const struct entry *entry)
 {
 	return (struct dealbox_ledger_insertion){
-		.id = entry->id, .job = JOB, .board = entry->board, .copy = 1, .number = entry->number,
+		.id = entry->id, .job = JOB, .board = entry->board, .copy = 1,
+		.number = entry->number,
 		.outcome = entry->outcome,
 	};
 }
@@ -422,7 +433,9 @@ int __wrap_dealbox_ledger_jobs(struct dealbox_ledger *l, uint64_t number,
 			       int (*each)(const struct dealbox_ledger_job *job, void *context),
 			       void *context)
 {
-	const struct dealbox_ledger_job record = { .job = JOB, .set = 1, .boards = BOARDS, .copies = 1 };
+	const struct dealbox_ledger_job record = {
+		.job = JOB, .set = 1, .boards = BOARDS, .copies = 1,
+	};
 
 	(void)l;
 	(void)number;
@@ -453,8 +466,8 @@ const struct dealbox_error *__wrap_dealbox_ledger_error(const struct dealbox_led
 }
 
 /* Only the number of cards is another one than that of bridge. */
-int __wrap_job_plan(struct dealbox_ledger *l, const struct job *unused, const struct copy *copy, uint32_t id,
-		    struct dealbox_plan *plan)
+int __wrap_job_plan(struct dealbox_ledger *l, const struct job *unused, const struct copy *copy,
+		    uint32_t id, struct dealbox_plan *plan)
 {
 	(void)l;
 	(void)unused;
@@ -472,9 +485,10 @@ int __wrap_job_plan(struct dealbox_ledger *l, const struct job *unused, const st
 void __wrap_dealbox_confusion_reader(struct dealbox_confusion *confusion, unsigned int reader);
 size_t __wrap_dealbox_confusion_learn(struct dealbox_confusion *confusion,
 				      const struct dealbox_trace *trace);
-int __wrap_dealbox_diagnose_repeat(const struct dealbox_trace *trace, const struct dealbox_pack *pack,
-				   const struct dealbox_confusion *confusion, const uint8_t *pockets,
-				   struct dealbox_diagnosis *out);
+int __wrap_dealbox_diagnose_repeat(const struct dealbox_trace *trace,
+				   const struct dealbox_pack *pack,
+				   const struct dealbox_confusion *confusion,
+				   const uint8_t *pockets, struct dealbox_diagnosis *out);
 
 void __wrap_dealbox_confusion_reader(struct dealbox_confusion *confusion, unsigned int reader)
 {
@@ -490,9 +504,10 @@ size_t __wrap_dealbox_confusion_learn(struct dealbox_confusion *confusion,
 	return 0;
 }
 
-int __wrap_dealbox_diagnose_repeat(const struct dealbox_trace *trace, const struct dealbox_pack *pack,
-				   const struct dealbox_confusion *confusion, const uint8_t *pockets,
-				   struct dealbox_diagnosis *out)
+int __wrap_dealbox_diagnose_repeat(const struct dealbox_trace *trace,
+				   const struct dealbox_pack *pack,
+				   const struct dealbox_confusion *confusion,
+				   const uint8_t *pockets, struct dealbox_diagnosis *out)
 {
 	(void)trace;
 	(void)pack;
@@ -805,7 +820,8 @@ static void restore_route(const struct route *route)
 	struct router *router = &core.router;
 
 	*router = (struct router){
-		.plan = { .plan_id = route->plan_id, .mode = route->mode, .entries = route->entries },
+		.plan.plan_id = route->plan_id, .plan.mode = route->mode,
+		.plan.entries = route->entries,
 		.insertion = route->insertion,
 	};
 	memcpy(router->plan.pocket, route->pocket, CARDS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The computer: the host core, the dealing engine and the verdict as they are built for the library,
- * and an in-memory ledger. What the ledger has outlives the computer.
+ * The computer: the host core, the dealing engine and the verdict as they are built for the
+ * library, and an in-memory ledger. What the ledger has outlives the computer.
  */
 #ifndef EXPLORE_HOST_H
 #define EXPLORE_HOST_H
@@ -38,14 +38,14 @@ struct kept_trace {
 	uint32_t number;
 };
 
-/* What the core knows of a host-routed machine. */
+/* The part of the core that serves a host-routed machine. */
 struct route {
 	uint32_t plan_id, insertion;
 	uint8_t mode, entries, pocket[CARDS], card_at[CARDS];
 	uint8_t gates;			/* commands on their way */
 };
 
-/* All that there is. Plain data. */
+/* The state of the world and of the computer. Plain data. */
 struct state {
 	struct world world;
 	struct record record;
@@ -67,7 +67,7 @@ struct state {
 	struct route route;
 	struct told arrived[WIRE];
 	uint8_t arrivals;
-	uint8_t copies[BOARDS + 1];	/* enum dealbox_ledger_copy_state, as the program has them */
+	uint8_t copies[BOARDS + 1];	/* enum dealbox_ledger_copy_state, in the program */
 	bool by_repeat;
 	struct kept_trace trace, kept;
 	/* how it is set up */
@@ -89,7 +89,7 @@ static inline bool host_idle(const struct state *s)
 
 /* Once. */
 void host_init(void);
-/* What `now` says becomes what the code works on, and the other way round. */
+/* Load the code under test from `now`, and store it there. */
 void host_restore(void);
 void host_save(void);
 
@@ -97,7 +97,7 @@ void host_boot(void);
 void host_kill(void);
 /* Opens the machine again. */
 void host_attach(void);
-/* What has arrived is read. */
+/* The program reads the events that have arrived. */
 void host_read(void);
 /* The step that is to be done. */
 void host_step(void);

@@ -42,8 +42,9 @@ static const char *const fillings[FILLINGS] = {
 
 static const char *const steps[STEPS] = {
 	"asks the machine how it stands", "loads the plan", "records that the insertion is dealt",
-	"starts the deal", "pauses", "resumes", "has the card read again", "aborts", "clears the fault",
-	"releases the board", "judges the board, and records it", "records that the board is void",
+	"starts the deal", "pauses", "resumes", "has the card read again", "aborts",
+	"clears the fault", "releases the board", "judges the board, and records it",
+	"records that the board is void",
 	"records that the board does not count",
 };
 
@@ -64,13 +65,14 @@ static void tell(struct choice choice)
 		[ACT_REMOVE] = "the operator takes the board out",
 		[ACT_ADD] = "the operator puts the missing card into the hopper, from another deck",
 		[ACT_TAKE] = "the operator takes the card out of the reader",
-		[ACT_SWAP] = "the board is exchanged for an empty one, and the machine does not see it",
+		[ACT_SWAP] = "the board is exchanged for an empty one, unseen by the machine",
 		[ACT_UNSPENT] = "the machine forgets that this insertion was dealt",
 		[ACT_DROP] = "the event that is on its way is lost",
 		[ACT_DOUBLE] = "the event that is on its way comes twice",
 		[ACT_EXCHANGE] = "the two events that are on their way come in the wrong order",
 		[ACT_KILL] = "the program dies", [ACT_BOOT] = "the program is started again",
-		[ACT_OFF] = "the machine loses its power", [ACT_ON] = "the machine is switched on",
+		[ACT_OFF] = "the machine loses its power",
+		[ACT_ON] = "the machine is switched on",
 		[ACT_RESET] = "the machine's firmware starts again",
 		[ACT_OPEN] = "the program opens the machine again",
 		[ACT_RECEIVE] = "the driver receives what the machine has told",
@@ -91,8 +93,8 @@ static void tell(struct choice choice)
 			       choice.arg ? mishaps[choice.arg] : "is dealt");
 		break;
 	case ACT_INSERT:
-		printf(choice.arg ? "the operator puts in the board that he took out, with its cards" :
-		       "the operator puts in an empty board");
+		printf("the operator puts in %s", choice.arg ?
+		       "the board that he took out, with its cards" : "an empty board");
 		break;
 	case ACT_FILL:
 		printf("the operator fills the hopper with %s", fillings[choice.arg]);
@@ -112,11 +114,13 @@ static void tell(struct choice choice)
 
 static struct {
 	unsigned int line;
-	enum dealbox_operator_state shown;	/* what the operator was told last; STATES: nothing */
-	bool changed;				/* .. since he acted */
-	unsigned int deals, starts;		/* deals that have begun, commands that were to begin one */
-	unsigned int missing;			/* a card that the machine has not read */
-	bool late;				/* a card fell wrong, and the report comes later */
+	/* what the operator was told last, or STATES; whether that has changed since he acted */
+	enum dealbox_operator_state shown;
+	bool changed;
+	unsigned int deals;	/* that have begun */
+	unsigned int starts;	/* START commands */
+	unsigned int missing;	/* a card that the machine has not read */
+	bool late;		/* a card fell wrong, and the report comes later */
 } story;
 
 /* A card of the small world in a deck of 52, and a position in its deal. */
@@ -176,16 +180,17 @@ static void play_mishap(enum mishap mishap)
 	const struct world *w = &now.world;
 	unsigned int card = w->reader == NOBODY ? w->hopper[0] : w->reader;
 	unsigned int position = large[w->position], deal = story.deals;
+	unsigned int next = (card + 1) % CARDS, other = (card + 2) % CARDS;
 
 	switch (mishap) {
 	case MISHAP_POOR:
 		play("rule deal %u position %u: quality 1", deal, position);
 		/* fallthrough */
 	case MISHAP_MISREAD:
-		play("rule deal %u position %u: misread %s", deal, position, name_of((card + 1) % CARDS));
+		play("rule deal %u position %u: misread %s", deal, position, name_of(next));
 		break;
 	case MISHAP_MISREAD_OTHER:
-		play("rule deal %u position %u: misread %s", deal, position, name_of((card + 2) % CARDS));
+		play("rule deal %u position %u: misread %s", deal, position, name_of(other));
 		break;
 	case MISHAP_UNREADABLE:
 		play("rule deal %u position %u: unreadable", deal, position);

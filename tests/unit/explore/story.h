@@ -34,7 +34,7 @@ enum action {
 	ACT_OPEN,		/* the program opens the machine again */
 	ACT_COVER,		/* argument: 1 = it is opened */
 	/* host-routed */
-	ACT_RECEIVE,		/* the driver receives events while the program does something else */
+	ACT_RECEIVE,		/* the driver receives events while the program is busy */
 	ACT_GATE,		/* a gate command reaches the machine */
 	ACT_GATE_LOST,
 	ACT_LATE,		/* the machine has waited long enough for it */

@@ -562,6 +562,8 @@ void world_begin(struct world *w, enum kind kind)
 
 static uint8_t start(struct world *w, const struct wire_command *command)
 {
+	bool full;
+
 	if (w->state == DEALBOX_STATE_FAULT)
 		return DEALBOX_ERR_FAULT;
 	if (world_deals(w))
@@ -591,11 +593,11 @@ static uint8_t start(struct world *w, const struct wire_command *command)
 		w->excuses |= EXCUSE_ORDER;
 	if (w->deals++)
 		forbid("an insertion is dealt into twice");
-	if (!contents_empty(&w->board)) {
-		if (!w->vouched && !w->refilled)
-			forbid("a board that has cards is dealt, and nobody was asked whether it is empty");
+	full = !contents_empty(&w->board);
+	if (full && !w->vouched && !w->refilled)
+		forbid("a board that has cards is dealt, and nobody was asked if it is empty");
+	if (full)
 		w->excuses |= EXCUSE_FULL;
-	}
 	w->spent = true;
 	w->says_unspent = false;
 	w->locked = w->kind == KIND_LOCKED;
@@ -725,9 +727,9 @@ static int do_command(struct world *w, uint8_t request, const uint8_t *data, siz
 
 static void put_status(const struct world *w, uint8_t *data)
 {
+	bool stopped = w->state == DEALBOX_STATE_HELD || w->state == DEALBOX_STATE_FAULT;
 	struct wire_status status = {
-		.state = w->state,
-		.fault = w->state == DEALBOX_STATE_HELD || w->state == DEALBOX_STATE_FAULT ? w->fault : 0,
+		.state = w->state, .fault = stopped ? w->fault : 0,
 		.flags = (w->present ? DEALBOX_STATUS_BOARD : 0) |
 			 (w->cover ? DEALBOX_STATUS_COVER_OPEN : 0) |
 			 (w->in_hopper ? DEALBOX_STATUS_HOPPER : 0) |
@@ -786,7 +788,8 @@ int world_bulk(struct world *w, const uint8_t *bytes, size_t size)
 		return -ENODEV;
 	if (!w->load_id)
 		return -EPIPE;
-	error = dealbox_decode_plan(bytes, size, &world_machines[w->kind], w->load_id, &plan, &detail);
+	error = dealbox_decode_plan(bytes, size, &world_machines[w->kind], w->load_id, &plan,
+				    &detail);
 	e = emit(w, DEALBOX_EV_PLAN_LOADED);
 	e->code = w->load_id;
 	e->arg[0] = error;

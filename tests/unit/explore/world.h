@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The world outside the computer: cards, boards, a stored-plan machine that follows docs/protocol.md,
- * and the bus. It knows where each card really lies, and nothing of what the host thinks.
+ * The world outside the computer: cards, boards, a machine that follows docs/protocol.md, and the
+ * bus. It knows where each card really lies, and nothing of what the host thinks.
  *
  * The protocol fixes no number of cards: a plan has 3 entries here, and the machine 2 pockets. All
  * of it is plain data, so that a copy of the struct is a copy of the world.
@@ -42,27 +42,27 @@ struct told {
 	uint8_t position, card, pocket, quality;
 };
 
-/* How many of each card lie in each pocket of a board. */
+/* The number of each card in each pocket of a board. */
 struct contents {
 	uint8_t count[POCKETS][KINDS];
 };
 
 /*
- * Why a board may be called exact, and not be: what no computer can see, as docs/exact.md names it.
+ * Reasons for which a wrong board may be called exact: no computer can see them (docs/exact.md).
  */
 enum excuse {
-	EXCUSE_READ = 1,	/* cards were read as each other, or a foreign one as a missing one */
+	EXCUSE_READ = 1,	/* cards were read as each other, or a foreign one as another */
 	EXCUSE_SPARE = 2,	/* unseen double feed, and the hopper had one to spare */
 	EXCUSE_SENSOR = 4,	/* a sensor saw a card in another pocket */
-	EXCUSE_FULL = 8,	/* the board was not empty, and the operator said that it was, or an exact
-				 * one was put in again */
+	EXCUSE_FULL = 8,	/* the board was not empty: the operator had said that it was,
+				 * or an exact one was put in again */
 	EXCUSE_SWAPPED = 16,	/* the board was exchanged, and the machine did not see it */
-	EXCUSE_LATER = 32,	/* the machine has not reported yet what it saw, though it had time */
+	EXCUSE_LATER = 32,	/* the machine has not reported in time what it saw */
 	EXCUSE_REPORTED = 64,	/* .. and now it has: that must be acted upon */
 	EXCUSE_ORDER = 128,	/* a deck that was only counted was not in order */
 };
 
-/* What goes wrong with the next card. */
+/* Faults of the next card. */
 enum mishap {
 	MISHAP_NONE,
 	MISHAP_MISREAD,		/* as the next card */
@@ -81,7 +81,7 @@ enum mishap {
 	MISHAPS
 };
 
-/* How the hopper is filled. */
+/* Contents of a filled hopper. */
 enum filling {
 	FILL_DECK,		/* with the cards of the deal */
 	FILL_JOKER_FIRST,
@@ -92,7 +92,7 @@ enum filling {
 	FILLINGS
 };
 
-/* What becomes of the transfers of a command. */
+/* Faults of the transfers of a command. */
 enum transfers {
 	TRANSFERS_GOOD,
 	TRANSFERS_ANSWER_LOST,	/* the command is carried out, and the transfer fails */
@@ -127,7 +127,7 @@ struct world {
 	bool spent, says_unspent, doubt;
 	uint8_t position, seen;		/* cards dealt; cards read, as bits */
 	uint8_t counts[POCKETS];
-	uint8_t wrong;			/* pocket + 1 of a card that fell wrong and was not reported */
+	uint8_t wrong;			/* pocket + 1 of a card that fell wrong, unreported */
 	bool wrong_later;
 	uint32_t plan_id, deal_plan;
 	uint8_t plan[CARDS];
@@ -155,15 +155,15 @@ struct world {
 	bool touched;			/* since the fault somebody did something */
 };
 
-/* What the rules forbid has happened: says what. NULL: not so far. */
+/* Something forbidden that has happened, in words; NULL: nothing so far. */
 extern const char *forbidden;
 
-/* Which pocket of a board a card belongs to. */
+/* The pocket of each card, by board. */
 extern const uint8_t planned[BOARDS + 1][CARDS];
 extern const struct wire_descriptor world_machines[MACHINES];
 
 void world_begin(struct world *w, enum kind kind);
-/* Is what lies there exactly that board? */
+/* Return true if the contents are exactly those of the board. */
 bool contents_right(const struct contents *contents, unsigned int board);
 bool contents_empty(const struct contents *contents);
 bool world_deals(const struct world *w);
