@@ -51,7 +51,7 @@ int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq
 			 table->columns, (int)(2 * table->count), ",?,?,?,?,?,?,?,?");
 		stmt = l->insert[kind] = ledger_prepare(l, sql);
 		if (!stmt)
-			return -EIO;
+			return l->failed;
 	}
 	sqlite3_bind_int64(stmt, 1, next);
 	va_start(ap, format);
@@ -71,7 +71,7 @@ int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq
 	stmt = ledger_query(l, "INSERT INTO chain (seq, kind, hash) VALUES (?, ?, ?)", "uib", next,
 			    (int64_t)kind, hash, sizeof(hash));
 	if (!stmt)
-		return -EIO;
+		return l->failed;
 	rc = sqlite3_step(stmt);
 	err = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "writing a record");
 	ledger_done(l, stmt);
@@ -108,7 +108,7 @@ int ledger_hash(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t seq,
 			 table->name);
 		stmt = l->select[kind] = ledger_prepare(l, sql);
 		if (!stmt)
-			return -EIO;
+			return l->failed;
 	}
 	sqlite3_bind_int64(stmt, 1, seq);
 	rc = sqlite3_step(stmt);

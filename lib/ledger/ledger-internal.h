@@ -75,6 +75,7 @@ struct dealbox_ledger {
 	int lock;			/* the key file, locked by the one who writes */
 	bool write;
 	bool damaged;			/* no further writes are allowed */
+	int failed;			/* the error of the sentence in error */
 	uint32_t user;			/* user who adds sets and jobs, or DEALBOX_UID_NONE */
 	struct ledger_keys keys;
 	struct dealbox_ledger_head head;	/* while writing */
@@ -98,13 +99,15 @@ void ledger_disk_unregister(struct ledger_disk *disk);
 void ledger_disk_wait(const struct ledger_disk *disk, int fd);
 
 /* ---- statements.c ---- */
-/* Keeps the sentence of an error, and returns error. */
+/* Keeps an error and its sentence, and returns it. */
 int ledger_fail(struct dealbox_ledger *l, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The same for SQLite's error of the last call: -EUCLEAN, -ENOSPC, -EBUSY, -EIO .. */
 int ledger_fail_sql(struct dealbox_ledger *l, const char *doing);
+/* -EUCLEAN: nothing more is written. */
+int ledger_fail_damaged(struct dealbox_ledger *l, const char *what);
 
-/* Prepares a statement that lives until ledger_forget(). NULL and a kept sentence on failure. */
+/* Prepares a statement that lives until ledger_forget(). NULL: l->failed has the error. */
 sqlite3_stmt *ledger_prepare(struct dealbox_ledger *l, const char *sql);
 /* Binds arguments from number first on, by format as below. */
 int ledger_bind(struct dealbox_ledger *l, sqlite3_stmt *stmt, int first, const char *format,
@@ -112,7 +115,7 @@ int ledger_bind(struct dealbox_ledger *l, sqlite3_stmt *stmt, int first, const c
 /*
  * A statement with its arguments bound, by format: i = int64_t, u = uint64_t (below 2^63), o = the
  * same or 0 for NULL, t = text or NULL, b = const void * and size_t; pointers must be valid until
- * the last step. Returns NULL and keeps a sentence on failure. End it with ledger_done().
+ * the last step. NULL: l->failed has the error. End it with ledger_done().
  */
 sqlite3_stmt *ledger_query(struct dealbox_ledger *l, const char *sql, const char *format, ...);
 /* Ends the use of a statement: its arguments may be freed, and its read transaction ends. */
@@ -122,6 +125,10 @@ void ledger_forget(struct dealbox_ledger *l);
 /* Gets the first column of the first row as a number; -ENOENT if there is no row. */
 int ledger_number(struct dealbox_ledger *l, int64_t *out, const char *sql,
 		  const char *format, ...);
+/* Gets the record of a query for seq and hash, which takes a number; -ENOENT: none, and 0. */
+int ledger_find_head(struct dealbox_ledger *l, struct dealbox_ledger_head *head, const char *sql,
+		     uint64_t number);
+#define LEDGER_LAST	"SELECT seq, hash FROM chain ORDER BY seq DESC LIMIT 1 OFFSET ?"
 
 /* Runs SQL without a result; doing is for the sentence of an error. */
 int ledger_run(struct dealbox_ledger *l, const char *sql, const char *doing);
@@ -180,7 +187,7 @@ int ledger_find_board_repeat(struct dealbox_ledger *l, const char *session, uint
 /* ---- ledger-verify.c ---- */
 /*
  * Checks the chain from the record after `from` (which is trusted) and reports damage. Returns 0,
- * or -EUCLEAN; *records is the number of records.
+ * -EUCLEAN, or why it cannot be checked; *records is the number of records.
  */
 int ledger_walk(struct dealbox_ledger *l, const struct dealbox_ledger_head *from,
 		const struct dealbox_ledger_head *wanted,

@@ -14,6 +14,7 @@ struct report {
 	void (*damage)(const char *sentence, void *context);
 	void *context;
 	unsigned int count;
+	int failed;		/* it could not be checked, which says nothing about the ledger */
 };
 
 static void report(struct report *r, const char *format, ...)
@@ -33,6 +34,15 @@ static void report(struct report *r, const char *format, ...)
 	r->damage(sentence, r->context);
 }
 
+/* What cannot be read is damaged, unless memory is short, or a lock or a right is missing. */
+static bool is_damage(struct report *r, int err)
+{
+	if (err == -EUCLEAN || err == -EIO)
+		return true;
+	r->failed = err;
+	return false;
+}
+
 /* The results of reading one record of the chain. */
 static void walk_record(struct dealbox_ledger *l, struct report *r, uint64_t seq, int64_t kind,
 			const uint8_t before[DEALBOX_LEDGER_HASH],
@@ -49,10 +59,10 @@ static void walk_record(struct dealbox_ledger *l, struct report *r, uint64_t seq
 	if (err == -ENOENT)
 		report(r, "record %llu is gone from %s", (unsigned long long)seq,
 		       ledger_tables[kind].name);
-	else if (err)
+	else if (err && is_damage(r, err))
 		report(r, "record %llu in %s cannot be read: %s", (unsigned long long)seq,
 		       ledger_tables[kind].name, sqlite3_errmsg(l->db));
-	else if (memcmp(computed, hash, DEALBOX_LEDGER_HASH))
+	else if (!err && memcmp(computed, hash, DEALBOX_LEDGER_HASH))
 		report(r, "record %llu in %s, or the one before it, was changed",
 		       (unsigned long long)seq, ledger_tables[kind].name);
 }
@@ -62,7 +72,7 @@ int ledger_walk(struct dealbox_ledger *l, const struct dealbox_ledger_head *from
 		void (*damage)(const char *sentence, void *context), void *context,
 		uint64_t *records)
 {
-	struct report r = { damage, context, 0 };
+	struct report r = { damage, context, 0, 0 };
 	struct dealbox_ledger_head last = *from;
 	bool found = !wanted || !wanted->record;
 	uint64_t seq, count = 0;
@@ -92,16 +102,16 @@ int ledger_walk(struct dealbox_ledger *l, const struct dealbox_ledger_head *from
 				       "lies before it was changed", (unsigned long long)seq);
 		}
 	}
-	if (rc != SQLITE_DONE)
+	if (rc != SQLITE_DONE && is_damage(&r, stmt ? ledger_fail_sql(l, "verifying") : l->failed))
 		report(&r, "the records cannot be read to their end: %s", sqlite3_errmsg(l->db));
 	ledger_done(l, stmt);
-	if (!found)
+	if (!found && !r.failed)
 		report(&r, "the ledger ends at record %llu, and record %llu was there once: its end "
 		       "was cut off", (unsigned long long)last.record,
 		       (unsigned long long)wanted->record);
 	if (records)
 		*records = count;
-	return r.count ? -EUCLEAN : 0;
+	return r.count ? -EUCLEAN : r.failed;
 }
 
 /* Calls report for each row of a check that should find none. */
@@ -119,7 +129,7 @@ static void check(struct dealbox_ledger *l, struct report *r, const char *sql, c
 		snprintf(sentence, sizeof(sentence), "%s%s", format, text ? text : "?");
 		report(r, "%s", sentence);
 	}
-	if (rc != SQLITE_DONE)
+	if (rc != SQLITE_DONE && is_damage(r, stmt ? ledger_fail_sql(l, "verifying") : l->failed))
 		report(r, "%scannot be read: %s", format, sqlite3_errmsg(l->db));
 	ledger_done(l, stmt);
 }
@@ -129,10 +139,10 @@ int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *he
 		  uint64_t *records)
 {
 	struct dealbox_ledger_head start = { 0 };
-	struct report r = { damage, context, 0 };
+	struct report r = { damage, context, 0, 0 };
 	char sql[192];
 	int64_t there;
-	int kind;
+	int kind, err;
 
 	if (!l->db)
 		return -EUCLEAN;	/* there is nothing to read; keep the error of open */
@@ -142,12 +152,18 @@ int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *he
 	check(l, &r, "PRAGMA integrity_check", "database: ");
 	check(l, &r, "SELECT \"table\" || ', row ' || coalesce(rowid, '?') || ': names a record of ' || "
 	      "parent || ' that is not there' FROM pragma_foreign_key_check", "database: ");
-	if (ledger_walk(l, &start, head, damage, context, records))
+	err = ledger_walk(l, &start, head, damage, context, records);
+	if (err == -EUCLEAN)
 		r.count++;
+	else if (err)
+		r.failed = err;
 	for (kind = LEDGER_SET; kind < LEDGER_KINDS; kind++) {
 		/* an older ledger lacks some of them, and has no record in them */
-		if (ledger_number(l, &there, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",
-				  "t", ledger_tables[kind].name) == -ENOENT)
+		err = ledger_number(l, &there, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",
+				    "t", ledger_tables[kind].name);
+		if (err && err != -ENOENT && is_damage(&r, err))
+			report(&r, "the tables cannot be read: %s", sqlite3_errmsg(l->db));
+		if (err)
 			continue;
 		snprintf(sql, sizeof(sql), "SELECT 'record ' || seq || ' in %s was added past the "
 			 "chain' FROM %s WHERE NOT EXISTS (SELECT 1 FROM chain c WHERE "
@@ -162,7 +178,7 @@ int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *he
 	if (r.count)
 		return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged; nothing was written to it. "
 				   "Keep the file, and continue with a backup", l->path);
-	return 0;
+	return r.failed;
 }
 
 int dealbox_ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *head,
@@ -187,7 +203,7 @@ int dealbox_ledger_export(struct dealbox_ledger *l, FILE *out)
 		return ledger_fail_sql(l, "exporting");
 	chain = ledger_query(l, "SELECT seq, kind FROM chain ORDER BY seq", "");
 	if (!chain)
-		err = -EIO;
+		err = l->failed;
 	while (!err && (rc = sqlite3_step(chain)) == SQLITE_ROW) {
 		kind = sqlite3_column_int64(chain, 1);
 		if (kind < LEDGER_SET || kind >= LEDGER_KINDS) {
@@ -202,16 +218,19 @@ int dealbox_ledger_export(struct dealbox_ledger *l, FILE *out)
 				 ledger_tables[kind].name);
 			rows[kind] = ledger_query(l, sql, "");
 			if (!rows[kind]) {
-				err = -EIO;
+				err = l->failed;
 				break;
 			}
 		}
 		sqlite3_bind_int64(rows[kind], 1, sqlite3_column_int64(chain, 0));
-		if (sqlite3_step(rows[kind]) == SQLITE_ROW)
+		rc = sqlite3_step(rows[kind]);
+		if (rc == SQLITE_ROW)
 			fprintf(out, "%s\n", sqlite3_column_text(rows[kind], 0));
-		else
+		else if (rc == SQLITE_DONE)
 			err = ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged; `dealbox ledger "
 					  "verify` says where", l->path);
+		else
+			err = ledger_fail_sql(l, "exporting");
 		sqlite3_reset(rows[kind]);
 	}
 	if (!err && rc != SQLITE_DONE)
@@ -253,9 +272,11 @@ static int verify_copy(struct dealbox_ledger *l, sqlite3 *copy)
 	err = ledger_verify(&other, NULL, NULL, NULL, NULL);
 	ledger_forget(&other);
 	sodium_memzero(&other.keys, sizeof(other.keys));
-	if (err)
+	if (err == -EUCLEAN)
 		ledger_fail(l, err, "the ledger is damaged, so is a copy of it: no backup was made; "
 			    "`dealbox ledger verify` says where");
+	else if (err)
+		ledger_fail(l, err, "%s", other.error.what);
 	return err;
 }
 

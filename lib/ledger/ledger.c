@@ -292,7 +292,7 @@ static int check_identity(struct dealbox_ledger *l)
 
 	err = ledger_number(l, &application, "PRAGMA application_id", "");
 	if (err)
-		return err == -EUCLEAN ? err : ledger_fail_sql(l, "opening it");
+		return err;
 	if (application != LEDGER_APPLICATION)
 		return ledger_fail(l, -EUCLEAN, "%s: not a ledger, or its first page is damaged; "
 				   "nothing was written to it", l->path);
@@ -308,7 +308,7 @@ static int check_identity(struct dealbox_ledger *l)
 				   "to date when it starts", l->path);
 	stmt = ledger_query(l, "SELECT key_id FROM ledger WHERE id = 1", "");
 	if (!stmt)
-		return -EIO;
+		return l->failed;
 	rc = sqlite3_step(stmt);
 	if (rc != SQLITE_ROW)
 		err = rc == SQLITE_DONE ?
@@ -333,26 +333,14 @@ static void first_damage(const char *sentence, void *context)
 /* Readers check the last records, where a crash would show. */
 static int check_tail(struct dealbox_ledger *l)
 {
-	struct dealbox_ledger_head from = { 0 };
+	struct dealbox_ledger_head from;
 	char first[256] = "";
-	sqlite3_stmt *stmt;
-	int err;
+	int err = ledger_find_head(l, &from, LEDGER_LAST, TAIL_RECORDS);
 
-	stmt = ledger_query(l, "SELECT seq, hash FROM chain ORDER BY seq DESC LIMIT 1 OFFSET ?", "i",
-			    (int64_t)TAIL_RECORDS);
-	if (!stmt)
-		return -EIO;
-	if (sqlite3_step(stmt) == SQLITE_ROW &&
-	    sqlite3_column_bytes(stmt, 1) == sizeof(from.hash)) {
-		from.record = sqlite3_column_int64(stmt, 0);
-		memcpy(from.hash, sqlite3_column_blob(stmt, 1), sizeof(from.hash));
-	}
-	ledger_done(l, stmt);
+	if (err && err != -ENOENT)
+		return err;
 	err = ledger_walk(l, &from, NULL, first_damage, first, NULL);
-	if (err == -EUCLEAN)
-		return ledger_fail(l, err, "%s: the ledger is damaged (%s); nothing was written to it. "
-				   "Keep the file, and continue with a backup", l->path, first);
-	return err;
+	return err == -EUCLEAN ? ledger_fail_damaged(l, first) : err;
 }
 
 /*
@@ -364,10 +352,7 @@ static int check_whole(struct dealbox_ledger *l)
 	char first[256] = "";
 	int err = ledger_verify(l, NULL, first_damage, first, NULL);
 
-	if (err == -EUCLEAN)
-		return ledger_fail(l, err, "%s: the ledger is damaged (%s); nothing was written to it. "
-				   "Keep the file, and continue with a backup", l->path, first);
-	return err;
+	return err == -EUCLEAN ? ledger_fail_damaged(l, first) : err;
 }
 
 static int bring_up_to_date(struct dealbox_ledger *l)

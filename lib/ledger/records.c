@@ -180,7 +180,7 @@ static int find_repeat(struct dealbox_ledger *l, const char *session, int64_t fi
 		"(" SQL(OUTCOME_EXACT) ", " SQL(OUTCOME_UNKNOWN) ")) LIMIT 1",
 		"it", fingerprint, session);
 	if (!stmt)
-		return -EIO;
+		return l->failed;
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW) {
 		if (repeat) {
@@ -231,7 +231,7 @@ int dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int
 	int err = 0, rc;
 
 	if (!stmt)
-		return -EIO;
+		return l->failed;
 	rc = sqlite3_step(stmt);
 	if (rc != SQLITE_ROW)
 		err = rc == SQLITE_DONE ? ledger_fail(l, -ENOENT, "set %llu has no board %u",
@@ -298,7 +298,7 @@ static int get_session(struct dealbox_ledger *l, uint64_t set, char session[128]
 	int err = 0, rc;
 
 	if (!stmt)
-		return -EIO;
+		return l->failed;
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW)
 		copy_text(session, 128, sqlite3_column_text(stmt, 0));
@@ -354,7 +354,7 @@ static bool next_row(struct dealbox_ledger *l, sqlite3_stmt *stmt, const char *d
 	if (rc == SQLITE_ROW)
 		return true;
 	if (!stmt)
-		*err = -EIO;
+		*err = l->failed;
 	else if (rc != SQLITE_DONE)
 		*err = ledger_fail_sql(l, doing);
 	ledger_done(l, stmt);
@@ -749,7 +749,7 @@ int dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion,
 	*events = NULL;
 	*count = 0;
 	if (!stmt)
-		return -EIO;
+		return l->failed;
 	rc = sqlite3_step(stmt);
 	if (rc != SQLITE_ROW) {
 		err = rc == SQLITE_DONE ? ledger_fail(l, -ENOENT, "insertion %llu has no trace",
@@ -914,6 +914,7 @@ static int doubt_job(struct dealbox_ledger *l, const struct dealbox_ledger_job *
 }
 
 struct open_jobs {
+	struct dealbox_ledger *ledger;
 	struct dealbox_ledger_job *list;
 	size_t count;
 };
@@ -927,7 +928,7 @@ static int keep_open(const struct dealbox_ledger_job *job, void *context)
 		return 0;
 	grown = realloc(jobs->list, (jobs->count + 1) * sizeof(*grown));
 	if (!grown)
-		return -ENOMEM;
+		return ledger_fail(jobs->ledger, -ENOMEM, "no memory");
 	jobs->list = grown;
 	grown[jobs->count++] = *job;
 	return 0;
@@ -936,7 +937,7 @@ static int keep_open(const struct dealbox_ledger_job *job, void *context)
 int dealbox_ledger_accept_restore(struct dealbox_ledger *l, uint32_t uid, unsigned int *boards)
 {
 	struct dealbox_ledger_head known;
-	struct open_jobs jobs = { 0 };
+	struct open_jobs jobs = { .ledger = l };
 	unsigned int doubts = 0;
 	int64_t gone = 0;
 	size_t n;

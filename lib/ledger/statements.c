@@ -22,7 +22,15 @@ int ledger_fail(struct dealbox_ledger *l, int error, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(l->error.what, sizeof(l->error.what), format, ap);
 	va_end(ap);
+	l->failed = error;
 	return error;
+}
+
+int ledger_fail_damaged(struct dealbox_ledger *l, const char *what)
+{
+	l->damaged = true;
+	return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged (%s); nothing was written to it. "
+			   "Keep the file, and continue with a backup", l->path, what);
 }
 
 int ledger_fail_sql(struct dealbox_ledger *l, const char *doing)
@@ -32,10 +40,7 @@ int ledger_fail_sql(struct dealbox_ledger *l, const char *doing)
 	switch (code) {
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
-		l->damaged = true;
-		return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged (%s); nothing was written "
-				   "to it. Keep the file, and continue with a backup", l->path,
-				   sqlite3_errmsg(l->db));
+		return ledger_fail_damaged(l, sqlite3_errmsg(l->db));
 	case SQLITE_FULL:
 		return ledger_fail(l, -ENOSPC, "%s: no room on the disk, while %s", l->path, doing);
 	case SQLITE_BUSY:
@@ -183,7 +188,7 @@ int ledger_number(struct dealbox_ledger *l, int64_t *out, const char *sql,
 	stmt = query(l, sql, format, ap);
 	va_end(ap);
 	if (!stmt)
-		return l->damaged ? -EUCLEAN : -EIO;
+		return l->failed;
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW) {
 		*out = sqlite3_column_int64(stmt, 0);
@@ -202,22 +207,34 @@ int ledger_run(struct dealbox_ledger *l, const char *sql, const char *doing)
 	return ledger_fail_sql(l, doing);
 }
 
-int dealbox_ledger_get_head(struct dealbox_ledger *l, struct dealbox_ledger_head *head)
+int ledger_find_head(struct dealbox_ledger *l, struct dealbox_ledger_head *head, const char *sql,
+		     uint64_t number)
 {
-	sqlite3_stmt *stmt = ledger_query(l, "SELECT seq, hash FROM chain ORDER BY seq DESC LIMIT 1",
-					  "");
+	sqlite3_stmt *stmt = ledger_query(l, sql, "u", number);
 	int rc;
 
 	memset(head, 0, sizeof(*head));
 	if (!stmt)
-		return l->damaged ? -EUCLEAN : -EIO;
+		return l->failed;
 	rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW && sqlite3_column_bytes(stmt, 1) == sizeof(head->hash)) {
+	if (rc == SQLITE_DONE) {
+		rc = -ENOENT;
+	} else if (rc != SQLITE_ROW) {
+		rc = ledger_fail_sql(l, "reading a record");
+	} else if (sqlite3_column_bytes(stmt, 1) != sizeof(head->hash)) {
+		rc = ledger_fail_damaged(l, "the hash of a record was changed");
+	} else {
 		head->record = sqlite3_column_int64(stmt, 0);
 		memcpy(head->hash, sqlite3_column_blob(stmt, 1), sizeof(head->hash));
-		rc = SQLITE_DONE;
+		rc = 0;
 	}
-	rc = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "reading the last record");
 	ledger_done(l, stmt);
 	return rc;
+}
+
+int dealbox_ledger_get_head(struct dealbox_ledger *l, struct dealbox_ledger_head *head)
+{
+	int err = ledger_find_head(l, head, LEDGER_LAST, 0);
+
+	return err == -ENOENT ? 0 : err;
 }

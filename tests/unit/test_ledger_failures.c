@@ -1,0 +1,774 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The ledger when anything below it fails: memory, a file, SQLite. Each failure is told, by the right
+ * error and a sentence; nothing half-written stays; and once it is over, the same ledger goes on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ledger/ledger-internal.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define WRITE	DEALBOX_LEDGER_WRITE
+#define CREATE	(DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE)
+#define FOR_RESTORE (DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_RESTORED)
+
+/* ---- the call that fails ------------------------------------------------- */
+
+static struct {
+	const char *call;	/* NULL: none */
+	unsigned int left;	/* so many calls, of which the last one fails */
+	int with;		/* an errno (0: it does not set it), or a code of SQLite's */
+	int sqlite;		/* what it says of its last call */
+	uint32_t owner;		/* of the file of heads, as fstat() tells it; 0: the true one */
+} failing;
+
+static void fail_at(const char *call, unsigned int n, int with)
+{
+	failing.call = call;
+	failing.left = n;
+	failing.with = with;
+}
+
+/* Returns true if it has failed. */
+static bool has_failed(void)
+{
+	bool failed = !failing.call;
+
+	failing.call = NULL;
+	failing.sqlite = 0;
+	return failed;
+}
+
+static bool fails(const char *call)
+{
+	if (!strncmp(call, "sqlite", 6))
+		failing.sqlite = 0;
+	if (!failing.call || strcmp(call, failing.call) || --failing.left)
+		return false;
+	failing.call = NULL;
+	if (!strncmp(call, "sqlite", 6))
+		failing.sqlite = failing.with;
+	else if (failing.with)
+		errno = failing.with;
+	return true;
+}
+
+#define WRAP(type, name, failed, parameters, arguments) \
+	type __real_##name parameters; \
+	type __wrap_##name parameters; \
+	type __wrap_##name parameters \
+	{ \
+		return fails(#name) ? (failed) : __real_##name arguments; \
+	}
+#define WRAP_SQLITE(name, parameters, arguments) WRAP(int, name, failing.with, parameters, arguments)
+
+WRAP(void *, malloc, NULL, (size_t size), (size))
+WRAP(void *, calloc, NULL, (size_t count, size_t size), (count, size))
+WRAP(void *, realloc, NULL, (void *old, size_t size), (old, size))
+WRAP(char *, strdup, NULL, (const char *text), (text))
+WRAP(void *, sodium_malloc, NULL, (size_t size), (size))
+WRAP(int, sodium_init, -1, (void), ())
+WRAP(ssize_t, read, -1, (int fd, void *data, size_t size), (fd, data, size))
+WRAP(ssize_t, pread64, -1, (int fd, void *data, size_t size, off_t at), (fd, data, size, at))
+WRAP(int, fsync, -1, (int fd), (fd))
+WRAP(int, flock, -1, (int fd, int operation), (fd, operation))
+WRAP(int, fchown, -1, (int fd, uid_t uid, gid_t gid), (fd, uid, gid))
+WRAP(int, stat64, -1, (const char *path, struct stat *st), (path, st))
+WRAP(int, rename, -1, (const char *from, const char *to), (from, to))
+WRAP(int, renameat2, -1, (int folder, const char *from, int other, const char *to, unsigned int flags),
+     (folder, from, other, to, flags))
+WRAP(int, link, -1, (const char *from, const char *to), (from, to))
+WRAP_SQLITE(sqlite3_step, (sqlite3_stmt *stmt), (stmt))
+WRAP_SQLITE(sqlite3_bind_text, (sqlite3_stmt *stmt, int n, const char *text, int size, void (*end)(void *)),
+	    (stmt, n, text, size, end))
+WRAP_SQLITE(sqlite3_bind_blob64,
+	    (sqlite3_stmt *stmt, int n, const void *data, sqlite3_uint64 size, void (*end)(void *)),
+	    (stmt, n, data, size, end))
+WRAP_SQLITE(sqlite3_backup_step, (sqlite3_backup *backup, int pages), (backup, pages))
+WRAP(sqlite3_backup *, sqlite3_backup_init, NULL,
+     (sqlite3 *to, const char *to_name, sqlite3 *from, const char *from_name),
+     (to, to_name, from, from_name))
+WRAP(const unsigned char *, sqlite3_column_text, NULL, (sqlite3_stmt *stmt, int n), (stmt, n))
+
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...)
+{
+	mode_t mode;
+	va_list ap;
+
+	va_start(ap, flags);
+	mode = flags & O_CREAT ? va_arg(ap, unsigned int) : 0;
+	va_end(ap);
+	return fails("open64") ? -1 : __real_open64(path, flags, mode);
+}
+
+int __wrap_asprintf(char **out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int __wrap_asprintf(char **out, const char *format, ...)
+{
+	va_list ap;
+	int size;
+
+	if (fails("asprintf"))
+		return -1;
+	va_start(ap, format);
+	size = vasprintf(out, format, ap);
+	va_end(ap);
+	return size;
+}
+
+int __real_fstat64(int fd, struct stat *st);
+int __wrap_fstat64(int fd, struct stat *st);
+int __wrap_fstat64(int fd, struct stat *st)
+{
+	int result = fails("fstat64") ? -1 : __real_fstat64(fd, st);
+
+	if (!result && failing.owner)
+		st->st_uid += failing.owner;
+	return result;
+}
+
+/* A disk that becomes full takes a part of what is written. */
+ssize_t __real_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size)
+{
+	return __real_write(fd, data, fails("write") ? size / 2 : size);
+}
+
+int __real_sqlite3_prepare_v3(sqlite3 *db, const char *sql, int size, unsigned int flags,
+			      sqlite3_stmt **stmt, const char **tail);
+int __wrap_sqlite3_prepare_v3(sqlite3 *db, const char *sql, int size, unsigned int flags,
+			      sqlite3_stmt **stmt, const char **tail);
+int __wrap_sqlite3_prepare_v3(sqlite3 *db, const char *sql, int size, unsigned int flags,
+			      sqlite3_stmt **stmt, const char **tail)
+{
+	if (!fails("sqlite3_prepare_v3"))
+		return __real_sqlite3_prepare_v3(db, sql, size, flags, stmt, tail);
+	*stmt = NULL;
+	return failing.with;
+}
+
+/* What ends a transaction of a query is not judged. */
+int __real_sqlite3_exec(sqlite3 *db, const char *sql, int (*each)(void *, int, char **, char **),
+			void *context, char **error);
+int __wrap_sqlite3_exec(sqlite3 *db, const char *sql, int (*each)(void *, int, char **, char **),
+			void *context, char **error);
+int __wrap_sqlite3_exec(sqlite3 *db, const char *sql, int (*each)(void *, int, char **, char **),
+			void *context, char **error)
+{
+	if (strcmp(sql, "ROLLBACK") && fails("sqlite3_exec"))
+		return failing.with;
+	return __real_sqlite3_exec(db, sql, each, context, error);
+}
+
+/* As when there is no memory: not even an object that could be asked for the error. */
+int __real_sqlite3_open_v2(const char *path, sqlite3 **db, int flags, const char *vfs);
+int __wrap_sqlite3_open_v2(const char *path, sqlite3 **db, int flags, const char *vfs);
+int __wrap_sqlite3_open_v2(const char *path, sqlite3 **db, int flags, const char *vfs)
+{
+	if (!fails("sqlite3_open_v2"))
+		return __real_sqlite3_open_v2(path, db, flags, vfs);
+	*db = NULL;
+	return failing.with;
+}
+
+/* The end of a copy says what its last step said. */
+int __real_sqlite3_backup_finish(sqlite3_backup *backup);
+int __wrap_sqlite3_backup_finish(sqlite3_backup *backup);
+int __wrap_sqlite3_backup_finish(sqlite3_backup *backup)
+{
+	int code = failing.sqlite, real = __real_sqlite3_backup_finish(backup);
+
+	return code ? code : real;
+}
+
+int __real_sqlite3_errcode(sqlite3 *db);
+int __wrap_sqlite3_errcode(sqlite3 *db);
+int __wrap_sqlite3_errcode(sqlite3 *db)
+{
+	return failing.sqlite ? failing.sqlite : __real_sqlite3_errcode(db);
+}
+
+const char *__real_sqlite3_errmsg(sqlite3 *db);
+const char *__wrap_sqlite3_errmsg(sqlite3 *db);
+const char *__wrap_sqlite3_errmsg(sqlite3 *db)
+{
+	return failing.sqlite ? sqlite3_errstr(failing.sqlite) : __real_sqlite3_errmsg(db);
+}
+
+/* ---- a ledger in a folder of its own ------------------------------------- */
+
+static char folder[40], db[64], key[64], heads[64], other[64];
+
+static const char *const names[] = { "", ".key", ".heads", "-wal", "-shm", ".new", ".key.new",
+	".heads.new", ".new-wal", ".new-shm" };
+
+static void clear(void)
+{
+	char path[80];
+	size_t n;
+
+	for (n = 0; n < COUNT(names); n++) {
+		snprintf(path, sizeof(path), "%s%s", db, names[n]);
+		unlink(path);
+	}
+	unlink(other);
+}
+
+static int folder_make(void **state)
+{
+	(void)state;
+	memset(&failing, 0, sizeof(failing));
+	strcpy(folder, access("/dev/shm", W_OK) ? "/tmp/dealbox-XXXXXX" : "/dev/shm/dealbox-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(db, sizeof(db), "%s/ledger", folder);
+	snprintf(key, sizeof(key), "%s/ledger.key", folder);
+	snprintf(heads, sizeof(heads), "%s/ledger.heads", folder);
+	snprintf(other, sizeof(other), "%s/other", folder);
+	return 0;
+}
+
+static int folder_remove(void **state)
+{
+	(void)state;
+	has_failed();
+	clear();
+	return rmdir(folder);
+}
+
+static struct dealbox_ledger *open_ledger(unsigned int flags)
+{
+	struct dealbox_ledger *l = dealbox_ledger_new();
+	int err = dealbox_ledger_open(l, db, flags);
+
+	if (err)
+		fail_msg("%d: %s", err, dealbox_ledger_error(l)->what);
+	return l;
+}
+
+static void must_be_sound(struct dealbox_ledger *l)
+{
+	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
+}
+
+/* Each board of each set is another deal. */
+static void make_boards(struct dealbox_ledger_board *boards, unsigned int count, unsigned int set)
+{
+	unsigned int n, k;
+
+	memset(boards, 0, count * sizeof(*boards));
+	for (n = 0; n < count; n++) {
+		boards[n].number = n + 1;
+		for (k = 0; k < DEALBOX_CARDS; k++)
+			boards[n].deal.hand[(k + (((set * 8 + n) >> k % 16) & 1)) % 4] |= 1ULL << k;
+	}
+}
+
+static const struct dealbox_event *make_trace(void)
+{
+	static struct dealbox_event events[2];
+
+	events[0].type = events[1].type = DEALBOX_EV_CARD_LANDED;
+	events[1].card = 1;
+	return events;
+}
+
+/* ---- what one asks of it ------------------------------------------------- */
+
+/* The same world for every call, and numbers that are new each time. */
+static struct {
+	unsigned int set, copy, number;
+	uint64_t first, job, insertion;
+	uint64_t ended;		/* an insertion that has a trace */
+} world;
+
+static int call_add_set(struct dealbox_ledger *l)
+{
+	struct dealbox_ledger_board boards[2];
+	uint64_t set;
+
+	make_boards(boards, 2, ++world.set);
+	return dealbox_ledger_add_set(l, "monday", boards, 2, &set, NULL);
+}
+
+static int call_add_set_again(struct dealbox_ledger *l)
+{
+	struct dealbox_ledger_board boards[2];
+	uint64_t set = 0;
+	int err;
+
+	make_boards(boards, 2, 0);
+	err = dealbox_ledger_add_set(l, "monday", boards, 2, &set, NULL);
+	if (!err)
+		assert_int_equal(set, world.first);
+	return err;
+}
+
+static int add_job(struct dealbox_ledger *l, unsigned int options)
+{
+	static const unsigned int numbers[] = { 1, 2 };
+	static const char *const machines[] = { "SN1", NULL };
+	uint64_t job;
+
+	return dealbox_ledger_add_job(l, &(struct dealbox_ledger_new_job){
+		.set = options & DEALBOX_JOB_CAPTURE ? 0 : world.first, .boards = numbers, .count = 2,
+		.copies = 2, .options = options, .machines = machines }, &job, NULL);
+}
+
+static int call_add_job(struct dealbox_ledger *l)
+{
+	return add_job(l, 0);
+}
+
+static int call_add_replay(struct dealbox_ledger *l)
+{
+	return add_job(l, DEALBOX_JOB_REPLAY);
+}
+
+static int call_add_capture(struct dealbox_ledger *l)
+{
+	return add_job(l, DEALBOX_JOB_CAPTURE);
+}
+
+static int each_set(uint64_t set, void *context)
+{
+	(void)context;
+	assert_int_equal(set, world.first);
+	return 0;
+}
+
+static int call_find_sets(struct dealbox_ledger *l)
+{
+	struct dealbox_ledger_board boards[2];
+
+	make_boards(boards, 2, 0);
+	return dealbox_ledger_find_sets(l, boards, 2, each_set, NULL);
+}
+
+static int call_find_repeat(struct dealbox_ledger *l)
+{
+	struct dealbox_ledger_board board;
+
+	make_boards(&board, 1, 0);
+	return dealbox_ledger_find_repeat(l, "monday", &board.deal, NULL);
+}
+
+static int call_get_deal(struct dealbox_ledger *l)
+{
+	struct dealbox_deal deal;
+
+	return dealbox_ledger_get_deal(l, world.first, 2, &deal);
+}
+
+static int each_job(const struct dealbox_ledger_job *job, void *context)
+{
+	(void)job;
+	(void)context;
+	return 0;
+}
+
+static int call_jobs(struct dealbox_ledger *l)
+{
+	return dealbox_ledger_jobs(l, 0, each_job, NULL);
+}
+
+static int call_one_job(struct dealbox_ledger *l)
+{
+	return dealbox_ledger_jobs(l, world.job, each_job, NULL);
+}
+
+static int each_copy(const struct dealbox_ledger_copy *copy, void *context)
+{
+	(void)copy;
+	(void)context;
+	return 0;
+}
+
+static int call_copies(struct dealbox_ledger *l)
+{
+	return dealbox_ledger_copies(l, world.job, each_copy, NULL);
+}
+
+static int each_board(unsigned int board, void *context)
+{
+	(void)board;
+	(void)context;
+	return 0;
+}
+
+static int call_boards(struct dealbox_ledger *l)
+{
+	return dealbox_ledger_boards(l, world.job, each_board, NULL);
+}
+
+static int each_machine(const char *machine, void *context)
+{
+	(void)context;
+	assert_string_equal(machine, "SN1");
+	return 0;
+}
+
+static int call_machines(struct dealbox_ledger *l)
+{
+	return dealbox_ledger_machines(l, world.job, each_machine, NULL);
+}
+
+static int call_begin(struct dealbox_ledger *l)
+{
+	uint64_t insertion;
+
+	world.copy++;
+	return dealbox_ledger_begin(l, world.job, 1, world.copy, "SN1", ++world.number, 1, &insertion);
+}
+
+/* Makes what the next call_end() ends. */
+static void begin_one(struct dealbox_ledger *l)
+{
+	if (world.insertion != world.ended)
+		return;
+	world.copy++;
+	assert_int_equal(dealbox_ledger_begin(l, world.job, 1, world.copy, "SN1", ++world.number, 1,
+					      &world.insertion), 0);
+}
+
+static int call_end(struct dealbox_ledger *l)
+{
+	int err = dealbox_ledger_end(l, world.insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(), 2);
+
+	if (!err)
+		world.ended = world.insertion;
+	return err;
+}
+
+static int each_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	(void)insertion;
+	(void)context;
+	return 0;
+}
+
+static int call_insertions(struct dealbox_ledger *l)
+{
+	return dealbox_ledger_insertions(l, 0, false, each_insertion, NULL);
+}
+
+static int call_last(struct dealbox_ledger *l)
+{
+	struct dealbox_ledger_insertion last;
+
+	return dealbox_ledger_last(l, "SN1", &last);
+}
+
+static int call_get_trace(struct dealbox_ledger *l)
+{
+	struct dealbox_event *events;
+	size_t count;
+	int err = dealbox_ledger_get_trace(l, world.ended, &events, &count);
+
+	assert_int_equal(count, err ? 0 : 2);
+	assert_true(!err == !!events);
+	free(events);
+	return err;
+}
+
+static int call_add_act(struct dealbox_ledger *l)
+{
+	return dealbox_ledger_add_act(l, &(struct dealbox_ledger_act){ .act = DEALBOX_ACT_SKIP,
+				      .job = world.job, .board = 2, .copy = 1 });
+}
+
+static int call_knows(struct dealbox_ledger *l)
+{
+	int err = dealbox_ledger_knows(l, "SN1");
+
+	return err == 1 ? 0 : err;
+}
+
+static int call_restored(struct dealbox_ledger *l)
+{
+	uint64_t record;
+
+	return dealbox_ledger_restored(l, &record);
+}
+
+static int call_accept_restore(struct dealbox_ledger *l)
+{
+	unsigned int boards;
+
+	return dealbox_ledger_accept_restore(l, 1000, &boards);
+}
+
+static int call_get_head(struct dealbox_ledger *l)
+{
+	struct dealbox_ledger_head head;
+
+	return dealbox_ledger_get_head(l, &head);
+}
+
+static int call_export(struct dealbox_ledger *l)
+{
+	FILE *out = fopen("/dev/null", "w");
+	int err = dealbox_ledger_export(l, out);
+
+	fclose(out);
+	return err;
+}
+
+static void keep_damage(const char *sentence, void *context)
+{
+	strncat(context, sentence, 500);
+}
+
+static int call_verify(struct dealbox_ledger *l)
+{
+	char found[512] = "";
+	int err = dealbox_ledger_verify(l, NULL, keep_damage, found, NULL);
+
+	assert_true(!*found == (err != -EUCLEAN));
+	return err;
+}
+
+static struct dealbox_ledger *make_world(void)
+{
+	static const unsigned int numbers[] = { 1, 2 };
+	static const char *const machines[] = { "SN1", NULL };
+	struct dealbox_ledger *l = open_ledger(CREATE);
+	struct dealbox_ledger_board boards[2];
+
+	memset(&world, 0, sizeof(world));
+	make_boards(boards, 2, 0);
+	assert_int_equal(dealbox_ledger_add_set(l, "monday", boards, 2, &world.first, NULL), 0);
+	assert_int_equal(dealbox_ledger_add_job(l, &(struct dealbox_ledger_new_job){ .set = world.first,
+			 .boards = numbers, .count = 2, .copies = 0, .machines = machines },
+			 &world.job, NULL), 0);
+	begin_one(l);
+	assert_int_equal(call_end(l), 0);
+	begin_one(l);
+	return l;
+}
+
+/* Whatever of a call fails: it says so, and has done nothing; then it does it. */
+static void test_calls(void **state)
+{
+	static const struct {
+		const char *name;
+		int (*call)(struct dealbox_ledger *l);
+	} calls[] = {
+		{ "verify", call_verify }, { "export", call_export },
+		{ "add_set", call_add_set }, { "add_set, again", call_add_set_again },
+		{ "add_job", call_add_job }, { "add_job, replay", call_add_replay },
+		{ "add_job, capture", call_add_capture }, { "find_sets", call_find_sets },
+		{ "find_repeat", call_find_repeat }, { "get_deal", call_get_deal },
+		{ "jobs", call_jobs }, { "one job", call_one_job }, { "copies", call_copies },
+		{ "boards", call_boards }, { "machines", call_machines }, { "begin", call_begin },
+		{ "end", call_end }, { "insertions", call_insertions }, { "last", call_last },
+		{ "get_trace", call_get_trace }, { "add_act", call_add_act }, { "knows", call_knows },
+		{ "restored", call_restored }, { "get_head", call_get_head },
+		{ "accept_restore", call_accept_restore },
+	};
+	static const struct {
+		const char *name;
+		int with, error;
+		const char *words;
+	} failures[] = {
+		{ "sqlite3_step", SQLITE_FULL, -ENOSPC, "no room on the disk, while " },
+		{ "sqlite3_step", SQLITE_IOERR_READ, -EIO, "disk I/O error, while " },
+		{ "sqlite3_prepare_v3", SQLITE_NOMEM, -ENOMEM, "no memory, while " },
+		{ "sqlite3_exec", SQLITE_FULL, -ENOSPC, "no room on the disk, while " },
+		{ "sqlite3_bind_text", SQLITE_NOMEM, -ENOMEM, "no memory, while " },
+		{ "sqlite3_bind_blob64", SQLITE_NOMEM, -ENOMEM, "no memory, while " },
+		{ "calloc", ENOMEM, -ENOMEM, "no memory" },
+		{ "realloc", ENOMEM, -ENOMEM, "no memory" },
+	};
+	struct dealbox_ledger_head before, after;
+	struct dealbox_ledger *l;
+	unsigned int n, k, nth;
+	bool damaged;
+	int err;
+
+	(void)state;
+	for (n = 0; n < COUNT(calls); n++) {
+		clear();
+		l = make_world();
+		dealbox_ledger_user(l, 1000);
+		for (k = 0; k < COUNT(failures); k++)
+			for (nth = 1; ; nth++) {
+				if (calls[n].call == call_end)
+					begin_one(l);
+				assert_int_equal(dealbox_ledger_get_head(l, &before), 0);
+				ledger_forget(l);
+				fail_at(failures[k].name, nth, failures[k].with);
+				l->error.what[0] = '\0';
+				err = calls[n].call(l);
+				if (!has_failed()) {
+					if (err)
+						fail_msg("%s: %d: %s", calls[n].name, err,
+							 dealbox_ledger_error(l)->what);
+					break;
+				}
+				/* what a disk cannot read is damage */
+				damaged = calls[n].call == call_verify && failures[k].with == SQLITE_IOERR_READ;
+				if (err != (damaged ? -EUCLEAN : failures[k].error) ||
+				    !strstr(dealbox_ledger_error(l)->what, damaged ? "is damaged" : failures[k].words))
+					fail_msg("%s: %s %d: %d: %s", calls[n].name, failures[k].name, nth,
+						 err, dealbox_ledger_error(l)->what);
+				assert_int_equal(dealbox_ledger_get_head(l, &after), 0);
+				assert_memory_equal(&before, &after, sizeof(before));
+			}
+		must_be_sound(l);
+		dealbox_ledger_free(l);
+	}
+}
+
+/* ---- opening ------------------------------------------------------------- */
+
+/* As the first version made it. */
+static void make_old(void)
+{
+	sqlite3 *file;
+
+	assert_int_equal(sqlite3_open(db, &file), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(file, "DROP TABLE job_machines; DROP INDEX insertions_machine; "
+				      "PRAGMA user_version = 1; PRAGMA journal_mode = DELETE", NULL, NULL,
+				      NULL), SQLITE_OK);
+	sqlite3_close(file);
+}
+
+static struct dealbox_ledger_head get_head(void)
+{
+	struct dealbox_ledger *l = open_ledger(0);
+	struct dealbox_ledger_head head;
+
+	assert_int_equal(dealbox_ledger_get_head(l, &head), 0);
+	dealbox_ledger_free(l);
+	return head;
+}
+
+/* A file of heads of this size, with this one at its end. */
+static void make_heads(const struct dealbox_ledger_head *head, size_t size)
+{
+	char text[DEALBOX_LEDGER_HEAD_TEXT];
+	FILE *file = fopen(heads, "w");
+
+	dealbox_ledger_head_format(head, text);
+	while (size-- > strlen(text) + 1)
+		fputc('\n', file);
+	fprintf(file, "%s\n", text);
+	fclose(file);
+}
+
+enum before { NOTHING, LEDGER, OLD, LONG_HEADS };
+
+static void make_before(enum before before)
+{
+	struct dealbox_ledger *l;
+
+	clear();
+	if (before == NOTHING)
+		return;
+	l = open_ledger(CREATE);
+	assert_int_equal(call_add_set(l), 0);
+	dealbox_ledger_free(l);
+	if (before == OLD)
+		make_old();
+	if (before == LONG_HEADS) {
+		struct dealbox_ledger_head head = get_head();
+
+		make_heads(&head, 1 << 17);
+	}
+}
+
+/* ---- what SQLite says ---------------------------------------------------- */
+
+/* The errors, by what SQLite says. Once the ledger is known to be damaged, nothing is written. */
+static void test_errors(void **state)
+{
+	static const struct {
+		int code, error;
+		unsigned int flags;
+		const char *words;
+	} errors[] = {
+		{ SQLITE_CORRUPT, -EUCLEAN, WRITE, "is damaged (database disk image is malformed)" },
+		{ SQLITE_CORRUPT_INDEX, -EUCLEAN, 0, "is damaged (database disk image is malformed)" },
+		{ SQLITE_NOTADB, -EUCLEAN, WRITE, "is damaged (file is not a database)" },
+		{ SQLITE_FULL, -ENOSPC, WRITE, "no room on the disk, while reading a record" },
+		{ SQLITE_BUSY_SNAPSHOT, -EBUSY, WRITE, "in use by another program, while reading a record" },
+		{ SQLITE_LOCKED, -EBUSY, 0, "in use by another program, while reading a record" },
+		{ SQLITE_READONLY, -EROFS, WRITE, "may not be written, while reading a record" },
+		{ SQLITE_READONLY_DIRECTORY, -EACCES, 0, "may not be opened" },
+		{ SQLITE_CANTOPEN, -EACCES, WRITE, "may not be opened" },
+		{ SQLITE_PERM, -EACCES, WRITE, "may not be opened" },
+		{ SQLITE_AUTH, -EACCES, WRITE, "may not be opened" },
+		{ SQLITE_NOMEM, -ENOMEM, WRITE, "no memory, while reading a record" },
+		{ SQLITE_IOERR_SHORT_READ, -EIO, WRITE, "disk I/O error, while reading a record" },
+	};
+	struct dealbox_ledger_head head;
+	struct dealbox_ledger *l;
+	size_t n;
+	int err;
+
+	(void)state;
+	make_before(LEDGER);
+	for (n = 0; n < COUNT(errors); n++) {
+		l = open_ledger(errors[n].flags);
+		fail_at("sqlite3_step", 1, errors[n].code);
+		assert_int_equal(dealbox_ledger_get_head(l, &head), errors[n].error);
+		assert_true(has_failed());
+		if (!strstr(dealbox_ledger_error(l)->what, errors[n].words) ||
+		    !strstr(dealbox_ledger_error(l)->what, db))
+			fail_msg("%d: %s", errors[n].code, dealbox_ledger_error(l)->what);
+		err = call_add_set(l);
+		assert_int_equal(err, !errors[n].flags ? -EROFS : errors[n].error == -EUCLEAN ? -EUCLEAN : 0);
+		if (err == -EUCLEAN)
+			assert_non_null(strstr(dealbox_ledger_error(l)->what, "nothing more is written"));
+		dealbox_ledger_free(l);
+	}
+}
+
+/* More queries than are kept: they work all the same. */
+static void test_many_queries(void **state)
+{
+	struct dealbox_ledger *l;
+	int64_t found, n, round;
+	char sql[32];
+
+	(void)state;
+	make_before(LEDGER);
+	l = open_ledger(0);
+	for (round = 0; round < 2; round++)
+		for (n = 0; n < LEDGER_KEPT + 3; n++) {
+			snprintf(sql, sizeof(sql), "SELECT %d", (int)n);
+			assert_int_equal(ledger_number(l, &found, sql, ""), 0);
+			assert_int_equal(found, n);
+		}
+	assert_int_equal(l->kept_count, LEDGER_KEPT);
+	ledger_forget(l);
+	assert_int_equal(l->kept_count, 0);
+	dealbox_ledger_free(l);
+}
+
+/* ---- main ---------------------------------------------------------------- */
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_make, folder_remove)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_calls),
+		TEST(test_errors),
+		TEST(test_many_queries),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
