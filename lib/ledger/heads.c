@@ -42,67 +42,64 @@ int dealbox_ledger_head_parse(const char *text, struct dealbox_ledger_head *head
 	return 0;
 }
 
-int ledger_heads_last(const struct dealbox_ledger *l, struct dealbox_ledger_head *head)
+static int fail(struct dealbox_ledger *l, const char *path)
+{
+	return ledger_fail(l, -errno, "%s: %s", path, strerror(errno));
+}
+
+int ledger_heads_last(struct dealbox_ledger *l, struct dealbox_ledger_head *head)
 {
 	int fd = open(l->heads_path, O_RDONLY | O_CLOEXEC), err = -ENOENT;
-	char *text = malloc(TAIL + 1), *line, *next;
+	char text[TAIL + 1], *line, *next;
 	struct stat st;
 	ssize_t size, n;
 
-	if (fd >= 0 && text && !fstat(fd, &st)) {
-		size = pread(fd, text, TAIL, st.st_size > TAIL ? st.st_size - TAIL : 0);
-		text[size > 0 ? size : 0] = '\0';
-		/* some file systems leave zeros where nothing was written before a power cut */
-		for (n = 0; n < size; n++)
-			if (!text[n])
-				text[n] = '\n';
-		/* a line that a power cut truncated does not count; the last complete one does */
-		for (line = text; (next = strchr(line, '\n')); line = next + 1) {
-			*next = '\0';
-			if (!dealbox_ledger_head_parse(line, head))
-				err = 0;
-		}
+	if (fd < 0)
+		return errno == ENOENT ? -ENOENT : fail(l, l->heads_path);
+	size = fstat(fd, &st) ? -1 :
+	       pread(fd, text, TAIL, st.st_size > TAIL ? st.st_size - TAIL : 0);
+	if (size < 0)
+		err = fail(l, l->heads_path);
+	close(fd);
+	/* some file systems leave zeros where nothing was written before a power cut */
+	for (n = 0; n < size; n++)
+		if (!text[n])
+			text[n] = '\n';
+	text[n] = '\0';
+	/* a line that a power cut truncated does not count; the last complete one does */
+	for (line = text; (next = strchr(line, '\n')); line = next + 1) {
+		*next = '\0';
+		if (!dealbox_ledger_head_parse(line, head))
+			err = 0;
 	}
-	free(text);
-	if (fd >= 0)
-		close(fd);
 	return err;
 }
 
-int ledger_heads_check(struct dealbox_ledger *l, const struct dealbox_ledger_head *known)
+int ledger_heads_check(struct dealbox_ledger *l)
 {
-	struct dealbox_ledger_head now = { 0 };
-	bool there = false, same = false;
-	sqlite3_stmt *stmt;
-	int rc;
+	struct dealbox_ledger_head known, now;
+	int err = ledger_heads_last(l, &known);
 
-	/* it was empty */
-	if (!known->record)
+	/* none, or it was empty */
+	if (err == -ENOENT || (!err && !known.record))
 		return 0;
-	stmt = ledger_query(l, "SELECT hash FROM chain WHERE seq = ?", "u", known->record);
-	if (!stmt)
-		return l->damaged ? -EUCLEAN : -EIO;
-	rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW) {
-		there = true;
-		same = sqlite3_column_bytes(stmt, 0) == sizeof(known->hash) &&
-		       !memcmp(sqlite3_column_blob(stmt, 0), known->hash, sizeof(known->hash));
-		rc = SQLITE_DONE;
-	}
-	rc = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "reading a record");
-	ledger_done(l, stmt);
-	if (!rc && !there)
-		rc = dealbox_ledger_get_head(l, &now);
-	if (rc || same)
-		return rc;
-	if (there)
+	if (err)
+		return err;
+	err = ledger_find_head(l, &now, "SELECT seq, hash FROM chain WHERE seq = ?", known.record);
+	if (!err && !memcmp(now.hash, known.hash, sizeof(known.hash)))
+		return 0;
+	if (!err)
 		return ledger_fail(l, -ESTALE, "%s: record %llu is another than %s knows: this ledger has gone "
 				   "on elsewhere since. `dealbox ledger accept-restore` goes on with it", l->path,
-				   (unsigned long long)known->record, l->heads_path);
+				   (unsigned long long)known.record, l->heads_path);
+	if (err == -ENOENT)
+		err = dealbox_ledger_get_head(l, &now);
+	if (err)
+		return err;
 	return ledger_fail(l, -ESTALE, "%s: the ledger ends at record %llu, and there were %llu, as %s knows: an "
 			   "older one was put in its place, or its end is gone. Put the newest back; if there is none, "
 			   "`dealbox ledger accept-restore` goes on with this one", l->path,
-			   (unsigned long long)now.record, (unsigned long long)known->record,
+			   (unsigned long long)now.record, (unsigned long long)known.record,
 			   l->heads_path);
 }
 
@@ -132,10 +129,10 @@ int ledger_heads_open(struct dealbox_ledger *l)
 
 	l->heads = open(l->heads_path, flags | O_APPEND, 0600);
 	if (l->heads < 0 || fstat(l->heads, &file) || stat(l->path, &ledger))
-		return ledger_fail(l, -errno, "%s: %s", l->heads_path, strerror(errno));
+		return fail(l, l->heads_path);
 	/* made by root for the service */
 	if (file.st_uid != ledger.st_uid && fchown(l->heads, ledger.st_uid, ledger.st_gid))
-		return ledger_fail(l, -errno, "%s: %s", l->heads_path, strerror(errno));
+		return fail(l, l->heads_path);
 	err = dealbox_ledger_get_head(l, &l->head);
 	if (err)
 		return err;

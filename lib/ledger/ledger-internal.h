@@ -200,10 +200,10 @@ int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *wa
 		  uint64_t *records);
 
 /* ---- heads.c ---- */
-/* Gets the last head of the file beside the ledger. -ENOENT: there is none. */
-int ledger_heads_last(const struct dealbox_ledger *l, struct dealbox_ledger_head *head);
-/* Checks that the head is in this ledger. -ESTALE and a sentence if not. */
-int ledger_heads_check(struct dealbox_ledger *l, const struct dealbox_ledger_head *known);
+/* Gets the last head of the file beside the ledger. -ENOENT: there is none. Others: a sentence. */
+int ledger_heads_last(struct dealbox_ledger *l, struct dealbox_ledger_head *head);
+/* Checks that this head, if there is one, is in the ledger. -ESTALE and a sentence if not. */
+int ledger_heads_check(struct dealbox_ledger *l);
 /* Begins the file of heads with the current one; each commit is noted from then on. */
 int ledger_heads_open(struct dealbox_ledger *l);
 void ledger_heads_note(struct dealbox_ledger *l);

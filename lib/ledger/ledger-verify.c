@@ -186,10 +186,15 @@ int dealbox_ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_
 			  uint64_t *records)
 {
 	struct dealbox_ledger_head known;
+	int err = -ENOENT;
 
 	/* read before the ledger, which may be written meanwhile */
-	if (!head && l->db && !ledger_heads_last(l, &known))
+	if (!head && l->db)
+		err = ledger_heads_last(l, &known);
+	if (!err)
 		head = &known;
+	else if (err != -ENOENT)
+		return err;
 	return ledger_verify(l, head, damage, context, records);
 }
 

@@ -407,7 +407,6 @@ void dealbox_ledger_free(struct dealbox_ledger *l)
 
 int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int flags)
 {
-	struct dealbox_ledger_head known;
 	int err;
 
 	if (l->path)
@@ -432,8 +431,8 @@ int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int
 		err = check_identity(l);
 	if (!err)
 		err = l->write ? check_whole(l) : check_tail(l);
-	if (!err && l->write && !(flags & DEALBOX_LEDGER_RESTORED) && !ledger_heads_last(l, &known))
-		err = ledger_heads_check(l, &known);
+	if (!err && l->write && !(flags & DEALBOX_LEDGER_RESTORED))
+		err = ledger_heads_check(l);
 	/* not before it is known to be ours, and sound */
 	if (!err && l->write)
 		err = bring_up_to_date(l);

@@ -945,11 +945,13 @@ int dealbox_ledger_accept_restore(struct dealbox_ledger *l, uint32_t uid, unsign
 
 	if (err)
 		return err;
-	if (!ledger_heads_last(l, &known) && known.record > l->head.record)
+	err = ledger_heads_last(l, &known);
+	if (!err && known.record > l->head.record)
 		gone = (int64_t)(known.record - l->head.record);
-	err = ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(), (int64_t)uid,
-			    (int64_t)DEALBOX_ACT_RESTORE, (uint64_t)0, (uint64_t)0, (uint64_t)0,
-			    gone < INT32_MAX ? gone : INT32_MAX, (const char *)NULL);
+	if (!err || err == -ENOENT)
+		err = ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(), (int64_t)uid,
+				    (int64_t)DEALBOX_ACT_RESTORE, (uint64_t)0, (uint64_t)0, (uint64_t)0,
+				    gone < INT32_MAX ? gone : INT32_MAX, (const char *)NULL);
 	if (!err)
 		err = dealbox_ledger_jobs(l, 0, keep_open, &jobs);
 	for (n = 0; !err && n < jobs.count; n++) {

@@ -213,6 +213,14 @@ static char folder[40], db[64], key[64], heads[64], other[64];
 static const char *const names[] = { "", ".key", ".heads", "-wal", "-shm", ".new", ".key.new",
 	".heads.new", ".new-wal", ".new-shm" };
 
+static bool there(const char *name)
+{
+	char path[80];
+
+	snprintf(path, sizeof(path), "%s%s", db, name);
+	return !access(path, F_OK);
+}
+
 static void clear(void)
 {
 	char path[80];
@@ -255,6 +263,16 @@ static struct dealbox_ledger *open_ledger(unsigned int flags)
 	if (err)
 		fail_msg("%d: %s", err, dealbox_ledger_error(l)->what);
 	return l;
+}
+
+static int try_open(unsigned int flags, char *error)
+{
+	struct dealbox_ledger *l = dealbox_ledger_new();
+	int err = dealbox_ledger_open(l, db, flags);
+
+	snprintf(error, 512, "%s", dealbox_ledger_error(l)->what);
+	dealbox_ledger_free(l);
+	return err;
 }
 
 static void must_be_sound(struct dealbox_ledger *l)
@@ -588,8 +606,11 @@ static void test_calls(void **state)
 		{ "sqlite3_exec", SQLITE_FULL, -ENOSPC, "no room on the disk, while " },
 		{ "sqlite3_bind_text", SQLITE_NOMEM, -ENOMEM, "no memory, while " },
 		{ "sqlite3_bind_blob64", SQLITE_NOMEM, -ENOMEM, "no memory, while " },
+		{ "malloc", ENOMEM, -ENOMEM, "no memory" },
 		{ "calloc", ENOMEM, -ENOMEM, "no memory" },
 		{ "realloc", ENOMEM, -ENOMEM, "no memory" },
+		{ "open64", EIO, -EIO, "Input/output error" },
+		{ "pread64", EIO, -EIO, "Input/output error" },
 	};
 	struct dealbox_ledger_head before, after;
 	struct dealbox_ledger *l;
@@ -689,6 +710,96 @@ static void make_before(enum before before)
 	}
 }
 
+/* After a failure to open it: nothing half-made, and it can be opened as if nothing had happened. */
+static void must_open(enum before before, unsigned int flags, const char *what)
+{
+	struct dealbox_ledger_head head;
+	struct dealbox_ledger *l;
+
+	if (there(".new") || there(".new-wal") || there(".new-shm") || there(".heads.new") ||
+	    (there(".key.new") && !there("")))
+		fail_msg("%s: leaves something behind", what);
+	l = open_ledger(flags);
+	if (before != NOTHING) {
+		assert_int_equal(ledger_heads_last(l, &head), 0);
+		assert_int_equal(head.record, 3);
+	}
+	assert_int_equal(dealbox_ledger_get_head(l, &head), 0);
+	assert_int_equal(head.record, before == NOTHING ? 0 : 3);
+	dealbox_ledger_free(l);
+}
+
+/* The last head is still known. */
+static void must_have_heads(enum before before)
+{
+	char line[DEALBOX_LEDGER_HEAD_TEXT + 1], last[sizeof(line)] = "";
+	FILE *file = fopen(heads, "r");
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strchr(line, ':'))
+			strcpy(last, line);
+	if (file)
+		fclose(file);
+	assert_true(before == NOTHING || !strncmp(last, "3:", 2));
+}
+
+static const struct {
+	const char *name;
+	enum before before;
+	unsigned int flags;
+} openings[] = {
+	{ "new", NOTHING, CREATE }, { "to write", LEDGER, WRITE }, { "to read", LEDGER, 0 },
+	{ "to accept it", LEDGER, FOR_RESTORE }, { "old", OLD, WRITE }, { "long heads", LONG_HEADS, WRITE },
+};
+
+/* Whatever of its files fails. A head that cannot be noted is noted with the next record. */
+static void test_open_files(void **state)
+{
+	enum opening { NEW, TO_WRITE, TO_READ, TO_ACCEPT, OF_OLD, OF_LONG };
+	static const struct {
+		enum opening opening;
+		const char *call;
+		unsigned int nth;
+		int with, error;
+		const char *words;
+	} failures[] = {
+		{ TO_WRITE, "open64", 1, EIO, -ENOKEY, "cannot be read: Input/output error" },
+		{ TO_WRITE, "open64", 2, EACCES, -EACCES, "ledger.heads: Permission denied" },
+		{ TO_WRITE, "open64", 3, EIO, -EIO, "ledger.heads: Input/output error" },
+		{ TO_WRITE, "read", 1, EIO, -ENOKEY, "ledger.key: not the key of a ledger" },
+		{ TO_WRITE, "flock", 1, EWOULDBLOCK, -EBUSY, "another program writes to this ledger" },
+		{ TO_WRITE, "fstat64", 2, EIO, -EIO, "ledger.heads: Input/output error" },
+		{ TO_WRITE, "pread64", 1, EIO, -EIO, "ledger.heads: Input/output error" },
+		{ TO_WRITE, "write", 1, 0, 0, "" },
+		{ TO_READ, "open64", 1, EIO, -ENOKEY, "cannot be read: Input/output error" },
+		{ TO_ACCEPT, "open64", 1, EIO, -ENOKEY, "cannot be read: Input/output error" },
+	};
+	char error[512];
+	size_t n;
+	int err;
+
+	(void)state;
+	for (n = 0; n < COUNT(failures); n++) {
+		make_before(openings[failures[n].opening].before);
+		fail_at(failures[n].call, failures[n].nth, failures[n].with);
+		err = try_open(openings[failures[n].opening].flags, error);
+		must_have_heads(openings[failures[n].opening].before);
+		if (!has_failed())
+			fail_msg("%s %u of %s", failures[n].call, failures[n].nth,
+				 openings[failures[n].opening].name);
+		if (err != failures[n].error || !strstr(error, failures[n].words))
+			fail_msg("%s: %s %d: %d: %s", openings[failures[n].opening].name, failures[n].call,
+				 failures[n].nth, err, error);
+		must_open(openings[failures[n].opening].before, openings[failures[n].opening].flags,
+			  failures[n].call);
+	}
+	/* one that only reads locks and changes nothing */
+	make_before(LEDGER);
+	fail_at("flock", 1, EWOULDBLOCK);
+	dealbox_ledger_free(open_ledger(0));
+	assert_false(has_failed());
+}
+
 /* ---- what SQLite says ---------------------------------------------------- */
 
 /* The errors, by what SQLite says. Once the ledger is known to be damaged, nothing is written. */
@@ -766,6 +877,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_calls),
+		TEST(test_open_files),
 		TEST(test_errors),
 		TEST(test_many_queries),
 	};
