@@ -103,7 +103,8 @@ int ledger_heads_check(struct dealbox_ledger *l)
 			   l->heads_path);
 }
 
-static void put_line(struct dealbox_ledger *l)
+/* Adds a line with the head. False, and errno: it is not there, or not all of it. */
+static bool put_line(struct dealbox_ledger *l)
 {
 	char line[DEALBOX_LEDGER_HEAD_TEXT + 2] = "\n";
 	size_t size;
@@ -115,8 +116,11 @@ static void put_line(struct dealbox_ledger *l)
 	 * Not synced: after a power cut it may lack heads of the ledger, which is harmless. A
 	 * partly written line does not count, because each line begins after a line end.
 	 */
-	if (write(l->heads, line, size) == (ssize_t)size)
-		l->noted = l->head;
+	errno = ENOSPC;		/* of what is written in part */
+	if (write(l->heads, line, size) != (ssize_t)size)
+		return false;
+	l->noted = l->head;
+	return true;
 }
 
 int ledger_heads_open(struct dealbox_ledger *l)
@@ -142,20 +146,18 @@ int ledger_heads_open(struct dealbox_ledger *l)
 	}
 	/* the file is rewritten; until the new one is complete, the old one stays */
 	close(l->heads);
+	l->heads = -1;
 	if (asprintf(&new_path, "%s.new", l->heads_path) < 0)
 		return ledger_fail(l, -ENOMEM, "no memory");
 	unlink(new_path);
 	l->heads = open(new_path, flags | O_EXCL, 0600);
-	if (l->heads >= 0) {
-		put_line(l);
-		if (fsync(l->heads) || fchown(l->heads, ledger.st_uid, ledger.st_gid) ||
-		    rename(new_path, l->heads_path))
-			err = -errno;
-	} else {
-		err = -errno;
+	if (l->heads < 0 || !put_line(l) || fsync(l->heads) ||
+	    fchown(l->heads, ledger.st_uid, ledger.st_gid) || rename(new_path, l->heads_path)) {
+		err = fail(l, new_path);
+		unlink(new_path);
 	}
 	free(new_path);
-	return err ? ledger_fail(l, err, "%s: %s", l->heads_path, strerror(-err)) : 0;
+	return err;
 }
 
 void ledger_heads_note(struct dealbox_ledger *l)

@@ -773,6 +773,11 @@ static void test_open_files(void **state)
 		{ TO_WRITE, "write", 1, 0, 0, "" },
 		{ TO_READ, "open64", 1, EIO, -ENOKEY, "cannot be read: Input/output error" },
 		{ TO_ACCEPT, "open64", 1, EIO, -ENOKEY, "cannot be read: Input/output error" },
+		{ OF_LONG, "open64", 4, EIO, -EIO, "ledger.heads.new: Input/output error" },
+		{ OF_LONG, "write", 1, 0, -ENOSPC, "ledger.heads.new: No space left on device" },
+		{ OF_LONG, "fsync", 1, EIO, -EIO, "ledger.heads.new: Input/output error" },
+		{ OF_LONG, "fchown", 1, EPERM, -EPERM, "ledger.heads.new: Operation not permitted" },
+		{ OF_LONG, "rename", 1, EIO, -EIO, "ledger.heads.new: Input/output error" },
 	};
 	char error[512];
 	size_t n;
