@@ -135,6 +135,10 @@ int ledger_run(struct dealbox_ledger *l, const char *sql, const char *doing);
 
 int64_t ledger_now(void);
 
+/* ---- ledger.c ---- */
+/* Waits until the name of a new file is on the disk. */
+int ledger_sync_folder(struct dealbox_ledger *l, const char *path);
+
 /* ---- chain.c ---- */
 /* Begins a write transaction; end it with commit, which rolls back if error is not 0. */
 int ledger_begin(struct dealbox_ledger *l);

@@ -2,7 +2,6 @@
 /* The ledger as a whole: verification, export for people and programs, backup. */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,7 +287,7 @@ static int verify_copy(struct dealbox_ledger *l, sqlite3 *copy)
 int dealbox_ledger_backup(struct dealbox_ledger *l, const char *path)
 {
 	sqlite3 *copy = NULL;
-	char *part, *folder;
+	char *part;
 	int err = 0, fd;
 
 	if (asprintf(&part, "%s.part", path) < 0)
@@ -317,15 +316,8 @@ int dealbox_ledger_backup(struct dealbox_ledger *l, const char *path)
 	    ((errno != EINVAL && errno != ENOSYS) || link(part, path)))
 		err = ledger_fail(l, -errno, "%s: %s", path, strerror(errno));
 	unlink(part);
-	folder = strdup(path);
-	if (!err && folder) {
-		fd = open(dirname(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd < 0 || fsync(fd))
-			err = ledger_fail(l, -errno, "%s: %s", path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-	}
-	free(folder);
+	if (!err)
+		err = ledger_sync_folder(l, path);
 	free(part);
 	return err;
 }

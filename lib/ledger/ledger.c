@@ -70,7 +70,8 @@ static int read_key(struct dealbox_ledger *l)
 	return 0;
 }
 
-static int write_key(const char *path)
+/* Makes a new key, in a file of this name. */
+static int write_key(struct dealbox_ledger *l, const char *path)
 {
 	uint8_t key[KEY_SIZE];
 	int err = 0, fd;
@@ -79,8 +80,10 @@ static int write_key(const char *path)
 	if (fd < 0)
 		return -errno;
 	crypto_kdf_keygen(key);
+	derive(key, &l->keys);
+	errno = ENOSPC;		/* of what is written in part */
 	if (write(fd, key, sizeof(key)) != sizeof(key) || fsync(fd))
-		err = errno ? -errno : -EIO;
+		err = -errno;
 	sodium_memzero(key, sizeof(key));
 	close(fd);
 	return err;
@@ -107,18 +110,20 @@ static int migrate(struct dealbox_ledger *l, int version)
 }
 
 /* A user who can read one of the files can also lock it and make the writer wait. */
-static void close_to_others(const char *path)
+static int close_to_others(struct dealbox_ledger *l)
 {
 	static const char *const files[] = { "", "-wal", "-shm" };
 	char *file;
 	size_t n;
 
-	for (n = 0; n < sizeof(files) / sizeof(files[0]); n++)
-		if (asprintf(&file, "%s%s", path, files[n]) >= 0) {
-			/* root may do this in the service's folder: never follow a link */
-			fchmodat(AT_FDCWD, file, 0600, AT_SYMLINK_NOFOLLOW);
-			free(file);
-		}
+	for (n = 0; n < sizeof(files) / sizeof(files[0]); n++) {
+		if (asprintf(&file, "%s%s", l->path, files[n]) < 0)
+			return ledger_fail(l, -ENOMEM, "no memory");
+		/* root may do this in the service's folder: never follow a link */
+		fchmodat(AT_FDCWD, file, 0600, AT_SYMLINK_NOFOLLOW);
+		free(file);
+	}
+	return 0;
 }
 
 /* Retries a lock up to a limit. Returns 0 to report it as busy. */
@@ -162,35 +167,29 @@ static void close_database(struct dealbox_ledger *l)
 	ledger_disk_unregister(&l->disk);
 }
 
-static int sync_folder(const char *path)
+int ledger_sync_folder(struct dealbox_ledger *l, const char *path)
 {
 	char *copy = strdup(path);
 	int fd, err = 0;
 
 	if (!copy)
-		return -ENOMEM;
+		return ledger_fail(l, -ENOMEM, "no memory");
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	free(copy);
-	if (fd < 0)
-		return -errno;
-	if (fsync(fd))
-		err = -errno;
-	close(fd);
+	if (fd < 0 || fsync(fd))
+		err = ledger_fail(l, -errno, "%s: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
 	return err;
 }
 
-/*
- * A new ledger is made under another name and then renamed, the database first: a power cut leaves
- * nothing, or a database whose key is still named ".new".
- */
-static int create(struct dealbox_ledger *l, const char *new_path, const char *new_key)
+/* Makes a ledger and its key under other names. */
+static int make(struct dealbox_ledger *l, const char *new_path, const char *new_key)
 {
 	sqlite3_stmt *stmt;
 	int err, fd;
 
-	unlink(new_path);
-	unlink(new_key);
-	err = write_key(new_key);
+	err = write_key(l, new_key);
 	if (err)
 		return ledger_fail(l, err, "%s: cannot be made: %s", new_key, strerror(-err));
 	/* SQLite gives its files the mode of the database */
@@ -198,17 +197,9 @@ static int create(struct dealbox_ledger *l, const char *new_path, const char *ne
 	if (fd < 0)
 		return ledger_fail(l, -errno, "%s: cannot be made: %s", new_path, strerror(errno));
 	close(fd);
-
-	fd = open(new_key, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		uint8_t key[KEY_SIZE];
-
-		if (read(fd, key, sizeof(key)) == sizeof(key))
-			derive(key, &l->keys);
-		sodium_memzero(key, sizeof(key));
-		close(fd);
-	}
 	err = open_database(l, new_path, SQLITE_OPEN_READWRITE);
+	if (l->db)
+		trust_database(l);	/* closing it leaves no other files behind */
 	if (!err)
 		err = ledger_run(l, "PRAGMA journal_mode = WAL; PRAGMA application_id = 1145195591",
 				 "making it");
@@ -221,64 +212,75 @@ static int create(struct dealbox_ledger *l, const char *new_path, const char *ne
 			err = ledger_fail_sql(l, "making it");
 		ledger_done(l, stmt);
 	}
-	if (!err)
-		trust_database(l);
 	close_database(l);
-	if (!err && (rename(new_path, l->path) || rename(new_key, l->key_path)))
-		err = ledger_fail(l, -errno, "%s: cannot be made: %s", l->path, strerror(errno));
-	if (!err)
-		err = sync_folder(l->path);
-	if (err) {
-		unlink(new_path);
-		unlink(new_key);
-	}
 	return err;
 }
 
-static bool has_wal(const struct dealbox_ledger *l)
+/*
+ * A new ledger is made under another name and then renamed, the database first: a power cut leaves
+ * nothing, or a database whose key is still named ".new".
+ */
+static int create(struct dealbox_ledger *l, const char *new_path, const char *new_key)
 {
-	char *path;
-	bool has;
+	int err;
 
-	if (asprintf(&path, "%s-wal", l->path) < 0)
-		return true;
-	has = !access(path, F_OK);
-	free(path);
-	return has;
+	unlink(new_path);
+	unlink(new_key);
+	err = make(l, new_path, new_key);
+	if (!err && rename(new_path, l->path))
+		err = ledger_fail(l, -errno, "%s: cannot be made: %s", l->path, strerror(errno));
+	if (err) {
+		unlink(new_path);
+		unlink(new_key);
+		return err;
+	}
+	/* the database is there: its key must not be lost, settle() renames it the next time */
+	if (rename(new_key, l->key_path))
+		return ledger_fail(l, -errno, "%s: %s", new_key, strerror(errno));
+	return ledger_sync_folder(l, l->path);
 }
 
-static int settle_files(struct dealbox_ledger *l, unsigned int flags)
+static int settle(struct dealbox_ledger *l, unsigned int flags, const char *wal,
+		  const char *new_path, const char *new_key)
 {
 	bool database = !access(l->path, F_OK), key = !access(l->key_path, F_OK);
-	bool heads = !access(l->heads_path, F_OK);
-	char *new_path = NULL, *new_key = NULL;
-	int err = 0;
 
 	if (database && key)
 		return 0;
-	if (!database && key)
+	/* creation was interrupted between the two renames */
+	if (database && l->write && !access(new_key, F_OK) && rename(new_key, l->key_path))
+		return ledger_fail(l, -errno, "%s: %s", new_key, strerror(errno));
+	if (database)
+		return 0;
+	if (key)
 		return ledger_fail(l, -EUCLEAN, "%s: the ledger is gone, but its key is there. Put "
 				   "a backup in its place; to begin anew, move %s away", l->path,
 				   l->key_path);
-	if (!database && heads && flags & DEALBOX_LEDGER_CREATE)
+	if (!(flags & DEALBOX_LEDGER_CREATE))
+		return ledger_fail(l, -ENOENT, "%s: there is no ledger", l->path);
+	if (!access(l->heads_path, F_OK))
 		return ledger_fail(l, -EUCLEAN, "%s: the ledger and its key are gone, but %s is there. Put "
 				   "backups in their place; to begin anew, move that away, too", l->path,
 				   l->heads_path);
 	/* SQLite would put its pages into the new ledger */
-	if (!database && flags & DEALBOX_LEDGER_CREATE && has_wal(l))
-		return ledger_fail(l, -EUCLEAN, "%s: the ledger and its key are gone, but %s-wal is there, with "
+	if (!access(wal, F_OK))
+		return ledger_fail(l, -EUCLEAN, "%s: the ledger and its key are gone, but %s is there, with "
 				   "its last records. Put backups in their place; to begin anew, move that away, too",
-				   l->path, l->path);
-	if (!database && !(flags & DEALBOX_LEDGER_CREATE))
-		return ledger_fail(l, -ENOENT, "%s: there is no ledger", l->path);
-	if (asprintf(&new_path, "%s.new", l->path) < 0 ||
+				   l->path, wal);
+	return create(l, new_path, new_key);
+}
+
+static int settle_files(struct dealbox_ledger *l, unsigned int flags)
+{
+	char *wal = NULL, *new_path = NULL, *new_key = NULL;
+	int err;
+
+	if (asprintf(&wal, "%s-wal", l->path) < 0 || asprintf(&new_path, "%s.new", l->path) < 0 ||
 	    asprintf(&new_key, "%s.new", l->key_path) < 0)
 		err = ledger_fail(l, -ENOMEM, "no memory");
-	else if (!database)
-		err = create(l, new_path, new_key);
-	else if (l->write && !access(new_key, F_OK) && rename(new_key, l->key_path))
-		/* creation was interrupted between the two renames */
-		err = ledger_fail(l, -errno, "%s: %s", new_key, strerror(errno));
+	else
+		err = settle(l, flags, wal, new_path, new_key);
+	free(wal);
 	free(new_path);
 	free(new_key);
 	return err;
@@ -416,14 +418,15 @@ int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int
 	if (!l->path || asprintf(&l->key_path, "%s.key", path) < 0 ||
 	    asprintf(&l->heads_path, "%s.heads", path) < 0) {
 		free(l->path);
-		l->path = NULL;
+		free(l->key_path);
+		l->path = l->key_path = NULL;
 		return ledger_fail(l, -ENOMEM, "no memory");
 	}
 	err = settle_files(l, flags);
 	if (!err)
 		err = read_key(l);
 	if (!err && l->write)
-		close_to_others(path);
+		err = close_to_others(l);
 	if (!err)
 		err = open_database(l, path, l->write ? SQLITE_OPEN_READWRITE :
 				    SQLITE_OPEN_READONLY);

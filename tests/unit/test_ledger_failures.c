@@ -752,6 +752,41 @@ static const struct {
 	{ "to accept it", LEDGER, FOR_RESTORE }, { "old", OLD, WRITE }, { "long heads", LONG_HEADS, WRITE },
 };
 
+/* Whatever of SQLite fails while the ledger is opened. */
+static void test_open_database(void **state)
+{
+	static const struct {
+		const char *name;
+		int with, error;
+	} failures[] = {
+		{ "sqlite3_open_v2", SQLITE_NOMEM, -ENOMEM }, { "sqlite3_prepare_v3", SQLITE_NOMEM, -ENOMEM },
+		{ "sqlite3_step", SQLITE_BUSY, -EBUSY }, { "sqlite3_exec", SQLITE_FULL, -ENOSPC },
+		{ "sqlite3_bind_text", SQLITE_NOMEM, -ENOMEM }, { "asprintf", ENOMEM, -ENOMEM },
+		{ "strdup", ENOMEM, -ENOMEM },
+	};
+	unsigned int n, k, nth;
+	char error[512];
+	int err;
+
+	(void)state;
+	for (n = 0; n < COUNT(openings); n++)
+		for (k = 0; k < COUNT(failures); k++) {
+			make_before(openings[n].before);
+			for (nth = 1; ; nth++) {
+				fail_at(failures[k].name, nth, failures[k].with);
+				err = try_open(openings[n].flags, error);
+				if (!has_failed())
+					break;
+				if (err != failures[k].error || !*error)
+					fail_msg("%s: %s %d: %d: %s", openings[n].name, failures[k].name, nth,
+						 err, error);
+				must_open(openings[n].before, openings[n].flags, failures[k].name);
+				if (openings[n].before != LEDGER)
+					make_before(openings[n].before);
+			}
+		}
+}
+
 /* Whatever of its files fails. A head that cannot be noted is noted with the next record. */
 static void test_open_files(void **state)
 {
@@ -763,6 +798,21 @@ static void test_open_files(void **state)
 		int with, error;
 		const char *words;
 	} failures[] = {
+		{ NEW, "open64", 1, EIO, -EIO, "ledger.key.new: cannot be made: Input/output error" },
+		{ NEW, "open64", 2, EIO, -EIO, "ledger.new: cannot be made: Input/output error" },
+		{ NEW, "open64", 3, EIO, -EIO, "ledger: Input/output error" },
+		{ NEW, "open64", 4, EIO, -ENOKEY, "cannot be read: Input/output error" },
+		{ NEW, "open64", 5, EIO, -EIO, "ledger.heads: Input/output error" },
+		{ NEW, "open64", 6, EIO, -EIO, "ledger.heads: Input/output error" },
+		{ NEW, "write", 1, 0, -ENOSPC, "ledger.key.new: cannot be made: No space left on device" },
+		{ NEW, "write", 2, 0, 0, "" },
+		{ NEW, "fsync", 1, EIO, -EIO, "ledger.key.new: cannot be made: Input/output error" },
+		{ NEW, "fsync", 2, EIO, -EIO, "ledger: Input/output error" },
+		{ NEW, "rename", 1, EIO, -EIO, "ledger: cannot be made: Input/output error" },
+		{ NEW, "rename", 2, EIO, -EIO, "ledger.key.new: Input/output error" },
+		{ NEW, "fstat64", 1, EIO, -ENOKEY, "ledger.key: " },
+		{ NEW, "fstat64", 2, EIO, -EIO, "ledger.heads: Input/output error" },
+		{ NEW, "stat64", 1, EIO, -EIO, "ledger.heads: Input/output error" },
 		{ TO_WRITE, "open64", 1, EIO, -ENOKEY, "cannot be read: Input/output error" },
 		{ TO_WRITE, "open64", 2, EACCES, -EACCES, "ledger.heads: Permission denied" },
 		{ TO_WRITE, "open64", 3, EIO, -EIO, "ledger.heads: Input/output error" },
@@ -803,6 +853,24 @@ static void test_open_files(void **state)
 	fail_at("flock", 1, EWOULDBLOCK);
 	dealbox_ledger_free(open_ledger(0));
 	assert_false(has_failed());
+}
+
+/* The same object again, after memory was short; and after it was opened. */
+static void test_open_again(void **state)
+{
+	struct dealbox_ledger *l = dealbox_ledger_new();
+	unsigned int n;
+
+	(void)state;
+	for (n = 1; n <= 3; n++) {
+		fail_at(n < 3 ? "asprintf" : "strdup", n < 3 ? n : 1, ENOMEM);
+		assert_int_equal(dealbox_ledger_open(l, db, CREATE), -ENOMEM);
+		assert_true(has_failed());
+	}
+	assert_int_equal(dealbox_ledger_open(l, db, CREATE), 0);
+	assert_int_equal(dealbox_ledger_open(l, db, WRITE), -EALREADY);
+	assert_non_null(strstr(dealbox_ledger_error(l)->what, "ledger: is open"));
+	dealbox_ledger_free(l);
 }
 
 /* ---- what SQLite says ---------------------------------------------------- */
@@ -852,6 +920,22 @@ static void test_errors(void **state)
 	}
 }
 
+/* The key of a new ledger cannot be renamed the second time either: it stays where it is. */
+static void test_key_still_not_renamed(void **state)
+{
+	char error[512];
+
+	(void)state;
+	fail_at("rename", 2, EIO);
+	assert_int_equal(try_open(CREATE, error), -EIO);
+	fail_at("rename", 1, EIO);
+	assert_int_equal(try_open(WRITE, error), -EIO);
+	assert_true(has_failed());
+	assert_non_null(strstr(error, "ledger.key.new: Input/output error"));
+	assert_true(there(".key.new"));
+	assert_int_equal(try_open(WRITE, error), 0);
+}
+
 /* More queries than are kept: they work all the same. */
 static void test_many_queries(void **state)
 {
@@ -874,6 +958,68 @@ static void test_many_queries(void **state)
 	dealbox_ledger_free(l);
 }
 
+/* ---- backup -------------------------------------------------------------- */
+
+static void test_backup(void **state)
+{
+	static const struct {
+		const char *call;
+		unsigned int nth;
+		int with, error;
+		const char *words;
+		bool there;
+	} failures[] = {
+		{ "asprintf", 1, ENOMEM, -ENOMEM, "no memory", false },
+		{ "open64", 1, EIO, -EIO, "other.part: Input/output error", false },
+		{ "open64", 2, EIO, -EIO, "other: Input/output error", true },
+		{ "sqlite3_open_v2", 1, SQLITE_NOMEM, -EIO, "other.part: out of memory", false },
+		{ "sqlite3_backup_init", 1, SQLITE_NOMEM, -EIO, "the backup: out of memory", false },
+		{ "sqlite3_backup_step", 1, SQLITE_FULL, -ENOSPC, "the backup: database or disk is full", false },
+		{ "sqlite3_backup_step", 1, SQLITE_CORRUPT, -EUCLEAN, "the backup: ", false },
+		{ "sqlite3_backup_step", 1, SQLITE_IOERR, -EIO, "the backup: disk I/O error", false },
+		{ "sqlite3_backup_step", 1, SQLITE_BUSY, 0, "", true },
+		{ "sqlite3_backup_step", 1, SQLITE_LOCKED, 0, "", true },
+		{ "sqlite3_backup_step", 1, SQLITE_OK, 0, "", true },
+		{ "sqlite3_step", 1, SQLITE_NOMEM, -ENOMEM, "no memory, while verifying", false },
+		{ "sqlite3_step", 1, SQLITE_CORRUPT, -EUCLEAN, "no backup was made", false },
+		{ "sqlite3_exec", 2, SQLITE_FULL, -EIO, "other.part: database or disk is full", false },
+		{ "fsync", 1, EIO, -EIO, "other.part: Input/output error", false },
+		{ "fsync", 2, EIO, -EIO, "other: Input/output error", true },
+		{ "strdup", 1, ENOMEM, -ENOMEM, "no memory", true },
+		/* FAT and NFS */
+		{ "renameat2", 1, EINVAL, 0, "", true },
+		{ "renameat2", 1, ENOSYS, 0, "", true },
+		{ "renameat2", 1, EIO, -EIO, "other: Input/output error", false },
+	};
+	struct dealbox_ledger *l;
+	char part[80];
+	size_t n;
+	int err;
+
+	(void)state;
+	make_before(LEDGER);
+	snprintf(part, sizeof(part), "%s.part", other);
+	l = open_ledger(0);
+	for (n = 0; n < COUNT(failures); n++) {
+		fail_at(failures[n].call, failures[n].nth, failures[n].with);
+		l->error.what[0] = '\0';
+		err = dealbox_ledger_backup(l, other);
+		if (!has_failed() || err != failures[n].error ||
+		    !strstr(dealbox_ledger_error(l)->what, failures[n].words))
+			fail_msg("%s %u: %d: %s", failures[n].call, failures[n].nth, err,
+				 dealbox_ledger_error(l)->what);
+		assert_int_equal(access(part, F_OK), -1);
+		assert_int_equal(!access(other, F_OK), failures[n].there);
+		unlink(other);
+	}
+	/* never over another file, whatever way the file system knows */
+	fclose(fopen(other, "w"));
+	fail_at("renameat2", 1, EINVAL);
+	assert_int_equal(dealbox_ledger_backup(l, other), -EEXIST);
+	assert_true(has_failed());
+	dealbox_ledger_free(l);
+}
+
 /* ---- main ---------------------------------------------------------------- */
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_make, folder_remove)
@@ -882,9 +1028,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_calls),
+		TEST(test_open_database),
 		TEST(test_open_files),
+		TEST(test_open_again),
 		TEST(test_errors),
+		TEST(test_key_still_not_renamed),
 		TEST(test_many_queries),
+		TEST(test_backup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
