@@ -158,13 +158,10 @@ int ledger_unseal(const struct dealbox_ledger *l, uint64_t seq, const uint8_t *s
 {
 	const uint8_t *text = sealed + crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
 
-	if (size < LEDGER_SEAL_EXTRA ||
-	    crypto_aead_xchacha20poly1305_ietf_decrypt(plain, NULL, NULL, text,
-						       size - (text - sealed),
-						       (const uint8_t *)&seq, sizeof(seq), sealed,
-						       l->keys.seal))
-		return -EBADMSG;
-	return 0;
+	return crypto_aead_xchacha20poly1305_ietf_decrypt(plain, NULL, NULL, text,
+							  size - (text - sealed),
+							  (const uint8_t *)&seq, sizeof(seq),
+							  sealed, l->keys.seal) ? -EBADMSG : 0;
 }
 
 int64_t ledger_fingerprint(const struct ledger_keys *keys, const struct dealbox_deal *deal)

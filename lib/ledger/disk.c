@@ -170,14 +170,11 @@ const char *ledger_disk_register(struct ledger_disk *disk)
 {
 	sqlite3_vfs *vfs = &disk->vfs;
 
-	if (vfs->zName)
-		return vfs->zName;
 	disk->below = sqlite3_vfs_find(NULL);
 	if (!disk->below)
 		return NULL;
 	/* the other methods of the VFS of unix.c do not depend on pAppData */
 	*vfs = *disk->below;
-	vfs->pNext = NULL;
 	vfs->pAppData = disk;
 	vfs->szOsFile += (int)sizeof(struct file);
 	vfs->xOpen = vfs_open;

@@ -26,18 +26,18 @@ int dealbox_ledger_head_parse(const char *text, struct dealbox_ledger_head *head
 {
 	struct dealbox_ledger_head found;
 	const char *hash = strchr(text, ':');
-	size_t length;
 	char *end;
 
 	if (!hash || *text < '0' || *text > '9')
 		return -EINVAL;
-	errno = 0;
 	found.record = strtoull(text, &end, 10);
-	if (errno || end != hash || found.record > INT64_MAX ||
+	/* a number that is too great becomes ULLONG_MAX */
+	if (end != hash || found.record > INT64_MAX ||
 	    strspn(hash + 1, "0123456789abcdef") != 2 * sizeof(found.hash) ||
-	    hash[1 + 2 * sizeof(found.hash)] ||
-	    sodium_hex2bin(found.hash, sizeof(found.hash), hash + 1, 2 * sizeof(found.hash), NULL, &length, NULL))
+	    hash[1 + 2 * sizeof(found.hash)])
 		return -EINVAL;
+	sodium_hex2bin(found.hash, sizeof(found.hash), hash + 1, 2 * sizeof(found.hash), NULL, NULL,
+		       NULL);
 	*head = found;
 	return 0;
 }

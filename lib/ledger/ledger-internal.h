@@ -163,7 +163,10 @@ int ledger_hash(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t seq,
 				 crypto_aead_xchacha20poly1305_ietf_ABYTES)
 void ledger_seal(const struct dealbox_ledger *l, uint64_t seq, const void *plain, size_t size,
 		 uint8_t *sealed);
-/* size is that of the sealed bytes; -EBADMSG: they were not sealed with our key. */
+/*
+ * size is that of the sealed bytes, LEDGER_SEAL_EXTRA or more; -EBADMSG: they were not sealed with
+ * our key.
+ */
 int ledger_unseal(const struct dealbox_ledger *l, uint64_t seq, const uint8_t *sealed,
 		  size_t size, void *plain);
 

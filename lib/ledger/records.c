@@ -759,7 +759,7 @@ int dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion,
 		size_t size = sqlite3_column_bytes(stmt, 2);
 
 		*count = sqlite3_column_int64(stmt, 1);
-		*events = calloc(*count ? *count : 1, sizeof(**events));
+		*events = calloc(*count + 1, sizeof(**events));
 		if (!*events)
 			err = ledger_fail(l, -ENOMEM, "no memory");
 		else if (size != *count * sizeof(**events) + LEDGER_SEAL_EXTRA ||
@@ -900,15 +900,16 @@ static int doubt_job(struct dealbox_ledger *l, const struct dealbox_ledger_job *
 		for (copy = 1; copy <= most; copy++) {
 			state = DEALBOX_LEDGER_COPY_OPEN;
 			err = ledger_number(l, &state, SQL_COPY, "uii", job->job, board, (int64_t)copy);
-			if ((err && err != -ENOENT) || state == DEALBOX_LEDGER_COPY_OPEN)
+			if (state == DEALBOX_LEDGER_COPY_OPEN)
 				break;
 		}
-		if (copy <= most && (!err || err == -ENOENT)) {
+		if (copy > most)
+			continue;
+		if (!err || err == -ENOENT)
 			err = doubt_copy(l, job->job, (unsigned int)board, copy);
-			++*boards;
-		}
-		if (err && err != -ENOENT)
+		if (err)
 			return err;
+		++*boards;
 	}
 	return err == -ENOENT ? 0 : err;
 }

@@ -17,6 +17,7 @@
 #include <linux/capability.h>
 
 #include <dealbox/law.h>
+#include <dealbox/set.h>
 
 #include "ledger/ledger-internal.h"
 
@@ -2114,6 +2115,583 @@ static void test_killed(void **state)
 	assert_true(head.record > 100);
 }
 
+/* ---- the limits of what it takes ----------------------------------------- */
+
+static void refused(struct dealbox_ledger *l, int err, int wanted, const char *words)
+{
+	if (err != wanted || !strstr(dealbox_ledger_error(l)->what, words))
+		fail_msg("%d: %s, not: %s", err, dealbox_ledger_error(l)->what, words);
+}
+
+static void test_limits_of_sets(void **state)
+{
+	static struct dealbox_ledger_board many[DEALBOX_BOARD_DEALT_MAX + 1];
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	struct dealbox_ledger_board boards[3];
+	char longest[128], longer[129];
+	struct sets sets = { { 0 } };
+	uint64_t set;
+
+	memset(longest, 'x', 127);
+	longest[127] = '\0';
+	memset(longer, 'x', 128);
+	longer[128] = '\0';
+	make_boards(boards, 3, 1);
+	refused(l, dealbox_ledger_add_set(l, longer, boards, 3, &set, NULL), -EINVAL, "1 to 127 bytes");
+	refused(l, dealbox_ledger_add_set(l, "", boards, 3, &set, NULL), -EINVAL, "1 to 127 bytes");
+	assert_int_equal(dealbox_ledger_add_set(l, longest, boards, 3, &set, NULL), 0);
+
+	make_boards(many, COUNT(many), 1);
+	refused(l, dealbox_ledger_add_set(l, "s", many, COUNT(many), &set, NULL), -EINVAL,
+		"a set has 1 to 9999 boards, not 10000");
+	refused(l, dealbox_ledger_add_set(l, "s", many, 0, &set, NULL), -EINVAL, "1 to 9999 boards, not 0");
+
+	boards[0].number = 0;
+	refused(l, dealbox_ledger_add_set(l, "s", boards, 3, &set, NULL), -EINVAL, "numbered from 1 to 9999");
+	boards[0].number = 10000;
+	refused(l, dealbox_ledger_add_set(l, "s", boards, 3, &set, NULL), -EINVAL, "numbered from 1 to 9999");
+	boards[0].number = 9999;
+	assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 3, &set, NULL), 0);
+	boards[0].number = 1;
+	assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 1, &set, NULL), 0);
+	assert_int_equal(dealbox_ledger_find_sets(l, boards, 1, note_set, &sets), 0);
+	assert_int_equal(sets.count, 1);
+
+	/* another deal of the same number, or the same deal of another number, is another set */
+	boards[0].deal = make_deal(77);
+	assert_int_equal(dealbox_ledger_find_sets(l, boards, 1, note_set, &sets), 0);
+	boards[0].deal = make_deal(1);
+	boards[0].number = 2;
+	assert_int_equal(dealbox_ledger_find_sets(l, boards, 1, note_set, &sets), 0);
+	assert_int_equal(sets.count, 1);
+
+	/* the same board twice: its number is what a user can find */
+	boards[1] = boards[0];
+	refused(l, dealbox_ledger_add_set(l, "t", boards, 3, &set, NULL), -EINVAL, "board 2 is twice");
+	/* nobody asks which */
+	boards[1].number = 1;
+	refused(l, dealbox_ledger_add_set(l, "t", boards, 3, &set, NULL), -EEXIST, "are the same deal");
+	dealbox_ledger_free(l);
+}
+
+/* Whatever the order in which they come, what is twice is found. */
+static void test_repeats_among_many(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	struct dealbox_ledger_board boards[20];
+	struct dealbox_ledger_repeat repeat;
+	char words[64];
+	unsigned int n;
+	uint64_t set;
+
+	for (n = 0; n < 20; n++) {
+		make_boards(boards, 20, 1);
+		boards[n].deal = turn(boards[(n + 7) % 20].deal, n % 4);
+		assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 20, &set, &repeat), -EEXIST);
+		assert_int_equal(repeat.board + repeat.other_board, n + 1 + (n + 7) % 20 + 1);
+		make_boards(boards, 20, 1);
+		boards[n].number = boards[(n + 7) % 20].number;
+		snprintf(words, sizeof(words), "board %u is twice", boards[n].number);
+		refused(l, dealbox_ledger_add_set(l, "s", boards, 20, &set, NULL), -EINVAL, words);
+	}
+	dealbox_ledger_free(l);
+}
+
+static void test_limits_of_jobs(void **state)
+{
+	static const unsigned int number = 1, three = 3;
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t first = make_job(l, "s", 1, 1, 0), set = last_job(l).set, job;
+	const char *machines[] = { NULL, NULL };
+	char longest[128], longer[129];
+
+	memset(longest, 'x', 127);
+	longest[127] = '\0';
+	memset(longer, 'x', 128);
+	longer[128] = '\0';
+	machines[0] = longer;
+	refused(l, ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1, .machines = machines), -EINVAL,
+		"the id of a machine has 1 to 127 bytes");
+	machines[0] = longest;
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
+				 .machines = machines), 0);
+	refused(l, ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1, .copies = 10000), -EINVAL,
+		"at most 9999 copies");
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1, .copies = 9999), 0);
+	refused(l, ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
+			   .options = DEALBOX_JOB_CAPTURE), -EINVAL, "without one captures or deals by a law");
+	refused(l, ADD_JOB(l, &job, NULL, .set = set, .boards = (unsigned int[]){ 2, 2 }, .count = 2), -EINVAL,
+		"board 2 is named twice");
+	refused(l, ADD_JOB(l, &job, NULL, .set = set, .boards = (unsigned int[]){ 5 }, .count = 1,
+			   .options = DEALBOX_JOB_REPLAY), -ENOENT, "has no board 5");
+
+	/* dealt for another session: nobody asks which */
+	make_job(l, "t", 3, 1, 0);
+	deal_exact(l, first, 3, 1, 1);
+	refused(l, ADD_JOB(l, &job, NULL, .set = last_job(l).set, .boards = &number, .count = 1), -EEXIST,
+		"was dealt for the session 's' (Law 6D2)");
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = last_job(l).set, .boards = &three, .count = 1), 0);
+	/* a capture may have any board */
+	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = (unsigned int[]){ 5 }, .count = 1,
+				 .options = DEALBOX_JOB_CAPTURE), 0);
+	assert_int_equal(last_job(l).set, 0);
+	assert_string_equal(last_job(l).session, "");
+	dealbox_ledger_free(l);
+}
+
+static void test_limits_of_copies(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job(l, "s", 1, 2, 0), insertion;
+
+	refused(l, dealbox_ledger_begin(l, job, 1, 0, "SN1", 1, 1, &insertion), -ENOENT, "has no copy 0");
+	refused(l, dealbox_ledger_begin(l, job, 1, 3, "SN1", 1, 1, &insertion), -ENOENT, "has no copy 3");
+	refused(l, dealbox_ledger_begin(l, job, 9, 1, "SN1", 1, 1, &insertion), -ENOENT, "has no board 9");
+	deal_exact(l, job, 1, 2, 1);
+	refused(l, dealbox_ledger_begin(l, job, 1, 2, "SN1", 2, 1, &insertion), -EEXIST, "is recorded already");
+	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 2, 2, 0), 0);
+	refused(l, dealbox_ledger_begin(l, job, 2, 2, "SN1", 2, 1, &insertion), -EEXIST, "is skipped already");
+	assert_int_equal(act(l, DEALBOX_ACT_PAUSE, job, 0, 0, 0), 0);
+	refused(l, dealbox_ledger_begin(l, job, 3, 1, "SN1", 2, 1, &insertion), -ECANCELED, "is paused");
+	assert_int_equal(act(l, DEALBOX_ACT_CANCEL, job, 0, 0, 0), 0);
+	refused(l, dealbox_ledger_begin(l, job, 3, 1, "SN1", 2, 1, &insertion), -ECANCELED, "is cancelled");
+	dealbox_ledger_free(l);
+}
+
+static void test_limits_of_outcomes(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job(l, "s", 1, 0, 0), capture, insertion;
+	const struct dealbox_event *trace = make_trace();
+	struct dealbox_ledger_insertion found;
+
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 1, 1, &insertion), 0);
+	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_NONE, 0, 0, trace, 52), -EINVAL,
+		"0 is not an outcome");
+	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED + 1, 0, 0, trace, 52), -EINVAL,
+		"6 is not an outcome");
+	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, trace, 0), -EINVAL,
+		"not recorded without its trace");
+	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, 0, 1, NULL, 52), -EINVAL,
+		"not recorded without its trace");
+	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0, NULL, 52), -EINVAL,
+		"not recorded without its trace");
+	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, DEALBOX_EV_JAM, 0, trace, 52),
+		-EINVAL, "no differences and no reason");
+	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 1, trace, 52), -EINVAL,
+		"no differences and no reason");
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, DEALBOX_EV_JAM, 3, trace, 52), 0);
+	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
+	assert_int_equal(found.outcome, DEALBOX_LEDGER_DIFFERS);
+	assert_int_equal(found.reason, DEALBOX_EV_JAM);
+	assert_int_equal(found.differences, 3);
+	assert_int_equal(found.plan, 1);
+	assert_int_equal(found.job, job);
+	assert_true(found.begun > 0 && found.ended >= found.begun);
+
+	/* nothing was seen of it */
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN1", 2, 1, &insertion), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_UNKNOWN, 0, 0, trace, 0), 0);
+	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
+	assert_int_equal(found.events, 0);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 3, "SN1", 3, 1, &insertion), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL, 5), 0);
+	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
+	assert_int_equal(found.events, 0);
+
+	/* an original that was read in part */
+	assert_int_equal(ADD_JOB(l, &capture, NULL, .boards = (unsigned int[]){ 1 }, .count = 1,
+				 .options = DEALBOX_JOB_CAPTURE), 0);
+	assert_int_equal(dealbox_ledger_begin(l, capture, 1, 1, "SN2", 9, 1, &insertion), 0);
+	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, 0, 1, trace, 52), -EINVAL,
+		"a capture is captured");
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0, trace, 5), 0);
+	assert_int_equal(dealbox_ledger_last(l, "SN2", &found), 0);
+	assert_int_equal(found.events, 5);
+	refused(l, dealbox_ledger_last(l, "SN3", &found), -ENOENT, "nothing was dealt by the machine SN3");
+	dealbox_ledger_free(l);
+}
+
+static void test_limits_of_acts(void **state)
+{
+	static const struct dealbox_ledger_act lacking[] = {
+		{ .act = DEALBOX_ACT_PAUSE }, { .act = DEALBOX_ACT_RESUME }, { .act = DEALBOX_ACT_CANCEL },
+		{ .act = DEALBOX_ACT_PRIORITY }, { .act = DEALBOX_ACT_SKIP, .board = 1, .copy = 1 },
+		{ .act = DEALBOX_ACT_SKIP, .job = 1, .copy = 1 }, { .act = DEALBOX_ACT_SKIP, .job = 1, .board = 1 },
+		{ .act = DEALBOX_ACT_REDEAL, .job = 1 }, { .act = DEALBOX_ACT_EMPTIED, .board = 1 },
+		{ .act = DEALBOX_ACT_ACCEPT }, { .act = DEALBOX_ACT_ACCEPT, .machine = "" },
+	};
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job(l, "s", 1, 2, 0), endless = make_job(l, "s", 5, 0, 0), insertion;
+	struct dealbox_ledger_head before, after;
+	size_t n;
+
+	assert_int_equal(dealbox_ledger_get_head(l, &before), 0);
+	for (n = 0; n < COUNT(lacking); n++)
+		refused(l, dealbox_ledger_add_act(l, &lacking[n]), -EINVAL,
+			"does not say which job, board, copy or machine");
+	refused(l, act(l, 0, job, 1, 1, 0), -EINVAL, "0 is not an act");
+	refused(l, act(l, DEALBOX_ACT_KINDS, job, 1, 1, 0), -EINVAL, "is not an act");
+	refused(l, act(l, DEALBOX_ACT_SKIP, 999, 1, 1, 0), -ENOENT, "there is no job 999");
+	refused(l, act(l, DEALBOX_ACT_SKIP, job, 1, 3, 0), -ENOENT, "has no copy 3");
+	refused(l, act(l, DEALBOX_ACT_SKIP, endless, 1, 10000, 0), -ENOENT, "has no copy 10000");
+	refused(l, act(l, DEALBOX_ACT_SKIP, job, 5, 1, 0), -ENOENT, "has no board 5");
+	assert_int_equal(dealbox_ledger_get_head(l, &after), 0);
+	assert_memory_equal(&before, &after, sizeof(before));
+
+	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 2, 0), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_SKIP, endless, 1, 9999, 0), 0);
+	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 1, 1, &insertion), 0);
+	refused(l, act(l, DEALBOX_ACT_REDEAL, job, 2, 1, 0), -EBUSY, "is being dealt: pause the job or wait");
+	assert_int_equal(act(l, DEALBOX_ACT_REDEAL, job, 2, 2, 0), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_EMPTIED, job, 2, 1, 0), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_PAUSE, job, 0, 0, 0), 0);
+	dealbox_ledger_free(l);
+}
+
+/* ---- heads --------------------------------------------------------------- */
+
+static void test_text_of_heads(void **state)
+{
+	static const char *const bad[] = {
+		"%s", ":%s", "a:%s", "/:%s", "::%s", "-1:%s", " 1:%s", "1x:%s", "1 :%s", "1:%s0", "1:%sx", "1: %s",
+		"1:%s\n", "9223372036854775808:%s", "18446744073709551616:%s", "1:x%s",
+	};
+	static const struct {
+		const char *text;
+		uint64_t record;
+	} good[] = { { "0:%s", 0 }, { "9:%s", 9 }, { "12:%s", 12 }, { "9223372036854775807:%s", INT64_MAX } };
+	char hash[65], text[200], again[DEALBOX_LEDGER_HEAD_TEXT];
+	struct dealbox_ledger_head head;
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 64; n++)
+		hash[n] = "0123456789abcdef"[(n * 7 + 3) % 16];
+	hash[64] = '\0';
+	for (n = 0; n < COUNT(good); n++) {
+		memset(&head, 0, sizeof(head));
+		snprintf(text, sizeof(text), good[n].text, hash);
+		assert_int_equal(dealbox_ledger_head_parse(text, &head), 0);
+		assert_true(head.record == good[n].record);
+		assert_int_equal(head.hash[0], 0x3a);
+		dealbox_ledger_head_format(&head, again);
+		assert_string_equal(again, text);
+	}
+	for (n = 0; n < COUNT(bad); n++) {
+		snprintf(text, sizeof(text), bad[n], hash);
+		if (dealbox_ledger_head_parse(text, &head) != -EINVAL)
+			fail_msg("%s", text);
+	}
+	hash[5] = 'A';
+	snprintf(text, sizeof(text), "1:%s", hash);
+	assert_int_equal(dealbox_ledger_head_parse(text, &head), -EINVAL);
+}
+
+/* The last whole line is the one that counts, wherever in a long file it lies. */
+static void test_last_of_heads(void **state)
+{
+	struct dealbox_ledger_head head, found;
+	char text[DEALBOX_LEDGER_HEAD_TEXT];
+	struct folder *f = *state;
+	struct dealbox_ledger *l;
+	size_t size, from;
+	char *data;
+
+	make_history(f->db);
+	l = open_ledger(f->db, WRITE);
+	assert_int_equal(dealbox_ledger_get_head(l, &head), 0);
+	data = malloc(200000);
+	dealbox_ledger_head_format(&head, text);
+	memmove(text + 1, strchr(text, ':'), strlen(strchr(text, ':')) + 1);
+	/* 65536 bytes are read: a line that is cut by their beginning does not count */
+	for (from = 0; from < 3; from++) {
+		size = strlen(text) + 1 + 65536 - strlen(text) - 2 + from;
+		memset(data, '\n', size);
+		memcpy(data, text, strlen(text));
+		spit(f->heads, data, size);
+		assert_int_equal(ledger_heads_last(l, &found), from < 2 ? 0 : -ENOENT);
+	}
+	/* of two lines the last */
+	dealbox_ledger_head_format(&head, text);
+	size = (size_t)snprintf(data, 200000, "7%s\n%s\n", text, text);
+	spit(f->heads, data, size);
+	assert_int_equal(ledger_heads_last(l, &found), 0);
+	assert_memory_equal(&found, &head, sizeof(head));
+	/* zeros end a line */
+	memset(data + size, 0, 10);
+	memcpy(data + size + 10, text, strlen(text) + 1);
+	data[size + 10] = '9';
+	spit(f->heads, data, size + 11 + strlen(text));
+	assert_int_equal(ledger_heads_last(l, &found), 0);
+	assert_true(found.record > head.record);
+	spit(f->heads, "", 0);
+	assert_int_equal(ledger_heads_last(l, &found), -ENOENT);
+	unlink(f->heads);
+	assert_int_equal(ledger_heads_last(l, &found), -ENOENT);
+	free(data);
+	dealbox_ledger_free(l);
+}
+
+static int first_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	uint64_t *first = context;
+
+	if (!*first)
+		*first = insertion->id;
+	return 0;
+}
+
+/* ---- damage that only one call meets ------------------------------------- */
+
+#define LAX "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; "
+
+/* A reader whose ledger is damaged: what it can still look at, it must not believe. */
+static void test_unsealed(void **state)
+{
+	static const struct {
+		const char *sql;
+		bool deal;
+	} deeds[] = {
+		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = substr(sealed, 1, 71)", true },
+		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = CAST(sealed || x'00' AS BLOB)", true },
+		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = zeroblob(length(sealed))", true },
+		/* of another board */
+		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = (SELECT sealed FROM boards b WHERE "
+		  "b.number = 3) WHERE number = 2", true },
+		{ "DROP TRIGGER traces_no_update; UPDATE traces SET sealed = zeroblob(length(sealed))", false },
+		{ "DROP TRIGGER traces_no_update; UPDATE traces SET events = events + 1", false },
+		{ "DROP TRIGGER traces_no_update; UPDATE traces SET events = events - 1", false },
+		{ LAX "DROP TRIGGER traces_no_update; UPDATE traces SET events = 0", false },
+		{ LAX "DROP TRIGGER traces_no_update; UPDATE traces SET events = -1, sealed = x''", false },
+		{ "DROP TRIGGER traces_no_update; UPDATE traces SET sealed = (SELECT sealed FROM traces t WHERE "
+		  "t.seq <> traces.seq LIMIT 1)", false },
+	};
+	struct folder *f = *state;
+	struct dealbox_event *events = (void *)f;
+	uint64_t set, insertion = 0;
+	struct dealbox_deal deal;
+	struct dealbox_ledger *l;
+	size_t n, size, count;
+	char *sound;
+
+	make_history(f->db);
+	tamper(f->db, "PRAGMA journal_mode = DELETE");
+	l = open_ledger(f->db, 0);
+	set = last_job(l).set;
+	assert_int_equal(dealbox_ledger_insertions(l, 0, false, first_insertion, &insertion), 0);
+	assert_int_equal(dealbox_ledger_get_deal(l, set, 2, &deal), 0);
+	assert_int_equal(dealbox_ledger_get_trace(l, insertion, &events, &count), 0);
+	free(events);
+	dealbox_ledger_free(l);
+	sound = slurp(f->db, &size);
+	for (n = 0; n < COUNT(deeds); n++) {
+		spit(f->db, sound, size);
+		tamper(f->db, deeds[n].sql);
+		l = dealbox_ledger_new();
+		assert_int_equal(dealbox_ledger_open(l, f->db, 0), -EUCLEAN);
+		if (deeds[n].deal) {
+			refused(l, dealbox_ledger_get_deal(l, set, 2, &deal), -EUCLEAN, "cannot be unsealed");
+		} else {
+			refused(l, dealbox_ledger_get_trace(l, insertion, &events, &count), -EUCLEAN,
+				"cannot be unsealed");
+			assert_null(events);
+			assert_int_equal(count, 0);
+		}
+		dealbox_ledger_free(l);
+	}
+	free(sound);
+}
+
+/* What says whose a ledger is, and where its records end. */
+static void test_damaged_frame(void **state)
+{
+	static const struct {
+		const char *sql;
+		int error;
+		const char *words;
+	} deeds[] = {
+		{ "DROP TRIGGER ledger_no_delete; DELETE FROM ledger", -EUCLEAN, "does not say which key is its own" },
+		{ "DROP TRIGGER ledger_no_update; UPDATE ledger SET key_id = substr(key_id, 1, 15)", -EKEYREJECTED,
+		  "the key of another ledger" },
+		{ "DROP TRIGGER ledger_no_update; UPDATE ledger SET key_id = zeroblob(16)", -EKEYREJECTED,
+		  "the key of another ledger" },
+		{ "DROP TABLE ledger", -EIO, "no such table" },
+		{ LAX "DROP TRIGGER chain_no_update; UPDATE chain SET hash = substr(hash, 1, 31) WHERE seq = "
+		  "(SELECT max(seq) FROM chain)", -EUCLEAN, "was changed" },
+		{ LAX "DROP TRIGGER chain_no_update; UPDATE chain SET hash = substr(hash, 1, 31) WHERE seq = "
+		  "(SELECT max(seq) - 64 FROM chain)", -EUCLEAN, "the hash of a record was changed" },
+		{ LAX "DROP TRIGGER chain_no_update; UPDATE chain SET kind = 0", -EUCLEAN, "is of no known kind" },
+		{ "PRAGMA application_id = 2", -EUCLEAN, "not a ledger" },
+	};
+	struct folder *f = *state;
+	struct dealbox_ledger *l;
+	char *sound, error[512];
+	uint64_t job;
+	size_t n, size;
+
+	l = open_ledger(f->db, CREATE);
+	job = make_job(l, "s", 1, 0, 0);
+	for (n = 1; n <= 30; n++)
+		deal_exact(l, job, 1, n, n);
+	dealbox_ledger_free(l);
+	tamper(f->db, "PRAGMA journal_mode = DELETE");
+	sound = slurp(f->db, &size);
+	for (n = 0; n < COUNT(deeds); n++) {
+		spit(f->db, sound, size);
+		tamper(f->db, deeds[n].sql);
+		if (try_open(f->db, 0, error) != deeds[n].error || !strstr(error, deeds[n].words))
+			fail_msg("%s: %s", deeds[n].sql, error);
+		assert_int_equal(try_open(f->db, WRITE, NULL), deeds[n].error);
+	}
+	free(sound);
+}
+
+/* An export says that the ledger is damaged, and does not go round the damage. */
+static void test_export_of_damage(void **state)
+{
+	static const char *const deeds[] = {
+		LAX "DROP TRIGGER chain_no_update; UPDATE chain SET kind = 0 WHERE seq = 3",
+		LAX "DROP TRIGGER chain_no_update; UPDATE chain SET kind = 10 WHERE seq = 3",
+		LAX "DROP TRIGGER boards_no_delete; DELETE FROM boards WHERE number = 1",
+	};
+	struct folder *f = *state;
+	struct dealbox_ledger *l;
+	char *sound, *text;
+	size_t n, size;
+	int err;
+
+	make_history(f->db);
+	tamper(f->db, "PRAGMA journal_mode = DELETE");
+	sound = slurp(f->db, &size);
+	for (n = 0; n < COUNT(deeds); n++) {
+		spit(f->db, sound, size);
+		tamper(f->db, deeds[n]);
+		l = dealbox_ledger_new();
+		assert_int_equal(dealbox_ledger_open(l, f->db, 0), -EUCLEAN);
+		text = export(l, &err);
+		refused(l, err, -EUCLEAN, "`dealbox ledger verify` says where");
+		free(text);
+		dealbox_ledger_free(l);
+	}
+	free(sound);
+}
+
+/* A head that names a record of the same number, and how many records there are. */
+static void test_verify_head(void **state)
+{
+	struct dealbox_ledger_head head, nothing = { 0 };
+	struct folder *f = *state;
+	struct dealbox_ledger *l;
+	char found[4096] = "";
+	uint64_t records = 0;
+
+	make_history(f->db);
+	l = open_ledger(f->db, 0);
+	assert_int_equal(dealbox_ledger_get_head(l, &head), 0);
+	assert_int_equal(dealbox_ledger_verify(l, &nothing, keep_damage, found, &records), 0);
+	assert_int_equal(records, head.record);
+	head.hash[31] ^= 1;
+	assert_int_equal(dealbox_ledger_verify(l, &head, keep_damage, found, &records), -EUCLEAN);
+	assert_non_null(strstr(found, "is not the one that the head names"));
+	assert_null(strstr(found, "cut off"));
+	assert_int_equal(records, head.record);
+	*found = '\0';
+	head.record++;
+	assert_int_equal(dealbox_ledger_verify(l, &head, keep_damage, found, &records), -EUCLEAN);
+	assert_non_null(strstr(found, "its end was cut off"));
+	assert_null(strstr(found, "is not the one"));
+	dealbox_ledger_free(l);
+}
+
+/* A folder in the place of the key is no key. */
+static void test_key_is_no_file(void **state)
+{
+	struct folder *f = *state;
+	char error[512];
+
+	dealbox_ledger_free(open_ledger(f->db, CREATE));
+	unlink(f->key);
+	assert_int_equal(mkdir(f->key, 0700), 0);
+	assert_int_equal(try_open(f->db, WRITE, error), -ENOKEY);
+	rmdir(f->key);
+}
+
+/* Who only reads does not finish what a power cut interrupted. */
+static void test_reader_of_a_half(void **state)
+{
+	struct folder *f = *state;
+	char new_key[80];
+
+	snprintf(new_key, sizeof(new_key), "%s.key.new", f->db);
+	dealbox_ledger_free(open_ledger(f->db, CREATE));
+	assert_int_equal(rename(f->key, new_key), 0);
+	assert_int_equal(try_open(f->db, 0, NULL), -ENOKEY);
+	assert_int_equal(access(new_key, F_OK), 0);
+	/* a folder in the place of the key, which cannot become the key */
+	assert_int_equal(try_open(f->db, WRITE, NULL), 0);
+	assert_int_equal(access(new_key, F_OK), -1);
+}
+
+/* How many records are gone is recorded; without the file of heads nobody knows. */
+static void test_restored_records(void **state)
+{
+	static const struct {
+		const char *head;
+		long gone;
+	} heads[] = {
+		{ NULL, 0 }, { "1:%s\n", 0 }, { "%s\n", 0 }, { "14:%s\n", 0 }, { "15:%s\n", 0 },
+		{ "16:%s\n", 1 }, { "1000:%s\n", 985 }, { "2147483661:%s\n", 2147483646 },
+		{ "2147483662:%s\n", 2147483647 }, { "2147483663:%s\n", 2147483647 },
+		{ "9223372036854775807:%s\n", 2147483647 },
+	};
+	char hash[65], line[200], *text;
+	struct folder *f = *state;
+	struct dealbox_ledger *l;
+	char *sound;
+	size_t n, size;
+	uint64_t first, job;
+	int err;
+
+	l = open_ledger(f->db, CREATE);
+	first = make_job(l, "s", 1, 3, 0);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = (unsigned int[]){ 1 }, .count = 1, .copies = 1,
+				 .options = DEALBOX_JOB_CAPTURE), 0);
+	deal_exact(l, first, 1, 1, 1);
+	dealbox_ledger_free(l);
+	tamper(f->db, "PRAGMA journal_mode = DELETE");
+	sound = slurp(f->db, &size);
+	memset(hash, 'a', 64);
+	hash[64] = '\0';
+	for (n = 0; n < COUNT(heads); n++) {
+		spit(f->db, sound, size);
+		unlink(f->heads);
+		if (heads[n].head) {
+			snprintf(line, sizeof(line), heads[n].head, hash);
+			spit(f->heads, line, strlen(line));
+		}
+		l = open_ledger(f->db, WRITE | DEALBOX_LEDGER_RESTORED);
+		assert_int_equal(dealbox_ledger_accept_restore(l, 1000, NULL), 0);
+		text = export(l, &err);
+		snprintf(line, sizeof(line), "\"act\":\"restore\",\"job\":null,\"board\":null,\"copy\":null,"
+			 "\"value\":%ld,", heads[n].gone);
+		if (!strstr(text, line))
+			fail_msg("%s: %s", line, text);
+		free(text);
+		/* from now on heads are noted */
+		assert_int_equal(access(f->heads, F_OK), 0);
+		dealbox_ledger_free(l);
+		dealbox_ledger_free(open_ledger(f->db, WRITE));
+	}
+	free(sound);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_make, folder_remove)
 
 int main(void)
@@ -2165,6 +2743,21 @@ int main(void)
 		TEST(test_backup_of_damage),
 		TEST(test_sealed),
 		TEST(test_killed),
+		TEST(test_limits_of_sets),
+		TEST(test_repeats_among_many),
+		TEST(test_limits_of_jobs),
+		TEST(test_limits_of_copies),
+		TEST(test_limits_of_outcomes),
+		TEST(test_limits_of_acts),
+		cmocka_unit_test(test_text_of_heads),
+		TEST(test_last_of_heads),
+		TEST(test_unsealed),
+		TEST(test_damaged_frame),
+		TEST(test_export_of_damage),
+		TEST(test_verify_head),
+		TEST(test_key_is_no_file),
+		TEST(test_reader_of_a_half),
+		TEST(test_restored_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -855,6 +855,54 @@ static void test_open_files(void **state)
 	assert_false(has_failed());
 }
 
+/* Made by root for the service: the file of heads is the service's, too. */
+static void test_heads_of_another(void **state)
+{
+	char error[512];
+
+	(void)state;
+	make_before(LEDGER);
+	fail_at("fchown", 1, EPERM);
+	assert_int_equal(try_open(WRITE, error), 0);
+	assert_false(has_failed());
+	failing.owner = 1;
+	assert_int_equal(try_open(WRITE, error), 0);
+	fail_at("fchown", 1, EPERM);
+	assert_int_equal(try_open(WRITE, error), -EPERM);
+	assert_true(has_failed());
+	assert_non_null(strstr(error, "ledger.heads: Operation not permitted"));
+}
+
+/* A head that could not be noted, because the disk was full, is noted with the next record. */
+static void test_head_noted_later(void **state)
+{
+	struct dealbox_ledger_head head, noted;
+	struct dealbox_ledger *l;
+
+	(void)state;
+	make_before(LEDGER);
+	l = open_ledger(WRITE);
+	fail_at("write", 1, 0);
+	assert_int_equal(call_add_set(l), 0);
+	assert_true(has_failed());
+	assert_int_equal(ledger_heads_last(l, &noted), 0);
+	assert_int_equal(noted.record, 3);
+	assert_int_equal(call_add_set(l), 0);
+	assert_int_equal(dealbox_ledger_get_head(l, &head), 0);
+	assert_int_equal(ledger_heads_last(l, &noted), 0);
+	assert_memory_equal(&noted, &head, sizeof(head));
+	dealbox_ledger_free(l);
+}
+
+static void test_no_object(void **state)
+{
+	(void)state;
+	fail_at("sodium_malloc", 1, ENOMEM);
+	assert_null(dealbox_ledger_new());
+	fail_at("sodium_init", 1, 0);
+	assert_null(dealbox_ledger_new());
+}
+
 /* The same object again, after memory was short; and after it was opened. */
 static void test_open_again(void **state)
 {
@@ -920,6 +968,22 @@ static void test_errors(void **state)
 	}
 }
 
+/* A damage that cannot even be named, because memory is short. */
+static void test_nameless_damage(void **state)
+{
+	char found[512] = "";
+	struct dealbox_ledger *l;
+
+	(void)state;
+	make_before(LEDGER);
+	l = open_ledger(0);
+	fail_at("sqlite3_column_text", 1, 0);
+	assert_int_equal(dealbox_ledger_verify(l, NULL, keep_damage, found, NULL), -EUCLEAN);
+	assert_true(has_failed());
+	assert_string_equal(found, "database: ?");
+	dealbox_ledger_free(l);
+}
+
 /* The key of a new ledger cannot be renamed the second time either: it stays where it is. */
 static void test_key_still_not_renamed(void **state)
 {
@@ -934,6 +998,25 @@ static void test_key_still_not_renamed(void **state)
 	assert_non_null(strstr(error, "ledger.key.new: Input/output error"));
 	assert_true(there(".key.new"));
 	assert_int_equal(try_open(WRITE, error), 0);
+}
+
+/* The heads of an accepted ledger cannot be noted: it is accepted, and the failure is told. */
+static void test_accepted_without_heads(void **state)
+{
+	struct dealbox_ledger *l;
+	uint64_t record;
+
+	(void)state;
+	make_before(LEDGER);
+	l = open_ledger(FOR_RESTORE);
+	fail_at("open64", 2, EIO);
+	assert_int_equal(dealbox_ledger_accept_restore(l, 1000, NULL), -EIO);
+	assert_true(has_failed());
+	assert_non_null(strstr(dealbox_ledger_error(l)->what, "ledger.heads: Input/output error"));
+	assert_int_equal(dealbox_ledger_restored(l, &record), 0);
+	assert_int_equal(record, 4);
+	dealbox_ledger_free(l);
+	dealbox_ledger_free(open_ledger(WRITE));
 }
 
 /* More queries than are kept: they work all the same. */
@@ -1030,9 +1113,14 @@ int main(void)
 		TEST(test_calls),
 		TEST(test_open_database),
 		TEST(test_open_files),
+		TEST(test_heads_of_another),
+		TEST(test_head_noted_later),
+		TEST(test_no_object),
 		TEST(test_open_again),
 		TEST(test_errors),
+		TEST(test_nameless_damage),
 		TEST(test_key_still_not_renamed),
+		TEST(test_accepted_without_heads),
 		TEST(test_many_queries),
 		TEST(test_backup),
 	};
