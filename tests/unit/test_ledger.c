@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -2269,6 +2270,7 @@ static void test_limits_of_outcomes(void **state)
 	uint64_t job = make_job(l, "s", 1, 0, 0), capture, insertion;
 	const struct dealbox_event *trace = make_trace();
 	struct dealbox_ledger_insertion found;
+	time_t began = time(NULL);
 
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 1, 1, &insertion), 0);
 	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_NONE, 0, 0, trace, 52), -EINVAL,
@@ -2287,6 +2289,8 @@ static void test_limits_of_outcomes(void **state)
 		"no differences and no reason");
 	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, DEALBOX_EV_JAM, 3, trace, 52), 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
+	assert_in_range(found.begun / 1000000, began, time(NULL));
+	assert_in_range(found.ended / 1000000, began, time(NULL));
 	assert_int_equal(found.outcome, DEALBOX_LEDGER_DIFFERS);
 	assert_int_equal(found.reason, DEALBOX_EV_JAM);
 	assert_int_equal(found.differences, 3);
@@ -2692,6 +2696,66 @@ static void test_restored_records(void **state)
 	free(sound);
 }
 
+/* ---- the format ---------------------------------------------------------- */
+
+/* Bytes of hexadecimal digits. */
+static void from_hex(const char *text, uint8_t *bytes, size_t size)
+{
+	assert_int_equal(sodium_hex2bin(bytes, size, text, strlen(text), NULL, &size, NULL), 0);
+}
+
+/*
+ * What the ledgers of clubs hold, as docs/ledger.md has it: computed by another program (the hashes
+ * by Python's hashlib) with the key 00 01 .. 1f. None of these ever changes.
+ */
+static void test_format(void **state)
+{
+	static const char sealed_text[] =
+		"32333435363738393a3b3c3d3e3f404142434445464748496b4706fe0b9da0b4ab50350ac9a5e6ed"
+		"2f3d19baa178e8f46b71923f8f3ec10c4678ffff39be71c102bfa56a2f1e5c69";
+	const struct dealbox_deal bridge = { { 0x1fff, 0x1fffULL << 13, 0x1fffULL << 26, 0x1fffULL << 39 } };
+	const struct dealbox_deal talon = { { 0x3ff, 0x3ff << 10, 0x3ff << 20, 3ULL << 30 } };
+	uint8_t before[32], hash[32], wanted[32], sealed[72], plain[32];
+	struct folder *f = *state;
+	struct dealbox_deal turned;
+	struct dealbox_ledger *l;
+	char key[32];
+	unsigned int n;
+
+	dealbox_ledger_free(open_ledger(f->db, CREATE));
+	for (n = 0; n < 32; n++) {
+		key[n] = n;
+		before[n] = 100 + n;
+	}
+	spit(f->key, key, sizeof(key));
+	tamper(f->db, "DROP TRIGGER ledger_no_update; "
+	       "UPDATE ledger SET key_id = x'08fba9b9d9de6ba2b903dd4802e760d1'; PRAGMA foreign_keys = OFF; "
+	       "INSERT INTO sets VALUES (1000, 5, 'Montag, \u00fc', 2, "
+	       "x'000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f'); "
+	       "INSERT INTO acts VALUES (1001, -6, 4294967295, 9, NULL, NULL, NULL, 78187493520, 'SN1')");
+	l = open_ledger(f->db, 0);
+	assert_int_equal(ledger_hash(l, LEDGER_SET, 1000, before, hash), 0);
+	from_hex("acf8529056e0b8a9b5d04c7220716ae5bd946258ae0d7ae9126c3ffd15cb6ede", wanted, 32);
+	assert_memory_equal(hash, wanted, 32);
+	assert_int_equal(ledger_hash(l, LEDGER_ACT, 1001, before, hash), 0);
+	from_hex("de3a72dba0adb4707250f1b121149e57ccf0cc7787ea94fab3e212671fc2fede", wanted, 32);
+	assert_memory_equal(hash, wanted, 32);
+
+	assert_true(ledger_fingerprint(&l->keys, &bridge) == -2636894720349973936);
+	for (n = 1; n < 4; n++) {
+		turned = turn(bridge, n);
+		assert_true(ledger_fingerprint(&l->keys, &turned) == -2636894720349973936);
+	}
+	assert_true(ledger_fingerprint(&l->keys, &talon) == 5752599428804926094);
+
+	from_hex(sealed_text, sealed, sizeof(sealed));
+	assert_int_equal(ledger_unseal(l, 7, sealed, sizeof(sealed), plain), 0);
+	for (n = 0; n < 32; n++)
+		assert_int_equal(plain[n], 200 + n);
+	assert_int_equal(ledger_unseal(l, 8, sealed, sizeof(sealed), plain), -EBADMSG);
+	dealbox_ledger_free(l);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_make, folder_remove)
 
 int main(void)
@@ -2743,6 +2807,7 @@ int main(void)
 		TEST(test_backup_of_damage),
 		TEST(test_sealed),
 		TEST(test_killed),
+		TEST(test_format),
 		TEST(test_limits_of_sets),
 		TEST(test_repeats_among_many),
 		TEST(test_limits_of_jobs),

@@ -99,6 +99,16 @@ WRAP(sqlite3_backup *, sqlite3_backup_init, NULL,
      (to, to_name, from, from_name))
 WRAP(const unsigned char *, sqlite3_column_text, NULL, (sqlite3_stmt *stmt, int n), (stmt, n))
 
+static size_t wiped;
+
+void __real_sodium_memzero(void *data, size_t size);
+void __wrap_sodium_memzero(void *data, size_t size);
+void __wrap_sodium_memzero(void *data, size_t size)
+{
+	wiped += size;
+	__real_sodium_memzero(data, size);
+}
+
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...)
@@ -1103,6 +1113,31 @@ static void test_backup(void **state)
 	dealbox_ledger_free(l);
 }
 
+/* ---- what stays in memory ------------------------------------------------- */
+
+/* Keys and cards are wiped from where they were needed for a moment. */
+static void test_wiped(void **state)
+{
+	struct dealbox_ledger_board boards[2];
+	struct dealbox_ledger *l;
+
+	(void)state;
+	wiped = 0;
+	l = open_ledger(CREATE);
+	assert_int_equal(wiped, 32 + 33);	/* the key made, and read */
+	make_boards(boards, 2, 0);
+	wiped = 0;
+	ledger_fingerprint(&l->keys, &boards[0].deal);
+	assert_int_equal(wiped, sizeof(boards[0].deal) + sizeof(crypto_generichash_state));
+	wiped = 0;
+	assert_int_equal(call_find_sets(l), 0);
+	assert_int_equal(wiped, 2 * (sizeof(boards[0].deal) + 8));
+	wiped = 0;
+	assert_int_equal(dealbox_ledger_backup(l, other), 0);
+	assert_int_equal(wiped, sizeof(l->keys));
+	dealbox_ledger_free(l);
+}
+
 /* ---- main ---------------------------------------------------------------- */
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_make, folder_remove)
@@ -1123,6 +1158,7 @@ int main(void)
 		TEST(test_accepted_without_heads),
 		TEST(test_many_queries),
 		TEST(test_backup),
+		TEST(test_wiped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
