@@ -1664,7 +1664,18 @@ static void test_heads(void **state)
 	assert_int_equal(try_open(f->db, WRITE, error), -ESTALE);
 	assert_non_null(strstr(error, "gone on elsewhere"));
 	free(heads);
-	/* it does not grow without end */
+	/* it does not grow without end: 64 KiB are begun anew */
+	more = malloc(65536);
+	memset(more, '\n', 65536);
+	spit(f->heads, more, 65535);
+	dealbox_ledger_free(open_ledger(f->db, WRITE));
+	free(slurp(f->heads, &size));
+	assert_true(size > 65536);
+	spit(f->heads, more, 65536);
+	dealbox_ledger_free(open_ledger(f->db, WRITE));
+	free(slurp(f->heads, &size));
+	assert_true(size < 200);
+	free(more);
 	more = calloc(1, 1 << 20);
 	memset(more, '\n', 1 << 20);
 	spit(f->heads, more, 1 << 20);
@@ -2422,8 +2433,11 @@ static void test_last_of_heads(void **state)
 		spit(f->heads, data, size);
 		assert_int_equal(ledger_heads_last(l, &found), from < 2 ? 0 : -ENOENT);
 	}
-	/* of two lines the last */
+	/* a line without an end does not count, whatever was read before it */
 	dealbox_ledger_head_format(&head, text);
+	spit(f->heads, text, strlen(text));
+	assert_int_equal(ledger_heads_last(l, &found), -ENOENT);
+	/* of two lines the last */
 	size = (size_t)snprintf(data, 200000, "7%s\n%s\n", text, text);
 	spit(f->heads, data, size);
 	assert_int_equal(ledger_heads_last(l, &found), 0);

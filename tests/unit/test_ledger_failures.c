@@ -904,6 +904,103 @@ static void test_head_noted_later(void **state)
 	dealbox_ledger_free(l);
 }
 
+/* The lowest descriptor that is free: another one, if one has not been closed. */
+static int free_descriptor(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
+/* Every descriptor is closed once, whatever fails. */
+static void test_descriptors(void **state)
+{
+	static const char *const calls[] = { "asprintf", "open64", "fstat64", "fsync", "write", "none" };
+	int first = free_descriptor(), fd;
+	struct dealbox_ledger *l;
+	unsigned int n, k, nth;
+	bool failed = true;
+
+	(void)state;
+	for (n = 0; n < COUNT(openings); n++)
+		for (k = 0; k < COUNT(calls); k++)
+			for (nth = 1, failed = true; failed; nth++) {
+				make_before(openings[n].before);
+				fail_at(calls[k], nth, EIO);
+				l = dealbox_ledger_new();
+				dealbox_ledger_open(l, db, openings[n].flags);
+				failed = has_failed();
+				/* what took the place of one that was closed is not closed with it */
+				fd = dup(0);
+				dealbox_ledger_free(l);
+				assert_int_not_equal(fcntl(fd, F_GETFD), -1);
+				assert_int_not_equal(fcntl(0, F_GETFD), -1);
+				close(fd);
+				assert_int_equal(free_descriptor(), first);
+			}
+}
+
+/* A transaction without a record has no head. */
+static void test_head_noted_once(void **state)
+{
+	struct dealbox_ledger *l;
+	struct stat before, after;
+
+	(void)state;
+	l = make_world();
+	assert_int_equal(stat(heads, &before), 0);
+	assert_int_equal(call_add_set_again(l), 0);
+	assert_int_equal(stat(heads, &after), 0);
+	assert_int_equal(before.st_size, after.st_size);
+	assert_int_equal(call_add_set(l), 0);
+	assert_int_equal(stat(heads, &after), 0);
+	assert_true(before.st_size < after.st_size);
+	dealbox_ledger_free(l);
+}
+
+/* A daemon may have closed its standard input: 0 is a descriptor like any other, and is closed. */
+static void test_descriptor_0(void **state)
+{
+	int saved = dup(0), err[4];
+	struct dealbox_ledger_head head;
+	struct dealbox_ledger *l;
+	bool closed[4];
+
+	(void)state;
+	make_before(LEDGER);
+	close(0);
+	l = dealbox_ledger_new();
+	err[0] = dealbox_ledger_open(l, db, WRITE);
+	dealbox_ledger_free(l);
+	closed[0] = fcntl(0, F_GETFD) < 0;
+	dup2(saved, 0);
+
+	l = dealbox_ledger_new();
+	err[1] = dealbox_ledger_open(l, db, FOR_RESTORE);
+	close(0);
+	err[1] |= ledger_heads_last(l, &head);
+	closed[1] = fcntl(0, F_GETFD) < 0;
+	err[2] = ledger_sync_folder(l, db);
+	closed[2] = fcntl(0, F_GETFD) < 0;
+	dup2(saved, 0);
+	dealbox_ledger_free(l);
+
+	clear();
+	close(0);
+	l = dealbox_ledger_new();
+	err[3] = dealbox_ledger_open(l, db, CREATE);
+	/* SQLite has put /dev/null there */
+	closed[3] = fcntl(0, F_GETFD) >= 0;
+	dealbox_ledger_free(l);
+	dup2(saved, 0);
+	close(saved);
+	for (saved = 0; saved < 4; saved++) {
+		if (err[saved] || !closed[saved])
+			fail_msg("%d: %d", saved, err[saved]);
+	}
+}
+
 static void test_no_object(void **state)
 {
 	(void)state;
@@ -1150,6 +1247,9 @@ int main(void)
 		TEST(test_open_files),
 		TEST(test_heads_of_another),
 		TEST(test_head_noted_later),
+		TEST(test_descriptors),
+		TEST(test_head_noted_once),
+		TEST(test_descriptor_0),
 		TEST(test_no_object),
 		TEST(test_open_again),
 		TEST(test_errors),
