@@ -16,6 +16,9 @@ enum conformance_call {
 	ASK_PARAM,	/* SPEED */
 	SET_PARAM,	/* SPEED, to 600 */
 	LOCATE,		/* for a second */
+	ASK_IDENTITY,
+	ASK_ATTESTATION,
+	ATTEST,		/* of insertion 1, which no machine has dealt into */
 	SET_PLAN,	/* CONFORMANCE_PLAN, by card: 52 cards in turn */
 	CALLS,
 };

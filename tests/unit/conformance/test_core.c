@@ -315,7 +315,10 @@ static int make_call(struct world *w, const struct conformance_case *c, uint32_t
 	struct dealbox_control locate = { .op = DEALBOX_OP_LOCATE, .arg = 1 };
 	struct dealbox_plan plan = { .plan_id = CONFORMANCE_PLAN, .entries = 52,
 				     .mode = DEALBOX_PLAN_BY_CARD };
+	struct dealbox_attest attest = { .insertion = 1, .nonce = { 1 } };
+	struct dealbox_attestation attestation;
 	struct dealbox_counters counters;
+	struct dealbox_identity identity;
 	struct dealbox_status status;
 	struct dealbox_call call = { 0 };
 	int card, error;
@@ -339,6 +342,15 @@ static int make_call(struct world *w, const struct conformance_case *c, uint32_t
 		break;
 	case LOCATE:
 		dealbox_call_ioctl(&call, DEALBOX_IOC_CONTROL, &locate);
+		break;
+	case ASK_IDENTITY:
+		dealbox_call_ioctl(&call, DEALBOX_IOC_GET_IDENTITY, &identity);
+		break;
+	case ASK_ATTESTATION:
+		dealbox_call_ioctl(&call, DEALBOX_IOC_GET_ATTESTATION, &attestation);
+		break;
+	case ATTEST:
+		dealbox_call_ioctl(&call, DEALBOX_IOC_ATTEST, &attest);
 		break;
 	default:
 		call.patient = true;
@@ -420,6 +432,7 @@ static void check_all(bool serial, uint32_t capabilities)
 {
 	size_t n;
 
+	capabilities |= DEALBOX_CAP_ATTEST;
 	for (n = 0; n < conformance_count; n++) {
 		if (conformance_cases[n].kinds & STORED)
 			check(&conformance_cases[n], DEALBOX_CAP_STORED_PLAN | capabilities, serial);

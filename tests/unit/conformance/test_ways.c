@@ -72,8 +72,9 @@ static void start_emulator(struct way *way, unsigned int job)
 			way->serial ? "serial" : "native", "--manual", "--trace", trace,
 			/* one kind has no machine descriptor among its USB descriptors */
 			"--descriptor", way->kind == ROUTED ? "request" : "usb",
+			"--capabilities", "exit-sensors,keys,by-card,by-position,attest",
 			NULL, NULL, NULL, NULL };
-		const char **way_args = args + 14;
+		const char **way_args = args + 16;
 
 		if (!strcmp(way->name, "emu")) {
 			way_args[0] = "--socket";
@@ -286,7 +287,9 @@ static int make_call(struct dealbox_machine *machine, const struct conformance_c
 	struct dealbox_plan plan = { .plan_id = plan_id, .entries = 52,
 				     .mode = DEALBOX_PLAN_BY_CARD };
 	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED };
+	struct dealbox_attestation attestation;
 	struct dealbox_counters counters;
+	struct dealbox_identity identity;
 	int card;
 
 	for (card = 0; card < 52; card++)
@@ -302,6 +305,12 @@ static int make_call(struct dealbox_machine *machine, const struct conformance_c
 		return dealbox_machine_set_param(machine, DEALBOX_PARAM_SPEED, 600);
 	case LOCATE:
 		return dealbox_machine_locate(machine, 1);
+	case ASK_IDENTITY:
+		return dealbox_machine_get_identity(machine, &identity);
+	case ASK_ATTESTATION:
+		return dealbox_machine_get_attestation(machine, &attestation);
+	case ATTEST:
+		return dealbox_machine_attest(machine, 1, (const uint8_t[DEALBOX_NONCE_SIZE]){ 1 });
 	default:
 		return dealbox_machine_set_plan(machine, &plan);
 	}
