@@ -163,6 +163,158 @@ static void status_is(struct host *h, u8 state)
 	put_unaligned_le32(9, h->data + 8);
 }
 
+/* -- attestations ---------------------------------------------------------- */
+
+static void attest_is_sent(struct host *h, const struct dealbox_attest *attest, u32 sequence)
+{
+	KUNIT_ASSERT_EQ(h->test, next(h), DEALBOX_CONTROL);
+	KUNIT_ASSERT_EQ(h->test, h->call.type, WIRE_REQ_OUT);
+	KUNIT_ASSERT_EQ(h->test, h->call.request, WIRE_ATTEST);
+	KUNIT_ASSERT_EQ(h->test, h->call.length, 48);
+	KUNIT_ASSERT_EQ(h->test, get_unaligned_le32(h->data), sequence);
+	KUNIT_ASSERT_EQ(h->test, get_unaligned_le32(h->data + 4), 0);
+	KUNIT_ASSERT_EQ(h->test, get_unaligned_le32(h->data + 8), 9);
+	KUNIT_ASSERT_EQ(h->test, get_unaligned_le32(h->data + 12), 0);
+	KUNIT_ASSERT_MEMEQ(h->test, h->data + 16, attest->nonce, sizeof(attest->nonce));
+	h->result = 48;
+}
+
+/* The nonce goes with each repetition, and does not stay behind. */
+static void test_attest(struct kunit *test)
+{
+	static const u8 zeroes[48];
+	struct dealbox_attest attest = { .insertion = 9, .nonce = { 1, 2, 3 } }, bad;
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_ATTEST, &attest);
+	ends(h, -EOPNOTSUPP);
+
+	h->core.machine.capabilities |= DEALBOX_CAP_ATTEST;
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_ATTEST, &attest);
+	attest_is_sent(h, &attest, 101);
+	ends(h, 0);
+	KUNIT_ASSERT_MEMEQ(test, h->data, zeroes, sizeof(zeroes));
+
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_ATTEST, &attest);
+	attest_is_sent(h, &attest, 102);
+	h->result = -ETIMEDOUT;
+	asks(h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+	attest_is_sent(h, &attest, 102);
+	h->result = -EPIPE;
+	asks(h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+	result_is(h, 102, WIRE_ATTEST, DEALBOX_ERR_WRONG_INSERTION, 8);
+	ends(h, -EREMOTEIO);
+	KUNIT_ASSERT_EQ(test, attest.result, DEALBOX_ERR_WRONG_INSERTION);
+	KUNIT_ASSERT_EQ(test, attest.detail, 8);
+	KUNIT_ASSERT_MEMEQ(test, h->data, zeroes, sizeof(zeroes));
+
+	bad = attest;
+	bad.insertion = 0;
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_ATTEST, &bad);
+	ends(h, -EINVAL);
+	bad = attest;
+	bad.reserved1 = 1;
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_ATTEST, &bad);
+	ends(h, -EINVAL);
+	bad = attest;
+	bad.reserved[3] = 1;
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_ATTEST, &bad);
+	ends(h, -EINVAL);
+	bad = attest;
+	memset(bad.nonce, 0, sizeof(bad.nonce));
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_ATTEST, &bad);
+	ends(h, -EINVAL);
+	KUNIT_ASSERT_EQ(test, h->core.sequence, 102);
+}
+
+static void test_attestation(struct kunit *test)
+{
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+	struct dealbox_attestation out;
+
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_ATTESTATION, &out);
+	ends(h, -EOPNOTSUPP);
+
+	h->core.machine.capabilities |= DEALBOX_CAP_ATTEST;
+	memset(&out, 0xff, sizeof(out));
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_ATTESTATION, &out);
+	asks(h, WIRE_GET_STATEMENT, 0, 96);
+	h->data[0] = 'D';
+	h->data[95] = 7;
+	asks(h, WIRE_GET_SIGNATURE, 0, 64);
+	h->data[0] = 8;
+	h->data[63] = 9;
+	ends(h, 0);
+	KUNIT_ASSERT_EQ(test, out.statement[0], 'D');
+	KUNIT_ASSERT_EQ(test, out.statement[95], 7);
+	KUNIT_ASSERT_EQ(test, out.signature[0], 8);
+	KUNIT_ASSERT_EQ(test, out.signature[63], 9);
+	KUNIT_ASSERT_EQ(test, out.reserved[0], 0);
+	KUNIT_ASSERT_EQ(test, out.reserved[3], 0);
+
+	/* There is none; or another host asked for the next one in between. */
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_ATTESTATION, &out);
+	asks(h, WIRE_GET_STATEMENT, 0, 96);
+	h->result = -EPIPE;
+	ends(h, -ENODATA);
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_ATTESTATION, &out);
+	asks(h, WIRE_GET_STATEMENT, 0, 96);
+	asks(h, WIRE_GET_SIGNATURE, 0, 64);
+	h->result = -EPIPE;
+	ends(h, -ENODATA);
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_ATTESTATION, &out);
+	asks(h, WIRE_GET_STATEMENT, 0, 96);
+	h->result = 64;
+	ends(h, -EPROTO);
+}
+
+static void test_identity(struct kunit *test)
+{
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+	struct dealbox_identity out;
+	int i;
+
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_IDENTITY, &out);
+	ends(h, -EOPNOTSUPP);
+
+	h->core.machine.capabilities |= DEALBOX_CAP_ATTEST;
+	memset(&out, 0xff, sizeof(out));
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_IDENTITY, &out);
+	asks(h, WIRE_GET_IDENTITY, 0, 48);
+	for (i = 0; i < 48; i++)
+		h->data[i] = i;
+	h->data[0] = 0xff;
+	ends(h, 0);
+	KUNIT_ASSERT_EQ(test, out.flags, DEALBOX_IDENTITY_EMULATED);
+	KUNIT_ASSERT_EQ(test, out.counter, 0x07060504);
+	KUNIT_ASSERT_EQ(test, out.key_id[0], 8);
+	KUNIT_ASSERT_EQ(test, out.key_id[7], 15);
+	KUNIT_ASSERT_EQ(test, out.public_key[0], 16);
+	KUNIT_ASSERT_EQ(test, out.public_key[31], 47);
+	KUNIT_ASSERT_EQ(test, out.reserved[0], 0);
+	KUNIT_ASSERT_EQ(test, out.reserved[3], 0);
+
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_IDENTITY, &out);
+	asks(h, WIRE_GET_IDENTITY, 0, 48);
+	h->result = -EPIPE;
+	ends(h, -EPROTO);
+}
+
 /* -- queries --------------------------------------------------------------- */
 
 static void greet_is_asked(struct host *h)
@@ -1413,6 +1565,9 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(test_serial_requests),
 	KUNIT_CASE(test_serial_events),
 	KUNIT_CASE(test_ioctls),
+	KUNIT_CASE(test_attest),
+	KUNIT_CASE(test_attestation),
+	KUNIT_CASE(test_identity),
 	KUNIT_CASE(test_a_plan_in_every_order),
 	KUNIT_CASE(test_an_answer_in_every_order),
 	KUNIT_CASE(test_gates_in_every_order),
