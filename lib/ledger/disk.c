@@ -2,8 +2,12 @@
 /*
  * A VFS for SQLite that lets the program continue during fsync(). A slow disk can take seconds, and
  * the program has one thread. xSync runs in a separate thread while the caller runs a function of
- * the program; all other methods are passed on to SQLite's own VFS.
+ * the program; all other methods are passed on to SQLite's own VFS. And the folder of a ledger, for
+ * which SQLite has no method.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,4 +194,20 @@ void ledger_disk_unregister(struct ledger_disk *disk)
 	if (disk->vfs.zName)
 		sqlite3_vfs_unregister(&disk->vfs);
 	disk->vfs.zName = NULL;
+}
+
+int ledger_sync_folder(struct dealbox_ledger *l, const char *path)
+{
+	char *copy = strdup(path);
+	int fd, err = 0;
+
+	if (!copy)
+		return ledger_fail(l, -ENOMEM, "no memory");
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	free(copy);
+	if (fd < 0 || fsync(fd))
+		err = ledger_fail(l, -errno, "%s: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return err;
 }

@@ -97,6 +97,8 @@ const char *ledger_disk_register(struct ledger_disk *disk);
 void ledger_disk_unregister(struct ledger_disk *disk);
 /* Waits until fd can be read; -1: for LEDGER_WAIT_MS. */
 void ledger_disk_wait(const struct ledger_disk *disk, int fd);
+/* Waits until the name of a new file is on the disk. */
+int ledger_sync_folder(struct dealbox_ledger *l, const char *path);
 
 /* ---- statements.c ---- */
 /* Keeps an error and its sentence, and returns it. */
@@ -134,10 +136,6 @@ int ledger_find_head(struct dealbox_ledger *l, struct dealbox_ledger_head *head,
 int ledger_run(struct dealbox_ledger *l, const char *sql, const char *doing);
 
 int64_t ledger_now(void);
-
-/* ---- ledger.c ---- */
-/* Waits until the name of a new file is on the disk. */
-int ledger_sync_folder(struct dealbox_ledger *l, const char *path);
 
 /* ---- chain.c ---- */
 /* Begins a write transaction; end it with commit, which rolls back if error is not 0. */

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,22 +164,6 @@ static void close_database(struct dealbox_ledger *l)
 	sqlite3_close(l->db);
 	l->db = NULL;
 	ledger_disk_unregister(&l->disk);
-}
-
-int ledger_sync_folder(struct dealbox_ledger *l, const char *path)
-{
-	char *copy = strdup(path);
-	int fd, err = 0;
-
-	if (!copy)
-		return ledger_fail(l, -ENOMEM, "no memory");
-	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	free(copy);
-	if (fd < 0 || fsync(fd))
-		err = ledger_fail(l, -errno, "%s: %s", path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return err;
 }
 
 /* Makes a ledger and its key under other names. */
