@@ -160,7 +160,7 @@ bool ledger_recorded(struct dealbox_ledger *ledger, const char *machine, uint32_
 
 	if (dealbox_ledger_last(ledger, machine, &last) || last.outcome != DEALBOX_LEDGER_EXACT)
 		return false;
-	counted = (struct counted){ { last.job, last.board, last.copy }, false };
+	counted = (struct counted){ .copy = { last.job, last.board, last.copy } };
 	if (dealbox_ledger_copies(ledger, last.job, find_copy, &counted))
 		return false;
 	*insertion = last.number;
