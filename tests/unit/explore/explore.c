@@ -652,7 +652,7 @@ static bool follow(bool *looked, struct choice *choice)
 		*choice = (struct choice){ ACT_GATE, 0 };
 	} else if (w->waits) {
 		*choice = (struct choice){ ACT_LATE, 0 };
-	} else if (w->on && w->state == DEALBOX_STATE_DEALING) {
+	} else if (w->on && (w->state == DEALBOX_STATE_DEALING || w->aborting)) {
 		*choice = (struct choice){ ACT_ADVANCE, MISHAP_NONE };
 	} else if (now.engine.phase == PHASE_SETTLE && !now.engine.settled) {
 		*choice = (struct choice){ ACT_SETTLED, 0 };

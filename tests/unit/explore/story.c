@@ -86,7 +86,9 @@ static void tell(struct choice choice)
 		printf("the program %s%s", steps[now.step.kind], transfers[choice.arg]);
 		break;
 	case ACT_ADVANCE:
-		if (now.world.position == CARDS)
+		if (now.world.aborting)
+			printf("the machine has aborted");
+		else if (now.world.position == CARDS)
 			printf("the machine is done");
 		else
 			printf("card %u %s", now.world.position + 1,

@@ -100,7 +100,7 @@ static struct told *stop(struct world *w, unsigned int type)
 
 	w->state = DEALBOX_EV_IS_HELD(type) ? DEALBOX_STATE_HELD : DEALBOX_STATE_FAULT;
 	w->fault = type;
-	w->waits = w->pausing = false;
+	w->waits = w->pausing = w->aborting = false;
 	if (w->state == DEALBOX_STATE_FAULT)
 		w->touched = false;
 	e->position = w->position;
@@ -187,6 +187,8 @@ bool world_may(const struct world *w, enum mishap mishap)
 	bool last = w->position == CARDS - 1;
 	bool fed = w->reader == NOBODY && w->in_hopper;
 
+	if (w->aborting)
+		return mishap == MISHAP_NONE;
 	if (w->state != DEALBOX_STATE_DEALING || w->waits)
 		return false;
 	if (mishap == MISHAP_NONE)
@@ -356,12 +358,28 @@ void world_late(struct world *w)
 	stop(w, DEALBOX_EV_GATE_LATE)->card = face(w->read_as);
 }
 
+static void end_abort(struct world *w)
+{
+	struct told *e;
+
+	w->state = DEALBOX_STATE_IDLE;
+	w->fault = 0;
+	w->waits = w->pausing = w->aborting = false;
+	e = emit(w, DEALBOX_EV_ABORTED);
+	e->code = w->deal_plan;
+	e->position = w->position;
+}
+
 void world_advance(struct world *w, enum mishap mishap)
 {
 	uint8_t card = w->reader;
 	/* more than the deal needs */
 	bool spare = w->in_hopper > CARDS - w->position;
 
+	if (w->aborting) {
+		end_abort(w);
+		return;
+	}
 	if (w->position == CARDS) {
 		deal_done(w);
 		return;
@@ -497,7 +515,7 @@ static void end_deal(struct world *w)
 		w->spent = true;
 	w->state = DEALBOX_STATE_IDLE;
 	w->fault = 0;
-	w->waits = w->pausing = false;
+	w->waits = w->pausing = w->aborting = false;
 	while (w->gates)
 		world_drop_gate(w);
 }
@@ -626,7 +644,7 @@ static uint8_t load(struct world *w, const struct wire_command *command)
 static uint8_t pause(struct world *w, const struct wire_command *unused)
 {
 	(void)unused;
-	if (w->state != DEALBOX_STATE_DEALING || w->pausing)
+	if (w->state != DEALBOX_STATE_DEALING || w->pausing || w->aborting)
 		return DEALBOX_ERR_STATE;
 	/* a card that was read is let through first */
 	w->pausing = w->waits;
@@ -638,7 +656,7 @@ static uint8_t pause(struct world *w, const struct wire_command *unused)
 static uint8_t resume(struct world *w, const struct wire_command *unused)
 {
 	(void)unused;
-	if (w->state != DEALBOX_STATE_PAUSED)
+	if (w->state != DEALBOX_STATE_PAUSED || w->aborting)
 		return DEALBOX_ERR_STATE;
 	if (w->cover)
 		return DEALBOX_ERR_COVER_OPEN;
@@ -650,7 +668,7 @@ static uint8_t resume(struct world *w, const struct wire_command *unused)
 static uint8_t reread(struct world *w, const struct wire_command *unused)
 {
 	(void)unused;
-	if (w->state != DEALBOX_STATE_HELD)
+	if (w->state != DEALBOX_STATE_HELD || w->aborting)
 		return DEALBOX_ERR_STATE;
 	if (w->cover)
 		return DEALBOX_ERR_COVER_OPEN;
@@ -661,17 +679,13 @@ static uint8_t reread(struct world *w, const struct wire_command *unused)
 
 static uint8_t abort_deal(struct world *w, const struct wire_command *unused)
 {
-	struct told *e;
-
 	(void)unused;
 	if (!world_deals(w))
 		return DEALBOX_ERR_STATE;
-	w->state = DEALBOX_STATE_IDLE;
-	w->fault = 0;
-	w->waits = w->pausing = false;
-	e = emit(w, DEALBOX_EV_ABORTED);
-	e->code = w->deal_plan;
-	e->position = w->position;
+	if (w->kind == KIND_LOCKED)
+		w->aborting = true;
+	else
+		end_abort(w);
 	return DEALBOX_ERR_OK;
 }
 

@@ -27,7 +27,8 @@ enum kind {
 	KIND_STORED,		/* holds the plan, and deals by card */
 	KIND_ROUTED,		/* asks the host for the pocket of each card */
 	KIND_POSITION,		/* holds the plan, has no reader, and deals by position */
-	KIND_LOCKED,		/* as KIND_STORED, and locks the board; its cover can be opened */
+	KIND_LOCKED,		/* as KIND_STORED, but locks the board, has a cover that can be
+				 * opened, and takes its time to abort */
 	MACHINES
 };
 
@@ -125,6 +126,7 @@ struct world {
 	uint8_t state, fault;
 	uint8_t insertion, insertions;	/* that is there; that there were */
 	bool spent, says_unspent, doubt;
+	bool aborting;			/* between ABORT and ABORTED */
 	uint8_t position, seen;		/* cards dealt; cards read, as bits */
 	uint8_t counts[POCKETS];
 	uint8_t wrong;			/* pocket + 1 of a card that fell wrong, unreported */
