@@ -104,17 +104,16 @@ static bool deal_find(struct deal *deal, const struct dealbox_trace *trace)
 }
 
 /* Why an event makes the trace incomparable; NULL if it does not. */
-static const char *event_fault(const struct deal *deal, size_t index)
+static const char *fault_at(const struct deal *deal, size_t index)
 {
 	const struct dealbox_event *event = dealbox_trace_get(deal->trace, index);
 	bool within = index > deal->first && index < deal->last, behind = index > deal->last;
 
-	if (event->type == DEALBOX_EV_PROTOCOL_ERROR)
-		return "the machine sent something that is not in the protocol";
+	/* a protocol error of the driver is none of them */
+	if (!dealbox_wire_known(event->type))
+		return "the machine sent an event that is wrong, or of an unknown type";
 	if (event->type == DEALBOX_EV_STATE_LOST)
 		return "the machine lost its state";
-	if (!dealbox_wire_known(event->type))
-		return "the machine sent an event of an unknown type";
 	if (event->insertion != dealbox_trace_insertion(deal->trace))
 		return "an event of the deal names another insertion";
 	if (index > deal->first && index <= deal->last &&
@@ -135,7 +134,7 @@ static const char *trace_fault(const struct deal *deal)
 	if (dealbox_trace_gap(deal->trace))
 		return "events were lost";
 	for (size_t i = deal->first; i < deal->end && !fault; i++)
-		fault = event_fault(deal, i);
+		fault = fault_at(deal, i);
 	return fault;
 }
 

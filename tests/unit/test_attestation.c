@@ -188,6 +188,63 @@ static enum dealbox_attested verify_all(struct fixture *fixture, uint8_t mode)
 	return result;
 }
 
+/* Signs a changed statement as the machine would. */
+static void sign_again(struct dealbox_attestation *attestation)
+{
+	uint8_t seed[MACHINE_KEY_SIZE], text[28 + DEALBOX_STATEMENT_SIZE];
+	struct attest_key key;
+
+	memset(seed, 0x5a, sizeof(seed));
+	attest_key_make(&key, seed);
+	memcpy(text, "dealing machine attestation\n", 28);
+	memcpy(text + 28, attestation->statement, DEALBOX_STATEMENT_SIZE);
+	crypto_sign_detached(attestation->signature, NULL, text, sizeof(text), key.secret);
+}
+
+/*
+ * What the machine would sign about the events that came from the first DEAL_STARTED on, so many of
+ * them.
+ */
+static struct dealbox_attestation sign_events(struct fixture *fixture, unsigned int count)
+{
+	struct wire_plan plan = fixture_plan(BY_CARD, 52);
+	uint8_t seed[MACHINE_KEY_SIZE], bytes[WIRE_EVENT_SIZE], block[WIRE_PLAN_MAX];
+	struct dealbox_attestation out = { 0 };
+	struct attest_deal deal = { 0 };
+	uint8_t hash[WIRE_HASH_SIZE];
+	struct attestation made;
+	struct attest_key key;
+	unsigned int i = 0;
+
+	memset(seed, 0x5a, sizeof(seed));
+	attest_key_make(&key, seed);
+	dealbox_count_plan(&plan);
+	attest_plan(hash, block, dealbox_encode_plan(block, &plan));
+	attest_begin(&deal, 1, hash);
+	while (fixture->events[i].type != DEALBOX_EV_DEAL_STARTED)
+		i++;
+	while (count--) {
+		wire_event_put(bytes, &fixture->events[i++]);
+		attest_event(&deal, bytes);
+	}
+	attest_make(&made, &deal, &key, 1, nonce);
+	memcpy(out.statement, made.statement, sizeof(out.statement));
+	memcpy(out.signature, made.signature, sizeof(out.signature));
+	return out;
+}
+
+/* The number of events from the first to the last of the deal. */
+static unsigned int events_of_deal(struct fixture *fixture)
+{
+	unsigned int first = 0, last;
+
+	while (fixture->events[first].type != DEALBOX_EV_DEAL_STARTED)
+		first++;
+	for (last = first; fixture->events[last].type != DEALBOX_EV_DEAL_DONE; last++)
+		;
+	return last - first + 1;
+}
+
 /* --- what is proven ------------------------------------------------------------------- */
 
 static void deals_of_every_mode_and_kind_are_proven(void **state)
@@ -505,51 +562,141 @@ static void a_deal_behind_the_deal_cannot_be_compared(void **state)
 /* A machine that signs before its deal is done has signed something else. */
 static void a_machine_that_signs_too_early_is_not_proven(void **state)
 {
-	struct fixture *fixture = bench(STORED, BY_CARD, "");
-	struct dealbox_attestation attestation;
-	struct dealbox_trace *trace;
-	struct attest_deal deal = { 0 };
-	struct attestation made;
-	struct attest_key key;
-	uint8_t seed[MACHINE_KEY_SIZE], bytes[WIRE_EVENT_SIZE], block[WIRE_PLAN_MAX];
-	uint8_t hash[WIRE_HASH_SIZE];
-	struct wire_plan plan = fixture_plan(BY_CARD, 52);
-	const struct wire_event *event;
-	unsigned int i, first = 0;
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	unsigned int count = events_of_deal(fixture);
+	struct dealbox_attestation early = sign_events(fixture, count - 1);
+	struct dealbox_attestation right = sign_events(fixture, count);
+	struct dealbox_trace *trace = trace_of(fixture, 1);
 
 	(void)state;
-	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
-	while (fixture->events[first].type != DEALBOX_EV_DEAL_STARTED)
-		first++;
-	memset(seed, 0x5a, sizeof(seed));
-	attest_key_make(&key, seed);
-	dealbox_count_plan(&plan);
-	attest_plan(hash, block, dealbox_encode_plan(block, &plan));
-	trace = trace_of(fixture, 1);
-	/* all events but the last, and then that one as well */
-	attest_begin(&deal, 1, hash);
-	for (i = first; i < fixture->count; i++) {
-		event = &fixture->events[i];
-		memset(bytes, 0, sizeof(bytes));
-		if (event->type == DEALBOX_EV_DEAL_DONE) {
-			attest_make(&made, &deal, &key, 1, nonce);
-			memcpy(attestation.statement, made.statement, sizeof(made.statement));
-			memcpy(attestation.signature, made.signature, sizeof(made.signature));
-			assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), DIFFERENT);
-		}
-		wire_event_put(bytes, event);
-		attest_event(&deal, bytes);
-	}
-	attest_make(&made, &deal, &key, 1, nonce);
-	memcpy(attestation.statement, made.statement, sizeof(made.statement));
-	memcpy(attestation.signature, made.signature, sizeof(made.signature));
-	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), PROVEN);
+	assert_int_equal(verify(fixture, &early, BY_CARD, trace), DIFFERENT);
+	assert_int_equal(verify(fixture, &right, BY_CARD, trace), PROVEN);
 	dealbox_trace_free(trace);
 	/* before the end, the trace has no deal to compare */
 	trace = trace_without(fixture, 1, fixture->count - 1, 1);
-	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), INCOMPARABLE);
+	assert_int_equal(verify(fixture, &early, BY_CARD, trace), INCOMPARABLE);
 	dealbox_trace_free(trace);
 	fixture_free(fixture);
+}
+
+/* A machine that was given this plan, and says in its events that it dealt another. */
+static void a_machine_that_dealt_another_plan_differs(void **state)
+{
+	static const uint8_t types[] = { DEALBOX_EV_DEAL_STARTED, DEALBOX_EV_DEAL_DONE };
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(types); n++) {
+		struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+		struct dealbox_attestation attestation;
+		struct dealbox_trace *trace;
+		unsigned int i = 0;
+
+		while (fixture->events[i].type != types[n])
+			i++;
+		fixture->events[i].code++;
+		attestation = sign_events(fixture, events_of_deal(fixture));
+		trace = trace_of(fixture, 1);
+		assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), DIFFERENT);
+		dealbox_trace_free(trace);
+		fixture_free(fixture);
+	}
+}
+
+/* A well signed statement with another magic, key id, insertion or number of events. */
+static void a_statement_that_says_something_else_differs(void **state)
+{
+	static const size_t places[] = { 0, 8, 20, 24 };
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation attestation = attested(fixture, 1);
+	struct dealbox_trace *trace = trace_of(fixture, 1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		struct dealbox_attestation other = attestation;
+
+		other.statement[places[i]] ^= 0x40;
+		sign_again(&other);
+		assert_int_equal(verify(fixture, &other, BY_CARD, trace), DIFFERENT);
+	}
+	/* the counter is for those who have all attestations */
+	attestation.statement[16]++;
+	sign_again(&attestation);
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), PROVEN);
+	dealbox_trace_free(trace);
+	/* of another insertion, it differs also where events are missing */
+	trace = trace_without(fixture, 1, fixture->count - 20, 1);
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), INCOMPARABLE);
+	attestation.statement[20]++;
+	sign_again(&attestation);
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), DIFFERENT);
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+/* What the host does not know may have been a stop. */
+static void what_comes_behind_the_deal_cannot_be_compared(void **state)
+{
+	struct fixture *fixture;
+	struct dealbox_attestation attestation;
+	struct dealbox_trace *trace;
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 4; n++) {
+		fixture = bench_done(STORED, BY_CARD, "");
+		attestation = attested(fixture, 1);
+		if (n == 3) {
+			/* the machine begins anew, with the board in it */
+			machine_configure(fixture->m);
+		} else {
+			machine_break(fixture->m, 3, false);
+			machine_remove(fixture->m, true);
+		}
+		fixture_collect(fixture);
+		if (n == 1)
+			fixture->events[fixture->count - 2].type = 0x1b;	/* of a later version */
+		if (n == 2)
+			fixture->events[fixture->count - 2].card = 200;	/* rejected */
+		trace = trace_without(fixture, 1, fixture->count - 2, n == 0);
+		assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), INCOMPARABLE);
+		dealbox_trace_free(trace);
+		fixture_free(fixture);
+	}
+	/* when the board is out, the deal is not concerned any more */
+	fixture = bench_done(STORED, BY_CARD, "");
+	attestation = attested(fixture, 1);
+	machine_remove(fixture->m, true);
+	machine_break(fixture->m, 3, false);
+	fixture_collect(fixture);
+	machine_configure(fixture->m);
+	trace = trace_of(fixture, 1);
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), PROVEN);
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+/* Bytes without a meaning are zero in the hash, whatever was sent. */
+static void a_hash_ignores_what_has_no_meaning(void **state)
+{
+	uint8_t plain[WIRE_EVENT_SIZE] = { DEALBOX_EV_CARD_READ, 1 }, full[WIRE_EVENT_SIZE];
+	uint8_t seed[MACHINE_KEY_SIZE] = { 1 };
+	struct attest_deal deal = { 0 };
+	struct attestation a, b;
+	struct attest_key key;
+
+	(void)state;
+	memcpy(full, plain, sizeof(full));
+	full[1] |= 0xfc;
+	full[2] = 0xff;
+	full[3] = 0xff;
+	attest_key_make(&key, seed);
+	attest_begin(&deal, 1, NULL);
+	attest_event(&deal, plain);
+	attest_make(&a, &deal, &key, 1, nonce);
+	attest_begin(&deal, 1, NULL);
+	attest_event(&deal, full);
+	attest_make(&b, &deal, &key, 1, nonce);
+	assert_memory_equal(&a, &b, sizeof(a));
 }
 
 /* ATTESTED in mid-deal, which §5.3 forbids. */
@@ -577,20 +724,14 @@ static void a_later_version_cannot_be_compared(void **state)
 	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
 	struct dealbox_attestation attestation = attested(fixture, 1);
 	struct dealbox_trace *trace = trace_of(fixture, 1);
-	uint8_t seed[MACHINE_KEY_SIZE], text[28 + DEALBOX_STATEMENT_SIZE];
 	struct dealbox_statement statement;
-	struct attest_key key;
 
 	(void)state;
-	memset(seed, 0x5a, sizeof(seed));
-	attest_key_make(&key, seed);
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		struct dealbox_attestation later = attestation;
 
 		later.statement[places[i]] |= 0x80;
-		memcpy(text, "dealing machine attestation\n", 28);
-		memcpy(text + 28, later.statement, sizeof(later.statement));
-		crypto_sign_detached(later.signature, NULL, text, sizeof(text), key.secret);
+		sign_again(&later);
 		assert_int_equal(verify(fixture, &later, BY_CARD, trace), INCOMPARABLE);
 		assert_int_equal(dealbox_attestation_read(&later, &statement), -EINVAL);
 	}
@@ -698,6 +839,10 @@ static void a_machine_waits_until_no_stop_can_come(void **state)
 	assert_int_equal(fixture_start(fixture, CAPTURE), DEALBOX_ERR_OK);
 	/* the attestation stays; the deal that runs cannot be attested */
 	assert_true(fetch(fixture, &attestation));
+	fixture_until(fixture, DEALBOX_EV_DEAL_DONE);
+	assert_true(fetch(fixture, &attestation));
+	assert_int_equal(ask(fixture, 1), DEALBOX_ERR_OK);
+	assert_false(fetch(fixture, &attestation));
 	fixture_free(fixture);
 }
 
@@ -866,6 +1011,10 @@ int main(void)
 		cmocka_unit_test(a_stop_behind_the_deal_cannot_be_compared),
 		cmocka_unit_test(a_deal_behind_the_deal_cannot_be_compared),
 		cmocka_unit_test(a_machine_that_signs_too_early_is_not_proven),
+		cmocka_unit_test(a_machine_that_dealt_another_plan_differs),
+		cmocka_unit_test(a_statement_that_says_something_else_differs),
+		cmocka_unit_test(what_comes_behind_the_deal_cannot_be_compared),
+		cmocka_unit_test(a_hash_ignores_what_has_no_meaning),
 		cmocka_unit_test(an_attestation_within_a_deal_cannot_be_compared),
 		cmocka_unit_test(a_later_version_cannot_be_compared),
 		cmocka_unit_test(digests_tell_nothing_without_the_nonce),
