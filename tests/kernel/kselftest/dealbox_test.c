@@ -50,7 +50,9 @@ FIXTURE_SETUP(machine)
 	const char *const options[] = {
 		"--kind", variant->kind, "--manual", "--speed", "0", "--seed", "7",
 		"--gate-deadline", "10000000", "--pocket-capacity", "20",
-		"--dialect", variant->dialect ?: "native", NULL
+		"--dialect", variant->dialect ?: "native", "--capabilities",
+		"exit-sensors,face-sensor,double-feed-sensor,test-deal,keys,by-card,by-position,"
+		"capture,attest", NULL
 	};
 
 	ASSERT_TRUE(kernel_begin(&self->kernel));
@@ -246,6 +248,9 @@ TEST_F(machine, needs_claim)
 	int observer = open_again(&self->machine, O_RDONLY);
 	int other = open_again(&self->machine, O_RDWR);
 	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED, .value = 600 };
+	struct dealbox_attest attest = { .insertion = 1, .nonce = { 1 } };
+	struct dealbox_attestation attestation;
+	struct dealbox_identity identity;
 	struct dealbox_counters counters;
 	const struct {
 		int fd, error;
@@ -259,6 +264,10 @@ TEST_F(machine, needs_claim)
 		EXPECT_EQ(cases[i].error, do_op(cases[i].fd, DEALBOX_OP_LOCATE));
 		EXPECT_EQ(cases[i].error, call(cases[i].fd, DEALBOX_IOC_SET_PARAM, &param));
 		EXPECT_EQ(cases[i].error, call(cases[i].fd, DEALBOX_IOC_RELEASE, NULL));
+		EXPECT_EQ(cases[i].error, call(cases[i].fd, DEALBOX_IOC_ATTEST, &attest));
+		EXPECT_EQ(-ENODATA,
+			  call(cases[i].fd, DEALBOX_IOC_GET_ATTESTATION, &attestation));
+		EXPECT_EQ(0, call(cases[i].fd, DEALBOX_IOC_GET_IDENTITY, &identity));
 		EXPECT_EQ(0, call(cases[i].fd, DEALBOX_IOC_GET_PARAM, &param));
 		EXPECT_EQ(0, call(cases[i].fd, DEALBOX_IOC_GET_COUNTERS, &counters));
 		EXPECT_EQ(DEALBOX_STATE_IDLE, status_of(cases[i].fd).state);
@@ -297,7 +306,7 @@ TEST_F(machine, bad_address)
 	static const unsigned long requests[] = {
 		DEALBOX_IOC_GET_INFO, DEALBOX_IOC_GET_STATUS, DEALBOX_IOC_SET_PLAN,
 		DEALBOX_IOC_CONTROL, DEALBOX_IOC_GET_PARAM, DEALBOX_IOC_SET_PARAM,
-		DEALBOX_IOC_GET_COUNTERS,
+		DEALBOX_IOC_GET_COUNTERS, DEALBOX_IOC_ATTEST, DEALBOX_IOC_GET_IDENTITY,
 	};
 	struct pollfd pollfd = { .fd = self->fd, .events = POLLIN };
 	void *volatile nowhere = (void *)8;
@@ -650,6 +659,64 @@ TEST_F(machine, counters)
 	EXPECT_EQ(before.cards_fed + CARDS, after.cards_fed);
 	EXPECT_EQ(before.cards_read + CARDS, after.cards_read);
 	EXPECT_EQ(0, after.reserved);
+}
+
+/* test_attestation.c and the tools' tests check what is signed. */
+TEST_F(machine, attest)
+{
+	struct dealbox_attest attest = { .nonce = { 7 } }, bad;
+	struct dealbox_attestation attestation;
+	struct dealbox_identity identity;
+	struct dealbox_event event;
+	int observer = open_again(&self->machine, O_RDONLY);
+
+	memset(&attestation, 0xff, sizeof(attestation));
+	memset(&identity, 0xff, sizeof(identity));
+	ASSERT_EQ(0, call(observer, DEALBOX_IOC_GET_IDENTITY, &identity));
+	EXPECT_EQ(DEALBOX_IDENTITY_EMULATED, identity.flags);
+	EXPECT_EQ(0, identity.counter);
+	EXPECT_EQ(0, identity.reserved[0] | identity.reserved[3]);
+
+	ASSERT_TRUE(ready(self));
+	attest.insertion = self->insertion;
+	/* nothing was dealt yet */
+	EXPECT_EQ(-EREMOTEIO, call(self->fd, DEALBOX_IOC_ATTEST, &attest));
+	EXPECT_EQ(DEALBOX_ERR_WRONG_INSERTION, attest.result);
+	EXPECT_EQ(0, attest.detail);
+	ASSERT_EQ(0, start(self->fd, self->insertion));
+	EXPECT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+
+	bad = attest;
+	bad.reserved[3] = 1;
+	EXPECT_EQ(-EINVAL, call(self->fd, DEALBOX_IOC_ATTEST, &bad));
+	bad = attest;
+	memset(bad.nonce, 0, sizeof(bad.nonce));
+	EXPECT_EQ(-EINVAL, call(self->fd, DEALBOX_IOC_ATTEST, &bad));
+	bad = attest;
+	bad.insertion++;
+	EXPECT_EQ(-EREMOTEIO, call(self->fd, DEALBOX_IOC_ATTEST, &bad));
+	EXPECT_EQ(self->insertion, bad.detail);
+
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_ATTEST, &attest));
+	EXPECT_EQ(DEALBOX_ERR_OK, attest.result);
+	event = await_event(self->fd, DEALBOX_EV_ATTESTED);
+	EXPECT_EQ(1, event.code);
+	EXPECT_EQ(DEALBOX_ERR_OK, event.arg[0]);
+	EXPECT_EQ(self->insertion, event.arg[1]);
+	ASSERT_EQ(0, call(observer, DEALBOX_IOC_GET_ATTESTATION, &attestation));
+	EXPECT_EQ(0, memcmp(attestation.statement, "DBXA\0\1", 6));
+	EXPECT_EQ(0, memcmp(attestation.statement + 8, identity.key_id,
+			    sizeof(identity.key_id)));
+	EXPECT_EQ(1, attestation.statement[16]);
+	EXPECT_EQ(0, attestation.reserved[0] | attestation.reserved[3]);
+	ASSERT_EQ(0, call(observer, DEALBOX_IOC_GET_IDENTITY, &identity));
+	EXPECT_EQ(1, identity.counter);
+
+	/* a reset forgets it */
+	ASSERT_TRUE(machine_usb_reset(&self->machine));
+	await_event(self->fd, DEALBOX_EV_STATE_LOST);
+	EXPECT_EQ(-ENODATA, call(observer, DEALBOX_IOC_GET_ATTESTATION, &attestation));
+	close(observer);
 }
 
 /* --- read and poll -------------------------------------------------------------------- */
