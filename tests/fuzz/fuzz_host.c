@@ -137,7 +137,8 @@ static void close_bus(void *context)
 static void check_error(int error)
 {
 	static const int errors[] = {
-		0, EBUSY, EINVAL, EIO, ENODEV, EOPNOTSUPP, EPERM, EPROTO, EREMOTEIO, ETIMEDOUT,
+		0, EBUSY, EINVAL, EIO, ENODATA, ENODEV, EOPNOTSUPP, EPERM, EPROTO, EREMOTEIO,
+		ETIMEDOUT,
 		/* only from libusb: babble */
 		EOVERFLOW, ENOTTY,
 	};
@@ -164,10 +165,13 @@ static void one_call(struct bus *bus)
 		struct dealbox_control control;
 		struct dealbox_param param;
 		struct dealbox_counters counters;
+		struct dealbox_attest attest;
+		struct dealbox_attestation attestation;
+		struct dealbox_identity identity;
 	} arg = { 0 };
 	int error;
 
-	switch (next(bus) % 9) {
+	switch (next(bus) % 12) {
 	case 0:
 		error = host_call(bus->host, DEALBOX_IOC_CLAIM, NULL);
 		break;
@@ -204,6 +208,21 @@ static void one_call(struct bus *bus)
 	case 7:
 		error = host_call(bus->host, DEALBOX_IOC_GET_COUNTERS, &arg);
 		break;
+	case 8:
+		arg.attest = (struct dealbox_attest){ .insertion = 1, .nonce = { 1 } };
+		error = host_call(bus->host, DEALBOX_IOC_ATTEST, &arg);
+		break;
+	case 9:
+		error = host_call(bus->host, DEALBOX_IOC_GET_ATTESTATION, &arg);
+		if (!error)
+			CHECK(!arg.attestation.reserved[0] && !arg.attestation.reserved[3]);
+		break;
+	case 10:
+		error = host_call(bus->host, DEALBOX_IOC_GET_IDENTITY, &arg);
+		if (!error)
+			CHECK(!(arg.identity.flags & ~DEALBOX_IDENTITY_EMULATED) &&
+			      !arg.identity.reserved[0] && !arg.identity.reserved[3]);
+		break;
 	default:
 		receive(bus);
 		return;
@@ -237,7 +256,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct host_kind kind = { .dialect = &dealbox_native, .transfer_size = 1024, .machine = {
 		.reader = DEALBOX_READER_CAMERA, .version = WIRE_VERSION, .pockets = POCKETS,
 		.pocket_capacity = 64, .hopper = 220, .plan_entries = 64,
-		.capabilities = DEALBOX_CAP_BY_CARD | DEALBOX_CAP_TEST_DEAL,
+		.capabilities = DEALBOX_CAP_BY_CARD | DEALBOX_CAP_TEST_DEAL | DEALBOX_CAP_ATTEST,
 	} };
 	struct bus bus = { .data = data, .size = size };
 	uint64_t seqno = 0;
