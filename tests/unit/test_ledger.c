@@ -2710,6 +2710,113 @@ static void test_restored_records(void **state)
 	free(sound);
 }
 
+/* ---- what SQLite is told, and what stops a query -------------------------- */
+
+/* How the ledger's own connection is set: for power cuts, and for files that were tampered with. */
+static void test_settings(void **state)
+{
+	static const struct {
+		const char *sql;
+		int64_t value;
+	} settings[] = {
+		{ "PRAGMA foreign_keys", 1 }, { "PRAGMA synchronous", 2 }, { "PRAGMA trusted_schema", 0 },
+		{ "PRAGMA cell_size_check", 1 }, { "SELECT journal_mode = 'wal' FROM pragma_journal_mode", 1 },
+	};
+	static const unsigned int flags[] = { WRITE, 0 };
+	struct folder *f = *state;
+	struct dealbox_ledger *l;
+	size_t n, k;
+	int64_t found;
+	int set;
+
+	make_history(f->db);
+	for (k = 0; k < COUNT(flags); k++) {
+		l = open_ledger(f->db, flags[k]);
+		for (n = 0; n < COUNT(settings); n++) {
+			assert_int_equal(ledger_number(l, &found, settings[n].sql, ""), 0);
+			if (found != settings[n].value)
+				fail_msg("%s: %d", settings[n].sql, (int)found);
+		}
+		assert_int_equal(sqlite3_db_config(l->db, SQLITE_DBCONFIG_DEFENSIVE, -1, &set), SQLITE_OK);
+		assert_int_equal(set, 1);
+		assert_int_equal(sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, -1, &set), SQLITE_OK);
+		assert_int_equal(set, 0);
+		dealbox_ledger_free(l);
+	}
+}
+
+/* A callback that gives something else than 0 is not called again, and gives the result. */
+static int stop(void *context)
+{
+	++*(unsigned int *)context;
+	return 7;
+}
+
+static int stop_set(uint64_t set, void *context)
+{
+	(void)set;
+	return stop(context);
+}
+
+static int stop_job(const struct dealbox_ledger_job *job, void *context)
+{
+	(void)job;
+	return stop(context);
+}
+
+static int stop_copy(const struct dealbox_ledger_copy *copy, void *context)
+{
+	(void)copy;
+	return stop(context);
+}
+
+static int stop_board(unsigned int board, void *context)
+{
+	(void)board;
+	return stop(context);
+}
+
+static int stop_machine(const char *machine, void *context)
+{
+	(void)machine;
+	return stop(context);
+}
+
+static int stop_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	(void)insertion;
+	return stop(context);
+}
+
+static void test_stopped(void **state)
+{
+	static const char *const two[] = { "SN1", "SN2", NULL };
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	struct dealbox_ledger_board boards[4];
+	uint64_t job = make_job(l, "s", 1, 2, 0), with_machines;
+	unsigned int calls = 0;
+
+	make_job(l, "t", 1, 2, 0);
+	with_machines = make_job_for(l, two);
+	deal_exact(l, job, 1, 1, 1);
+	deal_exact(l, job, 1, 2, 2);
+	make_boards(boards, 4, 1);
+	assert_int_equal(dealbox_ledger_find_sets(l, boards, 4, stop_set, &calls), 7);
+	assert_int_equal(calls, 1);
+	assert_int_equal(dealbox_ledger_jobs(l, 0, stop_job, &calls), 7);
+	assert_int_equal(calls, 2);
+	assert_int_equal(dealbox_ledger_copies(l, job, stop_copy, &calls), 7);
+	assert_int_equal(calls, 3);
+	assert_int_equal(dealbox_ledger_boards(l, job, stop_board, &calls), 7);
+	assert_int_equal(calls, 4);
+	assert_int_equal(dealbox_ledger_machines(l, with_machines, stop_machine, &calls), 7);
+	assert_int_equal(calls, 5);
+	assert_int_equal(dealbox_ledger_insertions(l, 0, false, stop_insertion, &calls), 7);
+	assert_int_equal(calls, 6);
+	dealbox_ledger_free(l);
+}
+
 /* ---- the format ---------------------------------------------------------- */
 
 /* Bytes of hexadecimal digits. */
@@ -2821,6 +2928,8 @@ int main(void)
 		TEST(test_backup_of_damage),
 		TEST(test_sealed),
 		TEST(test_killed),
+		TEST(test_settings),
+		TEST(test_stopped),
 		TEST(test_format),
 		TEST(test_limits_of_sets),
 		TEST(test_repeats_among_many),
