@@ -1765,6 +1765,27 @@ static void test_last_is_recorded(void **state)
 	world_end(&w);
 }
 
+/* A machine that comes back: its last board was recorded, and is not dealt again. */
+static void test_recalled(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_begin(&w, 0);
+	event(DEALBOX_EV_BOARD_INSERTED, 1);
+	record_of(&w, the_job, 1, 1, DEALBOX_LEDGER_EXACT);
+	record_of(&w, the_job, 2, 2, DEALBOX_LEDGER_EXACT);
+	dealing_detach(&w.d);
+	assert_int_equal(w.d.engine.insertion, 0);
+	dealing_attach(&w.d, (struct dealbox_machine *)&w, &info);
+	assert_int_equal(w.d.engine.insertion, 2);
+	assert_int_equal(w.d.engine.copy.job, the_job);
+	assert_int_equal(w.d.engine.copy.board, 2);
+	assert_int_equal(w.d.engine.copy.copy, 1);
+	assert_true(w.d.engine.recorded);
+	world_end(&w);
+}
+
 static void test_ledger_doubts(void **state)
 {
 	static const struct {
@@ -1965,6 +1986,7 @@ int main(void)
 		cmocka_unit_test(test_job_of_a_strange_ledger),
 		cmocka_unit_test(test_settle),
 		cmocka_unit_test(test_last_is_recorded),
+		cmocka_unit_test(test_recalled),
 		cmocka_unit_test(test_ledger_doubts),
 		cmocka_unit_test(test_by_position),
 	};
