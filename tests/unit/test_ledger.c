@@ -624,6 +624,7 @@ static void test_job(void **state)
 				 .options = DEALBOX_JOB_DESCENDING, .priority = 5), 0);
 	found = last_job(l);
 	assert_int_equal(found.job, job);
+	assert_in_range(found.at / 1000000, time(NULL) - 600, time(NULL));
 	assert_int_equal(found.set, set);
 	assert_string_equal(found.session, "s");
 	assert_int_equal(found.copies, 3);
