@@ -606,9 +606,13 @@ static enum dealbox_action signature_answered(struct dealbox_core *core,
 {
 	struct dealbox_attestation *out = call->arg;
 
-	if (!error)
-		memcpy(out->signature, call->data, sizeof(out->signature));
-	return end_call(call, error == -EPIPE ? -ENODATA : error);
+	if (error) {
+		/* No statement without its signature. */
+		memset(out, 0, sizeof(*out));
+		return end_call(call, error == -EPIPE ? -ENODATA : error);
+	}
+	memcpy(out->signature, call->data, sizeof(out->signature));
+	return end_call(call, 0);
 }
 
 static enum dealbox_action statement_answered(struct dealbox_core *core,

@@ -270,9 +270,12 @@ static void test_attestation(struct kunit *test)
 	fresh(h);
 	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_ATTESTATION, &out);
 	asks(h, WIRE_GET_STATEMENT, 0, 96);
+	h->data[0] = 'D';
 	asks(h, WIRE_GET_SIGNATURE, 0, 64);
 	h->result = -EPIPE;
 	ends(h, -ENODATA);
+	/* No statement stays without its signature. */
+	KUNIT_ASSERT_TRUE(test, !memchr_inv(&out, 0, sizeof(out)));
 	fresh(h);
 	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_ATTESTATION, &out);
 	asks(h, WIRE_GET_STATEMENT, 0, 96);
