@@ -289,7 +289,7 @@ static long dealbox_ioctl(struct file *file, unsigned int cmd,
 {
 	const struct dealbox_ioctl *ioctl = dealbox_ioctl_find(cmd);
 	struct dealbox_file *f = file->private_data;
-	u64 arg[DEALBOX_ARG_MAX / sizeof(u64)];
+	u64 arg[DEALBOX_ARG_MAX / sizeof(u64)] = { 0 };
 	long error;
 
 	if (!ioctl)

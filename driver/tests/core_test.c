@@ -1547,6 +1547,46 @@ static void test_ioctls(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, !dealbox_ioctl_find(0));
 }
 
+/* Answer each request with zeroes, or fail it. Return the error of the call. */
+static int answer(struct host *h, unsigned int cmd, void *arg, int failure)
+{
+	fresh(h);
+	dealbox_call_ioctl(&h->call, cmd, arg);
+	while (next(h) != DEALBOX_DONE) {
+		memset(h->data, 0, sizeof(h->data));
+		h->result = failure ?: h->call.length;
+	}
+	return h->call.error;
+}
+
+/*
+ * The module copies an argument back if the call succeeds or fails with
+ * -EREMOTEIO. Those that are not read before must then be filled.
+ */
+static void test_answers_are_whole(struct kunit *test)
+{
+	static const unsigned int queries[] = {
+		DEALBOX_IOC_GET_STATUS, DEALBOX_IOC_GET_COUNTERS,
+		DEALBOX_IOC_GET_ATTESTATION, DEALBOX_IOC_GET_IDENTITY,
+	};
+	static u64 one[DEALBOX_ARG_MAX / sizeof(u64)], two[DEALBOX_ARG_MAX / sizeof(u64)];
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+	h->core.machine.capabilities |= DEALBOX_CAP_ATTEST;
+	for (size_t n = 0; n < ARRAY_SIZE(queries); n++) {
+		memset(one, 0, sizeof(one));
+		memset(two, 0xff, sizeof(two));
+		KUNIT_ASSERT_EQ(test, answer(h, queries[n], one, 0), 0);
+		KUNIT_ASSERT_EQ(test, answer(h, queries[n], two, 0), 0);
+		KUNIT_ASSERT_MEMEQ(test, one, two, _IOC_SIZE(queries[n]));
+		for (int error = 1; error < 134; error++) {
+			answer(h, queries[n], one, -error);
+			KUNIT_ASSERT_TRUE(test, h->call.error < 0);
+			KUNIT_ASSERT_TRUE(test, h->call.error != -EREMOTEIO);
+		}
+	}
+}
+
 static struct kunit_case core_cases[] = {
 	KUNIT_CASE(test_the_first_call),
 	KUNIT_CASE(test_a_machine_that_must_be_asked_what_it_is),
@@ -1568,6 +1608,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(test_serial_requests),
 	KUNIT_CASE(test_serial_events),
 	KUNIT_CASE(test_ioctls),
+	KUNIT_CASE(test_answers_are_whole),
 	KUNIT_CASE(test_attest),
 	KUNIT_CASE(test_attestation),
 	KUNIT_CASE(test_identity),
