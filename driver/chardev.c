@@ -212,7 +212,9 @@ static void add_claim(struct dealbox_file *f, struct dealbox_status *out)
 	if (db->owner) {
 		out->claimed = db->owner == f ? DEALBOX_CLAIMED_BY_THIS :
 						  DEALBOX_CLAIMED_BY_OTHER;
-		out->owner_pid = pid_vnr(db->owner_pid);
+		/* A number that is free again may be another process. */
+		if (pid_has_task(db->owner_pid, PIDTYPE_TGID))
+			out->owner_pid = pid_vnr(db->owner_pid);
 	}
 	spin_unlock_irq(&db->lock);
 }

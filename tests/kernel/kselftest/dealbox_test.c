@@ -242,6 +242,25 @@ TEST_F(machine, claim)
 	close(observer);
 }
 
+/* The claim is the file's. The number of a process that has ended may be another one's. */
+TEST_F(machine, claim_of_a_process_that_ended)
+{
+	struct dealbox_status status;
+	pid_t child = fork();
+	int ended;
+
+	ASSERT_LE(0, child);
+	if (!child)
+		_exit(ioctl(self->fd, DEALBOX_IOC_CLAIM) ||
+		      status_of(self->fd).owner_pid != getpid());
+	ASSERT_EQ(child, waitpid(child, &ended, 0));
+	EXPECT_EQ(0, ended);
+	status = status_of(self->fd);
+	EXPECT_EQ(DEALBOX_CLAIMED_BY_THIS, status.claimed);
+	EXPECT_EQ(0, status.owner_pid);
+	EXPECT_EQ(0, call(self->fd, DEALBOX_IOC_RELEASE, NULL));
+}
+
 /* Calls that change the machine require the claim; queries do not. */
 TEST_F(machine, needs_claim)
 {

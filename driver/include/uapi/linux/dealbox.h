@@ -291,8 +291,8 @@ struct dealbox_info {
  * @cards_done: cards that have landed in the current or last deal
  * @reserved1: zero
  * @counts: @cards_done per pocket
- * @owner_pid: process that holds the claim, in the caller's pid namespace; 0 if
- *	none, or if not visible there
+ * @owner_pid: process that made the claim, in the caller's pid namespace; 0 if
+ *	none, if it has ended, or if not visible there
  * @claimed: DEALBOX_CLAIMED_*: who holds the claim
  * @machine_seq: the machine's own number of its next event; the snapshot
  *	includes the events of the machine before it, and none after it. 0 = not
