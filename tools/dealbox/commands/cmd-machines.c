@@ -180,8 +180,10 @@ static void found_print(const struct found *found)
 		put(", insertion %u", status->insertion);
 	if (status->board)
 		put(", board %u", status->board);
-	if (status->claimed == DEALBOX_CLAIMED_BY_OTHER)
+	if (status->claimed == DEALBOX_CLAIMED_BY_OTHER && status->owner_pid)
 		put(", in use by process %u", status->owner_pid);
+	else if (status->claimed == DEALBOX_CLAIMED_BY_OTHER)
+		put(", in use by another process");
 	putchar('\n');
 	words_print("", status_flags, status->flags);
 	put("  %-10s%u boards dealt, %u void, %u cards, %u unreadable, %u repeated, %u jams\n",
