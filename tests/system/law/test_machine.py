@@ -372,6 +372,35 @@ def a_wrong_line_before_is_said_and_nothing_is_dealt(box):
 
 
 @test
+def a_void_deal_is_not_said_to_stand(box):
+    """Every card is known to have landed, but an event is lost: no ruling and no record says that it stands."""
+    _, result = deal(box, "rubber", "--law-record", "made.law", scenario="position 51: drop")
+    result.expect(1, r"(^|\n)void: ")
+    assert "stands" not in result.out, result
+    assert not os.path.exists(os.path.join(box.folder, "made.law"))
+
+
+@test
+def a_record_of_no_deal_is_not_left(box):
+    """So that the same command works when the machine is there."""
+    made = os.path.join(box.folder, "made.law")
+    box.dealbox("deal", "--law", "rubber", "--law-record", made, "-m", "emu:" + os.path.join(box.folder, "none")) \
+        .expect(3, "no emulated machine")
+    assert not os.path.exists(made)
+    box.write("before.law", "rules rubber\nturn S\nN shufle\n")
+    where = machine(box, "rubber")
+    box.dealbox("deal", "--law", "rubber", "--before", "before.law", "--law-record", made, "-m", where.uri) \
+        .expect(2, "is no word")
+    assert not os.path.exists(made)
+    # a file of somebody else stays
+    box.write("made.law", "kept\n")
+    box.dealbox("deal", "--law", "rubber", "--law-record", made, "-m", where.uri) \
+        .expect(2, "give the name of a new file")
+    with open(made) as file:
+        assert file.read() == "kept\n"
+
+
+@test
 def a_machine_that_jams_is_no_matter_of_law(box):
     where, result = deal(box, "rubber", scenario="position 30: jam gate")
     result.expect(1, r"(^|\n)void: ")

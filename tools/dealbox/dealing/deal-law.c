@@ -22,8 +22,10 @@ struct run {
 	struct front front;
 	struct own_ledger own;
 	bool exact;		/* the last recorded verdict */
+	bool is_void;		/* .. is there, and is not exact */
 	char why[512];		/* the verdict in words */
 	bool redeal;		/* required by the laws */
+	bool kept;		/* the record has a deal that the laws have judged */
 };
 
 /* Write the record of a pack that was prepared correctly, by the players or the director. */
@@ -94,6 +96,15 @@ static void record_take(const struct dealbox_happening *happening, void *context
 	fprintf(run->record, "%s\n", line);
 }
 
+/* A void deal never stands: what its trace lacks, the judge does not know. */
+static void rule(const struct dealbox_ruling *ruling, void *context)
+{
+	struct run *run = context;
+
+	if (!run->is_void || ruling->kind != DEALBOX_STANDS)
+		ruling_text_print(ruling, &run->say);
+}
+
 /* Print the verdict after the rulings, as one line or as JSON. */
 static void verdict_say(const struct run *run, const char *verdict, const char *why)
 {
@@ -124,6 +135,7 @@ static enum status trace_judge(struct run *run, const struct dealbox_trace *trac
 	}
 	dealbox_judge_result(run->judge, &law);
 	run->redeal = law.verdict > DEALBOX_LAW_OPEN;
+	run->kept = trace && (run->redeal || run->exact);
 	if (run->redeal)
 		verdict_say(run, "redeal", translated(&run->say,
 			    N_("by the rulings above; take the cards out of the board")));
@@ -149,6 +161,7 @@ static bool judged(struct front *front, const struct dealbox_dealing_news *news)
 		why = "the machine did not take the deal";
 	snprintf(run->why, sizeof(run->why), "%s", why);
 	run->exact = news->exact;
+	run->is_void = !news->exact;
 	if (!news->exact)
 		dealbox_dealing_command(front->dealing, DEALBOX_DEALING_CANCEL, 0, 0);
 	return true;
@@ -278,7 +291,7 @@ enum status deal_by_law(const struct deal_law *options)
 
 	if (status != STATUS_DONE)
 		return status;
-	run.judge = dealbox_judge_new(ruling_text_print, &run.say);
+	run.judge = dealbox_judge_new(rule, &run);
 	if (options->record) {
 		run.record = fopen(options->record, "wxe");
 		if (!run.record) {
@@ -294,7 +307,11 @@ enum status deal_by_law(const struct deal_law *options)
 	if (run.record && fclose(run.record)) {
 		complain(NULL, "cannot write %s: %m", options->record);
 		status = STATUS_INPUT;
+		run.kept = false;
 	}
+	/* Without a deal it would only be in the way when the command is repeated. */
+	if (run.record && !run.kept)
+		unlink(options->record);
 	dealbox_judge_free(run.judge);
 	return status;
 }
