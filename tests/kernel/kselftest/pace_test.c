@@ -223,7 +223,7 @@ TEST_F(pace, halt_of_plan_stays)
 	ASSERT_TRUE(machine_tell(&self->machine,
 				 "inject on standard CLEAR_FEATURE always: ignore"));
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: stall"));
-	ASSERT_TRUE(begin(&d, self->fd, load, "dealbox_set_plan"));
+	ASSERT_TRUE(begin(&d, self->fd, load, "_exchange"));
 	ASSERT_TRUE(await_clear_halt(self->usb));
 	clock_gettime(CLOCK_MONOTONIC, &since);
 	ASSERT_TRUE(machine_tell(&self->machine, "unplug"));

@@ -370,7 +370,7 @@ TEST_F(power, plan_in_flight)
 	int error;
 
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on event PLAN_LOADED: drop"));
-	ASSERT_TRUE(begin(&d, self->fd, load, "dealbox_set_plan"));
+	ASSERT_TRUE(begin(&d, self->fd, load, "_exchange"));
 	ASSERT_TRUE(sleep_and_wake(self, variant));
 	error = end(&d);
 	/* the restarted call may come before STATE_LOST */
