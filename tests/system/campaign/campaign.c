@@ -786,7 +786,12 @@ static void send_signal(int sig)
 	job.sent = true;
 	/* A program that only watches may be killed. */
 	if (service && sig == SIGKILL) {
-		kill(service_pid, SIGKILL);
+		if (service_pid) {
+			kill(service_pid, SIGKILL);
+			/* else it would still count as running when it is to be started */
+			waitpid(service_pid, NULL, 0);
+		}
+		service_pid = 0;
 		return;
 	}
 	kill(job.pid, sig);
