@@ -93,10 +93,11 @@ void engine_plugged(struct engine *d, const struct dealbox_info *info)
 	d->capabilities = info->capabilities;
 }
 
-void engine_recall(struct engine *d, uint32_t insertion, const struct copy *copy)
+void engine_recall(struct engine *d, uint32_t insertion, const struct copy *copy, unsigned int options)
 {
 	d->insertion = d->dealt = insertion;
 	d->copy = *copy;
+	d->shuffled = options & DEALBOX_JOB_LAWS;
 	d->used = d->recorded = true;
 }
 

@@ -151,9 +151,11 @@ void engine_init(struct engine *engine, const char *id, const struct engine *nex
 void engine_plugged(struct engine *engine, const struct dealbox_info *info);
 /*
  * Recall the last insertion of the ledger, which is exact. If its board is still there, a stop
- * undoes that, as it does for the program that recorded it. Call it after engine_plugged().
+ * undoes that, as it does for the program that recorded it. options are those of its job, which may
+ * not be among the jobs any more. Call it after engine_plugged().
  */
-void engine_recall(struct engine *engine, uint32_t insertion, const struct copy *copy);
+void engine_recall(struct engine *engine, uint32_t insertion, const struct copy *copy,
+		   unsigned int options);
 void engine_unplugged(struct engine *engine);
 /*
  * Return true if a lost event or a hanging machine would delay work, so that the machine must be

@@ -56,6 +56,7 @@ void dealing_init(struct dealing *d, const char *id, struct dealbox_ledger *ledg
 
 void dealing_attach(struct dealing *d, struct dealbox_machine *machine, const struct dealbox_info *info)
 {
+	unsigned int options;
 	uint32_t insertion;
 	struct copy copy;
 
@@ -64,8 +65,8 @@ void dealing_attach(struct dealing *d, struct dealbox_machine *machine, const st
 	d->fresh = true;
 	dealbox_confusion_reader(&d->confusion, info->reader);
 	engine_plugged(&d->engine, info);
-	if (d->engine.phase == PHASE_NONE && ledger_recorded(d->ledger, d->engine.id, &insertion, &copy))
-		engine_recall(&d->engine, insertion, &copy);
+	if (d->engine.phase == PHASE_NONE && ledger_recorded(d->ledger, d->engine.id, &insertion, &copy, &options))
+		engine_recall(&d->engine, insertion, &copy, options);
 }
 
 void dealing_detach(struct dealing *d)

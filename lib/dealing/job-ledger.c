@@ -153,18 +153,21 @@ static int find_copy(const struct dealbox_ledger_copy *copy, void *context)
 }
 
 bool ledger_recorded(struct dealbox_ledger *ledger, const char *machine, uint32_t *insertion,
-		     struct copy *copy)
+		     struct copy *copy, unsigned int *options)
 {
 	struct dealbox_ledger_insertion last;
+	struct dealbox_ledger_job job = { 0 };
 	struct counted counted;
 
 	if (dealbox_ledger_last(ledger, machine, &last) || last.outcome != DEALBOX_LEDGER_EXACT)
 		return false;
 	counted = (struct counted){ .copy = { last.job, last.board, last.copy } };
-	if (dealbox_ledger_copies(ledger, last.job, find_copy, &counted))
+	if (dealbox_ledger_copies(ledger, last.job, find_copy, &counted) ||
+	    dealbox_ledger_jobs(ledger, last.job, keep_job, &job))
 		return false;
 	*insertion = last.number;
 	*copy = counted.copy;
+	*options = job.options;
 	return counted.recorded;
 }
 
@@ -174,6 +177,7 @@ bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine)
 	struct copy copy;
 	uint64_t restored;
 	uint32_t number;
+	unsigned int options;
 	int err = dealbox_ledger_last(ledger, machine, &last);
 
 	/* Insertions between a backup and its restore are unknown. */
@@ -182,7 +186,7 @@ bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine)
 	if (err == -ENOENT)
 		return false;
 	/* An original, or an exact board that no longer counts, may come back with its cards. */
-	return err || !ledger_recorded(ledger, machine, &number, &copy);
+	return err || !ledger_recorded(ledger, machine, &number, &copy, &options);
 }
 
 bool ledger_missed(struct dealbox_ledger *ledger, const char *machine, uint32_t insertion,

@@ -28,11 +28,11 @@ int job_refresh(struct dealbox_ledger *ledger, struct jobs *jobs, struct job *jo
  */
 int ledger_settle(struct dealbox_ledger *ledger, unsigned int *settled);
 /*
- * Return true if the last insertion of the machine is exact and counts, with its number and its
- * copy.
+ * Return true if the last insertion of the machine is exact and counts, with its number, its copy,
+ * and the options of its job (DEALBOX_JOB_*).
  */
 bool ledger_recorded(struct dealbox_ledger *ledger, const char *machine, uint32_t *insertion,
-		     struct copy *copy);
+		     struct copy *copy, unsigned int *options);
 /* Return true if the last insertion of the machine does not count as exact, or is unknown. */
 bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine);
 /*

@@ -1732,6 +1732,7 @@ static void test_last_is_recorded(void **state)
 		.act = DEALBOX_ACT_REDEAL, .uid = 1, .board = 1, .copy = 2, .machine = "SN1",
 	};
 	struct dealbox_ledger_act skip = { .act = DEALBOX_ACT_SKIP, .uid = 1, .board = 2, .copy = 2 };
+	unsigned int options = 0;
 	uint64_t insertion, id;
 	uint32_t number = 0;
 	struct copy copy = { 0 };
@@ -1740,7 +1741,7 @@ static void test_last_is_recorded(void **state)
 	(void)state;
 	world_begin(&w, 0);
 	event(DEALBOX_EV_BOARD_INSERTED, 1);
-	id = add_job(&w, "monday", 2, 0, 0, NULL);
+	id = add_job(&w, "monday", 2, DEALBOX_JOB_REVERSED, 0, NULL);
 	record_of(&w, id, 1, 1, DEALBOX_LEDGER_EXACT);
 	assert_int_equal(__real_dealbox_ledger_begin(w.ledger, id, 1, 2, "SN1", 2, 3, &insertion), 0);
 	assert_int_equal(__real_dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_EXACT, 0, 0,
@@ -1749,17 +1750,20 @@ static void test_last_is_recorded(void **state)
 	skip.job = id;
 	assert_int_equal(__real_dealbox_ledger_add_act(w.ledger, &skip), 0);
 	fails.copies = -EIO;
-	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy));
+	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy, &options));
+	fails.jobs = -EIO;
+	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy, &options));
 	assert_int_equal(copy.job, 0);
-	assert_true(ledger_recorded(w.ledger, "SN1", &number, &copy));
+	assert_true(ledger_recorded(w.ledger, "SN1", &number, &copy, &options));
 	assert_int_equal(number, 2);
 	assert_int_equal(copy.job, id);
 	assert_int_equal(copy.board, 1);
 	assert_int_equal(copy.copy, 2);
+	assert_int_equal(options, DEALBOX_JOB_REVERSED);
 	assert_false(ledger_doubts(w.ledger, "SN1"));
 	redeal.job = id;
 	assert_int_equal(__real_dealbox_ledger_add_act(w.ledger, &redeal), 0);
-	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy));
+	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy, &options));
 	/* after a late stop the board was to be emptied, but may come back with its cards */
 	assert_true(ledger_doubts(w.ledger, "SN1"));
 	world_end(&w);
@@ -1783,6 +1787,17 @@ static void test_recalled(void **state)
 	assert_int_equal(w.d.engine.copy.board, 2);
 	assert_int_equal(w.d.engine.copy.copy, 1);
 	assert_true(w.d.engine.recorded);
+	assert_false(w.d.engine.shuffled);
+	world_end(&w);
+
+	/* one that was dealt by a law has no number */
+	world_begin(&w, DEALBOX_JOB_LAW(2, 1));
+	event(DEALBOX_EV_BOARD_INSERTED, 1);
+	record_of(&w, the_job, 1, 1, DEALBOX_LEDGER_EXACT);
+	dealing_detach(&w.d);
+	dealing_attach(&w.d, (struct dealbox_machine *)&w, &info);
+	assert_true(w.d.engine.recorded);
+	assert_true(w.d.engine.shuffled);
 	world_end(&w);
 }
 

@@ -533,7 +533,7 @@ static void recall(struct place *p)
 		if (p->table->entries[n].machine == p->index)
 			last = &p->table->entries[n];
 	if (p->plugged && last && last->outcome == DEALBOX_LEDGER_EXACT && !last->undone)
-		engine_recall(&p->engine, last->number, &last->copy);
+		engine_recall(&p->engine, last->number, &last->copy, 0);
 }
 
 /* The daemon dies, and a new one reads the ledger. */

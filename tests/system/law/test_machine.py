@@ -347,6 +347,19 @@ def a_run_that_was_killed_leaves_doubt(box):
 
 
 @test
+def a_board_that_is_left_in_has_no_number(box):
+    """The next run asks for it to be taken out; it is no board of a set."""
+    where = machine(box, "rubber", "--manual")
+    where.tell("insert")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    running.empty(where)
+    running.finish().expect(0, r"stands: ")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    assert running.see("Take it out") == "The board is dealt and recorded. Take it out.\n"
+    running.stop().expect(1, "stopped: nothing was dealt")
+
+
+@test
 def dealt_without_a_cut(box):
     """The record before the machine's part comes from a file; nobody notices, so nothing is ruled."""
     before = box.write("before.law", "rules preferans\nturn E\nN shuffle\nE pickup\n")
