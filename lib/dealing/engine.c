@@ -47,6 +47,16 @@ static void make_void(struct engine *d, enum dealbox_ledger_outcome outcome, uns
 	d->cause = state;
 }
 
+/* The recorded board does not count: its record is to be undone. */
+static void revoke(struct engine *d, unsigned int reason, enum dealbox_operator_state state)
+{
+	d->recorded = false;
+	d->undo = true;
+	d->confirm = true;
+	d->reason = reason;
+	d->cause = state;
+}
+
 /* Drop a copy whose plan was loaded, but that was not recorded. */
 static void forget_plan(struct engine *d)
 {
@@ -66,11 +76,7 @@ static void fault_is(struct engine *d, enum dealbox_ledger_outcome outcome, unsi
 	    (d->phase == PHASE_JUDGE && d->insertion == d->dealt)) {
 		make_void(d, outcome, reason, state);
 	} else if (d->recorded) {
-		d->recorded = false;
-		d->undo = true;
-		d->confirm = true;
-		d->reason = reason;
-		d->cause = state;
+		revoke(d, reason, state);
 	} else if (d->phase != PHASE_VOID) {
 		d->cause = state;
 	}
@@ -145,7 +151,7 @@ void engine_unplugged(struct engine *d)
 enum effect {
 	EFFECT_NONE,
 	EFFECT_LOST, EFFECT_HOPPER, EFFECT_EMPTY, EFFECT_INSERTED, EFFECT_REMOVED, EFFECT_COVER,
-	EFFECT_CLOSED, EFFECT_KEY, EFFECT_STARTED, EFFECT_DONE, EFFECT_PAUSED, EFFECT_RESUMED,
+	EFFECT_CLOSED, EFFECT_KEY, EFFECT_STARTED, EFFECT_CARD, EFFECT_DONE, EFFECT_PAUSED, EFFECT_RESUMED,
 	EFFECT_ABORTED, EFFECT_CLEARED, EFFECT_HELD, EFFECT_FAULT, EFFECT_PROTOCOL,
 };
 
@@ -164,6 +170,9 @@ static const struct event_row event_rows[] = {
 	[DEALBOX_EV_COVER_CLOSED] = { EFFECT_CLOSED },
 	[DEALBOX_EV_KEY] = { EFFECT_KEY },
 	[DEALBOX_EV_DEAL_STARTED] = { EFFECT_STARTED, DEALBOX_OPERATOR_DOUBT },
+	[DEALBOX_EV_CARD_READ] = { EFFECT_CARD, DEALBOX_OPERATOR_DOUBT },
+	[DEALBOX_EV_CARD_ROUTED] = { EFFECT_CARD, DEALBOX_OPERATOR_DOUBT },
+	[DEALBOX_EV_CARD_LANDED] = { EFFECT_CARD, DEALBOX_OPERATOR_DOUBT },
 	[DEALBOX_EV_DEAL_DONE] = { EFFECT_DONE, DEALBOX_OPERATOR_DOUBT },
 	[DEALBOX_EV_PAUSED] = { EFFECT_PAUSED },
 	[DEALBOX_EV_RESUMED] = { EFFECT_RESUMED },
@@ -269,6 +278,8 @@ void engine_status(struct engine *d, const struct dealbox_status *status)
 		d->used = true;
 	d->deals = deals;
 	d->test &= deals;
+	if (deals && d->recorded)
+		revoke(d, DEALBOX_EV_DEAL_STARTED, DEALBOX_OPERATOR_DOUBT);
 	if (status->state != DEALBOX_STATE_FAULT)
 		fault_over(d);
 	else if (!d->fault)
@@ -360,21 +371,35 @@ bool engine_slow(const struct engine *d)
 	return d->best && d->pace > d->best + d->best / 2;
 }
 
-static void deal_event(struct engine *d, const struct jobs *jobs, const struct dealbox_event *e,
+/*
+ * Return true if an event of a deal cannot be of ours: it is of another insertion, comes after the
+ * end, or before the start was reported, or starts the deal again. Then somebody else deals, or the
+ * machine goes on when it should not.
+ */
+static bool not_ours(const struct engine *d, const struct dealbox_event *e, enum effect effect)
+{
+	bool ended = d->phase == PHASE_SETTLE || (d->phase == PHASE_JUDGE && d->insertion == d->dealt);
+
+	if (!dealing(d))
+		return ended;
+	return e->insertion != d->dealt ||
+	       (d->begun ? effect == EFFECT_STARTED : effect == EFFECT_HELD || effect == EFFECT_DONE);
+}
+
+/* Returns false if it changed nothing. */
+static bool deal_event(struct engine *d, const struct jobs *jobs, const struct dealbox_event *e,
 		       struct event_row row)
 {
-	/* An event of another insertion, or after the end, means that somebody else deals. */
-	if ((dealing(d) && e->insertion != d->dealt) || d->phase == PHASE_SETTLE) {
+	if (not_ours(d, e, row.effect)) {
 		make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, DEALBOX_OPERATOR_DOUBT);
 		d->stale = true;
-		return;
+		return true;
 	}
-	/* Nor is it our deal if its start was never reported. */
-	if (dealing(d) && !d->begun && (row.effect == EFFECT_HELD || row.effect == EFFECT_DONE)) {
-		make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, DEALBOX_OPERATOR_DOUBT);
-		d->stale = true;
-		return;
-	}
+	/* What has come since then may lie in the board. */
+	if (d->recorded)
+		revoke(d, e->type, DEALBOX_OPERATOR_DOUBT);
+	else if (row.effect == EFFECT_CARD)
+		return false;
 	switch (row.effect) {
 	case EFFECT_STARTED:
 		d->begun = e->timestamp_ns;
@@ -412,10 +437,14 @@ static void deal_event(struct engine *d, const struct jobs *jobs, const struct d
 		if (dealing(d))
 			make_void(d, DEALBOX_LEDGER_VOID, e->type, row.state);
 		break;
-	default:	/* EFFECT_HELD */
+	case EFFECT_HELD:
 		if (dealing(d))
 			hold(d, jobs, e, row.state);
+		break;
+	default:	/* EFFECT_CARD */
+		break;
 	}
+	return true;
 }
 
 /* Store the place of a stop for the operator, until the next stop. */
@@ -439,7 +468,7 @@ bool engine_event(struct engine *d, const struct jobs *jobs, const struct dealbo
 {
 	struct event_row row = event_row(e->type);
 	bool gap = e->flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP);
-	bool was_silent = d->silent;
+	bool was_silent = d->silent, news = row.effect != EFFECT_NONE;
 
 	d->silent = false;
 	/* The driver's own events have no number of the machine, or that of an event it replaces. */
@@ -523,9 +552,9 @@ bool engine_event(struct engine *d, const struct jobs *jobs, const struct dealbo
 			make_void(d, DEALBOX_LEDGER_UNKNOWN, e->type, row.state);
 		break;
 	default:
-		deal_event(d, jobs, e, row);
+		news = deal_event(d, jobs, e, row);
 	}
-	return gap || was_silent || row.effect != EFFECT_NONE;
+	return gap || was_silent || news;
 }
 
 void engine_push(struct engine *d, enum push push)

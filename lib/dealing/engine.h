@@ -7,10 +7,11 @@
  * Invariants, for all sequences of events (tests/unit/test_engine.c): 1. An insertion is started at
  * most once, and only after it is recorded in the ledger. 2. A board is judged only after DEAL_DONE
  * of its own insertion, without a gap or a stop, and only when it is out, or no stop has followed
- * for DEALBOX_SETTLED_MS. A later stop, while the board is in the machine, undoes the record. 3. A
- * void or unknown insertion is recorded as such, and its board must be taken out. The next board is
- * not started before an operator has confirmed that it is empty. 4. A copy is never at two
- * machines. 5. A fault is cleared only after an operator has moved the board or pressed start.
+ * for DEALBOX_SETTLED_MS. A later stop, or event of a deal, while the board is in the machine,
+ * undoes the record. 3. A void or unknown insertion is recorded as such, and its board must be taken
+ * out. The next board is not started before an operator has confirmed that it is empty. 4. A copy is
+ * never at two machines. 5. A fault is cleared only after an operator has moved the board or pressed
+ * start.
  */
 #ifndef DEALING_ENGINE_H
 #define DEALING_ENGINE_H

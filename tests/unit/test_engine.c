@@ -1176,7 +1176,9 @@ static void test_status_overtakes_events(void **state)
 	static struct table t;
 	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
 	const struct dealbox_event gap = { .type = DEALBOX_EV_CARD_ROUTED, .flags = DEALBOX_EVF_GAP };
-	const struct dealbox_event card = { .type = DEALBOX_EV_CARD_ROUTED };
+	const struct dealbox_event card = {
+		.type = DEALBOX_EV_CARD_ROUTED, .insertion = p->engine.dealt,
+	};
 	struct dealbox_status status = {
 		.state = DEALBOX_STATE_DEALING, .insertion = p->engine.dealt, .flags = DEALBOX_STATUS_BOARD,
 	};
@@ -1806,6 +1808,7 @@ static void deal_for(struct engine *engine, uint64_t *now, unsigned int deals, i
 
 	while (deals--) {
 		engine->phase = PHASE_RUNNING;
+		engine->begun = 0;
 		engine->dealt = 1;
 		e.type = DEALBOX_EV_DEAL_STARTED;
 		e.timestamp_ns = *now += 1000000;
