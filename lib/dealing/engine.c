@@ -948,10 +948,27 @@ bool engine_must_abort(const struct engine *d)
 	return d->plugged && (d->stop || (d->barred && d->test)) && d->deals && !d->asked;
 }
 
+/*
+ * If the copy was asked for again, the recorded board does not count any more: a stop has nothing to
+ * undo, and the board may come back with its cards.
+ */
+static void count_again(struct engine *d, const struct jobs *jobs)
+{
+	const struct job *job = job_of(d, jobs);
+
+	if (!d->recorded || !job ||
+	    job_state(job, d->copy.board, d->copy.copy) == DEALBOX_LEDGER_COPY_RECORDED)
+		return;
+	d->recorded = false;
+	d->confirm = true;
+	d->cause = DEALBOX_OPERATOR_USED;
+}
+
 bool engine_next(struct engine *d, struct jobs *jobs, const struct engine *all, struct step *step)
 {
 	const struct others others = { all, d };
 
+	count_again(d, jobs);
 	/* The emergency stop comes first. A test deal is aborted too. */
 	if (engine_must_abort(d))
 		return asks(d, step, STEP_ABORT);
