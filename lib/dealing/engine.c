@@ -127,6 +127,8 @@ static void insertion_is(struct engine *d, uint32_t insertion, unsigned int numb
 		d->released = false;
 		d->vouched = 0;
 		d->start = false;
+		/* Start cannot answer a question about the other board. */
+		d->shows = DEALBOX_OPERATOR_NONE;
 		d->refused = false;
 		d->automatic = automatic;
 		d->seen = automatic;

@@ -361,6 +361,16 @@
 	"copy 1.1 recorded; out | clear, > wrong-pocket 1.1 card 52",
 	"cleared | > wrong-pocket 2.1 card 52",
 	"in | > confirm-empty 2.1 card 52") },
+{ "start for a board whose question was not shown", 0, 0, 0, LINES(
+	"plug | status, > insert-board 1.1",
+	"in | > press-start 1.1",
+	"lost; in; key code1 number1 | status, > confirm-empty 1.1",
+	"press start | plan 1.1, begin 1.1 #2, start #2, > none 1.1") },
+{ "a number is confirmed for a board that is out", 0, DEALBOX_CAP_BOARD_READER, 0, LINES(
+	"plug | status, > insert-board 1.1",
+	"in | > number-unread 1.1",
+	"out; in; press start | > number-unread 1.1",
+	"press start | > press-start 1.1") },
 { "a gap in a deal", 0, 0, 0, LINES(DEALS,
 	"read gap; ask | [watched] status, abort, void 1.1 #1 unknown 0x100, > in-doubt 1.1",
 	"aborted | > in-doubt 1.1",
