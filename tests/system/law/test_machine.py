@@ -360,6 +360,22 @@ def a_board_that_is_left_in_has_no_number(box):
 
 
 @test
+def a_board_that_is_left_locked_in_is_let_go(box):
+    """The machine went away in mid-deal: the command ends, and says how the board comes out."""
+    where = machine(box, "rubber", "--manual", "--capabilities", CAN + ",board-lock",
+                    scenario="position 20: unplug 100")
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    running.see("Put in an empty board")
+    where.tell("insert")
+    running.finish().expect(1, r"(^|\n)void: ", r"begin again: that lets go of the board")
+    assert where.status("locked") == "1"
+    running = box.begin("deal", "--law", "rubber", "-m", where.uri)
+    running.see("Take it out|take it out")
+    where.tell("wait unlocked")
+    running.stop().expect(1, "stopped: nothing was dealt")
+
+
+@test
 def dealt_without_a_cut(box):
     """The record before the machine's part comes from a file; nobody notices, so nothing is ruled."""
     before = box.write("before.law", "rules preferans\nturn E\nN shuffle\nE pickup\n")

@@ -126,6 +126,28 @@ def stopped_in_a_deal_it_is_said_when_the_board_is_let_go(box):
 
 
 @test
+def a_board_that_is_left_locked_in_is_let_go(box):
+    """The machine went away in mid-deal, and nobody waits for it: how its board comes out is said."""
+    for name, command, again, asks in (
+            ("set", ("deal", "--boards", "1", SET), ("deal", "--resume"), "Take it out"),
+            ("capture", ("capture", "new.pbn"), ("capture", "new.pbn"), "Reading board 1")):
+        machine = box.machine("--manual", "--capabilities", "by-card,capture,keys,board-lock", name=name,
+                              scenario="position 5: unplug")
+        machine.tell("insert")
+        running = box.begin(*command, "-m", machine.uri)
+        running.see("is empty|Reading board 1")
+        machine.tell("key start")
+        running.see("The machine is not there")
+        running.stop().expect(1, "may keep its board locked in\n +begin again: that lets go of the board")
+        assert machine.status("locked") == "1"
+        machine.tell("plug")
+        running = box.begin(*again, "-m", machine.uri)
+        running.see(asks)
+        running.stop().expect(1)
+        machine.tell("remove")
+
+
+@test
 def a_machine_that_stands_still(box):
     """The protocol gives it five seconds for a card; it answers, and no card moves."""
     both = []

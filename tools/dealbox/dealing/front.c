@@ -83,6 +83,8 @@ static void tell(struct front *f, const struct dealbox_dealing_news *news)
 	char name[64];
 
 	f->state = news->state;
+	if (news->state != DEALBOX_OPERATOR_ABSENT)
+		f->board = news->insertion;
 	dealbox_operator_text(news->state, &news->facts, f->language, text, sizeof(text));
 	if (!strcmp(text, f->told))
 		return;
@@ -267,6 +269,10 @@ enum front_end front_run(struct front *f)
 	}
 	end = loop(f, signals);
 	progress(NULL);
+	/* nobody can ask it now */
+	if (f->board && f->state == DEALBOX_OPERATOR_ABSENT && f->capabilities & DEALBOX_CAP_BOARD_LOCK)
+		complain("begin again: that lets go of the board",
+			 "the machine is gone, and may keep its board locked in");
 	dealbox_dealing_free(f->dealing);
 	close(signals);
 	return end;

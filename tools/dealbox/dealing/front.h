@@ -45,6 +45,7 @@ struct front {
 	/* private: */
 	struct dealbox_dealing *dealing;
 	enum dealbox_operator_state state;
+	bool board;			/* in the machine, or in it when the machine went away */
 	char told[2048];
 };
 
