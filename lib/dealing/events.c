@@ -101,24 +101,32 @@ struct dealbox_trace *dealing_trace(const struct dealing *d, uint32_t insertion)
 	return NULL;
 }
 
-/* Report the number of missing cards; and which, for users who may see cards. */
-static void diagnose_short(struct dealing *d)
+/*
+ * Report the number of missing cards; and which, for users who may see cards. A plan by position
+ * does not know that; its missing cards are counted from the position of the stop.
+ */
+static void diagnose_short(struct dealing *d, unsigned int position)
 {
+	bool named = d->plan.mode == DEALBOX_PLAN_BY_CARD;
 	const struct dealbox_event *e;
 	dealbox_cards missing = 0;
 	unsigned int card, count;
 	size_t n, length;
 
-	for (card = 0; card < d->plan.entries && d->plan.mode == DEALBOX_PLAN_BY_CARD; card++)
+	for (card = named ? 0 : position; card < d->plan.entries; card++)
 		if (d->plan.pocket[card] != DEALBOX_NONE)
 			missing |= (dealbox_cards)1 << card;
-	for (n = 0; (e = dealbox_trace_get(d->trace, n)); n++)
+	for (n = 0; named && (e = dealbox_trace_get(d->trace, n)); n++)
 		if (e->type == DEALBOX_EV_CARD_READ && e->card < 64)
 			missing &= ~((dealbox_cards)1 << e->card);
 	count = dealbox_cards_count(missing);
-	snprintf(d->diagnosis, sizeof(d->diagnosis), count == 1 ? "%u card of the deal has not come" :
-		 "%u cards of the deal have not come", count);
-	length = snprintf(d->revealed, sizeof(d->revealed), "%s:", d->diagnosis);
+	*d->diagnosis = '\0';
+	if (count)
+		snprintf(d->diagnosis, sizeof(d->diagnosis), count == 1 ? "%u card of the deal has not come" :
+			 "%u cards of the deal have not come", count);
+	if (!named)
+		missing = 0;
+	length = snprintf(d->revealed, sizeof(d->revealed), "%s%s", d->diagnosis, missing ? ":" : "");
 	/* a plan has too few cards to fill it, but that is another file's rule */
 	for (card = 0; card < 64 && length < sizeof(d->revealed); card++)	/* GCOVR_EXCL_BR_LINE */
 		if (missing >> card & 1)
@@ -203,7 +211,7 @@ static void follow_progress(struct dealing *d, const struct dealbox_event *e)
 static void diagnose(struct dealing *d, const struct dealbox_event *e)
 {
 	if (e->type == DEALBOX_EV_DECK_SHORT && d->trace)
-		diagnose_short(d);
+		diagnose_short(d, e->position);
 	if (e->type == DEALBOX_EV_NOT_IN_PLAN && e->position != DEALBOX_NONE) {
 		snprintf(d->diagnosis, sizeof(d->diagnosis), "card %u does not belong to the deal",
 			 e->position + 1u);

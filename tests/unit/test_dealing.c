@@ -1419,11 +1419,20 @@ static void test_diagnosis(void **state)
 	event(DEALBOX_EV_DECK_SHORT, 8);
 	dealing_read(&w.d, NULL);
 	assert_string_equal(w.d.diagnosis, "51 cards of the deal have not come");
-	/* by position, cards have no names */
+	/* by position, cards have no names; the machine says which card did not come */
 	w.d.plan.mode = DEALBOX_PLAN_BY_POSITION;
-	event(DEALBOX_EV_DECK_SHORT, 1);
+	event(DEALBOX_EV_DECK_SHORT, 1)->position = 50;
 	dealing_read(&w.d, NULL);
-	assert_string_equal(w.d.diagnosis, "0 cards of the deal have not come");
+	assert_string_equal(w.d.diagnosis, "2 cards of the deal have not come");
+	assert_string_equal(w.d.revealed, "2 cards of the deal have not come");
+	event(DEALBOX_EV_DECK_SHORT, 1)->position = 51;
+	dealing_read(&w.d, NULL);
+	assert_string_equal(w.d.diagnosis, "1 card of the deal has not come");
+	/* a machine that does not say it, or that has all cards: nothing is known */
+	event(DEALBOX_EV_DECK_SHORT, 1)->position = DEALBOX_NONE;
+	dealing_read(&w.d, NULL);
+	assert_string_equal(w.d.diagnosis, "");
+	assert_string_equal(w.d.revealed, "");
 	/* no card has come at all: the list is as long as fits */
 	w.d.plan.mode = DEALBOX_PLAN_BY_CARD;
 	w.d.plan.entries = 64;
