@@ -15,6 +15,14 @@
 
 #include "formats.h"
 
+/* Every format, in the order in which they are tried: format_pbn .. */
+#define FORMATS(format) \
+	format(pbn) format(dup) format(dlm) format(lin) format(bri) format(dge) format(csv) \
+	format(ber) format(bhg) format(rzd) format(cds) format(rbn) format(zrd)
+
+#define FORMAT_DECLARE(name)	extern const struct dealbox_format format_##name;
+FORMATS(FORMAT_DECLARE)
+
 static const struct dealbox_format *const formats[] = {
 #define FORMAT_ROW(name)	&format_##name,
 	FORMATS(FORMAT_ROW)

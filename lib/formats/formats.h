@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Shared by readers and writers of deal files. A format is a `const struct dealbox_format
- * format_<name>`, in a file format-<name>.c of its own or with those it is akin to.
+ * format_<name>`, in a file <name>.c of its own or with those it is akin to, and stands in the list
+ * at the top of formats.c.
  */
 #ifndef DEALBOX_FORMAT_INTERNAL_H
 #define DEALBOX_FORMAT_INTERNAL_H
@@ -245,7 +246,7 @@ int need_no_numbers(const struct dealbox_set *set, struct dealbox_report *report
 int cannot_express(struct dealbox_report *report, const struct dealbox_board *board,
 		   const char *what);
 
-/* -- the table --------------------------------------------------------------- */
+/* -- a format ---------------------------------------------------------------- */
 
 struct dealbox_format {
 	const char *name;
@@ -274,13 +275,5 @@ struct dealbox_format {
 	char *(*kept_game)(const struct set_text *kept, const struct dealbox_board *board,
 			   size_t *size);
 };
-
-/* Every format, in the order in which they are tried: format_pbn .. */
-#define FORMATS(format) \
-	format(pbn) format(dup) format(dlm) format(lin) format(bri) format(dge) format(csv) \
-	format(ber) format(bhg) format(rzd) format(cds) format(rbn) format(zrd)
-
-#define FORMAT_DECLARE(name)	extern const struct dealbox_format format_##name;
-FORMATS(FORMAT_DECLARE)
 
 #endif
