@@ -6,6 +6,7 @@
 
 #include <dealbox/event.h>
 #include <dealbox/law.h>
+#include <dealbox/verify.h>
 
 #include "cards/deal-internal.h"
 #include "judge.h"
@@ -59,6 +60,12 @@ static uint8_t place_of(const struct story *s, uint8_t pocket)
 	return pocket < s->rules->hands ? pocket : DEALBOX_NONE;
 }
 
+/* A reading of low quality counts as none, even where it names a card. */
+static bool is_guess(const struct dealbox_event *event)
+{
+	return event->quality && event->quality < DEALBOX_QUALITY_MIN;
+}
+
 static void see(struct story *s, const struct dealbox_event *event)
 {
 	struct fed *fed = event->position < DEALBOX_MAX_ENTRIES ? &s->fed[event->position] : NULL;
@@ -78,7 +85,7 @@ static void see(struct story *s, const struct dealbox_event *event)
 		if (!fed)
 			break;
 		fed->read = true;
-		fed->card = event->card;
+		fed->card = is_guess(event) ? DEALBOX_NONE : event->card;
 		fed->faceup = event->flags & DEALBOX_EVF_FACE_UP;
 		break;
 	case DEALBOX_EV_REPEATED_CARD:
@@ -230,12 +237,50 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 	return err;
 }
 
+/* The cards of a capture that were read */
+struct pocket {
+	dealbox_cards *cards;
+	unsigned int count;
+	const struct dealbox_event *last;	/* the last reading, not counted yet; NULL = none */
+	bool held;				/* the machine has stopped at that card */
+};
+
+/* Counts the last reading. Returns false if it does not name a card for certain, or face down. */
+static bool count_last(struct pocket *pocket)
+{
+	const struct dealbox_event *last = pocket->last;
+
+	pocket->last = NULL;
+	if (!last)
+		return true;
+	if (last->card >= 64 || is_guess(last) || last->flags & DEALBOX_EVF_FACE_UP ||
+	    *pocket->cards >> last->card & 1)
+		return false;
+	*pocket->cards |= (dealbox_cards)1 << last->card;
+	pocket->count++;
+	return true;
+}
+
+static bool read_card(struct pocket *pocket, const struct dealbox_event *event)
+{
+	const struct dealbox_event *last = pocket->last;
+	/* at a stop, a card may be turned, or misread before */
+	bool again = last && event->position == last->position &&
+		     (pocket->held || event->card == last->card);
+
+	if (!again && !count_last(pocket))
+		return false;
+	pocket->last = event;
+	pocket->held = false;
+	return true;
+}
+
 static bool capture_read(const struct dealbox_trace *trace, dealbox_cards *out)
 {
 	const struct dealbox_event *event;
 	bool started = false, done = false;
-	unsigned int count = 0, end = 0, last = DEALBOX_NONE;
-	uint8_t card = DEALBOX_NONE;
+	struct pocket pocket = { .cards = out };
+	unsigned int end = 0;
 
 	*out = 0;
 	if (!trace || dealbox_trace_gap(trace))
@@ -246,23 +291,16 @@ static bool capture_read(const struct dealbox_trace *trace, dealbox_cards *out)
 			/* several captures may follow one another in one insertion */
 			started = true;
 			done = false;
-			count = 0;
-			last = DEALBOX_NONE;
+			pocket = (struct pocket){ .cards = out };
 			*out = 0;
 			break;
 		case DEALBOX_EV_CARD_READ:
-			/* a late card is read again */
-			if (event->position == last && event->card == card)
-				break;
-			last = event->position;
-			card = event->card;
-			if (event->card >= 64 || *out >> event->card & 1 ||
-			    event->flags & DEALBOX_EVF_FACE_UP)
+			if (!read_card(&pocket, event))
 				return false;
-			*out |= (dealbox_cards)1 << event->card;
-			count++;
 			break;
 		case DEALBOX_EV_DEAL_DONE:
+			if (!count_last(&pocket))
+				return false;
 			done = true;
 			end = event->position;
 			break;
@@ -274,9 +312,10 @@ static bool capture_read(const struct dealbox_trace *trace, dealbox_cards *out)
 			/* the stops after which a board is void */
 			if (dealbox_event_class(event->type) == DEALBOX_EVENT_VOID)
 				return false;
+			pocket.held |= dealbox_event_class(event->type) == DEALBOX_EVENT_HELD;
 		}
 	}
-	return started && done && count == end;
+	return started && done && !pocket.last && pocket.count == end;
 }
 
 int dealbox_law_capture_pocket(const struct dealbox_trace *capture, dealbox_cards *out)

@@ -317,17 +317,23 @@ static void test_rotation(void **state)
 	assert_int_equal(dealbox_law_plan(DEALBOX_RULES_RUBBER, 0, DEALBOX_PLAN_NONE, &plan), -EINVAL);
 }
 
-static void event(struct dealbox_trace *trace, uint32_t type, uint8_t position, uint8_t card,
-		  uint8_t pocket)
+static void event_quality(struct dealbox_trace *trace, uint32_t type, uint8_t position, uint8_t card,
+			  uint8_t pocket, uint8_t quality)
 {
 	struct dealbox_event e = {
 		.type = type, .position = position, .card = card, .pocket = pocket,
-		.insertion = 1, .quality = DEALBOX_NONE,
+		.insertion = 1, .quality = quality,
 		.seqno = dealbox_trace_count(trace) + 1,
 		.machine_seq = (uint32_t)dealbox_trace_count(trace) + 1,
 	};
 
 	assert_int_equal(dealbox_trace_add(trace, &e), 1);
+}
+
+static void event(struct dealbox_trace *trace, uint32_t type, uint8_t position, uint8_t card,
+		  uint8_t pocket)
+{
+	event_quality(trace, type, position, card, pocket, DEALBOX_NONE);
 }
 
 /* The trace of a deal by plan; position faulty (255 = none) goes to pocket wrong. */
@@ -403,6 +409,44 @@ static void test_trace(void **state)
 	assert_int_equal(dealbox_law_plan(DEALBOX_RULES_RUBBER, 0, 7, &plan), 0);
 	assert_int_equal(dealbox_judge_trace(j, &plan, NULL, NULL, NULL, &error), -EINVAL);
 	dealbox_judge_free(j);
+}
+
+/* The first two cards are read as the same one, the second with this quality. */
+static void test_trace_readings(void **state)
+{
+	static const struct {
+		uint8_t quality;
+		const char *says;
+	} rows[] = {
+		{ 0, "redeal" }, { 1, "stands" }, { 49, "stands" }, { 50, "redeal" }, { DEALBOX_NONE, "redeal" },
+	};
+	struct dealbox_error error;
+	struct dealbox_trace *trace;
+	struct dealbox_judge *j;
+	struct dealbox_plan plan;
+	struct heard heard;
+
+	(void)state;
+	assert_int_equal(dealbox_law_plan(DEALBOX_RULES_RUBBER, 0, 7, &plan), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		heard = (struct heard){ 0 };
+		j = dealbox_judge_new(hear, &heard);
+		for (const char *line = RUBBER; *line; line += strcspn(line, "\n") + 1)
+			assert_int_equal(dealbox_judge_line(j, line, strcspn(line, "\n"), &error), 0);
+		trace = dealbox_trace_new(1);
+		event(trace, DEALBOX_EV_DEAL_STARTED, DEALBOX_NONE, DEALBOX_NONE, DEALBOX_NONE);
+		for (uint8_t n = 0; n < plan.entries; n++) {
+			event_quality(trace, DEALBOX_EV_CARD_READ, n, n < 2 ? 17 : DEALBOX_NONE, DEALBOX_NONE,
+				      n == 1 ? rows[i].quality : DEALBOX_NONE);
+			event(trace, DEALBOX_EV_CARD_ROUTED, n, DEALBOX_NONE, plan.pocket[n]);
+		}
+		event(trace, DEALBOX_EV_DEAL_DONE, plan.entries, DEALBOX_NONE, DEALBOX_NONE);
+		assert_int_equal(dealbox_judge_trace(j, &plan, trace, NULL, NULL, &error), 0);
+		if (strncmp(heard.text[heard.rulings - 1], rows[i].says, strlen(rows[i].says)))
+			fail_msg("quality %u: %s", rows[i].quality, heard.text[heard.rulings - 1]);
+		dealbox_trace_free(trace);
+		dealbox_judge_free(j);
+	}
 }
 
 /* Every paragraph and cause is there in every language, and differs from the English. */
@@ -548,6 +592,64 @@ static void test_capture(void **state)
 		dealbox_trace_free(traces[h]);
 }
 
+/* Begin a pocket with eleven cards of hearts, and a reading of quality at position 11. */
+static struct dealbox_trace *pocket_of(uint8_t card, uint8_t quality)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(1);
+
+	event(trace, DEALBOX_EV_DEAL_STARTED, DEALBOX_NONE, DEALBOX_NONE, DEALBOX_NONE);
+	for (uint8_t n = 0; n < 11; n++)
+		event(trace, DEALBOX_EV_CARD_READ, n, 13 + n, DEALBOX_NONE);
+	event_quality(trace, DEALBOX_EV_CARD_READ, 11, card, DEALBOX_NONE, quality);
+	return trace;
+}
+
+/* A card of an original counts as it was read last, and only if it was read well enough. */
+static void test_capture_readings(void **state)
+{
+	static const struct {
+		uint8_t card, quality;		/* of the first reading */
+		uint32_t stop;			/* 0 = none; then it is read again: */
+		uint8_t again, quality_again;
+		bool good;
+	} rows[] = {
+		{ 7, 50, 0, 0, 0, true },
+		{ 7, 0, 0, 0, 0, true },
+		{ 7, DEALBOX_NONE, 0, 0, 0, true },
+		{ 7, 49, 0, 0, 0, false },
+		{ 7, 1, 0, 0, 0, false },
+		{ 7, 90, DEALBOX_EV_GATE_LATE, 7, 90, true },
+		/* it was misread at first */
+		{ 8, 30, DEALBOX_EV_NOT_IN_PLAN, 7, 90, true },
+		{ 8, 90, DEALBOX_EV_GATE_LATE, 7, 90, true },
+		{ DEALBOX_NONE, DEALBOX_NONE, DEALBOX_EV_NOT_IN_PLAN, 7, 90, true },
+		{ 7, 90, DEALBOX_EV_GATE_LATE, 7, 30, false },
+		{ 7, 90, DEALBOX_EV_GATE_LATE, DEALBOX_NONE, DEALBOX_NONE, false },
+		/* nobody stopped, so these are two cards */
+		{ 8, 90, DEALBOX_EV_CARD_ROUTED, 7, 90, false },
+	};
+	struct dealbox_trace *trace;
+	dealbox_cards cards;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		trace = pocket_of(rows[i].card, rows[i].quality);
+		if (rows[i].stop) {
+			event(trace, rows[i].stop, 11, rows[i].card, DEALBOX_NONE);
+			event_quality(trace, DEALBOX_EV_CARD_READ, 11, rows[i].again, DEALBOX_NONE,
+				      rows[i].quality_again);
+		}
+		event(trace, DEALBOX_EV_CARD_READ, 12, 0, DEALBOX_NONE);
+		event(trace, DEALBOX_EV_DEAL_DONE, 13, DEALBOX_NONE, DEALBOX_NONE);
+		if (dealbox_law_capture_pocket(trace, &cards) != (rows[i].good ? 0 : -EINVAL))
+			fail_msg("row %zu", i);
+		if (rows[i].good)
+			assert_int_equal(cards, 0x7ffULL << 13 | 1 << 7 | 1);
+		dealbox_trace_free(trace);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -558,9 +660,11 @@ int main(void)
 		cmocka_unit_test(test_a_million_lines),
 		cmocka_unit_test(test_rotation),
 		cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_trace_readings),
 		cmocka_unit_test(test_languages),
 		cmocka_unit_test(test_sentences),
 		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_capture_readings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
