@@ -24,6 +24,17 @@ static int find_captured(const struct dealbox_ledger_insertion *insertion, void 
 	return 0;
 }
 
+/* A pocket that was asked for again does not count until it is read. */
+static int drop_open(const struct dealbox_ledger_copy *copy, void *context)
+{
+	struct original *original = context;
+
+	if (copy->board == original->board && copy->copy <= DEALBOX_HANDS &&
+	    copy->state != DEALBOX_LEDGER_COPY_RECORDED)
+		original->pockets[copy->copy - 1].id = 0;
+	return 0;
+}
+
 static int read_trace(struct dealbox_ledger *ledger, const struct dealbox_ledger_insertion *insertion,
 		      struct dealbox_trace **trace)
 {
@@ -49,6 +60,8 @@ int dealbox_dealing_original(struct dealbox_ledger *ledger, uint64_t job, unsign
 	int err = dealbox_ledger_insertions(ledger, job, false, find_captured, &original);
 	unsigned int n;
 
+	if (!err)
+		err = dealbox_ledger_copies(ledger, job, drop_open, &original);
 	*deal = (struct dealbox_deal){ 0 };
 	*pocket = 0;
 	for (n = 0; !err && n < DEALBOX_HANDS; n++) {

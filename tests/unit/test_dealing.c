@@ -1917,6 +1917,7 @@ static void test_original(void **state)
 	struct dealbox_ledger_act redeal = { .act = DEALBOX_ACT_REDEAL, .board = 1, .copy = 3 };
 	struct dealbox_deal deal;
 	unsigned int pocket, n;
+	uint64_t insertion;
 	struct world w;
 
 	(void)state;
@@ -1937,6 +1938,16 @@ static void test_original(void **state)
 	assert_int_equal(dealbox_dealing_original(w.ledger, the_job, 1, &deal, &pocket), 0);
 	for (n = 0; n < DEALBOX_CARDS; n++)
 		assert_true(deal.hand[n / 13] >> 5 * n % DEALBOX_CARDS & 1);
+	/* a pocket that was asked for again does not count until it is read */
+	assert_int_equal(dealbox_ledger_add_act(w.ledger, &redeal), 0);
+	assert_int_equal(dealbox_dealing_original(w.ledger, the_job, 1, &deal, &pocket), -ENODATA);
+	assert_int_equal(pocket, 2);
+	assert_int_equal(dealbox_ledger_begin(w.ledger, the_job, 1, 3, "SN1", 1, 1, &insertion), 0);
+	assert_int_equal(dealbox_dealing_original(w.ledger, the_job, 1, &deal, &pocket), -ENODATA);
+	assert_int_equal(dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL, 0), 0);
+	assert_int_equal(dealbox_dealing_original(w.ledger, the_job, 1, &deal, &pocket), -ENODATA);
+	capture_pocket(&w, 2, 26, 13);
+	assert_int_equal(dealbox_dealing_original(w.ledger, the_job, 1, &deal, &pocket), 0);
 	assert_int_equal(dealbox_dealing_original(w.ledger, the_job, 2, &deal, &pocket), -ENODATA);
 	assert_int_equal(pocket, 0);
 	world_end(&w);

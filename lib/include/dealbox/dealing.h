@@ -133,8 +133,8 @@ DEALBOX_API int dealbox_dealing_command(struct dealbox_dealing *dealing,
  * @deal: out; the caller wipes it in any case
  * @pocket: out: with -ENODATA and -EINVAL: the pocket, 0..3 = N, E, S, W
  *
- * Takes the last capture of each pocket. -ENODATA: a pocket has not been read yet; -EINVAL: its last
- * capture is not complete; -EBADMSG: the cards do not make a deal; @deal has what was read. -EDOM:
+ * Takes the last capture of each pocket. -ENODATA: a pocket has not been read yet, or not since it
+ * was asked for again; -EINVAL: its last capture is not complete; -EBADMSG: the cards do not make a deal; @deal has what was read. -EDOM:
  * the deal is sorted, so nobody dealt it. Other errors: -ENOMEM, and those of the ledger.
  */
 DEALBOX_API int dealbox_dealing_original(struct dealbox_ledger *ledger, uint64_t job, unsigned int board,
