@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Double dummy: how many tricks each declarer takes with all four hands open, and par. The tables
+ * come from libdds, in a program of its own with bounded memory (helper.c).
+ */
+#ifndef DOUBLE_DUMMY_H
+#define DOUBLE_DUMMY_H
+
+#include <dealbox/set.h>
+
+#include "ui/tool.h"
+
+/* Denominations: enum dealbox_suit, and no trumps. */
+#define NOTRUMPS	4
+#define DENOMINATIONS	5
+
+/* Tricks by denomination and declarer (enum dealbox_seat), 0 to 13 */
+struct double_dummy {
+	uint8_t tricks[DENOMINATIONS][DEALBOX_HANDS];
+};
+
+/*
+ * Solve every deal of a set of the bridge pack. take() is called for each board in the order of the
+ * set, as soon as its table is there, with the index of the board in the set; it returns false to
+ * stop. Shows a progress line. Only a few deals are in memory besides the set.
+ *
+ * Returns STATUS_DONE, also if take() stopped it; or STATUS_INPUT after reporting an error, which
+ * names no card: the set is not of the bridge pack, or the helper is missing, crashed or ran out of
+ * memory. Boards that take() has seen are then right.
+ */
+enum status double_dummy_solve(const struct dealbox_set *set,
+			       bool (*take)(void *context, size_t index,
+					    const struct double_dummy *table),
+			       void *context);
+
+/*
+ * A par contract: no side gains by bidding on. A contract that makes may be bid on any level from
+ * level to level + result; a contract that fails is doubled.
+ */
+struct par_contract {
+	uint8_t level;		/* 1 to 7 */
+	uint8_t denomination;
+	uint8_t declarers;	/* bit n: seat n, one or two of a side */
+	int8_t result;		/* tricks over the contract, or, negative and doubled, below it */
+};
+
+/* Contracts of one side in one denomination differ by declarer only. */
+#define PAR_CONTRACTS_MAX	(2 * 2 * DENOMINATIONS)
+
+struct par {
+	int score;		/* of North-South; 0 = passed out, without contracts */
+	unsigned int count;
+	struct par_contract contracts[PAR_CONTRACTS_MAX];	/* highest first */
+};
+
+/*
+ * Compute par: the score if all four players bid and play with all hands open, beginning with the
+ * dealer (enum dealbox_seat), and every contract that yields it. The dealer matters only if both
+ * sides can make the same highest contract.
+ */
+void par_compute(const struct double_dummy *table, int dealer,
+		 enum dealbox_vulnerable vulnerable, struct par *out);
+
+/* The size of a buffer for the text of any par contract, including the terminating zero */
+#define PAR_CONTRACT_TEXT	16
+
+/*
+ * Write a par contract: "3NT NS", "4S N+1", "5Dx EW-2". Level, denomination (S, H, D, C, NT), x if
+ * it is doubled, the declarers, and the tricks over or below the contract. Returns text.
+ */
+char *par_contract_format(const struct par_contract *contract, char text[PAR_CONTRACT_TEXT]);
+
+/* Return the name of a denomination: "S", "H", "D", "C", "NT". Static. */
+const char *denomination_name(int denomination);
+
+/*
+ * Return the dealer of a board, or its vulnerability (enum dealbox_vulnerable): as its file gives
+ * it, otherwise by its number. -1 if neither is known.
+ */
+int board_dealer(const struct dealbox_board *board);
+int board_vulnerable(const struct dealbox_board *board);
+
+#endif
