@@ -53,6 +53,20 @@ void set_as_read_free(struct set_as_read *input)
 	dealbox_report_free(input->report);
 }
 
+int board_dealer(const struct dealbox_board *board)
+{
+	if (board->dealer >= 0 || !board->number)
+		return board->dealer;
+	return dealbox_board_dealer(board->number);
+}
+
+int board_vulnerable(const struct dealbox_board *board)
+{
+	if (board->vulnerable >= 0 || !board->number)
+		return board->vulnerable;
+	return dealbox_board_vulnerable(board->number);
+}
+
 const struct dealbox_format *set_as_read_format(const struct args *args, const char *option,
 						const char *name)
 {
@@ -81,6 +95,8 @@ bool look_parse(struct look *look, struct args *args)
 			look->json = true;
 		} else if (key == KEY_REVEAL) {
 			look->reveal = true;
+		} else if (key == KEY_DOUBLE_DUMMY) {
+			look->double_dummy = true;
 		} else if (key == KEY_FIRST) {
 			if (!args_number(args, "first", value, 1, DEALBOX_BOARD_DEALT_MAX, &look->reading.first))
 				return input_wrong(args);

@@ -37,10 +37,17 @@ void set_as_read_free(struct set_as_read *input);
 const struct dealbox_format *set_as_read_format(const struct args *args, const char *option,
 					     const char *name);
 
+/*
+ * Return the dealer of a board, or its vulnerability (enum dealbox_vulnerable): as its file gives
+ * it, otherwise by its number. -1 if neither is known.
+ */
+int board_dealer(const struct dealbox_board *board);
+int board_vulnerable(const struct dealbox_board *board);
+
 /* Options of commands that only read files */
 struct look {
 	struct reading reading;
-	bool json, reveal;
+	bool json, reveal, double_dummy;
 };
 
 /* Returns false if the command should exit with args->status. */

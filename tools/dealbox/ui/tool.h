@@ -44,6 +44,7 @@ struct option_row {
 #define OPT_FIRST	{ KEY_FIRST, "first", "N", \
 	"number of the first board, where the file gives its boards no numbers" }
 #define KEY_FIRST	(OPT_LONG + 0xfe)
+#define KEY_DOUBLE_DUMMY	(OPT_LONG + 0xfd)
 #define OPT_JSON	{ 'j', "json", NULL, "write JSON for programs to standard output" }
 #define OPT_MACHINE	{ 'm', "machine", "URI", \
 	"the machine: local:/dev/dealbox0, usb:SERIAL or emu:PATH (default: the only one)" }

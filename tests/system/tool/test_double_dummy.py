@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""show --double-dummy: tables and par, and what the user is told if the solver fails."""
+
+import itertools
+import json
+import re
+
+import par
+from tool import main, test
+
+DENOMINATIONS = ["NT", "S", "H", "D", "C"]
+
+GAME = """[Board "%s"]
+[Dealer "%s"]
+[Vulnerable "%s"]
+[Deal "%s"]
+
+"""
+# North has all spades, East all hearts; who leads at no trumps takes 13, 7, 7 or 13 tricks
+SUITS = "N:AKQJT98765432... .AKQJT98765432.. ..AKQJT98.765432 ..765432.AKQJT98"
+TRICKS = {"N": (0, 13, 0, 7, 6), "E": (6, 0, 13, 6, 7), "S": (6, 13, 0, 7, 6), "W": (0, 0, 13, 6, 7)}
+# both sides have a fit
+FITS = "N:QJ632.A7.KT85.74 AT5.KQJ93.J4.K82 K984.62.A973.QJ5 7.T854.Q62.AT963"
+
+
+def solved(box, *args):
+    """The deals of show --double-dummy --json"""
+    return json.loads(box.dealbox("show", "--double-dummy", "--json", *args).expect(0).out)["deals"]
+
+
+def contracts(deal):
+    """All contracts that the answer means, one by one"""
+    found = set()
+    for entry in deal["double_dummy"]["par"]["contracts"]:
+        assert entry["doubled"] == (entry["result"] < 0), entry
+        assert set(entry["declarers"]) <= set("NS") or set(entry["declarers"]) <= set("EW"), entry
+        for level in range(entry["level"], entry["level"] + max(entry["result"], 0) + 1):
+            for seat in entry["declarers"]:
+                what = (level, entry["denomination"], seat)
+                assert what not in found, entry
+                found.add(what)
+    return found
+
+
+def check_par(deal):
+    """Par is what its definition makes of the table."""
+    table = deal["double_dummy"]["tricks"]
+    who, dealer = deal["vulnerable"], deal["dealer"]
+    answer = deal["double_dummy"]["par"]
+    assert answer["score_ns"] == par.par_score(table, dealer, who), deal
+    assert contracts(deal) == par.par_contracts(table, dealer, who), deal
+
+
+@test
+def a_table_and_par_stand_below_each_board(box):
+    box.write("a.pbn", GAME % (1, "N", "None", SUITS))
+    result = box.dealbox("show", "--double-dummy", "a.pbn").expect(0)
+    assert re.search(r"""Tricks  NT  S  H  D  C
+North +0 13  0  7  6
+South +6 13  0  7  6
+East +6  0 13  6  7
+West +0  0 13  6  7
+Par NS \+1510: 7S NS
+""", result.out), result
+
+
+@test
+def the_answer_for_programs_names_declarers_and_denominations(box):
+    box.write("a.pbn", GAME % (1, "N", "None", SUITS))
+    deal, = solved(box, "a.pbn")
+    assert deal["double_dummy"]["tricks"] == {
+        seat: dict(zip(DENOMINATIONS, TRICKS[seat])) for seat in "NESW"}, deal
+    assert deal["double_dummy"]["par"] == {"score_ns": 1510, "contracts": [
+        {"level": 7, "denomination": "S", "declarers": "NS", "doubled": False, "result": 0,
+         "text": "7S NS"}]}, deal
+    assert "double_dummy" not in box.dealbox("show", "--json", "a.pbn").expect(0).out
+
+
+@test
+def par_is_not_known_without_dealer_and_vulnerability(box):
+    box.write("a.pbn", '[Board ""]\n[Deal "%s"]\n\n' % SUITS)
+    deal, = solved(box, "a.pbn")
+    assert deal["double_dummy"]["par"] is None and deal["double_dummy"]["tricks"]["N"]["S"] == 13
+    box.dealbox("show", "--double-dummy", "a.pbn").expect(0, "Par is not known without dealer")
+
+
+@test
+def tags_go_before_the_board_number(box):
+    box.write("a.pbn", GAME % (1, "N", "NS", SUITS) + '[Board "4"]\n[Deal "%s"]\n' % SUITS)
+    # 7NT doubled costs less than the vulnerable grand slam
+    assert [[deal["double_dummy"]["par"]["score_ns"], deal["double_dummy"]["par"]["contracts"][0]["text"]]
+            for deal in solved(box, "a.pbn")] == [[1700, "7NTx E-7"], [2000, "7NTx E-7"]]
+
+
+@test
+def an_incomplete_deal_has_no_table_and_that_is_said(box):
+    box.write("a.pbn", GAME % (1, "N", "None", SUITS) + GAME % (2, "E", "NS", SUITS.replace("..765432.AKQJT98", "-")))
+    result = box.dealbox("show", "--double-dummy", "a.pbn").expect(0, r"Board 1 ", "board 2")
+    assert result.out.count("Tricks") == 1, result
+
+
+@test
+def par_is_that_of_its_definition(box):
+    """One deal with each dealer and vulnerability"""
+    cases = list(itertools.product("NESW", ("None", "NS", "EW", "All")))
+    box.write("a.pbn", "".join(GAME % (n, *case, FITS) for n, case in enumerate(cases, 1)))
+    deals = solved(box, "a.pbn")
+    assert len(deals) == 16
+    for deal in deals:
+        check_par(deal)
+
+
+main()
