@@ -4,6 +4,7 @@
  * export format as far as that has one (section numbers are those of PBN 2.1). Inherited values
  * (4.8) are written out, because the preceding games may not be written.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -430,4 +431,113 @@ struct set_text *pbn_texts_end(struct pbn_texts *texts, const char *end, struct 
 	text->more = true;
 	text->export = false;
 	return text;
+}
+
+/* -- tags of the caller -------------------------------------------------------- */
+
+/* The text of a board of which no file said anything */
+static struct set_text *empty_text(void)
+{
+	static const char nothing[] = "";
+	struct pbn_texts *texts = pbn_texts_new(nothing);
+	struct set_text *text = texts ? pbn_texts_game(texts, nothing) : NULL;
+
+	pbn_texts_free(texts);
+	return text;
+}
+
+/* Returns true if the line is a tag with the name of one of the tags. */
+static bool is_replaced(const char *tags, const char *line, const char *end)
+{
+	const char *space = memchr(line, ' ', (size_t)(end - line));
+	size_t size = space ? (size_t)(space - line) + 1 : 0;
+
+	while (size && tags) {
+		if (!strncmp(tags, line, size))
+			return true;
+		tags = strchr(tags, '\n');
+		tags += tags != NULL;
+	}
+	return false;
+}
+
+static char *put_lines(char *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\n')
+			*out++ = '\r';
+		*out++ = *text;
+	}
+	return out;
+}
+
+/*
+ * Copies a game, without the tags that are replaced and their sections, and with the new ones
+ * behind the mandatory tags. Comments of their own lines remain. Every line ends with CR LF.
+ */
+static char *put_replaced(char *out, const char *text, const char *end, const char *tags)
+{
+	static const char result[] = "[Result \"";
+	bool comment = false, keep = true, replaced = false, mandatory = true, put = false;
+
+	while (text < end) {
+		const char *feed = memchr(text, '\n', (size_t)(end - text));
+		const char *next = feed ? feed + 1 : end, *stop = feed ? feed - 1 : end;
+
+		if (!comment && is_blank(text, stop))
+			break;
+		if (!comment && *text == '[') {
+			replaced = is_replaced(tags, text, stop);
+			if (!mandatory && !put)
+				out = put_lines(out, tags);
+			put = !mandatory;
+			mandatory = mandatory && strncmp(text, result, sizeof(result) - 1);
+		}
+		if (!comment)
+			keep = !replaced || strchr("{;%", *text);
+		if (comment || *text != '%')
+			comment = in_comment(text, stop, comment);
+		if (keep) {
+			memcpy(out, text, (size_t)(next - text));
+			out += next - text;
+		}
+		text = next;
+	}
+	if (!put)
+		out = put_lines(out, tags);
+	memcpy(out, text, (size_t)(end - text));
+	return out + (end - text);
+}
+
+int dealbox_pbn_put_tags(struct dealbox_set *set, size_t index, const char *tags)
+{
+	struct set_text *kept, *text;
+	size_t last;
+	char *end;
+
+	if (index >= dealbox_set_count(set))
+		return -ENOENT;
+	kept = set_text(set, index);
+	if (!kept) {
+		kept = empty_text();
+		if (!kept)
+			return -ENOMEM;
+		if (set_text_put(set, index, kept)) {
+			set_text_free(kept);
+			return -ENOMEM;
+		}
+	}
+	text = malloc(sizeof(*text) + kept->size + 2 * strlen(tags));
+	if (!text)
+		return -ENOMEM;
+	*text = *kept;
+	last = kept->hole[SET_TEXT_HOLES - 1];
+	memcpy(text->text, kept->text, last);
+	end = put_replaced(text->text + last, kept->text + last, kept->text + kept->size, tags);
+	text->size = (size_t)(end - text->text);
+	text->more = true;
+	text->export = false;
+	set_text_put(set, index, text);
+	set_text_free(kept);
+	return 0;
 }

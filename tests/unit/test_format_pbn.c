@@ -413,9 +413,9 @@ static bool pick_some(void *context, const struct dealbox_board *board)
 	return *left && (*left)--;
 }
 
-/* Read text, keep its first boards, and write them. */
-static void write_again(const char *format, const char *text, size_t boards, char *out, size_t room,
-			struct dealbox_report *report)
+/* Read text, keep its first boards, give the first one tags (NULL = none), and write them. */
+static void write_tagged(const char *format, const char *text, size_t boards, const char *tags,
+			 char *out, size_t room, struct dealbox_report *report)
 {
 	struct dealbox_set *set = dealbox_set_new(NULL);
 	char path[] = "/tmp/dealbox-test-XXXXXX";
@@ -426,6 +426,8 @@ static void write_again(const char *format, const char *text, size_t boards, cha
 	assert_int_equal(dealbox_format_read_memory(dealbox_format_find("pbn"), text, strlen(text),
 						    "t", set, report, NULL), 0);
 	dealbox_set_filter(set, pick_some, &boards);
+	if (tags)
+		assert_int_equal(dealbox_pbn_put_tags(set, 0, tags), 0);
 	assert_int_equal(dealbox_format_write_fd(dealbox_format_find(format), set, fd, path,
 						 report), 0);
 	size = pread(fd, out, room - 1, 0);
@@ -434,6 +436,12 @@ static void write_again(const char *format, const char *text, size_t boards, cha
 	dealbox_set_free(set);
 	close(fd);
 	unlink(path);
+}
+
+static void write_again(const char *format, const char *text, size_t boards, char *out, size_t room,
+			struct dealbox_report *report)
+{
+	write_tagged(format, text, boards, NULL, out, room, report);
 }
 
 #define EMPTY(name)	"[" name " \"\"]\r\n"
@@ -522,6 +530,44 @@ static void what_cannot_be_kept_is_said(void **state)
 	dealbox_report_free(report);
 }
 
+static void tags_of_the_caller_replace_others(void **state)
+{
+	static const char tags[] = "[A \"1\"]\n[T \"X\"]\n1\n2\n";
+	static const struct {
+		const char *text, *written;	/* what stands behind DEAL_A */
+	} examples[] = {
+		{ "", TAIL "[A \"1\"]\r\n[T \"X\"]\r\n1\r\n2\r\n" },
+		/* behind the mandatory tags, and in front of all others */
+		{ "[Room \"Open\"]\n[Auction \"N\"]\nAP\n",
+		  TAIL "[A \"1\"]\r\n[T \"X\"]\r\n1\r\n2\r\n[Room \"Open\"]\r\n"
+		  "[Auction \"N\"]\r\nAP\r\n" },
+		/* with their sections, but not with comments; longer names are others */
+		{ "[T \"Y\"]\n7\n8 {x\n9}\n{[A \"4\"]\n}\n%[A \"5\"]\n10\n[A \"3\"]\n[AA \"2\"]\n",
+		  TAIL "[A \"1\"]\r\n[T \"X\"]\r\n1\r\n2\r\n{[A \"4\"]\r\n}\r\n%[A \"5\"]\r\n"
+		  "[AA \"2\"]\r\n" },
+		/* in the game, although text follows it */
+		{ "{[Room \"\"]}\n\n{ last }\n",
+		  "{[Room \"\"]}\r\n" TAIL "[A \"1\"]\r\n[T \"X\"]\r\n1\r\n2\r\n\r\n{ last }\r\n" },
+		/* once is enough */
+		{ "[A \"1\"]\n[A \"1\"]\n", TAIL "[A \"1\"]\r\n[T \"X\"]\r\n1\r\n2\r\n" },
+	};
+	struct dealbox_set *set = dealbox_set_new(NULL);
+	char text[2000], expected[2000], out[2000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(*examples); i++) {
+		snprintf(text, sizeof(text), "%s%s", BOARD(1) DEAL(A), examples[i].text);
+		snprintf(expected, sizeof(expected), "%s%s", "% PBN 2.1\r\n" HEAD BEFORE(1) DEAL_A,
+			 examples[i].written);
+		write_tagged("pbn", text, 1, tags, out, sizeof(out), NULL);
+		assert_string_equal(out, expected);
+		write_tagged("pbn", out, 1, tags, text, sizeof(text), NULL);
+		assert_string_equal(text, out);
+	}
+	assert_int_equal(dealbox_pbn_put_tags(set, 0, tags), -ENOENT);
+	dealbox_set_free(set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -536,6 +582,7 @@ int main(void)
 		cmocka_unit_test(what_is_written_is_export_format),
 		cmocka_unit_test(what_a_game_says_is_kept),
 		cmocka_unit_test(what_cannot_be_kept_is_said),
+		cmocka_unit_test(tags_of_the_caller_replace_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

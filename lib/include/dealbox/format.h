@@ -83,6 +83,14 @@ DEALBOX_API int dealbox_format_read_memory(const struct dealbox_format *format,
 					   struct dealbox_format_tally *tally);
 
 /*
+ * Gives a board tags of PBN, which PBN files written from the set then have. They replace the tags
+ * of the same names that the board has, with their sections. tags: complete lines, each ending with
+ * a line feed: "[Name "value"]", and behind it the rows of its section if it has one. Names of the
+ * mandatory tags (PBN 2.1, 3.4) are not allowed. -ENOENT: there is no such board. -ENOMEM.
+ */
+DEALBOX_API int dealbox_pbn_put_tags(struct dealbox_set *set, size_t index, const char *tags);
+
+/*
  * Checks that the format can express the set. Returns 0, or -ENOTSUP with the reasons in the report
  * (no writer, board numbers that do not fit, boards without a number).
  */

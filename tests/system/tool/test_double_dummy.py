@@ -4,6 +4,7 @@
 
 import itertools
 import json
+import os
 import re
 
 import par
@@ -109,6 +110,60 @@ def par_is_that_of_its_definition(box):
     assert len(deals) == 16
     for deal in deals:
         check_par(deal)
+
+
+# with the table of another program, which is wrong
+RICH = (GAME % (1, "N", "None", SUITS)).rstrip() + """
+[Auction "N"]
+1NT Pass 3NT AP
+[DoubleDummyTricks "********************"]
+[OptimumResultTable "Declarer;Denomination\\2R;Result\\2R"]
+N NT  1
+{ kept }
+[OptimumScore "NS 400"]
+[Room "Open"]
+"""
+TAGS = """[DoubleDummyTricks "0d0766d07660d6700d67"]
+[OptimumScore "NS 1510"]
+[OptimumResultTable "Declarer;Denomination\\2R;Result\\2R"]
+N NT  0
+N  S 13
+N  H  0
+N  D  7
+N  C  6
+S NT  6
+"""
+
+
+@test
+def convert_writes_the_tags(box):
+    box.write("a.pbn", RICH)
+    box.dealbox("convert", "--double-dummy", "a.pbn", "b.pbn").expect(0)
+    with open("b.pbn", newline="") as file:
+        text = file.read()
+    assert TAGS.replace("\n", "\r\n") in text, text
+    for line in ("1NT Pass 3NT AP", "{ kept }", '[Room "Open"]'):
+        assert text.count(line + "\r\n") == 1, text
+    assert not re.search("400|NT  1\r|[*]", text), text
+    assert text.count("[OptimumResultTable") == 1 and len(re.findall("^[NESW] ..? [ 0-9]+\r$", text, re.M)) == 20
+    shown = [box.dealbox("show", "--json", name).expect(0).out for name in ("a.pbn", "b.pbn")]
+    assert json.loads(shown[0])["deals"] == json.loads(shown[1])["deals"]
+
+
+@test
+def convert_adds_the_tags_to_deals_of_other_formats(box):
+    box.write("a.pbn", RICH)
+    box.dealbox("convert", "a.pbn", "b.lin").expect(0)
+    box.dealbox("convert", "--double-dummy", "b.lin", "c.pbn").expect(0)
+    with open("c.pbn") as file:
+        assert TAGS in file.read()
+
+
+@test
+def convert_refuses_a_format_that_cannot_hold_them(box):
+    box.write("a.pbn", RICH)
+    box.dealbox("convert", "--double-dummy", "a.pbn", "b.lin").expect(2, "lin has no room for tricks; only pbn")
+    assert not os.path.exists("b.lin")
 
 
 main()

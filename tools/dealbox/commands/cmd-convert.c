@@ -3,10 +3,12 @@
  * dealbox convert: deal files from one format into another. All or nothing.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "double-dummy/double-dummy.h"
 #include "ui/set-as-read.h"
 
 #define KEY_FORCE	OPT_LONG
@@ -19,6 +21,7 @@ struct call {
 	struct boards boards;
 	const char *out;
 	bool force;		/* OUT may be there, and is replaced */
+	bool double_dummy;
 };
 
 /* Problems that leave every deal in the set; all others mean that something is lost. */
@@ -123,6 +126,56 @@ static enum status write_out(const struct call *call, const struct set_as_read *
 	return err ? STATUS_INPUT : STATUS_DONE;
 }
 
+/*
+ * Give a board the tags of its table: DoubleDummyTricks as other programs write it, which is not in
+ * the standard, the others by PBN 2.1, 4.2.7 and 5.7. Existing ones are replaced.
+ */
+static int put_tags(struct dealbox_set *set, size_t index, const struct double_dummy *table)
+{
+	char tags[512], *end = stpcpy(tags, "[DoubleDummyTricks \"");
+	struct dealbox_board board;
+	struct par par;
+	int err;
+
+	dealbox_set_get(set, index, &board);
+	for (int n = 0; n < DEALBOX_HANDS; n++)
+		for (int i = 0; i < DENOMINATIONS; i++)
+			end += sprintf(end, "%x", table->tricks[table_denominations[i]]
+							       [table_seats[n]]);
+	end = stpcpy(end, "\"]\n");
+	/* without it, one that is there remains wrong: an empty value is "not known" */
+	if (par_of_board(&board, table, &par))
+		end += sprintf(end, "[OptimumScore \"NS %d\"]\n", par.score);
+	else
+		end = stpcpy(end, "[OptimumScore \"\"]\n");
+	end = stpcpy(end, "[OptimumResultTable \"Declarer;Denomination\\2R;Result\\2R\"]\n");
+	for (int n = 0; n < DEALBOX_HANDS; n++)
+		for (int i = 0; i < DENOMINATIONS; i++)
+			end += sprintf(end, "%c %2s %2u\n", dealbox_seat_letter(table_seats[n]),
+				       denomination_name(table_denominations[i]),
+				       table->tricks[table_denominations[i]][table_seats[n]]);
+	err = dealbox_pbn_put_tags(set, index, tags);
+	explicit_bzero(tags, sizeof(tags));
+	dealbox_deal_wipe(&board.deal);
+	return err;
+}
+
+static enum status add_double_dummy(struct dealbox_set *set)
+{
+	struct double_dummy *tables = double_dummy_solve(set);
+	int err = 0;
+
+	if (!tables)
+		return STATUS_INPUT;
+	for (size_t i = 0; !err && i < dealbox_set_count(set); i++)
+		err = put_tags(set, i, &tables[i]);
+	free(tables);
+	if (err)
+		complain("free some memory, or give it fewer files",
+			 "out of memory; nothing was written");
+	return err ? STATUS_INPUT : STATUS_DONE;
+}
+
 static enum status convert(struct call *call)
 {
 	struct set_as_read input;
@@ -142,6 +195,8 @@ static enum status convert(struct call *call)
 			 "not every deal could be used; nothing was written");
 		status = STATUS_INPUT;
 	}
+	if (!status && call->double_dummy)
+		status = add_double_dummy(input.set);
 	if (!status)
 		status = write_out(call, &input);
 out:
@@ -162,6 +217,8 @@ static enum status convert_run(struct args *args)
 				return STATUS_INPUT;
 		} else if (key == KEY_FORCE) {
 			call.force = true;
+		} else if (key == KEY_DOUBLE_DUMMY) {
+			call.double_dummy = true;
 		} else if (key == 'f') {
 			call.reading.from = set_as_read_format(args, "from", value);
 			if (!call.reading.from)
@@ -185,11 +242,16 @@ static enum status convert_run(struct args *args)
 	if (!call.to)
 		return args_wrong(args, "the name '%s' does not tell a format: give --to",
 				  call.out);
+	if (call.double_dummy && call.to != dealbox_format_find("pbn"))
+		return args_wrong(args, "--double-dummy: %s has no room for tricks; only pbn has",
+				  dealbox_format_name(call.to));
 	return may_write(&call) ? convert(&call) : STATUS_INPUT;
 }
 
 static const struct option_row convert_options[] = {
 	{ 'b', "boards", "LIST", "only these boards, as 1-16 or 1-8,11" },
+	{ KEY_DOUBLE_DUMMY, "double-dummy", NULL,
+	  "add the tricks of each declarer, and the par score; to pbn only" },
 	{ KEY_FORCE, "force", NULL, "replace OUT when it is there already" },
 	OPT_FIRST,
 	OPT_FROM,
@@ -206,7 +268,10 @@ const struct command cmd_convert = {
 		 "is standard input or output. OUT is written only if every deal, or every one\n"
 		 "of --boards, is complete, and if the format can express them.\n"
 		 "From PBN to PBN, all tags, sections and comments of a board are preserved.\n"
-		 "Contents that a format cannot express are reported.",
+		 "Contents that a format cannot express are reported.\n\n"
+		 "With --double-dummy, boards get the tags DoubleDummyTricks, OptimumScore and\n"
+		 "OptimumResultTable, which replace those of other programs. The tables tell\n"
+		 "much about the cards: keep the file as secret as the deals.",
 	.options = convert_options,
 	.run = convert_run,
 };

@@ -6,23 +6,6 @@
 #include "double-dummy/double-dummy.h"
 #include "ui/set-as-read.h"
 
-/* Denominations from the highest */
-static const int descending[DENOMINATIONS] = {
-	NOTRUMPS, DEALBOX_SPADES, DEALBOX_HEARTS, DEALBOX_DIAMONDS, DEALBOX_CLUBS
-};
-
-/* Returns false if dealer or vulnerability are not known. */
-static bool par_of(const struct dealbox_board *board, const struct double_dummy *table,
-		   struct par *par)
-{
-	int dealer = board_dealer(board), vulnerable = board_vulnerable(board);
-
-	if (dealer < 0 || vulnerable < 0)
-		return false;
-	par_compute(table, dealer, (enum dealbox_vulnerable)vulnerable, par);
-	return true;
-}
-
 static void par_json(const struct par *par)
 {
 	char text[PAR_CONTRACT_TEXT];
@@ -51,12 +34,12 @@ static void double_dummy_json(const struct dealbox_board *board, const struct do
 	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
 		printf("%s\"%c\":{", seat ? "," : "", dealbox_seat_letter(seat));
 		for (int i = 0; i < DENOMINATIONS; i++)
-			printf("%s\"%s\":%u", i ? "," : "", denomination_name(descending[i]),
-			       table->tricks[descending[i]][seat]);
+			printf("%s\"%s\":%u", i ? "," : "", denomination_name(table_denominations[i]),
+			       table->tricks[table_denominations[i]][seat]);
 		putchar('}');
 	}
 	fputs("},\"par\":", stdout);
-	if (par_of(board, table, &par))
+	if (par_of_board(board, table, &par))
 		par_json(&par);
 	else
 		fputs("null", stdout);
@@ -79,22 +62,19 @@ static void par_show(const struct par *par)
 
 static void double_dummy_show(const struct dealbox_board *board, const struct double_dummy *table)
 {
-	static const int seats[DEALBOX_HANDS] = {
-		DEALBOX_NORTH, DEALBOX_SOUTH, DEALBOX_EAST, DEALBOX_WEST
-	};
 	struct par par;
 
 	put("Tricks ");
 	for (int i = 0; i < DENOMINATIONS; i++)
-		put("%3s", denomination_name(descending[i]));
+		put("%3s", denomination_name(table_denominations[i]));
 	say("%s", "");
 	for (size_t n = 0; n < DEALBOX_HANDS; n++) {
-		put("%-7s", dealbox_seat_name(seats[n]));
+		put("%-7s", dealbox_seat_name(table_seats[n]));
 		for (int i = 0; i < DENOMINATIONS; i++)
-			put("%3u", table->tricks[descending[i]][seats[n]]);
+			put("%3u", table->tricks[table_denominations[i]][table_seats[n]]);
 		say("%s", "");
 	}
-	if (par_of(board, table, &par))
+	if (par_of_board(board, table, &par))
 		par_show(&par);
 	else
 		say("Par is not known without dealer and vulnerability");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "double-dummy.h"
+#include "ui/set-as-read.h"
 
 #define HELPER		"dealbox-double-dummy"
 #define TABLE_CELLS	(DENOMINATIONS * DEALBOX_HANDS)
@@ -221,4 +222,15 @@ struct double_dummy *double_dummy_solve(const struct dealbox_set *set)
 		return solver.tables;
 	free(solver.tables);
 	return NULL;
+}
+
+bool par_of_board(const struct dealbox_board *board, const struct double_dummy *table,
+		  struct par *out)
+{
+	int dealer = board_dealer(board), vulnerable = board_vulnerable(board);
+
+	if (dealer < 0 || vulnerable < 0)
+		return false;
+	par_compute(table, dealer, (enum dealbox_vulnerable)vulnerable, out);
+	return true;
 }

@@ -19,6 +19,9 @@ struct double_dummy {
 	uint8_t tricks[DENOMINATIONS][DEALBOX_HANDS];
 };
 
+/* The order of a table for people and in PBN: NT, S, H, D, C; N, S, E, W */
+extern const uint8_t table_denominations[DENOMINATIONS], table_seats[DEALBOX_HANDS];
+
 /*
  * Solve every deal of a set of the bridge pack. Shows a progress line. It takes about a quarter of
  * a second per deal, on two processors.
@@ -56,6 +59,13 @@ struct par {
  */
 void par_compute(const struct double_dummy *table, int dealer,
 		 enum dealbox_vulnerable vulnerable, struct par *out);
+
+/*
+ * Compute the par of a board. Returns false if its dealer or its vulnerability is not known, as
+ * board_dealer() and board_vulnerable() tell.
+ */
+bool par_of_board(const struct dealbox_board *board, const struct double_dummy *table,
+		  struct par *out);
 
 /* The size of a buffer for the text of any par contract, including the terminating zero */
 #define PAR_CONTRACT_TEXT	16

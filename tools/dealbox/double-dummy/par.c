@@ -15,6 +15,13 @@
 /* Contracts in the order of the auction: 1 = 1C, 2 = 1D .. 35 = 7NT; 0 = none yet. */
 #define CONTRACTS	35
 
+const uint8_t table_denominations[DENOMINATIONS] = {
+	NOTRUMPS, DEALBOX_SPADES, DEALBOX_HEARTS, DEALBOX_DIAMONDS, DEALBOX_CLUBS
+};
+const uint8_t table_seats[DEALBOX_HANDS] = {
+	DEALBOX_NORTH, DEALBOX_SOUTH, DEALBOX_EAST, DEALBOX_WEST
+};
+
 /* Worse than any score, for the side whose sign it has not */
 #define WORST		100000
 
