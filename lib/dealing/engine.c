@@ -4,6 +4,7 @@
 #include <dealbox/event.h>
 
 #include "engine.h"
+#include "verdict/event-internal.h"
 
 #define PACE_DEALS	20	/* deals before a machine can count as slow */
 #define FAILURES	3	/* consecutive failures after which it is out of order */
@@ -328,13 +329,15 @@ static void hold(struct engine *d, const struct jobs *jobs, const struct dealbox
 		 enum dealbox_operator_state state)
 {
 	const struct job *job = job_of(d, jobs);
-	bool joker = e->type == DEALBOX_EV_NOT_IN_PLAN && e->card >= DEALBOX_CARD_JOKER1;
+	bool guess = e->type == DEALBOX_EV_NOT_IN_PLAN && event_guess(e);
+	bool joker = e->type == DEALBOX_EV_NOT_IN_PLAN && !guess && e->card >= DEALBOX_CARD_JOKER1;
 	bool face_up = e->flags & DEALBOX_EVF_FACE_UP;
 	bool card = e->type == DEALBOX_EV_CARD_UNREADABLE || e->type == DEALBOX_EV_NOT_IN_PLAN;
 
 	d->phase = PHASE_HELD;
 	d->held = e->type;
-	d->holds = state;
+	/* The router holds a card that was read badly as one that has no pocket. */
+	d->holds = guess ? DEALBOX_OPERATOR_UNREADABLE : state;
 	d->start = false;
 	/* The missing cards may be in the board; adding cards to the hopper proves nothing. */
 	if (e->type == DEALBOX_EV_DECK_SHORT)

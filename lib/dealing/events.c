@@ -13,6 +13,7 @@
 
 #include "dealing/dealing-internal.h"
 #include "dealing/job-ledger.h"
+#include "verdict/event-internal.h"
 
 #define EVENTS_AT_ONCE	64
 /* Limit of reads in a row, more than a queue holds, so that other machines have their turn. */
@@ -212,7 +213,7 @@ static void diagnose(struct dealing *d, const struct dealbox_event *e)
 {
 	if (e->type == DEALBOX_EV_DECK_SHORT && d->trace)
 		diagnose_short(d, e->position);
-	if (e->type == DEALBOX_EV_NOT_IN_PLAN && e->position != DEALBOX_NONE) {
+	if (e->type == DEALBOX_EV_NOT_IN_PLAN && !event_guess(e) && e->position != DEALBOX_NONE) {
 		snprintf(d->diagnosis, sizeof(d->diagnosis), "card %u does not belong to the deal",
 			 e->position + 1u);
 		snprintf(d->revealed, sizeof(d->revealed), "card %u was read as %s", e->position + 1u,

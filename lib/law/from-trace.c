@@ -6,12 +6,12 @@
 
 #include <dealbox/event.h>
 #include <dealbox/law.h>
-#include <dealbox/verify.h>
 
 #include "cards/deal-internal.h"
 #include "judge.h"
 #include "messages.h"
 #include "record.h"
+#include "verdict/event-internal.h"
 
 /* The outcome of a position of the deck. */
 struct fed {
@@ -60,12 +60,6 @@ static uint8_t place_of(const struct story *s, uint8_t pocket)
 	return pocket < s->rules->hands ? pocket : DEALBOX_NONE;
 }
 
-/* A reading of low quality counts as none, even where it names a card. */
-static bool is_guess(const struct dealbox_event *event)
-{
-	return event->quality && event->quality < DEALBOX_QUALITY_MIN;
-}
-
 static void see(struct story *s, const struct dealbox_event *event)
 {
 	struct fed *fed = event->position < DEALBOX_MAX_ENTRIES ? &s->fed[event->position] : NULL;
@@ -85,7 +79,7 @@ static void see(struct story *s, const struct dealbox_event *event)
 		if (!fed)
 			break;
 		fed->read = true;
-		fed->card = is_guess(event) ? DEALBOX_NONE : event->card;
+		fed->card = event_guess(event) ? DEALBOX_NONE : event->card;
 		fed->faceup = event->flags & DEALBOX_EVF_FACE_UP;
 		break;
 	case DEALBOX_EV_REPEATED_CARD:
@@ -253,7 +247,7 @@ static bool count_last(struct pocket *pocket)
 	pocket->last = NULL;
 	if (!last)
 		return true;
-	if (last->card >= 64 || is_guess(last) || last->flags & DEALBOX_EVF_FACE_UP ||
+	if (last->card >= 64 || event_guess(last) || last->flags & DEALBOX_EVF_FACE_UP ||
 	    *pocket->cards >> last->card & 1)
 		return false;
 	*pocket->cards |= (dealbox_cards)1 << last->card;

@@ -172,7 +172,7 @@ static void on_read(struct view *view, const struct dealbox_event *event)
 	*card = (struct card) {
 		.stage = STAGE_READ, .card = event->card, .pocket = DEALBOX_NONE,
 		.face_up = event->flags & DEALBOX_EVF_FACE_UP,
-		.guessed = event->quality && event->quality < DEALBOX_QUALITY_MIN,
+		.guessed = event_guess(event),
 	};
 }
 
@@ -246,7 +246,8 @@ static void on_held(struct view *view, const struct dealbox_event *event)
 {
 	struct card *card = &view->cards[event->position];
 
-	if (event->type == DEALBOX_EV_NOT_IN_PLAN)
+	/* a card that was only read badly stays, to be read again */
+	if (event->type == DEALBOX_EV_NOT_IN_PLAN && !event_guess(event))
 		view->foreign = event->position + 1u;
 	if (event->type == DEALBOX_EV_DECK_SHORT)
 		deck_short(view, event);

@@ -200,6 +200,8 @@ static void event(struct world *w, size_t row, char *word)
 			e.code = number;
 		else if (number_in(word, "number", &number))
 			e.arg[0] = number;
+		else if (number_in(word, "quality", &number))
+			e.quality = number;
 		else if (number_in(word, "ms", &number))
 			w->time_ns += (uint64_t)number * 1000000;
 		else if (number_in(word, "seq", &number))

@@ -869,6 +869,7 @@ static void a_capture(void **state)
 #define EMPTY	EVENT(HOPPER_EMPTY, NO, NO, NO)
 #define LOADED	EVENT(HOPPER_LOADED, NO, NO, NO)
 #define STOP(type, position)		EVENT(type, position, NO, NO)
+#define HELD(good)	{ .type = DEALBOX_EV_NOT_IN_PLAN, .position = 1, .card = 0, .quality = good }
 #define READ(position, card)		EVENT(CARD_READ, position, card, NO)
 #define ROUTE(position, card, pocket)	EVENT(CARD_ROUTED, position, card, pocket)
 #define LAND(position, card, pocket)	EVENT(CARD_LANDED, position, card, pocket)
@@ -1218,6 +1219,10 @@ static void the_hopper(void **state)
 	JUDGED(doubt, IN, START, FIRST, STOP(NOT_IN_PLAN, 1), EMPTY, READ(1, 0),
 	       STOP(GATE_LATE, 1), SECOND, THIRD, DONE);
 	JUDGED("", IN, EMPTY, LOADED, START, FIRST, STOP(NOT_IN_PLAN, 1), SECOND, THIRD, DONE);
+	/* it was only read badly, and is read again */
+	JUDGED("", IN, START, FIRST, HELD(49), EMPTY, SECOND, THIRD, DONE);
+	JUDGED(doubt, IN, START, FIRST, HELD(50), EMPTY, SECOND, THIRD, DONE);
+	JUDGED(doubt, IN, START, FIRST, HELD(0), EMPTY, SECOND, THIRD, DONE);
 	JUDGED("", IN, START, READ(0, 2), STOP(GATE_LATE, 0), EMPTY, FIRST, SECOND, THIRD, DONE);
 	JUDGED("", IN, START, FIRST, STOP(GATE_LATE, 1), EMPTY, SECOND, THIRD, DONE);
 	/* a capture has no fixed number of cards */
