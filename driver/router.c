@@ -49,10 +49,17 @@ static u8 first_reading(const struct router *router, u8 position, u8 card)
 	return DEALBOX_NONE;
 }
 
+/* A reading of low quality counts as none, even where it names a card. */
+static u8 read_as(const struct wire_event *read)
+{
+	return read->quality && read->quality < WIRE_QUALITY_MIN ?
+	       DEALBOX_NONE : read->card;
+}
+
 static bool route_card(struct router *router, const struct wire_event *read,
 		       struct wire_gate *gate)
 {
-	u8 first;
+	u8 first, card = read_as(read);
 
 	if (!router->insertion || read->insertion != router->insertion ||
 	    read->position >= DEALBOX_MAX_ENTRIES)
@@ -66,19 +73,18 @@ static bool route_card(struct router *router, const struct wire_event *read,
 	};
 	router->card_at[read->position] = DEALBOX_NONE;
 
-	first = first_reading(router, read->position, read->card);
+	first = first_reading(router, read->position, card);
 	if (first != DEALBOX_NONE) {
 		gate->reason = DEALBOX_EV_REPEATED_CARD;
 		gate->first = first;
 		return true;
 	}
 
-	gate->pocket =
-		planned_pocket(&router->plan, read->position, read->card);
+	gate->pocket = planned_pocket(&router->plan, read->position, card);
 	if (gate->pocket == DEALBOX_NONE)
 		gate->reason = DEALBOX_EV_NOT_IN_PLAN;
 	else
-		router->card_at[read->position] = read->card;
+		router->card_at[read->position] = card;
 	return true;
 }
 

@@ -61,6 +61,7 @@
 
 /* section 4 */
 #define WIRE_EVENT_SIZE		32
+#define WIRE_QUALITY_MIN	50	/* 1..49: not read */
 
 /* section 5.3 */
 #define WIRE_STATEMENT_MAGIC	0x41584244u

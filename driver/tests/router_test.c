@@ -148,6 +148,48 @@ static void test_not_in_plan(struct kunit *test)
 	assert_pocket(test, &r, 1, 21, 2);
 }
 
+/* A reading of quality 1..49 counts as none, even where it names a card. */
+static void test_quality(struct kunit *test)
+{
+	static const struct {
+		u8 mode, quality;
+		bool pocket, counts;
+	} rows[] = {
+		{ DEALBOX_PLAN_BY_CARD, 0, true, true },
+		{ DEALBOX_PLAN_BY_CARD, 1, false, false },
+		{ DEALBOX_PLAN_BY_CARD, 49, false, false },
+		{ DEALBOX_PLAN_BY_CARD, 50, true, true },
+		{ DEALBOX_PLAN_BY_CARD, 100, true, true },
+		{ DEALBOX_PLAN_BY_CARD, DEALBOX_NONE, true, true },
+		{ DEALBOX_PLAN_CAPTURE, 1, false, false },
+		{ DEALBOX_PLAN_CAPTURE, 49, false, false },
+		{ DEALBOX_PLAN_CAPTURE, 50, true, true },
+		/* by position, its pocket does not depend on it */
+		{ DEALBOX_PLAN_BY_POSITION, 1, true, false },
+		{ DEALBOX_PLAN_BY_POSITION, 49, true, false },
+		{ DEALBOX_PLAN_BY_POSITION, 50, true, true },
+	};
+	struct wire_event event = {
+		.type = DEALBOX_EV_CARD_READ, .insertion = INSERTION, .position = 7, .card = 7,
+	};
+	struct wire_gate gate;
+	struct router r;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		load(&r, rows[i].mode, rows[i].mode == DEALBOX_PLAN_CAPTURE ? 1 : 52);
+		start(test, &r);
+		event.quality = rows[i].quality;
+		KUNIT_ASSERT_TRUE(test, dealbox_router_event(&r, &event, &gate));
+		KUNIT_ASSERT_EQ(test, gate.pocket != DEALBOX_NONE, rows[i].pocket);
+		KUNIT_ASSERT_EQ(test, gate.reason,
+				rows[i].pocket ? 0 : DEALBOX_EV_NOT_IN_PLAN);
+		/* the card, read well this time, at the next position */
+		KUNIT_ASSERT_TRUE(test, read_card(&r, 8, 7, &gate));
+		KUNIT_ASSERT_EQ(test, gate.reason,
+				rows[i].counts ? DEALBOX_EV_REPEATED_CARD : 0);
+	}
+}
+
 /* After GATE_LATE, the machine rereads the card at the same position. */
 static void test_read_again(struct kunit *test)
 {
@@ -260,6 +302,7 @@ static struct kunit_case router_cases[] = {
 	KUNIT_CASE(test_capture),
 	KUNIT_CASE(test_repeated),
 	KUNIT_CASE(test_not_in_plan),
+	KUNIT_CASE(test_quality),
 	KUNIT_CASE(test_read_again),
 	KUNIT_CASE(test_silent_in_doubt),
 	KUNIT_CASE(test_end_of_deal),

@@ -13,9 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <dealbox/verify.h>
+
 #include "machine/host.h"
 #include "machine_wire.h"
 #include "queue.h"
+
+_Static_assert(WIRE_QUALITY_MIN == DEALBOX_QUALITY_MIN, "R-4-14 of the router and of the verdict");
 
 /* ---- the machine ---------------------------------------------------------- */
 

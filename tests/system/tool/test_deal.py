@@ -365,6 +365,18 @@ def an_unreadable_card_on_a_machine_that_asks(box):
 
 
 @test
+def a_card_that_is_read_badly_on_a_machine_that_asks(box):
+    """A card that was hardly read gets no pocket."""
+    read_again(box, "deal 1 position 7: quality 1", "routed")
+
+
+@test
+def the_last_card_that_is_read_badly(box):
+    """The hopper is empty, and the card is still there."""
+    read_again(box, "deal 1 position 51: quality 49", "routed")
+
+
+@test
 def a_joker_is_taken_out(box):
     read_again(box, "deal 1 position 7: extra joker1")
 
