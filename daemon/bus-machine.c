@@ -51,7 +51,8 @@ static int push(sd_bus_message *m, struct service *s, enum push what, sd_bus_err
 
 	if (!st)
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
-	st->dealing.starter = sender_uid(m);
+	if (what == PUSH_START)
+		st->dealing.starter = sender_uid(m);
 	engine_push(&st->dealing.engine, what);
 	return sd_bus_reply_method_return(m, "");
 }

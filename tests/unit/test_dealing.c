@@ -840,6 +840,7 @@ static void test_begin(void **state)
 		{ -ENOSPC, DID_LEDGER },
 	};
 	struct dealbox_ledger_insertion last;
+	struct dealbox_event *e;
 	struct step step = step_of(STEP_BEGIN);
 	struct world w;
 	size_t n;
@@ -888,6 +889,20 @@ static void test_begin(void **state)
 	assert_int_equal(dealbox_ledger_last(w.ledger, "SN1", &last), 0);
 	assert_int_equal(last.id, w.d.insertion);
 	assert_int_equal(last.plan, 6);
+	assert_int_equal(w.d.starter, DEALBOX_UID_NONE);
+
+	/* a program had pressed start for something else, and now somebody presses the key */
+	w.d.starter = 1000;
+	e = event(DEALBOX_EV_KEY, 0);
+	e->code = DEALBOX_KEY_STOP;
+	e->arg[0] = 1;
+	event(DEALBOX_EV_KEY, 0)->code = DEALBOX_KEY_START;
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.starter, 1000);
+	e = event(DEALBOX_EV_KEY, 0);
+	e->code = DEALBOX_KEY_START;
+	e->arg[0] = 1;
+	dealing_read(&w.d, NULL);
 	assert_int_equal(w.d.starter, DEALBOX_UID_NONE);
 	world_end(&w);
 
