@@ -97,7 +97,6 @@ static bool deal_find(struct deal *deal, const struct dealbox_trace *trace)
 			deal->first = start;
 			deal->last = i;
 			done = true;
-			started = false;
 		}
 	}
 	return done;

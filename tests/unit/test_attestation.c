@@ -633,6 +633,31 @@ static void a_statement_that_says_something_else_differs(void **state)
 	fixture_free(fixture);
 }
 
+/* The deal is that of the last end in the trace, whoever put it there. */
+static void a_second_end_cannot_be_compared(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation attestation = attested(fixture, 1);
+	struct dealbox_trace *trace = trace_of(fixture, 1);
+	struct dealbox_event end;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), PROVEN);
+	for (i = 0; dealbox_trace_get(trace, i)->type != DEALBOX_EV_DEAL_DONE; i++)
+		;
+	end = *dealbox_trace_get(trace, i);
+	i = dealbox_trace_count(trace) - 1;
+	end.seqno = dealbox_trace_get(trace, i)->seqno + 1;
+	end.machine_seq = dealbox_trace_get(trace, i)->machine_seq + 1;
+	end.counts[0]++;
+	assert_int_equal(dealbox_trace_add(trace, &end), 1);
+	/* ATTESTED lies within it */
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), INCOMPARABLE);
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
 /* What the host does not know may have been a stop. */
 static void what_comes_behind_the_deal_cannot_be_compared(void **state)
 {
@@ -1013,6 +1038,7 @@ int main(void)
 		cmocka_unit_test(a_machine_that_signs_too_early_is_not_proven),
 		cmocka_unit_test(a_machine_that_dealt_another_plan_differs),
 		cmocka_unit_test(a_statement_that_says_something_else_differs),
+		cmocka_unit_test(a_second_end_cannot_be_compared),
 		cmocka_unit_test(what_comes_behind_the_deal_cannot_be_compared),
 		cmocka_unit_test(a_hash_ignores_what_has_no_meaning),
 		cmocka_unit_test(an_attestation_within_a_deal_cannot_be_compared),
