@@ -66,7 +66,9 @@ void dealing_attach(struct dealing *d, struct dealbox_machine *machine, const st
 	d->fresh = true;
 	dealbox_confusion_reader(&d->confusion, info->reader);
 	engine_plugged(&d->engine, info);
-	if (d->engine.phase == PHASE_NONE && ledger_recorded(d->ledger, d->engine.id, &insertion, &copy, &options))
+	/* A record that is still to be undone does not count. */
+	if (d->engine.phase == PHASE_NONE && !d->engine.undo &&
+	    ledger_recorded(d->ledger, d->engine.id, &insertion, &copy, &options))
 		engine_recall(&d->engine, insertion, &copy, options);
 }
 

@@ -137,9 +137,10 @@ int ledger_settle(struct dealbox_ledger *ledger, unsigned int *settled)
 	return err;
 }
 
-/* One copy, and whether it counts. */
+/* The insertion of a copy, and whether it counts. */
 struct counted {
 	struct copy copy;
+	uint64_t insertion;
 	bool recorded;
 };
 
@@ -152,6 +153,17 @@ static int find_copy(const struct dealbox_ledger_copy *copy, void *context)
 	return 0;
 }
 
+/* The copy was dealt again, perhaps by another machine. */
+static int find_later(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	struct counted *counted = context;
+
+	if (insertion->board == counted->copy.board && insertion->copy == counted->copy.copy &&
+	    insertion->outcome == DEALBOX_LEDGER_EXACT && insertion->id > counted->insertion)
+		counted->recorded = false;
+	return 0;
+}
+
 bool ledger_recorded(struct dealbox_ledger *ledger, const char *machine, uint32_t *insertion,
 		     struct copy *copy, unsigned int *options)
 {
@@ -161,8 +173,9 @@ bool ledger_recorded(struct dealbox_ledger *ledger, const char *machine, uint32_
 
 	if (dealbox_ledger_last(ledger, machine, &last) || last.outcome != DEALBOX_LEDGER_EXACT)
 		return false;
-	counted = (struct counted){ .copy = { last.job, last.board, last.copy } };
+	counted = (struct counted){ .copy = { last.job, last.board, last.copy }, .insertion = last.id };
 	if (dealbox_ledger_copies(ledger, last.job, find_copy, &counted) ||
+	    dealbox_ledger_insertions(ledger, last.job, false, find_later, &counted) ||
 	    dealbox_ledger_jobs(ledger, last.job, keep_job, &job))
 		return false;
 	*insertion = last.number;

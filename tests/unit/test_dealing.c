@@ -1790,6 +1790,16 @@ static void test_last_is_recorded(void **state)
 	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy, &options));
 	/* after a late stop the board was to be emptied, but may come back with its cards */
 	assert_true(ledger_doubts(w.ledger, "SN1"));
+	/* another machine deals that copy: the board of this one counts no more than before */
+	assert_int_equal(__real_dealbox_ledger_begin(w.ledger, id, 1, 2, "SN2", 7, 3, &insertion), 0);
+	assert_int_equal(__real_dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_EXACT, 0, 0,
+						   machine.events, 1), 0);
+	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy, &options));
+	assert_true(ledger_doubts(w.ledger, "SN1"));
+	assert_true(ledger_recorded(w.ledger, "SN2", &number, &copy, &options));
+	assert_int_equal(number, 7);
+	fails.insertions = -EIO;
+	assert_false(ledger_recorded(w.ledger, "SN2", &number, &copy, &options));
 	world_end(&w);
 }
 
@@ -1812,6 +1822,12 @@ static void test_recalled(void **state)
 	assert_int_equal(w.d.engine.copy.copy, 1);
 	assert_true(w.d.engine.recorded);
 	assert_false(w.d.engine.shuffled);
+	/* its record is to be undone, as soon as the ledger can be written */
+	w.d.engine.undo = true;
+	dealing_detach(&w.d);
+	dealing_attach(&w.d, (struct dealbox_machine *)&w, &info);
+	assert_false(w.d.engine.recorded);
+	assert_true(w.d.engine.undo);
 	world_end(&w);
 
 	/* one that was dealt by a law has no number */
