@@ -1920,6 +1920,44 @@ static void test_by_position(void **state)
 	dealbox_trace_free(trace);
 }
 
+/* A machine with exit sensors that saw no card fall has no proof; one without them needs none. */
+static void test_sensors_that_saw_nothing(void **state)
+{
+	static const unsigned int counts[] = { 13, 13, 13, 13 };
+	struct dealbox_ledger_insertion last;
+	unsigned int sensors, n, kept;
+	struct world w;
+
+	(void)state;
+	for (sensors = 0; sensors < 2; sensors++) {
+		world_begin(&w, 0);
+		w.d.engine.capabilities |= sensors ? DEALBOX_CAP_EXIT_SENSORS : 0;
+		begun(&w);
+		cards(DEALBOX_NONE, 0);
+		done(counts);
+		for (n = kept = 0; n < machine.count; n++) {
+			if (machine.events[n].type == DEALBOX_EV_CARD_LANDED)
+				continue;
+			machine.events[kept] = machine.events[n];
+			machine.events[kept].seqno = machine.events[kept].machine_seq = kept + 1;
+			kept++;
+		}
+		machine.now = machine.count = kept;
+		dealing_read(&w.d, NULL);
+		calls();
+		assert_int_equal(does(&w, STEP_JUDGE), sensors ? DID_DIFFERS : DID_EXACT);
+		assert_string_equal(said(&w), sensors ?
+				    "void 1.1: board 1, copy 1: not an exact duplicate: the exit sensors saw no "
+				    "card|judged 1.1 #1 0: not an exact duplicate: the exit sensors saw no card|" :
+				    "recorded 1.1: board 1, copy 1: exact duplicate (by gates), recorded|"
+				    "judged 1.1 #1 1: exact duplicate (by gates)|");
+		assert_int_equal(dealbox_ledger_last(w.ledger, "SN1", &last), 0);
+		assert_int_equal(last.outcome, sensors ? DEALBOX_LEDGER_DIFFERS : DEALBOX_LEDGER_EXACT);
+		assert_int_equal(last.differences, sensors);
+		world_end(&w);
+	}
+}
+
 /* A pocket of an original is captured: that many cards, from one on. */
 static void capture_pocket(struct world *w, unsigned int pocket, unsigned int first, unsigned int count)
 {
@@ -2055,6 +2093,7 @@ int main(void)
 		cmocka_unit_test(test_recalled),
 		cmocka_unit_test(test_ledger_doubts),
 		cmocka_unit_test(test_by_position),
+		cmocka_unit_test(test_sensors_that_saw_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
