@@ -325,6 +325,44 @@ def certified(box):
 
 
 @test
+def a_certificate_is_taken_back(box):
+    """The machine stops when the board was certified as exact, and is dealt again."""
+    box.dealbox("square", "new", "club", *NEW).expect(0)
+    box.dealbox("certificate", "new-key", "organiser").expect(0)
+    box.dealbox("certificate", "manifest", "club", "-k", "organiser").expect(0)
+    box.dealbox("square", "value", "club", "7").expect(0)
+    box.dealbox("square", "deal", "club", "-P", "1", "-s", "1").expect(0)
+    box.dealbox("certificate", "begin", "pc", "club.manifest").expect(0)
+    machine = box.machine("--manual", "--packs", "3")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", "--copies", "2", "--certify", "pc", "--record",
+                        "traces", "rr1.pbn")
+    running.put_in(machine)
+    running.see("board 1, copy 1: exact")
+    running.see("Take it out.")
+    machine.tell("break 5")
+    running.see("board 1, copy 1: void: hardware fault behind its end")
+    machine.tell("remove")
+    machine.tell("wait state IDLE")
+    machine.tell("empty")
+    machine.tell("insert")
+    running.empty(machine)
+    running.see("board 1, copy 1: exact")
+    running.see("Take it out.")
+    machine.tell("remove")
+    running.put_in(machine)
+    running.finish().expect(0, "board 1, copy 2: exact", "2 of 2 boards are exact duplicates; 1 void")
+    assert re.findall(r"^(?:verdict|insertion) (.*)$", content("pc/certificates").decode(), re.M) == [
+        "exact", "1", "void", "1", "exact", "2", "exact", "3"]
+    box.dealbox("certificate", "open", "pc").expect(0)
+    for traces in ((), ("--traces", "traces")):
+        result = box.dealbox("certificate", "verify", *traces, "club.manifest", "pc/certificates", "rr1.pbn").expect(
+            1, "rr1 board 2: there is no certificate", r"insertion 1\): void: this board was not given out as dealt",
+            r"copy 1 \(machine \S+, insertion 2\): the deal that was committed to",
+            r"copy 2 \(machine \S+, insertion 3\): the deal that was committed to")
+        assert not re.search(r"insertion 1\): the deal|NOT PROVEN", result.out), result.out
+
+
+@test
 def certificates_prove_what_lies_in_the_boards(box):
     key, machine = certified(box)
     file = "pc/certificates"

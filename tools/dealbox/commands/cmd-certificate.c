@@ -273,7 +273,8 @@ static const char *verdict_follows(const struct dealbox_certificate *c, const st
 	if (ret == -ENODATA)
 		return "NOT PROVEN: the cards were counted, and the trace does not say that their deck was sorted; "
 		       "`dealbox ledger traces` writes it again";
-	same = !ret && dealbox_verdict_exact(verdict) == c->exact &&
+	/* a board may be void for a reason that came behind its trace */
+	same = !ret && (!c->exact || dealbox_verdict_exact(verdict)) &&
 	       dealbox_verdict_basis(verdict) == c->basis &&
 	       dealbox_verdict_identified(verdict) == c->identified;
 	dealbox_verdict_free(verdict);
@@ -305,6 +306,22 @@ static const char *trace_verify(struct call *call, const struct dealbox_certific
 	return given ? "NOT PROVEN: the machine reported something else than this trace" : NULL;
 }
 
+/* Return true if a later certificate calls the same insertion void: the machine stopped behind its end. */
+static bool taken_back(const struct call *call, const struct dealbox_certificate *c)
+{
+	const struct dealbox_certificate *later;
+	bool behind = false;
+
+	for (size_t i = 0; (later = dealbox_certificates_get(call->certificates, i)); i++) {
+		if (behind && !later->exact && later->board == c->board && later->copy == c->copy &&
+		    later->insertion == c->insertion && !strcmp(later->machine, c->machine) &&
+		    !strcmp(later->session, c->session))
+			return true;
+		behind |= later == c;
+	}
+	return false;
+}
+
 static bool certificate_verify(struct call *call, const struct dealbox_certificate *c)
 {
 	const struct dealbox_set *set = session_deals(call, c->session);
@@ -326,7 +343,7 @@ static bool certificate_verify(struct call *call, const struct dealbox_certifica
 	if (wrong) {
 		call->wrong++;
 		certificate_say(call, c, false, wrong);
-	} else if (!c->exact) {
+	} else if (!c->exact || taken_back(call, c)) {
 		certificate_say(call, c, false, "void: this board was not given out as dealt");
 	} else {
 		call->right++;
@@ -350,7 +367,7 @@ static void missing_say(struct call *call)
 			size_t n = 0;
 
 			while ((c = dealbox_certificates_get(call->certificates, n)) &&
-			       (!c->exact || c->board != board.number ||
+			       (!c->exact || c->board != board.number || taken_back(call, c) ||
 				strcmp(c->session, call->sessions[s].name)))
 				n++;
 			if (c)

@@ -133,10 +133,15 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	struct dealbox_verdict *verdict = NULL;
 	struct dealbox_trace *trace;
 	struct dealbox_deal deal;
+	int counts;
 	bool good;
 
 	if (insertion->outcome != DEALBOX_LEDGER_EXACT && insertion->outcome != DEALBOX_LEDGER_DIFFERS)
 		return 0;
+	counts = own_counts(d->own.reader, insertion);
+	if (counts < 0)
+		return own_refused(d->own.reader), counts;
+	certificate.exact = counts;
 	snprintf(certificate.session, sizeof(certificate.session), "%s", d->session.file);
 	snprintf(certificate.machine, sizeof(certificate.machine), "%s", insertion->machine);
 	memcpy(certificate.pockets, own_pockets(&d->job), DEALBOX_HANDS);
@@ -148,7 +153,7 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	verdict = own_judge(d->own.reader, &d->job, insertion, trace);
 	good = verdict && !dealbox_ledger_get_deal(d->own.reader, d->job.set, insertion->board, &deal);
 	if (good) {
-		certificate.exact = dealbox_verdict_exact(verdict);
+		certificate.exact &= dealbox_verdict_exact(verdict);
 		certificate.basis = dealbox_verdict_basis(verdict);
 		certificate.identified = dealbox_verdict_identified(verdict);
 		good = certifier_add(&d->certifier, &certificate, &deal, trace);
@@ -165,7 +170,10 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	return -EIO;
 }
 
-/* Certify each insertion that was dealt to its end and has no certificate, oldest first. */
+/*
+ * Certify each insertion that was dealt to its end and has no certificate, oldest first. A certificate
+ * of one that does not count any more is taken back by another.
+ */
 static bool certify(struct own_deal *d)
 {
 	return !d->options->certify ||

@@ -67,7 +67,7 @@ static bool commit_ask(struct job_certifier *c, sd_bus *bus, const char *job,
 			 !basis_read(basis, &certificate->basis)))
 		err = -EBADMSG;
 	if (err >= 0) {
-		certificate->exact = exact;
+		certificate->exact &= exact;
 		certificate->identified = read;
 		memcpy(certificate->pockets, pockets, DEALBOX_HANDS);
 		memcpy(certificate->trace, digest, DEALBOX_HASH);
@@ -121,6 +121,7 @@ bool job_certify(struct job_certifier *c, sd_bus *bus, const char *job)
 		if (err <= 0)
 			break;
 		snprintf(certificate.machine, sizeof(certificate.machine), "%s", machine);
+		certificate.exact = !strcmp(outcome, "exact");
 		if (!strcmp(outcome, "exact") || !strcmp(outcome, "differs"))
 			good = certify_one(c, bus, job, &certificate);
 	}

@@ -186,15 +186,15 @@ bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
 
 bool certifier_has(const struct certifier *c, const struct dealbox_certificate *wanted)
 {
-	const struct dealbox_certificate *found;
+	const struct dealbox_certificate *found, *last = NULL;
 	size_t n;
 
 	for (n = 0; (found = dealbox_certificates_get(c->certificates, n)); n++)
 		if (found->board == wanted->board && found->copy == wanted->copy &&
 		    found->insertion == wanted->insertion && !strcmp(found->machine, wanted->machine) &&
 		    !strcmp(found->session, wanted->session))
-			return true;
-	return false;
+			last = found;
+	return last && (!last->exact || wanted->exact);
 }
 
 void certifier_salt(const struct certifier *c, struct dealbox_certificate *certificate,

@@ -35,7 +35,8 @@ bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
 		   const struct dealbox_deal *deal, const struct dealbox_trace *trace);
 
 /*
- * Returns true if this insertion has a certificate, by session, board, copy, machine and insertion.
+ * Returns true if this insertion (by session, board, copy, machine and insertion) has a certificate
+ * that need not be taken back: exact says whether it may be one with the verdict exact.
  */
 bool certifier_has(const struct certifier *c, const struct dealbox_certificate *certificate);
 
