@@ -130,17 +130,66 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 }
 METHOD(make_set, "deal")
 
+/* An insertion that is exact */
+struct exact {
+	unsigned int board, copy;
+	uint64_t id;
+};
+
 struct listed {
+	const struct job *job;
 	sd_bus_message *reply;
 	unsigned int count;
+	struct exact *exact;
+	size_t exacts, room;
 };
+
+static int collect_exact(const struct dealbox_ledger_insertion *i, void *context)
+{
+	struct listed *listed = context;
+	struct exact *grown;
+
+	if (++listed->count > INSERTIONS_MAX)
+		return -E2BIG;
+	if (i->outcome != DEALBOX_LEDGER_EXACT)
+		return 0;
+	if (listed->exacts == listed->room) {
+		listed->room = listed->room ? 2 * listed->room : 64;
+		grown = realloc(listed->exact, listed->room * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		listed->exact = grown;
+	}
+	listed->exact[listed->exacts++] = (struct exact){ i->board, i->copy, i->id };
+	return 0;
+}
+
+static int exact_order(const void *a, const void *b)
+{
+	const struct exact *x = a, *y = b;
+
+	return x->board != y->board ? (x->board < y->board ? -1 : 1) :
+	       x->copy != y->copy ? (x->copy < y->copy ? -1 : 1) :
+	       x->id != y->id ? (x->id < y->id ? -1 : 1) : 0;
+}
+
+/* Return true if the insertion is the last exact one of its copy, and the copy is recorded. */
+static bool counts(const struct listed *listed, const struct dealbox_ledger_insertion *i)
+{
+	const struct exact key = { i->board, i->copy, i->id };
+	const struct exact *found = bsearch(&key, listed->exact, listed->exacts, sizeof(key), exact_order);
+	const struct exact *next = found + 1;
+
+	return found && job_state(listed->job, i->board, i->copy) == DEALBOX_LEDGER_COPY_RECORDED &&
+	       (next == listed->exact + listed->exacts || next->board != i->board || next->copy != i->copy);
+}
 
 static int append_insertion(const struct dealbox_ledger_insertion *i, void *context)
 {
 	struct listed *listed = context;
-	int err = ++listed->count > INSERTIONS_MAX ? -E2BIG :
-		  sd_bus_message_append(listed->reply, "(uusus)", i->board, i->copy, i->machine, i->number,
-					dealbox_ledger_outcome_name(i->outcome));
+	bool revoked = i->outcome == DEALBOX_LEDGER_EXACT && !counts(listed, i);
+	int err = sd_bus_message_append(listed->reply, "(uusus)", i->board, i->copy, i->machine, i->number,
+					revoked ? "revoked" : dealbox_ledger_outcome_name(i->outcome));
 
 	return err < 0 ? err : 0;
 }
@@ -149,7 +198,7 @@ static int append_insertion(const struct dealbox_ledger_insertion *i, void *cont
 static int job_insertions(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	const struct job *job = job_at(s, sd_bus_message_get_path(m));
-	struct listed listed = { 0 };
+	struct listed listed = { .job = job };
 	int err;
 
 	if (!job)
@@ -157,11 +206,16 @@ static int job_insertions(sd_bus_message *m, struct service *s, sd_bus_error *er
 	err = sd_bus_message_new_method_return(m, &listed.reply);
 	if (err >= 0)
 		err = sd_bus_message_open_container(listed.reply, 'a', "(uusus)");
-	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job->id, false, append_insertion, &listed))
+	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job->id, false, collect_exact, &listed))
 		err = listed.count > INSERTIONS_MAX ?
 		      sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the job has more than %d "
 					"insertions; `dealbox ledger` shows them", INSERTIONS_MAX) :
 		      ledger_error(s, -EIO, error);
+	if (err >= 0 && listed.exacts)
+		qsort(listed.exact, listed.exacts, sizeof(*listed.exact), exact_order);
+	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job->id, false, append_insertion, &listed))
+		err = ledger_error(s, -EIO, error);
+	free(listed.exact);
 	if (err >= 0)
 		err = sd_bus_message_close_container(listed.reply);
 	return send_reply(listed.reply, err);

@@ -122,7 +122,7 @@ bool job_certify(struct job_certifier *c, sd_bus *bus, const char *job)
 			break;
 		snprintf(certificate.machine, sizeof(certificate.machine), "%s", machine);
 		certificate.exact = !strcmp(outcome, "exact");
-		if (!strcmp(outcome, "exact") || !strcmp(outcome, "differs"))
+		if (certificate.exact || !strcmp(outcome, "differs") || !strcmp(outcome, "revoked"))
 			good = certify_one(c, bus, job, &certificate);
 	}
 	if (err < 0)
