@@ -38,17 +38,17 @@ int ledger_commit(struct dealbox_ledger *l, int error)
 int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq,
 		  const char *format, ...)
 {
-	const struct ledger_table *table = &ledger_tables[kind];
 	uint64_t next = ledger_next(l);
 	sqlite3_stmt *stmt = l->insert[kind];
+	char sql[LEDGER_SQL + 64], columns[LEDGER_SQL];
 	uint8_t hash[DEALBOX_LEDGER_HASH];
-	char sql[256];
 	va_list ap;
 	int err, rc;
 
 	if (!stmt) {
-		snprintf(sql, sizeof(sql), "INSERT INTO %s (seq, %s) VALUES (?%.*s)", table->name,
-			 table->columns, (int)(2 * table->count), ",?,?,?,?,?,?,?,?");
+		rc = ledger_columns(kind, columns);
+		snprintf(sql, sizeof(sql), "INSERT INTO %s (seq, %s) VALUES (?%.*s)",
+			 ledger_tables[kind].name, columns, 2 * rc, ",?,?,?,?,?,?,?,?");
 		stmt = l->insert[kind] = ledger_prepare(l, sql);
 		if (!stmt)
 			return l->failed;
@@ -97,15 +97,15 @@ static void hash_number(crypto_generichash_state *state, uint64_t value)
 int ledger_hash(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t seq,
 		const uint8_t before[DEALBOX_LEDGER_HASH], uint8_t hash[DEALBOX_LEDGER_HASH])
 {
-	const struct ledger_table *table = &ledger_tables[kind];
+	char sql[LEDGER_SQL + 64], columns[LEDGER_SQL];
 	sqlite3_stmt *stmt = l->select[kind];
 	crypto_generichash_state state;
-	char sql[256];
 	int n, rc;
 
 	if (!stmt) {
-		snprintf(sql, sizeof(sql), "SELECT %s FROM %s WHERE seq = ?", table->columns,
-			 table->name);
+		ledger_columns(kind, columns);
+		snprintf(sql, sizeof(sql), "SELECT %s FROM %s WHERE seq = ?", columns,
+			 ledger_tables[kind].name);
 		stmt = l->select[kind] = ledger_prepare(l, sql);
 		if (!stmt)
 			return l->failed;

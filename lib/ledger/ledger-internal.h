@@ -13,39 +13,11 @@
 
 #include <dealbox/ledger.h>
 
+#include "schema.h"
+
 #define LEDGER_APPLICATION	0x44424c47	/* "DBLG" */
 
-/* Kinds of records, as stored in chain.kind: never renumbered. */
-enum ledger_kind {
-	LEDGER_SET = 1,
-	LEDGER_BOARD,
-	LEDGER_JOB,
-	LEDGER_JOB_BOARD,
-	LEDGER_INSERTION,
-	LEDGER_TRACE,
-	LEDGER_VERDICT,
-	LEDGER_ACT,
-	LEDGER_JOB_MACHINE,
-	LEDGER_KINDS
-};
-
 #define LEDGER_KEPT	48	/* statements, more than there are */
-
-/*
- * The table of a kind, the columns that its hash covers, in order (besides seq), and the format of
- * its records in an export.
- */
-struct ledger_table {
-	const char *name;
-	const char *columns;
-	unsigned int count;
-	const char *json;
-};
-
-extern const struct ledger_table ledger_tables[LEDGER_KINDS];
-/* Step n brings a ledger from version n to n + 1; so many steps make the present version. */
-extern const char *const ledger_migrations[];
-extern const int ledger_version;
 
 /* Keys, each for one purpose, derived from the key file. */
 struct ledger_keys {
@@ -143,7 +115,7 @@ int ledger_begin(struct dealbox_ledger *l);
 int ledger_commit(struct dealbox_ledger *l, int error);
 
 /*
- * Adds a record within a transaction: the values of ledger_tables[kind].columns, by
+ * Adds a record within a transaction: the values of its table's columns, by
  * format as above. Its number is in *seq.
  */
 int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq,

@@ -201,7 +201,7 @@ int dealbox_ledger_export(struct dealbox_ledger *l, FILE *out)
 {
 	sqlite3_stmt *rows[LEDGER_KINDS] = { NULL }, *chain;
 	int err = 0, rc = SQLITE_DONE, kind;
-	char sql[1024];
+	char sql[LEDGER_SQL + 128], columns[LEDGER_SQL];
 
 	if (sqlite3_exec(l->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		return ledger_fail_sql(l, "exporting");
@@ -216,10 +216,10 @@ int dealbox_ledger_export(struct dealbox_ledger *l, FILE *out)
 			break;
 		}
 		if (!rows[kind]) {
+			ledger_export_columns(kind, columns);
 			snprintf(sql, sizeof(sql), "SELECT json_object('number', seq, %s, 'hash', "
 				 "lower(hex(chain.hash))) FROM %s JOIN chain USING (seq) "
-				 "WHERE seq = ?", ledger_tables[kind].json,
-				 ledger_tables[kind].name);
+				 "WHERE seq = ?", columns, ledger_tables[kind].name);
 			rows[kind] = ledger_query(l, sql, "");
 			if (!rows[kind]) {
 				err = l->failed;

@@ -1,53 +1,121 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The tables of the ledger, and how each version of them is made from the one before. */
-#include "ledger-internal.h"
+#include <stdio.h>
+
+#include "schema.h"
 #include "sql.h"
 
+#define AT	"time of the record: µs since 1970, UTC"
+
+/*
+ * A new column also needs a step in ledger_migrations, and a value wherever records.c appends a
+ * record of its kind. It changes the hash of its records: add it to a new table, or leave it out of
+ * the hashes of older records.
+ */
 const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 	[LEDGER_SET] = {
-		"sets", "at, session, boards, digest", 4,
-		"'record', 'set', 'at', at, 'session', session, 'boards', boards"
-	},
+		"sets", "set", "The deals of one session. The same deals for the same session are the same set.", {
+		{ "at", "at", NULL, AT },
+		{ "session", "session", NULL, "name of the session" },
+		{ "boards", "boards", NULL, "number of boards" },
+		{ "digest", NULL, NULL, "keyed digest of all deals, whatever their order" },
+	} },
 	[LEDGER_BOARD] = {
-		"boards", "set_seq, number, fingerprint, sealed", 4,
-		"'record', 'board', 'set', set_seq, 'board', number, "
-		"'fingerprint', printf('%016llx', fingerprint)"
-	},
+		"boards", "board", "One deal of a set.", {
+		{ "set_seq", "set", NULL, "number of the set's record" },
+		{ "number", "board", NULL, "number of the board" },
+		{ "fingerprint", "fingerprint", "printf('%016llx', fingerprint)",
+		  "keyed hash of the deal: 16 hexadecimal digits. A deal that was turned has the same" },
+		{ "sealed", NULL, NULL, "the deal, encrypted" },
+	} },
 	[LEDGER_JOB] = {
-		"jobs", "at, set_seq, copies, options, priority", 5,
-		"'record', 'job', 'at', at, 'set', set_seq, 'copies', copies, "
-		"'options', options, 'priority', priority"
-	},
+		"jobs", "job", "A set that is to be dealt. A job without a set reads an original, or deals a "
+		"shuffled pack by a ruleset.", {
+		{ "at", "at", NULL, AT },
+		{ "set_seq", "set", NULL, "number of the set's record; null: none" },
+		{ "copies", "copies", NULL, "copies of each board; of an original: its pockets; 0: no limit" },
+		{ "options", "options", NULL, "sum of `DEALBOX_JOB_` values of `dealbox/ledger.h`" },
+		{ "priority", "priority", NULL, "priority at first; an act may change it. The highest is dealt first" },
+	} },
 	[LEDGER_JOB_BOARD] = {
-		"job_boards", "job, number", 2,
-		"'record', 'job board', 'job', job, 'board', number"
-	},
+		"job_boards", "job board", "A board of a job.", {
+		{ "job", "job", NULL, "number of the job's record" },
+		{ "number", "board", NULL, "number of the board" },
+	} },
 	[LEDGER_INSERTION] = {
-		"insertions", "at, job, number, copy, machine, insertion, plan, capture", 8,
-		"'record', 'insertion', 'at', at, 'job', job, 'board', number, 'copy', copy, "
-		"'machine', machine, 'insertion', insertion, 'plan', plan, "
-		"'capture', json(iif(capture, 'true', 'false'))"
-	},
+		"insertions", "insertion", "Written *before* START is sent: this insertion of this machine is for "
+		"this copy of this board.", {
+		{ "at", "at", NULL, AT },
+		{ "job", "job", NULL, "number of the job's record" },
+		{ "number", "board", NULL, "number of the board" },
+		{ "copy", "copy", NULL, "copy of the board, from 1; of an original: its pocket, from 1" },
+		{ "machine", "machine", NULL, "serial number of the machine, or its port" },
+		{ "insertion", "insertion", NULL, "the machine's number of the insertion" },
+		{ "plan", "plan", NULL, "number of the plan, as given to the machine" },
+		{ "capture", "capture", "json(iif(capture, 'true', 'false'))",
+		  "true: the board is an original that is read" },
+	} },
 	[LEDGER_TRACE] = {
-		"traces", "insertion, events, sealed", 3,
-		"'record', 'trace', 'of', insertion, 'events', events"
-	},
+		"traces", "trace", "Every event of an insertion.", {
+		{ "insertion", "of", NULL, "number of the insertion's record" },
+		{ "events", "events", NULL, "number of events" },
+		{ "sealed", NULL, NULL, "the events, encrypted" },
+	} },
 	[LEDGER_VERDICT] = {
-		"verdicts", "at, insertion, outcome, reason, differences, trace", 6,
-		"'record', 'verdict', 'at', at, 'of', insertion, "
-		"'outcome', " SQL_NAME(OUTCOME_NAMES, "outcome") ", 'reason', reason, "
-		"'differences', differences, 'trace', trace"
-	},
+		"verdicts", "verdict", "The outcome of an insertion.", {
+		{ "at", "at", NULL, AT },
+		{ "insertion", "of", NULL, "number of the insertion's record" },
+		{ "outcome", "outcome", SQL_NAME(OUTCOME_NAMES, "outcome"),
+		  "exact; differs; void; unknown: it was cut short; captured: the original was read" },
+		{ "reason", "reason", NULL, "type of the event that stopped a void deal (`DEALBOX_EV_`); 0: none" },
+		{ "differences", "differences", NULL, "number of differences between board and plan" },
+		{ "trace", "trace", NULL, "number of the trace's record; null: none" },
+	} },
 	[LEDGER_ACT] = {
-		"acts", "at, uid, act, job, board, copy, value, machine", 8,
-		"'record', 'act', 'at', at, 'uid', uid, 'act', " SQL_NAME(ACT_NAMES, "act") ", "
-		"'job', job, 'board', board, 'copy', copy, 'value', value, 'machine', machine"
-	},
+		"acts", "act", "An action of an operator.", {
+		{ "at", "at", NULL, AT },
+		{ "uid", "uid", NULL, "number of the user; 4294967295: a key or button; 4294967294: a program that "
+		  "had ended before the bus could name its user" },
+		{ "act", "act", SQL_NAME(ACT_NAMES, "act"),
+		  "pause, resume, cancel: the job. skip, redeal: the copy. priority: its value is the job's new "
+		  "one. emptied: the board was said to be empty. reveal: cards were shown, of a set if the value is not 0. stop: emergency stop. "
+		  "add: of a job, or of the set that is the value. restore: an older ledger goes on, and the value "
+		  "is the number of lost records. accept: of a new machine" },
+		{ "job", "job", NULL, "number of the job's record; null: none" },
+		{ "board", "board", NULL, "number of the board; null: none" },
+		{ "copy", "copy", NULL, "copy of the board; null: none" },
+		{ "value", "value", NULL, "see act; otherwise 0" },
+		{ "machine", "machine", NULL, "the machine, as in an insertion; null: none" },
+	} },
 	[LEDGER_JOB_MACHINE] = {
-		"job_machines", "job, machine", 2,
-		"'record', 'job machine', 'job', job, 'machine', machine"
-	},
+		"job_machines", "job machine", "A machine that may deal a job. If none is named, any may.", {
+		{ "job", "job", NULL, "number of the job's record" },
+		{ "machine", "machine", NULL, "the machine, as in an insertion" },
+	} },
 };
+
+int ledger_columns(enum ledger_kind kind, char sql[LEDGER_SQL])
+{
+	const struct ledger_column *column;
+	size_t length = 0;
+	int count = 0;
+
+	for (column = ledger_tables[kind].columns; column->name; column++)
+		length += snprintf(sql + length, LEDGER_SQL - length, "%s%s", count++ ? ", " : "", column->name);
+	return count;
+}
+
+void ledger_export_columns(enum ledger_kind kind, char sql[LEDGER_SQL])
+{
+	const struct ledger_table *table = &ledger_tables[kind];
+	const struct ledger_column *column;
+	size_t length = snprintf(sql, LEDGER_SQL, "'record', '%s'", table->record);
+
+	for (column = table->columns; column->name; column++)
+		if (column->key)
+			length += snprintf(sql + length, LEDGER_SQL - length, ", '%s', %s", column->key,
+					   column->value ? column->value : column->name);
+}
 
 #define CHAINED "seq INTEGER PRIMARY KEY REFERENCES chain DEFERRABLE INITIALLY DEFERRED, "
 #define FIXED(table) \

@@ -1987,6 +1987,32 @@ static void test_export(void **state)
 	dealbox_ledger_free(l);
 }
 
+/* The hash of a record covers every column of its table, and the page names each of them. */
+static void test_columns(void **state)
+{
+	struct folder *f = *state;
+	const struct ledger_column *column;
+	char sql[256], names[LEDGER_SQL];
+	enum ledger_kind kind;
+	sqlite3_stmt *stmt;
+	sqlite3 *db;
+
+	make_history(f->db);
+	assert_int_equal(sqlite3_open(f->db, &db), SQLITE_OK);
+	for (kind = LEDGER_SET; kind < LEDGER_KINDS; kind++) {
+		snprintf(sql, sizeof(sql), "SELECT group_concat(name, ', ') FROM pragma_table_info('%s') "
+			 "WHERE name <> 'seq'", ledger_tables[kind].name);
+		assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+		assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+		ledger_columns(kind, names);
+		assert_string_equal(names, (const char *)sqlite3_column_text(stmt, 0));
+		sqlite3_finalize(stmt);
+		for (column = ledger_tables[kind].columns; column->name; column++)
+			assert_true(column->about && *column->about);
+	}
+	sqlite3_close(db);
+}
+
 static void test_names_of_outcomes(void **state)
 {
 	static const char *const names[] = {
@@ -2924,6 +2950,7 @@ int main(void)
 		TEST(test_read_only_folder),
 		TEST(test_full_disk),
 		TEST(test_export),
+		TEST(test_columns),
 		cmocka_unit_test(test_names_of_outcomes),
 		TEST(test_backup),
 		TEST(test_backup_of_damage),

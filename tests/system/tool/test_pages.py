@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from tool import DEALBOX, SOURCE, main, test
+from tool import DEALBOX, SET, SOURCE, main, test
 
 MANUAL = os.environ["DEALBOX_MANUAL"]
 
@@ -108,6 +108,25 @@ def the_page_of_the_device_has_every_call(box):
     described = re.findall(r"^ +(DEALBOX_IOC_\w+)$|^ +(DEALBOX_IOC_\w+) ",
                            rendered(os.path.join(SOURCE, "docs/man/dealbox.4")), re.M)
     assert calls and {one or other for one, other in described} == calls, described
+
+
+@test
+def the_page_of_the_ledger_has_every_key(box):
+    """Of each kind of record that a deal and its cancelling leave."""
+    with open(os.path.join(os.path.dirname(DEALBOX), "../../docs/ledger-records.md")) as file:
+        head, *parts = re.split(r"^## (.*)$", file.read(), flags=re.M)
+    keys = {kind: re.findall(r"^\| (\w+) \| \w+ \| .+ \|$", text, re.M)[1:]
+            for kind, text in zip(parts[::2], parts[1::2])}
+    machine = box.machine()
+    box.deal("-m", machine.uri, "-b", "1", SET).expect(0)
+    running = box.begin("deal", "--law", "rubber", "-m", machine.uri)
+    running.see("Put in an empty board|is empty")
+    running.stop()
+    records = box.records()
+    assert {record["record"] for record in records} == set(keys), records
+    for record in records:
+        assert list(record) == ["number", "record", *keys[record["record"]], "hash"], record
+        assert all(re.search("`%s`" % key, head) for key in ("number", "record", "hash")), head
 
 
 COMPLETE = r"""
