@@ -544,8 +544,8 @@ static uint64_t fingerprint(const struct state *s)
 
 /*
  * A set of hashes, with a number of each, or without. Two states with the same hash count as one:
- * among n of them, the chance that this has happened anywhere is below n * n / 2^65, a millionth
- * for eight million states.
+ * among n of them, the chance that this has happened anywhere is below n * n / 2^65, which is
+ * 1.7e-6 for eight million states.
  */
 struct set {
 	bool numbered;
