@@ -143,12 +143,39 @@ static void test_facts(void **state)
 			       "i lommen til \303\230st, nummer 5 ovenfra"));
 }
 
+/* The board is void after exactly these. */
+static void test_void(void **state)
+{
+	static const enum dealbox_operator_state states[] = {
+		DEALBOX_OPERATOR_JAM, DEALBOX_OPERATOR_DECK_SHORT, DEALBOX_OPERATOR_REPEATED,
+		DEALBOX_OPERATOR_DECK_WRONG, DEALBOX_OPERATOR_WRONG_POCKET, DEALBOX_OPERATOR_DOUBLE_FEED,
+		DEALBOX_OPERATOR_PULLED, DEALBOX_OPERATOR_COVER_OPENED, DEALBOX_OPERATOR_HARDWARE,
+		DEALBOX_OPERATOR_ABORTED, DEALBOX_OPERATOR_DIFFERS, DEALBOX_OPERATOR_DOUBT,
+	};
+	static const struct dealbox_operator_facts facts = { .board = 12, .copy = 3 };
+	unsigned int k, n;
+
+	(void)state;
+	for (k = 0; k < DEALBOX_OPERATOR_STATES; k++) {
+		bool is_void = strstr(text_of(k, &facts, NULL), "The board is void: take it out, empty it");
+
+		for (n = 0; n < sizeof(states) / sizeof(states[0]) && states[n] != k; n++)
+			;
+		if (is_void != (n < sizeof(states) / sizeof(states[0])))
+			fail_msg("%s", dealbox_operator_name(k));
+	}
+	/* what follows the instruction */
+	assert_non_null(strstr(text_of(DEALBOX_OPERATOR_WRONG_POCKET, &facts, NULL), "put the board in again. If it "
+			       "comes again, clean the gates."));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_languages),
 		cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_void),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
