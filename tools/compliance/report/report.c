@@ -360,22 +360,18 @@ static void string_clean(struct json_object *string)
 
 void report_clean(struct json_object *report)
 {
-	switch (json_object_get_type(report)) {
-	case json_type_string:
+	const enum json_type type = json_object_get_type(report);
+
+	if (type == json_type_string)
 		string_clean(report);
-		break;
-	case json_type_array:
+	if (type == json_type_array)
 		for (size_t i = 0; i < json_object_array_length(report); i++)
 			report_clean(json_object_array_get_idx(report, i));
-		break;
-	case json_type_object:
+	if (type == json_type_object) {
 		json_object_object_foreach(report, key, value) {
 			(void)key;
 			report_clean(value);
 		}
-		break;
-	default:
-		break;
 	}
 }
 
