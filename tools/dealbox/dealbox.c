@@ -32,6 +32,7 @@ extern const struct command cmd_monitor;
 extern const struct command cmd_number;
 extern const struct command cmd_pause;
 extern const struct command cmd_played;
+extern const struct command cmd_print;
 extern const struct command cmd_priority;
 extern const struct command cmd_redeal;
 extern const struct command cmd_report;
@@ -69,6 +70,7 @@ const struct command *const commands[] = {
 	&cmd_number,
 	&cmd_pause,
 	&cmd_played,
+	&cmd_print,
 	&cmd_priority,
 	&cmd_redeal,
 	&cmd_report,

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Pages as lists of boxes: nothing is cut, nothing overlaps, nothing is missing, on every paper, in
+ * every layout and language, for the most unusual boards.
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "unit.h"
+
+#include "print/pages.h"
+
+#define SPADES	((dealbox_cards)0x1fff)
+#define SUIT(n)	(SPADES << 13 * (n))
+
+/* Every letter is as wide as this, in its size: DejaVu Sans has 0.6, Georgia 0.55. */
+static double wide = 0.66;
+
+static double ruler_width(void *context, const struct face *face, const char *text)
+{
+	double width = 0;
+
+	(void)context;
+	for (; *text; text++)
+		if (strchr(" ,.", *text))
+			width += wide / 2;
+		else if ((*text & 0xc0) != 0x80)
+			width += wide;
+	return width * face->size;
+}
+
+static const struct ruler ruler = { .width = ruler_width, .ascent = 0.93, .descent = 0.24 };
+
+static const struct double_dummy equal = {
+	.tricks = { { 13, 13, 13, 13, 13 }, { 0 }, { 13, 13, 13, 13, 13 }, { 0 } },
+	.par = 2220, .pars = { { 7, 4, 5, false, 0 } }, .pars_count = 1,
+};
+
+/* Four rows, and all par contracts that fit into the table of them. */
+static const struct double_dummy unequal = {
+	.tricks = { { 10, 11, 12, 13, 10 }, { 9, 8, 7, 7, 7 }, { 11, 10, 12, 13, 9 }, { 8, 9, 7, 7, 7 } },
+	.par = -1100,
+	.pars = { { 5, 0, 5, true, -3 }, { 5, 1, 1, true, -3 }, { 5, 2, 4, true, -3 },
+		  { 6, 3, 5, true, -3 }, { 6, 4, 10, true, -3 }, { 4, 4, 8, false, 2 } },
+	.pars_count = 6,
+};
+
+static const struct sheet_board boards[] = {
+	/* a suit each */
+	{ .deal = { { SUIT(0), SUIT(1), SUIT(2), SUIT(3) } }, .name = "1", .dealer = 0 },
+	{ .deal = { { SUIT(3), SUIT(2), SUIT(1), SUIT(0) } }, .name = "1000", .dealer = 1,
+	  .vulnerable = 3, .tricks = &equal },
+	{ .deal = { { SUIT(1), SUIT(0), SUIT(3), SUIT(2) } }, .name = "99", .dealer = 3,
+	  .vulnerable = 1, .tricks = &unequal },
+	/* no number, dealer, vulnerability; a hand is unknown, another one half */
+	{ .deal = { { 0x1ff, 0, (dealbox_cards)0xf << 26, 0 } }, .dealer = -1, .vulnerable = -1 },
+	/* a label */
+	{ .deal = { { SUIT(2), SUIT(0), SUIT(3), SUIT(1) } }, .dealer = 2, .vulnerable = 2,
+	  .name = "Κυριακή 2-1 after the long break in the hall" },
+	{ .name = "7", .dealer = 2, .vulnerable = 0 },	/* nothing is known */
+};
+
+#define BOARDS	(sizeof(boards) / sizeof(*boards))
+
+static struct sheet extreme(const struct words *words)
+{
+	return (struct sheet){
+		.words = words, .pack = dealbox_pack_bridge(), .ten = "10",
+		.title = "The annual congress of the northern districts, pairs for the silver cup, "
+			 "second qualifying session, section A (tables one to twenty-four)",
+		.session = "Sunday afternoon, second half of the qualifying round",
+		.set = "2026-11-24/17", .qr = "dealbox ledger 12:ab", .logo_w = 500, .logo_h = 100,
+		.footer = "36 × 10 exact, ledger head 123456:0123456789abcdef0123456789abcdef0123456789",
+		.boards = boards, .count = BOARDS,
+	};
+}
+
+static bool has_place(const struct box *box)
+{
+	return box->kind != BOX_OPEN && box->kind != BOX_CLOSE;
+}
+
+static void box_fail(const char *what, const struct layout *layout, const struct paper *paper,
+		     const struct box *box, const struct box *other)
+{
+	fail_msg("%s, %s: '%s' (%.1f %.1f, %.1f x %.1f) %s %s", layout_name(layout), paper->name,
+		 box->text ? box->text : "-", box->x, box->y, box->w, box->h, what,
+		 other && other->text ? other->text : "");
+}
+
+#define ROUNDING	0.02
+
+static void page_check(const struct boxes *page, const struct layout *layout, const struct paper *paper)
+{
+	for (size_t i = 0; i < page->count; i++) {
+		const struct box *box = &page->list[i];
+
+		if (!has_place(box))
+			continue;
+		if (box->x < PAGE_MARGIN - ROUNDING || box->y < PAGE_MARGIN - ROUNDING ||
+		    box->x + box->w > paper->w - PAGE_MARGIN + ROUNDING ||
+		    box->y + box->h > paper->h - PAGE_MARGIN + ROUNDING || box->w < 0 || box->h <= 0)
+			box_fail("is cut", layout, paper, box, NULL);
+		for (size_t k = 0; k < i; k++) {
+			const struct box *other = &page->list[k];
+
+			if (has_place(other) &&
+			    fmin(box->x + box->w, other->x + other->w) - fmax(box->x, other->x) > ROUNDING &&
+			    fmin(box->y + box->h, other->y + other->h) - fmax(box->y, other->y) > ROUNDING)
+				box_fail("overlaps", layout, paper, box, other);
+		}
+	}
+}
+
+/* Elements are closed in the order in which they were opened. */
+static void elements_check(const struct boxes *page)
+{
+	const char *open[16];
+	size_t depth = 0;
+
+	for (size_t i = 0; i < page->count; i++) {
+		const struct box *box = &page->list[i];
+
+		if (box->kind == BOX_OPEN) {
+			assert_true(depth < 16);
+			open[depth++] = box->text;
+		} else if (box->kind == BOX_CLOSE) {
+			assert_true(depth);
+			assert_string_equal(box->text, open[--depth]);
+		} else if (box->kind == BOX_TEXT) {
+			assert_true(depth);	/* a text outside of all elements is not read */
+		}
+	}
+	assert_int_equal(depth, 0);
+}
+
+static void each_page(const struct sheet *sheet,
+		      void (*check)(const struct boxes *page, const struct layout *layout,
+				    const struct paper *paper))
+{
+	static const char *const papers[] = { "a4", "letter" };
+	struct boxes page = { .ruler = &ruler };
+	const struct layout *layout;
+
+	for (size_t p = 0; p < 2; p++)
+		for (size_t l = 0; (layout = layout_get(l)); l++)
+			for (size_t n = 0; n < pages_count(sheet, layout); n++) {
+				pages_make(&page, sheet, layout, paper_find(papers[p]), n);
+				assert_false(page.failed);
+				elements_check(&page);
+				check(&page, layout, paper_find(papers[p]));
+			}
+	boxes_free(&page);
+}
+
+static void nothing_is_cut_and_nothing_overlaps(void **state)
+{
+	static const double widths[] = { 0.3, 0.66, 1.2 };
+	const struct words *words;
+
+	(void)state;
+	for (size_t w = 0; w < 3; w++)
+		for (size_t i = 0; (words = words_get(i)); i++) {
+			struct sheet sheet = extreme(words);
+
+			wide = widths[w];
+			each_page(&sheet, page_check);
+			sheet.pack = dealbox_pack_preferans();
+			each_page(&sheet, page_check);
+			sheet.qr = NULL;
+			sheet.logo_w = 0;
+			sheet.count = 0;
+			each_page(&sheet, page_check);
+		}
+	wide = 0.66;
+}
+
+static bool page_has(const struct boxes *page, const char *text)
+{
+	for (size_t i = 0; i < page->count; i++)
+		if (page->list[i].kind == BOX_TEXT && !strcmp(page->list[i].text, text))
+			return true;
+	return false;
+}
+
+static void legible(const struct boxes *page, const struct layout *layout, const struct paper *paper)
+{
+	for (size_t i = 0; i < page->count; i++) {
+		const struct box *box = &page->list[i];
+
+		if (box->kind == BOX_TEXT && strstr(box->text, "…") && strncmp(box->text, "The annual", 10) &&
+		    !strstr(box->text, "Sunday") && !strstr(box->text, "Κυριακή") &&
+		    !strstr(box->text, "exact") && !strstr(box->text, "ledger"))
+			box_fail("is shortened", layout, paper, box, NULL);
+	}
+}
+
+/* Only texts that the user gives are shortened, if they are far too long. */
+static void cards_and_words_stand_whole(void **state)
+{
+	const struct words *words;
+
+	(void)state;
+	for (size_t i = 0; (words = words_get(i)); i++) {
+		struct sheet sheet = extreme(words);
+
+		each_page(&sheet, legible);
+	}
+}
+
+static void a_board_says_everything(void **state)
+{
+	const struct words *words;
+
+	(void)state;
+	for (size_t i = 0; (words = words_get(i)); i++) {
+		struct sheet sheet = extreme(words);
+		struct boxes page = { .ruler = &ruler };
+		char text[128];
+
+		pages_make(&page, &sheet, layout_find("study"), paper_find("a4"), 1);
+		assert_true(page_has(&page, "1000"));
+		snprintf(text, sizeof(text), words->dealer, words->seats[DEALBOX_EAST]);
+		assert_true(page_has(&page, text));
+		assert_true(page_has(&page, words->vulnerable[DEALBOX_VULNERABLE_ALL]));
+		snprintf(text, sizeof(text), "%s %s %s %s 10 9 8 7 6 5 4 3 2", words->ranks[0],
+			 words->ranks[1], words->ranks[2], words->ranks[3]);
+		assert_true(page_has(&page, text));
+		assert_true(page_has(&page, "—"));
+		assert_true(page_has(&page, words->sides[0]));
+		assert_true(page_has(&page, words->footnote));
+		snprintf(text, sizeof(text), "%s 2220", words->par);
+		assert_true(page_has(&page, text));
+		snprintf(text, sizeof(text), "7%s %s", words->notrump, words->sides[0]);
+		assert_true(page_has(&page, text));
+		boxes_free(&page);
+	}
+}
+
+/* All of them: a sacrifice is not dropped because the corner is full. */
+static void every_par_contract_is_there(void **state)
+{
+	struct sheet sheet = extreme(words_find("en"));
+	struct boxes page = { .ruler = &ruler };
+	const struct layout *layout;
+
+	(void)state;
+	sheet.boards = &boards[2];
+	sheet.count = 1;
+	for (size_t l = 0; (layout = layout_get(l)); l++) {
+		char all[1024] = "";
+
+		pages_make(&page, &sheet, layout, paper_find("letter"), 0);
+		for (size_t i = 0; i < page.count; i++)
+			if (page.list[i].kind == BOX_TEXT) {
+				strcat(all, page.list[i].text);
+				strcat(all, "|");
+			}
+		for (size_t i = 0; i < unequal.pars_count; i++) {
+			char text[CONTRACT_TEXT];
+
+			sheet_contract(&sheet, &unequal.pars[i], text);
+			assert_non_null(strstr(all, text));
+		}
+		assert_non_null(strstr(all, "Par −1100"));
+	}
+	boxes_free(&page);
+}
+
+/* A hand of which not every card is known claims no void and no points. */
+static void an_incomplete_deal_says_so(void **state)
+{
+	struct sheet sheet = extreme(words_find("en"));
+	struct boxes page = { .ruler = &ruler };
+
+	(void)state;
+	sheet.boards = &boards[3];
+	sheet.count = 1;
+	pages_make(&page, &sheet, layout_find("wall"), paper_find("a4"), 0);
+	assert_true(page_has(&page, "39 cards not known"));
+	assert_true(page_has(&page, "?"));
+	assert_false(page_has(&page, "—"));
+	for (size_t i = 0; i < page.count; i++)
+		assert_true(page.list[i].kind != BOX_TEXT || !page.list[i].face.bold ||
+			    strcmp(page.list[i].text, "0"));
+	boxes_free(&page);
+}
+
+static void texts_of_contracts(void **state)
+{
+	static const struct {
+		struct par_contract contract;
+		const char *text;
+	} cases[] = {
+		{ { 4, 1, 1, false, 0 }, "4♥ N" },
+		{ { 4, 0, 5, false, 1 }, "4♠ NS +1" },
+		{ { 5, 3, 10, true, -2 }, "5♣x EW −2" },
+		{ { 3, 4, 9, false, 0 }, "3NT NW" },
+		{ { 0, 0, 0, false, 0 }, "—" },
+	};
+	struct sheet sheet = extreme(words_find("en"));
+	char text[CONTRACT_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		sheet_contract(&sheet, &cases[i].contract, text);
+		assert_string_equal(text, cases[i].text);
+	}
+}
+
+static void points_of_hands(void **state)
+{
+	(void)state;
+	assert_int_equal(sheet_points(0), 0);
+	assert_int_equal(sheet_points(SUIT(2)), 10);
+	assert_int_equal(sheet_points(DEALBOX_PACK_BRIDGE), 40);
+	assert_int_equal(sheet_points((dealbox_cards)1 << 13 | (dealbox_cards)1 << 29), 4 + 1);
+}
+
+static double grey(enum ink ink)
+{
+	double sum = 0;
+
+	for (int i = 0; i < 3; i++) {
+		static const double weights[] = { 0.2126, 0.7152, 0.0722 };
+		const double share = ink_colours[ink][i] / 255.0;
+
+		sum += weights[i] * (share <= 0.04045 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4));
+	}
+	return sum;
+}
+
+/* WCAG 2.1, 1.4.3; a printer without colours prints these greys. */
+static void inks_survive_without_colours(void **state)
+{
+	(void)state;
+	for (enum ink ink = 0; ink < INKS; ink++)
+		assert_true(1.05 / (grey(ink) + 0.05) >= 4.5);
+	for (enum ink one = INK_SPADES; one <= INK_CLUBS; one++)
+		for (enum ink other = INK_SPADES; other < one; other++)
+			assert_true(memcmp(ink_colours[one], ink_colours[other], 3));
+}
+
+static void languages_are_complete(void **state)
+{
+	const struct words *words;
+
+	(void)state;
+	for (size_t i = 0; (words = words_get(i)); i++) {
+		const char *const *word = (const char *const *)words;
+
+		for (size_t n = 0; n < sizeof(*words) / sizeof(*word); n++)
+			assert_true(word[n] && *word[n]);
+		assert_ptr_equal(words_find(words->language), words);
+	}
+	assert_ptr_equal(words_find("nb_NO.UTF-8"), words_find("nb"));
+	assert_ptr_equal(words_find("nn_NO"), words_find("nb"));
+	assert_null(words_find("nbx"));
+	assert_null(words_find("de_DE"));
+	assert_null(words_find("C"));
+}
+
+/* Pocket: 36 boards on two sides; wall: 14 points, six a page. */
+static void layouts_hold_what_they_promise(void **state)
+{
+	static struct sheet_board many[36];
+	struct sheet sheet = extreme(words_find("en"));
+	struct boxes page = { .ruler = &ruler };
+
+	(void)state;
+	for (size_t i = 0; i < 36; i++)
+		many[i] = (struct sheet_board){
+			.deal = { { 0x108421084210f, 0x842108421080, 0x21084210840, 0 } }, .name = "8" };
+	sheet.boards = many;
+	sheet.count = 36;
+	assert_int_equal(pages_count(&sheet, layout_find("pocket")), 2);
+	assert_int_equal(pages_count(&sheet, layout_find("wall")), 6);
+	assert_int_equal(pages_count(&sheet, layout_find("study")), 36);
+	pages_make(&page, &sheet, layout_find("wall"), paper_find("letter"), 5);
+	for (size_t i = 0; i < page.count; i++)
+		if (page.list[i].kind == BOX_TEXT && page.list[i].face.cards)
+			assert_true(page.list[i].face.size >= 14);
+	boxes_free(&page);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_cut_and_nothing_overlaps),
+		cmocka_unit_test(cards_and_words_stand_whole),
+		cmocka_unit_test(a_board_says_everything),
+		cmocka_unit_test(every_par_contract_is_there),
+		cmocka_unit_test(an_incomplete_deal_says_so),
+		cmocka_unit_test(texts_of_contracts),
+		cmocka_unit_test(points_of_hands),
+		cmocka_unit_test(inks_survive_without_colours),
+		cmocka_unit_test(languages_are_complete),
+		cmocka_unit_test(layouts_hold_what_they_promise),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* dealbox print: hand records on paper. */
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "print/input.h"
+#include "print/print.h"
+#include "ui/sealed.h"
+
+enum {
+	KEY_FONT = OPT_LONG, KEY_FOOTER, KEY_FORCE, KEY_LOGO, KEY_SESSION, KEY_SET, KEY_TEN, KEY_TITLE,
+};
+
+struct call {
+	struct args *args;
+	struct print_input input;
+	struct print_how how;
+	struct sheet sheet;
+	const char *language;	/* NULL = of the locale */
+	const char *logo;	/* file; NULL = none */
+	const char *out;
+	const char *boards_text;
+	bool force;
+};
+
+static bool unknown(struct call *call, const char *option, const char *value, const char *known)
+{
+	call->args->status = args_wrong(call->args, "--%s: it is %s, not '%s'", option, known, value);
+	return false;
+}
+
+static bool layout_take(struct call *call, const char *value)
+{
+	call->how.layout = layout_find(value);
+	return call->how.layout || unknown(call, "layout", value, "pocket, wall, study or large");
+}
+
+static bool paper_take(struct call *call, const char *value)
+{
+	call->how.paper = paper_find(value);
+	return call->how.paper || unknown(call, "paper", value, "a4 or letter");
+}
+
+static bool language_take(struct call *call, const char *value)
+{
+	call->sheet.words = words_find(value);
+	return call->sheet.words || unknown(call, "language", value, "nb, el, fr, ru or en");
+}
+
+static bool ten_take(struct call *call, const char *value)
+{
+	call->sheet.ten = value;
+	return !strcmp(value, "10") || !strcmp(value, "T") || unknown(call, "ten", value, "10 or T");
+}
+
+static bool boards_take(struct call *call, const char *value)
+{
+	call->input.chosen = true;
+	return args_boards(call->args, "boards", value, &call->input.boards);
+}
+
+static bool from_take(struct call *call, const char *value)
+{
+	call->input.reading.from = set_as_read_format(call->args, "from", value);
+	return call->input.reading.from;
+}
+
+static bool first_take(struct call *call, const char *value)
+{
+	return args_number(call->args, "first", value, 1, DEALBOX_BOARD_DEALT_MAX,
+			   &call->input.reading.first);
+}
+
+static bool key_take(struct call *call, const char *value)
+{
+	(void)call;
+	sealed_use_key(value);
+	return true;
+}
+
+static bool force_take(struct call *call, const char *value)
+{
+	(void)value;
+	call->force = true;
+	return true;
+}
+
+/* How each option is taken: by a function, or as a text. */
+static const struct taker {
+	int key;
+	bool (*take)(struct call *call, const char *value);
+	size_t text;	/* offset in struct call, if there is no function */
+} takers[] = {
+	{ 'b', boards_take, 0 },
+	{ 'f', from_take, 0 },
+	{ 'k', key_take, 0 },
+	{ 'l', layout_take, 0 },
+	{ 'L', language_take, 0 },
+	{ 'o', NULL, offsetof(struct call, out) },
+	{ 'p', paper_take, 0 },
+	{ KEY_FIRST, first_take, 0 },
+	{ KEY_FONT, NULL, offsetof(struct call, how.font) },
+	{ KEY_FOOTER, NULL, offsetof(struct call, sheet.footer) },
+	{ KEY_FORCE, force_take, 0 },
+	{ KEY_LOGO, NULL, offsetof(struct call, logo) },
+	{ KEY_SESSION, NULL, offsetof(struct call, sheet.session) },
+	{ KEY_SET, NULL, offsetof(struct call, sheet.set) },
+	{ KEY_TEN, ten_take, 0 },
+	{ KEY_TITLE, NULL, offsetof(struct call, sheet.title) },
+};
+
+/* Returns false if the command should exit with args->status. */
+static bool options_take(struct call *call)
+{
+	const struct taker *taker;
+	const char *value;
+	int key;
+
+	while ((key = args_next(call->args, &value)) >= 0) {
+		for (taker = takers; taker->key != key; taker++)
+			;
+		call->args->status = STATUS_INPUT;
+		if (!taker->take)
+			*(const char **)((char *)call + taker->text) = value;
+		else if (!taker->take(call, value))
+			return false;
+	}
+	return key != ARGS_STOP;
+}
+
+/* Does not change the locale of messages, numbers and dates. */
+static void defaults_set(struct call *call)
+{
+	const char *locale;
+
+	setlocale(LC_PAPER, "");
+	locale = setlocale(LC_MESSAGES, "");
+	if (!call->sheet.words)
+		call->sheet.words = locale ? words_find(locale) : NULL;
+	if (!call->sheet.words)
+		call->sheet.words = words_find("en");
+	if (!call->how.paper)
+		call->how.paper = paper_default();
+}
+
+static bool is_html(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot && (!strcmp(dot, ".html") || !strcmp(dot, ".htm"));
+}
+
+static bool output_put(const struct call *call, const struct blob *made)
+{
+	if (strcmp(call->out, "-"))
+		return file_write(call->out, made->data, made->size, FILE_SECRET, call->force);
+	fwrite(made->data, 1, made->size, stdout);
+	return true;
+}
+
+static enum status sheet_print(struct call *call)
+{
+	struct blob logo = { 0 }, made = { 0 };
+	bool good = !call->logo || file_read(call->logo, &logo);
+
+	call->how.logo = &logo;
+	if (good)
+		good = is_html(call->out) ? print_html(&call->sheet, &made) :
+					    print_pdf(&call->sheet, &call->how, &made);
+	if (good)
+		good = output_put(call, &made);
+	blob_wipe(&logo);
+	blob_wipe(&made);
+	return good ? STATUS_DONE : STATUS_INPUT;
+}
+
+static enum status print_run(struct args *args)
+{
+	struct call call = {
+		.args = args, .how = { .layout = layout_get(0), .font = "sans", .made = -1 },
+		.sheet = { .ten = "10", .title = "", .session = "", .set = "", .footer = "" },
+	};
+	enum status status;
+
+	if (!options_take(&call))
+		return args->status;
+	if (!args->argc)
+		return args_wrong(args, "it needs the name of a file");
+	if (!call.out)
+		return args_wrong(args, "it needs -o FILE.pdf or -o FILE.html");
+	defaults_set(&call);
+	status = print_input_read(&call.input, args->argv, args->argc);
+	if (!status) {
+		call.sheet.pack = dealbox_set_pack(call.input.set.set);
+		call.sheet.boards = call.input.list;
+		call.sheet.count = call.input.count;
+		call.how.made = call.input.made;
+		status = sheet_print(&call);
+	}
+	print_input_free(&call.input);
+	return status;
+}
+
+static const struct option_row print_options[] = {
+	{ 'b', "boards", "LIST", "only these boards, as 1-16 or 1-8,11" },
+	OPT_FIRST,
+	{ KEY_FONT, "font", "NAME", "family of letters (default: sans)" },
+	{ KEY_FOOTER, "footer", "TEXT", "a line at the foot of each page" },
+	{ KEY_FORCE, "force", NULL, "replace the file of -o when it is there already" },
+	OPT_FROM,
+	OPT_KEY,
+	{ 'L', "language", "CODE", "nb, el, fr, ru or en (default: of the locale)" },
+	{ 'l', "layout", "NAME", "pocket, wall, study or large (default: pocket)" },
+	{ KEY_LOGO, "logo", "FILE", "picture in the upper left corner: SVG or PNG" },
+	{ 'o', "output", "FILE", "write this file: .html, or PDF with any other name; - is standard output" },
+	{ 'p', "paper", "NAME", "a4 or letter (default: of the locale)" },
+	{ KEY_SESSION, "session", "NAME", "name of the session" },
+	{ KEY_SET, "set", "NAME", "name or number of the set" },
+	{ KEY_TEN, "ten", "10|T", "how to write a ten (default: 10)" },
+	{ KEY_TITLE, "title", "TEXT", "title of the pages" },
+	{ 0 }
+};
+
+const struct command cmd_print = {
+	.name = "print",
+	.operands = "FILE...",
+	.summary = "Print hand records",
+	.about = "Writes the deals of the files as pages to print (PDF), or as a page for people\n"
+		 "who have it read to them (HTML). All files together are one set; - is standard\n"
+		 "input. Do not print deals that you will play.\n"
+		 "Layouts: pocket has 36 boards on two sides, wall 6 a page in 14 points, study\n"
+		 "one a page with room for the auction, large two a page in 22 points.\n"
+		 "The file's date is SOURCE_DATE_EPOCH, or that of the first file of deals: the\n"
+		 "same deals make the same file.",
+	.options = print_options,
+	.run = print_run,
+};

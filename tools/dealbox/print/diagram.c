@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A board has twelve lines: North's suits, West's and East's side by side, South's. What is known
+ * about the board stands in the corners: upper left its number, dealer and vulnerability, upper
+ * right the tricks, lower left par, lower right what makes.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "diagram.h"
+
+#define LINES		12
+#define SMALL		0.75	/* size of what stands in the corners */
+#define LETTER		1.5	/* widths, in sizes: the hand's letter and points, and a suit's sign */
+#define SIGN		1.1
+#define MIDDLE_LEFT	0.30	/* left edge of North and South, in widths of the area */
+#define MIDDLE_RIGHT	0.69	/* right edge, if something stands in a corner there */
+
+struct diagram {
+	struct boxes *boxes;
+	const struct sheet *sheet;
+	const struct sheet_board *board;
+	struct area area;
+	double size, line;	/* line: height of a line of cards */
+	double gap;		/* between columns */
+};
+
+static double line_y(const struct diagram *d, double line)
+{
+	return d->area.y + line * d->line;
+}
+
+static void suit_add(const struct diagram *d, int hand, int suit, double x, double y, double right)
+{
+	const double after = x + (LETTER + SIGN) * d->size;
+	char text[HOLDING_TEXT];
+
+	sheet_holding(d->sheet, d->board, hand, suit, text);
+	boxes_line(d->boxes, &(struct line){ .face = { .size = d->size }, .ink = (enum ink)suit,
+		.x = x + LETTER * d->size, .y = y, .w = SIGN * d->size }, "%s", suit_signs[suit]);
+	boxes_line(d->boxes, &(struct line){ .face = { .size = d->size, .cards = true },
+		.ink = INK_TEXT, .x = after, .y = y, .w = right - after }, "%s", text);
+	explicit_bzero(text, sizeof(text));
+}
+
+static void hand_add(const struct diagram *d, int hand, double x, int first_line, double right)
+{
+	const double w = (LETTER - 0.25) * d->size;
+	double y = line_y(d, first_line);
+
+	boxes_open(d->boxes, "P");
+	boxes_line(d->boxes, &(struct line){ .face = { .size = d->size * 0.9, .bold = true },
+		.ink = INK_FAINT, .align = ALIGN_CENTRE, .x = x, .y = y, .w = w }, "%s",
+		sheet_hand_letter(d->sheet, hand));
+	if (d->sheet->pack == dealbox_pack_bridge() && sheet_hand_known(d->sheet, d->board, hand))
+		boxes_line(d->boxes, &(struct line){ .face = { .size = d->size * SMALL }, .ink = INK_FAINT,
+			.align = ALIGN_CENTRE, .x = x, .y = y + d->line, .w = w }, "%u",
+			sheet_points(d->board->deal.hand[hand]));
+	for (int suit = 0; suit < 4; suit++)
+		suit_add(d, hand, suit, x, y + suit * d->line, right);
+	boxes_close(d->boxes, "P");
+}
+
+/* A bar at each side of a square, filled for a vulnerable seat. */
+static void bars_add(const struct diagram *d, double x, double y, double size)
+{
+	const double thick = size * 0.22, length = size - 2 * thick;
+	const struct area bars[4] = {
+		{ x + thick, y, length, thick },
+		{ x + size - thick, y + thick, thick, length },
+		{ x + thick, y + size - thick, length, thick },
+		{ x, y + thick, thick, length },
+	};
+
+	for (int seat = 0; seat < 4; seat++)
+		boxes_shape(d->boxes, d->board->vulnerable >> (seat & 1) & 1 ? BOX_FILL : BOX_FRAME,
+			    d->board->vulnerable >> (seat & 1) & 1 ? INK_HEARTS : INK_FAINT,
+			    bars[seat].x, bars[seat].y, bars[seat].w, bars[seat].h);
+}
+
+/* Number, dealer, vulnerability. */
+static void heading_add(const struct diagram *d)
+{
+	const struct words *words = d->sheet->words;
+	const double bars = 1.5 * d->size, w = MIDDLE_LEFT * d->area.w - d->gap;
+	const struct line small = { .face = { .size = d->size * SMALL }, .ink = INK_TEXT,
+				    .x = d->area.x, .w = w };
+	struct line line = small;
+
+	boxes_open(d->boxes, "H2");
+	line.y = line_y(d, 0);
+	line.w = w - bars - d->gap;
+	boxes_line(d->boxes, &line, "%s", words->board);
+	line.face = (struct face){ .size = d->size * 1.2, .bold = true };
+	line.y += boxes_height(d->boxes, small.face.size);
+	boxes_line(d->boxes, &line, "%s", *d->board->name ? d->board->name : "?");
+	line = small;
+	line.y = line_y(d, 3) - boxes_height(d->boxes, small.face.size);
+	if (d->board->dealer >= 0)
+		boxes_line(d->boxes, &line, words->dealer, words->seats[d->board->dealer]);
+	line.y = line_y(d, 3);
+	if (d->board->vulnerable >= 0)
+		boxes_line(d->boxes, &line, "%s", words->vulnerable[d->board->vulnerable]);
+	boxes_close(d->boxes, "H2");
+	if (d->board->vulnerable >= 0)
+		bars_add(d, d->area.x + w - bars, line_y(d, 0) + 0.1 * d->size, bars);
+}
+
+/* The order of the columns, the highest denomination first. */
+static const int columns[DENOMINATIONS] = { 4, DEALBOX_SPADES, DEALBOX_HEARTS, DEALBOX_DIAMONDS,
+					    DEALBOX_CLUBS };
+
+static bool rows_equal(const struct double_dummy *tricks, int one, int other)
+{
+	for (int n = 0; n < DENOMINATIONS; n++)
+		if (tricks->tricks[one][n] != tricks->tricks[other][n])
+			return false;
+	return true;
+}
+
+static void tricks_cell(const struct diagram *d, const char *element, struct line *line, double *x,
+			double w, enum ink ink, const char *text)
+{
+	line->x = *x;
+	line->w = w;
+	line->ink = ink;
+	boxes_open(d->boxes, element);
+	if (*text)
+		boxes_line(d->boxes, line, "%s", text);
+	boxes_close(d->boxes, element);
+	*x += w;
+}
+
+static void tricks_row(const struct diagram *d, const char *who, int seat, double x, double y)
+{
+	const double whole = d->area.x + d->area.w - x, name = 0.24 * whole;
+	struct line line = { .face = { .size = d->size * SMALL }, .y = y, .align = ALIGN_CENTRE };
+	const double column = (whole - name) / DENOMINATIONS;
+	char text[8];
+
+	boxes_open(d->boxes, "TR");
+	tricks_cell(d, "TH", &line, &x, name, INK_FAINT, who);
+	for (int n = 0; n < DENOMINATIONS; n++) {
+		const int denomination = columns[n];
+
+		if (seat >= 0) {
+			snprintf(text, sizeof(text), "%u", d->board->tricks->tricks[seat][denomination]);
+			tricks_cell(d, "TD", &line, &x, column, INK_TEXT, text);
+		} else {
+			tricks_cell(d, "TH", &line, &x, column,
+				    denomination < 4 ? (enum ink)denomination : INK_TEXT,
+				    denomination < 4 ? suit_signs[denomination] :
+						       d->sheet->words->notrump);
+		}
+	}
+	boxes_close(d->boxes, "TR");
+}
+
+/* The header has no seat (-1). Rows of a side are one when both its players take the same tricks. */
+static void tricks_add(const struct diagram *d)
+{
+	const double x = d->area.x + MIDDLE_RIGHT * d->area.w + d->gap, step = 0.8 * d->line;
+	const struct double_dummy *tricks = d->board->tricks;
+	double y = line_y(d, 0);
+
+	boxes_open(d->boxes, "Table");
+	tricks_row(d, "", -1, x, y);
+	for (int side = 0; side < 2; side++) {
+		const bool merged = rows_equal(tricks, side, side + 2);
+
+		for (int seat = side; seat < (merged ? side + 1 : side + 3); seat += 2) {
+			y += step;
+			tricks_row(d, merged ? d->sheet->words->sides[side] : d->sheet->words->seats[seat],
+				   seat, x, y);
+		}
+	}
+	boxes_close(d->boxes, "Table");
+}
+
+/* A corner of lines, one below the other: CORNER_LINES at most beside four lines of cards. */
+#define CORNER_LINES	5
+struct corner {
+	const struct diagram *d;
+	double x, w, y;
+};
+
+static void corner_line(struct corner *corner, const char *text)
+{
+	const struct diagram *d = corner->d;
+
+	boxes_line(d->boxes, &(struct line){ .face = { .size = d->size * SMALL }, .ink = INK_TEXT,
+		.x = corner->x, .y = corner->y, .w = corner->w }, "%s", text);
+	corner->y += boxes_height(d->boxes, d->size * SMALL);
+}
+
+static struct corner corner_start(const struct diagram *d, double left, double right)
+{
+	return (struct corner){ d, d->area.x + left * d->area.w, (right - left) * d->area.w - d->gap,
+				line_y(d, 8) };
+}
+
+/* Every contract of the par, several on a line if there are many. */
+static void par_add(const struct diagram *d)
+{
+	const struct double_dummy *tricks = d->board->tricks;
+	struct corner corner = corner_start(d, 0, MIDDLE_LEFT);
+	const size_t on_line = (tricks->pars_count + CORNER_LINES - 2) / (CORNER_LINES - 1);
+	char text[PARS_MAX * CONTRACT_TEXT], contract[CONTRACT_TEXT];
+	size_t used = 0;
+
+	boxes_open(d->boxes, "P");
+	snprintf(text, sizeof(text), "%s %s%d", d->sheet->words->par, tricks->par < 0 ? "−" : "",
+		 tricks->par < 0 ? -tricks->par : tricks->par);
+	corner_line(&corner, text);
+	for (size_t i = 0; i < tricks->pars_count; i++) {
+		sheet_contract(d->sheet, &tricks->pars[i], contract);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "",
+					 contract);
+		if ((i + 1) % on_line && i + 1 < tricks->pars_count)
+			continue;
+		corner_line(&corner, text);
+		used = 0;
+	}
+	boxes_close(d->boxes, "P");
+}
+
+/* "4♠ 2♥": what a player makes, the highest level of each denomination. */
+static void levels_text(const struct diagram *d, int seat, char *text, size_t size)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (int n = 0; n < DENOMINATIONS && used < size; n++) {
+		const int denomination = columns[n];
+		const int level = d->board->tricks->tricks[seat][denomination] - 6;
+
+		if (level > 0)
+			used += (size_t)snprintf(text + used, size - used, " %d%s", level,
+						 denomination < 4 ? suit_signs[denomination] :
+								    d->sheet->words->notrump);
+	}
+	if (!used)
+		snprintf(text, size, " —");
+}
+
+static void makes_add(const struct diagram *d)
+{
+	struct corner corner = corner_start(d, MIDDLE_RIGHT, 1);
+	char text[96], levels[64];
+
+	corner.x += d->gap;
+	boxes_open(d->boxes, "P");
+	corner_line(&corner, d->sheet->words->makes);
+	for (int side = 0; side < 2; side++) {
+		const bool merged = rows_equal(d->board->tricks, side, side + 2);
+
+		for (int seat = side; seat < (merged ? side + 1 : side + 3); seat += 2) {
+			levels_text(d, seat, levels, sizeof(levels));
+			snprintf(text, sizeof(text), "%s%s", merged ? d->sheet->words->sides[side] :
+				 d->sheet->words->seats[seat], levels);
+			corner_line(&corner, text);
+		}
+	}
+	boxes_close(d->boxes, "P");
+}
+
+static void incomplete_add(const struct diagram *d, unsigned int unknown)
+{
+	struct corner corner = corner_start(d, 0, MIDDLE_LEFT);
+	char text[128];
+
+	boxes_open(d->boxes, "P");
+	corner_line(&corner, d->sheet->words->incomplete);
+	snprintf(text, sizeof(text), d->sheet->words->unknown, unknown);
+	corner_line(&corner, text);
+	boxes_close(d->boxes, "P");
+}
+
+double diagram_add(struct boxes *boxes, const struct sheet *sheet, const struct sheet_board *board,
+		   const struct area *area, double size)
+{
+	const double line = boxes_height(boxes, 1);
+	struct diagram d = {
+		.boxes = boxes, .sheet = sheet, .board = board, .area = *area,
+		.size = fmin(size, floor(area->h / LINES / line * 8) / 8),
+	};
+	const double middle = area->x + MIDDLE_LEFT * area->w, half = area->w / 2;
+	const double right = area->x + (board->tricks ? MIDDLE_RIGHT : 1) * area->w;
+	const unsigned int unknown = sheet_unknown(sheet, board);
+
+	d.line = d.size * line;
+	d.gap = d.size * 0.4;
+	boxes_open(boxes, "Sect");
+	heading_add(&d);
+	hand_add(&d, DEALBOX_NORTH, middle, 0, right);
+	hand_add(&d, DEALBOX_EAST, area->x + half + d.gap, 4, area->x + area->w);
+	hand_add(&d, DEALBOX_SOUTH, middle, 8, right);
+	hand_add(&d, DEALBOX_WEST, area->x, 4, area->x + half - d.gap);
+	if (board->tricks) {
+		tricks_add(&d);
+		par_add(&d);
+		makes_add(&d);
+	} else if (unknown) {
+		incomplete_add(&d, unknown);
+	}
+	boxes_close(boxes, "Sect");
+	return LINES * d.line;
+}

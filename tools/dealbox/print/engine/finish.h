@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What cairo 1.16 cannot write into a PDF file, by libqpdf. */
+#ifndef ENGINE_FINISH_H
+#define ENGINE_FINISH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Marks the document as tagged, adds its language, lets readers show its title instead of the file's name, and
+ * gives it an identifier that depends on its contents only. Without dated, it names no date. *out is
+ * to be wiped and freed. Returns 0 or -errno.
+ */
+int pdf_finish(const void *data, size_t size, const char *language, bool dated, void **out,
+	       size_t *out_size);
+
+#endif

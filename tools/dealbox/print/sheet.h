@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What is to be printed, before anybody decides where it stands on the paper. */
+#ifndef PRINT_SHEET_H
+#define PRINT_SHEET_H
+
+#include <dealbox/deal.h>
+
+#include "words.h"
+
+#define DENOMINATIONS	5	/* as enum dealbox_suit, and no trump */
+#define PARS_MAX	16
+
+/* A contract, with the result that double dummy play gives it. */
+struct par_contract {
+	uint8_t level;		/* 1 to 7; 0 = passed out */
+	uint8_t denomination;
+	uint8_t declarers;	/* bit n = seat n */
+	bool doubled;
+	int8_t over;		/* tricks over the contract; negative: down */
+};
+
+struct double_dummy {
+	uint8_t tricks[4][DENOMINATIONS];	/* of each declarer */
+	int par;				/* score of North-South */
+	struct par_contract pars[PARS_MAX];
+	size_t pars_count;
+};
+
+struct sheet_board {
+	struct dealbox_deal deal;
+	char name[64];		/* number or label; "" = it has none */
+	int dealer;		/* seat, -1 = unknown */
+	int vulnerable;		/* enum dealbox_vulnerable, -1 = unknown */
+	const struct double_dummy *tricks;	/* NULL = not computed */
+};
+
+struct sheet {
+	const struct words *words;
+	const struct dealbox_pack *pack;
+	const char *ten;	/* "10" or "T" */
+	const char *title;
+	const char *session, *set;	/* "" = not given */
+	const char *footer;		/* "" = none */
+	const char *qr;			/* text of the QR code; NULL = none */
+	double logo_w, logo_h;		/* 0 = no logo */
+	const struct sheet_board *boards;
+	size_t count;
+};
+
+/* Returns the points of a hand: 4, 3, 2, 1 for each ace, king, queen, jack. */
+unsigned int sheet_points(dealbox_cards hand);
+
+/* Returns the number of cards of the pack that no hand of the board holds. */
+unsigned int sheet_unknown(const struct sheet *sheet, const struct sheet_board *board);
+
+/* Room for the ranks of a suit. Sheets write "—" for a void, "?" if no card of the hand is known. */
+#define HOLDING_TEXT	96
+
+/* Writes the ranks that a hand holds in a suit, with spaces between. */
+void sheet_holding(const struct sheet *sheet, const struct sheet_board *board, int hand, int suit,
+		   char text[HOLDING_TEXT]);
+
+/* Returns true if every card of the hand is known. */
+bool sheet_hand_known(const struct sheet *sheet, const struct sheet_board *board, int hand);
+
+/* Returns the name of a hand: a seat's letter, or a player of preferans. */
+const char *sheet_hand_letter(const struct sheet *sheet, int hand);
+
+/* Writes a contract as players do: "4♥ N", "5♣x EW −1". */
+#define CONTRACT_TEXT	64
+void sheet_contract(const struct sheet *sheet, const struct par_contract *contract,
+		    char text[CONTRACT_TEXT]);
+
+#endif
