@@ -23,6 +23,9 @@ struct set_entry {
 
 int set_append(struct dealbox_set *set, const struct set_entry *entry);
 
+/* Keeps a partial deal if the set does: dealbox_set_keep_partial(). Returns 0 or -ENOMEM. */
+int set_partial_put(struct dealbox_set *set, const struct set_entry *entry);
+
 /* Tells whether boards without a number get one, and the number for the next; 0 = none. */
 bool set_numbers(const struct dealbox_set *set);
 uint32_t set_next_number(struct dealbox_set *set);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dealbox/report.h>
+
 #include "pack-internal.h"
 #include "seat-bits.h"
 #include "set-internal.h"
@@ -37,6 +39,13 @@ struct file {
 	bool binary;
 };
 
+/* A deal that is not complete. There are few of them. */
+struct partial {
+	struct set_entry entry;
+	char label[SET_LABEL_MAX + 1];
+	size_t before;		/* complete deals when it was read */
+};
+
 struct dealbox_set {
 	const struct dealbox_pack *pack;
 	unsigned int marks;
@@ -48,7 +57,9 @@ struct dealbox_set {
 	struct file *files;
 	size_t files_count;
 	uint32_t first, numbered;	/* number_from(); first 0 = not asked for */
-	bool keeps_text;
+	bool keeps_text, keeps_partial;
+	struct partial *partial;
+	size_t partial_count, partial_room;
 	struct set_text **texts;	/* of the boards up to texts_room */
 	size_t texts_room;
 };
@@ -92,6 +103,9 @@ void dealbox_set_free(struct dealbox_set *set)
 	for (size_t i = 0; i < set->texts_room; i++)
 		set_text_free(set->texts[i]);
 	free(set->texts);
+	if (set->partial)
+		explicit_bzero(set->partial, set->partial_count * sizeof(*set->partial));
+	free(set->partial);
 	free(set);
 }
 
@@ -161,6 +175,45 @@ int set_text_put(struct dealbox_set *set, size_t index, struct set_text *text)
 		set->texts_room = room;
 	}
 	set->texts[index] = text;
+	return 0;
+}
+
+void dealbox_set_keep_partial(struct dealbox_set *set)
+{
+	set->keeps_partial = true;
+}
+
+static int partial_grow(struct dealbox_set *set)
+{
+	const size_t room = 2 * set->partial_room + 8;
+	struct partial *partial = calloc(room, sizeof(*partial));
+
+	if (!partial)
+		return -ENOMEM;
+	if (set->partial) {
+		memcpy(partial, set->partial, set->partial_count * sizeof(*partial));
+		explicit_bzero(set->partial, set->partial_count * sizeof(*partial));
+	}
+	free(set->partial);
+	set->partial = partial;
+	set->partial_room = room;
+	return 0;
+}
+
+int set_partial_put(struct dealbox_set *set, const struct set_entry *entry)
+{
+	struct partial *partial;
+
+	if (!set->keeps_partial)
+		return 0;
+	if (set->partial_count == set->partial_room && partial_grow(set))
+		return -ENOMEM;
+	partial = &set->partial[set->partial_count++];
+	partial->entry = *entry;
+	partial->before = set->count;
+	if (entry->label_size)
+		dealbox_text_safe(entry->label, entry->label_size, partial->label,
+				  sizeof(partial->label));
 	return 0;
 }
 
@@ -331,11 +384,24 @@ static const char *record_label(const struct dealbox_set *set,
 	return set->labels[record->id / CHUNK_LABELS] + record->id % CHUNK_LABELS;
 }
 
+/* The place in a file (0 = none). */
+static void board_place(const struct dealbox_set *set, unsigned int file, uint32_t where,
+			struct dealbox_board *board)
+{
+	board->line = where;
+	if (!file)
+		return;
+	board->file = set->files[file - 1].name;
+	if (set->files[file - 1].binary) {
+		board->line = 0;
+		board->byte = where;
+	}
+}
+
 int dealbox_set_get(const struct dealbox_set *set, size_t index,
 		    struct dealbox_board *board)
 {
 	const struct record *record;
-	unsigned int file;
 
 	if (index >= set->count)
 		return -ENOENT;
@@ -352,17 +418,27 @@ int dealbox_set_get(const struct dealbox_set *set, size_t index,
 		board->label = record_label(set, record);
 		break;
 	}
-	file = (unsigned int)(record->seat_bits[1] >> 52);
-	board->line = record->where;
-	if (file) {
-		const struct file *from = &set->files[file - 1];
+	board_place(set, (unsigned int)(record->seat_bits[1] >> 52), record->where, board);
+	return 0;
+}
 
-		board->file = from->name;
-		if (from->binary) {
-			board->line = 0;
-			board->byte = record->where;
-		}
-	}
+int dealbox_set_get_partial(const struct dealbox_set *set, size_t index,
+			    struct dealbox_board *board, size_t *before)
+{
+	const struct partial *partial;
+
+	if (index >= set->partial_count)
+		return -ENOENT;
+	partial = &set->partial[index];
+	*board = (struct dealbox_board) DEALBOX_BOARD_INIT;
+	board->deal = partial->entry.deal;
+	board->number = partial->entry.number;
+	board->label = *partial->label ? partial->label : NULL;
+	board->dealer = (int8_t)partial->entry.dealer;
+	board->vulnerable = (int8_t)partial->entry.vulnerable;
+	board_place(set, (unsigned int)partial->entry.file, partial->entry.where, board);
+	if (before)
+		*before = partial->before;
 	return 0;
 }
 

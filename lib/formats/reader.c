@@ -144,9 +144,20 @@ void reader_spoiled(struct reader *reader, struct found *found)
 /* More missing cards than this are not named one by one: a whole hand is missing. */
 #define NAMED_MISSING	13
 
+static struct set_entry found_entry(const struct reader *reader, const struct found *found)
+{
+	return (struct set_entry) {
+		.deal = found->deal, .number = found->number, .label = found->label,
+		.label_size = found->label_size, .dealer = found->dealer,
+		.vulnerable = found->vulnerable, .file = reader->file,
+		.where = found->where,
+	};
+}
+
 static void say_defects(struct reader *reader, struct found *found)
 {
 	struct dealbox_defect defects[DEALBOX_DEFECTS_MAX];
+	struct set_entry entry;
 	unsigned int missing = 0;
 	bool excess = found->broken != 0;
 	size_t count;
@@ -191,10 +202,13 @@ static void say_defects(struct reader *reader, struct found *found)
 			   .hand = (uint8_t)seat, .count = size,
 			   .expected = 13));
 	}
-	if (excess)
+	if (excess) {
 		reader->tally.invalid++;
-	else
-		reader->tally.partial++;
+		return;
+	}
+	reader->tally.partial++;
+	entry = found_entry(reader, found);
+	reader->error = set_partial_put(reader->set, &entry);
 }
 
 void reader_deal(struct reader *reader, struct found *found)
@@ -214,12 +228,7 @@ void reader_deal(struct reader *reader, struct found *found)
 		reader->tally.invalid++;
 		return;
 	}
-	entry = (struct set_entry) {
-		.deal = found->deal, .number = found->number, .label = found->label,
-		.label_size = found->label_size, .dealer = found->dealer,
-		.vulnerable = found->vulnerable, .file = reader->file,
-		.where = found->where,
-	};
+	entry = found_entry(reader, found);
 	reader->error = set_append(reader->set, &entry);
 	if (!reader->error)
 		reader->tally.complete++;

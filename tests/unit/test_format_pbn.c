@@ -568,6 +568,52 @@ static void tags_of_the_caller_replace_others(void **state)
 	dealbox_set_free(set);
 }
 
+/* Apart from the deals: nothing that deals or writes a set meets it. */
+static void what_is_known_of_a_partial_deal_is_kept(void **state)
+{
+	static const char text[] =
+		"[Board \"1\"]\n[Deal \"N:AKQJT98765432... - - -\"]\n\n"
+		"[Board \"2\"]\n[Deal \"N:AKQJT98765432... .AKQJT98765432.. ..AKQJT98765432. "
+		"...AKQJT98765432\"]\n\n"
+		"[Board \"3\"]\n[Deal \"N:AKQJT98765432... .AKQJT98765432.. ..AKQ2.KQJT98765 "
+		"..JT9876543.A432\"]\n\n"
+		"[Board \"a-1\"]\n[Dealer \"W\"]\n[Vulnerable \"EW\"]\n[Deal \"E:AK... - - -\"]\n\n"
+		"[Board \"5\"]\n[Deal \"N:AK... A... - -\"]\n\n"
+		"[Board \"6\"]\n[Deal \"N:AK32.AK32.AK32.A QJT9.QJT9.QJT9.K 876.876.8765.QJT -\"]\n\n";
+	struct dealbox_set *set = dealbox_set_new(NULL), *other = dealbox_set_new(NULL);
+	struct dealbox_format_tally tally;
+	struct dealbox_board board;
+	size_t before = 99;
+
+	(void)state;
+	dealbox_set_keep_partial(set);
+	dealbox_format_read_memory(NULL, text, sizeof(text) - 1, "a.pbn", set, NULL, &tally);
+	/* board 2 is a placeholder, board 3 is complete, board 5 has a card twice */
+	assert_int_equal(dealbox_set_count(set), 1);
+	assert_int_equal(dealbox_set_get_partial(set, 0, &board, &before), 0);
+	assert_int_equal(board.number, 1);
+	assert_int_equal(board.deal.hand[DEALBOX_NORTH], 0x1fff);
+	assert_int_equal(board.deal.hand[DEALBOX_EAST], 0);
+	assert_string_equal(board.file, "a.pbn");
+	assert_int_equal(board.line, 2);
+	assert_int_equal(before, 0);
+	assert_int_equal(dealbox_set_get_partial(set, 1, &board, &before), 0);
+	assert_int_equal(before, 1);
+	assert_string_equal(board.label, "a-1");
+	assert_int_equal(board.dealer, DEALBOX_WEST);
+	assert_int_equal(board.vulnerable, DEALBOX_VULNERABLE_EW);
+	assert_int_equal(board.deal.hand[DEALBOX_EAST], 3);
+	assert_int_equal(dealbox_set_get_partial(set, 2, &board, NULL), 0);
+	assert_int_equal(board.number, 6);
+	assert_int_equal(dealbox_cards_count(board.deal.hand[DEALBOX_SOUTH]), 13);
+	assert_int_equal(board.deal.hand[DEALBOX_WEST], 0);
+	assert_int_equal(dealbox_set_get_partial(set, tally.partial, &board, NULL), -ENOENT);
+	dealbox_format_read_memory(NULL, text, sizeof(text) - 1, "a.pbn", other, NULL, NULL);
+	assert_int_equal(dealbox_set_get_partial(other, 0, &board, NULL), -ENOENT);
+	dealbox_set_free(set);
+	dealbox_set_free(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -583,6 +629,7 @@ int main(void)
 		cmocka_unit_test(what_a_game_says_is_kept),
 		cmocka_unit_test(what_cannot_be_kept_is_said),
 		cmocka_unit_test(tags_of_the_caller_replace_others),
+		cmocka_unit_test(what_is_known_of_a_partial_deal_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,6 +235,21 @@ def a_board_without_a_number_and_a_label(box):
 
 
 @test
+def an_incomplete_deal_is_printed_as_far_as_it_is_known(box):
+    box.write("a.pbn", game(1, HANDS) + '[Board "2"]\n[Deal "N:%s - - -"]\n\n' % HANDS.split()[0] + game(3, OTHER))
+    box.dealbox("print", "a.pbn", "-o", "a.pdf").expect(0, "incomplete deals is printed: 1")
+    said = [text for _, text in spoken("a.pdf")]
+    at = said.index("Board 2 Dealer E NS vul.")
+    assert said[at + 1] == "N 14 ♠ Q 8 ♥ 4 ♦ A Q 10 3 ♣ A Q 10 9 6 3", said
+    assert said[at + 2] == "E ♠ ? ♥ ? ♦ ? ♣ ?", said
+    assert said[at + 5] == "Incomplete 39 cards not known", said
+    assert said[at + 7].startswith("Board 3 "), said
+    box.dealbox("print", "a.pbn", "-o", "a.html").expect(0)
+    with open("a.html") as file:
+        assert "Incomplete: 39 cards not known" in file.read()
+
+
+@test
 def logo_title_session_and_footer(box):
     box.write("logo.svg", '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><rect width="9" '
               'height="9"/></svg>')

@@ -234,8 +234,9 @@ const struct command cmd_print = {
 		 "input. Do not print deals that you will play.\n"
 		 "Layouts: pocket has 36 boards on two sides, wall 6 a page in 14 points, study\n"
 		 "one a page with room for the auction, large two a page in 22 points.\n"
-		 "The file's date is SOURCE_DATE_EPOCH, or that of the first file of deals: the\n"
-		 "same deals make the same file.",
+		 "A deal that is incomplete is printed as far as it is known, and marked so. The\n"
+		 "file's date is SOURCE_DATE_EPOCH, or that of the first file of deals: the same\n"
+		 "deals make the same file.",
 	.options = print_options,
 	.run = print_run,
 };

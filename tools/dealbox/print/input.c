@@ -18,17 +18,6 @@ static int64_t date_of(const char *path)
 	return strcmp(path, "-") && !stat(path, &st) ? st.st_mtime : -1;
 }
 
-static int dealer_of(const struct dealbox_board *board)
-{
-	return board->dealer < 0 && board->number ? dealbox_board_dealer(board->number) : board->dealer;
-}
-
-static int vulnerable_of(const struct dealbox_board *board)
-{
-	return board->vulnerable < 0 && board->number ? dealbox_board_vulnerable(board->number) :
-							board->vulnerable;
-}
-
 static bool is_chosen(const struct print_input *input, const struct dealbox_board *board)
 {
 	return !input->chosen || (board->number && boards_has(&input->boards, board->number));
@@ -40,35 +29,70 @@ static void board_take(struct print_input *input, const struct dealbox_board *bo
 
 	if (!is_chosen(input, board))
 		return;
-	*to = (struct sheet_board){ .deal = board->deal, .dealer = dealer_of(board),
-				    .vulnerable = vulnerable_of(board) };
+	*to = (struct sheet_board){ .deal = board->deal, .dealer = board_dealer(board),
+				    .vulnerable = board_vulnerable(board) };
 	dealbox_board_name(board, to->name, sizeof(to->name));
 	input->count++;
 }
 
+/* Complete and partial deals in the order of the files. Returns the number of partial ones. */
+static size_t all_take(struct print_input *input)
+{
+	const struct dealbox_set *set = input->set.set;
+	struct dealbox_board board = DEALBOX_BOARD_INIT;
+	size_t partial = 0, before;
+
+	for (size_t i = 0; i <= dealbox_set_count(set); i++) {
+		while (!dealbox_set_get_partial(set, partial, &board, &before) && before <= i) {
+			board_take(input, &board);
+			partial++;
+		}
+		if (!dealbox_set_get(set, i, &board))
+			board_take(input, &board);
+	}
+	dealbox_deal_wipe(&board.deal);
+	return partial;
+}
+
+static size_t partial_count(const struct dealbox_set *set)
+{
+	struct dealbox_board board = DEALBOX_BOARD_INIT;
+	size_t count = 0;
+
+	while (!dealbox_set_get_partial(set, count, &board, NULL))
+		count++;
+	dealbox_deal_wipe(&board.deal);
+	return count;
+}
+
 static enum status boards_take(struct print_input *input)
 {
-	const size_t count = dealbox_set_count(input->set.set);
-	struct dealbox_board board = DEALBOX_BOARD_INIT;
+	const size_t room = dealbox_set_count(input->set.set) + partial_count(input->set.set);
+	size_t partial;
 
-	input->list = calloc(count + 1, sizeof(*input->list));
+	input->list = calloc(room + 1, sizeof(*input->list));
 	if (!input->list) {
 		complain("give it fewer files", "out of memory");
 		return STATUS_INPUT;
 	}
-	for (size_t i = 0; !dealbox_set_get(input->set.set, i, &board); i++)
-		board_take(input, &board);
-	dealbox_deal_wipe(&board.deal);
-	if (input->count)
-		return STATUS_DONE;
-	complain(input->chosen ? "give --boards that the files have" : "give the names of files with deals",
-		 "there is no board to print; nothing was written");
-	return STATUS_INPUT;
+	partial = all_take(input);
+	if (!input->count) {
+		complain(input->chosen ? "give --boards that the files have" :
+			 "give the names of files with deals",
+			 "there is no board to print; nothing was written");
+		return STATUS_INPUT;
+	}
+	if (partial)
+		complain(NULL, "note: what is known of incomplete deals is printed: %zu", partial);
+	return STATUS_DONE;
 }
 
 enum status print_input_read(struct print_input *input, char *const *files, int count)
 {
-	enum status status = set_as_read_files(&input->set, &input->reading, files, count);
+	enum status status;
+
+	input->reading.keep_partial = true;
+	status = set_as_read_files(&input->set, &input->reading, files, count);
 
 	input->made = date_of(files[0]);
 	if (status)

@@ -28,6 +28,8 @@ enum status set_as_read_files(struct set_as_read *input, const struct reading *r
 		dealbox_set_number_from(input->set, (uint32_t)reading->first);
 	if (!err && reading->keep_text)
 		dealbox_set_keep_text(input->set);
+	if (!err && reading->keep_partial)
+		dealbox_set_keep_partial(input->set);
 	for (int i = 0; i < count && err != -ENOMEM; i++) {
 		if (strcmp(files[i], "-"))
 			err = dealbox_format_read_file(reading->from, files[i], input->set,

@@ -22,6 +22,7 @@ struct reading {
 	const struct dealbox_format *from;	/* NULL = recognise it */
 	unsigned long first;	/* number for the first unnumbered board; 0 = keep it unnumbered */
 	bool keep_text;		/* keep the other contents of PBN files */
+	bool keep_partial;	/* keep incomplete deals, apart from the set */
 };
 
 /*
