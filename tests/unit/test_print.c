@@ -34,26 +34,29 @@ static double ruler_width(void *context, const struct face *face, const char *te
 static const struct ruler ruler = { .width = ruler_width, .ascent = 0.93, .descent = 0.24 };
 
 static const struct double_dummy equal = {
-	.tricks = { { 13, 13, 13, 13, 13 }, { 0 }, { 13, 13, 13, 13, 13 }, { 0 } },
-	.par = 2220, .pars = { { 7, 4, 5, false, 0 } }, .pars_count = 1,
+	{ { 13, 0, 13, 0 }, { 13, 0, 13, 0 }, { 13, 0, 13, 0 }, { 13, 0, 13, 0 }, { 13, 0, 13, 0 } }
+};
+static const struct par slam = {
+	.score = 2220, .count = 1, .contracts = { { 7, NOTRUMPS, 5, 0 } },
 };
 
-/* Four rows, and all par contracts that fit into the table of them. */
+/* Four rows, and more par contracts than lines. */
 static const struct double_dummy unequal = {
-	.tricks = { { 10, 11, 12, 13, 10 }, { 9, 8, 7, 7, 7 }, { 11, 10, 12, 13, 9 }, { 8, 9, 7, 7, 7 } },
-	.par = -1100,
-	.pars = { { 5, 0, 5, true, -3 }, { 5, 1, 1, true, -3 }, { 5, 2, 4, true, -3 },
-		  { 6, 3, 5, true, -3 }, { 6, 4, 10, true, -3 }, { 4, 4, 8, false, 2 } },
-	.pars_count = 6,
+	{ { 10, 9, 11, 8 }, { 11, 8, 10, 9 }, { 12, 7, 12, 7 }, { 13, 7, 13, 7 }, { 10, 7, 9, 7 } }
+};
+static const struct par sacrifices = {
+	.score = -1100, .count = 6,
+	.contracts = { { 5, 0, 5, -3 }, { 5, 1, 1, -3 }, { 5, 2, 4, -3 }, { 6, 3, 5, -3 },
+		       { 6, 4, 10, -3 }, { 4, 4, 8, 2 } },
 };
 
 static const struct sheet_board boards[] = {
 	/* a suit each */
 	{ .deal = { { SUIT(0), SUIT(1), SUIT(2), SUIT(3) } }, .name = "1", .dealer = 0 },
 	{ .deal = { { SUIT(3), SUIT(2), SUIT(1), SUIT(0) } }, .name = "1000", .dealer = 1,
-	  .vulnerable = 3, .tricks = &equal },
+	  .vulnerable = 3, .tricks = &equal, .par = &slam },
 	{ .deal = { { SUIT(1), SUIT(0), SUIT(3), SUIT(2) } }, .name = "99", .dealer = 3,
-	  .vulnerable = 1, .tricks = &unequal },
+	  .vulnerable = 1, .tricks = &unequal, .par = &sacrifices },
 	/* no number, dealer, vulnerability; a hand is unknown, another one half */
 	{ .deal = { { 0x1ff, 0, (dealbox_cards)0xf << 26, 0 } }, .dealer = -1, .vulnerable = -1 },
 	/* a label */
@@ -191,7 +194,7 @@ static void legible(const struct boxes *page, const struct layout *layout, const
 		const struct box *box = &page->list[i];
 
 		if (box->kind == BOX_TEXT && strstr(box->text, "…") && strncmp(box->text, "The annual", 10) &&
-		    !strstr(box->text, "Sunday") && !strstr(box->text, "Κυριακή") &&
+		    !strstr(box->text, "Sunday") && !strstr(box->text, "Κυρ") &&
 		    !strstr(box->text, "exact") && !strstr(box->text, "ledger"))
 			box_fail("is shortened", layout, paper, box, NULL);
 	}
@@ -258,10 +261,10 @@ static void every_par_contract_is_there(void **state)
 				strcat(all, page.list[i].text);
 				strcat(all, "|");
 			}
-		for (size_t i = 0; i < unequal.pars_count; i++) {
+		for (size_t i = 0; i < sacrifices.count; i++) {
 			char text[CONTRACT_TEXT];
 
-			sheet_contract(&sheet, &unequal.pars[i], text);
+			sheet_contract(&sheet, &sacrifices.contracts[i], text);
 			assert_non_null(strstr(all, text));
 		}
 		assert_non_null(strstr(all, "Par −1100"));
@@ -294,11 +297,10 @@ static void texts_of_contracts(void **state)
 		struct par_contract contract;
 		const char *text;
 	} cases[] = {
-		{ { 4, 1, 1, false, 0 }, "4♥ N" },
-		{ { 4, 0, 5, false, 1 }, "4♠ NS +1" },
-		{ { 5, 3, 10, true, -2 }, "5♣x EW −2" },
-		{ { 3, 4, 9, false, 0 }, "3NT NW" },
-		{ { 0, 0, 0, false, 0 }, "—" },
+		{ { 4, DEALBOX_HEARTS, 1, 0 }, "4♥ N" },
+		{ { 4, DEALBOX_SPADES, 5, 1 }, "4♠ NS +1" },
+		{ { 5, DEALBOX_CLUBS, 10, -2 }, "5♣x EW −2" },
+		{ { 3, NOTRUMPS, 8, 0 }, "3NT W" },
 	};
 	struct sheet sheet = extreme(words_find("en"));
 	char text[CONTRACT_TEXT];

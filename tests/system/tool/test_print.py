@@ -4,6 +4,7 @@
 
 import ctypes
 import html.parser
+import json
 import os
 import re
 import subprocess
@@ -112,6 +113,38 @@ def layouts_and_papers(box):
             box.dealbox("print", SET, "-o", "a.pdf", "--force", "-l", layout, "-p", paper).expect(0)
             info = poppler("pdfinfo", "a.pdf")
             assert re.search(r"Pages: +%d\n" % count, info) and size in info, info
+
+
+@test
+def double_dummy_tables_are_those_of_show(box):
+    box.write("a.pbn", game(1, HANDS) + '[Board "2"]\n[Deal "N:%s - - -"]\n\n' % HANDS.split()[0])
+    box.dealbox("print", "a.pbn", "-o", "a.pdf", "--double-dummy").expect(0)
+    shown = json.loads(box.dealbox("show", "--json", "--double-dummy", "a.pbn").out)["deals"][0]["double_dummy"]
+    elements = spoken("a.pdf")
+    table = elements[[element for element, _ in elements].index("Table"):]
+    rows, par = [], None
+    for element, text in table:
+        if element == "TR":
+            rows.append([])
+        elif element in ("TH", "TD"):
+            rows[-1].append(text)
+        elif element == "P" and not par:
+            par = text
+    assert rows[0] == ["", "NT", "♠", "♥", "♦", "♣"], rows
+    heard = {}
+    for row in rows[1:]:
+        for seat in row[0]:
+            heard[seat] = dict(zip(("NT", "S", "H", "D", "C"), map(int, row[1:])))
+    assert heard == shown["tricks"], (heard, shown)
+    assert par.startswith("Par %s" % str(shown["par"]["score_ns"]).replace("-", "−")), (par, shown)
+    for contract in shown["par"]["contracts"]:
+        assert "%d%s" % (contract["level"], dict(S="♠", H="♥", D="♦", C="♣", NT="NT")[contract["denomination"]]) in par
+    said = [text for _, text in elements]
+    assert any("not what should be bid" in text for text in said), said
+    # without tables there is no footnote, and an incomplete deal has no table
+    assert [element for element, _ in elements].count("Table") == 1
+    box.dealbox("print", "a.pbn", "-o", "b.pdf").expect(0)
+    assert not any("should be bid" in text for _, text in spoken("b.pdf"))
 
 
 @test

@@ -82,6 +82,13 @@ static bool key_take(struct call *call, const char *value)
 	return true;
 }
 
+static bool double_dummy_take(struct call *call, const char *value)
+{
+	(void)value;
+	call->input.double_dummy = true;
+	return true;
+}
+
 static bool force_take(struct call *call, const char *value)
 {
 	(void)value;
@@ -102,6 +109,7 @@ static const struct taker {
 	{ 'L', language_take, 0 },
 	{ 'o', NULL, offsetof(struct call, out) },
 	{ 'p', paper_take, 0 },
+	{ KEY_DOUBLE_DUMMY, double_dummy_take, 0 },
 	{ KEY_FIRST, first_take, 0 },
 	{ KEY_FONT, NULL, offsetof(struct call, how.font) },
 	{ KEY_FOOTER, NULL, offsetof(struct call, sheet.footer) },
@@ -207,6 +215,7 @@ static enum status print_run(struct args *args)
 
 static const struct option_row print_options[] = {
 	{ 'b', "boards", "LIST", "only these boards, as 1-16 or 1-8,11" },
+	{ KEY_DOUBLE_DUMMY, "double-dummy", NULL, "add the tricks of each declarer, par, and what makes" },
 	OPT_FIRST,
 	{ KEY_FONT, "font", "NAME", "family of letters (default: sans)" },
 	{ KEY_FOOTER, "footer", "TEXT", "a line at the foot of each page" },

@@ -149,7 +149,7 @@ double boxes_line(struct boxes *boxes, const struct line *line, const char *form
 	va_end(list);
 	width = width_of(boxes, &face, text);
 	if (width > line->w) {
-		least = face.cards ? SIZE_STEP : fmax(SIZE_LEAST, face.size / 2);
+		least = line->whole ? SIZE_STEP : fmax(SIZE_LEAST, face.size / 2);
 		face.size = fmax(least, floor(face.size * line->w / width / SIZE_STEP) * SIZE_STEP);
 		width = width_of(boxes, &face, text);
 	}

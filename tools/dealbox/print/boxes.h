@@ -82,12 +82,13 @@ struct line {
 	struct face face;
 	enum ink ink;
 	enum align align;
+	bool whole;		/* never shortened, however small it gets */
 	double x, y, w;
 };
 
 /*
  * Adds a line of text (printf). It gets smaller if the column is too narrow. Below the smallest
- * legible size, it ends with "…"; but ranks are never left out. Returns the width that it takes.
+ * legible size, it ends with "…" unless it is to stay whole. Returns the width that it takes.
  */
 double boxes_line(struct boxes *boxes, const struct line *line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

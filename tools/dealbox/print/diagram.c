@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "diagram.h"
@@ -14,8 +15,9 @@
 #define SMALL		0.75	/* size of what stands in the corners */
 #define LETTER		1.5	/* widths, in sizes: the hand's letter and points, and a suit's sign */
 #define SIGN		1.1
-#define MIDDLE_LEFT	0.30	/* left edge of North and South, in widths of the area */
-#define MIDDLE_RIGHT	0.69	/* right edge, if something stands in a corner there */
+#define NUMBER		1.3	/* of two digits */
+#define MIDDLE_LEFT	0.27	/* left edge of North and South, in widths of the area */
+#define MIDDLE_RIGHT	0.66	/* right edge, if something stands in a corner there */
 
 struct diagram {
 	struct boxes *boxes;
@@ -40,7 +42,7 @@ static void suit_add(const struct diagram *d, int hand, int suit, double x, doub
 	boxes_line(d->boxes, &(struct line){ .face = { .size = d->size }, .ink = (enum ink)suit,
 		.x = x + LETTER * d->size, .y = y, .w = SIGN * d->size }, "%s", suit_signs[suit]);
 	boxes_line(d->boxes, &(struct line){ .face = { .size = d->size, .cards = true },
-		.ink = INK_TEXT, .x = after, .y = y, .w = right - after }, "%s", text);
+		.ink = INK_TEXT, .whole = true, .x = after, .y = y, .w = right - after }, "%s", text);
 	explicit_bzero(text, sizeof(text));
 }
 
@@ -107,14 +109,14 @@ static void heading_add(const struct diagram *d)
 		bars_add(d, d->area.x + w - bars, line_y(d, 0) + 0.1 * d->size, bars);
 }
 
-/* The order of the columns, the highest denomination first. */
-static const int columns[DENOMINATIONS] = { 4, DEALBOX_SPADES, DEALBOX_HEARTS, DEALBOX_DIAMONDS,
-					    DEALBOX_CLUBS };
+/* The highest denomination first */
+static const int columns[DENOMINATIONS] = { NOTRUMPS, DEALBOX_SPADES, DEALBOX_HEARTS,
+					    DEALBOX_DIAMONDS, DEALBOX_CLUBS };
 
 static bool rows_equal(const struct double_dummy *tricks, int one, int other)
 {
 	for (int n = 0; n < DENOMINATIONS; n++)
-		if (tricks->tricks[one][n] != tricks->tricks[other][n])
+		if (tricks->tricks[n][one] != tricks->tricks[n][other])
 			return false;
 	return true;
 }
@@ -134,9 +136,11 @@ static void tricks_cell(const struct diagram *d, const char *element, struct lin
 
 static void tricks_row(const struct diagram *d, const char *who, int seat, double x, double y)
 {
-	const double whole = d->area.x + d->area.w - x, name = 0.24 * whole;
-	struct line line = { .face = { .size = d->size * SMALL }, .y = y, .align = ALIGN_CENTRE };
+	const double whole = d->area.x + d->area.w - x, name = 0.2 * whole;
 	const double column = (whole - name) / DENOMINATIONS;
+	/* "13" and a gap fit into a column, so that all numbers have one size */
+	const double size = fmin(d->size * SMALL, (column - 0.15 * d->size) / NUMBER);
+	struct line line = { .face = { .size = size }, .y = y, .align = ALIGN_CENTRE };
 	char text[8];
 
 	boxes_open(d->boxes, "TR");
@@ -145,12 +149,12 @@ static void tricks_row(const struct diagram *d, const char *who, int seat, doubl
 		const int denomination = columns[n];
 
 		if (seat >= 0) {
-			snprintf(text, sizeof(text), "%u", d->board->tricks->tricks[seat][denomination]);
+			snprintf(text, sizeof(text), "%u", d->board->tricks->tricks[denomination][seat]);
 			tricks_cell(d, "TD", &line, &x, column, INK_TEXT, text);
 		} else {
 			tricks_cell(d, "TH", &line, &x, column,
-				    denomination < 4 ? (enum ink)denomination : INK_TEXT,
-				    denomination < 4 ? suit_signs[denomination] :
+				    denomination < NOTRUMPS ? (enum ink)denomination : INK_TEXT,
+				    denomination < NOTRUMPS ? suit_signs[denomination] :
 						       d->sheet->words->notrump);
 		}
 	}
@@ -190,7 +194,7 @@ static void corner_line(struct corner *corner, const char *text)
 	const struct diagram *d = corner->d;
 
 	boxes_line(d->boxes, &(struct line){ .face = { .size = d->size * SMALL }, .ink = INK_TEXT,
-		.x = corner->x, .y = corner->y, .w = corner->w }, "%s", text);
+		.whole = true, .x = corner->x, .y = corner->y, .w = corner->w }, "%s", text);
 	corner->y += boxes_height(d->boxes, d->size * SMALL);
 }
 
@@ -203,21 +207,21 @@ static struct corner corner_start(const struct diagram *d, double left, double r
 /* Every contract of the par, several on a line if there are many. */
 static void par_add(const struct diagram *d)
 {
-	const struct double_dummy *tricks = d->board->tricks;
+	const struct par *par = d->board->par;
 	struct corner corner = corner_start(d, 0, MIDDLE_LEFT);
-	const size_t on_line = (tricks->pars_count + CORNER_LINES - 2) / (CORNER_LINES - 1);
-	char text[PARS_MAX * CONTRACT_TEXT], contract[CONTRACT_TEXT];
+	const size_t on_line = (par->count + CORNER_LINES - 2) / (CORNER_LINES - 1);
+	char text[PAR_CONTRACTS_MAX * CONTRACT_TEXT], contract[CONTRACT_TEXT];
 	size_t used = 0;
 
 	boxes_open(d->boxes, "P");
-	snprintf(text, sizeof(text), "%s %s%d", d->sheet->words->par, tricks->par < 0 ? "−" : "",
-		 tricks->par < 0 ? -tricks->par : tricks->par);
+	snprintf(text, sizeof(text), "%s %s%d", d->sheet->words->par, par->score < 0 ? "−" : "",
+		 abs(par->score));
 	corner_line(&corner, text);
-	for (size_t i = 0; i < tricks->pars_count; i++) {
-		sheet_contract(d->sheet, &tricks->pars[i], contract);
+	for (size_t i = 0; i < par->count; i++) {
+		sheet_contract(d->sheet, &par->contracts[i], contract);
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "",
 					 contract);
-		if ((i + 1) % on_line && i + 1 < tricks->pars_count)
+		if ((i + 1) % on_line && i + 1 < par->count)
 			continue;
 		corner_line(&corner, text);
 		used = 0;
@@ -225,29 +229,43 @@ static void par_add(const struct diagram *d)
 	boxes_close(d->boxes, "P");
 }
 
-/* "4♠ 2♥": what a player makes, the highest level of each denomination. */
-static void levels_text(const struct diagram *d, int seat, char *text, size_t size)
+/* "4♠ 2♥": what a player makes, the highest level of each denomination. Returns how many. */
+static int levels_find(const struct diagram *d, int seat, char levels[DENOMINATIONS][16])
 {
-	size_t used = 0;
+	int count = 0;
 
-	*text = '\0';
-	for (int n = 0; n < DENOMINATIONS && used < size; n++) {
-		const int denomination = columns[n];
-		const int level = d->board->tricks->tricks[seat][denomination] - 6;
+	for (int n = 0; n < DENOMINATIONS; n++) {
+		const int level = d->board->tricks->tricks[columns[n]][seat] - 6;
 
 		if (level > 0)
-			used += (size_t)snprintf(text + used, size - used, " %d%s", level,
-						 denomination < 4 ? suit_signs[denomination] :
-								    d->sheet->words->notrump);
+			snprintf(levels[count++], 16, "%d%s", level, columns[n] < NOTRUMPS ?
+				 suit_signs[columns[n]] : d->sheet->words->notrump);
 	}
-	if (!used)
-		snprintf(text, size, " —");
+	return count;
+}
+
+#define LEVELS_ON_LINE	3
+
+/* Two lines for a side whose players make the same, if they make much; else one for each player. */
+static void levels_add(struct corner *corner, const char *who, int seat, bool two)
+{
+	char levels[DENOMINATIONS][16], text[128];
+	const int count = levels_find(corner->d, seat, levels);
+	size_t used = (size_t)snprintf(text, sizeof(text), "%s%s", who, count ? "" : " —");
+
+	for (int i = 0; i < count; i++) {
+		if (two && i == LEVELS_ON_LINE) {
+			corner_line(corner, text);
+			used = 0;
+		}
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " " : "", levels[i]);
+	}
+	corner_line(corner, text);
 }
 
 static void makes_add(const struct diagram *d)
 {
 	struct corner corner = corner_start(d, MIDDLE_RIGHT, 1);
-	char text[96], levels[64];
 
 	corner.x += d->gap;
 	boxes_open(d->boxes, "P");
@@ -255,12 +273,9 @@ static void makes_add(const struct diagram *d)
 	for (int side = 0; side < 2; side++) {
 		const bool merged = rows_equal(d->board->tricks, side, side + 2);
 
-		for (int seat = side; seat < (merged ? side + 1 : side + 3); seat += 2) {
-			levels_text(d, seat, levels, sizeof(levels));
-			snprintf(text, sizeof(text), "%s%s", merged ? d->sheet->words->sides[side] :
-				 d->sheet->words->seats[seat], levels);
-			corner_line(&corner, text);
-		}
+		for (int seat = side; seat < (merged ? side + 1 : side + 3); seat += 2)
+			levels_add(&corner, merged ? d->sheet->words->sides[side] :
+						     d->sheet->words->seats[seat], seat, merged);
 	}
 	boxes_close(d->boxes, "P");
 }
@@ -299,7 +314,8 @@ double diagram_add(struct boxes *boxes, const struct sheet *sheet, const struct 
 	hand_add(&d, DEALBOX_WEST, area->x, 4, area->x + half - d.gap);
 	if (board->tricks) {
 		tricks_add(&d);
-		par_add(&d);
+		if (board->par)
+			par_add(&d);
 		makes_add(&d);
 	} else if (unknown) {
 		incomplete_add(&d, unknown);

@@ -100,22 +100,28 @@ static void hands_put(FILE *out, const struct sheet *sheet, const struct sheet_b
 	explicit_bzero(text, sizeof(text));
 }
 
+/* One row for each player: a screen reader need not know that rows of a side can be one. */
 static void tricks_put(FILE *out, const struct sheet *sheet, const struct double_dummy *tricks)
 {
-	char text[CONTRACT_TEXT];
-
 	fprintf(out, "<table>\n<tr><th scope=\"col\">%s</th>", sheet->words->tricks);
 	suits_put(out, sheet);
 	fprintf(out, "<th scope=\"col\">%s</th></tr>\n", sheet->words->notrump);
-	for (int seat = 0; seat < 4; seat++) {
+	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
 		element_put(out, "<tr><th scope=\"row\">", sheet->words->seat_names[seat], "</th>");
 		for (int n = 0; n < DENOMINATIONS; n++)
-			fprintf(out, "<td>%u</td>", tricks->tricks[seat][n]);
+			fprintf(out, "<td>%u</td>", tricks->tricks[n][seat]);
 		fputs("</tr>\n", out);
 	}
-	fprintf(out, "</table>\n<p>%s %d", sheet->words->par, tricks->par);
-	for (size_t i = 0; i < tricks->pars_count; i++) {
-		sheet_contract(sheet, &tricks->pars[i], text);
+	fputs("</table>\n", out);
+}
+
+static void par_put(FILE *out, const struct sheet *sheet, const struct par *par)
+{
+	char text[CONTRACT_TEXT];
+
+	fprintf(out, "<p>%s %s%d", sheet->words->par, par->score < 0 ? "−" : "", abs(par->score));
+	for (size_t i = 0; i < par->count; i++) {
+		sheet_contract(sheet, &par->contracts[i], text);
 		element_put(out, i ? ", " : ": ", text, "");
 	}
 	fputs("</p>\n", out);
@@ -143,6 +149,8 @@ static void board_put(FILE *out, const struct sheet *sheet, const struct sheet_b
 	hands_put(out, sheet, board);
 	if (board->tricks)
 		tricks_put(out, sheet, board->tricks);
+	if (board->par)
+		par_put(out, sheet, board->par);
 	fputs("</section>\n", out);
 }
 

@@ -23,16 +23,31 @@ static bool is_chosen(const struct print_input *input, const struct dealbox_boar
 	return !input->chosen || (board->number && boards_has(&input->boards, board->number));
 }
 
-static void board_take(struct print_input *input, const struct dealbox_board *board)
+static bool pick(void *context, const struct dealbox_board *board)
+{
+	return is_chosen(context, board);
+}
+
+static struct sheet_board *board_take(struct print_input *input, const struct dealbox_board *board)
 {
 	struct sheet_board *to = &input->list[input->count];
 
-	if (!is_chosen(input, board))
-		return;
 	*to = (struct sheet_board){ .deal = board->deal, .dealer = board_dealer(board),
 				    .vulnerable = board_vulnerable(board) };
 	dealbox_board_name(board, to->name, sizeof(to->name));
 	input->count++;
+	return to;
+}
+
+static void complete_take(struct print_input *input, const struct dealbox_board *board, size_t i)
+{
+	struct sheet_board *to = board_take(input, board);
+
+	if (!input->tables)
+		return;
+	to->tricks = &input->tables[i];
+	if (par_of_board(board, to->tricks, &input->pars[i]))
+		to->par = &input->pars[i];
 }
 
 /* Complete and partial deals in the order of the files. Returns the number of partial ones. */
@@ -44,11 +59,12 @@ static size_t all_take(struct print_input *input)
 
 	for (size_t i = 0; i <= dealbox_set_count(set); i++) {
 		while (!dealbox_set_get_partial(set, partial, &board, &before) && before <= i) {
-			board_take(input, &board);
+			if (is_chosen(input, &board))
+				board_take(input, &board);
 			partial++;
 		}
 		if (!dealbox_set_get(set, i, &board))
-			board_take(input, &board);
+			complete_take(input, &board, i);
 	}
 	dealbox_deal_wipe(&board.deal);
 	return partial;
@@ -65,13 +81,24 @@ static size_t partial_count(const struct dealbox_set *set)
 	return count;
 }
 
+static bool solve(struct print_input *input)
+{
+	if (!input->double_dummy || !dealbox_set_count(input->set.set))
+		return true;
+	input->tables = double_dummy_solve(input->set.set);
+	return input->tables;
+}
+
 static enum status boards_take(struct print_input *input)
 {
-	const size_t room = dealbox_set_count(input->set.set) + partial_count(input->set.set);
+	const size_t count = dealbox_set_count(input->set.set);
 	size_t partial;
 
-	input->list = calloc(room + 1, sizeof(*input->list));
-	if (!input->list) {
+	if (!solve(input))
+		return STATUS_INPUT;
+	input->list = calloc(count + partial_count(input->set.set) + 1, sizeof(*input->list));
+	input->pars = calloc(count + 1, sizeof(*input->pars));
+	if (!input->list || !input->pars) {
 		complain("give it fewer files", "out of memory");
 		return STATUS_INPUT;
 	}
@@ -98,6 +125,8 @@ enum status print_input_read(struct print_input *input, char *const *files, int 
 	if (status)
 		return status;
 	set_as_read_complain(input->set.report, false);
+	if (input->chosen)
+		dealbox_set_filter(input->set.set, pick, input);
 	if (!input->set.unread)
 		return boards_take(input);
 	complain("give the names of files with deals", "nothing was written");
@@ -110,4 +139,6 @@ void print_input_free(struct print_input *input)
 	if (input->list)
 		explicit_bzero(input->list, input->count * sizeof(*input->list));
 	free(input->list);
+	free(input->tables);
+	free(input->pars);
 }

@@ -10,10 +10,13 @@ struct print_input {
 	struct reading reading;
 	bool chosen;			/* only these boards */
 	struct boards boards;
+	bool double_dummy;
 
 	struct set_as_read set;		/* from here on: the result */
 	struct sheet_board *list;
 	size_t count;
+	struct double_dummy *tables;	/* of the complete deals */
+	struct par *pars;
 	int64_t made;			/* seconds since 1970, -1 = unknown */
 };
 

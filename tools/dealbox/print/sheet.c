@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The texts of a board. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sheet.h"
@@ -90,15 +91,11 @@ void sheet_contract(const struct sheet *sheet, const struct par_contract *contra
 {
 	char who[24], over[8] = "";
 
-	if (!contract->level) {
-		strcpy(text, "—");
-		return;
-	}
 	declarers_text(sheet, contract->declarers, who, sizeof(who));
-	if (contract->over)
-		snprintf(over, sizeof(over), " %s%d", contract->over < 0 ? "−" : "+",
-			 contract->over < 0 ? -contract->over : contract->over);
+	if (contract->result)
+		snprintf(over, sizeof(over), " %s%d", contract->result < 0 ? "−" : "+",
+			 abs(contract->result));
 	snprintf(text, CONTRACT_TEXT, "%u%s%s %s%s", contract->level,
-		 contract->denomination < 4 ? suit_signs[contract->denomination] : sheet->words->notrump,
-		 contract->doubled ? "x" : "", who, over);
+		 contract->denomination < NOTRUMPS ? suit_signs[contract->denomination] : sheet->words->notrump,
+		 contract->result < 0 ? "x" : "", who, over);
 }

@@ -5,26 +5,8 @@
 
 #include <dealbox/deal.h>
 
+#include "double-dummy/double-dummy.h"
 #include "words.h"
-
-#define DENOMINATIONS	5	/* as enum dealbox_suit, and no trump */
-#define PARS_MAX	16
-
-/* A contract, with the result that double dummy play gives it. */
-struct par_contract {
-	uint8_t level;		/* 1 to 7; 0 = passed out */
-	uint8_t denomination;
-	uint8_t declarers;	/* bit n = seat n */
-	bool doubled;
-	int8_t over;		/* tricks over the contract; negative: down */
-};
-
-struct double_dummy {
-	uint8_t tricks[4][DENOMINATIONS];	/* of each declarer */
-	int par;				/* score of North-South */
-	struct par_contract pars[PARS_MAX];
-	size_t pars_count;
-};
 
 struct sheet_board {
 	struct dealbox_deal deal;
@@ -32,6 +14,7 @@ struct sheet_board {
 	int dealer;		/* seat, -1 = unknown */
 	int vulnerable;		/* enum dealbox_vulnerable, -1 = unknown */
 	const struct double_dummy *tricks;	/* NULL = not computed */
+	const struct par *par;			/* NULL = not known */
 };
 
 struct sheet {
