@@ -3,12 +3,14 @@
 """
 Tests that the numbers of the requirements in the protocol pages are unique, complete and never
 reused: each "must" is in a list item that begins with R-<section>-<n>, one in each item, and the
-page's table of numbers accounts for every number that was ever assigned.
+page's table of numbers accounts for every number that was ever assigned. And that the tests of
+machines know each of them: PROGRAM is dealbox-compliance.
 
-usage: requirements.py PAGE...
+usage: requirements.py PROGRAM PAGE...
 """
 import pathlib
 import re
+import subprocess
 import sys
 
 HEADING = re.compile(r'##+ (S?\d+(?:\.\d+)*)\.? ')
@@ -121,9 +123,30 @@ check('a page in order has no fault', faults(SAMPLE))
 for name, old, new in BROKEN:
     assert old in SAMPLE
     check(f'{name} is found', [] if faults(SAMPLE.replace(old, new, 1)) else ['not found'])
-pages = {name: pathlib.Path(name).read_text(encoding='utf-8') for name in sys.argv[1:]}
+pages = {name: pathlib.Path(name).read_text(encoding='utf-8') for name in sys.argv[2:]}
 everything = frozenset().union(*(numbers_of(text) for text in pages.values()))
 for name, text in pages.items():
     check(pathlib.Path(name).name, faults(text, everything))
+
+
+def uncovered(suite):
+    """Return what is wrong with the suite's table of requirements, "R-1-1: TEST... or a reason"."""
+    rows = dict(line.split(':', 1) for line in suite.splitlines())
+    numbers = {name.removeprefix('R-') for name in rows}
+    found = [f'R-{name}: the suite does not know it' for name in sorted(everything - numbers)]
+    found += [f'R-{name}: no page has it' for name in sorted(numbers - everything)]
+    for name, text in rows.items():
+        tests, _, reason = text.partition(' not testable: ')
+        if not tests.strip() and not reason:
+            found.append(f'{name}: neither a test nor a reason why there is none')
+    return found
+
+
+suite = subprocess.run([sys.argv[1], '--requirements'], stdout=subprocess.PIPE, text=True, check=True).stdout
+check('the suite for machines has each requirement', uncovered(suite))
+check('a requirement that it does not have is found',
+      [] if uncovered(suite.replace('R-1-1:', 'R-1-99:')) else ['not found'])
+check('one without test and reason is found',
+      [] if uncovered(re.sub('^R-1-1:.*', 'R-1-1:', suite, flags=re.M)) else ['not found'])
 print(f'1..{count}')
 sys.exit(bad > 0)

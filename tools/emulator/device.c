@@ -132,6 +132,16 @@ static bool routed(const struct device *d)
 		machine_view(d->machine).desc->capabilities & DEALBOX_CAP_HOST_ROUTED;
 }
 
+bool device_configured(const struct device *d)
+{
+	return d->configuration;
+}
+
+bool device_wakes(const struct device *d)
+{
+	return d->remote_wakeup && machine_view(d->machine).queued;
+}
+
 uint32_t device_submitted(const struct device *d)
 {
 	return d->submitted;

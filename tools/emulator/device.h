@@ -65,8 +65,12 @@ bool device_cancel(struct device *device, uint64_t tag);
 bool device_reap(struct device *device, uint64_t now, struct completion *completion);
 /* Return when device_reap() may have a result, MACHINE_NEVER if that is unknown. */
 uint64_t device_next(const struct device *device);
-/* Unplug the cable: drop all transfers and unconfigure the machine. */
+/* Unplug the cable, or reset the bus: drop all transfers and unconfigure the machine. */
 void device_detach(struct device *device);
+/* Return true if the host has configured the device, and not reset the bus since. */
+bool device_configured(const struct device *device);
+/* Return true if a suspended device is to wake the host for its events. */
+bool device_wakes(const struct device *device);
 /* Return the number of transfers so far. */
 uint32_t device_submitted(const struct device *device);
 /* Return wMaxPacketSize of the interrupt OUT endpoint, 0 if there is none. */

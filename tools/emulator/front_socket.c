@@ -18,6 +18,9 @@ struct frame {
 struct socket_front {
 	struct local_front local;
 	bool attached;
+	bool raw;		/* attached by ATTACH_RAW */
+	bool suspended;		/* raw */
+	bool woken;		/* raw: WAKEUP was sent in this suspend */
 	bool blocked;		/* out is still to be sent */
 	struct frame out;
 };
@@ -30,6 +33,8 @@ static void hang_up(struct socket_front *f)
 		close(f->local.host);
 	f->local.host = -1;
 	f->attached = false;
+	f->raw = false;
+	f->suspended = false;
 	f->blocked = false;
 	f->local.int_in = false;
 }
@@ -78,7 +83,7 @@ static void get_machine_descriptor(struct socket_front *f, uint64_t now, uint8_t
 	memcpy(buf, done.data + MACHINE_DESCRIPTOR, done.length < size ? done.length : size);
 }
 
-static void attach(struct socket_front *f, uint32_t version, uint64_t now)
+static void attach(struct socket_front *f, uint32_t version, bool raw, uint64_t now)
 {
 	const struct device_config *config = device_config(f->local.front.device);
 	struct emu_attached attached = {
@@ -102,9 +107,47 @@ static void attach(struct socket_front *f, uint32_t version, uint64_t now)
 			       sizeof(attached.machine_descriptor));
 	answer_attach(f->local.host, EMU_VERSION, 0, &attached);
 	f->attached = true;
+	f->raw = raw;
 	f->local.int_in_at = now;
+	if (raw)
+		return;
 	device_submit(f->local.front.device, now, &configure);
 	device_reap(f->local.front.device, now, &completion);
+}
+
+/* Send a frame without data to a raw host. */
+static void say(struct socket_front *f, enum emu_kind kind, uint32_t id)
+{
+	struct emu_frame frame = { .kind = kind, .id = id };
+
+	if (send(f->local.host, &frame, sizeof(frame), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return;	/* the host is gone, which the next poll notices */
+}
+
+static void bus(struct socket_front *f, const struct frame *in)
+{
+	f->suspended = in->head.status == EMU_BUS_SUSPEND;
+	f->woken = false;
+	if (in->head.status == EMU_BUS_RESET)
+		device_detach(f->local.front.device);
+	say(f, EMU_BUS_DONE, in->head.id);
+}
+
+/* Returns false if the frame is none of those of a raw host. */
+static bool serve_raw(struct socket_front *f, const struct frame *in)
+{
+	switch (in->head.kind) {
+	case EMU_BUS:
+		bus(f, in);
+		return true;
+	case EMU_CANCEL:
+		if (device_cancel(f->local.front.device,
+				  (uint64_t)EMU_INT_GET << 32 | in->head.id))
+			say(f, EMU_CANCELLED, in->head.id);
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void submit(struct socket_front *f, const struct frame *in, uint64_t now)
@@ -136,6 +179,14 @@ static void submit(struct socket_front *f, const struct frame *in, uint64_t now)
 		transfer.endpoint = DEVICE_EP_INT_OUT;
 		memcpy(transfer.data, data, transfer.length);
 		break;
+	case EMU_INT_GET:
+		if (!f->raw || in->head.length != sizeof(transfer.length)) {
+			hang_up(f);
+			return;
+		}
+		transfer.endpoint = DEVICE_EP_INT_IN;
+		memcpy(&transfer.length, data, sizeof(transfer.length));
+		break;
 	default:
 		hang_up(f);
 		return;
@@ -157,8 +208,10 @@ static void receive(struct socket_front *f, uint64_t now)
 		hang_up(f);
 		return;
 	}
-	if (!f->attached && in.head.kind == EMU_ATTACH)
-		attach(f, in.head.id, now);
+	if (!f->attached && (in.head.kind == EMU_ATTACH || in.head.kind == EMU_ATTACH_RAW))
+		attach(f, in.head.id, in.head.kind == EMU_ATTACH_RAW, now);
+	else if (f->raw && serve_raw(f, &in))
+		return;
 	else if (f->attached)
 		submit(f, &in, now);
 	else
@@ -240,10 +293,16 @@ static void socket_flush(struct front *front, uint64_t now)
 
 	/* The cable may be plugged in again already: detect that it was unplugged. */
 	if (f->local.host >= 0 && (!machine_view(front->machine).plugged ||
-			     (f->attached && !machine_view(front->machine).configured)))
+			     (f->attached && (!f->raw || device_configured(front->device)) &&
+			      !machine_view(front->machine).configured)))
 		hang_up(f);
-	while (f->attached && !f->blocked) {
-		local_front_give(&f->local, now);
+	if (f->suspended && !f->woken && device_wakes(front->device)) {
+		f->woken = true;
+		say(f, EMU_WAKEUP, 0);
+	}
+	while (f->attached && !f->blocked && !f->suspended) {
+		if (!f->raw)
+			local_front_give(&f->local, now);
 		if (!device_reap(front->device, now, &done))
 			break;
 		send_completion(f, now, &done);
@@ -256,7 +315,9 @@ static uint64_t socket_next(const struct front *front)
 {
 	const struct socket_front *f = (const struct socket_front *)front;
 
-	return !f->attached || f->blocked ? MACHINE_NEVER : local_front_next(&f->local);
+	if (!f->attached || f->blocked || f->suspended)
+		return MACHINE_NEVER;
+	return f->raw ? device_next(f->local.front.device) : local_front_next(&f->local);
 }
 
 static void socket_close(struct front *front)

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""dealbox-compliance finds nothing in correct machines; what it prints, writes and completes."""
+
+import os
+import re
+import signal
+import subprocess
+
+from bench import COMPLIANCE, Bench, Tap
+
+SOURCE = os.environ["SOURCE"]
+
+# Machines at the edge of what is allowed: nothing may be found in them.
+CORRECT = [
+    ("stored plan", ()),
+    ("host-routed", ("--kind", "routed")),
+    ("serial, stored plan", ("--dialect", "serial")),
+    ("serial, host-routed", ("--dialect", "serial", "--kind", "routed")),
+]
+
+tap = Tap()
+said, looked = set(), set()
+
+
+def text_of(*words):
+    return subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+for name, options in CORRECT:
+    with Bench(*options) as bench:
+        report = bench.run()
+        tap.check("%s: no violation" % name, report.status == 0, report.why())
+        for test in report.tests:
+            name = "%s/%s" % (test["group"], test["test"])
+            said.update((name, number) for number in test["requirements"] if test["result"] == "ok")
+            looked.update((name, number) for number in test["checked"])
+tap.check("each test checks what it is said to prove, on some machine", said <= looked, sorted(said - looked))
+
+with Bench() as bench:
+    process = bench.start()
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    report = bench.end(process)
+    tap.check("SIGINT ends with a report", report.status == 130 and not report.whole["complete"] and
+              "requirements" in report.whole, (report.status, report.err))
+
+with Bench("--boards", "1-16", manual=False) as bench:
+    report = bench.run(hands=False)
+    tap.check("unattended", report.status == 0, report.why())
+
+result = subprocess.run([COMPLIANCE, "emu:nowhere"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+tap.check("no machine", result.returncode == 3 and "dealbox-emulator --socket" in result.stderr, result)
+
+listed = text_of(COMPLIANCE, "--list")
+tap.check("each test is listed once, with requirements",
+          len({line.split(":")[0] for line in listed.splitlines()}) == len(listed.splitlines()) and
+          all(re.search(r" \[R-S?[\d.]+-\d+( R-S?[\d.]+-\d+)*\]$", line) for line in listed.splitlines()), listed)
+
+options = re.findall(r"^  --([\w-]+)(?: ([A-Z]+))?", text_of(COMPLIANCE, "--help"), re.M)
+page = re.sub(".\x08", "", text_of("mandoc", "-T", "ascii", "-O", "width=500",
+                                   os.path.join(SOURCE, "docs/man/dealbox-compliance.1")))
+written = re.findall(r"^ +--([\w-]+)(?: ([A-Z]+))?(?:$|  )", page, re.M)
+tap.check("the manual has the options of the help", sorted(written) == sorted(options), (written, options))
+completed = text_of("bash", "-euc", r"""
+source "$1"/tools/compliance/completion.bash
+COMP_WORDS=(dealbox-compliance -) COMP_CWORD=1 COMPREPLY=()
+_dealbox_compliance "$2"
+printf '%s\n' "${COMPREPLY[@]}"
+""", "bash", SOURCE, COMPLIANCE).split()
+tap.check("the completion has them, too", completed == ["--" + name for name, _ in options], completed)
+tap.end()

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Steps of a person, or of a fixture; and how they bring a machine into a state. */
+#include <errno.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run.h"
+#include "tests.h"
+
+#define PLAN_NUMBER	0x434f4d50u	/* "COMP" */
+#define DEFAULT_CARDS	12u
+/* for a board that somebody else exchanges */
+#define BOARD_WAIT_MS	3000
+#define DEAL_WAIT_MS	60000
+
+/* --- steps ----------------------------------------------------------------------------------- */
+
+/* What a person is told; the words are those that a fixture gets. */
+static const struct { const char *words, *text; } sentences[] = {
+	{ "insert", "Put an empty board in" },
+	{ "remove", "Take the board out" },
+	{ "remove force", "Pull the board out now, while the machine deals" },
+	{ "cover open", "Open the cover" },
+	{ "cover close", "Close the cover" },
+	{ "empty", "Take out all cards that are stuck or at the reader, and put them into the hopper" },
+	{ "take-card", "Take out the card at the reader" },
+	{ "hopper empty", "Take all cards out of the hopper" },
+	{ "hopper fill", "Put all cards that are outside into the hopper, shuffled" },
+	{ "key start", "Press the start key" },
+	{ "key stop", "Press the stop key" },
+	{ "key release", "Press the release key" },
+	{ "power-cycle", "Switch the machine off, and on again" },
+};
+
+static bool tell_emulator(struct run *r, const char *words)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char reply[8192];
+	int fd;
+
+	if (!r->hands.file) {
+		snprintf(address.sun_path, sizeof(address.sun_path), "%s", r->hands.control);
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) ||
+		    !(r->hands.file = fdopen(fd, "r+"))) {
+			if (fd >= 0)
+				close(fd);
+			return false;
+		}
+	}
+	fprintf(r->hands.file, "%s\n", words);
+	fflush(r->hands.file);
+	if (!fgets(reply, sizeof(reply), r->hands.file))
+		return false;
+	return !strncmp(reply, "ok", 2);
+}
+
+static bool call_program(const char *program, const char *words)
+{
+	char copy[200], *state = NULL, *argv[8] = { (char *)program };
+	extern char **environ;
+	unsigned int n = 1;
+	int child;
+	pid_t pid;
+
+	snprintf(copy, sizeof(copy), "%s", words);
+	for (argv[n] = strtok_r(copy, " ", &state); argv[n] && n < 6; )
+		argv[++n] = strtok_r(NULL, " ", &state);
+	if (posix_spawnp(&pid, program, NULL, NULL, argv, environ))
+		return false;
+	while (waitpid(pid, &child, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(child) && !WEXITSTATUS(child);
+}
+
+static bool ask_person(const char *words)
+{
+	FILE *tty;
+	size_t i;
+	int c;
+
+	for (i = 0; i < sizeof(sentences) / sizeof(*sentences); i++)
+		if (!strcmp(words, sentences[i].words))
+			break;
+	tty = i < sizeof(sentences) / sizeof(*sentences) ? fopen("/dev/tty", "r+") : NULL;
+	if (!tty)
+		return false;
+	fprintf(tty, "\n>>> %s, then press Enter (s and Enter: not possible): ", sentences[i].text);
+	fflush(tty);
+	c = getc(tty);
+	while (c != '\n' && c != EOF && c != 's')
+		c = getc(tty);
+	fclose(tty);
+	return c == '\n';
+}
+
+bool has_faults(const struct run *r)
+{
+	return r->hands.control;
+}
+
+bool has_hands(const struct run *r)
+{
+	return r->hands.control || r->hands.program || !r->hands.unattended;
+}
+
+static bool do_words(struct run *r, const char *words)
+{
+	note(r, "step: %s", words);
+	if (r->hands.control)
+		return tell_emulator(r, words);
+	if (r->hands.program)
+		return call_program(r->hands.program, words);
+	return !r->hands.unattended && ask_person(words);
+}
+
+bool step(struct run *r, const char *words, ...)
+{
+	char text[200];
+	va_list args;
+
+	va_start(args, words);
+	vsnprintf(text, sizeof(text), words, args);
+	va_end(args);
+	return do_words(r, text);
+}
+
+void do_step(struct run *r, const char *words, ...)
+{
+	char text[200];
+	va_list args;
+
+	va_start(args, words);
+	vsnprintf(text, sizeof(text), words, args);
+	va_end(args);
+	if (!do_words(r, text))
+		not_run(r, "the step \"%s\" was not done", text);
+}
+
+/* --- plans -------------------------------------------------------------------------------------- */
+
+static void plan_of(struct run *r, struct wire_plan *plan, uint8_t mode, unsigned int entries)
+{
+	unsigned int i;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->plan_id = PLAN_NUMBER + mode;
+	plan->mode = mode;
+	plan->entries = (uint8_t)entries;
+	for (i = 0; i < entries; i++)
+		plan->pocket[i] = (uint8_t)(i % r->desc.pockets);
+	dealbox_count_plan(plan);
+}
+
+void plan_by_card(struct run *r, struct wire_plan *plan, unsigned int entries)
+{
+	plan_of(r, plan, DEALBOX_PLAN_BY_CARD, entries);
+}
+
+void plan_by_position(struct run *r, struct wire_plan *plan, unsigned int entries)
+{
+	plan_of(r, plan, DEALBOX_PLAN_BY_POSITION, entries);
+}
+
+static void plan_default(struct run *r, struct wire_plan *plan)
+{
+	unsigned int room = r->desc.pocket_capacity * (unsigned int)r->desc.pockets;
+	unsigned int n = DEFAULT_CARDS;
+
+	if (n > r->desc.plan_entries)
+		n = r->desc.plan_entries;
+	if (n > room)
+		n = room;
+	if (HAS(r, BY_POSITION) || ROUTED(r))
+		plan_by_position(r, plan, n);
+	else
+		plan_by_card(r, plan, r->desc.plan_entries < 52 ? r->desc.plan_entries : 52);
+}
+
+uint8_t load(struct run *r, const struct wire_plan *plan)
+{
+	uint8_t block[WIRE_PLAN_MAX], error;
+	const struct event *event;
+	size_t size;
+	int ret;
+
+	r->plan = *plan;
+	r->observer.plan = &r->plan;
+	if (ROUTED(r))
+		return 0;
+	size = dealbox_encode_plan(block, plan);
+	error = command(r, WIRE_LOAD, plan->plan_id, (uint32_t)size, 0, NULL);
+	if (!check(r, "R-5-1", !error, "LOAD is refused in state %s with error %u",
+		   state_name(r->observer.state), error))
+		end_test(r);
+	ret = plan_out(r, block, size);
+	check(r, "R-3-12", ret >= 0, "the plan block ends with an error: %s", strerror(-ret));
+	event = await(r, DEALBOX_EV_PLAN_LOADED, 2000, "R-3-5");
+	return (uint8_t)event->e.arg[0];
+}
+
+uint8_t start(struct run *r)
+{
+	uint32_t c = 0;
+
+	if (ROUTED(r))
+		c = r->plan.mode == DEALBOX_PLAN_CAPTURE ? WIRE_START_CAPTURE : r->plan.feed;
+	r->observer.plan = &r->plan;
+	return command(r, DEALBOX_OP_START, r->plan.plan_id, r->observer.insertion, c, NULL);
+}
+
+/* --- states ----------------------------------------------------------------------------------------- */
+
+static bool board_is_good(const struct run *r)
+{
+	const struct observer *o = &r->observer;
+
+	return o->board && !o->spent && !o->captured && !o->at_power_on;
+}
+
+void fresh_board(struct run *r)
+{
+	uint64_t end = now_us() + BOARD_WAIT_MS * 1000ULL;
+
+	status(r);
+	if (has_hands(r)) {
+		if (!board_is_good(r)) {
+			if (r->observer.board && HAS(r, BOARD_LOCK))
+				command(r, DEALBOX_OP_RELEASE_BOARD, 0, 0, 0, NULL);
+			if (r->observer.board)
+				do_step(r, "remove");
+			do_step(r, "hopper fill");
+			do_step(r, "insert");
+		}
+		if (!r->observer.hopper)
+			do_step(r, "hopper fill");
+	} else if (r->observer.board && HAS(r, BOARD_LOCK) && !board_is_good(r)) {
+		command(r, DEALBOX_OP_RELEASE_BOARD, 0, 0, 0, NULL);
+	}
+	while (!board_is_good(r) && now_us() < end)
+		fetch(r, 20);
+	status(r);
+	if (!board_is_good(r) || !r->observer.hopper)
+		not_run(r, "there is no empty board, or no card: a person or a fixture is needed");
+}
+
+void settle(struct run *r)
+{
+	struct wire_status s;
+	uint8_t error;
+	int tries;
+
+	if (has_faults(r))
+		step(r, "thaw");
+	s = status(r);
+	for (tries = 0; tries < 3 && s.state != DEALBOX_STATE_IDLE && s.state != DEALBOX_STATE_DONE;
+	     tries++) {
+		if (s.state == DEALBOX_STATE_FAULT) {
+			if (has_hands(r) && s.flags & DEALBOX_STATUS_CARD_AT_READER)
+				step(r, "empty");
+			if (has_hands(r) && s.flags & DEALBOX_STATUS_COVER_OPEN)
+				step(r, "cover close");
+			error = command(r, DEALBOX_OP_CLEAR_FAULT, 0, 0, 0, NULL);
+			if (!error)
+				await(r, DEALBOX_EV_FAULT_CLEARED, 1500, "R-5.1-1");
+			else if (has_hands(r))
+				step(r, "empty");
+		} else {
+			error = command(r, DEALBOX_OP_ABORT, 0, 0, 0, NULL);
+			if (!error)
+				await_end(r, 3000);
+		}
+		s = status(r);
+	}
+	if (s.flags & DEALBOX_STATUS_COVER_OPEN && has_hands(r))
+		step(r, "cover close");
+	if (s.flags & DEALBOX_STATUS_CARD_AT_READER && has_hands(r))
+		step(r, "empty");
+	s = status(r);
+	if (s.state != DEALBOX_STATE_IDLE && s.state != DEALBOX_STATE_DONE)
+		not_run(r, "the machine cannot be brought back to IDLE: it is in state %s",
+			state_name(s.state));
+}
+
+void ready(struct run *r)
+{
+	struct wire_plan plan;
+	uint8_t error;
+
+	settle(r);
+	fresh_board(r);
+	plan_default(r, &plan);
+	r->route = true;
+	error = load(r, &plan);
+	if (!check(r, "R-3-12", !error, "a good plan is refused with error %u", error))
+		end_test(r);
+}
+
+/* A deal in which no card moves from the third on, where somebody can hold them. */
+static void deal_and_hold(struct run *r)
+{
+	uint8_t error;
+
+	ready(r);
+	if (has_faults(r))
+		do_step(r, "inject position 2: freeze");
+	error = start(r);
+	if (!check(r, "R-5-1", !error, "START is refused with error %u", error))
+		end_test(r);
+	await(r, DEALBOX_EV_DEAL_STARTED, 1500, "R-5.1-1");
+	if (has_faults(r)) {
+		/* a host routes two cards until then */
+		await(r, DEALBOX_EV_CARD_ROUTED, 5000, "R-5.1-1");
+		await(r, DEALBOX_EV_CARD_ROUTED, 5000, "R-5.1-1");
+		do_step(r, "wait frozen");
+	}
+}
+
+void reach(struct run *r, uint8_t state)
+{
+	struct wire_plan plan;
+	uint8_t error;
+
+	switch (state) {
+	case DEALBOX_STATE_IDLE:
+		ready(r);
+		break;
+	case DEALBOX_STATE_DEALING:
+		deal_and_hold(r);
+		break;
+	case DEALBOX_STATE_PAUSED:
+		deal_and_hold(r);
+		error = command(r, DEALBOX_OP_PAUSE, 0, 0, 0, NULL);
+		check(r, "R-5-1", !error, "PAUSE is refused in DEALING with error %u", error);
+		if (has_faults(r))
+			step(r, "thaw");
+		await(r, DEALBOX_EV_PAUSED, 3000, "R-5.1-1");
+		break;
+	case DEALBOX_STATE_HELD:
+		settle(r);
+		fresh_board(r);
+		if (ROUTED(r) || (HAS(r, BY_CARD) && r->desc.plan_entries >= 52)) {
+			/* no pocket for seven cards of eight: one of them comes soon */
+			plan_by_card(r, &plan, 52);
+			for (unsigned int i = 0; i < 52; i++)
+				if (i % 8)
+					plan.pocket[i] = DEALBOX_NONE;
+			dealbox_count_plan(&plan);
+			error = load(r, &plan);
+			check(r, "R-3-12", !error, "a good plan is refused with error %u", error);
+		} else if (has_faults(r)) {
+			ready(r);
+			do_step(r, "inject on feed: feed-timeout");
+		} else {
+			not_run(r, "nothing holds this machine");
+		}
+		r->route = true;
+		error = start(r);
+		check(r, "R-5-1", !error, "START is refused with error %u", error);
+		if (!await_end(r, DEAL_WAIT_MS) || r->observer.state != DEALBOX_STATE_HELD)
+			not_run(r, "the machine did not become HELD");
+		break;
+	case DEALBOX_STATE_FAULT:
+		deal_and_hold(r);
+		do_step(r, "cover open");
+		await(r, DEALBOX_EV_COVER_OPENED, 3000, "R-4.3-1");
+		do_step(r, "cover close");
+		if (has_faults(r))
+			step(r, "thaw");
+		break;
+	case DEALBOX_STATE_DONE:
+		ready(r);
+		error = start(r);
+		check(r, "R-5-1", !error, "START is refused with error %u", error);
+		if (!await_end(r, DEAL_WAIT_MS) || r->observer.state != DEALBOX_STATE_DONE)
+			not_run(r, "the deal did not come to its end");
+		break;
+	}
+	status(r);
+	if (r->observer.state != state)
+		not_run(r, "the machine is not in state %s", state_name(state));
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What run.c does for the functions of run.h. */
+#ifndef COMPLIANCE_TESTS_H
+#define COMPLIANCE_TESTS_H
+
+#include "run.h"
+
+/* Ends the test if its time is over, or the run is to end. */
+void test_alive(struct run *r);
+/* What is measured from here on has the uncertainty of this computer from here on. */
+void uncertainty_begin(void);
+double uncertainty_us(void);
+/* Add a measured time to the report. */
+void times_add(struct run *r, const char *name, double ms);
+
+#endif

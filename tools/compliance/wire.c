@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Requests, plans and events in the dialect of the machine; every event is watched. */
+#include <errno.h>
+#include <linux/crc32.h>
+#include <linux/unaligned.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+#include "tests.h"
+
+/* A machine has 500 ms. What comes within this time is measured; nothing after it. */
+#define CONTROL_WAIT_MS		3000
+#define OUT_WAIT_MS		3000
+/* An event that GET_STATUS has numbered */
+#define NUMBERED_WAIT_MS	1000
+#define STATUS_TRIES		40
+
+static void died(struct run *r)
+{
+	r->gone = true;
+	check(r, "R-2-3", false, "the machine is gone: it was unplugged, or its firmware restarted");
+	end_test(r);
+}
+
+/* --- control transfers ---------------------------------------------------------------------- */
+
+int control(struct run *r, uint8_t type, uint8_t request, uint16_t value, uint16_t index,
+	    void *data, uint16_t length)
+{
+	const uint8_t setup[8] = { type, request, value & 0xff, (uint8_t)(value >> 8), index & 0xff,
+				   (uint8_t)(index >> 8), length & 0xff, (uint8_t)(length >> 8) };
+	uint64_t began = now_us();
+	int ret;
+
+	test_alive(r);
+	uncertainty_begin();
+	ret = r->access->ops->control(r->access, setup, data, CONTROL_WAIT_MS);
+	if (ret == -ENODEV)
+		died(r);
+	note(r, "control %02x %02x value %04x index %04x length %u: %s%d", type, request, value, index,
+	     length, ret == -EPIPE ? "stall " : "", ret);
+	check_time(r, "R-2-3", now_us() - began, 500000, "a control transfer");
+	if (ret == -ETIMEDOUT)
+		end_test(r);
+	if ((request || type != 0x00) && ret >= 0 && !(type & 0x60) == 0)
+		times_add(r, "control_ms", (double)(now_us() - began) / 1000);
+	return ret;
+}
+
+int clear_halt(struct run *r, uint8_t endpoint)
+{
+	return control(r, 0x02, 1, 0, endpoint, NULL, 0);
+}
+
+/* --- what comes in ------------------------------------------------------------------------------ */
+
+/* Host-routed: answer a card as the plan says (§6). */
+static void answer_card(struct run *r, const struct wire_event *e)
+{
+	const struct wire_plan *plan = &r->plan;
+	uint8_t pocket = DEALBOX_NONE;
+	unsigned int i;
+
+	for (i = 0; i < e->position && e->card != DEALBOX_NONE; i++)
+		if (r->observer.cards[i].routed && r->observer.cards[i].card == e->card) {
+			gate(r, e, DEALBOX_NONE, DEALBOX_EV_REPEATED_CARD, i);
+			return;
+		}
+	if (plan->mode == DEALBOX_PLAN_CAPTURE)
+		pocket = plan->pocket[0];
+	else if (plan->mode == DEALBOX_PLAN_BY_POSITION)
+		pocket = e->position < plan->entries ? plan->pocket[e->position] : DEALBOX_NONE;
+	else if (e->card < plan->entries)
+		pocket = plan->pocket[e->card];
+	gate(r, e, pocket, pocket == DEALBOX_NONE ? DEALBOX_EV_NOT_IN_PLAN : 0, 0);
+}
+
+/*
+ * Judge the events that have come. While a command is under way, they wait: those that it causes may
+ * come before its end (R-2.2-13).
+ */
+static void observe(struct run *r)
+{
+	r->deferring = false;
+	while (r->event_judged < r->event_count) {
+		struct wire_event e = r->events[r->event_judged].e;
+
+		observer_event(&r->observer, r->events[r->event_judged++].bytes);
+		if (r->route && ROUTED(r) && e.type == DEALBOX_EV_CARD_READ && !r->observer.test)
+			answer_card(r, &e);
+	}
+}
+
+static void take_event(struct run *r, const uint8_t *bytes)
+{
+	struct event *event;
+
+	if (r->event_count == r->event_room) {
+		size_t room = r->event_room ? 2 * r->event_room : 1024;
+		struct event *events = realloc(r->events, room * sizeof(*events));
+
+		if (!events)
+			end_test(r);
+		r->events = events;
+		r->event_room = room;
+	}
+	event = &r->events[r->event_count++];
+	event->us = now_us();
+	memcpy(event->bytes, bytes, WIRE_EVENT_SIZE);
+	dealbox_decode_event(bytes, &event->e);
+	note(r, "event %u %s insertion %u position %u card %u pocket %u quality %u code %u args %u %u flags %u",
+	     event->e.number, event_name(event->e.type), event->e.insertion, event->e.position,
+	     event->e.card, event->e.pocket, event->e.quality, event->e.code, event->e.arg[0],
+	     event->e.arg[1], event->e.flags);
+	if (!r->deferring)
+		observe(r);
+}
+
+static void take_frames(struct run *r, const uint8_t *data, size_t length)
+{
+	struct frame frame;
+
+	while (dealbox_frame_read(&r->frames, &data, &length, &frame)) {
+		check(r, "R-S2-1", frame.kind == FRAME_ANSWER || frame.kind == FRAME_EVENT,
+		      "the machine sends a frame of the kind %02x", frame.kind);
+		if (frame.kind == FRAME_EVENT) {
+			check(r, "R-S2-1", frame.length == WIRE_EVENT_SIZE && !frame.tag,
+			      "a frame EVENT has %u bytes and the tag %u", frame.length, frame.tag);
+			if (frame.length == WIRE_EVENT_SIZE)
+				take_event(r, frame.payload);
+		} else if (frame.kind == FRAME_ANSWER && frame.length && r->answer_length < 0) {
+			check(r, "R-S3-2", frame.tag == r->tag,
+			      "an ANSWER has the tag %u, and the request had %u", frame.tag, r->tag);
+			memcpy(r->answer, frame.payload, frame.length);
+			r->answer_length = frame.length;
+		} else {
+			check(r, "R-S3-2", false, "an ANSWER that nobody asked for");
+		}
+	}
+	if (r->frames.dropped)
+		check(r, "R-S2-1", false, "%u bytes belong to no frame", r->frames.dropped);
+	r->frames.dropped = 0;
+}
+
+static void take_transfer(struct run *r, const uint8_t *data, size_t length)
+{
+	size_t at;
+
+	if (!r->serial) {
+		check(r, "R-4-3", length, "a packet of zero length on the interrupt IN endpoint");
+		check(r, "R-4-1", length % WIRE_EVENT_SIZE == 0,
+		      "a transfer of %zu bytes is not one of whole events", length);
+		for (at = 0; at + WIRE_EVENT_SIZE <= length; at += WIRE_EVENT_SIZE)
+			take_event(r, data + at);
+	} else {
+		take_frames(r, data, length);
+	}
+}
+
+unsigned int fetch(struct run *r, unsigned int ms)
+{
+	size_t before = r->event_count;
+	uint8_t data[1024];
+	int ret;
+
+	test_alive(r);
+	ret = r->access->ops->in(r->access, r->pipes.in, data,
+				 r->pipes.in_size < sizeof(data) ? r->pipes.in_size : sizeof(data),
+				 ms);
+	if (ret == -ENODEV)
+		died(r);
+	if (ret == -EPIPE) {
+		check(r, "R-4-1", false, "the IN endpoint stalls");
+		clear_halt(r, r->pipes.in);
+	} else if (ret >= 0) {
+		take_transfer(r, data, (size_t)ret);
+	} else if (ret != -ETIMEDOUT) {
+		check(r, "R-4-1", false, "a transfer of events ends with an error: %s", strerror(-ret));
+	}
+	return (unsigned int)(r->event_count - before);
+}
+
+const struct event *next_event(struct run *r, unsigned int ms)
+{
+	uint64_t end = now_us() + ms * 1000ULL, now;
+
+	while (r->event_seen == r->event_count) {
+		now = now_us();
+		if (!fetch(r, now < end ? (unsigned int)((end - now) / 1000) : 0) && now >= end)
+			return NULL;
+	}
+	return &r->events[r->event_seen++];
+}
+
+static const struct event *await_any(struct run *r, bool (*wanted)(uint8_t type, uint8_t which),
+				     uint8_t which, unsigned int ms)
+{
+	uint64_t end = now_us() + ms * 1000ULL, now;
+	const struct event *event;
+
+	for (;;) {
+		now = now_us();
+		event = next_event(r, now < end ? (unsigned int)((end - now) / 1000) : 0);
+		if (!event)
+			return NULL;
+		if (wanted(event->e.type, which))
+			return event;
+	}
+}
+
+static bool is_type(uint8_t type, uint8_t which)
+{
+	return type == which;
+}
+
+static bool is_end(uint8_t type, uint8_t which)
+{
+	(void)which;
+	return DEALBOX_EV_IS_STOP(type) || type == DEALBOX_EV_DEAL_DONE ||
+		type == DEALBOX_EV_ABORTED || type == DEALBOX_EV_STATE_LOST;
+}
+
+const struct event *await_maybe(struct run *r, uint8_t type, unsigned int ms)
+{
+	return await_any(r, is_type, type, ms);
+}
+
+const struct event *await(struct run *r, uint8_t type, unsigned int ms, const char *requirement)
+{
+	const struct event *event = await_maybe(r, type, ms);
+
+	if (!check(r, requirement, event, "%s did not come within %u ms", event_name(type), ms))
+		end_test(r);
+	return event;
+}
+
+const struct event *await_end(struct run *r, unsigned int ms)
+{
+	return await_any(r, is_end, 0, ms);
+}
+
+void expect_quiet(struct run *r, const char *requirement, unsigned int ms, const char *after)
+{
+	const struct event *event = next_event(r, ms);
+
+	check(r, requirement, !event, "%s comes %s", event ? event_name(event->e.type) : "", after);
+}
+
+/* --- requests ----------------------------------------------------------------------------------- */
+
+static int framed(struct run *r, uint8_t request, uint16_t value, const void *data, size_t length)
+{
+	uint8_t frame[FRAME_MAX], *payload = frame + FRAME_HEADER;
+	uint64_t began = now_us(), end = began + CONTROL_WAIT_MS * 1000ULL;
+	size_t size;
+	int ret;
+
+	test_alive(r);
+	payload[0] = request;
+	put_unaligned_le16(value, payload + 1);
+	if (length)
+		memcpy(payload + FRAME_REQUEST_HEADER, data, length);
+	size = dealbox_frame_seal(frame, FRAME_REQUEST, ++r->tag, FRAME_REQUEST_HEADER + length);
+	r->answer_length = -1;
+	uncertainty_begin();
+	ret = r->access->ops->out(r->access, r->pipes.out, frame, size, OUT_WAIT_MS);
+	if (ret == -ENODEV)
+		died(r);
+	while (ret >= 0 && r->answer_length < 0 && now_us() < end)
+		fetch(r, (unsigned int)((end - now_us()) / 1000 + 1));
+	note(r, "request %02x value %04x with %zu bytes: %d bytes, status %d", request, value, length,
+	     r->answer_length, r->answer_length > 0 ? r->answer[0] : -1);
+	check_time(r, "R-S3-2", now_us() - began, 500000, "the answer to a REQUEST");
+	if (r->answer_length < 0)
+		end_test(r);
+	times_add(r, "control_ms", (double)(now_us() - began) / 1000);
+	check(r, "R-S3-2", r->answer[0] <= FRAME_STALL, "an ANSWER has the status %02x", r->answer[0]);
+	return r->answer[0] ? -EPIPE : r->answer_length - FRAME_ANSWER_HEADER;
+}
+
+int query(struct run *r, uint8_t request, uint16_t value, void *data, uint16_t length)
+{
+	int ret;
+
+	if (!r->serial)
+		return control(r, WIRE_REQ_IN, request, value, r->access->interface, data, length);
+	ret = framed(r, request, value, NULL, 0);
+	if (ret > 0)
+		memcpy(data, r->answer + FRAME_ANSWER_HEADER, ret < length ? (size_t)ret : length);
+	return ret;
+}
+
+int command_raw(struct run *r, uint8_t request, uint16_t value, const void *data, uint16_t length)
+{
+	if (!r->serial)
+		return control(r, WIRE_REQ_OUT, request, value, r->access->interface, (void *)data,
+			       length);
+	return framed(r, request, value, data, length);
+}
+
+struct wire_result get_result(struct run *r)
+{
+	uint8_t data[DATA_MAX] = { 0 };
+	struct wire_result result;
+	int ret = query(r, WIRE_GET_RESULT, 0, data, WIRE_RESULT_SIZE);
+
+	check(r, "R-2.1-1", ret == WIRE_RESULT_SIZE, "GET_RESULT is answered by %d bytes", ret);
+	check(r, "R-0-2", !data[6] && !data[7] && !get_unaligned_le32(data + 12),
+	      "a reserved field of GET_RESULT is not 0");
+	dealbox_decode_result(data, &result);
+	return result;
+}
+
+uint8_t command(struct run *r, uint8_t request, uint32_t a, uint32_t b, uint32_t c,
+		uint32_t *detail)
+{
+	struct wire_command wire = { ++r->sequence, a, b, c };
+	uint8_t data[WIRE_ATTEST_SIZE];
+	struct wire_result result;
+	int ret;
+
+	memset(data, 0xa5, sizeof(data));	/* the nonce of ATTEST */
+	dealbox_encode_command(data, &wire);
+	r->deferring = true;
+	ret = command_raw(r, request, 0, data,
+			  request == WIRE_ATTEST ? WIRE_ATTEST_SIZE : WIRE_COMMAND_SIZE);
+	result = get_result(r);
+	check(r, "R-2.2-2", result.sequence == wire.sequence && result.request == request,
+	      "GET_RESULT behind command %02x tells of command %02x with the number %u, not %u",
+	      request, result.request, result.sequence, wire.sequence);
+	if (HAS(r, REFUSES_BY_RESULT))
+		check(r, "R-2.2-9", ret >= 0, "the transfer of command %02x does not succeed", request);
+	else
+		check(r, "R-2.2-2", (ret >= 0) == !result.error,
+		      "command %02x %s, and GET_RESULT has the error %u", request,
+		      ret >= 0 ? "succeeds" : "is stalled", result.error);
+	if (!result.error)
+		check(r, "R-2.3-1", !result.detail, "an accepted command has the detail %u",
+		      result.detail);
+	if (detail)
+		*detail = result.detail;
+	if (!result.error)
+		observer_accepted(&r->observer, request, &wire);
+	observe(r);
+	return result.error;
+}
+
+struct wire_status status(struct run *r)
+{
+	uint8_t data[DATA_MAX] = { 0 };
+	struct wire_status s = { 0 };
+	int tries, ret;
+
+	for (tries = 0; tries < STATUS_TRIES; tries++) {
+		ret = query(r, WIRE_GET_STATUS, 0, data, WIRE_STATUS_SIZE);
+		if (!check(r, "R-2.1-1", ret == WIRE_STATUS_SIZE, "GET_STATUS is answered by %d bytes",
+			   ret) || !check(r, "R-2.1-1", dealbox_decode_status(data, &s),
+					  "GET_STATUS has a field out of range"))
+			end_test(r);
+		while ((int32_t)(s.next_event - r->observer.next) > 0)
+			if (!fetch(r, NUMBERED_WAIT_MS) &&
+			    !check(r, "R-2.1-9", false, "event %u, which GET_STATUS has numbered, did not come",
+				   r->observer.next))
+				end_test(r);
+		/* More came: that is of a later moment. */
+		if (s.next_event != r->observer.next && tries < STATUS_TRIES - 1)
+			continue;
+		check(r, "R-2.1-9", s.next_event == r->observer.next,
+		      "GET_STATUS numbers the next event %u, and that of the last one is %u",
+		      s.next_event, r->observer.next - 1);
+		observer_status(&r->observer, data);
+		break;
+	}
+	r->observer.after_lost = 0;
+	return s;
+}
+
+struct dealbox_counters counters(struct run *r)
+{
+	uint8_t data[DATA_MAX] = { 0 };
+	struct dealbox_counters out;
+	int ret = query(r, WIRE_GET_COUNTERS, 0, data, WIRE_COUNTERS_SIZE);
+
+	check(r, "R-2.1-1", ret == WIRE_COUNTERS_SIZE, "GET_COUNTERS is answered by %d bytes", ret);
+	check(r, "R-0-2", !get_unaligned_le32(data + 60), "a reserved field of GET_COUNTERS is not 0");
+	dealbox_decode_counters(data, &out);
+	return out;
+}
+
+/* --- plans and gates ------------------------------------------------------------------------------- */
+
+static int framed_out(struct run *r, uint8_t kind, const void *data, size_t length)
+{
+	uint8_t frame[FRAME_MAX];
+
+	memcpy(frame + FRAME_HEADER, data, length);
+	return r->access->ops->out(r->access, r->pipes.out, frame,
+				   dealbox_frame_seal(frame, kind, 0, length), OUT_WAIT_MS);
+}
+
+int plan_out(struct run *r, const void *data, size_t length)
+{
+	int ret = r->serial ? framed_out(r, FRAME_PLAN, data, length) :
+		r->access->ops->out(r->access, r->pipes.out, data, length, OUT_WAIT_MS);
+
+	note(r, "plan data, %zu bytes: %d", length, ret);
+	if (ret == -ENODEV)
+		died(r);
+	return ret;
+}
+
+int gate_out(struct run *r, const void *data, size_t length)
+{
+	int ret = r->serial ? framed_out(r, FRAME_GATE, data, length) :
+		r->access->ops->out(r->access, r->pipes.gate, data, length, OUT_WAIT_MS);
+
+	note(r, "gate command, %zu bytes: %d", length, ret);
+	if (ret == -ENODEV)
+		died(r);
+	return ret;
+}
+
+void gate(struct run *r, const struct wire_event *read, uint8_t pocket, uint8_t reason,
+	  uint32_t first)
+{
+	struct wire_gate wire = {
+		.pocket = pocket, .reason = reason, .position = read->position,
+		.number = read->number, .insertion = read->insertion, .first = first,
+	};
+	uint8_t data[WIRE_GATE_SIZE];
+
+	dealbox_encode_gate(data, &wire);
+	r->observer.gate[read->position & 63] = pocket;
+	gate_out(r, data, sizeof(data));
+}
+
+void configure(struct run *r, uint8_t reason)
+{
+	memset(&r->frames, 0, sizeof(r->frames));
+	observer_configured(&r->observer, reason);
+	if (!check(r, "R-1.2-1", control(r, 0x00, 9, r->configuration, 0, NULL, 0) == 0,
+		   "SET_CONFIGURATION fails"))
+		end_test(r);
+	await(r, DEALBOX_EV_STATE_LOST, 1000, "R-1.2-2");
+	status(r);
+}
