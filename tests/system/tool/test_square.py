@@ -433,7 +433,7 @@ def traces_bear_out_the_verdicts(box):
     at = certificates.rindex(b"verdict exact")
     box.write("pc/certificates", sign(certificates[:at] + certificates[at:].replace(b"exact", b"void", 1)))
     box.dealbox("certificate", "open", "pc").expect(0)
-    box.dealbox(*verify).expect(1, "NOT PROVEN: the trace does not bear out the verdict")
+    box.dealbox(*verify).expect(1, "NOT PROVEN: called void, though its trace is exact, and not dealt again")
 
 
 @test

@@ -257,13 +257,28 @@ static bool trace_keep(void *context, const struct tracefile_head *head,
 	return true;
 }
 
+/* Return true if certificates behind this one call the same copy of the board exact. */
+static bool dealt_again(const struct call *call, const struct dealbox_certificate *c)
+{
+	const struct dealbox_certificate *later;
+	bool behind = false, again = false;
+
+	for (size_t i = 0; (later = dealbox_certificates_get(call->certificates, i)); i++) {
+		if (behind && later->exact && later->board == c->board && later->copy == c->copy &&
+		    !strcmp(later->session, c->session))
+			again = true;
+		behind |= later == c;
+	}
+	return again;
+}
+
 /* NULL: the verdict of the certificate is the one that follows from plan and trace; or why that is not known. */
-static const char *verdict_follows(const struct dealbox_certificate *c, const struct recorded *recorded,
-				   const struct dealbox_deal *deal)
+static const char *verdict_follows(const struct call *call, const struct dealbox_certificate *c,
+				   const struct recorded *recorded, const struct dealbox_deal *deal)
 {
 	struct dealbox_verdict *verdict = NULL;
 	uint8_t pockets[DEALBOX_HANDS];
-	bool same;
+	bool exact, same;
 	int ret;
 
 	ret = dealbox_pockets_parse(c->pockets, pockets);
@@ -273,12 +288,17 @@ static const char *verdict_follows(const struct dealbox_certificate *c, const st
 	if (ret == -ENODATA)
 		return "NOT PROVEN: the cards were counted, and the trace does not say that their deck was sorted; "
 		       "`dealbox ledger traces` writes it again";
-	/* a board may be void for a reason that came behind its trace */
-	same = !ret && (!c->exact || dealbox_verdict_exact(verdict)) &&
+	exact = !ret && dealbox_verdict_exact(verdict);
+	same = !ret && (!c->exact || exact) &&
 	       dealbox_verdict_basis(verdict) == c->basis &&
 	       dealbox_verdict_identified(verdict) == c->identified;
 	dealbox_verdict_free(verdict);
-	return same ? NULL : "NOT PROVEN: the trace does not bear out the verdict";
+	if (!same)
+		return "NOT PROVEN: the trace does not bear out the verdict";
+	/* A board may be void for a reason that came behind its trace. It is dealt again then. */
+	if (exact && !c->exact && !dealt_again(call, c))
+		return "NOT PROVEN: called void, though its trace is exact, and not dealt again";
+	return NULL;
 }
 
 /*
@@ -301,7 +321,7 @@ static const char *trace_verify(struct call *call, const struct dealbox_certific
 					       recorded->trace))
 			continue;
 		call->judged++;
-		return verdict_follows(c, recorded, deal);
+		return verdict_follows(call, c, recorded, deal);
 	}
 	return given ? "NOT PROVEN: the machine reported something else than this trace" : NULL;
 }
