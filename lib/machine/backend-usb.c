@@ -41,6 +41,9 @@ struct usb {
 	bool claimed;
 	bool gone;
 	struct endpoints ep;
+	struct libusb_transfer *control;
+	int control_ended;
+	uint8_t control_data[LIBUSB_CONTROL_SETUP_SIZE + WIRE_DATA_MAX];
 	struct libusb_transfer *in;
 	bool in_flight;
 	bool in_halted;
@@ -200,15 +203,56 @@ static int usb_pump(void *bus, int timeout_ms)
 	return usb->gone ? -ENODEV : 0;
 }
 
+static void LIBUSB_CALL control_done(struct libusb_transfer *transfer)
+{
+	struct usb *usb = transfer->user_data;
+
+	usb->control_ended = 1;
+}
+
+/* Submit usb->control and wait for its end. Returns the number of bytes, or -errno. */
+static int control_run(struct usb *usb)
+{
+	static const int errors[] = {
+		[LIBUSB_TRANSFER_ERROR] = -EIO, [LIBUSB_TRANSFER_TIMED_OUT] = -ETIMEDOUT,
+		[LIBUSB_TRANSFER_CANCELLED] = -EIO, [LIBUSB_TRANSFER_STALL] = -EPIPE,
+		[LIBUSB_TRANSFER_NO_DEVICE] = -ENODEV, [LIBUSB_TRANSFER_OVERFLOW] = -EOVERFLOW,
+	};
+	struct timeval second = { .tv_sec = 1 };
+	int ret;
+
+	usb->control_ended = 0;
+	ret = libusb_submit_transfer(usb->control);
+	if (ret)
+		return usb_errno(ret);
+	while (!usb->control_ended) {
+		ret = libusb_handle_events_timeout_completed(usb->context, &second, &usb->control_ended);
+		if (ret && ret != LIBUSB_ERROR_INTERRUPTED)
+			libusb_cancel_transfer(usb->control);
+	}
+	return usb->control->status == LIBUSB_TRANSFER_COMPLETED ? usb->control->actual_length :
+	       errors[usb->control->status];
+}
+
+/* libusb_control_transfer() would leave a copy of the data behind, which may be a nonce. */
 static int usb_control(void *bus, uint8_t type, uint8_t request, uint16_t value, void *data,
 		       uint16_t length)
 {
 	struct usb *usb = bus;
-	int ret = libusb_control_transfer(usb->handle, type, request, value,
-					  (uint16_t)usb->interface, data, length,
-					  WIRE_CONTROL_HOST_MS);
+	uint8_t *payload = usb->control_data + LIBUSB_CONTROL_SETUP_SIZE;
+	int ret;
 
-	return ret < 0 ? usb_errno(ret) : ret;
+	libusb_fill_control_setup(usb->control_data, type, request, value, (uint16_t)usb->interface,
+				  length);
+	libusb_fill_control_transfer(usb->control, usb->handle, usb->control_data, control_done, usb,
+				     WIRE_CONTROL_HOST_MS);
+	if (!(type & LIBUSB_ENDPOINT_IN))
+		memcpy(payload, data, length);
+	ret = control_run(usb);
+	if (ret > 0 && type & LIBUSB_ENDPOINT_IN)
+		memcpy(data, payload, (size_t)ret);
+	explicit_bzero(usb->control_data, sizeof(usb->control_data));
+	return ret;
 }
 
 static int usb_bulk_out(void *bus, const void *data, size_t length, unsigned int ms)
@@ -322,9 +366,12 @@ static void usb_close(void *bus)
 		libusb_set_pollfd_notifiers(usb->context, NULL, NULL, NULL);
 	if (usb->claimed)
 		libusb_release_interface(usb->handle, usb->interface);
-	if (usb->in)
+	if (usb->in && usb->in->buffer) {
+		explicit_bzero(usb->in->buffer, usb->ep.in_size);	/* events name cards */
 		free(usb->in->buffer);
+	}
 	libusb_free_transfer(usb->in);
+	libusb_free_transfer(usb->control);
 	for (n = 0; n < DEALBOX_GATES; n++)
 		libusb_free_transfer(usb->gates[n].transfer);
 	if (usb->handle)
@@ -529,13 +576,14 @@ static int in_prepare(struct usb *usb)
 	size_t n;
 
 	usb->in = libusb_alloc_transfer(0);
+	usb->control = libusb_alloc_transfer(0);
 	for (n = 0; n < DEALBOX_GATES; n++) {
 		usb->gates[n].usb = usb;
 		usb->gates[n].transfer = libusb_alloc_transfer(0);
 		gates &= usb->gates[n].transfer != NULL;
 	}
 	usb->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (!buffer || !usb->in || !gates || usb->retry_fd < 0) {
+	if (!buffer || !usb->in || !usb->control || !gates || usb->retry_fd < 0) {
 		free(buffer);
 		return -ENOMEM;
 	}

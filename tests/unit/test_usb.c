@@ -41,6 +41,12 @@ static struct {
 	uint8_t control_type, control_request;
 	unsigned int controls;
 	uint16_t control_index;
+	int control_refused;		/* when it is submitted */
+	int events_end;
+	struct libusb_transfer *control;	/* in flight */
+	const uint8_t *control_buffer;	/* of the last one */
+	int control_size;
+	uint8_t nonce[DEALBOX_NONCE_SIZE];
 	struct wire_result result;
 	int pipe[2];			/* readable when the bus has an event for poll(2) */
 
@@ -80,9 +86,6 @@ int __wrap_libusb_release_interface(libusb_device_handle *handle, int interface)
 int __wrap_libusb_get_active_config_descriptor(libusb_device *device,
 					       struct libusb_config_descriptor **config);
 void __wrap_libusb_free_config_descriptor(struct libusb_config_descriptor *config);
-int __wrap_libusb_control_transfer(libusb_device_handle *handle, uint8_t type, uint8_t request,
-				   uint16_t value, uint16_t index, unsigned char *data,
-				   uint16_t length, unsigned int timeout);
 int __wrap_libusb_bulk_transfer(libusb_device_handle *handle, unsigned char endpoint,
 				unsigned char *data, int length, int *done, unsigned int timeout);
 int __wrap_libusb_clear_halt(libusb_device_handle *handle, unsigned char endpoint);
@@ -185,21 +188,19 @@ void __wrap_libusb_free_config_descriptor(struct libusb_config_descriptor *confi
 	bus.configs--;
 }
 
-int __wrap_libusb_control_transfer(libusb_device_handle *handle, uint8_t type, uint8_t request,
-				   uint16_t value, uint16_t index, unsigned char *data,
-				   uint16_t length, unsigned int timeout)
+/* Answer a request. Returns the number of bytes, or an error of libusb. */
+static int answer_control(const struct libusb_control_setup *setup, uint8_t *data)
 {
 	struct wire_status status = { 0 };
 	struct wire_info info = { .version = WIRE_VERSION, .name = "Tables" };
+	uint8_t type = setup->bmRequestType;
+	int length = le16toh(setup->wLength);
 
-	(void)value;
-	assert_ptr_equal(handle, OPAQUE);
-	assert_int_equal(timeout, 1000);
 	bus.control_type = type;
-	bus.control_request = request;
-	bus.control_index = index;
+	bus.control_request = setup->bRequest;
+	bus.control_index = le16toh(setup->wIndex);
 	bus.controls++;
-	switch (request) {
+	switch (setup->bRequest) {
 	case WIRE_DESCRIBE:
 		/* the device may not be a machine, so nothing may have been written to it before */
 		assert_int_equal(type, WIRE_REQ_IN);
@@ -219,8 +220,42 @@ int __wrap_libusb_control_transfer(libusb_device_handle *handle, uint8_t type, u
 	case WIRE_GET_STATUS:
 		wire_status_put(data, &status);
 		return length;
+	case WIRE_ATTEST:
+		assert_int_equal(length, WIRE_ATTEST_SIZE);
+		memcpy(bus.nonce, data + WIRE_COMMAND_SIZE, sizeof(bus.nonce));
+		break;
 	}
 	return bus.control_end ? bus.control_end : length;
+}
+
+/* The data stay where they were sent from, unless the program wipes them. */
+static int submit_control(struct libusb_transfer *transfer)
+{
+	static const struct {
+		int end;
+		enum libusb_transfer_status status;
+	} ends[] = {
+		{ LIBUSB_ERROR_TIMEOUT, LIBUSB_TRANSFER_TIMED_OUT },
+		{ LIBUSB_ERROR_OVERFLOW, LIBUSB_TRANSFER_OVERFLOW },
+		{ LIBUSB_ERROR_PIPE, LIBUSB_TRANSFER_STALL },
+		{ LIBUSB_ERROR_NO_DEVICE, LIBUSB_TRANSFER_NO_DEVICE },
+	};
+	size_t n;
+	int end;
+
+	assert_null(bus.control);
+	assert_int_equal(transfer->timeout, 1000);
+	end = answer_control(libusb_control_transfer_get_setup(transfer),
+			     libusb_control_transfer_get_data(transfer));
+	bus.control = transfer;
+	bus.control_buffer = transfer->buffer;
+	bus.control_size = transfer->length;
+	transfer->status = end < 0 ? LIBUSB_TRANSFER_ERROR : LIBUSB_TRANSFER_COMPLETED;
+	transfer->actual_length = end < 0 ? 0 : end;
+	for (n = 0; n < sizeof(ends) / sizeof(*ends); n++)
+		if (end == ends[n].end)
+			transfer->status = ends[n].status;
+	return 0;
 }
 
 /* Answer a request of the serial dialect. */
@@ -291,6 +326,8 @@ int __wrap_libusb_clear_halt(libusb_device_handle *handle, unsigned char endpoin
 
 int __wrap_libusb_submit_transfer(struct libusb_transfer *transfer)
 {
+	if (transfer->type == LIBUSB_TRANSFER_TYPE_CONTROL)
+		return bus.control_refused ? bus.control_refused : submit_control(transfer);
 	if (bus.submit_end)
 		return bus.submit_end;
 	if (transfer->endpoint == EP_INT_IN) {
@@ -328,10 +365,19 @@ int __wrap_libusb_handle_events_timeout_completed(libusb_context *context, struc
 						  int *completed)
 {
 	char byte;
+	int end;
 
 	(void)wait;
-	(void)completed;
 	assert_ptr_equal(context, OPAQUE);
+	if (completed) {
+		/* a signal or an error may come first */
+		end = bus.events_end;
+		bus.events_end = 0;
+		if (end)
+			return end;
+		complete(&bus.control, bus.control->status);
+		return 0;
+	}
 	if (bus.completes && bus.in) {
 		assert_int_equal(read(bus.pipe[0], &byte, 1), 1);
 		bus.completes = false;
@@ -732,6 +778,53 @@ static void how_commands_fail(void **state)
 	dealbox_machine_close(machine);
 }
 
+static void waiting_for_an_answer_is_disturbed(void **state)
+{
+	static const struct {
+		int refused, disturbed, error;
+	} ends[] = {
+		{ LIBUSB_ERROR_NO_MEM, 0, -ENOMEM },
+		{ 0, LIBUSB_ERROR_INTERRUPTED, 0 },
+		{ 0, LIBUSB_ERROR_IO, 0 },		/* sent again */
+		{ 0, 0, 0 },
+	};
+	struct dealbox_machine *machine = open_it();
+	size_t n;
+
+	(void)state;
+	assert_int_equal(dealbox_machine_claim(machine), 0);
+	for (n = 0; n < sizeof(ends) / sizeof(*ends); n++) {
+		bus.control_refused = ends[n].refused;
+		bus.events_end = ends[n].disturbed;
+		assert_int_equal(dealbox_machine_pause(machine), ends[n].error);
+		assert_null(bus.control);
+	}
+	dealbox_machine_close(machine);
+}
+
+/* Neither the machine's answer nor a lost one leaves the nonce in the memory of the process. */
+static void a_nonce_is_wiped(void **state)
+{
+	static const int ends[] = { 0, LIBUSB_ERROR_TIMEOUT, LIBUSB_ERROR_PIPE };
+	struct dealbox_machine *machine;
+	uint8_t nonce[DEALBOX_NONCE_SIZE];
+	size_t n;
+
+	(void)state;
+	bus.descriptor.capabilities |= DEALBOX_CAP_ATTEST;
+	wire_descriptor_put(bus.extra, &bus.descriptor);
+	machine = open_it();
+	assert_int_equal(dealbox_machine_claim(machine), 0);
+	for (n = 0; n < sizeof(ends) / sizeof(*ends); n++) {
+		memset(nonce, 0xa1 + (int)n, sizeof(nonce));
+		bus.control_end = ends[n];
+		assert_int_equal(!dealbox_machine_attest(machine, 1, nonce), !ends[n]);
+		assert_memory_equal(bus.nonce, nonce, sizeof(nonce));
+		assert_null(memmem(bus.control_buffer, (size_t)bus.control_size, nonce, sizeof(nonce)));
+	}
+	dealbox_machine_close(machine);
+}
+
 static struct dealbox_plan by_card(void)
 {
 	struct dealbox_plan plan = { .plan_id = 5, .mode = DEALBOX_PLAN_BY_CARD, .entries = 52 };
@@ -1014,6 +1107,8 @@ int main(void)
 		STORED(signals_are_the_programs),
 		STORED(unplugged),
 		STORED(how_commands_fail),
+		STORED(waiting_for_an_answer_is_disturbed),
+		STORED(a_nonce_is_wiped),
 		STORED(a_refused_block_leaves_no_halt),
 		ROUTED(cards_are_answered),
 		ROUTED(a_reset_forgets_the_plan),
