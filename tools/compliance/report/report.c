@@ -11,6 +11,9 @@
 
 /* -- the form --------------------------------------------------------------- */
 
+#define OBJECTS_MAX	20000	/* in a list */
+#define NUMBERS_MAX	1000000
+
 enum kind { TEXT, WORD, COUNT, CARD, NUMBER, FLAG, OBJECT, TEXTS, NUMBERS, OBJECTS };
 
 static const char *const kind_names[] = {
@@ -147,9 +150,15 @@ static bool is_word(struct json_object *value, const char *const *words)
 	return false;
 }
 
+/* Lists are searched: a foreign file must not take for ever. */
+static bool is_list(struct json_object *value, size_t most)
+{
+	return json_object_is_type(value, json_type_array) && json_object_array_length(value) <= most;
+}
+
 static bool all_are(struct json_object *list, bool (*is)(struct json_object *value))
 {
-	if (!json_object_is_type(list, json_type_array))
+	if (!is_list(list, NUMBERS_MAX))
 		return false;
 	for (size_t i = 0; i < json_object_array_length(list); i++)
 		if (!is(json_object_array_get_idx(list, i)))
@@ -179,7 +188,7 @@ static bool kind_is(const struct member *member, struct json_object *value)
 	case NUMBERS:
 		return all_are(value, is_number);
 	case OBJECTS:
-		return json_object_is_type(value, json_type_array);
+		return is_list(value, OBJECTS_MAX);
 	}
 	return false;
 }
@@ -312,7 +321,7 @@ static bool harmful(uint32_t code)
 
 #define REPLACEMENT	"\xef\xbf\xbd"
 
-void report_escape(FILE *out, const char *text)
+static void put_text(FILE *out, const char *text, const char *markup)
 {
 	const unsigned char *at = (const unsigned char *)text;
 	uint32_t code;
@@ -322,12 +331,22 @@ void report_escape(FILE *out, const char *text)
 
 		if (!size || harmful(code))
 			fputs(code == '\n' || code == '\t' ? " " : REPLACEMENT, out);
-		else if (code == '<' || code == '>' || code == '&' || code == '"' || code == '\'')
+		else if (size == 1 && strchr(markup, (int)code))
 			fprintf(out, "&#%u;", code);
 		else
 			fwrite(at, 1, size, out);
 		at += size ? size : 1;
 	}
+}
+
+void report_escape(FILE *out, const char *text)
+{
+	put_text(out, text, "<>&\"'");
+}
+
+void report_plain(FILE *out, const char *text)
+{
+	put_text(out, text, "");
 }
 
 static void string_clean(struct json_object *string)

@@ -38,6 +38,8 @@ char *report_print(struct json_object *report);
 
 /* Write text for XML or HTML. Control characters, and what is not UTF-8, become U+FFFD. */
 void report_escape(FILE *out, const char *text);
+/* Write text for a terminal, with the same replacements. */
+void report_plain(FILE *out, const char *text);
 
 /* --- parts of a report that passed report_check() ------------------------------------------ */
 

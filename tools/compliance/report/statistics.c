@@ -176,12 +176,15 @@ double statistics_fisher(struct share a, struct share b)
 	return fmin(1, p);
 }
 
-double statistics_rank_sum(const double *a, size_t a_count, const double *b, size_t b_count)
+double statistics_rank_sum(const double *a, size_t a_count, const double *b, size_t b_count,
+			   bool *larger)
 {
 	const double m = (double)a_count, n = (double)b_count, all = m + n;
 	double ranks = 0, ties = 0, variance;
 	size_t i = 0, j = 0;
 
+	if (larger)
+		*larger = false;
 	if (a_count < RANKS_MIN || b_count < RANKS_MIN)
 		return 1;
 	while (i < a_count || j < b_count) {
@@ -201,5 +204,7 @@ double statistics_rank_sum(const double *a, size_t a_count, const double *b, siz
 	variance = m * n / 12 * (all + 1 - ties / (all * (all - 1)));
 	if (variance <= 0)
 		return 1;
+	if (larger)
+		*larger = ranks < m * (all + 1) / 2;
 	return two_sided((ranks - m * (all + 1) / 2) / sqrt(variance));
 }

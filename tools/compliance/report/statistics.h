@@ -6,6 +6,7 @@
 #ifndef STATISTICS_H
 #define STATISTICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,8 +69,9 @@ double statistics_fisher(struct share a, struct share b);
 /*
  * .. and of "neither sample tends to larger values" (rank sums of Mann and Whitney, with the
  * correction for ties, by the normal approximation). Sorted values. 1 if a sample has fewer than
- * 8 values, which is too few to say.
+ * 8 values, which is too few to say. *larger, if not NULL: b tends to larger values.
  */
-double statistics_rank_sum(const double *a, size_t a_count, const double *b, size_t b_count);
+double statistics_rank_sum(const double *a, size_t a_count, const double *b, size_t b_count,
+			   bool *larger);
 
 #endif
