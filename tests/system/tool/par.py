@@ -54,14 +54,30 @@ def par_score(tricks, dealer, who):
 
 
 def par_contracts(tricks, dealer, who):
-    """(level, denomination, declarer) of each contract with the par score that nobody would outbid."""
+    """
+    (level, denomination, declarer) of each contract with the par score that no side gains by outbidding, and that
+    no opponent who calls earlier gains by bidding himself. If both players of a side make it, it is enough that one
+    of them is in time.
+    """
     par = par_score(tricks, dealer, who)
+
+    def gains(bid, seat):
+        sign = 1 if seat in "NS" else -1
+        return points(tricks, bid, seat, who) * sign > par * sign
+
+    def partners(one, other):
+        return (one in "NS") == (other in "NS")
+
+    turns = (SEATS * 2)[SEATS.index(dealer):][:4]
     found = set()
     for n, bid in enumerate(BIDS):
-        for seat in SEATS:
-            if points(tricks, bid, seat, who) != par:
-                continue
-            if not any(points(tricks, higher, other, who) * sign > par * sign
-                       for higher in BIDS[n + 1:] for other, sign in zip(SEATS, (1, -1, 1, -1))):
+        if not par or any(gains(higher, seat) for higher in BIDS[n + 1:] for seat in SEATS):
+            continue
+        able = {seat for seat in SEATS if points(tricks, bid, seat, who) == par}
+        late = {seat for turn, seat in enumerate(turns)
+                if any(gains(bid, other) for other in turns[:turn] if not partners(seat, other))}
+        for seat in able:
+            makes = tricks[seat][bid[1]] >= bid[0] + 6
+            if seat not in late or makes and any(partners(seat, other) for other in able - late):
                 found.add(bid + (seat,))
-    return found if par else set()
+    return found

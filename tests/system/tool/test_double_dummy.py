@@ -6,9 +6,17 @@ import itertools
 import json
 import os
 import re
+import select
+import shutil
+import signal
+import subprocess
 
 import par
-from tool import main, test
+import tables
+from tool import DEALBOX, TIMEOUT, Result, Skip, main, test
+
+HELPER = os.path.join(os.path.dirname(DEALBOX), "dealbox-double-dummy")
+INSTRUMENTED = os.environ["DEALBOX_INSTRUMENTED"] not in ("none", "")
 
 DENOMINATIONS = ["NT", "S", "H", "D", "C"]
 
@@ -164,6 +172,136 @@ def convert_refuses_a_format_that_cannot_hold_them(box):
     box.write("a.pbn", RICH)
     box.dealbox("convert", "--double-dummy", "a.pbn", "b.lin").expect(2, "lin has no room for tricks; only pbn")
     assert not os.path.exists("b.lin")
+
+
+@test
+def tables_and_par_of_other_programs_agree(box):
+    """Two deals of each file; tests/system/tool/double-dummy compares all."""
+    if not os.path.isdir(tables.FOLDER):
+        raise Skip("there is no " + tables.FOLDER)
+    for name in tables.FILES:
+        games = {re.search(r"\[Deal .*", game)[0]: game for game in tables.games(name)}
+        games = list(games.values())[:2]
+        box.write("a.pbn", "\n\n".join(games) + "\n")
+        deals = solved(box, "a.pbn")
+        assert len(deals) == 2, name
+        for game, deal in zip(games, deals):
+            assert tables.compare(name, game, deal) >= 17, name
+
+
+@test
+def par_is_that_of_libdds_and_of_the_definition(box):
+    tables.check_par(1, 1500, 6)
+
+
+@test
+def a_deal_that_is_there_often_is_solved_once(box):
+    """Also as the last of the set"""
+    boards = [FITS, SUITS, FITS, FITS, SUITS]
+    box.write("a.pbn", "".join(GAME % (n, "N", "None", deal) for n, deal in enumerate(boards, 1)))
+    deals = solved(box, "a.pbn")
+    found = [deal["double_dummy"]["tricks"] for deal in deals]
+    assert found[1]["N"]["S"] == 13 and found[0]["N"]["S"] < 13, found
+    assert found == [found[boards.index(deal)] for deal in boards], found
+
+
+def run(*command):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=TIMEOUT, check=False)
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def broken(box, script):
+    """dealbox with another helper"""
+    shutil.copy(DEALBOX, "dealbox")
+    box.write("dealbox-double-dummy", "#!/bin/sh\n" + script)
+    os.chmod("dealbox-double-dummy", 0o755)
+    box.write("a.pbn", GAME % (1, "N", "None", SUITS))
+    return run("./dealbox", "show", "--double-dummy", "a.pbn")
+
+
+@test
+def what_befalls_the_solver_is_said(box):
+    for script, words in (
+            ("kill -SEGV $$", "was ended by signal 11; 0 of 1 deals were solved"),
+            ("exit 2", "ended with status 2"),
+            ("exit 0", "ended too early"),
+            ("echo 01234567890abcdef0123; exec sleep 1000", "gave a wrong answer"),
+            ("cat; exec sleep 1000", "gave a wrong answer")):
+        result = broken(box, script).expect(2, "dealbox-double-dummy " + words, "run it again")
+        assert not result.out and "AKQ" not in result.err and len(result.err.splitlines()) == 2, result
+
+
+@test
+def a_missing_solver_is_said(box):
+    broken(box, "")
+    os.remove("dealbox-double-dummy")
+    result = run("./dealbox", "show", "--double-dummy", "a.pbn")
+    if result.status == 0:
+        raise Skip("dealbox is installed here")
+    result.expect(2, "dealbox-double-dummy: No such file", "install dealbox as a whole")
+
+
+def line(deal):
+    """The helper's input: the seat of each card"""
+    hands = [hand.split(".") for hand in deal.split(":")[1].split()]
+    return "".join(str(next(n for n, hand in enumerate(hands) if rank in hand[suit]))
+                   for suit in range(4) for rank in "AKQJT98765432") + "\n"
+
+
+@test
+def the_solver_is_confined_and_its_memory_is_bounded(box):
+    with subprocess.Popen([HELPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as helper:
+        # a batch is answered while the input is still open
+        helper.stdin.write((line(FITS) * 8).encode())
+        helper.stdin.flush()
+        answers = [helper.stdout.readline() for _ in range(8)]
+        with open("/proc/%d/status" % helper.pid) as file:
+            state = dict(re.findall(r"^(\w+):\s+(.*)$", file.read(), re.M))
+        with open("/proc/%d/limits" % helper.pid) as file:
+            limits = dict(re.findall(r"^Max (\w.*?) {2,}(\S+)", file.read(), re.M))
+        helper.stdin.close()
+        assert helper.wait() == 0
+    assert len(set(answers)) == 1 and re.fullmatch(rb"[0-9a-d]{20}\n", answers[0]), answers
+    assert state["NoNewPrivs"] == "1" and limits["core file size"] == "0", (state, limits)
+    if not INSTRUMENTED:
+        assert state["Seccomp"] == "2" and int(limits["address space"]) == 256 << 20, (state, limits)
+        assert int(state["VmHWM"].split()[0]) < 90 << 10, state
+
+
+@test
+def the_solver_refuses_what_is_not_a_deal(box):
+    for bad in (line(FITS)[:-2], line(FITS).replace("3", "4"), line(FITS).replace("2", "1"), "\n" * 53, " " * 53):
+        result = subprocess.run([HELPER], input=bad.encode(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        assert (result.returncode, result.stdout) == (1, b""), (bad, result)
+
+
+@test
+def the_solver_ends_with_its_caller_and_has_no_card_in_its_arguments(box):
+    box.dealbox("generate", "--number", "200", "a.pbn").expect(0)
+    caller = subprocess.Popen([DEALBOX, "show", "--double-dummy", "a.pbn"], stdout=subprocess.PIPE)
+    try:
+        children = "/proc/%d/task/%d/children" % (caller.pid, caller.pid)
+        arguments, state = b"", ""
+        # once it has no new privileges, it has asked to end with its caller
+        while arguments != b"dealbox-double-dummy\0" or not re.search(r"^NoNewPrivs:\s1", state, re.M):
+            assert caller.poll() is None
+            with open(children) as file:
+                helper = file.read().split()
+            if helper:
+                with open("/proc/%s/cmdline" % helper[0], "rb") as file:
+                    arguments = file.read()
+                with open("/proc/%s/status" % helper[0]) as file:
+                    state = file.read()
+        gone = os.pidfd_open(int(helper[0]))
+        caller.send_signal(signal.SIGKILL)
+        caller.wait()
+        assert select.select([gone], [], [], 60)[0], "the solver goes on"
+        os.close(gone)
+    finally:
+        caller.kill()
+        caller.wait()
+        caller.stdout.close()
 
 
 main()

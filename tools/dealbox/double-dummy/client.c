@@ -20,7 +20,8 @@
 struct solver {
 	const struct dealbox_set *set;
 	struct double_dummy *tables;
-	size_t count, asked, done;
+	size_t count, asked, done;	/* done: boards in front of it have their tables */
+	size_t *first;		/* of each board: the first one with the same deal */
 	pid_t pid;
 	int fd;			/* the helper's standard input and output */
 	char line[LINE];	/* the deal that is being sent */
@@ -92,6 +93,21 @@ static void line_format(const struct dealbox_deal *deal, char line[LINE])
 	line[DEALBOX_CARDS] = '\n';
 }
 
+/* In a file of results a deal is there as often as it was played; it is solved once. */
+static size_t first_of(const struct dealbox_set *set, size_t index)
+{
+	struct dealbox_board board, other;
+	size_t i = 0;
+
+	dealbox_set_get(set, index, &board);
+	while (!dealbox_set_get(set, i, &other) &&
+	       memcmp(&board.deal, &other.deal, sizeof(board.deal)))
+		i++;
+	dealbox_deal_wipe(&board.deal);
+	dealbox_deal_wipe(&other.deal);
+	return i;
+}
+
 /* Send as much as the socket takes. Returns false if the helper is gone. */
 static bool send_deals(struct solver *solver)
 {
@@ -101,6 +117,11 @@ static bool send_deals(struct solver *solver)
 		if (!solver->sent) {
 			struct dealbox_board board;
 
+			solver->first[solver->asked] = first_of(solver->set, solver->asked);
+			if (solver->first[solver->asked] != solver->asked) {
+				solver->asked++;
+				continue;
+			}
 			dealbox_set_get(solver->set, solver->asked, &board);
 			line_format(&board.deal, solver->line);
 			dealbox_deal_wipe(&board.deal);
@@ -130,6 +151,16 @@ static bool answer_parse(const char answer[ANSWER], struct double_dummy *table)
 	return answer[TABLE_CELLS] == '\n';
 }
 
+/* Boards whose deal was solved for an earlier one need no answer. */
+static void copy_tables(struct solver *solver)
+{
+	for (; solver->done < solver->asked; solver->done++) {
+		if (solver->first[solver->done] == solver->done)
+			break;
+		solver->tables[solver->done] = solver->tables[solver->first[solver->done]];
+	}
+}
+
 enum turn { TURN_MORE, TURN_GONE, TURN_WRONG };
 
 static enum turn take_answers(struct solver *solver)
@@ -148,6 +179,7 @@ static enum turn take_answers(struct solver *solver)
 		    !answer_parse(solver->answers + used, &solver->tables[solver->done]))
 			return TURN_WRONG;
 		solver->done++;
+		copy_tables(solver);
 	}
 	solver->have -= used;
 	memmove(solver->answers, solver->answers + used, solver->have);
@@ -190,6 +222,7 @@ static bool solve(struct solver *solver)
 			turn = take_answers(solver);
 		else if (poll_fd.revents && !send_deals(solver))
 			turn = TURN_GONE;
+		copy_tables(solver);
 	}
 	progress(NULL);
 	if (turn == TURN_WRONG)
@@ -212,12 +245,16 @@ struct double_dummy *double_dummy_solve(const struct dealbox_set *set)
 		return NULL;
 	}
 	solver.tables = calloc(solver.count + 1, sizeof(*solver.tables));
-	if (!solver.tables) {
+	solver.first = calloc(solver.count + 1, sizeof(*solver.first));
+	if (!solver.tables || !solver.first) {
+		free(solver.tables);
+		free(solver.first);
 		complain("free some memory, or give it fewer files", "out of memory");
 		return NULL;
 	}
 	solved = !solver.count || solve(&solver);
 	explicit_bzero(&solver.line, sizeof(solver.line));
+	free(solver.first);
 	if (solved)
 		return solver.tables;
 	free(solver.tables);

@@ -2,7 +2,8 @@
 /*
  * Par: the auction as a game that all four players see through. A player passes or bids any higher
  * contract, which he then declares; a contract that fails is doubled. This is computed backwards
- * from 7NT. Without an auction: in a par contract, no higher bid is worth more to the side that bids it.
+ * from 7NT. Without an auction, a par contract is one that gives this score, where no higher bid is
+ * worth more to the side that bids it, and no opponent could gain by bidding the same contract before.
  */
 #include <stdio.h>
 #include <string.h>
@@ -119,6 +120,26 @@ static void add(struct par *out, int contract, int seat, int over)
 	out->contracts[out->count++] = found;
 }
 
+/* Return true if seat calls before any opponent who can bid the contract, and gains from that. */
+static bool is_first(const int points[DEALBOX_HANDS], int seat, int dealer, int par)
+{
+	for (int player = dealer; player % DEALBOX_HANDS != seat; player++)
+		if (player % 2 != seat % 2 &&
+		    is_better(player, points[player % DEALBOX_HANDS], par))
+			return false;
+	return true;
+}
+
+/* The same; a contract that both players of a side make is theirs if one of them is first. */
+static bool is_in_time(const int points[DEALBOX_HANDS], int seat, int dealer, int par)
+{
+	int partner = (seat + 2) % DEALBOX_HANDS;
+
+	return is_first(points, seat, dealer, par) ||
+	       (is_better(seat, par, 0) && points[partner] == par &&
+		is_first(points, partner, dealer, par));
+}
+
 void par_compute(const struct double_dummy *table, int dealer,
 		 enum dealbox_vulnerable vulnerable, struct par *out)
 {
@@ -149,7 +170,8 @@ void par_compute(const struct double_dummy *table, int dealer,
 		for (int seat = 0; seat < DEALBOX_HANDS; seat++)
 			if (points[contract][seat] == out->score &&
 			    !is_better(0, most[0], out->score) &&
-			    !is_better(1, most[1], out->score))
+			    !is_better(1, most[1], out->score) &&
+			    is_in_time(points[contract], seat, dealer, out->score))
 				lowest[seat][(contract - 1) % DENOMINATIONS] = contract;
 		for (int seat = 0; seat < DEALBOX_HANDS; seat++)
 			if (is_better(seat, points[contract][seat], most[seat % 2]))
