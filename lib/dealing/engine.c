@@ -128,8 +128,6 @@ static void insertion_is(struct engine *d, uint32_t insertion, unsigned int numb
 		d->released = false;
 		d->vouched = 0;
 		d->start = false;
-		/* Start cannot answer a question about the other board. */
-		d->shows = DEALBOX_OPERATOR_NONE;
 		d->refused = false;
 		d->automatic = automatic;
 		d->seen = automatic;
@@ -564,6 +562,9 @@ bool engine_event(struct engine *d, const struct jobs *jobs, const struct dealbo
 
 void engine_push(struct engine *d, enum push push)
 {
+	/* Start cannot answer a question about another board. */
+	bool asked = d->shown == d->insertion;
+
 	switch (push) {
 	case PUSH_START:
 		/* Start counts only when dealing is not forbidden. */
@@ -580,11 +581,12 @@ void engine_push(struct engine *d, enum push push)
 		 * ledger tried again says nothing of a fault, or of the next board.
 		 */
 		d->start = !d->ledger && (dealing(d) || d->fault ||
-			   d->shows == DEALBOX_OPERATOR_START || d->shows == DEALBOX_OPERATOR_CONFIRM ||
-			   d->shows == DEALBOX_OPERATOR_CAPTURE);
+			   (asked && (d->shows == DEALBOX_OPERATOR_START ||
+				      d->shows == DEALBOX_OPERATOR_CONFIRM ||
+				      d->shows == DEALBOX_OPERATOR_CAPTURE)));
 		/* The machine may have stopped while the ledger could not be written. */
 		d->stale |= d->ledger && d->plugged;
-		if (d->shows == DEALBOX_OPERATOR_NUMBER_UNREAD)
+		if (asked && d->shows == DEALBOX_OPERATOR_NUMBER_UNREAD)
 			d->vouched = d->copy.board;
 		d->ledger = false;
 		d->refused = false;
@@ -751,6 +753,7 @@ static enum dealbox_operator_state check_number(struct engine *d, const struct j
 static bool shows(struct engine *d, enum dealbox_operator_state state)
 {
 	d->shows = state;
+	d->shown = d->insertion;
 	return false;
 }
 

@@ -138,6 +138,7 @@ struct engine {
 	enum dealbox_operator_state holds;	/* reason why the card is held */
 	enum dealbox_operator_state cause;	/* the fault, or why the board must be emptied */
 	enum dealbox_operator_state shows;	/* state shown to the operator */
+	uint32_t shown;		/* insertion when it was */
 
 	/* duration of deals in ns: the average (pace), and the best average (best) */
 	uint64_t begun, pace, best;
