@@ -871,6 +871,20 @@ static void a_machine_waits_until_no_stop_can_come(void **state)
 	fixture_free(fixture);
 }
 
+static void a_frozen_machine_attests_nothing(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+
+	(void)state;
+	machine_freeze(fixture->m, true);
+	assert_int_equal(ask(fixture, 1), DEALBOX_ERR_OK);
+	fixture_pass(fixture, 6000000);
+	assert_int_equal(fixture_count(fixture, DEALBOX_EV_ATTESTED), 0);
+	machine_freeze(fixture->m, false);
+	assert_int_equal(fixture_until(fixture, DEALBOX_EV_ATTESTED)->arg[0], DEALBOX_ERR_OK);
+	fixture_free(fixture);
+}
+
 static void a_stop_while_it_signs_ends_without_a_statement(void **state)
 {
 	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
@@ -1047,6 +1061,7 @@ int main(void)
 		cmocka_unit_test(attest_is_refused_as_the_page_says),
 		cmocka_unit_test(a_machine_without_a_key_has_none_of_it),
 		cmocka_unit_test(a_machine_waits_until_no_stop_can_come),
+		cmocka_unit_test(a_frozen_machine_attests_nothing),
 		cmocka_unit_test(a_stop_while_it_signs_ends_without_a_statement),
 		cmocka_unit_test(only_deals_that_ended_are_attested),
 		cmocka_unit_test(configuration_forgets_deal_and_attestation),

@@ -385,7 +385,7 @@ static const struct {
 	{ "reset", "", "the firmware restarts", cmd_reset },
 	{ "break", "CODE [lasting]", "HARDWARE with a code", cmd_break },
 	{ "repair", "", "a lasting HARDWARE is gone", cmd_repair },
-	{ "freeze", "", "no card moves until thaw", cmd_freeze },
+	{ "freeze", "", "no card moves and no deal is attested until thaw", cmd_freeze },
 	{ "thaw", "", "", cmd_freeze },
 	{ "speed", "FACTOR", "as --speed, from what begins next", cmd_speed },
 	{ "empty", "", "takes stuck cards out, all cards on the table go to the hopper", cmd_empty },

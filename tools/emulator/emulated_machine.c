@@ -1053,13 +1053,18 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static uint64_t attest_next(const struct machine *m)
+{
+	return m->frozen ? MACHINE_NEVER : m->attest_at;
+}
+
 uint64_t machine_next(const struct machine *m)
 {
 	uint64_t next = earliest(m->replug_at, earliest(m->load_deadline, m->load_check_at));
 
 	if (m->deferred_count)
 		return m->now;
-	return earliest(earliest(next, m->attest_at), mechanics_next(m));
+	return earliest(earliest(next, attest_next(m)), mechanics_next(m));
 }
 
 static void act_deferred(struct machine *m)
@@ -1087,7 +1092,7 @@ void machine_run(struct machine *m, uint64_t now)
 			machine_plug(m);
 		} else if (m->load_deadline <= m->now || m->load_check_at <= m->now) {
 			load_finish(m);
-		} else if (m->attest_at <= m->now) {
+		} else if (attest_next(m) <= m->now) {
 			attest_finish(m);
 		} else {
 			mechanics_run(m);

@@ -131,7 +131,7 @@ void machine_reset_firmware(struct machine *machine);
 /* Report HARDWARE with a code. A lasting fault remains until machine_repair(). */
 void machine_break(struct machine *machine, uint32_t code, bool lasting);
 void machine_repair(struct machine *machine);
-/* While frozen, no card moves; everything else continues. */
+/* While frozen, no card moves and no deal is attested; everything else continues. */
 void machine_freeze(struct machine *machine, bool frozen);
 /* Set the factor of --speed, from the next step on. */
 void machine_speed(struct machine *machine, double factor);
