@@ -222,6 +222,54 @@ static int job_insertions(sd_bus_message *m, struct service *s, sd_bus_error *er
 }
 METHOD(job_insertions, "deal")
 
+static int append_dealt(const struct dealbox_ledger_insertion *i, void *context)
+{
+	struct listed *listed = context;
+	int err = ++listed->count > INSERTIONS_MAX ? -E2BIG :
+		  sd_bus_message_append(listed->reply, "(uusuxxs)", i->board, i->copy, i->machine, i->number,
+					i->begun, i->ended, dealbox_ledger_outcome_name(i->outcome));
+
+	return err < 0 ? err : 0;
+}
+
+static int copy_job(const struct dealbox_ledger_job *job, void *context)
+{
+	*(struct dealbox_ledger_job *)context = *job;
+	return 0;
+}
+
+/* Return who added the job and when, the head of the ledger, and all insertions with their times. */
+static int job_receipt(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	const struct job *job = job_at(s, sd_bus_message_get_path(m));
+	char head[DEALBOX_LEDGER_HEAD_TEXT];
+	struct dealbox_ledger_head last;
+	struct dealbox_ledger_job added = { 0 };
+	struct listed listed = { 0 };
+	int err;
+
+	if (!job)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such job");
+	if (dealbox_ledger_jobs(s->ledger, job->id, copy_job, &added) ||
+	    dealbox_ledger_get_head(s->ledger, &last))
+		return ledger_error(s, -EIO, error);
+	dealbox_ledger_head_format(&last, head);
+	err = sd_bus_message_new_method_return(m, &listed.reply);
+	if (err >= 0)
+		err = sd_bus_message_append(listed.reply, "xus", added.at, added.uid, head);
+	if (err >= 0)
+		err = sd_bus_message_open_container(listed.reply, 'a', "(uusuxxs)");
+	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job->id, false, append_dealt, &listed))
+		err = listed.count > INSERTIONS_MAX ?
+		      sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the job has more than %d "
+					"insertions", INSERTIONS_MAX) :
+		      ledger_error(s, -EIO, error);
+	if (err >= 0)
+		err = sd_bus_message_close_container(listed.reply);
+	return send_reply(listed.reply, err);
+}
+METHOD(job_receipt, "deal")
+
 /*
  * Return the verdict on an insertion and a commitment to its trace, made with the caller's salt,
  * for a certificate. The digest reveals no card.
@@ -354,6 +402,9 @@ const sd_bus_vtable job_vtable[] = {
 				 SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("GetInsertions", "", , "a(uusus)", SD_BUS_PARAM(insertions),
 				 job_insertions_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetReceipt", "", , "xusa(uusuxxs)", SD_BUS_PARAM(added)
+				 SD_BUS_PARAM(user) SD_BUS_PARAM(head) SD_BUS_PARAM(insertions),
+				 job_receipt_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("Commit", "suay", SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion)
 				 SD_BUS_PARAM(salt), "bsbsay", SD_BUS_PARAM(exact)
 				 SD_BUS_PARAM(basis) SD_BUS_PARAM(read) SD_BUS_PARAM(pockets)
