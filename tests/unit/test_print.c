@@ -6,11 +6,13 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "unit.h"
 
 #include "print/pages.h"
+#include "print/statistics.h"
 
 #define SPADES	((dealbox_cards)0x1fff)
 #define SUIT(n)	(SPADES << 13 * (n))
@@ -88,7 +90,7 @@ static bool has_place(const struct box *box)
 static void box_fail(const char *what, const struct layout *layout, const struct paper *paper,
 		     const struct box *box, const struct box *other)
 {
-	fail_msg("%s, %s: '%s' (%.1f %.1f, %.1f x %.1f) %s %s", layout_name(layout), paper->name,
+	fail_msg("%s, %s: '%s' (%.1f %.1f, %.1f x %.1f) %s %s", layout->name, paper->name,
 		 box->text ? box->text : "-", box->x, box->y, box->w, box->h, what,
 		 other && other->text ? other->text : "");
 }
@@ -252,7 +254,7 @@ static void every_par_contract_is_there(void **state)
 	(void)state;
 	sheet.boards = &boards[2];
 	sheet.count = 1;
-	for (size_t l = 0; (layout = layout_get(l)); l++) {
+	for (size_t l = 0; (layout = layout_get(l)) && strncmp(layout->name, "curtain", 7); l++) {
 		char all[1024] = "";
 
 		pages_make(&page, &sheet, layout, paper_find("letter"), 0);
@@ -270,6 +272,170 @@ static void every_par_contract_is_there(void **state)
 		assert_non_null(strstr(all, "Par −1100"));
 	}
 	boxes_free(&page);
+}
+
+static const struct box *card_text(const struct boxes *page, const char *text)
+{
+	for (size_t i = 0; i < page->count; i++)
+		if (page->list[i].kind == BOX_TEXT && !strcmp(page->list[i].text, text))
+			return &page->list[i];
+	return NULL;
+}
+
+/*
+ * Curtain cards: behind every rank is the pattern, the back of a card is that of its front, and a
+ * stack of cut sheets, pile on pile, is in the order of the boards.
+ */
+static void check_curtain(const char *name, size_t places)
+{
+	static struct sheet_board many[23];
+	struct sheet sheet = extreme(words_find("en"));
+	struct boxes front = { .ruler = &ruler }, back = { .ruler = &ruler };
+	const struct layout *layout = layout_find(name);
+	const struct paper *paper = paper_find("a4");
+	size_t sheets, cards = 0;
+
+	for (size_t i = 0; i < 23; i++) {
+		many[i] = boards[i % 2];
+		many[i].tricks = NULL;
+		snprintf(many[i].name, sizeof(many[i].name), "%zu", i + 1);
+	}
+	sheet.boards = many;
+	sheet.count = 23;
+	sheets = (4 * 23 + places - 1) / places;
+	assert_int_equal(pages_count(&sheet, layout), 2 * sheets);
+	for (size_t s = 0; s < sheets; s++) {
+		size_t place = 0;
+
+		pages_make(&front, &sheet, layout, paper, 2 * s);
+		pages_make(&back, &sheet, layout, paper, 2 * s + 1);
+		for (size_t i = 0; i < front.count; i++) {
+			const struct box *box = &front.list[i];
+			const double left = paper->w - box->x - box->w;	/* seen from behind */
+			bool covered = false;
+
+			if (box->kind != BOX_TEXT || strncmp(box->text, "Board ", 6)) {
+				if (box->kind != BOX_TEXT || (!box->face.cards && box->ink > INK_CLUBS))
+					continue;
+				for (size_t k = 0; k < back.count; k++) {
+					const struct box *cover = &back.list[k];
+
+					covered |= cover->kind == BOX_PATTERN && cover->x <= left &&
+						   cover->y <= box->y &&
+						   cover->x + cover->w >= left + box->w &&
+						   cover->y + cover->h >= box->y + box->h;
+				}
+				assert_true(covered);
+				continue;
+			}
+			/* card place * sheets + s: its board */
+			assert_int_equal(atoi(box->text + 6), (place * sheets + s) / 4 + 1);
+			place++;
+			cards++;
+		}
+		assert_null(card_text(&back, "—"));
+	}
+	assert_int_equal(cards, 4 * 23);
+	boxes_free(&front);
+	boxes_free(&back);
+}
+
+static void curtain_cards_are_safe_and_in_order(void **state)
+{
+	(void)state;
+	check_curtain("curtain", 9);
+	check_curtain("curtain16", 16);
+}
+
+static void chances_of_hands(void **state)
+{
+	static const unsigned int usual[4] = { 4, 4, 3, 2 }, flat[4] = { 4, 3, 3, 3 }, all[4] = { 13 };
+	double sum = 0, mean = 0;
+
+	(void)state;
+	/* the well-known figures */
+	assert_true(fabs(statistics_shape_chance(usual) - 0.2155) < 0.0001);
+	assert_true(fabs(statistics_shape_chance(flat) - 0.1054) < 0.0001);
+	assert_true(fabs(statistics_shape_chance(all) * 635013559600 - 4) < 1e-6);
+	assert_true(fabs(statistics_points_chance(10) - 0.0941) < 0.0001);
+	assert_true(fabs(statistics_points_chance(0) - 0.0036) < 0.0001);
+	for (unsigned int points = 0; points <= 40; points++) {
+		sum += statistics_points_chance(points);
+		mean += points * statistics_points_chance(points);
+	}
+	assert_true(fabs(sum - 1) < 1e-9 && fabs(mean - 10) < 1e-9);
+}
+
+static const char *cell(const struct rows *rows, const char *name, size_t column)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->list[i].kind == ROW_CELLS && !strcmp(rows->list[i].cells[0], name))
+			return rows->list[i].cells[column];
+	return "";
+}
+
+static void statistics_of_a_set(void **state)
+{
+	struct sheet sheet = extreme(words_find("en"));
+	struct rows rows = { 0 };
+
+	(void)state;
+	statistics_add(&rows, &sheet);
+	assert_false(rows.failed);
+	/* four boards are known: a suit in each hand */
+	assert_string_equal(cell(&rows, "13-0-0-0", 1), "4");
+	assert_string_equal(cell(&rows, "13-0-0-0", 5), "16");
+	assert_string_equal(cell(&rows, "Mean", 1), "10.00");
+	assert_string_equal(cell(&rows, "10–12", 4), "4");
+	assert_string_equal(cell(&rows, "4-4-3-2", 6), "3.4");
+	sheet.rows = rows.list;
+	sheet.rows_count = rows.count;
+	for (const char *const *paper = (const char *const[]){ "a4", "letter", NULL }; *paper; paper++) {
+		struct boxes page = { .ruler = &ruler };
+
+		pages_make(&page, &sheet, &tables_layout, paper_find(*paper), 0);
+		elements_check(&page);
+		page_check(&page, &tables_layout, paper_find(*paper));
+		boxes_free(&page);
+	}
+	rows_free(&rows);
+}
+
+/* Names of columns stand on every page; no row is lost. */
+static void long_tables(void **state)
+{
+	struct sheet sheet = extreme(words_find("ru"));
+	struct boxes page = { .ruler = &ruler };
+	struct rows rows = { 0 };
+	size_t found = 0, pages;
+
+	(void)state;
+	rows_begin(&rows, ROW_HEADING);
+	rows_cell(&rows, "Job");
+	rows_begin(&rows, ROW_NAMES);
+	for (int i = 0; i < 7; i++)
+		rows_cell(&rows, "name of a column");
+	for (int n = 0; n < 200; n++) {
+		rows_begin(&rows, ROW_CELLS);
+		rows_cell(&rows, "row %d", n);
+		for (int i = 0; i < 6; i++)
+			rows_cell(&rows, "2026-11-24 03:20:00");
+	}
+	sheet.rows = rows.list;
+	sheet.rows_count = rows.count;
+	pages = pages_count(&sheet, &tables_layout);
+	assert_true(pages > 3);
+	for (size_t n = 0; n < pages; n++) {
+		pages_make(&page, &sheet, &tables_layout, paper_find("letter"), n);
+		elements_check(&page);
+		page_check(&page, &tables_layout, paper_find("letter"));
+		assert_true(page_has(&page, "name of a column"));
+		for (size_t i = 0; i < page.count; i++)
+			found += page.list[i].kind == BOX_TEXT && !strncmp(page.list[i].text, "row ", 4);
+	}
+	assert_int_equal(found, 200);
+	boxes_free(&page);
+	rows_free(&rows);
 }
 
 /* A hand of which not every card is known claims no void and no points. */
@@ -393,6 +559,10 @@ int main(void)
 		cmocka_unit_test(nothing_is_cut_and_nothing_overlaps),
 		cmocka_unit_test(cards_and_words_stand_whole),
 		cmocka_unit_test(a_board_says_everything),
+		cmocka_unit_test(curtain_cards_are_safe_and_in_order),
+		cmocka_unit_test(chances_of_hands),
+		cmocka_unit_test(statistics_of_a_set),
+		cmocka_unit_test(long_tables),
 		cmocka_unit_test(every_par_contract_is_there),
 		cmocka_unit_test(an_incomplete_deal_says_so),
 		cmocka_unit_test(texts_of_contracts),

@@ -107,7 +107,7 @@ def fonts_are_embedded_and_text_can_be_searched(box):
 @test
 def layouts_and_papers(box):
     sizes = {"a4": "595.276 x 841.89", "letter": "612 x 792"}
-    pages = {"pocket": 2, "wall": 4, "study": 24, "large": 12}
+    pages = {"pocket": 2, "wall": 4, "study": 24, "large": 12, "curtain": 22, "curtain16": 12}
     for layout, count in pages.items():
         for paper, size in sizes.items():
             box.dealbox("print", SET, "-o", "a.pdf", "--force", "-l", layout, "-p", paper).expect(0)
@@ -283,6 +283,33 @@ def an_incomplete_deal_is_printed_as_far_as_it_is_known(box):
 
 
 @test
+def statistics_are_of_played_sets_only(box):
+    box.dealbox("generate", "-n", "36", "a.pbn").expect(0)
+    box.dealbox("print", "a.pbn", "--statistics", "-o", "a.pdf").expect(2, "not yet played", "dealbox played")
+    assert not os.path.exists("a.pdf")
+    box.dealbox("played", "a.pbn").expect(0)
+    box.dealbox("print", "a.pbn", "--statistics", "-o", "a.pdf").expect(0)
+    cells = [text for element, text in spoken("a.pdf") if element in ("TH", "TD")]
+    row = cells[cells.index("4-4-3-2"):][:7]
+    assert sum(map(int, row[1:5])) == int(row[5]) and row[6] == "31.0", row
+    # the deals of a set are their owner's to print
+    box.dealbox("print", "a.pbn", "-o", "b.pdf").expect(0)
+
+
+@test
+def a_sealed_set_is_printed_with_its_key(box):
+    box.write("a.pbn", game(1, HANDS))
+    box.dealbox("seal", "--new-key", "director").expect(0)
+    box.dealbox("seal", "a.pbn", "--for", "director.pub").expect(0)
+    sealed = [name for name in os.listdir(".") if name.startswith("a.pbn.")][0]
+    os.unlink("a.pbn")
+    box.dealbox("print", sealed, "-o", "a.pdf").expect(2, "--key")
+    assert not os.path.exists("a.pdf")
+    box.dealbox("print", sealed, "-o", "a.pdf", "--key", "director").expect(0)
+    assert any("♦ A Q 10 3" in text for _, text in spoken("a.pdf"))
+
+
+@test
 def logo_title_session_and_footer(box):
     box.write("logo.svg", '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><rect width="9" '
               'height="9"/></svg>')
@@ -299,7 +326,7 @@ def logo_title_session_and_footer(box):
 def wrong_calls_say_what_is_wrong(box):
     box.dealbox("print", "-o", "a.pdf").expect(2, "name of a file")
     box.dealbox("print", SET).expect(2, "-o FILE.pdf")
-    box.dealbox("print", SET, "-o", "a.pdf", "-l", "poster").expect(2, "pocket, wall, study or large")
+    box.dealbox("print", SET, "-o", "a.pdf", "-l", "poster").expect(2, "pocket, wall, study")
     box.dealbox("print", SET, "-o", "a.pdf", "-p", "a5").expect(2, "a4 or letter")
     box.dealbox("print", SET, "-o", "a.pdf", "-L", "de").expect(2, "nb, el, fr, ru or en")
     box.dealbox("print", SET, "-o", "a.pdf", "--ten", "X").expect(2, "10 or T")

@@ -8,11 +8,14 @@
 #include <unistd.h>
 
 #include "print/input.h"
+#include "print/job.h"
 #include "print/print.h"
+#include "print/statistics.h"
 #include "ui/sealed.h"
 
 enum {
-	KEY_FONT = OPT_LONG, KEY_FOOTER, KEY_FORCE, KEY_LOGO, KEY_SESSION, KEY_SET, KEY_TEN, KEY_TITLE,
+	KEY_FONT = OPT_LONG, KEY_FOOTER, KEY_FORCE, KEY_JOB, KEY_LOGO, KEY_RECEIPT, KEY_SESSION, KEY_SET,
+	KEY_STATISTICS, KEY_TEN, KEY_TITLE,
 };
 
 struct call {
@@ -20,10 +23,13 @@ struct call {
 	struct print_input input;
 	struct print_how how;
 	struct sheet sheet;
-	const char *language;	/* NULL = of the locale */
+	struct rows rows;
+	unsigned long job_number;	/* 0 = none */
+	struct print_job job;
+	char footer[JOB_FOOTER], qr[JOB_FOOTER];
+	bool receipt, statistics;
 	const char *logo;	/* file; NULL = none */
 	const char *out;
-	const char *boards_text;
 	bool force;
 };
 
@@ -36,7 +42,7 @@ static bool unknown(struct call *call, const char *option, const char *value, co
 static bool layout_take(struct call *call, const char *value)
 {
 	call->how.layout = layout_find(value);
-	return call->how.layout || unknown(call, "layout", value, "pocket, wall, study or large");
+	return call->how.layout || unknown(call, "layout", value, "pocket, wall, study, large, curtain or curtain16");
 }
 
 static bool paper_take(struct call *call, const char *value)
@@ -96,6 +102,24 @@ static bool force_take(struct call *call, const char *value)
 	return true;
 }
 
+static bool job_take(struct call *call, const char *value)
+{
+	return args_number(call->args, "job", value, 1, UINT32_MAX, &call->job_number);
+}
+
+static bool receipt_take(struct call *call, const char *value)
+{
+	call->receipt = true;
+	return args_number(call->args, "receipt", value, 1, UINT32_MAX, &call->job_number);
+}
+
+static bool statistics_take(struct call *call, const char *value)
+{
+	(void)value;
+	call->statistics = true;
+	return true;
+}
+
 /* How each option is taken: by a function, or as a text. */
 static const struct taker {
 	int key;
@@ -114,9 +138,12 @@ static const struct taker {
 	{ KEY_FONT, NULL, offsetof(struct call, how.font) },
 	{ KEY_FOOTER, NULL, offsetof(struct call, sheet.footer) },
 	{ KEY_FORCE, force_take, 0 },
+	{ KEY_JOB, job_take, 0 },
 	{ KEY_LOGO, NULL, offsetof(struct call, logo) },
+	{ KEY_RECEIPT, receipt_take, 0 },
 	{ KEY_SESSION, NULL, offsetof(struct call, sheet.session) },
 	{ KEY_SET, NULL, offsetof(struct call, sheet.set) },
+	{ KEY_STATISTICS, statistics_take, 0 },
 	{ KEY_TEN, ten_take, 0 },
 	{ KEY_TITLE, NULL, offsetof(struct call, sheet.title) },
 };
@@ -186,6 +213,109 @@ static enum status sheet_print(struct call *call)
 	return good ? STATUS_DONE : STATUS_INPUT;
 }
 
+static void tables_use(struct call *call, const char *title)
+{
+	call->sheet.rows = call->rows.list;
+	call->sheet.rows_count = call->rows.count;
+	call->how.layout = &tables_layout;
+	if (!*call->sheet.title)
+		call->sheet.title = title;
+}
+
+/* Who looks at statistics and then chooses what to play breaks Law 6. */
+static bool statistics_make(struct call *call)
+{
+	if (dealbox_set_marks(call->input.set.set) & DEALBOX_MARK_UNPLAYED) {
+		complain("after the session, run `dealbox played FILE`",
+			 "the set is marked as not yet played; no statistics were made");
+		return false;
+	}
+	statistics_add(&call->rows, &call->sheet);
+	tables_use(call, call->sheet.words->statistics);
+	return true;
+}
+
+static enum status boards_print(struct call *call)
+{
+	call->sheet.pack = dealbox_set_pack(call->input.set.set);
+	call->sheet.boards = call->input.list;
+	call->sheet.count = call->input.count;
+	if (call->statistics && !statistics_make(call))
+		return STATUS_INPUT;
+	return sheet_print(call);
+}
+
+static enum status files_print(struct call *call)
+{
+	enum status status = print_input_read(&call->input, call->args->argv, call->args->argc);
+
+	call->how.made = call->input.made;
+	if (!status)
+		status = boards_print(call);
+	print_input_free(&call->input);
+	return status;
+}
+
+/* What the job says about itself, unless the options say otherwise. */
+static void job_use(struct call *call)
+{
+	const struct words *words = call->sheet.words;
+
+	print_job_footer(&call->job, words, call->footer);
+	snprintf(call->qr, sizeof(call->qr), "dealbox ledger %s", call->job.head);
+	call->sheet.qr = call->qr;
+	if (!*call->sheet.footer)
+		call->sheet.footer = call->footer;
+	if (!*call->sheet.session)
+		call->sheet.session = call->job.session;
+	call->how.made = print_made(call->job.added / 1000000);
+}
+
+static enum status deals_print(struct call *call, sd_bus *bus)
+{
+	const int fd = print_job_deals(bus, call->job.set);
+	enum status status = STATUS_INPUT;
+	char path[32], *files[] = { path };
+
+	if (fd < 0)
+		return STATUS_INPUT;
+	/* the head of the ledger after the record of this */
+	print_job_free(&call->job);
+	if (print_job_read(bus, call->job_number, &call->job)) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		status = print_input_read(&call->input, files, 1);
+		job_use(call);
+		if (!status)
+			status = boards_print(call);
+		print_input_free(&call->input);
+	}
+	close(fd);
+	return status;
+}
+
+static enum status receipt_print(struct call *call)
+{
+	job_use(call);
+	print_job_receipt(&call->rows, &call->job, call->sheet.words);
+	tables_use(call, call->sheet.words->receipt);
+	call->sheet.pack = dealbox_pack_bridge();
+	return sheet_print(call);
+}
+
+static enum status job_print(struct call *call)
+{
+	enum status status = STATUS_INPUT;
+	sd_bus *bus = service_open();
+
+	if (!bus)
+		return STATUS_MACHINE;
+	if (print_job_read(bus, call->job_number, &call->job))
+		status = call->receipt ? receipt_print(call) : deals_print(call, bus);
+	print_job_free(&call->job);
+	sd_bus_flush_close_unref(bus);
+	return status;
+}
+
 static enum status print_run(struct args *args)
 {
 	struct call call = {
@@ -196,20 +326,15 @@ static enum status print_run(struct args *args)
 
 	if (!options_take(&call))
 		return args->status;
-	if (!args->argc)
-		return args_wrong(args, "it needs the name of a file");
+	if (!args->argc && !call.job_number)
+		return args_wrong(args, "it needs the name of a file, or --job or --receipt");
+	if (args->argc && call.job_number)
+		return args_wrong(args, "a job of the service has its deals: give no file");
 	if (!call.out)
 		return args_wrong(args, "it needs -o FILE.pdf or -o FILE.html");
 	defaults_set(&call);
-	status = print_input_read(&call.input, args->argv, args->argc);
-	if (!status) {
-		call.sheet.pack = dealbox_set_pack(call.input.set.set);
-		call.sheet.boards = call.input.list;
-		call.sheet.count = call.input.count;
-		call.how.made = call.input.made;
-		status = sheet_print(&call);
-	}
-	print_input_free(&call.input);
+	status = call.job_number ? job_print(&call) : files_print(&call);
+	rows_free(&call.rows);
 	return status;
 }
 
@@ -223,12 +348,15 @@ static const struct option_row print_options[] = {
 	OPT_FROM,
 	OPT_KEY,
 	{ 'L', "language", "CODE", "nb, el, fr, ru or en (default: of the locale)" },
-	{ 'l', "layout", "NAME", "pocket, wall, study or large (default: pocket)" },
+	{ 'l', "layout", "NAME", "pocket, wall, study, large, curtain, curtain16 (default: pocket)" },
+	{ KEY_JOB, "job", "JOB", "the deals of a job of the service, for who may see cards; it is recorded" },
 	{ KEY_LOGO, "logo", "FILE", "picture in the upper left corner: SVG or PNG" },
 	{ 'o', "output", "FILE", "write this file: .html, or PDF with any other name; - is standard output" },
 	{ 'p', "paper", "NAME", "a4 or letter (default: of the locale)" },
+	{ KEY_RECEIPT, "receipt", "JOB", "what was dealt in a job of the service, without cards" },
 	{ KEY_SESSION, "session", "NAME", "name of the session" },
 	{ KEY_SET, "set", "NAME", "name or number of the set" },
+	{ KEY_STATISTICS, "statistics", NULL, "shapes and points of a played set, not its deals" },
 	{ KEY_TEN, "ten", "10|T", "how to write a ten (default: 10)" },
 	{ KEY_TITLE, "title", "TEXT", "title of the pages" },
 	{ 0 }
@@ -236,13 +364,20 @@ static const struct option_row print_options[] = {
 
 const struct command cmd_print = {
 	.name = "print",
-	.operands = "FILE...",
+	.operands = "[FILE...]",
 	.summary = "Print hand records",
 	.about = "Writes the deals of the files as pages to print (PDF), or as a page for people\n"
 		 "who have it read to them (HTML). All files together are one set; - is standard\n"
 		 "input. Do not print deals that you will play.\n"
 		 "Layouts: pocket has 36 boards on two sides, wall 6 a page in 14 points, study\n"
-		 "one a page with room for the auction, large two a page in 22 points.\n"
+		 "one a page with room for the auction, large two a page in 22 points. curtain\n"
+		 "and curtain16 have a card for each hand, 9 or 16 on a sheet, to be printed on\n"
+		 "both sides (turned over the long edge) and cut: the stack is in the order of\n"
+		 "the boards. Their backs name board and seat only.\n"
+		 "With --job: the deals of a set of the service. It asks polkit whether you may\n"
+		 "see cards, and records in the ledger that you did. --receipt prints board,\n"
+		 "copy, time, machine and outcome of each insertion, no card; every operator may\n"
+		 "have it. Both have the ledger's head in the footer, also as a QR code.\n"
 		 "A deal that is incomplete is printed as far as it is known, and marked so. The\n"
 		 "file's date is SOURCE_DATE_EPOCH, or that of the first file of deals: the same\n"
 		 "deals make the same file.",

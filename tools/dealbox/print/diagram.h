@@ -3,12 +3,7 @@
 #ifndef PRINT_DIAGRAM_H
 #define PRINT_DIAGRAM_H
 
-#include "boxes.h"
-#include "sheet.h"
-
-struct area {
-	double x, y, w, h;
-};
+#include "frame.h"
 
 /*
  * Adds the boxes of a board. They lie within area, and the size of its cards is at most size.

@@ -154,6 +154,37 @@ static void board_put(FILE *out, const struct sheet *sheet, const struct sheet_b
 	fputs("</section>\n", out);
 }
 
+static void cells_put(FILE *out, const struct sheet_row *row)
+{
+	const bool names = row->kind == ROW_NAMES;
+
+	fputs("<tr>", out);
+	for (size_t i = 0; i < CELLS_MAX && row->cells[i]; i++)
+		element_put(out, names ? "<th scope=\"col\">" : !i ? "<th scope=\"row\">" : "<td>",
+			    row->cells[i], names || !i ? "</th>" : "</td>");
+	fputs("</tr>\n", out);
+}
+
+static void rows_put(FILE *out, const struct sheet *sheet)
+{
+	bool table = false;
+
+	for (size_t i = 0; i < sheet->rows_count; i++) {
+		const struct sheet_row *row = &sheet->rows[i];
+
+		if (table != (row->kind != ROW_HEADING)) {
+			fputs(table ? "</table>\n" : "<table>\n", out);
+			table = !table;
+		}
+		if (row->kind == ROW_HEADING)
+			element_put(out, "<h2>", row->cells[0], "</h2>\n");
+		else
+			cells_put(out, row);
+	}
+	if (table)
+		fputs("</table>\n", out);
+}
+
 static void end_put(FILE *out, const struct sheet *sheet)
 {
 	bool tricks = false;
@@ -177,7 +208,8 @@ bool print_html(const struct sheet *sheet, struct blob *out)
 	file = open_memstream(&out->data, &out->size);
 	if (file) {
 		start_put(file, sheet);
-		for (size_t i = 0; i < sheet->count; i++)
+		rows_put(file, sheet);
+		for (size_t i = 0; i < sheet->count && !sheet->rows; i++)
 			board_put(file, sheet, &sheet->boards[i]);
 		end_put(file, sheet);
 		failed = ferror(file);

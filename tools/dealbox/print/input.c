@@ -5,17 +5,19 @@
 #include <sys/stat.h>
 
 #include "input.h"
-#include "ui/sealed.h"
 
-/* SOURCE_DATE_EPOCH (reproducible-builds.org), or the date of a file. */
-static int64_t date_of(const char *path)
+int64_t print_made(int64_t date)
 {
 	const char *given = getenv("SOURCE_DATE_EPOCH");
+
+	return given && *given ? strtoll(given, NULL, 10) : date;
+}
+
+static int64_t date_of(const char *path)
+{
 	struct stat st;
 
-	if (given && *given)
-		return strtoll(given, NULL, 10);
-	return strcmp(path, "-") && !stat(path, &st) ? st.st_mtime : -1;
+	return print_made(strcmp(path, "-") && !stat(path, &st) ? st.st_mtime : -1);
 }
 
 static bool is_chosen(const struct print_input *input, const struct dealbox_board *board)
@@ -119,6 +121,7 @@ enum status print_input_read(struct print_input *input, char *const *files, int 
 	enum status status;
 
 	input->reading.keep_partial = true;
+	input->reading.sealed = true;
 	status = set_as_read_files(&input->set, &input->reading, files, count);
 
 	input->made = date_of(files[0]);

@@ -26,6 +26,9 @@ struct print_input {
  */
 enum status print_input_read(struct print_input *input, char *const *files, int count);
 
+/* Returns SOURCE_DATE_EPOCH (reproducible-builds.org) if the environment has it, else date. */
+int64_t print_made(int64_t date);
+
 /* Wipes the cards. */
 void print_input_free(struct print_input *input);
 

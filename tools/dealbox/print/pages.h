@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pages: how many boards stand on one, and where. */
+/* Layouts: how many pages a sheet has, and the boxes of each. */
 #ifndef PRINT_PAGES_H
 #define PRINT_PAGES_H
 
-#include "boxes.h"
-#include "sheet.h"
+#include "frame.h"
 
-struct paper {
-	const char *name;	/* "a4" */
-	double w, h;		/* points */
-	unsigned int height_mm;	/* as LC_PAPER has it */
+/* A layout makes pages of its own kind; the other members are for that. */
+struct layout {
+	const char *name;
+	size_t (*count)(const struct sheet *sheet, const struct layout *layout);
+	void (*make)(struct boxes *boxes, const struct sheet *sheet, const struct layout *layout,
+		     const struct paper *paper, size_t page);
+	unsigned int columns, rows;
+	double size;		/* of the cards */
+	double around;		/* of header and footer */
+	double share;		/* of a cell's height that a diagram may take */
+	void (*below)(struct boxes *boxes, const struct sheet *sheet, const struct area *area);
 };
 
-/* Returns the paper of that name, NULL if there is none. */
-const struct paper *paper_find(const char *name);
+/* Curtain cards: curtain.c */
+extern const struct layout curtain9, curtain16;
 
-/* Returns the paper of the locale (LC_PAPER), A4 if it has another one. */
-const struct paper *paper_default(void);
-
-/* Outside of this, printers do not print. */
-#define PAGE_MARGIN	30.0
-
-struct layout;
+/* The tables of a sheet, for receipts and statistics: tables.c */
+extern const struct layout tables_layout;
 
 /* Returns the layout of that name, NULL if there is none. */
 const struct layout *layout_find(const char *name);
 
-/* Returns the layout with that index, from 0, and its name; NULL beyond the last. */
+/* Returns the layout with that index, from 0; NULL beyond the last. */
 const struct layout *layout_get(size_t index);
-const char *layout_name(const struct layout *layout);
 
 /* Returns the number of pages, at least one. */
 size_t pages_count(const struct sheet *sheet, const struct layout *layout);

@@ -17,6 +17,18 @@ struct sheet_board {
 	const struct par *par;			/* NULL = not known */
 };
 
+/* A row of a table: its cells, the rest NULL. */
+#define CELLS_MAX	8
+enum row_kind {
+	ROW_HEADING,		/* one cell: the heading of a new table */
+	ROW_NAMES,		/* names of the columns */
+	ROW_CELLS,
+};
+struct sheet_row {
+	enum row_kind kind;
+	char *cells[CELLS_MAX];
+};
+
 struct sheet {
 	const struct words *words;
 	const struct dealbox_pack *pack;
@@ -28,6 +40,8 @@ struct sheet {
 	double logo_w, logo_h;		/* 0 = no logo */
 	const struct sheet_board *boards;
 	size_t count;
+	const struct sheet_row *rows;	/* instead of boards: tables */
+	size_t rows_count;
 };
 
 /* Returns the points of a hand: 4, 3, 2, 1 for each ace, king, queen, jack. */

@@ -27,6 +27,12 @@ struct words {
 	const char *incomplete;		/* of a deal */
 	const char *unknown;		/* "%u cards not known" */
 	const char *contract, *lead, *result, *auction;
+	const char *statistics, *mean, *expected, *shapes, *all;
+	const char *receipt;		/* title: of what was dealt */
+	const char *added;		/* "Job %lu, added by %s at %s" */
+	const char *copy, *begun, *ended, *machine, *insertion, *outcome;
+	const char *outcomes[6];	/* enum dealbox_ledger_outcome */
+	const char *head;		/* before the head of the ledger */
 };
 
 /* Returns the words of a language: "nb", or the name of a locale, "nb_NO.UTF-8"; NULL if unknown. */

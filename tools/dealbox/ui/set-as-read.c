@@ -6,12 +6,27 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sealed.h"
 #include "set-as-read.h"
 
 static int numbered_already(void)
 {
 	complain("omit it", "--first: the boards have numbers in their files already");
 	return -EINVAL;
+}
+
+/* Returns -EACCES, after reporting it, if the file cannot be unsealed. */
+static int sealed_read(struct set_as_read *input, const struct reading *reading, const char *path)
+{
+	char name[DEALBOX_SEAL_NAME];
+	struct blob blob;
+	int err = -EACCES;
+
+	if (sealed_open(path, &blob, name))
+		err = dealbox_format_read_memory(reading->from, blob.data, blob.size, name, input->set,
+						 input->report, NULL);
+	blob_wipe(&blob);
+	return err;
 }
 
 enum status set_as_read_files(struct set_as_read *input, const struct reading *reading,
@@ -31,7 +46,9 @@ enum status set_as_read_files(struct set_as_read *input, const struct reading *r
 	if (!err && reading->keep_partial)
 		dealbox_set_keep_partial(input->set);
 	for (int i = 0; i < count && err != -ENOMEM; i++) {
-		if (strcmp(files[i], "-"))
+		if (reading->sealed && strcmp(files[i], "-") && sealed_is(files[i]))
+			err = sealed_read(input, reading, files[i]);
+		else if (strcmp(files[i], "-"))
 			err = dealbox_format_read_file(reading->from, files[i], input->set,
 						       input->report, NULL);
 		else

@@ -23,6 +23,7 @@ struct reading {
 	unsigned long first;	/* number for the first unnumbered board; 0 = keep it unnumbered */
 	bool keep_text;		/* keep the other contents of PBN files */
 	bool keep_partial;	/* keep incomplete deals, apart from the set */
+	bool sealed;		/* open sealed files: sealed_use_key() */
 };
 
 /*

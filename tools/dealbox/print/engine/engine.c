@@ -179,6 +179,31 @@ static void frame_draw(struct drawing *drawing, const struct box *box)
 	cairo_stroke(drawing->cr);
 }
 
+#define PATTERN_STEP	3.0
+
+/* Diagonal lines in both directions on grey: no print shines through. */
+static void pattern_draw(struct drawing *drawing, const struct box *box)
+{
+	cairo_t *cr = drawing->cr;
+	const double reach = box->w + box->h;
+
+	cairo_save(cr);
+	cairo_rectangle(cr, box->x, box->y, box->w, box->h);
+	cairo_clip(cr);
+	cairo_set_source_rgb(cr, 0.5, 0.5, 0.5);
+	cairo_paint(cr);
+	ink_set(cr, box->ink);
+	cairo_set_line_width(cr, 1);
+	for (double at = 0; at < reach; at += PATTERN_STEP) {
+		cairo_move_to(cr, box->x + at, box->y);
+		cairo_line_to(cr, box->x + at - box->h, box->y + box->h);
+		cairo_move_to(cr, box->x + at - box->h, box->y);
+		cairo_line_to(cr, box->x + at, box->y + box->h);
+	}
+	cairo_stroke(cr);
+	cairo_restore(cr);
+}
+
 static void logo_box_draw(struct drawing *drawing, const struct box *box)
 {
 	if (drawing->logo)
@@ -193,7 +218,7 @@ static void qr_box_draw(struct drawing *drawing, const struct box *box)
 static void (*const draws[])(struct drawing *drawing, const struct box *box) = {
 	[BOX_OPEN] = open_draw, [BOX_CLOSE] = close_draw, [BOX_TEXT] = text_draw,
 	[BOX_FILL] = fill_draw, [BOX_FRAME] = frame_draw, [BOX_LOGO] = logo_box_draw,
-	[BOX_QR] = qr_box_draw,
+	[BOX_QR] = qr_box_draw, [BOX_PATTERN] = pattern_draw,
 };
 
 static int drawing_page(struct drawing *drawing, const struct boxes *boxes)

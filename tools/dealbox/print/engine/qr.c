@@ -7,7 +7,7 @@
 
 void qr_draw(cairo_t *cr, double x, double y, double size, const char *text)
 {
-	QRcode *code = QRcode_encodeString(text, 0, QR_ECLEVEL_M, QR_MODE_8, 1);
+	QRcode *code = QRcode_encodeString(text, 0, QR_ECLEVEL_L, QR_MODE_8, 1);
 	double module;
 
 	if (!code)

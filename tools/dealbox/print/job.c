@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <dealbox/report.h>
+
+#include "job.h"
+
+static struct json_object *job_find(struct json_object *jobs, unsigned long number)
+{
+	for (size_t n = 0; n < json_object_array_length(jobs); n++) {
+		struct json_object *job = json_object_array_get_idx(jobs, n);
+
+		if (service_number(job, "id") == (int64_t)number)
+			return job;
+	}
+	complain("`dealbox jobs` lists them", "the service has no job %lu", number);
+	return NULL;
+}
+
+static bool properties_read(sd_bus *bus, struct print_job *out)
+{
+	struct json_object *jobs = service_objects(bus, "Job"), *job = NULL;
+
+	if (jobs)
+		job = job_find(jobs, out->number);
+	if (job) {
+		out->set = (uint64_t)service_number(job, "set");
+		out->boards = (unsigned int)service_number(job, "boards");
+		out->copies = (unsigned int)service_number(job, "copies");
+		out->exact = (unsigned int)service_number(job, "recorded");
+		snprintf(out->session, sizeof(out->session), "%s", service_text(job, "session"));
+	}
+	json_object_put(jobs);
+	return job;
+}
+
+static enum dealbox_ledger_outcome outcome_of(const char *name)
+{
+	enum dealbox_ledger_outcome outcome = DEALBOX_LEDGER_CAPTURED;
+
+	while (outcome && strcmp(dealbox_ledger_outcome_name(outcome), name))
+		outcome--;
+	return outcome;
+}
+
+static int insertion_take(struct print_job *out, sd_bus_message *m)
+{
+	struct dealbox_ledger_insertion *list, *to;
+	const char *machine, *outcome;
+	int err;
+
+	if (!(out->count & (out->count - 1))) {
+		list = realloc(out->insertions, (2 * out->count + 1) * sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		out->insertions = list;
+	}
+	to = &out->insertions[out->count];
+	*to = (struct dealbox_ledger_insertion){ 0 };
+	err = sd_bus_message_read(m, "(uusuxxs)", &to->board, &to->copy, &machine, &to->number, &to->begun,
+				  &to->ended, &outcome);
+	if (err <= 0)
+		return err;
+	snprintf(to->machine, sizeof(to->machine), "%s", machine);
+	to->outcome = outcome_of(outcome);
+	out->count++;
+	return 1;
+}
+
+static bool receipt_read(sd_bus *bus, struct print_job *out)
+{
+	struct request r;
+	const char *head;
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/io/dealbox1/job/%lu", out->number);
+	err = request_new(&r, bus, path, "Job", "GetReceipt");
+	if (err >= 0)
+		err = request_ask(&r);
+	if (err >= 0)
+		err = sd_bus_message_read(r.reply, "xus", &out->added, &out->user, &head);
+	if (err >= 0) {
+		snprintf(out->head, sizeof(out->head), "%s", head);
+		err = sd_bus_message_enter_container(r.reply, 'a', "(uusuxxs)");
+	}
+	while (err >= 0 && (err = insertion_take(out, r.reply)) > 0)
+		;
+	if (err < 0)
+		service_refused(&r, err);
+	request_end(&r);
+	return err >= 0;
+}
+
+bool print_job_read(sd_bus *bus, unsigned long number, struct print_job *out)
+{
+	*out = (struct print_job){ .number = number };
+	return properties_read(bus, out) && receipt_read(bus, out);
+}
+
+void print_job_free(struct print_job *job)
+{
+	free(job->insertions);
+	job->insertions = NULL;
+}
+
+int print_job_deals(sd_bus *bus, uint64_t set)
+{
+	int fd = -1, err;
+	struct request r;
+
+	err = request_manager(&r, bus, "GetSet");
+	if (err >= 0)
+		err = sd_bus_message_append(r.call, "t", set);
+	if (err >= 0)
+		err = request_ask(&r);
+	if (err >= 0)
+		err = sd_bus_message_read(r.reply, "h", &fd);
+	if (err >= 0) {
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		err = fd < 0 ? -errno : 0;
+	}
+	if (err < 0)
+		service_refused(&r, err);
+	request_end(&r);
+	return err < 0 ? -1 : fd;
+}
+
+static const char *time_text(int64_t at, char text[32])
+{
+	const time_t seconds = at / 1000000;
+	struct tm local;
+
+	if (!at || !localtime_r(&seconds, &local) || !strftime(text, 32, "%Y-%m-%d %H:%M:%S", &local))
+		strcpy(text, "—");
+	return text;
+}
+
+static const char *user_text(uint32_t user, char text[64])
+{
+	const struct passwd *entry = user < DEALBOX_UID_UNKNOWN ? getpwuid(user) : NULL;
+
+	if (entry)
+		snprintf(text, 64, "%s", entry->pw_name);
+	else if (user < DEALBOX_UID_UNKNOWN)
+		snprintf(text, 64, "%u", user);
+	else
+		strcpy(text, "—");
+	return text;
+}
+
+void print_job_receipt(struct rows *rows, const struct print_job *job, const struct words *words)
+{
+	char time[32], user[64];
+
+	rows_begin(rows, ROW_HEADING);
+	time_text(job->added, time);
+	rows_cell(rows, words->added, job->number, user_text(job->user, user), time);
+	rows_begin(rows, ROW_NAMES);
+	rows_cell(rows, "%s", words->board);
+	rows_cell(rows, "%s", words->copy);
+	rows_cell(rows, "%s", words->begun);
+	rows_cell(rows, "%s", words->ended);
+	rows_cell(rows, "%s", words->machine);
+	rows_cell(rows, "%s", words->insertion);
+	rows_cell(rows, "%s", words->outcome);
+	for (size_t i = 0; i < job->count; i++) {
+		const struct dealbox_ledger_insertion *insertion = &job->insertions[i];
+
+		rows_begin(rows, ROW_CELLS);
+		rows_cell(rows, "%u", insertion->board);
+		rows_cell(rows, "%u", insertion->copy);
+		rows_cell(rows, "%s", time_text(insertion->begun, time));
+		rows_cell(rows, "%s", time_text(insertion->ended, time));
+		rows_cell(rows, "%s", insertion->machine);
+		rows_cell(rows, "%u", insertion->number);
+		rows_cell(rows, "%s", words->outcomes[insertion->outcome]);
+	}
+}
+
+void print_job_footer(const struct print_job *job, const struct words *words, char text[JOB_FOOTER])
+{
+	const unsigned int all = job->boards * job->copies;
+	char count[48];
+
+	if (all && job->exact == all)
+		snprintf(count, sizeof(count), "%u × %u", job->boards, job->copies);
+	else if (all)
+		snprintf(count, sizeof(count), "%u / %u", job->exact, all);
+	else
+		snprintf(count, sizeof(count), "%u", job->exact);
+	snprintf(text, JOB_FOOTER, "%s %s, %s %s", count, words->outcomes[DEALBOX_LEDGER_EXACT], words->head,
+		 job->head);
+}
