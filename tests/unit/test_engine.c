@@ -1800,6 +1800,25 @@ static void test_lock(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* What is shown stays until the next step, which a machine that does not answer has to wait for. */
+static void test_shown_until_next(void **state)
+{
+	const struct dealbox_event out = { .type = DEALBOX_EV_BOARD_REMOVED, .insertion = 1 };
+	const struct dealbox_event in = { .type = DEALBOX_EV_BOARD_INSERTED, .insertion = 2 };
+	struct jobs jobs = { 0 };
+	struct engine engine;
+
+	(void)state;
+	engine_init(&engine, "SN1", NULL);
+	engine.plugged = true;
+	engine.insertion = engine.shown = 1;
+	engine.shows = DEALBOX_OPERATOR_SILENT;
+	engine_event(&engine, &jobs, &out);
+	assert_int_equal(engine_state(&engine), DEALBOX_OPERATOR_SILENT);
+	engine_event(&engine, &jobs, &in);
+	assert_int_equal(engine_state(&engine), DEALBOX_OPERATOR_SILENT);
+}
+
 /* Measures deals of equal duration, in ns. */
 static void deal_for(struct engine *engine, uint64_t *now, unsigned int deals, int64_t takes)
 {
@@ -1931,6 +1950,7 @@ int main(void)
 		cmocka_unit_test(test_reused_number),
 		cmocka_unit_test(test_number_unread),
 		cmocka_unit_test(test_lock),
+		cmocka_unit_test(test_shown_until_next),
 		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_watched),
 		cmocka_unit_test(test_anything_in_any_order),
