@@ -115,7 +115,9 @@ FIXTURE_SETUP(lifecycle)
 {
 	const char *const options[] = {
 		"--kind", variant->kind, "--dialect", DIALECT, "--manual", "--speed", "0",
-		"--gate-deadline", "10000000", NULL
+		"--gate-deadline", "10000000", "--capabilities",
+		"exit-sensors,face-sensor,double-feed-sensor,test-deal,keys,by-card,by-position,"
+		"capture,attest", NULL
 	};
 
 	ASSERT_TRUE(kernel_begin(&self->kernel));
@@ -206,6 +208,16 @@ static int ending(struct doing *d)
 	int error = end(d);
 
 	return took_at_most(PROMPT, &happened, "ended") ? error : -ETIME;
+}
+
+/* The type of the next event; after ATTESTED its error code */
+static int await_attested(int fd)
+{
+	struct dealbox_event event;
+
+	if (read(fd, &event, sizeof(event)) < 0)
+		return -errno;
+	return event.type == DEALBOX_EV_ATTESTED ? (int)event.arg[0] : (int)event.type;
 }
 
 /* Calls that do not use the machine wait until it sends something. */
@@ -409,6 +421,37 @@ TEST_F(lifecycle, mid_deal)
 	EXPECT_EQ(DEALBOX_CLAIMED_BY_THIS, status.claimed);
 	ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
 	EXPECT_EQ(variant->error ? DEALBOX_EV_STATE_LOST : DEALBOX_EV_DEAL_DONE, ending(&d));
+}
+
+/* The machine has accepted ATTEST, and signs nothing before the disturbance. */
+TEST_F(lifecycle, attesting)
+{
+	/* a short deal */
+	struct dealbox_plan plan = {
+		.plan_id = PLAN, .mode = DEALBOX_PLAN_BY_POSITION, .entries = 4, .pocket = { 0, 1, 2, 3 },
+	};
+	struct dealbox_attest attest = { .nonce = { 7 } };
+	struct dealbox_attestation attestation;
+	struct doing d;
+
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_SET_PLAN, &plan));
+	ASSERT_TRUE(machine_tell(&self->machine, "insert 3"));
+	attest.insertion = status_of(self->fd).insertion;
+	ASSERT_EQ(0, start(self->fd, attest.insertion));
+	ASSERT_EQ(4, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+	ASSERT_TRUE(machine_tell(&self->machine, "freeze"));
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_ATTEST, &attest));
+	ASSERT_TRUE(begin_in(&d, variant->storm, self->fd, await_attested, "dealbox_read"));
+	ASSERT_TRUE(happen(variant->happen, &self->machine));
+	if (!variant->gone) {
+		/* there is nothing to fetch yet, or ever */
+		EXPECT_EQ(-ENODATA, call(self->fd, DEALBOX_IOC_GET_ATTESTATION, &attestation));
+		EXPECT_EQ(DEALBOX_CLAIMED_BY_THIS, status_of(self->fd).claimed);
+		ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
+	}
+	EXPECT_EQ(variant->gone ? -ENODEV : variant->error ? DEALBOX_EV_STATE_LOST : 0, ending(&d));
+	EXPECT_EQ(variant->gone ? -ENODEV : variant->error ? -ENODATA : 0,
+		  call(self->fd, DEALBOX_IOC_GET_ATTESTATION, &attestation));
 }
 
 TEST_HARNESS_MAIN
