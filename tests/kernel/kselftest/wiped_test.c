@@ -4,6 +4,10 @@
  * the driver's, and not on the stack of the thread that loaded it. /proc/kcore shows all of that
  * memory, so this is for Debian's kernels. The machine is host-routed, because a stored-plan
  * machine is a program here and has the plan, too.
+ *
+ * With NONCE defined (nonce_test.c), the secret is the nonce of an attestation instead. The machine
+ * gets it, so the machine is outside of the virtual machine, behind EHCI, which reads the driver's
+ * buffer without a copy. usbmon would make one.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -25,24 +29,38 @@
 /* The address of the kernel's text on x86; all memory is mapped below */
 #define KERNEL_TEXT	0xffffffff80000000
 
-/* The pocket of a card; computed, because an array of all pockets would be found in memory. */
-static __u8 pocket_of(unsigned int card)
+/*
+ * A byte of the secret, for a plan the pocket of a card. Computed, because an array of all would be
+ * found in memory; volatile, so that the compiler makes none.
+ */
+#ifdef NONCE
+#define SIZE	DEALBOX_NONCE_SIZE
+static __u8 secret(unsigned int n)
 {
-	static const char order[] = "3021132023103210231001233120103213023120013232101203";
+	static const volatile char order[] = "rJ4tW0qLb8ZyEo2NvC6kXf1sHd9mTgPu";
 
-	return order[card] - '0';
+	return order[n] ^ 0x95;
 }
-
-/* Returns how often the pockets of all cards occur in these bytes. */
-static unsigned int count_plans(const __u8 *bytes, size_t size)
+#else
+#define SIZE	CARDS
+static __u8 secret(unsigned int n)
 {
-	const __u8 *at = bytes, *end = bytes + size - CARDS + 1;
-	unsigned int found = 0, card;
+	static const volatile char order[] = "3021132023103210231001233120103213023120013232101203";
 
-	for (; at < end && (at = memchr(at, pocket_of(0), end - at)); at++) {
-		for (card = 1; card < CARDS && at[card] == pocket_of(card); card++)
+	return order[n] - '0';
+}
+#endif
+
+/* Returns how often the secret occurs in these bytes. */
+static unsigned int count_secrets(const __u8 *bytes, size_t size)
+{
+	const __u8 *at = bytes, *end = bytes + size - SIZE + 1;
+	unsigned int found = 0, n;
+
+	for (; at < end && (at = memchr(at, secret(0), end - at)); at++) {
+		for (n = 1; n < SIZE && at[n] == secret(n); n++)
 			;
-		found += card == CARDS;
+		found += n == SIZE;
 	}
 	return found;
 }
@@ -54,25 +72,25 @@ static int count_in(int core, const Elf64_Phdr *part)
 	Elf64_Xword at;
 	ssize_t got;
 
-	/* the parts overlap, so that a plan across a boundary is found */
-	for (at = 0; at + CARDS <= part->p_filesz; at += got - CARDS + 1) {
+	/* the parts overlap, so that a secret across a boundary is found */
+	for (at = 0; at + SIZE <= part->p_filesz; at += got - SIZE + 1) {
 		size_t want = part->p_filesz - at;
 
 		if (want > sizeof(chunk))
 			want = sizeof(chunk);
 		got = pread(core, chunk, want, part->p_offset + at);
-		if (got < CARDS) {
+		if (got < SIZE) {
 			printf("# /proc/kcore: %zd bytes at %#llx: %m\n", got,
 			       (unsigned long long)(part->p_vaddr + at));
 			return -1;
 		}
-		found += count_plans(chunk, got);
+		found += count_secrets(chunk, got);
 	}
 	return found;
 }
 
-/* Returns how often a plan occurs in memory; -1 if it cannot be read. */
-static int plans_in_memory(void)
+/* Returns how often the secret occurs in memory; -1 if it cannot be read. */
+static int secrets_in_memory(void)
 {
 	int core = open("/proc/kcore", O_RDONLY | O_CLOEXEC), found = 0, part, n;
 	Elf64_Xword size = 0;
@@ -99,9 +117,24 @@ static int plans_in_memory(void)
 }
 
 static atomic_bool finished;
-static atomic_int loaded = 1;
+static atomic_int given = 1;
 
-static int load_and_wipe(int fd)
+#ifdef NONCE
+static __u32 insertion;
+
+static int give_and_wipe(int fd)
+{
+	struct dealbox_attest attest = { .insertion = insertion };
+	int n, error;
+
+	for (n = 0; n < SIZE; n++)
+		attest.nonce[n] = secret(n);
+	error = call(fd, DEALBOX_IOC_ATTEST, &attest);
+	explicit_bzero(&attest, sizeof(attest));
+	return error;
+}
+#else
+static int give_and_wipe(int fd)
 {
 	struct dealbox_plan plan = {
 		.plan_id = PLAN, .mode = DEALBOX_PLAN_BY_CARD, .entries = CARDS
@@ -109,16 +142,17 @@ static int load_and_wipe(int fd)
 	int card, error;
 
 	for (card = 0; card < CARDS; card++)
-		plan.pocket[card] = pocket_of(card);
+		plan.pocket[card] = secret(card);
 	error = call(fd, DEALBOX_IOC_SET_PLAN, &plan);
 	explicit_bzero(&plan, sizeof(plan));
 	return error;
 }
+#endif
 
-/* Loads a plan, then makes no system call, which would overwrite its kernel stack. */
+/* Gives the secret away, then makes no system call, which would overwrite its kernel stack. */
 static void *owner(void *fd)
 {
-	atomic_store(&loaded, load_and_wipe(*(int *)fd));
+	atomic_store(&given, give_and_wipe(*(int *)fd));
 	while (!atomic_load(&finished))
 		;
 	return NULL;
@@ -130,12 +164,25 @@ FIXTURE(wiped) {
 	int fd;
 };
 
+#ifdef NONCE
+/* The dialect of the machine, which `run` starts. */
+FIXTURE_VARIANT(wiped) {};
+FIXTURE_VARIANT_ADD(wiped, native) {};
+FIXTURE_VARIANT_ADD(wiped, serial_dialect) {};
+#endif
+
 FIXTURE_SETUP(wiped)
 {
+#ifdef NONCE
+	self->kernel.log = kernel_log_open();
+	ASSERT_LE(0, self->kernel.log);
+	ASSERT_TRUE(machine_plug_outside(&self->machine));
+#else
 	const char *const options[] = { "--kind", "routed", "--manual", "--speed", "0", NULL };
 
 	ASSERT_TRUE(kernel_begin(&self->kernel));
 	ASSERT_TRUE(machine_plug(&self->machine, options));
+#endif
 	self->fd = open(self->machine.node, O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
@@ -143,25 +190,63 @@ FIXTURE_SETUP(wiped)
 
 FIXTURE_TEARDOWN(wiped)
 {
+#ifdef NONCE
+	EXPECT_TRUE(kernel_log_is_clean(self->kernel.log));
+#else
 	EXPECT_TRUE(kernel_is_well(&self->kernel));
+#endif
 }
 
+#ifdef NONCE
+/* The machine has accepted the nonce. The driver, which is still there, has none of it left. */
+TEST_F(wiped, nonce)
+{
+	static __u8 here[SIZE];
+	pthread_t thread;
+	int n;
+
+	/* it would be found */
+	for (n = 0; n < SIZE; n++)
+		here[n] = secret(n);
+	EXPECT_LE(1, secrets_in_memory());
+	explicit_bzero(here, sizeof(here));
+
+	ASSERT_EQ(0, load(self->fd));
+	ASSERT_TRUE(machine_tell(&self->machine, "insert 3"));
+	insertion = status_of(self->fd).insertion;
+	ASSERT_EQ(0, start(self->fd, insertion));
+	ASSERT_EQ(CARDS, await_event(self->fd, DEALBOX_EV_DEAL_DONE).position);
+	ASSERT_EQ(0, secrets_in_memory());
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, owner, &self->fd));
+	while (atomic_load(&given) > 0)
+		a_moment();
+	ASSERT_EQ(0, atomic_load(&given));
+	EXPECT_EQ(0, secrets_in_memory());
+	atomic_store(&finished, true);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, await_event(self->fd, DEALBOX_EV_ATTESTED).arg[0]);
+	close(self->fd);
+	EXPECT_TRUE(machine_unplug(&self->machine));
+}
+#else
 TEST_F(wiped, plan)
 {
 	pthread_t thread;
 
-	ASSERT_EQ(0, plans_in_memory());
+	ASSERT_EQ(0, secrets_in_memory());
 	ASSERT_EQ(0, pthread_create(&thread, NULL, owner, &self->fd));
-	while (atomic_load(&loaded) > 0)
+	while (atomic_load(&given) > 0)
 		a_moment();
-	ASSERT_EQ(0, atomic_load(&loaded));
+	ASSERT_EQ(0, atomic_load(&given));
 	/* only the driver has the plan */
-	EXPECT_EQ(1, plans_in_memory());
+	EXPECT_EQ(1, secrets_in_memory());
 	close(self->fd);
 	EXPECT_TRUE(machine_unplug(&self->machine));
-	EXPECT_EQ(0, plans_in_memory());
+	EXPECT_EQ(0, secrets_in_memory());
 	atomic_store(&finished, true);
 	pthread_join(thread, NULL);
 }
+#endif
 
 TEST_HARNESS_MAIN
