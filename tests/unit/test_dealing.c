@@ -37,6 +37,7 @@ static struct {
 	bool nothing;				/* the next read gets neither event nor error */
 	struct dealbox_error what;
 	struct dealbox_plan plan;		/* the last SET_PLAN */
+	unsigned int asked;			/* number of GET_STATUS */
 	unsigned int polls;			/* number of waits for events */
 	size_t more;				/* events that become available at each wait */
 	uint64_t time_us;
@@ -110,6 +111,7 @@ int __wrap_dealbox_machine_get_status(struct dealbox_machine *m, struct dealbox_
 {
 	(void)m;
 	called("status;");
+	machine.asked++;
 	*status = machine.status;
 	return machine.status_error;
 }
@@ -147,7 +149,8 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
 	assert_int_equal(fds[0].events, POLLIN);
 	assert_true(timeout > 0);
 	machine.polls++;
-	machine.now += machine.more;
+	if (machine.now < machine.count)
+		machine.now += machine.more;
 	return 0;
 }
 
@@ -675,9 +678,18 @@ static void test_status(void **state)
 	assert_int_equal(machine.polls, 20);
 	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
 	assert_int_equal(machine.polls, 20);
+	/* one that comes late, though not the last: the second begins anew */
+	event(DEALBOX_EV_KEY, 5)->machine_seq = 11;
+	machine.now--;
+	machine.more = 1;
+	machine.polls = 0;
+	machine.status.machine_seq = 20;
+	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
+	assert_int_equal(machine.polls, 21);
 	/* another event at each wait: the status is dropped, and asked for again later */
+	machine.polls = 20;
 	for (n = 0; n < 39; n++)
-		event(DEALBOX_EV_KEY, 5)->machine_seq = 11 + n;
+		event(DEALBOX_EV_KEY, 5)->machine_seq = 20 + n;
 	machine.now -= n;
 	machine.more = 1;
 	machine.status.machine_seq = 99;
@@ -692,11 +704,13 @@ static void test_status(void **state)
 	/* with endless events the status is dropped, and asked for again later */
 	calls();
 	machine.endless = true;
+	machine.asked = 0;
 	machine.status.insertion = 7;
 	w.d.engine.stale = true;
 	assert_int_equal(does(&w, STEP_STATUS), DID_OK);
 	assert_false(w.d.engine.stale);
 	assert_int_equal(w.d.engine.insertion, 6);
+	assert_int_equal(machine.asked, 40);
 	machine.endless = false;
 
 	/* the machine does not answer; or its events cannot be read */
@@ -771,11 +785,12 @@ static void test_plan(void **state)
 {
 	struct dealbox_plan expected;
 	struct dealbox_deal deal;
-	struct step step = step_of(STEP_PLAN);
+	struct step step;
 	struct world w;
 
 	(void)state;
 	world_begin(&w, 0);
+	step = step_of(STEP_PLAN);
 	memset(&wiped, 0, sizeof(wiped));
 	w.d.plan_id = 41;
 	assert_int_equal(dealing_do(&w.d, &step), DID_OK);
@@ -841,12 +856,13 @@ static void test_begin(void **state)
 	};
 	struct dealbox_ledger_insertion last;
 	struct dealbox_event *e;
-	struct step step = step_of(STEP_BEGIN);
+	struct step step;
 	struct world w;
 	size_t n;
 
 	(void)state;
 	world_begin(&w, 0);
+	step = step_of(STEP_BEGIN);
 	w.d.plan_id = 6;
 	w.d.starter = 1000;
 	for (n = 0; n < COUNT(rows); n++) {
@@ -1141,13 +1157,14 @@ static void test_void(void **state)
 static void test_undo(void **state)
 {
 	static const char sentence[] = "void: wrong pocket behind its end, so it is not exact after all";
-	struct step step = step_of(STEP_UNDO);
 	char expected[256];
+	struct step step;
 	struct world w;
 
 	(void)state;
-	step.reason = DEALBOX_EV_WRONG_POCKET;
 	world_begin(&w, 0);
+	step = step_of(STEP_UNDO);
+	step.reason = DEALBOX_EV_WRONG_POCKET;
 	fails.add_act = -EIO;
 	assert_int_equal(dealing_do(&w.d, &step), DID_LEDGER);
 	assert_int_equal(w.job->voided, 0);
@@ -1591,8 +1608,8 @@ static void record_of(struct world *w, uint64_t job, unsigned int board, uint32_
 static void test_job(void **state)
 {
 	static const char *const machines[] = { "SN1", "SN2", NULL };
+	struct job *job, *smaller;
 	struct world w;
-	struct job *job;
 	uint64_t id;
 
 	(void)state;
@@ -1629,6 +1646,10 @@ static void test_job(void **state)
 	assert_int_equal(job_refresh(w.ledger, &w.jobs, job), 0);
 	assert_int_equal(job->state, DEALBOX_LEDGER_JOB_OPEN);
 	assert_true(job_done(job));
+	/* copies of a board that the job does not have */
+	smaller = jobs_add(&w.jobs, id, 1, &(unsigned int){ 1 }, 1, 1, 0, 0);
+	assert_int_equal(job_refresh(w.ledger, &w.jobs, smaller), 0);
+	assert_true(job_done(smaller));
 	/* errors of the ledger */
 	job->voided = 9;
 	fails.jobs = -EIO;
@@ -1705,7 +1726,9 @@ static void test_job_of_a_strange_ledger(void **state)
 	world_begin(&w, 0);
 	record.job = the_job;
 	record.boards = 1;
+	job = w.job;
 	assert_int_equal(job_take(w.ledger, &w.jobs, &record, &job), -EIO);
+	assert_null(job);
 	record.job = the_job + 77;
 	record.boards = 2;
 	assert_int_equal(job_take(w.ledger, &w.jobs, &record, &job), -EIO);
