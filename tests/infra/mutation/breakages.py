@@ -122,6 +122,17 @@ class Source:
         return self.tokens[j].kind == 'name'
 
 
+def marked(text, name):
+    """Return the source with a call of name() in each function, with the function's name."""
+    source = Source(text)
+    for i in sorted(source.partner, reverse=True):
+        if source.inside[i] is None and source.function[i + 1] and source.tokens[i].text == '{':
+            at = source.tokens[i].end
+            text = (text[:at] + f' {{ extern void {name}(const char *); {name}("{source.function[i + 1]}"); }}'
+                    + text[at:])
+    return text
+
+
 def breakages(text):
     """Return all breakages of this source, in the order of its lines."""
     source = Source(text)
