@@ -832,7 +832,6 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 	/* The machine refuses it until the abort has ended. */
 	if (d->release && !d->deals && d->insertion && d->capabilities & DEALBOX_CAP_BOARD_LOCK) {
 		d->release = false;
-		d->released = true;
 		return does(d, step, STEP_RELEASE);
 	}
 	d->release &= d->deals;
@@ -866,10 +865,8 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 	state = choose(d, jobs, others);
 	job = job_of(d, jobs);
 	/* locked when it was put in, and nobody is to deal it */
-	if (!job && d->insertion && !d->released && d->capabilities & DEALBOX_CAP_BOARD_LOCK) {
-		d->released = true;
+	if (!job && d->insertion && !d->released && d->capabilities & DEALBOX_CAP_BOARD_LOCK)
 		return does(d, step, STEP_RELEASE);
-	}
 	if (!job || (d->original && !(job->options & DEALBOX_JOB_CAPTURE))) {
 		d->start = false;
 		return shows(d, d->original ? DEALBOX_OPERATOR_CAPTURED : state);
@@ -915,7 +912,6 @@ static bool lets_go(struct engine *d, struct step *step)
 	    d->shows == DEALBOX_OPERATOR_START ||
 	    !(dealbox_operator_ways(d->shows) & DEALBOX_WAY_REMOVE))
 		return false;
-	d->released = true;
 	return does(d, step, STEP_RELEASE);
 }
 

@@ -798,6 +798,7 @@ static struct place *running(struct table *t, unsigned int options)
 		settle(t);
 	}
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	assert_int_equal(job_state(t->jobs.first, 1, 1), DEALBOX_LEDGER_COPY_DEALING);
 	return p;
 }
 
