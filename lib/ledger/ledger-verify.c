@@ -240,7 +240,7 @@ int dealbox_ledger_export(struct dealbox_ledger *l, FILE *out)
 	if (!err && rc != SQLITE_DONE)
 		err = ledger_fail_sql(l, "exporting");
 	ledger_done(l, chain);
-	for (kind = 0; kind < LEDGER_KINDS; kind++)
+	for (kind = LEDGER_SET; kind < LEDGER_KINDS; kind++)
 		ledger_done(l, rows[kind]);
 	sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
 	return err;
@@ -270,7 +270,7 @@ static int copy_pages(struct dealbox_ledger *l, sqlite3 *to)
 /* Verifies the copy like an unknown ledger. */
 static int verify_copy(struct dealbox_ledger *l, sqlite3 *copy)
 {
-	struct dealbox_ledger other = { .db = copy, .path = l->path, .keys = l->keys, .lock = -1, .heads = -1 };
+	struct dealbox_ledger other = { .db = copy, .path = l->path, .keys = l->keys };
 	int err;
 
 	err = ledger_verify(&other, NULL, NULL, NULL, NULL);

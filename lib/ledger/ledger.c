@@ -138,7 +138,6 @@ static int open_database(struct dealbox_ledger *l, const char *path, int flags)
 {
 	if (sqlite3_open_v2(path, &l->db, flags, l->write ? ledger_disk_register(&l->disk) : NULL) != SQLITE_OK)
 		return ledger_fail_sql(l, "opening it");
-	sqlite3_extended_result_codes(l->db, 1);
 	/* none of our programs locks out the writer; it does not wait long for others */
 	if (l->write)
 		sqlite3_busy_handler(l->db, on_busy, &l->disk);

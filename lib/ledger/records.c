@@ -29,14 +29,14 @@ static int print_order(const void *a, const void *b)
 {
 	const struct print *x = a, *y = b;
 
-	return x->fingerprint < y->fingerprint ? -1 : x->fingerprint > y->fingerprint;
+	return (x->fingerprint > y->fingerprint) - (x->fingerprint < y->fingerprint);
 }
 
 static int number_order(const void *a, const void *b)
 {
 	const struct print *x = a, *y = b;
 
-	return x->number < y->number ? -1 : x->number > y->number;
+	return (x->number > y->number) - (x->number < y->number);
 }
 
 /* Finds the same deal, or the same number, twice in the set. */
@@ -217,7 +217,7 @@ static int board_fingerprint(struct dealbox_ledger *l, uint64_t set, unsigned in
 int ledger_find_board_repeat(struct dealbox_ledger *l, const char *session, uint64_t set,
 			     unsigned int number, struct dealbox_ledger_repeat *repeat)
 {
-	int64_t fingerprint = 0;
+	int64_t fingerprint;
 	int err = board_fingerprint(l, set, number, &fingerprint);
 
 	return err ? err : find_repeat(l, session, fingerprint, repeat);
@@ -254,7 +254,7 @@ static int add_job_board(struct dealbox_ledger *l, uint64_t job,
 			 const struct dealbox_ledger_new_job *new_job, size_t n, const char *session,
 			 struct dealbox_ledger_repeat *repeat)
 {
-	struct dealbox_ledger_repeat before = { 0 };
+	struct dealbox_ledger_repeat before;
 	unsigned int number = new_job->boards[n];
 	int64_t fingerprint;
 	int err = 0;
@@ -850,7 +850,7 @@ int dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger
 
 int dealbox_ledger_knows(struct dealbox_ledger *l, const char *machine)
 {
-	int64_t found = 0;
+	int64_t found;
 	int err = ledger_number(l, &found, "SELECT EXISTS (SELECT 1 FROM insertions WHERE machine = ?1) OR "
 				"EXISTS (SELECT 1 FROM acts WHERE act = ?2 AND machine = ?1)", "ti", machine,
 				(int64_t)DEALBOX_ACT_ACCEPT);
@@ -876,7 +876,7 @@ int dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record)
 /* Records an insertion with unknown outcome, because the copy may have been begun. */
 static int doubt_copy(struct dealbox_ledger *l, uint64_t job, unsigned int board, unsigned int copy)
 {
-	int64_t number = 0;
+	int64_t number;
 	uint64_t insertion;
 	int err = ledger_number(l, &number, "SELECT coalesce(max(insertion), 0) + 1 FROM insertions "
 				"WHERE machine = ?", "t", RESTORED);

@@ -145,7 +145,7 @@ void ledger_forget(struct dealbox_ledger *l)
 {
 	int n;
 
-	for (n = 0; n < LEDGER_KINDS; n++) {
+	for (n = LEDGER_SET; n < LEDGER_KINDS; n++) {
 		sqlite3_finalize(l->insert[n]);
 		sqlite3_finalize(l->select[n]);
 		l->insert[n] = l->select[n] = NULL;

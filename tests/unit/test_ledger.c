@@ -204,6 +204,12 @@ static int find_copy(const struct dealbox_ledger_copy *copy, void *context)
 	return 0;
 }
 
+static int add_tries(const struct dealbox_ledger_copy *copy, void *context)
+{
+	*(unsigned int *)context += copy->tries;
+	return 0;
+}
+
 static int copy_state(struct dealbox_ledger *l, uint64_t job, unsigned int board,
 		      unsigned int copy)
 {
@@ -498,6 +504,10 @@ static void test_fingerprint(void **state)
 	assert_true(ledger_fingerprint(&l->keys, &talon) == ledger_fingerprint(&l->keys, &mirrored));
 	mirrored = turn(talon, 1);
 	assert_true(ledger_fingerprint(&l->keys, &talon) != ledger_fingerprint(&l->keys, &mirrored));
+	/* also if the lowest card lies in the talon */
+	talon = (struct dealbox_deal){ { 0x3ff << 20, 0x3ff << 10, 0x3ff << 2, 3 } };
+	mirrored = (struct dealbox_deal){ { 0x3ff << 10, 0x3ff << 2, 0x3ff << 20, 3 } };
+	assert_true(ledger_fingerprint(&l->keys, &talon) == ledger_fingerprint(&l->keys, &mirrored));
 	dealbox_ledger_free(l);
 }
 
@@ -529,9 +539,11 @@ static void test_other_session(void **state)
 				 .copies = 1), 0);
 
 	deal_exact(l, monday, 3, 1, 2);
+	repeat.board = 99;
 	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, &repeat), 1);
 	assert_int_equal(repeat.other_board, 3);
 	assert_string_equal(repeat.session, "monday");
+	assert_int_equal(repeat.board, 0);
 	assert_int_equal(dealbox_ledger_find_repeat(l, "monday", &deal, &repeat), 0);
 
 	/* the job that was made before is stopped too */
@@ -890,6 +902,7 @@ static void test_insertion_once(void **state)
 	struct folder *f = *state;
 	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
 	uint64_t job = make_job(l, "s", 1, 2, 0), insertion, other;
+	unsigned int tries = 0;
 
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 7, 1, &insertion), 0);
 	assert_int_equal(copy_state(l, job, 1, 1), DEALBOX_LEDGER_COPY_DEALING);
@@ -918,6 +931,9 @@ static void test_insertion_once(void **state)
 	assert_int_equal(dealbox_ledger_end(l, other, DEALBOX_LEDGER_VOID, DEALBOX_EV_REPEATED_CARD,
 					    0, make_trace(), 20), 0);
 	assert_int_equal(copy_state(l, job, 1, 2), DEALBOX_LEDGER_COPY_OPEN);
+	assert_int_equal(last_job(l).voided, 1);
+	assert_int_equal(dealbox_ledger_copies(l, job, add_tries, &tries), 0);
+	assert_int_equal(tries, 2);
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN2", 7, 1, &other), -EALREADY);
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN2", 8, 1, &other), 0);
 
@@ -1069,12 +1085,19 @@ static void test_user(void **state)
 {
 	struct folder *f = *state;
 	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	int64_t acts;
 
 	make_job(l, "s", 1, 1, 0);
 	assert_int_equal(last_job(l).uid, DEALBOX_UID_NONE);
 	dealbox_ledger_user(l, 1000);
 	make_job(l, "t", 1, 1, 0);
 	assert_int_equal(last_job(l).uid, 1000);
+	/* the act of the set, and that of the job: of no single board */
+	assert_int_equal(ledger_number(l, &acts, "SELECT count(*) FROM acts WHERE board IS NULL AND copy IS NULL "
+				       "AND machine IS NULL", ""), 0);
+	assert_int_equal(acts, 2);
+	assert_int_equal(ledger_number(l, &acts, "SELECT value FROM acts WHERE job IS NOT NULL", ""), 0);
+	assert_int_equal(acts, 0);
 	dealbox_ledger_user(l, DEALBOX_UID_NONE);
 	make_job(l, "u", 1, 1, 0);
 	assert_int_equal(last_job(l).uid, DEALBOX_UID_NONE);
@@ -1187,9 +1210,14 @@ static void test_tampered(void **state)
 		  "in job_machines" },
 		{ "PRAGMA foreign_keys = OFF; DELETE FROM insertions WHERE copy = 2",
 		  "is gone from insertions" },
+		{ "PRAGMA foreign_keys = OFF; DELETE FROM insertions WHERE copy = 2",
+		  ": names a record of insertions that is not there" },
+		{ "DROP INDEX insertions_once; DROP TRIGGER insertions_no_update; UPDATE insertions SET insertion = 2 "
+		  "WHERE insertion = 3", "insertion 2 of machine SN1 was dealt 2 times" },
 		{ "DELETE FROM chain WHERE seq = 5", "records 5 to 5 are gone" },
 		{ "UPDATE chain SET hash = randomblob(32) WHERE seq = 3", "was changed" },
 		{ "UPDATE chain SET kind = 42 WHERE seq = 3", "of no known kind" },
+		{ "UPDATE chain SET kind = 10 WHERE seq = 3", "of no known kind" },
 		{ "INSERT INTO acts SELECT 9999, at, uid, act, job, board, copy, value, machine "
 		  "FROM acts", "was added past the chain" },
 	};
@@ -1567,6 +1595,7 @@ static void test_restored(void **state)
 	struct dealbox_deal deal;
 	uint64_t job, other, restored, insertion;
 	char error[512], *old;
+	int64_t known;
 	size_t size;
 
 	l = open_ledger(f->db, CREATE);
@@ -1597,6 +1626,14 @@ static void test_restored(void **state)
 	assert_int_equal(dealbox_ledger_insertions(l, job, false, count_outcome, counts), 0);
 	assert_int_equal(counts[DEALBOX_LEDGER_EXACT], 1);
 	assert_int_equal(counts[DEALBOX_LEDGER_UNKNOWN], 3);
+	/* of a plan and a reason that nobody knows, and of the whole job */
+	assert_int_equal(ledger_number(l, &known, "SELECT count(*) FROM insertions i JOIN verdicts v ON v.insertion = "
+				       "i.seq WHERE machine LIKE '(%' AND plan = 0 AND capture = 0 AND reason = 0 "
+				       "AND differences = 0 AND trace IS NULL", ""), 0);
+	assert_int_equal(known, 3);
+	assert_int_equal(ledger_number(l, &known, "SELECT count(*) FROM acts WHERE act = ? AND board IS NULL AND copy "
+				       "IS NULL AND value = 0", "i", (int64_t)DEALBOX_ACT_PAUSE), 0);
+	assert_int_equal(known, 1);
 	/* what the machine dealt since is not known */
 	assert_int_equal(dealbox_ledger_restored(l, &restored), 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN1", &last), 0);
@@ -2080,6 +2117,8 @@ static void test_sealed(void **state)
 {
 	struct folder *f = *state;
 	const struct dealbox_event *events = make_trace();
+	uint8_t sealed[2][1 + LEDGER_SEAL_EXTRA] = { 0 };
+	struct dealbox_ledger *l;
 	struct dealbox_deal deal;
 	char *data;
 	size_t size;
@@ -2095,6 +2134,12 @@ static void test_sealed(void **state)
 	}
 	assert_null(memmem(data, size, events + 1, 2 * sizeof(*events)));
 	free(data);
+	/* each time with another nonce */
+	l = open_ledger(f->db, 0);
+	ledger_seal(l, 1, "", 1, sealed[0]);
+	ledger_seal(l, 1, "", 1, sealed[1]);
+	assert_memory_not_equal(sealed[0], sealed[1], sizeof(sealed[0]));
+	dealbox_ledger_free(l);
 }
 
 /* Killed while it writes, many times: acknowledged records are there, and the ledger is sound. */
@@ -2185,6 +2230,8 @@ static void test_limits_of_sets(void **state)
 	refused(l, dealbox_ledger_add_set(l, "s", many, COUNT(many), &set, NULL), -EINVAL,
 		"a set has 1 to 9999 boards, not 10000");
 	refused(l, dealbox_ledger_add_set(l, "s", many, 0, &set, NULL), -EINVAL, "1 to 9999 boards, not 0");
+	many[1].number = 1;
+	refused(l, dealbox_ledger_add_set(l, "s", many, 9999, &set, NULL), -EINVAL, "board 1 is twice");
 
 	boards[0].number = 0;
 	refused(l, dealbox_ledger_add_set(l, "s", boards, 3, &set, NULL), -EINVAL, "numbered from 1 to 9999");
@@ -2211,6 +2258,9 @@ static void test_limits_of_sets(void **state)
 	/* nobody asks which */
 	boards[1].number = 1;
 	refused(l, dealbox_ledger_add_set(l, "t", boards, 3, &set, NULL), -EEXIST, "are the same deal");
+	if (!strstr(dealbox_ledger_error(l)->what, "boards 1 and 2 ") &&
+	    !strstr(dealbox_ledger_error(l)->what, "boards 2 and 1 "))
+		fail_msg("%s", dealbox_ledger_error(l)->what);
 	dealbox_ledger_free(l);
 }
 
@@ -2286,10 +2336,14 @@ static void test_limits_of_copies(void **state)
 	struct folder *f = *state;
 	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
 	uint64_t job = make_job(l, "s", 1, 2, 0), insertion;
+	char words[64];
 
 	refused(l, dealbox_ledger_begin(l, job, 1, 0, "SN1", 1, 1, &insertion), -ENOENT, "has no copy 0");
 	refused(l, dealbox_ledger_begin(l, job, 1, 3, "SN1", 1, 1, &insertion), -ENOENT, "has no copy 3");
-	refused(l, dealbox_ledger_begin(l, job, 9, 1, "SN1", 1, 1, &insertion), -ENOENT, "has no board 9");
+	snprintf(words, sizeof(words), "job %d has no board 9", (int)job);
+	refused(l, dealbox_ledger_begin(l, job, 9, 1, "SN1", 1, 1, &insertion), -ENOENT, words);
+	refused(l, dealbox_ledger_begin(l, 999, 1, 1, "SN1", 1, 1, &insertion), -ENOENT,
+		"job 999 has no copy 1 of board 1");
 	deal_exact(l, job, 1, 2, 1);
 	refused(l, dealbox_ledger_begin(l, job, 1, 2, "SN1", 2, 1, &insertion), -EEXIST, "is recorded already");
 	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 2, 2, 0), 0);
@@ -2436,6 +2490,18 @@ static void test_text_of_heads(void **state)
 	assert_int_equal(dealbox_ledger_head_parse(text, &head), -EINVAL);
 }
 
+/* Leaves lines on the stack, for a function that does not end what it reads. */
+static __attribute__((noinline)) void litter_stack(const char *line)
+{
+	char stack[1 << 18];
+	size_t n;
+
+	stack[0] = '\0';
+	for (n = 0; n + strlen(line) + 2 < sizeof(stack); n += strlen(line) + 1)
+		sprintf(stack + n, "%s\n", line);
+	__asm__ volatile("" : : "r"(stack) : "memory");
+}
+
 /* The last whole line is the one that counts, wherever in a long file it lies. */
 static void test_last_of_heads(void **state)
 {
@@ -2460,6 +2526,17 @@ static void test_last_of_heads(void **state)
 		spit(f->heads, data, size);
 		assert_int_equal(ledger_heads_last(l, &found), from < 2 ? 0 : -ENOENT);
 	}
+	/* .. and one at their end does */
+	memset(data, '\n', 100000);
+	memcpy(data + 100000 - 1 - strlen(text), text, strlen(text));
+	spit(f->heads, data, 100000);
+	assert_int_equal(ledger_heads_last(l, &found), 0);
+	/* zeros before it */
+	memset(data, 0, 50);
+	memcpy(data + 50, text, strlen(text));
+	data[50 + strlen(text)] = '\n';
+	spit(f->heads, data, 51 + strlen(text));
+	assert_int_equal(ledger_heads_last(l, &found), 0);
 	/* a line without an end does not count, whatever was read before it */
 	dealbox_ledger_head_format(&head, text);
 	spit(f->heads, text, strlen(text));
@@ -2477,6 +2554,7 @@ static void test_last_of_heads(void **state)
 	assert_int_equal(ledger_heads_last(l, &found), 0);
 	assert_true(found.record > head.record);
 	spit(f->heads, "", 0);
+	litter_stack(text);
 	assert_int_equal(ledger_heads_last(l, &found), -ENOENT);
 	unlink(f->heads);
 	assert_int_equal(ledger_heads_last(l, &found), -ENOENT);
@@ -2665,6 +2743,7 @@ static void test_key_is_no_file(void **state)
 	unlink(f->key);
 	assert_int_equal(mkdir(f->key, 0700), 0);
 	assert_int_equal(try_open(f->db, WRITE, error), -ENOKEY);
+	assert_non_null(strstr(error, "is open to others"));
 	rmdir(f->key);
 }
 
@@ -2863,12 +2942,15 @@ static void test_format(void **state)
 		"2f3d19baa178e8f46b71923f8f3ec10c4678ffff39be71c102bfa56a2f1e5c69";
 	const struct dealbox_deal bridge = { { 0x1fff, 0x1fffULL << 13, 0x1fffULL << 26, 0x1fffULL << 39 } };
 	const struct dealbox_deal talon = { { 0x3ff, 0x3ff << 10, 0x3ff << 20, 3ULL << 30 } };
+	const struct dealbox_ledger_board boards[2] = { { .number = 1, .deal = bridge }, { .number = 2, .deal = talon } };
 	uint8_t before[32], hash[32], wanted[32], sealed[72], plain[32];
 	struct folder *f = *state;
 	struct dealbox_deal turned;
 	struct dealbox_ledger *l;
-	char key[32];
+	int64_t same = 0;
 	unsigned int n;
+	uint64_t set;
+	char key[32];
 
 	dealbox_ledger_free(open_ledger(f->db, CREATE));
 	for (n = 0; n < 32; n++) {
@@ -2901,6 +2983,16 @@ static void test_format(void **state)
 	for (n = 0; n < 32; n++)
 		assert_int_equal(plain[n], 200 + n);
 	assert_int_equal(ledger_unseal(l, 8, sealed, sizeof(sealed), plain), -EBADMSG);
+	dealbox_ledger_free(l);
+
+	/* a set is known again by its digest */
+	tamper(f->db, "DROP TRIGGER sets_no_delete; DROP TRIGGER acts_no_delete; "
+	       "DELETE FROM sets; DELETE FROM acts");
+	l = open_ledger(f->db, WRITE);
+	assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 2, &set, NULL), 0);
+	assert_int_equal(ledger_number(l, &same, "SELECT lower(hex(digest)) = ? FROM sets", "t",
+				       "127518851a0dcd5a91293a42c38dea11e18e7c0ccfeea6d3e93860be9513fc6c"), 0);
+	assert_true(same);
 	dealbox_ledger_free(l);
 }
 

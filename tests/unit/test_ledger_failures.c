@@ -109,6 +109,36 @@ void __wrap_sodium_memzero(void *data, size_t size)
 	__real_sodium_memzero(data, size);
 }
 
+static uint8_t made_key[crypto_kdf_KEYBYTES];
+
+void __real_crypto_kdf_keygen(uint8_t *key);
+void __wrap_crypto_kdf_keygen(uint8_t *key);
+void __wrap_crypto_kdf_keygen(uint8_t *key)
+{
+	__real_crypto_kdf_keygen(key);
+	memcpy(made_key, key, sizeof(made_key));
+}
+
+static int busy_ms;
+
+int __real_sqlite3_busy_timeout(sqlite3 *file, int ms);
+int __wrap_sqlite3_busy_timeout(sqlite3 *file, int ms);
+int __wrap_sqlite3_busy_timeout(sqlite3 *file, int ms)
+{
+	busy_ms = ms;
+	return __real_sqlite3_busy_timeout(file, ms);
+}
+
+static unsigned int sleeps;
+
+int __real_sqlite3_sleep(int ms);
+int __wrap_sqlite3_sleep(int ms);
+int __wrap_sqlite3_sleep(int ms)
+{
+	sleeps++;
+	return __real_sqlite3_sleep(ms);
+}
+
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...)
@@ -525,9 +555,11 @@ static int call_knows(struct dealbox_ledger *l)
 
 static int call_restored(struct dealbox_ledger *l)
 {
-	uint64_t record;
+	uint64_t record = 9;
+	int err = dealbox_ledger_restored(l, &record);
 
-	return dealbox_ledger_restored(l, &record);
+	assert_int_equal(record, 0);
+	return err;
 }
 
 static int call_accept_restore(struct dealbox_ledger *l)
@@ -586,25 +618,53 @@ static struct dealbox_ledger *make_world(void)
 	return l;
 }
 
+static const struct {
+	const char *name;
+	int (*call)(struct dealbox_ledger *l);
+} requests[] = {
+	{ "verify", call_verify }, { "export", call_export },
+	{ "add_set", call_add_set }, { "add_set, again", call_add_set_again },
+	{ "add_job", call_add_job }, { "add_job, replay", call_add_replay },
+	{ "add_job, capture", call_add_capture }, { "find_sets", call_find_sets },
+	{ "find_repeat", call_find_repeat }, { "get_deal", call_get_deal },
+	{ "jobs", call_jobs }, { "one job", call_one_job }, { "copies", call_copies },
+	{ "boards", call_boards }, { "machines", call_machines }, { "begin", call_begin },
+	{ "end", call_end }, { "insertions", call_insertions }, { "last", call_last },
+	{ "get_trace", call_get_trace }, { "add_act", call_add_act }, { "knows", call_knows },
+	{ "restored", call_restored }, { "get_head", call_get_head },
+	{ "accept_restore", call_accept_restore },
+};
+
+/* A call leaves no statement behind in the middle of its rows, and none besides those that are kept. */
+static void must_have_ended(struct dealbox_ledger *l)
+{
+	size_t count = l->kept_count, n;
+	sqlite3_stmt *stmt;
+
+	for (n = 0; n < LEDGER_KINDS; n++)
+		count += !!l->insert[n] + !!l->select[n];
+	for (stmt = sqlite3_next_stmt(l->db, NULL); stmt; stmt = sqlite3_next_stmt(l->db, stmt), count--)
+		if (sqlite3_stmt_busy(stmt))
+			fail_msg("%s", sqlite3_sql(stmt));
+	assert_int_equal(count, 0);
+}
+
+/* No other statement is kept after these. */
+static void keep_others(struct dealbox_ledger *l)
+{
+	int64_t found;
+	char sql[32];
+	int n;
+
+	for (n = 0; n < LEDGER_KEPT; n++) {
+		snprintf(sql, sizeof(sql), "SELECT %d", n);
+		assert_int_equal(ledger_number(l, &found, sql, ""), 0);
+	}
+}
+
 /* Whatever of a call fails: it says so, and has done nothing; then it does it. */
 static void test_calls(void **state)
 {
-	static const struct {
-		const char *name;
-		int (*call)(struct dealbox_ledger *l);
-	} calls[] = {
-		{ "verify", call_verify }, { "export", call_export },
-		{ "add_set", call_add_set }, { "add_set, again", call_add_set_again },
-		{ "add_job", call_add_job }, { "add_job, replay", call_add_replay },
-		{ "add_job, capture", call_add_capture }, { "find_sets", call_find_sets },
-		{ "find_repeat", call_find_repeat }, { "get_deal", call_get_deal },
-		{ "jobs", call_jobs }, { "one job", call_one_job }, { "copies", call_copies },
-		{ "boards", call_boards }, { "machines", call_machines }, { "begin", call_begin },
-		{ "end", call_end }, { "insertions", call_insertions }, { "last", call_last },
-		{ "get_trace", call_get_trace }, { "add_act", call_add_act }, { "knows", call_knows },
-		{ "restored", call_restored }, { "get_head", call_get_head },
-		{ "accept_restore", call_accept_restore },
-	};
 	static const struct {
 		const char *name;
 		int with, error;
@@ -612,7 +672,7 @@ static void test_calls(void **state)
 	} failures[] = {
 		{ "sqlite3_step", SQLITE_FULL, -ENOSPC, "no room on the disk, while " },
 		{ "sqlite3_step", SQLITE_IOERR_READ, -EIO, "disk I/O error, while " },
-		{ "sqlite3_prepare_v3", SQLITE_NOMEM, -ENOMEM, "no memory, while " },
+		{ "sqlite3_prepare_v3", SQLITE_NOMEM, -ENOMEM, "no memory, while preparing a query" },
 		{ "sqlite3_exec", SQLITE_FULL, -ENOSPC, "no room on the disk, while " },
 		{ "sqlite3_bind_text", SQLITE_NOMEM, -ENOMEM, "no memory, while " },
 		{ "sqlite3_bind_blob64", SQLITE_NOMEM, -ENOMEM, "no memory, while " },
@@ -629,30 +689,39 @@ static void test_calls(void **state)
 	int err;
 
 	(void)state;
-	for (n = 0; n < COUNT(calls); n++) {
+	for (n = 0; n < COUNT(requests); n++) {
 		clear();
 		l = make_world();
 		dealbox_ledger_user(l, 1000);
+		if (requests[n].call == call_end)
+			begin_one(l);
+		ledger_forget(l);
+		keep_others(l);
+		assert_int_equal(requests[n].call(l), 0);
+		must_have_ended(l);
 		for (k = 0; k < COUNT(failures); k++)
 			for (nth = 1; ; nth++) {
-				if (calls[n].call == call_end)
+				if (requests[n].call == call_end)
 					begin_one(l);
 				assert_int_equal(dealbox_ledger_get_head(l, &before), 0);
 				ledger_forget(l);
+				if (!strncmp(failures[k].name, "sqlite3_bind", 12))
+					keep_others(l);
 				fail_at(failures[k].name, nth, failures[k].with);
 				l->error.what[0] = '\0';
-				err = calls[n].call(l);
+				err = requests[n].call(l);
+				must_have_ended(l);
 				if (!has_failed()) {
 					if (err)
-						fail_msg("%s: %d: %s", calls[n].name, err,
+						fail_msg("%s: %d: %s", requests[n].name, err,
 							 dealbox_ledger_error(l)->what);
 					break;
 				}
 				/* what a disk cannot read is damage */
-				damaged = calls[n].call == call_verify && failures[k].with == SQLITE_IOERR_READ;
+				damaged = requests[n].call == call_verify && failures[k].with == SQLITE_IOERR_READ;
 				if (err != (damaged ? -EUCLEAN : failures[k].error) ||
 				    !strstr(dealbox_ledger_error(l)->what, damaged ? "is damaged" : failures[k].words))
-					fail_msg("%s: %s %d: %d: %s", calls[n].name, failures[k].name, nth,
+					fail_msg("%s: %s %d: %d: %s", requests[n].name, failures[k].name, nth,
 						 err, dealbox_ledger_error(l)->what);
 				assert_int_equal(dealbox_ledger_get_head(l, &after), 0);
 				assert_memory_equal(&before, &after, sizeof(before));
@@ -820,7 +889,7 @@ static void test_open_files(void **state)
 		{ NEW, "fsync", 2, EIO, -EIO, "ledger: Input/output error" },
 		{ NEW, "rename", 1, EIO, -EIO, "ledger: cannot be made: Input/output error" },
 		{ NEW, "rename", 2, EIO, -EIO, "ledger.key.new: Input/output error" },
-		{ NEW, "fstat64", 1, EIO, -ENOKEY, "ledger.key: " },
+		{ NEW, "fstat64", 1, EIO, -ENOKEY, "ledger.key: the key of the ledger is open to others" },
 		{ NEW, "fstat64", 2, EIO, -EIO, "ledger.heads: Input/output error" },
 		{ NEW, "stat64", 1, EIO, -EIO, "ledger.heads: Input/output error" },
 		{ TO_WRITE, "open64", 1, EIO, -ENOKEY, "cannot be read: Input/output error" },
@@ -965,10 +1034,10 @@ static void test_head_noted_once(void **state)
 /* A daemon may have closed its standard input: 0 is a descriptor like any other, and is closed. */
 static void test_descriptor_0(void **state)
 {
-	int saved = dup(0), err[4];
+	int saved = dup(0), err[5];
 	struct dealbox_ledger_head head;
 	struct dealbox_ledger *l;
-	bool closed[4];
+	bool closed[5];
 
 	(void)state;
 	make_before(LEDGER);
@@ -997,8 +1066,15 @@ static void test_descriptor_0(void **state)
 	closed[3] = fcntl(0, F_GETFD) >= 0;
 	dealbox_ledger_free(l);
 	dup2(saved, 0);
+
+	l = open_ledger(WRITE);
+	close(0);
+	err[4] = dealbox_ledger_backup(l, other);
+	closed[4] = fcntl(0, F_GETFD) < 0;
+	dup2(saved, 0);
+	dealbox_ledger_free(l);
 	close(saved);
-	for (saved = 0; saved < 4; saved++) {
+	for (saved = 0; saved < 5; saved++) {
 		if (err[saved] || !closed[saved])
 			fail_msg("%d: %d", saved, err[saved]);
 	}
@@ -1185,6 +1261,7 @@ static void test_backup(void **state)
 		{ "renameat2", 1, EIO, -EIO, "other: Input/output error", false },
 	};
 	struct dealbox_ledger *l;
+	unsigned int files;
 	char part[80];
 	size_t n;
 	int err;
@@ -1193,7 +1270,9 @@ static void test_backup(void **state)
 	make_before(LEDGER);
 	snprintf(part, sizeof(part), "%s.part", other);
 	l = open_ledger(0);
+	files = open_descriptors();
 	for (n = 0; n < COUNT(failures); n++) {
+		sleeps = 0;
 		fail_at(failures[n].call, failures[n].nth, failures[n].with);
 		l->error.what[0] = '\0';
 		err = dealbox_ledger_backup(l, other);
@@ -1203,6 +1282,10 @@ static void test_backup(void **state)
 				 dealbox_ledger_error(l)->what);
 		assert_int_equal(access(part, F_OK), -1);
 		assert_int_equal(!access(other, F_OK), failures[n].there);
+		/* it waits for a lock, and for nothing else */
+		assert_int_equal(sleeps, !strcmp(failures[n].call, "sqlite3_backup_step") &&
+				 (failures[n].with == SQLITE_BUSY || failures[n].with == SQLITE_LOCKED));
+		assert_int_equal(open_descriptors(), files);
 		unlink(other);
 	}
 	/* never over another file, whatever way the file system knows */
@@ -1238,6 +1321,31 @@ static void test_wiped(void **state)
 	dealbox_ledger_free(l);
 }
 
+/* The key is what libsodium makes, and nothing that was in memory. */
+static void test_new_key(void **state)
+{
+	uint8_t found[sizeof(made_key) + 1];
+	FILE *file;
+
+	(void)state;
+	dealbox_ledger_free(open_ledger(CREATE));
+	file = fopen(key, "r");
+	assert_int_equal(fread(found, 1, sizeof(found), file), sizeof(made_key));
+	fclose(file);
+	assert_false(sodium_is_zero(made_key, sizeof(made_key)));
+	assert_memory_equal(found, made_key, sizeof(made_key));
+}
+
+/* One that reads waits while another program has the file locked. */
+static void test_reader_waits(void **state)
+{
+	(void)state;
+	dealbox_ledger_free(open_ledger(CREATE));
+	busy_ms = 0;
+	dealbox_ledger_free(open_ledger(0));
+	assert_int_equal(busy_ms, 5000);
+}
+
 /* ---- main ---------------------------------------------------------------- */
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_make, folder_remove)
@@ -1262,6 +1370,8 @@ int main(void)
 		TEST(test_many_queries),
 		TEST(test_backup),
 		TEST(test_wiped),
+		TEST(test_new_key),
+		TEST(test_reader_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
