@@ -556,6 +556,18 @@ static void test_gate(struct kunit *test)
 	KUNIT_ASSERT_MEMEQ(test, buf, hold_bytes, sizeof(buf));
 }
 
+static void test_known(struct kunit *test)
+{
+	u32 type;
+
+	for (type = 0; type < 0x140; type++)
+		KUNIT_ASSERT_EQ(test, dealbox_wire_known(type),
+				(type >= 0x01 && type <= 0x08) ||
+				(type >= 0x10 && type <= 0x1a) ||
+				(type >= 0x20 && type <= 0x24) ||
+				(type >= 0x28 && type <= 0x2e));
+}
+
 static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(test_crc_known_answer),
 	KUNIT_CASE(test_descriptor),
@@ -572,6 +584,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(test_plan_refused),
 	KUNIT_CASE(test_plan_limits),
 	KUNIT_CASE(test_event),
+	KUNIT_CASE(test_known),
 	KUNIT_CASE(test_gate),
 	{ }
 };

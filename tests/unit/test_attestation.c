@@ -129,6 +129,35 @@ static struct dealbox_plan plan_of(uint8_t mode)
 	return plan;
 }
 
+/* What the library wiped and could not begin; see meson.build. */
+static size_t wiped;
+static bool sodium_fails;
+static char why[512];		/* of the last verdict */
+
+void __real_sodium_memzero(void *data, size_t size);
+void __wrap_sodium_memzero(void *data, size_t size);
+void __wrap_sodium_memzero(void *data, size_t size)
+{
+	wiped += size;
+	__real_sodium_memzero(data, size);
+}
+
+int __real_sodium_init(void);
+int __wrap_sodium_init(void);
+int __wrap_sodium_init(void)
+{
+	return sodium_fails ? -1 : __real_sodium_init();
+}
+
+/* Nothing may rest upon what lies on the stack. */
+static __attribute__((noinline)) void litter_stack(void)
+{
+	uint8_t stack[1 << 15];
+
+	memset(stack, 0xa5, sizeof(stack));
+	__asm__ volatile("" : : "r"(stack) : "memory");
+}
+
 /* A trace of all events that came, without those from lost on, count of them. */
 static struct dealbox_trace *trace_without(struct fixture *fixture, uint32_t insertion,
 					   unsigned int lost, unsigned int count)
@@ -159,11 +188,14 @@ static enum dealbox_attested verify_with(struct fixture *fixture,
 					 const struct dealbox_trace *trace)
 {
 	struct dealbox_identity key = identity(fixture);
-	struct dealbox_error reason = { 0 };
-	enum dealbox_attested result = dealbox_attestation_verify(attestation, key.public_key,
-								  secret, plan, trace, &reason);
+	struct dealbox_error reason = { .line = 7 };
+	enum dealbox_attested result;
 
+	litter_stack();
+	result = dealbox_attestation_verify(attestation, key.public_key, secret, plan, trace, &reason);
 	assert_int_equal(!!reason.what[0], result != PROVEN);
+	assert_int_equal(reason.line, result == PROVEN ? 7 : 0);
+	strcpy(why, reason.what);
 	return result;
 }
 
@@ -256,13 +288,14 @@ static void deals_of_every_mode_and_kind_are_proven(void **state)
 	for (unsigned int i = 0; i < 6; i++) {
 		struct fixture *fixture = bench_done(kinds[i / 3], modes[i % 3], "");
 		struct dealbox_attestation attestation;
-		struct dealbox_statement statement;
+		struct dealbox_statement statement = { 0 };
 
 		assert_int_equal(verify_all(fixture, modes[i % 3]), PROVEN);
 		assert_true(fetch(fixture, &attestation));
 		assert_int_equal(dealbox_attestation_read(&attestation, &statement), 0);
 		assert_int_equal(statement.insertion, 1);
 		assert_int_equal(statement.counter, 1);
+		assert_int_equal(statement.events, events_of_deal(fixture));
 		assert_int_equal(statement.planned, kinds[i / 3] == STORED);
 		assert_true(statement.emulated);
 		assert_memory_equal(statement.key_id, identity(fixture).key_id, 8);
@@ -394,6 +427,10 @@ static void another_plan_key_or_nonce_differs(void **state)
 	plan = plan_of(BY_CARD);
 	plan.entries = 255;
 	assert_int_equal(verify_with(fixture, &attestation, nonce, &plan, trace), DIFFERENT);
+	assert_string_equal(why, "the plan is empty");
+	plan.entries = DEALBOX_MAX_ENTRIES;
+	assert_int_equal(verify_with(fixture, &attestation, nonce, &plan, trace), DIFFERENT);
+	assert_string_equal(why, "the machine had another plan, or another nonce");
 	plan = plan_of(BY_CARD);
 	memcpy(other, nonce, sizeof(other));
 	other[31] ^= 1;
@@ -472,6 +509,69 @@ static void a_lost_event_cannot_be_compared(void **state)
 				 i == fixture->count - 1 ? PROVEN : INCOMPARABLE);
 		dealbox_trace_free(trace);
 	}
+	fixture_free(fixture);
+}
+
+/* As in a file of events that was cut. */
+static void a_trace_without_the_whole_deal_cannot_be_compared(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation attestation = attested(fixture, 1);
+	struct dealbox_trace *trace;
+	unsigned int first = 0, last, i;
+	struct wire_event event;
+
+	(void)state;
+	while (fixture->events[first].type != DEALBOX_EV_DEAL_STARTED)
+		first++;
+	last = first + events_of_deal(fixture) - 1;
+	for (i = 0; i < 2; i++) {
+		trace = trace_without(fixture, 1, i ? last : first, i ? 100 : 1);
+		assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), INCOMPARABLE);
+		assert_string_equal(why, "the trace has no deal that ended");
+		dealbox_trace_free(trace);
+	}
+	/* a key of another board is no part of the trace */
+	for (i = first + 1; i < last; i++) {
+		event = fixture->events[i];
+		fixture->events[i].type = DEALBOX_EV_KEY;
+		fixture->events[i].insertion = 9;
+		trace = trace_of(fixture, 1);
+		assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), INCOMPARABLE);
+		assert_string_equal(why, "an event of the deal is missing in the trace");
+		dealbox_trace_free(trace);
+		fixture->events[i] = event;
+	}
+	/* what came before the deal does not matter */
+	trace = trace_without(fixture, 1, 0, first);
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), PROVEN);
+	dealbox_trace_free(trace);
+	/* nor does a second end */
+	fixture->events[fixture->count - 1].type = DEALBOX_EV_DEAL_DONE;
+	trace = trace_of(fixture, 1);
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), PROVEN);
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+/* What was hashed shows cards. */
+static void what_was_hashed_is_wiped(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation attestation = attested(fixture, 1);
+	struct dealbox_trace *trace = trace_of(fixture, 1);
+	const size_t digest = 1 + WIRE_HASH_SIZE;
+
+	(void)state;
+	wiped = 0;
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), PROVEN);
+	assert_int_equal(wiped, 2 * (digest + WIRE_HASH_SIZE) + WIRE_EVENT_SIZE + sizeof(crypto_generichash_state) +
+			 WIRE_PLAN_MAX + sizeof(struct wire_plan));
+	sodium_fails = true;
+	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), INCOMPARABLE);
+	assert_string_equal(why, "libsodium cannot be used");
+	sodium_fails = false;
+	dealbox_trace_free(trace);
 	fixture_free(fixture);
 }
 
@@ -1044,6 +1144,8 @@ int main(void)
 		cmocka_unit_test(another_plan_of_a_routed_deal_differs),
 		cmocka_unit_test(an_old_attestation_is_not_proven),
 		cmocka_unit_test(a_lost_event_cannot_be_compared),
+		cmocka_unit_test(a_trace_without_the_whole_deal_cannot_be_compared),
+		cmocka_unit_test(what_was_hashed_is_wiped),
 		cmocka_unit_test(what_the_machine_sends_amiss_cannot_be_compared),
 		cmocka_unit_test(an_event_changed_on_its_way_differs),
 		cmocka_unit_test(reserved_bytes_of_events_do_not_matter),

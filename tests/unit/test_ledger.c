@@ -1619,6 +1619,9 @@ static void test_restored(void **state)
 	l = open_ledger(f->db, WRITE | DEALBOX_LEDGER_RESTORED);
 	assert_int_equal(dealbox_ledger_accept_restore(l, 1000, &boards), 0);
 	assert_int_equal(boards, 3);
+	/* a backup has none */
+	snprintf(error, sizeof(error), "%s-wal", f->db);
+	assert_int_equal(access(error, F_OK), 0);
 	dealbox_ledger_free(l);
 	l = open_ledger(f->db, WRITE);
 	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
