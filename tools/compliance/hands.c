@@ -212,6 +212,7 @@ uint8_t start(struct run *r)
 	if (ROUTED(r))
 		c = r->plan.mode == DEALBOX_PLAN_CAPTURE ? WIRE_START_CAPTURE : r->plan.feed;
 	r->observer.plan = &r->plan;
+	r->event_seen = r->event_count;
 	return command(r, DEALBOX_OP_START, r->plan.plan_id, r->observer.insertion, c, NULL);
 }
 
@@ -248,6 +249,7 @@ void fresh_board(struct run *r)
 	status(r);
 	if (!board_is_good(r) || !r->observer.hopper)
 		not_run(r, "there is no empty board, or no card: a person or a fixture is needed");
+	r->event_seen = r->event_count;
 }
 
 void settle(struct run *r)
@@ -256,9 +258,9 @@ void settle(struct run *r)
 	uint8_t error;
 	int tries;
 
-	if (has_faults(r))
-		step(r, "thaw");
 	s = status(r);
+	if (has_faults(r) && s.state != DEALBOX_STATE_DEALING)
+		step(r, "thaw");
 	for (tries = 0; tries < 3 && s.state != DEALBOX_STATE_IDLE && s.state != DEALBOX_STATE_DONE;
 	     tries++) {
 		if (s.state == DEALBOX_STATE_FAULT) {
@@ -272,7 +274,10 @@ void settle(struct run *r)
 			else if (has_hands(r))
 				step(r, "empty");
 		} else {
+			/* before cards move again, or the deal might end */
 			error = command(r, DEALBOX_OP_ABORT, 0, 0, 0, NULL);
+			if (has_faults(r))
+				step(r, "thaw");
 			if (!error)
 				await_end(r, 3000);
 		}
@@ -286,6 +291,7 @@ void settle(struct run *r)
 	if (s.state != DEALBOX_STATE_IDLE && s.state != DEALBOX_STATE_DONE)
 		not_run(r, "the machine cannot be brought back to IDLE: it is in state %s",
 			state_name(s.state));
+	r->event_seen = r->event_count;
 }
 
 void ready(struct run *r)

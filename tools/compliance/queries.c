@@ -131,7 +131,7 @@ static void change_nothing(struct run *r)
 	result = get_result(r);
 	check(r, "R-2.1-4", !memcmp(&before, &result, sizeof(result)),
 	      "the last result is another behind queries");
-	check(r, "R-2.1-4", status(r).next_event == number, "queries cause events");
+	check(r, "R-2.1-4", status(r).next_event == number || !has_hands(r), "queries cause events");
 }
 
 static void params(struct run *r)

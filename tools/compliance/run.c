@@ -23,7 +23,8 @@
 #define UNCERTAIN_US	1000
 
 const struct test_row *const test_tables[] = {
-	descriptor_tests, query_tests, NULL,
+	descriptor_tests, query_tests, command_tests, plan_tests, event_tests, dealing_tests,
+	stop_tests, bus_tests, gate_tests, frame_tests, attest_tests, hostile_tests, NULL,
 };
 
 static const char *const result_names[] = {
@@ -310,7 +311,7 @@ static void ask_descriptor(struct run *r)
 }
 
 /* Open the machine and configure it, as the host's USB core does. Returns false if there is none. */
-static bool connect_machine(struct run *r, char *error, size_t size)
+static bool connect_machine(struct run *r, uint8_t reason, char *error, size_t size)
 {
 	int ret;
 
@@ -334,7 +335,7 @@ static bool connect_machine(struct run *r, char *error, size_t size)
 	memset(&r->frames, 0, sizeof(r->frames));
 	r->observer.next = 1;
 	r->observer.have_clock = false;
-	observer_configured(&r->observer, 0);
+	observer_configured(&r->observer, reason);
 	r->event_judged = r->event_seen = r->event_count = 0;
 	r->deferring = false;
 	if (standard(r, 0x00, 9, r->configuration, 0, NULL, 0) < 0) {
@@ -348,10 +349,9 @@ static bool connect_machine(struct run *r, char *error, size_t size)
 	r->deadline = now_us() + TEST_MS * 1000ULL;
 	if (!r->described)
 		ask_descriptor(r);
-	if (dealbox_read_descriptor(r->descriptor, r->descriptor_length, &r->desc)) {
-		snprintf(error, size, "%s: the machine descriptor cannot be understood", r->address);
-		return false;
-	}
+	r->misdescribed = dealbox_read_descriptor(r->descriptor, r->descriptor_length, &r->desc);
+	if (r->misdescribed)
+		return true;
 	r->observer.desc = r->desc;
 	status(r);
 	/* Another host may have used this number last. */
@@ -364,6 +364,24 @@ static void disconnect_machine(struct run *r)
 	if (r->access)
 		r->access->ops->close(r->access);
 	r->access = NULL;
+}
+
+bool reconnect(struct run *r, uint8_t reason)
+{
+	char error[500] = "";
+	sigjmp_buf end;
+	bool good;
+
+	memcpy(&end, &r->end, sizeof(end));
+	disconnect_machine(r);
+	good = connect_machine(r, reason, error, sizeof(error));
+	memcpy(&r->end, &end, sizeof(end));
+	r->event_seen = r->event_count;
+	if (!good) {
+		disconnect_machine(r);
+		snprintf(r->why, sizeof(r->why), "%.390s", error);
+	}
+	return good;
 }
 
 /* --- the report -------------------------------------------------------------------------------------------- */
@@ -561,6 +579,8 @@ static const char *unsuitable(const struct run *r, const struct test_row *row)
 
 static const char *unprepared(const struct run *r, const struct test_row *row)
 {
+	if (r->misdescribed && strcmp(row->group, "descriptors"))
+		return "the machine descriptor cannot be understood";
 	if (row->needs & NEED_HANDS && !has_hands(r))
 		return "a person or a fixture is needed";
 	if (row->needs & NEED_FAULTS && !has_faults(r))
@@ -576,14 +596,14 @@ static void test_body(struct run *r, const struct test_row *row)
 		return;
 	if (interrupted)
 		not_run(r, "the run was interrupted");
-	if (unsuitable(r, row))
-		not_supported(r, "%s", unsuitable(r, row));
 	if (unprepared(r, row))
 		not_run(r, "%s", unprepared(r, row));
+	if (unsuitable(r, row))
+		not_supported(r, "%s", unsuitable(r, row));
 	if (!r->access || r->gone) {
 		disconnect_machine(r);
 		/* this call has a jump of its own */
-		if (!connect_machine(r, error, sizeof(error))) {
+		if (!connect_machine(r, 0, error, sizeof(error))) {
 			disconnect_machine(r);
 			snprintf(r->why, sizeof(r->why), "%.390s", error);
 			r->result = RESULT_NOT_RUN;
@@ -655,7 +675,7 @@ static void run_test(struct run *r, const struct test_row *row, unsigned int num
 static void leave_machine(struct run *r)
 {
 	r->deadline = now_us() + TEST_MS * 1000ULL;
-	if (!sigsetjmp(r->end, 0) && r->access && !r->gone && !interrupted)
+	if (!sigsetjmp(r->end, 0) && r->access && !r->gone && !interrupted && !r->misdescribed)
 		settle(r);
 }
 
@@ -674,7 +694,7 @@ bool run_tests(struct run *r, bool (*chosen)(const struct test_row *row))
 		return false;
 	}
 	report_begin(r);
-	if (!connect_machine(r, error, sizeof(error))) {
+	if (!connect_machine(r, 0, error, sizeof(error))) {
 		fprintf(stderr, "dealbox-compliance: %s\n", error);
 		disconnect_machine(r);
 		return false;

@@ -41,7 +41,7 @@ struct test_row {
 
 /* The tables, each ended by a row without a name */
 extern const struct test_row descriptor_tests[], query_tests[], command_tests[], plan_tests[],
-	event_tests[], dealing_tests[], insertion_tests[], stop_tests[], bus_tests[], frame_tests[],
+	event_tests[], dealing_tests[], stop_tests[], bus_tests[], gate_tests[], frame_tests[],
 	attest_tests[], hostile_tests[];
 extern const struct test_row *const test_tables[];	/* ended by NULL */
 
@@ -106,6 +106,7 @@ struct run {
 	uint8_t descriptor[64];	/* the machine descriptor */
 	size_t descriptor_length;
 	struct wire_descriptor desc;
+	bool misdescribed;	/* the machine descriptor cannot be understood, desc is zero */
 	struct pipes pipes;
 	uint8_t configuration;	/* bConfigurationValue */
 
@@ -169,6 +170,8 @@ void gate(struct run *r, const struct wire_event *read, uint8_t pocket, uint8_t 
 	  uint32_t first);
 /* SET_CONFIGURATION; what follows STATE_LOST is fetched. reason: as observer_configured(). */
 void configure(struct run *r, uint8_t reason);
+/* Open the machine anew, as after a power cut. Returns false if it is gone, with the reason in why. */
+bool reconnect(struct run *r, uint8_t reason);
 /* CLEAR_FEATURE(ENDPOINT_HALT) */
 int clear_halt(struct run *r, uint8_t endpoint);
 

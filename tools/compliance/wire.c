@@ -82,7 +82,19 @@ static void answer_card(struct run *r, const struct wire_event *e)
  */
 static void observe(struct run *r)
 {
+	/* what the observer looks at in each event, and in the status behind it */
+	static const char *const looks[] = { "R-0-2", "R-2.1-5", "R-2.1-9", "R-4-4", "R-4-5", "R-4-6", "R-4-10",
+		"R-4-13", "R-4-15", "R-4.2-1", "R-4.2-2", "R-4.2-3", "R-5-4", "R-5-5", "R-5.2-1",
+		"R-5.2-2", "R-5.2-7", "R-5.2-8" };
+	size_t i;
+
 	r->deferring = false;
+	for (i = 0; i < sizeof(looks) / sizeof(*looks) && r->event_judged < r->event_count; i++)
+		check(r, looks[i], true, "observed");
+	if (ROUTED(r) && r->observer.started) {
+		check(r, "R-6-4", true, "observed");
+		check(r, "R-6-11", true, "observed");
+	}
 	while (r->event_judged < r->event_count) {
 		struct wire_event e = r->events[r->event_judged].e;
 
@@ -242,8 +254,12 @@ const struct event *await_end(struct run *r, unsigned int ms)
 
 void expect_quiet(struct run *r, const char *requirement, unsigned int ms, const char *after)
 {
-	const struct event *event = next_event(r, ms);
+	const struct event *event;
 
+	/* Without hands, somebody may exchange boards at any time. */
+	do
+		event = next_event(r, ms);
+	while (event && !has_hands(r) && event->e.type < DEALBOX_EV_PLAN_LOADED);
 	check(r, requirement, !event, "%s comes %s", event ? event_name(event->e.type) : "", after);
 }
 

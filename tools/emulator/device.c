@@ -272,6 +272,9 @@ static int endpoint_feature(struct device *d, uint16_t feature, uint16_t address
 	if (feature != FEATURE_HALT || !d->configuration || !has_endpoint(d, address))
 		return -EPIPE;
 	d->halted[address & 15] = set;
+	/* R-S1-3: an incomplete frame is discarded */
+	if (!set && address == DEVICE_EP_BULK_OUT)
+		memset(&d->frames, 0, sizeof(d->frames));
 	return 0;
 }
 

@@ -17,6 +17,11 @@ CORRECT = [
     ("host-routed", ("--kind", "routed")),
     ("serial, stored plan", ("--dialect", "serial")),
     ("serial, host-routed", ("--dialect", "serial", "--kind", "routed")),
+    ("with lock and attestations", ("--capabilities", "attest,by-card,by-position,test-deal,board-lock,"
+                                    "board-reader,exit-sensors,double-feed-sensor")),
+    ("host-routed, without reader", ("--kind", "routed", "--reader", "none", "--pockets", "3",
+                                     "--pocket-capacity", "5", "--descriptor", "request", "--capabilities",
+                                     "attest,by-position,refuses-by-result,test-deal")),
 ]
 
 tap = Tap()
