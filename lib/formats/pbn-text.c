@@ -456,7 +456,8 @@ static bool is_replaced(const char *tags, const char *line, const char *end)
 		if (!strncmp(tags, line, size))
 			return true;
 		tags = strchr(tags, '\n');
-		tags += tags != NULL;
+		if (tags)
+			tags++;
 	}
 	return false;
 }
