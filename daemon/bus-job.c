@@ -184,14 +184,50 @@ static bool counts(const struct listed *listed, const struct dealbox_ledger_inse
 	       (next == listed->exact + listed->exacts || next->board != i->board || next->copy != i->copy);
 }
 
+static const char *outcome_name(const struct listed *listed, const struct dealbox_ledger_insertion *i)
+{
+	bool revoked = i->outcome == DEALBOX_LEDGER_EXACT && !counts(listed, i);
+
+	return revoked ? "revoked" : dealbox_ledger_outcome_name(i->outcome);
+}
+
 static int append_insertion(const struct dealbox_ledger_insertion *i, void *context)
 {
 	struct listed *listed = context;
-	bool revoked = i->outcome == DEALBOX_LEDGER_EXACT && !counts(listed, i);
 	int err = sd_bus_message_append(listed->reply, "(uusus)", i->board, i->copy, i->machine, i->number,
-					revoked ? "revoked" : dealbox_ledger_outcome_name(i->outcome));
+					outcome_name(listed, i));
 
 	return err < 0 ? err : 0;
+}
+
+static int append_dealt(const struct dealbox_ledger_insertion *i, void *context)
+{
+	struct listed *listed = context;
+	int err = sd_bus_message_append(listed->reply, "(uusuxxs)", i->board, i->copy, i->machine, i->number,
+					i->begun, i->ended, outcome_name(listed, i));
+
+	return err < 0 ? err : 0;
+}
+
+/* Append all insertions of the job as an array of that type, each by append(). */
+static int append_all(struct service *s, struct listed *listed, const char *type,
+		      int (*append)(const struct dealbox_ledger_insertion *i, void *context),
+		      sd_bus_error *error)
+{
+	const uint64_t job = listed->job->id;
+	int err = sd_bus_message_open_container(listed->reply, 'a', type);
+
+	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job, false, collect_exact, listed))
+		err = listed->count > INSERTIONS_MAX ?
+		      sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the job has more than %d "
+					"insertions; `dealbox ledger` shows them", INSERTIONS_MAX) :
+		      ledger_error(s, -EIO, error);
+	if (err >= 0 && listed->exacts)
+		qsort(listed->exact, listed->exacts, sizeof(*listed->exact), exact_order);
+	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job, false, append, listed))
+		err = ledger_error(s, -EIO, error);
+	free(listed->exact);
+	return err < 0 ? err : sd_bus_message_close_container(listed->reply);
 }
 
 /* List all insertions of the job, with their outcomes. */
@@ -205,32 +241,10 @@ static int job_insertions(sd_bus_message *m, struct service *s, sd_bus_error *er
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such job");
 	err = sd_bus_message_new_method_return(m, &listed.reply);
 	if (err >= 0)
-		err = sd_bus_message_open_container(listed.reply, 'a', "(uusus)");
-	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job->id, false, collect_exact, &listed))
-		err = listed.count > INSERTIONS_MAX ?
-		      sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the job has more than %d "
-					"insertions; `dealbox ledger` shows them", INSERTIONS_MAX) :
-		      ledger_error(s, -EIO, error);
-	if (err >= 0 && listed.exacts)
-		qsort(listed.exact, listed.exacts, sizeof(*listed.exact), exact_order);
-	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job->id, false, append_insertion, &listed))
-		err = ledger_error(s, -EIO, error);
-	free(listed.exact);
-	if (err >= 0)
-		err = sd_bus_message_close_container(listed.reply);
+		err = append_all(s, &listed, "(uusus)", append_insertion, error);
 	return send_reply(listed.reply, err);
 }
 METHOD(job_insertions, "deal")
-
-static int append_dealt(const struct dealbox_ledger_insertion *i, void *context)
-{
-	struct listed *listed = context;
-	int err = ++listed->count > INSERTIONS_MAX ? -E2BIG :
-		  sd_bus_message_append(listed->reply, "(uusuxxs)", i->board, i->copy, i->machine, i->number,
-					i->begun, i->ended, dealbox_ledger_outcome_name(i->outcome));
-
-	return err < 0 ? err : 0;
-}
 
 static int copy_job(const struct dealbox_ledger_job *job, void *context)
 {
@@ -245,7 +259,7 @@ static int job_receipt(sd_bus_message *m, struct service *s, sd_bus_error *error
 	char head[DEALBOX_LEDGER_HEAD_TEXT];
 	struct dealbox_ledger_head last;
 	struct dealbox_ledger_job added = { 0 };
-	struct listed listed = { 0 };
+	struct listed listed = { .job = job };
 	int err;
 
 	if (!job)
@@ -258,14 +272,7 @@ static int job_receipt(sd_bus_message *m, struct service *s, sd_bus_error *error
 	if (err >= 0)
 		err = sd_bus_message_append(listed.reply, "xus", added.at, added.uid, head);
 	if (err >= 0)
-		err = sd_bus_message_open_container(listed.reply, 'a', "(uusuxxs)");
-	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job->id, false, append_dealt, &listed))
-		err = listed.count > INSERTIONS_MAX ?
-		      sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the job has more than %d "
-					"insertions", INSERTIONS_MAX) :
-		      ledger_error(s, -EIO, error);
-	if (err >= 0)
-		err = sd_bus_message_close_container(listed.reply);
+		err = append_all(s, &listed, "(uusuxxs)", append_dealt, error);
 	return send_reply(listed.reply, err);
 }
 METHOD(job_receipt, "deal")

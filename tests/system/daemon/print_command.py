@@ -74,6 +74,18 @@ def test_who_prints_hand_records_is_recorded(w):
     assert os.stat(file).st_mode & 0o777 == 0o600
 
 
+def test_what_does_not_count_any_more_is_not_exact_on_paper(w):
+    job, file = job_of(w), w.dir + '/redealt.pdf'
+    w.tell('FIRST', 'operator off')
+    assert w.command('redeal', '-y', job, '2', '1').returncode == 0
+    result = w.command('print', '--receipt', job, '-o', file)
+    assert result.returncode == 0, result
+    text = printed(file)
+    assert len(re.findall('FIRST .* exact', text)) == 3 and len(re.findall('FIRST .* revoked', text)) == 1, text
+    assert '3 / 4 exact' in text and '2 × 2' not in text, text
+    w.cancel_jobs()
+
+
 def test_jobs_that_there_are_not(w):
     file = w.dir + '/none.pdf'
     for option in '--job', '--receipt':

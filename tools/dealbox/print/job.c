@@ -41,18 +41,20 @@ static bool properties_read(sd_bus *bus, struct print_job *out)
 	return job;
 }
 
-static enum dealbox_ledger_outcome outcome_of(const char *name)
+/* An outcome in words. One of a later service is given by its name, as nothing else is known of it. */
+static const char *outcome_text(const struct words *words, const char *name)
 {
-	enum dealbox_ledger_outcome outcome = DEALBOX_LEDGER_CAPTURED;
+	static const char *const names[] = { "", "exact", "differs", "void", "unknown", "captured", "revoked" };
 
-	while (outcome && strcmp(dealbox_ledger_outcome_name(outcome), name))
-		outcome--;
-	return outcome;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(names[i], name))
+			return words->outcomes[i];
+	return name;
 }
 
 static int insertion_take(struct print_job *out, sd_bus_message *m)
 {
-	struct dealbox_ledger_insertion *list, *to;
+	struct print_insertion *list, *to;
 	const char *machine, *outcome;
 	int err;
 
@@ -63,13 +65,13 @@ static int insertion_take(struct print_job *out, sd_bus_message *m)
 		out->insertions = list;
 	}
 	to = &out->insertions[out->count];
-	*to = (struct dealbox_ledger_insertion){ 0 };
+	*to = (struct print_insertion){ 0 };
 	err = sd_bus_message_read(m, "(uusuxxs)", &to->board, &to->copy, &machine, &to->number, &to->begun,
 				  &to->ended, &outcome);
 	if (err <= 0)
 		return err;
 	snprintf(to->machine, sizeof(to->machine), "%s", machine);
-	to->outcome = outcome_of(outcome);
+	snprintf(to->outcome, sizeof(to->outcome), "%s", outcome);
 	out->count++;
 	return 1;
 }
@@ -172,7 +174,7 @@ void print_job_receipt(struct rows *rows, const struct print_job *job, const str
 	rows_cell(rows, "%s", words->insertion);
 	rows_cell(rows, "%s", words->outcome);
 	for (size_t i = 0; i < job->count; i++) {
-		const struct dealbox_ledger_insertion *insertion = &job->insertions[i];
+		const struct print_insertion *insertion = &job->insertions[i];
 
 		rows_begin(rows, ROW_CELLS);
 		rows_cell(rows, "%u", insertion->board);
@@ -181,7 +183,7 @@ void print_job_receipt(struct rows *rows, const struct print_job *job, const str
 		rows_cell(rows, "%s", time_text(insertion->ended, time));
 		rows_cell(rows, "%s", insertion->machine);
 		rows_cell(rows, "%u", insertion->number);
-		rows_cell(rows, "%s", words->outcomes[insertion->outcome]);
+		rows_cell(rows, "%s", outcome_text(words, insertion->outcome));
 	}
 }
 

@@ -8,6 +8,13 @@
 #include "rows.h"
 #include "service/service-objects.h"
 
+struct print_insertion {
+	unsigned int board, copy, number;
+	char machine[128];
+	int64_t begun, ended;		/* microseconds since 1970, UTC; ended 0: it is not */
+	char outcome[24];
+};
+
 struct print_job {
 	unsigned long number;
 	uint64_t set;
@@ -17,7 +24,7 @@ struct print_job {
 	int64_t added;			/* microseconds since 1970, UTC */
 	uint32_t user;			/* who added it: a uid, or DEALBOX_UID_* */
 	char head[DEALBOX_LEDGER_HEAD_TEXT];
-	struct dealbox_ledger_insertion *insertions;
+	struct print_insertion *insertions;
 	size_t count;
 };
 

@@ -28,7 +28,7 @@ static const struct words languages[] = {
 		.all = "All", .receipt = "Dealing receipt", .added = "Job %lu, added by %s at %s",
 		.copy = "Copy", .begun = "Begun", .ended = "Ended", .machine = "Machine",
 		.insertion = "Insertion", .outcome = "Outcome",
-		.outcomes = { "not known yet", "exact", "differs", "void", "unknown", "captured" },
+		.outcomes = { "not known yet", "exact", "differs", "void", "unknown", "captured", "revoked" },
 		.head = "ledger head",
 	}, {
 		.language = "nb",
@@ -51,7 +51,8 @@ static const struct words languages[] = {
 		.added = "Jobb %lu, lagt inn av %s %s",
 		.copy = "Kopi", .begun = "Begynt", .ended = "Slutt", .machine = "Maskin",
 		.insertion = "Innsetting", .outcome = "Utfall",
-		.outcomes = { "ikke kjent ennå", "eksakt", "avviker", "ugyldig", "ukjent", "lest" },
+		.outcomes = { "ikke kjent ennå", "eksakt", "avviker", "ugyldig", "ukjent", "lest",
+			      "trukket tilbake" },
 		.head = "protokollens ende",
 	}, {
 		.language = "el",
@@ -74,7 +75,8 @@ static const struct words languages[] = {
 		.added = "Εργασία %lu, από %s στις %s",
 		.copy = "Αντίγραφο", .begun = "Αρχή", .ended = "Τέλος", .machine = "Μηχανή",
 		.insertion = "Εισαγωγή", .outcome = "Έκβαση",
-		.outcomes = { "άγνωστο ακόμη", "ακριβές", "διαφέρει", "άκυρο", "άγνωστο", "διαβάστηκε" },
+		.outcomes = { "άγνωστο ακόμη", "ακριβές", "διαφέρει", "άκυρο", "άγνωστο", "διαβάστηκε",
+			      "ανακλήθηκε" },
 		.head = "τέλος μητρώου",
 	}, {
 		.language = "fr",
@@ -97,7 +99,7 @@ static const struct words languages[] = {
 		.added = "Tâche %lu, ajoutée par %s le %s",
 		.copy = "Copie", .begun = "Début", .ended = "Fin", .machine = "Machine",
 		.insertion = "Insertion", .outcome = "Issue",
-		.outcomes = { "pas encore connue", "exact", "diffère", "nul", "inconnue", "lu" },
+		.outcomes = { "pas encore connue", "exact", "diffère", "nul", "inconnue", "lu", "révoqué" },
 		.head = "tête du registre",
 	}, {
 		.language = "ru",
@@ -121,7 +123,7 @@ static const struct words languages[] = {
 		.copy = "Копия", .begun = "Начало", .ended = "Конец", .machine = "Машина",
 		.insertion = "Вставка", .outcome = "Исход",
 		.outcomes = { "ещё неизвестно", "точно", "отличается", "аннулировано", "неизвестно",
-			      "прочитано" },
+			      "прочитано", "отозвано" },
 		.head = "конец журнала",
 	},
 };

@@ -31,7 +31,7 @@ struct words {
 	const char *receipt;		/* title: of what was dealt */
 	const char *added;		/* "Job %lu, added by %s at %s" */
 	const char *copy, *begun, *ended, *machine, *insertion, *outcome;
-	const char *outcomes[6];	/* enum dealbox_ledger_outcome */
+	const char *outcomes[7];	/* enum dealbox_ledger_outcome, and revoked */
 	const char *head;		/* before the head of the ledger */
 };
 
