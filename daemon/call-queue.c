@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bus-machine.h"
 #include "bus-reply.h"
 #include "call-queue.h"
 #include "panel.h"
@@ -68,6 +69,7 @@ struct call {
 		CALL_GRANTED,		/* allowed by polkit, waits for a turn */
 		CALL_STOPPED,		/* a Stop that was answered but not recorded */
 	} stage;
+	uint64_t question;		/* of Start: machine_question() when it was read */
 	const char *action;		/* CALL_ASKED */
 	method_fn method;		/* CALL_ASKED, CALL_GRANTED */
 	record_fn record;		/* CALL_STOPPED */
@@ -214,6 +216,11 @@ int record_act(struct service *s, sd_bus_message *m, struct dealbox_ledger_act *
 	act->uid = sender_uid(m);
 	err = dealbox_ledger_add_act(s->ledger, act);
 	return err ? ledger_error(s, err, error) : 0;
+}
+
+uint64_t call_question(void)
+{
+	return queue.current->question;
 }
 
 /* ---- senders ----------------------------------------------------------------- */
@@ -414,6 +421,8 @@ static int enqueue(struct service *s, sd_bus_message *m)
 	call = call_add(client, m);
 	if (!call)
 		return too_many(m, "no memory");
+	if (!strcmp(sd_bus_message_get_member(m), "Start"))
+		call->question = machine_question(s, sd_bus_message_get_path(m));
 	if (client->known && !call_count(call)) {
 		too_many(m, "this user has too many queued calls");
 		call_free(call);

@@ -272,6 +272,26 @@ def test_the_stop_works_though_it_is_called_without_end(w):
     job_goes_on(w)
 
 
+def test_a_start_from_before_a_stop_is_forgotten(w):
+    """Stop overtakes it in the queue; who pressed it cannot know of the stop."""
+    client = Raw()
+    w.deny('hang')
+    try:
+        calls = [client.send(path, 'io.dealbox1.Machine', 'Start') for path in w.machines()]
+        assert client.call(ROOT, MANAGER, 'Stop') is None
+        stopped = {path for path, machine in w.machines().items() if machine['State'] == 'stopped'}
+        assert stopped
+    finally:
+        w.deny('')
+    for _ in calls:
+        client.read()
+    client.close()
+    assert stopped <= {path for path, machine in w.machines().items() if machine['State'] == 'stopped'}
+    for path in w.machines():
+        w.object(path, 'Machine').Start()
+    job_goes_on(w)
+
+
 def test_deals_are_not_tried_out(w):
     """A user who knows some cards of a board cannot probe all matching deals; others may continue."""
     other = somebody_else()
