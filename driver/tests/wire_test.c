@@ -556,6 +556,27 @@ static void test_gate(struct kunit *test)
 	KUNIT_ASSERT_MEMEQ(test, buf, hold_bytes, sizeof(buf));
 }
 
+static void test_identity(struct kunit *test)
+{
+	u8 bytes[WIRE_IDENTITY_SIZE];
+	struct dealbox_identity id, expected = {
+		.flags = DEALBOX_IDENTITY_EMULATED, .counter = 0x07060504,
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = i;
+	/* A host ignores the other flags. */
+	bytes[0] = 0xff;
+	for (i = 0; i < sizeof(expected.key_id); i++)
+		expected.key_id[i] = 8 + i;
+	for (i = 0; i < sizeof(expected.public_key); i++)
+		expected.public_key[i] = 16 + i;
+	memset(&id, 0xa5, sizeof(id));
+	dealbox_decode_identity(bytes, &id);
+	KUNIT_ASSERT_MEMEQ(test, &id, &expected, sizeof(id));
+}
+
 static void test_known(struct kunit *test)
 {
 	u32 type;
@@ -584,6 +605,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(test_plan_refused),
 	KUNIT_CASE(test_plan_limits),
 	KUNIT_CASE(test_event),
+	KUNIT_CASE(test_identity),
 	KUNIT_CASE(test_known),
 	KUNIT_CASE(test_gate),
 	{ }

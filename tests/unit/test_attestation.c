@@ -132,6 +132,7 @@ static struct dealbox_plan plan_of(uint8_t mode)
 /* What the library wiped and could not begin; see meson.build. */
 static size_t wiped;
 static bool sodium_fails;
+static bool verifying;
 static char why[512];		/* of the last verdict */
 
 void __real_sodium_memzero(void *data, size_t size);
@@ -140,6 +141,8 @@ void __wrap_sodium_memzero(void *data, size_t size)
 {
 	wiped += size;
 	__real_sodium_memzero(data, size);
+	if (verifying)
+		memset(data, 0xa5, size);	/* garbage is as good */
 }
 
 int __real_sodium_init(void);
@@ -192,7 +195,9 @@ static enum dealbox_attested verify_with(struct fixture *fixture,
 	enum dealbox_attested result;
 
 	litter_stack();
+	verifying = true;
 	result = dealbox_attestation_verify(attestation, key.public_key, secret, plan, trace, &reason);
+	verifying = false;
 	assert_int_equal(!!reason.what[0], result != PROVEN);
 	assert_int_equal(reason.line, result == PROVEN ? 7 : 0);
 	strcpy(why, reason.what);
@@ -544,11 +549,6 @@ static void a_trace_without_the_whole_deal_cannot_be_compared(void **state)
 	}
 	/* what came before the deal does not matter */
 	trace = trace_without(fixture, 1, 0, first);
-	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), PROVEN);
-	dealbox_trace_free(trace);
-	/* nor does a second end */
-	fixture->events[fixture->count - 1].type = DEALBOX_EV_DEAL_DONE;
-	trace = trace_of(fixture, 1);
 	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), PROVEN);
 	dealbox_trace_free(trace);
 	fixture_free(fixture);
