@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* dealbox-compliance: tests whether a machine keeps the dealing machine protocol. */
-#include <errno.h>
 #include <fnmatch.h>
 #include <getopt.h>
 #include <signal.h>
@@ -8,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "front.h"
 #include "requirements.h"
 
 #define STATUS_FAILED	1
@@ -23,6 +23,11 @@ static const struct option_row {
 	{ "requirements", NULL, "the requirements, with their tests or why there is none", 'r' },
 	{ "only", "PATTERN", "only these tests: a group, or GROUP/TEST, with * and ?; may be repeated", 'o' },
 	{ "json", "FILE", "write the report as JSON", 'j' },
+	{ "junit", "FILE", "write the results as JUnit XML", 'x' },
+	{ "html", "FILE", "write the report as a page for people", 'p' },
+	{ "key", "FILE", "sign the report with the key of `dealbox certificate new-key`", 'k' },
+	{ "profile", "PROFILE", "judge by these limits: club, kiosk, championship, or a file", 'q' },
+	{ "signer", "KEY", "with verify: the public key that must have signed", 's' },
 	{ "fixture", "PROGRAM", "a program does the steps of a person: PROGRAM WORD...", 'f' },
 	{ "emulator", "PATH", "control socket of dealbox-emulator --manual, which does them", 'e' },
 	{ "unattended", NULL, "run only what needs neither person nor fixture", 'u' },
@@ -41,6 +46,8 @@ static void help(void)
 
 	puts("usage: dealbox-compliance [OPTION...] ADDRESS\n"
 	     "       dealbox-compliance --list | --requirements\n"
+	     "       dealbox-compliance verify [--signer KEY] REPORT\n"
+	     "       dealbox-compliance compare REPORT REPORT\n"
 	     "Tests whether a machine keeps the dealing machine protocol. It deals boards: put no\n"
 	     "board in that is to be played. ADDRESS is usb:, usb:PLACE or emu:PATH.\n\nOptions:");
 	for (i = 0; i < OPTIONS; i++) {
@@ -49,8 +56,9 @@ static void help(void)
 
 		printf("%*s%s\n", width < 22 ? 22 - width : 2, "", option_rows[i].help);
 	}
-	puts("\nExit status: 0 no requirement is violated; 1 one is; 2 usage; 3 there is no machine, or\n"
-	     "the report cannot be written; 130 interrupted.\nSee dealbox-compliance(1).");
+	puts("\nExit status: 0 no requirement is violated; 1 one is, or a limit of the profile is\n"
+	     "refuted; 2 usage; 3 there is no machine, or the report cannot be written; 130\n"
+	     "interrupted. verify: 1 another signer, or a wrong signature. compare: 1 worse.\nSee dealbox-compliance(1).");
 }
 
 static bool chosen(const struct test_row *row)
@@ -99,17 +107,16 @@ static void on_signal(int number)
 	run_interrupt();
 }
 
-static int finish(const struct run *r, const char *json)
+static int finish(const struct run *r, struct outputs *outputs)
 {
 	bool complete = json_object_get_boolean(json_object_object_get(r->report, "complete"));
+	bool refuted;
 
-	if (json && json_object_to_file_ext(json, r->report, JSON_C_TO_STRING_PRETTY)) {
-		fprintf(stderr, "dealbox-compliance: %s: %s\n", json, strerror(errno));
+	if (!outputs_write(outputs, r->report, &refuted))
 		return STATUS_MACHINE;
-	}
 	if (!complete)
 		return 130;
-	return r->counts[RESULT_FAIL] ? STATUS_FAILED : 0;
+	return r->counts[RESULT_FAIL] || refuted ? STATUS_FAILED : 0;
 }
 
 int main(int argc, char **argv)
@@ -117,10 +124,14 @@ int main(int argc, char **argv)
 	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	struct option longs[OPTIONS + 1] = { 0 };
 	static struct run run;
-	const char *json = NULL;
+	struct outputs outputs = { 0 };
 	int letter, status;
 	size_t i;
 
+	if (argc > 1 && !strcmp(argv[1], "verify"))
+		return front_verify(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "compare"))
+		return front_compare(argc - 1, argv + 1);
 	for (i = 0; i < OPTIONS; i++)
 		longs[i] = (struct option){ option_rows[i].name, option_rows[i].arg ?
 			required_argument : no_argument, NULL, option_rows[i].letter };
@@ -137,7 +148,19 @@ int main(int argc, char **argv)
 				patterns[pattern_count++] = optarg;
 			break;
 		case 'j':
-			json = optarg;
+			outputs.json = optarg;
+			break;
+		case 'x':
+			outputs.junit = optarg;
+			break;
+		case 'p':
+			outputs.html = optarg;
+			break;
+		case 'k':
+			outputs.key = optarg;
+			break;
+		case 'q':
+			outputs.profile = optarg;
 			break;
 		case 'f':
 			run.hands.program = optarg;
@@ -166,11 +189,12 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	if (!run_tests(&run, chosen)) {
-		json_object_put(run.report);
-		return STATUS_MACHINE;
+	if (!outputs_open(&outputs)) {
+		outputs_close(&outputs);
+		return STATUS_USAGE;
 	}
-	status = finish(&run, json);
+	status = run_tests(&run, chosen) ? finish(&run, &outputs) : STATUS_MACHINE;
+	outputs_close(&outputs);
 	json_object_put(run.report);
 	return status;
 }

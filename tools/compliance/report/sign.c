@@ -82,10 +82,6 @@ static int report_check_signature(struct json_object *report, uint8_t signer[DEA
 
 	if (!signer_hex || !signature_hex)
 		goto out;
-	if (!*signer_hex && !*signature_hex) {
-		err = -ENOKEY;
-		goto out;
-	}
 	if (json_object_deep_copy(report, &copy, NULL))
 		goto out;
 	unsign(copy);
@@ -100,8 +96,6 @@ static int report_check_signature(struct json_object *report, uint8_t signer[DEA
 out:
 	if (err == -ENOMEM)
 		error_fill(error, 0, NULL, "out of memory");
-	if (err == -ENOKEY)
-		error_fill(error, 0, "sign reports by --key when they are made", "the report is not signed");
 	if (err == -EINVAL)
 		error_fill(error, 0, "get it again, as a file and not as text",
 			   "the signature is not in its form");
@@ -188,9 +182,13 @@ int report_verify(const char *data, size_t size, struct json_object **report,
 		return err;
 	if (is_page(data, size))
 		data_find(&json, &json_size);
-	err = report_check_signature(new, signer, error);
+	if (!*report_text(new, "signer") && !*report_text(new, "signature"))
+		err = error_set(error, -ENOKEY, 0, "sign reports by --key when they are made",
+				"the report is not signed");
 	if (!err)
 		err = form_check(json, json_size, new, error);
+	if (!err)
+		err = report_check_signature(new, signer, error);
 	if (!err && is_page(data, size)) {
 		err = page_check(data, size, page_signer, error);
 		if (!err && memcmp(signer, page_signer, sizeof(page_signer)))
