@@ -54,8 +54,8 @@ struct par {
 
 /*
  * Compute par: the score if all four players bid and play with all hands open, beginning with the
- * dealer (enum dealbox_seat), and every contract that yields it. The dealer matters only if both
- * sides can make the same highest contract.
+ * dealer (enum dealbox_seat), and every contract that yields it. The dealer matters if both sides
+ * gain by bidding the same contract: the first to call gets it.
  */
 void par_compute(const struct double_dummy *table, int dealer,
 		 enum dealbox_vulnerable vulnerable, struct par *out);
