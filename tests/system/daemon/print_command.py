@@ -68,6 +68,8 @@ def test_who_prints_hand_records_is_recorded(w):
     assert act['uid'] == os.geteuid() and act['value'] == int(w.objects('Job')['/io/dealbox1/job/' + job_of(w)]['Set']), act
     text = printed(file)
     assert cards_in(text) and 'Session monday' in text and '2 × 2 exact' in text, text
+    # 24 boards are in the set, two of them in the job
+    assert len(re.findall('Board', text)) == 2, text
     # the head on the paper covers that record
     head = re.search(r'ledger head (\d+:[0-9a-f]{64})', text)[1]
     assert head in w.dealbox_ledger('verify').stdout

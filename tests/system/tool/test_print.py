@@ -93,7 +93,7 @@ def the_file_says_its_language_and_title(box):
 
 @test
 def fonts_are_embedded_and_text_can_be_searched(box):
-    for language in LANGUAGES:
+    for language in ("en", "ru"):
         box.dealbox("print", SET, "-o", language + ".pdf", "-L", language, "--font", "no such font").expect(0)
         fonts = poppler("pdffonts", language + ".pdf").splitlines()[2:]
         assert fonts
@@ -106,13 +106,13 @@ def fonts_are_embedded_and_text_can_be_searched(box):
 
 @test
 def layouts_and_papers(box):
-    sizes = {"a4": "595.276 x 841.89", "letter": "612 x 792"}
     pages = {"pocket": 2, "wall": 4, "study": 24, "large": 12, "curtain": 22, "curtain16": 12}
     for layout, count in pages.items():
-        for paper, size in sizes.items():
-            box.dealbox("print", SET, "-o", "a.pdf", "--force", "-l", layout, "-p", paper).expect(0)
-            info = poppler("pdfinfo", "a.pdf")
-            assert re.search(r"Pages: +%d\n" % count, info) and size in info, info
+        box.dealbox("print", SET, "-o", "a.pdf", "--force", "-l", layout, "-p", "a4").expect(0)
+        info = poppler("pdfinfo", "a.pdf")
+        assert re.search(r"Pages: +%d\n" % count, info) and "595.276 x 841.89" in info, info
+    box.dealbox("print", SET, "-o", "a.pdf", "--force", "-p", "letter").expect(0)
+    assert "612 x 792" in poppler("pdfinfo", "a.pdf")
 
 
 @test
@@ -323,9 +323,30 @@ def logo_title_session_and_footer(box):
 
 
 @test
+def a_printer_gets_the_pages_by_a_pipe(box):
+    os.mkdir("bin")
+    box.write("bin/lp", '#!/bin/sh\necho "$*" >lp.arguments\ncat >lp.input\necho request id is club-1\n'
+              'test "$2" = club\n')
+    os.chmod("bin/lp", 0o755)
+    box.env["PATH"] = os.path.abspath("bin") + ":" + box.env["PATH"]
+    result = box.dealbox("print", SET, "--printer", "club", "--title", "Monday").expect(0, "request id is club-1")
+    assert result.out == "", result
+    with open("lp.arguments") as file:
+        assert file.read() == "-d club -t Monday -o sides=two-sided-long-edge -\n"
+    assert "Monday" in poppler("pdftotext", "lp.input", "-")
+    box.dealbox("print", SET, "--printer", "other", "-o", "a.pdf").expect(2, "printer other did not take")
+    assert not os.path.exists("a.pdf")
+    box.dealbox("print", SET, "--printer", "club", "-o", "a.pdf", "-l", "wall").expect(0)
+    assert os.path.exists("a.pdf")
+    box.dealbox("print", SET, "--printer", "club", "-o", "a.html").expect(2, "printers take PDF")
+    box.env["PATH"] = os.path.abspath("nothing")
+    box.dealbox("print", SET, "--printer", "club").expect(2, "lp cannot be started", "cups-client")
+
+
+@test
 def wrong_calls_say_what_is_wrong(box):
     box.dealbox("print", "-o", "a.pdf").expect(2, "name of a file")
-    box.dealbox("print", SET).expect(2, "-o FILE.pdf")
+    box.dealbox("print", SET).expect(2, "-o FILE.pdf", "--printer")
     box.dealbox("print", SET, "-o", "a.pdf", "-l", "poster").expect(2, "pocket, wall, study")
     box.dealbox("print", SET, "-o", "a.pdf", "-p", "a5").expect(2, "a4 or letter")
     box.dealbox("print", SET, "-o", "a.pdf", "-L", "de").expect(2, "nb, el, fr, ru or en")

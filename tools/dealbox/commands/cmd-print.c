@@ -10,12 +10,13 @@
 #include "print/input.h"
 #include "print/job.h"
 #include "print/print.h"
+#include "print/printer.h"
 #include "print/statistics.h"
 #include "ui/sealed.h"
 
 enum {
-	KEY_FONT = OPT_LONG, KEY_FOOTER, KEY_FORCE, KEY_JOB, KEY_LOGO, KEY_RECEIPT, KEY_SESSION, KEY_SET,
-	KEY_STATISTICS, KEY_TEN, KEY_TITLE,
+	KEY_FONT = OPT_LONG, KEY_FOOTER, KEY_FORCE, KEY_JOB, KEY_LOGO, KEY_PRINTER, KEY_RECEIPT,
+	KEY_SESSION, KEY_SET, KEY_STATISTICS, KEY_TEN, KEY_TITLE,
 };
 
 struct call {
@@ -29,7 +30,8 @@ struct call {
 	char footer[JOB_FOOTER], qr[JOB_FOOTER];
 	bool receipt, statistics;
 	const char *logo;	/* file; NULL = none */
-	const char *out;
+	const char *out;	/* file, "-" = standard output, NULL = none */
+	const char *printer;	/* NULL = none */
 	bool force;
 };
 
@@ -140,6 +142,7 @@ static const struct taker {
 	{ KEY_FORCE, force_take, 0 },
 	{ KEY_JOB, job_take, 0 },
 	{ KEY_LOGO, NULL, offsetof(struct call, logo) },
+	{ KEY_PRINTER, NULL, offsetof(struct call, printer) },
 	{ KEY_RECEIPT, receipt_take, 0 },
 	{ KEY_SESSION, NULL, offsetof(struct call, sheet.session) },
 	{ KEY_SET, NULL, offsetof(struct call, sheet.set) },
@@ -191,9 +194,15 @@ static bool is_html(const char *path)
 
 static bool output_put(const struct call *call, const struct blob *made)
 {
-	if (strcmp(call->out, "-"))
+	const struct sheet *sheet = &call->sheet;
+
+	if (call->printer && !printer_send(call->printer, *sheet->title ? sheet->title :
+					   sheet->words->records, call->how.layout->duplex, made))
+		return false;
+	if (call->out && strcmp(call->out, "-"))
 		return file_write(call->out, made->data, made->size, FILE_SECRET, call->force);
-	fwrite(made->data, 1, made->size, stdout);
+	if (call->out)
+		fwrite(made->data, 1, made->size, stdout);
 	return true;
 }
 
@@ -204,7 +213,7 @@ static enum status sheet_print(struct call *call)
 
 	call->how.logo = &logo;
 	if (good)
-		good = is_html(call->out) ? print_html(&call->sheet, &made) :
+		good = call->out && is_html(call->out) ? print_html(&call->sheet, &made) :
 					    print_pdf(&call->sheet, &call->how, &made);
 	if (good)
 		good = output_put(call, &made);
@@ -256,6 +265,26 @@ static enum status files_print(struct call *call)
 	return status;
 }
 
+/* A job that is dealt, of a part of its set: the other boards are not what the footer is about. */
+static void job_boards_choose(struct call *call)
+{
+	struct boards dealt = { { 0 } };
+	unsigned int count = 0;
+
+	for (size_t i = 0; i < call->job.count; i++) {
+		const unsigned int board = call->job.insertions[i].board;
+
+		if (board > DEALBOX_BOARD_DEALT_MAX || boards_has(&dealt, board))
+			continue;
+		dealt.bits[board / 64] |= 1ULL << board % 64;
+		count++;
+	}
+	if (count != call->job.boards || call->input.chosen)
+		return;
+	call->input.chosen = true;
+	call->input.boards = dealt;
+}
+
 /* What the job says about itself, unless the options say otherwise. */
 static void job_use(struct call *call)
 {
@@ -283,6 +312,7 @@ static enum status deals_print(struct call *call, sd_bus *bus)
 	print_job_free(&call->job);
 	if (print_job_read(bus, call->job_number, &call->job)) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		job_boards_choose(call);
 		status = print_input_read(&call->input, files, 1);
 		job_use(call);
 		if (!status)
@@ -330,8 +360,10 @@ static enum status print_run(struct args *args)
 		return args_wrong(args, "it needs the name of a file, or --job or --receipt");
 	if (args->argc && call.job_number)
 		return args_wrong(args, "a job of the service has its deals: give no file");
-	if (!call.out)
-		return args_wrong(args, "it needs -o FILE.pdf or -o FILE.html");
+	if (!call.out && !call.printer)
+		return args_wrong(args, "it needs -o FILE.pdf, -o FILE.html or --printer");
+	if (call.out && call.printer && is_html(call.out))
+		return args_wrong(args, "printers take PDF: give -o another name, or leave it out");
 	defaults_set(&call);
 	status = call.job_number ? job_print(&call) : files_print(&call);
 	rows_free(&call.rows);
@@ -353,6 +385,7 @@ static const struct option_row print_options[] = {
 	{ KEY_LOGO, "logo", "FILE", "picture in the upper left corner: SVG or PNG" },
 	{ 'o', "output", "FILE", "write this file: .html, or PDF with any other name; - is standard output" },
 	{ 'p', "paper", "NAME", "a4 or letter (default: of the locale)" },
+	{ KEY_PRINTER, "printer", "NAME", "print on this printer (lp of CUPS)" },
 	{ KEY_RECEIPT, "receipt", "JOB", "what was dealt in a job of the service, without cards" },
 	{ KEY_SESSION, "session", "NAME", "name of the session" },
 	{ KEY_SET, "set", "NAME", "name or number of the set" },
@@ -374,7 +407,8 @@ const struct command cmd_print = {
 		 "and curtain16 have a card for each hand, 9 or 16 on a sheet, to be printed on\n"
 		 "both sides (turned over the long edge) and cut: the stack is in the order of\n"
 		 "the boards. Their backs name board and seat only.\n"
-		 "With --job: the deals of a set of the service. It asks polkit whether you may\n"
+		 "With --job: the deals of a job of the service; before all of its boards are\n"
+		 "dealt, those of its whole set. The service asks polkit whether you may\n"
 		 "see cards, and records in the ledger that you did. --receipt prints board,\n"
 		 "copy, time, machine and outcome of each insertion, no card; every operator may\n"
 		 "have it. Both have the ledger's head in the footer, also as a QR code.\n"

@@ -140,9 +140,9 @@ static void curtain_make(struct boxes *boxes, const struct sheet *sheet, const s
 
 const struct layout curtain9 = {
 	.name = "curtain", .count = curtain_count, .make = curtain_make, .columns = 3, .rows = 3,
-	.size = 17
+	.size = 17, .duplex = true
 };
 const struct layout curtain16 = {
 	.name = "curtain16", .count = curtain_count, .make = curtain_make, .columns = 4, .rows = 4,
-	.size = 13
+	.size = 13, .duplex = true
 };

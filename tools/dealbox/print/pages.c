@@ -87,7 +87,8 @@ static void records_make(struct boxes *boxes, const struct sheet *sheet, const s
 #define RECORDS	.count = records_count, .make = records_make
 
 static const struct layout pocket = {
-	.name = "pocket", RECORDS, .columns = 3, .rows = 6, .size = 8.5, .around = 7.5, .share = 1
+	.name = "pocket", RECORDS, .columns = 3, .rows = 6, .size = 8.5, .around = 7.5, .share = 1,
+	.duplex = true
 };
 static const struct layout wall = {
 	.name = "wall", RECORDS, .columns = 2, .rows = 3, .size = 14, .around = 9, .share = 1

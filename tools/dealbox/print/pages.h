@@ -15,6 +15,7 @@ struct layout {
 	double size;		/* of the cards */
 	double around;		/* of header and footer */
 	double share;		/* of a cell's height that a diagram may take */
+	bool duplex;		/* to be printed on both sides, turned over the long edge */
 	void (*below)(struct boxes *boxes, const struct sheet *sheet, const struct area *area);
 };
 

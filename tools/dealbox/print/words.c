@@ -18,7 +18,7 @@ static const struct words languages[] = {
 		.vulnerable = { "None vul.", "NS vul.", "EW vul.", "All vul." },
 		.dealer = "Dealer %s", .board = "Board", .records = "Hand records",
 		.session = "Session", .set = "Set", .page = "Page %u of %u",
-		.points = "points", .suits = { "Spades", "Hearts", "Diamonds", "Clubs" },
+		.points = "Points", .suits = { "Spades", "Hearts", "Diamonds", "Clubs" },
 		.notrump = "NT", .tricks = "Tricks", .par = "Par", .makes = "Makes",
 		.footnote = "Double dummy: what can be made when all four hands are seen, not what "
 			    "should be bid.",
@@ -40,7 +40,7 @@ static const struct words languages[] = {
 		.vulnerable = { "Ingen i sonen", "NS i sonen", "ØV i sonen", "Alle i sonen" },
 		.dealer = "Giver %s", .board = "Spill", .records = "Spillfordelinger",
 		.session = "Økt", .set = "Sett", .page = "Side %u av %u",
-		.points = "poeng", .suits = { "Spar", "Hjerter", "Ruter", "Kløver" },
+		.points = "Poeng", .suits = { "Spar", "Hjerter", "Ruter", "Kløver" },
 		.notrump = "NT", .tricks = "Stikk", .par = "Par", .makes = "Går",
 		.footnote = "Med åpne kort: hva som kan vinnes når alle fire hender er synlige, ikke hva "
 			    "som bør meldes.",
@@ -64,7 +64,7 @@ static const struct words languages[] = {
 		.vulnerable = { "Ζώνη: καμία", "Ζώνη: ΒΝ", "Ζώνη: ΑΔ", "Ζώνη: όλοι" },
 		.dealer = "Μοιράζει %s", .board = "Διανομή", .records = "Διανομές",
 		.session = "Συνάντηση", .set = "Σετ", .page = "Σελίδα %u από %u",
-		.points = "πόντοι", .suits = { "Πίκες", "Κούπες", "Καρό", "Σπαθιά" },
+		.points = "Πόντοι", .suits = { "Πίκες", "Κούπες", "Καρό", "Σπαθιά" },
 		.notrump = "ΧΑ", .tricks = "Λεβέ", .par = "Παρ", .makes = "Βγαίνουν",
 		.footnote = "Με ανοιχτά χαρτιά: τι βγαίνει όταν φαίνονται και τα τέσσερα χέρια, όχι τι "
 			    "πρέπει να αγοραστεί.",
@@ -88,7 +88,7 @@ static const struct words languages[] = {
 		.vulnerable = { "Personne vul.", "NS vul.", "EO vul.", "Tous vul." },
 		.dealer = "Donneur %s", .board = "Donne", .records = "Donnes",
 		.session = "Séance", .set = "Jeu", .page = "Page %u sur %u",
-		.points = "points", .suits = { "Pique", "Cœur", "Carreau", "Trèfle" },
+		.points = "Points", .suits = { "Pique", "Cœur", "Carreau", "Trèfle" },
 		.notrump = "SA", .tricks = "Levées", .par = "Par", .makes = "Réalisable",
 		.footnote = "À cartes ouvertes : ce qui est réalisable quand on voit les quatre mains, "
 			    "non ce qu’il faut annoncer.",
@@ -111,7 +111,7 @@ static const struct words languages[] = {
 		.vulnerable = { "Зона: нет", "Зона: СЮ", "Зона: ВЗ", "Зона: все" },
 		.dealer = "Сдаёт %s", .board = "Сдача", .records = "Расклады",
 		.session = "Сессия", .set = "Комплект", .page = "Страница %u из %u",
-		.points = "очки", .suits = { "Пики", "Червы", "Бубны", "Трефы" },
+		.points = "Очки", .suits = { "Пики", "Червы", "Бубны", "Трефы" },
 		.notrump = "БК", .tricks = "Взятки", .par = "Пар", .makes = "Выполнимо",
 		.footnote = "В открытую: что можно взять, видя все четыре руки, а не что следует "
 			    "заявлять.",
