@@ -45,14 +45,6 @@ int find_station(sd_bus *bus, const char *path, const char *interface, void *con
 	return machine_at(context, path) ? 1 : 0;
 }
 
-uint64_t machine_question(const struct service *s, const char *path)
-{
-	const struct station *st = machine_at(s, path);
-
-	return st ? (uint64_t)st->told << 56 | (uint64_t)(st->stops & 0xffffff) << 32 |
-		    st->dealing.engine.insertion : 0;
-}
-
 static int push(sd_bus_message *m, struct service *s, enum push what, sd_bus_error *error)
 {
 	struct station *st = machine_at(s, sd_bus_message_get_path(m));
@@ -60,7 +52,7 @@ static int push(sd_bus_message *m, struct service *s, enum push what, sd_bus_err
 	if (!st)
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
 	/* Start answers what the machine asked when it was called: polkit may have let it wait. */
-	if (what == PUSH_START && call_question() != machine_question(s, sd_bus_message_get_path(m)))
+	if (what == PUSH_START && st->changed > call_arrived())
 		return sd_bus_reply_method_return(m, "");
 	if (what == PUSH_START)
 		st->dealing.starter = sender_uid(m);

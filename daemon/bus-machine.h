@@ -18,11 +18,6 @@ int list_stations(sd_bus *bus, const char *prefix, void *context, char ***nodes,
 		  sd_bus_error *error);
 /* The method Stop of Machine and Manager: stops one machine or all. Needs no authorization. */
 int stop_all(sd_bus_message *m, void *context, sd_bus_error *error);
-/*
- * Return a number for what the machine at an object path asks its operator: it changes with the state,
- * the board, and each emergency stop. 0 if there is no such machine.
- */
-uint64_t machine_question(const struct service *service, const char *path);
 /* Emit InterfacesAdded. */
 void machine_added(struct station *station);
 /* Emit PropertiesChanged for all properties that change (state), or for Cards only. */

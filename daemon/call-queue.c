@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bus-machine.h"
 #include "bus-reply.h"
 #include "call-queue.h"
 #include "panel.h"
@@ -69,7 +68,7 @@ struct call {
 		CALL_GRANTED,		/* allowed by polkit, waits for a turn */
 		CALL_STOPPED,		/* a Stop that was answered but not recorded */
 	} stage;
-	uint64_t question;		/* of Start: machine_question() when it was read */
+	uint64_t arrived;		/* us */
 	const char *action;		/* CALL_ASKED */
 	method_fn method;		/* CALL_ASKED, CALL_GRANTED */
 	record_fn record;		/* CALL_STOPPED */
@@ -181,6 +180,7 @@ static struct call *call_add(struct client *client, sd_bus_message *m)
 	call->service = client->service;
 	call->client = client;
 	call->message = sd_bus_message_ref(m);
+	call->arrived = monotonic_us();
 	client->calls++;
 	while (*at)
 		at = &(*at)->next;
@@ -218,9 +218,9 @@ int record_act(struct service *s, sd_bus_message *m, struct dealbox_ledger_act *
 	return err ? ledger_error(s, err, error) : 0;
 }
 
-uint64_t call_question(void)
+uint64_t call_arrived(void)
 {
-	return queue.current->question;
+	return queue.current->arrived;
 }
 
 /* ---- senders ----------------------------------------------------------------- */
@@ -421,8 +421,6 @@ static int enqueue(struct service *s, sd_bus_message *m)
 	call = call_add(client, m);
 	if (!call)
 		return too_many(m, "no memory");
-	if (!strcmp(sd_bus_message_get_member(m), "Start"))
-		call->question = machine_question(s, sd_bus_message_get_path(m));
 	if (client->known && !call_count(call)) {
 		too_many(m, "this user has too many queued calls");
 		call_free(call);

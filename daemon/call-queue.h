@@ -24,8 +24,8 @@ void calls_close(struct service *s);
 int authorize(sd_bus_message *m, struct service *s, const char *action, method_fn method);
 /* Return the user of the current call, or DEALBOX_UID_UNKNOWN. */
 uint32_t sender_uid(sd_bus_message *m);
-/* Return the machine_question() of the moment when the current call of Start was read. */
-uint64_t call_question(void);
+/* Return the time in us when the current call was read, before it waited for its turn or for polkit. */
+uint64_t call_arrived(void);
 /* Record a call that was executed at once, as soon as its user is known. */
 void calls_record(struct service *s, sd_bus_message *m, record_fn record);
 

@@ -37,6 +37,9 @@ void station_notify(struct station *st)
 	struct dealbox_operator_facts facts;
 	char text[1024];
 
+	if (state != st->told || engine->insertion != st->told_insertion)
+		st->changed = monotonic_us();
+	st->told_insertion = engine->insertion;
 	if (!news && (st->dealing.cards == st->told_cards || monotonic_us() - st->told_at < CARDS_US))
 		return;
 	if (state != st->told && dealbox_operator_ways(state) != DEALBOX_WAY_SELF) {

@@ -30,10 +30,11 @@ struct station {
 	uint64_t settled;		/* us: when the finished deal may be judged; 0 = none */
 	bool stepping;			/* a step of its engine is in progress */
 	bool stop_after;		/* an emergency stop came during the step */
-	uint32_t stops;			/* number of emergency stops */
+	uint64_t changed;		/* us: the state, the board or an emergency stop */
 	/* last announced values: */
 	enum dealbox_operator_state told;
 	struct copy told_copy;
+	uint32_t told_insertion;
 	unsigned int told_cards;
 	uint64_t told_at;		/* us */
 };

@@ -235,7 +235,7 @@ bool stations_stop(struct service *s, const struct station *only)
 	for (st = s->stations->first; st; st = st->next)
 		if (!only || only == st) {
 			news |= !st->dealing.engine.stop && !st->stop_after;
-			st->stops++;
+			st->changed = monotonic_us();
 			/*
 			 * During a step, which may wait for the disk, tell the engine after the
 			 * step.
