@@ -36,6 +36,7 @@ struct subject {
 	int nth;		/* fail-nth of this thread */
 	int fd;			/* O_RDWR, with the claim; -1 = closed */
 	__u32 insertion;
+	__u32 attestations;	/* before the last deal */
 	const struct depth *depth;	/* of the computer's sleep */
 };
 
@@ -365,7 +366,9 @@ static bool begin_subject(struct subject *s, const char *kind)
 {
 	const char *const options[] = {
 		"--kind", kind, "--manual", "--packs", "1", "--speed", "0",
-		"--gate-deadline", "10000000", NULL
+		"--gate-deadline", "10000000", "--capabilities",
+		"exit-sensors,face-sensor,double-feed-sensor,test-deal,keys,by-card,by-position,"
+		"capture,attest", NULL
 	};
 
 	s->fd = -1;
@@ -536,6 +539,55 @@ static int get_counters(struct subject *s)
 	return call(s->fd, DEALBOX_IOC_GET_COUNTERS, &counters);
 }
 
+static int get_identity(struct subject *s)
+{
+	struct dealbox_identity identity;
+
+	return call(s->fd, DEALBOX_IOC_GET_IDENTITY, &identity);
+}
+
+/* Returns how many deals the machine has attested; ~0 if it does not say. */
+static __u32 attestations(struct subject *s)
+{
+	struct dealbox_identity identity;
+
+	return call(s->fd, DEALBOX_IOC_GET_IDENTITY, &identity) ? ~0U : identity.counter;
+}
+
+/* A board that was dealt and can be attested. */
+static bool dealt(struct subject *s)
+{
+	s->attestations = attestations(s);
+	return deals(s) && !drain(s->fd);
+}
+
+static int attest(struct subject *s)
+{
+	struct dealbox_attest a = { .insertion = s->insertion, .nonce = { 7 } };
+
+	return call(s->fd, DEALBOX_IOC_ATTEST, &a);
+}
+
+/* A command that is sent again is executed once: one statement, and one event. */
+static bool attested_once(struct subject *s, int error)
+{
+	struct dealbox_event event = await_event(s->fd, DEALBOX_EV_ATTESTED);
+
+	return !event.arg[0] && event.code == s->attestations + 1 && attestations(s) == event.code;
+}
+
+static bool attested(struct subject *s)
+{
+	return dealt(s) && !attest(s) && await_event(s->fd, DEALBOX_EV_ATTESTED).type;
+}
+
+static int get_attestation(struct subject *s)
+{
+	struct dealbox_attestation attestation;
+
+	return call(s->fd, DEALBOX_IOC_GET_ATTESTATION, &attestation);
+}
+
 /* A call in which a transfer fails once with ENOMEM retries and succeeds. */
 static const struct entry calls[] = {
 	{ "GET_INFO", NULL, get_info },
@@ -548,6 +600,9 @@ static const struct entry calls[] = {
 	{ "GET_PARAM", NULL, get_param, .starved = -ENOMEM, .allocates = true },
 	{ "SET_PARAM", NULL, set_param, .starved = -ENOMEM, .allocates = true },
 	{ "GET_COUNTERS", NULL, get_counters, .starved = -ENOMEM, .allocates = true },
+	{ "GET_IDENTITY", NULL, get_identity, .starved = -ENOMEM, .allocates = true },
+	{ "ATTEST", dealt, attest, .then = attested_once, .starved = -ENOMEM, .allocates = true },
+	{ "GET_ATTESTATION", attested, get_attestation, .starved = -ENOMEM, .allocates = true },
 };
 
 /* The module and the USB core allocate everything that a call needs at probe. */
