@@ -357,11 +357,12 @@ static void test_the_first_call(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, h->core.sequence, 100);
 }
 
+static const u8 descriptor[WIRE_DESC_SIZE] = {
+	24, 0x24, 1, 1, 0x00, 0x01, 3, 13, 60, 0, 54, 0, 0x01, 0x0e, 0, 0,
+};
+
 static void test_a_machine_that_must_be_asked_what_it_is(struct kunit *test)
 {
-	static const u8 descriptor[WIRE_DESC_SIZE] = {
-		24, 0x24, 1, 1, 0x00, 0x01, 3, 13, 60, 0, 54, 0, 0x01, 0x0e, 0, 0,
-	};
 	struct dealbox_dialect dialect = dealbox_native;
 
 	dialect.described = true;
@@ -386,6 +387,43 @@ static void test_a_machine_that_must_be_asked_what_it_is(struct kunit *test)
 		asks(h, WIRE_GET_INFO, 0, WIRE_INFO_SIZE);
 		KUNIT_ASSERT_EQ(test, h->core.machine.plan_entries, 54);
 		KUNIT_ASSERT_EQ(test, h->core.source.pockets, 3);
+	}
+}
+
+static void test_a_known_machine_is_not_asked_what_it_is(struct kunit *test)
+{
+	struct dealbox_dialect dialect = dealbox_native;
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+	dialect.described = true;
+	dialect.describe = 0x66;
+	h->core.dialect = &dialect;
+	greet_is_asked(h);
+	h->core.machine.pockets = 0;
+	h->core.dialect = &dealbox_native;
+	greet_is_asked(h);
+}
+
+static void test_a_descriptor_by_request(struct kunit *test)
+{
+	static const struct { int result, error; } rows[] = {
+		{ WIRE_DESC_SIZE, 0 }, { WIRE_DESC_SIZE - 1, -EPROTO },
+		{ 0, -EPROTO }, { -EPIPE, -EPROTO }, { -ENODEV, -ENODEV },
+	};
+
+	for (size_t n = 0; n < ARRAY_SIZE(rows); n++) {
+		struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+		memset(&h->core.machine, 0, sizeof(h->core.machine));
+		fresh(h);
+		h->call.value = 9;
+		dealbox_call_describe(&h->call);
+		asks(h, WIRE_DESCRIBE, 0, WIRE_DESC_SIZE);
+		memcpy(h->data, descriptor, sizeof(descriptor));
+		h->result = rows[n].result;
+		ends(h, rows[n].error);
+		KUNIT_ASSERT_EQ(test, h->core.machine.plan_entries,
+				rows[n].error ? 0 : 54);
 	}
 }
 
@@ -1590,6 +1628,8 @@ static void test_answers_are_whole(struct kunit *test)
 static struct kunit_case core_cases[] = {
 	KUNIT_CASE(test_the_first_call),
 	KUNIT_CASE(test_a_machine_that_must_be_asked_what_it_is),
+	KUNIT_CASE(test_a_known_machine_is_not_asked_what_it_is),
+	KUNIT_CASE(test_a_descriptor_by_request),
 	KUNIT_CASE(test_each_host_has_its_tags),
 	KUNIT_CASE(test_errors_of_a_transfer),
 	KUNIT_CASE(test_status),

@@ -2559,6 +2559,11 @@ static void test_last_of_heads(void **state)
 	spit(f->heads, "", 0);
 	litter_stack(text);
 	assert_int_equal(ledger_heads_last(l, &found), -ENOENT);
+	/* the longest that there can be */
+	l->head.record = INT64_MAX;
+	ledger_heads_note(l);
+	assert_int_equal(ledger_heads_last(l, &found), 0);
+	assert_true(found.record == INT64_MAX);
 	unlink(f->heads);
 	assert_int_equal(ledger_heads_last(l, &found), -ENOENT);
 	free(data);
