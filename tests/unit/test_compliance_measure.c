@@ -132,28 +132,61 @@ static void test_misreadings(void **state)
 	json_object_put(report);
 }
 
-/* Of a part of the pack, nobody knows what is missing. */
-static void test_incomplete_passes(void **state)
+/* A deal that stops: what was read before counts, and so does the reading that stopped it. */
+static void test_stops_of_the_reader(void **state)
 {
+	struct json_object *report = empty();
 	struct readings readings;
 	struct pass pass;
 
 	(void)state;
-	for (int kind = 0; kind < 3; kind++) {
-		struct json_object *report = empty();
+	pass_make(&pass);
+	pass.deal.count = 1 + 3 * 20;
+	say(&pass, 1, DEALBOX_EV_REPEATED_CARD, 20, 5, 0);
+	assert_false(measure_deal(report, &pass.deal));
+	report_readings(report, NULL, &readings);
+	assert_true(readings.misread.errors == 1 && readings.misread.trials == 21);
+	assert_int_equal(readings.count[5][5], 1);
+	json_object_put(report);
 
-		pass_make(&pass);
-		if (kind == 0)
-			reading(&pass, 20)->type = DEALBOX_EV_RESUMED;
-		if (kind == 1)
-			pass.deal.whole_pack = false;
-		if (kind == 2)
-			pass.deal.reader = NULL;
-		measure_deal(report, &pass.deal);
-		report_readings(report, NULL, &readings);
-		assert_int_equal(readings.unread.trials, 0);
-		json_object_put(report);
-	}
+	/* on a host-routed machine the reading comes, too, and counts once */
+	report = empty();
+	pass_make(&pass);
+	pass.deal.count = 1 + 3 * 20;
+	say(&pass, 1, DEALBOX_EV_CARD_READ, 20, 5, 0);
+	say(&pass, 1, DEALBOX_EV_REPEATED_CARD, 20, 5, 0);
+	measure_deal(report, &pass.deal);
+	report_readings(report, NULL, &readings);
+	assert_true(readings.misread.errors == 1 && readings.misread.trials == 21);
+	json_object_put(report);
+
+	report = empty();
+	pass_make(&pass);
+	pass.deal.count = 1 + 3 * 20;
+	say(&pass, 1, DEALBOX_EV_CARD_UNREADABLE, 20, 255, 0);
+	measure_deal(report, &pass.deal);
+	report_readings(report, NULL, &readings);
+	assert_true(readings.unread.errors == 1 && readings.unread.trials == 21);
+	json_object_put(report);
+}
+
+/* Of a part of a pack, nobody knows what is missing. */
+static void test_no_readings(void **state)
+{
+	struct json_object *report = empty();
+	struct readings readings;
+	struct pass pass;
+
+	(void)state;
+	pass_make(&pass);
+	pass.deal.whole_pack = false;
+	measure_deal(report, &pass.deal);
+	pass_make(&pass);
+	pass.deal.reader = NULL;
+	measure_deal(report, &pass.deal);
+	report_readings(report, NULL, &readings);
+	assert_int_equal(readings.unread.trials, 0);
+	json_object_put(report);
 }
 
 static void test_what_is_not_exact(void **state)
@@ -247,7 +280,8 @@ int main(void)
 		cmocka_unit_test(test_exact_deal),
 		cmocka_unit_test(test_latency_of_gates),
 		cmocka_unit_test(test_misreadings),
-		cmocka_unit_test(test_incomplete_passes),
+		cmocka_unit_test(test_stops_of_the_reader),
+		cmocka_unit_test(test_no_readings),
 		cmocka_unit_test(test_what_is_not_exact),
 		cmocka_unit_test(test_deal_by_card),
 		cmocka_unit_test(test_no_exit_sensors),

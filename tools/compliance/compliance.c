@@ -193,6 +193,8 @@ int main(int argc, char **argv)
 		outputs_close(&outputs);
 		return STATUS_USAGE;
 	}
+	if (outputs.limits.endurance.bad > 0)
+		run.endurance = &outputs.limits.endurance;
 	status = run_tests(&run, chosen) ? finish(&run, &outputs) : STATUS_MACHINE;
 	outputs_close(&outputs);
 	json_object_put(run.report);

@@ -24,7 +24,8 @@
 
 const struct test_row *const test_tables[] = {
 	descriptor_tests, query_tests, command_tests, plan_tests, event_tests, dealing_tests,
-	stop_tests, bus_tests, gate_tests, frame_tests, attest_tests, hostile_tests, NULL,
+	stop_tests, bus_tests, gate_tests, frame_tests, attest_tests, hostile_tests,
+	endurance_tests, NULL,
 };
 
 static const char *const result_names[] = {

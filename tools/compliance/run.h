@@ -29,6 +29,7 @@
 #define NEED_READER	(1u << 5)
 
 struct run;
+struct sprt;
 
 struct test_row {
 	const char *group, *name;
@@ -42,7 +43,7 @@ struct test_row {
 /* The tables, each ended by a row without a name */
 extern const struct test_row descriptor_tests[], query_tests[], command_tests[], plan_tests[],
 	event_tests[], dealing_tests[], stop_tests[], bus_tests[], gate_tests[], frame_tests[],
-	attest_tests[], hostile_tests[];
+	attest_tests[], hostile_tests[], endurance_tests[];
 extern const struct test_row *const test_tables[];	/* ended by NULL */
 
 /* --- what a test calls ------------------------------------------------------------------------ */
@@ -96,6 +97,7 @@ struct run {
 	struct access *access;
 	struct hands hands;
 	const char *profile;
+	const struct sprt *endurance;	/* of the profile; NULL = it says nothing */
 
 	/* of the machine's descriptors */
 	uint8_t device[18], config[1024];

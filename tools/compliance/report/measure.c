@@ -92,34 +92,45 @@ static void time_add(struct json_object *report, const char *name, uint64_t us)
 
 /* -- a deal ----------------------------------------------------------------- */
 
-/* The readings of one pass: the last of each position */
+/* What a stop says of a reading: the card that was expected is unknown. */
+static void measure_stopped(struct json_object *report, const struct measured_deal *deal)
+{
+	for (size_t i = 0; i < deal->count; i++)
+		if (deal->events[i].type == DEALBOX_EV_REPEATED_CARD ||
+		    deal->events[i].type == DEALBOX_EV_CARD_UNREADABLE)
+			reading_add(report, deal->reader, DEALBOX_CARD_NONE,
+				    deal->events[i].type == DEALBOX_EV_REPEATED_CARD &&
+				    deal->events[i].card < READING_CARDS ? deal->events[i].card :
+									   DEALBOX_CARD_NONE);
+}
+
+/* The readings of one pass: the last of each position, up to the first that is missing */
 static void measure_readings(struct json_object *report, const struct measured_deal *deal)
 {
 	dealbox_cards seen = 0, missing;
-	unsigned int again[POSITIONS], errors = 0, right[DEALBOX_CARDS], rights = 0;
+	unsigned int again[POSITIONS], errors = 0, count;
 	int read[POSITIONS];
 
 	memset(read, -1, sizeof(read));
 	for (size_t i = 0; i < deal->count; i++)
 		if (deal->events[i].type == DEALBOX_EV_CARD_READ)
 			read[deal->events[i].position] = deal->events[i].card;
-	for (unsigned int i = 0; i < deal->cards; i++) {
-		const unsigned int card = (unsigned int)read[i];
+	for (count = 0; count < deal->cards && read[count] >= 0; count++) {
+		const unsigned int card = (unsigned int)read[count];
 
-		/* not all positions were read: there is no telling which card is missing */
-		if (read[i] < 0)
-			return;
-		if (card >= DEALBOX_CARDS || seen >> card & 1) {
+		if (card < DEALBOX_CARDS && !(seen >> card & 1)) {
+			seen |= 1ULL << card;
+			reading_add(report, deal->reader, card, card);
+		} else {
 			again[errors++] = card < READING_CARDS ? card : DEALBOX_CARD_NONE;
-			continue;
 		}
-		seen |= 1ULL << card;
-		right[rights++] = card;
 	}
-	missing = DEALBOX_PACK_BRIDGE & ~seen;
-	for (unsigned int i = 0; i < rights; i++)
-		reading_add(report, deal->reader, right[i], right[i]);
+	if (count < deal->cards) {
+		measure_stopped(report, deal);
+		return;
+	}
 	/* as many are missing as were read wrongly, since 52 were fed */
+	missing = DEALBOX_PACK_BRIDGE & ~seen;
 	for (unsigned int i = 0; i < errors && missing; i++, missing &= missing - 1)
 		reading_add(report, deal->reader, (unsigned int)__builtin_ctzll(missing), again[i]);
 }

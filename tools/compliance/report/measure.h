@@ -31,7 +31,8 @@ struct measured_deal {
  *
  * Nobody knows the order of a shuffled pack, but each of its cards is fed once. A card that is
  * missing among the readings was read as one that is there twice, or not read. If several cards
- * were misread in one deal, it is arbitrary which is paired with which; their number is right.
+ * were misread in one deal, it is arbitrary which is paired with which; their number is right. A
+ * card that stops the deal counts with the expected card unknown.
  */
 bool measure_deal(struct json_object *report, const struct measured_deal *deal);
 

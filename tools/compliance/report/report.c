@@ -473,10 +473,12 @@ void report_readings(struct json_object *report, const char *reader, struct read
 		const double count = report_number(row, "count");
 		uint32_t *cell;
 
-		if (expected >= READING_CARDS || (reader && strcmp(reader, report_text(row, "reader"))))
+		if (reader && strcmp(reader, report_text(row, "reader")))
 			continue;
-		cell = &readings->count[expected][read < READING_CARDS ? read : READING_NONE];
-		*cell = add_most(*cell, count);
+		if (expected < READING_CARDS) {
+			cell = &readings->count[expected][read < READING_CARDS ? read : READING_NONE];
+			*cell = add_most(*cell, count);
+		}
 		readings->unread.trials = add_most(readings->unread.trials, count);
 		if (read >= READING_CARDS) {
 			readings->unread.errors = add_most(readings->unread.errors, count);
