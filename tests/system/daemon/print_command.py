@@ -79,6 +79,7 @@ def test_who_prints_hand_records_is_recorded(w):
 def test_what_does_not_count_any_more_is_not_exact_on_paper(w):
     job, file = job_of(w), w.dir + '/redealt.pdf'
     w.tell('FIRST', 'operator off')
+    w.take_out('FIRST')
     assert w.command('redeal', '-y', job, '2', '1').returncode == 0
     result = w.command('print', '--receipt', job, '-o', file)
     assert result.returncode == 0, result

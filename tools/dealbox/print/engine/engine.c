@@ -2,6 +2,8 @@
 /* Boxes to a PDF file, in memory: nothing but the finished file is ever written. */
 #include <cairo-pdf.h>
 #include <errno.h>
+#include <fontconfig/fontconfig.h>
+#include <pango/pangocairo.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -79,6 +81,23 @@ static void metadata_set(struct drawing *drawing, const struct drawing_setup *se
 		cairo_pdf_surface_set_metadata(drawing->surface, CAIRO_PDF_METADATA_CREATE_DATE, text);
 }
 
+#ifndef __has_feature
+#define __has_feature(feature)	0
+#endif
+
+/*
+ * Frees what libraries keep for the next document: only for a sanitizer, which would report it. The
+ * program ends soon, and such calls abort if a library still holds anything.
+ */
+static void libraries_free(void)
+{
+	if (!__has_feature(address_sanitizer))
+		return;
+	pango_cairo_font_map_set_default(NULL);
+	cairo_debug_reset_static_data();
+	FcFini();
+}
+
 static void drawing_free(struct drawing *drawing)
 {
 	if (!drawing)
@@ -93,6 +112,7 @@ static void drawing_free(struct drawing *drawing)
 	buffer_wipe(&drawing->pdf);
 	free(drawing->language);
 	free(drawing);
+	libraries_free();
 }
 
 static struct drawing *drawing_begin(const struct drawing_setup *setup, const char **problem)
@@ -221,8 +241,19 @@ static void (*const draws[])(struct drawing *drawing, const struct box *box) = {
 	[BOX_QR] = qr_box_draw, [BOX_PATTERN] = pattern_draw,
 };
 
+/*
+ * White paper first: cairo keeps the region that is drawn on, and unites it with each box. A region
+ * that is the whole page stays one rectangle; else that takes an eighth of the time.
+ */
+static void paper_draw(struct drawing *drawing)
+{
+	cairo_set_source_rgb(drawing->cr, 1, 1, 1);
+	cairo_paint(drawing->cr);
+}
+
 static int drawing_page(struct drawing *drawing, const struct boxes *boxes)
 {
+	paper_draw(drawing);
 	for (size_t i = 0; i < boxes->count; i++)
 		draws[boxes->list[i].kind](drawing, &boxes->list[i]);
 	cairo_show_page(drawing->cr);

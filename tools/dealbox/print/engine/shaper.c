@@ -30,6 +30,7 @@ struct shaper {
 	PangoLayout *layouts[2];	/* regular, bold */
 	GHashTable *kept[2];		/* text to struct shaped */
 	struct line_of_glyphs *line;
+	double size;			/* that was last set */
 };
 
 /* What goes to cairo in one call. */
@@ -72,10 +73,11 @@ static PangoLayout *layout_new(PangoContext *context, const char *font, bool bol
 struct shaper *shaper_new(const char *font, const char *language)
 {
 	struct shaper *shaper = g_new0(struct shaper, 1);
-	PangoFontMap *map = pango_cairo_font_map_get_default();
+	PangoFontMap *map = pango_cairo_font_map_new();
 	cairo_font_options_t *options = cairo_font_options_create();
 
 	shaper->context = pango_font_map_create_context(map);
+	g_object_unref(map);
 	cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
 	cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
 	cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
@@ -278,7 +280,9 @@ void shaper_draw(struct shaper *shaper, cairo_t *cr, const struct face *face, do
 {
 	char rank[16];
 
-	cairo_set_font_size(cr, face->size);
+	if (face->size != shaper->size)
+		cairo_set_font_size(cr, face->size);
+	shaper->size = face->size;
 	if (!face->cards) {
 		x = text_add(shaper, cr, face, x, y, text);
 		text_add(shaper, cr, face, x, y, " ");

@@ -10,6 +10,7 @@
 
 #include "print/boxes.h"
 
+/* For one document, which is drawn by one cairo_t. */
 struct shaper;
 
 /* Returns NULL if out of memory. font is a family; one that the system lacks is replaced. */
