@@ -906,6 +906,7 @@ end
 -- -- what is known of a machine -------------------------------------------------------------------
 
 local machines	-- by bus * 65536 + device
+local classes	-- of devices: bDeviceClass, by the same
 local controls	-- control transfers that are not complete, by device and URB
 
 local IDLE, DEALING, PAUSED, HELD, FAULT, DONE = 0, 1, 2, 3, 4, 5
@@ -936,7 +937,7 @@ local function lose_track(m)
 end
 
 function forget()
-	machines, controls = {}, {}
+	machines, controls, classes = {}, {}, {}
 end
 
 function adopt(key)
@@ -1087,6 +1088,10 @@ local function take_configuration(p, bytes)
 	if m then
 		say(r, "machine, %s dialect", m.serial and "serial" or "native")
 		check_endpoints(m, r)
+		local class = classes[p.key] or 0
+		if class ~= 0 and class ~= 0xef then
+			bad(r, "device_class", "%02x", class)
+		end
 	end
 	return m, r
 end
@@ -1296,6 +1301,7 @@ end
 
 local function on_command(m, r, q)
 	q.sequence = u32(q.data, 0)
+	q.state, q.unsettled = m.state, m.ending ~= nil or next(m.waits) ~= nil
 	q.a, q.b, q.c = u32(q.data, 4), u32(q.data, 8), u32(q.data, 12)
 	local last = m.last
 	if last and q.sequence ~= 0 and q.sequence == last.sequence then
@@ -1625,9 +1631,10 @@ local function check_number(m, r, e)
 	end
 	if (e.number - expected) % 2 ^ 32 < 2 ^ 31 then
 		bad(r, "event_gap", "%.0f missing before %.0f", (e.number - expected) % 2 ^ 32, e.number)
-		local number = m.next
+		-- what ends a command may still come
+		local number, waits = m.next, m.waits
 		lose_track(m)
-		m.next = number
+		m.next, m.waits = number, waits
 		return true
 	end
 	bad(r, "event_number", "%.0f, not %.0f", e.number, expected)
@@ -1658,7 +1665,7 @@ local function ended(m, r, kind)
 	if not wait then
 		-- its transfer may end only after the event (R-2.2-13)
 		for _, q in pairs(m.flight) do
-			if q.command and ENDS[q.code] == kind and not q.repeated then
+			if q.sequence and ENDS[q.code] == kind and not q.repeated then
 				accept(m, r, q, r.time)
 			end
 		end
@@ -1684,7 +1691,7 @@ ON[0x01] = function(m, r, e)
 	lose_track(m)
 	m.next, m.clock, m.clock_at, m.configured = number, clock, clock_at, nil
 	m.state, m.board, m.plan_known, m.told_lost = IDLE, 0, true, 1
-	m.last, m.result = nil, m.result or {}
+	m.last, m.result = nil, m.result and {}
 	m.statement = false
 end
 
@@ -2240,6 +2247,9 @@ local function look_standard(m, p, s)
 			machines[p.key] = found
 		end
 		return record
+	elseif kind == 0x80 and request == 6 and value == 0x100 and #p.data >= 5 then
+		classes[p.key] = u8(p.data, 4)
+		return nil
 	elseif not m then
 		return nil
 	end
@@ -2286,11 +2296,9 @@ local function look_control(p)
 	local m = machines[p.key]
 	local name = p.key .. p.id
 	if p.stage == "S" and p.setup and #p.setup == 8 then
-		controls[name] = { setup = p.setup }
+		controls[name] = p
 		if m and not m.serial and math.floor(u8(p.setup, 0) / 32) % 4 == 2 then
 			return look_request(m, p)
-		elseif u8(p.setup, 0) == 0x80 and u8(p.setup, 1) == 6 then
-			controls[name].device = u16(p.setup, 2) == 0x100
 		end
 		return nil
 	end
@@ -2413,40 +2421,40 @@ end
 
 -- -- packets --------------------------------------------------------------------------------------
 
-local usb = {
-	encap = Field.new("frame.encap_type"),
-	bus = Field.new("usb.bus_id"),
-	device = Field.new("usb.device_address"),
-	status = Field.new("usb.urb_status"),
-	length = Field.new("usb.urb_len"),
-	captured = Field.new("usb.data_len"),
-	endpoint = Field.new("usb.endpoint_address"),
-}
-
--- Size of usbmon's header in bytes, by the packet's type
-local HEADER = { [wtap_encaps.USB_LINUX] = 48, [wtap_encaps.USB_LINUX_MMAPPED] = 64 }
-
 local records	-- by number of the packet
 
-local function value_of(info)
-	return info and info.value
+-- The device of a USB packet: bus * 65536 + device; nil for other packets. In the first of two passes
+-- there are no fields, but the addresses are set: "host", and "bus.device.endpoint".
+local function device_key(pinfo)
+	local from, to = tostring(pinfo.src), tostring(pinfo.dst)
+	if from ~= "host" and to ~= "host" then
+		return nil
+	end
+	local bus, device = (from == "host" and to or from):match("^(%d+)%.(%d+)%.%d+$")
+	return bus and tonumber(bus) * 65536 + tonumber(device)
 end
 
-local function device_key()
-	local bus, device = value_of(usb.bus()), value_of(usb.device())
-	return bus and device and bus * 65536 + device
+local function signed(number)
+	return number < 2 ^ 31 and number or number - 2 ^ 32
 end
 
--- The packet as a table, or nil if it is not usbmon's. It follows Documentation/usb/usbmon.rst.
+-- The packet as a table, or nil if it is not usbmon's: see Documentation/usb/usbmon.rst of the
+-- kernel. Wireshark gives the header in the byte order of the computer, which is little-endian on
+-- every Debian architecture but s390x.
 local function packet_of(tvb, pinfo)
-	local head = HEADER[value_of(usb.encap()) or -1]
-	local key = device_key()
-	if not head or not key or tvb:len() < head then
+	local key = device_key(pinfo)
+	if not key or tvb:len() < 48 then
 		return nil
 	end
 	local bytes = tvb:raw(0, tvb:len())
-	local captured, length = value_of(usb.captured()) or 0, value_of(usb.length()) or 0
-	local data = u8(bytes, 15) == 0 and bytes:sub(head + 1, head + captured) or ""
+	local captured, length = u32(bytes, 36), u32(bytes, 32)
+	-- one link type has headers of 48 bytes, the other of 64
+	local head = tvb:reported_len() - captured
+	local has_setup, has_data = u8(bytes, 14) == 0, u8(bytes, 15) == 0
+	if head ~= 48 and head ~= 64 or not bytes:sub(9, 9):find("[SCE]") then
+		return nil
+	end
+	local data = has_data and bytes:sub(head + 1, head + captured) or ""
 	return {
 		number = pinfo.number,
 		time = pinfo.abs_ts,
@@ -2455,19 +2463,19 @@ local function packet_of(tvb, pinfo)
 		stage = bytes:sub(9, 9),		-- S, C, or E: submission failed
 		kind = u8(bytes, 9),			-- 1 interrupt, 2 control, 3 bulk
 		endpoint = u8(bytes, 10),
-		status = value_of(usb.status()) or 0,
-		setup = u8(bytes, 14) == 0 and bytes:sub(41, 48) or nil,
+		status = signed(u32(bytes, 28)),
+		setup = has_setup and bytes:sub(41, 48) or nil,
 		data = data,
 		data_at = head,
 		-- the file has not all bytes of the transfer
-		cut = u8(bytes, 15) == 0 and #data < length,
+		cut = has_data and #data < length,
 	}
 end
 
 -- Called for data of devices that the preference or Decode As takes for a machine. Like below, the
 -- data are claimed: Wireshark would show them as bytes, in which anybody could read the cards.
-function dealbox.dissector(tvb)
-	local key = device_key()
+function dealbox.dissector(tvb, pinfo)
+	local key = device_key(pinfo)
 	if key then
 		adopt(key)
 	end
@@ -2521,7 +2529,7 @@ by_device:add_for_decode_as(dealbox)
 
 -- Data of machines whose descriptors are in the capture
 local function claim(_, pinfo)
-	return records[pinfo.number] ~= nil or known(device_key())
+	return records[pinfo.number] ~= nil or known(device_key(pinfo))
 end
 
 for _, list in ipairs({ "usb.bulk", "usb.control", "usb.interrupt" }) do

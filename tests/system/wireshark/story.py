@@ -13,12 +13,15 @@ import struct
 import usbmon
 
 PAGE = os.path.join(os.environ["DEALBOX_SOURCE"], "docs/protocol.md")
-DEVICE = bytes.fromhex("120100020000004009120100000100010203" "01")[:18]
+DEVICE = bytes.fromhex("120100020000004009120100000101020301")
 TICK = 0.001            # seconds between two steps
 
 
 class Step:
-    """kind: class (the machine descriptor), control, bulk, out (a gate command), in (events)."""
+    """
+    kind: class (the machine descriptor), control, bulk, out (a gate command), in (events); further
+    (to an endpoint 04); serial: sent, received (bytes as they are)
+    """
 
     def __init__(self, kind, data=b"", setup=None, status=0, takes=0.0002, wait=TICK):
         self.kind, self.data, self.setup = kind, bytearray(data), setup and bytearray(setup)
@@ -83,6 +86,8 @@ class Story:
     def __init__(self, steps=()):
         self.steps = list(steps)
         self.configuration = {}         # of usbmon.configuration()
+        self.device_class = 0
+        self.describes = True           # serial: the host asks for the descriptor
 
     def copy(self):
         return copy.deepcopy(self)
@@ -158,8 +163,9 @@ class Native:
         return usbmon.configuration(b"" if serial else bytes(descriptor),
                                     **{"routed": routed, "serial": serial, **story.configuration})
 
-    def enumerate(self, config):
-        self.capture.enumerated(DEVICE, config, self.now, device=self.device)
+    def enumerate(self, config, story):
+        self.capture.enumerated(DEVICE[:4] + bytes([story.device_class]) + DEVICE[5:], config, self.now,
+                                device=self.device)
 
     def control(self, step, _):
         self.capture.control(bytes(step.setup), self.now, bytes(step.data), step.status, step.takes,
@@ -172,8 +178,12 @@ class Native:
         self.transfer(usbmon.INTERRUPT, usbmon.GATES, step)
 
 
+    def further(self, step, _):
+        self.transfer(usbmon.BULK, 0x04, step)
+
+
 # the words of the page are those of its worked deals
-setattr(Native, "class", lambda self, step, story: self.enumerate(self.machine(story, step.data)))
+setattr(Native, "class", lambda self, step, story: self.enumerate(self.machine(story, step.data), story))
 setattr(Native, "in", lambda self, step, story: self.capture.complete(
     usbmon.INTERRUPT, usbmon.EVENTS, 0x85, self.now, bytes(step.data), status=step.status, device=self.device))
 
@@ -213,11 +223,18 @@ class Serial(Native):
     def out(self, step, _):
         self.send(frame(3, bytes(step.data)))
 
+    def sent(self, step, _):
+        self.send(bytes(step.data))
+
+    def received(self, step, _):
+        self.receive(bytes(step.data), self.now)
+
 
 def serial_class(self, step, story):
-    self.enumerate(self.machine(story, step.data, serial=True))
+    self.enumerate(self.machine(story, step.data, serial=True), story)
     self.now += 0.0001
-    self.control(query(0, bytes(step.data)), story)
+    if story.describes:
+        self.control(query(0, bytes(step.data)), story)
 
 
 setattr(Serial, "class", serial_class)

@@ -3,6 +3,7 @@
 """The Wireshark dissector, with tshark, on captures that are made here: see README.md."""
 
 import os
+import random
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import tool                         # noqa: E402 pylint: disable=wrong-import-po
 from tool import SET, SOURCE, test  # noqa: E402 pylint: disable=wrong-import-position
 import story                        # noqa: E402 pylint: disable=wrong-import-position
 import usbmon                       # noqa: E402 pylint: disable=wrong-import-position
+from violations import CASES        # noqa: E402 pylint: disable=wrong-import-position
 
 DISSECTOR = os.path.join(SOURCE, "tools/wireshark/dealbox.lua")
 ALL = "exit-sensors,board-lock,face-sensor,double-feed-sensor,test-deal,keys,by-card," \
@@ -281,6 +283,105 @@ def nothing_that_is_printed_depends_on_cards_or_their_pockets(box):
             assert "CARD_READ" in printed[0] and "Nonce: 80" not in printed[0]
         shown = tshark("-r", "secret.pcapng", "-V", "-o", "dealbox.reveal:TRUE", *(() if described else ("-o", listed)))
         assert re.search("Card: SK", shown) and "Nonce: 8081" in shown, box.write("shown", shown)
+
+
+@test
+def each_violation_is_found_and_nothing_else(_):
+    capture, when = usbmon.Capture("cases.pcapng"), 1000.0
+    for number, (name, _, make, change, *serial) in enumerate(CASES):
+        told = make()
+        try:
+            if change:
+                change(told)
+        except (IndexError, ValueError) as error:
+            raise AssertionError(name) from error
+        when = told.write(capture, when + 1, (10 + number, 1), bool(serial))
+    capture.close()
+    found = {}
+    texts = ""
+    for text, requirements, bus in fields("cases.pcapng", "_ws.expert.message", "dealbox.requirement", "usb.bus_id",
+                                          only="dealbox.requirement"):
+        found.setdefault(int(bus) - 10, set()).update(requirements.split(","))
+        texts += text + "\n"
+    wrong = ["%s: %s, not %s" % (name, sorted(found.get(number, ())), sorted(wanted.split()))
+             for number, (name, wanted, *_) in enumerate(CASES) if set(wanted.split()) != found.get(number, set())]
+    assert not wrong, "\n".join(wrong)
+    with open(DISSECTOR, encoding="utf-8") as file:
+        rules = re.findall(r'^rule\("(\w+)", "([^"]*)", \w+,\s+"(.*)"\)', file.read(), re.M)
+    missing = [key for key, requirement, text in rules if "%s: %s" % (requirement, text) not in texts]
+    assert len(rules) > 90 and not missing, missing
+
+
+def list_of(*args):
+    """What tshark lists of worked.pcapng, without numbers that differ between machines."""
+    return tshark("-r", "worked.pcapng", "-T", "fields", "-e", "_ws.col.Info", *args)
+
+
+@test
+def a_capture_that_begins_late_is_shown_by_preference_and_decode_as(_):
+    late = story.worked("stored")
+    late.drop(late.of("class"))
+    for serial in False, True:
+        capture = usbmon.Capture("worked.pcapng")
+        late.write(capture, 1000.0, (4, 9), serial)
+        capture.close()
+        assert "CARD_LANDED" not in list_of()
+        by_preference = list_of("-o", "dealbox.machines:1.2, 4.9")
+        assert by_preference.count("CARD_LANDED") == 4 and "START" in by_preference
+        assert list_of("-d", "usb.device==%d,dealbox" % (4 * 65536 + 9)).count("CARD_LANDED") == 4
+        # nothing is held against a machine because its beginning was not seen
+        assert not violations("worked.pcapng", more=("-o", "dealbox.machines:4.9", "-Y",
+                                                     "dealbox.requirement && dealbox.requirement != \"R-2.3-1\""))
+
+
+@test
+def both_headers_of_usbmon_and_both_passes_show_the_same(_):
+    shown = []
+    for header in 64, 48:
+        capture = usbmon.Capture("worked.pcapng", header)
+        story.worked("routed").write(capture, 1000.0)
+        capture.close()
+        shown += [list_of(), "".join(line for line in list_of("-2").splitlines(True))]
+    assert shown[0] == shown[1] == shown[2] == shown[3], shown
+    assert "gate: hold" in shown[0]
+    # the second pass knows the packets of the answers
+    times = fields("worked.pcapng", "dealbox.answer_in", "frame.number", only="dealbox.answer_in", more=("-2",))
+    assert len(times) > 4 and all(int(answer) > int(packet) for answer, packet in times), times
+
+
+@test
+def bad_packets_cause_no_error(_):
+    chance = random.Random(20)
+
+    class Bad(usbmon.Capture):
+        def changed(self, packet):
+            packet = bytearray(packet)
+            for _ in range(chance.choice((0, 0, 1, 1, 2, 40))):
+                packet[chance.randrange(8 if chance.random() < .5 else 64, len(packet))
+                       if len(packet) > 64 else chance.randrange(64)] = chance.randrange(256)
+            return bytes(packet)
+
+        def packet(self, *args, **more):
+            if chance.random() < .2:
+                more["cut"] = chance.randrange(0, 120)
+            for _ in range(chance.choice((1, 1, 1, 1, 0, 2))):
+                super().packet(*args, **more)
+
+    capture = Bad("bad.pcapng")
+    for _ in range(12):
+        for number, (told, serial) in enumerate(secret_stories()):
+            told.write(capture, 1000.0, (1, 1 + number), serial)
+    # frames of any length, random bytes on every endpoint
+    for _ in range(1000):
+        data = bytes(chance.randrange(256) for _ in range(chance.choice((0, 1, 3, 4, 16, 31, 32, 33, 64, 200))))
+        data = chance.choice((data, story.frame(chance.choice((1, 2, 3, 0x81, 0x82)), data[:128], 7)))
+        kind, endpoint = chance.choice(((1, 0x82), (1, 3), (3, 1), (3, 0x82), (2, 0), (2, 0x80)))
+        setup = bytes((chance.choice((0x41, 0xc1)), chance.randrange(32), 0, 0, 0, 0, len(data), 0))
+        capture.packet(chance.choice("SSCE"), kind, endpoint, 7, 1000.0, data, setup if kind == 2 else None,
+                       device=(1, 1 + chance.randrange(8)))
+    capture.close()
+    assert "CARD_READ" in tshark("-r", "bad.pcapng", "-V", "-2", "-o", "dealbox.reveal:TRUE")
+    tshark("-r", "bad.pcapng", "-V")
 
 
 tool.main()

@@ -12,7 +12,7 @@ import struct
 import threading
 import time
 
-LINKTYPE_USB_LINUX_MMAPPED = 220
+LINKTYPES = {48: 189, 64: 220}      # LINKTYPE_USB_LINUX, LINKTYPE_USB_LINUX_MMAPPED
 CONTROL, BULK, INTERRUPT = 2, 3, 1
 EINPROGRESS, EPIPE = 115, 32
 
@@ -29,16 +29,20 @@ def block(kind, body):
 
 
 class Capture:
-    """A pcapng file. Times are in seconds."""
+    """A pcapng file. Times are in seconds. header: size of the header of usbmon, 64 or 48"""
 
-    def __init__(self, path):
+    def __init__(self, path, header=64):
+        self.header = header
         self.file = open(path, "wb")
         self.file.write(block(0x0a0d0d0a, struct.pack("<IHHq", 0x1a2b3c4d, 1, 0, -1)))
-        self.file.write(block(1, struct.pack("<HHI", LINKTYPE_USB_LINUX_MMAPPED, 0, 0)))
-        self.packets = 0
+        self.file.write(block(1, struct.pack("<HHI", LINKTYPES[header], 0, 0)))
 
     def close(self):
         self.file.close()
+
+    def changed(self, packet):
+        """For tests of bad packets."""
+        return packet
 
     def packet(self, stage, kind, endpoint, urb, when, data=b"", setup=None, status=0, length=None,
                device=(1, 5), cut=None):
@@ -51,11 +55,12 @@ class Capture:
                            ord("-") if setup is None else 0, mark, microseconds // 1000000,
                            microseconds % 1000000, status, len(data) if length is None else length,
                            len(data), setup or bytes(8), 0, 0, 0, 0)
-        whole = head + data
+        whole = self.changed(head + data)
+        if self.header == 48:
+            whole = whole[:48] + whole[64:]
         part = whole if cut is None else whole[:cut]
         self.file.write(block(6, struct.pack("<IIIII", 0, microseconds >> 32, microseconds & 0xffffffff,
                                              len(part), len(whole)) + part))
-        self.packets += 1
 
     def submit(self, kind, endpoint, urb, when, data=b"", setup=None, **more):
         self.packet("S", kind, endpoint, urb, when, data, setup, status=-EINPROGRESS, **more)
@@ -80,17 +85,22 @@ class Capture:
         self.control(SET_CONFIGURATION, when + 0.000004, **more)
 
 
-def configuration(descriptor=b"", routed=False, serial=False, in_size=64, protocol=None, extra=b""):
-    """A configuration descriptor with one interface. descriptor: the machine descriptor"""
+def configuration(descriptor=b"", routed=False, serial=False, in_size=64, bulk_size=512, alternate=0,
+                  further=()):
+    """
+    A configuration descriptor with one interface. descriptor: the machine descriptor; further: more
+    endpoints, as (address, type, wMaxPacketSize)
+    """
     if serial:
-        endpoints = [(BULK_OUT, 2, 512), (EVENTS, 2, 512)]
+        endpoints = [(BULK_OUT, 2, bulk_size), (EVENTS, 2, bulk_size)]
     else:
-        endpoints = [(BULK_OUT, 2, 512), (EVENTS, 3, in_size)] + ([(GATES, 3, 64)] if routed else [])
-    body = struct.pack("<BBBBBBBBB", 9, 4, 0, 0, len(endpoints), 0xff, 0x44,
-                       protocol or (2 if serial else 1), 0) + descriptor
+        endpoints = [(BULK_OUT, 2, bulk_size), (EVENTS, 3, in_size)]
+    endpoints += [(GATES, 3, 64)] if routed and not serial else []
+    endpoints += further
+    body = struct.pack("<BBBBBBBBB", 9, 4, 0, alternate, len(endpoints), 0xff, 0x44,
+                       2 if serial else 1, 0) + descriptor
     for address, kind, size in endpoints:
         body += struct.pack("<BBBBHB", 7, 5, address, kind, size, 1 if kind == 3 else 0)
-    body += extra
     return struct.pack("<BBHBBBBB", 9, 2, 9 + len(body), 1, 1, 0, 0xe0, 50) + body
 
 
