@@ -52,6 +52,10 @@
 
 static const char *out = ".";	/* folder for failed cases */
 
+/* All that a machine can do by default, and attest deals */
+#define CAPABILITIES	" --capabilities exit-sensors,face-sensor,double-feed-sensor,test-deal,keys," \
+			"by-card,by-position,capture,attest"
+
 /* The machines, by the options that make them. */
 static const char *const kinds[] = {
 	"--kind stored", "--kind routed", "--dialect serial --kind stored",
@@ -61,10 +65,10 @@ static const char *const kinds[] = {
 #define KINDS	(sizeof(kinds) / sizeof(*kinds))
 
 /* The phases of a program's tour. PROBE precedes it. */
-enum phase { PROBE, SLEEP, OPEN, QUESTIONS, PLAN, DEAL, RESET, CLOSE, UNBIND, PHASES };
+enum phase { PROBE, SLEEP, OPEN, QUESTIONS, PLAN, DEAL, ATTEST, RESET, CLOSE, UNBIND, PHASES };
 
 static const char *const phase_names[PHASES] = {
-	"probe", "sleep", "open", "questions", "plan", "deal", "reset", "close", "unbind",
+	"probe", "sleep", "open", "questions", "plan", "deal", "attest", "reset", "close", "unbind",
 };
 
 /* Data shared by the jobs. */
@@ -146,7 +150,7 @@ static void make_event(uint8_t *bytes, uint64_t *state)
 {
 	static const uint8_t types[] = {
 		0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x08, 0x10, 0x11, 0x12, 0x12, 0x12, 0x13,
-		0x14, 0x15, 0x16, 0x17, 0x18, 0x20, 0x22, 0x28, 0x2c, 0x2e, 0x00, 0x7e, 0xff,
+		0x14, 0x15, 0x16, 0x17, 0x18, 0x1a, 0x20, 0x22, 0x28, 0x2c, 0x2e, 0x00, 0x7e, 0xff,
 	};
 	struct wire_event event = {
 		.type = types[below(state, sizeof(types))],
@@ -189,7 +193,8 @@ static size_t make_frame(uint8_t *bytes, uint64_t *state)
 static const char *const requests[] = {
 	"GET_INFO", "GET_STATUS", "GET_STATUS", "GET_STATUS", "GET_RESULT", "GET_COUNTERS",
 	"GET_PARAM", "SET_PARAM", "LOAD", "LOAD", "START", "START", "PAUSE", "RESUME", "REREAD",
-	"ABORT", "CLEAR_FAULT", "LOCATE", "TEST_DEAL", "", NULL
+	"ABORT", "CLEAR_FAULT", "LOCATE", "TEST_DEAL", "GET_IDENTITY", "ATTEST", "ATTEST",
+	"GET_STATEMENT", "GET_SIGNATURE", "", NULL
 };
 static const char *const standards[] = {
 	"CLEAR_FEATURE", "CLEAR_FEATURE", "GET_STATUS", "SET_FEATURE", "SET_CONFIGURATION",
@@ -197,7 +202,7 @@ static const char *const standards[] = {
 };
 static const char *const events[] = {
 	"STATE_LOST", "BOARD_INSERTED", "PLAN_LOADED", "DEAL_STARTED", "CARD_READ", "CARD_ROUTED",
-	"CARD_LANDED", "DEAL_DONE", "PAUSED", "", "", NULL
+	"CARD_LANDED", "DEAL_DONE", "PAUSED", "ATTESTED", "", "", NULL
 };
 static const char *const statuses[] = {
 	"EPROTO", "EILSEQ", "ETIME", "EOVERFLOW", "EPIPE", "ECOMM", "ENOSR", "EREMOTEIO", NULL
@@ -442,7 +447,7 @@ static void make_case(char *text, uint64_t state)
 	unsigned int rules = 1 + below(&state, 5), kind = below(&state, KINDS);
 	bool serial = kind >= 2, tour = below(&state, 4) == 0;
 
-	say(&t, "# options: %s --packet %s", kinds[kind],
+	say(&t, "# options: %s" CAPABILITIES " --packet %s", kinds[kind],
 	    one_of(&state, serial ? pieces : packets));
 	say(&t, " --gate-deadline %u\n", below(&state, 4) ? 5000000 : 1 + below(&state, 5000));
 	if (tour)
@@ -482,7 +487,7 @@ static bool sleeps(const char *text)
 
 static void make_tour(char *text, unsigned int kind)
 {
-	snprintf(text, CASE_MAX, "# options: %s\n# tour\n", kinds[kind]);
+	snprintf(text, CASE_MAX, "# options: %s" CAPABILITIES "\n# tour\n", kinds[kind]);
 }
 
 /* Makes a tour whose cable is pulled at the nth transfer of a phase. */
@@ -492,7 +497,7 @@ static void make_pull(char *text, unsigned int kind, enum phase phase, unsigned 
 
 	if (phase != PROBE)
 		snprintf(at, sizeof(at), "# at %s: ", phase_names[phase]);
-	snprintf(text, CASE_MAX, "# options: %s\n# tour\n%son submit nth %u: unplug\n",
+	snprintf(text, CASE_MAX, "# options: %s" CAPABILITIES "\n# tour\n%son submit nth %u: unplug\n",
 		 kinds[kind], at, nth);
 }
 
@@ -517,6 +522,7 @@ struct user {
 	bool patient;		/* the machine has no fault, except for a pulled cable */
 	uint64_t state;
 	long long end;
+	uint32_t insertion;	/* of its last deal */
 	uint64_t seqno;
 	uint64_t timestamp;
 	bool begun;
@@ -545,6 +551,8 @@ static void check_errno(const char *what, int error)
 	};
 	size_t i;
 
+	if (error == ENODATA && !strcmp(what, "GET_ATTESTATION"))
+		return;
 	for (i = 0; i < sizeof(errors) / sizeof(*errors); i++)
 		if (error == errors[i])
 			return;
@@ -675,12 +683,14 @@ static void look_around(int fd)
 {
 	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED };
 	struct dealbox_counters counters;
+	struct dealbox_identity identity;
 	struct dealbox_status status;
 	struct dealbox_info info;
 
 	memset(&info, 0xa5, sizeof(info));
 	memset(&status, 0xa5, sizeof(status));
 	memset(&counters, 0xa5, sizeof(counters));
+	memset(&identity, 0xa5, sizeof(identity));
 	if (!ASK(fd, GET_INFO, &info) &&
 	    (!zero(info.reserved, sizeof(info.reserved)) || info.reserved1 || !info.pockets ||
 	     info.pockets > 8 || !memchr(info.name, 0, sizeof(info.name)) ||
@@ -693,6 +703,8 @@ static void look_around(int fd)
 		wrong("GET_STATUS gives what cannot be");
 	if (!ASK(fd, GET_COUNTERS, &counters) && counters.reserved)
 		wrong("GET_COUNTERS: reserved is not zero");
+	if (!ASK(fd, GET_IDENTITY, &identity) && !zero(identity.reserved, sizeof(identity.reserved)))
+		wrong("GET_IDENTITY: reserved is not zero");
 	ASK(fd, GET_PARAM, &param);
 	memset(&param, 0, sizeof(param));
 	param.id = DEALBOX_PARAM_SPEED;
@@ -732,7 +744,8 @@ static int start(struct user *u, int fd, uint32_t plan)
 	/* drop an early STATE_LOST, which does not end this deal */
 	while (take_events(u, fd, 0, NULL) > 0)
 		;
-	return command(fd, DEALBOX_OP_START, plan, status.insertion ?: 1, 0);
+	u->insertion = status.insertion ?: 1;
+	return command(fd, DEALBOX_OP_START, plan, u->insertion, 0);
 }
 
 /* Deals to the end, if possible. Returns the last result of take_events(). */
@@ -761,6 +774,32 @@ static int deal_on(struct user *u, int fd)
 	return type;
 }
 
+static bool is_attested(uint32_t type)
+{
+	return type == DEALBOX_EV_ATTESTED || type == DEALBOX_EV_STATE_LOST;
+}
+
+/* Lets the machine attest the deal that has ended. Returns true if it has. */
+static bool attest(struct user *u, int fd)
+{
+	struct dealbox_attest a = { .insertion = u->insertion };
+	struct dealbox_attestation attestation;
+	int type = SOME, tries = 0, error;
+
+	memset(a.nonce, 1 + below(&u->state, 255), sizeof(a.nonce));
+	if (ASK(fd, ATTEST, &a) == ENODEV)
+		return false;
+	while (type >= 0 && !is_attested(type) && (u->patient || tries < 5) && now_ms() < u->end) {
+		type = take_events(u, fd, 100, is_attested);
+		tries += !type;
+	}
+	memset(&attestation, 0xa5, sizeof(attestation));
+	error = ASK(fd, GET_ATTESTATION, &attestation);
+	if (!error && !zero(attestation.reserved, sizeof(attestation.reserved)))
+		wrong("GET_ATTESTATION: reserved is not zero");
+	return type == DEALBOX_EV_ATTESTED && !error;
+}
+
 /* Deals one board. */
 static void deal(struct user *u, int fd)
 {
@@ -768,7 +807,8 @@ static void deal(struct user *u, int fd)
 		return;
 	if (below(&u->state, 2))
 		command(fd, DEALBOX_OP_PAUSE, 0, 0, 0);
-	deal_on(u, fd);
+	if (deal_on(u, fd) == DEALBOX_EV_DEAL_DONE)
+		attest(u, fd);
 }
 
 static void read_attributes(const char *node)
@@ -930,6 +970,9 @@ static bool tour(struct user *u, pthread_t *thread, struct user *watcher)
 	end = deal_on(u, fd);
 	if (end != DEALBOX_EV_DEAL_DONE && counted)
 		wrong("the deal ends with %#x", end);
+	enter(u, ATTEST);
+	if (!attest(u, fd) && counted)
+		wrong("the deal is not attested");
 	enter(u, RESET);
 	machine_usb_reset(m);
 	/* the close comes in mid-deal */
