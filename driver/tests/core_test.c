@@ -1564,6 +1564,10 @@ static void test_gates_in_every_order(struct kunit *test)
 /* Each number is used once, and every argument fits. */
 static void test_ioctls(struct kunit *test)
 {
+	static const unsigned int owners[] = {
+		DEALBOX_IOC_CLAIM, DEALBOX_IOC_RELEASE, DEALBOX_IOC_SET_PLAN,
+		DEALBOX_IOC_CONTROL, DEALBOX_IOC_SET_PARAM, DEALBOX_IOC_ATTEST,
+	};
 	unsigned int numbers = 0, found = 0;
 
 	for (unsigned int nr = 0; nr < 16; nr++)
@@ -1572,8 +1576,13 @@ static void test_ioctls(struct kunit *test)
 			const struct dealbox_ioctl *ioctl =
 				dealbox_ioctl_find(_IOC(dir, DEALBOX_IOC_MAGIC, nr, size));
 
+			bool owner = false;
+
 			if (!ioctl)
 				continue;
+			for (size_t n = 0; n < ARRAY_SIZE(owners); n++)
+				owner |= owners[n] == ioctl->cmd;
+			KUNIT_ASSERT_EQ(test, ioctl->owner, owner);
 			KUNIT_ASSERT_EQ(test, _IOC_NR(ioctl->cmd), nr);
 			KUNIT_ASSERT_EQ(test, dir != _IOC_NONE, size != 0);
 			KUNIT_ASSERT_TRUE(test, size <= DEALBOX_ARG_MAX);

@@ -943,6 +943,7 @@ static void test_insertion_once(void **state)
 	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 0, 1, &insertion), -EINVAL);
 	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "", 9, 1, &insertion), -EINVAL);
 	assert_int_equal(dealbox_ledger_end(l, 9999, DEALBOX_LEDGER_VOID, 0, 0, NULL, 0), -ENOENT);
+	assert_string_equal(dealbox_ledger_error(l)->what, "there is no insertion 9999");
 	dealbox_ledger_free(l);
 }
 
@@ -1713,6 +1714,9 @@ static void test_heads(void **state)
 	free(slurp(f->heads, &size));
 	assert_true(size > 65536);
 	spit(f->heads, more, 65536);
+	/* an attempt that a power cut ended */
+	snprintf(error, sizeof(error), "%s.new", f->heads);
+	spit(error, "", 0);
 	dealbox_ledger_free(open_ledger(f->db, WRITE));
 	free(slurp(f->heads, &size));
 	assert_true(size < 200);
