@@ -275,6 +275,7 @@ static void test_open(void **state)
 {
 	struct folder *f = *state;
 	struct dealbox_ledger *l;
+	sqlite3_vfs *vfs;
 	char error[512];
 	struct stat st;
 
@@ -292,6 +293,9 @@ static void test_open(void **state)
 	dealbox_ledger_free(l);
 	assert_int_equal(try_open(f->db, CREATE, error), 0);
 	dealbox_ledger_free(NULL);
+	/* SQLite knows no disk of a ledger that is gone */
+	for (vfs = sqlite3_vfs_find(NULL); vfs; vfs = vfs->pNext)
+		assert_null(strstr(vfs->zName, "dealbox"));
 }
 
 static void test_read_only(void **state)
