@@ -125,7 +125,7 @@ static void judge(struct run *r, const struct command_row *row, uint8_t state)
 	if (error)
 		return;
 	/* An accepted command takes effect: its event comes. */
-	if (has_faults(r))
+	if (has_faults(r) && row->request != DEALBOX_OP_LOCATE)
 		step(r, "thaw");
 	switch (row->request) {
 	case DEALBOX_OP_PAUSE:
@@ -235,6 +235,8 @@ static void expect_error(struct run *r, const char *requirement, uint8_t request
 	      "command %02x with %u %u %u, wValue %u, %u bytes: error %u, detail %u, not %u, %u",
 	      request, wire.a, wire.b, wire.c, value, length, result.error, result.detail, error,
 	      detail);
+	check(r, "R-2.3-1", result.error <= error, "error %u of command %02x comes before error %u",
+	      result.error, request, error);
 	check(r, "R-2.2-5", result.request == request, "a refused command %02x is not the last command",
 	      request);
 	if (length >= 4)
@@ -251,10 +253,14 @@ static void expect_error(struct run *r, const char *requirement, uint8_t request
 static void bad_value(struct run *r, uint8_t request, uint32_t a, uint32_t b, uint32_t c,
 		      uint32_t detail)
 {
-	bool reserved = detail <= 3 && (request == DEALBOX_OP_PAUSE || detail == 3);
+	bool reserved = request == DEALBOX_OP_PAUSE ||
+		(detail == 3 && request != DEALBOX_OP_START && request != DEALBOX_OP_TEST_DEAL);
 
-	expect_error(r, reserved ? "R-0-3" : "R-2.3-5", request, 0, (struct wire_command){ 0, a, b, c },
+	expect_error(r, "R-2.3-5", request, 0, (struct wire_command){ 0, a, b, c },
 		     WIRE_COMMAND_SIZE, DEALBOX_ERR_BAD_VALUE, detail);
+	if (reserved)
+		check(r, "R-0-3", get_result(r).error == DEALBOX_ERR_BAD_VALUE,
+		      "command %02x with %u %u %u is not refused for its field %u", request, a, b, c, detail);
 }
 
 static void values(struct run *r)
@@ -522,7 +528,7 @@ static void by_result(struct run *r)
 			  NEED_HANDS | NEED_BOARD, .run = in_##state }
 
 const struct test_row command_tests[] = {
-	{ "commands", "values", "R-0-3 R-2.2-1 R-2.3-2 R-2.3-5 R-2.3-7 R-2.2-5", "values out of range",
+	{ "commands", "values", "R-0-3 R-2.2-1 R-2.2-5 R-2.3-1 R-2.3-2 R-2.3-5 R-2.3-7", "values out of range",
 	  .run = values },
 	{ "commands", "lengths", "R-2.2-1 R-2.3-1 R-2.3-4", "data stages of a wrong length", .run = lengths },
 	{ "commands", "unknown", "R-2.3-1 R-2.2-5", "commands that there are not", .run = unknown },

@@ -51,6 +51,7 @@ static void deal(struct run *r, const char *what)
 	await(r, DEALBOX_EV_DEAL_STARTED, 2000, "R-5.1-1");
 	check_time(r, "R-5.1-1", r->events[from].us - began, 1000000, "DEAL_STARTED");
 	end = await_end(r, DEAL_MS);
+	no_joker(r, end);
 	if (!check(r, "R-4.2-1", end && end->e.type == DEALBOX_EV_DEAL_DONE, "%s ends with %s", what,
 		   end ? event_name(end->e.type) : "nothing"))
 		end_test(r);
@@ -271,7 +272,7 @@ static void no_reader(struct run *r)
 #define TEST_DEAL	DEALBOX_CAP_TEST_DEAL
 
 const struct test_row dealing_tests[] = {
-	{ "dealing", "by-position", "R-0-2 R-2.1-5 R-2.1-7 R-2.1-9 R-3-10 R-3-12 R-4-1 R-4-3 R-4-4 R-4-5 R-4-6 R-4-10 R-4-13 R-4.2-1 R-4.2-2 R-4.2-3 R-5-3 R-5-4 R-5.1-1 R-5.2-2 R-6-4 R-6-11",
+	{ "dealing", "by-position", "R-0-2 R-2.1-5 R-2.1-7 R-2.1-9 R-3-10 R-3-12 R-4-1 R-4-3 R-4-4 R-4-5 R-4-6 R-4-10 R-4-13 R-4.2-1 R-4.2-2 R-4.2-3 R-5-3 R-5-4 R-5.1-1 R-5.2-2 R-6-4 R-6-11 R-S2-1 R-S3-2",
 	  "two boards of one plan", NEED_BOARD, DEALBOX_CAP_BY_POSITION, by_position },
 	{ "dealing", "by-card", "R-4.2-1 R-4.2-2 R-4.2-3", "52 cards by card", NEED_BOARD | NEED_READER,
 	  DEALBOX_CAP_BY_CARD, by_card },

@@ -19,6 +19,11 @@ static void reconfigure(struct run *r, uint8_t reason)
 	cover = o->cover_open;
 	hopper = o->hopper;
 	insertion = o->insertion;
+	/* events that were not fetched are forgotten */
+	if (has_faults(r)) {
+		do_step(r, cover ? "cover close" : "cover open");
+		do_step(r, cover ? "cover open" : "cover close");
+	}
 	configure(r, reason);
 	check(r, "R-5.2-8", o->board == board, "a board is %s behind STATE_LOST", o->board ? "in" : "out");
 	check(r, "R-5.2-8", !board || o->insertion == insertion, "insertion %u is %u behind STATE_LOST",
@@ -39,6 +44,8 @@ static void configured(struct run *r)
 	uint8_t data[16];
 
 	settle(r);
+	if (has_hands(r))
+		fresh_board(r);
 	command(r, DEALBOX_OP_LOCATE, 0, 0, 0, NULL);
 	wire.sequence = get_result(r).sequence;
 	reconfigure(r, DEALBOX_LOST_RESET);
@@ -166,6 +173,7 @@ static void keys(struct run *r)
 		check(r, "R-5-18", event->e.code == DEALBOX_PAUSED_BY_KEY, "PAUSED by the key has the reason %u",
 		      event->e.code);
 		do_step(r, "key start");
+		check(r, "R-5-19", status(r).state == DEALBOX_STATE_PAUSED, "the start key ends PAUSED");
 		do_step(r, "key stop");
 		check(r, "R-5-19", status(r).state == DEALBOX_STATE_PAUSED, "a key ends PAUSED");
 		settle(r);
@@ -176,7 +184,8 @@ static void keys(struct run *r)
 static void queue(struct run *r)
 {
 	uint32_t first, last, number;
-	struct wire_status s;
+	uint8_t data[DATA_MAX] = { 0 };
+	struct wire_status s = { 0 };
 	size_t before, i;
 	int times;
 
@@ -187,6 +196,8 @@ static void queue(struct run *r)
 			not_run(r, "the cover was not moved");
 	before = r->event_count;
 	r->deferring = true;
+	query(r, WIRE_GET_STATUS, 0, data, WIRE_STATUS_SIZE);
+	dealbox_decode_status(data, &s);
 	while (fetch(r, 100))
 		;
 	r->event_judged = r->event_count;
@@ -201,7 +212,7 @@ static void queue(struct run *r)
 			   "event %u comes where %u is expected: not the oldest was dropped",
 			   r->events[i].e.number, number))
 			break;
-	check(r, "R-4-12", r->events[r->event_count - 1].e.type == DEALBOX_EV_COVER_CLOSED,
+	check(r, "R-4-12", last == s.next_event - 1,
 	      "the newest event was dropped");
 	r->observer.next = last + 1;
 	r->observer.clock = r->events[r->event_count - 1].e.clock_us;

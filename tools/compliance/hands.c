@@ -255,6 +255,7 @@ void fresh_board(struct run *r)
 void settle(struct run *r)
 {
 	struct wire_status s;
+	uint32_t detail;
 	uint8_t error;
 	int tries;
 
@@ -275,7 +276,9 @@ void settle(struct run *r)
 				step(r, "empty");
 		} else {
 			/* before cards move again, or the deal might end */
-			error = command(r, DEALBOX_OP_ABORT, 0, 0, 0, NULL);
+			error = command(r, DEALBOX_OP_ABORT, 0, 0, 0, &detail);
+			check(r, "R-5-1", error != DEALBOX_ERR_STATE || detail != s.state ||
+			      r->observer.aborting, "ABORT is refused in state %s", state_name(s.state));
 			if (has_faults(r))
 				step(r, "thaw");
 			if (!error)

@@ -573,6 +573,8 @@ void observer_event(struct observer *o, const uint8_t *bytes)
 	struct wire_event e;
 
 	dealbox_decode_event(bytes, &e);
+	if (o->first && e.type != DEALBOX_EV_STATE_LOST)
+		fault(o, "R-1.2-1", "%s, of before the configuration, comes behind it", event_name(e.type));
 	if (o->first)
 		WANT(o, "R-1.2-2", e.type == DEALBOX_EV_STATE_LOST && e.number == 1,
 		     "the first event is %s with number %u", event_name(e.type), e.number);
@@ -667,10 +669,15 @@ static void check_flags(struct observer *o, uint8_t flags)
 	size_t i;
 
 	for (i = 0; i < sizeof(bits) / sizeof(*bits); i++)
-		WANT(o, bits[i].bit == DEALBOX_STATUS_SPENT ? "R-5.2-2" :
-		     bits[i].bit == DEALBOX_STATUS_IN_DOUBT ? "R-5.2-7" : "R-2.1-9",
+		WANT(o, bits[i].bit == DEALBOX_STATUS_SPENT ?
+		     (o->captured && !o->spent ? "R-5.2-5" : "R-5.2-2") :
+		     bits[i].bit == DEALBOX_STATUS_IN_DOUBT ? "R-5.2-7" :
+		     o->after_lost ? "R-5.2-8" : "R-2.1-9",
 		     !(flags & bits[i].bit) == !bits[i].is, "GET_STATUS says \"%s\": %s",
 		     bits[i].name, flags & bits[i].bit ? "yes" : "no");
+	/* what is said once is not said again in each status */
+	o->cover_open = flags & DEALBOX_STATUS_COVER_OPEN;
+	o->hopper = flags & DEALBOX_STATUS_HOPPER;
 	WANT(o, "R-0-2", !(flags & 0xc0), "GET_STATUS has the flags %02x", flags);
 }
 
@@ -707,7 +714,7 @@ void observer_status(struct observer *o, const uint8_t *bytes)
 		WANT(o, "R-2.1-9", s.clock_us - o->clock < 0x80000000u,
 		     "the clock of GET_STATUS is behind that of an event before it");
 	if (o->state != OBSERVER_UNKNOWN) {
-		WANT(o, "R-5-4", s.state == o->state, "GET_STATUS says %s, and the events %s",
+		WANT(o, o->state == DEALBOX_STATE_DEALING ? "R-5-3" : "R-5-4", s.state == o->state, "GET_STATUS says %s, and the events %s",
 		     state_name(s.state), state_name(o->state));
 		if (s.state == o->state)
 			WANT(o, "R-2.1-9", s.fault == (s.state == DEALBOX_STATE_HELD ||

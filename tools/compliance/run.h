@@ -192,6 +192,8 @@ const struct event *await(struct run *r, uint8_t type, unsigned int ms, const ch
 const struct event *await_maybe(struct run *r, uint8_t type, unsigned int ms);
 /* Any stop, DEAL_DONE or ABORTED. */
 const struct event *await_end(struct run *r, unsigned int ms);
+/* End the test if a deal by card stopped at a joker: that is no fault of the machine. */
+void no_joker(struct run *r, const struct event *end);
 /* No event may come within ms. */
 void expect_quiet(struct run *r, const char *requirement, unsigned int ms, const char *after);
 

@@ -252,6 +252,12 @@ const struct event *await_end(struct run *r, unsigned int ms)
 	return await_any(r, is_end, 0, ms);
 }
 
+void no_joker(struct run *r, const struct event *end)
+{
+	if (end && end->e.type == DEALBOX_EV_NOT_IN_PLAN && end->e.card >= 52)
+		not_run(r, "there is a joker in the hopper: put packs of 52 cards in");
+}
+
 void expect_quiet(struct run *r, const char *requirement, unsigned int ms, const char *after)
 {
 	const struct event *event;

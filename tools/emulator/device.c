@@ -68,6 +68,9 @@ struct device {
 	size_t kept_length;
 };
 
+/* As MUTANT(), of a device */
+#define BROKEN(d, name)	(machine_view((d)->machine).mutant.code == MUTANT_##name)
+
 struct device *device_new(struct machine *machine, const struct device_config *config)
 {
 	struct device *d = calloc(1, sizeof(*d));
@@ -139,6 +142,8 @@ bool device_configured(const struct device *d)
 
 bool device_wakes(const struct device *d)
 {
+	if (BROKEN(d, wakeup_missing))
+		return false;
 	return d->remote_wakeup && machine_view(d->machine).queued;
 }
 
@@ -273,7 +278,7 @@ static int endpoint_feature(struct device *d, uint16_t feature, uint16_t address
 		return -EPIPE;
 	d->halted[address & 15] = set;
 	/* R-S1-3: an incomplete frame is discarded */
-	if (!set && address == DEVICE_EP_BULK_OUT)
+	if (!set && address == DEVICE_EP_BULK_OUT && !BROKEN(d, frame_kept))
 		memset(&d->frames, 0, sizeof(d->frames));
 	return 0;
 }
@@ -339,16 +344,18 @@ static int vendor_request(struct device *d, const struct transfer *transfer, boo
 	uint16_t value = setup[2] | setup[3] << 8, index = setup[4] | setup[5] << 8;
 	size_t length;
 
-	if (!d->configuration || index != 0)
+	if (BROKEN(d, index_last) && index && setup[0] == WIRE_REQ_OUT)
+		machine_command(d->machine, setup[1], value, transfer->data, transfer->length);
+	if (!d->configuration || (index != 0 && !BROKEN(d, index_ignored)))
 		return -EPIPE;
 	/* in frames, and in each dialect on endpoint 0 */
 	if (setup[0] == WIRE_REQ_IN && setup[1] == WIRE_DESCRIBE) {
 		wire_descriptor_put(buf, machine_view(d->machine).desc);
-		return value ? -EPIPE : WIRE_DESC_SIZE;
+		return value && !BROKEN(d, frame_describe) ? -EPIPE : WIRE_DESC_SIZE;
 	}
-	if (framed != is_serial(d))
+	if (framed != is_serial(d) && !BROKEN(d, frame_endpoint_0))
 		return -EPIPE;
-	if (setup[0] == WIRE_REQ_IN) {
+	if (setup[0] == WIRE_REQ_IN || (BROKEN(d, recipient) && setup[0] == (WIRE_REQ_IN & ~1))) {
 		length = machine_query(d->machine, setup[1], value, buf);
 		return length ? (int)length : -EPIPE;
 	}
@@ -636,7 +643,9 @@ static void receive_frames(struct device *d, uint64_t now, const uint8_t *data, 
 	struct frame frame;
 
 	while (dealbox_frame_read(&d->frames, &data, &length, &frame)) {
-		if (frame.kind == FRAME_REQUEST && frame.length >= FRAME_REQUEST_HEADER)
+		if (frame.kind == 4 && BROKEN(d, frame_kind) && frame.length >= FRAME_REQUEST_HEADER)
+			framed_request(d, now, &frame);
+		else if (frame.kind == FRAME_REQUEST && frame.length >= FRAME_REQUEST_HEADER)
 			framed_request(d, now, &frame);
 		else if (frame.kind == FRAME_PLAN)
 			framed_out(d, now, &frame, DEVICE_EP_BULK_OUT);

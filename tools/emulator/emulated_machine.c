@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The protocol side of a machine. Section numbers are those of docs/protocol.md. */
 #include <errno.h>
+#include <linux/crc32.h>
+#include <linux/unaligned.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +22,7 @@ bool has(const struct machine *m, uint32_t capability)
 
 static uint32_t machine_clock(const struct machine *m)
 {
-	return m->now - m->power_on;
+	return (m->now - m->power_on) / (MUTANT(m, clock_slow) ? 2 : 1);
 }
 
 /* --- events (§4) ------------------------------------------------------------- */
@@ -38,7 +40,9 @@ static void event_queue(struct machine *m, const struct wire_event *event)
 {
 	unsigned int slot;
 
-	if (m->queue_count == MACHINE_QUEUE) {
+	if (MUTANT(m, queue_newest) && m->queue_count == MACHINE_QUEUE)
+		return;
+	if (m->queue_count == (MUTANT(m, queue_short) ? 40 : MACHINE_QUEUE)) {
 		m->queue_head = (m->queue_head + 1) % MACHINE_QUEUE;
 		m->queue_count--;
 	}
@@ -54,7 +58,7 @@ static void event_hash(struct machine *m, const struct wire_event *event)
 {
 	uint8_t bytes[WIRE_EVENT_SIZE];
 
-	if (!m->attest_counts)
+	if (!m->attest_counts || (MUTANT(m, attest_landed) && event->type == DEALBOX_EV_CARD_LANDED))
 		return;
 	wire_event_put(bytes, event);
 	attest_event(&m->attest, bytes);
@@ -76,6 +80,8 @@ static void event_number(struct machine *m, struct wire_event *event)
 {
 	event->number = m->next_event++;
 	event->clock_us = machine_clock(m);
+	if (MUTANT(m, clock_back) && event->number % 7 == 0)
+		event->clock_us -= 5000;
 	if (m->board.present)
 		event->insertion = m->board.insertion;
 }
@@ -209,7 +215,7 @@ static void attest_stop(struct machine *m)
 {
 	uint32_t insertion = m->attest.insertion;
 
-	if (m->deal.running)
+	if (m->deal.running || MUTANT(m, attest_stopped))
 		return;
 	attest_drop(m);
 	if (m->attest_at != MACHINE_NEVER)
@@ -222,12 +228,12 @@ static void attest_reset(struct machine *m)
 	attest_drop(m);
 	m->attest_at = MACHINE_NEVER;
 	explicit_bzero(m->nonce, sizeof(m->nonce));
-	m->attested = false;
+	m->attested = MUTANT(m, statement_kept) && m->attested;
 }
 
 static void attest_finish(struct machine *m)
 {
-	m->memory.attestations++;
+	m->memory.attestations += MUTANT(m, attest_counter) ? !m->memory.attestations : 1;
 	if (m->config.save)
 		m->config.save(m->config.context, &m->memory);
 	attest_make(&m->attestation, &m->attest, &m->key, m->memory.attestations, m->nonce);
@@ -239,7 +245,10 @@ static void attest_finish(struct machine *m)
 void machine_stop(struct machine *m, struct wire_event *event)
 {
 	bool fault = DEALBOX_EV_IS_VOID(event->type);
+	bool paused = m->pending != PENDING_NONE && MUTANT(m, stop_paused);
 
+	if (MUTANT(m, stop_swallows))
+		m->falling_count = 0;
 	m->stops++;
 	m->step = STEP_NONE;
 	m->pending = PENDING_NONE;
@@ -247,6 +256,15 @@ void machine_stop(struct machine *m, struct wire_event *event)
 	attest_stop(m);
 	if (fault)
 		deal_end(m, MACHINE_VOID);
+	if (paused) {
+		struct wire_event other = event_of(DEALBOX_EV_PAUSED);
+
+		other.position = m->deal.position;
+		other.code = DEALBOX_PAUSED_BY_HOST;
+		event_send(m, &other);
+	}
+	if (MUTANT(m, late_stop) && m->state == DEALBOX_STATE_DONE)
+		return;
 	m->state = fault ? DEALBOX_STATE_FAULT : DEALBOX_STATE_HELD;
 	m->fault = event->type;
 }
@@ -261,6 +279,10 @@ void deal_end(struct machine *m, enum machine_end end)
 		return;
 	m->deal.running = false;
 	m->board.end = end;
+	if (MUTANT(m, spent_done))
+		m->board.spent |= end == MACHINE_DONE;
+	if (MUTANT(m, plan_once) && end == MACHINE_DONE)
+		plan_forget(m);
 	if (end == MACHINE_DONE) {
 		attest_done(m);
 		counters->boards_dealt++;
@@ -288,32 +310,44 @@ static void machine_forget(struct machine *m, uint32_t reason)
 	struct wire_event event = event_of(DEALBOX_EV_STATE_LOST);
 
 	mechanics_cut(m);
-	plan_forget(m);
+	if (MUTANT(m, spent_forgotten))
+		m->board.spent = false;
+	if (MUTANT(m, unspent_spent))
+		m->board.spent = true;
+	if (!MUTANT(m, plan_kept))
+		plan_forget(m);
 	attest_reset(m);
-	m->state = DEALBOX_STATE_IDLE;
+	if (!MUTANT(m, done_stays) || m->state != DEALBOX_STATE_DONE)
+		m->state = DEALBOX_STATE_IDLE;
 	m->fault = 0;
 	memset(&m->deal, 0, sizeof(m->deal));
-	memset(&m->last, 0, sizeof(m->last));
+	if (!MUTANT(m, last_kept))
+		memset(&m->last, 0, sizeof(m->last));
 	m->last_accepted = false;
-	m->queue_count = 0;
+	if (!MUTANT(m, queue_kept))
+		m->queue_count = 0;
 	m->events_at = 0;
-	m->next_event = 1;
+	m->next_event = !MUTANT(m, number_zero);
 	m->gate_event = 0;
 	m->late_event = 0;
 
 	event.code = reason;
 	event_send(m, &event);
-	if (m->board.present) {
+	if (m->hopper.count && MUTANT(m, lost_order)) {
+		event = event_of(DEALBOX_EV_HOPPER_LOADED);
+		event_send(m, &event);
+	}
+	if (m->board.present && !MUTANT(m, board_untold)) {
 		event = event_of(DEALBOX_EV_BOARD_INSERTED);
 		event.flags = m->board.in_doubt ? DEALBOX_EVF_AT_POWER_ON : 0;
 		event.arg[0] = has(m, DEALBOX_CAP_BOARD_READER) ? m->board.number : 0;
 		event_send(m, &event);
 	}
-	if (m->cover_open) {
+	if (m->cover_open && !MUTANT(m, cover_untold)) {
 		event = event_of(DEALBOX_EV_COVER_OPEN);
 		event_send(m, &event);
 	}
-	if (m->hopper.count) {
+	if (m->hopper.count && !MUTANT(m, hopper_untold) && !MUTANT(m, lost_order)) {
 		event = event_of(DEALBOX_EV_HOPPER_LOADED);
 		event_send(m, &event);
 	}
@@ -352,6 +386,8 @@ static const struct {
 
 static size_t get_info(struct machine *m, uint16_t value, uint8_t *buf)
 {
+	if (MUTANT(m, query_changes))
+		m->last.error = 0;
 	wire_info_put(buf, &m->config.info);
 	return value ? 0 : WIRE_INFO_SIZE;
 }
@@ -388,8 +424,14 @@ static size_t get_status(struct machine *m, uint16_t value, uint8_t *buf)
 	else if (m->plan_loaded)
 		status.plan_id = m->plan.plan_id;
 	memcpy(status.counts, m->deal.counts, sizeof(status.counts));
+	if (MUTANT(m, status_plan) && m->state == DEALBOX_STATE_DONE)
+		status.plan_id = 0;
+	if (MUTANT(m, status_ahead))
+		status.cards_done = m->deal.position;
+	if (MUTANT(m, status_next))
+		status.next_event--;
 	wire_status_put(buf, &status);
-	return value ? 0 : WIRE_STATUS_SIZE;
+	return value && !MUTANT(m, value_ignored) ? 0 : WIRE_STATUS_SIZE;
 }
 
 static size_t get_result(struct machine *m, uint16_t value, uint8_t *buf)
@@ -400,6 +442,8 @@ static size_t get_result(struct machine *m, uint16_t value, uint8_t *buf)
 
 static size_t get_counters(struct machine *m, uint16_t value, uint8_t *buf)
 {
+	if (MUTANT(m, query_dealing) && m->state == DEALBOX_STATE_DEALING)
+		return 0;
 	wire_counters_put(buf, &m->memory.counters);
 	return value ? 0 : WIRE_COUNTERS_SIZE;
 }
@@ -454,6 +498,8 @@ size_t machine_query(struct machine *m, uint8_t request, uint16_t value, uint8_t
 		[WIRE_GET_SIGNATURE] = get_signature,
 	};
 
+	if (request == 0x0f && MUTANT(m, unknown_query))
+		return 1;
 	if (request >= sizeof(queries) / sizeof(*queries) || !queries[request])
 		return 0;
 	return queries[request](m, value, buf);
@@ -474,16 +520,15 @@ static bool is_count(const struct machine *m, uint32_t cards)
 /* Returns the detail of BAD_VALUE: 1, 2, 3 for a, b, c; 0 if all are valid. */
 static int values_none(const struct machine *m, const struct wire_command *cmd)
 {
-	(void)m;
-	return cmd->a ? 1 : cmd->b ? 2 : cmd->c ? 3 : 0;
+	return cmd->a && !MUTANT(m, pause_a) ? 1 : cmd->b ? 2 : cmd->c ? 3 : 0;
 }
 
 static int values_set_param(const struct machine *m, const struct wire_command *cmd)
 {
-	(void)m;
 	if (!cmd->a || cmd->a > PARAM_COUNT)
 		return 1;
-	if (cmd->b < params[cmd->a - 1].min || cmd->b > params[cmd->a - 1].max)
+	if (cmd->b < params[cmd->a - 1].min ||
+	    cmd->b > params[cmd->a - 1].max + MUTANT(m, param_above))
 		return 2;
 	return cmd->c ? 3 : 0;
 }
@@ -505,7 +550,7 @@ static int values_start(const struct machine *m, const struct wire_command *cmd)
 	if (!cmd->b)
 		return 2;
 	if (!has(m, DEALBOX_CAP_HOST_ROUTED))
-		return cmd->c ? 3 : 0;
+		return cmd->c && !MUTANT(m, start_c) ? 3 : 0;
 	if (cmd->c == WIRE_START_CAPTURE)
 		return 0;
 	return is_count(m, cmd->c & ~WIRE_START_CAPTURE) ? 0 : 3;
@@ -518,8 +563,7 @@ static int values_test_deal(const struct machine *m, const struct wire_command *
 
 static int values_locate(const struct machine *m, const struct wire_command *cmd)
 {
-	(void)m;
-	return cmd->a > 60 ? 1 : cmd->b ? 2 : cmd->c ? 3 : 0;
+	return cmd->a > (MUTANT(m, locate_short) ? 30 : 60) ? 1 : cmd->b ? 2 : cmd->c ? 3 : 0;
 }
 
 static int values_attest(const struct machine *m, const struct wire_command *cmd)
@@ -542,12 +586,20 @@ static void run_set_param(struct machine *m, const struct wire_command *cmd)
 
 static void run_load(struct machine *m, const struct wire_command *cmd)
 {
-	plan_forget(m);
+	if (!MUTANT(m, load_keeps) || !cmd->b)
+		plan_forget(m);
+	m->load_received = 0;
+	m->load_overrun = false;
+	if (!cmd->b && MUTANT(m, load_zero_event)) {
+		struct wire_event event = event_of(DEALBOX_EV_PLAN_LOADED);
+
+		event_send(m, &event);
+	}
 	if (!cmd->b)
 		return;
 	m->load_number = cmd->a;
 	m->load_length = cmd->b;
-	m->load_deadline = m->now + WIRE_PLAN_COMPLETE_MS * US_PER_MS;
+	m->load_deadline = m->now + WIRE_PLAN_COMPLETE_MS * US_PER_MS / (MUTANT(m, load_hasty) ? 2 : 1);
 }
 
 static void deal_begin(struct machine *m)
@@ -557,14 +609,17 @@ static void deal_begin(struct machine *m)
 	m->board.deals++;
 	m->board.plan = m->deal.plan;
 	m->board.end = MACHINE_VOID;
-	m->board.locked = has(m, DEALBOX_CAP_BOARD_LOCK);
+	if (!MUTANT(m, unlocked_deal))
+		m->board.locked = has(m, DEALBOX_CAP_BOARD_LOCK);
 	attest_drop(m);
 	if (has(m, DEALBOX_CAP_ATTEST) && !m->deal.test)
 		attest_begin(&m->attest, m->board.insertion, has(m, DEALBOX_CAP_STORED_PLAN) ?
 			     m->plan_hash : NULL);
 	if (m->deal.capture)
 		m->board.captured = true;
-	else
+	else if (!MUTANT(m, spent_done) && !(MUTANT(m, test_unspent) && m->deal.test))
+		m->board.spent = true;
+	if (MUTANT(m, capture_spends))
 		m->board.spent = true;
 	memset(m->deal.first, DEALBOX_NONE, sizeof(m->deal.first));
 	m->state = DEALBOX_STATE_DEALING;
@@ -586,7 +641,8 @@ static void run_start(struct machine *m, const struct wire_command *cmd)
 
 static void run_test_deal(struct machine *m, const struct wire_command *cmd)
 {
-	m->deal = (struct deal){ .plan = DEALBOX_PLAN_TEST, .test = true, .total = cmd->c };
+	m->deal = (struct deal){ .plan = MUTANT(m, test_number) ? 1 : DEALBOX_PLAN_TEST,
+		.test = true, .total = cmd->c };
 	deal_begin(m);
 }
 
@@ -596,6 +652,8 @@ static void run_pause(struct machine *m, const struct wire_command *cmd)
 	m->pending = PENDING_PAUSE;
 	m->pause_reason = DEALBOX_PAUSED_BY_HOST;
 	mechanics_pending(m);
+	if (MUTANT(m, paused_at_once))
+		m->state = DEALBOX_STATE_PAUSED;
 }
 
 static void run_resume(struct machine *m, const struct wire_command *cmd)
@@ -612,9 +670,15 @@ static void run_resume(struct machine *m, const struct wire_command *cmd)
 static void run_reread(struct machine *m, const struct wire_command *cmd)
 {
 	(void)cmd;
+	if (MUTANT(m, reread_next))
+		machine_clear_path(m);
 	m->state = DEALBOX_STATE_DEALING;
 	m->fault = 0;
 	mechanics_go_on(m);
+	if (MUTANT(m, reread_late)) {
+		m->state = DEALBOX_STATE_HELD;
+		m->fault = DEALBOX_EV_FEED_TIMEOUT;
+	}
 }
 
 static void run_abort(struct machine *m, const struct wire_command *cmd)
@@ -638,7 +702,7 @@ static void run_clear_fault(struct machine *m, const struct wire_command *cmd)
 static void run_release(struct machine *m, const struct wire_command *cmd)
 {
 	(void)cmd;
-	m->board.locked = false;
+	m->board.locked = MUTANT(m, release_nothing);
 }
 
 static void run_locate(struct machine *m, const struct wire_command *cmd)
@@ -699,6 +763,10 @@ static const struct command {
 
 static bool cause_is_there(const struct machine *m)
 {
+	if (MUTANT(m, cause_ignored))
+		return false;
+	if (MUTANT(m, clear_reader) && m->path.count)
+		return true;
 	switch (m->fault) {
 	case DEALBOX_EV_REPEATED_CARD:
 	case DEALBOX_EV_DOUBLE_FEED:
@@ -722,6 +790,8 @@ static uint8_t check_deal(const struct machine *m, const struct wire_command *cm
 		*detail = m->fault;
 		return DEALBOX_ERR_FAULT;
 	}
+	if (MUTANT(m, board_before_plan) && !m->board.present)
+		return DEALBOX_ERR_NO_BOARD;
 	if (!test && has(m, DEALBOX_CAP_STORED_PLAN)) {
 		if (!m->plan_loaded)
 			return DEALBOX_ERR_NO_PLAN;
@@ -735,15 +805,17 @@ static uint8_t check_deal(const struct machine *m, const struct wire_command *cm
 	*detail = m->board.insertion;
 	if (m->board.insertion != cmd->b)
 		return DEALBOX_ERR_WRONG_INSERTION;
-	if (m->board.spent || (m->board.captured && !capture))
+	if (m->board.spent || (m->board.captured && !capture && !MUTANT(m, capture_then_deal)))
 		return DEALBOX_ERR_SPENT;
 	if (m->board.in_doubt)
 		return DEALBOX_ERR_IN_DOUBT;
 	*detail = 0;
-	if (m->cover_open)
+	if (m->cover_open && !MUTANT(m, cover_last))
 		return DEALBOX_ERR_COVER_OPEN;
 	if (!m->hopper.count)
 		return DEALBOX_ERR_HOPPER_EMPTY;
+	if (m->cover_open)
+		return DEALBOX_ERR_COVER_OPEN;
 	return m->broken ? DEALBOX_ERR_HARDWARE : DEALBOX_ERR_OK;
 }
 
@@ -753,6 +825,10 @@ static uint8_t check_attest(const struct machine *m, const struct wire_command *
 {
 	uint32_t insertion = m->attestable ? m->attest.insertion : 0;
 
+	if (MUTANT(m, attest_removed) && !m->board.present)
+		insertion = 0;
+	if (MUTANT(m, attest_any) && insertion)
+		insertion = cmd->b;
 	if (insertion != cmd->b) {
 		*detail = insertion;
 		return DEALBOX_ERR_WRONG_INSERTION;
@@ -769,8 +845,17 @@ static uint8_t check(const struct machine *m, uint8_t request, uint16_t value,
 {
 	const struct command *command = &commands[request - WIRE_SET_PARAM];
 	bool test = request == DEALBOX_OP_TEST_DEAL;
+	unsigned int states = command->states;
 
+	if (m->config.mutant.request == request)
+		states ^= 1u << m->config.mutant.state;
+	if (MUTANT(m, state_first) && !(command->states & 1u << m->state)) {
+		*detail = m->state;
+		return DEALBOX_ERR_STATE;
+	}
 	*detail = command->values(m, cmd);
+	if (*detail && MUTANT(m, detail_one))
+		*detail = 1;
 	if (!*detail && value)
 		*detail = 4;
 	if (!*detail && command->attests && sodium_is_zero(nonce, DEALBOX_NONCE_SIZE))
@@ -783,10 +868,10 @@ static uint8_t check(const struct machine *m, uint8_t request, uint16_t value,
 	    start_is_capture(m, cmd) && !has(m, DEALBOX_CAP_CAPTURE))
 		return DEALBOX_ERR_UNSUPPORTED;
 	/* After PAUSE or ABORT, accept nothing but ABORT after PAUSE. */
-	if (!(command->states & 1u << m->state) ||
-	    (m->pending != PENDING_NONE && command->states != ANY &&
-	     (m->pending == PENDING_ABORT || request != DEALBOX_OP_ABORT)) ||
-	    (m->attest_at != MACHINE_NEVER && (command->deals || command->attests))) {
+	if (!(states & 1u << m->state) ||
+	    (m->pending != PENDING_NONE && command->states != ANY && !MUTANT(m, between) &&
+	     (m->pending == PENDING_ABORT || request != DEALBOX_OP_ABORT || MUTANT(m, abort_waits))) ||
+	    (m->attest_at != MACHINE_NEVER && (command->deals || (command->attests && !MUTANT(m, attest_twice))))) {
 		*detail = m->state;
 		return DEALBOX_ERR_STATE;
 	}
@@ -828,18 +913,26 @@ bool machine_command(struct machine *m, uint8_t request, uint16_t value, const u
 	struct wire_command cmd;
 
 	get_command(data, length, &cmd);
-	if (cmd.sequence && cmd.sequence == m->last.sequence)
+	if (MUTANT(m, short_number) && length == 3)
+		cmd.sequence = 0x123456;
+	if ((cmd.sequence || MUTANT(m, repeat_zero)) && cmd.sequence == m->last.sequence &&
+	    m->last.request && !MUTANT(m, repeat_acts) &&
+	    !(MUTANT(m, repeat_request) && request != m->last.request) &&
+	    !(MUTANT(m, repeat_length) && length != WIRE_COMMAND_SIZE))
 		return m->last_accepted;
 	result.sequence = cmd.sequence;
 	if (request < WIRE_SET_PARAM ||
 	    request - WIRE_SET_PARAM >= (int)(sizeof(commands) / sizeof(*commands))) {
 		result.error = DEALBOX_ERR_BAD_REQUEST;
-	} else if (length != command_size(request) || !cmd.sequence) {
+	} else if ((length != command_size(request) &&
+		    !(MUTANT(m, length_more) && length > command_size(request))) || !cmd.sequence) {
 		result.error = DEALBOX_ERR_BAD_LENGTH;
-		result.detail = length;
+		result.detail = MUTANT(m, length_detail) ? 0 : length;
 	} else {
 		result.error = check(m, request, value, &cmd, nonce, &result.detail);
 	}
+	if (MUTANT(m, refused_unlast) && result.error)
+		return false;
 	m->last = result;
 	m->last_accepted = result.error == DEALBOX_ERR_OK;
 	if (m->last_accepted && commands[request - WIRE_SET_PARAM].attests)
@@ -872,6 +965,23 @@ static void plan_answer(struct machine *m, uint8_t error, uint32_t detail)
 	event_send(m, &event);
 }
 
+/* A machine that does not check: make good what it should refuse. */
+static void plan_mend(struct machine *m)
+{
+	static const uint8_t reserved[] = { 7, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31 };
+	size_t end = m->load_received - 4, i;
+	uint32_t sum = ~crc32c(~0, m->load, end), is = get_unaligned_le32(m->load + end);
+
+	if (MUTANT(m, crc_ignored) || (MUTANT(m, crc_low) && sum >> 16 == is >> 16))
+		is = sum;
+	if (MUTANT(m, plan_reserved) && is == sum) {
+		for (i = 0; i < sizeof(reserved); i++)
+			m->load[reserved[i]] = 0;
+		is = ~crc32c(~0, m->load, end);
+	}
+	put_unaligned_le32(is, m->load + end);
+}
+
 /* The block is complete or too long, or its time limit has passed. */
 static void load_finish(struct machine *m)
 {
@@ -889,25 +999,39 @@ static void load_finish(struct machine *m)
 		error = DEALBOX_ERR_INCOMPLETE;
 		detail = received;
 	} else {
+		plan_mend(m);
 		error = dealbox_decode_plan(m->load, received, &m->config.desc, m->load_number,
 					    &m->plan, &detail);
 	}
+	if (MUTANT(m, plan_offset) && error == DEALBOX_ERR_PLAN && detail > 16 && detail < 24)
+		detail = 16;
 	m->load_deadline = MACHINE_NEVER;
 	m->load_check_at = MACHINE_NEVER;
 	if (error) {
 		plan_forget(m);
+		m->plan_loaded = MUTANT(m, plan_after_error);
+		m->plan.plan_id = m->load_number;
 	} else {
 		attest_plan(m->plan_hash, m->load, received);
 		m->plan_loaded = true;
 	}
 	explicit_bzero(m->load, sizeof(m->load));
+	if (error == DEALBOX_ERR_INCOMPLETE && MUTANT(m, load_silent))
+		return;
 	plan_answer(m, error, detail);
 }
 
 bool machine_bulk(struct machine *m, const uint8_t *data, size_t length)
 {
+	if (m->load_deadline == MACHINE_NEVER && MUTANT(m, frame_plan) && length >= WIRE_PLAN_SIZE(1)) {
+		m->load_number = get_unaligned_le32(data + 8);
+		m->load_length = length;
+		m->load_deadline = m->now;
+	}
 	if (m->load_deadline == MACHINE_NEVER)
-		return false;
+		return MUTANT(m, unannounced);
+	if (MUTANT(m, overrun_kept) && length > m->load_length - m->load_received)
+		length = m->load_length - m->load_received;
 	if (length > m->load_length - m->load_received) {
 		m->load_overrun = true;
 	} else {
@@ -917,7 +1041,7 @@ bool machine_bulk(struct machine *m, const uint8_t *data, size_t length)
 			return true;
 	}
 	m->load_deadline = MACHINE_NEVER;
-	m->load_check_at = m->now + (m->config.speed > 0 ? PLAN_CHECK_US : 0);
+	m->load_check_at = m->now + (MUTANT(m, load_slow) ? 700000 : m->config.speed > 0 ? PLAN_CHECK_US : 0);
 	return !m->load_overrun;
 }
 
@@ -940,7 +1064,7 @@ void machine_gate(struct machine *m, const uint8_t *data, size_t length)
 			return;
 		}
 	}
-	counters->gates_ignored++;
+	counters->gates_ignored += !MUTANT(m, gate_uncounted);
 }
 
 /* --- power and time ------------------------------------------------------------------- */
@@ -956,14 +1080,17 @@ static void power_on(struct machine *m)
 	m->next_event = 1;
 	m->state = DEALBOX_STATE_IDLE;
 	m->fault = 0;
+	if (MUTANT(m, counters_lost))
+		memset(&m->memory.counters, 0, sizeof(m->memory.counters));
 	m->memory.counters.power_ons++;
 	for (i = 0; i < PARAM_COUNT; i++)
 		m->param[i] = params[i].start;
 	if (m->board.present) {
 		/* The same board, with unknown contents. */
-		m->board.insertion = ++m->memory.insertion;
+		if (!MUTANT(m, power_spent))
+			m->board.insertion = ++m->memory.insertion;
 		m->board.ordinal = ++m->boards;
-		m->board.in_doubt = true;
+		m->board.in_doubt = !MUTANT(m, doubt_forgotten);
 		m->board.spent = false;
 		m->board.captured = false;
 		m->board.deals = 0;
@@ -1140,6 +1267,7 @@ struct machine_view machine_view(const struct machine *m)
 		.next_event = m->next_event,
 		.plan = m->plan_loaded ? m->plan.plan_id : 0,
 		.speed = m->config.speed,
+		.mutant = m->config.mutant,
 		.desc = &m->config.desc,
 		.board = &m->board,
 		.memory = &m->memory,

@@ -9,6 +9,7 @@
 #ifndef EMULATED_MACHINE_H
 #define EMULATED_MACHINE_H
 
+#include "mutants.h"
 #include "pile.h"
 #include "scenario.h"
 #include "wire.h"
@@ -53,6 +54,7 @@ struct machine_config {
 	uint8_t key[MACHINE_KEY_SIZE];	/* with DEALBOX_CAP_ATTEST: the private key */
 	double speed;		/* 1 = about 10 cards/s, 0 = no delays */
 	uint64_t seed;
+	struct machine_mutant mutant;	/* what it does wrong */
 	struct scenario *scenario;	/* not owned; NULL = no faults */
 	void *context;		/* for the two callbacks, which may be NULL */
 	/* called before a number of *memory is used for the first time */
@@ -157,6 +159,7 @@ struct machine_view {
 	uint32_t next_event;
 	uint32_t plan;		/* loaded plan */
 	double speed;
+	struct machine_mutant mutant;
 	const struct wire_descriptor *desc;
 	const struct machine_board *board;
 	const struct machine_memory *memory;

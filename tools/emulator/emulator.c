@@ -128,6 +128,10 @@ static void instance_open(struct instance *in, const struct options *o, unsigned
 	if (o->scenario && !scenario_parse(in->scenario, o->scenario_name, o->scenario,
 						o->scenario_length, error, sizeof(error)))
 		die(EXIT_USAGE, "%s", error);
+	if (o->mutant && o->mutant->scenario &&
+	    !scenario_parse(in->scenario, o->mutant->name, o->mutant->scenario,
+			    strlen(o->mutant->scenario), error, sizeof(error)))
+		die(EXIT_USAGE, "%s", error);
 	in->account = open_output(o, o->account, index);
 	in->trace = open_output(o, o->trace, index);
 	in->state = path_of(o, o->state, index);

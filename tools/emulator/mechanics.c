@@ -109,12 +109,19 @@ static void settle(struct machine *m)
 {
 	struct wire_event event;
 
-	if (m->step != STEP_NONE || m->falling_count)
+	bool falling = m->falling_count &&
+		!(MUTANT(m, done_early) && m->pending == PENDING_NONE) &&
+		!(MUTANT(m, paused_falling) && m->pending == PENDING_PAUSE);
+
+	if (m->step != STEP_NONE || falling)
 		return;
+	if (deal_complete(m) && ((MUTANT(m, pause_done) && m->pending == PENDING_PAUSE) ||
+				 (MUTANT(m, abort_done) && m->pending == PENDING_ABORT)))
+		m->pending = PENDING_NONE;
 	if (m->pending == PENDING_ABORT) {
 		event = event_of(DEALBOX_EV_ABORTED);
 		event.code = m->deal.plan;
-		event.position = m->deal.position + (m->path.count ? 1 : 0);
+		event.position = m->deal.position + (m->path.count && !MUTANT(m, abort_count) ? 1 : 0);
 		event_send(m, &event);
 		deal_end(m, MACHINE_VOID);
 		m->state = DEALBOX_STATE_IDLE;
@@ -141,11 +148,13 @@ static void settle(struct machine *m)
 static void next_card(struct machine *m)
 {
 	m->step = STEP_NONE;
+	if (MUTANT(m, routed_short) && !m->hopper.count && !m->path.count)
+		m->deal.total = m->deal.position;
 	if (m->pending != PENDING_NONE || deal_complete(m))
 		settle(m);
 	else if (m->path.count)
 		step_to(m, STEP_READ, after(m, READ_US));
-	else if (!m->hopper.count)
+	else if (!m->hopper.count || (MUTANT(m, short_early) && m->hopper.count == 1))
 		stop_at_position(m, DEALBOX_EV_DECK_SHORT, 0);
 	else
 		step_to(m, STEP_FEED, after(m, FEED_US));
@@ -153,7 +162,8 @@ static void next_card(struct machine *m)
 
 void mechanics_start(struct machine *m)
 {
-	step_to(m, STEP_START, after_limited(m, START_US, STEP_LIMIT_US));
+	step_to(m, STEP_START, MUTANT(m, start_slow) ? m->now + 1300000 :
+		after_limited(m, START_US, STEP_LIMIT_US));
 }
 
 void mechanics_go_on(struct machine *m)
@@ -164,7 +174,9 @@ void mechanics_go_on(struct machine *m)
 void mechanics_pending(struct machine *m)
 {
 	/* A card that waits for the gate stays at the reader; a moving card comes to rest first. */
-	if (m->pending == PENDING_ABORT && (m->step == STEP_WAIT || m->step == STEP_GATE))
+	if ((m->pending == PENDING_ABORT && !MUTANT(m, abort_lets) &&
+	     (m->step == STEP_WAIT || m->step == STEP_GATE)) ||
+	    (MUTANT(m, pause_holds) && m->step == STEP_GATE))
 		m->step = STEP_NONE;
 	settle(m);
 }
@@ -248,7 +260,8 @@ static void feed(struct machine *m)
 
 		card.face_up |= face_up;
 		pile_put_bottom(&m->path, card);
-		m->memory.counters.cards_fed++;
+		if (!MUTANT(m, fed_uncounted) || m->deal.position % 3)
+			m->memory.counters.cards_fed++;
 	}
 	machine_hopper_changed(m);
 	if (jammed) {
@@ -332,7 +345,8 @@ static bool look(struct machine *m)
 		}
 	}
 	if (m->config.desc.reader == DEALBOX_READER_NONE)
-		m->reading = (struct reading){ .card = DEALBOX_NONE, .quality = DEALBOX_NONE };
+		m->reading = (struct reading){ .card = DEALBOX_NONE,
+			.quality = MUTANT(m, blind_reads) ? 0 : DEALBOX_NONE };
 	return !jammed;
 }
 
@@ -349,6 +363,8 @@ static struct wire_event reading_event(const struct machine *m, uint8_t type)
 
 static uint8_t planned_pocket(const struct machine *m)
 {
+	if (m->deal.test && MUTANT(m, test_pockets))
+		return m->deal.position / 4 % m->config.desc.pockets;
 	if (m->deal.test)
 		return m->deal.position % m->config.desc.pockets;
 	if (m->deal.capture)
@@ -373,13 +389,14 @@ static uint8_t reading_stop(struct machine *m, bool routed)
 		return 0;
 	if (card == DEALBOX_NONE) {
 		counters->unreadable++;
-		return needs_card && !m->deal.test ? DEALBOX_EV_CARD_UNREADABLE : 0;
+		return needs_card && !m->deal.test && !(routed && MUTANT(m, routed_unreadable)) ?
+			DEALBOX_EV_CARD_UNREADABLE : 0;
 	}
 	counters->cards_read++;
-	if (m->deal.test || routed)
+	if ((m->deal.test && !MUTANT(m, test_stops)) || routed)
 		return 0;
-	if (m->deal.first[card] != DEALBOX_NONE) {
-		counters->repeated++;
+	if (m->deal.first[card] != DEALBOX_NONE && !(MUTANT(m, repeated_position) && !needs_card)) {
+		counters->repeated += !MUTANT(m, repeated_uncounted);
 		return DEALBOX_EV_REPEATED_CARD;
 	}
 	if (planned_pocket(m) == DEALBOX_NONE) {
@@ -395,7 +412,7 @@ static void read_card(struct machine *m)
 	struct wire_event event;
 	uint8_t stop;
 
-	if (m->pending != PENDING_NONE) {
+	if (m->pending != PENDING_NONE && !(MUTANT(m, pause_reads) && m->pending == PENDING_PAUSE)) {
 		m->step = STEP_NONE;
 		settle(m);
 		return;
@@ -407,16 +424,27 @@ static void read_card(struct machine *m)
 	stop = reading_stop(m, routed);
 	if (stop) {
 		event = reading_event(m, stop);
-		if (stop == DEALBOX_EV_REPEATED_CARD)
+		if (stop == DEALBOX_EV_REPEATED_CARD && !MUTANT(m, repeated_first))
 			event.arg[0] = m->deal.first[m->reading.card];
+		if (stop == DEALBOX_EV_REPEATED_CARD && MUTANT(m, repeated_first))
+			event.arg[0] = m->deal.position;
+		if (stop == DEALBOX_EV_NOT_IN_PLAN && MUTANT(m, again_repeated))
+			m->deal.first[m->reading.card] = m->deal.position;
+		if (stop == DEALBOX_EV_NOT_IN_PLAN && MUTANT(m, read_before_stop)) {
+			struct wire_event before = reading_event(m, DEALBOX_EV_CARD_READ);
+
+			event_send(m, &before);
+		}
 		machine_stop(m, &event);
 		return;
 	}
 	event = reading_event(m, DEALBOX_EV_CARD_READ);
 	event_send(m, &event);
 	if (routed) {
-		m->gate_event = event.number;
-		step_to(m, STEP_WAIT, m->now + m->config.desc.gate_deadline_us);
+		if (!MUTANT(m, gate_reread) || !m->late_event)
+			m->gate_event = event.number;
+		step_to(m, STEP_WAIT, m->now + m->config.desc.gate_deadline_us /
+			(MUTANT(m, gate_early) ? 2 : 1));
 	} else {
 		m->gate_pocket = planned_pocket(m);
 		step_to(m, STEP_GATE, after(m, GATE_US));
@@ -430,6 +458,11 @@ static void late(struct machine *m)
 
 	event.card = m->reading.card;
 	m->late_event = m->gate_event;
+	if (MUTANT(m, gate_guesses)) {
+		m->gate_pocket = 0;
+		step_to(m, STEP_GATE, m->now);
+		return;
+	}
 	machine_stop(m, &event);
 }
 
@@ -437,8 +470,10 @@ bool mechanics_gate(struct machine *m, const struct wire_gate *gate)
 {
 	struct wire_event event;
 
-	if (m->step != STEP_WAIT || gate->number != m->gate_event ||
-	    gate->position != m->deal.position || gate->insertion != m->board.insertion ||
+	if (m->step != STEP_WAIT ||
+	    (gate->number != m->gate_event && !MUTANT(m, gate_number)) ||
+	    (gate->position != m->deal.position && !MUTANT(m, gate_position)) ||
+	    (gate->insertion != m->board.insertion && !MUTANT(m, gate_insertion)) ||
 	    (gate->pocket != DEALBOX_NONE && gate->pocket >= m->config.desc.pockets))
 		return false;
 	if (gate->pocket != DEALBOX_NONE) {
@@ -452,6 +487,8 @@ bool mechanics_gate(struct machine *m, const struct wire_gate *gate)
 		m->memory.counters.repeated++;
 	else
 		m->memory.counters.not_in_plan++;
+	if (MUTANT(m, hold_lets))
+		pile_move_all(&m->table, &m->path);
 	machine_stop(m, &event);
 	return true;
 }
@@ -479,7 +516,7 @@ static void open_gate(struct machine *m)
 		if (effect->action == ACTION_WRONG_POCKET)
 			real = effect->value[0] == EFFECT_NONE ? pocket + 1u : effect->value[0];
 	}
-	if (m->let_in[pocket] == m->config.desc.pocket_capacity) {
+	if (m->let_in[pocket] >= m->config.desc.pocket_capacity && !MUTANT(m, full_pocket)) {
 		stop_at_position(m, DEALBOX_EV_HARDWARE, HARDWARE_POCKET_FULL);
 		return;
 	}
@@ -627,12 +664,12 @@ int machine_insert(struct machine *m, uint16_t number)
 		return -EBUSY;
 	memset(&m->board, 0, sizeof(m->board));
 	memset(m->let_in, 0, sizeof(m->let_in));
-	m->board.insertion = ++m->memory.insertion;
+	m->board.insertion = m->memory.insertion += !MUTANT(m, insertion_again) || (m->boards + 1) % 4;
 	if (!m->board.insertion)
 		m->board.insertion = ++m->memory.insertion;
 	m->board.ordinal = ++m->boards;
 	m->board.number = number;
-	m->board.locked = has(m, DEALBOX_CAP_BOARD_LOCK);
+	m->board.locked = has(m, DEALBOX_CAP_BOARD_LOCK) && !MUTANT(m, unlocked);
 	m->board.present = true;
 	if (m->config.save)
 		m->config.save(m->config.context, &m->memory);
@@ -662,13 +699,20 @@ int machine_remove(struct machine *m, bool force)
 	for (i = 0; i < DEALBOX_MAX_POCKETS; i++)
 		pile_move_all(&m->table, &m->board.pocket[i]);
 	/* Falling cards miss the board. */
-	for (i = 0; i < m->falling_count; i++)
-		pile_move_all(&m->table, &m->falling[i].cards);
-	m->falling_count = 0;
+	if (!MUTANT(m, next_insertion)) {
+		for (i = 0; i < m->falling_count; i++)
+			pile_move_all(&m->table, &m->falling[i].cards);
+		m->falling_count = 0;
+	}
 	m->board.present = false;
-	memset(&m->deal, 0, sizeof(m->deal));
-	if (m->state == DEALBOX_STATE_DONE)
+	if (!MUTANT(m, deal_kept))
+		memset(&m->deal, 0, sizeof(m->deal));
+	if (m->state == DEALBOX_STATE_DONE && !MUTANT(m, removed_done))
 		m->state = DEALBOX_STATE_IDLE;
+	if (MUTANT(m, removed_clears)) {
+		m->state = DEALBOX_STATE_IDLE;
+		m->fault = 0;
+	}
 	return 0;
 }
 
@@ -696,7 +740,11 @@ void machine_key(struct machine *m, uint32_t key, bool pressed)
 	event.code = key;
 	event.arg[0] = pressed;
 	event_send(m, &event);
-	if (key == DEALBOX_KEY_STOP && pressed && m->state == DEALBOX_STATE_DEALING &&
+	if (MUTANT(m, start_key) && key == DEALBOX_KEY_START && m->state == DEALBOX_STATE_PAUSED) {
+		m->state = DEALBOX_STATE_DEALING;
+		next_card(m);
+	}
+	if (key == DEALBOX_KEY_STOP && pressed && !MUTANT(m, stop_key) && m->state == DEALBOX_STATE_DEALING &&
 	    m->pending == PENDING_NONE) {
 		m->pending = PENDING_PAUSE;
 		m->pause_reason = DEALBOX_PAUSED_BY_KEY;

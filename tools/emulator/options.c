@@ -88,6 +88,7 @@ static const struct option_text {
 	{ "account", "FILE", "what lay in each board that was taken out, as JSON lines (shows cards)", 'a' },
 	{ "state", "FILE", "what the machine keeps without power", 'S' },
 	{ "trace", "FILE", "every transfer in hex (shows cards)", 't' },
+	{ "mutant", "NAME", "for tests of tests: violate one requirement of the protocol; list = which there are", 'M' },
 	{ "serial", "TEXT", "serial number", 'i' },
 	{ "name", "TEXT", "name of the model", 'N' },
 	{ "reader", "none|barcode|camera|other", "how cards are read", 'R' },
@@ -192,6 +193,19 @@ static void set_capabilities(struct options *o, const char *text)
 			die(EXIT_USAGE, "--capabilities: there is no \"%s\"; --help lists them", word);
 		*bits |= capabilities[i].bit;
 	}
+}
+
+static void set_mutant(struct options *o, const char *name)
+{
+	if (!strcmp(name, "list")) {
+		mutants_list();
+		exit(0);
+	}
+	o->mutant = mutant_find(name);
+	if (!o->mutant)
+		die(EXIT_USAGE, "--mutant %s: there is none; --mutant list names them", name);
+	o->machine.mutant = (struct machine_mutant){ o->mutant->code, o->mutant->request,
+						     o->mutant->state };
 }
 
 /* Parse numbers and ranges such as 1-16,5,20-17. */
@@ -362,6 +376,9 @@ static void take_option(struct options *o, const char *name, char letter, const 
 		break;
 	case 't':
 		o->trace = arg;
+		break;
+	case 'M':
+		set_mutant(o, arg);
 		break;
 	case 'i':
 		set_text(name, o->device.serial, sizeof(o->device.serial) - 4, arg);

@@ -27,6 +27,7 @@ struct options {
 	uint16_t boards[OPERATOR_BOARDS_MAX];
 	unsigned int board_count;
 	char *scenario;			/* contents of the file, owned; NULL = none */
+	const struct mutant *mutant;	/* of --mutant, NULL = none */
 	size_t scenario_length;
 	const char *scenario_name;
 	struct machine_config machine;

@@ -27,14 +27,19 @@ class Report:
 class Bench:
     """with Bench("--kind", "routed") as bench: bench.run("--only", "plans")"""
 
-    def __init__(self, *options, speed="1000", manual=True):
-        self.options = ("--speed", speed) + (("--manual",) if manual else ()) + options
+    def __init__(self, *options, rules=(), manual=True):
+        self.options = (() if "--speed" in options else ("--speed", "1000")) + \
+            (("--manual",) if manual else ()) + options
+        self.rules = rules
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
         self.socket, self.control = (os.path.join(self.folder.name, name) for name in "mc")
+        scenario = os.path.join(self.folder.name, "scenario")
+        with open(scenario, "w") as file:
+            file.writelines(rule + "\n" for rule in self.rules)
         self.machine = subprocess.Popen(
-            [EMULATOR, "--socket", self.socket, "--control", self.control, *self.options],
+            [EMULATOR, "--socket", self.socket, "--control", self.control, "--scenario", scenario, *self.options],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         line = self.machine.stdout.readline()
         assert line.endswith("is ready\n"), line
