@@ -310,6 +310,19 @@ def a_sealed_set_is_printed_with_its_key(box):
 
 
 @test
+def preferans_has_three_hands_and_a_talon(box):
+    box.write("a.txt", "1 AQJ.AK.QJT8.8 KT8.JT97.9.K7 7.Q8.AK7.QJT9 9...A\n")
+    box.dealbox("print", "a.txt", "--pack", "preferans", "-L", "ru", "-o", "a.pdf").expect(0)
+    said = [text for element, text in spoken("a.pdf") if element in ("H2", "P")]
+    assert said[:5] == ["Сдача 1", "I ♠ Т Д В ♥ Т К ♦ Д В 10 8 ♣ 8", "II ♠ К 10 8 ♥ В 10 9 7 ♦ 9 ♣ К 7",
+                        "III ♠ 7 ♥ Д 8 ♦ Т К 7 ♣ Д В 10 9", "П ♠ 9 ♥ — ♦ — ♣ Т"], said
+    box.write("b.txt", "1 AQJ.AK.QJT8.8 KT8.JT97.9.K7 7.Q8.AK7.QJT9 9...A\n2 AQJ.AK.QJT8.8 - - -\n")
+    result = box.dealbox("print", "b.txt", "--pack", "preferans", "-o", "b.pdf").expect(2, "b.txt:2: this is not")
+    assert_secret(result.err)
+    assert not os.path.exists("b.pdf")
+
+
+@test
 def logo_title_session_and_footer(box):
     box.write("logo.svg", '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><rect width="9" '
               'height="9"/></svg>')

@@ -15,7 +15,7 @@
 #include "ui/sealed.h"
 
 enum {
-	KEY_FONT = OPT_LONG, KEY_FOOTER, KEY_FORCE, KEY_JOB, KEY_LOGO, KEY_PRINTER, KEY_RECEIPT,
+	KEY_FONT = OPT_LONG, KEY_FOOTER, KEY_FORCE, KEY_JOB, KEY_LOGO, KEY_PACK, KEY_PRINTER, KEY_RECEIPT,
 	KEY_SESSION, KEY_SET, KEY_STATISTICS, KEY_TEN, KEY_TITLE,
 };
 
@@ -122,6 +122,14 @@ static bool statistics_take(struct call *call, const char *value)
 	return true;
 }
 
+static bool pack_take(struct call *call, const char *value)
+{
+	const struct dealbox_pack *pack = dealbox_pack_find(value);
+
+	call->input.preferans = pack == dealbox_pack_preferans();
+	return pack || unknown(call, "pack", value, "bridge or preferans");
+}
+
 /* How each option is taken: by a function, or as a text. */
 static const struct taker {
 	int key;
@@ -142,6 +150,7 @@ static const struct taker {
 	{ KEY_FORCE, force_take, 0 },
 	{ KEY_JOB, job_take, 0 },
 	{ KEY_LOGO, NULL, offsetof(struct call, logo) },
+	{ KEY_PACK, pack_take, 0 },
 	{ KEY_PRINTER, NULL, offsetof(struct call, printer) },
 	{ KEY_RECEIPT, receipt_take, 0 },
 	{ KEY_SESSION, NULL, offsetof(struct call, sheet.session) },
@@ -384,6 +393,7 @@ static const struct option_row print_options[] = {
 	{ KEY_JOB, "job", "JOB", "the deals of a job of the service, for who may see cards; it is recorded" },
 	{ KEY_LOGO, "logo", "FILE", "picture in the upper left corner: SVG or PNG" },
 	{ 'o', "output", "FILE", "write this file: .html, or PDF with any other name; - is standard output" },
+	{ KEY_PACK, "pack", "NAME", "bridge or preferans, as `dealbox generate` writes it (default: bridge)" },
 	{ 'p', "paper", "NAME", "a4 or letter (default: of the locale)" },
 	{ KEY_PRINTER, "printer", "NAME", "print on this printer (lp of CUPS)" },
 	{ KEY_RECEIPT, "receipt", "JOB", "what was dealt in a job of the service, without cards" },

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "input.h"
+#include "preferans.h"
 
 int64_t print_made(int64_t date)
 {
@@ -34,8 +35,11 @@ static struct sheet_board *board_take(struct print_input *input, const struct de
 {
 	struct sheet_board *to = &input->list[input->count];
 
-	*to = (struct sheet_board){ .deal = board->deal, .dealer = board_dealer(board),
-				    .vulnerable = board_vulnerable(board) };
+	*to = (struct sheet_board){ .deal = board->deal, .dealer = -1, .vulnerable = -1 };
+	if (!input->preferans) {
+		to->dealer = board_dealer(board);
+		to->vulnerable = board_vulnerable(board);
+	}
 	dealbox_board_name(board, to->name, sizeof(to->name));
 	input->count++;
 	return to;
@@ -122,7 +126,8 @@ enum status print_input_read(struct print_input *input, char *const *files, int 
 
 	input->reading.keep_partial = true;
 	input->reading.sealed = true;
-	status = set_as_read_files(&input->set, &input->reading, files, count);
+	status = input->preferans ? preferans_read(&input->set, files, count) :
+				    set_as_read_files(&input->set, &input->reading, files, count);
 
 	input->made = date_of(files[0]);
 	if (status)

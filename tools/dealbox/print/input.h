@@ -11,6 +11,7 @@ struct print_input {
 	bool chosen;			/* only these boards */
 	struct boards boards;
 	bool double_dummy;
+	bool preferans;
 
 	struct set_as_read set;		/* from here on: the result */
 	struct sheet_board *list;
