@@ -336,6 +336,17 @@ def logo_title_session_and_footer(box):
 
 
 @test
+def texts_that_are_not_text_do_no_harm(box):
+    box.dealbox("print", SET, "-o", "a.pdf", "--title", b"caf\xe9\x1b[31m", "--session", b"\xff\n", "--set", "日本",
+                "--footer", b"\x80", "--font", b"\xff").expect(0)
+    assert "Title:           café?[31m\n" in poppler("pdfinfo", "a.pdf"), poppler("pdfinfo", "a.pdf")
+    assert "日本" in poppler("pdftotext", "a.pdf", "-").replace(" ", "")
+    box.dealbox("print", SET, "-o", "a.html", "--title", b"caf\xe9").expect(0)
+    with open("a.html", encoding="utf-8") as file:
+        assert "<h1>café</h1>" in file.read()
+
+
+@test
 def a_printer_gets_the_pages_by_a_pipe(box):
     os.mkdir("bin")
     box.write("bin/lp", '#!/bin/sh\necho "$*" >lp.arguments\ncat >lp.input\necho request id is club-1\n'

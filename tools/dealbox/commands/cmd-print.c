@@ -28,6 +28,7 @@ struct call {
 	unsigned long job_number;	/* 0 = none */
 	struct print_job job;
 	char footer[JOB_FOOTER], qr[JOB_FOOTER];
+	char texts[5][512];		/* of options, as text */
 	bool receipt, statistics;
 	const char *logo;	/* file; NULL = none */
 	const char *out;	/* file, "-" = standard output, NULL = none */
@@ -177,6 +178,18 @@ static bool options_take(struct call *call)
 			return false;
 	}
 	return key != ARGS_STOP;
+}
+
+/* What is typed may be in any encoding, with control characters. */
+static void texts_clean(struct call *call)
+{
+	const char **const texts[] = { &call->sheet.title, &call->sheet.session, &call->sheet.set,
+				       &call->sheet.footer, &call->how.font };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		dealbox_text_safe(*texts[i], strlen(*texts[i]), call->texts[i], sizeof(call->texts[i]));
+		*texts[i] = call->texts[i];
+	}
 }
 
 /* Does not change the locale of messages, numbers and dates. */
@@ -374,6 +387,7 @@ static enum status print_run(struct args *args)
 	if (call.out && call.printer && is_html(call.out))
 		return args_wrong(args, "printers take PDF: give -o another name, or leave it out");
 	defaults_set(&call);
+	texts_clean(&call);
 	status = call.job_number ? job_print(&call) : files_print(&call);
 	rows_free(&call.rows);
 	return status;
