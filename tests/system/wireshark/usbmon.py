@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-Captures of usbmon, in files that Wireshark reads. Capture writes packets. A Recorder stands between
+Captures of usbmon, in files that Wireshark reads. Capture writes packets; called as a program, this
+file makes a capture of what was read from /dev/usbmon0. A Recorder stands between
 programs and dealbox-emulator's socket and writes each transfer that passes, besides those by which
 a computer gets to know the machine.
 """
@@ -9,6 +10,7 @@ import os
 import select
 import socket
 import struct
+import sys
 import threading
 import time
 
@@ -61,6 +63,13 @@ class Capture:
         part = whole if cut is None else whole[:cut]
         self.file.write(block(6, struct.pack("<IIIII", 0, microseconds >> 32, microseconds & 0xffffffff,
                                              len(part), len(whole)) + part))
+
+    def raw(self, packet):
+        """A packet with the header of 48 bytes that read(2) of /dev/usbmon0 gives."""
+        when = struct.unpack_from("<qi", packet, 16)
+        microseconds = when[0] * 1000000 + when[1]
+        self.file.write(block(6, struct.pack("<IIIII", 0, microseconds >> 32, microseconds & 0xffffffff,
+                                             len(packet), len(packet)) + packet))
 
     def submit(self, kind, endpoint, urb, when, data=b"", setup=None, **more):
         self.packet("S", kind, endpoint, urb, when, data, setup, status=-EINPROGRESS, **more)
@@ -209,3 +218,20 @@ class Recorder:
                         program.send(each)
                 except (BrokenPipeError, ConnectionResetError):
                     return
+
+
+def main(source, path):
+    """Documentation/usb/usbmon.rst: each read gives a header and len_cap bytes of data."""
+    with open(source, "rb") as file:
+        stream = file.read()
+    capture, at = Capture(path, 48), 0
+    while at + 48 <= len(stream):
+        length = 48 + struct.unpack_from("<I", stream, at + 36)[0]
+        if at + length <= len(stream):
+            capture.raw(stream[at:at + length])
+        at += length
+    capture.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
