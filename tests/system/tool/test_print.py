@@ -347,6 +347,22 @@ def texts_that_are_not_text_do_no_harm(box):
 
 
 @test
+def a_receipt_of_the_own_ledger(box):
+    machine = box.machine()
+    box.deal(SET, "-m", machine.uri, "--boards", "1-2").expect(0)
+    ledger = os.path.join(box.folder, "state/dealbox/ledger")
+    job = str(json.loads(box.dealbox("ledger", "list", "--json", "-l", ledger).out.splitlines()[0])["job"])
+    box.dealbox("print", "--receipt", job, "--ledger", ledger, "-o", "a.pdf").expect(0)
+    text = poppler("pdftotext", "-layout", "a.pdf", "-")
+    assert len(re.findall(" exact\n", text)) == 2 and "2 × 1 exact, ledger head " in text, text
+    assert not re.search("[♠♥♦♣]", text), text
+    box.dealbox("print", "--receipt", "999999", "--ledger", ledger, "-o", "b.pdf").expect(2, "no job 999999")
+    box.dealbox("print", "--receipt", job, "--ledger", "none", "-o", "b.pdf").expect(2, "none")
+    box.dealbox("print", SET, "--ledger", ledger, "-o", "b.pdf").expect(2, "--ledger goes with --receipt")
+    assert not os.path.exists("b.pdf")
+
+
+@test
 def a_printer_gets_the_pages_by_a_pipe(box):
     os.mkdir("bin")
     box.write("bin/lp", '#!/bin/sh\necho "$*" >lp.arguments\ncat >lp.input\necho request id is club-1\n'

@@ -15,7 +15,7 @@
 #include "ui/sealed.h"
 
 enum {
-	KEY_FONT = OPT_LONG, KEY_FOOTER, KEY_FORCE, KEY_JOB, KEY_LOGO, KEY_PACK, KEY_PRINTER, KEY_RECEIPT,
+	KEY_FONT = OPT_LONG, KEY_FOOTER, KEY_FORCE, KEY_JOB, KEY_LEDGER, KEY_LOGO, KEY_PACK, KEY_PRINTER, KEY_RECEIPT,
 	KEY_SESSION, KEY_SET, KEY_STATISTICS, KEY_TEN, KEY_TITLE,
 };
 
@@ -33,6 +33,7 @@ struct call {
 	const char *logo;	/* file; NULL = none */
 	const char *out;	/* file, "-" = standard output, NULL = none */
 	const char *printer;	/* NULL = none */
+	const char *ledger;	/* file, NULL = of the service */
 	bool force;
 };
 
@@ -142,6 +143,7 @@ static const struct taker {
 	{ 'k', key_take, 0 },
 	{ 'l', layout_take, 0 },
 	{ 'L', language_take, 0 },
+	{ KEY_LEDGER, NULL, offsetof(struct call, ledger) },
 	{ 'o', NULL, offsetof(struct call, out) },
 	{ 'p', paper_take, 0 },
 	{ KEY_DOUBLE_DUMMY, double_dummy_take, 0 },
@@ -354,11 +356,24 @@ static enum status receipt_print(struct call *call)
 	return sheet_print(call);
 }
 
+static enum status ledger_print(struct call *call)
+{
+	enum status status = STATUS_INPUT;
+
+	if (print_job_of_ledger(call->ledger, call->job_number, &call->job))
+		status = receipt_print(call);
+	print_job_free(&call->job);
+	return status;
+}
+
 static enum status job_print(struct call *call)
 {
 	enum status status = STATUS_INPUT;
-	sd_bus *bus = service_open();
+	sd_bus *bus;
 
+	if (call->ledger)
+		return ledger_print(call);
+	bus = service_open();
 	if (!bus)
 		return STATUS_MACHINE;
 	if (print_job_read(bus, call->job_number, &call->job))
@@ -382,6 +397,8 @@ static enum status print_run(struct args *args)
 		return args_wrong(args, "it needs the name of a file, or --job or --receipt");
 	if (args->argc && call.job_number)
 		return args_wrong(args, "a job of the service has its deals: give no file");
+	if (call.ledger && !call.receipt)
+		return args_wrong(args, "--ledger goes with --receipt");
 	if (!call.out && !call.printer)
 		return args_wrong(args, "it needs -o FILE.pdf, -o FILE.html or --printer");
 	if (call.out && call.printer && is_html(call.out))
@@ -405,6 +422,7 @@ static const struct option_row print_options[] = {
 	{ 'L', "language", "CODE", "nb, el, fr, ru or en (default: of the locale)" },
 	{ 'l', "layout", "NAME", "pocket, wall, study, large, curtain, curtain16 (default: pocket)" },
 	{ KEY_JOB, "job", "JOB", "the deals of a job of the service, for who may see cards; it is recorded" },
+	{ KEY_LEDGER, "ledger", "FILE", "with --receipt: of this ledger, not of the service" },
 	{ KEY_LOGO, "logo", "FILE", "picture in the upper left corner: SVG or PNG" },
 	{ 'o', "output", "FILE", "write this file: .html, or PDF with any other name; - is standard output" },
 	{ KEY_PACK, "pack", "NAME", "bridge or preferans, as `dealbox generate` writes it (default: bridge)" },

@@ -30,6 +30,10 @@ struct print_job {
 
 /* Read a job. Call print_job_free() in any case. Returns false after reporting an error. */
 bool print_job_read(sd_bus *bus, unsigned long number, struct print_job *out);
+
+/* The same from the file of a ledger, which this user can read: of who deals without the service. */
+bool print_job_of_ledger(const char *path, unsigned long number, struct print_job *out);
+
 void print_job_free(struct print_job *job);
 
 /*
