@@ -2423,7 +2423,7 @@ end
 
 local records	-- by number of the packet
 
--- The device of a USB packet: bus * 65536 + device; nil for other packets. In the first of two passes
+-- The device of a USB packet: bus * 65536 + device; nil for others. In the first of two passes
 -- there are no fields, but the addresses are set: "host", and "bus.device.endpoint".
 local function device_key(pinfo)
 	local from, to = tostring(pinfo.src), tostring(pinfo.dst)

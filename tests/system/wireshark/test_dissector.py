@@ -203,7 +203,8 @@ def every_request_plan_event_and_gate_command_has_its_name(_):
         for name in requests.values():
             assert re.search(r"^    Request: %s " % name, shown, re.M), name
             # an answer names the packet of its request
-            assert re.search(r"^    \[Request: %s .*\n    \[Request in: \d+\]\n    \[Time from" % name, shown, re.M), name
+            assert re.search(r"^    \[Request: %s .*\n    \[Request in: \d+\]\n    \[Time from" % name, shown,
+                             re.M), name
         for mode in header_names(uapi, "DEALBOX_PLAN_", "NONE|TEST").values():
             assert re.search(r"^        Mode: %s" % mode, shown, re.M), mode
         for text in "Plan block: plan 7", "Gate command, type: 0x01", "Hold: True", "Hold: False":

@@ -230,7 +230,8 @@ CASES = [
     ("another plan is started", "R-2.3-1 R-4.2-1", stored, puts(r(0x12), 4, "08")),
     # -- plans
     ("a plan block without LOAD", "R-3-1 R-3-3", idle, adds(plan_block(7, 1, [0, 1, 2, 3]))),
-    ("a plan block that is shorter", "R-3-1 R-3-12 R-3-5", lambda: with_plan(plan_block(7, 1, [0, 1, 2]), length=40), None),
+    ("a plan block that is shorter", "R-3-1 R-3-12 R-3-5", lambda: with_plan(
+        plan_block(7, 1, [0, 1, 2]), length=40), None),
     ("a wrong checksum is accepted", "R-3-12 R-3-5", lambda: with_plan(broken_block(36, "00", False)), None),
     ("a wrong checksum", "R-3-12", lambda: with_plan(
         broken_block(36, "00", False), 15, crc32c(plan_block(7, 1, [0, 1, 2, 3]).data[:-4])), None),
@@ -272,7 +273,8 @@ CASES = [
     ("a board goes that was not there", "R-4.1-1", stored, adds(event(5, 0x16, 0, clock=9000000))),
     ("an insertion again", "R-5.2-1", stored, adds(event(4, 0x16, 1001, arg0=3, clock=9000000))),
     ("insertion 0", "R-5.2-1", idle, lambda told: told.event(4).number(12, 0)),
-    ("KEY without KEYS", "R-1.1-1", lambda: idle().capability(8, False), adds(event(8, 4, 1001, code=1, arg0=1, clock=5100000))),
+    ("KEY without KEYS", "R-1.1-1", lambda: idle().capability(8, False), adds(
+        event(8, 4, 1001, code=1, arg0=1, clock=5100000))),
     ("a deal that nobody started", "R-4.2-1", stored, lambda told: told.drop(told.request(0x12))),
     ("ABORTED without ABORT", "R-4.2-1", stored, lambda told: told.end(told.event(0x14)) and adds(
         event(0x18, 10, 1001, 2, code=7, clock=5200000))(told)),
@@ -356,7 +358,8 @@ CASES = [
         command(0x1a, 1, 5))(told), True),
     ("endpoints of 1024 bytes", "R-S1-1", idle, config(bulk_size=1024), True),
     ("a frame in pieces from the machine", "", idle, adds(
-        Step("received", EVENT_FRAME[:3]), Step("received", EVENT_FRAME[3:30]), Step("received", EVENT_FRAME[30:])), True),
+        Step("received", EVENT_FRAME[:3]), Step("received", EVENT_FRAME[3:30]),
+        Step("received", EVENT_FRAME[30:])), True),
     ("two frames in one transfer of the machine", "", idle, adds(Step("received", EVENT_FRAME + NEXT_FRAME)), True),
     ("a frame in pieces from the host", "R-S2-2", idle, adds(
         Step("sent", LOCATE_FRAME[:9]), Step("sent", LOCATE_FRAME[9:])), True),
@@ -365,6 +368,7 @@ CASES = [
     ("a tag of an event", "R-S2-1", idle, adds(Step("received", frame(0x82, COVER, 1))), True),
     ("an event of 31 bytes", "R-4-1", idle, adds(Step("received", frame(0x82, COVER[:-1]))), True),
     ("a tag again", "R-S2-1", stored, lambda told: setattr(told.request(1), "tag", 1), True),
-    ("an answer with another tag", "R-S3-2 R-S3-1", idle, lambda told: setattr(told.request(1), "answer_tag", 99), True),
+    ("an answer with another tag", "R-S3-2 R-S3-1", idle, lambda told: setattr(
+        told.request(1), "answer_tag", 99), True),
     ("REFUSES_BY_RESULT", "R-S3-10", idle, capability(12), True),
 ]
