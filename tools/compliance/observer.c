@@ -235,6 +235,7 @@ static void inserted(struct observer *o, const struct wire_event *e)
 	if (!again) {
 		o->spent = o->captured = false;
 		o->at_power_on = e->flags & DEALBOX_EVF_AT_POWER_ON;
+		o->from_before = o->after_lost && !o->used_count;
 		if (o->used_count < sizeof(o->used) / sizeof(*o->used))
 			o->used[o->used_count++] = e->insertion;
 	} else {
@@ -726,6 +727,10 @@ void observer_status(struct observer *o, const uint8_t *bytes)
 	     "GET_STATUS has the insertion %u", s.insertion);
 	WANT(o, "R-2.1-9", s.board == (o->board ? o->board_number : 0),
 	     "GET_STATUS has the board number %u", s.board);
+	/* No event tells what happened to a board before. */
+	if (o->from_before && o->board)
+		o->spent |= s.flags & DEALBOX_STATUS_SPENT;
+	o->from_before = false;
 	check_flags(o, s.flags);
 	check_deal(o, &s);
 }

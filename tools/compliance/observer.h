@@ -33,6 +33,7 @@ struct observer {
 
 	bool board, at_power_on, cover_open, hopper;
 	bool spent, captured;
+	bool from_before;	/* the board was in before this run: ask whether it is spent */
 	uint32_t insertion, board_number;
 	uint32_t used[1024];	/* insertion numbers so far */
 	unsigned int used_count;

@@ -26,6 +26,11 @@ for name, options, rules in (VARIANTS[0], VARIANTS[3]):
         tap.check("%s: no violation" % name, report.status == 0, report.why())
 
 with Bench() as bench:
+    bench.run()
+    report = bench.run()
+    tap.check("a second test without a power cut finds nothing", report.status == 0, report.why())
+
+with Bench() as bench:
     process = bench.start()
     process.stdout.readline()
     process.send_signal(signal.SIGINT)
