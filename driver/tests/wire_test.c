@@ -151,6 +151,7 @@ static void test_descriptor_looked_for(struct kunit *test)
 		{ WIRE_DESC_SIZE + 4, 0, 28, 0 },	/* longer */
 		{ 0, 0, 24, -ENOENT },	/* nothing */
 		{ 2, 0, 24, -ENOENT },	/* two bytes */
+		{ 3, 0, 24, -EPROTO },	/* its head */
 		{ WIRE_DESC_SIZE, 1, 5, -ENOENT },	/* an endpoint */
 		{ WIRE_DESC_SIZE, 2, 2, -ENOENT },	/* another type */
 		{ WIRE_DESC_SIZE - 1, 0, 24, -EPROTO },	/* cut */
