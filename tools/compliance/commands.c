@@ -370,7 +370,7 @@ static void expect_same(struct run *r, const struct wire_result *before, bool ac
 		check(r, "R-2.2-4", (ret >= 0) == accepted,
 		      "a repetition as command %02x with %u bytes does not end as the first time", request,
 		      length);
-	check(r, "R-2.2-4", !memcmp(&result, before, sizeof(result)),
+	check(r, "R-2.2-4", is_same_result(&result, before),
 	      "a repetition as command %02x with %u bytes has another result", request, length);
 }
 

@@ -37,7 +37,7 @@ static const uint8_t *after(const uint8_t *d, size_t *left)
 {
 	size_t size = d[0];
 
-	if (size < 2 || size + 2 > *left)
+	if (size < 2 || size + 2 > *left || size + d[size] > *left)
 		return NULL;
 	*left -= size;
 	return d + size;
@@ -63,7 +63,8 @@ static void interface(struct run *r)
 	const uint8_t *d = interface_at(r, &left);
 	const char *requirement = r->serial ? "R-S1-1" : "R-1-1";
 
-	if (!check(r, requirement, d, "there is no interface with alternate setting 0"))
+	check(r, requirement, d, "there is no interface with alternate setting 0");
+	if (!d)
 		return;
 	check(r, requirement, d[5] == WIRE_CLASS && d[6] == WIRE_SUBCLASS, "class %02x, subclass %02x",
 	      d[5], d[6]);
@@ -88,10 +89,12 @@ static void endpoints(struct run *r)
 	bool high = is_high_speed(r);
 	size_t left, extra;
 	const uint8_t *d = interface_at(r, &left);
-	unsigned int count = 0;
+	unsigned int count = 0, expected;
 
-	if (!check(r, "R-1-5", d, "there is no interface"))
+	check(r, "R-1-5", d, "there is no interface");
+	if (!d)
 		return;
+	expected = d[4];
 	check(r, "R-1-5", high || (r->pipes.out_size >= 8 && r->pipes.out_size <= 64),
 	      "bulk OUT has wMaxPacketSize %u", r->pipes.out_size);
 	check(r, "R-1-5", r->pipes.in_size >= 32 && r->pipes.in_size <= (high ? 1024 : 64),
@@ -101,7 +104,7 @@ static void endpoints(struct run *r)
 		check(r, "R-1-5", r->pipes.gate_size >= 16 && r->pipes.gate_size <= (high ? 1024 : 64),
 		      "interrupt OUT has wMaxPacketSize %u", r->pipes.gate_size);
 	while ((d = after(d, &left)) && d[1] != 4) {
-		if (d[1] != 5)
+		if (d[1] != 5 || d[0] < 7)
 			continue;
 		count++;
 		extra = get_unaligned_le16(d + 4) >> 11;
@@ -111,8 +114,8 @@ static void endpoints(struct run *r)
 		check(r, "R-1-5", (d[3] & 3) == 3 || ((d[3] & 3) == 2 && d[2] < 0x80),
 		      "endpoint %02x has the transfer type %u", d[2], d[3] & 3);
 	}
-	check(r, "R-1-5", count == interface_at(r, &left)[4],
-	      "%u endpoint descriptors, and bNumEndpoints is %u", count, interface_at(r, &left)[4]);
+	check(r, "R-1-5", count == expected, "%u endpoint descriptors, and bNumEndpoints is %u", count,
+	      expected);
 }
 
 static void frame_endpoints(struct run *r)

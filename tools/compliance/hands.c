@@ -70,7 +70,7 @@ static bool call_program(const char *program, const char *words)
 	pid_t pid;
 
 	snprintf(copy, sizeof(copy), "%s", words);
-	for (argv[n] = strtok_r(copy, " ", &state); argv[n] && n < 6; )
+	for (argv[n] = strtok_r(copy, " ", &state); n < 6 && argv[n]; )
 		argv[++n] = strtok_r(NULL, " ", &state);
 	if (posix_spawnp(&pid, program, NULL, NULL, argv, environ))
 		return false;

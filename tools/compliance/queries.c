@@ -99,7 +99,7 @@ static void recipients(struct run *r)
 					  (uint16_t)(r->access->interface + i), data, 16) < 0,
 		      "a command for interface %zu is not stalled", r->access->interface + i);
 	result = get_result(r);
-	check(r, "R-2-2", !memcmp(&result, &before, sizeof(result)),
+	check(r, "R-2-2", is_same_result(&result, &before),
 	      "a command for another interface became the last command");
 	for (i = 0; i < 2; i++) {
 		static const uint8_t out[] = { 0x40, 0x42 };
@@ -108,7 +108,7 @@ static void recipients(struct run *r)
 		      "a command with bmRequestType %02x is not stalled", out[i]);
 	}
 	result = get_result(r);
-	check(r, "R-2-1", !memcmp(&result, &before, sizeof(result)),
+	check(r, "R-2-1", is_same_result(&result, &before),
 	      "a command for another recipient became the last command");
 }
 
@@ -129,7 +129,7 @@ static void change_nothing(struct run *r)
 	query(r, 0x0f, 0, data, 16);
 	query(r, WIRE_GET_INFO, 9, data, 64);
 	result = get_result(r);
-	check(r, "R-2.1-4", !memcmp(&before, &result, sizeof(result)),
+	check(r, "R-2.1-4", is_same_result(&result, &before),
 	      "the last result is another behind queries");
 	check(r, "R-2.1-4", status(r).next_event == number || !has_hands(r), "queries cause events");
 }

@@ -160,6 +160,7 @@ int command_raw(struct run *r, uint8_t request, uint16_t value, const void *data
 uint8_t command(struct run *r, uint8_t request, uint32_t a, uint32_t b, uint32_t c,
 		uint32_t *detail);
 struct wire_result get_result(struct run *r);
+bool is_same_result(const struct wire_result *a, const struct wire_result *b);
 /* GET_STATUS, when all events that it tells were fetched, compared with them. */
 struct wire_status status(struct run *r);
 struct dealbox_counters counters(struct run *r);

@@ -334,6 +334,12 @@ struct wire_result get_result(struct run *r)
 	return result;
 }
 
+bool is_same_result(const struct wire_result *a, const struct wire_result *b)
+{
+	return a->sequence == b->sequence && a->request == b->request && a->error == b->error &&
+	       a->detail == b->detail;
+}
+
 uint8_t command(struct run *r, uint8_t request, uint32_t a, uint32_t b, uint32_t c,
 		uint32_t *detail)
 {
