@@ -540,6 +540,24 @@ static void removing_the_board_leaves_done_and_fault(void **state)
 
 /* --- §2.3: error codes -------------------------------------------------------------------- */
 
+/* --mutant length_more */
+static void takes_the_nonce_of_a_command_that_is_too_long(void **state)
+{
+	struct machine_config config = fixture_config(STORED);
+	struct wire_command cmd = { .sequence = 1, .b = 1 };
+	uint8_t buf[WIRE_ATTEST_SIZE + 8] = { 0 };
+	struct fixture *fixture;
+
+	(void)state;
+	config.mutant.code = MUTANT_length_more;
+	fixture = fixture_new_config(config);
+	dealbox_encode_command(buf, &cmd);
+	assert_false(machine_command(fixture->m, WIRE_ATTEST, 0, buf, sizeof(buf)));
+	assert_int_equal(fixture_result(fixture).error, DEALBOX_ERR_BAD_VALUE);
+	assert_int_equal(fixture_result(fixture).detail, 5);
+	fixture_free(fixture);
+}
+
 static bool raw(struct fixture *fixture, uint8_t request, uint16_t value, uint32_t sequence,
 		size_t length)
 {
@@ -1475,6 +1493,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(deals_by_card),
+		cmocka_unit_test(takes_the_nonce_of_a_command_that_is_too_long),
 		cmocka_unit_test(deals_by_position),
 		cmocka_unit_test(by_position_stops_at_a_repeated_card),
 		cmocka_unit_test(captures_until_the_hopper_is_empty),

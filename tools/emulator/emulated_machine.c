@@ -908,7 +908,7 @@ static size_t command_size(uint8_t request)
 bool machine_command(struct machine *m, uint8_t request, uint16_t value, const uint8_t *data,
 		     size_t length)
 {
-	const uint8_t *nonce = length == WIRE_ATTEST_SIZE ? data + WIRE_COMMAND_SIZE : NULL;
+	const uint8_t *nonce = length >= WIRE_ATTEST_SIZE ? data + WIRE_COMMAND_SIZE : NULL;
 	struct wire_result result = { .request = request };
 	struct wire_command cmd;
 
