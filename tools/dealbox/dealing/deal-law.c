@@ -124,7 +124,7 @@ static void verdict_say(const struct run *run, const char *verdict, const char *
 /* Judge the trace by the laws, and print whether the deal stands. */
 static enum status trace_judge(struct run *run, const struct dealbox_trace *trace, uint32_t plan_id)
 {
-	struct dealbox_error error;
+	struct dealbox_error error = { .what = "the laws know no such plan" };
 	struct dealbox_judgement law;
 	struct dealbox_plan plan;
 
@@ -291,26 +291,25 @@ enum status deal_by_law(const struct deal_law *options)
 
 	if (status != STATUS_DONE)
 		return status;
-	run.judge = dealbox_judge_new(rule, &run);
 	if (options->record) {
 		run.record = fopen(options->record, "wxe");
 		if (!run.record) {
 			complain("give the name of a new file", "cannot write %s: %m", options->record);
-			status = STATUS_INPUT;
+			return STATUS_INPUT;
 		}
 	}
-	if (status == STATUS_DONE && (!run.judge || dealbox_judge_language(run.judge, run.say.language) ||
-				      !before_take(&run)))
-		status = STATUS_INPUT;
-	if (status == STATUS_DONE)
+	run.judge = dealbox_judge_new(rule, &run);
+	if (run.judge && !dealbox_judge_language(run.judge, run.say.language) && before_take(&run))
 		status = machine_deal(&run);
-	if (run.record && fclose(run.record)) {
+	else
+		status = STATUS_INPUT;
+	if (options->record && fclose(run.record)) {
 		complain(NULL, "cannot write %s: %m", options->record);
 		status = STATUS_INPUT;
 		run.kept = false;
 	}
 	/* Without a deal it would only be in the way when the command is repeated. */
-	if (run.record && !run.kept)
+	if (options->record && !run.kept)
 		unlink(options->record);
 	dealbox_judge_free(run.judge);
 	return status;

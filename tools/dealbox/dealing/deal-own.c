@@ -464,7 +464,7 @@ static enum status deal_with(struct own_deal *d)
 	if (status == STATUS_DONE)
 		return run_job(d);
 	/* remove the empty file */
-	if (d->record && !d->options->resume)
+	if (d->options->record && !d->options->resume)
 		unlink(d->options->record);
 	return status;
 }
