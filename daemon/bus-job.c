@@ -178,10 +178,12 @@ static bool counts(const struct listed *listed, const struct dealbox_ledger_inse
 {
 	const struct exact key = { i->board, i->copy, i->id };
 	const struct exact *found = bsearch(&key, listed->exact, listed->exacts, sizeof(key), exact_order);
-	const struct exact *next = found + 1;
+	const struct exact *next;
 
-	return found && job_state(listed->job, i->board, i->copy) == DEALBOX_LEDGER_COPY_RECORDED &&
-	       (next == listed->exact + listed->exacts || next->board != i->board || next->copy != i->copy);
+	if (!found || job_state(listed->job, i->board, i->copy) != DEALBOX_LEDGER_COPY_RECORDED)
+		return false;
+	next = found + 1;
+	return next == listed->exact + listed->exacts || next->board != i->board || next->copy != i->copy;
 }
 
 static const char *outcome_name(const struct listed *listed, const struct dealbox_ledger_insertion *i)

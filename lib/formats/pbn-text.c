@@ -163,7 +163,7 @@ void pbn_texts_skip(struct pbn_texts *texts, const char *begin, const char *end)
 
 static void put(struct pbn_texts *texts, const char *text, size_t size)
 {
-	if (texts->used + size > texts->out_room) {
+	if (!texts->out || texts->used + size > texts->out_room) {
 		size_t room = 2 * (texts->used + size) + 1024;
 		char *out = malloc(room);
 

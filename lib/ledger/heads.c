@@ -77,7 +77,7 @@ int ledger_heads_last(struct dealbox_ledger *l, struct dealbox_ledger_head *head
 
 int ledger_heads_check(struct dealbox_ledger *l)
 {
-	struct dealbox_ledger_head known, now;
+	struct dealbox_ledger_head known = { 0 }, now;
 	int err = ledger_heads_last(l, &known);
 
 	/* none, or it was empty */
