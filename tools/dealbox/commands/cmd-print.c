@@ -233,12 +233,13 @@ static bool output_put(const struct call *call, const struct blob *made)
 static enum status sheet_print(struct call *call)
 {
 	struct blob logo = { 0 }, made = { 0 };
+	struct print_how how = call->how;
 	bool good = !call->logo || file_read(call->logo, &logo);
 
-	call->how.logo = &logo;
+	how.logo = &logo;
 	if (good)
 		good = call->out && is_html(call->out) ? print_html(&call->sheet, &made) :
-					    print_pdf(&call->sheet, &call->how, &made);
+					    print_pdf(&call->sheet, &how, &made);
 	if (good)
 		good = output_put(call, &made);
 	blob_wipe(&logo);

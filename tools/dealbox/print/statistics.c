@@ -106,7 +106,7 @@ static void lengths_of(dealbox_cards hand, unsigned int lengths[4])
 static void hand_count(struct counts *counts, int seat, dealbox_cards hand)
 {
 	const unsigned int points = sheet_points(hand);
-	unsigned int lengths[4];
+	unsigned int lengths[4] = { 0 };
 
 	counts->points[seat][points]++;
 	counts->sum[seat] += points;
