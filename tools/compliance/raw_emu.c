@@ -112,7 +112,9 @@ static int emu_out(struct access *access, uint8_t endpoint, const void *data, si
 		       0, data, length);
 	if (!ret)
 		ret = emu_wait(emu, id, &packet, ms);
-	return ret < 0 ? ret : emu_done(&packet, length);
+	if (ret < 0)
+		return ret;
+	return emu_done(&packet, length);
 }
 
 static int emu_in(struct access *access, uint8_t endpoint, void *data, size_t size,
