@@ -53,8 +53,9 @@ static void deal(struct run *r, const char *what)
 	check_time(r, "R-5.1-1", r->events[from].us - began, 1000000, "DEAL_STARTED");
 	end = await_end(r, DEAL_MS);
 	no_joker(r, end);
-	if (!check(r, "R-4.2-1", end && end->e.type == DEALBOX_EV_DEAL_DONE, "%s ends with %s", what,
-		   end ? event_name(end->e.type) : "nothing"))
+	check(r, "R-4.2-1", end && end->e.type == DEALBOX_EV_DEAL_DONE, "%s ends with %s", what,
+	      end ? event_name(end->e.type) : "nothing");
+	if (!end || end->e.type != DEALBOX_EV_DEAL_DONE)
 		end_test(r);
 	dealt = end->e.position;
 	s = status(r);
@@ -181,6 +182,7 @@ static void test_deal(struct run *r)
 		fresh_board(r);
 		do_step(r, "inject on event DEAL_STARTED: freeze");
 		error = command(r, DEALBOX_OP_TEST_DEAL, 0, r->observer.insertion, n, NULL);
+		check(r, "R-7-1", !error, "TEST_DEAL is refused with error %u", error);
 		await(r, DEALBOX_EV_DEAL_STARTED, 2000, "R-5.1-1");
 		do_step(r, "wait frozen");
 		check(r, "R-7-2", status(r).plan_id == DEALBOX_PLAN_TEST, "GET_STATUS has no test deal");
