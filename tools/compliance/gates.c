@@ -131,7 +131,7 @@ static void hold(struct run *r)
 
 	for (i = 0; i < 2; i++) {
 		e = waiting(r);
-		gate(r, &e, DEALBOX_NONE, reasons[i], i ? 0 : 0);
+		gate(r, &e, DEALBOX_NONE, reasons[i], 0);
 		event = await(r, reasons[i], 2000, "R-6-5");
 		check(r, "R-6-5", event->e.position == e.position && event->e.card == e.card &&
 		      event->e.quality == e.quality && event->e.code == e.code,

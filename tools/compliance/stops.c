@@ -27,8 +27,9 @@ static const struct event *expect_stop(struct run *r, uint8_t type, uint8_t posi
 {
 	const struct event *end = await_end(r, DEAL_MS);
 
-	if (!check(r, requirement, end && end->e.type == type, "%s comes, not %s",
-		   end ? event_name(end->e.type) : "nothing", event_name(type)))
+	check(r, requirement, end && end->e.type == type, "%s comes, not %s",
+	      end ? event_name(end->e.type) : "nothing", event_name(type));
+	if (!end || end->e.type != type)
 		end_test(r);
 	check(r, "R-4.3-1", end->e.position == position, "%s has the position %u, not %u",
 	      event_name(type), end->e.position, position);

@@ -643,9 +643,8 @@ static void receive_frames(struct device *d, uint64_t now, const uint8_t *data, 
 	struct frame frame;
 
 	while (dealbox_frame_read(&d->frames, &data, &length, &frame)) {
-		if (frame.kind == 4 && BROKEN(d, frame_kind) && frame.length >= FRAME_REQUEST_HEADER)
-			framed_request(d, now, &frame);
-		else if (frame.kind == FRAME_REQUEST && frame.length >= FRAME_REQUEST_HEADER)
+		if ((frame.kind == FRAME_REQUEST || (frame.kind == 4 && BROKEN(d, frame_kind))) &&
+		    frame.length >= FRAME_REQUEST_HEADER)
 			framed_request(d, now, &frame);
 		else if (frame.kind == FRAME_PLAN)
 			framed_out(d, now, &frame, DEVICE_EP_BULK_OUT);

@@ -122,7 +122,9 @@ static const struct {
 
 #define RATES		(sizeof(rates) / sizeof(rates[0]))
 #define TIMES		(sizeof(times) / sizeof(times[0]))
-#define SIGNIFICANT	(LEVEL / (double)(RATES + TIMES))
+#define SIGNIFICANT	(LEVEL / COMPARISONS)
+
+enum { COMPARISONS = RATES + TIMES };
 
 /* Returns true if the difference is significant, and for the worse. */
 static bool put_difference(FILE *out, double p, bool grew)
