@@ -53,7 +53,7 @@ bool printer_send(const char *printer, const char *title, bool duplex, const str
 {
 	int to = -1, status = -1, err;
 	bool written;
-	pid_t pid;
+	pid_t pid = -1;
 
 	err = lp_start(printer, title, duplex, &pid, &to);
 	if (err) {
