@@ -150,6 +150,8 @@ def cards_are_named_to_whom_may_see_them(w, rule, states, public, way):
     machine = w.machines()[PATH]
     assert re.search(public, machine['Diagnosis']), machine['Diagnosis']
     assert not set(re.findall(r'\b\w+\b', machine['Diagnosis'])) & CARDS, machine['Diagnosis']
+    shown = w.command('status').stdout
+    assert '  the last stop: ' + machine['Diagnosis'] + '\n' in shown, shown
     w.deny('io.dealbox1.reveal')
     try:
         w.object(PATH, 'Machine').Reveal()

@@ -25,7 +25,7 @@ static void machine_print(struct json_object *m)
 		    (long long)service_number(m, "job"), (long long)service_number(m, "board"),
 		    (long long)service_number(m, "copy"), (long long)service_number(m, "cards"));
 	if (*service_text(m, "diagnosis"))
-		put("  the last repeated card: %s\n", service_text(m, "diagnosis"));
+		put("  the last stop: %s\n", service_text(m, "diagnosis"));
 }
 
 static enum status status_run(struct args *args)
