@@ -40,7 +40,7 @@ int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq
 {
 	uint64_t next = ledger_next(l);
 	sqlite3_stmt *stmt = l->insert[kind];
-	char sql[LEDGER_SQL + 64], columns[LEDGER_SQL];
+	char sql[LEDGER_STATEMENT], columns[LEDGER_SQL];
 	uint8_t hash[DEALBOX_LEDGER_HASH];
 	va_list ap;
 	int err, rc;
@@ -97,7 +97,7 @@ static void hash_number(crypto_generichash_state *state, uint64_t value)
 int ledger_hash(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t seq,
 		const uint8_t before[DEALBOX_LEDGER_HASH], uint8_t hash[DEALBOX_LEDGER_HASH])
 {
-	char sql[LEDGER_SQL + 64], columns[LEDGER_SQL];
+	char sql[LEDGER_STATEMENT], columns[LEDGER_SQL];
 	sqlite3_stmt *stmt = l->select[kind];
 	crypto_generichash_state state;
 	int n, rc;

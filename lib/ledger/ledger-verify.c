@@ -201,7 +201,7 @@ int dealbox_ledger_export(struct dealbox_ledger *l, FILE *out)
 {
 	sqlite3_stmt *rows[LEDGER_KINDS] = { NULL }, *chain;
 	int err = 0, rc = SQLITE_DONE, kind;
-	char sql[LEDGER_SQL + 128], columns[LEDGER_SQL];
+	char sql[LEDGER_STATEMENT], columns[LEDGER_SQL];
 
 	if (sqlite3_exec(l->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		return ledger_fail_sql(l, "exporting");

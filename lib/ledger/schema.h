@@ -44,7 +44,8 @@ extern const struct ledger_table ledger_tables[LEDGER_KINDS];
 extern const char *const ledger_migrations[];
 extern const int ledger_version;
 
-#define LEDGER_SQL	1024	/* bytes of a list of columns or of a statement with it, at most */
+#define LEDGER_SQL		1024	/* bytes of a list of columns, at most */
+#define LEDGER_STATEMENT	1152	/* bytes of a statement with one */
 
 /* Write "at, session, boards, digest", as INSERT and SELECT have it. Returns the number of columns. */
 int ledger_columns(enum ledger_kind kind, char sql[LEDGER_SQL]);
