@@ -74,40 +74,14 @@ static bool compare_requirements(FILE *out, struct json_object *before, struct j
 
 /* -- statistics ------------------------------------------------------------- */
 
-static struct share misread(struct json_object *report)
-{
-	struct readings readings;
-
-	report_readings(report, NULL, &readings);
-	return readings.misread;
-}
-
-static struct share unread(struct json_object *report)
-{
-	struct readings readings;
-
-	report_readings(report, NULL, &readings);
-	return readings.unread;
-}
-
-static struct share wrong_pocket(struct json_object *report)
-{
-	return report_gates(report, -1, "wrong");
-}
-
-static struct share feed_fault(struct json_object *report)
-{
-	return report_gates(report, -1, "feed_faults");
-}
-
 static const struct {
 	const char *what;
 	struct share (*of)(struct json_object *report);
 } rates[] = {
-	{ "cards read as another card", misread },
-	{ "cards not read", unread },
-	{ "cards in a wrong pocket", wrong_pocket },
-	{ "failed feeds", feed_fault },
+	{ "cards read as another card", report_misread },
+	{ "cards not read", report_unread },
+	{ "cards in a wrong pocket", report_wrong_pocket },
+	{ "failed feeds", report_feed_fault },
 	{ "boards that were no exact duplicate", report_endurance },
 };
 

@@ -35,41 +35,15 @@ static const char *const texts[] = {
 
 /* -- limits ----------------------------------------------------------------- */
 
-static struct share misread(struct json_object *report)
-{
-	struct readings readings;
-
-	report_readings(report, NULL, &readings);
-	return readings.misread;
-}
-
-static struct share unread(struct json_object *report)
-{
-	struct readings readings;
-
-	report_readings(report, NULL, &readings);
-	return readings.unread;
-}
-
-static struct share wrong_pocket(struct json_object *report)
-{
-	return report_gates(report, -1, "wrong");
-}
-
-static struct share feed_fault(struct json_object *report)
-{
-	return report_gates(report, -1, "feed_faults");
-}
-
 static const struct limit {
 	const char *section, *key, *what;
 	struct share (*of)(struct json_object *report);
 	const char *values, *unit;	/* of a time, instead */
 } limits[PROFILE_LIMITS] = {
-	{ "rates", "misread", "cards read as another card", misread },
-	{ "rates", "unread", "cards that were not read", unread },
-	{ "rates", "wrong-pocket", "cards in a wrong pocket", wrong_pocket },
-	{ "rates", "feed-fault", "feeds that failed", feed_fault },
+	{ "rates", "misread", "cards read as another card", report_misread },
+	{ "rates", "unread", "cards that were not read", report_unread },
+	{ "rates", "wrong-pocket", "cards in a wrong pocket", report_wrong_pocket },
+	{ "rates", "feed-fault", "feeds that failed", report_feed_fault },
 	{ "times", "card", "cards that took longer", NULL, "card_ms", "ms" },
 	{ "times", "board", "boards that took longer", NULL, "board_ms", "ms" },
 	{ "times", "control", "control transfers that took longer", NULL, "control_ms", "ms" },

@@ -545,3 +545,29 @@ struct share report_endurance(struct json_object *report)
 	return (struct share){ (uint64_t)report_number(endurance, "wrong"),
 			       (uint64_t)report_number(endurance, "boards") };
 }
+
+struct share report_misread(struct json_object *report)
+{
+	struct readings readings;
+
+	report_readings(report, NULL, &readings);
+	return readings.misread;
+}
+
+struct share report_unread(struct json_object *report)
+{
+	struct readings readings;
+
+	report_readings(report, NULL, &readings);
+	return readings.unread;
+}
+
+struct share report_wrong_pocket(struct json_object *report)
+{
+	return report_gates(report, -1, "wrong");
+}
+
+struct share report_feed_fault(struct json_object *report)
+{
+	return report_gates(report, -1, "feed_faults");
+}

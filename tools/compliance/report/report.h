@@ -81,6 +81,12 @@ double *report_values(struct json_object *report, const char *name, size_t *coun
 /* Return the faults of a member of the gates, "wrong" or "feed_faults", of one gate or all (-1). */
 struct share report_gates(struct json_object *report, int gate, const char *key);
 
+/* Return a rate of all readers and gates: cards read as another, or not; wrong pockets; failed feeds. */
+struct share report_misread(struct json_object *report);
+struct share report_unread(struct json_object *report);
+struct share report_wrong_pocket(struct json_object *report);
+struct share report_feed_fault(struct json_object *report);
+
 /* Return the wrong boards of the endurance test. */
 struct share report_endurance(struct json_object *report);
 
