@@ -130,121 +130,77 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 }
 METHOD(make_set, "deal")
 
-/* An insertion that is exact */
-struct exact {
-	unsigned int board, copy;
-	uint64_t id;
-};
-
 struct listed {
-	const struct job *job;
+	struct dealbox_ledger *ledger;
 	sd_bus_message *reply;
 	unsigned int count;
-	struct exact *exact;
-	size_t exacts, room;
 };
 
-static int collect_exact(const struct dealbox_ledger_insertion *i, void *context)
+/* Set *name to that of the outcome; an exact insertion that does not count any more is revoked. */
+static int outcome_name(struct listed *listed, const struct dealbox_ledger_insertion *i, const char **name)
 {
-	struct listed *listed = context;
-	struct exact *grown;
+	int counts = i->outcome == DEALBOX_LEDGER_EXACT ? dealbox_ledger_counts(listed->ledger, i) : 1;
 
+	*name = counts ? dealbox_ledger_outcome_name(i->outcome) : "revoked";
 	if (++listed->count > INSERTIONS_MAX)
 		return -E2BIG;
-	if (i->outcome != DEALBOX_LEDGER_EXACT)
-		return 0;
-	if (listed->exacts == listed->room) {
-		listed->room = listed->room ? 2 * listed->room : 64;
-		grown = realloc(listed->exact, listed->room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		listed->exact = grown;
-	}
-	listed->exact[listed->exacts++] = (struct exact){ i->board, i->copy, i->id };
-	return 0;
-}
-
-static int exact_order(const void *a, const void *b)
-{
-	const struct exact *x = a, *y = b;
-
-	return x->board != y->board ? (x->board < y->board ? -1 : 1) :
-	       x->copy != y->copy ? (x->copy < y->copy ? -1 : 1) :
-	       x->id != y->id ? (x->id < y->id ? -1 : 1) : 0;
-}
-
-/* Return true if the insertion is the last exact one of its copy, and the copy is recorded. */
-static bool counts(const struct listed *listed, const struct dealbox_ledger_insertion *i)
-{
-	const struct exact key = { i->board, i->copy, i->id };
-	const struct exact *found = bsearch(&key, listed->exact, listed->exacts, sizeof(key), exact_order);
-	const struct exact *next;
-
-	if (!found || job_state(listed->job, i->board, i->copy) != DEALBOX_LEDGER_COPY_RECORDED)
-		return false;
-	next = found + 1;
-	return next == listed->exact + listed->exacts || next->board != i->board || next->copy != i->copy;
-}
-
-static const char *outcome_name(const struct listed *listed, const struct dealbox_ledger_insertion *i)
-{
-	bool revoked = i->outcome == DEALBOX_LEDGER_EXACT && !counts(listed, i);
-
-	return revoked ? "revoked" : dealbox_ledger_outcome_name(i->outcome);
+	return counts < 0 ? counts : 0;
 }
 
 static int append_insertion(const struct dealbox_ledger_insertion *i, void *context)
 {
 	struct listed *listed = context;
-	int err = sd_bus_message_append(listed->reply, "(uusus)", i->board, i->copy, i->machine, i->number,
-					outcome_name(listed, i));
+	const char *outcome;
+	int err = outcome_name(listed, i, &outcome);
 
+	if (!err)
+		err = sd_bus_message_append(listed->reply, "(uusus)", i->board, i->copy, i->machine, i->number,
+					    outcome);
 	return err < 0 ? err : 0;
 }
 
 static int append_dealt(const struct dealbox_ledger_insertion *i, void *context)
 {
 	struct listed *listed = context;
-	int err = sd_bus_message_append(listed->reply, "(uusuxxs)", i->board, i->copy, i->machine, i->number,
-					i->begun, i->ended, outcome_name(listed, i));
+	const char *outcome;
+	int err = outcome_name(listed, i, &outcome);
 
+	if (!err)
+		err = sd_bus_message_append(listed->reply, "(uusuxxs)", i->board, i->copy, i->machine, i->number,
+					    i->begun, i->ended, outcome);
 	return err < 0 ? err : 0;
 }
 
 /* Append all insertions of the job as an array of that type, each by append(). */
-static int append_all(struct service *s, struct listed *listed, const char *type,
+static int append_all(struct service *s, uint64_t job, sd_bus_message *reply, const char *type,
 		      int (*append)(const struct dealbox_ledger_insertion *i, void *context),
 		      sd_bus_error *error)
 {
-	const uint64_t job = listed->job->id;
-	int err = sd_bus_message_open_container(listed->reply, 'a', type);
+	struct listed listed = { s->ledger, reply, 0 };
+	int err = sd_bus_message_open_container(reply, 'a', type);
 
-	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job, false, collect_exact, listed))
-		err = listed->count > INSERTIONS_MAX ?
-		      sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the job has more than %d "
-					"insertions; `dealbox ledger` shows them", INSERTIONS_MAX) :
-		      ledger_error(s, -EIO, error);
-	if (err >= 0 && listed->exacts)
-		qsort(listed->exact, listed->exacts, sizeof(*listed->exact), exact_order);
-	if (err >= 0 && dealbox_ledger_insertions(s->ledger, job, false, append, listed))
-		err = ledger_error(s, -EIO, error);
-	free(listed->exact);
-	return err < 0 ? err : sd_bus_message_close_container(listed->reply);
+	if (err < 0)
+		return err;
+	err = dealbox_ledger_insertions(s->ledger, job, false, append, &listed);
+	if (err == -E2BIG)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the job has more than %d "
+					 "insertions; `dealbox ledger` shows them", INSERTIONS_MAX);
+	return err ? ledger_error(s, -EIO, error) : sd_bus_message_close_container(reply);
 }
 
 /* List all insertions of the job, with their outcomes. */
 static int job_insertions(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	const struct job *job = job_at(s, sd_bus_message_get_path(m));
-	struct listed listed = { .job = job };
+	sd_bus_message *reply = NULL;
 	int err;
 
 	if (!job)
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such job");
-	err = sd_bus_message_new_method_return(m, &listed.reply);
+	err = sd_bus_message_new_method_return(m, &reply);
 	if (err >= 0)
-		err = append_all(s, &listed, "(uusus)", append_insertion, error);
-	return send_reply(listed.reply, err);
+		err = append_all(s, job->id, reply, "(uusus)", append_insertion, error);
+	return send_reply(reply, err);
 }
 METHOD(job_insertions, "deal")
 
@@ -261,7 +217,7 @@ static int job_receipt(sd_bus_message *m, struct service *s, sd_bus_error *error
 	char head[DEALBOX_LEDGER_HEAD_TEXT];
 	struct dealbox_ledger_head last;
 	struct dealbox_ledger_job added = { 0 };
-	struct listed listed = { .job = job };
+	sd_bus_message *reply = NULL;
 	int err;
 
 	if (!job)
@@ -270,12 +226,12 @@ static int job_receipt(sd_bus_message *m, struct service *s, sd_bus_error *error
 	    dealbox_ledger_get_head(s->ledger, &last))
 		return ledger_error(s, -EIO, error);
 	dealbox_ledger_head_format(&last, head);
-	err = sd_bus_message_new_method_return(m, &listed.reply);
+	err = sd_bus_message_new_method_return(m, &reply);
 	if (err >= 0)
-		err = sd_bus_message_append(listed.reply, "xus", added.at, added.uid, head);
+		err = sd_bus_message_append(reply, "xus", added.at, added.uid, head);
 	if (err >= 0)
-		err = append_all(s, &listed, "(uusuxxs)", append_dealt, error);
-	return send_reply(listed.reply, err);
+		err = append_all(s, job->id, reply, "(uusuxxs)", append_dealt, error);
+	return send_reply(reply, err);
 }
 METHOD(job_receipt, "deal")
 

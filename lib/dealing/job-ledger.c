@@ -137,30 +137,9 @@ int ledger_settle(struct dealbox_ledger *ledger, unsigned int *settled)
 	return err;
 }
 
-/* The insertion of a copy, and whether it counts. */
-struct counted {
-	struct copy copy;
-	uint64_t insertion;
-	bool recorded;
-};
-
-static int find_copy(const struct dealbox_ledger_copy *copy, void *context)
+static int keep_options(const struct dealbox_ledger_job *job, void *context)
 {
-	struct counted *counted = context;
-
-	if (copy->board == counted->copy.board && copy->copy == counted->copy.copy)
-		counted->recorded = copy->state == DEALBOX_LEDGER_COPY_RECORDED;
-	return 0;
-}
-
-/* The copy was dealt again, perhaps by another machine. */
-static int find_later(const struct dealbox_ledger_insertion *insertion, void *context)
-{
-	struct counted *counted = context;
-
-	if (insertion->board == counted->copy.board && insertion->copy == counted->copy.copy &&
-	    insertion->outcome == DEALBOX_LEDGER_EXACT && insertion->id > counted->insertion)
-		counted->recorded = false;
+	*(unsigned int *)context = job->options;
 	return 0;
 }
 
@@ -168,20 +147,13 @@ bool ledger_recorded(struct dealbox_ledger *ledger, const char *machine, uint32_
 		     struct copy *copy, unsigned int *options)
 {
 	struct dealbox_ledger_insertion last;
-	struct dealbox_ledger_job job = { 0 };
-	struct counted counted;
 
-	if (dealbox_ledger_last(ledger, machine, &last) || last.outcome != DEALBOX_LEDGER_EXACT)
-		return false;
-	counted = (struct counted){ .copy = { last.job, last.board, last.copy }, .insertion = last.id };
-	if (dealbox_ledger_copies(ledger, last.job, find_copy, &counted) ||
-	    dealbox_ledger_insertions(ledger, last.job, false, find_later, &counted) ||
-	    dealbox_ledger_jobs(ledger, last.job, keep_job, &job))
+	if (dealbox_ledger_last(ledger, machine, &last) || dealbox_ledger_counts(ledger, &last) <= 0 ||
+	    dealbox_ledger_jobs(ledger, last.job, keep_options, options))
 		return false;
 	*insertion = last.number;
-	*copy = counted.copy;
-	*options = job.options;
-	return counted.recorded;
+	*copy = (struct copy){ last.job, last.board, last.copy };
+	return true;
 }
 
 bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine)

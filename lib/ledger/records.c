@@ -739,6 +739,19 @@ int dealbox_ledger_last(struct dealbox_ledger *l, const char *machine,
 	return err;
 }
 
+int dealbox_ledger_counts(struct dealbox_ledger *l, const struct dealbox_ledger_insertion *insertion)
+{
+	int64_t counts;
+	int err = ledger_number(l, &counts, "SELECT (SELECT state FROM copies WHERE job = ?1 AND number = ?2 "
+				"AND copy = ?3) = " SQL(COPY_RECORDED) " AND ?4 = (SELECT max(i.seq) "
+				"FROM insertions i JOIN verdicts v ON v.insertion = i.seq WHERE i.job = ?1 "
+				"AND i.number = ?2 AND i.copy = ?3 AND v.outcome = " SQL(OUTCOME_EXACT) ")",
+				"uiiu", insertion->job, (int64_t)insertion->board,
+				(int64_t)insertion->copy, insertion->id);
+
+	return err ? err : (int)counts;
+}
+
 int dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion,
 			     struct dealbox_event **events, size_t *count)
 {

@@ -183,7 +183,7 @@ static uint64_t the_job;	/* its number in the ledger */
 
 static struct {
 	/* errors of the next call */
-	int add_act, begin, end, get_deal, jobs, boards, machines, copies, insertions, last, restored;
+	int add_act, begin, end, get_deal, jobs, boards, machines, copies, counts, insertions, last, restored;
 	int verify, capture_pocket;		/* errors of the library */
 	bool lacks_card;			/* the next deal lacks a card */
 	unsigned int after;			/* this many calls of end succeed first */
@@ -287,6 +287,8 @@ int __real_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, boo
 				     void *context);
 int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open, each_insertion *each,
 				     void *context);
+int __real_dealbox_ledger_counts(struct dealbox_ledger *l, const struct dealbox_ledger_insertion *insertion);
+int __wrap_dealbox_ledger_counts(struct dealbox_ledger *l, const struct dealbox_ledger_insertion *insertion);
 int __real_dealbox_ledger_last(struct dealbox_ledger *l, const char *id, struct dealbox_ledger_insertion *last);
 int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *id, struct dealbox_ledger_insertion *last);
 int __real_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record);
@@ -311,6 +313,13 @@ int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, boo
 	int err = taken(&fails.insertions);
 
 	return err ? err : __real_dealbox_ledger_insertions(l, job, open, each, context);
+}
+
+int __wrap_dealbox_ledger_counts(struct dealbox_ledger *l, const struct dealbox_ledger_insertion *insertion)
+{
+	int err = taken(&fails.counts);
+
+	return err ? err : __real_dealbox_ledger_counts(l, insertion);
 }
 
 int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *id, struct dealbox_ledger_insertion *last)
@@ -1796,7 +1805,7 @@ static void test_last_is_recorded(void **state)
 	/* the same copy of another board does not matter */
 	skip.job = id;
 	assert_int_equal(__real_dealbox_ledger_add_act(w.ledger, &skip), 0);
-	fails.copies = -EIO;
+	fails.counts = -EIO;
 	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy, &options));
 	fails.jobs = -EIO;
 	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy, &options));
@@ -1821,7 +1830,7 @@ static void test_last_is_recorded(void **state)
 	assert_true(ledger_doubts(w.ledger, "SN1"));
 	assert_true(ledger_recorded(w.ledger, "SN2", &number, &copy, &options));
 	assert_int_equal(number, 7);
-	fails.insertions = -EIO;
+	fails.last = -EIO;
 	assert_false(ledger_recorded(w.ledger, "SN2", &number, &copy, &options));
 	world_end(&w);
 }

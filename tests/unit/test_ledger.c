@@ -1109,6 +1109,104 @@ static void test_user(void **state)
 	dealbox_ledger_free(l);
 }
 
+static int find_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	struct dealbox_ledger_insertion *wanted = context;
+
+	if (insertion->number == wanted->number)
+		*wanted = *insertion;
+	return 0;
+}
+
+/* Return the result of dealbox_ledger_counts() for the insertion of SN1 with that number. */
+static int counts(struct dealbox_ledger *l, uint32_t number)
+{
+	struct dealbox_ledger_insertion insertion = { .number = number };
+
+	assert_int_equal(dealbox_ledger_insertions(l, 0, false, find_insertion, &insertion), 0);
+	assert_int_not_equal(insertion.id, 0);
+	return dealbox_ledger_counts(l, &insertion);
+}
+
+static unsigned long steps_of_counts(struct dealbox_ledger *l, const struct dealbox_ledger_insertion *insertion)
+{
+	unsigned long steps = 0;
+
+	sqlite3_progress_handler(l->db, 1, count_step, &steps);
+	assert_int_equal(dealbox_ledger_counts(l, insertion), 1);
+	sqlite3_progress_handler(l->db, 0, NULL, NULL);
+	return steps;
+}
+
+/* Lists ask it for each insertion: it does not search all that was dealt. */
+static void test_counts_among_many(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job(l, "s", 1, 0, 0);
+	struct dealbox_ledger_insertion last;
+	unsigned long steps;
+	uint32_t n;
+
+	deal_exact(l, job, 1, 1, 1);
+	assert_int_equal(dealbox_ledger_last(l, "SN1", &last), 0);
+	steps = steps_of_counts(l, &last);
+	for (n = 2; n < 100; n++)
+		deal_exact(l, job, 1, n, n);
+	assert_in_range(steps_of_counts(l, &last), 1, steps + steps / 4);
+	dealbox_ledger_free(l);
+}
+
+/* Of the insertions of a copy at most one counts: the last exact one, unless it was revoked. */
+static void test_counts(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job(l, "s", 1, 2, 0), other = make_job(l, "s", 1, 2, 0), insertion;
+
+	deal_exact(l, job, 1, 1, 1);
+	assert_int_equal(counts(l, 1), 1);
+	assert_int_equal(act(l, DEALBOX_ACT_REDEAL, job, 1, 1, 0), 0);
+	assert_int_equal(counts(l, 1), 0);
+
+	/* while it is dealt again, and after a void, there is none */
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 2, 7, &insertion), 0);
+	assert_int_equal(counts(l, 1), 0);
+	assert_int_equal(counts(l, 2), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0, NULL, 0), 0);
+	assert_int_equal(counts(l, 1), 0);
+	assert_int_equal(counts(l, 2), 0);
+	deal_exact(l, job, 1, 1, 3);
+	assert_int_equal(counts(l, 1), 0);
+	assert_int_equal(counts(l, 2), 0);
+	assert_int_equal(counts(l, 3), 1);
+
+	/* other copies, boards and jobs do not matter */
+	deal_exact(l, job, 1, 2, 4);
+	deal_exact(l, job, 2, 1, 5);
+	deal_exact(l, other, 1, 1, 6);
+	assert_int_equal(act(l, DEALBOX_ACT_REDEAL, job, 1, 2, 0), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_REDEAL, job, 2, 1, 0), 0);
+	assert_int_equal(counts(l, 3), 1);
+	assert_int_equal(counts(l, 4), 0);
+	assert_int_equal(counts(l, 5), 0);
+	assert_int_equal(counts(l, 6), 1);
+
+	/* a copy that is recorded cannot be skipped before it is revoked */
+	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 1, 0), 0);
+	assert_int_equal(counts(l, 3), 1);
+	assert_int_equal(act(l, DEALBOX_ACT_REDEAL, job, 1, 1, 0), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 1, 0), 0);
+	assert_int_equal(counts(l, 3), 0);
+
+	/* an insertion of another ledger */
+	assert_int_equal(dealbox_ledger_counts(l, &(struct dealbox_ledger_insertion){ .id = 9999, .job = other,
+			 .board = 1, .copy = 1, .outcome = DEALBOX_LEDGER_EXACT }), 0);
+	assert_int_equal(dealbox_ledger_counts(l, &(struct dealbox_ledger_insertion){ .id = 9999, .job = 9999,
+			 .board = 1, .copy = 1, .outcome = DEALBOX_LEDGER_EXACT }), 0);
+	dealbox_ledger_free(l);
+}
+
 static void test_acts(void **state)
 {
 	struct folder *f = *state;
@@ -3071,6 +3169,8 @@ int main(void)
 		TEST(test_law),
 		TEST(test_closed_to_others),
 		TEST(test_user),
+		TEST(test_counts),
+		TEST(test_counts_among_many),
 		TEST(test_acts),
 		TEST(test_tampered),
 		TEST(test_memory_is_given_back),

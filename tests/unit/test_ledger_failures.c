@@ -542,6 +542,14 @@ static int call_last(struct dealbox_ledger *l)
 	return dealbox_ledger_last(l, "SN1", &last);
 }
 
+static int call_counts(struct dealbox_ledger *l)
+{
+	int err = dealbox_ledger_counts(l, &(struct dealbox_ledger_insertion){ .id = world.ended, .job = world.job,
+					.board = 1, .copy = 1 });
+
+	return err == 1 ? 0 : err;
+}
+
 static int call_get_trace(struct dealbox_ledger *l)
 {
 	struct dealbox_event *events;
@@ -644,6 +652,7 @@ static const struct {
 	{ "jobs", call_jobs }, { "one job", call_one_job }, { "copies", call_copies },
 	{ "boards", call_boards }, { "machines", call_machines }, { "begin", call_begin },
 	{ "end", call_end }, { "insertions", call_insertions }, { "last", call_last },
+	{ "counts", call_counts },
 	{ "get_trace", call_get_trace }, { "add_act", call_add_act }, { "knows", call_knows },
 	{ "restored", call_restored }, { "get_head", call_get_head },
 	{ "accept_restore", call_accept_restore },

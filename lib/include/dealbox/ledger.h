@@ -415,6 +415,17 @@ DEALBOX_API int dealbox_ledger_last(struct dealbox_ledger *ledger, const char *m
 				    struct dealbox_ledger_insertion *last);
 
 /**
+ * dealbox_ledger_counts - tell whether an insertion is the exact one that counts for its copy
+ * @ledger: open
+ * @insertion: from dealbox_ledger_insertions() or dealbox_ledger_last()
+ *
+ * Returns 1 if its copy is recorded, and it is the last exact insertion of the copy. Returns 0 if
+ * not: it is not exact, DEALBOX_ACT_REDEAL has revoked its record, or the copy was dealt again.
+ */
+DEALBOX_API int dealbox_ledger_counts(struct dealbox_ledger *ledger,
+				      const struct dealbox_ledger_insertion *insertion);
+
+/**
  * dealbox_ledger_get_trace - get the unsealed trace of an insertion
  * @ledger: open
  * @insertion: number of the record

@@ -296,6 +296,8 @@ int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 int __wrap_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act);
 int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *machine,
 			       struct dealbox_ledger_insertion *last);
+int __wrap_dealbox_ledger_counts(struct dealbox_ledger *l,
+				 const struct dealbox_ledger_insertion *insertion);
 int __wrap_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record);
 int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open_only,
 				     int (*each)(const struct dealbox_ledger_insertion *insertion,
@@ -408,6 +410,14 @@ int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *machine,
 	(void)machine;
 	*last = insertion_of(&now.record.last);
 	return last->id ? 0 : -ENOENT;
+}
+
+int __wrap_dealbox_ledger_counts(struct dealbox_ledger *l,
+				 const struct dealbox_ledger_insertion *insertion)
+{
+	(void)l;
+	return recorded_state(insertion->board) == DEALBOX_LEDGER_COPY_RECORDED &&
+	       insertion->id == now.record.exact[insertion->board].id;
 }
 
 int __wrap_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record)

@@ -138,7 +138,7 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 
 	if (insertion->outcome != DEALBOX_LEDGER_EXACT && insertion->outcome != DEALBOX_LEDGER_DIFFERS)
 		return 0;
-	counts = own_counts(d->own.reader, insertion);
+	counts = dealbox_ledger_counts(d->own.reader, insertion);
 	if (counts < 0)
 		return own_refused(d->own.reader), counts;
 	certificate.exact = counts;

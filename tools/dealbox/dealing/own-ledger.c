@@ -340,40 +340,6 @@ int own_insertion(struct dealbox_ledger *ledger, uint64_t job, uint32_t number, 
 	return err ? err : insertion->id ? 0 : -ENOENT;
 }
 
-struct counting_copy {
-	const struct dealbox_ledger_insertion *insertion;
-	bool recorded, later;
-};
-
-static int look_at_state(const struct dealbox_ledger_copy *copy, void *context)
-{
-	struct counting_copy *counting = context;
-
-	if (copy->board == counting->insertion->board && copy->copy == counting->insertion->copy)
-		counting->recorded = copy->state == DEALBOX_LEDGER_COPY_RECORDED;
-	return 0;
-}
-
-static int look_for_later(const struct dealbox_ledger_insertion *insertion, void *context)
-{
-	struct counting_copy *counting = context;
-
-	counting->later |= insertion->board == counting->insertion->board &&
-			   insertion->copy == counting->insertion->copy &&
-			   insertion->outcome == DEALBOX_LEDGER_EXACT && insertion->id > counting->insertion->id;
-	return 0;
-}
-
-int own_counts(struct dealbox_ledger *ledger, const struct dealbox_ledger_insertion *insertion)
-{
-	struct counting_copy counting = { .insertion = insertion };
-	int err = dealbox_ledger_copies(ledger, insertion->job, look_at_state, &counting);
-
-	if (!err)
-		err = dealbox_ledger_insertions(ledger, insertion->job, false, look_for_later, &counting);
-	return err ? err : insertion->outcome == DEALBOX_LEDGER_EXACT && counting.recorded && !counting.later;
-}
-
 struct dealbox_trace *own_trace(struct dealbox_ledger *ledger, const struct dealbox_ledger_insertion *insertion)
 {
 	struct dealbox_event *events = NULL;

@@ -77,12 +77,6 @@ int own_open_insertions(struct dealbox_ledger *ledger, uint64_t job, struct deal
 int own_insertion(struct dealbox_ledger *ledger, uint64_t job, uint32_t number, unsigned int board,
 		  unsigned int copy, struct dealbox_ledger_insertion *insertion);
 
-/*
- * Return 1 if the insertion is exact and is the one that counts for its copy; 0 if not, because a
- * later stop has undone its record, or the copy was redealt; or an error of the ledger.
- */
-int own_counts(struct dealbox_ledger *ledger, const struct dealbox_ledger_insertion *insertion);
-
 /* Get the trace of an insertion, to be freed by dealbox_trace_free(). NULL: there is none. */
 struct dealbox_trace *own_trace(struct dealbox_ledger *ledger,
 				const struct dealbox_ledger_insertion *insertion);
