@@ -377,6 +377,15 @@
 	"copy 1.1 recorded; out | clear, > wrong-pocket 1.1 card 52",
 	"cleared | > wrong-pocket 2.1 card 52",
 	"in | > confirm-empty 2.1 card 52") },
+{ "a recalled board is asked for again, and a jam before that is not why", 0, 0, 0, LINES(
+	"plug | status, > insert-board 1.1",
+	"jam | > jam 1.1",
+	"unplug; is idle #1 with-board; plug; copy 1.1 recorded; recall #1 1.1 | status, > take-out 1.1",
+	"copy 1.1 open | > used 1.1") },
+{ "a recalled board that was dealt by a law has no number",
+	DEALBOX_JOB_LAW(2, 1), DEALBOX_CAP_BY_POSITION, 0, LINES(
+	"is done #1 with-board; plug; copy 1.1 recorded; recall #1 1.1 | status, > take-out shuffled",
+	"out | > insert-board shuffled") },
 { "start for a board whose question was not shown", 0, 0, 0, LINES(
 	"plug | status, > insert-board 1.1",
 	"in | > press-start 1.1",

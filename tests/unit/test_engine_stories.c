@@ -7,6 +7,7 @@
  *	in, out, started, jam ..		an event: event_words
  *	is ..					the machine's status, without an event: is()
  *	press start				an operator's push
+ *	recall #1 1.1				the ledger's last insertion, which is exact, of that copy
  *	next begin used				the result of the next such step, if it is not "ok"
  *	after begin: out			happens when the next such step has been done
  *	ask					adds the answers of the engine's other queries
@@ -255,6 +256,15 @@ static struct copy copy_in(const struct world *w, const char *text)
 	return copy;
 }
 
+static void recall(struct world *w, const char *number)
+{
+	const struct copy copy = copy_in(w, strtok(NULL, " "));
+	uint32_t insertion;
+
+	assert_true(number_in(number, "#", &insertion));
+	engine_recall(&w->engine, insertion, &copy, w->jobs.first->options);
+}
+
 static void change(struct world *w, const char *verb)
 {
 	struct job *job = w->jobs.first;
@@ -299,6 +309,8 @@ static void happens(struct world *w, char *text)
 		w->results[n] = word_in(did_words, DIDS, strtok(NULL, " "));
 	} else if (!strcmp(verb, "plug")) {
 		engine_plugged(d, &w->info);
+	} else if (!strcmp(verb, "recall")) {
+		recall(w, strtok(NULL, " "));
 	} else if (!strcmp(verb, "unplug")) {
 		engine_unplugged(d);
 	} else if (!strcmp(verb, "look")) {
