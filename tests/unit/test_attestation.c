@@ -433,6 +433,9 @@ static void another_plan_key_or_nonce_differs(void **state)
 	plan.entries = 255;
 	assert_int_equal(verify_with(fixture, &attestation, nonce, &plan, trace), DIFFERENT);
 	assert_string_equal(why, "the plan is empty");
+	plan.entries = 0;
+	assert_int_equal(verify_with(fixture, &attestation, nonce, &plan, trace), DIFFERENT);
+	assert_string_equal(why, "the plan is empty");
 	plan.entries = DEALBOX_MAX_ENTRIES;
 	assert_int_equal(verify_with(fixture, &attestation, nonce, &plan, trace), DIFFERENT);
 	assert_string_equal(why, "the machine had another plan, or another nonce");
@@ -767,7 +770,7 @@ static void what_comes_behind_the_deal_cannot_be_compared(void **state)
 	unsigned int n;
 
 	(void)state;
-	for (n = 0; n < 4; n++) {
+	for (n = 0; n < 5; n++) {
 		fixture = bench_done(STORED, BY_CARD, "");
 		attestation = attested(fixture, 1);
 		if (n == 3) {
@@ -782,8 +785,12 @@ static void what_comes_behind_the_deal_cannot_be_compared(void **state)
 			fixture->events[fixture->count - 2].type = 0x1b;	/* of a later version */
 		if (n == 2)
 			fixture->events[fixture->count - 2].card = 200;	/* rejected */
+		if (n == 4)
+			fixture->events[fixture->count - 2].type = DEALBOX_EV_ABORTED;
 		trace = trace_without(fixture, 1, fixture->count - 2, n == 0);
 		assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), INCOMPARABLE);
+		if (n == 4)
+			assert_string_equal(why, "the machine stopped, or dealt on, behind the end of the deal");
 		dealbox_trace_free(trace);
 		fixture_free(fixture);
 	}
@@ -860,6 +867,23 @@ static void a_later_version_cannot_be_compared(void **state)
 		assert_int_equal(verify(fixture, &later, BY_CARD, trace), INCOMPARABLE);
 		assert_int_equal(dealbox_attestation_read(&later, &statement), -EINVAL);
 	}
+	dealbox_trace_free(trace);
+	fixture_free(fixture);
+}
+
+/* Something else that was signed with the same key. */
+static void what_is_no_statement_is_not_read(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation other = attested(fixture, 1);
+	struct dealbox_trace *trace = trace_of(fixture, 1);
+	struct dealbox_statement statement;
+
+	(void)state;
+	other.statement[0] ^= 1;
+	sign_again(&other);
+	assert_int_equal(dealbox_attestation_read(&other, &statement), -EINVAL);
+	assert_int_equal(verify(fixture, &other, BY_CARD, trace), DIFFERENT);
 	dealbox_trace_free(trace);
 	fixture_free(fixture);
 }
@@ -1159,6 +1183,7 @@ int main(void)
 		cmocka_unit_test(a_hash_ignores_what_has_no_meaning),
 		cmocka_unit_test(an_attestation_within_a_deal_cannot_be_compared),
 		cmocka_unit_test(a_later_version_cannot_be_compared),
+		cmocka_unit_test(what_is_no_statement_is_not_read),
 		cmocka_unit_test(digests_tell_nothing_without_the_nonce),
 		cmocka_unit_test(attest_is_refused_as_the_page_says),
 		cmocka_unit_test(a_machine_without_a_key_has_none_of_it),
