@@ -374,6 +374,84 @@ static const char *cell(const struct rows *rows, const char *name, size_t column
 	return "";
 }
 
+/* Cells and paragraphs of several lines are within their columns and pages; no word is lost. */
+static void folded_tables(void **state)
+{
+	static const unsigned char shares[] = { 2, 5 };
+	static const char words[] = "one two three four five six seven eight nine ten eleven twelve "
+				    "thirteen fourteen fifteen sixteen seventeen eighteen nineteen last";
+	struct sheet sheet = extreme(words_find("en"));
+	struct boxes page = { .ruler = &ruler };
+	struct rows rows = { .shares = shares };
+	size_t found = 0, below = 0;
+
+	(void)state;
+	for (int n = 0; n < 40; n++) {
+		rows_begin(&rows, ROW_HEADING);
+		rows_cell(&rows, "heading");
+		rows_begin(&rows, ROW_TEXT);
+		rows_cell(&rows, "%s %s %s", words, words, words);
+		rows_begin(&rows, ROW_NAMES);
+		rows_cell(&rows, "name");
+		rows_cell(&rows, "other");
+		rows_begin(&rows, ROW_CELLS);
+		rows_cell(&rows, "%s", n % 2 ? words : "");
+		rows_cell(&rows, "%s %s", words, words);
+	}
+	sheet.rows = rows.list;
+	sheet.rows_count = rows.count;
+	tables_layout.fold(&sheet, &tables_layout, &ruler, paper_find("a4"));
+	for (size_t n = 0; n < pages_count(&sheet, &tables_layout); n++) {
+		const char *last = "";
+
+		pages_make(&page, &sheet, &tables_layout, paper_find("a4"), n);
+		elements_check(&page);
+		page_check(&page, &tables_layout, paper_find("a4"));
+		for (size_t i = 0; i < page.count; i++) {
+			const struct box *box = &page.list[i];
+
+			if (box->kind != BOX_TEXT)
+				continue;
+			if (strstr(box->text, "one"))
+				assert_true(box->face.size > 7);	/* folded, not shrunk */
+			for (const char *at = box->text; (at = strstr(at, "last")); at++)
+				found++;
+			/* a heading is on the page of what it is about */
+			below += !strcmp(last, "heading") && !strncmp(box->text, "one", 3);
+			last = box->text;
+		}
+	}
+	assert_int_equal(found, 40 * 5 + 20);
+	assert_int_equal(below, 40);
+	boxes_free(&page);
+	rows_free(&rows);
+}
+
+/* libqpdf has all structure elements in memory, so a large set has few of them. */
+static void large_sets_have_few_elements(void **state)
+{
+	static struct sheet_board many[1000];
+	struct sheet sheet = extreme(words_find("en"));
+	struct boxes page = { .ruler = &ruler };
+	size_t elements = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 1000; i++) {
+		many[i] = boards[2];
+		many[i].tricks = &unequal;
+	}
+	sheet.boards = many;
+	sheet.count = 1000;
+	for (size_t n = 0; n < pages_count(&sheet, layout_find("pocket")); n++) {
+		pages_make(&page, &sheet, layout_find("pocket"), paper_find("a4"), n);
+		elements_check(&page);
+		for (size_t i = 0; i < page.count; i++)
+			elements += page.list[i].kind == BOX_OPEN;
+	}
+	assert_true(elements < 1000 * 10);
+	boxes_free(&page);
+}
+
 static void statistics_of_a_set(void **state)
 {
 	struct sheet sheet = extreme(words_find("en"));
@@ -563,6 +641,8 @@ int main(void)
 		cmocka_unit_test(chances_of_hands),
 		cmocka_unit_test(statistics_of_a_set),
 		cmocka_unit_test(long_tables),
+		cmocka_unit_test(folded_tables),
+		cmocka_unit_test(large_sets_have_few_elements),
 		cmocka_unit_test(every_par_contract_is_there),
 		cmocka_unit_test(an_incomplete_deal_says_so),
 		cmocka_unit_test(texts_of_contracts),

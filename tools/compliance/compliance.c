@@ -28,6 +28,7 @@ static const struct option_row {
 	{ "key", "FILE", "sign the report with the key of `dealbox certificate new-key`", 'k' },
 	{ "profile", "PROFILE", "judge by these limits: club, kiosk, championship, or a file", 'q' },
 	{ "signer", "KEY", "with verify: the public key that must have signed", 's' },
+	{ "paper", "NAME", "with print: a4 or letter (default: of the locale)", 'a' },
 	{ "fixture", "PROGRAM", "a program does the steps of a person: PROGRAM WORD...", 'f' },
 	{ "emulator", "PATH", "control socket of dealbox-emulator --manual, which does them", 'e' },
 	{ "unattended", NULL, "run only what needs neither person nor fixture", 'u' },
@@ -48,6 +49,7 @@ static void help(void)
 	     "       dealbox-compliance --list | --requirements\n"
 	     "       dealbox-compliance verify [--signer KEY] REPORT\n"
 	     "       dealbox-compliance compare REPORT REPORT\n"
+	     "       dealbox-compliance print [--paper NAME] REPORT FILE.pdf\n"
 	     "Tests whether a machine keeps the dealing machine protocol. It deals boards: put no\n"
 	     "board in that is to be played. ADDRESS is usb:, usb:PLACE or emu:PATH.\n\nOptions:");
 	for (i = 0; i < OPTIONS; i++) {
@@ -132,6 +134,8 @@ int main(int argc, char **argv)
 		return front_verify(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "compare"))
 		return front_compare(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "print"))
+		return front_print(argc - 1, argv + 1);
 	for (i = 0; i < OPTIONS; i++)
 		longs[i] = (struct option){ option_rows[i].name, option_rows[i].arg ?
 			required_argument : no_argument, NULL, option_rows[i].letter };

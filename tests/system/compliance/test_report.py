@@ -20,6 +20,10 @@ def call(*words):
     return subprocess.run([COMPLIANCE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def tool(*words):
+    return subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 def content(path):
     with open(path, "rb") as file:
         return file.read()
@@ -61,6 +65,33 @@ with Bench() as bench:
             tap.check("%s: a changed byte at %d is refused" % (name, at),
                       result.returncode in (1, 2) and not result.stdout and "changed" in result.stderr, result)
 
+    pdf = os.path.join(folder, "report.pdf")
+    for path in (bench.json, page):
+        result = call("print", path, pdf)
+        tap.check("%s: printed" % os.path.basename(path), result.returncode == 0 and not result.stderr, result)
+    elements = tool("pdfinfo", "-struct-text", pdf)
+    text = " ".join(tool("pdftotext", "-layout", pdf, "-").split())
+    missing = [row["requirement"] for row in report.whole["requirements"] if " %s " % row["requirement"] not in text]
+    tap.check("paper has each requirement", not missing, missing)
+    missing = [name for name in names if not re.search(name.replace("/", r"/ ?") + r"\b", text)]
+    tap.check("paper has each test", not missing, missing)
+    tap.check("paper is tagged", all(" %s" % tag in elements for tag in ("H2 ", "Table ", "TR\n")) and
+              "Acceptance of dealbox emulator" in tool("pdfinfo", pdf), repr(elements[:400]))
+    tool("qpdf", "--check", pdf)
+    tool("pdftoppm", "-r", "300", "-png", "-f", "1", "-l", "1", "-singlefile", pdf, os.path.join(folder, "page"))
+    code = tool("zbarimg", "-q", "--raw", "-Sdisable", "-Sqrcode.enable", os.path.join(folder, "page.png"))
+    tap.check("its QR code is the signature", code == "dealbox compliance %s\n" % report.whole["signature"], code)
+    before = content(pdf)
+    call("print", bench.json, pdf)
+    tap.check("the same bytes again", content(pdf) == before)
+    with open(changed, "wb") as file:
+        whole = content(bench.json)
+        at = whole.index(b"queries")
+        file.write(whole[:at] + b"Q" + whole[at + 1:])
+    result = call("print", changed, os.path.join(folder, "none.pdf"))
+    tap.check("a changed report is not printed", result.returncode == 2 and "changed" in result.stderr and
+              not os.path.exists(os.path.join(folder, "none.pdf")), result)
+
     # The same content written by another program is another text.
     with open(changed, "w") as file:
         json.dump(report.whole, file, indent=1)
@@ -97,6 +128,10 @@ with Bench() as bench:
     report = bench.run("--only", "queries/sizes")
     tap.check("without a key", report.status == 0 and "signer" not in report.whole,
               (report.status, report.out, report.err))
+    pdf = os.path.join(bench.folder.name, "report.pdf")
+    result = call("print", "--paper", "letter", bench.json, pdf)
+    tap.check("paper says that it is not signed", result.returncode == 0 and
+              "Not signed" in tool("pdftotext", pdf, "-") and "612 x 792" in tool("pdfinfo", pdf), result)
     result = call("verify", bench.json)
     tap.check("what is not signed is not verified", result.returncode == 1 and "not signed" in result.stderr,
               result)
@@ -111,7 +146,8 @@ with Bench() as bench:
 
 for words in (("verify",), ("verify", "a", "b"), ("verify", "--signer", "12", "a"), ("verify", "nowhere"),
               ("verify", "--colour", "a"), ("compare", "a"), ("compare", "nowhere", "nowhere"),
-              ("verify", os.devnull)):
+              ("verify", os.devnull), ("print", "a"), ("print", "nowhere", "a.pdf"),
+              ("print", "--paper", "a0", "a", "b")):
     result = call(*words)
     tap.check("wrong: %s" % " ".join(words), result.returncode == 2 and result.stderr and not result.stdout, result)
 tap.end()

@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "fairness/signed-text.h"
+#include "paper.h"
+#include "print/print.h"
 #include "ui/files.h"
 
 void complain(const char *next, const char *format, ...)
@@ -28,6 +31,12 @@ void complain(const char *next, const char *format, ...)
 		putc('\n', stderr);
 	}
 	free(text);
+}
+
+/* Pages are drawn in less time than it takes to read about it. */
+void progress(const char *format, ...)
+{
+	(void)format;
 }
 
 /* -- a run ------------------------------------------------------------------ */
@@ -272,4 +281,85 @@ int front_compare(int argc, char **argv)
 	json_object_put(before);
 	json_object_put(now);
 	return status;
+}
+
+/* -- print ------------------------------------------------------------------ */
+
+/* A report of which a byte was changed is not printed: paper says no more who signed what. */
+static struct json_object *report_to_print(const char *path)
+{
+	uint8_t key[DEALBOX_SIGNER_KEY];
+	struct json_object *report = NULL;
+	struct dealbox_error error;
+	struct blob file = { 0 };
+	int err;
+
+	if (!file_read(path, &file)) {
+		blob_wipe(&file);
+		return NULL;
+	}
+	err = report_verify(file.data, file.size, &report, key, &error);
+	if (err == -ENOKEY)
+		err = report_read(file.data, file.size, &report, &error);
+	blob_wipe(&file);
+	if (!err)
+		return report;
+	fault_say(path, &error);
+	return NULL;
+}
+
+static bool pages_write(const char *path, const struct paper *paper, struct json_object *report)
+{
+	struct json_object *machine = report_object(report, "machine", NULL);
+	const char *signature = report_text(report, "signature");
+	struct sheet sheet = { .words = words_find("en"), .session = "", .set = "" };
+	const struct blob none = { 0 };
+	const struct print_how how = { .layout = &tables_layout, .paper = paper, .font = "sans",
+				       .logo = &none, .made = report_time(report) };
+	char title[256], footer[256], qr[256];
+	struct rows rows = { 0 };
+	struct blob pdf = { 0 };
+	bool good;
+
+	report_line(title, sizeof(title), "Acceptance of ", report_text(machine, "product"));
+	report_line(footer, sizeof(footer), *signature ? "Signed by " : "Not signed",
+		    report_text(report, "signer"));
+	snprintf(qr, sizeof(qr), "dealbox compliance %s", signature);
+	sheet.title = title;
+	sheet.footer = footer;
+	if (*signature)
+		sheet.qr = qr;
+	good = report_paper(report, &rows);
+	if (!good)
+		complain(NULL, "out of memory");
+	sheet.rows = rows.list;
+	sheet.rows_count = rows.count;
+	good = good && print_pdf(&sheet, &how, &pdf) &&
+	       file_write(path, pdf.data, pdf.size, FILE_PUBLIC, true);
+	blob_wipe(&pdf);
+	rows_free(&rows);
+	return good;
+}
+
+int front_print(int argc, char **argv)
+{
+	static const struct option options[] = { { "paper", required_argument, NULL, 'p' }, { 0 } };
+	const struct paper *paper;
+	struct json_object *report;
+	bool good;
+
+	setlocale(LC_PAPER, "");
+	paper = paper_default();
+	optind = 1;
+	while (getopt_long(argc, argv, "", options, NULL) != -1) {
+		paper = optarg ? paper_find(optarg) : NULL;
+		if (!paper)
+			return usage("--paper is a4 or letter");
+	}
+	if (argc - optind != 2)
+		return usage("print needs a report, and the name of the PDF file");
+	report = report_to_print(argv[optind]);
+	good = report && pages_write(argv[optind + 1], paper, report);
+	json_object_put(report);
+	return good ? STATUS_DONE : STATUS_INPUT;
 }

@@ -83,16 +83,6 @@ static void put_share(FILE *out, struct share share, double confidence)
 
 /* -- the head --------------------------------------------------------------- */
 
-static unsigned int count_results(struct json_object *list, const char *result)
-{
-	struct json_object *row;
-	unsigned int count = 0;
-
-	report_each(row, list)
-		count += !strcmp(report_text(row, "result"), result);
-	return count;
-}
-
 static void put_fact(FILE *out, const char *name, const char *value)
 {
 	if (!*value)
@@ -105,24 +95,13 @@ static void put_fact(FILE *out, const char *name, const char *value)
 
 static void put_facts(FILE *out, struct json_object *report)
 {
-	static const struct {
-		const char *object, *key, *name;
-	} facts[] = {
-		{ "machine", "product", "Machine" }, { "machine", "serial", "Serial number" },
-		{ "machine", "firmware", "Firmware" }, { "machine", "protocol", "Protocol" },
-		{ "machine", "dialect", "Dialect" }, { "machine", "kind", "Kind" },
-		{ "machine", "address", "Address" }, { "machine", "descriptor", "Machine descriptor" },
-		{ "host", "system", "Computer" }, { "host", "kernel", "Kernel" },
-		{ "host", "module", "Module" }, { NULL, "version", "dealbox-compliance" },
-		{ NULL, "profile", "Profile" }, { NULL, "started", "Started" },
-		{ NULL, "ended", "Ended" }, { NULL, "signer", "Signed by" },
-	};
-
 	fputs("<table><caption>What was tested</caption><tbody>\n", out);
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		put_fact(out, facts[i].name,
-			 report_text(facts[i].object ? report_object(report, facts[i].object, NULL) :
-						       report, facts[i].key));
+	for (size_t i = 0; i < REPORT_FACTS; i++) {
+		const struct report_fact *fact = &report_facts[i];
+		struct json_object *object = fact->object ? report_object(report, fact->object, NULL) : report;
+
+		put_fact(out, fact->name, report_text(object, fact->key));
+	}
 	fputs("</tbody></table>\n", out);
 }
 
@@ -132,8 +111,8 @@ static void put_totals(FILE *out, struct json_object *report)
 		"ok", "fail", "warn", "not supported", "not run", "not testable"
 	};
 	static const char *const names[] = { "Result", "Requirements", "Tests", NULL };
-	const unsigned int failed = count_results(report_list(report, "requirements"), "fail") +
-				    count_results(report_list(report, "tests"), "fail");
+	const unsigned int failed = report_count(report_list(report, "requirements"), "fail") +
+				    report_count(report_list(report, "tests"), "fail");
 
 	fputs("<p>", out);
 	element(out, "strong", failed ? "fail" : "ok", failed ?
@@ -146,8 +125,8 @@ static void put_totals(FILE *out, struct json_object *report)
 		fputs("<tr>", out);
 		element(out, "th scope=\"row\"", "", results[i]);
 		fprintf(out, "<td class=\"n\">%u</td><td class=\"n\">%u</td></tr>\n",
-			count_results(report_list(report, "requirements"), results[i]),
-			count_results(report_list(report, "tests"), results[i]));
+			report_count(report_list(report, "requirements"), results[i]),
+			report_count(report_list(report, "tests"), results[i]));
 	}
 	fputs("</tbody></table>\n", out);
 }
@@ -191,18 +170,6 @@ static void put_acceptance(FILE *out, struct json_object *report)
 
 /* -- statistics ------------------------------------------------------------- */
 
-static double confidence_of(struct json_object *report)
-{
-	const double named = report_number(report_object(report, "acceptance", NULL), "confidence");
-
-	return named > 0 && named < 1 ? named : 0.95;
-}
-
-static const char *read_name(unsigned int card)
-{
-	return card == READING_NONE ? "not read" : dealbox_card_name(card);
-}
-
 /* Squares of a 52 x 52 matrix (54 with jokers), darker the more often; the diagonal is grey */
 static void put_matrix_plot(FILE *out, const struct readings *readings)
 {
@@ -237,19 +204,6 @@ static void put_matrix_plot(FILE *out, const struct readings *readings)
 	fputs("</svg>\n", out);
 }
 
-static struct share card_share(const struct readings *readings, unsigned int card)
-{
-	struct share share = { 0, 0 };
-
-	for (unsigned int j = 0; j < READING_CARDS; j++) {
-		share.trials += readings->count[card][j];
-		share.errors += j == card ? 0 : readings->count[card][j];
-	}
-	share.trials = share.trials < STATISTICS_COUNT_MAX ? share.trials : STATISTICS_COUNT_MAX;
-	share.errors = share.errors < share.trials ? share.errors : share.trials;
-	return share;
-}
-
 static void put_misread_table(FILE *out, const struct readings *readings, double confidence)
 {
 	static const char *const names[] = {
@@ -258,7 +212,7 @@ static void put_misread_table(FILE *out, const struct readings *readings, double
 	bool any = false;
 
 	for (unsigned int i = 0; i < READING_CARDS; i++)
-		any |= card_share(readings, i).errors || readings->count[i][READING_NONE];
+		any |= report_card_errors(readings, i).errors || readings->count[i][READING_NONE];
 	if (!any) {
 		fputs("<p>Each card was read as what it is.</p>\n", out);
 		return;
@@ -266,7 +220,7 @@ static void put_misread_table(FILE *out, const struct readings *readings, double
 	header_row(out, "Cards with errors. The intervals hold for all cards together (Bonferroni).",
 		   names);
 	for (unsigned int i = 0; i < READING_CARDS; i++) {
-		const struct share share = card_share(readings, i);
+		const struct share share = report_card_errors(readings, i);
 		const char *comma = "";
 
 		if (!share.errors && !readings->count[i][READING_NONE])
@@ -277,7 +231,7 @@ static void put_misread_table(FILE *out, const struct readings *readings, double
 		fputs("<td>", out);
 		for (unsigned int j = 0; j <= READING_NONE; j++)
 			if (i != j && readings->count[i][j]) {
-				fprintf(out, "%s%s (%u)", comma, read_name(j), readings->count[i][j]);
+				fprintf(out, "%s%s (%u)", comma, report_card_name(j), readings->count[i][j]);
 				comma = ", ";
 			}
 		fputs("</td></tr>\n", out);
@@ -285,31 +239,18 @@ static void put_misread_table(FILE *out, const struct readings *readings, double
 	fputs("</tbody></table>\n", out);
 }
 
-/* Returns true if no reading before is of the same reader. */
-static bool first_of_reader(struct json_object *rows, size_t index)
-{
-	const char *reader = report_text(json_object_array_get_idx(rows, index), "reader");
-
-	while (index--)
-		if (!strcmp(report_text(json_object_array_get_idx(rows, index), "reader"), reader))
-			return false;
-	return true;
-}
-
-#define READERS_MAX	16	/* that a page shows; a report is a foreign file */
-
 static void put_readers(FILE *out, struct json_object *report)
 {
 	static const char *const names[] = { "Error", "Errors", "Of", "Confidence interval", NULL };
 	struct json_object *rows = report_list(report_object(report, "measurements", NULL), "readings");
-	const double confidence = confidence_of(report);
+	const double confidence = report_confidence(report);
 	unsigned int readers = 0;
 
-	for (size_t i = 0; i < report_length(rows) && readers < READERS_MAX; i++) {
+	for (size_t i = 0; i < report_length(rows) && readers < REPORT_READERS_MAX; i++) {
 		const char *reader = report_text(json_object_array_get_idx(rows, i), "reader");
 		struct readings *readings;
 
-		if (!first_of_reader(rows, i) || !(readings = malloc(sizeof(*readings))))
+		if (!report_first_of_reader(rows, i) || !(readings = malloc(sizeof(*readings))))
 			continue;
 		readers++;
 		report_readings(report, reader, readings);
@@ -335,7 +276,7 @@ static void put_gates(FILE *out, struct json_object *report)
 		"Confidence interval", NULL
 	};
 	struct json_object *gates = report_list(report_object(report, "measurements", NULL), "gates");
-	const double confidence = confidence_of(report);
+	const double confidence = report_confidence(report);
 	struct json_object *row;
 
 	if (!report_length(gates))
@@ -388,57 +329,46 @@ static void put_histogram(FILE *out, const char *name, const char *unit, const d
 		base, width, height - 12, low, unit, width, height - 12, high, unit);
 }
 
-static const struct {
-	const char *key, *name, *unit;
-} distributions[] = {
-	{ "control_ms", "Control transfers", "ms" },
-	{ "card_ms", "Time for a card", "ms" },
-	{ "board_ms", "Time for a board", "ms" },
-	{ "latency_us", "Gate latency", "us" },
-};
-
-#define DISTRIBUTIONS	(sizeof(distributions) / sizeof(distributions[0]))
-
 static void put_times(FILE *out, struct json_object *report)
 {
 	static const char *const names[] = {
 		"Time", "Values", "Least", "Median", "95 %", "99 %", "Most", NULL
 	};
 	static const double quantiles[] = { 0, 0.5, 0.95, 0.99, 1 };
-	double *values[DISTRIBUTIONS];
-	size_t count[DISTRIBUTIONS];
+	double *values[REPORT_DISTRIBUTIONS];
+	size_t count[REPORT_DISTRIBUTIONS];
 	bool any = false;
 
-	for (size_t i = 0; i < DISTRIBUTIONS; i++) {
-		values[i] = report_values(report, distributions[i].key, &count[i]);
+	for (size_t i = 0; i < REPORT_DISTRIBUTIONS; i++) {
+		values[i] = report_values(report, report_distributions[i].key, &count[i]);
 		any |= values[i] != NULL;
 	}
 	if (any) {
 		fputs("<h3>Times</h3>\n", out);
 		header_row(out, "Distributions", names);
 	}
-	for (size_t i = 0; i < DISTRIBUTIONS; i++) {
+	for (size_t i = 0; i < REPORT_DISTRIBUTIONS; i++) {
 		if (!values[i])
 			continue;
 		fputs("<tr>", out);
-		element(out, "th scope=\"row\"", "", distributions[i].name);
+		element(out, "th scope=\"row\"", "", report_distributions[i].name);
 		fprintf(out, "<td class=\"n\">%zu</td>", count[i]);
 		for (size_t q = 0; q < sizeof(quantiles) / sizeof(quantiles[0]); q++)
 			fprintf(out, "<td class=\"n\">%.4g&#160;%s</td>",
 				statistics_quantile(values[i], count[i], quantiles[q]),
-				distributions[i].unit);
+				report_distributions[i].unit);
 		fputs("</tr>\n", out);
 	}
 	if (any)
 		fputs("</tbody></table>\n", out);
-	for (size_t i = 0; i < DISTRIBUTIONS; i++) {
+	for (size_t i = 0; i < REPORT_DISTRIBUTIONS; i++) {
 		if (!values[i])
 			continue;
 		fputs("<h4>", out);
-		put(out, distributions[i].name);
+		put(out, report_distributions[i].name);
 		fputs("</h4>\n", out);
-		put_histogram(out, distributions[i].name, distributions[i].unit, values[i], count[i]);
-		if (!strcmp(distributions[i].key, "card_ms") && values[i][count[i] - 1] > 0) {
+		put_histogram(out, report_distributions[i].name, report_distributions[i].unit, values[i], count[i]);
+		if (!strcmp(report_distributions[i].key, "card_ms") && values[i][count[i] - 1] > 0) {
 			double sum = 0;
 
 			for (size_t n = 0; n < count[i]; n++)
@@ -460,7 +390,7 @@ static void put_endurance(FILE *out, struct json_object *report)
 	fputs("<h3>Endurance</h3>\n", out);
 	header_row(out, "Boards", names);
 	fputs("<tr><th scope=\"row\">no exact duplicate</th>", out);
-	put_share(out, report_endurance(report), confidence_of(report));
+	put_share(out, report_endurance(report), report_confidence(report));
 	fputs("</tr>\n</tbody></table>\n", out);
 }
 

@@ -2,6 +2,7 @@
 /* The form of a report, and its parts. */
 #include "report.h"
 
+#include <dealbox/card.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -571,3 +572,66 @@ struct share report_feed_fault(struct json_object *report)
 {
 	return report_gates(report, -1, "feed_faults");
 }
+
+unsigned int report_count(struct json_object *list, const char *result)
+{
+	struct json_object *row;
+	unsigned int count = 0;
+
+	report_each(row, list)
+		count += !strcmp(report_text(row, "result"), result);
+	return count;
+}
+
+double report_confidence(struct json_object *report)
+{
+	const double named = report_number(report_object(report, "acceptance", NULL), "confidence");
+
+	return named > 0 && named < 1 ? named : 0.95;
+}
+
+struct share report_card_errors(const struct readings *readings, unsigned int card)
+{
+	struct share share = { 0, 0 };
+
+	for (unsigned int j = 0; j < READING_CARDS; j++) {
+		share.trials += readings->count[card][j];
+		share.errors += j == card ? 0 : readings->count[card][j];
+	}
+	share.trials = share.trials < STATISTICS_COUNT_MAX ? share.trials : STATISTICS_COUNT_MAX;
+	share.errors = share.errors < share.trials ? share.errors : share.trials;
+	return share;
+}
+
+const char *report_card_name(unsigned int card)
+{
+	return card == READING_NONE ? "not read" : dealbox_card_name(card);
+}
+
+bool report_first_of_reader(struct json_object *rows, size_t index)
+{
+	const char *reader = report_text(json_object_array_get_idx(rows, index), "reader");
+
+	while (index--)
+		if (!strcmp(report_text(json_object_array_get_idx(rows, index), "reader"), reader))
+			return false;
+	return true;
+}
+
+const struct report_fact report_facts[REPORT_FACTS] = {
+	{ "machine", "product", "Machine" }, { "machine", "serial", "Serial number" },
+	{ "machine", "firmware", "Firmware" }, { "machine", "protocol", "Protocol" },
+	{ "machine", "dialect", "Dialect" }, { "machine", "kind", "Kind" },
+	{ "machine", "address", "Address" }, { "machine", "descriptor", "Machine descriptor" },
+	{ "host", "system", "Computer" }, { "host", "kernel", "Kernel" },
+	{ "host", "module", "Module" }, { NULL, "version", "dealbox-compliance" },
+	{ NULL, "profile", "Profile" }, { NULL, "started", "Started" },
+	{ NULL, "ended", "Ended" }, { NULL, "signer", "Signed by" },
+};
+
+const struct report_distribution report_distributions[REPORT_DISTRIBUTIONS] = {
+	{ "control_ms", "Control transfers", "ms" },
+	{ "card_ms", "Time for a card", "ms" },
+	{ "board_ms", "Time for a board", "ms" },
+	{ "latency_us", "Gate latency", "us" },
+};

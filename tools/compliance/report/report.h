@@ -90,6 +90,33 @@ struct share report_feed_fault(struct json_object *report);
 /* Return the wrong boards of the endurance test. */
 struct share report_endurance(struct json_object *report);
 
+/* Return the number of rows of a list with that result. */
+unsigned int report_count(struct json_object *list, const char *result);
+
+/* Return the confidence of its profile, 0.95 without one. */
+double report_confidence(struct json_object *report);
+
+/* Return how often a card was read as another one, of the readings that named a card. */
+struct share report_card_errors(const struct readings *readings, unsigned int card);
+/* Return the name of a card, or "not read" for READING_NONE. */
+const char *report_card_name(unsigned int card);
+
+#define REPORT_READERS_MAX	16	/* that are shown; a report is a foreign file */
+/* Return true if no reading before that index of the list is of the same reader. */
+bool report_first_of_reader(struct json_object *rows, size_t index);
+
+/* What was tested, and by what: a member of an object, or, without one, of the report */
+#define REPORT_FACTS	16
+extern const struct report_fact {
+	const char *object, *key, *name;
+} report_facts[REPORT_FACTS];
+
+/* The distributions: the name for report_values(), and how people read it */
+#define REPORT_DISTRIBUTIONS	4
+extern const struct report_distribution {
+	const char *key, *name, *unit;
+} report_distributions[REPORT_DISTRIBUTIONS];
+
 /* --- what is made of a report ------------------------------------------------------------------ */
 
 /* Return JUnit XML, or HTML; free(3) it. NULL = out of memory. */

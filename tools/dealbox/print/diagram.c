@@ -19,6 +19,12 @@
 #define MIDDLE_LEFT	0.27	/* left edge of North and South, in widths of the area */
 #define MIDDLE_RIGHT	0.66	/* right edge, if something stands in a corner there */
 
+/*
+ * Of more boards than this, cells of tables are no structure elements of their own: there are 30 on
+ * a board, libqpdf has all elements in memory, and each takes some 1.6 kB there.
+ */
+#define BOARDS_WITH_CELLS	400
+
 struct diagram {
 	struct boxes *boxes;
 	const struct sheet *sheet;
@@ -121,16 +127,23 @@ static bool rows_equal(const struct double_dummy *tricks, int one, int other)
 	return true;
 }
 
+static bool has_cells(const struct diagram *d)
+{
+	return d->sheet->count <= BOARDS_WITH_CELLS;
+}
+
 static void tricks_cell(const struct diagram *d, const char *element, struct line *line, double *x,
 			double w, enum ink ink, const char *text)
 {
 	line->x = *x;
 	line->w = w;
 	line->ink = ink;
-	boxes_open(d->boxes, element);
+	if (has_cells(d))
+		boxes_open(d->boxes, element);
 	if (*text)
 		boxes_line(d->boxes, line, "%s", text);
-	boxes_close(d->boxes, element);
+	if (has_cells(d))
+		boxes_close(d->boxes, element);
 	*x += w;
 }
 
@@ -143,7 +156,8 @@ static void tricks_row(const struct diagram *d, const char *who, int seat, doubl
 	struct line line = { .face = { .size = size }, .y = y, .align = ALIGN_CENTRE };
 	char text[8];
 
-	boxes_open(d->boxes, "TR");
+	if (has_cells(d))
+		boxes_open(d->boxes, "TR");
 	tricks_cell(d, "TH", &line, &x, name, INK_FAINT, who);
 	for (int n = 0; n < DENOMINATIONS; n++) {
 		const int denomination = columns[n];
@@ -158,7 +172,8 @@ static void tricks_row(const struct diagram *d, const char *who, int seat, doubl
 						       d->sheet->words->notrump);
 		}
 	}
-	boxes_close(d->boxes, "TR");
+	if (has_cells(d))
+		boxes_close(d->boxes, "TR");
 }
 
 /* The header has no seat (-1). Rows of a side are one when both its players take the same tricks. */
@@ -168,7 +183,7 @@ static void tricks_add(const struct diagram *d)
 	const struct double_dummy *tricks = d->board->tricks;
 	double y = line_y(d, 0);
 
-	boxes_open(d->boxes, "Table");
+	boxes_open(d->boxes, has_cells(d) ? "Table" : "P");
 	tricks_row(d, "", -1, x, y);
 	for (int side = 0; side < 2; side++) {
 		const bool merged = rows_equal(tricks, side, side + 2);
@@ -179,7 +194,7 @@ static void tricks_add(const struct diagram *d)
 				   seat, x, y);
 		}
 	}
-	boxes_close(d->boxes, "Table");
+	boxes_close(d->boxes, has_cells(d) ? "Table" : "P");
 }
 
 /* A corner of lines, one below the other: CORNER_LINES at most beside four lines of cards. */

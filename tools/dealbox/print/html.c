@@ -172,12 +172,14 @@ static void rows_put(FILE *out, const struct sheet *sheet)
 	for (size_t i = 0; i < sheet->rows_count; i++) {
 		const struct sheet_row *row = &sheet->rows[i];
 
-		if (table != (row->kind != ROW_HEADING)) {
+		if (table != (row->kind == ROW_NAMES || row->kind == ROW_CELLS)) {
 			fputs(table ? "</table>\n" : "<table>\n", out);
 			table = !table;
 		}
 		if (row->kind == ROW_HEADING)
 			element_put(out, "<h2>", row->cells[0], "</h2>\n");
+		else if (row->kind == ROW_TEXT)
+			element_put(out, "<p>", row->cells[0], "</p>\n");
 		else
 			cells_put(out, row);
 	}

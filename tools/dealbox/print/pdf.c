@@ -10,10 +10,13 @@
 static int pages_draw(const struct print_engine *engine, struct drawing *drawing,
 		      const struct sheet *sheet, const struct print_how *how)
 {
-	const size_t count = pages_count(sheet, how->layout);
 	struct boxes boxes = { .ruler = engine->ruler(drawing) };
+	size_t count;
 	int err = 0;
 
+	if (how->layout->fold)
+		how->layout->fold(sheet, how->layout, boxes.ruler, how->paper);
+	count = pages_count(sheet, how->layout);
 	for (size_t page = 0; page < count && !err; page++) {
 		if (page % PROGRESS_PAGES == 0)
 			progress("page %zu of %zu", page + 1, count);

@@ -19,7 +19,7 @@ void rows_begin(struct rows *rows, enum row_kind kind)
 		rows->list = list;
 		rows->room = room;
 	}
-	list[rows->count++] = (struct sheet_row){ .kind = kind };
+	list[rows->count++] = (struct sheet_row){ .kind = kind, .shares = rows->shares };
 }
 
 void rows_cell(struct rows *rows, const char *format, ...)

@@ -11,6 +11,7 @@ struct rows {
 	struct sheet_row *list;
 	size_t count, room;
 	bool failed;		/* out of memory */
+	const unsigned char *shares;	/* of the rows that follow, as in struct sheet_row */
 };
 
 /* Begins a row, of which rows_cell() adds the cells (printf), at most CELLS_MAX. */

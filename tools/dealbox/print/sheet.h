@@ -23,10 +23,13 @@ enum row_kind {
 	ROW_HEADING,		/* one cell: the heading of a new table */
 	ROW_NAMES,		/* names of the columns */
 	ROW_CELLS,
+	ROW_TEXT,		/* one cell: a paragraph */
 };
 struct sheet_row {
 	enum row_kind kind;
 	char *cells[CELLS_MAX];
+	const unsigned char *shares;	/* of each cell in the width; NULL = equal */
+	unsigned int lines;		/* of its cells, once they are folded for a page; 0 = one */
 };
 
 struct sheet {
@@ -40,7 +43,7 @@ struct sheet {
 	double logo_w, logo_h;		/* 0 = no logo */
 	const struct sheet_board *boards;
 	size_t count;
-	const struct sheet_row *rows;	/* instead of boards: tables */
+	struct sheet_row *rows;		/* instead of boards: tables; a layout folds them */
 	size_t rows_count;
 };
 
