@@ -3,6 +3,7 @@
  * Sets are passed as files. Signals, properties and errors never contain a card.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@
 #include "service-ledger.h"
 
 #define MACHINES_MAX	64		/* machines that a job can name */
+#define SETS_MAX	10000		/* in a reply */
 #define ABSENT_MAX	8		/* log messages about missing ones */
 
 /* ---- sets -------------------------------------------------------------------- */
@@ -87,6 +89,59 @@ static int find_sets(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	return send_reply(reply, err);
 }
 METHOD(find_sets, "deal")
+
+struct listed_sets {
+	sd_bus_message *reply;
+	unsigned int count;
+};
+
+static int list_set(const struct dealbox_ledger_set *set, void *context)
+{
+	struct listed_sets *listed = context;
+	int err;
+
+	if (listed->count++ == SETS_MAX)
+		return -E2BIG;
+	err = sd_bus_message_append(listed->reply, "(txsubu)", set->set, set->at, set->session, set->boards,
+				    set->played, set->open);
+	return err < 0 ? err : 0;
+}
+
+/* List the last sets of the ledger, newest first. */
+static int get_sets(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct listed_sets listed = { 0 };
+	int err = sd_bus_message_new_method_return(m, &listed.reply), read;
+
+	if (err >= 0)
+		err = sd_bus_message_open_container(listed.reply, 'a', "(txsubu)");
+	if (err >= 0) {
+		read = dealbox_ledger_sets(s->ledger, 0, list_set, &listed);
+		err = read && read != -E2BIG ? ledger_error(s, -EIO, error) :
+		      sd_bus_message_close_container(listed.reply);
+	}
+	return send_reply(listed.reply, err);
+}
+METHOD(get_sets, "deal")
+
+/* Record that everybody has played a set, so that its deals are no secret, or that this was wrong. */
+static int set_played(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct dealbox_ledger_act act = { 0 };
+	uint64_t number;
+	int played, err = sd_bus_message_read(m, "tb", &number, &played);
+
+	if (err < 0)
+		return err;
+	if (!number || number > INT_MAX)
+		return sd_bus_error_setf(error, ERROR("NotFound"), "there is no set %llu",
+					 (unsigned long long)number);
+	act.act = played ? DEALBOX_ACT_PLAYED : DEALBOX_ACT_UNPLAYED;
+	act.value = (int)number;
+	err = record_act(s, m, &act, error);
+	return err < 0 ? err : sd_bus_reply_method_return(m, "");
+}
+METHOD(set_played, "reveal")
 
 /* List the boards of a set of the ledger. */
 static int set_boards(sd_bus_message *m, struct service *s, sd_bus_error *error)
@@ -338,7 +393,7 @@ METHOD(add_capture, "deal")
 
 /* ---- the service ---------------------------------------------------------------- */
 
-METHOD(reveal_set, "reveal")
+METHOD(reveal_set, to_reveal_set(m, context))
 METHOD(reveal_traces, "reveal")
 
 static int get_version(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -383,6 +438,10 @@ const sd_bus_vtable manager_vtable[] = {
 				 SD_BUS_PARAM(sets), find_sets_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("GetBoards", "t", SD_BUS_PARAM(set), "au", SD_BUS_PARAM(boards),
 				 set_boards_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetSets", "", , "a(txsubu)", SD_BUS_PARAM(sets), get_sets_call,
+				 SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("SetPlayed", "tb", SD_BUS_PARAM(set) SD_BUS_PARAM(played), "", ,
+				 set_played_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("GetSet", "t", SD_BUS_PARAM(set), "h", SD_BUS_PARAM(file),
 				 reveal_set_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("GetTraces", "tu", SD_BUS_PARAM(job) SD_BUS_PARAM(board),

@@ -601,6 +601,11 @@ int authorize(sd_bus_message *m, struct service *s, const char *action, method_f
 	return 1;
 }
 
+const char *call_action(void)
+{
+	return queue.current->action;
+}
+
 /* ---- the queue --------------------------------------------------------------- */
 
 /*

@@ -29,6 +29,9 @@ uint64_t call_arrived(void);
 /* Record a call that was executed at once, as soon as its user is known. */
 void calls_record(struct service *s, sd_bus_message *m, record_fn record);
 
+/* Return the polkit action that the call which is being executed was granted. */
+const char *call_action(void);
+
 /* Define function_call(), which needs the polkit action and then calls function(). */
 #define METHOD(function, action) \
 static int function##_call(sd_bus_message *m, void *context, sd_bus_error *error) \

@@ -376,6 +376,11 @@ int dealbox_ledger_find_sets(struct dealbox_ledger *l, const struct dealbox_ledg
 	return err;
 }
 
+/* the present number of copies of each board: that of the last act, or the first one */
+#define SQL_COPIES_NOW \
+	"coalesce((SELECT a.value FROM acts a WHERE a.job = j.seq AND a.act = " SQL(ACT_COPIES) \
+	" ORDER BY a.seq DESC LIMIT 1), j.copies)"
+
 /* the effective act among pause, resume and cancel; a cancelled job stays cancelled */
 #define SQL_LAST_ACT \
 	"(SELECT a.act FROM acts a WHERE a.job = j.seq AND a.act IN " \
@@ -384,7 +389,7 @@ int dealbox_ledger_find_sets(struct dealbox_ledger *l, const struct dealbox_ledg
 
 /* of: "WHERE job = ?1", or none: of all; and the same of the table jobs */
 #define SQL_JOBS(of, job) \
-	"SELECT j.seq, coalesce(j.set_seq, 0), j.at, coalesce(s.session, ''), j.options, j.copies, " \
+	"SELECT j.seq, coalesce(j.set_seq, 0), j.at, coalesce(s.session, ''), j.options, " SQL_COPIES_NOW ", " \
 	" coalesce((SELECT a.value FROM acts a WHERE a.job = j.seq AND a.act = " SQL(ACT_PRIORITY) " " \
 	"  ORDER BY a.seq DESC LIMIT 1), j.priority), " \
 	" (SELECT count(*) FROM job_boards b WHERE b.job = j.seq), coalesce(c.recorded, 0), " \
@@ -432,6 +437,43 @@ int dealbox_ledger_jobs(struct dealbox_ledger *l, uint64_t only,
 		else if (last == DEALBOX_ACT_PAUSE)
 			job.state = DEALBOX_LEDGER_JOB_PAUSED;
 		err = each(&job, context);
+	}
+	return err;
+}
+
+/* the jobs of set s, with the number of their copies that are recorded or skipped */
+#define SQL_OPEN_JOBS \
+	"(SELECT j.set_seq, " SQL_COPIES_NOW " AS copies, " SQL_LAST_ACT "AS last, " \
+	" (SELECT count(*) FROM job_boards b WHERE b.job = j.seq) AS boards, " \
+	" (SELECT count(*) FROM copies c WHERE c.job = j.seq AND " \
+	"  c.state IN (" SQL(COPY_RECORDED) ", " SQL(COPY_SKIPPED) ")) AS over " \
+	" FROM jobs j WHERE j.set_seq = s.seq)"
+
+/* which: a condition */
+#define SQL_SETS(which) \
+	"SELECT s.seq, s.at, s.session, s.boards, coalesce(p.act, 0) = " SQL(ACT_PLAYED) ", " \
+	" (SELECT count(*) FROM " SQL_OPEN_JOBS " WHERE last IS NOT " SQL(ACT_CANCEL) \
+	"  AND (NOT copies OR over < copies * boards)) FROM sets s LEFT JOIN " \
+	" (SELECT value, act, max(seq) FROM acts WHERE act IN (" SQL(ACT_PLAYED) ", " SQL(ACT_UNPLAYED) ") " \
+	"  GROUP BY value) p ON p.value = s.seq " which " ORDER BY s.seq DESC"
+
+int dealbox_ledger_sets(struct dealbox_ledger *l, uint64_t only,
+			int (*each)(const struct dealbox_ledger_set *set, void *context), void *context)
+{
+	sqlite3_stmt *stmt = only ? ledger_query(l, SQL_SETS("WHERE s.seq = ?"), "u", only) :
+			     ledger_query(l, SQL_SETS(""), "");
+	struct dealbox_ledger_set set;
+	int err = 0;
+
+	while (next_row(l, stmt, "reading sets", &err)) {
+		memset(&set, 0, sizeof(set));
+		set.set = sqlite3_column_int64(stmt, 0);
+		set.at = sqlite3_column_int64(stmt, 1);
+		copy_text(set.session, sizeof(set.session), sqlite3_column_text(stmt, 2));
+		set.boards = sqlite3_column_int64(stmt, 3);
+		set.played = sqlite3_column_int(stmt, 4);
+		set.open = sqlite3_column_int64(stmt, 5);
+		err = each(&set, context);
 	}
 	return err;
 }
@@ -504,8 +546,8 @@ struct terms {
 
 static int get_terms(struct dealbox_ledger *l, uint64_t job, struct terms *terms)
 {
-	sqlite3_stmt *stmt = ledger_query(l, "SELECT j.set_seq, s.session, j.options, j.copies, "
-					  SQL_LAST_ACT "FROM jobs j LEFT JOIN sets s "
+	sqlite3_stmt *stmt = ledger_query(l, "SELECT j.set_seq, s.session, j.options, " SQL_COPIES_NOW
+					  ", " SQL_LAST_ACT "FROM jobs j LEFT JOIN sets s "
 					  "ON s.seq = j.set_seq WHERE j.seq = ?", "u", job);
 	int err = 0;
 
@@ -798,6 +840,8 @@ int dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion,
 #define NEEDS_COPY	2u
 #define NEEDS_IDLE	4u	/* the copy is not being dealt */
 #define NEEDS_MACHINE	8u
+#define NEEDS_SET	16u	/* as its value */
+#define NEEDS_MORE	32u	/* its value is more than the copies of the job */
 
 static const unsigned int act_needs[DEALBOX_ACT_KINDS] = {
 	[DEALBOX_ACT_PAUSE] = NEEDS_JOB,
@@ -807,7 +851,30 @@ static const unsigned int act_needs[DEALBOX_ACT_KINDS] = {
 	[DEALBOX_ACT_REDEAL] = NEEDS_JOB | NEEDS_COPY | NEEDS_IDLE,
 	[DEALBOX_ACT_PRIORITY] = NEEDS_JOB,
 	[DEALBOX_ACT_ACCEPT] = NEEDS_MACHINE,
+	[DEALBOX_ACT_PLAYED] = NEEDS_SET,
+	[DEALBOX_ACT_UNPLAYED] = NEEDS_SET,
+	[DEALBOX_ACT_COPIES] = NEEDS_JOB | NEEDS_MORE,
 };
+
+/* Copies may be added to a job, but those that were announced are not taken away. */
+static int check_more(struct dealbox_ledger *l, const struct dealbox_ledger_act *act, int64_t copies)
+{
+	struct terms terms = { 0 };
+	int err = get_terms(l, act->job, &terms);
+
+	if (err)
+		return err;
+	if (terms.options & DEALBOX_JOB_CAPTURE)
+		return ledger_fail(l, -EINVAL, "job %llu reads originals, which have no copies",
+				   (unsigned long long)act->job);
+	if (act->value < 0 || act->value > DEALBOX_BOARD_DEALT_MAX)
+		return ledger_fail(l, -EINVAL, "a board has 1 to %d copies, or 0: no limit",
+				   DEALBOX_BOARD_DEALT_MAX);
+	if (!copies || (act->value && act->value <= copies))
+		return ledger_fail(l, -EINVAL, "job %llu has as many copies already: skip those that are not "
+				   "wanted", (unsigned long long)act->job);
+	return 0;
+}
 
 static int check_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act)
 {
@@ -818,14 +885,23 @@ static int check_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *
 	if ((needs & NEEDS_JOB && !act->job) || (needs & NEEDS_COPY && (!act->board || !act->copy)) ||
 	    (act->board && !act->job) || (needs & NEEDS_MACHINE && (!act->machine || !*act->machine)))
 		return ledger_fail(l, -EINVAL, "the act does not say which job, board, copy or machine");
+	if (needs & NEEDS_SET) {
+		err = ledger_number(l, &number, "SELECT 1 FROM sets WHERE seq = ?", "i", (int64_t)act->value);
+		if (err)
+			return err == -ENOENT ? ledger_fail(l, err, "there is no set %d", act->value) : err;
+	}
 	if (act->job) {
-		err = ledger_number(l, &number, "SELECT copies FROM jobs WHERE seq = ?", "u", act->job);
+		err = ledger_number(l, &number, "SELECT " SQL_COPIES_NOW " FROM jobs j WHERE j.seq = ?", "u",
+				    act->job);
 		if (err)
 			return err == -ENOENT ? ledger_fail(l, err, "there is no job %llu",
 					(unsigned long long)act->job) : err;
 		if (act->copy > (number ? number : DEALBOX_BOARD_DEALT_MAX))
 			return ledger_fail(l, -ENOENT, "job %llu has no copy %u",
 					   (unsigned long long)act->job, act->copy);
+		err = needs & NEEDS_MORE ? check_more(l, act, number) : 0;
+		if (err)
+			return err;
 	}
 	if (act->board) {
 		err = ledger_number(l, &number, "SELECT seq FROM job_boards WHERE job = ? AND "

@@ -80,7 +80,8 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 		  "pause, resume, cancel: the job. skip, redeal: the copy. priority: its value is the job's new "
 		  "one. emptied: the board was said to be empty. reveal: cards were shown, of a set if the value is not 0. stop: emergency stop. "
 		  "add: of a job, or of the set that is the value. restore: an older ledger goes on, and the value "
-		  "is the number of lost records. accept: of a new machine" },
+		  "is the number of lost records. accept: of a new machine. played, unplayed: the set that is the value. "
+		  "copies: the value is the job's new number of copies" },
 		{ "job", "job", NULL, "number of the job's record; null: none" },
 		{ "board", "board", NULL, "number of the board; null: none" },
 		{ "copy", "copy", NULL, "copy of the board; null: none" },

@@ -33,9 +33,13 @@
 #define ACT_REDEAL		5
 #define ACT_PRIORITY		6
 #define ACT_ADD			10
+#define ACT_PLAYED		13
+#define ACT_UNPLAYED		14
+#define ACT_COPIES		15
 #define ACT_NAMES(name) \
 	name("pause") name("resume") name("cancel") name("skip") name("redeal") name("priority") \
-	name("emptied") name("reveal") name("stop") name("add") name("restore") name("accept")
+	name("emptied") name("reveal") name("stop") name("add") name("restore") name("accept") \
+	name("played") name("unplayed") name("copies")
 
 #define COPY_OPEN		0
 #define COPY_DEALING		1
@@ -60,6 +64,9 @@ SQL_IS(ACT_SKIP, DEALBOX_ACT_SKIP);
 SQL_IS(ACT_REDEAL, DEALBOX_ACT_REDEAL);
 SQL_IS(ACT_PRIORITY, DEALBOX_ACT_PRIORITY);
 SQL_IS(ACT_ADD, DEALBOX_ACT_ADD);
+SQL_IS(ACT_PLAYED, DEALBOX_ACT_PLAYED);
+SQL_IS(ACT_UNPLAYED, DEALBOX_ACT_UNPLAYED);
+SQL_IS(ACT_COPIES, DEALBOX_ACT_COPIES);
 SQL_IS(COPY_OPEN, DEALBOX_LEDGER_COPY_OPEN);
 SQL_IS(COPY_DEALING, DEALBOX_LEDGER_COPY_DEALING);
 SQL_IS(COPY_RECORDED, DEALBOX_LEDGER_COPY_RECORDED);

@@ -1266,6 +1266,107 @@ static void test_acts(void **state)
 	dealbox_ledger_free(l);
 }
 
+static int keep_set(const struct dealbox_ledger_set *set, void *context)
+{
+	*(struct dealbox_ledger_set *)context = *set;
+	return 0;
+}
+
+static struct dealbox_ledger_set get_set(struct dealbox_ledger *l, uint64_t number)
+{
+	struct dealbox_ledger_set set = { 0 };
+
+	assert_int_equal(dealbox_ledger_sets(l, number, keep_set, &set), 0);
+	return set;
+}
+
+static int first_set(const struct dealbox_ledger_set *set, void *context)
+{
+	*(uint64_t *)context = set->set;
+	return 1;
+}
+
+static void test_sets_are_played(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job(l, "earlier", 1, 1, 0), set = last_job(l).set, other, newest;
+	struct dealbox_ledger_set found = get_set(l, set);
+	unsigned int n;
+
+	make_job(l, "later", 50, 0, 0);
+	other = last_job(l).set;
+	assert_int_equal(dealbox_ledger_sets(l, 0, first_set, &newest), 1);
+	assert_int_equal(newest, other);
+	assert_int_equal(found.set, set);
+	assert_string_equal(found.session, "earlier");
+	assert_int_equal(found.boards, 4);
+	assert_true(found.at);
+	assert_false(found.played);
+	assert_int_equal(found.open, 1);
+	assert_int_equal(get_set(l, 9999).set, 0);
+
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, 9999), -ENOENT);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)job), -ENOENT);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)set), 0);
+	assert_true(get_set(l, set).played);
+	assert_false(get_set(l, other).played);
+	assert_int_equal(act(l, DEALBOX_ACT_UNPLAYED, 0, 0, 0, (int)set), 0);
+	assert_false(get_set(l, set).played);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)set), 0);
+	assert_true(get_set(l, set).played);
+
+	/* a job is open until its last copy is recorded or skipped; a paused one is open, too */
+	assert_int_equal(act(l, DEALBOX_ACT_PAUSE, job, 0, 0, 0), 0);
+	assert_int_equal(get_set(l, set).open, 1);
+	assert_int_equal(act(l, DEALBOX_ACT_RESUME, job, 0, 0, 0), 0);
+	for (n = 1; n <= 3; n++)
+		deal_exact(l, job, n, 1, n);
+	assert_int_equal(get_set(l, set).open, 1);
+	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 4, 1, 0), 0);
+	assert_int_equal(get_set(l, set).open, 0);
+	assert_int_equal(act(l, DEALBOX_ACT_REDEAL, job, 4, 1, 0), 0);
+	assert_int_equal(get_set(l, set).open, 1);
+	assert_int_equal(act(l, DEALBOX_ACT_CANCEL, job, 0, 0, 0), 0);
+	assert_int_equal(get_set(l, set).open, 0);
+	/* a job without a limit never ends by itself */
+	assert_int_equal(get_set(l, other).open, 1);
+	dealbox_ledger_free(l);
+}
+
+static void test_copies_are_added(void **state)
+{
+	static const unsigned int number = 1;
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t capture, job, insertion;
+
+	assert_int_equal(ADD_JOB(l, &capture, NULL, .boards = &number, .count = 1, .copies = 4,
+				 .options = DEALBOX_JOB_CAPTURE), 0);
+	job = make_job(l, "s", 1, 2, 0);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 3, "SN1", 1, 1, &insertion), -ENOENT);
+	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, 2), -EINVAL);
+	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, 1), -EINVAL);
+	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, -1), -EINVAL);
+	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, DEALBOX_BOARD_DEALT_MAX + 1), -EINVAL);
+	assert_int_equal(act(l, DEALBOX_ACT_COPIES, 0, 0, 0, 3), -EINVAL);
+	assert_int_equal(act(l, DEALBOX_ACT_COPIES, 9999, 0, 0, 3), -ENOENT);
+	assert_int_equal(act(l, DEALBOX_ACT_COPIES, capture, 0, 0, 5), -EINVAL);
+	assert_int_equal(last_job(l).copies, 2);
+
+	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, 3), 0);
+	assert_int_equal(last_job(l).copies, 3);
+	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 3, 0), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 4, 0), -ENOENT);
+	assert_int_equal(dealbox_ledger_begin(l, job, 2, 3, "SN1", 1, 1, &insertion), 0);
+	assert_int_equal(dealbox_ledger_begin(l, job, 2, 4, "SN1", 2, 1, &insertion), -ENOENT);
+	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, 0), 0);
+	assert_int_equal(last_job(l).copies, 0);
+	assert_int_equal(dealbox_ledger_begin(l, job, 2, 4, "SN1", 2, 1, &insertion), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, 9), -EINVAL);
+	dealbox_ledger_free(l);
+}
+
 /* ---- damage -------------------------------------------------------------- */
 
 static void keep_damage(const char *sentence, void *context)
@@ -3172,6 +3273,8 @@ int main(void)
 		TEST(test_counts),
 		TEST(test_counts_among_many),
 		TEST(test_acts),
+		TEST(test_sets_are_played),
+		TEST(test_copies_are_added),
 		TEST(test_tampered),
 		TEST(test_memory_is_given_back),
 		TEST(test_whole_is_checked),

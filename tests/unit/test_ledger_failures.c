@@ -362,6 +362,8 @@ static const struct dealbox_event *make_trace(void)
 static struct {
 	unsigned int set, copy, number;
 	uint64_t first, job, insertion;
+	uint64_t limited;	/* a job with a limit of copies .. */
+	int copies;		/* .. and this many */
 	uint64_t ended;		/* an insertion that has a trace */
 } world;
 
@@ -458,6 +460,35 @@ static int call_jobs(struct dealbox_ledger *l)
 static int call_one_job(struct dealbox_ledger *l)
 {
 	return dealbox_ledger_jobs(l, world.job, each_job, NULL);
+}
+
+static int each_of_sets(const struct dealbox_ledger_set *set, void *context)
+{
+	(void)set;
+	(void)context;
+	return 0;
+}
+
+static int call_sets(struct dealbox_ledger *l)
+{
+	return dealbox_ledger_sets(l, 0, each_of_sets, NULL);
+}
+
+static int call_one_set(struct dealbox_ledger *l)
+{
+	return dealbox_ledger_sets(l, 1, each_of_sets, NULL);
+}
+
+static int call_add_copies(struct dealbox_ledger *l)
+{
+	return dealbox_ledger_add_act(l, &(struct dealbox_ledger_act){ .act = DEALBOX_ACT_COPIES,
+				      .job = world.limited, .value = ++world.copies });
+}
+
+static int call_played(struct dealbox_ledger *l)
+{
+	return dealbox_ledger_add_act(l, &(struct dealbox_ledger_act){ .act = DEALBOX_ACT_PLAYED,
+				      .value = (int)world.first });
 }
 
 static int each_copy(const struct dealbox_ledger_copy *copy, void *context)
@@ -634,6 +665,9 @@ static struct dealbox_ledger *make_world(void)
 	assert_int_equal(dealbox_ledger_add_job(l, &(struct dealbox_ledger_new_job){ .set = world.first,
 			 .boards = numbers, .count = 2, .copies = 0, .machines = machines },
 			 &world.job, NULL), 0);
+	world.copies = 2;
+	assert_int_equal(dealbox_ledger_add_job(l, &(struct dealbox_ledger_new_job){ .set = world.first,
+			 .boards = numbers, .count = 2, .copies = 2 }, &world.limited, NULL), 0);
 	begin_one(l);
 	assert_int_equal(call_end(l), 0);
 	begin_one(l);
@@ -649,6 +683,8 @@ static const struct {
 	{ "add_job", call_add_job }, { "add_job, replay", call_add_replay },
 	{ "add_job, capture", call_add_capture }, { "find_sets", call_find_sets },
 	{ "find_repeat", call_find_repeat }, { "get_deal", call_get_deal },
+	{ "sets", call_sets }, { "one set", call_one_set }, { "played", call_played },
+	{ "add copies", call_add_copies },
 	{ "jobs", call_jobs }, { "one job", call_one_job }, { "copies", call_copies },
 	{ "boards", call_boards }, { "machines", call_machines }, { "begin", call_begin },
 	{ "end", call_end }, { "insertions", call_insertions }, { "last", call_last },

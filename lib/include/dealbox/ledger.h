@@ -146,6 +146,30 @@ DEALBOX_API int dealbox_ledger_find_sets(struct dealbox_ledger *ledger,
 					 const struct dealbox_ledger_board *boards, size_t count,
 					 int (*each)(uint64_t set, void *context), void *context);
 
+struct dealbox_ledger_set {
+	uint64_t set;
+	int64_t at;
+	char session[128];
+	unsigned int boards;		/* number of boards */
+	bool played;			/* DEALBOX_ACT_PLAYED: its deals are no secret any more */
+	unsigned int open;		/* number of its jobs that are open or paused */
+};
+
+/**
+ * dealbox_ledger_sets - call a function for sets, newest first
+ * @ledger: open
+ * @set: number of a single set, 0 = every set
+ * @each: called with a set, which is valid during the call; returns 0 to continue, else the
+ *	function ends and returns that value
+ * @context: for @each
+ *
+ * Whoever shows the deals of a set checks first that it is played and has no open job, or that the
+ * caller may see cards.
+ */
+DEALBOX_API int dealbox_ledger_sets(struct dealbox_ledger *ledger, uint64_t set,
+				    int (*each)(const struct dealbox_ledger_set *set, void *context),
+				    void *context);
+
 /**
  * dealbox_ledger_find_repeat - find a deal that was dealt for another session (Law 6D2)
  * @ledger: open
@@ -452,6 +476,9 @@ enum dealbox_ledger_act_kind {
 	DEALBOX_ACT_ADD,	/* a job was added, or a set: value = its number */
 	DEALBOX_ACT_RESTORE,	/* a restored ledger was accepted; value = number of lost records */
 	DEALBOX_ACT_ACCEPT,	/* a new machine may deal */
+	DEALBOX_ACT_PLAYED,	/* everybody has played a set: value = its number */
+	DEALBOX_ACT_UNPLAYED,	/* it was marked by mistake: value = its number */
+	DEALBOX_ACT_COPIES,	/* value = the new number of copies of a job, more than before; 0 = without limit */
 	DEALBOX_ACT_KINDS
 };
 
@@ -470,8 +497,9 @@ struct dealbox_ledger_act {
  * @ledger: open for writing
  * @act: the act; never contains a card
  *
- * -ENOENT: no such job, or no such board in it. -EBUSY: SKIP or REDEAL of a copy that
- * is being dealt. -EINVAL: a field that the act needs is missing.
+ * -ENOENT: no such job or set, or no such board in it. -EBUSY: SKIP or REDEAL of a copy that
+ * is being dealt. -EINVAL: a field that the act needs is missing; fewer copies than the job has, or
+ * copies of a capture.
  */
 DEALBOX_API int dealbox_ledger_add_act(struct dealbox_ledger *ledger,
 				       const struct dealbox_ledger_act *act);

@@ -141,6 +141,39 @@ def test_polkit_decides_and_the_stop_asks_nobody(w):
     assert [r for r in w.records() if r['record'] == 'act' and r['act'] == 'stop']
 
 
+def test_played_sets_are_no_secret(w):
+    """Only an administrator marks a set as played; from then on whoever deals may see its deals."""
+    def listed(number):
+        return next(s for s in w.manager().GetSets() if s[0] == number)
+    number, boards = w.add_set('played')
+    path = w.add_job(number, [1], replay=True)
+    assert listed(number)[2:] == ('played', boards, False, 1) and w.manager().GetSets()[0][0] == number
+    get_set = w.manager().GetSet
+    w.deny('io.dealbox1.reveal')
+    try:
+        assert error_name(w.manager().SetPlayed, dbus.UInt64(number), True) == DENIED
+        assert error_name(get_set, dbus.UInt64(number)) == DENIED
+        w.deny('')
+        assert error_name(w.manager().SetPlayed, dbus.UInt64(9999), True) == 'io.dealbox1.Error.NotFound'
+        assert error_name(w.manager().SetPlayed, dbus.UInt64(1 << 40), True) == 'io.dealbox1.Error.NotFound'
+        w.manager().SetPlayed(dbus.UInt64(number), True)
+        w.deny('io.dealbox1.reveal')
+        # somebody may still have to play what is still being dealt
+        assert listed(number)[4:] == (True, 1) and error_name(get_set, dbus.UInt64(number)) == DENIED
+        w.object(path, 'Job').Cancel()
+        assert listed(number)[4:] == (True, 0)
+        os.close(get_set(dbus.UInt64(number)).take())
+        assert [r for r in w.records() if r['record'] == 'act'][-1]['act'] == 'reveal'
+        w.deny('')
+        w.manager().SetPlayed(dbus.UInt64(number), False)
+        w.deny('io.dealbox1.reveal')
+        assert error_name(get_set, dbus.UInt64(number)) == DENIED
+        w.deny('io.dealbox1.deal')
+        assert error_name(w.manager().GetSets) == DENIED
+    finally:
+        w.deny('')
+
+
 def test_files_that_no_call_has_stay_outside(w):
     """The policy of the bus refuses them before the service, or polkit, hears of the call."""
     machine = next(iter(w.machines()))
