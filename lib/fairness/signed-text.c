@@ -34,6 +34,14 @@ bool hex_take(const char *hex, uint8_t *bytes, size_t size)
 	       !sodium_hex2bin(bytes, size, hex, 2 * size, NULL, &length, NULL) && length == size;
 }
 
+bool name_good(const char *name)
+{
+	for (const char *c = name; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return false;
+	return *name != 0;
+}
+
 /* -- signers ---------------------------------------------------------------- */
 
 int dealbox_signer_new(struct dealbox_random *random, struct dealbox_signer **signer)

@@ -37,6 +37,9 @@ int text_check(const char *data, size_t room, size_t *size, char **body,
  */
 char *line_take(char **at, const char *word);
 
+/* Returns true if a name fits into a line: it is not empty, and has no control character. */
+bool name_good(const char *name);
+
 /* Convert a time to text, "2026-11-20T11:00:00.000000Z", and back; false: not a time. */
 #define TIME_TEXT	40
 void time_put(int64_t microseconds, char text[TIME_TEXT]);

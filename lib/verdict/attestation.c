@@ -267,6 +267,31 @@ dealbox_attestation_verify(const struct dealbox_attestation *attestation,
 	return DEALBOX_ATTESTED_PROVEN;
 }
 
+enum dealbox_attested
+dealbox_attestation_verify_plan(const struct dealbox_attestation *attestation,
+				const uint8_t public_key[DEALBOX_PUBLIC_KEY_SIZE],
+				const uint8_t nonce[DEALBOX_NONCE_SIZE], uint32_t insertion,
+				const struct dealbox_plan *plan, struct dealbox_error *reason)
+{
+	const uint8_t *statement = attestation->statement;
+
+	if (sodium_init() < 0)
+		return incomparable(reason, "libsodium cannot be used");
+	if (!signed_by(attestation, public_key))
+		return differs(reason, "the attestation is not signed with the key of this machine");
+	if (!version_ok(statement))
+		return incomparable(reason, "the attestation is of a later version");
+	if (get_unaligned_le32(statement + 20) != insertion)
+		return differs(reason, "the attestation is about another insertion");
+	if (!plan->entries || plan->entries > DEALBOX_MAX_ENTRIES)
+		return differs(reason, "the plan is empty");
+	if (!plan_matches(plan, statement, nonce))
+		return differs(reason, "the machine had another plan, or another nonce");
+	if (!(statement[6] & FLAG_PLAN))
+		return incomparable(reason, "the machine held no plan, so its events are needed: give the traces");
+	return DEALBOX_ATTESTED_PROVEN;
+}
+
 const char *dealbox_attested_name(unsigned int result)
 {
 	static const char *const names[] = {

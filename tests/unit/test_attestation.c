@@ -377,6 +377,70 @@ static void a_changed_attestation_is_not_proven(void **state)
 	fixture_free(fixture);
 }
 
+/* Without a trace, the plan alone is compared, and every bit of the attestation counts all the same. */
+static enum dealbox_attested verify_plan(struct fixture *fixture, const struct dealbox_attestation *attestation,
+					 const uint8_t *secret, uint32_t insertion, uint8_t mode)
+{
+	struct dealbox_identity key = identity(fixture);
+	struct dealbox_plan plan = plan_of(mode);
+	struct dealbox_error reason = { 0 };
+	enum dealbox_attested result;
+
+	litter_stack();
+	result = dealbox_attestation_verify_plan(attestation, key.public_key, secret, insertion, &plan, &reason);
+	assert_int_equal(!!reason.what[0], result != PROVEN);
+	strcpy(why, reason.what);
+	return result;
+}
+
+static void the_plan_alone_is_compared(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	struct dealbox_attestation good = attested(fixture, 1), later;
+	struct dealbox_plan empty = { 0 };
+	struct dealbox_identity key = identity(fixture);
+	uint8_t other[DEALBOX_NONCE_SIZE];
+
+	(void)state;
+	for (size_t bit = 0; bit < 8 * (sizeof(good.statement) + sizeof(good.signature)); bit++) {
+		struct dealbox_attestation bad = good;
+		uint8_t *byte = bit / 8 < sizeof(bad.statement) ? &bad.statement[bit / 8] :
+				&bad.signature[bit / 8 - sizeof(bad.statement)];
+
+		*byte ^= 1 << bit % 8;
+		assert_int_equal(verify_plan(fixture, &bad, nonce, 1, BY_CARD), DIFFERENT);
+	}
+	assert_int_equal(verify_plan(fixture, &good, nonce, 1, BY_CARD), PROVEN);
+	assert_int_equal(verify_plan(fixture, &good, nonce, 2, BY_CARD), DIFFERENT);
+	assert_non_null(strstr(why, "another insertion"));
+	assert_int_equal(verify_plan(fixture, &good, nonce, 1, BY_POSITION), DIFFERENT);
+	assert_non_null(strstr(why, "another plan"));
+	memcpy(other, nonce, sizeof(other));
+	other[0] ^= 1;
+	assert_int_equal(verify_plan(fixture, &good, other, 1, BY_CARD), DIFFERENT);
+	assert_int_equal(dealbox_attestation_verify_plan(&good, key.public_key, nonce, 1, &empty, NULL), DIFFERENT);
+	later = good;
+	later.statement[5] = 2;
+	sign_again(&later);
+	assert_int_equal(verify_plan(fixture, &later, nonce, 1, BY_CARD), INCOMPARABLE);
+	assert_non_null(strstr(why, "later version"));
+	sodium_fails = true;
+	assert_int_equal(verify_plan(fixture, &good, nonce, 1, BY_CARD), INCOMPARABLE);
+	sodium_fails = false;
+	fixture_free(fixture);
+}
+
+static void a_routed_deal_has_no_plan_to_compare(void **state)
+{
+	struct fixture *fixture = bench_done(ROUTED, BY_CARD, "");
+	struct dealbox_attestation attestation = attested(fixture, 1);
+
+	(void)state;
+	assert_int_equal(verify_plan(fixture, &attestation, nonce, 1, BY_CARD), INCOMPARABLE);
+	assert_non_null(strstr(why, "held no plan"));
+	fixture_free(fixture);
+}
+
 /* A host that changes what it says of any byte of any event. Numbers and types cannot be compared. */
 static void a_changed_event_is_not_proven(void **state)
 {
@@ -1163,6 +1227,8 @@ int main(void)
 		cmocka_unit_test(the_last_of_several_captures_is_proven),
 		cmocka_unit_test(a_board_that_was_taken_out_is_proven),
 		cmocka_unit_test(a_changed_attestation_is_not_proven),
+		cmocka_unit_test(the_plan_alone_is_compared),
+		cmocka_unit_test(a_routed_deal_has_no_plan_to_compare),
 		cmocka_unit_test(a_changed_event_is_not_proven),
 		cmocka_unit_test(another_plan_key_or_nonce_differs),
 		cmocka_unit_test(another_plan_of_a_routed_deal_differs),

@@ -37,7 +37,7 @@ static int fixture_make(void **state)
 		dealbox_square_parse(description, strlen(description), &fixture->square, &error),
 		0);
 	fixture->text =
-		dealbox_manifest_make(fixture->square, fixture->organiser, 1763640000, &error);
+		dealbox_manifest_make(fixture->square, NULL, fixture->organiser, 1763640000, &error);
 	assert_non_null(fixture->text);
 	assert_int_equal(dealbox_manifest_parse(fixture->text, strlen(fixture->text),
 						&fixture->manifest, &error),
@@ -122,7 +122,7 @@ static void test_unpublished_has_no_manifest(void **state)
 	struct dealbox_error error = { 0 };
 
 	assert_int_equal(dealbox_square_parse(draft, strlen(draft), &square, &error), 0);
-	assert_null(dealbox_manifest_make(square, fixture->organiser, 0, &error));
+	assert_null(dealbox_manifest_make(square, NULL, fixture->organiser, 0, &error));
 	assert_true(*error.what);
 	dealbox_square_free(square);
 }
@@ -190,7 +190,7 @@ static struct dealbox_deal deal_of(struct fixture *fixture)
 }
 
 static const struct dealbox_certificate of_board_1 = {
-	.board = 1, .copy = 1, .session = "rr1", .pockets = "NESW", .machine = "m", .insertion = 1,
+	.version = 1, .board = 1, .copy = 1, .session = "rr1", .pockets = "NESW", .machine = "m", .insertion = 1,
 };
 
 /* Returns a file of certificates for that many boards; free it. deals gets the deals. */
@@ -205,7 +205,7 @@ static char *file_make(struct fixture *fixture, unsigned int boards, bool open,
 	for (unsigned int i = 0; i < boards; i++) {
 		struct dealbox_trace *trace = trace_of(100 + i);
 		struct dealbox_certificate c = {
-			.board = i + 1, .copy = 1, .session = "rr1", .pockets = "NESW", .exact = true,
+			.version = 1, .board = i + 1, .copy = 1, .session = "rr1", .pockets = "NESW", .exact = true,
 			.basis = DEALBOX_BASIS_SENSORS, .identified = true, .machine = "EM-0001",
 			.insertion = 100 + i, .time = 1763640000123456 + i,
 		};
@@ -382,7 +382,7 @@ static void test_other_manifest_other_signer(void **state)
 	struct dealbox_error error;
 
 	/* the same promise signed a second later is another manifest */
-	text = dealbox_manifest_make(fixture->square, fixture->organiser, 1763640001, &error);
+	text = dealbox_manifest_make(fixture->square, NULL, fixture->organiser, 1763640001, &error);
 	assert_int_equal(dealbox_manifest_parse(text, strlen(text), &later, &error), 0);
 	assert_int_equal(dealbox_certificates_parse(file, strlen(file), later, &certificates, &error),
 			 -EBADMSG);
@@ -397,7 +397,7 @@ static void test_other_manifest_other_signer(void **state)
 	dealbox_certificates_free(certificates);
 	file = realloc(file, 8192);
 	strcat(file, text);
-	assert_int_equal(file_try(fixture, file, strlen(file)), -EKEYREJECTED);
+	assert_int_equal(file_try(fixture, file, strlen(file)), -EBADMSG);
 	free(text);
 	free(file);
 }
@@ -420,6 +420,179 @@ static void test_what_cannot_be_said(void **state)
 		assert_null(dealbox_certificate_sign(&bad[i], fixture->machine));
 }
 
+static void test_machines_of_a_promise(void **state)
+{
+	static const char key[] = "0101010101010101010101010101010101010101010101010101010101010101";
+	static const char *const bad[] = {
+		"", "-", "- real", "- real ", "- true x", "-  real x", "x real x", "- real a\tb", "-real x",
+	};
+	struct dealbox_promised_machine machine;
+	char text[256], *again;
+
+	(void)state;
+	for (int n = 0; n < 4; n++) {
+		snprintf(text, sizeof(text), "%s %s a b", n & 1 ? key : "-", n & 2 ? "emulator" : "real");
+		assert_int_equal(dealbox_promised_machine_parse(text, &machine), 0);
+		assert_int_equal(machine.keyed, n & 1);
+		assert_int_equal(machine.emulator, !!(n & 2));
+		assert_int_equal(machine.key[31], n & 1);
+		assert_string_equal(machine.name, "a b");
+		again = dealbox_promised_machine_print(&machine);
+		assert_string_equal(again, text);
+		free(again);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(dealbox_promised_machine_parse(bad[i], &machine), -EINVAL);
+	for (int size = 127; size <= 128; size++) {
+		snprintf(text, sizeof(text), "- real %0*d", size, 1);
+		assert_int_equal(dealbox_promised_machine_parse(text, &machine), size == 127 ? 0 : -EINVAL);
+	}
+}
+
+static const struct dealbox_promised_machine two_machines[] = {
+	{ .keyed = true, .key = { 7 }, .name = "b" }, { .emulator = true, .name = "a" },
+};
+
+/* A promise is the same in whatever order it is given. */
+static void test_promise(void **state)
+{
+	static const uint8_t pcs[2][DEALBOX_SIGNER_KEY] = { { 2 }, { 1 } };
+	struct fixture *fixture = *state;
+	struct dealbox_promise promise = {
+		.copies = 3, .pcs = pcs, .pc_count = 2, .machines = two_machines, .machine_count = 2,
+	};
+	const struct dealbox_promise *found;
+	struct dealbox_manifest *manifest;
+	struct dealbox_error error;
+	char *text = dealbox_manifest_make(fixture->square, &promise, fixture->organiser, 1, &error);
+
+	assert_non_null(text);
+	assert_int_equal(dealbox_manifest_parse(text, strlen(text), &manifest, &error), 0);
+	found = dealbox_manifest_promise(manifest);
+	assert_int_equal(found->copies, 3);
+	assert_int_equal(found->pc_count, 2);
+	assert_int_equal(found->pcs[0][0], 1);
+	assert_int_equal(found->machine_count, 2);
+	assert_string_equal(found->machines[0].name, "a");
+	assert_true(found->machines[0].emulator && !found->machines[0].keyed);
+	assert_true(found->machines[1].keyed && found->machines[1].key[0] == 7);
+	assert_int_equal(dealbox_manifest_compare(manifest, fixture->square, NULL), 0);
+	assert_null(dealbox_manifest_promise(fixture->manifest));
+	dealbox_manifest_free(manifest);
+	free(text);
+}
+
+static void test_promise_that_nobody_can_keep(void **state)
+{
+	static const uint8_t twice[2][DEALBOX_SIGNER_KEY] = { { 1 }, { 1 } };
+	static const struct dealbox_promised_machine same[] = { { .name = "a" }, { .name = "a", .keyed = true } };
+	static const struct dealbox_promised_machine nameless[] = { { .name = "" } };
+	static const struct {
+		struct dealbox_promise promise;
+		const char *fault;
+	} bad[] = {
+		{ { .copies = 0 }, "copies" }, { { .copies = 65536 }, "copies" },
+		{ { .copies = 1, .pcs = twice, .pc_count = 2 }, "PC is there twice" },
+		{ { .copies = 1, .machines = same, .machine_count = 2 }, "machine is there twice" },
+		{ { .copies = 1, .machines = nameless, .machine_count = 1 }, "name of a machine" },
+	};
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct dealbox_error error = { 0 };
+
+		assert_null(dealbox_manifest_make(fixture->square, &bad[i].promise, fixture->organiser, 1, &error));
+		assert_non_null(strstr(error.what, bad[i].fault));
+	}
+}
+
+/* Only the salt opens a nonce, and what it is sealed with is that of its statement. */
+static void test_nonces_are_sealed(void **state)
+{
+	const uint8_t salt[DEALBOX_HASH] = { 1 }, other[DEALBOX_HASH] = { 2 };
+	struct dealbox_attestation one = { .statement = { 1 } }, two = { .statement = { 2 } };
+	uint8_t nonce[DEALBOX_NONCE_SIZE] = { 9 }, sealed[DEALBOX_NONCE_SIZE], again[DEALBOX_NONCE_SIZE];
+
+	(void)state;
+	memcpy(sealed, nonce, sizeof(nonce));
+	dealbox_nonce_seal(sealed, &one, salt);
+	assert_memory_not_equal(sealed, nonce, sizeof(nonce));
+	memcpy(again, sealed, sizeof(again));
+	dealbox_nonce_seal(again, &one, salt);
+	assert_memory_equal(again, nonce, sizeof(nonce));
+	memcpy(again, sealed, sizeof(again));
+	dealbox_nonce_seal(again, &one, other);
+	assert_memory_not_equal(again, nonce, sizeof(nonce));
+	memcpy(again, nonce, sizeof(again));
+	dealbox_nonce_seal(again, &two, salt);
+	assert_memory_not_equal(again, sealed, sizeof(nonce));
+}
+
+/* What a certificate of version 2 says besides, is what is read again. */
+static void test_word_of_the_machine(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct dealbox_promise promise = { .copies = 1 };
+	struct dealbox_certificate c = of_board_1, bad[6];
+	const struct dealbox_certificate *read;
+	struct dealbox_certificates *certificates;
+	struct dealbox_manifest *manifest;
+	char *text;
+
+	text = dealbox_manifest_make(fixture->square, &promise, fixture->organiser, 1, NULL);
+	assert_int_equal(dealbox_manifest_parse(text, strlen(text), &manifest, NULL), 0);
+	free(text);
+	memcpy(c.manifest, dealbox_manifest_hash(manifest), DEALBOX_HASH);
+	memcpy(c.previous, dealbox_manifest_hash(manifest), DEALBOX_HASH);
+	/* version 1 belongs to a manifest of version 1 */
+	text = dealbox_certificate_sign(&c, fixture->machine);
+	assert_int_equal(dealbox_certificates_parse(text, strlen(text), manifest, &certificates, NULL), -EINVAL);
+	free(text);
+	c.version = 2;
+	c.by = DEALBOX_BY_EMULATOR;
+	c.number = 77;
+	c.attested = true;
+	memset(c.key, 1, sizeof(c.key));
+	memset(c.attestation.statement, 2, sizeof(c.attestation.statement));
+	memset(c.attestation.signature, 3, sizeof(c.attestation.signature));
+	memset(c.nonce, 4, sizeof(c.nonce));
+	text = dealbox_certificate_sign(&c, fixture->machine);
+	assert_int_equal(dealbox_certificates_parse(text, strlen(text), manifest, &certificates, NULL), 0);
+	free(text);
+	read = dealbox_certificates_get(certificates, 0);
+	assert_int_equal(read->version, 2);
+	assert_int_equal(read->by, DEALBOX_BY_EMULATOR);
+	assert_int_equal(read->number, 77);
+	assert_true(read->attested);
+	assert_memory_equal(read->key, c.key, sizeof(c.key));
+	assert_memory_equal(&read->attestation, &c.attestation, sizeof(c.attestation));
+	assert_memory_equal(read->nonce, c.nonce, sizeof(c.nonce));
+	assert_memory_equal(dealbox_certificates_signer(certificates), dealbox_signer_public(fixture->machine),
+			    DEALBOX_SIGNER_KEY);
+	dealbox_certificates_free(certificates);
+	assert_int_equal(dealbox_certificates_parse("", 0, manifest, &certificates, NULL), 0);
+	assert_null(dealbox_certificates_signer(certificates));
+	dealbox_certificates_free(certificates);
+	dealbox_manifest_free(manifest);
+
+	for (size_t i = 0; i < 6; i++)
+		bad[i] = c;
+	bad[0].version = 3;
+	bad[1].version = 1;
+	bad[2].by = DEALBOX_BY_HAND;		/* with a machine */
+	strcpy(bad[3].machine, "-");		/* without */
+	bad[4].by = (enum dealbox_dealt_by)3;
+	bad[5].by = DEALBOX_BY_HAND;
+	strcpy(bad[5].machine, "-");		/* and a machine has signed */
+	bad[5].insertion = bad[5].number = 0;
+	for (size_t i = 0; i < 6; i++)
+		assert_null(dealbox_certificate_sign(&bad[i], fixture->machine));
+	bad[5].attested = false;
+	text = dealbox_certificate_sign(&bad[5], fixture->machine);
+	assert_non_null(text);
+	free(text);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_make, fixture_free)
 
 int main(void)
@@ -436,6 +609,11 @@ int main(void)
 		TEST(test_chain_cannot_be_changed),
 		TEST(test_other_manifest_other_signer),
 		TEST(test_what_cannot_be_said),
+		TEST(test_machines_of_a_promise),
+		TEST(test_promise),
+		TEST(test_promise_that_nobody_can_keep),
+		TEST(test_nonces_are_sealed),
+		TEST(test_word_of_the_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,6 +60,18 @@ dealbox_attestation_verify(const struct dealbox_attestation *attestation,
 			   const struct dealbox_plan *plan, const struct dealbox_trace *trace,
 			   struct dealbox_error *reason);
 
+/*
+ * Compares an attestation with the plan alone, without a trace, for an insertion of that number.
+ * public_key, nonce and *reason are as above. DEALBOX_ATTESTED_PROVEN says that the machine held
+ * this plan, and dealt into this insertion to the end. A host-routed machine holds no plan, which
+ * gives DEALBOX_ATTESTED_INCOMPARABLE.
+ */
+DEALBOX_API enum dealbox_attested
+dealbox_attestation_verify_plan(const struct dealbox_attestation *attestation,
+				const uint8_t public_key[DEALBOX_PUBLIC_KEY_SIZE],
+				const uint8_t nonce[DEALBOX_NONCE_SIZE], uint32_t insertion,
+				const struct dealbox_plan *plan, struct dealbox_error *reason);
+
 /* Returns "proven", "differs" or "cannot compare"; "?" for other numbers. Static. */
 DEALBOX_API const char *dealbox_attested_name(unsigned int result);
 

@@ -10,6 +10,7 @@
 #ifndef DEALBOX_CERTIFICATE_H
 #define DEALBOX_CERTIFICATE_H
 
+#include <dealbox/attestation.h>
 #include <dealbox/manifest.h>
 #include <dealbox/trace.h>
 #include <dealbox/verify.h>
@@ -20,7 +21,15 @@ extern "C" {
 
 #define DEALBOX_OPENING	32	/* bytes of an opening */
 
+/* Who has put the cards into the board. */
+enum dealbox_dealt_by {
+	DEALBOX_BY_MACHINE,
+	DEALBOX_BY_EMULATOR,	/* a program has played the machine: no card was dealt */
+	DEALBOX_BY_HAND		/* people; machine is "-", insertion and number are 0 */
+};
+
 struct dealbox_certificate {
+	unsigned int version;		/* 1 or 2; 1 has neither by, number nor attestation */
 	uint8_t manifest[DEALBOX_HASH];	/* hash of the manifest */
 	char session[128];		/* name of its file, without suffix */
 	uint32_t board, copy;		/* copy from 1 */
@@ -33,6 +42,12 @@ struct dealbox_certificate {
 	char machine[128];		/* permanent name */
 	uint32_t insertion;
 	int64_t time;			/* UTC, microseconds since 1970 */
+	enum dealbox_dealt_by by;
+	uint32_t number;		/* of the plan, as it was given to the machine */
+	bool attested;			/* the machine signed this insertion: the next three are set */
+	uint8_t key[DEALBOX_PUBLIC_KEY_SIZE];	/* of the machine */
+	struct dealbox_attestation attestation;
+	uint8_t nonce[DEALBOX_NONCE_SIZE];	/* sealed: dealbox_nonce_seal() */
 	uint8_t previous[DEALBOX_HASH];	/* hash of the certificate before; of the manifest for the
 					 * first */
 
@@ -67,6 +82,27 @@ DEALBOX_API void dealbox_trace_commit(const struct dealbox_trace *trace,
 				      const uint8_t salt[DEALBOX_HASH],
 				      uint8_t digest[DEALBOX_HASH]);
 
+/*
+ * Seals the nonce of an attestation with the salt of its certificate; called again, it opens it.
+ * Without the salt, the sealed nonce is of no use.
+ */
+DEALBOX_API void dealbox_nonce_seal(uint8_t nonce[DEALBOX_NONCE_SIZE],
+				    const struct dealbox_attestation *attestation,
+				    const uint8_t salt[DEALBOX_HASH]);
+
+/*
+ * Compares the attestation of a certificate with the deal, and with the trace unless that is NULL.
+ * public_key is the machine's, from the manifest. Without a trace, the plan is compared only. The
+ * certificate must have an attestation. Unless the result is DEALBOX_ATTESTED_PROVEN, *reason (may
+ * be NULL) says why.
+ */
+DEALBOX_API enum dealbox_attested
+dealbox_certificate_word(const struct dealbox_certificate *certificate,
+			 const uint8_t opening[DEALBOX_OPENING],
+			 const uint8_t public_key[DEALBOX_PUBLIC_KEY_SIZE],
+			 const struct dealbox_deal *deal, const struct dealbox_trace *trace,
+			 struct dealbox_error *reason);
+
 /* Returns true if the certificate commits to this deal and this trace (NULL: not checked). */
 DEALBOX_API bool dealbox_certificate_opens(const struct dealbox_certificate *certificate,
 					   const uint8_t opening[DEALBOX_OPENING],
@@ -85,8 +121,8 @@ DEALBOX_API char *dealbox_certificate_sign(struct dealbox_certificate *certifica
 struct dealbox_certificates;
 
 /*
- * Parses a file of certificates for that manifest, and checks form, signatures and chain. -EINVAL:
- * form; -EKEYREJECTED: a signature is wrong, or there is more than one signer; -EBADMSG: the chain
+ * Parses a file of certificates for that manifest, and checks form, signatures and chain. Only a
+ * manifest of version 1 may have certificates of version 1. -EINVAL: form; -EKEYREJECTED: a signature is wrong, or there is more than one signer; -EBADMSG: the chain
  * is broken, or they are for another manifest; -ENOMEM. An empty file is valid.
  */
 DEALBOX_API int dealbox_certificates_parse(const void *data, size_t size,
@@ -105,6 +141,13 @@ DEALBOX_API size_t dealbox_certificates_count(const struct dealbox_certificates 
  */
 DEALBOX_API const struct dealbox_certificate *
 dealbox_certificates_get(const struct dealbox_certificates *certificates, size_t index);
+
+/*
+ * Returns the public key that signed the file, or NULL if it is empty. Valid as long as the
+ * certificates.
+ */
+DEALBOX_API const uint8_t *
+dealbox_certificates_signer(const struct dealbox_certificates *certificates);
 
 /*
  * Returns the opening, or NULL while it is not published. It ends the file, so a file that has it

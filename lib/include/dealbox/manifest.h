@@ -2,8 +2,8 @@
 /*
  * A manifest: the complete promise of the organiser of a Square Deal tournament, signed. The hash
  * in a .sqd covers the keys alone; a manifest covers the name, the description of the value that
- * will be mixed in, each phase with its sessions and board ranges, the hash of the keys, and the
- * time.
+ * will be mixed in, each phase with its sessions and board ranges, the hash of the keys, the time,
+ * the number of copies, and the PCs and machines that may deal.
  *
  * docs/certificate.md has the format, byte by byte, and what it proves.
  */
@@ -40,12 +40,45 @@ DEALBOX_API const uint8_t *dealbox_signer_public(const struct dealbox_signer *si
 
 struct dealbox_manifest;
 
+#define DEALBOX_COPIES_MAX	65535	/* of a board */
+
+/* A machine that may deal the boards of a manifest. */
+struct dealbox_promised_machine {
+	bool keyed;			/* it has a key, with which it signs what it dealt */
+	bool emulator;			/* the key is that of a program, which deals no cards */
+	uint8_t key[DEALBOX_SIGNER_KEY];	/* its public key, zeros unless keyed */
+	char name[128];			/* permanent name */
+};
+
+/* What a manifest promises besides the tournament. */
+struct dealbox_promise {
+	unsigned int copies;		/* of each board, 1..DEALBOX_COPIES_MAX */
+	const uint8_t (*pcs)[DEALBOX_SIGNER_KEY];	/* public keys of the PCs that may certify */
+	size_t pc_count;		/* 0: it names none */
+	const struct dealbox_promised_machine *machines;
+	size_t machine_count;		/* 0: any machine may deal, and need not sign */
+};
+
 /*
- * Signs the promise of a published tournament, at a time (UTC, seconds since 1970). Returns the
- * text, terminated; free(3) it. Returns NULL if the tournament is not published, or if out of
- * memory; *error has the reason.
+ * Parses a machine as a manifest has it, "KEY real NAME" or "- real NAME", with "emulator" instead
+ * of "real" for a program. -EINVAL.
+ */
+DEALBOX_API int dealbox_promised_machine_parse(const char *text,
+					       struct dealbox_promised_machine *machine);
+
+/* Returns the same text for a machine, or NULL if out of memory; free(3) it. */
+DEALBOX_API char *
+dealbox_promised_machine_print(const struct dealbox_promised_machine *machine);
+
+/*
+ * Signs the promise of a published tournament, at a time (UTC, seconds since 1970). PCs and
+ * machines may be in any order. promise may be NULL: the manifest is of version 1 then, which has
+ * none. Returns the text, terminated; free(3) it. Returns NULL if the tournament is not published,
+ * if a number of copies, name, key or machine does not fit or is there twice, or if out of memory;
+ * *error has the reason.
  */
 DEALBOX_API char *dealbox_manifest_make(const struct dealbox_square *square,
+					const struct dealbox_promise *promise,
 					const struct dealbox_signer *signer, int64_t time,
 					struct dealbox_error *error);
 
@@ -67,6 +100,13 @@ DEALBOX_API void dealbox_manifest_free(struct dealbox_manifest *manifest);
  */
 DEALBOX_API const struct dealbox_square *
 dealbox_manifest_square(const struct dealbox_manifest *manifest);
+
+/*
+ * Returns what is promised besides the tournament, or NULL: the manifest is of version 1 and
+ * promises nothing else. PCs and machines are sorted. Valid as long as the manifest.
+ */
+DEALBOX_API const struct dealbox_promise *
+dealbox_manifest_promise(const struct dealbox_manifest *manifest);
 
 /*
  * Returns the public key of the signer, or the hash of the manifest. Valid as long as the manifest.

@@ -363,7 +363,7 @@ class World:
         club, pc, rr1 = folder + 'club', folder + 'pc', folder + 'rr1.pbn'
         os.mkdir(folder)
         for words in [['square', 'new', club, '--title', 'T', '--info', 'I', '--phase', '2:1-2,3-4:rr#:Round #'],
-                      ['certificate', 'new-key', folder + 'key'], ['certificate', 'manifest', club, '-k', folder + 'key'],
+                      ['certificate', 'new-key', folder + 'key'], ['certificate', 'manifest', club, '-k', folder + 'key', '--copies', '2'],
                       ['square', 'value', club, '7'], ['square', 'deal', club, '-P', '1', '-s', '1', '-d', folder],
                       ['certificate', 'begin', pc, club + '.manifest']]:
             result = self.command(*words)

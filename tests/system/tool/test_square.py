@@ -14,7 +14,11 @@ import signal
 import stat
 import struct
 import subprocess
+import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../certificate"))
+
+import writer   # pylint: disable=wrong-import-position
 from tool import SOURCE, assert_exact, deals, main, test
 
 DATA = os.path.join(SOURCE, "tests/unit/data/squaredeal")
@@ -311,14 +315,21 @@ def interrupted_between_the_two_files(box):
 
 def certified(box):
     """A tournament with a manifest, and a session of two boards dealt under it."""
-    box.dealbox("square", "new", "club", *NEW).expect(0)
+    box.dealbox("square", "new", "club", *NEW[:-2]).expect(0)
     key = box.dealbox("certificate", "new-key", "organiser").expect(0).out.split()[-1]
     assert mode("organiser") == 0o600
-    box.dealbox("certificate", "manifest", "club", "-k", "organiser").expect(0, "club.manifest")
+    # first the key of the PC, then the promise that names it
+    pc = box.dealbox("certificate", "begin", "pc").expect(0, "give the public key of this PC").out.split()[-1]
+    box.dealbox("certificate", "manifest", "club", "-k", "organiser", "--pc", pc).expect(2, "--copies")
+    box.dealbox("certificate", "manifest", "club", "-k", "organiser", "--copies", "2", "--pc", pc).expect(
+        0, "club.manifest", "enrols no machine")
     box.dealbox("square", "value", "club", "7").expect(0)
     box.dealbox("square", "deal", "club", "-P", "1", "-s", "1").expect(0)
-    box.dealbox("certificate", "begin", "pc", "club.manifest").expect(0, "deal with --certify pc")
     machine = box.machine(scenario="deal 1 position 9: double-feed")
+    box.dealbox("deal", "-m", machine.uri, "--certify", "pc", "rr1.pbn").expect(2, "no manifest in the folder yet")
+    box.dealbox("certificate", "begin", "pc", "club.manifest").expect(0, "deal with --certify pc")
+    box.dealbox("certificate", "begin", "other", "club.manifest").expect(2, "names other PCs than this one")
+    assert not os.path.exists("other")
     box.deal("-m", machine.uri, "-c", "2", "--certify", "pc", "--record", "traces", "rr1.pbn").expect(
         0, "4 of 4 boards are exact duplicates; 1 void")
     return key, machine
@@ -329,10 +340,10 @@ def a_certificate_is_taken_back(box):
     """The machine stops when the board was certified as exact, and is dealt again."""
     box.dealbox("square", "new", "club", *NEW).expect(0)
     box.dealbox("certificate", "new-key", "organiser").expect(0)
-    box.dealbox("certificate", "manifest", "club", "-k", "organiser").expect(0)
+    box.dealbox("certificate", "manifest", "club", "-k", "organiser", "--copies", "2").expect(0, "names no PC")
     box.dealbox("square", "value", "club", "7").expect(0)
     box.dealbox("square", "deal", "club", "-P", "1", "-s", "1").expect(0)
-    box.dealbox("certificate", "begin", "pc", "club.manifest").expect(0)
+    pc = box.dealbox("certificate", "begin", "pc", "club.manifest").expect(0).out.split()[-1]
     machine = box.machine("--manual", "--packs", "3")
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", "--copies", "2", "--certify", "pc", "--record",
                         "traces", "rr1.pbn")
@@ -353,97 +364,128 @@ def a_certificate_is_taken_back(box):
     running.finish().expect(0, "board 1, copy 2: exact", "2 of 2 boards are exact duplicates; 1 void")
     assert re.findall(r"^(?:verdict|insertion) (.*)$", content("pc/certificates").decode(), re.M) == [
         "exact", "1", "void", "1", "exact", "2", "exact", "3"]
+    as_of_a_machine("pc")
     box.dealbox("certificate", "open", "pc").expect(0)
     for traces in ((), ("--traces", "traces")):
-        result = box.dealbox("certificate", "verify", *traces, "club.manifest", "pc/certificates", "rr1.pbn").expect(
-            1, "rr1 board 2: there is no certificate", r"insertion 1\): void: this board was not given out as dealt",
+        result = box.dealbox("certificate", "verify", "--pc", pc, *traces, "club.manifest", "pc/certificates", "rr1.pbn").expect(
+            1, r"\[missing\] rr1 board 2 copy 1", r"insertion 1\): void: this board was not given out as dealt",
             r"copy 1 \(machine \S+, insertion 2\): the deal that was committed to",
             r"copy 2 \(machine \S+, insertion 3\): the deal that was committed to")
-        assert not re.search(r"insertion 1\): the deal|NOT PROVEN", result.out), result.out
+        assert not re.search(r"insertion 1\): the deal|NOT PROVEN|\[(trace|gap|deal\])", result.out), result.out
+
+
+def signed_again(folder, change):
+    """Certificates of a folder, changed and signed again by whoever has its key."""
+    key = writer.Key.of_file(folder + "/key")
+    texts = re.findall(r"dealbox (?:certificate|opening) .*?\nsignature .*?\n", content(folder + "/certificates").decode(),
+                       re.S)
+    hashed = writer.sha256(content(folder + "/manifest"))
+    for n, text in enumerate(texts):
+        body = change(n, text[:text.index("\nsigner ") + 1])
+        body = re.sub(r"\nprevious .*\n", "\nprevious %s\n" % hashed.hex(), body)
+        texts[n] = writer.sign_text(body, key)
+        hashed = writer.sha256(texts[n])
+    with open(folder + "/certificates", "w", encoding="utf-8") as file:
+        file.write("".join(texts))
+
+
+def as_of_a_machine(folder):
+    """What the PC would have written if no emulator had dealt."""
+    signed_again(folder, lambda n, body: body.replace("\nby emulator\n", "\nby machine\n"))
 
 
 @test
 def certificates_prove_what_lies_in_the_boards(box):
     key, machine = certified(box)
     file = "pc/certificates"
-    box.dealbox("certificate", "verify", "club.manifest", file, "rr1.pbn").expect(2, "not open yet")
+    box.dealbox("square", "deal", "club", "-P", "1", "-s", "2").expect(0)
+    box.deal("-m", machine.uri, "-c", "2", "--certify", "pc", "--record", "traces2", "rr2.pbn").expect(0, "4 of 4")
+    verify = ("certificate", "verify", "--signer", key, "club.manifest", file)
+    box.dealbox(*verify, "rr1.pbn", "rr2.pbn").expect(1, "REHEARSAL|NOTHING IS PROVEN", r"\[not-open\]")
     # before it is opened nothing in it depends on the cards but the digests
     text = content(file).decode()
-    assert text.count("dealbox certificate 1\n") >= 4
+    assert text.count("dealbox certificate 2\n") >= 8
+    shutil.copytree("pc", "rehearsal")
+    box.dealbox("certificate", "open", "rehearsal").expect(0)
+    result = box.dealbox("certificate", "verify", "--signer", key, "club.manifest", "rehearsal/certificates", "club.sqd")
+    result.expect(1, "^REHEARSAL: a program played the machine", r"\[rehearsal\] rr1 board 1 copy 1")
+    as_of_a_machine("pc")
     box.dealbox("certificate", "open", "pc").expect(0)
     box.dealbox("certificate", "open", "pc").expect(2, "published already")
-    for proof in ("rr1.pbn", "club.sqd"):
-        box.dealbox("certificate", "verify", "--signer", key, "club.manifest", file, proof).expect(
-            0, r"rr1 board 1 copy 1 \(machine .*insertion \d+\): the deal that was committed to",
-            "4 boards are proven, 0 are not, 0 have no certificate")
-    assert_exact(dealt(machine)[-1], 2, "rr1.pbn")
+    for proof in (("rr1.pbn", "rr2.pbn"), ("club.sqd",)):
+        box.dealbox(*verify, *proof).expect(
+            0, "^PROVEN: all 8 boards that were promised, all copies counted, .* by the PC's word only",
+            r"rr1 board 1 copy 1 \(machine .*insertion \d+\): the deal that was committed to \(PC's word only; ")
+    assert_exact(dealt(machine)[-1], 4, "rr2.pbn")
+    # nobody has named the organiser; only one session has deals; a session has no certificates
+    box.dealbox("certificate", "verify", "club.manifest", file, "club.sqd").expect(1, r"\[signer-unnamed\]")
+    box.dealbox(*verify, "rr1.pbn").expect(1, r"^NOT ALL IS PROVEN: 4 of 8", r"\[deals-missing\] rr2")
     # the deals that are published afterwards are others
     shutil.copyfile("rr1.pbn", "real.pbn")
     box.dealbox("generate", "-b", "1-2", "forged.pbn").expect(0)
     os.replace("forged.pbn", "rr1.pbn")
-    box.dealbox("certificate", "verify", "--signer", key, "club.manifest", file, "rr1.pbn").expect(
-        1, "NOT PROVEN: another deal was put into the pockets")
+    box.dealbox(*verify, "rr1.pbn", "rr2.pbn").expect(
+        1, r"\[deal\] rr1 board 1 copy 1: another deal was put into the pockets")
     # a manifest of somebody else, a changed description, a certificate left out
-    box.dealbox("certificate", "verify", "--signer", "0" * 64, "club.manifest", file, "rr1.pbn").expect(
-        1, "signed by another key")
-    box.write("club.sqd", content("club.sqd").replace(b"1 May", b"2 May"))
-    box.dealbox("certificate", "verify", "club.manifest", file, "club.sqd").expect(
-        2, "differ: delayed information")
-    parts = text.split("dealbox certificate 1\n")
-    box.write("cut", "dealbox certificate 1\n".join(parts[:2] + parts[3:]))
-    box.dealbox("certificate", "verify", "club.manifest", "cut", "real.pbn").expect(2, "the chain is broken")
-
-
-def sign(text):
-    """The last certificate of a text, signed again by who has the key of the PC."""
-    sodium = ctypes.CDLL(ctypes.util.find_library("sodium"))
-    seed = bytes.fromhex(content("pc/key").split()[-1].decode())
-    public, secret, signature = (ctypes.create_string_buffer(n) for n in (32, 64, 64))
-    assert sodium.crypto_sign_seed_keypair(public, secret, seed) == 0
-    start, end = text.rindex(b"dealbox certificate 1\n"), text.rindex(b"signature ")
-    body = text[start:end]
-    assert sodium.crypto_sign_detached(signature, None, body, ctypes.c_ulonglong(len(body)), secret) == 0
-    return text[:end] + b"signature " + signature.raw.hex().encode() + b"\n"
+    box.dealbox("certificate", "verify", "--signer", "0" * 64, "club.manifest", file, "rr2.pbn").expect(
+        1, r"\[signer\].* signed by another key")
+    sqd = content("club.sqd")
+    box.write("club.sqd", sqd.replace(b"1 May", b"2 May"))
+    box.dealbox(*verify, "club.sqd").expect(2, "differ: delayed information", "^REFUSED: ")
+    parts = text.split("dealbox certificate 2\n")
+    box.write("cut", "dealbox certificate 2\n".join(parts[:2] + parts[3:]))
+    box.dealbox("certificate", "verify", "club.manifest", "cut", "rr2.pbn").expect(2, "the chain is broken")
 
 
 @test
 def traces_bear_out_the_verdicts(box):
-    certified(box)
-    certificates = content("pc/certificates")
-    count = certificates.count(b"dealbox certificate 1\n")
-    verify = ("certificate", "verify", "-t", "traces", "club.manifest", "pc/certificates", "rr1.pbn")
-    # nothing changes, and it is signed as it was: then the next signature is no mistake of ours
-    assert sign(certificates) == certificates
+    key, _ = certified(box)
+    as_of_a_machine("pc")
+    certificates = content("pc/certificates").decode()
+    count = certificates.count("dealbox certificate 2\n")
+    assert count == 5, count
     shutil.copytree("pc", "opened")
     box.dealbox("certificate", "open", "opened").expect(0)
-    opened = ("certificate", "verify", "-t", "traces", "club.manifest", "opened/certificates", "rr1.pbn")
-    box.dealbox(*opened).expect(0, "4 boards are proven, 0 are not, 0 have no certificate",
-                                f"{count} certificates, of which {count} were checked again")
-    # one trace is not there: nothing is said against its certificate
+    verify = ("certificate", "verify", "--signer", key, "-t", "traces", "club.manifest")
+    opened = (*verify, "opened/certificates", "rr1.pbn")
+    result = box.dealbox(*opened).expect(1, "4 of 8", r"\[session-missing\] rr2")
+    assert "[trace" not in result.out, result.out
+    # one trace is not there
     traces = content("traces")
     box.write("traces", traces[:traces.rindex(b'{"name":"trace"')])
-    box.dealbox(*opened).expect(0, f"{count} certificates, of which {count - 1} were checked again")
+    box.dealbox(*opened).expect(1, "3 of 8", r"\[trace-missing\] rr1 board 2 copy 2")
     # every time is another, by a microsecond
     box.write("traces", re.sub(rb'(?<="machine_time_us":)\d+', lambda time: b"%d" % (int(time[0]) ^ 1), traces))
-    box.dealbox(*opened).expect(1, "NOT PROVEN: the machine reported something else than this trace")
+    box.dealbox(*opened).expect(1, r"\[trace-other\] rr1 board 1 .*: the machine reported something else than this trace")
     box.write("traces", b"hello\n")
     box.dealbox(*opened).expect(2, "traces:1: this is not a line of a trace")
     # the operator calls a good board void, with the right key
     box.write("traces", traces)
-    at = certificates.rindex(b"verdict exact")
-    box.write("pc/certificates", sign(certificates[:at] + certificates[at:].replace(b"exact", b"void", 1)))
-    box.dealbox("certificate", "open", "pc").expect(0)
-    box.dealbox(*verify).expect(1, "NOT PROVEN: called void, though its trace is exact, and not dealt again")
+    shutil.copytree("pc", "void")
+    signed_again("void", lambda n, body: body.replace("verdict exact", "verdict void") if n == count - 1 else body)
+    box.dealbox("certificate", "open", "void").expect(0)
+    box.dealbox(*verify, "void/certificates", "rr1.pbn").expect(
+        1, r"\[trace-void\].* called void, though its trace is exact, and not dealt again")
+    # and a bad board exact
+    shutil.copytree("pc", "exact")
+    signed_again("exact", lambda n, body: body.replace("verdict void", "verdict exact"))
+    box.dealbox("certificate", "open", "exact").expect(0)
+    box.dealbox(*verify, "exact/certificates", "rr1.pbn").expect(
+        1, r"\[trace-verdict\].* does not bear out the verdict", r"\[further\]")
 
 
 @test
 def a_board_without_certificate_is_missed(box):
     certified(box)
-    box.dealbox("certificate", "open", "pc").expect(0)
+    as_of_a_machine("pc")
+    machine = box.machine(name="second")
     # board 3 belongs to session 2
     box.dealbox("square", "deal", "club", "-P", "1", "-s", "2").expect(0)
+    box.deal("-m", machine.uri, "-c", "2", "--boards", "3", "--certify", "pc", "rr2.pbn").expect(0)
+    as_of_a_machine("pc")
+    box.dealbox("certificate", "open", "pc").expect(0)
     box.dealbox("certificate", "verify", "club.manifest", "pc/certificates", "rr1.pbn", "rr2.pbn").expect(
-        1, "rr2 board 3: there is no certificate", "2 have no certificate")
+        1, r"\[missing\] rr2 board 4 copy 1: there is no certificate", "6 of 8 boards")
 
 
 @test

@@ -11,36 +11,31 @@
 #include <string.h>
 #include <time.h>
 
+#include <dealbox/dealing.h>
+#include <dealbox/machine.h>
+
 #include "ui/certifier.h"
+#include "ui/proof.h"
 #include "ui/set-to-deal.h"
 #include "ui/tournament.h"
 #include "ui/tracefile.h"
 
-struct session_deals {
-	char name[128];
-	struct dealbox_set *set;
-};
-
-/* A machine's traces, from `dealbox deal --record` */
-struct recorded {
-	struct tracefile_head head;
-	struct dealbox_trace *trace;
-};
-
 struct call {
 	struct args *args;
 	bool json;
-	const char *key_path, *signer, *boards, *traces_path;
+	const char *key_path, *signer, *boards, *traces_path, *uri;
+	unsigned long copies;
+
+	/* PCs and machines, given by options */
+	uint8_t (*pcs)[DEALBOX_SIGNER_KEY];
+	size_t pc_count;
+	struct dealbox_promised_machine *machines;
+	size_t machine_count;
 
 	/* verify */
 	struct dealbox_manifest *manifest;
-	struct dealbox_certificates *certificates;
-	struct tournament tournament;	/* deals from keys.. */
-	struct session_deals *sessions;	/* ..or from files; those made of keys too */
-	size_t session_count;
-	struct recorded *traces;
-	size_t trace_count;
-	size_t right, wrong, missing, judged;
+	struct tournament tournament;	/* deals from keys */
+	struct proof proof;
 };
 
 static void key_hex(const uint8_t key[DEALBOX_SIGNER_KEY], char hex[2 * DEALBOX_SIGNER_KEY + 1])
@@ -86,9 +81,16 @@ static enum status manifest_run(struct call *call)
 	struct blob key = { 0 };
 	char *text = NULL, *path = NULL;
 	bool good = false;
+	const struct dealbox_promise promise = {
+		.copies = (unsigned int)call->copies,
+		.pcs = (const uint8_t (*)[DEALBOX_SIGNER_KEY])call->pcs, .pc_count = call->pc_count,
+		.machines = call->machines, .machine_count = call->machine_count,
+	};
 
 	if (!call->key_path)
 		return args_wrong(call->args, "manifest needs --key with the organiser's key");
+	if (!call->copies)
+		return args_wrong(call->args, "manifest needs --copies: how many boards of each deal will there be?");
 	if (!tournament_name(&call->tournament, call->args->argv[1]) ||
 	    !tournament_read(&call->tournament) || !file_read_secret(call->key_path, &key))
 		goto out;
@@ -96,7 +98,7 @@ static enum status manifest_run(struct call *call)
 		fault_say(call->key_path, &error);
 		goto out;
 	}
-	text = dealbox_manifest_make(call->tournament.square, signer, time(NULL), &error);
+	text = dealbox_manifest_make(call->tournament.square, &promise, signer, time(NULL), &error);
 	if (!text) {
 		fault_say(call->tournament.sqd, &error);
 		goto out;
@@ -107,6 +109,12 @@ static enum status manifest_run(struct call *call)
 	good = path && file_write(path, text, strlen(text), FILE_PUBLIC, false);
 	if (good)
 		say("%s: publish it together with %s", path, call->tournament.sqd);
+	if (good && !call->pc_count)
+		complain("sign again with --pc, or publish the PC's key elsewhere; verifiers then need --pc",
+			 "the manifest names no PC");
+	if (good && !call->machine_count)
+		complain("`dealbox certificate machine` prints what --enrol wants, if the machine has a key",
+			 "the manifest enrols no machine: boards will rest on the PC's word only");
 out:
 	free(path);
 	free(text);
@@ -119,12 +127,16 @@ static enum status begin_run(struct call *call)
 {
 	struct certifier certifier;
 	char hex[2 * DEALBOX_SIGNER_KEY + 1];
-	bool good = certifier_begin(&certifier, call->args->argv[1], call->args->argv[2]);
+	const char *folder = call->args->argv[1];
+	const bool complete = call->args->argc > 2;
+	bool good = certifier_begin(&certifier, folder, complete ? call->args->argv[2] : NULL);
 
 	if (good) {
 		key_hex(dealbox_signer_public(certifier.signer), hex);
-		say("%s: deal with --certify %s. The public key of this PC, to be published:",
-		    call->args->argv[1], call->args->argv[1]);
+		if (complete)
+			say("%s: deal with --certify %s. The public key of this PC, to be published:", folder, folder);
+		else
+			say("%s: give the public key of this PC to the organiser, for the manifest:", folder);
 		say("%s", hex);
 	}
 	certifier_close(&certifier);
@@ -142,32 +154,108 @@ static enum status open_run(struct call *call)
 	return good ? STATUS_DONE : STATUS_INPUT;
 }
 
-/* -- verify ------------------------------------------------------------------- */
-
-static struct session_deals *session_get(struct call *call, const char *name)
+/* Print what the manifest needs to know about the machine. */
+static enum status machine_run(struct call *call)
 {
-	for (size_t i = 0; i < call->session_count; i++)
-		if (!strcmp(call->sessions[i].name, name))
-			return &call->sessions[i];
-	return NULL;
+	struct dealbox_promised_machine enrolled = { 0 };
+	struct dealbox_machine *machine = NULL;
+	struct dealbox_identity identity;
+	struct dealbox_error error;
+	char *text = NULL;
+	int err;
+
+	if (dealbox_machine_open(call->uri, true, &machine, &error)) {
+		complain(error.next, "%s", error.what);
+		return STATUS_MACHINE;
+	}
+	err = dealbox_dealing_id(machine, enrolled.name);
+	if (!err) {
+		err = dealbox_machine_get_identity(machine, &identity);
+		if (!err) {
+			enrolled.keyed = true;
+			enrolled.emulator = identity.flags & DEALBOX_IDENTITY_EMULATED;
+			memcpy(enrolled.key, identity.public_key, sizeof(enrolled.key));
+		} else if (err == -EOPNOTSUPP) {
+			err = 0;
+		}
+	}
+	/* a key that nobody compared is no more than what the machine says of itself */
+	enrolled.emulator |= call->uri && !strncmp(call->uri, "emu:", 4);
+	if (!err)
+		text = dealbox_promised_machine_print(&enrolled);
+	if (text)
+		say("%s", text);
+	else
+		complain(dealbox_machine_error(machine)->next, "%s", dealbox_machine_error(machine)->what);
+	if (text && !enrolled.keyed)
+		complain(NULL, "this machine has no key: its boards will rest on the PC's word only");
+	free(text);
+	dealbox_machine_close(machine);
+	return text ? STATUS_DONE : STATUS_MACHINE;
 }
 
-/* Keeps the set, in case of an error too. */
-static bool session_keep(struct call *call, const char *name, struct dealbox_set *set)
-{
-	struct session_deals *more = set ?
-		realloc(call->sessions, (call->session_count + 1) * sizeof(*more)) : NULL;
+/* -- verify ------------------------------------------------------------------- */
 
-	if (!more) {
-		if (set)
-			complain(NULL, "out of memory");
-		dealbox_set_free(set);
-		return false;
+static void sentence_say(const struct call *call, const char *sentence, enum status status)
+{
+	struct json_object *object;
+
+	if (!call->json) {
+		say("%s", sentence);
+		return;
 	}
-	call->sessions = more;
-	snprintf(more[call->session_count].name, sizeof(more->name), "%s", name);
-	more[call->session_count++].set = set;
-	return true;
+	object = json_object_new_object();
+	json_add_text(object, "summary", sentence);
+	json_add_number(object, "status", status);
+	json_add_number(object, "promised", (int64_t)call->proof.promised);
+	json_add_number(object, "proven", (int64_t)call->proof.proven);
+	json_add_number(object, "proven_by_machine", (int64_t)call->proof.by_machine);
+	json_say(object);
+}
+
+/* The files cannot be used: nothing was checked. Returns STATUS_INPUT. */
+static enum status refuse(const struct call *call, const char *word, const char *path)
+{
+	char sentence[160];
+
+	snprintf(sentence, sizeof(sentence), "REFUSED: %.100s cannot be used, so nothing was checked", path);
+	sentence_say(call, sentence, STATUS_INPUT);
+	if (call->json) {
+		struct json_object *object = json_object_new_object();
+
+		json_add_text(object, "finding", word);
+		json_add_text(object, "text", sentence);
+		json_say(object);
+	}
+	return STATUS_INPUT;
+}
+
+/* The finding of a text that was refused */
+static const char *refusal_of(int err)
+{
+	return err == -EBADMSG ? "chain" : err == -EKEYREJECTED ? "signature" : "form";
+}
+
+static enum status certificates_read(struct call *call, const char *path, const struct blob *blob)
+{
+	struct dealbox_certificates *certificates;
+	struct dealbox_error error;
+	int err = dealbox_certificates_parse(blob->data ? blob->data : "", blob->size, call->manifest,
+					     &certificates, &error);
+
+	if (err) {
+		fault_say(path, &error);
+		return refuse(call, refusal_of(err), path);
+	}
+	return proof_add_file(&call->proof, path, certificates) ? STATUS_DONE : STATUS_INPUT;
+}
+
+static bool is_certificates(const struct blob *blob)
+{
+	static const char *const words[] = { "dealbox certificate ", "dealbox opening " };
+
+	return !blob->size || !strncmp(blob->data, words[0], strlen(words[0])) ||
+	       !strncmp(blob->data, words[1], strlen(words[1]));
 }
 
 static bool is_description(const char *path)
@@ -177,53 +265,116 @@ static bool is_description(const char *path)
 	return length > 4 && !strcmp(path + length - 4, ".sqd");
 }
 
-/* The published deals: files of sessions, or the description and keys that they came from */
-static bool deals_read(struct call *call, char *const *path)
+/* Read the files of certificates, and mark the other operands as deals. */
+static enum status files_read(struct call *call, char **deals, int *deal_count)
 {
-	struct dealbox_square_session session;
+	enum status status = STATUS_DONE;
+	struct blob blob;
+
+	for (int i = 2; status == STATUS_DONE && i < call->args->argc; i++) {
+		char *path = call->args->argv[i];
+
+		if (!file_read(path, &blob))
+			status = STATUS_INPUT;
+		else if (i == 2 || is_certificates(&blob))
+			status = certificates_read(call, path, &blob);
+		else
+			deals[(*deal_count)++] = path;
+		blob_wipe(&blob);
+	}
+	return status;
+}
+
+static bool description_read(struct call *call, const char *path)
+{
 	struct dealbox_error error;
-	struct dealbox_set *set;
 
-	if (is_description(*path)) {
-		if (call->tournament.square)
-			return args_wrong(call->args, "one .sqd is enough"), false;
-		if (!tournament_name(&call->tournament, *path) || !tournament_read(&call->tournament))
-			return false;
-		if (dealbox_manifest_compare(call->manifest, call->tournament.square, &error)) {
-			fault_say(*path, &error);
-			return false;
-		}
-		return tournament_keys_read(&call->tournament, true, true);
-	}
-	if (!session_find(dealbox_manifest_square(call->manifest), *path, call->boards, &session))
+	if (call->tournament.square)
+		return args_wrong(call->args, "one .sqd is enough"), false;
+	if (!tournament_name(&call->tournament, path) || !tournament_read(&call->tournament))
 		return false;
-	return set_to_deal_read(path, 1, false, "it was not compared", &set) == STATUS_DONE &&
-	       session_keep(call, session.file, set);
+	if (!dealbox_manifest_compare(call->manifest, call->tournament.square, &error))
+		return tournament_keys_read(&call->tournament, true, true);
+	fault_say(path, &error);
+	return false;
 }
 
-/* The deals of a session, NULL and said if they are not there */
-static const struct dealbox_set *session_deals(struct call *call, const char *name)
+/* The deals of a session, from its file */
+static bool session_read(struct call *call, char *path)
 {
-	struct session_deals *session = session_get(call, name);
-	struct dealbox_square_session found;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct proof_session *session;
+	char file[128];
 
-	if (session)
-		return session->set;
-	if (!call->tournament.square) {
-		complain("give its file too", "there are certificates of session %s, and no deals", name);
-		return NULL;
+	snprintf(file, sizeof(file), "%.*s", (int)strcspn(name, "."), name);
+	session = proof_session(&call->proof, file);
+	if (session && session->set) {
+		complain("give each session once", "%s: the deals of this session were given already", path);
+		return false;
 	}
-	if (!session_find(call->tournament.square, name, call->boards, &found) ||
-	    !session_keep(call, name, tournament_deal(&call->tournament, &found)))
-		return NULL;
-	return call->sessions[call->session_count - 1].set;
+	if (!session && !proof_add_session(&call->proof, file)) {
+		complain("name the files as they were published: `dealbox square show` has the prefixes",
+			 "%s: no session of the tournament has this name", path);
+		return false;
+	}
+	session = proof_session(&call->proof, file);
+	return set_to_deal_read(&path, 1, false, "it was not compared", &session->set) == STATUS_DONE;
 }
 
-static void certificate_say(const struct call *call, const struct dealbox_certificate *c, bool good,
-			    const char *text)
+/* The published deals: files of sessions, or the description and keys that they came from */
+static enum status deals_read(struct call *call, char **deals, int count)
 {
-	struct json_object *object;
+	for (int i = 0; i < count; i++)
+		if (is_description(deals[i]) ? !description_read(call, deals[i]) : !session_read(call, deals[i]))
+			return refuse(call, "deals", deals[i]);
+	for (size_t i = 0; call->tournament.square && i < call->proof.session_count; i++) {
+		struct proof_session *session = &call->proof.sessions[i];
 
+		if (session->set || !session->promised || session->any_board)
+			continue;
+		session->set = tournament_deal(&call->tournament, &session->square);
+		if (!session->set)
+			return refuse(call, "deals", call->tournament.sqd);
+	}
+	return STATUS_DONE;
+}
+
+static bool trace_keep(void *context, const struct tracefile_head *head,
+		       struct dealbox_trace *trace, const char *path, unsigned long line)
+{
+	struct proof *proof = context;
+	struct proof_trace *more = reallocarray(proof->traces, proof->trace_count + 1, sizeof(*more));
+
+	if (!more) {
+		complain(NULL, "%s:%lu: out of memory", path, line);
+		dealbox_trace_free(trace);
+		return false;
+	}
+	proof->traces = more;
+	more[proof->trace_count++] = (struct proof_trace) { *head, trace };
+	return true;
+}
+
+static const char *basis_text(const struct dealbox_certificate *c)
+{
+	if (!c->identified)
+		return "if the deck lay as the plan says: cards were counted, not read";
+	return c->basis == DEALBOX_BASIS_SENSORS ? "each card seen to fall" : "gates set, falls not seen";
+}
+
+static void certificate_say(const struct call *call, const struct proof_certificate *p)
+{
+	const struct dealbox_certificate *c = p->c;
+	struct json_object *object;
+	char text[160];
+
+	if (p->proven)
+		snprintf(text, sizeof(text), "the deal that was committed to (%s; %s)", proof_word_name(p->word),
+			 basis_text(c));
+	else if (p->counts)
+		snprintf(text, sizeof(text), "NOT PROVEN (%s)", proof_word_name(p->word));
+	else
+		snprintf(text, sizeof(text), "void: this board was not given out as dealt");
 	if (!call->json) {
 		say("%s board %u copy %u (machine %s, insertion %u): %s", c->session, c->board, c->copy,
 		    c->machine, c->insertion, text);
@@ -236,245 +387,128 @@ static void certificate_say(const struct call *call, const struct dealbox_certif
 	json_add_text(object, "machine", c->machine);
 	json_add_number(object, "insertion", c->insertion);
 	json_add_text(object, "verdict", c->exact ? "exact" : "void");
-	json_object_object_add(object, "proven", json_object_new_boolean(good));
+	json_object_object_add(object, "proven", json_object_new_boolean(p->proven));
+	json_add_text(object, "word", proof_word_name(p->word));
 	json_add_text(object, "text", text);
 	json_say(object);
 }
 
-static bool trace_keep(void *context, const struct tracefile_head *head,
-		       struct dealbox_trace *trace, const char *path, unsigned long line)
+static void finding_say(const struct call *call, const struct finding *finding)
 {
-	struct call *call = context;
-	struct recorded *more = realloc(call->traces, (call->trace_count + 1) * sizeof(*more));
+	const struct dealbox_certificate *c = finding->certificate;
+	struct json_object *object;
 
-	if (!more) {
-		complain(NULL, "%s:%lu: out of memory", path, line);
-		dealbox_trace_free(trace);
-		return false;
+	if (!call->json) {
+		if (c)
+			say("[%s] %s board %u copy %u: %s", finding_name(finding->kind), c->session, c->board, c->copy,
+			    finding->text);
+		else
+			say("[%s] %s", finding_name(finding->kind), finding->text);
+		return;
 	}
-	call->traces = more;
-	more[call->trace_count++] = (struct recorded) { *head, trace };
-	return true;
-}
-
-/* Return true if certificates behind this one call the same copy of the board exact. */
-static bool dealt_again(const struct call *call, const struct dealbox_certificate *c)
-{
-	const struct dealbox_certificate *later;
-	bool behind = false, again = false;
-
-	for (size_t i = 0; (later = dealbox_certificates_get(call->certificates, i)); i++) {
-		if (behind && later->exact && later->board == c->board && later->copy == c->copy &&
-		    !strcmp(later->session, c->session))
-			again = true;
-		behind |= later == c;
+	object = json_object_new_object();
+	json_add_text(object, "finding", finding_name(finding->kind));
+	if (c) {
+		json_add_text(object, "session", c->session);
+		json_add_number(object, "board", c->board);
+		json_add_number(object, "copy", c->copy);
 	}
-	return again;
+	json_add_text(object, "text", finding->text);
+	json_say(object);
 }
 
-/* NULL: the verdict of the certificate is the one that follows from plan and trace; or why that is not known. */
-static const char *verdict_follows(const struct call *call, const struct dealbox_certificate *c,
-				   const struct recorded *recorded, const struct dealbox_deal *deal)
+/* Everything is read: compare it, and report. */
+static enum status report(struct call *call)
 {
-	struct dealbox_verdict *verdict = NULL;
-	uint8_t pockets[DEALBOX_HANDS];
-	bool exact, same;
-	int ret;
+	struct proof *proof = &call->proof;
+	enum status status;
+	char *sentence;
 
-	ret = dealbox_pockets_parse(c->pockets, pockets);
-	if (!ret)
-		ret = tracefile_judge(&recorded->head, pockets, recorded->trace, deal, dealbox_pack_bridge(),
-				      &verdict);
-	if (ret == -ENODATA)
-		return "NOT PROVEN: the cards were counted, and the trace does not say that their deck was sorted; "
-		       "`dealbox ledger traces` writes it again";
-	exact = !ret && dealbox_verdict_exact(verdict);
-	same = !ret && (!c->exact || exact) &&
-	       dealbox_verdict_basis(verdict) == c->basis &&
-	       dealbox_verdict_identified(verdict) == c->identified;
-	dealbox_verdict_free(verdict);
-	if (!same)
-		return "NOT PROVEN: the trace does not bear out the verdict";
-	/* A board may be void for a reason that came behind its trace. It is dealt again then. */
-	if (exact && !c->exact && !dealt_again(call, c))
-		return "NOT PROVEN: called void, though its trace is exact, and not dealt again";
-	return NULL;
-}
-
-/*
- * Returns the error of a certificate by its trace; NULL: no error, or no trace. Two machines may
- * have used the same number: one of the traces must open the certificate.
- */
-static const char *trace_verify(struct call *call, const struct dealbox_certificate *c,
-				const struct dealbox_deal *deal)
-{
-	bool given = false;
-
-	for (size_t i = 0; i < call->trace_count; i++) {
-		const struct recorded *recorded = &call->traces[i];
-
-		if (recorded->head.insertion != c->insertion || recorded->head.board != c->board ||
-		    recorded->head.copy != c->copy)
-			continue;
-		given = true;
-		if (!dealbox_certificate_opens(c, dealbox_certificates_opening(call->certificates), deal,
-					       recorded->trace))
-			continue;
-		call->judged++;
-		return verdict_follows(call, c, recorded, deal);
+	if (!proof_run(proof) || !(sentence = proof_sentence(proof))) {
+		complain(NULL, "out of memory");
+		return STATUS_INPUT;
 	}
-	return given ? "NOT PROVEN: the machine reported something else than this trace" : NULL;
+	status = proof->finding_count || !proof->proven ? STATUS_NO : STATUS_DONE;
+	sentence_say(call, sentence, status);
+	for (size_t i = 0; i < proof->certificate_count; i++)
+		certificate_say(call, &proof->certificates[i]);
+	for (size_t i = 0; i < proof->finding_count; i++)
+		finding_say(call, &proof->findings[i]);
+	if (!call->tournament.square)
+		complain("`dealbox square verify` does so, or give the .sqd",
+			 "the published deals were not compared with the keys");
+	free(sentence);
+	return status;
 }
 
-/* Return true if a later certificate calls the same insertion void: the machine stopped behind its end. */
-static bool taken_back(const struct call *call, const struct dealbox_certificate *c)
+/* Nothing that another than the organiser has signed is looked at. */
+static enum status other_signer(struct call *call, const char *hex)
 {
-	const struct dealbox_certificate *later;
-	bool behind = false;
-
-	for (size_t i = 0; (later = dealbox_certificates_get(call->certificates, i)); i++) {
-		if (behind && !later->exact && later->board == c->board && later->copy == c->copy &&
-		    later->insertion == c->insertion && !strcmp(later->machine, c->machine) &&
-		    !strcmp(later->session, c->session))
-			return true;
-		behind |= later == c;
-	}
-	return false;
+	proof_find(&call->proof, FINDING_SIGNER, NULL,
+		   "the manifest is signed by another key, %s: get it from the organiser again", hex);
+	sentence_say(call, "NOTHING IS PROVEN: the manifest is not the organiser's", STATUS_NO);
+	if (call->proof.finding_count)
+		finding_say(call, &call->proof.findings[0]);
+	return STATUS_NO;
 }
 
-static bool certificate_verify(struct call *call, const struct dealbox_certificate *c)
+static enum status manifest_check(struct call *call)
 {
-	const struct dealbox_set *set = session_deals(call, c->session);
-	const char *wrong = NULL;
-	struct dealbox_board board;
-	bool found;
-	long at;
-
-	if (!set)
-		return false;
-	at = dealbox_set_find(set, c->board);
-	found = at >= 0 && !dealbox_set_get(set, (size_t)at, &board);
-	if (found && dealbox_certificate_opens(c, dealbox_certificates_opening(call->certificates),
-					       &board.deal, NULL))
-		wrong = trace_verify(call, c, &board.deal);
-	else if (c->exact)	/* a void board lies before nobody */
-		wrong = found ? "NOT PROVEN: another deal was put into the pockets" :
-				"NOT PROVEN: the session has no such board";
-	if (wrong) {
-		call->wrong++;
-		certificate_say(call, c, false, wrong);
-	} else if (!c->exact || taken_back(call, c)) {
-		certificate_say(call, c, false, "void: this board was not given out as dealt");
-	} else {
-		call->right++;
-		certificate_say(call, c, true, !c->identified ?
-				"the deal that was committed to, if the deck lay as the plan says (cards were "
-				"counted, not read)" : c->basis == DEALBOX_BASIS_SENSORS ?
-				"the deal that was committed to (each card seen to fall)" :
-				"the deal that was committed to (gates set, falls not seen)");
-	}
-	return true;
-}
-
-/* Boards of these sessions of which no copy was certified as exact */
-static void missing_say(struct call *call)
-{
-	struct dealbox_board board;
-
-	for (size_t s = 0; s < call->session_count; s++)
-		for (size_t i = 0; !dealbox_set_get(call->sessions[s].set, i, &board); i++) {
-			const struct dealbox_certificate *c;
-			size_t n = 0;
-
-			while ((c = dealbox_certificates_get(call->certificates, n)) &&
-			       (!c->exact || c->board != board.number || taken_back(call, c) ||
-				strcmp(c->session, call->sessions[s].name)))
-				n++;
-			if (c)
-				continue;
-			call->missing++;
-			complain("it may have been dealt at another machine: verify its certificates too",
-				 "%s board %u: there is no certificate", call->sessions[s].name, board.number);
-		}
-}
-
-static bool certificates_read(struct call *call, const char *path)
-{
+	const char *path = call->args->argv[1];
+	char hex[2 * DEALBOX_SIGNER_KEY + 1];
 	struct dealbox_error error;
 	struct blob blob;
-	bool good = file_read(path, &blob);
+	int err = -ENOENT;
 
-	if (good && dealbox_certificates_parse(blob.data, blob.size, call->manifest, &call->certificates,
-					       &error)) {
-		fault_say(path, &error);
-		good = false;
-	}
-	if (good && !dealbox_certificates_opening(call->certificates)) {
-		complain("`dealbox certificate open FOLDER`, after play, where they were made",
-			 "%s: %zu certificates, in order; but they are not open yet, so no card can be checked", path,
-			 dealbox_certificates_count(call->certificates));
-		good = false;
+	if (file_read(path, &blob)) {
+		err = dealbox_manifest_parse(blob.data ? blob.data : "", blob.size, &call->manifest, &error);
+		if (err) {
+			fault_say(path, &error);
+			refuse(call, refusal_of(err), path);
+		}
 	}
 	blob_wipe(&blob);
-	return good;
+	if (err)
+		return STATUS_INPUT;
+	key_hex(dealbox_manifest_signer(call->manifest), hex);
+	if (call->signer && strcmp(call->signer, hex))
+		return other_signer(call, hex);
+	if (!call->signer)
+		complain("compare that with the organiser's published key; --signer KEY does so",
+			 "the manifest is signed by %s", hex);
+	if (!dealbox_manifest_promise(call->manifest))
+		complain("--copies and --pc say so",
+			 "the manifest is of version 1: it promises no number of copies, and names no PC");
+	return STATUS_DONE;
 }
 
 static enum status verify_run(struct call *call)
 {
-	char *const *operand = call->args->argv;
-	char hex[2 * DEALBOX_SIGNER_KEY + 1];
-	const struct dealbox_certificate *c;
-	enum status status = STATUS_INPUT;
+	char **deals = calloc((size_t)call->args->argc, sizeof(*deals));
+	enum status status = deals ? manifest_check(call) : STATUS_INPUT;
+	int count = 0;
 
-	call->manifest = manifest_read(operand[1]);
-	if (!call->manifest)
-		return STATUS_INPUT;
-	key_hex(dealbox_manifest_signer(call->manifest), hex);
-	if (call->signer && strcmp(call->signer, hex)) {
-		complain("get the manifest from the organiser again",
-			 "%s: it is signed by another key, %s", operand[1], hex);
-		status = STATUS_NO;
-		goto out;
-	}
-	if (!call->signer)
-		complain("compare that with the organiser's published key; --signer KEY does so",
-			 "the manifest is signed by %s", hex);
-	if (!certificates_read(call, operand[2]))
-		goto out;
-	c = dealbox_certificates_get(call->certificates, 0);
-	if (c) {
-		key_hex(c->signer, hex);
-		complain("compare that with the key that was published when that PC was set up",
-			 "the certificates are signed by %s", hex);
-	}
-	for (int i = 3; i < call->args->argc; i++)
-		if (!deals_read(call, &operand[i]))
-			goto out;
-	if (call->traces_path && !tracefile_read(call->traces_path, trace_keep, call))
-		goto out;
-	for (size_t i = 0; (c = dealbox_certificates_get(call->certificates, i)); i++)
-		if (!certificate_verify(call, c))
-			goto out;
-	missing_say(call);
-	if (!call->json)
-		say("%zu boards are proven, %zu are not, %zu have no certificate", call->right, call->wrong,
-		    call->missing);
-	if (call->traces_path && !call->json)
-		say("%zu certificates, of which %zu were checked again with their traces",
-		    dealbox_certificates_count(call->certificates), call->judged);
-	if (!call->tournament.square)
-		complain("`dealbox square verify` does so, or give the .sqd",
-			 "the published deals were not compared with the keys");
-	status = call->wrong || call->missing ? STATUS_NO : STATUS_DONE;
-out:
-	dealbox_certificates_free(call->certificates);
+	call->proof.manifest = call->manifest;
+	call->proof.boards = call->boards;
+	call->proof.signer_named = call->signer;
+	call->proof.pcs = (const uint8_t (*)[DEALBOX_SIGNER_KEY])call->pcs;
+	call->proof.pc_count = call->pc_count;
+	call->proof.copies = (unsigned int)call->copies;
+	call->proof.traces_given = call->traces_path;
+	if (status == STATUS_DONE)
+		status = files_read(call, deals, &count);
+	if (status == STATUS_DONE && !proof_find_sessions(&call->proof))
+		status = STATUS_INPUT;
+	if (status == STATUS_DONE)
+		status = deals_read(call, deals, count);
+	if (status == STATUS_DONE && call->traces_path &&
+	    !tracefile_read(call->traces_path, trace_keep, &call->proof))
+		status = STATUS_INPUT;
+	if (status == STATUS_DONE)
+		status = report(call);
+	proof_free(&call->proof);
 	dealbox_manifest_free(call->manifest);
-	for (size_t i = 0; i < call->session_count; i++)
-		dealbox_set_free(call->sessions[i].set);
-	free(call->sessions);
-	for (size_t i = 0; i < call->trace_count; i++)
-		dealbox_trace_free(call->traces[i].trace);
-	free(call->traces);
+	free(deals);
 	return status;
 }
 
@@ -483,13 +517,47 @@ out:
 static const struct action_row actions[] = {
 	{ "new-key", 2, 2, "the name of a file", new_key_run },
 	{ "manifest", 2, 2, "a tournament", manifest_run },
-	{ "begin", 3, 3, "a new folder and a manifest", begin_run },
+	{ "begin", 2, 3, "a folder, and a manifest once there is one", begin_run },
+	{ "machine", 1, 1, "no operand", machine_run },
 	{ "open", 2, 2, "a folder", open_run },
 	{ "verify", 4, INT32_MAX, "a manifest, certificates and deals", verify_run },
 	{ NULL }
 };
 
-enum { KEY_SIGNER = OPT_LONG };
+enum { KEY_SIGNER = OPT_LONG, KEY_PC, KEY_ENROL };
+
+/* The key of a PC, which may be named several times. Returns false after reporting an error. */
+static bool pc_add(struct call *call, const char *hex)
+{
+	uint8_t (*more)[DEALBOX_SIGNER_KEY] = reallocarray(call->pcs, call->pc_count + 1, sizeof(*more));
+	size_t size = 0;
+
+	if (more)
+		call->pcs = more;
+	if (more && strlen(hex) == 2 * DEALBOX_SIGNER_KEY &&
+	    !sodium_hex2bin(more[call->pc_count], DEALBOX_SIGNER_KEY, hex, strlen(hex), NULL, &size, NULL) &&
+	    size == DEALBOX_SIGNER_KEY) {
+		call->pc_count++;
+		return true;
+	}
+	args_wrong(call->args, "--pc is a public key of 64 hexadecimal digits");
+	return false;
+}
+
+static bool machine_add(struct call *call, const char *text)
+{
+	struct dealbox_promised_machine *more =
+		reallocarray(call->machines, call->machine_count + 1, sizeof(*more));
+
+	if (more)
+		call->machines = more;
+	if (more && !dealbox_promised_machine_parse(text, &more[call->machine_count])) {
+		call->machine_count++;
+		return true;
+	}
+	args_wrong(call->args, "--enrol is a line of `dealbox certificate machine`, as one word");
+	return false;
+}
 
 static enum status certificate_run(struct args *args)
 {
@@ -502,7 +570,8 @@ static enum status certificate_run(struct args *args)
 	while ((key = args_next(args, &value)) != ARGS_END) {
 		switch (key) {
 		case ARGS_STOP:
-			return args->status;
+			status = args->status;
+			goto out;
 		case 'k':
 			call.key_path = value;
 			break;
@@ -515,6 +584,21 @@ static enum status certificate_run(struct args *args)
 		case 't':
 			call.traces_path = value;
 			break;
+		case 'm':
+			call.uri = value;
+			break;
+		case 'c':
+			if (!args_number(args, "--copies", value, 1, DEALBOX_COPIES_MAX, &call.copies))
+				goto wrong;
+			break;
+		case KEY_PC:
+			if (!pc_add(&call, value))
+				goto wrong;
+			break;
+		case KEY_ENROL:
+			if (!machine_add(&call, value))
+				goto wrong;
+			break;
 		case 'j':
 			call.json = true;
 			break;
@@ -522,14 +606,24 @@ static enum status certificate_run(struct args *args)
 	}
 	action = args_action(args, actions);
 	if (!action)
-		return STATUS_INPUT;
+		goto wrong;
 	status = action->run(&call);
 	tournament_free(&call.tournament);
+out:
+	free(call.pcs);
+	free(call.machines);
 	return status;
+wrong:
+	status = STATUS_INPUT;
+	goto out;
 }
 
 static const struct option_row certificate_options[] = {
 	{ 'k', "key", "FILE", "manifest: the organiser's signing key" },
+	{ 'c', "copies", "N", "manifest: copies of each board; verify: instead of the manifest's" },
+	{ KEY_PC, "pc", "KEY", "manifest: the public key of a PC; verify: instead of the manifest's" },
+	{ KEY_ENROL, "enrol", "MACHINE", "manifest: a machine, as `dealbox certificate machine` prints it" },
+	OPT_MACHINE,
 	{ KEY_SIGNER, "signer", "KEY", "verify: the organiser's public key, from elsewhere" },
 	{ 'b', "boards", "BOARDS", "verify: boards of a phase that has ?" },
 	{ 't', "traces", "FILE", "verify: what the machine reported, to judge it again" },
@@ -539,15 +633,17 @@ static const struct option_row certificate_options[] = {
 
 const struct command cmd_certificate = {
 	.name = "certificate",
-	.operands = "new-key|manifest|begin|open|verify OPERAND...",
+	.operands = "new-key|machine|begin|manifest|open|verify [OPERAND]...",
 	.summary = "Prove that the cards in the boards are the deals committed to",
-	.about = "new-key FILE: make a signing key. manifest TOURNAMENT: sign everything that a\n"
-		 "published tournament promises. begin FOLDER MANIFEST: create a folder for the\n"
-		 "certificates of this PC; `dealbox deal --certify FOLDER` adds one for each\n"
-		 "board. open FOLDER: after play, publish the secret that opens them. verify\n"
-		 "MANIFEST CERTIFICATES DEALS...: report for each board whether its cards are the\n"
-		 "deal that was committed to; DEALS are files of sessions, or the .sqd with its\n"
-		 ".sqk next to it. The exit status is 1 if a board is not proven.\n"
+	.about = "new-key FILE: make a signing key. machine: print the machine as a manifest has it.\n"
+		 "begin FOLDER: create a folder for the certificates of this PC, and print its\n"
+		 "public key. manifest TOURNAMENT: sign everything that a published tournament\n"
+		 "promises. begin FOLDER MANIFEST: put the manifest into the folder;\n"
+		 "`dealbox deal --certify FOLDER` adds a certificate for each board. open FOLDER:\n"
+		 "after play, publish the secret that opens them. verify MANIFEST CERTIFICATES...\n"
+		 "DEALS...: report for each board whether its cards are the deal that was committed\n"
+		 "to, and what is missing; DEALS are files of sessions, or the .sqd with its .sqk.\n"
+		 "The exit status is 0 only if every board and copy that was promised is proven.\n"
 		 "With the traces of `dealbox deal --record` or `dealbox ledger traces`, each\n"
 		 "verdict is checked again.\n"
 		 "What this proves and what it does not: docs/certificate.md.",

@@ -124,6 +124,12 @@ static void stop_say(const struct front *f, const struct own_stand *stand,
 
 /* ---- certificates --------------------------------------------------------- */
 
+/* Return true if no card is dealt: a program plays the machine. */
+static bool is_emulator(const struct front *f)
+{
+	return f->uri && !strncmp(f->uri, "emu:", strlen("emu:"));
+}
+
 static int certify_one(const struct dealbox_ledger_insertion *insertion, void *context)
 {
 	struct own_deal *d = context;
@@ -133,15 +139,19 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	struct dealbox_verdict *verdict = NULL;
 	struct dealbox_trace *trace;
 	struct dealbox_deal deal;
+	bool complete, good;
 	int counts;
-	bool good;
 
-	if (insertion->outcome != DEALBOX_LEDGER_EXACT && insertion->outcome != DEALBOX_LEDGER_DIFFERS)
+	/* of what was cut short, too: verifiers look for gaps between the insertions */
+	if (!insertion->outcome || insertion->outcome == DEALBOX_LEDGER_CAPTURED)
 		return 0;
+	complete = insertion->outcome == DEALBOX_LEDGER_EXACT || insertion->outcome == DEALBOX_LEDGER_DIFFERS;
 	counts = dealbox_ledger_counts(d->own.reader, insertion);
 	if (counts < 0)
 		return own_refused(d->own.reader), counts;
 	certificate.exact = counts;
+	certificate.by = is_emulator(&d->front) ? DEALBOX_BY_EMULATOR : DEALBOX_BY_MACHINE;
+	certificate.number = insertion->plan;
 	snprintf(certificate.session, sizeof(certificate.session), "%s", d->session.file);
 	snprintf(certificate.machine, sizeof(certificate.machine), "%s", insertion->machine);
 	memcpy(certificate.pockets, own_pockets(&d->job), DEALBOX_HANDS);
@@ -150,12 +160,15 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 		return 0;
 	}
 	trace = own_trace(d->own.reader, insertion);
+	if (!trace && !complete)
+		trace = dealbox_trace_new(insertion->number);
 	verdict = own_judge(d->own.reader, &d->job, insertion, trace);
-	good = verdict && !dealbox_ledger_get_deal(d->own.reader, d->job.set, insertion->board, &deal);
+	good = trace && (verdict || !complete) &&
+	       !dealbox_ledger_get_deal(d->own.reader, d->job.set, insertion->board, &deal);
 	if (good) {
-		certificate.exact &= dealbox_verdict_exact(verdict);
-		certificate.basis = dealbox_verdict_basis(verdict);
-		certificate.identified = dealbox_verdict_identified(verdict);
+		certificate.exact &= verdict && dealbox_verdict_exact(verdict);
+		certificate.basis = verdict ? dealbox_verdict_basis(verdict) : DEALBOX_BASIS_NONE;
+		certificate.identified = verdict && dealbox_verdict_identified(verdict);
 		good = certifier_add(&d->certifier, &certificate, &deal, trace);
 		dealbox_deal_wipe(&deal);
 	}
@@ -171,7 +184,7 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 }
 
 /*
- * Certify each insertion that was dealt to its end and has no certificate, oldest first. A certificate
+ * Certify each insertion that has ended and has no certificate, oldest first. A certificate
  * of one that does not count any more is taken back by another.
  */
 static bool certify(struct own_deal *d)

@@ -70,27 +70,21 @@ static bool certificates_load(struct certifier *c)
 	return true;
 }
 
-bool certifier_begin(struct certifier *c, const char *folder, const char *manifest_path)
+/* Create a folder with a key and an opening. */
+static bool folder_make(struct certifier *c)
 {
 	struct dealbox_random *random = NULL;
-	struct blob manifest = { 0 };
 	char *key = NULL;
 	bool good = false;
-	int err;
+	int err = dealbox_random_new(&random);
 
-	if (!paths_make(c, folder))
-		return false;
-	c->manifest = manifest_read(manifest_path);
-	if (!c->manifest || !file_read(manifest_path, &manifest))
-		goto out;
-	err = dealbox_random_new(&random);
 	if (err) {
 		complain("do not make keys on this computer until that is repaired",
 			 "the kernel gives no random bits: %s", strerror(-err));
-		goto out;
+		return false;
 	}
-	if (mkdir(folder, 0700)) {
-		complain("choose another name", "%s: %s", folder, strerror(errno));
+	if (mkdir(c->folder, 0700)) {
+		complain("choose another name", "%s: %s", c->folder, strerror(errno));
 		goto out;
 	}
 	dealbox_random_bytes(random, c->opening, sizeof(c->opening));
@@ -98,32 +92,84 @@ bool certifier_begin(struct certifier *c, const char *folder, const char *manife
 		key = dealbox_signer_print(c->signer);
 	good = key && file_write(c->key_path, key, strlen(key), FILE_SECRET, false) &&
 	       file_write(c->opening_path, c->opening, sizeof(c->opening), FILE_SECRET, false) &&
-	       file_write(c->certificates_path, "", 0, FILE_PUBLIC, false) &&
-	       file_write(c->manifest_path, manifest.data, manifest.size, FILE_PUBLIC, false);
+	       file_write(c->certificates_path, "", 0, FILE_PUBLIC, false);
 out:
 	if (key)
 		explicit_bzero(key, strlen(key));
 	free(key);
-	blob_wipe(&manifest);
 	dealbox_random_free(random);
+	return good;
+}
+
+static bool signer_read(struct certifier *c)
+{
+	struct dealbox_error error;
+	struct blob key = { 0 };
+	bool good = file_read_secret(c->key_path, &key);
+
+	if (good && dealbox_signer_parse(key.data, key.size, &c->signer, &error)) {
+		fault_say(c->key_path, &error);
+		good = false;
+	}
+	blob_wipe(&key);
+	return good;
+}
+
+/* Return true if the manifest names this PC, or none; otherwise report it. */
+static bool is_named(const struct certifier *c, const char *manifest_path)
+{
+	const struct dealbox_promise *promise = dealbox_manifest_promise(c->manifest);
+
+	if (!promise || !promise->pc_count)
+		return true;
+	for (size_t i = 0; c->signer && i < promise->pc_count; i++)
+		if (!memcmp(promise->pcs[i], dealbox_signer_public(c->signer), DEALBOX_SIGNER_KEY))
+			return true;
+	complain("`dealbox certificate begin FOLDER` makes the key; the organiser names it with --pc",
+		 "%s: the manifest names other PCs than this one", manifest_path);
+	return false;
+}
+
+bool certifier_begin(struct certifier *c, const char *folder, const char *manifest_path)
+{
+	struct blob manifest = { 0 };
+	bool good, waiting;
+
+	if (!paths_make(c, folder))
+		return false;
+	/* a folder that waits for its manifest */
+	waiting = manifest_path && file_exists(c->key_path) && !file_exists(c->manifest_path);
+	if (manifest_path) {
+		c->manifest = manifest_read(manifest_path);
+		if (!c->manifest)
+			return false;
+	}
+	if (waiting)
+		good = signer_read(c) && is_named(c, manifest_path);
+	else
+		good = (!c->manifest || is_named(c, manifest_path)) && folder_make(c);
+	good = good && (!manifest_path ||
+			(file_read(manifest_path, &manifest) &&
+			 file_write(c->manifest_path, manifest.data, manifest.size, FILE_PUBLIC, false)));
+	blob_wipe(&manifest);
 	return good;
 }
 
 bool certifier_open(struct certifier *c, const char *folder)
 {
-	struct dealbox_error error;
-	struct blob key = { 0 }, opening = { 0 };
+	struct blob opening = { 0 };
 	bool good;
 
 	if (!paths_make(c, folder))
 		return false;
-	c->manifest = manifest_read(c->manifest_path);
-	good = c->manifest && file_read_secret(c->key_path, &key) &&
-	       file_read_secret(c->opening_path, &opening) && file_read(c->certificates_path, &c->file);
-	if (good && dealbox_signer_parse(key.data, key.size, &c->signer, &error)) {
-		fault_say(c->key_path, &error);
-		good = false;
+	if (file_exists(c->key_path) && !file_exists(c->manifest_path)) {
+		complain("`dealbox certificate begin FOLDER MANIFEST` puts it there",
+			 "%s: there is no manifest in the folder yet", folder);
+		return false;
 	}
+	c->manifest = manifest_read(c->manifest_path);
+	good = c->manifest && signer_read(c) &&
+	       file_read_secret(c->opening_path, &opening) && file_read(c->certificates_path, &c->file);
 	if (good && opening.size != DEALBOX_OPENING) {
 		complain("restore it from a copy", "%s: it is damaged", c->opening_path);
 		good = false;
@@ -131,7 +177,6 @@ bool certifier_open(struct certifier *c, const char *folder)
 	if (good)
 		memcpy(c->opening, opening.data, DEALBOX_OPENING);
 	good = good && certificates_load(c);
-	blob_wipe(&key);
 	blob_wipe(&opening);
 	return good;
 }
@@ -174,6 +219,14 @@ bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
 	certificate->time = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 	memcpy(certificate->manifest, dealbox_manifest_hash(c->manifest), DEALBOX_HASH);
 	memcpy(certificate->previous, dealbox_certificates_head(c->certificates), DEALBOX_HASH);
+	certificate->version = 2;
+	if (trace && certificate->attested) {
+		uint8_t salt[DEALBOX_HASH];
+
+		dealbox_certificate_salt(certificate, c->opening, salt);
+		dealbox_nonce_seal(certificate->nonce, &certificate->attestation, salt);
+		explicit_bzero(salt, sizeof(salt));
+	}
 	if (!dealbox_certificate_commit(certificate, c->opening, deal, trace))
 		text = dealbox_certificate_sign(certificate, c->signer);
 	if (text)

@@ -19,7 +19,11 @@ struct certifier {
 	struct dealbox_certificates *certificates;
 };
 
-/* Create a folder, which must not exist, with the manifest in a file. */
+/*
+ * Create a folder, with the manifest in a file unless manifest_path is NULL. The folder must not
+ * exist, or have no manifest yet: then it gets that. Refuses a manifest that names PCs, and not this
+ * one.
+ */
 bool certifier_begin(struct certifier *c, const char *folder, const char *manifest_path);
 
 /* Open a folder. Call certifier_close() in any case, also after certifier_begin(). */
@@ -27,9 +31,10 @@ bool certifier_open(struct certifier *c, const char *folder);
 void certifier_close(struct certifier *c);
 
 /*
- * Add a certificate. Its board, copy, session, pockets, exact, basis, identified, machine and
- * insertion must be set. If trace is NULL, so must be its field trace, made with the salt of
- * certifier_salt(). The certificate is on disk when this returns true.
+ * Add a certificate. Its board, copy, session, pockets, exact, by, basis, identified, machine,
+ * insertion, number and attestation must be set; a nonce that is not sealed yet is sealed here. If
+ * trace is NULL, so must be its field trace, made with the salt of certifier_salt(), and the nonce
+ * must be sealed. The certificate is on disk when this returns true.
  */
 bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
 		   const struct dealbox_deal *deal, const struct dealbox_trace *trace);
