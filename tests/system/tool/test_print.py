@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 
-from tool import SET, assert_secret, deals, main, test
+from tool import DEALBOX, SET, assert_secret, deals, main, test
 
 HANDS = "Q8.4.AQT3.AQT963 AKJ43.97652.4.K8 T9652.T3.K72.J52 7.AKQJ8.J9865.74"
 OTHER = "754.JT2.K732.AJ6 QJ9832..A9.KQT95 6.AQ86.QJT864.82 AKT.K97543.5.743"
@@ -358,7 +358,40 @@ def a_receipt_of_the_own_ledger(box):
     assert not re.search("[♠♥♦♣]", text), text
     box.dealbox("print", "--receipt", "999999", "--ledger", ledger, "-o", "b.pdf").expect(2, "no job 999999")
     box.dealbox("print", "--receipt", job, "--ledger", "none", "-o", "b.pdf").expect(2, "none")
-    box.dealbox("print", SET, "--ledger", ledger, "-o", "b.pdf").expect(2, "--ledger goes with --receipt")
+    box.dealbox("print", SET, "--ledger", ledger, "-o", "b.pdf").expect(2, "--ledger goes with --job or --receipt")
+    assert not os.path.exists("b.pdf")
+
+
+@test
+def hand_records_of_the_own_ledger(box):
+    machine = box.machine()
+    box.deal(SET, "-m", machine.uri, "--boards", "1-2", "--session", "monday").expect(0)
+    ledger = os.path.join(box.folder, "state/dealbox/ledger")
+    job = str(json.loads(box.dealbox("ledger", "list", "--json", "-l", ledger).out.splitlines()[0])["job"])
+    before = len(box.records())
+    box.dealbox("print", "--job", job, "--ledger", ledger, "-o", "a.pdf", "-L", "en").expect(0)
+    cards = deals(SET)
+    hands = [text for element, text in spoken("a.pdf") if element == "P" and re.match("[NESW] ", text)]
+    assert hands == [hand("NESW"[seat], cards[board][seat], LANGUAGES["en"][1])
+                     for board in (1, 2) for seat in range(4)], hands
+    # who saw them is recorded, and the paper's head and QR code are of the ledger with that record
+    record, = box.records()[before:]
+    assert record["record"] == "act" and record["act"] == "reveal" and record["uid"] == os.getuid(), record
+    head = re.search(r"2 × 1 exact, ledger head (\d+:[0-9a-f]{64})", poppler("pdftotext", "-layout", "a.pdf", "-"))[1]
+    assert head in box.dealbox("ledger", "verify", "-l", ledger).out, head
+    subprocess.run(["pdftoppm", "-r", "300", "-png", "-singlefile", "a.pdf", "page"], check=True)
+    code = subprocess.run(["zbarimg", "-q", "--nodbus", "--raw", "-Sdisable", "-Sqrcode.enable", "page.png"],
+                          stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert code == "dealbox ledger %s\n" % head, code
+    # as a program calls it
+    done = subprocess.run([DEALBOX, "print", "--job", job, "--ledger", ledger, "-o", "-"], capture_output=True)
+    assert not done.returncode and not done.stderr and done.stdout.startswith(b"%PDF"), done.stderr
+    assert done.stdout.rstrip().endswith(b"%%EOF")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([DEALBOX, "print", SET, "-o", "-"], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode and done.stderr, done
+    box.dealbox("print", "--job", "999999", "--ledger", ledger, "-o", "b.pdf").expect(2, "no job 999999")
+    box.dealbox("print", "--job", job, "--ledger", "none", "-o", "b.pdf").expect(2, "none")
     assert not os.path.exists("b.pdf")
 
 

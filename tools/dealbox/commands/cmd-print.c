@@ -325,9 +325,16 @@ static void job_use(struct call *call)
 	call->how.made = print_made(call->job.added / 1000000);
 }
 
+static bool job_read(struct call *call, sd_bus *bus)
+{
+	return bus ? print_job_read(bus, call->job_number, &call->job) :
+		     print_job_of_ledger(call->ledger, call->job_number, &call->job);
+}
+
 static enum status deals_print(struct call *call, sd_bus *bus)
 {
-	const int fd = print_job_deals(bus, call->job.set);
+	const int fd = bus ? print_job_deals(bus, call->job.set) :
+			     print_job_deals_of_ledger(call->ledger, call->job_number);
 	enum status status = STATUS_INPUT;
 	char path[32], *files[] = { path };
 
@@ -335,7 +342,7 @@ static enum status deals_print(struct call *call, sd_bus *bus)
 		return STATUS_INPUT;
 	/* the head of the ledger after the record of this */
 	print_job_free(&call->job);
-	if (print_job_read(bus, call->job_number, &call->job)) {
+	if (job_read(call, bus)) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		job_boards_choose(call);
 		status = print_input_read(&call->input, files, 1);
@@ -357,27 +364,18 @@ static enum status receipt_print(struct call *call)
 	return sheet_print(call);
 }
 
-static enum status ledger_print(struct call *call)
-{
-	enum status status = STATUS_INPUT;
-
-	if (print_job_of_ledger(call->ledger, call->job_number, &call->job))
-		status = receipt_print(call);
-	print_job_free(&call->job);
-	return status;
-}
-
+/* Of the service, or of the ledger of who deals without it */
 static enum status job_print(struct call *call)
 {
 	enum status status = STATUS_INPUT;
-	sd_bus *bus;
+	sd_bus *bus = NULL;
 
-	if (call->ledger)
-		return ledger_print(call);
-	bus = service_open();
-	if (!bus)
-		return STATUS_MACHINE;
-	if (print_job_read(bus, call->job_number, &call->job))
+	if (!call->ledger) {
+		bus = service_open();
+		if (!bus)
+			return STATUS_MACHINE;
+	}
+	if (job_read(call, bus))
 		status = call->receipt ? receipt_print(call) : deals_print(call, bus);
 	print_job_free(&call->job);
 	sd_bus_flush_close_unref(bus);
@@ -398,8 +396,8 @@ static enum status print_run(struct args *args)
 		return args_wrong(args, "it needs the name of a file, or --job or --receipt");
 	if (args->argc && call.job_number)
 		return args_wrong(args, "a job of the service has its deals: give no file");
-	if (call.ledger && !call.receipt)
-		return args_wrong(args, "--ledger goes with --receipt");
+	if (call.ledger && !call.job_number)
+		return args_wrong(args, "--ledger goes with --job or --receipt");
 	if (!call.out && !call.printer)
 		return args_wrong(args, "it needs -o FILE.pdf, -o FILE.html or --printer");
 	if (call.out && call.printer && is_html(call.out))
@@ -423,7 +421,7 @@ static const struct option_row print_options[] = {
 	{ 'L', "language", "CODE", "nb, el, fr, ru or en (default: of the locale)" },
 	{ 'l', "layout", "NAME", "pocket, wall, study, large, curtain, curtain16 (default: pocket)" },
 	{ KEY_JOB, "job", "JOB", "the deals of a job of the service, for who may see cards; it is recorded" },
-	{ KEY_LEDGER, "ledger", "FILE", "with --receipt: of this ledger, not of the service" },
+	{ KEY_LEDGER, "ledger", "FILE", "with --job or --receipt: of this ledger, not of the service" },
 	{ KEY_LOGO, "logo", "FILE", "picture in the upper left corner: SVG or PNG" },
 	{ 'o', "output", "FILE", "write this file: .html, or PDF with any other name; - is standard output" },
 	{ KEY_PACK, "pack", "NAME", "bridge or preferans, as `dealbox generate` writes it (default: bridge)" },
@@ -454,7 +452,8 @@ const struct command cmd_print = {
 		 "dealt, those of its whole set. The service asks polkit whether you may\n"
 		 "see cards, and records in the ledger that you did. --receipt prints board,\n"
 		 "copy, time, machine and outcome of each insertion, no card; every operator may\n"
-		 "have it. Both have the ledger's head in the footer, also as a QR code.\n"
+		 "have it. Both have the ledger's head in the footer, also as a QR code. With\n"
+		 "--ledger they are of the ledger of who deals without the service.\n"
 		 "A deal that is incomplete is printed as far as it is known, and marked so. The\n"
 		 "file's date is SOURCE_DATE_EPOCH, or that of the first file of deals: the same\n"
 		 "deals make the same file.",

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include <dealbox/report.h>
-
 #include "job.h"
 
 static struct json_object *job_find(struct json_object *jobs, unsigned long number)
@@ -52,8 +50,7 @@ static const char *outcome_text(const struct words *words, const char *name)
 	return name;
 }
 
-/* Room for one more insertion. NULL: out of memory. */
-static struct print_insertion *insertion_new(struct print_job *out)
+struct print_insertion *print_insertion_new(struct print_job *out)
 {
 	struct print_insertion *list;
 
@@ -70,7 +67,7 @@ static struct print_insertion *insertion_new(struct print_job *out)
 
 static int insertion_take(struct print_job *out, sd_bus_message *m)
 {
-	struct print_insertion *to = insertion_new(out);
+	struct print_insertion *to = print_insertion_new(out);
 	const char *machine, *outcome;
 	int err;
 
@@ -115,94 +112,6 @@ bool print_job_read(sd_bus *bus, unsigned long number, struct print_job *out)
 {
 	*out = (struct print_job){ .number = number };
 	return properties_read(bus, out) && receipt_read(bus, out);
-}
-
-/* ---- of a ledger --------------------------------------------------------- */
-
-static int ledger_job(const struct dealbox_ledger_job *job, void *context)
-{
-	struct print_job *out = context;
-
-	out->boards = job->boards;
-	out->copies = job->copies;
-	out->exact = job->recorded;
-	out->added = job->at;
-	out->user = job->uid;
-	snprintf(out->session, sizeof(out->session), "%s", job->session);
-	return 0;
-}
-
-static int ledger_insertion(const struct dealbox_ledger_insertion *from, void *context)
-{
-	struct print_job *out = context;
-	struct print_insertion *to = insertion_new(out);
-
-	if (!to)
-		return -ENOMEM;
-	to->board = from->board;
-	to->copy = from->copy;
-	to->number = from->number;
-	to->begun = from->begun;
-	to->ended = from->ended;
-	snprintf(to->machine, sizeof(to->machine), "%s", from->machine);
-	/* until its copy is found to be recorded, and no later one to be exact */
-	snprintf(to->outcome, sizeof(to->outcome), "%s", from->outcome == DEALBOX_LEDGER_EXACT ? "revoked" :
-		 dealbox_ledger_outcome_name(from->outcome));
-	out->count++;
-	return 0;
-}
-
-static int ledger_copy(const struct dealbox_ledger_copy *copy, void *context)
-{
-	struct print_job *out = context;
-
-	if (copy->state != DEALBOX_LEDGER_COPY_RECORDED)
-		return 0;
-	for (size_t i = out->count; i--;) {
-		struct print_insertion *insertion = &out->insertions[i];
-
-		if (insertion->board != copy->board || insertion->copy != copy->copy ||
-		    strcmp(insertion->outcome, "revoked"))
-			continue;
-		strcpy(insertion->outcome, "exact");
-		break;
-	}
-	return 0;
-}
-
-static int ledger_read(struct dealbox_ledger *ledger, struct print_job *out)
-{
-	struct dealbox_ledger_head head;
-	int err = dealbox_ledger_jobs(ledger, out->number, ledger_job, out);
-
-	if (!err)
-		err = dealbox_ledger_get_head(ledger, &head);
-	if (!err)
-		err = dealbox_ledger_insertions(ledger, out->number, false, ledger_insertion, out);
-	if (!err)
-		err = dealbox_ledger_copies(ledger, out->number, ledger_copy, out);
-	if (!err)
-		dealbox_ledger_head_format(&head, out->head);
-	return err;
-}
-
-bool print_job_of_ledger(const char *path, unsigned long number, struct print_job *out)
-{
-	struct dealbox_ledger *ledger = dealbox_ledger_new();
-	bool good = false;
-
-	*out = (struct print_job){ .number = number };
-	if (!ledger)
-		complain("free some memory", "out of memory");
-	else if (dealbox_ledger_open(ledger, path, 0) || ledger_read(ledger, out))
-		complain("`dealbox ledger verify` says what is wrong with it", "%s",
-			 dealbox_ledger_error(ledger)->what);
-	else if (!out->added)
-		complain("`dealbox ledger list` shows its jobs", "%s: it has no job %lu", path, number);
-	else
-		good = true;
-	dealbox_ledger_free(ledger);
-	return good;
 }
 
 void print_job_free(struct print_job *job)

@@ -36,6 +36,15 @@ bool print_job_of_ledger(const char *path, unsigned long number, struct print_jo
 
 void print_job_free(struct print_job *job);
 
+/* Room for one more insertion. NULL: out of memory. */
+struct print_insertion *print_insertion_new(struct print_job *job);
+
+/*
+ * Get the deals of the set of a job in the file of a ledger, as PBN in memory. The ledger has a record
+ * of who sees them before a card is read. Returns a descriptor, or -1 after reporting an error.
+ */
+int print_job_deals_of_ledger(const char *path, unsigned long number);
+
 /*
  * Ask the service for the deals of a set, as PBN. Its polkit may ask the user, and the ledger has a
  * record of it before a card is seen. Returns a descriptor, or -1 after reporting an error.
