@@ -103,6 +103,12 @@ const uint8_t *dealbox_signer_public(const struct dealbox_signer *signer)
 	return signer->public_key;
 }
 
+void signer_sign(const struct dealbox_signer *signer, const void *data, size_t size,
+		 uint8_t signature[SIGNATURE])
+{
+	crypto_sign_detached(signature, NULL, data, size, signer->secret_key);
+}
+
 /* -- signed text ------------------------------------------------------------ */
 
 char *text_sign(const char *body, const struct dealbox_signer *signer)
@@ -113,7 +119,7 @@ char *text_sign(const char *body, const struct dealbox_signer *signer)
 	hex_put(signer->public_key, sizeof(signer->public_key), signer_hex);
 	if (asprintf(&text, "%ssigner %s\n", body, signer_hex) < 0)
 		return NULL;
-	crypto_sign_detached(signature, NULL, (const uint8_t *)text, strlen(text), signer->secret_key);
+	signer_sign(signer, text, strlen(text), signature);
 	hex_put(signature, sizeof(signature), signature_hex);
 	if (asprintf(&whole, "%ssignature %s\n", text, signature_hex) < 0)
 		whole = NULL;

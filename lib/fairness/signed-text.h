@@ -18,6 +18,10 @@ void hex_put(const uint8_t *bytes, size_t size, char *hex);
 /* Parses exactly size bytes in lower case hexadecimal; returns false on any other text. */
 bool hex_take(const char *hex, uint8_t *bytes, size_t size);
 
+/* Signs size bytes. */
+void signer_sign(const struct dealbox_signer *signer, const void *data, size_t size,
+		 uint8_t signature[SIGNATURE]);
+
 /*
  * Appends signer and signature to a body (which ends with a line end) and returns the whole text;
  * free it. NULL = out of memory.

@@ -27,6 +27,7 @@ extern const struct command cmd_help;
 extern const struct command cmd_jobs;
 extern const struct command cmd_law;
 extern const struct command cmd_ledger;
+extern const struct command cmd_log;
 extern const struct command cmd_machines;
 extern const struct command cmd_monitor;
 extern const struct command cmd_number;
@@ -65,6 +66,7 @@ const struct command *const commands[] = {
 	&cmd_jobs,
 	&cmd_law,
 	&cmd_ledger,
+	&cmd_log,
 	&cmd_machines,
 	&cmd_monitor,
 	&cmd_number,

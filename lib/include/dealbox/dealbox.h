@@ -12,11 +12,12 @@
 #include <dealbox/deal.h>
 #include <dealbox/dealing.h>
 #include <dealbox/diagnosis.h>
-#include <dealbox/event.h>
 #include <dealbox/error.h>
+#include <dealbox/event.h>
 #include <dealbox/format.h>
 #include <dealbox/law.h>
 #include <dealbox/ledger.h>
+#include <dealbox/log.h>
 #include <dealbox/machine.h>
 #include <dealbox/manifest.h>
 #include <dealbox/number.h>

@@ -157,6 +157,7 @@ def files_that_are_not_there_are_told(box):
     status, out = run("history", os.path.join(box.folder, "ledger"))
     assert status == 1 and out.strip(), out
     assert run("certificates", SET, SET)[0] == 1
+    assert run("log", SET, SET)[0] == 1
 
 
 main()

@@ -279,4 +279,5 @@ __attribute__((visibility("default"))) const struct print_engine dealbox_print_e
 	.page = drawing_page,
 	.end = drawing_end,
 	.free = drawing_free,
+	.qr = qr_make,
 };

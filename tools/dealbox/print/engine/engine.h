@@ -12,7 +12,7 @@
 
 #define ENGINE_FILE	"dealbox-print.so"
 #define ENGINE_SYMBOL	"dealbox_print_engine"
-#define ENGINE_VERSION	1
+#define ENGINE_VERSION	2
 
 struct drawing;
 
@@ -50,6 +50,12 @@ struct print_engine {
 
 	/* Wipes and frees it. NULL is allowed. */
 	void (*free)(struct drawing *drawing);
+
+	/*
+	 * Makes a QR code of a text, without its quiet zone: width rows of width modules, 1 = dark;
+	 * free it. -ENOMEM; -EMSGSIZE: the text is too long.
+	 */
+	int (*qr)(const char *text, uint8_t **modules, int *width);
 };
 
 #endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
 #include <qrencode.h>
+#include <stdlib.h>
 
 #include "qr.h"
 
@@ -21,4 +23,20 @@ void qr_draw(cairo_t *cr, double x, double y, double size, const char *text)
 						y + (QUIET + row) * module, module, module);
 	cairo_fill(cr);
 	QRcode_free(code);
+}
+
+int qr_make(const char *text, uint8_t **modules, int *width)
+{
+	QRcode *code = QRcode_encodeString(text, 0, QR_ECLEVEL_L, QR_MODE_8, 1);
+	size_t count;
+
+	if (!code)
+		return errno == ERANGE ? -EMSGSIZE : -ENOMEM;
+	count = (size_t)code->width * (size_t)code->width;
+	*width = code->width;
+	*modules = malloc(count);
+	for (size_t i = 0; *modules && i < count; i++)
+		(*modules)[i] = code->data[i] & 1;
+	QRcode_free(code);
+	return *modules ? 0 : -ENOMEM;
 }
