@@ -53,7 +53,8 @@ static int push(sd_bus_message *m, struct service *s, enum push what, sd_bus_err
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
 	/* Start answers what the machine asked when it was called: polkit may have let it wait. */
 	if (what == PUSH_START && st->changed > call_arrived())
-		return sd_bus_reply_method_return(m, "");
+		return sd_bus_error_set(error, ERROR("Changed"), "what the machine asks has changed meanwhile: "
+					"look at it, and press start again");
 	if (what == PUSH_START)
 		st->dealing.starter = sender_uid(m);
 	engine_push(&st->dealing.engine, what);

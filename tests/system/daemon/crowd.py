@@ -41,7 +41,7 @@ def settle(w):
 def start_all(w):
     settle(w)
     for path in w.machines():
-        w.object(path, 'Machine').Start()
+        w.press(path)
 
 
 def job_goes_on(w):
@@ -116,7 +116,7 @@ def test_one_user_does_not_use_up_polkit(w):
     assert kind == RETURN, error
     for client in greedy + [modest]:
         client.close()
-    w.object(machine, 'Machine').Start()
+    w.press(machine)
     job_goes_on(w)
 
 
@@ -214,7 +214,7 @@ def test_the_stop_does_not_wait_for_the_disk(w):
             {'replay': True, 'machines': dbus.Array([machine], signature='s')}, signature='sv'))
     for machine in paths:
         wait(machine, lambda machine=machine: w.machines()[paths[machine]]['State'] in ('press-start', 'confirm-empty'))
-    w.object(paths['DEALS'], 'Machine').Start()
+    w.press(paths['DEALS'])
     wait('a card', lambda: w.machines()[paths['DEALS']]['Cards'])
     open(slow, 'w').close()
     client = Raw()

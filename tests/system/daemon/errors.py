@@ -100,7 +100,7 @@ def act(w, way):
             see(w, step[5:])
         elif step == 'START':
             wait('to be asked', lambda: w.machines()[PATH]['State'] not in ('none', 'insert-board'))
-            w.object(PATH, 'Machine').Start()
+            w.press(PATH)
         else:
             w.tell('FIRST', step)
 
@@ -109,7 +109,7 @@ def to_the_end(w, path):
     """He answers what he is asked about the next board; nothing else."""
     def done():
         if state(w) in ('confirm-empty', 'press-start'):
-            w.object(PATH, 'Machine').Start()
+            w.press(PATH)
         return w.job(path)['State'] == 'done'
     wait('the end, not %s' % state(w), done)
     assert w.job(path)['Recorded'] == 1, w.job(path)
@@ -128,7 +128,7 @@ def one_row(w, rule, states, words, way, options):
     wait('the board', lambda: w.machines()[PATH]['Insertion'] or state(w) == 'machine-absent' or
          state(w) == 'board-pulled' or w.job(path)['State'] == 'done')
     if state(w) == 'confirm-empty':
-        w.object(PATH, 'Machine').Start()
+        w.press(PATH)
     if states:
         see(w, states)
         assert words in w.machines()[PATH]['Instruction'], w.machines()[PATH]['Instruction']
@@ -145,7 +145,7 @@ def cards_are_named_to_whom_may_see_them(w, rule, states, public, way):
     w.tell('FIRST', 'insert')
     wait('the board', lambda: w.machines()[PATH]['Insertion'])
     if state(w) == 'confirm-empty':
-        w.object(PATH, 'Machine').Start()
+        w.press(PATH)
     see(w, states)
     machine = w.machines()[PATH]
     assert re.search(public, machine['Diagnosis']), machine['Diagnosis']
@@ -216,7 +216,7 @@ def test_board_that_was_dealt_stays_in(w):
     w.tell('FIRST', 'insert')
     wait('board 1', lambda: w.answer() or w.job(path)['Recorded'] == 1)
     see(w, 'take-out')
-    w.object(PATH, 'Machine').Start()
+    w.press(PATH)
     assert state(w) == 'take-out' and w.job(path)['Recorded'] == 1
     w.object(path, 'Job').Cancel()
 
@@ -236,7 +236,7 @@ def test_machine_that_forgets_what_it_dealt_into(w):
     w.start()
     wait('the machine', lambda: w.machines().get(PATH, {}).get('Insertion'))
     see(w, 'confirm-empty')
-    w.object(PATH, 'Machine').Start()
+    w.press(PATH)
     see(w, 'used')
     assert [r for r in w.records() if r['record'] == 'insertion'] == begun
     # the rule does not end: fresh() takes another emulator
@@ -271,7 +271,7 @@ def test_the_end_of_a_deal_is_on_its_way(w):
     w.object(PATH, 'Machine').Pause()
     to_the_end(w, path)
     assert w.job(path)['Void'] == 0, w.log()
-    w.object(PATH, 'Machine').Start()
+    w.press(PATH)
 
 
 def test_files_that_cannot_be_used(w):
@@ -324,7 +324,7 @@ def test_a_machine_that_is_new(w):
     assert 'dealbox accept' in w.machines()[new]['Instruction']
     w.tell('NEW', 'insert')
     w.tell('NEW', 'key start')
-    w.object(new, 'Machine').Start()
+    w.press(new)
     seen('machine-new')
     status = w.tell('NEW', 'status')
     assert w.machines()[new]['Job'] == 0 and not [r for r in w.records() if r.get('machine') == 'NEW'], status
@@ -395,7 +395,7 @@ def test_board_numbers(w):
     w.tell('READER', 'insert')
     seen('number-unread')
     assert 'if it is board 1, press start' in w.machines()[reader]['Instruction'], w.machines()[reader]
-    w.object(reader, 'Machine').Start()
+    w.press(reader)
     wait('board 1', lambda: w.answer() or w.job(path)['Recorded'] == 1)
     w.object(path, 'Job').Cancel()
     w.tell('READER', 'remove')

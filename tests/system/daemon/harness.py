@@ -318,11 +318,19 @@ class World:
              'card-face-up', 'gate-late', 'machine-refuses', 'ledger')
     TAKE_OUT = ('used', 'in-doubt', 'number-other', 'number-range', 'number-unread', 'number-done')
 
+    def press(self, path):
+        """Start, unless the machine asks something else by now."""
+        try:
+            self.object(path, 'Machine').Start()
+        except dbus.DBusException as error:
+            if error.get_dbus_name() != 'io.dealbox1.Error.Changed':
+                raise
+
     def answer(self):
         """Follow the operator's instructions. New boards of the emulator are empty."""
         for path, machine in self.machines().items():
             if machine['State'] in self.PRESS:
-                self.object(path, 'Machine').Start()
+                self.press(path)
             elif machine['State'] in self.TAKE_OUT:
                 self.tell(machine['Id'], 'remove')
 

@@ -250,7 +250,7 @@ def test_clients_that_vanish_in_a_call(w):
                     fds=[memory(set_file)])
         client.send(machine, 'io.dealbox1.Machine', 'Pause')
         client.close()
-    w.object(machine, 'Machine').Start()
+    w.press(machine)
     job_goes_on(w)
     assert w.dealbox_ledger('verify').returncode == 0
 
@@ -268,7 +268,7 @@ def test_the_stop_works_though_it_is_called_without_end(w):
     wait('the record', lambda: stops() > before)
     assert stops() == before + 1
     for path in w.machines():
-        w.object(path, 'Machine').Start()
+        w.press(path)
     job_goes_on(w)
 
 
@@ -277,18 +277,19 @@ def test_a_start_from_before_a_stop_is_forgotten(w):
     client = Raw()
     w.deny('hang')
     try:
-        calls = [client.send(path, 'io.dealbox1.Machine', 'Start') for path in w.machines()]
+        calls = {path: client.send(path, 'io.dealbox1.Machine', 'Start') for path in w.machines()}
         assert client.call(ROOT, MANAGER, 'Stop') is None
         stopped = {path for path, machine in w.machines().items() if machine['State'] == 'stopped'}
         assert stopped
     finally:
         w.deny('')
-    for _ in calls:
-        client.read()
+    errors = dict(reversed(client.read()[1:]) for _ in calls)
     client.close()
+    told = {path: errors[serial] for path, serial in calls.items()}
+    assert {told[path] for path in stopped} == {'io.dealbox1.Error.Changed'}, told
     assert stopped <= {path for path, machine in w.machines().items() if machine['State'] == 'stopped'}
     for path in w.machines():
-        w.object(path, 'Machine').Start()
+        w.press(path)
     job_goes_on(w)
 
 
@@ -319,7 +320,8 @@ def test_without_polkit_the_group_deals(w):
     w.polkit.wait()
     wait('polkit to go', lambda: not w.bus.name_has_owner('org.freedesktop.PolicyKit1'))
     machine, job = next(iter(w.machines())), next(iter(w.objects('Job')))
-    calls = [(ROOT, 'Manager', 'AddCapture', 'aua{sv}', [[1], None]), (machine, 'Machine', 'Start'), (job, 'Job', 'Cancel'),
+    # a new job would change what the machine asks
+    calls = [(machine, 'Machine', 'Start'), (ROOT, 'Manager', 'AddCapture', 'aua{sv}', [[1], None]), (job, 'Job', 'Cancel'),
              (machine, 'Machine', 'Reveal'), (machine, 'Machine', 'SetParameter', 'uu', [1, 1]),
              (machine, 'Machine', 'GetCounters'), (ROOT, 'Manager', 'Stop')]
     for gid, found in [(other[1], [DENIED] * 5 + [None] * 2), (os.getegid(), [None] * 3 + [DENIED] * 2 + [None] * 2)]:
@@ -330,7 +332,7 @@ def test_without_polkit_the_group_deals(w):
     w.start_polkit()
     w.cancel_jobs()
     for path in w.machines():
-        w.object(path, 'Machine').Start()
+        w.press(path)
     job_goes_on(w)
 
 

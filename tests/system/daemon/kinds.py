@@ -29,7 +29,7 @@ def state(w, serial):
 
 
 def start(w, serial):
-    w.object(MACHINES + serial, 'Machine').Start()
+    w.press(MACHINES + serial)
 
 
 def dealt(w, job):

@@ -171,11 +171,11 @@ def test_a_number_that_has_gone_on(w):
         w.tell('MANUAL', 'insert')
         if board == 1:      # a restored ledger was accepted here: it asks of each machine
             seen('confirm-empty')
-            w.object('/io/dealbox1/machine/MANUAL', 'Machine').Start()
+            w.press('/io/dealbox1/machine/MANUAL')
         if board == 3:
             seen('confirm-empty')
             assert 'insertion 4 has come, and the last one that the ledger knows is 2' in w.log(), w.log()[-900:]
-            w.object('/io/dealbox1/machine/MANUAL', 'Machine').Start()
+            w.press('/io/dealbox1/machine/MANUAL')
         wait('the board', lambda board=board: w.job(path)['Recorded'] == board)
         w.tell('MANUAL', 'remove')
 
