@@ -122,7 +122,8 @@ def test_bad_calls_are_refused(w):
 
 def test_polkit_decides_and_the_stop_asks_nobody(w):
     denied = 'org.freedesktop.DBus.Error.AccessDenied'
-    machine = w.object(next(iter(w.machines())), 'Machine')
+    path = next(iter(w.machines()))
+    machine = w.object(path, 'Machine')
     w.deny('io.dealbox1.deal io.dealbox1.manage io.dealbox1.reveal')
     job = w.object(next(iter(w.objects('Job'))), 'Job')
     try:
@@ -135,9 +136,9 @@ def test_polkit_decides_and_the_stop_asks_nobody(w):
         assert w.machines() and wait('the stop', lambda: {m['State'] for m in w.machines().values()})
     finally:
         w.deny('')
-    machine.Start()
+    w.press(path)
     w.manager().Stop()
-    machine.Start()
+    w.press(path)
     assert [r for r in w.records() if r['record'] == 'act' and r['act'] == 'stop']
 
 
@@ -233,13 +234,13 @@ def test_it_is_recorded_who_did_it(w):
 
 def press_start(w):
     for path in w.machines():
-        w.object(path, 'Machine').Start()
+        w.press(path)
 
 
 def test_service_of_a_machine(w):
     """Counters and parameters are for everyone, to change them and to deal for a test is not."""
     w.tell('FIRST', 'operator off')
-    w.tell('FIRST', 'remove')
+    w.take_out('FIRST')
     path = '/io/dealbox1/machine/FIRST'
     machine = w.object(path, 'Machine')
     denied = 'org.freedesktop.DBus.Error.AccessDenied'
