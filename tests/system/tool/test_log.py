@@ -121,6 +121,19 @@ def a_chain_that_is_cut_shows(box):
     box.dealbox("log", "check", "--pc", key, "--spoken", spoken, "cut").expect(1, "the end is missing")
     # the opening is a leaf too
     box.dealbox("certificate", "open", "pc").expect(0)
+    verify = ("certificate", "verify", "--head", "head2", "--head", "head4", "club.manifest")
+    found = r"^\[head\]"
+    assert not re.search(found, box.dealbox(*verify, "pc/certificates", "rr1.pbn").out, re.M)
+    box.dealbox(*verify, "cut", "rr1.pbn").expect(1, r"\[head\] head4: this head has more certificates than were given")
+    box.write("rewritten", content("head4").replace(b"\n4\n", b"\n3\n"))
+    box.dealbox(*verify, "--head", "rewritten", "pc/certificates", "rr1.pbn").expect(
+        1, r"\[head\] rewritten: this head is not signed by the key of its PC")
+    box.dealbox(*verify, "--head", "rr1.pbn", "pc/certificates", "rr1.pbn").expect(2, "REFUSED: rr1.pbn")
+    box.dealbox("certificate", "begin", "new", "club.manifest").expect(0)
+    deal(box, machine, "1", "new")
+    head(box, "elsewhere", "new")
+    box.dealbox(*verify, "--head", "elsewhere", "pc/certificates", "rr1.pbn").expect(
+        1, r"\[head\] elsewhere: the certificates that this head is about, dealbox/.*, were not given")
     box.dealbox("log", "check", "pc/certificates", "head4").expect(0, "the first 4 of 5")
 
 
@@ -162,6 +175,8 @@ def a_past_that_was_written_again_shows(box):
     box.dealbox("log", "check", "--pc", key, "pc/certificates", "head1", "head3.lisa").expect(
         1, "head1: the first 1 of 4", "head3.lisa: WRONG: .*the past was rewritten")
     box.dealbox("log", "check", "--spoken", spoken, "pc/certificates").expect(1, "the past was rewritten")
+    box.dealbox("certificate", "verify", "--head", "head3", "club.manifest", "pc/certificates", "rr1.pbn").expect(
+        1, r"\[head\] head3: the certificates do not continue this head: the past was written again")
     box.dealbox("log", "prove", "--since", "head1", "pc/certificates", "forged", "-o", "forged.proof").expect(0)
     box.dealbox("log", "prove", "--since", "head3", "pc/certificates", "forged").expect(1, "do not continue this head")
     before = sorted((name, content("lisa/" + name)) for name in os.listdir("lisa"))

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include <dealbox/dealing.h>
+#include <dealbox/log.h>
 #include <dealbox/machine.h>
 
 #include "ui/certifier.h"
@@ -36,6 +37,10 @@ struct call {
 	struct dealbox_manifest *manifest;
 	struct tournament tournament;	/* deals from keys */
 	struct proof proof;
+	const char **heads;		/* files */
+	size_t head_count;
+	struct dealbox_log **logs;	/* of the files of certificates, where heads are given */
+	size_t log_count;
 };
 
 static void key_hex(const uint8_t key[DEALBOX_SIGNER_KEY], char hex[2 * DEALBOX_SIGNER_KEY + 1])
@@ -236,6 +241,71 @@ static const char *refusal_of(int err)
 	return err == -EBADMSG ? "chain" : err == -EKEYREJECTED ? "signature" : "form";
 }
 
+/* Keeps the log of a file of certificates. An empty file has none. */
+static bool log_keep(struct call *call, const struct blob *blob)
+{
+	struct dealbox_log **more = reallocarray(call->logs, call->log_count + 1, sizeof(*more));
+	int err;
+
+	if (!more)
+		return false;
+	call->logs = more;
+	err = dealbox_log_parse(blob->data, blob->size, &more[call->log_count], NULL);
+	call->log_count += !err;
+	return !err || err == -ENODATA;
+}
+
+/* Adds the finding of a head that no file of certificates continues. */
+static void head_compare(struct call *call, const char *path, const struct blob *note,
+			 const struct dealbox_checkpoint *head)
+{
+	bool known = false, is_signed = false, good = false, cut = false;
+	struct dealbox_log_key key;
+	int64_t at;
+
+	for (size_t i = 0; i < call->log_count; i++) {
+		dealbox_log_key(call->logs[i], &key);
+		if (strcmp(key.name, head->origin))
+			continue;
+		known = true;
+		if (dealbox_checkpoint_verify(note->data, note->size, &key, &at))
+			continue;
+		is_signed = true;
+		good |= dealbox_log_continues(call->logs[i], head);
+		cut |= head->size > dealbox_log_size(call->logs[i]);
+	}
+	if (!known)
+		proof_find(&call->proof, FINDING_HEAD, NULL, "%s: the certificates that this head is about, %s, were "
+			   "not given", path, head->origin);
+	else if (!is_signed)
+		proof_find(&call->proof, FINDING_HEAD, NULL, "%s: this head is not signed by the key of its PC", path);
+	else if (!good)
+		proof_find(&call->proof, FINDING_HEAD, NULL, "%s: %s", path, cut ?
+			   "this head has more certificates than were given: the end is missing" :
+			   "the certificates do not continue this head: the past was written again");
+}
+
+static enum status heads_read(struct call *call)
+{
+	struct dealbox_checkpoint head;
+	struct dealbox_error error;
+	struct blob note;
+	enum status status = STATUS_DONE;
+
+	for (size_t i = 0; status == STATUS_DONE && i < call->head_count; i++) {
+		if (!file_read(call->heads[i], &note)) {
+			status = STATUS_INPUT;
+		} else if (dealbox_checkpoint_parse(note.data, note.size, &head, &error)) {
+			fault_say(call->heads[i], &error);
+			status = refuse(call, "form", call->heads[i]);
+		} else {
+			head_compare(call, call->heads[i], &note, &head);
+		}
+		blob_wipe(&note);
+	}
+	return status;
+}
+
 static enum status certificates_read(struct call *call, const char *path, const struct blob *blob)
 {
 	struct dealbox_certificates *certificates;
@@ -247,7 +317,11 @@ static enum status certificates_read(struct call *call, const char *path, const 
 		fault_say(path, &error);
 		return refuse(call, refusal_of(err), path);
 	}
-	return proof_add_file(&call->proof, path, certificates) ? STATUS_DONE : STATUS_INPUT;
+	if (!proof_add_file(&call->proof, path, certificates) || (call->head_count && !log_keep(call, blob))) {
+		complain(NULL, "out of memory");
+		return STATUS_INPUT;
+	}
+	return STATUS_DONE;
 }
 
 static bool is_certificates(const struct blob *blob)
@@ -497,6 +571,8 @@ static enum status verify_run(struct call *call)
 	call->proof.traces_given = call->traces_path;
 	if (status == STATUS_DONE)
 		status = files_read(call, deals, &count);
+	if (status == STATUS_DONE)
+		status = heads_read(call);
 	if (status == STATUS_DONE && !proof_find_sessions(&call->proof))
 		status = STATUS_INPUT;
 	if (status == STATUS_DONE)
@@ -524,7 +600,7 @@ static const struct action_row actions[] = {
 	{ NULL }
 };
 
-enum { KEY_SIGNER = OPT_LONG, KEY_PC, KEY_ENROL };
+enum { KEY_SIGNER = OPT_LONG, KEY_PC, KEY_ENROL, KEY_HEAD };
 
 /* The key of a PC, which may be named several times. Returns false after reporting an error. */
 static bool pc_add(struct call *call, const char *hex)
@@ -595,6 +671,13 @@ static enum status certificate_run(struct args *args)
 			if (!pc_add(&call, value))
 				goto wrong;
 			break;
+		case KEY_HEAD:
+			if (!call.heads)
+				call.heads = calloc((size_t)args->argc, sizeof(*call.heads));
+			if (!call.heads)
+				goto wrong;
+			call.heads[call.head_count++] = value;
+			break;
 		case KEY_ENROL:
 			if (!machine_add(&call, value))
 				goto wrong;
@@ -610,6 +693,10 @@ static enum status certificate_run(struct args *args)
 	status = action->run(&call);
 	tournament_free(&call.tournament);
 out:
+	for (size_t i = 0; i < call.log_count; i++)
+		dealbox_log_free(call.logs[i]);
+	free(call.logs);
+	free(call.heads);
 	free(call.pcs);
 	free(call.machines);
 	return status;
@@ -625,6 +712,7 @@ static const struct option_row certificate_options[] = {
 	{ KEY_ENROL, "enrol", "MACHINE", "manifest: a machine, as `dealbox certificate machine` prints it" },
 	OPT_MACHINE,
 	{ KEY_SIGNER, "signer", "KEY", "verify: the organiser's public key, from elsewhere" },
+	{ KEY_HEAD, "head", "FILE", "verify: a published head, which the certificates must continue" },
 	{ 'b', "boards", "BOARDS", "verify: boards of a phase that has ?" },
 	{ 't', "traces", "FILE", "verify: what the machine reported, to judge it again" },
 	OPT_JSON,
