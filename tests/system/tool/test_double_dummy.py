@@ -92,6 +92,11 @@ def par_is_not_known_without_dealer_and_vulnerability(box):
     deal, = solved(box, "a.pbn")
     assert deal["double_dummy"]["par"] is None and deal["double_dummy"]["tricks"]["N"]["S"] == 13
     box.dealbox("show", "--double-dummy", "a.pbn").expect(0, "Par is not known without dealer")
+    # the same whoever deals
+    known = '[Board ""]\n[Vulnerable "NS"]\n[Deal "%s"]\n\n'
+    box.write("b.pbn", known % SUITS)
+    deal, = solved(box, "b.pbn")
+    assert deal["dealer"] is None and deal["double_dummy"]["par"]["score_ns"] == 1700, deal
 
 
 @test

@@ -264,10 +264,20 @@ struct double_dummy *double_dummy_solve(const struct dealbox_set *set)
 bool par_of_board(const struct dealbox_board *board, const struct double_dummy *table,
 		  struct par *out)
 {
-	int dealer = board_dealer(board), vulnerable = board_vulnerable(board);
+	const int dealer = board_dealer(board), vulnerable = board_vulnerable(board);
+	struct par par;
+	bool any = false;
 
-	if (dealer < 0 || vulnerable < 0)
-		return false;
-	par_compute(table, dealer, (enum dealbox_vulnerable)vulnerable, out);
-	return true;
+	/* what is not known may be anything */
+	for (int seat = 0; seat < DEALBOX_HANDS; seat++)
+		for (int sides = DEALBOX_VULNERABLE_NONE; sides <= DEALBOX_VULNERABLE_ALL; sides++) {
+			if ((dealer >= 0 && dealer != seat) || (vulnerable >= 0 && vulnerable != sides))
+				continue;
+			par_compute(table, seat, (enum dealbox_vulnerable)sides, &par);
+			if (any && memcmp(&par, out, sizeof(par)))
+				return false;
+			*out = par;
+			any = true;
+		}
+	return any;
 }
