@@ -378,7 +378,7 @@ def numbers():
     case.put(1, insertion=101).open().vector("gap-order", "the same; the certificates are in another order", ["gap"],
                                              proven=2)
     case = Case().put(1, insertion=200).put(2, insertion=200)
-    case.open().vector("insertion-twice", "two boards have one insertion", ["insertion-twice"], proven=1)
+    case.open().vector("insertion-twice", "two boards have one insertion", ["insertion-twice"], proven=0)
     enrolled().put(1, key=MACHINE).put(2, key=MACHINE, counter=104).open().vector(
         "counter-gap", "the machine signed a deal that has no certificate", ["counter-gap"], proven=2)
     enrolled().put(1, key=MACHINE).put(2, key=MACHINE, counter=101).open().vector(

@@ -493,6 +493,16 @@ static bool same_board(const struct proof_certificate *a, const struct proof_cer
 	return !by_copy(&a, &b);
 }
 
+/* One board of an insertion is wrong, and nobody can tell which: none of them is proven. */
+static void insertion_bad(const struct proof *proof, struct proof_certificate **sorted,
+			  const struct dealbox_certificate *c)
+{
+	for (size_t i = 0; i < proof->certificate_count; i++)
+		if (sorted[i]->c->by != DEALBOX_BY_HAND && sorted[i]->c->insertion == c->insertion &&
+		    !strcmp(sorted[i]->c->machine, c->machine))
+			sorted[i]->bad = true;
+}
+
 static void check_insertions(struct proof *proof, struct proof_certificate **sorted)
 {
 	const struct proof_certificate *before = NULL;
@@ -506,7 +516,7 @@ static void check_insertions(struct proof *proof, struct proof_certificate **sor
 			continue;
 		if (b && !strcmp(b->machine, c->machine)) {
 			if (b->insertion == c->insertion && !same_board(before, p)) {
-				sorted[i]->bad = true;
+				insertion_bad(proof, sorted, c);
 				proof_find(proof, FINDING_INSERTION_TWICE, c,
 					   "the same insertion is certified as %s board %u copy %u, too", b->session,
 					   b->board, b->copy);
