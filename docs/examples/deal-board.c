@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 	if (!trace || dealbox_machine_start(machine, plan.plan_id, status.insertion) ||
 	    follow(machine, trace) || dealbox_machine_get_status(machine, &status))
 		goto refused;
-	if (dealbox_verify(&plan, trace, &verdict))
+	if (dealbox_verify_machine(&plan, NULL, info.capabilities, trace, &verdict))
 		return 3;
 	/* a machine that has stopped says that the end was not the end */
 	exact = dealbox_verdict_exact(verdict) && status.state != DEALBOX_STATE_HELD &&

@@ -205,16 +205,15 @@ static int plan_sorted(struct dealbox_plan *plan, uint32_t id, const struct deal
 	return dealbox_plan_by_position(plan, id, deal, pack, pockets, deck, count);
 }
 
-int job_verify(const struct job *job, const struct dealbox_plan *plan,
+int job_verify(const struct job *job, const struct dealbox_plan *plan, uint32_t capabilities,
 	       const struct dealbox_trace *trace, struct dealbox_verdict **verdict)
 {
+	bool sorted = plan->mode == DEALBOX_PLAN_BY_POSITION && !(job && job->options & DEALBOX_JOB_LAWS);
 	uint8_t deck[64];
 
-	if (plan->mode != DEALBOX_PLAN_BY_POSITION || (job && job->options & DEALBOX_JOB_LAWS))
-		return dealbox_verify(plan, trace, verdict);
-	if (dealbox_pack_sorted(dealbox_pack_preferans(), deck) != plan->entries)
+	if (sorted && dealbox_pack_sorted(dealbox_pack_preferans(), deck) != plan->entries)
 		dealbox_pack_sorted(dealbox_pack_bridge(), deck);
-	return dealbox_verify_deck(plan, deck, trace, verdict);
+	return dealbox_verify_machine(plan, sorted ? deck : NULL, capabilities, trace, verdict);
 }
 
 const uint8_t *job_pockets(const struct job *job)

@@ -53,10 +53,10 @@ int job_plan(struct dealbox_ledger *ledger, const struct job *job, const struct 
 /* Return the map from hand to pocket of a job; NULL is the identity mapping. */
 const uint8_t *job_pockets(const struct job *job);
 /*
- * Like dealbox_verify(), for plans of job_plan(). Counted decks are expected to be sorted, except
- * for a job by a law. job may be NULL: it is not known any more.
+ * Like dealbox_verify_machine(), for plans of job_plan(). Counted decks are expected to be sorted,
+ * except for a job by a law. job may be NULL: it is not known any more.
  */
-int job_verify(const struct job *job, const struct dealbox_plan *plan,
+int job_verify(const struct job *job, const struct dealbox_plan *plan, uint32_t capabilities,
 	       const struct dealbox_trace *trace, struct dealbox_verdict **verdict);
 
 #endif

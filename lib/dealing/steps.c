@@ -253,21 +253,14 @@ static enum did do_judge(struct dealing *d, const struct step *step)
 	enum dealbox_ledger_outcome outcome = DEALBOX_LEDGER_UNKNOWN;
 	struct dealbox_verdict *verdict = NULL;
 	unsigned int differences = 1;
-	bool exact, blind;
 
-	if (trace && !job_verify(jobs_find(d->jobs, step->copy.job), &d->plan, trace, &verdict)) {
-		exact = dealbox_verdict_exact(verdict);
-		/* Gates are enough only for a machine that has nothing better. */
-		blind = exact && !d->engine.capture && d->engine.capabilities & DEALBOX_CAP_EXIT_SENSORS &&
-			dealbox_verdict_basis(verdict) == DEALBOX_BASIS_GATES;
-		exact &= !blind;
-		differences = dealbox_verdict_count(verdict) + blind;
-		if (blind)
-			snprintf(text, sizeof(text), "not an exact duplicate: the exit sensors saw no card");
-		else
-			dealbox_verdict_message(verdict, text, sizeof(text));
+	if (trace && !job_verify(jobs_find(d->jobs, step->copy.job), &d->plan, d->engine.capabilities,
+				 trace, &verdict)) {
+		differences = dealbox_verdict_count(verdict);
+		dealbox_verdict_message(verdict, text, sizeof(text));
 		if (!d->engine.capture)
-			outcome = exact ? DEALBOX_LEDGER_EXACT : DEALBOX_LEDGER_DIFFERS;
+			outcome = dealbox_verdict_exact(verdict) ? DEALBOX_LEDGER_EXACT :
+				  DEALBOX_LEDGER_DIFFERS;
 		else
 			outcome = !differences ? judge_pocket(trace, step->copy.copy - 1, text, sizeof(text)) :
 				  DEALBOX_LEDGER_VOID;

@@ -4,6 +4,9 @@
 #include <dealbox/event.h>
 
 #include "event-internal.h"
+#include "wire.h"
+
+_Static_assert(DEALBOX_QUALITY_MIN == WIRE_QUALITY_MIN, "what the driver holds is what the verdict lacks");
 
 /* Every type that is known: its name, whether its code may be shown, and how a stop is told. */
 static const struct {

@@ -483,11 +483,18 @@ static void judge_counts(struct view *view)
 int dealbox_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
 		   struct dealbox_verdict **out)
 {
-	return dealbox_verify_deck(plan, NULL, trace, out);
+	return dealbox_verify_machine(plan, NULL, 0, trace, out);
 }
 
 int dealbox_verify_deck(const struct dealbox_plan *plan, const uint8_t *deck,
 			const struct dealbox_trace *trace, struct dealbox_verdict **out)
+{
+	return dealbox_verify_machine(plan, deck, 0, trace, out);
+}
+
+int dealbox_verify_machine(const struct dealbox_plan *plan, const uint8_t *deck,
+			   uint32_t capabilities, const struct dealbox_trace *trace,
+			   struct dealbox_verdict **out)
 {
 	struct view view = {
 		.plan = plan, .deck = deck, .insertion = dealbox_trace_insertion(trace),
@@ -517,6 +524,9 @@ int dealbox_verify_deck(const struct dealbox_plan *plan, const uint8_t *deck,
 		differ(&view, NOTHING(NOT_DONE));
 	judge_cards(&view);
 	judge_counts(&view);
+	if (capabilities & DEALBOX_CAP_EXIT_SENSORS && plan->mode != DEALBOX_PLAN_CAPTURE &&
+	    view.next && !view.landed_any)
+		differ(&view, NOTHING(UNSEEN));
 	if (view.next)
 		verdict->basis = view.landed_any ? DEALBOX_BASIS_SENSORS :
 				 DEALBOX_BASIS_GATES;
@@ -610,6 +620,7 @@ static const struct {
 	[DEALBOX_DIFFERENCE_NOT_DONE] = { "not-done", "the deal was not finished" },
 	[DEALBOX_DIFFERENCE_AGAIN] = { "again",
 		"a deal started or ended twice in one insertion" },
+	[DEALBOX_DIFFERENCE_UNSEEN] = { "unseen", "the exit sensors saw no card" },
 };
 
 struct facts {
@@ -694,7 +705,10 @@ size_t dealbox_verdict_message(const struct dealbox_verdict *verdict, char *text
 	struct sentence sentence;
 
 	sentence_begin(&sentence, text, size);
-	if (verdict->count)
+	if (verdict->count == 1 && verdict->differences[0].kind == DEALBOX_DIFFERENCE_UNSEEN)
+		sentence_add(&sentence, "not an exact duplicate: %s",
+			     kinds[DEALBOX_DIFFERENCE_UNSEEN].pattern);
+	else if (verdict->count)
 		sentence_add(&sentence, "not an exact duplicate: %zu difference%s",
 			     verdict->count, verdict->count == 1 ? "" : "s");
 	else if (verdict->basis == DEALBOX_BASIS_NONE)

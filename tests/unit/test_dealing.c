@@ -293,10 +293,10 @@ int __real_dealbox_ledger_last(struct dealbox_ledger *l, const char *id, struct 
 int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *id, struct dealbox_ledger_insertion *last);
 int __real_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record);
 int __wrap_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record);
-int __real_dealbox_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
-			  struct dealbox_verdict **out);
-int __wrap_dealbox_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
-			  struct dealbox_verdict **out);
+int __real_dealbox_verify_machine(const struct dealbox_plan *plan, const uint8_t *deck, uint32_t capabilities,
+				  const struct dealbox_trace *trace, struct dealbox_verdict **out);
+int __wrap_dealbox_verify_machine(const struct dealbox_plan *plan, const uint8_t *deck, uint32_t capabilities,
+				  const struct dealbox_trace *trace, struct dealbox_verdict **out);
 int __real_dealbox_law_capture_pocket(const struct dealbox_trace *capture, dealbox_cards *out);
 int __wrap_dealbox_law_capture_pocket(const struct dealbox_trace *capture, dealbox_cards *out);
 void __real_dealbox_plan_wipe(struct dealbox_plan *plan);
@@ -340,13 +340,13 @@ int __wrap_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record)
 	return err;
 }
 
-int __wrap_dealbox_verify(const struct dealbox_plan *plan, const struct dealbox_trace *trace,
-			  struct dealbox_verdict **out)
+int __wrap_dealbox_verify_machine(const struct dealbox_plan *plan, const uint8_t *deck, uint32_t capabilities,
+				  const struct dealbox_trace *trace, struct dealbox_verdict **out)
 {
 	int err = taken(&fails.verify);
 
 	*out = NULL;
-	return err ? err : __real_dealbox_verify(plan, trace, out);
+	return err ? err : __real_dealbox_verify_machine(plan, deck, capabilities, trace, out);
 }
 
 int __wrap_dealbox_law_capture_pocket(const struct dealbox_trace *capture, dealbox_cards *out)
@@ -1944,7 +1944,7 @@ static void test_by_position(void **state)
 		assert_ptr_equal(job_pack(&deal), pack);
 		assert_int_equal(dealbox_plan_by_position(&plan, 6, &deal, pack, NULL, deck, count), 0);
 		verdict = NULL;
-		assert_int_equal(job_verify(NULL, &plan, trace, &verdict), 0);
+		assert_int_equal(job_verify(NULL, &plan, 0, trace, &verdict), 0);
 		assert_non_null(verdict);
 		assert_false(dealbox_verdict_exact(verdict));
 		dealbox_verdict_free(verdict);

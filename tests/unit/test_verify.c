@@ -194,6 +194,24 @@ static void insert(struct run *run, size_t index, struct dealbox_event event)
 	run->count++;
 }
 
+/* The trace of an original, whose first pocket is read by a machine without exit sensors. */
+static void capture_run(struct run *run)
+{
+	struct dealbox_event *done;
+
+	memset(run, 0, sizeof(*run));
+	assert_int_equal(dealbox_plan_capture(&run->plan, PLAN_ID, 0), 0);
+	emit(run, DEALBOX_EV_DEAL_STARTED, DEALBOX_NONE, DEALBOX_NONE, DEALBOX_NONE)->code = PLAN_ID;
+	for (uint8_t i = 0; i < 13; i++) {
+		emit(run, DEALBOX_EV_CARD_READ, i, i, DEALBOX_NONE);
+		emit(run, DEALBOX_EV_CARD_ROUTED, i, i, 0);
+	}
+	done = emit(run, DEALBOX_EV_DEAL_DONE, 13, DEALBOX_NONE, DEALBOX_NONE);
+	done->code = PLAN_ID;
+	done->counts[0] = 13;
+	number(run);
+}
+
 static void exact_traces_are_exact(void **state)
 {
 	struct dealbox_verdict *verdict;
@@ -213,6 +231,69 @@ static void exact_traces_are_exact(void **state)
 				    "exact duplicate (by gates)");
 		dealbox_verdict_free(verdict);
 	}
+}
+
+static struct dealbox_verdict *judge_machine(const struct run *run, uint32_t capabilities)
+{
+	struct dealbox_trace *trace = dealbox_trace_new(INSERTION);
+	struct dealbox_verdict *verdict;
+
+	assert_non_null(trace);
+	for (size_t i = 0; i < run->count; i++)
+		assert_true(dealbox_trace_add(trace, &run->events[i]) >= 0);
+	assert_int_equal(dealbox_verify_machine(&run->plan, NULL, capabilities, trace, &verdict), 0);
+	dealbox_trace_free(trace);
+	return verdict;
+}
+
+/* Gates are evidence only for a machine that has no exit sensors. */
+static void exit_sensors_that_see_nothing_are_doubt(void **state)
+{
+	static const struct {
+		uint32_t capabilities;
+		bool sensors, exact;
+	} rows[] = {
+		{ DEALBOX_CAP_BY_CARD, false, true }, { DEALBOX_CAP_BY_CARD, true, true },
+		{ DEALBOX_CAP_EXIT_SENSORS, true, true }, { DEALBOX_CAP_EXIT_SENSORS, false, false },
+	};
+	struct dealbox_verdict *verdict;
+	struct run run;
+	char text[80];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		exact_run(&run, rows[i].sensors);
+		verdict = judge_machine(&run, rows[i].capabilities);
+		assert_int_equal(dealbox_verdict_exact(verdict), rows[i].exact);
+		assert_int_equal(dealbox_verdict_count(verdict), !rows[i].exact);
+		dealbox_verdict_message(verdict, text, sizeof(text));
+		if (!rows[i].exact) {
+			assert_int_equal(dealbox_verdict_get(verdict, 0)->kind,
+					 DEALBOX_DIFFERENCE_UNSEEN);
+			assert_string_equal(text, "not an exact duplicate: the exit sensors saw no card");
+		}
+		dealbox_verdict_free(verdict);
+	}
+
+	/* the message is about all differences */
+	run.events[1].arg[0]++;
+	verdict = judge_machine(&run, DEALBOX_CAP_EXIT_SENSORS);
+	dealbox_verdict_message(verdict, text, sizeof(text));
+	assert_string_equal(text, "not an exact duplicate: 2 differences");
+	dealbox_verdict_free(verdict);
+
+	/* a deal without a card is not one that the sensors missed, and a capture needs none */
+	run.count = 2;
+	run.events[1].arg[0]--;
+	verdict = judge_machine(&run, DEALBOX_CAP_EXIT_SENSORS);
+	for (size_t i = 0; i < dealbox_verdict_count(verdict); i++)
+		assert_int_not_equal(dealbox_verdict_get(verdict, i)->kind,
+				     DEALBOX_DIFFERENCE_UNSEEN);
+	dealbox_verdict_free(verdict);
+	capture_run(&run);
+	verdict = judge_machine(&run, DEALBOX_CAP_EXIT_SENSORS | DEALBOX_CAP_CAPTURE);
+	assert_true(dealbox_verdict_exact(verdict));
+	dealbox_verdict_free(verdict);
 }
 
 /* -- mutations: each changes one thing; false = not possible in this place --- */
@@ -1422,6 +1503,7 @@ static void every_difference_has_its_sentence(void **state)
 		{ KIND(NOT_STARTED), "not-started", "the deal never started" },
 		{ KIND(NOT_DONE), "not-done", "the deal was not finished" },
 		{ KIND(AGAIN), "again", "a deal started or ended twice in one insertion" },
+		{ KIND(UNSEEN), "unseen", "the exit sensors saw no card" },
 		{ { .kind = DEALBOX_DIFFERENCES }, "?", "" },
 #undef CODE
 #undef KIND
@@ -1519,6 +1601,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exact_traces_are_exact),
+		cmocka_unit_test(exit_sensors_that_see_nothing_are_doubt),
 		cmocka_unit_test(one_change_is_never_exact),
 		cmocka_unit_test(hopper_filled_behind_the_last_card),
 		cmocka_unit_test(readings_that_count),

@@ -61,6 +61,7 @@ enum dealbox_difference_kind {
 	DEALBOX_DIFFERENCE_NOT_STARTED,		/* not-started */
 	DEALBOX_DIFFERENCE_NOT_DONE,		/* not-done: the deal has no end */
 	DEALBOX_DIFFERENCE_AGAIN,		/* again: started or ended twice */
+	DEALBOX_DIFFERENCE_UNSEEN,		/* unseen: the exit sensors saw no card at all */
 
 	DEALBOX_DIFFERENCES			/* number of kinds */
 };
@@ -90,6 +91,9 @@ struct dealbox_verdict;
 /*
  * Judges a trace. Returns 0 and a verdict in *out, to be freed with dealbox_verdict_free(), or
  * -ENOMEM, or -EINVAL: not a plan.
+ *
+ * It does not know the machine, so it cannot notice that exit sensors are dead: for the trace of a
+ * machine that is known, call dealbox_verify_machine().
  */
 DEALBOX_API int dealbox_verify(const struct dealbox_plan *plan,
 			       const struct dealbox_trace *trace,
@@ -103,6 +107,15 @@ DEALBOX_API int dealbox_verify(const struct dealbox_plan *plan,
 DEALBOX_API int dealbox_verify_deck(const struct dealbox_plan *plan, const uint8_t *deck,
 				    const struct dealbox_trace *trace,
 				    struct dealbox_verdict **out);
+
+/*
+ * The same for a machine with these capabilities (DEALBOX_CAP_*, from dealbox_machine_get_info()).
+ * deck is as above, or NULL. If the machine has exit sensors, a deal of which they saw no card is
+ * in doubt: gates are evidence only where there is nothing better. Captures need no exit sensors.
+ */
+DEALBOX_API int dealbox_verify_machine(const struct dealbox_plan *plan, const uint8_t *deck,
+				       uint32_t capabilities, const struct dealbox_trace *trace,
+				       struct dealbox_verdict **out);
 
 /* Wipes and frees the verdict. NULL is allowed. */
 DEALBOX_API void dealbox_verdict_free(struct dealbox_verdict *verdict);
