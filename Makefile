@@ -23,6 +23,7 @@ MODULE_SOURCE = $(DESTDIR)/usr/src/dealbox-$(VERSION)
 help:
 	@echo 'make demo      deal a set in a throw-away machine; what may be given:'
 	@echo '               SET=file.pbn BOARDS=1-8 COPIES=3 KERNEL=6.12'
+	@echo 'make demo-screen  show the operator'"'"'s screen in a browser, with emulated machines'
 	@echo 'make unit      build, and run the unit tests; TEST=plan runs one of them'
 	@echo 'make check     run everything that a change can break'
 	@echo 'make check-all run every test; PART=lifecycle runs one part of them'
@@ -39,6 +40,14 @@ help:
 demo:
 	@tests/infra/setup/run user-space vm '$(KERNEL)'
 	@tests/system/demo/run -k '$(KERNEL)' -b '$(BOARDS)' -c '$(COPIES)' '$(SET)'
+
+# dealboxd with emulated machines on a bus of its own, Cockpit in front of it
+demo-screen:
+	@tests/infra/setup/run user-space screen
+	@mkdir -p build/logs && tests/build user >build/logs/build.log 2>&1 || { cat build/logs/build.log >&2; exit 2; }
+	@/usr/bin/python3 tests/system/screen/demo.py build/user/daemon/dealboxd \
+		build/user/tools/emulator/dealbox-emulator '$(CURDIR)/build/user/tools/dealbox/dealbox' \
+		'$(SET)' build/user/tools/screen/words.js
 
 # the inner loop: from an edit to the result
 unit:
@@ -100,4 +109,4 @@ activate:
 clean:
 	rm -rf build
 
-.PHONY: help demo unit check check-all soak bench bench-route install activate clean
+.PHONY: help demo demo-screen unit check check-all soak bench bench-route install activate clean

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A browser without a window: Debian's Chromium, steered by Selenium."""
+import os
+import shutil
+
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+
+SCREEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../../tools/screen')
+FILES = ('.js', '.html', '.css', '.json')
+
+
+def open_browser(width, height):
+    options = Options()
+    # the sandbox of a browser wants what root in a container has not; no GPU, no shared memory are needed
+    for word in ('--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
+                 '--force-device-scale-factor=1', '--hide-scrollbars', '--lang=en'):
+        options.add_argument(word)
+    options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
+    browser = webdriver.Chrome(options=options, service=Service('/usr/bin/chromedriver'))
+    resize(browser, width, height)
+    return browser
+
+
+def resize(browser, width, height):
+    """The page gets this size, also below the least that a window has."""
+    browser.execute_cdp_cmd('Emulation.setDeviceMetricsOverride',
+                            {'width': width, 'height': height, 'deviceScaleFactor': 1, 'mobile': False})
+
+
+def copy_package(words, folder):
+    """The package as it is installed, in that folder."""
+    os.makedirs(folder)
+    for name in os.listdir(SCREEN):
+        if name.endswith(FILES):
+            shutil.copy(os.path.join(SCREEN, name), folder)
+    shutil.copy(words, folder)
+
+
+def complaints(browser):
+    """What the page has written to the console since this was last asked."""
+    return [one['message'] for one in browser.get_log('browser')
+            if 'favicon' not in one['message'] and one['level'] in ('SEVERE', 'WARNING')]

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""gallery.py WORDS.js [--sample | FOLDER]: every state on the screen, in every language (TAP)
+
+The page is shown by a real browser, without Cockpit and without the service: states.mjs gives what the service
+would say. Nothing may be cut off or overlap, measured in pixels, on a small tablet, at a PC and on a phone; ink
+and ground differ enough to be read. With FOLDER a picture of each is left there;
+--sample is for the small tablet alone.
+"""
+import functools
+import http.server
+import os
+import shutil
+import sys
+import tempfile
+import threading
+
+from browser import complaints, copy_package, open_browser, resize
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(here, '../daemon'))
+from harness import Tap     # noqa: E402
+
+LANGUAGES = 'en', 'nb', 'el', 'fr', 'ru'
+SIZES = {'tablet': (1024, 600), 'pc': (1920, 1080), 'phone': (360, 740)}
+MEASURE = open(os.path.join(here, 'measure.js')).read()
+
+words = sys.argv[1]
+sample = sys.argv[2:] == ['--sample']
+pictures = sys.argv[2] if len(sys.argv) > 2 and not sample else None
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def serve(folder):
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), functools.partial(Quiet, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return 'http://127.0.0.1:%d/dealbox/' % server.server_address[1]
+
+
+def prepare(browser, url):
+    browser.get(url + 'index.html')
+    browser.execute_async_script('''
+        const done = arguments[0];
+        Promise.all([import("./states.mjs"), import("./sentence.js")]).then(([states, sentence]) => {
+            window.states = states;
+            window.state_names = sentence.state_names();
+            window.show_state = name => {
+                const jobs = [states.job(name === "no-work" ? { State: "done", Recorded: 48 } : {})];
+                window.fake(states.objects([states.machine(name),
+                    states.machine("none", { Id: "EMU2", Serial: "EMU2", Board: 18, Facts: { board: 18, copy: 1, copies: 2 } })], jobs));
+                return new Promise(resolve => setTimeout(resolve, 0));
+            };
+            done();
+        });''')
+    return browser.execute_script('return window.state_names')
+
+
+def settings(browser, url, language, light='day', hand='right'):
+    browser.execute_script('''localStorage.setItem("dealbox-language", arguments[0]);
+        localStorage.setItem("dealbox-light", arguments[1]); localStorage.setItem("dealbox-hand", arguments[2]);''',
+                           language, light, hand)
+    return prepare(browser, url)
+
+
+def walk(browser, url, size, language, light='day', hand='right'):
+    resize(browser, *SIZES[size])
+    names = settings(browser, url, language, light, hand)
+    assert len(names) > 40, names
+    found = []
+    for name in names:
+        wrong = browser.execute_async_script('''
+            const [name, done] = arguments;
+            window.show_state(name).then(() => done((%s)(name)));''' % MEASURE, name)
+        found += ['%s: %s' % (name, one) for one in wrong]
+        if pictures:
+            browser.save_screenshot('%s/%s-%s-%s-%s%s.png' % (pictures, name, language, size, light,
+                                                           '' if hand == 'right' else '-left'))
+    found += complaints(browser)
+    assert not found, '\n'.join(found)
+
+
+def main():
+    tap = Tap()
+    folder = tempfile.mkdtemp(prefix='gallery-')
+    browser = None
+    try:
+        copy_package(words, folder + '/dealbox')
+        os.mkdir(folder + '/base1')
+        shutil.copy(here + '/cockpit.js', folder + '/base1')
+        shutil.copy(here + '/states.mjs', folder + '/dealbox')
+        if pictures:
+            os.makedirs(pictures, exist_ok=True)
+        url = serve(folder)
+        browser = open_browser(*SIZES['tablet'])
+        browser.get(url + 'index.html')
+        for language in LANGUAGES:
+            for size in SIZES if not sample else ('tablet',):
+                tap.run(walk, browser, url, size, language, name='every state, %s, %s' % (size, language))
+        tap.run(walk, browser, url, 'tablet', 'ru', 'dark', 'left', name='every state, dark, left-handed')
+    finally:
+        if browser:
+            browser.quit()
+        shutil.rmtree(folder)
+    sys.exit(tap.end())
+
+
+main()

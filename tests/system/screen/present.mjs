@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * node present.mjs SOURCES WORDS.js OPERATOR-TABLE: what the screen shows, without a page (node:test). SOURCES is
+ * tools/screen; OPERATOR-TABLE is the program of that name, which has examples of the library's sentences.
+ */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+
+const [sources, words_file, operator_table] = process.argv.slice(2);
+const here = new URL(".", import.meta.url).pathname;
+
+/* as a browser finds them: in one folder */
+const folder = mkdtempSync(join(tmpdir(), "screen-"));
+
+after(() => rmSync(folder, { recursive: true }));
+for (const name of readdirSync(sources).filter(one => one.endsWith(".js")))
+	cpSync(join(sources, name), join(folder, name));
+cpSync(words_file, join(folder, "words.js"));
+cpSync(join(here, "states.mjs"), join(folder, "states.mjs"));
+writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+
+const load = name => import(join(folder, name));
+const p = await load("present.js"), s = await load("sentence.js"), { table, words } = await load("words.js");
+const { machine, job } = await load("states.mjs");
+const languages = Object.keys(s.LANGUAGES);
+
+test("every state of the library has its screen, and no other", () => {
+	assert.deepEqual(Object.keys(p.STATES), s.state_names());
+	assert.ok(s.state_names().length > 40);
+});
+
+test("sentences are those of the library", () => {
+	const examples = JSON.parse(execFileSync(operator_table, ["--examples"]));
+
+	assert.ok(examples.length >= 5 * s.state_names().length);
+	for (const { state, facts, text } of examples)
+		assert.equal(s.instruction("en", state, facts), text, state);
+});
+
+test("every state is shown whole in every language", () => {
+	for (const language of languages)
+		for (const state of s.state_names()) {
+			const shown = p.present(machine(state), null, language), name = `${state}, ${language}`;
+
+			assert.ok(p.TONES.includes(shown.tone), name);
+			assert.ok(shown.title && shown.shape && shown.spoken, name);
+			assert.doesNotMatch(JSON.stringify(shown), /[{]\w+[}]|undefined|NaN/, name);
+			if (language !== "en")
+				assert.notEqual(shown.title, p.present(machine(state), null, "en").title, name);
+		}
+});
+
+test("a void board has its steps, in order, and no answer that calls it good", () => {
+	for (const { name, empties } of table.states.filter(row => row.empties)) {
+		const shown = p.present(machine(name), null, "en"), steps = shown.steps.map(one => one.text);
+
+		assert.equal(shown.tone, "void", name);
+		assert.ok(steps.indexOf("Take the board out and empty it.") >= 0 && empties, name);
+		assert.equal(steps.at(-2), "Put all cards back into the hopper.");
+		assert.equal(steps.at(-1), "Put board 17 in again.");
+	}
+	assert.ok(p.present(machine("card-repeated"), null, "en").steps.some(one =>
+		one.text === "Look at the card at the reader, and at card 3 from the top in North."));
+	for (const row of table.states)
+		if (p.STATES[row.name].tone === "void" && row.name !== "stopped")
+			assert.ok(row.empties, row.name);
+});
+
+test("only what the service offers is a key, each with one letter", () => {
+	for (const state of s.state_names()) {
+		const shown = p.present(machine(state, { Keys: [] }), null, "en");
+
+		assert.deepEqual(shown.keys.filter(key => !key.act.go), [], state);
+		const all = p.present(machine(state, { Keys: ["start", "deal-this", "name-board", "skip", "redeal", "pause", "release",
+							      "accept", "reveal", "test-deal", "locate"] }), null, "en").keys;
+		assert.equal(new Set(all.map(key => key.code)).size, all.length, state);
+	}
+});
+
+test("an answer names the question that was on the screen", () => {
+	const [enter] = p.present(machine("confirm-empty", { Question: 77 }), null, "en").keys;
+
+	assert.deepEqual(enter.act, { on: "machine", method: "Answer", args: ["u", [77]] });
+	const [deal, skip] = p.present(machine("number-other"), null, "en").keys;
+
+	assert.equal(deal.label, "Deal board 11 now");
+	assert.deepEqual(deal.act, { on: "machine", method: "DealThis", args: ["u", [12]] });
+	assert.deepEqual(skip.act, { on: "job", method: "Skip", args: ["uu", [17, 1]] });
+});
+
+test("a diagnosis is not on the screen, nor a card", () => {
+	const shown = JSON.stringify(p.present(machine("card-repeated", { Diagnosis: "spade ace twice", Instruction: "club two" }), null, "en"));
+
+	assert.doesNotMatch(shown, /spade|club/);
+});
+
+test("a state of a newer service is shown as the service words it", () => {
+	const shown = p.present(machine("moon-phase", { Instruction: "Wait for the moon.", Keys: ["start"] }), null, "fr");
+
+	assert.equal(shown.tone, "look");
+	assert.equal(shown.text, "Wait for the moon.");
+	assert.equal(shown.keys[0].code, "Enter");
+});
+
+test("the end of a job says what to do next", () => {
+	const shown = p.present(machine("no-work"), job({ State: "done", Recorded: 48 }), "en");
+
+	assert.equal(shown.title, "Done");
+	assert.match(shown.text, /^48 boards are dealt/);
+	assert.deepEqual(shown.keys.map(key => key.act), [{ go: "jobs" }, { print: 3 }]);
+});
+
+test("the machine that is shown stays while it needs somebody", () => {
+	const machines = { a: machine("insert-board"), b: machine("jam"), c: machine("none") };
+
+	assert.equal(p.choose_machine(machines, null, null), "b");
+	assert.equal(p.choose_machine(machines, "a", null), "a");
+	assert.equal(p.choose_machine(machines, "c", null), "b");
+	assert.equal(p.choose_machine(machines, "a", "c"), "c");
+	assert.equal(p.choose_machine({ ...machines, a: machine("none") }, "a", null), "b");
+	assert.equal(p.choose_machine({}, "a", "a"), null);
+	/* of two that wait alike, the one that has waited longer */
+	assert.equal(p.choose_machine({ a: machine("take-out"), b: machine("take-out") }, null, null, { a: 9, b: 5 }), "b");
+});
+
+test("plural forms", () => {
+	const boards = (language, n) => s.say_count(language, "{n} board", n);
+
+	assert.deepEqual([1, 2, 5, 11, 21, 22, 25].map(n => boards("ru", n)),
+			 ["1 доска", "2 доски", "5 досок", "11 досок", "21 доска", "22 доски", "25 досок"]);
+	assert.deepEqual([0, 1, 2].map(n => boards("fr", n)), ["0 étui", "1 étui", "2 étuis"]);
+	assert.deepEqual([0, 1, 2].map(n => boards("en", n)), ["0 boards", "1 board", "2 boards"]);
+	assert.deepEqual([1, 2].map(n => boards("el", n)), ["1 θήκη", "2 θήκες"]);
+	assert.deepEqual([1, 2].map(n => boards("nb", n)), ["1 mappe", "2 mapper"]);
+});
+
+test("every language has every text of English", () => {
+	for (const language of languages.filter(one => one !== "en"))
+		for (const text of Object.keys(words.en))
+			assert.ok(words[language][text], `${language}: ${text}`);
+});
+
+test("the browser's languages choose the page's", () => {
+	assert.equal(s.choose_language(["", undefined, "fr-CA", "en"]), "fr");
+	assert.equal(s.choose_language(["nn-NO"]), "nb");
+	assert.equal(s.choose_language(["no"]), "nb");
+	assert.equal(s.choose_language(["de", "xx"]), "en");
+});
+
+test("boards as people write them", () => {
+	const set = [1, 2, 3, 4, 7];
+
+	assert.deepEqual(p.parse_boards("1-3, 7", set), [1, 2, 3, 7]);
+	assert.deepEqual(p.parse_boards("  ", set), set);
+	assert.deepEqual(p.parse_boards("7 2–3", set), [7, 2, 3]);
+	for (const wrong of ["5", "3-1", "x", "1-", "8-9", "-2"])
+		assert.equal(p.parse_boards(wrong, set), null, wrong);
+	assert.equal(p.boards_text([1, 2, 3, 7]), "1–3, 7");
+	assert.deepEqual(p.parse_boards(p.boards_text(set), set), set);
+});
+
+test("progress, rate and minutes", () => {
+	const minute = 60e6, ended = (at, outcome = "exact") => [1, 1, "EMU1", 1, 0, at * minute, outcome];
+
+	assert.equal(p.rate_of([]), null);
+	assert.equal(p.rate_of([ended(1), ended(2)]), null);
+	assert.equal(p.rate_of([ended(1), ended(2), ended(2.5, "void"), ended(3)]), 60);
+	/* a pause of an hour does not count */
+	assert.equal(p.rate_of([ended(1), ended(61), ended(62), ended(63)]), 60);
+	assert.deepEqual(p.progress(job({ Recorded: 33, Skipped: 1 }), 60), { recorded: 33, all: 48, rate: 60, minutes: 14 });
+	assert.deepEqual(p.progress(job({ Copies: 0 }), 60), { recorded: 33, all: 0, rate: 60, minutes: null });
+	assert.equal(p.progress_text("en", p.progress(job(), 60)), "33 of 48 boards · 60 boards per hour · 15 minutes left");
+	assert.equal(p.progress_text("ru", p.progress(job({ Copies: 0 }))), "33 доски");
+});
+
+test("the grid of a job", () => {
+	const [one, two] = p.grid(job(), [1, 2], [[1, 1, 1, "recorded"], [1, 2, 2, "dealing"], [2, 1, 1, "open"], [2, 2, 0, "skipped"]]);
+
+	assert.deepEqual(one.cells.map(cell => cell.sign), ["✓", "◐"]);
+	assert.deepEqual(two.cells.map(cell => [cell.sign, cell.act]), [["✗", "Skip"], ["–", "Redeal"]]);
+	assert.deepEqual(p.grid(job(), [9], [])[0].cells.map(cell => cell.sign), ["○", "○"]);
+	/* without a limit, as many as there are */
+	assert.equal(p.grid(job({ Copies: 0 }), [1], [[1, 3, 1, "recorded"]])[0].cells.length, 3);
+});
+
+test("a refusal says what to do", () => {
+	assert.match(p.refusal("en", "org.freedesktop.DBus.Error.AccessDenied", "x"), /group dealbox/);
+	assert.equal(p.refusal("en", "io.dealbox1.Error.BadSet", "two aces"), "two aces");
+});

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The view "Jobs": a new job from a file, and what becomes of the others. */
+import { ask, h, show, with_commands } from "./dom.js";
+import { boards_text, grid, parse_boards, progress, progress_text, refusal } from "./present.js";
+import { N_, P_, say, say_count } from "./sentence.js";
+
+/* Deal files are text of some kB; the service takes no set above this. */
+const FILE_MOST = 4 << 20;
+
+/* Options of AddJob, as boxes. */
+const OPTIONS = [
+	["automatic-start", N_("Begin when a board is put in"), true],
+	["descending", N_("From the last board to the first"), false],
+	["by-reader", N_("Any order: the machine reads the numbers"), false],
+	["sets-in-a-row", N_("One whole set after the other"), false],
+	["stop-card", N_("A stop card lies between decks"), false],
+	["reversed-pockets", N_("Boards are put in the other way round"), false],
+	["by-position", N_("Sorted decks (the cards are not read)"), false],
+	["replay", N_("Deals of another session may be dealt again"), false],
+];
+
+const JOB_STATES = {
+	open: N_("open"), paused: N_("paused"), cancelled: N_("cancelled"), done: N_("done"),
+	repeat: N_("stopped: dealt for another session"),
+};
+
+function today() {
+	const now = new Date();
+
+	return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map(n => String(n).padStart(2, "0")).join("-");
+}
+
+/* A new job: first the file, which becomes a set of the service; then what is dealt of it. */
+function new_job(app) {
+	const text = (message, values) => say(app.language, message, values);
+	const panel = h("section", { class: "panel" });
+	const session = h("input", { value: today(), maxlength: 200 });
+	const outcome = h("div", { role: "status" });
+	const form = h("div");
+	const file = h("input", { type: "file", hidden: true, onchange: () => take(file.files) });
+	const drop = h("div", { class: "drop" },
+		h("p", {}, text(N_("Drop the deal file here"))),
+		h("button", { type: "button", class: "main", onclick: () => file.click() }, text(N_("Choose a file"))), file);
+
+	drop.addEventListener("dragover", event => { event.preventDefault(); drop.classList.add("over"); });
+	drop.addEventListener("dragleave", () => drop.classList.remove("over"));
+	drop.addEventListener("drop", event => {
+		event.preventDefault();
+		drop.classList.remove("over");
+		take(event.dataTransfer.files);
+	});
+
+	/* The file goes to the tool, and no variable of the page outlives that. */
+	async function take([one]) {
+		if (!one)
+			return;
+		file.value = "";
+		show(form);
+		if (one.size > FILE_MOST) {
+			show(outcome, h("p", { class: "bad" }, text(N_("{name} is too large for a deal file."), { name: one.name })));
+			return;
+		}
+		show(outcome, h("p", {}, text(N_("Checking {name}…"), { name: one.name })));
+		try {
+			const added = JSON.parse(await app.tool(["set", "add", "-", "--json", "--session", session.value],
+								new Uint8Array(await one.arrayBuffer())));
+
+			const [boards] = await app.service.call("/io/dealbox1", "Manager", "GetBoards", "t", [added.set]);
+
+			show(outcome, h("p", { class: "good" }, "✓ " + say_count(app.language,
+				P_("{name}: {n} board without a problem.", "{name}: {n} boards without a problem."),
+				boards.length, { name: one.name })));
+			show(form, options(added.set, boards));
+		} catch (problem) {
+			show(outcome, h("p", { class: "bad" }, with_commands(refusal(app.language, problem.name, problem.message))));
+		}
+	}
+
+	function options(set, boards) {
+		const range = h("input", { value: boards_text(boards), inputmode: "numeric" });
+		const copies = h("input", { type: "number", min: 1, max: 1000, value: 2 });
+		const unlimited = h("input", { type: "checkbox", onchange: () => { copies.disabled = unlimited.checked; } });
+		const boxes = OPTIONS.map(([name, label, on]) => [name, h("input", { type: "checkbox", checked: on }), label]);
+		const machines = Object.values(app.service.machines).filter(one => one.Id)
+			.map(one => [one.Id, h("input", { type: "checkbox", checked: true }), one.Id]);
+		const check = ([, box, label]) => h("label", { class: "check" }, box, label);
+
+		async function add() {
+			const wanted = parse_boards(range.value, boards);
+			const to = machines.filter(([, box]) => box.checked).map(([id]) => id);
+			const values = {};
+
+			if (!wanted) {
+				show(outcome, h("p", { class: "bad" }, text(N_("Write boards of the set, such as 1-8, 11."))));
+				range.focus();
+				return;
+			}
+			for (const [name, box] of boxes)
+				values[name] = { t: "b", v: box.checked };
+			if (to.length < machines.length)
+				values.machines = { t: "as", v: to };
+			const added = await app.call("/io/dealbox1", "Manager", "AddJob", "tauua{sv}",
+						     [set, wanted, unlimited.checked ? 0 : Number(copies.value), values]);
+
+			if (!added)
+				return;
+			show(outcome);
+			show(form);
+			app.go("now");
+		}
+
+		return [
+			h("div", { class: "form" },
+			  h("label", {}, text(N_("Boards")), range),
+			  h("label", {}, text(N_("Copies of each")), copies),
+			  h("label", { class: "check" }, unlimited, text(N_("no limit")))),
+			h("details", {}, h("summary", {}, text(N_("Order and options"))),
+			  h("div", { class: "form" }, boxes.map(([name, box, label]) => check([name, box, text(label)])))),
+			machines.length > 1 ? h("div", {}, h("h3", {}, text(N_("Machines"))), h("div", { class: "form" }, machines.map(check))) : null,
+			h("div", { class: "keys" }, h("button", { type: "button", class: "main", id: "deal", onclick: add }, text(N_("Deal")))),
+		];
+	}
+
+	show(panel, h("h2", {}, text(N_("New job"))),
+	     h("div", { class: "form" }, h("label", {}, text(N_("Session")), session)), h("br"), drop, outcome, form);
+	return panel;
+}
+
+function cell_of(app, path, job, board, cell) {
+	const { language } = app;
+	const words = say(language, N_("Board {board}, copy {copy}: {word}"),
+			  { board, copy: cell.copy, word: say(language, cell.word) });
+	const doable = cell.act && ["open", "paused"].includes(job.State);
+
+	return h("button", { type: "button", class: cell.state, title: words, "aria-label": words, disabled: !doable,
+		onclick: async () => {
+			const question = cell.act === "Skip" ? N_("Skip board {board}, copy {copy}?") : N_("Deal board {board}, copy {copy} again?");
+
+			if (await ask(say(language, question, { board, copy: cell.copy }), say(language, N_("Yes")), say(language, N_("No"))))
+				app.call(path, "Job", cell.act, "uu", [board, cell.copy]);
+		} }, cell.sign);
+}
+
+function job_panel(app, path, job) {
+	const text = (message, values) => say(app.language, message, values);
+	const of = progress(job, app.rates[path]);
+	const running = ["open", "paused"].includes(job.State);
+	const call = (method, label) => h("button", { type: "button", onclick: () => app.call(path, "Job", method) }, label);
+	const rows = app.copies[path] ? grid(job, ...app.copies[path]) : [];
+
+	async function cancel() {
+		if (await ask(text(N_("Cancel this job? Boards that are dealt stay in the record.")), text(N_("Cancel the job")), text(N_("No"))))
+			app.call(path, "Job", "Cancel");
+	}
+
+	return h("section", { class: "panel" },
+		 h("h2", {}, `${job.Session} · ${text(JOB_STATES[job.State] || job.State)}`),
+		 h("div", { class: "row" },
+		   of.all ? h("progress", { max: of.all, value: of.recorded, "aria-label": job.Session }) : null,
+		   h("span", { class: "grow" }, progress_text(app.language, of)),
+		   job.State === "open" && call("Pause", text(N_("Pause"))),
+		   job.State === "paused" && call("Resume", text(N_("Resume"))),
+		   running && h("button", { type: "button", onclick: cancel }, text(N_("Cancel"))),
+		   job.State === "done" && h("button", { type: "button", onclick: () => app.print(job.Id) }, text(N_("Print hand records")))),
+		 rows.length ? h("div", { class: "grid" }, rows.map(row => h("div", { class: "of-board" }, h("span", {}, String(row.board)),
+			row.cells.map(cell => cell_of(app, path, job, row.board, cell))))) : null);
+}
+
+export function jobs_view(main, app) {
+	const list = h("div", { class: "page" });
+	let drawn = "";
+
+	show(main, h("div", { class: "page" }, new_job(app), list));
+	for (const path of Object.keys(app.service ? app.service.jobs : {}))
+		app.receive(path);
+	return {
+		draw() {
+			const order = { open: 0, paused: 1, repeat: 2, done: 3, cancelled: 4 };
+			const jobs = Object.entries(app.service.jobs).sort(([, a], [, b]) => order[a.State] - order[b.State] || b.Id - a.Id).slice(0, 12);
+			const now = JSON.stringify(jobs.map(([path, job]) => [path, job, app.copies[path], app.rates[path]]));
+
+			if (now === drawn)
+				return;
+			drawn = now;
+			show(list, jobs.map(([path, job]) => job_panel(app, path, job)));
+		},
+		end() {},
+	};
+}

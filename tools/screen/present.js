@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the screen shows of a machine: from its state and numbers to colour, shape, words, steps and keys.
+ * Pure: no page, no bus, no clock. tests/system/screen/present.mjs walks all states.
+ */
+import { N_, P_, say, say_count, seat_name, state_row, what_happened, what_to_mind } from "./sentence.js";
+
+/*
+ * Tones. Each is a colour (style.css), a shape (shapes.js) and a sound (sounds.js):
+ *   put   the operator puts something in        take  a board is exact: take it out
+ *   deal  the machine works                     look  something is to be done, the deal goes on
+ *   void  the board is void, or all has stopped ask   only the operator knows
+ *   rest  nothing to do
+ */
+export const TONES = ["put", "take", "deal", "look", "void", "ask", "rest"];
+
+/*
+ * Each state: tone, shape, title. The title is short enough to be read at 3 m. board: the number is shown,
+ * too. plain: title and number say it all, so the library's sentence is not shown; next: so is the next
+ * board. place: the part of the machine that is marked on the sketch, as the library numbers places of jams:
+ * 1 feeder, 2 reader, 3 gate, 4 pocket; and "hopper", "cover", "board".
+ */
+export const STATES = {
+	"none": { tone: "deal", shape: "deal", title: N_("Dealing"), board: true, next: true },
+	"no-work": { tone: "rest", shape: "rest", title: N_("Nothing to deal") },
+	"insert-board": { tone: "put", shape: "in", title: N_("Put in board"), board: true, plain: true },
+	"insert-any": { tone: "put", shape: "in", title: N_("Put in any board of the set") },
+	"press-start": { tone: "put", shape: "start", title: N_("Ready to deal board"), board: true, plain: true },
+	"take-out": { tone: "take", shape: "out", title: N_("Exact. Take out board"), board: true, plain: true, next: true },
+	"paused": { tone: "rest", shape: "pause", title: N_("Paused"), board: true },
+	"stop-card": { tone: "look", shape: "card", title: N_("Take out the stop card"), place: 2 },
+	"capture": { tone: "put", shape: "in", title: N_("Read board"), board: true, place: "hopper" },
+	"take-original": { tone: "take", shape: "out", title: N_("Read. Take the board out") },
+
+	"machine-absent": { tone: "look", shape: "plug", title: N_("The machine is gone") },
+	"cover-open": { tone: "look", shape: "cover", title: N_("Close the cover"), place: "cover" },
+	"hopper-empty": { tone: "put", shape: "in", title: N_("Fill the hopper"), place: "hopper" },
+	"machine-refuses": { tone: "look", shape: "machine", title: N_("The machine refuses") },
+	"machine-unsuited": { tone: "look", shape: "machine", title: N_("Use another machine") },
+	"machine-silent": { tone: "look", shape: "machine", title: N_("The machine does not answer") },
+	"slow": { tone: "deal", shape: "deal", title: N_("Dealing slowly"), board: true, place: 1 },
+	"stopped": { tone: "void", shape: "stop", title: N_("Emergency stop") },
+	"not-seated": { tone: "look", shape: "in", title: N_("Push the board in"), place: "board" },
+	"panel-lost": { tone: "look", shape: "plug", title: N_("The panel is gone") },
+	"machine-new": { tone: "ask", shape: "ask", title: N_("A new machine") },
+
+	"card-unreadable": { tone: "look", shape: "card", title: N_("Card not read"), place: 2 },
+	"card-face-up": { tone: "look", shape: "card", title: N_("Card face up"), place: 2 },
+	"card-not-in-plan": { tone: "look", shape: "card", title: N_("Foreign card"), place: 2 },
+	"gate-late": { tone: "look", shape: "card", title: N_("Read the card again"), place: 2 },
+	"feed-timeout": { tone: "look", shape: "card", title: N_("No card came"), place: 1 },
+
+	"deck-short": { tone: "void", shape: "void", title: N_("Void: cards missing"), board: true },
+	"card-repeated": { tone: "void", shape: "void", title: N_("Void: same card twice"), board: true, place: 2 },
+	"deck-wrong": { tone: "void", shape: "void", title: N_("Void: wrong deck"), board: true },
+	"wrong-pocket": { tone: "void", shape: "void", title: N_("Void: wrong pocket"), board: true, place: 3 },
+	"double-feed": { tone: "void", shape: "void", title: N_("Void: two cards at once"), board: true, place: 1 },
+	"jam": { tone: "void", shape: "void", title: N_("Void: card stuck"), board: true, place: "jam" },
+	"board-pulled": { tone: "void", shape: "void", title: N_("Void: board taken out"), board: true, place: "board" },
+	"cover-opened": { tone: "void", shape: "void", title: N_("Void: cover opened"), board: true, place: "cover" },
+	"hardware": { tone: "void", shape: "void", title: N_("Void: machine fault"), board: true },
+	"aborted": { tone: "void", shape: "void", title: N_("Void: deal stopped"), board: true },
+	"differs": { tone: "void", shape: "void", title: N_("Void: not the plan"), board: true },
+	"in-doubt": { tone: "void", shape: "void", title: N_("Void: in doubt"), board: true },
+	"used": { tone: "look", shape: "out", title: N_("Take the old board out") },
+	"number-reused": { tone: "look", shape: "out", title: N_("Take it out, put it in again") },
+	"confirm-empty": { tone: "ask", shape: "ask", title: N_("Is the board empty? Board"), board: true },
+
+	"number-unread": { tone: "ask", shape: "ask", title: N_("Number not read. Is it board"), board: true },
+	"number-range": { tone: "look", shape: "out", title: N_("Not in this job: board"), board: true },
+	"number-other": { tone: "look", shape: "other", title: N_("Wrong board. Expected: board"), board: true },
+	"number-done": { tone: "look", shape: "out", title: N_("Already dealt: board"), board: true },
+
+	"placeholder-deal": { tone: "look", shape: "file", title: N_("Not a deal: board"), board: true },
+	"repeat": { tone: "look", shape: "file", title: N_("An old deal: board"), board: true },
+	"bad-set": { tone: "look", shape: "file", title: N_("A bad deal file") },
+	"ledger": { tone: "look", shape: "file", title: N_("Cannot write the ledger") },
+};
+
+/* Of a newer service. */
+const UNKNOWN = { tone: "look", shape: "machine", title: N_("Look at the machine") };
+
+/* What Enter does: the answer that Start is, in the words of the state. */
+const ENTER = {
+	"press-start": N_("Deal this board"),
+	"paused": N_("Go on"),
+	"stopped": N_("All is safe: go on"),
+	"confirm-empty": N_("It is empty: deal"),
+	"stop-card": N_("Taken out: go on"),
+	"card-unreadable": N_("Read it again"),
+	"card-face-up": N_("Turned: go on"),
+	"card-not-in-plan": N_("Taken out: go on"),
+	"gate-late": N_("Read it again"),
+	"feed-timeout": N_("Go on"),
+	"capture": N_("Read this pocket"),
+	"number-unread": N_("Yes, deal it"),
+	"machine-refuses": N_("Try again"),
+	"hardware": N_("Try again"),
+	"ledger": N_("Try again"),
+};
+
+/* Cards of a pack, until the service says how many the plan has. */
+const CARDS = 52;
+
+/* As lib/dealing/operator.c numbers them. */
+const SEATS = ["", "N", "E", "S", "W"];
+const PLACES = ["", "feeder", "reader", "gate", "pocket"];
+
+/* Returns the facts of a state as sentence.js takes them; 0 is unknown. */
+export function facts_of(machine) {
+	const facts = { board: 0, copy: 0, copies: 0, there: 0, card: 0, cards: 0, depth: 0, code: 0,
+			...(machine.Facts || { board: machine.Board, copy: machine.Copy }) };
+
+	facts.seat = Math.max(0, SEATS.indexOf(facts.seat));
+	facts.place = Math.max(0, PLACES.indexOf(facts.place));
+	return facts;
+}
+
+export const cards_total = machine => machine.CardsTotal || CARDS;
+
+/* A machine's name: its model and serial number may be long, so the number alone if it has one. */
+export const machine_name = machine => machine.Serial || machine.Id || machine.Port || "";
+
+/* Returns how urgent a tone is: whose hands are needed comes first. */
+const URGENCY = { void: 5, look: 4, ask: 3, take: 3, put: 2, deal: 1, rest: 0 };
+
+export function tone_of(machine) {
+	return (STATES[machine.State] || UNKNOWN).tone;
+}
+
+/*
+ * Choose the machine that is shown large. The one that is shown stays as long as it needs somebody, so that
+ * no key answers for another machine. since: when each came into its state, by path.
+ */
+export function choose_machine(machines, shown, pinned, since = {}) {
+	const paths = Object.keys(machines).sort();
+	const urgency = path => URGENCY[tone_of(machines[path])];
+
+	if (pinned && machines[pinned])
+		return pinned;
+	if (shown && machines[shown] && urgency(shown) >= URGENCY.put)
+		return shown;
+	return paths.sort((a, b) => urgency(b) - urgency(a) || (since[a] || 0) - (since[b] || 0) ||
+			  (a < b ? -1 : 1))[0] || null;
+}
+
+const step = (text, done = false) => ({ text, done });
+
+/* The steps that empty a void board. */
+function void_steps(language, machine, facts) {
+	const steps = [];
+
+	if (machine.State === "jam" || machine.State === "cover-opened")
+		steps.push(step(machine.State === "jam" ? say(language, N_("Open the cover, take the card out, close the cover.")) :
+				say(language, N_("Close the cover."))));
+	steps.push(step(say(language, N_("Take the board out and empty it."))));
+	if (machine.State === "card-repeated" && facts.seat && facts.depth)
+		steps.push(step(say(language, N_("Look at the card at the reader, and at card {depth} from the top in {seat}."),
+				    { depth: facts.depth, seat: seat_name(language, facts.seat) })));
+	if (facts.shuffled)
+		return steps;
+	steps.push(step(say(language, N_("Put all cards back into the hopper."))));
+	steps.push(step(facts.board ? say(language, N_("Put board {board} in again."), facts) :
+			say(language, N_("Put the board in again."))));
+	return steps;
+}
+
+/* Answers for the question that is shown, so that a late tap cannot answer another one. */
+const answer = (machine, method) => ({ on: "machine", method, args: ["u", [machine.Question || 0]] });
+
+/* What each word of the property Keys puts on the screen, in this order. */
+const KEYS = {
+	"start": (language, machine) => ({ code: "Enter", main: true, act: answer(machine, "Answer"),
+					   label: say(language, ENTER[machine.State] || N_("Go on")) }),
+	"deal-this": (language, machine, facts) => ({ code: "D", main: true, act: answer(machine, "DealThis"),
+		label: facts.there ? say(language, N_("Deal board {there} now"), facts) : say(language, N_("Deal this one now")) }),
+	"name-board": (language, machine) => ({ code: "N", label: say(language, N_("It has another number")),
+					       act: { ask: "board", ...answer(machine, "NameBoard") } }),
+	"skip": (language, machine, facts) => facts.board && facts.copy ? { code: "S", label: say(language, N_("Skip board {board}"), facts),
+		act: { on: "job", method: "Skip", args: ["uu", [facts.board, facts.copy]] } } : null,
+	"redeal": (language, machine, facts) => facts.board && facts.copy ? { code: "R", confirm: true,
+		label: say(language, N_("Deal board {board} again"), facts),
+		act: { on: "job", method: "Redeal", args: ["uu", [facts.board, facts.copy]] } } : null,
+	"accept": language => ({ code: "A", main: true, label: say(language, N_("It is the club's: let it deal")),
+				 act: { on: "machine", method: "Accept" } }),
+	"pause": language => ({ code: "P", label: say(language, N_("Pause")), act: { on: "machine", method: "Pause" } }),
+	"reveal": language => ({ code: "V", label: say(language, N_("Reveal the cards")), act: { reveal: true } }),
+};
+
+/* States in which a key is worth its place on the screen; everywhere else it is in the other views. */
+const WORTH = { "skip": ["number-other", "number-range", "placeholder-deal", "repeat"], "redeal": ["number-done"] };
+
+function keys_of(language, machine, facts) {
+	const words = machine.Keys || [];
+	const keys = Object.keys(KEYS).filter(word => words.includes(word) && (!WORTH[word] || WORTH[word].includes(machine.State)))
+		.map(word => KEYS[word](language, machine, facts)).filter(key => key);
+
+	if (machine.State === "no-work")
+		keys.push({ code: "J", main: true, label: say(language, N_("New job")), act: { go: "jobs" } });
+	return keys;
+}
+
+/* Returns the part of the sketch that is marked, or null. */
+function place_of(row, facts) {
+	if (row.place === "jam")
+		return facts.place || null;
+	return row.place || null;
+}
+
+/*
+ * What is shown of one machine.
+ * machine: its properties on the bus; done: the properties of the job that was finished last, if no other is
+ * open, or null.
+ * Returns tone, shape, title, number, below (under the number), text, steps, mind, keys, bar, place, and
+ * spoken, for screen readers. No card is in any of them.
+ */
+export function present(machine, done, language) {
+	const facts = facts_of(machine);
+	const row = STATES[machine.State] || UNKNOWN;
+	const voided = state_row(machine.State).empties;
+	const said = what_happened(language, machine.State, facts, voided ? "cell" : "");
+	const shown = {
+		tone: row.tone, shape: row.shape, title: say(language, row.title), number: "", below: "",
+		text: said.length ? said.join(" ") : machine.Instruction || "", next: "",
+		steps: voided ? void_steps(language, machine, facts) : [],
+		mind: voided ? what_to_mind(language, machine.State) : "",
+		place: place_of(row, facts), name: machine_name(machine), bar: null,
+		keys: keys_of(language, machine, facts),
+	};
+
+	if (row.board && facts.board && !facts.shuffled) {
+		shown.number = String(facts.board);
+		if (facts.copy && facts.copies !== 1)
+			shown.below = facts.copies ? say(language, N_("copy {copy} of {copies}"), facts) :
+				      say(language, N_("copy {copy}"), facts);
+	}
+	if (row.next && machine.NextBoard)
+		shown.next = machine.NextCopy && facts.copies > 1 ?
+			say(language, N_("Next: board {board}, copy {copy}"), { board: machine.NextBoard, copy: machine.NextCopy }) :
+			say(language, N_("Next: board {board}"), { board: machine.NextBoard });
+	if (machine.State === "capture")
+		shown.below = say(language, N_("pocket {seat}"), { seat: seat_name(language, Math.max(0, SEATS.indexOf(facts.pocket || ""))) });
+	if (row.tone === "deal" && machine.Dealing) {
+		shown.bar = { value: machine.Cards || 0, most: cards_total(machine) };
+		shown.bar.text = say(language, N_("card {value} of {most}"), shown.bar);
+		shown.text = machine.State === "none" ? "" : shown.text;
+	}
+	if (machine.State === "none" && !machine.Dealing)
+		shown.title = say(language, N_("One moment"));
+	if (machine.State === "no-work" && done) {
+		shown.tone = "take";
+		shown.shape = "tick";
+		shown.title = say(language, N_("Done"));
+		shown.number = "";
+		shown.below = done.Session;
+		shown.text = say_count(language, P_("{n} board is dealt, exact and recorded.", "{n} boards are dealt, exact and recorded."),
+				       done.Recorded);
+		shown.keys.push({ code: "H", label: say(language, N_("Print hand records")), act: { print: done.Id } });
+	}
+	if (row.plain && shown.number)
+		shown.text = "";
+	shown.spoken = [shown.name + ":", [shown.title, shown.number].filter(x => x).join(" ") + ".", shown.below && shown.below + ".",
+			shown.text, ...shown.steps.map(one => one.text), shown.mind].filter(x => x).join(" ");
+	return shown;
+}
+
+/* How far back boards count for the rate, in microseconds, so that a pause does not. */
+const RATE_WITHIN = 30 * 60 * 1e6;
+
+/*
+ * Boards per hour of late, or null if too few were dealt. insertions: of GetReceipt, [board, copy, machine,
+ * insertion, begun, ended, outcome], times in microseconds.
+ */
+export function rate_of(insertions) {
+	const ends = insertions.filter(one => one[6] === "exact" && one[5]).map(one => one[5]).sort((a, b) => a - b);
+	const last = ends[ends.length - 1];
+	const late = ends.filter(end => end > last - RATE_WITHIN).slice(-12);
+
+	if (late.length < 3 || late[0] === last)
+		return null;
+	return Math.max(1, Math.round((late.length - 1) * 3600e6 / (last - late[0])));
+}
+
+/* Progress of a job: recorded, all (0: no limit), rate and minutes (null: unknown). */
+export function progress(job, rate = null) {
+	const all = (job.Boards || 0) * (job.Copies || 0);
+	const recorded = job.Recorded || 0;
+	const left = all ? Math.max(0, all - recorded - (job.Skipped || 0)) : null;
+
+	return { recorded, all, rate, minutes: rate && left ? Math.ceil(left * 60 / rate) : null };
+}
+
+export function progress_text(language, of) {
+	const found = [of.all ? say(language, N_("{recorded} of {all} boards"), of) :
+		       say_count(language, P_("{n} board", "{n} boards"), of.recorded)];
+
+	if (of.rate)
+		found.push(say_count(language, P_("{n} board per hour", "{n} boards per hour"), of.rate));
+	if (of.minutes)
+		found.push(say_count(language, P_("{n} minute left", "{n} minutes left"), of.minutes));
+	return found.join(" · ");
+}
+
+/* What is told when a call was refused: what to do, by the error's name. */
+const REFUSALS = {
+	"org.freedesktop.DBus.Error.AccessDenied":
+		N_("You may not do that. Ask an administrator to add you to the group dealbox, then log in again."),
+	"io.dealbox1.Error.Busy": N_("The board is being dealt. Wait until it is done."),
+	"io.dealbox1.Error.NotFound": N_("That is not there any more."),
+	"io.dealbox1.Error.Machine": N_("The machine refuses, or is not there."),
+	"io.dealbox1.Error.Changed": N_("Something else has happened meanwhile. Look again, then answer."),
+	"access-denied": N_("Only an administrator may do that: log in as one."),
+	"not-found": N_("The service does not run. It is started again by itself; if not, call who keeps this computer."),
+};
+
+export function refusal(language, name, message) {
+	return REFUSALS[name] ? say(language, REFUSALS[name]) : message || name;
+}
+
+/* "1-4, 7" -> [1, 2, 3, 4, 7]; null if it is not a list of boards, each from the set. */
+export function parse_boards(text, of) {
+	const found = [];
+
+	if (!text.trim())
+		return [...of];
+	for (const part of text.split(/[,;\s]+/).filter(x => x)) {
+		const match = /^(\d+)(?:[-–](\d+))?$/.exec(part);
+
+		if (!match)
+			return null;
+		const first = Number(match[1]), last = Number(match[2] || match[1]);
+
+		if (first > last)
+			return null;
+		for (const board of of)
+			if (board >= first && board <= last && !found.includes(board))
+				found.push(board);
+		if (!of.some(board => board >= first && board <= last))
+			return null;
+	}
+	return found;
+}
+
+/* [1, 2, 3, 4, 7] -> "1–4, 7" */
+export function boards_text(boards) {
+	const found = [];
+
+	for (const board of boards) {
+		const last = found[found.length - 1];
+
+		if (last && board === last[1] + 1)
+			last[1] = board;
+		else
+			found.push([board, board]);
+	}
+	return found.map(([a, b]) => a === b ? a : a + "–" + b).join(", ");
+}
+
+/*
+ * The grid of a job: a row for each board, a cell for each copy. boards: of GetBoards; copies: of GetCopies,
+ * [board, copy, tries, state]. Each cell has a sign, a word, and what a tap does: "Redeal", "Skip" or null.
+ */
+export function grid(job, boards, copies) {
+	const cells = {};
+	let most = job.Copies || 1;
+
+	for (const [board, copy, tries, state] of copies) {
+		(cells[board] = cells[board] || {})[copy] = state === "open" && tries ? "void" : state;
+		most = Math.max(most, copy);
+	}
+	return boards.map(board => ({
+		board,
+		cells: Array.from({ length: most }, (_, n) => {
+			const state = (cells[board] || {})[n + 1] || "open";
+
+			return { copy: n + 1, state, ...(CELLS[state] || CELLS.open) };
+		}),
+	}));
+}
+
+const CELLS = {
+	"open": { sign: "○", word: N_("not dealt yet"), act: "Skip" },
+	"dealing": { sign: "◐", word: N_("being dealt"), act: null },
+	"recorded": { sign: "✓", word: N_("exact"), act: "Redeal" },
+	"skipped": { sign: "–", word: N_("skipped"), act: "Redeal" },
+	"void": { sign: "✗", word: N_("void, to be dealt again"), act: "Skip" },
+};
+
+/* Outcomes of insertions, as the service names them. */
+export const OUTCOMES = {
+	"": ["◐", N_("being dealt")], "exact": ["✓", N_("exact")], "captured": ["✓", N_("read")],
+	"void": ["✗", N_("void, to be dealt again")], "differs": ["✗", N_("void, to be dealt again")],
+	"unknown": ["✗", N_("in doubt, to be dealt again")], "revoked": ["✗", N_("taken back, to be dealt again")],
+};

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The service on the bus, through Cockpit's bridge, as the user who has logged in. */
+/* global cockpit */
+
+const NAME = "io.dealbox1";
+const ROOT = "/io/dealbox1";
+const RETRY_MS = 1000;
+
+/* A variant of Cockpit's JSON, without its types. */
+function plain(value) {
+	if (Array.isArray(value))
+		return value.map(plain);
+	if (value && typeof value === "object") {
+		if ("t" in value && "v" in value && Object.keys(value).length === 2)
+			return plain(value.v);
+		return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]));
+	}
+	return value;
+}
+
+/*
+ * Watch the service. changed(service) is called whenever something is different. The object has: here (false: the service is not there), manager, machines and jobs
+ * by path, and since, when each machine came into its state.
+ */
+export function watch(changed) {
+	const service = { here: false, manager: {}, machines: {}, jobs: {}, since: {} };
+	let client = null, asked = 0;
+
+	const kinds = { [NAME + ".Manager"]: null, [NAME + ".Machine"]: "machines", [NAME + ".Job"]: "jobs" };
+
+	function set(path, interface_name, values) {
+		const kind = kinds[interface_name];
+
+		if (kind === undefined)
+			return;
+		if (kind === null) {
+			Object.assign(service.manager, values);
+			return;
+		}
+		const before = service[kind][path] || {};
+
+		if (kind === "machines" && values.State !== undefined && values.State !== before.State)
+			service.since[path] = Date.now();
+		service[kind][path] = { ...before, ...values };
+	}
+
+	function forget() {
+		service.here = false;
+		service.machines = {};
+		service.jobs = {};
+		service.manager = {};
+	}
+
+	function ask() {
+		const number = ++asked;
+
+		client.call(ROOT, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", []).then(([objects]) => {
+			if (number !== asked)
+				return;
+			forget();
+			service.here = true;
+			for (const [path, interfaces] of Object.entries(objects))
+				for (const [name, values] of Object.entries(interfaces))
+					set(path, name, plain(values));
+			changed(service);
+		}, () => changed(service));
+	}
+
+	function signal(path, interface_name, name, args) {
+		if (name === "PropertiesChanged") {
+			set(path, args[0], plain(args[1]));
+		} else if (name === "InterfacesAdded") {
+			for (const [one, values] of Object.entries(args[1]))
+				set(args[0], one, plain(values));
+		} else if (name === "InterfacesRemoved") {
+			delete service.machines[args[0]];
+			delete service.jobs[args[0]];
+		} else {
+			return;
+		}
+		changed(service);
+	}
+
+	function open() {
+		client = cockpit.dbus(NAME, { bus: "system" });
+		client.addEventListener("owner", (event, owner) => {
+			if (owner) {
+				ask();
+			} else {
+				forget();
+				changed(service);
+			}
+		});
+		client.addEventListener("close", () => {
+			forget();
+			changed(service);
+			setTimeout(open, RETRY_MS);
+		});
+		client.subscribe({ path_namespace: ROOT }, signal);
+	}
+
+	open();
+
+	/* Call a method; rejects with { name, message }. */
+	service.call = (path, interface_name, method, type = "", args = []) =>
+		client.call(path, NAME + "." + interface_name, method, args, { type }).then(values => values.map(plain),
+			problem => { throw { name: problem.name || problem.problem, message: problem.message }; });
+
+	/* The same as an administrator, whom Cockpit asks for the password. */
+	service.call_as_administrator = (path, interface_name, method, type = "", args = []) => {
+		const admin = cockpit.dbus(NAME, { bus: "system", superuser: "require" });
+
+		return admin.call(path, NAME + "." + interface_name, method, args, { type }).then(
+			values => { admin.close(); return values.map(plain); },
+			problem => {
+				admin.close();
+				throw { name: problem.name || problem.problem, message: problem.message };
+			});
+	};
+	return service;
+}
+
+/*
+ * Run the tool `dealbox` with these words; input (bytes, or null) goes to its standard input. Resolves with
+ * its output, and rejects with { name, message }.
+ */
+export function tool(words, input = null, options = {}) {
+	const process = cockpit.spawn(["dealbox", ...words], { err: "message", binary: true, ...options });
+
+	if (input)
+		process.input(input);
+	else
+		process.input();
+	return process.then(bytes => new TextDecoder().decode(bytes),
+			    problem => { throw { name: problem.problem || "", message: problem.message }; });
+}
