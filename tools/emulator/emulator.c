@@ -11,10 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "emulated.h"
 #include "front_common.h"
 #include "memory.h"
-#include "options.h"
 #include "socket.h"
 
 #define CLIENTS_MAX	8
@@ -29,12 +28,8 @@ struct client {
 };
 
 struct instance {
-	struct machine *machine;
-	struct device *device;
-	struct operator operator;
-	struct scenario *scenario;
+	struct emulated of;
 	struct front *front;
-	struct control control;
 	FILE *account, *trace;
 	char *state, *control_path;
 	int control_listener;	/* -1 = none */
@@ -103,7 +98,6 @@ static void open_control(struct instance *in, const struct options *o, unsigned 
 {
 	unsigned int i;
 
-	in->control = (struct control){ in->machine, &in->operator, in->scenario, in->device };
 	in->control_listener = -1;
 	for (i = 0; i < CLIENTS_MAX; i++)
 		in->clients[i].fd = -1;
@@ -117,76 +111,38 @@ static void open_control(struct instance *in, const struct options *o, unsigned 
 
 static void instance_open(struct instance *in, const struct options *o, unsigned int index)
 {
-	struct machine_config config = o->machine;
-	struct device_config device = o->device;
-	struct machine_memory memory = { 0 };
-	char error[400], *path;
+	char *path;
 
-	in->scenario = scenario_new();
-	if (!in->scenario)
-		die(EXIT_MACHINE, "no memory");
-	if (o->scenario && !scenario_parse(in->scenario, o->scenario_name, o->scenario,
-						o->scenario_length, error, sizeof(error)))
-		die(EXIT_USAGE, "%s", error);
-	if (o->mutant && o->mutant->scenario &&
-	    !scenario_parse(in->scenario, o->mutant->name, o->mutant->scenario,
-			    strlen(o->mutant->scenario), error, sizeof(error)))
-		die(EXIT_USAGE, "%s", error);
 	in->account = open_output(o, o->account, index);
 	in->trace = open_output(o, o->trace, index);
 	in->state = path_of(o, o->state, index);
-	if (in->state && memory_load(in->state, &memory, error, sizeof(error)))
-		die(EXIT_USAGE, "%s", error);
-	if (config.desc.capabilities & DEALBOX_CAP_ATTEST &&
-	    memory_key(in->state, &memory, config.key))
-		die(EXIT_USAGE, "%s.key: %s", in->state ? in->state : "", errno == EINVAL ?
-		    "this is not the key of a machine" : strerror(errno));
-	config.seed += index;
-	config.scenario = in->scenario;
-	config.context = in;
-	config.save = save;
-	config.account = account;
-	in->machine = machine_new(&config, &memory, now_us());
-	explicit_bzero(config.key, sizeof(config.key));
-	if (o->machines > 1)
-		sprintf(device.serial + strlen(device.serial), "-%u", index + 1);
-	in->device = in->machine ? device_new(in->machine, &device) : NULL;
-	if (!in->device)
-		die(EXIT_MACHINE, "no memory");
-	operator_init(&in->operator, in->machine, config.seed);
-	in->operator.absent = o->manual;
-	in->operator.board_count = o->board_count;
-	memcpy(in->operator.boards, o->boards, sizeof(o->boards));
-	if (o->order)
-		operator_fill_order(&in->operator, o->order, o->order_count);
-	else
-		operator_fill(&in->operator, o->cards, o->packs);
+	emulated_open(&in->of, o, index, in->state, now_us(), in, save, account);
 	open_control(in, o, index);
 	if (o->socket) {
 		path = path_of(o, o->socket, index);
-		in->front = front_socket_open(path, in->device, in->machine, in->trace);
+		in->front = front_socket_open(path, in->of.device, in->of.machine, in->trace);
 		free(path);
 	} else if (o->usbredir) {
 		path = path_of(o, o->usbredir, index);
-		in->front = front_usbredir_open(path, in->device, in->machine, in->trace);
+		in->front = front_usbredir_open(path, in->of.device, in->of.machine, in->trace);
 		free(path);
 	} else if (o->gadget) {
-		in->front = front_gadget_open(o->gadget, in->device, in->machine, in->trace);
+		in->front = front_gadget_open(o->gadget, in->of.device, in->of.machine, in->trace);
 	} else if (o->serve >= 0) {
-		in->front = front_usbip_serve(o->serve ? o->serve + index : 0, in->device,
-					      in->machine, in->trace);
+		in->front = front_usbip_serve(o->serve ? o->serve + index : 0, in->of.device,
+					      in->of.machine, in->trace);
 	} else {
-		in->front = front_usbip_open(o->port, in->device, in->machine, in->trace);
+		in->front = front_usbip_open(o->port, in->of.device, in->of.machine, in->trace);
 	}
 	if (!in->front)
 		exit(EXIT_MACHINE);
-	printf("dealbox-emulator: machine %s is ready\n", device.serial);
+	printf("dealbox-emulator: machine %s is ready\n", device_config(in->of.device)->serial);
 	fflush(stdout);
 }
 
 static void instance_close(struct instance *in)
 {
-	struct machine_view view = machine_view(in->machine);
+	struct machine_view view = machine_view(in->of.machine);
 	unsigned int i;
 
 	in->front->ops->close(in->front);
@@ -204,9 +160,7 @@ static void instance_close(struct instance *in)
 		fclose(in->account);
 	if (in->trace)
 		fclose(in->trace);
-	device_free(in->device);
-	machine_free(in->machine);
-	scenario_free(in->scenario);
+	emulated_close(&in->of);
 	free(in->state);
 	free(in->control_path);
 }
@@ -232,7 +186,7 @@ static void client_lines(struct instance *in, struct client *client)
 		size_t used = end + 1 - client->line, length;
 
 		*end = '\0';
-		if (!control_line(&in->control, client->line, reply, sizeof(reply) - 1)) {
+		if (!control_line(&in->of.control, client->line, reply, sizeof(reply) - 1)) {
 			*end = '\n';
 			client->waits = true;
 			return;
@@ -300,9 +254,9 @@ static void instance_run(struct instance *in, uint64_t now)
 	unsigned int i;
 
 	do {
-		machine_run(in->machine, now);
+		machine_run(in->of.machine, now);
 		in->front->ops->flush(in->front, now);
-		again = operator_run(&in->operator, now);
+		again = operator_run(&in->of.operator, now);
 		for (i = 0; i < CLIENTS_MAX; i++) {
 			size_t before = in->clients[i].length;
 
@@ -310,14 +264,14 @@ static void instance_run(struct instance *in, uint64_t now)
 				client_lines(in, &in->clients[i]);
 			again |= in->clients[i].length != before;
 		}
-	} while (again || machine_next(in->machine) <= now);
+	} while (again || machine_next(in->of.machine) <= now);
 }
 
 static void instance_serve(struct instance *in, const struct pollfd *fds, uint64_t now)
 {
 	unsigned int i;
 
-	machine_run(in->machine, now);
+	machine_run(in->of.machine, now);
 	in->front->ops->serve(in->front, fds, now);
 	fds += FRONT_POLL_MAX;
 	if (fds[0].fd >= 0 && fds[0].revents)
@@ -330,7 +284,7 @@ static void instance_serve(struct instance *in, const struct pollfd *fds, uint64
 
 static uint64_t instance_next(const struct instance *in)
 {
-	uint64_t next = machine_next(in->machine), other = operator_next(&in->operator);
+	uint64_t next = machine_next(in->of.machine), other = operator_next(&in->of.operator);
 
 	if (other < next)
 		next = other;
