@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "access.h"
-
-uint64_t now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
 
 struct access *access_open(const char *address, char *error, size_t size)
 {

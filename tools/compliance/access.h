@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clock.h"
+
 /* the longest data of a transfer */
 #define ACCESS_MAX	4096
 
@@ -49,8 +51,5 @@ struct access {
 struct access *access_open(const char *address, char *error, size_t size);
 struct access *access_open_emu(const char *path, char *error, size_t size);
 struct access *access_open_usb(const char *place, char *error, size_t size);
-
-/* µs of a clock that only goes forward */
-uint64_t now_us(void);
 
 #endif

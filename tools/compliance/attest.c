@@ -149,9 +149,7 @@ static void refused(struct run *r)
 	}
 	await(r, DEALBOX_EV_ATTESTED, 6000, "R-5.3-7");
 	/* behind the removal of the board it is attestable still */
-	if (HAS(r, BOARD_LOCK))
-		command(r, DEALBOX_OP_RELEASE_BOARD, 0, 0, 0, NULL);
-	do_step(r, "remove");
+	take_out(r);
 	status(r);
 	error = command(r, WIRE_ATTEST, 0, insertion, 0, NULL);
 	check(r, "R-5.3-5", !error, "ATTEST behind BOARD_REMOVED is refused with error %u", error);

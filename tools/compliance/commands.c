@@ -96,8 +96,10 @@ static uint8_t demanded(const struct run *r, const struct command_row *row, uint
 	default:
 		break;
 	}
-	if (row->request == WIRE_ATTEST && state == DEALBOX_STATE_IDLE)
+	if (row->request == WIRE_ATTEST && state == DEALBOX_STATE_IDLE) {
+		*detail = r->observer.attestable;
 		return DEALBOX_ERR_WRONG_INSERTION;
+	}
 	return DEALBOX_ERR_OK;
 }
 
@@ -113,6 +115,10 @@ static void judge(struct run *r, const struct command_row *row, uint8_t state)
 		return;
 	began = now_us();
 	error = send_good(r, row, &detail);
+	/* Where nobody holds the cards, the deal may have come to its end by itself. */
+	if (!has_faults(r) && (error != want || (error && detail != want_detail)) &&
+	    state == DEALBOX_STATE_DEALING && status(r).state != state)
+		return;
 	/* One that does not know ATTEST may say so. */
 	if (row->request == WIRE_ATTEST && want == DEALBOX_ERR_UNSUPPORTED &&
 	    error == DEALBOX_ERR_BAD_REQUEST)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compliance.h"
+#include "dealbox/law.h"
 #include "front.h"
 #include "requirements.h"
 
@@ -29,8 +31,9 @@ static const struct option_row {
 	{ "profile", "PROFILE", "judge by these limits: club, kiosk, championship, or a file", 'q' },
 	{ "signer", "KEY", "with verify: the public key that must have signed", 's' },
 	{ "paper", "NAME", "with print: a4 or letter (default: of the locale)", 'a' },
-	{ "fixture", "PROGRAM", "a program does the steps of a person: PROGRAM WORD...", 'f' },
+	{ "fixture", "PROGRAM", "a program does the steps of a person, a line each", 'f' },
 	{ "emulator", "PATH", "control socket of dealbox-emulator --manual, which does them", 'e' },
+	{ "lang", "LANGUAGE", "tell a person in nb, el, fr, ru or en (default: en)", 'L' },
 	{ "unattended", NULL, "run only what needs neither person nor fixture", 'u' },
 	{ "help", NULL, "this text", 'h' },
 	{ "version", NULL, "the version", 'V' },
@@ -109,6 +112,19 @@ static void on_signal(int number)
 	run_interrupt();
 }
 
+/* Return a language that sentences are translated into, NULL after a message. */
+static const char *language_of(const char *name)
+{
+	const char *language;
+	size_t n;
+
+	for (n = 0; (language = dealbox_law_language(n)); n++)
+		if (!strcmp(name, language))
+			return language;
+	fprintf(stderr, "dealbox-compliance: --lang %s: the languages are nb, el, fr, ru and en\n", name);
+	return NULL;
+}
+
 static int finish(const struct run *r, struct outputs *outputs)
 {
 	bool complete = json_object_get_boolean(json_object_object_get(r->report, "complete"));
@@ -121,7 +137,7 @@ static int finish(const struct run *r, struct outputs *outputs)
 	return r->counts[RESULT_FAIL] || refuted ? STATUS_FAILED : 0;
 }
 
-int main(int argc, char **argv)
+int compliance(int argc, char **argv)
 {
 	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	struct option longs[OPTIONS + 1] = { 0 };
@@ -172,6 +188,11 @@ int main(int argc, char **argv)
 		case 'e':
 			run.hands.control = optarg;
 			break;
+		case 'L':
+			run.hands.language = language_of(optarg);
+			if (!run.hands.language)
+				return STATUS_USAGE;
+			break;
 		case 'u':
 			run.hands.unattended = true;
 			break;
@@ -190,6 +211,10 @@ int main(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	run.address = argv[optind];
+	if (run.hands.program && run.hands.control) {
+		fputs("dealbox-compliance: --fixture and --emulator exclude each other\n", stderr);
+		return STATUS_USAGE;
+	}
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);

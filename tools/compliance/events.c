@@ -180,6 +180,21 @@ static void keys(struct run *r)
 	}
 }
 
+/* LOCATE makes a lamp blink for a time, or until it is stopped. */
+static void lamp(struct run *r)
+{
+	settle(r);
+	check(r, "R-2.3-7", !command(r, DEALBOX_OP_LOCATE, 60, 0, 0, NULL), "LOCATE is refused");
+	if (!step(r, "lamp on"))
+		not_supported(r, "the machine has no lamp, or nobody can see it");
+	check(r, "R-2.3-7", !command(r, DEALBOX_OP_LOCATE, 0, 0, 0, NULL), "LOCATE with 0 is refused");
+	check(r, "R-2.2-3", step(r, "lamp off"), "the lamp blinks behind LOCATE with 0");
+	command(r, DEALBOX_OP_LOCATE, 2, 0, 0, NULL);
+	expect_quiet(r, "R-4.1-1", 3000, "while the lamp blinks");
+	check(r, "R-2.2-3", step(r, "lamp off"), "the lamp blinks 3 s behind LOCATE for 2 s");
+	status(r);
+}
+
 /* The host does not fetch, and events come: 64 are kept, the oldest are dropped. */
 static void queue(struct run *r)
 {
@@ -295,15 +310,18 @@ static void power(struct run *r)
 	settle(r);
 }
 
-/* A spent board is in doubt, not spent, behind a power cut in mid-deal. */
-static void power_spent(struct run *r)
+/*
+ * The power is cut while a board is in: whatever its insertion was, it is another, and the board is in
+ * doubt.
+ */
+static void cut(struct run *r)
 {
-	uint32_t insertion;
+	uint32_t insertion = r->observer.insertion;
+	uint8_t error;
 
-	reach(r, DEALBOX_STATE_DEALING);
-	insertion = r->observer.insertion;
 	do_step(r, "power-cycle");
-	step(r, "thaw");
+	if (has_faults(r))
+		step(r, "thaw");
 	if (!reconnect(r, DEALBOX_LOST_POWER_ON)) {
 		r->gone = true;
 		check(r, "R-1.2-2", false, "the machine does not come back: %s", r->why);
@@ -313,6 +331,61 @@ static void power_spent(struct run *r)
 	check(r, "R-5.2-7", r->observer.at_power_on && !r->observer.spent, "the board is not in doubt");
 	check(r, "R-1.2-4", r->observer.state == DEALBOX_STATE_IDLE, "the machine deals behind power-on");
 	expect_quiet(r, "R-1.2-4", 100, "behind power-on");
+	if (HAS(r, TEST_DEAL)) {
+		error = command(r, DEALBOX_OP_TEST_DEAL, 0, insertion, 1, NULL);
+		check(r, "R-5.2-1", error == DEALBOX_ERR_WRONG_INSERTION,
+		      "TEST_DEAL for the insertion of before the power cut: error %u", error);
+		error = command(r, DEALBOX_OP_TEST_DEAL, 0, r->observer.insertion, 1, NULL);
+		check(r, "R-5.2-7", error == DEALBOX_ERR_IN_DOUBT,
+		      "TEST_DEAL for a board in doubt: error %u", error);
+	}
+	settle(r);
+}
+
+/* Power cuts at each step of an insertion */
+static void power_cuts(struct run *r)
+{
+	uint8_t state, error;
+
+	/* unspent, without a plan and with one */
+	settle(r);
+	fresh_board(r);
+	cut(r);
+	ready(r);
+	cut(r);
+	/* START was accepted, and perhaps nothing has moved */
+	ready(r);
+	error = start(r);
+	check(r, "R-5-1", !error, "START is refused with error %u", error);
+	cut(r);
+	/* DEAL_STARTED came, and nothing has moved */
+	if (has_faults(r)) {
+		ready(r);
+		do_step(r, "inject on event DEAL_STARTED: freeze");
+		error = start(r);
+		check(r, "R-5-1", !error, "START is refused with error %u", error);
+		await(r, DEALBOX_EV_DEAL_STARTED, 1500, "R-5.1-1");
+		cut(r);
+	}
+	for (state = DEALBOX_STATE_DEALING; state <= DEALBOX_STATE_DONE; state++) {
+		reach(r, state);
+		cut(r);
+	}
+	/* spent, and in doubt already */
+	cut(r);
+	/* nothing is in */
+	fresh_board(r);
+	take_out(r);
+	do_step(r, "power-cycle");
+	if (!reconnect(r, DEALBOX_LOST_POWER_ON)) {
+		r->gone = true;
+		check(r, "R-1.2-2", false, "the machine does not come back: %s", r->why);
+		end_test(r);
+	}
+	check(r, "R-5.2-7", !r->observer.board, "a board is told behind power-on that was taken out before");
+	do_step(r, "insert");
+	ready(r);
+	check(r, "R-5.2-7", !start(r), "a board that was put in behind power-on cannot be dealt");
 	settle(r);
 }
 
@@ -325,11 +398,12 @@ const struct test_row event_tests[] = {
 	  .run = restarted },
 	{ "events", "happenings", "R-4.1-1", "boards, cover and hopper", NEED_HANDS, .run = happenings },
 	{ "events", "keys", "R-4.1-1 R-5-18 R-5-19", "keys", NEED_HANDS, DEALBOX_CAP_KEYS, keys },
+	{ "events", "lamp", "R-2.2-3 R-2.3-7", "the lamp of LOCATE", NEED_HANDS, .run = lamp },
 	{ "events", "queue", "R-4-11 R-4-12", "events that the host does not fetch", NEED_FAULTS, .run = queue },
 	{ "events", "clock", "R-4-4", "microseconds", .run = clocks },
 	{ "events", "power", "R-1.2-2 R-2.1-7 R-5.2-1 R-5.2-7", "the machine is switched off and on",
 	  NEED_HANDS | NEED_BOARD, .run = power },
-	{ "events", "power-cut", "R-1.2-4 R-5.2-1 R-5.2-7", "power is cut in mid-deal",
-	  NEED_HANDS | NEED_BOARD, .run = power_spent },
+	{ "events", "power-cuts", "R-1.2-4 R-5.2-1 R-5.2-7", "power is cut at each step of an insertion",
+	  NEED_HANDS | NEED_BOARD, .run = power_cuts },
 	{ 0 }
 };

@@ -17,6 +17,7 @@ static struct wire_event waiting(struct run *r)
 	if (!check(r, "R-5-1", !error, "START is refused with error %u", error))
 		end_test(r);
 	event = await(r, DEALBOX_EV_CARD_READ, 6000, "R-6-1");
+	fetch(r, r->desc.gate_deadline_us / 2000 < 10 ? r->desc.gate_deadline_us / 2000 : 10);
 	check(r, "R-6-1", !r->observer.cards[0].routed, "the card does not wait for a gate command");
 	return event->e;
 }

@@ -174,6 +174,7 @@ static uint8_t rank(uint8_t type)
 static void deal_forget(struct observer *o)
 {
 	o->running = o->started = o->pausing = o->aborting = false;
+	o->attestable = 0;
 	o->test = o->capture = false;
 	o->plan_number = 0;
 	o->total = o->position = o->done = 0;
@@ -272,7 +273,8 @@ static void read_card(struct observer *o, const struct wire_event *e)
 	     "CARD_READ has the position %u, and that of the next card is %u", e->position,
 	     o->position);
 	if (o->desc.reader == DEALBOX_READER_NONE)
-		WANT(o, "R-4.2-4", e->card == DEALBOX_NONE && e->quality == DEALBOX_NONE,
+		WANT(o, o->desc.capabilities & DEALBOX_CAP_HOST_ROUTED ? "R-6-10" : "R-4.2-4",
+		     e->card == DEALBOX_NONE && e->quality == DEALBOX_NONE,
 		     "a machine without reader reads a card");
 	card->read = true;
 	card->card = e->card;
@@ -375,6 +377,7 @@ static void done(struct observer *o, const struct wire_event *e)
 
 	put_unaligned_le32(e->arg[0], counts);
 	put_unaligned_le32(e->arg[1], counts + 4);
+	o->attestable = o->insertion;
 	WANT(o, "R-4.2-1", o->started, "DEAL_DONE without a deal");
 	WANT(o, "R-5-11", !o->aborting, "DEAL_DONE after ABORT was accepted");
 	WANT(o, "R-5-10", !o->pausing, "DEAL_DONE after PAUSE was accepted, before RESUME");
@@ -537,6 +540,8 @@ static void take(struct observer *o, const struct wire_event *e)
 	}
 	if (e->type == DEALBOX_EV_WRONG_POCKET)
 		landed(o, e);
+	if (DEALBOX_EV_IS_STOP(e->type) || e->type == DEALBOX_EV_ABORTED)
+		o->attestable = 0;
 	if (DEALBOX_EV_IS_STOP(e->type))
 		stopped(o, e);
 }
@@ -639,6 +644,7 @@ void observer_accepted(struct observer *o, uint8_t request, const struct wire_co
 		break;
 	case DEALBOX_OP_START:
 	case DEALBOX_OP_TEST_DEAL:
+		o->attestable = 0;
 		begins(o, request, c);
 		break;
 	case DEALBOX_OP_PAUSE:

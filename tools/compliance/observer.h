@@ -47,6 +47,7 @@ struct observer {
 	bool running, started;	/* accepted; DEAL_STARTED came */
 	bool test, capture;
 	bool pausing, aborting;	/* PAUSE or ABORT was accepted, its event is to come */
+	uint32_t attestable;	/* the deal of this insertion can be attested (R-5.3-5), 0 = none */
 	uint32_t plan_number;
 	uint8_t total;		/* cards to deal, 0 = until the hopper is empty */
 	uint8_t position;	/* of the next card to pass the gate */

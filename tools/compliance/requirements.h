@@ -7,7 +7,8 @@
 /* A requirement of docs/protocol.md or docs/protocol-serial.md */
 struct requirement {
 	const char *number;	/* "R-1-1" */
-	const char *why_not;	/* why it cannot be tested from outside; NULL = tests prove it */
+	/* why it cannot be tested from outside; NULL = tests prove it, and a mutant violates it */
+	const char *why_not;
 	bool serial;		/* of the serial dialect only */
 };
 

@@ -2,10 +2,8 @@
 /* Runs tests: finds out what the machine is, limits the time of each test, collects results. */
 #include <errno.h>
 #include <linux/unaligned.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +17,8 @@
 /* limit of a test; a real machine deals a few boards in it */
 #define TEST_MS		120000
 #define EVIDENCE_MAX	400
-/* what a clock that is read twice, and a transfer on its way, may be wrong at least */
-#define UNCERTAIN_US	1000
+/* for bringing the machine to rest at the end */
+#define LEAVE_MS	10000
 
 const struct test_row *const test_tables[] = {
 	descriptor_tests, query_tests, command_tests, plan_tests, event_tests, dealing_tests,
@@ -46,38 +44,9 @@ void run_interrupt(void)
 	interrupted = 1;
 }
 
-/* --- the uncertainty of a measured time ------------------------------------------------------ */
-
-/*
- * A thread sleeps for a ms again and again. How late it wakes is how late this program, or the
- * machine's controller on this computer, may have seen what it measures.
- */
-static _Atomic uint64_t latest_us;
-
-static void *watch_lateness(void *unused)
+bool run_interrupted(void)
 {
-	const struct timespec ms = { .tv_nsec = 1000000 };
-
-	(void)unused;
-	for (;;) {
-		uint64_t began = now_us(), late;
-
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &ms, NULL);
-		late = now_us() - began - 1000;
-		if (late > atomic_load(&latest_us))
-			atomic_store(&latest_us, late);
-	}
-	return NULL;
-}
-
-void uncertainty_begin(void)
-{
-	atomic_store(&latest_us, 0);
-}
-
-double uncertainty_us(void)
-{
-	return (double)atomic_load(&latest_us) + UNCERTAIN_US;
+	return interrupted;
 }
 
 /* --- findings of a test ---------------------------------------------------------------------------- */
@@ -217,7 +186,7 @@ noreturn void not_supported(struct run *r, const char *format, ...)
 
 void test_alive(struct run *r)
 {
-	if (interrupted)
+	if (interrupted && !r->leaving)
 		not_run(r, "the run was interrupted");
 	if (now_us() > r->deadline) {
 		check(r, "R-5.1-1", false, "the test has not ended within %d s", TEST_MS / 1000);
@@ -672,12 +641,17 @@ static void run_test(struct run *r, const struct test_row *row, unsigned int num
 	r->evidence = r->checked = r->failed = NULL;
 }
 
-/* Leave no deal behind. */
+/* Leave no deal behind. A person who interrupted the run is asked for nothing. */
 static void leave_machine(struct run *r)
 {
-	r->deadline = now_us() + TEST_MS * 1000ULL;
-	if (!sigsetjmp(r->end, 0) && r->access && !r->gone && !interrupted && !r->misdescribed)
+	r->leaving = true;
+	r->deadline = now_us() + LEAVE_MS * 1000ULL;
+	if (sigsetjmp(r->end, 0) || !r->access || r->gone || r->misdescribed)
+		return;
+	if (!interrupted || r->hands.fixture)
 		settle(r);
+	else if (DEALBOX_STATE_DEALING <= status(r).state && r->observer.state <= DEALBOX_STATE_HELD)
+		command(r, DEALBOX_OP_ABORT, 0, 0, 0, NULL);
 }
 
 bool run_tests(struct run *r, bool (*chosen)(const struct test_row *row))
@@ -685,30 +659,29 @@ bool run_tests(struct run *r, bool (*chosen)(const struct test_row *row))
 	const struct test_row *const *table, *row;
 	unsigned int planned = 0, number = 0;
 	char error[500] = "";
-	pthread_t thread;
 
 	r->observer.fault = observed_fault;
 	r->observer.context = r;
 	r->began = now_us();
-	if (pthread_create(&thread, NULL, watch_lateness, NULL)) {
+	if (!clock_watch()) {
 		fputs("dealbox-compliance: no thread can be started\n", stderr);
 		return false;
 	}
 	report_begin(r);
-	if (!connect_machine(r, 0, error, sizeof(error))) {
+	if (!hands_begin(r, error, sizeof(error)) || !connect_machine(r, 0, error, sizeof(error))) {
 		fprintf(stderr, "dealbox-compliance: %s\n", error);
 		disconnect_machine(r);
+		hands_end(r);
 		return false;
 	}
 	report_machine(r);
 	report_host(r);
-	if (r->hands.control)
-		step(r, "operator off");
 	for (table = test_tables; *table; table++)
 		for (row = *table; row->name; row++)
 			planned += chosen(row);
 	puts("TAP version 13");
 	printf("1..%u\n", planned);
+	fflush(stdout);
 	for (table = test_tables; *table; table++)
 		for (row = *table; row->name; row++)
 			if (chosen(row))
@@ -717,8 +690,7 @@ bool run_tests(struct run *r, bool (*chosen)(const struct test_row *row))
 	report_end(r);
 	disconnect_machine(r);
 	free(r->events);
-	if (r->hands.file)
-		fclose(r->hands.file);
+	hands_end(r);
 	printf("# %u tests: %u ok, %u failed, %u warnings, %u not supported, %u not run\n", number,
 	       r->counts[RESULT_OK], r->counts[RESULT_FAIL], r->counts[RESULT_WARN],
 	       r->counts[RESULT_UNSUPPORTED], r->counts[RESULT_NOT_RUN]);

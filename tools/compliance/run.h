@@ -28,6 +28,7 @@
 #define NEED_FAULTS	(1u << 4)	/* a fixture that makes faults: the emulator's */
 #define NEED_READER	(1u << 5)
 
+struct fixture;
 struct run;
 struct sprt;
 
@@ -86,8 +87,11 @@ struct pipes {
 struct hands {
 	const char *control;	/* control socket of the emulator, or NULL */
 	const char *program;	/* of --fixture, or NULL */
-	bool unattended;
-	FILE *file;		/* of control */
+	const char *language;	/* in which a person is told what to do */
+	bool unattended;	/* there is no person */
+	struct fixture *fixture;	/* that is used, or NULL */
+	bool faults;		/* the fixture can make faults */
+	bool locked;		/* the last step was not done because a lock holds the board */
 };
 
 enum result { RESULT_NONE, RESULT_OK, RESULT_WARN, RESULT_FAIL, RESULT_UNSUPPORTED, RESULT_NOT_RUN };
@@ -118,6 +122,7 @@ struct run {
 	size_t event_count, event_judged, event_seen, event_room;
 	bool deferring;		/* a command is under way: events are judged behind it */
 	struct frame_reader frames;
+	bool full;		/* serial dialect: the last transfer ended with a full packet */
 	uint8_t answer[FRAME_PAYLOAD_MAX];
 	int answer_length;	/* serial dialect: -1 = none came yet */
 	uint8_t tag;
@@ -135,6 +140,7 @@ struct run {
 	bool gone;
 
 	/* the whole run */
+	bool leaving;		/* no test runs any more: the machine is brought to rest */
 	struct json_object *report, *tests;
 	unsigned int counts[RESULT_NOT_RUN + 1];
 	double uncertainty_us;	/* of the last measured time */
@@ -200,8 +206,12 @@ void expect_quiet(struct run *r, const char *requirement, unsigned int ms, const
 
 /* --- to bring a machine into a state -------------------------------------------------------------------- */
 
-/* Whether somebody or something does steps. */
+/* Start or connect the fixture, if there is one. Returns false with the reason. */
+bool hands_begin(struct run *r, char *error, size_t size);
+void hands_end(struct run *r);
+/* Returns true if somebody or something does steps. */
 bool has_hands(const struct run *r);
+/* Returns true if steps can also be faults, and hold cards: what only an emulator can do. */
 bool has_faults(const struct run *r);
 /* Do a step, "insert board"; returns false if it was not done. */
 bool step(struct run *r, const char *words, ...) __attribute__((format(printf, 2, 3)));
@@ -210,6 +220,8 @@ void do_step(struct run *r, const char *words, ...) __attribute__((format(printf
 
 /* The machine IDLE with an unspent board and cards, or the test ends. */
 void ready(struct run *r);
+/* Release the board, and take it out, or end the test. */
+void take_out(struct run *r);
 /* A board that was never dealt, in whatever state the machine is. */
 void fresh_board(struct run *r);
 /* Plans of the suite's own: card k into pocket k modulo bPockets, or position k. */
@@ -230,7 +242,8 @@ void settle(struct run *r);
 const char *result_name(enum result result);
 /* Run tests whose "group/name" is chosen; fills r->report. Returns false if the machine is none. */
 bool run_tests(struct run *r, bool (*chosen)(const struct test_row *row));
-/* Ends the run after the test that runs, with a report. Safe in a signal handler. */
+/* End the run with a report of what was done; the test that runs ends soon. Safe in a signal handler. */
 void run_interrupt(void);
+bool run_interrupted(void);
 
 #endif

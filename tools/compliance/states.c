@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Steps of a person, or of a fixture; and how they bring a machine into a state. */
-#include <errno.h>
-#include <spawn.h>
-#include <stdarg.h>
-#include <stdio.h>
+/* How a machine is brought into a state. */
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "run.h"
 #include "tests.h"
@@ -18,130 +10,6 @@
 /* for a board that somebody else exchanges */
 #define BOARD_WAIT_MS	3000
 #define DEAL_WAIT_MS	60000
-
-/* --- steps ----------------------------------------------------------------------------------- */
-
-/* What a person is told; the words are those that a fixture gets. */
-static const struct { const char *words, *text; } sentences[] = {
-	{ "insert", "Put an empty board in" },
-	{ "remove", "Take the board out" },
-	{ "remove force", "Pull the board out now, while the machine deals" },
-	{ "cover open", "Open the cover" },
-	{ "cover close", "Close the cover" },
-	{ "empty", "Take out all cards that are stuck or at the reader, and put them into the hopper" },
-	{ "take-card", "Take out the card at the reader" },
-	{ "hopper empty", "Take all cards out of the hopper" },
-	{ "hopper fill", "Put all cards that are outside into the hopper, shuffled" },
-	{ "key start", "Press the start key" },
-	{ "key stop", "Press the stop key" },
-	{ "key release", "Press the release key" },
-	{ "power-cycle", "Switch the machine off, and on again" },
-};
-
-static bool tell_emulator(struct run *r, const char *words)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	char reply[8192];
-	int fd;
-
-	if (!r->hands.file) {
-		snprintf(address.sun_path, sizeof(address.sun_path), "%s", r->hands.control);
-		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) ||
-		    !(r->hands.file = fdopen(fd, "r+"))) {
-			if (fd >= 0)
-				close(fd);
-			return false;
-		}
-	}
-	fprintf(r->hands.file, "%s\n", words);
-	fflush(r->hands.file);
-	if (!fgets(reply, sizeof(reply), r->hands.file))
-		return false;
-	return !strncmp(reply, "ok", 2);
-}
-
-static bool call_program(const char *program, const char *words)
-{
-	char copy[200], *state = NULL, *argv[8] = { (char *)program };
-	extern char **environ;
-	unsigned int n = 1;
-	int child;
-	pid_t pid;
-
-	snprintf(copy, sizeof(copy), "%s", words);
-	for (argv[n] = strtok_r(copy, " ", &state); n < 6 && argv[n]; )
-		argv[++n] = strtok_r(NULL, " ", &state);
-	if (posix_spawnp(&pid, program, NULL, NULL, argv, environ))
-		return false;
-	while (waitpid(pid, &child, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(child) && !WEXITSTATUS(child);
-}
-
-static bool ask_person(const char *words)
-{
-	FILE *tty;
-	size_t i;
-	int c;
-
-	for (i = 0; i < sizeof(sentences) / sizeof(*sentences); i++)
-		if (!strcmp(words, sentences[i].words))
-			break;
-	tty = i < sizeof(sentences) / sizeof(*sentences) ? fopen("/dev/tty", "r+") : NULL;
-	if (!tty)
-		return false;
-	fprintf(tty, "\n>>> %s, then press Enter (s and Enter: not possible): ", sentences[i].text);
-	fflush(tty);
-	c = getc(tty);
-	while (c != '\n' && c != EOF && c != 's')
-		c = getc(tty);
-	fclose(tty);
-	return c == '\n';
-}
-
-bool has_faults(const struct run *r)
-{
-	return r->hands.control;
-}
-
-bool has_hands(const struct run *r)
-{
-	return r->hands.control || r->hands.program || !r->hands.unattended;
-}
-
-static bool do_words(struct run *r, const char *words)
-{
-	note(r, "step: %s", words);
-	if (r->hands.control)
-		return tell_emulator(r, words);
-	if (r->hands.program)
-		return call_program(r->hands.program, words);
-	return !r->hands.unattended && ask_person(words);
-}
-
-bool step(struct run *r, const char *words, ...)
-{
-	char text[200];
-	va_list args;
-
-	va_start(args, words);
-	vsnprintf(text, sizeof(text), words, args);
-	va_end(args);
-	return do_words(r, text);
-}
-
-void do_step(struct run *r, const char *words, ...)
-{
-	char text[200];
-	va_list args;
-
-	va_start(args, words);
-	vsnprintf(text, sizeof(text), words, args);
-	va_end(args);
-	if (!do_words(r, text))
-		not_run(r, "the step \"%s\" was not done", text);
-}
 
 /* --- plans -------------------------------------------------------------------------------------- */
 
@@ -225,6 +93,28 @@ static bool board_is_good(const struct run *r)
 	return o->board && !o->spent && !o->captured && !o->at_power_on;
 }
 
+/* Unlock the board, if it can be locked. */
+static void release(struct run *r)
+{
+	uint8_t error;
+
+	if (!r->observer.board || !HAS(r, BOARD_LOCK))
+		return;
+	error = command(r, DEALBOX_OP_RELEASE_BOARD, 0, 0, 0, NULL);
+	check(r, "R-5-1", error != DEALBOX_ERR_STATE, "RELEASE_BOARD is refused in state %s",
+	      state_name(r->observer.state));
+}
+
+void take_out(struct run *r)
+{
+	release(r);
+	if (step(r, "remove"))
+		return;
+	check(r, "R-5-15", !HAS(r, BOARD_LOCK) || !r->hands.locked,
+	      "the board is locked behind RELEASE_BOARD");
+	not_run(r, "the board was not taken out");
+}
+
 void fresh_board(struct run *r)
 {
 	uint64_t end = now_us() + BOARD_WAIT_MS * 1000ULL;
@@ -232,17 +122,15 @@ void fresh_board(struct run *r)
 	status(r);
 	if (has_hands(r)) {
 		if (!board_is_good(r)) {
-			if (r->observer.board && HAS(r, BOARD_LOCK))
-				command(r, DEALBOX_OP_RELEASE_BOARD, 0, 0, 0, NULL);
 			if (r->observer.board)
-				do_step(r, "remove");
+				take_out(r);
 			do_step(r, "hopper fill");
 			do_step(r, "insert");
 		}
 		if (!r->observer.hopper)
 			do_step(r, "hopper fill");
-	} else if (r->observer.board && HAS(r, BOARD_LOCK) && !board_is_good(r)) {
-		command(r, DEALBOX_OP_RELEASE_BOARD, 0, 0, 0, NULL);
+	} else if (!board_is_good(r)) {
+		release(r);
 	}
 	while (!board_is_good(r) && now_us() < end)
 		fetch(r, 20);
@@ -270,6 +158,7 @@ void settle(struct run *r)
 			if (has_hands(r) && s.flags & DEALBOX_STATUS_COVER_OPEN)
 				step(r, "cover close");
 			error = command(r, DEALBOX_OP_CLEAR_FAULT, 0, 0, 0, NULL);
+			check(r, "R-5-1", error != DEALBOX_ERR_STATE, "CLEAR_FAULT is refused in state FAULT");
 			if (!error)
 				await(r, DEALBOX_EV_FAULT_CLEARED, 1500, "R-5.1-1");
 			else if (has_hands(r))
@@ -376,7 +265,11 @@ void reach(struct run *r, uint8_t state)
 			not_run(r, "the machine did not become HELD");
 		break;
 	case DEALBOX_STATE_FAULT:
-		deal_and_hold(r);
+		/* A person needs more time for the cover than a deal has. */
+		if (has_faults(r))
+			deal_and_hold(r);
+		else
+			reach(r, DEALBOX_STATE_PAUSED);
 		do_step(r, "cover open");
 		await(r, DEALBOX_EV_COVER_OPENED, 3000, "R-4.3-1");
 		do_step(r, "cover close");

@@ -7,9 +7,6 @@
 
 /* Ends the test if its time is over, or the run is to end. */
 void test_alive(struct run *r);
-/* What is measured from here on has the uncertainty of this computer from here on. */
-void uncertainty_begin(void);
-double uncertainty_us(void);
 /* Add a measured time to the report. */
 void times_add(struct run *r, const char *name, double ms);
 

@@ -267,6 +267,9 @@ static bool cmd_hopper(struct call *call)
 		pile_move_all(machine_table(call->control->machine), hopper);
 	} else if (call->count == 2 && !strcmp(call->words[1], "fill")) {
 		operator_collect(call->control->operator);
+	} else if (call->count == 2 && !strcmp(call->words[1], "three")) {
+		for (i = 0; i < 3 && machine_table(call->control->machine)->count; i++)
+			pile_put_bottom(hopper, pile_take(machine_table(call->control->machine), 0));
 	} else if (call->count > 2 && !strcmp(call->words[1], "top")) {
 		for (i = 2; i < call->count; i++)
 			if (card_parse(call->words[i]) < 0)
@@ -277,7 +280,7 @@ static bool cmd_hopper(struct call *call)
 			pile_put_top(hopper, (struct card){ .number = card_parse(call->words[i]),
 							    .stray = true });
 	} else {
-		return answer(call, "error: hopper empty, hopper fill, or hopper top CARD...");
+		return answer(call, "error: hopper empty, hopper three, hopper fill, or hopper top CARD...");
 	}
 	machine_hopper_changed(call->control->machine);
 	return ok(call);
@@ -290,6 +293,24 @@ static bool cmd_operator(struct call *call)
 	if (!on && (call->count != 2 || strcmp(call->words[1], "off")))
 		return answer(call, "error: operator on, or operator off");
 	call->control->operator->absent = !on;
+	return ok(call);
+}
+
+/* The first step of a fixture: whoever serves the machine leaves it alone from here on. */
+static bool cmd_begin(struct call *call)
+{
+	call->control->operator->absent = true;
+	return answer(call, "ok faults");
+}
+
+static bool cmd_lamp(struct call *call)
+{
+	bool on = call->count == 2 && !strcmp(call->words[1], "on");
+
+	if (!on && (call->count != 2 || strcmp(call->words[1], "off")))
+		return answer(call, "error: lamp on, or lamp off");
+	if (machine_view(call->control->machine).lamp != on)
+		return answer(call, "error: the lamp is %s", on ? "off" : "on");
 	return ok(call);
 }
 
@@ -391,8 +412,10 @@ static const struct {
 	{ "empty", "", "takes stuck cards out, all cards on the table go to the hopper", cmd_empty },
 	{ "take-card", "", "takes the card at the reader out", cmd_take_card },
 	{ "clean-card", "", "turns the card at the reader face down", cmd_clean_card },
-	{ "hopper", "empty|fill|top CARD...", "takes cards out, puts them back, adds cards", cmd_hopper },
+	{ "hopper", "empty|three|fill|top CARD...", "takes cards out, puts three or all back, adds cards", cmd_hopper },
 	{ "operator", "on|off", "whether somebody serves the machine", cmd_operator },
+	{ "begin", "", "as operator off: a program serves the machine", cmd_begin },
+	{ "lamp", "on|off", "ok if the lamp of LOCATE blinks, or not", cmd_lamp },
 	{ "inject", "RULE", "adds a rule of a scenario", cmd_inject },
 	{ "account", "", "what lies in the board (shows cards)", cmd_account },
 	{ "status", "", "where the machine stands", cmd_status },

@@ -135,6 +135,12 @@ static bool routed(const struct device *d)
 		machine_view(d->machine).desc->capabilities & DEALBOX_CAP_HOST_ROUTED;
 }
 
+void device_suspend(struct device *d)
+{
+	if (BROKEN(d, frame_suspended))
+		memset(&d->frames, 0, sizeof(d->frames));
+}
+
 bool device_configured(const struct device *d)
 {
 	return d->configuration;
@@ -195,7 +201,7 @@ static size_t config_descriptor(const struct device *d, uint8_t *buf)
 	size_t length = put(buf, config, sizeof(config));
 
 	length += put(buf + length, interface, sizeof(interface));
-	if (!serial && !d->config.by_request) {
+	if (!serial && (!d->config.by_request || BROKEN(d, described_twice))) {
 		wire_descriptor_put(buf + length, machine_view(d->machine).desc);
 		length += WIRE_DESC_SIZE;
 	}
@@ -333,8 +339,8 @@ static int standard_request(struct device *d, const uint8_t *setup, uint8_t *buf
 /* How the transfer of a command ends that the machine refuses. */
 static int refusal(const struct device *d)
 {
-	return machine_view(d->machine).desc->capabilities & DEALBOX_CAP_REFUSES_BY_RESULT ?
-		0 : -EPIPE;
+	return machine_view(d->machine).desc->capabilities & DEALBOX_CAP_REFUSES_BY_RESULT &&
+		!BROKEN(d, refusal_stalled) ? 0 : -EPIPE;
 }
 
 static int vendor_request(struct device *d, const struct transfer *transfer, bool framed,
@@ -643,12 +649,16 @@ static void receive_frames(struct device *d, uint64_t now, const uint8_t *data, 
 	struct frame frame;
 
 	while (dealbox_frame_read(&d->frames, &data, &length, &frame)) {
+		if (BROKEN(d, frame_behind_noise) && d->frames.dropped) {
+			d->frames.dropped = 0;
+			continue;
+		}
 		if ((frame.kind == FRAME_REQUEST || (frame.kind == 4 && BROKEN(d, frame_kind))) &&
 		    frame.length >= FRAME_REQUEST_HEADER)
 			framed_request(d, now, &frame);
 		else if (frame.kind == FRAME_PLAN)
 			framed_out(d, now, &frame, DEVICE_EP_BULK_OUT);
-		else if (frame.kind == FRAME_GATE)
+		else if (frame.kind == FRAME_GATE && !BROKEN(d, frame_gate))
 			framed_out(d, now, &frame, DEVICE_EP_INT_OUT);
 	}
 }
@@ -769,6 +779,7 @@ static size_t fetch_stream(struct device *d, uint8_t *buf, size_t size)
 
 	/* Take only what fits: the machine must not run ahead of the host. */
 	while (d->stream_length < size && stream_has_room(d) &&
+	       !(BROKEN(d, frame_waits) && !d->stream_length) &&
 	       machine_fetch(d->machine, frame + FRAME_HEADER, WIRE_EVENT_SIZE))
 		send_frame(d, FRAME_EVENT, 0, frame, WIRE_EVENT_SIZE);
 	if (size > d->stream_length)
@@ -781,7 +792,8 @@ static size_t fetch_stream(struct device *d, uint8_t *buf, size_t size)
 
 static uint64_t stream_at(const struct device *d)
 {
-	uint64_t at = d->stream_length ? 0 : machine_fetch_at(d->machine);
+	uint64_t at = d->stream_length ? 0 : BROKEN(d, frame_waits) ? MACHINE_NEVER :
+		machine_fetch_at(d->machine);
 	unsigned int i;
 
 	for (i = 0; i < d->count; i++)

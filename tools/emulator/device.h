@@ -67,6 +67,8 @@ bool device_reap(struct device *device, uint64_t now, struct completion *complet
 uint64_t device_next(const struct device *device);
 /* Unplug the cable, or reset the bus: drop all transfers and unconfigure the machine. */
 void device_detach(struct device *device);
+/* The host suspends the bus. Nothing is lost. */
+void device_suspend(struct device *device);
 /* Return true if the host has configured the device, and not reset the bus since. */
 bool device_configured(const struct device *device);
 /* Return true if a suspended device is to wake the host for its events. */

@@ -101,8 +101,10 @@ void event_send(struct machine *m, struct wire_event *event)
 	unsigned int cursor = 0, copies = 1, patch_at = 0;
 	const struct effect *patch = NULL;
 
-	if (!m->configured)
+	if (!m->configured) {
+		m->untold += m->configured_before && event->type == DEALBOX_EV_COVER_OPEN;
 		return;
+	}
 	happening.position = event->position;
 	happening.card = event->card;
 	happening.pocket = event->pocket;
@@ -308,19 +310,25 @@ void plan_forget(struct machine *m)
 static void machine_forget(struct machine *m, uint32_t reason)
 {
 	struct wire_event event = event_of(DEALBOX_EV_STATE_LOST);
+	bool cut = m->board.end == MACHINE_VOID && m->board.deals;
+	bool goes_on = MUTANT(m, deal_goes_on) && m->deal.running;
+	struct deal deal = { 0 };
 
-	mechanics_cut(m);
-	if (MUTANT(m, spent_forgotten))
+	if (goes_on)
+		deal = m->deal;
+	else
+		mechanics_cut(m);
+	if (MUTANT(m, spent_forgotten) || (MUTANT(m, cut_unspent) && cut))
 		m->board.spent = false;
 	if (MUTANT(m, unspent_spent))
 		m->board.spent = true;
 	if (!MUTANT(m, plan_kept))
 		plan_forget(m);
 	attest_reset(m);
-	if (!MUTANT(m, done_stays) || m->state != DEALBOX_STATE_DONE)
+	if (!goes_on && (!MUTANT(m, done_stays) || m->state != DEALBOX_STATE_DONE))
 		m->state = DEALBOX_STATE_IDLE;
 	m->fault = 0;
-	memset(&m->deal, 0, sizeof(m->deal));
+	m->deal = deal;
 	if (!MUTANT(m, last_kept))
 		memset(&m->last, 0, sizeof(m->last));
 	m->last_accepted = false;
@@ -351,6 +359,11 @@ static void machine_forget(struct machine *m, uint32_t reason)
 		event = event_of(DEALBOX_EV_HOPPER_LOADED);
 		event_send(m, &event);
 	}
+	for (; m->untold && MUTANT(m, unconfigured_told); m->untold--) {
+		event = event_of(DEALBOX_EV_COVER_OPEN);
+		event_send(m, &event);
+	}
+	m->untold = 0;
 }
 
 void machine_configure(struct machine *m)
@@ -362,15 +375,20 @@ void machine_configure(struct machine *m)
 
 void machine_disconnect(struct machine *m)
 {
-	mechanics_cut(m);
+	if (!MUTANT(m, deal_goes_on))
+		mechanics_cut(m);
 	attest_reset(m);
 	m->configured = false;
 }
 
 void machine_reset_firmware(struct machine *m)
 {
-	if (m->powered && m->configured)
+	if (m->powered && m->configured && MUTANT(m, restart_untold)) {
+		plan_forget(m);
+		memset(&m->last, 0, sizeof(m->last));
+	} else if (m->powered && m->configured) {
 		machine_forget(m, DEALBOX_LOST_FIRMWARE);
+	}
 }
 
 /* --- queries (§2.1) -------------------------------------------------------------- */
@@ -436,7 +454,8 @@ static size_t get_status(struct machine *m, uint16_t value, uint8_t *buf)
 
 static size_t get_result(struct machine *m, uint16_t value, uint8_t *buf)
 {
-	wire_result_put(buf, &m->last);
+	wire_result_put(buf, MUTANT(m, result_early) && m->ahead ? &m->before : &m->last);
+	m->ahead = false;
 	return value ? 0 : WIRE_RESULT_SIZE;
 }
 
@@ -463,7 +482,7 @@ static size_t get_param(struct machine *m, uint16_t value, uint8_t *buf)
 
 static size_t get_identity(struct machine *m, uint16_t value, uint8_t *buf)
 {
-	if (value || !has(m, DEALBOX_CAP_ATTEST))
+	if (value || !(has(m, DEALBOX_CAP_ATTEST) || MUTANT(m, identity_bare)))
 		return 0;
 	attest_identity(buf, &m->key, m->memory.attestations);
 	return WIRE_IDENTITY_SIZE;
@@ -707,9 +726,8 @@ static void run_release(struct machine *m, const struct wire_command *cmd)
 
 static void run_locate(struct machine *m, const struct wire_command *cmd)
 {
-	/* The emulator has no lamp. */
-	(void)m;
-	(void)cmd;
+	if (cmd->a || !MUTANT(m, lamp_stays))
+		m->lamp_until = m->now + cmd->a * 1000000ULL;
 }
 
 static void run_attest(struct machine *m, const struct wire_command *cmd)
@@ -863,7 +881,7 @@ static uint8_t check(const struct machine *m, uint8_t request, uint16_t value,
 	if (*detail)
 		return DEALBOX_ERR_BAD_VALUE;
 	if (command->capability && !has(m, command->capability))
-		return DEALBOX_ERR_UNSUPPORTED;
+		return MUTANT(m, unsupported_state) ? DEALBOX_ERR_STATE : DEALBOX_ERR_UNSUPPORTED;
 	if (request == DEALBOX_OP_START && has(m, DEALBOX_CAP_HOST_ROUTED) &&
 	    start_is_capture(m, cmd) && !has(m, DEALBOX_CAP_CAPTURE))
 		return DEALBOX_ERR_UNSUPPORTED;
@@ -933,6 +951,8 @@ bool machine_command(struct machine *m, uint8_t request, uint16_t value, const u
 	}
 	if (MUTANT(m, refused_unlast) && result.error)
 		return false;
+	m->before = m->last;
+	m->ahead = true;
 	m->last = result;
 	m->last_accepted = result.error == DEALBOX_ERR_OK;
 	if (m->last_accepted && commands[request - WIRE_SET_PARAM].attests)
@@ -1075,6 +1095,7 @@ static void power_on(struct machine *m)
 
 	m->powered = true;
 	m->power_on = m->now;
+	m->lamp_until = 0;
 	m->seconds_from = m->now;
 	m->configured_before = false;
 	m->next_event = 1;
@@ -1255,6 +1276,7 @@ struct machine_view machine_view(const struct machine *m)
 		.plugged = m->plugged && m->powered,
 		.configured = m->configured,
 		.frozen = m->frozen,
+		.lamp = m->now < m->lamp_until,
 		.cover_open = m->cover_open,
 		.jammed = m->jammed,
 		.broken = m->broken,

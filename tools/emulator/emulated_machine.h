@@ -149,6 +149,7 @@ struct machine_view {
 	bool plugged;		/* plugged in and switched on */
 	bool configured;
 	bool frozen;
+	bool lamp;		/* it blinks */
 	bool cover_open;
 	bool jammed, broken;
 	uint8_t state, fault;

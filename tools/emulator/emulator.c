@@ -328,27 +328,12 @@ static void loop(struct instance *instances, unsigned int machines, int signals)
 	}
 }
 
-/* Send a command to another emulator. Returns the exit status for its answer. */
-static int tell(const char *path, char **words)
+/* Print the line that answers a command. Returns true if it says "ok". */
+static bool tell_answer(const char *path, FILE *file)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	bool first = true, good = false;
-	FILE *file;
-	int fd, c;
+	int c;
 
-	if (!*words)
-		die(EXIT_USAGE, "--tell: a command is needed; --help lists them");
-	if (strlen(path) >= sizeof(address.sun_path))
-		die(EXIT_USAGE, "--tell %s: no socket has so long a path", path);
-	strcpy(address.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	file = fd < 0 ? NULL : fdopen(fd, "r+");
-	if (!file || connect(fd, (struct sockaddr *)&address, sizeof(address)))
-		die(EXIT_MACHINE, "%s: %s: is there an emulator with --control?", path,
-		    strerror(errno));
-	for (; *words; words++)
-		fprintf(file, "%s%c", *words, words[1] ? ' ' : '\n');
-	fflush(file);
 	while ((c = fgetc(file)) != EOF && c != '\n') {
 		good |= first && c == 'o';
 		first = false;
@@ -357,6 +342,43 @@ static int tell(const char *path, char **words)
 	if (c == EOF)
 		die(EXIT_MACHINE, "%s: the emulator did not answer", path);
 	putchar('\n');
+	fflush(stdout);
+	return good;
+}
+
+/*
+ * Send a command to another emulator; without one, those of standard input, a line each. Returns the
+ * exit status for the answers.
+ */
+static int tell(const char *path, char **words)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char line[CONTROL_LINE_MAX];
+	bool good = true;
+	FILE *file;
+	int fd;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		die(EXIT_USAGE, "--tell %s: no socket has so long a path", path);
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	file = fd < 0 ? NULL : fdopen(fd, "r+");
+	if (!file || connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		die(EXIT_MACHINE, "%s: %s: is there an emulator with --control?", path,
+		    strerror(errno));
+	if (*words) {
+		for (; *words; words++)
+			fprintf(file, "%s%c", *words, words[1] ? ' ' : '\n');
+		fflush(file);
+		good = tell_answer(path, file);
+	} else {
+		while (fgets(line, sizeof(line), stdin)) {
+			line[strcspn(line, "\n")] = '\0';
+			fprintf(file, "%s\n", line);
+			fflush(file);
+			good &= tell_answer(path, file);
+		}
+	}
 	fclose(file);
 	return good ? 0 : 1;
 }

@@ -128,6 +128,8 @@ static void bus(struct socket_front *f, const struct frame *in)
 {
 	f->suspended = in->head.status == EMU_BUS_SUSPEND;
 	f->woken = false;
+	if (f->suspended)
+		device_suspend(f->local.front.device);
 	if (in->head.status == EMU_BUS_RESET)
 		device_detach(f->local.front.device);
 	say(f, EMU_BUS_DONE, in->head.id);

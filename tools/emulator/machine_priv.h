@@ -66,6 +66,7 @@ struct machine {
 	/* power and bus */
 	bool powered, plugged, configured, configured_before, frozen;
 	uint64_t power_on;	/* start of the machine's clock */
+	uint64_t lamp_until;	/* LOCATE: the lamp blinks until then */
 	uint64_t replug_at;
 	bool power_at_replug;
 	uint64_t seconds_from;	/* the counter of seconds includes the time before */
@@ -80,6 +81,9 @@ struct machine {
 	/* protocol */
 	uint8_t state, fault;
 	struct wire_result last;
+	struct wire_result before;	/* the command before; ahead: GET_RESULT has not told last yet */
+	bool ahead;
+	unsigned int untold;	/* openings of the cover while not configured */
 	bool last_accepted;
 	uint8_t queue[MACHINE_QUEUE][WIRE_EVENT_SIZE];
 	unsigned int queue_head, queue_count;

@@ -92,6 +92,8 @@ void machine_hopper_changed(struct machine *m)
 	if (cards == m->hopper_had_cards)
 		return;
 	m->hopper_had_cards = cards;
+	if (!cards && MUTANT(m, hopper_silent))
+		return;
 	event_send(m, &event);
 }
 
@@ -101,6 +103,8 @@ static bool deal_complete(const struct machine *m)
 {
 	if (m->deal.total)
 		return m->deal.position == m->deal.total;
+	if (MUTANT(m, routed_capture) && m->deal.position == 2)
+		return true;
 	return !m->hopper.count && !m->path.count;
 }
 
@@ -395,7 +399,8 @@ static uint8_t reading_stop(struct machine *m, bool routed)
 	counters->cards_read++;
 	if ((m->deal.test && !MUTANT(m, test_stops)) || routed)
 		return 0;
-	if (m->deal.first[card] != DEALBOX_NONE && !(MUTANT(m, repeated_position) && !needs_card)) {
+	if (m->deal.first[card] != DEALBOX_NONE && !MUTANT(m, repeated_unfound) &&
+	    !(MUTANT(m, repeated_position) && !needs_card)) {
 		counters->repeated += !MUTANT(m, repeated_uncounted);
 		return DEALBOX_EV_REPEATED_CARD;
 	}
@@ -439,8 +444,12 @@ static void read_card(struct machine *m)
 		return;
 	}
 	event = reading_event(m, DEALBOX_EV_CARD_READ);
-	event_send(m, &event);
-	if (routed) {
+	if (!MUTANT(m, reread_silent) || !m->late_event)
+		event_send(m, &event);
+	if (routed && MUTANT(m, gate_unasked)) {
+		m->gate_pocket = 0;
+		step_to(m, STEP_GATE, after(m, GATE_US));
+	} else if (routed) {
 		if (!MUTANT(m, gate_reread) || !m->late_event)
 			m->gate_event = event.number;
 		step_to(m, STEP_WAIT, m->now + m->config.desc.gate_deadline_us /
@@ -516,7 +525,8 @@ static void open_gate(struct machine *m)
 		if (effect->action == ACTION_WRONG_POCKET)
 			real = effect->value[0] == EFFECT_NONE ? pocket + 1u : effect->value[0];
 	}
-	if (m->let_in[pocket] >= m->config.desc.pocket_capacity && !MUTANT(m, full_pocket)) {
+	if (m->let_in[pocket] >= m->config.desc.pocket_capacity && !MUTANT(m, full_pocket) &&
+	    !MUTANT(m, routed_full)) {
 		stop_at_position(m, DEALBOX_EV_HARDWARE, HARDWARE_POCKET_FULL);
 		return;
 	}
@@ -754,6 +764,8 @@ void machine_key(struct machine *m, uint32_t key, bool pressed)
 
 void machine_clear_path(struct machine *m)
 {
+	if (MUTANT(m, card_kept) && m->state == DEALBOX_STATE_HELD)
+		return;
 	pile_move_all(&m->table, &m->path);
 	m->jammed = false;
 }

@@ -10,26 +10,32 @@
 #define RULE(name, requirement, machine, what, rule) \
 	{ #name, requirement, machine, what, .scenario = rule },
 /* a command that is accepted where R-5-1 says STATE, or the other way round */
-#define COMMAND(name, request, state) \
-	{ #name, "R-5-1", PLAIN, #request " in " #state " is answered otherwise", MUTANT_NONE, NULL, request, \
-	  DEALBOX_STATE_##state },
+#define COMMAND(name, request, machine, requirement, state) \
+	{ #name "_" #state, requirement, machine, #name " in " #state " is answered otherwise", MUTANT_NONE, \
+	  NULL, request, DEALBOX_STATE_##state },
+/* the whole row of a command in the table of R-5-1 */
+#define IN_EACH_STATE(name, request, machine, in_done) \
+	COMMAND(name, request, machine, "R-5-1", IDLE) \
+	COMMAND(name, request, machine, "R-5-1", DEALING) \
+	COMMAND(name, request, machine, "R-5-1", PAUSED) \
+	COMMAND(name, request, machine, "R-5-1", HELD) \
+	COMMAND(name, request, machine, "R-5-1", FAULT) \
+	COMMAND(name, request, machine, in_done, DONE)
 
 static const struct mutant mutants[] = {
 	CODE_MUTANTS(CODE)
-	COMMAND(load_paused, WIRE_LOAD, PAUSED)
-	COMMAND(load_fault, WIRE_LOAD, FAULT)
-	COMMAND(load_done, WIRE_LOAD, DONE)
-	COMMAND(param_fault, WIRE_SET_PARAM, FAULT)
-	COMMAND(param_dealing, WIRE_SET_PARAM, DEALING)
-	COMMAND(start_fault, DEALBOX_OP_START, FAULT)
-	COMMAND(pause_held, DEALBOX_OP_PAUSE, HELD)
-	COMMAND(resume_held, DEALBOX_OP_RESUME, HELD)
-	COMMAND(reread_paused, DEALBOX_OP_REREAD, PAUSED)
-	COMMAND(abort_held, DEALBOX_OP_ABORT, HELD)
-	COMMAND(abort_idle, DEALBOX_OP_ABORT, IDLE)
-	COMMAND(clear_idle, DEALBOX_OP_CLEAR_FAULT, IDLE)
-	COMMAND(locate_dealing, DEALBOX_OP_LOCATE, DEALING)
-	COMMAND(locate_fault, DEALBOX_OP_LOCATE, FAULT)
+	IN_EACH_STATE(load, WIRE_LOAD, PLAIN, "R-5-1")
+	IN_EACH_STATE(set_param, WIRE_SET_PARAM, PLAIN, "R-5-1")
+	IN_EACH_STATE(start, DEALBOX_OP_START, PLAIN, "R-5.2-3")
+	IN_EACH_STATE(test_deal, DEALBOX_OP_TEST_DEAL, PLAIN, "R-5.2-3")
+	IN_EACH_STATE(pause, DEALBOX_OP_PAUSE, PLAIN, "R-5-1")
+	IN_EACH_STATE(resume, DEALBOX_OP_RESUME, PLAIN, "R-5-1")
+	IN_EACH_STATE(reread, DEALBOX_OP_REREAD, PLAIN, "R-5-1")
+	IN_EACH_STATE(abort, DEALBOX_OP_ABORT, PLAIN, "R-5-1")
+	IN_EACH_STATE(clear_fault, DEALBOX_OP_CLEAR_FAULT, PLAIN, "R-5-1")
+	IN_EACH_STATE(release_board, DEALBOX_OP_RELEASE_BOARD, IS_LOCKED, "R-5-1")
+	IN_EACH_STATE(locate, DEALBOX_OP_LOCATE, PLAIN, "R-5-1")
+	IN_EACH_STATE(attest, WIRE_ATTEST, IS_ATTESTING, "R-5-1")
 	RULE(device_class, "R-1-8", PLAIN, "bDeviceClass is ff", "on descriptor device always: set 4 ff")
 	RULE(no_serial, "R-1-4", PLAIN, "there is no serial number",
 	     "on descriptor device always: set 16 00")
@@ -59,6 +65,7 @@ static const struct mutant mutants[] = {
 	     "on event CARD_READ every 3: set 2 0100")
 	RULE(slow_answer, "R-2-3", PLAIN, "GET_COUNTERS takes 600 ms",
 	     "on request GET_COUNTERS always: delay 600")
+	RULE(describe_short, "R-2.1-8", IS_ASKED, "DESCRIBE has 20 bytes", "on request 0x00 always: short 20")
 	RULE(short_answer, "R-2.1-1", PLAIN, "GET_INFO has 63 bytes", "on request GET_INFO always: short 63")
 	RULE(long_answer, "R-2.1-1", PLAIN, "GET_RESULT has 17 bytes", "on request GET_RESULT always: long 17")
 	RULE(accepted_stall, "R-2.2-2", PLAIN, "LOCATE is carried out and stalled",
@@ -72,6 +79,12 @@ static const struct mutant mutants[] = {
 	     "on event CARD_LANDED position 1 always: set 18 03")
 	RULE(routed_pocket, "R-3-12", PLAIN, "CARD_ROUTED has another pocket than the plan",
 	     "on event CARD_ROUTED position 1 always: set 18 00")
+	RULE(read_untold, "R-4.2-2", PLAIN, "a card is let into its pocket without CARD_READ",
+	     "on event CARD_READ position 2 always: set 0 f0")
+	RULE(gate_pocket, "R-6-4", IS_ROUTED, "CARD_ROUTED has another pocket than the gate command",
+	     "on event CARD_ROUTED position 1 always: set 18 00")
+	RULE(routed_blind, "R-6-10", IS_ROUTED_BLIND, "a machine without reader names a card",
+	     "on event CARD_READ position 2 always: set 17 05")
 	RULE(routed_card, "R-4.2-1", PLAIN, "CARD_ROUTED names another card",
 	     "on event CARD_ROUTED position 4 always: set 17 07")
 	RULE(position_high, "R-4-10", PLAIN, "CARD_READ has the position 80",
@@ -100,7 +113,6 @@ static const struct mutant mutants[] = {
 	RULE(pulled_insertion, "R-4.3-1", PLAIN, "BOARD_PULLED has the insertion 0",
 	     "on event BOARD_PULLED always: set 12 00000000")
 	RULE(let_go, "R-4.1-1", PLAIN, "a key that is let go is not told", "on event KEY every 2: drop")
-	RULE(hopper_silent, "R-4.1-1", PLAIN, "HOPPER_EMPTY is not sent", "on event HOPPER_EMPTY always: drop")
 	RULE(lost_reason, "R-1.2-2", PLAIN, "the reason of STATE_LOST is always 1",
 	     "on event STATE_LOST always: set 20 01")
 	RULE(inserted_flag, "R-5.2-7", PLAIN, "each board was there at power-on",
@@ -116,6 +128,12 @@ static const struct mutant mutants[] = {
 	     "on request GET_SIGNATURE always: set 40 0000")
 	RULE(attested_insertion, "R-5.3-7", IS_ATTESTING, "ATTESTED has the insertion 0",
 	     "on event ATTESTED always: set 28 00000000")
+	RULE(frame_endpoints, "R-S1-1", IS_SERIAL, "bNumEndpoints is 3",
+	     "on descriptor config always: set 13 03")
+	RULE(frame_empty, "R-S2-3", IS_SERIAL, "an empty packet comes behind a short one",
+	     "on transfer every 9: bytes")
+	RULE(frame_refuses, "R-S3-10", IS_SERIAL, "REFUSES_BY_RESULT in the serial dialect",
+	     "on request 0x00 always: set 13 1f")
 	RULE(frame_sum, "R-S2-1", IS_SERIAL, "a frame has a wrong sum", "on frame EVENT nth 12: bad-sum")
 	RULE(frame_tag, "R-S3-2", IS_SERIAL, "an ANSWER has the tag 0", "on frame ANSWER every 9: set 2 00")
 	RULE(frame_status, "R-S3-2", IS_SERIAL, "an ANSWER has the status 07",

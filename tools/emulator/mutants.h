@@ -18,6 +18,12 @@
 #define IS_ATTESTING	"--capabilities by-card,by-position,test-deal,exit-sensors,keys,attest"
 #define IS_BLIND	"--reader none --capabilities by-position,exit-sensors,test-deal"
 #define IS_SMALL	"--pocket-capacity 3"
+#define IS_PLAIN	"--capabilities by-card,by-position,exit-sensors"
+#define IS_REFUSING	"--descriptor request --capabilities by-card,by-position,exit-sensors,refuses-by-result"
+#define IS_ASKED	"--descriptor request"
+#define IS_ROUTED_SMALL	"--kind routed --pocket-capacity 3"
+#define IS_ROUTED_BLIND	"--kind routed --reader none --capabilities by-position,exit-sensors,test-deal"
+#define IS_ROUTED_SERIAL	"--kind routed --dialect serial"
 
 /* X(name, requirement, machine, what) */
 #define CODE_MUTANTS(X) \
@@ -36,6 +42,10 @@
 	X(done_stays, "R-1.2-7", PLAIN, "DONE stays DONE behind SET_CONFIGURATION") \
 	X(power_spent, "R-5.2-1", PLAIN, "a board has its old insertion behind a power cut") \
 	X(doubt_forgotten, "R-5.2-7", PLAIN, "a board that is there at power-on is not in doubt") \
+	X(restart_untold, "R-1.2-3", PLAIN, "a restart of the firmware loses the plan and tells nothing") \
+	X(deal_goes_on, "R-1.2-4", PLAIN, "a deal goes on behind SET_CONFIGURATION") \
+	X(cut_unspent, "R-1.2-5", PLAIN, "a deal that SET_CONFIGURATION cut off leaves the insertion unspent") \
+	X(unconfigured_told, "R-1.2-10", PLAIN, "what happens while the machine is not configured is told one by one") \
 	X(counters_lost, "R-2.1-7", PLAIN, "the counters begin anew at power-on") \
 	X(fed_uncounted, "R-2.1-7", PLAIN, "every third card that is fed is not counted") \
 	X(wakeup_missing, "R-1.2-9", PLAIN, "a suspended machine does not wake the host") \
@@ -56,11 +66,16 @@
 	X(repeat_length, "R-2.2-4", PLAIN, "a repetition must have 16 bytes") \
 	X(repeat_acts, "R-2.2-4", PLAIN, "a repetition is carried out again") \
 	X(repeat_zero, "R-2.2-6", PLAIN, "the number 0 is taken for a repetition") \
+	X(refusal_stalled, "R-2.2-9", IS_REFUSING, "a refused command is stalled in spite of REFUSES_BY_RESULT") \
+	X(result_early, "R-2.2-10", IS_REFUSING, "GET_RESULT is answered before the command is decided") \
+	X(described_twice, "R-2.2-11", IS_REFUSING, "the machine descriptor is among those of USB, too") \
+	X(unsupported_state, "R-2.3-6", IS_PLAIN, "TEST_DEAL without the capability is refused with STATE") \
 	X(state_first, "R-2.3-1", PLAIN, "the state is checked before the values") \
 	X(detail_one, "R-2.3-2", PLAIN, "the detail of BAD_VALUE is always 1") \
 	X(length_detail, "R-2.2-1", PLAIN, "the detail of BAD_LENGTH is 0") \
 	X(short_number, "R-2.3-4", PLAIN, "three bytes of a sequence number are taken for one") \
 	X(locate_short, "R-2.3-7", PLAIN, "LOCATE takes 30 s at most") \
+	X(lamp_stays, "R-2.2-3", PLAIN, "LOCATE with 0 does not end the blinking") \
 	X(start_c, "R-2.3-5", PLAIN, "c of START is ignored") \
 	X(pause_a, "R-0-3", PLAIN, "a of PAUSE is ignored") \
 	X(param_above, "R-2.3-5", PLAIN, "SET_PARAM takes one above the greatest value") \
@@ -85,11 +100,13 @@
 	X(next_insertion, "R-4.2-5", PLAIN, "cards that fall count into the next board") \
 	X(blind_reads, "R-4.2-4", IS_BLIND, "a machine without reader has a quality") \
 	X(repeated_position, "R-4.3-2", PLAIN, "repeated cards are dealt by position") \
+	X(repeated_unfound, "R-4.3-3", PLAIN, "a repeated card is never found") \
 	X(repeated_first, "R-4.3-1", PLAIN, "REPEATED_CARD has not the first position") \
 	X(repeated_uncounted, "R-2.1-7", PLAIN, "repeated cards are not counted") \
 	X(read_before_stop, "R-4.3-4", PLAIN, "CARD_READ comes before NOT_IN_PLAN") \
 	X(again_repeated, "R-4.3-10", PLAIN, "a card is remembered when it is read") \
 	X(full_pocket, "R-4.3-6", IS_SMALL, "a card too many is let into its pocket") \
+	X(hopper_silent, "R-4.1-1", PLAIN, "HOPPER_EMPTY is not sent") \
 	X(short_early, "R-4.3-7", PLAIN, "DECK_SHORT comes while a card is in the hopper") \
 	X(late_stop, "R-4.3-8", PLAIN, "a stop behind DEAL_DONE does not lead to FAULT") \
 	X(clear_reader, "R-4.3-9", PLAIN, "a card at the reader hinders every CLEAR_FAULT") \
@@ -113,6 +130,7 @@
 	X(unlocked_deal, "R-5-14", IS_LOCKED, "a board is not locked when a deal starts") \
 	X(release_nothing, "R-5-15", IS_LOCKED, "RELEASE_BOARD does not open the lock") \
 	X(reread_next, "R-5-16", PLAIN, "REREAD drops the card at the reader") \
+	X(card_kept, "R-5-17", PLAIN, "a card at the reader cannot be taken out in HELD") \
 	X(stop_key, "R-5-18", PLAIN, "the stop key does not pause") \
 	X(start_key, "R-5-19", PLAIN, "the start key ends PAUSED") \
 	X(start_slow, "R-5.1-1", PLAIN, "DEAL_STARTED comes after 1300 ms") \
@@ -128,6 +146,8 @@
 	X(attest_landed, "R-5.3-4", IS_ATTESTING, "CARD_LANDED is not in the event hash") \
 	X(attest_removed, "R-5.3-5", IS_ATTESTING, "a deal cannot be attested when its board is out") \
 	X(attest_counter, "R-5.3-10", IS_ATTESTING, "the counter of attestations stays at 1") \
+	X(identity_bare, "R-5.3-13", PLAIN, "GET_IDENTITY is answered without ATTEST") \
+	X(gate_unasked, "R-6-1", IS_ROUTED, "a card does not wait for its gate command") \
 	X(gate_number, "R-6-3", IS_ROUTED, "the event number of a gate command is ignored") \
 	X(gate_insertion, "R-6-3", IS_ROUTED, "the insertion of a gate command is ignored") \
 	X(gate_position, "R-6-3", IS_ROUTED, "the position of a gate command is ignored") \
@@ -135,6 +155,9 @@
 	X(gate_early, "R-6-6", IS_ROUTED, "GATE_LATE comes after half the deadline") \
 	X(gate_guesses, "R-6-6", IS_ROUTED, "without a gate command the card goes into pocket 0") \
 	X(gate_reread, "R-6-3", IS_ROUTED, "REREAD behind GATE_LATE keeps the old CARD_READ's number") \
+	X(reread_silent, "R-6-7", IS_ROUTED, "REREAD behind GATE_LATE sends no CARD_READ") \
+	X(routed_full, "R-6-8", IS_ROUTED_SMALL, "a card too many is let into its pocket") \
+	X(routed_capture, "R-6-11", IS_ROUTED, "a capture ends behind two cards") \
 	X(hold_lets, "R-6-5", IS_ROUTED, "a card that is held leaves the reader") \
 	X(routed_unreadable, "R-6-9", IS_ROUTED, "a card that cannot be read is given to the host") \
 	X(routed_short, "R-6-12", IS_ROUTED, "a hopper that runs empty ends the deal") \
@@ -142,6 +165,10 @@
 	X(test_number, "R-7-2", PLAIN, "a test deal has the plan number 1") \
 	X(test_stops, "R-7-3", PLAIN, "a repeated card stops a test deal") \
 	X(frame_kept, "R-S1-3", IS_SERIAL, "an incomplete frame is kept behind CLEAR_FEATURE") \
+	X(frame_suspended, "R-S1-4", IS_SERIAL, "a suspend discards an incomplete frame") \
+	X(frame_behind_noise, "R-S2-4", IS_SERIAL, "the frame behind other bytes is ignored") \
+	X(frame_waits, "R-S3-6", IS_SERIAL, "an event is sent only behind an ANSWER") \
+	X(frame_gate, "R-S3-7", IS_ROUTED_SERIAL, "a frame GATE is ignored") \
 	X(frame_endpoint_0, "R-S1-7", IS_SERIAL, "queries are answered on endpoint 0") \
 	X(frame_describe, "R-S3-5", IS_SERIAL, "wValue of DESCRIBE is ignored") \
 	X(frame_kind, "R-S2-5", IS_SERIAL, "the kind 04 is taken for a REQUEST") \

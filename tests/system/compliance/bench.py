@@ -51,19 +51,25 @@ class Bench:
         self.folder.cleanup()
 
     def start(self, *options, hands=True):
+        return subprocess.Popen(self.command(*options, hands=hands),
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def command(self, *options, hands=True):
+        """hands: True = the emulator's socket, False = nobody, None = as the options say."""
         self.json = os.path.join(self.folder.name, "json")
-        return subprocess.Popen(
-            [COMPLIANCE, *(("--emulator", self.control) if hands else ("--unattended",)),
-             "--json", self.json, *options, "emu:" + self.socket],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        given = {True: ("--emulator", self.control), False: ("--unattended",), None: ()}
+        return [COMPLIANCE, *given[hands], "--json", self.json, *options, "emu:" + self.socket]
+
+    def report(self, status, out="", err=""):
+        whole = None
+        if os.path.exists(self.json):
+            with open(self.json) as file:
+                whole = json.load(file)
+        return Report(status, out, err, whole)
 
     def end(self, process):
         out, err = process.communicate(timeout=PATIENCE)
-        report = None
-        if os.path.exists(self.json):
-            with open(self.json) as file:
-                report = json.load(file)
-        return Report(process.returncode, out, err, report)
+        return self.report(process.returncode, out, err)
 
     def run(self, *options, hands=True):
         return self.end(self.start(*options, hands=hands))

@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 
-from bench import COMPLIANCE, Bench, Tap
+from bench import COMPLIANCE, EMULATOR, Bench, Tap
 from variants import VARIANTS
 
 SOURCE = os.environ["SOURCE"]
@@ -19,11 +19,19 @@ def text_of(*words):
     return subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
-# one of each kind and dialect; mutants.py -v has all
+def not_run(report):
+    return ["%s/%s: %s" % (test["group"], test["test"], test["why"]) for test in report.tests
+            if test["result"] == "not run" and test["test"] != "boards"]
+
+
+# One of each kind and dialect; mutants.py -v has all. A fixture does everything.
 for name, options, rules in (VARIANTS[0], VARIANTS[3]):
     with Bench(*options, rules=rules) as bench:
-        report = bench.run()
+        program = ("--fixture", "%s --tell %s" % (EMULATOR, bench.control))
+        report = bench.run(*program, hands=None) if options else bench.run()
         tap.check("%s: no violation" % name, report.status == 0, report.why())
+        tap.check("%s: nothing is left out" % name, report.tests and not not_run(report), not_run(report))
+        tap.check("%s: a pipe sees no progress" % name, not report.err, report.err)
 
 with Bench() as bench:
     bench.run()
