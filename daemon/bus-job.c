@@ -235,6 +235,11 @@ static int job_receipt(sd_bus_message *m, struct service *s, sd_bus_error *error
 }
 METHOD(job_receipt, "deal")
 
+static const char *job_pocket_order(const struct job *job)
+{
+	return job->options & DEALBOX_JOB_REVERSED ? "WSEN" : "NESW";
+}
+
 /*
  * Return the verdict on an insertion and a commitment to its trace, made with the caller's salt,
  * for a certificate. The digest reveals no card.
@@ -264,7 +269,7 @@ static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	err = job ? service_ledger_judge(s, job, machine, number, &trace, &verdict) : -ENOENT;
 	if (err == -ENOENT)
 		return sd_bus_error_setf(error, ERROR("NotFound"), "the job has no insertion %u of the "
-					 "machine %s that was dealt to its end", number, machine);
+					 "machine %s that has ended", number, machine);
 	if (err)
 		return sd_bus_error_set(error, ERROR("Ledger"), "the record of the insertion cannot be read");
 	dealbox_trace_commit(trace, salt, digest);
@@ -273,7 +278,7 @@ static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		err = sd_bus_message_append(reply, "bsbs", dealbox_verdict_exact(verdict),
 					    bases[dealbox_verdict_basis(verdict)],
 					    dealbox_verdict_identified(verdict),
-					    job->options & DEALBOX_JOB_REVERSED ? "WSEN" : "NESW");
+					    job_pocket_order(job));
 	if (err >= 0)
 		err = sd_bus_message_append_array(reply, 'y', digest, sizeof(digest));
 	dealbox_verdict_free(verdict);
@@ -281,6 +286,95 @@ static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	return send_reply(reply, err);
 }
 METHOD(job_commit, "deal")
+
+/* Return true if the machine is a program, as it is connected now or as it has signed. */
+static bool is_emulator(struct service *s, const char *id, const struct dealbox_attestation *attestation)
+{
+	struct dealbox_statement statement;
+	const struct station *st;
+
+	for (st = s->stations->first; st; st = st->next)
+		if (!strcmp(st->id, id) && !strncmp(st->uri, "emu:", strlen("emu:")))
+			return true;
+	return !dealbox_attestation_read(attestation, &statement) && statement.emulated;
+}
+
+/* Append a field of the machine's word, or an empty array if there is none. */
+static int append_word(sd_bus_message *reply, bool attested, const uint8_t *bytes, size_t size)
+{
+	return sd_bus_message_append_array(reply, 'y', bytes, attested ? size : 0);
+}
+
+static int reply_attestation(sd_bus_message *m, struct service *s, const char *machine, uint32_t plan,
+			     struct dealbox_ledger_attestation *found, bool attested, const uint8_t *salt)
+{
+	struct dealbox_attestation attestation = { 0 };
+	sd_bus_message *reply = NULL;
+	int err;
+
+	memcpy(attestation.statement, found->statement, sizeof(found->statement));
+	/* whoever has the opening opens it again, after play */
+	dealbox_nonce_seal(found->nonce, &attestation, salt);
+	err = sd_bus_message_new_method_return(m, &reply);
+	if (err >= 0)
+		err = sd_bus_message_append(reply, "bu", is_emulator(s, machine, &attestation), plan);
+	if (err >= 0)
+		err = append_word(reply, attested, found->public_key, sizeof(found->public_key));
+	if (err >= 0)
+		err = append_word(reply, attested, found->statement, sizeof(found->statement));
+	if (err >= 0)
+		err = append_word(reply, attested, found->signature, sizeof(found->signature));
+	if (err >= 0)
+		err = append_word(reply, attested, found->nonce, sizeof(found->nonce));
+	return send_reply(reply, err);
+}
+
+/*
+ * Return what the machine has signed about an insertion, for a certificate: to a caller who knows the
+ * deal, as the commitment to it shows. With the nonce, deals could be tried.
+ */
+static int job_attestation(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	const struct job *job = job_at(s, sd_bus_message_get_path(m));
+	struct dealbox_ledger_attestation found = { 0 };
+	struct dealbox_ledger_insertion insertion;
+	size_t salt_size, plan_size;
+	uint8_t digest[DEALBOX_HASH];
+	struct dealbox_deal deal = { 0 };
+	const void *salt, *plan;
+	bool attested = false;
+	const char *machine;
+	uint32_t number;
+	int err;
+
+	err = sd_bus_message_read(m, "su", &machine, &number);
+	if (err >= 0)
+		err = sd_bus_message_read_array(m, 'y', &salt, &salt_size);
+	if (err >= 0)
+		err = sd_bus_message_read_array(m, 'y', &plan, &plan_size);
+	if (err < 0)
+		return err;
+	if (salt_size != DEALBOX_HASH || plan_size != DEALBOX_HASH)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+					 "a salt and a commitment must have %d bytes", DEALBOX_HASH);
+	err = job ? service_ledger_attestation(s, job, machine, number, &insertion, &deal, &found, &attested) :
+		    -ENOENT;
+	if (err == -ENOENT)
+		err = sd_bus_error_setf(error, ERROR("NotFound"), "the job has no insertion %u of the machine "
+					"%s that has ended", number, machine);
+	else if (err)
+		err = sd_bus_error_set(error, ERROR("Ledger"), "the record of the insertion cannot be read");
+	else if (dealbox_plan_commit(job_pocket_order(job), &deal, salt, digest) ||
+		 memcmp(digest, plan, sizeof(digest)))
+		err = sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED,
+				       "the commitment is not to the deal of this board");
+	else
+		err = reply_attestation(m, s, machine, insertion.plan, &found, attested, salt);
+	explicit_bzero(&found, sizeof(found));
+	dealbox_deal_wipe(&deal);
+	return err;
+}
+METHOD(job_attestation, "deal")
 
 /* Users who may add jobs may also end them. Skipping all that is left ends a job. */
 static const char *to_end_job(sd_bus_message *m, struct service *s)
@@ -374,6 +468,11 @@ const sd_bus_vtable job_vtable[] = {
 				 SD_BUS_PARAM(salt), "bsbsay", SD_BUS_PARAM(exact)
 				 SD_BUS_PARAM(basis) SD_BUS_PARAM(read) SD_BUS_PARAM(pockets)
 				 SD_BUS_PARAM(trace), job_commit_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetAttestation", "suayay", SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion)
+				 SD_BUS_PARAM(salt) SD_BUS_PARAM(plan), "buayayayay", SD_BUS_PARAM(emulator)
+				 SD_BUS_PARAM(number) SD_BUS_PARAM(key) SD_BUS_PARAM(statement)
+				 SD_BUS_PARAM(attestation) SD_BUS_PARAM(nonce), job_attestation_call,
+				 SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_SIGNAL_WITH_NAMES("Judged", "uusubs", SD_BUS_PARAM(board) SD_BUS_PARAM(copy)
 				 SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion) SD_BUS_PARAM(exact)
 				 SD_BUS_PARAM(text), 0),

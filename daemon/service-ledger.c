@@ -278,8 +278,7 @@ static int find_dealt(const struct dealbox_ledger_insertion *insertion, void *co
 	struct dealt *dealt = context;
 
 	if (insertion->number == dealt->number && !strcmp(insertion->machine, dealt->machine) &&
-	    (insertion->outcome == DEALBOX_LEDGER_EXACT ||
-	     insertion->outcome == DEALBOX_LEDGER_DIFFERS))
+	    insertion->outcome && insertion->outcome != DEALBOX_LEDGER_CAPTURED)
 		dealt->found = *insertion;
 	return 0;
 }
@@ -299,6 +298,9 @@ int service_ledger_judge(struct service *s, const struct job *job, const char *m
 		return err ? err : -ENOENT;
 	copy = (struct copy){ job->id, dealt.found.board, dealt.found.copy };
 	*trace = read_trace(s, &dealt.found);
+	/* of what was cut short, there may be no event */
+	if (!*trace && !dealt.found.events)
+		*trace = dealbox_trace_new(dealt.found.number);
 	if (!*trace)
 		return -EIO;
 	err = job_plan(s->ledger, job, &copy, dealt.found.plan, &plan);
@@ -311,6 +313,25 @@ int service_ledger_judge(struct service *s, const struct job *job, const char *m
 		*trace = NULL;
 	}
 	return err == -ENOENT ? -EIO : err;
+}
+
+int service_ledger_attestation(struct service *s, const struct job *job, const char *machine,
+			       uint32_t insertion, struct dealbox_ledger_insertion *found,
+			       struct dealbox_deal *deal, struct dealbox_ledger_attestation *attestation,
+			       bool *attested)
+{
+	struct dealt dealt = { .machine = machine, .number = insertion };
+	int err = dealbox_ledger_insertions(s->ledger, job->id, false, find_dealt, &dealt);
+
+	if (err || !dealt.found.id)
+		return err ? err : -ENOENT;
+	*found = dealt.found;
+	err = dealbox_ledger_get_deal(s->ledger, job->set, found->board, deal);
+	if (err)
+		return err == -ENOENT ? -EIO : err;
+	err = dealbox_ledger_get_attestation(s->ledger, found->id, attestation);
+	*attested = !err;
+	return err == -ENOENT ? 0 : err;
 }
 
 /* ---- originals ----------------------------------------------------------------- */

@@ -34,6 +34,15 @@ int service_ledger_judge(struct service *service, const struct job *job, const c
 			 struct dealbox_verdict **verdict);
 
 /*
+ * Read what the machine has signed about a finished insertion of the job, and its deal. The caller
+ * wipes both, in case of an error too. *attested is false if it has signed nothing. Errors as above.
+ */
+int service_ledger_attestation(struct service *service, const struct job *job, const char *machine,
+			       uint32_t insertion, struct dealbox_ledger_insertion *found,
+			       struct dealbox_deal *deal, struct dealbox_ledger_attestation *attestation,
+			       bool *attested);
+
+/*
  * Read the board numbers of a set in the ledger. The caller frees them. Returns 0, -ENOENT if there
  * is no such set, -ENOMEM, or an error of the ledger.
  */

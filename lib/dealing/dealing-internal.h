@@ -61,6 +61,7 @@ struct dealing {
 	uint32_t plan_id;
 	struct dealbox_trace *trace;	/* trace of the present insertion */
 	struct dealbox_trace *kept;	/* trace of a removed board that is not recorded yet */
+	uint8_t nonce[DEALBOX_NONCE_SIZE];	/* of the attestation that was asked for */
 	uint64_t insertion;		/* number of the deal's record in the ledger */
 	uint32_t starter;		/* user who last pressed start; DEALBOX_UID_NONE = a key */
 	unsigned int cards;		/* number of cards that have landed */

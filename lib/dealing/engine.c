@@ -8,6 +8,7 @@
 
 #define PACE_DEALS	20	/* deals before a machine can count as slow */
 #define FAILURES	3	/* consecutive failures after which it is out of order */
+#define SIGNING_LOOKS	6	/* looks, 2 s apart, until ATTESTED must have come (R-5.3-19) */
 
 /* ---- input --------------------------------------------------------------- */
 
@@ -43,6 +44,7 @@ static void make_void(struct engine *d, enum dealbox_ledger_outcome outcome, uns
 	if (d->insertion == d->dealt)
 		d->used = true;
 	d->phase = PHASE_VOID;
+	d->signing = SIGNING_NOT;
 	d->outcome = outcome;
 	d->reason = reason;
 	d->cause = state;
@@ -153,7 +155,7 @@ enum effect {
 	EFFECT_NONE,
 	EFFECT_LOST, EFFECT_HOPPER, EFFECT_EMPTY, EFFECT_INSERTED, EFFECT_REMOVED, EFFECT_COVER,
 	EFFECT_CLOSED, EFFECT_KEY, EFFECT_STARTED, EFFECT_CARD, EFFECT_DONE, EFFECT_PAUSED, EFFECT_RESUMED,
-	EFFECT_ABORTED, EFFECT_CLEARED, EFFECT_HELD, EFFECT_FAULT, EFFECT_PROTOCOL,
+	EFFECT_ATTESTED, EFFECT_ABORTED, EFFECT_CLEARED, EFFECT_HELD, EFFECT_FAULT, EFFECT_PROTOCOL,
 };
 
 struct event_row {
@@ -177,6 +179,7 @@ static const struct event_row event_rows[] = {
 	[DEALBOX_EV_DEAL_DONE] = { EFFECT_DONE, DEALBOX_OPERATOR_DOUBT },
 	[DEALBOX_EV_PAUSED] = { EFFECT_PAUSED },
 	[DEALBOX_EV_RESUMED] = { EFFECT_RESUMED },
+	[DEALBOX_EV_ATTESTED] = { EFFECT_ATTESTED },
 	[DEALBOX_EV_ABORTED] = { EFFECT_ABORTED, DEALBOX_OPERATOR_ABORTED },
 	[DEALBOX_EV_FAULT_CLEARED] = { EFFECT_CLEARED },
 	[DEALBOX_EV_CARD_UNREADABLE] = { EFFECT_HELD, DEALBOX_OPERATOR_UNREADABLE },
@@ -218,6 +221,9 @@ void engine_look(struct engine *d)
 	d->stale = d->plugged;
 	if (d->fault)
 		d->asked = false;
+	/* the event may be lost, and the statement be there */
+	if (d->signing == SIGNING_ASKED && ++d->looks >= SIGNING_LOOKS)
+		d->signing = SIGNING_DONE;
 }
 
 bool engine_moves(const struct engine *d)
@@ -494,6 +500,7 @@ bool engine_event(struct engine *d, const struct jobs *jobs, const struct dealbo
 		forget_plan(d);
 		d->deals = false;
 		d->test = false;
+		d->signing = SIGNING_NOT;
 		fault_over(d);
 		d->stale = true;
 		d->lost = true;
@@ -539,6 +546,11 @@ bool engine_event(struct engine *d, const struct jobs *jobs, const struct dealbo
 		else if (e->code == DEALBOX_KEY_RELEASE)
 			engine_push(d, PUSH_RELEASE);
 		/* The machine handles its stop key itself and sends PAUSED. */
+		break;
+	case EFFECT_ATTESTED:
+		news = d->signing == SIGNING_ASKED && e->arg[1] == d->dealt;
+		if (news)
+			d->signing = e->arg[0] == DEALBOX_ERR_OK ? SIGNING_DONE : SIGNING_NOT;
 		break;
 	case EFFECT_CLEARED:
 		fault_over(d);
@@ -779,6 +791,7 @@ static bool begins(struct engine *d, struct step *step, bool capture)
 	d->automatic = false;
 	d->dealt = d->insertion;
 	d->capture = capture;
+	d->signing = d->capabilities & DEALBOX_CAP_ATTEST && !capture ? SIGNING_WANTED : SIGNING_NOT;
 	d->reread = 0;
 	d->begun = 0;
 	/* the deal locks the board again */
@@ -968,6 +981,17 @@ static void count_again(struct engine *d, const struct jobs *jobs)
 	d->cause = DEALBOX_OPERATOR_USED;
 }
 
+/*
+ * The deal is over. The board counts once the machine has signed what it dealt, or will not sign; a
+ * stop behind the deal is its last word, too. It must not be asked for the next deal before that.
+ */
+static bool next_signing(struct engine *d, struct step *step)
+{
+	if (d->signing == SIGNING_ASKED)
+		return shows(d, DEALBOX_OPERATOR_NONE);
+	return does(d, step, d->signing == SIGNING_WANTED ? STEP_ATTEST : STEP_SIGNED);
+}
+
 bool engine_next(struct engine *d, struct jobs *jobs, const struct engine *all, struct step *step)
 {
 	const struct others others = { all, d };
@@ -987,6 +1011,8 @@ bool engine_next(struct engine *d, struct jobs *jobs, const struct engine *all, 
 		return shows(d, DEALBOX_OPERATOR_LEDGER);
 	if (d->undo)
 		return does(d, step, STEP_UNDO);
+	if (d->phase == PHASE_JUDGE && d->plugged && d->signing)
+		return next_signing(d, step);
 	if (d->phase == PHASE_JUDGE)
 		return does(d, step, STEP_JUDGE);
 	if (d->phase == PHASE_VOID)
@@ -1156,6 +1182,13 @@ void engine_did(struct engine *d, struct jobs *jobs, const struct step *step, en
 	case STEP_JUDGE:
 	case STEP_VOID:
 		did_record(d, jobs, step, did);
+		break;
+	case STEP_ATTEST:
+		d->signing = did == DID_OK ? SIGNING_ASKED : SIGNING_NOT;
+		d->looks = 0;
+		break;
+	case STEP_SIGNED:
+		d->signing = SIGNING_NOT;
 		break;
 	case STEP_UNDO:
 		d->undo = did == DID_LEDGER;

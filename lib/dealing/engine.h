@@ -35,6 +35,8 @@ enum step_kind {
 	STEP_JUDGE,	/* verify the trace, and record it with the verdict */
 	STEP_VOID,	/* record another outcome: outcome, reason */
 	STEP_UNDO,	/* record that an exact board is to be redealt: reason */
+	STEP_ATTEST,	/* ask the machine to sign the deal */
+	STEP_SIGNED,	/* fetch what it signed, and record it */
 	STEPS
 };
 
@@ -81,6 +83,14 @@ enum phase {
 	PHASE_VOID,	/* record as void */
 };
 
+/* Whether the machine has signed the deal of PHASE_JUDGE. */
+enum signing {
+	SIGNING_NOT,		/* it cannot, or that is over */
+	SIGNING_WANTED,
+	SIGNING_ASKED,		/* ATTESTED is to come */
+	SIGNING_DONE,		/* what it signed is to be fetched */
+};
+
 struct engine {
 	const char *id;		/* of the machine; owned by the caller */
 	/* known state of the machine */
@@ -120,6 +130,8 @@ struct engine {
 	unsigned int stop_code;	/* last stop: maker's code, 0 = none */
 	bool capture;		/* reads an original */
 	bool settled;		/* PHASE_SETTLE: DEALBOX_SETTLED_MS without a stop */
+	enum signing signing;
+	unsigned int looks;	/* since SIGNING_ASKED */
 	bool undo;		/* a stop followed after the board was recorded as exact */
 	unsigned int reread;	/* position + 1 of the card that was reread automatically */
 

@@ -86,6 +86,7 @@ void dealing_end(struct dealing *d)
 	dealbox_trace_free(d->kept);
 	dealbox_plan_wipe(&d->plan);
 	sodium_memzero(d->revealed, sizeof(d->revealed));
+	sodium_memzero(d->nonce, sizeof(d->nonce));
 }
 
 void dealing_facts(const struct dealing *d, struct dealbox_operator_facts *facts)

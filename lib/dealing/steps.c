@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <sodium.h>
 
@@ -348,12 +349,42 @@ static enum did do_release(struct dealing *d, const struct step *step)
 	return answer(d, dealbox_machine_release_board(d->machine));
 }
 
+/* A machine that does not sign deals as well: the board then rests on this computer's word. */
+static enum did do_attest(struct dealing *d, const struct step *step)
+{
+	/* nobody may guess it, and it stays secret: whoever has it can try all deals (R-5.3-17, R-5.3-18) */
+	randombytes_buf(d->nonce, sizeof(d->nonce));
+	return answer(d, dealbox_machine_attest(d->machine, step->insertion, d->nonce));
+}
+
+static enum did do_signed(struct dealing *d, const struct step *step)
+{
+	struct dealbox_ledger_attestation signed_now = { 0 };
+	struct dealbox_attestation attestation = { 0 };
+	struct dealbox_identity identity;
+	int err = dealbox_machine_get_attestation(d->machine, &attestation);
+
+	if (!err)
+		err = dealbox_machine_get_identity(d->machine, &identity);
+	if (!err) {
+		memcpy(signed_now.public_key, identity.public_key, sizeof(signed_now.public_key));
+		memcpy(signed_now.statement, attestation.statement, sizeof(signed_now.statement));
+		memcpy(signed_now.signature, attestation.signature, sizeof(signed_now.signature));
+		memcpy(signed_now.nonce, d->nonce, sizeof(signed_now.nonce));
+		if (dealbox_ledger_add_attestation(d->ledger, d->insertion, &signed_now))
+			say(d, DEALING_LEDGER, &step->copy, "%s", dealbox_ledger_error(d->ledger)->what);
+	}
+	sodium_memzero(&signed_now, sizeof(signed_now));
+	sodium_memzero(d->nonce, sizeof(d->nonce));
+	return answer(d, err);
+}
+
 static enum did (*const doers[STEPS])(struct dealing *d, const struct step *step) = {
 	[STEP_STATUS] = do_status, [STEP_PLAN] = do_plan, [STEP_BEGIN] = do_begin,
 	[STEP_START] = do_start, [STEP_PAUSE] = do_pause, [STEP_RESUME] = do_resume,
 	[STEP_REREAD] = do_reread, [STEP_ABORT] = do_abort, [STEP_CLEAR] = do_clear,
 	[STEP_RELEASE] = do_release, [STEP_JUDGE] = do_judge, [STEP_VOID] = do_void,
-	[STEP_UNDO] = do_undo,
+	[STEP_UNDO] = do_undo, [STEP_ATTEST] = do_attest, [STEP_SIGNED] = do_signed,
 };
 
 enum did dealing_do(struct dealing *d, const struct step *step)

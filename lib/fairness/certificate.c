@@ -65,8 +65,8 @@ static void digest_begin(crypto_generichash_state *state, const uint8_t salt[DEA
 }
 
 /* The cards of pocket 0, 1, 2, 3, each as 64 bits, lowest byte first */
-static int plan_digest(const char *order, const uint8_t salt[DEALBOX_HASH],
-		       const struct dealbox_deal *deal, uint8_t digest[DEALBOX_HASH])
+int dealbox_plan_commit(const char *order, const struct dealbox_deal *deal,
+			const uint8_t salt[DEALBOX_HASH], uint8_t digest[DEALBOX_HASH])
 {
 	crypto_generichash_state state;
 	uint8_t pocket_of[DEALBOX_HANDS];
@@ -120,7 +120,7 @@ int dealbox_certificate_commit(struct dealbox_certificate *certificate,
 	int err;
 
 	dealbox_certificate_salt(certificate, opening, salt);
-	err = plan_digest(certificate->pockets, salt, deal, certificate->plan);
+	err = dealbox_plan_commit(certificate->pockets, deal, salt, certificate->plan);
 	if (!err && trace)
 		dealbox_trace_commit(trace, salt, certificate->trace);
 	sodium_memzero(salt, sizeof(salt));
@@ -135,7 +135,7 @@ bool dealbox_certificate_opens(const struct dealbox_certificate *certificate,
 	bool same;
 
 	dealbox_certificate_salt(certificate, opening, salt);
-	same = !plan_digest(certificate->pockets, salt, deal, digest) &&
+	same = !dealbox_plan_commit(certificate->pockets, deal, salt, digest) &&
 	       !memcmp(digest, certificate->plan, DEALBOX_HASH);
 	if (same && trace) {
 		dealbox_trace_commit(trace, salt, digest);

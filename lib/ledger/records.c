@@ -713,6 +713,70 @@ int dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 	return err;
 }
 
+int dealbox_ledger_add_attestation(struct dealbox_ledger *l, uint64_t insertion,
+				   const struct dealbox_ledger_attestation *attestation)
+{
+	uint8_t sealed[DEALBOX_NONCE_SIZE + LEDGER_SEAL_EXTRA];
+	int64_t there;
+	int err = ledger_begin(l);
+
+	if (err)
+		return err;
+	err = ledger_number(l, &there, "SELECT seq FROM insertions WHERE seq = ?", "u", insertion);
+	if (err == -ENOENT)
+		err = ledger_fail(l, err, "there is no insertion %llu", (unsigned long long)insertion);
+	if (!err) {
+		err = ledger_number(l, &there, "SELECT seq FROM attestations WHERE insertion = ?", "u",
+				    insertion);
+		if (!err)
+			err = ledger_fail(l, -EALREADY, "insertion %llu has an attestation",
+					  (unsigned long long)insertion);
+		else if (err == -ENOENT)
+			err = 0;
+	}
+	if (!err) {
+		ledger_seal(l, ledger_next(l), attestation->nonce, DEALBOX_NONCE_SIZE, sealed);
+		err = ledger_append(l, LEDGER_ATTESTATION, NULL, "ubbbb", insertion,
+				    attestation->public_key, sizeof(attestation->public_key),
+				    attestation->statement, sizeof(attestation->statement),
+				    attestation->signature, sizeof(attestation->signature), sealed,
+				    sizeof(sealed));
+	}
+	return ledger_commit(l, err);
+}
+
+int dealbox_ledger_get_attestation(struct dealbox_ledger *l, uint64_t insertion,
+				   struct dealbox_ledger_attestation *out)
+{
+	sqlite3_stmt *stmt = ledger_query(l, "SELECT seq, public_key, statement, signature, sealed FROM "
+					  "attestations WHERE insertion = ?", "u", insertion);
+	int err = 0, rc;
+
+	memset(out, 0, sizeof(*out));
+	if (!stmt)
+		return l->failed;
+	rc = sqlite3_step(stmt);
+	if (rc != SQLITE_ROW) {
+		err = rc == SQLITE_DONE ? ledger_fail(l, -ENOENT, "insertion %llu has no attestation",
+						      (unsigned long long)insertion) :
+		      ledger_fail_sql(l, "reading an attestation");
+	} else if (sqlite3_column_bytes(stmt, 1) != sizeof(out->public_key) ||
+		   sqlite3_column_bytes(stmt, 2) != sizeof(out->statement) ||
+		   sqlite3_column_bytes(stmt, 3) != sizeof(out->signature) ||
+		   sqlite3_column_bytes(stmt, 4) != DEALBOX_NONCE_SIZE + LEDGER_SEAL_EXTRA ||
+		   ledger_unseal(l, sqlite3_column_int64(stmt, 0), sqlite3_column_blob(stmt, 4),
+				 DEALBOX_NONCE_SIZE + LEDGER_SEAL_EXTRA, out->nonce)) {
+		err = ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged: the attestation of insertion "
+				  "%llu cannot be unsealed", l->path, (unsigned long long)insertion);
+	} else {
+		memcpy(out->public_key, sqlite3_column_blob(stmt, 1), sizeof(out->public_key));
+		memcpy(out->statement, sqlite3_column_blob(stmt, 2), sizeof(out->statement));
+		memcpy(out->signature, sqlite3_column_blob(stmt, 3), sizeof(out->signature));
+	}
+	ledger_done(l, stmt);
+	return err;
+}
+
 #define SQL_INSERTIONS(which) \
 	"SELECT i.seq, i.job, i.number, i.copy, i.machine, i.insertion, i.plan, i.at, " \
 	" coalesce(v.at, 0), coalesce(v.outcome, 0), coalesce(v.reason, 0), " \

@@ -93,6 +93,15 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 		{ "job", "job", NULL, "number of the job's record" },
 		{ "machine", "machine", NULL, "the machine, as in an insertion" },
 	} },
+	[LEDGER_ATTESTATION] = {
+		"attestations", "attestation", "What the machine has signed about an insertion.", {
+		{ "insertion", "of", NULL, "number of the insertion's record" },
+		{ "public_key", "key", "lower(hex(public_key))",
+		  "public key of the machine, as it said itself: 64 hexadecimal digits" },
+		{ "statement", "statement", "lower(hex(statement))", "the statement: 192 hexadecimal digits" },
+		{ "signature", "signature", "lower(hex(signature))", "the signature: 128 hexadecimal digits" },
+		{ "sealed", NULL, NULL, "the nonce, encrypted" },
+	} },
 };
 
 int ledger_columns(enum ledger_kind kind, char sql[LEDGER_SQL])
@@ -211,7 +220,13 @@ const char *const ledger_migrations[] = {
 	       "(SELECT 1 FROM insertions i WHERE i.job = a.job AND i.number = a.board "
 	       "AND i.copy = a.copy)"),
 
-	"CREATE INDEX insertions_machine ON insertions (machine);"
+	"CREATE INDEX insertions_machine ON insertions (machine);",
+
+	"CREATE TABLE attestations (" CHAINED "insertion INTEGER NOT NULL UNIQUE "
+	"  REFERENCES insertions, public_key BLOB NOT NULL CHECK (length(public_key) = 32), "
+	"  statement BLOB NOT NULL CHECK (length(statement) = 96), "
+	"  signature BLOB NOT NULL CHECK (length(signature) = 64), sealed BLOB NOT NULL) STRICT;"
+	FIXED("attestations")
 };
 
 const int ledger_version = sizeof(ledger_migrations) / sizeof(ledger_migrations[0]);

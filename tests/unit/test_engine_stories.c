@@ -43,7 +43,7 @@ struct world {
 /* Words of steps, results, pushes and outcomes, in the order of their enumerations. */
 static const char *const step_words[STEPS] = {
 	"status", "plan", "begin", "start", "pause", "resume", "reread", "abort", "clear", "release",
-	"judge", "void", "undo",
+	"judge", "void", "undo", "attest", "signed",
 };
 
 static const char *const did_words[DIDS] = {
@@ -207,6 +207,10 @@ static void event(struct world *w, size_t row, char *word)
 			w->time_ns += (uint64_t)number * 1000000;
 		else if (number_in(word, "seq", &number))
 			e.machine_seq = number;
+		else if (number_in(word, "signs", &number))
+			e.arg[1] = number;
+		else if (!strcmp(word, "fails"))
+			e.arg[0] = DEALBOX_ERR_HARDWARE;
 		else if (!strcmp(word, "joker"))
 			e.card = DEALBOX_CARD_JOKER1;
 		else if (!strcmp(word, "face-up"))

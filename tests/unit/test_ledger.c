@@ -873,7 +873,7 @@ static void test_old_ledger(void **state)
 	l = open_ledger(f->db, CREATE);
 	job = make_job_for(l, NULL);
 	dealbox_ledger_free(l);
-	tamper(f->db, "DROP TABLE job_machines; DROP INDEX insertions_machine; PRAGMA user_version = 1; "
+	tamper(f->db, "DROP TABLE attestations; DROP TABLE job_machines; DROP INDEX insertions_machine; PRAGMA user_version = 1; "
 	       "PRAGMA journal_mode = DELETE");
 	before = slurp(f->db, &size);
 	assert_int_equal(try_open(f->db, 0, error), -EROFS);
@@ -1424,7 +1424,7 @@ static void test_tampered(void **state)
 		{ "DELETE FROM chain WHERE seq = 5", "records 5 to 5 are gone" },
 		{ "UPDATE chain SET hash = randomblob(32) WHERE seq = 3", "was changed" },
 		{ "UPDATE chain SET kind = 42 WHERE seq = 3", "of no known kind" },
-		{ "UPDATE chain SET kind = 10 WHERE seq = 3", "of no known kind" },
+		{ "UPDATE chain SET kind = 11 WHERE seq = 3", "of no known kind" },
 		{ "INSERT INTO acts SELECT 9999, at, uid, act, job, board, copy, value, machine "
 		  "FROM acts", "was added past the chain" },
 	};
@@ -2926,7 +2926,7 @@ static void test_export_of_damage(void **state)
 {
 	static const char *const deeds[] = {
 		LAX "DROP TRIGGER chain_no_update; UPDATE chain SET kind = 0 WHERE seq = 3",
-		LAX "DROP TRIGGER chain_no_update; UPDATE chain SET kind = 10 WHERE seq = 3",
+		LAX "DROP TRIGGER chain_no_update; UPDATE chain SET kind = 11 WHERE seq = 3",
 		LAX "DROP TRIGGER boards_no_delete; DELETE FROM boards WHERE number = 1",
 	};
 	struct folder *f = *state;
@@ -3243,6 +3243,42 @@ static void test_format(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_make, folder_remove)
 
+/* What a machine has signed is kept as it is, once for each insertion, and its nonce is sealed. */
+static void test_attestations(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger_attestation given, found;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job_for(l, NULL), insertion;
+	char *text;
+	size_t size;
+
+	memset(&given, 0, sizeof(given));
+	memset(given.public_key, 1, sizeof(given.public_key));
+	memset(given.statement, 2, sizeof(given.statement));
+	memset(given.signature, 3, sizeof(given.signature));
+	memcpy(given.nonce, "the nonce is 32 bytes of secrecy", sizeof(given.nonce));
+	assert_int_equal(dealbox_ledger_add_attestation(l, 999, &given), -ENOENT);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 7, 70, &insertion), 0);
+	assert_int_equal(dealbox_ledger_get_attestation(l, insertion, &found), -ENOENT);
+	assert_int_equal(dealbox_ledger_add_attestation(l, insertion, &given), 0);
+	assert_int_equal(dealbox_ledger_add_attestation(l, insertion, &given), -EALREADY);
+	assert_int_equal(dealbox_ledger_get_attestation(l, insertion, &found), 0);
+	assert_memory_equal(&found, &given, sizeof(given));
+	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
+	dealbox_ledger_free(l);
+	tamper(f->db, "PRAGMA journal_mode = DELETE");
+	text = slurp(f->db, &size);
+	assert_null(memmem(text, size, "secrecy", 7));
+	free(text);
+	/* another nonce, sealed for another record */
+	tamper(f->db, "DROP TRIGGER attestations_no_update; UPDATE attestations SET sealed = zeroblob(length(sealed))");
+	l = dealbox_ledger_new();
+	assert_true(dealbox_ledger_open(l, f->db, 0) <= 0);
+	assert_int_equal(dealbox_ledger_get_attestation(l, insertion, &found), -EUCLEAN);
+	dealbox_ledger_free(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -3276,6 +3312,7 @@ int main(void)
 		TEST(test_sets_are_played),
 		TEST(test_copies_are_added),
 		TEST(test_tampered),
+		TEST(test_attestations),
 		TEST(test_memory_is_given_back),
 		TEST(test_whole_is_checked),
 		TEST(test_cut_off),

@@ -798,7 +798,7 @@ static void make_old(void)
 	sqlite3 *file;
 
 	assert_int_equal(sqlite3_open(db, &file), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(file, "DROP TABLE job_machines; DROP INDEX insertions_machine; "
+	assert_int_equal(sqlite3_exec(file, "DROP TABLE attestations; DROP TABLE job_machines; DROP INDEX insertions_machine; "
 				      "PRAGMA user_version = 1; PRAGMA journal_mode = DELETE", NULL, NULL,
 				      NULL), SQLITE_OK);
 	last_closed = NULL;

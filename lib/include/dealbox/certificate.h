@@ -83,6 +83,13 @@ DEALBOX_API void dealbox_trace_commit(const struct dealbox_trace *trace,
 				      uint8_t digest[DEALBOX_HASH]);
 
 /*
+ * Commits to a deal, for a program that has the deal but not the opening. pockets is as in a
+ * certificate. -EINVAL: pockets.
+ */
+DEALBOX_API int dealbox_plan_commit(const char *pockets, const struct dealbox_deal *deal,
+				    const uint8_t salt[DEALBOX_HASH], uint8_t digest[DEALBOX_HASH]);
+
+/*
  * Seals the nonce of an attestation with the salt of its certificate; called again, it opens it.
  * Without the salt, the sealed nonce is of no use.
  */

@@ -461,6 +461,36 @@ DEALBOX_API int dealbox_ledger_counts(struct dealbox_ledger *ledger,
 DEALBOX_API int dealbox_ledger_get_trace(struct dealbox_ledger *ledger, uint64_t insertion,
 					 struct dealbox_event **events, size_t *count);
 
+/* What a machine has signed about an insertion: docs/protocol.md, section 5.3. */
+struct dealbox_ledger_attestation {
+	uint8_t public_key[DEALBOX_PUBLIC_KEY_SIZE];	/* as the machine says itself */
+	uint8_t statement[DEALBOX_STATEMENT_SIZE];
+	uint8_t signature[DEALBOX_SIGNATURE_SIZE];
+	uint8_t nonce[DEALBOX_NONCE_SIZE];	/* secret as long as the cards are; stored sealed */
+};
+
+/**
+ * dealbox_ledger_add_attestation - record what the machine has signed
+ * @ledger: open for writing
+ * @insertion: number of the record
+ * @attestation: what it has signed; it is not checked
+ *
+ * -ENOENT: there is no such insertion; -EALREADY: it has one.
+ */
+DEALBOX_API int dealbox_ledger_add_attestation(struct dealbox_ledger *ledger, uint64_t insertion,
+				const struct dealbox_ledger_attestation *attestation);
+
+/**
+ * dealbox_ledger_get_attestation - get what the machine has signed, with the unsealed nonce
+ * @ledger: open
+ * @insertion: number of the record
+ * @attestation: out; wipe it
+ *
+ * -ENOENT: there is none.
+ */
+DEALBOX_API int dealbox_ledger_get_attestation(struct dealbox_ledger *ledger, uint64_t insertion,
+					       struct dealbox_ledger_attestation *attestation);
+
 /* ---- operators' acts ---------------------------------------------------- */
 
 enum dealbox_ledger_act_kind {

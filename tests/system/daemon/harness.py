@@ -365,9 +365,9 @@ class World:
         return self.spawn([self.dealbox, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, bufsize=1)
 
-    def tournament(self):
+    def tournament(self, name='tournament'):
         """A tournament whose first session can be certified: its name, the folder of this PC, the deal file."""
-        folder = self.dir + '/tournament/'
+        folder = '%s/%s/' % (self.dir, name)
         club, pc, rr1 = folder + 'club', folder + 'pc', folder + 'rr1.pbn'
         os.mkdir(folder)
         for words in [['square', 'new', club, '--title', 'T', '--info', 'I', '--phase', '2:1-2,3-4:rr#:Round #'],

@@ -157,8 +157,7 @@ def test_what_was_counted_is_judged_again(w):
         key = re.search(r'^signer (.*)$', text.read(), re.M)[1]
     prove = ['certificate', 'verify', '--pc', key, club + '.manifest', pc + '/certificates', rr1, '--traces']
     result = w.command(*prove, file)
-    assert '1 of 8 boards' in result.stdout and 'cards were counted' in result.stdout and \
-        'NOT PROVEN' not in result.stdout and '[trace' not in result.stdout, result
+    assert '[rehearsal] rr1 board 1 copy 1' in result.stdout and '[trace' not in result.stdout, result
     # it does not say how the deck should have lain
     with open(file) as text, open(w.dir + '/mute.trace', 'w') as out:
         out.write(text.read().replace('"how":"by-position",', ''))
@@ -470,6 +469,30 @@ def test_a_shuffled_pack_is_not_dealt_by_the_service(w):
     assert not w.job('/io/dealbox1/job/' + listed.split()[1])
 
 
+def test_the_machine_signs_what_it_deals(w):
+    """Its word is in the record and in the certificates; the nonce is for those who know the deal."""
+    only(w, 'CARDS')
+    w.tell('CARDS', 'operator on')
+    _, pc, rr1 = w.tournament('signed')
+    ends(w.begin('deal', '-m', 'CARDS', '--certify', pc, '--session', 'signed', '--how', 'replay', rr1), 0,
+         '2 of 2 boards')
+    w.tell('CARDS', 'operator off')
+    with open(pc + '/certificates') as file:
+        text = file.read()
+    signed = re.findall(r'^by emulator\n(?:.*\n)*?insertion (.*)\nnumber (.*)\nkey (\w{64})\nstatement (\w{192})\n'
+                        r'attestation (\w{128})\nnonce \w{64}$', text, re.M)
+    assert len(signed) == text.count('dealbox certificate 2\n') == 2, text
+    records = [r for r in w.records() if r['record'] == 'attestation'][-2:]
+    assert [(r['key'], r['statement'], r['signature']) for r in records] == [one[2:] for one in signed], records
+    job = max(w.objects('Job'), key=lambda path: int(path.rsplit('/')[-1]))
+    salt, plan = [dbus.Array(bytes([n] * 32), signature='y') for n in (1, 2)]
+    try:
+        w.object(job, 'Job').GetAttestation('CARDS', dbus.UInt32(int(signed[0][0])), salt, plan)
+        raise AssertionError('the nonce was given to somebody who does not know the deal')
+    except dbus.DBusException as error:
+        assert error.get_dbus_name().endswith('AccessDenied') and 'not to the deal' in str(error), error
+
+
 def test_ledger_is_sound(w):
     result = w.dealbox_ledger('verify')
     assert result.returncode == 0, result
@@ -480,7 +503,7 @@ with tests_in(world) as tap:
     with open(world.dir + '/sorted', 'w') as deck:
         deck.write(' '.join(CARDS) + '\n')
     world.add_emulator('CARDS', '--speed', '0', '--packs', '2', '--capabilities',
-                       'by-card,by-position,capture,exit-sensors,face-sensor,keys')
+                       'attest,by-card,by-position,capture,exit-sensors,face-sensor,keys')
     world.add_emulator('COUNTS', '--speed', '0', '--reader', 'none', '--deck', world.dir + '/sorted',
                        '--manual', '--capabilities', 'by-position,exit-sensors,keys')
     world.start()

@@ -437,6 +437,61 @@ def certificates_prove_what_lies_in_the_boards(box):
     box.dealbox("certificate", "verify", "club.manifest", "cut", "rr2.pbn").expect(2, "the chain is broken")
 
 
+def opened_words(folder, session_deals):
+    """What the machine signed, of each certificate of a folder that counts: opened, and compared with the deals."""
+    with open(folder + "/opening", "rb") as file:
+        opening = file.read()
+    for text in re.findall(r"dealbox certificate .*?\nsignature .*?\n", content(folder + "/certificates").decode(), re.S):
+        fields = dict(line.split(" ", 1) for line in text.splitlines()[1:])
+        if fields["verdict"] != "exact" or fields["key"] == "-":
+            continue
+        lines = "".join("%s %s\n" % (word, fields[word])
+                        for word in ("manifest", "session", "board", "copy", "machine", "insertion"))
+        salt = writer.blake2b(opening, b"dealbox salt 1\n", lines.encode())
+        statement = bytes.fromhex(fields["statement"])
+        pad = writer.blake2b(salt, b"dealbox nonce 1\n", statement)
+        nonce = bytes(a ^ b for a, b in zip(bytes.fromhex(fields["nonce"]), pad))
+        deal = session_deals[int(fields["board"])]
+        block = writer.plan_block(deal, fields["pockets"], int(fields["number"]), fields["cards"] == "read")
+        digest = writer.blake2b(nonce, b"\1" + hashlib.blake2b(block, digest_size=32).digest())
+        yield fields, statement, digest
+
+
+@test
+def the_machine_signs_what_is_certified(box):
+    """Its word, opened by another program; in both dialects, stored or routed, and without a key."""
+    attest = ("--capabilities", "attest,exit-sensors,by-card,by-position,keys")
+    box.dealbox("square", "new", "club", *NEW[:-2]).expect(0)
+    box.dealbox("certificate", "new-key", "organiser").expect(0)
+    machines = [box.machine(*options, name="m%d" % n) for n, options in enumerate([
+        attest, (*attest, "--dialect", "serial"), (*attest, "--kind", "routed"), ()])]
+    enrolled = [box.dealbox("certificate", "machine", "-m", machine.uri).expect(0).out.strip() for machine in machines]
+    assert [re.sub("^[0-9a-f]{64} ", "KEY ", line) for line in enrolled] == [
+        "KEY emulator m0", "KEY emulator m1", "KEY emulator m2", "- emulator m3"], enrolled
+    options = [option for line in enrolled for option in ("--enrol", line)]
+    box.dealbox("certificate", "manifest", "club", "-k", "organiser", "-c", "4", *options).expect(0)
+    box.dealbox("certificate", "begin", "pc", "club.manifest").expect(0)
+    box.dealbox("square", "value", "club", "7").expect(0)
+    box.dealbox("square", "deal", "club", "-P", "1", "-s", "1").expect(0)
+    lie = {number: [next(seat for seat in range(4) if card in hands[seat]) for card in range(52)]
+           for number, hands in deals("rr1.pbn").items()}
+    for n, machine in enumerate(machines):
+        box.deal("-m", machine.uri, "-c", "1", "--how", "replay", "--session", "s%d" % n, "--certify", "pc",
+                 "--record", "traces%d" % n, "rr1.pbn").expect(0, "2 of 2 boards are exact")
+    text = content("pc/certificates").decode()
+    assert len(re.findall("^key [0-9a-f]{64}$", text, re.M)) == 6 and text.count("\nkey -\n") == 2, text
+    counters = []
+    for fields, statement, digest in opened_words("pc", lie):
+        assert fields["key"] in " ".join(enrolled)
+        counters.append(struct.unpack("<II", statement[16:24]))
+        assert statement[32:64] == (bytes(32) if fields["machine"] == "m2" else digest), fields
+    assert counters == [(1, 1), (2, 2)] * 3, counters
+    # whatever it signs, an emulator's word is a rehearsal
+    box.dealbox("certificate", "open", "pc").expect(0)
+    box.dealbox("certificate", "verify", "club.manifest", "pc/certificates", "rr1.pbn").expect(
+        1, "^REHEARSAL: ", r"\[rehearsal\] rr1 board 1 copy 1")
+
+
 @test
 def traces_bear_out_the_verdicts(box):
     key, _ = certified(box)

@@ -162,6 +162,9 @@ int __wrap_dealbox_machine_reread(struct dealbox_machine *m);
 int __wrap_dealbox_machine_abort(struct dealbox_machine *m);
 int __wrap_dealbox_machine_clear_fault(struct dealbox_machine *m);
 int __wrap_dealbox_machine_release_board(struct dealbox_machine *m);
+int __wrap_dealbox_machine_attest(struct dealbox_machine *m, uint32_t insertion, const uint8_t *nonce);
+int __wrap_dealbox_machine_get_attestation(struct dealbox_machine *m, struct dealbox_attestation *out);
+int __wrap_dealbox_machine_get_identity(struct dealbox_machine *m, struct dealbox_identity *out);
 int __wrap_dealbox_machine_fd(const struct dealbox_machine *m);
 void __wrap_dealbox_machine_close(struct dealbox_machine *m);
 ssize_t __wrap_dealbox_machine_read(struct dealbox_machine *m, struct dealbox_event *events,
@@ -230,6 +233,29 @@ int __wrap_dealbox_machine_release_board(struct dealbox_machine *m)
 	return control(DEALBOX_OP_RELEASE_BOARD, 0, 0);
 }
 
+/* Its machines have no key; see the stories of the engine. */
+int __wrap_dealbox_machine_attest(struct dealbox_machine *m, uint32_t insertion, const uint8_t *nonce)
+{
+	(void)m;
+	(void)insertion;
+	(void)nonce;
+	return -EOPNOTSUPP;
+}
+
+int __wrap_dealbox_machine_get_attestation(struct dealbox_machine *m, struct dealbox_attestation *out)
+{
+	(void)m;
+	(void)out;
+	return -EOPNOTSUPP;
+}
+
+int __wrap_dealbox_machine_get_identity(struct dealbox_machine *m, struct dealbox_identity *out)
+{
+	(void)m;
+	(void)out;
+	return -EOPNOTSUPP;
+}
+
 int __wrap_dealbox_machine_fd(const struct dealbox_machine *m)
 {
 	(void)m;
@@ -294,6 +320,8 @@ int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 			      unsigned int differences, const struct dealbox_event *events,
 			      size_t count);
 int __wrap_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act);
+int __wrap_dealbox_ledger_add_attestation(struct dealbox_ledger *l, uint64_t insertion,
+					  const struct dealbox_ledger_attestation *attestation);
 int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *machine,
 			       struct dealbox_ledger_insertion *last);
 int __wrap_dealbox_ledger_counts(struct dealbox_ledger *l,
@@ -378,6 +406,15 @@ int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 			forbid("a board counts twice");
 		now.record.exact[last->board] = *last;
 	}
+	return 0;
+}
+
+int __wrap_dealbox_ledger_add_attestation(struct dealbox_ledger *l, uint64_t insertion,
+					  const struct dealbox_ledger_attestation *attestation)
+{
+	(void)l;
+	(void)insertion;
+	(void)attestation;
 	return 0;
 }
 

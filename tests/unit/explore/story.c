@@ -46,6 +46,7 @@ static const char *const steps[STEPS] = {
 	"clears the fault", "releases the board", "judges the board, and records it",
 	"records that the board is void",
 	"records that the board does not count",
+	"asks the machine to sign the deal", "records what the machine has signed",
 };
 
 static const char *const transfers[STEP_WAYS] = {

@@ -130,6 +130,27 @@ static bool is_emulator(const struct front *f)
 	return f->uri && !strncmp(f->uri, "emu:", strlen("emu:"));
 }
 
+/* Put what the machine has signed into the certificate. Returns false on an error of the ledger. */
+static bool attestation_take(struct dealbox_ledger *ledger, const struct dealbox_ledger_insertion *insertion,
+			     struct dealbox_certificate *certificate)
+{
+	struct dealbox_ledger_attestation found;
+	struct dealbox_statement statement;
+	int err = dealbox_ledger_get_attestation(ledger, insertion->id, &found);
+
+	if (!err) {
+		certificate->attested = true;
+		memcpy(certificate->key, found.public_key, sizeof(certificate->key));
+		memcpy(certificate->attestation.statement, found.statement, sizeof(found.statement));
+		memcpy(certificate->attestation.signature, found.signature, sizeof(found.signature));
+		memcpy(certificate->nonce, found.nonce, sizeof(certificate->nonce));
+		if (!dealbox_attestation_read(&certificate->attestation, &statement) && statement.emulated)
+			certificate->by = DEALBOX_BY_EMULATOR;
+	}
+	explicit_bzero(&found, sizeof(found));
+	return !err || err == -ENOENT;
+}
+
 static int certify_one(const struct dealbox_ledger_insertion *insertion, void *context)
 {
 	struct own_deal *d = context;
@@ -159,6 +180,8 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 		d->had++;
 		return 0;
 	}
+	if (!attestation_take(d->own.reader, insertion, &certificate))
+		return own_refused(d->own.reader), -EIO;
 	trace = own_trace(d->own.reader, insertion);
 	if (!trace && !complete)
 		trace = dealbox_trace_new(insertion->number);
