@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bus-job.h"
 #include "bus-machine.h"
 #include "bus-reply.h"
 #include "call-queue.h"
@@ -45,6 +46,12 @@ int find_station(sd_bus *bus, const char *path, const char *interface, void *con
 	return machine_at(context, path) ? 1 : 0;
 }
 
+static int too_late(sd_bus_error *error)
+{
+	return sd_bus_error_set(error, ERROR("Changed"), "too late: the machine asks something else now, so nothing "
+				"was done");
+}
+
 static int push(sd_bus_message *m, struct service *s, enum push what, sd_bus_error *error)
 {
 	struct station *st = machine_at(s, sd_bus_message_get_path(m));
@@ -53,8 +60,7 @@ static int push(sd_bus_message *m, struct service *s, enum push what, sd_bus_err
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
 	/* Start answers what the machine asked when it was called: polkit may have let it wait. */
 	if (what == PUSH_START && st->changed > call_arrived())
-		return sd_bus_error_set(error, ERROR("Changed"), "what the machine asks has changed meanwhile: "
-					"look at it, and press start again");
+		return too_late(error);
 	if (what == PUSH_START)
 		st->dealing.starter = sender_uid(m);
 	engine_push(&st->dealing.engine, what);
@@ -73,6 +79,78 @@ MACHINE_METHOD(machine_pause, PUSH_PAUSE)
 METHOD(machine_pause, "deal")
 MACHINE_METHOD(machine_release, PUSH_RELEASE)
 METHOD(machine_release, "deal")
+
+/*
+ * Return the machine that asks the question whose number the message begins with, if the answer is one
+ * of those that it can have, ENGINE_*. Otherwise set *error.
+ */
+static struct station *asked(sd_bus_message *m, struct service *s, unsigned int answer, sd_bus_error *error)
+{
+	struct station *st = machine_at(s, sd_bus_message_get_path(m));
+	uint32_t question = 0;
+
+	if (sd_bus_message_read(m, "u", &question) < 0)
+		return NULL;
+	if (!st)
+		sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
+	else if (question != st->question)
+		too_late(error);
+	else if (!(station_keys(st) & answer))
+		sd_bus_error_set(error, ERROR("NotAsked"), "this is no answer to what the machine asks");
+	else
+		return st;
+	return NULL;
+}
+
+static int machine_answer(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct station *st = asked(m, s, ENGINE_START, error);
+
+	if (!st)
+		return -EINVAL;
+	st->dealing.starter = sender_uid(m);
+	engine_push(&st->dealing.engine, PUSH_START);
+	return sd_bus_reply_method_return(m, "");
+}
+METHOD(machine_answer, "deal")
+
+static int not_of_job(sd_bus_error *error)
+{
+	return sd_bus_error_set(error, ERROR("NotFound"), "the job has no copy of this board left to be dealt");
+}
+
+/* Deal the board that is in the machine instead of the one that was expected. */
+static int machine_deal_this(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct station *st = asked(m, s, ENGINE_TAKE, error);
+
+	if (!st)
+		return -EINVAL;
+	st->dealing.starter = sender_uid(m);
+	if (!engine_take(&st->dealing.engine, &s->jobs, stations_engines(s)))
+		return not_of_job(error);
+	log_message(MESSAGE_OPERATOR, st->id, NULL, "user %u lets board %u, which is in the machine, be dealt",
+		    sender_uid(m), st->dealing.engine.number);
+	return sd_bus_reply_method_return(m, "");
+}
+METHOD(machine_deal_this, "deal")
+
+/* The number of the board cannot be read; the user has read it. */
+static int machine_name_board(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct station *st = asked(m, s, ENGINE_NUMBER, error);
+	uint32_t board = 0;
+
+	if (!st || sd_bus_message_read(m, "u", &board) < 0)
+		return -EINVAL;
+	st->dealing.starter = sender_uid(m);
+	if (!engine_number(&st->dealing.engine, &s->jobs, stations_engines(s), board))
+		return not_of_job(error);
+	log_message(MESSAGE_OPERATOR, st->id, NULL, "user %u says that the board in the machine is board %u",
+		    sender_uid(m), board);
+	return sd_bus_reply_method_return(m, "");
+}
+METHOD(machine_name_board, "deal")
 
 /* Allow a new machine to deal from now on. The ledger remembers its id. */
 static int machine_accept(sd_bus_message *m, struct service *s, sd_bus_error *error)
@@ -239,6 +317,167 @@ static int machine_reveal(sd_bus_message *m, struct service *s, sd_bus_error *er
 }
 METHOD(machine_reveal, "reveal")
 
+struct word {
+	uint32_t bit;
+	const char *text;
+};
+
+/* Append the texts of the bits that are set. */
+static int append_words(sd_bus_message *reply, const struct word *words, size_t count, uint32_t bits)
+{
+	size_t n;
+	int err = sd_bus_message_open_container(reply, 'a', "s");
+
+	for (n = 0; err >= 0 && n < count; n++)
+		if (bits & words[n].bit)
+			err = sd_bus_message_append(reply, "s", words[n].text);
+	return err < 0 ? err : sd_bus_message_close_container(reply);
+}
+
+/* Calls that the engine knows nothing of, after its own ENGINE_*. */
+#define KEY_REVEAL	(1u << 30)
+#define KEY_LOCATE	(1u << 31)
+
+static int append_keys(sd_bus_message *reply, const struct station *st)
+{
+	static const struct word words[] = {
+		{ ENGINE_START, "start" }, { ENGINE_TAKE, "deal-this" }, { ENGINE_NUMBER, "name-board" },
+		{ ENGINE_SKIP, "skip" }, { ENGINE_REDEAL, "redeal" }, { ENGINE_PAUSE, "pause" },
+		{ ENGINE_RESUME, "resume" }, { ENGINE_RELEASE, "release" }, { ENGINE_ACCEPT, "accept" },
+		{ ENGINE_TEST, "test-deal" }, { KEY_REVEAL, "reveal" }, { KEY_LOCATE, "locate" },
+	};
+
+	return append_words(reply, words, sizeof(words) / sizeof(words[0]), station_keys(st) |
+			    (*st->dealing.revealed ? KEY_REVEAL : 0) | (st->dealing.machine ? KEY_LOCATE : 0));
+}
+
+static int append_capabilities(sd_bus_message *reply, const struct station *st)
+{
+	static const struct word words[] = {
+		{ DEALBOX_CAP_STORED_PLAN, "stored-plan" }, { DEALBOX_CAP_HOST_ROUTED, "host-routed" },
+		{ DEALBOX_CAP_BY_CARD, "by-card" }, { DEALBOX_CAP_BY_POSITION, "by-position" },
+		{ DEALBOX_CAP_CAPTURE, "capture" }, { DEALBOX_CAP_BOARD_READER, "board-reader" },
+		{ DEALBOX_CAP_BOARD_LOCK, "board-lock" }, { DEALBOX_CAP_EXIT_SENSORS, "exit-sensors" },
+		{ DEALBOX_CAP_FACE_SENSOR, "face-sensor" },
+		{ DEALBOX_CAP_DOUBLE_FEED_SENSOR, "double-feed-sensor" }, { DEALBOX_CAP_KEYS, "keys" },
+		{ DEALBOX_CAP_TEST_DEAL, "test-deal" }, { DEALBOX_CAP_ATTEST, "attest" },
+	};
+
+	return append_words(reply, words, sizeof(words) / sizeof(words[0]),
+			    st->dealing.machine ? st->dealing.engine.capabilities : 0);
+}
+
+#define NAMES(table) (table), sizeof(table) / sizeof((table)[0])
+
+/* Append an entry, unless the number is 0: unknown. A text for each number, if there is a table. */
+static int append_fact(sd_bus_message *reply, const char *key, uint32_t number, const char *const *names,
+		       size_t count)
+{
+	if (!number || (names && number >= count))
+		return 0;
+	return names ? sd_bus_message_append(reply, "{sv}", key, "s", names[number]) :
+	       sd_bus_message_append(reply, "{sv}", key, "u", number);
+}
+
+/* The facts of the state, for clients that make their own sentences: numbers and words, no card. */
+static int append_facts(sd_bus_message *reply, const struct station *st)
+{
+	static const char *const seats[] = { "", "N", "E", "S", "W" };
+	static const char *const places[] = { "", "feeder", "reader", "gate", "pocket" };
+	static const char *const suspects[] = { "", "earlier", "reader", "deck" };
+	const struct engine *d = &st->dealing.engine;
+	enum dealbox_operator_state state = engine_state(d);
+	const struct job *job = jobs_find(&st->service->jobs, d->copy.job);
+	bool capture = job && job->options & DEALBOX_JOB_CAPTURE;
+	bool stopped = state >= DEALBOX_OPERATOR_UNREADABLE && state <= DEALBOX_OPERATOR_HARDWARE;
+	bool repeated = state == DEALBOX_OPERATOR_REPEATED, jam = state == DEALBOX_OPERATOR_JAM;
+	struct dealbox_operator_facts f;
+	int err = sd_bus_message_open_container(reply, 'a', "{sv}");
+	size_t n;
+
+	dealing_facts(&st->dealing, &f);
+	const struct {
+		bool there;
+		const char *key;
+		uint32_t number;
+		const char *const *names;
+		size_t count;
+	} facts[] = {
+		{ true, "board", f.board },
+		{ !capture, "copy", f.copy },
+		{ capture, "pocket", f.copy, NAMES(seats) },
+		{ job && !capture, "copies", job ? job->copies : 0 },
+		{ true, "there", f.there },
+		{ true, "label", d->number },
+		{ stopped, "card", f.card },
+		{ stopped, "cards", f.cards },
+		{ repeated, "seat", f.seat, NAMES(seats) },
+		{ repeated, "depth", f.depth },
+		{ repeated, "suspect", f.culprit, NAMES(suspects) },
+		{ repeated, "chance", f.culprit ? f.chance : 0 },
+		{ jam, "place", f.place, NAMES(places) },
+		{ (jam && !f.place) || state == DEALBOX_OPERATOR_HARDWARE, "code", f.code },
+	};
+
+	for (n = 0; err >= 0 && n < sizeof(facts) / sizeof(facts[0]); n++)
+		if (facts[n].there)
+			err = append_fact(reply, facts[n].key, facts[n].number, facts[n].names,
+					  facts[n].count);
+	if (err >= 0 && f.shuffled)
+		err = sd_bus_message_append(reply, "{sv}", "shuffled", "b", 1);
+	return err < 0 ? err : sd_bus_message_close_container(reply);
+}
+
+static int append_job_path(sd_bus_message *reply, const struct station *st)
+{
+	char path[JOB_PATH] = "/";
+
+	/* A job that is over may have been dropped. */
+	if (jobs_find(&st->service->jobs, st->dealing.engine.copy.job))
+		job_path(st->dealing.engine.copy.job, path);
+	return sd_bus_message_append(reply, "o", path);
+}
+
+static const struct {
+	const char *name;
+	int (*append)(sd_bus_message *reply, const struct station *st);
+} structured[] = {
+	{ "Facts", append_facts }, { "Keys", append_keys }, { "Capabilities", append_capabilities },
+	{ "JobPath", append_job_path },
+};
+
+static int get_structured(sd_bus *bus, const char *path, const char *interface, const char *property,
+			  sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+	const struct station *st = machine_at(context, path);
+	size_t n;
+
+	(void)bus;
+	(void)interface;
+	if (!st)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
+	for (n = 0; n < sizeof(structured) / sizeof(structured[0]); n++)
+		if (!strcmp(property, structured[n].name))
+			return structured[n].append(reply, st);
+	return -ENOENT;
+}
+
+static int get_next(sd_bus *bus, const char *path, const char *interface, const char *property,
+		    sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+	const struct station *st = machine_at(context, path);
+	struct copy next = { 0 };
+
+	(void)bus;
+	(void)interface;
+	if (!st)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
+	if (!st->dealing.machine || !engine_following(&st->dealing.engine, &st->service->jobs,
+						      stations_engines(st->service), &next))
+		next = (struct copy){ 0 };
+	return append_number(reply, 'u', strcmp(property, "NextCopy") ? next.board : next.copy);
+}
+
 static int get_machine(sd_bus *bus, const char *path, const char *interface, const char *property,
 		       sd_bus_message *reply, void *context, sd_bus_error *error)
 {
@@ -270,6 +509,9 @@ static int get_machine(sd_bus *bus, const char *path, const char *interface, con
 		{ "Copy", 'u', d ? d->copy.copy : 0 },
 		{ "Cards", 'u', st ? st->dealing.cards : 0 },
 		{ "Insertion", 'u', d ? d->insertion : 0 },
+		{ "Question", 'u', st ? st->question : 0 },
+		{ "CardsTotal", 'u', d ? d->cards : 0 },
+		{ "Pace", 'u', d ? d->pace / 1000000 : 0 },
 	};
 	size_t n;
 
@@ -306,7 +548,22 @@ const sd_bus_vtable machine_vtable[] = {
 	SD_BUS_PROPERTY("Copy", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Cards", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Insertion", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Facts", "a{sv}", get_structured, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Keys", "as", get_structured, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Question", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("JobPath", "o", get_structured, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Capabilities", "as", get_structured, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("CardsTotal", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("NextBoard", "u", get_next, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("NextCopy", "u", get_next, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Pace", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_METHOD("Start", "", "", machine_start_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("Answer", "u", SD_BUS_PARAM(question), "", ,
+				 machine_answer_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("DealThis", "u", SD_BUS_PARAM(question), "", ,
+				 machine_deal_this_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("NameBoard", "uu", SD_BUS_PARAM(question) SD_BUS_PARAM(board), "", ,
+				 machine_name_board_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Pause", "", "", machine_pause_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Stop", "", "", stop_all, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Accept", "", "", machine_accept_call, SD_BUS_VTABLE_UNPRIVILEGED),
@@ -363,7 +620,9 @@ void machine_changed(struct station *st, bool state)
 		sd_bus_emit_properties_changed(st->service->bus, path, "io.dealbox1.Machine",
 					       "Port", "Model", "Present", "State", "Instruction",
 					       "Diagnosis", "Dealing", "Job", "Board", "Copy", "Cards",
-					       "Insertion", NULL);
+					       "Insertion", "Facts", "Keys", "Question", "JobPath",
+					       "Capabilities", "CardsTotal", "NextBoard", "NextCopy",
+					       "Pace", NULL);
 	else if (path)
 		sd_bus_emit_properties_changed(st->service->bus, path, "io.dealbox1.Machine",
 					       "Cards", NULL);

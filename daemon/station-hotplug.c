@@ -126,6 +126,8 @@ static struct station *station_get(struct service *s, const char *id)
 		     s->stations->first ? &s->stations->first->dealing.engine : NULL);
 	st->dealing.listener = &station_listener;
 	st->dealing.context = st;
+	/* An answer to the service of before a restart is no answer to this one. */
+	st->question = randombytes_random();
 	st->known = dealbox_ledger_knows(s->ledger, id) > 0;
 	st->next = s->stations->first;
 	s->stations->first = st;

@@ -29,21 +29,40 @@ static void judged(struct dealing *d, const struct copy *copy, uint32_t insertio
 
 const struct dealing_listener station_listener = { .say = say, .judged = judged };
 
+void station_asks_anew(struct station *st)
+{
+	st->changed = monotonic_us();
+	st->question++;
+}
+
+unsigned int station_keys(const struct station *st)
+{
+	return engine_keys(&st->dealing.engine, &st->service->jobs, stations_engines(st->service));
+}
+
 void station_notify(struct station *st)
 {
 	const struct engine *engine = &st->dealing.engine;
 	enum dealbox_operator_state state = engine_state(engine);
-	bool news = state != st->told || memcmp(&st->told_copy, &engine->copy, sizeof(struct copy));
+	unsigned int keys = station_keys(st);
 	struct dealbox_operator_facts facts;
 	char text[1024];
+	bool asks, news;
 
-	if (state != st->told || engine->insertion != st->told_insertion)
+	dealing_facts(&st->dealing, &facts);
+	asks = state != st->told || engine->insertion != st->told_insertion;
+	if (asks)
 		st->changed = monotonic_us();
+	asks |= memcmp(&st->told_copy, &engine->copy, sizeof(struct copy)) ||
+		memcmp(&st->told_facts, &facts, sizeof(facts));
+	news = asks || keys != st->told_keys;
+	st->question += asks;
 	st->told_insertion = engine->insertion;
+	st->told_facts = facts;
+	st->told_keys = keys;
 	if (!news && (st->dealing.cards == st->told_cards || monotonic_us() - st->told_at < CARDS_US))
 		return;
 	if (state != st->told && dealbox_operator_ways(state) != DEALBOX_WAY_SELF) {
-		dealing_facts(&st->dealing, &facts);
 		dealbox_operator_text(state, &facts, NULL, text, sizeof(text));
 		log_message(MESSAGE_OPERATOR, st->id, &engine->copy, "%s: %s",
 			    dealbox_operator_name(state), text);
@@ -57,6 +76,11 @@ void station_notify(struct station *st)
 	st->told_copy = engine->copy;
 	st->told_cards = st->dealing.cards;
 	st->told_at = monotonic_us();
+}
+
+const struct engine *stations_engines(const struct service *s)
+{
+	return &s->stations->first->dealing.engine;
 }
 
 struct station *stations_find(const struct service *s, const char *id)

@@ -31,8 +31,11 @@ struct station {
 	bool stepping;			/* a step of its engine is in progress */
 	bool stop_after;		/* an emergency stop came during the step */
 	uint64_t changed;		/* us: the state, the board or an emergency stop */
+	uint32_t question;		/* number of what is asked now; another one after each change */
 	/* last announced values: */
 	enum dealbox_operator_state told;
+	struct dealbox_operator_facts told_facts;
+	unsigned int told_keys;		/* ENGINE_* */
 	struct copy told_copy;
 	uint32_t told_insertion;
 	unsigned int told_cards;
@@ -61,8 +64,14 @@ struct stations {
  * machines.
  */
 void station_notify(struct station *station);
+/* What is asked of the operator has changed: earlier answers do not count any more. */
+void station_asks_anew(struct station *station);
+/* Return what an operator may ask for now: ENGINE_*. */
+unsigned int station_keys(const struct station *station);
 /* Logs what a dealing reports, and emits notices of it. */
 extern const struct dealing_listener station_listener;
+/* Return the list of the engines of all machines, of which there is at least one. */
+const struct engine *stations_engines(const struct service *service);
 /* Find a machine by id. Returns NULL if it was never connected. */
 struct station *stations_find(const struct service *service, const char *id);
 

@@ -136,7 +136,7 @@ static bool run_one(struct station *st)
 	st->dealing.engine.unknown = !st->known && !s->config.accept;
 	service_notify(s, &(struct notice){ .kind = NOTICE_MACHINE_TURN, .station = st });
 	while ((!st->dealing.suspect || monotonic_us() >= s->stations->quiet) &&
-	       engine_next(&st->dealing.engine, &s->jobs, &s->stations->first->dealing.engine, &step)) {
+	       engine_next(&st->dealing.engine, &s->jobs, stations_engines(s), &step)) {
 		quiet = false;
 		do_step(st, &step);
 	}
@@ -235,7 +235,7 @@ bool stations_stop(struct service *s, const struct station *only)
 	for (st = s->stations->first; st; st = st->next)
 		if (!only || only == st) {
 			news |= !st->dealing.engine.stop && !st->stop_after;
-			st->changed = monotonic_us();
+			station_asks_anew(st);
 			/*
 			 * During a step, which may wait for the disk, tell the engine after the
 			 * step.
@@ -248,7 +248,7 @@ bool stations_stop(struct service *s, const struct station *only)
 	/* Only abort deals here: no machine may wait for records of another. */
 	for (st = s->stations->first; st && monotonic_us() - begun < ROUND_US; st = st->next)
 		if (!st->dealing.suspect && !st->stepping && engine_must_abort(&st->dealing.engine) &&
-		    engine_next(&st->dealing.engine, &s->jobs, &s->stations->first->dealing.engine, &step))
+		    engine_next(&st->dealing.engine, &s->jobs, stations_engines(s), &step))
 			do_step(st, &step);
 	/* Stop machines that hang next, even if they were suspect before. */
 	for (st = s->stations->first; st; st = st->next)

@@ -67,6 +67,7 @@ struct dealing {
 	unsigned int cards;		/* number of cards that have landed */
 	unsigned int stopped_at;	/* card of the last stop, from 1; 0 = none */
 	unsigned int seat, depth;	/* place of the earlier of two same cards; 0 = unknown */
+	unsigned int culprit, chance;	/* which of the two was misread: as in dealbox_operator_facts */
 	struct dealbox_confusion confusion;	/* known misreads of its reader */
 	char detail[48];		/* place or code of the last stop */
 	char diagnosis[512];		/* of the last repeated card, without its name */

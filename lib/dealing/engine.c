@@ -129,6 +129,7 @@ static void insertion_is(struct engine *d, uint32_t insertion, unsigned int numb
 		d->original = 0;
 		d->released = false;
 		d->vouched = 0;
+		d->taken = false;
 		d->start = false;
 		d->refused = false;
 		d->automatic = automatic;
@@ -744,15 +745,23 @@ static enum dealbox_operator_state check_number(struct engine *d, const struct j
 		 * Assume the next board, if an operator confirms it. There is one, or choose()
 		 * would not have chosen the job.
 		 */
-		if (by_reader(d, job) &&	/* GCOVR_EXCL_BR_LINE */
-		    job_pick(job, 0, elsewhere, others, &copy))
+		if ((d->vouched && job_pick(job, d->vouched, elsewhere, others, &copy)) ||
+		    (by_reader(d, job) &&	/* GCOVR_EXCL_BR_LINE */
+		     job_pick(job, 0, elsewhere, others, &copy)))
 			d->copy = copy;
 		return d->vouched && d->vouched == d->copy.board ? DEALBOX_OPERATOR_NONE :
 		       DEALBOX_OPERATOR_NUMBER_UNREAD;
 	}
-	if (!by_reader(d, job))
-		return d->number && d->number != d->copy.board ? DEALBOX_OPERATOR_NUMBER_OTHER :
-		       DEALBOX_OPERATOR_NONE;
+	if (!by_reader(d, job)) {
+		if (!d->number || d->number == d->copy.board)
+			return DEALBOX_OPERATOR_NONE;
+		if (!d->taken || !job_pick(job, d->number, elsewhere, others, &copy)) {
+			d->taken = false;
+			return DEALBOX_OPERATOR_NUMBER_OTHER;
+		}
+		d->copy = copy;
+		return DEALBOX_OPERATOR_NONE;
+	}
 	d->copy.board = d->number;
 	if (!job_has(job, d->number, 1))
 		return DEALBOX_OPERATOR_NUMBER_RANGE;
@@ -1033,6 +1042,108 @@ bool engine_next(struct engine *d, struct jobs *jobs, const struct engine *all, 
 	default:
 		return next_dealing(d, jobs, step);
 	}
+}
+
+/* ---- for the operator ------------------------------------------------------ */
+
+/* Return true if the job of the present question has a copy of the board to be dealt here. */
+static bool has_copy(const struct engine *d, const struct jobs *jobs, const struct engine *all,
+		     unsigned int board)
+{
+	const struct others others = { all, d };
+	const struct job *job = job_of(d, jobs);
+	struct copy copy;
+
+	return board && job && d->shown == d->insertion && job_pick(job, board, elsewhere, &others, &copy);
+}
+
+bool engine_take(struct engine *d, const struct jobs *jobs, const struct engine *all)
+{
+	if (d->shows != DEALBOX_OPERATOR_NUMBER_OTHER || d->barred || !has_copy(d, jobs, all, d->number))
+		return false;
+	d->taken = true;
+	d->pause = false;
+	/* It is the start key for this board, but it does not say that the board is empty. */
+	d->start = !d->confirm;
+	return true;
+}
+
+bool engine_number(struct engine *d, const struct jobs *jobs, const struct engine *all, unsigned int board)
+{
+	if (d->shows != DEALBOX_OPERATOR_NUMBER_UNREAD || !has_copy(d, jobs, all, board))
+		return false;
+	d->vouched = board;
+	d->pause = false;
+	return true;
+}
+
+unsigned int engine_keys(const struct engine *d, const struct jobs *jobs, const struct engine *all)
+{
+	const struct job *job = job_of(d, jobs);
+	bool paused = job && job->state == DEALBOX_LEDGER_JOB_PAUSED;
+	bool waits = d->phase == PHASE_NONE && d->shows >= DEALBOX_OPERATOR_INSERT;
+	unsigned int keys = 0;
+
+	if (!d->plugged)
+		return 0;
+	if (dealbox_operator_ways(d->shows) & DEALBOX_WAY_START && !d->barred &&
+	    !(d->shows == DEALBOX_OPERATOR_PAUSED && paused))
+		keys |= ENGINE_START;
+	if (d->shows == DEALBOX_OPERATOR_NUMBER_OTHER && !d->barred && has_copy(d, jobs, all, d->number))
+		keys |= ENGINE_TAKE;
+	if (d->shows == DEALBOX_OPERATOR_NUMBER_UNREAD)
+		keys |= ENGINE_NUMBER;
+	if (waits && job && !d->recorded &&
+	    job_state(job, d->copy.board, d->copy.copy) == DEALBOX_LEDGER_COPY_OPEN)
+		keys |= ENGINE_SKIP;
+	if (d->recorded && d->shows == DEALBOX_OPERATOR_TAKE_OUT && !d->shuffled)
+		keys |= ENGINE_REDEAL;
+	if (d->phase == PHASE_RUNNING && !d->pause && !paused)
+		keys |= ENGINE_PAUSE;
+	if (paused)
+		keys |= ENGINE_RESUME;
+	if (d->insertion && d->capabilities & DEALBOX_CAP_BOARD_LOCK && !d->released && !d->deals)
+		keys |= ENGINE_RELEASE;
+	if (d->shows == DEALBOX_OPERATOR_NEW)
+		keys |= ENGINE_ACCEPT;
+	if (d->capabilities & DEALBOX_CAP_TEST_DEAL && engine_may_test(d))
+		keys |= ENGINE_TEST;
+	return keys;
+}
+
+/* The present copy is not the next one; of an original, no pocket of the present board is. */
+static bool present_or_elsewhere(const struct copy *copy, const void *context)
+{
+	const struct others *others = context;
+	const struct copy *present = &others->self->copy;
+
+	return (copy->job == present->job && copy->board == present->board && copy->copy == present->copy) ||
+	       elsewhere(copy, context);
+}
+
+static bool original_present_or_elsewhere(const struct copy *copy, const void *context)
+{
+	const struct others *others = context;
+	const struct copy *present = &others->self->copy;
+
+	return (copy->job == present->job && copy->board == present->board) ||
+	       original_elsewhere(copy, context);
+}
+
+bool engine_following(const struct engine *d, const struct jobs *jobs, const struct engine *all,
+		      struct copy *following)
+{
+	const struct others others = { all, d };
+	const struct job *job;
+
+	for (job = jobs->first; job; job = job->next) {
+		if (!job_open(job) || !job_for(job, d->id) || !suits(d, job) ||
+		    !job_pick(job, 0, job->options & DEALBOX_JOB_CAPTURE ? original_present_or_elsewhere :
+			      present_or_elsewhere, &others, following))
+			continue;
+		return !by_reader(d, job) && !(job->options & DEALBOX_JOB_LAWS);
+	}
+	return false;
 }
 
 enum dealbox_operator_state engine_state(const struct engine *d)

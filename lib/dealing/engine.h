@@ -71,6 +71,18 @@ enum push {
 	PUSHES
 };
 
+/* What an operator may ask of a machine now, as bits. */
+#define ENGINE_START	(1u << 0)	/* PUSH_START */
+#define ENGINE_TAKE	(1u << 1)	/* engine_take() */
+#define ENGINE_NUMBER	(1u << 2)	/* engine_number() */
+#define ENGINE_SKIP	(1u << 3)	/* the copy that is asked for is skipped */
+#define ENGINE_REDEAL	(1u << 4)	/* the copy that is in the machine, and recorded, is dealt again */
+#define ENGINE_PAUSE	(1u << 5)	/* PUSH_PAUSE */
+#define ENGINE_RESUME	(1u << 6)	/* the job, which is paused, is resumed */
+#define ENGINE_RELEASE	(1u << 7)	/* PUSH_RELEASE */
+#define ENGINE_ACCEPT	(1u << 8)	/* the machine, which is new, may deal */
+#define ENGINE_TEST	(1u << 9)	/* engine_may_test() */
+
 enum phase {
 	PHASE_NONE,
 	PHASE_BEGIN,	/* plan loaded; record the insertion */
@@ -144,6 +156,7 @@ struct engine {
 	bool release;
 	bool confirm;		/* an operator must confirm that the next board is empty */
 	unsigned int vouched;	/* board number confirmed by an operator, 0 = none */
+	bool taken;		/* the present board is to be dealt instead of the expected one */
 	bool automatic;		/* this insertion may be started automatically */
 	bool ledger;		/* the ledger could not be written */
 	bool refused;		/* the machine refused the plan or the start */
@@ -199,6 +212,26 @@ void engine_status(struct engine *engine, const struct dealbox_status *status);
 bool engine_event(struct engine *engine, const struct jobs *jobs,
 		  const struct dealbox_event *event);
 void engine_push(struct engine *engine, enum push push);
+/*
+ * In DEALBOX_OPERATOR_NUMBER_OTHER: deal the present board instead of the expected one. all is as
+ * for engine_next(). Returns false if the state is another one, or if the job has no copy of that
+ * board left.
+ */
+bool engine_take(struct engine *engine, const struct jobs *jobs, const struct engine *all);
+/*
+ * In DEALBOX_OPERATOR_NUMBER_UNREAD: an operator says which number the present board has. Returns
+ * false as engine_take() does.
+ */
+bool engine_number(struct engine *engine, const struct jobs *jobs, const struct engine *all,
+		   unsigned int board);
+/* Return what an operator may ask for now: ENGINE_*. all is as for engine_next(). */
+unsigned int engine_keys(const struct engine *engine, const struct jobs *jobs, const struct engine *all);
+/*
+ * Find the copy that follows the present one, or the one that is asked for. Returns false if there
+ * is none, or if the machine's reader decides.
+ */
+bool engine_following(const struct engine *engine, const struct jobs *jobs, const struct engine *all,
+		      struct copy *following);
 /* In PHASE_SETTLE: DEALBOX_SETTLED_MS have passed. Queries the status once more before judging. */
 void engine_settled(struct engine *engine);
 /*

@@ -94,6 +94,8 @@ void dealing_facts(const struct dealing *d, struct dealbox_operator_facts *facts
 	engine_facts(&d->engine, facts);
 	facts->seat = d->seat;
 	facts->depth = d->depth;
+	facts->culprit = d->culprit;
+	facts->chance = d->chance;
 }
 
 struct dealbox_trace *dealing_trace(const struct dealing *d, uint32_t insertion)
@@ -150,6 +152,9 @@ static void diagnose_repeat(struct dealing *d)
 		dealbox_diagnosis_message(&diagnosis, true, d->revealed, sizeof(d->revealed));
 		d->seat = diagnosis.earlier.hand == DEALBOX_NONE ? 0 : diagnosis.earlier.hand + 1u;
 		d->depth = diagnosis.earlier.place ? diagnosis.earlier.above + 1u : 0;
+		d->culprit = diagnosis.likely + 1u;
+		/* in tens: the exact figure depends on the cards */
+		d->chance = (diagnosis.chance[diagnosis.likely] + 5u) / 10 * 10;
 	}
 	sodium_memzero(&diagnosis, sizeof(diagnosis));
 }
@@ -173,7 +178,7 @@ static void check_first_board(struct dealing *d, uint32_t insertion)
 void dealing_reset_progress(struct dealing *d)
 {
 	d->cards = d->stopped_at = 0;
-	d->seat = d->depth = 0;
+	d->seat = d->depth = d->culprit = d->chance = 0;
 	d->detail[0] = '\0';
 }
 

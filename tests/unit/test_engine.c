@@ -1767,6 +1767,110 @@ static void test_number_unread(void **state)
 	}
 }
 
+/* The board that is in, or the number that somebody has typed: of this insertion and this job only. */
+static void test_board_is_chosen(void **state)
+{
+	static struct table t;
+	struct place *p = unread(&t, DEALBOX_JOB_AUTO_START);
+	struct engine *d = &p->engine;
+	struct copy next;
+
+	(void)state;
+	assert_int_equal(engine_keys(d, &t.jobs, d) & (ENGINE_TAKE | ENGINE_NUMBER | ENGINE_SKIP | ENGINE_START),
+			 ENGINE_NUMBER | ENGINE_SKIP | ENGINE_START);
+	assert_true(engine_following(d, &t.jobs, d, &next));
+	assert_int_equal(next.board, 2);
+	assert_false(engine_take(d, &t.jobs, d));
+	assert_false(engine_number(d, &t.jobs, d, 3));
+	assert_false(engine_number(d, &t.jobs, d, 0));
+	/* no answer to a question about an earlier board */
+	d->shown++;
+	assert_false(engine_number(d, &t.jobs, d, 2));
+	d->shown--;
+	assert_true(engine_number(d, &t.jobs, d, 2));
+	settle(&t);
+	if (engine_state(d) == DEALBOX_OPERATOR_CONFIRM) {
+		assert_false(engine_number(d, &t.jobs, d, 1));
+		engine_push(d, PUSH_START);
+		settle(&t);
+	}
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	assert_int_equal(d->copy.board, 2);
+	assert_true(engine_keys(d, &t.jobs, d) & ENGINE_PAUSE);
+	t.jobs.first->state = DEALBOX_LEDGER_JOB_PAUSED;
+	assert_int_equal(engine_keys(d, &t.jobs, d) & (ENGINE_PAUSE | ENGINE_RESUME), ENGINE_RESUME);
+	jobs_free(&t.jobs);
+
+	/* another board than the expected one */
+	p = unread(&t, DEALBOX_JOB_AUTO_START);
+	d = &p->engine;
+	pull(p);
+	settle(&t);
+	d->confirm = false;
+	insert(p, 2);
+	settle(&t);
+	assert_int_equal(engine_state(d), DEALBOX_OPERATOR_NUMBER_OTHER);
+	assert_true(engine_keys(d, &t.jobs, d) & ENGINE_TAKE);
+	assert_false(engine_number(d, &t.jobs, d, 2));
+	/* while dealing is forbidden, nothing is promised */
+	engine_bar(d, DEALBOX_OPERATOR_COVER);
+	assert_false(engine_keys(d, &t.jobs, d) & ENGINE_TAKE);
+	assert_false(engine_take(d, &t.jobs, d));
+	engine_bar(d, DEALBOX_OPERATOR_NONE);
+	assert_true(engine_take(d, &t.jobs, d));
+	/* it is skipped meanwhile: then nothing is dealt */
+	job_set_state(t.jobs.first, 2, 1, DEALBOX_LEDGER_COPY_SKIPPED);
+	settle(&t);
+	assert_int_equal(engine_state(d), DEALBOX_OPERATOR_NUMBER_OTHER);
+	assert_false(engine_keys(d, &t.jobs, d) & ENGINE_TAKE);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	job_set_state(t.jobs.first, 2, 1, DEALBOX_LEDGER_COPY_OPEN);
+	settle(&t);
+	assert_true(engine_take(d, &t.jobs, d));
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	assert_int_equal(d->copy.board, 2);
+	jobs_free(&t.jobs);
+
+	/* nothing said of one board holds for the next one */
+	p = unread(&t, 0);
+	d = &p->engine;
+	pull(p);
+	settle(&t);
+	insert(p, 2);
+	settle(&t);
+	assert_true(engine_take(d, &t.jobs, d));
+	pull(p);
+	insert(p, 2);
+	settle(&t);
+	assert_int_equal(engine_state(d), DEALBOX_OPERATOR_NUMBER_OTHER);
+	unplug(p, false);
+	settle(&t);
+	assert_int_equal(engine_keys(d, &t.jobs, d), 0);
+	jobs_free(&t.jobs);
+
+	/* a board that could have cards is confirmed first */
+	p = unread(&t, DEALBOX_JOB_AUTO_START);
+	d = &p->engine;
+	pull(p);
+	settle(&t);
+	d->confirm = true;
+	insert(p, 2);
+	settle(&t);
+	assert_true(engine_take(d, &t.jobs, d));
+	settle(&t);
+	assert_int_equal(engine_state(d), DEALBOX_OPERATOR_CONFIRM);
+	assert_int_equal(d->copy.board, 2);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	jobs_free(&t.jobs);
+
+	/* the reader decides what follows */
+	p = unread(&t, DEALBOX_JOB_BY_READER);
+	assert_false(engine_following(&p->engine, &t.jobs, &p->engine, &next));
+	jobs_free(&t.jobs);
+	assert_false(engine_following(&p->engine, &t.jobs, &p->engine, &next));
+}
+
 /* A board is released unless it is being dealt, or is to be dealt. */
 static void test_lock(void **state)
 {
@@ -1950,6 +2054,7 @@ int main(void)
 		cmocka_unit_test(test_never_began),
 		cmocka_unit_test(test_reused_number),
 		cmocka_unit_test(test_number_unread),
+		cmocka_unit_test(test_board_is_chosen),
 		cmocka_unit_test(test_lock),
 		cmocka_unit_test(test_shown_until_next),
 		cmocka_unit_test(test_slow),

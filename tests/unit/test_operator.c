@@ -62,8 +62,8 @@ static void test_states(void **state)
 static void test_languages(void **state)
 {
 	static const struct dealbox_operator_facts none, all[] = {
-		{ 9999, 9999, 9999, 52, 52, 4, 13, 4, 0, 0, { 0 } },
-		{ 9999, 9999, 9999, 52, 52, 4, 13, 0, 9999, 0, { 0 } },
+		{ 9999, 9999, 9999, 52, 52, 4, 13, 4, 0, 0, 1, 90, { 0 } },
+		{ 9999, 9999, 9999, 52, 52, 4, 13, 0, 9999, 0, 3, 50, { 0 } },
 		{ .shuffled = 1 },
 	};
 	const char *language;

@@ -212,9 +212,11 @@ static int on_enter(sd_event_source *source, int fd, uint32_t revents, void *con
 		wants = m;
 		count++;
 	}
-	if (count == 1)
-		service_call(f->bus, service_text(wants, "path"), "Machine", "Start", "");
-	else if (count)
+	/* the number of what this screen shows: it may have changed meanwhile */
+	if (count == 1 && service_has(wants, "keys", "start"))
+		service_call(f->bus, service_text(wants, "path"), "Machine", "Answer", "u",
+			     (uint32_t)service_number(wants, "question"));
+	else if (count > 1)
 		complain(NULL, "press start at the machine itself: %u machines are waiting", count);
 	return 0;
 }

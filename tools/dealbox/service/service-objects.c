@@ -92,7 +92,9 @@ static struct json_object *read_strings(sd_bus_message *m)
 	return out;
 }
 
-/* Read the value of a variant: a basic type or strings. */
+static int read_properties(sd_bus_message *m, struct json_object *object);
+
+/* Read the value of a variant: a basic type, strings, or a{sv}. */
 static struct json_object *read_value(sd_bus_message *m)
 {
 	union {
@@ -107,8 +109,14 @@ static struct json_object *read_value(sd_bus_message *m)
 
 	if (sd_bus_message_peek_type(m, NULL, &type) > 0 && !strcmp(type, "as"))
 		return read_strings(m);
+	if (sd_bus_message_peek_type(m, NULL, &type) > 0 && !strcmp(type, "a{sv}")) {
+		out = json_object_new_object();
+		if (sd_bus_message_enter_container(m, 'v', type) >= 0 && read_properties(m, out) >= 0)
+			sd_bus_message_exit_container(m);
+		return out;
+	}
 	if (sd_bus_message_peek_type(m, NULL, &type) <= 0 || strlen(type) != 1 ||
-	    !strchr("stuib", *type)) {
+	    !strchr("stuibo", *type)) {
 		sd_bus_message_skip(m, "v");
 		return NULL;
 	}
@@ -116,6 +124,7 @@ static struct json_object *read_value(sd_bus_message *m)
 		return NULL;
 	switch (*type) {
 	case 's':
+	case 'o':
 		out = json_object_new_string(value.s);
 		break;
 	case 't':

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+questions.py DEALBOXD EMULATOR DEALBOX SET: what a machine asks, as numbers and words for programs
+that make their own sentences; and that no answer counts for another question (TAP).
+"""
+import sys
+
+import dbus
+
+from harness import World, tests_in, tests_of, wait
+
+PATH = '/io/dealbox1/machine/READS'
+CHANGED, NOT_ASKED, NOT_FOUND = ('io.dealbox1.Error.' + name for name in ('Changed', 'NotAsked', 'NotFound'))
+
+
+def machine(w):
+    return w.machines()[PATH]
+
+
+def error_name(call, *args):
+    try:
+        call(*[dbus.UInt32(arg) for arg in args])
+    except dbus.DBusException as error:
+        return error.get_dbus_name()
+    return None
+
+
+def call(w, method, *args):
+    return error_name(getattr(w.object(PATH, 'Machine'), method), *args)
+
+
+def asks(w, state):
+    """The machine, when it asks that."""
+    return wait(state, lambda: next((m for m in [machine(w)] if m['State'] == state), None))
+
+
+def facts(m):
+    return {str(key): value for key, value in m['Facts'].items()}
+
+
+def begin(w, boards, copies=1, **options):
+    w.tell('READS', 'remove force')
+    w.tell('READS', 'empty')        # of cards on the table
+    w.tell('READS', 'hopper fill')
+    wait('the board to be out', lambda: not machine(w)['Insertion'])
+    return w.add_job(w.add_set('questions')[0], boards, copies, replay=True, **options)
+
+
+def insert(w, board=''):
+    """An empty board, with this number on it."""
+    w.tell('READS', 'insert %s' % board)
+
+
+def answer(w, state):
+    """Answers that question; returns its number."""
+    question = asks(w, state)['Question']
+    assert call(w, 'Answer', question) is None
+    return question
+
+
+def outcome(w, path):
+    return [(int(board), int(copy), str(how)) for board, copy, _, _, how in w.object(path, 'Job').GetInsertions()]
+
+
+def test_tells_what_a_machine_can_do(w):
+    m = machine(w)
+    assert {'by-card', 'board-reader', 'stored-plan'} <= set(m['Capabilities']), m['Capabilities']
+    assert 'by-position' not in m['Capabilities']
+    assert m['JobPath'] == '/' and not m['NextBoard'] and m['State'] == 'no-work'
+    assert 'start' not in m['Keys'] and 'locate' in m['Keys'] and not facts(m)
+    assert call(w, 'Answer', m['Question']) == NOT_ASKED
+
+
+def test_an_answer_counts_once_and_for_its_question(w):
+    path = begin(w, [1, 2], 2)
+    m = asks(w, 'insert-board')
+    assert facts(m) == {'board': 1, 'copy': 1, 'copies': 2}, facts(m)
+    assert (m['NextBoard'], m['NextCopy']) == (1, 2) and m['JobPath'] == path
+    assert 'skip' in m['Keys'] and 'start' not in m['Keys']
+    insert(w, 1)
+    before, m = m, asks(w, 'press-start')
+    assert 'start' in m['Keys'] and before['Question'] != m['Question'] and facts(m)['label'] == 1
+    assert call(w, 'Answer', before['Question']) == CHANGED
+    assert asks(w, 'press-start')['Question'] == m['Question']
+    # the board that somebody has seen is another one now, though it looks the same
+    w.take_out('READS')
+    insert(w, 1)
+    assert asks(w, 'press-start')['Insertion'] == m['Insertion'] + 1
+    assert call(w, 'Answer', m['Question']) == CHANGED
+    question = answer(w, 'press-start')
+    m = asks(w, 'take-out')
+    assert call(w, 'Answer', question) == CHANGED
+    assert outcome(w, path) == [(1, 1, 'exact')]
+    assert 'redeal' in m['Keys'] and 'skip' not in m['Keys'], list(m['Keys'])
+    assert (m['NextBoard'], m['NextCopy']) == (1, 2) and m['CardsTotal'] == 52
+    # after an emergency stop, an earlier answer does not let the machine go
+    question = machine(w)['Question']
+    w.object(PATH, 'Machine').Stop()
+    assert call(w, 'Answer', question) == CHANGED
+    w.object(PATH, 'Machine').Start()
+    w.object(path, 'Job').Cancel()
+
+
+def test_deals_the_board_that_is_in(w):
+    path = begin(w, [3, 4, 5])
+    asks(w, 'insert-board')
+    insert(w, 9)
+    m = asks(w, 'number-other')
+    assert 'deal-this' not in m['Keys'] and facts(m)['there'] == 9
+    assert call(w, 'DealThis', m['Question']) == NOT_ASKED
+    w.take_out('READS')
+    insert(w, 5)
+    m = asks(w, 'number-other')
+    assert facts(m) == {'board': 3, 'copy': 1, 'copies': 1, 'there': 5, 'label': 5}, facts(m)
+    assert {'deal-this', 'skip'} <= set(m['Keys']) and 'name-board' not in m['Keys']
+    assert call(w, 'NameBoard', m['Question'], 5) == NOT_ASKED
+    assert call(w, 'DealThis', m['Question'] - 1) == CHANGED
+    assert call(w, 'DealThis', m['Question']) is None
+    asks(w, 'take-out')
+    assert outcome(w, path) == [(5, 1, 'exact')]
+    w.take_out('READS')
+    assert w.check() >= 1
+    # the others follow as if nothing had been
+    assert facts(asks(w, 'insert-board'))['board'] == 3
+    w.object(path, 'Job').Cancel()
+
+
+def test_a_board_in_doubt_is_confirmed_first(w):
+    """That it is the right one does not say that it is empty."""
+    path = begin(w, [6, 7], automatic_start=True)
+    w.stop()
+    w.tell('READS', 'insert 7')
+    w.start()
+    wait('the machine', lambda: PATH in w.machines())
+    m = asks(w, 'number-other')
+    assert call(w, 'DealThis', m['Question']) is None
+    m = asks(w, 'confirm-empty')
+    assert facts(m)['board'] == 7 and not outcome(w, path)
+    answer(w, 'confirm-empty')
+    asks(w, 'take-out')
+    assert outcome(w, path) == [(7, 1, 'exact')]
+    w.object(path, 'Job').Cancel()
+
+
+def test_an_unread_number_is_typed(w):
+    path = begin(w, [8, 10, 11], by_reader=True)
+    asks(w, 'insert-any')
+    insert(w)
+    m = asks(w, 'number-unread')
+    assert 'name-board' in m['Keys'] and 'label' not in facts(m)
+    assert call(w, 'DealThis', m['Question']) == NOT_ASKED
+    assert call(w, 'NameBoard', m['Question'], 9) == NOT_FOUND
+    assert call(w, 'NameBoard', m['Question'], 0) == NOT_FOUND
+    assert call(w, 'NameBoard', m['Question'], 11) is None
+    assert facts(asks(w, 'press-start'))['board'] == 11
+    # it holds for this board only
+    w.take_out('READS')
+    insert(w)
+    m = asks(w, 'number-unread')
+    assert facts(m)['board'] == 8
+    assert call(w, 'NameBoard', m['Question'], 10) is None
+    answer(w, 'press-start')
+    asks(w, 'take-out')
+    assert outcome(w, path) == [(10, 1, 'exact')]
+    w.take_out('READS')
+    # another job that has no copy of it left
+    insert(w)
+    m = asks(w, 'number-unread')
+    assert call(w, 'NameBoard', m['Question'], 10) == NOT_FOUND
+    w.object(path, 'Job').Cancel()
+
+
+def test_places_of_stops(w):
+    path = begin(w, [12], 0)
+    w.tell('READS', 'inject position 20: misread')
+    insert(w, 12)
+    answer(w, 'press-start')
+    m = asks(w, 'card-repeated')
+    told = facts(m)
+    assert told['seat'] in 'NESW' and 1 <= told['depth'] <= 13 and told['cards'] == 52, told
+    assert told['suspect'] in ('earlier', 'reader', 'deck') and told['chance'] in range(30, 101, 10), told
+    assert 21 <= told['card'] <= 52 and 'copies' not in told and 'place' not in told, told
+    assert 'reveal' in m['Keys'] and 'redeal' not in m['Keys']
+    w.object(path, 'Job').Cancel()
+    path = begin(w, [12], 0)
+    w.tell('READS', 'inject position 5: jam gate')
+    insert(w, 12)
+    wait('the deal', lambda: w.answer() or machine(w)['State'] == 'jam')
+    told = facts(machine(w))
+    assert told['place'] == 'gate' and told['card'] == 6 and 'code' not in told and 'seat' not in told, told
+    w.object(path, 'Job').Cancel()
+
+
+world = World(*sys.argv[1:5])
+with tests_in(world) as tap:
+    world.start_with('READS', '--speed', '0', '--manual', '--capabilities', 'by-card,exit-sensors,board-reader')
+    for test in tests_of(globals()):
+        tap.run(test, world)
