@@ -40,6 +40,7 @@ extern const struct command cmd_report;
 extern const struct command cmd_restore;
 extern const struct command cmd_resume;
 extern const struct command cmd_seal;
+extern const struct command cmd_set;
 extern const struct command cmd_show;
 extern const struct command cmd_skip;
 extern const struct command cmd_square;
@@ -79,6 +80,7 @@ const struct command *const commands[] = {
 	&cmd_restore,
 	&cmd_resume,
 	&cmd_seal,
+	&cmd_set,
 	&cmd_show,
 	&cmd_skip,
 	&cmd_square,

@@ -4,8 +4,12 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 
+import dbus
+
+from raw import PATIENCE
 from harness import World, ends, swap_deals, tests_in, tests_of, until, wait
 
 dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
@@ -51,6 +55,24 @@ def test_json_is_that_of_a_machine_of_its_own(w):
     assert shapes[0]['summary'] == shapes[1]['summary'], shapes
     board, = [json.loads(line) for line in mine.splitlines() if '"board",' in line]
     assert board['verdict'] == 'exact' and board['machine'] == 'FIRST', board
+
+
+def test_a_set_comes_by_standard_input(w):
+    """As from the operator's screen: what is wrong is said, and the number of the set is what remains."""
+    def add(text, *words):
+        return subprocess.run([dealbox, 'set', 'add', '-', *words], input=text, check=False, capture_output=True,
+                              text=True, timeout=PATIENCE)
+    with open(set_file) as file:
+        text = file.read()
+    first = add(text, '--session', 'by pipe', '--json')
+    assert first.returncode == 0, first
+    number = json.loads(first.stdout)['set']
+    assert list(w.manager().GetBoards(dbus.UInt64(number))) == list(range(1, 25))
+    again = add(text, '--session', 'by pipe')
+    assert again.stdout == '%d\n' % number, again
+    broken = add(text.replace('[Deal "N:', '[Deal "N:A', 1))
+    assert broken.returncode == 2 and 'nothing was added' in broken.stderr, broken
+    assert 'standard input' in broken.stderr and not broken.stdout, broken
 
 
 def test_void_board_is_told_and_enter_is_the_start_key(w):

@@ -4,19 +4,16 @@
  * deals (lib/dealing/engine.c).
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <dealbox/format.h>
 
 #include "deal-certify.h"
 #include "dealing/deal.h"
 #include "job-watch.h"
+#include "set-add.h"
 #include "ui/set-to-deal.h"
 
 #define WITHOUT		"run `sudo systemctl stop dealboxd` to release the machines; then --machine ADDRESS " \
@@ -33,66 +30,6 @@ static const struct deal_options *options_of(const struct job_watch *f)
 }
 
 /* ---- the set -------------------------------------------------------------- */
-
-/* Copy the set with each board once: files of results have a board for each table. */
-static struct dealbox_set *set_once(const struct dealbox_set *set)
-{
-	struct dealbox_set *once = dealbox_set_new(dealbox_set_pack(set));
-	struct dealbox_board board;
-	size_t n;
-	int ret = once ? 0 : -ENOMEM;
-
-	for (n = 0; !ret && !dealbox_set_get(set, n, &board); n++)
-		if (dealbox_set_find(set, board.number) == (long)n)
-			ret = dealbox_set_add(once, &board);
-	dealbox_deal_wipe(&board.deal);
-	if (!ret)
-		return once;
-	dealbox_set_free(once);
-	return NULL;
-}
-
-/* Write the set to a sealed memfd. Returns -1 after reporting an error. */
-static int set_seal(const struct dealbox_set *set)
-{
-	struct dealbox_set *once = set_once(set);
-	int fd = memfd_create("set.pbn", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	bool good = once && fd >= 0 &&
-		    !dealbox_format_write_fd(dealbox_format_find("pbn"), once, fd, "set.pbn", NULL) &&
-		    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
-
-	dealbox_set_free(once);
-	if (good)
-		return fd;
-	complain("free some memory", "cannot pass the set to the service: %m");
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
-static enum status set_add(struct job_watch *f, const struct dealbox_set *set, const char *session,
-			   uint64_t *number)
-{
-	enum status status = STATUS_DONE;
-	struct request r;
-	uint32_t boards;
-	int fd = set_seal(set), err;
-
-	if (fd < 0)
-		return STATUS_INPUT;
-	err = request_manager(&r, f->bus, "AddSet");
-	if (err >= 0)
-		err = sd_bus_message_append(r.call, "hss", fd, session, "");
-	if (err >= 0)
-		err = request_send(&r);
-	if (err >= 0)
-		err = sd_bus_message_read(r.reply, "tu", number, &boards);
-	if (err < 0)
-		status = service_error(&r, err);
-	close(fd);
-	request_end(&r);
-	return status;
-}
 
 struct alike {
 	uint64_t *sets;
@@ -333,7 +270,7 @@ static enum status job_begin(struct job_watch *f, const struct dealbox_set *set)
 		status = job_find(f, &job);
 		if (status != STATUS_DONE || !set)
 			return status;
-		status = set_add(f, set, service_text(job, "session"), &number);
+		status = set_add(f->bus, set, service_text(job, "session"), &number);
 		if (status != STATUS_DONE || (int64_t)number == service_number(job, "set"))
 			return status;
 		complain("give the unchanged files of that job; or deal without --resume",
@@ -342,7 +279,7 @@ static enum status job_begin(struct job_watch *f, const struct dealbox_set *set)
 	}
 	if (!set)
 		return job_add(f, NULL, options->set);
-	status = set_add(f, set, options->session ? options->session : session_today(today), &number);
+	status = set_add(f->bus, set, options->session ? options->session : session_today(today), &number);
 	return status == STATUS_DONE ? job_add(f, set, number) : status;
 }
 

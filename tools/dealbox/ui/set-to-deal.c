@@ -4,6 +4,7 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <dealbox/format.h>
 #include <dealbox/report.h>
@@ -55,13 +56,15 @@ static bool numbers_check(const struct dealbox_set *set, struct dealbox_report *
 	return lacks;
 }
 
-/* Read a file, sealed or not. Returns -EACCES, after reporting it, if it cannot be unsealed. */
+/* Read a file, sealed or not; "-" is standard input. Returns -EACCES, after reporting it, if it cannot be unsealed. */
 static int file_add(const char *path, struct dealbox_set *set, struct dealbox_report *report)
 {
 	char name[DEALBOX_SEAL_NAME];
 	struct blob blob;
 	int ret = -EACCES;
 
+	if (!strcmp(path, "-"))
+		return dealbox_format_read_fd(NULL, STDIN_FILENO, "standard input", set, report, NULL);
 	if (!sealed_is(path))
 		return dealbox_format_read_file(NULL, path, set, report, NULL);
 	if (sealed_open(path, &blob, name))
