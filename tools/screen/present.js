@@ -116,6 +116,9 @@ export function facts_of(machine) {
 	return facts;
 }
 
+/* The object of its job. */
+export const job_path = machine => machine.JobPath || "/io/dealbox1/job/" + machine.Job;
+
 export const cards_total = machine => machine.CardsTotal || CARDS;
 
 /* A machine's name: its model and serial number may be long, so the number alone if it has one. */
@@ -166,7 +169,17 @@ function void_steps(language, machine, facts) {
 }
 
 /* Answers for the question that is shown, so that a late tap cannot answer another one. */
-const answer = (machine, method) => ({ on: "machine", method, args: ["u", [machine.Question || 0]] });
+const answer = (machine, method) => machine.Question === undefined && method === "Answer" ?
+	{ on: "machine", method: "Start" } : { on: "machine", method, args: ["u", [machine.Question || 0]] };
+
+/* The Keys of a service that does not tell them. */
+function keys_without(machine) {
+	const { ways } = state_row(machine.State);
+	const when = { start: ways.includes("start"), skip: ways.includes("skip"), redeal: machine.State === "number-done",
+		       accept: machine.State === "machine-new", pause: machine.Dealing, reveal: machine.Diagnosis };
+
+	return Object.keys(when).filter(word => when[word]);
+}
 
 /* What each word of the property Keys puts on the screen, in this order. */
 const KEYS = {
@@ -191,7 +204,7 @@ const KEYS = {
 const WORTH = { "skip": ["number-other", "number-range", "placeholder-deal", "repeat"], "redeal": ["number-done"] };
 
 function keys_of(language, machine, facts) {
-	const words = machine.Keys || [];
+	const words = machine.Keys || keys_without(machine);
 	const keys = Object.keys(KEYS).filter(word => words.includes(word) && (!WORTH[word] || WORTH[word].includes(machine.State)))
 		.map(word => KEYS[word](language, machine, facts)).filter(key => key);
 

@@ -101,21 +101,21 @@ export function watch(changed) {
 
 	open();
 
+	/* Cockpit's own promises would report a refusal on the console, although somebody handles it. */
+	const call = (of, path, interface_name, method, type, args) => new Promise((resolve, reject) =>
+		of.call(path, NAME + "." + interface_name, method, args, { type }).then(
+			values => resolve(values.map(plain)),
+			problem => reject({ name: problem.name || problem.problem, message: problem.message })));
+
 	/* Call a method; rejects with { name, message }. */
 	service.call = (path, interface_name, method, type = "", args = []) =>
-		client.call(path, NAME + "." + interface_name, method, args, { type }).then(values => values.map(plain),
-			problem => { throw { name: problem.name || problem.problem, message: problem.message }; });
+		call(client, path, interface_name, method, type, args);
 
 	/* The same as an administrator, whom Cockpit asks for the password. */
 	service.call_as_administrator = (path, interface_name, method, type = "", args = []) => {
 		const admin = cockpit.dbus(NAME, { bus: "system", superuser: "require" });
 
-		return admin.call(path, NAME + "." + interface_name, method, args, { type }).then(
-			values => { admin.close(); return values.map(plain); },
-			problem => {
-				admin.close();
-				throw { name: problem.name || problem.problem, message: problem.message };
-			});
+		return call(admin, path, interface_name, method, type, args).finally(() => admin.close());
 	};
 	return service;
 }
@@ -127,10 +127,8 @@ export function watch(changed) {
 export function tool(words, input = null, options = {}) {
 	const process = cockpit.spawn(["dealbox", ...words], { err: "message", binary: true, ...options });
 
-	if (input)
-		process.input(input);
-	else
-		process.input();
-	return process.then(bytes => new TextDecoder().decode(bytes),
-			    problem => { throw { name: problem.problem || "", message: problem.message }; });
+	process.input(input || "");
+	return new Promise((resolve, reject) => process.then(
+		bytes => resolve(new TextDecoder().decode(bytes)),
+		problem => reject({ name: problem.problem || "", message: problem.message })));
 }

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""evening.py DEALBOXD EMULATOR DEALBOX SET WORDS.js BOARDS: an evening is dealt through the page (TAP)
+
+Two emulated machines, two screens, and a person who does what the large machine on the screen says, and nothing
+else. A card is misread, one is stuck, a wrong board is put in, a cable is pulled, the service is started again,
+a page is loaded again. Every board must be exact. Everything on both websockets is recorded and searched for
+cards.
+"""
+import base64
+import json
+import os
+import re
+import sys
+import time
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from browser import complaints, open_browser
+from session import ScreenWorld, wait
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../daemon'))
+from harness import tests_in    # noqa: E402
+
+COPIES = 2
+LONGEST = 600       # seconds for an evening, beyond which the person goes home
+LOOK = '''
+    const hero = document.querySelector(".hero");
+    const text = name => hero.querySelector(name) ? hero.querySelector(name).textContent : "";
+    return hero && { name: text(".machine"), title: text("h1"), number: text(".number"), below: text(".below"),
+        keys: [...hero.querySelectorAll("[data-key]")].map(one => one.dataset.key) };'''
+VOID = ['remove', 'empty', 'hopper fill', 'insert N']
+
+# what the person does when the screen says so: commands to the machine; a key is pressed for "KEY"
+ACTS = {
+    'Put in board': ['hopper fill', 'insert N'],
+    'Exact. Take out board': ['remove'],
+    'Take the old board out': ['remove'],
+    'Ready to deal board': ['KEY Enter'],
+    'Is the board empty? Board': ['KEY Enter'],
+    'Card not read': ['KEY Enter'],
+    'No card came': ['KEY Enter'],
+    'Paused': ['KEY Enter'],
+    'Fill the hopper': ['hopper fill'],
+    'The machine is gone': ['plug'],
+    'Void: card stuck': ['cover open', 'empty', 'cover close', *VOID],
+    'Wrong board. Expected: board': ['KEY D or remove'],
+    'Already dealt: board': ['remove'],
+    'Close the cover': ['cover close'],
+}
+
+
+class Person:
+    def __init__(self, world, browsers):
+        self.world, self.browsers = world, browsers
+        self.seen = None        # what was answered last
+        self.acted = 0.0
+        self.said = []
+        self.mischief = {}      # board -> what goes wrong as it is put in
+
+    def look(self, browser):
+        return browser.execute_script(LOOK)
+
+    def press(self, browser, key):
+        browser.find_element(By.TAG_NAME, 'main').send_keys(Keys.ENTER if key == 'Enter' else key.lower())
+
+    def tell(self, name, command):
+        self.world.tell(name, command)
+
+    def act(self, browser, shown):
+        title = shown['title']
+        acts = ACTS.get(title) or (VOID if title.startswith('Void: ') else [])
+        for act in acts:
+            if act == 'KEY D or remove':
+                act = 'KEY D' if 'D' in shown['keys'] else 'remove'
+            if act.startswith('KEY '):
+                assert act[4:] in shown['keys'], (act, shown)
+                time.sleep(0.5)         # a person reads first; the page ignores sooner answers
+                self.press(browser, act[4:])
+            elif act == 'insert N':
+                wrong = self.mischief.pop(int(shown['number']), None)
+                if wrong and wrong.startswith('insert'):
+                    self.tell(shown['name'], wrong)
+                    continue
+                if wrong:
+                    self.tell(shown['name'], wrong)
+                self.tell(shown['name'], 'insert ' + shown['number'])
+            else:
+                self.tell(shown['name'], act)
+        return bool(acts)
+
+    def work(self, over):
+        """Until over(): do what the screens say, now at the one, now at the other."""
+        end = time.monotonic() + LONGEST
+        turn = 0
+        while not over():
+            assert time.monotonic() < end, 'not done, the screen says %s' % self.look(self.browsers[0])
+            turn += 1
+            browser = self.browsers[turn % len(self.browsers)]
+            shown = self.look(browser)
+            if not shown or (shown == self.seen and time.monotonic() - self.acted < 3):
+                time.sleep(0.02)
+                continue
+            if self.act(browser, shown):
+                self.seen, self.acted = shown, time.monotonic()
+                self.said.append(shown['title'])
+            else:
+                time.sleep(0.02)
+
+
+def frames(browser, kept):
+    """Everything that came and went over the websocket, as text, added to kept."""
+    for entry in browser.get_log('performance'):
+        message = json.loads(entry['message'])['message']
+        if message['method'] in ('Network.webSocketFrameReceived', 'Network.webSocketFrameSent'):
+            response = message['params']['response']
+            data = response['payloadData']
+            if response['opcode'] == 2:
+                data = base64.b64decode(data).decode(errors='replace')
+            kept.append((message['method'].endswith('Sent'), data))
+
+
+def secrets(world):
+    """Each suit of each hand that nothing else would be: five cards or more, as every format writes them."""
+    with open(world.set_file) as file:
+        hands = re.findall(r'\[Deal "[NESW]:([^"]*)"\]', file.read())
+    return {suit for deal in hands for hand in deal.split() for suit in hand.split('.') if len(suit) >= 5}
+
+
+def add_job(world, browser, boards):
+    """As a person does: the file, the boards, the copies, and Deal."""
+    wait('the page', lambda: browser.find_elements(By.CSS_SELECTOR, '#views button'))
+    browser.find_elements(By.CSS_SELECTOR, '#views button')[1].click()
+    browser.find_element(By.CSS_SELECTOR, 'input[type=file]').send_keys(os.path.abspath(world.set_file))
+    deal = wait('the file to be checked', lambda: browser.find_elements(By.ID, 'deal'))[0]
+    assert '24 boards without a problem' in browser.find_element(By.CSS_SELECTOR, '.good').text
+    form = browser.find_elements(By.CSS_SELECTOR, '.form')[1]
+    numbers, copies = form.find_elements(By.TAG_NAME, 'input')[:2]
+    numbers.clear()
+    numbers.send_keys('1-%d' % boards)
+    copies.clear()
+    copies.send_keys(str(COPIES))
+    deal.click()
+    wait('the job', lambda: world.objects('Job'))
+
+
+def evening(world, browsers, boards):
+    person = Person(world, browsers)
+    add_job(world, browsers[0], boards)
+    path, = world.objects('Job')
+    person.mischief = {1: 'inject position 20: misread', 2: 'insert %d' % boards, 3: 'inject position 7: jam gate'}
+    recorded = lambda: world.job(path)['Recorded']      # noqa: E731
+    person.work(lambda: recorded() >= 2)
+    browsers[0].refresh()
+    person.work(lambda: recorded() >= 3)
+    world.tell('EMU2', 'unplug')
+    person.work(lambda: 'The machine is gone' in person.said and recorded() >= 4)
+    world.stop()
+    wait('the page to see that', lambda: 'Waiting' in (person.look(browsers[-1]) or {'title': ''})['title'])
+    world.start()
+    person.work(lambda: world.job(path) and world.job(path)['State'] == 'done')
+    assert recorded() == boards * COPIES, world.job(path)
+    for title in ('Void: same card twice', 'Void: card stuck', 'Wrong board. Expected: board', 'The machine is gone'):
+        assert title in person.said, (title, sorted(set(person.said)))
+    world.check()
+    wait('the end on every screen', lambda: all((person.look(one) or {}).get('title') in ('Done', 'Exact. Take out board')
+                                                for one in browsers))
+    return person
+
+
+def no_complaint(browsers):
+    found = [one for browser in browsers for one in complaints(browser)]
+    assert not found, found
+
+
+def no_card(world, browsers):
+    """But in the channel of the new file, which is found there, so that the search is known to find."""
+    kept = []
+    hand = re.compile(r'\b[AKQJT2-9]*\.[AKQJT2-9]*\.[AKQJT2-9]*\.[AKQJT2-9]*\b')
+    names = re.compile(r'\b[SHDC](10|[AKQJT2-9])\b|\b(spade|heart|diamond|club) (ace|king|queen|jack)\b')
+    for browser in browsers:
+        frames(browser, kept)
+    hidden = secrets(world)
+    channels = {text.split('\n')[0] for ours, text in kept if ours and any(suit in text for suit in hidden)}
+    assert len(kept) > 100 and len(channels) == 1, (len(kept), channels)
+    for ours, text in kept:
+        if ours and text.split('\n')[0] in channels:
+            continue
+        found = hand.search(text) or names.search(text) or next((suit for suit in hidden if suit in text), None)
+        assert not found, (found, text[:300])
+
+
+def main():
+    *programs, boards = sys.argv[1:]
+    world = ScreenWorld(*programs)
+    browsers = []
+    with tests_in(world) as tap:
+        try:
+            for serial in ('EMU1', 'EMU2'):
+                world.add_emulator(serial, '--speed', '0', '--manual', '--packs', '2', '--capabilities',
+                                   'by-card,exit-sensors,board-reader,face-sensor,double-feed-sensor,keys')
+            world.start()
+            wait('the machines', lambda: len(world.machines()) == 2)
+            for size in ((1024, 600), (390, 844)):
+                browsers.append(open_browser(*size))
+                browsers[-1].get(world.url)
+            tap.run(evening, world, browsers, int(boards),
+                    name='%s boards, %d copies, two machines, two screens' % (boards, COPIES))
+            tap.run(no_complaint, browsers, name='nothing on the console')
+            tap.run(no_card, world, browsers, name='no card on the websocket but in the new file')
+        finally:
+            for browser in browsers:
+                browser.quit()
+
+
+main()
