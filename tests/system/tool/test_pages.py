@@ -117,7 +117,7 @@ def the_page_of_the_ledger_has_every_key(box):
         head, *parts = re.split(r"^## (.*)$", file.read(), flags=re.M)
     keys = {kind: re.findall(r"^\| (\w+) \| \w+ \| .+ \|$", text, re.M)[1:]
             for kind, text in zip(parts[::2], parts[1::2])}
-    machine = box.machine()
+    machine = box.machine("--capabilities", "attest,exit-sensors,by-card,by-position,keys")
     box.deal("-m", machine.uri, "-b", "1", SET).expect(0)
     running = box.begin("deal", "--law", "rubber", "-m", machine.uri)
     running.see("Put in an empty board|is empty")

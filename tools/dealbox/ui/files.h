@@ -10,7 +10,8 @@
 
 #include "tool.h"
 
-#define FILE_SIZE_MAX	((size_t)64 << 20)
+/* A file of 50,000 certificates has 70 MB. */
+#define FILE_SIZE_MAX	((size_t)256 << 20)
 
 struct blob {
 	char *data;	/* with a terminating zero, not counted in size */
