@@ -170,6 +170,35 @@ static void an_edge_between_modules_is_a_doubt(void **state)
 	}
 }
 
+/*
+ * Cards that jitter so much that the border bars tell a wrong change of the speed: another card fits,
+ * with all edges less than a quarter of a module off.
+ */
+static void two_cards_that_fit_are_a_doubt(void **state)
+{
+	static const struct {
+		uint8_t card;
+		unsigned int count;
+		uint32_t edges[READER_EDGES];
+	} cards[] = {
+		{ 7, 10, { 3984, 4635, 6820, 8743, 10785, 11960, 12878, 13974, 15671, 16628 } },
+		{ 1, 12, { 4071, 4530, 5427, 6499, 8483, 9245, 10328, 11175, 12379, 13425, 15434, 16348 } },
+		{ 7, 10, { 4078, 4611, 6961, 8879, 10984, 11962, 13054, 13927, 15688, 16369 } },
+	};
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(cards) / sizeof(*cards); n++) {
+		struct reader reader;
+		struct reading reading;
+
+		reader_start(&reader, false);
+		for (unsigned int i = 0; i < cards[n].count; i++)
+			reader_edge(&reader, cards[n].edges[i], !(i % 2));
+		reader_read(&reader, &reading);
+		assert_true(reading.card == CODE_NO_CARD || reading.card == cards[n].card);
+	}
+}
+
 /* A short pulse anywhere, light or dark, is never a module. */
 static void a_pulse_is_never_a_card(void **state)
 {
@@ -319,6 +348,7 @@ int main(void)
 		cmocka_unit_test(every_card_is_read),
 		cmocka_unit_test(a_wrong_module_is_a_doubt),
 		cmocka_unit_test(an_edge_between_modules_is_a_doubt),
+		cmocka_unit_test(two_cards_that_fit_are_a_doubt),
 		cmocka_unit_test(a_pulse_is_never_a_card),
 		cmocka_unit_test(the_wrong_direction_is_seen_in_a_pack),
 		cmocka_unit_test(what_is_no_code_says_why),

@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+import dbus
+
 from harness import World, ends, tests_in, tests_of
 
 dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
@@ -74,6 +76,26 @@ def test_who_prints_hand_records_is_recorded(w):
     head = re.search(r'ledger head (\d+:[0-9a-f]{64})', text)[1]
     assert head in w.dealbox_ledger('verify').stdout
     assert os.stat(file).st_mode & 0o777 == 0o600
+
+
+def test_a_set_that_is_played_is_no_secret(w):
+    file, number = w.dir + '/played.pdf', w.objects('Job')['/io/dealbox1/job/' + job_of(w)]['Set']
+    before = len(reveals(w))
+    w.manager().SetPlayed(dbus.UInt64(number), True)
+    w.deny('io.dealbox1.reveal')
+    result = w.command('print', '--job', job_of(w), '-o', file)
+    assert result.returncode == 0 and cards_in(printed(file)), result
+    # who printed it is recorded all the same
+    assert len(reveals(w)) == before + 1
+    # as the operator's screen calls it
+    result = subprocess.run([w.dealbox, 'print', '--job', job_of(w), '-o', '-'], capture_output=True)
+    assert not result.returncode and not result.stderr and result.stdout.startswith(b'%PDF'), result.stderr
+    w.deny('')
+    w.manager().SetPlayed(dbus.UInt64(number), False)
+    w.deny('io.dealbox1.reveal')
+    result = w.command('print', '--job', job_of(w), '-o', '-')
+    assert result.returncode == 2 and not result.stdout, result
+    w.deny('')
 
 
 def test_what_does_not_count_any_more_is_not_exact_on_paper(w):
