@@ -31,6 +31,7 @@ help:
 	@echo 'make bench     measure, and print figures'
 	@echo 'make bench-route  how soon a card is answered, by the module and by libusb; KERNEL=6.12'
 	@echo '               CARDS=10000 SVG=docs/routing.svg'
+	@echo 'make verifier  the page on which everybody can verify certificates: build/verifier.html'
 	@echo 'make install   user space, and the source of the module for DKMS; PREFIX=/usr/local DESTDIR='
 	@echo '               LIBDIR=lib/$$(gcc -print-multiarch), below PREFIX'
 	@echo 'make clean     remove what was built'
@@ -75,6 +76,11 @@ bench-route:
 	@tests/infra/setup/run user-space vm '$(KERNEL)'
 	@tests/bench/route/run -k '$(KERNEL)' -n '$(CARDS)' -s '$(SVG)'
 
+verifier:
+	@tests/infra/setup/run libsodium-js
+	@mkdir -p build && tools/verifier/build "$$(tests/infra/setup/where libsodium-js)" build/verifier.html
+	@echo build/verifier.html
+
 # `sudo make install` builds in somebody's checkout: what it builds is his, as it is without sudo
 BUILDER = $(if $(filter $(SUDO_USER),$(shell stat -c %U .)),sudo -u '$(SUDO_USER)')
 
@@ -109,4 +115,4 @@ activate:
 clean:
 	rm -rf build
 
-.PHONY: help demo demo-screen unit check check-all soak bench bench-route install activate clean
+.PHONY: help demo demo-screen unit check check-all soak bench bench-route verifier install activate clean

@@ -113,6 +113,22 @@ harness_ready()
 	done
 }
 
+# the npm packages of the page that verifies certificates
+libsodium_js_list=$here/../../../tools/verifier/libsodium
+
+libsodium_js_dir()
+{
+	echo "$cache/libsodium-js-$(sha256sum <"$libsodium_js_list" | cut -c 1-12)"
+}
+
+libsodium_js_ready()
+{
+	local dir
+
+	dir=$(libsodium_js_dir)
+	[ -r "$dir/libsodium-sumo.js" ] && [ -r "$dir/libsodium-wrappers.js" ] && [ -r "$dir/LICENSE" ]
+}
+
 # packages <section>: names
 packages()
 {
