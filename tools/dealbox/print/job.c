@@ -168,7 +168,7 @@ static const char *user_text(uint32_t user, char text[64])
 void print_job_receipt(struct rows *rows, const struct print_job *job, const struct words *words)
 {
 	/* dates are on one line */
-	static const unsigned char shares[] = { 9, 9, 26, 26, 22, 13, 17 };
+	static const unsigned char shares[] = { 12, 13, 26, 26, 18, 14, 16 };
 	char time[32], user[64];
 
 	rows->shares = shares;
