@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Raw access to a machine on USB: whatever can be sent, also what no host sends. Addresses are
- * emu:PATH (dealbox-emulator --socket) and usb:PLACE (libusb, the module is detached meanwhile).
+ * Access to a machine. Raw: whatever can be sent, also what no host sends, by emu:PATH
+ * (dealbox-emulator --socket) or usb:PLACE (libusb, the module is detached meanwhile). Or by the module,
+ * local:NODE, with the calls of local.h.
  */
 #ifndef COMPLIANCE_ACCESS_H
 #define COMPLIANCE_ACCESS_H
@@ -16,6 +17,7 @@
 #define ACCESS_MAX	4096
 
 struct access;
+struct local;
 
 /*
  * All calls wait for at most ms, and return a number of bytes (0 or more) or -errno: -EPIPE is a
@@ -42,6 +44,7 @@ struct access_ops {
 struct access {
 	const struct access_ops *ops;
 	uint8_t interface;	/* number of the machine's interface */
+	struct local *local;	/* by the module: there is no raw access; else NULL */
 };
 
 /*

@@ -144,8 +144,19 @@ static void wakeup(struct run *r)
 	}
 	/* a suspend forgets nothing */
 	check(r, "R-1.2-1", get_result(r).sequence == r->sequence, "a suspend loses the last command");
+	control(r, 0x00, 1, FEATURE_WAKEUP, 0, NULL, 0);
+	status(r);
+	if (has_faults(r)) {
+		do_step(r, "cover open");
+		do_step(r, "cover close");
+	}
 	r->access->ops->suspend(r->access);
 	r->access->ops->resume(r->access);
+	if (has_faults(r)) {
+		check(r, "R-4-11", next_event(r, 1000) && next_event(r, 1000),
+		      "events of before a suspend are lost behind it");
+		status(r);
+	}
 	expect_quiet(r, "R-4.1-1", 30, "behind a suspend");
 	status(r);
 }
@@ -159,7 +170,7 @@ const struct test_row bus_tests[] = {
 	  .run = unspent },
 	{ "bus", "not-configured", "R-1.2-4 R-1.2-5", "SET_CONFIGURATION 0 in a deal",
 	  NEED_FAULTS | NEED_BOARD, .run = deconfigured },
-	{ "bus", "set-interface", "R-1-1 R-1.2-1", "SET_INTERFACE does not configure", .run = set_interface },
-	{ "bus", "wakeup", "R-1.2-9", "suspend and remote wakeup", NEED_HANDS, .run = wakeup },
+	{ "bus", "set-interface", "R-1-1 R-1.2-1", "SET_INTERFACE does not configure", NEED_RAW, .run = set_interface },
+	{ "bus", "wakeup", "R-1.2-9 R-4-11", "suspend and remote wakeup", NEED_RAW | NEED_HANDS, .run = wakeup },
 	{ 0 }
 };

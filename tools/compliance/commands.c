@@ -296,13 +296,13 @@ static void values(struct run *r)
 	check(r, "R-2.3-7", !command(r, DEALBOX_OP_LOCATE, 60, 0, 0, NULL), "LOCATE for 60 s is refused");
 	check(r, "R-2.3-7", !command(r, DEALBOX_OP_LOCATE, 0, 0, 0, NULL), "LOCATE 0 is refused");
 	/* also on a machine that has not the capability: values are checked first */
-	bad_value(r, WIRE_LOAD, 0, 40, 0, 1);
-	bad_value(r, WIRE_LOAD, 0xffffffff, 40, 0, 1);
+	bad_value(r, WIRE_LOAD, 0, 37, 0, 1);
+	bad_value(r, WIRE_LOAD, 0xffffffff, 37, 0, 1);
 	bad_value(r, WIRE_LOAD, 5, 1, 0, 2);
 	bad_value(r, WIRE_LOAD, 5, 36, 0, 2);
 	bad_value(r, WIRE_LOAD, 5, longest + 1, 0, 2);
 	bad_value(r, WIRE_LOAD, 5, 0x10000 + 40, 0, 2);
-	bad_value(r, WIRE_LOAD, 5, 40, 1, 3);
+	bad_value(r, WIRE_LOAD, 5, 37, 1, 3);
 	bad_value(r, WIRE_LOAD, 0, 0, 1, 3);
 	bad_value(r, DEALBOX_OP_START, 0, 1, 0, 1);
 	bad_value(r, DEALBOX_OP_START, 0xffffffff, 1, 0, 1);
@@ -437,6 +437,9 @@ static void repeated_start(struct run *r)
 	any_command(r, DEALBOX_OP_START, 0, &wire, 16, &ret);
 	check(r, "R-2.2-4", ret >= 0, "the repetition of an accepted START is not accepted");
 	await(r, DEALBOX_EV_DEAL_DONE, 60000, "R-4.2-1");
+	while (fetch(r, 30))
+		;
+	r->event_seen = r->event_count;
 	last = any_command(r, DEALBOX_OP_START, 0, &wire, 16, &ret);
 	check(r, "R-2.2-4", ret >= 0 && !last.error, "a START that was accepted is refused when it is repeated");
 	expect_quiet(r, "R-2.2-4", 100, "behind the repetition of START");
@@ -484,6 +487,7 @@ static void order(struct run *r)
 		     "with the cover open and the hopper empty");
 	do_step(r, "cover close");
 	expect_start(r, plan, insertion, DEALBOX_ERR_HOPPER_EMPTY, 0, "with the hopper empty");
+	check(r, "R-5.2-2", !(status(r).flags & DEALBOX_STATUS_SPENT), "a START that is refused spends the insertion");
 	if (!ROUTED(r))
 		expect_start(r, plan + 9, insertion + 1, DEALBOX_ERR_WRONG_PLAN, plan,
 			     "of another plan, for another insertion");
@@ -543,7 +547,7 @@ const struct test_row command_tests[] = {
 	  NEED_BOARD, .run = repeated_start },
 	{ "commands", "by-result", "R-2.2-9 R-2.2-10", "commands that are not stalled", 0,
 	  DEALBOX_CAP_REFUSES_BY_RESULT, by_result },
-	{ "commands", "order", "R-2.3-1 R-3-9", "the order of the checks", NEED_HANDS | NEED_BOARD,
+	{ "commands", "order", "R-5.2-2 R-2.3-1 R-3-9", "the order of the checks", NEED_HANDS | NEED_BOARD,
 	  .run = order },
 	{ "commands", "idle", "R-5-1 R-2.2-2 R-2.3-1 R-2.3-6", "each command in state IDLE",
 	  NEED_HANDS | NEED_BOARD, .run = in_idle },
@@ -551,7 +555,7 @@ const struct test_row command_tests[] = {
 	IN(paused, "paused"),
 	IN(held, "held"),
 	IN(fault, "fault"),
-	{ "commands", "done", "R-5-1 R-2.2-2 R-2.3-1 R-5.2-3", "each command in state DONE",
+	{ "commands", "done", "R-5-1 R-5-4 R-2.2-2 R-2.3-1 R-5.2-3", "each command in state DONE",
 	  NEED_HANDS | NEED_BOARD, .run = in_done },
 	{ 0 }
 };

@@ -159,7 +159,7 @@ static void test_deal(struct run *r)
 	if (!ROUTED(r))
 		command(r, WIRE_LOAD, 0, 0, 0, NULL);
 	/* neither repeated nor unreadable cards stop it */
-	if (has_faults(r) && r->desc.reader != DEALBOX_READER_NONE) {
+	if (has_faults(r) && r->desc.reader != DEALBOX_READER_NONE && n > 2) {
 		do_step(r, "inject position 1: repeat");
 		do_step(r, "inject position 2: unreadable");
 	}
@@ -210,6 +210,43 @@ static void full_pocket(struct run *r)
 	end = await_end(r, DEAL_MS);
 	check(r, "R-4.3-6", end && end->e.type == DEALBOX_EV_HARDWARE && end->e.position == n - 1,
 	      "card %u, one too many, leads to %s", n - 1, end ? event_name(end->e.type) : "nothing");
+	check(r, "R-4.3-6", status(r).flags & DEALBOX_STATUS_CARD_AT_READER,
+	      "the card that is too many is not at the reader");
+	settle(r);
+}
+
+/* All cards of an insertion count, also those of an earlier capture (R-4.3-6). */
+static void full_capture(struct run *r)
+{
+	static const char suits[] = "SHDC", *const ranks[] = { "2", "3", "4", "5", "6", "7", "8", "9",
+							       "10", "J", "Q", "K", "A" };
+	unsigned int n = r->desc.pocket_capacity, i;
+	char words[300] = "hopper top";
+	const struct event *end;
+	struct wire_plan plan;
+	size_t length;
+
+	if (n > 50)
+		not_supported(r, "a pocket holds more cards than a capture has");
+	settle(r);
+	fresh_board(r);
+	plan_by_position(r, &plan, 1);
+	plan.mode = DEALBOX_PLAN_CAPTURE;
+	dealbox_count_plan(&plan);
+	load_good(r, &plan);
+	do_step(r, "hopper empty");
+	for (i = 0; i < n; i++) {
+		length = strlen(words);
+		snprintf(words + length, sizeof(words) - length, " %c%s", suits[i / 13], ranks[i % 13]);
+	}
+	do_step(r, "%s", words);
+	deal(r, "a capture that fills a pocket");
+	do_step(r, "hopper top CA");
+	status(r);
+	check(r, "R-5.2-5", !start(r), "a second capture is refused");
+	end = await_end(r, DEAL_MS);
+	check(r, ROUTED(r) ? "R-6-8" : "R-4.3-6", end && end->e.type == DEALBOX_EV_HARDWARE,
+	      "a card that is too many for the insertion leads to %s", end ? event_name(end->e.type) : "nothing");
 	check(r, "R-4.3-6", status(r).flags & DEALBOX_STATUS_CARD_AT_READER,
 	      "the card that is too many is not at the reader");
 	settle(r);
@@ -286,6 +323,8 @@ const struct test_row dealing_tests[] = {
 	{ "dealing", "test-deal", "R-7-1 R-7-2 R-7-3 R-5.2-2", "a test deal", NEED_BOARD, TEST_DEAL, test_deal },
 	{ "dealing", "full-pocket", "R-4.3-6", "one card too many for a pocket", NEED_BOARD, TEST_DEAL,
 	  full_pocket },
+	{ "dealing", "full-capture", "R-4.3-6 R-6-8", "captures of more cards than a pocket holds",
+	  NEED_FAULTS | NEED_BOARD, DEALBOX_CAP_CAPTURE, full_capture },
 	{ "dealing", "capture", "R-5.2-5 R-5.2-6 R-6-11", "captures", NEED_HANDS | NEED_BOARD,
 	  DEALBOX_CAP_CAPTURE, capture },
 	{ "dealing", "no-reader", "R-4.2-4 R-6-10", "a machine without reader", NEED_BOARD,

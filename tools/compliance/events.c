@@ -178,6 +178,21 @@ static void keys(struct run *r)
 		check(r, "R-5-19", status(r).state == DEALBOX_STATE_PAUSED, "a key ends PAUSED");
 		settle(r);
 	}
+	if (has_faults(r) && HAS(r, TEST_DEAL)) {
+		uint8_t error, n = (uint8_t)(r->desc.pockets < 2 ? 1 : 2);
+
+		fresh_board(r);
+		do_step(r, "inject on event DEAL_STARTED: freeze");
+		error = command(r, DEALBOX_OP_TEST_DEAL, 0, r->observer.insertion, n, NULL);
+		check(r, "R-7-1", !error, "TEST_DEAL is refused with error %u", error);
+		await(r, DEALBOX_EV_DEAL_STARTED, 2000, "R-5.1-1");
+		do_step(r, "wait frozen");
+		do_step(r, "key stop");
+		do_step(r, "thaw");
+		check(r, "R-5-18", await_maybe(r, DEALBOX_EV_PAUSED, 3000),
+		      "the stop key does not pause a test deal");
+		settle(r);
+	}
 }
 
 /* LOCATE makes a lamp blink for a time, or until it is stopped. */
@@ -256,6 +271,37 @@ static void clocks(struct run *r)
 	high = (double)(after - before) * 1.05 + 2000;
 	check(r, "R-4-4", b.clock_us - a.clock_us >= low && b.clock_us - a.clock_us <= high,
 	      "the machine's clock advances by %u us in %.0f to %.0f us", b.clock_us - a.clock_us, low, high);
+}
+
+/* An event has the time when it happened, not that when it was fetched. */
+static void when_it_happened(struct run *r)
+{
+	static const char *const steps[] = { "cover open", "cover close" };
+	uint8_t data[DATA_MAX] = { 0 };
+	const struct event *event;
+	struct wire_status s;
+	uint32_t next;
+	uint64_t from;
+	size_t i;
+
+	settle(r);
+	for (i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		status(r);
+		do_step(r, "%s", steps[i]);
+		next = r->observer.next;
+		query(r, WIRE_GET_STATUS, 0, data, WIRE_STATUS_SIZE);
+		dealbox_decode_status(data, &s);
+		if (s.next_event == next)
+			not_run(r, "the step \"%s\" was not done at once", steps[i]);
+		for (from = now_us(); now_us() - from < 50000;)
+			test_alive(r);
+		event = next_event(r, 1000);
+		check(r, "R-4-4", event && (int32_t)(event->e.clock_us - s.clock_us) <= 0,
+		      "the clock of %s is %d us behind that of a GET_STATUS which has numbered it",
+		      event ? event_name(event->e.type) : "no event",
+		      event ? (int32_t)(event->e.clock_us - s.clock_us) : 0);
+		status(r);
+	}
 }
 
 static void power(struct run *r)
@@ -401,7 +447,9 @@ const struct test_row event_tests[] = {
 	{ "events", "lamp", "R-2.2-3 R-2.3-7", "the lamp of LOCATE", NEED_HANDS, .run = lamp },
 	{ "events", "queue", "R-4-11 R-4-12", "events that the host does not fetch", NEED_FAULTS, .run = queue },
 	{ "events", "clock", "R-4-4", "microseconds", .run = clocks },
-	{ "events", "power", "R-1.2-2 R-2.1-7 R-5.2-1 R-5.2-7", "the machine is switched off and on",
+	{ "events", "happened", "R-4-4", "the time of an event that is fetched late", NEED_RAW | NEED_FAULTS,
+	  .run = when_it_happened },
+	{ "events", "power", "R-1.2-2 R-2.1-7 R-5.2-1 R-5.2-7 R-5.2-8", "the machine is switched off and on",
 	  NEED_HANDS | NEED_BOARD, .run = power },
 	{ "events", "power-cuts", "R-1.2-4 R-5.2-1 R-5.2-7", "power is cut at each step of an insertion",
 	  NEED_HANDS | NEED_BOARD, .run = power_cuts },

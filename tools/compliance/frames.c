@@ -75,6 +75,14 @@ static void noise(struct run *r)
 	check(r, "R-S2-4", !answered(r, 60), "a REQUEST with a wrong sum is answered");
 	size = request(r, data, WIRE_GET_RESULT);
 	expect_answer(r, "R-S2-4", data, size, "behind one with a wrong sum");
+	/* a frame within one with a wrong sum: the next begins behind the first byte, not the last */
+	size = request(r, data + FRAME_HEADER, WIRE_GET_RESULT);
+	data[0] = FRAME_START;
+	data[1] = FRAME_REQUEST;
+	data[2] = 9;
+	data[3] = (uint8_t)size;
+	memset(data + FRAME_HEADER + size, 0x55, 4);
+	expect_answer(r, "R-S2-4", data, FRAME_BYTES(size), "within a frame with a wrong sum");
 }
 
 static void unknown_kinds(struct run *r)
@@ -176,7 +184,7 @@ static void at_once(struct run *r)
 }
 
 #define SERIAL(name, requirements, what, function) \
-	{ "frames", name, requirements, what, NEED_SERIAL, .run = function }
+	{ "frames", name, requirements, what, NEED_RAW | NEED_SERIAL, .run = function }
 
 const struct test_row frame_tests[] = {
 	SERIAL("noise", "R-S2-4", "bytes that are no frame", noise),
@@ -185,7 +193,7 @@ const struct test_row frame_tests[] = {
 	SERIAL("discarded", "R-S1-3", "an incomplete frame is discarded", discarded),
 	SERIAL("suspended", "R-S1-4", "a suspend in the middle of a frame", suspended),
 	SERIAL("answers", "R-S2-3 R-S3-2", "tags and status of answers", answers),
-	{ "frames", "at-once", "R-S3-6", "events and answers do not wait", NEED_SERIAL | NEED_HANDS,
+	{ "frames", "at-once", "R-S3-6", "events and answers do not wait", NEED_RAW | NEED_SERIAL | NEED_HANDS,
 	  .run = at_once },
 	{ 0 }
 };

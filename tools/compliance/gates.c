@@ -173,9 +173,9 @@ static void full(struct run *r)
 #define HOST	DEALBOX_CAP_HOST_ROUTED
 
 const struct test_row gate_tests[] = {
-	{ "gates", "wrong", "R-6-1 R-6-3 R-6-4 R-S3-7", "commands that must be ignored", NEED_BOARD, HOST, wrong },
-	{ "gates", "late", "R-6-3 R-6-6 R-6-7", "no command comes in time", NEED_BOARD, HOST, late },
-	{ "gates", "hold", "R-6-5", "the host holds a card", NEED_FAULTS | NEED_BOARD | NEED_READER, HOST, hold },
-	{ "gates", "full", "R-6-8", "a full pocket", NEED_BOARD, HOST, full },
+	{ "gates", "wrong", "R-6-1 R-6-3 R-6-4 R-S3-7", "commands that must be ignored", NEED_RAW | NEED_BOARD, HOST, wrong },
+	{ "gates", "late", "R-6-3 R-6-6 R-6-7", "no command comes in time", NEED_RAW | NEED_BOARD, HOST, late },
+	{ "gates", "hold", "R-6-5", "the host holds a card", NEED_RAW | NEED_FAULTS | NEED_BOARD | NEED_READER, HOST, hold },
+	{ "gates", "full", "R-6-8", "a full pocket", NEED_RAW | NEED_BOARD, HOST, full },
 	{ 0 }
 };

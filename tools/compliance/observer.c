@@ -378,7 +378,7 @@ static void done(struct observer *o, const struct wire_event *e)
 	put_unaligned_le32(e->arg[0], counts);
 	put_unaligned_le32(e->arg[1], counts + 4);
 	o->attestable = o->insertion;
-	WANT(o, "R-4.2-1", o->started, "DEAL_DONE without a deal");
+	WANT(o, "R-4.2-1", o->started && o->running, "DEAL_DONE without a deal that runs");
 	WANT(o, "R-5-11", !o->aborting, "DEAL_DONE after ABORT was accepted");
 	WANT(o, "R-5-10", !o->pausing, "DEAL_DONE after PAUSE was accepted, before RESUME");
 	WANT(o, "R-4.2-3", !still_falling(o), "DEAL_DONE while %u cards fall", still_falling(o));

@@ -19,7 +19,8 @@ static void announce(struct run *r, uint32_t number, size_t size)
 {
 	uint8_t error = command(r, WIRE_LOAD, number, (uint32_t)size, 0, NULL);
 
-	if (!check(r, "R-5-1", !error, "LOAD of %zu bytes is refused with error %u", size, error))
+	if (!check(r, error == DEALBOX_ERR_BAD_VALUE ? "R-2.3-5" : "R-5-1", !error,
+		   "LOAD of %zu bytes is refused with error %u", size, error))
 		end_test(r);
 }
 
@@ -87,6 +88,7 @@ static void good_plans(struct run *r)
 	if (HAS(r, BY_POSITION)) {
 		expect_plan(r, "R-3-12", block, good(r, block, DEALBOX_PLAN_BY_POSITION, 1), 0, 0,
 			    "the shortest plan by position");
+		check(r, "R-2.3-5", true, "the longest plan is announced");
 		expect_plan(r, "R-3-12", block, good(r, block, DEALBOX_PLAN_BY_POSITION, n), 0, 0,
 			    "the longest plan by position");
 	}
@@ -103,6 +105,48 @@ static void good_plans(struct run *r)
 	block[4] = 0x7f;
 	seal(block, n);
 	expect_plan(r, "R-3-12", block, n, 0, 0, "a block of version 01.7f");
+}
+
+/*
+ * Each length there is: also those that fill the last packet, which no empty one follows (R-3-1), and
+ * those that are no multiple of anything.
+ */
+static void lengths(struct run *r)
+{
+	unsigned int room = r->desc.pocket_capacity * (unsigned int)r->desc.pockets, n;
+	uint8_t block[WIRE_PLAN_MAX], mode = some_mode(r);
+	char what[60];
+
+	settle(r);
+	for (n = 1; n <= r->desc.plan_entries && n <= room &&
+	     (n <= DEALBOX_MAX_CARDS || mode == DEALBOX_PLAN_BY_POSITION); n++) {
+		snprintf(what, sizeof(what), "a plan of %u bytes", (unsigned int)WIRE_PLAN_SIZE(n));
+		expect_plan(r, "R-3-5", block, good(r, block, mode, n), 0, 0, what);
+	}
+}
+
+/* A plan stays loaded behind ABORT, a test deal and a stop (R-3-10). */
+static void stays(struct run *r)
+{
+	uint32_t plan;
+	uint8_t error;
+
+	reach(r, DEALBOX_STATE_DEALING);
+	plan = r->plan.plan_id;
+	settle(r);
+	check(r, "R-3-10", status(r).plan_id == plan, "ABORT makes the machine forget the plan");
+	fresh_board(r);
+	if (HAS(r, TEST_DEAL)) {
+		error = command(r, DEALBOX_OP_TEST_DEAL, 0, r->observer.insertion, 1, NULL);
+		check(r, "R-7-1", !error, "TEST_DEAL is refused with error %u", error);
+		await_end(r, 60000);
+		check(r, "R-3-10", status(r).plan_id == plan, "TEST_DEAL makes the machine forget the plan");
+		fresh_board(r);
+	}
+	r->route = true;
+	error = start(r);
+	check(r, "R-3-10", !error, "the plan cannot be started any more: error %u", error);
+	settle(r);
 }
 
 /* One byte is changed; the checksum is right. */
@@ -421,7 +465,9 @@ static void numbers(struct run *r)
 #define STORED	DEALBOX_CAP_STORED_PLAN
 
 const struct test_row plan_tests[] = {
-	{ "plans", "good", "R-3-5 R-3-8 R-3-12", "plans at the limits", 0, STORED, good_plans },
+	{ "plans", "good", "R-2.3-5 R-3-5 R-3-8 R-3-12", "plans at the limits", 0, STORED, good_plans },
+	{ "plans", "lengths", "R-3-5", "plans of each length", 0, STORED, lengths },
+	{ "plans", "stays", "R-3-10", "a plan stays loaded", NEED_HANDS | NEED_BOARD, STORED, stays },
 	{ "plans", "modes", "R-3-12 R-3-14", "modes with and without their capability", 0, STORED,
 	  capabilities },
 	{ "plans", "fields", "R-0-3 R-3-8 R-3-14", "each field of the header at fault", 0, STORED, fields },

@@ -222,6 +222,27 @@ const struct requirement requirements[] = {
 	{ "R-S3-8", NULL, true },
 	{ "R-S3-9", HOST, true },
 	{ "R-S3-10", NULL, true },
+	/* docs/userspace-api/dealbox.rst */
+	{ "K-1" },
+	{ "K-2" },
+	{ "K-3" },
+	{ "K-4" },
+	{ "K-5" },
+	{ "K-6" },
+	{ "K-7" },
+	{ "K-8" },
+	{ "K-9" },
+	{ "K-10" },
+	{ "K-11" },
+	{ "K-12" },
+	{ "K-13" },
+	{ "K-14" },
+	{ "K-15" },
+	{ "K-16" },
+	{ "K-17" },
+	{ "K-18" },
+	{ "K-19" },
+	{ "K-20" },
 	{ 0 }
 };
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "local.h"
 #include "requirements.h"
 #include "tests.h"
 
@@ -22,7 +23,7 @@
 
 const struct test_row *const test_tables[] = {
 	descriptor_tests, query_tests, command_tests, plan_tests, event_tests, dealing_tests,
-	stop_tests, bus_tests, gate_tests, frame_tests, attest_tests, hostile_tests,
+	stop_tests, bus_tests, gate_tests, frame_tests, attest_tests, hostile_tests, module_tests,
 	endurance_tests, NULL,
 };
 
@@ -280,6 +281,43 @@ static void ask_descriptor(struct run *r)
 	}
 }
 
+/*
+ * The module has configured the machine, and others may have used it: what is true now is the
+ * beginning. Returns false if the machine does not answer.
+ */
+static bool connect_local(struct run *r, char *error, size_t size)
+{
+	struct observer *o = &r->observer;
+	uint8_t data[DATA_MAX] = { 0 };
+	struct wire_status s;
+
+	r->serial = local_describe(r->access->local, &r->desc, r->serial_number, r->product,
+				   sizeof(r->product));
+	r->misdescribed = false;
+	if (local_query(r->access->local, WIRE_GET_STATUS, 0, data) < 0 ||
+	    !dealbox_decode_status(data, &s)) {
+		snprintf(error, size, "%s: the machine does not answer", r->address);
+		return false;
+	}
+	*o = (struct observer){
+		.desc = r->desc, .fault = o->fault, .context = o->context, .configured = true,
+		.next = s.next_event, .board = s.flags & DEALBOX_STATUS_BOARD,
+		.at_power_on = s.flags & DEALBOX_STATUS_IN_DOUBT,
+		.cover_open = s.flags & DEALBOX_STATUS_COVER_OPEN,
+		.hopper = s.flags & DEALBOX_STATUS_HOPPER, .spent = s.flags & DEALBOX_STATUS_SPENT,
+		.insertion = s.insertion, .board_number = s.board, .used = { s.insertion },
+		.used_count = 1, .state = s.state, .fault_type = s.fault, .plan_number = s.plan_id,
+		.loaded = s.plan_id, .total = s.cards_total, .position = s.cards_done,
+		.done = s.cards_done, .running = s.state >= DEALBOX_STATE_DEALING &&
+			s.state <= DEALBOX_STATE_HELD,
+	};
+	o->started = o->running;
+	memcpy(o->counts, s.counts, sizeof(o->counts));
+	memset(o->gate, DEALBOX_NONE, sizeof(o->gate));
+	r->event_judged = r->event_seen = r->event_count = 0;
+	return true;
+}
+
 /* Open the machine and configure it, as the host's USB core does. Returns false if there is none. */
 static bool connect_machine(struct run *r, uint8_t reason, char *error, size_t size)
 {
@@ -289,6 +327,8 @@ static bool connect_machine(struct run *r, uint8_t reason, char *error, size_t s
 	r->access = access_open(r->address, error, size);
 	if (!r->access)
 		return false;
+	if (r->access->local)
+		return connect_local(r, error, size);
 	if (standard(r, 0x80, 6, 0x100, 0, r->device, sizeof(r->device)) != sizeof(r->device)) {
 		snprintf(error, size, "%s: there is no device descriptor", r->address);
 		return false;
@@ -342,6 +382,11 @@ bool reconnect(struct run *r, uint8_t reason)
 	sigjmp_buf end;
 	bool good;
 
+	/* The module gives the first events of a machine that comes back to nobody. */
+	if (r->access->local) {
+		r->gone = true;
+		not_supported(r, "by local:, a machine that comes back is a new one; test it by usb: for that");
+	}
 	memcpy(&end, &r->end, sizeof(end));
 	disconnect_machine(r);
 	good = connect_machine(r, reason, error, sizeof(error));
@@ -536,6 +581,10 @@ static struct json_object *words(const char *text)
 /* Return why a test is not for this machine, or NULL. */
 static const char *unsuitable(const struct run *r, const struct test_row *row)
 {
+	if (row->needs & NEED_MODULE && !r->access->local)
+		return "this is a test of the module: use a local: address";
+	if (row->needs & NEED_RAW && r->access->local)
+		return "local: gives no raw access to the machine; test it by usb: for that";
 	if (row->needs & NEED_NATIVE && r->serial)
 		return "the machine speaks the serial dialect";
 	if (row->needs & NEED_SERIAL && !r->serial)

@@ -27,6 +27,8 @@
 #define NEED_BOARD	(1u << 3)	/* a board to deal into, and cards in the hopper */
 #define NEED_FAULTS	(1u << 4)	/* a fixture that makes faults: the emulator's */
 #define NEED_READER	(1u << 5)
+#define NEED_RAW	(1u << 6)	/* raw access, which local: does not give */
+#define NEED_MODULE	(1u << 7)	/* the machine is reached by the module, local: */
 
 struct fixture;
 struct run;
@@ -44,7 +46,7 @@ struct test_row {
 /* The tables, each ended by a row without a name */
 extern const struct test_row descriptor_tests[], query_tests[], command_tests[], plan_tests[],
 	event_tests[], dealing_tests[], stop_tests[], bus_tests[], gate_tests[], frame_tests[],
-	attest_tests[], hostile_tests[], endurance_tests[];
+	attest_tests[], hostile_tests[], module_tests[], endurance_tests[];
 extern const struct test_row *const test_tables[];	/* ended by NULL */
 
 /* --- what a test calls ------------------------------------------------------------------------ */
@@ -167,6 +169,8 @@ uint8_t command(struct run *r, uint8_t request, uint32_t a, uint32_t b, uint32_t
 		uint32_t *detail);
 struct wire_result get_result(struct run *r);
 bool is_same_result(const struct wire_result *a, const struct wire_result *b);
+/* local: give the module a plan. Returns the error code. */
+uint8_t load_local(struct run *r, const struct wire_plan *plan);
 /* GET_STATUS, when all events that it tells were fetched, compared with them. */
 struct wire_status status(struct run *r);
 struct dealbox_counters counters(struct run *r);
@@ -227,6 +231,8 @@ void fresh_board(struct run *r);
 /* Plans of the suite's own: card k into pocket k modulo bPockets, or position k. */
 void plan_by_card(struct run *r, struct wire_plan *plan, unsigned int entries);
 void plan_by_position(struct run *r, struct wire_plan *plan, unsigned int entries);
+/* The plan of ready(): as many cards as the machine takes, twelve at most where positions count. */
+void plan_default(struct run *r, struct wire_plan *plan);
 /* LOAD, and the block. Returns the error code of PLAN_LOADED. Nothing on a host-routed machine. */
 uint8_t load(struct run *r, const struct wire_plan *plan);
 /* START of r->plan for the board that is in. Returns the error code. */

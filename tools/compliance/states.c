@@ -36,7 +36,7 @@ void plan_by_position(struct run *r, struct wire_plan *plan, unsigned int entrie
 	plan_of(r, plan, DEALBOX_PLAN_BY_POSITION, entries);
 }
 
-static void plan_default(struct run *r, struct wire_plan *plan)
+void plan_default(struct run *r, struct wire_plan *plan)
 {
 	unsigned int room = r->desc.pocket_capacity * (unsigned int)r->desc.pockets;
 	unsigned int n = DEFAULT_CARDS;
@@ -60,12 +60,18 @@ uint8_t load(struct run *r, const struct wire_plan *plan)
 
 	r->plan = *plan;
 	r->observer.plan = &r->plan;
+	if (r->access->local) {
+		error = load_local(r, plan);
+		if (!error && !ROUTED(r))
+			await(r, DEALBOX_EV_PLAN_LOADED, 2000, "R-3-5");
+		return error;
+	}
 	if (ROUTED(r))
 		return 0;
 	size = dealbox_encode_plan(block, plan);
 	error = command(r, WIRE_LOAD, plan->plan_id, (uint32_t)size, 0, NULL);
-	if (!check(r, "R-5-1", !error, "LOAD is refused in state %s with error %u",
-		   state_name(r->observer.state), error))
+	if (!check(r, error == DEALBOX_ERR_BAD_VALUE ? "R-2.3-5" : "R-5-1", !error,
+		   "LOAD is refused in state %s with error %u", state_name(r->observer.state), error))
 		end_test(r);
 	ret = plan_out(r, block, size);
 	check(r, "R-3-12", ret >= 0, "the plan block ends with an error: %s", strerror(-ret));
@@ -200,22 +206,23 @@ void ready(struct run *r)
 		end_test(r);
 }
 
-/* A deal in which no card moves from the third on, where somebody can hold them. */
+/* A deal in which no card moves from the third (or the last) on, where somebody can hold them. */
 static void deal_and_hold(struct run *r)
 {
-	uint8_t error;
+	uint8_t error, last, i;
 
 	ready(r);
+	last = r->plan.feed < 3 ? (uint8_t)(r->plan.feed - 1) : 2;
 	if (has_faults(r))
-		do_step(r, "inject position 2: freeze");
+		do_step(r, "inject position %u: freeze", last);
 	error = start(r);
 	if (!check(r, "R-5-1", !error, "START is refused with error %u", error))
 		end_test(r);
 	await(r, DEALBOX_EV_DEAL_STARTED, 1500, "R-5.1-1");
 	if (has_faults(r)) {
-		/* a host routes two cards until then */
-		await(r, DEALBOX_EV_CARD_ROUTED, 5000, "R-5.1-1");
-		await(r, DEALBOX_EV_CARD_ROUTED, 5000, "R-5.1-1");
+		/* a host routes the cards before */
+		for (i = 0; i < last; i++)
+			await(r, DEALBOX_EV_CARD_ROUTED, 5000, "R-5.1-1");
 		do_step(r, "wait frozen");
 	}
 }

@@ -163,7 +163,7 @@ static bool do_words(struct run *r, const char *words, char *reply, size_t size)
 
 bool step(struct run *r, const char *words, ...)
 {
-	char text[200], reply[FIXTURE_LINE_MAX];
+	char text[400], reply[FIXTURE_LINE_MAX];
 	va_list args;
 
 	va_start(args, words);
@@ -174,7 +174,7 @@ bool step(struct run *r, const char *words, ...)
 
 void do_step(struct run *r, const char *words, ...)
 {
-	char text[200], reply[FIXTURE_LINE_MAX];
+	char text[400], reply[FIXTURE_LINE_MAX];
 	va_list args;
 
 	va_start(args, words);

@@ -7,6 +7,13 @@
 #define DEAL_MS		60000
 #define LAST(r)		((r)->plan.entries - 1)
 
+/* The rules of these tests concern the first four cards. */
+static void enough_cards(struct run *r)
+{
+	if (r->plan.feed < 5)
+		not_supported(r, "deals have fewer than five cards");
+}
+
 /* Start a deal with these rules; cards move. */
 static void begin(struct run *r, const char *rules)
 {
@@ -14,6 +21,7 @@ static void begin(struct run *r, const char *rules)
 	uint8_t error;
 
 	ready(r);
+	enough_cards(r);
 	snprintf(copy, sizeof(copy), "%s", rules);
 	for (rule = strtok_r(copy, "\n", &state); rule; rule = strtok_r(NULL, "\n", &state))
 		do_step(r, "inject %s", rule);
@@ -131,6 +139,7 @@ static void deck_short(struct run *r)
 	if (!ROUTED(r) && !HAS(r, BY_POSITION))
 		not_supported(r, "there are no deals by position");
 	ready(r);
+	enough_cards(r);
 	before = counters(r);
 	do_step(r, "hopper empty");
 	do_step(r, "hopper top S2 H3 CK");
@@ -145,6 +154,7 @@ static void deck_short(struct run *r)
 	do_step(r, "hopper fill");
 	do_step(r, "hopper top C2 C3 C4 C5 C6 C7 C8 C9 C10");
 	go_on(r, 3);
+	check(r, "R-5-16", r->observer.state == DEALBOX_STATE_DONE, "the deal does not go on at the same position");
 	settle(r);
 }
 
@@ -159,11 +169,12 @@ static void unreadable(struct run *r)
 	if (HAS(r, BY_CARD) && r->desc.plan_entries >= 52)
 		plan_by_card(r, &plan, 52);
 	else if (ROUTED(r))
-		plan_by_position(r, &plan, 5);
+		plan_default(r, &plan);
 	else
 		not_supported(r, "only deals by card stop at an unreadable card");
 	r->route = true;
 	load(r, &plan);
+	enough_cards(r);
 	from = r->event_count;
 	do_step(r, "inject position 3: unreadable");
 	error = start(r);
@@ -334,13 +345,13 @@ static void wrong_pocket(struct run *r)
 	clear(r, false, NULL);
 }
 
-static void pulled(struct run *r)
+static void pulled_in(struct run *r, uint8_t state)
 {
 	const struct event *event;
 	uint32_t insertion;
 	uint8_t position;
 
-	reach(r, DEALBOX_STATE_DEALING);
+	reach(r, state);
 	insertion = r->observer.insertion;
 	position = r->observer.position;
 	do_step(r, "remove force");
@@ -363,6 +374,14 @@ static void pulled(struct run *r)
 	check(r, "R-4.2-5", !(status(r).flags & DEALBOX_STATUS_SPENT), "the new board is spent");
 }
 
+/* "During the deal" is DEALING, PAUSED and HELD. */
+static void pulled(struct run *r)
+{
+	pulled_in(r, DEALBOX_STATE_DEALING);
+	pulled_in(r, DEALBOX_STATE_PAUSED);
+	pulled_in(r, DEALBOX_STATE_HELD);
+}
+
 static void removed_done(struct run *r)
 {
 	reach(r, DEALBOX_STATE_DONE);
@@ -378,9 +397,53 @@ static void removed_done(struct run *r)
 
 static void cover(struct run *r)
 {
-	reach(r, DEALBOX_STATE_FAULT);
-	check(r, "R-4.3-1", r->observer.fault_type == DEALBOX_EV_COVER_OPENED, "the fault is not COVER_OPENED");
-	clear(r, false, NULL);
+	static const uint8_t states[] = { DEALBOX_STATE_DEALING, DEALBOX_STATE_PAUSED, DEALBOX_STATE_HELD };
+	size_t i;
+
+	for (i = 0; i < sizeof(states); i++) {
+		reach(r, states[i]);
+		do_step(r, "cover open");
+		if (!check(r, "R-4.3-1", await_maybe(r, DEALBOX_EV_COVER_OPENED, 3000),
+			   "COVER_OPENED does not come in %s", state_name(states[i]))) {
+			step(r, "cover close");
+			end_test(r);
+		}
+		do_step(r, "cover close");
+		if (has_faults(r))
+			step(r, "thaw");
+		clear(r, false, NULL);
+	}
+}
+
+/* The sensor's flag is in whatever event carries the reading. */
+static void face_up(struct run *r)
+{
+	struct wire_plan plan;
+	const struct event *event;
+	uint8_t error;
+
+	settle(r);
+	fresh_board(r);
+	if (HAS(r, BY_CARD) && r->desc.plan_entries >= 52)
+		plan_by_card(r, &plan, 52);
+	else if (ROUTED(r))
+		plan_default(r, &plan);
+	else
+		not_supported(r, "only deals by card stop at a card that lies face up");
+	r->route = true;
+	load(r, &plan);
+	enough_cards(r);
+	do_step(r, "inject position 3: face-up");
+	error = start(r);
+	check(r, "R-5-1", !error, "START is refused with error %u", error);
+	while ((event = next_event(r, 6000)) &&
+	       !(event->e.position == 3 && (event->e.type == DEALBOX_EV_CARD_READ ||
+					    DEALBOX_EV_IS_STOP(event->e.type))))
+		;
+	check(r, event && event->e.type == DEALBOX_EV_CARD_READ ? "R-4.2-1" : "R-4.3-4",
+	      event && event->e.flags & DEALBOX_EVF_FACE_UP, "%s of a card that lies face up has not the flag",
+	      event ? event_name(event->e.type) : "no event");
+	settle(r);
 }
 
 static void hardware(struct run *r)
@@ -596,13 +659,15 @@ static void lock(struct run *r)
 	check(r, "R-5-15", step(r, "remove"), "RELEASE_BOARD does not open the lock");
 	do_step(r, "insert");
 	status(r);
+	check(r, "R-5-14", !step(r, "remove"), "the next board is not locked, since RELEASE_BOARD for that before");
+	status(r);
 }
 
 #define MADE	(NEED_FAULTS | NEED_BOARD)
 
 const struct test_row stop_tests[] = {
 	{ "stops", "feed-timeout", "R-4.3-1 R-5-3 R-5-13 R-5-16", "no card comes", MADE, .run = feed_timeout },
-	{ "stops", "deck-short", "R-4.3-1 R-4.3-7 R-6-12", "the hopper runs empty", MADE, .run = deck_short },
+	{ "stops", "deck-short", "R-4.3-1 R-4.3-7 R-5-16 R-6-12", "the hopper runs empty", MADE, .run = deck_short },
 	{ "stops", "unreadable", "R-4.3-1 R-4.3-4 R-6-9", "a card that cannot be read, by card",
 	  MADE | NEED_READER, .run = unreadable },
 	{ "stops", "unreadable-position", "R-4.2-1", "the same by position", MADE | NEED_READER,
@@ -622,6 +687,8 @@ const struct test_row stop_tests[] = {
 	{ "stops", "removed", "R-2.1-6 R-5-2", "the board is taken out behind DEAL_DONE",
 	  NEED_HANDS | NEED_BOARD, .run = removed_done },
 	{ "stops", "cover", "R-4.3-1 R-4.3-9", "the cover is opened", NEED_HANDS | NEED_BOARD, .run = cover },
+	{ "stops", "face-up", "R-4.3-4", "a card that lies face up", MADE | NEED_READER, DEALBOX_CAP_FACE_SENSOR,
+	  face_up },
 	{ "stops", "hardware", "R-4.3-1 R-4.3-8 R-2.3-1", "HARDWARE", MADE, .run = hardware },
 	{ "stops", "pause", "R-2.1-9 R-4-15 R-5-3 R-5-4 R-5-5 R-5-6 R-5-8", "PAUSE and RESUME", MADE,
 	  .run = pause_feed },

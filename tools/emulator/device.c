@@ -139,6 +139,7 @@ void device_suspend(struct device *d)
 {
 	if (BROKEN(d, frame_suspended))
 		memset(&d->frames, 0, sizeof(d->frames));
+	machine_suspended(d->machine);
 }
 
 bool device_configured(const struct device *d)
@@ -150,7 +151,7 @@ bool device_wakes(const struct device *d)
 {
 	if (BROKEN(d, wakeup_missing))
 		return false;
-	return d->remote_wakeup && machine_view(d->machine).queued;
+	return d->remote_wakeup && machine_wakes(d->machine);
 }
 
 uint32_t device_submitted(const struct device *d)
@@ -269,6 +270,8 @@ static int set_configuration(struct device *d, uint16_t value)
 {
 	if (value > 1)
 		return -EPIPE;
+	if (BROKEN(d, configured_once) && value == d->configuration)
+		return 0;
 	restart(d);
 	if (value)
 		machine_configure(d->machine);
@@ -352,6 +355,8 @@ static int vendor_request(struct device *d, const struct transfer *transfer, boo
 
 	if (BROKEN(d, index_last) && index && setup[0] == WIRE_REQ_OUT)
 		machine_command(d->machine, setup[1], value, transfer->data, transfer->length);
+	if (BROKEN(d, index_high))
+		index &= 255;
 	if (!d->configuration || (index != 0 && !BROKEN(d, index_ignored)))
 		return -EPIPE;
 	/* in frames, and in each dialect on endpoint 0 */
@@ -363,6 +368,8 @@ static int vendor_request(struct device *d, const struct transfer *transfer, boo
 		return -EPIPE;
 	if (setup[0] == WIRE_REQ_IN || (BROKEN(d, recipient) && setup[0] == (WIRE_REQ_IN & ~1))) {
 		length = machine_query(d->machine, setup[1], value, buf);
+		if (BROKEN(d, padded) && length && length < setup[6])
+			memset(buf + length, 0, setup[6] - length), length = setup[6];
 		return length ? (int)length : -EPIPE;
 	}
 	if (setup[0] != WIRE_REQ_OUT)
@@ -648,6 +655,14 @@ static void receive_frames(struct device *d, uint64_t now, const uint8_t *data, 
 {
 	struct frame frame;
 
+	if (BROKEN(d, frame_whole))
+		memset(&d->frames, 0, sizeof(d->frames));
+	while (BROKEN(d, frame_skipped) && length >= FRAME_BYTES(0) && data[0] == 0xdb &&
+	       length >= (size_t)FRAME_BYTES(data[3]) &&
+	       get_unaligned_le32(data + FRAME_HEADER + data[3]) != ~crc32c(~0, data + 1, 3u + data[3])) {
+		length -= FRAME_BYTES(data[3]);
+		data += FRAME_BYTES(data[3]);
+	}
 	while (dealbox_frame_read(&d->frames, &data, &length, &frame)) {
 		if (BROKEN(d, frame_behind_noise) && d->frames.dropped) {
 			d->frames.dropped = 0;

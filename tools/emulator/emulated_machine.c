@@ -22,7 +22,7 @@ bool has(const struct machine *m, uint32_t capability)
 
 static uint32_t machine_clock(const struct machine *m)
 {
-	return (m->now - m->power_on) / (MUTANT(m, clock_slow) ? 2 : 1);
+	return (m->now - m->power_on) / (MUTANT(m, clock_slow) ? 2 : MUTANT(m, clock_ms) ? 1000 : 1);
 }
 
 /* --- events (§4) ------------------------------------------------------------- */
@@ -166,11 +166,31 @@ size_t machine_fetch(struct machine *m, uint8_t *buf, size_t size)
 		return 0;
 	while (m->queue_count && length + WIRE_EVENT_SIZE <= size) {
 		memcpy(buf + length, m->queue[m->queue_head], WIRE_EVENT_SIZE);
+		if (MUTANT(m, clock_fetched))
+			put_unaligned_le32(machine_clock(m), buf + length + 8);
 		length += WIRE_EVENT_SIZE;
 		m->queue_head = (m->queue_head + 1) % MACHINE_QUEUE;
 		m->queue_count--;
 	}
 	return length;
+}
+
+bool machine_wakes(const struct machine *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->queue_count; i++)
+		if (!MUTANT(m, wakeup_keys) || m->queue[(m->queue_head + i) % MACHINE_QUEUE][0] ==
+		    DEALBOX_EV_BOARD_INSERTED || m->queue[(m->queue_head + i) % MACHINE_QUEUE][0] ==
+		    DEALBOX_EV_KEY)
+			return true;
+	return false;
+}
+
+void machine_suspended(struct machine *m)
+{
+	if (MUTANT(m, suspend_empties))
+		m->queue_count = 0;
 }
 
 uint64_t machine_fetch_at(const struct machine *m)
@@ -288,6 +308,7 @@ void deal_end(struct machine *m, enum machine_end end)
 	if (end == MACHINE_DONE) {
 		attest_done(m);
 		counters->boards_dealt++;
+		m->stored = *counters;
 	} else {
 		attest_drop(m);
 		counters->boards_voided++;
@@ -347,7 +368,8 @@ static void machine_forget(struct machine *m, uint32_t reason)
 	}
 	if (m->board.present && !MUTANT(m, board_untold)) {
 		event = event_of(DEALBOX_EV_BOARD_INSERTED);
-		event.flags = m->board.in_doubt ? DEALBOX_EVF_AT_POWER_ON : 0;
+		event.flags = m->board.in_doubt && !(MUTANT(m, flag_once) && m->configured_before) ?
+			DEALBOX_EVF_AT_POWER_ON : 0;
 		event.arg[0] = has(m, DEALBOX_CAP_BOARD_READER) ? m->board.number : 0;
 		event_send(m, &event);
 	}
@@ -557,7 +579,7 @@ static int values_load(const struct machine *m, const struct wire_command *cmd)
 	if (cmd->b && !is_plan_number(cmd->a))
 		return 1;
 	if (cmd->b && (cmd->b < WIRE_PLAN_SIZE(1) ||
-		       cmd->b > WIRE_PLAN_SIZE(m->config.desc.plan_entries)))
+		       cmd->b > WIRE_PLAN_SIZE(m->config.desc.plan_entries) - MUTANT(m, plan_longest)))
 		return 2;
 	return cmd->c ? 3 : 0;
 }
@@ -582,7 +604,7 @@ static int values_test_deal(const struct machine *m, const struct wire_command *
 
 static int values_locate(const struct machine *m, const struct wire_command *cmd)
 {
-	return cmd->a > (MUTANT(m, locate_short) ? 30 : 60) ? 1 : cmd->b ? 2 : cmd->c ? 3 : 0;
+	return cmd->a > (MUTANT(m, locate_short) ? 30 : 60u - MUTANT(m, locate_59)) ? 1 : cmd->b ? 2 : cmd->c ? 3 : 0;
 }
 
 static int values_attest(const struct machine *m, const struct wire_command *cmd)
@@ -600,13 +622,16 @@ static bool start_is_capture(const struct machine *m, const struct wire_command 
 
 static void run_set_param(struct machine *m, const struct wire_command *cmd)
 {
-	m->param[cmd->a - 1] = cmd->b;
+	if (!MUTANT(m, param_lost))
+		m->param[cmd->a - 1] = cmd->b;
 }
 
 static void run_load(struct machine *m, const struct wire_command *cmd)
 {
 	if (!MUTANT(m, load_keeps) || !cmd->b)
 		plan_forget(m);
+	if (MUTANT(m, load_idle))
+		m->state = DEALBOX_STATE_IDLE;
 	m->load_received = 0;
 	m->load_overrun = false;
 	if (!cmd->b && MUTANT(m, load_zero_event)) {
@@ -634,9 +659,11 @@ static void deal_begin(struct machine *m)
 	if (has(m, DEALBOX_CAP_ATTEST) && !m->deal.test)
 		attest_begin(&m->attest, m->board.insertion, has(m, DEALBOX_CAP_STORED_PLAN) ?
 			     m->plan_hash : NULL);
+	if (m->deal.capture && MUTANT(m, capture_room))
+		memset(m->let_in, 0, sizeof(m->let_in));
 	if (m->deal.capture)
 		m->board.captured = true;
-	else if (!MUTANT(m, spent_done) && !(MUTANT(m, test_unspent) && m->deal.test))
+	else if (!MUTANT(m, spent_done) && !MUTANT(m, spent_first) && !(MUTANT(m, test_unspent) && m->deal.test))
 		m->board.spent = true;
 	if (MUTANT(m, capture_spends))
 		m->board.spent = true;
@@ -662,6 +689,8 @@ static void run_test_deal(struct machine *m, const struct wire_command *cmd)
 {
 	m->deal = (struct deal){ .plan = MUTANT(m, test_number) ? 1 : DEALBOX_PLAN_TEST,
 		.test = true, .total = cmd->c };
+	if (MUTANT(m, test_plan))
+		plan_forget(m);
 	deal_begin(m);
 }
 
@@ -691,6 +720,8 @@ static void run_reread(struct machine *m, const struct wire_command *cmd)
 	(void)cmd;
 	if (MUTANT(m, reread_next))
 		machine_clear_path(m);
+	if (MUTANT(m, short_skips) && m->fault == DEALBOX_EV_DECK_SHORT)
+		m->deal.position++;
 	m->state = DEALBOX_STATE_DEALING;
 	m->fault = 0;
 	mechanics_go_on(m);
@@ -704,6 +735,8 @@ static void run_abort(struct machine *m, const struct wire_command *cmd)
 {
 	(void)cmd;
 	m->pending = PENDING_ABORT;
+	if (MUTANT(m, abort_plan))
+		plan_forget(m);
 	mechanics_pending(m);
 }
 
@@ -722,6 +755,7 @@ static void run_release(struct machine *m, const struct wire_command *cmd)
 {
 	(void)cmd;
 	m->board.locked = MUTANT(m, release_nothing);
+	m->released = true;
 }
 
 static void run_locate(struct machine *m, const struct wire_command *cmd)
@@ -903,7 +937,8 @@ static uint8_t check(const struct machine *m, uint8_t request, uint16_t value,
 	}
 	if (request == DEALBOX_OP_RELEASE_BOARD && !m->board.present)
 		return DEALBOX_ERR_NO_BOARD;
-	if (command->cover && m->cover_open)
+	if (command->cover && m->cover_open &&
+	    !(MUTANT(m, clear_open) && request == DEALBOX_OP_CLEAR_FAULT))
 		return DEALBOX_ERR_COVER_OPEN;
 	return DEALBOX_ERR_OK;
 }
@@ -934,7 +969,7 @@ bool machine_command(struct machine *m, uint8_t request, uint16_t value, const u
 	if (MUTANT(m, short_number) && length == 3)
 		cmd.sequence = 0x123456;
 	if ((cmd.sequence || MUTANT(m, repeat_zero)) && cmd.sequence == m->last.sequence &&
-	    m->last.request && !MUTANT(m, repeat_acts) &&
+	    m->last.request && !MUTANT(m, repeat_acts) && (m->last_accepted || !MUTANT(m, repeat_checked)) &&
 	    !(MUTANT(m, repeat_request) && request != m->last.request) &&
 	    !(MUTANT(m, repeat_length) && length != WIRE_COMMAND_SIZE))
 		return m->last_accepted;
@@ -949,6 +984,8 @@ bool machine_command(struct machine *m, uint8_t request, uint16_t value, const u
 	} else {
 		result.error = check(m, request, value, &cmd, nonce, &result.detail);
 	}
+	if (MUTANT(m, refused_spends) && result.error >= DEALBOX_ERR_NO_PLAN && request == DEALBOX_OP_START)
+		m->board.spent = true;
 	if (MUTANT(m, refused_unlast) && result.error)
 		return false;
 	m->before = m->last;
@@ -992,8 +1029,14 @@ static void plan_mend(struct machine *m)
 	size_t end = m->load_received - 4, i;
 	uint32_t sum = ~crc32c(~0, m->load, end), is = get_unaligned_le32(m->load + end);
 
-	if (MUTANT(m, crc_ignored) || (MUTANT(m, crc_low) && sum >> 16 == is >> 16))
+	if (MUTANT(m, crc_ignored) || (MUTANT(m, crc_low) && sum >> 16 == is >> 16) ||
+	    (MUTANT(m, crc_half) && (uint16_t)sum == (uint16_t)is))
 		is = sum;
+	if (MUTANT(m, plan_pockets) && is == sum) {
+		for (i = m->config.desc.pockets; i < DEALBOX_MAX_POCKETS; i++)
+			m->load[16 + i] = 0;
+		is = ~crc32c(~0, m->load, end);
+	}
 	if (MUTANT(m, plan_reserved) && is == sum) {
 		for (i = 0; i < sizeof(reserved); i++)
 			m->load[reserved[i]] = 0;
@@ -1057,7 +1100,8 @@ bool machine_bulk(struct machine *m, const uint8_t *data, size_t length)
 	} else {
 		memcpy(m->load + m->load_received, data, length);
 		m->load_received += length;
-		if (m->load_received < m->load_length)
+		if (m->load_received < m->load_length ||
+		    (MUTANT(m, plan_full_packet) && m->load_received % 64 == 0))
 			return true;
 	}
 	m->load_deadline = MACHINE_NEVER;
@@ -1074,11 +1118,27 @@ void machine_refuse_plan(struct machine *m, uint8_t error, uint32_t detail)
 void machine_gate(struct machine *m, const uint8_t *data, size_t length)
 {
 	struct dealbox_counters *counters = &m->memory.counters;
+	uint8_t copy[WIRE_GATE_SIZE];
 	struct wire_gate gate;
 
+	if (MUTANT(m, gate_long) && length > WIRE_GATE_SIZE)
+		length = WIRE_GATE_SIZE;
+	if (MUTANT(m, gate_reason) && length == WIRE_GATE_SIZE && data[1] != DEALBOX_NONE) {
+		memcpy(copy, data, length);
+		copy[2] = 0;
+		data = copy;
+	}
 	if (wire_gate_get(data, length, &gate)) {
 		if (mechanics_gate(m, &gate))
 			return;
+		if (MUTANT(m, gate_after) && m->late_event && gate.number == m->late_event &&
+		    m->state == DEALBOX_STATE_HELD) {
+			m->state = DEALBOX_STATE_DEALING;
+			m->fault = 0;
+			mechanics_resume_gate(m);
+			if (mechanics_gate(m, &gate))
+				return;
+		}
 		if (m->late_event && gate.number == m->late_event) {
 			counters->gates_late++;
 			return;
@@ -1101,6 +1161,10 @@ static void power_on(struct machine *m)
 	m->next_event = 1;
 	m->state = DEALBOX_STATE_IDLE;
 	m->fault = 0;
+	if (MUTANT(m, counters_saved))
+		m->memory.counters = m->stored;
+	if (MUTANT(m, insertion_kept) && m->memory.insertion)
+		m->memory.insertion--;
 	if (MUTANT(m, counters_lost))
 		memset(&m->memory.counters, 0, sizeof(m->memory.counters));
 	m->memory.counters.power_ons++;

@@ -102,6 +102,10 @@ void machine_gate(struct machine *machine, const uint8_t *data, size_t length);
 size_t machine_fetch(struct machine *machine, uint8_t *buf, size_t size);
 /* Return when events can be fetched, which may be in the past; MACHINE_NEVER if none are queued. */
 uint64_t machine_fetch_at(const struct machine *machine);
+/* Return true if an event is queued for which a suspended machine wakes the host. */
+bool machine_wakes(const struct machine *machine);
+/* The bus is suspended. */
+void machine_suspended(struct machine *machine);
 
 /* --- the operator --------------------------------------------------------------- */
 /* Insert an empty board. Returns 0, -EBUSY if there is a board, or -ENXIO without power. */

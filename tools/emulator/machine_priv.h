@@ -61,6 +61,8 @@ struct deal {
 struct machine {
 	struct machine_config config;
 	struct machine_memory memory;
+	bool released;		/* a mutant: RELEASE_BOARD was sent once */
+	struct dealbox_counters stored;	/* a mutant: what is left of them without power */
 	uint64_t now, random;
 
 	/* power and bus */
@@ -155,5 +157,7 @@ void mechanics_cut(struct machine *m);
 void mechanics_run(struct machine *m);
 uint64_t mechanics_next(const struct machine *m);
 bool mechanics_gate(struct machine *m, const struct wire_gate *gate);
+/* A card that came to rest behind GATE_LATE waits for its gate command again: a mutant. */
+void mechanics_resume_gate(struct machine *m);
 
 #endif

@@ -89,7 +89,7 @@ void machine_hopper_changed(struct machine *m)
 	struct wire_event event = event_of(cards ? DEALBOX_EV_HOPPER_LOADED :
 					   DEALBOX_EV_HOPPER_EMPTY);
 
-	if (cards == m->hopper_had_cards)
+	if (cards == m->hopper_had_cards && !(MUTANT(m, hopper_each) && cards && !m->deal.running))
 		return;
 	m->hopper_had_cards = cards;
 	if (!cards && MUTANT(m, hopper_silent))
@@ -143,6 +143,8 @@ static void settle(struct machine *m)
 		event.position = m->deal.position;
 		memcpy(event.arg, m->deal.counts, sizeof(event.arg));
 		event_send(m, &event);
+		if (MUTANT(m, done_again))
+			event_send(m, &event);
 		deal_end(m, MACHINE_DONE);
 		m->state = DEALBOX_STATE_DONE;
 	}
@@ -259,6 +261,8 @@ static void feed(struct machine *m)
 		next_card(m);
 		return;
 	}
+	if (MUTANT(m, spent_first) && !m->deal.capture)
+		m->board.spent = true;
 	while (cards-- && m->hopper.count) {
 		struct card card = pile_take(&m->hopper, 0);
 
@@ -361,7 +365,7 @@ static struct wire_event reading_event(const struct machine *m, uint8_t type)
 	event.card = m->reading.card;
 	event.quality = m->reading.quality;
 	event.code = m->reading.code;
-	event.flags = m->reading.flags;
+	event.flags = MUTANT(m, stop_face) && DEALBOX_EV_IS_STOP(type) ? 0 : m->reading.flags;
 	return event;
 }
 
@@ -473,6 +477,11 @@ static void late(struct machine *m)
 		return;
 	}
 	machine_stop(m, &event);
+}
+
+void mechanics_resume_gate(struct machine *m)
+{
+	step_to(m, STEP_WAIT, m->now);
 }
 
 bool mechanics_gate(struct machine *m, const struct wire_gate *gate)
@@ -679,7 +688,8 @@ int machine_insert(struct machine *m, uint16_t number)
 		m->board.insertion = ++m->memory.insertion;
 	m->board.ordinal = ++m->boards;
 	m->board.number = number;
-	m->board.locked = has(m, DEALBOX_CAP_BOARD_LOCK) && !MUTANT(m, unlocked);
+	m->board.locked = has(m, DEALBOX_CAP_BOARD_LOCK) && !MUTANT(m, unlocked) &&
+		!(MUTANT(m, released_again) && m->released);
 	m->board.present = true;
 	if (m->config.save)
 		m->config.save(m->config.context, &m->memory);
@@ -697,6 +707,11 @@ int machine_remove(struct machine *m, bool force)
 		return -ENOENT;
 	if (m->board.locked && m->powered && !force)
 		return -EPERM;
+	if (deal_is_on(m) && MUTANT(m, pulled_held) && m->state == DEALBOX_STATE_HELD) {
+		deal_end(m, MACHINE_VOID);
+		m->state = DEALBOX_STATE_IDLE;
+		m->fault = 0;
+	}
 	if (deal_is_on(m)) {
 		event = event_of(DEALBOX_EV_BOARD_PULLED);
 		event.position = m->deal.position;
@@ -734,7 +749,8 @@ void machine_cover(struct machine *m, bool open)
 		return;
 	m->cover_open = open;
 	event_send(m, &event);
-	if (open && deal_is_on(m)) {
+	if (open && deal_is_on(m) && !(MUTANT(m, cover_paused) && m->state == DEALBOX_STATE_PAUSED) &&
+	    !(MUTANT(m, resume_open) && m->state == DEALBOX_STATE_HELD)) {
 		event = event_of(DEALBOX_EV_COVER_OPENED);
 		event.position = m->deal.position;
 		machine_stop(m, &event);
@@ -754,7 +770,8 @@ void machine_key(struct machine *m, uint32_t key, bool pressed)
 		m->state = DEALBOX_STATE_DEALING;
 		next_card(m);
 	}
-	if (key == DEALBOX_KEY_STOP && pressed && !MUTANT(m, stop_key) && m->state == DEALBOX_STATE_DEALING &&
+	if (key == DEALBOX_KEY_STOP && pressed && !MUTANT(m, stop_key) &&
+	    !(MUTANT(m, test_key) && m->deal.test) && m->state == DEALBOX_STATE_DEALING &&
 	    m->pending == PENDING_NONE) {
 		m->pending = PENDING_PAUSE;
 		m->pause_reason = DEALBOX_PAUSED_BY_KEY;

@@ -24,6 +24,7 @@
 
 static const struct mutant mutants[] = {
 	CODE_MUTANTS(CODE)
+	MAKER_MUTANTS(CODE)
 	IN_EACH_STATE(load, WIRE_LOAD, PLAIN, "R-5-1")
 	IN_EACH_STATE(set_param, WIRE_SET_PARAM, PLAIN, "R-5-1")
 	IN_EACH_STATE(start, DEALBOX_OP_START, PLAIN, "R-5.2-3")

@@ -24,6 +24,8 @@
 #define IS_ROUTED_SMALL	"--kind routed --pocket-capacity 3"
 #define IS_ROUTED_BLIND	"--kind routed --reader none --capabilities by-position,exit-sensors,test-deal"
 #define IS_ROUTED_SERIAL	"--kind routed --dialect serial"
+#define IS_NARROW	"--pocket-capacity 13"
+#define IS_FACING	"--capabilities by-card,by-position,test-deal,exit-sensors,face-sensor,keys"
 
 /* X(name, requirement, machine, what) */
 #define CODE_MUTANTS(X) \
@@ -174,10 +176,55 @@
 	X(frame_kind, "R-S2-5", IS_SERIAL, "the kind 04 is taken for a REQUEST") \
 	X(frame_plan, "R-S3-8", IS_SERIAL, "a plan without LOAD is taken")
 
+/*
+ * Faults that a maker's firmware may have: a list that was made from the pages alone, without a look at
+ * the tests
+ */
+#define MAKER_MUTANTS(X) \
+	X(repeat_checked, "R-2.2-4", PLAIN, "a repetition of a refused command is checked again") \
+	X(crc_half, "R-3-13", PLAIN, "only the low half of the checksum is compared") \
+	X(plan_pockets, "R-3-14", PLAIN, "counts of pockets that there are not are not checked") \
+	X(plan_full_packet, "R-3-5", PLAIN, "a plan that ends with a full packet is not complete") \
+	X(refused_spends, "R-5.2-2", PLAIN, "a START that is refused spends the insertion") \
+	X(spent_first, "R-5.2-2", PLAIN, "an insertion is spent when the first card is fed") \
+	X(capture_room, "R-4.3-6", IS_NARROW, "the cards of an earlier capture do not count") \
+	X(configured_once, "R-1.2-1", PLAIN, "SET_CONFIGURATION with the same value does nothing") \
+	X(clock_fetched, "R-4-4", PLAIN, "the clock of an event is that of when it is fetched") \
+	X(clock_ms, "R-4-4", PLAIN, "the clock counts milliseconds") \
+	X(gate_after, "R-6-3", IS_ROUTED, "a gate command behind GATE_LATE lets the card go") \
+	X(gate_long, "R-6-3", IS_ROUTED, "a gate command of more than 16 bytes is taken") \
+	X(gate_reason, "R-6-3", IS_ROUTED, "a pocket with a reason is taken") \
+	X(pulled_held, "R-4.3-1", PLAIN, "a board is taken out in HELD without BOARD_PULLED") \
+	X(cover_paused, "R-4.3-1", PLAIN, "the cover is opened in PAUSED without COVER_OPENED") \
+	X(clear_open, "R-2.3-1", PLAIN, "CLEAR_FAULT is accepted while the cover is open") \
+	X(resume_open, "R-4.3-1", PLAIN, "the cover is opened in HELD without COVER_OPENED") \
+	X(wakeup_keys, "R-1.2-9", PLAIN, "only a board or a key wakes the host") \
+	X(counters_saved, "R-2.1-7", PLAIN, "the counters are stored at DEAL_DONE only") \
+	X(insertion_kept, "R-5.2-1", PLAIN, "the number of the last insertion is forgotten behind a power cut") \
+	X(locate_59, "R-2.3-7", PLAIN, "LOCATE refuses 60 s") \
+	X(plan_longest, "R-2.3-5", PLAIN, "the longest plan is refused") \
+	X(index_high, "R-2-2", PLAIN, "the high byte of wIndex is ignored") \
+	X(test_key, "R-5-18", PLAIN, "the stop key does not pause a test deal") \
+	X(short_skips, "R-5-16", PLAIN, "REREAD behind DECK_SHORT leaves a position out") \
+	X(padded, "R-2.1-1", PLAIN, "answers are filled up to wLength") \
+	X(flag_once, "R-5.2-8", PLAIN, "behind a second configuration, a board in doubt has no flag") \
+	X(suspend_empties, "R-4-11", PLAIN, "a suspend empties the queue of events") \
+	X(frame_skipped, "R-S2-4", IS_SERIAL, "behind a wrong sum, the whole frame is passed over") \
+	X(frame_whole, "R-S2-1", IS_SERIAL, "a frame must come in one transfer") \
+	X(stop_face, "R-4.3-4", IS_FACING, "a stop has no face-up flag") \
+	X(abort_plan, "R-3-10", PLAIN, "ABORT makes the machine forget the plan") \
+	X(test_plan, "R-3-10", PLAIN, "TEST_DEAL makes the machine forget the plan") \
+	X(load_idle, "R-5-4", PLAIN, "LOAD turns DONE into IDLE") \
+	X(param_lost, "R-2.2-3", PLAIN, "SET_PARAM is accepted and changes nothing") \
+	X(hopper_each, "R-4.1-1", PLAIN, "HOPPER_LOADED comes whenever cards are put in") \
+	X(done_again, "R-4.2-1", PLAIN, "DEAL_DONE comes twice") \
+	X(released_again, "R-5-14", IS_LOCKED, "a lock that was opened is open for the next board")
+
 enum mutant_code {
 	MUTANT_NONE,
 #define AS_ENUM(name, requirement, machine, what)	MUTANT_##name,
 	CODE_MUTANTS(AS_ENUM)
+	MAKER_MUTANTS(AS_ENUM)
 #undef AS_ENUM
 };
 
