@@ -6,6 +6,8 @@ reused: each "must" is in a list item that begins with R-<section>-<n>, one in e
 page's table of numbers accounts for every number that was ever assigned. And that the tests of
 machines know each of them: PROGRAM is dealbox-compliance.
 
+The kernel ABI's page, a PAGE that ends in .rst, has numbers of its own: K-<n>.
+
 usage: requirements.py PROGRAM PAGE...
 """
 import pathlib
@@ -123,7 +125,24 @@ check('a page in order has no fault', faults(SAMPLE))
 for name, old, new in BROKEN:
     assert old in SAMPLE
     check(f'{name} is found', [] if faults(SAMPLE.replace(old, new, 1)) else ['not found'])
-pages = {name: pathlib.Path(name).read_text(encoding='utf-8') for name in sys.argv[2:]}
+KERNEL = re.compile(r'^- K-(\d+) ', re.M)
+
+
+def kernel_faults(text):
+    """Return the errors of the numbers of the kernel ABI's page, and the numbers."""
+    numbers = [int(n) for n in KERNEL.findall(text)]
+    found = [] if numbers == list(range(1, len(numbers) + 1)) else [f'K-: not in order: {numbers}']
+    return found, frozenset(f'K-{n}' for n in numbers)
+
+
+check('numbers of the kernel ABI: a gap is found', [] if kernel_faults('- K-1 a\n- K-3 b\n')[0] else ['not found'])
+kernel_pages = [name for name in sys.argv[2:] if name.endswith('.rst')]
+kernel = frozenset()
+for name in kernel_pages:
+    wrong, kernel = kernel_faults(pathlib.Path(name).read_text(encoding='utf-8'))
+    check(pathlib.Path(name).name, wrong if kernel else ['no requirements'])
+pages = {name: pathlib.Path(name).read_text(encoding='utf-8') for name in sys.argv[2:]
+         if name not in kernel_pages}
 everything = frozenset().union(*(numbers_of(text) for text in pages.values()))
 for name, text in pages.items():
     check(pathlib.Path(name).name, faults(text, everything))
@@ -132,8 +151,10 @@ for name, text in pages.items():
 def uncovered(suite):
     """Return what is wrong with the suite's table of requirements, "R-1-1: TEST... or a reason"."""
     rows = dict(line.split(':', 1) for line in suite.splitlines())
-    numbers = {name.removeprefix('R-') for name in rows}
-    found = [f'R-{name}: the suite does not know it' for name in sorted(everything - numbers)]
+    found = [f'{name}: the suite does not know it' for name in sorted(kernel - rows.keys())]
+    found += [f'{name}: no page has it' for name in sorted(n for n in rows if n.startswith('K-') and n not in kernel)]
+    numbers = {name.removeprefix('R-') for name in rows if not name.startswith('K-')}
+    found += [f'R-{name}: the suite does not know it' for name in sorted(everything - numbers)]
     found += [f'R-{name}: no page has it' for name in sorted(numbers - everything)]
     for name, text in rows.items():
         tests, _, reason = text.partition(' not testable: ')
@@ -146,6 +167,8 @@ suite = subprocess.run([sys.argv[1], '--requirements'], stdout=subprocess.PIPE, 
 check('the suite for machines has each requirement', uncovered(suite))
 check('a requirement that it does not have is found',
       [] if uncovered(suite.replace('R-1-1:', 'R-1-99:')) else ['not found'])
+check('one of the kernel ABI that it does not have is found',
+      [] if uncovered(suite.replace('K-1:', 'K-99:')) else ['not found'])
 check('one without test and reason is found',
       [] if uncovered(re.sub('^R-1-1:.*', 'R-1-1:', suite, flags=re.M)) else ['not found'])
 print(f'1..{count}')

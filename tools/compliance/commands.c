@@ -423,6 +423,7 @@ static void repetition(struct run *r)
 /* A repeated START deals no second time, and a repeated PAUSE is answered behind its effect. */
 static void repeated_start(struct run *r)
 {
+	const struct event *event;
 	struct wire_result last;
 	struct wire_command wire;
 	uint8_t error;
@@ -436,7 +437,10 @@ static void repeated_start(struct run *r)
 				      ROUTED(r) ? r->plan.feed : 0 };
 	any_command(r, DEALBOX_OP_START, 0, &wire, 16, &ret);
 	check(r, "R-2.2-4", ret >= 0, "the repetition of an accepted START is not accepted");
-	await(r, DEALBOX_EV_DEAL_DONE, 60000, "R-4.2-1");
+	event = await_end(r, 60000);
+	no_joker(r, event);
+	check(r, "R-4.2-1", event && event->e.type == DEALBOX_EV_DEAL_DONE, "the deal ends with %s",
+	      event ? event_name(event->e.type) : "nothing");
 	while (fetch(r, 30))
 		;
 	r->event_seen = r->event_count;

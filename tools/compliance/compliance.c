@@ -54,7 +54,7 @@ static void help(void)
 	     "       dealbox-compliance compare REPORT REPORT\n"
 	     "       dealbox-compliance print [--paper NAME] REPORT FILE.pdf\n"
 	     "Tests whether a machine keeps the dealing machine protocol. It deals boards: put no\n"
-	     "board in that is to be played. ADDRESS is usb:, usb:PLACE or emu:PATH.\n\nOptions:");
+	     "board in that is to be played. ADDRESS is usb:, usb:PLACE, local:NODE or emu:PATH.\n\nOptions:");
 	for (i = 0; i < OPTIONS; i++) {
 		int width = printf("  --%s%s%s", option_rows[i].name, option_rows[i].arg ? " " : "",
 				   option_rows[i].arg ? option_rows[i].arg : "");

@@ -6,6 +6,20 @@
 #include "run.h"
 #include "tests.h"
 
+/* Return the number of events from the last STATE_LOST on, without those of unknown types. */
+static unsigned int told(const struct run *r)
+{
+	unsigned int count = 0;
+	size_t i = r->event_count;
+
+	while (i--) {
+		count += event_is_known(r->events[i].e.type);
+		if (r->events[i].e.type == DEALBOX_EV_STATE_LOST)
+			break;
+	}
+	return count;
+}
+
 /* Behind STATE_LOST the machine tells what is true (R-5.2-8): compare with what was before. */
 static void reconfigure(struct run *r, uint8_t reason)
 {
@@ -33,8 +47,8 @@ static void reconfigure(struct run *r, uint8_t reason)
 	last = get_result(r);
 	check(r, "R-1.2-1", !last.sequence && !last.request && !last.error && !last.detail,
 	      "the last command, number %u, is not forgotten", last.sequence);
-	check(r, "R-1.2-1", o->next == 1u + 1 + o->board + o->cover_open + o->hopper,
-	      "there are %u events behind the configuration", o->next - 1);
+	check(r, "R-1.2-1", told(r) == 1u + o->board + o->cover_open + o->hopper,
+	      "there are %u events behind the configuration", told(r));
 }
 
 static void configured(struct run *r)
@@ -76,8 +90,8 @@ static void unconfigured(struct run *r)
 	do_step(r, "cover close");
 	do_step(r, "cover open");
 	configure(r, DEALBOX_LOST_RESET);
-	check(r, "R-1.2-10", r->observer.next == 2u + r->observer.board + 1 + r->observer.hopper,
-	      "%u events behind STATE_LOST", r->observer.next - 2);
+	check(r, "R-1.2-10", told(r) == 1u + r->observer.board + 1 + r->observer.hopper,
+	      "%u events behind STATE_LOST", told(r) - 1);
 	check(r, "R-1.2-10", r->observer.cover_open, "COVER_OPEN is missing behind STATE_LOST");
 	do_step(r, "cover close");
 	status(r);
@@ -179,7 +193,7 @@ static void keys(struct run *r)
 		settle(r);
 	}
 	if (has_faults(r) && HAS(r, TEST_DEAL)) {
-		uint8_t error, n = (uint8_t)(r->desc.pockets < 2 ? 1 : 2);
+		uint8_t error, n = (uint8_t)(r->desc.pockets < 2 || r->desc.plan_entries < 2 ? 1 : 2);
 
 		fresh_board(r);
 		do_step(r, "inject on event DEAL_STARTED: freeze");
@@ -281,7 +295,6 @@ static void when_it_happened(struct run *r)
 	const struct event *event;
 	struct wire_status s;
 	uint32_t next;
-	uint64_t from;
 	size_t i;
 
 	settle(r);
@@ -293,8 +306,6 @@ static void when_it_happened(struct run *r)
 		dealbox_decode_status(data, &s);
 		if (s.next_event == next)
 			not_run(r, "the step \"%s\" was not done at once", steps[i]);
-		for (from = now_us(); now_us() - from < 50000;)
-			test_alive(r);
 		event = next_event(r, 1000);
 		check(r, "R-4-4", event && (int32_t)(event->e.clock_us - s.clock_us) <= 0,
 		      "the clock of %s is %d us behind that of a GET_STATUS which has numbered it",

@@ -69,6 +69,11 @@ static const struct form *form_of(uint8_t type)
 	return NULL;
 }
 
+bool event_is_known(uint8_t type)
+{
+	return form_of(type);
+}
+
 const char *event_name(uint8_t type)
 {
 	const struct form *form = form_of(type);

@@ -67,6 +67,7 @@ void observer_status(struct observer *o, const uint8_t *bytes);
 
 /* Return the name of an event's type, "event 42" for another. Valid until the next call. */
 const char *event_name(uint8_t type);
+bool event_is_known(uint8_t type);
 const char *state_name(uint8_t state);
 
 #endif

@@ -227,6 +227,21 @@ static void deal_and_hold(struct run *r)
 	}
 }
 
+/* No pocket for seven cards of eight, or even fewer pockets: a card without one comes soon. */
+static void plan_sparse(struct run *r, struct wire_plan *plan)
+{
+	unsigned int room = r->desc.pocket_capacity * (unsigned int)r->desc.pockets, used = 0, i;
+
+	plan_by_card(r, plan, 52);
+	for (i = 0; i < 52; i++) {
+		bool dealt = i % 8 == 0 && used < room && used < r->desc.plan_entries;
+
+		plan->pocket[i] = dealt ? (uint8_t)(used % r->desc.pockets) : DEALBOX_NONE;
+		used += dealt;
+	}
+	dealbox_count_plan(plan);
+}
+
 void reach(struct run *r, uint8_t state)
 {
 	struct wire_plan plan;
@@ -251,12 +266,7 @@ void reach(struct run *r, uint8_t state)
 		settle(r);
 		fresh_board(r);
 		if (ROUTED(r) || (HAS(r, BY_CARD) && r->desc.plan_entries >= 52)) {
-			/* no pocket for seven cards of eight: one of them comes soon */
-			plan_by_card(r, &plan, 52);
-			for (unsigned int i = 0; i < 52; i++)
-				if (i % 8)
-					plan.pocket[i] = DEALBOX_NONE;
-			dealbox_count_plan(&plan);
+			plan_sparse(r, &plan);
 			error = load(r, &plan);
 			check(r, "R-3-12", !error, "a good plan is refused with error %u", error);
 		} else if (has_faults(r)) {

@@ -153,8 +153,11 @@ static void take_frames(struct run *r, const uint8_t *data, size_t length)
 	struct frame frame;
 
 	while (dealbox_frame_read(&r->frames, &data, &length, &frame)) {
-		check(r, "R-S2-1", frame.kind == FRAME_ANSWER || frame.kind == FRAME_EVENT,
-		      "the machine sends a frame of the kind %02x", frame.kind);
+		check(r, "R-S2-1", frame.kind & 0x80, "the machine sends a frame of the kind %02x, which is the host's",
+		      frame.kind);
+		/* A later version may add kinds (R-S2-5). */
+		if (frame.kind != FRAME_ANSWER && frame.kind != FRAME_EVENT)
+			continue;
 		if (frame.kind == FRAME_EVENT) {
 			check(r, "R-S2-1", frame.length == WIRE_EVENT_SIZE && !frame.tag,
 			      "a frame EVENT has %u bytes and the tag %u", frame.length, frame.tag);
@@ -220,12 +223,18 @@ const struct event *next_event(struct run *r, unsigned int ms)
 {
 	uint64_t end = now_us() + ms * 1000ULL, now;
 
-	while (r->event_seen == r->event_count) {
+	for (;;) {
+		while (r->event_seen < r->event_count) {
+			const struct event *event = &r->events[r->event_seen++];
+
+			/* Others have types that a later version gives a meaning. */
+			if (event_is_known(event->e.type))
+				return event;
+		}
 		now = now_us();
 		if (!fetch(r, now < end ? (unsigned int)((end - now) / 1000) : 0) && now >= end)
 			return NULL;
 	}
-	return &r->events[r->event_seen++];
 }
 
 static const struct event *await_any(struct run *r, bool (*wanted)(uint8_t type, uint8_t which),
@@ -581,5 +590,6 @@ void configure(struct run *r, uint8_t reason)
 		r->gone = true;
 		end_test(r);
 	}
+	check(r, "R-1.2-2", true, "STATE_LOST came");
 	status(r);
 }

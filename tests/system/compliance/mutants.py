@@ -80,6 +80,8 @@ def requirements():
     found = {}
     for line in lines(COMPLIANCE, "--requirements"):
         number, _, rest = line.partition(":")
+        if number.startswith("K-"):
+            continue  # the module's, which a broken machine does not violate
         tests, _, reason = rest.partition(" not testable: ")
         found[number] = (tests.split(), reason)
     return found

@@ -56,7 +56,7 @@ tap.check("no machine", result.returncode == 3 and "dealbox-emulator --socket" i
 listed = text_of(COMPLIANCE, "--list")
 tap.check("each test is listed once, with requirements",
           len({line.split(":")[0] for line in listed.splitlines()}) == len(listed.splitlines()) and
-          all(re.search(r" \[R-S?[\d.]+-\d+( R-S?[\d.]+-\d+)*\]$", line) for line in listed.splitlines()), listed)
+          all(re.search(r" \[(R-S?[\d.]+-\d+|K-\d+)( (R-S?[\d.]+-\d+|K-\d+))*\]$", line) for line in listed.splitlines()), listed)
 
 options = re.findall(r"^  --([\w-]+)(?: ([A-Z]+))?", text_of(COMPLIANCE, "--help"), re.M)
 page = re.sub(".\x08", "", text_of("mandoc", "-T", "ascii", "-O", "width=500",
