@@ -492,6 +492,66 @@ def the_machine_signs_what_is_certified(box):
         1, "^REHEARSAL: ", r"\[rehearsal\] rr1 board 1 copy 1")
 
 
+def as_of_a_machine_that_signs(folder, key):
+    """What an enrolled machine with that key would have signed, if no emulator had dealt."""
+    opening = content(folder + "/opening")
+
+    def change(_n, body):
+        body = body.replace("\nby emulator\n", "\nby machine\n")
+        fields = dict(line.split(" ", 1) for line in body.splitlines()[1:])
+        if fields["key"] == "-":
+            return body
+        lines = "".join("%s %s\n" % (word, fields[word])
+                        for word in ("manifest", "session", "board", "copy", "machine", "insertion"))
+        salt = writer.blake2b(opening, b"dealbox salt 1\n", lines.encode())
+        old = bytes.fromhex(fields["statement"])
+        new = old[:6] + bytes([old[6] & ~1, 0]) + hashlib.blake2b(key.public, digest_size=32).digest()[:8] + old[16:]
+        # what it was sealed with depends on the statement
+        pads = [writer.blake2b(salt, b"dealbox nonce 1\n", statement) for statement in (old, new)]
+        nonce = bytes(a ^ b ^ c for a, b, c in zip(bytes.fromhex(fields["nonce"]), *pads))
+        for word, value in (("key", key.public), ("statement", new), ("nonce", nonce),
+                            ("attestation", key.sign(b"dealing machine attestation\n" + new))):
+            body = re.sub("\n%s .*\n" % word, "\n%s %s\n" % (word, value.hex()), body)
+        return body
+    signed_again(folder, change)
+
+
+@test
+def the_machines_word_is_compared_with_traces(box):
+    """Stored and routed, by card and by position: with the traces, every event counts."""
+    key = writer.Key("machine")
+    for n, (options, how, without) in enumerate([
+            ((), "", "PROVEN: .* by the machine's own word"),
+            (("--kind", "routed"), "", r"\[word-unclear\].* cannot compare: .*give the traces"),
+            (("--reader", "none", "--deck", "sorted"), "by-position", "PROVEN: .*cards were counted")]):
+        folder, club = "pc%d" % n, "club%d" % n
+        box.write("sorted", " ".join(suit + rank for suit in "SHDC" for rank in writer.RANKS) + "\n")
+        box.dealbox("square", "new", club, "--title", "T", "--info", "I", "--phase", "1:1:s%d:S" % n).expect(0)
+        organiser = box.dealbox("certificate", "new-key", "organiser%d" % n).expect(0).out.split()[-1]
+        pc = box.dealbox("certificate", "begin", folder).expect(0).out.split()[-1]
+        box.dealbox("certificate", "manifest", club, "-k", "organiser%d" % n, "-c", "1", "--pc", pc,
+                    "--enrol", "%s real signs%d" % (key.hex, n)).expect(0)
+        box.dealbox("certificate", "begin", folder, club + ".manifest").expect(0)
+        box.dealbox("square", "value", club, "7").expect(0)
+        box.dealbox("square", "deal", club, "-P", "1").expect(0)
+        capabilities = "attest,exit-sensors,by-position,keys" + ("" if how else ",by-card")
+        machine = box.machine("--capabilities", capabilities, *options, name="signs%d" % n)
+        box.deal("-m", machine.uri, *(("--how", how) if how else ()), "--certify", folder, "--record",
+                 "traces%d" % n, "s%d.pbn" % n).expect(0, "1 of 1 boards")
+        as_of_a_machine_that_signs(folder, key)
+        box.dealbox("certificate", "open", folder).expect(0)
+        verify = ("certificate", "verify", "--signer", organiser, club + ".manifest", folder + "/certificates",
+                  club + ".sqd")
+        box.dealbox(*verify).expect(1 if "unclear" in without else 0, without)
+        box.dealbox(*verify, "--traces", "traces%d" % n).expect(0, "^PROVEN: .* by the machine's own word")
+        # the PC says that the machine reported another event, and has committed to that
+        traces = content("traces%d" % n)
+        changed = re.sub(rb'("machine_time_us":)(\d+)', lambda m: m[1] + b"%d" % (int(m[2]) ^ 1), traces)
+        assert changed != traces
+        box.write("changed%d" % n, changed)
+        box.dealbox(*verify, "--traces", "changed%d" % n).expect(1, r"\[trace-other\]")
+
+
 @test
 def traces_bear_out_the_verdicts(box):
     key, _ = certified(box)
@@ -541,6 +601,23 @@ def a_board_without_certificate_is_missed(box):
     box.dealbox("certificate", "open", "pc").expect(0)
     box.dealbox("certificate", "verify", "club.manifest", "pc/certificates", "rr1.pbn", "rr2.pbn").expect(
         1, r"\[missing\] rr2 board 4 copy 1: there is no certificate", "6 of 8 boards")
+
+
+@test
+def a_board_dealt_by_hand_is_said_to_be(box):
+    key, _ = certified(box)
+    as_of_a_machine("pc")
+    box.dealbox("square", "deal", "club", "-P", "1", "-s", "2").expect(0)
+    for board, copies in ((3, 2), (4, 1)):
+        for copy in range(1, copies + 1):
+            box.dealbox("certificate", "hand", "pc", "rr2.pbn", str(board), str(copy)).expect(0, "only you say so")
+    box.dealbox("certificate", "hand", "pc", "rr2.pbn", "5").expect(2, "there is no board 5")
+    box.dealbox("certificate", "hand", "pc", "rr2.pbn", "x").expect(2, "BOARD")
+    box.dealbox("certificate", "open", "pc").expect(0)
+    result = box.dealbox("certificate", "verify", "--signer", key, "club.manifest", "pc/certificates", "club.sqd")
+    result.expect(1, "^NOT ALL IS PROVEN: 4 of 8", r"\[hand\] rr2 board 3 copy 2: dealt by hand",
+                  r"\[missing\] rr2 board 4 copy 2", r"rr2 board 4 copy 1 .*NOT PROVEN \(by hand\)")
+    assert not re.search(r"\[(gap|insertion-twice|deal)\]", result.out), result.out
 
 
 @test

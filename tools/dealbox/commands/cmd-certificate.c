@@ -148,6 +148,49 @@ static enum status begin_run(struct call *call)
 	return good ? STATUS_DONE : STATUS_INPUT;
 }
 
+/* Certify a board that people have dealt, because no machine could. */
+static enum status hand_run(struct call *call)
+{
+	char **operand = call->args->argv;
+	struct dealbox_certificate certificate = { .by = DEALBOX_BY_HAND, .exact = true };
+	struct dealbox_board board = DEALBOX_BOARD_INIT;
+	struct dealbox_square_session session;
+	struct dealbox_trace *none = dealbox_trace_new(0);
+	struct dealbox_set *set = NULL;
+	struct certifier certifier = { 0 };
+	unsigned long number, copy = 1;
+	bool good;
+
+	if (!args_number(call->args, "BOARD", operand[3], 1, DEALBOX_BOARD_DEALT_MAX, &number) ||
+	    (call->args->argc > 4 &&
+	     !args_number(call->args, "COPY", operand[4], 1, DEALBOX_COPIES_MAX, &copy))) {
+		dealbox_trace_free(none);
+		return STATUS_INPUT;
+	}
+	good = none && certifier_open(&certifier, operand[1]) &&
+	       session_find(dealbox_manifest_square(certifier.manifest), operand[2], "1", &session) &&
+	       set_to_deal_read(&operand[2], 1, false, "it was not certified", &set) == STATUS_DONE;
+	if (good && dealbox_set_get(set, (size_t)dealbox_set_find(set, (uint32_t)number), &board)) {
+		complain(NULL, "%s: there is no board %lu", operand[2], number);
+		good = false;
+	}
+	certificate.board = (uint32_t)number;
+	certificate.copy = (uint32_t)copy;
+	strcpy(certificate.pockets, "NESW");
+	strcpy(certificate.machine, "-");
+	if (good) {
+		strcpy(certificate.session, session.file);
+		good = certifier_add(&certifier, &certificate, &board.deal, none);
+	}
+	if (good)
+		say("%s: board %lu, copy %lu is certified as dealt by hand; only you say so", operand[1], number, copy);
+	dealbox_deal_wipe(&board.deal);
+	dealbox_set_free(set);
+	dealbox_trace_free(none);
+	certifier_close(&certifier);
+	return good ? STATUS_DONE : STATUS_INPUT;
+}
+
 static enum status open_run(struct call *call)
 {
 	struct certifier certifier;
@@ -595,6 +638,7 @@ static const struct action_row actions[] = {
 	{ "manifest", 2, 2, "a tournament", manifest_run },
 	{ "begin", 2, 3, "a folder, and a manifest once there is one", begin_run },
 	{ "machine", 1, 1, "no operand", machine_run },
+	{ "hand", 4, 5, "a folder, a file of deals, a board, and its copy if it is not 1", hand_run },
 	{ "open", 2, 2, "a folder", open_run },
 	{ "verify", 4, INT32_MAX, "a manifest, certificates and deals", verify_run },
 	{ NULL }
@@ -721,14 +765,15 @@ static const struct option_row certificate_options[] = {
 
 const struct command cmd_certificate = {
 	.name = "certificate",
-	.operands = "new-key|machine|begin|manifest|open|verify [OPERAND]...",
+	.operands = "new-key|machine|begin|manifest|hand|open|verify [OPERAND]...",
 	.summary = "Prove that the cards in the boards are the deals committed to",
 	.about = "new-key FILE: make a signing key. machine: print the machine as a manifest has it.\n"
 		 "begin FOLDER: create a folder for the certificates of this PC, and print its\n"
 		 "public key. manifest TOURNAMENT: sign everything that a published tournament\n"
 		 "promises. begin FOLDER MANIFEST: put the manifest into the folder;\n"
-		 "`dealbox deal --certify FOLDER` adds a certificate for each board. open FOLDER:\n"
-		 "after play, publish the secret that opens them. verify MANIFEST CERTIFICATES...\n"
+		 "`dealbox deal --certify FOLDER` adds a certificate for each board. hand FOLDER\n"
+		 "FILE BOARD [COPY]: add one for a board that people have dealt. open FOLDER: after\n"
+		 "play, publish the secret that opens them. verify MANIFEST CERTIFICATES...\n"
 		 "DEALS...: report for each board whether its cards are the deal that was committed\n"
 		 "to, and what is missing; DEALS are files of sessions, or the .sqd with its .sqk.\n"
 		 "The exit status is 0 only if every board and copy that was promised is proven.\n"
