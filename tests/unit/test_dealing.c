@@ -37,6 +37,8 @@ static struct {
 	bool nothing;				/* the next read gets neither event nor error */
 	struct dealbox_error what;
 	struct dealbox_plan plan;		/* the last SET_PLAN */
+	uint8_t nonce[DEALBOX_NONCE_SIZE];	/* the last ATTEST */
+	int attestation_error, identity_error;
 	unsigned int asked;			/* number of GET_STATUS */
 	unsigned int polls;			/* number of waits for events */
 	size_t more;				/* events that become available at each wait */
@@ -81,6 +83,38 @@ void __wrap_dealbox_machine_close(struct dealbox_machine *m);
 const struct dealbox_error *__wrap_dealbox_machine_error(const struct dealbox_machine *m);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout);
 int __wrap_clock_gettime(clockid_t id, struct timespec *now);
+
+int __wrap_dealbox_machine_attest(struct dealbox_machine *m, uint32_t insertion,
+				  const uint8_t nonce[DEALBOX_NONCE_SIZE]);
+int __wrap_dealbox_machine_get_attestation(struct dealbox_machine *m, struct dealbox_attestation *out);
+int __wrap_dealbox_machine_get_identity(struct dealbox_machine *m, struct dealbox_identity *out);
+
+int __wrap_dealbox_machine_attest(struct dealbox_machine *m, uint32_t insertion,
+				  const uint8_t nonce[DEALBOX_NONCE_SIZE])
+{
+	(void)m;
+	called("attest %u;", (unsigned int)insertion);
+	memcpy(machine.nonce, nonce, sizeof(machine.nonce));
+	return machine.error;
+}
+
+int __wrap_dealbox_machine_get_attestation(struct dealbox_machine *m, struct dealbox_attestation *out)
+{
+	(void)m;
+	called("attestation;");
+	memset(out->statement, 2, sizeof(out->statement));
+	memset(out->signature, 3, sizeof(out->signature));
+	return machine.attestation_error;
+}
+
+int __wrap_dealbox_machine_get_identity(struct dealbox_machine *m, struct dealbox_identity *out)
+{
+	(void)m;
+	called("identity;");
+	memset(out, 0, sizeof(*out));
+	memset(out->public_key, 1, sizeof(out->public_key));
+	return machine.identity_error;
+}
 
 int __wrap_dealbox_machine_fd(const struct dealbox_machine *m)
 {
@@ -1190,6 +1224,59 @@ static void test_undo(void **state)
 	world_end(&w);
 }
 
+/* What the machine signs is recorded with its nonce, of which no copy stays in memory. */
+static void test_attest(void **state)
+{
+	static const uint8_t zeros[DEALBOX_NONCE_SIZE];
+	struct dealbox_ledger_attestation found;
+	uint8_t first[DEALBOX_NONCE_SIZE];
+	struct world w;
+
+	(void)state;
+	world_begin(&w, 0);
+	begun(&w);
+	calls();
+	assert_int_equal(does(&w, STEP_ATTEST), DID_OK);
+	assert_string_equal(calls(), "attest 1;");
+	assert_memory_not_equal(machine.nonce, zeros, sizeof(zeros));
+	memcpy(first, machine.nonce, sizeof(first));
+	/* another time it is another */
+	assert_int_equal(does(&w, STEP_ATTEST), DID_OK);
+	calls();
+	assert_memory_not_equal(machine.nonce, first, sizeof(first));
+	memcpy(first, machine.nonce, sizeof(first));
+
+	/* there is none, or whose it is remains unknown */
+	machine.attestation_error = -ENODATA;
+	assert_int_equal(does(&w, STEP_SIGNED), DID_NO_ANSWER);
+	assert_string_equal(calls(), "attestation;");
+	assert_memory_equal(w.d.nonce, zeros, sizeof(zeros));
+	machine.attestation_error = 0;
+	machine.identity_error = -EIO;
+	assert_int_equal(does(&w, STEP_SIGNED), DID_NO_ANSWER);
+	assert_string_equal(calls(), "attestation;identity;");
+	machine.identity_error = 0;
+	assert_int_equal(dealbox_ledger_get_attestation(w.d.ledger, w.d.insertion, &found), -ENOENT);
+
+	memcpy(w.d.nonce, first, sizeof(first));
+	wiped.count = 0;
+	said(&w);
+	assert_int_equal(does(&w, STEP_SIGNED), DID_OK);
+	assert_string_equal(said(&w), "");
+	assert_true(was_wiped(sizeof(found)));
+	assert_memory_equal(w.d.nonce, zeros, sizeof(zeros));
+	assert_int_equal(dealbox_ledger_get_attestation(w.d.ledger, w.d.insertion, &found), 0);
+	assert_memory_equal(found.nonce, first, sizeof(first));
+	assert_int_equal(found.public_key[31], 1);
+	assert_int_equal(found.statement[95], 2);
+	assert_int_equal(found.signature[63], 3);
+	/* the ledger does not take it: the board is judged all the same */
+	assert_int_equal(does(&w, STEP_SIGNED), DID_OK);
+	assert_non_null(strstr(said(&w), "ledger 1.1: "));
+	memset(w.d.nonce, 9, sizeof(w.d.nonce));
+	world_end(&w);
+}
+
 /* ---- events ---- */
 
 static void test_names(void **state)
@@ -2109,6 +2196,7 @@ int main(void)
 		cmocka_unit_test(test_original),
 		cmocka_unit_test(test_void),
 		cmocka_unit_test(test_undo),
+		cmocka_unit_test(test_attest),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_doubts),
 		cmocka_unit_test(test_first_board),
