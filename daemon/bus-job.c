@@ -15,6 +15,20 @@
 #include "dealing/strv.h"
 #include "service-ledger.h"
 
+const struct job_option job_options[] = {
+	{ "replay", DEALBOX_JOB_REPLAY, true },
+	{ "sets-in-a-row", DEALBOX_JOB_SETS, true },
+	{ "descending", DEALBOX_JOB_DESCENDING, true },
+	{ "by-reader", DEALBOX_JOB_BY_READER, true },
+	{ "automatic-start", DEALBOX_JOB_AUTO_START, true },
+	{ "stop-card", DEALBOX_JOB_STOP_CARD, true },
+	{ "reversed-pockets", DEALBOX_JOB_REVERSED, true },
+	{ "by-position", DEALBOX_JOB_BY_POSITION, true },
+	{ "capture", DEALBOX_JOB_CAPTURE, false },
+	{ "by-law", DEALBOX_JOB_LAWS, false },
+	{ NULL, 0, false },
+};
+
 void job_path(uint64_t id, char path[JOB_PATH])
 {
 	snprintf(path, JOB_PATH, JOBS "/%llu", (unsigned long long)id);
@@ -49,7 +63,7 @@ void job_changed(struct service *s, uint64_t id)
 		return;
 	job_path(id, path);
 	sd_bus_emit_properties_changed(s->bus, path, "io.dealbox1.Job", "State", "Recorded", "Void",
-				       "Priority", NULL);
+				       "Priority", "Copies", "Skipped", NULL);
 	if (job_done(job))
 		sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Finished", "");
 }
@@ -60,6 +74,7 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 {
 	struct job *job = job_at(s, sd_bus_message_get_path(m));
 	struct dealbox_ledger_act act = { .act = kind };
+	struct station *st;
 	int err = 0;
 
 	if (!job)
@@ -69,6 +84,8 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 		err = sd_bus_message_read(m, "uu", &act.board, &act.copy);
 	else if (kind == DEALBOX_ACT_PRIORITY)
 		err = sd_bus_message_read(m, "i", &act.value);
+	else if (kind == DEALBOX_ACT_COPIES)	/* the ledger refuses more than it can have */
+		err = sd_bus_message_read(m, "u", &act.value);
 	if (err >= 0 && act.board && !job_has(job, act.board, act.copy))
 		return sd_bus_error_setf(error, ERROR("NotFound"), "job %llu has no copy %u of board %u",
 					 (unsigned long long)job->id, act.copy, act.board);
@@ -88,6 +105,9 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 	if (kind == DEALBOX_ACT_REDEAL)
 		job_set_state(job, act.board, act.copy, DEALBOX_LEDGER_COPY_OPEN);
 	job_changed(s, job->id);
+	/* What follows at a machine, and how many copies it is told, may be others now. */
+	for (st = s->stations->first; st; st = st->next)
+		service_notify(s, &(struct notice){ .kind = NOTICE_MACHINE_STATE, .station = st });
 	return sd_bus_reply_method_return(m, "");
 }
 
@@ -187,6 +207,62 @@ static int append_all(struct service *s, uint64_t job, sd_bus_message *reply, co
 					 "insertions; `dealbox ledger` shows them", INSERTIONS_MAX);
 	return err ? ledger_error(s, -EIO, error) : sd_bus_message_close_container(reply);
 }
+
+/* List the boards of the job. */
+static int job_boards(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	const struct job *job = job_at(s, sd_bus_message_get_path(m));
+	sd_bus_message *reply = NULL;
+	size_t n;
+	int err;
+
+	if (!job)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such job");
+	err = sd_bus_message_new_method_return(m, &reply);
+	if (err >= 0)
+		err = sd_bus_message_open_container(reply, 'a', "u");
+	for (n = 0; err >= 0 && n < job->count; n++)
+		err = append_number(reply, 'u', job->boards[n]);
+	if (err >= 0)
+		err = sd_bus_message_close_container(reply);
+	return send_reply(reply, err);
+}
+METHOD(job_boards, "status")
+
+static int append_copy(const struct dealbox_ledger_copy *copy, void *context)
+{
+	static const char *const states[] = { "open", "dealing", "recorded", "skipped" };
+	struct listed *listed = context;
+	int err;
+
+	if (++listed->count > INSERTIONS_MAX)
+		return -E2BIG;
+	err = sd_bus_message_append(listed->reply, "(uuus)", copy->board, copy->copy, copy->tries,
+				    states[copy->state]);
+	return err < 0 ? err : 0;
+}
+
+/* List the copies that were begun, recorded or skipped; all others are open. */
+static int job_copies(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	const struct job *job = job_at(s, sd_bus_message_get_path(m));
+	struct listed listed = { .ledger = s->ledger };
+	int err, read;
+
+	if (!job)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such job");
+	err = sd_bus_message_new_method_return(m, &listed.reply);
+	if (err >= 0)
+		err = sd_bus_message_open_container(listed.reply, 'a', "(uuus)");
+	if (err >= 0) {
+		read = dealbox_ledger_copies(s->ledger, job->id, append_copy, &listed);
+		err = read == -E2BIG ? sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the job has more "
+							 "than %d copies", INSERTIONS_MAX) :
+		      read ? ledger_error(s, -EIO, error) : sd_bus_message_close_container(listed.reply);
+	}
+	return send_reply(listed.reply, err);
+}
+METHOD(job_copies, "status")
 
 /* List all insertions of the job, with their outcomes. */
 static int job_insertions(sd_bus_message *m, struct service *s, sd_bus_error *error)
@@ -376,7 +452,7 @@ static int job_attestation(sd_bus_message *m, struct service *s, sd_bus_error *e
 }
 METHOD(job_attestation, "deal")
 
-/* Users who may add jobs may also end them. Skipping all that is left ends a job. */
+/* Users who may add jobs may also end them, or add copies. Skipping all that is left ends a job. */
 static const char *to_end_job(sd_bus_message *m, struct service *s)
 {
 	const struct job *job = job_at(s, sd_bus_message_get_path(m));
@@ -397,6 +473,18 @@ JOB_METHOD(job_cancel, DEALBOX_ACT_CANCEL, to_end_job(m, context))
 JOB_METHOD(job_skip, DEALBOX_ACT_SKIP, to_end_job(m, context))
 JOB_METHOD(job_redeal, DEALBOX_ACT_REDEAL, "manage")
 JOB_METHOD(job_priority, DEALBOX_ACT_PRIORITY, "manage")
+JOB_METHOD(job_set_copies, DEALBOX_ACT_COPIES, to_end_job(m, context))
+
+static int append_options(sd_bus_message *reply, const struct job *job)
+{
+	size_t n;
+	int err = sd_bus_message_open_container(reply, 'a', "s");
+
+	for (n = 0; err >= 0 && job_options[n].name; n++)
+		if (job->options & job_options[n].bit)
+			err = sd_bus_message_append(reply, "s", job_options[n].name);
+	return err < 0 ? err : sd_bus_message_close_container(reply);
+}
 
 /* Answer from memory, so that clients that poll cause no I/O on the ledger. */
 static int get_job(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -414,7 +502,8 @@ static int get_job(sd_bus *bus, const char *path, const char *interface, const c
 		{ "Boards", 'u', job ? job->count : 0 },
 		{ "Copies", 'u', job ? job->copies : 0 },
 		{ "Priority", 'i', job ? job->priority : 0 },
-		{ "Recorded", 'u', job ? job_recorded(job) : 0 },
+		{ "Recorded", 'u', job ? job_count(job, DEALBOX_LEDGER_COPY_RECORDED) : 0 },
+		{ "Skipped", 'u', job ? job_count(job, DEALBOX_LEDGER_COPY_SKIPPED) : 0 },
 		{ "Void", 'u', job ? job->voided : 0 },
 	};
 	size_t n;
@@ -428,6 +517,8 @@ static int get_job(sd_bus *bus, const char *path, const char *interface, const c
 			return append_number(reply, numbers[n].type, numbers[n].number);
 	if (!strcmp(property, "Session"))
 		return sd_bus_message_append(reply, "s", job->session);
+	if (!strcmp(property, "Options"))
+		return append_options(reply, job);
 	if (!strcmp(property, "Machines"))
 		return sd_bus_message_append_strv(reply, job->machines);
 	return sd_bus_message_append(reply, "s", job->repeat ? "repeat" :
@@ -441,17 +532,25 @@ const sd_bus_vtable job_vtable[] = {
 	SD_BUS_PROPERTY("Set", "t", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Session", "s", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Boards", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("Copies", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Copies", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Options", "as", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Machines", "as", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Priority", "i", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("State", "s", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Recorded", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Void", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Skipped", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_METHOD("Pause", "", "", job_pause_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Resume", "", "", job_resume_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Cancel", "", "", job_cancel_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("SetPriority", "i", SD_BUS_PARAM(priority), "", ,
 				 job_priority_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("SetCopies", "u", SD_BUS_PARAM(copies), "", ,
+				 job_set_copies_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetBoards", "", , "au", SD_BUS_PARAM(boards), job_boards_call,
+				 SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetCopies", "", , "a(uuus)", SD_BUS_PARAM(copies), job_copies_call,
+				 SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("Skip", "uu", SD_BUS_PARAM(board) SD_BUS_PARAM(copy), "", ,
 				 job_skip_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("Redeal", "uu", SD_BUS_PARAM(board) SD_BUS_PARAM(copy), "", ,

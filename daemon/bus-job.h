@@ -3,6 +3,7 @@
 #ifndef DAEMON_BUS_JOB_H
 #define DAEMON_BUS_JOB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <systemd/sd-bus.h>
@@ -10,6 +11,14 @@
 #include "service.h"
 
 #define JOB_PATH	64	/* size of an object path in bytes */
+
+/* Options of a job, up to one without a name. */
+struct job_option {
+	const char *name;
+	unsigned int bit;	/* DEALBOX_JOB_* */
+	bool asked;		/* AddJob takes it */
+};
+extern const struct job_option job_options[];
 
 extern const sd_bus_vtable job_vtable[];
 /* Callbacks for sd_bus_add_fallback_vtable() and sd_bus_add_node_enumerator() */

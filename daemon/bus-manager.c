@@ -175,20 +175,6 @@ METHOD(set_boards, "deal")
 
 /* ---- jobs -------------------------------------------------------------------- */
 
-static const struct {
-	const char *name;
-	unsigned int bit;
-} job_options[] = {
-	{ "replay", DEALBOX_JOB_REPLAY },
-	{ "sets-in-a-row", DEALBOX_JOB_SETS },
-	{ "descending", DEALBOX_JOB_DESCENDING },
-	{ "by-reader", DEALBOX_JOB_BY_READER },
-	{ "automatic-start", DEALBOX_JOB_AUTO_START },
-	{ "stop-card", DEALBOX_JOB_STOP_CARD },
-	{ "reversed-pockets", DEALBOX_JOB_REVERSED },
-	{ "by-position", DEALBOX_JOB_BY_POSITION },
-};
-
 /* Options of a job */
 struct wishes {
 	unsigned int options;
@@ -222,10 +208,10 @@ static int read_wishes(sd_bus_message *m, struct wishes *wishes, sd_bus_error *e
 		err = sd_bus_message_read(m, "s", &name);
 		if (err < 0)
 			break;
-		for (n = 0; n < sizeof(job_options) / sizeof(job_options[0]); n++)
+		for (n = 0; job_options[n].asked; n++)
 			if (!strcmp(name, job_options[n].name))
 				break;
-		if (n < sizeof(job_options) / sizeof(job_options[0])) {
+		if (job_options[n].asked) {
 			err = sd_bus_message_read(m, "v", "b", &on);
 			if (err >= 0 && on)
 				wishes->options |= job_options[n].bit;

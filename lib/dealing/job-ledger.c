@@ -31,8 +31,11 @@ static int keep_job(const struct dealbox_ledger_job *job, void *context)
 static int renew(struct dealbox_ledger *ledger, struct jobs *jobs, struct job *job,
 		 const struct dealbox_ledger_job *record)
 {
-	int err = dealbox_ledger_copies(ledger, job->id, set_copy, job);
+	int err;
 
+	/* They grow by DEALBOX_ACT_COPIES. */
+	job->copies = record->copies;
+	err = dealbox_ledger_copies(ledger, job->id, set_copy, job);
 	if (err)
 		return err;
 	/* DONE is computed from the copies. */

@@ -182,15 +182,15 @@ int job_set_state(struct job *job, unsigned int board, unsigned int copy,
 	return 0;
 }
 
-unsigned int job_recorded(const struct job *job)
+unsigned int job_count(const struct job *job, enum dealbox_ledger_copy_state state)
 {
-	unsigned int recorded = 0, copy;
+	unsigned int count = 0, copy;
 	size_t n;
 
 	for (n = 0; n < job->count; n++)
 		for (copy = 1; copy <= job->states[n].count; copy++)
-			recorded += state_at(job, n, copy) == DEALBOX_LEDGER_COPY_RECORDED;
-	return recorded;
+			count += state_at(job, n, copy) == state;
+	return count;
 }
 
 bool job_done(const struct job *job)

@@ -74,8 +74,8 @@ enum dealbox_ledger_copy_state job_state(const struct job *job, unsigned int boa
 /* Returns 0, -ENOENT if there is no such copy, or -ENOMEM. */
 int job_set_state(struct job *job, unsigned int board, unsigned int copy,
 		  enum dealbox_ledger_copy_state state);
-/* Return the number of recorded copies. */
-unsigned int job_recorded(const struct job *job);
+/* Return the number of copies in a state other than DEALBOX_LEDGER_COPY_OPEN. */
+unsigned int job_count(const struct job *job, enum dealbox_ledger_copy_state state);
 /* Return true if no copy is left to be dealt. A job without a limit of copies is never done. */
 bool job_done(const struct job *job);
 /* Return true if the job is not paused, cancelled or a repeat. */

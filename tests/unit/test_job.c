@@ -177,14 +177,14 @@ static void test_recorded(void **state)
 	struct job *job = jobs_add(&jobs, 1, 1, boards, 2, 4, 0, 0);
 
 	(void)state;
-	assert_int_equal(job_recorded(job), 0);
+	assert_int_equal(job_count(job, DEALBOX_LEDGER_COPY_RECORDED), 0);
 	job_set_state(job, 1, 1, DEALBOX_LEDGER_COPY_RECORDED);
 	job_set_state(job, 1, 2, DEALBOX_LEDGER_COPY_DEALING);
 	job_set_state(job, 1, 3, DEALBOX_LEDGER_COPY_SKIPPED);
-	assert_int_equal(job_recorded(job), 1);
+	assert_int_equal(job_count(job, DEALBOX_LEDGER_COPY_RECORDED), 1);
 	job_set_state(job, 1, 4, DEALBOX_LEDGER_COPY_RECORDED);
 	job_set_state(job, 2, 2, DEALBOX_LEDGER_COPY_RECORDED);
-	assert_int_equal(job_recorded(job), 3);
+	assert_int_equal(job_count(job, DEALBOX_LEDGER_COPY_RECORDED), 3);
 	/* the copies before it are open, whatever the memory contained */
 	assert_int_equal(job_state(job, 2, 1), DEALBOX_LEDGER_COPY_OPEN);
 	job_set_state(job, 2, 4, DEALBOX_LEDGER_COPY_RECORDED);
@@ -213,7 +213,7 @@ static void test_no_memory(void **state)
 	memory_seen.fails_at = 1;
 	assert_int_equal(job_set_state(job, 1, 3, DEALBOX_LEDGER_COPY_RECORDED), -ENOMEM);
 	assert_int_equal(job_state(job, 1, 3), DEALBOX_LEDGER_COPY_OPEN);
-	assert_int_equal(job_recorded(job), 1);
+	assert_int_equal(job_count(job, DEALBOX_LEDGER_COPY_RECORDED), 1);
 	/* a copy within the allocated room needs no memory */
 	memory_seen.fails_at = 1;
 	assert_int_equal(job_set_state(job, 1, 2, DEALBOX_LEDGER_COPY_OPEN), 0);

@@ -170,6 +170,43 @@ def test_an_unread_number_is_typed(w):
     w.object(path, 'Job').Cancel()
 
 
+def test_jobs_tell_each_copy(w):
+    path = begin(w, [13, 14], 1, descending=True, automatic_start=True)
+    job = w.object(path, 'Job')
+
+    def copies():
+        return [(int(board), int(copy), int(tries), str(state)) for board, copy, tries, state in job.GetCopies()]
+    assert sorted(w.job(path)['Options']) == ['automatic-start', 'descending', 'replay']
+    assert list(job.GetBoards()) == [13, 14] and copies() == []
+    insert(w, 14)
+    asks(w, 'take-out')
+    assert copies() == [(14, 1, 1, 'recorded')] and machine(w)['NextBoard'] == 13
+    job.Skip(dbus.UInt32(13), dbus.UInt32(1))
+    assert copies() == [(13, 1, 0, 'skipped'), (14, 1, 1, 'recorded')]
+    # done, and yet another table has come
+    assert w.job(path)['State'] == 'done' and w.job(path)['Skipped'] == w.job(path)['Recorded'] == 1
+    for wrong in (1, 10000, 0xffffffff):
+        assert error_name(job.SetCopies, wrong) == 'org.freedesktop.DBus.Error.InvalidArgs', wrong
+    assert error_name(job.SetCopies, 2) is None
+    assert w.job(path)['Copies'] == 2 and w.job(path)['State'] == 'open'
+    assert (machine(w)['NextBoard'], machine(w)['NextCopy']) == (14, 2)
+    w.take_out('READS')
+    assert facts(asks(w, 'insert-board')) == {'board': 14, 'copy': 2, 'copies': 2}
+    insert(w, 14)
+    asks(w, 'take-out')
+    assert outcome(w, path) == [(14, 1, 'exact'), (14, 2, 'exact')]
+    # a restart forgets nothing of it
+    w.stop()
+    w.start()
+    wait('the machine', lambda: PATH in w.machines() and machine(w)['Present'])
+    assert w.job(path)['Copies'] == 2 and w.job(path)['Skipped'] == 1
+    job = w.object(path, 'Job')
+    assert error_name(job.SetCopies, 0) is None
+    assert w.job(path)['Copies'] == 0 and 'copies' not in facts(machine(w))
+    assert error_name(job.SetCopies, 9) == 'org.freedesktop.DBus.Error.InvalidArgs'
+    job.Cancel()
+
+
 def test_places_of_stops(w):
     path = begin(w, [12], 0)
     w.tell('READS', 'inject position 20: misread')
