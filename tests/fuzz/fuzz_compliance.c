@@ -4,6 +4,8 @@
  * compared, and there is no second text of a verified report.
  */
 #include "fuzz.h"
+#include "paper.h"
+#include "print/pages.h"
 #include "profile.h"
 
 static struct dealbox_signer *signer;
@@ -56,6 +58,43 @@ static void verify_foreign(const char *data, size_t size)
 	json_object_put(report);
 }
 
+/* As wide as a character of DejaVu Sans, whatever it is */
+static double width_of(void *context, const struct face *face, const char *text)
+{
+	double width = 0;
+
+	(void)context;
+	for (; *text; text++)
+		width += (*text & 0xc0) == 0x80 ? 0 : 0.6;
+	return width * face->size;
+}
+
+/* All is on the paper: no text is cut, no page is empty. */
+static void print_pages(struct json_object *report)
+{
+	const struct ruler ruler = { .width = width_of, .ascent = 0.93, .descent = 0.24 };
+	const struct paper *paper = paper_find("a4");
+	struct sheet sheet = { .words = words_find("en"), .title = "", .session = "", .set = "", .footer = "" };
+	struct boxes page = { .ruler = &ruler };
+	struct rows rows = { 0 };
+	size_t pages;
+
+	CHECK(report_paper(report, &rows));
+	sheet.rows = rows.list;
+	sheet.rows_count = rows.count;
+	tables_layout.fold(&sheet, &tables_layout, &ruler, paper);
+	pages = pages_count(&sheet, &tables_layout);
+	for (size_t n = 0; n < pages && n < 20; n++) {
+		pages_make(&page, &sheet, &tables_layout, paper, n);
+		CHECK(!page.failed && page.count);
+		for (size_t i = 0; i < page.count; i++)
+			CHECK(page.list[i].kind != BOX_TEXT ||
+			      page.list[i].y + page.list[i].h < paper->h - PAGE_MARGIN + 0.1);
+	}
+	boxes_free(&page);
+	rows_free(&rows);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *copy = (char *)memdup(data, size), *text, *words = NULL;
@@ -83,6 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		profile_judge(&profile, report);
 		CHECK(!report_check(report, NULL));
 		verify_own(report);
+		print_pages(report);
 	}
 	json_object_put(report);
 	free(copy);

@@ -277,6 +277,23 @@ static void what_is_no_code_says_why(void **state)
 	assert_int_equal(why_of("dldldl"), READER_WHY_SPEED);
 }
 
+static void a_clock_that_goes_back_is_no_code(void **state)
+{
+	(void)state;
+	for (unsigned int edge = 1; edge < 9; edge++) {
+		const struct strip strip = strip_of(code_of(0));
+		struct reader reader;
+		struct reading reading;
+
+		reader_start(&reader, false);
+		for (unsigned int i = 0; i < strip.count; i++)
+			reader_edge(&reader, pass_time(&even, strip.edges[i]) - (i == edge ? 1u << 31 : 0), !(i % 2));
+		reader_read(&reader, &reading);
+		assert_int_equal(reading.result, READER_NOTHING);
+		assert_int_equal(reading.why, READER_WHY_SPEED);
+	}
+}
+
 /* The dark of a card that leaves follows at once. */
 static void a_card_that_leaves_is_no_edge(void **state)
 {
@@ -352,6 +369,7 @@ int main(void)
 		cmocka_unit_test(a_pulse_is_never_a_card),
 		cmocka_unit_test(the_wrong_direction_is_seen_in_a_pack),
 		cmocka_unit_test(what_is_no_code_says_why),
+		cmocka_unit_test(a_clock_that_goes_back_is_no_code),
 		cmocka_unit_test(a_card_that_leaves_is_no_edge),
 		cmocka_unit_test(any_edges_are_taken),
 	};

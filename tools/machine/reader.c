@@ -100,8 +100,12 @@ static bool times_take(struct track *track, const struct reader *reader)
 		return false;
 	while (last >> shift >= 1u << 15)
 		shift++;
-	for (unsigned int i = 0; i < track->count; i++)
+	for (unsigned int i = 0; i < track->count; i++) {
+		/* a clock that went back, or wrapped in between */
+		if (reader->edges[i] - start > last)
+			return false;
 		times[i] = (int32_t)((reader->edges[i] - start) >> shift);
+	}
 	/* both are doubled: sums of two edges */
 	first = times[0] + times[1];
 	span = times[track->count - 1] + times[track->count - 2] - first;
