@@ -397,16 +397,29 @@ static bool payable(const struct state *s, char price)
 
 /* ---- states that are the same -------------------------------------------------------- */
 
-static uint64_t hash_bytes(const void *bytes, size_t size)
-{
-	const uint64_t *word = bytes;
-	uint64_t hash = 0x243f6a8885a308d3u;
-	size_t n;
+/* A multiplication takes as long as three that do not wait for each other. */
+#define LANES	3
 
-	for (n = 0; n < size / 8; n++) {
-		hash = (hash ^ word[n]) * 0x9fb21c651e98df25u;
-		hash ^= hash >> 29;
-	}
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9fb21c651e98df25u;
+	return hash ^ hash >> 29;
+}
+
+/* count: a multiple of LANES */
+static uint64_t hash_words(const uint64_t *words, size_t count)
+{
+	uint64_t lanes[LANES] = {
+		0x243f6a8885a308d3u, 0x13198a2e03707344u, 0xa4093822299f31d0u,
+	};
+	uint64_t hash = 0;
+	size_t n, lane;
+
+	for (n = 0; n < count; n += LANES)
+		for (lane = 0; lane < LANES; lane++)
+			lanes[lane] = mix(lanes[lane], words[n + lane]);
+	for (lane = 0; lane < LANES; lane++)
+		hash = mix(hash, lanes[lane]);
 	return hash ^ hash >> 32;
 }
 
@@ -479,11 +492,14 @@ static uint64_t fingerprint(const struct state *s)
 {
 	union {
 		struct state state;
-		uint64_t words[(sizeof(struct state) + 7) / 8];
-	} u = { .words = { 0 } };
+		uint64_t words[(sizeof(struct state) / 8 + LANES - 1) / LANES * LANES];
+	} u;
 	struct state *c = &u.state;
 	unsigned int n;
 
+	_Static_assert(sizeof(struct state) % 8 == 0, "it is hashed by words");
+	for (n = sizeof(struct state) / 8; n < sizeof(u.words) / 8; n++)
+		u.words[n] = 0;
 	*c = *s;
 	for (n = 0; n < c->world.on_wire; n++)
 		rename_event(&c->world.wire[n], s);
@@ -539,7 +555,7 @@ static uint64_t fingerprint(const struct state *s)
 		memset(c->copies, 0, sizeof(c->copies));
 		c->insertion = c->plan_id = c->fresh = c->by_repeat = 0;
 	}
-	return hash_bytes(u.words, sizeof(u.words));
+	return hash_words(u.words, sizeof(u.words) / 8);
 }
 
 /*
@@ -551,7 +567,7 @@ struct set {
 	bool numbered;
 	uint64_t *hashes;
 	uint32_t *numbers;
-	size_t slots, count;
+	size_t slots, count;	/* slots: a power of two */
 };
 
 static void *allocate(size_t count, size_t size)
@@ -576,7 +592,7 @@ static void set_grow(struct set *set)
 	for (n = 0; n < old.slots; n++) {
 		if (!old.hashes[n])
 			continue;
-		for (at = old.hashes[n] % set->slots; set->hashes[at]; at = (at + 1) % set->slots)
+		for (at = old.hashes[n] & (set->slots - 1); set->hashes[at]; at = (at + 1) & (set->slots - 1))
 			;
 		set->hashes[at] = old.hashes[n];
 		if (set->numbered)
@@ -594,7 +610,7 @@ static uint32_t set_add(struct set *set, uint64_t hash, uint32_t number)
 	hash += !hash;
 	if (2 * set->count >= set->slots)
 		set_grow(set);
-	for (at = hash % set->slots; set->hashes[at]; at = (at + 1) % set->slots)
+	for (at = hash & (set->slots - 1); set->hashes[at]; at = (at + 1) & (set->slots - 1))
 		if (set->hashes[at] == hash)
 			return set->numbered ? set->numbers[at] : 1;
 	set->hashes[at] = hash;

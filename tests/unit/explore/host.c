@@ -828,7 +828,8 @@ static struct dealbox_trace *restore_trace(const struct kept_trace *kept)
 		n++;
 	trace->count = n;
 	trace->room = n + 8;
-	trace->events = calloc(trace->room, sizeof(*trace->events));
+	/* all that is read of it is set */
+	trace->events = malloc(trace->room * sizeof(*trace->events));
 	for (node = kept->node; node != 1; node = nodes[node].parent) {
 		struct told told = nodes[node].event;
 
