@@ -133,7 +133,7 @@ static double time_deals(int unused)
 	double best = 1e9;
 
 	(void)unused;
-	for (int run = 0; run < RUNS; run++) {
+	for (int run = bench_times(RUNS); run; run--) {
 		const double begin = cpu_seconds();
 
 		for (int i = 0; i < BATCH; i++) {
@@ -153,7 +153,7 @@ static double time_many(int threads)
 	struct dealbox_random *random = new_random();
 	double best = 1e9;
 
-	for (int run = 0; run < RUNS; run++) {
+	for (int run = bench_times(RUNS); run; run--) {
 		const double begin = cpu_seconds();
 
 		dealbox_random_deals(random, deals, BATCH, (unsigned int)threads);
@@ -173,7 +173,7 @@ static double time_bigdeal(int unused)
 	(void)unused;
 	if (dealbox_bigdeal_new("owner", 5, "entropy", 7, &bigdeal))
 		die("no memory");
-	for (int run = 0; run < RUNS; run++) {
+	for (int run = bench_times(RUNS); run; run--) {
 		const double begin = cpu_seconds();
 
 		for (int i = 0; i < BATCH; i++) {
@@ -195,7 +195,7 @@ static double time_rank(int numbering)
 
 	for (int i = 0; i < NUMBERS; i++)
 		dealbox_random_deal(random, NULL, NULL, &deals[i]);
-	for (int run = 0; run < RUNS; run++) {
+	for (int run = bench_times(RUNS); run; run--) {
 		const double begin = cpu_seconds();
 
 		for (int i = 0; i < BATCH; i++) {
@@ -220,7 +220,7 @@ static double time_unrank(int numbering)
 		dealbox_random_deal(random, NULL, NULL, &deal);
 		dealbox_number_rank(&deal, (enum dealbox_numbering)numbering, &numbers[i]);
 	}
-	for (int run = 0; run < RUNS; run++) {
+	for (int run = bench_times(RUNS); run; run--) {
 		const double begin = cpu_seconds();
 
 		for (int i = 0; i < BATCH; i++) {

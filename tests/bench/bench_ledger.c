@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "ledger/ledger-internal.h"
+#include "processes.h"
 
 #define ROUNDS	10
 #define CHECKS	19944		/* of each kind in a round */
@@ -240,7 +241,7 @@ int main(int argc, char **argv)
 		{ .path = path[0], .count = 1, .boards = JOB },
 		{ .path = path[1], .count = SETS, .boards = SET },
 	};
-	unsigned int round, n, k;
+	unsigned int rounds = bench_times(ROUNDS), round, n, k;
 	double load;
 
 	snprintf(folder, sizeof(folder), "%s/bench-ledger-XXXXXX", argc > 2 ? argv[2] : "/tmp");
@@ -255,7 +256,7 @@ int main(int argc, char **argv)
 	subject[1].ledger = NULL;
 	fill(path[1], deals);
 
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < rounds; round++) {
 		reopen(&subject[1]);
 		in_memory(path[1], true);
 		for (k = 0; k < 2; k++) {
@@ -280,16 +281,16 @@ int main(int argc, char **argv)
 
 	if (getloadavg(&load, 1) != 1)
 		die("the load of the computer is not told");
-	printf("us; %d rounds, the ledgers in turn; %d boards in a transaction; load of the computer "
-	       "%.1f\n", ROUNDS, JOB, load);
+	printf("us; %u rounds, the ledgers in turn; %d boards in a transaction; load of the computer %.1f\n",
+	       rounds, JOB, load);
 	printf("check of                                 times      p50      p99  p99 of a round       most"
 	       " from disk\n");
-	report("a board of a job, empty ledger", &job[0], ROUNDS);
+	report("a board of a job, empty ledger", &job[0], rounds);
 	snprintf(line, sizeof(line), "a board of a job, %ld deals", deals);
-	report(line, &job[1], ROUNDS);
-	report("a deal by itself, empty ledger", &single[0], ROUNDS);
+	report(line, &job[1], rounds);
+	report("a deal by itself, empty ledger", &single[0], rounds);
 	snprintf(line, sizeof(line), "a deal by itself, %ld deals", deals);
-	report(line, &single[1], ROUNDS);
+	report(line, &single[1], rounds);
 	report("a board of a job, from the disk", &cold, 1);
 	dealbox_ledger_free(subject[0].ledger);
 	dealbox_ledger_free(subject[1].ledger);
