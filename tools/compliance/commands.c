@@ -4,34 +4,8 @@
 #include <linux/unaligned.h>
 #include <string.h>
 
+#include "command_table.h"
 #include "run.h"
-
-enum answer { YES, STATE, FAULT, SPENT };
-
-/* The table of R-5-1 */
-static const struct command_row {
-	uint8_t request;
-	const char *name;
-	enum answer answer[6];	/* IDLE, DEALING, PAUSED, HELD, FAULT, DONE */
-	uint32_t capability;	/* else UNSUPPORTED */
-} rows[] = {
-	{ WIRE_LOAD, "LOAD", { YES, STATE, STATE, STATE, STATE, YES }, DEALBOX_CAP_STORED_PLAN },
-	{ WIRE_SET_PARAM, "SET_PARAM", { YES, STATE, STATE, STATE, YES, YES }, 0 },
-	{ DEALBOX_OP_START, "START", { YES, STATE, STATE, STATE, FAULT, SPENT }, 0 },
-	{ DEALBOX_OP_TEST_DEAL, "TEST_DEAL", { YES, STATE, STATE, STATE, FAULT, SPENT },
-	  DEALBOX_CAP_TEST_DEAL },
-	{ DEALBOX_OP_PAUSE, "PAUSE", { STATE, YES, STATE, STATE, STATE, STATE }, 0 },
-	{ DEALBOX_OP_RESUME, "RESUME", { STATE, STATE, YES, STATE, STATE, STATE }, 0 },
-	{ DEALBOX_OP_REREAD, "REREAD", { STATE, STATE, STATE, YES, STATE, STATE }, 0 },
-	{ DEALBOX_OP_ABORT, "ABORT", { STATE, YES, YES, YES, STATE, STATE }, 0 },
-	{ DEALBOX_OP_CLEAR_FAULT, "CLEAR_FAULT", { STATE, STATE, STATE, STATE, YES, STATE }, 0 },
-	{ DEALBOX_OP_RELEASE_BOARD, "RELEASE_BOARD", { YES, STATE, STATE, STATE, YES, YES },
-	  DEALBOX_CAP_BOARD_LOCK },
-	{ DEALBOX_OP_LOCATE, "LOCATE", { YES, YES, YES, YES, YES, YES }, 0 },
-	{ WIRE_ATTEST, "ATTEST", { YES, STATE, STATE, STATE, STATE, YES }, DEALBOX_CAP_ATTEST },
-};
-
-#define ROWS	(sizeof(rows) / sizeof(*rows))
 
 /* A number of a parameter that the machine has, 0 if there is none; *value is one that it takes. */
 static uint32_t some_param(struct run *r, uint32_t *value)
@@ -84,13 +58,13 @@ static uint8_t demanded(const struct run *r, const struct command_row *row, uint
 	if (row->capability && !(r->desc.capabilities & row->capability))
 		return DEALBOX_ERR_UNSUPPORTED;
 	switch (row->answer[state]) {
-	case STATE:
+	case ANSWER_STATE:
 		*detail = state;
 		return DEALBOX_ERR_STATE;
-	case FAULT:
+	case ANSWER_FAULT:
 		*detail = r->observer.fault_type;
 		return DEALBOX_ERR_FAULT;
-	case SPENT:
+	case ANSWER_SPENT:
 		*detail = r->observer.insertion;
 		return DEALBOX_ERR_SPENT;
 	default:
@@ -171,15 +145,15 @@ static void commands_in(struct run *r, uint8_t state)
 	size_t i;
 
 	reach(r, state);
-	for (i = 0; i < ROWS; i++)
-		if (demanded(r, &rows[i], state, &detail) || rows[i].request == DEALBOX_OP_LOCATE) {
-			judge(r, &rows[i], state);
+	for (i = 0; i < COMMAND_ROWS; i++)
+		if (demanded(r, &command_rows[i], state, &detail) || command_rows[i].request == DEALBOX_OP_LOCATE) {
+			judge(r, &command_rows[i], state);
 			status(r);
 		}
-	for (i = 0; i < ROWS; i++)
-		if (!demanded(r, &rows[i], state, &detail)) {
+	for (i = 0; i < COMMAND_ROWS; i++)
+		if (!demanded(r, &command_rows[i], state, &detail)) {
 			reach(r, state);
-			judge(r, &rows[i], state);
+			judge(r, &command_rows[i], state);
 		}
 	settle(r);
 }
