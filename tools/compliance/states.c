@@ -133,6 +133,9 @@ void fresh_board(struct run *r)
 			do_step(r, "hopper fill");
 			do_step(r, "insert");
 		}
+		/* what was done a moment ago has not been fetched yet */
+		if (!r->observer.hopper)
+			status(r);
 		if (!r->observer.hopper)
 			do_step(r, "hopper fill");
 	} else if (!board_is_good(r)) {
