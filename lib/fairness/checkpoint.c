@@ -38,13 +38,25 @@ static void b64_put(const uint8_t *bytes, size_t size, char *text)
 	sodium_bin2base64(text, B64(size), bytes, size, sodium_base64_VARIANT_ORIGINAL);
 }
 
+/* libsodium 1.0.18 takes some bytes above 7f for digits. */
+static bool b64_digits(struct span text)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
+
+	for (size_t i = 0; i < text.size; i++)
+		if (!memchr(digits, text.at[i], sizeof(digits) - 1))
+			return false;
+	return true;
+}
+
 /* Parses exactly size bytes, written in the only way. */
 static bool b64_take(struct span text, uint8_t *bytes, size_t size)
 {
 	const char *end;
 	size_t length;
 
-	return text.size == B64(size) - 1 &&
+	return text.size == B64(size) - 1 && b64_digits(text) &&
 	       !sodium_base642bin(bytes, size, text.at, text.size, NULL, &length, &end,
 				  sodium_base64_VARIANT_ORIGINAL) &&
 	       length == size && end == text.at + text.size;
@@ -209,10 +221,7 @@ static bool signature_line(struct span line, struct span *name, struct span *b64
 		return false;
 	*name = (struct span) { line.at, (size_t)(space - line.at) };
 	*b64 = span_skip(line, name->size + 1);
-	for (size_t i = 0; i < b64->size; i++)
-		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=", b64->at[i]))
-			return false;
-	return b64->size >= B64(KEY_ID) - 1 && !memchr(name->at, '+', name->size);
+	return b64->size >= B64(KEY_ID) - 1 && b64_digits(*b64) && !memchr(name->at, '+', name->size);
 }
 
 static bool note_parse(const void *data, size_t size, struct note *note)
@@ -530,7 +539,8 @@ int dealbox_inclusion_parse(const void *data, size_t size, struct dealbox_log_pr
 		extra = malloc(line.size + 1);
 		if (!extra)
 			return error_set(error, -ENOMEM, 0, NULL, "out of memory");
-		if (sodium_base642bin((uint8_t *)extra, line.size, line.at, line.size, NULL, &length, &end,
+		if (!b64_digits(line) ||
+		    sodium_base642bin((uint8_t *)extra, line.size, line.at, line.size, NULL, &length, &end,
 				      sodium_base64_VARIANT_ORIGINAL) || end != line.at + line.size)
 			goto form;
 		extra[length] = 0;

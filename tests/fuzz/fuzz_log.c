@@ -36,7 +36,7 @@ static void read_head(const void *data, size_t size)
 	note = dealbox_checkpoint_cosign(data, size, "witness", signer, 1763640000);
 	CHECK(note);
 	if (strlen(note) <= DEALBOX_NOTE_MAX) {
-		CHECK(!dealbox_log_key_witness("witness", key.key, &key));
+		CHECK(!dealbox_log_key_witness("witness", dealbox_signer_public(signer), &key));
 		CHECK(!dealbox_checkpoint_verify(note, strlen(note), &key, &at) && at == 1763640000);
 		CHECK(!dealbox_checkpoint_parse(note, strlen(note), &again, NULL) &&
 		      !memcmp(&head, &again, sizeof(head)));
