@@ -6,7 +6,7 @@ import { jobs_view } from "./jobs.js";
 import { ledger_view } from "./ledger.js";
 import { machines_view } from "./machines.js";
 import { now_view } from "./now.js";
-import { job_path, rate_of, refusal, tone_of } from "./present.js";
+import { rate_of, refusal, tone_of } from "./present.js";
 import { LANGUAGES, N_, choose_language, say } from "./sentence.js";
 import { tool, watch } from "./service.js";
 import * as sounds from "./sounds.js";
@@ -126,7 +126,7 @@ async function act(key) {
 		if (what.on === "machine")
 			await call(path, "Machine", what.method, ...args);
 		else
-			await call(job_path(machine), "Job", what.method, ...args);
+			await call(machine.JobPath, "Job", what.method, ...args);
 		app.busy = false;
 	}
 }

@@ -109,15 +109,12 @@ const PLACES = ["", "feeder", "reader", "gate", "pocket"];
 /* Returns the facts of a state as sentence.js takes them; 0 is unknown. */
 export function facts_of(machine) {
 	const facts = { board: 0, copy: 0, copies: 0, there: 0, card: 0, cards: 0, depth: 0, code: 0,
-			...(machine.Facts || { board: machine.Board, copy: machine.Copy }) };
+			...machine.Facts };
 
 	facts.seat = Math.max(0, SEATS.indexOf(facts.seat));
 	facts.place = Math.max(0, PLACES.indexOf(facts.place));
 	return facts;
 }
-
-/* The object of its job. */
-export const job_path = machine => machine.JobPath || "/io/dealbox1/job/" + machine.Job;
 
 export const cards_total = machine => machine.CardsTotal || CARDS;
 
@@ -149,6 +146,13 @@ export function choose_machine(machines, shown, pinned, since = {}) {
 
 const step = (text, done = false) => ({ text, done });
 
+/* Of two same cards, the one that was probably misread is looked at first. */
+const LOOK = {
+	earlier: N_("Look first at card {depth} from the top in {seat}, then at the card at the reader."),
+	reader: N_("Look first at the card at the reader, then at card {depth} from the top in {seat}."),
+	either: N_("Look at the card at the reader, and at card {depth} from the top in {seat}."),
+};
+
 /* The steps that empty a void board. */
 function void_steps(language, machine, facts) {
 	const steps = [];
@@ -158,7 +162,7 @@ function void_steps(language, machine, facts) {
 				say(language, N_("Close the cover."))));
 	steps.push(step(say(language, N_("Take the board out and empty it."))));
 	if (machine.State === "card-repeated" && facts.seat && facts.depth)
-		steps.push(step(say(language, N_("Look at the card at the reader, and at card {depth} from the top in {seat}."),
+		steps.push(step(say(language, LOOK[facts.suspect] || LOOK.either,
 				    { depth: facts.depth, seat: seat_name(language, facts.seat) })));
 	if (facts.shuffled)
 		return steps;
@@ -169,17 +173,7 @@ function void_steps(language, machine, facts) {
 }
 
 /* Answers for the question that is shown, so that a late tap cannot answer another one. */
-const answer = (machine, method) => machine.Question === undefined && method === "Answer" ?
-	{ on: "machine", method: "Start" } : { on: "machine", method, args: ["u", [machine.Question || 0]] };
-
-/* The Keys of a service that does not tell them. */
-function keys_without(machine) {
-	const { ways } = state_row(machine.State);
-	const when = { start: ways.includes("start"), skip: ways.includes("skip"), redeal: machine.State === "number-done",
-		       accept: machine.State === "machine-new", pause: machine.Dealing, reveal: machine.Diagnosis };
-
-	return Object.keys(when).filter(word => when[word]);
-}
+const answer = (machine, method) => ({ on: "machine", method, args: ["u", [machine.Question || 0]] });
 
 /* What each word of the property Keys puts on the screen, in this order. */
 const KEYS = {
@@ -197,6 +191,7 @@ const KEYS = {
 	"accept": language => ({ code: "A", main: true, label: say(language, N_("It is the club's: let it deal")),
 				 act: { on: "machine", method: "Accept" } }),
 	"pause": language => ({ code: "P", label: say(language, N_("Pause")), act: { on: "machine", method: "Pause" } }),
+	"release": language => ({ code: "L", label: say(language, N_("Let go of the board")), act: { on: "machine", method: "ReleaseBoard" } }),
 	"reveal": language => ({ code: "V", label: say(language, N_("Reveal the cards")), act: { reveal: true } }),
 };
 
@@ -204,7 +199,8 @@ const KEYS = {
 const WORTH = { "skip": ["number-other", "number-range", "placeholder-deal", "repeat"], "redeal": ["number-done"] };
 
 function keys_of(language, machine, facts) {
-	const words = machine.Keys || keys_without(machine);
+	/* a board that is locked in is let go of where it is to be taken out */
+	const words = (machine.Keys || []).filter(word => word !== "release" || state_row(machine.State).ways.includes("remove"));
 	const keys = Object.keys(KEYS).filter(word => words.includes(word) && (!WORTH[word] || WORTH[word].includes(machine.State)))
 		.map(word => KEYS[word](language, machine, facts)).filter(key => key);
 
@@ -321,6 +317,7 @@ const REFUSALS = {
 	"io.dealbox1.Error.Busy": N_("The board is being dealt. Wait until it is done."),
 	"io.dealbox1.Error.NotFound": N_("That is not there any more."),
 	"io.dealbox1.Error.Machine": N_("The machine refuses, or is not there."),
+	"io.dealbox1.Error.NotAsked": N_("Something else has happened meanwhile. Look again, then answer."),
 	"io.dealbox1.Error.Changed": N_("Something else has happened meanwhile. Look again, then answer."),
 	"access-denied": N_("Only an administrator may do that: log in as one."),
 	"not-found": N_("The service does not run. It is started again by itself; if not, call who keeps this computer."),

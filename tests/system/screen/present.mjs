@@ -64,7 +64,7 @@ test("a void board has its steps, in order, and no answer that calls it good", (
 		assert.equal(steps.at(-1), "Put board 17 in again.");
 	}
 	assert.ok(p.present(machine("card-repeated"), null, "en").steps.some(one =>
-		one.text === "Look at the card at the reader, and at card 3 from the top in North."));
+		one.text === "Look first at card 3 from the top in North, then at the card at the reader."));
 	for (const row of table.states)
 		if (p.STATES[row.name].tone === "void" && row.name !== "stopped")
 			assert.ok(row.empties, row.name);
