@@ -170,7 +170,7 @@ export function jobs_view(main, app) {
 	const list = h("div", { class: "page" });
 	let drawn = "";
 
-	show(main, h("div", { class: "page" }, new_job(app), list));
+	show(main, h("h1", { class: "unseen" }, say(app.language, N_("Jobs"))), h("div", { class: "page" }, new_job(app), list));
 	for (const path of Object.keys(app.service ? app.service.jobs : {}))
 		app.receive(path);
 	return {

@@ -27,7 +27,7 @@ export function ledger_view(main, app) {
 	const panels = {};
 	let drawn = "";
 
-	show(main, list);
+	show(main, h("h1", { class: "unseen" }, say(app.language, N_("Ledger"))), list);
 
 	function panel_of(path, job) {
 		const inside = h("div", {}, h("p", {}, say(app.language, N_("One moment"))));

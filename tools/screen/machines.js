@@ -63,7 +63,7 @@ export function machines_view(main, app) {
 	const list = h("div", { class: "page" });
 	const panels = {};
 
-	show(main, list);
+	show(main, h("h1", { class: "unseen" }, say(app.language, N_("Machines"))), list);
 	return {
 		draw() {
 			const paths = Object.keys(app.service.machines).sort();

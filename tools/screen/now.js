@@ -94,6 +94,7 @@ export function now_view(main, app) {
 
 		path = choose_machine(service.machines, path, app.pinned, service.since);
 		const shown = path ? shown_of(path) : nothing(app);
+		let room_changed = false;
 		const others = Object.keys(service.machines).sort().filter(one => one !== path)
 			.map(one => [one, shown_of(one)]);
 		const now_rest = JSON.stringify([others.map(([one, { tone, title, number }]) => [one, tone, title, number]),
@@ -101,6 +102,7 @@ export function now_view(main, app) {
 
 		if (now_rest !== drawn_rest) {
 			drawn_rest = now_rest;
+			room_changed = true;
 			show(rest, open.map(([one, job]) => job_of(app, one, job)),
 			     others.map(([one, of]) => tile_of(one, of, app)));
 		}
@@ -117,6 +119,8 @@ export function now_view(main, app) {
 			hero.querySelector("progress").value = bar.value;
 			hero.querySelector(".card").textContent = bar.text;
 		}
+		if (room_changed)
+			fit(hero);
 	}
 	return { draw, end: () => resized.disconnect() };
 }

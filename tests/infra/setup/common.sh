@@ -141,6 +141,20 @@ least_version()
 	sed -n "s/^$1 //p; \$ s/.*/0/p" "$here/packages" | head -n 1
 }
 
+# axe-core, which checks pages for people who see or move little: a package of npm
+axe_version=4.10.3
+axe_sha512=5e6edba515e70d25f6604d9815f064d859c5d1ea7ab661bbc4f87c88779ef0c21cae0abbeb636471ef39e9d62d2582e4b88a1866f19f4ecfcf6d986275e4dc12
+
+axe_file()
+{
+	echo "$cache/axe-core-$axe_version.min.js"
+}
+
+axe_ready()
+{
+	[ -r "$(axe_file)" ]
+}
+
 # debian_packages <release>: the packages of such a Debian, from a section of the list
 debian_packages()
 {

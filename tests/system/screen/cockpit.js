@@ -6,6 +6,20 @@
 let fake_objects = {}, fake_owner = null;
 const fake_calls = [];
 
+/* For the other views: an evening half over. */
+const MINUTE = 60e6, BEGUN = Date.UTC(2026, 10, 24, 18, 45) * 1000;
+const fake_answers = {
+	GetBoards: [Array.from({ length: 24 }, (_, n) => n + 1)],
+	GetCopies: [Array.from({ length: 16 }, (_, n) => [n + 1, 1, 1, "recorded"]).concat(
+		Array.from({ length: 12 }, (_, n) => [n + 1, 2, 1, "recorded"]),
+		[[13, 2, 1, "skipped"], [14, 2, 1, "open"], [17, 1, 1, "dealing"]])],
+	GetReceipt: [BEGUN, 1000, "5f0c3a9e77b1d2", Array.from({ length: 28 }, (_, n) =>
+		[(n % 16) + 1, n < 16 ? 1 : 2, n % 2 ? "EMU2" : "EMU1", n + 1, BEGUN + n * MINUTE, BEGUN + (n + 0.7) * MINUTE,
+		 n === 5 ? "void" : "exact"])],
+	GetCounters: [{ "cards-read": 123456, "boards": 2374, "jams": 3 }],
+	GetParameter: [100, 10, 150],
+};
+
 function fake_client() {
 	const listeners = {};
 
@@ -18,7 +32,7 @@ function fake_client() {
 			if (method === "GetManagedObjects")
 				return Promise.resolve([fake_objects]);
 			fake_calls.push([path, interface_name, method, args]);
-			return new Promise(() => {});
+			return method in fake_answers ? Promise.resolve(fake_answers[method]) : new Promise(() => {});
 		},
 	};
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""gallery.py WORDS.js [--sample | FOLDER]: every state on the screen, in every language (TAP)
+"""gallery.py WORDS.js AXE.js [--sample | FOLDER]: every state on the screen, in every language (TAP)
 
 The page is shown by a real browser, without Cockpit and without the service: states.mjs gives what the service
 would say. Nothing may be cut off or overlap, measured in pixels, on a small tablet, at a PC and on a phone; ink
-and ground differ enough to be read. With FOLDER a picture of each is left there;
+and ground differ enough to be read, and axe-core finds nothing else that keeps people out. With FOLDER a picture of each is left there;
 --sample is for the small tablet alone.
 """
 import functools
@@ -24,9 +24,9 @@ LANGUAGES = 'en', 'nb', 'el', 'fr', 'ru'
 SIZES = {'tablet': (1024, 600), 'pc': (1920, 1080), 'phone': (360, 740)}
 MEASURE = open(os.path.join(here, 'measure.js')).read()
 
-words = sys.argv[1]
-sample = sys.argv[2:] == ['--sample']
-pictures = sys.argv[2] if len(sys.argv) > 2 and not sample else None
+words, axe = sys.argv[1:3]
+sample = sys.argv[3:] == ['--sample']
+pictures = sys.argv[3] if len(sys.argv) > 3 and not sample else None
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -82,6 +82,60 @@ def walk(browser, url, size, language, light='day', hand='right'):
     assert not found, '\n'.join(found)
 
 
+AXE = '''
+    const done = arguments[0];
+    axe.run(document, { resultTypes: ["violations"] }).then(result => done(result.violations.map(one =>
+        one.id + ": " + one.nodes.map(node => node.target.join(" ") + " " + node.failureSummary).join("; "))));'''
+
+
+def accessible(browser, url, light):
+    """Each colour once, and the other views."""
+    resize(browser, *SIZES['tablet'])
+    settings(browser, url, 'en', light)
+    with open(axe) as file:
+        browser.execute_script(file.read())
+    found = []
+    for name in ('insert-board', 'take-out', 'none', 'card-unreadable', 'card-repeated', 'confirm-empty', 'paused',
+                 'number-other', 'no-work'):
+        browser.execute_async_script('window.show_state(arguments[0]).then(arguments[1])', name)
+        found += ['%s: %s' % (name, one) for one in browser.execute_async_script(AXE)]
+    for view in VIEWS:
+        open_view(browser, view)
+        found += ['%s: %s' % (view, one) for one in browser.execute_async_script(AXE)]
+        if pictures:
+            browser.save_screenshot('%s/view-%s-%s.png' % (pictures, view, light))
+    open_view(browser, 'now')
+    found += complaints(browser)
+    assert not found, '\n'.join(found)
+
+
+VIEWS = {'now': 0, 'jobs': 1, 'machines': 2, 'ledger': 3}
+
+
+def open_view(browser, view):
+    browser.execute_script('document.querySelectorAll("#views button")[arguments[0]].click()', VIEWS[view])
+    browser.execute_async_script('setTimeout(arguments[0], 100)')
+
+
+def views_fit(browser, url, size, language):
+    """Nothing of the other views is wider than the screen."""
+    resize(browser, *SIZES[size])
+    settings(browser, url, language)
+    browser.execute_async_script('window.show_state("none").then(arguments[0])')
+    wide = []
+    for view in VIEWS:
+        open_view(browser, view)
+        wide += browser.execute_script('''
+            return [...document.querySelectorAll("main *")].filter(one => !one.closest(".scroll") && !one.closest("svg") &&
+                (one.getBoundingClientRect().right > innerWidth + 1 ||
+                 (one.matches("button, p, label, h2") && one.scrollWidth > one.clientWidth + 1 && one.clientWidth)))
+                .map(one => arguments[0] + ": " + one.outerHTML.slice(0, 90));''', view)
+        if pictures:
+            browser.save_screenshot('%s/view-%s-%s-%s.png' % (pictures, view, language, size))
+    open_view(browser, 'now')
+    assert not wide, '\n'.join(wide)
+
+
 def main():
     tap = Tap()
     folder = tempfile.mkdtemp(prefix='gallery-')
@@ -99,6 +153,10 @@ def main():
         for language in LANGUAGES:
             for size in SIZES if not sample else ('tablet',):
                 tap.run(walk, browser, url, size, language, name='every state, %s, %s' % (size, language))
+            for size in ('tablet', 'phone'):
+                tap.run(views_fit, browser, url, size, language, name='other views, %s, %s' % (size, language))
+        for light in ('day', 'dark'):
+            tap.run(accessible, browser, url, light, name='axe-core finds nothing, %s' % light)
         tap.run(walk, browser, url, 'tablet', 'ru', 'dark', 'left', name='every state, dark, left-handed')
     finally:
         if browser:
