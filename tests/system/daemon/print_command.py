@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """print_command.py DEALBOXD EMULATOR DEALBOX SET: `dealbox print` of jobs of the service (TAP)."""
+import json
 import os
 import pwd
 import re
 import subprocess
 import sys
-
-import dbus
 
 from harness import World, ends, tests_in, tests_of
 
@@ -80,8 +79,20 @@ def test_who_prints_hand_records_is_recorded(w):
 
 def test_a_set_that_is_played_is_no_secret(w):
     file, number = w.dir + '/played.pdf', w.objects('Job')['/io/dealbox1/job/' + job_of(w)]['Set']
-    before = len(reveals(w))
-    w.manager().SetPlayed(dbus.UInt64(number), True)
+    before, number = len(reveals(w)), str(number)
+
+    def listed():
+        entry, = [json.loads(line) for line in w.command('set', 'list', '--json').stdout.splitlines()]
+        return entry
+    assert (str(listed()['set']), listed()['boards'], listed()['played']) == (number, 24, False), listed()
+    w.deny('io.dealbox1.reveal')
+    result = w.command('set', 'played', number)
+    assert result.returncode == 2 and 'may not do that' in result.stderr, result
+    w.deny('')
+    result = w.command('set', 'played', number)
+    assert result.returncode == 0 and result.stdout == 'set %s is marked as played\n' % number, result
+    assert listed()['played'] and listed()['open_jobs'] == 0
+    assert re.match(number + r': 20\d\d-.*, session monday, 24 boards, played\n$', w.command('set', 'list').stdout)
     w.deny('io.dealbox1.reveal')
     result = w.command('print', '--job', job_of(w), '-o', file)
     assert result.returncode == 0 and cards_in(printed(file)), result
@@ -91,7 +102,9 @@ def test_a_set_that_is_played_is_no_secret(w):
     result = subprocess.run([w.dealbox, 'print', '--job', job_of(w), '-o', '-'], capture_output=True)
     assert not result.returncode and not result.stderr and result.stdout.startswith(b'%PDF'), result.stderr
     w.deny('')
-    w.manager().SetPlayed(dbus.UInt64(number), False)
+    assert w.command('set', 'unplayed', number).returncode == 0 and not listed()['played']
+    result = w.command('set', 'played', '99')
+    assert result.returncode == 2 and 'no set 99' in result.stderr, result
     w.deny('io.dealbox1.reveal')
     result = w.command('print', '--job', job_of(w), '-o', '-')
     assert result.returncode == 2 and not result.stdout, result
