@@ -177,9 +177,25 @@ const DealboxPage = (() => {
 		return { signer, pcs, copies: +at('copies').value || undefined };
 	};
 
+	/* A head that somebody has heard, or read with a phone */
+	const givenHead = () => {
+		const text = at('heard').value.replace(/\r/g, '').trim();
+
+		if (!text)
+			return [];
+		try {
+			return [text.includes('\u2014') ?
+				V.readHead(V.textOf(new TextEncoder().encode(`${text}\n`)), words.heard) :
+				V.readSpoken(text, words.heard)];
+		} catch (error) {
+			throw error instanceof V.Defect ? new Error(words.badHead) : error;
+		}
+	};
+
 	const verifyAll = async (progress) => {
 		const of = (kind) => files.filter((file) => file.kind === kind);
 		const keys = givenKeys();
+		const heard = givenHead();
 		const unknown = of('unknown')[0];
 
 		if (unknown)
@@ -200,7 +216,7 @@ const DealboxPage = (() => {
 			if (!keys.signer || keys.signer === manifest.signer) {
 				input.files = await readFiles(of('certificates'), manifest, pool, step);
 				input.heads = of('head').map((file) =>
-					reading(file.name, () => V.readHead(V.textOf(file.bytes), file.name)));
+					reading(file.name, () => V.readHead(V.textOf(file.bytes), file.name))).concat(heard);
 				for (const file of of('deals'))
 					input.deals.set(file.name.split('.')[0],
 							reading(file.name, () => V.readPbn(V.textOf(file.bytes))));

@@ -621,7 +621,7 @@ const DealboxVerify = (() => {
 
 	/*
 	 * Judge all. input: manifest; files (from chain()), deals (session → board → seats); signer, pcs,
-	 * copies as given by the user, or undefined; heads (from readHead()). examined(c) gives what examine()
+	 * copies as given by the user, or undefined; heads (from readHead() or readSpoken()). examined(c) gives what examine()
 	 * returned. Returns { status, findings: [{ word, certificate, ...}], proven, promised, certificates }.
 	 */
 	const judge = (input, examined) => {
@@ -656,7 +656,10 @@ const DealboxVerify = (() => {
 			if (!files.some((file) => file.signer === key))
 				find('pc-missing', null, { key });
 		for (const head of input.heads || [])
-			judgeHead(head, files, manifest, find);
+			if (head.digits)
+				judgeSpoken(head, files, find);
+			else
+				judgeHead(head, files, manifest, find);
 
 		const certificates = files.flatMap((file) => file.certificates);
 		const sessions = promisedSessions(manifest, deals, certificates);
@@ -844,6 +847,23 @@ const DealboxVerify = (() => {
 		return sha256(join(Uint8Array.of(1), treeHash(leaves.slice(0, left)), treeHash(leaves.slice(left))));
 	};
 
+	/* Parse a head as it was read aloud. */
+	const readSpoken = (text, file) => {
+		const match = /^([1-9]\d{0,14})[ -]([0-9a-f -]*)$/i.exec(text.trim().replace(/\s+/g, ' '));
+		const digits = match ? match[2].replace(/[ -]/g, '').toLowerCase() : '';
+
+		form(digits.length === 40, 'head');
+		return { file, size: +match[1], digits };
+	};
+
+	/* No signature: who has heard it knows who said it. */
+	const judgeSpoken = (head, files, find) => {
+		const long = files.filter((file) => head.size <= file.leaves.length);
+
+		if (!long.some((file) => hexOf(treeHash(file.leaves.slice(0, head.size)).subarray(0, 20)) === head.digits))
+			find('head', null, { file: head.file, why: long.length ? 'rewritten' : 'cut' });
+	};
+
 	const originOf = (manifest, signer) => `dealbox/${manifest.hash.slice(0, 16)}/${signer.slice(0, 16)}`;
 
 	const judgeHead = (head, files, manifest, find) => {
@@ -898,5 +918,5 @@ const DealboxVerify = (() => {
 	};
 
 	return { Defect, bytesOf, textOf, readable, hexOf, readManifest, readText, splitTexts, chain, markCounting, readPbn,
-		 readHead, examine, judge, refused, spokenHead, sessionFind, verifyVector };
+		 readHead, readSpoken, examine, judge, refused, spokenHead, sessionFind, verifyVector };
 })();

@@ -13,6 +13,10 @@ const DealboxWords = {
 		pcHelp: 'Only if the manifest names none. One a line.',
 		copies: 'Copies of each board',
 		copiesHelp: 'Only if the manifest does not say it.',
+		heard: 'A head',
+		heardHelp: 'If you have heard one, or read its QR code with a phone: a number and ten groups of four digits, or ' +
+			'the whole text.',
+		badHead: 'A head is a number and ten groups of four digits, or the text of a QR code.',
 		check: 'Check',
 		progress: (done, all) => `${done} of ${all} steps`,
 		result: 'Result',
