@@ -27,6 +27,7 @@ extern const struct command cmd_help;
 extern const struct command cmd_jobs;
 extern const struct command cmd_law;
 extern const struct command cmd_ledger;
+extern const struct command cmd_locate;
 extern const struct command cmd_log;
 extern const struct command cmd_machines;
 extern const struct command cmd_monitor;
@@ -36,6 +37,7 @@ extern const struct command cmd_played;
 extern const struct command cmd_print;
 extern const struct command cmd_priority;
 extern const struct command cmd_redeal;
+extern const struct command cmd_release;
 extern const struct command cmd_report;
 extern const struct command cmd_restore;
 extern const struct command cmd_resume;
@@ -44,7 +46,9 @@ extern const struct command cmd_set;
 extern const struct command cmd_show;
 extern const struct command cmd_skip;
 extern const struct command cmd_square;
+extern const struct command cmd_start;
 extern const struct command cmd_status;
+extern const struct command cmd_test;
 extern const struct command cmd_unseal;
 extern const struct command cmd_verify;
 extern const struct command cmd_watch;
@@ -67,6 +71,7 @@ const struct command *const commands[] = {
 	&cmd_jobs,
 	&cmd_law,
 	&cmd_ledger,
+	&cmd_locate,
 	&cmd_log,
 	&cmd_machines,
 	&cmd_monitor,
@@ -76,6 +81,7 @@ const struct command *const commands[] = {
 	&cmd_print,
 	&cmd_priority,
 	&cmd_redeal,
+	&cmd_release,
 	&cmd_report,
 	&cmd_restore,
 	&cmd_resume,
@@ -84,7 +90,9 @@ const struct command *const commands[] = {
 	&cmd_show,
 	&cmd_skip,
 	&cmd_square,
+	&cmd_start,
 	&cmd_status,
+	&cmd_test,
 	&cmd_unseal,
 	&cmd_verify,
 	&cmd_watch,

@@ -3,6 +3,8 @@
 questions.py DEALBOXD EMULATOR DEALBOX SET: what a machine asks, as numbers and words for programs
 that make their own sentences; and that no answer counts for another question (TAP).
 """
+import os
+import subprocess
 import sys
 
 import dbus
@@ -207,12 +209,70 @@ def test_jobs_tell_each_copy(w):
     job.Cancel()
 
 
+def test_commands_press_the_keys(w):
+    begun = begin(w, [15])
+    asks(w, 'insert-board')
+    result = w.command('start')
+    assert result.returncode == 1 and '0 machines wait for start' in result.stderr, result
+    result = w.command('start', '--yes', 'READS')
+    assert result.returncode == 1 and 'Put in the empty board 15' in result.stderr, result
+    result = w.command('start', 'NOBODY')
+    assert result.returncode == 2 and 'no machine NOBODY' in result.stderr, result
+    insert(w, 15)
+    asks(w, 'press-start')
+    # it asks first
+    result = w.command('start')
+    assert result.returncode == 1 and 'READS: Press start to deal board 15, copy 1. Is that done?' in result.stderr
+    assert asks(w, 'press-start')
+    assert w.command('start', '--yes').returncode == 0
+    asks(w, 'take-out')
+    assert outcome(w, begun) == [(15, 1, 'exact')]
+    assert w.command('locate', '--seconds', '1').returncode == 0
+    result = w.command('release')
+    assert result.returncode == 1 and '0 machines hold a board' in result.stderr, result
+    w.take_out('READS')
+    insert(w)
+    result = w.command('test', '--cards', '4')
+    assert result.returncode == 1 and 'can make a test deal' in result.stderr, result    # this one cannot
+    w.tell('READS', 'remove')
+
+
+def complete(w, *words):
+    """What bash completes the last word to, with an empty folder to look into."""
+    folder = w.dir + '/empty'
+    os.makedirs(folder, exist_ok=True)
+    script = w.command('completion', 'bash').stdout + '\n'.join([
+        '', 'dealbox() { "$DEALBOX" "$@"; }', 'COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))', '_dealbox',
+        'printf "%s\\n" "${COMPREPLY[@]}"'])
+    found = subprocess.run(['bash', '-c', script, 'bash', 'dealbox', *words], check=True, capture_output=True,
+                           text=True, env={**os.environ, 'DEALBOX': os.path.abspath(w.dealbox)}, cwd=folder).stdout.split()
+    assert not os.listdir(folder)
+    return found
+
+
+def test_completion_knows_jobs_and_machines(w):
+    path = begin(w, [16])
+    number = path.rsplit('/', 1)[1]
+    assert number in complete(w, 'cancel', ''), complete(w, 'cancel', '')
+    for words in (['start', 'R'], ['deal', '--machine', '']):
+        assert complete(w, *words) == ['READS'], (words, complete(w, *words))
+    assert complete(w, 'deal', '--how', 'rev') == ['reversed-pockets']
+    assert 'nb' in complete(w, 'deal', '--lang', '')
+    # a machine may say anything of itself, and bash would do it
+    w.add_emulator('$(touch${IFS}x)', '--speed', '0', '--manual')
+    w.stop()
+    w.start()
+    wait('both machines', lambda: len(w.machines()) == 2)
+    assert complete(w, 'start', '') == ['READS']
+    w.object(path, 'Job').Cancel()
+
+
 def test_places_of_stops(w):
     path = begin(w, [12], 0)
     w.tell('READS', 'inject position 20: misread')
     insert(w, 12)
-    answer(w, 'press-start')
-    m = asks(w, 'card-repeated')
+    wait('the stop', lambda: w.answer() or machine(w)['State'] == 'card-repeated')
+    m = machine(w)
     told = facts(m)
     assert told['seat'] in 'NESW' and 1 <= told['depth'] <= 13 and told['cards'] == 52, told
     assert told['suspect'] in ('earlier', 'reader', 'deck') and told['chance'] in range(30, 101, 10), told

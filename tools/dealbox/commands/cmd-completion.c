@@ -8,6 +8,9 @@
 
 #include "ui/tool.h"
 
+/* The words of --how, as dealbox-deal takes them. */
+#define HOW_WORDS	"replay sets-in-a-row descending by-reader stop-card reversed-pockets by-position wait-for-start"
+
 static void bash_print(void)
 {
 	const struct command *const *c;
@@ -38,12 +41,26 @@ static void bash_print(void)
 	     "\tfi\n"
 	     "\tif [ \"$COMP_CWORD\" -eq 1 ] || [[ $cur == -* ]]; then\n"
 	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+	     "\telif [ \"$prev\" = --how ]; then\n"
+	     "\t\tmapfile -t COMPREPLY < <(compgen -W '" HOW_WORDS "' -- \"$cur\")\n"
+	     "\telif [ \"$prev\" = --lang ]; then\n"
+	     "\t\tmapfile -t COMPREPLY < <(compgen -W 'nb el fr ru en' -- \"$cur\")\n"
+	     "\telif [[ $prev == --machine || ' accept start release locate test ' == *\" ${COMP_WORDS[1]} \"* ]]; then\n"
+	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_ids status)\" -- \"$cur\")\n"
+	     "\telif [[ ' jobs pause resume cancel priority skip redeal ' == *\" ${COMP_WORDS[1]} \"* ]]; then\n"
+	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_ids jobs)\" -- \"$cur\")\n"
 	     "\telif [ \"$prev\" = help ]; then\n"
 	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_commands)\" -- \"$cur\")\n"
 	     "\telse\n"
 	     "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
 	     "\tfi\n"
 	     "}");
+	/*
+	 * Of jobs or machines, if the service runs. compgen expands the words, and a machine may have
+	 * any text as its serial number, so only plain words are offered.
+	 */
+	puts("_dealbox_ids() { dealbox \"$1\" --json 2>/dev/null |\n"
+	     "\tsed -n 's/.*\"id\": *\"\\{0,1\\}\\([A-Za-z0-9._:-]*\\)\"\\{0,1\\} *[,}].*/\\1/p'; }");
 	fputs("_dealbox_commands() { echo '", stdout);
 	for (c = commands; *c; c++)
 		printf("%s%s", c == commands ? "" : " ", (*c)->name);
