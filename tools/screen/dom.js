@@ -63,3 +63,20 @@ export function ask_number(question, yes, no) {
 		input.focus();
 	});
 }
+
+/* Ask for one of these names; resolves to it, or to null. */
+export function choose(question, names, no) {
+	return new Promise(resolve => {
+		const dialog = h("dialog", { "aria-label": question }, h("p", {}, question),
+			h("div", { class: "keys" },
+			  names.map((name, n) => h("button", { type: "button", onclick: () => dialog.close(String(n)) }, name)),
+			  h("button", { type: "button", onclick: () => dialog.close("") }, no)));
+
+		dialog.addEventListener("close", () => {
+			dialog.remove();
+			resolve(dialog.returnValue === "" ? null : names[Number(dialog.returnValue)]);
+		});
+		document.body.append(dialog);
+		dialog.showModal();
+	});
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The view "Jobs": a new job from a file, and what becomes of the others. */
-import { ask, h, show, with_commands } from "./dom.js";
+import { ask, ask_number, h, show, with_commands } from "./dom.js";
 import { boards_text, grid, parse_boards, progress, progress_text, refusal } from "./present.js";
 import { N_, P_, say, say_count } from "./sentence.js";
 
@@ -62,7 +62,7 @@ function new_job(app) {
 		}
 		show(outcome, h("p", {}, text(N_("Checking {name}…"), { name: one.name })));
 		try {
-			const added = JSON.parse(await app.tool(["set", "add", "-", "--json", "--session", session.value],
+			const added = JSON.parse(await app.command(["dealbox", "set", "add", "-", "--json", "--session", session.value],
 								new Uint8Array(await one.arrayBuffer())));
 
 			const [boards] = await app.service.call("/io/dealbox1", "Manager", "GetBoards", "t", [added.set]);
@@ -148,6 +148,13 @@ function job_panel(app, path, job) {
 	const call = (method, label) => h("button", { type: "button", onclick: () => app.call(path, "Job", method) }, label);
 	const rows = app.copies[path] ? grid(job, ...app.copies[path]) : [];
 
+	async function more() {
+		const copies = await ask_number(text(N_("How many copies of each board, those that are dealt counted?")), text(N_("Yes")), text(N_("Cancel")));
+
+		if (copies)
+			app.call(path, "Job", "SetCopies", "u", [copies]);
+	}
+
 	async function cancel() {
 		if (await ask(text(N_("Cancel this job? Boards that are dealt stay in the record.")), text(N_("Cancel the job")), text(N_("No"))))
 			app.call(path, "Job", "Cancel");
@@ -160,6 +167,7 @@ function job_panel(app, path, job) {
 		   h("span", { class: "grow" }, progress_text(app.language, of)),
 		   job.State === "open" && call("Pause", text(N_("Pause"))),
 		   job.State === "paused" && call("Resume", text(N_("Resume"))),
+		   running && job.Copies > 0 && h("button", { type: "button", onclick: more }, text(N_("More copies"))),
 		   running && h("button", { type: "button", onclick: cancel }, text(N_("Cancel"))),
 		   job.State === "done" && h("button", { type: "button", onclick: () => app.print(job.Id) }, text(N_("Print hand records")))),
 		 rows.length ? h("div", { class: "grid" }, rows.map(row => h("div", { class: "of-board" }, h("span", {}, String(row.board)),

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The operator's screen: joins the service, the views, keys and sounds. */
 /* global cockpit */
-import { ask, ask_number, h, show, with_commands } from "./dom.js";
+import { ask, ask_number, choose, h, show, with_commands } from "./dom.js";
 import { jobs_view } from "./jobs.js";
 import { ledger_view } from "./ledger.js";
 import { machines_view } from "./machines.js";
 import { now_view } from "./now.js";
 import { rate_of, refusal, tone_of } from "./present.js";
 import { LANGUAGES, N_, choose_language, say } from "./sentence.js";
-import { tool, watch } from "./service.js";
+import { command, watch } from "./service.js";
 import * as sounds from "./sounds.js";
 
 /* An answer that comes sooner after a change was meant for what was shown before. */
@@ -32,7 +32,7 @@ const app = {
 	language: choose_language([setting("language"), cockpit.language, ...navigator.languages]),
 	service: null, rates: {}, copies: {}, pinned: null, keys: [], busy: false,
 	finished: sessionStorage.getItem("dealbox-finished"),
-	call, act, pin, shown, message, refused, receive, tool, print, go,
+	call, act, pin, shown, message, refused, receive, command, print, go,
 };
 let view = null, view_name = sessionStorage.getItem("dealbox-view") || "now";
 let changed_at = 0, shown_path = null, tones = {}, message_timer = 0;
@@ -89,9 +89,18 @@ async function reveal(path) {
 	}
 }
 
-function print(job) {
+/* The deals go from the service to the printer by the tool: no card is in the page. */
+async function print(job) {
+	const printers = (await command(["lpstat", "-e"]).catch(() => "")).split("\n").filter(name => name);
+	const printer = printers.length < 2 ? printers[0] :
+		await choose(say(app.language, N_("On which printer?")), printers, say(app.language, N_("Cancel")));
+
+	if (!printers.length)
+		message(say(app.language, N_("This computer has no printer: set one up, or print with `dealbox print --job {job}`."), { job }));
+	if (!printer)
+		return;
 	message(say(app.language, N_("Printing…")));
-	tool(["print", "--job", String(job), "--printer", "default"], null, { superuser: "try" }).then(
+	command(["dealbox", "print", "--job", String(job), "--printer", printer], null, { superuser: "try" }).then(
 		() => message(say(app.language, N_("The hand records are at the printer."))), refused);
 }
 

@@ -121,11 +121,11 @@ export function watch(changed) {
 }
 
 /*
- * Run the tool `dealbox` with these words; input (bytes, or null) goes to its standard input. Resolves with
- * its output, and rejects with { name, message }.
+ * Run a command; input (bytes, or null) goes to its standard input. Resolves with its output,
+ * and rejects with { name, message }.
  */
-export function tool(words, input = null, options = {}) {
-	const process = cockpit.spawn(["dealbox", ...words], { err: "message", binary: true, ...options });
+export function command(words, input = null, options = {}) {
+	const process = cockpit.spawn(words, { err: "message", binary: true, ...options });
 
 	process.input(input || "");
 	return new Promise((resolve, reject) => process.then(

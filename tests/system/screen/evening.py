@@ -188,6 +188,47 @@ def no_card(world, browsers):
         assert not found, (found, text[:300])
 
 
+def grid(browsers, boards):
+    """Every copy is ticked; the rate and what is left have been worked out."""
+    browser = browsers[0]
+    browser.find_elements(By.CSS_SELECTOR, '#views button')[1].click()
+    wait('the grid', lambda: len(browser.find_elements(By.CSS_SELECTOR, '.grid .recorded')) == boards * COPIES)
+    assert 'boards per hour' in browser.find_element(By.CSS_SELECTOR, '.panel .row').text
+    assert not browser.find_elements(By.CSS_SELECTOR, '.grid .void, .grid .open')
+    browser.find_elements(By.CSS_SELECTOR, '#views button')[0].click()
+
+
+NAMES = re.compile(r'\b[SHDC](10|[AKQJT2-9])\b')
+
+
+def reveal(world, browsers):
+    """Cards are on the screen only while somebody looks; the other screen never has them. It is recorded."""
+    browser, other = browsers
+    number, _ = world.add_set('reveal')
+    world.add_job(number, [1], automatic_start=True, replay=True, machines=['EMU1'])
+    state = lambda: world.machines()['/io/dealbox1/machine/EMU1']['State']      # noqa: E731
+    world.take_out('EMU1')
+    wait('to be asked for a board', lambda: state() == 'insert-board')
+    for command in ('hopper fill', 'inject position 20: misread', 'insert 1'):
+        world.tell('EMU1', command)
+    wait('the question', lambda: state() in ('confirm-empty', 'card-repeated'))
+    if state() == 'confirm-empty':
+        world.object('/io/dealbox1/machine/EMU1', 'Machine').Start()
+    wait('the key', lambda: browser.find_elements(By.CSS_SELECTOR, '[data-key=V]'))
+    time.sleep(0.5)
+    for way in ('a key', 'time'):
+        browser.find_element(By.TAG_NAME, 'main').send_keys('v')
+        wait('the question', lambda: browser.find_elements(By.CSS_SELECTOR, 'dialog .main'))[0].click()
+        text = wait('the cards', lambda: [one.text for one in browser.find_elements(By.CSS_SELECTOR, '.reveal')])[0]
+        assert NAMES.search(text), text
+        assert not NAMES.search(other.execute_script('return document.body.textContent'))
+        if way == 'a key':
+            browser.find_element(By.CSS_SELECTOR, '.reveal').send_keys('x')
+        wait('the cards to be gone', lambda: not browser.find_elements(By.CSS_SELECTOR, '.reveal'))
+        assert not NAMES.search(browser.execute_script('return document.body.textContent'))
+    assert len([r for r in world.records() if r['record'] == 'act' and r['act'] == 'reveal']) == 2
+
+
 def main():
     *programs, boards = sys.argv[1:]
     world = ScreenWorld(*programs)
@@ -204,8 +245,10 @@ def main():
                 browsers[-1].get(world.url)
             tap.run(evening, world, browsers, int(boards),
                     name='%s boards, %d copies, two machines, two screens' % (boards, COPIES))
+            tap.run(grid, browsers, int(boards), name='every copy has its tick')
             tap.run(no_complaint, browsers, name='nothing on the console')
             tap.run(no_card, world, browsers, name='no card on the websocket but in the new file')
+            tap.run(reveal, world, browsers, name='revealed cards are gone at a key, or by time')
         finally:
             for browser in browsers:
                 browser.quit()
