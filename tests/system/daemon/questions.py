@@ -4,6 +4,8 @@ questions.py DEALBOXD EMULATOR DEALBOX SET: what a machine asks, as numbers and 
 that make their own sentences; and that no answer counts for another question (TAP).
 """
 import os
+import pty
+import signal
 import subprocess
 import sys
 
@@ -248,6 +250,47 @@ def complete(w, *words):
                            text=True, env={**os.environ, 'DEALBOX': os.path.abspath(w.dealbox)}, cwd=folder).stdout.split()
     assert not os.listdir(folder)
     return found
+
+
+def test_deal_tells_a_person_how_far_it_is(w):
+    """At a terminal: the whole job, the key that answers, and the bell when somebody has to come."""
+    w.tell('READS', 'remove force')
+    w.tell('READS', 'empty')
+    w.tell('READS', 'hopper fill')
+    wait('the board to be out', lambda: not machine(w)['Insertion'])
+    keyboard, terminal = pty.openpty()
+    deal = w.spawn([w.dealbox, 'deal', '--session', 'tty', '--boards', '17,18', '--how', 'wait-for-start,replay',
+                    w.set_file], stdin=terminal, stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    os.set_blocking(keyboard, False)
+    seen = ['']
+
+    def shows(text):
+        try:
+            seen[0] += os.read(keyboard, 65536).decode()
+        except (BlockingIOError, OSError):
+            pass
+        return text in seen[0]
+    wait('the question', lambda: shows('Put in the empty board 17'))
+    assert '\a' not in seen[0] and 'Enter' not in seen[0], seen
+    insert(w, 17)
+    wait('the question', lambda: shows('Press start to deal board 17, copy 1. Enter is the start key.'))
+    w.tell('READS', 'speed 5')
+    os.write(keyboard, b'\n')
+    wait('the progress', lambda: shows('of 52; 0 of 2 done'))
+    w.tell('READS', 'speed 0')
+    asks(w, 'take-out')
+    wait('the verdict', lambda: shows('exact duplicate'))
+    assert '\a' not in seen[0], seen
+    w.take_out('READS')
+    insert(w, 3)
+    wait('the bell', lambda: shows('\a'))
+    assert shows('The label says board 3.')
+    deal.send_signal(signal.SIGINT)
+    deal.wait()
+    os.close(keyboard)
+    w.cancel_jobs()
+    w.take_out('READS')
 
 
 def test_completion_knows_jobs_and_machines(w):

@@ -62,6 +62,59 @@ static bool machine_serves(const struct job_watch *f, struct json_object *m)
 	       service_has(job_watch_job(f), "machines", service_text(m, "id"));
 }
 
+/* Return the number of machines that wait for the operator in this job; *last is the last of them. */
+static unsigned int waiting(const struct job_watch *f, struct json_object **last)
+{
+	unsigned int count = 0;
+	struct json_object *m;
+	size_t n;
+
+	for (n = 0; n < json_object_array_length(f->machines); n++) {
+		m = json_object_array_get_idx(f->machines, n);
+		if (service_number(m, "job") != service_number(job_watch_job(f), "id") ||
+		    !strcmp(service_text(m, "state"), "none"))
+			continue;
+		*last = m;
+		count++;
+	}
+	return count;
+}
+
+/* Show how far the board is, and the job, which has no total without a limit of copies. */
+static void progress_tell(const struct job_watch *f, struct json_object *m, const char *id, const char *name)
+{
+	struct json_object *job = job_watch_job(f);
+	int64_t all = service_number(job, "boards") * service_number(job, "copies");
+	int64_t over = service_number(job, "recorded") + service_number(job, "skipped");
+	char total[64] = "", left[48] = "";
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (all && !service_captures(job))
+		snprintf(total, sizeof(total), "; %lld of %lld done", (long long)over, (long long)all);
+	/* By the pace of this run, with all that people do between boards. */
+	if (*total && f->exact)
+		snprintf(left, sizeof(left), ", about %lld min left",
+			 (long long)(((now.tv_sec - f->begin.tv_sec) * (all - over) / f->exact + 59) / 60));
+	progress("%s%scard %lld of %lld%s%s", id, name, (long long)service_number(m, "cards"),
+		 (long long)service_number(m, "cardstotal"), total, left);
+}
+
+/* Return true if the state is not one of every board: somebody has to come. */
+static bool needs_help(const char *state)
+{
+	static const char *const usual[] = {
+		"insert-board", "insert-any", "press-start", "take-out", "paused", "capture", "take-original",
+		"slow",
+	};
+	size_t n;
+
+	for (n = 0; n < sizeof(usual) / sizeof(usual[0]); n++)
+		if (!strcmp(state, usual[n]))
+			return false;
+	return true;
+}
+
 /* Tell the operator what to do at a machine, if that has changed. */
 static void machine_tell(const struct job_watch *f, struct json_object *m)
 {
@@ -69,13 +122,14 @@ static void machine_tell(const struct job_watch *f, struct json_object *m)
 	bool several = json_object_array_length(f->machines) > 1;
 	int64_t board = service_number(m, "board"), copy = service_number(m, "copy");
 	int64_t job = service_number(m, "job");
-	struct json_object *object;
-	char name[64];
+	struct json_object *object, *other;
+	char name[64], id[160] = "";
 
+	if (several)
+		snprintf(id, sizeof(id), "%s: ", service_text(m, "id"));
 	if (job == service_number(job_watch_job(f), "id") && service_number(m, "dealing") &&
 	    !f->json)
-		progress("%s%s%scard %lld", several ? service_text(m, "id") : "", several ? ": " : "",
-			 copy_name(f, board, copy, name), (long long)service_number(m, "cards"));
+		progress_tell(f, m, id, copy_name(f, board, copy, name));
 	if (!strcmp(service_text(m, "told"), text))
 		return;
 	json_object_object_add(m, "told", json_object_new_string(text));
@@ -83,8 +137,11 @@ static void machine_tell(const struct job_watch *f, struct json_object *m)
 	    (job && job != service_number(job_watch_job(f), "id")))
 		return;
 	if (!f->json) {
-		say("%s%s%s%s", several ? service_text(m, "id") : "", several ? ": " : "",
-		    copy_name(f, board, copy, name), text);
+		say("%s%s%s%s", id, copy_name(f, board, copy, name), text,
+		    f->listens && service_has(m, "keys", "start") && waiting(f, &other) == 1 ?
+		    " Enter is the start key." : "");
+		if (needs_help(state))
+			bell();
 		return;
 	}
 	object = json_object_new_object();
@@ -194,24 +251,17 @@ static int on_owner(sd_bus_message *m, void *context, sd_bus_error *unused)
 static int on_enter(sd_event_source *source, int fd, uint32_t revents, void *context)
 {
 	struct job_watch *f = context;
-	struct json_object *m, *wants = NULL;
-	unsigned int count = 0;
+	struct json_object *wants = NULL;
+	unsigned int count;
 	char keys[64];
-	size_t n;
 
 	(void)revents;
 	if (read(fd, keys, sizeof(keys)) <= 0) {
+		f->listens = false;
 		sd_event_source_set_enabled(source, SD_EVENT_OFF);
 		return 0;
 	}
-	for (n = 0; n < json_object_array_length(f->machines); n++) {
-		m = json_object_array_get_idx(f->machines, n);
-		if (service_number(m, "job") != service_number(job_watch_job(f), "id") ||
-		    !strcmp(service_text(m, "state"), "none"))
-			continue;
-		wants = m;
-		count++;
-	}
+	count = waiting(f, &wants);
 	/* the number of what this screen shows: it may have changed meanwhile */
 	if (count == 1 && service_has(wants, "keys", "start"))
 		service_call(f->bus, service_text(wants, "path"), "Machine", "Answer", "u",
@@ -343,7 +393,7 @@ static int watch(struct job_watch *f)
 					  "org.freedesktop.DBus", "NameOwnerChanged", on_owner, f);
 	/* This fails for a file, which cannot be watched and has no Enter. */
 	if (err >= 0)
-		sd_event_add_io(f->event, NULL, STDIN_FILENO, EPOLLIN, on_enter, f);
+		f->listens = sd_event_add_io(f->event, NULL, STDIN_FILENO, EPOLLIN, on_enter, f) >= 0;
 	return err;
 }
 

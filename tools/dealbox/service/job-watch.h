@@ -39,6 +39,7 @@ struct job_watch {
 	struct json_object *jobs;
 	unsigned int exact, voids;		/* in this run */
 	struct timespec begin;
+	bool listens;				/* Enter is read */
 	/* private: */
 	sd_event *event;
 	char state[16];				/* last reported state of the job */

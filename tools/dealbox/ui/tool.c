@@ -312,6 +312,12 @@ void progress(const char *format, ...)
 	progress_shown = true;
 }
 
+void bell(void)
+{
+	if (isatty(STDERR_FILENO))
+		fputc('\a', stderr);
+}
+
 void complain(const char *next, const char *format, ...)
 {
 	va_list list;

@@ -193,4 +193,7 @@ int signals_take(void);
  */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Ring the bell of the terminal, if standard error is one: somebody has to come to a machine. */
+void bell(void);
+
 #endif
