@@ -13,7 +13,7 @@ import subprocess
 
 from bench import EMULATOR, Bench, Tap
 
-SOURCE = os.environ["SOURCE"]
+SOURCE, GPIO = os.environ["SOURCE"], os.environ["FIXTURE_GPIO"]
 # for a program that hangs; everything here ends by itself
 PATIENCE = 120
 CONTROL_C = b"\x03"
@@ -175,6 +175,21 @@ with Bench() as bench:
         report = bench.run(*options, hands=None)
         tap.check("%s: no machine is touched" % name, report.status == 3 and text in report.err and not report.out,
                   (report.status, report.err))
+    # of relays and actuators, without any: fixture-inside has those
+    wiring = os.path.join(bench.folder.name, "wiring.ini")
+    for name, text, steps_, answers, status, err in (
+            ("a step that waits", "[steps]\ninsert = wait 1\n", "begin\ninsert\nremove\n", "ok\nok\nask\n", 0, ""),
+            ("a wrong wiring", "[lines]\na = b\n", "begin\n", "", 2, wiring + ":2: a: the chip and the line"),
+            ("a chip that is not there", "[lines]\na = nochip 1\n[steps]\ninsert = a on\n", "begin\n", "", 3,
+             "a: /dev/nochip: No such file")):
+        with open(wiring, "w") as file:
+            file.write(text)
+        done = subprocess.run([GPIO, wiring], input=steps_, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        tap.check("dealbox-fixture-gpio: %s" % name, (done.returncode, done.stdout) == (status, answers) and
+                  err in done.stderr, done)
+    report = bench.run("--fixture", "%s %s" % (GPIO, wiring), hands=None)
+    tap.check("its error is shown, and no machine is touched", report.status == 3 and "/dev/nochip" in report.err,
+              report.err)
     report = bench.run("--fixture", "true")
     tap.check("two fixtures are too many", report.status == 2, report.err)
 tap.end()
