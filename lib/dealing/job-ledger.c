@@ -214,9 +214,11 @@ int job_verify(const struct job *job, const struct dealbox_plan *plan, uint32_t 
 	bool sorted = plan->mode == DEALBOX_PLAN_BY_POSITION && !(job && job->options & DEALBOX_JOB_LAWS);
 	uint8_t deck[64];
 
-	if (sorted && dealbox_pack_sorted(dealbox_pack_preferans(), deck) != plan->entries)
+	if (!sorted)
+		return dealbox_verify_machine(plan, NULL, capabilities, trace, verdict);
+	if (dealbox_pack_sorted(dealbox_pack_preferans(), deck) != plan->entries)
 		dealbox_pack_sorted(dealbox_pack_bridge(), deck);
-	return dealbox_verify_machine(plan, sorted ? deck : NULL, capabilities, trace, verdict);
+	return dealbox_verify_machine(plan, deck, capabilities, trace, verdict);
 }
 
 const uint8_t *job_pockets(const struct job *job)
