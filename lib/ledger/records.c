@@ -1041,7 +1041,11 @@ static int doubt_copy(struct dealbox_ledger *l, uint64_t job, unsigned int board
 					 (int64_t)DEALBOX_LEDGER_UNKNOWN, (int64_t)0, (int64_t)0, (uint64_t)0);
 }
 
-/* The first open copy of each board of the job. */
+/*
+ * Doubts each board of the job that has an open copy, by that copy. One is enough: the deal may have
+ * been dealt, for which Law 6D2 does not look at copies; and every open copy waits for an operator,
+ * who skips those that lie on the table. What lies in a machine is told by the restore itself.
+ */
 static int doubt_job(struct dealbox_ledger *l, const struct dealbox_ledger_job *job, unsigned int *boards)
 {
 	unsigned int most = job->copies ? job->copies : DEALBOX_BOARD_DEALT_MAX, copy;
