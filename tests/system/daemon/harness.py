@@ -5,6 +5,7 @@ A world is a folder with a bus, a polkit of ours, emulators and the daemon. Noth
 of the computer it runs on is used or changed.
 """
 import contextlib
+import glob
 import json
 import os
 import re
@@ -188,6 +189,7 @@ class World:
         self.processes = []
         self.daemon = None
         self.emulators = []
+        self.emulated = []      # their processes
         with open(self.dir + '/bus.conf', 'w') as file:
             file.write(BUS % (self.dir, POLICY % DATA if policy else ''))
         os.environ['DBUS_SYSTEM_BUS_ADDRESS'] = 'unix:path=%s/bus' % self.dir
@@ -230,6 +232,7 @@ class World:
                              stdout=open(path + '.log', 'a'), stderr=subprocess.STDOUT)
         wait('an emulator', lambda: os.path.exists(path))
         self.emulators.append(path)
+        self.emulated.append(process)
         return process
 
     def write_config(self, more=''):
@@ -270,6 +273,19 @@ class World:
         for path, job in self.objects('Job').items() if self.daemon.poll() is None else ():
             if job['State'] in ('open', 'paused'):
                 self.object(path, 'Job').Cancel()
+
+    def begin_anew(self):
+        """Another ledger, and no machine. What a failed test leaves must not let the next ones wait."""
+        for process in [self.daemon, *self.emulated]:
+            process.kill()
+            process.wait()
+        wait('the name to go', lambda: not self.bus.name_has_owner('io.dealbox1'))
+        for path in [self.ledger, *self.emulators]:
+            for file in glob.glob(glob.escape(path) + '*'):
+                os.unlink(file)
+        self.emulators.clear()
+        self.emulated.clear()
+        self.deny('')
 
     def stop(self, how=signal.SIGTERM):
         self.daemon.send_signal(how)
