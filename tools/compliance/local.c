@@ -32,6 +32,11 @@ const char *local_node(const struct local *local)
 	return local->node;
 }
 
+void local_claim(const struct local *local)
+{
+	ioctl(local->fd, DEALBOX_IOC_CLAIM);
+}
+
 /* --- raw access, which there is none ----------------------------------------------------------- */
 
 static int no_control(struct access *access, const uint8_t setup[8], void *data, unsigned int ms)

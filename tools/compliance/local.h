@@ -22,6 +22,8 @@ struct access *access_open_local(const char *node, char *error, size_t size);
 int local_file(const struct local *local);
 const char *local_node(const struct local *local);
 
+/* Take the claim again, if a test that failed has left it. */
+void local_claim(const struct local *local);
 /*
  * What the machine is, with its names (each with room for size bytes). Returns true if it speaks the
  * serial dialect.

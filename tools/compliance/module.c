@@ -495,7 +495,7 @@ static void impossible(struct run *r)
 
 	ready(r);
 	fd = another(r, O_RDONLY | O_NONBLOCK);
-	do_step(r, "inject position 1 on event CARD_LANDED: set 17 63");
+	do_step(r, "inject on event CARD_LANDED position 1: set 17 63");
 	check(r, "R-5-1", !fails(owner(r), DEALBOX_IOC_CONTROL, &(struct dealbox_control){
 		.op = DEALBOX_OP_START, .plan_id = r->plan.plan_id, .insertion = r->observer.insertion }),
 	      "START is refused");

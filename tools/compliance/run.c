@@ -631,6 +631,8 @@ static void test_body(struct run *r, const struct test_row *row)
 		if (sigsetjmp(r->end, 0))
 			return;
 	}
+	if (r->access->local)
+		local_claim(r->access->local);
 	r->deadline = now_us() + TEST_MS * 1000ULL;
 	row->run(r);
 }

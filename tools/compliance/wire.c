@@ -347,7 +347,10 @@ static int asked(struct run *r, uint8_t request, uint16_t value, uint8_t *data, 
 		unable(r);
 	note(r, "query %02x value %04x: %d", request, value, ret);
 	check(r, "R-2-3", ret >= 0 || ret == -EPIPE, "query %02x fails: %s", request, strerror(-ret));
-	memcpy(data, answer, ret < length ? (ret > 0 ? (size_t)ret : 0) : length);
+	if (ret > length)
+		ret = length;
+	if (ret > 0)
+		memcpy(data, answer, (size_t)ret);
 	return ret;
 }
 
@@ -484,12 +487,6 @@ struct wire_status status(struct run *r)
 		if (!check(r, "R-2.1-1", ret == WIRE_STATUS_SIZE, "GET_STATUS is answered by %d bytes",
 			   ret))
 			end_test(r);
-		if (r->access->local) {
-			/* These the module does not show, or not as the machine says them. */
-			put_unaligned_le32(r->observer.clock, data + 20);
-			if (ROUTED(r))
-				put_unaligned_le32(r->observer.plan_number, data + 4);
-		}
 		if (!check(r, "R-2.1-1", dealbox_decode_status(data, &s),
 			   "GET_STATUS has a field out of range"))
 			end_test(r);
@@ -506,6 +503,13 @@ struct wire_status status(struct run *r)
 		check(r, "R-2.1-9", s.next_event == r->observer.next,
 		      "GET_STATUS numbers the next event %u, and that of the last one is %u",
 		      s.next_event, r->observer.next - 1);
+		if (r->access->local) {
+			/* These the module does not show, or not as the machine says them. */
+			put_unaligned_le32(r->observer.clock, data + 20);
+			if (ROUTED(r))
+				put_unaligned_le32(r->observer.plan_number, data + 4);
+			dealbox_decode_status(data, &s);
+		}
 		observer_status(&r->observer, data);
 		break;
 	}
@@ -578,6 +582,8 @@ void gate(struct run *r, const struct wire_event *read, uint8_t pocket, uint8_t 
 
 void configure(struct run *r, uint8_t reason)
 {
+	if (r->access->local)
+		unable(r);
 	memset(&r->frames, 0, sizeof(r->frames));
 	observer_configured(&r->observer, reason);
 	if (!check(r, "R-1.2-1", control(r, 0x00, 9, r->configuration, 0, NULL, 0) == 0,
