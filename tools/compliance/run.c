@@ -314,7 +314,7 @@ static bool connect_local(struct run *r, char *error, size_t size)
 	o->started = o->running;
 	memcpy(o->counts, s.counts, sizeof(o->counts));
 	memset(o->gate, DEALBOX_NONE, sizeof(o->gate));
-	r->event_judged = r->event_seen = r->event_count = 0;
+	r->event_judged = r->event_seen = r->event_first = r->event_count = 0;
 	return true;
 }
 
@@ -346,7 +346,7 @@ static bool connect_machine(struct run *r, uint8_t reason, char *error, size_t s
 	r->observer.next = 1;
 	r->observer.have_clock = false;
 	observer_configured(&r->observer, reason);
-	r->event_judged = r->event_seen = r->event_count = 0;
+	r->event_judged = r->event_seen = r->event_first = r->event_count = 0;
 	r->deferring = false;
 	if (standard(r, 0x00, 9, r->configuration, 0, NULL, 0) < 0) {
 		snprintf(error, size, "%s: the machine cannot be configured", r->address);
@@ -578,12 +578,18 @@ static struct json_object *words(const char *text)
 	return array;
 }
 
+/* The machine may be gone, and have no access. */
+static bool by_module(const struct run *r)
+{
+	return !strncmp(r->address, "local:", 6);
+}
+
 /* Return why a test is not for this machine, or NULL. */
 static const char *unsuitable(const struct run *r, const struct test_row *row)
 {
-	if (row->needs & NEED_MODULE && !r->access->local)
+	if (row->needs & NEED_MODULE && !by_module(r))
 		return "this is a test of the module: use a local: address";
-	if (row->needs & NEED_RAW && r->access->local)
+	if (row->needs & NEED_RAW && by_module(r))
 		return "local: gives no raw access to the machine; test it by usb: for that";
 	if (row->needs & NEED_NATIVE && r->serial)
 		return "the machine speaks the serial dialect";
@@ -666,7 +672,7 @@ static void run_test(struct run *r, const struct test_row *row, unsigned int num
 	r->evidence = json_object_new_array();
 	r->checked = json_object_new_array();
 	r->route = false;
-	r->event_judged = r->event_seen = r->event_count;
+	r->event_judged = r->event_seen = r->event_first = r->event_count;
 	r->deferring = false;
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K%u/%u %s/%s", number, planned, row->group, row->name);

@@ -122,6 +122,7 @@ struct run {
 	struct observer observer;
 	struct event *events;
 	size_t event_count, event_judged, event_seen, event_room;
+	size_t event_first;	/* of the test that runs */
 	bool deferring;		/* a command is under way: events are judged behind it */
 	struct frame_reader frames;
 	bool full;		/* serial dialect: the last transfer ended with a full packet */
