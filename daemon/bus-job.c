@@ -393,7 +393,9 @@ static int reply_attestation(sd_bus_message *m, struct service *s, const char *m
 	dealbox_nonce_seal(found->nonce, &attestation, salt);
 	err = sd_bus_message_new_method_return(m, &reply);
 	if (err >= 0)
-		err = sd_bus_message_append(reply, "bu", is_emulator(s, machine, &attestation), plan);
+		err = sd_bus_message_append(reply, "b", is_emulator(s, machine, &attestation));
+	if (err >= 0)
+		err = sd_bus_message_append(reply, "u", plan);
 	if (err >= 0)
 		err = append_word(reply, attested, found->public_key, sizeof(found->public_key));
 	if (err >= 0)

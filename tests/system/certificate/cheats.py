@@ -432,7 +432,8 @@ def emulator(table):
 def emulator_called_machine(table):
     table.put(1).put(2).open().verify()
     # nor does a self-declared key help
-    table.make().put(1, key=OTHER).put(2, key=OTHER).open().verify()
+    result = table.make().put(1, key=OTHER).put(2, key=OTHER).open().verify()
+    assert result.out.count("PC's word only, its machine's key is self-declared") == 2, result.out
 
 
 @cheat("uses an emulator in place of an enrolled machine, and calls it that")

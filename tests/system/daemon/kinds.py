@@ -479,7 +479,7 @@ def test_the_machine_signs_what_it_deals(w):
     w.tell('CARDS', 'operator off')
     with open(pc + '/certificates') as file:
         text = file.read()
-    signed = re.findall(r'^by emulator\n(?:.*\n)*?insertion (.*)\nnumber (.*)\nkey (\w{64})\nstatement (\w{192})\n'
+    signed = re.findall(r'^by emulator\n(?:.*\n)*?insertion (.*)[\n]number (.*)\nkey (\w{64})\nstatement (\w{192})\n'
                         r'attestation (\w{128})\nnonce \w{64}$', text, re.M)
     assert len(signed) == text.count('dealbox certificate 2\n') == 2, text
     records = [r for r in w.records() if r['record'] == 'attestation'][-2:]

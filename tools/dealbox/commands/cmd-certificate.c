@@ -482,14 +482,16 @@ static const char *basis_text(const struct dealbox_certificate *c)
 static void certificate_say(const struct call *call, const struct proof_certificate *p)
 {
 	const struct dealbox_certificate *c = p->c;
+	/* a key that nobody enrolled is what the machine says of itself */
+	const char *key = c->attested && p->word == WORD_PC ? ", its machine's key is self-declared" : "";
 	struct json_object *object;
-	char text[160];
+	char text[200];
 
 	if (p->proven)
-		snprintf(text, sizeof(text), "the deal that was committed to (%s; %s)", proof_word_name(p->word),
+		snprintf(text, sizeof(text), "the deal that was committed to (%s%s; %s)", proof_word_name(p->word), key,
 			 basis_text(c));
 	else if (p->counts)
-		snprintf(text, sizeof(text), "NOT PROVEN (%s)", proof_word_name(p->word));
+		snprintf(text, sizeof(text), "NOT PROVEN (%s%s)", proof_word_name(p->word), key);
 	else
 		snprintf(text, sizeof(text), "void: this board was not given out as dealt");
 	if (!call->json) {

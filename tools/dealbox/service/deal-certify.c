@@ -58,7 +58,8 @@ static bool word_read(sd_bus_message *reply, struct dealbox_certificate *c)
 	bool key, statement, signature, nonce;
 	int emulator;
 
-	if (sd_bus_message_read(reply, "bu", &emulator, &c->number) < 0 ||
+	if (sd_bus_message_read(reply, "b", &emulator) < 0 ||
+	    sd_bus_message_read(reply, "u", &c->number) < 0 ||
 	    !word_field(reply, c->key, sizeof(c->key), &key) ||
 	    !word_field(reply, c->attestation.statement, DEALBOX_STATEMENT_SIZE, &statement) ||
 	    !word_field(reply, c->attestation.signature, DEALBOX_SIGNATURE_SIZE, &signature) ||
