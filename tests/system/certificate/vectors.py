@@ -314,6 +314,11 @@ def words():
     second("good-minor-version", "the statement is of a later minor version", [], proven=2,
            attested=attest(MACHINE, nonce, 102, 102, block, b"events", version=0x1ff), nonce=nonce)
     statement, signature = attest(MACHINE, nonce, 102, 102, block, b"events")
+    for name, about, place, byte in (("byte", "the reserved byte of the statement is not zero", 7, 1),
+                                     ("flag", "the statement has an unknown flag", 6, 4)):
+        other = statement[:place] + bytes([statement[place] | byte]) + statement[place + 1:]
+        second("word-unclear-" + name, about, ["word-unclear"], nonce=nonce,
+               attested=(other, MACHINE.sign(b"dealing machine attestation\n" + other)))
     for place in (0, 31, 32, 63):
         wrong = signature[:place] + bytes([signature[place] ^ 1]) + signature[place + 1:]
         second("word-differs-signature-%d" % place, "byte %d of the machine's signature is another" % place,
@@ -601,6 +606,9 @@ def chains():
     chain("behind-opening", "a certificate is behind the opening", lambda texts: texts.append(texts.pop(2)))
     chain("two-openings", "there are two openings", lambda texts: texts.append(texts[3]))
     chain("opening-first", "the opening is before the certificates", lambda texts: texts.insert(0, texts.pop(3)))
+    case = Case().put(1)
+    case.chain.open()
+    refused("chain-behind-opening-follows", "a certificate is behind the opening, and follows it", "chain", case.put(2))
     case = Case().put(1).put(2)
     case.chain.open(count=3)
     refused("chain-count-more", "the opening counts one certificate more", "chain", case)
