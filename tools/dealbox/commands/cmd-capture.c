@@ -77,6 +77,7 @@ static const struct option_row capture_options[] = {
 	{ 'b', "board", "N", "number of the board (default: 1)" },
 	{ 'r', "resume", NULL, "with the service: continue the last capture, or write its file" },
 	{ KEY_LEDGER, "ledger", "FILE", "without the service: the record (default: ~/.local/state/dealbox/ledger)" },
+	OPT_PLAIN,
 	{ 0 }
 };
 

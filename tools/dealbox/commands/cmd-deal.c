@@ -226,6 +226,7 @@ static const struct option_row deal_options[] = {
 	{ KEY_LANG, "lang", "LANGUAGE", "without the service: sentences in nb, el, fr, ru or en (default: en)" },
 	OPT_YES,
 	OPT_JSON,
+	OPT_PLAIN,
 	OPT_REVEAL,
 	{ 0 }
 };

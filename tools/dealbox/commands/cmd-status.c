@@ -175,12 +175,18 @@ static enum status watch_run(struct args *args)
 	return STATUS_MACHINE;
 }
 
+static const struct option_row watch_options[] = {
+	OPT_JSON,
+	OPT_PLAIN,
+	{ 0 }
+};
+
 const struct command cmd_watch = {
 	.name = "watch",
 	.operands = "",
 	.summary = "Show each change at the machines of the service",
 	.about = "A line whenever the instruction at a machine changes, until the command is\n"
 		 "interrupted or the service ends. On a terminal, the last line counts the cards.",
-	.options = status_options,
+	.options = watch_options,
 	.run = watch_run,
 };

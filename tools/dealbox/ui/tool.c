@@ -59,6 +59,8 @@ static void tables_make(const struct command *command, struct getopt_tables *t)
 	}
 }
 
+static bool plain;	/* --plain */
+
 int args_next(struct args *args, const char **value)
 {
 	struct getopt_tables tables;
@@ -78,6 +80,9 @@ int args_next(struct args *args, const char **value)
 		help_print(args->command);
 		args->status = STATUS_DONE;
 		return ARGS_STOP;
+	case KEY_PLAIN:
+		plain = true;
+		return args_next(args, value);
 	case ':':
 		args->status = args_wrong(args, "%s needs an argument", args->argv[optind - 1]);
 		return ARGS_STOP;
@@ -301,7 +306,7 @@ void progress(const char *format, ...)
 {
 	va_list list;
 
-	if (!isatty(STDERR_FILENO))
+	if (plain || !isatty(STDERR_FILENO))
 		return;
 	progress_clear();
 	if (!format)
@@ -314,7 +319,7 @@ void progress(const char *format, ...)
 
 void bell(void)
 {
-	if (isatty(STDERR_FILENO))
+	if (!plain && isatty(STDERR_FILENO))
 		fputc('\a', stderr);
 }
 
