@@ -377,6 +377,10 @@
 	"copy 1.1 recorded; out | clear, > wrong-pocket 1.1 card 52",
 	"cleared | > wrong-pocket 2.1 card 52",
 	"in | > confirm-empty 2.1 card 52") },
+{ "a late attestation clears no fault", 0, 0, 0, LINES(DEALS,
+	"jam | void 1.1 #1 void 0x2a, > jam 1.1",
+	"attested | nothing > jam 1.1",
+	"press start | clear, > jam 1.1") },
 { "a recalled board is asked for again, and a jam before that is not why", 0, 0, 0, LINES(
 	"plug | status, > insert-board 1.1",
 	"jam | > jam 1.1",
