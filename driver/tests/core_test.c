@@ -1265,6 +1265,9 @@ static void test_serial_events(struct kunit *test)
 				  dealbox_encode_plan(expected + FRAME_HEADER, &block));
 	KUNIT_ASSERT_EQ(test, dealbox_serial.encode_plan(buf, &block), size);
 	KUNIT_ASSERT_MEMEQ(test, buf, expected, size);
+	/* it is sent through bulk endpoints, and native frames are not */
+	KUNIT_ASSERT_TRUE(test, dealbox_serial.bulk);
+	KUNIT_ASSERT_FALSE(test, dealbox_native.bulk);
 	KUNIT_ASSERT_TRUE(test, dealbox_serial.described);
 	KUNIT_ASSERT_EQ(test, dealbox_serial.describe, WIRE_DESCRIBE);
 }
