@@ -341,6 +341,9 @@ def texts_that_are_not_text_do_no_harm(box):
                 "--footer", b"\x80", "--font", b"\xff").expect(0)
     assert "Title:           café?[31m\n" in poppler("pdfinfo", "a.pdf"), poppler("pdfinfo", "a.pdf")
     assert "日本" in poppler("pdftotext", "a.pdf", "-").replace(" ", "")
+    for start in "", "x":
+        done = box.dealbox("print", SET, "-o", "a.pdf", "--force", "-L", "ru", "--session", start + 255 * "я").expect(0)
+        assert not done.err, done.err
     box.dealbox("print", SET, "-o", "a.html", "--title", b"caf\xe9").expect(0)
     with open("a.html", encoding="utf-8") as file:
         assert "<h1>café</h1>" in file.read()

@@ -136,6 +136,16 @@ static double shorten(const struct boxes *boxes, const struct face *face, double
 	return width;
 }
 
+/* Removes the part of a character at the end of a text that was cut. */
+static void end_whole(char *text)
+{
+	size_t size = strlen(text);
+
+	while (size && (text[size - 1] & 0xc0) == 0x80)
+		size--;
+	text[size ? size - 1 : 0] = '\0';
+}
+
 double boxes_line(struct boxes *boxes, const struct line *line, const char *format, ...)
 {
 	static const double shares[] = { [ALIGN_LEFT] = 0, [ALIGN_CENTRE] = 0.5, [ALIGN_RIGHT] = 1 };
@@ -145,7 +155,8 @@ double boxes_line(struct boxes *boxes, const struct line *line, const char *form
 	va_list list;
 
 	va_start(list, format);
-	vsnprintf(text, LINE_MAX, format, list);
+	if (vsnprintf(text, LINE_MAX, format, list) >= LINE_MAX)
+		end_whole(text);
 	va_end(list);
 	width = width_of(boxes, &face, text);
 	if (width > line->w) {
