@@ -19,6 +19,7 @@ struct local {
 	struct access access;
 	int fd;
 	char node[256];
+	bool asked;
 	uint64_t from;		/* seqno of the first event that counts */
 };
 
@@ -30,6 +31,13 @@ int local_file(const struct local *local)
 const char *local_node(const struct local *local)
 {
 	return local->node;
+}
+
+void local_await_gone(const struct local *local, unsigned int ms)
+{
+	struct pollfd wait = { .fd = local->fd };
+
+	poll(&wait, 1, (int)ms);
 }
 
 void local_claim(const struct local *local)
@@ -153,9 +161,10 @@ static int encode_status(struct local *local, uint8_t *data)
 	data[14] = s.cards_done;
 	put_unaligned_le32(s.machine_seq, data + 16);
 	memcpy(data + 24, s.counts, sizeof(s.counts));
-	/* The first snapshot tells what no event will. */
-	if (!local->from)
+	/* The first snapshot tells what no event will. The first event may have the number 0. */
+	if (!local->asked)
 		local->from = s.seqno;
+	local->asked = true;
 	return WIRE_STATUS_SIZE;
 }
 
@@ -328,13 +337,13 @@ int local_load(struct local *local, const struct wire_plan *plan, uint32_t *deta
 /* --- open and close ----------------------------------------------------------------------------------- */
 
 bool local_describe(const struct local *local, struct wire_descriptor *out, char *serial, char *product,
-		    size_t size)
+		    size_t size, int *error)
 {
 	struct dealbox_info info = { 0 };
 	char path[400], protocol[8] = "";
 	FILE *file;
 
-	call(local, DEALBOX_IOC_GET_INFO, &info);
+	*error = call(local, DEALBOX_IOC_GET_INFO, &info);
 	*out = (struct wire_descriptor){
 		.reader = info.reader, .version = (uint16_t)info.protocol, .pockets = info.pockets,
 		.pocket_capacity = info.pocket_capacity, .hopper = info.hopper,

@@ -22,14 +22,16 @@ struct access *access_open_local(const char *node, char *error, size_t size);
 int local_file(const struct local *local);
 const char *local_node(const struct local *local);
 
+/* Wait until the file tells that its machine is gone, or ms. */
+void local_await_gone(const struct local *local, unsigned int ms);
 /* Take the claim again, if a test that failed has left it. */
 void local_claim(const struct local *local);
 /*
  * What the machine is, with its names (each with room for size bytes). Returns true if it speaks the
- * serial dialect.
+ * serial dialect, with -errno in error if the module does not say it.
  */
 bool local_describe(const struct local *local, struct wire_descriptor *out, char *serial, char *product,
-		    size_t size);
+		    size_t size, int *error);
 /*
  * A query, answered as the machine would, with zeros where the ABI does not show a field. Returns
  * its size, -EPIPE if it is refused, -EOPNOTSUPP if the ABI has no such call, or -errno.

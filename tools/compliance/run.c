@@ -18,6 +18,8 @@
 /* limit of a test; a real machine deals a few boards in it */
 #define TEST_MS		120000
 #define EVIDENCE_MAX	400
+/* until the module has noticed that a machine was unplugged */
+#define GONE_MS		3000
 /* for bringing the machine to rest at the end */
 #define LEAVE_MS	10000
 
@@ -290,11 +292,12 @@ static bool connect_local(struct run *r, char *error, size_t size)
 	struct observer *o = &r->observer;
 	uint8_t data[DATA_MAX] = { 0 };
 	struct wire_status s;
+	int ret;
 
 	r->serial = local_describe(r->access->local, &r->desc, r->serial_number, r->product,
-				   sizeof(r->product));
+				   sizeof(r->product), &ret);
 	r->misdescribed = false;
-	if (local_query(r->access->local, WIRE_GET_STATUS, 0, data) < 0 ||
+	if (ret < 0 || local_query(r->access->local, WIRE_GET_STATUS, 0, data) < 0 ||
 	    !dealbox_decode_status(data, &s)) {
 		snprintf(error, size, "%s: the machine does not answer", r->address);
 		return false;
@@ -626,6 +629,8 @@ static void test_body(struct run *r, const struct test_row *row)
 	if (unsuitable(r, row))
 		not_supported(r, "%s", unsuitable(r, row));
 	if (!r->access || r->gone) {
+		if (r->access && r->access->local)
+			local_await_gone(r->access->local, GONE_MS);
 		disconnect_machine(r);
 		/* this call has a jump of its own */
 		if (!connect_machine(r, 0, error, sizeof(error))) {

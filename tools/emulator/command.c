@@ -186,11 +186,14 @@ static bool cmd_plug(struct call *call)
 	return ok(call);
 }
 
+#define POWER_OFF_US	100000
+
 static bool cmd_power_cycle(struct call *call)
 {
 	uint64_t us;
 
-	if (!cmd_time(call, 0, &us))
+	/* A host must have time to notice that the machine is gone. */
+	if (!cmd_time(call, POWER_OFF_US, &us))
 		return true;
 	machine_power_cycle(call->control->machine, us);
 	return ok(call);
@@ -402,7 +405,7 @@ static const struct {
 	{ "key", "start|stop|release|N [press|let-go]", "presses a key, lets it go, or both", cmd_key },
 	{ "unplug", "[MS]", "pulls the cable, puts it back after MS", cmd_unplug },
 	{ "plug", "", "puts the cable back", cmd_plug },
-	{ "power-cycle", "[MS]", "switches off, and on after MS", cmd_power_cycle },
+	{ "power-cycle", "[MS]", "switches off, and on after MS (100)", cmd_power_cycle },
 	{ "reset", "", "the firmware restarts", cmd_reset },
 	{ "break", "CODE [lasting]", "HARDWARE with a code", cmd_break },
 	{ "repair", "", "a lasting HARDWARE is gone", cmd_repair },

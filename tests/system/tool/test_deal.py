@@ -442,6 +442,7 @@ def a_board_that_was_there_at_switch_on_is_in_doubt(box):
     machine = box.machine("--manual")
     machine.tell("insert")
     machine.tell("power-cycle")
+    machine.tell("wait plugged")
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
     running.see("Nobody knows what lies in this board")
     machine.tell("remove")
