@@ -26,7 +26,7 @@ export const STATES = {
 	"insert-board": { tone: "put", shape: "in", title: N_("Put in board"), board: true, plain: true },
 	"insert-any": { tone: "put", shape: "in", title: N_("Put in any board of the set") },
 	"press-start": { tone: "put", shape: "start", title: N_("Ready to deal board"), board: true, plain: true },
-	"take-out": { tone: "take", shape: "out", title: N_("Exact. Take out board"), board: true, plain: true, next: true },
+	"take-out": { tone: "take", shape: "exact", title: N_("Exact. Take out board"), board: true, plain: true, next: true },
 	"paused": { tone: "rest", shape: "pause", title: N_("Paused"), board: true },
 	"stop-card": { tone: "look", shape: "card", title: N_("Take out the stop card"), place: 2 },
 	"capture": { tone: "put", shape: "in", title: N_("Read board"), board: true, place: "hopper" },
