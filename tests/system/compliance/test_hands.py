@@ -91,8 +91,10 @@ for language in ("en", "nb", "el", "fr", "ru"):
     tap.check("%s: each step has a sentence of its own" % language,
               len(known) == len(SENTENCES) and (language == "en" or not set(known) & set(SENTENCES)))
     with Bench("--packs", "1") as bench:
-        terminal = Terminal(bench.command("--lang", language, "--only", "events/happenings", "--only", "events/lamp",
-                                          "--only", "dealing/capture", hands=None))
+        # the lamp takes 3 s, in whatever language
+        tests = ["events/happenings", "dealing/capture"] + ["events/lamp"] * (language == "en")
+        terminal = Terminal(bench.command("--lang", language, *(word for test in tests for word in ("--only", test)),
+                                          hands=None))
         strange, count = [], 0
         while (sentence := terminal.step(prompts)) is not None:
             count += 1
@@ -102,7 +104,7 @@ for language in ("en", "nb", "el", "fr", "ru"):
         status = terminal.end()
         report = bench.report(status)
         tap.check("%s: a person understands each step" % language, not strange and count > 10, (strange, count))
-        tap.check("%s: and does it" % language, status == 0 and [test["result"] for test in report.tests] == ["ok"] * 3,
+        tap.check("%s: and does it" % language, status == 0 and [test["result"] for test in report.tests] == ["ok"] * len(tests),
                   (status, report.why(), [test["why"] for test in report.tests]))
 
 with Bench() as bench:
