@@ -145,13 +145,14 @@ static int bus_control(struct access *access, const uint8_t setup[8], void *data
 	int ret;
 
 	memcpy(t.setup, setup, sizeof(t.setup));
-	if (!in)
+	if (!in && t.length)
 		memcpy(t.data, data, t.length);
 	ret = transfer((struct bus *)access, &t, ms, &done);
 	if (ret || !in)
 		return ret ? ret : (int)t.length;
 	done.length = done.length < t.length ? done.length : t.length;
-	memcpy(data, done.data, done.length);
+	if (done.length)
+		memcpy(data, done.data, done.length);
 	return (int)done.length;
 }
 
@@ -162,7 +163,8 @@ static int bus_out(struct access *access, uint8_t endpoint, const void *data, si
 	struct completion done;
 	int ret;
 
-	memcpy(t.data, data, length);
+	if (length)
+		memcpy(t.data, data, length);
 	ret = transfer((struct bus *)access, &t, ms, &done);
 	return ret ? ret : (int)length;
 }
