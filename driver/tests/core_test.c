@@ -416,6 +416,7 @@ static void test_a_descriptor_by_request(struct kunit *test)
 
 		memset(&h->core.machine, 0, sizeof(h->core.machine));
 		fresh(h);
+		h->call.request = 9;
 		h->call.value = 9;
 		dealbox_call_describe(&h->call);
 		asks(h, WIRE_DESCRIBE, 0, WIRE_DESC_SIZE);
