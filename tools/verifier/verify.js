@@ -602,7 +602,8 @@ const DealboxVerify = (() => {
 	};
 
 	/*
-	 * Call found(a, b) for neighbours, in the order of the numbers that number() gives, of each group.
+	 * Call found(a, b, within) for neighbours, in the order of the numbers that numberOf() gives, of each
+	 * group. within: a promised session has certificates up to a, and from b on.
 	 */
 	const neighbours = (certificates, group, numberOf, found) => {
 		const groups = new Map();
@@ -614,8 +615,14 @@ const DealboxVerify = (() => {
 		}
 		for (const list of groups.values()) {
 			list.sort((a, b) => numberOf(a) - numberOf(b));
-			for (let i = 1; i < list.length; i++)
-				found(list[i - 1], list[i]);
+			const last = new Map(list.map((c, i) => [c.session, i]));
+			let until = 0;
+
+			for (let i = 1; i < list.length; i++) {
+				if (list[i - 1].promised)
+					until = Math.max(until, last.get(list[i - 1].session));
+				found(list[i - 1], list[i], until >= i);
+			}
 		}
 	};
 
@@ -785,8 +792,8 @@ const DealboxVerify = (() => {
 		const withWord = dealt.filter((c) => c.key);
 		const twice = new Set();
 
-		neighbours(dealt, (c) => c.machine, (c) => c.insertion, (a, b) => {
-			if (b.insertion - a.insertion > 1 && a.session === b.session && a.promised)
+		neighbours(dealt, (c) => c.machine, (c) => c.insertion, (a, b, within) => {
+			if (b.insertion - a.insertion > 1 && within)
 				find('gap', b, { before: a, count: b.insertion - a.insertion - 1 });
 			if (a.insertion === b.insertion && boardKey(a) !== boardKey(b) && (a.promised || b.promised)) {
 				find('insertion-twice', b, { before: a });
@@ -797,8 +804,8 @@ const DealboxVerify = (() => {
 		for (const c of dealt)
 			if (twice.has(insertionKey(c)))
 				bad.add(c);
-		neighbours(withWord, (c) => c.key, (c) => c.counter, (a, b) => {
-			if (b.counter - a.counter > 1 && a.session === b.session && a.promised)
+		neighbours(withWord, (c) => c.key, (c) => c.counter, (a, b, within) => {
+			if (b.counter - a.counter > 1 && within)
 				find('counter-gap', b, { before: a, count: b.counter - a.counter - 1 });
 			if (a.counter === b.counter && insertionKey(a) !== insertionKey(b) && (a.promised || b.promised))
 				find('counter-twice', b, { before: a });

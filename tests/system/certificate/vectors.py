@@ -382,6 +382,18 @@ def numbers():
     case = Case().put(2, insertion=103)
     case.put(1, insertion=101).open().vector("gap-order", "the same; the certificates are in another order", ["gap"],
                                              proven=2)
+    two = ("2:1-2,3-4:rr#:Round robin #",)
+    case = Case(phases=two).with_deals(boards_of("rr1", 1, 2), boards_of("rr2", 3, 4))
+    case.put(1, "rr1", insertion=101).put(3, "rr2", insertion=103).put(2, "rr1", insertion=104)
+    case.put(4, "rr2", insertion=105).open().vector(
+        "gap-between-sessions", "an insertion within two sessions has no certificate; its neighbours are of both",
+        ["gap"], proven=4)
+    case = Case(phases=two, machines=[machine_line(NAME, MACHINE)])
+    case.with_deals(boards_of("rr1", 1, 2), boards_of("rr2", 3, 4)).put(1, "rr1", key=MACHINE)
+    for board, session in ((3, "rr2"), (2, "rr1"), (4, "rr2")):
+        case.put(board, session, key=MACHINE, counter=case.next + 2)
+    case.open().vector("counter-gap-between-sessions", "the same, of what the machine signed", ["counter-gap"],
+                       proven=4)
     case = Case().put(1, insertion=200).put(2, insertion=200)
     case.open().vector("insertion-twice", "two boards have one insertion", ["insertion-twice"], proven=0)
     enrolled().put(1, key=MACHINE).put(2, key=MACHINE, counter=104).open().vector(

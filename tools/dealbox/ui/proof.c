@@ -482,10 +482,14 @@ static bool dealt_again(struct proof *proof, const struct proof_certificate *p)
 
 /* ---- numbers of insertions and attestations --------------------------------- */
 
-/* A gap between two certificates of one session, which was promised, is a finding. */
-static bool gap_counts(const struct proof_certificate *before, const struct proof_certificate *after)
+/*
+ * A gap is a finding if a session that was promised has certificates before and behind it, also if
+ * its neighbours are of other sessions. until: the last place of these sessions in the list
+ */
+static void gap_until(const struct proof_certificate *p, size_t *until)
 {
-	return before->session == after->session && before->session->promised;
+	if (p->session->promised && p->session->last > *until)
+		*until = p->session->last;
 }
 
 static bool same_board(const struct proof_certificate *a, const struct proof_certificate *b)
@@ -506,6 +510,7 @@ static void insertion_bad(const struct proof *proof, struct proof_certificate **
 static void check_insertions(struct proof *proof, struct proof_certificate **sorted)
 {
 	const struct proof_certificate *before = NULL;
+	size_t until = 0;
 
 	qsort(sorted, proof->certificate_count, sizeof(*sorted), by_machine);
 	for (size_t i = 0; i < proof->certificate_count; i++) {
@@ -514,13 +519,19 @@ static void check_insertions(struct proof *proof, struct proof_certificate **sor
 
 		if (c->by == DEALBOX_BY_HAND)
 			continue;
+		if (!b || strcmp(b->machine, c->machine)) {
+			until = 0;
+			for (size_t k = i; k < proof->certificate_count && !strcmp(sorted[k]->c->machine, c->machine); k++)
+				if (sorted[k]->c->by != DEALBOX_BY_HAND)
+					sorted[k]->session->last = k;
+		}
 		if (b && !strcmp(b->machine, c->machine)) {
 			if (b->insertion == c->insertion && !same_board(before, p)) {
 				insertion_bad(proof, sorted, c);
 				proof_find(proof, FINDING_INSERTION_TWICE, c,
 					   "the same insertion is certified as %s board %u copy %u, too", b->session,
 					   b->board, b->copy);
-			} else if (c->insertion - b->insertion > 1 && gap_counts(before, p)) {
+			} else if (c->insertion - b->insertion > 1 && until >= i) {
 				proof_find(proof, FINDING_GAP, c, c->insertion - b->insertion == 2 ?
 					   "insertion %u of the machine %s has no certificate (insertion %u was %s board %u "
 					   "copy %u): was a board left out?" :
@@ -529,6 +540,7 @@ static void check_insertions(struct proof *proof, struct proof_certificate **sor
 					   b->insertion, b->session, b->board, b->copy);
 			}
 		}
+		gap_until(p, &until);
 		before = p;
 	}
 }
@@ -552,7 +564,7 @@ static int by_counter(const void *a, const void *b)
 static void check_counters(struct proof *proof)
 {
 	struct signing *list = calloc(proof->certificate_count + 1, sizeof(*list));
-	size_t count = 0;
+	size_t count = 0, until = 0;
 
 	if (!list) {
 		proof->failed = true;
@@ -566,23 +578,29 @@ static void check_counters(struct proof *proof)
 			list[count++] = (struct signing){ &proof->certificates[i], statement.counter };
 	}
 	qsort(list, count, sizeof(*list), by_counter);
-	for (size_t i = 1; i < count; i++) {
-		const struct proof_certificate *before = list[i - 1].p, *p = list[i].p;
-		const struct dealbox_certificate *b = before->c, *c = p->c;
-		const uint32_t step = list[i].counter - list[i - 1].counter;
+	for (size_t i = 0; i < count; i++) {
+		const struct proof_certificate *before = i ? list[i - 1].p : NULL, *p = list[i].p;
+		const struct dealbox_certificate *b = before ? before->c : NULL, *c = p->c;
+		const uint32_t step = before ? list[i].counter - list[i - 1].counter : 0;
 
-		if (memcmp(b->key, c->key, sizeof(c->key)))
+		if (!before || memcmp(b->key, c->key, sizeof(c->key))) {
+			until = 0;
+			for (size_t k = i; k < count && key_is(list[k].p->c->key, c->key); k++)
+				list[k].p->session->last = k;
+			gap_until(p, &until);
 			continue;
+		}
 		if (!step && (!same_board(before, p) || b->insertion != c->insertion ||
 			      strcmp(b->machine, c->machine) ||
 			      memcmp(b->attestation.statement, c->attestation.statement, DEALBOX_STATEMENT_SIZE)))
 			proof_find(proof, FINDING_COUNTER_TWICE, c,
 				   "its attestation has the counter %u, which that of %s board %u copy %u has, too",
 				   list[i].counter, b->session, b->board, b->copy);
-		else if (step > 1 && gap_counts(before, p))
+		else if (step > 1 && until >= i)
 			proof_find(proof, FINDING_COUNTER_GAP, c,
 				   "%u deals that the machine signed between %s board %u copy %u and this one have no "
 				   "certificate: boards were left out", step - 1, b->session, b->board, b->copy);
+		gap_until(p, &until);
 	}
 	free(list);
 }

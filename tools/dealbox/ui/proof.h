@@ -94,6 +94,7 @@ struct proof_session {
 	struct dealbox_square_session square;	/* its boards, and how to make its deals */
 	struct dealbox_set *set;	/* owned; NULL: no deals */
 	size_t certificates;
+	size_t last;			/* place of its last certificate in a sorted list */
 };
 
 struct proof_trace {
