@@ -237,6 +237,41 @@ static bool square_end(char *at, char **behind)
 	return *behind;
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Returns false if two sessions have one name, so that one could stand for both; or out of memory. */
+static bool names_differ(const struct dealbox_square *square)
+{
+	struct dealbox_square_session session;
+	struct dealbox_square_phase phase;
+	size_t count = 0, filled = 0;
+	bool good;
+	char **names;
+
+	for (unsigned int p = 1; !dealbox_square_phase(square, p, &phase); p++)
+		count += phase.sessions;
+	names = calloc(count + 1, sizeof(*names));
+	good = names;
+	for (unsigned int p = 1; good && !dealbox_square_phase(square, p, &phase); p++)
+		for (unsigned int n = 1; good && n <= phase.sessions; n++) {
+			good = !dealbox_square_session(square, p, n, false,
+						       strcmp(phase.boards, "?") ? NULL : "1", &session,
+						       NULL) && (names[filled] = strdup(session.file));
+			filled += good;
+		}
+	if (good && filled)
+		qsort(names, filled, sizeof(*names), by_text);
+	for (size_t i = 1; good && i < filled; i++)
+		good = strcmp(names[i - 1], names[i]) != 0;
+	for (size_t i = 0; i < filled; i++)
+		free(names[i]);
+	free(names);
+	return good;
+}
+
 static int body_parse(struct dealbox_manifest *manifest, const char *body, struct dealbox_error *error)
 {
 	char *copy = strdup(body), *at = copy, *behind = NULL, *value, *again = NULL;
@@ -271,7 +306,8 @@ static int body_parse(struct dealbox_manifest *manifest, const char *body, struc
 		if (good)
 			again = body_print(manifest->square, second ? &manifest->promise : NULL,
 					   manifest->time, &fault);
-		if (!again || strcmp(again, body) || *dealbox_square_value(manifest->square))
+		if (!again || strcmp(again, body) || *dealbox_square_value(manifest->square) ||
+		    !names_differ(manifest->square))
 			err = error_set(error, -EINVAL, 0, NULL,
 					"the manifest is signed, but not in the form that it must have");
 	}

@@ -141,7 +141,7 @@ const DealboxVerify = (() => {
 	const time = (text) => {
 		const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\.\d{6}Z$/.exec(text);
 
-		form(match, 'time');
+		form(match && match[1] >= '1970', 'time');
 		const [year, month, day, hour, minute, second] = match.slice(1).map(Number);
 		const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
 
@@ -227,7 +227,7 @@ const DealboxVerify = (() => {
 		form(prefix.length <= 100 && /^[A-Za-z][A-Za-z0-9_-]*(#{1,6}[A-Za-z0-9_-]*)?$/.test(prefix), 'prefix');
 		form(prefix.includes('#') || +sessions === 1, 'prefix');
 		form(description.length > 0 && description.length <= 200 && !/[\x00-\x1f\x7f]/.test(description) &&
-		     !/\s$/.test(description), 'description');
+		     !description.endsWith(' '), 'description');
 		return { sessions: +sessions, items: boardItems(boards), prefix };
 	};
 
@@ -252,6 +252,13 @@ const DealboxVerify = (() => {
 			manifest.phases.push(phase(body.take('SN')));
 		while (body.has('SN'));
 		form(new Set(manifest.phases.map((p) => p.prefix)).size === manifest.phases.length, 'prefix');
+		const names = new Set();
+
+		for (const p of manifest.phases)
+			for (let n = 1; n <= p.sessions; n++) {
+				form(!names.has(sessionName(p.prefix, n)), 'two sessions of one name');
+				names.add(sessionName(p.prefix, n));
+			}
 		hex(body.take('KH'), HASH);
 		if (version > 1) {
 			manifest.copies = number(body.take('copies'), 1, 65535);
@@ -716,13 +723,13 @@ const DealboxVerify = (() => {
 
 			if (session.known && !session.boards.has(c.board)) {
 				findBad('board-unknown', c);
-				continue;
+			} else {
+				if (!counting.has(boardKey(c)))
+					counting.set(boardKey(c), []);
+				counting.get(boardKey(c)).push(c);
+				if (c.copy > copies)
+					findBad('further', c);
 			}
-			if (!counting.has(boardKey(c)))
-				counting.set(boardKey(c), []);
-			counting.get(boardKey(c)).push(c);
-			if (c.copy > copies)
-				findBad('further', c);
 			const { opens, comparison } = examined(c);
 
 			c.opens = opens;

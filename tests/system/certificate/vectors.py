@@ -154,6 +154,8 @@ def good():
     Case(name="Bridgeklubbens høstturnering – 2. kveld", phases=("1:1-2:rr:Første runde",)).put(
         1, machine="Maschine Nº 7").put(2, machine="Maschine Nº 7").open().vector(
             "good-utf8", "names that are not ASCII", proven=2)
+    Case(phases=("1:1-2:rr:Serie à",)).put(1).put(2).open().vector(
+        "good-description-of-bytes", "the last byte of a description is a0, which is no white space", proven=2)
     Case(name="", info="").put(1).put(2).open().vector("good-empty-names", "TN and DI may be empty", proven=2)
     Case(pcs=()).put(1).put(2).open().vector(
         "good-pc-named", "the manifest names no PC, the verifier does", proven=2, pc=[PC.hex])
@@ -208,6 +210,10 @@ def incomplete():
     Case().put(1).put(2).put(3).open().vector("board-beyond", "the same, and there are deals for it",
                                               ["board-unknown"], proven=2)
     vectors[-1]["deals"] = boards_of("rr", 1, 2, 3)
+    case = Case().put(1).put(2)
+    case.chain.by_hand("rr", 3, deal("rr", 3))
+    case.open().vector("board-unknown-hand", "a board that the session does not have was dealt by hand",
+                       ["board-unknown", "hand"], proven=2)
     Case().put(1).put(2).put(2, copy=2).open().vector("copy-further", "a further copy of a board", ["further"],
                                                       proven=2)
     Case().put(1).put(2).put(2).open().vector("copy-twice", "one copy was dealt twice", ["further"], proven=1)
@@ -500,6 +506,9 @@ def forms():
          manifest_with)
     swap(promise, "real DB-0042", "real " + "x" * 128, "manifest", "machine-name-too-long", manifest_with)
     swap(promise, "\nKH ", "\nSN 1:1:rr:Again\nKH ", "manifest", "two-phases-of-one-name", manifest_with)
+    swap(promise, "\nKH ", "\nSN 11:1:x#:Eleven\nSN 1:1-2:x1#:One\nKH ", "manifest", "two-sessions-of-one-name",
+         manifest_with)
+    swap(promise, "time 2026", "time 1969", "manifest", "before-1970", manifest_with)
     for old, new, what in (
             ("certificate 2", "certificate 3", "version-3"), ("certificate 2", "certificate 1", "version-1-with-lines"),
             ("board 1\n", "board 0\n", "board-0"), ("copy 1\n", "copy 0\n", "copy-0"), ("NESW", "NESS", "seat-twice"),
