@@ -149,6 +149,9 @@ def good():
         "good-open-number", "a phase without end promises the sessions that were dealt", proven=2)
     case = Case(phases=("1:?:rr:Round robin",)).put(1).put(2).open()
     case.vector("good-open-boards", "the boards were left open: those of the deals", proven=2)
+    case = Case(phases=("1:?:rr:Round robin",)).with_deals(boards_of("rr", 1, 2, 4))
+    case.put(1).put(2).put(4).open().vector(
+        "good-open-boards-apart", "the boards were left open, and the deals lack one between them", proven=3)
     plain().vector("good-deals-beyond", "deals beyond the promise say nothing", proven=2)
     vectors[-1]["deals"] = boards_of("rr", 1, 2, 3, 4)
     Case(name="Bridgeklubbens høstturnering – 2. kveld", phases=("1:1-2:rr:Første runde",)).put(
@@ -367,6 +370,10 @@ def words():
     case = Case(machines=[machine_line(NAME, MACHINE), machine_line("DB-0043", OTHER)])
     case.put(1, key=MACHINE).put(2, machine="DB-0043", key=MACHINE, counter=102).open().vector(
         "word-key-of-another", "the key of one machine under the name of another", ["word-key"], proven=1)
+    Case(machines=[machine_line("DB-0043", MACHINE)]).put(1, machine="DB-0043", key=MACHINE).put(
+        2, key=OTHER, told=exchanged(deal("rr", 2))).open().vector(
+            "machine-differs", "a machine that is not listed signed another deal", ["machine", "word-differs"],
+            proven=1)
     # rehearsals
     case = Case().put(1)
     case.put(2, by="emulator").open().vector("rehearsal", "the PC says that it was an emulator", ["rehearsal"],
@@ -379,6 +386,10 @@ def words():
         "rehearsal-machine", "a machine that is listed as an emulator", ["rehearsal"])
     Case().put(1).put(2, key=OTHER, emulated=True).open().vector(
         "rehearsal-self-declared", "a self-declared key says that it is an emulator's", ["rehearsal"], proven=1)
+    for what, how in (("version", {"version": 0x200}), ("reserved", {"reserved": 1})):
+        statement, signature = attest(OTHER, nonce, 102, 102, block, b"events", emulated=True, **how)
+        Case().put(1).put(2, key=OTHER, attested=(statement, signature), nonce=nonce).open().vector(
+            "rehearsal-later-" + what, "an emulator's statement that is of a later version", ["rehearsal"], proven=1)
 
 
 def numbers():

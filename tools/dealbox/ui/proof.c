@@ -260,12 +260,20 @@ bool proof_add_session(struct proof *proof, const char *name)
 	return true;
 }
 
+/* The session promises this board. Boards that were left open are those of the deals. */
+static bool has_board(const struct proof_session *session, uint32_t board)
+{
+	return board >= session->square.low && board <= session->square.high &&
+	       (!session->any_board || !session->set || dealbox_set_find(session->set, board) >= 0);
+}
+
 static void check_sessions(struct proof *proof)
 {
 	for (size_t i = 0; i < proof->session_count; i++) {
 		struct proof_session *session = &proof->sessions[i];
 		struct dealbox_board board;
 		bool whole = session->set;
+		uint64_t boards = 0;
 
 		/* deals of a reserve set that was not dealt say nothing */
 		if (!session->promised && !session->certificates)
@@ -285,10 +293,13 @@ static void check_sessions(struct proof *proof)
 					session->square.low = board.number;
 				if (board.number > session->square.high)
 					session->square.high = board.number;
+				boards++;
 			}
+		} else {
+			boards = (uint64_t)session->square.high - session->square.low + 1;
+			for (uint32_t n = session->square.low; whole && n <= session->square.high; n++)
+				whole = dealbox_set_find(session->set, n) >= 0;
 		}
-		for (uint32_t n = session->square.low; whole && n <= session->square.high; n++)
-			whole = dealbox_set_find(session->set, n) >= 0;
 		if (!whole)
 			proof_find(proof, FINDING_DEALS_MISSING, NULL, session->set ?
 				   "%s: there are no deals for some of its boards: give its whole file" :
@@ -296,8 +307,7 @@ static void check_sessions(struct proof *proof)
 		if (!session->certificates)
 			proof_find(proof, FINDING_SESSION_MISSING, NULL,
 				   "%s: there is no certificate of this session at all", session->name);
-		if (session->square.high >= session->square.low)
-			proof->promised += (uint64_t)(session->square.high - session->square.low + 1) * proof->copies;
+		proof->promised += boards * proof->copies;
 	}
 }
 
@@ -393,7 +403,7 @@ static void check_copy(struct proof *proof, struct proof_certificate **sorted, s
 	const struct proof_session *session = sorted[0]->session;
 	const struct dealbox_certificate *c = sorted[0]->c;
 	const struct proof_certificate *first = NULL;
-	bool there = c->board >= session->square.low && c->board <= session->square.high;
+	bool there = has_board(session, c->board);
 
 	if (!session->promised)
 		return;
@@ -445,7 +455,7 @@ static void check_missing(struct proof *proof, struct proof_certificate **sorted
 						 sorted[i]->counts;
 					i++;
 				}
-				if (!there)
+				if (!there && has_board(session, board))
 					proof_find(proof, FINDING_MISSING, NULL,
 						   "%s board %u copy %u: there is no certificate", session->name, board,
 						   copy);
@@ -701,16 +711,19 @@ static const struct dealbox_promised_machine *machine_find(const struct dealbox_
 	return NULL;
 }
 
+/* docs/protocol.md, section 5.3 */
+#define STATEMENT_FLAGS		6
+#define STATEMENT_EMULATED	1u
+
 static bool is_emulated(const struct dealbox_promise *promise, const struct dealbox_certificate *c,
 			const struct dealbox_promised_machine *machine)
 {
-	struct dealbox_statement statement;
-
 	if (c->by == DEALBOX_BY_EMULATOR || (machine && machine->emulator))
 		return true;
 	if (!c->attested)
 		return false;
-	if (!dealbox_attestation_read(&c->attestation, &statement) && statement.emulated)
+	/* also if the rest of the statement is of a later version */
+	if (c->attestation.statement[STATEMENT_FLAGS] & STATEMENT_EMULATED)
 		return true;
 	for (size_t i = 0; promise && i < promise->machine_count; i++)
 		if (promise->machines[i].emulator && promise->machines[i].keyed &&
@@ -756,6 +769,9 @@ static void check_word(struct proof *proof, struct proof_certificate *p, const s
 	} else if (promise && promise->machine_count && !machine) {
 		p->bad = true;
 		proof_find(proof, FINDING_MACHINE, c, "the manifest lists the machines, and not this one");
+		if (c->attested && deal)
+			word_compare(proof, p, c->key, deal);
+		p->word = WORD_PC;
 	} else if (!machine || !machine->keyed) {
 		/* a self-declared key adds nothing to the PC's word */
 		if (c->attested && deal)
