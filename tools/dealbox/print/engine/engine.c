@@ -2,7 +2,6 @@
 /* Boxes to a PDF file, in memory: nothing but the finished file is ever written. */
 #include <cairo-pdf.h>
 #include <errno.h>
-#include <fontconfig/fontconfig.h>
 #include <pango/pangocairo.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,23 +80,6 @@ static void metadata_set(struct drawing *drawing, const struct drawing_setup *se
 		cairo_pdf_surface_set_metadata(drawing->surface, CAIRO_PDF_METADATA_CREATE_DATE, text);
 }
 
-#ifndef __has_feature
-#define __has_feature(feature)	0
-#endif
-
-/*
- * Frees what libraries keep for the next document: only for a sanitizer, which would report it. The
- * program ends soon, and such calls abort if a library still holds anything.
- */
-static void libraries_free(void)
-{
-	if (!__has_feature(address_sanitizer))
-		return;
-	pango_cairo_font_map_set_default(NULL);
-	cairo_debug_reset_static_data();
-	FcFini();
-}
-
 static void drawing_free(struct drawing *drawing)
 {
 	if (!drawing)
@@ -112,7 +94,6 @@ static void drawing_free(struct drawing *drawing)
 	buffer_wipe(&drawing->pdf);
 	free(drawing->language);
 	free(drawing);
-	libraries_free();
 }
 
 static struct drawing *drawing_begin(const struct drawing_setup *setup, const char **problem)
