@@ -440,27 +440,79 @@ const DealboxVerify = (() => {
 		return seats;
 	};
 
-	/* Parse a PBN file. Return a map of board → seats of the cards. */
+	/*
+	 * What a line of PBN is made of: its end, blanks, a comment, a tag (name and value), a string or a
+	 * word of a section. A string has \" in a tag only, and ends in its line.
+	 */
+	const PBN_PART = new RegExp([
+		/(?<end>\n)/, /[ \t]+/, /\{(?<comment>[^}]*)\}/, /;[^\n]*/,
+		/\[[ \t]*(?<tag>\w+)[ \t]*"(?<value>(?:\\[^\n]|[^"\\\n])*)"[ \t]*\]/,
+		/(?<word>"[^"\\\n]*"|[^\x00-\x20{};["]+)/,
+	].map((part) => part.source).join('|'), 'y');
+	const PBN_ESCAPE = /%[^\n]*\n?/y;
+	const PBN_EMPTY = /[ \t]*(?:\n|$)/y;
+
+	/*
+	 * Parse a PBN file. Return a map of board → seats of the cards. Programs differ in what they make of
+	 * a file that is not quite right, and could so be shown other deals: refused if there is any doubt.
+	 */
 	const readPbn = (text) => {
 		const boards = new Map();
-		const bare = text.replace(/^%.*$/gm, '').replace(/"[^"\n]*"|\{[^}]*\}|;.*$/gm,
-			(part) => (part[0] === '"' ? part : ''));
-		let board = null;
+		const file = text.replace(/^\xef\xbb\xbf/, '').replace(/\r\n?/g, '\n');
+		let at = 0;
+		let game = {};
+		const sure = (good, what) => {
+			if (!good)
+				throw new Defect('deals', what);
+		};
+		const skip = (pattern) => {
+			pattern.lastIndex = at;
+			const match = pattern.exec(file);
 
-		for (const match of bare.matchAll(/^[ \t]*\[(Board|Deal)[ \t]+"([^"\n]*)"[ \t]*\]/gm)) {
-			if (match[1] === 'Board') {
-				if (board !== null || !/^[1-9]\d{0,4}$/.test(match[2]))
-					throw new Defect('deals', 'board');
-				board = +match[2];
-			} else {
-				if (board === null || boards.has(board))
-					throw new Defect('deals', 'board');
-				boards.set(board, readDeal(match[2]));
-				board = null;
+			at += match ? match[0].length : 0;
+			return match;
+		};
+		const endGame = () => {
+			if (game.begun) {
+				sure(/^[1-9]\d{0,4}$/.test(game.Board) && game.Deal !== undefined && !boards.has(+game.Board), 'board');
+				boards.set(+game.Board, readDeal(game.Deal));
+			}
+			game = {};
+		};
+
+		while (at < file.length) {
+			if (skip(PBN_ESCAPE))
+				continue;
+			if (skip(PBN_EMPTY)) {
+				endGame();
+				continue;
+			}
+			let words = false;
+
+			for (let ended = false; !ended && at < file.length;) {
+				const part = skip(PBN_PART)?.groups;
+
+				sure(part, 'neither a tag, nor a comment, nor data');
+				ended = part.end !== undefined;
+				/* a deal that is put away, or a comment that ends too late */
+				sure(!/^(%|[ \t]*\[[ \t]*[A-Z])/im.test(part.comment || ''), 'a game in a comment');
+				if (part.word !== undefined) {
+					sure(words || !/^(Board|Deal)$/.test(part.word), 'a tag without its bracket');
+					words = true;
+				}
+				if (part.tag === undefined)
+					continue;
+				sure(!words, 'data before a tag');
+				/* such values are for all games, and may stand alone */
+				game.begun = game.begun || !part.value.startsWith('##') || part.tag === 'Board';
+				if (part.tag === 'Board' || part.tag === 'Deal') {
+					sure(game[part.tag] === undefined, `two tags ${part.tag} in one game`);
+					game[part.tag] = part.value;
+				}
 			}
 		}
-		if (board !== null || !boards.size)
-			throw new Defect('deals', 'board');
+		endGame();
+		sure(boards.size, 'board');
 		return boards;
 	};
 
