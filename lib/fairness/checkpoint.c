@@ -253,7 +253,7 @@ static bool head_parse(struct span body, struct dealbox_checkpoint *head)
 
 	if (!span_line(&body, &origin) || !span_line(&body, &size) || !span_line(&body, &root) ||
 	    !origin.size || origin.size >= DEALBOX_LOG_NAME || !number_take(size, &new.size) ||
-	    !b64_take(root, new.root, sizeof(new.root)))
+	    !new.size || !b64_take(root, new.root, sizeof(new.root)))
 		return false;
 	while (body.size)
 		if (!span_line(&body, &extension) || !extension.size)

@@ -890,7 +890,7 @@ const DealboxVerify = (() => {
 
 		form(blank > 0 && root !== undefined && rest.pop() === '' && rest.every(Boolean), 'head');
 		form(lines.pop() === '' && lines.length, 'signature');
-		form(origin && /^(0|[1-9]\d{0,14})$/.test(size), 'size');
+		form(origin && /^[1-9]\d{0,14}$/.test(size), 'size');
 		const signatures = lines.map((line) => {
 			const match = /^\xe2\x80\x94 ([^ +]+) ([A-Za-z0-9+/]+=*)$/.exec(line);
 
@@ -944,7 +944,7 @@ const DealboxVerify = (() => {
 
 		if (!line || line.bytes.length !== 68 || !signed(line.bytes.subarray(4), bytesOf(head.body), key))
 			return wrong('signature');
-		if (own.some((file) => head.size && head.size <= file.leaves.length &&
+		if (own.some((file) => head.size <= file.leaves.length &&
 			     same(treeHash(file.leaves.slice(0, head.size)), head.root)))
 			return undefined;
 		return wrong(own.some((file) => head.size > file.leaves.length) ? 'cut' : 'rewritten');

@@ -4,6 +4,7 @@ Writes manifests and certificates from docs/certificate.md alone, honest ones an
 somebody can sign who has the key of the organiser, of the PC or of the machine.
 """
 
+import base64
 import ctypes
 import ctypes.util
 import hashlib
@@ -99,6 +100,14 @@ def pbn_file(boards):
                  '[Dealer "%s"]\n[Vulnerable "%s"]\n[Deal "%s"]\n[Scoring ""]\n[Declarer ""]\n[Contract ""]\n'
                  '[Result ""]\n\n' % (n, SEATS[(n - 1) % 4], VULNERABLE[(n - 1) % 16], deal))
     return text
+
+
+def head(chain, key, size, root):
+    """A head of docs/certificate.md."""
+    origin = "dealbox/%s/%s" % (chain.manifest.hex()[:16], key.hex[:16])
+    body = "%s\n%d\n%s\n" % (origin, size, base64.b64encode(root).decode())
+    key_id = sha256(origin.encode() + b"\n\x01" + key.public)[:4]
+    return body + "\n\u2014 %s %s\n" % (origin, base64.b64encode(key_id + key.sign(body.encode())).decode())
 
 
 # -- manifests -------------------------------------------------------------------------------------
