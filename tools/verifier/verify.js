@@ -866,7 +866,8 @@ const DealboxVerify = (() => {
 		neighbours(withWord, (c) => c.key, (c) => c.counter, (a, b, within) => {
 			if (b.counter - a.counter > 1 && within)
 				find('counter-gap', b, { before: a, count: b.counter - a.counter - 1 });
-			if (a.counter === b.counter && insertionKey(a) !== insertionKey(b) && (a.promised || b.promised))
+			if (a.counter === b.counter && (insertionKey(a) !== insertionKey(b) || a.statement !== b.statement) &&
+			    (a.promised || b.promised))
 				find('counter-twice', b, { before: a });
 		});
 	};

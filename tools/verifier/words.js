@@ -85,7 +85,7 @@ const DealboxWords = {
 			gap: (f) => `${f.count} insertions before this one have no certificate: was a board left out?`,
 			'insertion-twice': () => 'Two boards have the same insertion.',
 			'counter-gap': (f) => `${f.count} attestations before this one have no certificate: was a board left out?`,
-			'counter-twice': () => 'Two insertions have the same attestation.',
+			'counter-twice': () => 'Two attestations have the same counter.',
 		},
 		more: (n) => `${n} more like this`,
 	},

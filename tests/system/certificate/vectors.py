@@ -157,7 +157,7 @@ def good():
     Case(name="Bridgeklubbens høstturnering – 2. kveld", phases=("1:1-2:rr:Første runde",)).put(
         1, machine="Maschine Nº 7").put(2, machine="Maschine Nº 7").open().vector(
             "good-utf8", "names that are not ASCII", proven=2)
-    Case(phases=("1:1-2:rr:Serie à",)).put(1).put(2).open().vector(
+    Case(phases=("1:1-2:rr:Salle à",)).put(1).put(2).open().vector(
         "good-description-of-bytes", "the last byte of a description is a0, which is no white space", proven=2)
     Case(name="", info="").put(1).put(2).open().vector("good-empty-names", "TN and DI may be empty", proven=2)
     Case(pcs=()).put(1).put(2).open().vector(
@@ -417,6 +417,25 @@ def numbers():
         "counter-gap", "the machine signed a deal that has no certificate", ["counter-gap"], proven=2)
     enrolled().put(1, key=MACHINE).put(2, key=MACHINE, counter=101).open().vector(
         "counter-twice", "the machine gave one counter twice", ["counter-twice"], proven=2)
+    case = enrolled().put(1, key=MACHINE, verdict="void", insertion=101, counter=101, nonce=sha256("other nonce"))
+    case.put(1, key=MACHINE, insertion=101, counter=101).put(2, key=MACHINE, insertion=102).open().vector(
+        "counter-twice-one-insertion", "the machine signed two statements with one counter, both of one insertion",
+        ["counter-twice"], proven=2)
+    enrolled().put(1, key=MACHINE, insertion=101, counter=101, nonce=sha256("other nonce")).put(
+        2, key=MACHINE, insertion=101, counter=101).open().vector(
+            "counter-twice-two-boards", "the same of two boards that have one insertion",
+            ["counter-twice", "insertion-twice"])
+    case = Case().put(1, insertion=101, key=MACHINE)
+    case.put(2, insertion=101, key=MACHINE, told=deal("rr", 1), number=1101).open().vector(
+        "insertion-twice-one-statement", "two boards have one insertion, and the one statement of it",
+        ["insertion-twice", "word-differs"])
+    case = Case().put(1).put(2)
+    case.put(1, "friday", insertion=201, key=MACHINE, counter=201).put(2, "friday", insertion=201).open().vector(
+        "unknown-insertion-twice", "two boards of a session that was not promised have one insertion",
+        ["session-unknown"], proven=2)
+    Case().put(1).put(2).put(1, "friday", key=MACHINE, counter=7).put(2, "friday", key=MACHINE, counter=7).open().vector(
+        "unknown-counter-twice", "two boards of a session that was not promised have one counter",
+        ["session-unknown"], proven=2)
     Case().put(1, key=OTHER).put(2, key=OTHER, counter=104).open().vector(
         "counter-gap-self-declared", "a self-declared key signed a deal that has no certificate", ["counter-gap"],
         proven=2)

@@ -507,6 +507,19 @@ static bool same_board(const struct proof_certificate *a, const struct proof_cer
 	return !by_copy(&a, &b);
 }
 
+/* Certificates of sessions that nobody promised get no further findings. */
+static bool matters(const struct proof_certificate *a, const struct proof_certificate *b)
+{
+	return a->session->promised || b->session->promised;
+}
+
+/* What a machine has signed once may stand in several certificates of its insertion. */
+static bool same_signing(const struct dealbox_certificate *a, const struct dealbox_certificate *b)
+{
+	return a->insertion == b->insertion && !strcmp(a->machine, b->machine) &&
+	       !memcmp(a->attestation.statement, b->attestation.statement, DEALBOX_STATEMENT_SIZE);
+}
+
 /* One board of an insertion is wrong, and nobody can tell which: none of them is proven. */
 static void insertion_bad(const struct proof *proof, struct proof_certificate **sorted,
 			  const struct dealbox_certificate *c)
@@ -536,7 +549,7 @@ static void check_insertions(struct proof *proof, struct proof_certificate **sor
 					sorted[k]->session->last = k;
 		}
 		if (b && !strcmp(b->machine, c->machine)) {
-			if (b->insertion == c->insertion && !same_board(before, p)) {
+			if (b->insertion == c->insertion && !same_board(before, p) && matters(before, p)) {
 				insertion_bad(proof, sorted, c);
 				proof_find(proof, FINDING_INSERTION_TWICE, c,
 					   "the same insertion is certified as %s board %u copy %u, too", b->session,
@@ -600,9 +613,7 @@ static void check_counters(struct proof *proof)
 			gap_until(p, &until);
 			continue;
 		}
-		if (!step && (!same_board(before, p) || b->insertion != c->insertion ||
-			      strcmp(b->machine, c->machine) ||
-			      memcmp(b->attestation.statement, c->attestation.statement, DEALBOX_STATEMENT_SIZE)))
+		if (!step && !same_signing(b, c) && matters(before, p))
 			proof_find(proof, FINDING_COUNTER_TWICE, c,
 				   "its attestation has the counter %u, which that of %s board %u copy %u has, too",
 				   list[i].counter, b->session, b->board, b->copy);
