@@ -767,10 +767,10 @@ const DealboxVerify = (() => {
 
 			rehearsal = rehearsal || Boolean(play);
 			c.word = c.by === 'hand' ? 'hand' : play ? 'emulator' : 'pc';
-			if (!c.counts)
-				continue;
 			if (play)
 				findBad('rehearsal', c);
+			if (!c.counts)
+				continue;
 			const session = sessions.get(c.session);
 
 			if (session.known && !session.boards.has(c.board)) {

@@ -378,6 +378,8 @@ def words():
     case = Case().put(1)
     case.put(2, by="emulator").open().vector("rehearsal", "the PC says that it was an emulator", ["rehearsal"],
                                              proven=1)
+    Case().put(1, by="emulator", verdict="void").put(1).put(2).open().vector(
+        "rehearsal-void", "a void insertion was an emulator's; the board was dealt again", ["rehearsal"], proven=2)
     second("rehearsal-flag", "the machine says that it is an emulator", ["rehearsal"], emulated=True)
     Case(machines=[machine_line(NAME, MACHINE), machine_line("emulator", EMULATOR, "emulator")]).put(
         1, key=MACHINE).put(2, key=EMULATOR).open().vector(

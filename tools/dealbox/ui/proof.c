@@ -768,7 +768,14 @@ static void check_word(struct proof *proof, struct proof_certificate *p, const s
 	const struct dealbox_promised_machine *machine = machine_find(promise, p->c->machine);
 	const struct dealbox_certificate *c = p->c;
 
-	if (c->by == DEALBOX_BY_HAND) {
+	if (!p->counts) {
+		/* a program that has played the machine once may have done so again */
+		if (c->by == DEALBOX_BY_HAND || !is_emulated(promise, c, machine))
+			return;
+		p->word = WORD_EMULATOR;
+		proof->rehearsal = true;
+		proof_find(proof, FINDING_REHEARSAL, c, "a program has played the machine: no card was dealt");
+	} else if (c->by == DEALBOX_BY_HAND) {
 		p->word = WORD_HAND;
 		p->bad = true;
 		proof_find(proof, FINDING_HAND, c, "dealt by hand: only the operator says what lies in it");
@@ -829,8 +836,7 @@ static void check_certificate(struct proof *proof, struct proof_certificate *p)
 	}
 	if (proof->traces_given && opening && c->by != DEALBOX_BY_HAND)
 		check_trace(proof, p, same ? &board.deal : NULL);
-	if (p->counts)
-		check_word(proof, p, same ? &board.deal : NULL);
+	check_word(proof, p, same ? &board.deal : NULL);
 	p->proven = p->counts && same && !p->bad && p->file->named;
 	dealbox_deal_wipe(&board.deal);
 	if (!p->proven)
