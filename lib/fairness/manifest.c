@@ -26,6 +26,12 @@ struct dealbox_manifest {
 
 /* -- PCs and machines ------------------------------------------------------- */
 
+/* `-` is what certificates have that no machine has dealt */
+static bool machine_name_good(const char *name)
+{
+	return name_good(name) && strcmp(name, "-") != 0;
+}
+
 int dealbox_promised_machine_parse(const char *text, struct dealbox_promised_machine *out)
 {
 	static const char *const kinds[] = { " real ", " emulator " };
@@ -45,7 +51,7 @@ int dealbox_promised_machine_parse(const char *text, struct dealbox_promised_mac
 	if (strncmp(text, kinds[machine.emulator], strlen(kinds[machine.emulator])))
 		return -EINVAL;
 	text += strlen(kinds[machine.emulator]);
-	if (!name_good(text) || strlen(text) >= sizeof(machine.name))
+	if (!machine_name_good(text) || strlen(text) >= sizeof(machine.name))
 		return -EINVAL;
 	strcpy(machine.name, text);
 	*out = machine;
@@ -107,7 +113,7 @@ static const char *promise_put(FILE *out, const struct dealbox_promise *promise)
 	if (!fault)
 		qsort(machines, promise->machine_count, sizeof(*machines), by_name);
 	for (size_t i = 0; !fault && i < promise->machine_count; i++) {
-		char *text = name_good(machines[i].name) ?
+		char *text = machine_name_good(machines[i].name) ?
 			     dealbox_promised_machine_print(&machines[i]) : NULL;
 
 		if (!text)
@@ -201,6 +207,49 @@ static char *body_print(const struct dealbox_square *square, const struct dealbo
 	return NULL;
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static unsigned int sessions_most(const struct dealbox_square_phase *phase)
+{
+	return phase->sessions ? phase->sessions : DEALBOX_SQUARE_SESSIONS;
+}
+
+/*
+ * Returns false if two sessions, or one and a reserve set, can have one name, so that one could stand
+ * for both; or out of memory.
+ */
+static bool names_differ(const struct dealbox_square *square)
+{
+	struct dealbox_square_session session;
+	struct dealbox_square_phase phase;
+	size_t count = 0, filled = 0;
+	bool good;
+	char **names;
+
+	for (unsigned int p = 1; !dealbox_square_phase(square, p, &phase); p++)
+		count += 2 * (size_t)sessions_most(&phase);
+	names = calloc(count + 1, sizeof(*names));
+	good = names;
+	for (unsigned int p = 1; good && !dealbox_square_phase(square, p, &phase); p++)
+		for (unsigned int n = 0; good && n < 2 * sessions_most(&phase); n++) {
+			good = !dealbox_square_session(square, p, n / 2 + 1, n % 2,
+						       strcmp(phase.boards, "?") ? NULL : "1", &session,
+						       NULL) && (names[filled] = strdup(session.file));
+			filled += good;
+		}
+	if (good && filled)
+		qsort(names, filled, sizeof(*names), by_text);
+	for (size_t i = 1; good && i < filled; i++)
+		good = strcmp(names[i - 1], names[i]) != 0;
+	for (size_t i = 0; i < filled; i++)
+		free(names[i]);
+	free(names);
+	return good;
+}
+
 char *dealbox_manifest_make(const struct dealbox_square *square, const struct dealbox_promise *promise,
 			    const struct dealbox_signer *signer, int64_t time,
 			    struct dealbox_error *error)
@@ -211,6 +260,11 @@ char *dealbox_manifest_make(const struct dealbox_square *square, const struct de
 	if (!*dealbox_square_hash(square)) {
 		error_fill(error, 0, "`dealbox square publish`",
 			   "the tournament is not published: it has no hash of its keys");
+		return NULL;
+	}
+	if (!names_differ(square)) {
+		error_fill(error, 0, "give each phase a prefix that no other begins with",
+			   "two sessions or reserve sets can have one name");
 		return NULL;
 	}
 	body = body_print(square, promise, time, &fault);
@@ -235,41 +289,6 @@ static bool square_end(char *at, char **behind)
 	*behind = strdup(end + 1);
 	end[1] = 0;
 	return *behind;
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Returns false if two sessions have one name, so that one could stand for both; or out of memory. */
-static bool names_differ(const struct dealbox_square *square)
-{
-	struct dealbox_square_session session;
-	struct dealbox_square_phase phase;
-	size_t count = 0, filled = 0;
-	bool good;
-	char **names;
-
-	for (unsigned int p = 1; !dealbox_square_phase(square, p, &phase); p++)
-		count += phase.sessions;
-	names = calloc(count + 1, sizeof(*names));
-	good = names;
-	for (unsigned int p = 1; good && !dealbox_square_phase(square, p, &phase); p++)
-		for (unsigned int n = 1; good && n <= phase.sessions; n++) {
-			good = !dealbox_square_session(square, p, n, false,
-						       strcmp(phase.boards, "?") ? NULL : "1", &session,
-						       NULL) && (names[filled] = strdup(session.file));
-			filled += good;
-		}
-	if (good && filled)
-		qsort(names, filled, sizeof(*names), by_text);
-	for (size_t i = 1; good && i < filled; i++)
-		good = strcmp(names[i - 1], names[i]) != 0;
-	for (size_t i = 0; i < filled; i++)
-		free(names[i]);
-	free(names);
-	return good;
 }
 
 static int body_parse(struct dealbox_manifest *manifest, const char *body, struct dealbox_error *error)

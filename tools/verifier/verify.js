@@ -12,6 +12,7 @@ const DealboxVerify = (() => {
 
 	const HASH = 32;
 	const U32 = 0xffffffff;
+	const SESSIONS = 9999;		/* of a phase whose number is open */
 	const SEATS = 'NESW';
 	const ATTESTED = 'dealing machine attestation\n';
 
@@ -255,10 +256,11 @@ const DealboxVerify = (() => {
 		const names = new Set();
 
 		for (const p of manifest.phases)
-			for (let n = 1; n <= p.sessions; n++) {
-				form(!names.has(sessionName(p.prefix, n)), 'two sessions of one name');
-				names.add(sessionName(p.prefix, n));
-			}
+			for (let n = 1; n <= (p.sessions || SESSIONS); n++)
+				for (const session of [sessionName(p.prefix, n), `${sessionName(p.prefix, n)}reserve`]) {
+					form(!names.has(session), 'two sessions of one name');
+					names.add(session);
+				}
 		hex(body.take('KH'), HASH);
 		if (version > 1) {
 			manifest.copies = number(body.take('copies'), 1, 65535);
@@ -267,7 +269,7 @@ const DealboxVerify = (() => {
 			while (body.has('machine')) {
 				const match = /^([0-9a-f]{64}|-) (real|emulator) (.*)$/.exec(body.take('machine'));
 
-				form(match, 'machine');
+				form(match && match[3] !== '-', 'machine');
 				manifest.machines.push({ key: match[1], emulator: match[2] === 'emulator', name: name(match[3]) });
 			}
 			form(manifest.pcs.every((key, i) => !i || manifest.pcs[i - 1] < key), 'order of the PCs');
@@ -607,7 +609,7 @@ const DealboxVerify = (() => {
 				const digits = tail === undefined ? '' : plain.slice(head.length, plain.length - tail.length);
 				const n = tail === undefined ? 1 : /^\d{1,6}$/.test(digits) ? +digits : 0;
 
-				if (n && sessionName(p.prefix, n) === plain && (!p.sessions || n <= p.sessions))
+				if (n && sessionName(p.prefix, n) === plain && n <= (p.sessions || SESSIONS))
 					return { phase: p, n, reserve };
 			}
 		}

@@ -135,7 +135,7 @@ def good():
             case.put(board, session=session)
         case.next += 7
     case.open().vector("good-sessions", "three sessions; other boards were dealt between them", proven=9)
-    case = Case(phases=("12:1:rr##:Round robin #",))
+    case = Case(phases=("12:1:rr##:Round robin #", "0:1:rr#a:Round #"))
     case.with_deals(*(boards_of("rr%02d" % n, 1) for n in range(1, 13)))
     for n in range(1, 13):
         case.put(1, session="rr%02d" % n)
@@ -540,6 +540,14 @@ def forms():
     swap(promise, "\nKH ", "\nSN 1:1:rr:Again\nKH ", "manifest", "two-phases-of-one-name", manifest_with)
     swap(promise, "\nKH ", "\nSN 11:1:x#:Eleven\nSN 1:1-2:x1#:One\nKH ", "manifest", "two-sessions-of-one-name",
          manifest_with)
+    for what, phases in (
+            ("open-phases-of-one-name", ("0:1:x#:Round #", "0:1:x##:Round #")),
+            ("open-phase-and-session-of-one-name", ("0:1:x#:Round #", "1:1-2:x1:One")),
+            ("reserve-set-and-session-of-one-name", ("1:1:x:One", "1:1:xreserve:Other")),
+            ("reserve-sets-and-open-phase-of-one-name", ("0:1:x#:Round #", "0:1:x#reserve:Round #"))):
+        swap(promise, "\nKH ", "".join("\nSN " + phase for phase in phases) + "\nKH ", "manifest", what, manifest_with)
+    swap(promise, "real DB-0042", "real -", "manifest", "machine-without-name", manifest_with)
+    swap(promise, "machine ", "machine - emulator -\nmachine ", "manifest", "emulator-without-name", manifest_with)
     swap(promise, "time 2026", "time 1969", "manifest", "before-1970", manifest_with)
     for old, new, what in (
             ("certificate 2", "certificate 3", "version-3"), ("certificate 2", "certificate 1", "version-1-with-lines"),
