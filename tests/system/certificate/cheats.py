@@ -364,6 +364,19 @@ def further_signed(table):
         findings=["counter-gap", "gap"])
 
 
+@cheat("deals a further copy of a board, and certifies it as void")
+def further_void(table):
+    table.put(1, verdict="void").put(1).put(2).open().verify()
+    # an attestation says which deal it was, and not where the cards are now
+    table.enrolled().put(1, key=MACHINE, verdict="void").put(1, key=MACHINE).put(2, key=MACHINE).open().verify()
+
+
+@cheat("the same, and leaves out what the machine signed about it")
+def further_void_unsigned(table):
+    table.enrolled().put(1, key=MACHINE).put(1, verdict="void").put(2, key=MACHINE).open().verify(
+        findings=["counter-gap"])
+
+
 @cheat("leaves out, adds or moves a certificate")
 def moved(table):
     for change in (lambda texts: texts.pop(0), lambda texts: texts.insert(1, texts[0]),
