@@ -44,6 +44,7 @@ struct access_ops {
 struct access {
 	const struct access_ops *ops;
 	uint8_t interface;	/* number of the machine's interface */
+	bool host_configures;	/* the kernel has configured the machine before it is opened */
 	struct local *local;	/* by the module: there is no raw access; else NULL */
 };
 

@@ -11,6 +11,10 @@
 #include "access.h"
 #include "machine/backend.h"
 
+/* A machine that was switched on or reset is found by the host a little later. */
+#define OPEN_TRIES	100
+#define OPEN_PAUSE_US	50000
+
 struct usb {
 	struct access access;
 	int node;
@@ -132,9 +136,11 @@ struct access *access_open_usb(const char *where, char *error, size_t size)
 	struct dealbox_error reason = { 0 };
 	struct usb_place place = { 0 };
 	struct usb *usb;
-	int ret;
+	int ret, tries = 0;
 
-	if (usb_place_find(where, &place, &reason)) {
+	while ((ret = usb_place_find(where, &place, &reason)) == -ENODEV && tries++ < OPEN_TRIES)
+		usleep(OPEN_PAUSE_US);
+	if (ret) {
 		snprintf(error, size, "%s", reason.what);
 		return NULL;
 	}
@@ -144,6 +150,7 @@ struct access *access_open_usb(const char *where, char *error, size_t size)
 		return NULL;
 	}
 	usb->access.ops = &usb_ops;
+	usb->access.host_configures = true;
 	usb->access.interface = (uint8_t)place.interface;
 	usb->node = open(place.node, O_RDWR | O_CLOEXEC);
 	if (usb->node < 0) {

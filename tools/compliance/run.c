@@ -348,6 +348,9 @@ static bool connect_machine(struct run *r, uint8_t reason, char *error, size_t s
 	memset(&r->frames, 0, sizeof(r->frames));
 	r->observer.next = 1;
 	r->observer.have_clock = false;
+	/* After a power-on the kernel may have had the first STATE_LOST (R-1.2-2). */
+	if (reason == DEALBOX_LOST_POWER_ON && r->access->host_configures)
+		reason = 0;
 	observer_configured(&r->observer, reason);
 	r->event_judged = r->event_seen = r->event_first = r->event_count = 0;
 	r->deferring = false;
