@@ -2,6 +2,8 @@
 /*
  * usage: machine stored|routed [DEAL]	plugs itself into vhci_hcd, and deals; in deal
  *					DEAL it misreads a card
+ *        machine stored|routed -s SOCKET	.. served from there, by the steps of
+ *					a fixture: dealbox-compliance(1)
  *        machine stored|routed -r PAGE	replays the worked deal of the page
  *
  * For each deal it prints the contents of the pockets, or "void".
@@ -10,11 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "page_machine.h"
 
 static int misread;	/* deal with a misread card, counted from 1 */
+static const char *fixture;	/* socket that the steps come from; then there is no operator */
 
 int strikes(enum strike strike)
 {
@@ -65,6 +71,177 @@ static void operator(void)
 	}
 }
 
+/* -- the steps of a fixture -------------------------------------------------------------- */
+
+static uint8_t outside[52];	/* the cards that are in no part of the machine */
+static int outside_cards;
+static int bus = -1;		/* the socket of vhci_hcd */
+static struct board only_board;
+
+static const char *hands_insert(void)
+{
+	if (m.board)
+		return "there is a board";
+	memset(&only_board, 0, sizeof(only_board));
+	board_insert(&only_board, 1);
+	return NULL;
+}
+
+static const char *hands_pull(void)
+{
+	int pocket, card;
+
+	if (!m.board)
+		return "there is no board";
+	board_remove();
+	for (pocket = 0; pocket < POCKETS; pocket++)
+		for (card = 0; card < 52; card++)
+			if (only_board.cards[pocket][card])
+				outside[outside_cards++] = card;
+	return NULL;
+}
+
+static const char *hands_remove(void)
+{
+	return m.locked ? "the board is locked" : hands_pull();
+}
+
+static const char *hands_take(void)
+{
+	while (m.readers)
+		outside[outside_cards++] = m.reader[--m.readers];
+	return NULL;
+}
+
+static const char *hands_empty_hopper(void)
+{
+	memcpy(outside + outside_cards, m.hopper, m.cards);
+	outside_cards += m.cards;
+	hopper_load(NULL, 0);
+	return NULL;
+}
+
+static const char *hands_put(int count)
+{
+	uint8_t cards[HOPPER_CARDS];
+	int i;
+
+	memcpy(cards, m.hopper, m.cards);
+	for (i = m.cards; outside_cards && count; count--) {
+		int taken = chance(outside_cards);
+
+		cards[i++] = outside[taken];
+		outside[taken] = outside[--outside_cards];
+	}
+	hopper_load(cards, i);
+	return NULL;
+}
+
+static const char *hands_three(void)
+{
+	return hands_put(3);
+}
+
+static const char *hands_fill(void)
+{
+	return hands_put(52);
+}
+
+static const char *hands_empty(void)
+{
+	int count = m.readers;
+
+	hands_take();
+	return count ? hands_put(count) : NULL;
+}
+
+static const char *hands_power(void)
+{
+	usbip_detach(bus);
+	power_off();
+	for (bus = -1; bus < 0; usleep(50000))
+		bus = usbip_attach();	/* the port is not free at once */
+	return NULL;
+}
+
+static const char *hands_cover_open(void)
+{
+	cover_open();
+	return NULL;
+}
+
+static const char *hands_cover_close(void)
+{
+	cover_close();
+	return NULL;
+}
+
+static const char *hands_start(void)
+{
+	key_press(KEY_START);
+	return NULL;
+}
+
+static const char *hands_stop(void)
+{
+	key_press(KEY_STOP);
+	return NULL;
+}
+
+static const char *hands_release(void)
+{
+	key_press(KEY_RELEASE);
+	return NULL;
+}
+
+static const char *hands_begin(void)
+{
+	return NULL;
+}
+
+static const struct {
+	const char *words;
+	const char *(*act)(void);	/* returns what is wrong */
+} hands[] = {
+	{ "begin", hands_begin }, { "insert", hands_insert }, { "remove", hands_remove },
+	{ "remove force", hands_pull }, { "cover open", hands_cover_open },
+	{ "cover close", hands_cover_close }, { "empty", hands_empty },
+	{ "take-card", hands_take }, { "hopper empty", hands_empty_hopper },
+	{ "hopper three", hands_three }, { "hopper fill", hands_fill },
+	{ "key start", hands_start }, { "key stop", hands_stop }, { "key release", hands_release },
+	{ "power-cycle", hands_power },
+};
+
+static void hands_step(FILE *answers, char *words)
+{
+	const char *error = "nobody can do that";
+	size_t i;
+
+	words[strcspn(words, "\n")] = '\0';
+	for (i = 0; i < sizeof(hands) / sizeof(*hands); i++)
+		if (!strcmp(words, hands[i].words))
+			error = hands[i].act();
+	if (error)
+		fprintf(answers, "error: %s\n", error);
+	else
+		fputs("ok\n", answers);
+	fflush(answers);
+}
+
+static int hands_listen(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", fixture);
+	unlink(fixture);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, 1)) {
+		perror(fixture);
+		exit(1);
+	}
+	return fd;
+}
+
 static uint64_t now(void)
 {
 	struct timespec t;
@@ -77,28 +254,48 @@ static int deal(void)
 {
 	uint64_t next = 0, people = 0;
 	uint8_t events[PACKET];
-	struct pollfd p = { .fd = usbip_attach(), .events = POLLIN };
-	int n;
+	struct pollfd p[2] = { { .events = POLLIN }, { .fd = -1, .events = POLLIN } };
+	int n, server = -1;
+	char words[80];
+	FILE *client = NULL;
 
-	if (p.fd < 0) {
+	bus = usbip_attach();
+	if (bus < 0) {
 		perror("machine: no vhci_hcd");
 		return 1;
 	}
+	if (fixture) {
+		pack_shuffled(m.hopper, chance);
+		m.cards = 52;
+		server = hands_listen();
+	}
 	for (;;) {
-		if (poll(&p, 1, 5) > 0)
-			usbip_serve(p.fd);
+		p[0].fd = bus;
+		p[1].fd = client ? fileno(client) : server;
+		if (poll(p, 2, 5) > 0) {
+			if (p[0].revents)
+				usbip_serve(bus);
+			if (p[1].revents && !client)
+				client = fdopen(accept(server, NULL, NULL), "r+");
+			else if (p[1].revents && fgets(words, sizeof(words), client))
+				hands_step(client, words);
+			else if (p[1].revents) {
+				fclose(client);
+				client = NULL;
+			}
+		}
 		m.clock = now();
 		if (now() >= next) {
 			next = now() + 5000;
 			tick();
 		}
-		if (now() >= people) {
+		if (!fixture && now() >= people) {
 			people = now() + 500000;
 			operator();
 		}
 		while (m.queued && usbip_waits()) {
 			n = fetch(events, PACKET / 32) * 32;
-			usbip_give(p.fd, events, n);
+			usbip_give(bus, events, n);
 		}
 	}
 }
@@ -263,7 +460,7 @@ static int replay(const char *page)
 int main(int argc, char **argv)
 {
 	if (argc < 2 || (strcmp(argv[1], "stored") && strcmp(argv[1], "routed"))) {
-		fputs("usage: machine stored|routed [DEAL | -r PAGE]\n", stderr);
+		fputs("usage: machine stored|routed [DEAL | -s SOCKET | -r PAGE]\n", stderr);
 		return 2;
 	}
 	m.routed = !strcmp(argv[1], "routed");
@@ -272,7 +469,10 @@ int main(int argc, char **argv)
 	describe();
 	if (argc == 4 && !strcmp(argv[2], "-r"))
 		return replay(argv[3]);
-	misread = argc > 2 ? atoi(argv[2]) : 0;
+	if (argc == 4 && !strcmp(argv[2], "-s"))
+		fixture = argv[3];
+	else if (argc > 2)
+		misread = atoi(argv[2]);
 	srand(1);
 	return deal();
 }

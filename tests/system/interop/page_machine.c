@@ -197,10 +197,14 @@ void board_remove(void)
 
 void hopper_load(const uint8_t *cards, int count)
 {
-	memcpy(m.hopper, cards, count);
-	m.cards = count;
+	int before = m.cards;
+
 	if (count)
-		event(HOPPER_LOADED, NONE, 0, 0);
+		memcpy(m.hopper, cards, count);
+	m.cards = count;
+	/* only when that changes (R-4.1-1) */
+	if (!before != !count)
+		event(count ? HOPPER_LOADED : HOPPER_EMPTY, NONE, 0, 0);
 }
 
 void cover_open(void)
@@ -394,7 +398,7 @@ static void count_card(void)
 static void route(void)
 {
 	if (m.in_pocket[m.pocket] == CAPACITY) {
-		event(EV_HARDWARE, NONE, 1, 0);
+		event(EV_HARDWARE, m.position, 1, 0);	/* R-6-8 */
 		stop(EV_HARDWARE);
 		return;
 	}
@@ -793,21 +797,29 @@ static int command(int request, uint32_t value, const uint8_t *p, uint32_t lengt
 	return m.error == OK;
 }
 
-void configure(void)
+/* Ends what moves, and the deal (R-1.2-4). */
+static void deconfigure(void)
 {
 	if (m.phase == FALLING)
 		fall(m.pocket, m.pocket);
 	if (running())
 		deal_ends(0);
-	forget_plan();
-	forget_deal();
-	m.queued = m.sequence = m.request = m.error = m.detail = m.halted = 0;
 	m.state = IDLE;
 	m.ending = 0;
 	m.phase = BEFORE_READER;
+	m.configured = 0;
+}
+
+void configure(void)
+{
+	deconfigure();
+	forget_plan();
+	forget_deal();
+	m.queued = m.sequence = m.request = m.error = m.detail = m.halted = 0;
 	late_forget();
 	m.number = 1;
 	m.configured = 1;
+	m.counters[13] += !m.configurations;	/* power-ons (R-2.1-7) */
 	event(STATE_LOST, NONE, m.configurations++ ? 2 : 1, 0);
 	if (m.insertion)
 		event(BOARD_INSERTED, NONE, 0, m.board_number)[1] = m.doubt << 1;
@@ -817,14 +829,20 @@ void configure(void)
 		event(HOPPER_LOADED, NONE, 0, 0);
 }
 
-void power_cycle(void)
+void power_off(void)
 {
+	deconfigure();
 	m.configurations = 0;
 	if (m.insertion) {
 		m.insertion = ++m.insertions;
 		m.spent = 0;
 		m.doubt = 1;
 	}
+}
+
+void power_cycle(void)
+{
+	power_off();
 	configure();
 }
 
@@ -894,12 +912,24 @@ int control(const uint8_t *setup, uint8_t *data)
 	case 0x8006:
 		got = descriptor(value, data);
 		break;
+	case 0x8008:
+		data[0] = m.configured;
+		got = 1;
+		break;
 	case 0x0009:
-		m.configured = 0;
+		deconfigure();
 		if (value)
 			configure();
 		return 0;
+	case 0x810a:
+		data[0] = 0;
+		got = m.configured && !index ? 1 : -1;
+		break;
 	case 0x010b:
+		/* the one setting that R-1-1 names; it ends halts (USB 2.0, 9.4.5) */
+		if (!m.configured || value || index)
+			return -1;
+		m.halted = 0;
 		return 0;
 	case 0x0201:
 		if (index == 2)

@@ -153,7 +153,9 @@ void hopper_load(const uint8_t *cards, int count);
 void cover_open(void);
 void cover_close(void);
 void key_press(int key);
-/* Switches the machine off and on. */
+/* Switches the machine off. The host's configuration of it ends that. */
+void power_off(void);
+/* Switches the machine off and on, and configures it. */
 void power_cycle(void);
 void reader_clear(void);
 /* Puts the whole pack into cards, shuffled. next() returns a random number below its argument. */
