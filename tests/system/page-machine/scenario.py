@@ -3,9 +3,10 @@
 """The machine of machine.py at vhci_hcd, with an operator who works through a list of boards.
 
 usage: scenario.py run OPTION=VALUE...
-         kind=stored|routed boards=1,2,3 account=FILE log=FILE memory=FILE seed=N
+         kind=stored|routed boards=1,2,3 (none: nobody is there) account=FILE log=FILE memory=FILE seed=N
          lock=yes by_request=yes early=yes attest=yes deadline=US capture=SET.pbn
          fault=DEAL:POSITION:NAME (again for more)
+         hands=SOCKET: no operator; the steps of a fixture come from there
        scenario.py compare SET.pbn ACCOUNT BOARDS
        scenario.py attest docs/protocol.md
 
@@ -15,7 +16,9 @@ attest compares the machine's attestation with the worked one of the page.
 Faults are misread, unreadable, joker, timeout, jam, double, hardware, gate, pull, cover, late,
 lost, deaf, power and restart. With capture, the operator feeds the hands of the first board.
 """
+import os
 import random
+import socket
 import sys
 import time
 
@@ -94,16 +97,107 @@ class Operator:
             self.since = time.monotonic()
 
 
+class Hands:
+    """A person who does what dealbox-compliance says on a socket: see FIXTURES in its manual."""
+
+    def __init__(self, loop, world, rng, path):
+        self.loop, self.world, self.rng = loop, world, rng
+        self.machine, self.outside, self.client, self.line = None, [], None, b''
+        self.steps = {
+            'begin': lambda: None, 'insert': self.insert, 'remove': self.remove,
+            'remove force': self.pull, 'cover open': lambda: self.machine.cover(True),
+            'cover close': lambda: self.machine.cover(False), 'empty': self.empty,
+            'take-card': lambda: self.outside.extend(self.machine.take_reader()),
+            'hopper empty': self.take_all, 'hopper three': lambda: self.put(3),
+            'hopper fill': lambda: self.put(len(self.outside)),
+            'key start': lambda: self.machine.key(1), 'key stop': lambda: self.machine.key(2),
+            'key release': lambda: self.machine.key(3), 'power-cycle': self.power_cycle}
+        world.hopper = list(range(52))
+        rng.shuffle(world.hopper)
+        self.server = socket.socket(socket.AF_UNIX)
+        if os.path.exists(path):
+            os.unlink(path)
+        self.server.bind(path)
+        self.server.listen()
+        loop.files[self.server] = self.connect
+
+    def connect(self):
+        if self.client:
+            self.client.close()
+            self.loop.files.pop(self.client, None)
+        self.client, _ = self.server.accept()
+        self.line = b''
+        self.loop.files[self.client] = self.read
+
+    def read(self):
+        data = self.client.recv(4096)
+        if not data:
+            self.loop.files.pop(self.client)
+            self.client.close()
+            self.client = None
+            return
+        self.line += data
+        while b'\n' in self.line:
+            words, self.line = self.line.split(b'\n', 1)
+            step = self.steps.get(words.decode())
+            error = step() if step else 'nobody can do that'
+            if error != 'later':
+                self.answer(f'error: {error}' if error else 'ok')
+
+    def answer(self, text):
+        if self.client:
+            self.client.sendall(text.encode() + b'\n')
+
+    def insert(self):
+        if self.world.board:
+            return 'there is a board'
+        self.machine.put_board(page.Board(1))
+        return None
+
+    def remove(self):
+        return 'the board is locked' if self.machine.locked else self.pull()
+
+    def pull(self):
+        if not self.world.board:
+            return 'there is no board'
+        board = self.machine.take_board()
+        self.outside += [card for pocket in board.pockets for card in pocket] + self.world.floor
+        self.world.floor = []
+        return None
+
+    def empty(self):
+        cards = self.machine.take_reader()
+        if cards:
+            self.machine.fill(self.world.hopper + cards)
+
+    def take_all(self):
+        cards = list(self.world.hopper)
+        self.machine.fill([])
+        self.outside += cards
+
+    def put(self, count):
+        self.rng.shuffle(self.outside)
+        cards, self.outside = self.outside[:count], self.outside[count:]
+        self.machine.fill(self.world.hopper + cards)
+
+    def power_cycle(self):
+        self.machine.usb.power_loss(lambda: self.answer('ok'))
+        return 'later'
+
+
 def run(options):
     loop, world = page.Loop(), page.World()
     rng = random.Random(int(options['seed'][0]))
     account = open(options['account'][0], 'a', encoding='ascii')
     log = open(options['log'][0], 'a', encoding='ascii')
-    boards = [int(n) for n in options['boards'][0].split(',')]
+    boards = [int(n) for n in options['boards'][0].split(',') if n]
     faults = [fault.split(':') for fault in options.get('fault', [])]
     faults = [(int(deal), int(position), name) for deal, position, name in faults]
     hands = deals(options['capture'][0])[boards[0]] if 'capture' in options else None
-    operator = Operator(loop, world, boards, hands, account, rng)
+    if 'hands' in options:
+        operator = Hands(loop, world, rng, options['hands'][0])
+    else:
+        operator = Operator(loop, world, boards, hands, account, rng)
 
     def switch_on(deals):
         machine = page.Machine(loop, world, page.Memory(options['memory'][0]),
@@ -115,21 +209,22 @@ def run(options):
         usb = page.Usb(loop, machine, 'PAGE1', log)
         connection = page.UsbIp(loop, usb)
 
-        def power_loss():
+        def power_loss(then=lambda: None):
             machine.power_off()
             connection.close()
             faults[:] = machine.faults
-            again(machine.deals)
+            again(machine.deals, then)
 
         usb.power_loss = power_loss
         operator.machine = machine
 
-    def again(deals):
+    def again(deals, then):
         def attempt():
             try:
                 switch_on(deals)
+                then()
             except OSError:     # the port is not free yet
-                again(deals)
+                again(deals, then)
         loop.after(0.5, attempt)
 
     switch_on(0)
