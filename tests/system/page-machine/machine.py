@@ -362,6 +362,7 @@ class Machine:
             now = time.monotonic()
             self.memory.counters[C_SECONDS] += int(now - self.counted)
             self.counted += int(now - self.counted)
+            self.memory.save()      # kept without power (R-2.1-7): all that was told
             return struct.pack('<16I', *self.memory.counters)
         if request == GET_IDENTITY and self.signer:
             return identity(self.signer, self.memory.attested)
