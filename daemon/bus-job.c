@@ -407,6 +407,24 @@ static int reply_attestation(sd_bus_message *m, struct service *s, const char *m
 	return send_reply(reply, err);
 }
 
+/* How many wrong commitments a user may give until the service is restarted. */
+#define WRONG_COMMITMENTS 20
+
+/*
+ * Count the wrong commitments of a user. Each tells that a deal is not the right one: somebody who
+ * knows 26 cards could try all 10,400,600. Users beyond the table share its last slot.
+ */
+static unsigned int *wrong_commitments(uint32_t uid)
+{
+	static struct { uint32_t uid; unsigned int count; } users[16];
+	size_t i;
+
+	for (i = 0; i < sizeof(users) / sizeof(*users) - 1 && users[i].count && users[i].uid != uid; i++)
+		;
+	users[i].uid = uid;
+	return &users[i].count;
+}
+
 /*
  * Return what the machine has signed about an insertion, for a certificate: to a caller who knows the
  * deal, as the commitment to it shows. With the nonce, deals could be tried.
@@ -423,6 +441,7 @@ static int job_attestation(sd_bus_message *m, struct service *s, sd_bus_error *e
 	bool attested = false;
 	const char *machine;
 	uint32_t number;
+	unsigned int *wrong;
 	int err;
 
 	err = sd_bus_message_read(m, "su", &machine, &number);
@@ -435,6 +454,11 @@ static int job_attestation(sd_bus_message *m, struct service *s, sd_bus_error *e
 	if (salt_size != DEALBOX_HASH || plan_size != DEALBOX_HASH)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
 					 "a salt and a commitment must have %d bytes", DEALBOX_HASH);
+	wrong = wrong_commitments(sender_uid(m));
+	if (*wrong >= WRONG_COMMITMENTS)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "%u commitments were to other deals: restart dealboxd to go on",
+					 *wrong);
 	err = job ? service_ledger_attestation(s, job, machine, number, &insertion, &deal, &found, &attested) :
 		    -ENOENT;
 	if (err == -ENOENT)
@@ -442,12 +466,14 @@ static int job_attestation(sd_bus_message *m, struct service *s, sd_bus_error *e
 					"%s that has ended", number, machine);
 	else if (err)
 		err = sd_bus_error_set(error, ERROR("Ledger"), "the record of the insertion cannot be read");
-	else if (dealbox_plan_commit(job_pocket_order(job), &deal, salt, digest) ||
-		 memcmp(digest, plan, sizeof(digest)))
+	else if (!dealbox_plan_commit(job_pocket_order(job), &deal, salt, digest) &&
+		 !memcmp(digest, plan, sizeof(digest)))
+		err = reply_attestation(m, s, machine, insertion.plan, &found, attested, salt);
+	else {
+		(*wrong)++;
 		err = sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED,
 				       "the commitment is not to the deal of this board");
-	else
-		err = reply_attestation(m, s, machine, insertion.plan, &found, attested, salt);
+	}
 	explicit_bzero(&found, sizeof(found));
 	dealbox_deal_wipe(&deal);
 	return err;
