@@ -10,8 +10,8 @@ import xml.etree.ElementTree
 
 from bench import COMPLIANCE, Bench, Tap
 
-# A thread of pango that ends while LeakSanitizer stops all threads ends the program. The unit test
-# of printing looks for leaks.
+# A thread of pango that ends while LeakSanitizer stops all threads ends the program. So no test
+# looks for leaks of the drawing.
 os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
 
 DEALBOX = os.environ["DEALBOX"]

@@ -11,8 +11,8 @@ import subprocess
 
 from tool import DEALBOX, SET, assert_secret, deals, main, test
 
-# A thread of pango that ends while LeakSanitizer stops all threads ends the program. The unit test
-# of printing looks for leaks.
+# A thread of pango that ends while LeakSanitizer stops all threads ends the program. So no test
+# looks for leaks of the drawing.
 os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
 
 HANDS = "Q8.4.AQT3.AQT963 AKJ43.97652.4.K8 T9652.T3.K72.J52 7.AKQJ8.J9865.74"
