@@ -139,7 +139,7 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		err = sd_bus_error_setf(error, ERROR("BadSet"), "board %u: %s", boards[n - 1].number, why);
 	else if (err)
 		err = ledger_error(s, err, error);
-	dealbox_ledger_user(s->ledger, sender_uid(m));
+	dealbox_ledger_user(s->ledger, sender_person(m));
 	if (!err && dealbox_ledger_add_set(s->ledger, session, boards, job->count, &number, NULL))
 		err = ledger_error(s, -EIO, error);
 	if (!err)
@@ -485,7 +485,7 @@ static const char *to_end_job(sd_bus_message *m, struct service *s)
 {
 	const struct job *job = job_at(s, sd_bus_message_get_path(m));
 
-	return job && job->uid == sender_uid(m) ? "deal" : "manage";
+	return job && job->uid == sender_person(m) ? "deal" : "manage";
 }
 
 #define JOB_METHOD(function, kind, action) \

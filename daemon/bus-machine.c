@@ -62,7 +62,7 @@ static int push(sd_bus_message *m, struct service *s, enum push what, sd_bus_err
 	if (what == PUSH_START && st->changed > call_arrived())
 		return too_late(error);
 	if (what == PUSH_START)
-		st->dealing.starter = sender_uid(m);
+		st->dealing.starter = sender_person(m);
 	engine_push(&st->dealing.engine, what);
 	return sd_bus_reply_method_return(m, "");
 }
@@ -108,7 +108,7 @@ static int machine_answer(sd_bus_message *m, struct service *s, sd_bus_error *er
 
 	if (!st)
 		return -EINVAL;
-	st->dealing.starter = sender_uid(m);
+	st->dealing.starter = sender_person(m);
 	engine_push(&st->dealing.engine, PUSH_START);
 	return sd_bus_reply_method_return(m, "");
 }
@@ -126,11 +126,11 @@ static int machine_deal_this(sd_bus_message *m, struct service *s, sd_bus_error 
 
 	if (!st)
 		return -EINVAL;
-	st->dealing.starter = sender_uid(m);
+	st->dealing.starter = sender_person(m);
 	if (!engine_take(&st->dealing.engine, &s->jobs, stations_engines(s)))
 		return not_of_job(error);
 	log_message(MESSAGE_OPERATOR, st->id, NULL, "user %u lets board %u, which is in the machine, be dealt",
-		    sender_uid(m), st->dealing.engine.number);
+		    sender_person(m), st->dealing.engine.number);
 	return sd_bus_reply_method_return(m, "");
 }
 METHOD(machine_deal_this, "deal")
@@ -143,11 +143,11 @@ static int machine_name_board(sd_bus_message *m, struct service *s, sd_bus_error
 
 	if (!st || sd_bus_message_read(m, "u", &board) < 0)
 		return -EINVAL;
-	st->dealing.starter = sender_uid(m);
+	st->dealing.starter = sender_person(m);
 	if (!engine_number(&st->dealing.engine, &s->jobs, stations_engines(s), board))
 		return not_of_job(error);
 	log_message(MESSAGE_OPERATOR, st->id, NULL, "user %u says that the board in the machine is board %u",
-		    sender_uid(m), board);
+		    sender_person(m), board);
 	return sd_bus_reply_method_return(m, "");
 }
 METHOD(machine_name_board, "deal")
@@ -273,7 +273,7 @@ static int machine_set_parameter(sd_bus_message *m, struct service *s, sd_bus_er
 		return err < 0 ? err : 0;
 	if (dealbox_machine_set_param(st->dealing.machine, id, value))
 		return machine_error(st, error);
-	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u set parameter %u to %u", sender_uid(m), id,
+	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u set parameter %u to %u", sender_person(m), id,
 		    value);
 	return sd_bus_reply_method_return(m, "");
 }
@@ -296,7 +296,7 @@ static int machine_test_deal(sd_bus_message *m, struct service *s, sd_bus_error 
 		st->dealing.engine.test = false;
 		return machine_error(st, error);
 	}
-	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u started a test deal of %u cards", sender_uid(m),
+	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u started a test deal of %u cards", sender_person(m),
 		    cards);
 	return sd_bus_reply_method_return(m, "");
 }

@@ -46,7 +46,7 @@ static int add_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	if (err >= 0)
 		err = may_ask(m, s, count, error);
 	if (err >= 0) {
-		dealbox_ledger_user(s->ledger, sender_uid(m));
+		dealbox_ledger_user(s->ledger, sender_person(m));
 		err = dealbox_ledger_add_set(s->ledger, session, boards, count, &number, NULL);
 		err = err ? ledger_error(s, err, error) :
 			    sd_bus_reply_method_return(m, "tu", number, (uint32_t)count);
@@ -311,7 +311,7 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 		return -ENOMEM;
 	for (n = 0; n < size; n++)
 		numbers[n] = boards[n];
-	dealbox_ledger_user(s->ledger, sender_uid(m));
+	dealbox_ledger_user(s->ledger, sender_person(m));
 	new_job = (struct dealbox_ledger_new_job){
 		.set = set, .boards = numbers, .count = size, .copies = copies,
 		.options = wishes->options, .priority = wishes->priority,

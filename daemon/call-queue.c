@@ -15,6 +15,7 @@
 #include "bus-reply.h"
 #include "call-queue.h"
 #include "panel.h"
+#include "person.h"
 #include "polkit.h"
 #include "stations.h"
 
@@ -48,7 +49,10 @@ struct client {
 	sd_bus_slot *slot;		/* request for its credentials */
 	char name[256];			/* D-Bus allows 255 bytes */
 	uint32_t uid;
-	bool known;			/* uid and member are valid */
+	uint32_t pid;			/* 0 = unknown */
+	uint32_t person;		/* who logged in; uid if that is not root */
+	struct person search;		/* for the person */
+	bool known;			/* uid, person and member are valid */
 	bool gone;			/* the bus has no credentials of it */
 	bool member;			/* in the group that the service runs as */
 	unsigned int calls;
@@ -135,6 +139,7 @@ static void client_remove(struct client *client)
 		at = &(*at)->next;
 	*at = client->next;
 	sd_bus_slot_unref(client->slot);
+	person_forget(&client->search);
 	free(client);
 }
 
@@ -208,12 +213,19 @@ uint32_t sender_uid(sd_bus_message *m)
 	return client && client->known ? client->uid : DEALBOX_UID_UNKNOWN;
 }
 
+uint32_t sender_person(sd_bus_message *m)
+{
+	const struct client *client = client_find(sd_bus_message_get_sender(m));
+
+	return client && client->known ? client->person : DEALBOX_UID_UNKNOWN;
+}
+
 int record_act(struct service *s, sd_bus_message *m, struct dealbox_ledger_act *act,
 	       sd_bus_error *error)
 {
 	int err;
 
-	act->uid = sender_uid(m);
+	act->uid = sender_person(m);
 	err = dealbox_ledger_add_act(s->ledger, act);
 	return err ? ledger_error(s, err, error) : 0;
 }
@@ -242,7 +254,7 @@ static void record_stops(struct service *s)
 
 	while ((call = next_stop())) {
 		call->record(s, call->message,
-			     call->client->known ? call->client->uid : DEALBOX_UID_UNKNOWN);
+			     call->client->known ? call->client->person : DEALBOX_UID_UNKNOWN);
 		call_free(call);
 	}
 }
@@ -260,38 +272,37 @@ static void read_groups(sd_bus_message *reply, struct client *client)
 	sd_bus_message_exit_container(reply);
 }
 
-static void read_credentials(sd_bus_message *reply, struct client *client)
+/* Returns true if the bus knows the user. */
+static bool read_credentials(sd_bus_message *reply, struct client *client)
 {
 	const char *name, *type;
+	bool known = false;
 
 	if (sd_bus_message_enter_container(reply, 'a', "{sv}") < 0)
-		return;
+		return false;
 	while (sd_bus_message_enter_container(reply, 'e', "sv") > 0) {
 		if (sd_bus_message_read(reply, "s", &name) < 0 ||
 		    sd_bus_message_peek_type(reply, NULL, &type) < 0)
-			return;
+			break;
 		if (!strcmp(name, "UnixUserID") && !strcmp(type, "u"))
-			client->known = sd_bus_message_read(reply, "v", "u", &client->uid) >= 0;
+			known = sd_bus_message_read(reply, "v", "u", &client->uid) >= 0;
+		else if (!strcmp(name, "ProcessID") && !strcmp(type, "u"))
+			sd_bus_message_read(reply, "v", "u", &client->pid);
 		else if (!strcmp(name, "UnixGroupIDs") && !strcmp(type, "au"))
 			read_groups(reply, client);
 		else if (sd_bus_message_skip(reply, "v") < 0)
-			return;
+			break;
 		if (sd_bus_message_exit_container(reply) < 0)
-			return;
+			break;
 	}
+	return known;
 }
 
-static int on_credentials(sd_bus_message *reply, void *context, sd_bus_error *unused)
+/* The queued calls of a client, whose user is known now or will never be. */
+static void client_settle(struct client *client, bool hung_up)
 {
-	struct client *client = context;
 	struct call *call, *next;
-	bool hung_up;
 
-	(void)unused;
-	if (!sd_bus_message_is_method_error(reply, NULL))
-		read_credentials(reply, client);
-	/* A client that has disconnected needs no answer. */
-	hung_up = sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NAME_HAS_NO_OWNER);
 	for (call = queue.first; call; call = next) {
 		next = call->next;
 		if (call->client != client || call->stage == CALL_STOPPED ||
@@ -302,6 +313,33 @@ static int on_credentials(sd_bus_message *reply, void *context, sd_bus_error *un
 		call_free(call);
 	}
 	client->gone = !client->known;
+}
+
+static void on_person(void *context, uint32_t uid)
+{
+	struct client *client = context;
+
+	client->person = uid;
+	client->known = true;
+	client_settle(client, false);
+}
+
+static int on_credentials(sd_bus_message *reply, void *context, sd_bus_error *unused)
+{
+	struct client *client = context;
+	bool known = false;
+
+	(void)unused;
+	if (!sd_bus_message_is_method_error(reply, NULL))
+		known = read_credentials(reply, client);
+	client->person = client->uid;
+	if (known && client->uid == 0 && client->pid &&
+	    !person_find(&client->search, client->service->bus, client->name, client->pid, on_person,
+			 client))
+		return 0;
+	client->known = known;
+	/* A client that has disconnected needs no answer. */
+	client_settle(client, sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NAME_HAS_NO_OWNER));
 	return 0;
 }
 

@@ -22,8 +22,13 @@ int calls_open(struct service *s);
 void calls_close(struct service *s);
 /* Call method once polkit has authorized the sender for io.dealbox1.ACTION. */
 int authorize(sd_bus_message *m, struct service *s, const char *action, method_fn method);
-/* Return the user of the current call, or DEALBOX_UID_UNKNOWN. */
+/* Return the user of the current call, or DEALBOX_UID_UNKNOWN: for limits and permissions. */
 uint32_t sender_uid(sd_bus_message *m);
+/*
+ * The same for records: for a user who has become root, the one who logged in. 0 only if root
+ * logged in, or if nobody is known to have.
+ */
+uint32_t sender_person(sd_bus_message *m);
 /* Return the time in us when the current call was read, before it waited for its turn or for polkit. */
 uint64_t call_arrived(void);
 /* Record a call that was executed at once, as soon as its user is known. */
