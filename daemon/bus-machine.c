@@ -262,6 +262,43 @@ static int machine_get_parameter(sd_bus_message *m, struct service *s, sd_bus_er
 }
 METHOD(machine_get_parameter, "status")
 
+/* The parameters of docs/protocol.md, section 2.1: 1, 2 .. Others are the maker's own. */
+static const struct {
+	const char *name, *unit;
+} parameters[] = {
+	{ "speed", "cards-per-minute" }, { "read-retries", "readings" }, { "feed-timeout", "ms" },
+	{ "volume", "percent" },
+};
+
+/* List the parameters that the machine has. */
+static int machine_parameters(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct station *st = present(m, s, error);
+	sd_bus_message *reply = NULL;
+	struct dealbox_param param;
+	size_t n;
+	int err, got;
+
+	if (!st)
+		return 0;
+	err = sd_bus_message_new_method_return(m, &reply);
+	if (err >= 0)
+		err = sd_bus_message_open_container(reply, 'a', "(usuuus)");
+	for (n = 0; err >= 0 && n < sizeof(parameters) / sizeof(parameters[0]); n++) {
+		param = (struct dealbox_param){ .id = n + 1 };
+		got = dealbox_machine_get_param(st->dealing.machine, &param);
+		if (got == -EREMOTEIO)	/* it has none of this number */
+			continue;
+		err = got ? machine_error(st, error) :
+		      sd_bus_message_append(reply, "(usuuus)", param.id, parameters[n].name, param.value,
+					    param.min, param.max, parameters[n].unit);
+	}
+	if (err >= 0)
+		err = sd_bus_message_close_container(reply);
+	return send_reply(reply, err);
+}
+METHOD(machine_parameters, "status")
+
 /* Service technicians only; group membership is not enough. Refused during a deal. */
 static int machine_set_parameter(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
@@ -428,6 +465,31 @@ static int append_facts(sd_bus_message *reply, const struct station *st)
 	return err < 0 ? err : sd_bus_message_close_container(reply);
 }
 
+/* The last test deal, in numbers: no card. */
+static int append_test(sd_bus_message *reply, const struct station *st)
+{
+	static const char *const states[] = { "", "running", "done", "stopped", "lost" };
+	const struct test_result *t = &st->dealing.tested;
+	const struct {
+		const char *key;
+		uint32_t number;
+	} numbers[] = {
+		{ "insertion", t->insertion }, { "cards", t->cards }, { "fed", t->fed }, { "read", t->read },
+		{ "face-up", t->face_up }, { "repeated", t->repeated }, { "landed", t->landed },
+	};
+	int err = sd_bus_message_open_container(reply, 'a', "{sv}");
+	size_t n;
+
+	if (err >= 0 && t->state)
+		err = sd_bus_message_append(reply, "{sv}", "state", "s", states[t->state]);
+	for (n = 0; err >= 0 && t->state && n < sizeof(numbers) / sizeof(numbers[0]); n++)
+		err = sd_bus_message_append(reply, "{sv}", numbers[n].key, "u", numbers[n].number);
+	if (err >= 0 && t->stop)
+		err = sd_bus_message_append(reply, "{sv}", "stop", "s",
+					    dealbox_operator_name(engine_stop_state(t->stop)));
+	return err < 0 ? err : sd_bus_message_close_container(reply);
+}
+
 static int append_job_path(sd_bus_message *reply, const struct station *st)
 {
 	char path[JOB_PATH] = "/";
@@ -443,7 +505,7 @@ static const struct {
 	int (*append)(sd_bus_message *reply, const struct station *st);
 } structured[] = {
 	{ "Facts", append_facts }, { "Keys", append_keys }, { "Capabilities", append_capabilities },
-	{ "JobPath", append_job_path },
+	{ "JobPath", append_job_path }, { "Test", append_test },
 };
 
 static int get_structured(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -557,6 +619,7 @@ const sd_bus_vtable machine_vtable[] = {
 	SD_BUS_PROPERTY("NextBoard", "u", get_next, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("NextCopy", "u", get_next, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Pace", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Test", "a{sv}", get_structured, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_METHOD("Start", "", "", machine_start_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("Answer", "u", SD_BUS_PARAM(question), "", ,
 				 machine_answer_call, SD_BUS_VTABLE_UNPRIVILEGED),
@@ -575,6 +638,8 @@ const sd_bus_vtable machine_vtable[] = {
 	SD_BUS_METHOD_WITH_NAMES("GetParameter", "u", SD_BUS_PARAM(number), "uuu",
 				 SD_BUS_PARAM(value) SD_BUS_PARAM(least) SD_BUS_PARAM(most),
 				 machine_get_parameter_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetParameters", "", , "a(usuuus)", SD_BUS_PARAM(parameters),
+				 machine_parameters_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("SetParameter", "uu", SD_BUS_PARAM(number) SD_BUS_PARAM(value), "", ,
 				 machine_set_parameter_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("TestDeal", "u", SD_BUS_PARAM(cards), "", ,
@@ -622,7 +687,7 @@ void machine_changed(struct station *st, bool state)
 					       "Diagnosis", "Dealing", "Job", "Board", "Copy", "Cards",
 					       "Insertion", "Facts", "Keys", "Question", "JobPath",
 					       "Capabilities", "CardsTotal", "NextBoard", "NextCopy",
-					       "Pace", NULL);
+					       "Pace", "Test", NULL);
 	else if (path)
 		sd_bus_emit_properties_changed(st->service->bus, path, "io.dealbox1.Machine",
 					       "Cards", NULL);

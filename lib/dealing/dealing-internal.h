@@ -20,6 +20,7 @@
 #include <dealbox/plan.h>
 #include <dealbox/trace.h>
 
+#include "dealing/counts.h"
 #include "dealing/engine.h"
 
 #define DEALING_ID	DEALBOX_DEALING_ID
@@ -69,6 +70,7 @@ struct dealing {
 	unsigned int seat, depth;	/* place of the earlier of two same cards; 0 = unknown */
 	unsigned int culprit, chance;	/* which of the two was misread: as in dealbox_operator_facts */
 	struct dealbox_confusion confusion;	/* known misreads of its reader */
+	struct test_result tested;	/* the last test deal */
 	char detail[48];		/* place or code of the last stop */
 	char diagnosis[512];		/* of the last repeated card, without its name */
 	char revealed[512];		/* the same with its name */

@@ -212,6 +212,11 @@ static struct event_row event_row(uint32_t type)
 	return of_class[dealbox_event_class(type)];
 }
 
+enum dealbox_operator_state engine_stop_state(uint32_t type)
+{
+	return event_row(type).state;
+}
+
 bool engine_watched(const struct engine *d, const struct jobs *jobs)
 {
 	return d->plugged && (d->phase != PHASE_NONE || d->deals || d->fault || jobs_open(jobs));
@@ -965,8 +970,11 @@ static bool next_dealing(struct engine *d, const struct jobs *jobs, struct step 
 
 bool engine_may_test(const struct engine *d)
 {
+	/* Where no job asks whether the board is empty, whoever asks for the test deal answers for that. */
+	bool asks = d->confirm && d->shows != DEALBOX_OPERATOR_NO_WORK;
+
 	return d->plugged && d->phase == PHASE_NONE && !d->deals && !d->fault && !d->stop &&
-	       !d->barred && !d->pause && d->insertion && !d->used && !d->doubt && !d->confirm && !d->original;
+	       !d->barred && !d->pause && d->insertion && !d->used && !d->doubt && !asks && !d->original;
 }
 
 bool engine_must_abort(const struct engine *d)

@@ -242,7 +242,7 @@ void engine_settled(struct engine *engine);
  */
 void engine_bar(struct engine *engine, enum dealbox_operator_state why);
 /*
- * Return true if a test deal can be made now. Set engine->test before starting it, and clear it if
+ * Return true if a test deal can be made now, which goes into an empty board. Set engine->test before starting it, and clear it if
  * the machine refuses.
  */
 bool engine_may_test(const struct engine *engine);
@@ -259,6 +259,8 @@ bool engine_next(struct engine *engine, struct jobs *jobs, const struct engine *
  * Report the result of a step. After three consecutive failures, the machine counts as unplugged.
  */
 void engine_did(struct engine *engine, struct jobs *jobs, const struct step *step, enum did did);
+/* Return the state that a stop leads to; DEALBOX_OPERATOR_NONE for other events. */
+enum dealbox_operator_state engine_stop_state(uint32_t type);
 /* Return the state for the operator. Valid after engine_next(). */
 enum dealbox_operator_state engine_state(const struct engine *engine);
 /* Get the facts of that state, except for seat and depth, which need the trace. */

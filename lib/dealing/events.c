@@ -76,6 +76,8 @@ void dealing_detach(struct dealing *d)
 {
 	dealbox_machine_close(d->machine);
 	d->machine = NULL;
+	if (d->tested.state == TEST_RUNNING)
+		d->tested.state = TEST_LOST;
 	engine_unplugged(&d->engine);
 }
 
@@ -233,6 +235,19 @@ static void diagnose(struct dealing *d, const struct dealbox_event *e)
 		dealbox_confusion_learn(&d->confusion, d->trace);
 }
 
+/* Count a test deal when it begins, and when anything but a card comes. */
+static void follow_test(struct dealing *d, const struct dealbox_event *e)
+{
+	bool card = e->type >= DEALBOX_EV_CARD_READ && e->type <= DEALBOX_EV_CARD_LANDED;
+	struct test_result result;
+
+	if (!d->trace || card || (d->tested.state != TEST_RUNNING && e->type != DEALBOX_EV_DEAL_STARTED))
+		return;
+	count_test(d->trace, &result);
+	if (result.state)
+		d->tested = result;
+}
+
 static void keep_event(struct dealing *d, const struct dealbox_event *e)
 {
 	if (e->type == DEALBOX_EV_BOARD_INSERTED && d->fresh)
@@ -242,6 +257,7 @@ static void keep_event(struct dealing *d, const struct dealbox_event *e)
 		d->starter = DEALBOX_UID_NONE;
 	add_to_trace(d, e);
 	follow_progress(d, e);
+	follow_test(d, e);
 	diagnose(d, e);
 }
 

@@ -792,6 +792,15 @@
 	"out; in at-power-on; ask | [watched] > in-doubt 1.1",
 	"out; in; ask | [watched] > confirm-empty 1.1",
 	"press start | plan 1.1, begin 1.1 #3, start #3, > none 1.1") },
+{ "one test deal after the other", 0, 0, 0, LINES(
+	"plug | status, > insert-board 1.1",
+	"job paused; in; ask | [in peace, may test] > no-work",
+	"test; started; done; ask | [in peace] > used",
+	"out; in | > no-work",
+	"ask | [in peace, may test] > no-work",
+	"job open | > confirm-empty 1.1",
+	"ask | [watched] > confirm-empty 1.1",
+	"press start | plan 1.1, begin 1.1 #2, start #2, > none 1.1") },
 { "somebody else deals at the machine", 0, 0, 0, LINES(
 	"plug | status, > insert-board 1.1",
 	"in | > press-start 1.1",

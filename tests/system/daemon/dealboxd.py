@@ -249,11 +249,15 @@ def test_service_of_a_machine(w):
         assert machine.GetCounters()['boards-dealt'] >= 8
         value, least, most = machine.GetParameter(dbus.UInt32(2))
         assert least <= value <= most
+        parameters = {one[1]: one for one in machine.GetParameters()}
+        assert sorted(parameters) == ['feed-timeout', 'read-retries', 'speed', 'volume'], parameters
+        assert parameters['read-retries'] == (2, 'read-retries', value, least, most, 'readings'), parameters
         assert error_name(machine.SetParameter, dbus.UInt32(2), most) == denied
         assert error_name(machine.TestDeal, dbus.UInt32(8)) == denied
         w.deny('io.dealbox1.status')
         assert error_name(machine.GetCounters) == denied
         assert error_name(machine.GetParameter, dbus.UInt32(2)) == denied
+        assert error_name(machine.GetParameters) == denied
     finally:
         w.deny('')
     machine.SetParameter(dbus.UInt32(2), most)
@@ -263,9 +267,13 @@ def test_service_of_a_machine(w):
     assert error_name(machine.TestDeal, dbus.UInt32(8)) == 'io.dealbox1.Error.Busy'
     w.tell('FIRST', 'insert')
     wait('the board', lambda: w.machines()[path]['Insertion'])
+    assert not w.machines()[path]['Test']
+    insertion = w.machines()[path]['Insertion']
     machine.TestDeal(dbus.UInt32(8))
     # .. and the board is not dealt into again
     wait('the test', lambda: w.machines()[path]['State'] == 'used')
+    assert w.machines()[path]['Test'] == {'state': 'done', 'insertion': insertion, 'cards': 8, 'fed': 8, 'read': 8,
+                                          'face-up': 0, 'repeated': 0, 'landed': 8}, w.machines()[path]['Test']
     assert error_name(machine.TestDeal, dbus.UInt32(8)) == 'io.dealbox1.Error.Busy'
     w.tell('FIRST', 'remove')
     wait('the board', lambda: any(key[0] == 'FIRST' and board['end'] == 'done' and
