@@ -80,3 +80,31 @@ export function choose(question, names, no) {
 		dialog.showModal();
 	});
 }
+
+/*
+ * Ask for a passphrase, or for a file that has a key. Resolves to its text, or to null. The field is emptied, so
+ * that the page keeps nothing of it.
+ */
+export function ask_secret(question, yes, no, key) {
+	return new Promise(resolve => {
+		const input = h("input", { type: "password", autocomplete: "off", "aria-label": question });
+		const file = h("input", { type: "file", hidden: true, onchange: async () => finish(await file.files[0].text()) });
+		const form = h("form", { onsubmit: event => { event.preventDefault(); finish(input.value); } }, h("p", {}, question), input,
+			h("div", { class: "keys" },
+			  h("button", { type: "submit", class: "main" }, yes),
+			  h("button", { type: "button", onclick: () => file.click() }, key),
+			  h("button", { type: "button", onclick: () => finish(null) }, no)), file);
+		const dialog = h("dialog", { "aria-label": question }, form);
+
+		function finish(secret) {
+			input.value = "";
+			dialog.remove();
+			resolve(secret || null);
+		}
+
+		dialog.addEventListener("cancel", () => finish(null));
+		document.body.append(dialog);
+		dialog.showModal();
+		input.focus();
+	});
+}

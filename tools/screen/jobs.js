@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The view "Jobs": a new job from a file, and what becomes of the others. */
-import { ask, ask_number, h, show, with_commands } from "./dom.js";
+import { ask, ask_number, ask_secret, h, show, with_commands } from "./dom.js";
 import { boards_text, grid, parse_boards, progress, progress_text, refusal } from "./present.js";
 import { N_, P_, say, say_count } from "./sentence.js";
 
@@ -30,13 +30,30 @@ function today() {
 	return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map(n => String(n).padStart(2, "0")).join("-");
 }
 
+/* Sealed files begin with this (`dealbox seal`). */
+const SEALED = "DBSEAL";
+
+/* Sets that can be chosen again: more are not looked for in a list. */
+const SETS_SHOWN = 30;
+
+const bytes_of = text => new TextEncoder().encode(text);
+
+/* Returns both, one behind the other. */
+function joined(one, other) {
+	const both = new Uint8Array(one.length + other.length);
+
+	both.set(one);
+	both.set(other, one.length);
+	return both;
+}
+
 /* A new job: first the file, which becomes a set of the service; then what is dealt of it. */
 function new_job(app) {
 	const text = (message, values) => say(app.language, message, values);
 	const panel = h("section", { class: "panel" });
 	const session = h("input", { value: today(), maxlength: 200 });
 	const outcome = h("div", { role: "status" });
-	const form = h("div");
+	const form = h("div"), again = h("div", { class: "form" });
 	const file = h("input", { type: "file", hidden: true, onchange: () => take(file.files) });
 	const drop = h("div", { class: "drop" },
 		h("p", {}, text(N_("Drop the deal file here"))),
@@ -62,18 +79,52 @@ function new_job(app) {
 		}
 		show(outcome, h("p", {}, text(N_("Checking {name}…"), { name: one.name })));
 		try {
-			const added = JSON.parse(await app.command(["dealbox", "set", "add", "-", "--json", "--session", session.value],
-								new Uint8Array(await one.arrayBuffer())));
+			const command = ["dealbox", "set", "add", "-", "--json", "--session", session.value];
+			let input = new Uint8Array(await one.arrayBuffer());
 
-			const [boards] = await app.service.call("/io/dealbox1", "Manager", "GetBoards", "t", [added.set]);
+			/* the secret goes the way of the file: to the tool's standard input, and nowhere else */
+			if (new TextDecoder().decode(input.slice(0, SEALED.length)) === SEALED) {
+				const secret = await ask_secret(text(N_("{name} is sealed. Type its passphrase, or choose the director's key."), { name: one.name }),
+					text(N_("Open")), text(N_("Cancel")), text(N_("The director's key…")));
 
-			show(outcome, h("p", { class: "good" }, "✓ " + say_count(app.language,
-				P_("{name}: {n} board without a problem.", "{name}: {n} boards without a problem."),
-				boards.length, { name: one.name })));
-			show(form, options(added.set, boards));
+				if (!secret) {
+					show(outcome);
+					return;
+				}
+				command.push("--secret-first");
+				input = joined(bytes_of(secret.split("\n")[0] + "\n"), input);
+			}
+			const added = JSON.parse(await app.command(command, input));
+
+			input.fill(0);
+			await take_set(added.set, one.name);
 		} catch (problem) {
 			show(outcome, h("p", { class: "bad" }, with_commands(refusal(app.language, problem.name, problem.message))));
 		}
+	}
+
+	/* A set that the service has; name: of the file or session. */
+	async function take_set(set, name) {
+		const [boards] = await app.service.call("/io/dealbox1", "Manager", "GetBoards", "t", [set]);
+
+		show(outcome, h("p", { class: "good" }, "✓ " + say_count(app.language,
+			P_("{name}: {n} board without a problem.", "{name}: {n} boards without a problem."), boards.length, { name })));
+		show(form, options(set, boards));
+	}
+
+	/* Sets that were given before: for more copies of an evening, or for a file that is not at hand. */
+	async function list_sets() {
+		const [sets] = await app.service.call("/io/dealbox1", "Manager", "GetSets").catch(() => [[]]);
+		const choice = h("select", { id: "sets", onchange: () => {
+			const one = sets.find(([set]) => set === Number(choice.value));
+
+			if (one)
+				take_set(one[0], one[2]).catch(app.refused);
+		} }, h("option", { value: "" }, text(N_("…"))), sets.slice(0, SETS_SHOWN).map(([set, added, name, boards]) =>
+			h("option", { value: set }, [name, say_count(app.language, P_("{n} board", "{n} boards"), boards),
+				new Date(added / 1000).toLocaleDateString(app.language)].join(" · "))));
+
+		show(again, sets.length ? h("label", {}, text(N_("Or choose a set that is here already")), choice) : null);
 	}
 
 	function options(set, boards) {
@@ -122,7 +173,8 @@ function new_job(app) {
 	}
 
 	show(panel, h("h2", {}, text(N_("New job"))),
-	     h("div", { class: "form" }, h("label", {}, text(N_("Session")), session)), h("br"), drop, outcome, form);
+	     h("div", { class: "form" }, h("label", {}, text(N_("Session")), session)), h("br"), drop, again, outcome, form);
+	list_sets();
 	return panel;
 }
 

@@ -1,19 +1,77 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The view "Machines": what each is and can do, its counters, parameters and service. */
+/* The view "Machines": what each is and can do, its counters, parameters and test deals. */
 import { ask, h, show } from "./dom.js";
+import { capability_texts, counter_rows, parameter_rows, parameter_value, test_report } from "./measured.js";
 import { STATES, machine_name } from "./present.js";
 import { N_, say } from "./sentence.js";
 
-/* Parameters of the protocol (docs/protocol.md, GET_PARAM). */
-const PARAMETERS = [[1, N_("Speed")]];
 const LOCATE_S = 10;
+/* Cards of a test deal: a pack. */
+const TEST_CARDS = 52;
 
-/* A number that the machine counts: "cards-read" as a person would write it. */
-const counter_name = name => name.replace(/[-_]/g, " ");
-
-function panel_of(app, path, machine) {
+/* Counters and parameters, which stay while the rest of the panel is drawn anew. */
+function details_of(app, path) {
 	const text = (message, values) => say(app.language, message, values);
-	const details = h("div");
+	const inside = h("div", { class: "details" });
+
+	async function set(row, input) {
+		const value = parameter_value(row, input.value);
+
+		if (value === null) {
+			app.message(text(N_("{label}: from {least} to {most}."), row));
+			input.focus();
+			return;
+		}
+		try {
+			await app.service.call_as_administrator(path, "Machine", "SetParameter", "uu", [row.number, value]);
+			app.message(text(N_("{label}: {value} {unit}"), { ...row, value }).trim());
+		} catch (problem) {
+			app.refused(problem);
+		}
+		ask_machine();
+	}
+
+	function parameter(row) {
+		const input = h("input", { type: "number", min: row.least, max: row.most, value: row.value, step: 1 });
+
+		return h("form", { class: "parameter", novalidate: true, onsubmit: event => { event.preventDefault(); set(row, input); } },
+			h("label", {}, row.label + (row.unit ? ` (${row.unit}, ${row.least}–${row.most})` : ` (${row.least}–${row.most})`), input),
+			h("button", { type: "submit" }, text(N_("Set"))));
+	}
+
+	/* A message that is shown stays. */
+	async function ask_machine() {
+		let counters, parameters;
+
+		try {
+			[counters, parameters] = await Promise.all(["GetCounters", "GetParameters"].map(method => app.service.call(path, "Machine", method)));
+		} catch (problem) {
+			app.refused(problem);
+			return;
+		}
+		show(inside,
+		     h("h3", {}, text(N_("Settings of the machine"))),
+		     parameters[0].length ? h("div", { class: "form" }, parameter_rows(app.language, parameters[0]).map(parameter)) :
+			h("p", {}, text(N_("The machine has no settings."))),
+		     h("table", {}, h("caption", { class: "soft" }, text(N_("Counted by the machine since it was made"))),
+			h("tbody", {}, counter_rows(app.language, counters[0]).map(([name, value]) =>
+				h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "amount" }, value))))));
+	}
+
+	return { inside, ask_machine };
+}
+
+function test_panel(app, machine) {
+	const report = test_report(app.language, machine.Test, machine.Capabilities);
+
+	return report && h("div", { class: "test", role: "status" },
+		h("h3", {}, say(app.language, N_("Test deal"))),
+		report.lines.map((line, n) => h("p", { class: report.good === null ? "" : report.good ? "good" : "bad" },
+			n || report.good === null ? line : `${report.good ? "✓" : "✗"} ${line}`)));
+}
+
+function panel_of(app, path, machine, details) {
+	const text = (message, values) => say(app.language, message, values);
 	const call = (method, type, args) => app.call(path, "Machine", method, type, args);
 	const button = (label, act, more = {}) => h("button", { type: "button", onclick: act, ...more }, label);
 
@@ -23,40 +81,27 @@ function panel_of(app, path, machine) {
 	}
 
 	async function test() {
-		if (!await ask(text(N_("Put in an empty board for a test deal of all cards. It is no board of a job.")), text(N_("Test deal")), text(N_("No"))))
+		if (!(machine.Keys || []).includes("test-deal")) {
+			app.message(text(N_("For a test deal, pause the jobs, then put an empty board in.")));
 			return;
-		app.service.call_as_administrator(path, "Machine", "TestDeal", "u", [0])
-			.then(() => app.message(text(N_("The test deal runs; its result comes when it is done."))), app.refused);
-	}
-
-	async function ask_machine() {
-		const counters = await call("GetCounters");
-		const parameters = [];
-
-		for (const [number, label] of PARAMETERS) {
-			const values = counters && await app.service.call(path, "Machine", "GetParameter", "u", [number]).catch(() => null);
-
-			if (values)
-				parameters.push(h("p", {}, text(N_("{name}: {value} (from {least} to {most})"),
-					{ name: text(label), value: values[0], least: values[1], most: values[2] })));
 		}
-		if (!counters)
+		if (!await ask(text(N_("A test deal of all cards goes into the board that is in. It is no board of a job.")), text(N_("Test deal")), text(N_("No"))))
 			return;
-		show(details, parameters, h("table", {}, h("caption", { class: "soft" }, text(N_("Counted by the machine since it was made"))),
-			h("tbody", {}, Object.entries(counters[0]).map(([name, value]) =>
-				h("tr", {}, h("th", { scope: "row" }, counter_name(name)), h("td", { class: "amount" }, value.toLocaleString(app.language)))))));
+		app.service.call_as_administrator(path, "Machine", "TestDeal", "u", [TEST_CARDS]).catch(app.refused);
 	}
 
 	return h("section", { class: "panel" },
 		 h("h2", {}, machine_name(machine)),
 		 h("p", {}, text((STATES[machine.State] || STATES["machine-silent"]).title) + (machine.Board ? " " + machine.Board : "")),
-		 h("p", { class: "soft" }, [machine.Model, machine.Port, ...(machine.Capabilities || [])].filter(x => x).join(" · ")),
+		 h("p", { class: "soft" }, [machine.Model, machine.Port, ...capability_texts(app.language, machine.Capabilities || [])].filter(x => x).join(" · ")),
 		 h("div", { class: "row" },
 		   button(text(N_("Locate")), () => call("Locate", "u", [LOCATE_S]), { disabled: !machine.Present }),
 		   button(text(N_("Release the board")), release, { disabled: !machine.Present }),
-		   button(text(N_("Counters")), ask_machine, { disabled: !machine.Present }),
-		   button(text(N_("Test deal")), test, { disabled: !machine.Present || machine.Dealing })),
-		 details);
+		   button(text(N_("Settings and counters")), details.ask_machine, { disabled: !machine.Present }),
+		   (machine.Capabilities || []).includes("test-deal") &&
+			button(text(N_("Test deal")), test, { disabled: !machine.Present || machine.Dealing })),
+		 test_panel(app, machine),
+		 details.inside);
 }
 
 export function machines_view(main, app) {
@@ -74,7 +119,9 @@ export function machines_view(main, app) {
 
 				if (panels[path] && panels[path].now === now)
 					continue;
-				panels[path] = { now, panel: panel_of(app, path, machine) };
+				const details = panels[path] ? panels[path].details : details_of(app, path);
+
+				panels[path] = { now, details, panel: panel_of(app, path, machine, details) };
 			}
 			const wanted = paths.map(path => panels[path].panel);
 

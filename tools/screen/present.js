@@ -216,6 +216,24 @@ function place_of(row, facts) {
 	return row.place || null;
 }
 
+/* A test deal is no board of a job: while it runs, and while its board is in. */
+function test_shown(shown, machine, language) {
+	const test = machine.Test || {};
+
+	if (test.state === "running" && machine.State === "none") {
+		shown.title = say(language, N_("Test deal"));
+		shown.bar = { value: Math.min(machine.Cards || 0, test.cards), most: test.cards };
+		shown.bar.text = say(language, N_("card {value} of {most}"), shown.bar);
+		shown.text = "";
+	} else if (machine.State === "used" && test.insertion === machine.Insertion && machine.Insertion) {
+		shown.title = say(language, N_("Test deal done. Take the board out and empty it"));
+		shown.text = say(language, N_("What came of it is shown under Machines."));
+	}
+	else
+		return;
+	shown.number = shown.below = shown.next = "";
+}
+
 /*
  * What is shown of one machine.
  * machine: its properties on the bus; done: the properties of the job that was finished last, if no other is
@@ -256,6 +274,7 @@ export function present(machine, done, language) {
 	}
 	if (machine.State === "none" && !machine.Dealing)
 		shown.title = say(language, N_("One moment"));
+	test_shown(shown, machine, language);
 	if (machine.State === "no-work" && done) {
 		shown.tone = "take";
 		shown.shape = "tick";

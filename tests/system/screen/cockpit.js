@@ -16,8 +16,9 @@ const fake_answers = {
 	GetReceipt: [BEGUN, 1000, "5f0c3a9e77b1d2", Array.from({ length: 28 }, (_, n) =>
 		[(n % 16) + 1, n < 16 ? 1 : 2, n % 2 ? "EMU2" : "EMU1", n + 1, BEGUN + n * MINUTE, BEGUN + (n + 0.7) * MINUTE,
 		 n === 5 ? "void" : "exact"])],
-	GetCounters: [{ "cards-read": 123456, "boards": 2374, "jams": 3 }],
-	GetParameter: [100, 10, 150],
+	GetCounters: [{ "boards-dealt": 2374, "cards-read": 123456, "jams": 3, "seconds": 1234567 }],
+	GetParameters: [[[1, "speed", 600, 60, 1200, "cards-per-minute"], [2, "read-retries", 2, 0, 9, "readings"],
+			 [3, "feed-timeout", 1500, 200, 4000, "ms"], [4, "volume", 50, 0, 100, "percent"]]],
 };
 
 function fake_client() {

@@ -24,7 +24,7 @@ cpSync(join(here, "states.mjs"), join(folder, "states.mjs"));
 writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
 
 const load = name => import(join(folder, name));
-const p = await load("present.js"), s = await load("sentence.js"), { table, words } = await load("words.js");
+const m = await load("measured.js"), p = await load("present.js"), s = await load("sentence.js"), { table, words } = await load("words.js");
 const { machine, job } = await load("states.mjs");
 const languages = Object.keys(s.LANGUAGES);
 
@@ -190,4 +190,45 @@ test("the grid of a job", () => {
 test("a refusal says what to do", () => {
 	assert.match(p.refusal("en", "org.freedesktop.DBus.Error.AccessDenied", "x"), /group dealbox/);
 	assert.equal(p.refusal("en", "io.dealbox1.Error.BadSet", "two aces"), "two aces");
+});
+
+const all_capabilities = ["by-card", "exit-sensors", "test-deal"];
+const tested = more => ({ state: "done", insertion: 40, cards: 52, fed: 52, read: 52, "face-up": 0, repeated: 0, landed: 52, ...more });
+
+test("parameters are those that the machine has, and take what it takes", () => {
+	const rows = m.parameter_rows("en", [[1, "speed", 600, 60, 1200, "cards-per-minute"], [2, "read-retries", 2, 0, 9, "readings"],
+					     [7, "warp", 1, 0, 1, "gauss"]]);
+
+	assert.deepEqual(rows.map(row => [row.label, row.unit]),
+			 [["Speed", "cards a minute"], ["Readings before a card counts as not read", ""], ["warp", "gauss"]]);
+	assert.equal(m.parameter_value(rows[0], " 60 "), 60);
+	for (const wrong of ["", "59", "1201", "6e2", "-60", "100.5", "x"])
+		assert.equal(m.parameter_value(rows[0], wrong), null, wrong);
+});
+
+test("counters in words, those of a newer service too", () => {
+	assert.deepEqual(m.counter_rows("en", { seconds: 7300, "boards-dealt": 2374, warps: 1 }),
+			 [["boards dealt", "2,374"], ["hours of running", "2"], ["warps", "1"]]);
+	assert.deepEqual(m.capability_texts("nb", ["by-card", "warp"]), ["leser kort", "warp"]);
+});
+
+test("what came of a test deal", () => {
+	const lines = (test, capabilities = all_capabilities) => m.test_report("en", test, capabilities);
+
+	assert.equal(lines({}), null);
+	assert.equal(lines(tested({ state: "running" })).good, null);
+	assert.deepEqual(lines(tested()), { good: true, lines: ["52 of 52 cards came.", "Each was read.", "Each fell into its pocket."] });
+	for (const wrong of [{ fed: 51 }, { read: 51 }, { landed: 51 }, { "face-up": 1 }, { repeated: 1 }, { state: "lost" }])
+		assert.equal(lines(tested(wrong)).good, false, JSON.stringify(wrong));
+	assert.deepEqual(lines(tested({ read: 50, repeated: 1 })).lines.slice(1),
+			 ["2 cards were not read.", "1 card was read as one that had come before."]);
+	assert.match(lines(tested({ state: "stopped", stop: "jam", fed: 7, read: 7, landed: 7 })).lines[0], /stopped: a card is stuck$/);
+	/* without a reader and without sensors there is nothing to miss */
+	assert.deepEqual(lines(tested({ read: 0, landed: 0 }), []), { good: true, lines: ["52 of 52 cards came."] });
+	/* no number of a test can be taken for a board */
+	const running = p.present(machine("none", { Dealing: false, Test: tested({ state: "running" }), Cards: 9 }), null, "en");
+
+	assert.deepEqual([running.title, running.number, running.bar.text], ["Test deal", "", "card 9 of 52"]);
+	assert.match(p.present(machine("used", { Test: tested(), Insertion: 40 }), null, "en").title, /^Test deal done/);
+	assert.doesNotMatch(p.present(machine("used", { Test: tested(), Insertion: 41 }), null, "en").title, /^Test/);
 });

@@ -7,12 +7,16 @@
 #include "service/request.h"
 #include "service/service-objects.h"
 #include "service/set-add.h"
+#include "ui/sealed.h"
 #include "ui/set-to-deal.h"
+
+#define KEY_SECRET	OPT_LONG
 
 struct call {
 	struct args *args;
 	const char *session;
 	bool json;
+	bool secret;
 };
 
 static enum status add(struct call *call)
@@ -24,7 +28,10 @@ static enum status add(struct call *call)
 	enum status status;
 	sd_bus *bus;
 
+	if (call->secret && !sealed_secret_first())
+		return STATUS_INPUT;
 	status = set_to_deal_read(call->args->argv + 1, call->args->argc - 1, false, "nothing was added", &set);
+	sealed_secret_forget();
 	if (status)
 		return status;
 	bus = service_open();
@@ -159,6 +166,8 @@ static const struct action_row actions[] = {
 
 static const struct option_row set_options[] = {
 	{ 's', "session", "NAME", "with add: the session that the set is for (default: the date)" },
+	OPT_KEY,
+	{ KEY_SECRET, "secret-first", NULL, "with add -: the first line is the secret of the sealed file that follows" },
 	OPT_JSON,
 	{ 0 }
 };
@@ -173,6 +182,10 @@ static enum status set_run(struct args *args)
 	while ((key = args_next(args, &value)) >= 0) {
 		if (key == 's')
 			call.session = value;
+		else if (key == 'k')
+			sealed_use_key(value);
+		else if (key == KEY_SECRET)
+			call.secret = true;
 		else
 			call.json = true;
 	}
@@ -189,7 +202,10 @@ const struct command cmd_set = {
 	.about = "add reads deal files of any format (- is standard input), checks them, and adds\n"
 		 "their boards to the ledger of the service as one set. Prints the number of the\n"
 		 "set; `dealbox deal --set` deals it. The same deals for the same session are\n"
-		 "the same set. list shows the sets of the service, newest first. played says that\n"
+		 "the same set. A sealed file is opened in memory, by the key or by a passphrase\n"
+		 "that is asked for. --secret-first is for programs that hand over both: standard\n"
+		 "input begins with a line that has the passphrase, or the key as its file has it.\n"
+		 "list shows the sets of the service, newest first. played says that\n"
 		 "everybody has played a set: whoever may deal may then print its hand records,\n"
 		 "unless a job of it is open. The service asks polkit whether you may see cards,\n"
 		 "and records it. unplayed takes a mistake back.",

@@ -35,6 +35,19 @@ static bool blob_fill(const char *path, int fd, size_t room, struct blob *out)
 	return true;
 }
 
+bool file_read_piped(size_t room, struct blob *out)
+{
+	static const char name[] = "standard input";
+
+	memset(out, 0, sizeof(*out));
+	if (!blob_fill(name, STDIN_FILENO, room, out))
+		return false;
+	if (out->size < room)
+		return true;
+	complain("check that this is the right file", "%s: it is too large", name);
+	return false;
+}
+
 static bool read_checked(const char *path, bool secret, struct blob *out)
 {
 	struct stat stat;

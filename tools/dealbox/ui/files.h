@@ -24,6 +24,9 @@ bool file_read(const char *path, struct blob *out);
 /* The same for a secret. Refuses a file that others than its owner may read. */
 bool file_read_secret(const char *path, struct blob *out);
 
+/* Read standard input, of at most room bytes. Call blob_wipe() in any case. */
+bool file_read_piped(size_t room, struct blob *out);
+
 /* Overwrite and free the data. */
 void blob_wipe(struct blob *blob);
 

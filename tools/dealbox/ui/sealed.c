@@ -11,11 +11,44 @@
 
 #include "sealed.h"
 
+#define SECRET_ROOM	1024	/* a passphrase, or a key in hexadecimal */
+#define PIPED_ROOM	((size_t)16 << 20)	/* a sealed set; the service takes 4 MiB of it */
+
 static const char *key_path;
+static char secret_line[SECRET_ROOM];
 
 void sealed_use_key(const char *path)
 {
 	key_path = path;
+}
+
+bool sealed_secret_first(void)
+{
+	size_t length = 0;
+	ssize_t n = 0;
+
+	/* Byte by byte: what follows belongs to whoever reads the file. */
+	while (length < sizeof(secret_line) - 1 && (n = read(STDIN_FILENO, secret_line + length, 1)) == 1 &&
+	       secret_line[length] != '\n')
+		length++;
+	if (n == 1 && length && secret_line[length] == '\n') {
+		secret_line[length] = '\0';
+		return true;
+	}
+	sealed_secret_forget();
+	complain("the first line of standard input is to be the passphrase, or the director's key",
+		 "no secret was given");
+	return false;
+}
+
+void sealed_secret_forget(void)
+{
+	explicit_bzero(secret_line, sizeof(secret_line));
+}
+
+bool sealed_secret_given(void)
+{
+	return *secret_line;
 }
 
 bool sealed_is(const char *path)
@@ -111,17 +144,22 @@ bool public_key_read(const char *path, uint8_t key[DEALBOX_SEAL_KEY])
 	return good;
 }
 
+static bool key_parse(const char *from, const char *text, size_t size, uint8_t key[DEALBOX_SEAL_KEY])
+{
+	size_t length = 0;
+
+	if (!sodium_hex2bin(key, DEALBOX_SEAL_KEY, text, size, " \r\n", &length, NULL) &&
+	    length == DEALBOX_SEAL_KEY)
+		return true;
+	complain("give the file that `dealbox seal --new-key` made", "%s: this is not a key", from);
+	return false;
+}
+
 static bool key_read(uint8_t key[DEALBOX_SEAL_KEY])
 {
 	struct blob blob;
-	size_t length = 0;
-	bool good = file_read_secret(key_path, &blob);
+	bool good = file_read_secret(key_path, &blob) && key_parse(key_path, blob.data, blob.size, key);
 
-	if (good && (sodium_hex2bin(key, DEALBOX_SEAL_KEY, blob.data, blob.size, " \r\n", &length, NULL) ||
-		     length != DEALBOX_SEAL_KEY)) {
-		complain("give the file that `dealbox seal --new-key` made", "%s: this is not a key", key_path);
-		good = false;
-	}
 	blob_wipe(&blob);
 	return good;
 }
@@ -163,6 +201,24 @@ bool sealed_open(const char *path, struct blob *out, char name[DEALBOX_SEAL_NAME
 	good = good && open_with(path, &sealed, &secret, out, name);
 	explicit_bzero(key, sizeof(key));
 	passphrase_free(passphrase);
+	blob_wipe(&sealed);
+	return good;
+}
+
+bool sealed_open_piped(struct blob *out, char name[DEALBOX_SEAL_NAME])
+{
+	struct dealbox_seal_secret secret = { .passphrase = secret_line };
+	uint8_t key[DEALBOX_SEAL_KEY];
+	struct blob sealed = { 0 };
+	bool good = file_read_piped(PIPED_ROOM, &sealed);
+
+	memset(out, 0, sizeof(*out));
+	if (good && dealbox_seal_recognise(sealed.data, sealed.size) == DEALBOX_SEAL_FOR_KEY) {
+		good = key_parse("the first line", secret_line, strlen(secret_line), key);
+		secret.key = key;
+	}
+	good = good && open_with("standard input", &sealed, &secret, out, name);
+	explicit_bzero(key, sizeof(key));
 	blob_wipe(&sealed);
 	return good;
 }

@@ -23,6 +23,16 @@ void sealed_use_key(const char *path);
 bool sealed_open(const char *path, struct blob *out, char name[DEALBOX_SEAL_NAME]);
 
 /*
+ * The same for a sealed file on standard input whose first line is its secret: a passphrase, or the
+ * director's key as its file has it. sealed_secret_first() reads that line, and returns false after
+ * reporting an error; forget the secret afterwards.
+ */
+bool sealed_secret_first(void);
+bool sealed_secret_given(void);
+bool sealed_open_piped(struct blob *out, char name[DEALBOX_SEAL_NAME]);
+void sealed_secret_forget(void);
+
+/*
  * Prompt for a passphrase without echo, twice for a new one. Without a terminal, read a line from
  * standard input. Returns NULL after reporting an error. Free it with passphrase_free().
  */

@@ -59,15 +59,16 @@ static bool numbers_check(const struct dealbox_set *set, struct dealbox_report *
 /* Read a file, sealed or not; "-" is standard input. Returns -EACCES, after reporting it, if it cannot be unsealed. */
 static int file_add(const char *path, struct dealbox_set *set, struct dealbox_report *report)
 {
+	const bool piped = !strcmp(path, "-");
 	char name[DEALBOX_SEAL_NAME];
 	struct blob blob;
 	int ret = -EACCES;
 
-	if (!strcmp(path, "-"))
+	if (piped && !sealed_secret_given())
 		return dealbox_format_read_fd(NULL, STDIN_FILENO, "standard input", set, report, NULL);
-	if (!sealed_is(path))
+	if (!piped && !sealed_is(path))
 		return dealbox_format_read_file(NULL, path, set, report, NULL);
-	if (sealed_open(path, &blob, name))
+	if (piped ? sealed_open_piped(&blob, name) : sealed_open(path, &blob, name))
 		ret = dealbox_format_read_memory(NULL, blob.data, blob.size, name, set, report, NULL);
 	blob_wipe(&blob);
 	return ret;

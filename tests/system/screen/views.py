@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""views.py DEALBOXD EMULATOR DEALBOX SET WORDS.js: new jobs and machines, through the page (TAP)
+
+One machine and one screen. Settings are changed, a test deal is made, files come in every way: dropped, sealed,
+damaged; a set is dealt again, and a job gets more copies.
+"""
+import os
+import re
+import subprocess
+import sys
+
+import dbus
+from selenium.webdriver.common.by import By
+
+from browser import complaints, open_browser
+from session import ScreenWorld, wait
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../daemon'))
+from harness import tests_in    # noqa: E402
+
+EMU = '/io/dealbox1/machine/EMU1'
+VIEWS = ('now', 'jobs', 'machines', 'ledger')
+NAMES = re.compile(r'\b[SHDC](10|[AKQJT2-9])\b|\b(spade|heart|diamond|club)s? (ace|king|queen|jack|ten|two)\b')
+
+
+class Screen:
+    def __init__(self, world, browser):
+        self.world, self.browser = world, browser
+
+    def all(self, selector):
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def one(self, selector):
+        return wait(selector, lambda: self.all(selector))[0]
+
+    def text(self, selector='main'):
+        """What the page has there now, also while it is drawn anew."""
+        return self.browser.execute_script(
+            'return [...document.querySelectorAll(arguments[0])].map(one => one.innerText).join("\\n")', selector)
+
+    def says(self, pattern, selector='main'):
+        return wait('%r in %s: %s' % (pattern, selector, self.text(selector)),
+                    lambda: re.search(pattern, self.text(selector)))
+
+    def open(self, view):
+        wait('the page', lambda: self.all('#views button'))
+        self.all('#views button')[VIEWS.index(view)].click()
+
+    def press(self, label, within='main'):
+        """A button, by the words on it."""
+        def click():
+            return self.browser.execute_script(
+                'const one = [...document.querySelectorAll(arguments[0] + " button")].find(one => '
+                'one.innerText.trim() === arguments[1] && !one.disabled); if (one) one.click(); return Boolean(one);', within, label)
+        wait('the button "%s"' % label, click)
+
+    def choose(self, path):
+        self.one('.drop input[type=file]').send_keys(os.path.abspath(path))
+
+
+def settings(screen):
+    """The machine says what it has; a value that it does not take is not sent."""
+    machine = screen.world.object(EMU, 'Machine')
+    speed = lambda: machine.GetParameter(dbus.UInt32(1))[0]     # noqa: E731
+    assert speed() == 600
+    screen.open('machines')
+    screen.press('Settings and counters')
+    screen.says(r'Speed \(cards a minute, 60–1200\)')
+    screen.says('hours of running')
+    assert len(screen.all('.parameter')) == 4
+    for value, told, now in (('300', r'Speed: 300 cards a minute', 300), ('5', r'Speed: from 60 to 1200\.', 300)):
+        screen.browser.execute_script('document.querySelector(".parameter input").value = arguments[0]', value)
+        screen.press('Set', '.parameter')
+        screen.says(told, '#message')
+        assert speed() == now
+        wait('the new value', lambda: screen.all('.parameter input[value="%d"]' % now))
+    screen.world.deny('io.dealbox1.service')
+    screen.browser.execute_script('document.querySelector(".parameter input").value = 100')
+    screen.press('Set', '.parameter')
+    screen.says('group dealbox', '#message')
+    screen.world.deny('')
+    assert speed() == 300
+    machine.SetParameter(dbus.UInt32(1), dbus.UInt32(600))
+
+
+def test_deals(screen):
+    """The result is on the page, in words; so is a fault."""
+    world = screen.world
+    screen.open('machines')
+    screen.press('Test deal')
+    screen.says('put an empty board in', '#message')
+    for mishap, told in ((None, r'✓ 52 of 52 cards came\.\s+Each was read\.\s+Each fell into its pocket\.'),
+                         ('inject position 9: unreadable', r'✗ 52 of 52 cards came\.\s+1 card was not read'),
+                         ('inject position 7: jam gate', r'✗ The test deal was stopped: a card is stuck')):
+        world.tell('EMU1', 'hopper fill')
+        if mishap:
+            world.tell('EMU1', mishap)
+        world.tell('EMU1', 'insert')
+        wait('the board', lambda: 'test-deal' in world.machines()[EMU]['Keys'])
+        screen.press('Test deal')
+        screen.press('Test deal', 'dialog')
+        screen.says(told, '.test')
+        for command in ('cover open', 'empty', 'cover close', 'remove', 'empty'):
+            world.tell('EMU1', command)
+        wait('the board to be out', lambda: not world.machines()[EMU]['Insertion'])
+    assert not NAMES.search(screen.text())
+
+
+def sealed(screen):
+    """With its passphrase, and with the director's key; not without."""
+    world = screen.world
+    tool = [world.dealbox]
+    file = world.dir + '/tonight.pbn'
+    for name in ('phrase', 'key'):
+        with open(world.set_file) as source, open('%s/%s.pbn' % (world.dir, name), 'w') as copy:
+            copy.write(source.read())
+    subprocess.run([*tool, 'seal', world.dir + '/phrase.pbn'], input='correct horse\n', text=True, check=True, capture_output=True)
+    subprocess.run([*tool, 'seal', '--new-key', world.dir + '/director'], check=True, capture_output=True)
+    subprocess.run([*tool, 'seal', '--for', world.dir + '/director.pub', world.dir + '/key.pbn'], check=True, capture_output=True)
+    screen.open('jobs')
+    screen.choose(world.dir + '/phrase.pbn.sealed')
+    screen.one('dialog input[type=password]').send_keys('wrong horse')
+    screen.press('Open', 'dialog')
+    screen.says('passphrase', '.bad')
+    assert not world.manager().GetSets()
+    screen.choose(world.dir + '/phrase.pbn.sealed')
+    screen.one('dialog input[type=password]').send_keys('correct horse')
+    screen.press('Open', 'dialog')
+    screen.says('24 boards without a problem', '.good')
+    number, = [one[0] for one in world.manager().GetSets()]
+    screen.choose(world.dir + '/key.pbn.sealed')
+    screen.one('dialog input[type=file]').send_keys(world.dir + '/director')
+    screen.says('key.pbn.sealed: 24 boards without a problem', '.good')
+    assert [one[0] for one in world.manager().GetSets()] == [number], 'the same deals are the same set'
+    assert 'correct horse' not in screen.browser.page_source and not os.path.exists(file)
+
+
+def damaged(screen):
+    """What is wrong, and in which board; no card."""
+    path = screen.world.dir + '/damaged.pbn'
+    with open(screen.world.set_file) as file, open(path, 'w') as out:
+        lines = file.read()
+        first = re.search(r'\[Deal "N:([^"]*)"\]', lines)
+        hands = first[1].split()
+        hands[1] = hands[0]
+        out.write(lines.replace(first[1], ' '.join(hands), 1))
+    screen.open('jobs')
+    screen.choose(path)
+    screen.says('board 1', '.bad')
+    assert not NAMES.search(screen.text('.bad')), screen.text('.bad')
+    assert not screen.all('#deal')
+
+
+def dropped(screen):
+    """A file that is dragged here."""
+    screen.open('jobs')
+    with open(screen.world.set_file) as file:
+        screen.browser.execute_script('''
+            const data = new DataTransfer(), drop = document.querySelector(".drop");
+            data.items.add(new File([arguments[0]], "dropped.pbn"));
+            for (const type of ["dragover", "drop"]) {
+                const event = new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true });
+                if (drop.dispatchEvent(event))
+                    throw new Error("the browser would open the file");
+            }''', file.read())
+    screen.says('dropped.pbn: 24 boards without a problem', '.good')
+    assert screen.all('#deal') and not screen.all('.drop.over')
+
+
+def again(screen):
+    """A set that is there already becomes another job, which gets more copies."""
+    world = screen.world
+    screen.open('jobs')
+    number, _, session, boards, _, _ = [one for one in world.manager().GetSets()][0]
+    option = screen.one('#sets option[value="%d"]' % number)
+    assert session in option.text and '24 boards' in option.text, option.text
+    option.click()
+    screen.one('#deal').click()
+    path, = wait('the job', lambda: list(world.objects('Job')))
+    assert (world.job(path)['Set'], world.job(path)['Copies']) == (number, 2)
+    screen.open('jobs')
+    screen.press('More copies')
+    field = screen.one('dialog input')
+    field.send_keys('3')
+    screen.press('Yes', 'dialog')
+    wait('more copies', lambda: world.job(path)['Copies'] == 3)
+    screen.says('of %d boards' % (3 * boards), '.panel .row')
+    # fewer are refused, and the page says so
+    screen.press('More copies')
+    screen.one('dialog input').send_keys('1')
+    screen.press('Yes', 'dialog')
+    screen.says('.', '#message')
+    assert world.job(path)['Copies'] == 3
+
+
+def no_complaint(browser):
+    found = complaints(browser)
+    assert not found, found
+
+
+def main():
+    world = ScreenWorld(*sys.argv[1:])
+    with tests_in(world) as tap:
+        world.add_emulator('EMU1', '--speed', '0', '--manual')
+        world.start()
+        wait('the machine', lambda: len(world.machines()) == 1)
+        browser = open_browser(1024, 600)
+        try:
+            browser.get(world.url)
+            screen = Screen(world, browser)
+            tap.run(settings, screen, name='settings of a machine')
+            tap.run(test_deals, screen, name='test deals, with their results')
+            tap.run(sealed, screen, name='a sealed file')
+            tap.run(damaged, screen, name='a damaged file')
+            tap.run(dropped, screen, name='a file that is dropped')
+            tap.run(again, screen, name='a set is dealt again, with more copies')
+            tap.run(no_complaint, browser, name='nothing on the console')
+        finally:
+            browser.quit()
+
+
+main()
