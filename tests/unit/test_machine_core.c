@@ -100,6 +100,7 @@ static bool store_order(void *context, int slot, const uint8_t bytes[RECORD_BYTE
 
 static const struct core_orders orders = {
 	read_order, gate_order, let_go_order, halt_order, lock_order, locate_order, store_order,
+	NULL,
 };
 
 static void power_on(const struct core_config *config, bool board)
@@ -405,6 +406,7 @@ static void enter(enum core_state wanted, uint8_t mode)
 	switch (wanted) {
 	case CORE_PAUSED:
 		assert_int_equal(command(PAUSE, 0, 0, 0), OK);
+		show(0, 90);
 		break;
 	case CORE_HELD:
 		after(2000000);		/* no card comes */
@@ -440,7 +442,8 @@ static void each_command_in_each_state(void **state)
 		{ CLEAR_FAULT, 0, 0, 0, { STATE, STATE, STATE, STATE, OK, STATE } },
 		{ RELEASE_BOARD, 0, 0, 0, { OK, STATE, STATE, STATE, OK, OK } },
 		{ LOCATE, 5, 0, 0, { OK, OK, OK, OK, OK, OK } },
-		{ ATTEST, 0, 1, 0, { BAD_REQUEST, BAD_REQUEST, BAD_REQUEST, BAD_REQUEST, BAD_REQUEST,
+		{ ATTEST, 0, 1, 0, { BAD_LENGTH, BAD_LENGTH, BAD_LENGTH, BAD_LENGTH, BAD_LENGTH, BAD_LENGTH } },
+		{ COMMANDS_END, 0, 1, 0, { BAD_REQUEST, BAD_REQUEST, BAD_REQUEST, BAD_REQUEST, BAD_REQUEST,
 				     BAD_REQUEST } },
 	};
 
@@ -881,10 +884,12 @@ static void pause_and_abort(void **state)
 				core_key(&m.core, 2, true);
 			else
 				assert_int_equal(command(end ? ABORT : PAUSE, 0, 0, 0), OK);
+			assert_int_equal(status(0), CORE_DEALING);
+			assert_int_equal(command(PAUSE, 0, 0, 0), STATE);
+			show(1, 90);
 			until(end == 1 ? 0x18 : 0x16);
-			assert_int_equal(m.event[16], 1);
+			assert_int_equal(m.event[16], end == 1 ? 2 : 1);
 			assert_int_equal(get_u32(m.event + 20), end == 1 ? 7 : end ? 2 : 1);
-			core_card(&m.core, &(struct core_reading){ 1, 90, false, 1 });
 			no_more();
 			assert_true(status(2) & 32);
 			if (end == 1) {
@@ -911,6 +916,19 @@ static void pause_and_abort(void **state)
 			no_more();
 			assert_int_equal(m.core.record.counters[1], end ? 1 : 0);
 		}
+	/* no card comes to rest: neither waits for it */
+	for (int end = 0; end < 2; end++) {
+		fresh(&stored);
+		assert_int_equal(command(SET_PARAM, 3, 4000, 0), OK);
+		begin(1);
+		assert_int_equal(command(end ? ABORT : PAUSE, 0, 0, 0), OK);
+		after(1499999);
+		no_more();
+		after(1);
+		until(end ? 0x18 : 0x16);
+		assert_int_equal(m.event[16], 0);
+		no_more();
+	}
 	/* the last card falls: DEAL_DONE only after RESUME */
 	fresh(&stored);
 	begin(1);
@@ -924,6 +942,227 @@ static void pause_and_abort(void **state)
 	no_more();
 	assert_int_equal(command(RESUME, 0, 0, 0), OK);
 	is_done(8);
+}
+
+/* -- attestations: the hashes and signatures are counted, not made -- */
+
+static struct {
+	uint32_t events, begun, signatures;
+	uint8_t last;			/* type of the last event that was hashed */
+	bool nonce, plan, cannot;
+	uint8_t statement[CORE_STATEMENT_BYTES];
+} signer;
+
+static void begin_hash(void *context, const uint8_t *block, uint32_t length)
+{
+	assert_true(context == &signer);
+	signer.events = 0;
+	signer.begun++;
+	signer.plan = block;
+	assert_int_equal(length, block ? 44 : 0);
+}
+
+static void hash_one(void *context, const uint8_t event[CORE_EVENT_BYTES])
+{
+	(void)context;
+	signer.events++;
+	signer.last = event[0];
+	/* complete, with what is filled in late */
+	if (event[0] == 0x11 || event[0] == 0x15)
+		assert_int_equal(get_u32(event + 20), 7);
+}
+
+static void forget_hash(void *context)
+{
+	(void)context;
+	signer.events = 0;
+}
+
+static void take_nonce(void *context, const uint8_t *nonce)
+{
+	(void)context;
+	signer.nonce = nonce;
+}
+
+static bool sign_one(void *context, const uint8_t statement[CORE_STATEMENT_BYTES])
+{
+	(void)context;
+	assert_true(signer.nonce);
+	signer.nonce = false;
+	memcpy(signer.statement, statement, sizeof(signer.statement));
+	signer.signatures += !signer.cannot;
+	return !signer.cannot;
+}
+
+static const uint8_t *show_one(void *context, enum core_shown what)
+{
+	(void)context;
+	(void)what;
+	return signer.statement;
+}
+
+static const struct core_attest attest_orders = {
+	&signer, begin_hash, hash_one, forget_hash, take_nonce, sign_one, show_one,
+};
+
+static int attest(uint32_t insertion, uint8_t nonce)
+{
+	const uint8_t setup[8] = { 0x41, ATTEST, 0, 0, 0, 0, 48 };
+	uint8_t data[48];
+
+	m.sequence++;
+	put_u32(data, m.sequence);
+	put_u32(data + 4, 0);
+	put_u32(data + 8, insertion);
+	put_u32(data + 12, 0);
+	memset(data + 16, 0, 32);
+	data[47] = nonce;
+	core_control(&m.core, setup, data, sizeof(data), m.answer);
+	query(3, 0);
+	return m.answer[5];
+}
+
+static void attested(uint32_t counter, uint8_t error)
+{
+	until(0x1a);
+	assert_int_equal(get_u32(m.event + 20), counter);
+	assert_int_equal(m.event[24], error);
+	assert_int_equal(query(7, 0), error ? CORE_STALL : 96);
+	assert_int_equal(query(8, 0), error ? CORE_STALL : 64);
+	assert_false(signer.nonce);
+}
+
+/* A machine with a key, and a deal that has ended */
+static void attestable(bool host_routes)
+{
+	static struct core_config config;
+	static struct core_orders with_key;
+
+	config = host_routes ? routed : stored;
+	config.capabilities |= CORE_ATTEST;
+	with_key = orders;
+	with_key.attest = &attest_orders;
+	memset(&m, 0, sizeof(m));
+	memset(&signer, 0, sizeof(signer));
+	core_start(&m.core, &config, &with_key, NULL, 0, &(struct core_sensors){ .hopper = true }, m.slots);
+	core_configure(&m.core);
+	core_board(&m.core, true, 3);
+	assert_int_equal(query(6, 0), 48);
+	assert_int_equal(attest(1, 1), WRONG_INSERTION);
+	begin(!host_routes);
+	assert_int_equal(attest(1, 1), STATE);
+	for (uint8_t i = 0; i < 8; i++)
+		deal(i, four[i]);
+	is_done(8);
+}
+
+static void a_deal_is_attested(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < 2; kind++) {
+		attestable(kind);
+		assert_int_equal(attest(1, 0), BAD_VALUE);
+		assert_int_equal(m.answer[8], 5);
+		assert_int_equal(attest(0, 1), BAD_VALUE);
+		assert_int_equal(attest(2, 1), WRONG_INSERTION);
+		assert_int_equal(m.answer[8], 1);
+		/* a stop may still come */
+		assert_int_equal(attest(1, 1), OK);
+		assert_int_equal(attest(1, 1), STATE);
+		after(299999);
+		no_more();
+		assert_int_equal(query(7, 0), CORE_STALL);
+		after(1);
+		attested(1, OK);
+		/* DEAL_STARTED, three for each card, DEAL_DONE */
+		assert_int_equal(signer.events, 26);
+		assert_int_equal(signer.last, 0x15);
+		assert_memory_equal(signer.statement, kind ? "DBXA\0\1\0" : "DBXA\0\1\2", 8);
+		assert_int_equal(get_u32(signer.statement + 16), 1);
+		assert_int_equal(get_u32(signer.statement + 20), 1);
+		assert_int_equal(get_u32(signer.statement + 24), 26);
+		/* the board may go; half a turn of the clock later, another statement is made at once */
+		core_board(&m.core, false, 0);
+		core_board(&m.core, true, 4);
+		for (int i = 0; i < 3; i++)
+			after(0x40000000);
+		assert_int_equal(attest(1, 1), OK);
+		after(0);
+		attested(2, OK);
+		assert_int_equal(get_u32(m.event + 12), 2);
+		assert_int_equal(get_u32(m.event + 28), 1);
+		/* a test deal ends it, and is none */
+		assert_int_equal(command(TEST_DEAL, 0, 2, 1), OK);
+		deal(9, 0);
+		is_done(1);
+		assert_int_equal(attest(1, 1), WRONG_INSERTION);
+		assert_int_equal(attest(2, 1), WRONG_INSERTION);
+	}
+}
+
+static void a_stop_ends_the_attestation(void **state)
+{
+	(void)state;
+	/* while it is made, before, and a machine that is unable to */
+	attestable(false);
+	assert_int_equal(attest(1, 1), OK);
+	core_double_feed(&m.core);
+	until(0x29);
+	attested(0, STATE);
+	assert_int_equal(signer.signatures, 0);
+	assert_int_equal(command(CLEAR_FAULT, 0, 0, 0), OK);
+	assert_int_equal(attest(1, 1), WRONG_INSERTION);
+
+	attestable(false);
+	core_double_feed(&m.core);
+	assert_int_equal(command(CLEAR_FAULT, 0, 0, 0), OK);
+	assert_int_equal(attest(1, 1), WRONG_INSERTION);
+
+	attestable(false);
+	signer.cannot = true;
+	assert_int_equal(attest(1, 1), OK);
+	after(300000);
+	attested(0, UNABLE);
+	/* a number that was stored is not given again, nor one that may have been */
+	signer.cannot = false;
+	m.store_fails = true;
+	assert_int_equal(attest(1, 1), OK);
+	after(0);
+	attested(0, UNABLE);
+	m.store_fails = false;
+	assert_int_equal(attest(1, 1), OK);
+	after(0);
+	attested(3, OK);
+	m.core.record.attestations = 0xffffffff;
+	assert_int_equal(attest(1, 1), UNABLE);
+	/* nothing of it outlives the configuration */
+	attestable(false);
+	assert_int_equal(attest(1, 1), OK);
+	core_lost(&m.core);
+	until(0x01);
+	assert_int_equal(m.event[20], 3);
+	after(300000);
+	assert_false(signer.nonce);
+	assert_int_equal(attest(1, 1), WRONG_INSERTION);
+}
+
+static void what_was_told_is_stored(void **state)
+{
+	struct record found;
+
+	(void)state;
+	fresh(&stored);
+	for (int i = 0; i < 5; i++)
+		after(1000000);
+	core_gate(&m.core, four, 3);
+	assert_int_equal(query(4, 0), 64);
+	assert_true(record_choose(m.slots, &found) >= 0);
+	assert_int_equal(found.counters[14], 5);
+	assert_int_equal(found.counters[12], 1);
+	/* once is enough */
+	m.stores = 0;
+	query(4, 0);
+	assert_int_equal(m.stores, 0);
 }
 
 /* -- bus and power -- */
@@ -1285,7 +1524,7 @@ static void configurations(void **state)
 	config.capabilities |= CORE_HOST_ROUTED;
 	assert_false(core_config_is_valid(&config));
 	config = stored;
-	config.capabilities |= 1 << 13;	/* ATTEST */
+	config.capabilities |= 1 << 14;
 	assert_false(core_config_is_valid(&config));
 	config = stored;
 	config.reader = 0;
@@ -1316,6 +1555,9 @@ int main(void)
 		cmocka_unit_test(mechanics_that_stop),
 		cmocka_unit_test(the_host_routes),
 		cmocka_unit_test(pause_and_abort),
+		cmocka_unit_test(a_deal_is_attested),
+		cmocka_unit_test(a_stop_ends_the_attestation),
+		cmocka_unit_test(what_was_told_is_stored),
 		cmocka_unit_test(the_bus_takes_the_plan),
 		cmocka_unit_test(the_queue_drops_the_oldest),
 		cmocka_unit_test(a_torn_write_loses_nothing),

@@ -14,7 +14,9 @@
 #define GATE_TIME	500000
 #define FALL_TIME	1000000
 #define GATE_DEADLINE	400000
+#define REST_TIME	1500000		/* until a card that comes is at rest, behind PAUSE and ABORT */
 #define LOAD_TIME	2000000		/* R-3-6 */
+#define QUIET_TIME	300000		/* R-4.3-8 */
 /* ms; less than the 5000 ms from a fed card to its event (R-5.1-1) */
 #define FEED_LEAST	100
 #define FEED_MOST	4000
@@ -39,6 +41,7 @@ enum event_type {
 	RESUMED,
 	ABORTED,
 	FAULT_CLEARED,
+	ATTESTED,
 	CARD_UNREADABLE = 0x20,
 	NOT_IN_PLAN,
 	GATE_LATE,
@@ -162,11 +165,20 @@ static void event_left(struct core *core, const uint8_t event[CORE_EVENT_BYTES])
 		arm(core, core->config->gate_deadline);
 }
 
+/* Hash the last event of a deal. It is complete when the next thing happens. */
+static void hash_event(struct core *core)
+{
+	if (core->unhashed)
+		core->orders->attest->event(core->orders->attest->context, core->unhashed);
+	core->unhashed = NULL;
+}
+
 /* Queue an event; the caller fills in more of it. Without a host, nothing of it remains (R-1.2-10). */
 static uint8_t *queue(struct core *core, enum event_type type)
 {
 	uint8_t *event;
 
+	hash_event(core);
 	if (core->event_count == CORE_EVENTS) {
 		event_left(core, core->events[core->event_first]);
 		core->event_first = (core->event_first + 1) % CORE_EVENTS;
@@ -182,6 +194,10 @@ static uint8_t *queue(struct core *core, enum event_type type)
 	if (core->configured) {
 		core->event_count++;
 		core->event_next++;
+	}
+	if (core->hashing) {
+		core->unhashed = event;
+		core->hashed++;
 	}
 	return event;
 }
@@ -212,6 +228,7 @@ bool core_event(struct core *core, uint8_t event[CORE_EVENT_BYTES])
 {
 	if (!core->event_count)
 		return false;
+	hash_event(core);
 	memcpy(event, core->events[core->event_first], CORE_EVENT_BYTES);
 	event_left(core, event);
 	core->event_first = (core->event_first + 1) % CORE_EVENTS;
@@ -220,6 +237,15 @@ bool core_event(struct core *core, uint8_t event[CORE_EVENT_BYTES])
 }
 
 /* -- what lasts -- */
+
+static uint32_t counted(const struct core *core)
+{
+	uint32_t sum = 0;
+
+	for (int i = 0; i < COUNTERS; i++)
+		sum += core->record.counters[i];
+	return sum;
+}
 
 static bool save(struct core *core)
 {
@@ -236,6 +262,7 @@ static bool save(struct core *core)
 		return false;
 	}
 	core->slot = slot;
+	core->stored = counted(core);
 	if (core->trouble == CORE_HARDWARE_STORE)
 		core->trouble = 0;
 	return true;
@@ -257,6 +284,88 @@ static bool new_insertion(struct core *core)
 	return true;
 }
 
+/* -- attestations: 5.3 -- */
+
+/* Forget the deal that is or may be attested. */
+static void forget_hashes(struct core *core)
+{
+	core->unhashed = NULL;
+	core->hashing = core->attestable = false;
+	core->attested_insertion = core->hashed = 0;
+	if (has(core, CORE_ATTEST))
+		core->orders->attest->forget(core->orders->attest->context);
+}
+
+/* Forget all but key and counter. */
+static void forget_attestation(struct core *core)
+{
+	forget_hashes(core);
+	core->attesting = core->attested = false;
+	if (has(core, CORE_ATTEST))
+		core->orders->attest->nonce(core->orders->attest->context, NULL);
+}
+
+static void tell_attested(struct core *core, uint32_t counter, enum error error, uint32_t insertion)
+{
+	uint8_t *at = queue(core, ATTESTED);
+
+	put_u32(at + AT_CODE, counter);
+	put_u32(at + AT_ARG0, error);
+	put_u32(at + AT_ARG1, insertion);
+}
+
+/* No statement will be made. */
+static void give_up(struct core *core, enum error error)
+{
+	const uint32_t insertion = core->attested_insertion;
+
+	core->attesting = false;
+	core->orders->attest->nonce(core->orders->attest->context, NULL);
+	tell_attested(core, 0, error, insertion);
+}
+
+/* A deal whose board was counted may stop: its statement would be wrong. */
+static void unattest(struct core *core)
+{
+	if (core->running || !core->attestable)
+		return;
+	if (core->attesting)
+		give_up(core, WRONG_STATE);
+	forget_hashes(core);
+}
+
+static void begin_hashes(struct core *core, const uint8_t *plan, uint32_t length)
+{
+	forget_hashes(core);
+	if (!has(core, CORE_ATTEST))
+		return;
+	core->orders->attest->begin(core->orders->attest->context, plan, length);
+	core->attested_insertion = core->insertion;
+	core->hashing = true;
+}
+
+static void attest_now(struct core *core)
+{
+	const bool plan = has(core, CORE_STORED_PLAN);
+	uint8_t statement[CORE_STATEMENT_BYTES] = "DBXA";
+
+	hash_event(core);
+	/* Stored before anybody can see it: R-5.3-10. A number that is lost is not given again. */
+	core->record.attestations++;
+	statement[5] = 1;
+	statement[6] = (uint8_t)(core->config->emulated | plan << 1);
+	put_u32(statement + 16, core->record.attestations);
+	put_u32(statement + 20, core->attested_insertion);
+	put_u32(statement + 24, core->hashed);
+	if (!save(core) || !core->orders->attest->sign(core->orders->attest->context, statement)) {
+		give_up(core, UNABLE);
+		return;
+	}
+	core->attesting = false;
+	core->attested = true;
+	tell_attested(core, core->record.attestations, OK, core->attested_insertion);
+}
+
 /* -- the deal -- */
 
 static void end_deal(struct core *core, enum counter counter)
@@ -266,6 +375,8 @@ static void end_deal(struct core *core, enum counter counter)
 	core->running = false;
 	core->record.dealing = false;
 	core->record.counters[counter]++;
+	if (counter == BOARDS_VOIDED)
+		forget_hashes(core);
 	save(core);
 }
 
@@ -310,6 +421,7 @@ static uint8_t *stop(struct core *core, enum event_type type, uint8_t position)
 	at = event_at(core, type, position);
 	if (core->state == CORE_FAULT)
 		end_deal(core, BOARDS_VOIDED);
+	unattest(core);
 	return at;
 }
 
@@ -337,6 +449,10 @@ static void finish(struct core *core)
 	at = event_at(core, DEAL_DONE, core->done);
 	put_u32(at + AT_CODE, core->plan_number);
 	memcpy(at + AT_ARG0, core->counts, CORE_POCKETS);
+	core->attestable = core->hashing;
+	core->hashing = false;
+	core->quiet = core->now + QUIET_TIME;
+	core->calm = false;
 	end_deal(core, BOARDS_DEALT);
 }
 
@@ -380,12 +496,33 @@ static void abort_now(struct core *core)
 	end_deal(core, BOARDS_VOIDED);
 }
 
+/* Carry out what was asked for while a card moved. Returns false if there is nothing. */
+static bool rest(struct core *core)
+{
+	if (core->aborting)
+		abort_now(core);
+	else if (core->pausing)
+		pause_now(core);
+	else
+		return false;
+	return true;
+}
+
+/* A card that comes shall rest at the reader, not halfway: but PAUSED and ABORTED cannot wait long. */
+static void come_to_rest(struct core *core)
+{
+	if (core->phase_end - core->now > REST_TIME)
+		arm(core, REST_TIME);
+}
+
 /* Pause; first let a card through that has been read (R-5-7). */
 static void pause_deal(struct core *core, uint8_t reason)
 {
 	core->pausing = reason;
-	if (core->phase == CORE_READING || core->phase == CORE_NOTHING)
+	if (core->phase == CORE_NOTHING)
 		pause_now(core);
+	else if (core->phase == CORE_READING)
+		come_to_rest(core);
 }
 
 static void set_gate(struct core *core, uint8_t pocket)
@@ -467,11 +604,7 @@ void core_landed(struct core *core, uint8_t pocket)
 	core->timed = false;
 	if (core->state != CORE_DEALING)
 		return;
-	if (core->aborting)
-		abort_now(core);
-	else if (core->pausing)
-		pause_now(core);
-	else
+	if (!rest(core))
 		proceed(core);
 }
 
@@ -543,7 +676,7 @@ void core_card(struct core *core, const struct core_reading *reading)
 
 	/* A card that comes when none is wanted stays, and is read when it is wanted. */
 	core->sensors.reader = true;
-	if (core->state != CORE_DEALING || core->phase != CORE_READING)
+	if (core->state != CORE_DEALING || core->phase != CORE_READING || rest(core))
 		return;
 	*kept = *reading;
 	if (!core->config->reader) {
@@ -601,6 +734,8 @@ static void phase_is_over(struct core *core)
 {
 	switch (core->phase) {
 	case CORE_READING:
+		if (rest(core))
+			break;
 		if (core->sensors.reader)
 			stop_with_code(core, JAM, core->position, 2);
 		else if (core->sensors.hopper)
@@ -648,6 +783,28 @@ void core_clock(struct core *core, uint32_t now)
 		forget_plan(core);
 		tell_loaded(core, INCOMPLETE, received);
 	}
+	/* the clock wraps, so do not compare with it later */
+	core->calm = core->calm || is_over(core, core->quiet);
+	if (core->attesting && is_over(core, core->attest_end))
+		attest_now(core);
+}
+
+static void sooner(const struct core *core, bool awaited, uint32_t end, uint32_t *next)
+{
+	const uint32_t left = is_over(core, end) ? 0 : end - core->now;
+
+	if (awaited && left < *next)
+		*next = left;
+}
+
+uint32_t core_next(const struct core *core)
+{
+	uint32_t next = CORE_NEVER;
+
+	sooner(core, core->timed, core->phase_end, &next);
+	sooner(core, core->expected, core->load_end, &next);
+	sooner(core, core->attesting, core->attest_end, &next);
+	return next;
 }
 
 /* -- power, bus -- */
@@ -659,7 +816,7 @@ static bool is_in(uint32_t value, uint32_t least, uint32_t most)
 
 bool core_config_is_valid(const struct core_config *config)
 {
-	const uint32_t can = config->capabilities, known = (CORE_REFUSES_BY_RESULT << 1) - 1;
+	const uint32_t can = config->capabilities, known = (CORE_ATTEST << 1) - 1;
 	const uint32_t kind = can & (CORE_STORED_PLAN | CORE_HOST_ROUTED);
 
 	if (can & ~known || (kind != CORE_STORED_PLAN && kind != CORE_HOST_ROUTED) ||
@@ -723,16 +880,17 @@ void core_deconfigure(struct core *core)
 	end_deal(core, BOARDS_VOIDED);
 	forget_deal(core);
 	forget_plan(core);
+	forget_attestation(core);
 	core->sequence = core->detail = 0;
 	core->request = core->error = 0;
 }
 
-void core_configure(struct core *core)
+static void begin_anew(struct core *core, uint32_t reason)
 {
 	core_deconfigure(core);
 	core->configured = true;
 	core->event_next = 1;
-	put_u32(queue(core, STATE_LOST) + AT_CODE, core->was_configured ? 2 : 1);
+	put_u32(queue(core, STATE_LOST) + AT_CODE, reason);
 	core->was_configured = true;
 	if (core->insertion)
 		tell_board(core);
@@ -742,10 +900,22 @@ void core_configure(struct core *core)
 		queue(core, HOPPER_LOADED);
 }
 
+void core_configure(struct core *core)
+{
+	begin_anew(core, core->was_configured ? 2 : 1);
+}
+
+void core_lost(struct core *core)
+{
+	if (core->configured)
+		begin_anew(core, 3);
+}
+
 /* -- commands -- */
 
 struct fields {
 	uint32_t a, b, c;
+	const uint8_t *nonce;		/* of ATTEST */
 };
 
 #define IN(state)	(1 << CORE_##state)
@@ -756,6 +926,7 @@ struct command {
 	uint8_t zero;			/* bit 0..2: a, b, c is 0 */
 	bool board, cover;		/* needs a board; needs the cover closed */
 	bool deals;			/* takes the board: START, TEST_DEAL */
+	bool attests;			/* has a nonce behind the fields: ATTEST */
 	uint32_t capability;		/* 0: none */
 	/* Returns the number of the first bad field, or 0; NULL: none can be bad */
 	uint32_t (*bad)(const struct core *core, const struct fields *fields);
@@ -823,6 +994,12 @@ static enum error begin(struct core *core, enum core_mode mode, uint32_t number,
 		return UNABLE;
 	}
 	forget_deal(core);
+	if (mode == CORE_MODE_TEST)
+		forget_hashes(core);
+	else if (mode == CORE_MODE_ROUTED)
+		begin_hashes(core, NULL, 0);
+	else
+		begin_hashes(core, core->block, 36u + core->block[12]);
 	core->known = core->running = true;
 	core->mode = mode;
 	core->plan_number = number;
@@ -896,7 +1073,9 @@ static enum error abort_command(struct core *core, const struct fields *fields)
 	core->fault = 0;
 	core->pausing = 0;
 	core->aborting = true;
-	if (core->phase != CORE_FALL)
+	if (core->phase == CORE_READING)
+		come_to_rest(core);
+	else if (core->phase != CORE_FALL)
 		abort_now(core);
 	return OK;
 }
@@ -939,6 +1118,21 @@ static enum error locate(struct core *core, const struct fields *fields)
 	return OK;
 }
 
+static uint32_t bad_attest(const struct core *core, const struct fields *fields)
+{
+	(void)core;
+	return !fields->b ? 2 : 0;
+}
+
+static enum error attest(struct core *core, const struct fields *fields)
+{
+	core->attested = false;
+	core->attesting = true;
+	core->attest_end = core->calm ? core->now : core->quiet;
+	core->orders->attest->nonce(core->orders->attest->context, fields->nonce);
+	return OK;
+}
+
 #define FIRST_COMMAND	0x10
 
 /* START and TEST_DEAL are let through in FAULT and DONE: later checks refuse them (R-2.3-1). */
@@ -957,9 +1151,20 @@ static const struct command commands[] = {
 	{ IN(IDLE) | IN(FAULT) | IN(DONE), 1, .board = true, .cover = true, .deals = true,
 	  .capability = CORE_TEST_DEAL, .bad = bad_test, .run = test_deal },
 	{ ANY_STATE, 6, .bad = bad_locate, .run = locate },
+	{ IN(IDLE) | IN(DONE), 5, .attests = true, .capability = CORE_ATTEST, .bad = bad_attest,
+	  .run = attest },
 };
 
 #define COMMANDS	(sizeof(commands) / sizeof(commands[0]))
+
+static bool is_zero(const uint8_t nonce[CORE_NONCE_BYTES])
+{
+	uint8_t all = 0;
+
+	for (int i = 0; i < CORE_NONCE_BYTES; i++)
+		all |= nonce[i];
+	return !all;
+}
 
 /* Returns the number of the first bad field: R-2.3-2 */
 static uint32_t bad_field(const struct core *core, const struct command *command,
@@ -971,7 +1176,7 @@ static uint32_t bad_field(const struct core *core, const struct command *command
 	for (uint32_t i = 0; i < 3; i++)
 		if (command->zero & 1 << i && all[i] && (!bad || i + 1 < bad))
 			bad = i + 1;
-	return bad ? bad : value ? 4 : 0;
+	return bad ? bad : value ? 4 : command->attests && is_zero(fields->nonce) ? 5 : 0;
 }
 
 static bool is_capture(const struct core *core, const struct command *command,
@@ -1010,10 +1215,21 @@ static enum error check_plan(struct core *core, const struct fields *fields)
 	return OK;
 }
 
+static enum error check_attest(struct core *core, const struct fields *fields)
+{
+	core->detail = core->attestable ? core->attested_insertion : 0;
+	if (core->detail != fields->b)
+		return WRONG_INSERTION;
+	core->detail = 0;
+	return core->record.attestations == 0xffffffff ? UNABLE : OK;
+}
+
 static bool is_busy(const struct core *core, const struct command *command)
 {
 	if (command->run == locate)
 		return false;
+	if (core->attesting && (command->deals || command->attests))	/* R-5.3-9 */
+		return true;
 	return core->aborting || (core->pausing && command->run != abort_command);
 }
 
@@ -1043,6 +1259,11 @@ static enum error run(struct core *core, const struct command *command, uint16_t
 		if (error)
 			return error;
 	}
+	if (command->attests) {
+		error = check_attest(core, fields);
+		if (error)
+			return error;
+	}
 	if (command->board && !core->insertion)
 		return NO_BOARD;
 	if (command->deals) {
@@ -1067,9 +1288,9 @@ static enum error take_command(struct core *core, uint8_t request, uint16_t valu
 	if (request < FIRST_COMMAND || index >= COMMANDS)
 		return BAD_REQUEST;
 	core->detail = length;
-	if (length != 16 || !core->sequence)
+	if (length != (commands[index].attests ? 16 + CORE_NONCE_BYTES : 16) || !core->sequence)
 		return BAD_LENGTH;
-	fields = (struct fields){ get_u32(data + 4), get_u32(data + 8), get_u32(data + 12) };
+	fields = (struct fields){ get_u32(data + 4), get_u32(data + 8), get_u32(data + 12), data + 16 };
 	return run(core, &commands[index], value, &fields);
 }
 
@@ -1169,20 +1390,50 @@ static int get_param(const struct core *core, uint8_t *at)
 	return 16;
 }
 
+static int show(const struct core *core, enum core_shown what, uint8_t *at, int size)
+{
+	memcpy(at, core->orders->attest->show(core->orders->attest->context, what), (size_t)size);
+	return size;
+}
+
+static int get_identity(const struct core *core, uint8_t *at)
+{
+	if (!has(core, CORE_ATTEST))
+		return CORE_STALL;
+	put_u32(at, core->config->emulated);
+	put_u32(at + 4, core->record.attestations);
+	return 8 + show(core, CORE_KEY, at + 8, CORE_KEY_BYTES);
+}
+
+static int get_statement(const struct core *core, uint8_t *at)
+{
+	return core->attested ? show(core, CORE_STATEMENT, at, CORE_STATEMENT_BYTES) : CORE_STALL;
+}
+
+static int get_signature(const struct core *core, uint8_t *at)
+{
+	return core->attested ? show(core, CORE_SIGNATURE, at, CORE_SIGNATURE_BYTES) : CORE_STALL;
+}
+
 static int (*const queries[])(const struct core *core, uint8_t *answer) = {
-	describe, get_info, get_status, get_result, get_counters, get_param,
+	describe, get_info, get_status, get_result, get_counters, get_param, get_identity,
+	get_statement, get_signature,
 };
 
 #define QUERIES		(sizeof(queries) / sizeof(queries[0]))
+#define GET_COUNTERS	4
 #define GET_PARAM	5
 
-static int answer_query(const struct core *core, const uint8_t setup[8], uint8_t *answer)
+static int answer_query(struct core *core, const uint8_t setup[8], uint8_t *answer)
 {
 	const uint16_t wanted = get_u16(setup + 6);
 	int size;
 
 	if (setup[1] >= QUERIES || get_u16(setup + 2) != (setup[1] == GET_PARAM ? 3 : 0))
 		return CORE_STALL;
+	/* What the host was told is there after a power cut. A card that moves cannot wait for it. */
+	if (setup[1] == GET_COUNTERS && core->state != CORE_DEALING && counted(core) != core->stored)
+		save(core);
 	memset(answer, 0, CORE_ANSWER_BYTES);
 	size = queries[setup[1]](core, answer);
 	return size < wanted ? size : wanted;

@@ -21,10 +21,15 @@
 #define CORE_CARDS		54
 #define CORE_EVENTS		64	/* R-4-11 */
 #define CORE_EVENT_BYTES	32
-#define CORE_ANSWER_BYTES	64
+#define CORE_ANSWER_BYTES	96
 #define CORE_DESCRIPTOR_BYTES	24
 #define CORE_NONE		255	/* no card, position, pocket or quality */
 #define CORE_STALL		-1
+#define CORE_NEVER		UINT32_MAX
+#define CORE_NONCE_BYTES	32
+#define CORE_KEY_BYTES		40	/* key id, public key */
+#define CORE_STATEMENT_BYTES	96
+#define CORE_SIGNATURE_BYTES	64
 
 enum core_capability {
 	CORE_STORED_PLAN = 1 << 0,
@@ -40,6 +45,7 @@ enum core_capability {
 	CORE_BY_POSITION = 1 << 10,
 	CORE_CAPTURE = 1 << 11,
 	CORE_REFUSES_BY_RESULT = 1 << 12,
+	CORE_ATTEST = 1 << 13,		/* needs core_orders.attest */
 };
 
 enum core_state { CORE_IDLE, CORE_DEALING, CORE_PAUSED, CORE_HELD, CORE_FAULT, CORE_DONE, CORE_STATES };
@@ -62,6 +68,7 @@ struct core_config {
 	uint32_t capabilities;		/* of enum core_capability */
 	uint32_t gate_deadline;		/* in µs, 0 unless CORE_HOST_ROUTED; at most 400 ms */
 	uint32_t firmware, hardware;	/* as in GET_INFO */
+	bool emulated;			/* a program without cards: GET_IDENTITY and statements say so */
 	char model[32];			/* UTF-8, padded with zeros */
 };
 
@@ -75,6 +82,29 @@ struct core_reading {
 	uint8_t quality;		/* 0..100, CORE_NONE; 1..49: a doubt, whatever card says */
 	bool face_up;
 	uint32_t code;			/* what the reader saw; 0 = nothing */
+};
+
+/* What a machine that attests has made, and shows: docs/protocol.md, 5.3 */
+enum core_shown { CORE_KEY, CORE_STATEMENT, CORE_SIGNATURE };
+
+/* Hashes and signatures, for which microcontrollers have no room: the core says when and of what. */
+struct core_attest {
+	void *context;			/* for the functions */
+	/* A deal begins; what was kept of the one before is gone. plan: NULL on a host-routed machine */
+	void (*begin)(void *context, const uint8_t *plan, uint32_t length);
+	/* The next event of the deal, as it was queued */
+	void (*event)(void *context, const uint8_t event[CORE_EVENT_BYTES]);
+	/* Overwrite what is kept of the deal */
+	void (*forget)(void *context);
+	/* ATTEST was accepted: keep the nonce, overwrite the last statement. NULL: overwrite both */
+	void (*nonce)(void *context, const uint8_t *nonce);
+	/*
+	 * Complete and sign a statement, in which counter, insertion, number of events and flags are set,
+	 * and overwrite the nonce. Returns false if that is impossible. It may take 100 ms.
+	 */
+	bool (*sign)(void *context, const uint8_t statement[CORE_STATEMENT_BYTES]);
+	/* Returns the bytes, of the size that the name says */
+	const uint8_t *(*show)(void *context, enum core_shown what);
 };
 
 /* Orders to the mechanics. Each returns at once; what comes of it is told by a call. All are needed. */
@@ -94,6 +124,7 @@ struct core_orders {
 	 * take time, 200 ms at most.
 	 */
 	bool (*store)(void *context, int slot, const uint8_t bytes[RECORD_BYTES]);
+	const struct core_attest *attest;	/* NULL without CORE_ATTEST */
 };
 
 /* What the card that is dealt next waits for */
@@ -116,6 +147,7 @@ struct core {
 
 	struct record record;
 	int slot;			/* of the newest record; RECORD_NEW, RECORD_BROKEN */
+	uint32_t stored;		/* the sum of its counters, which only grow */
 
 	struct core_sensors sensors;
 	uint32_t insertion;		/* 0 = no board */
@@ -153,6 +185,12 @@ struct core {
 	uint8_t pausing;		/* reason of the PAUSE that has not ended, 0 = none */
 	bool aborting;
 
+	/* the deal that is or may be attested, and the attestation under way */
+	uint8_t *unhashed;		/* an event that is not complete yet, or NULL */
+	bool hashing, attestable, attesting, attested, calm;
+	uint32_t attested_insertion, hashed;
+	uint32_t quiet, attest_end;	/* calm: quiet is over, so no stop of that deal comes any more */
+
 	/* the last command */
 	uint32_t sequence, detail;
 	uint8_t request, error;
@@ -178,13 +216,21 @@ void core_start(struct core *core, const struct core_config *config,
 /* Tell the time, in µs of a clock that wraps at 2^32; deadlines that have passed take effect. */
 void core_clock(struct core *core, uint32_t now);
 
+/* Return in how many µs core_clock() is to be called at the latest, CORE_NEVER: nothing is awaited. */
+uint32_t core_next(const struct core *core);
+
 /* The host has chosen a configuration that is not 0. Empty the caller's endpoint buffers, too. */
 void core_configure(struct core *core);
 /* The bus was reset, its power went, or the host chose configuration 0. */
 void core_deconfigure(struct core *core);
+/*
+ * The machine lost its state while it stayed configured (R-1.2-3): what moves the cards has restarted,
+ * for example.
+ */
+void core_lost(struct core *core);
 
 /*
- * Take a control transfer: `setup`, and the `length` bytes of its data stage, of which 16 are read at
+ * Take a control transfer: `setup`, and the `length` bytes of its data stage, of which 48 are read at
  * most. Returns CORE_STALL, or how many bytes of `answer` to send (0 for a command).
  */
 int core_control(struct core *core, const uint8_t setup[8], const uint8_t *data, uint16_t length,

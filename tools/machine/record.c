@@ -6,10 +6,10 @@
 
 #include "bytes.h"
 
-/* magic, generation, insertion, flags, counters, CRC-32C */
+/* magic, generation, insertion, flags, attestations, counters, CRC-32C */
 #define MAGIC		0x4d584244
 #define DEALING		1
-#define COUNTERS_AT	16
+#define COUNTERS_AT	20
 #define CRC_AT		(RECORD_BYTES - 4)
 
 uint32_t record_crc(const uint8_t *bytes, uint32_t length)
@@ -31,6 +31,7 @@ void record_encode(const struct record *record, uint8_t slot[RECORD_BYTES])
 	put_u32(slot + 4, record->generation);
 	put_u32(slot + 8, record->insertion);
 	put_u32(slot + 12, record->dealing ? DEALING : 0);
+	put_u32(slot + 16, record->attestations);
 	for (int i = 0; i < COUNTERS; i++)
 		put_u32(slot + COUNTERS_AT + 4 * i, record->counters[i]);
 	put_u32(slot + CRC_AT, record_crc(slot, CRC_AT));
@@ -43,6 +44,7 @@ static bool decode(const uint8_t slot[RECORD_BYTES], struct record *record)
 	record->generation = get_u32(slot + 4);
 	record->insertion = get_u32(slot + 8);
 	record->dealing = get_u32(slot + 12) & DEALING;
+	record->attestations = get_u32(slot + 16);
 	for (int i = 0; i < COUNTERS; i++)
 		record->counters[i] = get_u32(slot + COUNTERS_AT + 4 * i);
 	return true;

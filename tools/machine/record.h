@@ -9,13 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RECORD_BYTES	84
+#define RECORD_BYTES	88
 #define RECORD_SLOTS	2
 #define COUNTERS	16
 
 struct record {
 	uint32_t generation;		/* one more for each write, wrapping */
 	uint32_t insertion;		/* the last number that was given, 0 = none yet */
+	uint32_t attestations;		/* the last number of a statement, 0 = none yet */
 	bool dealing;			/* a deal has started, and not ended */
 	uint32_t counters[COUNTERS];	/* GET_COUNTERS of docs/protocol.md */
 };
