@@ -115,6 +115,23 @@ def test_a_set_that_is_played_is_no_secret(w):
     w.deny('')
 
 
+def test_statistics_are_of_played_sets_only(w):
+    job, file, before = job_of(w), w.dir + '/statistics.pdf', reveals(w)
+    number = str(w.objects('Job')['/io/dealbox1/job/' + job]['Set'])
+    # also for one who may see cards, and nothing is asked, revealed or recorded
+    result = w.command('print', '--job', job, '--statistics', '-o', file)
+    assert result.returncode == 2 and 'not marked as played' in result.stderr, result
+    assert 'dealbox set played %s' % number in result.stderr, result
+    assert not os.path.exists(file) and reveals(w) == before
+    assert w.command('set', 'played', number).returncode == 0
+    w.deny('io.dealbox1.reveal')
+    result = w.command('print', '--job', job, '--statistics', '-o', file)
+    w.deny('')
+    assert result.returncode == 0 and '4-4-3-2' in printed(file), result
+    assert len(reveals(w)) == len(before) + 1
+    assert w.command('set', 'unplayed', number).returncode == 0
+
+
 def test_what_does_not_count_any_more_is_not_exact_on_paper(w):
     job, file = job_of(w), w.dir + '/redealt.pdf'
     w.tell('FIRST', 'operator off')

@@ -333,11 +333,14 @@ static bool job_read(struct call *call, sd_bus *bus)
 
 static enum status deals_print(struct call *call, sd_bus *bus)
 {
-	const int fd = bus ? print_job_deals(bus, call->job.set) :
-			     print_job_deals_of_ledger(call->ledger, call->job_number);
 	enum status status = STATUS_INPUT;
 	char path[32], *files[] = { path };
+	int fd;
 
+	if (call->statistics && !print_job_is_played(bus, &call->job))
+		return STATUS_INPUT;
+	fd = bus ? print_job_deals(bus, call->job.set) :
+		   print_job_deals_of_ledger(call->ledger, call->job_number);
 	if (fd < 0)
 		return STATUS_INPUT;
 	/* the head of the ledger after the record of this */
@@ -398,6 +401,11 @@ static enum status print_run(struct args *args)
 		return args_wrong(args, "a job of the service has its deals: give no file");
 	if (call.ledger && !call.job_number)
 		return args_wrong(args, "--ledger goes with --job or --receipt");
+	/* only the service and the file of the deals know whether a set is played */
+	if (call.ledger && call.statistics)
+		return args_wrong(args, "give the file of the deals: a user's ledger has no mark of played sets");
+	if (call.receipt && call.statistics)
+		return args_wrong(args, "--receipt names no card: give --job, or a file of deals");
 	if (!call.out && !call.printer)
 		return args_wrong(args, "it needs -o FILE.pdf, -o FILE.html or --printer");
 	if (call.out && call.printer && is_html(call.out))

@@ -142,6 +142,46 @@ int print_job_deals(sd_bus *bus, uint64_t set)
 	return err < 0 ? -1 : fd;
 }
 
+/* Sets *found if the answer of GetSets has the set as played, without open jobs. Returns 0 or -errno. */
+static int set_played(sd_bus_message *reply, uint64_t wanted, bool *found)
+{
+	int err = sd_bus_message_enter_container(reply, 'a', "(txsubu)"), played;
+	uint32_t boards, open;
+	uint64_t number;
+	const char *session;
+	int64_t added;
+
+	while (err >= 0 && (err = sd_bus_message_read(reply, "(txsubu)", &number, &added, &session, &boards,
+						      &played, &open)) > 0)
+		if (number == wanted && played && !open)
+			*found = true;
+	return err;
+}
+
+bool print_job_is_played(sd_bus *bus, const struct print_job *job)
+{
+	bool found = false;
+	char next[96];
+	struct request r;
+	int err;
+
+	err = request_manager(&r, bus, "GetSets");
+	if (err >= 0)
+		err = request_send(&r);
+	if (err >= 0)
+		err = set_played(r.reply, job->set, &found);
+	if (err < 0)
+		service_refused(&r, err);
+	request_end(&r);
+	if (err < 0 || found)
+		return found;
+	snprintf(next, sizeof(next), "after the session, close its jobs and run `dealbox set played %llu`",
+		 (unsigned long long)job->set);
+	complain(next, "the set of job %lu is not marked as played, or has open jobs; no statistics were made",
+		 job->number);
+	return false;
+}
+
 static const char *time_text(int64_t at, char text[32])
 {
 	const time_t seconds = at / 1000000;

@@ -51,6 +51,12 @@ int print_job_deals_of_ledger(const char *path, unsigned long number);
  */
 int print_job_deals(sd_bus *bus, uint64_t set);
 
+/*
+ * Ask the service whether the set of a job is marked as played and no job of it is open. Returns false
+ * after reporting that it is not, or an error. No card is asked for.
+ */
+bool print_job_is_played(sd_bus *bus, const struct print_job *job);
+
 /* Add the table of a dealing receipt, which names no card. */
 void print_job_receipt(struct rows *rows, const struct print_job *job, const struct words *words);
 
