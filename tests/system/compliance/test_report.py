@@ -10,10 +10,6 @@ import xml.etree.ElementTree
 
 from bench import COMPLIANCE, Bench, Tap
 
-# A thread of pango that ends while LeakSanitizer stops all threads ends the program. So no test
-# looks for leaks of the drawing.
-os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
-
 DEALBOX = os.environ["DEALBOX"]
 LIMITS = "[profile]\nname = impossible\nconfidence = 95 %\n[times]\ncontrol = 1 % above 0.000001 ms\n"
 

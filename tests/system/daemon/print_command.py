@@ -9,10 +9,6 @@ import sys
 
 from harness import World, ends, tests_in, tests_of
 
-# A thread of pango that ends while LeakSanitizer stops all threads ends the program. So no test
-# looks for leaks of the drawing.
-os.environ['ASAN_OPTIONS'] = os.environ.get('ASAN_OPTIONS', '') + ':detect_leaks=0'
-
 dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
 
 

@@ -11,10 +11,6 @@ import subprocess
 
 from tool import DEALBOX, SET, assert_secret, deals, main, test
 
-# A thread of pango that ends while LeakSanitizer stops all threads ends the program. So no test
-# looks for leaks of the drawing.
-os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
-
 HANDS = "Q8.4.AQT3.AQT963 AKJ43.97652.4.K8 T9652.T3.K72.J52 7.AKQJ8.J9865.74"
 OTHER = "754.JT2.K732.AJ6 QJ9832..A9.KQT95 6.AQ86.QJT864.82 AKT.K97543.5.743"
 

@@ -73,11 +73,14 @@ static PangoLayout *layout_new(PangoContext *context, const char *font, bool bol
 struct shaper *shaper_new(const char *font, const char *language)
 {
 	struct shaper *shaper = g_new0(struct shaper, 1);
-	PangoFontMap *map = pango_cairo_font_map_new();
 	cairo_font_options_t *options = cairo_font_options_create();
 
-	shaper->context = pango_font_map_create_context(map);
-	g_object_unref(map);
+	/*
+	 * pango's own map of fonts, which stays until the program ends: with each map that is freed, a
+	 * thread of pango ends at some time, which nobody can await. LeakSanitizer, which stops all
+	 * threads when the program ends, may meet it half gone.
+	 */
+	shaper->context = pango_font_map_create_context(pango_cairo_font_map_get_default());
 	cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
 	cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
 	cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
