@@ -84,7 +84,7 @@ static struct sheet extreme(const struct words *words)
 
 static bool has_place(const struct box *box)
 {
-	return box->kind != BOX_OPEN && box->kind != BOX_CLOSE;
+	return box->kind != BOX_OPEN && box->kind != BOX_FIGURE && box->kind != BOX_CLOSE;
 }
 
 static void box_fail(const char *what, const struct layout *layout, const struct paper *paper,
@@ -131,6 +131,9 @@ static void elements_check(const struct boxes *page)
 		if (box->kind == BOX_OPEN) {
 			assert_true(depth < 16);
 			open[depth++] = box->text;
+		} else if (box->kind == BOX_FIGURE) {
+			assert_true(depth < 16 && *box->text);
+			open[depth++] = "Figure";
 		} else if (box->kind == BOX_CLOSE) {
 			assert_true(depth);
 			assert_string_equal(box->text, open[--depth]);
@@ -427,6 +430,60 @@ static void folded_tables(void **state)
 	rows_free(&rows);
 }
 
+/* Plots stand below their heading, inside the page, and do not touch what is below. */
+static void plots_between_tables(void **state)
+{
+	static const double sizes[][2] = { { 640, 150 }, { 574, 564 }, { 100, 2000 } };
+	struct sheet sheet = extreme(words_find("en"));
+	struct boxes page = { .ruler = &ruler };
+	struct rows rows = { 0 };
+	size_t figures = 0;
+
+	(void)state;
+	for (size_t n = 0; n < 12; n++) {
+		const double *size = sizes[n % 3];
+		struct plot *plot = plot_new(size[0], size[1]);
+
+		strcpy(plot->about, "what it shows");
+		plot_fill(plot, INK_FAINT, 0.5, 0, 0, size[0], size[1]);
+		plot_text(plot, ALIGN_RIGHT, size[0] / 2, size[1] - 12, size[0] / 2, 12, "%d ms", 12);
+		rows_begin(&rows, ROW_HEADING);
+		rows_cell(&rows, "heading");
+		rows_plot(&rows, plot);
+		rows_begin(&rows, ROW_TEXT);
+		rows_cell(&rows, "below");
+	}
+	assert_false(rows.failed);
+	sheet.rows = rows.list;
+	sheet.rows_count = rows.count;
+	tables_layout.fold(&sheet, &tables_layout, &ruler, paper_find("letter"));
+	for (size_t n = 0; n < pages_count(&sheet, &tables_layout); n++) {
+		double bottom = 0;
+
+		pages_make(&page, &sheet, &tables_layout, paper_find("letter"), n);
+		elements_check(&page);
+		for (size_t i = 0; i < page.count; i++) {
+			const struct box *box = &page.list[i];
+
+			if (box->kind == BOX_FIGURE) {
+				figures++;
+				assert_string_equal(page.list[i - 2].text, "heading");
+				box = &page.list[i + 1];
+				assert_true(box->kind == BOX_FILL && box->tint == 0.5);
+				assert_true(box->x >= PAGE_MARGIN && box->h > 50);
+				assert_true(box->x + box->w <= paper_find("letter")->w - PAGE_MARGIN);
+				bottom = box->y + box->h;
+				assert_true(bottom < paper_find("letter")->h - PAGE_MARGIN);
+			}
+			if (box->kind == BOX_TEXT && !strcmp(box->text, "below"))
+				assert_true(box->y >= bottom);
+		}
+	}
+	assert_int_equal(figures, 12);
+	boxes_free(&page);
+	rows_free(&rows);
+}
+
 /* libqpdf has all structure elements in memory, so a large set has few of them. */
 static void large_sets_have_few_elements(void **state)
 {
@@ -642,6 +699,7 @@ int main(void)
 		cmocka_unit_test(statistics_of_a_set),
 		cmocka_unit_test(long_tables),
 		cmocka_unit_test(folded_tables),
+		cmocka_unit_test(plots_between_tables),
 		cmocka_unit_test(large_sets_have_few_elements),
 		cmocka_unit_test(every_par_contract_is_there),
 		cmocka_unit_test(an_incomplete_deal_says_so),

@@ -20,8 +20,8 @@ def call(*words):
     return subprocess.run([COMPLIANCE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def tool(*words):
-    return subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
+def tool(*words, text=True):
+    return subprocess.run(words, stdout=subprocess.PIPE, text=text, check=True).stdout
 
 
 def content(path):
@@ -77,6 +77,11 @@ with Bench() as bench:
     tap.check("paper has each test", not missing, missing)
     tap.check("paper is tagged", all(" %s" % tag in elements for tag in ("H2 ", "Table ", "TR\n")) and
               "Acceptance of dealbox emulator" in tool("pdfinfo", pdf), repr(elements[:400]))
+    plain = tool("qpdf", "--qdf", "--object-streams=disable", "--no-original-object-ids", pdf, "-", text=False)
+    # as in the page, each with words for who does not see it
+    plots = content(page).count(b"<svg")
+    tap.check("paper has the plots of the page", plots > 0 and plain.count(b"/S /Figure") == plots and
+              plain.count(b"/Alt ") == plots and plain.count(b"Histogram of ") == content(page).count(b"Histogram of "), (plots, elements[-400:]))
     tool("qpdf", "--check", pdf)
     tool("pdftoppm", "-r", "300", "-png", "-f", "1", "-l", "1", "-singlefile", pdf, os.path.join(folder, "page"))
     code = tool("zbarimg", "-q", "--nodbus", "--raw", "-Sdisable", "-Sqrcode.enable", os.path.join(folder, "page.png"))
@@ -132,6 +137,16 @@ with Bench() as bench:
     result = call("print", "--paper", "letter", bench.json, pdf)
     tap.check("paper says that it is not signed", result.returncode == 0 and
               "Not signed" in tool("pdftotext", pdf, "-") and "612 x 792" in tool("pdfinfo", pdf), result)
+    report.whole.setdefault("measurements", {})["readings"] = [
+        {"reader": "camera", "expected": 3, "read": 29, "count": 4}, {"reader": "camera", "expected": 3, "read": 3,
+                                                                     "count": 90}]
+    read = os.path.join(bench.folder.name, "read.json")
+    with open(read, "w") as file:
+        json.dump(report.whole, file)
+    result = call("print", read, pdf)
+    plain = tool("qpdf", "--qdf", "--object-streams=disable", pdf, "-", text=False)
+    tap.check("paper has a matrix for the reader", result.returncode == 0 and plain.count(b"One square for each") == 1 and
+              "SA" in tool("pdftotext", pdf, "-"), result)
     result = call("verify", bench.json)
     tap.check("what is not signed is not verified", result.returncode == 1 and "not signed" in result.stderr,
               result)

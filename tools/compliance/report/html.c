@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
-
-#define BINS	40	/* of a histogram */
+#include "plots.h"
 
 static const char style[] =
 	"body{font:16px/1.45 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;"
@@ -170,38 +168,40 @@ static void put_acceptance(FILE *out, struct json_object *report)
 
 /* -- statistics ------------------------------------------------------------- */
 
-/* Squares of a 52 x 52 matrix (54 with jokers), darker the more often; the diagonal is grey */
-static void put_matrix_plot(FILE *out, const struct readings *readings)
+/* A plot as SVG. Frees it; NULL: out of memory. */
+static void put_plot(FILE *out, struct plot *plot)
 {
-	const unsigned int cell = 10, margin = 24, size = margin + cell * (READING_CARDS + 1);
+	static const char *const anchors[] = {
+		[ALIGN_LEFT] = "start", [ALIGN_CENTRE] = "middle", [ALIGN_RIGHT] = "end"
+	};
+	static const double shares[] = { [ALIGN_LEFT] = 0, [ALIGN_CENTRE] = 0.5, [ALIGN_RIGHT] = 1 };
 
-	fprintf(out, "<svg role=\"img\" viewBox=\"0 0 %u %u\" width=\"%u\" xmlns=\"http://www.w3.org/2000/svg\">"
-		"<title>Matrix of readings</title><desc>One square for each pair of a card in the deck "
-		"(row) and the card that was read (column). The table below has all errors.</desc>\n",
-		size, size, size);
-	for (unsigned int i = 0; i < READING_CARDS; i++) {
-		fprintf(out, "<text x=\"%u\" y=\"%u\" font-size=\"8\" text-anchor=\"end\">", margin - 2,
-			margin + i * cell + 8);
-		put(out, i < DEALBOX_CARDS ? dealbox_card_name(i) : "jk");
-		fputs("</text>", out);
-		if (i % 13 == 0) {
-			fprintf(out, "<text x=\"%u\" y=\"%u\" font-size=\"8\">", margin + i * cell,
-				margin - 4);
-			put(out, i < DEALBOX_CARDS ? dealbox_card_name(i) : "jk");
-			fputs("</text>", out);
+	if (!plot)
+		return;
+	fprintf(out, "<svg role=\"img\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "
+		"xmlns=\"http://www.w3.org/2000/svg\"><title>", plot->w, plot->h, plot->w);
+	put(out, plot->title);
+	fputs("</title><desc>", out);
+	put(out, plot->about);
+	fputs("</desc>\n", out);
+	for (size_t i = 0; i < plot->count; i++) {
+		const struct plot_mark *mark = &plot->marks[i];
+		const unsigned char *colour = ink_colours[mark->ink];
+
+		if (!*mark->text) {
+			fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+				"fill=\"#%02x%02x%02x\" fill-opacity=\"%.2f\"/>", mark->x, mark->y, mark->w,
+				mark->h, colour[0], colour[1], colour[2], mark->tint);
+			continue;
 		}
+		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.0f\" text-anchor=\"%s\">",
+			mark->x + shares[mark->align] * mark->w, mark->y + 0.8 * mark->h, mark->h,
+			anchors[mark->align]);
+		put(out, mark->text);
+		fputs("</text>", out);
 	}
-	fprintf(out, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" fill=\"none\" stroke=\"#767676\"/>\n",
-		margin, margin, cell * (READING_CARDS + 1), cell * READING_CARDS);
-	for (unsigned int i = 0; i < READING_CARDS; i++)
-		for (unsigned int j = 0; j <= READING_NONE; j++)
-			if (readings->count[i][j])
-				fprintf(out, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" "
-					"fill=\"%s\" fill-opacity=\"%.2f\"/>", margin + j * cell,
-					margin + i * cell, cell, cell, i == j ? "#767676" :
-					j == READING_NONE ? "#7a4a00" : "#a40000", i == j ? 0.5 :
-					fmin(1, 0.4 + 0.1 * readings->count[i][j]));
 	fputs("</svg>\n", out);
+	plot_free(plot);
 }
 
 static void put_misread_table(FILE *out, const struct readings *readings, double confidence)
@@ -263,7 +263,7 @@ static void put_readers(FILE *out, struct json_object *report)
 		fputs("</tr>\n<tr><th scope=\"row\">not read</th>", out);
 		put_share(out, readings->unread, confidence);
 		fputs("</tr>\n</tbody></table>\n", out);
-		put_matrix_plot(out, readings);
+		put_plot(out, plot_of_readings(readings));
 		put_misread_table(out, readings, confidence);
 		free(readings);
 	}
@@ -296,37 +296,6 @@ static void put_gates(FILE *out, struct json_object *report)
 		fputs("</tr>\n", out);
 	}
 	fputs("</tbody></table>\n", out);
-}
-
-static void put_histogram(FILE *out, const char *name, const char *unit, const double *values,
-			  size_t count)
-{
-	const unsigned int width = 640, height = 160, base = 130;
-	const double low = values[0], high = values[count - 1];
-	const double span = high > low ? high - low : 1;
-	size_t bins[BINS] = { 0 }, most = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		size_t bin = (size_t)((values[i] - low) / span * BINS);
-
-		bin = bin < BINS ? bin : BINS - 1;
-		bins[bin]++;
-		most = bins[bin] > most ? bins[bin] : most;
-	}
-	fprintf(out, "<svg role=\"img\" viewBox=\"0 0 %u %u\" width=\"%u\" "
-		"xmlns=\"http://www.w3.org/2000/svg\"><title>", width, height, width);
-	put(out, name);
-	fprintf(out, "</title><desc>Histogram of %zu values from %.6g to %.6g %s. The table has the "
-		"quantiles.</desc>\n", count, low, high, unit);
-	for (size_t i = 0; i < BINS; i++)
-		if (bins[i])
-			fprintf(out, "<rect x=\"%zu\" y=\"%.1f\" width=\"%u\" height=\"%.1f\" fill=\"#274f87\"/>",
-				i * width / BINS, base - 120.0 * (double)bins[i] / (double)most, width / BINS - 1,
-				120.0 * (double)bins[i] / (double)most);
-	fprintf(out, "<path d=\"M0 %u H%u\" stroke=\"#1a1a1a\"/>"
-		"<text x=\"0\" y=\"%u\" font-size=\"12\">%.4g %s</text>"
-		"<text x=\"%u\" y=\"%u\" font-size=\"12\" text-anchor=\"end\">%.4g %s</text></svg>\n",
-		base, width, height - 12, low, unit, width, height - 12, high, unit);
 }
 
 static void put_times(FILE *out, struct json_object *report)
@@ -367,7 +336,7 @@ static void put_times(FILE *out, struct json_object *report)
 		fputs("<h4>", out);
 		put(out, report_distributions[i].name);
 		fputs("</h4>\n", out);
-		put_histogram(out, report_distributions[i].name, report_distributions[i].unit, values[i], count[i]);
+		put_plot(out, plot_of_values(&report_distributions[i], values[i], count[i]));
 		if (!strcmp(report_distributions[i].key, "card_ms") && values[i][count[i] - 1] > 0) {
 			double sum = 0;
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A report as tables for paper. The same facts as in html.c, without its plots. */
+/* A report as tables and plots for paper: the same facts as in html.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "paper.h"
+#include "plots.h"
 
 #define WORD_MAX	64	/* characters; a longer one may be folded */
 #define CELL_MAX	1500	/* bytes, so that a row fits on a page */
@@ -107,6 +108,15 @@ static void share_row(struct rows *rows, const char *name, struct share share, d
 	rows_begin(rows, ROW_CELLS);
 	text_cell(rows, name);
 	share_cells(rows, share, confidence);
+}
+
+/* A plot, which the row owns; NULL: out of memory */
+static void plot_add(struct rows *rows, struct plot *plot)
+{
+	if (plot)
+		rows_plot(rows, plot);
+	else
+		rows->failed = true;
 }
 
 static void words_cell(struct rows *rows, struct json_object *list)
@@ -260,6 +270,7 @@ static void readers_add(struct rows *rows, struct json_object *report)
 		names(rows, error_shares, columns);
 		share_row(rows, "read as another card", readings->misread, confidence);
 		share_row(rows, "not read", readings->unread, confidence);
+		plot_add(rows, plot_of_readings(readings));
 		misread_add(rows, readings, confidence);
 	}
 	free(readings);
@@ -288,33 +299,44 @@ static void gates_add(struct rows *rows, struct json_object *report)
 	}
 }
 
+static void time_row(struct rows *rows, const struct report_distribution *distribution, const double *values,
+		     size_t count)
+{
+	static const double quantiles[] = { 0, 0.5, 0.95, 0.99, 1 };
+
+	rows_begin(rows, ROW_CELLS);
+	rows_cell(rows, "%s", distribution->name);
+	rows_cell(rows, "%zu", count);
+	for (size_t q = 0; q < sizeof(quantiles) / sizeof(*quantiles); q++)
+		rows_cell(rows, "%.4g %s", statistics_quantile(values, count, quantiles[q]), distribution->unit);
+}
+
 static void times_add(struct rows *rows, struct json_object *report)
 {
 	static const char *const columns[] = {
 		"Time", "Values", "Least", "Median", "95 %", "99 %", "Most", NULL
 	};
-	static const double quantiles[] = { 0, 0.5, 0.95, 0.99, 1 };
+	double *values[REPORT_DISTRIBUTIONS];
+	size_t count[REPORT_DISTRIBUTIONS];
 	bool any = false;
 
 	for (size_t i = 0; i < REPORT_DISTRIBUTIONS; i++) {
-		const struct report_distribution *distribution = &report_distributions[i];
-		size_t count;
-		double *values = report_values(report, distribution->key, &count);
-
-		if (!values)
+		values[i] = report_values(report, report_distributions[i].key, &count[i]);
+		if (!values[i])
 			continue;
 		if (!any) {
 			heading(rows, "Times");
 			names(rows, times_shares, columns);
 		}
 		any = true;
-		rows_begin(rows, ROW_CELLS);
-		rows_cell(rows, "%s", distribution->name);
-		rows_cell(rows, "%zu", count);
-		for (size_t q = 0; q < sizeof(quantiles) / sizeof(*quantiles); q++)
-			rows_cell(rows, "%.4g %s", statistics_quantile(values, count, quantiles[q]),
-				  distribution->unit);
-		free(values);
+		time_row(rows, &report_distributions[i], values[i], count[i]);
+	}
+	for (size_t i = 0; i < REPORT_DISTRIBUTIONS; i++) {
+		if (!values[i])
+			continue;
+		heading(rows, report_distributions[i].name);
+		plot_add(rows, plot_of_values(&report_distributions[i], values[i], count[i]));
+		free(values[i]);
 	}
 }
 

@@ -94,6 +94,11 @@ void boxes_open(struct boxes *boxes, const char *element)
 	box_add(boxes, (struct box){ .kind = BOX_OPEN }, element);
 }
 
+void boxes_figure(struct boxes *boxes, const char *about)
+{
+	box_add(boxes, (struct box){ .kind = BOX_FIGURE }, about);
+}
+
 void boxes_close(struct boxes *boxes, const char *element)
 {
 	box_add(boxes, (struct box){ .kind = BOX_CLOSE }, element);
@@ -102,7 +107,14 @@ void boxes_close(struct boxes *boxes, const char *element)
 void boxes_shape(struct boxes *boxes, enum box_kind kind, enum ink ink, double x, double y, double w,
 		 double h)
 {
-	box_add(boxes, (struct box){ .kind = kind, .ink = ink, .x = x, .y = y, .w = w, .h = h }, NULL);
+	box_add(boxes, (struct box){ .kind = kind, .ink = ink, .x = x, .y = y, .w = w, .h = h, .tint = 1 },
+		NULL);
+}
+
+void boxes_tint(struct boxes *boxes, enum ink ink, double tint, double x, double y, double w, double h)
+{
+	box_add(boxes, (struct box){ .kind = BOX_FILL, .ink = ink, .x = x, .y = y, .w = w, .h = h,
+				     .tint = tint }, NULL);
 }
 
 void boxes_qr(struct boxes *boxes, double x, double y, double size, const char *text)

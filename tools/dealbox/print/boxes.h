@@ -26,9 +26,10 @@ struct face {
 
 enum box_kind {
 	BOX_OPEN,	/* begins the structure element named text; it has no place */
-	BOX_CLOSE,	/* ends it */
+	BOX_FIGURE,	/* begins a figure, which text describes; BOX_CLOSE "Figure" ends it */
+	BOX_CLOSE,	/* ends an element */
 	BOX_TEXT,	/* one line */
-	BOX_FILL,	/* a filled rectangle */
+	BOX_FILL,	/* a filled rectangle, of a tint */
 	BOX_FRAME,	/* its outline, drawn inside */
 	BOX_LOGO,
 	BOX_QR,		/* text as a QR code */
@@ -40,6 +41,7 @@ struct box {
 	enum ink ink;
 	struct face face;
 	double x, y, w, h;
+	double tint;	/* the share of ink; 1 = all of it */
 	const char *text;
 };
 
@@ -66,11 +68,16 @@ void boxes_clear(struct boxes *boxes);
 void boxes_free(struct boxes *boxes);
 
 void boxes_open(struct boxes *boxes, const char *element);
+/* Begins a figure. Who hears the page hears the words instead of what is drawn until boxes_close(). */
+void boxes_figure(struct boxes *boxes, const char *about);
 void boxes_close(struct boxes *boxes, const char *element);
 
 /* Adds a box without text. */
 void boxes_shape(struct boxes *boxes, enum box_kind kind, enum ink ink, double x, double y, double w,
 		 double h);
+
+/* Adds a filled rectangle of a lighter ink. */
+void boxes_tint(struct boxes *boxes, enum ink ink, double tint, double x, double y, double w, double h);
 
 /* Adds a QR code of text. */
 void boxes_qr(struct boxes *boxes, double x, double y, double size, const char *text);

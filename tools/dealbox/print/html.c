@@ -180,6 +180,8 @@ static void rows_put(FILE *out, const struct sheet *sheet)
 			element_put(out, "<h2>", row->cells[0], "</h2>\n");
 		else if (row->kind == ROW_TEXT)
 			element_put(out, "<p>", row->cells[0], "</p>\n");
+		else if (row->kind == ROW_PLOT)
+			element_put(out, "<p>", row->plot->about, "</p>\n");
 		else
 			cells_put(out, row);
 	}

@@ -42,11 +42,24 @@ void rows_cell(struct rows *rows, const char *format, ...)
 	va_end(list);
 }
 
+void rows_plot(struct rows *rows, struct plot *plot)
+{
+	const size_t before = rows->count;
+
+	rows_begin(rows, ROW_PLOT);
+	if (rows->count > before)
+		rows->list[before].plot = plot;
+	else
+		plot_free(plot);
+}
+
 void rows_free(struct rows *rows)
 {
-	for (size_t i = 0; i < rows->count; i++)
+	for (size_t i = 0; i < rows->count; i++) {
 		for (size_t cell = 0; cell < CELLS_MAX; cell++)
 			free(rows->list[i].cells[cell]);
+		plot_free(rows->list[i].plot);
+	}
 	free(rows->list);
 	*rows = (struct rows){ 0 };
 }

@@ -18,6 +18,9 @@ struct rows {
 void rows_begin(struct rows *rows, enum row_kind kind);
 void rows_cell(struct rows *rows, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Adds a plot, and takes it over. */
+void rows_plot(struct rows *rows, struct plot *plot);
+
 void rows_free(struct rows *rows);
 
 #endif

@@ -6,6 +6,7 @@
 #include <dealbox/deal.h>
 
 #include "double-dummy/double-dummy.h"
+#include "plot.h"
 #include "words.h"
 
 struct sheet_board {
@@ -24,12 +25,14 @@ enum row_kind {
 	ROW_NAMES,		/* names of the columns */
 	ROW_CELLS,
 	ROW_TEXT,		/* one cell: a paragraph */
+	ROW_PLOT,		/* no cell: a plot */
 };
 struct sheet_row {
 	enum row_kind kind;
 	char *cells[CELLS_MAX];
 	const unsigned char *shares;	/* of each cell in the width; NULL = equal */
-	unsigned int lines;		/* of its cells, once they are folded for a page; 0 = one */
+	unsigned int lines;		/* that it takes, once it is folded for a page; 0 = one */
+	struct plot *plot;
 };
 
 struct sheet {

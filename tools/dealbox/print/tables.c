@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tables: rows of cells, which may have several lines, and paragraphs between them. Names of columns
+ * Tables: rows of cells, which may have several lines, with paragraphs and plots between them. Names of columns
  * are repeated on each page. A heading, or the names of columns, stay with the row below.
  */
+#include <math.h>
 #include <string.h>
 
 #include "pages.h"
@@ -10,6 +11,7 @@
 #define HEADING		1.3	/* size of a heading */
 #define STEP		1.35	/* height of a line, in lines of text */
 #define LINES_ON_PAGE	46
+#define PLOT_WIDTH	0.75	/* of the width of the page */
 
 static size_t cells_of(const struct sheet_row *row)
 {
@@ -75,6 +77,15 @@ static double step_of(const struct area *area)
 	return area->h / (LINES_ON_PAGE + 1);
 }
 
+/* Lines that a plot takes. It is drawn smaller if they are lower on the page. */
+static unsigned int plot_lines(const struct plot *plot, const struct layout *layout, const struct paper *paper)
+{
+	const double step = (paper->h - 2 * PAGE_MARGIN) / (LINES_ON_PAGE + 1);
+	const double h = PLOT_WIDTH * (paper->w - 2 * PAGE_MARGIN) * plot->h / plot->w;
+
+	return (unsigned int)fmin(ceil(h / step), layout->rows - 3);
+}
+
 static void tables_fold(const struct sheet *sheet, const struct layout *layout, const struct ruler *ruler,
 			const struct paper *paper)
 {
@@ -84,6 +95,8 @@ static void tables_fold(const struct sheet *sheet, const struct layout *layout, 
 		struct sheet_row *row = &sheet->rows[i];
 		const struct face face = { .size = layout->size };
 
+		if (row->kind == ROW_PLOT)
+			row->lines = plot_lines(row->plot, layout, paper);
 		if (row->kind != ROW_CELLS && row->kind != ROW_TEXT)
 			continue;
 		for (size_t cell = 0; cell < cells_of(row); cell++) {
@@ -190,12 +203,35 @@ static void text_add(struct boxes *boxes, const struct sheet_row *row, const str
 	boxes_close(boxes, "P");
 }
 
+/* With a gap below */
+static void plot_add(struct boxes *boxes, const struct sheet_row *row, const struct area *area, double size)
+{
+	const struct plot *plot = row->plot;
+	const double h = row->lines * area->h - GAP;
+	const double scale = fmin(PLOT_WIDTH * area->w / plot->w, h / plot->h);
+
+	(void)size;
+	boxes_figure(boxes, plot->about);
+	for (size_t i = 0; i < plot->count; i++) {
+		const struct plot_mark *mark = &plot->marks[i];
+		const double x = area->x + scale * mark->x, y = area->y + scale * mark->y;
+
+		if (!*mark->text)
+			boxes_tint(boxes, mark->ink, mark->tint, x, y, scale * mark->w, scale * mark->h);
+		else
+			boxes_line(boxes, &(struct line){ .ink = mark->ink, .align = mark->align,
+				.face = { .size = scale * mark->h / boxes_height(boxes, 1) }, .x = x, .y = y,
+				.w = scale * mark->w }, "%s", mark->text);
+	}
+	boxes_close(boxes, "Figure");
+}
+
 static void row_add(struct boxes *boxes, const struct sheet_row *row, const struct area *area, double size)
 {
 	static void (*const adds[])(struct boxes *boxes, const struct sheet_row *row,
 				    const struct area *area, double size) = {
 		[ROW_HEADING] = heading_add, [ROW_NAMES] = cells_add, [ROW_CELLS] = cells_add,
-		[ROW_TEXT] = text_add,
+		[ROW_TEXT] = text_add, [ROW_PLOT] = plot_add,
 	};
 
 	adds[row->kind](boxes, row, area, size);

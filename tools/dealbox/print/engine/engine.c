@@ -27,6 +27,8 @@ struct drawing {
 	struct logo *logo;
 	char *language;
 	bool dated;
+	struct figures figures;
+	bool failed;	/* out of memory */
 };
 
 static void buffer_wipe(struct buffer *buffer)
@@ -93,6 +95,9 @@ static void drawing_free(struct drawing *drawing)
 	logo_free(drawing->logo);
 	buffer_wipe(&drawing->pdf);
 	free(drawing->language);
+	for (size_t i = 0; i < drawing->figures.count; i++)
+		free(drawing->figures.about[i]);
+	free(drawing->figures.about);
 	free(drawing);
 }
 
@@ -138,16 +143,37 @@ static void drawing_logo(struct drawing *drawing, double *w, double *h)
 		logo_size(drawing->logo, w, h);
 }
 
-static void ink_set(cairo_t *cr, enum ink ink)
+/* On white paper; of an opaque colour, since not all printers know transparency. */
+static void tint_set(cairo_t *cr, enum ink ink, double tint)
 {
 	const unsigned char *colour = ink_colours[ink];
 
-	cairo_set_source_rgb(cr, colour[0] / 255.0, colour[1] / 255.0, colour[2] / 255.0);
+	cairo_set_source_rgb(cr, 1 - tint * (1 - colour[0] / 255.0), 1 - tint * (1 - colour[1] / 255.0),
+			     1 - tint * (1 - colour[2] / 255.0));
+}
+
+static void ink_set(cairo_t *cr, enum ink ink)
+{
+	tint_set(cr, ink, 1);
 }
 
 static void open_draw(struct drawing *drawing, const struct box *box)
 {
 	cairo_tag_begin(drawing->cr, box->text, NULL);
+}
+
+static void figure_draw(struct drawing *drawing, const struct box *box)
+{
+	struct figures *figures = &drawing->figures;
+	char **about = reallocarray(figures->about, figures->count + 1, sizeof(*about));
+
+	cairo_tag_begin(drawing->cr, "Figure", NULL);
+	drawing->failed |= !about;
+	if (!about)
+		return;
+	figures->about = about;
+	about[figures->count] = strdup(box->text);
+	drawing->failed |= !about[figures->count++];
 }
 
 static void close_draw(struct drawing *drawing, const struct box *box)
@@ -164,7 +190,7 @@ static void text_draw(struct drawing *drawing, const struct box *box)
 
 static void fill_draw(struct drawing *drawing, const struct box *box)
 {
-	ink_set(drawing->cr, box->ink);
+	tint_set(drawing->cr, box->ink, box->tint);
 	cairo_rectangle(drawing->cr, box->x, box->y, box->w, box->h);
 	cairo_fill(drawing->cr);
 }
@@ -217,8 +243,8 @@ static void qr_box_draw(struct drawing *drawing, const struct box *box)
 }
 
 static void (*const draws[])(struct drawing *drawing, const struct box *box) = {
-	[BOX_OPEN] = open_draw, [BOX_CLOSE] = close_draw, [BOX_TEXT] = text_draw,
-	[BOX_FILL] = fill_draw, [BOX_FRAME] = frame_draw, [BOX_LOGO] = logo_box_draw,
+	[BOX_OPEN] = open_draw, [BOX_FIGURE] = figure_draw, [BOX_CLOSE] = close_draw,
+	[BOX_TEXT] = text_draw, [BOX_FILL] = fill_draw, [BOX_FRAME] = frame_draw, [BOX_LOGO] = logo_box_draw,
 	[BOX_QR] = qr_box_draw, [BOX_PATTERN] = pattern_draw,
 };
 
@@ -238,7 +264,7 @@ static int drawing_page(struct drawing *drawing, const struct boxes *boxes)
 	for (size_t i = 0; i < boxes->count; i++)
 		draws[boxes->list[i].kind](drawing, &boxes->list[i]);
 	cairo_show_page(drawing->cr);
-	return cairo_status(drawing->cr) ? -ENOMEM : 0;
+	return cairo_status(drawing->cr) || drawing->failed ? -ENOMEM : 0;
 }
 
 static int drawing_end(struct drawing *drawing, void **data, size_t *size)
@@ -246,8 +272,8 @@ static int drawing_end(struct drawing *drawing, void **data, size_t *size)
 	cairo_surface_finish(drawing->surface);
 	if (cairo_surface_status(drawing->surface))
 		return -ENOMEM;
-	return pdf_finish(drawing->pdf.data, drawing->pdf.size, drawing->language, drawing->dated, data,
-			  size);
+	return pdf_finish(drawing->pdf.data, drawing->pdf.size, drawing->language, drawing->dated,
+			  &drawing->figures, data, size);
 }
 
 extern const struct print_engine dealbox_print_engine;

@@ -12,7 +12,7 @@
 
 #define ENGINE_FILE	"dealbox-print.so"
 #define ENGINE_SYMBOL	"dealbox_print_engine"
-#define ENGINE_VERSION	2
+#define ENGINE_VERSION	3
 
 struct drawing;
 
