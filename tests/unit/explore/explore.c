@@ -1014,15 +1014,15 @@ static bool walk(unsigned int depth)
 #define AUTO	DEALBOX_JOB_AUTO_START
 
 static const struct plan_of_walk walks_to_do[] = {
-	{ "two faults", true, KIND_STORED, AUTO, 2, 0, 0, 25, 31, NULL },
-	{ "a fault, and a program that dies", true, KIND_STORED, AUTO, 1, 1, 0, 35, 56, NULL },
+	{ "two faults", true, KIND_STORED, AUTO, 2, 0, 0, 24, 31, NULL },
+	{ "a fault, and a program that dies", true, KIND_STORED, AUTO, 1, 1, 0, 32, 56, NULL },
 	{ "the same without a driver", false, KIND_STORED, AUTO, 1, 1, 0, 35, 60, NULL },
-	{ "a fault, and a loss of power", true, KIND_STORED, AUTO, 1, 0, 1, 28, 41, NULL },
-	{ "two faults, a loss of power, a program that dies", true, KIND_STORED, AUTO, 2, 1, 1, 15,
+	{ "a fault, and a loss of power", true, KIND_STORED, AUTO, 1, 0, 1, 26, 41, NULL },
+	{ "two faults, a loss of power, a program that dies", true, KIND_STORED, AUTO, 2, 1, 1, 14,
 	  20, NULL },
-	{ "a fault, and each board is started by hand", true, KIND_STORED, 0, 1, 0, 0, 44, 68,
+	{ "a fault, and each board is started by hand", true, KIND_STORED, 0, 1, 0, 0, 40, 68,
 	  NULL },
-	{ "a program that dies, and a loss of power", true, KIND_STORED, AUTO, 0, 1, 1, 42, 70,
+	{ "a program that dies, and a loss of power", true, KIND_STORED, AUTO, 0, 1, 1, 38, 70,
 	  NULL },
 	{ "a late report, a board that comes back, a program that dies", true, KIND_STORED, AUTO, 2,
 	  1, 0, 36, 44, late_and_back },
@@ -1037,10 +1037,10 @@ static const struct plan_of_walk walks_to_do[] = {
 	  NULL },
 	{ "with a lock: a fault, and a loss of power", true, KIND_LOCKED, AUTO, 1, 0, 1, 24, 40,
 	  NULL },
-	{ "by position: two faults", true, KIND_POSITION, DEALBOX_JOB_BY_POSITION, 2, 0, 0, 22, 29,
+	{ "by position: two faults", true, KIND_POSITION, DEALBOX_JOB_BY_POSITION, 2, 0, 0, 20, 29,
 	  NULL },
 	{ "by position: a fault, and a program that dies", true, KIND_POSITION,
-	  DEALBOX_JOB_BY_POSITION, 1, 1, 0, 32, 50, NULL },
+	  DEALBOX_JOB_BY_POSITION, 1, 1, 0, 29, 50, NULL },
 };
 
 #define WALKS	(sizeof(walks_to_do) / sizeof(walks_to_do[0]))
