@@ -465,27 +465,6 @@ def test_two_machines_share_a_job(w):
     w.check()
 
 
-def test_no_card_waits_for_the_clock(w):
-    """
-    Where the service says through which gate a card goes, it is read at once: other machines are every 20 ms,
-    and this one waits for 15. A computer that is busy may be late all the same, but not in every board.
-    """
-    w.add_emulator('QUICK', '--speed', '0', '--kind', 'routed', '--gate-deadline', '15000')
-    w.write_config()
-    w.daemon.send_signal(1)
-    path = '/io/dealbox1/machine/QUICK'
-    wait('the machine', lambda: path in w.machines())
-    number, _ = w.add_set('quick')
-    late = [0]
-    while len(late) < 10 and late[-1:] != late[-2:-1]:
-        w.deal(w.add_job(number, [1], automatic_start=True, replay=True, machines=dbus.Array(['QUICK'], signature='s')))
-        late.append(int(w.object(path, 'Machine').GetCounters()['gates-late']))
-    w.tell('QUICK', 'unplug')
-    wait('the cable', lambda: not w.machines()[path]['Present'])
-    assert late[-1] == late[-2], 'gates that were late, after each board: %s' % late
-    w.check()
-
-
 def test_a_job_is_kept_to_its_machines(w):
     """It waits for a machine that is not there, over a restart; another machine does what comes after it."""
     routed = '/io/dealbox1/machine/ROUTED'
