@@ -96,6 +96,8 @@ static void restart(struct device *d)
 	memset(&d->frames, 0, sizeof(d->frames));
 	d->stream_length = 0;
 	d->kept_length = 0;
+	if (machine_stream())
+		machine_stream()->reset(d->machine, false);
 }
 
 void device_detach(struct device *d)
@@ -289,6 +291,8 @@ static int endpoint_feature(struct device *d, uint16_t feature, uint16_t address
 	/* R-S1-3: an incomplete frame is discarded */
 	if (!set && address == DEVICE_EP_BULK_OUT && !BROKEN(d, frame_kept))
 		memset(&d->frames, 0, sizeof(d->frames));
+	if (!set && address == DEVICE_EP_BULK_OUT && machine_stream())
+		machine_stream()->reset(d->machine, true);
 	return 0;
 }
 
@@ -655,6 +659,10 @@ static void receive_frames(struct device *d, uint64_t now, const uint8_t *data, 
 {
 	struct frame frame;
 
+	if (machine_stream()) {
+		machine_stream()->take(d->machine, data, length);
+		return;
+	}
 	if (BROKEN(d, frame_whole))
 		memset(&d->frames, 0, sizeof(d->frames));
 	while (BROKEN(d, frame_skipped) && length >= FRAME_BYTES(0) && data[0] == 0xdb &&
@@ -792,6 +800,8 @@ static size_t fetch_stream(struct device *d, uint8_t *buf, size_t size)
 {
 	uint8_t frame[FRAME_SPOILT_MAX];
 
+	if (machine_stream())
+		return machine_stream()->give(d->machine, buf, size);
 	/* Take only what fits: the machine must not run ahead of the host. */
 	while (d->stream_length < size && stream_has_room(d) &&
 	       !(BROKEN(d, frame_waits) && !d->stream_length) &&
@@ -807,7 +817,8 @@ static size_t fetch_stream(struct device *d, uint8_t *buf, size_t size)
 
 static uint64_t stream_at(const struct device *d)
 {
-	uint64_t at = d->stream_length ? 0 : BROKEN(d, frame_waits) ? MACHINE_NEVER :
+	uint64_t at = machine_stream() ? machine_stream()->ready(d->machine) ? 0 : MACHINE_NEVER :
+		d->stream_length ? 0 : BROKEN(d, frame_waits) ? MACHINE_NEVER :
 		machine_fetch_at(d->machine);
 	unsigned int i;
 

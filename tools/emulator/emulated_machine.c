@@ -193,6 +193,11 @@ void machine_suspended(struct machine *m)
 		m->queue_count = 0;
 }
 
+const struct machine_stream *machine_stream(void)
+{
+	return NULL;
+}
+
 uint64_t machine_fetch_at(const struct machine *m)
 {
 	return m->queue_count ? m->events_at : MACHINE_NEVER;

@@ -7,6 +7,7 @@
 
 #include "core.h"
 #include "reader.h"
+#include "serial.h"
 
 static volatile struct {
 	uint32_t clock, sensors;
@@ -47,6 +48,7 @@ static const struct core_config config = {
 
 static struct core core;
 static struct reader reader;
+static struct serial serial;
 
 int main(void)
 {
@@ -60,12 +62,17 @@ int main(void)
 		return 1;
 	core_start(&core, &config, &orders, NULL, hardware.clock, &sensors, slots);
 	core_configure(&core);
+	serial_reset(&serial);
 	while (hardware.sensors) {
 		core_clock(&core, hardware.clock);
 		core_control(&core, packet, packet, 16, packet);
 		core_bulk(&core, packet, 64);
 		core_gate(&core, packet, 16);
 		core_event(&core, packet);
+		serial_discard(&serial);
+		serial_take(&serial, &core, packet, sizeof(packet));
+		if (serial_is_ready(&serial, &core))
+			serial_give(&serial, &core, packet, sizeof(packet));
 		core_board(&core, packet[0], 0);
 		core_cover(&core, packet[1]);
 		core_hopper(&core, packet[2]);

@@ -8,6 +8,7 @@
  * changes a transfer is the device's. What changes an event on its way is ignored, and so are mutants.
  */
 #include "core.h"
+#include "serial.h"
 #include "sign.h"
 
 #include <errno.h>
@@ -44,6 +45,7 @@ struct machine {
 	struct core_orders orders;
 	struct core_attest attest;
 	struct core core;
+	struct serial serial;
 	struct signer signer;
 	uint8_t slots[RECORD_SLOTS][RECORD_BYTES];
 	struct machine_memory memory;	/* what the newest slot holds */
@@ -729,6 +731,37 @@ bool machine_wakes(const struct machine *m)
 void machine_suspended(struct machine *m)
 {
 	(void)m;
+}
+
+static void stream_reset(struct machine *m, bool out)
+{
+	if (out)
+		serial_discard(&m->serial);
+	else
+		serial_reset(&m->serial);
+}
+
+static void stream_take(struct machine *m, const uint8_t *data, size_t length)
+{
+	serial_take(&m->serial, &m->core, data, length);
+	look_at_core(m);
+}
+
+static size_t stream_give(struct machine *m, uint8_t *buf, size_t size)
+{
+	return serial_give(&m->serial, &m->core, buf, size);
+}
+
+static bool stream_ready(const struct machine *m)
+{
+	return serial_is_ready(&m->serial, &m->core);
+}
+
+const struct machine_stream *machine_stream(void)
+{
+	static const struct machine_stream stream = { stream_reset, stream_take, stream_give, stream_ready };
+
+	return &stream;
 }
 
 /* --- the operator -------------------------------------------------------------------------------- */
