@@ -334,6 +334,20 @@ const DealboxVerify = (() => {
 		opening: hex(body.take('opening'), 32),
 	});
 
+	/* What the statement of a certificate says, whose key is trusted */
+	const readStatement = (c) => {
+		const statement = fromHex(c.statement);
+		const key = fromHex(c.key);
+
+		c.emulated = (statement[6] & 1) === 1;
+		c.later = statement[5] !== 1 || statement[7] !== 0 || (statement[6] & ~3) !== 0 ||
+			!isZero(statement.subarray(28, 32));
+		c.counter = le32(statement, 16);
+		c.attested = signed(fromHex(c.attestation), join(bytesOf(ATTESTED), statement), key) &&
+			textOf(statement.subarray(0, 4)) === 'DBXA' &&
+			same(statement.subarray(8, 16), blake2b(key).subarray(0, 8));
+	};
+
 	/*
 	 * Read one text of a file of certificates, made for a manifest of that version. Return what it says;
 	 * or { defect }. The leaf is its hash in the log.
@@ -359,12 +373,8 @@ const DealboxVerify = (() => {
 			read.signer = signer;
 			read.hash = hexOf(sha256(bytes));
 			read.leaf = sha256(join(Uint8Array.of(0), bytes));
-			if (read.statement) {
-				const statement = fromHex(read.statement);
-
-				read.emulated = (statement[6] & 1) === 1;
-				read.counter = le32(statement, 16);
-			}
+			if (read.statement)
+				readStatement(read);
 			return read;
 		} catch (error) {
 			if (!(error instanceof Defect))
@@ -554,18 +564,16 @@ const DealboxVerify = (() => {
 	};
 
 	/*
-	 * Compare what the machine signed with the published deal; the key is trusted. Return proven, differs
-	 * or unclear; null: the deal is not known.
+	 * Compare what the machine signed with the published deal. Return proven, differs or unclear; null: the
+	 * deal is not known.
 	 */
-	const compare = (c, key, seats, salt) => {
+	const compare = (c, seats, salt) => {
 		const statement = fromHex(c.statement);
 		const digest = statement.subarray(32, 64);
 
-		if (!signed(fromHex(c.attestation), join(bytesOf(ATTESTED), statement), key) ||
-		    textOf(statement.subarray(0, 4)) !== 'DBXA' ||
-		    !same(statement.subarray(8, 16), blake2b(key).subarray(0, 8)))
+		if (!c.attested)
 			return 'differs';
-		if (statement[5] !== 1 || statement[7] || statement[6] & ~3 || !isZero(statement.subarray(28, 32)))
+		if (c.later)
 			return 'unclear';
 		if (le32(statement, 20) !== c.insertion)
 			return 'differs';
@@ -589,7 +597,7 @@ const DealboxVerify = (() => {
 		const salt = opening ? saltOf(c, fromHex(opening)) : null;
 		const opens = salt && seats ? planCommitment(c, seats, salt) === c.plan : null;
 
-		return { opens, comparison: c.key ? compare(c, fromHex(c.key), seats, salt) : null };
+		return { opens, comparison: c.key ? compare(c, seats, salt) : null };
 	};
 
 	/* -- everything ------------------------------------------------------------------- */
@@ -850,7 +858,8 @@ const DealboxVerify = (() => {
 	/* Insertions and counters that are missing, or there twice */
 	const judgeNumbers = (certificates, find, bad) => {
 		const dealt = certificates.filter((c) => c.by !== 'hand');
-		const withWord = dealt.filter((c) => c.key);
+		/* with any other statement, whoever makes it up could fill the place of a board that was left out */
+		const withWord = dealt.filter((c) => c.attested && !c.later);
 		const twice = new Set();
 
 		neighbours(dealt, (c) => c.machine, (c) => c.insertion, (a, b, within) => {

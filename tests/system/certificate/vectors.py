@@ -442,6 +442,40 @@ def numbers():
         "counter-gap-self-declared", "a self-declared key signed a deal that has no certificate", ["counter-gap"],
         proven=2)
 
+    # what fills the place of a counter must be the machine's own, also in a certificate that is void
+    nonce, block = sha256("nonce"), plan_block(deal("rr", 1), "NESW", 1102)
+
+    def between(name, about, findings, signed, nonce=nonce, key=MACHINE, insertion=102, made=enrolled):
+        case = made().put(1, key=MACHINE, insertion=101, counter=101)
+        case.put(1, verdict="void", basis="none", insertion=insertion, key=key, nonce=nonce, attested=signed)
+        case.put(2, key=MACHINE, insertion=103, counter=103).open().vector(name, about, findings, proven=2)
+
+    def signed_as(how, key=MACHINE, counter=102):
+        return attest(key, nonce, counter, 102, block, b"events", **how)
+
+    between("good-void-attested", "a void insertion, which the machine has signed", [], signed_as({}))
+    statement, signature = signed_as({})
+    between("counter-gap-signature", "a statement that the machine has not signed, in a void certificate",
+            ["counter-gap"], (statement, signature[:8] + bytes([signature[8] ^ 1]) + signature[9:]))
+    between("counter-gap-signer", "the same, signed by another key", ["counter-gap"],
+            (statement, OTHER.sign(b"dealing machine attestation\n" + statement)))
+    between("counter-gap-key", "another key, in a void certificate", ["counter-gap"], signed_as({}, OTHER), key=OTHER)
+    for what, about, how in (("magic", "has another magic", {"magic": 0x51584244}),
+                             ("key-id", "has the id of another key", {"key_id": bytes(8)}),
+                             ("version", "is of a later version", {"version": 0x200}),
+                             ("reserved", "has a reserved field that is not zero", {"reserved": 1})):
+        between("counter-gap-" + what, "a statement in a void certificate %s" % about, ["counter-gap"], signed_as(how))
+    for what, place, byte in (("byte", 7, 1), ("flag", 6, 4)):
+        other = statement[:place] + bytes([statement[place] | byte]) + statement[place + 1:]
+        between("counter-gap-" + what, "a statement in a void certificate has an unknown %s" % what, ["counter-gap"],
+                (other, MACHINE.sign(b"dealing machine attestation\n" + other)))
+    between("counter-gap-replayed", "a void certificate has the statement of the board before",
+            ["counter-gap", "counter-twice"],
+            attest(MACHINE, sha256("nonce %s 101" % NAME), 101, 101, plan_block(deal("rr", 1), "NESW", 1101),
+                   b"events"), nonce=sha256("nonce %s 101" % NAME))
+    between("counter-gap-self-declared-signature", "the same as counter-gap-signature, and no machine is enrolled",
+            ["counter-gap"], (statement, signature[:8] + bytes([signature[8] ^ 1]) + signature[9:]), made=Case)
+
 
 # -- texts that are refused --------------------------------------------------------------------------
 
@@ -735,7 +769,7 @@ def verify(dealbox, vector, folder):
     operands += [put(session + ".pbn", pbn_file(boards)) for session, boards in vector["deals"].items()]
     done = subprocess.run([dealbox, "certificate", "verify", "--json", *options, *operands], check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    objects = [json.loads(line) for line in done.stdout.splitlines()]
+    objects = [json.loads(line) for line in done.stdout.split("\n") if line]
     findings = sorted({one["finding"] for one in objects if "finding" in one})
     return done.returncode, findings, objects[0].get("proven", 0) if objects else None
 

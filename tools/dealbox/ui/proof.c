@@ -584,6 +584,21 @@ static int by_counter(const void *a, const void *b)
 	return order ? order : COMPARE(one->p->place, other->p->place);
 }
 
+/*
+ * Counters are of statements that can be read and that their key has signed. Whoever could fill the
+ * place of another with a statement of his own making, in a void certificate, could hide a board.
+ */
+static bool counter_read(const struct dealbox_certificate *c, uint32_t *counter)
+{
+	struct dealbox_statement statement;
+
+	if (!c->attested || dealbox_attestation_read(&c->attestation, &statement) ||
+	    !dealbox_attestation_signed(&c->attestation, c->key))
+		return false;
+	*counter = statement.counter;
+	return true;
+}
+
 static void check_counters(struct proof *proof)
 {
 	struct signing *list = calloc(proof->certificate_count + 1, sizeof(*list));
@@ -594,11 +609,10 @@ static void check_counters(struct proof *proof)
 		return;
 	}
 	for (size_t i = 0; i < proof->certificate_count; i++) {
-		struct dealbox_statement statement;
+		uint32_t counter;
 
-		if (proof->certificates[i].c->attested &&
-		    !dealbox_attestation_read(&proof->certificates[i].c->attestation, &statement))
-			list[count++] = (struct signing){ &proof->certificates[i], statement.counter };
+		if (counter_read(proof->certificates[i].c, &counter))
+			list[count++] = (struct signing){ &proof->certificates[i], counter };
 	}
 	qsort(list, count, sizeof(*list), by_counter);
 	for (size_t i = 0; i < count; i++) {
