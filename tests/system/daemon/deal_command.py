@@ -317,7 +317,7 @@ def test_certificates_are_made_of_the_record(w):
     # that is one session of two, nobody has named a key, and two boards were put in and taken out again
     assert result.returncode == 1 and re.findall(r'^\[(.*?)\]', result.stdout, re.M) == [
         'signer-unnamed', 'pc-unnamed', 'deals-missing', 'session-missing', 'gap', 'gap',
-        'rehearsal', 'rehearsal', 'rehearsal', 'rehearsal'], result
+        'rehearsal', 'rehearsal', 'rehearsal', 'rehearsal', 'rehearsal'], result
     # the service knows that an emulator has dealt, also of the board that was certified without it
     with open(pc + '/certificates') as file:
         text = file.read()

@@ -375,11 +375,16 @@ static bool is_certificates(const struct blob *blob)
 	       !strncmp(blob->data, words[1], strlen(words[1]));
 }
 
+static bool has_suffix(const char *path, const char *suffix)
+{
+	const size_t length = strlen(path), end = strlen(suffix);
+
+	return length > end && !strcmp(path + length - end, suffix);
+}
+
 static bool is_description(const char *path)
 {
-	const size_t length = strlen(path);
-
-	return length > 4 && !strcmp(path + length - 4, ".sqd");
+	return has_suffix(path, ".sqd");
 }
 
 /* Read the files of certificates, and mark the other operands as deals. */
@@ -429,7 +434,7 @@ static bool session_read(struct call *call, char *path)
 		complain("give each session once", "%s: the deals of this session were given already", path);
 		return false;
 	}
-	if (!session && !proof_add_session(&call->proof, file)) {
+	if (session ? !session->promised && !session->reserve : !proof_add_session(&call->proof, file)) {
 		complain("name the files as they were published: `dealbox square show` has the prefixes",
 			 "%s: no session of the tournament has this name", path);
 		return false;
@@ -438,21 +443,92 @@ static bool session_read(struct call *call, char *path)
 	return set_to_deal_read(&path, 1, false, "it was not compared", &session->set) == STATUS_DONE;
 }
 
+/* The keys are read with their description, which need not be named first. */
+static bool operand_read(struct call *call, char *path)
+{
+	if (is_description(path))
+		return description_read(call, path);
+	return has_suffix(path, ".sqk") || session_read(call, path);
+}
+
+/* Boards that were left open are those of the file: its keys make them one after the other. */
+static void session_boards(const struct proof_session *session, struct dealbox_square_session *square)
+{
+	struct dealbox_board board;
+
+	*square = session->square;
+	if (!session->any_board)
+		return;
+	square->low = UINT32_MAX;
+	square->high = 0;
+	for (size_t i = 0; !dealbox_set_get(session->set, i, &board); i++) {
+		if (board.number < square->low)
+			square->low = board.number;
+		if (board.number > square->high)
+			square->high = board.number;
+	}
+	dealbox_deal_wipe(&board.deal);
+}
+
+/* Compare the deals of a file with those that the keys make. Returns false after reporting a difference. */
+static bool session_compare(const struct proof_session *session, const struct dealbox_set *made)
+{
+	struct dealbox_board want, given = DEALBOX_BOARD_INIT;
+	bool same = true;
+	int at;
+
+	for (size_t i = 0; same && !dealbox_set_get(made, i, &want); i++) {
+		at = dealbox_set_find(session->set, want.number);
+		same = at < 0 || dealbox_set_get(session->set, (size_t)at, &given) ||
+		       !memcmp(&want.deal, &given.deal, sizeof(want.deal));
+		if (!same)
+			complain("get the file from the organiser again; without it, the deals are made of the keys",
+				 "%s: board %u is not what the promised keys make", session->name, want.number);
+	}
+	dealbox_deal_wipe(&want.deal);
+	dealbox_deal_wipe(&given.deal);
+	return same;
+}
+
+/* Make the deals of a session of the keys; or compare the given ones with them. */
+static bool session_derive(struct call *call, struct proof_session *session)
+{
+	struct dealbox_square_session square;
+	struct dealbox_set *made;
+	bool same;
+
+	if (!session->promised || (session->any_board && !session->set))
+		return true;
+	session_boards(session, &square);
+	made = tournament_deal(&call->tournament, &square);
+	if (!made || !session->set) {
+		session->set = session->set ? session->set : made;
+		return made;
+	}
+	same = session_compare(session, made);
+	dealbox_set_free(made);
+	return same;
+}
+
 /* The published deals: files of sessions, or the description and keys that they came from */
 static enum status deals_read(struct call *call, char **deals, int count)
 {
-	for (int i = 0; i < count; i++)
-		if (is_description(deals[i]) ? !description_read(call, deals[i]) : !session_read(call, deals[i]))
-			return refuse(call, "deals", deals[i]);
-	for (size_t i = 0; call->tournament.square && i < call->proof.session_count; i++) {
-		struct proof_session *session = &call->proof.sessions[i];
+	const char *keys = NULL;
 
-		if (session->set || !session->promised || session->any_board)
-			continue;
-		session->set = tournament_deal(&call->tournament, &session->square);
-		if (!session->set)
-			return refuse(call, "deals", call->tournament.sqd);
+	for (int i = 0; i < count; i++) {
+		if (has_suffix(deals[i], ".sqk"))
+			keys = deals[i];
+		if (!operand_read(call, deals[i]))
+			return refuse(call, "deals", deals[i]);
 	}
+	if (keys && !call->tournament.square) {
+		complain("give the .sqd too", "%s: keys without their description", keys);
+		return refuse(call, "deals", keys);
+	}
+	for (size_t i = 0; call->tournament.square && i < call->proof.session_count; i++)
+		if (!session_derive(call, &call->proof.sessions[i]))
+			return refuse(call, "deals", call->tournament.sqd);
+	call->proof.derived = call->tournament.square;
 	return STATUS_DONE;
 }
 
@@ -642,7 +718,7 @@ static const struct action_row actions[] = {
 	{ "machine", 1, 1, "no operand", machine_run },
 	{ "hand", 4, 5, "a folder, a file of deals, a board, and its copy if it is not 1", hand_run },
 	{ "open", 2, 2, "a folder", open_run },
-	{ "verify", 4, INT32_MAX, "a manifest, certificates and deals", verify_run },
+	{ "verify", 3, INT32_MAX, "a manifest, certificates and deals", verify_run },
 	{ NULL }
 };
 

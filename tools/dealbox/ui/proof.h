@@ -116,6 +116,7 @@ struct proof {
 	bool traces_given;
 	struct proof_trace *traces;
 	size_t trace_count;
+	bool derived;			/* the deals are those that the promised keys make */
 
 	/* the result */
 	struct proof_session *sessions;	/* sorted by name */
