@@ -41,8 +41,11 @@ const DealboxPage = (() => {
 			const start = V.textOf(bytes.subarray(0, 4096));
 			const kind = kindOf(start) === 'unknown' && bytes.length > 4096 ? kindOf(V.textOf(bytes)) : kindOf(start);
 
-			files = files.filter((other) => other.name !== file.name);
-			files.push({ name: file.name, kind, bytes });
+			/* every PC calls its file certificates: of one name, those of another signer stay */
+			const signer = kind === 'certificates' ? /\nsigner (\w+)\n/.exec(start)?.[1] : undefined;
+
+			files = files.filter((other) => other.name !== file.name || other.signer !== signer);
+			files.push({ name: file.name, kind, bytes, signer });
 		}
 		at('given').replaceChildren(...files.map((file) =>
 			element('li', `${file.name}: ${words.given[file.kind]}`)));
@@ -205,10 +208,9 @@ const DealboxPage = (() => {
 		reading(given[0].name, () => {
 			if (descriptions.length !== 1 || keys.length !== 1)
 				throw new V.Defect('deals', 'one description with its keys');
-			V.addSquareDeals(input.manifest, V.textOf(descriptions[0].bytes), V.textOf(keys[0].bytes), input.deals,
-					 input.files.flatMap((file) => file.certificates));
+			input.value = V.addSquareDeals(input.manifest, V.textOf(descriptions[0].bytes), V.textOf(keys[0].bytes),
+						       input.deals, input.files.flatMap((file) => file.certificates));
 		});
-		input.derived = true;
 	};
 
 	const verifyAll = async (progress) => {
@@ -252,6 +254,8 @@ const DealboxPage = (() => {
 	const sentence = (result) => {
 		const s = words.sentence;
 
+		for (const text of ['value', 'info'])
+			result[text] = result[text] && V.readable(result[text]);
 		result.machine = result.certificates.filter((c) => c.proven && c.word === 'machine').length;
 		if (result.status === 2)
 			return s.refused(result);

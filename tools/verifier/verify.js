@@ -705,6 +705,7 @@ const DealboxVerify = (() => {
 	/*
 	 * Make the deals of all sessions that are promised, or have certificates, from description and keys.
 	 * Deals that were given are compared with them. deals: session → board → seats, which is added to.
+	 * Return the delayed value.
 	 */
 	const addSquareDeals = (manifest, description, keyFile, deals, certificates) => {
 		if (description === undefined || keyFile === undefined)
@@ -730,6 +731,7 @@ const DealboxVerify = (() => {
 			if (!given)
 				deals.set(session, made);
 		}
+		return value;
 	};
 
 
@@ -1035,7 +1037,7 @@ const DealboxVerify = (() => {
 					}
 				}
 		return { status: findings.length || !proven ? 1 : 0, findings, proven, promised, certificates, rehearsal,
-			 derived: Boolean(input.derived) };
+			 value: input.value, info: manifest.square[1].slice(3) };
 	};
 
 	/* The findings about the machine's word */
@@ -1215,9 +1217,8 @@ const DealboxVerify = (() => {
 					if (file.endsWith('.pbn'))
 						addDeals(manifest, input.deals, file, text);
 				if (description || keys)
-					addSquareDeals(manifest, description?.[1], keys?.[1], input.deals,
-						       input.files.flatMap((file) => file.certificates));
-				input.derived = Boolean(description);
+					input.value = addSquareDeals(manifest, description?.[1], keys?.[1], input.deals,
+								     input.files.flatMap((file) => file.certificates));
 			}
 			return judge(input, (c) => examine(c, c.file.opening,
 				input.deals.get(c.session)?.get(c.board) || null));

@@ -40,13 +40,18 @@ const DealboxWords = {
 		verdict: { proven: 'proven', not: 'NOT PROVEN', void: 'void: not given out' },
 		word: { machine: "the machine's word", pc: "PC's word only", hand: 'by hand', emulator: 'a program: rehearsal',
 			unclear: 'cannot compare' },
+		deals: (r) => r.value === undefined ? 'the deals that were given' :
+			`the deals that the promised keys make with the value ${r.value} (${r.info})`,
+		dealsHelp: (r) => r.value === undefined ?
+			' That the promised keys make these deals was not checked: add the .sqd and the .sqk.' :
+			' Compare the value with its source.',
 		sentence: {
-			proven: (r) => `PROVEN: all ${r.promised} boards are the deals that were ${r.derived ? 'promised' : 'given'}` +
+			proven: (r) => `PROVEN: all ${r.promised} boards are ${DealboxWords.en.deals(r)}` +
 				(r.machine === r.promised ? ', on the word of the machines.' :
 				 `, ${r.machine} on the word of a machine and ${r.promised - r.machine} on that of a PC only.`) +
-				(r.derived ? '' : ' That the promised keys make these deals was not checked: add the .sqd and the .sqk.'),
-			some: (r) => `NOT ALL IS PROVEN: ${r.proven} of ${r.promised} boards are the deals that were ` +
-				`${r.derived ? 'promised' : 'given'}. Look below for the others.`,
+				DealboxWords.en.dealsHelp(r),
+			some: (r) => `NOT ALL IS PROVEN: ${r.proven} of ${r.promised} boards are ${DealboxWords.en.deals(r)}. ` +
+				`Look below for the others.${DealboxWords.en.dealsHelp(r)}`,
 			nothing: () => 'NOTHING IS PROVEN. Look below for the reasons.',
 			rehearsal: () => 'REHEARSAL: a program has played the machine. No card was dealt.',
 			refused: (r) => `REFUSED: ${r.file} cannot be used, so nothing was checked.`,

@@ -173,6 +173,13 @@ def other_value(table):
     verify_square(table, "club.sqd", findings=["deal"])
 
 
+@cheat("mixes in a value of his choice from the start")
+def chosen_value(table):
+    tournament(table.box, value="4711")
+    certify()
+    assert "with the value 4711 (Lottery of 1 May)" in verify_square(table, "club.sqd").out
+
+
 @cheat("claims afterwards that other boards or sessions were meant")
 def other_boards(table):
     tournament(table.box)

@@ -258,6 +258,8 @@ static void sentence_say(const struct call *call, const char *sentence, enum sta
 	json_add_number(object, "promised", (int64_t)call->proof.promised);
 	json_add_number(object, "proven", (int64_t)call->proof.proven);
 	json_add_number(object, "proven_by_machine", (int64_t)call->proof.by_machine);
+	if (call->proof.value)
+		json_add_text(object, "value", call->proof.value);
 	json_say(object);
 }
 
@@ -528,7 +530,8 @@ static enum status deals_read(struct call *call, char **deals, int count)
 	for (size_t i = 0; call->tournament.square && i < call->proof.session_count; i++)
 		if (!session_derive(call, &call->proof.sessions[i]))
 			return refuse(call, "deals", call->tournament.sqd);
-	call->proof.derived = call->tournament.square;
+	if (call->tournament.square)
+		call->proof.value = dealbox_square_value(call->tournament.square);
 	return STATUS_DONE;
 }
 

@@ -894,15 +894,26 @@ static const char *whose_word(const struct proof *proof)
 				   "by the PC's word only: the machine signed nothing that was enrolled";
 }
 
+/* What the boards were compared with. Nobody but a reader can compare the value with its source. */
+static char *which_deals(const struct proof *proof)
+{
+	char *text;
+
+	if (!proof->value)
+		return strdup("the deals that were given (whether the committed keys make them was not compared)");
+	return asprintf(&text, "the deals that the committed keys make with the value %s (%s)", proof->value,
+			dealbox_square_info(dealbox_manifest_square(proof->manifest))) < 0 ? NULL : text;
+}
+
 char *proof_sentence(const struct proof *proof)
 {
 	const unsigned long long promised = proof->promised, proven = proof->proven;
 	const char *counted = proof->counted ? ", if the decks lay as the plan says (cards were counted)" : "";
-	const char *deals = proof->derived ? "the deals that were committed to" :
-			    "the deals that were given (whether the committed keys make them was not compared)";
-	char *text;
-	int length;
+	char *deals = which_deals(proof), *text;
+	int length = -1;
 
+	if (!deals)
+		return NULL;
 	if (proof->rehearsal)
 		length = asprintf(&text, "REHEARSAL: a program played the machine, so no card was dealt, and these "
 				  "certificates prove nothing about any board (%llu of %llu promised are proven)", proven,
@@ -917,6 +928,7 @@ char *proof_sentence(const struct proof *proof)
 	else
 		length = asprintf(&text, "PROVEN: all %llu boards that were promised, all copies counted, are %s, %s%s",
 				  promised, deals, whose_word(proof), counted);
+	free(deals);
 	return length < 0 ? NULL : text;
 }
 

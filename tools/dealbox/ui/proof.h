@@ -116,7 +116,7 @@ struct proof {
 	bool traces_given;
 	struct proof_trace *traces;
 	size_t trace_count;
-	bool derived;			/* the deals are those that the promised keys make */
+	const char *value;		/* the deals are made of the promised keys, with it; NULL: not compared */
 
 	/* the result */
 	struct proof_session *sessions;	/* sorted by name */
