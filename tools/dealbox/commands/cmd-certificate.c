@@ -856,7 +856,7 @@ const struct command cmd_certificate = {
 		 "FILE BOARD [COPY]: add one for a board that people have dealt. open FOLDER: after\n"
 		 "play, publish the secret that opens them. verify MANIFEST CERTIFICATES...\n"
 		 "DEALS...: report for each board whether its cards are the deal that was committed\n"
-		 "to, and what is missing; DEALS are files of sessions, or the .sqd with its .sqk.\n"
+		 "to, and what is missing; DEALS are the .sqd with its .sqk, or files of sessions.\n"
 		 "The exit status is 0 only if every board and copy that was promised is proven.\n"
 		 "With the traces of `dealbox deal --record` or `dealbox ledger traces`, each\n"
 		 "verdict is checked again.\n"
