@@ -179,7 +179,8 @@ static char *boards_written_out(const char *boards)
 	size_t size = strlen(boards) + 1, used = 0;
 	char *out;
 
-	if (number_take(&at, &count) && *at == 'x')
+	/* what is no range is refused by who uses it */
+	if (boards_range(boards, 1, &low, &high) && number_take(&at, &count) && *at == 'x')
 		size = (size_t)count * 12;
 	else
 		count = 0;
