@@ -161,7 +161,17 @@ debian_packages()
 	case $1 in
 	trixie) packages user-space ;;
 	bare) packages user-space && echo make ;;
+	cockpit-*) packages bookworm && packages cockpit ;;
 	*) packages "$1" ;;
+	esac
+}
+
+# debian_suite <release>: the suite of the packages
+debian_suite()
+{
+	case $1 in
+	trixie | cockpit-13) echo trixie ;;
+	*) echo bookworm ;;
 	esac
 }
 

@@ -76,11 +76,13 @@ class Machines(dict):
 
 class Computer:
     """
-    series: of the kernel. modules: further modules of that kernel. The kernel log is judged at each
+    series: of the kernel. modules: further modules of that kernel. debian: of tests/infra/setup.
+    port: of this computer, which is the computer's port 9090. The kernel log is judged at each
     power-off and power cut.
     """
-    def __init__(self, set_file, series='6.12', *modules):
+    def __init__(self, set_file, series='6.12', *modules, debian='bookworm', port=None):
         self.series = series
+        self.forward = ['-p', '%d:9090' % port] if port else []
         self.deals = harness.read_pbn(set_file)
         self.dir = tempfile.mkdtemp(prefix='dealbox-computer-')
         self.machines = {}
@@ -90,7 +92,7 @@ class Computer:
         self.asked = 0
         # exit in the normal way, which ends everything that the test has started
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-        subprocess.run([TOP + '/tests/system/club/root', self.dir, series, *modules], check=True)
+        subprocess.run([TOP + '/tests/system/club/root', self.dir, debian, series, *modules], check=True)
 
     def add_emulator(self, serial, *options):
         self.machines[serial] = Emulator(self.dir, serial, *options)
@@ -105,7 +107,7 @@ class Computer:
              # loglevel: warnings, for the judge. The allocator's checks would take a third of the
              # boot; other tests of the module have better ones.
              '-a', 'net.ifnames=0 loglevel=5 systemd.show_status=false slub_debug=- mitigations=off',
-             '-d', self.dir],
+             *self.forward, '-d', self.dir],
             env=dict(os.environ, TMPDIR=self.dir), start_new_session=True,
             stdout=open(self.dir + '/console', 'w'), stderr=subprocess.STDOUT)
         self.events = wait('the computer', lambda: self.connect('events'))
