@@ -64,6 +64,32 @@ export function ask_number(question, yes, no) {
 	});
 }
 
+/*
+ * Ask for a password with the prompt of another program, and what that program says besides.
+ * Resolves to the password, or to null.
+ */
+export function ask_password(prompt, said, yes, no) {
+	return new Promise(resolve => {
+		const input = h("input", { type: "password", autocomplete: "off", "aria-label": prompt });
+		const form = h("form", { method: "dialog" }, said ? h("p", {}, said) : null, h("p", {}, prompt), input,
+			h("div", { class: "keys" },
+			  h("button", { type: "submit", class: "main", value: "yes" }, yes),
+			  h("button", { type: "button", onclick: () => dialog.close("no") }, no)));
+		const dialog = h("dialog", { class: "password", "aria-label": prompt }, form);
+
+		dialog.addEventListener("close", () => {
+			const password = input.value;
+
+			input.value = "";
+			dialog.remove();
+			resolve(dialog.returnValue === "yes" ? password : null);
+		});
+		document.body.append(dialog);
+		dialog.showModal();
+		input.focus();
+	});
+}
+
 /* Ask for one of these names; resolves to it, or to null. */
 export function choose(question, names, no) {
 	return new Promise(resolve => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The operator's screen: joins the service, the views, keys and sounds. */
 /* global cockpit */
-import { ask, ask_number, choose, h, show, with_commands } from "./dom.js";
+import { ask, ask_number, ask_password, choose, h, show, with_commands } from "./dom.js";
 import { jobs_view } from "./jobs.js";
 import { ledger_view } from "./ledger.js";
 import { machines_view } from "./machines.js";
@@ -63,13 +63,17 @@ function call(path, interface_name, method, type = "", args = []) {
 
 /* ---- keys ---- */
 
+function password(prompt, said) {
+	return ask_password(prompt, said, say(app.language, N_("Reveal")), say(app.language, N_("Cancel")));
+}
+
 /* Names of cards, for as short as can be: they are in the page only while they are looked at. */
 async function reveal(path) {
 	if (!await ask(say(app.language, N_("Seeing cards is recorded with your name. Does nobody play this deal who sees them?")),
 		       say(app.language, N_("Reveal")), say(app.language, N_("Cancel"))))
 		return;
 	try {
-		const [text] = await app.service.call_as_administrator(path, "Machine", "Reveal");
+		const [text] = await app.service.call_as_administrator(password, path, "Machine", "Reveal");
 		const dialog = h("dialog", { class: "reveal" }, h("p", {}, text));
 		const close = () => dialog.close();
 		const timer = setTimeout(close, REVEAL_MS);
@@ -85,7 +89,8 @@ async function reveal(path) {
 		document.body.append(dialog);
 		dialog.showModal();
 	} catch (problem) {
-		refused(problem);
+		if (problem.name !== "cancelled")
+			refused(problem);
 	}
 }
 

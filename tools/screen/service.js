@@ -19,6 +19,51 @@ function plain(value) {
 }
 
 /*
+ * Do some work as an administrator. Cockpit starts a second bridge by sudo or pkexec, whose prompts
+ * question(prompt, said) answers: it resolves to a password, or to null. The password is asked for
+ * each time, and the bridge is ended afterwards: a screen in a hall is left alone. Rejects with
+ * { name, message }; the name is "access-denied" if there is no administrator, "cancelled" if nobody
+ * wants to be one.
+ */
+async function as_administrator(question, work) {
+	const bridge = cockpit.dbus(null, { bus: "internal" });
+	const superuser = (method, ...args) => new Promise((resolve, reject) =>
+		bridge.call("/superuser", "cockpit.Superuser", method, args).then(resolve, reject));
+	let cancelled = false;
+
+	const prompted = bridge.subscribe({ path: "/superuser", interface: "cockpit.Superuser", member: "Prompt" },
+		(path, interface_name, name, [, prompt, , , said]) => question(prompt, said).then(password => {
+			cancelled = password === null;
+			superuser(...cancelled ? ["Stop"] : ["Answer", password]).catch(() => {});
+		}));
+	try {
+		const property = name => new Promise((resolve, reject) =>
+			bridge.call("/superuser", "org.freedesktop.DBus.Properties", "Get", ["cockpit.Superuser", name])
+				.then(([value]) => resolve(plain(value)), reject));
+		const current = await property("Current");
+
+		if (current === "root")
+			return await work();
+		if (current !== "none")
+			await superuser("Stop");
+		try {
+			/* the C bridge knows none by the name "any" */
+			await superuser("Start", (await property("Bridges"))[0] || "sudo");
+		} catch (problem) {
+			throw { name: cancelled ? "cancelled" : "access-denied", message: problem.message };
+		}
+		try {
+			return await work();
+		} finally {
+			superuser("Stop").catch(() => {});
+		}
+	} finally {
+		prompted.remove();
+		bridge.close();
+	}
+}
+
+/*
  * Watch the service. changed(service) is called whenever something is different. The object has: here (false: the service is not there), manager, machines and jobs
  * by path, and since, when each machine came into its state.
  */
@@ -111,12 +156,15 @@ export function watch(changed) {
 	service.call = (path, interface_name, method, type = "", args = []) =>
 		call(client, path, interface_name, method, type, args);
 
-	/* The same as an administrator, whom Cockpit asks for the password. */
-	service.call_as_administrator = (path, interface_name, method, type = "", args = []) => {
-		const admin = cockpit.dbus(NAME, { bus: "system", superuser: "require" });
+	/*
+	 * The same as an administrator: see as_administrator().
+	 */
+	service.call_as_administrator = (question, path, interface_name, method, type = "", args = []) =>
+		as_administrator(question, () => {
+			const admin = cockpit.dbus(NAME, { bus: "system", superuser: "require" });
 
-		return call(admin, path, interface_name, method, type, args).finally(() => admin.close());
-	};
+			return call(admin, path, interface_name, method, type, args).finally(() => admin.close());
+		});
 	return service;
 }
 

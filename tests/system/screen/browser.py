@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A browser without a window: Debian's Chromium, steered by Selenium."""
+import base64
+import json
 import os
 import shutil
 
@@ -11,8 +13,10 @@ SCREEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../../tool
 FILES = ('.js', '.html', '.css', '.json')
 
 
-def open_browser(width, height):
+def open_browser(width, height, insecure=False):
+    """insecure: a certificate that nobody has signed is taken."""
     options = Options()
+    options.accept_insecure_certs = insecure
     # the sandbox of a browser wants what root in a container has not; no GPU, no shared memory are needed
     for word in ('--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
                  '--force-device-scale-factor=1', '--hide-scrollbars', '--lang=en'):
@@ -42,3 +46,17 @@ def complaints(browser):
     """What the page has written to the console since this was last asked."""
     return [one['message'] for one in browser.get_log('browser')
             if 'favicon' not in one['message'] and one['level'] in ('SEVERE', 'WARNING')]
+
+
+def frames_of(browser):
+    """What has come and gone over the websocket since this was last asked: (sent by us, text)."""
+    found = []
+    for entry in browser.get_log('performance'):
+        message = json.loads(entry['message'])['message']
+        if message['method'] in ('Network.webSocketFrameReceived', 'Network.webSocketFrameSent'):
+            response = message['params']['response']
+            data = response['payloadData']
+            if response['opcode'] == 2:
+                data = base64.b64decode(data).decode(errors='replace')
+            found.append((message['method'].endswith('Sent'), data))
+    return found

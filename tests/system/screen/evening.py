@@ -6,8 +6,6 @@ else. A card is misread, one is stuck, a wrong board is put in, a cable is pulle
 a page is loaded again. Every board must be exact. Everything on both websockets is recorded and searched for
 cards.
 """
-import base64
-import json
 import os
 import re
 import sys
@@ -16,7 +14,7 @@ import time
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from browser import complaints, open_browser
+from browser import complaints, frames_of, open_browser
 from session import ScreenWorld, wait
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../daemon'))
@@ -106,18 +104,6 @@ class Person:
                 time.sleep(0.02)
 
 
-def frames(browser, kept):
-    """Everything that came and went over the websocket, as text, added to kept."""
-    for entry in browser.get_log('performance'):
-        message = json.loads(entry['message'])['message']
-        if message['method'] in ('Network.webSocketFrameReceived', 'Network.webSocketFrameSent'):
-            response = message['params']['response']
-            data = response['payloadData']
-            if response['opcode'] == 2:
-                data = base64.b64decode(data).decode(errors='replace')
-            kept.append((message['method'].endswith('Sent'), data))
-
-
 def secrets(world):
     """Each suit of each hand that nothing else would be: five cards or more, as every format writes them."""
     with open(world.set_file) as file:
@@ -177,7 +163,7 @@ def no_card(world, browsers):
     hand = re.compile(r'\b[AKQJT2-9]*\.[AKQJT2-9]*\.[AKQJT2-9]*\.[AKQJT2-9]*\b')
     names = re.compile(r'\b[SHDC](10|[AKQJT2-9])\b|\b(spade|heart|diamond|club) (ace|king|queen|jack)\b')
     for browser in browsers:
-        frames(browser, kept)
+        kept += frames_of(browser)
     hidden = secrets(world)
     channels = {text.split('\n')[0] for ours, text in kept if ours and any(suit in text for suit in hidden)}
     assert len(kept) > 100 and len(channels) == 1, (len(kept), channels)
