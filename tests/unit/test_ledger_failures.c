@@ -364,8 +364,7 @@ static struct {
 	uint64_t first, job, insertion;
 	uint64_t limited;	/* a job with a limit of copies .. */
 	int copies;		/* .. and this many */
-	uint64_t ended;		/* an insertion that has a trace, or that a call was made for */
-	uint64_t attested;	/* one with an attestation, of an emulator */
+	uint64_t ended;		/* an insertion that has a trace */
 } world;
 
 static int call_add_set(struct dealbox_ledger *l)
@@ -555,44 +554,6 @@ static int call_end(struct dealbox_ledger *l)
 	return err;
 }
 
-static const struct dealbox_ledger_attestation signed_word = { .public_key = { 1 }, .nonce = { 2 } };
-
-/* The next call has another insertion. */
-static int call_add_attestation(struct dealbox_ledger *l)
-{
-	int err = dealbox_ledger_add_attestation(l, world.insertion, &signed_word);
-
-	if (!err)
-		world.ended = world.insertion;
-	return err;
-}
-
-static int call_add_emulation(struct dealbox_ledger *l)
-{
-	int err = dealbox_ledger_add_emulation(l, world.insertion);
-
-	if (!err)
-		world.ended = world.insertion;
-	return err;
-}
-
-static int call_get_attestation(struct dealbox_ledger *l)
-{
-	struct dealbox_ledger_attestation found;
-	int err = dealbox_ledger_get_attestation(l, world.attested, &found);
-
-	if (!err)
-		assert_memory_equal(&found, &signed_word, sizeof(found));
-	return err;
-}
-
-static int call_emulated(struct dealbox_ledger *l)
-{
-	int err = dealbox_ledger_emulated(l, world.attested);
-
-	return err == 1 ? 0 : err;
-}
-
 static int each_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
 {
 	(void)insertion;
@@ -708,9 +669,6 @@ static struct dealbox_ledger *make_world(void)
 	assert_int_equal(dealbox_ledger_add_job(l, &(struct dealbox_ledger_new_job){ .set = world.first,
 			 .boards = numbers, .count = 2, .copies = 2 }, &world.limited, NULL), 0);
 	begin_one(l);
-	world.attested = world.insertion;
-	assert_int_equal(dealbox_ledger_add_emulation(l, world.attested), 0);
-	assert_int_equal(dealbox_ledger_add_attestation(l, world.attested, &signed_word), 0);
 	assert_int_equal(call_end(l), 0);
 	begin_one(l);
 	return l;
@@ -731,18 +689,10 @@ static const struct {
 	{ "boards", call_boards }, { "machines", call_machines }, { "begin", call_begin },
 	{ "end", call_end }, { "insertions", call_insertions }, { "last", call_last },
 	{ "counts", call_counts },
-	{ "add_attestation", call_add_attestation }, { "get_attestation", call_get_attestation },
-	{ "add_emulation", call_add_emulation }, { "emulated", call_emulated },
 	{ "get_trace", call_get_trace }, { "add_act", call_add_act }, { "knows", call_knows },
 	{ "restored", call_restored }, { "get_head", call_get_head },
 	{ "accept_restore", call_accept_restore },
 };
-
-/* The call can be made once for each insertion. */
-static bool takes_insertion(int (*call)(struct dealbox_ledger *l))
-{
-	return call == call_end || call == call_add_attestation || call == call_add_emulation;
-}
 
 /* A call leaves no statement behind in the middle of its rows, and none besides those that are kept. */
 static void must_have_ended(struct dealbox_ledger *l)
@@ -802,7 +752,7 @@ static void test_calls(void **state)
 		clear();
 		l = make_world();
 		dealbox_ledger_user(l, 1000);
-		if (takes_insertion(requests[n].call))
+		if (requests[n].call == call_end)
 			begin_one(l);
 		ledger_forget(l);
 		keep_others(l);
@@ -810,7 +760,7 @@ static void test_calls(void **state)
 		must_have_ended(l);
 		for (k = 0; k < COUNT(failures); k++)
 			for (nth = 1; ; nth++) {
-				if (takes_insertion(requests[n].call))
+				if (requests[n].call == call_end)
 					begin_one(l);
 				assert_int_equal(dealbox_ledger_get_head(l, &before), 0);
 				ledger_forget(l);
@@ -848,7 +798,7 @@ static void make_old(void)
 	sqlite3 *file;
 
 	assert_int_equal(sqlite3_open(db, &file), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(file, "DROP TABLE emulations; DROP TABLE attestations; DROP TABLE job_machines; DROP INDEX insertions_machine; "
+	assert_int_equal(sqlite3_exec(file, "DROP TABLE attestations; DROP TABLE job_machines; DROP INDEX insertions_machine; "
 				      "PRAGMA user_version = 1; PRAGMA journal_mode = DELETE", NULL, NULL,
 				      NULL), SQLITE_OK);
 	last_closed = NULL;
