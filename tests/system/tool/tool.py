@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Shared by the tests of the command: the emulated machine, and calls of dealbox."""
 
+import contextlib
 import json
 import os
 import re
@@ -92,8 +93,10 @@ class Running:
         for line in self.process.stdout:
             text += line
             if question in line:
-                self.process.stdin.write("\n")
-                self.process.stdin.flush()
+                # a question may be the last thing that it writes: it does not wait for the answer
+                with contextlib.suppress(BrokenPipeError):
+                    self.process.stdin.write("\n")
+                    self.process.stdin.flush()
         hung.cancel()
         self.read += text
         return self.finish()
