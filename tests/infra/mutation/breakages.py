@@ -122,15 +122,107 @@ class Source:
         return self.tokens[j].kind == 'name'
 
 
-def marked(text, name):
-    """Return the source with a call of name() in each function, with the function's name."""
+    def is_block(self, brace):
+        """Return true if statements stand between these braces, and no initial values."""
+        before, around = self.tokens[brace - 1].text, self.inside[brace]
+        if around is None:
+            return bool(self.function[brace + 1])
+        if before == ')':
+            head = next((start for start, end in self.partner.items() if end == brace - 1), 0)
+            return self.tokens[head - 1].text in ('if', 'for', 'while', 'switch')
+        return before in ('else', 'do') or (before in (';', '{', '}', ':') and
+                                            self.tokens[around].text == '{' and self.is_block(around))
+
+    def marks(self, function):
+        """
+        Return calls that note what of a function is reached, as [(offset, text)], and what each
+        stands for, as [(number, start, end)]. {} in a text is the place of the number.
+        """
+        calls, places, opened = [], [], {end: start for start, end in self.partner.items()}
+        open_brace, close_brace = function
+
+        def add(start, end, *texts):
+            places.append((self.tokens[start].start, self.tokens[end].end))
+            calls.extend((at, text.replace('{}', str(self.tokens[start].start))) for at, text in texts)
+
+        for i in range(open_brace + 1, close_brace):
+            token, before, around = self.tokens[i], self.tokens[i - 1].text, self.inside[i]
+            if token.text in ('if', 'while', 'switch') and self.after(i) == '(':
+                add(i + 1, self.partner[i + 1],
+                    (self.tokens[i + 1].end, 'mutation_reached({}), '))
+            if (not self.begins_statement(i) or token.kind not in ('name', 'sign') or
+                    token.text in ('}', '{', ';', 'else', 'case', 'default', 'if', 'while', 'switch', 'do') or
+                    self.after(i) == ':' or not self.is_block(around)):
+                continue
+            if before == '}' and not self.is_block(opened[i - 1]):
+                continue        # the name behind a struct
+            braces = before in (')', 'else')    # the body of an if or a loop, without braces
+            if token.text == 'for':
+                if not braces:
+                    add(i, self.partner[i + 1], (token.start, 'mutation_reached({}); '))
+                continue
+            end = self.end_of_statement(i)
+            if end is None or (before == ':' and token.text != 'return' and
+                               (token.text in NO_STATEMENT or self.declares(i))):
+                continue
+            if braces:
+                add(i, end, (token.start, '{ mutation_reached({}); '), (self.tokens[end].end, ' }'))
+            else:
+                add(i, end, (token.start, 'mutation_reached({}); '))
+        return calls, places
+
+    def functions(self):
+        """Return the braces of each function's body."""
+        return [(i, end) for i, end in sorted(self.partner.items())
+                if self.inside[i] is None and self.tokens[i].text == '{' and self.function[i + 1]]
+
+    def labels(self, function):
+        """Return the names of a function's labels."""
+        return [self.tokens[i].text for i in range(function[0] + 1, function[1])
+                if self.tokens[i].kind == 'name' and self.after(i) == ':' and
+                self.tokens[i].text != 'default' and self.tokens[i - 1].text in (';', '{', '}') and
+                self.tokens[self.inside[i]].text == '{']
+
+
+def switched(text, broken):
+    """
+    Return a source with many breakages, of which mutation_number selects one at run time; and the
+    part of each function that each call of mutation_reached() is in, as [(start, end)].
+
+    broken is [(number, breakage)], each within a function. In messages of the compiler, the
+    name of the file is m and the number.
+    """
     source = Source(text)
-    for i in sorted(source.partner, reverse=True):
-        if source.inside[i] is None and source.function[i + 1] and source.tokens[i].text == '{':
-            at = source.tokens[i].end
-            text = (text[:at] + f' {{ extern void {name}(const char *); {name}("{source.function[i + 1]}"); }}'
-                    + text[at:])
-    return text
+    pieces, done, places = [], 0, []
+    for function in source.functions():
+        first, last = source.tokens[function[0]].end, source.tokens[function[1]].start
+        labels = source.labels(function)
+        local = f'__label__ {", ".join(labels)};' if labels else ''
+        calls, found = source.marks(function)
+        places += [(source.tokens[function[0]].start, source.tokens[function[1]].end)] + found
+        body, at = [], first
+        for where, call in sorted(calls):
+            body += [text[at:where], call]
+            at = where
+        body.append(text[at:last])
+        pieces += [text[done:first], ' extern int mutation_number; extern void mutation_reached(unsigned int);'
+                   f' mutation_reached({source.tokens[function[0]].start}); switch (mutation_number) {{\n']
+        for number, breakage in broken:
+            if first <= breakage.start and breakage.end <= last:
+                pieces += [f'case {number}:\n# 1 "m{number}"\n{{ {local} ', text[first:breakage.start],
+                           breakage.text, text[breakage.end:last], '\n} break;\n']
+        pieces += [f'default:\n# 1 "whole"\n{{ {local} ', *body, '\n} }\n']
+        done = last
+    pieces.append(text[done:])
+    return ''.join(pieces), places
+
+
+def within_functions(text, broken):
+    """Return those breakages, of [(number, breakage)], that are within a function."""
+    source = Source(text)
+    bodies = [(source.tokens[first].end, source.tokens[last].start) for first, last in source.functions()]
+    return [pair for pair in broken
+            if any(start <= pair[1].start and pair[1].end <= end for start, end in bodies)]
 
 
 def breakages(text):
