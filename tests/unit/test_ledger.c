@@ -3250,8 +3250,9 @@ static void test_attestations(void **state)
 	struct dealbox_ledger_attestation given, found;
 	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
 	uint64_t job = make_job_for(l, NULL), insertion;
-	char *text;
-	size_t size;
+	static const char *const parts[] = { "public_key", "statement", "signature", "sealed" };
+	char *text, sql[512];
+	size_t size, n;
 
 	memset(&given, 0, sizeof(given));
 	memset(given.public_key, 1, sizeof(given.public_key));
@@ -3271,12 +3272,25 @@ static void test_attestations(void **state)
 	text = slurp(f->db, &size);
 	assert_null(memmem(text, size, "secrecy", 7));
 	free(text);
-	/* another nonce, sealed for another record */
-	tamper(f->db, "DROP TRIGGER attestations_no_update; UPDATE attestations SET sealed = zeroblob(length(sealed))");
-	l = dealbox_ledger_new();
-	assert_true(dealbox_ledger_open(l, f->db, 0) <= 0);
-	assert_int_equal(dealbox_ledger_get_attestation(l, insertion, &found), -EUCLEAN);
-	dealbox_ledger_free(l);
+	/* another nonce, sealed for another record; and one that is too short, or too long, as is each other part */
+	tamper(f->db, "DROP TRIGGER attestations_no_update; CREATE TABLE kept AS SELECT * FROM attestations; "
+	       "UPDATE attestations SET sealed = zeroblob(length(sealed))");
+	for (n = 0; n < 2 * sizeof(parts) / sizeof(parts[0]); n++) {
+		l = dealbox_ledger_new();
+		assert_true(dealbox_ledger_open(l, f->db, 0) <= 0);
+		memset(&found, 0xa5, sizeof(found));
+		assert_int_equal(dealbox_ledger_get_attestation(l, insertion, &found), -EUCLEAN);
+		/* nothing of it is told */
+		for (size = 0; size < sizeof(found); size++)
+			assert_int_equal(((uint8_t *)&found)[size], 0);
+		dealbox_ledger_free(l);
+		snprintf(sql, sizeof(sql), "UPDATE attestations SET (public_key, statement, signature, sealed) = "
+			 "(SELECT public_key, statement, signature, sealed FROM kept); "
+			 "PRAGMA ignore_check_constraints = 1; "
+			 "UPDATE attestations SET %s = zeroblob(length(%s) %s 1)",
+			 parts[n / 2], parts[n / 2], n % 2 ? "+" : "-");
+		tamper(f->db, sql);
+	}
 }
 
 int main(void)

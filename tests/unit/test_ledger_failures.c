@@ -365,6 +365,7 @@ static struct {
 	uint64_t limited;	/* a job with a limit of copies .. */
 	int copies;		/* .. and this many */
 	uint64_t ended;		/* an insertion that has a trace */
+	uint64_t attested;	/* an insertion that has an attestation */
 } world;
 
 static int call_add_set(struct dealbox_ledger *l)
@@ -554,6 +555,29 @@ static int call_end(struct dealbox_ledger *l)
 	return err;
 }
 
+static int call_add_attestation(struct dealbox_ledger *l)
+{
+	const struct dealbox_ledger_attestation attestation = { .statement = { 1 } };
+
+	return dealbox_ledger_add_attestation(l, world.insertion, &attestation);
+}
+
+/* There is none. */
+static int call_find_attestation(struct dealbox_ledger *l)
+{
+	struct dealbox_ledger_attestation attestation;
+	int err = dealbox_ledger_get_attestation(l, world.ended, &attestation);
+
+	return err == -ENOENT ? 0 : err;
+}
+
+static int call_get_attestation(struct dealbox_ledger *l)
+{
+	struct dealbox_ledger_attestation attestation;
+
+	return dealbox_ledger_get_attestation(l, world.attested, &attestation);
+}
+
 static int each_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
 {
 	(void)insertion;
@@ -669,9 +693,22 @@ static struct dealbox_ledger *make_world(void)
 	assert_int_equal(dealbox_ledger_add_job(l, &(struct dealbox_ledger_new_job){ .set = world.first,
 			 .boards = numbers, .count = 2, .copies = 2 }, &world.limited, NULL), 0);
 	begin_one(l);
+	world.attested = world.insertion;
+	assert_int_equal(call_add_attestation(l), 0);
+	assert_int_equal(call_end(l), 0);
+	begin_one(l);
 	assert_int_equal(call_end(l), 0);
 	begin_one(l);
 	return l;
+}
+
+/* What the next call of it is about. */
+static void prepare(struct dealbox_ledger *l, int (*call)(struct dealbox_ledger *l))
+{
+	if (call == call_add_attestation)
+		assert_int_equal(call_end(l), 0);
+	if (call == call_add_attestation || call == call_end)
+		begin_one(l);
 }
 
 static const struct {
@@ -688,7 +725,8 @@ static const struct {
 	{ "jobs", call_jobs }, { "one job", call_one_job }, { "copies", call_copies },
 	{ "boards", call_boards }, { "machines", call_machines }, { "begin", call_begin },
 	{ "end", call_end }, { "insertions", call_insertions }, { "last", call_last },
-	{ "counts", call_counts },
+	{ "counts", call_counts }, { "add_attestation", call_add_attestation },
+	{ "no attestation", call_find_attestation }, { "get_attestation", call_get_attestation },
 	{ "get_trace", call_get_trace }, { "add_act", call_add_act }, { "knows", call_knows },
 	{ "restored", call_restored }, { "get_head", call_get_head },
 	{ "accept_restore", call_accept_restore },
@@ -752,16 +790,14 @@ static void test_calls(void **state)
 		clear();
 		l = make_world();
 		dealbox_ledger_user(l, 1000);
-		if (requests[n].call == call_end)
-			begin_one(l);
+		prepare(l, requests[n].call);
 		ledger_forget(l);
 		keep_others(l);
 		assert_int_equal(requests[n].call(l), 0);
 		must_have_ended(l);
 		for (k = 0; k < COUNT(failures); k++)
 			for (nth = 1; ; nth++) {
-				if (requests[n].call == call_end)
-					begin_one(l);
+				prepare(l, requests[n].call);
 				assert_int_equal(dealbox_ledger_get_head(l, &before), 0);
 				ledger_forget(l);
 				if (!strncmp(failures[k].name, "sqlite3_bind", 12))
