@@ -37,7 +37,7 @@ def until(what, browser, condition):
     def look():
         try:
             return condition()
-        except WebDriverException:
+        except (WebDriverException, IndexError):
             return None
     try:
         return wait(what, look)
@@ -161,7 +161,8 @@ def test_without_the_password_nobody_sees_anything(c):
 def test_who_is_in_no_group_is_told_what_to_do(c):
     before = acts(c, 'reveal')
     with logged_in('bob', 'no cards') as browser:
-        press(browser, 'Enter')
+        time.sleep(0.5)
+        until('the pause', browser, lambda: [one for one in find(browser, 'button') if 'Pause' in one.text][0].click() is None)
         sentence(browser, 'Ask an administrator', 'group dealbox', 'log in again')
         ask_to_reveal(browser)
         for _ in range(3):
