@@ -49,6 +49,7 @@ struct dealbox_dealing {
 	uint64_t settled;	/* us: when a finished deal may be judged; 0 = none */
 	bool done;		/* DEALBOX_DEALING_DONE was queued */
 	struct dealbox_dealing_news last;	/* last queued state */
+	struct dealbox_hand hand;	/* last queued DEALBOX_DEALING_HAND */
 
 	pthread_t thread;
 	int wake;		/* eventfd for the thread: a command, or the end */
@@ -82,12 +83,13 @@ static struct news *last_news(struct dealbox_dealing *d, enum dealbox_dealing_ki
 static void tell(struct dealbox_dealing *d, const struct dealbox_dealing_news *news)
 {
 	bool state = news->kind == DEALBOX_DEALING_STATE;
+	bool latest = state || news->kind == DEALBOX_DEALING_CARDS || news->kind == DEALBOX_DEALING_HAND;
 	struct news *n;
 
 	pthread_mutex_lock(&d->lock);
 	d->serial += state;
 	/* Only the latest of these matters. */
-	n = state || news->kind == DEALBOX_DEALING_CARDS ? last_news(d, news->kind) : NULL;
+	n = latest ? last_news(d, news->kind) : NULL;
 	if (!n) {
 		/* Without memory it is dropped: the ledger has verdicts, and states repeat. */
 		n = calloc(1, sizeof(*n));
@@ -122,6 +124,27 @@ static void tell_state(struct dealbox_dealing *d)
 		now.kind = DEALBOX_DEALING_CARDS;
 	d->last = now;
 	tell(d, &now);
+}
+
+/* Queue what a person who deals by hand is to be shown, if it has changed. */
+static void tell_hand(struct dealbox_dealing *d)
+{
+	struct dealbox_dealing_news now = { .kind = DEALBOX_DEALING_HAND };
+
+	/* of a machine that is gone, nothing may stay on the screen */
+	if (d->dealing.machine && dealbox_machine_get_hand(d->dealing.machine, &now.hand))
+		return;
+	if (memcmp(&now.hand, &d->hand, sizeof(now.hand))) {
+		d->hand = now.hand;
+		tell(d, &now);
+	}
+	explicit_bzero(&now, sizeof(now));
+}
+
+static void news_free(struct news *n)
+{
+	explicit_bzero(n, sizeof(*n));
+	free(n);
 }
 
 static void say(struct dealing *dealing, enum dealing_message message, const struct copy *copy,
@@ -371,6 +394,7 @@ static void *run(void *context)
 			machine_gone(d);
 		run_steps(d);
 		tell_state(d);
+		tell_hand(d);
 		if (is_done(d) && !d->done)
 			tell(d, &done);
 		d->done = is_done(d);
@@ -399,7 +423,7 @@ static void wipe(struct dealbox_dealing *d)
 	}
 	while ((n = d->news)) {
 		d->news = n->next;
-		free(n);
+		news_free(n);
 	}
 	jobs_free(&d->jobs);
 	if (d->wake >= 0)
@@ -540,7 +564,7 @@ int dealbox_dealing_step(struct dealbox_dealing *d, struct dealbox_dealing_news 
 	if (!n)
 		return 0;
 	*news = n->news;
-	free(n);
+	news_free(n);
 	return 1;
 }
 

@@ -234,7 +234,7 @@ void engine_look(struct engine *d)
 
 bool engine_moves(const struct engine *d)
 {
-	return d->plugged && d->phase == PHASE_RUNNING;
+	return d->plugged && d->phase == PHASE_RUNNING && !d->by_hand;
 }
 
 void engine_silent(struct engine *d)
@@ -383,7 +383,7 @@ static void measure(struct engine *d, uint64_t now)
 
 bool engine_slow(const struct engine *d)
 {
-	return d->best && d->pace > d->best + d->best / 2;
+	return !d->by_hand && d->best && d->pace > d->best + d->best / 2;
 }
 
 /*

@@ -110,6 +110,7 @@ struct engine {
 	bool stale;		/* query its status */
 	bool lost;		/* events were lost; those before the status may be old */
 	uint32_t capabilities;
+	bool by_hand;		/* a person deals, and takes his time; set by the owner */
 	bool hopper, cover, doubt;
 	bool deals;		/* dealing, paused or held */
 	bool fault;
@@ -191,7 +192,7 @@ void engine_unplugged(struct engine *engine);
 bool engine_watched(const struct engine *engine, const struct jobs *jobs);
 /* Request a check: the next step is STEP_STATUS. */
 void engine_look(struct engine *engine);
-/* Return true while the machine deals, so that an event is due. */
+/* Return true while the machine deals, so that an event is due. A person may take any time. */
 bool engine_moves(const struct engine *engine);
 /* The machine has sent no event for too long. The next event ends that state. */
 void engine_silent(struct engine *engine);

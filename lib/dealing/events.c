@@ -55,6 +55,19 @@ void dealing_init(struct dealing *d, const char *id, struct dealbox_ledger *ledg
 	d->engine.cause = DEALBOX_OPERATOR_USED;
 }
 
+/* Return true if the machine is a person. He does not remember insertions, but the ledger does. */
+static bool attach_hand(struct dealing *d)
+{
+	struct dealbox_ledger_insertion last;
+	struct dealbox_hand hand;
+
+	if (dealbox_machine_get_hand(d->machine, &hand))
+		return false;
+	if (!dealbox_ledger_last(d->ledger, d->engine.id, &last))
+		dealbox_machine_count_from(d->machine, last.number);
+	return true;
+}
+
 void dealing_attach(struct dealing *d, struct dealbox_machine *machine, const struct dealbox_info *info)
 {
 	unsigned int options;
@@ -65,6 +78,7 @@ void dealing_attach(struct dealing *d, struct dealbox_machine *machine, const st
 	d->suspect = false;
 	d->fresh = true;
 	dealbox_confusion_reader(&d->confusion, info->reader);
+	d->engine.by_hand = attach_hand(d);
 	engine_plugged(&d->engine, info);
 	/* A record that is still to be undone does not count. */
 	if (d->engine.phase == PHASE_NONE && !d->engine.undo &&

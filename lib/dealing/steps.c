@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <sodium.h>
 
@@ -133,9 +134,16 @@ static enum did do_begin(struct dealing *d, const struct step *step)
 		.act = DEALBOX_ACT_EMPTIED, .uid = d->starter, .job = step->copy.job,
 		.board = step->copy.board, .copy = step->copy.copy, .machine = d->engine.id,
 	};
+	/* Who deals by hand sees each card and its seat. That is on record before he can. */
+	const struct dealbox_ledger_act revealed = {
+		.act = DEALBOX_ACT_REVEAL, .uid = getuid(), .job = step->copy.job,
+		.board = step->copy.board, .machine = d->engine.id,
+	};
 	int err = 0;
 
-	if (d->engine.confirm && !d->engine.capture)
+	if (d->engine.by_hand)
+		err = dealbox_ledger_add_act(d->ledger, &revealed);
+	if (!err && d->engine.confirm && !d->engine.capture)
 		err = dealbox_ledger_add_act(d->ledger, &emptied);
 	if (!err)
 		err = dealbox_ledger_begin(d->ledger, step->copy.job, step->copy.board,

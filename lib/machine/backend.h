@@ -26,9 +26,12 @@ struct backend {
 	/* Like dealbox_machine_read(). */
 	ssize_t (*read)(void *self, struct dealbox_event *events, size_t max);
 	void (*close)(void *self);
+	/* hand: only, otherwise NULL: dealbox_machine_get_hand(), dealbox_machine_count_from() */
+	void (*hand)(void *self, struct dealbox_hand *out);
+	void (*count_from)(void *self, uint32_t insertion);
 };
 
-extern const struct backend backend_local, backend_usb, backend_emu;
+extern const struct backend backend_local, backend_usb, backend_emu, backend_hand;
 
 struct dealbox_machine {
 	const struct backend *backend;

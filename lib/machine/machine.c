@@ -9,7 +9,7 @@
 #include "backend.h"
 
 static const struct backend *const backends[] = {
-	&backend_local, &backend_usb, &backend_emu,
+	&backend_local, &backend_usb, &backend_emu, &backend_hand,
 };
 
 /* Find the address of the only machine. */
@@ -47,7 +47,7 @@ static int open_with(struct dealbox_machine *machine, const char *uri, bool obse
 		return backends[n]->open(machine, colon + 1, observe);
 	}
 	return error_set(&machine->reason, -EINVAL, 0,
-			 "use local:/dev/dealbox0, usb:SERIAL, usb:BUS-PORT or emu:PATH",
+			 "use local:/dev/dealbox0, usb:SERIAL, usb:BUS-PORT, emu:PATH or hand:",
 			 "'%s' is not the address of a machine", uri);
 }
 
@@ -362,6 +362,22 @@ int dealbox_machine_get_attestation(struct dealbox_machine *machine,
 int dealbox_machine_get_identity(struct dealbox_machine *machine, struct dealbox_identity *out)
 {
 	return call(machine, "read its key", DEALBOX_IOC_GET_IDENTITY, out, NULL, NULL);
+}
+
+int dealbox_machine_get_hand(struct dealbox_machine *machine, struct dealbox_hand *out)
+{
+	if (!machine->backend->hand)
+		return -EOPNOTSUPP;
+	machine->backend->hand(machine->self, out);
+	return 0;
+}
+
+int dealbox_machine_count_from(struct dealbox_machine *machine, uint32_t insertion)
+{
+	if (!machine->backend->count_from)
+		return -EOPNOTSUPP;
+	machine->backend->count_from(machine->self, insertion);
+	return 0;
 }
 
 const char *dealbox_state_name(uint32_t state)

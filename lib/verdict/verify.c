@@ -43,6 +43,7 @@ struct view {
 	unsigned int foreign;		/* position + 1 of a card without a pocket, 0 = none */
 	unsigned int next;		/* position of the next card to be read */
 	bool landed_any;
+	bool by_hand;			/* a person has dealt, at least in part */
 	struct card cards[POSITIONS];
 	uint8_t done_counts[DEALBOX_MAX_POCKETS];
 	unsigned int done_total;
@@ -344,6 +345,7 @@ static void take(struct view *view, const struct dealbox_event *event)
 	enum dealbox_event_class class = dealbox_event_class(event->type);
 	struct dealbox_difference difference;
 
+	view->by_hand |= event->flags & DEALBOX_EVF_BY_HAND;
 	if (event->type == DEALBOX_EV_PROTOCOL_ERROR) {
 		on_protocol_error(view, event);
 		return;
@@ -528,8 +530,8 @@ int dealbox_verify_machine(const struct dealbox_plan *plan, const uint8_t *deck,
 	    view.next && !view.landed_any)
 		differ(&view, NOTHING(UNSEEN));
 	if (view.next)
-		verdict->basis = view.landed_any ? DEALBOX_BASIS_SENSORS :
-				 DEALBOX_BASIS_GATES;
+		verdict->basis = view.by_hand ? DEALBOX_BASIS_HAND :
+				 view.landed_any ? DEALBOX_BASIS_SENSORS : DEALBOX_BASIS_GATES;
 	explicit_bzero(&view, sizeof(view));
 	if (verdict->failed) {
 		dealbox_verdict_free(verdict);
@@ -716,6 +718,7 @@ size_t dealbox_verdict_message(const struct dealbox_verdict *verdict, char *text
 	else
 		sentence_add(&sentence, "exact duplicate (by %s%s)",
 			     verdict->basis == DEALBOX_BASIS_SENSORS ? "exit sensors" :
+			     verdict->basis == DEALBOX_BASIS_HAND ? "hand" :
 			     "gates", verdict->identified ? "" :
 			     "; cards not read, if the deck was in order");
 	return sentence.length;

@@ -33,6 +33,7 @@ static struct {
 	struct dealbox_event events[EVENTS];
 	size_t count, at, now;			/* of events: all, already read, available */
 	bool endless;
+	bool by_hand;
 	int read_error, status_error, error;	/* of the next call */
 	bool nothing;				/* the next read gets neither event nor error */
 	struct dealbox_error what;
@@ -80,6 +81,8 @@ int __wrap_dealbox_machine_get_status(struct dealbox_machine *m, struct dealbox_
 int __wrap_dealbox_machine_set_plan(struct dealbox_machine *m, struct dealbox_plan *plan);
 int __wrap_dealbox_machine_start(struct dealbox_machine *m, uint32_t plan, uint32_t insertion);
 void __wrap_dealbox_machine_close(struct dealbox_machine *m);
+int __wrap_dealbox_machine_get_hand(struct dealbox_machine *m, struct dealbox_hand *hand);
+int __wrap_dealbox_machine_count_from(struct dealbox_machine *m, uint32_t insertion);
 const struct dealbox_error *__wrap_dealbox_machine_error(const struct dealbox_machine *m);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout);
 int __wrap_clock_gettime(clockid_t id, struct timespec *now);
@@ -163,6 +166,20 @@ int __wrap_dealbox_machine_start(struct dealbox_machine *m, uint32_t plan, uint3
 	(void)m;
 	called("start %u %u;", (unsigned int)plan, (unsigned int)insertion);
 	return machine.error;
+}
+
+int __wrap_dealbox_machine_get_hand(struct dealbox_machine *m, struct dealbox_hand *hand)
+{
+	(void)m;
+	*hand = (struct dealbox_hand){ 0 };
+	return machine.by_hand ? 0 : -EOPNOTSUPP;
+}
+
+int __wrap_dealbox_machine_count_from(struct dealbox_machine *m, uint32_t insertion)
+{
+	(void)m;
+	called("count from %u;", (unsigned int)insertion);
+	return 0;
 }
 
 void __wrap_dealbox_machine_close(struct dealbox_machine *m)
@@ -1960,6 +1977,45 @@ static void test_recalled(void **state)
 	world_end(&w);
 }
 
+/* A person who deals sees the board: that is on record before he can, and he takes his time. */
+static void test_by_hand(void **state)
+{
+	char expected[128];
+	struct world w;
+
+	(void)state;
+	world_begin(&w, 0);
+	assert_false(w.d.engine.by_hand);
+	record_of(&w, the_job, 2, 9, DEALBOX_LEDGER_EXACT);
+	dealing_detach(&w.d);
+	machine.by_hand = true;
+	calls();
+	dealing_attach(&w.d, (struct dealbox_machine *)&w, &info);
+	assert_true(w.d.engine.by_hand);
+	/* the ledger remembers the insertions for him */
+	assert_string_equal(calls(), "count from 9;");
+	w.d.engine.copy = (struct copy){ the_job, 1, 1 };
+	w.d.plan_id = 6;
+	fails.add_act = 1;
+	assert_int_equal(does(&w, STEP_BEGIN), DID_LEDGER);
+	snprintf(expected, sizeof(expected), "act 8 user %u job 1 1.0 SN1;", (unsigned int)getuid());
+	assert_string_equal(calls(), expected);
+	strcat(expected, "begin 1 1.1 SN1 1 6;");
+	assert_int_equal(does(&w, STEP_BEGIN), DID_OK);
+	assert_string_equal(calls(), expected);
+	w.d.engine.phase = PHASE_RUNNING;
+	assert_false(engine_moves(&w.d.engine));
+	w.d.engine.by_hand = false;
+	assert_true(engine_moves(&w.d.engine));
+	/* nor does he wear out */
+	w.d.engine.best = 1;
+	w.d.engine.pace = 100;
+	assert_true(engine_slow(&w.d.engine));
+	w.d.engine.by_hand = true;
+	assert_false(engine_slow(&w.d.engine));
+	world_end(&w);
+}
+
 static void test_ledger_doubts(void **state)
 {
 	static const struct {
@@ -2211,6 +2267,7 @@ int main(void)
 		cmocka_unit_test(test_settle),
 		cmocka_unit_test(test_last_is_recorded),
 		cmocka_unit_test(test_recalled),
+		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_ledger_doubts),
 		cmocka_unit_test(test_by_position),
 		cmocka_unit_test(test_sensors_that_saw_nothing),

@@ -44,6 +44,7 @@ enum dealbox_dealing_kind {
 	DEALBOX_DEALING_BOARD,		/* facts.board, facts.copy, insertion, exact, text: a verdict is recorded */
 	DEALBOX_DEALING_SAID,		/* text: for a log */
 	DEALBOX_DEALING_DONE,		/* nothing is left to be dealt, or the job was cancelled */
+	DEALBOX_DEALING_HAND,		/* hand: what a person who deals by hand is to be shown */
 	DEALBOX_DEALING_KINDS
 };
 
@@ -55,7 +56,8 @@ struct dealbox_dealing_news {
 	uint32_t landed;	/* cards of this deal that have fallen */
 	bool exact;
 	char text[512];		/* English, and without a card */
-	uint32_t reserved[8];	/* 0 */
+	struct dealbox_hand hand;	/* a secret: show it to that person only, and wipe it */
+	uint32_t reserved[6];	/* 0 */
 };
 
 #define DEALBOX_DEALING_ID	128	/* bytes of the name of a machine, with the zero */
@@ -103,7 +105,8 @@ DEALBOX_API int dealbox_dealing_fd(const struct dealbox_dealing *dealing);
  * @news: out
  *
  * Never waits. Returns 1 when there are some, 0 when there are none now. States that were not
- * taken in time are left out but for the last one; verdicts are not.
+ * taken in time are left out but for the last one; verdicts are not. With a machine of hand:, begin
+ * with DEALBOX_HAND_NOTHING on the screen.
  */
 DEALBOX_API int dealbox_dealing_step(struct dealbox_dealing *dealing,
 				     struct dealbox_dealing_news *news);

@@ -18,6 +18,12 @@
 extern "C" {
 #endif
 
+/*
+ * Flag of events that a person caused instead of a machine (hand: in <dealbox/machine.h>). Neither
+ * machines nor drivers can set it.
+ */
+#define DEALBOX_EVF_BY_HAND	(1U << 24)
+
 /* The subject of an event. */
 enum dealbox_event_class {
 	DEALBOX_EVENT_UNKNOWN,	/* no known class: ignore it */

@@ -2,13 +2,17 @@
 /*
  * A machine: find it, open it, give it plans and commands, read its events.
  *
- * A machine is reached in one of three ways, which behave alike: the same calls, the same events,
+ * A machine is reached in one of four ways, which behave alike: the same calls, the same events,
  * the same errors.
  *
  *	local:/dev/dealbox0	the kernel module
  *	usb:SERIAL, usb:1-2.3	libusb, where the module is not loaded; the second
  *				form is the bus and the ports, as lsusb -t has them
  *	emu:/path/of/socket	dealbox-emulator --socket
+ *	hand:[DEVICE][,codes=FILE][,lang=LANGUAGE]
+ *				a person who names each card with the keys of the terminal or of
+ *				DEVICE, a number pad or a bar-code scanner; see
+ *				dealbox_machine_get_hand()
  *
  * Structures and numbers are those of <linux/dealbox.h>. No call but open and
  * those that say so takes longer than a second or two; read never waits.
@@ -230,6 +234,45 @@ DEALBOX_API uint32_t dealbox_machine_result(const struct dealbox_machine *machin
 
 /* Returns the name of DEALBOX_STATE_* in English, "held"; "unknown state" for others. Static. */
 DEALBOX_API const char *dealbox_state_name(uint32_t state);
+
+/* What a person is told who deals by hand. */
+enum dealbox_hand_shows {
+	DEALBOX_HAND_NOTHING,	/* no board is dealt: there is nothing to show */
+	DEALBOX_HAND_CARD,	/* put the card into pocket; without a pocket, name the first card */
+	DEALBOX_HAND_LAST,	/* the same with the last card; then press Enter */
+	DEALBOX_HAND_SAME,	/* the card in the hand was named again: a second one is to be taken out */
+	DEALBOX_HAND_DEALT,	/* that card was dealt already; named once more, the board is void */
+	DEALBOX_HAND_FOREIGN,	/* that card does not belong to the deal */
+	DEALBOX_HAND_UNREAD,	/* an unknown bar code or key */
+	DEALBOX_HAND_SHORT,	/* Enter, and cards are missing; pressed again, the board is void */
+	DEALBOX_HAND_PAUSED,
+	DEALBOX_HAND_VOID,	/* the deal has stopped, and the board is void */
+	DEALBOX_HAND_SHOWS
+};
+
+/* A pocket, a card, or a rank that does not apply is DEALBOX_NONE. */
+struct dealbox_hand {
+	uint8_t shows;		/* enum dealbox_hand_shows */
+	uint8_t pocket;		/* for the card in the hand */
+	uint8_t card;		/* the card in the hand, if it was typed */
+	uint8_t rank;		/* the first key of two that was typed: 0 = ace .. 12 = two */
+	uint8_t number;		/* of the card in the hand, from 1; 0 = before the first */
+	uint8_t cards;		/* of the deal */
+	uint8_t reserved[2];
+};
+
+/*
+ * Returns what a person who deals by hand is to be shown now, because he is the gate. Ask after each
+ * call of the machine and each dealbox_machine_read(). It is a secret: show it to nobody else, and
+ * wipe it. -EOPNOTSUPP: it is not a machine of hand:.
+ */
+DEALBOX_API int dealbox_machine_get_hand(struct dealbox_machine *machine, struct dealbox_hand *out);
+
+/*
+ * Tells a machine of hand:, which has no memory, the last insertion that is on record, so that its
+ * next one has a higher number. -EOPNOTSUPP: the machine counts by itself.
+ */
+DEALBOX_API int dealbox_machine_count_from(struct dealbox_machine *machine, uint32_t insertion);
 
 #ifdef __cplusplus
 }

@@ -167,6 +167,8 @@ int __wrap_dealbox_machine_get_attestation(struct dealbox_machine *m, struct dea
 int __wrap_dealbox_machine_get_identity(struct dealbox_machine *m, struct dealbox_identity *out);
 int __wrap_dealbox_machine_fd(const struct dealbox_machine *m);
 void __wrap_dealbox_machine_close(struct dealbox_machine *m);
+int __wrap_dealbox_machine_get_hand(struct dealbox_machine *m, struct dealbox_hand *hand);
+int __wrap_dealbox_machine_count_from(struct dealbox_machine *m, uint32_t insertion);
 ssize_t __wrap_dealbox_machine_read(struct dealbox_machine *m, struct dealbox_event *events,
 				    size_t max);
 const struct dealbox_error *__wrap_dealbox_machine_error(const struct dealbox_machine *m);
@@ -260,6 +262,21 @@ int __wrap_dealbox_machine_fd(const struct dealbox_machine *m)
 {
 	(void)m;
 	return -1;
+}
+
+/* no person */
+int __wrap_dealbox_machine_get_hand(struct dealbox_machine *m, struct dealbox_hand *hand)
+{
+	(void)m;
+	(void)hand;
+	return -EOPNOTSUPP;
+}
+
+int __wrap_dealbox_machine_count_from(struct dealbox_machine *m, uint32_t insertion)
+{
+	(void)m;
+	(void)insertion;
+	return -EOPNOTSUPP;
 }
 
 /* A deal that runs is paused. */
