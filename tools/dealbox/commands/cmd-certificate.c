@@ -476,6 +476,8 @@ static const char *basis_text(const struct dealbox_certificate *c)
 {
 	if (!c->identified)
 		return "if the deck lay as the plan says: cards were counted, not read";
+	if (c->by == DEALBOX_BY_HAND)
+		return "dealt by hand";
 	return c->basis == DEALBOX_BASIS_SENSORS ? "each card seen to fall" : "gates set, falls not seen";
 }
 

@@ -75,7 +75,7 @@ static enum status deal(struct args *args, const struct deal_options *options)
 
 enum {
 	KEY_PRACTICE = OPT_LONG, KEY_CERTIFY, KEY_SESSION, KEY_SET, KEY_HOW, KEY_PRIORITY,
-	KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG, KEY_LEDGER
+	KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG, KEY_LEDGER, KEY_SPEAK
 };
 
 static enum status deal_run(struct args *args)
@@ -159,6 +159,9 @@ static enum status deal_run(struct args *args)
 		case KEY_LEDGER:
 			options.ledger = value;
 			break;
+		case KEY_SPEAK:
+			options.speak = true;
+			break;
 		case KEY_REVEAL:
 			options.reveal = true;
 			break;
@@ -224,6 +227,7 @@ static const struct option_row deal_options[] = {
 	{ KEY_BEFORE, "before", "FILE", "with --law: record of shuffle and cut (default: as they should be)" },
 	{ KEY_LAW_RECORD, "law-record", "FILE", "with --law: write the record that was judged to FILE" },
 	{ KEY_LANG, "lang", "LANGUAGE", "without the service: sentences in nb, el, fr, ru or en (default: en)" },
+	{ KEY_SPEAK, "speak", NULL, "by hand: say each seat (speech-dispatcher)" },
 	OPT_YES,
 	OPT_JSON,
 	OPT_PLAIN,
@@ -244,6 +248,10 @@ const struct command cmd_deal = {
 		 "If the service dealboxd is running, it deals, on all its machines or on those\n"
 		 "that --machine names by their ids, unless --machine gives an address.\n"
 		 "Without the service, the record is your own ledger, whose name is printed.\n"
+		 "\n"
+		 "With --machine hand:, you are the machine: name each card with two keys, and the\n"
+		 "seat that it belongs to fills the terminal. hand:DEVICE,codes=FILE reads a bar-code\n"
+		 "scanner. That you saw the cards is recorded.\n"
 		 "\n"
 		 "With --law, a shuffled pack is dealt instead of a file, by single cards or by\n"
 		 "packets as the ruleset requires, and judged by the laws: it stands, is to be\n"

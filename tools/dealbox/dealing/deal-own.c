@@ -130,6 +130,37 @@ static bool is_emulator(const struct front *f)
 	return f->uri && !strncmp(f->uri, "emu:", strlen("emu:"));
 }
 
+/* Return true if a person deals: nobody but him can say where the cards lie. */
+static bool is_hand(const struct front *f)
+{
+	return f->uri && !strncmp(f->uri, "hand:", strlen("hand:"));
+}
+
+/* Find the state of a copy. */
+static int find_copy(const struct dealbox_ledger_copy *copy, void *context)
+{
+	struct dealbox_ledger_copy *wanted = context;
+
+	if (copy->board == wanted->board && copy->copy == wanted->copy)
+		wanted->state = copy->state;
+	return 0;
+}
+
+/*
+ * By hand, a certificate names no insertion, so it is about the copy: it stands as long as one of its
+ * insertions counts. Returns true if this insertion needs no certificate.
+ */
+static bool hand_certified(struct own_deal *d, const struct dealbox_certificate *certificate)
+{
+	struct dealbox_ledger_copy copy = { .board = certificate->board, .copy = certificate->copy };
+	bool stands = certifier_has_exact(&d->certifier, certificate);
+
+	if (certificate->exact || !stands)
+		return certificate->exact == stands;
+	return dealbox_ledger_copies(d->own.reader, d->job.job, find_copy, &copy) ||
+	       copy.state == DEALBOX_LEDGER_COPY_RECORDED;
+}
+
 /* Put what the machine has signed into the certificate. Returns false on an error of the ledger. */
 static bool attestation_take(struct dealbox_ledger *ledger, const struct dealbox_ledger_insertion *insertion,
 			     struct dealbox_certificate *certificate)
@@ -176,7 +207,12 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	snprintf(certificate.session, sizeof(certificate.session), "%s", d->session.file);
 	snprintf(certificate.machine, sizeof(certificate.machine), "%s", insertion->machine);
 	memcpy(certificate.pockets, own_pockets(&d->job), DEALBOX_HANDS);
-	if (certifier_has(&d->certifier, &certificate)) {
+	if (is_hand(&d->front)) {
+		certificate.by = DEALBOX_BY_HAND;
+		certificate.insertion = certificate.number = 0;
+		strcpy(certificate.machine, "-");
+	}
+	if (is_hand(&d->front) ? hand_certified(d, &certificate) : certifier_has(&d->certifier, &certificate)) {
 		d->had++;
 		return 0;
 	}
@@ -190,9 +226,14 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	       !dealbox_ledger_get_deal(d->own.reader, d->job.set, insertion->board, &deal);
 	if (good) {
 		certificate.exact &= verdict && dealbox_verdict_exact(verdict);
-		certificate.basis = verdict ? dealbox_verdict_basis(verdict) : DEALBOX_BASIS_NONE;
+		if (!is_hand(&d->front))
+			certificate.basis = verdict ? dealbox_verdict_basis(verdict) : DEALBOX_BASIS_NONE;
 		certificate.identified = verdict && dealbox_verdict_identified(verdict);
-		good = certifier_add(&d->certifier, &certificate, &deal, trace);
+		if (is_hand(&d->front)) {
+			dealbox_trace_free(trace);
+			trace = dealbox_trace_new(0);
+		}
+		good = trace && certifier_add(&d->certifier, &certificate, &deal, trace);
 		dealbox_deal_wipe(&deal);
 	}
 	dealbox_verdict_free(verdict);
@@ -457,6 +498,7 @@ static enum status run_job(struct own_deal *d)
 	d->front.reader = d->own.reader;
 	d->front.job = d->job.job;
 	d->front.several = d->job.copies != 1;
+	d->front.pockets = own_pockets(&d->job);
 	d->front.judged = judged;
 	d->front.context = d;
 	if (dealbox_ledger_insertions(d->own.reader, d->job.job, true, interrupted_say, &d->front))
@@ -509,7 +551,8 @@ enum status deal_alone(struct args *args, const struct deal_options *options)
 {
 	struct own_deal d = {
 		.options = options,
-		.front = { .uri = options->wanted.uri, .json = options->json, .language = options->language },
+		.front = { .uri = options->wanted.uri, .json = options->json, .language = options->language,
+			   .speak = options->speak },
 	};
 	enum status status = STATUS_DONE;
 

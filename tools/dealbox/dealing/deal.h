@@ -28,6 +28,7 @@ struct deal_options {
 	bool practice;
 	bool json;
 	bool reveal;
+	bool speak;			/* by hand: say the seats */
 	struct boards boards;
 	unsigned long copies;		/* 0: without limit */
 	unsigned long priority;

@@ -19,8 +19,14 @@ bool front_machine(struct front *f, uint32_t capability, const char *lacks, cons
 	struct dealbox_machine *machine;
 	struct dealbox_error reason;
 	struct dealbox_info info = { 0 };
+	struct dealbox_hand hand;
 	bool good;
 
+	/* keys have the letters of the language that is shown */
+	if (f->uri && f->language && !strncmp(f->uri, "hand:", 5) && !strstr(f->uri, ",lang=")) {
+		snprintf(f->address, sizeof(f->address), "%s,lang=%s", f->uri, f->language);
+		f->uri = f->address;
+	}
 	if (dealbox_machine_open(f->uri, false, &machine, &reason)) {
 		complain(reason.next, "%s", reason.what);
 		return false;
@@ -29,6 +35,7 @@ bool front_machine(struct front *f, uint32_t capability, const char *lacks, cons
 	good = !dealbox_machine_get_info(machine, &info) && !dealbox_machine_claim(machine) &&
 	       !dealbox_dealing_id(machine, f->id);
 	f->capabilities = info.capabilities;
+	f->by_hand = !dealbox_machine_get_hand(machine, &hand);
 	if (!good) {
 		complain(error->next, "%s", error->what);
 	} else if (!(info.capabilities & capability)) {
@@ -64,7 +71,7 @@ static void show_progress(const struct front *f, const struct dealbox_dealing_ne
 	double seconds = front_seconds(f);
 	char name[64], of[16] = "", rate[48] = "";
 
-	if (f->json)
+	if (f->json || f->by_hand)
 		return;
 	if (news->facts.cards)
 		snprintf(of, sizeof(of), "/%u", news->facts.cards);
@@ -79,20 +86,29 @@ static void show_progress(const struct front *f, const struct dealbox_dealing_ne
 static void tell(struct front *f, const struct dealbox_dealing_news *news)
 {
 	struct json_object *object;
+	const unsigned int enters = DEALBOX_WAY_INSERT | DEALBOX_WAY_REMOVE | DEALBOX_WAY_START;
 	char text[sizeof(f->told)];
 	char name[64];
 
 	f->state = news->state;
-	if (news->state != DEALBOX_OPERATOR_ABSENT)
+	if (news->state != DEALBOX_OPERATOR_ABSENT) {
+		/* every Enter has an answer, also where the same is to be done */
+		if (f->by_hand && !f->json && f->board != !!news->insertion) {
+			hand_show_leave(&f->show);
+			say("%s", news->insertion ? f->show.says->in : f->show.says->out);
+		}
 		f->board = news->insertion;
+	}
 	dealbox_operator_text(news->state, &news->facts, f->language, text, sizeof(text));
 	if (!strcmp(text, f->told))
 		return;
 	strcpy(f->told, text);
 	if (news->state == DEALBOX_OPERATOR_NONE || news->state == DEALBOX_OPERATOR_NO_WORK)
 		return;
+	hand_show_leave(&f->show);
 	if (!f->json) {
-		say("%s%s", front_name(f, news->facts.board, news->facts.copy, name), text);
+		say("%s%s%s", front_name(f, news->facts.board, news->facts.copy, name), text,
+		    f->by_hand && dealbox_operator_ways(news->state) & enters ? " [Enter]" : "");
 		return;
 	}
 	object = json_object_new_object();
@@ -172,12 +188,18 @@ static bool take_news(struct front *f, enum front_end *end)
 		case DEALBOX_DEALING_BOARD:
 			f->exact += news.exact;
 			f->voids += !news.exact;
+			hand_show_leave(&f->show);
 			if (f->judged(f, &news))
 				break;
 			dealbox_dealing_command(f->dealing, DEALBOX_DEALING_PAUSE, 0, 0);
 			*end = FRONT_FAILED;
 			return false;
+		case DEALBOX_DEALING_HAND:
+			hand_show(&f->show, &news.hand);
+			explicit_bzero(&news.hand, sizeof(news.hand));
+			break;
 		case DEALBOX_DEALING_SAID:
+			hand_show_leave(&f->show);
 			say_more(f, news.text);
 			break;
 		default:
@@ -227,7 +249,8 @@ static enum front_end stop(struct front *f, int signals)
 static enum front_end loop(struct front *f, int signals)
 {
 	enum front_end end;
-	bool listen = true;
+	/* by hand, all keys are the machine's */
+	bool listen = !f->by_hand;
 	char keys[64];
 
 	for (;;) {
@@ -262,12 +285,21 @@ enum front_end front_run(struct front *f)
 	/* no state was reported yet */
 	f->state = DEALBOX_OPERATOR_NO_WORK;
 	clock_gettime(CLOCK_MONOTONIC, &f->begin);
+	if (f->by_hand && !hand_show_open(&f->show, f->language, f->pockets ? f->pockets : "NESW", f->speak)) {
+		hand_show_close(&f->show);
+		close(signals);
+		return FRONT_FAILED;
+	}
+	if (f->by_hand && !f->json)
+		say("%s", f->show.says->help);
 	if (dealbox_dealing_new(f->ledger, f->uri, f->job, &f->dealing, &reason)) {
 		complain(reason.next, "%s", reason.what);
+		hand_show_close(&f->show);
 		close(signals);
 		return FRONT_MACHINE;
 	}
 	end = loop(f, signals);
+	hand_show_close(&f->show);
 	progress(NULL);
 	/* nobody can ask it now */
 	if (f->board && f->state == DEALBOX_OPERATOR_ABSENT && f->capabilities & DEALBOX_CAP_BOARD_LOCK)

@@ -11,6 +11,7 @@
 
 #include <dealbox/dealing.h>
 
+#include "hand-show.h"
 #include "ui/tool.h"
 
 enum front_end {
@@ -27,7 +28,9 @@ struct front {
 	struct dealbox_ledger *reader;	/* the same ledger, open for reading */
 	const char *uri;		/* of the machine; NULL: the only one */
 	uint64_t job;
+	const char *pockets;		/* seats of pockets 0 to 3; NULL: N, E, S, W */
 	bool json;
+	bool speak;			/* by hand: say the seats */
 	const char *language;		/* of the operator's sentences */
 	bool several;			/* messages name the copy of a board */
 	bool capture;			/* copy n of a board is pocket n - 1 */
@@ -38,12 +41,15 @@ struct front {
 	/* results: */
 	char id[DEALBOX_DEALING_ID];	/* name of the machine in the ledger, from front_machine() */
 	uint32_t capabilities;
+	bool by_hand;			/* a person deals */
 	unsigned int exact, voids;	/* verdicts of this run */
 	unsigned int landed, cards;	/* of the last deal */
 	const char *stands;		/* state of a machine that was left in mid-deal, or NULL */
 	struct timespec begin;
 	/* private: */
 	struct dealbox_dealing *dealing;
+	struct hand_show show;		/* by hand */
+	char address[320];		/* uri with the language of the keys */
 	enum dealbox_operator_state state;
 	bool board;			/* in the machine, or in it when the machine went away */
 	char told[2048];

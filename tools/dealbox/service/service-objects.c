@@ -295,7 +295,7 @@ const char *session_today(char today[SESSION_TODAY])
 
 static bool is_address(const char *text)
 {
-	static const char *const schemes[] = { "local:", "usb:", "emu:" };
+	static const char *const schemes[] = { "local:", "usb:", "emu:", "hand:" };
 	size_t n;
 
 	for (n = 0; n < sizeof(schemes) / sizeof(schemes[0]); n++)
@@ -327,7 +327,7 @@ bool wanted_add(const struct args *args, struct wanted *wanted, const char *valu
 
 enum status wanted_refuse(const struct wanted *wanted)
 {
-	complain("use local:/dev/dealbox0, usb:SERIAL or emu:PATH; an id is for the service: `sudo systemctl "
+	complain("use local:/dev/dealbox0, usb:SERIAL, emu:PATH or hand:; an id is for the service: `sudo systemctl "
 		 "enable --now dealboxd`", "'%s' is not the address of a machine", *wanted->ids);
 	return STATUS_MACHINE;
 }

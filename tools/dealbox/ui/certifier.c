@@ -237,7 +237,9 @@ bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
 	return good;
 }
 
-bool certifier_has(const struct certifier *c, const struct dealbox_certificate *wanted)
+/* Find the last certificate of an insertion. */
+static const struct dealbox_certificate *last_of(const struct certifier *c,
+						 const struct dealbox_certificate *wanted)
 {
 	const struct dealbox_certificate *found, *last = NULL;
 	size_t n;
@@ -247,7 +249,21 @@ bool certifier_has(const struct certifier *c, const struct dealbox_certificate *
 		    found->insertion == wanted->insertion && !strcmp(found->machine, wanted->machine) &&
 		    !strcmp(found->session, wanted->session))
 			last = found;
+	return last;
+}
+
+bool certifier_has(const struct certifier *c, const struct dealbox_certificate *wanted)
+{
+	const struct dealbox_certificate *last = last_of(c, wanted);
+
 	return last && (!last->exact || wanted->exact);
+}
+
+bool certifier_has_exact(const struct certifier *c, const struct dealbox_certificate *wanted)
+{
+	const struct dealbox_certificate *last = last_of(c, wanted);
+
+	return last && last->exact;
 }
 
 void certifier_salt(const struct certifier *c, struct dealbox_certificate *certificate,

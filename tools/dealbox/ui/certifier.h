@@ -45,6 +45,12 @@ bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
  */
 bool certifier_has(const struct certifier *c, const struct dealbox_certificate *certificate);
 
+/*
+ * Returns true if the last certificate for the same fields has the verdict exact. By hand, where
+ * insertion is 0, it is that of the copy.
+ */
+bool certifier_has_exact(const struct certifier *c, const struct dealbox_certificate *certificate);
+
 /* Compute the salt for the same fields. The caller wipes it. */
 void certifier_salt(const struct certifier *c, struct dealbox_certificate *certificate,
 		    uint8_t salt[DEALBOX_HASH]);

@@ -317,6 +317,11 @@ void progress(const char *format, ...)
 	progress_shown = true;
 }
 
+bool is_plain(void)
+{
+	return plain;
+}
+
 void bell(void)
 {
 	if (!plain && isatty(STDERR_FILENO))

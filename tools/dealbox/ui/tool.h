@@ -47,7 +47,7 @@ struct option_row {
 #define KEY_DOUBLE_DUMMY	(OPT_LONG + 0xfd)
 #define OPT_JSON	{ 'j', "json", NULL, "write JSON for programs to standard output" }
 #define OPT_MACHINE	{ 'm', "machine", "URI", \
-	"the machine: local:/dev/dealbox0, usb:SERIAL or emu:PATH (default: the only one)" }
+	"the machine: local:/dev/dealbox0, usb:SERIAL, emu:PATH or hand: (default: the only one)" }
 #define OPT_MACHINES	{ 'm', "machine", "MACHINE", \
 	"its address (`dealbox machines`); or by the service its id (`dealbox status`), again for more" }
 /* Handled by args_next() */
@@ -196,6 +196,9 @@ int signals_take(void);
  * call; NULL clears it.
  */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Returns true with --plain. */
+bool is_plain(void);
 
 /* Ring the bell of the terminal, if standard error is one, and not with --plain: somebody has to come to a machine. */
 void bell(void);
