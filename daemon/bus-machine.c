@@ -6,6 +6,7 @@
 #include "bus-job.h"
 #include "bus-machine.h"
 #include "bus-reply.h"
+#include "bus-statistics.h"
 #include "call-queue.h"
 #include "log.h"
 #include "stations.h"
@@ -339,6 +340,17 @@ static int machine_test_deal(sd_bus_message *m, struct service *s, sd_bus_error 
 }
 METHOD(machine_test_deal, "service")
 
+/* For service technicians: whoever knows a worn card can guess it when the machine stops at one. */
+static int machine_statistics(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct station *st = machine_at(s, sd_bus_message_get_path(m));
+
+	if (!st)
+		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
+	return reply_statistics(m, s, st->id, error);
+}
+METHOD(machine_statistics, "service")
+
 /* Show cards. Few users may do so, and it is recorded first. */
 static int machine_reveal(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
@@ -644,6 +656,8 @@ const sd_bus_vtable machine_vtable[] = {
 				 machine_set_parameter_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("TestDeal", "u", SD_BUS_PARAM(cards), "", ,
 				 machine_test_deal_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetStatistics", "", , "a" STATISTICS_TYPE, SD_BUS_PARAM(months),
+				 machine_statistics_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("Reveal", "", , "s", SD_BUS_PARAM(diagnosis),
 				 machine_reveal_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The view "Machines": what each is and can do, its counters, parameters and test deals. */
 import { ask, h, show } from "./dom.js";
-import { capability_texts, counter_rows, parameter_rows, parameter_value, test_report } from "./measured.js";
+import { GATE_COLUMNS, MONTH_COLUMNS, capability_texts, counter_rows, parameter_rows, parameter_value, statistics, test_report } from "./measured.js";
 import { STATES, machine_name } from "./present.js";
 import { N_, say } from "./sentence.js";
+import { plot } from "./shapes.js";
 
 const LOCATE_S = 10;
 /* Cards of a test deal: a pack. */
@@ -23,7 +24,7 @@ function details_of(app, path) {
 			return;
 		}
 		try {
-			await app.service.call_as_administrator(path, "Machine", "SetParameter", "uu", [row.number, value]);
+			await app.administer(path, "Machine", "SetParameter", "uu", [row.number, value]);
 			app.message(text(N_("{label}: {value} {unit}"), { ...row, value }).trim());
 		} catch (problem) {
 			app.refused(problem);
@@ -58,7 +59,27 @@ function details_of(app, path) {
 				h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "amount" }, value))))));
 	}
 
-	return { inside, ask_machine };
+	const table = (caption, columns, rows) => h("div", { class: "scroll", tabindex: 0 }, h("table", {}, h("caption", { class: "soft" }, caption),
+		h("thead", {}, h("tr", {}, columns.map(name => h("th", { scope: "col" }, text(name))))),
+		h("tbody", {}, rows.map(row => h("tr", {}, row.map(value => h("td", {}, value)))))));
+
+	async function ask_statistics() {
+		try {
+			const [months] = await app.administer(path, "Machine", "GetStatistics");
+			const of = statistics(app.language, months);
+
+			show(inside, h("h3", {}, text(N_("Statistics"))), months.length ? [
+				h("p", {}, text(N_("Readings that failed, of 1000 cards"))),
+				plot(of, text(N_("Readings that failed, of 1000 cards")) + ". " + of.words),
+				table(text(N_("By month. A card is named if it failed in eight deals of the month.")), MONTH_COLUMNS, of.months),
+				table(text(N_("Gates, all months together")), GATE_COLUMNS, of.gates),
+			] : h("p", {}, text(N_("Nothing can be shown yet. A month is shown when it is over and eight deals were dealt in it, so that no card of a board can be guessed."))));
+		} catch (problem) {
+			app.refused(problem);
+		}
+	}
+
+	return { inside, ask_machine, ask_statistics };
 }
 
 function test_panel(app, machine) {
@@ -87,7 +108,7 @@ function panel_of(app, path, machine, details) {
 		}
 		if (!await ask(text(N_("A test deal of all cards goes into the board that is in. It is no board of a job.")), text(N_("Test deal")), text(N_("No"))))
 			return;
-		app.service.call_as_administrator(path, "Machine", "TestDeal", "u", [TEST_CARDS]).catch(app.refused);
+		app.administer(path, "Machine", "TestDeal", "u", [TEST_CARDS]).catch(app.refused);
 	}
 
 	return h("section", { class: "panel" },
@@ -98,6 +119,7 @@ function panel_of(app, path, machine, details) {
 		   button(text(N_("Locate")), () => call("Locate", "u", [LOCATE_S]), { disabled: !machine.Present }),
 		   button(text(N_("Release the board")), release, { disabled: !machine.Present }),
 		   button(text(N_("Settings and counters")), details.ask_machine, { disabled: !machine.Present }),
+		   button(text(N_("Statistics")), details.ask_statistics),
 		   (machine.Capabilities || []).includes("test-deal") &&
 			button(text(N_("Test deal")), test, { disabled: !machine.Present || machine.Dealing })),
 		 test_panel(app, machine),

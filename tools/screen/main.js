@@ -7,7 +7,7 @@ import { ledger_view } from "./ledger.js";
 import { machines_view } from "./machines.js";
 import { now_view } from "./now.js";
 import { rate_of, refusal, tone_of } from "./present.js";
-import { LANGUAGES, N_, choose_language, say } from "./sentence.js";
+import { LANGUAGES, N_, choose_language, say, with_cards } from "./sentence.js";
 import { command, watch } from "./service.js";
 import * as sounds from "./sounds.js";
 
@@ -32,7 +32,7 @@ const app = {
 	language: choose_language([setting("language"), cockpit.language, ...navigator.languages]),
 	service: null, rates: {}, copies: {}, pinned: null, keys: [], busy: false,
 	finished: sessionStorage.getItem("dealbox-finished"),
-	call, act, pin, shown, message, refused, receive, command, print, go,
+	administer, call, act, pin, shown, message, refused, receive, command, print, go,
 };
 let view = null, view_name = sessionStorage.getItem("dealbox-view") || "now";
 let changed_at = 0, shown_path = null, tones = {}, message_timer = 0;
@@ -67,6 +67,12 @@ function password(prompt, said) {
 	return ask_password(prompt, said, say(app.language, N_("Reveal")), say(app.language, N_("Cancel")));
 }
 
+/* The same for other work of an administrator; resolves to the values of the method. */
+function administer(...call_of) {
+	return app.service.call_as_administrator((prompt, said) =>
+		ask_password(prompt, said, say(app.language, N_("Go on")), say(app.language, N_("Cancel"))), ...call_of);
+}
+
 /* Names of cards, for as short as can be: they are in the page only while they are looked at. */
 async function reveal(path) {
 	if (!await ask(say(app.language, N_("Seeing cards is recorded with your name. Does nobody play this deal who sees them?")),
@@ -74,7 +80,7 @@ async function reveal(path) {
 		return;
 	try {
 		const [text] = await app.service.call_as_administrator(password, path, "Machine", "Reveal");
-		const dialog = h("dialog", { class: "reveal" }, h("p", {}, text));
+		const dialog = h("dialog", { class: "reveal" }, h("p", {}, with_cards(app.language, text)));
 		const close = () => dialog.close();
 		const timer = setTimeout(close, REVEAL_MS);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What is told of a machine's parameters, counters and test deals: from what the service says to words. Pure. */
 import { STATES } from "./present.js";
-import { N_, P_, say, say_count } from "./sentence.js";
+import { N_, P_, card_name, say, say_count } from "./sentence.js";
 
 /* What a machine is able to do: the words of the property Capabilities. */
 const CAPABILITIES = {
@@ -100,3 +100,43 @@ const STOPS = {
 /* True if the board that is in the machine is that of a test deal. */
 export const is_test_board = machine => Boolean(machine.Test && machine.Test.state && machine.Test.insertion === machine.Insertion &&
 						machine.Insertion);
+
+/* The plot, in units of its own. */
+const WIDTH = 360, HEIGHT = 80, GAP = 4;
+const CARDS = 52;
+
+/*
+ * What is told of GetStatistics, which has [month, boards, deals, failed, late, [[card, failed]], [[pocket, routed,
+ * wrong, stuck]]] of each month: months, as rows of a table; bars of a plot of failed readings for each 1000 cards,
+ * with the same in words; and gates, the sums of all months.
+ */
+export function statistics(language, months) {
+	const rate = ([, boards, , failed]) => boards ? Math.round(1e4 * failed / (boards * CARDS)) / 10 : 0;
+	const number = value => value.toLocaleString(language);
+	const most = Math.max(1, ...months.map(rate));
+	const step = WIDTH / Math.max(1, months.length);
+	const gates = {};
+
+	for (const month of months)
+		for (const [pocket, routed, wrong, stuck] of month[6]) {
+			const sum = gates[pocket] = gates[pocket] || [0, 0, 0];
+
+			[routed, wrong, stuck].forEach((value, n) => { sum[n] += value; });
+		}
+	return {
+		width: WIDTH, height: HEIGHT,
+		bars: months.map((month, n) => {
+			const height = Math.max(1, HEIGHT * rate(month) / most);
+
+			return { x: n * step + GAP / 2, y: HEIGHT - height, width: Math.max(1, step - GAP), height };
+		}),
+		words: months.map(month => say(language, N_("{month}: {rate}"), { month: month[0], rate: number(rate(month)) })).join("; "),
+		months: months.map(month => [month[0], number(month[1]), number(month[3]), number(rate(month)), number(month[4]),
+			month[5].map(([card, failed]) => `${card_name(language, card)} (${number(failed)})`).join(", ") || "–"]),
+		gates: Object.entries(gates).map(([pocket, values]) => [String(Number(pocket) + 1), ...values.map(number)]),
+	};
+}
+
+export const MONTH_COLUMNS = [N_("Month"), N_("Boards"), N_("Readings that failed"), N_("Of 1000 cards"), N_("Late gate commands"),
+			      N_("Cards to be replaced")];
+export const GATE_COLUMNS = [N_("Pocket"), N_("Cards"), N_("Fell elsewhere"), N_("Stuck")];

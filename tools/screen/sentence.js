@@ -106,3 +106,21 @@ export function instruction(language, name, facts) {
 	found.push(what_to_mind(language, name));
 	return found.filter(text => text).join(" ");
 }
+
+/* The honours of a language, from ace to jack, as its players write them. */
+const HONOURS = N_("A K Q J");
+const SUITS = "♠♥♦♣";
+
+/* A card by its number, as docs/daemon.md numbers them: "♠K" in English is "♠Ρ" in Greek. */
+export function card_name(language, card) {
+	const rank = card % 13;
+
+	return SUITS[Math.floor(card / 13)] + (rank < 4 ? say(language, HONOURS).split(" ")[rank] : String(14 - rank));
+}
+
+/* The same for each card that is named in a text of the service, such as "SK" or "H10". */
+export const with_cards = (language, text) => text.replace(/\b([SHDC])(10|[AKQJT2-9])\b/g, (all, suit, rank) => {
+	const honour = "AKQJT".indexOf(rank);
+
+	return card_name(language, 13 * "SHDC".indexOf(suit) + (honour >= 0 ? honour : 14 - Number(rank)));
+});

@@ -17,6 +17,8 @@ const fake_answers = {
 		[(n % 16) + 1, n < 16 ? 1 : 2, n % 2 ? "EMU2" : "EMU1", n + 1, BEGUN + n * MINUTE, BEGUN + (n + 0.7) * MINUTE,
 		 n === 5 ? "void" : "exact"])],
 	GetCounters: [{ "boards-dealt": 2374, "cards-read": 123456, "jams": 3, "seconds": 1234567 }],
+	GetStatistics: [[["2026-08", 180, 96, 21, 0, [], [[0, 2340, 0, 0], [1, 2340, 0, 0], [2, 2340, 1, 0], [3, 2340, 0, 0]]],
+			 ["2026-09", 210, 110, 64, 2, [[1, 31], [37, 12]], [[0, 2730, 0, 0], [1, 2730, 0, 1], [2, 2730, 9, 2], [3, 2730, 0, 0]]]]],
 	GetParameters: [[[1, "speed", 600, 60, 1200, "cards-per-minute"], [2, "read-retries", 2, 0, 9, "readings"],
 			 [3, "feed-timeout", 1500, 200, 4000, "ms"], [4, "volume", 50, 0, 100, "percent"]]],
 };
@@ -24,7 +26,7 @@ const fake_answers = {
 function fake_client() {
 	const listeners = {};
 
-	fake_owner = owner => (listeners.owner || (() => {}))(null, owner);
+	fake_owner = fake_owner || (owner => (listeners.owner || (() => {}))(null, owner));
 	return {
 		addEventListener: (name, listener) => { listeners[name] = listener; },
 		subscribe: () => {},

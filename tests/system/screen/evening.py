@@ -184,7 +184,7 @@ def grid(browsers, boards):
     browser.find_elements(By.CSS_SELECTOR, '#views button')[0].click()
 
 
-NAMES = re.compile(r'\b[SHDC](10|[AKQJT2-9])\b')
+NAMES = re.compile(r'[♠♥♦♣](10|[AKQJ2-9])\b')
 
 
 def reveal(world, browsers):

@@ -117,6 +117,13 @@ def open_view(browser, view):
     browser.execute_async_script('setTimeout(arguments[0], 100)')
 
 
+WIDE = '''
+    return [...document.querySelectorAll("main *")].filter(one => !one.closest(".scroll") && !one.closest("svg") &&
+        (one.getBoundingClientRect().right > innerWidth + 1 ||
+         (one.matches("button, p, label, h2") && one.scrollWidth > one.clientWidth + 1 && one.clientWidth)))
+        .map(one => arguments[0] + ": " + one.outerHTML.slice(0, 90));'''
+
+
 def views_fit(browser, url, size, language):
     """Nothing of the other views is wider than the screen."""
     resize(browser, *SIZES[size])
@@ -125,11 +132,14 @@ def views_fit(browser, url, size, language):
     wide = []
     for view in VIEWS:
         open_view(browser, view)
-        wide += browser.execute_script('''
-            return [...document.querySelectorAll("main *")].filter(one => !one.closest(".scroll") && !one.closest("svg") &&
-                (one.getBoundingClientRect().right > innerWidth + 1 ||
-                 (one.matches("button, p, label, h2") && one.scrollWidth > one.clientWidth + 1 && one.clientWidth)))
-                .map(one => arguments[0] + ": " + one.outerHTML.slice(0, 90));''', view)
+        wide += browser.execute_script(WIDE, view)
+        if pictures:
+            browser.save_screenshot('%s/view-%s-%s-%s.png' % (pictures, view, language, size))
+    for view, number in (('settings', 2), ('statistics', 3)):
+        open_view(browser, 'machines')
+        browser.execute_script('document.querySelectorAll("main .row")[0].children[arguments[0]].click()', number)
+        browser.execute_async_script('setTimeout(arguments[0], 100)')
+        wide += browser.execute_script(WIDE, view)
         if pictures:
             browser.save_screenshot('%s/view-%s-%s-%s.png' % (pictures, view, language, size))
     open_view(browser, 'now')

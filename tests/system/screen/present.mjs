@@ -232,3 +232,27 @@ test("what came of a test deal", () => {
 	assert.match(p.present(machine("used", { Test: tested(), Insertion: 40 }), null, "en").title, /^Test deal done/);
 	assert.doesNotMatch(p.present(machine("used", { Test: tested(), Insertion: 41 }), null, "en").title, /^Test/);
 });
+
+test("cards are named as the language names them", () => {
+	assert.deepEqual(["en", "nb", "el", "fr", "ru"].map(language => [0, 3, 4, 51].map(card => s.card_name(language, card)).join(" ")),
+			 ["♠A ♠J ♠10 ♣2", "♠E ♠Kn ♠10 ♣2", "♠Α ♠Β ♠10 ♣2", "♠A ♠V ♠10 ♣2", "♠Т ♠В ♠10 ♣2"]);
+	assert.equal(s.with_cards("nb", "the card is HQ, H10 or C2 (STOP, S1, Ace)"), "the card is ♥D, ♥10 or ♣2 (STOP, S1, Ace)");
+	assert.equal(s.with_cards("en", "ST CA"), "♠10 ♣A");
+});
+
+test("statistics: a plot, its words, and tables", () => {
+	const months = [["2026-08", 100, 50, 26, 0, [], [[0, 1300, 0, 0], [3, 1300, 2, 0]]],
+			["2026-09", 200, 80, 104, 1, [[1, 31]], [[3, 2600, 1, 4]]]];
+	const of = m.statistics("en", months);
+
+	assert.deepEqual(of.months, [["2026-08", "100", "26", "5", "0", "–"], ["2026-09", "200", "104", "10", "1", "♠K (31)"]]);
+	assert.deepEqual(of.gates, [["1", "1,300", "0", "0"], ["4", "3,900", "3", "4"]]);
+	assert.equal(of.words, "2026-08: 5; 2026-09: 10");
+	assert.equal(of.bars.length, 2);
+	assert.equal(of.bars[1].height, of.height);
+	assert.equal(of.bars[0].height, of.height / 2);
+	for (const bar of of.bars)
+		assert.ok(bar.x >= 0 && bar.x + bar.width <= of.width && bar.y >= 0 && bar.y + bar.height <= of.height);
+	assert.equal(m.statistics("fr", months).months[1][5], "♠R (31)");
+	assert.deepEqual(m.statistics("en", []).bars, []);
+});

@@ -61,7 +61,7 @@ def every_command_tells_how_it_is_called(box):
         assert own.out.startswith("usage: dealbox %s " % name), own
         assert own.err == ""
         for line in own.out.splitlines():
-            assert len(line) <= 130, line
+            assert len(line) <= 140, line
     box.dealbox("--help").expect(0, "usage: dealbox COMMAND")
     box.dealbox("--version").expect(0, r"^dealbox \d+\.\d+")
 

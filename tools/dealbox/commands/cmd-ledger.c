@@ -445,10 +445,143 @@ static enum status traces_run(struct call *call)
 	return status;
 }
 
+/* ---- statistics -------------------------------------------------------------- */
+
+struct month {
+	const char *name;
+	uint32_t boards, deals, failed, late;
+};
+
+/* Misread cards: number and failed readings. */
+static int cards_read(sd_bus_message *reply, struct json_object *to)
+{
+	struct json_object *one;
+	uint32_t card, failed;
+	int err = sd_bus_message_enter_container(reply, 'a', "(uu)");
+
+	while (err >= 0 && (err = sd_bus_message_read(reply, "(uu)", &card, &failed)) > 0) {
+		one = json_object_new_object();
+		json_add_text(one, "card", dealbox_card_name(card));
+		json_add_number(one, "failed", failed);
+		json_object_array_add(to, one);
+	}
+	return err < 0 ? err : sd_bus_message_exit_container(reply);
+}
+
+static int gates_read(sd_bus_message *reply, struct json_object *to)
+{
+	uint32_t pocket, routed, wrong, stuck;
+	struct json_object *one;
+	int err = sd_bus_message_enter_container(reply, 'a', "(uuuu)");
+
+	while (err >= 0 && (err = sd_bus_message_read(reply, "(uuuu)", &pocket, &routed, &wrong, &stuck)) > 0) {
+		one = json_object_new_object();
+		json_add_number(one, "pocket", pocket);
+		json_add_number(one, "routed", routed);
+		json_add_number(one, "wrong", wrong);
+		json_add_number(one, "stuck", stuck);
+		json_object_array_add(to, one);
+	}
+	return err < 0 ? err : sd_bus_message_exit_container(reply);
+}
+
+static void month_say(const struct call *call, const struct month *month, struct json_object *cards,
+		      struct json_object *gates)
+{
+	struct json_object *object;
+	size_t n;
+
+	if (call->json) {
+		object = json_object_new_object();
+		json_add_text(object, "month", month->name);
+		json_add_number(object, "boards", month->boards);
+		json_add_number(object, "deals", month->deals);
+		json_add_number(object, "failed", month->failed);
+		json_add_number(object, "late", month->late);
+		json_object_object_add(object, "cards", json_object_get(cards));
+		json_object_object_add(object, "gates", json_object_get(gates));
+		json_say(object);
+		return;
+	}
+	say("%s  %u boards, %u readings failed, %u gate commands were late", month->name, month->boards,
+	    month->failed, month->late);
+	for (n = 0; n < json_object_array_length(cards); n++) {
+		object = json_object_array_get_idx(cards, n);
+		say("  card %s: %lld readings failed", service_text(object, "card"),
+		    (long long)service_number(object, "failed"));
+	}
+	for (n = 0; n < json_object_array_length(gates); n++) {
+		object = json_object_array_get_idx(gates, n);
+		say("  pocket %lld: %lld cards, %lld fell elsewhere, %lld stuck",
+		    (long long)service_number(object, "pocket"), (long long)service_number(object, "routed"),
+		    (long long)service_number(object, "wrong"), (long long)service_number(object, "stuck"));
+	}
+}
+
+static int months_say(struct call *call, sd_bus_message *reply)
+{
+	struct json_object *cards, *gates;
+	struct month month;
+	int err = sd_bus_message_enter_container(reply, 'a', "(suuuua(uu)a(uuuu))");
+
+	while (err >= 0 && (err = sd_bus_message_enter_container(reply, 'r', "suuuua(uu)a(uuuu)")) > 0) {
+		cards = json_object_new_array();
+		gates = json_object_new_array();
+		err = sd_bus_message_read(reply, "suuuu", &month.name, &month.boards, &month.deals, &month.failed,
+					  &month.late);
+		if (err >= 0)
+			err = cards_read(reply, cards);
+		if (err >= 0)
+			err = gates_read(reply, gates);
+		if (err >= 0)
+			month_say(call, &month, cards, gates);
+		json_object_put(cards);
+		json_object_put(gates);
+		call->found = true;
+		if (err >= 0)
+			err = sd_bus_message_exit_container(reply);
+	}
+	return err;
+}
+
+/* The service makes them: the ledger is its own, and the traces are sealed. */
+static enum status statistics_run(struct call *call)
+{
+	const char *id = call->args->argv[1];
+	struct json_object *machines = NULL, *machine = NULL;
+	enum status status = STATUS_DONE;
+	sd_bus *bus = service_open();
+	struct request r = { 0 };
+	int err;
+
+	if (bus)
+		machines = service_objects(bus, "Machine");
+	if (machines)
+		machine = service_machine(machines, id);
+	if (machine) {
+		err = request_new(&r, bus, service_text(machine, "path"), "Machine", "GetStatistics");
+		if (err >= 0)
+			err = request_ask(&r);
+		if (err >= 0)
+			err = months_say(call, r.reply);
+		if (err < 0)
+			status = service_error(&r, err);
+		else if (!call->found && !call->json)
+			say("no month of %s can be shown yet: it must be over, and have eight deals", id);
+		request_end(&r);
+	} else {
+		status = machines ? STATUS_INPUT : STATUS_MACHINE;
+	}
+	json_object_put(machines);
+	sd_bus_flush_close_unref(bus);
+	return status;
+}
+
 static const struct action_row actions[] = {
 	{ "list", 1, 1, "nothing more", list_run },
 	{ "show", 2, 2, "the number of a job", show_run },
 	{ "traces", 3, 3, "the number of a job and the name of a new file", traces_run },
+	{ "statistics", 2, 2, "the id of a machine", statistics_run },
 	{ "verify", 1, 1, "nothing more", verify_run },
 	{ "export", 1, 1, "nothing more", export_run },
 	{ "backup", 2, 2, "the name of a new file", backup_run },
@@ -483,8 +616,8 @@ static enum status ledger_run(struct args *args)
 		return args_wrong(args, "--head is for verify");
 	if (call.board && action->run != traces_run)
 		return args_wrong(args, "--board is for traces");
-	if (action->run == traces_run)
-		return traces_run(&call);
+	if (action->run == traces_run || action->run == statistics_run)
+		return action->run(&call);
 
 	call.ledger = dealbox_ledger_new();
 	if (!call.ledger) {
@@ -509,7 +642,7 @@ static const struct option_row ledger_options[] = {
 
 const struct command cmd_ledger = {
 	.name = "ledger",
-	.operands = "list | show JOB | traces JOB FILE | verify | export | backup FILE | accept-restore",
+	.operands = "list | show JOB | traces JOB FILE | statistics MACHINE | verify | export | backup FILE | accept-restore",
 	.summary = "Show, check and copy the record of what was dealt",
 	.about = "list lists the jobs; show lists the copies and insertions of a job; verify\n"
 		 "checks everything and reports damage (exit status 1); export writes each record\n"
@@ -520,7 +653,10 @@ const struct command cmd_ledger = {
 		 "doubt. The ledger records who did it.\n"
 		 "traces gets what the machines reported from the service, for `dealbox verify`\n"
 		 "and `dealbox certificate verify`. It reveals the deals, so it is only for users\n"
-		 "who may see cards, and is recorded.",
+		 "who may see cards, and is recorded.\n"
+		 "statistics shows, by month, which cards a machine misreads, and which gate\n"
+		 "errs, for service technicians. It names a card only if its readings failed in\n"
+		 "eight deals of a month that is over.",
 	.options = ledger_options,
 	.run = ledger_run,
 };

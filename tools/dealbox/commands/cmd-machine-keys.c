@@ -12,21 +12,6 @@
 #define LOCATE_DEFAULT	10	/* seconds */
 #define TEST_DEFAULT	52	/* cards */
 
-/* Return the machine with this id, or NULL after reporting that there is none. */
-static struct json_object *machine_find(struct json_object *machines, const char *id)
-{
-	struct json_object *m;
-	size_t n;
-
-	for (n = 0; n < json_object_array_length(machines); n++) {
-		m = json_object_array_get_idx(machines, n);
-		if (!strcmp(service_text(m, "id"), id))
-			return m;
-	}
-	complain("`dealbox status` shows them", "the service knows no machine %s", id);
-	return NULL;
-}
-
 /* Return the only machine that takes this key now; NULL after reporting that there is none, or more. */
 static struct json_object *machine_only(struct json_object *machines, const char *key, const char *waits)
 {
@@ -64,7 +49,7 @@ static enum status machines_each(struct args *args, const char *key, const char 
 	if (!machines)
 		status = STATUS_MACHINE;
 	for (n = 0; machines && n < args->argc; n++) {
-		m = machine_find(machines, args->argv[n]);
+		m = service_machine(machines, args->argv[n]);
 		one = m ? each(bus, m, context) : STATUS_INPUT;
 		if (one > status)
 			status = one;

@@ -246,6 +246,20 @@ struct json_object *service_changed(struct json_object *objects, sd_bus_message 
 	return NULL;
 }
 
+struct json_object *service_machine(struct json_object *machines, const char *id)
+{
+	struct json_object *m;
+	size_t n;
+
+	for (n = 0; n < json_object_array_length(machines); n++) {
+		m = json_object_array_get_idx(machines, n);
+		if (!strcmp(service_text(m, "id"), id))
+			return m;
+	}
+	complain("`dealbox status` shows them", "the service knows no machine %s", id);
+	return NULL;
+}
+
 const char *service_text(struct json_object *object, const char *name)
 {
 	struct json_object *value;

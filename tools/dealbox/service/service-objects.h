@@ -49,6 +49,9 @@ sd_bus *service_find(void);
  */
 struct json_object *service_objects(sd_bus *bus, const char *interface);
 
+/* Find a machine by its id, in what service_objects() read. Returns NULL after reporting that there is none. */
+struct json_object *service_machine(struct json_object *machines, const char *id);
+
 /*
  * Apply a PropertiesChanged signal to objects from service_objects(). Returns the changed object,
  * NULL if it is not among them.
