@@ -29,12 +29,12 @@ export const STATES = {
 	"take-out": { tone: "take", shape: "exact", title: N_("Exact. Take out board"), board: true, plain: true, next: true },
 	"paused": { tone: "rest", shape: "pause", title: N_("Paused"), board: true },
 	"stop-card": { tone: "look", shape: "card", title: N_("Take out the stop card"), place: 2 },
-	"capture": { tone: "put", shape: "in", title: N_("Read board"), board: true, place: "hopper" },
+	"capture": { tone: "put", shape: "hopper", title: N_("Read board"), board: true, place: "hopper" },
 	"take-original": { tone: "take", shape: "out", title: N_("Read. Take the board out") },
 
 	"machine-absent": { tone: "look", shape: "plug", title: N_("The machine is gone") },
 	"cover-open": { tone: "look", shape: "cover", title: N_("Close the cover"), place: "cover" },
-	"hopper-empty": { tone: "put", shape: "in", title: N_("Fill the hopper"), place: "hopper" },
+	"hopper-empty": { tone: "put", shape: "hopper", title: N_("Fill the hopper"), place: "hopper" },
 	"machine-refuses": { tone: "look", shape: "machine", title: N_("The machine refuses") },
 	"machine-unsuited": { tone: "look", shape: "machine", title: N_("Use another machine") },
 	"machine-silent": { tone: "look", shape: "machine", title: N_("The machine does not answer") },
@@ -160,13 +160,16 @@ function void_steps(language, machine, facts) {
 	if (machine.State === "jam" || machine.State === "cover-opened")
 		steps.push(step(machine.State === "jam" ? say(language, N_("Open the cover, take the card out, close the cover.")) :
 				say(language, N_("Close the cover."))));
-	steps.push(step(say(language, N_("Take the board out and empty it."))));
-	if (machine.State === "card-repeated" && facts.seat && facts.depth)
+	/* a card is found by its place, so it is looked at before the board is emptied */
+	const look = machine.State === "card-repeated" && facts.seat && facts.depth;
+
+	steps.push(step(say(language, look ? N_("Take the board out. Do not empty it yet.") : N_("Take the board out and empty it."))));
+	if (look)
 		steps.push(step(say(language, LOOK[facts.suspect] || LOOK.either,
 				    { depth: facts.depth, seat: seat_name(language, facts.seat) })));
 	if (facts.shuffled)
-		return steps;
-	steps.push(step(say(language, N_("Put all cards back into the hopper."))));
+		return look ? [...steps, step(say(language, N_("Empty the board.")))] : steps;
+	steps.push(step(say(language, look ? N_("Empty the board. Put all cards back into the hopper.") : N_("Put all cards back into the hopper."))));
 	steps.push(step(facts.board ? say(language, N_("Put board {board} in again."), facts) :
 			say(language, N_("Put the board in again."))));
 	return steps;
