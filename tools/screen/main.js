@@ -49,6 +49,8 @@ function message(text) {
 }
 
 function refused(problem) {
+	if (problem.name === "cancelled")
+		return;
 	message(refusal(app.language, problem.name, problem.message));
 }
 
