@@ -97,7 +97,8 @@ def test_deals(screen):
             world.tell('EMU1', mishap)
         world.tell('EMU1', 'insert')
         wait('the board', lambda: 'test-deal' in world.machines()[EMU]['Keys'])
-        screen.press('Test deal')
+        # until the page, too, has heard that a test deal can be made now
+        wait('the question', lambda: screen.press('Test deal') or screen.all('dialog'))
         screen.press('Test deal', 'dialog')
         screen.says(told, '.test')
         for command in ('cover open', 'empty', 'cover close', 'remove', 'empty'):
