@@ -118,7 +118,8 @@ def add_job(world, browser, boards):
     browser.find_element(By.CSS_SELECTOR, 'input[type=file]').send_keys(os.path.abspath(world.set_file))
     deal = wait('the file to be checked', lambda: browser.find_elements(By.ID, 'deal'))[0]
     assert '24 boards without a problem' in browser.find_element(By.CSS_SELECTOR, '.good').text
-    form = browser.find_elements(By.CSS_SELECTOR, '.form')[1]
+    # the first is that of the session
+    form = [one for one in browser.find_elements(By.CSS_SELECTOR, '.form') if one.find_elements(By.TAG_NAME, 'input')][1]
     numbers, copies = form.find_elements(By.TAG_NAME, 'input')[:2]
     numbers.clear()
     numbers.send_keys('1-%d' % boards)
