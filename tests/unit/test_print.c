@@ -578,12 +578,20 @@ static void an_incomplete_deal_says_so(void **state)
 {
 	struct sheet sheet = extreme(words_find("en"));
 	struct boxes page = { .ruler = &ruler };
+	char all[2048] = "";
 
 	(void)state;
 	sheet.boards = &boards[3];
 	sheet.count = 1;
 	pages_make(&page, &sheet, layout_find("wall"), paper_find("a4"), 0);
-	assert_true(page_has(&page, "39 cards not known"));
+	for (size_t i = 0; i < page.count; i++)
+		if (page.list[i].kind == BOX_TEXT) {
+			strcat(strcat(all, page.list[i].text), " ");
+			/* in a narrow column on several lines, not in tiny letters */
+			if (strstr(page.list[i].text, "39 cards"))
+				assert_true(page.list[i].face.size > 0.7 * layout_find("wall")->size);
+		}
+	assert_non_null(strstr(all, "39 cards not known"));
 	assert_true(page_has(&page, "?"));
 	assert_false(page_has(&page, "—"));
 	for (size_t i = 0; i < page.count; i++)

@@ -141,6 +141,16 @@ def double_dummy_tables_are_those_of_show(box):
         assert "%d%s" % (contract["level"], dict(S="♠", H="♥", D="♦", C="♣", NT="NT")[contract["denomination"]]) in par
     said = [text for _, text in elements]
     assert any("not what should be bid" in text for text in said), said
+    # the page for screen readers says what makes, too
+    box.dealbox("print", "a.pbn", "-o", "a.html", "--double-dummy").expect(0)
+    makes = []
+    for name, seat in (("North", "N"), ("East", "E"), ("South", "S"), ("West", "W")):
+        tricks = shown["tricks"][seat]
+        levels = ["%d%s" % (tricks[of] - 6, sign) for of, sign in
+                  (("NT", "NT"), ("S", "♠"), ("H", "♥"), ("D", "♦"), ("C", "♣")) if tricks[of] > 6]
+        makes.append(" ".join([name] + (levels or ["—"])))
+    with open("a.html") as file:
+        assert "<p>Makes: %s</p>" % "; ".join(makes) in file.read(), makes
     # without tables there is no footnote, and an incomplete deal has no table
     assert [element for element, _ in elements].count("Table") == 1
     box.dealbox("print", "a.pbn", "-o", "b.pdf").expect(0)

@@ -213,6 +213,27 @@ static void corner_line(struct corner *corner, const char *text)
 	corner->y += boxes_height(d->boxes, d->size * SMALL);
 }
 
+/* A text on several lines, rather than smaller letters */
+static void corner_words(struct corner *corner, const char *text)
+{
+	const struct ruler *ruler = corner->d->boxes->ruler;
+	const struct face face = { .size = corner->d->size * SMALL };
+	char line[128] = "", longer[128];
+
+	while (*text) {
+		const int size = (int)strcspn(text, " ");
+
+		snprintf(longer, sizeof(longer), "%s%s%.*s", line, *line ? " " : "", size, text);
+		if (*line && ruler->width(ruler->context, &face, longer) > corner->w) {
+			corner_line(corner, line);
+			snprintf(longer, sizeof(longer), "%.*s", size, text);
+		}
+		strcpy(line, longer);
+		text += size + (text[size] == ' ');
+	}
+	corner_line(corner, line);
+}
+
 static struct corner corner_start(const struct diagram *d, double left, double right)
 {
 	return (struct corner){ d, d->area.x + left * d->area.w, (right - left) * d->area.w - d->gap,
@@ -244,28 +265,13 @@ static void par_add(const struct diagram *d)
 	boxes_close(d->boxes, "P");
 }
 
-/* "4♠ 2♥": what a player makes, the highest level of each denomination. Returns how many. */
-static int levels_find(const struct diagram *d, int seat, char levels[DENOMINATIONS][16])
-{
-	int count = 0;
-
-	for (int n = 0; n < DENOMINATIONS; n++) {
-		const int level = d->board->tricks->tricks[columns[n]][seat] - 6;
-
-		if (level > 0)
-			snprintf(levels[count++], 16, "%d%s", level, columns[n] < NOTRUMPS ?
-				 suit_signs[columns[n]] : d->sheet->words->notrump);
-	}
-	return count;
-}
-
 #define LEVELS_ON_LINE	3
 
 /* Two lines for a side whose players make the same, if they make much; else one for each player. */
 static void levels_add(struct corner *corner, const char *who, int seat, bool two)
 {
-	char levels[DENOMINATIONS][16], text[128];
-	const int count = levels_find(corner->d, seat, levels);
+	char levels[DENOMINATIONS][LEVEL_TEXT], text[128];
+	const int count = sheet_levels(corner->d->sheet, corner->d->board->tricks, seat, levels);
 	size_t used = (size_t)snprintf(text, sizeof(text), "%s%s", who, count ? "" : " —");
 
 	for (int i = 0; i < count; i++) {
@@ -303,7 +309,7 @@ static void incomplete_add(const struct diagram *d, unsigned int unknown)
 	boxes_open(d->boxes, "P");
 	corner_line(&corner, d->sheet->words->incomplete);
 	snprintf(text, sizeof(text), d->sheet->words->unknown, unknown);
-	corner_line(&corner, text);
+	corner_words(&corner, text);
 	boxes_close(d->boxes, "P");
 }
 

@@ -127,6 +127,21 @@ static void par_put(FILE *out, const struct sheet *sheet, const struct par *par)
 	fputs("</p>\n", out);
 }
 
+static void makes_put(FILE *out, const struct sheet *sheet, const struct double_dummy *tricks)
+{
+	char levels[DENOMINATIONS][LEVEL_TEXT];
+
+	fprintf(out, "<p>%s:", sheet->words->makes);
+	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
+		const int count = sheet_levels(sheet, tricks, seat, levels);
+
+		element_put(out, seat ? "; " : " ", sheet->words->seat_names[seat], count ? "" : " —");
+		for (int i = 0; i < count; i++)
+			element_put(out, " ", levels[i], "");
+	}
+	fputs("</p>\n", out);
+}
+
 static void board_put(FILE *out, const struct sheet *sheet, const struct sheet_board *board)
 {
 	const struct words *words = sheet->words;
@@ -151,6 +166,8 @@ static void board_put(FILE *out, const struct sheet *sheet, const struct sheet_b
 		tricks_put(out, sheet, board->tricks);
 	if (board->par)
 		par_put(out, sheet, board->par);
+	if (board->tricks)
+		makes_put(out, sheet, board->tricks);
 	fputs("</section>\n", out);
 }
 

@@ -99,3 +99,19 @@ void sheet_contract(const struct sheet *sheet, const struct par_contract *contra
 		 contract->denomination < NOTRUMPS ? suit_signs[contract->denomination] : sheet->words->notrump,
 		 contract->result < 0 ? "x" : "", who, over);
 }
+
+int sheet_levels(const struct sheet *sheet, const struct double_dummy *table, int seat,
+		 char levels[DENOMINATIONS][LEVEL_TEXT])
+{
+	static const unsigned char order[DENOMINATIONS] = { NOTRUMPS, 0, 1, 2, 3 };
+	int count = 0;
+
+	for (int n = 0; n < DENOMINATIONS; n++) {
+		const int level = table->tricks[order[n]][seat] - 6;
+
+		if (level > 0)
+			snprintf(levels[count++], LEVEL_TEXT, "%d%s", level, order[n] < NOTRUMPS ?
+				 suit_signs[order[n]] : sheet->words->notrump);
+	}
+	return count;
+}

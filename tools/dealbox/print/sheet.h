@@ -69,6 +69,14 @@ bool sheet_hand_known(const struct sheet *sheet, const struct sheet_board *board
 /* Returns the name of a hand: a seat's letter, or a player of preferans. */
 const char *sheet_hand_letter(const struct sheet *sheet, int hand);
 
+/*
+ * Writes what a declarer makes, "4♠", "2♥": the highest level of each denomination, no trumps first.
+ * Returns how many.
+ */
+#define LEVEL_TEXT	16
+int sheet_levels(const struct sheet *sheet, const struct double_dummy *table, int seat,
+		 char levels[DENOMINATIONS][LEVEL_TEXT]);
+
 /* Writes a contract as players do: "4♥ N", "5♣x EW −1". */
 #define CONTRACT_TEXT	64
 void sheet_contract(const struct sheet *sheet, const struct par_contract *contract,
