@@ -559,7 +559,8 @@ static bool read_calls(struct service *s)
 
 /*
  * Execute one call. First read all messages on the bus, since a Stop may be among them. The bus
- * keeps messages in order, so its answer to a ping follows them.
+ * keeps messages in order, so its answer to a question follows them: to one that system buses let
+ * everybody ask, as they do not Ping.
  */
 static int on_turn(sd_event_source *source, void *context)
 {
@@ -572,7 +573,7 @@ static int on_turn(sd_event_source *source, void *context)
 	if (!next_call() || !bus_listens(s))
 		return 0;
 	if (!queue.read && !queue.ping)
-		queue.read = ask_bus(s, &queue.ping, PING_US, "org.freedesktop.DBus.Peer", "Ping",
+		queue.read = ask_bus(s, &queue.ping, PING_US, "org.freedesktop.DBus", "GetId",
 				     NULL, on_ping, s) < 0;
 	while (all && queue.ping && sd_bus_wait(s->bus, PING_WAIT_US) > 0)
 		all = read_calls(s);

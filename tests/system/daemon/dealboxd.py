@@ -509,6 +509,13 @@ def test_ledger_is_sound_and_names_every_board(w):
     assert w.check() > 20
 
 
+def test_the_bus_refuses_nothing_of_the_service(w):
+    """Each refusal would be a line in the journal of the computer."""
+    with open(w.dir + '/bus.log') as file:
+        refused = [line for line in file if 'Rejected' in line and '/dealboxd' in line.split('destination=')[0]]
+    assert not refused, refused[:3]
+
+
 def test_no_card_in_log_or_on_the_bus(w):
     """Neither the names of cards nor hands as PBN has them, in the log and in all D-Bus traffic."""
     cards = {s + r for s in SUITS for r in RANKS}

@@ -29,7 +29,8 @@ BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration
 <allow eavesdrop="true"/><allow own="*"/></policy>%s</busconfig>
 """
 # as on an installed system, where nobody may send what no policy allows
-POLICY = """<policy context="default"><deny send_destination="io.dealbox1" send_type="method_call"/></policy>
+POLICY = """<policy context="default"><deny send_destination="io.dealbox1" send_type="method_call"/>
+<deny send_destination="org.freedesktop.DBus" send_interface="org.freedesktop.DBus.Peer"/></policy>
 <include>%s/io.dealbox1.conf</include>"""
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../../daemon/data')
 TEST = 0xffffffff       # number of the plan of a test deal
@@ -194,7 +195,8 @@ class World:
             file.write(BUS % (self.dir, POLICY % DATA if policy else ''))
         os.environ['DBUS_SYSTEM_BUS_ADDRESS'] = 'unix:path=%s/bus' % self.dir
         os.chmod(self.dir, 0o755)       # the bus is for all users
-        self.dbus = self.spawn(['dbus-daemon', '--config-file=' + self.dir + '/bus.conf', '--nofork'])
+        self.dbus = self.spawn(['dbus-daemon', '--config-file=' + self.dir + '/bus.conf', '--nofork'],
+                               stderr=open(self.dir + '/bus.log', 'a'))
         wait('the bus', lambda: os.path.exists(self.dir + '/bus'))
         self.bus = wait('the bus', self.connect)
         # all that goes over the bus, to be searched for cards
