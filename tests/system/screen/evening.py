@@ -201,6 +201,9 @@ def reveal(world, browsers):
     wait('the question', lambda: state() in ('confirm-empty', 'card-repeated'))
     if state() == 'confirm-empty':
         world.object('/io/dealbox1/machine/EMU1', 'Machine').Start()
+    # the other machine may be the large one, with the last board of the evening
+    browser.execute_script('''[...document.querySelectorAll(".tile")].filter(one => one.textContent.includes("EMU1"))
+        .forEach(one => one.click());''')
     wait('the key', lambda: browser.find_elements(By.CSS_SELECTOR, '[data-key=V]'))
     time.sleep(0.5)
     for way in ('a key', 'time'):
